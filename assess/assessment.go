@@ -1,0 +1,268 @@
+// Package assess reads a machine from the outside and says what it is: the
+// system, its packages, and everything that people put on it. It never runs
+// anything of the machine and never writes to it.
+package assess
+
+// Schema names the form of assessment.json; it changes when a field is renamed,
+// retyped or dropped.
+const Schema = "svc.assessment/v1"
+
+// Assessment is everything that was read of one machine. All lists are sorted
+// and never null, so that equal machines give equal bytes.
+type Assessment struct {
+	Schema        string       `json:"schema"`
+	Release       string       `json:"release"`     // slug: debian-11
+	Fingerprint   string       `json:"fingerprint"` // 64 hex; empty where there is no machine-id
+	System        System       `json:"system"`
+	Packages      []Package    `json:"packages"`
+	Origins       []Origin     `json:"origins"`
+	Services      []Unit       `json:"services"`
+	Timers        []Unit       `json:"timers"`
+	Cron          []CronJob    `json:"cron"`
+	Users         []User       `json:"users"`
+	Groups        []Group      `json:"groups"`
+	Configuration []ConfigFile `json:"configuration"`
+	Mounts        []Mount      `json:"mounts"`
+	Networks      []Network    `json:"networks"`
+	Sysctl        []Setting    `json:"sysctl"`
+	SSH           []Setting    `json:"ssh"`
+	Firewalls     []Firewall   `json:"firewalls"`
+	Databases     []Database   `json:"databases"`
+	WebServers    []WebServer  `json:"web_servers"`
+	Findings      []Finding    `json:"findings"`
+	Sources       []Source     `json:"sources"`
+}
+
+// System is the machine itself.
+type System struct {
+	ID           string   `json:"id"`         // os-release ID
+	VersionID    string   `json:"version_id"` // as os-release has it
+	Codename     string   `json:"codename"`
+	Name         string   `json:"name"`         // PRETTY_NAME
+	Architecture string   `json:"architecture"` // as the package manager says: amd64
+	Hostname     string   `json:"hostname"`
+	TimeZone     string   `json:"time_zone"`
+	Locale       string   `json:"locale"`
+	Kernels      []string `json:"kernels"` // installed kernel releases, newest last
+	InitSystem   string   `json:"init_system"`
+}
+
+// Package is one installed package.
+type Package struct {
+	Name          string `json:"name"`
+	Version       string `json:"version"`
+	Arch          string `json:"arch"`
+	Source        string `json:"source"`
+	SourceVersion string `json:"source_version"`
+	Section       string `json:"section"`
+	Manual        bool   `json:"manual"` // chosen by a person, not pulled in
+	Held          bool   `json:"held"`
+	Origin        string `json:"origin"` // vendor or repository, empty where nothing says
+	Essential     bool   `json:"essential"`
+}
+
+// Origin is a package repository that the machine is set up to use.
+type Origin struct {
+	URI        string   `json:"uri"`
+	Suite      string   `json:"suite"`
+	Components []string `json:"components"`
+	Types      []string `json:"types"` // deb, deb-src
+	SignedBy   string   `json:"signed_by"`
+	Enabled    bool     `json:"enabled"`
+	ThirdParty bool     `json:"third_party"` // not the distribution's own archive
+	Evidence   Evidence `json:"evidence"`
+}
+
+// Unit is a systemd unit or an init script.
+type Unit struct {
+	Name     string   `json:"name"`
+	State    string   `json:"state"`   // enabled, disabled, masked, static
+	Local    bool     `json:"local"`   // written on this machine; no package owns it
+	Dropins  []string `json:"dropins"` // paths of local drop-ins
+	Package  string   `json:"package"` // that owns the unit, if any
+	Path     string   `json:"path"`    // of the unit file
+	Preset   bool     `json:"preset"`  // the state is the one its package sets by itself
+	Schedule string   `json:"schedule,omitempty"`
+}
+
+// CronJob is one line of a crontab, or one script of cron.daily and its like.
+type CronJob struct {
+	Schedule string   `json:"schedule"` // five fields, @daily, or the folder's period
+	User     string   `json:"user"`
+	Command  string   `json:"command"`
+	Local    bool     `json:"local"`
+	Evidence Evidence `json:"evidence"`
+}
+
+// User is an account that no package made, or a package's whose entry was changed.
+type User struct {
+	Name           string   `json:"name"`
+	UID            int      `json:"uid"`
+	GID            int      `json:"gid"`
+	Comment        string   `json:"comment"`
+	Home           string   `json:"home"`
+	Shell          string   `json:"shell"`
+	System         bool     `json:"system"` // made by a package or the base system
+	Locked         bool     `json:"locked"` // no password works; unknown where shadow is unreadable
+	Groups         []string `json:"groups"` // supplementary
+	AuthorizedKeys []string `json:"authorized_keys"`
+	Sudo           bool     `json:"sudo"`
+}
+
+// Group is a group of the machine.
+type Group struct {
+	Name    string   `json:"name"`
+	GID     int      `json:"gid"`
+	System  bool     `json:"system"`
+	Members []string `json:"members"`
+}
+
+// ConfigState says how a configuration file differs from what packages ship.
+type ConfigState string
+
+// The states of a configuration file.
+const (
+	ConfigChanged    ConfigState = "changed"    // a package's file, edited
+	ConfigUnowned    ConfigState = "unowned"    // no package owns it
+	ConfigMissing    ConfigState = "missing"    // a package's file, deleted
+	ConfigUnreadable ConfigState = "unreadable" // could not be compared
+)
+
+// ConfigFile is a file of /etc that is not as a package shipped it.
+type ConfigFile struct {
+	Path    string      `json:"path"`
+	State   ConfigState `json:"state"`
+	Package string      `json:"package"` // owner, if any
+	Mode    string      `json:"mode"`    // octal: 0644
+	UID     int         `json:"uid"`
+	GID     int         `json:"gid"`
+	Owner   string      `json:"owner"` // names by the machine's own passwd
+	Group   string      `json:"group"`
+	Size    int64       `json:"size"`
+	SHA256  string      `json:"sha256"` // empty where missing or unreadable
+	Link    string      `json:"link,omitempty"`
+	Secret  bool        `json:"secret"`  // a key, a password file, or unreadable to others
+	Machine bool        `json:"machine"` // belongs to this very machine or was generated: not to be carried over
+}
+
+// Mount is a line of fstab.
+type Mount struct {
+	Device   string   `json:"device"`
+	Path     string   `json:"path"`
+	Type     string   `json:"type"`
+	Options  []string `json:"options"`
+	Evidence Evidence `json:"evidence"`
+}
+
+// Network is a configured interface or connection.
+type Network struct {
+	Name      string   `json:"name"`
+	Manager   string   `json:"manager"` // ifupdown, systemd-networkd, netplan, NetworkManager
+	Method    string   `json:"method"`  // static, dhcp, …
+	Addresses []string `json:"addresses"`
+	Gateway   string   `json:"gateway"`
+	DNS       []string `json:"dns"`
+	Evidence  Evidence `json:"evidence"`
+}
+
+// Setting is a key and its value.
+type Setting struct {
+	Key      string   `json:"key"`
+	Value    string   `json:"value"`
+	Evidence Evidence `json:"evidence"`
+}
+
+// Firewall is a firewall that is set up on the machine.
+type Firewall struct {
+	Kind     string   `json:"kind"` // nftables, iptables, ufw, firewalld
+	Enabled  bool     `json:"enabled"`
+	Rules    int      `json:"rules"`
+	Evidence Evidence `json:"evidence"`
+}
+
+// Database is a database cluster found on disk or an engine that is installed.
+type Database struct {
+	Engine    string   `json:"engine"` // postgresql, mariadb, mysql, redis, …
+	Version   string   `json:"version"`
+	Name      string   `json:"name"` // of the cluster
+	Directory string   `json:"directory"`
+	Port      int      `json:"port"` // 0 where unknown
+	Package   string   `json:"package"`
+	Evidence  Evidence `json:"evidence"`
+}
+
+// WebServer is a web server and the sites it serves.
+type WebServer struct {
+	Kind    string   `json:"kind"` // apache, nginx, …
+	Package string   `json:"package"`
+	Modules []string `json:"modules"` // enabled by link
+	Sites   []Site   `json:"sites"`
+}
+
+// Site is one virtual host.
+type Site struct {
+	Name     string   `json:"name"`
+	Root     string   `json:"root"`
+	Listen   []string `json:"listen"`
+	TLS      bool     `json:"tls"`
+	Evidence Evidence `json:"evidence"`
+}
+
+// FindingSeverity grades a finding; whether it stops a migration is apart.
+type FindingSeverity string
+
+// The severities, worst first.
+const (
+	High   FindingSeverity = "high"
+	Medium FindingSeverity = "medium"
+	Low    FindingSeverity = "low"
+	Info   FindingSeverity = "info"
+)
+
+// Finding is one thing that a person should know before the machine moves.
+type Finding struct {
+	Key          string          `json:"key"` // stable per kind of finding: ssh.root-login
+	Severity     FindingSeverity `json:"severity"`
+	Inhibitor    bool            `json:"inhibitor"`
+	Title        string          `json:"title"`
+	Summary      string          `json:"summary"`
+	Remediations []Remediation   `json:"remediations"`
+	Related      []Resource      `json:"related"`
+	Evidence     []Evidence      `json:"evidence"`
+}
+
+// Remediation is what to do about a finding.
+type Remediation struct {
+	Type string `json:"type"` // hint or command
+	Text string `json:"text"`
+}
+
+// Resource is a thing that a finding is about.
+type Resource struct {
+	Scheme string `json:"scheme"` // package, file, service, user, group, repository, database, mount
+	Name   string `json:"name"`
+}
+
+// Evidence is where a fact was read; Line is 0 where the whole file is meant.
+type Evidence struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+}
+
+// SourceState is how the reading of one source of facts ended.
+type SourceState string
+
+// The states of a source; nothing is ever silently empty.
+const (
+	SourceOK         SourceState = "ok"
+	SourceAbsent     SourceState = "absent"
+	SourceUnreadable SourceState = "unreadable"
+	SourceCorrupt    SourceState = "corrupt"
+)
+
+// Source is a place where facts were looked for.
+type Source struct {
+	What   string      `json:"what"` // packages.dpkg, units.systemd, …
+	State  SourceState `json:"state"`
+	Detail string      `json:"detail"`
+}

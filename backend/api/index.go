@@ -1,0 +1,259 @@
+package api
+
+import "svc/backend/api/release"
+
+// HealthResponse is the answer of a process that serves.
+type HealthResponse struct {
+	Status string `json:"status"` // "ok"
+}
+
+// ResolveRequest asks for the canonicals of native package names.
+type ResolveRequest struct {
+	Release  string   `json:"release"`  // a release slug or one of its aliases
+	Packages []string `json:"packages"` // 1 to 1000 native names
+}
+
+// Check refuses an empty or an oversized batch.
+func (r ResolveRequest) Check() error {
+	if r.Release == "" {
+		return Errorf(MalformedRequest, "release is required: a slug such as debian-12")
+	}
+	return checkItems(r.Packages, "packages")
+}
+
+// ResolveResponse has one result for each package asked, in the same order.
+type ResolveResponse struct {
+	Release      string       `json:"release"`
+	IndexVersion string       `json:"index_version"`
+	Results      []Resolution `json:"results"`
+	Resolved     int          `json:"resolved"`
+	Unresolved   int          `json:"unresolved"`
+}
+
+// Role is the job that a binary package has within its software.
+type Role string
+
+// The roles of the contract.
+const (
+	RoleMain   Role = "main"
+	RoleClient Role = "client"
+	RoleLib    Role = "lib"
+	RoleDev    Role = "dev"
+	RoleDoc    Role = "doc"
+	RoleCommon Role = "common"
+	RoleDebug  Role = "debug"
+	RoleLang   Role = "lang"
+	RolePlugin Role = "plugin"
+)
+
+// Match says by what evidence a name was resolved.
+type Match string
+
+// The matches of the contract, best first.
+const (
+	MatchExact     Match = "exact"
+	MatchAlias     Match = "alias"
+	MatchProvides  Match = "provides"
+	MatchSource    Match = "source"
+	MatchHeuristic Match = "heuristic"
+	MatchNone      Match = "none"
+)
+
+// Resolution is what a native package name is, independent of distribution.
+type Resolution struct {
+	Package    string  `json:"package"`
+	Canonical  *string `json:"canonical"` // null where match is none
+	Software   *string `json:"software"`
+	Role       *Role   `json:"role"`
+	Major      *string `json:"major"` // "17" of openjdk-17; null where it does not matter
+	Confidence float64 `json:"confidence"`
+	Match      Match   `json:"match"`
+}
+
+// TranslateRequest asks for the counterparts of canonicals in another release.
+type TranslateRequest struct {
+	Source     string   `json:"source"`
+	Target     string   `json:"target"`
+	Canonicals []string `json:"canonicals"` // 1 to 1000
+}
+
+// Check refuses an empty or an oversized batch.
+func (r TranslateRequest) Check() error {
+	if r.Source == "" || r.Target == "" {
+		return Errorf(MalformedRequest, "source and target are required: slugs such as centos-7 and debian-12")
+	}
+	return checkItems(r.Canonicals, "canonicals")
+}
+
+// TranslateResponse has one result for each canonical asked, in the same order.
+type TranslateResponse struct {
+	Source       string        `json:"source"`
+	Target       string        `json:"target"`
+	IndexVersion string        `json:"index_version"`
+	Results      []Translation `json:"results"`
+}
+
+// Relation says how software of one release relates to its counterpart.
+type Relation string
+
+// The relations of the contract: a closed set, so that a plan's rows add up.
+const (
+	RelationSame     Relation = "same"
+	RelationRenamed  Relation = "renamed"
+	RelationSplit    Relation = "split"
+	RelationMerged   Relation = "merged"
+	RelationReplaced Relation = "replaced"
+	RelationIncluded Relation = "included" // comes with the base system or as a dependency
+	RelationRemoved  Relation = "removed"
+	RelationUnknown  Relation = "unknown"
+)
+
+// Relations lists the closed set in the order in which reports show it.
+var Relations = []Relation{
+	RelationSame, RelationRenamed, RelationSplit, RelationMerged,
+	RelationReplaced, RelationIncluded, RelationRemoved, RelationUnknown,
+}
+
+// Severity grades a caveat.
+type Severity string
+
+// The severities of a caveat.
+const (
+	SeverityInfo      Severity = "info"
+	SeverityWarning   Severity = "warning"
+	SeverityInhibitor Severity = "inhibitor"
+)
+
+// Translation is what one canonical becomes.
+type Translation struct {
+	Canonical    string          `json:"canonical"`
+	Relation     Relation        `json:"relation"`
+	Packages     []TargetPackage `json:"packages"`
+	Confidence   float64         `json:"confidence"` // 0 to 1; below 0.8 is a question, never an install
+	Caveats      []Caveat        `json:"caveats"`
+	Conditionals []Conditional   `json:"conditionals"`
+}
+
+// TargetPackage is a package of the target release.
+type TargetPackage struct {
+	Name       string `json:"name"`
+	Version    string `json:"version"`    // empty where no data backs one
+	Repository string `json:"repository"` // main, contrib, …; empty where unknown
+}
+
+// Caveat is something a person should know about a translation.
+type Caveat struct {
+	Code     string   `json:"code"`
+	Severity Severity `json:"severity"`
+	Text     string   `json:"text"`
+}
+
+// Conditional adds packages where its condition holds on the VM.
+type Conditional struct {
+	When     Condition `json:"when"`
+	Text     string    `json:"text"`
+	Packages []string  `json:"packages"`
+}
+
+// Condition has exactly one member; the client evaluates it on the VM.
+type Condition struct {
+	CanonicalInstalled string `json:"canonical_installed,omitempty"`
+	ServiceEnabled     string `json:"service_enabled,omitempty"`
+	PathExists         string `json:"path_exists,omitempty"`
+}
+
+// ConfigPathsResponse has one result for each canonical asked, in the same order.
+type ConfigPathsResponse struct {
+	Source       string            `json:"source"`
+	Target       string            `json:"target"`
+	IndexVersion string            `json:"index_version"`
+	Results      []ConfigRelocated `json:"results"`
+}
+
+// ConfigRelocated is where the configuration of one canonical goes.
+type ConfigRelocated struct {
+	Canonical   string       `json:"canonical"`
+	Relocations []Relocation `json:"relocations"`
+}
+
+// RelocationKind says what a relocation moves.
+type RelocationKind string
+
+// The kinds of a relocation.
+const (
+	RelocateFile    RelocationKind = "file"
+	RelocateDir     RelocationKind = "dir"
+	RelocateService RelocationKind = "service"
+	RelocateUser    RelocationKind = "user"
+)
+
+// RelocationAction says what has to be done.
+type RelocationAction string
+
+// The actions of a relocation.
+const (
+	ActionCopy    RelocationAction = "copy"
+	ActionConvert RelocationAction = "convert"
+	ActionManual  RelocationAction = "manual"
+	ActionDrop    RelocationAction = "drop" // To is null
+)
+
+// Relocation is one path, unit or account that moves.
+type Relocation struct {
+	From   string           `json:"from"`
+	To     *string          `json:"to"`
+	Kind   RelocationKind   `json:"kind"`
+	Action RelocationAction `json:"action"`
+	Note   string           `json:"note"`
+}
+
+// ReleasesResponse lists the releases of the index.
+type ReleasesResponse struct {
+	IndexVersion string        `json:"index_version"`
+	Releases     []ReleaseInfo `json:"releases"`
+}
+
+// ReleaseInfo is one known operating-system release.
+type ReleaseInfo struct {
+	Slug      string   `json:"slug"`
+	Name      string   `json:"name"`
+	Aliases   []string `json:"aliases"`
+	Released  *string  `json:"released"`    // YYYY-MM-DD
+	EndOfLife *string  `json:"end_of_life"` // YYYY-MM-DD, of the vendor's free support
+	Packages  int      `json:"packages"`    // 0 where the index has no package list
+}
+
+// InfoOf is the part of a ReleaseInfo that the release itself says.
+func InfoOf(r release.Release) ReleaseInfo {
+	return ReleaseInfo{Slug: r.Slug, Name: r.Name, Aliases: r.Aliases, Released: date(r.Released), EndOfLife: date(r.EndOfLife)}
+}
+
+func date(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// UpgradeEdgesRequest names a database engine.
+type UpgradeEdgesRequest struct {
+	Engine string `json:"-" query:"engine"` // postgresql, mariadb, mysql, redis, valkey, mongodb
+}
+
+// UpgradeEdgesResponse lists an engine's curated edges.
+type UpgradeEdgesResponse struct {
+	Engine       string        `json:"engine"`
+	IndexVersion string        `json:"index_version"`
+	Edges        []UpgradeEdge `json:"edges"`
+}
+
+// UpgradeEdge is one supported way from a range of versions to another.
+type UpgradeEdge struct {
+	From     string   `json:"from"`
+	To       string   `json:"to"`
+	Method   string   `json:"method"`
+	Downtime string   `json:"downtime"`
+	Rank     int      `json:"rank"` // 1 is best
+	Requires []string `json:"requires"`
+	Source   string   `json:"source"`
+}

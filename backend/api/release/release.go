@@ -1,0 +1,142 @@
+// Package release names operating-system releases: one slug for each, the
+// aliases people use, and when its vendor's support ends.
+package release
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Family is a line of systems that share a package format and conventions.
+type Family string
+
+// The families.
+const (
+	Debian Family = "debian"
+	Ubuntu Family = "ubuntu"
+	EL     Family = "el"
+	SUSE   Family = "suse"
+	Amazon Family = "amazon"
+	Fedora Family = "fedora"
+	Alpine Family = "alpine"
+)
+
+// Release is one operating-system release. Dates are YYYY-MM-DD, or empty
+// where they are not known.
+type Release struct {
+	Slug      string
+	Name      string
+	Family    Family
+	ID        string // os-release ID
+	Version   string
+	Aliases   []string
+	Released  string
+	EndOfLife string // of the vendor's free support for everybody
+}
+
+// folded are the distributions whose minor releases are one release.
+var folded = []string{"centos", "rhel", "almalinux", "rocky", "ol", "sles", "sled"}
+
+// All lists every known release in the order of distribution and version.
+func All() []Release { return slices.Clone(table) }
+
+// Lookup finds a release by slug or alias; minors of folded distributions count
+// as their major.
+func Lookup(name string) (Release, bool) {
+	r, ok := byName[fold(strings.ToLower(name))]
+	return r, ok
+}
+
+// Slug makes the slug of an os-release ID and VERSION_ID. It is a slug even
+// where the release is not known: the index then says so.
+func Slug(id, version string) string {
+	return fold(strings.ToLower(id) + "-" + strings.ToLower(version))
+}
+
+// fold cuts the minor of the distributions that fold it.
+func fold(slug string) string {
+	i := strings.LastIndexByte(slug, '-')
+	if i < 0 || !slices.Contains(folded, slug[:i]) {
+		return slug
+	}
+	major, _, _ := strings.Cut(slug[i+1:], ".")
+	return slug[:i+1] + major
+}
+
+// Split is the distribution and the version of a slug: what usage events carry.
+func Split(slug string) (distro, version string) {
+	i := strings.LastIndexByte(slug, '-')
+	if i < 0 {
+		return slug, ""
+	}
+	return slug[:i], slug[i+1:]
+}
+
+// Supported reports whether the vendor's free support lasts on the day; known
+// is false where no end is on record.
+func (r Release) Supported(day time.Time) (supported, known bool) {
+	if r.EndOfLife == "" {
+		return false, false
+	}
+	return day.UTC().Format(time.DateOnly) <= r.EndOfLife, true
+}
+
+// Older reports whether r is an earlier release of the same distribution than s.
+func (r Release) Older(s Release) bool {
+	return r.ID == s.ID && compareVersion(r.Version, s.Version) < 0
+}
+
+// compareVersion orders dotted numbers.
+func compareVersion(a, b string) int {
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int {
+		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+	})
+}
+
+// Nearest gives up to n known slugs that look most like name, best first.
+func Nearest(name string, n int, known []string) []string {
+	name = strings.ToLower(name)
+	sorted := slices.Clone(known)
+	slices.SortStableFunc(sorted, func(a, b string) int {
+		return cmp.Compare(distance(name, a), distance(name, b))
+	})
+	return sorted[:min(n, len(sorted))]
+}
+
+// distance is the Levenshtein distance of two short ASCII strings.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
+
+var byName = index(table)
+
+func index(releases []Release) map[string]Release {
+	m := map[string]Release{}
+	for _, r := range releases {
+		for _, name := range append([]string{r.Slug}, r.Aliases...) {
+			if _, twice := m[name]; twice {
+				panic(fmt.Sprintf("release %q is in the table twice", name))
+			}
+			m[name] = r
+		}
+	}
+	return m
+}
