@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# A private PostgreSQL for tests: sourced, then postgres_install,
+# postgres_start (sets POSTGRES_DSN) and postgres_stop. It listens on a Unix
+# socket in its own folder and nowhere else.
+
+postgres_bin() { find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1; }
+
+postgres_install() {
+	if [ -z "$(postgres_bin)" ] || ! command -v pgbouncer >/dev/null; then
+		apt-get update -qq
+		# A cluster of Debian's own would only take memory.
+		mkdir -p /etc/postgresql-common
+		[ -e /etc/postgresql-common/createcluster.conf ] || echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql pgbouncer gcc libc6-dev >/dev/null
+	fi
+}
+
+# As root the server runs as the user postgres: it refuses to run as root.
+postgres_as() {
+	if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi
+}
+
+postgres_start() {
+	POSTGRES_DIR=$(mktemp -d)
+	chmod 755 "$POSTGRES_DIR"
+	[ "$(id -u)" != 0 ] || chown postgres "$POSTGRES_DIR"
+	postgres_as "$(postgres_bin)/initdb" -D "$POSTGRES_DIR/data" -U postgres -A trust --no-sync >/dev/null
+	postgres_as "$(postgres_bin)/pg_ctl" -D "$POSTGRES_DIR/data" -w -s -l "$POSTGRES_DIR/log" \
+		-o "-c listen_addresses='' -c unix_socket_directories=$POSTGRES_DIR -c max_connections=200" start
+	POSTGRES_DSN="postgres:///postgres?host=$POSTGRES_DIR&user=postgres"
+}
+
+postgres_stop() {
+	[ -n "${POSTGRES_DIR:-}" ] || return 0
+	postgres_as "$(postgres_bin)/pg_ctl" -D "$POSTGRES_DIR/data" -m immediate -s stop || true
+	rm -rf "$POSTGRES_DIR"
+	POSTGRES_DIR=
+}

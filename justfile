@@ -1,0 +1,30 @@
+# Recipes are thin: what they call works without just.
+
+# the program
+build:
+    CGO_ENABLED=0 go build -trimpath -o svc ./cmd/svc
+
+# the tests that need nothing but Go
+test:
+    go test ./...
+
+# everything that must hold before a change lands
+check:
+    bash .ci/run
+
+# a real machine, migrated for real (root, Debian's packages)
+e2e:
+    bash .ci/e2e/install.sh
+    bash .ci/e2e/run.sh
+
+# speed, as ratios to a peer or a floor
+bench:
+    bash .ci/bench
+
+# format the code
+fmt:
+    go tool -modfile=.ci/tools.mod gofumpt -w .
+
+# every golden file
+update:
+    go test ./... -update
