@@ -1,0 +1,135 @@
+package attest
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxKeyFile bounds a key file, in bytes.
+const maxKeyFile = 1 << 20
+
+const (
+	privateBlock = "PRIVATE KEY"
+	publicBlock  = "PUBLIC KEY"
+)
+
+// KeyID names a public key: the SHA-256 of its PKIX DER form, in hex.
+func KeyID(key ed25519.PublicKey) string {
+	sum := sha256.Sum256(der(key))
+	return hex.EncodeToString(sum[:])
+}
+
+// PublicPEM is a public key as PEM, PKIX.
+func PublicPEM(key ed25519.PublicKey) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: publicBlock, Bytes: der(key)}))
+}
+
+// ed25519Prefix is what PKIX puts before the 32 bytes of an Ed25519 key.
+const ed25519Prefix = "\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00"
+
+func der(key ed25519.PublicKey) []byte { return append([]byte(ed25519Prefix), key...) }
+
+// ParsePublicKeys reads every public key of a PEM file, or fails.
+func ParsePublicKeys(b []byte) ([]ed25519.PublicKey, error) {
+	var keys []ed25519.PublicKey
+	for block, rest := pem.Decode(b); block != nil; block, rest = pem.Decode(rest) {
+		parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("reading public key %d: %w", len(keys)+1, err)
+		}
+		key, ok := parsed.(ed25519.PublicKey)
+		if !ok {
+			return nil, fmt.Errorf("public key %d is no Ed25519 key", len(keys)+1)
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("there is no PEM public key in it")
+	}
+	return keys, nil
+}
+
+// NewKey makes a signing key.
+func NewKey() ed25519.PrivateKey {
+	// crypto/rand never fails.
+	_, key, _ := ed25519.GenerateKey(rand.Reader)
+	return key
+}
+
+// LoadOrCreateKey reads the signing key of a PEM file, PKCS 8. Where there is
+// no file it makes a key and the file, 0600; of several processes that do so
+// at once, all get the key of the first.
+func LoadOrCreateKey(path string) (ed25519.PrivateKey, error) {
+	key, err := LoadKey(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return key, err
+	}
+	if err := SaveKey(path, NewKey()); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return LoadKey(path)
+}
+
+// LoadKey reads the signing key of a PEM file, PKCS 8.
+func LoadKey(path string) (ed25519.PrivateKey, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the signing key: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxKeyFile))
+	if err != nil {
+		return nil, fmt.Errorf("reading the signing key: %w", err)
+	}
+	block, _ := pem.Decode(b)
+	if block == nil || block.Type != privateBlock {
+		return nil, fmt.Errorf("%s holds no PEM private key", path)
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("reading the signing key: %w", err)
+	}
+	key, ok := parsed.(ed25519.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("%s holds no Ed25519 key", path)
+	}
+	return key, nil
+}
+
+// SaveKey writes a signing key to a new file, 0600, whole or not at all. A
+// file that is there stays: the error is then fs.ErrExist.
+func SaveKey(path string, key ed25519.PrivateKey) error {
+	b, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return fmt.Errorf("encoding the signing key: %w", err)
+	}
+	if err := writeNew(path, pem.EncodeToMemory(&pem.Block{Type: privateBlock, Bytes: b})); err != nil {
+		return fmt.Errorf("saving the signing key: %w", err)
+	}
+	return nil
+}
+
+// writeNew makes a file appear whole, unless there is one. A link, unlike a
+// rename, replaces nothing.
+func writeNew(path string, b []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".key-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path)
+}
