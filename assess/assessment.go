@@ -59,6 +59,7 @@ type Package struct {
 	Held          bool   `json:"held"`
 	Origin        string `json:"origin"` // vendor or repository, empty where nothing says
 	Essential     bool   `json:"essential"`
+	Maintainer    string `json:"maintainer"`
 }
 
 // Origin is a package repository that the machine is set up to use.

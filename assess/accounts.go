@@ -1,0 +1,148 @@
+package assess
+
+import (
+	"cmp"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// People's ids begin here on Debian (and on every system of today); nobody is
+// the system's.
+const (
+	firstPerson = 1000
+	nobody      = 65534
+)
+
+// baseNames are the system users below 100 and above whose names and ids are
+// the same on every Debian; others below firstPerson were made by packages.
+const lastStatic = 99
+
+// readAccounts lists users and groups.
+func (m *machine) readAccounts() {
+	m.users, m.groups = map[int]string{}, map[int]string{}
+	m.readShadow()
+	member := m.readGroups()
+	sudoers := m.sudoers()
+	passwd, _ := m.text("accounts.passwd", "etc/passwd")
+	for line := range strings.Lines(passwd) {
+		u, ok := parseUser(strings.TrimRight(line, "\n"))
+		if !ok {
+			continue
+		}
+		if _, twice := m.users[u.UID]; !twice {
+			m.users[u.UID] = u.Name
+		}
+		u.Groups = list(member[u.Name])
+		u.Locked = m.shadowed[u.Name]
+		u.Sudo = slices.ContainsFunc(sudoers, func(s string) bool {
+			group, isGroup := strings.CutPrefix(s, "%")
+			return s == u.Name || isGroup && slices.Contains(u.Groups, group)
+		})
+		u.AuthorizedKeys = m.authorizedKeys(u)
+		m.a.Users = append(m.a.Users, u)
+	}
+	slices.SortFunc(m.a.Users, func(a, b User) int { return cmp.Or(cmp.Compare(a.UID, b.UID), cmp.Compare(a.Name, b.Name)) })
+}
+
+func parseUser(line string) (u User, ok bool) {
+	f := strings.Split(line, ":")
+	if len(f) != 7 || f[0] == "" {
+		return u, false
+	}
+	uid, err1 := strconv.Atoi(f[2])
+	gid, err2 := strconv.Atoi(f[3])
+	if err1 != nil || err2 != nil || uid < 0 || gid < 0 {
+		return u, false
+	}
+	return User{Name: f[0], UID: uid, GID: gid, Comment: f[4], Home: f[5], Shell: f[6], System: isSystem(uid)}, true
+}
+
+func isSystem(id int) bool { return id < firstPerson || id == nobody }
+
+// readShadow learns which passwords are locked; it keeps no digest.
+func (m *machine) readShadow() {
+	shadow, ok := m.text("accounts.shadow", "etc/shadow")
+	if !ok {
+		return
+	}
+	m.shadowed = map[string]bool{}
+	for line := range strings.Lines(shadow) {
+		if f := strings.Split(line, ":"); len(f) > 2 {
+			m.shadowed[f[0]] = f[1] == "" || f[1][0] == '!' || f[1][0] == '*'
+		}
+	}
+}
+
+// readGroups lists the groups and gives each user's supplementary ones.
+func (m *machine) readGroups() map[string][]string {
+	member := map[string][]string{}
+	text, _ := m.text("accounts.group", "etc/group")
+	for line := range strings.Lines(text) {
+		f := strings.Split(strings.TrimRight(line, "\n"), ":")
+		if len(f) != 4 {
+			continue
+		}
+		gid, err := strconv.Atoi(f[2])
+		if err != nil || gid < 0 {
+			continue
+		}
+		g := Group{Name: f[0], GID: gid, System: isSystem(gid), Members: strings.FieldsFunc(f[3], func(r rune) bool { return r == ',' })}
+		if _, twice := m.groups[gid]; !twice {
+			m.groups[gid] = g.Name
+		}
+		for _, user := range g.Members {
+			member[user] = append(member[user], g.Name)
+		}
+		m.a.Groups = append(m.a.Groups, g)
+	}
+	slices.SortFunc(m.a.Groups, func(a, b Group) int { return cmp.Or(cmp.Compare(a.GID, b.GID), cmp.Compare(a.Name, b.Name)) })
+	for _, groups := range member {
+		slices.Sort(groups)
+	}
+	return member
+}
+
+// sudoers are the users and the %groups that sudo lets do something.
+func (m *machine) sudoers() (who []string) {
+	texts := []string{}
+	if text, ok := m.text("accounts.sudoers", "etc/sudoers"); ok {
+		texts = append(texts, text)
+	}
+	names, err := m.files("etc/sudoers.d")
+	m.source("accounts.sudoers.d", stateOf(err), detailOf(err))
+	for _, name := range names {
+		texts = append(texts, m.peek(path.Join("etc/sudoers.d", name)))
+	}
+	for line := range strings.Lines(strings.Join(texts, "\n")) {
+		f := strings.Fields(line)
+		if len(f) >= 2 && strings.Contains(line, "=") && !strings.HasPrefix(f[0], "#") && !strings.HasPrefix(f[0], "Defaults") {
+			who = append(who, f[0])
+		}
+	}
+	return who
+}
+
+// authorizedKeys are the public keys that may log in as the user.
+func (m *machine) authorizedKeys(u User) []string {
+	keys := []string{}
+	home := strings.TrimPrefix(path.Clean("/"+u.Home), "/")
+	if home == "" || !fs.ValidPath(home) {
+		return keys
+	}
+	for _, name := range []string{"authorized_keys", "authorized_keys2"} {
+		file := path.Join(home, ".ssh", name)
+		if !m.exists(file) {
+			continue
+		}
+		text, _ := m.text("accounts.authorized-keys."+u.Name, file)
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				keys = append(keys, line)
+			}
+		}
+	}
+	return keys
+}

@@ -1,0 +1,196 @@
+package assess
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"svc/assess/host"
+	"svc/backend/api/release"
+)
+
+// ErrCorrupt means that the package database can't be read to its end, or not
+// at all. The assessment that comes with it has what could be read.
+var ErrCorrupt = errors.New("the package database can't be read whole")
+
+// ErrNoSystem means that there is no Linux system at the place read.
+var ErrNoSystem = errors.New("no os-release, so this is not the root of a Linux system: check the path")
+
+// ErrNoFingerprint means that a machine has no identity of its own.
+var ErrNoFingerprint = errors.New("the machine has no machine-id, so no fingerprint can be made: " +
+	"run systemd-machine-id-setup on it (or `systemd-machine-id-setup --root=DIR` on its disk), then repeat")
+
+// Options are what an assessment takes beside the machine.
+type Options struct {
+	// Now is the day on which support ends are judged.
+	Now time.Time
+	// Target is the release that the machine is to move to; empty where none is named.
+	Target string
+	// Progress is told what is being read, and how far it is; may be nil.
+	Progress func(what string, done, total int)
+}
+
+// machine is an assessment in the making.
+type machine struct {
+	fs       host.FS
+	o        Options
+	a        *Assessment
+	release  release.Release
+	known    bool // release is in the table
+	dpkg     dpkg
+	users    map[int]string
+	groups   map[int]string
+	shadowed map[string]bool // users whose password is locked; nil where shadow is unreadable
+}
+
+// Assess reads the machine. On ErrCorrupt the assessment is there too.
+func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
+	m := &machine{fs: h.FS(), o: o, a: &Assessment{Schema: Schema}}
+	if err := m.readSystem(); err != nil {
+		return nil, err
+	}
+	steps := []struct {
+		what string
+		read func()
+	}{
+		{"identity", m.readFingerprint},
+		{"packages", m.readPackages},
+		{"package origins", m.readOrigins},
+		{"accounts", m.readAccounts},
+		{"services", m.readUnits},
+		{"jobs", m.readCron},
+		{"configuration", m.readConfiguration},
+		{"mounts", m.readMounts},
+		{"network", m.readNetworks},
+		{"kernel settings", m.readSysctl},
+		{"ssh", m.readSSH},
+		{"firewall", m.readFirewalls},
+		{"databases", m.readDatabases},
+		{"web servers", m.readWebServers},
+		{"findings", m.find},
+	}
+	for i, s := range steps {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("assessing: %w", err)
+		}
+		if o.Progress != nil {
+			o.Progress(s.what, i, len(steps))
+		}
+		s.read()
+	}
+	m.order()
+	return m.a, m.corrupt()
+}
+
+// corrupt is the error of a package database that could not be read whole.
+func (m *machine) corrupt() error {
+	for _, s := range m.a.Sources {
+		if s.State != SourceOK && s.What == dpkgSource {
+			return fmt.Errorf("%w: %s", ErrCorrupt, s.Detail)
+		}
+	}
+	return nil
+}
+
+// source notes how the reading of one place ended.
+func (m *machine) source(what string, state SourceState, detail string) {
+	m.a.Sources = append(m.a.Sources, Source{what, state, detail})
+}
+
+// stateOf is the state that an error stands for.
+func stateOf(err error) SourceState {
+	switch {
+	case err == nil:
+		return SourceOK
+	case errors.Is(err, fs.ErrNotExist):
+		return SourceAbsent
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, host.ErrNotRegular), errors.Is(err, host.ErrTooBig):
+		return SourceUnreadable
+	}
+	return SourceCorrupt
+}
+
+// maxFile bounds a file that people write by hand, in bytes.
+const maxFile = 4 << 20
+
+// text reads a small file and notes how that ended under what.
+func (m *machine) text(what, name string) (string, bool) {
+	b, err := host.ReadFile(m.fs, name, maxFile)
+	detail := "/" + name
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		detail = err.Error()
+	}
+	m.source(what, stateOf(err), detail)
+	return string(b), err == nil
+}
+
+// peek reads a small file of which it matters only what it says, if anything.
+func (m *machine) peek(name string) string {
+	b, err := host.ReadFile(m.fs, name, maxFile)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// exists reports whether something stands at name.
+func (m *machine) exists(name string) bool {
+	_, err := m.fs.Stat(name)
+	return err == nil
+}
+
+// files are the names in a folder, and how the reading of it ended.
+func (m *machine) files(dir string) ([]string, error) {
+	entries, err := m.fs.ReadDir(dir)
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+// order sorts every list that is not sorted by how it was made, and leaves no
+// list null.
+func (m *machine) order() {
+	a := m.a
+	slices.SortFunc(a.Packages, func(x, y Package) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Arch, y.Arch)) })
+	slices.SortFunc(a.Sources, func(x, y Source) int { return cmp.Or(cmp.Compare(x.What, y.What), cmp.Compare(x.Detail, y.Detail)) })
+	slices.SortStableFunc(a.Findings, func(x, y Finding) int {
+		return cmp.Or(compareBool(y.Inhibitor, x.Inhibitor), cmp.Compare(x.Severity.rank(), y.Severity.rank()), cmp.Compare(x.Key, y.Key))
+	})
+	for i := range a.Findings {
+		f := &a.Findings[i]
+		f.Remediations, f.Related, f.Evidence = list(f.Remediations), list(f.Related), list(f.Evidence)
+	}
+	a.Packages, a.Origins, a.Services, a.Timers, a.Cron = list(a.Packages), list(a.Origins), list(a.Services), list(a.Timers), list(a.Cron)
+	a.Users, a.Groups, a.Configuration, a.Mounts = list(a.Users), list(a.Groups), list(a.Configuration), list(a.Mounts)
+	a.Networks, a.Sysctl, a.SSH, a.Firewalls = list(a.Networks), list(a.Sysctl), list(a.SSH), list(a.Firewalls)
+	a.Databases, a.WebServers, a.Findings, a.Sources = list(a.Databases), list(a.WebServers), list(a.Findings), list(a.Sources)
+}
+
+// list is s, but never nil.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// rank orders the severities, worst first.
+func (s FindingSeverity) rank() int {
+	return slices.Index([]FindingSeverity{High, Medium, Low, Info}, s)
+}

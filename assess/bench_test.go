@@ -1,0 +1,38 @@
+package assess
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"svc/assess/host"
+)
+
+// realRoot is the root of a real server, where the end-to-end test made one.
+func realRoot(tb testing.TB) string {
+	tb.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		tb.Skip(err)
+	}
+	root := filepath.Join(cache, "svc-e2e", "roots", "bullseye-server")
+	if _, err := os.Stat(root + ".recipe"); err != nil {
+		tb.Skip("no real root: bash .ci/e2e/roots.sh makes one")
+	}
+	return root
+}
+
+func BenchmarkAssess(b *testing.B) {
+	is := is.New(b)
+	h, err := host.OpenRoot(realRoot(b))
+	is.NoErr(err)
+	defer h.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := Assess(b.Context(), h, Options{Now: time.Now()})
+		is.NoErr(err)
+	}
+}

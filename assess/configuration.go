@@ -1,0 +1,233 @@
+package assess
+
+import (
+	"cmp"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"svc/assess/host"
+)
+
+// Bounds of the walk through /etc.
+const (
+	maxConfig = 64 << 20 // bytes of one file that is hashed
+	maxFiles  = 100_000  // files below /etc
+	maxDepth  = 32
+)
+
+// generated are the places of /etc that programs fill by themselves or that
+// hold for this very machine alone: they are listed, and never carried over.
+// A name that ends in / stands for all below it.
+var generated = []string{
+	"alternatives/", "rc0.d/", "rc1.d/", "rc2.d/", "rc3.d/", "rc4.d/", "rc5.d/", "rc6.d/", "rcS.d/",
+	"ssl/certs/", "ca-certificates/", "ca-certificates.conf", "ld.so.cache", ".pwd.lock", ".updated", "mtab", "machine-id", "hostname",
+	"fstab", "crypttab", "resolv.conf", "adjtime", "localtime", "os-release", "mailcap", "motd", "blkid.tab",
+	"passwd", "passwd-", "group", "group-", "shadow", "shadow-", "gshadow", "gshadow-", "subuid", "subuid-", "subgid", "subgid-",
+	"security/opasswd", "ssh/ssh_host_", "udev/rules.d/70-persistent-", "udev/hwdb.bin", "network/interfaces", "network/run", "netplan/", "systemd/network/",
+	"NetworkManager/system-connections/", "lvm/", "mdadm/", "iscsi/initiatorname.iscsi", "multipath/", "hostid", "dpkg/", "apt/sources.list",
+	"apt/trusted.gpg", "apt/keyrings/", "apt/apt.conf.d/01autoremove", "shells", "python3/debian_config", "postgresql-common/root.crt", "runit/", "svc/",
+	"cloud/", "modprobe.d/", "initramfs-tools/", "default/grub", "grub.d/", "kernel-img.conf", "console-setup/cached_", "ssl/private/ssl-cert-snakeoil.key",
+	"systemd/system/syslog.service", "systemd/system/dbus-", "apparmor.d/local/", "mysql/debian.cnf", "pam.d/common-", "locale.gen", "nsswitch.conf", "environment",
+	"profile", "inputrc", "adduser.conf", "networks", "hosts.allow", "hosts.deny", "default/locale", "timezone", "dictionaries-common/", "java-", "mysql/my.cnf",
+}
+
+// secretNames are files of /etc that hold secrets whatever their mode says.
+var secretNames = []string{"shadow", "shadow-", "gshadow", "gshadow-", "security/opasswd", "mysql/debian.cnf", "chrony/chrony.keys", "postgresql-common/root.crt"}
+
+// readConfiguration lists what of /etc is not as packages made it.
+func (m *machine) readConfiguration() {
+	w := &walk{m: m}
+	w.dir("etc", 0)
+	m.source("configuration.etc", stateOf(w.failed), detailOf(w.failed))
+	m.missing(w)
+	found := make([]*ConfigFile, len(w.files))
+	next := make([]int, len(w.files))
+	for i := range next {
+		next[i] = i
+	}
+	inParallel(next, func(i int) { found[i] = m.compare(w.files[i]) })
+	for _, f := range found {
+		if f != nil {
+			m.a.Configuration = append(m.a.Configuration, *f)
+		}
+	}
+	slices.SortFunc(m.a.Configuration, func(a, b ConfigFile) int { return cmp.Compare(a.Path, b.Path) })
+}
+
+// walk collects the files and links below a folder, without following links.
+type walk struct {
+	m      *machine
+	files  []found
+	seen   map[string]bool
+	failed error
+}
+
+// found is a file or link of /etc.
+type found struct {
+	path string // with a leading slash
+	info fs.FileInfo
+}
+
+func (w *walk) dir(dir string, depth int) {
+	entries, err := w.m.fs.ReadDir(dir)
+	if err != nil {
+		if depth == 0 || !errors.Is(err, fs.ErrNotExist) {
+			w.failed = cmp.Or(w.failed, err)
+		}
+		return
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		info, err := e.Info()
+		switch {
+		case err != nil:
+		case len(w.files) >= maxFiles || depth >= maxDepth:
+			w.failed = fmt.Errorf("/%s: more than %d files or %d folders deep; the rest was not looked at", dir, maxFiles, maxDepth)
+			return
+		case e.IsDir():
+			w.dir(name, depth+1)
+		default:
+			w.files = append(w.files, found{"/" + name, info})
+		}
+	}
+}
+
+// missing adds the files of packages that are not there any more.
+func (m *machine) missing(w *walk) {
+	there := make(map[string]bool, len(w.files))
+	for _, f := range w.files {
+		there[f.path] = true
+	}
+	for file, c := range m.dpkg.conffiles {
+		if there[file] || c.obsolete || !strings.HasPrefix(file, "/etc/") {
+			continue
+		}
+		// A folder on the way that can't be read says nothing about the file.
+		if _, err := m.fs.Lstat(file[1:]); errors.Is(err, fs.ErrNotExist) {
+			m.a.Configuration = append(m.a.Configuration, ConfigFile{Path: file, State: ConfigMissing, Package: c.pkg})
+		}
+	}
+}
+
+// compare gives the entry of a file that is not as its package made it, or nil.
+func (m *machine) compare(f found) *ConfigFile {
+	shipped, isConf := m.dpkg.conffiles[f.path]
+	if !isConf && m.dpkg.owned[f.path] != "" {
+		return nil // part of a package, and not meant to be edited
+	}
+	entry := m.describe(f)
+	entry.Package = shipped.pkg
+	entry.State = ConfigUnowned
+	if isConf {
+		entry.State = ConfigChanged
+	}
+	switch mode := f.info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		target, err := m.fs.ReadLink(f.path[1:])
+		entry.Link = target
+		if err != nil {
+			entry.State = ConfigUnreadable
+		}
+		return entry
+	case !mode.IsRegular():
+		return nil // a socket or pipe is nobody's configuration
+	}
+	sum5, sum256, err := m.digests(f.path[1:])
+	switch {
+	case err != nil:
+		entry.State = ConfigUnreadable
+	case isConf && sum5 == shipped.md5:
+		return nil
+	}
+	entry.SHA256 = sum256
+	return entry
+}
+
+// describe is a file's entry without its state.
+func (m *machine) describe(f found) *ConfigFile {
+	uid, gid, _ := host.Owner(f.info)
+	mode := f.info.Mode()
+	return &ConfigFile{
+		Path: f.path, Mode: fmt.Sprintf("%04o", octal(mode)), UID: uid, GID: gid, Owner: m.users[uid], Group: m.groups[gid],
+		Size: f.info.Size(), Secret: m.secret(f), Machine: matches(generated, f.path),
+	}
+}
+
+// octal is a mode as chmod takes it.
+func octal(mode fs.FileMode) uint32 {
+	bits := uint32(mode.Perm())
+	for flag, bit := range map[fs.FileMode]uint32{fs.ModeSetuid: 0o4000, fs.ModeSetgid: 0o2000, fs.ModeSticky: 0o1000} {
+		if mode&flag != 0 {
+			bits |= bit
+		}
+	}
+	return bits
+}
+
+// matches reports whether a path of /etc is in a list: as it stands, below a
+// folder, or beginning with a name that ends in - or _.
+func matches(list []string, file string) bool {
+	rel := strings.TrimPrefix(file, "/etc/")
+	return slices.ContainsFunc(list, func(entry string) bool {
+		return rel == entry || strings.HasPrefix(rel, entry) && strings.ContainsRune("/-_", rune(entry[len(entry)-1]))
+	})
+}
+
+// secret tells keys, password files, and what others may not read. Sudo's
+// rules are closed to others by habit and hold no secret.
+func (m *machine) secret(f found) bool {
+	switch {
+	case f.info.Mode()&fs.ModeSymlink != 0, strings.HasPrefix(f.path, "/etc/sudoers"):
+		return false
+	case matches(secretNames, f.path), strings.HasPrefix(f.path, "/etc/ssl/private/"), strings.HasSuffix(f.path, ".key"):
+		return true
+	}
+	return f.info.Mode().Perm()&0o004 == 0 && f.info.Mode().IsRegular() || m.privateKey(f)
+}
+
+// privateKey looks at the beginning of small files for a key in PEM form.
+func (m *machine) privateKey(f found) bool {
+	ext := path.Ext(f.path)
+	if ext != ".pem" && ext != ".crt" && ext != "" && !strings.HasPrefix(path.Base(f.path), "id_") || f.info.Size() > 64<<10 {
+		return false
+	}
+	return strings.Contains(m.peek(f.path[1:]), "PRIVATE KEY-----")
+}
+
+// buffers are reused between files: a machine has hundreds.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
+
+// digests are the MD5 (what dpkg recorded) and the SHA-256 of a file, in hex.
+func (m *machine) digests(name string) (sum5, sum256 string, err error) {
+	f, err := m.fs.Open(name)
+	if err != nil {
+		return "", "", err
+	}
+	defer f.Close()
+	h5, h256 := md5.New(), sha256.New()
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	n, err := io.CopyBuffer(io.MultiWriter(h5, h256), struct{ io.Reader }{io.LimitReader(f, maxConfig+1)}, *buf)
+	if err == nil && n > maxConfig {
+		err = host.ErrTooBig
+	}
+	return hex.EncodeToString(h5.Sum(nil)), hex.EncodeToString(h256.Sum(nil)), err
+}
+
+// md5 is the MD5 of a file, or "" where it can't be read.
+func (m *machine) md5(name string) string {
+	sum, _, err := m.digests(name)
+	if err != nil {
+		return ""
+	}
+	return sum
+}

@@ -1,0 +1,284 @@
+package assess
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+
+	"svc/assess/host"
+	"svc/backend/api/deb822"
+)
+
+// Limits of dpkg's files, in bytes: some twenty times those of a desktop with
+// everything installed.
+const (
+	maxStatus = 256 << 20
+	maxStates = 16 << 20
+	maxList   = 32 << 20
+)
+
+// dpkgSource names dpkg's status file among the sources.
+const dpkgSource = "packages.dpkg"
+
+// dpkg is what its database says beside the packages.
+type dpkg struct {
+	arch      string
+	conffiles map[string]conffile // by path with a leading slash
+	owned     map[string]string   // other paths of /etc and of unit folders, to the package
+	unsettled []Package           // half installed, half configured, waiting for triggers
+	foreign   []string            // architectures of packages that are not the machine's
+}
+
+// conffile is a configuration file as a package shipped it.
+type conffile struct {
+	pkg      string
+	md5      string
+	obsolete bool
+}
+
+func (m *machine) readPackages() {
+	m.dpkg = dpkg{conffiles: map[string]conffile{}, owned: map[string]string{}}
+	auto, err := m.automatic()
+	m.source("packages.apt-extended-states", stateOf(err), detailOf(err))
+	err = m.readStatus(auto, err == nil)
+	m.source(dpkgSource, stateOf(err), detailOf(err))
+	m.readUCF()
+	m.readLists()
+	m.a.System.Architecture = m.architecture()
+}
+
+func detailOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// readStatus reads dpkg's status file; what stands before a fault is kept.
+func (m *machine) readStatus(auto map[string]bool, known bool) error {
+	f, err := m.fs.Open("var/lib/dpkg/status")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := deb822.NewReader(io.LimitReader(f, maxStatus))
+	for n := 0; ; n++ {
+		p, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF) && n == 0:
+			return errors.New("/var/lib/dpkg/status is empty")
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("/var/lib/dpkg/status, after %d packages: %w", n, err)
+		}
+		if err := m.addPackage(p, auto, known); err != nil {
+			return fmt.Errorf("/var/lib/dpkg/status, after %d packages: %w", n, err)
+		}
+	}
+}
+
+// addPackage takes one paragraph of the status file. Of a package that was
+// removed but not purged, only the configuration is left: it is not installed.
+func (m *machine) addPackage(p deb822.Paragraph, auto map[string]bool, known bool) error {
+	name, status := p.Get("Package"), strings.Fields(p.Get("Status"))
+	if name == "" || len(status) != 3 {
+		return fmt.Errorf("the paragraph at line %d has no package or no status: the file is cut off or damaged", p.Line)
+	}
+	pkg := newPackage(name, p)
+	pkg.Held = status[0] == "hold"
+	pkg.Manual = known && !auto[name+":"+pkg.Arch] && !auto[name+":"]
+	switch status[2] {
+	case "installed", "triggers-pending", "triggers-awaited":
+		m.a.Packages = append(m.a.Packages, pkg)
+	case "half-installed", "unpacked", "half-configured":
+		m.a.Packages = append(m.a.Packages, pkg)
+		m.dpkg.unsettled = append(m.dpkg.unsettled, pkg)
+	default:
+		return nil
+	}
+	m.addConffiles(name, p.Bytes("Conffiles"))
+	return nil
+}
+
+func newPackage(name string, p deb822.Paragraph) Package {
+	pkg := Package{
+		Name: name, Version: p.Get("Version"), Arch: p.Get("Architecture"), Section: p.Get("Section"),
+		Essential: p.Get("Essential") == "yes", Origin: p.Get("Origin"), Maintainer: p.Get("Maintainer"),
+	}
+	pkg.Source, pkg.SourceVersion = name, pkg.Version
+	if source := p.Get("Source"); source != "" {
+		var version string
+		pkg.Source, version, _ = strings.Cut(source, " ")
+		if version != "" {
+			pkg.SourceVersion = strings.Trim(version, "()")
+		}
+	}
+	return pkg
+}
+
+// addConffiles takes the lines "path digest [obsolete]"; a path may have spaces.
+func (m *machine) addConffiles(pkg string, lines []byte) {
+	for line := range bytes.Lines(lines) {
+		f := conffile{pkg: pkg}
+		rest := strings.TrimSpace(string(line))
+		rest = strings.TrimSuffix(rest, " remove-on-upgrade")
+		rest, f.obsolete = strings.CutSuffix(rest, " obsolete")
+		i := strings.LastIndexByte(rest, ' ')
+		if i < 0 || !strings.HasPrefix(rest, "/") || !fs.ValidPath(rest[1:i]) {
+			continue // dpkg writes no such line; a hostile one names no file of ours
+		}
+		f.md5 = rest[i+1:]
+		m.dpkg.conffiles[rest[:i]] = f
+	}
+}
+
+// automatic reads which packages apt installed as dependencies, as
+// "name:architecture".
+func (m *machine) automatic() (map[string]bool, error) {
+	f, err := m.fs.Open("var/lib/apt/extended_states")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	auto := map[string]bool{}
+	for r := deb822.NewReader(io.LimitReader(f, maxStates)); ; {
+		p, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return auto, nil
+		}
+		if err != nil {
+			return auto, fmt.Errorf("/var/lib/apt/extended_states: %w", err)
+		}
+		if p.Get("Auto-Installed") == "1" {
+			auto[p.Get("Package")+":"+p.Get("Architecture")] = true
+			if p.Get("Architecture") == m.nativeArch() {
+				auto[p.Get("Package")+":all"] = true // apt files those under the native architecture
+			}
+		}
+	}
+}
+
+// nativeArch is the machine's own architecture: dpkg's first.
+func (m *machine) nativeArch() string {
+	if m.dpkg.arch == "" {
+		m.dpkg.arch = firstLine(m.peek("var/lib/dpkg/arch"))
+	}
+	if m.dpkg.arch == "" {
+		m.dpkg.arch = m.archOfDpkg()
+	}
+	return m.dpkg.arch
+}
+
+// archOfDpkg looks at which libc's package lists there are: dpkg keeps no other
+// note of the architecture on a machine that has only one.
+func (m *machine) archOfDpkg() string {
+	names, _ := m.files("var/lib/dpkg/info") // its state is noted where the lists are read
+	for _, name := range names {
+		if arch, ok := strings.CutPrefix(name, "libc6:"); ok && strings.HasSuffix(arch, ".list") {
+			return strings.TrimSuffix(arch, ".list")
+		}
+	}
+	return ""
+}
+
+// architecture is that of most packages, where dpkg's own note is missing.
+func (m *machine) architecture() string {
+	if arch := m.nativeArch(); arch != "" {
+		return arch
+	}
+	count, best := map[string]int{}, ""
+	for _, p := range m.a.Packages {
+		if p.Arch != "all" {
+			count[p.Arch]++
+		}
+	}
+	for arch, n := range count {
+		if n > count[best] || n == count[best] && arch < best {
+			best = arch
+		}
+	}
+	return best
+}
+
+// readUCF reads the digests of configuration files that ucf manages for
+// packages: dpkg does not know those.
+func (m *machine) readUCF() {
+	owners := map[string]string{}
+	for line := range strings.Lines(m.peek("var/lib/ucf/registry")) {
+		if f := strings.Fields(line); len(f) == 2 {
+			owners[f[1]] = f[0]
+		}
+	}
+	hashes, ok := m.text("configuration.ucf", "var/lib/ucf/hashfile")
+	if !ok {
+		return
+	}
+	for line := range strings.Lines(hashes) {
+		md5, name, ok := strings.Cut(strings.TrimSpace(line), "  ")
+		if _, known := m.dpkg.conffiles[name]; ok && !known && strings.HasPrefix(name, "/") && fs.ValidPath(name[1:]) {
+			m.dpkg.conffiles[name] = conffile{pkg: owners[name], md5: md5}
+		}
+	}
+}
+
+// listed are the folders whose owners matter.
+var listed = [][]byte{[]byte("\n/etc/"), []byte("\n/lib/systemd/system/"), []byte("\n/usr/lib/systemd/system/")}
+
+// readLists notes which package owns what below /etc and in the unit folders.
+func (m *machine) readLists() {
+	names, err := m.files("var/lib/dpkg/info")
+	m.source("packages.dpkg-lists", stateOf(err), detailOf(err))
+	var mu sync.Mutex
+	inParallel(names, func(name string) {
+		pkg, ok := strings.CutSuffix(name, ".list")
+		if !ok {
+			return
+		}
+		b, err := host.ReadFile(m.fs, path.Join("var/lib/dpkg/info", name), maxList)
+		if err != nil {
+			return
+		}
+		pkg, _, _ = strings.Cut(pkg, ":")
+		mu.Lock()
+		defer mu.Unlock()
+		eachListed(b, func(file string) { m.dpkg.owned[file] = pkg })
+	})
+}
+
+// eachListed calls do with each path of a package's list that stands in one of
+// the listed folders.
+func eachListed(list []byte, do func(string)) {
+	for _, prefix := range listed {
+		for rest := list; ; {
+			i := bytes.Index(rest, prefix)
+			if i < 0 {
+				break
+			}
+			rest = rest[i+1:]
+			line, _, _ := bytes.Cut(rest, []byte("\n"))
+			do(string(line))
+		}
+	}
+}
+
+// workers is how many files are read at once.
+const workers = 4
+
+// inParallel calls do for every item, on several goroutines.
+func inParallel[T any](items []T, do func(T)) {
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < len(items); i += workers {
+				do(items[i])
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,95 @@
+// Package host gives a machine that is to be read as one read-only file
+// system, whichever way it is reached. A machine is hostile input: every path
+// is resolved inside its root, symlinks too; every read is bounded; nothing of
+// it is ever run.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// Location says where a machine is: exactly one member is set.
+type Location struct {
+	Root  string // a folder that holds the machine's files
+	Image string // a disk image
+	SSH   string // user@host of a running machine
+}
+
+// Host is a machine that can be read.
+type Host interface {
+	// FS is the machine's file system. Paths have no leading slash.
+	FS() FS
+	// Live reports whether the machine is running while it is read.
+	Live() bool
+	// String says where the machine is, for messages.
+	String() string
+	Close() error
+}
+
+// FS is a read-only file system. Open and ReadDir follow symlinks inside the
+// root; a link that would leave it ends at the root, as in a chroot.
+type FS interface {
+	fs.StatFS
+	fs.ReadDirFS
+	fs.ReadLinkFS
+}
+
+// ErrLocation means that a Location does not name exactly one machine.
+var ErrLocation = errors.New("name the machine by exactly one of root, image and ssh")
+
+// ErrUnsupported means that this version can't read a machine that way.
+var ErrUnsupported = errors.New("this version reads machines from a root folder alone: mount the disk and give its folder as root")
+
+// ErrNotRegular means that something else than a regular file stands where a
+// file is expected: a device, a pipe, a socket or a folder. It was not opened.
+var ErrNotRegular = errors.New("not a regular file")
+
+// ErrTooBig means that a file is larger than what is sensible in its place.
+var ErrTooBig = errors.New("larger than expected")
+
+// Open opens the machine at a location.
+func Open(_ context.Context, l Location) (Host, error) {
+	set := 0
+	for _, s := range []string{l.Root, l.Image, l.SSH} {
+		if s != "" {
+			set++
+		}
+	}
+	switch {
+	case set != 1:
+		return nil, ErrLocation
+	case l.Root != "":
+		return OpenRoot(l.Root)
+	}
+	return nil, ErrUnsupported
+}
+
+// ReadFile reads a regular file of at most limit bytes.
+func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(b)) > limit {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("%w: over %d bytes", ErrTooBig, limit)}
+	}
+	return b, nil
+}
+
+// Owner is the numeric owner and group of a file, where the file system has them.
+func Owner(info fs.FileInfo) (uid, gid int, ok bool) {
+	o, ok := info.Sys().(Ownership)
+	return o.UID, o.GID, ok
+}
+
+// Ownership is what Sys of this package's file infos gives.
+type Ownership struct{ UID, GID int }

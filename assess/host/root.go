@@ -1,0 +1,213 @@
+package host
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	pathrs "github.com/cyphar/filepath-securejoin/pathrs-lite"
+	"golang.org/x/sys/unix"
+)
+
+// OpenRoot opens the machine whose root is a folder of this host.
+func OpenRoot(dir string) (Host, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening root %s: %w", dir, err)
+	}
+	f, err := os.OpenFile(absolute, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("opening root: %w", err)
+	}
+	return &root{dir: absolute, handle: f}, nil
+}
+
+// root is a folder. It is safe for concurrent use.
+type root struct {
+	dir    string
+	handle *os.File
+}
+
+func (r *root) FS() FS         { return r }
+func (r *root) Live() bool     { return r.dir == "/" }
+func (r *root) String() string { return r.dir }
+func (r *root) Close() error   { return r.handle.Close() }
+
+// resolve gives a handle on what name leads to, without opening that: a pipe
+// can't block and a device can't act.
+func (r *root) resolve(op, name string) (*os.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	h, err := pathrs.OpenatInRoot(r.handle, name)
+	if err != nil {
+		return nil, pathError(op, name, err)
+	}
+	return h, nil
+}
+
+// Open opens a regular file.
+func (r *root) Open(name string) (fs.File, error) {
+	h, err := r.resolve("open", name)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	info, err := statHandle(h, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+	}
+	f, err := pathrs.Reopen(h, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOCTTY|unix.O_NONBLOCK)
+	if err != nil {
+		return nil, pathError("open", name, err)
+	}
+	return file{f, info}, nil
+}
+
+// file is an open file that describes itself as the machine's.
+type file struct {
+	*os.File
+	info fs.FileInfo
+}
+
+func (f file) Stat() (fs.FileInfo, error) { return f.info, nil }
+
+// Stat describes what name leads to.
+func (r *root) Stat(name string) (fs.FileInfo, error) {
+	h, err := r.resolve("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	return statHandle(h, name)
+}
+
+func statHandle(h *os.File, name string) (fs.FileInfo, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(h.Fd()), &st); err != nil {
+		return nil, pathError("stat", name, err)
+	}
+	return entry{path.Base(name), st}, nil
+}
+
+// parent gives a handle on the folder that name stands in. The whole name is
+// checked: a last element of .. would lead out of it.
+func (r *root) parent(op, name string) (*os.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	return r.resolve(op, path.Dir(name))
+}
+
+// Lstat describes name itself, a symlink too.
+func (r *root) Lstat(name string) (fs.FileInfo, error) {
+	parent, err := r.parent("lstat", name)
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	return statAt(parent, path.Base(name), name)
+}
+
+func statAt(dir *os.File, base, name string) (fs.FileInfo, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(int(dir.Fd()), base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return nil, pathError("lstat", name, err)
+	}
+	return entry{base, st}, nil
+}
+
+// ReadLink reads a symlink.
+func (r *root) ReadLink(name string) (string, error) {
+	parent, err := r.parent("readlink", name)
+	if err != nil {
+		return "", err
+	}
+	defer parent.Close()
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(int(parent.Fd()), path.Base(name), buf)
+	if err != nil {
+		return "", pathError("readlink", name, err)
+	}
+	return string(buf[:n]), nil
+}
+
+// maxEntries bounds one folder: more entries than any real one of those read.
+const maxEntries = 200_000
+
+// ReadDir lists a folder, sorted by name.
+func (r *root) ReadDir(name string) ([]fs.DirEntry, error) {
+	h, err := r.resolve("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	d, err := pathrs.Reopen(h, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC)
+	if err != nil {
+		return nil, pathError("readdir", name, err)
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(maxEntries + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, pathError("readdir", name, err)
+	}
+	if len(names) > maxEntries {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: ErrTooBig}
+	}
+	entries := make([]fs.DirEntry, 0, len(names))
+	for _, base := range names {
+		// An entry that vanished in between is not there.
+		if info, err := statAt(d, base, path.Join(name, base)); err == nil {
+			entries = append(entries, fs.FileInfoToDirEntry(info))
+		}
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+// pathError names the path inside the machine, never that on this host.
+func pathError(op, name string, err error) error {
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+// entry is a file's description.
+type entry struct {
+	name string
+	st   unix.Stat_t
+}
+
+func (e entry) Name() string       { return e.name }
+func (e entry) Size() int64        { return e.st.Size }
+func (e entry) IsDir() bool        { return e.Mode().IsDir() }
+func (e entry) ModTime() time.Time { return time.Unix(e.st.Mtim.Unix()) }
+func (e entry) Sys() any           { return Ownership{int(e.st.Uid), int(e.st.Gid)} }
+
+// types maps the file types of Linux to those of io/fs.
+var types = map[uint32]fs.FileMode{
+	unix.S_IFREG: 0, unix.S_IFDIR: fs.ModeDir, unix.S_IFLNK: fs.ModeSymlink, unix.S_IFIFO: fs.ModeNamedPipe,
+	unix.S_IFSOCK: fs.ModeSocket, unix.S_IFBLK: fs.ModeDevice, unix.S_IFCHR: fs.ModeDevice | fs.ModeCharDevice,
+}
+
+func (e entry) Mode() fs.FileMode {
+	mode := fs.FileMode(e.st.Mode&0o777) | types[e.st.Mode&unix.S_IFMT]
+	for bit, flag := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
+		if e.st.Mode&bit != 0 {
+			mode |= flag
+		}
+	}
+	return mode
+}

@@ -1,0 +1,28 @@
+package assess
+
+import (
+	"strings"
+)
+
+// readMounts reads fstab.
+func (m *machine) readMounts() {
+	text, _ := m.text("mounts.fstab", "etc/fstab")
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		f := strings.Fields(line)
+		if len(f) < 3 || strings.HasPrefix(f[0], "#") {
+			continue
+		}
+		mount := Mount{Device: f[0], Path: unescapeMount(f[1]), Type: f[2], Options: []string{}, Evidence: Evidence{"/etc/fstab", n}}
+		if len(f) > 3 {
+			mount.Options = strings.Split(f[3], ",")
+		}
+		m.a.Mounts = append(m.a.Mounts, mount)
+	}
+}
+
+// unescapeMount undoes the escapes that fstab needs for spaces.
+func unescapeMount(s string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\134`, `\`).Replace(s)
+}
