@@ -74,7 +74,7 @@ type PackageSum struct {
 // MigrationPredicate says what a migration was planned from and what it made;
 // its subjects are the artifacts.
 type MigrationPredicate struct {
-	Operation 
+	Operation
 	Packages   PackageSum `json:"packages"`
 	Inhibitors int        `json:"inhibitors"`
 }
@@ -86,9 +86,9 @@ func (*MigrationPredicate) Type() string { return MigrationType }
 // is the parity report.
 type ParityPredicate struct {
 	Operation
-	Packages  PackageSum `json:"packages"` // of the plan that was checked
-	Checks    CheckSum   `json:"checks"`
-	Parity    bool       `json:"parity"` // nothing differs
+	Packages PackageSum `json:"packages"` // of the plan that was checked
+	Checks   CheckSum   `json:"checks"`
+	Parity   bool       `json:"parity"` // nothing differs
 }
 
 // CheckSum counts the checks of a comparison; the others add up to Total.
@@ -105,7 +105,7 @@ func (*ParityPredicate) Type() string { return ParityType }
 // DataPlanPredicate says what data a plan covers; its subjects are the plan's
 // files. It is signed by a key of the machine where it was made.
 type DataPlanPredicate struct {
-	Operation    
+	Operation
 	Packages      PackageSum `json:"packages"`
 	Items         int        `json:"items"`          // stores and directories that the plan moves
 	Bytes         int64      `json:"bytes"`          // of those, as found
