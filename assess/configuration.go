@@ -24,20 +24,45 @@ const (
 	maxDepth  = 32
 )
 
-// generated are the places of /etc that programs fill by themselves or that
-// hold for this very machine alone: they are listed, and never carried over.
-// A name that ends in / stands for all below it.
-var generated = []string{
+// noise are the places of /etc that programs fill by themselves, over and over:
+// they say nothing about a machine. A name that ends in / stands for all below.
+var noise = []string{
 	"alternatives/", "rc0.d/", "rc1.d/", "rc2.d/", "rc3.d/", "rc4.d/", "rc5.d/", "rc6.d/", "rcS.d/",
-	"ssl/certs/", "ca-certificates/", "ca-certificates.conf", "ld.so.cache", ".pwd.lock", ".updated", "mtab", "machine-id", "hostname",
-	"fstab", "crypttab", "resolv.conf", "adjtime", "localtime", "os-release", "mailcap", "motd", "blkid.tab",
-	"passwd", "passwd-", "group", "group-", "shadow", "shadow-", "gshadow", "gshadow-", "subuid", "subuid-", "subgid", "subgid-",
-	"security/opasswd", "ssh/ssh_host_", "udev/rules.d/70-persistent-", "udev/hwdb.bin", "network/interfaces", "network/run", "netplan/", "systemd/network/",
-	"NetworkManager/system-connections/", "lvm/", "mdadm/", "iscsi/initiatorname.iscsi", "multipath/", "hostid", "dpkg/", "apt/sources.list",
-	"apt/trusted.gpg", "apt/keyrings/", "apt/apt.conf.d/01autoremove", "shells", "python3/debian_config", "postgresql-common/root.crt", "runit/", "svc/",
-	"cloud/", "modprobe.d/", "initramfs-tools/", "default/grub", "grub.d/", "kernel-img.conf", "console-setup/cached_", "ssl/private/ssl-cert-snakeoil.key",
-	"systemd/system/syslog.service", "systemd/system/dbus-", "apparmor.d/local/", "mysql/debian.cnf", "pam.d/common-", "locale.gen", "nsswitch.conf", "environment",
-	"profile", "inputrc", "adduser.conf", "networks", "hosts.allow", "hosts.deny", "default/locale", "timezone", "dictionaries-common/", "java-", "mysql/my.cnf",
+	"ssl/certs/ca-certificates.crt", "ssl/certs/java/", "ca-certificates/", "ld.so.cache", ".pwd.lock", ".updated", "mtab", "mailcap", "udev/hwdb.bin",
+	"passwd-", "group-", "shadow-", "gshadow-", "subuid-", "subgid-", "python3/debian_config", "apt/apt.conf.d/01autoremove", "runit/", "svc/",
+	"console-setup/cached_", "dictionaries-common/", "blkid.tab", "os-release", "apparmor.d/local/", "postgresql-common/root.crt",
+	"apt/apt.conf.d/01autoremove-", "dpkg/origins/",
+}
+
+// linkNoise are folders in which the links, but not the files, are made by
+// programs: certificates by digest, and the state of units, which is read apart.
+var linkNoise = []string{"ssl/certs/", "systemd/system/", "systemd/user/"}
+
+// machineOnly are files that hold for this very machine, or that the target's
+// own installation makes: they are listed, and never carried over.
+var machineOnly = []string{
+	"ca-certificates.conf", "machine-id", "hostname", "fstab", "crypttab", "resolv.conf", "adjtime", "localtime", "motd",
+	"passwd", "group", "shadow", "gshadow", "subuid", "subgid", "security/opasswd", "ssh/ssh_host_", "udev/rules.d/70-persistent-",
+	"network/interfaces", "network/run", "netplan/", "systemd/network/", "NetworkManager/system-connections/", "lvm/", "mdadm/",
+	"iscsi/initiatorname.iscsi", "multipath/", "hostid", "dpkg/", "apt/sources.list", "apt/sources.list.d/", "apt/trusted.gpg", "apt/keyrings/", "shells",
+	"cloud/", "initramfs-tools/", "default/grub", "grub.d/", "kernel-img.conf", "ssl/private/ssl-cert-snakeoil.key", "ssl/certs/ssl-cert-snakeoil.pem",
+	"networks", "mysql/debian.cnf", "mysql/my.cnf", "pam.d/common-", "locale.gen", "default/locale", "timezone", "chrony/chrony.keys",
+}
+
+// templates are the files that installation copies into /etc and then forgets:
+// one that is still equal to its template is nobody's work.
+var templates = map[string]string{
+	"/etc/profile": "usr/share/base-files/profile",
+	"/etc/motd":    "usr/share/base-files/motd",
+
+	"/etc/nsswitch.conf":        "usr/share/libc-bin/nsswitch.conf",
+	"/etc/inputrc":              "usr/share/readline/inputrc",
+	"/etc/adduser.conf":         "usr/share/adduser/adduser.conf",
+	"/etc/environment":          "",
+	"/etc/hosts.allow":          "",
+	"/etc/hosts.deny":           "",
+	"/etc/security/opasswd":     "",
+	"/etc/ca-certificates.conf": "",
 }
 
 // secretNames are files of /etc that hold secrets whatever their mode says.
@@ -67,7 +92,6 @@ func (m *machine) readConfiguration() {
 type walk struct {
 	m      *machine
 	files  []found
-	seen   map[string]bool
 	failed error
 }
 
@@ -87,17 +111,23 @@ func (w *walk) dir(dir string, depth int) {
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
-		info, err := e.Info()
-		switch {
-		case err != nil:
+		switch isLink := e.Type()&fs.ModeSymlink != 0; {
 		case len(w.files) >= maxFiles || depth >= maxDepth:
 			w.failed = fmt.Errorf("/%s: more than %d files or %d folders deep; the rest was not looked at", dir, maxFiles, maxDepth)
 			return
+		case matches(noise, "/"+name), isLink && matches(linkNoise, "/"+name):
 		case e.IsDir():
 			w.dir(name, depth+1)
 		default:
-			w.files = append(w.files, found{"/" + name, info})
+			w.add(name, e)
 		}
+	}
+}
+
+// add takes a file, unless it vanished in between.
+func (w *walk) add(name string, e fs.DirEntry) {
+	if info, err := e.Info(); err == nil {
+		w.files = append(w.files, found{"/" + name, info})
 	}
 }
 
@@ -131,6 +161,8 @@ func (m *machine) compare(f found) *ConfigFile {
 		entry.State = ConfigChanged
 	}
 	switch mode := f.info.Mode(); {
+	case m.untouched(f.path):
+		return nil
 	case mode&fs.ModeSymlink != 0:
 		target, err := m.fs.ReadLink(f.path[1:])
 		entry.Link = target
@@ -158,8 +190,30 @@ func (m *machine) describe(f found) *ConfigFile {
 	mode := f.info.Mode()
 	return &ConfigFile{
 		Path: f.path, Mode: fmt.Sprintf("%04o", octal(mode)), UID: uid, GID: gid, Owner: m.users[uid], Group: m.groups[gid],
-		Size: f.info.Size(), Secret: m.secret(f), Machine: matches(generated, f.path),
+		Size: f.info.Size(), Secret: m.secret(f), Machine: matches(machineOnly, f.path) || phpLink(f),
 	}
+}
+
+// untouched reports whether a file is as installation copied it. What no
+// template tells apart counts as a person's.
+func (m *machine) untouched(file string) bool {
+	template, ok := templates[file]
+	if !ok {
+		return false
+	}
+	if template == "" {
+		return !slices.ContainsFunc(strings.Split(m.peek(file[1:]), "\n"), func(line string) bool {
+			line = strings.TrimSpace(line)
+			return line != "" && line[0] != '#'
+		})
+	}
+	return m.peek(file[1:]) == m.peek(template)
+}
+
+// phpLink tells the links by which PHP's packages enable their modules: they
+// make them anew for each version.
+func phpLink(f found) bool {
+	return f.info.Mode()&fs.ModeSymlink != 0 && strings.HasPrefix(f.path, "/etc/php/") && strings.Contains(f.path, "/conf.d/")
 }
 
 // octal is a mode as chmod takes it.

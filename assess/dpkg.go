@@ -125,6 +125,9 @@ func newPackage(name string, p deb822.Paragraph) Package {
 // addConffiles takes the lines "path digest [obsolete]"; a path may have spaces.
 func (m *machine) addConffiles(pkg string, lines []byte) {
 	for line := range bytes.Lines(lines) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
 		f := conffile{pkg: pkg}
 		rest := strings.TrimSpace(string(line))
 		rest = strings.TrimSuffix(rest, " remove-on-upgrade")

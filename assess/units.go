@@ -29,8 +29,8 @@ type unitFile struct {
 	schedule string
 }
 
-// readUnits lists what was enabled, disabled, masked, written or changed on
-// the machine. Static units that a package made are not of interest.
+// readUnits lists what is enabled, and what was disabled, masked, written or
+// changed on the machine.
 func (m *machine) readUnits() {
 	entries, err := m.fs.ReadDir(localUnits)
 	m.source("units.systemd", stateOf(err), detailOf(err))
@@ -49,7 +49,8 @@ func (m *machine) readUnits() {
 			ownState = "enabled"
 		}
 		u.Preset = !u.Local && (u.State == ownState || u.State == "static")
-		if u.State != "static" || u.Local || len(u.Dropins) > 0 {
+		// A unit that is off because its package leaves it off is no news.
+		if off := u.State == "static" || u.State == "disabled" && u.Preset; !off || u.Local || len(u.Dropins) > 0 {
 			m.addUnit(*u)
 		}
 	}

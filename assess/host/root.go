@@ -46,11 +46,37 @@ func (r *root) resolve(op, name string) (*os.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	h, err := pathrs.OpenatInRoot(r.handle, name)
+	h, err := openInRoot(r.handle, name)
 	if err != nil {
 		return nil, pathError(op, name, err)
 	}
 	return h, nil
+}
+
+// openInRoot leaves the work to the kernel, which resolves in one step, and
+// takes the library where the kernel is older than that.
+func openInRoot(root *os.File, name string) (*os.File, error) {
+	fd, err := unix.Openat2(int(root.Fd()), name, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if errors.Is(err, unix.ENOSYS) {
+		return pathrs.OpenatInRoot(root, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// reopen opens what a handle stands for: the very same file, whatever the
+// machine's folders lead to by now.
+func reopen(h *os.File, flags int) (*os.File, error) {
+	fd, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", h.Fd()), flags|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	// By this name package os finds a folder's entries, whatever the root is.
+	return os.NewFile(uintptr(fd), fmt.Sprintf("/proc/self/fd/%d", fd)), nil
 }
 
 // Open opens a regular file.
@@ -67,7 +93,7 @@ func (r *root) Open(name string) (fs.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
-	f, err := pathrs.Reopen(h, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOCTTY|unix.O_NONBLOCK)
+	f, err := reopen(h, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK)
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
@@ -152,28 +178,34 @@ func (r *root) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer h.Close()
-	d, err := pathrs.Reopen(h, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC)
+	d, err := reopen(h, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, pathError("readdir", name, err)
 	}
 	defer d.Close()
-	names, err := d.Readdirnames(maxEntries + 1)
+	listed, err := d.ReadDir(maxEntries + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, pathError("readdir", name, err)
 	}
-	if len(names) > maxEntries {
+	if len(listed) > maxEntries {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: ErrTooBig}
 	}
-	entries := make([]fs.DirEntry, 0, len(names))
-	for _, base := range names {
-		// An entry that vanished in between is not there.
-		if info, err := statAt(d, base, path.Join(name, base)); err == nil {
-			entries = append(entries, fs.FileInfoToDirEntry(info))
-		}
+	entries := make([]fs.DirEntry, len(listed))
+	for i, e := range listed {
+		entries[i] = dirEntry{e, r, name}
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, nil
 }
+
+// dirEntry is an entry of a folder; most callers want its name and type alone.
+type dirEntry struct {
+	fs.DirEntry
+	root *root
+	dir  string
+}
+
+func (e dirEntry) Info() (fs.FileInfo, error) { return e.root.Lstat(path.Join(e.dir, e.Name())) }
 
 // pathError names the path inside the machine, never that on this host.
 func pathError(op, name string, err error) error {
