@@ -258,6 +258,10 @@ func (m *machine) readLists() {
 // the listed folders.
 func eachListed(list []byte, do func(string)) {
 	for _, prefix := range listed {
+		if bytes.HasPrefix(list, prefix[1:]) {
+			line, _, _ := bytes.Cut(list, []byte("\n"))
+			do(string(line))
+		}
 		for rest := list; ; {
 			i := bytes.Index(rest, prefix)
 			if i < 0 {
