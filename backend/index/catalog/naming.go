@@ -1,0 +1,324 @@
+package catalog
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"svc/backend/api"
+)
+
+// Software is a curated row: the sources of a pattern are one software.
+type Software struct {
+	Pattern string // a source's name; an asterisk stands for a version
+	Name    string
+	Major   Major
+}
+
+// Major says what a software's major version is good for.
+type Major string
+
+// The kinds of major versions.
+const (
+	NoMajor   Major = ""
+	Kept      Major = "kept"      // several live side by side: part of the canonical
+	Attribute Major = "attribute" // the canonical survives the upgrade
+	One       Major = "one"       // an attribute: the first number of the version
+	Two       Major = "two"       // an attribute: the first two numbers
+)
+
+// Naming gives packages their canonicals.
+type Naming struct {
+	exact     map[string]Software
+	patterns  []pattern
+	overrides map[string]string
+}
+
+type pattern struct {
+	Software
+	re *regexp.Regexp
+}
+
+// NewNaming takes the curated rows, the first that fits a source counting, and
+// the canonicals of single packages.
+func NewNaming(rows []Software, overrides map[string]string) *Naming {
+	n := &Naming{exact: map[string]Software{}, overrides: overrides}
+	for _, row := range rows {
+		if !strings.Contains(row.Pattern, "*") {
+			n.exact[row.Pattern] = row
+			continue
+		}
+		expression := "^" + strings.Replace(regexp.QuoteMeta(row.Pattern), `\*`, `([0-9]+(?:\.[0-9]+)*)`, 1) + "$"
+		n.patterns = append(n.patterns, pattern{row, regexp.MustCompile(expression)})
+	}
+	return n
+}
+
+// row is the row of a source and the version in its name.
+func (n *Naming) row(source string) (Software, string) {
+	if row, ok := n.exact[source]; ok {
+		return row, ""
+	}
+	for _, p := range n.patterns {
+		if m := p.re.FindStringSubmatch(source); m != nil {
+			return p.Software, m[1]
+		}
+	}
+	return Software{Name: strings.TrimSuffix(slug(source), "-defaults")}, ""
+}
+
+func (n *Naming) software(source string) (name, version string) {
+	row, version := n.row(source)
+	return row.Name, version
+}
+
+// slug drops what the alphabet of canonicals lacks.
+func slug(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '+', r == '_', r == '-':
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name))
+}
+
+// lineage is one thing through the releases: the packages of a software and
+// role with one stem.
+type lineage struct {
+	base     string // software, with its major where that is kept
+	software string
+	role     api.Role
+	stem     string
+	major    Major
+	members  map[string][]*Package // release → packages
+}
+
+// Apply sets Canonical and Major of every package. Within a release no two
+// packages have one canonical.
+func (n *Naming) Apply(releases []*Release) {
+	groups := n.group(releases)
+	c := &claims{taken: map[string]map[string]string{}}
+	n.override(releases, c)
+	var first, rest []*lineage
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		lineages := slices.SortedFunc(maps.Values(groups[key]), nearest)
+		first, rest = append(first, lineages[0]), append(rest, lineages[1:]...)
+	}
+	for _, l := range first {
+		c.name(l, withRole(l.base, l.role), releases)
+	}
+	slices.SortStableFunc(rest, func(a, b *lineage) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, l := range rest {
+		c.name(l, withRole(ownSlug(l), l.role), releases)
+	}
+	for _, r := range releases {
+		for _, p := range r.Packages {
+			p.Major = n.major(p)
+		}
+	}
+}
+
+// rank lets the versioned packages of software whose canonical survives an
+// upgrade choose before the metapackages that lead to them.
+func rank(l *lineage) int {
+	if l.major == Attribute {
+		return 0
+	}
+	return 1
+}
+
+func (n *Naming) override(releases []*Release, c *claims) {
+	for _, r := range releases {
+		for _, name := range r.Names {
+			if canonical, ok := n.overrides[name]; ok && c.claim(canonical, r.Slug, name) {
+				r.Packages[name].Canonical = canonical
+			}
+		}
+	}
+}
+
+// group sorts the packages into lineages, by software and role.
+func (n *Naming) group(releases []*Release) map[string]map[string]*lineage {
+	groups := map[string]map[string]*lineage{}
+	for _, r := range releases {
+		for _, name := range r.Names {
+			p := r.Packages[name]
+			if _, curated := n.overrides[name]; curated {
+				continue
+			}
+			l := n.lineageOf(p)
+			key := l.base + " " + string(l.role)
+			if groups[key] == nil {
+				groups[key] = map[string]*lineage{}
+			}
+			if groups[key][l.stem] == nil {
+				groups[key][l.stem] = l
+			}
+			members := groups[key][l.stem].members
+			members[r.Slug] = append(members[r.Slug], p)
+		}
+	}
+	return groups
+}
+
+func (n *Naming) lineageOf(p *Package) *lineage {
+	row, version := n.row(p.Source)
+	l := &lineage{base: row.Name, software: row.Name, role: roleOf(p), stem: stem(p.Name), major: row.Major, members: map[string][]*Package{}}
+	if row.Major == Kept && version != "" && strings.Contains(p.Name, version) {
+		l.base += "-" + version
+		l.stem += "-" + version
+	}
+	if row.Name == slug(p.Source) {
+		l.base, l.software = ecosystem(p.Name, row.Name), ecosystem(p.Name, row.Name)
+	}
+	return l
+}
+
+// ecosystem names a language's module as other distributions can.
+func ecosystem(name, software string) string {
+	if rest, ok := strings.CutPrefix(name, "python3-"); ok && !strings.HasPrefix(software, "python") && strings.HasPrefix(rest, software) {
+		return "python-" + software
+	}
+	if rest, ok := strings.CutPrefix(name, "lib"); ok && strings.HasSuffix(rest, "-perl") && software == name {
+		return "perl-" + strings.TrimSuffix(rest, "-perl")
+	}
+	return software
+}
+
+// nearest orders the lineages of a group: the first keeps the short canonical.
+func nearest(a, b *lineage) int {
+	return cmp.Or(cmp.Compare(a.distance(), b.distance()), cmp.Compare(len(b.members), len(a.members)),
+		cmp.Compare(len(a.stem), len(b.stem)), cmp.Compare(a.stem, b.stem))
+}
+
+// distance grades how far the names are from the software's.
+func (l *lineage) distance() int {
+	own, stem := stem(l.software), strings.TrimSuffix(l.stem, "-"+strings.TrimPrefix(l.base, l.software+"-"))
+	switch {
+	case stem == own:
+		return 0
+	case stem == own+"-server", stem == "lib"+own, stem == own+"d", stem == "python-"+strings.TrimPrefix(own, "python-"):
+		return 1
+	case trimRole(stem, l.role) == own, trimRole(stem, l.role) == "lib"+own:
+		return 2
+	case strings.HasPrefix(stem, own), strings.HasPrefix(stem, "lib"+own):
+		return 3
+	}
+	return 4
+}
+
+func withRole(base string, role api.Role) string {
+	if role == api.RoleMain {
+		return base
+	}
+	return base + "--" + string(role)
+}
+
+// ownSlug is the software of a lineage that is not the nearest of its group.
+func ownSlug(l *lineage) string { return slug(trimRole(l.stem, l.role)) }
+
+// claims are the canonicals given: canonical → release → name.
+type claims struct{ taken map[string]map[string]string }
+
+// claim takes a canonical for a package unless another of the release has it.
+func (c *claims) claim(canonical, release, name string) bool {
+	if c.taken[canonical] == nil {
+		c.taken[canonical] = map[string]string{}
+	}
+	if owner, ok := c.taken[canonical][release]; ok {
+		return owner == name
+	}
+	c.taken[canonical][release] = name
+	return true
+}
+
+// name gives the canonical to one package of the lineage in each release: the
+// only one, the default of several, or the one without a version. The others,
+// and all where the canonical is not to be had, take their own names.
+func (c *claims) name(l *lineage, canonical string, releases []*Release) {
+	free := c.free(l, canonical)
+	for _, r := range releases {
+		members := l.members[r.Slug]
+		chosen := choose(l, members, r)
+		for _, p := range members {
+			if free && p == chosen && c.claim(canonical, r.Slug, p.Name) {
+				p.Canonical = canonical
+				continue
+			}
+			p.Canonical = c.own(l, p, r.Slug)
+		}
+	}
+}
+
+// free reports whether nobody has the canonical in any release of the lineage:
+// a lineage keeps one canonical through the releases, or none.
+func (c *claims) free(l *lineage, canonical string) bool {
+	for slug := range l.members {
+		if _, taken := c.taken[canonical][slug]; taken {
+			return false
+		}
+	}
+	return true
+}
+
+func choose(l *lineage, members []*Package, r *Release) *Package {
+	if len(members) == 1 {
+		return members[0]
+	}
+	for _, p := range members {
+		if l.major != Attribute && !versioned(p.Name) {
+			return p
+		}
+	}
+	if l.major == Kept {
+		return nil
+	}
+	next := r.defaults[l.stem]
+	for _, p := range members {
+		if p.Name == next {
+			return p
+		}
+	}
+	return nil
+}
+
+// own is a canonical made of the package's whole name.
+func (c *claims) own(l *lineage, p *Package, release string) string {
+	base := slug(p.Name)
+	for _, canonical := range []string{withRole(slug(trimRole(p.Name, l.role)), l.role), withRole(base, l.role), base} {
+		if c.claim(canonical, release, p.Name) {
+			return canonical
+		}
+	}
+	for base += "-defaults"; !c.claim(base, release, p.Name); base += "." {
+	}
+	return base
+}
+
+// major is the major version of a package where it matters.
+func (n *Naming) major(p *Package) string {
+	row, version := n.row(p.Source)
+	switch row.Major {
+	case Kept, Attribute:
+		if strings.Contains(p.Name, version) {
+			return version
+		}
+	case One:
+		return numbers(p.Version, 1)
+	case Two:
+		return numbers(p.Version, 2)
+	}
+	return ""
+}
+
+// numbers is the beginning of an upstream version: its first count numbers.
+func numbers(version string, count int) string {
+	if _, rest, ok := strings.Cut(version, ":"); ok {
+		version = rest
+	}
+	parts := strings.FieldsFunc(version, func(r rune) bool { return r < '0' || r > '9' })
+	return strings.Join(parts[:min(count, len(parts))], ".")
+}

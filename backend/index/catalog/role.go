@@ -1,0 +1,96 @@
+package catalog
+
+import (
+	"regexp"
+	"strings"
+
+	"svc/backend/api"
+)
+
+// suffixes give the role by the end of a name, the first that fits counting.
+var suffixes = []struct {
+	suffix string
+	role   api.Role
+}{
+	{"-dbgsym", api.RoleDebug},
+	{"-dbg", api.RoleDebug},
+	{"-dev", api.RoleDev},
+	{"-headers", api.RoleDev},
+	{"-docs", api.RoleDoc},
+	{"-doc", api.RoleDoc},
+	{"-manual", api.RoleDoc},
+	{"-examples", api.RoleDoc},
+	{"-i18n", api.RoleLang},
+	{"-l10n", api.RoleLang},
+	{"-locales", api.RoleLang},
+	{"-locale", api.RoleLang},
+	{"-common", api.RoleCommon},
+	{"-data", api.RoleCommon},
+	{"-clients", api.RoleClient},
+	{"-client", api.RoleClient},
+	{"-utils", api.RoleClient},
+	{"-tools", api.RoleClient},
+	{"-plugins", api.RolePlugin},
+	{"-plugin", api.RolePlugin},
+	{"-modules", api.RolePlugin},
+	{"-server", api.RoleMain},
+}
+
+// sections give the role where the name does not.
+var sections = map[string]api.Role{
+	"debug":        api.RoleDebug,
+	"doc":          api.RoleDoc,
+	"libdevel":     api.RoleDev,
+	"localization": api.RoleLang,
+}
+
+var (
+	pluginName = regexp.MustCompile(`-(?:plugin|module|mod)-`)
+	langName   = regexp.MustCompile(`-(?:l10n|locale|i18n|langpack)-`)
+)
+
+// roleOf is the job of a package within its source.
+func roleOf(p *Package) api.Role {
+	if p.Name == p.Source {
+		return api.RoleMain
+	}
+	for _, s := range suffixes {
+		if strings.HasSuffix(p.Name, s.suffix) {
+			return s.role
+		}
+	}
+	switch {
+	case pluginName.MatchString(p.Name):
+		return api.RolePlugin
+	case langName.MatchString(p.Name):
+		return api.RoleLang
+	case (p.Section == "libs" || p.Section == "oldlibs") && strings.HasPrefix(p.Name, "lib"):
+		return api.RoleLib
+	}
+	if role, ok := sections[p.Section]; ok {
+		return role
+	}
+	return api.RoleMain
+}
+
+// trimRole cuts the end of a name that says its role.
+func trimRole(name string, role api.Role) string {
+	for _, s := range suffixes {
+		if rest, ok := strings.CutSuffix(name, s.suffix); ok && s.role == role && rest != "" {
+			return rest
+		}
+	}
+	return name
+}
+
+// versionedKernel is a kernel package with its ABI in its name.
+var versionedKernel = regexp.MustCompile(`^linux-(image|headers)-[0-9][0-9a-z.+~-]*?-((?:cloud-|rt-)?(?:amd64|arm64|686-pae|686|armmp-lpae|armmp|ppc64el|riscv64|s390x))(?:-dbg|-unsigned)?$`)
+
+// KernelMeta is the metapackage of a kernel package with its ABI in its name.
+func KernelMeta(name string) (string, bool) {
+	m := versionedKernel.FindStringSubmatch(name)
+	if m == nil {
+		return "", false
+	}
+	return "linux-" + m[1] + "-" + m[2], true
+}

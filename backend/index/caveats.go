@@ -1,0 +1,110 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/api/release"
+	"svc/backend/index/catalog"
+)
+
+// caveats are what a person should know that follows from the data alone.
+func (h *hops) caveats(p course, targets []record) []api.Caveat {
+	var all []api.Caveat
+	add := func(ok bool, code string, severity api.Severity, text string, args ...any) {
+		if ok {
+			all = append(all, api.Caveat{Code: code, Severity: severity, Text: fmt.Sprintf(text, args...)})
+		}
+	}
+	absent := p.source.Name == "" && len(targets) > 0
+	add(absent, CaveatNotInSource, api.SeverityInfo, "%s has no such package; the answer is %s's own.", h.source.slug, h.target.slug)
+	add(slices.ContainsFunc(p.methods, isTransitional), CaveatTransitional, api.SeverityInfo,
+		"%s is a transitional package: what it led to is named instead.", p.source.Name)
+	add(slices.Contains(p.methods, catalog.Kernel), CaveatKernel, api.SeverityInfo,
+		"The kernel is installed by its metapackage; this one belongs to %s.", h.source.slug)
+	add(p.relation == api.RelationUnknown && len(p.candidates) > 0, CaveatCandidates, api.SeverityWarning,
+		"Several packages of %s may do the job of %s: %s.", h.target.slug, p.source.Name, strings.Join(p.candidates, ", "))
+	add(p.relation == api.RelationRemoved, CaveatNoCounterpart, api.SeverityWarning,
+		"%s has no counterpart of %s.", h.target.slug, p.source.Name)
+	for _, t := range targets {
+		major := p.source.Major != "" && t.Major != "" && p.source.Major != t.Major
+		add(major, CaveatMajor, api.SeverityInfo, "%s goes from major version %s to %s.", software(t.Canonical, t.Major), p.source.Major, t.Major)
+		component := t.Component != "main" && t.Component != p.source.Component
+		add(component, CaveatComponent, api.SeverityWarning, "%s is in the archive component %s of %s, which must be enabled.", t.Name, t.Component, h.target.slug)
+	}
+	return all
+}
+
+func isTransitional(method string) bool { return strings.HasPrefix(method, "transitional") }
+
+// span says between which releases a curated row holds: it applies where the
+// way leaves a release before Since and arrives at it or later. Without Since it
+// always applies.
+type span struct {
+	Since string `json:"since,omitempty"`
+	// MajorChanges makes a row hold only where the major version changes.
+	MajorChanges bool `json:"major_changes,omitempty"`
+}
+
+func (s span) holds(h *hops, majorChanges bool) bool {
+	if s.MajorChanges && !majorChanges {
+		return false
+	}
+	if s.Since == "" {
+		return true
+	}
+	at, ok := release.Lookup(s.Since)
+	from, _ := release.Lookup(h.source.slug)
+	to, _ := release.Lookup(h.target.slug)
+	return ok && from.Older(at) && !to.Older(at)
+}
+
+type curatedCaveat struct {
+	span
+	api.Caveat
+}
+
+type curatedConditional struct {
+	span
+	api.Conditional
+}
+
+// addCurated adds the curated caveats and conditionals of a canonical.
+// Conditionals that name packages which the target lacks are left out.
+func (h *hops) addCurated(canonical string, t *api.Translation) error {
+	caveats, err := curated[curatedCaveat](h.ix.file.Table(caveatsTable), canonical)
+	if err != nil {
+		return err
+	}
+	changes := slices.ContainsFunc(t.Caveats, func(c api.Caveat) bool { return c.Code == CaveatMajor })
+	for _, c := range caveats {
+		if c.holds(h, changes) {
+			t.Caveats = append(t.Caveats, c.Caveat)
+		}
+	}
+	conditionals, err := curated[curatedConditional](h.ix.file.Table(conditionalsTable), canonical)
+	if err != nil {
+		return err
+	}
+	for _, c := range conditionals {
+		there, err := h.target.hasAll(c.Packages)
+		if err != nil {
+			return err
+		}
+		if c.holds(h, changes) && there {
+			t.Conditionals = append(t.Conditionals, c.Conditional)
+		}
+	}
+	return nil
+}
+
+func (t *releaseTables) hasAll(names []string) (bool, error) {
+	for _, name := range names {
+		if _, ok, err := t.names.Get(name); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,226 @@
+package index
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"svc/backend/api"
+)
+
+const unitFolder = "/usr/lib/systemd/system/"
+
+// ConfigPaths says where the configuration of canonicals goes: by comparing
+// what the package and its successors ship in both releases, and by curated
+// rows. One result for each canonical in the same order; its errors are those
+// of Translate.
+func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.ConfigRelocated, error) {
+	h, err := ix.hops(source, target)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]api.ConfigRelocated, len(canonicals))
+	for i, canonical := range canonicals {
+		relocations, err := h.relocations(canonical)
+		if err != nil {
+			return nil, err
+		}
+		results[i] = api.ConfigRelocated{Canonical: canonical, Relocations: relocations}
+	}
+	return results, nil
+}
+
+// relocations lists what moves, curated rows first. A package without a
+// successor moves nothing.
+func (h *hops) relocations(canonical string) ([]api.Relocation, error) {
+	p, err := h.translate(canonical)
+	if err != nil || len(p.names) == 0 || p.source.Name == "" {
+		return []api.Relocation{}, err
+	}
+	m := &move{h: h, version: p.source.Major}
+	if m.old, err = h.source.shipped(p.source.Name); err != nil {
+		return nil, err
+	}
+	for _, name := range p.names {
+		r, _, err := h.target.find(name)
+		if err != nil {
+			return nil, err
+		}
+		files, err := h.target.shipped(name)
+		if err != nil {
+			return nil, err
+		}
+		m.next, m.nextVersion = append(m.next, files...), r.Major
+	}
+	curated, err := m.curated(canonical)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := m.compare(p.source.Name)
+	return append(curated, moved...), err
+}
+
+// shipped lists the configuration that a package ships.
+func (t *releaseTables) shipped(name string) ([]string, error) {
+	value, ok, err := t.files.Get(name)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return strings.Split(value, "\t"), nil
+}
+
+// move is what a package ships in the source and its successors in the target.
+type move struct {
+	h                    *hops
+	old, next            []string
+	version, nextVersion string // majors
+}
+
+func (m *move) curated(canonical string) ([]api.Relocation, error) {
+	rows, err := curated[curatedConfig](m.h.ix.file.Table(configTable), canonical)
+	if err != nil {
+		return nil, err
+	}
+	relocations := []api.Relocation{}
+	fill := strings.NewReplacer("{source}", m.version, "{target}", m.nextVersion)
+	for _, row := range rows {
+		r := row.Relocation
+		r.From, r.Note = fill.Replace(r.From), fill.Replace(r.Note)
+		if r.To != nil {
+			to := fill.Replace(*r.To)
+			r.To = &to
+		}
+		if row.holds(m.h, m.version != m.nextVersion) && (r.To == nil || *r.To != r.From) {
+			relocations = append(relocations, r)
+		}
+	}
+	return relocations, nil
+}
+
+// compare relocates each path that the target has no more.
+func (m *move) compare(name string) ([]api.Relocation, error) {
+	var relocations []api.Relocation
+	for _, from := range m.old {
+		_, stays, err := m.h.target.owners.Get(from)
+		if err != nil {
+			return nil, err
+		}
+		if stays || strings.HasPrefix(from, "/usr/lib/sysusers.d/") {
+			continue
+		}
+		r := m.relocate(name, from)
+		if !slices.ContainsFunc(relocations, func(other api.Relocation) bool { return other.From == r.From }) {
+			relocations = append(relocations, r)
+		}
+	}
+	return relocations, nil
+}
+
+// relocate finds the new place of a path that is gone from its old one.
+func (m *move) relocate(name, from string) api.Relocation {
+	kind := api.RelocateFile
+	if strings.HasPrefix(from, unitFolder) {
+		kind = api.RelocateService
+	}
+	if to, ok := m.newVersion(from); ok {
+		return m.versioned(kind, from, to)
+	}
+	if to, ok := m.only(func(to string) bool { return path.Base(to) == path.Base(from) }); ok {
+		return relocation(kind, from, to, api.ActionCopy, "The file moved; its form is the same unless the package's notes say otherwise.")
+	}
+	if kind == api.RelocateService && m.gone(path.Ext(from)) == 1 {
+		if to, ok := m.only(func(to string) bool {
+			return strings.HasPrefix(to, unitFolder) && path.Ext(to) == path.Ext(from)
+		}); ok {
+			return relocation(kind, from, to, api.ActionConvert, "The unit has a new name: what refers to it must follow.")
+		}
+	}
+	note := fmt.Sprintf("%s ships it no more in %s; carry over what was changed by hand.", name, m.h.target.slug)
+	return relocation(kind, from, "", api.ActionDrop, note)
+}
+
+// newVersion is the path with the target's major in place of the source's,
+// where the successor ships it or something beside it.
+func (m *move) newVersion(from string) (string, bool) {
+	if m.version == "" || m.nextVersion == "" || m.version == m.nextVersion {
+		return "", false
+	}
+	number := regexp.MustCompile(`(^|[^0-9.])` + regexp.QuoteMeta(m.version) + `($|[^0-9])`)
+	to := number.ReplaceAllString(from, "${1}"+m.nextVersion+"${2}")
+	if to == from {
+		return "", false
+	}
+	beside := path.Dir(to)
+	return to, slices.ContainsFunc(m.next, func(next string) bool { return next == to || beside != path.Dir(from) && path.Dir(next) == beside })
+}
+
+// versioned moves the whole folder where the version is in a folder's name.
+func (m *move) versioned(kind api.RelocationKind, from, to string) api.Relocation {
+	if kind == api.RelocateService || path.Dir(from) == path.Dir(to) {
+		return relocation(kind, from, to, api.ActionConvert, "The major version is part of the name.")
+	}
+	prefix := folder(m.old, m.version)
+	next := strings.ReplaceAll(prefix, m.version, m.nextVersion)
+	note := fmt.Sprintf("Version %s has a folder of its own: check the settings against version %s.", m.nextVersion, m.nextVersion)
+	if prefix == "" || !strings.HasPrefix(from, prefix+"/") {
+		return relocation(kind, from, to, api.ActionConvert, note)
+	}
+	return relocation(api.RelocateDir, prefix, next, api.ActionConvert, note)
+}
+
+// folder is the longest folder below /etc that holds all paths with a version.
+func folder(paths []string, version string) string {
+	common := ""
+	for _, p := range paths {
+		if !strings.HasPrefix(p, "/etc/") || !slices.Contains(strings.Split(path.Dir(p), "/"), version) {
+			continue
+		}
+		dir := path.Dir(p)
+		if common == "" {
+			common = dir
+		}
+		for common != dir && !strings.HasPrefix(dir, common+"/") {
+			common = path.Dir(common)
+		}
+	}
+	return common
+}
+
+// only is the one new path of the successors that fits.
+func (m *move) only(fits func(string) bool) (string, bool) {
+	var found []string
+	for _, to := range m.next {
+		if fits(to) && !slices.Contains(m.old, to) {
+			found = append(found, to)
+		}
+	}
+	if len(found) != 1 {
+		return "", false
+	}
+	return found[0], true
+}
+
+// gone counts the units of a type that the successors do not ship.
+func (m *move) gone(ext string) int {
+	n := 0
+	for _, p := range m.old {
+		if strings.HasPrefix(p, unitFolder) && path.Ext(p) == ext && !slices.Contains(m.next, p) {
+			n++
+		}
+	}
+	return n
+}
+
+// relocation is one row; units go by their names.
+func relocation(kind api.RelocationKind, from, to string, action api.RelocationAction, note string) api.Relocation {
+	if kind == api.RelocateService {
+		from, to = path.Base(from), strings.TrimPrefix(to, unitFolder)
+	}
+	r := api.Relocation{From: from, Kind: kind, Action: action, Note: note}
+	if to != "" {
+		r.To = &to
+	}
+	return r
+}

@@ -1,0 +1,210 @@
+package index
+
+import (
+	"bufio"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/api/release"
+	"svc/backend/index/catalog"
+	"svc/backend/index/table"
+)
+
+//go:embed data/*.tsv
+var curatedRows embed.FS
+
+// embeddedCurated are the reviewed rows that are part of the program.
+func embeddedCurated() (fs.FS, error) { return fs.Sub(curatedRows, "data") }
+
+// rows reads a file of sorted rows of n columns; lines that begin with # are
+// comments, and a dash is an empty column.
+func rows(dir fs.FS, name string, n int) ([][]string, error) {
+	f, err := dir.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("opening curated rows: %w", err)
+	}
+	defer f.Close()
+	var all [][]string
+	previous := ""
+	s := bufio.NewScanner(f)
+	s.Buffer(nil, 1<<20)
+	for line := 1; s.Scan(); line++ {
+		text := s.Text()
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		columns := strings.Split(text, "\t")
+		if len(columns) != n {
+			return nil, fmt.Errorf("%s:%d has %d columns, not %d", name, line, len(columns), n)
+		}
+		if text < previous {
+			return nil, fmt.Errorf("%s:%d is not in order", name, line)
+		}
+		previous = text
+		for i, c := range columns {
+			if c == "-" {
+				columns[i] = ""
+			}
+		}
+		all = append(all, columns)
+	}
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return all, nil
+}
+
+// naming reads software.tsv and canonicals.tsv.
+func naming(dir fs.FS) (*catalog.Naming, error) {
+	software, err := rows(dir, "software.tsv", 4)
+	if err != nil {
+		return nil, err
+	}
+	var all []catalog.Software
+	for _, c := range software {
+		all = append(all, catalog.Software{Pattern: c[0], Name: c[1], Major: catalog.Major(c[2])})
+	}
+	canonicals, err := rows(dir, "canonicals.tsv", 3)
+	if err != nil {
+		return nil, err
+	}
+	overrides := map[string]string{}
+	for _, c := range canonicals {
+		overrides[c[0]] = c[1]
+	}
+	return catalog.NewNaming(all, overrides), nil
+}
+
+// renames reads renames.tsv: hop → package → packages.
+func renames(dir fs.FS) (map[string]map[string][]string, error) {
+	all, err := rows(dir, "renames.tsv", 5)
+	if err != nil {
+		return nil, err
+	}
+	hops := map[string]map[string][]string{}
+	for _, c := range all {
+		hop := trailsTable(c[0], c[2])
+		if hops[hop] == nil {
+			hops[hop] = map[string][]string{}
+		}
+		hops[hop][c[1]] = strings.Fields(c[3])
+	}
+	return hops, nil
+}
+
+// curatedConfig is a row of config_paths.tsv.
+type curatedConfig struct {
+	span
+	api.Relocation
+}
+
+// putCurated stores the rows that answers are given from.
+func putCurated(w *table.Writer, dir fs.FS) error {
+	caveats, err := group(dir, "caveats.tsv", 7, func(c []string) (curatedCaveat, error) {
+		return curatedCaveat{span{c[1], c[2] == "yes"}, api.Caveat{Code: c[3], Severity: api.Severity(c[4]), Text: c[5]}}, known(c[1])
+	})
+	if err != nil {
+		return err
+	}
+	conditionals, err := group(dir, "conditionals.tsv", 7, func(c []string) (curatedConditional, error) {
+		when, err := condition(c[2], c[3])
+		return curatedConditional{span{Since: c[1]}, api.Conditional{When: when, Text: c[5], Packages: strings.Fields(c[4])}}, err
+	})
+	if err != nil {
+		return err
+	}
+	config, err := group(dir, "config_paths.tsv", 8, func(c []string) (curatedConfig, error) {
+		r := api.Relocation{From: c[2], Kind: api.RelocationKind(c[4]), Action: api.RelocationAction(c[5]), Note: c[6]}
+		if c[3] != "" {
+			r.To = &c[3]
+		}
+		return curatedConfig{span{Since: c[1]}, r}, known(c[1])
+	})
+	if err != nil {
+		return err
+	}
+	edges, err := group(dir, "upgrade_edges.tsv", 8, edge)
+	if err != nil {
+		return err
+	}
+	return putAll(w, map[string]map[string]string{
+		caveatsTable: caveats, conditionalsTable: conditionals, configTable: config, edgesTable: edges,
+	})
+}
+
+func putAll(w *table.Writer, tables map[string]map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		for key, value := range tables[name] {
+			if err := w.Put(name, key, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// group reads rows whose first column is their key and makes a JSON array of
+// the rows of each key.
+func group[T any](dir fs.FS, name string, columns int, parse func([]string) (T, error)) (map[string]string, error) {
+	all, err := rows(dir, name, columns)
+	if err != nil {
+		return nil, err
+	}
+	groups := map[string][]T{}
+	for _, c := range all {
+		row, err := parse(c)
+		if err != nil {
+			return nil, fmt.Errorf("%s: row %q: %w", name, c[0], err)
+		}
+		groups[c[0]] = append(groups[c[0]], row)
+	}
+	values := map[string]string{}
+	for key, rows := range groups {
+		text, err := json.Marshal(rows)
+		if err != nil {
+			return nil, fmt.Errorf("%s: row %q: %w", name, key, err)
+		}
+		values[key] = string(text)
+	}
+	return values, nil
+}
+
+func known(slug string) error {
+	if _, ok := release.Lookup(slug); slug != "" && !ok {
+		return fmt.Errorf("release %q is not known", slug)
+	}
+	return nil
+}
+
+func condition(kind, value string) (api.Condition, error) {
+	switch kind {
+	case "canonical_installed":
+		return api.Condition{CanonicalInstalled: value}, nil
+	case "service_enabled":
+		return api.Condition{ServiceEnabled: value}, nil
+	case "path_exists":
+		return api.Condition{PathExists: value}, nil
+	}
+	return api.Condition{}, fmt.Errorf("%q is no kind of condition", kind)
+}
+
+func edge(c []string) (api.UpgradeEdge, error) {
+	rank, err := strconv.Atoi(c[5])
+	if err != nil {
+		return api.UpgradeEdge{}, fmt.Errorf("rank: %w", err)
+	}
+	e := api.UpgradeEdge{From: c[1], To: c[2], Method: c[3], Downtime: c[4], Rank: rank, Requires: []string{}, Source: c[7]}
+	for requirement := range strings.SplitSeq(c[6], ";") {
+		if requirement = strings.TrimSpace(requirement); requirement != "" {
+			e.Requires = append(e.Requires, requirement)
+		}
+	}
+	return e, nil
+}

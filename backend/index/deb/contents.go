@@ -1,0 +1,74 @@
+package deb
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+)
+
+// File is a path of a Contents file that the index keeps, absolute and below
+// /usr where the systems merged it, and a package that ships it.
+type File struct{ Path, Package string }
+
+// kept maps the beginnings of paths that configure a system to the form in
+// which the index keeps them.
+var kept = []struct{ archive, system string }{
+	{"etc/", "/etc/"},
+	{"lib/systemd/system/", "/usr/lib/systemd/system/"},
+	{"usr/lib/systemd/system/", "/usr/lib/systemd/system/"},
+	{"usr/lib/sysusers.d/", "/usr/lib/sysusers.d/"},
+}
+
+// Contents yields the configuration, units and sysusers of a Contents file,
+// once for each package that ships them. It ends with the first error.
+func Contents(r io.Reader) iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		s := bufio.NewScanner(r)
+		s.Buffer(make([]byte, 64<<10), maxLine)
+		for line := 1; s.Scan(); line++ {
+			path, ok := keptPath(s.Bytes())
+			if !ok {
+				continue
+			}
+			name, packages, ok := cutLast(path)
+			if !ok {
+				yield(File{}, fmt.Errorf("line %d has no packages: %.60q", line, path))
+				return
+			}
+			for pkg := range strings.SplitSeq(packages, ",") {
+				if !yield(File{name, pkg[strings.LastIndexByte(pkg, '/')+1:]}, nil) {
+					return
+				}
+			}
+		}
+		if err := s.Err(); err != nil {
+			yield(File{}, fmt.Errorf("reading contents: %w", err))
+		}
+	}
+}
+
+func keptPath(line []byte) (string, bool) {
+	if len(line) == 0 || (line[0] != 'e' && line[0] != 'l' && line[0] != 'u') {
+		return "", false
+	}
+	for _, k := range kept {
+		if rest, ok := bytes.CutPrefix(line, []byte(k.archive)); ok {
+			return k.system + string(rest), true
+		}
+	}
+	return "", false
+}
+
+// cutLast parts a line at its last run of blanks: paths may hold blanks.
+func cutLast(line string) (path, packages string, ok bool) {
+	line = strings.TrimRight(line, " \t")
+	i := strings.LastIndexAny(line, " \t")
+	if i < 0 {
+		return "", "", false
+	}
+	path, packages = strings.TrimRight(line[:i], " \t"), line[i+1:]
+	return path, packages, !strings.HasSuffix(path, "/")
+}

@@ -1,0 +1,20 @@
+// Package index answers what software a package of a release is, what it
+// becomes in another release, and where its configuration goes. Its data are
+// the distribution's own metadata and curated rows, built into one file by
+// Build; the one embedded is Debian 11 to 14.
+//
+// Build reads a folder (Sources.Apt) with a folder for each release, such as
+//
+//	debian-12/main/Packages.xz        debian-12/main/Contents-amd64.gz
+//	debian-12/contrib/Packages.xz     debian-12/main/Contents-all.gz
+//
+// or files with the names that apt gives them in its lists folder, as they are
+// in /var/lib/apt/lists. Each may be plain or end in .gz, .xz, .lz4 or .zst.
+// data/fetch.sh fetches what the embedded index is made from.
+//
+// A binary package is (software, role, major). Its canonical is the software,
+// its major where several majors live side by side, and "--" with its role when
+// that is not main. Within one release every canonical names one package, and
+// the same job keeps its canonical from release to release: libssl1.1 and
+// libssl3t64 are both openssl--lib.
+package index

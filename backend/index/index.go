@@ -1,0 +1,183 @@
+package index
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"svc/backend/api"
+	"svc/backend/api/release"
+	"svc/backend/index/table"
+)
+
+// maxIndex bounds the size of an index file.
+const maxIndex = 512 << 20
+
+//go:embed data/index.bin
+var embedded []byte
+
+// Index answers from one index file. It is safe for concurrent use.
+type Index struct {
+	file     *table.File
+	releases map[string]*releaseTables
+	order    []string // slugs with data, by distribution and version
+}
+
+// releaseTables are the tables of one release.
+type releaseTables struct {
+	slug       string
+	names      *table.Table // name → record
+	canonicals *table.Table // canonical → name, where they differ
+	provides   *table.Table // virtual name → its one provider
+	sources    *table.Table // source without a binary of its name → main binary
+	files      *table.Table // name → configuration, units, sysusers
+	owners     *table.Table // path → name
+}
+
+var openEmbedded = sync.OnceValues(func() (*Index, error) { return open(embedded) })
+
+// Embedded opens the index that is part of the program. Closing it is allowed
+// and does nothing, as all callers share it.
+func Embedded() (*Index, error) { return openEmbedded() }
+
+// Open opens an index file that Build wrote.
+func Open(path string) (*Index, error) {
+	data, err := readIndex(path)
+	if err != nil {
+		return nil, err
+	}
+	return open(data)
+}
+
+func readIndex(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening index: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxIndex+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading index: %w", err)
+	}
+	if len(data) > maxIndex {
+		return nil, fmt.Errorf("reading index: %s has more than %d bytes", path, maxIndex)
+	}
+	return data, nil
+}
+
+func open(data []byte) (*Index, error) {
+	file, err := table.Open(data)
+	if err != nil {
+		return nil, fmt.Errorf("opening index: %w", err)
+	}
+	ix := &Index{file: file, releases: map[string]*releaseTables{}}
+	for _, r := range release.All() {
+		t := tablesOf(file, r.Slug)
+		if t.names.Len() > 0 {
+			ix.releases[r.Slug] = t
+			ix.order = append(ix.order, r.Slug)
+		}
+	}
+	return ix, nil
+}
+
+func tablesOf(file *table.File, slug string) *releaseTables {
+	return &releaseTables{
+		slug:       slug,
+		names:      file.Table(slug + namesTable),
+		canonicals: file.Table(slug + canonicalsTable),
+		provides:   file.Table(slug + providesTable),
+		sources:    file.Table(slug + sourcesTable),
+		files:      file.Table(slug + filesTable),
+		owners:     file.Table(slug + ownersTable),
+	}
+}
+
+// Close frees what the index holds. It must not be used afterwards.
+func (ix *Index) Close() error {
+	if embedded, err := openEmbedded(); err != nil || ix != embedded {
+		ix.file.Close()
+	}
+	return nil
+}
+
+// Version identifies the content: the beginning of its SHA-256, 16 hex
+// characters.
+func (ix *Index) Version() string { return ix.file.Version() }
+
+// Releases lists every known release with the number of its packages in the
+// index, zero where it has none.
+func (ix *Index) Releases() []api.ReleaseInfo {
+	infos := []api.ReleaseInfo{}
+	for _, r := range release.All() {
+		info := api.InfoOf(r)
+		if info.Aliases == nil {
+			info.Aliases = []string{}
+		}
+		if t, ok := ix.releases[r.Slug]; ok {
+			info.Packages = t.names.Len()
+		}
+		infos = append(infos, info)
+	}
+	return infos
+}
+
+// release finds the tables of a release by slug or alias. Its error is an
+// *api.Error that lists the nearest releases with data.
+func (ix *Index) release(name string) (*releaseTables, error) {
+	if r, ok := release.Lookup(name); ok {
+		if t, ok := ix.releases[r.Slug]; ok {
+			return t, nil
+		}
+	}
+	near := strings.Join(release.Nearest(name, 4, ix.order), ", ")
+	return nil, api.Errorf(api.UnknownRelease, "The index has no packages of release %.80q; the nearest that it knows are %s.", name, near)
+}
+
+// UpgradeEdges lists the curated upgrade edges of a database engine, best first
+// within each way. An engine without any is NOT_FOUND.
+func (ix *Index) UpgradeEdges(engine string) ([]api.UpgradeEdge, error) {
+	t := ix.file.Table(edgesTable)
+	edges, err := curated[api.UpgradeEdge](t, strings.ToLower(engine))
+	if err != nil {
+		return nil, err
+	}
+	if len(edges) > 0 {
+		return edges, nil
+	}
+	var known []string
+	if err := t.All(func(key, _ string) bool { known = append(known, key); return true }); err != nil {
+		return nil, err
+	}
+	return nil, api.Errorf(api.NotFound, "No upgrade edges are on record for engine %.80q; there are some for %s.", engine, strings.Join(known, ", "))
+}
+
+// curated reads the rows of a table whose values are JSON arrays.
+func curated[T any](t *table.Table, key string) ([]T, error) {
+	value, ok, err := t.Get(key)
+	if err != nil || !ok {
+		return []T{}, err
+	}
+	rows := []T{}
+	if err := json.Unmarshal([]byte(value), &rows); err != nil {
+		return nil, fmt.Errorf("reading curated rows of %q: %w", key, err)
+	}
+	return rows, nil
+}
+
+// chain is the way from a release to another of the same distribution, both
+// included, over every release between them that the index has.
+func (ix *Index) chain(source, target *releaseTables) []string {
+	from, to := slices.Index(ix.order, source.slug), slices.Index(ix.order, target.slug)
+	if from <= to {
+		return ix.order[from : to+1]
+	}
+	way := slices.Clone(ix.order[to : from+1])
+	slices.Reverse(way)
+	return way
+}

@@ -1,0 +1,114 @@
+package index
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/index/catalog"
+)
+
+// The tables: those of a release are its slug and one of these.
+const (
+	namesTable      = "/names"
+	canonicalsTable = "/canonicals"
+	providesTable   = "/provides"
+	sourcesTable    = "/sources"
+	filesTable      = "/files"
+	ownersTable     = "/owners"
+
+	edgesTable        = "curated/upgrade-edges"
+	caveatsTable      = "curated/caveats"
+	conditionalsTable = "curated/conditionals"
+	configTable       = "curated/config-paths"
+)
+
+// trailsTable has what changes from a release to a neighbour, either way.
+func trailsTable(from, to string) string { return from + ">" + to + "/trails" }
+
+// record is what the index keeps of a package.
+type record struct {
+	Name, Canonical, Major, Version, Component string
+}
+
+func (r record) encode() string {
+	canonical := r.Canonical
+	if canonical == r.Name {
+		canonical = ""
+	}
+	return strings.Join([]string{canonical, r.Major, r.Version, r.Component}, "\t")
+}
+
+func decodeRecord(name, value string) record {
+	r := record{Name: name}
+	r.Canonical, value, _ = strings.Cut(value, "\t")
+	r.Major, value, _ = strings.Cut(value, "\t")
+	r.Version, r.Component, _ = strings.Cut(value, "\t")
+	if r.Canonical == "" {
+		r.Canonical = name
+	}
+	return r
+}
+
+// role is what stands after "--" in a canonical, or main.
+func role(canonical string) api.Role {
+	if i := strings.LastIndex(canonical, "--"); i >= 0 {
+		return api.Role(canonical[i+2:])
+	}
+	return api.RoleMain
+}
+
+// software is a canonical without its role and its major.
+func software(canonical, major string) string {
+	if i := strings.LastIndex(canonical, "--"); i >= 0 {
+		canonical = canonical[:i]
+	}
+	if major == "" {
+		return canonical
+	}
+	return strings.TrimSuffix(canonical, "-"+major)
+}
+
+func encodeTrail(t catalog.Trail) string {
+	return strings.Join([]string{
+		string(t.Relation), strconv.Itoa(int(t.Confidence*100 + 0.5)), strings.Join(t.Targets, " "), t.Method, strings.Join(t.Candidates, " "),
+	}, "\t")
+}
+
+func decodeTrail(value string) (catalog.Trail, error) {
+	fields := strings.Split(value, "\t")
+	if len(fields) != 5 {
+		return catalog.Trail{}, fmt.Errorf("a trail of the index has %d fields", len(fields))
+	}
+	percent, err := strconv.Atoi(fields[1])
+	if err != nil || percent < 0 || percent > 100 {
+		return catalog.Trail{}, fmt.Errorf("a trail of the index has confidence %q", fields[1])
+	}
+	return catalog.Trail{
+		Relation: api.Relation(fields[0]), Confidence: float64(percent) / 100,
+		Targets: strings.Fields(fields[2]), Method: fields[3], Candidates: strings.Fields(fields[4]),
+	}, nil
+}
+
+// find reads the record of a package.
+func (t *releaseTables) find(name string) (record, bool, error) {
+	value, ok, err := t.names.Get(name)
+	if err != nil || !ok {
+		return record{}, false, err
+	}
+	return decodeRecord(name, value), true, nil
+}
+
+// byCanonical reads the record of the package that a canonical names.
+func (t *releaseTables) byCanonical(canonical string) (record, bool, error) {
+	name, ok, err := t.canonicals.Get(canonical)
+	if err != nil {
+		return record{}, false, err
+	}
+	if !ok {
+		name = canonical
+	}
+	r, ok, err := t.find(name)
+	return r, ok && r.Canonical == canonical, err
+}

@@ -1,0 +1,108 @@
+package index
+
+import (
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/index/catalog"
+)
+
+// The confidence of each way to resolve a name that is not the release's own.
+const (
+	providesConfidence  = 0.9
+	sourceConfidence    = 0.8
+	kernelConfidence    = 0.95
+	neighbourConfidence = 0.75
+)
+
+// Resolve says what the named packages of a release are, one result for each
+// name in the same order. Its errors are an *api.Error UNKNOWN_RELEASE, or that
+// the index is damaged.
+func (ix *Index) Resolve(rel string, names []string) ([]api.Resolution, error) {
+	t, err := ix.release(rel)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]api.Resolution, len(names))
+	for i, name := range names {
+		found, match, confidence, err := ix.resolve(t, name)
+		if err != nil {
+			return nil, err
+		}
+		results[i] = resolution(name, found, match, confidence)
+	}
+	return results, nil
+}
+
+func resolution(name string, r record, match api.Match, confidence float64) api.Resolution {
+	if match == api.MatchNone {
+		return api.Resolution{Package: name, Match: match}
+	}
+	v := &struct {
+		canonical, software, major string
+		role                       api.Role
+	}{r.Canonical, software(r.Canonical, r.Major), r.Major, role(r.Canonical)}
+	result := api.Resolution{Package: name, Canonical: &v.canonical, Software: &v.software, Role: &v.role, Confidence: confidence, Match: match}
+	if v.major != "" {
+		result.Major = &v.major
+	}
+	return result
+}
+
+// resolve tries the ways from the surest on.
+func (ix *Index) resolve(t *releaseTables, name string) (record, api.Match, float64, error) {
+	if r, ok, err := t.find(name); ok || err != nil {
+		return r, api.MatchExact, 1, err
+	}
+	bare := bareName(name)
+	if bare != name {
+		if r, ok, err := t.find(bare); ok || err != nil {
+			return r, api.MatchAlias, 1, err
+		}
+	}
+	for _, way := range []struct {
+		names      func(string) (string, bool, error)
+		match      api.Match
+		confidence float64
+	}{
+		{kernel, api.MatchAlias, kernelConfidence},
+		{t.provides.Get, api.MatchProvides, providesConfidence},
+		{t.sources.Get, api.MatchSource, sourceConfidence},
+	} {
+		found, ok, err := way.names(bare)
+		if err != nil {
+			return record{}, api.MatchNone, 0, err
+		}
+		if !ok {
+			continue
+		}
+		if r, ok, err := t.find(found); ok || err != nil {
+			return r, way.match, way.confidence, err
+		}
+	}
+	return ix.neighbour(t, bare)
+}
+
+// neighbour looks the name up in the other releases, newer ones last.
+func (ix *Index) neighbour(t *releaseTables, name string) (record, api.Match, float64, error) {
+	for _, slug := range ix.order {
+		if slug == t.slug {
+			continue
+		}
+		if r, ok, err := ix.releases[slug].find(name); ok || err != nil {
+			return r, api.MatchHeuristic, neighbourConfidence, err
+		}
+	}
+	return record{}, api.MatchNone, 0, nil
+}
+
+// bareName drops the architecture that dpkg adds to a name.
+func bareName(name string) string {
+	bare, _, _ := strings.Cut(name, ":")
+	return bare
+}
+
+func kernel(name string) (string, bool, error) {
+	meta, ok := catalog.KernelMeta(name)
+	return meta, ok, nil
+}

@@ -1,0 +1,220 @@
+// Package table is the file format of the index: named tables of sorted
+// records, in compressed blocks that are unpacked when they are first read.
+//
+//	magic "SVCINDEX", format version u32, directory length u32, SHA-256 of all
+//	that follows, then the CRC of the directory u32, the directory, the blocks
+//
+// A block is text: lines of key TAB value, sorted by the bytes of the key, so
+// that a lookup is two binary searches and copies nothing. All numbers are
+// little endian. The same records give the same bytes.
+package table
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	magic      = "SVCINDEX"
+	format     = 1
+	headerSize = len(magic) + 4 + 4 + sha256.Size + 4
+	blockSize  = 32 << 10
+	// maxBlock bounds what a block may unpack to: one record may be longer than
+	// a block.
+	maxBlock = 4 << 20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ErrFormat says that a file is no index or is damaged.
+var ErrFormat = errors.New("not an index of this format")
+
+// block is where the records from first on are.
+type block struct {
+	first                  string
+	offset, packed, length uint32
+}
+
+// File is an index that is open. It is safe for concurrent use.
+type File struct {
+	version string
+	blocks  []byte
+	tables  map[string]*Table
+	decoder *zstd.Decoder
+	cache   cache
+}
+
+// Table is one sorted table. The zero of a missing table has no records.
+type Table struct {
+	file   *File
+	blocks []block
+	count  int
+	number int // of its first block in the file
+}
+
+// Open reads the directory of an index; the blocks stay packed. The bytes must
+// not change while the File is in use.
+func Open(data []byte) (*File, error) {
+	if len(data) < headerSize || string(data[:len(magic)]) != magic {
+		return nil, fmt.Errorf("%w: it does not begin with %q", ErrFormat, magic)
+	}
+	head := data[len(magic):headerSize]
+	if v := binary.LittleEndian.Uint32(head); v != format {
+		return nil, fmt.Errorf("%w: it has version %d, this program reads %d", ErrFormat, v, format)
+	}
+	size := uint64(binary.LittleEndian.Uint32(head[4:]))
+	rest := data[headerSize:]
+	if size > uint64(len(rest)) {
+		return nil, fmt.Errorf("%w: it is cut off", ErrFormat)
+	}
+	directory := rest[:size]
+	if crc32.Checksum(directory, castagnoli) != binary.LittleEndian.Uint32(head[8+sha256.Size:]) {
+		return nil, fmt.Errorf("%w: its directory is damaged", ErrFormat)
+	}
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBlock))
+	if err != nil {
+		return nil, fmt.Errorf("preparing to unpack: %w", err)
+	}
+	f := &File{
+		version: hex.EncodeToString(head[8 : 8+sha256.Size])[:16],
+		blocks:  rest[size:],
+		decoder: decoder,
+	}
+	if f.tables, err = f.readDirectory(directory); err != nil {
+		decoder.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Version is the beginning of the SHA-256 of the content, 16 hex characters.
+func (f *File) Version() string { return f.version }
+
+// Close frees what unpacks blocks.
+func (f *File) Close() { f.decoder.Close() }
+
+// Table finds a table by its name; one that is not there is empty.
+func (f *File) Table(name string) *Table {
+	if t, ok := f.tables[name]; ok {
+		return t
+	}
+	return &Table{file: f}
+}
+
+// Names lists the tables, sorted.
+func (f *File) Names() []string {
+	names := make([]string, 0, len(f.tables))
+	for name := range f.tables {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Verify unpacks every block and compares the content's digest.
+func Verify(data []byte) error {
+	f, err := Open(data)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := sha256.Sum256(data[headerSize:])
+	if !bytes.Equal(sum[:], data[len(magic)+8:len(magic)+8+sha256.Size]) {
+		return fmt.Errorf("%w: its digest is not that of its content", ErrFormat)
+	}
+	for name, t := range f.tables {
+		for i := range t.blocks {
+			if _, err := t.text(i); err != nil {
+				return fmt.Errorf("table %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Len is the number of records.
+func (t *Table) Len() int { return t.count }
+
+// Get finds the value of a key. An error means a damaged file.
+func (t *Table) Get(key string) (value string, ok bool, err error) {
+	i, exact := slices.BinarySearchFunc(t.blocks, key, func(b block, key string) int { return strings.Compare(b.first, key) })
+	if !exact {
+		i--
+	}
+	if i < 0 {
+		return "", false, nil
+	}
+	text, err := t.text(i)
+	if err != nil {
+		return "", false, err
+	}
+	value, ok = search(text, key)
+	return value, ok, nil
+}
+
+// search is a binary search over the bytes of sorted lines.
+func search(text, key string) (string, bool) {
+	low, high := 0, len(text)
+	for low < high {
+		start := low + strings.LastIndexByte(text[low:low+(high-low)/2], '\n') + 1
+		end := strings.IndexByte(text[start:], '\n')
+		if end < 0 {
+			return "", false
+		}
+		end += start
+		k, value, _ := strings.Cut(text[start:end], "\t")
+		switch cmp.Compare(key, k) {
+		case 0:
+			return value, true
+		case -1:
+			high = start
+		default:
+			low = end + 1
+		}
+	}
+	return "", false
+}
+
+// All calls yield with every record in order, until it returns false.
+func (t *Table) All(yield func(key, value string) bool) error {
+	for i := range t.blocks {
+		text, err := t.text(i)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(text) {
+			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+			if !yield(key, value) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// text is a block, unpacked.
+func (t *Table) text(i int) (string, error) {
+	number := t.number + i
+	if text, ok := t.file.cache.get(number); ok {
+		return text, nil
+	}
+	b := t.blocks[i]
+	packed := t.file.blocks[b.offset : b.offset+b.packed]
+	raw, err := t.file.decoder.DecodeAll(packed, make([]byte, 0, b.length))
+	if err != nil || len(raw) != int(b.length) {
+		return "", fmt.Errorf("%w: block %d is damaged", ErrFormat, number)
+	}
+	text := string(raw)
+	t.file.cache.put(number, text)
+	return text, nil
+}

@@ -1,0 +1,251 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/index/catalog"
+)
+
+// Codes of the caveats that the index gives.
+const (
+	CaveatTransitional  = "TRANSITIONAL"      // the package only led to others
+	CaveatMajor         = "MAJOR_VERSION"     // the major version changes
+	CaveatData          = "DATA_MIGRATION"    // a database's data must be migrated
+	CaveatComponent     = "ARCHIVE_COMPONENT" // an archive component must be enabled
+	CaveatCandidates    = "CANDIDATES"        // several might be the counterpart
+	CaveatNotInSource   = "NOT_IN_SOURCE"     // the source release has no such software
+	CaveatKernel        = "KERNEL"            // the kernel comes by its metapackage
+	CaveatNoCounterpart = "NO_COUNTERPART"    // nothing in the target does its job
+)
+
+const (
+	sameConfidence     = 0.99
+	returnedConfidence = 0.95 // away for a release and back
+	absentConfidence   = 0.75 // the source does not have it, the target does
+	goneConfidence     = 0.6
+)
+
+// Translate says what canonicals of the source release become in the target,
+// one result for each in the same order. Its errors are an *api.Error
+// UNKNOWN_RELEASE, or that the index is damaged.
+func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Translation, error) {
+	h, err := ix.hops(source, target)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]api.Translation, len(canonicals))
+	for i, canonical := range canonicals {
+		p, err := h.translate(canonical)
+		if err != nil {
+			return nil, err
+		}
+		if results[i], err = h.present(canonical, p); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// hops is the way between two releases.
+type hops struct {
+	ix             *Index
+	source, target *releaseTables
+	trails         []trailGetter
+}
+
+type trailGetter interface {
+	Get(name string) (string, bool, error)
+}
+
+func (ix *Index) hops(source, target string) (*hops, error) {
+	from, err := ix.release(source)
+	if err != nil {
+		return nil, err
+	}
+	to, err := ix.release(target)
+	if err != nil {
+		return nil, err
+	}
+	if distribution(from.slug) != distribution(to.slug) {
+		return nil, api.Errorf(api.UnknownRelease, "The index knows no way from %s to %s.", from.slug, to.slug)
+	}
+	h := &hops{ix: ix, source: from, target: to}
+	way := ix.chain(from, to)
+	for i := 1; i < len(way); i++ {
+		h.trails = append(h.trails, ix.file.Table(trailsTable(way[i-1], way[i])))
+	}
+	return h, nil
+}
+
+func distribution(slug string) string {
+	return slug[:strings.LastIndexByte(slug, '-')]
+}
+
+// course is what became of one package, as far as it was followed.
+type course struct {
+	source     record // its zero where the source release has no such package
+	relation   api.Relation
+	confidence float64
+	names      []string
+	methods    []string
+	candidates []string
+}
+
+// translate follows a canonical from the source's package to the target's.
+func (h *hops) translate(canonical string) (course, error) {
+	r, ok, err := h.source.byCanonical(canonical)
+	if err != nil {
+		return course{}, err
+	}
+	if !ok {
+		return h.absent(canonical)
+	}
+	p := course{source: r, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
+	for _, trails := range h.trails {
+		if p, err = p.follow(trails); err != nil {
+			return course{}, err
+		}
+	}
+	if len(p.names) == 0 {
+		return h.returned(p)
+	}
+	p.confidence = min(p.confidence, sameConfidence)
+	return p, nil
+}
+
+// absent answers for software that the source release does not have.
+func (h *hops) absent(canonical string) (course, error) {
+	r, ok, err := h.target.byCanonical(canonical)
+	if err != nil {
+		return course{}, err
+	}
+	if ok {
+		return course{relation: api.RelationSame, confidence: absentConfidence, names: []string{r.Name}}, nil
+	}
+	for _, slug := range h.ix.order {
+		r, ok, err := h.ix.releases[slug].byCanonical(canonical)
+		if err != nil {
+			return course{}, err
+		}
+		if ok {
+			return course{source: r, relation: api.RelationRemoved, confidence: goneConfidence}, nil
+		}
+	}
+	return course{relation: api.RelationUnknown}, nil
+}
+
+// returned looks whether what got lost on the way is in the target after all.
+func (h *hops) returned(p course) (course, error) {
+	r, ok, err := h.target.find(p.source.Name)
+	if err != nil || ok {
+		p.relation, p.confidence, p.names = api.RelationSame, returnedConfidence, []string{r.Name}
+		return p, err
+	}
+	if r, ok, err = h.target.byCanonical(p.source.Canonical); err == nil && ok {
+		p.relation, p.confidence, p.names = api.RelationRenamed, providesConfidence, []string{r.Name}
+	}
+	return p, err
+}
+
+// follow takes every name one release further.
+func (p course) follow(trails trailGetter) (course, error) {
+	if len(p.names) == 0 {
+		return p, nil
+	}
+	next := course{source: p.source, confidence: p.confidence, methods: p.methods}
+	lost := api.RelationRemoved
+	relation := api.RelationSame
+	for _, name := range p.names {
+		t, err := step(trails, name)
+		if err != nil {
+			return course{}, err
+		}
+		next.confidence = min(next.confidence, p.confidence*t.Confidence)
+		next.candidates = append(next.candidates, t.Candidates...)
+		if t.Method != "" {
+			next.methods = append(slices.Clip(next.methods), t.Method)
+		}
+		if len(t.Targets) == 0 {
+			if t.Relation == api.RelationUnknown {
+				lost = t.Relation
+			}
+			continue
+		}
+		relation = stronger(relation, t.Relation)
+		for _, target := range t.Targets {
+			if !slices.Contains(next.names, target) {
+				next.names = append(next.names, target)
+			}
+		}
+	}
+	next.relation = compose(p.relation, relation, len(next.names), lost)
+	return next, nil
+}
+
+func step(trails trailGetter, name string) (catalog.Trail, error) {
+	value, ok, err := trails.Get(name)
+	if err != nil {
+		return catalog.Trail{}, err
+	}
+	if !ok {
+		return catalog.Trail{Relation: api.RelationSame, Confidence: 1, Targets: []string{name}}, nil
+	}
+	return decodeTrail(value)
+}
+
+// strength orders the relations by which of two in a row names the whole.
+var strength = []api.Relation{
+	api.RelationSame, api.RelationRenamed, api.RelationReplaced, api.RelationMerged, api.RelationSplit, api.RelationIncluded,
+}
+
+func stronger(a, b api.Relation) api.Relation {
+	if slices.Index(strength, a) >= slices.Index(strength, b) {
+		return a
+	}
+	return b
+}
+
+// compose is the relation of two hops in a row that end at n packages.
+func compose(first, second api.Relation, n int, lost api.Relation) api.Relation {
+	whole := stronger(first, second)
+	switch {
+	case n == 0:
+		return lost
+	case n > 1 && whole != api.RelationIncluded:
+		return api.RelationSplit
+	case n == 1 && whole == api.RelationSplit:
+		return api.RelationRenamed
+	}
+	return whole
+}
+
+// present makes the answer of a course: packages with versions, and caveats.
+func (h *hops) present(canonical string, p course) (api.Translation, error) {
+	t := api.Translation{
+		Canonical: canonical, Relation: p.relation, Confidence: round(p.confidence),
+		Packages: []api.TargetPackage{}, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
+	}
+	var targets []record
+	for _, name := range p.names {
+		r, ok, err := h.target.find(name)
+		if err != nil {
+			return t, err
+		}
+		if !ok {
+			return t, fmt.Errorf("the index leads %s of %s to %s, which %s does not have", canonical, h.source.slug, name, h.target.slug)
+		}
+		targets = append(targets, r)
+		t.Packages = append(t.Packages, api.TargetPackage{Name: r.Name, Version: r.Version, Repository: r.Component})
+	}
+	if len(targets) == 1 && targets[0].Name == p.source.Name {
+		t.Relation = api.RelationSame
+	}
+	t.Caveats = append(t.Caveats, h.caveats(p, targets)...)
+	return t, h.addCurated(canonical, &t)
+}
+
+// round keeps two digits, so that products print as people write them.
+func round(c float64) float64 { return float64(int(c*100+0.5)) / 100 }
