@@ -89,7 +89,7 @@ func (m *machine) nginx() {
 // parseNginx reads the server blocks of a file: directives end in a semicolon,
 // blocks stand in braces.
 func parseNginx(file, text string) (sites []Site) {
-	depth, server, n := 0, -1, 0
+	depth, server, n := 0, 0, 0 // server is the depth of the block we are in, or 0
 	for line := range strings.Lines(text) {
 		n++
 		line, _, _ = strings.Cut(line, "#")
@@ -97,16 +97,16 @@ func parseNginx(file, text string) (sites []Site) {
 			switch f := strings.Fields(statement); {
 			case strings.HasSuffix(statement, "{"):
 				depth++
-				if server < 0 && f[0] == "server" || f[0] == "server{" {
+				if server == 0 && strings.TrimRight(f[0], "{") == "server" {
 					server = depth
 					sites = append(sites, Site{Listen: []string{}, Evidence: Evidence{file, n}})
 				}
 			case statement == "}":
 				if depth == server {
-					server = -1
+					server = 0
 				}
-				depth--
-			case depth == server && len(f) > 1:
+				depth = max(0, depth-1)
+			case server > 0 && depth == server && len(f) > 1:
 				setNginx(&sites[len(sites)-1], f[0], f[1:])
 			}
 		}

@@ -1,0 +1,288 @@
+package assess
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"svc/assess/host"
+)
+
+const fixture = "../fixtures/hosts/debian-11-web"
+
+// today is a day after the end of bullseye's support and before bookworm's.
+var today = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
+const (
+	osRelease = "ID=debian\nVERSION_ID=\"12\"\nVERSION_CODENAME=bookworm\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"
+	testID    = "0123456789abcdef0123456789abcdef\n"
+	status    = "Package: bash\nStatus: install ok installed\nArchitecture: amd64\nVersion: 5.2.15-2\nConffiles:\n /etc/bash.bashrc d41d8cd98f00b204e9800998ecf8427e\nMaintainer: X <x@lists.debian.org>\n"
+)
+
+// newMachine writes a root with these files; a nil content leaves one out.
+func newMachine(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	all := map[string]string{"etc/os-release": osRelease, "etc/machine-id": testID, "var/lib/dpkg/status": status, "etc/bash.bashrc": ""}
+	for name, content := range files {
+		all[name] = content
+	}
+	for name, content := range all {
+		if content == "-" {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		is.New(t).NoErr(os.MkdirAll(filepath.Dir(path), 0o755))
+		is.New(t).NoErr(os.WriteFile(path, []byte(content), 0o644))
+	}
+	return dir
+}
+
+func assessDir(t *testing.T, dir string) (*Assessment, error) {
+	t.Helper()
+	h, err := host.OpenRoot(dir)
+	is.New(t).NoErr(err)
+	defer h.Close()
+	return Assess(t.Context(), h, Options{Now: today})
+}
+
+func mustAssess(t *testing.T, dir string) *Assessment {
+	t.Helper()
+	a, err := assessDir(t, dir)
+	is.New(t).NoErr(err)
+	return a
+}
+
+func source(a *Assessment, what string) SourceState {
+	for _, s := range a.Sources {
+		if s.What == what {
+			return s.State
+		}
+	}
+	return ""
+}
+
+func keys(a *Assessment) (keys []string) {
+	for _, f := range a.Findings {
+		keys = append(keys, f.Key)
+	}
+	return keys
+}
+
+func config(a *Assessment, path string) *ConfigFile {
+	i := slices.IndexFunc(a.Configuration, func(f ConfigFile) bool { return f.Path == path })
+	if i < 0 {
+		return nil
+	}
+	return &a.Configuration[i]
+}
+
+func TestARealServer(t *testing.T) {
+	is := is.New(t)
+	a := mustAssess(t, fixture)
+	is.Equal(a.Release, "debian-11")
+	is.Equal(a.System.Architecture, "amd64")
+	is.Equal(a.System.Hostname, "web1")
+	is.Equal(a.System.TimeZone, "Europe/Vienna")
+	is.Equal(a.Fingerprint, Fingerprint(strings.TrimSpace(testID)))
+	is.Equal(len(a.Packages), 246) // dpkg -l: 245 ii and 1 hi
+	find := func(name string) Package {
+		i := slices.IndexFunc(a.Packages, func(p Package) bool { return p.Name == name })
+		is.True(i >= 0)
+		return a.Packages[i]
+	}
+	is.True(find("curl").Held)
+	is.True(find("apache2").Manual)
+	is.True(!find("apache2-bin").Manual)
+	is.Equal(find("libmariadb3").Source, "mariadb-10.5")
+	is.True(!slices.ContainsFunc(a.Packages, func(p Package) bool { return p.Name == "ntpdate" })) // rc
+	is.Equal(config(a, "/etc/php/7.4/fpm/php.ini").State, ConfigChanged)                           // ucf's, not dpkg's
+	is.Equal(config(a, "/etc/apache2/conf-available/security.conf").State, ConfigChanged)
+	is.Equal(config(a, "/etc/shop app/settings {{ old }}.ini").State, ConfigUnowned)
+	is.True(config(a, "/etc/ssl/private/shop.key").Secret)
+	is.True(config(a, "/etc/fstab").Machine)
+	is.True(config(a, "/etc/apache2/apache2.conf") == nil) // as shipped
+	state := func(units []Unit, name string) Unit {
+		i := slices.IndexFunc(units, func(u Unit) bool { return u.Name == name })
+		is.True(i >= 0)
+		return units[i]
+	}
+	is.Equal(state(a.Services, "shop-worker.service").State, "enabled")
+	is.True(state(a.Services, "shop-worker.service").Local)
+	is.Equal(state(a.Services, "fail2ban.service").State, "disabled")
+	is.True(!state(a.Services, "fail2ban.service").Preset)
+	is.True(state(a.Services, "apache2.service").Preset)
+	is.Equal(state(a.Services, "apache2.service").Dropins, []string{"/etc/systemd/system/apache2.service.d/limits.conf"})
+	is.Equal(state(a.Timers, "apt-daily.timer").State, "masked")
+	is.Equal(state(a.Timers, "report.timer").Schedule, "OnCalendar=*-*-* 03:30:00")
+	i := slices.IndexFunc(a.Users, func(u User) bool { return u.Name == "deploy" })
+	is.Equal(a.Users[i].Groups, []string{"webteam", "www-data"})
+	is.True(a.Users[i].Sudo)
+	is.Equal(len(a.Users[i].AuthorizedKeys), 1)
+	is.Equal(len(a.Databases), 2)
+	is.Equal(a.Databases[0].Version, "13")
+	is.Equal(a.WebServers[0].Sites[0].Name, "shop.example.org")
+	for _, key := range []string{"release.end-of-life", "packages.held", "database.postgresql", "mounts.remote", "services.local", "software.outside"} {
+		is.True(slices.Contains(keys(a), key))
+	}
+}
+
+func TestEqualMachinesGiveEqualBytes(t *testing.T) {
+	is := is.New(t)
+	one, err := json.Marshal(mustAssess(t, fixture))
+	is.NoErr(err)
+	for range 3 {
+		two, err := json.Marshal(mustAssess(t, fixture))
+		is.NoErr(err)
+		is.Equal(string(one), string(two))
+	}
+	is.True(!strings.Contains(string(one), ":null")) // no list is null
+}
+
+func TestNoSystem(t *testing.T) {
+	is := is.New(t)
+	_, err := assessDir(t, t.TempDir())
+	is.Equal(err, ErrNoSystem)
+	_, err = assessDir(t, newMachine(t, map[string]string{"etc/os-release": "no assignment here"}))
+	is.Equal(err, ErrNoSystem)
+}
+
+func TestBrokenStatusFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		content string
+		read    int
+	}{
+		"empty":                 {"", 0},
+		"absent":                {"-", 0},
+		"binary":                {"\x00\x01\x02", 0},
+		"cut in the middle":     {status + "\nPackage: zsh\nStat", 1},
+		"cut between fields":    {status + "\nPackage: zsh\n", 1},
+		"no package name":       {status + "\nStatus: install ok installed\n", 1},
+		"a paragraph too large": {status + "\nPackage: " + strings.Repeat("x", 5<<20) + "\n", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			a, err := assessDir(t, newMachine(t, map[string]string{"var/lib/dpkg/status": c.content}))
+			is.True(errors.Is(err, ErrCorrupt))
+			is.Equal(len(a.Packages), c.read) // what stands before the fault is kept
+			is.True(source(a, dpkgSource) != SourceOK)
+		})
+	}
+}
+
+func TestAHundredMegabytesOfStatus(t *testing.T) {
+	is := is.New(t)
+	var b strings.Builder
+	paragraph := strings.Repeat("X-Field: "+strings.Repeat("y", 1000)+"\n", 100)
+	for b.Len() < 100<<20 {
+		b.WriteString("Package: p\nStatus: install ok installed\nVersion: 1\n" + paragraph + "\n")
+	}
+	a := mustAssess(t, newMachine(t, map[string]string{"var/lib/dpkg/status": b.String()}))
+	is.True(len(a.Packages) > 900)
+}
+
+func TestHostileNamesStayData(t *testing.T) {
+	is := is.New(t)
+	a := mustAssess(t, newMachine(t, map[string]string{"var/lib/dpkg/status": "Package: ../../etc/passwd\nStatus: install ok installed\nVersion: 1\n" +
+		"Conffiles:\n /../../etc/hostname d41d8cd98f00b204e9800998ecf8427e\n /etc/../../x d41d8cd98f00b204e9800998ecf8427e\n junk\n\n"}))
+	is.Equal(a.Packages[0].Name, "../../etc/passwd")
+	for _, f := range a.Configuration {
+		is.True(!strings.Contains(f.Path, ".."))
+	}
+}
+
+func TestSpecialFilesAreUnreadableNotHanging(t *testing.T) {
+	is := is.New(t)
+	dir := newMachine(t, map[string]string{"etc/fstab": "-", "var/lib/dpkg/status": "-"})
+	is.NoErr(syscall.Mkfifo(filepath.Join(dir, "etc/fstab"), 0o644))
+	is.NoErr(os.Symlink("/etc/loop", filepath.Join(dir, "etc/loop")))
+	is.NoErr(os.MkdirAll(filepath.Join(dir, "var/lib/dpkg/status"), 0o755)) // a folder where a file should be
+	a, err := assessDir(t, dir)
+	is.True(errors.Is(err, ErrCorrupt))
+	is.Equal(source(a, "mounts.fstab"), SourceUnreadable)
+	is.True(slices.Contains(keys(a), "assessment.incomplete"))
+}
+
+func TestIdentity(t *testing.T) {
+	is := is.New(t)
+	left := strings.Repeat("ab", 32)
+	is.Equal(mustAssess(t, newMachine(t, map[string]string{"etc/svc/fingerprint": left + "\n"})).Fingerprint, left) // a migrated machine is its source
+	damaged := mustAssess(t, newMachine(t, map[string]string{"etc/svc/fingerprint": "xyz"}))
+	is.Equal(damaged.Fingerprint, "") // and is not taken for a new one
+	is.Equal(source(damaged, "identity.fingerprint"), SourceCorrupt)
+	none := mustAssess(t, newMachine(t, map[string]string{"etc/machine-id": "uninitialized\n"}))
+	is.Equal(none.RequireFingerprint(), ErrNoFingerprint)
+	is.True(slices.Contains(keys(none), "identity.no-machine-id"))
+	dbus := mustAssess(t, newMachine(t, map[string]string{"etc/machine-id": "", "var/lib/dbus/machine-id": testID}))
+	is.Equal(dbus.Fingerprint, Fingerprint(strings.TrimSpace(testID)))
+}
+
+func TestConfigurationStates(t *testing.T) {
+	is := is.New(t)
+	a := mustAssess(t, newMachine(t, map[string]string{"etc/bash.bashrc": "edited"}))
+	is.Equal(config(a, "/etc/bash.bashrc").State, ConfigChanged)
+	gone := mustAssess(t, newMachine(t, map[string]string{"etc/bash.bashrc": "-"}))
+	is.Equal(config(gone, "/etc/bash.bashrc").State, ConfigMissing)
+	key := mustAssess(t, newMachine(t, map[string]string{"etc/app/key.pem": "-----BEGIN " + "EC PRIVATE KEY-----\n"}))
+	is.True(config(key, "/etc/app/key.pem").Secret)
+	key = mustAssess(t, newMachine(t, map[string]string{"etc/app/cert.pem": "-----BEGIN CERTIFICATE-----\n"}))
+	is.True(!config(key, "/etc/app/cert.pem").Secret)
+}
+
+func TestAsAnOrdinaryUser(t *testing.T) {
+	is := is.New(t)
+	if os.Getuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	dir := newMachine(t, map[string]string{"etc/shadow": "root:*:1:0:::::\n", "etc/app/secret": "x"})
+	is.NoErr(os.Chmod(filepath.Join(dir, "etc/shadow"), 0))
+	is.NoErr(os.Chmod(filepath.Join(dir, "etc/app/secret"), 0))
+	a := mustAssess(t, dir)
+	is.Equal(source(a, "accounts.shadow"), SourceUnreadable)
+	is.Equal(config(a, "/etc/app/secret").State, ConfigUnreadable)
+	is.True(slices.Contains(keys(a), "configuration.unreadable"))
+}
+
+func TestOrigins(t *testing.T) {
+	is := is.New(t)
+	a := mustAssess(t, newMachine(t, map[string]string{
+		"etc/apt/sources.list":             "# comment\ndeb [arch=amd64 signed-by=/k.gpg] https://deb.debian.org/debian bookworm main contrib # why\ndeb\ndeb-src http://mirror.example/debian/ bookworm main\n",
+		"etc/apt/sources.list.d/x.sources": "Types: deb deb-src\nURIs: https://packages.example.com/apt\nSuites: bookworm bookworm-updates\nComponents: main\nSigned-By: /y.gpg\nEnabled: no\n\nTypes: deb\nURIs: https://other.example\nSuites: ./\n",
+	}))
+	is.Equal(len(a.Origins), 5)
+	is.Equal(a.Origins[0].SignedBy, "/k.gpg")
+	is.Equal(a.Origins[0].Components, []string{"main", "contrib"})
+	is.Equal(a.Origins[0].Evidence, Evidence{"/etc/apt/sources.list", 2})
+	is.True(!a.Origins[0].ThirdParty)
+	is.True(!a.Origins[1].ThirdParty) // a mirror
+	is.True(a.Origins[2].ThirdParty && !a.Origins[2].Enabled)
+	is.True(slices.Contains(keys(a), "origins.third-party"))
+}
+
+func TestSSHTakesTheFirstValue(t *testing.T) {
+	is := is.New(t)
+	a := mustAssess(t, newMachine(t, map[string]string{
+		"etc/ssh/sshd_config":          "Include /etc/ssh/sshd_config.d/*.conf\nPermitRootLogin yes\nMatch User x\n  PermitEmptyPasswords yes\n",
+		"etc/ssh/sshd_config.d/a.conf": "PermitRootLogin no\nInclude /etc/ssh/sshd_config\n",
+	}))
+	is.True(!slices.Contains(keys(a), "ssh.root-login"))
+	is.True(!slices.Contains(keys(a), "ssh.empty-passwords"))
+}
+
+func TestTemplatesAreNobodysWork(t *testing.T) {
+	is := is.New(t)
+	a := mustAssess(t, newMachine(t, map[string]string{
+		"etc/profile": "same", "usr/share/base-files/profile": "same", "etc/hosts.allow": "# only\n\n# comments\n", "etc/environment": "PATH=/x\n",
+	}))
+	is.True(config(a, "/etc/profile") == nil)
+	is.True(config(a, "/etc/hosts.allow") == nil)
+	is.True(config(a, "/etc/environment") != nil)
+}

@@ -1,0 +1,73 @@
+package assess
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+func TestParseCronLine(t *testing.T) {
+	is := is.New(t)
+	for line, want := range map[string]CronJob{
+		"17 *\t* * *  root  cd / && run": {Schedule: "17 * * * *", User: "root", Command: "cd / && run"},
+		"@daily root /x":                 {Schedule: "@daily", User: "root", Command: "/x"},
+	} {
+		got, ok := parseCronLine(line, "")
+		is.True(ok)
+		is.Equal(got, want)
+	}
+	for _, line := range []string{"", "# x", "MAILTO=root", "* * *", "@reboot", "1 2 3 4 5 root"} {
+		_, ok := parseCronLine(line, "")
+		is.True(!ok)
+	}
+}
+
+func TestParseNginx(t *testing.T) {
+	is := is.New(t)
+	sites := parseNginx("f", "http { upstream u { server 10.0.0.1; }\n server { listen 80; server_name a b; location / { root /no; } root /srv; }\nserver {\n listen 443 ssl;\n server_name \"c\"; # x\n}\n}")
+	is.Equal(len(sites), 2)
+	is.Equal(sites[0].Name, "a")
+	is.Equal(sites[0].Root, "/srv")
+	is.True(sites[1].TLS)
+}
+
+func TestParseInterfaces(t *testing.T) {
+	is := is.New(t)
+	n := parseInterfaces("f", "auto lo\niface lo inet loopback\niface eth0 inet static\n address 10.0.0.2/24\n gateway 10.0.0.1\n dns-nameservers 1.1.1.1 9.9.9.9\n")
+	is.Equal(len(n), 1)
+	is.Equal(n[0].DNS, []string{"1.1.1.1", "9.9.9.9"})
+}
+
+// parsers are all that read text of the machine; none may fail on any input.
+var parsers = map[string]func(string){
+	"assignments": func(s string) { parseAssignments(s) },
+	"cron":        func(s string) { parseCronLine(s, "") },
+	"interfaces":  func(s string) { parseInterfaces("f", s) },
+	"apache":      func(s string) { parseApache("f", s) },
+	"nginx":       func(s string) { parseNginx("f", s) },
+	"settings":    func(s string) { parseSettings("f", s, ""); parseSettings("f", s, "=") },
+	"ini":         func(s string) { iniValues(s) },
+	"source":      func(s string) { parseSourceLine(s) },
+	"user":        func(s string) { parseUser(s) },
+	"firewall":    func(s string) { countRules(s) },
+	"listed":      func(s string) { eachListed([]byte(s), func(string) {}) },
+	"upstream":    func(s string) { upstream(s) },
+}
+
+func FuzzParsers(f *testing.F) {
+	for _, seed := range []string{
+		"ID=debian\nX=\"a\\\"b\"", "*/5 * * * * root x", "iface a inet static\n address 1", "<VirtualHost *:80>\nServerName x\n</VirtualHost>\n</VirtualHost>\nServerName y",
+		"server { } } server{ listen 1;", "Port 22\n", "[a]\nb=c", "deb [ a=b c ] x y z", "a:b:1:2:c:d:e", "tcp dport 22 accept", "\n/etc/x\n/lib/systemd/system/y", "1:2-3+x",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, parse := range parsers {
+			parse(s)
+		}
+		if compareNatural(s, strings.Clone(s)) != 0 {
+			t.Fatalf("%q differs from itself", s)
+		}
+	})
+}
