@@ -18,14 +18,14 @@ var Plans = []Plan{PlanFree, PlanOnDemand, PlanPro, PlanFleet, PlanInternal}
 // Page asks for a part of a long list. A number out of range is clamped and
 // echoed; what is no integer is refused.
 type Page struct {
-	Limit  int `json:"-" query:"limit"`
-	Offset int `json:"-" query:"offset"`
+	Limit  int `json:"-" query:"limit" default:"50" minimum:"1" maximum:"1000"`
+	Offset int `json:"-" query:"offset" default:"0" minimum:"0" maximum:"1000000000"`
 }
 
 // ShortPage is a Page of the lists that give at most 100.
 type ShortPage struct {
-	Limit  int `json:"-" query:"limit"`
-	Offset int `json:"-" query:"offset"`
+	Limit  int `json:"-" query:"limit" default:"50" minimum:"1" maximum:"100"`
+	Offset int `json:"-" query:"offset" default:"0" minimum:"0" maximum:"1000000000"`
 }
 
 // ByID names one finding or question.
