@@ -1,0 +1,219 @@
+// Package store keeps the service's truth: accounts, tokens, seats, events. It
+// is the only package that knows SQL. The rules are package license's; a store
+// reads their state and applies their decision in one transaction.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"svc/backend/api"
+	"svc/backend/license"
+)
+
+// ErrNotFound means that there is no such thing, or that it is another
+// account's.
+var ErrNotFound = errors.New("not found")
+
+// ErrNoStagedRelease means that a channel has no staged release.
+var ErrNoStagedRelease = errors.New("no staged release")
+
+// Principal is who a token belongs to.
+type Principal struct {
+	AccountID int64
+	TokenID   int64
+	Plan      api.Plan
+	Unlimited bool
+}
+
+// Command is one operation on a VM to decide and record.
+type Command struct {
+	RequestID   string // made before the first try; a repeat of it records nothing more
+	AccountID   int64
+	Kind        api.Kind
+	Fingerprint string
+	Source      api.OS
+	Target      *api.OS
+	HostHint    string
+	ScanID      string // the parts of one scan make one event
+	Replay      *Replay
+}
+
+// Replay is an idempotency key: the same key and body get the first answer.
+type Replay struct {
+	Key      string
+	BodyHash [32]byte
+}
+
+// Outcome is what happened to a command.
+type Outcome struct {
+	Decision license.Decision
+	EventID  int64
+	// Seated says that the VM had a seat before.
+	Seated bool
+}
+
+// Account is an account with what an operator sees of it.
+type Account struct {
+	license.Account
+	Disabled  bool
+	Used      int
+	CreatedAt time.Time
+}
+
+// Token is a token without its secret.
+type Token struct {
+	ID         int64      `json:"token_id"`
+	AccountID  int64      `json:"account_id"`
+	CreatedAt  time.Time  `json:"created_at"`
+	DisabledAt *time.Time `json:"disabled_at"`
+}
+
+// Release is a product release, published or only staged.
+type Release struct {
+	Tag         string     `json:"tag"`
+	Channel     string     `json:"channel"`
+	Notes       string     `json:"notes"`
+	StagedAt    time.Time  `json:"staged_at"`
+	PublishedAt *time.Time `json:"published_at"`
+}
+
+// AuditEntry is one act of an operator.
+type AuditEntry struct {
+	At     time.Time `json:"at"`
+	Actor  string    `json:"actor"`
+	Act    string    `json:"act"`
+	Detail string    `json:"detail"`
+}
+
+// Page is a part of a list: limit and offset are in range.
+type Page struct{ Limit, Offset int }
+
+// Store is what the server and the operator's commands need. All methods are
+// safe for concurrent use. A refusal is an *api.Error; what is not there is
+// ErrNotFound; a store that can't be reached is an *api.Error UNAVAILABLE.
+type Store interface {
+	// Authenticate finds the account of a token by its SHA-256.
+	Authenticate(ctx context.Context, hash [32]byte) (Principal, error)
+
+	// Record decides a command and records it; a refusal records nothing.
+	Record(ctx context.Context, c Command) (Outcome, error)
+	// Peek says what Record would, and records nothing.
+	Peek(ctx context.Context, c Command) (Outcome, error)
+	// Seated reports whether the account has a seat for the VM.
+	Seated(ctx context.Context, account int64, fingerprint string) (bool, error)
+	// Meter counts one metered request.
+	Meter(ctx context.Context, account int64) error
+
+	Summary(ctx context.Context, account int64) (api.Account, error)
+	Capacity(ctx context.Context, account int64) (api.Capacity, error)
+	Statement(ctx context.Context, account int64) (api.Statement, error)
+	VMs(ctx context.Context, account int64, p Page) (api.VMList, error)
+	Usage(ctx context.Context, account int64, p Page) (api.UsageHistory, error)
+
+	FileFinding(ctx context.Context, account int64, f api.FindingRequest, redactions map[string]int, r *Replay) (api.Finding, error)
+	Finding(ctx context.Context, account, id int64) (api.Finding, error)
+	Findings(ctx context.Context, account int64, p Page) (api.FindingList, error)
+	// ResolveFinding marks any account's finding fixed in the newest staged
+	// release of the channel; one that is fixed already stays as it is.
+	ResolveFinding(ctx context.Context, id int64, channel string) (api.Finding, error)
+	AskQuestion(ctx context.Context, account int64, question string, redactions map[string]int, r *Replay) (api.Question, error)
+	Question(ctx context.Context, account, id int64) (api.Question, error)
+	Questions(ctx context.Context, account int64, p Page) (api.QuestionList, error)
+	AnswerQuestion(ctx context.Context, id int64, answer string) (api.Question, error)
+
+	// Releases lists the published releases, newest first.
+	Releases(ctx context.Context) ([]api.Release, error)
+	Keys(ctx context.Context) ([]api.Key, error)
+	// AddKey makes a public key the one that signs; those before it are retired.
+	AddKey(ctx context.Context, k api.Key) error
+
+	// Ready is nil where the store can be written to.
+	Ready(ctx context.Context) error
+	Close() error
+
+	Operator
+}
+
+// Operator is what people who run the service do. Every act is audited in its
+// own transaction.
+type Operator interface {
+	CreateAccount(ctx context.Context, actor string, a license.Account) (int64, error)
+	SetAccount(ctx context.Context, actor string, a Account) error
+	Account(ctx context.Context, id int64) (Account, error)
+	Accounts(ctx context.Context) ([]Account, error)
+	CreateToken(ctx context.Context, actor string, account int64, hash [32]byte) (int64, error)
+	Tokens(ctx context.Context, account int64) ([]Token, error)
+	DisableToken(ctx context.Context, actor string, id int64) error
+	AddGrant(ctx context.Context, actor string, account int64, g license.Grant) (int64, error)
+	RevokeGrant(ctx context.Context, actor string, id int64) error
+	AddPOV(ctx context.Context, actor string, account int64, g license.Grant) (int64, error)
+	// ConvertPOV turns a POV into a licence until the day, in one step.
+	ConvertPOV(ctx context.Context, actor string, id int64, until string) (grant int64, err error)
+	StageRelease(ctx context.Context, actor string, r Release) error
+	PublishRelease(ctx context.Context, actor, tag string) error
+	Audit(ctx context.Context) ([]AuditEntry, error)
+	OpenFindings(ctx context.Context) ([]api.Finding, error)
+	OpenQuestions(ctx context.Context) ([]api.Question, error)
+	// Check lists what does not add up: counters that differ from the rows.
+	Check(ctx context.Context) ([]string, error)
+	// Prune removes events before an instant; seats stay for ever.
+	Prune(ctx context.Context, actor string, before time.Time) (int64, error)
+	// Backup writes a consistent copy to a new file.
+	Backup(ctx context.Context, file string) error
+}
+
+// Options are what a store takes beside its address. A nil Log is silent; a
+// nil Now is the clock.
+type Options struct {
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// Open opens a store by its address, sqlite:PATH, and brings its schema up to
+// date.
+func Open(ctx context.Context, dsn string, o Options) (Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	path, ok := strings.CutPrefix(dsn, "sqlite:")
+	if !ok || path == "" {
+		return nil, fmt.Errorf("opening the store: the address must be sqlite:PATH")
+	}
+	return openSQLite(ctx, path, o)
+}
+
+// kindBits is the order of kinds in a seat's set of them; it is stored, so new
+// kinds go to the end.
+var kindBits = []api.Kind{api.Migration, api.Verify, api.License, api.CVEScanKind, api.Drift, api.Preflight, api.Readiness}
+
+func kindBit(k api.Kind) int64 {
+	for i, known := range kindBits {
+		if k == known {
+			return 1 << i
+		}
+	}
+	return 0
+}
+
+// kindNames are the kinds of a set as the VM list spells them, sorted.
+func kindNames(set int64) []string {
+	names := []string{}
+	for i, k := range kindBits {
+		if set&(1<<i) != 0 {
+			names = append(names, strings.ReplaceAll(string(k), "_", "-"))
+		}
+	}
+	sortStrings(names)
+	return names
+}
+
+// stamp is how lists show an instant.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + "+00" }
