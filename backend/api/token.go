@@ -3,7 +3,6 @@ package api
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"hash/crc32"
 	"regexp"
 )
@@ -46,11 +45,8 @@ func CheckToken(token string) error {
 	return nil
 }
 
-// TokenHash is the SHA-256 of a token, in hex: what the store keeps of it.
-func TokenHash(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
+// TokenHash is the SHA-256 of a token: what the store keeps of it.
+func TokenHash(token string) [32]byte { return sha256.Sum256([]byte(token)) }
 
 // tokenChecksum is the CRC-32 of the random part in base62.
 func tokenChecksum(random string) string {
