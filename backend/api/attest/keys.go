@@ -9,14 +9,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-)
 
-// maxKeyFile bounds a key file, in bytes.
-const maxKeyFile = 1 << 20
+	"svc/backend/api/firstuse"
+)
 
 const (
 	privateBlock = "PRIVATE KEY"
@@ -70,38 +65,13 @@ func NewKey() ed25519.PrivateKey {
 // no file it makes a key and the file, 0600; of several processes that do so
 // at once, all get the key of the first.
 func LoadOrCreateKey(path string) (ed25519.PrivateKey, error) {
-	key, err := LoadKey(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return key, err
-	}
-	if err := SaveKey(path, NewKey()); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	return LoadKey(path)
-}
-
-// LoadKey reads the signing key of a PEM file, PKCS 8.
-func LoadKey(path string) (ed25519.PrivateKey, error) {
-	f, err := os.Open(path)
+	b, err := firstuse.File(path, func() ([]byte, error) { return privatePEM(NewKey()) })
 	if err != nil {
 		return nil, fmt.Errorf("opening the signing key: %w", err)
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxKeyFile))
+	key, err := parsePrivate(b)
 	if err != nil {
-		return nil, fmt.Errorf("reading the signing key: %w", err)
-	}
-	block, _ := pem.Decode(b)
-	if block == nil || block.Type != privateBlock {
-		return nil, fmt.Errorf("%s holds no PEM private key", path)
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if err != nil {
-		return nil, fmt.Errorf("reading the signing key: %w", err)
-	}
-	key, ok := parsed.(ed25519.PrivateKey)
-	if !ok {
-		return nil, fmt.Errorf("%s holds no Ed25519 key", path)
+		return nil, fmt.Errorf("reading the signing key %s: %w", path, err)
 	}
 	return key, nil
 }
@@ -109,27 +79,33 @@ func LoadKey(path string) (ed25519.PrivateKey, error) {
 // SaveKey writes a signing key to a new file, 0600, whole or not at all. A
 // file that is there stays: the error is then fs.ErrExist.
 func SaveKey(path string, key ed25519.PrivateKey) error {
-	b, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return fmt.Errorf("encoding the signing key: %w", err)
+	b, err := privatePEM(key)
+	if err == nil {
+		err = firstuse.Save(path, b)
 	}
-	if err := writeNew(path, pem.EncodeToMemory(&pem.Block{Type: privateBlock, Bytes: b})); err != nil {
+	if err != nil {
 		return fmt.Errorf("saving the signing key: %w", err)
 	}
 	return nil
 }
 
-// writeNew makes a file appear whole, unless there is one. A link, unlike a
-// rename, replaces nothing.
-func writeNew(path string, b []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".key-*") // 0600
+func privatePEM(key ed25519.PrivateKey) ([]byte, error) {
+	b, err := x509.MarshalPKCS8PrivateKey(key)
+	return pem.EncodeToMemory(&pem.Block{Type: privateBlock, Bytes: b}), err
+}
+
+func parsePrivate(b []byte) (ed25519.PrivateKey, error) {
+	block, _ := pem.Decode(b)
+	if block == nil || block.Type != privateBlock {
+		return nil, errors.New("it holds no PEM private key")
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
+	key, ok := parsed.(ed25519.PrivateKey)
+	if !ok {
+		return nil, errors.New("it holds no Ed25519 key")
 	}
-	return os.Link(f.Name(), path)
+	return key, nil
 }

@@ -1,0 +1,60 @@
+// Package firstuse makes the secret files that a program needs the first time
+// it runs: a key, a token.
+package firstuse
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxFile bounds a file that is read, in bytes.
+const maxFile = 1 << 20
+
+// File reads a file. Where there is none it makes one, 0600, of what create
+// gives; of several processes that do so at once, all get the first's.
+func File(path string, create func() ([]byte, error)) ([]byte, error) {
+	b, err := read(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return b, err
+	}
+	if b, err = create(); err != nil {
+		return nil, err
+	}
+	if err := Save(path, b); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return read(path)
+}
+
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if len(b) > maxFile {
+		return nil, fmt.Errorf("%s has more than %d bytes", path, maxFile)
+	}
+	return b, err
+}
+
+// Save makes a new file appear, 0600, whole or not at all. A file that is
+// there stays: the error is then fs.ErrExist.
+func Save(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	// A link, unlike a rename, replaces nothing.
+	return os.Link(f.Name(), path)
+}
