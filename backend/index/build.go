@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -93,10 +94,36 @@ func build(ctx context.Context, apt, curated fs.FS, log func(string)) ([]byte, e
 			return nil, err
 		}
 	}
-	if err := putCurated(w, curated); err != nil {
+	if err := errors.Join(putAll(w, map[string]map[string]string{patternsTable: patterns(releases)}), putCurated(w, curated)); err != nil {
 		return nil, err
 	}
 	return w.Bytes()
+}
+
+// patterns are the names of versioned software with an asterisk for the
+// version, and their canonicals: what a vendor's postgresql-16 is can so be
+// told where the distribution has another version. Ambiguous ones are left out.
+func patterns(releases []*catalog.Release) map[string]string {
+	found, ambiguous := map[string]string{}, map[string]bool{}
+	for _, r := range releases {
+		for _, name := range r.Names {
+			p := r.Packages[name]
+			if p.Major == "" || !strings.Contains(name, p.Major) {
+				continue
+			}
+			key := strings.Replace(name, p.Major, "*", 1)
+			value := strings.Replace(p.Canonical, p.Major, "*", 1)
+			if old, ok := found[key]; ok && old != value {
+				ambiguous[key] = ambiguous[key] || strings.Contains(old, "*") == strings.Contains(value, "*")
+				if strings.Contains(value, "*") {
+					value = old // a canonical that survives upgrades comes first
+				}
+			}
+			found[key] = value
+		}
+	}
+	maps.DeleteFunc(found, func(key, _ string) bool { return ambiguous[key] })
+	return found
 }
 
 func putTrails(w *table.Writer, name string, trails map[string]catalog.Trail) error {

@@ -26,7 +26,7 @@ func (h *hops) caveats(p course, targets []record) []api.Caveat {
 		"The kernel is installed by its metapackage; this one belongs to %s.", h.source.slug)
 	add(p.relation == api.RelationUnknown && len(p.candidates) > 0, CaveatCandidates, api.SeverityWarning,
 		"Several packages of %s may do the job of %s: %s.", h.target.slug, p.source.Name, strings.Join(p.candidates, ", "))
-	add(p.relation == api.RelationRemoved, CaveatNoCounterpart, api.SeverityWarning,
+	add(p.relation == api.RelationRemoved, CaveatNoCounterpart, lossOf(p.source),
 		"%s has no counterpart of %s.", h.target.slug, p.source.Name)
 	for _, t := range targets {
 		major := p.source.Major != "" && t.Major != "" && p.source.Major != t.Major
@@ -35,6 +35,16 @@ func (h *hops) caveats(p course, targets []record) []api.Caveat {
 		add(component, CaveatComponent, api.SeverityWarning, "%s is in the archive component %s of %s, which must be enabled.", t.Name, t.Component, h.target.slug)
 	}
 	return all
+}
+
+// lossOf grades the loss of a package: libraries and the like are there for
+// others alone.
+func lossOf(r record) api.Severity {
+	switch role(r.Canonical) {
+	case api.RoleLib, api.RoleDebug, api.RoleLang, api.RoleDoc, api.RoleCommon:
+		return api.SeverityInfo
+	}
+	return api.SeverityWarning
 }
 
 func isTransitional(method string) bool { return strings.HasPrefix(method, "transitional") }

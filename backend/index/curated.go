@@ -82,19 +82,23 @@ func naming(dir fs.FS) (*catalog.Naming, error) {
 	return catalog.NewNaming(all, overrides), nil
 }
 
-// renames reads renames.tsv: hop → package → packages.
-func renames(dir fs.FS) (map[string]map[string][]string, error) {
-	all, err := rows(dir, "renames.tsv", 5)
+// renames reads renames.tsv: hop → package → trail.
+func renames(dir fs.FS) (map[string]map[string]catalog.Trail, error) {
+	all, err := rows(dir, "renames.tsv", 6)
 	if err != nil {
 		return nil, err
 	}
-	hops := map[string]map[string][]string{}
+	hops := map[string]map[string]catalog.Trail{}
 	for _, c := range all {
+		t := catalog.Trail{Relation: api.Relation(c[3]), Confidence: 1, Targets: strings.Fields(c[4]), Method: catalog.Curated}
+		if !slices.Contains(api.Relations, t.Relation) {
+			return nil, fmt.Errorf("renames.tsv: %q is no relation", c[3])
+		}
 		hop := trailsTable(c[0], c[2])
 		if hops[hop] == nil {
-			hops[hop] = map[string][]string{}
+			hops[hop] = map[string]catalog.Trail{}
 		}
-		hops[hop][c[1]] = strings.Fields(c[3])
+		hops[hop][c[1]] = t
 	}
 	return hops, nil
 }

@@ -75,6 +75,7 @@ func (s *Score) add(ix *Index, row string, c []string) error {
 		names = append(names, p.Name)
 	}
 	slices.Sort(want)
+	want = slices.Compact(want)
 	slices.Sort(names)
 	result := Tally{Rows: 1}
 	switch {

@@ -18,6 +18,8 @@ const (
 	filesTable      = "/files"
 	ownersTable     = "/owners"
 
+	patternsTable = "patterns" // of all releases: name with * for the version → canonical
+
 	edgesTable        = "curated/upgrade-edges"
 	caveatsTable      = "curated/caveats"
 	conditionalsTable = "curated/conditionals"
@@ -67,7 +69,7 @@ func software(canonical, major string) string {
 	if major == "" {
 		return canonical
 	}
-	return strings.TrimSuffix(canonical, "-"+major)
+	return strings.Replace(canonical, "-"+major, "", 1)
 }
 
 func encodeTrail(t catalog.Trail) string {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"regexp"
 	"strings"
 
 	"svc/backend/api"
@@ -90,6 +91,22 @@ func (ix *Index) neighbour(t *releaseTables, name string) (record, api.Match, fl
 			continue
 		}
 		if r, ok, err := ix.releases[slug].find(name); ok || err != nil {
+			return r, api.MatchHeuristic, neighbourConfidence, err
+		}
+	}
+	return ix.pattern(name)
+}
+
+// aVersion is what may be a version in a name.
+var aVersion = regexp.MustCompile(`[0-9]+(?:\.[0-9]+)*`)
+
+// pattern takes a name for another version of software that is known.
+func (ix *Index) pattern(name string) (record, api.Match, float64, error) {
+	for _, at := range aVersion.FindAllStringIndex(name, 3) {
+		version := name[at[0]:at[1]]
+		canonical, ok, err := ix.file.Table(patternsTable).Get(name[:at[0]] + "*" + name[at[1]:])
+		if ok || err != nil {
+			r := record{Name: name, Canonical: strings.Replace(canonical, "*", version, 1), Major: version}
 			return r, api.MatchHeuristic, neighbourConfidence, err
 		}
 	}

@@ -145,7 +145,7 @@ func (h *hops) returned(p course) (course, error) {
 		return p, err
 	}
 	if r, ok, err = h.target.byCanonical(p.source.Canonical); err == nil && ok {
-		p.relation, p.confidence, p.names = api.RelationRenamed, providesConfidence, []string{r.Name}
+		p.relation, p.confidence, p.names = api.RelationRenamed, catalog.LineageConfidence, []string{r.Name}
 	}
 	return p, err
 }
@@ -163,7 +163,7 @@ func (p course) follow(trails trailGetter) (course, error) {
 		if err != nil {
 			return course{}, err
 		}
-		next.confidence = min(next.confidence, p.confidence*t.Confidence)
+		next.confidence = min(next.confidence, after(p.confidence, t))
 		next.candidates = append(next.candidates, t.Candidates...)
 		if t.Method != "" {
 			next.methods = append(slices.Clip(next.methods), t.Method)
@@ -183,6 +183,17 @@ func (p course) follow(trails trailGetter) (course, error) {
 	}
 	next.relation = compose(p.relation, relation, len(next.names), lost)
 	return next, nil
+}
+
+// after is the confidence once a trail was followed. What is found by its
+// software and version is found as surely from any release: there the hops are
+// not independent.
+func after(before float64, t catalog.Trail) float64 {
+	switch t.Method {
+	case catalog.Soname, catalog.Lineage, catalog.Default:
+		return min(before, t.Confidence)
+	}
+	return before * t.Confidence
 }
 
 func step(trails trailGetter, name string) (catalog.Trail, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,10 +27,8 @@ type Package struct {
 type Release struct {
 	Slug     string
 	Packages map[string]*Package
-	Names    []string // sorted
-	// defaults is, by stem, the versioned package that the metapackage of that
-	// stem depends on: gcc-14 for gcc.
-	defaults map[string]string
+	Names    []string          // sorted
+	defaults map[string]string // software → the version that is the default
 }
 
 // Load reads every listing in a folder; the releases come in the order of
@@ -75,7 +74,6 @@ func inOrder(bySlug map[string]*Release) ([]*Release, error) {
 			slices.Sort(p.Files)
 			p.Files = slices.Compact(p.Files)
 		}
-		r.defaults = r.findDefaults()
 		ordered = append(ordered, r)
 	}
 	if len(ordered) == 0 {
@@ -130,23 +128,15 @@ func (r *Release) targetsOf(p *Package) []string {
 	return targets
 }
 
+// versions are the parts of a name that change from one version to the next.
+// A 32 or 64 after a letter says for which machines a package is.
+var versions = regexp.MustCompile(`([a-z])(32|64)([^0-9.]|$)|[0-9]+(?:\.[0-9]+)*`)
+
+var dashes = regexp.MustCompile(`--+`)
+
 // stem is a name without its versions, so that the names of one thing in
 // several versions have one stem: libssl of libssl1.1 and libssl3t64.
 func stem(name string) string {
-	var b strings.Builder
-	name = strings.ReplaceAll(name, "t64", "")
-	for i := 0; i < len(name); i++ {
-		c := name[i]
-		if c >= '0' && c <= '9' || c == '.' && i > 0 && isDigit(name[i-1]) {
-			continue
-		}
-		b.WriteByte(c)
-	}
-	s := b.String()
-	for strings.Contains(s, "--") {
-		s = strings.ReplaceAll(s, "--", "-")
-	}
-	return strings.Trim(s, "-")
+	s := versions.ReplaceAllString(strings.ReplaceAll(name, "t64", ""), "$1$2$3")
+	return strings.Trim(dashes.ReplaceAllString(s, "-"), "-")
 }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/index/deb"
 )
 
 // Software is a curated row: the sources of a pattern are one software.
@@ -34,6 +35,7 @@ type Naming struct {
 	exact     map[string]Software
 	patterns  []pattern
 	overrides map[string]string
+	survives  map[string]bool // softwares whose canonical survives an upgrade
 }
 
 type pattern struct {
@@ -44,8 +46,9 @@ type pattern struct {
 // NewNaming takes the curated rows, the first that fits a source counting, and
 // the canonicals of single packages.
 func NewNaming(rows []Software, overrides map[string]string) *Naming {
-	n := &Naming{exact: map[string]Software{}, overrides: overrides}
+	n := &Naming{exact: map[string]Software{}, overrides: overrides, survives: map[string]bool{}}
 	for _, row := range rows {
+		n.survives[row.Name] = n.survives[row.Name] || row.Major == Attribute
 		if !strings.Contains(row.Pattern, "*") {
 			n.exact[row.Pattern] = row
 			continue
@@ -66,7 +69,11 @@ func (n *Naming) row(source string) (Software, string) {
 			return p.Software, m[1]
 		}
 	}
-	return Software{Name: strings.TrimSuffix(slug(source), "-defaults")}, ""
+	name := slug(source)
+	if bare := strings.TrimSuffix(name, "-defaults"); !n.survives[bare] {
+		name = bare
+	}
+	return Software{Name: name}, ""
 }
 
 func (n *Naming) software(source string) (name, version string) {
@@ -93,12 +100,16 @@ type lineage struct {
 	role     api.Role
 	stem     string
 	major    Major
+	curated  bool
 	members  map[string][]*Package // release → packages
 }
 
 // Apply sets Canonical and Major of every package. Within a release no two
 // packages have one canonical.
 func (n *Naming) Apply(releases []*Release) {
+	for _, r := range releases {
+		n.findDefaults(r)
+	}
 	groups := n.group(releases)
 	c := &claims{taken: map[string]map[string]string{}}
 	n.override(releases, c)
@@ -107,6 +118,7 @@ func (n *Naming) Apply(releases []*Release) {
 		lineages := slices.SortedFunc(maps.Values(groups[key]), nearest)
 		first, rest = append(first, lineages[0]), append(rest, lineages[1:]...)
 	}
+	slices.SortStableFunc(first, func(a, b *lineage) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, l := range first {
 		c.name(l, withRole(l.base, l.role), releases)
 	}
@@ -121,10 +133,10 @@ func (n *Naming) Apply(releases []*Release) {
 	}
 }
 
-// rank lets the versioned packages of software whose canonical survives an
-// upgrade choose before the metapackages that lead to them.
+// rank lets software of curated rows choose before that which only has the
+// name: the versioned packages before the metapackages that lead to them.
 func rank(l *lineage) int {
-	if l.major == Attribute {
+	if l.curated {
 		return 0
 	}
 	return 1
@@ -171,7 +183,10 @@ func (n *Naming) lineageOf(p *Package) *lineage {
 		l.base += "-" + version
 		l.stem += "-" + version
 	}
-	if row.Name == slug(p.Source) {
+	if _, kernel := KernelMeta(p.Name); kernel {
+		l.stem = p.Name
+	}
+	if l.curated = row.Pattern != ""; !l.curated {
 		l.base, l.software = ecosystem(p.Name, row.Name), ecosystem(p.Name, row.Name)
 	}
 	return l
@@ -196,7 +211,7 @@ func nearest(a, b *lineage) int {
 
 // distance grades how far the names are from the software's.
 func (l *lineage) distance() int {
-	own, stem := stem(l.software), strings.TrimSuffix(l.stem, "-"+strings.TrimPrefix(l.base, l.software+"-"))
+	own, stem := stem(strings.TrimSuffix(l.software, "-defaults")), strings.TrimSuffix(l.stem, "-"+strings.TrimPrefix(l.base, l.software+"-"))
 	switch {
 	case stem == own:
 		return 0
@@ -217,8 +232,20 @@ func withRole(base string, role api.Role) string {
 	return base + "--" + string(role)
 }
 
-// ownSlug is the software of a lineage that is not the nearest of its group.
-func ownSlug(l *lineage) string { return slug(trimRole(l.stem, l.role)) }
+// ownSlug is the software of a lineage that is not the nearest of its group:
+// its one name, or what its names have in common.
+func ownSlug(l *lineage) string {
+	name := ""
+	for _, members := range l.members {
+		for _, p := range members {
+			if name != "" && p.Name != name {
+				return slug(trimRole(l.stem, l.role))
+			}
+			name = p.Name
+		}
+	}
+	return slug(trimRole(name, l.role))
+}
 
 // claims are the canonicals given: canonical → release → name.
 type claims struct{ taken map[string]map[string]string }
@@ -276,9 +303,8 @@ func choose(l *lineage, members []*Package, r *Release) *Package {
 	if l.major == Kept {
 		return nil
 	}
-	next := r.defaults[l.stem]
 	for _, p := range members {
-		if p.Name == next {
+		if strings.Contains(p.Name, r.defaults[l.software]) && versioned(p.Name) {
 			return p
 		}
 	}
@@ -298,17 +324,17 @@ func (c *claims) own(l *lineage, p *Package, release string) string {
 	return base
 }
 
-// major is the major version of a package where it matters.
+// major is the major version of a package where it matters. That of a
+// database's whole version matters for the programs, not for its libraries.
 func (n *Naming) major(p *Package) string {
 	row, version := n.row(p.Source)
-	switch row.Major {
-	case Kept, Attribute:
-		if strings.Contains(p.Name, version) {
-			return version
-		}
-	case One:
+	program := roleOf(p) == api.RoleMain || roleOf(p) == api.RoleClient
+	switch {
+	case (row.Major == Kept || row.Major == Attribute) && strings.Contains(p.Name, version):
+		return version
+	case row.Major == One && program:
 		return numbers(p.Version, 1)
-	case Two:
+	case row.Major == Two && program:
 		return numbers(p.Version, 2)
 	}
 	return ""
@@ -321,4 +347,34 @@ func numbers(version string, count int) string {
 	}
 	parts := strings.FieldsFunc(version, func(r rune) bool { return r < '0' || r > '9' })
 	return strings.Join(parts[:min(count, len(parts))], ".")
+}
+
+// findDefaults finds the version of each software that the release's
+// metapackages depend on most: 14 for gcc, by those of gcc-defaults.
+func (n *Naming) findDefaults(r *Release) {
+	votes := map[string]map[string]int{}
+	for _, name := range r.Names {
+		p := r.Packages[name]
+		if !strings.HasSuffix(p.Source, "-defaults") && !strings.HasSuffix(p.Source, "-common") {
+			continue
+		}
+		for dependency := range deb.Names(p.Depends) {
+			q := r.Packages[dependency]
+			if q == nil {
+				continue
+			}
+			if software, version := n.software(q.Source); version != "" && strings.Contains(dependency, version) {
+				if votes[software] == nil {
+					votes[software] = map[string]int{}
+				}
+				votes[software][version]++
+			}
+		}
+	}
+	r.defaults = map[string]string{}
+	for software, versions := range votes {
+		r.defaults[software] = slices.MaxFunc(slices.Sorted(maps.Keys(versions)), func(a, b string) int {
+			return cmp.Compare(versions[a], versions[b])
+		})
+	}
 }

@@ -54,8 +54,9 @@ func roleOf(p *Package) api.Role {
 	if p.Name == p.Source {
 		return api.RoleMain
 	}
+	unversioned := stem(p.Name)
 	for _, s := range suffixes {
-		if strings.HasSuffix(p.Name, s.suffix) {
+		if strings.HasSuffix(unversioned, s.suffix) {
 			return s.role
 		}
 	}

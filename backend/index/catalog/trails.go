@@ -36,6 +36,10 @@ const (
 	Curated              = "curated"
 )
 
+// LineageConfidence is that of the same software in the same role and another
+// version.
+const LineageConfidence = 0.9
+
 // hop collects what the target release says of names that it may not have.
 type hop struct {
 	from, to  *Release
@@ -44,17 +48,19 @@ type hop struct {
 	kin       map[string][]string // software and stem → packages of the target
 	canonical map[string]string   // canonical → package of the target
 	sources   map[string]bool     // softwares of the target
-	defaults  map[string]string
-	curated   map[string][]string
+	curated   map[string]Trail
+	versions  map[string]string // package of the target → the version in its source's name
+	// newLibraries are, by software, the libraries that the source does not have.
+	newLibraries map[string][]string
 }
 
 // Trails finds what becomes of the packages of a release in a later one.
-// Curated rows, name to names, come before all other evidence.
-func Trails(from, to *Release, n *Naming, curated map[string][]string) map[string]Trail {
+// Curated trails, by name, come before all other evidence.
+func Trails(from, to *Release, n *Naming, curated map[string]Trail) map[string]Trail {
 	h := &hop{
 		from: from, to: to, curated: curated,
 		providers: map[string][]string{}, replacers: map[string][]string{}, kin: map[string][]string{},
-		canonical: map[string]string{}, sources: map[string]bool{}, defaults: to.defaults,
+		canonical: map[string]string{}, sources: map[string]bool{}, versions: map[string]string{}, newLibraries: map[string][]string{},
 	}
 	h.collect(n)
 	trails := map[string]Trail{}
@@ -70,8 +76,11 @@ func (h *hop) collect(n *Naming) {
 	for _, name := range h.to.Names {
 		p := h.to.Packages[name]
 		h.canonical[p.Canonical] = name
-		software, _ := n.software(p.Source)
-		h.sources[software] = true
+		software, version := n.software(p.Source)
+		h.sources[software], h.versions[name] = true, version
+		if h.from.Packages[name] == nil && roleOf(p) == api.RoleLib {
+			h.newLibraries[software] = append(h.newLibraries[software], name)
+		}
 		key := software + " " + stem(name)
 		h.kin[key] = append(h.kin[key], name)
 		for virtual := range deb.Names(p.Provides) {
@@ -96,8 +105,8 @@ func appendNew(names []string, name string) []string {
 // trail tries the evidence from the surest on; changes is false for a package
 // that stays as it is.
 func (h *hop) trail(p *Package, n *Naming) (t Trail, changes bool) {
-	if targets, ok := h.curated[p.Name]; ok && h.has(targets) {
-		return h.leads(targets, Curated, 1), true
+	if t, ok := h.curated[p.Name]; ok && h.has(t.Targets) {
+		return t, true
 	}
 	if q, stays := h.to.Packages[p.Name]; stays {
 		targets := h.to.targetsOf(q)
@@ -117,6 +126,7 @@ func (h *hop) trail(p *Package, n *Naming) (t Trail, changes bool) {
 	return h.bySource(p, n), true
 }
 
+// has reports whether the target release has all the packages.
 func (h *hop) has(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return h.to.Packages[name] == nil })
 }
@@ -172,45 +182,82 @@ func (h *hop) bySource(p *Package, n *Naming) Trail {
 	if meta, ok := KernelMeta(p.Name); ok && h.to.Packages[meta] != nil {
 		return Trail{Relation: api.RelationRenamed, Confidence: 0.95, Targets: []string{meta}, Method: Kernel}
 	}
-	relation, method := api.RelationRenamed, Lineage
-	if roleOf(p) == api.RoleLib {
-		relation, method = api.RelationIncluded, Soname
-	}
-	if next, ok := h.canonical[p.Canonical]; ok {
-		return Trail{Relation: relation, Confidence: 0.9, Targets: []string{next}, Method: method}
-	}
-	software, _ := n.software(p.Source)
+	software, version := n.software(p.Source)
 	kin := h.kin[software+" "+stem(p.Name)]
-	if next, ok := h.defaults[stem(p.Name)]; ok && next != p.Name && versioned(p.Name) && slices.Contains(kin, next) {
-		return Trail{Relation: relation, Confidence: 0.9, Targets: []string{next}, Method: Default}
+	if next, method, ok := h.successor(p, software, version, kin); ok {
+		relation := api.RelationRenamed
+		if roleOf(p) == api.RoleLib {
+			relation, method = api.RelationIncluded, Soname
+		}
+		return Trail{Relation: relation, Confidence: LineageConfidence, Targets: []string{next}, Method: method}
 	}
-	switch {
-	case len(kin) == 1:
-		return Trail{Relation: relation, Confidence: 0.9, Targets: kin, Method: method}
-	case len(kin) > 1:
+	if len(kin) > 1 {
 		return Trail{Relation: api.RelationUnknown, Confidence: 0.4, Candidates: kin, Method: Several}
-	case h.sources[software]:
+	}
+	if libraries := h.newLibraries[software]; roleOf(p) == api.RoleLib && len(libraries) == 1 {
+		return Trail{Relation: api.RelationIncluded, Confidence: 0.8, Targets: libraries, Method: Soname}
+	}
+	if h.sources[software] {
 		return Trail{Relation: api.RelationRemoved, Confidence: 0.5, Method: Gone}
 	}
 	return Trail{Relation: api.RelationRemoved, Confidence: 0.6, Method: Gone}
 }
 
-// versioned reports whether a name has a version in it.
-func versioned(name string) bool { return strings.ContainsAny(name, "0123456789") }
-
-// findDefaults fills defaults.
-func (r *Release) findDefaults() map[string]string {
-	found := map[string]string{}
-	for _, name := range r.Names {
-		s := stem(name)
-		for dependency := range deb.Names(r.Packages[name].Depends) {
-			if len(dependency) > len(name) && versioned(dependency) && stem(dependency) == s && r.Packages[dependency] != nil {
-				found[s] = dependency
-			}
+// successor is the package that continues a lineage: the one with the same
+// canonical, with the software's default version, or the only one of its stem.
+func (h *hop) successor(p *Package, software, version string, kin []string) (next, method string, ok bool) {
+	if next, ok := h.canonical[p.Canonical]; ok {
+		return next, Lineage, true
+	}
+	for _, name := range kin {
+		if h.isDefault(p.Name, version, name, software) {
+			return name, Default, true
 		}
 	}
-	return found
+	if len(kin) == 1 {
+		return kin[0], Lineage, true
+	}
+	return h.ofDefault(software, kin)
 }
+
+// ofDefault is the one package whose source has the default version: libasan8
+// for libasan6 where gcc-14 is the compiler.
+func (h *hop) ofDefault(software string, kin []string) (next, method string, ok bool) {
+	for _, name := range kin {
+		if h.versions[name] == h.to.defaults[software] && h.versions[name] != "" {
+			if ok {
+				return "", "", false
+			}
+			next, method, ok = name, Default, true
+		}
+	}
+	return next, method, ok
+}
+
+// isDefault reports whether a name is another with the target's default version
+// of a software in place of an older one: of the package's own software, or of
+// one that it extends, as postgresql-17-postgis-3 is for postgresql-15-postgis-3.
+func (h *hop) isDefault(old, version, name, software string) bool {
+	if next := h.to.defaults[software]; version != "" && next != "" && sameBut(old, name, version, next) {
+		return true
+	}
+	for extended, before := range h.from.defaults {
+		next := h.to.defaults[extended]
+		if next != "" && (sameBut(old, name, extended+"-"+before, extended+"-"+next) || sameBut(old, name, extended+before, extended+next)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameBut reports whether names differ in one part alone, t64 aside.
+func sameBut(old, name, part, next string) bool {
+	return strings.Contains(old, part) &&
+		strings.ReplaceAll(name, "t64", "") == strings.ReplaceAll(strings.Replace(old, part, next, 1), "t64", "")
+}
+
+// versioned reports whether a name has a version in it.
+func versioned(name string) bool { return strings.ContainsAny(name, "0123456789") }
 
 // Reverse turns the trails of a hop around, for a way back to an older release:
 // what was renamed gets its old name again where that is unambiguous.

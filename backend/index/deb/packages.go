@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ type Package struct {
 	Name, Source, Version, Section string
 	Component                      string // main, contrib, …; set by the caller
 	Provides, Replaces             string
-	Breaks, Conflicts, Depends     string // Depends holds Pre-Depends too
+	Breaks, Conflicts, Depends     string
 	Summary                        string // first line of the description
 	Essential                      bool
 	Priority                       string
@@ -102,8 +103,8 @@ func (p *Package) set(key, value []byte) {
 		p.Breaks = string(value)
 	case "Conflicts":
 		p.Conflicts = string(value)
-	case "Depends", "Pre-Depends":
-		p.Depends = joinRelations(p.Depends, string(value))
+	case "Depends":
+		p.Depends = string(value)
 	case "Description":
 		p.Summary = string(value)
 	case "Essential":
@@ -113,18 +114,11 @@ func (p *Package) set(key, value []byte) {
 	}
 }
 
-func joinRelations(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + ", " + b
-}
+// transitional is how maintainers mark a package that only leads to others.
+var transitional = regexp.MustCompile(`(?i)\btransitionn?al\b|\btransition package\b|\bdummy( empty)? package\b|[\[(]dummy[\])]`)
 
 // Transitional reports whether the package only leads to others.
-func (p Package) Transitional() bool {
-	s := strings.ToLower(p.Summary)
-	return strings.Contains(s, "transitional") || strings.Contains(s, "dummy package") || strings.Contains(s, "dummy transition")
-}
+func (p Package) Transitional() bool { return transitional.MatchString(p.Summary) }
 
 // Groups yields the groups of a relation field: each has the names of its
 // alternatives, without versions, architectures and profiles.
