@@ -1,0 +1,119 @@
+// Package backend opens the service: the store, the index and the server
+// together.
+package backend
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"svc/backend/advisory"
+	"svc/backend/api"
+	"svc/backend/api/attest"
+	"svc/backend/index"
+	"svc/backend/server"
+	"svc/backend/store"
+)
+
+// Config says what a backend works on.
+type Config struct {
+	// DB is the store's address: sqlite:PATH or postgres://….
+	DB string
+	// IndexFile is an index that the operator built; the embedded one where empty.
+	IndexFile string
+	// Feeds are the advisories; none where nil.
+	Feeds *advisory.Feeds
+	// SigningKey is the file of the key that signs attestations; made on first use.
+	SigningKey string
+	// Rates are the requests a minute by plan; server.DefaultRates where nil.
+	Rates map[api.Plan]int
+	// Now is the time; time.Now where nil.
+	Now func() time.Time
+	// Log gets a line for each request; nothing is logged where nil.
+	Log *slog.Logger
+	// Version and Commit of the program.
+	Version, Commit string
+}
+
+// Backend is an open service.
+type Backend struct {
+	store  store.Store
+	index  *index.Index
+	server *server.Server
+}
+
+// Open opens what c names. Close it after use.
+func Open(ctx context.Context, c Config) (*Backend, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	key, err := attest.LoadOrCreateKey(c.SigningKey)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := openIndex(c.IndexFile)
+	if err != nil {
+		return nil, err
+	}
+	db, err := store.Open(ctx, c.DB, store.Options{Now: c.Now, Log: c.Log})
+	if err != nil {
+		return nil, errors.Join(err, ix.Close())
+	}
+	b := &Backend{store: db, index: ix, server: server.New(server.Config{
+		Store: db, Index: ix, Feeds: c.Feeds, Key: key, Rates: c.Rates, Now: c.Now, Log: c.Log, Version: c.Version, Commit: c.Commit,
+	})}
+	if err := publishKey(ctx, db, key, c.Now()); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+func openIndex(file string) (*index.Index, error) {
+	if file == "" {
+		return index.Embedded()
+	}
+	return index.Open(file)
+}
+
+// publishKey lists the key that signs, unless it is listed: a replica that
+// still has the old key must not retire the new one.
+func publishKey(ctx context.Context, db store.Store, key ed25519.PrivateKey, now time.Time) error {
+	public := key.Public().(ed25519.PublicKey)
+	listed, err := db.Keys(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the listed keys: %w", err)
+	}
+	if slices.ContainsFunc(listed, func(k api.Key) bool { return k.KeyID == attest.KeyID(public) }) {
+		return nil
+	}
+	err = db.AddKey(ctx, api.Key{
+		KeyID: attest.KeyID(public), Algorithm: "ed25519", PEM: attest.PublicPEM(public),
+		CreatedAt: now.UTC().Format("2006-01-02 15:04:05") + "+00",
+	})
+	if err != nil {
+		return fmt.Errorf("listing the signing key: %w", err)
+	}
+	return nil
+}
+
+// Handler answers the service's requests.
+func (b *Backend) Handler() http.Handler { return b.server }
+
+// Operations answers /metrics and /ready.
+func (b *Backend) Operations() http.Handler { return b.server.Operations() }
+
+// Serve answers requests on sockets until ctx ends.
+func (b *Backend) Serve(ctx context.Context, c server.ServeConfig) error {
+	return b.server.Serve(ctx, c)
+}
+
+// Store is what the operator's commands work on.
+func (b *Backend) Store() store.Store { return b.store }
+
+// Close ends the work on the store and the index.
+func (b *Backend) Close() error { return errors.Join(b.store.Close(), b.index.Close()) }

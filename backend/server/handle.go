@@ -1,0 +1,229 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"svc/backend/api"
+	"svc/backend/store"
+)
+
+// exchange is one request and its answer.
+type exchange struct {
+	http.ResponseWriter
+	id      string // X-Request-Id
+	route   string // pattern; "" where no route matches
+	account int64  // 0 before authentication
+	status  int    // 0 before the answer
+	cause   error  // of a fault; for the log alone
+}
+
+// WriteHeader remembers the status.
+func (x *exchange) WriteHeader(status int) {
+	x.status = status
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// ServeHTTP answers one request: it finds the route, authenticates, limits,
+// decodes and checks, calls the route's function and encodes what that gives.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: w, id: requestID(r.Header.Get("X-Request-Id"))}
+	h := w.Header()
+	h.Set("X-Request-Id", x.id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	s.metrics.running.Inc()
+	defer s.finish(x, r, time.Now())
+	found, pattern := s.mux.Handler(r)
+	if _, ok := found.(*endpoint); !ok {
+		s.fail(x, unroutable(found, r))
+		return
+	}
+	x.route = pattern
+	s.mux.ServeHTTP(x, r)
+}
+
+// endpoint is a route in the mux.
+type endpoint struct {
+	route
+	server *Server
+}
+
+// ServeHTTP answers a request that the mux matched; w is always an *exchange.
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := w.(*exchange)
+	out, err := e.server.answer(x, r, e.route)
+	if err != nil {
+		e.server.fail(x, err)
+		return
+	}
+	e.server.write(x, e.status, out)
+}
+
+func (s *Server) answer(x *exchange, r *http.Request, route route) (any, error) {
+	if route.auth == api.Public {
+		return route.answer(x.ResponseWriter, r, caller{})
+	}
+	if s.draining.Load() {
+		return nil, unavailable("the service is stopping here: try again")
+	}
+	who, err := s.authenticate(r)
+	if err != nil {
+		return nil, err
+	}
+	x.account = who.AccountID
+	if route.auth == api.Internal && who.Plan != api.PlanInternal {
+		return nil, api.Errorf(api.InternalPlanRequired, "only accounts of the plan internal may do this")
+	}
+	if err := s.limits.take(x.Header(), who.AccountID, who.Plan, s.cfg.Now()); err != nil {
+		return nil, err
+	}
+	return route.answer(x.ResponseWriter, r, caller{Principal: who})
+}
+
+// unroutable says why no route matched, with the methods that would.
+func unroutable(found http.Handler, r *http.Request) error {
+	probe := &probe{header: http.Header{}}
+	found.ServeHTTP(probe, r)
+	if allow := probe.header.Get("Allow"); allow != "" {
+		return &notAllowed{allow, r.Method}
+	}
+	return api.Errorf(api.NotFound, "there is no such route; GET /v1/openapi.json lists all")
+}
+
+// probe keeps the headers that the mux's own answer would have.
+type probe struct{ header http.Header }
+
+func (p *probe) Header() http.Header         { return p.header }
+func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
+func (p *probe) WriteHeader(int)             {}
+
+// notAllowed is a wrong method of a known route.
+type notAllowed struct{ allow, method string }
+
+func (e *notAllowed) Error() string {
+	return fmt.Sprintf("this route does not take %.20q: it takes %s", e.method, e.allow)
+}
+
+// fail answers with an error: the one place where errors become statuses.
+func (s *Server) fail(x *exchange, err error) {
+	refused := asError(err)
+	refused.RequestID = x.id
+	h := x.Header()
+	setRetryAfter(h, refused.RetryAfter)
+	var wrong *notAllowed
+	switch {
+	case errors.As(err, &wrong):
+		h.Set("Allow", wrong.allow)
+	case refused.Code == api.Unauthenticated:
+		h.Set("WWW-Authenticate", "Bearer")
+	case refused.Status() >= http.StatusInternalServerError:
+		x.cause = err
+	}
+	s.write(x, refused.Status(), refused)
+}
+
+// asError is the error that the caller sees: a copy, as some are shared.
+func asError(err error) *api.Error {
+	var refused *api.Error
+	var wrong *notAllowed
+	switch {
+	case errors.As(err, &refused):
+		shown := *refused
+		return &shown
+	case errors.Is(err, store.ErrNotFound):
+		return api.Errorf(api.NotFound, "there is nothing with this id")
+	case errors.Is(err, store.ErrNoStagedRelease):
+		return api.Errorf(api.NoStagedRelease, "this channel has no staged release; nothing was changed: stage one first")
+	case errors.As(err, &wrong):
+		return api.Errorf(api.MethodNotAllowed, "%s", wrong)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return unavailable("the request ended before it was answered: try again")
+	}
+	return api.Errorf(api.Internal500, "the service failed: try again later, and report the request id if it stays")
+}
+
+func unavailable(message string) *api.Error {
+	e := api.Errorf(api.Unavailable, "%s", message)
+	e.RetryAfter = 1
+	return e
+}
+
+// write encodes an answer.
+func (s *Server) write(x *exchange, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		x.cause = fmt.Errorf("encoding the answer: %w", err)
+		status, body = http.StatusInternalServerError, []byte(`{"error":"the service failed","code":"INTERNAL"}`)
+	}
+	x.Header().Set("Content-Type", "application/json")
+	x.WriteHeader(status)
+	// Where the caller has gone there is nobody to tell.
+	_, _ = x.Write(body)
+}
+
+// finish answers for a panic, then counts and logs the request. Neither the
+// token nor the body nor a whole fingerprint is ever logged.
+func (s *Server) finish(x *exchange, r *http.Request, start time.Time) {
+	s.metrics.running.Dec()
+	if p := recover(); p != nil {
+		if p == http.ErrAbortHandler {
+			panic(p)
+		}
+		err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		if x.status == 0 {
+			s.fail(x, err)
+		}
+		x.cause = err
+	}
+	took := time.Since(start)
+	s.metrics.observe(x.route, x.status, took)
+	level, attributes := slog.LevelInfo, []slog.Attr{
+		slog.String("method", r.Method), slog.String("route", x.route), slog.Int("status", x.status),
+		slog.Int64("account", x.account), slog.Duration("took", took), slog.String("request_id", x.id),
+	}
+	if x.cause != nil {
+		level, attributes = slog.LevelError, append(attributes, slog.String("cause", x.cause.Error()))
+	}
+	s.cfg.Log.LogAttrs(r.Context(), level, "request", attributes...)
+}
+
+// authenticate finds who asks.
+func (s *Server) authenticate(r *http.Request) (store.Principal, error) {
+	token, err := bearer(r.Header)
+	if err != nil {
+		return store.Principal{}, err
+	}
+	who, err := s.cfg.Store.Authenticate(r.Context(), api.TokenHash(token))
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Principal{}, unauthenticated()
+	}
+	return who, err
+}
+
+// bearer is the token of a request.
+func bearer(h http.Header) (string, error) {
+	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
+	if len(h.Values("Authorization")) != 1 || !strings.EqualFold(scheme, "Bearer") {
+		return "", unauthenticated()
+	}
+	token = strings.TrimLeft(token, " ")
+	if api.CheckToken(token) != nil {
+		return "", unauthenticated()
+	}
+	return token, nil
+}
+
+// unauthenticated is the same for a token that is missing, malformed, unknown
+// and disabled.
+func unauthenticated() error {
+	return api.Errorf(api.Unauthenticated, "a valid API token is needed: send Authorization: Bearer svc_…")
+}

@@ -1,0 +1,63 @@
+package server
+
+import (
+	"context"
+
+	"svc/backend/api"
+	"svc/backend/api/release"
+)
+
+func (s *Server) resolve(ctx context.Context, c caller, in api.ResolveRequest) (api.ResolveResponse, error) {
+	results, err := s.cfg.Index.Resolve(in.Release, in.Packages)
+	if err != nil {
+		return api.ResolveResponse{}, err
+	}
+	out := api.ResolveResponse{Release: slug(in.Release), IndexVersion: s.cfg.Index.Version(), Results: results}
+	for _, r := range results {
+		if r.Match == api.MatchNone {
+			out.Unresolved++
+		}
+	}
+	out.Resolved = len(results) - out.Unresolved
+	return out, s.cfg.Store.Meter(ctx, c.AccountID)
+}
+
+func (s *Server) translate(ctx context.Context, c caller, in api.TranslateRequest) (api.TranslateResponse, error) {
+	results, err := s.cfg.Index.Translate(in.Source, in.Target, in.Canonicals)
+	if err != nil {
+		return api.TranslateResponse{}, err
+	}
+	return api.TranslateResponse{
+		Source: slug(in.Source), Target: slug(in.Target), IndexVersion: s.cfg.Index.Version(), Results: results,
+	}, s.cfg.Store.Meter(ctx, c.AccountID)
+}
+
+func (s *Server) configPaths(ctx context.Context, c caller, in api.TranslateRequest) (api.ConfigPathsResponse, error) {
+	results, err := s.cfg.Index.ConfigPaths(in.Source, in.Target, in.Canonicals)
+	if err != nil {
+		return api.ConfigPathsResponse{}, err
+	}
+	return api.ConfigPathsResponse{
+		Source: slug(in.Source), Target: slug(in.Target), IndexVersion: s.cfg.Index.Version(), Results: results,
+	}, s.cfg.Store.Meter(ctx, c.AccountID)
+}
+
+func (s *Server) releases(context.Context, caller, api.None) (api.ReleasesResponse, error) {
+	return api.ReleasesResponse{IndexVersion: s.cfg.Index.Version(), Releases: s.cfg.Index.Releases()}, nil
+}
+
+func (s *Server) upgradeEdges(_ context.Context, _ caller, in api.UpgradeEdgesRequest) (api.UpgradeEdgesResponse, error) {
+	edges, err := s.cfg.Index.UpgradeEdges(in.Engine)
+	if err != nil {
+		return api.UpgradeEdgesResponse{}, err
+	}
+	return api.UpgradeEdgesResponse{Engine: in.Engine, IndexVersion: s.cfg.Index.Version(), Edges: edges}, nil
+}
+
+// slug is the one name of a release that the index knows.
+func slug(name string) string {
+	if r, ok := release.Lookup(name); ok {
+		return r.Slug
+	}
+	return name
+}

@@ -1,0 +1,166 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"svc/backend/api"
+)
+
+// object is a JSON object of the document.
+type object map[string]any
+
+// document prints the OpenAPI 3.1 description of the routes.
+func document(routes []route) ([]byte, error) {
+	p := &printer{schemas: object{}}
+	paths := map[string]object{}
+	for _, r := range routes {
+		if paths[r.path] == nil {
+			paths[r.path] = object{}
+		}
+		operation, err := p.operation(r)
+		if err != nil {
+			return nil, fmt.Errorf("describing %s %s: %w", r.method, r.path, err)
+		}
+		paths[r.path][strings.ToLower(r.method)] = operation
+	}
+	failure, err := p.schema(reflect.TypeFor[api.Error]())
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title": "svc", "version": "1",
+			"description": "Package lookup, instance licensing and accounts for the migration of virtual machines.",
+		},
+		"paths": paths,
+		"components": object{
+			"schemas":         p.schemas,
+			"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer"}},
+			"responses":       object{"Error": response("A refusal.", failure)},
+		},
+	}, json.Deterministic(true), jsontext.Multiline(true), jsontext.WithIndent("  "))
+}
+
+// printer collects the schemas that operations refer to.
+type printer struct{ schemas object }
+
+func (p *printer) operation(r route) (object, error) {
+	out, err := p.schema(r.out)
+	if err != nil {
+		return nil, err
+	}
+	operation := object{
+		"operationId": operationID(r),
+		"summary":     r.doc,
+		"responses":   object{strconv.Itoa(r.status): response("Success.", out), "default": object{"$ref": "#/components/responses/Error"}},
+	}
+	if parameters := parameters(r); len(parameters) > 0 {
+		operation["parameters"] = parameters
+	}
+	if r.auth != api.Public {
+		operation["security"] = []object{{"token": []string{}}}
+	}
+	if r.auth == api.Internal {
+		operation["description"] = "For accounts whose plan is internal; 403 for all others."
+	}
+	if r.method == http.MethodPost {
+		in, err := p.schema(r.in)
+		if err != nil {
+			return nil, err
+		}
+		operation["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": in}}}
+	}
+	return operation, nil
+}
+
+var notLetters = regexp.MustCompile(`[^a-z]+`)
+
+// operationID is the method and path as one word: get-account-usage.
+func operationID(r route) string {
+	return strings.Trim(notLetters.ReplaceAllString(strings.ToLower(r.method+strings.TrimPrefix(r.path, "/v1")), "-"), "-")
+}
+
+func response(description string, schema any) object {
+	return object{
+		"description": description,
+		"headers":     object{"X-Request-Id": object{"schema": object{"type": "string"}}},
+		"content":     object{"application/json": object{"schema": schema}},
+	}
+}
+
+// parameters are the tagged fields of the input, and the Idempotency-Key.
+func parameters(r route) []object {
+	var all []object
+	for i := range r.in.NumField() {
+		tag := r.in.Field(i).Tag
+		if name := tag.Get("path"); name != "" {
+			all = append(all, object{"name": name, "in": "path", "required": true, "schema": object{"type": "integer", "minimum": 1}})
+		}
+		if name := tag.Get("query"); name != "" {
+			all = append(all, object{"name": name, "in": "query", "schema": querySchema(r.in.Field(i))})
+		}
+	}
+	if r.replay {
+		all = append(all, object{
+			"name": "Idempotency-Key", "in": "header",
+			"description": "A repeat with the same key and body within 24 hours gets the first answer and records nothing.",
+			"schema":      object{"type": "string", "minLength": 1, "maxLength": api.MaxKey},
+		})
+	}
+	return all
+}
+
+func querySchema(f reflect.StructField) object {
+	if f.Type.Kind() == reflect.String {
+		return object{"type": "string"}
+	}
+	return object{
+		"type": "integer", "default": number(f.Tag, "default"),
+		"description": fmt.Sprintf("Clamped to %s to %s.", f.Tag.Get("minimum"), f.Tag.Get("maximum")),
+	}
+}
+
+// enums are the closed sets of the contract.
+var enums = map[reflect.Type]*jsonschema.Schema{
+	reflect.TypeFor[api.Plan]():             enum(api.Plans...),
+	reflect.TypeFor[api.Relation]():         enum(api.Relations...),
+	reflect.TypeFor[api.Kind]():             enum(append([]api.Kind{api.License}, api.UsageKinds...)...),
+	reflect.TypeFor[api.Severity]():         enum(api.SeverityInfo, api.SeverityWarning, api.SeverityInhibitor),
+	reflect.TypeFor[api.RelocationKind]():   enum(api.RelocateFile, api.RelocateDir, api.RelocateService, api.RelocateUser),
+	reflect.TypeFor[api.RelocationAction](): enum(api.ActionCopy, api.ActionConvert, api.ActionManual, api.ActionDrop),
+	reflect.TypeFor[api.Match]():            enum(api.MatchExact, api.MatchAlias, api.MatchProvides, api.MatchSource, api.MatchHeuristic, api.MatchNone),
+	reflect.TypeFor[api.HostHint]():         {Type: "string", Pattern: "^[0-9a-f]{64}$"},
+	reflect.TypeFor[api.Document]():         {Type: "object"},
+	reflect.TypeFor[jsontext.Value]():       {Type: "object"},
+}
+
+func enum[T ~string](values ...T) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for _, v := range values {
+		s.Enum = append(s.Enum, string(v))
+	}
+	return s
+}
+
+// schema adds a type's schema to the components and refers to it.
+func (p *printer) schema(t reflect.Type) (any, error) {
+	name := t.Name()
+	if p.schemas[name] == nil {
+		s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: enums})
+		if err != nil {
+			return nil, err
+		}
+		p.schemas[name] = s
+	}
+	return object{"$ref": "#/components/schemas/" + name}, nil
+}

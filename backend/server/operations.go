@@ -1,0 +1,43 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// readyTimeout bounds how long a probe waits for the store.
+const readyTimeout = 2 * time.Second
+
+// Operations is the handler for the people who run the service: /metrics and
+// /ready. It asks for no token, so it is served on a listener of its own.
+func (s *Server) Operations() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /ready", s.ready)
+	return mux
+}
+
+// ready says whether work may be sent here.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if s.draining.Load() {
+		answerReady(w, http.StatusServiceUnavailable, "draining")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+	defer cancel()
+	if err := s.cfg.Store.Ready(ctx); err != nil {
+		s.cfg.Log.Error("the store is not ready", "cause", err)
+		answerReady(w, http.StatusServiceUnavailable, "store")
+		return
+	}
+	answerReady(w, http.StatusOK, "ready")
+}
+
+func answerReady(w http.ResponseWriter, status int, state string) {
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(`{"status":"` + state + `"}`))
+}

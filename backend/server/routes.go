@@ -1,0 +1,76 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"svc/backend/api"
+)
+
+// routes is the whole surface of the service.
+func (s *Server) routes() []route {
+	return []route{
+		mount(api.Health, s.health),
+		mount(api.Version, s.version),
+		mount(api.OpenAPI, s.openAPI),
+
+		mount(api.Resolve, s.resolve),
+		mount(api.Translate, s.translate),
+		mount(api.ConfigPaths, s.configPaths),
+		mount(api.Releases, s.releases),
+		mount(api.UpgradeEdges, s.upgradeEdges),
+
+		mount(api.Usage, s.usage),
+		mount(api.Authorize, s.authorize),
+		mount(api.Enroll, s.enroll),
+		mount(api.CVEScan, s.cveScan),
+
+		mount(api.GetAccount, s.account),
+		mount(api.GetUsage, s.usageHistory),
+		mount(api.GetVMs, s.vms),
+		mount(api.GetStatement, s.statement),
+		mount(api.GetCapacity, s.capacity),
+		mount(api.Entitlements, s.capacity),
+		mount(api.Terms, s.capacity),
+
+		mount(api.FileFinding, s.fileFinding),
+		mount(api.ListFindings, s.findings),
+		mount(api.GetFinding, s.finding),
+		mount(api.ResolveFinding, s.resolveFinding),
+		mount(api.AskQuestion, s.askQuestion),
+		mount(api.ListQuestions, s.questions),
+		mount(api.GetQuestion, s.question),
+		mount(api.AnswerQuestion, s.answerQuestion),
+
+		mount(api.AttestSign, s.attestSign),
+		mount(api.AttestKeys, s.attestKeys),
+	}
+}
+
+// route is an endpoint and the function that answers it.
+type route struct {
+	method, path string
+	auth         api.Auth
+	status       int
+	replay       bool
+	doc          string
+	in, out      reflect.Type
+	// answer decodes the request and calls the function.
+	answer func(http.ResponseWriter, *http.Request, caller) (any, error)
+}
+
+// mount joins an endpoint to the function that answers it.
+func mount[In, Out any](e api.Endpoint[In, Out], fn func(context.Context, caller, In) (Out, error)) route {
+	return route{
+		method: e.Method, path: e.Path, auth: e.Auth, status: max(e.Status, http.StatusOK), replay: e.Replay, doc: e.Doc,
+		in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
+		answer: func(w http.ResponseWriter, r *http.Request, c caller) (any, error) {
+			var in In
+			if err := c.read(w, r, &in); err != nil {
+				return nil, err
+			}
+			return fn(r.Context(), c, in)
+		},
+	}
+}

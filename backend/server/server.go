@@ -1,0 +1,70 @@
+// Package server is the HTTP side of the service: every route of package api,
+// behind one handler. It knows HTTP statuses and nothing of SQL.
+package server
+
+import (
+	"crypto/ed25519"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"svc/backend/advisory"
+	"svc/backend/api"
+	"svc/backend/index"
+	"svc/backend/store"
+)
+
+// Config is what a server needs.
+type Config struct {
+	Store store.Store
+	Index *index.Index
+	// Feeds are the advisories; none where nil.
+	Feeds *advisory.Feeds
+	// Key signs attestations.
+	Key ed25519.PrivateKey
+	// Rates are the requests a minute by plan; DefaultRates where nil.
+	Rates map[api.Plan]int
+	// Now is the time; time.Now where nil.
+	Now func() time.Time
+	// Log gets a line for each request; nothing is logged where nil.
+	Log *slog.Logger
+	// Version and Commit of the program.
+	Version, Commit string
+}
+
+// Server is the service's http.Handler.
+type Server struct {
+	cfg      Config
+	mux      *http.ServeMux
+	limits   *limiter
+	metrics  *metrics
+	draining atomic.Bool
+	document func() ([]byte, error)
+}
+
+// New makes a server.
+func New(c Config) *Server {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Rates == nil {
+		c.Rates = DefaultRates
+	}
+	if c.Feeds == nil {
+		c.Feeds = new(advisory.Feeds)
+	}
+	s := &Server{cfg: c, mux: http.NewServeMux(), limits: newLimiter(c.Rates), metrics: newMetrics()}
+	s.document = sync.OnceValues(func() ([]byte, error) { return document(s.routes()) })
+	for _, r := range s.routes() {
+		s.mux.Handle(r.method+" "+r.path, &endpoint{route: r, server: s})
+	}
+	return s
+}
+
+// Drain makes the server refuse new work and say that it is not ready.
+func (s *Server) Drain() { s.draining.Store(true) }

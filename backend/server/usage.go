@@ -1,0 +1,84 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+
+	"svc/backend/api"
+	"svc/backend/api/release"
+	"svc/backend/store"
+)
+
+func (s *Server) usage(ctx context.Context, c caller, in api.UsageRequest) (api.UsageResponse, error) {
+	o, err := s.record(ctx, usageCommand(c, in))
+	if err != nil {
+		return api.UsageResponse{}, err
+	}
+	return api.UsageResponse{
+		EventID: o.EventID, Kind: in.Kind, VM: api.VMKey(in.Fingerprint),
+		Licensed: o.Decision.Licensed, SeatClaimed: o.Decision.Claim, Billable: o.Decision.Billable, Overage: o.Decision.Overage,
+	}, nil
+}
+
+func (s *Server) authorize(ctx context.Context, c caller, in api.UsageRequest) (api.AuthorizeResponse, error) {
+	o, err := s.cfg.Store.Peek(ctx, usageCommand(c, in))
+	if err != nil {
+		return api.AuthorizeResponse{}, err
+	}
+	out := api.AuthorizeResponse{
+		Allowed: o.Decision.Refusal == nil, Kind: in.Kind, VM: api.VMKey(in.Fingerprint),
+		Licensed: o.Seated, WouldClaimSeat: o.Decision.Claim, Overage: o.Decision.Overage,
+	}
+	if e := o.Decision.Refusal; e != nil {
+		out.Denial = &api.Denial{Status: e.Status(), Code: e.Code, Error: e.Message}
+	}
+	return out, nil
+}
+
+func (s *Server) enroll(ctx context.Context, c caller, in api.EnrollRequest) (api.EnrollResponse, error) {
+	o, err := s.record(ctx, command(c, api.License, in.Fingerprint, in.Source))
+	if err != nil {
+		return api.EnrollResponse{}, err
+	}
+	return api.EnrollResponse{Seated: true, AlreadyLicensed: o.Seated}, nil
+}
+
+func (s *Server) cveScan(ctx context.Context, c caller, in api.CVEScanRequest) (api.CVEScanResponse, error) {
+	r, known := release.Lookup(in.Release)
+	if !known {
+		return api.CVEScanResponse{}, s.unknownRelease(in.Release)
+	}
+	distro, version := release.Split(r.Slug)
+	scan := command(c, api.CVEScanKind, in.Fingerprint, api.OS{Distro: distro, Version: version})
+	scan.ScanID = in.ScanID
+	o, err := s.record(ctx, scan)
+	if err != nil {
+		return api.CVEScanResponse{}, err
+	}
+	feed, matches := s.cfg.Feeds.Match(r.Slug, in.Packages)
+	return api.CVEScanResponse{
+		Release: r.Slug, Feed: feed, SeatClaimed: o.Decision.Claim, Scanned: len(in.Packages), Matches: matches,
+	}, nil
+}
+
+// record turns the refusal of a decision into the error of the call.
+func (s *Server) record(ctx context.Context, c store.Command) (store.Outcome, error) {
+	o, err := s.cfg.Store.Record(ctx, c)
+	if err == nil && o.Decision.Refusal != nil {
+		err = o.Decision.Refusal
+	}
+	return o, err
+}
+
+func usageCommand(c caller, in api.UsageRequest) store.Command {
+	cmd := command(c, in.Kind, in.Fingerprint, in.Source)
+	cmd.Target, cmd.HostHint = in.Target, string(in.HostHint)
+	return cmd
+}
+
+// command has an id of its own: the caller's request id may come twice.
+func command(c caller, kind api.Kind, fingerprint string, source api.OS) store.Command {
+	return store.Command{
+		RequestID: rand.Text(), AccountID: c.AccountID, Kind: kind, Fingerprint: fingerprint, Source: source, Replay: c.replay,
+	}
+}
