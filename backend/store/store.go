@@ -217,3 +217,10 @@ func kindNames(set int64) []string {
 
 // stamp is how lists show an instant.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + "+00" }
+
+// unavailable is the answer of a store that can't be reached now.
+func unavailable(why string) error {
+	e := api.Errorf(api.Unavailable, "%s; nothing was recorded: repeat the request", why)
+	e.RetryAfter = 1
+	return e
+}

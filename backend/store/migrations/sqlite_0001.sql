@@ -64,6 +64,7 @@ CREATE TABLE events (
 	UNIQUE (account_id, request_id)
 ) STRICT;
 CREATE INDEX events_listed ON events (account_id, at DESC, id DESC) WHERE listed;
+CREATE INDEX events_free ON events (account_id, fingerprint, kind) WHERE kind IN ('preflight', 'readiness');
 CREATE INDEX events_scan ON events (account_id, fingerprint, scan_id) WHERE scan_id IS NOT NULL;
 
 CREATE TABLE hosts (

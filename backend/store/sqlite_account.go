@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"svc/backend/api"
+	"svc/backend/license"
+)
+
+// billing reads an account and its holdings at one instant.
+func (s *sqlite) billing(ctx context.Context, account int64, use func(q querier, a Account, h license.Holdings, day string) error) error {
+	t, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("reading the account: %w", err)
+	}
+	defer t.Rollback()
+	a, err := loadAccount(ctx, t, account)
+	if err != nil {
+		return err
+	}
+	h, err := loadHoldings(ctx, t, account)
+	if err != nil {
+		return err
+	}
+	return use(t, a, h, license.Day(s.o.Now()))
+}
+
+// Summary implements Store.
+func (s *sqlite) Summary(ctx context.Context, account int64) (out api.Account, err error) {
+	err = s.billing(ctx, account, func(q querier, a Account, h license.Holdings, day string) error {
+		out = license.Summary(a.Account, h, a.Used, day)
+		return q.QueryRowContext(ctx, `SELECT coalesce(sum(requests) FILTER (WHERE day = ?), 0), coalesce(sum(requests), 0)
+			FROM metered WHERE account_id = ? AND day BETWEEN ? AND ?`, day, account, day[:len("2006-01-")]+"01", day).
+			Scan(&out.MeteredRequests.Today, &out.MeteredRequests.ThisMonth)
+	})
+	return out, err
+}
+
+// Capacity implements Store.
+func (s *sqlite) Capacity(ctx context.Context, account int64) (out api.Capacity, err error) {
+	err = s.billing(ctx, account, func(_ querier, a Account, h license.Holdings, day string) error {
+		out = license.Capacity(a.Account, h, a.Used, day)
+		return nil
+	})
+	return out, err
+}
+
+// Statement implements Store.
+func (s *sqlite) Statement(ctx context.Context, account int64) (out api.Statement, err error) {
+	err = s.billing(ctx, account, func(q querier, a Account, h license.Holdings, day string) error {
+		lines, err := collect(ctx, q, func(r row) (l api.StatementLine, err error) {
+			var since int64
+			err = r.Scan(&l.VM, &since, &l.Source, &l.Kind)
+			l.Since = license.Day(timeOf(since))
+			return l, err
+		}, "SELECT substr(fingerprint, 1, 12), first_at, source, kind FROM seats WHERE account_id = ? ORDER BY first_at, fingerprint", account)
+		out = license.Statement(a.Account, h, lines, day)
+		return err
+	})
+	return out, err
+}
+
+// pageOf cuts a list that was read with one entry too many.
+func pageOf[T any](all []T, limit int) ([]T, bool) {
+	if len(all) > limit {
+		return all[:limit], true
+	}
+	return all, false
+}
+
+// VMs implements Store.
+func (s *sqlite) VMs(ctx context.Context, account int64, p Page) (api.VMList, error) {
+	all, err := collect(ctx, s.read, func(r row) (vm api.VM, err error) {
+		var first, last, kinds int64
+		err = r.Scan(&vm.VM, &first, &last, &kinds)
+		vm.FirstBillableAt, vm.LastSeenAt, vm.Licensed, vm.Kinds = stamp(timeOf(first)), stamp(timeOf(last)), true, kindNames(kinds)
+		return vm, err
+	}, `SELECT substr(fingerprint, 1, 12), first_at, last_seen_at, kinds FROM seats
+		WHERE account_id = ? ORDER BY first_at DESC, fingerprint DESC LIMIT ? OFFSET ?`, account, p.Limit+1, p.Offset)
+	if err != nil {
+		return api.VMList{}, fmt.Errorf("listing VMs: %w", err)
+	}
+	l := api.VMList{Limit: p.Limit, Offset: p.Offset}
+	l.VMs, l.HasMore = pageOf(all, p.Limit)
+	l.Count = len(l.VMs)
+	return l, nil
+}
+
+// Usage implements Store.
+func (s *sqlite) Usage(ctx context.Context, account int64, p Page) (api.UsageHistory, error) {
+	all, err := collect(ctx, s.read, func(r row) (e api.UsageEvent, err error) {
+		var at int64
+		var target sql.NullString
+		err = r.Scan(&e.ID, &e.Kind, &e.VM, &e.Source, &target, &at)
+		e.Target, e.At = pointer(target), stamp(timeOf(at))
+		return e, err
+	}, `SELECT id, kind, substr(fingerprint, 1, 12), source, target, at FROM events
+		WHERE account_id = ? AND listed ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`, account, p.Limit+1, p.Offset)
+	if err != nil {
+		return api.UsageHistory{}, fmt.Errorf("listing usage: %w", err)
+	}
+	h := api.UsageHistory{Limit: p.Limit, Offset: p.Offset}
+	h.Events, h.HasMore = pageOf(all, p.Limit)
+	h.Count = len(h.Events)
+	return h, nil
+}

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+
+	"svc/backend/api"
+)
+
+const findingColumns = "id, kind, title, body, release, redactions, created_at, updated_at, resolved_at"
+
+func scanFinding(r row) (f api.Finding, err error) {
+	var release sql.NullString
+	var redactions string
+	var created, updated int64
+	var resolved sql.NullInt64
+	if err := r.Scan(&f.ID, &f.Kind, &f.Title, &f.Body, &release, &redactions, &created, &updated, &resolved); err != nil {
+		return f, err
+	}
+	f.Release, f.CreatedAt, f.UpdatedAt, f.ResolvedAt = pointer(release), stamp(timeOf(created)), stamp(timeOf(updated)), stampOf(resolved)
+	f.Status = "open"
+	if resolved.Valid {
+		f.Status = "fixed"
+	}
+	return f, json.Unmarshal([]byte(redactions), &f.Redactions)
+}
+
+// counts is a set of redactions as a column keeps it: never null.
+func counts(redactions map[string]int) (string, error) {
+	if redactions == nil {
+		return "{}", nil
+	}
+	b, err := json.Marshal(redactions)
+	return string(b), err
+}
+
+// FileFinding implements Store.
+func (s *sqlite) FileFinding(ctx context.Context, account int64, f api.FindingRequest, redactions map[string]int, r *Replay) (api.Finding, error) {
+	counted, err := counts(redactions)
+	if err != nil {
+		return api.Finding{}, err
+	}
+	return replayed(ctx, s, account, r, func(t *tx) (api.Finding, error) {
+		return one(t.ctx, t, scanFinding, `INSERT INTO findings (account_id, kind, title, body, release, redactions, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING `+findingColumns,
+			account, f.Kind, f.Title, f.Body, f.Release, counted, instant(t.now), instant(t.now))
+	})
+}
+
+// Finding implements Store.
+func (s *sqlite) Finding(ctx context.Context, account, id int64) (api.Finding, error) {
+	return one(ctx, s.read, scanFinding, "SELECT "+findingColumns+" FROM findings WHERE account_id = ? AND id = ?", account, id)
+}
+
+// Findings implements Store.
+func (s *sqlite) Findings(ctx context.Context, account int64, p Page) (l api.FindingList, err error) {
+	all, err := collect(ctx, s.read, scanFinding, "SELECT "+findingColumns+" FROM findings WHERE account_id = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
+		account, p.Limit+1, p.Offset)
+	l.Limit, l.Offset = p.Limit, p.Offset
+	l.Findings, l.HasMore = pageOf(all, p.Limit)
+	l.Count = len(l.Findings)
+	return l, err
+}
+
+// OpenFindings implements Operator.
+func (s *sqlite) OpenFindings(ctx context.Context) ([]api.Finding, error) {
+	return collect(ctx, s.read, scanFinding, "SELECT "+findingColumns+" FROM findings WHERE resolved_at IS NULL ORDER BY created_at, id")
+}
+
+// ResolveFinding implements Store.
+func (s *sqlite) ResolveFinding(ctx context.Context, id int64, channel string) (f api.Finding, err error) {
+	err = s.change(ctx, func(t *tx) error {
+		f, err = one(t.ctx, t, scanFinding, "SELECT "+findingColumns+" FROM findings WHERE id = ?", id)
+		if err != nil || f.Status == "fixed" {
+			return err
+		}
+		var tag string
+		err = t.QueryRowContext(t.ctx, "SELECT tag FROM releases WHERE channel = ? ORDER BY staged_at DESC, tag DESC LIMIT 1", channel).Scan(&tag)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrNoStagedRelease
+		}
+		if err != nil {
+			return err
+		}
+		f, err = one(t.ctx, t, scanFinding, "UPDATE findings SET release = ?, resolved_at = ?, updated_at = ? WHERE id = ? RETURNING "+findingColumns,
+			tag, instant(t.now), instant(t.now), id)
+		return err
+	})
+	return f, err
+}
+
+const questionColumns = "id, question, answer, redactions, created_at, answered_at"
+
+func scanQuestion(r row) (q api.Question, err error) {
+	var answer sql.NullString
+	var redactions string
+	var created int64
+	var answered sql.NullInt64
+	if err := r.Scan(&q.ID, &q.Question, &answer, &redactions, &created, &answered); err != nil {
+		return q, err
+	}
+	q.Answer, q.CreatedAt, q.AnsweredAt = pointer(answer), stamp(timeOf(created)), stampOf(answered)
+	q.Status = "open"
+	if answer.Valid {
+		q.Status = "answered"
+	}
+	return q, json.Unmarshal([]byte(redactions), &q.Redactions)
+}
+
+// AskQuestion implements Store.
+func (s *sqlite) AskQuestion(ctx context.Context, account int64, question string, redactions map[string]int, r *Replay) (api.Question, error) {
+	counted, err := counts(redactions)
+	if err != nil {
+		return api.Question{}, err
+	}
+	return replayed(ctx, s, account, r, func(t *tx) (api.Question, error) {
+		return one(t.ctx, t, scanQuestion, "INSERT INTO questions (account_id, question, redactions, created_at) VALUES (?, ?, ?, ?) RETURNING "+questionColumns,
+			account, question, counted, instant(t.now))
+	})
+}
+
+// Question implements Store.
+func (s *sqlite) Question(ctx context.Context, account, id int64) (api.Question, error) {
+	return one(ctx, s.read, scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE account_id = ? AND id = ?", account, id)
+}
+
+// Questions implements Store.
+func (s *sqlite) Questions(ctx context.Context, account int64, p Page) (l api.QuestionList, err error) {
+	all, err := collect(ctx, s.read, scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE account_id = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
+		account, p.Limit+1, p.Offset)
+	l.Limit, l.Offset = p.Limit, p.Offset
+	l.Questions, l.HasMore = pageOf(all, p.Limit)
+	l.Count = len(l.Questions)
+	return l, err
+}
+
+// OpenQuestions implements Operator.
+func (s *sqlite) OpenQuestions(ctx context.Context) ([]api.Question, error) {
+	return collect(ctx, s.read, scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE answer IS NULL ORDER BY created_at, id")
+}
+
+// AnswerQuestion implements Store.
+func (s *sqlite) AnswerQuestion(ctx context.Context, id int64, answer string) (q api.Question, err error) {
+	err = s.change(ctx, func(t *tx) error {
+		q, err = one(t.ctx, t, scanQuestion, "UPDATE questions SET answer = ?, answered_at = ? WHERE id = ? RETURNING "+questionColumns, answer, instant(t.now), id)
+		return err
+	})
+	return q, err
+}
+
+// Releases implements Store.
+func (s *sqlite) Releases(ctx context.Context) ([]api.Release, error) {
+	return collect(ctx, s.read, func(r row) (v api.Release, err error) {
+		var published int64
+		err = r.Scan(&v.Tag, &v.Channel, &v.Notes, &published)
+		v.PublishedAt = stamp(timeOf(published))
+		return v, err
+	}, "SELECT tag, channel, notes, published_at FROM releases WHERE published_at IS NOT NULL ORDER BY published_at DESC, tag DESC")
+}
+
+// Keys implements Store.
+func (s *sqlite) Keys(ctx context.Context) ([]api.Key, error) {
+	return collect(ctx, s.read, func(r row) (k api.Key, err error) {
+		var created int64
+		var retired sql.NullInt64
+		err = r.Scan(&k.KeyID, &k.Algorithm, &k.PEM, &created, &retired)
+		k.CreatedAt, k.RetiredAt = stamp(timeOf(created)), stampOf(retired)
+		return k, err
+	}, "SELECT key_id, algorithm, pem, created_at, retired_at FROM keys ORDER BY created_at, key_id")
+}
+
+// AddKey implements Store.
+func (s *sqlite) AddKey(ctx context.Context, k api.Key) error {
+	return s.change(ctx, func(t *tx) error {
+		if _, err := t.ExecContext(t.ctx, "UPDATE keys SET retired_at = ? WHERE retired_at IS NULL AND key_id <> ?", instant(t.now), k.KeyID); err != nil {
+			return err
+		}
+		_, err := t.ExecContext(t.ctx, `INSERT INTO keys (key_id, algorithm, pem, created_at) VALUES (?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET retired_at = NULL`, k.KeyID, k.Algorithm, k.PEM, instant(t.now))
+		return err
+	})
+}

@@ -1,0 +1,478 @@
+// Package storetest is the behaviour that every store must have: one suite, run
+// on each implementation.
+package storetest
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"svc/backend/api"
+	"svc/backend/license"
+	"svc/backend/store"
+)
+
+// Clock is a clock that a test moves.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock starts at an instant in 2026.
+func NewClock() *Clock { return &Clock{now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)} }
+
+// Now is the clock's time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Add moves the clock.
+func (c *Clock) Add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// Run checks a store that open makes new and empty.
+func Run(t *testing.T, open func(t *testing.T, o store.Options) store.Store) {
+	for name, check := range map[string]func(*testing.T, *fixture){
+		"seats":          testSeats,
+		"replays":        testReplays,
+		"scans":          testScans,
+		"concurrency":    testConcurrency,
+		"lists":          testLists,
+		"terms":          testTerms,
+		"tokens":         testTokens,
+		"findings":       testFindings,
+		"questions":      testQuestions,
+		"metered":        testMetered,
+		"keys":           testKeys,
+		"prune":          testPrune,
+		"audit":          testAudit,
+		"backup":         testBackup,
+		"unknown things": testUnknown,
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := NewClock()
+			s := open(t, store.Options{Now: clock.Now})
+			check(t, &fixture{Store: s, clock: clock, is: is.New(t), t: t})
+			problems, err := s.Check(t.Context())
+			is.New(t).NoErr(err)
+			is.New(t).Equal(problems, []string{}) // the counter is count(*) after every test
+		})
+	}
+}
+
+// fixture is a store under test.
+type fixture struct {
+	store.Store
+	clock *Clock
+	is    *is.I
+	t     *testing.T
+	calls int
+}
+
+func (f *fixture) account(a license.Account) int64 {
+	f.t.Helper()
+	if a.Plan == "" {
+		a.Plan = api.PlanFree
+	}
+	if a.VMLimit == 0 {
+		a.VMLimit = 1000
+	}
+	id, err := f.CreateAccount(f.t.Context(), "test", a)
+	f.is.NoErr(err)
+	return id
+}
+
+// Fingerprint is a fingerprint for a number.
+func Fingerprint(n int) string {
+	return fmt.Sprintf("%064x", sha256.Sum256([]byte(fmt.Sprint(n))))[:64]
+}
+
+func (f *fixture) command(account int64, kind api.Kind, vm int) store.Command {
+	f.calls++
+	c := store.Command{
+		RequestID: fmt.Sprintf("r%d", f.calls), AccountID: account, Kind: kind, Fingerprint: Fingerprint(vm), Source: api.OS{Distro: "debian", Version: "11"},
+	}
+	if kind.Targeted() {
+		c.Target = &api.OS{Distro: "debian", Version: "13"}
+	}
+	return c
+}
+
+func (f *fixture) record(account int64, kind api.Kind, vm int) (store.Outcome, api.Code) {
+	f.t.Helper()
+	c := f.command(account, kind, vm)
+	peeked, err := f.Peek(f.t.Context(), c)
+	f.is.NoErr(err)
+	o, err := f.Record(f.t.Context(), c)
+	var refused *api.Error
+	if err != nil && !errors.As(err, &refused) {
+		f.t.Fatal(err)
+	}
+	f.is.Equal(peeked.Decision, o.Decision) // authorize says what usage answers
+	return o, api.CodeOf(err)
+}
+
+func (f *fixture) used(account int64) int {
+	f.t.Helper()
+	c, err := f.Capacity(f.t.Context(), account)
+	f.is.NoErr(err)
+	return c.BillableVMsUsed
+}
+
+func testSeats(_ *testing.T, f *fixture) {
+	a := f.account(license.Account{FreeQuota: 2})
+	o, code := f.record(a, api.Migration, 1)
+	f.is.Equal(code, api.Code(""))
+	f.is.True(o.Decision.Claim && o.Decision.Billable && o.EventID > 0)
+	again, _ := f.record(a, api.Verify, 1)
+	f.is.True(!again.Decision.Claim && again.Seated) // one seat for ever
+	_, code = f.record(a, api.Drift, 2)
+	f.is.Equal(code, api.UnlicensedVM)
+	_, code = f.record(a, api.Preflight, 2)
+	f.is.Equal(code, api.Code(""))
+	f.is.Equal(f.used(a), 1)
+	_, code = f.record(a, api.License, 2)
+	f.is.Equal(code, api.Code(""))
+	_, code = f.record(a, api.Migration, 3)
+	f.is.Equal(code, api.SeatQuota)
+	_, code = f.record(a, api.Drift, 2)
+	f.is.Equal(code, api.Code(""))
+	f.is.Equal(f.used(a), 2)
+	usage, err := f.Usage(f.t.Context(), a, store.Page{Limit: 50})
+	f.is.NoErr(err)
+	f.is.Equal(usage.Count, 3) // migration, verify, license; the refused left nothing
+	other := f.account(license.Account{FreeQuota: 1})
+	_, code = f.record(other, api.Migration, 1)
+	f.is.Equal(code, api.Code("")) // seats are an account's own
+}
+
+func testReplays(t *testing.T, f *fixture) {
+	a := f.account(license.Account{FreeQuota: 5})
+	c := f.command(a, api.Migration, 1)
+	c.Replay = &store.Replay{Key: "k", BodyHash: [32]byte{1}}
+	first, err := f.Record(t.Context(), c)
+	f.is.NoErr(err)
+	repeat := c
+	repeat.RequestID = "another"
+	second, err := f.Record(t.Context(), repeat)
+	f.is.NoErr(err)
+	f.is.Equal(first, second) // it still says that it claimed the seat
+	repeat.Replay = &store.Replay{Key: "k", BodyHash: [32]byte{2}}
+	_, err = f.Record(t.Context(), repeat)
+	f.is.Equal(api.CodeOf(err), api.IdempotencyMismatch)
+	f.clock.Add(25 * time.Hour)
+	later, err := f.Record(t.Context(), repeat)
+	f.is.NoErr(err)
+	f.is.True(later.EventID != first.EventID) // a key lives for a day
+	same, err := f.Record(t.Context(), c)
+	f.is.Equal(api.CodeOf(err), api.IdempotencyMismatch)
+	f.is.Equal(same, store.Outcome{})
+	c.Replay = nil
+	retried, err := f.Record(t.Context(), c)
+	f.is.NoErr(err)
+	f.is.Equal(retried.EventID, first.EventID) // a retry of one request is one event
+	f.is.True(retried.Decision.Claim)
+	full := f.account(license.Account{})
+	refused := f.command(full, api.Migration, 1)
+	refused.Replay = &store.Replay{Key: "k"}
+	_, err = f.Record(t.Context(), refused)
+	f.is.Equal(api.CodeOf(err), api.SeatQuota)
+	_, err = f.AddGrant(t.Context(), "test", full, license.Grant{Seats: 1, From: "2026-01-01", Until: "2027-01-01", Source: license.Manual})
+	f.is.NoErr(err)
+	_, err = f.Record(t.Context(), refused)
+	f.is.NoErr(err) // a refusal is not kept
+}
+
+func testScans(t *testing.T, f *fixture) {
+	a := f.account(license.Account{FreeQuota: 1})
+	part := f.command(a, api.CVEScanKind, 1)
+	part.ScanID = "s"
+	first, err := f.Record(t.Context(), part)
+	f.is.NoErr(err)
+	f.is.True(first.Decision.Claim && !first.Decision.Billable)
+	next := f.command(a, api.CVEScanKind, 1)
+	next.ScanID = "s"
+	second, err := f.Record(t.Context(), next)
+	f.is.NoErr(err)
+	f.is.Equal(second.EventID, first.EventID) // the parts of a scan are one event
+	f.is.True(!second.Decision.Claim && second.Decision.Licensed)
+	vms, err := f.VMs(t.Context(), a, store.Page{Limit: 50})
+	f.is.NoErr(err)
+	f.is.Equal(vms.VMs[0].Kinds, []string{"cve-scan"})
+	usage, err := f.Usage(t.Context(), a, store.Page{Limit: 50})
+	f.is.NoErr(err)
+	f.is.Equal(usage.Count, 1) // every seat has its event
+}
+
+// testConcurrency lets many clients run for the last seats: never one too many.
+func testConcurrency(t *testing.T, f *fixture) {
+	a := f.account(license.Account{FreeQuota: 20})
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	claimed, refused := map[string]int{}, 0
+	for client := range 64 {
+		wg.Go(func() {
+			c := store.Command{
+				RequestID: fmt.Sprint("c", client), AccountID: a, Kind: api.Migration, Fingerprint: Fingerprint(client % 40),
+				Source: api.OS{Distro: "debian", Version: "11"}, Target: &api.OS{Distro: "debian", Version: "13"},
+			}
+			o, err := f.Record(t.Context(), c)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case api.CodeOf(err) == api.SeatQuota:
+				refused++
+			case err != nil:
+				t.Error(err)
+			case o.Decision.Claim:
+				claimed[c.Fingerprint]++
+			}
+		})
+	}
+	wg.Wait()
+	f.is.Equal(len(claimed), 20)
+	f.is.Equal(f.used(a), 20)
+	for _, n := range claimed {
+		f.is.Equal(n, 1) // one claim a VM
+	}
+	f.is.True(refused > 0)
+}
+
+func testLists(t *testing.T, f *fixture) {
+	a := f.account(license.Account{FreeQuota: 100})
+	for vm := range 7 {
+		f.record(a, api.Migration, vm)
+		if vm%2 == 0 {
+			f.clock.Add(time.Second) // some share an instant
+		}
+	}
+	whole, err := f.Usage(t.Context(), a, store.Page{Limit: 100})
+	f.is.NoErr(err)
+	f.is.True(slices.IsSortedFunc(whole.Events, func(x, y api.UsageEvent) int { return int(y.ID - x.ID) }))
+	f.is.Equal(*whole.Events[0].Target, "debian 13")
+	f.is.Equal(whole.Events[6].At, "2026-05-01 12:00:00+00")
+	var pages []api.UsageEvent
+	for offset := 0; ; offset += 3 {
+		page, err := f.Usage(t.Context(), a, store.Page{Limit: 3, Offset: offset})
+		f.is.NoErr(err)
+		pages = append(pages, page.Events...)
+		if !page.HasMore {
+			break
+		}
+	}
+	f.is.Equal(pages, whole.Events)
+	vms, err := f.VMs(t.Context(), a, store.Page{Limit: 3, Offset: 5})
+	f.is.NoErr(err)
+	f.is.Equal(vms.Count, 2)
+	f.is.True(!vms.HasMore)
+	f.is.Equal(len(vms.VMs[0].VM), api.VMKeyLength)
+	statement, err := f.Statement(t.Context(), a)
+	f.is.NoErr(err)
+	f.is.Equal(len(statement.Lines), 7)
+}
+
+func testTerms(t *testing.T, f *fixture) {
+	ctx := t.Context()
+	a := f.account(license.Account{})
+	pov, err := f.AddPOV(ctx, "test", a, license.Grant{Seats: 1, From: "2026-05-01", Until: "2026-05-03"})
+	f.is.NoErr(err)
+	grant, err := f.AddGrant(ctx, "test", a, license.Grant{Seats: 1, From: "2026-05-02", Until: "2026-06-01", Source: license.Subscription, Note: "PO"})
+	f.is.NoErr(err)
+	_, code := f.record(a, api.Migration, 1)
+	f.is.Equal(code, api.Code(""))
+	_, code = f.record(a, api.Migration, 2)
+	f.is.Equal(code, api.SeatQuota) // the grant has not begun
+	f.clock.Add(24 * time.Hour)
+	_, code = f.record(a, api.Migration, 2)
+	f.is.Equal(code, api.Code(""))
+	converted, err := f.ConvertPOV(ctx, "test", pov, "2027-05-01")
+	f.is.NoErr(err)
+	f.is.True(converted > grant)
+	c, err := f.Capacity(ctx, a)
+	f.is.NoErr(err)
+	f.is.Equal([]int{c.ActivePOVSeats, c.LicensedSeats}, []int{0, 2}) // never both, never neither
+	_, err = f.ConvertPOV(ctx, "test", pov, "2027-05-01")
+	f.is.Equal(err, store.ErrNotFound)
+	f.is.NoErr(f.RevokeGrant(ctx, "test", grant))
+	_, code = f.record(a, api.Migration, 3)
+	f.is.Equal(code, api.SeatQuota)
+	_, code = f.record(a, api.Migration, 2)
+	f.is.Equal(code, api.Code("")) // a VM with a seat is never refused
+}
+
+func testTokens(t *testing.T, f *fixture) {
+	ctx := t.Context()
+	a := f.account(license.Account{Plan: api.PlanInternal})
+	hash := sha256.Sum256([]byte("token"))
+	id, err := f.CreateToken(ctx, "test", a, hash)
+	f.is.NoErr(err)
+	p, err := f.Authenticate(ctx, hash)
+	f.is.NoErr(err)
+	f.is.Equal(p, store.Principal{AccountID: a, TokenID: id, Plan: api.PlanInternal})
+	_, err = f.Authenticate(ctx, [32]byte{})
+	f.is.Equal(err, store.ErrNotFound)
+	f.is.NoErr(f.DisableToken(ctx, "test", id))
+	_, err = f.Authenticate(ctx, hash)
+	f.is.Equal(err, store.ErrNotFound)
+	second := sha256.Sum256([]byte("second"))
+	_, err = f.CreateToken(ctx, "test", a, second)
+	f.is.NoErr(err)
+	account, err := f.Account(ctx, a)
+	f.is.NoErr(err)
+	account.Disabled = true
+	f.is.NoErr(f.SetAccount(ctx, "test", account))
+	_, err = f.Authenticate(ctx, second)
+	f.is.Equal(err, store.ErrNotFound)
+	tokens, err := f.Tokens(ctx, a)
+	f.is.NoErr(err)
+	f.is.Equal(len(tokens), 2)
+	f.is.True(tokens[0].DisabledAt != nil && tokens[1].DisabledAt == nil)
+}
+
+func testFindings(t *testing.T, f *fixture) {
+	ctx := t.Context()
+	a, b := f.account(license.Account{}), f.account(license.Account{})
+	replay := &store.Replay{Key: "k"}
+	filed, err := f.FileFinding(ctx, a, api.FindingRequest{Kind: "bug", Title: "t", Body: "b"}, map[string]int{"host": 2}, replay)
+	f.is.NoErr(err)
+	f.is.Equal(filed.Status, "open")
+	f.is.Equal(filed.Redactions, map[string]int{"host": 2})
+	again, err := f.FileFinding(ctx, a, api.FindingRequest{Kind: "bug", Title: "t", Body: "b"}, nil, replay)
+	f.is.NoErr(err)
+	f.is.Equal(again, filed)
+	_, err = f.Finding(ctx, b, filed.ID)
+	f.is.Equal(err, store.ErrNotFound) // another account's is not there
+	_, err = f.ResolveFinding(ctx, filed.ID, "stable")
+	f.is.Equal(err, store.ErrNoStagedRelease)
+	f.is.NoErr(f.StageRelease(ctx, "test", store.Release{Tag: "v1", Channel: "stable", Notes: "n"}))
+	f.is.NoErr(f.PublishRelease(ctx, "test", "v1"))
+	f.clock.Add(time.Hour)
+	f.is.NoErr(f.StageRelease(ctx, "test", store.Release{Tag: "v2", Channel: "stable"}))
+	f.is.NoErr(f.StageRelease(ctx, "test", store.Release{Tag: "v3", Channel: "beta"}))
+	fixed, err := f.ResolveFinding(ctx, filed.ID, "stable")
+	f.is.NoErr(err)
+	f.is.Equal([]string{*fixed.Release, fixed.Status}, []string{"v2", "fixed"})
+	f.clock.Add(time.Hour)
+	unchanged, err := f.ResolveFinding(ctx, filed.ID, "beta")
+	f.is.NoErr(err)
+	f.is.Equal(unchanged, fixed)
+	published, err := f.Releases(ctx)
+	f.is.NoErr(err)
+	f.is.Equal(len(published), 1)
+	list, err := f.Findings(ctx, a, store.Page{Limit: 10})
+	f.is.NoErr(err)
+	f.is.Equal(list.Findings, []api.Finding{fixed})
+	open, err := f.OpenFindings(ctx)
+	f.is.NoErr(err)
+	f.is.Equal(len(open), 0)
+}
+
+func testQuestions(t *testing.T, f *fixture) {
+	ctx := t.Context()
+	a, b := f.account(license.Account{}), f.account(license.Account{})
+	q, err := f.AskQuestion(ctx, a, "why?", nil, nil)
+	f.is.NoErr(err)
+	f.is.Equal(q.Status, "open")
+	open, err := f.OpenQuestions(ctx)
+	f.is.NoErr(err)
+	f.is.Equal(len(open), 1)
+	answered, err := f.AnswerQuestion(ctx, q.ID, "because")
+	f.is.NoErr(err)
+	f.is.Equal([]string{answered.Status, *answered.Answer}, []string{"answered", "because"})
+	_, err = f.Question(ctx, b, q.ID)
+	f.is.Equal(err, store.ErrNotFound)
+	_, err = f.AnswerQuestion(ctx, 999, "x")
+	f.is.Equal(err, store.ErrNotFound)
+	list, err := f.Questions(ctx, a, store.Page{Limit: 10})
+	f.is.NoErr(err)
+	f.is.Equal(list.Count, 1)
+}
+
+func testMetered(t *testing.T, f *fixture) {
+	a := f.account(license.Account{})
+	for range 3 {
+		f.is.NoErr(f.Meter(t.Context(), a))
+	}
+	f.clock.Add(24 * time.Hour)
+	f.is.NoErr(f.Meter(t.Context(), a))
+	s, err := f.Summary(t.Context(), a)
+	f.is.NoErr(err)
+	f.is.Equal(s.MeteredRequests, api.MeteredRequests{Today: 1, ThisMonth: 4})
+	f.clock.Add(31 * 24 * time.Hour)
+	s, err = f.Summary(t.Context(), a)
+	f.is.NoErr(err)
+	f.is.Equal(s.MeteredRequests, api.MeteredRequests{})
+}
+
+func testKeys(t *testing.T, f *fixture) {
+	ctx := t.Context()
+	f.is.NoErr(f.AddKey(ctx, api.Key{KeyID: "a", Algorithm: "ed25519", PEM: "A"}))
+	f.clock.Add(time.Hour)
+	f.is.NoErr(f.AddKey(ctx, api.Key{KeyID: "b", Algorithm: "ed25519", PEM: "B"}))
+	keys, err := f.Keys(ctx)
+	f.is.NoErr(err)
+	f.is.Equal(len(keys), 2)
+	f.is.True(keys[0].RetiredAt != nil && keys[1].RetiredAt == nil) // retired ones stay listed
+}
+
+func testPrune(t *testing.T, f *fixture) {
+	a := f.account(license.Account{FreeQuota: 5})
+	f.record(a, api.Migration, 1)
+	f.clock.Add(48 * time.Hour)
+	n, err := f.Prune(t.Context(), "test", f.clock.Now().Add(-time.Hour))
+	f.is.NoErr(err)
+	f.is.Equal(n, int64(1))
+	f.is.Equal(f.used(a), 1) // seats stay
+	o, _ := f.record(a, api.Drift, 1)
+	f.is.True(o.Decision.Licensed)
+}
+
+func testAudit(t *testing.T, f *fixture) {
+	a := f.account(license.Account{Name: "acme"})
+	f.is.Equal(f.DisableToken(t.Context(), "op", 999), store.ErrNotFound)
+	_, err := f.CreateToken(t.Context(), "op", a, [32]byte{7})
+	f.is.NoErr(err)
+	entries, err := f.Audit(t.Context())
+	f.is.NoErr(err)
+	f.is.Equal(len(entries), 2) // what failed is not there
+	f.is.Equal([]string{entries[1].Actor, entries[1].Act}, []string{"op", "token.create"})
+}
+
+func testBackup(t *testing.T, f *fixture) {
+	a := f.account(license.Account{FreeQuota: 1})
+	f.record(a, api.Migration, 1)
+	file := filepath.Join(t.TempDir(), "copy.db")
+	f.is.NoErr(f.Backup(t.Context(), file))
+	f.is.True(f.Backup(t.Context(), file) != nil) // nothing is overwritten
+	s, err := store.Open(t.Context(), "sqlite:"+file, store.Options{Now: f.clock.Now})
+	f.is.NoErr(err)
+	defer s.Close()
+	c, err := s.Capacity(t.Context(), a)
+	f.is.NoErr(err)
+	f.is.Equal(c.BillableVMsUsed, 1)
+}
+
+func testUnknown(t *testing.T, f *fixture) {
+	ctx := t.Context()
+	_, err := f.Summary(ctx, 99)
+	f.is.Equal(err, store.ErrNotFound)
+	_, err = f.Record(ctx, f.command(99, api.Migration, 1))
+	f.is.Equal(err, store.ErrNotFound)
+	_, err = f.AddGrant(ctx, "test", 99, license.Grant{})
+	f.is.Equal(err, store.ErrNotFound)
+	_, err = f.CreateToken(ctx, "test", 99, [32]byte{})
+	f.is.Equal(err, store.ErrNotFound)
+	f.is.Equal(f.PublishRelease(ctx, "test", "v9"), store.ErrNotFound)
+}
