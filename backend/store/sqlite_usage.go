@@ -160,19 +160,22 @@ func (t *tx) record(c Command) (Outcome, error) {
 // recorded finds the event of a command that was recorded before: by its
 // request, or, for the later parts of a scan, by its scan.
 func (t *tx) recorded(c Command) (o Outcome, found bool, err error) {
-	err = t.QueryRowContext(t.ctx, `SELECT id, claimed, billable, overage FROM events
-		WHERE account_id = ? AND (request_id = ? OR fingerprint = ? AND scan_id = ?) LIMIT 1`, c.AccountID, c.RequestID, c.Fingerprint, null(c.ScanID)).
-		Scan(&o.EventID, &o.Decision.Claim, &o.Decision.Billable, &o.Decision.Overage)
-	if errors.Is(err, sql.ErrNoRows) {
-		return o, false, nil
+	const columns = "SELECT id, claimed, billable, overage FROM events WHERE account_id = ? AND "
+	scan := func(r row) (o Outcome, err error) {
+		return o, r.Scan(&o.EventID, &o.Decision.Claim, &o.Decision.Billable, &o.Decision.Overage)
+	}
+	o, err = one(t.ctx, t, scan, columns+"request_id = ?", c.AccountID, c.RequestID)
+	if errors.Is(err, ErrNotFound) && c.ScanID != "" {
+		o, err = one(t.ctx, t, scan, columns+"fingerprint = ? AND scan_id = ?", c.AccountID, c.Fingerprint, c.ScanID)
+		o.Decision.Claim = false // the first part of the scan claimed it
+	}
+	if errors.Is(err, ErrNotFound) {
+		return Outcome{}, false, nil
 	}
 	if err != nil {
 		return o, false, err
 	}
 	o.Decision.Licensed, err = isSeated(t.ctx, t, c.AccountID, c.Fingerprint)
-	if c.ScanID != "" {
-		o.Decision.Claim = false // the first part of the scan claimed it
-	}
 	o.Seated = o.Decision.Licensed && !o.Decision.Claim
 	return o, true, err
 }
