@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,7 +33,7 @@ func document(routes []route) ([]byte, error) {
 		}
 		paths[r.path][strings.ToLower(r.method)] = operation
 	}
-	failure, err := p.schema(reflect.TypeFor[api.Error]())
+	failure, err := p.schema(reflect.TypeFor[api.Error](), true)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func document(routes []route) ([]byte, error) {
 type printer struct{ schemas object }
 
 func (p *printer) operation(r route) (object, error) {
-	out, err := p.schema(r.out)
+	out, err := p.schema(r.out, true)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (p *printer) operation(r route) (object, error) {
 		operation["description"] = "For accounts whose plan is internal; 403 for all others."
 	}
 	if r.method == http.MethodPost {
-		in, err := p.schema(r.in)
+		in, err := p.schema(r.in, false)
 		if err != nil {
 			return nil, err
 		}
@@ -153,14 +154,33 @@ func enum[T ~string](values ...T) *jsonschema.Schema {
 }
 
 // schema adds a type's schema to the components and refers to it.
-func (p *printer) schema(t reflect.Type) (any, error) {
+func (p *printer) schema(t reflect.Type, answer bool) (any, error) {
 	name := t.Name()
 	if p.schemas[name] == nil {
 		s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: enums})
 		if err != nil {
 			return nil, err
 		}
+		settle(s, answer)
 		p.schemas[name] = s
 	}
 	return object{"$ref": "#/components/schemas/" + name}, nil
+}
+
+// settle makes a schema say what the service does: a list is never null, and
+// an answer may have more members one day.
+func settle(s *jsonschema.Schema, answer bool) {
+	if s == nil {
+		return
+	}
+	if slices.Contains(s.Types, "array") {
+		s.Type, s.Types = "array", nil
+	}
+	if answer && s.Properties != nil {
+		s.AdditionalProperties = nil
+	}
+	settle(s.Items, answer)
+	for _, property := range s.Properties {
+		settle(property, answer)
+	}
 }
