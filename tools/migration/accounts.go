@@ -1,0 +1,34 @@
+package migration
+
+import (
+	"regexp"
+	"slices"
+
+	"svc/assess"
+)
+
+// packageUsers are system users that packages or the base system make by
+// themselves; other system users were made by a person.
+var packageUsers = regexp.MustCompile(`^(_.*|systemd-.*|debian-.*|Debian-.*|root|daemon|bin|sys|sync|games|man|lp|mail|news|uucp|proxy|www-data|backup|list|irc|gnats|nobody|` +
+	`messagebus|sshd|mysql|postgres|redis|valkey|mongodb|memcache|rabbitmq|ntp|ntpsec|chrony|uuidd|tcpdump|tss|polkitd|avahi.*|colord|dnsmasq|lxd|landscape|pollinate|fwupd.*|` +
+	`usbmux|geoclue|pulse|rtkit|saned|speech-dispatcher|whoopsie|kernoops|hplip|cups-pk-helper|gdm|lightdm|sddm|nm-openvpn|strongswan|dhcpcd|syslog|postfix|dovecot|dovenull|` +
+	`vmail|opendkim|opendmarc|clamav|amavis|spamd|debian-spamd|bind|unbound|knot.*|pdns|nsd|named|squid|haproxy|varnish|vcache|nginx|tomcat.*|jenkins|grafana|prometheus|influxdb|telegraf|` +
+	`elasticsearch|kibana|logstash|zabbix|nagios|icinga|nrpe|munin|snmp|ftp|proftpd|vsftpd|openldap|sssd|freerad|asterisk|ceph|gluster|glance|libvirt-qemu|libvirt-dbus|swtpm|` +
+	`dnsmasq|statd|rpc|identd|mosquitto|couchdb|cassandra|git|gitlog|gitdaemon|fetchmail|smmta|smmsp|mailman|certbot|puppet|salt|ansible|docker|containerd|vault|consul|nomad)$`)
+
+// accounts are the users and groups that a person made.
+func accounts(a *assess.Assessment) Accounts {
+	out := Accounts{Users: []assess.User{}, Groups: []assess.Group{}}
+	for _, u := range a.Users {
+		if !u.System || !packageUsers.MatchString(u.Name) {
+			out.Users = append(out.Users, u)
+		}
+	}
+	for _, g := range a.Groups {
+		primary := slices.ContainsFunc(out.Users, func(u assess.User) bool { return u.GID == g.GID })
+		if !g.System || primary && !packageUsers.MatchString(g.Name) {
+			out.Groups = append(out.Groups, g)
+		}
+	}
+	return out
+}

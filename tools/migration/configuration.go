@@ -1,0 +1,134 @@
+package migration
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"svc/assess"
+	"svc/backend/api"
+)
+
+// versioned are folders that carry the version of their software: settings in
+// them fit that version alone, unless the index says where they go.
+var versioned = regexp.MustCompile(`^/etc/(postgresql|php|python|perl|ruby|java-|mysql|openjdk-)[^/]*/?([0-9][0-9.]*)/`)
+
+// handled are files that the role makes in another way.
+var handled = []struct{ path, reason string }{
+	{"/etc/apt/", "The target's own archives count; archives of others are a question in the report."},
+	{"/etc/localtime", "The time zone is set by its name."},
+	{"/etc/timezone", "The time zone is set by its name."},
+}
+
+// configuration decides about every file that is not as a package made it.
+func configuration(in Input, where places) []Config {
+	files := []Config{}
+	for _, f := range in.Assessment.Configuration {
+		files = append(files, decide(in, where, f))
+	}
+	for _, job := range in.Assessment.Cron {
+		if c, ok := crontab(job); ok && !slices.ContainsFunc(files, func(f Config) bool { return f.From == c.From }) {
+			files = append(files, c)
+		}
+	}
+	slices.SortFunc(files, compareConfig)
+	return files
+}
+
+// crontab is a user's own table of jobs, which stands outside /etc.
+func crontab(job assess.CronJob) (Config, bool) {
+	file := job.Evidence.Path
+	if !strings.HasPrefix(file, "/var/spool/cron/crontabs/") {
+		return Config{}, false
+	}
+	return Config{From: file, To: file, Action: Copy, Reason: "The jobs of a user.", Mode: "0600", Owner: job.User, Group: "crontab"}, true
+}
+
+func decide(in Input, where places, f assess.ConfigFile) Config {
+	c := Config{From: f.Path, Package: f.Package, Mode: f.Mode, Owner: f.Owner, Group: f.Group, SHA256: f.SHA256, Secret: f.Secret}
+	if c.Action, c.Reason = stays(in, where, f); c.Action != "" {
+		return c
+	}
+	if f.State == assess.ConfigMissing {
+		_, to, _ := where.file(f.Path)
+		c.To, c.Action, c.Reason = to, Remove, "It was deleted on the source."
+		if to == "" {
+			c.Action, c.Reason = LeftOut, "It was deleted on the source, and the target does not ship it."
+		}
+		return c
+	}
+	return carry(in, where, f, c)
+}
+
+// stays says why a file is not carried over by the role, or nothing.
+func stays(in Input, where places, f assess.ConfigFile) (Action, string) {
+	for _, h := range handled {
+		if f.Path == h.path || strings.HasSuffix(h.path, "/") && strings.HasPrefix(f.Path, h.path) {
+			return LeftOut, h.reason
+		}
+	}
+	switch {
+	case !utf8.ValidString(f.Path) || !utf8.ValidString(f.Link):
+		return Manual, "Its name is no UTF-8, so no role can name it."
+	case f.Machine:
+		return LeftOut, "It belongs to this very machine, or is made by the target's own installation."
+	case f.State == assess.ConfigUnreadable:
+		return Manual, "It could not be read."
+	case f.Secret && !in.IncludeSecrets:
+		return LeftOut, "It is a secret, or others may not read it: it is carried over with --include-secrets alone."
+	case where.gone(f.Package):
+		return Manual, fmt.Sprintf("Its package %s has no sure counterpart in %s.", f.Package, in.Target.Slug)
+	case f.Owner == "" || f.Group == "":
+		return Manual, "Its owner has no name on the source."
+	}
+	return "", ""
+}
+
+// carry places a file on the target.
+func carry(in Input, where places, f assess.ConfigFile, c Config) Config {
+	if f.Link != "" {
+		c.Action, c.Reason = Copy, "A link that was made on the source."
+		c.To, c.Link = where.link(f)
+		return unplaced(in, c)
+	}
+	r, to, moved := where.file(f.Path)
+	switch {
+	case !moved && versionDiffers(in, f.Path):
+		c.Action, c.Reason = Manual, "It belongs to a version that the target does not have: carry its settings over by hand."
+		return c
+	case !moved:
+		c.To, c.Action, c.Reason = to, Copy, reasonOf(f)
+		return c
+	case r.Action == api.ActionCopy:
+		c.To, c.Action, c.Reason = to, Copy, r.Note
+	case r.Action == api.ActionConvert:
+		c.To, c.Action, c.Reason = to, Convert, r.Note
+	default:
+		c.Action, c.Reason = Manual, r.Note
+	}
+	return unplaced(in, c)
+}
+
+// unplaced makes a question of what has no place on the target.
+func unplaced(in Input, c Config) Config {
+	if c.To == "" && c.Action != Manual {
+		c.Action, c.Reason = Manual, "It has no place in "+in.Target.Slug+"."
+	}
+	return c
+}
+
+func reasonOf(f assess.ConfigFile) string {
+	if f.State == assess.ConfigChanged {
+		return "It was edited on the source."
+	}
+	return "It was made on the source."
+}
+
+// versionDiffers reports whether a path names a version of software that no
+// package of the plan brings.
+func versionDiffers(in Input, file string) bool {
+	m := versioned.FindStringSubmatch(file)
+	return m != nil && in.Assessment.Release != in.Target.Slug
+}

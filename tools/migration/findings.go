@@ -1,0 +1,180 @@
+package migration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/backend/api"
+	"svc/backend/api/release"
+)
+
+// tooManyUnknown is the share of chosen packages without an answer from which
+// on a plan is no plan.
+const tooManyUnknown = 0.1
+
+// findings judges the pair of releases.
+func findings(in Input, p *Plan) []assess.Finding {
+	all := []assess.Finding{}
+	for _, find := range []func(Input, *Plan) []assess.Finding{direction, unknown, removed, uncertain, caveats, databases, secrets, byHand} {
+		all = append(all, find(in, p)...)
+	}
+	for i := range all {
+		f := &all[i]
+		if f.Remediations == nil {
+			f.Remediations = []assess.Remediation{}
+		}
+		if f.Related == nil {
+			f.Related = []assess.Resource{}
+		}
+		if f.Evidence == nil {
+			f.Evidence = []assess.Evidence{}
+		}
+	}
+	return all
+}
+
+func hint(text string) []assess.Remediation { return []assess.Remediation{{Type: "hint", Text: text}} }
+
+func direction(in Input, _ *Plan) []assess.Finding {
+	source, ok := release.Lookup(in.Assessment.Release)
+	if !ok || !in.Target.Older(source) {
+		return nil
+	}
+	return []assess.Finding{{
+		Key: "target.older", Severity: assess.High, Inhibitor: true, Title: "The target is older than the source",
+		Summary:      fmt.Sprintf("%s was released before %s: software would go back to earlier versions, which data and settings seldom survive.", in.Target.Name, source.Name),
+		Remediations: hint("Choose a newer release."),
+	}}
+}
+
+// chosen are the rows of packages that a person chose, and that match.
+func chosen(p *Plan, match func(Package) bool) (names []string) {
+	for _, r := range p.Packages {
+		if r.Manual && match(r) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+func packageResources(names []string) (r []assess.Resource) {
+	for _, n := range names {
+		r = append(r, assess.Resource{Scheme: "package", Name: n})
+	}
+	return r
+}
+
+func unknown(_ Input, p *Plan) []assess.Finding {
+	names := chosen(p, func(r Package) bool { return r.Relation == api.RelationUnknown })
+	if len(names) == 0 {
+		return nil
+	}
+	all := chosen(p, func(Package) bool { return true })
+	return []assess.Finding{{
+		Key: "packages.unknown", Severity: assess.Medium, Inhibitor: float64(len(names)) > tooManyUnknown*float64(len(all)),
+		Title: "Packages whose counterpart is not known", Summary: fmt.Sprintf("%d of %d chosen packages have no answer: %s.", len(names), len(all), strings.Join(names, ", ")),
+		Remediations: hint("Decide for each what takes its place, and install that."), Related: packageResources(names),
+	}}
+}
+
+func removed(in Input, p *Plan) []assess.Finding {
+	names := chosen(p, func(r Package) bool { return r.Relation == api.RelationRemoved && r.Role != string(api.RoleLib) })
+	if len(names) == 0 {
+		return nil
+	}
+	return []assess.Finding{{
+		Key: "packages.removed", Severity: assess.Medium, Title: "Packages without a counterpart", Summary: fmt.Sprintf("%s has nothing in the place of %s.", in.Target.Slug, strings.Join(names, ", ")),
+		Remediations: hint("See whether they are still needed."), Related: packageResources(names),
+	}}
+}
+
+func uncertain(_ Input, p *Plan) []assess.Finding {
+	names := chosen(p, func(r Package) bool { return len(r.Targets) > 0 && r.Confidence < Sure })
+	if len(names) == 0 {
+		return nil
+	}
+	return []assess.Finding{{
+		Key: "packages.uncertain", Severity: assess.Medium, Title: "Packages whose counterpart is not sure", Summary: "The plan names candidates for these, and installs none: " + strings.Join(names, ", ") + ".",
+		Remediations: hint("Look at the candidates, and install what is right."), Related: packageResources(names),
+	}}
+}
+
+// caveats makes findings of the index's caveats that stop or warn.
+func caveats(_ Input, p *Plan) (all []assess.Finding) {
+	for _, r := range p.Packages {
+		for _, c := range r.Caveats {
+			if c.Severity == api.SeverityInfo || c.Severity == api.SeverityWarning && !r.Manual {
+				continue
+			}
+			f := assess.Finding{
+				Key: "package." + strings.ToLower(strings.ReplaceAll(c.Code, "_", "-")), Severity: assess.Medium, Inhibitor: c.Severity == api.SeverityInhibitor,
+				Title: r.Name, Summary: c.Text, Related: packageResources([]string{r.Name}),
+			}
+			if f.Inhibitor {
+				f.Severity = assess.High
+			}
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// databases says what becomes of each cluster's engine.
+func databases(in Input, p *Plan) (all []assess.Finding) {
+	for _, d := range in.Assessment.Databases {
+		i := slices.IndexFunc(p.Packages, func(r Package) bool { return r.Name == d.Package })
+		if i < 0 || d.Directory == "" {
+			continue
+		}
+		all = append(all, database(in, d, p.Packages[i]))
+	}
+	return all
+}
+
+func database(in Input, d assess.Database, row Package) assess.Finding {
+	f := assess.Finding{
+		Key: "target.database." + d.Engine, Severity: assess.High, Title: fmt.Sprintf("The data of %s %s do not move by themselves", d.Engine, d.Version),
+		Related: []assess.Resource{{Scheme: "database", Name: d.Engine + ":" + d.Directory}}, Evidence: []assess.Evidence{d.Evidence},
+	}
+	if len(row.Targets) == 0 {
+		f.Inhibitor, f.Title = true, fmt.Sprintf("%s has no %s", in.Target.Slug, d.Engine)
+		f.Summary = fmt.Sprintf("The data in %s would have no server to serve them.", d.Directory)
+		f.Remediations = hint("Choose another engine, or an archive of the vendor.")
+		return f
+	}
+	f.Summary = fmt.Sprintf("The role installs %s %s with an empty cluster; the data in %s stay on the source.", row.Targets[0].Name, row.Targets[0].Version, d.Directory)
+	f.Remediations = hint("Dump on the source with the newer version's tools, load on the target, compare; keep the source until then.")
+	return f
+}
+
+func secrets(_ Input, p *Plan) []assess.Finding {
+	return files(p, func(c Config) bool { return c.Secret && c.Action == LeftOut }, assess.Finding{
+		Key: "configuration.secrets-left-out", Severity: assess.Medium, Title: "Secrets stay behind",
+		Summary: "%d files hold secrets or are closed to others, and are not in the role: %s.", Remediations: hint("Bring them over by hand, or repeat with --include-secrets and keep the role secret."),
+	})
+}
+
+func byHand(_ Input, p *Plan) []assess.Finding {
+	return files(p, func(c Config) bool { return c.Action == Manual }, assess.Finding{
+		Key: "configuration.by-hand", Severity: assess.Medium, Title: "Configuration that a person has to carry over",
+		Summary: "%d files have no sure place on the target: %s.", Remediations: hint("See the plan for each file's reason."),
+	})
+}
+
+// files is a finding about the files that match, or none.
+func files(p *Plan, match func(Config) bool, f assess.Finding) []assess.Finding {
+	var names []string
+	for _, c := range p.Configuration {
+		if match(c) {
+			names = append(names, c.From)
+			f.Related = append(f.Related, assess.Resource{Scheme: "file", Name: c.From})
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	f.Summary = fmt.Sprintf(f.Summary, len(names), strings.Join(names[:min(5, len(names))], ", "))
+	return []assess.Finding{f}
+}

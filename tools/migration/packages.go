@@ -1,0 +1,109 @@
+package migration
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/backend/api"
+)
+
+// bootPackages belong to a machine's hardware and boot, not to what it does.
+var bootPackages = regexp.MustCompile(`^(linux-(image|headers|modules|kbuild|base)|grub|shim-|firmware-|efibootmgr|os-prober|initramfs-tools|dracut|.*-microcode$|.*-dkms$)`)
+
+// packages gives each installed package its row, in the assessment's order.
+func packages(in Input) []Package {
+	rows := make([]Package, len(in.Assessment.Packages))
+	for i, p := range in.Assessment.Packages {
+		rows[i] = row(in, p, in.Resolutions[i])
+	}
+	return rows
+}
+
+func row(in Input, p assess.Package, r api.Resolution) Package {
+	out := Package{
+		Name: p.Name, Version: p.Version, Arch: p.Arch, Manual: p.Manual, Relation: api.RelationUnknown,
+		Targets: []Target{}, Caveats: []api.Caveat{}, Why: "The index does not know this name.",
+	}
+	if r.Canonical == nil {
+		return out
+	}
+	out.Canonical = *r.Canonical
+	if r.Role != nil {
+		out.Role = string(*r.Role)
+	}
+	t, known := in.Translations[out.Canonical]
+	if !known || !slices.Contains(api.Relations, t.Relation) {
+		out.Why = "The index has no answer for this software."
+		return out
+	}
+	out.Relation, out.Confidence = t.Relation, min(t.Confidence, r.Confidence)
+	out.Caveats = append(out.Caveats, t.Caveats...)
+	for _, target := range t.Packages {
+		out.Targets = append(out.Targets, Target{target.Name, target.Version})
+	}
+	out.Why = why(in, out, r)
+	if reason := notInstalled(p, out); reason != "" {
+		out.Why += " " + reason
+		return out
+	}
+	out.Install = true
+	return out
+}
+
+// because says what a relation means for the targets named.
+var because = map[api.Relation]string{
+	api.RelationSame:     "%s has %s under the same name.",
+	api.RelationRenamed:  "%s has it under the name %s.",
+	api.RelationSplit:    "%s has it split into %s.",
+	api.RelationMerged:   "%s has it merged into %s.",
+	api.RelationReplaced: "%s has %s in its place.",
+	api.RelationIncluded: "%s brings it along by itself, in %s.",
+	api.RelationRemoved:  "%s has no counterpart.%s",
+	api.RelationUnknown:  "The index can't say what it becomes in %s.%s",
+}
+
+func why(in Input, p Package, r api.Resolution) string {
+	names := []string{}
+	for _, t := range p.Targets {
+		names = append(names, t.Name)
+	}
+	targets := strings.Join(names, ", ")
+	switch {
+	case p.Relation == api.RelationIncluded && targets == "":
+		targets = "its base system"
+	case p.Relation == api.RelationRemoved:
+		targets = ""
+	case p.Relation == api.RelationUnknown && targets != "":
+		targets = " Candidates: " + targets + "."
+	}
+	text := fmt.Sprintf(because[p.Relation], in.Target.Slug, targets)
+	if r.Match != api.MatchExact {
+		text += fmt.Sprintf(" The name was resolved by %s.", r.Match)
+	}
+	return text
+}
+
+// installable are the relations by which a counterpart can be installed.
+var installable = []api.Relation{api.RelationSame, api.RelationRenamed, api.RelationSplit, api.RelationMerged, api.RelationReplaced}
+
+// notInstalled is the reason why the role does not install a package, or "".
+func notInstalled(p assess.Package, row Package) string {
+	switch {
+	case !p.Manual:
+		return "It was installed as a dependency, so what needs it brings it."
+	case !slices.Contains(installable, row.Relation) || len(row.Targets) == 0:
+		return "So there is nothing to install."
+	case row.Confidence < Sure:
+		return fmt.Sprintf("At a confidence of %.2f this is a question, not an install.", row.Confidence)
+	case p.Essential:
+		return "It is part of every system."
+	case bootPackages.MatchString(p.Name):
+		return "It belongs to the machine's hardware and boot, which the target has its own of."
+	case row.Role == string(api.RoleLib), p.Section == "libs", p.Section == "oldlibs":
+		return "It is a library, so what needs it brings it."
+	}
+	return ""
+}

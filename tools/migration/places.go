@@ -1,0 +1,87 @@
+package migration
+
+import (
+	"path"
+	"strings"
+
+	"svc/assess"
+	"svc/backend/api"
+)
+
+// places knows where files and units go.
+type places struct {
+	files    map[string]api.Relocation // exact paths
+	dirs     map[string]api.Relocation // folders, for all below them
+	units    map[string]api.Relocation
+	packages map[string]Package // rows by the package's name
+}
+
+func newPlaces(in Input, rows []Package) places {
+	p := places{map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]Package{}}
+	byKind := map[api.RelocationKind]map[string]api.Relocation{api.RelocateFile: p.files, api.RelocateDir: p.dirs, api.RelocateService: p.units}
+	for _, row := range rows {
+		p.packages[row.Name] = row
+		for _, r := range in.Relocations[row.Canonical] {
+			if m := byKind[r.Kind]; m != nil {
+				m[strings.TrimSuffix(r.From, "/")] = r
+			}
+		}
+	}
+	return p
+}
+
+// file finds the relocation of a path: its own, or that of the nearest folder
+// above it, with the place that follows from it.
+func (p places) file(name string) (r api.Relocation, to string, ok bool) {
+	if r, ok := p.files[name]; ok {
+		return r, deref(r.To), true
+	}
+	for dir := path.Dir(name); dir != "/" && dir != "."; dir = path.Dir(dir) {
+		r, ok := p.dirs[dir]
+		if !ok {
+			r, ok = p.files[dir] // some indexes call a folder a file
+		}
+		if ok {
+			if r.To == nil {
+				return r, "", true
+			}
+			return r, strings.TrimSuffix(*r.To, "/") + strings.TrimPrefix(name, dir), true
+		}
+	}
+	return api.Relocation{}, name, false
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// link finds where a link stands and leads on the target: both move with the
+// file that it leads to.
+func (p places) link(f assess.ConfigFile) (at, leads string) {
+	target := f.Link
+	if !path.IsAbs(target) {
+		target = path.Join(path.Dir(f.Path), target)
+	}
+	_, at, _ = p.file(f.Path)
+	_, moved, ok := p.file(target)
+	if !ok || moved == "" {
+		return at, f.Link
+	}
+	if path.Base(f.Path) == path.Base(target) {
+		at = path.Join(path.Dir(at), path.Base(moved))
+	}
+	if path.IsAbs(f.Link) {
+		return at, moved
+	}
+	return at, path.Join(path.Dir(f.Link), path.Base(moved))
+}
+
+// gone reports whether a package has nothing on the target that could take its
+// configuration.
+func (p places) gone(pkg string) bool {
+	row, ok := p.packages[pkg]
+	return ok && (row.Relation == api.RelationRemoved || row.Relation == api.RelationUnknown)
+}

@@ -1,0 +1,192 @@
+// Package migration plans the move of a machine to another release: what each
+// package becomes, where each setting goes, what a person has to decide. It is
+// pure: the same assessment and the same index give the same plan.
+package migration
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/backend/api"
+	"svc/backend/api/attest"
+	"svc/backend/api/release"
+)
+
+// Schema names the form of plan.json.
+const Schema = "svc.plan/v1"
+
+// Sure is the confidence from which on a counterpart is installed; below it is
+// a question to a person.
+const Sure = 0.8
+
+// Input is all that a plan depends on.
+type Input struct {
+	Assessment   *assess.Assessment
+	Target       release.Release
+	IndexVersion string
+	Resolutions  []api.Resolution            // one for each package of the assessment
+	Translations map[string]api.Translation  // by canonical
+	Relocations  map[string][]api.Relocation // by canonical
+	// PathExists looks at the machine, for conditions of the index.
+	PathExists func(path string) bool
+	// IncludeSecrets carries keys and files that others may not read.
+	IncludeSecrets bool
+}
+
+// Plan is plan.json. No list is ever null.
+type Plan struct {
+	Schema        string            `json:"schema"`
+	Source        string            `json:"source"`
+	Target        string            `json:"target"`
+	IndexVersion  string            `json:"index_version"`
+	Fingerprint   string            `json:"fingerprint"`
+	Packages      []Package         `json:"packages"` // one row for each package of the assessment
+	Sum           attest.PackageSum `json:"sum"`
+	Install       []string          `json:"install"` // packages of the target that the role installs
+	Configuration []Config          `json:"configuration"`
+	Services      []Service         `json:"services"`
+	Accounts      Accounts          `json:"accounts"`
+	Inhibitors    []assess.Finding  `json:"inhibitors"`
+	Findings      []assess.Finding  `json:"findings"` // of the pair of releases; the machine's own are in the assessment
+}
+
+// Package is what one installed package becomes.
+type Package struct {
+	Name       string       `json:"name"`
+	Version    string       `json:"version"`
+	Arch       string       `json:"arch"`
+	Canonical  string       `json:"canonical"` // empty where the index does not know the name
+	Role       string       `json:"role"`
+	Relation   api.Relation `json:"relation"`
+	Targets    []Target     `json:"targets"`
+	Confidence float64      `json:"confidence"`
+	Caveats    []api.Caveat `json:"caveats"`
+	Manual     bool         `json:"manual"`
+	Install    bool         `json:"install"`
+	Why        string       `json:"why"`
+}
+
+// Target is a package of the target release.
+type Target struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Action says what happens to a configuration file.
+type Action string
+
+// The actions.
+const (
+	Copy    Action = "copy"     // the role writes it as it is
+	Convert Action = "convert"  // the role writes it to its new place; a person checks it
+	Remove  Action = "remove"   // the role removes it, as it was removed
+	Manual  Action = "manual"   // a person has to carry it over
+	LeftOut Action = "left-out" // it stays behind, for the reason given
+)
+
+// Config is what happens to one configuration file.
+type Config struct {
+	From    string `json:"from"`
+	To      string `json:"to"` // empty where it stays behind
+	Action  Action `json:"action"`
+	Reason  string `json:"reason"`
+	Package string `json:"package"`
+	Mode    string `json:"mode"`
+	Owner   string `json:"owner"`
+	Group   string `json:"group"`
+	SHA256  string `json:"sha256"`
+	Link    string `json:"link"` // where a link leads on the target
+	Secret  bool   `json:"secret"`
+}
+
+// Service is what happens to one unit.
+type Service struct {
+	Unit   string `json:"unit"`
+	To     string `json:"to"`
+	State  string `json:"state"` // enabled, disabled, masked, static
+	Apply  bool   `json:"apply"` // the role sets the state
+	Local  bool   `json:"local"` // written on the machine; the role brings the unit too
+	Reason string `json:"reason"`
+}
+
+// Accounts are the users and groups that the role makes.
+type Accounts struct {
+	Users  []assess.User  `json:"users"`
+	Groups []assess.Group `json:"groups"`
+}
+
+// New makes the plan.
+func New(in Input) *Plan {
+	a := in.Assessment
+	p := &Plan{
+		Schema: Schema, Source: a.Release, Target: in.Target.Slug, IndexVersion: in.IndexVersion, Fingerprint: a.Fingerprint,
+		Install: []string{}, Inhibitors: []assess.Finding{}, Findings: []assess.Finding{},
+	}
+	p.Packages = packages(in)
+	p.Sum = sum(p.Packages)
+	p.Install = install(in, p.Packages)
+	places := newPlaces(in, p.Packages)
+	p.Configuration = configuration(in, places)
+	p.Services = services(in, places)
+	p.Accounts = accounts(a)
+	p.Findings = findings(in, p)
+	for _, f := range slices.Concat(a.Findings, p.Findings) {
+		if f.Inhibitor {
+			p.Inhibitors = append(p.Inhibitors, f)
+		}
+	}
+	return p
+}
+
+// sum counts the packages by relation: the parts always add up to the total.
+func sum(rows []Package) attest.PackageSum {
+	s := attest.PackageSum{Total: len(rows)}
+	part := map[api.Relation]*int{
+		api.RelationSame: &s.Same, api.RelationRenamed: &s.Renamed, api.RelationSplit: &s.Split, api.RelationMerged: &s.Merged,
+		api.RelationReplaced: &s.Replaced, api.RelationIncluded: &s.Included, api.RelationRemoved: &s.Removed, api.RelationUnknown: &s.Unknown,
+	}
+	for _, r := range rows {
+		*part[r.Relation]++
+	}
+	return s
+}
+
+// install lists what the role installs, by name: the targets of the chosen
+// packages, and what conditions of the index add.
+func install(in Input, rows []Package) []string {
+	names := []string{}
+	for _, r := range rows {
+		if !r.Install {
+			continue
+		}
+		for _, t := range r.Targets {
+			names = append(names, t.Name)
+		}
+		for _, c := range in.Translations[r.Canonical].Conditionals {
+			if holds(in, c.When) {
+				names = append(names, c.Packages...)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// holds evaluates a condition of the index on the machine.
+func holds(in Input, c api.Condition) bool {
+	switch {
+	case c.CanonicalInstalled != "":
+		return slices.ContainsFunc(in.Resolutions, func(r api.Resolution) bool { return r.Canonical != nil && *r.Canonical == c.CanonicalInstalled })
+	case c.ServiceEnabled != "":
+		return slices.ContainsFunc(in.Assessment.Services, func(u assess.Unit) bool {
+			return u.State == "enabled" && strings.TrimSuffix(u.Name, ".service") == strings.TrimSuffix(c.ServiceEnabled, ".service")
+		})
+	case c.PathExists != "" && in.PathExists != nil:
+		return in.PathExists(c.PathExists)
+	}
+	return false
+}
+
+func compareConfig(a, b Config) int { return cmp.Compare(a.From, b.From) }

@@ -1,0 +1,263 @@
+// Package role renders a plan as an Ansible role: what a person can read,
+// change and run again. It is pure; contents of files come from its caller.
+package role
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"svc/assess"
+	"svc/tools/migration"
+)
+
+// templates are the parts of a role that are the same for every machine.
+//
+//go:embed static
+var templates embed.FS
+
+// Files are the role's files by their path below the artifacts' folder:
+// site.yml and role/….
+type Files map[string][]byte
+
+// Source gives what a role is made of beside its plan.
+type Source struct {
+	// Read gives the content of a file of the machine.
+	Read func(path string) ([]byte, error)
+	// Passwords are digests by user, where secrets are wanted; nil elsewhere.
+	Passwords map[string]string
+}
+
+// Render makes the role. An error is one of reading a file.
+func Render(p *migration.Plan, a *assess.Assessment, s Source) (Files, error) {
+	out := Files{}
+	if err := out.addStatic(); err != nil {
+		return nil, err
+	}
+	files, err := out.addContents(p, s)
+	if err != nil {
+		return nil, err
+	}
+	v := variables(p, a, s)
+	v.Files = files
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# What the role gives to the machine: from %s to %s.\n", p.Source, p.Target)
+	if err := encode(&b, v); err != nil {
+		return nil, err
+	}
+	out["role/defaults/main.yml"] = b.Bytes()
+	return out, nil
+}
+
+// addStatic adds the tasks, handlers and descriptions.
+func (out Files) addStatic() error {
+	entries, err := templates.ReadDir("static")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		b, err := templates.ReadFile("static/" + e.Name())
+		if err != nil {
+			return err
+		}
+		// meta_argument_specs.yml is role/meta/argument_specs.yml.
+		folder, name, ok := strings.Cut(e.Name(), "_")
+		if target := path.Join("role", folder, name); ok {
+			out[target] = b
+		} else {
+			out[e.Name()] = b
+		}
+	}
+	return nil
+}
+
+// vars are the role's variables. All strings from the machine are text, never
+// templates.
+type vars struct {
+	Packages    []text    `yaml:"role_packages"`
+	Recommends  bool      `yaml:"role_install_recommends"`
+	Groups      []group   `yaml:"role_groups"`
+	Users       []user    `yaml:"role_users"`
+	Keys        []keyFile `yaml:"role_authorized_keys"`
+	Directories []text    `yaml:"role_directories"`
+	Files       []file    `yaml:"role_files"`
+	Links       []link    `yaml:"role_links"`
+	Removed     []text    `yaml:"role_removed_files"`
+	Units       []unit    `yaml:"role_units"`
+	TimeZone    text      `yaml:"role_time_zone"`
+	Fingerprint text      `yaml:"role_fingerprint"`
+}
+
+type group struct {
+	Name text `yaml:"name"`
+	GID  int  `yaml:"gid"`
+}
+
+type user struct {
+	Name     text   `yaml:"name"`
+	UID      int    `yaml:"uid"`
+	Group    text   `yaml:"group"`
+	Groups   []text `yaml:"groups"`
+	Comment  text   `yaml:"comment"`
+	Home     text   `yaml:"home"`
+	Shell    text   `yaml:"shell"`
+	System   bool   `yaml:"system"`
+	Password text   `yaml:"password"`
+}
+
+type keyFile struct {
+	User  text `yaml:"user"`
+	Group text `yaml:"group"`
+	Home  text `yaml:"home"`
+	Keys  text `yaml:"keys"`
+}
+
+type file struct {
+	Source text `yaml:"src"`
+	Dest   text `yaml:"dest"`
+	Mode   text `yaml:"mode"`
+	Owner  text `yaml:"owner"`
+	Group  text `yaml:"group"`
+}
+
+type link struct {
+	Path   text `yaml:"path"`
+	Target text `yaml:"target"`
+}
+
+type unit struct {
+	Name    text `yaml:"name"`
+	Enabled bool `yaml:"enabled"`
+	Masked  bool `yaml:"masked"`
+}
+
+// text is a string that Ansible must not take for a template.
+type text string
+
+// MarshalYAML implements yaml.Marshaler.
+func (t text) MarshalYAML() (any, error) {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Value: string(t), Style: yaml.DoubleQuotedStyle, Tag: "!!str"}
+	if strings.Contains(string(t), "{{") || strings.Contains(string(t), "{%") || strings.Contains(string(t), "{#") {
+		n.Tag, n.Style = "!unsafe", yaml.TaggedStyle|yaml.DoubleQuotedStyle
+	}
+	return n, nil
+}
+
+func texts(all []string) []text {
+	out := []text{}
+	for _, s := range all {
+		out = append(out, text(s))
+	}
+	return out
+}
+
+func encode(b *bytes.Buffer, v any) error {
+	b.WriteString("---\n")
+	e := yaml.NewEncoder(b)
+	e.SetIndent(2)
+	e.CompactSeqIndent()
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("writing the role's variables: %w", err)
+	}
+	return e.Close()
+}
+
+// variables are the variables of the plan, but for the files.
+func variables(p *migration.Plan, a *assess.Assessment, s Source) vars {
+	v := vars{
+		Packages: texts(p.Install), Recommends: true, Groups: []group{}, Users: []user{}, Keys: []keyFile{}, Links: []link{}, Removed: []text{}, Units: []unit{}, TimeZone: text(a.System.TimeZone), Fingerprint: text(p.Fingerprint),
+	}
+	names := map[int]string{}
+	for _, g := range a.Groups {
+		names[g.GID] = g.Name
+	}
+	for _, g := range p.Accounts.Groups {
+		v.Groups = append(v.Groups, group{text(g.Name), g.GID})
+	}
+	for _, u := range p.Accounts.Users {
+		v.addUser(u, names[u.GID], s.Passwords[u.Name])
+	}
+	v.addConfiguration(p)
+	for _, unitPlan := range p.Services {
+		if unitPlan.Apply && unitPlan.To != "" {
+			v.Units = append(v.Units, unit{text(unitPlan.To), unitPlan.State == "enabled", unitPlan.State == "masked"})
+		}
+	}
+	return v
+}
+
+// addUser adds a user; without a digest no password works, as keys may.
+func (v *vars) addUser(u assess.User, primary, password string) {
+	if password == "" {
+		password = "!"
+	}
+	v.Users = append(v.Users, user{
+		Name: text(u.Name), UID: u.UID, Group: text(primary), Groups: texts(u.Groups), Comment: text(u.Comment),
+		Home: text(u.Home), Shell: text(u.Shell), System: u.System, Password: text(password),
+	})
+	if len(u.AuthorizedKeys) > 0 {
+		v.Keys = append(v.Keys, keyFile{text(u.Name), text(primary), text(u.Home), text(strings.Join(u.AuthorizedKeys, "\n") + "\n")})
+	}
+}
+
+// addConfiguration adds folders, links and removals.
+func (v *vars) addConfiguration(p *migration.Plan) {
+	dirs := []string{}
+	for _, c := range p.Configuration {
+		switch {
+		case c.Action == migration.Remove:
+			v.Removed = append(v.Removed, text(c.To))
+			continue
+		case !written(c):
+			continue
+		case c.Link != "":
+			v.Links = append(v.Links, link{text(c.To), text(c.Link)})
+		}
+		dirs = append(dirs, path.Dir(c.To))
+	}
+	slices.Sort(dirs)
+	v.Directories = texts(slices.Compact(dirs))
+}
+
+// written reports whether the role writes the file.
+func written(c migration.Config) bool {
+	return c.To != "" && (c.Action == migration.Copy || c.Action == migration.Convert)
+}
+
+// addContents puts the contents of files below role/files, under names that no
+// file system and no template engine stumbles over.
+func (out Files) addContents(p *migration.Plan, s Source) ([]file, error) {
+	files := []file{}
+	for _, c := range p.Configuration {
+		if !written(c) || c.Link != "" {
+			continue
+		}
+		content, err := s.Read(c.From)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", c.From, err)
+		}
+		name := fileName(c.To, content)
+		out["role/files/"+name] = content
+		files = append(files, file{text(name), text(c.To), text(c.Mode), text(c.Owner), text(c.Group)})
+	}
+	return files, nil
+}
+
+// fileName is a name that says what the file is, made unique by its content.
+func fileName(dest string, content []byte) string {
+	digest := sha256.Sum256(append([]byte(dest+"\x00"), content...))
+	plain := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("._-", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, path.Base(dest))
+	return hex.EncodeToString(digest[:6]) + "-" + plain[:min(len(plain), 80)]
+}
