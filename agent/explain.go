@@ -1,0 +1,34 @@
+package agent
+
+import (
+	"errors"
+	"strings"
+
+	"svc/backend/api"
+	"svc/tools"
+)
+
+// next says what to do about a refusal of the service, by its code.
+var next = map[api.Code]string{
+	api.Unauthenticated: "Ask the user to store a valid token with `svc auth TOKEN`, or to set SVC_API_KEY where this server is configured.",
+	api.SeatQuota:       "Ask the user to raise the account's capacity; svc_migrate with preflight=true stays free.",
+	api.VMLimit:         "Ask the user to have the account's VM limit raised.",
+	api.UnlicensedVM:    "License the machine first: a confirmed svc_migrate claims its seat.",
+	api.UnknownRelease:  "Repeat the call with one of the releases named.",
+	api.RateLimited:     "Wait, then repeat the call.",
+	api.Unavailable:     "Wait, then repeat the call; a repeat never bills twice.",
+}
+
+// explain turns an error into what an agent needs: what happened, that nothing
+// changed, and what to do next.
+func explain(err error) string {
+	var confirm *tools.NeedsConfirm
+	var refused *api.Error
+	switch {
+	case errors.As(err, &confirm):
+		return err.Error()
+	case errors.As(err, &refused):
+		return strings.TrimSpace(string(refused.Code) + ": " + err.Error() + ". Nothing was changed. " + next[refused.Code])
+	}
+	return err.Error() + ". Nothing was changed."
+}

@@ -1,0 +1,253 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/matryer/is"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc/backend"
+	"svc/backend/client"
+	"svc/tools"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// eras are the protocol versions that clients in use speak: the oldest
+// handshake and the newest, which has none.
+var eras = map[string]*mcp.ClientSessionOptions{
+	"legacy": {ProtocolVersion: "2025-06-18"},
+	"modern": nil,
+}
+
+const fixture = "../fixtures/hosts/debian-11-web"
+
+// newEnv is a real environment: the embedded backend on a new store.
+func newEnv(t *testing.T) *tools.Env {
+	t.Helper()
+	dir := t.TempDir()
+	return &tools.Env{
+		Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+		Client: func(ctx context.Context) (*client.Client, error) {
+			c, closer, err := backend.OpenEmbedded(ctx, dir, backend.Config{Log: slog.New(slog.DiscardHandler)})
+			if err == nil {
+				t.Cleanup(func() { closer.Close() })
+			}
+			return c, err
+		},
+	}
+}
+
+// connect starts a server over in-memory pipes and a real client of the era.
+func connect(t *testing.T, env *tools.Env, era *mcp.ClientSessionOptions) *mcp.ClientSession {
+	t.Helper()
+	is := is.New(t)
+	here, there := mcp.NewInMemoryTransports()
+	_, err := NewServer(env, Options{Version: "test", Log: env.Log}).Connect(t.Context(), there, nil)
+	is.NoErr(err)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, era)
+	is.NoErr(err)
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+func TestToolsAreAsPublished(t *testing.T) {
+	is := is.New(t)
+	session := connect(t, newEnv(t), eras["modern"])
+	listed, err := session.ListTools(t.Context(), nil)
+	is.NoErr(err)
+	is.Equal(len(listed.Tools), len(tools.All()))
+	for _, tool := range listed.Tools {
+		b, err := json.MarshalIndent(tool, "", "  ")
+		is.NoErr(err)
+		golden := filepath.Join("testdata", "tools", tool.Name+".json")
+		if *update {
+			is.NoErr(os.WriteFile(golden, append(b, '\n'), 0o644))
+		}
+		want, err := os.ReadFile(golden)
+		is.NoErr(err)                                              // every tool has its golden file: go test ./agent -update
+		is.Equal(string(b), strings.TrimRight(string(want), "\n")) // the schema of a tool changed
+	}
+}
+
+func TestSchemasArePortable(t *testing.T) {
+	for _, tool := range tools.All() {
+		for what, schema := range map[string]*jsonschema.Schema{"input": tool.Input, "output": tool.Output} {
+			b, err := json.Marshal(schema)
+			is.New(t).NoErr(err)
+			if schema.OneOf != nil || schema.AnyOf != nil || schema.AllOf != nil {
+				t.Errorf("%s %s: a combinator at the top: some providers refuse the whole list", tool.Name, what)
+			}
+			for _, bad := range []string{`"null"`, `"type":[`} {
+				if strings.Contains(string(b), bad) {
+					t.Errorf("%s %s schema has %s: %s", tool.Name, what, bad, b)
+				}
+			}
+		}
+		if tool.Title == "" || tool.Description == "" {
+			t.Errorf("%s has no title or description", tool.Name)
+		}
+	}
+}
+
+func TestCallsInBothEras(t *testing.T) {
+	for name, era := range eras {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			session := connect(t, newEnv(t), era)
+			whoami := call(t, session, "svc_whoami", nil)
+			is.True(!whoami.IsError)
+			is.True(strings.Contains(text(whoami), `"plan":"internal"`))
+			sameTwice(t, whoami)
+
+			assessed := call(t, session, "svc_assess", map[string]any{"root": fixture})
+			is.True(!assessed.IsError)
+			sameTwice(t, assessed)
+			is.True(len(text(assessed)) < 10<<10) // a summary is small
+
+			refused := call(t, session, "svc_assess", map[string]any{})
+			is.True(refused.IsError)
+			is.Equal(refused.StructuredContent, nil) // errors are text only
+			is.True(strings.Contains(text(refused), "Nothing was changed"))
+		})
+	}
+}
+
+func TestSummaryNamesWhereTheRestIs(t *testing.T) {
+	is := is.New(t)
+	session := connect(t, newEnv(t), eras["modern"])
+	var summary tools.AssessResult
+	is.NoErr(json.Unmarshal([]byte(text(call(t, session, "svc_assess", map[string]any{"root": fixture}))), &summary))
+	is.True(summary.Truncated)
+	is.True(summary.Total["packages"] > len(summary.Packages))
+	rest, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: summary.Resource})
+	is.NoErr(err)
+	var whole tools.AssessResult
+	is.NoErr(json.Unmarshal([]byte(rest.Contents[0].Text), &whole))
+	is.Equal(len(whole.Packages), summary.Total["packages"])
+	_, err = session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: documentScheme + "nothing"})
+	is.True(err != nil)
+}
+
+func TestMigrateNeedsConfirm(t *testing.T) {
+	is := is.New(t)
+	session := connect(t, newEnv(t), eras["modern"])
+	out := filepath.Join(t.TempDir(), "out")
+	r := call(t, session, "svc_migrate", map[string]any{"root": fixture, "target": "debian-13", "out": out})
+	is.True(r.IsError)
+	is.True(strings.Contains(text(r), "confirm"))
+	_, err := os.Stat(out)
+	is.True(os.IsNotExist(err)) // nothing was written
+}
+
+func TestMigrateWritesAndNeverReturnsThePlaybook(t *testing.T) {
+	is := is.New(t)
+	session := connect(t, newEnv(t), eras["modern"])
+	out := filepath.Join(t.TempDir(), "out")
+	r := call(t, session, "svc_migrate", map[string]any{"root": fixture, "target": "debian-13", "out": out, "confirm": true})
+	is.True(!r.IsError) // inhibitors never stop planning
+	sameTwice(t, r)
+	_, err := os.Stat(filepath.Join(out, "attestation.dsse.json"))
+	is.NoErr(err)
+	is.True(!strings.Contains(text(r), "ansible.builtin"))
+}
+
+func TestUnknownArgumentsAreRefusedInWords(t *testing.T) {
+	is := is.New(t)
+	session := connect(t, newEnv(t), eras["legacy"])
+	r := call(t, session, "svc_assess", map[string]any{"rot": fixture})
+	is.True(r.IsError)
+	is.True(strings.Contains(text(r), "rot"))
+}
+
+func TestAPanicIsAResult(t *testing.T) {
+	is := is.New(t)
+	tool := tools.Tool{Name: "svc_broken", Call: func(context.Context, *tools.Env, json.RawMessage) (any, error) { panic("broken") }}
+	r, err := handler(newEnv(t), tool, slog.New(slog.DiscardHandler))(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
+	is.NoErr(err)
+	is.True(r.IsError)
+}
+
+// TestHostileLines drives the whole server over its streams with lines that
+// are no messages: the session must go on.
+func TestHostileLines(t *testing.T) {
+	is := is.New(t)
+	in, feed := io.Pipe()
+	answers, out := io.Pipe()
+	done := make(chan error, 1)
+	env := newEnv(t)
+	go func() { done <- Serve(t.Context(), env, in, out, Options{Log: env.Log}) }()
+	go func() {
+		for _, line := range []string{
+			"not json", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, `[]`, "", `{"jsonrpc":"2.0"}`,
+			"\ufeff" + `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		} {
+			io.WriteString(feed, line+"\n")
+		}
+	}()
+	d := json.NewDecoder(answers)
+	codes := []int{}
+	for {
+		var m struct {
+			ID    *int
+			Error struct{ Code int }
+		}
+		is.NoErr(d.Decode(&m))
+		if m.ID != nil && *m.ID == 7 {
+			break
+		}
+		codes = append(codes, m.Error.Code)
+	}
+	is.Equal(codes, []int{-32700, -32600, -32600, -32600})
+	feed.Close()
+	is.NoErr(<-done) // the end of input is a normal end
+}
+
+func FuzzLineGuard(f *testing.F) {
+	f.Add([]byte("{\"jsonrpc\":\"2.0\",\"method\":\"x\"}\nnope\n"))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		var out bytes.Buffer
+		g := newLineGuard(io.NopCloser(bytes.NewReader(input)), nopCloser{&out})
+		passed, err := io.ReadAll(g)
+		is.New(t).NoErr(err)
+		for line := range bytes.Lines(passed) {
+			is.New(t).True(json.Valid(line)) // only messages pass
+		}
+	})
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+func call(t *testing.T, s *mcp.ClientSession, name string, args map[string]any) *mcp.CallToolResult {
+	t.Helper()
+	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+	is.New(t).NoErr(err)
+	return r
+}
+
+func text(r *mcp.CallToolResult) string { return r.Content[0].(*mcp.TextContent).Text }
+
+// sameTwice checks that structure and text are one value.
+func sameTwice(t *testing.T, r *mcp.CallToolResult) {
+	t.Helper()
+	is := is.New(t)
+	var a, b any
+	structured, err := json.Marshal(r.StructuredContent)
+	is.NoErr(err)
+	is.NoErr(json.Unmarshal(structured, &a))
+	is.NoErr(json.Unmarshal([]byte(text(r)), &b))
+	is.Equal(a, b)
+}

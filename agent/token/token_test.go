@@ -1,0 +1,64 @@
+package token
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/matryer/is"
+	"github.com/zalando/go-keyring"
+)
+
+func newStore(t *testing.T, env map[string]string) Store {
+	return Store{File: filepath.Join(t.TempDir(), "svc", "token"), Env: func(k string) string { return env[k] }}
+}
+
+func TestWithoutKeyringTheFileIsTheUsersAlone(t *testing.T) {
+	is := is.New(t)
+	keyring.MockInitWithError(os.ErrNotExist)
+	s := newStore(t, nil)
+	_, _, err := s.Get()
+	is.Equal(err, ErrNone)
+	place, err := s.Set("svc_abc")
+	is.NoErr(err)
+	is.Equal(place, File)
+	info, err := os.Stat(s.File)
+	is.NoErr(err)
+	is.Equal(info.Mode().Perm(), os.FileMode(0o600))
+	got, from, err := s.Get()
+	is.NoErr(err)
+	is.Equal(got, "svc_abc")
+	is.Equal(from, File)
+	had, err := s.Delete()
+	is.NoErr(err)
+	is.True(had)
+	had, err = s.Delete()
+	is.NoErr(err)
+	is.True(!had)
+}
+
+func TestKeyringWins(t *testing.T) {
+	is := is.New(t)
+	keyring.MockInit()
+	s := newStore(t, nil)
+	place, err := s.Set("svc_ring")
+	is.NoErr(err)
+	is.Equal(place, Keyring)
+	_, err = os.Stat(s.File)
+	is.True(os.IsNotExist(err))
+	got, _, err := s.Get()
+	is.NoErr(err)
+	is.Equal(got, "svc_ring")
+}
+
+func TestEnvironmentOverrides(t *testing.T) {
+	is := is.New(t)
+	keyring.MockInit()
+	s := newStore(t, map[string]string{Variable: "svc_env"})
+	_, err := s.Set("svc_ring")
+	is.NoErr(err)
+	got, from, err := s.Get()
+	is.NoErr(err)
+	is.Equal(got, "svc_env")
+	is.Equal(from, Environment)
+}

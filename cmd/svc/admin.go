@@ -1,0 +1,493 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/backend/api"
+	"svc/backend/license"
+	"svc/backend/store"
+)
+
+// defaultVMLimit is the hard limit of VMs of a new account.
+const defaultVMLimit = 10_000
+
+func (p *program) adminCommand() *ffcli.Command {
+	return p.group("admin", "run the service: accounts, tokens, capacity, releases, index",
+		p.group("account", "accounts",
+			p.accountCreate(), p.accountSet(),
+			p.storeCommand("list", "svc admin account list", "list the accounts", nil, p.accountList),
+			p.storeCommand("show", "svc admin account show ID", "show one account", nil, p.accountShow)),
+		p.group("token", "tokens", p.tokenCreate(), p.tokenList(), p.tokenDisable()),
+		p.group("grant", "licence grants", p.grantAdd(), p.grantRevoke()),
+		p.group("pov", "proofs of value", p.povAdd(), p.povConvert()),
+		p.group("release", "releases of the product", p.releaseStage(), p.releasePublish()),
+		p.group("finding", "findings of accounts", p.openList("finding")),
+		p.group("question", "questions of accounts", p.openList("question")),
+		p.indexCommand(),
+		p.storeCommand("check", "svc admin check", "check that counters and rows agree", nil, p.storeCheck),
+		p.backupCommand(),
+		p.storeCommand("audit", "svc admin audit", "show what operators did", nil, p.audit),
+		p.group("key", "signing keys", p.keyRotate()),
+	)
+}
+
+// storeCommand is a command on the store itself.
+func (p *program) storeCommand(name, usage, help string, flags func(*flag.FlagSet), run func(context.Context, store.Store, []string) error) *ffcli.Command {
+	fs := p.flagSet(name)
+	p.settings.store(fs, p.paths)
+	if flags != nil {
+		flags(fs)
+	}
+	return p.command(fs, usage, help, func(ctx context.Context, args []string) error {
+		s, err := store.Open(ctx, p.settings.db, store.Options{Log: p.logger()})
+		if err != nil {
+			return err
+		}
+		p.closers = append(p.closers, s)
+		return notFound(run(ctx, s, args))
+	})
+}
+
+// notFound gives what a store does not have its exit code.
+func notFound(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return &exitError{exitNotFound, errors.New("there is no such thing in the store; nothing was changed")}
+	}
+	return err
+}
+
+// actor is who the audit says did it.
+func actor() string {
+	u, err := user.Current()
+	if err != nil {
+		return "unknown"
+	}
+	return u.Username
+}
+
+// oneID reads the one argument of a command.
+func oneID(args []string) (int64, error) {
+	if len(args) != 1 {
+		return 0, usagef("one ID is needed")
+	}
+	id, err := strconv.ParseInt(args[0], 10, 64)
+	if err != nil || id <= 0 {
+		return 0, usagef("%q is no ID", args[0])
+	}
+	return id, nil
+}
+
+// accountFlags are what an operator sets of an account.
+func accountFlags(fs *flag.FlagSet, a *store.Account) {
+	fs.StringVar(&a.Name, "name", a.Name, "name")
+	fs.Func("plan", "free, on_demand, pro, fleet or internal", func(s string) error {
+		a.Plan = api.Plan(s)
+		if !slices.Contains(api.Plans, a.Plan) {
+			return fmt.Errorf("no plan is called %q", s)
+		}
+		return nil
+	})
+	fs.IntVar(&a.FreeQuota, "free-quota", a.FreeQuota, "instances at no charge")
+	fs.IntVar(&a.VMLimit, "vm-limit", a.VMLimit, "hard limit of VMs")
+	fs.BoolVar(&a.Unlimited, "unlimited", a.Unlimited, "no quota and no limit")
+}
+
+// checkAccount refuses numbers that make no sense.
+func checkAccount(a license.Account) error {
+	if a.FreeQuota < 0 || a.VMLimit < 0 {
+		return usagef("--free-quota and --vm-limit can't be negative; nothing was changed")
+	}
+	return nil
+}
+
+func (p *program) accountCreate() *ffcli.Command {
+	a := store.Account{Account: license.Account{Plan: api.PlanFree, FreeQuota: 10, VMLimit: defaultVMLimit}}
+	return p.storeCommand("create", "svc admin account create --name NAME [--plan PLAN]", "make an account", func(fs *flag.FlagSet) { accountFlags(fs, &a) },
+		func(ctx context.Context, s store.Store, args []string) error {
+			if a.Name == "" || len(args) > 0 {
+				return usagef("account create needs --name")
+			}
+			if err := checkAccount(a.Account); err != nil {
+				return err
+			}
+			id, err := s.CreateAccount(ctx, actor(), a.Account)
+			if err != nil {
+				return err
+			}
+			return p.made("account_id", id)
+		})
+}
+
+// made prints the id of something new.
+func (p *program) made(name string, id int64) error {
+	return p.print(map[string]int64{name: id}, func(w *view) { w.line("%s %d", strings.ReplaceAll(name, "_", " "), id) })
+}
+
+func (p *program) accountSet() *ffcli.Command {
+	var a store.Account
+	var set *flag.FlagSet
+	return p.storeCommand("set", "svc admin account set ID [--plan PLAN] …", "change an account; what is not given stays", func(fs *flag.FlagSet) {
+		set = fs
+		accountFlags(fs, &a)
+		fs.BoolVar(&a.Disabled, "disabled", false, "refuse all its tokens")
+	}, func(ctx context.Context, s store.Store, args []string) error {
+		id, err := oneID(args)
+		if err != nil {
+			return err
+		}
+		now, err := s.Account(ctx, id)
+		if err != nil {
+			return err
+		}
+		for name, keep := range map[string]func(){
+			"name": func() { a.Name = now.Name }, "plan": func() { a.Plan = now.Plan }, "free-quota": func() { a.FreeQuota = now.FreeQuota },
+			"vm-limit": func() { a.VMLimit = now.VMLimit }, "unlimited": func() { a.Unlimited = now.Unlimited }, "disabled": func() { a.Disabled = now.Disabled },
+		} {
+			if !given(set, name) {
+				keep()
+			}
+		}
+		a.ID = id
+		if err := checkAccount(a.Account); err != nil {
+			return err
+		}
+		if err := s.SetAccount(ctx, actor(), a); err != nil {
+			return err
+		}
+		return p.accountShow(ctx, s, args)
+	})
+}
+
+// given reports whether a flag stands on the command line.
+func given(fs *flag.FlagSet, name string) (yes bool) {
+	fs.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
+	return yes
+}
+
+// accountView is an account as an operator sees it.
+type accountView struct {
+	ID        int64     `json:"account_id"`
+	Name      string    `json:"name"`
+	Plan      api.Plan  `json:"plan"`
+	Unlimited bool      `json:"unlimited"`
+	FreeQuota int       `json:"free_quota"`
+	VMLimit   int       `json:"vm_limit"`
+	Used      int       `json:"billable_vms_used"`
+	Disabled  bool      `json:"disabled"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func viewOf(a store.Account) accountView {
+	return accountView{a.ID, a.Name, a.Plan, a.Unlimited, a.FreeQuota, a.VMLimit, a.Used, a.Disabled, a.CreatedAt}
+}
+
+func (p *program) accountList(ctx context.Context, s store.Store, _ []string) error {
+	accounts, err := s.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	views := []accountView{}
+	for _, a := range accounts {
+		views = append(views, viewOf(a))
+	}
+	return p.print(views, func(w *view) {
+		rows := [][]string{{"ID", "NAME", "PLAN", "VMS", "FREE", "LIMIT"}}
+		for _, a := range views {
+			rows = append(rows, []string{fmt.Sprint(a.ID), a.Name, string(a.Plan) + unlimited(a.Unlimited), fmt.Sprint(a.Used), fmt.Sprint(a.FreeQuota), fmt.Sprint(a.VMLimit)})
+		}
+		w.table(rows)
+	})
+}
+
+func (p *program) accountShow(ctx context.Context, s store.Store, args []string) error {
+	id, err := oneID(args)
+	if err != nil {
+		return err
+	}
+	a, err := s.Account(ctx, id)
+	if err != nil {
+		return err
+	}
+	v := viewOf(a)
+	return p.print(v, func(w *view) {
+		w.line("account %d, %s: plan %s%s, %d of %d free, limit %d, disabled %t", v.ID, v.Name, v.Plan, unlimited(v.Unlimited), v.Used, v.FreeQuota, v.VMLimit, v.Disabled)
+	})
+}
+
+func (p *program) tokenCreate() *ffcli.Command {
+	var account int64
+	return p.storeCommand("create", "svc admin token create --account ID", "make a token; it is shown this once", func(fs *flag.FlagSet) {
+		fs.Int64Var(&account, "account", 0, "account it is for")
+	}, func(ctx context.Context, s store.Store, _ []string) error {
+		if account <= 0 {
+			return usagef("token create needs --account")
+		}
+		t := api.NewToken()
+		id, err := s.CreateToken(ctx, actor(), account, api.TokenHash(t))
+		if err != nil {
+			return err
+		}
+		return p.print(struct {
+			ID    int64  `json:"token_id"`
+			Token string `json:"token"`
+		}{id, t}, func(w *view) {
+			w.line("token %d, shown this once:", id)
+			w.line("%s", t)
+		})
+	})
+}
+
+func (p *program) tokenList() *ffcli.Command {
+	var account int64
+	return p.storeCommand("list", "svc admin token list --account ID", "list an account's tokens", func(fs *flag.FlagSet) {
+		fs.Int64Var(&account, "account", 0, "account")
+	}, func(ctx context.Context, s store.Store, _ []string) error {
+		tokens, err := s.Tokens(ctx, account)
+		if err != nil {
+			return err
+		}
+		return p.print(tokens, func(w *view) {
+			for _, t := range tokens {
+				state := "in use"
+				if t.DisabledAt != nil {
+					state = "disabled " + t.DisabledAt.Format(time.DateTime)
+				}
+				w.line("%d  made %s  %s", t.ID, t.CreatedAt.Format(time.DateTime), state)
+			}
+		})
+	})
+}
+
+func (p *program) tokenDisable() *ffcli.Command {
+	var id int64
+	return p.storeCommand("disable", "svc admin token disable --id ID", "refuse a token from now on", func(fs *flag.FlagSet) {
+		fs.Int64Var(&id, "id", 0, "token")
+	}, func(ctx context.Context, s store.Store, _ []string) error {
+		if err := s.DisableToken(ctx, actor(), id); err != nil {
+			return err
+		}
+		return p.made("token_id", id)
+	})
+}
+
+// grantFlags are those of a grant or a POV; until is the last day.
+func grantFlags(fs *flag.FlagSet, account *int64, g *license.Grant) {
+	fs.Int64Var(account, "account", 0, "account")
+	fs.IntVar(&g.Seats, "seats", 0, "seats")
+	fs.StringVar(&g.From, "from", "", "first day, YYYY-MM-DD (default today)")
+	fs.StringVar(&g.Until, "until", "", "last day, YYYY-MM-DD")
+}
+
+// checkGrant turns the last day into the first that does not count.
+func checkGrant(account int64, g *license.Grant) error {
+	if g.From == "" {
+		g.From = license.Day(time.Now())
+	}
+	for _, day := range []string{g.From, g.Until} {
+		if _, err := time.Parse(time.DateOnly, day); err != nil {
+			return usagef("%q is no date like 2027-12-31; nothing was changed", day)
+		}
+	}
+	if account <= 0 || g.Seats <= 0 || g.Until < g.From {
+		return usagef("--account, --seats above 0, and an --until that is not before --from are needed; nothing was changed")
+	}
+	g.Until = license.AddDays(g.Until, 1)
+	return nil
+}
+
+func (p *program) grantAdd() *ffcli.Command {
+	var account int64
+	var g license.Grant
+	return p.storeCommand("add", "svc admin grant add --account ID --seats N --until DAY --source SOURCE", "add a licence grant", func(fs *flag.FlagSet) {
+		grantFlags(fs, &account, &g)
+		fs.StringVar(&g.Source, "source", license.Subscription, strings.Join(license.GrantSources, ", "))
+		fs.StringVar(&g.Note, "note", "", "commercial context")
+	}, func(ctx context.Context, s store.Store, _ []string) error {
+		if !slices.Contains(license.GrantSources, g.Source) {
+			return usagef("--source must be one of %s; nothing was changed", strings.Join(license.GrantSources, ", "))
+		}
+		if err := checkGrant(account, &g); err != nil {
+			return err
+		}
+		id, err := s.AddGrant(ctx, actor(), account, g)
+		if err != nil {
+			return err
+		}
+		return p.made("grant_id", id)
+	})
+}
+
+func (p *program) grantRevoke() *ffcli.Command {
+	return p.storeCommand("revoke", "svc admin grant revoke ID", "end a licence grant now", nil, func(ctx context.Context, s store.Store, args []string) error {
+		id, err := oneID(args)
+		if err != nil {
+			return err
+		}
+		if err := s.RevokeGrant(ctx, actor(), id); err != nil {
+			return err
+		}
+		return p.made("grant_id", id)
+	})
+}
+
+func (p *program) povAdd() *ffcli.Command {
+	var account int64
+	var g license.Grant
+	return p.storeCommand("add", "svc admin pov add --account ID --seats N --until DAY", "add a proof of value", func(fs *flag.FlagSet) { grantFlags(fs, &account, &g) },
+		func(ctx context.Context, s store.Store, _ []string) error {
+			if err := checkGrant(account, &g); err != nil {
+				return err
+			}
+			id, err := s.AddPOV(ctx, actor(), account, g)
+			if err != nil {
+				return err
+			}
+			return p.made("pov_id", id)
+		})
+}
+
+func (p *program) povConvert() *ffcli.Command {
+	until := ""
+	return p.storeCommand("convert", "svc admin pov convert ID [--until DAY]", "make a licence of a proof of value", func(fs *flag.FlagSet) {
+		fs.StringVar(&until, "until", "", "last day of the licence, YYYY-MM-DD (default a year from today)")
+	}, func(ctx context.Context, s store.Store, args []string) error {
+		id, err := oneID(args)
+		if err != nil {
+			return err
+		}
+		end := license.Anniversary(license.Day(time.Now()), 1)
+		if until != "" {
+			if _, err := time.Parse(time.DateOnly, until); err != nil {
+				return usagef("%q is no date like 2027-12-31; nothing was changed", until)
+			}
+			end = license.AddDays(until, 1)
+		}
+		grant, err := s.ConvertPOV(ctx, actor(), id, end)
+		if err != nil {
+			return err
+		}
+		return p.made("grant_id", grant)
+	})
+}
+
+func (p *program) releaseStage() *ffcli.Command {
+	var r store.Release
+	return p.storeCommand("stage", "svc admin release stage --tag TAG --channel CHANNEL", "stage a release", func(fs *flag.FlagSet) {
+		fs.StringVar(&r.Tag, "tag", "", "tag")
+		fs.StringVar(&r.Channel, "channel", "", strings.Join(api.Channels, " or "))
+		fs.StringVar(&r.Notes, "notes", "", "what a user notices")
+	}, func(ctx context.Context, s store.Store, _ []string) error {
+		if r.Tag == "" || !slices.Contains(api.Channels, r.Channel) {
+			return usagef("release stage needs --tag, and --channel %s", strings.Join(api.Channels, " or "))
+		}
+		r.StagedAt = time.Now().UTC()
+		if err := s.StageRelease(ctx, actor(), r); err != nil {
+			return err
+		}
+		return p.print(r, func(w *view) { w.line("%s is staged on %s", r.Tag, r.Channel) })
+	})
+}
+
+func (p *program) releasePublish() *ffcli.Command {
+	tag := ""
+	return p.storeCommand("publish", "svc admin release publish --tag TAG", "publish a staged release", func(fs *flag.FlagSet) {
+		fs.StringVar(&tag, "tag", "", "tag")
+	}, func(ctx context.Context, s store.Store, _ []string) error {
+		if err := s.PublishRelease(ctx, actor(), tag); err != nil {
+			return err
+		}
+		return p.print(map[string]string{"tag": tag}, func(w *view) { w.line("%s is published", tag) })
+	})
+}
+
+// openList lists what the team has to answer.
+func (p *program) openList(what string) *ffcli.Command {
+	return p.storeCommand("list", "svc admin "+what+" list --open", "list the open "+what+"s", func(fs *flag.FlagSet) {
+		fs.Bool("open", true, "only open ones; there is no other list")
+	}, func(ctx context.Context, s store.Store, _ []string) error {
+		if what == "finding" {
+			return p.openFindings(ctx, s)
+		}
+		return p.openQuestions(ctx, s)
+	})
+}
+
+func (p *program) openFindings(ctx context.Context, s store.Store) error {
+	open, err := s.OpenFindings(ctx)
+	if err != nil {
+		return err
+	}
+	return p.print(open, func(w *view) {
+		for _, f := range open {
+			w.line("%d  %s  %s  %s", f.ID, f.CreatedAt, f.Kind, f.Title)
+		}
+	})
+}
+
+func (p *program) openQuestions(ctx context.Context, s store.Store) error {
+	open, err := s.OpenQuestions(ctx)
+	if err != nil {
+		return err
+	}
+	return p.print(open, func(w *view) {
+		for _, q := range open {
+			w.line("%d  %s  %s", q.ID, q.CreatedAt, q.Question)
+		}
+	})
+}
+
+func (p *program) storeCheck(ctx context.Context, s store.Store, _ []string) error {
+	problems, err := s.Check(ctx)
+	if err != nil {
+		return err
+	}
+	err = p.print(map[string]any{"consistent": len(problems) == 0, "problems": problems}, func(w *view) {
+		for _, problem := range problems {
+			w.line("%s", problem)
+		}
+		if len(problems) == 0 {
+			w.line("counters and rows agree")
+		}
+	})
+	if err == nil && len(problems) > 0 {
+		return &exitError{code: exitFailed}
+	}
+	return err
+}
+
+func (p *program) backupCommand() *ffcli.Command {
+	out := ""
+	return p.storeCommand("backup", "svc admin backup --out FILE", "copy the store while it is in use", func(fs *flag.FlagSet) {
+		fs.StringVar(&out, "out", "", "new file")
+	}, func(ctx context.Context, s store.Store, _ []string) error {
+		if out == "" {
+			return usagef("backup needs --out")
+		}
+		if err := s.Backup(ctx, out); err != nil {
+			return err
+		}
+		return p.print(map[string]string{"file": out}, func(w *view) { w.line("the store is copied to %s", out) })
+	})
+}
+
+func (p *program) audit(ctx context.Context, s store.Store, _ []string) error {
+	entries, err := s.Audit(ctx)
+	if err != nil {
+		return err
+	}
+	return p.print(entries, func(w *view) {
+		for _, e := range entries {
+			w.line("%s  %s  %s  %s", e.At.Format(time.DateTime), e.Actor, e.Act, e.Detail)
+		}
+	})
+}

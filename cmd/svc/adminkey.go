@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"flag"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/backend/api"
+	"svc/backend/api/attest"
+	"svc/backend/store"
+)
+
+// keyRotate makes a new signing key; what the old one signed stays good.
+func (p *program) keyRotate() *ffcli.Command {
+	return p.storeCommand("rotate", "svc admin key rotate [--signing-key FILE]", "make a new signing key; a running service takes it when it is started again", func(fs *flag.FlagSet) {
+		fs.StringVar(&p.settings.signingKey, "signing-key", p.paths.data("signing-key.pem"), "Ed25519 key that signs attestations")
+	}, func(ctx context.Context, s store.Store, _ []string) error {
+		key := attest.NewKey()
+		public := key.Public().(ed25519.PublicKey)
+		if err := attest.SaveKey(p.settings.signingKey, key); err != nil {
+			return err
+		}
+		if err := s.AddKey(ctx, api.Key{KeyID: attest.KeyID(public), Algorithm: "ed25519", PEM: attest.PublicPEM(public)}); err != nil {
+			return err
+		}
+		return p.print(map[string]string{"keyid": attest.KeyID(public)}, func(w *view) { w.line("new key %s in %s", attest.KeyID(public), p.settings.signingKey) })
+	})
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+// mayImport says which folders of the project the packages below a folder may
+// import: the house's doors. The longest folder that matches a package counts;
+// a folder may always import itself.
+var mayImport = map[string][]string{
+	"backend/api":      {},
+	"backend/license":  {"backend/api"},
+	"backend/index":    {"backend/api"},
+	"backend/advisory": {"backend/api"},
+	"backend/store":    {"backend/api", "backend/license"},
+	"backend/client":   {"backend/api"},
+	"backend/server":   {"backend/api", "backend/license", "backend/index", "backend/advisory", "backend/store"},
+	"backend":          {},
+	"assess":           {"backend/api"},
+	"tools":            {"backend/api", "backend/client", "assess"},
+	"tools/migration":  {"backend/api", "assess"},
+	"tools/role":       {"backend/api", "assess", "tools/migration"},
+	"tools/report":     {"backend/api", "assess", "tools/migration"},
+	"tools/artifact":   {},
+	"agent":            {"backend/api", "backend/client", "assess", "tools"},
+	"cmd":              {"backend", "assess", "tools", "agent"},
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestImportsOnlyGoLeft(t *testing.T) {
+	is := is.New(t)
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "svc/...").Output()
+	is.NoErr(err)
+	checked := 0
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); checked++ {
+		var p goPackage
+		is.NoErr(d.Decode(&p))
+		for _, imported := range p.Imports {
+			from, to := strings.TrimPrefix(p.ImportPath, "svc/"), strings.TrimPrefix(imported, "svc/")
+			if to != imported && !allowed(from, to) {
+				t.Errorf("%s imports %s", from, to)
+			}
+		}
+	}
+	is.True(checked > 10) // go list found the project
+}
+
+func allowed(from, to string) bool {
+	room := roomOf(from)
+	return slices.ContainsFunc(append(mayImport[room], room), func(door string) bool {
+		return to == door || strings.HasPrefix(to, door+"/")
+	})
+}
+
+// roomOf is the longest folder of the table that holds the package.
+func roomOf(pkg string) string {
+	for dir := pkg; dir != "."; dir = path.Dir(dir) {
+		if _, ok := mayImport[dir]; ok {
+			return dir
+		}
+	}
+	return pkg
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/assess"
+	"svc/tools"
+)
+
+// machineFlags name the machine that a command reads.
+func machineFlags(fs *flag.FlagSet, m *tools.Machine) {
+	fs.StringVar(&m.Root, "root", "", "root folder of the machine, such as a mounted disk")
+	fs.StringVar(&m.Image, "image", "", "disk image of the machine")
+	fs.StringVar(&m.SSH, "ssh", "", "ssh destination of the running machine")
+}
+
+func (p *program) assessCommand() *ffcli.Command {
+	var in tools.AssessInput
+	fs := p.flagSet("assess")
+	machineFlags(fs, &in.Machine)
+	fs.StringVar(&in.Target, "target", "", "release to look at the machine for, such as debian-13")
+	fs.IntVar(&in.Limit, "limit", 0, "entries of each list in a summary")
+	fs.Func("detail", "summary or full (default full)", func(s string) error {
+		in.Detail = tools.Detail(s)
+		return nil
+	})
+	return p.command(fs, "svc assess --root DIR", "read a machine and say what it is",
+		noArgs(func(ctx context.Context) error {
+			if in.Detail == "" {
+				in.Detail = tools.DetailFull
+			}
+			return p.assess(ctx, in)
+		}))
+}
+
+// assess prints what could be read even where the package database is corrupt.
+func (p *program) assess(ctx context.Context, in tools.AssessInput) error {
+	result, err := tools.Assess(ctx, p.toolEnv(), in)
+	if err != nil && !errors.Is(err, assess.ErrCorrupt) {
+		return err
+	}
+	if printErr := p.print(result, func(w *view) { viewAssessment(w, &result) }); printErr != nil {
+		return printErr
+	}
+	if err != nil {
+		return err
+	}
+	return differs(inhibited(result.Findings))
+}
+
+func inhibited(findings []assess.Finding) bool {
+	for _, f := range findings {
+		if f.Inhibitor {
+			return true
+		}
+	}
+	return false
+}
+
+func viewAssessment(w *view, r *tools.AssessResult) {
+	a := &r.Assessment
+	total := func(name string, n int) int { return max(n, r.Total[name]) }
+	w.line("%s (%s), %s", a.System.Name, a.Release, a.System.Architecture)
+	w.table([][]string{
+		{"host", a.System.Hostname},
+		{"fingerprint", orNone(a.Fingerprint)},
+		{"packages", fmt.Sprintf("%d, %d chosen by a person", total("packages", len(a.Packages)), manual(a.Packages))},
+		{"services", fmt.Sprintf("%d enabled, %d written here", countUnits(a.Services, isEnabled), countUnits(a.Services, isLocal))},
+		{"accounts", fmt.Sprintf("%d of people", people(a.Users))},
+		{"cron jobs", fmt.Sprint(total("cron", len(a.Cron)))},
+		{"configuration", configLine(a.Configuration)},
+		{"databases", databaseLine(a.Databases)},
+	})
+	viewFindings(w, a.Findings)
+	viewSources(w, a.Sources)
+}
+
+func viewFindings(w *view, findings []assess.Finding) {
+	if len(findings) == 0 {
+		return
+	}
+	w.title("Findings")
+	for _, f := range findings {
+		mark := string(f.Severity)
+		if f.Inhibitor {
+			mark = "INHIBITOR"
+		}
+		w.line("  %-9s  %s  (%s)", mark, f.Title, f.Key)
+		for _, e := range f.Evidence[:min(3, len(f.Evidence))] {
+			w.line("             %s", place(e))
+		}
+		for _, r := range f.Remediations {
+			w.line("             → %s", r.Text)
+		}
+	}
+}
+
+// viewSources says what could not be read; what is just not there is normal.
+func viewSources(w *view, sources []assess.Source) {
+	var rows [][]string
+	for _, s := range sources {
+		if s.State == assess.SourceUnreadable || s.State == assess.SourceCorrupt {
+			rows = append(rows, []string{string(s.State), s.What, s.Detail})
+		}
+	}
+	if len(rows) > 0 {
+		w.title("Not looked at")
+		w.table(rows)
+	}
+}
+
+func place(e assess.Evidence) string {
+	if e.Line == 0 {
+		return e.Path
+	}
+	return fmt.Sprintf("%s:%d", e.Path, e.Line)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func manual(packages []assess.Package) (n int) {
+	for _, p := range packages {
+		if p.Manual {
+			n++
+		}
+	}
+	return n
+}
+
+func isEnabled(u assess.Unit) bool { return u.State == "enabled" }
+func isLocal(u assess.Unit) bool   { return u.Local }
+
+func countUnits(units []assess.Unit, counts func(assess.Unit) bool) (n int) {
+	for _, u := range units {
+		if counts(u) {
+			n++
+		}
+	}
+	return n
+}
+
+func people(users []assess.User) (n int) {
+	for _, u := range users {
+		if !u.System {
+			n++
+		}
+	}
+	return n
+}
+
+func configLine(files []assess.ConfigFile) string {
+	counts := map[assess.ConfigState]int{}
+	for _, f := range files {
+		if !f.Machine {
+			counts[f.State]++
+		}
+	}
+	return fmt.Sprintf("%d changed, %d that no package owns, %d deleted, %d unreadable",
+		counts[assess.ConfigChanged], counts[assess.ConfigUnowned], counts[assess.ConfigMissing], counts[assess.ConfigUnreadable])
+}
+
+func databaseLine(databases []assess.Database) string {
+	line := ""
+	for i, d := range databases {
+		if i > 0 {
+			line += ", "
+		}
+		line += d.Engine + " " + d.Version
+	}
+	return orNone(line)
+}

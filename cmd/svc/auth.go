@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/agent/token"
+	"svc/backend/api"
+	"svc/backend/client"
+)
+
+func (p *program) authCommand() *ffcli.Command {
+	return p.command(p.flagSet("auth"), "svc auth [--server URL] TOKEN", "store the API token; - reads it from stdin", p.auth,
+		p.command(p.flagSet("status"), "svc auth status", "say which token is used, and whether the service takes it", noArgs(p.authStatus)),
+		p.command(p.flagSet("logout"), "svc auth logout", "forget the stored token and server", noArgs(p.authLogout)),
+	)
+}
+
+// auth stores a token, and the server with it where one is given.
+func (p *program) auth(_ context.Context, args []string) error {
+	if len(args) != 1 {
+		return usagef("auth takes one token, or - to read it from stdin")
+	}
+	t, err := p.readToken(args[0])
+	if err != nil {
+		return err
+	}
+	if err := api.CheckToken(t); err != nil {
+		return usagef("%w; nothing was stored", err)
+	}
+	if p.settings.server == "" {
+		return usagef("a token belongs to a server: use svc auth --server URL TOKEN; nothing was stored")
+	}
+	if err := checkServer(p.settings.server); err != nil {
+		return err
+	}
+	if err := p.writeConfig("server", p.settings.server); err != nil {
+		return err
+	}
+	place, err := p.tokens().Set(t)
+	if err != nil {
+		return err
+	}
+	return p.print(struct {
+		Server string      `json:"server"`
+		Stored token.Place `json:"stored"`
+	}{p.settings.server, place}, func(w *view) {
+		if place == token.File {
+			w.line("no OS keyring here: the token is stored in %s, readable by you alone", p.paths.config("token"))
+			return
+		}
+		w.line("the token is stored in the OS keyring")
+	})
+}
+
+func (p *program) readToken(arg string) (string, error) {
+	if arg != "-" {
+		return arg, nil
+	}
+	line, err := bufio.NewReader(io.LimitReader(p.stdin, 4096)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	return strings.TrimSpace(line), nil
+}
+
+func checkServer(s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return usagef("%q is no URL of a service, such as https://svc.example.org; nothing was stored", s)
+	}
+	return checkLine("the URL", s)
+}
+
+// authStatus says what the service would see.
+func (p *program) authStatus(ctx context.Context) error {
+	_, place, err := p.tokens().Get()
+	if errors.Is(err, token.ErrNone) && p.settings.server == "" {
+		return p.print(map[string]string{"service": "embedded"}, func(w *view) {
+			w.line("no token and no server are set: svc uses the backend built into it, on this machine")
+		})
+	}
+	if err != nil {
+		return err
+	}
+	c, err := p.client(ctx)
+	if err != nil {
+		return err
+	}
+	account, err := client.Call(ctx, c, api.GetAccount, api.None{})
+	if err != nil {
+		return err
+	}
+	return p.print(struct {
+		Server  string      `json:"server"`
+		Token   token.Place `json:"token"`
+		Account int64       `json:"account_id"`
+		Name    string      `json:"name"`
+	}{p.settings.server, place, account.AccountID, account.Name}, func(w *view) {
+		w.line("%s takes the token of the %s: account %d, %s", p.settings.server, place, account.AccountID, account.Name)
+	})
+}
+
+func (p *program) authLogout(context.Context) error {
+	had, err := p.tokens().Delete()
+	if err != nil {
+		return err
+	}
+	if err := p.writeConfig("server", ""); err != nil {
+		return err
+	}
+	return p.print(map[string]bool{"removed": had}, func(w *view) {
+		if had {
+			w.line("the stored token is removed")
+			return
+		}
+		w.line("no token was stored")
+	})
+}
+
+// writeConfig sets one key of the configuration file, or removes it where the
+// value is empty; all else in the file stays as it is.
+func (p *program) writeConfig(key, value string) error {
+	path := p.settings.config
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("reading the configuration: %w", err)
+	}
+	var kept []string
+	for line := range strings.Lines(string(old)) {
+		if name, _, _ := strings.Cut(strings.TrimSpace(line), " "); name != key {
+			kept = append(kept, strings.TrimRight(line, "\n"))
+		}
+	}
+	if value != "" {
+		kept = append(kept, key+" "+value)
+	}
+	if len(kept) == 0 && old == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("writing the configuration: %w", err)
+	}
+	if err := renameio.WriteFile(path, []byte(strings.Join(kept, "\n")+"\n"), 0o600); err != nil {
+		return fmt.Errorf("writing the configuration: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"svc/agent/token"
+	"svc/backend"
+	"svc/backend/client"
+)
+
+// client opens the service: the server that is set, or the backend built in.
+func (p *program) client(ctx context.Context) (*client.Client, error) {
+	t, _, err := p.tokens().Get()
+	switch none := errors.Is(err, token.ErrNone); {
+	case err != nil && !none:
+		return nil, err
+	case none && p.settings.server == "":
+		return p.embedded(ctx)
+	case none:
+		return nil, usagef("a server is set (%s) but no token: store one with svc auth --server URL TOKEN, or set %s", p.settings.server, token.Variable)
+	case p.settings.server == "":
+		return nil, usagef("a token is set but no server: use --server, SVC_SERVER or svc auth --server URL TOKEN; or remove the token (svc auth logout) to use the backend built in")
+	}
+	return client.New(p.settings.server, t, client.Options{UserAgent: "svc/" + version()})
+}
+
+// embedded opens the backend in this process, on the user's own data.
+func (p *program) embedded(ctx context.Context) (*client.Client, error) {
+	c, closer, err := backend.OpenEmbedded(ctx, p.paths.dataDir, backend.Config{
+		Log: p.logger(), Version: version(), Commit: commit(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, closer)
+	return c, nil
+}

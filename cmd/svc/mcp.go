@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/agent"
+	"svc/backend/client"
+)
+
+func (p *program) mcpCommand() *ffcli.Command {
+	fs := p.flagSet("mcp")
+	printConfig := fs.Bool("print-config", false, "print the entry for an agent's configuration and exit")
+	return p.command(fs, "svc mcp [--print-config]", "serve the tools to a coding agent, over stdin and stdout",
+		noArgs(func(ctx context.Context) error {
+			if *printConfig {
+				return p.printConfig()
+			}
+			return p.mcp(ctx)
+		}))
+}
+
+// mcp serves until stdin ends. All calls share one client.
+func (p *program) mcp(ctx context.Context) error {
+	env := p.toolEnv()
+	env.Log = slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	env.Progress = nil
+	env.Client = shared(p.client)
+	return agent.Serve(ctx, env, io.NopCloser(p.stdin), writeNopCloser{p.stdout}, agent.Options{Version: version(), Log: env.Log})
+}
+
+// shared opens a client once; a failure is tried again at the next call.
+func shared(open func(context.Context) (*client.Client, error)) func(context.Context) (*client.Client, error) {
+	var mu sync.Mutex
+	var opened *client.Client
+	return func(ctx context.Context) (*client.Client, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if opened != nil {
+			return opened, nil
+		}
+		// The client outlives the call that opens it.
+		c, err := open(context.WithoutCancel(ctx))
+		if err == nil {
+			opened = c
+		}
+		return c, err
+	}
+}
+
+type writeNopCloser struct{ io.Writer }
+
+func (writeNopCloser) Close() error { return nil }
+
+func (p *program) printConfig() error {
+	executable, err := os.Executable()
+	if err == nil {
+		executable, err = filepath.EvalSymlinks(executable)
+	}
+	if err != nil {
+		return fmt.Errorf("finding this program: %w", err)
+	}
+	return agent.PrintConfig(p.stdout, executable, p.env)
+}

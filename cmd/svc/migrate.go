@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/tools"
+)
+
+func (p *program) migrateCommand() *ffcli.Command {
+	var in tools.MigrateInput
+	fs := p.flagSet("migrate")
+	machineFlags(fs, &in.Machine)
+	fs.StringVar(&in.Target, "target", "", "release to move to, such as debian-13")
+	fs.StringVar(&in.Out, "out", "", "folder to write to: new, empty, or that of an earlier migration")
+	fs.BoolVar(&in.Confirm, "confirm", false, "write the artifacts, and claim the machine's licence seat")
+	fs.BoolVar(&in.Preflight, "preflight", false, "plan, and write nothing; free")
+	fs.BoolVar(&in.IncludeSecrets, "include-secrets", false, "carry keys, password digests and files closed to others in the role")
+	return p.command(fs, "svc migrate --root DIR --target RELEASE (--preflight | --out DIR --confirm)", "plan a machine's move, and write the role that makes it",
+		noArgs(func(ctx context.Context) error {
+			result, err := tools.Migrate(ctx, p.toolEnv(), in)
+			if err != nil {
+				return err
+			}
+			if err := p.print(result, func(w *view) { viewMigration(w, result) }); err != nil {
+				return err
+			}
+			return differs(len(result.Inhibitors) > 0)
+		}))
+}
+
+func viewMigration(w *view, r tools.MigrateResult) {
+	w.line("%s to %s: %s, each accounted for", r.Source, r.Target, plural(r.Sum.Total, "package"))
+	w.table([][]string{
+		{"same name", fmt.Sprint(r.Sum.Same)},
+		{"renamed", fmt.Sprint(r.Sum.Renamed)},
+		{"split, merged, replaced", fmt.Sprintf("%d, %d, %d", r.Sum.Split, r.Sum.Merged, r.Sum.Replaced)},
+		{"come by themselves", fmt.Sprint(r.Sum.Included)},
+		{"no counterpart", fmt.Sprint(r.Sum.Removed)},
+		{"unknown", fmt.Sprint(r.Sum.Unknown)},
+	})
+	w.line("The role installs %s.", plural(r.Install, "package"))
+	actions := ""
+	for i, action := range slices.Sorted(maps.Keys(r.Configuration)) {
+		if i > 0 {
+			actions += ", "
+		}
+		actions += fmt.Sprintf("%d %s", r.Configuration[action], action)
+	}
+	w.line("Configuration: %s.", orNone(actions))
+	viewHeadlines(w, "Inhibitors", r.Inhibitors)
+	viewHeadlines(w, "To know", r.Findings)
+	if r.Preflight {
+		w.title("Nothing was written: this was a preflight.")
+		return
+	}
+	w.title("Written to %s", r.Out)
+	rows := [][]string{}
+	for _, a := range r.Artifacts {
+		rows = append(rows, []string{a.SHA256[:12], a.Path})
+	}
+	w.table(append(rows, []string{"", fmt.Sprintf("role/ (%s)", plural(r.RoleFiles, "file"))}))
+	if r.SeatClaimed {
+		w.line("A licence seat was claimed for the machine; repeating this costs nothing.")
+	}
+	w.line("Next: read report.html, then ansible-playbook -i HOST, %s/site.yml", r.Out)
+}
+
+func viewHeadlines(w *view, title string, headlines []tools.Headline) {
+	if len(headlines) == 0 {
+		return
+	}
+	w.title("%s", title)
+	for _, h := range headlines {
+		if h.Severity != "info" {
+			w.line("  %-6s  %s  (%s)", h.Severity, h.Title, h.Key)
+		}
+	}
+}

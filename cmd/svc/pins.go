@@ -1,0 +1,81 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"svc/backend/api"
+	"svc/backend/api/attest"
+)
+
+// pins are the services' public keys as this user first saw them, a file for
+// each service: an attestation is checked offline against these.
+type pins struct{ dir string }
+
+func (p *program) pins() pins { return pins{p.paths.data("keys")} }
+
+// file is where the keys of a service are kept; "" is the one built in.
+func (k pins) file(server string) string {
+	if server == "" {
+		return filepath.Join(k.dir, "embedded.pem")
+	}
+	name := sha256.Sum256([]byte(server))
+	return filepath.Join(k.dir, hex.EncodeToString(name[:8])+".pem")
+}
+
+// Keys are the pinned keys of a service.
+func (k pins) Keys(server string) ([]ed25519.PublicKey, error) {
+	b, err := readBounded(k.file(server), 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("no keys of this service are pinned here yet: name the file of its public keys with --key")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the pinned keys: %w", err)
+	}
+	return attest.ParsePublicKeys(b)
+}
+
+// Trust pins the keys of a service at first use, and afterwards takes new ones
+// only beside one that is pinned: a service that shows none of those is not the
+// one that was trusted.
+func (k pins) Trust(server string, published []api.Key) ([]ed25519.PublicKey, error) {
+	var all strings.Builder
+	for _, key := range published {
+		all.WriteString(strings.TrimSpace(key.PEM) + "\n")
+	}
+	keys, err := attest.ParsePublicKeys([]byte(all.String()))
+	if err != nil {
+		return nil, fmt.Errorf("reading the service's keys: %w", err)
+	}
+	pinned, err := k.Keys(server)
+	if err == nil && !shareOne(pinned, keys) {
+		return nil, fmt.Errorf("the service shows other keys than when it was first used (%s); nothing was written: if that is right, remove that file", k.file(server))
+	}
+	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("pinning the service's keys: %w", err)
+	}
+	if err := renameio.WriteFile(k.file(server), []byte(all.String()), 0o600); err != nil {
+		return nil, fmt.Errorf("pinning the service's keys: %w", err)
+	}
+	return keys, nil
+}
+
+func shareOne(a, b []ed25519.PublicKey) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x.Equal(y) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+)
+
+// print writes a result to stdout: as JSON, or as a person's view.
+func (p *program) print(v any, person func(*view)) error {
+	if p.settings.json {
+		e := json.NewEncoder(p.stdout)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(v)
+	}
+	w := &view{out: p.stdout}
+	person(w)
+	return w.err
+}
+
+// view writes lines for a person and keeps the first error. What comes from a
+// machine is shown without control characters: a terminal obeys them.
+type view struct {
+	out io.Writer
+	err error
+}
+
+func (v *view) line(format string, args ...any) {
+	if v.err != nil {
+		return
+	}
+	_, v.err = fmt.Fprintln(v.out, strings.TrimRight(printable(fmt.Sprintf(format, args...)), " "))
+}
+
+// title starts a section.
+func (v *view) title(format string, args ...any) {
+	v.line("")
+	v.line(format, args...)
+}
+
+// table writes rows in aligned columns.
+func (v *view) table(rows [][]string) {
+	if v.err != nil {
+		return
+	}
+	w := tabwriter.NewWriter(v.out, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i := range row {
+			row[i] = printable(row[i])
+		}
+		fmt.Fprintln(w, "  "+strings.Join(row, "\t"))
+	}
+	v.err = w.Flush()
+}
+
+// printable replaces what a terminal would obey.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Cf) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// plural is "1 file" or "2 files".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

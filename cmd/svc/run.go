@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/backend/api"
+	"svc/tools"
+)
+
+// program is one run of svc: its streams, its settings and what it has opened.
+type program struct {
+	env            func(string) string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	settings       settings
+	paths          paths
+	sets           []*flag.FlagSet // of every command, to see which settings were given
+	usage          string          // of the command whose flags did not parse
+	closers        []io.Closer
+}
+
+// run is the whole program: it returns the exit code.
+func run(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &program{env: env, stdin: stdin, stdout: stdout, stderr: stderr, paths: pathsOf(env)}
+	err := p.execute(ctx, args)
+	for _, c := range p.closers {
+		err = errors.Join(err, c.Close())
+	}
+	p.report(err)
+	return exitCode(err)
+}
+
+// execute parses the arguments and runs the command they name.
+func (p *program) execute(ctx context.Context, args []string) error {
+	root := p.root()
+	err := root.Parse(args)
+	var group ffcli.NoExecError
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		_, err = fmt.Fprintln(p.stdout, p.usage)
+		return err
+	case errors.As(err, &group):
+		return p.incomplete(group.Command)
+	case err != nil:
+		return usagef("%w", err)
+	}
+	return root.Run(ctx)
+}
+
+// incomplete answers a group of commands that was called without one of them.
+func (p *program) incomplete(group *ffcli.Command) error {
+	if rest := group.FlagSet.Args(); len(rest) > 0 {
+		return usagef("unknown command %q: see %s -h", rest[0], group.Name)
+	}
+	var names []string
+	for _, c := range group.Subcommands {
+		names = append(names, c.Name)
+	}
+	return usagef("%s needs a command: %s", group.Name, strings.Join(names, ", "))
+}
+
+// report says on stderr why the program did not do what it was asked.
+func (p *program) report(err error) {
+	var own *exitError
+	if err == nil || errors.As(err, &own) && own.err == nil {
+		return
+	}
+	fmt.Fprintf(p.stderr, "svc: %v\n", err)
+}
+
+// root is the command tree.
+func (p *program) root() *ffcli.Command {
+	return p.group("svc", "move Linux VMs between operating-system releases",
+		p.assessCommand(),
+		p.migrateCommand(),
+		p.mcpCommand(),
+		p.authCommand(),
+		p.accountCommand(),
+		p.attestCommand(),
+		p.serveCommand(),
+		p.adminCommand(),
+		p.versionCommand(),
+	)
+}
+
+// group is a command that only holds others.
+func (p *program) group(name, help string, commands ...*ffcli.Command) *ffcli.Command {
+	return &ffcli.Command{
+		Name: name, ShortHelp: help, ShortUsage: name + " COMMAND",
+		FlagSet: p.flagSet(name), UsageFunc: p.keepUsage, Subcommands: commands,
+	}
+}
+
+// command is a command that does something. Its flags may stand before and
+// after its arguments; run gets the arguments.
+func (p *program) command(fs *flag.FlagSet, usage, help string, run func(ctx context.Context, args []string) error, sub ...*ffcli.Command) *ffcli.Command {
+	return &ffcli.Command{
+		Name: fs.Name(), ShortUsage: usage, ShortHelp: help,
+		FlagSet: fs, UsageFunc: p.keepUsage, Subcommands: sub,
+		Exec: func(ctx context.Context, args []string) error {
+			args, err := interspersed(fs, args)
+			if errors.Is(err, flag.ErrHelp) {
+				_, err = fmt.Fprintln(p.stdout, p.usage)
+				return err
+			}
+			if err != nil {
+				return usagef("%w", err)
+			}
+			if err := p.resolveSettings(); err != nil {
+				return err
+			}
+			return run(ctx, args)
+		},
+	}
+}
+
+// noArgs refuses arguments that a command does not take.
+func noArgs(run func(ctx context.Context) error) func(context.Context, []string) error {
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 0 {
+			return usagef("unexpected argument %q", args[0])
+		}
+		return run(ctx)
+	}
+}
+
+// interspersed parses flags that stand after arguments.
+func interspersed(fs *flag.FlagSet, args []string) (rest []string, err error) {
+	for len(args) > 0 {
+		rest = append(rest, args[0])
+		if err := fs.Parse(args[1:]); err != nil {
+			return nil, err
+		}
+		args = fs.Args()
+	}
+	return rest, nil
+}
+
+// flagSet is a flag set with the settings of every command.
+func (p *program) flagSet(name string) *flag.FlagSet {
+	fs := flag.NewFlagSet(name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard) // run prints help and errors, once
+	p.settings.common(fs, p.paths)
+	p.sets = append(p.sets, fs)
+	return fs
+}
+
+func (p *program) keepUsage(c *ffcli.Command) string {
+	p.usage = strings.TrimSpace(ffcli.DefaultUsageFunc(c))
+	return p.usage
+}
+
+// logger writes to stderr: text for people, JSON where a program reads it.
+func (p *program) logger() *slog.Logger {
+	level := slog.LevelWarn
+	if p.settings.verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// toolEnv is what the tools run in. The service is opened at the first call
+// that needs it.
+func (p *program) toolEnv() *tools.Env {
+	return &tools.Env{
+		Client:   p.client,
+		Log:      p.logger(),
+		Progress: newProgress(p.stderr),
+		Now:      time.Now,
+		Version:  version(),
+		Trust: func(published []api.Key) ([]ed25519.PublicKey, error) {
+			return p.pins().Trust(p.settings.server, published)
+		},
+	}
+}

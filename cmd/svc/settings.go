@@ -1,0 +1,121 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"path/filepath"
+
+	"github.com/peterbourgon/ff/v3"
+
+	"svc/agent/token"
+)
+
+// settings may come from a flag, from the environment (SVC_ and the flag's
+// name) or from the configuration file, in that order. What makes a command
+// act is never among them.
+type settings struct {
+	server  string
+	config  string
+	json    bool
+	verbose bool
+
+	db string
+
+	listen        string
+	metricsListen string
+	index         string
+	advisories    string
+	signingKey    string
+	tlsCert       string
+	tlsKey        string
+}
+
+// common are the settings of every command.
+func (s *settings) common(fs *flag.FlagSet, p paths) {
+	fs.StringVar(&s.server, "server", "", "URL of the service; without one, the backend built into svc")
+	fs.StringVar(&s.config, "config", p.config("config"), "configuration file")
+	fs.BoolVar(&s.json, "json", false, "print JSON")
+	fs.BoolVar(&s.verbose, "verbose", false, "say on stderr what is done")
+}
+
+// store is where the data of the service are.
+func (s *settings) store(fs *flag.FlagSet, p paths) {
+	fs.StringVar(&s.db, "db", "sqlite:"+p.data("svc.db"), "store: sqlite:PATH or postgres://…")
+}
+
+// serving are the settings of the service itself.
+func (s *settings) serving(fs *flag.FlagSet, p paths) {
+	s.store(fs, p)
+	fs.StringVar(&s.listen, "listen", "127.0.0.1:8443", "address to serve on; port 0 picks one")
+	fs.StringVar(&s.metricsListen, "metrics-listen", "", "address of /metrics and /ready; none where empty")
+	fs.StringVar(&s.index, "index", "", "index file; the built-in one where empty")
+	fs.StringVar(&s.advisories, "advisories", "", "advisory feed file")
+	fs.StringVar(&s.signingKey, "signing-key", p.data("signing-key.pem"), "Ed25519 key that signs attestations; made on first use")
+	fs.StringVar(&s.tlsCert, "tls-cert", "", "certificate file; plain HTTP where empty")
+	fs.StringVar(&s.tlsKey, "tls-key", "", "key file of the certificate")
+}
+
+// resolveSettings fills in what the flags left open from the environment and
+// the configuration file.
+func (p *program) resolveSettings() error {
+	all := flag.NewFlagSet("settings", flag.ContinueOnError)
+	var given []string
+	resolved := p.settings
+	resolved.common(all, p.paths)
+	resolved.serving(all, p.paths)
+	for _, fs := range p.sets {
+		fs.Visit(func(f *flag.Flag) {
+			if all.Lookup(f.Name) != nil {
+				given = append(given, "-"+f.Name+"="+f.Value.String())
+			}
+		})
+	}
+	err := ff.Parse(all, given,
+		ff.WithEnvVarPrefix("SVC"),
+		ff.WithConfigFileFlag("config"),
+		ff.WithConfigFileParser(ff.PlainParser),
+		ff.WithAllowMissingConfigFile(true))
+	if err != nil {
+		return usagef("reading settings: %w", err)
+	}
+	p.settings = resolved
+	return nil
+}
+
+// paths are the user's folders, by the XDG base directory specification.
+type paths struct {
+	configDir, dataDir, stateDir string
+}
+
+func pathsOf(env func(string) string) paths {
+	dir := func(variable, fallback string) string {
+		// The specification has relative paths ignored.
+		if d := env(variable); filepath.IsAbs(d) {
+			return filepath.Join(d, "svc")
+		}
+		return filepath.Join(env("HOME"), fallback, "svc")
+	}
+	return paths{
+		configDir: dir("XDG_CONFIG_HOME", ".config"),
+		dataDir:   dir("XDG_DATA_HOME", ".local/share"),
+		stateDir:  dir("XDG_STATE_HOME", ".local/state"),
+	}
+}
+
+func (p paths) config(name string) string { return filepath.Join(p.configDir, name) }
+func (p paths) data(name string) string   { return filepath.Join(p.dataDir, name) }
+
+// tokens is the token store of this user.
+func (p *program) tokens() token.Store {
+	return token.Store{File: p.paths.config("token"), Env: p.env}
+}
+
+// once refuses a setting that can't be written into the configuration file.
+func checkLine(what, s string) error {
+	for _, r := range s {
+		if r < ' ' {
+			return fmt.Errorf("%s has a control character", what)
+		}
+	}
+	return nil
+}

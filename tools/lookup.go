@@ -1,0 +1,70 @@
+package tools
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/client"
+	"svc/tools/migration"
+)
+
+// lookUp asks the index about every package of the machine, in batches.
+func (m *move) lookUp(ctx context.Context) (migration.Input, error) {
+	in := migration.Input{
+		Assessment: m.a, Target: m.target, Translations: map[string]api.Translation{}, Relocations: map[string][]api.Relocation{},
+		IncludeSecrets: m.in.IncludeSecrets,
+		PathExists: func(path string) bool {
+			_, err := m.host.FS().Stat(strings.TrimPrefix(path, "/"))
+			return err == nil
+		},
+	}
+	names := []string{}
+	for _, p := range m.a.Packages {
+		names = append(names, p.Name)
+	}
+	for batch := range slices.Chunk(names, api.MaxBatch) {
+		r, err := client.Call(ctx, m.client, api.Resolve, api.ResolveRequest{Release: m.a.Release, Packages: batch})
+		if err != nil {
+			return in, err
+		}
+		in.IndexVersion = r.IndexVersion
+		in.Resolutions = append(in.Resolutions, r.Results...)
+	}
+	return in, m.translate(ctx, &in)
+}
+
+// translate asks what the canonicals become, and where their configuration goes.
+func (m *move) translate(ctx context.Context, in *migration.Input) error {
+	for batch := range slices.Chunk(canonicals(in.Resolutions), api.MaxBatch) {
+		request := api.TranslateRequest{Source: m.a.Release, Target: m.target.Slug, Canonicals: batch}
+		t, err := client.Call(ctx, m.client, api.Translate, request)
+		if err != nil {
+			return err
+		}
+		for _, r := range t.Results {
+			in.Translations[r.Canonical] = r
+		}
+		c, err := client.Call(ctx, m.client, api.ConfigPaths, request)
+		if err != nil {
+			return err
+		}
+		for _, r := range c.Results {
+			in.Relocations[r.Canonical] = r.Relocations
+		}
+	}
+	return nil
+}
+
+// canonicals are the distinct canonicals of resolutions, sorted.
+func canonicals(resolutions []api.Resolution) []string {
+	all := []string{}
+	for _, r := range resolutions {
+		if r.Canonical != nil {
+			all = append(all, *r.Canonical)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,18 @@
+package tools
+
+import (
+	"context"
+
+	"svc/assess/host"
+)
+
+// Machine names the machine that a tool reads: exactly one of its members.
+type Machine struct {
+	Root  string `json:"root,omitempty" jsonschema:"path of the machine's root folder on this host, such as a mounted disk"`
+	Image string `json:"image,omitempty" jsonschema:"path of the machine's disk image on this host"`
+	SSH   string `json:"ssh,omitempty" jsonschema:"ssh destination of the running machine: user@host"`
+}
+
+func (m Machine) open(ctx context.Context) (host.Host, error) {
+	return host.Open(ctx, host.Location{Root: m.Root, Image: m.Image, SSH: m.SSH})
+}

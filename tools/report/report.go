@@ -1,0 +1,127 @@
+// Package report renders a plan as one page for people: the sum as a picture,
+// what stops the move first, then what changes and what needs a person. The
+// page needs nothing but itself: no script, no font, no network.
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+
+	"svc/assess"
+	"svc/backend/api"
+	"svc/tools/migration"
+)
+
+//go:embed report.html
+var page string
+
+var parsed = template.Must(template.New("report").Funcs(template.FuncMap{"percent": percent}).Parse(page))
+
+// slice is one part of the picture.
+type slice struct {
+	Relation api.Relation
+	Text     string
+	Count    int
+	X, Width float64 // in percent of the whole
+}
+
+// meaning says what each relation is to a reader.
+var meaning = map[api.Relation]string{
+	api.RelationSame: "keep their name", api.RelationRenamed: "have another name", api.RelationSplit: "are split",
+	api.RelationMerged: "are merged into others", api.RelationReplaced: "are replaced", api.RelationIncluded: "come by themselves",
+	api.RelationRemoved: "have no counterpart", api.RelationUnknown: "are not known",
+}
+
+// group is a set of configuration files with one fate.
+type group struct {
+	Title string
+	Files []migration.Config
+}
+
+// content is what the page shows.
+type content struct {
+	Plan      *migration.Plan
+	System    assess.System
+	Slices    []slice
+	Findings  []assess.Finding // that do not stop the move
+	Questions []migration.Package
+	Groups    []group
+	Unread    []assess.Source
+	Applied   int // units whose state the role sets
+	Tool      string
+}
+
+// Render makes the page.
+func Render(p *migration.Plan, a *assess.Assessment, tool string) ([]byte, error) {
+	c := content{Plan: p, System: a.System, Slices: slices(p), Tool: tool}
+	for _, f := range append(append([]assess.Finding{}, p.Findings...), a.Findings...) {
+		if !f.Inhibitor {
+			c.Findings = append(c.Findings, f)
+		}
+	}
+	for _, r := range p.Packages {
+		if r.Manual && !r.Install && (r.Relation == api.RelationUnknown || r.Relation == api.RelationRemoved && r.Role != string(api.RoleLib) || len(r.Targets) > 0 && r.Confidence < migration.Sure) {
+			c.Questions = append(c.Questions, r)
+		}
+	}
+	for _, s := range p.Services {
+		if s.Apply {
+			c.Applied++
+		}
+	}
+	for _, s := range a.Sources {
+		if s.State == assess.SourceUnreadable || s.State == assess.SourceCorrupt {
+			c.Unread = append(c.Unread, s)
+		}
+	}
+	c.Groups = groups(p.Configuration)
+	var b bytes.Buffer
+	if err := parsed.Execute(&b, c); err != nil {
+		return nil, fmt.Errorf("rendering the report: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+func slices(p *migration.Plan) (all []slice) {
+	count := map[api.Relation]int{}
+	for _, r := range p.Packages {
+		count[r.Relation]++
+	}
+	x := 0.0
+	for _, relation := range api.Relations {
+		if n := count[relation]; n > 0 {
+			width := 100 * float64(n) / float64(len(p.Packages))
+			all = append(all, slice{relation, meaning[relation], n, x, width})
+			x += width
+		}
+	}
+	return all
+}
+
+func groups(files []migration.Config) (all []group) {
+	for _, g := range []struct {
+		action migration.Action
+		title  string
+	}{
+		{migration.Manual, "A person has to carry over"},
+		{migration.Convert, "Carried to a new place, to be checked"},
+		{migration.Copy, "Carried over as it is"},
+		{migration.Remove, "Removed, as on the source"},
+		{migration.LeftOut, "Left out"},
+	} {
+		found := group{Title: g.title}
+		for _, f := range files {
+			if f.Action == g.action {
+				found.Files = append(found.Files, f)
+			}
+		}
+		if len(found.Files) > 0 {
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
+func percent(f float64) string { return fmt.Sprintf("%.2f%%", f) }

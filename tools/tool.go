@@ -1,0 +1,116 @@
+// Package tools is what agents and people can do with svc. Each tool is a
+// function of an environment and an input; the command line and the MCP server
+// call the same functions.
+package tools
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"svc/backend/api"
+	"svc/backend/client"
+)
+
+// Env is everything that tools take from outside.
+type Env struct {
+	// Client opens the service, embedded or remote, on first use.
+	Client func(ctx context.Context) (*client.Client, error)
+	// Log gets what a person who searches for a fault needs.
+	Log *slog.Logger
+	// Progress is told how far a long step is; nil where nobody looks.
+	Progress func(what string, done, total int)
+	// Now is the time; artifacts never depend on it.
+	Now func() time.Time
+	// Version of the program, for attestations and reports.
+	Version string
+	// Trust gives those of the service's keys that this user trusts, and pins
+	// them at first use; nil trusts what the service says.
+	Trust func(published []api.Key) ([]ed25519.PublicKey, error)
+	// Resources keeps what a result was too small for; nil where nobody reads it.
+	Resources Resources
+}
+
+// Resources keeps documents that a cut result names.
+type Resources interface {
+	// Put keeps a JSON document and gives the URI under which it can be read.
+	Put(name string, document []byte) (uri string)
+}
+
+// Hints tell a client what a call may do. All four are always sent: clients
+// that run without a person refuse a tool that leaves one open.
+type Hints struct {
+	ReadOnly    bool // changes nothing anywhere
+	Destructive bool // may replace or delete what is there
+	Idempotent  bool // a repeat changes nothing more
+	OpenWorld   bool // talks to machines that the user names
+}
+
+// Tool is one thing that an agent can do.
+type Tool struct {
+	Name        string
+	Title       string
+	Description string
+	Hints       Hints
+	Input       *jsonschema.Schema
+	Output      *jsonschema.Schema
+	// Call decodes args strictly, runs the tool and gives a value of Output.
+	Call func(ctx context.Context, env *Env, args json.RawMessage) (any, error)
+}
+
+// All lists every tool in the order of documentation.
+func All() []Tool {
+	return []Tool{whoami(), assessTool(), migrateTool()}
+}
+
+// define makes a tool of a function: the schemas are those of In and Out.
+func define[In, Out any](t Tool, fn func(context.Context, *Env, In) (Out, error)) Tool {
+	t.Input, t.Output = schemaOf[In](), schemaOf[Out]()
+	t.Call = func(ctx context.Context, env *Env, args json.RawMessage) (any, error) {
+		in, err := decode[In](args)
+		if err != nil {
+			return nil, &InputError{Tool: t.Name, Err: err}
+		}
+		return fn(ctx, env, in)
+	}
+	return t
+}
+
+// decode takes the arguments of a call; none is an empty object.
+func decode[In any](args json.RawMessage) (in In, err error) {
+	if len(bytes.TrimSpace(args)) == 0 {
+		return in, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.DisallowUnknownFields()
+	return in, d.Decode(&in)
+}
+
+// InputError is a call whose input is not what the tool takes: nothing was done.
+type InputError struct {
+	Tool string
+	Err  error
+}
+
+func (e *InputError) Error() string {
+	return fmt.Sprintf("%v; nothing was done: see the input schema of %s", e.Err, e.Tool)
+}
+
+func (e *InputError) Unwrap() error { return e.Err }
+
+// NeedsConfirm is a call that would write, send or seat something and was not
+// confirmed. Nothing was done.
+type NeedsConfirm struct {
+	Would string // what a confirmed call does, as a sentence's rest: "write …"
+	Cost  string // a sentence: a seat or not
+}
+
+func (e *NeedsConfirm) Error() string {
+	return fmt.Sprintf("not confirmed, so nothing was written, sent or seated. With confirm this would %s. %s Repeat the call with confirm to go on.", e.Would, e.Cost)
+}
