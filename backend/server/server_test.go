@@ -38,12 +38,13 @@ var day = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 // service is a real server on a real store, with the log it wrote. Every
 // answer that a test gets is checked against the OpenAPI document.
 type service struct {
-	t      *testing.T
-	server *Server
-	db     store.Store
-	url    string
-	log    *lockedBuffer
-	router routers.Router
+	t          *testing.T
+	server     *Server
+	db         store.Store
+	closeStore func() error
+	url        string
+	log        *lockedBuffer
+	router     routers.Router
 }
 
 type lockedBuffer struct {
@@ -81,8 +82,9 @@ func start(t *testing.T, changes ...func(*Config)) *service {
 	}
 	s := New(c)
 	web := httptest.NewServer(s)
-	t.Cleanup(func() { web.Close(); db.Close() })
-	return &service{t: t, server: s, db: db, url: web.URL, log: log, router: documented(t)}
+	closeStore := sync.OnceValue(db.Close)
+	t.Cleanup(func() { web.Close(); is.NoErr(closeStore()) })
+	return &service{t: t, server: s, db: db, closeStore: closeStore, url: web.URL, log: log, router: documented(t)}
 }
 
 // documented routes requests by the OpenAPI document.
