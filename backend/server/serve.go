@@ -49,7 +49,8 @@ func (s *Server) Serve(ctx context.Context, c ServeConfig) error {
 	}
 	defer listener.Close()
 	servers := []*http.Server{httpServer(s, s.cfg.Log)}
-	listeners := []net.Listener{withTLS(netutil.LimitListener(listener, maxConnections), certificate)}
+	servers[0].TLSConfig = certificate
+	listeners := []net.Listener{netutil.LimitListener(listener, maxConnections)}
 	if c.MetricsListen != "" {
 		operations, err := net.Listen("tcp", c.MetricsListen)
 		if err != nil {
@@ -62,7 +63,7 @@ func (s *Server) Serve(ctx context.Context, c ServeConfig) error {
 	}
 	failed := make(chan error, len(servers))
 	for i := range servers {
-		go func() { failed <- servers[i].Serve(listeners[i]) }()
+		go func() { failed <- serve(servers[i], listeners[i]) }()
 	}
 	s.cfg.Log.Info("serving", "addr", listener.Addr().String(), "tls", certificate != nil)
 	if c.Ready != nil {
@@ -104,8 +105,16 @@ func httpServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
+// serve answers over TLS, HTTP/2 too, where the server has a certificate.
+func serve(h *http.Server, l net.Listener) error {
+	if h.TLSConfig == nil {
+		return h.Serve(l)
+	}
+	return h.ServeTLS(l, "", "")
+}
+
 // certificate is nil for plain HTTP.
-func (c ServeConfig) certificate() (*tls.Certificate, error) {
+func (c ServeConfig) certificate() (*tls.Config, error) {
 	if c.TLSCert == "" && c.TLSKey == "" {
 		return nil, nil
 	}
@@ -113,12 +122,5 @@ func (c ServeConfig) certificate() (*tls.Certificate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the TLS certificate: %w", err)
 	}
-	return &pair, nil
-}
-
-func withTLS(l net.Listener, certificate *tls.Certificate) net.Listener {
-	if certificate == nil {
-		return l
-	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12})
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
