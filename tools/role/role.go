@@ -162,7 +162,6 @@ func encode(b *bytes.Buffer, v any) error {
 	b.WriteString("---\n")
 	e := yaml.NewEncoder(b)
 	e.SetIndent(2)
-	e.CompactSeqIndent()
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("writing the role's variables: %w", err)
 	}
