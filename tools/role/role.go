@@ -112,11 +112,13 @@ type user struct {
 	Password text   `yaml:"password"`
 }
 
+// keyFile is a user's authorized keys. In a template, item.keys would be a
+// method.
 type keyFile struct {
-	User  text `yaml:"user"`
-	Group text `yaml:"group"`
-	Home  text `yaml:"home"`
-	Keys  text `yaml:"keys"`
+	User    text `yaml:"user"`
+	Group   text `yaml:"group"`
+	Home    text `yaml:"home"`
+	Content text `yaml:"content"` // of authorized_keys
 }
 
 type file struct {

@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# Migrates a real Debian 11 server to Debian 13: assess, plan, apply the role
+# to a real root, apply it again, compare. Needs root and what install.sh
+# installs. Prints a line for each check and ends with "N passed, N failed".
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e
+work=$(mktemp -d)
+target=$work/target
+out=$work/out
+passed=0 failed=0
+
+cleanup() {
+	umount -q -l "$target/proc" "$target/dev" "$work/tiny" 2>/dev/null || true
+	rm -rf --one-file-system "$work"
+}
+trap cleanup EXIT
+
+ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
+fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
+
+# check NAME COMMAND…: the command succeeds.
+check() {
+	local name=$1
+	shift
+	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
+}
+
+# exits NAME CODE COMMAND…: the command ends with this exit code.
+exits() {
+	local name=$1 want=$2 got=0
+	shift 2
+	"$@" >"$work/last.log" 2>&1 || got=$?
+	if [ "$got" = "$want" ]; then ok "$name"; else fail "$name: exit $got, not $want"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
+}
+
+# same NAME A B: two strings are equal.
+same() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1: $2, not $3"; fi; }
+
+svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }
+
+prepare() {
+	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
+	bash .ci/e2e/roots.sh
+	source=$cache/roots/bullseye-server
+	cp -a "$cache/roots/trixie-base" "$target"
+	mount -t proc proc "$target/proc"
+	mount --bind /dev "$target/dev"
+}
+
+migrate() {
+	exits "a preflight is done" 0 svc migrate --root "$source" --target debian-13 --preflight
+	same "a preflight writes nothing" "$(find "$work/out" 2>/dev/null)" ""
+	exits "without confirm nothing is done" 2 svc migrate --root "$source" --target debian-13 --out "$out"
+	exits "a migration is done" 0 svc migrate --root "$source" --target debian-13 --out "$out" --confirm
+	check "its attestation verifies offline" svc attest verify "$out/attestation.dsse.json"
+	(cd "$out" && find . -type f ! -name attestation.dsse.json -exec sha256sum {} + | sort) >"$work/first"
+	exits "a repeat is done" 0 svc migrate --root "$source" --target debian-13 --out "$out" --confirm
+	(cd "$out" && find . -type f ! -name attestation.dsse.json -exec sha256sum {} + | sort) >"$work/second"
+	check "a repeat gives the same bytes" diff "$work/first" "$work/second"
+	same "a repeat claims no second seat" "$(svc account --json | jsonget billable_instances)" 1
+	tamper
+	check "ansible-lint passes its production profile" lint
+}
+
+jsonget() { python3 -c 'import json,sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+
+# tamper changes one byte of the payload of a copy.
+tamper() {
+	python3 - "$out/attestation.dsse.json" "$work/tampered.json" <<-'PY'
+		import json, sys
+		e = json.load(open(sys.argv[1]))
+		p = e["payload"]
+		e["payload"] = p[:40] + ("A" if p[40] != "A" else "B") + p[41:]
+		json.dump(e, open(sys.argv[2], "w"))
+	PY
+	exits "a changed byte is found" 1 svc attest verify "$work/tampered.json"
+}
+
+lint() { (cd "$out" && ansible-lint --nocolor --offline --profile production site.yml role); }
+
+# apply runs the role on the target root; recommended packages would only take
+# time here.
+apply() {
+	(cd "$out" && ANSIBLE_NOCOWS=1 ansible-playbook -i "$target," -c community.general.chroot -e role_install_recommends=false -e ansible_python_interpreter=/usr/bin/python3 site.yml) >"$work/$1.log" 2>&1
+}
+
+apply_twice() {
+	apply first || true
+	check "the role applies" grep -q "unreachable=0 *failed=0" "$work/first.log"
+	grep -q "failed=0" "$work/first.log" || tail -n 40 "$work/first.log"
+	apply second || true
+	check "it changes nothing the second time" grep -qE "changed=0 +unreachable=0 +failed=0" "$work/second.log"
+	grep -qE "changed=0 " "$work/second.log" || grep -E "^(changed|fatal|TASK)" "$work/second.log" | grep -B1 -E "^(changed|fatal)" | head -n 40
+}
+
+plan() { python3 -c 'import json,sys; p=json.load(open(sys.argv[1])); exec(sys.argv[2])' "$out/plan.json" "$1"; }
+
+compare_packages() {
+	local name missing=""
+	for name in $(plan 'print(*p["install"])'); do
+		[ "$(chroot "$target" dpkg-query -W -f '${db:Status-Abbrev}' "$name" 2>/dev/null)" = "ii " ] || missing="$missing $name"
+	done
+	same "all packages of the plan are installed" "$missing" ""
+}
+
+# compare_files holds every file that the role carries against the source.
+compare_files() {
+	local wrong=""
+	while IFS=$'\t' read -r from to mode owner group; do
+		cmp -s "$source$from" "$target$to" || wrong="$wrong $to(content)"
+		[ "$(chroot "$target" stat -c '%04a %U %G' "$to" 2>/dev/null)" = "$mode $owner $group" ] || wrong="$wrong $to(mode)"
+	done < <(plan 'for c in p["configuration"]:
+ if c["action"] in ("copy","convert") and not c["link"]: print(c["from"],c["to"],c["mode"],c["owner"],c["group"],sep="\t")')
+	same "all carried files are there, byte by byte, with mode and owner" "$wrong" ""
+}
+
+unit_is() { same "$1 is $2" "$(systemctl --root="$target" is-enabled "$1" 2>/dev/null)" "$2"; }
+
+compare_machine() {
+	compare_packages
+	compare_files
+	unit_is shop-worker.service enabled
+	unit_is report.timer enabled
+	unit_is apt-daily.timer masked
+	unit_is fail2ban.service disabled
+	unit_is nftables.service enabled
+	unit_is apache2.service enabled
+	unit_is php8.4-fpm.service enabled
+	same "deploy has its ids and groups" "$(chroot "$target" id deploy)" "uid=1500(deploy) gid=1500(deploy) groups=1500(deploy),33(www-data),1600(webteam)"
+	same "anna is there" "$(chroot "$target" id -u anna)" 1501
+	check "deploy's key is there" grep -q deploy@ci "$target/home/deploy/.ssh/authorized_keys"
+	same "deploy's key is closed to others" "$(stat -c %a "$target/home/deploy/.ssh/authorized_keys")" 600
+	check "sudo takes its rules" chroot "$target" visudo -c
+	check "apache takes its configuration" chroot "$target" apache2ctl configtest
+	check "apache has the virtual host" sh -c "chroot '$target' apache2ctl -t -D DUMP_VHOSTS 2>&1 | grep -q shop.example.org"
+	check "sshd takes its configuration" chroot "$target" sh -c 'mkdir -p /run/sshd && /usr/sbin/sshd -t'
+	check "php-fpm takes its configuration" chroot "$target" php-fpm8.4 -t
+	check "mariadb takes its configuration" chroot "$target" mariadbd --user=mysql --help --verbose
+	check "the site is enabled" test -L "$target/etc/apache2/sites-enabled/shop.conf"
+	same "the time zone is carried over" "$(readlink "$target/etc/localtime")" /usr/share/zoneinfo/Europe/Vienna
+	check "no secret was carried over" test ! -e "$target/etc/ssl/private/shop.key"
+}
+
+compare_assessments() {
+	svc assess --root "$source" --json >"$work/before.json" || true
+	svc assess --root "$target" --json >"$work/after.json" || true
+	same "the machine keeps its fingerprint" "$(jsonget fingerprint <"$work/after.json")" "$(jsonget fingerprint <"$work/before.json")"
+	same "the machine is a Debian 13" "$(jsonget release <"$work/after.json")" debian-13
+}
+
+bad_input() {
+	mkdir "$work/foreign" "$work/tiny" && echo mine >"$work/foreign/thesis.txt" && echo x >"$work/file"
+	exits "an unknown target is not found" 4 svc migrate --root "$source" --target debain-13 --out "$work/o" --confirm
+	exits "no system is an error" 1 svc migrate --root "$work/foreign" --target debian-13 --out "$work/o" --confirm
+	exits "a foreign folder is refused" 1 svc migrate --root "$source" --target debian-13 --out "$work/foreign" --confirm
+	same "and is left as it was" "$(cd "$work/foreign" && ls)" thesis.txt
+	exits "a file is refused" 1 svc migrate --root "$source" --target debian-13 --out "$work/file" --confirm
+	exits "an older target is planned, and inhibited" 6 svc migrate --root "$target" --target debian-12 --preflight
+	mount -t tmpfs -o size=64k tmpfs "$work/tiny"
+	exits "a full disk is an error" 1 svc migrate --root "$source" --target debian-13 --out "$work/tiny/o" --confirm
+	same "and leaves nothing behind" "$(find "$work/tiny" -mindepth 1)" ""
+	same "nothing was written beside" "$(find "$work" -maxdepth 1 -name '.svc-staging-*' -o -maxdepth 1 -name o)" ""
+	exits "an empty package database is an error" 1 svc assess --root "$(broken_root)"
+	exits "and can't be migrated" 1 svc migrate --root "$(broken_root)" --target debian-13 --out "$work/o" --confirm
+}
+
+broken_root() {
+	mkdir -p "$work/broken/etc" "$work/broken/var/lib/dpkg"
+	cp "$source/etc/os-release" "$source/etc/machine-id" "$work/broken/etc/"
+	: >"$work/broken/var/lib/dpkg/status"
+	echo "$work/broken"
+}
+
+prepare
+migrate
+apply_twice
+compare_machine
+compare_assessments
+bad_input
+printf '\n%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" = 0 ]
