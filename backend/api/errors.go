@@ -3,7 +3,9 @@ package api
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 )
 
 // Code names a kind of refusal. It is stable: callers branch on it.
@@ -60,6 +62,9 @@ var statuses = map[Code]int{
 	Internal500:          http.StatusInternalServerError,
 	Unavailable:          http.StatusServiceUnavailable,
 }
+
+// Codes lists every code, sorted.
+func Codes() []Code { return slices.Sorted(maps.Keys(statuses)) }
 
 // Error is a refusal, the same value on both sides of the wire.
 type Error struct {

@@ -18,7 +18,8 @@ type caller struct {
 var idempotencyKey = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
 
 // read decodes the request into the struct that in points to, and checks it.
-func (c *caller) read(w http.ResponseWriter, r *http.Request, in any) error {
+// The idempotency key counts only where the route replays.
+func (c *caller) read(w http.ResponseWriter, r *http.Request, replays bool, in any) error {
 	if r.Method == http.MethodPost {
 		body, err := readBody(w, r)
 		if err != nil {
@@ -27,8 +28,10 @@ func (c *caller) read(w http.ResponseWriter, r *http.Request, in any) error {
 		if err := decode(body, in); err != nil {
 			return err
 		}
-		if c.replay, err = replay(r, body); err != nil {
-			return err
+		if replays {
+			if c.replay, err = replay(r, body); err != nil {
+				return err
+			}
 		}
 	}
 	if err := readFields(r, in); err != nil {

@@ -1,13 +1,21 @@
 package server
 
 import (
+	"bytes"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/matryer/is"
 
 	"svc/backend/api"
+	"svc/backend/api/attest"
+	"svc/backend/index"
+	"svc/backend/license"
+	"svc/backend/store"
 )
 
 func TestDecodeIsStrict(t *testing.T) {
@@ -67,6 +75,45 @@ func FuzzDecode(f *testing.F) {
 		}
 		if strings.ContainsRune(string(in.Kind)+in.Fingerprint+in.Source.Distro, 0) {
 			t.Fatalf("a NUL character came through in %q", body)
+		}
+	})
+}
+
+// FuzzRequests sends any body, id and query to every route: nothing makes the
+// server fail, and what it says is JSON.
+func FuzzRequests(f *testing.F) {
+	routes := (*Server)(nil).routes()
+	for i := range routes {
+		f.Add(uint8(i), "1", "limit=1", []byte(`{"kind":"drift","channel":"beta"}`))
+	}
+	f.Add(uint8(8), "%2e%2e", "offset=-1&x=%zz", []byte(goodUsage))
+	db, err := store.Open(f.Context(), "sqlite:"+filepath.Join(f.TempDir(), "svc.db"), store.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { db.Close() })
+	id, err := db.CreateAccount(f.Context(), "fuzz", license.Account{Plan: api.PlanInternal, FreeQuota: 5, VMLimit: 9})
+	if err != nil {
+		f.Fatal(err)
+	}
+	token := api.NewToken()
+	if _, err := db.CreateToken(f.Context(), "fuzz", id, api.TokenHash(token)); err != nil {
+		f.Fatal(err)
+	}
+	ix, err := index.Embedded()
+	if err != nil {
+		f.Fatal(err)
+	}
+	s := New(Config{Store: db, Index: ix, Key: attest.NewKey()})
+	f.Fuzz(func(t *testing.T, n uint8, id, query string, body []byte) {
+		route := routes[int(n)%len(routes)]
+		r := httptest.NewRequest(route.method, "/", bytes.NewReader(body))
+		r.URL.Path, r.URL.RawQuery = strings.ReplaceAll(route.path, "{id}", id), query
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, r); w.Code >= 500 || !jsontext.Value(w.Body.Bytes()).IsValid() {
+			t.Fatalf("%s %s: %d %s", route.method, r.URL, w.Code, w.Body)
 		}
 	})
 }

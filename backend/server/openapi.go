@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -47,7 +48,7 @@ func document(routes []route) ([]byte, error) {
 		"components": object{
 			"schemas":         p.schemas,
 			"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer"}},
-			"responses":       object{"Error": response("A refusal.", failure)},
+			"responses":       object{"Error": response(refusals(), failure)},
 		},
 	}, json.Deterministic(true), jsontext.Multiline(true), jsontext.WithIndent("  "))
 }
@@ -82,6 +83,15 @@ func (p *printer) operation(r route) (object, error) {
 		operation["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": in}}}
 	}
 	return operation, nil
+}
+
+// refusals says which code comes with which status.
+func refusals() string {
+	text := "A refusal: error is a sentence for people, code is for programs. Codes:"
+	for _, code := range api.Codes() {
+		text += fmt.Sprintf(" %s (%d)", code, api.Errorf(code, "").Status())
+	}
+	return text + "."
 }
 
 var notLetters = regexp.MustCompile(`[^a-z]+`)
@@ -131,11 +141,21 @@ func querySchema(f reflect.StructField) object {
 	}
 }
 
+// sets are the schemas of the closed sets: an answer can have a kind that no
+// request may.
+func sets(answer bool) map[reflect.Type]*jsonschema.Schema {
+	all := maps.Clone(enums)
+	if answer {
+		all[reflect.TypeFor[api.Kind]()] = enum(append([]api.Kind{api.License}, api.UsageKinds...)...)
+	}
+	return all
+}
+
 // enums are the closed sets of the contract.
 var enums = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[api.Plan]():             enum(api.Plans...),
 	reflect.TypeFor[api.Relation]():         enum(api.Relations...),
-	reflect.TypeFor[api.Kind]():             enum(append([]api.Kind{api.License}, api.UsageKinds...)...),
+	reflect.TypeFor[api.Kind]():             enum(api.UsageKinds...),
 	reflect.TypeFor[api.Severity]():         enum(api.SeverityInfo, api.SeverityWarning, api.SeverityInhibitor),
 	reflect.TypeFor[api.RelocationKind]():   enum(api.RelocateFile, api.RelocateDir, api.RelocateService, api.RelocateUser),
 	reflect.TypeFor[api.RelocationAction](): enum(api.ActionCopy, api.ActionConvert, api.ActionManual, api.ActionDrop),
@@ -157,7 +177,7 @@ func enum[T ~string](values ...T) *jsonschema.Schema {
 func (p *printer) schema(t reflect.Type, answer bool) (any, error) {
 	name := t.Name()
 	if p.schemas[name] == nil {
-		s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: enums})
+		s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: sets(answer)})
 		if err != nil {
 			return nil, err
 		}

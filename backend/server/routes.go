@@ -67,7 +67,7 @@ func mount[In, Out any](e api.Endpoint[In, Out], fn func(context.Context, caller
 		in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
 		answer: func(w http.ResponseWriter, r *http.Request, c caller) (any, error) {
 			var in In
-			if err := c.read(w, r, &in); err != nil {
+			if err := c.read(w, r, e.Replay, &in); err != nil {
 				return nil, err
 			}
 			return fn(r.Context(), c, in)

@@ -33,10 +33,11 @@ var token = regexp.MustCompile(`\[(?:host|domain|ip|email|url|path)\]` +
 	`|[^\s"'` + "`" + `()\[\]{}<>,;|=!?*]+`)
 
 // Text gives s with every such name replaced by its kind in brackets, and how
-// often each kind stands in the result. Doing it again changes nothing.
-func Text(s string) (string, map[string]int) {
+// often each kind stands in the result. Doing it again changes nothing. A
+// hostname that looks like any other word is found only where hosts names it.
+func Text(s string, hosts ...string) (string, map[string]int) {
 	counts := map[string]int{}
-	scan := scanner{counts: counts}
+	scan := scanner{counts: counts, hosts: hosts}
 	return scan.text(s), counts
 }
 
@@ -55,6 +56,7 @@ func (s *scanner) text(t string) string {
 // scanner reads the tokens of a text in order.
 type scanner struct {
 	counts map[string]int
+	hosts  []string
 	// named and labelled say that the words before announce a host: any word
 	// after "hostname:", and a word that looks like a name after "server".
 	named, labelled bool
@@ -114,7 +116,7 @@ func (s *scanner) word(t string, named, labelled bool) string {
 		core, i = strings.TrimRight(t, "."), 0
 	}
 	before, after := t[:i], t[i+len(core):]
-	if kind := whole(core); kind != "" {
+	if kind := s.whole(core); kind != "" {
 		return before + s.put(kind) + after
 	}
 	if named && isLabel(core) || labelled && looksNamed(core) {
@@ -127,12 +129,12 @@ func (s *scanner) word(t string, named, labelled bool) string {
 // what stays beside a placeholder would be taken for a name the next time, all
 // of the word goes.
 func (s *scanner) mixed(core string) string {
-	inner := scanner{counts: map[string]int{}}
+	inner := scanner{counts: map[string]int{}, hosts: s.hosts}
 	replaced := inner.parts(core)
 	if replaced == core || s.again {
 		return replaced
 	}
-	check := scanner{counts: map[string]int{}, again: true}
+	check := scanner{counts: map[string]int{}, hosts: s.hosts, again: true}
 	if check.text(replaced) != replaced {
 		return s.put(path)
 	}
@@ -155,13 +157,20 @@ func (s *scanner) parts(core string) string {
 }
 
 func (s *scanner) part(part string) string {
-	if kind := whole(part); kind != "" {
+	if kind := s.whole(part); kind != "" {
 		return s.put(kind)
 	}
 	return s.parts(part)
 }
 
 // whole is the kind of a word that is one name, or "".
+func (s *scanner) whole(w string) string {
+	if w != "" && slices.ContainsFunc(s.hosts, func(name string) bool { return strings.EqualFold(name, w) }) {
+		return host
+	}
+	return whole(w)
+}
+
 func whole(w string) string {
 	switch {
 	case w == "":
@@ -261,6 +270,8 @@ func dotted(w string) string {
 	}
 	suffix, icann := publicsuffix.PublicSuffix(w)
 	switch {
+	case isHost(labels[0]) && !slices.ContainsFunc(labels[1:], func(l string) bool { return len(l) < 2 || startsDigit.MatchString(l) }):
+		return host
 	case !icann && !strings.Contains(suffix, "."), suffix == w:
 		return ""
 	case strings.Count(w, ".") == strings.Count(suffix, ".")+1:

@@ -47,6 +47,7 @@ func TestText(t *testing.T) {
 		`CORP\joe and \n`:                          `[domain] and \n`,
 		"root:x:0:0:root:/root:/bin/bash":          "root:x:0:0:root:[path]:[path]",
 		"file:///etc/passwd":                       "[url]",
+		"web01.prod and db2.eu.prod":               "[host] and [host]",
 		"already [host] and [path]":                "already [host] and [path]",
 		// What must stay: without these a report is worth nothing.
 		"httpd-2.4.6-97.el7.centos.x86_64":       "httpd-2.4.6-97.el7.centos.x86_64",
@@ -71,6 +72,13 @@ func TestText(t *testing.T) {
 			is.Equal(same, counts)
 		})
 	}
+}
+
+func TestKnownHosts(t *testing.T) {
+	is := is.New(t)
+	got, counts := Text("mercury, MERCURY: on mercury:80 but mercurys", "mercury", "")
+	is.Equal(got, "[host], [host]: on [host]:80 but mercurys")
+	is.Equal(counts, map[string]int{"host": 3})
 }
 
 func TestCounts(t *testing.T) {
