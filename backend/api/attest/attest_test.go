@@ -188,6 +188,11 @@ func TestKeysOfAFile(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(info.Mode().Perm(), fs.FileMode(0o600))
 	is.True(errors.Is(SaveKey(path, NewKey()), fs.ErrExist))
+	next := NewKey()
+	is.NoErr(ReplaceKey(path, next))
+	loaded, err := LoadOrCreateKey(path)
+	is.NoErr(err)
+	is.True(loaded.Equal(next))
 	left, err := os.ReadDir(filepath.Dir(path))
 	is.NoErr(err)
 	is.Equal(len(left), 1) // no temporary file stays

@@ -78,10 +78,19 @@ func LoadOrCreateKey(path string) (ed25519.PrivateKey, error) {
 
 // SaveKey writes a signing key to a new file, 0600, whole or not at all. A
 // file that is there stays: the error is then fs.ErrExist.
-func SaveKey(path string, key ed25519.PrivateKey) error {
+func SaveKey(path string, key ed25519.PrivateKey) error { return saveKey(path, key, firstuse.Save) }
+
+// ReplaceKey puts a signing key in the place of the one that the file may
+// hold, whole or not at all: what the old one signed stays valid where its
+// public key is listed.
+func ReplaceKey(path string, key ed25519.PrivateKey) error {
+	return saveKey(path, key, firstuse.Replace)
+}
+
+func saveKey(path string, key ed25519.PrivateKey, write func(string, []byte) error) error {
 	b, err := privatePEM(key)
 	if err == nil {
-		err = firstuse.Save(path, b)
+		err = write(path, b)
 	}
 	if err != nil {
 		return fmt.Errorf("saving the signing key: %w", err)

@@ -46,6 +46,16 @@ func read(path string) ([]byte, error) {
 // Save makes a new file appear, 0600, whole or not at all. A file that is
 // there stays: the error is then fs.ErrExist.
 func Save(path string, b []byte) error {
+	// A link, unlike a rename, replaces nothing.
+	return appear(path, b, os.Link)
+}
+
+// Replace puts a file, 0600, in the place of one that may be there, whole or
+// not at all.
+func Replace(path string, b []byte) error { return appear(path, b, os.Rename) }
+
+// appear writes a file beside its place, then moves it there.
+func appear(path string, b []byte, move func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
 	if err != nil {
 		return err
@@ -55,6 +65,5 @@ func Save(path string, b []byte) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	// A link, unlike a rename, replaces nothing.
-	return os.Link(f.Name(), path)
+	return move(f.Name(), path)
 }

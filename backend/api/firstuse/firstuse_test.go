@@ -33,6 +33,10 @@ func TestAllGetTheFirst(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(info.Mode().Perm(), fs.FileMode(0o600))
 	is.True(errors.Is(Save(path, []byte("x")), fs.ErrExist))
+	is.NoErr(Replace(path, []byte("new")))
+	b, err := File(path, nil)
+	is.NoErr(err)
+	is.Equal(string(b), "new")
 	left, err := os.ReadDir(filepath.Dir(path))
 	is.NoErr(err)
 	is.Equal(len(left), 1) // no temporary file stays
