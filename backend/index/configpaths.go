@@ -58,8 +58,7 @@ func (h *hops) relocations(canonical string) ([]api.Relocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	moved, err := m.compare(p.source.Name)
-	return append(curated, moved...), err
+	return m.compare(p, curated)
 }
 
 // shipped lists the configuration that a package ships.
@@ -99,9 +98,9 @@ func (m *move) curated(canonical string) ([]api.Relocation, error) {
 	return relocations, nil
 }
 
-// compare relocates each path that the target has no more.
-func (m *move) compare(name string) ([]api.Relocation, error) {
-	var relocations []api.Relocation
+// compare adds to the curated relocations one for each path that the target
+// has no more.
+func (m *move) compare(p course, relocations []api.Relocation) ([]api.Relocation, error) {
 	for _, from := range m.old {
 		_, stays, err := m.h.target.owners.Get(from)
 		if err != nil {
@@ -110,7 +109,7 @@ func (m *move) compare(name string) ([]api.Relocation, error) {
 		if stays || strings.HasPrefix(from, "/usr/lib/sysusers.d/") {
 			continue
 		}
-		r := m.relocate(name, from)
+		r := m.relocate(p, from)
 		if !slices.ContainsFunc(relocations, func(other api.Relocation) bool { return other.From == r.From }) {
 			relocations = append(relocations, r)
 		}
@@ -119,7 +118,7 @@ func (m *move) compare(name string) ([]api.Relocation, error) {
 }
 
 // relocate finds the new place of a path that is gone from its old one.
-func (m *move) relocate(name, from string) api.Relocation {
+func (m *move) relocate(p course, from string) api.Relocation {
 	kind := api.RelocateFile
 	if strings.HasPrefix(from, unitFolder) {
 		kind = api.RelocateService
@@ -130,6 +129,9 @@ func (m *move) relocate(name, from string) api.Relocation {
 	if to, ok := m.only(func(to string) bool { return path.Base(to) == path.Base(from) }); ok {
 		return relocation(kind, from, to, api.ActionCopy, "The file moved; its form is the same unless the package's notes say otherwise.")
 	}
+	if to, ok := m.renamed(p, from); ok {
+		return relocation(kind, from, to, api.ActionConvert, "The name follows that of the package: check the form of its content.")
+	}
 	if kind == api.RelocateService && m.gone(path.Ext(from)) == 1 {
 		if to, ok := m.only(func(to string) bool {
 			return strings.HasPrefix(to, unitFolder) && path.Ext(to) == path.Ext(from)
@@ -137,8 +139,24 @@ func (m *move) relocate(name, from string) api.Relocation {
 			return relocation(kind, from, to, api.ActionConvert, "The unit has a new name: what refers to it must follow.")
 		}
 	}
-	note := fmt.Sprintf("%s ships it no more in %s; carry over what was changed by hand.", name, m.h.target.slug)
+	note := fmt.Sprintf("%s ships it no more in %s; carry over what was changed by hand.", p.source.Name, m.h.target.slug)
 	return relocation(kind, from, "", api.ActionDrop, note)
+}
+
+// renamed is the path with a successor's name in place of the package's.
+func (m *move) renamed(p course, from string) (string, bool) {
+	for _, name := range p.names {
+		to := path.Join(path.Dir(from), strings.Replace(path.Base(from), p.source.Name, name, 1))
+		if to != from && slices.Contains(m.next, to) {
+			return to, true
+		}
+	}
+	return "", false
+}
+
+// number matches a version that is not part of a longer one.
+func number(version string) *regexp.Regexp {
+	return regexp.MustCompile(`(^|[^0-9.])` + regexp.QuoteMeta(version) + `($|[^0-9])`)
 }
 
 // newVersion is the path with the target's major in place of the source's,
@@ -147,8 +165,7 @@ func (m *move) newVersion(from string) (string, bool) {
 	if m.version == "" || m.nextVersion == "" || m.version == m.nextVersion {
 		return "", false
 	}
-	number := regexp.MustCompile(`(^|[^0-9.])` + regexp.QuoteMeta(m.version) + `($|[^0-9])`)
-	to := number.ReplaceAllString(from, "${1}"+m.nextVersion+"${2}")
+	to := number(m.version).ReplaceAllString(from, "${1}"+m.nextVersion+"${2}")
 	if to == from {
 		return "", false
 	}
@@ -162,9 +179,9 @@ func (m *move) versioned(kind api.RelocationKind, from, to string) api.Relocatio
 		return relocation(kind, from, to, api.ActionConvert, "The major version is part of the name.")
 	}
 	prefix := folder(m.old, m.version)
-	next := strings.ReplaceAll(prefix, m.version, m.nextVersion)
+	next := number(m.version).ReplaceAllString(prefix, "${1}"+m.nextVersion+"${2}")
 	note := fmt.Sprintf("Version %s has a folder of its own: check the settings against version %s.", m.nextVersion, m.nextVersion)
-	if prefix == "" || !strings.HasPrefix(from, prefix+"/") {
+	if prefix == "" || next == prefix || !strings.HasPrefix(from, prefix+"/") {
 		return relocation(kind, from, to, api.ActionConvert, note)
 	}
 	return relocation(api.RelocateDir, prefix, next, api.ActionConvert, note)
@@ -172,12 +189,12 @@ func (m *move) versioned(kind api.RelocationKind, from, to string) api.Relocatio
 
 // folder is the longest folder below /etc that holds all paths with a version.
 func folder(paths []string, version string) string {
-	common := ""
+	common, versioned := "", number(version)
 	for _, p := range paths {
-		if !strings.HasPrefix(p, "/etc/") || !slices.Contains(strings.Split(path.Dir(p), "/"), version) {
+		dir := path.Dir(p)
+		if !strings.HasPrefix(p, "/etc/") || !versioned.MatchString(dir) {
 			continue
 		}
-		dir := path.Dir(p)
 		if common == "" {
 			common = dir
 		}

@@ -129,8 +129,8 @@ func (r *Release) targetsOf(p *Package) []string {
 }
 
 // versions are the parts of a name that change from one version to the next.
-// A 32 or 64 after a letter says for which machines a package is.
-var versions = regexp.MustCompile(`([a-z])(32|64)([^0-9.]|$)|[0-9]+(?:\.[0-9]+)*`)
+// In amd64, lib32 and the like the number says for which machines a package is.
+var versions = regexp.MustCompile(`(amd|arm|lib|mips|riscv|x)(32|64)([^0-9.]|$)|[0-9]+(?:\.[0-9]+)*`)
 
 var dashes = regexp.MustCompile(`--+`)
 
