@@ -27,4 +27,4 @@ fmt:
 
 # every golden file
 update:
-    go test ./... -update
+    go test $(grep -rl 'flag.Bool("update"' --include='*_test.go' . | xargs -n 1 dirname | sort -u) -update

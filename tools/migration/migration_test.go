@@ -1,0 +1,234 @@
+package migration
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+	"pgregory.net/rapid"
+
+	"svc/assess"
+	"svc/backend/api"
+	"svc/backend/api/release"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// target is the release that the tests move to.
+func target(t interface{ Fatal(...any) }, slug string) release.Release {
+	r, ok := release.Lookup(slug)
+	if !ok {
+		t.Fatal("no release", slug)
+	}
+	return r
+}
+
+// one is an input with one package.
+func one(t *testing.T, p assess.Package, tr api.Translation) Input {
+	t.Helper()
+	role := api.RoleMain
+	return Input{
+		Assessment: &assess.Assessment{Release: "debian-11", Packages: []assess.Package{p}}, Target: target(t, "debian-13"),
+		Resolutions:  []api.Resolution{{Package: p.Name, Canonical: ptr("c"), Role: &role, Confidence: 1, Match: api.MatchExact}},
+		Translations: map[string]api.Translation{"c": tr},
+	}
+}
+
+func to(names ...string) (all []api.TargetPackage) {
+	for _, n := range names {
+		all = append(all, api.TargetPackage{Name: n, Version: "2"})
+	}
+	return all
+}
+
+func TestWhatIsInstalled(t *testing.T) {
+	chosen := assess.Package{Name: "p", Manual: true}
+	with := func(change func(*assess.Package)) assess.Package { p := chosen; change(&p); return p }
+	for name, c := range map[string]struct {
+		p    assess.Package
+		tr   api.Translation
+		want []string
+	}{
+		"same":           {chosen, api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99}, []string{"p"}},
+		"split":          {chosen, api.Translation{Relation: api.RelationSplit, Packages: to("a", "b"), Confidence: 0.98}, []string{"a", "b"}},
+		"a dependency":   {with(func(p *assess.Package) { p.Manual = false }), api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99}, nil},
+		"not sure":       {chosen, api.Translation{Relation: api.RelationRenamed, Packages: to("p"), Confidence: 0.79}, nil},
+		"just sure":      {chosen, api.Translation{Relation: api.RelationRenamed, Packages: to("p"), Confidence: 0.8}, []string{"p"}},
+		"included":       {chosen, api.Translation{Relation: api.RelationIncluded, Packages: to("p"), Confidence: 0.9}, nil},
+		"removed":        {chosen, api.Translation{Relation: api.RelationRemoved, Confidence: 0.95}, nil},
+		"unknown":        {chosen, api.Translation{Relation: api.RelationUnknown, Packages: to("p"), Confidence: 0.9}, nil},
+		"a new relation": {chosen, api.Translation{Relation: "moved", Packages: to("p"), Confidence: 0.9}, nil},
+		"essential":      {with(func(p *assess.Package) { p.Essential = true }), api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99}, nil},
+		"a library":      {with(func(p *assess.Package) { p.Section = "libs" }), api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99}, nil},
+		"a kernel":       {with(func(p *assess.Package) { p.Name = "linux-image-5.10.0-9-amd64" }), api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			p := New(one(t, c.p, c.tr))
+			is.Equal(len(p.Install), len(c.want))
+			is.True(slices.Equal(p.Install, c.want) || c.want == nil)
+			is.True(p.Packages[0].Why != "") // every row has a reason
+			is.Equal(p.Packages[0].Install, c.want != nil)
+		})
+	}
+}
+
+func TestConditionsAreEvaluatedHere(t *testing.T) {
+	is := is.New(t)
+	tr := api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99, Conditionals: []api.Conditional{
+		{When: api.Condition{CanonicalInstalled: "c"}, Packages: []string{"with-c"}},
+		{When: api.Condition{CanonicalInstalled: "d"}, Packages: []string{"with-d"}},
+		{When: api.Condition{ServiceEnabled: "cron"}, Packages: []string{"with-cron"}},
+		{When: api.Condition{PathExists: "/x"}, Packages: []string{"with-x"}},
+	}}
+	in := one(t, assess.Package{Name: "p", Manual: true}, tr)
+	in.Assessment.Services = []assess.Unit{{Name: "cron.service", State: "enabled"}}
+	in.PathExists = func(path string) bool { return path == "/x" }
+	is.Equal(New(in).Install, []string{"p", "with-c", "with-cron", "with-x"})
+}
+
+// TestTheSumIsClosed: whatever the index answers, every package is counted
+// once, and nothing unsure is installed.
+func TestTheSumIsClosed(t *testing.T) {
+	relations := append([]api.Relation{"", "odd"}, api.Relations...)
+	rapid.Check(t, func(t *rapid.T) {
+		in := Input{Assessment: &assess.Assessment{Release: "debian-11"}, Target: target(t, "debian-13"), Translations: map[string]api.Translation{}}
+		for i := range rapid.IntRange(0, 30).Draw(t, "packages") {
+			name := string(rune('a' + i))
+			in.Assessment.Packages = append(in.Assessment.Packages, assess.Package{Name: name, Manual: rapid.Bool().Draw(t, "manual")})
+			r := api.Resolution{Package: name, Confidence: rapid.Float64Range(0, 1).Draw(t, "resolved")}
+			if rapid.Bool().Draw(t, "known") {
+				r.Canonical = &name
+			}
+			in.Resolutions = append(in.Resolutions, r)
+			if rapid.Bool().Draw(t, "answered") {
+				in.Translations[name] = api.Translation{Relation: rapid.SampledFrom(relations).Draw(t, "relation"), Confidence: rapid.Float64Range(0, 1).Draw(t, "c"), Packages: to(name)}
+			}
+		}
+		p := New(in)
+		s := p.Sum
+		if parts := s.Same + s.Renamed + s.Split + s.Merged + s.Replaced + s.Included + s.Removed + s.Unknown; s.Total != len(in.Assessment.Packages) || parts != s.Total {
+			t.Fatalf("%d packages, total %d, parts %d", len(in.Assessment.Packages), s.Total, parts)
+		}
+		for _, row := range p.Packages {
+			if row.Install && row.Confidence < Sure {
+				t.Fatalf("%s is installed at %f", row.Name, row.Confidence)
+			}
+		}
+		b, err := json.Marshal(p)
+		if err != nil || strings.Contains(string(b), ":null") {
+			t.Fatalf("a null in %s (%v)", b, err)
+		}
+	})
+}
+
+// moved is an input with relocations and one configuration file.
+func moved(t *testing.T, f assess.ConfigFile) Input {
+	t.Helper()
+	in := one(t, assess.Package{Name: "php7.4-fpm"}, api.Translation{Relation: api.RelationRenamed, Packages: to("php8.4-fpm"), Confidence: 0.9})
+	in.Relocations = map[string][]api.Relocation{"c": {
+		{From: "/etc/php/7.4/fpm", To: ptr("/etc/php/8.4/fpm"), Kind: api.RelocateDir, Action: api.ActionConvert, Note: "check"},
+		{From: "/etc/apache2/conf-available/php7.4-fpm.conf", To: ptr("/etc/apache2/conf-available/php8.4-fpm.conf"), Kind: api.RelocateFile, Action: api.ActionCopy},
+		{From: "/etc/gone.conf", Kind: api.RelocateFile, Action: api.ActionDrop, Note: "not shipped any more"},
+		{From: "php7.4-fpm.service", To: ptr("php8.4-fpm.service"), Kind: api.RelocateService, Action: api.ActionConvert},
+		{From: "old.service", Kind: api.RelocateService, Action: api.ActionDrop},
+	}}
+	if f.Owner == "" {
+		f.Owner, f.Group = "root", "root"
+	}
+	in.Assessment.Configuration = []assess.ConfigFile{f}
+	return in
+}
+
+func TestWhereConfigurationGoes(t *testing.T) {
+	for name, c := range map[string]struct {
+		f      assess.ConfigFile
+		action Action
+		to     string
+		link   string
+	}{
+		"stays where it is":    {assess.ConfigFile{Path: "/etc/hosts", State: assess.ConfigUnowned}, Copy, "/etc/hosts", ""},
+		"in a moved folder":    {assess.ConfigFile{Path: "/etc/php/7.4/fpm/php.ini", State: assess.ConfigChanged}, Convert, "/etc/php/8.4/fpm/php.ini", ""},
+		"of another version":   {assess.ConfigFile{Path: "/etc/postgresql/13/main/pg_hba.conf", State: assess.ConfigUnowned}, Manual, "", ""},
+		"not shipped any more": {assess.ConfigFile{Path: "/etc/gone.conf", State: assess.ConfigChanged}, Manual, "", ""},
+		"deleted":              {assess.ConfigFile{Path: "/etc/cron.daily/x", State: assess.ConfigMissing}, Remove, "/etc/cron.daily/x", ""},
+		"deleted, and gone":    {assess.ConfigFile{Path: "/etc/gone.conf", State: assess.ConfigMissing}, LeftOut, "", ""},
+		"a secret":             {assess.ConfigFile{Path: "/etc/k.key", State: assess.ConfigUnowned, Secret: true}, LeftOut, "", ""},
+		"the machine's own":    {assess.ConfigFile{Path: "/etc/fstab", State: assess.ConfigUnowned, Machine: true}, LeftOut, "", ""},
+		"unreadable":           {assess.ConfigFile{Path: "/etc/x", State: assess.ConfigUnreadable}, Manual, "", ""},
+		"no UTF-8":             {assess.ConfigFile{Path: "/etc/\xff", State: assess.ConfigUnowned}, Manual, "", ""},
+		"apt's":                {assess.ConfigFile{Path: "/etc/apt/sources.list.d/x.list", State: assess.ConfigUnowned}, LeftOut, "", ""},
+		"a link":               {assess.ConfigFile{Path: "/etc/apache2/sites-enabled/a.conf", Link: "../sites-available/a.conf", State: assess.ConfigUnowned}, Copy, "/etc/apache2/sites-enabled/a.conf", "../sites-available/a.conf"},
+		"a link to what moves": {assess.ConfigFile{Path: "/etc/apache2/conf-enabled/php7.4-fpm.conf", Link: "../conf-available/php7.4-fpm.conf", State: assess.ConfigUnowned}, Copy, "/etc/apache2/conf-enabled/php8.4-fpm.conf", "../conf-available/php8.4-fpm.conf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			got := New(moved(t, c.f)).Configuration[0]
+			is.Equal(got.Action, c.action)
+			is.Equal(got.To, c.to)
+			is.Equal(got.Link, c.link)
+			is.True(got.Reason != "")
+		})
+	}
+	in := moved(t, assess.ConfigFile{Path: "/etc/k.key", State: assess.ConfigUnowned, Secret: true})
+	in.IncludeSecrets = true
+	is.New(t).Equal(New(in).Configuration[0].Action, Copy)
+}
+
+func TestServices(t *testing.T) {
+	is := is.New(t)
+	in := moved(t, assess.ConfigFile{Path: "/etc/hosts"})
+	in.Assessment.Services = []assess.Unit{
+		{Name: "php7.4-fpm.service", State: "disabled", Package: "php7.4-fpm"},
+		{Name: "old.service", State: "enabled"},
+		{Name: "mine.service", State: "enabled", Local: true},
+		{Name: "usual.service", State: "enabled", Preset: true},
+	}
+	byName := map[string]Service{}
+	for _, s := range New(in).Services {
+		byName[s.Unit] = s
+	}
+	is.Equal(byName["php7.4-fpm.service"].To, "php8.4-fpm.service")
+	is.True(byName["php7.4-fpm.service"].Apply)
+	is.Equal(byName["old.service"].To, "")
+	is.True(!byName["old.service"].Apply)
+	is.True(byName["mine.service"].Apply)
+	is.True(!byName["usual.service"].Apply)
+}
+
+func TestAccountsOfPeople(t *testing.T) {
+	is := is.New(t)
+	got := accounts(&assess.Assessment{
+		Users:  []assess.User{{Name: "root", UID: 0, System: true}, {Name: "mysql", UID: 101, System: true}, {Name: "worker", UID: 998, GID: 998, System: true}, {Name: "anna", UID: 1000, GID: 1000}},
+		Groups: []assess.Group{{Name: "root", System: true}, {Name: "worker", GID: 998, System: true}, {Name: "anna", GID: 1000}, {Name: "team", GID: 1600}},
+	})
+	is.Equal([]string{got.Users[0].Name, got.Users[1].Name}, []string{"worker", "anna"})
+	is.Equal(len(got.Users), 2)
+	is.Equal(len(got.Groups), 3)
+}
+
+func TestInhibitors(t *testing.T) {
+	is := is.New(t)
+	in := one(t, assess.Package{Name: "p", Manual: true}, api.Translation{Relation: api.RelationUnknown})
+	in.Assessment.Findings = []assess.Finding{{Key: "machine.stop", Inhibitor: true}, {Key: "machine.note"}}
+	in.Target = target(t, "debian-10")
+	keys := []string{}
+	for _, f := range New(in).Inhibitors {
+		keys = append(keys, f.Key)
+	}
+	is.Equal(keys, []string{"machine.stop", "target.older", "packages.unknown"})
+}
+
+func TestDatabases(t *testing.T) {
+	is := is.New(t)
+	db := assess.Database{Engine: "mysql", Version: "8.0", Directory: "/var/lib/mysql", Package: "p"}
+	in := one(t, assess.Package{Name: "p", Manual: true}, api.Translation{Relation: api.RelationRemoved, Confidence: 0.95})
+	in.Assessment.Databases = []assess.Database{db}
+	is.Equal(New(in).Inhibitors[0].Key, "target.database.mysql") // no server for the data
+	in = one(t, assess.Package{Name: "p", Manual: true}, api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99})
+	in.Assessment.Databases = []assess.Database{db}
+	is.Equal(len(New(in).Inhibitors), 0)
+	is.Equal(New(in).Findings[0].Severity, assess.High)
+}
