@@ -165,6 +165,8 @@ func TestBrokenStatusFiles(t *testing.T) {
 		"binary":                {"\x00\x01\x02", 0},
 		"cut in the middle":     {status + "\nPackage: zsh\nStat", 1},
 		"cut between fields":    {status + "\nPackage: zsh\n", 1},
+		"cut in a value":        {status + "\nPackage: zsh\nStatus: install ok installed\nVersion: 5", 2},
+		"cut before a version":  {status + "\nPackage: zsh\nStatus: install ok installed\n", 1},
 		"no package name":       {status + "\nStatus: install ok installed\n", 1},
 		"a paragraph too large": {status + "\nPackage: " + strings.Repeat("x", 5<<20) + "\n", 1},
 	} {
@@ -176,6 +178,15 @@ func TestBrokenStatusFiles(t *testing.T) {
 			is.True(source(a, dpkgSource) != SourceOK)
 		})
 	}
+}
+
+// TestAStatusFileCutBetweenPackages looks whole, but dpkg has more lists.
+func TestAStatusFileCutBetweenPackages(t *testing.T) {
+	is := is.New(t)
+	a, err := assessDir(t, newMachine(t, map[string]string{"var/lib/dpkg/info/bash.list": "/.\n", "var/lib/dpkg/info/zsh:amd64.list": "/.\n"}))
+	is.True(errors.Is(err, ErrCorrupt))
+	is.True(strings.Contains(err.Error(), "zsh"))
+	is.Equal(len(a.Packages), 1)
 }
 
 func TestAHundredMegabytesOfStatus(t *testing.T) {

@@ -30,8 +30,8 @@ type dpkg struct {
 	arch      string
 	conffiles map[string]conffile // by path with a leading slash
 	owned     map[string]string   // other paths of /etc and of unit folders, to the package
-	unsettled []Package           // half installed, half configured, waiting for triggers
-	foreign   []string            // architectures of packages that are not the machine's
+	named     map[string]bool     // every package that the status file names, in whatever state
+	unsettled []Package           // half installed, half configured
 }
 
 // conffile is a configuration file as a package shipped it.
@@ -42,7 +42,7 @@ type conffile struct {
 }
 
 func (m *machine) readPackages() {
-	m.dpkg = dpkg{conffiles: map[string]conffile{}, owned: map[string]string{}}
+	m.dpkg = dpkg{conffiles: map[string]conffile{}, owned: map[string]string{}, named: map[string]bool{}}
 	auto, err := m.automatic()
 	m.source("packages.apt-extended-states", stateOf(err), detailOf(err))
 	err = m.readStatus(auto, err == nil)
@@ -66,12 +66,15 @@ func (m *machine) readStatus(auto map[string]bool, known bool) error {
 		return err
 	}
 	defer f.Close()
-	r := deb822.NewReader(io.LimitReader(f, maxStatus))
+	end := &lastByte{r: io.LimitReader(f, maxStatus)}
+	r := deb822.NewReader(end)
 	for n := 0; ; n++ {
 		p, err := r.Next()
 		switch {
 		case errors.Is(err, io.EOF) && n == 0:
 			return errors.New("/var/lib/dpkg/status is empty")
+		case errors.Is(err, io.EOF) && end.last != '\n':
+			return fmt.Errorf("/var/lib/dpkg/status ends in the middle of a line, after %d packages", n)
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -83,6 +86,20 @@ func (m *machine) readStatus(auto map[string]bool, known bool) error {
 	}
 }
 
+// lastByte remembers the last byte that was read.
+type lastByte struct {
+	r    io.Reader
+	last byte
+}
+
+func (l *lastByte) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if n > 0 {
+		l.last = p[n-1]
+	}
+	return n, err
+}
+
 // addPackage takes one paragraph of the status file. Of a package that was
 // removed but not purged, only the configuration is left: it is not installed.
 func (m *machine) addPackage(p deb822.Paragraph, auto map[string]bool, known bool) error {
@@ -91,6 +108,10 @@ func (m *machine) addPackage(p deb822.Paragraph, auto map[string]bool, known boo
 		return fmt.Errorf("the paragraph at line %d has no package or no status: the file is cut off or damaged", p.Line)
 	}
 	pkg := newPackage(name, p)
+	m.dpkg.named[name] = true
+	if status[2] == "installed" && pkg.Version == "" {
+		return fmt.Errorf("%s, at line %d, is installed without a version: the file is cut off or damaged", name, p.Line)
+	}
 	pkg.Held = status[0] == "hold"
 	pkg.Manual = known && !auto[name+":"+pkg.Arch] && !auto[name+":"]
 	switch status[2] {
@@ -237,6 +258,7 @@ var listed = [][]byte{[]byte("\n/etc/"), []byte("\n/lib/systemd/system/"), []byt
 func (m *machine) readLists() {
 	names, err := m.files("var/lib/dpkg/info")
 	m.source("packages.dpkg-lists", stateOf(err), detailOf(err))
+	m.missingFromStatus(names)
 	var mu sync.Mutex
 	inParallel(names, func(name string) {
 		pkg, ok := strings.CutSuffix(name, ".list")
@@ -252,6 +274,21 @@ func (m *machine) readLists() {
 		defer mu.Unlock()
 		eachListed(b, func(file string) { m.dpkg.owned[file] = pkg })
 	})
+}
+
+// missingFromStatus notes packages of which dpkg has the files' list but no
+// entry: a status file that was cut off between two packages looks whole.
+func (m *machine) missingFromStatus(names []string) {
+	var lost []string
+	for _, name := range names {
+		pkg, ok := strings.CutSuffix(name, ".list")
+		if pkg, _, _ = strings.Cut(pkg, ":"); ok && !m.dpkg.named[pkg] {
+			lost = append(lost, pkg)
+		}
+	}
+	if len(lost) > 0 {
+		m.source(dpkgSource, SourceCorrupt, fmt.Sprintf("/var/lib/dpkg/status lacks %s, whose files dpkg has lists of: it is cut off or damaged", some(lost)))
+	}
 }
 
 // eachListed calls do with each path of a package's list that stands in one of

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"svc/assess"
 )
@@ -33,8 +34,9 @@ type AssessInput struct {
 	Detail Detail `json:"detail,omitempty" jsonschema:"summary cuts long lists, full gives everything; summary where absent"`
 }
 
-// AssessResult is the assessment. A summary's lists are cut: Total then has the
-// whole length of each cut list, and Resource is where the rest can be read.
+// AssessResult is the assessment. A summary's lists are cut, and each finding
+// shows the first of its resources and evidence: Total then has the whole
+// length of each cut list, and Resource is where the rest can be read.
 type AssessResult struct {
 	assess.Assessment
 	Total     map[string]int `json:"total,omitempty"`
@@ -94,6 +96,7 @@ func (in *AssessInput) check() error {
 // whole fits the budget; findings go last.
 func summarize(env *Env, a *assess.Assessment, limit int) AssessResult {
 	r := AssessResult{Assessment: *a, Total: map[string]int{}}
+	r.Findings = headed(a.Findings)
 	lists := listsOf(&r.Assessment)
 	for _, l := range lists {
 		l.cut(limit, r.Total)
@@ -118,6 +121,17 @@ func summarize(env *Env, a *assess.Assessment, limit int) AssessResult {
 		r.Resource = env.Resources.Put("assessment-"+a.Fingerprint[:min(12, len(a.Fingerprint))], encoded(a))
 	}
 	return r
+}
+
+// headed are findings with the first of their resources and evidence.
+func headed(findings []assess.Finding) []assess.Finding {
+	const most = 2
+	short := slices.Clone(findings)
+	for i := range short {
+		f := &short[i]
+		f.Related, f.Evidence = f.Related[:min(most, len(f.Related))], f.Evidence[:min(most, len(f.Evidence))]
+	}
+	return short
 }
 
 // list is one list of an assessment under its JSON name.
@@ -148,14 +162,12 @@ func (l list) cut(n int, total map[string]int) {
 	l.value.Set(l.value.Slice(0, n))
 }
 
-// weight is the list's size as JSON; findings count an eighth, so that they
-// are the last to go.
+// weight is the list's size as JSON; findings are the last to go.
 func (l list) weight() int {
-	n := len(encoded(l.value.Interface()))
 	if l.name == "findings" {
-		return n / 8
+		return len("[]")
 	}
-	return n
+	return len(encoded(l.value.Interface()))
 }
 
 func encoded(v any) []byte {

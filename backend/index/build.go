@@ -206,8 +206,12 @@ func mainBinaries(r *catalog.Release) map[string]string {
 	return binaries
 }
 
-// ReadStats checks a whole index file and counts what it has.
+// ReadStats checks a whole index file and counts what it has; without a path,
+// that which is part of the program.
 func ReadStats(path string) (*Stats, error) {
+	if path == "" {
+		return stats(embedded)
+	}
 	data, err := readIndex(path)
 	if err != nil {
 		return nil, err

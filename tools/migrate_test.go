@@ -1,0 +1,240 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"svc/assess"
+	"svc/backend"
+	"svc/backend/api"
+	"svc/backend/api/attest"
+	"svc/backend/client"
+)
+
+const fixture = "../fixtures/hosts/debian-11-web"
+
+// newEnv is a real environment: the embedded backend on a store in a new folder.
+func newEnv(t *testing.T) *Env {
+	t.Helper()
+	c, closer, err := backend.OpenEmbedded(t.Context(), t.TempDir(), backend.Config{})
+	is.New(t).NoErr(err)
+	t.Cleanup(func() { closer.Close() })
+	return &Env{
+		Client: func(context.Context) (*client.Client, error) { return c, nil },
+		Log:    slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+	}
+}
+
+// copyHost is a copy of the fixture that a test may change.
+func copyHost(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "host")
+	is.New(t).NoErr(exec.Command("cp", "-a", fixture, dir).Run())
+	return dir
+}
+
+func confirmed(t *testing.T) MigrateInput {
+	t.Helper()
+	return MigrateInput{Machine: Machine{Root: fixture}, Target: "debian-13", Out: filepath.Join(t.TempDir(), "out"), Confirm: true}
+}
+
+func migrate(t *testing.T, env *Env, in MigrateInput) MigrateResult {
+	t.Helper()
+	r, err := Migrate(t.Context(), env, in)
+	is.New(t).NoErr(err)
+	return r
+}
+
+// contents reads a folder, but for the attestation, whose time differs.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	is.New(t).NoErr(filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == attestationFile {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		rel, _ := filepath.Rel(dir, p)
+		all[rel] = string(b)
+		return err
+	}))
+	return all
+}
+
+func TestMigrateWritesEverything(t *testing.T) {
+	is := is.New(t)
+	env := newEnv(t)
+	in := confirmed(t)
+	r := migrate(t, env, in)
+	is.Equal([]string{r.Source, r.Target}, []string{"debian-11", "debian-13"})
+	is.Equal(r.Sum.Total, 246)
+	is.Equal(r.Sum.Unknown, 0)
+	is.True(r.SeatClaimed && r.Licensed)
+	is.Equal(len(r.Inhibitors), 0)
+	files := contents(t, in.Out)
+	for _, name := range []string{assessmentFile, planFile, reportFile, "site.yml", "role/tasks/main.yml", "role/defaults/main.yml", "role/handlers/main.yml", "role/meta/argument_specs.yml"} {
+		is.True(files[name] != "")
+	}
+	for name, content := range files {
+		if name != reportFile {
+			is.True(!strings.Contains(content, in.Out)) // nothing depends on where it was written
+		}
+	}
+	is.True(!strings.Contains(files["role/defaults/main.yml"], "shop.key")) // no secret without being asked
+	var a assess.Assessment
+	is.NoErr(json.Unmarshal([]byte(files[assessmentFile]), &a))
+	is.Equal(a.Fingerprint, r.Fingerprint)
+}
+
+func TestTheAttestationCoversTheArtifacts(t *testing.T) {
+	is := is.New(t)
+	env := newEnv(t)
+	in := confirmed(t)
+	r := migrate(t, env, in)
+	c, err := env.Client(t.Context())
+	is.NoErr(err)
+	published, err := client.Call(t.Context(), c, api.AttestKeys, api.None{})
+	is.NoErr(err)
+	keys, err := attest.ParsePublicKeys([]byte(published.Keys[0].PEM))
+	is.NoErr(err)
+	envelope, err := os.ReadFile(filepath.Join(in.Out, attestationFile))
+	is.NoErr(err)
+	s, err := attest.Verify(envelope, keys)
+	is.NoErr(err)
+	files := contents(t, in.Out)
+	is.Equal(len(s.Subject), len(files)) // every artifact, the role's files too
+	p, err := s.Known()
+	is.NoErr(err)
+	is.Equal(attest.VM(p), r.Fingerprint)
+}
+
+func TestARepeatIsTheSameAndFree(t *testing.T) {
+	is := is.New(t)
+	env := newEnv(t)
+	in := confirmed(t)
+	migrate(t, env, in)
+	first := contents(t, in.Out)
+	again := migrate(t, env, in)
+	is.Equal(contents(t, in.Out), first)
+	is.True(again.SeatClaimed) // the answer of the same operation
+	account, err := Whoami(t.Context(), env, WhoamiInput{})
+	is.NoErr(err)
+	is.Equal(account.BillableInstances, 1)
+}
+
+func TestPreflightWritesNothing(t *testing.T) {
+	is := is.New(t)
+	env := newEnv(t)
+	in := confirmed(t)
+	in.Preflight = true // wins over confirm
+	r := migrate(t, env, in)
+	is.True(!r.SeatClaimed && !r.Licensed)
+	is.Equal(len(r.Artifacts), 0)
+	_, err := os.Stat(in.Out)
+	is.True(os.IsNotExist(err))
+	account, err := Whoami(t.Context(), env, WhoamiInput{})
+	is.NoErr(err)
+	is.Equal(account.BillableInstances, 0)
+}
+
+func TestSecretsAreCarriedWhereAsked(t *testing.T) {
+	is := is.New(t)
+	in := confirmed(t)
+	in.Root = copyHost(t)
+	shadow := filepath.Join(in.Root, "etc/shadow")
+	b, err := os.ReadFile(shadow)
+	is.NoErr(err)
+	is.NoErr(os.WriteFile(shadow, []byte(strings.Replace(string(b), "anna:!", "anna:$6$salt$digest", 1)), 0o600))
+	in.IncludeSecrets = true
+	migrate(t, newEnv(t), in)
+	vars := contents(t, in.Out)["role/defaults/main.yml"]
+	is.True(strings.Contains(vars, "/etc/ssl/private/shop.key"))
+	is.True(strings.Contains(vars, "$6$salt$digest"))
+	info, err := os.Stat(in.Out)
+	is.NoErr(err)
+	is.Equal(info.Mode().Perm(), os.FileMode(0o700))
+}
+
+func TestMigrateRefusals(t *testing.T) {
+	broken := copyHost(t)
+	is.New(t).NoErr(os.Truncate(filepath.Join(broken, "var/lib/dpkg/status"), 5000))
+	nameless := copyHost(t)
+	is.New(t).NoErr(os.Remove(filepath.Join(nameless, "etc/machine-id")))
+	foreign := t.TempDir()
+	is.New(t).NoErr(os.WriteFile(filepath.Join(foreign, "thesis.txt"), []byte("x"), 0o644))
+	var confirm *NeedsConfirm
+	var input *InputError
+	for name, c := range map[string]struct {
+		change func(*MigrateInput)
+		is     func(error) bool
+	}{
+		"no confirm":        {func(in *MigrateInput) { in.Confirm = false }, func(err error) bool { return errors.As(err, &confirm) }},
+		"no out":            {func(in *MigrateInput) { in.Out = "" }, func(err error) bool { return errors.As(err, &input) }},
+		"no target":         {func(in *MigrateInput) { in.Target = "" }, func(err error) bool { return errors.As(err, &input) }},
+		"no such target":    {func(in *MigrateInput) { in.Target = "debain-13" }, func(err error) bool { return strings.Contains(err.Error(), "debian-13") }},
+		"no data of target": {func(in *MigrateInput) { in.Target = "centos-6" }, func(err error) bool { return api.CodeOf(err) == api.UnknownRelease }},
+		"two machines":      {func(in *MigrateInput) { in.SSH = "a@b" }, func(err error) bool { return err != nil }},
+		"a foreign folder":  {func(in *MigrateInput) { in.Out = foreign }, func(err error) bool { return strings.Contains(err.Error(), "nothing was written") }},
+		"a broken database": {func(in *MigrateInput) { in.Root = broken }, func(err error) bool { return errors.Is(err, assess.ErrCorrupt) }},
+		"no identity":       {func(in *MigrateInput) { in.Root = nameless }, func(err error) bool { return errors.Is(err, assess.ErrNoFingerprint) }},
+		"no system":         {func(in *MigrateInput) { in.Root = foreign }, func(err error) bool { return errors.Is(err, assess.ErrNoSystem) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			env := newEnv(t)
+			in := confirmed(t)
+			out := in.Out
+			c.change(&in)
+			_, err := Migrate(t.Context(), env, in)
+			is.True(err != nil)
+			is.True(c.is(err))
+			_, err = os.Stat(out)
+			is.True(os.IsNotExist(err)) // nothing was written
+			account, err := Whoami(t.Context(), env, WhoamiInput{})
+			is.NoErr(err)
+			is.Equal(account.BillableInstances, 0) // and nothing seated
+		})
+	}
+}
+
+func TestAssessDetail(t *testing.T) {
+	is := is.New(t)
+	env := newEnv(t)
+	full, err := Assess(t.Context(), env, AssessInput{Machine: Machine{Root: fixture}, Detail: DetailFull})
+	is.NoErr(err)
+	is.True(!full.Truncated && len(full.Packages) == 246)
+	summary, err := Assess(t.Context(), env, AssessInput{Machine: Machine{Root: fixture}})
+	is.NoErr(err)
+	is.True(summary.Truncated)
+	is.Equal(summary.Total["packages"], 246)
+	is.True(len(encoded(summary)) <= summaryBudget)
+	is.Equal(len(summary.Findings), len(full.Findings)) // findings go last
+	for _, bad := range []AssessInput{{Detail: "all"}, {Limit: -1}, {Limit: 100_000}} {
+		bad.Root = fixture
+		_, err := Assess(t.Context(), env, bad)
+		is.True(err != nil)
+	}
+}
+
+func BenchmarkMigratePreflight(b *testing.B) {
+	is := is.New(b)
+	c, closer, err := backend.OpenEmbedded(b.Context(), b.TempDir(), backend.Config{})
+	is.NoErr(err)
+	defer closer.Close()
+	env := &Env{Client: func(context.Context) (*client.Client, error) { return c, nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now}
+	for b.Loop() {
+		_, err := Migrate(b.Context(), env, MigrateInput{Machine: Machine{Root: fixture}, Target: "debian-13", Preflight: true})
+		is.NoErr(err)
+	}
+}
