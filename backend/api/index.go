@@ -240,6 +240,14 @@ type UpgradeEdgesRequest struct {
 	Engine string `json:"-" query:"engine"` // postgresql, mariadb, mysql, redis, valkey, mongodb
 }
 
+// Check refuses a request that names no engine.
+func (r UpgradeEdgesRequest) Check() error {
+	if r.Engine == "" {
+		return Errorf(MalformedRequest, "engine is required: postgresql, mariadb, mysql, redis, valkey or mongodb")
+	}
+	return nil
+}
+
 // UpgradeEdgesResponse lists an engine's curated edges.
 type UpgradeEdgesResponse struct {
 	Engine       string        `json:"engine"`

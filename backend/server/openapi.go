@@ -118,7 +118,7 @@ func parameters(r route) []object {
 			all = append(all, object{"name": name, "in": "path", "required": true, "schema": object{"type": "integer", "minimum": 1}})
 		}
 		if name := tag.Get("query"); name != "" {
-			all = append(all, object{"name": name, "in": "query", "schema": querySchema(r.in.Field(i))})
+			all = append(all, object{"name": name, "in": "query", "required": r.in.Field(i).Type.Kind() == reflect.String, "schema": querySchema(r.in.Field(i))})
 		}
 	}
 	if r.replay {

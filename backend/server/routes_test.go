@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -106,6 +107,7 @@ func TestIndexRoutes(t *testing.T) {
 		s.refused(edges, api.CodeOf(err))
 	}
 	s.refused(s.call("GET", "/v1/upgrade-edges?engine=paradox", token, nil), api.NotFound)
+	s.refused(s.call("GET", "/v1/upgrade-edges", token, nil), api.MalformedRequest)
 	s.refused(s.call("GET", "/v1/upgrade-edges?engine=%00", token, nil), api.MalformedRequest)
 }
 
@@ -320,4 +322,33 @@ func TestIdempotencyKeys(t *testing.T) {
 	for _, bad := range []string{" ", "a b", "é", strings.Repeat("x", 256)} {
 		s.refused(s.call("POST", "/v1/findings", token, finding, "Idempotency-Key", bad), api.MalformedRequest)
 	}
+}
+
+// TestOneOfManyRecords sends one request many times at once under one key, and
+// as many without: one seat, and one event for the key.
+func TestOneOfManyRecords(t *testing.T) {
+	is := is.New(t)
+	s := start(t)
+	id, token := s.account(license.Account{FreeQuota: 1})
+	const many = 16
+	answers := make([]answer, many)
+	var wg sync.WaitGroup
+	for i := range many {
+		wg.Go(func() { answers[i] = s.call("POST", "/v1/usage", token, usageOf(api.Migration, 1), "Idempotency-Key", "k") })
+		wg.Go(func() { s.call("POST", "/v1/enroll", token, api.EnrollRequest{Fingerprint: fingerprint(1), Source: api.OS{Distro: "a", Version: "1"}}) })
+	}
+	wg.Wait()
+	for _, a := range answers {
+		is.Equal(a.status, 200)
+		is.Equal(string(a.body), string(answers[0].body))
+	}
+	usage, err := s.db.Usage(t.Context(), id, store.Page{Limit: 100})
+	is.NoErr(err)
+	is.Equal(usage.Count, 1+many)
+	vms, err := s.db.VMs(t.Context(), id, store.Page{Limit: 100})
+	is.NoErr(err)
+	is.Equal(vms.Count, 1)
+	wrong, err := s.db.Check(t.Context())
+	is.NoErr(err)
+	is.Equal(len(wrong), 0)
 }

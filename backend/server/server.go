@@ -22,7 +22,7 @@ type Config struct {
 	Index *index.Index
 	// Feeds are the advisories; none where nil.
 	Feeds *advisory.Feeds
-	// Key signs attestations.
+	// Key signs attestations; there must be one.
 	Key ed25519.PrivateKey
 	// Rates are the requests a minute by plan; DefaultRates where nil.
 	Rates map[api.Plan]int
