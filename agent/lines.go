@@ -7,10 +7,16 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 )
 
-// maxLine bounds one message of the client, in bytes.
-const maxLine = 16 << 20
+const (
+	// maxLine bounds one message of the client, in bytes.
+	maxLine = 16 << 20
+	// patience is how long the end of input waits for answers that are due: who
+	// pipes requests in wants them answered.
+	patience = 30 * time.Second
+)
 
 // lineGuard lets through the lines that are JSON-RPC 2.0 messages and answers
 // the others itself. The SDK would end the whole session at the first of them.
@@ -33,6 +39,7 @@ func (g *lineGuard) Read(p []byte) (int, error) {
 			g.accept(line)
 		}
 		if err != nil && len(g.pending) == 0 {
+			g.out.settle(patience)
 			return 0, err
 		}
 	}
@@ -42,7 +49,10 @@ func (g *lineGuard) Read(p []byte) (int, error) {
 }
 
 // Close ends the reading.
-func (g *lineGuard) Close() error { return g.in.Close() }
+func (g *lineGuard) Close() error {
+	g.out.abandon()
+	return g.in.Close()
+}
 
 // accept keeps a good line for Read and answers a bad one.
 func (g *lineGuard) accept(line []byte) {
@@ -62,6 +72,9 @@ func (g *lineGuard) accept(line []byte) {
 	case err != nil || head.Version != "2.0" || head.Method == nil && head.Result == nil && head.Error == nil:
 		g.out.refuse(-32600, "this line is no JSON-RPC 2.0 message")
 	default:
+		if head.Method != nil && isID(head.ID) {
+			g.out.expect(1)
+		}
 		g.pending = append(bytes.TrimRight(line, "\r\n"), '\n')
 	}
 }
@@ -89,16 +102,72 @@ func (g *lineGuard) skip(err error) ([]byte, error) {
 	return nil, err
 }
 
-// lineWriter keeps the SDK's messages and the guard's own from mixing.
+// isID reports whether a message's id is one: it is a request's or an answer's.
+func isID(id json.RawMessage) bool { return len(id) > 0 && string(id) != "null" }
+
+// lineWriter keeps the SDK's messages and the guard's own from mixing, and
+// knows how many answers are due.
 type lineWriter struct {
-	mu  sync.Mutex
-	out io.WriteCloser
+	mu   sync.Mutex
+	out  io.WriteCloser
+	due  int
+	idle chan struct{} // closed when nothing is due; nil where nobody waits
 }
 
+// Write writes one message.
 func (w *lineWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
+	n, err := w.out.Write(p)
+	w.mu.Unlock()
+	var head struct {
+		Method *string         `json:"method"`
+		ID     json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(p, &head) == nil && head.Method == nil && isID(head.ID) {
+		w.expect(-1)
+	}
+	return n, err
+}
+
+// expect counts answers that are due, or, below zero, that were given.
+func (w *lineWriter) expect(n int) {
+	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.out.Write(p)
+	w.due = max(0, w.due+n)
+	if w.due == 0 {
+		w.wake()
+	}
+}
+
+func (w *lineWriter) wake() {
+	if w.idle != nil {
+		close(w.idle)
+		w.idle = nil
+	}
+}
+
+// abandon ends the waiting for answers.
+func (w *lineWriter) abandon() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.due = 0
+	w.wake()
+}
+
+// settle waits until nothing is due any more.
+func (w *lineWriter) settle(most time.Duration) {
+	w.mu.Lock()
+	if w.due == 0 {
+		w.mu.Unlock()
+		return
+	}
+	idle := make(chan struct{})
+	w.idle = idle
+	w.mu.Unlock()
+	select {
+	case <-idle:
+	case <-time.After(most):
+	}
 }
 
 func (w *lineWriter) Close() error { return w.out.Close() }

@@ -214,6 +214,22 @@ func TestHostileLines(t *testing.T) {
 	is.NoErr(<-done) // the end of input is a normal end
 }
 
+// TestPipedRequestsAreAnswered ends the input right after the requests, as a
+// shell does.
+func TestPipedRequestsAreAnswered(t *testing.T) {
+	is := is.New(t)
+	var out bytes.Buffer
+	requests := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"svc_assess","arguments":{"root":"` + fixture + `"}}}
+`
+	env := newEnv(t)
+	is.NoErr(Serve(t.Context(), env, io.NopCloser(strings.NewReader(requests)), nopCloser{&out}, Options{Log: env.Log}))
+	is.Equal(strings.Count(out.String(), "\n"), 2)
+	is.True(strings.Contains(out.String(), `"id":2`))
+	is.True(strings.Contains(out.String(), "debian-11"))
+}
+
 func FuzzLineGuard(f *testing.F) {
 	f.Add([]byte("{\"jsonrpc\":\"2.0\",\"method\":\"x\"}\nnope\n"))
 	f.Fuzz(func(t *testing.T, input []byte) {
