@@ -23,6 +23,13 @@ const (
 	tokenFile = "token"
 )
 
+// The account of this machine has what every account starts with, though it is
+// unlimited.
+const (
+	freeQuota = 10
+	vmLimit   = 10_000
+)
+
 // actor is who the audit names for what an embedded backend does by itself.
 const actor = "first use"
 
@@ -72,7 +79,9 @@ func ownToken(ctx context.Context, db store.Store, path string) (string, error) 
 // ownAccount makes the account of this machine. Another process may do so at
 // the same time: whose token the store takes is then the one.
 func ownAccount(ctx context.Context, db store.Store, token string) error {
-	account, err := db.CreateAccount(ctx, actor, license.Account{Name: "this machine", Plan: api.PlanInternal, Unlimited: true})
+	account, err := db.CreateAccount(ctx, actor, license.Account{
+		Name: "this machine", Plan: api.PlanInternal, Unlimited: true, FreeQuota: freeQuota, VMLimit: vmLimit,
+	})
 	if err != nil {
 		return fmt.Errorf("making the account of this machine: %w", err)
 	}

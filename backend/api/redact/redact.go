@@ -168,10 +168,11 @@ func (s *scanner) whole(w string) string {
 	if w != "" && slices.ContainsFunc(s.hosts, func(name string) bool { return strings.EqualFold(name, w) }) {
 		return host
 	}
-	return whole(w)
+	return kindOf(w)
 }
 
-func whole(w string) string {
+// kindOf is the kind of a word, by its form alone.
+func kindOf(w string) string {
 	switch {
 	case w == "":
 		return ""
