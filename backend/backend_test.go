@@ -1,16 +1,19 @@
 package backend
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"svc/backend/api"
+	"svc/backend/api/attest"
 	"svc/backend/client"
 )
 
@@ -39,6 +42,51 @@ func TestEmbeddedIsReadyOnFirstUse(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(info.Mode().Perm(), fs.FileMode(0o600))
 	}
+}
+
+// TestEmbeddedIsTheWholeService goes through what a migration calls: a refusal
+// comes back as the server's own, and an attestation verifies with the keys
+// that are listed.
+func TestEmbeddedIsTheWholeService(t *testing.T) {
+	is := is.New(t)
+	ctx := t.Context()
+	c, closer, err := OpenEmbedded(ctx, t.TempDir(), Config{})
+	is.NoErr(err)
+	defer closer.Close()
+	vm := strings.Repeat("ab", 32)
+	usage := api.UsageRequest{Kind: api.Drift, Fingerprint: vm, Source: api.OS{Distro: "debian", Version: "11"}}
+	_, err = client.Call(ctx, c, api.Usage, usage)
+	var refused *api.Error
+	is.True(errors.As(err, &refused))
+	is.Equal(refused.Status(), 402)
+	is.Equal(refused.Code, api.UnlicensedVM)
+	is.True(refused.RequestID != "")
+
+	usage.Kind, usage.Target = api.Migration, &api.OS{Distro: "debian", Version: "12"}
+	first, err := client.Call(ctx, c, api.Usage, usage, client.WithKey("k"))
+	is.NoErr(err)
+	is.True(first.SeatClaimed)
+	again, err := client.Call(ctx, c, api.Usage, usage, client.WithKey("k"))
+	is.NoErr(err)
+	is.Equal(again, first)
+
+	digest := strings.Repeat("0", 64)
+	statement, err := attest.New([]attest.Subject{attest.File("plan.json", digest)}, &attest.MigrationPredicate{
+		Operation: attest.Operation{Fingerprint: vm, Source: "debian-11", Target: "debian-12", PlanDigest: digest},
+	})
+	is.NoErr(err)
+	raw, err := json.Marshal(statement)
+	is.NoErr(err)
+	envelope, err := client.Call(ctx, c, api.AttestSign, api.SignRequest{Statement: raw})
+	is.NoErr(err)
+	keys, err := client.Call(ctx, c, api.AttestKeys, api.None{})
+	is.NoErr(err)
+	trusted, err := attest.ParsePublicKeys([]byte(keys.Keys[0].PEM))
+	is.NoErr(err)
+	signed, err := json.Marshal(envelope)
+	is.NoErr(err)
+	_, err = attest.Verify(signed, trusted)
+	is.NoErr(err)
 }
 
 func TestEmbeddedByManyAtOnce(t *testing.T) {

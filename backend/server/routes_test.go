@@ -334,8 +334,12 @@ func TestOneOfManyRecords(t *testing.T) {
 	answers := make([]answer, many)
 	var wg sync.WaitGroup
 	for i := range many {
-		wg.Go(func() { answers[i] = s.call("POST", "/v1/usage", token, usageOf(api.Migration, 1), "Idempotency-Key", "k") })
-		wg.Go(func() { s.call("POST", "/v1/enroll", token, api.EnrollRequest{Fingerprint: fingerprint(1), Source: api.OS{Distro: "a", Version: "1"}}) })
+		wg.Go(func() {
+			answers[i] = s.call("POST", "/v1/usage", token, usageOf(api.Migration, 1), "Idempotency-Key", "k")
+		})
+		wg.Go(func() {
+			s.call("POST", "/v1/enroll", token, api.EnrollRequest{Fingerprint: fingerprint(1), Source: api.OS{Distro: "a", Version: "1"}})
+		})
 	}
 	wg.Wait()
 	for _, a := range answers {
