@@ -16,10 +16,6 @@ const (
 	nobody      = 65534
 )
 
-// baseNames are the system users below 100 and above whose names and ids are
-// the same on every Debian; others below firstPerson were made by packages.
-const lastStatic = 99
-
 // readAccounts lists users and groups.
 func (m *machine) readAccounts() {
 	m.users, m.groups = map[int]string{}, map[int]string{}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
@@ -40,6 +41,7 @@ type sqlite struct {
 	write *sql.DB
 	queue chan *write
 	done  chan struct{}
+	once  sync.Once
 	ended chan struct{} // the writer has stopped
 }
 
@@ -287,7 +289,7 @@ func (t *tx) attempt(do func(*tx) error) (refusal, failed error) {
 
 // Close lets nothing more in and closes the file.
 func (s *sqlite) Close() error {
-	close(s.done)
+	s.once.Do(func() { close(s.done) })
 	<-s.ended
 	return errors.Join(s.read.Close(), s.write.Close())
 }

@@ -19,7 +19,7 @@ func (p *program) keyRotate() *ffcli.Command {
 	}, func(ctx context.Context, s store.Store, _ []string) error {
 		key := attest.NewKey()
 		public := key.Public().(ed25519.PublicKey)
-		if err := attest.SaveKey(p.settings.signingKey, key); err != nil {
+		if err := attest.ReplaceKey(p.settings.signingKey, key); err != nil {
 			return err
 		}
 		if err := s.AddKey(ctx, api.Key{KeyID: attest.KeyID(public), Algorithm: "ed25519", PEM: attest.PublicPEM(public)}); err != nil {

@@ -30,30 +30,32 @@ func plan() (*migration.Plan, *assess.Assessment) {
 	link := config("/etc/apache2/sites-enabled/a.conf", "/etc/apache2/sites-enabled/a.conf", migration.Copy)
 	link.Link = "../sites-available/a.conf"
 	return &migration.Plan{
-			Source: "debian-11", Target: "debian-13", Fingerprint: strings.Repeat("ab", 32), Install: []string{"apache2", "curl"},
-			Configuration: []migration.Config{
-				config("/etc/shop app/{{ x }}.ini", "/etc/shop app/{{ x }}.ini", migration.Copy),
-				config("/etc/'quoted\" \\ #: é.conf", "/etc/'quoted\" \\ #: é.conf", migration.Copy),
-				config("/etc/new\nline", "/etc/new\nline", migration.Convert),
-				config("/etc/sudoers.d/x", "/etc/sudoers.d/x", migration.Copy),
-				config("/etc/fstab", "", migration.LeftOut),
-				config("/etc/cron.daily/x", "/etc/cron.daily/x", migration.Remove),
-				link,
-			},
-			Services: []migration.Service{
-				{Unit: "a.service", To: "a.service", State: "enabled", Apply: true}, {Unit: "b.timer", To: "b.timer", State: "masked", Apply: true},
-				{Unit: "c.service", To: "c.service", State: "enabled"}, {Unit: "d.service", State: "enabled", Apply: true},
-			},
-			Accounts: migration.Accounts{
-				Users: []assess.User{{
-					Name: "anna", UID: 1000, GID: 1000, Comment: "{% raw %} Ännä, \"x\"", Home: "/home/anna", Shell: "/bin/bash", Groups: []string{"team"},
-					AuthorizedKeys: []string{"ssh-ed25519 AAAA anna@x", `command="{{ evil }}" ssh-rsa BBBB`},
-				}},
-				Groups: []assess.Group{{Name: "anna", GID: 1000}, {Name: "team", GID: 1600}},
-			},
-		}, &assess.Assessment{
-			System: assess.System{TimeZone: "Europe/Vienna"}, Groups: []assess.Group{{Name: "anna", GID: 1000}},
-		}
+		Source: "debian-11", Target: "debian-13", Fingerprint: strings.Repeat("ab", 32), Install: []string{"apache2", "curl"},
+		Configuration: []migration.Config{
+			config("/etc/shop app/{{ x }}.ini", "/etc/shop app/{{ x }}.ini", migration.Copy),
+			config("/etc/'quoted\" \\ #: é.conf", "/etc/'quoted\" \\ #: é.conf", migration.Copy),
+			config("/etc/new\nline", "/etc/new\nline", migration.Convert),
+			config("/etc/sudoers.d/x", "/etc/sudoers.d/x", migration.Copy),
+			config("/etc/fstab", "", migration.LeftOut),
+			config("/etc/cron.daily/x", "/etc/cron.daily/x", migration.Remove),
+			link,
+		},
+		Services: []migration.Service{
+			{Unit: "a.service", To: "a.service", State: "enabled", Apply: true},
+			{Unit: "b.timer", To: "b.timer", State: "masked", Apply: true},
+			{Unit: "c.service", To: "c.service", State: "enabled"},
+			{Unit: "d.service", State: "enabled", Apply: true},
+		},
+		Accounts: migration.Accounts{
+			Users: []assess.User{{
+				Name: "anna", UID: 1000, GID: 1000, Comment: "{% raw %} Ännä, \"x\"", Home: "/home/anna", Shell: "/bin/bash", Groups: []string{"team"},
+				AuthorizedKeys: []string{"ssh-ed25519 AAAA anna@x", `command="{{ evil }}" ssh-rsa BBBB`},
+			}},
+			Groups: []assess.Group{{Name: "anna", GID: 1000}, {Name: "team", GID: 1600}},
+		},
+	}, &assess.Assessment{
+		System: assess.System{TimeZone: "Europe/Vienna"}, Groups: []assess.Group{{Name: "anna", GID: 1000}},
+	}
 }
 
 func render(t *testing.T, s Source) Files {

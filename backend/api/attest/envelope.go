@@ -1,12 +1,15 @@
 package attest
 
 import (
+	"context"
+	"crypto"
 	"crypto/ed25519"
 	"encoding/base64"
 	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"svc/backend/api"
 )
@@ -27,14 +30,19 @@ func Sign(s Statement, key ed25519.PrivateKey) (api.Envelope, error) {
 	if err != nil {
 		return api.Envelope{}, fmt.Errorf("encoding the statement: %w", err)
 	}
-	return api.Envelope{
-		PayloadType: PayloadType,
-		Payload:     base64.StdEncoding.EncodeToString(payload),
-		Signatures: []api.Signature{{
-			KeyID: KeyID(key.Public().(ed25519.PublicKey)),
-			Sig:   base64.StdEncoding.EncodeToString(ed25519.Sign(key, preAuth(PayloadType, payload))),
-		}},
-	}, nil
+	signer, err := dsse.NewEnvelopeSigner(signer{verifier{key.Public().(ed25519.PublicKey)}, key})
+	if err != nil {
+		return api.Envelope{}, fmt.Errorf("signing the statement: %w", err)
+	}
+	signed, err := signer.SignPayload(context.Background(), PayloadType, payload)
+	if err != nil {
+		return api.Envelope{}, fmt.Errorf("signing the statement: %w", err)
+	}
+	out := api.Envelope{PayloadType: signed.PayloadType, Payload: signed.Payload}
+	for _, sig := range signed.Signatures {
+		out.Signatures = append(out.Signatures, api.Signature{KeyID: sig.KeyID, Sig: sig.Sig})
+	}
+	return out, nil
 }
 
 // Verify reads an envelope and gives its statement if one of keys signed it.
@@ -52,40 +60,72 @@ func Verify(envelope []byte, keys []ed25519.PublicKey) (*Statement, error) {
 	if e.PayloadType != PayloadType {
 		return nil, fmt.Errorf("the attestation's payload type is %.80q, not %s", e.PayloadType, PayloadType)
 	}
-	payload, err := unbase64(e.Payload)
-	if err != nil {
-		return nil, fmt.Errorf("reading the payload: %w", err)
+	if err := wellFormed(e); err != nil {
+		return nil, err
 	}
-	if err := verifySignatures(e, preAuth(e.PayloadType, payload), keys); err != nil {
+	payload, err := trusted(e, keys)
+	if err != nil {
 		return nil, err
 	}
 	return Parse(payload)
 }
 
-// verifySignatures wants every signature well-formed and one by a trusted key.
-func verifySignatures(e api.Envelope, signed []byte, keys []ed25519.PublicKey) error {
+// wellFormed wants canonical base64 throughout and a key for every signature.
+func wellFormed(e api.Envelope) error {
+	if _, err := unbase64(e.Payload); err != nil {
+		return fmt.Errorf("reading the payload: %w", err)
+	}
 	if len(e.Signatures) > maxSignatures {
 		return fmt.Errorf("the attestation has %d signatures, more than %d", len(e.Signatures), maxSignatures)
 	}
-	trusted := false
 	for _, s := range e.Signatures {
-		sig, err := unbase64(s.Sig)
-		if err != nil {
-			return fmt.Errorf("reading the signature: %w", err)
-		}
-		for _, key := range keys {
-			trusted = trusted || KeyID(key) == s.KeyID && ed25519.Verify(key, signed, sig)
+		if _, err := unbase64(s.Sig); err != nil || s.KeyID == "" {
+			return fmt.Errorf("reading the signatures: each must be base64 and name its key (%v)", err)
 		}
 	}
-	if !trusted {
+	return nil
+}
+
+// trusted gives the payload if one of keys signed it. Each key is tried alone:
+// of several at once the library complains on stdout.
+func trusted(e api.Envelope, keys []ed25519.PublicKey) ([]byte, error) {
+	signed := &dsse.Envelope{PayloadType: e.PayloadType, Payload: e.Payload}
+	for _, s := range e.Signatures {
+		signed.Signatures = append(signed.Signatures, dsse.Signature{KeyID: s.KeyID, Sig: s.Sig})
+	}
+	for _, key := range keys {
+		v, err := dsse.NewEnvelopeVerifier(verifier{key})
+		if err != nil {
+			return nil, fmt.Errorf("checking the signature: %w", err)
+		}
+		if _, payload, err := v.VerifyAndDecode(context.Background(), signed); err == nil {
+			return payload, nil
+		}
+	}
+	return nil, ErrBadSignature
+}
+
+// verifier is an Ed25519 public key as the library takes it.
+type verifier struct{ key ed25519.PublicKey }
+
+func (v verifier) KeyID() (string, error)   { return KeyID(v.key), nil }
+func (v verifier) Public() crypto.PublicKey { return v.key }
+
+func (v verifier) Verify(_ context.Context, data, sig []byte) error {
+	if !ed25519.Verify(v.key, data, sig) {
 		return ErrBadSignature
 	}
 	return nil
 }
 
-// preAuth is DSSE's pre-authentication encoding: what is really signed.
-func preAuth(payloadType string, payload []byte) []byte {
-	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(payloadType), payloadType, len(payload), payload)
+// signer is an Ed25519 private key as the library takes it.
+type signer struct {
+	verifier
+	private ed25519.PrivateKey
+}
+
+func (s signer) Sign(_ context.Context, data []byte) ([]byte, error) {
+	return ed25519.Sign(s.private, data), nil
 }
 
 // unbase64 takes the one canonical spelling.
