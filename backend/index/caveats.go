@@ -12,29 +12,44 @@ import (
 
 // caveats are what a person should know that follows from the data alone.
 func (h *hops) caveats(p course, targets []record) []api.Caveat {
-	var all []api.Caveat
-	add := func(ok bool, code string, severity api.Severity, text string, args ...any) {
-		if ok {
-			all = append(all, api.Caveat{Code: code, Severity: severity, Text: fmt.Sprintf(text, args...)})
+	all := h.ofCourse(p, len(targets))
+	for _, t := range targets {
+		if p.source.Major != "" && t.Major != "" && p.source.Major != t.Major {
+			all = append(all, caveat(CaveatMajor, api.SeverityInfo,
+				"%s goes from major version %s to %s.", software(t.Canonical, t.Major), p.source.Major, t.Major))
+		}
+		if t.Component != "main" && t.Component != p.source.Component {
+			all = append(all, caveat(CaveatComponent, api.SeverityWarning,
+				"%s is in the archive component %s of %s, which must be enabled.", t.Name, t.Component, h.target.slug))
 		}
 	}
-	absent := p.source.Name == "" && len(targets) > 0
-	add(absent, CaveatNotInSource, api.SeverityInfo, "%s has no such package; the answer is %s's own.", h.source.slug, h.target.slug)
-	add(slices.ContainsFunc(p.methods, isTransitional), CaveatTransitional, api.SeverityInfo,
-		"%s is a transitional package: what it led to is named instead.", p.source.Name)
-	add(slices.Contains(p.methods, catalog.Kernel), CaveatKernel, api.SeverityInfo,
-		"The kernel is installed by its metapackage; this one belongs to %s.", h.source.slug)
-	add(p.relation == api.RelationUnknown && len(p.candidates) > 0, CaveatCandidates, api.SeverityWarning,
-		"Several packages of %s may do the job of %s: %s.", h.target.slug, p.source.Name, strings.Join(p.candidates, ", "))
-	add(p.relation == api.RelationRemoved, CaveatNoCounterpart, lossOf(p.source),
-		"%s has no counterpart of %s.", h.target.slug, p.source.Name)
-	for _, t := range targets {
-		major := p.source.Major != "" && t.Major != "" && p.source.Major != t.Major
-		add(major, CaveatMajor, api.SeverityInfo, "%s goes from major version %s to %s.", software(t.Canonical, t.Major), p.source.Major, t.Major)
-		component := t.Component != "main" && t.Component != p.source.Component
-		add(component, CaveatComponent, api.SeverityWarning, "%s is in the archive component %s of %s, which must be enabled.", t.Name, t.Component, h.target.slug)
+	return all
+}
+
+// ofCourse are the caveats of the way by which n packages were found.
+func (h *hops) ofCourse(p course, n int) []api.Caveat {
+	var all []api.Caveat
+	if p.source.Name == "" && n > 0 {
+		all = append(all, caveat(CaveatNotInSource, api.SeverityInfo, "%s has no such package; the answer is %s's own.", h.source.slug, h.target.slug))
+	}
+	if slices.ContainsFunc(p.methods, isTransitional) {
+		all = append(all, caveat(CaveatTransitional, api.SeverityInfo, "%s is a transitional package: what it leads to is named instead.", p.source.Name))
+	}
+	if slices.Contains(p.methods, catalog.Kernel) {
+		all = append(all, caveat(CaveatKernel, api.SeverityInfo, "The kernel is installed by its metapackage; this one belongs to %s.", h.source.slug))
+	}
+	if p.relation == api.RelationUnknown && len(p.candidates) > 0 {
+		all = append(all, caveat(CaveatCandidates, api.SeverityWarning, "Not sure enough to choose; in %s these may do the job of %s: %s.",
+			h.target.slug, p.source.Name, strings.Join(p.candidates, ", ")))
+	}
+	if p.relation == api.RelationRemoved {
+		all = append(all, caveat(CaveatNoCounterpart, lossOf(p.source), "%s has no counterpart of %s.", h.target.slug, p.source.Name))
 	}
 	return all
+}
+
+func caveat(code string, severity api.Severity, text string, args ...any) api.Caveat {
+	return api.Caveat{Code: code, Severity: severity, Text: fmt.Sprintf(text, args...)}
 }
 
 // lossOf grades the loss of a package: libraries and the like are there for

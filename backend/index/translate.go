@@ -24,8 +24,11 @@ const (
 const (
 	sameConfidence     = 0.99
 	returnedConfidence = 0.95 // away for a release and back
-	absentConfidence   = 0.75 // the source does not have it, the target does
+	absentConfidence   = 0.85 // the source does not have it, the target does
 	goneConfidence     = 0.6
+	// leastConfidence is what an answer that names packages needs; below it they
+	// are candidates for a person to choose from.
+	leastConfidence = 0.8
 )
 
 // Translate says what canonicals of the source release become in the target,
@@ -112,8 +115,25 @@ func (h *hops) translate(canonical string) (course, error) {
 	if len(p.names) == 0 {
 		return h.returned(p)
 	}
+	if len(p.names) == 1 && len(p.methods) > 0 {
+		return h.confirmed(p)
+	}
 	p.confidence = min(p.confidence, sameConfidence)
 	return p, nil
+}
+
+// confirmed makes surer of an answer that bears the name or the canonical it
+// set out with, whatever it was called on the way.
+func (h *hops) confirmed(p course) (course, error) {
+	r, _, err := h.target.find(p.names[0])
+	switch {
+	case r.Name == p.source.Name:
+		p.confidence = max(p.confidence, returnedConfidence)
+	case r.Canonical == p.source.Canonical:
+		p.confidence = max(p.confidence, catalog.LineageConfidence)
+	}
+	p.confidence = min(p.confidence, sameConfidence)
+	return p, err
 }
 
 // absent answers for software that the source release does not have.
@@ -154,6 +174,11 @@ func (h *hops) returned(p course) (course, error) {
 func (p course) follow(trails trailGetter) (course, error) {
 	if len(p.names) == 0 {
 		return p, nil
+	}
+	if len(p.names) == 1 {
+		if _, changes, err := trails.Get(p.names[0]); !changes || err != nil {
+			return p, err
+		}
 	}
 	next := course{source: p.source, confidence: p.confidence, methods: p.methods}
 	lost := api.RelationRemoved
@@ -233,8 +258,17 @@ func compose(first, second api.Relation, n int, lost api.Relation) api.Relation 
 	return whole
 }
 
+// doubted turns an answer that is not sure enough into candidates.
+func (p course) doubted() course {
+	if len(p.names) > 0 && p.confidence < leastConfidence {
+		p.relation, p.candidates, p.names = api.RelationUnknown, append(slices.Clip(p.candidates), p.names...), nil
+	}
+	return p
+}
+
 // present makes the answer of a course: packages with versions, and caveats.
 func (h *hops) present(canonical string, p course) (api.Translation, error) {
+	p = p.doubted()
 	t := api.Translation{
 		Canonical: canonical, Relation: p.relation, Confidence: round(p.confidence),
 		Packages: []api.TargetPackage{}, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},

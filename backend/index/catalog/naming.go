@@ -192,8 +192,17 @@ func (n *Naming) lineageOf(p *Package) *lineage {
 	return l
 }
 
-// ecosystem names a language's module as other distributions can.
+// languages are the prefixes of sources that Debian names after the language of
+// a program, though the program is known without.
+var languages = []string{"golang-", "haskell-", "rust-"}
+
+// ecosystem names a language's module or program as other distributions can.
 func ecosystem(name, software string) string {
+	for _, prefix := range languages {
+		if strings.HasPrefix(software, prefix) && !strings.HasPrefix(name, prefix) && !strings.HasPrefix(name, "lib") {
+			return slug(name)
+		}
+	}
 	if rest, ok := strings.CutPrefix(name, "python3-"); ok && !strings.HasPrefix(software, "python") && strings.HasPrefix(rest, software) {
 		return "python-" + software
 	}

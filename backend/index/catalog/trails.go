@@ -276,19 +276,29 @@ func Reverse(from, to *Release, forward map[string]Trail, n *Naming) map[string]
 	}
 	trails := Trails(to, from, n, nil)
 	for target, names := range old {
-		t, changes := trails[target]
-		known := changes && t.Method != Gone && t.Method != Several
-		if known || len(names) != 1 {
+		forward := forward[names[0]]
+		if len(names) != 1 || trails[target].surely(forward) {
 			continue
 		}
-		back := forward[names[0]]
-		relation := back.Relation
+		relation := forward.Relation
 		if relation == api.RelationMerged {
 			relation = api.RelationRenamed
 		}
-		trails[target] = Trail{Relation: relation, Confidence: min(back.Confidence, 0.9), Targets: names, Method: Back}
+		trails[target] = Trail{Relation: relation, Confidence: min(forward.Confidence, LineageConfidence), Targets: names, Method: Back}
 	}
 	return trails
+}
+
+// surely reports whether a trail has evidence of its own that is as good as
+// that of a trail the other way round.
+func (t Trail) surely(other Trail) bool {
+	switch t.Method {
+	case Gone, Several, "":
+		return false
+	case Soname, Lineage, Default:
+		return other.Method == Soname || other.Method == Lineage || other.Method == Default
+	}
+	return true
 }
 
 // preferReal drops transitional packages where a real one is among the names.

@@ -3,38 +3,38 @@ package table
 import "sync"
 
 // generation is how many blocks of 32 kB one generation of the cache holds.
-const generation = 256
+const generation = 512
 
 // cache keeps the blocks read last: what is read moves to the young
 // generation, and once that is full the old one is dropped. So it holds at most
-// two generations, 16 MB.
+// two generations, 32 MB.
 type cache struct {
 	mu         sync.Mutex
-	young, old map[int]string
+	young, old map[int]content
 }
 
-func (c *cache) get(number int) (string, bool) {
+func (c *cache) get(number int) (content, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if text, ok := c.young[number]; ok {
-		return text, true
+	if block, ok := c.young[number]; ok {
+		return block, true
 	}
-	text, ok := c.old[number]
+	block, ok := c.old[number]
 	if ok {
-		c.add(number, text)
+		c.add(number, block)
 	}
-	return text, ok
+	return block, ok
 }
 
-func (c *cache) put(number int, text string) {
+func (c *cache) put(number int, block content) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.add(number, text)
+	c.add(number, block)
 }
 
-func (c *cache) add(number int, text string) {
+func (c *cache) add(number int, block content) {
 	if c.young == nil || len(c.young) >= generation {
-		c.old, c.young = c.young, make(map[int]string, generation)
+		c.old, c.young = c.young, map[int]content{}
 	}
-	c.young[number] = text
+	c.young[number] = block
 }

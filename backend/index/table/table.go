@@ -5,13 +5,12 @@
 //	that follows, then the CRC of the directory u32, the directory, the blocks
 //
 // A block is text: lines of key TAB value, sorted by the bytes of the key, so
-// that a lookup is two binary searches and copies nothing. All numbers are
+// that a lookup is two binary searches. All numbers are
 // little endian. The same records give the same bytes.
 package table
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -134,7 +133,7 @@ func Verify(data []byte) error {
 	}
 	for name, t := range f.tables {
 		for i := range t.blocks {
-			if _, err := t.text(i); err != nil {
+			if _, err := t.content(i); err != nil {
 				return fmt.Errorf("table %s: %w", name, err)
 			}
 		}
@@ -154,32 +153,52 @@ func (t *Table) Get(key string) (value string, ok bool, err error) {
 	if i < 0 {
 		return "", false, nil
 	}
-	text, err := t.text(i)
+	c, err := t.content(i)
 	if err != nil {
 		return "", false, err
 	}
-	value, ok = search(text, key)
+	value, ok = c.search(key)
 	return value, ok, nil
 }
 
-// search is a binary search over the bytes of sorted lines.
-func search(text, key string) (string, bool) {
-	low, high := 0, len(text)
+// content is a block, unpacked: lines, and where each begins.
+type content struct {
+	text   string
+	starts []uint32
+}
+
+func newContent(text string) content {
+	text = strings.TrimSuffix(text, "\n") + "\n"
+	c := content{text: text, starts: make([]uint32, 0, strings.Count(text, "\n"))}
+	for at := 0; at < len(text); at += strings.IndexByte(text[at:], '\n') + 1 {
+		c.starts = append(c.starts, uint32(at))
+	}
+	return c
+}
+
+// record is the key and the value of a line.
+func (c content) record(i int) (key, value string) {
+	end := len(c.text)
+	if i+1 < len(c.starts) {
+		end = int(c.starts[i+1])
+	}
+	key, value, _ = strings.Cut(c.text[c.starts[i]:end-1], "\t")
+	return key, value
+}
+
+// search finds the value of a key.
+func (c content) search(key string) (string, bool) {
+	low, high := 0, len(c.starts)
 	for low < high {
-		start := low + strings.LastIndexByte(text[low:low+(high-low)/2], '\n') + 1
-		end := strings.IndexByte(text[start:], '\n')
-		if end < 0 {
-			return "", false
-		}
-		end += start
-		k, value, _ := strings.Cut(text[start:end], "\t")
-		switch cmp.Compare(key, k) {
-		case 0:
+		middle := int(uint(low+high) >> 1)
+		k, value := c.record(middle)
+		switch order := strings.Compare(key, k); {
+		case order == 0:
 			return value, true
-		case -1:
-			high = start
+		case order < 0:
+			high = middle
 		default:
-			low = end + 1
+			low = middle + 1
 		}
 	}
 	return "", false
@@ -188,13 +207,12 @@ func search(text, key string) (string, bool) {
 // All calls yield with every record in order, until it returns false.
 func (t *Table) All(yield func(key, value string) bool) error {
 	for i := range t.blocks {
-		text, err := t.text(i)
+		c, err := t.content(i)
 		if err != nil {
 			return err
 		}
-		for line := range strings.Lines(text) {
-			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-			if !yield(key, value) {
+		for line := range c.starts {
+			if !yield(c.record(line)) {
 				return nil
 			}
 		}
@@ -202,19 +220,19 @@ func (t *Table) All(yield func(key, value string) bool) error {
 	return nil
 }
 
-// text is a block, unpacked.
-func (t *Table) text(i int) (string, error) {
+// content is a block, unpacked when it is first read.
+func (t *Table) content(i int) (content, error) {
 	number := t.number + i
-	if text, ok := t.file.cache.get(number); ok {
-		return text, nil
+	if c, ok := t.file.cache.get(number); ok {
+		return c, nil
 	}
 	b := t.blocks[i]
 	packed := t.file.blocks[b.offset : b.offset+b.packed]
 	raw, err := t.file.decoder.DecodeAll(packed, make([]byte, 0, b.length))
 	if err != nil || len(raw) != int(b.length) {
-		return "", fmt.Errorf("%w: block %d is damaged", ErrFormat, number)
+		return content{}, fmt.Errorf("%w: block %d is damaged", ErrFormat, number)
 	}
-	text := string(raw)
-	t.file.cache.put(number, text)
-	return text, nil
+	c := newContent(string(raw))
+	t.file.cache.put(number, c)
+	return c, nil
 }

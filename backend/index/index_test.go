@@ -1,0 +1,394 @@
+package index
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/backend/api"
+)
+
+func embeddedIndex(t testing.TB) *Index {
+	t.Helper()
+	ix, err := Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ix
+}
+
+func TestResolveByEachEvidence(t *testing.T) {
+	ix := embeddedIndex(t)
+	for _, c := range []struct {
+		release, name, canonical, software, major string
+		role                                      api.Role
+		match                                     api.Match
+	}{
+		{"debian-12", "apache2", "apache-httpd", "apache-httpd", "", api.RoleMain, api.MatchExact},
+		{"bookworm", "bind9-dnsutils", "bind--client", "bind", "", api.RoleClient, api.MatchExact},
+		{"debian-12", "libssl-dev", "openssl--dev", "openssl", "", api.RoleDev, api.MatchExact},
+		{"debian-11", "libssl1.1", "openssl--lib", "openssl", "", api.RoleLib, api.MatchExact},
+		{"debian-13", "libssl3t64", "openssl--lib", "openssl", "", api.RoleLib, api.MatchExact},
+		{"debian-12", "postgresql-15", "postgresql", "postgresql", "15", api.RoleMain, api.MatchExact},
+		{"debian-12", "postgresql-client-15", "postgresql--client", "postgresql", "15", api.RoleClient, api.MatchExact},
+		{"debian-12", "libpq5", "postgresql--lib", "postgresql", "", api.RoleLib, api.MatchExact},
+		{"debian-12", "openjdk-17-jdk", "openjdk-17", "openjdk", "17", api.RoleMain, api.MatchExact},
+		{"debian-12", "mariadb-server", "mariadb", "mariadb", "10.11", api.RoleMain, api.MatchExact},
+		{"debian-12", "redis-server", "redis", "redis", "7.0", api.RoleMain, api.MatchExact},
+		{"debian-12", "python3.11", "python", "python", "3.11", api.RoleMain, api.MatchExact},
+		{"debian-12", "python3-requests", "python-requests", "python-requests", "", api.RoleMain, api.MatchExact},
+		{"debian-12", "libdbi-perl", "perl-dbi", "perl-dbi", "", api.RoleMain, api.MatchExact},
+		{"debian-12", "libc6:amd64", "glibc--lib", "glibc", "", api.RoleLib, api.MatchAlias},
+		{"debian-12", "linux-image-6.1.0-9-amd64", "linux-image-amd64", "linux-image-amd64", "", api.RoleMain, api.MatchAlias},
+		{"debian-12", "postgresql-16", "postgresql", "postgresql", "16", api.RoleMain, api.MatchHeuristic},
+		{"debian-12", "openjdk-8-jdk", "openjdk-8", "openjdk", "8", api.RoleMain, api.MatchHeuristic},
+		{"debian-12", "dhcpcd-base", "dhcpcd-base", "dhcpcd-base", "", api.RoleMain, api.MatchExact},
+		{"debian-12", "eza", "eza", "eza", "", api.RoleMain, api.MatchHeuristic},
+	} {
+		t.Run(c.release+" "+c.name, func(t *testing.T) {
+			is := is.New(t)
+			got, err := ix.Resolve(c.release, []string{c.name})
+			is.NoErr(err)
+			is.Equal(*got[0].Canonical, c.canonical)
+			is.Equal(*got[0].Software, c.software)
+			is.Equal(*got[0].Role, c.role)
+			is.Equal(got[0].Match, c.match)
+			is.Equal(got[0].Major == nil, c.major == "")
+			is.True(got[0].Major == nil || *got[0].Major == c.major)
+			is.True(got[0].Confidence > 0 && got[0].Confidence <= 1)
+		})
+	}
+}
+
+func TestResolveKeepsOrderAndAdmitsIgnorance(t *testing.T) {
+	is := is.New(t)
+	got, err := embeddedIndex(t).Resolve("debian-12", []string{"nosuch-thing", "bash", "nosuch-thing", "", "\xff\t\n"})
+	is.NoErr(err)
+	is.Equal(len(got), 5)
+	is.Equal(got[0], api.Resolution{Package: "nosuch-thing", Match: api.MatchNone})
+	is.Equal(*got[1].Canonical, "bash")
+	is.Equal(got[2], got[0])
+	is.Equal(got[3].Match, api.MatchNone)
+	is.Equal(got[4].Match, api.MatchNone)
+}
+
+func TestReleasesWithoutDataAreUnknown(t *testing.T) {
+	is := is.New(t)
+	ix := embeddedIndex(t)
+	_, resolve := ix.Resolve("debian-99", []string{"bash"})
+	_, translate := ix.Translate("debian-12", "almalinux-9", []string{"bash"})
+	_, config := ix.ConfigPaths("nosuch", "debian-12", []string{"bash"})
+	for _, err := range []error{resolve, translate, config} {
+		is.Equal(api.CodeOf(err), api.UnknownRelease)
+		is.True(strings.Contains(err.Error(), "debian-1"))
+	}
+}
+
+func TestUpgradeEdges(t *testing.T) {
+	is := is.New(t)
+	ix := embeddedIndex(t)
+	for _, engine := range []string{"postgresql", "mariadb", "mysql", "redis", "valkey", "mongodb", "PostgreSQL"} {
+		edges, err := ix.UpgradeEdges(engine)
+		is.NoErr(err)
+		is.True(len(edges) > 0)
+		for _, e := range edges {
+			is.True(e.From != "" && e.To != "" && e.Method != "" && e.Downtime != "" && e.Source != "")
+			is.True(e.Rank >= 1 && len(e.Requires) > 0)
+		}
+	}
+	_, err := ix.UpgradeEdges("dbase")
+	is.Equal(api.CodeOf(err), api.NotFound)
+}
+
+func TestReleasesCountTheirPackages(t *testing.T) {
+	is := is.New(t)
+	counts := map[string]int{}
+	for _, r := range embeddedIndex(t).Releases() {
+		is.True(r.Aliases != nil)
+		counts[r.Slug] = r.Packages
+	}
+	is.True(counts["debian-12"] > 60_000)
+	is.Equal(counts["almalinux-9"], 0)
+}
+
+var canonicalForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.+_-]*$`)
+
+// everyPackage calls f with each record of a release.
+func everyPackage(t *testing.T, ix *Index, slug string, f func(record)) {
+	t.Helper()
+	err := ix.releases[slug].names.All(func(name, value string) bool {
+		f(decodeRecord(name, value))
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEveryCanonicalNamesOnePackageOfARelease(t *testing.T) {
+	ix := embeddedIndex(t)
+	for _, slug := range ix.order {
+		owner := map[string]string{}
+		everyPackage(t, ix, slug, func(r record) {
+			if other, twice := owner[r.Canonical]; twice || !canonicalForm.MatchString(r.Canonical) {
+				t.Errorf("%s: canonical %q of %s (and %s)", slug, r.Canonical, r.Name, other)
+			}
+			owner[r.Canonical] = r.Name
+			back, ok, err := ix.releases[slug].byCanonical(r.Canonical)
+			if err != nil || !ok || back.Name != r.Name {
+				t.Errorf("%s: %s is %s, which names %q", slug, r.Name, r.Canonical, back.Name)
+			}
+		})
+	}
+}
+
+// Every answer over the whole index, every way: the packages exist (Translate
+// fails where one does not), and what is not sure names none.
+func TestEveryTranslationIsSound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("goes through the whole index")
+	}
+	ix := embeddedIndex(t)
+	for _, source := range ix.order {
+		var canonicals, names []string
+		everyPackage(t, ix, source, func(r record) {
+			canonicals, names = append(canonicals, r.Canonical), append(names, r.Name)
+		})
+		for _, target := range ix.order {
+			got, err := ix.Translate(source, target, canonicals)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, a := range got {
+				if fault := unsound(a); fault != "" {
+					t.Errorf("%s from %s to %s: %s: %+v", names[i], source, target, fault, a)
+				}
+				if source == target && (a.Relation != api.RelationSame || packageNames(a) != names[i]) {
+					t.Errorf("%s of %s is not itself: %+v", names[i], source, a)
+				}
+			}
+		}
+	}
+}
+
+func unsound(t api.Translation) string {
+	named := len(t.Packages) > 0
+	switch {
+	case !slices.Contains(api.Relations, t.Relation):
+		return "an unknown relation"
+	case t.Caveats == nil || t.Packages == nil || t.Conditionals == nil:
+		return "a nil list"
+	case named == (t.Relation == api.RelationRemoved || t.Relation == api.RelationUnknown):
+		return "packages do not fit the relation"
+	case named && t.Confidence < leastConfidence, t.Confidence < 0, t.Confidence > 1:
+		return "the confidence is out of range"
+	case (t.Relation == api.RelationSplit) != (len(t.Packages) > 1) && t.Relation != api.RelationIncluded:
+		return "the number of packages does not fit the relation"
+	}
+	return ""
+}
+
+func TestCuratedRowsNameWhatExists(t *testing.T) {
+	is := is.New(t)
+	ix := embeddedIndex(t)
+	canonicals, packages := map[string]bool{}, map[string]bool{}
+	for _, slug := range ix.order {
+		everyPackage(t, ix, slug, func(r record) { canonicals[r.Canonical], packages[r.Name] = true, true })
+	}
+	for _, name := range []string{caveatsTable, configTable, conditionalsTable} {
+		is.NoErr(ix.file.Table(name).All(func(key, _ string) bool {
+			if !canonicals[key] {
+				t.Errorf("%s has a row of %q, which no release has", name, key)
+			}
+			return true
+		}))
+	}
+	is.NoErr(ix.file.Table(conditionalsTable).All(func(key, _ string) bool {
+		rows, err := curated[curatedConditional](ix.file.Table(conditionalsTable), key)
+		is.NoErr(err)
+		for _, row := range rows {
+			for _, p := range row.Packages {
+				is.True(packages[p])
+			}
+		}
+		return true
+	}))
+}
+
+func TestConditionalsAndCaveatsHoldOnTheirWayOnly(t *testing.T) {
+	is := is.New(t)
+	ix := embeddedIndex(t)
+	count := func(source, target, canonical string) (caveats, conditionals int) {
+		got, err := ix.Translate(source, target, []string{canonical})
+		is.NoErr(err)
+		return len(got[0].Caveats), len(got[0].Conditionals)
+	}
+	_, n := count("debian-11", "debian-13", "systemd")
+	is.Equal(n, 2)
+	_, n = count("debian-12", "debian-13", "systemd")
+	is.Equal(n, 1)
+	_, n = count("debian-13", "debian-11", "systemd")
+	is.Equal(n, 0)
+	caveats, _ := count("debian-13", "debian-14", "dovecot")
+	is.Equal(caveats, 0) // Dovecot 2.4 came with Debian 13
+}
+
+func TestAnIndexIsSafeForConcurrentUse(t *testing.T) {
+	ix := embeddedIndex(t)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range 50 {
+				name := fmt.Sprintf("libboost-system1.%d.0", i+50)
+				if _, err := ix.Resolve("debian-12", []string{name, "bash"}); err != nil {
+					t.Error(err)
+				}
+				if _, err := ix.ConfigPaths("debian-11", "debian-13", []string{"php-fpm", "bash"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestADamagedIndexIsAnErrorNotAPanic(t *testing.T) {
+	is := is.New(t)
+	data := slices.Clone(embedded)
+	for i := len(data) / 3; i < len(data); i += 1000 {
+		data[i] ^= 0xff
+	}
+	ix, err := open(data)
+	is.NoErr(err) // blocks are checked when they are read
+	defer ix.Close()
+	_, err = ix.Resolve("debian-12", []string{"bash", "openssl", "nginx", "postgresql-15"})
+	is.True(err != nil)
+	out := filepath.Join(t.TempDir(), "index.bin")
+	is.NoErr(os.WriteFile(out, data, 0o600))
+	_, err = ReadStats(out)
+	is.True(err != nil)
+	is.NoErr(os.WriteFile(out, data[:1000], 0o600))
+	_, err = Open(out)
+	is.True(err != nil)
+}
+
+// wrongTruth are rows of the known pairs that are wrong themselves.
+var wrongTruth = map[string]string{
+	"debian-11\tfirmware-atheros\tdebian-12": "the pairs were made without non-free-firmware, where debian-12 has firmware-atheros",
+}
+
+func TestKnownPairsOfDebian(t *testing.T) {
+	is := is.New(t)
+	f, err := os.Open(filepath.Join(root(t), "..", "shared", "data", "truth", "debian_suites.tsv"))
+	if err != nil {
+		t.Skip("the known pairs are not here")
+	}
+	defer f.Close()
+	score, err := Eval(embeddedIndex(t), f)
+	is.NoErr(err)
+	for _, method := range slices.Sorted(maps.Keys(score.Methods)) {
+		m := score.Methods[method]
+		t.Logf("%-26s rows %4d, names right %4d, relation too %4d (%.2f %%)", method, m.Rows, m.Names, m.Both, 100*m.Share())
+	}
+	t.Logf("%-26s rows %4d, names right %4d, relation too %4d (%.2f %%)", "all", score.Total.Rows, score.Total.Names, score.Total.Both, 100*score.Total.Share())
+	for _, miss := range score.Wrong {
+		key := strings.Join(strings.Split(miss.Row, "\t")[:3], "\t")
+		if _, known := wrongTruth[key]; !known {
+			t.Logf("wrong: %s: %s %v", miss.Row, miss.Relation, miss.Packages)
+		}
+	}
+	is.Equal(score.Total.Skipped, 0)
+	is.True(score.Total.Share() >= 0.99)
+}
+
+// root is the project's folder.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("no go.mod above the test")
+	return ""
+}
+
+func TestEvalRefusesWhatIsNoTable(t *testing.T) {
+	_, err := Eval(embeddedIndex(t), strings.NewReader("debian-11\tone\n"))
+	is.New(t).True(err != nil)
+}
+
+// sampleNames are a thousand packages spread over a release.
+func sampleNames(b *testing.B, ix *Index) (names, canonicals []string) {
+	b.Helper()
+	i := 0
+	err := ix.releases["debian-11"].names.All(func(name, value string) bool {
+		if i++; i%59 == 0 && len(names) < 1000 {
+			names, canonicals = append(names, name), append(canonicals, decodeRecord(name, value).Canonical)
+		}
+		return true
+	})
+	if err != nil || len(names) != 1000 {
+		b.Fatal(len(names), err)
+	}
+	return names, canonicals
+}
+
+func BenchmarkOpenAndFirstLookup(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		ix, err := open(embedded)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := ix.Resolve("debian-12", []string{"bash"}); err != nil {
+			b.Fatal(err)
+		}
+		_ = ix.Close()
+	}
+}
+
+func BenchmarkResolve1000(b *testing.B) {
+	ix := embeddedIndex(b)
+	names, _ := sampleNames(b, ix)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ix.Resolve("debian-11", names); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkTranslate1000OverThreeHops(b *testing.B) {
+	ix := embeddedIndex(b)
+	_, canonicals := sampleNames(b, ix)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ix.Translate("debian-11", "debian-14", canonicals); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkConfigPaths1000(b *testing.B) {
+	ix := embeddedIndex(b)
+	_, canonicals := sampleNames(b, ix)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ix.ConfigPaths("debian-11", "debian-13", canonicals); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
