@@ -11,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
@@ -21,106 +19,121 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Limits of the writer.
 const (
-	maxBatch = 256  // writes that share one commit
-	maxQueue = 4096 // writes that wait
 	busyWait = 10 * time.Second
 	readers  = 4
-	lifetime = 24 * time.Hour // of an idempotency key
 )
 
 // sqlite is a store in one file. One goroutine writes: whatever waits when it
-// comes to commit shares the commit, so a full synchronisation of the disk
-// costs each little. Other processes may have the file open too; they wait for
-// each other's commits.
+// comes to commit shares the commit. Other processes may have the file open too;
+// they wait for each other's commits.
 type sqlite struct {
-	o     Options
-	path  string
-	read  *sql.DB
-	write *sql.DB
-	queue chan *write
-	done  chan struct{}
-	once  sync.Once
-	ended chan struct{} // the writer has stopped
+	ledger
+	o      Options
+	path   string
+	files  *sql.DB // for reading
+	write  *sql.DB
+	conn   *sql.Conn // the writer's, of write
+	writer *lane[func(*tx) error]
 }
 
-// write is one change that waits for the writer.
-type write struct {
-	ctx    context.Context
-	do     func(*tx) error
-	result chan error
+// sqlRows are rows whose Close can't fail.
+type sqlRows struct{ *sql.Rows }
+
+// Close implements rows.
+func (r sqlRows) Close() { _ = r.Rows.Close() } // what went wrong, Err says
+
+// contextQuerier is an sql.DB or an sql.Tx.
+type contextQuerier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// tx is the transaction of a batch of writes, at one instant. Its statements are
-// prepared once: parsing them would cost more than running them.
-type tx struct {
+// plain runs queries as they are.
+type plain struct{ contextQuerier }
+
+func (p plain) query(ctx context.Context, query string, args ...any) (rows, error) {
+	r, err := p.QueryContext(ctx, query, args...)
+	return sqlRows{r}, err
+}
+
+// prepared prepares each statement once: parsing it would cost more than running
+// it.
+type prepared struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
-	ctx   context.Context
-	now   time.Time
 }
 
-// stmt is the prepared form of a query.
-func (t *tx) stmt(query string) (*sql.Stmt, error) {
-	if s, ok := t.stmts[query]; ok {
+func (p *prepared) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	if s, ok := p.stmts[query]; ok {
 		return s, nil
 	}
-	s, err := t.conn.PrepareContext(t.ctx, query)
+	s, err := p.conn.PrepareContext(ctx, query)
 	if err == nil {
-		t.stmts[query] = s
+		p.stmts[query] = s
 	}
 	return s, err
 }
 
-// ExecContext runs a statement.
-func (t *tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	s, err := t.stmt(query)
+func (p *prepared) query(ctx context.Context, query string, args ...any) (rows, error) {
+	s, err := p.stmt(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return s.ExecContext(ctx, args...)
+	r, err := s.QueryContext(ctx, args...)
+	return sqlRows{r}, err
 }
 
-// QueryContext implements querier.
-func (t *tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	s, err := t.stmt(query)
+func (p *prepared) execute(ctx context.Context, query string, args ...any) (int64, error) {
+	s, err := p.stmt(ctx, query)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	return s.QueryContext(ctx, args...)
-}
-
-// QueryRowContext implements querier.
-func (t *tx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	s, err := t.stmt(query)
+	r, err := s.ExecContext(ctx, args...)
 	if err != nil {
-		return t.conn.QueryRowContext(ctx, query, args...) // which says the same
+		return 0, err
 	}
-	return s.QueryRowContext(ctx, args...)
+	return r.RowsAffected()
 }
 
-func openSQLite(ctx context.Context, path string, o Options) (Store, error) {
+func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	s := &sqlite{o: o, path: path, queue: make(chan *write, maxQueue), done: make(chan struct{}), ended: make(chan struct{})}
-	var err error
+	s := &sqlite{o: o, path: path}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("opening the store %s: %w", path, err), s.closeFiles())
+		}
+	}()
 	if s.write, err = openFile(path, 1, "&_txlock=immediate"); err != nil {
 		return nil, err
 	}
 	if err := s.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the store %s: %w", path, err), s.write.Close())
+		return nil, err
 	}
-	if s.read, err = openFile(path, readers, "&_pragma=query_only(1)"); err != nil {
-		return nil, errors.Join(err, s.write.Close())
+	if s.files, err = openFile(path, readers, "&_pragma=query_only(1)"); err != nil {
+		return nil, err
 	}
-	conn, err := s.write.Conn(ctx)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the store %s: %w", path, err), s.read.Close(), s.write.Close())
+	if s.conn, err = s.write.Conn(ctx); err != nil {
+		return nil, err
 	}
-	go s.writer(&tx{conn: conn, stmts: map[string]*sql.Stmt{}, ctx: context.Background()})
+	s.ledger = ledger{now: o.Now, read: plain{s.files}, snapshot: s.at, change: s.enqueue}
+	t := &tx{executor: &prepared{s.conn, map[string]*sql.Stmt{}}, ctx: context.Background()}
+	s.writer = newLane(func(batch []*task[func(*tx) error]) { s.commit(t, batch) })
 	return s, nil
+}
+
+// enqueue has the writer do a change.
+func (s *sqlite) enqueue(ctx context.Context, do func(*tx) error) error { return s.writer.do(ctx, do) }
+
+// at reads the store as it is at one instant.
+func (s *sqlite) at(ctx context.Context, use func(querier) error) error {
+	t, err := s.files.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("reading the store: %w", err)
+	}
+	defer t.Rollback()
+	return use(plain{t})
 }
 
 func openFile(path string, connections int, options string) (*sql.DB, error) {
@@ -128,7 +141,7 @@ func openFile(path string, connections int, options string) (*sql.DB, error) {
 		"?_pragma=busy_timeout(%d)&_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=foreign_keys(1)", busyWait.Milliseconds()) + options
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
-		return nil, fmt.Errorf("opening the store %s: %w", path, err)
+		return nil, err
 	}
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
@@ -178,128 +191,96 @@ func (s *sqlite) apply(ctx context.Context, file string, before int) error {
 	return t.Commit()
 }
 
-// change queues a write and waits for its commit. A write that has begun is
-// finished even where the caller is gone.
-func (s *sqlite) change(ctx context.Context, do func(*tx) error) error {
-	w := &write{ctx, do, make(chan error, 1)}
-	select {
-	case <-s.done:
-		return unavailable("the store is closed")
-	case s.queue <- w:
-	default:
-		return unavailable("too many writes are waiting")
-	}
-	select {
-	case err := <-w.result:
-		return err
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for the store: %w", ctx.Err())
-	case <-s.done:
-		return unavailable("the store is closed")
-	}
-}
-
-// writer commits what waits, until the store is closed.
-func (s *sqlite) writer(t *tx) {
-	defer close(s.ended)
-	defer t.conn.Close()
-	for {
-		select {
-		case <-s.done:
-			return
-		case w := <-s.queue:
-			s.commit(t, s.gather(w))
-		}
-	}
-}
-
-// gather takes what else waits, and drops what nobody waits for any more.
-func (s *sqlite) gather(first *write) []*write {
-	batch := []*write{first}
-	for len(batch) < maxBatch {
-		select {
-		case w := <-s.queue:
-			batch = append(batch, w)
-		default:
-			return live(batch)
-		}
-	}
-	return live(batch)
-}
-
-func live(batch []*write) []*write {
-	return slices.DeleteFunc(batch, func(w *write) bool { return w.ctx.Err() != nil })
-}
-
 // commit does the writes of a batch in one transaction, each in a savepoint of
 // its own: what one of them refuses does not touch the others.
-func (s *sqlite) commit(t *tx, batch []*write) {
-	if len(batch) == 0 {
-		return
-	}
+func (s *sqlite) commit(t *tx, batch []*task[func(*tx) error]) {
 	t.now = s.o.Now().UTC()
 	results, err := t.commit(batch)
+	if err != nil {
+		s.o.Log.Error("committing", "error", err)
+	}
 	for i, w := range batch {
 		if err != nil {
 			results[i] = unavailable("the store can't be written to")
 		}
 		w.result <- results[i]
 	}
-	if err != nil {
-		s.o.Log.Error("committing", "error", err)
-	}
 }
 
 // commit gives each write's refusal, or the error by which all are lost.
-func (t *tx) commit(batch []*write) (results []error, err error) {
+func (t *tx) commit(batch []*task[func(*tx) error]) (results []error, err error) {
 	results = make([]error, len(batch))
-	if _, err := t.ExecContext(t.ctx, "BEGIN IMMEDIATE"); err != nil {
+	if _, err := t.exec("BEGIN IMMEDIATE"); err != nil {
 		return results, err
 	}
 	defer func() {
 		if err != nil {
-			_, undo := t.ExecContext(t.ctx, "ROLLBACK")
+			_, undo := t.exec("ROLLBACK")
 			err = errors.Join(err, undo)
 		}
 	}()
 	for i, w := range batch {
-		if results[i], err = t.attempt(w.do); err != nil {
+		if results[i], err = t.attempt(w.work); err != nil {
 			return results, err
 		}
 	}
-	_, err = t.ExecContext(t.ctx, "COMMIT")
+	_, err = t.exec("COMMIT")
 	return results, err
 }
 
 // attempt does one write in a savepoint. A refusal is the write's own; failed
 // means that the transaction is lost.
 func (t *tx) attempt(do func(*tx) error) (refusal, failed error) {
-	if _, err := t.ExecContext(t.ctx, "SAVEPOINT one"); err != nil {
+	if _, err := t.exec("SAVEPOINT one"); err != nil {
 		return nil, err
 	}
 	refusal = do(t)
 	if refusal != nil {
-		if _, err := t.ExecContext(t.ctx, "ROLLBACK TO one"); err != nil {
+		if _, err := t.exec("ROLLBACK TO one"); err != nil {
 			return nil, err
 		}
 	}
-	_, failed = t.ExecContext(t.ctx, "RELEASE one")
+	_, failed = t.exec("RELEASE one")
 	return refusal, failed
 }
 
 // Close lets nothing more in and closes the file.
 func (s *sqlite) Close() error {
-	s.once.Do(func() { close(s.done) })
-	<-s.ended
-	return errors.Join(s.read.Close(), s.write.Close())
+	s.writer.close()
+	return s.closeFiles()
+}
+
+func (s *sqlite) closeFiles() (err error) {
+	if s.conn != nil {
+		err = s.conn.Close()
+	}
+	for _, db := range []*sql.DB{s.files, s.write} {
+		if db != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}
+	return err
 }
 
 // Ready writes nothing, but takes the lock that a write takes.
 func (s *sqlite) Ready(ctx context.Context) error {
 	return s.change(ctx, func(t *tx) error {
-		var n int
-		return t.QueryRowContext(t.ctx, "SELECT count(*) FROM accounts WHERE id = 0").Scan(&n)
+		_, err := collect(t.ctx, t, value[int64], "SELECT id FROM accounts WHERE id = 0")
+		return err
 	})
+}
+
+// Check implements Operator: the file itself is checked too.
+func (s *sqlite) Check(ctx context.Context) ([]string, error) {
+	wrong, err := s.ledger.Check(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := collect(ctx, s.read, value[string], "SELECT v FROM (SELECT integrity_check AS v FROM pragma_integrity_check) WHERE v <> 'ok'")
+	if err != nil {
+		return nil, fmt.Errorf("checking the store: %w", err)
+	}
+	return append(wrong, pages...), nil
 }
 
 // Backup copies the store as it is at one instant.
@@ -317,67 +298,3 @@ func (s *sqlite) Backup(ctx context.Context, file string) error {
 	}
 	return nil
 }
-
-// row is what QueryRow gives and what Rows are.
-type row interface{ Scan(dest ...any) error }
-
-// querier is a transaction or a database.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// collect reads all rows of a query.
-func collect[T any](ctx context.Context, q querier, scan func(row) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	all := []T{}
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, v)
-	}
-	return all, rows.Err()
-}
-
-// one reads the row of a query, or gives ErrNotFound.
-func one[T any](ctx context.Context, q querier, scan func(row) (T, error), query string, args ...any) (T, error) {
-	v, err := scan(q.QueryRowContext(ctx, query, args...))
-	if errors.Is(err, sql.ErrNoRows) {
-		return v, ErrNotFound
-	}
-	return v, err
-}
-
-// instant is an instant as a column keeps it.
-func instant(t time.Time) int64 { return t.UnixMicro() }
-
-// timeOf is the instant of a column.
-func timeOf(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
-
-// null is a column that is empty where the string is.
-func null(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
-
-// pointer is nil where the column is empty.
-func pointer(s sql.NullString) *string {
-	if !s.Valid {
-		return nil
-	}
-	return &s.String
-}
-
-// stampOf is how lists show an instant that may not be there.
-func stampOf(micros sql.NullInt64) *string {
-	if !micros.Valid {
-		return nil
-	}
-	s := stamp(timeOf(micros.Int64))
-	return &s
-}
-
-func sortStrings(s []string) { slices.SortFunc(s, strings.Compare) }

@@ -67,6 +67,21 @@ func TestTwoProcessesShareAFile(t *testing.T) {
 	}
 }
 
+func TestSQLiteBackup(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	s := openSQLite(t, filepath.Join(dir, "svc.db"), store.Options{})
+	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, FreeQuota: 1, VMLimit: 1})
+	is.NoErr(err)
+	claim(t, s, account, 1)
+	file := filepath.Join(dir, "copy.db")
+	is.NoErr(s.Backup(t.Context(), file))
+	is.True(s.Backup(t.Context(), file) != nil) // nothing is overwritten
+	c, err := openSQLite(t, file, store.Options{}).Capacity(t.Context(), account)
+	is.NoErr(err)
+	is.Equal(c.BillableVMsUsed, 1)
+}
+
 func TestOpenRefusesWhatIsNoStore(t *testing.T) {
 	is := is.New(t)
 	for _, dsn := range []string{"", "sqlite:", "mysql://x", "svc.db"} {
@@ -101,7 +116,7 @@ func BenchmarkSQLiteClaims(b *testing.B) {
 	}
 }
 
-func claim(b *testing.B, s store.Store, account int64, vm int) {
+func claim(b testing.TB, s store.Store, account int64, vm int) {
 	fingerprint := storetest.Fingerprint(vm)
 	if _, err := s.Record(b.Context(), store.Command{RequestID: fingerprint, AccountID: account, Kind: api.License, Fingerprint: fingerprint, Source: api.OS{Distro: "a", Version: "1"}}); err != nil {
 		b.Error(err)

@@ -6,8 +6,8 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,8 +174,8 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Open opens a store by its address, sqlite:PATH, and brings its schema up to
-// date.
+// Open opens a store by its address, sqlite:PATH or postgres://…, and brings its
+// schema up to date.
 func Open(ctx context.Context, dsn string, o Options) (Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -183,11 +183,13 @@ func Open(ctx context.Context, dsn string, o Options) (Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	path, ok := strings.CutPrefix(dsn, "sqlite:")
-	if !ok || path == "" {
-		return nil, fmt.Errorf("opening the store: the address must be sqlite:PATH")
+	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok && path != "" {
+		return openSQLite(ctx, path, o)
 	}
-	return openSQLite(ctx, path, o)
+	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		return openPostgres(ctx, dsn, o)
+	}
+	return nil, errors.New("opening the store: the address must be sqlite:PATH or postgres://HOST/DATABASE")
 }
 
 // kindBits is the order of kinds in a seat's set of them; it is stored, so new
@@ -211,7 +213,7 @@ func kindNames(set int64) []string {
 			names = append(names, strings.ReplaceAll(string(k), "_", "-"))
 		}
 	}
-	sortStrings(names)
+	slices.Sort(names)
 	return names
 }
 

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -58,7 +57,6 @@ func Run(t *testing.T, open func(t *testing.T, o store.Options) store.Store) {
 		"keys":           testKeys,
 		"prune":          testPrune,
 		"audit":          testAudit,
-		"backup":         testBackup,
 		"unknown things": testUnknown,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -448,20 +446,6 @@ func testAudit(t *testing.T, f *fixture) {
 	f.is.NoErr(err)
 	f.is.Equal(len(entries), 2) // what failed is not there
 	f.is.Equal([]string{entries[1].Actor, entries[1].Act}, []string{"op", "token.create"})
-}
-
-func testBackup(t *testing.T, f *fixture) {
-	a := f.account(license.Account{FreeQuota: 1})
-	f.record(a, api.Migration, 1)
-	file := filepath.Join(t.TempDir(), "copy.db")
-	f.is.NoErr(f.Backup(t.Context(), file))
-	f.is.True(f.Backup(t.Context(), file) != nil) // nothing is overwritten
-	s, err := store.Open(t.Context(), "sqlite:"+file, store.Options{Now: f.clock.Now})
-	f.is.NoErr(err)
-	defer s.Close()
-	c, err := s.Capacity(t.Context(), a)
-	f.is.NoErr(err)
-	f.is.Equal(c.BillableVMsUsed, 1)
 }
 
 func testUnknown(t *testing.T, f *fixture) {

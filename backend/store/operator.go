@@ -10,34 +10,31 @@ import (
 )
 
 // act is a write of an operator, with its entry in the audit.
-func (s *sqlite) act(ctx context.Context, actor, act string, do func(*tx) (detail string, err error)) error {
+func (s *ledger) act(ctx context.Context, actor, act string, do func(*tx) (detail string, err error)) error {
 	return s.change(ctx, func(t *tx) error {
 		detail, err := do(t)
 		if err != nil {
 			return err
 		}
-		_, err = t.ExecContext(t.ctx, "INSERT INTO audit (at, actor, act, detail) VALUES (?, ?, ?, ?)", instant(t.now), actor, act, detail)
+		_, err = t.exec("INSERT INTO audit (at, actor, act, detail) VALUES (?, ?, ?, ?)", instant(t.now), actor, act, detail)
 		return err
 	})
 }
 
 // touch is a statement that must change a row.
 func (t *tx) touch(query string, args ...any) error {
-	r, err := t.ExecContext(t.ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	if n, err := r.RowsAffected(); err != nil || n == 0 {
+	n, err := t.exec(query, args...)
+	if err == nil && n == 0 {
 		return ErrNotFound
 	}
-	return nil
+	return err
 }
 
 // CreateAccount implements Operator.
-func (s *sqlite) CreateAccount(ctx context.Context, actor string, a license.Account) (id int64, err error) {
+func (s *ledger) CreateAccount(ctx context.Context, actor string, a license.Account) (id int64, err error) {
 	err = s.act(ctx, actor, "account.create", func(t *tx) (string, error) {
-		err := t.QueryRowContext(t.ctx, "INSERT INTO accounts (name, plan, unlimited, free_quota, vm_limit, created_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-			a.Name, a.Plan, a.Unlimited, a.FreeQuota, a.VMLimit, instant(t.now)).Scan(&id)
+		id, err = one(t.ctx, t, value[int64], "INSERT INTO accounts (name, plan, unlimited, free_quota, vm_limit, created_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+			a.Name, a.Plan, a.Unlimited, a.FreeQuota, a.VMLimit, instant(t.now))
 		return describe(id, a, false), err
 	})
 	return id, err
@@ -48,7 +45,7 @@ func describe(id int64, a license.Account, disabled bool) string {
 }
 
 // SetAccount implements Operator.
-func (s *sqlite) SetAccount(ctx context.Context, actor string, a Account) error {
+func (s *ledger) SetAccount(ctx context.Context, actor string, a Account) error {
 	return s.act(ctx, actor, "account.set", func(t *tx) (string, error) {
 		return describe(a.ID, a.Account, a.Disabled), t.touch("UPDATE accounts SET name = ?, plan = ?, unlimited = ?, free_quota = ?, vm_limit = ?, disabled = ? WHERE id = ?",
 			a.Name, a.Plan, a.Unlimited, a.FreeQuota, a.VMLimit, a.Disabled, a.ID)
@@ -56,29 +53,29 @@ func (s *sqlite) SetAccount(ctx context.Context, actor string, a Account) error 
 }
 
 // Account implements Operator.
-func (s *sqlite) Account(ctx context.Context, id int64) (Account, error) {
+func (s *ledger) Account(ctx context.Context, id int64) (Account, error) {
 	return loadAccount(ctx, s.read, id)
 }
 
 // Accounts implements Operator.
-func (s *sqlite) Accounts(ctx context.Context) ([]Account, error) {
+func (s *ledger) Accounts(ctx context.Context) ([]Account, error) {
 	return collect(ctx, s.read, scanAccount, "SELECT "+accountColumns+" FROM accounts ORDER BY id")
 }
 
 // CreateToken implements Operator.
-func (s *sqlite) CreateToken(ctx context.Context, actor string, account int64, hash [32]byte) (id int64, err error) {
+func (s *ledger) CreateToken(ctx context.Context, actor string, account int64, hash [32]byte) (id int64, err error) {
 	err = s.act(ctx, actor, "token.create", func(t *tx) (string, error) {
 		if _, err := loadAccount(t.ctx, t, account); err != nil {
 			return "", err
 		}
-		err := t.QueryRowContext(t.ctx, "INSERT INTO tokens (account_id, hash, created_at) VALUES (?, ?, ?) RETURNING id", account, hash[:], instant(t.now)).Scan(&id)
+		id, err = one(t.ctx, t, value[int64], "INSERT INTO tokens (account_id, hash, created_at) VALUES (?, ?, ?) RETURNING id", account, hash[:], instant(t.now))
 		return fmt.Sprintf("token %d of account %d", id, account), err
 	})
 	return id, err
 }
 
 // Tokens implements Operator.
-func (s *sqlite) Tokens(ctx context.Context, account int64) ([]Token, error) {
+func (s *ledger) Tokens(ctx context.Context, account int64) ([]Token, error) {
 	return collect(ctx, s.read, func(r row) (k Token, err error) {
 		var created int64
 		var disabled sql.NullInt64
@@ -97,23 +94,23 @@ func instantOf(micros sql.NullInt64) *time.Time {
 }
 
 // DisableToken implements Operator.
-func (s *sqlite) DisableToken(ctx context.Context, actor string, id int64) error {
+func (s *ledger) DisableToken(ctx context.Context, actor string, id int64) error {
 	return s.act(ctx, actor, "token.disable", func(t *tx) (string, error) {
 		return fmt.Sprintf("token %d", id), t.touch("UPDATE tokens SET disabled_at = coalesce(disabled_at, ?) WHERE id = ?", instant(t.now), id)
 	})
 }
 
 // AddGrant implements Operator.
-func (s *sqlite) AddGrant(ctx context.Context, actor string, account int64, g license.Grant) (int64, error) {
+func (s *ledger) AddGrant(ctx context.Context, actor string, account int64, g license.Grant) (int64, error) {
 	return s.addGrant(ctx, actor, "grant.add", account, g, false)
 }
 
 // AddPOV implements Operator.
-func (s *sqlite) AddPOV(ctx context.Context, actor string, account int64, g license.Grant) (int64, error) {
+func (s *ledger) AddPOV(ctx context.Context, actor string, account int64, g license.Grant) (int64, error) {
 	return s.addGrant(ctx, actor, "pov.add", account, g, true)
 }
 
-func (s *sqlite) addGrant(ctx context.Context, actor, act string, account int64, g license.Grant, pov bool) (id int64, err error) {
+func (s *ledger) addGrant(ctx context.Context, actor, act string, account int64, g license.Grant, pov bool) (id int64, err error) {
 	err = s.act(ctx, actor, act, func(t *tx) (string, error) {
 		if _, err := loadAccount(t.ctx, t, account); err != nil {
 			return "", err
@@ -125,50 +122,48 @@ func (s *sqlite) addGrant(ctx context.Context, actor, act string, account int64,
 }
 
 func (t *tx) insertGrant(account int64, g license.Grant, pov bool) (id int64, err error) {
-	err = t.QueryRowContext(t.ctx, "INSERT INTO grants (account_id, pov, seats, valid_from, valid_until, source, note) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
-		account, pov, g.Seats, g.From, g.Until, g.Source, g.Note).Scan(&id)
-	return id, err
+	return one(t.ctx, t, value[int64], "INSERT INTO grants (account_id, pov, seats, valid_from, valid_until, source, note) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+		account, pov, g.Seats, g.From, g.Until, g.Source, g.Note)
 }
 
 // RevokeGrant implements Operator.
-func (s *sqlite) RevokeGrant(ctx context.Context, actor string, id int64) error {
+func (s *ledger) RevokeGrant(ctx context.Context, actor string, id int64) error {
 	return s.act(ctx, actor, "grant.revoke", func(t *tx) (string, error) {
 		return fmt.Sprintf("grant %d", id), t.touch("UPDATE grants SET ended_at = coalesce(ended_at, ?) WHERE id = ? AND NOT pov", instant(t.now), id)
 	})
 }
 
 // ConvertPOV implements Operator.
-func (s *sqlite) ConvertPOV(ctx context.Context, actor string, id int64, until string) (grant int64, err error) {
+func (s *ledger) ConvertPOV(ctx context.Context, actor string, id int64, until string) (grant int64, err error) {
 	err = s.act(ctx, actor, "pov.convert", func(t *tx) (string, error) {
-		var account int64
-		var seats int
-		err := t.QueryRowContext(t.ctx, "UPDATE grants SET ended_at = ? WHERE id = ? AND pov AND ended_at IS NULL RETURNING account_id, seats", instant(t.now), id).Scan(&account, &seats)
+		pov, err := one(t.ctx, t, scanHolding, "UPDATE grants SET ended_at = ? WHERE id = ? AND pov AND ended_at IS NULL RETURNING "+grantColumns, instant(t.now), id)
 		if err != nil {
-			return "", ErrNotFound
+			return "", err
 		}
-		grant, err = t.insertGrant(account, license.Grant{Seats: seats, From: license.Day(t.now), Until: until, Source: license.PromotedFromPOV}, false)
+		account := pov.account
+		grant, err = t.insertGrant(account, license.Grant{Seats: pov.Seats, From: license.Day(t.now), Until: until, Source: license.PromotedFromPOV}, false)
 		return fmt.Sprintf("POV %d of account %d to grant %d", id, account, grant), err
 	})
 	return grant, err
 }
 
 // StageRelease implements Operator.
-func (s *sqlite) StageRelease(ctx context.Context, actor string, r Release) error {
+func (s *ledger) StageRelease(ctx context.Context, actor string, r Release) error {
 	return s.act(ctx, actor, "release.stage", func(t *tx) (string, error) {
-		_, err := t.ExecContext(t.ctx, "INSERT INTO releases (tag, channel, notes, staged_at) VALUES (?, ?, ?, ?)", r.Tag, r.Channel, r.Notes, instant(t.now))
+		_, err := t.exec("INSERT INTO releases (tag, channel, notes, staged_at) VALUES (?, ?, ?, ?)", r.Tag, r.Channel, r.Notes, instant(t.now))
 		return r.Tag + " on " + r.Channel, err
 	})
 }
 
 // PublishRelease implements Operator.
-func (s *sqlite) PublishRelease(ctx context.Context, actor, tag string) error {
+func (s *ledger) PublishRelease(ctx context.Context, actor, tag string) error {
 	return s.act(ctx, actor, "release.publish", func(t *tx) (string, error) {
 		return tag, t.touch("UPDATE releases SET published_at = coalesce(published_at, ?) WHERE tag = ?", instant(t.now), tag)
 	})
 }
 
 // Audit implements Operator.
-func (s *sqlite) Audit(ctx context.Context) ([]AuditEntry, error) {
+func (s *ledger) Audit(ctx context.Context) ([]AuditEntry, error) {
 	return collect(ctx, s.read, func(r row) (e AuditEntry, err error) {
 		var at int64
 		err = r.Scan(&at, &e.Actor, &e.Act, &e.Detail)
@@ -178,28 +173,22 @@ func (s *sqlite) Audit(ctx context.Context) ([]AuditEntry, error) {
 }
 
 // Check implements Operator.
-func (s *sqlite) Check(ctx context.Context) ([]string, error) {
-	text := func(r row) (v string, err error) { return v, r.Scan(&v) }
-	counters, err := collect(ctx, s.read, text, `SELECT 'account ' || a.id || ' counts ' || a.billable_vms || ' licensed VMs, but has ' || count(s.fingerprint) || ' seats'
+func (s *ledger) Check(ctx context.Context) ([]string, error) {
+	wrong, err := collect(ctx, s.read, value[string], `SELECT 'account ' || a.id || ' counts ' || a.billable_vms || ' licensed VMs, but has ' || count(s.fingerprint) || ' seats'
 		FROM accounts a LEFT JOIN seats s ON s.account_id = a.id GROUP BY a.id HAVING a.billable_vms <> count(s.fingerprint) ORDER BY a.id`)
 	if err != nil {
 		return nil, fmt.Errorf("checking the store: %w", err)
 	}
-	rows, err := collect(ctx, s.read, text, "SELECT v FROM (SELECT integrity_check AS v FROM pragma_integrity_check) WHERE v <> 'ok'")
-	return append(counters, rows...), err
+	return wrong, nil
 }
 
 // Prune implements Operator.
-func (s *sqlite) Prune(ctx context.Context, actor string, before time.Time) (n int64, err error) {
+func (s *ledger) Prune(ctx context.Context, actor string, before time.Time) (n int64, err error) {
 	err = s.act(ctx, actor, "events.prune", func(t *tx) (string, error) {
-		r, err := t.ExecContext(t.ctx, "DELETE FROM events WHERE at < ?", instant(before))
-		if err != nil {
+		if n, err = t.exec("DELETE FROM events WHERE at < ?", instant(before)); err != nil {
 			return "", err
 		}
-		if n, err = r.RowsAffected(); err != nil {
-			return "", err
-		}
-		_, err = t.ExecContext(t.ctx, "DELETE FROM replays WHERE at < ?", instant(t.now.Add(-lifetime)))
+		_, err = t.exec("DELETE FROM replays WHERE at < ?", instant(t.now.Add(-lifetime)))
 		return fmt.Sprintf("%d events before %s", n, before.UTC().Format(time.RFC3339)), err
 	})
 	return n, err

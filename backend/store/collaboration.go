@@ -37,7 +37,7 @@ func counts(redactions map[string]int) (string, error) {
 }
 
 // FileFinding implements Store.
-func (s *sqlite) FileFinding(ctx context.Context, account int64, f api.FindingRequest, redactions map[string]int, r *Replay) (api.Finding, error) {
+func (s *ledger) FileFinding(ctx context.Context, account int64, f api.FindingRequest, redactions map[string]int, r *Replay) (api.Finding, error) {
 	counted, err := counts(redactions)
 	if err != nil {
 		return api.Finding{}, err
@@ -50,12 +50,12 @@ func (s *sqlite) FileFinding(ctx context.Context, account int64, f api.FindingRe
 }
 
 // Finding implements Store.
-func (s *sqlite) Finding(ctx context.Context, account, id int64) (api.Finding, error) {
+func (s *ledger) Finding(ctx context.Context, account, id int64) (api.Finding, error) {
 	return one(ctx, s.read, scanFinding, "SELECT "+findingColumns+" FROM findings WHERE account_id = ? AND id = ?", account, id)
 }
 
 // Findings implements Store.
-func (s *sqlite) Findings(ctx context.Context, account int64, p Page) (l api.FindingList, err error) {
+func (s *ledger) Findings(ctx context.Context, account int64, p Page) (l api.FindingList, err error) {
 	all, err := collect(ctx, s.read, scanFinding, "SELECT "+findingColumns+" FROM findings WHERE account_id = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
 		account, p.Limit+1, p.Offset)
 	l.Limit, l.Offset = p.Limit, p.Offset
@@ -65,20 +65,19 @@ func (s *sqlite) Findings(ctx context.Context, account int64, p Page) (l api.Fin
 }
 
 // OpenFindings implements Operator.
-func (s *sqlite) OpenFindings(ctx context.Context) ([]api.Finding, error) {
+func (s *ledger) OpenFindings(ctx context.Context) ([]api.Finding, error) {
 	return collect(ctx, s.read, scanFinding, "SELECT "+findingColumns+" FROM findings WHERE resolved_at IS NULL ORDER BY created_at, id")
 }
 
 // ResolveFinding implements Store.
-func (s *sqlite) ResolveFinding(ctx context.Context, id int64, channel string) (f api.Finding, err error) {
+func (s *ledger) ResolveFinding(ctx context.Context, id int64, channel string) (f api.Finding, err error) {
 	err = s.change(ctx, func(t *tx) error {
 		f, err = one(t.ctx, t, scanFinding, "SELECT "+findingColumns+" FROM findings WHERE id = ?", id)
 		if err != nil || f.Status == "fixed" {
 			return err
 		}
-		var tag string
-		err = t.QueryRowContext(t.ctx, "SELECT tag FROM releases WHERE channel = ? ORDER BY staged_at DESC, tag DESC LIMIT 1", channel).Scan(&tag)
-		if errors.Is(err, sql.ErrNoRows) {
+		tag, err := one(t.ctx, t, value[string], "SELECT tag FROM releases WHERE channel = ? ORDER BY staged_at DESC, tag DESC LIMIT 1", channel)
+		if errors.Is(err, ErrNotFound) {
 			return ErrNoStagedRelease
 		}
 		if err != nil {
@@ -110,7 +109,7 @@ func scanQuestion(r row) (q api.Question, err error) {
 }
 
 // AskQuestion implements Store.
-func (s *sqlite) AskQuestion(ctx context.Context, account int64, question string, redactions map[string]int, r *Replay) (api.Question, error) {
+func (s *ledger) AskQuestion(ctx context.Context, account int64, question string, redactions map[string]int, r *Replay) (api.Question, error) {
 	counted, err := counts(redactions)
 	if err != nil {
 		return api.Question{}, err
@@ -122,12 +121,12 @@ func (s *sqlite) AskQuestion(ctx context.Context, account int64, question string
 }
 
 // Question implements Store.
-func (s *sqlite) Question(ctx context.Context, account, id int64) (api.Question, error) {
+func (s *ledger) Question(ctx context.Context, account, id int64) (api.Question, error) {
 	return one(ctx, s.read, scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE account_id = ? AND id = ?", account, id)
 }
 
 // Questions implements Store.
-func (s *sqlite) Questions(ctx context.Context, account int64, p Page) (l api.QuestionList, err error) {
+func (s *ledger) Questions(ctx context.Context, account int64, p Page) (l api.QuestionList, err error) {
 	all, err := collect(ctx, s.read, scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE account_id = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
 		account, p.Limit+1, p.Offset)
 	l.Limit, l.Offset = p.Limit, p.Offset
@@ -137,12 +136,12 @@ func (s *sqlite) Questions(ctx context.Context, account int64, p Page) (l api.Qu
 }
 
 // OpenQuestions implements Operator.
-func (s *sqlite) OpenQuestions(ctx context.Context) ([]api.Question, error) {
+func (s *ledger) OpenQuestions(ctx context.Context) ([]api.Question, error) {
 	return collect(ctx, s.read, scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE answer IS NULL ORDER BY created_at, id")
 }
 
 // AnswerQuestion implements Store.
-func (s *sqlite) AnswerQuestion(ctx context.Context, id int64, answer string) (q api.Question, err error) {
+func (s *ledger) AnswerQuestion(ctx context.Context, id int64, answer string) (q api.Question, err error) {
 	err = s.change(ctx, func(t *tx) error {
 		q, err = one(t.ctx, t, scanQuestion, "UPDATE questions SET answer = ?, answered_at = ? WHERE id = ? RETURNING "+questionColumns, answer, instant(t.now), id)
 		return err
@@ -151,7 +150,7 @@ func (s *sqlite) AnswerQuestion(ctx context.Context, id int64, answer string) (q
 }
 
 // Releases implements Store.
-func (s *sqlite) Releases(ctx context.Context) ([]api.Release, error) {
+func (s *ledger) Releases(ctx context.Context) ([]api.Release, error) {
 	return collect(ctx, s.read, func(r row) (v api.Release, err error) {
 		var published int64
 		err = r.Scan(&v.Tag, &v.Channel, &v.Notes, &published)
@@ -161,7 +160,7 @@ func (s *sqlite) Releases(ctx context.Context) ([]api.Release, error) {
 }
 
 // Keys implements Store.
-func (s *sqlite) Keys(ctx context.Context) ([]api.Key, error) {
+func (s *ledger) Keys(ctx context.Context) ([]api.Key, error) {
 	return collect(ctx, s.read, func(r row) (k api.Key, err error) {
 		var created int64
 		var retired sql.NullInt64
@@ -172,13 +171,13 @@ func (s *sqlite) Keys(ctx context.Context) ([]api.Key, error) {
 }
 
 // AddKey implements Store.
-func (s *sqlite) AddKey(ctx context.Context, k api.Key) error {
+func (s *ledger) AddKey(ctx context.Context, k api.Key) error {
 	return s.change(ctx, func(t *tx) error {
-		if _, err := t.ExecContext(t.ctx, "UPDATE keys SET retired_at = ? WHERE retired_at IS NULL AND key_id <> ?", instant(t.now), k.KeyID); err != nil {
+		if _, err := t.exec("UPDATE keys SET retired_at = ? WHERE retired_at IS NULL AND key_id <> ?", instant(t.now), k.KeyID); err != nil {
 			return err
 		}
-		_, err := t.ExecContext(t.ctx, `INSERT INTO keys (key_id, algorithm, pem, created_at) VALUES (?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET retired_at = NULL`, k.KeyID, k.Algorithm, k.PEM, instant(t.now))
+		_, err := t.exec(`INSERT INTO keys (key_id, algorithm, pem, created_at) VALUES (?, ?, ?, ?)
+			ON CONFLICT (key_id) DO UPDATE SET retired_at = NULL`, k.KeyID, k.Algorithm, k.PEM, instant(t.now))
 		return err
 	})
 }

@@ -10,36 +10,36 @@ import (
 )
 
 // billing reads an account and its holdings at one instant.
-func (s *sqlite) billing(ctx context.Context, account int64, use func(q querier, a Account, h license.Holdings, day string) error) error {
-	t, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return fmt.Errorf("reading the account: %w", err)
-	}
-	defer t.Rollback()
-	a, err := loadAccount(ctx, t, account)
-	if err != nil {
-		return err
-	}
-	h, err := loadHoldings(ctx, t, account)
-	if err != nil {
-		return err
-	}
-	return use(t, a, h, license.Day(s.o.Now()))
+func (s *ledger) billing(ctx context.Context, account int64, use func(q querier, a Account, h license.Holdings, day string) error) error {
+	return s.snapshot(ctx, func(q querier) error {
+		a, err := loadAccount(ctx, q, account)
+		if err != nil {
+			return err
+		}
+		h, err := loadHoldings(ctx, q, account)
+		if err != nil {
+			return err
+		}
+		return use(q, a, h, license.Day(s.now()))
+	})
 }
 
 // Summary implements Store.
-func (s *sqlite) Summary(ctx context.Context, account int64) (out api.Account, err error) {
+func (s *ledger) Summary(ctx context.Context, account int64) (out api.Account, err error) {
 	err = s.billing(ctx, account, func(q querier, a Account, h license.Holdings, day string) error {
 		out = license.Summary(a.Account, h, a.Used, day)
-		return q.QueryRowContext(ctx, `SELECT coalesce(sum(requests) FILTER (WHERE day = ?), 0), coalesce(sum(requests), 0)
-			FROM metered WHERE account_id = ? AND day BETWEEN ? AND ?`, day, account, day[:len("2006-01-")]+"01", day).
-			Scan(&out.MeteredRequests.Today, &out.MeteredRequests.ThisMonth)
+		out.MeteredRequests, err = one(ctx, q, func(r row) (m api.MeteredRequests, err error) {
+			err = r.Scan(&m.Today, &m.ThisMonth)
+			return m, err
+		}, `SELECT coalesce(sum(requests) FILTER (WHERE day = ?), 0), coalesce(sum(requests), 0)
+			FROM metered WHERE account_id = ? AND day BETWEEN ? AND ?`, day, account, day[:len("2006-01-")]+"01", day)
+		return err
 	})
 	return out, err
 }
 
 // Capacity implements Store.
-func (s *sqlite) Capacity(ctx context.Context, account int64) (out api.Capacity, err error) {
+func (s *ledger) Capacity(ctx context.Context, account int64) (out api.Capacity, err error) {
 	err = s.billing(ctx, account, func(_ querier, a Account, h license.Holdings, day string) error {
 		out = license.Capacity(a.Account, h, a.Used, day)
 		return nil
@@ -48,7 +48,7 @@ func (s *sqlite) Capacity(ctx context.Context, account int64) (out api.Capacity,
 }
 
 // Statement implements Store.
-func (s *sqlite) Statement(ctx context.Context, account int64) (out api.Statement, err error) {
+func (s *ledger) Statement(ctx context.Context, account int64) (out api.Statement, err error) {
 	err = s.billing(ctx, account, func(q querier, a Account, h license.Holdings, day string) error {
 		lines, err := collect(ctx, q, func(r row) (l api.StatementLine, err error) {
 			var since int64
@@ -71,7 +71,7 @@ func pageOf[T any](all []T, limit int) ([]T, bool) {
 }
 
 // VMs implements Store.
-func (s *sqlite) VMs(ctx context.Context, account int64, p Page) (api.VMList, error) {
+func (s *ledger) VMs(ctx context.Context, account int64, p Page) (api.VMList, error) {
 	all, err := collect(ctx, s.read, func(r row) (vm api.VM, err error) {
 		var first, last, kinds int64
 		err = r.Scan(&vm.VM, &first, &last, &kinds)
@@ -89,7 +89,7 @@ func (s *sqlite) VMs(ctx context.Context, account int64, p Page) (api.VMList, er
 }
 
 // Usage implements Store.
-func (s *sqlite) Usage(ctx context.Context, account int64, p Page) (api.UsageHistory, error) {
+func (s *ledger) Usage(ctx context.Context, account int64, p Page) (api.UsageHistory, error) {
 	all, err := collect(ctx, s.read, func(r row) (e api.UsageEvent, err error) {
 		var at int64
 		var target sql.NullString

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Limits of a lane.
+const (
+	maxBatch = 256  // writes that share one commit
+	maxQueue = 4096 // writes that wait
+)
+
+// lane hands whatever waits to one goroutine, which answers it all with one
+// commit: so a synchronisation of the disk costs each write little, and nobody
+// waits for a lock that a neighbour holds.
+type lane[T any] struct {
+	queue chan *task[T]
+	done  chan struct{} // nothing more is let in
+	ended chan struct{} // nothing more is answered
+	once  sync.Once
+}
+
+// task is one write that waits for its commit.
+type task[T any] struct {
+	ctx    context.Context
+	work   T
+	result chan error
+}
+
+// newLane starts a lane. Commit answers every task of a batch.
+func newLane[T any](commit func([]*task[T])) *lane[T] {
+	l := &lane[T]{queue: make(chan *task[T], maxQueue), done: make(chan struct{}), ended: make(chan struct{})}
+	go l.run(commit)
+	return l
+}
+
+// do queues a write and waits for its commit. A write that has begun is finished
+// even where the caller is gone.
+func (l *lane[T]) do(ctx context.Context, work T) error {
+	w := &task[T]{ctx, work, make(chan error, 1)}
+	select {
+	case <-l.done:
+		return unavailable("the store is closed")
+	case l.queue <- w:
+	default:
+		return unavailable("too many writes are waiting")
+	}
+	select {
+	case err := <-w.result:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for the store: %w", ctx.Err())
+	case <-l.ended:
+		return l.last(w)
+	}
+}
+
+// last is the answer of a lane that has ended: the batch that it ended with may
+// have had the write.
+func (l *lane[T]) last(w *task[T]) error {
+	select {
+	case err := <-w.result:
+		return err
+	default:
+		return unavailable("the store is closed")
+	}
+}
+
+func (l *lane[T]) run(commit func([]*task[T])) {
+	defer close(l.ended)
+	for {
+		select {
+		case <-l.done:
+			return
+		case w := <-l.queue:
+			if batch := l.gather(w); len(batch) > 0 {
+				commit(batch)
+			}
+		}
+	}
+}
+
+// gather takes what else waits, and drops what nobody waits for any more.
+func (l *lane[T]) gather(first *task[T]) []*task[T] {
+	batch := []*task[T]{first}
+	for len(batch) < maxBatch && len(l.queue) > 0 {
+		batch = append(batch, <-l.queue) // nobody else takes from the queue
+	}
+	return slices.DeleteFunc(batch, func(w *task[T]) bool { return w.ctx.Err() != nil })
+}
+
+// close lets nothing more in, and waits for the batch that has begun.
+func (l *lane[T]) close() {
+	l.once.Do(func() { close(l.done) })
+	<-l.ended
+}

@@ -1,0 +1,413 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"svc/backend/api"
+	"svc/backend/license"
+)
+
+// entry is a command that waits for its decision; without a kind it is a metered
+// request.
+type entry struct {
+	Command
+	outcome Outcome
+	refusal error
+}
+
+// Record implements Store.
+func (p *postgres) Record(ctx context.Context, c Command) (Outcome, error) {
+	e := &entry{Command: c}
+	if err := p.lane(c.AccountID).do(ctx, e); err != nil {
+		return Outcome{}, err
+	}
+	return e.outcome, e.refusal
+}
+
+// Meter implements Store.
+func (p *postgres) Meter(ctx context.Context, account int64) error {
+	_, err := p.Record(ctx, Command{AccountID: account})
+	return err
+}
+
+// lane is the one lane of an account.
+func (p *postgres) lane(account int64) *lane[*entry] { return p.lanes[uint64(account)%lanes] }
+
+// record answers a batch. What the database can't take as a value is one entry's
+// fault: then each is tried alone.
+func (p *postgres) record(tasks []*task[*entry]) {
+	entries := column(tasks, func(t *task[*entry]) *entry { return t.work })
+	err := p.persist(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) error {
+		return recordBatch(ctx, conn, entries, p.o.Now)
+	})
+	if fault := class(sqlState(err)); len(tasks) > 1 && (fault == "22" || fault == "23") {
+		for i := range tasks {
+			p.record(tasks[i : i+1])
+		}
+		return
+	}
+	if err != nil {
+		p.o.Log.Error("recording", "commands", len(tasks), "error", err)
+	}
+	for _, t := range tasks {
+		t.result <- err
+	}
+}
+
+// recordBatch decides and records a batch in one transaction of two round trips.
+// The locks make every commit one that a standby has to confirm, so that a batch
+// which only finds what an earlier try wrote does not vouch for it too soon.
+func recordBatch(ctx context.Context, conn *pgxpool.Conn, entries []*entry, now func() time.Time) error {
+	b := newBatch(entries)
+	if err := conn.SendBatch(ctx, b.reads()).Close(); err != nil {
+		return err
+	}
+	b.now = now().UTC()
+	for _, e := range entries {
+		e.outcome, e.refusal = b.record(e)
+	}
+	if err := conn.SendBatch(ctx, b.writes()).Close(); err != nil {
+		return errors.Join(errInDoubt, err)
+	}
+	return confirmed(conn)
+}
+
+// key is the name of a thing of an account.
+type key struct {
+	account int64
+	name    string
+}
+
+// pair is one of two names.
+type pair struct {
+	key
+	other string
+}
+
+// event is a command with its decision.
+type event struct {
+	Command
+	id       int64
+	decision license.Decision
+}
+
+// seat is what a batch writes of a seat.
+type seat struct {
+	event
+	kinds   int64
+	claimed bool
+}
+
+// answer is the first answer to an idempotency key.
+type answer struct {
+	account int64
+	*Replay
+	text string
+}
+
+// batch is a transaction: what it read when the accounts were locked, kept up to
+// date by the decisions, and what it is to write.
+type batch struct {
+	now      time.Time
+	entries  []*entry
+	accounts map[int64]*Account
+	holdings map[int64]*license.Holdings
+	seated   map[key]bool     // by fingerprint
+	recorded map[key]Outcome  // by request
+	scanned  map[pair]Outcome // by fingerprint and scan
+	kept     map[key]kept     // by idempotency key
+	ids      []int64          // of events to come
+
+	events  []event
+	seats   map[key]*seat
+	claims  map[int64]int64 // by account
+	hosts   map[pair]int64  // by fingerprint and host
+	metered map[int64]int64 // by account
+	answers map[key]answer
+}
+
+func newBatch(entries []*entry) *batch {
+	return &batch{
+		entries: entries, accounts: map[int64]*Account{}, holdings: map[int64]*license.Holdings{}, seated: map[key]bool{},
+		recorded: map[key]Outcome{}, scanned: map[pair]Outcome{}, kept: map[key]kept{}, seats: map[key]*seat{},
+		claims: map[int64]int64{}, hosts: map[pair]int64{}, metered: map[int64]int64{}, answers: map[key]answer{},
+	}
+}
+
+func (c Command) vm() key       { return key{c.AccountID, c.Fingerprint} }
+func (c Command) request() key  { return key{c.AccountID, c.RequestID} }
+func (c Command) scan() pair    { return pair{c.vm(), c.ScanID} }
+func (c Command) host() pair    { return pair{c.vm(), c.HostHint} }
+func (c Command) replay() key   { return key{c.AccountID, c.Replay.Key} }
+func (e *entry) account() int64 { return e.AccountID }
+
+// The lookups name rows one by one: a join might read a whole table where the
+// planner has not seen it grow. For the same reason sequential scans are off in
+// these transactions.
+const (
+	lockAccounts = "SELECT " + accountColumns + " FROM accounts WHERE id = ANY($1) ORDER BY id FOR UPDATE"
+	findGrants   = "SELECT " + grantColumns + " FROM grants WHERE account_id = ANY($1) ORDER BY id"
+	findSeats    = `SELECT q.n FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY q (account_id, fingerprint, n) CROSS JOIN LATERAL
+		(SELECT FROM seats s WHERE s.account_id = q.account_id AND s.fingerprint = q.fingerprint LIMIT 1) s`
+	findEvents = `SELECT q.n, e.* FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY q (account_id, request_id, n) CROSS JOIN LATERAL
+		(SELECT id, claimed, billable, overage FROM events e WHERE e.account_id = q.account_id AND e.request_id = q.request_id LIMIT 1) e`
+	findScans = `SELECT q.n, e.* FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY q (account_id, fingerprint, scan_id, n) CROSS JOIN LATERAL
+		(SELECT id, claimed, billable, overage FROM events e WHERE e.account_id = q.account_id AND e.fingerprint = q.fingerprint AND e.scan_id = q.scan_id LIMIT 1) e`
+	findReplays = `SELECT q.n, r.* FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY q (account_id, key, n) CROSS JOIN LATERAL
+		(SELECT body_hash, answer, at FROM replays r WHERE r.account_id = q.account_id AND r.key = q.key LIMIT 1) r`
+	takeIDs = "SELECT nextval('events_id_seq') FROM generate_series(1, $1)"
+)
+
+// reads opens the transaction, locks the accounts, and then, in statements that
+// see what was committed before the lock was had, reads all that the decisions
+// depend on.
+func (b *batch) reads() *pgx.Batch {
+	q := &pgx.Batch{}
+	ids := column(b.entries, (*entry).account)
+	q.Queue("BEGIN")
+	q.Queue("SET LOCAL enable_seqscan = off")
+	each(q, scanAccount, func(a Account) { b.accounts[a.ID], b.holdings[a.ID] = &a, &license.Holdings{} }, lockAccounts, ids)
+	each(q, scanHolding, func(h holding) { h.addTo(b.holdings[h.account]) }, findGrants, ids)
+	commands := filter(b.entries, func(e *entry) bool { return e.Kind != "" })
+	if len(commands) == 0 {
+		return q
+	}
+	of := func(entries []*entry, name func(*entry) string) []string { return column(entries, name) }
+	ids = column(commands, (*entry).account)
+	fingerprints := func(e *entry) string { return e.Fingerprint }
+	each(q, value[int], func(n int) { b.seated[commands[n-1].vm()] = true }, findSeats, ids, of(commands, fingerprints))
+	each(q, nth(scanRecorded), func(f found[Outcome]) { b.recorded[commands[f.n-1].request()] = f.it },
+		findEvents, ids, of(commands, func(e *entry) string { return e.RequestID }))
+	each(q, value[int64], func(id int64) { b.ids = append(b.ids, id) }, takeIDs, len(commands))
+	if scans := filter(commands, func(e *entry) bool { return e.ScanID != "" }); len(scans) > 0 {
+		each(q, nth(scanRecorded), func(f found[Outcome]) { b.scanned[scans[f.n-1].scan()] = f.it },
+			findScans, column(scans, (*entry).account), of(scans, fingerprints), of(scans, func(e *entry) string { return e.ScanID }))
+	}
+	if replays := filter(commands, func(e *entry) bool { return e.Replay != nil }); len(replays) > 0 {
+		each(q, nth(scanKept), func(f found[kept]) { b.kept[replays[f.n-1].replay()] = f.it },
+			findReplays, column(replays, (*entry).account), of(replays, func(e *entry) string { return e.Replay.Key }))
+	}
+	return q
+}
+
+// found is a thing that a lookup found, with the number of the lookup from 1.
+type found[T any] struct {
+	n  int
+	it T
+}
+
+// nth scans a thing after the number of its lookup.
+func nth[T any](scan func(row) (T, error)) func(row) (found[T], error) {
+	return func(r row) (f found[T], err error) {
+		f.it, err = scan(after{r, &f.n})
+		return f, err
+	}
+}
+
+// after is a row whose first column goes elsewhere.
+type after struct {
+	row
+	first any
+}
+
+// Scan implements row.
+func (a after) Scan(dest ...any) error { return a.row.Scan(append([]any{a.first}, dest...)...) }
+
+// each queues a query and what to do with each of its rows.
+func each[T any](q *pgx.Batch, scan func(row) (T, error), use func(T), query string, args ...any) {
+	q.Queue(query, args...).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			v, err := scan(rows)
+			if err != nil {
+				return err
+			}
+			use(v)
+		}
+		return rows.Err()
+	})
+}
+
+// record decides an entry as if those before it had been committed.
+func (b *batch) record(e *entry) (o Outcome, err error) {
+	if b.accounts[e.AccountID] == nil {
+		return o, ErrNotFound
+	}
+	if e.Kind == "" {
+		b.metered[e.AccountID]++
+		return o, nil
+	}
+	if e.Replay == nil {
+		return b.decide(e.Command)
+	}
+	if k, ok := b.kept[e.replay()]; ok {
+		found, err := k.answers(e.Replay, b.now, &o)
+		if err != nil || found {
+			return o, err
+		}
+	}
+	if o, err = b.decide(e.Command); err != nil {
+		return o, err
+	}
+	return o, b.keep(e.Command, o)
+}
+
+// decide finds a command's event, or makes one.
+func (b *batch) decide(c Command) (Outcome, error) {
+	if o, ok := b.recorded[c.request()]; ok {
+		return o.repeated(b.seated[c.vm()]), nil
+	}
+	if o, ok := b.scanned[c.scan()]; ok && c.ScanID != "" {
+		o.Decision.Claim = false // the first part of the scan claimed it
+		return o.repeated(b.seated[c.vm()]), nil
+	}
+	a, seated := b.accounts[c.AccountID], b.seated[c.vm()]
+	state := license.State{Account: a.Account, Used: a.Used, Seats: b.holdings[c.AccountID].Seats(license.Day(b.now)), Seated: seated}
+	o := Outcome{Decision: license.Decide(state, c.Kind, c.Target), Seated: seated}
+	if o.Decision.Refusal != nil {
+		return o, o.Decision.Refusal
+	}
+	o.EventID, b.ids = b.ids[0], b.ids[1:]
+	b.apply(event{c, o.EventID, o.Decision}, o)
+	return o, nil
+}
+
+// apply adds an event to what is to be written and to what the next ones see.
+func (b *batch) apply(e event, o Outcome) {
+	b.events = append(b.events, e)
+	b.recorded[e.request()] = o
+	if e.ScanID != "" {
+		b.scanned[e.scan()] = o
+	}
+	if e.HostHint != "" {
+		b.hosts[e.host()]++
+	}
+	if e.decision.Claim {
+		b.seated[e.vm()] = true
+		b.accounts[e.AccountID].Used++
+		b.claims[e.AccountID]++
+	}
+	if !e.decision.Licensed {
+		return
+	}
+	if b.seats[e.vm()] == nil {
+		b.seats[e.vm()] = &seat{event: e, claimed: e.decision.Claim}
+	}
+	b.seats[e.vm()].kinds |= kindBit(e.Kind)
+}
+
+// keep notes the answer to an idempotency key.
+func (b *batch) keep(c Command, o Outcome) error {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	b.kept[c.replay()] = kept{c.Replay.BodyHash[:], string(text), instant(b.now)}
+	b.answers[c.replay()] = answer{c.AccountID, c.Replay, string(text)}
+	return nil
+}
+
+// Every write of a row that may be there is an upsert: its plan is always the
+// unique index.
+const (
+	insertEvents = `INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, target, scan_id, claimed, billable, overage, listed, host_hint, at)
+		SELECT id, account_id, request_id, kind, fingerprint, source, nullif(target, ''), nullif(scan_id, ''), claimed, billable, overage, listed, nullif(host_hint, ''), $14
+		FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::boolean[], $12::boolean[], $13::text[])
+		q (id, account_id, request_id, kind, fingerprint, source, target, scan_id, claimed, billable, overage, listed, host_hint)`
+	// A new seat gets the kinds that the VM ran before it had one, the free ones.
+	// The literals are those of the index that finds them.
+	upsertSeats = `INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
+		SELECT account_id, fingerprint, kind, source,
+			kinds | CASE WHEN claimed THEN (SELECT coalesce(bit_or(CASE e.kind WHEN 'preflight' THEN $8::bigint ELSE $9::bigint END), 0) FROM events e
+				WHERE e.account_id = q.account_id AND e.fingerprint = q.fingerprint AND e.kind IN ('preflight', 'readiness')) ELSE 0 END,
+			$10, $10, claimed_by
+		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::boolean[])
+		q (account_id, fingerprint, kind, source, kinds, claimed_by, claimed)
+		ON CONFLICT (account_id, fingerprint) DO UPDATE SET kinds = seats.kinds | excluded.kinds, last_seen_at = greatest(seats.last_seen_at, excluded.last_seen_at)`
+	countClaims = `UPDATE accounts a SET billable_vms = a.billable_vms + q.n
+		FROM unnest($1::bigint[], $2::bigint[]) q (id, n) WHERE a.id = q.id AND a.id = ANY($1)`
+	upsertHosts = `INSERT INTO hosts (account_id, fingerprint, host_hint, events) SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[])
+		ON CONFLICT (account_id, fingerprint, host_hint) DO UPDATE SET events = hosts.events + excluded.events`
+	upsertMetered = `INSERT INTO metered (account_id, day, requests) SELECT account_id, $3, n FROM unnest($1::bigint[], $2::bigint[]) q (account_id, n)
+		ON CONFLICT (account_id, day) DO UPDATE SET requests = metered.requests + excluded.requests`
+	upsertReplays = `INSERT INTO replays (account_id, key, body_hash, answer, at)
+		SELECT account_id, key, body_hash, answer, $5 FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[]) q (account_id, key, body_hash, answer)
+		ON CONFLICT (account_id, key) DO UPDATE SET body_hash = excluded.body_hash, answer = excluded.answer, at = excluded.at`
+)
+
+// writes writes what was decided, and commits.
+func (b *batch) writes() *pgx.Batch {
+	q := &pgx.Batch{}
+	at := instant(b.now)
+	if e := b.events; len(e) > 0 {
+		q.Queue(insertEvents, column(e, func(e event) int64 { return e.id }), column(e, func(e event) int64 { return e.AccountID }),
+			column(e, func(e event) string { return e.RequestID }), column(e, func(e event) string { return string(e.Kind) }),
+			column(e, func(e event) string { return e.Fingerprint }), column(e, func(e event) string { return e.Source.Label() }),
+			column(e, func(e event) string { return label(e.Target).String }), column(e, func(e event) string { return e.ScanID }),
+			column(e, func(e event) bool { return e.decision.Claim }), column(e, func(e event) bool { return e.decision.Billable }),
+			column(e, func(e event) bool { return e.decision.Overage }), column(e, func(e event) bool { return license.Listed(e.Kind, e.decision.Claim) }),
+			column(e, func(e event) string { return e.HostHint }), at)
+	}
+	if s := values(b.seats); len(s) > 0 {
+		q.Queue(upsertSeats, column(s, func(s *seat) int64 { return s.AccountID }), column(s, func(s *seat) string { return s.Fingerprint }),
+			column(s, func(s *seat) string { return string(s.Kind) }), column(s, func(s *seat) string { return s.Source.Label() }),
+			column(s, func(s *seat) int64 { return s.kinds }), column(s, func(s *seat) string { return s.RequestID }),
+			column(s, func(s *seat) bool { return s.claimed }), kindBit(api.Preflight), kindBit(api.Readiness), at)
+	}
+	if len(b.claims) > 0 {
+		ids, counts := split(b.claims)
+		q.Queue(countClaims, ids, counts)
+	}
+	if len(b.hosts) > 0 {
+		hosts, counts := split(b.hosts)
+		q.Queue(upsertHosts, column(hosts, func(h pair) int64 { return h.account }), column(hosts, func(h pair) string { return h.name }),
+			column(hosts, func(h pair) string { return h.other }), counts)
+	}
+	if len(b.metered) > 0 {
+		ids, counts := split(b.metered)
+		q.Queue(upsertMetered, ids, counts, license.Day(b.now))
+	}
+	if a := values(b.answers); len(a) > 0 {
+		q.Queue(upsertReplays, column(a, func(a answer) int64 { return a.account }), column(a, func(a answer) string { return a.Key }),
+			column(a, func(a answer) []byte { return a.BodyHash[:] }), column(a, func(a answer) string { return a.text }), at)
+	}
+	q.Queue("COMMIT")
+	return q
+}
+
+// column is one value of each of the rows.
+func column[T, V any](rows []T, get func(T) V) []V {
+	vs := make([]V, len(rows))
+	for i, r := range rows {
+		vs[i] = get(r)
+	}
+	return vs
+}
+
+// filter is those of the rows that are wanted.
+func filter[T any](rows []T, want func(T) bool) (some []T) {
+	for _, r := range rows {
+		if want(r) {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
+// split is a map as two columns.
+func split[K comparable, V any](m map[K]V) (keys []K, vs []V) {
+	for k, v := range m {
+		keys, vs = append(keys, k), append(vs, v)
+	}
+	return keys, vs
+}
+
+func values[K comparable, V any](m map[K]V) []V {
+	_, vs := split(m)
+	return vs
+}
