@@ -221,6 +221,37 @@ func hasCaveat(t api.Translation, code string) bool {
 	return false
 }
 
+func TestNamesThatNoPackageHas(t *testing.T) {
+	is := is.New(t)
+	ix := small(t)
+	resolve := func(release, name string) api.Resolution {
+		got, err := ix.Resolve(release, []string{name})
+		is.NoErr(err)
+		return got[0]
+	}
+	provided := resolve("debian-12", "route-daemon")
+	is.Equal(provided.Match, api.MatchProvides)
+	is.Equal(*provided.Canonical, "bird")
+	is.Equal(resolve("debian-12", "shared").Match, api.MatchNone) // two packages provide it
+	source := resolve("debian-11", "one-off")
+	is.Equal(source.Match, api.MatchSource)
+	is.Equal(*source.Canonical, "one-off")
+	elsewhere := resolve("debian-13", "swallowed")
+	is.Equal(elsewhere.Match, api.MatchHeuristic)
+	is.True(provided.Confidence > source.Confidence && source.Confidence > elsewhere.Confidence)
+}
+
+func TestWhatTheSourceLacks(t *testing.T) {
+	is := is.New(t)
+	got, err := small(t).Translate("debian-12", "debian-13", []string{"lost", "nosuch", "one-off"})
+	is.NoErr(err)
+	is.Equal(got[0].Relation, api.RelationSame) // the target has it
+	is.True(hasCaveat(got[0], CaveatNotInSource))
+	is.Equal(got[1].Relation, api.RelationUnknown)
+	is.Equal(got[1].Confidence, 0.0)
+	is.Equal(got[2].Relation, api.RelationRemoved) // only Debian 11 had it
+}
+
 func TestConfigurationMovesWithItsPackage(t *testing.T) {
 	is := is.New(t)
 	got, err := small(t).ConfigPaths("debian-11", "debian-12", []string{"kept", "php", "lost"})

@@ -21,7 +21,10 @@ type Score struct {
 // Tally counts rows, those whose packages are right, those whose relation is
 // right too, and those skipped because the index lacks a release or the package.
 type Tally struct {
-	Rows, Names, Both, Skipped int
+	Rows    int `json:"rows"`
+	Names   int `json:"names"`
+	Both    int `json:"both"`
+	Skipped int `json:"skipped"`
 }
 
 // Share is the part of the rows tried that are right in both.
@@ -34,9 +37,9 @@ func (t Tally) Share() float64 {
 
 // Miss is a row on which the index answers otherwise.
 type Miss struct {
-	Row      string
-	Packages []string
-	Relation api.Relation
+	Row      string       `json:"row"`
+	Packages []string     `json:"packages"`
+	Relation api.Relation `json:"relation"`
 }
 
 // Eval resolves and translates each row of a table of known pairs, with the

@@ -44,6 +44,12 @@ var sections = map[string]api.Role{
 	"localization": api.RoleLang,
 }
 
+// modules are the sections whose packages are a language's modules: one named
+// for a client is no client of its source.
+var modules = map[string]bool{
+	"gnu-r": true, "java": true, "javascript": true, "perl": true, "php": true, "python": true, "ruby": true, "rust": true,
+}
+
 var (
 	pluginName = regexp.MustCompile(`-(?:plugin|module|mod)-`)
 	langName   = regexp.MustCompile(`-(?:l10n|locale|i18n|langpack)-`)
@@ -54,9 +60,9 @@ func roleOf(p *Package) api.Role {
 	if p.Name == p.Source {
 		return api.RoleMain
 	}
-	unversioned := stem(p.Name)
+	unversioned, module := stem(p.Name), modules[p.Section]
 	for _, s := range suffixes {
-		if strings.HasSuffix(unversioned, s.suffix) {
+		if strings.HasSuffix(unversioned, s.suffix) && !(module && s.role == api.RoleClient) {
 			return s.role
 		}
 	}
