@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"path"
@@ -98,7 +99,7 @@ type walk struct {
 // found is a file or link of /etc.
 type found struct {
 	path string // with a leading slash
-	info fs.FileInfo
+	kind fs.FileMode
 }
 
 func (w *walk) dir(dir string, depth int) {
@@ -119,15 +120,8 @@ func (w *walk) dir(dir string, depth int) {
 		case e.IsDir():
 			w.dir(name, depth+1)
 		default:
-			w.add(name, e)
+			w.files = append(w.files, found{"/" + name, e.Type()})
 		}
-	}
-}
-
-// add takes a file, unless it vanished in between.
-func (w *walk) add(name string, e fs.DirEntry) {
-	if info, err := e.Info(); err == nil {
-		w.files = append(w.files, found{"/" + name, info})
 	}
 }
 
@@ -154,44 +148,57 @@ func (m *machine) compare(f found) *ConfigFile {
 	if !isConf && m.dpkg.owned[f.path] != "" {
 		return nil // part of a package, and not meant to be edited
 	}
-	entry := m.describe(f)
-	entry.Package = shipped.pkg
-	entry.State = ConfigUnowned
+	c := &ConfigFile{Path: f.path, Package: shipped.pkg, State: ConfigUnowned, Machine: matches(machineOnly, f.path) || phpLink(f)}
 	if isConf {
-		entry.State = ConfigChanged
+		c.State = ConfigChanged
 	}
-	switch mode := f.info.Mode(); {
+	switch {
 	case m.untouched(f.path):
 		return nil
-	case mode&fs.ModeSymlink != 0:
-		target, err := m.fs.ReadLink(f.path[1:])
-		entry.Link = target
-		if err != nil {
-			entry.State = ConfigUnreadable
-		}
-		return entry
-	case !mode.IsRegular():
+	case f.kind&fs.ModeSymlink != 0:
+		return m.link(c)
+	case !f.kind.IsRegular():
 		return nil // a socket or pipe is nobody's configuration
 	}
-	sum5, sum256, err := m.digests(f.path[1:])
-	switch {
-	case err != nil:
-		entry.State = ConfigUnreadable
-	case isConf && sum5 == shipped.md5:
-		return nil
-	}
-	entry.SHA256 = sum256
-	return entry
+	return m.regular(c, shipped.md5)
 }
 
-// describe is a file's entry without its state.
-func (m *machine) describe(f found) *ConfigFile {
-	uid, gid, _ := host.Owner(f.info)
-	mode := f.info.Mode()
-	return &ConfigFile{
-		Path: f.path, Mode: fmt.Sprintf("%04o", octal(mode)), UID: uid, GID: gid, Owner: m.users[uid], Group: m.groups[gid],
-		Size: f.info.Size(), Secret: m.secret(f), Machine: matches(machineOnly, f.path) || phpLink(f),
+// link completes the entry of a link. Links have no owner or mode of their own
+// that matters.
+func (m *machine) link(c *ConfigFile) *ConfigFile {
+	target, err := m.fs.ReadLink(c.Path[1:])
+	c.Link, c.Mode, c.Owner, c.Group = target, "0777", m.users[0], m.groups[0]
+	if err != nil {
+		c.State = ConfigUnreadable
 	}
+	return c
+}
+
+// regular completes the entry of a file, or gives nil where its digest is the
+// one that was shipped.
+func (m *machine) regular(c *ConfigFile, shipped string) *ConfigFile {
+	name := c.Path[1:]
+	if c.State == ConfigChanged && m.digest(name, md5.New()) == shipped {
+		return nil
+	}
+	info, err := m.fs.Stat(name)
+	if err != nil {
+		c.State = ConfigUnreadable
+		return c
+	}
+	m.describe(c, info)
+	if c.SHA256 = m.digest(name, sha256.New()); c.SHA256 == "" {
+		c.State = ConfigUnreadable
+	}
+	return c
+}
+
+// describe fills in owner, mode and size.
+func (m *machine) describe(c *ConfigFile, info fs.FileInfo) {
+	c.UID, c.GID, _ = host.Owner(info)
+	c.Owner, c.Group = m.users[c.UID], m.groups[c.GID]
+	c.Mode, c.Size = fmt.Sprintf("%04o", octal(info.Mode())), info.Size()
+	c.Secret = m.secret(c.Path, info)
 }
 
 // untouched reports whether a file is as installation copied it. What no
@@ -213,7 +220,7 @@ func (m *machine) untouched(file string) bool {
 // phpLink tells the links by which PHP's packages enable their modules: they
 // make them anew for each version.
 func phpLink(f found) bool {
-	return f.info.Mode()&fs.ModeSymlink != 0 && strings.HasPrefix(f.path, "/etc/php/") && strings.Contains(f.path, "/conf.d/")
+	return f.kind&fs.ModeSymlink != 0 && strings.HasPrefix(f.path, "/etc/php/") && strings.Contains(f.path, "/conf.d/")
 }
 
 // octal is a mode as chmod takes it.
@@ -238,50 +245,40 @@ func matches(list []string, file string) bool {
 
 // secret tells keys, password files, and what others may not read. Sudo's
 // rules are closed to others by habit and hold no secret.
-func (m *machine) secret(f found) bool {
+func (m *machine) secret(file string, info fs.FileInfo) bool {
 	switch {
-	case f.info.Mode()&fs.ModeSymlink != 0, strings.HasPrefix(f.path, "/etc/sudoers"):
+	case strings.HasPrefix(file, "/etc/sudoers"):
 		return false
-	case matches(secretNames, f.path), strings.HasPrefix(f.path, "/etc/ssl/private/"), strings.HasSuffix(f.path, ".key"):
+	case matches(secretNames, file), strings.HasPrefix(file, "/etc/ssl/private/"), strings.HasSuffix(file, ".key"):
 		return true
 	}
-	return f.info.Mode().Perm()&0o004 == 0 && f.info.Mode().IsRegular() || m.privateKey(f)
+	return info.Mode().Perm()&0o004 == 0 || m.privateKey(file, info)
 }
 
-// privateKey looks at the beginning of small files for a key in PEM form.
-func (m *machine) privateKey(f found) bool {
-	ext := path.Ext(f.path)
-	if ext != ".pem" && ext != ".crt" && ext != "" && !strings.HasPrefix(path.Base(f.path), "id_") || f.info.Size() > 64<<10 {
+// privateKey looks into small files for a key in PEM form.
+func (m *machine) privateKey(file string, info fs.FileInfo) bool {
+	ext := path.Ext(file)
+	if ext != ".pem" && ext != ".crt" && ext != "" && !strings.HasPrefix(path.Base(file), "id_") || info.Size() > 64<<10 {
 		return false
 	}
-	return strings.Contains(m.peek(f.path[1:]), "PRIVATE KEY-----")
+	return strings.Contains(m.peek(file[1:]), "PRIVATE KEY-----")
 }
 
 // buffers are reused between files: a machine has hundreds.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
 
-// digests are the MD5 (what dpkg recorded) and the SHA-256 of a file, in hex.
-func (m *machine) digests(name string) (sum5, sum256 string, err error) {
+// digest is a file's digest in hex, or "" where it can't be read.
+func (m *machine) digest(name string, h hash.Hash) string {
 	f, err := m.fs.Open(name)
-	if err != nil {
-		return "", "", err
-	}
-	defer f.Close()
-	h5, h256 := md5.New(), sha256.New()
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
-	n, err := io.CopyBuffer(io.MultiWriter(h5, h256), struct{ io.Reader }{io.LimitReader(f, maxConfig+1)}, *buf)
-	if err == nil && n > maxConfig {
-		err = host.ErrTooBig
-	}
-	return hex.EncodeToString(h5.Sum(nil)), hex.EncodeToString(h256.Sum(nil)), err
-}
-
-// md5 is the MD5 of a file, or "" where it can't be read.
-func (m *machine) md5(name string) string {
-	sum, _, err := m.digests(name)
 	if err != nil {
 		return ""
 	}
-	return sum
+	defer f.Close()
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	n, err := io.CopyBuffer(h, struct{ io.Reader }{io.LimitReader(f, maxConfig+1)}, *buf)
+	if err != nil || n > maxConfig {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

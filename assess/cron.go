@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"crypto/md5"
 	"path"
 	"strings"
 )
@@ -43,7 +44,7 @@ func (m *machine) isLocal(file string) bool {
 
 func (m *machine) changedConffile(file string) bool {
 	c, ok := m.dpkg.conffiles[file]
-	return ok && m.md5(file[1:]) != c.md5
+	return ok && m.digest(file[1:], md5.New()) != c.md5
 }
 
 func (m *machine) scripts(dir, schedule string) {

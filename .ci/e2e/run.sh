@@ -150,6 +150,10 @@ compare_assessments() {
 	same "the machine is a Debian 13" "$(jsonget release <"$work/after.json")" debian-13
 }
 
+agents() {
+	check "the MCP Inspector is content, in both eras" env XDG_DATA_HOME="$work/data" XDG_CACHE_HOME="${cache%/svc-e2e}" bash .ci/e2e/inspector.sh "$work/svc" "$source"
+}
+
 bad_input() {
 	mkdir "$work/foreign" "$work/tiny" && echo mine >"$work/foreign/thesis.txt" && echo x >"$work/file"
 	exits "an unknown target is not found" 4 svc migrate --root "$source" --target debain-13 --out "$work/o" --confirm
@@ -178,6 +182,7 @@ migrate
 apply_twice
 compare_machine
 compare_assessments
+agents
 bad_input
 printf '\n%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" = 0 ]

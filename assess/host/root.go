@@ -26,52 +26,62 @@ func OpenRoot(dir string) (Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening root: %w", err)
 	}
-	return &root{dir: absolute, handle: f}, nil
+	return &root{dir: absolute, file: f, fd: int(f.Fd())}, nil
 }
 
 // root is a folder. It is safe for concurrent use.
 type root struct {
-	dir    string
-	handle *os.File
+	dir  string
+	file *os.File
+	fd   int
 }
 
 func (r *root) FS() FS         { return r }
 func (r *root) Live() bool     { return r.dir == "/" }
 func (r *root) String() string { return r.dir }
-func (r *root) Close() error   { return r.handle.Close() }
+func (r *root) Close() error   { return r.file.Close() }
 
 // resolve gives a handle on what name leads to, without opening that: a pipe
 // can't block and a device can't act.
-func (r *root) resolve(op, name string) (*os.File, error) {
+func (r *root) resolve(op, name string) (handle, error) {
 	if !fs.ValidPath(name) {
-		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+		return -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	h, err := openInRoot(r.handle, name)
+	h, err := r.openInRoot(name)
 	if err != nil {
-		return nil, pathError(op, name, err)
+		return -1, pathError(op, name, err)
 	}
 	return h, nil
 }
 
+// handle is a file descriptor that stands for a file without opening it. An
+// os.File would cost three system calls more, for each of hundreds of files.
+type handle int
+
+func (h handle) Close() { _ = unix.Close(int(h)) } // nothing was written through it
+
 // openInRoot leaves the work to the kernel, which resolves in one step, and
 // takes the library where the kernel is older than that.
-func openInRoot(root *os.File, name string) (*os.File, error) {
-	fd, err := unix.Openat2(int(root.Fd()), name, &unix.OpenHow{
+func (r *root) openInRoot(name string) (handle, error) {
+	fd, err := unix.Openat2(r.fd, name, &unix.OpenHow{
 		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
 	})
-	if errors.Is(err, unix.ENOSYS) {
-		return pathrs.OpenatInRoot(root, name)
+	if !errors.Is(err, unix.ENOSYS) {
+		return handle(fd), err
 	}
+	f, err := pathrs.OpenatInRoot(r.file, name)
 	if err != nil {
-		return nil, err
+		return -1, err
 	}
-	return os.NewFile(uintptr(fd), name), nil
+	defer f.Close()
+	fd, err = unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	return handle(fd), err
 }
 
 // reopen opens what a handle stands for: the very same file, whatever the
 // machine's folders lead to by now.
-func reopen(h *os.File, flags int) (*os.File, error) {
-	fd, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", h.Fd()), flags|unix.O_CLOEXEC, 0)
+func (h handle) reopen(flags int) (*os.File, error) {
+	fd, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", h), flags|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +96,14 @@ func (r *root) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	defer h.Close()
-	info, err := statHandle(h, name)
+	info, err := h.stat(name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
-	f, err := reopen(h, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK)
+	f, err := h.reopen(unix.O_RDONLY | unix.O_NOCTTY)
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
@@ -115,12 +125,12 @@ func (r *root) Stat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	defer h.Close()
-	return statHandle(h, name)
+	return h.stat(name)
 }
 
-func statHandle(h *os.File, name string) (fs.FileInfo, error) {
+func (h handle) stat(name string) (fs.FileInfo, error) {
 	var st unix.Stat_t
-	if err := unix.Fstat(int(h.Fd()), &st); err != nil {
+	if err := unix.Fstat(int(h), &st); err != nil {
 		return nil, pathError("stat", name, err)
 	}
 	return entry{path.Base(name), st}, nil
@@ -128,9 +138,9 @@ func statHandle(h *os.File, name string) (fs.FileInfo, error) {
 
 // parent gives a handle on the folder that name stands in. The whole name is
 // checked: a last element of .. would lead out of it.
-func (r *root) parent(op, name string) (*os.File, error) {
+func (r *root) parent(op, name string) (handle, error) {
 	if !fs.ValidPath(name) {
-		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+		return -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
 	return r.resolve(op, path.Dir(name))
 }
@@ -142,12 +152,9 @@ func (r *root) Lstat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	defer parent.Close()
-	return statAt(parent, path.Base(name), name)
-}
-
-func statAt(dir *os.File, base, name string) (fs.FileInfo, error) {
+	base := path.Base(name)
 	var st unix.Stat_t
-	if err := unix.Fstatat(int(dir.Fd()), base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := unix.Fstatat(int(parent), base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return nil, pathError("lstat", name, err)
 	}
 	return entry{base, st}, nil
@@ -161,7 +168,7 @@ func (r *root) ReadLink(name string) (string, error) {
 	}
 	defer parent.Close()
 	buf := make([]byte, unix.PathMax)
-	n, err := unix.Readlinkat(int(parent.Fd()), path.Base(name), buf)
+	n, err := unix.Readlinkat(int(parent), path.Base(name), buf)
 	if err != nil {
 		return "", pathError("readlink", name, err)
 	}
@@ -178,7 +185,7 @@ func (r *root) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer h.Close()
-	d, err := reopen(h, unix.O_RDONLY|unix.O_DIRECTORY)
+	d, err := h.reopen(unix.O_RDONLY | unix.O_DIRECTORY)
 	if err != nil {
 		return nil, pathError("readdir", name, err)
 	}
