@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,9 @@ func rows(dir fs.FS, name string, n int) ([][]string, error) {
 	return all, nil
 }
 
+// slugForm is the alphabet of canonicals.
+var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.+_-]*$`)
+
 // naming reads software.tsv and canonicals.tsv.
 func naming(dir fs.FS) (*catalog.Naming, error) {
 	software, err := rows(dir, "software.tsv", 4)
@@ -69,6 +73,9 @@ func naming(dir fs.FS) (*catalog.Naming, error) {
 	}
 	var all []catalog.Software
 	for _, c := range software {
+		if !slugForm.MatchString(c[1]) || !slices.Contains(catalog.Majors, catalog.Major(c[2])) {
+			return nil, fmt.Errorf("software.tsv: the row of %q has software %q and major %q", c[0], c[1], c[2])
+		}
 		all = append(all, catalog.Software{Pattern: c[0], Name: c[1], Major: catalog.Major(c[2])})
 	}
 	canonicals, err := rows(dir, "canonicals.tsv", 3)
@@ -77,6 +84,9 @@ func naming(dir fs.FS) (*catalog.Naming, error) {
 	}
 	overrides := map[string]string{}
 	for _, c := range canonicals {
+		if !slugForm.MatchString(c[1]) {
+			return nil, fmt.Errorf("canonicals.tsv: %q is no canonical", c[1])
+		}
 		overrides[c[0]] = c[1]
 	}
 	return catalog.NewNaming(all, overrides), nil

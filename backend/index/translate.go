@@ -7,6 +7,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/index/catalog"
+	"svc/backend/index/table"
 )
 
 // Codes of the caveats that the index gives.
@@ -56,13 +57,10 @@ func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Tr
 type hops struct {
 	ix             *Index
 	source, target *releaseTables
-	trails         []trailGetter
+	trails         []*table.Table // of each hop, in order
 }
 
-type trailGetter interface {
-	Get(name string) (string, bool, error)
-}
-
+// hops finds the way between two releases of one distribution.
 func (ix *Index) hops(source, target string) (*hops, error) {
 	from, err := ix.release(source)
 	if err != nil {
@@ -83,6 +81,7 @@ func (ix *Index) hops(source, target string) (*hops, error) {
 	return h, nil
 }
 
+// distribution is a release's slug without its version.
 func distribution(slug string) string {
 	return slug[:strings.LastIndexByte(slug, '-')]
 }
@@ -171,7 +170,7 @@ func (h *hops) returned(p course) (course, error) {
 }
 
 // follow takes every name one release further.
-func (p course) follow(trails trailGetter) (course, error) {
+func (p course) follow(trails *table.Table) (course, error) {
 	if len(p.names) == 0 {
 		return p, nil
 	}
@@ -221,7 +220,8 @@ func after(before float64, t catalog.Trail) float64 {
 	return before * t.Confidence
 }
 
-func step(trails trailGetter, name string) (catalog.Trail, error) {
+// step reads the trail of a package; without one it stays.
+func step(trails *table.Table, name string) (catalog.Trail, error) {
 	value, ok, err := trails.Get(name)
 	if err != nil {
 		return catalog.Trail{}, err
@@ -237,6 +237,7 @@ var strength = []api.Relation{
 	api.RelationSame, api.RelationRenamed, api.RelationReplaced, api.RelationMerged, api.RelationSplit, api.RelationIncluded,
 }
 
+// stronger is the one of two relations that names both together.
 func stronger(a, b api.Relation) api.Relation {
 	if slices.Index(strength, a) >= slices.Index(strength, b) {
 		return a

@@ -30,6 +30,9 @@ const (
 	Two       Major = "two"       // an attribute: the first two numbers
 )
 
+// Majors lists the kinds of major versions.
+var Majors = []Major{NoMajor, Kept, Attribute, One, Two}
+
 // Naming gives packages their canonicals.
 type Naming struct {
 	exact     map[string]Software
@@ -76,6 +79,7 @@ func (n *Naming) row(source string) (Software, string) {
 	return Software{Name: name}, ""
 }
 
+// software is the name of the software of a source and the version in it.
 func (n *Naming) software(source string) (name, version string) {
 	row, version := n.row(source)
 	return row.Name, version
@@ -110,9 +114,9 @@ func (n *Naming) Apply(releases []*Release) {
 	for _, r := range releases {
 		n.findDefaults(r)
 	}
-	groups := n.group(releases)
 	c := &claims{taken: map[string]map[string]string{}}
 	n.override(releases, c)
+	groups := n.group(releases)
 	var first, rest []*lineage
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		lineages := slices.SortedFunc(maps.Values(groups[key]), nearest)
@@ -142,6 +146,7 @@ func rank(l *lineage) int {
 	return 1
 }
 
+// override gives the curated canonicals.
 func (n *Naming) override(releases []*Release, c *claims) {
 	for _, r := range releases {
 		for _, name := range r.Names {
@@ -158,7 +163,7 @@ func (n *Naming) group(releases []*Release) map[string]map[string]*lineage {
 	for _, r := range releases {
 		for _, name := range r.Names {
 			p := r.Packages[name]
-			if _, curated := n.overrides[name]; curated {
+			if p.Canonical != "" {
 				continue
 			}
 			l := n.lineageOf(p)
@@ -176,6 +181,7 @@ func (n *Naming) group(releases []*Release) map[string]map[string]*lineage {
 	return groups
 }
 
+// lineageOf is the lineage that a package belongs to, without members.
 func (n *Naming) lineageOf(p *Package) *lineage {
 	row, version := n.row(p.Source)
 	l := &lineage{base: row.Name, software: row.Name, role: roleOf(p), stem: stem(p.Name), major: row.Major, members: map[string][]*Package{}}
@@ -300,6 +306,8 @@ func (c *claims) free(l *lineage, canonical string) bool {
 	return true
 }
 
+// choose picks the package of several that the lineage's canonical is for, or
+// none.
 func choose(l *lineage, members []*Package, r *Release) *Package {
 	if len(members) == 1 {
 		return members[0]
@@ -309,11 +317,12 @@ func choose(l *lineage, members []*Package, r *Release) *Package {
 			return p
 		}
 	}
-	if l.major == Kept {
+	usual := r.defaults[l.software]
+	if l.major == Kept || usual == "" {
 		return nil
 	}
 	for _, p := range members {
-		if strings.Contains(p.Name, r.defaults[l.software]) && versioned(p.Name) {
+		if strings.Contains(p.Name, usual) {
 			return p
 		}
 	}

@@ -40,6 +40,9 @@ const (
 // version.
 const LineageConfidence = 0.9
 
+// maxCandidates is how many packages are worth a person's look.
+const maxCandidates = 4
+
 // hop collects what the target release says of names that it may not have.
 type hop struct {
 	from, to  *Release
@@ -49,9 +52,8 @@ type hop struct {
 	canonical map[string]string   // canonical → package of the target
 	sources   map[string]bool     // softwares of the target
 	curated   map[string]Trail
-	versions  map[string]string // package of the target → the version in its source's name
-	// newLibraries are, by software, the libraries that the source does not have.
-	newLibraries map[string][]string
+	versions  map[string]string   // package of the target → the version in its source's name
+	newcomers map[string][]string // software and role → packages that the source lacks
 }
 
 // Trails finds what becomes of the packages of a release in a later one.
@@ -60,7 +62,7 @@ func Trails(from, to *Release, n *Naming, curated map[string]Trail) map[string]T
 	h := &hop{
 		from: from, to: to, curated: curated,
 		providers: map[string][]string{}, replacers: map[string][]string{}, kin: map[string][]string{},
-		canonical: map[string]string{}, sources: map[string]bool{}, versions: map[string]string{}, newLibraries: map[string][]string{},
+		canonical: map[string]string{}, sources: map[string]bool{}, versions: map[string]string{}, newcomers: map[string][]string{},
 	}
 	h.collect(n)
 	trails := map[string]Trail{}
@@ -72,14 +74,16 @@ func Trails(from, to *Release, n *Naming, curated map[string]Trail) map[string]T
 	return trails
 }
 
+// collect reads the target release once.
 func (h *hop) collect(n *Naming) {
 	for _, name := range h.to.Names {
 		p := h.to.Packages[name]
 		h.canonical[p.Canonical] = name
 		software, version := n.software(p.Source)
 		h.sources[software], h.versions[name] = true, version
-		if h.from.Packages[name] == nil && roleOf(p) == api.RoleLib {
-			h.newLibraries[software] = append(h.newLibraries[software], name)
+		if h.from.Packages[name] == nil {
+			key := software + " " + string(roleOf(p))
+			h.newcomers[key] = append(h.newcomers[key], name)
 		}
 		key := software + " " + stem(name)
 		h.kin[key] = append(h.kin[key], name)
@@ -183,10 +187,11 @@ func (h *hop) bySource(p *Package, n *Naming) Trail {
 		return Trail{Relation: api.RelationRenamed, Confidence: 0.95, Targets: []string{meta}, Method: Kernel}
 	}
 	software, version := n.software(p.Source)
+	role := roleOf(p)
 	kin := h.kin[software+" "+stem(p.Name)]
 	if next, method, ok := h.successor(p, software, version, kin); ok {
 		relation := api.RelationRenamed
-		if roleOf(p) == api.RoleLib {
+		if role == api.RoleLib {
 			relation, method = api.RelationIncluded, Soname
 		}
 		return Trail{Relation: relation, Confidence: LineageConfidence, Targets: []string{next}, Method: method}
@@ -194,10 +199,20 @@ func (h *hop) bySource(p *Package, n *Naming) Trail {
 	if len(kin) > 1 {
 		return Trail{Relation: api.RelationUnknown, Confidence: 0.4, Candidates: kin, Method: Several}
 	}
-	if libraries := h.newLibraries[software]; roleOf(p) == api.RoleLib && len(libraries) == 1 {
-		return Trail{Relation: api.RelationIncluded, Confidence: 0.8, Targets: libraries, Method: Soname}
-	}
-	if h.sources[software] {
+	return h.lost(software, role, h.newcomers[software+" "+string(role)])
+}
+
+// lost is the trail of a package without a successor. Packages of its software
+// and role that are new may do its job: the only library surely does, programs
+// are for a person to choose from.
+func (h *hop) lost(software string, role api.Role, newcomers []string) Trail {
+	program := role == api.RoleMain || role == api.RoleClient
+	switch {
+	case role == api.RoleLib && len(newcomers) == 1:
+		return Trail{Relation: api.RelationIncluded, Confidence: 0.8, Targets: newcomers, Method: Soname}
+	case program && len(newcomers) > 0 && len(newcomers) <= maxCandidates:
+		return Trail{Relation: api.RelationUnknown, Confidence: 0.3, Candidates: newcomers, Method: Several}
+	case h.sources[software]:
 		return Trail{Relation: api.RelationRemoved, Confidence: 0.5, Method: Gone}
 	}
 	return Trail{Relation: api.RelationRemoved, Confidence: 0.6, Method: Gone}
