@@ -288,6 +288,18 @@ func TestSSHTakesTheFirstValue(t *testing.T) {
 	is.True(!slices.Contains(keys(a), "ssh.empty-passwords"))
 }
 
+func TestATargetIsLookedAt(t *testing.T) {
+	is := is.New(t)
+	h, err := host.OpenRoot(newMachine(t, nil))
+	is.NoErr(err)
+	defer h.Close()
+	for target, key := range map[string]string{"plan9-4": "target.unknown", "debian-11": "target.older", "debian-10": "target.end-of-life"} {
+		a, err := Assess(t.Context(), h, Options{Now: today, Target: target})
+		is.NoErr(err)
+		is.True(slices.Contains(keys(a), key))
+	}
+}
+
 func TestTemplatesAreNobodysWork(t *testing.T) {
 	is := is.New(t)
 	a := mustAssess(t, newMachine(t, map[string]string{

@@ -6,13 +6,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/release"
 )
 
 // find judges what was read. Each check adds at most a few findings; what
 // depends on where the machine goes is the planner's.
 func (m *machine) find() {
 	for _, check := range []func(){
-		m.findIdentity, m.findSupport, m.findPackages, m.findOrigins, m.findConfiguration, m.findSSH,
+		m.findIdentity, m.findSupport, m.findTarget, m.findPackages, m.findOrigins, m.findConfiguration, m.findSSH,
 		m.findDatabases, m.findMounts, m.findNetwork, m.findFirewall, m.findUnits, m.findOutside,
 		m.findContainers, m.findAccounts, m.findUnread,
 	} {
@@ -74,6 +76,34 @@ func (m *machine) findSupport() {
 			Key: "release.end-of-life", Severity: High, Title: m.release.Name + " is out of support",
 			Summary:      fmt.Sprintf("The vendor's free support ended on %s: there are no security updates for everybody any more.", m.release.EndOfLife),
 			Remediations: hints("Move the machine to a release that is supported."), Evidence: []Evidence{{"/etc/os-release", 0}},
+		})
+	}
+}
+
+// findTarget says what is known of the release that the machine is to move to,
+// without asking the index.
+func (m *machine) findTarget() {
+	if m.o.Target == "" {
+		return
+	}
+	target, ok := release.Lookup(m.o.Target)
+	if !ok {
+		m.finding(Finding{
+			Key: "target.unknown", Severity: High, Inhibitor: true, Title: "The target is not known", Summary: fmt.Sprintf("No release is called %q.", m.o.Target),
+			Remediations: hints("Name the target by its slug, such as debian-13."),
+		})
+		return
+	}
+	if m.known && target.Older(m.release) {
+		m.finding(Finding{
+			Key: "target.older", Severity: High, Inhibitor: true, Title: "The target is older than the source", Summary: fmt.Sprintf("%s came before %s.", target.Name, m.release.Name),
+			Remediations: hints("Choose a newer release."),
+		})
+	}
+	if supported, known := target.Supported(m.o.Now); known && !supported {
+		m.finding(Finding{
+			Key: "target.end-of-life", Severity: High, Title: target.Name + " is out of support", Summary: fmt.Sprintf("The vendor's free support ended on %s.", target.EndOfLife),
+			Remediations: hints("Choose a release that is supported."),
 		})
 	}
 }

@@ -65,7 +65,7 @@ func Assess(ctx context.Context, env *Env, in AssessInput) (AssessResult, error)
 		return AssessResult{}, err
 	}
 	defer m.Close()
-	a, err := assess.Assess(ctx, m, assess.Options{Now: env.Now(), Progress: env.Progress})
+	a, err := assess.Assess(ctx, m, assess.Options{Now: env.Now(), Target: in.Target, Progress: env.Progress})
 	if a == nil {
 		return AssessResult{}, err
 	}

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -18,6 +19,10 @@ func (m *move) lookUp(ctx context.Context) (migration.Input, error) {
 		PathExists: func(path string) bool {
 			_, err := m.host.FS().Stat(strings.TrimPrefix(path, "/"))
 			return err == nil
+		},
+		Mentions: func(path, text string) bool {
+			b, err := m.readFile(path)
+			return err == nil && text != "" && bytes.Contains(b, []byte(text))
 		},
 	}
 	names := []string{}

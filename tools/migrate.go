@@ -170,7 +170,7 @@ func (m *move) read(ctx context.Context) (err error) {
 	if m.host, err = m.in.open(ctx); err != nil {
 		return err
 	}
-	m.a, err = assess.Assess(ctx, m.host, assess.Options{Now: m.env.Now(), Target: m.target.Slug, Progress: m.env.Progress})
+	m.a, err = assess.Assess(ctx, m.host, assess.Options{Now: m.env.Now(), Progress: m.env.Progress})
 	if err == nil {
 		err = m.a.RequireFingerprint()
 	}

@@ -138,6 +138,7 @@ compare_machine() {
 	check "sshd takes its configuration" chroot "$target" sh -c 'mkdir -p /run/sshd && /usr/sbin/sshd -t'
 	check "php-fpm takes its configuration" chroot "$target" php-fpm8.4 -t
 	check "mariadb takes its configuration" chroot "$target" mariadbd --user=mysql --help --verbose
+	check "postgresql takes its configuration" chroot "$target" runuser -u postgres -- /usr/lib/postgresql/17/bin/postgres -D /etc/postgresql/17/main -C max_connections
 	check "the site is enabled" test -L "$target/etc/apache2/sites-enabled/shop.conf"
 	same "the time zone is carried over" "$(readlink "$target/etc/localtime")" /usr/share/zoneinfo/Europe/Vienna
 	check "no secret was carried over" test ! -e "$target/etc/ssl/private/shop.key"

@@ -22,6 +22,9 @@ var handled = []struct{ path, reason string }{
 	{"/etc/timezone", "The time zone is set by its name."},
 }
 
+// secretReason is why a secret stays behind.
+const secretReason = "It is a secret, or others may not read it: it is carried over with --include-secrets alone."
+
 // configuration decides about every file that is not as a package made it.
 func configuration(in Input, where places) []Config {
 	files := []Config{}
@@ -77,7 +80,7 @@ func stays(in Input, where places, f assess.ConfigFile) (Action, string) {
 	case f.State == assess.ConfigUnreadable:
 		return Manual, "It could not be read."
 	case f.Secret && !in.IncludeSecrets:
-		return LeftOut, "It is a secret, or others may not read it: it is carried over with --include-secrets alone."
+		return LeftOut, secretReason
 	case where.gone(f.Package):
 		return Manual, fmt.Sprintf("Its package %s has no sure counterpart in %s.", f.Package, in.Target.Slug)
 	case f.Owner == "" || f.Group == "":
@@ -103,12 +106,33 @@ func carry(in Input, where places, f assess.ConfigFile, c Config) Config {
 		return c
 	case r.Action == api.ActionCopy:
 		c.To, c.Action, c.Reason = to, Copy, r.Note
+	case r.Action == api.ActionConvert && in.Mentions != nil && in.Mentions(f.Path, oldVersion(r)):
+		c.Action, c.Reason = Manual, fmt.Sprintf("It names places of the old version: carry its settings over to %s by hand.", to)
 	case r.Action == api.ActionConvert:
 		c.To, c.Action, c.Reason = to, Convert, r.Note
 	default:
 		c.Action, c.Reason = Manual, r.Note
 	}
 	return unplaced(in, c)
+}
+
+// version is a version number, with what stands before it in a name.
+var version = regexp.MustCompile(`^[^0-9]*[0-9]+(\.[0-9]+)*`)
+
+// oldVersion is how the source's version shows in the paths of a relocation:
+// "/13/" of /etc/postgresql/13/main, "php7.4" of php7.4-fpm.conf.
+func oldVersion(r api.Relocation) string {
+	from, to := strings.Split(r.From, "/"), strings.Split(deref(r.To), "/")
+	for i, name := range from {
+		if i < len(to) && name == to[i] {
+			continue
+		}
+		if found := version.FindString(name); found != name {
+			return found
+		}
+		return "/" + name + "/"
+	}
+	return r.From
 }
 
 // unplaced makes a question of what has no place on the target.

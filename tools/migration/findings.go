@@ -110,7 +110,7 @@ func caveats(_ Input, p *Plan) (all []assess.Finding) {
 			}
 			f := assess.Finding{
 				Key: "package." + strings.ToLower(strings.ReplaceAll(c.Code, "_", "-")), Severity: assess.Medium, Inhibitor: c.Severity == api.SeverityInhibitor,
-				Title: r.Name, Summary: c.Text, Related: packageResources([]string{r.Name}),
+				Title: "About " + r.Name, Summary: c.Text, Related: packageResources([]string{r.Name}),
 			}
 			if f.Inhibitor {
 				f.Severity = assess.High
@@ -150,7 +150,7 @@ func database(in Input, d assess.Database, row Package) assess.Finding {
 }
 
 func secrets(_ Input, p *Plan) []assess.Finding {
-	return files(p, func(c Config) bool { return c.Secret && c.Action == LeftOut }, assess.Finding{
+	return files(p, func(c Config) bool { return c.Reason == secretReason }, assess.Finding{
 		Key: "configuration.secrets-left-out", Severity: assess.Medium, Title: "Secrets stay behind",
 		Summary: "%d files hold secrets or are closed to others, and are not in the role: %s.", Remediations: hint("Bring them over by hand, or repeat with --include-secrets and keep the role secret."),
 	})

@@ -177,6 +177,18 @@ func TestWhereConfigurationGoes(t *testing.T) {
 	is.New(t).Equal(New(in).Configuration[0].Action, Copy)
 }
 
+// TestAFileThatNamesItsOldPlaceIsNotMoved: postgresql.conf says where its
+// cluster's data are, by version.
+func TestAFileThatNamesItsOldPlaceIsNotMoved(t *testing.T) {
+	is := is.New(t)
+	in := moved(t, assess.ConfigFile{Path: "/etc/php/7.4/fpm/php.ini", State: assess.ConfigChanged})
+	in.Mentions = func(path, text string) bool { return path == "/etc/php/7.4/fpm/php.ini" && text == "/7.4/" }
+	is.Equal(New(in).Configuration[0].Action, Manual)
+	is.Equal(oldVersion(api.Relocation{From: "/etc/postgresql/13/main", To: ptr("/etc/postgresql/17/main")}), "/13/")
+	is.Equal(oldVersion(api.Relocation{From: "/etc/a/php7.4-fpm.conf", To: ptr("/etc/a/php8.4-fpm.conf")}), "php7.4")
+	is.Equal(oldVersion(api.Relocation{From: "/etc/a", To: ptr("/etc/b")}), "")
+}
+
 func TestServices(t *testing.T) {
 	is := is.New(t)
 	in := moved(t, assess.ConfigFile{Path: "/etc/hosts"})

@@ -31,6 +31,8 @@ type Input struct {
 	Relocations  map[string][]api.Relocation // by canonical
 	// PathExists looks at the machine, for conditions of the index.
 	PathExists func(path string) bool
+	// Mentions looks for text in a file of the machine.
+	Mentions func(path, text string) bool
 	// IncludeSecrets carries keys and files that others may not read.
 	IncludeSecrets bool
 }

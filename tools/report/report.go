@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"slices"
 
 	"svc/assess"
 	"svc/backend/api"
@@ -55,12 +56,13 @@ type content struct {
 
 // Render makes the page.
 func Render(p *migration.Plan, a *assess.Assessment, tool string) ([]byte, error) {
-	c := content{Plan: p, System: a.System, Slices: slices(p), Tool: tool}
+	c := content{Plan: p, System: a.System, Slices: parts(p), Tool: tool}
 	for _, f := range append(append([]assess.Finding{}, p.Findings...), a.Findings...) {
 		if !f.Inhibitor {
 			c.Findings = append(c.Findings, f)
 		}
 	}
+	bySeverity(c.Findings)
 	for _, r := range p.Packages {
 		if r.Manual && !r.Install && (r.Relation == api.RelationUnknown || r.Relation == api.RelationRemoved && r.Role != string(api.RoleLib) || len(r.Targets) > 0 && r.Confidence < migration.Sure) {
 			c.Questions = append(c.Questions, r)
@@ -84,7 +86,13 @@ func Render(p *migration.Plan, a *assess.Assessment, tool string) ([]byte, error
 	return b.Bytes(), nil
 }
 
-func slices(p *migration.Plan) (all []slice) {
+// bySeverity puts the worst first, and leaves equals as they stand.
+func bySeverity(findings []assess.Finding) {
+	rank := map[assess.FindingSeverity]int{assess.High: 0, assess.Medium: 1, assess.Low: 2, assess.Info: 3}
+	slices.SortStableFunc(findings, func(a, b assess.Finding) int { return rank[a.Severity] - rank[b.Severity] })
+}
+
+func parts(p *migration.Plan) (all []slice) {
 	count := map[api.Relation]int{}
 	for _, r := range p.Packages {
 		count[r.Relation]++
