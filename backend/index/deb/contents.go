@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// maxLine bounds one line, in bytes.
+const maxLine = 4 << 20
+
 // File is a path of a Contents file that the index keeps, absolute and below
 // /usr where the systems merged it, and a package that ships it.
 type File struct{ Path, Package string }

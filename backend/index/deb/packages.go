@@ -3,18 +3,16 @@
 package deb
 
 import (
-	"bufio"
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"regexp"
 	"strings"
-)
 
-// maxLine bounds one line; the longest of the real archive has about 100 kB.
-const maxLine = 4 << 20
+	"svc/backend/api/deb822"
+)
 
 // Package is what a stanza of a Packages file says. The relations are kept as
 // they stand; Names and Groups read them.
@@ -33,85 +31,36 @@ type Package struct {
 // without a name or version.
 func Packages(r io.Reader) iter.Seq2[Package, error] {
 	return func(yield func(Package, error) bool) {
-		s := bufio.NewScanner(r)
-		s.Buffer(make([]byte, 64<<10), maxLine)
-		var p Package
-		line, open := 0, false
-		for s.Scan() {
-			line++
-			text := s.Bytes()
-			switch {
-			case len(bytes.TrimSpace(text)) == 0:
-				if open && !emit(p, line, yield) {
-					return
-				}
-				p, open = Package{}, false
-			case text[0] == ' ' || text[0] == '\t': // continues a field; none of ours goes over lines
-			case text[0] == '#':
-			default:
-				key, value, ok := bytes.Cut(text, []byte(":"))
-				if !ok {
-					yield(Package{}, fmt.Errorf("line %d is no field of a stanza: %.60q", line, text))
-					return
-				}
-				p.set(key, bytes.TrimSpace(value))
-				open = true
+		for in := deb822.NewReader(r); ; {
+			stanza, err := in.Next()
+			if errors.Is(err, io.EOF) {
+				return
 			}
-		}
-		if err := s.Err(); err != nil {
-			yield(Package{}, fmt.Errorf("reading after line %d: %w", line, err))
-			return
-		}
-		if open {
-			emit(p, line, yield)
+			p := packageOf(stanza)
+			if err == nil && (p.Name == "" || p.Version == "") {
+				err = fmt.Errorf("line %d: %w", stanza.Line, errStanza)
+			}
+			if !yield(p, err) || err != nil {
+				return
+			}
 		}
 	}
 }
 
 var errStanza = errors.New("a stanza has no Package or no Version")
 
-// emit yields a finished stanza and reports whether to go on.
-func emit(p Package, line int, yield func(Package, error) bool) bool {
-	if p.Name == "" || p.Version == "" {
-		yield(Package{}, fmt.Errorf("before line %d: %w", line, errStanza))
-		return false
+// packageOf keeps what the index uses of a stanza.
+func packageOf(s deb822.Paragraph) Package {
+	p := Package{
+		Name: s.Get("Package"), Version: s.Get("Version"), Provides: s.Get("Provides"), Replaces: s.Get("Replaces"), Breaks: s.Get("Breaks"),
+		Conflicts: s.Get("Conflicts"), Depends: s.Get("Depends"), Priority: s.Get("Priority"), Essential: s.Get("Essential") == "yes",
 	}
-	if p.Source == "" {
-		p.Source = p.Name
-	}
-	return yield(p, nil)
-}
-
-// set keeps a field that the index uses. Only those are copied out of the line.
-func (p *Package) set(key, value []byte) {
-	switch string(key) {
-	case "Package":
-		p.Name = string(value)
-	case "Source":
-		name, _, _ := bytes.Cut(value, []byte(" "))
-		p.Source = string(name)
-	case "Version":
-		p.Version = string(value)
-	case "Section":
-		section := value[bytes.LastIndexByte(value, '/')+1:]
-		p.Section = string(section)
-	case "Provides":
-		p.Provides = string(value)
-	case "Replaces":
-		p.Replaces = string(value)
-	case "Breaks":
-		p.Breaks = string(value)
-	case "Conflicts":
-		p.Conflicts = string(value)
-	case "Depends":
-		p.Depends = string(value)
-	case "Description":
-		p.Summary = string(value)
-	case "Essential":
-		p.Essential = string(value) == "yes"
-	case "Priority":
-		p.Priority = string(value)
-	}
+	p.Source, _, _ = strings.Cut(s.Get("Source"), " ")
+	p.Source = cmp.Or(p.Source, p.Name)
+	p.Section = s.Get("Section")
+	p.Section = p.Section[strings.LastIndexByte(p.Section, '/')+1:]
+	p.Summary, _, _ = strings.Cut(s.Get("Description"), "\n")
+	return p
 }
 
 // transitional is how maintainers mark a package that only leads to others.
