@@ -61,7 +61,7 @@ func openPostgres(ctx context.Context, dsn string, o Options) (Store, error) {
 		p.pool.Close()
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	p.ledger = ledger{now: o.Now, read: reading{numbered{p.pool}}, snapshot: p.at, change: p.transact}
+	p.ledger = ledger{now: o.Now, read: patient{p}, snapshot: p.at, change: p.transact}
 	for i := range p.lanes {
 		p.lanes[i] = newLane(p.record)
 	}
@@ -145,12 +145,25 @@ func (p *postgres) Backup(_ context.Context, file string) error {
 
 // at reads the store as it is at one instant.
 func (p *postgres) at(ctx context.Context, use func(querier) error) error {
-	t, err := p.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
-	if err != nil {
-		return readable(err)
+	return p.twice(func() error {
+		t, err := p.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+		if err != nil {
+			return readable(err)
+		}
+		defer t.Rollback(ctx)
+		return use(reading{numbered{t}})
+	})
+}
+
+// twice reads, and reads again if the server can't be reached: the pool may have
+// given a connection to one that is gone.
+func (p *postgres) twice(read func() error) error {
+	err := read()
+	if api.CodeOf(err) != api.Unavailable {
+		return err
 	}
-	defer t.Rollback(ctx)
-	return use(reading{numbered{t}})
+	p.pool.Reset()
+	return read()
 }
 
 // transact does a change in a transaction of its own. It is tried again until it
@@ -332,8 +345,40 @@ func (r reading) query(ctx context.Context, query string, args ...any) (rows, er
 	return readRows{found}, readable(err)
 }
 
-// readRows are rows whose error says that the server can't be reached.
+// readRows are the rows of a reading.
 type readRows struct{ rows }
 
 // Err implements rows.
 func (r readRows) Err() error { return readable(r.rows.Err()) }
+
+// patient reads from the pool, twice if it must.
+type patient struct{ *postgres }
+
+func (p patient) query(ctx context.Context, query string, args ...any) (found rows, err error) {
+	err = p.twice(func() error {
+		if found, err = (reading{numbered{p.pool}}).query(ctx, query, args...); err != nil {
+			return err
+		}
+		begun := &begunRows{rows: found}
+		begun.first = found.Next()
+		found = begun
+		return found.Err()
+	})
+	return found, err
+}
+
+// begunRows are rows of which the first was asked for already: a lost connection
+// shows there.
+type begunRows struct {
+	rows
+	first, past bool
+}
+
+// Next implements rows.
+func (r *begunRows) Next() bool {
+	if r.past {
+		return r.rows.Next()
+	}
+	r.past = true
+	return r.first
+}

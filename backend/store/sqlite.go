@@ -252,7 +252,7 @@ func (s *sqlite) Close() error {
 
 func (s *sqlite) closeFiles() (err error) {
 	if s.conn != nil {
-		err = s.conn.Close()
+		_ = s.conn.Close() // its database says what went wrong, and closing it twice is nothing wrong
 	}
 	for _, db := range []*sql.DB{s.files, s.write} {
 		if db != nil {

@@ -1,8 +1,13 @@
 package store_test
 
 import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/matryer/is"
@@ -27,44 +32,8 @@ func TestSQLite(t *testing.T) {
 	})
 }
 
-// TestTwoProcessesShareAFile opens one file twice, as two commands do.
-func TestTwoProcessesShareAFile(t *testing.T) {
-	is := is.New(t)
-	file := filepath.Join(t.TempDir(), "a folder", "svc.db")
-	var wg sync.WaitGroup
-	stores := make([]store.Store, 3)
-	for i := range stores {
-		wg.Go(func() {
-			s, err := store.Open(t.Context(), "sqlite:"+file, store.Options{})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			stores[i] = s
-		})
-	}
-	wg.Wait()
-	account, err := stores[0].CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, FreeQuota: 10, VMLimit: 100})
-	is.NoErr(err)
-	for i, s := range stores {
-		wg.Go(func() {
-			for vm := range 20 {
-				_, err := s.Record(t.Context(), store.Command{
-					RequestID: storetest.Fingerprint(100*i + vm), AccountID: account, Kind: api.License, Fingerprint: storetest.Fingerprint(vm), Source: api.OS{Distro: "a", Version: "1"},
-				})
-				if err != nil && api.CodeOf(err) != api.SeatQuota {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	c, err := stores[1].Capacity(t.Context(), account)
-	is.NoErr(err)
-	is.Equal(c.BillableVMsUsed, 10)
-	for _, s := range stores {
-		is.NoErr(s.Close())
-	}
+func TestSQLiteIsShared(t *testing.T) {
+	storetest.RunShared(t, "sqlite:"+filepath.Join(t.TempDir(), "a folder", "svc.db"))
 }
 
 func TestSQLiteBackup(t *testing.T) {
@@ -90,35 +59,129 @@ func TestOpenRefusesWhatIsNoStore(t *testing.T) {
 	}
 }
 
-func BenchmarkSQLiteClaims(b *testing.B) {
-	is := is.New(b)
-	s := openSQLite(b, filepath.Join(b.TempDir(), "svc.db"), store.Options{})
-	account, err := s.CreateAccount(b.Context(), "bench", license.Account{Plan: api.PlanFree, Unlimited: true, VMLimit: 1})
-	is.NoErr(err)
-	var mu sync.Mutex
-	n := 0
-	next := func() int { mu.Lock(); defer mu.Unlock(); n++; return n }
-	for name, clients := range map[string]int{"1 client": 1, "64 clients": 32} { // RunParallel multiplies by the cores
-		b.Run(name, func(b *testing.B) {
-			b.SetParallelism(clients)
-			if clients == 1 {
-				for b.Loop() {
-					claim(b, s, account, next())
-				}
-				return
+func TestSQLiteCloses(t *testing.T) {
+	is := is.New(t)
+	s := openSQLite(t, filepath.Join(t.TempDir(), "svc.db"), store.Options{})
+	is.NoErr(s.Close())
+	is.NoErr(s.Close())
+	is.Equal(api.CodeOf(s.Meter(t.Context(), 1)), api.Unavailable)
+}
+
+// claimant is the environment variable by which the test binary becomes a
+// process that claims until it is killed.
+const claimant = "SVC_TEST_CLAIMANT"
+
+// clients claim at the same time.
+const clients = 16
+
+// TestClaimant is not a test but that process: it prints the number of every VM
+// whose claim the store acknowledged.
+func TestClaimant(t *testing.T) {
+	address, ok := os.LookupEnv(claimant)
+	if !ok {
+		t.Skip("this is a process of other tests")
+	}
+	s, err := store.Open(t.Context(), address, store.Options{})
+	is.New(t).NoErr(err)
+	var wg sync.WaitGroup
+	for client := range clients {
+		wg.Go(func() {
+			for vm := client; !t.Failed(); vm += clients {
+				claim(t, s, 1, vm)
+				fmt.Printf("\nacknowledged %d\n", vm)
 			}
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					claim(b, s, account, next())
-				}
-			})
 		})
+	}
+	wg.Wait()
+}
+
+// killClaimant kills a process in the middle of its claims, and looks for every
+// claim that it had an answer to.
+func killClaimant(t *testing.T, address string, enough int) {
+	is := is.New(t)
+	s, err := store.Open(t.Context(), address, store.Options{})
+	is.NoErr(err)
+	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, Unlimited: true})
+	is.NoErr(err)
+	is.NoErr(s.Close())
+	cmd := exec.Command(os.Args[0], "-test.run=^TestClaimant$", "-test.timeout=1m")
+	cmd.Env = append(os.Environ(), claimant+"="+address)
+	out, err := cmd.StdoutPipe()
+	is.NoErr(err)
+	is.NoErr(cmd.Start())
+	var acknowledged []int
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var vm int
+		if n, _ := fmt.Sscanf(lines.Text(), "acknowledged %d", &vm); n == 0 {
+			continue
+		}
+		if acknowledged = append(acknowledged, vm); len(acknowledged) == enough {
+			is.NoErr(cmd.Process.Kill())
+		}
+	}
+	is.True(cmd.Wait() != nil)
+	is.True(len(acknowledged) >= enough)
+
+	s, err = store.Open(t.Context(), address, store.Options{})
+	is.NoErr(err)
+	defer s.Close()
+	for _, vm := range acknowledged {
+		seated, err := s.Seated(t.Context(), account, storetest.Fingerprint(vm))
+		is.NoErr(err)
+		is.True(seated) // no acknowledged claim is lost
+	}
+	problems, err := s.Check(t.Context())
+	is.NoErr(err)
+	is.Equal(problems, []string{})
+	c, err := s.Capacity(t.Context(), account)
+	is.NoErr(err)
+	is.True(c.BillableVMsUsed <= len(acknowledged)+clients)
+	t.Logf("%d claims acknowledged, %d recorded", len(acknowledged), c.BillableVMsUsed)
+}
+
+func TestSQLiteSurvivesAKill(t *testing.T) {
+	killClaimant(t, "sqlite:"+filepath.Join(t.TempDir(), "svc.db"), 1000)
+}
+
+func BenchmarkSQLiteClaims(b *testing.B) {
+	benchmarkClaims(b, openSQLite(b, filepath.Join(b.TempDir(), "svc.db"), store.Options{}), func(*testing.B, int) {})
+}
+
+// benchmarkClaims measures claims of new VMs, by a number of clients for a number
+// of accounts.
+func benchmarkClaims(b *testing.B, s store.Store, compare func(b *testing.B, clients int)) {
+	var vms atomic.Int64
+	for _, accounts := range []int{1, 1000} {
+		ids := make([]int64, accounts)
+		for i := range ids {
+			id, err := s.CreateAccount(b.Context(), "bench", license.Account{Plan: api.PlanFree, Unlimited: true})
+			is.New(b).NoErr(err)
+			ids[i] = id
+		}
+		for _, clients := range []int{1, 64} {
+			b.Run(fmt.Sprintf("accounts=%d/clients=%d", accounts, clients), func(b *testing.B) {
+				var left atomic.Int64
+				left.Store(int64(b.N))
+				var wg sync.WaitGroup
+				for range clients {
+					wg.Go(func() {
+						for left.Add(-1) >= 0 {
+							vm := int(vms.Add(1))
+							claim(b, s, ids[vm%accounts], vm)
+						}
+					})
+				}
+				wg.Wait()
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "claims/s")
+				compare(b, clients)
+			})
+		}
 	}
 }
 
-func claim(b testing.TB, s store.Store, account int64, vm int) {
+func claim(t testing.TB, s store.Store, account int64, vm int) {
 	fingerprint := storetest.Fingerprint(vm)
-	if _, err := s.Record(b.Context(), store.Command{RequestID: fingerprint, AccountID: account, Kind: api.License, Fingerprint: fingerprint, Source: api.OS{Distro: "a", Version: "1"}}); err != nil {
-		b.Error(err)
+	if _, err := s.Record(t.Context(), store.Command{RequestID: fingerprint, AccountID: account, Kind: api.License, Fingerprint: fingerprint, Source: api.OS{Distro: "a", Version: "1"}}); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,126 @@
+package storetest
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/matryer/is"
+
+	"svc/backend/api"
+	"svc/backend/license"
+	"svc/backend/store"
+)
+
+// RunShared checks that several processes can have one store open: address is
+// that of an empty one.
+func RunShared(t *testing.T, address string) {
+	is := is.New(t)
+	stores := make([]store.Store, 3)
+	errs := make([]error, len(stores))
+	var wg sync.WaitGroup
+	for i := range stores {
+		wg.Go(func() { stores[i], errs[i] = store.Open(t.Context(), address, store.Options{}) })
+	}
+	wg.Wait()
+	for i, s := range stores {
+		is.NoErr(errs[i]) // all of them find, or make, the same schema
+		defer s.Close()
+	}
+	for round := range 5 {
+		t.Run(fmt.Sprint("linearizable ", round), func(t *testing.T) { linearizable(t, stores) })
+	}
+}
+
+// call is one call of a history: a claim for a VM, or where that is -1, one more
+// seat.
+type call struct{ vm int }
+
+// answer is what a call gave.
+type answer struct {
+	code    api.Code
+	claimed bool
+}
+
+// books are an account with a set of seats.
+type books struct {
+	capacity int
+	seats    uint64
+}
+
+// sequential is an account whose calls come one after another.
+var sequential = porcupine.Model{
+	Init: func() any { return books{capacity: 3} },
+	Step: func(state, input, output any) (bool, any) {
+		b := state.(books)
+		want, next := b.after(input.(call))
+		return output.(answer) == want, next
+	},
+	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) },
+}
+
+func (b books) after(c call) (answer, books) {
+	switch {
+	case c.vm < 0:
+		b.capacity++
+		return answer{}, b
+	case b.seats&(1<<c.vm) != 0:
+		return answer{}, b
+	case bits.OnesCount64(b.seats) < b.capacity:
+		b.seats |= 1 << c.vm
+		return answer{claimed: true}, b
+	}
+	return answer{code: api.SeatQuota}, b
+}
+
+// linearizable lets clients of several stores run for the last seats of an
+// account. Every answer must be one that some order of the calls explains, in
+// which no call moves before one that had ended when it began.
+func linearizable(t *testing.T, stores []store.Store) {
+	is := is.New(t)
+	account, err := stores[0].CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, FreeQuota: 3, VMLimit: 100})
+	is.NoErr(err)
+	start := time.Now()
+	var mu sync.Mutex
+	var history []porcupine.Operation
+	var wg sync.WaitGroup
+	for client := range 9 {
+		wg.Go(func() {
+			for range 12 {
+				c := call{rand.IntN(14) - 1}
+				begun := time.Since(start).Nanoseconds()
+				a := c.make(t, stores[client%len(stores)], account)
+				ended := time.Since(start).Nanoseconds()
+				mu.Lock()
+				history = append(history, porcupine.Operation{ClientId: client, Input: c, Call: begun, Output: a, Return: ended})
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	is.Equal(porcupine.CheckOperationsTimeout(sequential, history, 30*time.Second), porcupine.Ok)
+}
+
+func (c call) make(t *testing.T, s store.Store, account int64) answer {
+	if c.vm < 0 {
+		_, err := s.AddGrant(t.Context(), "test", account, license.Grant{Seats: 1, From: "2020-01-01", Until: "2100-01-01", Source: license.Manual})
+		return answer{code: codeOf(t, err)}
+	}
+	o, err := s.Record(t.Context(), store.Command{
+		RequestID: fmt.Sprint(rand.Uint64()), AccountID: account, Kind: api.License, Fingerprint: Fingerprint(c.vm), Source: api.OS{Distro: "debian", Version: "11"},
+	})
+	return answer{codeOf(t, err), o.Decision.Claim}
+}
+
+// codeOf is the code of a refusal; any other error fails the test.
+func codeOf(t testing.TB, err error) api.Code {
+	code := api.CodeOf(err)
+	if err != nil && (code == "" || code == api.Unavailable) {
+		t.Error(err)
+	}
+	return code
+}
