@@ -149,8 +149,9 @@ func (e *entry) account() int64 { return e.AccountID }
 
 // The lookups name rows one by one: a join might read a whole table where the
 // planner has not seen it grow. For the same reason sequential scans are off in
-// these transactions.
+// these transactions; and as there is but one good plan, it is made once.
 const (
+	planByIndex  = "SELECT set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)"
 	lockAccounts = "SELECT " + accountColumns + " FROM accounts WHERE id = ANY($1) ORDER BY id FOR UPDATE"
 	findGrants   = "SELECT " + grantColumns + " FROM grants WHERE account_id = ANY($1) ORDER BY id"
 	findSeats    = `SELECT q.n FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY q (account_id, fingerprint, n) CROSS JOIN LATERAL
@@ -171,7 +172,7 @@ func (b *batch) reads() *pgx.Batch {
 	q := &pgx.Batch{}
 	ids := column(b.entries, (*entry).account)
 	q.Queue("BEGIN")
-	q.Queue("SET LOCAL enable_seqscan = off")
+	q.Queue(planByIndex)
 	each(q, scanAccount, func(a Account) { b.accounts[a.ID], b.holdings[a.ID] = &a, &license.Holdings{} }, lockAccounts, ids)
 	each(q, scanHolding, func(h holding) { h.addTo(b.holdings[h.account]) }, findGrants, ids)
 	commands := filter(b.entries, func(e *entry) bool { return e.Kind != "" })
