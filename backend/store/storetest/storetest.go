@@ -57,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T, o store.Options) store.Store) {
 		"keys":           testKeys,
 		"prune":          testPrune,
 		"audit":          testAudit,
+		"model":          testModel,
 		"unknown things": testUnknown,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,6 +152,14 @@ func testSeats(_ *testing.T, f *fixture) {
 	usage, err := f.Usage(f.t.Context(), a, store.Page{Limit: 50})
 	f.is.NoErr(err)
 	f.is.Equal(usage.Count, 3) // migration, verify, license; the refused left nothing
+	vms, err := f.VMs(f.t.Context(), a, store.Page{Limit: 50})
+	f.is.NoErr(err)
+	f.is.Equal(vms.Count, 2)
+	for _, vm := range vms.VMs {
+		if vm.VM == Fingerprint(2)[:api.VMKeyLength] {
+			f.is.Equal(vm.Kinds, []string{"drift", "license", "preflight"}) // what it ran before its seat, too
+		}
+	}
 	other := f.account(license.Account{FreeQuota: 1})
 	_, code = f.record(other, api.Migration, 1)
 	f.is.Equal(code, api.Code("")) // seats are an account's own
