@@ -108,7 +108,7 @@ func (m *machine) sudoers() (who []string) {
 		texts = append(texts, text)
 	}
 	names, err := m.files("etc/sudoers.d")
-	m.source("accounts.sudoers.d", stateOf(err), detailOf(err))
+	m.outcome("accounts.sudoers.d", "etc/sudoers.d", err)
 	for _, name := range names {
 		texts = append(texts, m.peek(path.Join("etc/sudoers.d", name)))
 	}

@@ -101,6 +101,15 @@ func (m *machine) source(what string, state SourceState, detail string) {
 	m.a.Sources = append(m.a.Sources, Source{what, state, detail})
 }
 
+// outcome notes how the reading of a file or folder ended.
+func (m *machine) outcome(what, name string, err error) {
+	detail := "/" + name
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		detail = err.Error()
+	}
+	m.source(what, stateOf(err), detail)
+}
+
 // stateOf is the state that an error stands for.
 func stateOf(err error) SourceState {
 	switch {
@@ -120,11 +129,7 @@ const maxFile = 4 << 20
 // text reads a small file and notes how that ended under what.
 func (m *machine) text(what, name string) (string, bool) {
 	b, err := host.ReadFile(m.fs, name, maxFile)
-	detail := "/" + name
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		detail = err.Error()
-	}
-	m.source(what, stateOf(err), detail)
+	m.outcome(what, name, err)
 	return string(b), err == nil
 }
 

@@ -73,7 +73,7 @@ var secretNames = []string{"shadow", "shadow-", "gshadow", "gshadow-", "security
 func (m *machine) readConfiguration() {
 	w := &walk{m: m}
 	w.dir("etc", 0)
-	m.source("configuration.etc", stateOf(w.failed), detailOf(w.failed))
+	m.outcome("configuration.etc", "etc", w.failed)
 	m.missing(w)
 	found := make([]*ConfigFile, len(w.files))
 	next := make([]int, len(w.files))

@@ -18,7 +18,7 @@ func (m *machine) readCron() {
 		m.crontab("/etc/crontab", text, "", m.changedConffile("/etc/crontab"))
 	}
 	names, err := m.files("etc/cron.d")
-	m.source("cron.cron.d", stateOf(err), detailOf(err))
+	m.outcome("cron.cron.d", "etc/cron.d", err)
 	for _, name := range names {
 		if file := "/etc/cron.d/" + name; !strings.HasPrefix(name, ".") {
 			m.crontab(file, m.peek(file[1:]), "", m.isLocal(file))
@@ -28,7 +28,7 @@ func (m *machine) readCron() {
 		m.scripts(p.dir, p.schedule)
 	}
 	users, err := m.files("var/spool/cron/crontabs")
-	m.source("cron.users", stateOf(err), detailOf(err))
+	m.outcome("cron.users", "var/spool/cron/crontabs", err)
 	for _, user := range users {
 		if text, ok := m.text("cron.users."+user, path.Join("var/spool/cron/crontabs", user)); ok {
 			m.crontab("/var/spool/cron/crontabs/"+user, text, user, true)
@@ -49,7 +49,7 @@ func (m *machine) changedConffile(file string) bool {
 
 func (m *machine) scripts(dir, schedule string) {
 	names, err := m.files(dir)
-	m.source("cron."+path.Base(dir), stateOf(err), detailOf(err))
+	m.outcome("cron."+path.Base(dir), dir, err)
 	for _, name := range names {
 		if file := "/" + path.Join(dir, name); name != ".placeholder" {
 			m.a.Cron = append(m.a.Cron, CronJob{schedule, "root", file, m.isLocal(file), Evidence{file, 0}})

@@ -65,7 +65,7 @@ func upstream(version string) string {
 // postgresql reads Debian's clusters: /etc/postgresql/VERSION/NAME.
 func (m *machine) postgresql() {
 	versions, err := m.files("etc/postgresql")
-	m.source("databases.postgresql", stateOf(err), detailOf(err))
+	m.outcome("databases.postgresql", "etc/postgresql", err)
 	for _, version := range versions {
 		names, _ := m.files(path.Join("etc/postgresql", version)) // a file beside the versions is no cluster
 		for _, name := range names {

@@ -44,19 +44,12 @@ type conffile struct {
 func (m *machine) readPackages() {
 	m.dpkg = dpkg{conffiles: map[string]conffile{}, owned: map[string]string{}, named: map[string]bool{}}
 	auto, err := m.automatic()
-	m.source("packages.apt-extended-states", stateOf(err), detailOf(err))
+	m.outcome("packages.apt-extended-states", "var/lib/apt/extended_states", err)
 	err = m.readStatus(auto, err == nil)
-	m.source(dpkgSource, stateOf(err), detailOf(err))
+	m.outcome(dpkgSource, "var/lib/dpkg/status", err)
 	m.readUCF()
 	m.readLists()
 	m.a.System.Architecture = m.architecture()
-}
-
-func detailOf(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // readStatus reads dpkg's status file; what stands before a fault is kept.
@@ -257,7 +250,7 @@ var listed = [][]byte{[]byte("\n/etc/"), []byte("\n/lib/systemd/system/"), []byt
 // readLists notes which package owns what below /etc and in the unit folders.
 func (m *machine) readLists() {
 	names, err := m.files("var/lib/dpkg/info")
-	m.source("packages.dpkg-lists", stateOf(err), detailOf(err))
+	m.outcome("packages.dpkg-lists", "var/lib/dpkg/info", err)
 	m.missingFromStatus(names)
 	var mu sync.Mutex
 	inParallel(names, func(name string) {

@@ -63,7 +63,7 @@ func (m *machine) readFingerprint() {
 // identify makes the fingerprint of the machine-id.
 func (m *machine) identify() {
 	id, err := readMachineID(m.fs)
-	m.source("identity.machine-id", stateOf(err), detailOf(err))
+	m.outcome("identity.machine-id", "etc/machine-id", err)
 	if err == nil {
 		m.a.Fingerprint = Fingerprint(id)
 	}

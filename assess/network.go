@@ -20,7 +20,7 @@ func (m *machine) readNetworks() {
 // eachFile reads the files of a folder that end in ext.
 func (m *machine) eachFile(what, dir, ext string, read func(file string)) {
 	names, err := m.files(dir)
-	m.source(what, stateOf(err), detailOf(err))
+	m.outcome(what, dir, err)
 	for _, name := range names {
 		if strings.HasSuffix(name, ext) {
 			read(path.Join(dir, name))

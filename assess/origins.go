@@ -20,7 +20,7 @@ func (m *machine) readOrigins() {
 		m.oneLineSources("/etc/apt/sources.list", text)
 	}
 	names, err := m.files("etc/apt/sources.list.d")
-	m.source("origins.sources-list-d", stateOf(err), detailOf(err))
+	m.outcome("origins.sources-list-d", "etc/apt/sources.list.d", err)
 	for _, name := range names {
 		file := path.Join("etc/apt/sources.list.d", name)
 		switch path.Ext(name) {

@@ -33,7 +33,7 @@ type unitFile struct {
 // changed on the machine.
 func (m *machine) readUnits() {
 	entries, err := m.fs.ReadDir(localUnits)
-	m.source("units.systemd", stateOf(err), detailOf(err))
+	m.outcome("units.systemd", localUnits, err)
 	units := map[string]*Unit{}
 	m.packagedUnits(units)
 	m.localUnits(units, entries)
@@ -201,7 +201,7 @@ func (m *machine) enabledByPackages() map[string]bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	m.source("units.deb-systemd-helper", stateOf(err), detailOf(err))
+	m.outcome("units.deb-systemd-helper", helperState, err)
 	return m.links(helperState, entries)
 }
 
@@ -221,7 +221,7 @@ func (m *machine) addInstance(name string, units map[string]*Unit) {
 // unit replaces.
 func (m *machine) initScripts(units map[string]*Unit) {
 	names, err := m.files("etc/init.d")
-	m.source("units.init-scripts", stateOf(err), detailOf(err))
+	m.outcome("units.init-scripts", "etc/init.d", err)
 	for _, name := range names {
 		file := "/etc/init.d/" + name
 		_, conf := m.dpkg.conffiles[file]

@@ -13,7 +13,7 @@ func (m *machine) readWebServers() {
 
 func (m *machine) apache() {
 	names, err := m.files("etc/apache2/sites-enabled")
-	m.source("web.apache", stateOf(err), detailOf(err))
+	m.outcome("web.apache", "etc/apache2/sites-enabled", err)
 	if err != nil {
 		return
 	}
