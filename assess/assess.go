@@ -90,10 +90,18 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 func (m *machine) corrupt() error {
 	for _, s := range m.a.Sources {
 		if s.State != SourceOK && s.What == dpkgSource {
-			return fmt.Errorf("%w: %s", ErrCorrupt, s.Detail)
+			return fmt.Errorf("%w: %s", ErrCorrupt, reason(s))
 		}
 	}
 	return nil
+}
+
+// reason says why the package database could not be read.
+func reason(s Source) string {
+	if s.State == SourceAbsent {
+		return s.Detail + " is not there, and this version reads the databases of dpkg alone"
+	}
+	return s.Detail
 }
 
 // source notes how the reading of one place ended.

@@ -36,6 +36,7 @@ func (p *program) adminCommand() *ffcli.Command {
 		p.indexCommand(),
 		p.storeCommand("check", "svc admin check", "check that counters and rows agree", nil, p.storeCheck),
 		p.backupCommand(),
+		p.pruneCommand(),
 		p.storeCommand("audit", "svc admin audit", "show what operators did", nil, p.audit),
 		p.group("key", "signing keys", p.keyRotate()),
 	)
@@ -477,6 +478,24 @@ func (p *program) backupCommand() *ffcli.Command {
 			return err
 		}
 		return p.print(map[string]string{"file": out}, func(w *view) { w.line("the store is copied to %s", out) })
+	})
+}
+
+// pruneCommand removes old events; seats, and so what is paid, stay for ever.
+func (p *program) pruneCommand() *ffcli.Command {
+	before := ""
+	return p.storeCommand("prune", "svc admin prune --before DAY", "remove events of before a day; seats stay", func(fs *flag.FlagSet) {
+		fs.StringVar(&before, "before", "", "first day that is kept, YYYY-MM-DD")
+	}, func(ctx context.Context, s store.Store, _ []string) error {
+		day, err := time.Parse(time.DateOnly, before)
+		if err != nil {
+			return usagef("prune needs --before with a date like 2026-12-31; nothing was removed")
+		}
+		n, err := s.Prune(ctx, actor(), day)
+		if err != nil {
+			return err
+		}
+		return p.print(map[string]int64{"removed": n}, func(w *view) { w.line("removed %s", plural(int(n), "event")) })
 	})
 }
 
