@@ -9,6 +9,60 @@ import (
 	"svc/backend/license"
 )
 
+// Authenticate implements Store.
+func (s *ledger) Authenticate(ctx context.Context, hash [32]byte) (Principal, error) {
+	return one(ctx, s.read, func(r row) (p Principal, err error) {
+		err = r.Scan(&p.TokenID, &p.AccountID, &p.Plan, &p.Unlimited)
+		return p, err
+	}, `SELECT t.id, a.id, a.plan, a.unlimited FROM tokens t JOIN accounts a ON a.id = t.account_id
+		WHERE t.hash = ? AND t.disabled_at IS NULL AND NOT a.disabled`, hash[:])
+}
+
+const accountColumns = "id, name, plan, unlimited, free_quota, vm_limit, disabled, billable_vms, created_at"
+
+func scanAccount(r row) (a Account, err error) {
+	var created int64
+	err = r.Scan(&a.ID, &a.Name, &a.Plan, &a.Unlimited, &a.FreeQuota, &a.VMLimit, &a.Disabled, &a.Used, &created)
+	a.CreatedAt = timeOf(created)
+	return a, err
+}
+
+func loadAccount(ctx context.Context, q querier, id int64) (Account, error) {
+	return one(ctx, q, scanAccount, "SELECT "+accountColumns+" FROM accounts WHERE id = ?", id)
+}
+
+// holding is a grant, or a POV, of an account.
+type holding struct {
+	account int64
+	pov     bool
+	license.Grant
+}
+
+const grantColumns = "account_id, id, pov, seats, valid_from, valid_until, source, note, ended_at IS NOT NULL"
+
+func scanHolding(r row) (h holding, err error) {
+	err = r.Scan(&h.account, &h.ID, &h.pov, &h.Seats, &h.From, &h.Until, &h.Source, &h.Note, &h.Revoked)
+	return h, err
+}
+
+// addTo puts a holding to the others of its account.
+func (g holding) addTo(h *license.Holdings) {
+	if g.pov {
+		h.POVs = append(h.POVs, g.Grant)
+	} else {
+		h.Licenses = append(h.Licenses, g.Grant)
+	}
+}
+
+// loadHoldings reads the grants and POVs of an account, ended ones too.
+func loadHoldings(ctx context.Context, q querier, account int64) (h license.Holdings, err error) {
+	grants, err := collect(ctx, q, scanHolding, "SELECT "+grantColumns+" FROM grants WHERE account_id = ? ORDER BY id", account)
+	for _, g := range grants {
+		g.addTo(&h)
+	}
+	return h, err
+}
+
 // billing reads an account and its holdings at one instant.
 func (s *ledger) billing(ctx context.Context, account int64, use func(q querier, a Account, h license.Holdings, day string) error) error {
 	return s.snapshot(ctx, func(q querier) error {

@@ -182,10 +182,23 @@ func (s *ledger) Check(ctx context.Context) ([]string, error) {
 	return wrong, nil
 }
 
+// prunedAtOnce is how many events one transaction removes: claims wait for no
+// more.
+const prunedAtOnce = 10_000
+
 // Prune implements Operator.
-func (s *ledger) Prune(ctx context.Context, actor string, before time.Time) (n int64, err error) {
+func (s *ledger) Prune(ctx context.Context, actor string, before time.Time) (total int64, err error) {
+	for n := int64(prunedAtOnce); n == prunedAtOnce; total += n {
+		if n, err = s.pruneSome(ctx, actor, before); err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+func (s *ledger) pruneSome(ctx context.Context, actor string, before time.Time) (n int64, err error) {
 	err = s.act(ctx, actor, "events.prune", func(t *tx) (string, error) {
-		if n, err = t.exec("DELETE FROM events WHERE at < ?", instant(before)); err != nil {
+		if n, err = t.exec("DELETE FROM events WHERE id IN (SELECT id FROM events WHERE at < ? ORDER BY id LIMIT ?)", instant(before), prunedAtOnce); err != nil {
 			return "", err
 		}
 		_, err = t.exec("DELETE FROM replays WHERE at < ?", instant(t.now.Add(-lifetime)))

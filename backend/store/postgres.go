@@ -27,7 +27,7 @@ const (
 	persistence = 10 * time.Second // how long a write is tried
 	firstPause  = 20 * time.Millisecond
 	lastPause   = 500 * time.Millisecond
-	migrating   = 7738203 // the lock of those that migrate; "svc" is its meaning
+	migrating   = 0x737663 // the lock of those that migrate: "svc"
 )
 
 // postgres is a store in PostgreSQL, which many processes may share. Commands
@@ -237,13 +237,14 @@ func (p *postgres) try(ctx context.Context, try func(context.Context, *pgxpool.C
 }
 
 // conflicts are the SQLSTATEs after which a new try may do better: a
-// serialization failure, a deadlock, a plan that a migration outdated.
-var conflicts = map[string]bool{"40001": true, "40P01": true, "0A000": true, "26000": true}
+// serialization failure, a deadlock, a lock or a statement that took too long, a
+// plan that a migration outdated.
+var conflicts = map[string]bool{"40001": true, "40P01": true, "55P03": true, "57014": true, "0A000": true, "26000": true}
 
 // losses are the SQLSTATEs and their classes that say that this server is not
-// one to write to now: connection failures, too many connections, shutdown,
-// crash, starting up, gone from the pool, read-only.
-var losses = map[string]bool{"08": true, "53300": true, "57P01": true, "57P02": true, "57P03": true, "57P05": true, "25006": true}
+// one to write to now: connection failures, a full disk, too many connections,
+// shutdown, crash, starting up, dropped, read-only.
+var losses = map[string]bool{"08": true, "53": true, "57P01": true, "57P02": true, "57P03": true, "57P05": true, "25006": true}
 
 // lost reports whether the connection, or the server behind it, is of no use.
 func lost(conn *pgxpool.Conn, err error) bool {

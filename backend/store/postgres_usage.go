@@ -179,20 +179,19 @@ func (b *batch) reads() *pgx.Batch {
 	if len(commands) == 0 {
 		return q
 	}
-	of := func(entries []*entry, name func(*entry) string) []string { return column(entries, name) }
 	ids = column(commands, (*entry).account)
 	fingerprints := func(e *entry) string { return e.Fingerprint }
-	each(q, value[int], func(n int) { b.seated[commands[n-1].vm()] = true }, findSeats, ids, of(commands, fingerprints))
+	each(q, value[int], func(n int) { b.seated[commands[n-1].vm()] = true }, findSeats, ids, column(commands, fingerprints))
 	each(q, nth(scanRecorded), func(f found[Outcome]) { b.recorded[commands[f.n-1].request()] = f.it },
-		findEvents, ids, of(commands, func(e *entry) string { return e.RequestID }))
+		findEvents, ids, column(commands, func(e *entry) string { return e.RequestID }))
 	each(q, value[int64], func(id int64) { b.ids = append(b.ids, id) }, takeIDs, len(commands))
 	if scans := filter(commands, func(e *entry) bool { return e.ScanID != "" }); len(scans) > 0 {
 		each(q, nth(scanRecorded), func(f found[Outcome]) { b.scanned[scans[f.n-1].scan()] = f.it },
-			findScans, column(scans, (*entry).account), of(scans, fingerprints), of(scans, func(e *entry) string { return e.ScanID }))
+			findScans, column(scans, (*entry).account), column(scans, fingerprints), column(scans, func(e *entry) string { return e.ScanID }))
 	}
 	if replays := filter(commands, func(e *entry) bool { return e.Replay != nil }); len(replays) > 0 {
 		each(q, nth(scanKept), func(f found[kept]) { b.kept[replays[f.n-1].replay()] = f.it },
-			findReplays, column(replays, (*entry).account), of(replays, func(e *entry) string { return e.Replay.Key }))
+			findReplays, column(replays, (*entry).account), column(replays, func(e *entry) string { return e.Replay.Key }))
 	}
 	return q
 }

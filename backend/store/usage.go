@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"svc/backend/api"
+	"svc/backend/license"
+)
+
+func isSeated(ctx context.Context, q querier, account int64, fingerprint string) (seated bool, err error) {
+	return one(ctx, q, value[bool], "SELECT EXISTS (SELECT 1 FROM seats WHERE account_id = ? AND fingerprint = ?)", account, fingerprint)
+}
+
+// Seated implements Store.
+func (s *ledger) Seated(ctx context.Context, account int64, fingerprint string) (bool, error) {
+	return isSeated(ctx, s.read, account, fingerprint)
+}
+
+// loadState reads what the decision about a command depends on.
+func loadState(ctx context.Context, q querier, c Command, day string) (state license.State, err error) {
+	a, err := loadAccount(ctx, q, c.AccountID)
+	if err != nil {
+		return state, err
+	}
+	h, err := loadHoldings(ctx, q, c.AccountID)
+	if err != nil {
+		return state, err
+	}
+	seated, err := isSeated(ctx, q, c.AccountID, c.Fingerprint)
+	return license.State{Account: a.Account, Used: a.Used, Seats: h.Seats(day), Seated: seated}, err
+}
+
+// Peek implements Store.
+func (s *ledger) Peek(ctx context.Context, c Command) (o Outcome, err error) {
+	err = s.snapshot(ctx, func(q querier) error {
+		state, err := loadState(ctx, q, c, license.Day(s.now()))
+		o = Outcome{Decision: license.Decide(state, c.Kind, c.Target), Seated: state.Seated}
+		return err
+	})
+	return o, err
+}
+
+// scanRecorded scans what is known of a command that was recorded before.
+func scanRecorded(r row) (o Outcome, err error) {
+	err = r.Scan(&o.EventID, &o.Decision.Claim, &o.Decision.Billable, &o.Decision.Overage)
+	return o, err
+}
+
+// repeated is the outcome of a command whose event is there already.
+func (o Outcome) repeated(seated bool) Outcome {
+	o.Decision.Licensed = seated
+	o.Seated = seated && !o.Decision.Claim
+	return o
+}
+
+// label is a target as a column keeps it.
+func label(target *api.OS) sql.NullString {
+	if target == nil {
+		return sql.NullString{}
+	}
+	return null(target.Label())
+}
