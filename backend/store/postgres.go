@@ -199,7 +199,7 @@ func (p *postgres) persist(caller context.Context, try func(context.Context, *pg
 	defer cancel()
 	why := unavailable("the store can't be reached")
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		again, err := p.try(ctx, try)
+		again, err := p.attempt(ctx, try)
 		if !again {
 			return err
 		}
@@ -217,8 +217,8 @@ func (p *postgres) persist(caller context.Context, try func(context.Context, *pg
 	}
 }
 
-// try runs a transaction once, and says whether to run it again.
-func (p *postgres) try(ctx context.Context, try func(context.Context, *pgxpool.Conn) error) (again bool, err error) {
+// attempt runs a transaction once, and says whether to run it again.
+func (p *postgres) attempt(ctx context.Context, try func(context.Context, *pgxpool.Conn) error) (again bool, err error) {
 	conn, err := p.pool.Acquire(ctx)
 	if err != nil {
 		p.pool.Reset()
