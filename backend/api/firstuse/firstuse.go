@@ -15,13 +15,17 @@ import (
 const maxFile = 1 << 20
 
 // File reads a file. Where there is none it makes one, 0600, of what create
-// gives; of several processes that do so at once, all get the first's.
+// gives, and its folder, 0700; of several processes that do so at once, all get
+// the first's.
 func File(path string, create func() ([]byte, error)) ([]byte, error) {
 	b, err := read(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return b, err
 	}
 	if b, err = create(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
 	if err := Save(path, b); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -13,7 +13,7 @@ import (
 
 func TestAllGetTheFirst(t *testing.T) {
 	is := is.New(t)
-	path := filepath.Join(t.TempDir(), "secret")
+	path := filepath.Join(t.TempDir(), "new", "folder", "secret")
 	got := make([]string, 16)
 	var wg sync.WaitGroup
 	for i := range got {
