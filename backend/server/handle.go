@@ -16,6 +16,13 @@ import (
 	"svc/backend/store"
 )
 
+// How long a request waits for a store that does not answer. The store itself
+// tries a write for 10 seconds, and knows better what became of it.
+const (
+	authTimeout = 5 * time.Second
+	workTimeout = 12 * time.Second // from the end of the body
+)
+
 // exchange is one request and its answer.
 type exchange struct {
 	http.ResponseWriter
@@ -202,7 +209,9 @@ func (s *Server) authenticate(r *http.Request) (store.Principal, error) {
 	if err != nil {
 		return store.Principal{}, err
 	}
-	who, err := s.cfg.Store.Authenticate(r.Context(), api.TokenHash(token))
+	ctx, cancel := context.WithTimeout(r.Context(), authTimeout)
+	defer cancel()
+	who, err := s.cfg.Store.Authenticate(ctx, api.TokenHash(token))
 	if errors.Is(err, store.ErrNotFound) {
 		return store.Principal{}, unauthenticated()
 	}

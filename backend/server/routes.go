@@ -70,7 +70,9 @@ func mount[In, Out any](e api.Endpoint[In, Out], fn func(context.Context, caller
 			if err := c.read(w, r, e.Replay, &in); err != nil {
 				return nil, err
 			}
-			return fn(r.Context(), c, in)
+			ctx, cancel := context.WithTimeout(r.Context(), workTimeout)
+			defer cancel()
+			return fn(ctx, c, in)
 		},
 	}
 }
