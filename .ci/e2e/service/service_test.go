@@ -1,0 +1,262 @@
+// Package service_test breaks what the service stands on, while it is in use:
+// real processes of svc on a real PostgreSQL or on a file of SQLite. Nothing
+// that was acknowledged may be missing afterwards, and nothing be there twice.
+// Each check prints a line; the last is "N passed, N failed".
+package service_test
+
+import (
+	"bufio"
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/matryer/is"
+	_ "modernc.org/sqlite"
+)
+
+// program is the svc that is tested.
+var program string
+
+var passed, failed atomic.Int64
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "svc")
+	if err != nil {
+		fmt.Println("FAIL ", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "svc")
+	if out, err := exec.Command("go", "build", "-o", program, "svc/cmd/svc").CombinedOutput(); err != nil {
+		fmt.Printf("FAIL  building: %v\n%s", err, out)
+		return 1
+	}
+	code := m.Run()
+	fmt.Printf("\n%d passed, %d failed\n", passed.Load(), failed.Load())
+	return code
+}
+
+// check prints whether something holds, with the figures that say so.
+func check(t *testing.T, holds bool, format string, args ...any) {
+	t.Helper()
+	line := fmt.Sprintf(format, args...)
+	if holds {
+		passed.Add(1)
+		fmt.Println("ok   ", line)
+		return
+	}
+	failed.Add(1)
+	fmt.Println("FAIL ", line)
+	t.Fail()
+}
+
+// service is a store with the processes that serve it.
+type service struct {
+	dsn, dir string
+	replicas []*replica
+}
+
+// start starts a number of replicas at once, on a store that may be empty.
+func start(t *testing.T, dsn string, replicas int) *service {
+	s := &service{dsn: dsn, dir: t.TempDir(), replicas: make([]*replica, replicas)}
+	var wg sync.WaitGroup
+	for i := range s.replicas {
+		wg.Go(func() { s.replicas[i] = s.serve(t, "127.0.0.1:0") })
+	}
+	wg.Wait()
+	for _, r := range s.replicas {
+		if r == nil {
+			t.FailNow()
+		}
+	}
+	return s
+}
+
+func (s *service) addresses() (addresses []string) {
+	for _, r := range s.replicas {
+		addresses = append(addresses, r.address)
+	}
+	return addresses
+}
+
+// command runs svc on the service's store, with folders of its own.
+func (s *service) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), "SVC_DB="+s.dsn, "XDG_DATA_HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir, "XDG_STATE_HOME="+s.dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// account makes an account and a token of it. The plan internal has no rate
+// limit; its seats are counted like those of others.
+func (s *service) account(t *testing.T, flags ...string) (id int, token string) {
+	is := is.New(t)
+	var made struct {
+		ID    int    `json:"account_id"`
+		Token string `json:"token"`
+	}
+	for _, args := range [][]string{append([]string{"account", "create", "--name", "e2e", "--plan", "internal"}, flags...), {"token", "create", "--account"}} {
+		if args[0] == "token" {
+			args = append(args, strconv.Itoa(made.ID))
+		}
+		out, err := s.command(append(append([]string{"admin"}, args...), "--json")...).Output()
+		is.NoErr(err)
+		is.NoErr(json.Unmarshal(out, &made))
+	}
+	return made.ID, made.Token
+}
+
+// consistent has the operator's command prove the counters equal to the rows.
+func (s *service) consistent(t *testing.T) {
+	out, err := s.command("admin", "check").CombinedOutput()
+	check(t, err == nil, "svc admin check: %s", bytes.TrimSpace(out))
+}
+
+// query gives the rows of a statement of two columns.
+func (s *service) query(t *testing.T, statement string) (rows [][2]string) {
+	is := is.New(t)
+	driver, source := "pgx", s.dsn
+	if path, ok := cutSQLite(s.dsn); ok {
+		driver, source = "sqlite", path
+	}
+	db, err := sql.Open(driver, source)
+	is.NoErr(err)
+	defer db.Close()
+	found, err := db.Query(statement)
+	is.NoErr(err)
+	for found.Next() {
+		var r [2]string
+		is.NoErr(found.Scan(&r[0], &r[1]))
+		rows = append(rows, r)
+	}
+	is.NoErr(found.Err())
+	return rows
+}
+
+// replica is one running svc serve.
+type replica struct {
+	cmd        *exec.Cmd
+	address    string // of the service
+	operations string // of /ready
+	exited     chan struct{}
+	log        tail
+}
+
+// serve starts a replica and waits until it answers; nil where it does not.
+func (s *service) serve(t *testing.T, address string) *replica {
+	r := &replica{cmd: s.command("serve", "--listen", address, "--metrics-listen", "127.0.0.1:0"), exited: make(chan struct{})}
+	stderr, err := r.cmd.StderrPipe()
+	if err == nil {
+		err = r.cmd.Start()
+	}
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	t.Cleanup(func() {
+		_ = r.cmd.Process.Kill()
+		<-r.exited
+		if t.Failed() {
+			fmt.Print(r.log.String())
+		}
+	})
+	ready := make(chan struct{})
+	go func() {
+		r.read(bufio.NewScanner(stderr), ready)
+		_ = r.cmd.Wait()
+		close(r.exited)
+	}()
+	select {
+	case <-ready:
+		return r
+	case <-r.exited:
+	case <-time.After(30 * time.Second):
+	}
+	t.Error("svc serve did not start")
+	return nil
+}
+
+// read follows the log: it finds the addresses, and keeps what is not a request.
+func (r *replica) read(lines *bufio.Scanner, ready chan struct{}) {
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct{ Msg, Addr, Cause string }
+		if json.Unmarshal(lines.Bytes(), &line) != nil || line.Msg != "request" || line.Cause != "" {
+			r.log.add(lines.Text())
+		}
+		switch line.Msg {
+		case "serving metrics":
+			r.operations = line.Addr
+		case "serving":
+			r.address = line.Addr
+			close(ready)
+		}
+	}
+}
+
+// ready is the status of the replica's readiness.
+func (r *replica) ready() int {
+	client := http.Client{Timeout: 5 * time.Second}
+	response, err := client.Get("http://" + r.operations + "/ready")
+	if err != nil {
+		return 0
+	}
+	response.Body.Close()
+	return response.StatusCode
+}
+
+// stop asks the replica to end, and gives its exit code.
+func (r *replica) stop(t *testing.T) int {
+	is.New(t).NoErr(r.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-r.exited:
+		return r.cmd.ProcessState.ExitCode()
+	case <-time.After(40 * time.Second):
+		return -1
+	}
+}
+
+// kill ends the replica as a power cut does.
+func (r *replica) kill() {
+	_ = r.cmd.Process.Kill()
+	<-r.exited
+}
+
+// tail keeps the last lines of a log.
+type tail struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *tail) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, line)
+	l.lines = l.lines[max(0, len(l.lines)-20):]
+}
+
+func (l *tail) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var b bytes.Buffer
+	for _, line := range l.lines {
+		fmt.Fprintf(&b, "      %.300s\n", line)
+	}
+	return b.String()
+}
