@@ -24,6 +24,7 @@ const (
 	lanes       = 2
 	connections = 16               // where the address has no pool_max_conns
 	dialTime    = 5 * time.Second  // where it has no connect_timeout
+	pingTime    = time.Second      // for a session that rested to show that it lives
 	persistence = 10 * time.Second // how long a write is tried
 	firstPause  = 20 * time.Millisecond
 	lastPause   = 500 * time.Millisecond
@@ -51,6 +52,9 @@ func openPostgres(ctx context.Context, dsn string, o Options) (Store, error) {
 	}
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = dialTime
+	}
+	if config.PingTimeout == 0 {
+		config.PingTimeout = pingTime
 	}
 	config.ConnConfig.OnNotice = noteUnconfirmed
 	p := &postgres{o: o}
@@ -162,8 +166,18 @@ func (p *postgres) twice(read func() error) error {
 	if api.CodeOf(err) != api.Unavailable {
 		return err
 	}
-	p.pool.Reset()
+	if !unconnected(err) {
+		p.pool.Reset()
+	}
 	return read()
+}
+
+// unconnected reports whether a session was not even had. That says nothing of
+// the sessions there are: where one host of the address stands, to end them
+// would only make everybody wait for that host again.
+func unconnected(err error) bool {
+	var failed *pgconn.ConnectError
+	return errors.As(err, &failed) || errors.Is(err, context.DeadlineExceeded) && !pgconn.Timeout(err)
 }
 
 // transact does a change in a transaction of its own. It is tried again until it
@@ -221,7 +235,6 @@ func (p *postgres) persist(caller context.Context, try func(context.Context, *pg
 func (p *postgres) attempt(ctx context.Context, try func(context.Context, *pgxpool.Conn) error) (again bool, err error) {
 	conn, err := p.pool.Acquire(ctx)
 	if err != nil {
-		p.pool.Reset()
 		return true, err
 	}
 	defer conn.Release() // which closes a connection that is still in a transaction
