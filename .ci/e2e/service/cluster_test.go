@@ -37,7 +37,7 @@ func newCluster(t *testing.T, settings ...string) *cluster {
 
 // standby makes a cluster that follows this one, and starts it.
 func (c *cluster) standby(t *testing.T) *cluster {
-	s := emptyCluster(t, nil)
+	s := emptyCluster(t, []string{"wal_retrieve_retry_interval=100ms"}) // so long may a promotion wait
 	s.tool(t, "pg_basebackup", "-D", s.data(), "-d", "host="+c.dir+" user=postgres", "-R", "-X", "stream", "-c", "fast", "--no-sync")
 	s.start(t)
 	c.until(t, "SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming'")
@@ -220,7 +220,7 @@ func (c *cluster) execute(statement string) error {
 
 // column is the first column of what a statement gives, where that is a number.
 func (c *cluster) column(statement string) ([]int, error) {
-	ctx, cancel := timeout(5 * time.Second)
+	ctx, cancel := timeout(15 * time.Second)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, fmt.Sprintf("host=%s user=postgres", c.dir))
 	if err != nil {

@@ -90,18 +90,28 @@ func TestPostgresStands(t *testing.T) {
 	l.audit(t, s)
 }
 
-// TestFailover kills the primary under load and promotes its synchronous standby.
+// TestFailover loses the primary under load and promotes its synchronous
+// standby.
 func TestFailover(t *testing.T) {
+	for how, lose := range map[string]func(*cluster){
+		"killed": (*cluster).kill,
+		"stands": func(c *cluster) { c.signal(syscall.SIGSTOP) }, // its sessions stay open
+	} {
+		t.Run(how, func(t *testing.T) { failOver(t, lose) })
+	}
+}
+
+func failOver(t *testing.T, lose func(*cluster)) {
+	is := is.New(t)
 	primary := newCluster(t)
 	standby := primary.standby(t)
-	is := is.New(t)
 	is.NoErr(primary.execute("ALTER SYSTEM SET synchronous_standby_names = '*'"))
 	is.NoErr(primary.execute("SELECT pg_reload_conf()"))
 	primary.until(t, "SELECT sync_state = 'sync' FROM pg_stat_replication")
 	s := start(t, address(primary, standby), 3)
 	l := s.startLoad(t)
 	time.Sleep(2 * time.Second)
-	primary.kill()
+	lose(primary)
 	standby.promote(t)
 	heals(t, s, l)
 	l.end(t)

@@ -68,6 +68,16 @@ func TestLastSeats(t *testing.T) {
 		race(t, s, round)
 	}
 	s.consistent(t)
+	check(t, !porcupine.CheckOperations(oneAfterAnother, oneTooMany()), "control: a history with one seat too many is not linearizable")
+}
+
+// oneTooMany is what clients would be told if each looked before the other
+// wrote.
+func oneTooMany() (history []porcupine.Operation) {
+	for vm := range quota - taken + 1 {
+		history = append(history, porcupine.Operation{ClientId: vm, Input: asked{api.License, vm}, Call: 0, Output: told{claim: true}, Return: 1})
+	}
+	return history
 }
 
 func race(t *testing.T, s *service, round int) {

@@ -48,6 +48,10 @@ func run(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
+	if code != 0 && failed.Load() == 0 {
+		failed.Add(1)
+		fmt.Println("FAIL  a test ended before its checks")
+	}
 	fmt.Printf("\n%d passed, %d failed\n", passed.Load(), failed.Load())
 	return code
 }
