@@ -129,7 +129,8 @@ compare_machine() {
 	unit_is apache2.service enabled
 	unit_is php8.4-fpm.service enabled
 	same "deploy has its ids and groups" "$(chroot "$target" id deploy)" "uid=1500(deploy) gid=1500(deploy) groups=1500(deploy),33(www-data),1600(webteam)"
-	same "anna is there" "$(chroot "$target" id -u anna)" 1501
+	same "anna is there, with a group of the system" "$(chroot "$target" id anna)" "uid=1501(anna) gid=1501(anna) groups=1501(anna),901(printers)"
+	same "a system user that a person made is there" "$(chroot "$target" id -u upload)" 902
 	check "deploy's key is there" grep -q deploy@ci "$target/home/deploy/.ssh/authorized_keys"
 	same "deploy's key is closed to others" "$(stat -c %a "$target/home/deploy/.ssh/authorized_keys")" 600
 	check "sudo takes its rules" chroot "$target" visudo -c

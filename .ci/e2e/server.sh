@@ -42,7 +42,9 @@ system() {
 accounts() {
 	groupadd -g 1600 webteam
 	useradd -u 1500 -m -s /bin/bash -c 'Deployment' -G webteam,www-data deploy
-	useradd -u 1501 -m -s /bin/bash -c 'Anna Example' anna
+	groupadd -g 901 printers
+	useradd -r -u 902 upload
+	useradd -u 1501 -m -s /bin/bash -c 'Anna Example' -G printers anna
 	install -d -m 700 -o deploy -g deploy /home/deploy/.ssh
 	echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJqk0Qd4b8nLZ0oR8T0nWb5yS2hRj4m3X1vE8cYw7uKp deploy@ci' >/home/deploy/.ssh/authorized_keys
 	chown deploy:deploy /home/deploy/.ssh/authorized_keys
@@ -133,6 +135,8 @@ jobs_and_files() {
 	printf 'secret = hunter2\n' >'/etc/shop app/database.ini'
 	chmod 640 '/etc/shop app/database.ini'
 	chgrp www-data '/etc/shop app/database.ini'
+	printf 'colour = green\n' >'/etc/shop app/theme.ini'
+	chown upload '/etc/shop app/theme.ini'
 	mkdir -p /opt/legacy-agent && touch /opt/legacy-agent/agent
 }
 

@@ -16,7 +16,10 @@ var packageUsers = regexp.MustCompile(`^(_.*|systemd-.*|debian-.*|Debian-.*|root
 	`elasticsearch|kibana|logstash|zabbix|nagios|icinga|nrpe|munin|snmp|ftp|proftpd|vsftpd|openldap|sssd|freerad|asterisk|ceph|gluster|glance|libvirt-qemu|libvirt-dbus|swtpm|` +
 	`dnsmasq|statd|rpc|identd|mosquitto|couchdb|cassandra|git|gitlog|gitdaemon|fetchmail|smmta|smmsp|mailman|certbot|puppet|salt|ansible|docker|containerd|vault|consul|nomad)$`)
 
-// accounts are the users and groups that a person made.
+// lastStatic is the last id that is the same on every Debian system.
+const lastStatic = 99
+
+// accounts are the users that a person made, and the groups that they need.
 func accounts(a *assess.Assessment) Accounts {
 	out := Accounts{Users: []assess.User{}, Groups: []assess.Group{}}
 	for _, u := range a.Users {
@@ -25,8 +28,8 @@ func accounts(a *assess.Assessment) Accounts {
 		}
 	}
 	for _, g := range a.Groups {
-		primary := slices.ContainsFunc(out.Users, func(u assess.User) bool { return u.GID == g.GID })
-		if !g.System || primary && !packageUsers.MatchString(g.Name) {
+		used := slices.ContainsFunc(out.Users, func(u assess.User) bool { return u.GID == g.GID || slices.Contains(u.Groups, g.Name) })
+		if !g.System || used && g.GID > lastStatic {
 			out.Groups = append(out.Groups, g)
 		}
 	}

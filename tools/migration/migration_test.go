@@ -213,12 +213,20 @@ func TestServices(t *testing.T) {
 func TestAccountsOfPeople(t *testing.T) {
 	is := is.New(t)
 	got := accounts(&assess.Assessment{
-		Users:  []assess.User{{Name: "root", UID: 0, System: true}, {Name: "mysql", UID: 101, System: true}, {Name: "worker", UID: 998, GID: 998, System: true}, {Name: "anna", UID: 1000, GID: 1000}},
-		Groups: []assess.Group{{Name: "root", System: true}, {Name: "worker", GID: 998, System: true}, {Name: "anna", GID: 1000}, {Name: "team", GID: 1600}},
+		Users: []assess.User{{Name: "root", UID: 0, System: true}, {Name: "mysql", UID: 101, System: true}, {Name: "worker", UID: 998, GID: 998, System: true}, {Name: "anna", UID: 1000, GID: 1000, Groups: []string{"sudo", "docker"}}},
+		Groups: []assess.Group{
+			{Name: "root", System: true},
+			{Name: "sudo", GID: 27, System: true},
+			{Name: "docker", GID: 998, System: true},
+			{Name: "worker", GID: 998, System: true},
+			{Name: "unused", GID: 997, System: true},
+			{Name: "anna", GID: 1000},
+			{Name: "team", GID: 1600},
+		},
 	})
 	is.Equal([]string{got.Users[0].Name, got.Users[1].Name}, []string{"worker", "anna"})
 	is.Equal(len(got.Users), 2)
-	is.Equal(len(got.Groups), 3)
+	is.Equal(len(got.Groups), 4) // docker, worker, anna, team
 }
 
 func TestInhibitors(t *testing.T) {
