@@ -255,13 +255,9 @@ func (m *machine) secret(file string, info fs.FileInfo) bool {
 	return info.Mode().Perm()&0o004 == 0 || m.privateKey(file, info)
 }
 
-// privateKey looks into small files for a key in PEM form.
+// privateKey looks into a file of a key's size for a key in PEM form.
 func (m *machine) privateKey(file string, info fs.FileInfo) bool {
-	ext := path.Ext(file)
-	if ext != ".pem" && ext != ".crt" && ext != "" && !strings.HasPrefix(path.Base(file), "id_") || info.Size() > 64<<10 {
-		return false
-	}
-	return strings.Contains(m.peek(file[1:]), "PRIVATE KEY-----")
+	return info.Size() <= 256<<10 && strings.Contains(m.peek(file[1:]), "PRIVATE KEY-----")
 }
 
 // buffers are reused between files: a machine has hundreds.

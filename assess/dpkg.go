@@ -45,15 +45,15 @@ func (m *machine) readPackages() {
 	m.dpkg = dpkg{conffiles: map[string]conffile{}, owned: map[string]string{}, named: map[string]bool{}}
 	auto, err := m.automatic()
 	m.outcome("packages.apt-extended-states", "var/lib/apt/extended_states", err)
-	err = m.readStatus(auto, err == nil)
+	err = m.readStatus(auto)
 	m.outcome(dpkgSource, "var/lib/dpkg/status", err)
 	m.readUCF()
-	m.readLists()
+	m.readLists(err == nil)
 	m.a.System.Architecture = m.architecture()
 }
 
 // readStatus reads dpkg's status file; what stands before a fault is kept.
-func (m *machine) readStatus(auto map[string]bool, known bool) error {
+func (m *machine) readStatus(auto map[string]bool) error {
 	f, err := m.fs.Open("var/lib/dpkg/status")
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (m *machine) readStatus(auto map[string]bool, known bool) error {
 		case err != nil:
 			return fmt.Errorf("/var/lib/dpkg/status, after %d packages: %w", n, err)
 		}
-		if err := m.addPackage(p, auto, known); err != nil {
+		if err := m.addPackage(p, auto); err != nil {
 			return fmt.Errorf("/var/lib/dpkg/status, after %d packages: %w", n, err)
 		}
 	}
@@ -95,7 +95,7 @@ func (l *lastByte) Read(p []byte) (int, error) {
 
 // addPackage takes one paragraph of the status file. Of a package that was
 // removed but not purged, only the configuration is left: it is not installed.
-func (m *machine) addPackage(p deb822.Paragraph, auto map[string]bool, known bool) error {
+func (m *machine) addPackage(p deb822.Paragraph, auto map[string]bool) error {
 	name, status := p.Get("Package"), strings.Fields(p.Get("Status"))
 	if name == "" || len(status) != 3 {
 		return fmt.Errorf("the paragraph at line %d has no package or no status: the file is cut off or damaged", p.Line)
@@ -106,7 +106,8 @@ func (m *machine) addPackage(p deb822.Paragraph, auto map[string]bool, known boo
 		return fmt.Errorf("%s, at line %d, is installed without a version: the file is cut off or damaged", name, p.Line)
 	}
 	pkg.Held = status[0] == "hold"
-	pkg.Manual = known && !auto[name+":"+pkg.Arch] && !auto[name+":"]
+	// As apt has it: what it does not remember as pulled in was chosen.
+	pkg.Manual = !auto[name+":"+pkg.Arch] && !auto[name+":"]
 	switch status[2] {
 	case "installed", "triggers-pending", "triggers-awaited":
 		m.a.Packages = append(m.a.Packages, pkg)
@@ -247,11 +248,14 @@ func (m *machine) readUCF() {
 // listed are the folders whose owners matter.
 var listed = [][]byte{[]byte("\n/etc/"), []byte("\n/lib/systemd/system/"), []byte("\n/usr/lib/systemd/system/")}
 
-// readLists notes which package owns what below /etc and in the unit folders.
-func (m *machine) readLists() {
+// readLists notes which package owns what below /etc and in the unit folders. A
+// status file that looks whole is held against the lists.
+func (m *machine) readLists(whole bool) {
 	names, err := m.files("var/lib/dpkg/info")
 	m.outcome("packages.dpkg-lists", "var/lib/dpkg/info", err)
-	m.missingFromStatus(names)
+	if whole {
+		m.missingFromStatus(names)
+	}
 	var mu sync.Mutex
 	inParallel(names, func(name string) {
 		pkg, ok := strings.CutSuffix(name, ".list")

@@ -415,12 +415,16 @@ func sortedIDs(m map[int][]string) []int {
 	return ids
 }
 
+// everywhere are sources that every system has: one that lacks them was not
+// read whole.
+var everywhere = []string{"accounts.passwd", "accounts.group", "packages.dpkg-lists", "configuration.etc"}
+
 // findUnread says what the assessment does not know.
 func (m *machine) findUnread() {
 	var names []string
 	f := Finding{Key: "assessment.incomplete", Severity: Medium, Title: "Not everything could be read"}
 	for _, s := range m.a.Sources {
-		if s.State == SourceUnreadable || s.State == SourceCorrupt {
+		if s.State == SourceUnreadable || s.State == SourceCorrupt || s.State == SourceAbsent && slices.Contains(everywhere, s.What) {
 			names = append(names, s.What)
 		}
 	}

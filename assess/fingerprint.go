@@ -29,12 +29,18 @@ func Fingerprint(machineID string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// RequireFingerprint is ErrNoFingerprint where the machine has none.
+// RequireFingerprint is ErrNoFingerprint where the machine has none, and says
+// why where it could not be read.
 func (a *Assessment) RequireFingerprint() error {
-	if a.Fingerprint == "" {
-		return ErrNoFingerprint
+	if a.Fingerprint != "" {
+		return nil
 	}
-	return nil
+	for _, s := range a.Sources {
+		if strings.HasPrefix(s.What, "identity.") && (s.State == SourceUnreadable || s.State == SourceCorrupt) {
+			return fmt.Errorf("the machine's identity can't be read: %s: repeat as root, or repair the file", s.Detail)
+		}
+	}
+	return ErrNoFingerprint
 }
 
 // HostHint is the hint that goes with the usage of a live host, or "".

@@ -149,12 +149,26 @@ func (m *move) check() error {
 			Cost:  "It claims one licence seat for the machine unless it has one; a preflight is free.",
 		}
 	default:
-		if err := artifact.Check(m.in.Out); err != nil {
+		if err := m.checkOut(); err != nil {
 			return err
 		}
 	}
 	m.target = target
 	return nil
+}
+
+// checkOut refuses an out that can't be written, or that is part of the machine
+// to be read: that stays as it is.
+func (m *move) checkOut() error {
+	root, err1 := filepath.Abs(m.in.Root)
+	out, err2 := filepath.Abs(m.in.Out)
+	if err := errors.Join(err1, err2); err != nil {
+		return fmt.Errorf("looking at out: %w", err)
+	}
+	if m.in.Root != "" && root != "/" && strings.HasPrefix(out+"/", root+"/") {
+		return fmt.Errorf("out %s is inside the machine's root, which is only read; nothing was written: name another out", m.in.Out)
+	}
+	return artifact.Check(m.in.Out)
 }
 
 func nearest(name string) []string {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -89,7 +90,12 @@ func decode[In any](args json.RawMessage) (in In, err error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.DisallowUnknownFields()
-	return in, d.Decode(&in)
+	err = d.Decode(&in)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		err = fmt.Errorf("%s can't be a %s", wrong.Field, wrong.Value)
+	}
+	return in, err
 }
 
 // InputError is a call whose input is not what the tool takes: nothing was done.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"svc/agent/token"
+	"svc/assess/host"
 	"svc/backend/api"
 	"svc/tools"
 )
@@ -63,7 +64,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.As(err, &own):
 		return own.code
-	case errors.As(err, &confirm), errors.As(err, &input):
+	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, host.ErrLocation):
 		return exitUsage
 	case errors.Is(err, token.ErrNone):
 		return exitUnauthenticated

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/peterbourgon/ff/v3"
@@ -76,6 +77,9 @@ func (p *program) resolveSettings() error {
 		ff.WithConfigFileParser(ff.PlainParser),
 		ff.WithAllowMissingConfigFile(true))
 	if err != nil {
+		return usagef("reading settings: %w", err)
+	}
+	if _, err := os.Stat(resolved.config); err != nil && resolved.config != p.paths.config("config") {
 		return usagef("reading settings: %w", err)
 	}
 	p.settings = resolved

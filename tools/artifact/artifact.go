@@ -13,17 +13,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// marker is the file by which a folder is known to be ours: its "schema"
-// begins with schemaPrefix.
 const (
-	marker       = "plan.json"
-	schemaPrefix = "svc."
-	stagingName  = ".svc-staging-"
+	// attestation names every other file of a migration's folder.
+	attestation = "attestation.dsse.json"
+	stagingName = ".svc-staging-"
 )
 
 // Files are contents by their slash-separated path below the folder.
@@ -54,7 +51,7 @@ func Check(out string) error {
 		return fmt.Errorf("looking at out: %w", err)
 	}
 	if len(entries) > 0 && !ours(out) {
-		return fmt.Errorf("out %s holds something else than an earlier migration; nothing was written: name a new or an empty folder", out)
+		return fmt.Errorf("out %s holds something else than an earlier migration as it was written; nothing was written: name a new or an empty folder", out)
 	}
 	return checkParent(filepath.Dir(filepath.Clean(out)))
 }
@@ -77,13 +74,54 @@ func checkParent(dir string) error {
 	return nil
 }
 
-// ours reports whether a folder holds an earlier migration.
+// ours reports whether a folder holds an earlier migration, and that alone: the
+// files that its attestation names, as they were written.
 func ours(dir string) bool {
-	b, err := os.ReadFile(filepath.Join(dir, marker))
-	var head struct {
-		Schema string `json:"schema"`
+	digests, err := attested(dir)
+	if err != nil {
+		return false
 	}
-	return err == nil && json.Unmarshal(b, &head) == nil && strings.HasPrefix(head.Schema, schemaPrefix)
+	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, file)
+		if err != nil || name == attestation {
+			return err
+		}
+		b, err := os.ReadFile(file)
+		if err == nil && (!d.Type().IsRegular() || Digest(b) != digests[filepath.ToSlash(name)]) {
+			err = errForeign
+		}
+		return err
+	})
+	return err == nil
+}
+
+var errForeign = errors.New("not written by a migration, or changed since")
+
+// attested reads which files an earlier migration wrote, with their digests. It
+// is no matter of trust, only of not losing what somebody else put there.
+func attested(dir string) (map[string]string, error) {
+	b, err := os.ReadFile(filepath.Join(dir, attestation))
+	if err != nil {
+		return nil, err
+	}
+	var envelope struct{ Payload []byte }
+	var statement struct {
+		Subject []struct {
+			Name   string
+			Digest struct{ SHA256 string }
+		}
+	}
+	if err := errors.Join(json.Unmarshal(b, &envelope), json.Unmarshal(envelope.Payload, &statement)); err != nil {
+		return nil, err
+	}
+	digests := map[string]string{}
+	for _, s := range statement.Subject {
+		digests[s.Name] = s.Digest.SHA256
+	}
+	return digests, nil
 }
 
 // Staging is a folder in the making, beside the one it will become.

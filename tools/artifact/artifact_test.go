@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,18 @@ import (
 	"github.com/matryer/is"
 )
 
-var plan = Files{"plan.json": []byte(`{"schema":"svc.plan/v1"}`), "role/tasks/main.yml": []byte("---\n")}
+var plan = attestedFiles(Files{"plan.json": []byte(`{"schema":"svc.plan/v1"}`), "role/tasks/main.yml": []byte("---\n")})
+
+// attestedFiles adds the attestation that names the files.
+func attestedFiles(files Files) Files {
+	subjects := []map[string]any{}
+	for name, content := range files {
+		subjects = append(subjects, map[string]any{"name": name, "digest": map[string]string{"sha256": Digest(content)}})
+	}
+	payload, _ := json.Marshal(map[string]any{"subject": subjects})
+	files[attestation], _ = json.Marshal(map[string]any{"payload": payload})
+	return files
+}
 
 func stage(t *testing.T, out string, files Files) *Staging {
 	t.Helper()
@@ -39,9 +51,9 @@ func TestAllOrNothing(t *testing.T) {
 	s := stage(t, out, plan)
 	_, err := os.Stat(out)
 	is.True(os.IsNotExist(err)) // nothing before the commit
-	is.NoErr(s.Add(Files{"attestation.dsse.json": []byte("{}")}))
+	is.NoErr(s.Add(Files{"more": []byte("{}")}))
 	is.NoErr(s.Commit())
-	is.Equal(names(t, dir), []string{"a/b/out/attestation.dsse.json", "a/b/out/plan.json", "a/b/out/role/tasks/main.yml"})
+	is.Equal(names(t, dir), []string{"a/b/out/attestation.dsse.json", "a/b/out/more", "a/b/out/plan.json", "a/b/out/role/tasks/main.yml"})
 	info, err := os.Stat(out)
 	is.NoErr(err)
 	is.Equal(info.Mode().Perm(), os.FileMode(0o755))
@@ -51,13 +63,29 @@ func TestARepeatReplacesTheWhole(t *testing.T) {
 	is := is.New(t)
 	out := filepath.Join(t.TempDir(), "out")
 	is.NoErr(stage(t, out, plan).Commit())
-	s := stage(t, out, Files{"plan.json": []byte(`{"schema":"svc.plan/v1","x":1}`)})
+	s := stage(t, out, attestedFiles(Files{"plan.json": []byte(`{"x":1}`)}))
 	s.Private()
 	is.NoErr(s.Commit())
-	is.Equal(names(t, filepath.Dir(out)), []string{"out/plan.json"})
+	is.Equal(names(t, filepath.Dir(out)), []string{"out/attestation.dsse.json", "out/plan.json"})
 	info, err := os.Stat(out)
 	is.NoErr(err)
 	is.Equal(info.Mode().Perm(), os.FileMode(0o700))
+}
+
+// TestNothingOfOthersIsReplaced: what was added to a migration's folder, or
+// changed in it, is somebody's work.
+func TestNothingOfOthersIsReplaced(t *testing.T) {
+	is := is.New(t)
+	for _, name := range []string{"role/host_vars", "role/tasks/main.yml"} {
+		out := filepath.Join(t.TempDir(), "out")
+		is.NoErr(stage(t, out, plan).Commit())
+		is.NoErr(os.WriteFile(filepath.Join(out, name), []byte("mine"), 0o644))
+		_, err := Stage(out, plan)
+		is.True(err != nil && strings.Contains(err.Error(), "nothing was written"))
+		b, err := os.ReadFile(filepath.Join(out, name))
+		is.NoErr(err)
+		is.Equal(string(b), "mine")
+	}
 }
 
 func TestDiscardLeavesNothing(t *testing.T) {

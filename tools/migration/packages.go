@@ -92,10 +92,10 @@ var installable = []api.Relation{api.RelationSame, api.RelationRenamed, api.Rela
 // notInstalled is the reason why the role does not install a package, or "".
 func notInstalled(p assess.Package, row Package) string {
 	switch {
+	case !slices.Contains(installable, row.Relation) || len(row.Targets) == 0:
+		return "So there is nothing to install by name."
 	case !p.Manual:
 		return "It was installed as a dependency, so what needs it brings it."
-	case !slices.Contains(installable, row.Relation) || len(row.Targets) == 0:
-		return "So there is nothing to install."
 	case row.Confidence < Sure:
 		return fmt.Sprintf("At a confidence of %.2f this is a question, not an install.", row.Confidence)
 	case p.Essential:
