@@ -23,9 +23,10 @@ var next = map[api.Code]string{
 // changed, and what to do next.
 func explain(err error) string {
 	var confirm *tools.NeedsConfirm
+	var unfinished *tools.Unfinished
 	var refused *api.Error
 	switch {
-	case errors.As(err, &confirm):
+	case errors.As(err, &confirm), errors.As(err, &unfinished):
 		return err.Error()
 	case errors.As(err, &refused):
 		return strings.TrimSpace(string(refused.Code) + ": " + err.Error() + ". Nothing was changed. " + next[refused.Code])

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,6 +122,9 @@ func (m *machine) sudoers() (who []string) {
 	return who
 }
 
+// publicKey is a line of authorized_keys: options, the type, the key.
+var publicKey = regexp.MustCompile(`^([^#].*\s)?(ssh-(ed25519|rsa|dss)|ecdsa-sha2-nistp[0-9]+|sk-(ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com)\s+AAAA[0-9A-Za-z+/=]+(\s|$)`)
+
 // authorizedKeys are the public keys that may log in as the user.
 func (m *machine) authorizedKeys(u User) []string {
 	keys := []string{}
@@ -135,7 +139,8 @@ func (m *machine) authorizedKeys(u User) []string {
 		}
 		text, _ := m.text("accounts.authorized-keys."+u.Name, file)
 		for line := range strings.Lines(text) {
-			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			// A user may link the file to one that only root reads.
+			if line = strings.TrimSpace(line); publicKey.MatchString(line) {
 				keys = append(keys, line)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"svc/assess/host"
@@ -45,6 +46,8 @@ type machine struct {
 	users    map[int]string
 	groups   map[int]string
 	shadowed map[string]bool // users whose password is locked; nil where shadow is unreadable
+	included map[string]bool // files that sshd's configuration includes
+	small    atomic.Int64    // bytes read of files that people write by hand
 }
 
 // Assess reads the machine. On ErrCorrupt the assessment is there too.
@@ -131,19 +134,32 @@ func stateOf(err error) SourceState {
 	return SourceCorrupt
 }
 
-// maxFile bounds a file that people write by hand, in bytes.
-const maxFile = 4 << 20
+// Bounds of files that people write by hand, in bytes: of one, and of all.
+const (
+	maxFile  = 4 << 20
+	maxSmall = 96 << 20
+)
+
+// readSmall reads a file that people write by hand.
+func (m *machine) readSmall(name string) ([]byte, error) {
+	if m.small.Load() > maxSmall {
+		return nil, fmt.Errorf("/%s: %w: the machine's files before it have %d bytes", name, host.ErrTooBig, maxSmall)
+	}
+	b, err := host.ReadFile(m.fs, name, maxFile)
+	m.small.Add(int64(len(b)))
+	return b, err
+}
 
 // text reads a small file and notes how that ended under what.
 func (m *machine) text(what, name string) (string, bool) {
-	b, err := host.ReadFile(m.fs, name, maxFile)
+	b, err := m.readSmall(name)
 	m.outcome(what, name, err)
 	return string(b), err == nil
 }
 
 // peek reads a small file of which it matters only what it says, if anything.
 func (m *machine) peek(name string) string {
-	b, err := host.ReadFile(m.fs, name, maxFile)
+	b, err := m.readSmall(name)
 	if err != nil {
 		return ""
 	}

@@ -300,6 +300,30 @@ func TestATargetIsLookedAt(t *testing.T) {
 	}
 }
 
+// TestKeysAreKeys: a user may link authorized_keys to what only root reads.
+func TestKeysAreKeys(t *testing.T) {
+	is := is.New(t)
+	dir := newMachine(t, map[string]string{
+		"etc/passwd": "anna:x:1000:1000::/home/anna:/bin/sh\nben:x:1001:1001::/home/ben:/bin/sh\n", "etc/shadow": "root:$6$SECRET:1:0:99999:7:::\n",
+		"home/ben/.ssh/authorized_keys": "# a comment\nssh-ed25519 AAAAC3Nz ben@x\nno-pty,command=\"a b\" ssh-rsa AAAAB3Nz\nnonsense\n",
+	})
+	is.NoErr(os.MkdirAll(filepath.Join(dir, "home/anna/.ssh"), 0o755))
+	is.NoErr(os.Symlink("/etc/shadow", filepath.Join(dir, "home/anna/.ssh/authorized_keys")))
+	a := mustAssess(t, dir)
+	is.Equal(len(a.Users[0].AuthorizedKeys), 0)
+	is.Equal(len(a.Users[1].AuthorizedKeys), 2)
+	b, err := json.Marshal(a)
+	is.NoErr(err)
+	is.True(!strings.Contains(string(b), "SECRET"))
+}
+
+// TestIncludesEnd: a file that includes itself many times is read once.
+func TestIncludesEnd(t *testing.T) {
+	is := is.New(t)
+	a := mustAssess(t, newMachine(t, map[string]string{"etc/ssh/sshd_config": strings.Repeat("Include /etc/ssh/sshd_config\n", 1000) + "Port 22\n"}))
+	is.True(len(a.SSH) < 10)
+}
+
 func TestTemplatesAreNobodysWork(t *testing.T) {
 	is := is.New(t)
 	a := mustAssess(t, newMachine(t, map[string]string{

@@ -44,9 +44,9 @@ var linkNoise = []string{"ssl/certs/", "systemd/system/", "systemd/user/"}
 var machineOnly = []string{
 	"ca-certificates.conf", "machine-id", "hostname", "fstab", "crypttab", "resolv.conf", "adjtime", "localtime", "motd",
 	"passwd", "group", "shadow", "gshadow", "subuid", "subgid", "security/opasswd", "ssh/ssh_host_", "udev/rules.d/70-persistent-",
-	"network/interfaces", "network/run", "netplan/", "systemd/network/", "NetworkManager/system-connections/", "lvm/", "mdadm/",
+	"network/interfaces", "network/interfaces.d/", "network/run", "netplan/", "systemd/network/", "NetworkManager/system-connections/", "lvm/", "mdadm/",
 	"iscsi/initiatorname.iscsi", "multipath/", "hostid", "dpkg/", "apt/sources.list", "apt/sources.list.d/", "apt/trusted.gpg", "apt/keyrings/", "shells",
-	"cloud/", "initramfs-tools/", "default/grub", "grub.d/", "kernel-img.conf", "ssl/private/ssl-cert-snakeoil.key", "ssl/certs/ssl-cert-snakeoil.pem",
+	"cloud/", "initramfs-tools/", "default/grub", "default/grub.d/", "grub.d/", "kernel-img.conf", "ssl/private/ssl-cert-snakeoil.key", "ssl/certs/ssl-cert-snakeoil.pem",
 	"networks", "mysql/debian.cnf", "mysql/my.cnf", "pam.d/common-", "locale.gen", "default/locale", "timezone", "chrony/chrony.keys",
 }
 

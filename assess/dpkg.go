@@ -269,7 +269,11 @@ func (m *machine) readLists(whole bool) {
 		pkg, _, _ = strings.Cut(pkg, ":")
 		mu.Lock()
 		defer mu.Unlock()
-		eachListed(b, func(file string) { m.dpkg.owned[file] = pkg })
+		eachListed(b, func(file string) {
+			if old, taken := m.dpkg.owned[file]; !taken || pkg < old { // whichever is read first
+				m.dpkg.owned[file] = pkg
+			}
+		})
 	})
 }
 

@@ -146,8 +146,9 @@ func (m *machine) findPackages() {
 			Remediations: hints("Add the architecture on the target first, if they are still needed."), Related: resources("package", foreign), Evidence: status,
 		})
 	}
+	foreignOrigins := len(m.thirdParty()) > 0
 	third := m.packageNames(func(p Package) bool {
-		return p.Origin != "" && !ownMaintainer.MatchString(p.Origin) || p.Maintainer != "" && !ownMaintainer.MatchString(p.Maintainer) && len(m.thirdParty()) > 0
+		return p.Origin != "" && !ownMaintainer.MatchString(p.Origin) || p.Maintainer != "" && !ownMaintainer.MatchString(p.Maintainer) && foreignOrigins
 	})
 	if len(third) > 0 {
 		m.finding(Finding{

@@ -128,9 +128,9 @@ func (m *machine) networkManager(file string) {
 		Name: first(v["connection.interface-name"]), Manager: "NetworkManager", Method: first(v["ipv4.method"]),
 		Addresses: []string{}, DNS: strings.FieldsFunc(first(v["ipv4.dns"]), func(r rune) bool { return r == ';' || r == ',' }), Evidence: Evidence{"/" + file, 0},
 	}
-	for key, values := range v {
+	for _, key := range sortedKeys(v) {
 		if strings.HasPrefix(key, "ipv4.address") {
-			address, gateway, _ := strings.Cut(first(values), ",")
+			address, gateway, _ := strings.Cut(first(v[key]), ",")
 			n.Addresses, n.Gateway = append(n.Addresses, address), gateway
 		}
 	}

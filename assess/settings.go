@@ -76,11 +76,18 @@ func (m *machine) sshFile(file, text string, depth int) {
 }
 
 func (m *machine) sshInclude(pattern string, depth int) {
+	if m.included == nil {
+		m.included = map[string]bool{}
+	}
 	for _, p := range strings.Fields(pattern) {
 		if !path.IsAbs(p) {
 			p = path.Join("/etc/ssh", p)
 		}
 		for _, file := range m.glob(p) {
+			if m.included[file] {
+				continue // sshd would read it again; its first values count
+			}
+			m.included[file] = true
 			if text, ok := m.text("ssh."+path.Base(file), file[1:]); ok {
 				m.sshFile(file, text, depth)
 			}

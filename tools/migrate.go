@@ -33,8 +33,11 @@ const (
 	attestationFile = "attestation.dsse.json"
 )
 
-// maxRoleFile bounds one file that a role carries, in bytes.
-const maxRoleFile = 64 << 20
+// Bounds of the files that a role carries, in bytes: of one, and of all.
+const (
+	maxRoleFile = 64 << 20
+	maxRole     = 512 << 20
+)
 
 // MigrateInput is the input of Migrate.
 type MigrateInput struct {
@@ -101,6 +104,8 @@ type move struct {
 	a      *assess.Assessment
 	plan   *migration.Plan
 	files  artifact.Files
+	// carried counts the bytes read of files for the role.
+	carried int
 }
 
 // Migrate plans the move of a machine and, confirmed, writes it. A refusal
@@ -250,7 +255,11 @@ func (m *move) prepare(ctx context.Context) error {
 
 // readFile reads a file that goes into the role.
 func (m *move) readFile(name string) ([]byte, error) {
-	return host.ReadFile(m.host.FS(), strings.TrimPrefix(name, "/"), maxRoleFile)
+	b, err := host.ReadFile(m.host.FS(), strings.TrimPrefix(name, "/"), maxRoleFile)
+	if m.carried += len(b); err == nil && m.carried > maxRole {
+		err = fmt.Errorf("%w: the role's files together have over %d bytes", host.ErrTooBig, maxRole)
+	}
+	return b, err
 }
 
 // passwords are the digests of shadow; where that can't be read there are none.
@@ -302,11 +311,11 @@ func (m *move) write(ctx context.Context, usage api.UsageRequest) (MigrateResult
 		err = staging.Add(artifact.Files{attestationFile: envelope})
 	}
 	if err != nil {
-		return MigrateResult{}, errors.Join(err, staging.Discard())
+		return MigrateResult{}, &Unfinished{errors.Join(err, staging.Discard())}
 	}
 	m.files[attestationFile] = envelope
 	if err := staging.Commit(); err != nil {
-		return MigrateResult{}, err
+		return MigrateResult{}, &Unfinished{err}
 	}
 	return m.result(recorded), nil
 }

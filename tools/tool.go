@@ -110,6 +110,16 @@ func (e *InputError) Error() string {
 
 func (e *InputError) Unwrap() error { return e.Err }
 
+// Unfinished is a migration that claimed the machine's seat, and then could not
+// write. Nothing was written.
+type Unfinished struct{ Err error }
+
+func (e *Unfinished) Error() string {
+	return fmt.Sprintf("%v; nothing was written, but the machine's licence seat is claimed: repeat the call, which costs nothing more", e.Err)
+}
+
+func (e *Unfinished) Unwrap() error { return e.Err }
+
 // NeedsConfirm is a call that would write, send or seat something and was not
 // confirmed. Nothing was done.
 type NeedsConfirm struct {

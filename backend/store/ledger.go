@@ -95,28 +95,48 @@ func value[T any](r row) (v T, err error) {
 
 // replayed does a write once for each idempotency key: a repeat gets what the
 // first call got. Only what recorded something is kept.
-func replayed[T any](ctx context.Context, s *ledger, account int64, r *Replay, do func(*tx) (T, error)) (out T, err error) {
-	err = s.change(ctx, func(t *tx) error {
-		if r == nil {
-			out, err = do(t)
-			return err
+//
+// What is written is handed over only with the answer of the write: a caller
+// that is gone must not read what the writer still sets.
+func replayed[T any](ctx context.Context, s *ledger, account int64, r *Replay, do func(*tx) (T, error)) (T, error) {
+	written := make(chan T, 1)
+	err := s.change(ctx, func(t *tx) error {
+		out, err := once(t, account, r, do)
+		select {
+		case <-written: // of an attempt before this one
+		default:
 		}
-		found, err := t.earlier(account, r, &out)
-		if err != nil || found {
-			return err
-		}
-		if out, err = do(t); err != nil {
-			return err
-		}
-		answer, err := json.Marshal(out)
-		if err != nil {
-			return err
-		}
-		_, err = t.exec(`INSERT INTO replays (account_id, key, body_hash, answer, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (account_id, key)
-			DO UPDATE SET body_hash = excluded.body_hash, answer = excluded.answer, at = excluded.at`,
-			account, r.Key, r.BodyHash[:], string(answer), instant(t.now))
+		written <- out
 		return err
 	})
+	select {
+	case out := <-written:
+		return out, err
+	default:
+		var none T
+		return none, err
+	}
+}
+
+// once does a write, or finds what its key got before.
+func once[T any](t *tx, account int64, r *Replay, do func(*tx) (T, error)) (out T, err error) {
+	if r == nil {
+		return do(t)
+	}
+	found, err := t.earlier(account, r, &out)
+	if err != nil || found {
+		return out, err
+	}
+	if out, err = do(t); err != nil {
+		return out, err
+	}
+	answer, err := json.Marshal(out)
+	if err != nil {
+		return out, err
+	}
+	_, err = t.exec(`INSERT INTO replays (account_id, key, body_hash, answer, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (account_id, key)
+			DO UPDATE SET body_hash = excluded.body_hash, answer = excluded.answer, at = excluded.at`,
+		account, r.Key, r.BodyHash[:], string(answer), instant(t.now))
 	return out, err
 }
 

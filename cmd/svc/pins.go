@@ -36,13 +36,20 @@ func (k pins) file(server string) string {
 func (k pins) Keys(server string) ([]ed25519.PublicKey, error) {
 	b, err := readBounded(k.file(server), 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("no keys of this service are pinned here yet: name the file of its public keys with --key")
+		return nil, errNoPins
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the pinned keys: %w", err)
 	}
-	return attest.ParsePublicKeys(b)
+	keys, err := attest.ParsePublicKeys(b)
+	if err != nil {
+		return nil, fmt.Errorf("reading the pinned keys in %s: %w", k.file(server), err)
+	}
+	return keys, nil
 }
+
+// errNoPins means that a service was not used yet.
+var errNoPins = &exitError{exitUsage, errors.New("no keys of this service are pinned here yet: name the file of its public keys with --key")}
 
 // Trust pins the keys of a service at first use, and afterwards takes new ones
 // only beside one that is pinned: a service that shows none of those is not the
@@ -57,6 +64,9 @@ func (k pins) Trust(server string, published []api.Key) ([]ed25519.PublicKey, er
 		return nil, fmt.Errorf("reading the service's keys: %w", err)
 	}
 	pinned, err := k.Keys(server)
+	if err != nil && !errors.Is(err, errNoPins) {
+		return nil, err
+	}
 	if err == nil && !shareOne(pinned, keys) {
 		return nil, fmt.Errorf("the service shows other keys than when it was first used (%s); nothing was written: if that is right, remove that file", k.file(server))
 	}

@@ -114,7 +114,7 @@ func (p *program) tokens() token.Store {
 	return token.Store{File: p.paths.config("token"), Env: p.env}
 }
 
-// once refuses a setting that can't be written into the configuration file.
+// checkLine refuses a setting that can't be written into the configuration file.
 func checkLine(what, s string) error {
 	for _, r := range s {
 		if r < ' ' {

@@ -216,7 +216,7 @@ func (s *Staging) swap() error {
 	err := unix.Renameat2(unix.AT_FDCWD, s.dir, unix.AT_FDCWD, s.out, unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.EEXIST) {
 		if err = unix.Renameat2(unix.AT_FDCWD, s.dir, unix.AT_FDCWD, s.out, unix.RENAME_EXCHANGE); err == nil {
-			err = os.RemoveAll(s.dir)
+			_ = os.RemoveAll(s.dir) // the new folder stands; a rest of the old one is no failure
 		}
 	}
 	if err != nil {

@@ -79,9 +79,9 @@ func (p places) link(f assess.ConfigFile) (at, leads string) {
 	return at, path.Join(path.Dir(f.Link), path.Base(moved))
 }
 
-// gone reports whether a package has nothing on the target that could take its
-// configuration.
+// gone reports whether a package has nothing on the target that could surely
+// take its configuration.
 func (p places) gone(pkg string) bool {
 	row, ok := p.packages[pkg]
-	return ok && (row.Relation == api.RelationRemoved || row.Relation == api.RelationUnknown)
+	return ok && (row.Relation == api.RelationRemoved || row.Relation == api.RelationUnknown || row.Confidence < Sure)
 }
