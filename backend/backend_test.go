@@ -131,8 +131,9 @@ func TestOpenRefuses(t *testing.T) {
 	is.True(err != nil)
 	_, err = Open(t.Context(), Config{DB: "sqlite:" + filepath.Join(dir, "a.db"), SigningKey: key, IndexFile: filepath.Join(dir, "none")})
 	is.True(errors.Is(err, fs.ErrNotExist))
-	_, err = Open(t.Context(), Config{DB: "sqlite:" + filepath.Join(dir, "a.db"), SigningKey: filepath.Join(dir, "no", "key.pem")})
-	is.True(errors.Is(err, fs.ErrNotExist))
+	is.NoErr(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	_, err = Open(t.Context(), Config{DB: "sqlite:" + filepath.Join(dir, "a.db"), SigningKey: filepath.Join(dir, "file", "key.pem")})
+	is.True(err != nil) // a file is no folder
 }
 
 func BenchmarkOpenEmbedded(b *testing.B) {
