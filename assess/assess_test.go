@@ -265,7 +265,7 @@ func TestAsAnOrdinaryUser(t *testing.T) {
 func TestOrigins(t *testing.T) {
 	is := is.New(t)
 	a := mustAssess(t, newMachine(t, map[string]string{
-		"etc/apt/sources.list":             "# comment\ndeb [arch=amd64 signed-by=/k.gpg] https://deb.debian.org/debian bookworm main contrib # why\ndeb\ndeb-src http://mirror.example/debian/ bookworm main\n",
+		"etc/apt/sources.list":             "# comment\ndeb [arch=amd64 signed-by=/k.gpg] https://ftp.debian.org/debian bookworm main contrib # why\ndeb\ndeb-src http://mirror.example/debian/ bookworm main\n",
 		"etc/apt/sources.list.d/x.sources": "Types: deb deb-src\nURIs: https://packages.example.com/apt\nSuites: bookworm bookworm-updates\nComponents: main\nSigned-By: /y.gpg\nEnabled: no\n\nTypes: deb\nURIs: https://other.example\nSuites: ./\n",
 	}))
 	is.Equal(len(a.Origins), 5)

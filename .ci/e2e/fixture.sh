@@ -24,6 +24,8 @@ etc() {
 		"$to"/etc/ld.so.cache "$to"/etc/*- "$to"/etc/rc?.d "$to"/etc/mailcap "$to"/etc/ssl/private/ssl-cert-snakeoil.key
 	cp "$root/etc/ssl/certs/shop.pem" "$to/etc/ssl/certs/"
 	dummy_key >"$to/etc/ssl/private/shop.key"
+	# Not the mirror of whoever makes this.
+	sed -i 's|^deb [^ ]*|deb http://ftp.debian.org/debian|' "$to/etc/apt/sources.list"
 	printf '[client]\nuser = root\npassword =\n' >"$to/etc/mysql/debian.cnf"
 	sed -i -E 's/^([^:]*):[^:]{4,}:/\1:!:/' "$to/etc/shadow"
 	find "$to/etc" -type d -empty -delete
