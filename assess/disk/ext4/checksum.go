@@ -1,0 +1,27 @@
+package ext4
+
+import "hash/crc32"
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// crc32c continues a checksum as Linux does: without the inversions before and
+// after, which package crc32 always makes.
+func crc32c(seed uint32, b []byte) uint32 {
+	return ^crc32.Update(^seed, castagnoli, b)
+}
+
+func crc32cOf(seed, n uint32) uint32 {
+	return crc32c(seed, le.AppendUint32(nil, n))
+}
+
+// crc16 continues the CRC-16 (polynomial 0x8005, reflected) of group
+// descriptors before metadata_csum.
+func crc16(sum uint16, b []byte) uint16 {
+	for _, c := range b {
+		sum ^= uint16(c)
+		for range 8 {
+			sum = sum>>1 ^ 0xA001*(sum&1)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,89 @@
+package ext4
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// errDamaged means that the file system contradicts itself.
+var errDamaged = errors.New("the file system is damaged")
+
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errDamaged, fmt.Sprintf(format, args...))
+}
+
+// ended is why a read fell short.
+func ended(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return errTruncated
+	}
+	return err
+}
+
+// device is a block device, with the journal's newer blocks laid over it.
+type device struct {
+	r         io.ReaderAt
+	blockSize uint64
+	blocks    uint64
+	overlay   map[uint64]logged // by block
+}
+
+// ReadAt reads bytes of the device. It fills p or fails.
+func (d *device) ReadAt(p []byte, off int64) (int, error) {
+	if len(d.overlay) == 0 {
+		return d.readPlain(p, off)
+	}
+	for done := 0; done < len(p); {
+		n, err := d.readRun(p[done:], uint64(off)+uint64(done))
+		if err != nil {
+			return done, err
+		}
+		done += n
+	}
+	return len(p), nil
+}
+
+func (d *device) readPlain(p []byte, off int64) (int, error) {
+	n, err := d.r.ReadAt(p, off)
+	if n < len(p) {
+		return n, fmt.Errorf("reading %d bytes at byte %d of the device: %w", len(p), off, ended(err))
+	}
+	return n, nil
+}
+
+// readRun reads one block of the overlay, or all plain blocks before the next
+// such one.
+func (d *device) readRun(p []byte, off uint64) (int, error) {
+	block, within := off/d.blockSize, off%d.blockSize
+	if entry, ok := d.overlay[block]; ok {
+		b, err := entry.read(d)
+		if err != nil {
+			return 0, fmt.Errorf("reading block %d from the journal: %w", block, err)
+		}
+		return copy(p, b[within:]), nil
+	}
+	end := d.blockSize - within
+	for block++; end < uint64(len(p)); block++ {
+		if _, ok := d.overlay[block]; ok {
+			break
+		}
+		end += d.blockSize
+	}
+	return d.readPlain(p[:min(end, uint64(len(p)))], int64(off))
+}
+
+// read gives one block.
+func (d *device) read(block uint64) ([]byte, error) {
+	b := make([]byte, d.blockSize)
+	_, err := d.ReadAt(b, int64(block*d.blockSize))
+	return b, err
+}
+
+// check refuses blocks that lie outside the file system.
+func (d *device) check(start, count uint64) error {
+	if start >= d.blocks || count > d.blocks-start {
+		return damaged("%d blocks from block %d on are not within its %d", count, start, d.blocks)
+	}
+	return nil
+}

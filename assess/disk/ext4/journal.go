@@ -1,0 +1,392 @@
+package ext4
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+var be = binary.BigEndian
+
+// The blocks of a journal (jbd2) start with a magic number, their type and the
+// number of their transaction; all of a journal is big-endian.
+const (
+	journalMagic      = 0xC03B3998
+	typeDescriptor    = 1
+	typeCommit        = 2
+	typeSuperblockOld = 3
+	typeSuperblock    = 4
+	typeRevoke        = 5
+	journalHeader     = 12
+	revokeHeader      = 16
+)
+
+// Incompatible features of a journal.
+const (
+	journalRevoke      = 0x1
+	journal64Bit       = 0x2
+	journalAsync       = 0x4
+	journalCsum2       = 0x8
+	journalCsum3       = 0x10
+	journalFastCommit  = 0x20
+	knownJournal       = journalRevoke | journal64Bit | journalAsync | journalCsum2 | journalCsum3 | journalFastCommit
+	defaultFastCommits = 256 // blocks
+)
+
+// Flags of a tag, which names a logged block.
+const (
+	tagEscaped  = 1 // the block started with the journal's magic, and is logged with 0 there
+	tagSameUUID = 2
+	tagLast     = 8
+)
+
+// maxLogged bounds the tags and revocations that are taken from a journal.
+const maxLogged = 1 << 20
+
+// journal is an open journal. Its blocks count from the start of its file.
+type journal struct {
+	f           *FS
+	n           *node
+	first, last uint64 // the log is a ring of the blocks from first on, before last
+	start       uint64 // where the oldest transaction is, 0 if none is
+	sequence    uint32 // its number
+	features    uint32
+	fastCommits uint64 // the block where they start, 0 without
+	seed        uint32
+}
+
+// logged is a block that the journal has a newer copy of.
+type logged struct {
+	copy     uint64 // block of the device
+	sequence uint32 // the transaction
+	escaped  bool
+	checked  bool // whether there is a checksum
+	seed     uint32
+	mask     uint32
+	checksum uint32
+}
+
+// tag is a logged block with the block that it stands for.
+type tag struct {
+	block uint64
+	logged
+}
+
+// transaction is what was to be written as one.
+type transaction struct {
+	sequence uint32
+	tags     []tag
+	revoked  []uint64
+}
+
+// recovered is the file system as it is once its journal is written back.
+func (f *FS) recovered(size int64) (*FS, error) {
+	j, err := f.openJournal()
+	if err != nil {
+		return nil, fmt.Errorf("opening the journal: %w", err)
+	}
+	if j.start == 0 {
+		return f, nil
+	}
+	log, err := j.scan()
+	if err != nil {
+		return nil, fmt.Errorf("reading the journal: %w", err)
+	}
+	d := f.device
+	d.overlay = overlay(log)
+	s, err := readSuperblock(&d, size)
+	if err != nil {
+		return nil, fmt.Errorf("after the journal: %w", err)
+	}
+	if s.blockSize != f.blockSize {
+		return nil, damaged("the journal has a superblock with blocks of %d bytes", s.blockSize)
+	}
+	d.blocks = s.blocks
+	return newFS(s, d), nil
+}
+
+// openJournal reads the journal's superblock.
+func (f *FS) openJournal() (*journal, error) {
+	if f.journal == 0 {
+		return nil, errors.New("it is on another device, and its transactions are missing here: mount the machine's file system once, or run e2fsck")
+	}
+	n, err := f.node(f.journal)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.readable(typeRegular); err != nil {
+		return nil, err
+	}
+	j := &journal{f: f, n: n}
+	b, err := j.block(0)
+	if err != nil {
+		return nil, err
+	}
+	return j, j.parse(b)
+}
+
+func (j *journal) parse(b []byte) error {
+	kind := be.Uint32(b[4:])
+	if be.Uint32(b) != journalMagic || kind != typeSuperblock && kind != typeSuperblockOld {
+		return damaged("it has no superblock")
+	}
+	j.first, j.last = uint64(be.Uint32(b[0x14:])), uint64(be.Uint32(b[0x10:]))
+	j.sequence, j.start = be.Uint32(b[0x18:]), uint64(be.Uint32(b[0x1C:]))
+	if kind == typeSuperblock {
+		j.features = be.Uint32(b[0x28:])
+	}
+	if unknown := j.features &^ knownJournal; unknown != 0 {
+		return fmt.Errorf("it uses features that this version can't read: %#x", unknown)
+	}
+	if uint64(be.Uint32(b[0xC:])) != j.f.blockSize {
+		return damaged("its blocks have %d bytes", be.Uint32(b[0xC:]))
+	}
+	if j.checked() {
+		j.seed = crc32c(^uint32(0), b[0x30:0x40])
+		if sum := crc32c(crc32c(^uint32(0), b[:0xFC]), zeroed(b[0xFC:1024], 4)); sum != be.Uint32(b[0xFC:]) {
+			return damaged("its superblock's checksum is wrong")
+		}
+	} else if j.features&journalAsync != 0 {
+		return errors.New("it has transactions without order or checksums: mount the machine's file system once, or run e2fsck")
+	}
+	if j.features&journalFastCommit != 0 {
+		count := uint64(be.Uint32(b[0x54:]))
+		if count == 0 {
+			count = defaultFastCommits
+		}
+		j.last -= min(count, j.last)
+		j.fastCommits = j.last
+	}
+	if j.first == 0 || j.first >= j.last || j.last > uint64(j.n.size)/j.f.blockSize || j.start >= j.last || j.start != 0 && j.start < j.first {
+		return damaged("its log is from block %d to %d and starts at %d, in a file of %d bytes", j.first, j.last, j.start, j.n.size)
+	}
+	return nil
+}
+
+func (j *journal) checked() bool { return j.features&(journalCsum2|journalCsum3) != 0 }
+
+// block reads a block of the journal's file.
+func (j *journal) block(at uint64) ([]byte, error) {
+	b := make([]byte, j.f.blockSize)
+	_, err := (content{j.f, j.n}).ReadAt(b, int64(at*j.f.blockSize))
+	return b, err
+}
+
+// next is the block after another one in the ring.
+func (j *journal) next(at uint64) uint64 {
+	if at++; at == j.last {
+		return j.first
+	}
+	return at
+}
+
+// log is what a scan has found so far.
+type log struct {
+	done    []transaction
+	open    transaction // the one that has no commit block yet
+	suspect bool        // a checksum of the open one is wrong
+	count   int         // tags and revocations
+	time    uint64      // of the last commit
+}
+
+// scan collects the transactions that were committed, the oldest first. It ends
+// with the first block that is none of the next transaction: what was not
+// committed, and what is left of an older round of the ring.
+func (j *journal) scan() ([]transaction, error) {
+	l := log{open: transaction{sequence: j.sequence}}
+	at := j.start
+	for visited := j.first; visited < j.last; visited++ {
+		b, err := j.block(at)
+		if err != nil {
+			return nil, err
+		}
+		if be.Uint32(b) != journalMagic || be.Uint32(b[8:]) != l.open.sequence {
+			break
+		}
+		before := len(l.open.tags)
+		more, err := j.take(&l, b, at)
+		if err != nil {
+			return nil, fmt.Errorf("transaction %d, block %d: %w", l.open.sequence, at, err)
+		}
+		if !more {
+			break
+		}
+		at = j.next(at)
+		for range l.open.tags[min(before, len(l.open.tags)):] {
+			at = j.next(at)
+			visited++
+		}
+	}
+	return l.done, j.checkFastCommits(l.open.sequence)
+}
+
+// take adds a block of the log to what was found. more is false where the log ends.
+func (j *journal) take(l *log, b []byte, at uint64) (more bool, err error) {
+	switch be.Uint32(b[4:]) {
+	case typeDescriptor:
+		l.suspect = l.suspect || !j.tailOK(b)
+		err = j.addTags(l, b, at)
+	case typeRevoke:
+		l.suspect = l.suspect || !j.tailOK(b)
+		err = j.addRevoked(l, b)
+	case typeCommit:
+		return j.commit(l, b)
+	default:
+		return false, nil
+	}
+	if l.count > maxLogged {
+		err = fmt.Errorf("more than %d blocks to write back: mount the machine's file system once, or run e2fsck", maxLogged)
+	}
+	return true, err
+}
+
+// tailOK checks the checksum at the end of a descriptor or a revocation.
+func (j *journal) tailOK(b []byte) bool {
+	tail := len(b) - 4
+	return !j.checked() || crc32c(crc32c(j.seed, b[:tail]), make([]byte, 4)) == be.Uint32(b[tail:])
+}
+
+// commit ends a transaction. One with a wrong checksum that is older than the
+// last is left of an older round; a newer one is damage.
+func (j *journal) commit(l *log, b []byte) (more bool, err error) {
+	time := be.Uint64(b[0x30:])
+	if j.checked() && (l.suspect || crc32c(crc32c(j.seed, b[:0x10]), zeroed(b[0x10:], 4)) != be.Uint32(b[0x10:])) {
+		if time < l.time {
+			return false, nil
+		}
+		return false, damaged("its checksum is wrong")
+	}
+	l.done = append(l.done, l.open)
+	l.open = transaction{sequence: l.open.sequence + 1}
+	l.time = time
+	return true, nil
+}
+
+// tagSize is how many bytes a tag takes, without the UUID that may follow.
+func (j *journal) tagSize() int {
+	switch {
+	case j.features&journalCsum3 != 0:
+		return 16
+	case j.features&journalCsum2 != 0:
+		return 10 + j.wide()
+	}
+	return 8 + j.wide()
+}
+
+// wide is how many more bytes the number of a block takes.
+func (j *journal) wide() int {
+	if j.features&journal64Bit != 0 {
+		return 4
+	}
+	return 0
+}
+
+// addTags takes the tags of a descriptor block; the copies follow it in the log.
+func (j *journal) addTags(l *log, b []byte, at uint64) error {
+	size, end := j.tagSize(), len(b)
+	if j.checked() {
+		end -= 4
+	}
+	for off, last := journalHeader, false; !last && off+size <= end; off += size {
+		t, flags := j.parseTag(b[off:], l.open.sequence)
+		at = j.next(at)
+		where, err := j.f.locate(j.n, at, 1)
+		if err == nil && where.hole {
+			err = damaged("block %d of the journal is not there", at)
+		}
+		if err != nil {
+			return err
+		}
+		t.copy = where.start
+		l.open.tags = append(l.open.tags, t)
+		if l.count++; l.count > maxLogged {
+			return nil
+		}
+		if flags&tagSameUUID == 0 {
+			off += 16
+		}
+		last = flags&tagLast != 0
+	}
+	return nil
+}
+
+func (j *journal) parseTag(b []byte, sequence uint32) (t tag, flags uint32) {
+	t = tag{block: uint64(be.Uint32(b)), logged: logged{sequence: sequence, seed: j.seed, checked: j.checked()}}
+	if j.features&journalCsum3 != 0 {
+		flags = be.Uint32(b[4:])
+		t.checksum, t.mask = be.Uint32(b[12:]), ^uint32(0)
+	} else {
+		flags = uint32(be.Uint16(b[6:]))
+		t.checksum, t.mask = uint32(be.Uint16(b[4:])), 0xFFFF
+	}
+	if j.features&journal64Bit != 0 {
+		t.block |= uint64(be.Uint32(b[8:])) << 32
+	}
+	t.escaped = flags&tagEscaped != 0
+	return t, flags
+}
+
+// addRevoked takes blocks whose older copies must not be written back.
+func (j *journal) addRevoked(l *log, b []byte) error {
+	end, size := int(be.Uint32(b[journalHeader:])), 4+j.wide()
+	if end < revokeHeader || end > len(b) {
+		return damaged("a revocation of %d bytes", end)
+	}
+	for b = b[revokeHeader:end]; len(b) >= size; b = b[size:] {
+		block := uint64(be.Uint32(b))
+		if size == 8 {
+			block = be.Uint64(b)
+		}
+		l.open.revoked = append(l.open.revoked, block)
+		l.count++
+	}
+	return nil
+}
+
+// checkFastCommits refuses a journal in which changes follow the last
+// transaction in the other form, that only Linux itself knows to apply.
+func (j *journal) checkFastCommits(next uint32) error {
+	const head = 9
+	if j.fastCommits == 0 {
+		return nil
+	}
+	b, err := j.block(j.fastCommits)
+	if err == nil && le.Uint16(b) == head && le.Uint32(b[8:]) == next {
+		err = errors.New("it has fast commits to apply: mount the machine's file system once, or run e2fsck")
+	}
+	return err
+}
+
+// overlay is the last copy of each block that no later transaction revokes.
+func overlay(transactions []transaction) map[uint64]logged {
+	revoked := map[uint64]uint32{}
+	for _, t := range transactions {
+		for _, block := range t.revoked {
+			revoked[block] = t.sequence
+		}
+	}
+	overlay := map[uint64]logged{}
+	for _, t := range transactions {
+		for _, tag := range t.tags {
+			if by, ok := revoked[tag.block]; !ok || int32(t.sequence-by) > 0 {
+				overlay[tag.block] = tag.logged
+			}
+		}
+	}
+	return overlay
+}
+
+// read gives the copy of a block.
+func (l logged) read(d *device) ([]byte, error) {
+	b := make([]byte, d.blockSize)
+	if _, err := d.readPlain(b, int64(l.copy*d.blockSize)); err != nil {
+		return nil, err
+	}
+	if sum := crc32c(crc32c(l.seed, be.AppendUint32(nil, l.sequence)), b); l.checked && sum&l.mask != l.checksum {
+		return nil, damaged("the checksum of its copy in transaction %d is wrong", l.sequence)
+	}
+	if l.escaped {
+		be.PutUint32(b, journalMagic)
+	}
+	return b, nil
+}

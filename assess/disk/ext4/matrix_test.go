@@ -1,0 +1,164 @@
+package ext4
+
+import (
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+// needs skips a test where a program is missing, or fails it where the
+// environment says that none may be.
+func needs(t testing.TB, programs ...string) {
+	t.Helper()
+	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
+	for _, program := range programs {
+		if _, err := exec.LookPath(program); err != nil {
+			missing(t, program)
+		}
+	}
+}
+
+func missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("SVC_TEST_REQUIRE_FILESYSTEMS") == "1" {
+		t.Fatalf("%s is missing", what)
+	}
+	t.Skipf("%s is missing", what)
+}
+
+// command runs a program, which must succeed.
+func command(t testing.TB, program string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(program, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// mkfs makes an image of 128 MiB, by way of options that a space separates.
+func mkfs(t testing.TB, options string, args ...string) string {
+	t.Helper()
+	is := is.New(t)
+	image := filepath.Join(t.TempDir(), "image")
+	is.NoErr(os.WriteFile(image, nil, 0o600))
+	is.NoErr(os.Truncate(image, 128<<20))
+	args = append([]string{"-q", "-F", "-U", "12345678-9abc-def0-1234-56789abcdef0", "-L", "a label", "-E", "lazy_itable_init=0,lazy_journal_init=0"}, args...)
+	command(t, "mke2fs", append(append(args, strings.Fields(options)...), image)...)
+	return image
+}
+
+// openImage opens the file system of an image file.
+func openImage(t testing.TB, image string) *FS {
+	t.Helper()
+	is := is.New(t)
+	r, err := os.Open(image)
+	is.NoErr(err)
+	t.Cleanup(func() { _ = r.Close() })
+	size, err := r.Seek(0, io.SeekEnd)
+	is.NoErr(err)
+	is.True(Probe(r))
+	f, err := Open(r, size)
+	is.NoErr(err)
+	return f
+}
+
+// matrix has the options of mke2fs that change the format.
+var matrix = map[string]string{
+	"ext4":                  "-t ext4",
+	"ext3":                  "-t ext3",
+	"ext2":                  "-t ext2",
+	"ext2, revision 0":      "-t ext2 -r 0",
+	"ext2, 1k":              "-t ext2 -b 1024",
+	"ext3, 1k":              "-t ext3 -b 1024",
+	"ext2, 128":             "-t ext2 -I 128",
+	"ext2, 64k":             "-t ext2 -b 65536 -N 8192",
+	"1k":                    "-t ext4 -b 1024",
+	"2k":                    "-t ext4 -b 2048",
+	"8k":                    "-t ext4 -b 8192",
+	"16k":                   "-t ext4 -b 16384",
+	"32k":                   "-t ext4 -b 32768 -N 8192",
+	"64k":                   "-t ext4 -b 65536 -N 8192",
+	"128":                   "-t ext4 -I 128",
+	"512":                   "-t ext4 -I 512",
+	"1024":                  "-t ext4 -I 1024",
+	"no metadata_csum":      "-t ext4 -O ^metadata_csum",
+	"gdt_csum":              "-t ext4 -O ^metadata_csum,uninit_bg",
+	"gdt_csum, not 64bit":   "-t ext4 -O ^metadata_csum,uninit_bg,^64bit",
+	"not 64bit":             "-t ext4 -O ^64bit",
+	"inline_data":           "-t ext4 -O inline_data",
+	"inline_data, 1024":     "-t ext4 -O inline_data -I 1024",
+	"inline_data, 1k":       "-t ext4 -O inline_data -b 1024 -I 512",
+	"meta_bg":               "-t ext4 -O meta_bg,^resize_inode",
+	"meta_bg, 1k":           "-t ext4 -O meta_bg,^resize_inode -b 1024 -g 1024",
+	"meta_bg, ext2":         "-t ext2 -O meta_bg,^resize_inode -b 1024 -g 512",
+	"no flex_bg":            "-t ext4 -O ^flex_bg -b 1024",
+	"bigalloc":              "-t ext4 -O bigalloc -C 65536 -N 8192",
+	"bigalloc, 1k":          "-t ext4 -O bigalloc -b 1024 -C 16384",
+	"bigalloc, 1k, meta_bg": "-t ext4 -O bigalloc,meta_bg,^resize_inode -b 1024 -C 16384",
+	"sparse_super2":         "-t ext4 -O sparse_super2 -b 1024",
+	"sparse_super2, meta":   "-t ext4 -O sparse_super2,meta_bg,^resize_inode -b 1024 -g 1024",
+	"no sparse_super":       "-t ext4 -O ^sparse_super,meta_bg,^resize_inode -b 1024 -g 1024",
+	"metadata_csum_seed":    "-t ext4 -O metadata_csum_seed",
+	"orphan_file":           "-t ext4 -O orphan_file",
+	"casefold":              "-t ext4 -O casefold -E encoding=utf8",
+	"large_dir":             "-t ext4 -O large_dir",
+	"no dir_nlink":          "-t ext4 -O ^dir_nlink",
+	"no huge_file":          "-t ext4 -O ^huge_file",
+	"no extra_isize":        "-t ext4 -O ^extra_isize",
+	"ea_inode":              "-t ext4 -O ea_inode",
+	"encrypt":               "-t ext4 -O encrypt",
+	"verity":                "-t ext4 -O verity",
+	"project":               "-t ext4 -O project,quota",
+	"mmp":                   "-t ext4 -O mmp",
+	"no filetype":           "-t ext4 -O ^filetype",
+	"no extents":            "-t ext4 -O ^extent,^64bit",
+	"no extents, 1k":        "-t ext4 -O ^extent,^64bit -b 1024",
+	"no journal":            "-t ext4 -O ^has_journal",
+	"fast_commit":           "-t ext4 -O fast_commit",
+	"no dir_index":          "-t ext4 -O ^dir_index",
+	"stable_inodes":         "-t ext4 -O stable_inodes",
+}
+
+// carried drops what mke2fs -d does not carry over.
+func carried(facts map[string]fact, options string) map[string]fact {
+	delete(facts, ".")
+	for name, x := range facts {
+		x.Modified = x.Modified / int64(time.Second) * int64(time.Second)
+		x.Blocks = 0
+		facts[name] = x
+		if strings.Contains(options, "inline_data") && strings.HasPrefix(name, "sparse/") {
+			delete(facts, name) // mke2fs 1.47 cuts their ends off
+		}
+	}
+	return facts
+}
+
+func TestMatrix(t *testing.T) {
+	needs(t, "mke2fs", "e2fsck", "tune2fs")
+	source := t.TempDir()
+	writeTree(t, source)
+	want := factsOfFolder(t, source)
+	for name, options := range matrix {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			image := mkfs(t, options, "-d", source)
+			if strings.Contains(name, "metadata_csum_seed") {
+				command(t, "tune2fs", "-U", "11111111-2222-3333-4444-555555555555", image)
+			}
+			f := openImage(t, image)
+			is.Equal(f.Label(), "a label")
+			is.Equal(f.UUID() == "12345678-9abc-def0-1234-56789abcdef0", name != "metadata_csum_seed")
+			got, err := factsOf(f)
+			is.NoErr(err)
+			same(t, carried(got, options), carried(maps.Clone(want), options))
+		})
+	}
+}

@@ -1,0 +1,307 @@
+package ext4
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"svc/assess/disk/inode"
+)
+
+// The file types of a mode.
+const (
+	typeMask    = 0xF000
+	typeFolder  = 0x4000
+	typeRegular = 0x8000
+	typeSymlink = 0xA000
+)
+
+// Flags of an inode.
+const (
+	flagEncrypted = 0x800
+	flagIndex     = 0x1000 // a folder with a hash tree
+	flagHugeFile  = 0x40000
+	flagExtents   = 0x80000
+	flagInline    = 0x10000000
+	flagCasefold  = 0x40000000
+)
+
+// The fields of an inode beyond the first 128 bytes, and what they take.
+const (
+	oldInode    = 128
+	checksumLow = 0x7C
+	checksumHi  = 0x82
+	mtimeExtra  = 0x88
+	xattrMagic  = 0xEA020000
+)
+
+// maxTarget is the longest target of a symlink, PATH_MAX of Linux.
+const maxTarget = 4096
+
+// ErrEncrypted means that the machine had encrypted a file's content or a
+// folder's names by itself (fscrypt): they can't be read without its key.
+var ErrEncrypted = errors.New("encrypted by its file system, which has the key elsewhere")
+
+var (
+	errNotFolder  = errors.New("not a folder")
+	errNotRegular = errors.New("not a regular file")
+)
+
+// node is an inode.
+type node struct {
+	number   uint32
+	mode     uint16
+	flags    uint32
+	uid, gid uint32
+	links    uint16
+	size     int64 // bytes
+	sectors  uint64
+	xattrs   uint64 // the block of extended attributes, 0 without
+	modified time.Time
+	seed     uint32   // where checksums of this inode's blocks start
+	block    [60]byte // the start of the extents or the block map, or content
+	beyond   []byte   // the extended attributes inside the inode
+}
+
+// node reads an inode.
+func (f *FS) node(number uint32) (*node, error) {
+	raw, err := f.rawNode(number)
+	if err != nil {
+		return nil, fmt.Errorf("reading inode %d: %w", number, err)
+	}
+	n := f.parseNode(number, raw)
+	if f.readOnly&hasMetaCsum != 0 && !n.checksumOK(raw) {
+		return nil, damaged("the checksum of inode %d is wrong", number)
+	}
+	if n.links == 0 || n.mode == 0 {
+		return nil, damaged("inode %d is named but deleted", number)
+	}
+	if n.size < 0 || uint64(n.size) > f.blockSize<<32 {
+		return nil, damaged("inode %d has an impossible size of %d", number, uint64(n.size))
+	}
+	return n, nil
+}
+
+func (f *FS) rawNode(number uint32) ([]byte, error) {
+	if number == 0 || number > f.inodes {
+		return nil, damaged("the file system has %d inodes", f.inodes)
+	}
+	group, index := (number-1)/f.inodesPerGroup, (number-1)%f.inodesPerGroup
+	table, err := f.inodeTable(group)
+	if err != nil {
+		return nil, err
+	}
+	at := uint64(index) * uint64(f.inodeSize)
+	b, err := f.metadata(table + at/f.blockSize)
+	if err != nil {
+		return nil, err
+	}
+	return b[at%f.blockSize:][:f.inodeSize], nil
+}
+
+// inodeTable is the first block of a group's inodes.
+func (f *FS) inodeTable(group uint32) (uint64, error) {
+	perBlock := f.blockSize / uint64(f.descSize)
+	b, err := f.metadata(f.descriptorBlock(uint64(group) / perBlock))
+	if err != nil {
+		return 0, fmt.Errorf("descriptor of group %d: %w", group, err)
+	}
+	desc := b[uint64(group)%perBlock*uint64(f.descSize):][:f.descSize]
+	if !f.descriptorOK(group, desc) {
+		return 0, damaged("the checksum of the descriptor of group %d is wrong", group)
+	}
+	table := uint64(le.Uint32(desc[8:]))
+	if len(desc) >= 64 {
+		table |= uint64(le.Uint32(desc[0x28:])) << 32
+	}
+	return table, f.device.check(table, (uint64(f.inodesPerGroup)*uint64(f.inodeSize)+f.blockSize-1)/f.blockSize)
+}
+
+// descriptorOK checks a group descriptor's checksum, of either kind.
+func (f *FS) descriptorOK(group uint32, desc []byte) bool {
+	const at = 0x1E
+	var sum uint16
+	switch number := le.AppendUint32(nil, group); {
+	case f.readOnly&hasMetaCsum != 0:
+		sum = uint16(crc32c(crc32c(crc32c(f.seed, number), desc[:at]), zeroed(desc[at:], 2)))
+	case f.readOnly&hasGroupCsum != 0:
+		sum = crc16(crc16(crc16(crc16(^uint16(0), f.uuid[:]), number), desc[:at]), desc[at+2:])
+	default:
+		return true
+	}
+	return sum == le.Uint16(desc[at:])
+}
+
+// zeroed is a copy of b whose first n bytes are 0.
+func zeroed(b []byte, n int) []byte {
+	return append(make([]byte, n), b[n:]...)
+}
+
+// metadata gives a block by way of the cache. It must not be changed.
+func (f *FS) metadata(block uint64) ([]byte, error) {
+	if b, ok := f.kept.get(block); ok {
+		return b, nil
+	}
+	if err := f.device.check(block, 1); err != nil {
+		return nil, err
+	}
+	b, err := f.device.read(block)
+	if err == nil {
+		f.kept.put(block, b, len(b))
+	}
+	return b, err
+}
+
+func (f *FS) parseNode(number uint32, b []byte) *node {
+	n := &node{
+		number:  number,
+		mode:    le.Uint16(b),
+		uid:     uint32(le.Uint16(b[2:])) | uint32(le.Uint16(b[0x78:]))<<16,
+		gid:     uint32(le.Uint16(b[0x18:])) | uint32(le.Uint16(b[0x7A:]))<<16,
+		links:   le.Uint16(b[0x1A:]),
+		flags:   le.Uint32(b[0x20:]),
+		size:    int64(le.Uint32(b[4:])),
+		sectors: uint64(le.Uint32(b[0x1C:])),
+		xattrs:  uint64(le.Uint32(b[0x68:])) | uint64(le.Uint16(b[0x76:]))<<32,
+		seed:    crc32c(crc32cOf(f.seed, number), b[0x64:0x68]),
+		block:   [60]byte(b[0x28:]),
+	}
+	if n.is(typeRegular) || n.is(typeFolder) && f.incompatible&hasLargeDir != 0 {
+		n.size |= int64(le.Uint32(b[0x6C:])) << 32
+	}
+	if f.readOnly&hasHugeFile != 0 {
+		n.sectors |= uint64(le.Uint16(b[0x74:])) << 32
+	}
+	if n.flags&flagHugeFile != 0 {
+		n.sectors *= f.blockSize / 512
+	}
+	extra := extraEnd(b)
+	n.modified = modified(b[:extra])
+	n.beyond = b[extra:]
+	return n
+}
+
+// extraEnd is where the fixed fields of an inode end.
+func extraEnd(b []byte) int {
+	if len(b) == oldInode {
+		return oldInode
+	}
+	return min(oldInode+int(le.Uint16(b[oldInode:])), len(b))
+}
+
+// modified reads the time of change: seconds since 1970 in 32 bits, and two
+// more bits and the nanoseconds where the inode has room for them.
+func modified(b []byte) time.Time {
+	seconds := int64(int32(le.Uint32(b[0x10:])))
+	if len(b) < mtimeExtra+4 {
+		return time.Unix(seconds, 0)
+	}
+	extra := le.Uint32(b[mtimeExtra:])
+	return time.Unix(seconds+int64(extra&3)<<32, int64(extra>>2))
+}
+
+// checksumOK checks the two halves of an inode's checksum, or the one that fits.
+func (n *node) checksumOK(raw []byte) bool {
+	b := append([]byte(nil), raw...)
+	want, mask := uint32(le.Uint16(b[checksumLow:])), uint32(0xFFFF)
+	le.PutUint16(b[checksumLow:], 0)
+	if extraEnd(b) >= checksumHi+2 {
+		want, mask = want|uint32(le.Uint16(b[checksumHi:]))<<16, ^uint32(0)
+		le.PutUint16(b[checksumHi:], 0)
+	}
+	return crc32c(n.seed, b)&mask == want
+}
+
+func (n *node) is(kind uint16) bool { return n.mode&typeMask == kind }
+
+// readable refuses what is not of a kind, or has its content encrypted.
+func (n *node) readable(kind uint16) error {
+	wrong := map[uint16]error{typeFolder: errNotFolder, typeRegular: errNotRegular, typeSymlink: fs.ErrInvalid}
+	if !n.is(kind) {
+		return wrong[kind]
+	}
+	if n.flags&flagEncrypted != 0 {
+		return ErrEncrypted
+	}
+	return nil
+}
+
+func (n *node) info(name string) inode.Info {
+	return inode.Info{
+		Base: name, Bytes: n.size, UnixMode: uint32(n.mode), Modified: n.modified,
+		Stat: inode.Stat{Ino: uint64(n.number), UID: int(n.uid), GID: int(n.gid), Links: int(n.links), Blocks: int64(n.sectors)},
+	}
+}
+
+// target reads a symlink.
+func (f *FS) target(n *node) (string, error) {
+	if err := n.readable(typeSymlink); err != nil {
+		return "", err
+	}
+	if n.size == 0 || n.size > maxTarget {
+		return "", damaged("the symlink of inode %d has %d bytes", n.number, n.size)
+	}
+	b := make([]byte, n.size)
+	if f.isFast(n) {
+		copy(b, n.block[:])
+	} else if _, err := (content{f, n}).ReadAt(b, 0); err != nil {
+		return "", err
+	}
+	return upToNUL(b), nil
+}
+
+// isFast reports whether a symlink's target stands in its inode. Linux tells by
+// the file having no blocks but those of its extended attributes; attributes in
+// inodes of their own (ea_inode) count among them too, whatever they take.
+func (f *FS) isFast(n *node) bool {
+	if n.size >= int64(len(n.block)) || n.flags&(flagInline|flagExtents) != 0 {
+		return false
+	}
+	return n.sectors == 0 || n.xattrs != 0 && n.sectors == f.clusterSize/512 || f.incompatible&hasEAInode != 0
+}
+
+// inline reads content that stands in the inode itself: 60 bytes, and the rest
+// as an extended attribute. The two parts of a folder are lists of their own.
+// They may end before the file does.
+func (n *node) inline() (first, second []byte, err error) {
+	first = n.block[:min(n.size, int64(len(n.block)))]
+	rest := n.size - int64(len(first))
+	if rest == 0 {
+		return first, nil, nil
+	}
+	second, err = systemData(n.beyond)
+	if err != nil {
+		return nil, nil, fmt.Errorf("inline content of inode %d: %w", n.number, err)
+	}
+	return first, second[:min(rest, int64(len(second)))], nil
+}
+
+// systemData finds the attribute system.data.
+func systemData(b []byte) ([]byte, error) {
+	const system, fixed = 7, 16
+	if len(b) < 4 || le.Uint32(b) != xattrMagic {
+		return nil, damaged("the inode has no attributes")
+	}
+	values := b[4:]
+	for at := values; len(at) >= fixed && le.Uint32(at) != 0; {
+		length := int(at[0])
+		if fixed+length > len(at) {
+			break
+		}
+		if at[1] == system && string(at[fixed:fixed+length]) == "data" {
+			return value(values, at)
+		}
+		at = at[min(fixed+(length+3)&^3, len(at)):]
+	}
+	return nil, damaged("the inode has no attribute system.data")
+}
+
+// value is what an attribute's entry points to.
+func value(values, entry []byte) ([]byte, error) {
+	offset, inode, size := uint64(le.Uint16(entry[2:])), le.Uint32(entry[4:]), uint64(le.Uint32(entry[8:]))
+	if inode != 0 || offset+size > uint64(len(values)) {
+		return nil, damaged("attribute system.data lies outside of the inode")
+	}
+	return values[offset:][:size], nil
+}

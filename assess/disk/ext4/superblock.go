@@ -1,0 +1,234 @@
+package ext4
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+var le = binary.LittleEndian
+
+// The superblock lies at byte 1024 whatever the block size is, and takes 1024.
+const (
+	superblockAt   = 1024
+	superblockSize = 1024
+	magic          = 0xEF53
+	maxLogBlock    = 6 // blocks of 64 KiB
+	crc32cType     = 1
+)
+
+// Incompatible features: who doesn't know one of them would read the file
+// system wrongly.
+const (
+	hasFiletype    = 0x2
+	needsRecovery  = 0x4
+	hasMetaBG      = 0x10
+	has64Bit       = 0x80
+	hasCsumSeed    = 0x2000
+	hasEAInode     = 0x400
+	hasLargeDir    = 0x4000
+	hasInlineData  = 0x8000
+	knownFeatures  = hasFiletype | needsRecovery | hasMetaBG | 0x40 /* extents */ | has64Bit | 0x100 /* mmp */ | 0x200 /* flex_bg */ | hasEAInode | hasCsumSeed | hasLargeDir | hasInlineData | 0x10000 /* encrypt */ | 0x20000 /* casefold */
+	hasSparseSuper = 0x1                                                                                                                                                                                                        // read-only compatible
+	hasHugeFile    = 0x8                                                                                                                                                                                                        // read-only compatible
+	hasGroupCsum   = 0x10                                                                                                                                                                                                       // read-only compatible
+	hasBigalloc    = 0x200                                                                                                                                                                                                      // read-only compatible
+	hasMetaCsum    = 0x400                                                                                                                                                                                                      // read-only compatible
+	hasSparse2     = 0x200                                                                                                                                                                                                      // compatible
+)
+
+// refused names the incompatible features that no reader but a special one knows.
+var refused = map[uint32]string{0x1: "compression", 0x8: "journal_dev (the journal of another file system)", 0x1000: "dirdata"}
+
+// errTruncated means that the device ends before the file system does.
+var errTruncated = errors.New("the device is smaller than its file system: the image is cut short")
+
+// superblock is the shape of a file system. Blocks count from the device's start.
+type superblock struct {
+	blockSize      uint64 // bytes
+	clusterSize    uint64 // bytes; blockSize but with bigalloc
+	blocks         uint64
+	inodes         uint32
+	firstData      uint32 // the block where group 0 starts
+	blocksPerGroup uint32
+	inodesPerGroup uint32
+	inodeSize      uint32 // bytes
+	descSize       uint32 // bytes of a group descriptor
+	firstMetaGroup uint32
+	backups        [2]uint32 // groups with a superblock, for sparse_super2
+	compatible     uint32
+	incompatible   uint32
+	readOnly       uint32 // features that only a writer has to know
+	journal        uint32 // inode number, 0 without
+	seed           uint32 // where checksums start
+	uuid           [16]byte
+	label          string
+}
+
+// readSuperblock reads and checks the superblock of a device of size bytes.
+func readSuperblock(r io.ReaderAt, size int64) (superblock, error) {
+	b := make([]byte, superblockSize)
+	if n, err := r.ReadAt(b, superblockAt); n < len(b) {
+		return superblock{}, fmt.Errorf("reading the superblock: %w", ended(err))
+	}
+	s, err := parseSuperblock(b)
+	if err != nil {
+		return superblock{}, err
+	}
+	if s.blocks > uint64(size)/s.blockSize {
+		return superblock{}, fmt.Errorf("%w: %d blocks of %d bytes do not fit in %d bytes", errTruncated, s.blocks, s.blockSize, size)
+	}
+	return s, nil
+}
+
+func parseSuperblock(b []byte) (superblock, error) {
+	if le.Uint16(b[0x38:]) != magic {
+		return superblock{}, errors.New("no superblock of ext2, ext3 or ext4")
+	}
+	s := superblock{
+		inodes:         le.Uint32(b),
+		blocks:         uint64(le.Uint32(b[4:])),
+		firstData:      le.Uint32(b[0x14:]),
+		blocksPerGroup: le.Uint32(b[0x20:]),
+		inodesPerGroup: le.Uint32(b[0x28:]),
+		inodeSize:      128,
+		descSize:       32,
+		uuid:           [16]byte(b[0x68:]),
+		label:          upToNUL(b[0x78:0x88]),
+	}
+	logBlock := le.Uint32(b[0x18:])
+	if logBlock > maxLogBlock {
+		return superblock{}, fmt.Errorf("superblock: blocks of 2^%d KiB are more than 64", logBlock)
+	}
+	s.blockSize = 1024 << logBlock
+	s.clusterSize = s.blockSize
+	if revision := le.Uint32(b[0x4C:]); revision > 0 {
+		s.parseRevision1(b)
+	}
+	if err := s.checkFeatures(b); err != nil {
+		return superblock{}, err
+	}
+	return s, s.checkShape()
+}
+
+// parseRevision1 reads what the first ext2 did not have.
+func (s *superblock) parseRevision1(b []byte) {
+	s.inodeSize = uint32(le.Uint16(b[0x58:]))
+	s.compatible = le.Uint32(b[0x5C:])
+	s.incompatible = le.Uint32(b[0x60:])
+	s.readOnly = le.Uint32(b[0x64:])
+	s.journal = le.Uint32(b[0xE0:])
+	s.firstMetaGroup = le.Uint32(b[0x104:])
+	s.backups = [2]uint32{le.Uint32(b[0x24C:]), le.Uint32(b[0x250:])}
+	if s.incompatible&has64Bit != 0 {
+		s.descSize = uint32(le.Uint16(b[0xFE:]))
+		s.blocks |= uint64(le.Uint32(b[0x150:])) << 32
+	}
+	if s.readOnly&hasBigalloc != 0 {
+		s.clusterSize = 1024 << (le.Uint32(b[0x1C:]) & 31)
+	}
+	s.seed = crc32c(^uint32(0), s.uuid[:])
+	if s.incompatible&hasCsumSeed != 0 {
+		s.seed = le.Uint32(b[0x270:])
+	}
+}
+
+// checkFeatures refuses what this package can't read, by name where it has one.
+func (s *superblock) checkFeatures(b []byte) error {
+	var unknown []string
+	for rest := s.incompatible &^ knownFeatures; rest != 0; rest &= rest - 1 {
+		bit := uint32(1) << bits.TrailingZeros32(rest)
+		name := refused[bit]
+		if name == "" {
+			name = fmt.Sprintf("incompatible feature %#x", bit)
+		}
+		unknown = append(unknown, name)
+	}
+	if unknown != nil {
+		return fmt.Errorf("the file system uses what this version can't read: %s", strings.Join(unknown, ", "))
+	}
+	if s.readOnly&hasMetaCsum == 0 {
+		return nil
+	}
+	if kind := b[0x175]; kind != crc32cType {
+		return fmt.Errorf("superblock: checksums of the unknown kind %d", kind)
+	}
+	if crc32c(^uint32(0), b[:0x3FC]) != le.Uint32(b[0x3FC:]) {
+		return damaged("the superblock's checksum is wrong")
+	}
+	return nil
+}
+
+// checkShape refuses a shape that mke2fs doesn't make, so that no later sum
+// overflows and no division is by zero.
+func (s *superblock) checkShape() error {
+	ok := []bool{
+		s.blocks > uint64(s.firstData) && s.blocks <= (1<<62)/s.blockSize,
+		s.firstData <= 1,
+		s.blocksPerGroup > 0,
+		s.inodesPerGroup > 0 && uint64(s.inodesPerGroup) <= 8*s.blockSize,
+		s.inodeSize >= 128 && uint64(s.inodeSize) <= s.blockSize && bits.OnesCount32(s.inodeSize) == 1,
+		s.incompatible&has64Bit == 0 || s.descSize >= 64 && s.descSize <= 1024 && bits.OnesCount32(s.descSize) == 1,
+		s.inodes >= rootInode,
+	}
+	if slices.Contains(ok, false) {
+		return damaged("the superblock has an impossible shape (%+v)", *s)
+	}
+	if uint64(s.inodes) > s.groups()*uint64(s.inodesPerGroup) {
+		return damaged("the superblock counts %d inodes, more than its %d groups hold", s.inodes, s.groups())
+	}
+	return nil
+}
+
+// groups is how many block groups there are.
+func (s *superblock) groups() uint64 {
+	per := uint64(s.blocksPerGroup)
+	return (s.blocks - uint64(s.firstData) + per - 1) / per
+}
+
+// descriptorBlock is the block that holds a group's descriptor, at the index of
+// it among all blocks of descriptors.
+func (s *superblock) descriptorBlock(index uint64) uint64 {
+	if s.incompatible&hasMetaBG == 0 || index < uint64(s.firstMetaGroup) {
+		return superblockAt/s.blockSize + index + 1
+	}
+	group := index * (s.blockSize / uint64(s.descSize))
+	block := uint64(s.firstData) + group*uint64(s.blocksPerGroup)
+	if s.hasBackup(group) {
+		block++
+	}
+	if s.blockSize == 1024 && index == 0 && s.firstData == 0 {
+		block++ // the boot block stands before the superblock
+	}
+	return block
+}
+
+// hasBackup reports whether a group starts with a superblock.
+func (s *superblock) hasBackup(group uint64) bool {
+	switch {
+	case group == 0:
+		return true
+	case s.compatible&hasSparse2 != 0:
+		return group == uint64(s.backups[0]) || group == uint64(s.backups[1])
+	case group == 1 || s.readOnly&hasSparseSuper == 0:
+		return true
+	}
+	return isPower(group, 3) || isPower(group, 5) || isPower(group, 7)
+}
+
+func isPower(n, base uint64) bool {
+	for n%base == 0 {
+		n /= base
+	}
+	return n == 1
+}
+
+func upToNUL(b []byte) string {
+	before, _, _ := bytes.Cut(b, []byte{0})
+	return string(before)
+}
