@@ -54,7 +54,7 @@ type machine struct {
 func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 	m := &machine{fs: h.FS(), o: o, a: &Assessment{Schema: Schema}}
 	if err := m.readSystem(); err != nil {
-		return nil, err
+		return nil, cmp.Or(host.Lost(h), err)
 	}
 	steps := []struct {
 		what string
@@ -84,6 +84,9 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 			o.Progress(s.what, i, len(steps))
 		}
 		s.read()
+		if err := host.Lost(h); err != nil {
+			return nil, fmt.Errorf("assessing: %w", err)
+		}
 	}
 	m.order()
 	return m.a, m.corrupt()

@@ -10,7 +10,7 @@ import (
 type Machine struct {
 	Root  string `json:"root,omitempty" jsonschema:"path of the machine's root folder on this host, such as a mounted disk"`
 	Image string `json:"image,omitempty" jsonschema:"path of the machine's disk image on this host"`
-	SSH   string `json:"ssh,omitempty" jsonschema:"ssh destination of the running machine: user@host"`
+	SSH   string `json:"ssh,omitempty" jsonschema:"ssh destination of the running machine: [user@]host[:port], or its name in ssh's configuration"`
 }
 
 func (m Machine) open(ctx context.Context) (host.Host, error) {

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -239,7 +240,7 @@ func (m *move) prepare(ctx context.Context) error {
 		passwords = m.passwords()
 	}
 	roleFiles, err := role.Render(m.plan, m.a, role.Source{Read: m.readFile, Passwords: passwords})
-	if err != nil {
+	if err := cmp.Or(host.Lost(m.host), err); err != nil {
 		return err
 	}
 	m.files = artifact.Files(roleFiles)

@@ -16,7 +16,7 @@ import (
 type Location struct {
 	Root  string // a folder that holds the machine's files
 	Image string // a disk image
-	SSH   string // user@host of a running machine
+	SSH   string // [user@]host[:port] of a running machine
 }
 
 // Host is a machine that can be read.
@@ -28,6 +28,15 @@ type Host interface {
 	// String says where the machine is, for messages.
 	String() string
 	Close() error
+}
+
+// Lost is why the machine can't be read any more, such as a connection that
+// broke: what was read since then says nothing. It is nil while it can.
+func Lost(h Host) error {
+	if l, ok := h.(interface{ Lost() error }); ok {
+		return l.Lost()
+	}
+	return nil
 }
 
 // FS is a read-only file system. Open and ReadDir follow symlinks inside the
@@ -51,8 +60,8 @@ var ErrNotRegular = errors.New("not a regular file")
 // ErrTooBig means that a file is larger than what is sensible in its place.
 var ErrTooBig = errors.New("larger than expected")
 
-// Open opens the machine at a location.
-func Open(_ context.Context, l Location) (Host, error) {
+// Open opens the machine at a location. A connection to it lasts no longer than ctx.
+func Open(ctx context.Context, l Location) (Host, error) {
 	set := 0
 	for _, s := range []string{l.Root, l.Image, l.SSH} {
 		if s != "" {
@@ -64,6 +73,8 @@ func Open(_ context.Context, l Location) (Host, error) {
 		return nil, ErrLocation
 	case l.Root != "":
 		return OpenRoot(l.Root)
+	case l.SSH != "":
+		return OpenSSH(ctx, l.SSH)
 	}
 	return nil, ErrUnsupported
 }

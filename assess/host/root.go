@@ -142,7 +142,11 @@ func (r *root) parent(op, name string) (handle, error) {
 	if !fs.ValidPath(name) {
 		return -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	return r.resolve(op, path.Dir(name))
+	h, err := r.resolve(op, path.Dir(name))
+	if err != nil {
+		return -1, pathError(op, name, err)
+	}
+	return h, nil
 }
 
 // Lstat describes name itself, a symlink too.

@@ -16,7 +16,7 @@ import (
 func machineFlags(fs *flag.FlagSet, m *tools.Machine) {
 	fs.StringVar(&m.Root, "root", "", "root folder of the machine, such as a mounted disk")
 	fs.StringVar(&m.Image, "image", "", "disk image of the machine")
-	fs.StringVar(&m.SSH, "ssh", "", "ssh destination of the running machine")
+	fs.StringVar(&m.SSH, "ssh", "", "ssh destination of the running machine: [user@]host[:port]")
 }
 
 func (p *program) assessCommand() *ffcli.Command {

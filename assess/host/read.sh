@@ -1,0 +1,134 @@
+# shellcheck shell=sh
+# What the shell of a machine that is read over ssh is told first: functions
+# that read, one for each kind of question. It comes on the shell's stdin, is
+# stored nowhere, and needs a POSIX sh with stat, head, cat and dd, of coreutils
+# or busybox. Every answer is made of frames; a frame ends in a line that begins
+# with the session's word, which only the two ends know, and says how it went:
+# nothing or a status, then the reason.
+LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+export LC_ALL PATH
+unset QUOTING_STYLE POSIXLY_CORRECT GLOBIGNORE SYSTEMD_PAGER
+exec 3>&1
+
+# A file: type and mode, owner, group, size, times, name; then name and link,
+# or, in the plain form that no link can upset, nothing.
+# shellcheck disable=SC2034 # the questions use it
+PLAIN='%f|%u|%g|%s|%Y|%Z|%y|%n////'
+FULL='%f|%u|%g|%s|%Y|%Z|%y|%n//%N//'
+F=$FULL
+
+# z STATUS REASON: ends a frame.
+z() {
+	echo
+	echo "$WORD $*"
+}
+
+# The arguments "$1" to "$500", for q.
+A='' i=0
+while [ $i -lt 500 ]; do
+	i=$((i + 1))
+	A="$A \"\${$i}\""
+done
+
+# q FILE...: describes files; of those in a folder that may be listed but not
+# searched, or that are gone by now, there is only the name.
+q() {
+	stat -c "$F" "$@" 2>/dev/null || for f; do printf '?%s//\n' "$f"; done
+}
+
+# p PATTERN FILE...: describes what a pattern stands for, which is itself where
+# nothing matches; in parts, as the arguments of a program are limited.
+p() {
+	[ "$1" != "$2" ] || [ -e "$2" ] || [ -L "$2" ] || return 0
+	shift
+	while [ $# -gt 500 ]; do
+		eval "q $A"
+		shift 500
+	done
+	q "$@"
+}
+
+# d FOLDER: describes all that is in it.
+d() {
+	if [ ! -d "$1/" ]; then
+		e=$(stat -L "$1/" 2>&1 >/dev/null)
+		z 1 "${e##*: }"
+	elif [ ! -r "$1/" ]; then
+		z 1 'Permission denied'
+	else
+		p "$1/*" "$1"/*
+		p "$1/.[!.]*" "$1"/.[!.]*
+		p "$1/..?*" "$1"/..?*
+		z 0
+	fi
+}
+
+# i FILE: describes it; then what it leads to, where it is a link.
+i() {
+	stat -c "$F" "$1" 2>&1
+	z $?
+	[ ! -L "$1" ] || stat -L -c "$F" "$1" 2>&1
+	z $?
+}
+
+# l LINK: what it says.
+l() {
+	[ -L "$1" ] || { z 1 'Invalid argument'; return; }
+	e=$(readlink -n "$1" 2>&1 >&3 3>&-)
+	z $? "${e##*: }"
+}
+
+# o FILE BYTES: describes what it leads to; then its beginning, where it is a
+# regular file, or all of it where it states no size, as those of /proc.
+o() {
+	stat -L -c "$F" "$1" 2>&1
+	z $?
+	[ -f "$1" ] || { z 0; return; }
+	n=$2
+	[ -s "$1" ] || n=16777216
+	e=$(head -c "$n" "$1" 2>&1 >&3 3>&-)
+	z $? "${e##*: }"
+}
+
+# b FILE SKIP COUNT: a range of a regular file, in blocks of 64 KiB.
+b() {
+	[ -f "$1" ] || { z 1 'No such file or directory'; return; }
+	dd if="$1" bs=65536 skip="$2" count="$3" 2>/dev/null
+	z $?
+}
+
+# c FILE...: describes those that are regular and may be read, gives the content
+# of all in a row, and describes them again: where that differs, the row can't
+# be cut.
+c() {
+	for f; do
+		shift
+		[ -f "$f" ] && [ -r "$f" ] && set -- "$@" "$f"
+	done
+	if [ $# = 0 ]; then
+		z 0
+		z 0
+		z 0
+		return
+	fi
+	stat -L -c "$F" "$@" 2>/dev/null
+	z $?
+	cat "$@" 2>/dev/null
+	z $?
+	stat -L -c "$F" "$@" 2>/dev/null
+	z $?
+}
+
+# r PROGRAM ARGUMENT...: what a program prints.
+r() {
+	"$@" 2>/dev/null
+	z $?
+}
+
+# h: who reads.
+h() {
+	id -u
+	stat -c %f /
+	z $?
+}
+z

@@ -1,0 +1,524 @@
+package host
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bounds of answers, in bytes: of a folder's listing, of the description of a
+// file, and of all listings that are kept.
+const (
+	maxListing = 32 << 20
+	maxStat    = 64 << 10
+	maxKept    = 48 << 20
+)
+
+// remote is the file system of a machine behind a shell. It describes files by
+// the listings of their folders where it has them, so that most questions go
+// over the line once for a whole folder. It is safe for concurrent use.
+type remote struct {
+	shell *shell
+	dest  string
+
+	mu     sync.Mutex
+	dirs   map[string]*listing
+	single map[string]*description
+	kept   int      // bytes of listings
+	order  []string // the files of the trees that are read whole, sorted
+
+	storeMu sync.Mutex
+	store   map[string]*content
+	stored  []string // oldest first
+	weight  int      // bytes of stored files
+}
+
+func newRemote(s *shell, dest string) *remote {
+	return &remote{shell: s, dest: dest, dirs: map[string]*listing{}, single: map[string]*description{}, store: map[string]*content{}}
+}
+
+// hello checks that the machine's programs speak the language that is read here.
+func (r *remote) hello() error {
+	answer, err := r.shell.ask("h </dev/null", maxStat)
+	if err != nil {
+		return err
+	}
+	uid, mode, _ := strings.Cut(strings.TrimSpace(string(answer[0].body)), "\n")
+	_, err1 := strconv.ParseUint(uid, 10, 32)
+	_, err2 := strconv.ParseUint(mode, 16, 32)
+	if errors.Join(err1, err2) != nil {
+		return fmt.Errorf("reading %s over ssh: it needs the programs id, stat, head, cat and dd, as coreutils or busybox have them", r.dest)
+	}
+	return nil
+}
+
+// whole are the trees of which an assessment reads every file.
+var whole = []string{"etc"}
+
+// usual are folders that an assessment looks into, or for. What is not here is
+// asked for when it is needed; each is one question more at the beginning, all
+// of which are under way together.
+var usual = []string{
+	".", "usr", "usr/lib", "usr/lib/systemd/system", "usr/lib/sysimage", "usr/lib/modules", "usr/share", "usr/local", "usr/local/bin",
+	"usr/local/sbin", "usr/local/lib", "usr/local/share", "usr/src", "lib/systemd/system", "lib/modules", "opt", "srv", "home", "root", "boot",
+	"var", "var/lib", "var/lib/dpkg", "var/lib/dpkg/info", "var/lib/apt", "var/lib/systemd", "var/lib/systemd/deb-systemd-helper-enabled",
+	"var/lib/ucf", "var/lib/rpm", "var/lib/dnf", "var/lib/yum", "var/lib/mysql", "var/lib/postgresql", "var/lib/docker", "var/spool", "var/spool/cron",
+	"var/spool/cron/crontabs", "var/spool/at", "run", "sys", "proc",
+}
+
+// Bounds of the trees that are listed at the beginning.
+const (
+	maxTreeDepth = 8
+	maxTreeDirs  = 3000
+)
+
+// prefetch lists what an assessment needs, level by level of the trees, with
+// all questions of a level under way at once. What fails is asked for again
+// where it is needed.
+func (r *remote) prefetch() {
+	r.listAll(usual)
+	for _, tree := range whole {
+		level := []string{tree}
+		for depth, n := 0, 0; len(level) > 0 && depth < maxTreeDepth && n < maxTreeDirs; depth++ {
+			n += len(level)
+			r.listAll(level)
+			level = r.below(level)
+		}
+	}
+	slices.Sort(r.order)
+}
+
+func (r *remote) listAll(dirs []string) {
+	var wg sync.WaitGroup
+	for _, dir := range dirs {
+		wg.Go(func() { _, _ = r.list(dir) }) // whoever needs it sees the error
+	}
+	wg.Wait()
+}
+
+// below are the folders in these folders; the files in them join the order.
+func (r *remote) below(dirs []string) (folders []string) {
+	for _, dir := range dirs {
+		l := r.ready(dir)
+		if l == nil || l.err != nil {
+			continue
+		}
+		for _, name := range l.names {
+			switch k := l.files[name]; {
+			case k.info.IsDir():
+				folders = append(folders, path.Join(dir, name))
+			case k.isSmall():
+				r.order = append(r.order, path.Join(dir, name))
+			}
+		}
+	}
+	return folders
+}
+
+func (r *remote) FS() FS         { return r }
+func (r *remote) Live() bool     { return true }
+func (r *remote) String() string { return r.dest }
+func (r *remote) Close() error   { return r.shell.Close() }
+
+// Lost is why the machine can't be read any more, or nil.
+func (r *remote) Lost() error { return r.shell.lost() }
+
+// listing is a folder as the machine described it.
+type listing struct {
+	ready  chan struct{} // closed when the rest is set
+	names  []string      // sorted
+	files  map[string]known
+	err    error
+	absent bool // there is no such folder
+}
+
+// known is what a listing says of a file.
+type known struct {
+	info    entry
+	changed string // time of the last change of the description
+	bare    bool   // the name alone is known
+	link    string // what it says, where it is a link that says something plain
+}
+
+func (k known) isLink() bool { return k.info.Mode()&fs.ModeSymlink != 0 }
+
+// description is a file, and what it leads to, as the machine described it.
+type description struct {
+	self, target       entry
+	selfErr, targetErr error
+}
+
+// absolute is a name as the machine's shell takes it.
+func absolute(name string) string {
+	if name == "." {
+		return "/"
+	}
+	return "/" + name
+}
+
+// folder is the same for a name that read.sh puts a slash behind.
+func folder(name string) string { return strings.TrimSuffix(absolute(name), "/") }
+
+// list gives the listing of a folder; each is asked for once.
+func (r *remote) list(name string) (*listing, error) {
+	r.mu.Lock()
+	l, ok := r.dirs[name]
+	if !ok {
+		l = &listing{ready: make(chan struct{})}
+		r.dirs[name] = l
+	}
+	r.mu.Unlock()
+	if ok {
+		<-l.ready
+		return l, nil
+	}
+	defer close(l.ready)
+	return l, r.fetchListing(name, l)
+}
+
+// fetchListing asks for the full form, and where a link's words upset that for
+// the plain one.
+func (r *remote) fetchListing(name string, l *listing) error {
+	ask := "d " + quote(folder(name)) + " </dev/null"
+	for _, line := range []string{ask, "F=$PLAIN; " + ask + "; F=$FULL"} {
+		answer, err := r.shell.ask(line, maxListing)
+		if err != nil {
+			l.err = err
+			return err
+		}
+		if l.err = answer[0].err("readdir", name); l.err != nil {
+			l.absent = errors.Is(l.err, fs.ErrNotExist) || errors.Is(l.err, unix.ENOTDIR)
+			return nil
+		}
+		if l.files, l.err = parseListing(name, answer[0].body); l.err == nil {
+			r.keep(name, len(answer[0].body))
+			break
+		}
+	}
+	l.names = slices.Sorted(maps.Keys(l.files))
+	return nil
+}
+
+// keep counts what is kept, and forgets all that is older where it is too much.
+func (r *remote) keep(name string, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.kept += n; r.kept > maxKept {
+		r.dirs, r.single, r.kept = map[string]*listing{name: r.dirs[name]}, map[string]*description{}, n
+	}
+}
+
+// ready is a listing that is there already, or nil.
+func (r *remote) ready(name string) *listing {
+	r.mu.Lock()
+	l := r.dirs[name]
+	r.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	<-l.ready
+	return l
+}
+
+// known is what the listings say of name: found, or an error where they say
+// that it is not there, or neither.
+func (r *remote) known(op, name string) (k known, found bool, err error) {
+	if name == "." {
+		return k, false, nil
+	}
+	dir := path.Dir(name)
+	l := r.ready(dir)
+	switch {
+	case l == nil:
+		return k, false, r.impossible(op, dir, name)
+	case l.absent:
+		return k, false, pathError(op, name, l.err)
+	case l.err != nil:
+		return k, false, nil
+	}
+	k, found = l.files[path.Base(name)]
+	if !found {
+		return k, false, &fs.PathError{Op: op, Path: name, Err: unix.ENOENT}
+	}
+	return k, !k.bare, nil
+}
+
+// impossible is an error where what is known of a folder that was not listed
+// leaves no place for name in it.
+func (r *remote) impossible(op, dir, name string) error {
+	k, found, err := r.known(op, dir)
+	if err == nil && found && !k.isLink() && !k.info.IsDir() {
+		err = unix.ENOTDIR
+	}
+	if err != nil {
+		return pathError(op, name, err)
+	}
+	return nil
+}
+
+// describe asks for one file's description.
+func (r *remote) describe(name string) (*description, error) {
+	r.mu.Lock()
+	d := r.single[name]
+	r.mu.Unlock()
+	if d != nil {
+		return d, nil
+	}
+	answer, err := r.shell.ask("i "+quote(absolute(name))+" </dev/null", maxStat, maxStat)
+	if err != nil {
+		return nil, err
+	}
+	d = &description{}
+	d.self, d.selfErr = described(answer[0], "lstat", name)
+	d.target, d.targetErr = d.self, d.selfErr
+	if d.selfErr == nil && d.self.Mode()&fs.ModeSymlink != 0 {
+		d.target, d.targetErr = described(answer[1], "stat", name)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.single[name] = d
+	r.kept += 512
+	return d, nil
+}
+
+// described takes the one description that a frame holds.
+func described(f frame, op, name string) (entry, error) {
+	if err := f.err(op, name); err != nil {
+		return entry{}, err
+	}
+	k, _, ok := parseKnown(f.body, absolute(name))
+	if !ok {
+		return entry{}, &fs.PathError{Op: op, Path: name, Err: errDescription}
+	}
+	k.info.name = path.Base(name)
+	return k.info, nil
+}
+
+// errDescription means that stat's words were none that stat has.
+var errDescription = errors.New("the machine describes it in a way that is not understood")
+
+// parseListing reads the descriptions of a folder's files.
+func parseListing(dir string, b []byte) (map[string]known, error) {
+	files := map[string]known{}
+	prefix := folder(dir) + "/"
+	for len(b) > 0 {
+		k, rest, ok := parseKnown(b, prefix)
+		if !ok || len(files) > maxEntries {
+			err := errDescription
+			if ok {
+				err = ErrTooBig
+			}
+			return nil, &fs.PathError{Op: "readdir", Path: dir, Err: err}
+		}
+		b = rest
+		if _, twice := files[k.info.name]; !twice || !k.bare {
+			files[k.info.name] = k
+		}
+	}
+	return files, nil
+}
+
+// parseKnown reads one description of read.sh, "mode|owner|…|prefix + name//",
+// then the name quoted, "//" and the end of the line; or "?", prefix, name,
+// "//". No name holds a slash, so no name can look like the end of one.
+func parseKnown(b []byte, prefix string) (k known, rest []byte, ok bool) {
+	if bytes.HasPrefix(b, []byte("?")) {
+		k.bare = true
+		k.info.name, rest, ok = cutName(b[1:], prefix)
+		if ok = ok && bytes.HasPrefix(rest, []byte("\n")); !ok {
+			return k, nil, false
+		}
+		return k, rest[1:], true
+	}
+	fields := bytes.SplitN(b, []byte("|"), 8)
+	if len(fields) != 8 {
+		return k, nil, false
+	}
+	if k.info.st, ok = parseStat(fields); !ok {
+		return k, nil, false
+	}
+	k.changed = string(fields[5])
+	if k.info.name, rest, ok = cutName(fields[7], prefix); !ok {
+		return k, nil, false
+	}
+	quoted, rest, ok := bytes.Cut(rest, []byte("//\n"))
+	if !ok { // the end of a frame has no newline of its own
+		if quoted, ok = bytes.CutSuffix(quoted, []byte("//")); !ok {
+			return k, nil, false
+		}
+	}
+	if k.isLink() {
+		k.link = plainLink(string(quoted), prefix+k.info.name)
+	}
+	return k, rest, true
+}
+
+// cutName takes "prefix + name//" off. The prefix that is a whole path of a file
+// leaves an empty name.
+func cutName(b []byte, prefix string) (name string, rest []byte, ok bool) {
+	b, ok = bytes.CutPrefix(b, []byte(prefix))
+	if !ok {
+		return "", nil, false
+	}
+	i := bytes.IndexByte(b, '/')
+	if i < 0 || !bytes.HasPrefix(b[i:], []byte("//")) {
+		return "", nil, false
+	}
+	return string(b[:i]), b[i+2:], true
+}
+
+// parseStat reads the numbers of a description.
+func parseStat(f [][]byte) (st unix.Stat_t, ok bool) {
+	mode, err1 := strconv.ParseUint(string(f[0]), 16, 32)
+	uid, err2 := strconv.ParseUint(string(f[1]), 10, 32)
+	gid, err3 := strconv.ParseUint(string(f[2]), 10, 32)
+	size, err4 := strconv.ParseInt(string(f[3]), 10, 64)
+	modified, err5 := strconv.ParseInt(string(f[4]), 10, 64)
+	if errors.Join(err1, err2, err3, err4, err5) != nil || size < 0 {
+		return st, false
+	}
+	st.Mode, st.Uid, st.Gid, st.Size = uint32(mode), uint32(uid), uint32(gid), size
+	st.Mtim = unix.NsecToTimespec(time.Unix(modified, nanoseconds(f[6])).UnixNano())
+	return st, true
+}
+
+// nanoseconds are the part of a second in a date as stat prints it; not every
+// stat prints one.
+func nanoseconds(date []byte) int64 {
+	_, fraction, _ := bytes.Cut(date, []byte("."))
+	fraction, _, _ = bytes.Cut(fraction, []byte(" "))
+	n, err := strconv.ParseInt(string(fraction), 10, 64)
+	if err != nil || len(fraction) > 9 || n < 0 {
+		return 0
+	}
+	for range 9 - len(fraction) {
+		n *= 10
+	}
+	return n
+}
+
+// plainLink takes the target out of "'name' -> 'target'", in any of the quotes
+// that stat uses, where both consist of what no stat escapes.
+func plainLink(quoted, name string) string {
+	for _, q := range []string{"''", "`'", `""`} {
+		target, ok := strings.CutPrefix(quoted, q[:1]+name+q[1:]+" -> "+q[:1])
+		if target, isEnd := strings.CutSuffix(target, q[1:]); ok && isEnd && isPlain(name) && isPlain(target) {
+			return target
+		}
+	}
+	return ""
+}
+
+func isPlain(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@:,=[]~%") == ""
+}
+
+// Lstat describes name itself, a symlink too.
+func (r *remote) Lstat(name string) (fs.FileInfo, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrInvalid}
+	}
+	k, found, err := r.known("lstat", name)
+	if found || err != nil {
+		return info(k.info, err)
+	}
+	d, err := r.describe(name)
+	if err != nil {
+		return nil, err
+	}
+	return info(d.self, d.selfErr)
+}
+
+// info keeps an error from becoming a file that is not nil.
+func info(e entry, err error) (fs.FileInfo, error) {
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Stat describes what name leads to.
+func (r *remote) Stat(name string) (fs.FileInfo, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrInvalid}
+	}
+	k, found, err := r.known("stat", name)
+	if err != nil || found && !k.isLink() {
+		return info(k.info, err)
+	}
+	d, err := r.describe(name)
+	if err != nil {
+		return nil, err
+	}
+	if d.targetErr != nil {
+		return nil, pathError("stat", name, d.targetErr)
+	}
+	return d.target, nil
+}
+
+// ReadLink reads a symlink.
+func (r *remote) ReadLink(name string) (string, error) {
+	if !fs.ValidPath(name) {
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
+	}
+	k, found, err := r.known("readlink", name)
+	switch {
+	case err != nil:
+		return "", err
+	case found && !k.isLink():
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: unix.EINVAL}
+	case k.link != "":
+		return k.link, nil
+	}
+	answer, err := r.shell.ask("l "+quote(absolute(name))+" </dev/null", unix.PathMax)
+	if err != nil {
+		return "", err
+	}
+	return string(answer[0].body), answer[0].err("readlink", name)
+}
+
+// ReadDir lists a folder, sorted by name.
+func (r *remote) ReadDir(name string) ([]fs.DirEntry, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
+	}
+	if _, _, err := r.known("readdir", name); err != nil {
+		return nil, err
+	}
+	l, err := r.list(name)
+	if err != nil {
+		return nil, err
+	}
+	if l.err != nil {
+		return nil, l.err
+	}
+	entries := make([]fs.DirEntry, len(l.names))
+	for i, n := range l.names {
+		entries[i] = remoteEntry{n, r, path.Join(name, n), l.files[n].info.Mode().Type()}
+	}
+	return entries, nil
+}
+
+// remoteEntry is an entry of a folder. One of which only the name is known, in
+// a folder that may not be searched, counts as a file: it can't be read.
+type remoteEntry struct {
+	name   string
+	remote *remote
+	path   string
+	kind   fs.FileMode
+}
+
+func (e remoteEntry) Name() string               { return e.name }
+func (e remoteEntry) IsDir() bool                { return e.kind.IsDir() }
+func (e remoteEntry) Type() fs.FileMode          { return e.kind }
+func (e remoteEntry) Info() (fs.FileInfo, error) { return e.remote.Lstat(e.path) }
