@@ -11,8 +11,12 @@ type Machine struct {
 	Root  string `json:"root,omitempty" jsonschema:"path of the machine's root folder on this host, such as a mounted disk"`
 	Image string `json:"image,omitempty" jsonschema:"path of the machine's disk image on this host"`
 	SSH   string `json:"ssh,omitempty" jsonschema:"ssh destination of the running machine: [user@]host[:port], or its name in ssh's configuration"`
+
+	// TrustImage allows the image to name files outside its folder. That is for
+	// a person to decide, so agents can't set it.
+	TrustImage bool `json:"-"`
 }
 
 func (m Machine) open(ctx context.Context) (host.Host, error) {
-	return host.Open(ctx, host.Location{Root: m.Root, Image: m.Image, SSH: m.SSH})
+	return host.Open(ctx, host.Location{Root: m.Root, Image: m.Image, SSH: m.SSH, TrustImage: m.TrustImage})
 }

@@ -12,11 +12,15 @@ import (
 	"io/fs"
 )
 
-// Location says where a machine is: exactly one member is set.
+// Location says where a machine is: exactly one of Root, Image and SSH is set.
 type Location struct {
 	Root  string // a folder that holds the machine's files
 	Image string // a disk image
 	SSH   string // [user@]host[:port] of a running machine
+
+	// TrustImage allows the image to name files outside its folder, such as a
+	// backing file; whoever made it chose their names.
+	TrustImage bool
 }
 
 // Host is a machine that can be read.
@@ -50,9 +54,6 @@ type FS interface {
 // ErrLocation means that a Location does not name exactly one machine.
 var ErrLocation = errors.New("name the machine by exactly one of root, image and ssh")
 
-// ErrUnsupported means that this version can't read a machine that way.
-var ErrUnsupported = errors.New("this version reads machines from a root folder alone: mount the disk and give its folder as root")
-
 // ErrNotRegular means that something else than a regular file stands where a
 // file is expected: a device, a pipe, a socket or a folder. It was not opened.
 var ErrNotRegular = errors.New("not a regular file")
@@ -73,10 +74,10 @@ func Open(ctx context.Context, l Location) (Host, error) {
 		return nil, ErrLocation
 	case l.Root != "":
 		return OpenRoot(l.Root)
-	case l.SSH != "":
-		return OpenSSH(ctx, l.SSH)
+	case l.Image != "":
+		return OpenImage(l.Image, l.TrustImage)
 	}
-	return nil, ErrUnsupported
+	return OpenSSH(ctx, l.SSH)
 }
 
 // ReadFile reads a regular file of at most limit bytes.

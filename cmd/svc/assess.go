@@ -15,7 +15,8 @@ import (
 // machineFlags name the machine that a command reads.
 func machineFlags(fs *flag.FlagSet, m *tools.Machine) {
 	fs.StringVar(&m.Root, "root", "", "root folder of the machine, such as a mounted disk")
-	fs.StringVar(&m.Image, "image", "", "disk image of the machine")
+	fs.StringVar(&m.Image, "image", "", "disk image of the machine, powered off: raw, qcow2, vmdk, vhd, vhdx or vdi")
+	fs.BoolVar(&m.TrustImage, "trust-image", false, "allow the image to name files outside its folder")
 	fs.StringVar(&m.SSH, "ssh", "", "ssh destination of the running machine: [user@]host[:port]")
 }
 
@@ -29,7 +30,7 @@ func (p *program) assessCommand() *ffcli.Command {
 		in.Detail = tools.Detail(s)
 		return nil
 	})
-	return p.command(fs, "svc assess --root DIR", "read a machine and say what it is",
+	return p.command(fs, "svc assess --root DIR | --image FILE | --ssh HOST", "read a machine and say what it is",
 		noArgs(func(ctx context.Context) error {
 			if in.Detail == "" {
 				in.Detail = tools.DetailFull

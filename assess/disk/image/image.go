@@ -22,7 +22,7 @@ import (
 )
 
 // ErrOutside means that an image names a file that is not in its folder.
-var ErrOutside = errors.New("it is outside the image's folder, and may be any file of this host: allow it only if you trust the image")
+var ErrOutside = errors.New("it is outside the image's folder: only an image that you trust may name such files (--trust-image)")
 
 // ErrNotDisk means that what was named is no file that could be a disk image.
 var ErrNotDisk = errors.New("not a disk image")

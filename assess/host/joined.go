@@ -1,0 +1,296 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"svc/assess/disk/inode"
+)
+
+// joined is the file systems of a disk image as the machine mounts them. It is
+// safe for concurrent use.
+type joined struct {
+	mounts map[string]mount // by the folder that each stands in; "." is the root
+
+	mu    sync.Mutex
+	known map[string]step
+}
+
+// mount is a file system, or a folder of it, that stands in a folder.
+type mount struct {
+	fs      inode.FS
+	dir     string // what stands there: "." or a folder
+	missing error  // why nothing can be read there
+}
+
+// step is what stands on the way to a file: a folder, or a symlink.
+type step struct{ target string }
+
+// maxKnown bounds what is remembered of the ways to files.
+const maxKnown = 16384
+
+// newJoined is one file system alone.
+func newJoined(root mount) *joined {
+	return &joined{mounts: map[string]mount{".": root}, known: map[string]step{}}
+}
+
+// add mounts a file system where the machine does.
+func (j *joined) add(at string, m mount) {
+	if full, info, err := j.resolve(at, true); err == nil && info.IsDir() {
+		at = full
+	}
+	j.mounts[at] = m
+	clear(j.known)
+}
+
+// place is a file in its file system.
+func (j *joined) place(full string) (m mount, inside string) {
+	at := full
+	for m, ok := j.mounts[at]; ; m, ok = j.mounts[at] {
+		switch {
+		case ok && at == ".":
+			return m, path.Join(m.dir, full)
+		case ok:
+			return m, path.Join(m.dir, strings.TrimPrefix(full, at))
+		}
+		at = path.Dir(at)
+	}
+}
+
+// lstat describes a file whose folders are no symlinks.
+func (j *joined) lstat(full string) (fs.FileInfo, error) {
+	m, inside := j.place(full)
+	if m.missing != nil {
+		return nil, m.missing
+	}
+	return m.fs.Lstat(inside)
+}
+
+// readLink gives the target of a symlink whose folders are none.
+func (j *joined) readLink(full string) (string, error) {
+	m, inside := j.place(full)
+	return m.fs.ReadLink(inside)
+}
+
+// As Linux has it.
+const (
+	maxLinks = 40
+	maxPath  = 4096
+)
+
+// resolve gives the file that name leads to: its path without symlinks, and its
+// description. The last element is followed where that is wanted.
+func (j *joined) resolve(name string, follow bool) (full string, info fs.FileInfo, err error) {
+	full = "."
+	rest := elements(name)
+	for links := 0; len(rest) > 0; {
+		next := path.Join(full, rest[0])
+		if rest = rest[1:]; next == ".." {
+			next = "."
+		}
+		var target string
+		if len(rest) > 0 {
+			target, err = j.pass(next)
+		} else if info, err = j.lstat(next); err == nil && follow && info.Mode()&fs.ModeSymlink != 0 {
+			target, err = j.readLink(next)
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		if target == "" {
+			full = next
+			continue
+		}
+		if links++; links > maxLinks || len(target) > maxPath {
+			return "", nil, syscall.ELOOP
+		}
+		if strings.HasPrefix(target, "/") {
+			full = "."
+		}
+		if rest, info = append(elements(target), rest...), nil; len(rest) > maxPath {
+			return "", nil, syscall.ENAMETOOLONG
+		}
+	}
+	if info == nil { // the name ends at the root, or at the folder where it was
+		info, err = j.lstat(full)
+	}
+	return full, info, err
+}
+
+// elements are the parts of a path that lead somewhere.
+func elements(name string) []string {
+	return slices.DeleteFunc(strings.Split(name, "/"), func(s string) bool { return s == "" || s == "." })
+}
+
+// pass gives where a file on the way to another leads: nowhere else where it is
+// a folder.
+func (j *joined) pass(full string) (target string, err error) {
+	j.mu.Lock()
+	s, ok := j.known[full]
+	j.mu.Unlock()
+	if ok {
+		return s.target, nil
+	}
+	info, err := j.lstat(full)
+	switch {
+	case err != nil:
+		return "", err
+	case info.Mode()&fs.ModeSymlink != 0:
+		if s.target, err = j.readLink(full); err != nil {
+			return "", err
+		}
+	case !info.IsDir():
+		return "", syscall.ENOTDIR
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.known) >= maxKnown {
+		clear(j.known)
+	}
+	j.known[full] = s
+	return s.target, nil
+}
+
+// find resolves a name that a caller gave.
+func (j *joined) find(op, name string, follow bool) (string, fs.FileInfo, error) {
+	if !fs.ValidPath(name) {
+		return "", nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	full, info, err := j.resolve(name, follow)
+	if err != nil {
+		return "", nil, imageError(op, name, err)
+	}
+	return full, imageInfo{info, path.Base(name)}, nil
+}
+
+// imageError names a file that is not there as Linux does.
+func imageError(op, name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = syscall.ENOENT
+	}
+	return pathError(op, name, err)
+}
+
+// Open opens a regular file.
+func (j *joined) Open(name string) (fs.File, error) {
+	full, info, err := j.find("open", name, true)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+	}
+	m, inside := j.place(full)
+	f, err := m.fs.Open(inside)
+	if err != nil {
+		return nil, imageError("open", name, err)
+	}
+	content, ok := f.(io.ReaderAt)
+	if !ok {
+		return nil, imageError("open", name, errors.ErrUnsupported)
+	}
+	return imageFile{io.NewSectionReader(content, 0, info.Size()), f, info}, nil
+}
+
+// imageFile is an open file of an image.
+type imageFile struct {
+	*io.SectionReader
+	file fs.File
+	info fs.FileInfo
+}
+
+func (f imageFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f imageFile) Close() error               { return f.file.Close() }
+
+// Stat describes what name leads to.
+func (j *joined) Stat(name string) (fs.FileInfo, error) {
+	_, info, err := j.find("stat", name, true)
+	return info, err
+}
+
+// Lstat describes name itself, a symlink too.
+func (j *joined) Lstat(name string) (fs.FileInfo, error) {
+	_, info, err := j.find("lstat", name, false)
+	return info, err
+}
+
+// ReadLink reads a symlink.
+func (j *joined) ReadLink(name string) (string, error) {
+	full, info, err := j.find("readlink", name, false)
+	if err != nil {
+		return "", err
+	}
+	if info.Mode()&fs.ModeSymlink == 0 {
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: syscall.EINVAL}
+	}
+	target, err := j.readLink(full)
+	if err != nil {
+		return "", imageError("readlink", name, err)
+	}
+	return target, nil
+}
+
+// ReadDir lists a folder, sorted by name.
+func (j *joined) ReadDir(name string) ([]fs.DirEntry, error) {
+	full, info, err := j.find("readdir", name, true)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: syscall.ENOTDIR}
+	}
+	m, inside := j.place(full)
+	listed, err := m.fs.ReadDir(inside)
+	if err != nil {
+		return nil, imageError("readdir", name, err)
+	}
+	if len(listed) > maxEntries {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: ErrTooBig}
+	}
+	entries := make([]fs.DirEntry, len(listed))
+	for i, e := range listed {
+		entries[i] = joinedEntry{e, j, path.Join(full, e.Name())}
+	}
+	return entries, nil
+}
+
+// joinedEntry is an entry of a folder.
+type joinedEntry struct {
+	fs.DirEntry
+	joined *joined
+	full   string
+}
+
+func (e joinedEntry) Info() (fs.FileInfo, error) { return e.joined.Lstat(e.full) }
+
+// imageInfo is a file's description with the owner as this package gives it,
+// under the name by which it was asked for.
+type imageInfo struct {
+	fs.FileInfo
+	name string
+}
+
+func (d imageInfo) Name() string { return d.name }
+
+func (d imageInfo) Sys() any {
+	s, ok := d.FileInfo.Sys().(inode.Stat)
+	if !ok {
+		return nil
+	}
+	return Ownership{s.UID, s.GID}
+}
+
+// elsewhere is why a folder can't be read whose file system is not on the image.
+type elsewhere struct{ device, why string }
+
+func (e elsewhere) Error() string { return fmt.Sprintf("it is on %s, which %s", e.device, e.why) }
+
+// Is makes it a file that is there but can't be read.
+func (e elsewhere) Is(target error) bool { return target == fs.ErrPermission }
