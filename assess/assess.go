@@ -52,7 +52,7 @@ type machine struct {
 
 // Assess reads the machine. On ErrCorrupt the assessment is there too.
 func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
-	m := &machine{fs: h.FS(), o: o, a: &Assessment{Schema: Schema}}
+	m := &machine{fs: watched{h.FS(), ctx}, o: o, a: &Assessment{Schema: Schema}}
 	if err := m.readSystem(); err != nil {
 		return nil, cmp.Or(host.Lost(h), err)
 	}
@@ -64,7 +64,7 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 		{"packages", m.readPackages},
 		{"package origins", m.readOrigins},
 		{"accounts", m.readAccounts},
-		{"services", m.readUnits},
+		{"services", m.readServices},
 		{"jobs", m.readCron},
 		{"configuration", m.readConfiguration},
 		{"mounts", m.readMounts},
@@ -77,14 +77,11 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 		{"findings", m.find},
 	}
 	for i, s := range steps {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("assessing: %w", err)
-		}
 		if o.Progress != nil {
 			o.Progress(s.what, i, len(steps))
 		}
 		s.read()
-		if err := host.Lost(h); err != nil {
+		if err := cmp.Or(ctx.Err(), host.Lost(h)); err != nil {
 			return nil, fmt.Errorf("assessing: %w", err)
 		}
 	}
@@ -190,7 +187,8 @@ func (m *machine) files(dir string) ([]string, error) {
 func (m *machine) order() {
 	a := m.a
 	slices.SortFunc(a.Packages, func(x, y Package) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Arch, y.Arch)) })
-	slices.SortFunc(a.Sources, func(x, y Source) int { return cmp.Or(cmp.Compare(x.What, y.What), cmp.Compare(x.Detail, y.Detail)) })
+	a.Sources = tidy(a.Sources)
+	slices.SortStableFunc(a.Facts, func(x, y Fact) int { return cmp.Or(cmp.Compare(x.Area, y.Area), cmp.Compare(x.Key, y.Key)) })
 	slices.SortStableFunc(a.Findings, func(x, y Finding) int {
 		return cmp.Or(compareBool(y.Inhibitor, x.Inhibitor), cmp.Compare(x.Severity.rank(), y.Severity.rank()), cmp.Compare(x.Key, y.Key))
 	})
@@ -201,7 +199,26 @@ func (m *machine) order() {
 	a.Packages, a.Origins, a.Services, a.Timers, a.Cron = list(a.Packages), list(a.Origins), list(a.Services), list(a.Timers), list(a.Cron)
 	a.Users, a.Groups, a.Configuration, a.Mounts = list(a.Users), list(a.Groups), list(a.Configuration), list(a.Mounts)
 	a.Networks, a.Sysctl, a.SSH, a.Firewalls = list(a.Networks), list(a.Sysctl), list(a.SSH), list(a.Firewalls)
+	a.Certificates, a.Runtimes, a.Software, a.Containers, a.Facts = list(a.Certificates), list(a.Runtimes), list(a.Software), list(a.Containers), list(a.Facts)
 	a.Databases, a.WebServers, a.Findings, a.Sources = list(a.Databases), list(a.WebServers), list(a.Findings), list(a.Sources)
+}
+
+// tidy sorts the sources. What can stand in several places is absent only where
+// it is in none of them.
+func tidy(sources []Source) (tidied []Source) {
+	there, absent := map[string]bool{}, map[string]bool{}
+	for _, s := range sources {
+		there[s.What] = there[s.What] || s.State != SourceAbsent
+	}
+	for _, s := range sources {
+		if s.State == SourceAbsent && (there[s.What] || absent[s.What]) {
+			continue
+		}
+		absent[s.What] = s.State == SourceAbsent
+		tidied = append(tidied, s)
+	}
+	slices.SortFunc(tidied, func(x, y Source) int { return cmp.Or(cmp.Compare(x.What, y.What), cmp.Compare(x.Detail, y.Detail)) })
+	return slices.Compact(tidied)
 }
 
 // list is s, but never nil.

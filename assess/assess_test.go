@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -332,4 +333,37 @@ func TestTemplatesAreNobodysWork(t *testing.T) {
 	is.True(config(a, "/etc/profile") == nil)
 	is.True(config(a, "/etc/hosts.allow") == nil)
 	is.True(config(a, "/etc/environment") != nil)
+}
+
+// TestAnAssessmentStopsAtOnce: its context ends while it reads.
+func TestAnAssessmentStopsAtOnce(t *testing.T) {
+	is := is.New(t)
+	h, err := host.OpenRoot(fixture)
+	is.NoErr(err)
+	defer h.Close()
+	var after int
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = Assess(ctx, h, Options{Now: today, Progress: func(what string, _, _ int) {
+		if what == "services" {
+			cancel()
+		}
+		if ctx.Err() != nil {
+			after++
+		}
+	}})
+	is.True(errors.Is(err, context.Canceled))
+	is.Equal(after, 1) // no step began after that
+	_, err = watched{h.FS(), ctx}.Open("etc/os-release")
+	is.Equal(err, context.Canceled) // and none reads on
+}
+
+// TestAClosedTableKeepsItsCommands: whoever may read the assessment might not
+// read the table.
+func TestAClosedTableKeepsItsCommands(t *testing.T) {
+	is := is.New(t)
+	dir := newMachine(t, map[string]string{"etc/cron.d/open": "1 2 * * * root /x\n", "etc/cron.d/closed": "1 2 * * * root /x --password=y\n"})
+	is.NoErr(os.Chmod(filepath.Join(dir, "etc/cron.d/closed"), 0o640))
+	a := mustAssess(t, dir)
+	is.Equal(a.Cron[0], CronJob{Schedule: "1 2 * * *", User: "root", Local: true, Hidden: true, Evidence: Evidence{"/etc/cron.d/closed", 1}})
+	is.Equal(a.Cron[1].Command, "/x")
 }

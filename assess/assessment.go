@@ -10,27 +10,32 @@ const Schema = "svc.assessment/v1"
 // Assessment is everything that was read of one machine. All lists are sorted
 // and never null, so that equal machines give equal bytes.
 type Assessment struct {
-	Schema        string       `json:"schema"`
-	Release       string       `json:"release"`     // slug: debian-11
-	Fingerprint   string       `json:"fingerprint"` // 64 hex; empty where there is no machine-id
-	System        System       `json:"system"`
-	Packages      []Package    `json:"packages"`
-	Origins       []Origin     `json:"origins"`
-	Services      []Unit       `json:"services"`
-	Timers        []Unit       `json:"timers"`
-	Cron          []CronJob    `json:"cron"`
-	Users         []User       `json:"users"`
-	Groups        []Group      `json:"groups"`
-	Configuration []ConfigFile `json:"configuration"`
-	Mounts        []Mount      `json:"mounts"`
-	Networks      []Network    `json:"networks"`
-	Sysctl        []Setting    `json:"sysctl"`
-	SSH           []Setting    `json:"ssh"`
-	Firewalls     []Firewall   `json:"firewalls"`
-	Databases     []Database   `json:"databases"`
-	WebServers    []WebServer  `json:"web_servers"`
-	Findings      []Finding    `json:"findings"`
-	Sources       []Source     `json:"sources"`
+	Schema        string        `json:"schema"`
+	Release       string        `json:"release"`     // slug: debian-11
+	Fingerprint   string        `json:"fingerprint"` // 64 hex; empty where there is no machine-id
+	System        System        `json:"system"`
+	Packages      []Package     `json:"packages"`
+	Origins       []Origin      `json:"origins"`
+	Services      []Unit        `json:"services"`
+	Timers        []Unit        `json:"timers"`
+	Cron          []CronJob     `json:"cron"`
+	Users         []User        `json:"users"`
+	Groups        []Group       `json:"groups"`
+	Configuration []ConfigFile  `json:"configuration"`
+	Mounts        []Mount       `json:"mounts"`
+	Networks      []Network     `json:"networks"`
+	Sysctl        []Setting     `json:"sysctl"`
+	SSH           []Setting     `json:"ssh"`
+	Firewalls     []Firewall    `json:"firewalls"`
+	Databases     []Database    `json:"databases"`
+	WebServers    []WebServer   `json:"web_servers"`
+	Certificates  []Certificate `json:"certificates"`
+	Runtimes      []Runtime     `json:"runtimes"`
+	Software      []Software    `json:"software"`
+	Containers    []Container   `json:"containers"`
+	Facts         []Fact        `json:"facts"`
+	Findings      []Finding     `json:"findings"`
+	Sources       []Source      `json:"sources"`
 }
 
 // System is the machine itself.
@@ -43,6 +48,7 @@ type System struct {
 	Hostname     string   `json:"hostname"`
 	TimeZone     string   `json:"time_zone"`
 	Locale       string   `json:"locale"`
+	Keyboard     string   `json:"keyboard"`
 	Kernels      []string `json:"kernels"` // installed kernel releases, newest last
 	InitSystem   string   `json:"init_system"`
 }
@@ -74,24 +80,28 @@ type Origin struct {
 	Evidence   Evidence `json:"evidence"`
 }
 
-// Unit is a systemd unit or an init script.
+// Unit is what an init system starts: a systemd unit, an init script, a job of
+// upstart, a service of inetd.
 type Unit struct {
-	Name     string   `json:"name"`
-	State    string   `json:"state"`   // enabled, disabled, masked, static
-	Local    bool     `json:"local"`   // written on this machine; no package owns it
-	Dropins  []string `json:"dropins"` // paths of local drop-ins
-	Package  string   `json:"package"` // that owns the unit, if any
-	Path     string   `json:"path"`    // of the unit file
-	Preset   bool     `json:"preset"`  // the state is the one its package sets by itself
-	Schedule string   `json:"schedule,omitempty"`
+	Name      string   `json:"name"`
+	Manager   string   `json:"manager"`   // systemd, sysv, upstart, openrc, xinetd, inetd
+	State     string   `json:"state"`     // enabled, disabled, masked, static, linked
+	Local     bool     `json:"local"`     // written on this machine; no package owns it
+	Dropins   []string `json:"dropins"`   // paths of local drop-ins and overrides
+	Package   string   `json:"package"`   // that owns the unit, if any
+	Path      string   `json:"path"`      // of the unit file
+	Preset    bool     `json:"preset"`    // the state is the one its package or the distribution sets by itself
+	Runlevels []string `json:"runlevels"` // in which it starts, where its manager has any
+	Schedule  string   `json:"schedule,omitempty"`
 }
 
 // CronJob is one line of a crontab, or one script of cron.daily and its like.
 type CronJob struct {
-	Schedule string   `json:"schedule"` // five fields, @daily, or the folder's period
+	Schedule string   `json:"schedule"` // five fields, @daily, the folder's period, or "at" and a time
 	User     string   `json:"user"`
-	Command  string   `json:"command"`
+	Command  string   `json:"command"` // empty where hidden
 	Local    bool     `json:"local"`
+	Hidden   bool     `json:"hidden"` // the job is closed to others, so its command is left out
 	Evidence Evidence `json:"evidence"`
 }
 
@@ -158,11 +168,17 @@ type Mount struct {
 // Network is a configured interface or connection.
 type Network struct {
 	Name      string   `json:"name"`
-	Manager   string   `json:"manager"` // ifupdown, systemd-networkd, netplan, NetworkManager
+	Manager   string   `json:"manager"` // ifupdown, systemd-networkd, netplan, NetworkManager, ifcfg, wicked, dhcpcd
+	Kind      string   `json:"kind"`    // ethernet, bond, bridge, vlan, …; empty where nothing says
 	Method    string   `json:"method"`  // static, dhcp, …
+	Auto      bool     `json:"auto"`    // comes up when the machine does
 	Addresses []string `json:"addresses"`
 	Gateway   string   `json:"gateway"`
+	Routes    []string `json:"routes"`  // "10.0.0.0/8 via 10.1.0.1", and rules as `ip rule` takes them
+	Members   []string `json:"members"` // of a bond or bridge; what a vlan stands on
+	Master    string   `json:"master"`  // the bond or bridge that it is a member of
 	DNS       []string `json:"dns"`
+	Search    []string `json:"search"` // domains
 	Evidence  Evidence `json:"evidence"`
 }
 
@@ -173,23 +189,34 @@ type Setting struct {
 	Evidence Evidence `json:"evidence"`
 }
 
+// Fact is a setting of the machine that has no list of its own. Its area says
+// what it is a setting of: selinux, apparmor, crypto-policy, dns, boot, ….
+type Fact struct {
+	Area     string   `json:"area"`
+	Key      string   `json:"key"`
+	Value    string   `json:"value"`
+	Evidence Evidence `json:"evidence"`
+}
+
 // Firewall is a firewall that is set up on the machine.
 type Firewall struct {
-	Kind     string   `json:"kind"` // nftables, iptables, ufw, firewalld
+	Kind     string   `json:"kind"` // nftables, iptables, ip6tables, ufw, firewalld, SuSEfirewall2, shorewall, csf
 	Enabled  bool     `json:"enabled"`
 	Rules    int      `json:"rules"`
+	Entries  []string `json:"entries"` // the rules in the firewall's own words; the first 200
 	Evidence Evidence `json:"evidence"`
 }
 
 // Database is a database cluster found on disk or an engine that is installed.
 type Database struct {
-	Engine    string   `json:"engine"` // postgresql, mariadb, mysql, redis, …
-	Version   string   `json:"version"`
-	Name      string   `json:"name"` // of the cluster
-	Directory string   `json:"directory"`
-	Port      int      `json:"port"` // 0 where unknown
-	Package   string   `json:"package"`
-	Evidence  Evidence `json:"evidence"`
+	Engine      string   `json:"engine"` // postgresql, mariadb, mysql, redis, …
+	Version     string   `json:"version"`
+	DataVersion string   `json:"data_version"` // what the data directory itself states; empty where it does not, or is closed
+	Name        string   `json:"name"`         // of the cluster
+	Directory   string   `json:"directory"`
+	Port        int      `json:"port"` // 0 where unknown
+	Package     string   `json:"package"`
+	Evidence    Evidence `json:"evidence"`
 }
 
 // WebServer is a web server and the sites it serves.
@@ -206,6 +233,50 @@ type Site struct {
 	Root     string   `json:"root"`
 	Listen   []string `json:"listen"`
 	TLS      bool     `json:"tls"`
+	Evidence Evidence `json:"evidence"`
+}
+
+// Certificate is an X.509 certificate that the machine has for itself or was
+// given; those that its distribution trusts are not among them.
+type Certificate struct {
+	Path       string     `json:"path"`
+	Subject    string     `json:"subject"`
+	Names      []string   `json:"names"` // that it is good for: host names and addresses
+	Issuer     string     `json:"issuer"`
+	NotBefore  string     `json:"not_before"` // 2026-11-21T00:00:00Z
+	NotAfter   string     `json:"not_after"`
+	SelfSigned bool       `json:"self_signed"`
+	Authority  bool       `json:"authority"` // may sign others
+	Key        string     `json:"key"`       // path of its private key, where one is found; never what is in it
+	UsedBy     []Evidence `json:"used_by"`   // configuration that names it
+}
+
+// Runtime is a language's runtime that is installed.
+type Runtime struct {
+	Language string   `json:"language"` // php, python, node, java, ruby, perl, go, dotnet
+	Version  string   `json:"version"`
+	Package  string   `json:"package"` // empty where it did not come as one
+	Path     string   `json:"path"`
+	Uses     []string `json:"uses"`    // ways it is run: php's SAPIs
+	Modules  []string `json:"modules"` // that packages or people added and that are on
+	Evidence Evidence `json:"evidence"`
+}
+
+// Software was installed past the package manager of the system.
+type Software struct {
+	Manager  string   `json:"manager"` // pip, npm, gem, cpan, cargo, snap, flatpak, venv, or files
+	Name     string   `json:"name"`
+	Version  string   `json:"version"`
+	Path     string   `json:"path"`
+	Evidence Evidence `json:"evidence"`
+}
+
+// Container is a thing of a container engine.
+type Container struct {
+	Engine   string   `json:"engine"` // docker, podman, lxc, …
+	Kind     string   `json:"kind"`   // container, image, volume, compose, unit
+	Name     string   `json:"name"`
+	Image    string   `json:"image"`
 	Evidence Evidence `json:"evidence"`
 }
 

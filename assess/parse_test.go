@@ -34,8 +34,9 @@ func TestParseNginx(t *testing.T) {
 
 func TestParseInterfaces(t *testing.T) {
 	is := is.New(t)
-	n := parseInterfaces("f", "auto lo\niface lo inet loopback\niface eth0 inet static\n address 10.0.0.2/24\n gateway 10.0.0.1\n dns-nameservers 1.1.1.1 9.9.9.9\n")
-	is.Equal(len(n), 1)
+	n, _ := parseInterfaces("f", "auto lo\niface lo inet loopback\niface eth0 inet static\n address 10.0.0.2/24\n gateway 10.0.0.1\n dns-nameservers 1.1.1.1 9.9.9.9\n")
+	is.Equal(len(n), 2)
+	n = n[1:]
 	is.Equal(n[0].DNS, []string{"1.1.1.1", "9.9.9.9"})
 }
 
@@ -50,15 +51,35 @@ var parsers = map[string]func(string){
 	"ini":         func(s string) { iniValues(s) },
 	"source":      func(s string) { parseSourceLine(s) },
 	"user":        func(s string) { parseUser(s) },
-	"firewall":    func(s string) { countRules(s) },
-	"listed":      func(s string) { eachListed([]byte(s), func(string) {}) },
-	"upstream":    func(s string) { upstream(s) },
+	"firewall": func(s string) {
+		nftRules(s)
+		savedRules(s)
+		ufwRules(s)
+		suseRules(s)
+		plainRules(s)
+		includes(s)
+	},
+	"zone":       func(s string) { _, _ = zoneEntries(s) },
+	"unit":       func(s string) { parseUnit(s) },
+	"preset":     func(s string) { parsePreset(s).enables("a@b.service") },
+	"init":       func(s string) { parseInitHeader(s) },
+	"upstart":    func(s string) { upstartState(s, ""); upstartLevels(s) },
+	"ifcfg":      func(s string) { parseIfcfg("a", s); parseSUSE("a", s); parseRoutes(s, "") },
+	"wicked":     func(s string) { parseWicked(s) },
+	"connection": func(s string) { parseConnection(s); parseNetworkd(s) },
+	"netplan":    func(s string) { _, _ = parseNetplan("f", s) },
+	"at":         func(s string) { parseAtName(s) },
+	"listed":     func(s string) { eachListed([]byte(s), func(string) {}) },
+	"upstream":   func(s string) { upstream(s) },
 }
 
 func FuzzParsers(f *testing.F) {
 	for _, seed := range []string{
 		"ID=debian\nX=\"a\\\"b\"", "*/5 * * * * root x", "iface a inet static\n address 1", "<VirtualHost *:80>\nServerName x\n</VirtualHost>\n</VirtualHost>\nServerName y",
 		"server { } } server{ listen 1;", "Port 22\n", "[a]\nb=c", "deb [ a=b c ] x y z", "a:b:1:2:c:d:e", "tcp dport 22 accept", "\n/etc/x\n/lib/systemd/system/y", "1:2-3+x",
+		"<zone><rule family=\"ipv4\"><accept/></rule></zone>", "[Install]\nWantedBy=a\n[Timer]\nOnCalendar=x", "enable a@.service b c\ndisable *", "# chkconfig: - 1 2\n# Default-Start: 2 3",
+		"start on (a\n and runlevel [23])\nscript\nend script\nmanual", "DEVICE=a\nIPADDR1=1\nNETMASK1=255.0.0.0\nADDRESS0=1", "<interface><name>a</name><static><address><local>1</local></address></static></interface>",
+		"[ipv4]\naddress1=1,2\nroute1=3,4\n[Route]\nGateway=1", "network: {ethernets: {a: {addresses: [b, {c: {}}], dhcp4: yes}}}", "a0000101c3a4e0", "include \"x\"\n ip { 1, 2 } accept",
 	} {
 		f.Add(seed)
 	}

@@ -99,8 +99,8 @@ func (m *machine) sshInclude(pattern string, depth int) {
 func (m *machine) glob(pattern string) (files []string) {
 	dir, base := path.Split(path.Clean(pattern))
 	names, err := m.files(strings.Trim(dir, "/"))
-	if err != nil {
-		return nil // an Include of nothing is fine with every server that has it
+	if stateOf(err) == SourceUnreadable { // to include nothing is fine with every server that has it
+		m.outcome("configuration.included", strings.Trim(dir, "/"), err)
 	}
 	for _, name := range names {
 		if ok, err := path.Match(base, name); ok && err == nil {
@@ -117,42 +117,4 @@ func (m *machine) sshd(key string) (Setting, bool) {
 		return Setting{}, false
 	}
 	return m.a.SSH[i], true
-}
-
-// firewalls are the files that hold rules, by kind of firewall.
-var firewalls = []struct{ kind, file, unit string }{
-	{"nftables", "etc/nftables.conf", "nftables.service"},
-	{"iptables", "etc/iptables/rules.v4", "netfilter-persistent.service"},
-	{"ufw", "etc/ufw/user.rules", "ufw.service"},
-	{"firewalld", "etc/firewalld/zones/public.xml", "firewalld.service"},
-}
-
-func (m *machine) readFirewalls() {
-	for _, f := range firewalls {
-		text, ok := m.text("firewall."+f.kind, f.file)
-		if !ok {
-			continue
-		}
-		enabled := slices.ContainsFunc(m.a.Services, func(u Unit) bool { return u.Name == f.unit && u.State == "enabled" })
-		rules := countRules(text)
-		if enabled || rules > 0 {
-			m.a.Firewalls = append(m.a.Firewalls, Firewall{f.kind, enabled, rules, Evidence{"/" + f.file, 0}})
-		}
-	}
-}
-
-// verdicts are the words by which a line of any of the firewalls is a rule.
-var verdicts = []string{" accept", " drop", " reject", "-j ACCEPT", "-j DROP", "-j REJECT", "<service ", "<port "}
-
-func countRules(text string) (n int) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(strings.TrimSpace(line), "#") || strings.Contains(line, "policy ") {
-			continue
-		}
-		if slices.ContainsFunc(verdicts, func(v string) bool { return strings.Contains(line, v) }) {
-			n++
-		}
-	}
-	return n
 }

@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ func (m *machine) readSystem() error {
 	}
 	m.a.System = System{
 		ID: info["ID"], VersionID: info["VERSION_ID"], Codename: info["VERSION_CODENAME"], Name: info["PRETTY_NAME"],
-		Hostname: firstLine(m.peek("etc/hostname")), TimeZone: m.timeZone(), Locale: m.locale(), Kernels: m.kernels(), InitSystem: m.initSystem(),
+		Hostname: m.hostname(), TimeZone: m.timeZone(), Locale: m.assigned(locales), Keyboard: m.assigned(keyboards), Kernels: m.kernels(), InitSystem: m.initSystem(),
 	}
 	m.a.Release = m.slug(info)
 	m.release, m.known = release.Lookup(m.a.Release)
@@ -84,23 +85,50 @@ func firstLine(s string) string {
 	return strings.TrimSpace(line)
 }
 
-// timeZone is where /etc/localtime points, else what /etc/timezone says.
+// timeZone is where /etc/localtime points, else what the family's own file says.
 func (m *machine) timeZone() string {
 	if target, err := m.fs.ReadLink("etc/localtime"); err == nil {
 		if _, zone, ok := strings.Cut(target, "zoneinfo/"); ok {
 			return zone
 		}
 	}
-	return firstLine(m.peek("etc/timezone"))
+	return cmp.Or(firstLine(m.peek("etc/timezone")), m.assigned(timeZones))
 }
 
-func (m *machine) locale() string {
-	for _, name := range []string{"etc/default/locale", "etc/locale.conf"} {
-		if lang := parseAssignments(m.peek(name))["LANG"]; lang != "" {
-			return lang
+// assignment is a variable in a file of a family.
+type assignment struct{ file, name string }
+
+var (
+	hostnames = []assignment{{"etc/sysconfig/network", "HOSTNAME"}, {"etc/conf.d/hostname", "hostname"}}
+	timeZones = []assignment{{"etc/sysconfig/clock", "ZONE"}, {"etc/sysconfig/clock", "TIMEZONE"}, {"etc/conf.d/clock", "TIMEZONE"}}
+	locales   = []assignment{
+		{"etc/default/locale", "LANG"},
+		{"etc/locale.conf", "LANG"},
+		{"etc/sysconfig/i18n", "LANG"},
+		{"etc/sysconfig/language", "RC_LANG"},
+		{"etc/profile.d/20locale.sh", "export LANG"},
+		{"etc/profile.d/locale.sh", "export LANG"},
+	}
+	keyboards = []assignment{
+		{"etc/vconsole.conf", "KEYMAP"},
+		{"etc/default/keyboard", "XKBLAYOUT"},
+		{"etc/sysconfig/keyboard", "KEYTABLE"},
+		{"etc/conf.d/loadkmap", "KEYMAP"},
+	}
+)
+
+// assigned is the first of the variables that has a value.
+func (m *machine) assigned(where []assignment) string {
+	for _, a := range where {
+		if value := parseAssignments(m.peek(a.file))[a.name]; value != "" {
+			return value
 		}
 	}
 	return ""
+}
+
+func (m *machine) hostname() string {
+	return cmp.Or(firstLine(m.peek("etc/hostname")), firstLine(m.peek("etc/HOSTNAME")), m.assigned(hostnames))
 }
 
 // kernels are the releases that have modules.
@@ -113,10 +141,20 @@ func (m *machine) kernels() []string {
 	return list(names)
 }
 
+// initSystems are init systems by what each one's machines have; a machine may
+// have what is left of an earlier one.
+var initSystems = []struct{ path, name string }{
+	{"usr/lib/systemd/systemd", managerSystemd},
+	{"lib/systemd/systemd", managerSystemd},
+	{"etc/init/rcS.conf", managerUpstart},
+	{"etc/init/rc-sysinit.conf", managerUpstart},
+	{"sbin/openrc", managerOpenRC},
+	{"usr/sbin/openrc", managerOpenRC},
+	{"etc/inittab", "sysvinit"},
+}
+
 func (m *machine) initSystem() string {
-	for _, s := range []struct{ path, name string }{
-		{"usr/lib/systemd/systemd", "systemd"}, {"lib/systemd/systemd", "systemd"}, {"sbin/openrc", "openrc"}, {"etc/inittab", "sysvinit"},
-	} {
+	for _, s := range initSystems {
 		if m.exists(s.path) {
 			return s.name
 		}

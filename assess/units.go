@@ -1,7 +1,6 @@
 package assess
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"maps"
@@ -18,10 +17,22 @@ var unitKinds = []string{".service", ".socket", ".timer", ".path", ".mount", ".a
 const (
 	localUnits  = "etc/systemd/system"
 	helperState = "var/lib/systemd/deb-systemd-helper-enabled"
+	maxUnit     = 1 << 20 // bytes of a unit file
 )
 
-// unitFolders are where packages put units, best first.
-var unitFolders = []string{"usr/lib/systemd/system", "lib/systemd/system"}
+// unitFolders are where units stand: of two of one name, that of the later
+// folder counts.
+var unitFolders = []unitFolder{
+	{"lib/systemd/system", false}, {"usr/lib/systemd/system", false}, {"usr/local/lib/systemd/system", true}, {localUnits, true},
+}
+
+type unitFolder struct {
+	dir   string
+	local bool // what stands there no package put there
+}
+
+// controlled is where `systemctl set-property` puts its drop-ins.
+const controlled = "etc/systemd/system.control"
 
 // unitFile is what a unit file says that matters here.
 type unitFile struct {
@@ -29,97 +40,187 @@ type unitFile struct {
 	schedule string
 }
 
-// readUnits lists what is enabled, and what was disabled, masked, written or
-// changed on the machine.
-func (m *machine) readUnits() {
-	entries, err := m.fs.ReadDir(localUnits)
-	m.outcome("units.systemd", localUnits, err)
-	units := map[string]*Unit{}
-	m.packagedUnits(units)
-	m.localUnits(units, entries)
-	enabled := m.links(localUnits, entries)
-	byPackage := m.enabledByPackages()
-	for _, name := range slices.Sorted(maps.Keys(units)) {
-		u := units[name]
-		if u.State != "masked" && enabled[name] {
-			u.State = "enabled"
-		}
-		ownState := "disabled"
-		if byPackage[name] || u.Package == "systemd" && u.State == "enabled" {
-			ownState = "enabled"
-		}
-		u.Preset = !u.Local && (u.State == ownState || u.State == "static")
-		// A unit that is off because its package leaves it off is no news.
-		if off := u.State == "static" || u.State == "disabled" && u.Preset; !off || u.Local || len(u.Dropins) > 0 {
-			m.addUnit(*u)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(enabled)) {
-		if units[name] == nil {
-			m.addInstance(name, units)
-		}
-	}
-	slices.SortFunc(m.a.Services, compareUnits)
-	slices.SortFunc(m.a.Timers, compareUnits)
-	m.initScripts(units)
+// units are systemd's units in the making.
+type units struct {
+	m       *machine
+	byName  map[string]*Unit
+	aliases map[string]string // other names of units, by links beside them
+	enabled map[string]bool   // what is started by name
+	masks   map[string]bool   // units that their packages mask
 }
 
-func compareUnits(a, b Unit) int { return cmp.Compare(a.Name, b.Name) }
+// systemd lists the units that are enabled, and those that were disabled,
+// masked, written or changed on the machine. It gives all that there are.
+func (m *machine) systemd() *units {
+	us := &units{m, map[string]*Unit{}, map[string]string{}, map[string]bool{}, map[string]bool{}}
+	for _, f := range unitFolders {
+		us.folder(f.dir, f.local)
+	}
+	us.dropinFolders(controlled)
+	us.wanted()
+	own := m.presets()
+	for _, name := range slices.Sorted(maps.Keys(us.byName)) {
+		u := us.byName[name]
+		if u.State != stateMasked && us.enabled[name] {
+			u.State = stateEnabled
+		}
+		u.Preset = !u.Local && (u.State == stateStatic || u.State == us.ownState(u, own))
+		m.addService(*u)
+	}
+	for _, name := range slices.Sorted(maps.Keys(us.enabled)) {
+		if us.byName[name] == nil {
+			us.addInstance(name, own)
+		}
+	}
+	return us
+}
 
-func (m *machine) addUnit(u Unit) {
-	u.Dropins = list(u.Dropins)
-	if strings.HasSuffix(u.Name, ".timer") {
-		m.a.Timers = append(m.a.Timers, u)
+// has reports whether systemd has a service of a name, so that it starts no
+// script of that name.
+func (us *units) has(service string) bool {
+	return us.byName[service] != nil || us.aliases[service] != ""
+}
+
+// ownState is the state in which packages or the distribution leave a unit.
+func (us *units) ownState(u *Unit, own func(*Unit) bool) string {
+	switch {
+	case us.masks[u.Name]:
+		return stateMasked
+	case own(u), ofSnap(u.Name) && u.State == stateEnabled:
+		return stateEnabled
+	}
+	return stateDisabled
+}
+
+// folder reads the units and drop-ins of a folder.
+func (us *units) folder(dir string, local bool) {
+	if strings.HasPrefix(dir, "lib/") && us.m.linksTo("lib", "usr/lib") {
+		return // the next folder is the same
+	}
+	entries, err := us.m.fs.ReadDir(dir)
+	if dir == localUnits || stateOf(err) == SourceUnreadable {
+		us.m.outcome("units.systemd", dir, err)
+	}
+	for _, e := range entries {
+		switch unit, dropins := strings.CutSuffix(e.Name(), ".d"); {
+		case e.IsDir() && dropins && local:
+			us.dropins(unit, path.Join(dir, e.Name()))
+		case !slices.Contains(unitKinds, path.Ext(e.Name())):
+		case e.Type().IsRegular():
+			us.add(dir, e.Name(), local)
+		case e.Type()&fs.ModeSymlink != 0:
+			us.link(dir, e.Name(), local)
+		}
+	}
+}
+
+// add takes a unit file. An empty one masks the unit.
+func (us *units) add(dir, name string, local bool) {
+	file := path.Join(dir, name)
+	content, empty := us.m.unitFile(file)
+	u := &Unit{Name: name, Manager: managerSystemd, State: stateStatic, Path: "/" + file, Package: us.m.owner(file), Schedule: content.schedule}
+	if u.Local = local && u.Package == ""; ofSnap(name) {
+		u.Local, u.Package = false, "snapd"
+	}
+	switch {
+	case empty:
+		us.mask(name, local)
+		return
+	case content.install:
+		u.State = stateDisabled
+	}
+	us.byName[name] = u
+}
+
+// ofSnap tells the units that snapd writes for its snaps, and writes again on
+// another machine.
+func ofSnap(unit string) bool {
+	return strings.HasPrefix(unit, "snap-") && strings.HasSuffix(unit, ".mount") || strings.HasPrefix(unit, "snap.")
+}
+
+// mask notes that a unit can't be started.
+func (us *units) mask(name string, local bool) {
+	u := us.byName[name]
+	if u == nil {
+		u = &Unit{Name: name, Manager: managerSystemd}
+		us.byName[name] = u
+	}
+	u.State = stateMasked
+	us.masks[name] = !local
+}
+
+// link takes a link to a unit: to nothing, to another name, or to a unit that
+// stands outside of systemd's folders.
+func (us *units) link(dir, name string, local bool) {
+	target, err := us.m.fs.ReadLink(path.Join(dir, name))
+	if err != nil {
+		us.m.source("units."+name, stateOf(err), err.Error())
 		return
 	}
-	m.a.Services = append(m.a.Services, u)
-}
-
-// packagedUnits reads the unit files that packages ship.
-func (m *machine) packagedUnits(units map[string]*Unit) {
-	for _, dir := range unitFolders {
-		entries, err := m.fs.ReadDir(dir)
-		if err != nil {
-			continue // a system has one of the two, or one is a link to the other
-		}
-		for _, e := range entries {
-			if units[e.Name()] != nil || !e.Type().IsRegular() || !slices.Contains(unitKinds, path.Ext(e.Name())) {
-				continue
-			}
-			file := path.Join(dir, e.Name())
-			content := m.unitFile(file)
-			u := &Unit{Name: e.Name(), State: "static", Path: "/" + file, Package: m.owner(file), Schedule: content.schedule}
-			if content.install {
-				u.State = "disabled"
-			}
-			units[e.Name()] = u
-		}
+	if !path.IsAbs(target) {
+		target = path.Join("/", dir, target)
+	}
+	target = path.Clean(target)
+	switch base := path.Base(target); {
+	case target == "/dev/null":
+		us.mask(name, local)
+	case base != name && !isInstance(name, base):
+		us.aliases[name] = base
+		us.enabled[base] = us.enabled[base] || local && name != "default.target"
+		us.defaultTarget(name, base, dir)
+	case slices.ContainsFunc(unitFolders, func(f unitFolder) bool { return path.Dir(target) == "/"+f.dir }):
+		// an old way to enable a unit; its own folder has it
+	default:
+		us.linked(name, target)
 	}
 }
 
-// owner is the package of a unit file: dpkg may know it by the path from
-// before /lib became a link.
-func (m *machine) owner(file string) string {
-	if pkg := m.dpkg.owned["/"+file]; pkg != "" {
-		return pkg
-	}
-	return m.dpkg.owned["/"+strings.TrimPrefix(file, "usr/")]
+// isInstance reports whether a name is that of a template's instance.
+func isInstance(name, template string) bool {
+	prefix, _, ok := strings.Cut(name, "@")
+	return ok && strings.HasPrefix(template, prefix+"@.")
 }
 
-func (m *machine) unitFile(name string) (u unitFile) {
-	b, err := host.ReadFile(m.fs, name, 1<<20)
+// linked takes a unit that `systemctl link` made known.
+func (us *units) linked(name, target string) {
+	u := &Unit{Name: name, Manager: managerSystemd, State: stateLinked, Path: target, Package: us.m.owner(target[1:])}
+	u.Local = u.Package == ""
+	if content, _ := us.m.unitFile(target[1:]); content.schedule != "" {
+		u.Schedule = content.schedule
+	}
+	us.byName[name] = u
+}
+
+// defaultTarget notes what the machine starts up to, where a person chose it.
+func (us *units) defaultTarget(name, target, dir string) {
+	if name == "default.target" && dir == localUnits {
+		us.m.fact("systemd", name, target, Evidence{"/" + path.Join(dir, name), 0})
+	}
+}
+
+// unitFile reads a unit file, and says whether it is there and empty.
+func (m *machine) unitFile(name string) (u unitFile, empty bool) {
+	b, err := host.ReadFile(m.fs, name, maxUnit)
 	if err != nil {
-		return u
+		m.source("units."+path.Base(name), stateOf(err), err.Error())
+		return u, false
 	}
+	return parseUnit(string(b)), len(b) == 0
+}
+
+// installKeys are the settings that say where a unit is enabled.
+var installKeys = []string{"WantedBy", "RequiredBy", "Also", "Alias"}
+
+func parseUnit(text string) (u unitFile) {
 	section := ""
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
 			section = line
 		}
 		key, _, _ := strings.Cut(line, "=")
 		switch {
-		case section == "[Install]" && slices.Contains([]string{"WantedBy", "RequiredBy", "Also", "Alias"}, strings.TrimSpace(key)):
+		case section == "[Install]" && slices.Contains(installKeys, strings.TrimSpace(key)):
 			u.install = true
 		case section == "[Timer]" && strings.HasPrefix(key, "On"):
 			u.schedule = strings.TrimPrefix(u.schedule+"; "+line, "; ")
@@ -128,50 +229,55 @@ func (m *machine) unitFile(name string) (u unitFile) {
 	return u
 }
 
-// localUnits reads units and drop-ins that were written on the machine, and
-// units that were masked.
-func (m *machine) localUnits(units map[string]*Unit, entries []fs.DirEntry) {
-	for _, e := range entries {
-		file := path.Join(localUnits, e.Name())
-		switch unit, dropins := strings.CutSuffix(e.Name(), ".d"); {
-		case e.IsDir() && dropins:
-			m.dropins(units, unit, file)
-		case e.Type().IsRegular() && slices.Contains(unitKinds, path.Ext(e.Name())):
-			content := m.unitFile(file)
-			u := &Unit{Name: e.Name(), State: "static", Local: true, Path: "/" + file, Schedule: content.schedule}
-			if content.install {
-				u.State = "disabled"
-			}
-			units[e.Name()] = u
-		case e.Type()&fs.ModeSymlink != 0 && m.linksTo(file, "/dev/null"):
-			u := units[e.Name()]
-			if u == nil {
-				u = &Unit{Name: e.Name()}
-				units[e.Name()] = u
-			}
-			u.State = "masked"
-		}
-	}
-}
-
 func (m *machine) linksTo(name, target string) bool {
 	got, err := m.fs.ReadLink(name)
 	return err == nil && got == target
 }
 
-func (m *machine) dropins(units map[string]*Unit, unit, dir string) {
-	names, err := m.files(dir)
-	if err != nil || !slices.Contains(unitKinds, path.Ext(unit)) {
+// dropinFolders reads the drop-ins of every unit below a folder.
+func (us *units) dropinFolders(dir string) {
+	names, _ := us.m.files(dir) // seldom there; what is closed to us is closed in the unit folder too
+	for _, name := range names {
+		if unit, ok := strings.CutSuffix(name, ".d"); ok {
+			us.dropins(unit, path.Join(dir, name))
+		}
+	}
+}
+
+// dropins adds the settings that people gave a unit beside its file.
+func (us *units) dropins(unit, dir string) {
+	names, err := us.m.files(dir)
+	if err != nil {
+		us.m.source("units."+unit+".d", stateOf(err), err.Error())
 		return
 	}
-	u := units[unit]
+	if !slices.Contains(unitKinds, path.Ext(unit)) {
+		return
+	}
+	u := us.byName[unit]
 	if u == nil {
-		u = &Unit{Name: unit, State: "static"}
-		units[unit] = u
+		u = &Unit{Name: unit, Manager: managerSystemd, State: stateStatic}
+		us.byName[unit] = u
 	}
 	for _, name := range names {
-		if file := "/" + path.Join(dir, name); strings.HasSuffix(name, ".conf") && m.owner(file[1:]) == "" {
-			u.Dropins = append(u.Dropins, file)
+		if file := path.Join(dir, name); strings.HasSuffix(name, ".conf") && us.m.owner(file) == "" {
+			u.Dropins = append(u.Dropins, "/"+file)
+		}
+	}
+}
+
+// wanted notes what the links of *.wants and *.requires start.
+func (us *units) wanted() {
+	for _, f := range unitFolders {
+		if !f.local {
+			continue // what packages link there can't be disabled: it is static
+		}
+		entries, _ := us.m.fs.ReadDir(f.dir) // noted where the units are read
+		for name := range us.m.links(f.dir, entries) {
+			if alias := us.aliases[name]; us.byName[name] == nil && alias != "" {
+				name = alias
+			}
+			us.enabled[name] = true
 		}
 	}
 }
@@ -194,8 +300,32 @@ func (m *machine) links(dir string, entries []fs.DirEntry) map[string]bool {
 	return enabled
 }
 
+// addInstance adds an enabled instance of a template, such as getty@tty1.
+func (us *units) addInstance(name string, own func(*Unit) bool) {
+	prefix, instance, ok := strings.Cut(name, "@")
+	template := us.byName[prefix+"@"+path.Ext(instance)]
+	if !ok || template == nil {
+		return
+	}
+	u := *template
+	u.Name, u.State = name, stateEnabled
+	u.Preset = !u.Local && own(&u)
+	us.m.addService(u)
+}
+
+// presets tells which units are on without a person's doing. Debian's packages
+// enable their units themselves, and a helper keeps book of it; the others'
+// distributions say by lists what is on.
+func (m *machine) presets() func(*Unit) bool {
+	if byPackage := m.enabledByPackages(); byPackage != nil {
+		return func(u *Unit) bool { return byPackage[u.Name] || u.Package == "systemd" && u.State == stateEnabled }
+	}
+	rules := m.presetRules()
+	return func(u *Unit) bool { return rules.enables(u.Name) }
+}
+
 // enabledByPackages are the units that Debian's packages enabled by
-// themselves: its helper keeps book of them.
+// themselves: its helper keeps book of them. It is nil where there is no helper.
 func (m *machine) enabledByPackages() map[string]bool {
 	entries, err := m.fs.ReadDir(helperState)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -205,28 +335,69 @@ func (m *machine) enabledByPackages() map[string]bool {
 	return m.links(helperState, entries)
 }
 
-// addInstance adds an enabled instance of a template, such as getty@tty1.
-func (m *machine) addInstance(name string, units map[string]*Unit) {
-	prefix, instance, ok := strings.Cut(name, "@")
-	template := units[prefix+"@"+path.Ext(instance)]
-	if !ok || template == nil {
-		return
-	}
-	u := *template
-	u.Name, u.State, u.Preset = name, "enabled", template.Package == "systemd"
-	m.addUnit(u)
+// presetFolders have the lists of presets: of two files of one name, that of
+// the earlier folder counts.
+var presetFolders = []string{"etc/systemd/system-preset", "usr/local/lib/systemd/system-preset", "usr/lib/systemd/system-preset", "lib/systemd/system-preset"}
+
+// presetRule says of the units that match whether they are on.
+type presetRule struct {
+	enable  bool
+	pattern string
 }
 
-// initScripts notes scripts of /etc/init.d that no package made and that no
-// unit replaces.
-func (m *machine) initScripts(units map[string]*Unit) {
-	names, err := m.files("etc/init.d")
-	m.outcome("units.init-scripts", "etc/init.d", err)
-	for _, name := range names {
-		file := "/etc/init.d/" + name
-		_, conf := m.dpkg.conffiles[file]
-		if !conf && m.dpkg.owned[file] == "" && units[name+".service"] == nil {
-			m.a.Services = append(m.a.Services, Unit{Name: name, State: "enabled", Local: true, Path: file, Dropins: []string{}})
+type presetRules []presetRule
+
+// presetRules are the rules of all lists in their order: by the files' names.
+func (m *machine) presetRules() (rules presetRules) {
+	files := map[string]string{}
+	for _, dir := range presetFolders {
+		names, err := m.files(dir)
+		if stateOf(err) == SourceUnreadable {
+			m.outcome("units.presets", dir, err)
+		}
+		for _, name := range names {
+			if files[name] == "" && strings.HasSuffix(name, ".preset") {
+				files[name] = path.Join(dir, name)
+			}
 		}
 	}
+	for _, name := range sortedKeys(files) {
+		if text, ok := m.text("units.presets", files[name]); ok {
+			rules = append(rules, parsePreset(text)...)
+		}
+	}
+	return rules
+}
+
+func parsePreset(text string) (rules presetRules) {
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) < 2 || f[0] != "enable" && f[0] != "disable" {
+			continue
+		}
+		if len(f) == 2 {
+			rules = append(rules, presetRule{f[0] == "enable", f[1]})
+		}
+		for _, instance := range f[2:] {
+			rules = append(rules, presetRule{f[0] == "enable", strings.Replace(f[1], "@.", "@"+instance+".", 1)})
+		}
+	}
+	return rules
+}
+
+// enables is the word of the first rule that matches; an instance goes by its
+// template. A machine without any rule leaves all off, for what one can tell.
+func (r presetRules) enables(unit string) bool {
+	template := unit
+	if prefix, instance, ok := strings.Cut(unit, "@"); ok {
+		template = prefix + "@" + path.Ext(instance)
+	}
+	for _, rule := range r {
+		byName, _ := path.Match(rule.pattern, unit) // a pattern that is none matches nothing
+		byTemplate, _ := path.Match(rule.pattern, template)
+		if byName || byTemplate {
+			return rule.enable
+		}
+	}
+	return len(r) > 0
 }

@@ -1,7 +1,10 @@
 package migration
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +12,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/backend/api/release"
 )
 
 // versioned are folders that carry the version of their software: settings in
@@ -27,26 +31,42 @@ const secretReason = "It is a secret, or others may not read it: it is carried o
 
 // configuration decides about every file that is not as a package made it.
 func configuration(in Input, where places) []Config {
-	files := []Config{}
+	files, there := []Config{}, map[string]bool{}
 	for _, f := range in.Assessment.Configuration {
-		files = append(files, decide(in, where, f))
+		files, there[f.Path] = append(files, decide(in, where, f)), true
 	}
 	for _, job := range in.Assessment.Cron {
-		if c, ok := crontab(job); ok && !slices.ContainsFunc(files, func(f Config) bool { return f.From == c.From }) {
-			files = append(files, c)
+		if c, ok := crontab(in, job); ok && !there[c.From] {
+			files, there[c.From] = append(files, c), true
 		}
 	}
 	slices.SortFunc(files, compareConfig)
 	return files
 }
 
+// tables are where the families keep users' own tables of jobs, and to whom
+// the tables belong there; an empty owner is the user.
+var tables = map[release.Family]table{
+	release.Debian: {"/var/spool/cron/crontabs", "", "crontab"},
+	release.Ubuntu: {"/var/spool/cron/crontabs", "", "crontab"},
+	release.SUSE:   {"/var/spool/cron/tabs", "root", "root"},
+	release.EL:     {"/var/spool/cron", "", "root"},
+	release.Fedora: {"/var/spool/cron", "", "root"},
+	release.Amazon: {"/var/spool/cron", "", "root"},
+	release.Alpine: {"/etc/crontabs", "root", "root"},
+}
+
+// table is where a family keeps users' own tables of jobs.
+type table struct{ dir, owner, group string }
+
 // crontab is a user's own table of jobs, which stands outside /etc.
-func crontab(job assess.CronJob) (Config, bool) {
-	file := job.Evidence.Path
-	if !strings.HasPrefix(file, "/var/spool/cron/crontabs/") {
+func crontab(in Input, job assess.CronJob) (Config, bool) {
+	file, to := job.Evidence.Path, tables[in.Target.Family]
+	isTable := slices.ContainsFunc(slices.Collect(maps.Values(tables)), func(t table) bool { return path.Dir(file) == t.dir })
+	if !isTable || job.Hidden || to.dir == "" {
 		return Config{}, false
 	}
-	return Config{From: file, To: file, Action: Copy, Reason: "The jobs of a user.", Mode: "0600", Owner: job.User, Group: "crontab"}, true
+	return Config{From: file, To: path.Join(to.dir, path.Base(file)), Action: Copy, Reason: "The jobs of a user.", Mode: "0600", Owner: cmp.Or(to.owner, job.User), Group: to.group}, true
 }
 
 func decide(in Input, where places, f assess.ConfigFile) Config {

@@ -210,6 +210,43 @@ func TestServices(t *testing.T) {
 	is.True(!byName["usual.service"].Apply)
 }
 
+func TestServicesOfOtherManagers(t *testing.T) {
+	is := is.New(t)
+	in := moved(t, assess.ConfigFile{Path: "/etc/hosts"})
+	in.Assessment.Services = []assess.Unit{
+		{Name: "httpd", Manager: "sysv", State: "enabled", Path: "/etc/rc.d/init.d/httpd"},
+		{Name: "own", Manager: "sysv", State: "enabled", Local: true, Path: "/etc/rc.d/init.d/own"},
+		{Name: "job", Manager: "upstart", State: "enabled", Local: true, Path: "/etc/init/job.conf"},
+		{Name: "agent.service", Manager: "systemd", State: "enabled", Local: true, Path: "/opt/agent/agent.service"},
+		{Name: "tftp", Manager: "xinetd", State: "enabled", Path: "/etc/xinetd.d/tftp"},
+	}
+	byName := map[string]Service{}
+	for _, s := range New(in).Services {
+		byName[s.Unit] = s
+	}
+	is.Equal(byName["httpd"].To, "httpd.service")
+	is.True(byName["httpd"].Apply)
+	is.True(byName["own"].Apply)
+	for _, name := range []string{"job", "agent.service", "tftp"} {
+		is.Equal(byName[name].To, "")
+		is.True(!byName[name].Apply)
+	}
+}
+
+// TestCrontabsOfEveryFamily: users' tables stand elsewhere on each.
+func TestCrontabsOfEveryFamily(t *testing.T) {
+	is := is.New(t)
+	in := moved(t, assess.ConfigFile{Path: "/etc/hosts"})
+	for _, file := range []string{"/var/spool/cron/anna", "/var/spool/cron/tabs/anna", "/var/spool/cron/crontabs/anna", "/etc/crontabs/anna"} {
+		c, ok := crontab(in, assess.CronJob{User: "anna", Command: "x", Evidence: assess.Evidence{Path: file, Line: 1}})
+		is.True(ok)
+		is.Equal(c.To, "/var/spool/cron/crontabs/anna")
+		is.Equal(c.Owner, "anna")
+	}
+	_, ok := crontab(in, assess.CronJob{User: "root", Command: "x", Evidence: assess.Evidence{Path: "/etc/cron.d/x", Line: 1}})
+	is.True(!ok)
+}
+
 func TestAccountsOfPeople(t *testing.T) {
 	is := is.New(t)
 	got := accounts(&assess.Assessment{

@@ -79,6 +79,16 @@ func (p places) link(f assess.ConfigFile) (at, leads string) {
 	return at, path.Join(path.Dir(f.Link), path.Base(moved))
 }
 
+// unit finds the relocation of a service: the index knows those that are no
+// units of systemd by the name that systemd would give them.
+func (p places) unit(u assess.Unit) (r api.Relocation, ok bool) {
+	if r, ok := p.units[u.Name]; ok {
+		return r, true
+	}
+	r, ok = p.units[u.Name+".service"]
+	return r, ok
+}
+
 // gone reports whether a package has nothing on the target that could surely
 // take its configuration.
 func (p places) gone(pkg string) bool {

@@ -3,7 +3,9 @@ package migration
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"svc/assess"
 	"svc/backend/api"
@@ -21,16 +23,23 @@ func services(in Input, where places) []Service {
 
 func service(in Input, where places, u assess.Unit) Service {
 	s := Service{Unit: u.Name, To: u.Name, State: u.State, Local: u.Local}
-	r, moved := where.units[u.Name]
+	if !u.Local && path.Ext(u.Name) == "" {
+		s.To = u.Name + ".service" // a script or job: systemd would call it so
+	}
+	r, moved := where.unit(u)
 	if moved && r.Action != api.ActionDrop && r.To != nil {
 		s.To = *r.To
 	}
 	switch {
+	case u.Local && !carried(u):
+		s.To, s.Reason = "", fmt.Sprintf("%s is not carried over: install what it belongs to, or write a unit for it.", u.Path)
 	case u.Local && u.State == "static":
 		s.Reason = "It was written on the source; something else starts it."
 	case u.Local:
 		s.Apply, s.Reason = true, "It was written on the source."
-	case moved && s.To == u.Name && r.To == nil:
+	case u.Manager == "xinetd", u.Manager == "inetd":
+		s.To, s.Reason = "", "It is started by inetd: set it up on the target by hand."
+	case moved && r.To == nil:
 		s.To, s.Reason = "", fmt.Sprintf("%s does not have this unit.", in.Target.Slug)
 	case where.gone(u.Package):
 		s.To, s.Reason = "", fmt.Sprintf("Its package %s has no sure counterpart in %s.", u.Package, in.Target.Slug)
@@ -40,4 +49,14 @@ func service(in Input, where places, u assess.Unit) Service {
 		s.Apply, s.Reason = true, "It was set so on the source."
 	}
 	return s
+}
+
+// carried reports whether the role brings a unit that was written on the
+// source, and the target's systemd starts it.
+func carried(u assess.Unit) bool {
+	switch {
+	case u.Manager == "systemd", u.Manager == "":
+		return u.Path == "" || strings.HasPrefix(u.Path, "/etc/")
+	}
+	return u.Manager == "sysv" && strings.Contains(u.Path, "/init.d/")
 }

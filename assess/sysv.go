@@ -1,0 +1,182 @@
+package assess
+
+import (
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// scriptFolders are where the scripts stand; one may be a link to the other.
+var scriptFolders = []string{"etc/rc.d/init.d", "etc/init.d"}
+
+// levelFolders are where the links of runlevels stand.
+var levelFolders = []string{"etc/rc.d", "etc/init.d", "etc"}
+
+// levels are the runlevels by the names of their folders; S and boot are what
+// runs before any of them.
+var levels = []struct{ level, dir string }{
+	{"0", "rc0.d"}, {"1", "rc1.d"}, {"2", "rc2.d"}, {"3", "rc3.d"}, {"4", "rc4.d"}, {"5", "rc5.d"}, {"6", "rc6.d"}, {"S", "rcS.d"}, {"B", "boot.d"},
+}
+
+// noScripts stand beside init scripts and are none.
+var noScripts = []string{"functions", "README", "rc", "rcS", "rcS.d", "skeleton", "skeleton.compat", "halt", "single", "reboot", "killall", "killprocs", "functions.sh", "boot", "boot.local", "after.local", "before.local", "halt.local"}
+
+// maxHeader bounds what is read of a script: its header stands at its top.
+const maxHeader = 8 << 10
+
+// initScripts lists the scripts that start, and those that people wrote or
+// switched. Of a script that a unit replaces nothing is said.
+func (m *machine) initScripts(native *units) {
+	dir := scriptFolders[0]
+	entries, err := m.fs.ReadDir(dir)
+	if err != nil {
+		dir = scriptFolders[1]
+		entries, err = m.fs.ReadDir(dir)
+	}
+	m.outcome("units.init-scripts", dir, err)
+	if m.a.System.InitSystem == managerOpenRC {
+		return // the folder is the same, the scripts are OpenRC's
+	}
+	links, active := m.levelLinks(), m.activeLevels()
+	for _, e := range entries {
+		name := e.Name()
+		isScript := !e.IsDir() && !strings.HasPrefix(name, ".") && !slices.Contains(noScripts, name) && !leftover(name)
+		if isScript && !native.has(strings.TrimSuffix(name, ".sh")+".service") {
+			m.initScript(path.Join(dir, name), links[name], active)
+		}
+	}
+}
+
+// leftovers are the ends of names that package managers and editors leave.
+var leftovers = []string{"~", ".bak", ".orig", ".old", ".swp", ".dpkg-old", ".dpkg-new", ".dpkg-dist", ".dpkg-bak", ".dpkg-tmp", ".ucf-dist", ".ucf-old", ".rpmsave", ".rpmnew", ".rpmorig"}
+
+func leftover(name string) bool {
+	return slices.ContainsFunc(leftovers, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// initScript adds a script.
+func (m *machine) initScript(file string, runlevels, active []string) {
+	u := Unit{Name: path.Base(file), Manager: managerSysV, State: stateDisabled, Path: "/" + file, Package: m.scriptOwner(file), Runlevels: runlevels}
+	if overlap(runlevels, active) {
+		u.State = stateEnabled
+	}
+	head, err := m.head(file, maxHeader)
+	if err != nil {
+		m.source("units.init-scripts."+u.Name, stateOf(err), err.Error())
+	}
+	own, isService := parseInitHeader(string(head))
+	u.Local = u.Package == ""
+	u.Preset = !u.Local && overlap(own, active) == (u.State == stateEnabled)
+	if isService || u.Local || len(runlevels) > 0 {
+		m.addService(u)
+	}
+}
+
+// scriptOwner is the package of a script, by either of its paths.
+func (m *machine) scriptOwner(file string) string {
+	if pkg := m.owner(file); pkg != "" {
+		return pkg
+	}
+	return m.owner(path.Join(scriptFolders[1], path.Base(file)))
+}
+
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
+}
+
+// head reads the first bytes of a file.
+func (m *machine) head(name string, n int64) ([]byte, error) {
+	f, err := m.fs.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, n))
+}
+
+// parseInitHeader is the runlevels in which a script's header wants it started,
+// as chkconfig or the LSB write them, and whether there is a header.
+func parseInitHeader(text string) (start []string, ok bool) {
+	for line := range strings.Lines(text) {
+		comment, isComment := strings.CutPrefix(strings.TrimSpace(line), "#")
+		key, value, hasValue := strings.Cut(strings.TrimSpace(comment), ":")
+		f := strings.Fields(value)
+		switch {
+		case !isComment || !hasValue:
+		case key == "chkconfig":
+			if len(f) > 0 && f[0] != "-" {
+				start = strings.Split(f[0], "")
+			}
+			return start, true
+		case key == "Provides":
+			ok = true
+		case key == "Default-Start":
+			start, ok = f, true
+		}
+	}
+	return start, ok
+}
+
+// levelLinks are the runlevels in which each script is started.
+func (m *machine) levelLinks() map[string][]string {
+	links := map[string][]string{}
+	i := slices.IndexFunc(levelFolders, func(dir string) bool { return m.exists(path.Join(dir, "rc3.d")) })
+	if i < 0 {
+		return links
+	}
+	for _, l := range levels {
+		dir := path.Join(levelFolders[i], l.dir)
+		names, err := m.files(dir)
+		if stateOf(err) == SourceUnreadable {
+			m.outcome("units.runlevels", dir, err)
+		}
+		for _, name := range names {
+			if script, ok := strings.CutPrefix(name, "S"); ok && digits(script) > 0 {
+				script = script[digits(script):]
+				links[script] = append(links[script], l.level)
+			}
+		}
+	}
+	return links
+}
+
+var (
+	initDefault  = regexp.MustCompile(`(?m)^[^#:\n]*:([0-9])[0-9]*:initdefault:`)
+	defaultLevel = regexp.MustCompile(`(?m)^\s*env\s+DEFAULT_RUNLEVEL=([0-9])`)
+)
+
+// activeLevels are the runlevels that a machine goes through when it comes up:
+// under systemd those that its targets stand for, else the default one.
+func (m *machine) activeLevels() []string {
+	if m.hasSystemd() {
+		return []string{"2", "3", "4", "5"}
+	}
+	level := "2"
+	if f := defaultLevel.FindStringSubmatch(m.peek("etc/init/rc-sysinit.conf")); f != nil {
+		level = f[1]
+	}
+	text, err := m.readSmall("etc/inittab")
+	if f := initDefault.FindStringSubmatch(string(text)); f != nil {
+		level = f[1]
+		m.fact("runlevel", "default", level, Evidence{"/etc/inittab", 0})
+	}
+	if stateOf(err) == SourceUnreadable {
+		m.outcome("units.inittab", "etc/inittab", err)
+	}
+	return []string{level, "S", "B"}
+}
+
+// usualInittab are the programs that init starts on every system.
+var usualInittab = regexp.MustCompile(`/etc/(init\.d|rc\.d)/|getty|/sbin/shutdown|/sbin/sulogin|/sbin/openrc|powerf|/etc/rc\b|prefdm`)
+
+// inittab lists what people let init start by itself.
+func (m *machine) inittab() {
+	for _, s := range parseSettings("/etc/inittab", m.peek("etc/inittab"), ":") {
+		f := strings.SplitN(s.Value, ":", 3)
+		if len(f) == 3 && (f[1] == "respawn" || f[1] == "once" || f[1] == "boot") && !usualInittab.MatchString(f[2]) {
+			m.addService(Unit{Name: s.Key, Manager: managerSysV, State: stateEnabled, Local: true, Path: "/etc/inittab", Runlevels: strings.Split(f[0], "")})
+		}
+	}
+}
