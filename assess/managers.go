@@ -1,0 +1,123 @@
+package assess
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"svc/assess/host"
+	"svc/backend/api/release"
+)
+
+// manager is a package manager.
+type manager struct {
+	name     string   // its source is packages.NAME
+	database []string // where its database is; a machine has one of these
+	// read lists the packages and what belongs to whom. What stands before a
+	// fault is kept.
+	read func(*machine) error
+}
+
+// managers are those whose databases svc reads.
+var managers = []manager{
+	{"dpkg", []string{"var/lib/dpkg/status"}, (*machine).readDpkg},
+	{"rpm", rpmDatabases, (*machine).readRPM},
+}
+
+// managerOf says which manager a family of systems has.
+var managerOf = map[release.Family]string{
+	release.Debian: "dpkg", release.Ubuntu: "dpkg", release.EL: "rpm", release.SUSE: "rpm", release.Amazon: "rpm", release.Fedora: "rpm",
+}
+
+// managerOfID is the same for systems of no known release, by the ID and the
+// ID_LIKE of os-release.
+var managerOfID = map[string]string{
+	"debian": "dpkg", "ubuntu": "dpkg", "rhel": "rpm", "fedora": "rpm", "centos": "rpm", "suse": "rpm", "opensuse": "rpm", "sles": "rpm",
+	"almalinux": "rpm", "rocky": "rpm", "ol": "rpm", "amzn": "rpm", "mariner": "rpm", "azurelinux": "rpm", "photon": "rpm", "openEuler": "rpm", "mageia": "rpm",
+}
+
+// readPackages reads the database of the machine's own package manager.
+func (m *machine) readPackages() {
+	own := m.ownManager()
+	m.dpkg = dpkg{source: "packages." + own.name, database: "/" + own.database[0], conffiles: map[string]conffile{}, owned: map[string]string{}, named: map[string]bool{}}
+	err := own.read(m)
+	m.outcome(m.dpkg.source, m.dpkg.database[1:], err)
+	m.a.System.Architecture = m.architecture()
+}
+
+// ownManager is the manager that the machine's system comes with; where nothing
+// says which, one whose database is there.
+func (m *machine) ownManager() manager {
+	name := managerOf[m.release.Family]
+	for _, id := range m.ids {
+		if name == "" {
+			name = managerOfID[id]
+		}
+	}
+	i := slices.IndexFunc(managers, func(o manager) bool { return o.name == name || name == "" && m.databaseOf(o) != "" })
+	return managers[max(i, 0)]
+}
+
+// databaseOf is where a manager's database is, or "".
+func (m *machine) databaseOf(o manager) string {
+	i := slices.IndexFunc(o.database, m.exists)
+	if i < 0 {
+		return ""
+	}
+	return o.database[i]
+}
+
+// architecture is that of most packages, where dpkg's own note is missing.
+func (m *machine) architecture() string {
+	if m.dpkg.arch != "" {
+		return m.dpkg.arch
+	}
+	count, best := map[string]int{}, ""
+	for _, p := range m.a.Packages {
+		if !anyArch(p.Arch) {
+			count[p.Arch]++
+		}
+	}
+	for arch, n := range count {
+		if n > count[best] || n == count[best] && arch < best {
+			best = arch
+		}
+	}
+	return best
+}
+
+// anyArch reports whether packages of the architecture run on all.
+func anyArch(arch string) bool { return arch == "all" || arch == "noarch" || arch == "" }
+
+// maxCopied bounds a file that is copied to memory, because it can't be read at
+// a place.
+const maxCopied = 256 << 20
+
+// openAt opens a file to be read at places: through itself where it can do
+// that, else from a copy in memory.
+func (m *machine) openAt(name string) (at io.ReaderAt, size int64, closer io.Closer, err error) {
+	f, err := m.fs.Open(name)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, nil, errors.Join(err, f.Close())
+	}
+	if at, ok := f.(io.ReaderAt); ok {
+		if _, err := at.ReadAt(make([]byte, 1), 0); !errors.Is(err, errors.ErrUnsupported) {
+			return at, info.Size(), f, nil
+		}
+	}
+	if info.Size() > maxCopied {
+		return nil, 0, nil, errors.Join(&fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("%w: over %d bytes", host.ErrTooBig, maxCopied)}, f.Close())
+	}
+	b := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil, 0, nil, errors.Join(err, f.Close())
+	}
+	return bytes.NewReader(b), info.Size(), f, nil
+}

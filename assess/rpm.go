@@ -1,0 +1,210 @@
+package assess
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc/assess/packages/rpm"
+)
+
+// rpmDatabases are where rpm keeps its database, in each of its forms, the
+// newest form first: an old one may be left beside it.
+var rpmDatabases = []string{
+	"var/lib/rpm/rpmdb.sqlite", "usr/lib/sysimage/rpm/rpmdb.sqlite", "usr/share/rpm/rpmdb.sqlite",
+	"var/lib/rpm/Packages.db", "usr/lib/sysimage/rpm/Packages.db", "usr/share/rpm/Packages.db",
+	"var/lib/rpm/Packages", "usr/lib/sysimage/rpm/Packages", "usr/share/rpm/Packages",
+}
+
+// readRPM reads rpm's database: the first that has packages. Tools that expect
+// another form leave empty ones.
+func (m *machine) readRPM() error {
+	failed := fmt.Errorf("no database of rpm: %w", fs.ErrNotExist)
+	for _, name := range rpmDatabases {
+		err := m.readRPMDatabase(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		m.dpkg.database = "/" + name
+		if len(m.a.Packages) > 0 || err != nil {
+			return err
+		}
+		failed = fmt.Errorf("/%s has no packages", name)
+	}
+	return failed
+}
+
+// readRPMDatabase reads one database file with what is beside it.
+func (m *machine) readRPMDatabase(name string) error {
+	file, size, closer, err := m.openAt(name)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	d := rpm.Database{File: file, Size: size}
+	log, logSize, closer, err := m.openAt(name + "-wal")
+	switch {
+	case err == nil:
+		defer closer.Close()
+		d.Log, d.LogSize = log, logSize
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the newest packages stand in a log: %w", err)
+	}
+	var faults rpm.Faults
+	faults.Add(d.Each(func(p *rpm.Package) {
+		if p.Name != "gpg-pubkey" { // a key that was imported
+			faults.Add(m.addRPM(p))
+		}
+	}))
+	if err := faults.Err(); err != nil {
+		return fmt.Errorf("/%s, of which %d packages were read: %w", name, len(m.a.Packages), err)
+	}
+	return nil
+}
+
+// addRPM takes one package.
+func (m *machine) addRPM(p *rpm.Package) error {
+	pkg := Package{
+		Name: p.Name, Version: evr(p), Arch: p.Arch, Section: p.Group, Origin: p.Vendor, Maintainer: p.Packager,
+		Module: stream(p.Module), InstalledAt: p.Installed, Manual: true,
+	}
+	pkg.Source, pkg.SourceVersion = sourceOf(p)
+	m.a.Packages = append(m.a.Packages, pkg)
+	return m.addRPMFiles(p)
+}
+
+// evr is a package's version as people write it.
+func evr(p *rpm.Package) string {
+	v := p.Version + "-" + p.Release
+	if p.Epoch != 0 {
+		v = strconv.Itoa(p.Epoch) + ":" + v
+	}
+	return v
+}
+
+// stream is a module's name and stream, of the label name:stream:version:context.
+func stream(label string) string {
+	name, rest, _ := strings.Cut(label, ":")
+	stream, _, _ := strings.Cut(rest, ":")
+	if stream == "" {
+		return name
+	}
+	return name + ":" + stream
+}
+
+// sourceOf takes apart the name of a source package's file,
+// name-version-release.src.rpm; it says no epoch.
+func sourceOf(p *rpm.Package) (name, version string) {
+	rest := strings.TrimSuffix(strings.TrimSuffix(p.SourceRPM, ".rpm"), ".src")
+	rest = strings.TrimSuffix(rest, ".nosrc")
+	i := strings.LastIndexByte(rest, '-')
+	if j := strings.LastIndexByte(rest[:max(i, 0)], '-'); j > 0 {
+		return rest[:j], rest[j+1:]
+	}
+	return p.Name, p.Version + "-" + p.Release
+}
+
+// maxOwned bounds the paths that are kept of all packages.
+const maxOwned = 500_000
+
+// addRPMFiles notes what the package owns in the listed folders, and how its
+// files of /etc looked.
+func (m *machine) addRPMFiles(p *rpm.Package) error {
+	configs := map[int]string{}
+	err := p.Paths(inListed, func(i int, file string) {
+		if !fs.ValidPath(strings.TrimPrefix(file, "/")) || len(m.dpkg.owned) >= maxOwned {
+			return
+		}
+		file = m.realPath(file)
+		if old, taken := m.dpkg.owned[file]; !taken || p.Name < old { // whichever is read first
+			m.dpkg.owned[file] = p.Name
+		}
+		if strings.HasPrefix(file, "/etc/") {
+			configs[i] = file
+		}
+	})
+	if err != nil || len(configs) == 0 {
+		return err
+	}
+	files, err := p.Files(configs)
+	for _, f := range files {
+		m.addRPMFile(p.Name, f)
+	}
+	return err
+}
+
+// addRPMFile notes how a file of /etc looked when its package was installed. As
+// `rpm -V` does, it leaves out what the package says not to compare: but of a
+// configuration file everybody wants to know. A ghost is named by the package,
+// and made on the machine.
+func (m *machine) addRPMFile(pkg string, f rpm.File) {
+	config, old := f.Flags&rpm.Config != 0, m.dpkg.conffiles[f.Path]
+	switch {
+	case f.Absent || f.Shared:
+		return
+	case f.Flags&rpm.Ghost != 0:
+		if config {
+			delete(m.dpkg.owned, f.Path)
+		}
+		return
+	case f.Link != "" && (config || f.Verify&rpm.VerifyLink != 0), f.Digest != "" && (config || f.Verify&rpm.VerifyDigest != 0):
+	default:
+		return
+	}
+	c := conffile{pkg: m.dpkg.owned[f.Path], hash: f.Hash, digests: old.digests, link: f.Link, obsolete: f.Flags&rpm.MissingOK != 0 || !config}
+	if f.Digest != "" && !slices.Contains(c.digests, f.Digest) {
+		c.digests = append(c.digests, f.Digest)
+	}
+	c.pkg = cmp.Or(c.pkg, pkg)
+	m.dpkg.conffiles[f.Path] = c
+}
+
+// inListed reports whether files in the folder have owners that matter.
+func inListed(dir []byte) bool {
+	return slices.ContainsFunc(listed, func(prefix []byte) bool { return bytes.HasPrefix(dir, prefix[1:]) })
+}
+
+// realPath is the path of a file of which a folder right in /etc may be a link
+// to another: packages also have files in /etc/init.d, which is /etc/rc.d/init.d.
+func (m *machine) realPath(file string) string {
+	rest, ok := strings.CutPrefix(file, "/etc/")
+	top, below, nested := strings.Cut(rest, "/")
+	if !ok || !nested {
+		return file
+	}
+	if m.dpkg.links == nil {
+		m.dpkg.links = m.linksInEtc()
+	}
+	if target := m.dpkg.links[top]; target != "" {
+		return path.Join(target, below)
+	}
+	return file
+}
+
+// linksInEtc are the links right in /etc that lead to places below it.
+func (m *machine) linksInEtc() map[string]string {
+	links := map[string]string{}
+	entries, _ := m.fs.ReadDir("etc") // its state is noted where the configuration is read
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink == 0 {
+			continue
+		}
+		target, err := m.fs.ReadLink(path.Join("etc", e.Name()))
+		if err != nil {
+			continue
+		}
+		if !path.IsAbs(target) {
+			target = path.Join("/etc", target)
+		}
+		if strings.HasPrefix(target, "/etc/") {
+			links[e.Name()] = target
+		}
+	}
+	return links
+}
