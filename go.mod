@@ -3,6 +3,7 @@ module svc
 go 1.26.0
 
 require (
+	github.com/anchore/go-rpmdb v0.2.0
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/cyphar/filepath-securejoin v0.7.0
 	github.com/getkin/kin-openapi v0.152.0
@@ -36,7 +37,6 @@ require (
 	cyphar.com/go-pathrs v0.2.5 // indirect
 	github.com/VividCortex/ewma v1.2.0 // indirect
 	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
-	github.com/anchore/go-rpmdb v0.2.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/danieljoos/wincred v1.2.3 // indirect

@@ -41,7 +41,8 @@ type machine struct {
 	o        Options
 	a        *Assessment
 	release  release.Release
-	known    bool // release is in the table
+	known    bool     // release is in the table
+	ids      []string // ID and ID_LIKE of os-release
 	dpkg     dpkg
 	users    map[int]string
 	groups   map[int]string
@@ -92,7 +93,7 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 // corrupt is the error of a package database that could not be read whole.
 func (m *machine) corrupt() error {
 	for _, s := range m.a.Sources {
-		if s.State != SourceOK && s.What == dpkgSource {
+		if s.State != SourceOK && s.What == m.dpkg.source {
 			return fmt.Errorf("%w: %s", ErrCorrupt, reason(s))
 		}
 	}
@@ -102,7 +103,7 @@ func (m *machine) corrupt() error {
 // reason says why the package database could not be read.
 func reason(s Source) string {
 	if s.State == SourceAbsent {
-		return s.Detail + " is not there, and this version reads the databases of dpkg alone"
+		return s.Detail + " is not there"
 	}
 	return s.Detail
 }
@@ -186,7 +187,9 @@ func (m *machine) files(dir string) ([]string, error) {
 // list null.
 func (m *machine) order() {
 	a := m.a
-	slices.SortFunc(a.Packages, func(x, y Package) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Arch, y.Arch)) })
+	slices.SortFunc(a.Packages, func(x, y Package) int {
+		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Arch, y.Arch), compareNatural(x.Version, y.Version))
+	})
 	a.Sources = tidy(a.Sources)
 	slices.SortStableFunc(a.Facts, func(x, y Fact) int { return cmp.Or(cmp.Compare(x.Area, y.Area), cmp.Compare(x.Key, y.Key)) })
 	slices.SortStableFunc(a.Findings, func(x, y Finding) int {

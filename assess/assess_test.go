@@ -31,18 +31,24 @@ const (
 // newMachine writes a root with these files; a nil content leaves one out.
 func newMachine(t *testing.T, files map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
 	all := map[string]string{"etc/os-release": osRelease, "etc/machine-id": testID, "var/lib/dpkg/status": status, "etc/bash.bashrc": ""}
 	for name, content := range files {
 		all[name] = content
 	}
-	for name, content := range all {
+	return writeRoot(t, all)
+}
+
+// writeRoot writes the files of a root; "-" leaves one out.
+func writeRoot(tb testing.TB, files map[string]string) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	for name, content := range files {
 		if content == "-" {
 			continue
 		}
 		path := filepath.Join(dir, name)
-		is.New(t).NoErr(os.MkdirAll(filepath.Dir(path), 0o755))
-		is.New(t).NoErr(os.WriteFile(path, []byte(content), 0o644))
+		is.New(tb).NoErr(os.MkdirAll(filepath.Dir(path), 0o755))
+		is.New(tb).NoErr(os.WriteFile(path, []byte(content), 0o644))
 	}
 	return dir
 }
@@ -176,7 +182,7 @@ func TestBrokenStatusFiles(t *testing.T) {
 			a, err := assessDir(t, newMachine(t, map[string]string{"var/lib/dpkg/status": c.content}))
 			is.True(errors.Is(err, ErrCorrupt))
 			is.Equal(len(a.Packages), c.read) // what stands before the fault is kept
-			is.True(source(a, dpkgSource) != SourceOK)
+			is.True(source(a, "packages.dpkg") != SourceOK)
 		})
 	}
 }

@@ -3,6 +3,8 @@
 // anything of the machine and never writes to it.
 package assess
 
+import "time"
+
 // Schema names the form of assessment.json; it changes when a field is renamed,
 // retyped or dropped.
 const Schema = "svc.assessment/v1"
@@ -66,6 +68,9 @@ type Package struct {
 	Origin        string `json:"origin"` // vendor or repository, empty where nothing says
 	Essential     bool   `json:"essential"`
 	Maintainer    string `json:"maintainer"`
+	Module        string `json:"module,omitempty"` // name and stream: nodejs:18
+	// InstalledAt is when the package came, or this version of it.
+	InstalledAt time.Time `json:"installed_at,omitzero"`
 }
 
 // Origin is a package repository that the machine is set up to use.

@@ -2,8 +2,11 @@ package assess
 
 import (
 	"cmp"
-	"crypto/md5"
+	_ "crypto/md5" // digests of packages, with those that follow
+	_ "crypto/sha1"
 	"crypto/sha256"
+	_ "crypto/sha3"
+	_ "crypto/sha512"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -156,17 +159,20 @@ func (m *machine) compare(f found) *ConfigFile {
 	case m.untouched(f.path):
 		return nil
 	case f.kind&fs.ModeSymlink != 0:
-		return m.link(c)
+		return m.link(c, shipped)
 	case !f.kind.IsRegular():
 		return nil // a socket or pipe is nobody's configuration
 	}
-	return m.regular(c, shipped.md5)
+	return m.regular(c, shipped)
 }
 
-// link completes the entry of a link. Links have no owner or mode of their own
-// that matters.
-func (m *machine) link(c *ConfigFile) *ConfigFile {
+// link completes the entry of a link, or gives nil where it leads to where its
+// package had it lead. Links have no owner or mode of their own that matters.
+func (m *machine) link(c *ConfigFile, shipped conffile) *ConfigFile {
 	target, err := m.fs.ReadLink(c.Path[1:])
+	if err == nil && target == shipped.link {
+		return nil
+	}
 	c.Link, c.Mode, c.Owner, c.Group = target, "0777", m.users[0], m.groups[0]
 	if err != nil {
 		c.State = ConfigUnreadable
@@ -174,11 +180,15 @@ func (m *machine) link(c *ConfigFile) *ConfigFile {
 	return c
 }
 
-// regular completes the entry of a file, or gives nil where its digest is the
-// one that was shipped.
-func (m *machine) regular(c *ConfigFile, shipped string) *ConfigFile {
+// pristine reports whether a file has a digest that was shipped.
+func (m *machine) pristine(name string, shipped conffile) bool {
+	return shipped.hash.Available() && slices.Contains(shipped.digests, m.digest(name, shipped.hash.New()))
+}
+
+// regular completes the entry of a file, or gives nil where it is as shipped.
+func (m *machine) regular(c *ConfigFile, shipped conffile) *ConfigFile {
 	name := c.Path[1:]
-	if c.State == ConfigChanged && m.digest(name, md5.New()) == shipped {
+	if m.pristine(name, shipped) {
 		return nil
 	}
 	info, err := m.fs.Stat(name)

@@ -1,7 +1,6 @@
 package assess
 
 import (
-	"crypto/md5"
 	"path"
 	"regexp"
 	"strconv"
@@ -137,7 +136,7 @@ func (m *machine) isLocal(file string) bool {
 
 func (m *machine) changedConffile(file string) bool {
 	c, ok := m.dpkg.conffiles[file]
-	return ok && m.digest(file[1:], md5.New()) != c.md5
+	return ok && !m.pristine(file[1:], c)
 }
 
 func (m *machine) scripts(dir, schedule string) {

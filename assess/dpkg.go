@@ -2,11 +2,13 @@ package assess
 
 import (
 	"bytes"
+	"crypto"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -22,34 +24,36 @@ const (
 	maxList   = 32 << 20
 )
 
-// dpkgSource names dpkg's status file among the sources.
-const dpkgSource = "packages.dpkg"
-
-// dpkg is what its database says beside the packages.
+// dpkg is what the package manager's database says beside the packages.
 type dpkg struct {
-	arch      string
+	source    string              // its name among the sources: packages.dpkg
+	database  string              // where it is, with a leading slash
+	arch      string              // as the manager itself notes it; only dpkg does
 	conffiles map[string]conffile // by path with a leading slash
 	owned     map[string]string   // other paths of /etc and of unit folders, to the package
 	named     map[string]bool     // every package that the status file names, in whatever state
 	unsettled []Package           // half installed, half configured
+	links     map[string]string   // links right in /etc to places below it
 }
 
 // conffile is a configuration file as a package shipped it.
 type conffile struct {
 	pkg      string
-	md5      string
-	obsolete bool
+	hash     crypto.Hash
+	digests  []string // in hex; packages that share the file may differ
+	link     string   // where it leads, where it was shipped as a link
+	obsolete bool     // need not be there any more
 }
 
-func (m *machine) readPackages() {
-	m.dpkg = dpkg{conffiles: map[string]conffile{}, owned: map[string]string{}, named: map[string]bool{}}
+// readDpkg reads dpkg's status file, what apt adds to it, and the lists of files.
+func (m *machine) readDpkg() error {
 	auto, err := m.automatic()
 	m.outcome("packages.apt-extended-states", "var/lib/apt/extended_states", err)
 	err = m.readStatus(auto)
-	m.outcome(dpkgSource, "var/lib/dpkg/status", err)
 	m.readUCF()
 	m.readLists(err == nil)
-	m.a.System.Architecture = m.architecture()
+	m.nativeArch()
+	return err
 }
 
 // readStatus reads dpkg's status file; what stands before a fault is kept.
@@ -143,7 +147,7 @@ func (m *machine) addConffiles(pkg string, lines []byte) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		f := conffile{pkg: pkg}
+		f := conffile{pkg: pkg, hash: crypto.MD5}
 		rest := strings.TrimSpace(string(line))
 		rest = strings.TrimSuffix(rest, " remove-on-upgrade")
 		rest, f.obsolete = strings.CutSuffix(rest, " obsolete")
@@ -151,7 +155,7 @@ func (m *machine) addConffiles(pkg string, lines []byte) {
 		if i < 0 || !strings.HasPrefix(rest, "/") || !fs.ValidPath(rest[1:i]) {
 			continue // dpkg writes no such line; a hostile one names no file of ours
 		}
-		f.md5 = rest[i+1:]
+		f.digests = []string{rest[i+1:]}
 		m.dpkg.conffiles[rest[:i]] = f
 	}
 }
@@ -205,25 +209,6 @@ func (m *machine) archOfDpkg() string {
 	return ""
 }
 
-// architecture is that of most packages, where dpkg's own note is missing.
-func (m *machine) architecture() string {
-	if arch := m.nativeArch(); arch != "" {
-		return arch
-	}
-	count, best := map[string]int{}, ""
-	for _, p := range m.a.Packages {
-		if p.Arch != "all" {
-			count[p.Arch]++
-		}
-	}
-	for arch, n := range count {
-		if n > count[best] || n == count[best] && arch < best {
-			best = arch
-		}
-	}
-	return best
-}
-
 // readUCF reads the digests of configuration files that ucf manages for
 // packages: dpkg does not know those.
 func (m *machine) readUCF() {
@@ -240,7 +225,7 @@ func (m *machine) readUCF() {
 	for line := range strings.Lines(hashes) {
 		md5, name, ok := strings.Cut(strings.TrimSpace(line), "  ")
 		if _, known := m.dpkg.conffiles[name]; ok && !known && strings.HasPrefix(name, "/") && fs.ValidPath(name[1:]) {
-			m.dpkg.conffiles[name] = conffile{pkg: owners[name], md5: md5}
+			m.dpkg.conffiles[name] = conffile{pkg: owners[name], hash: crypto.MD5, digests: []string{md5}}
 		}
 	}
 }
@@ -288,7 +273,7 @@ func (m *machine) missingFromStatus(names []string) {
 		}
 	}
 	if len(lost) > 0 {
-		m.source(dpkgSource, SourceCorrupt, fmt.Sprintf("/var/lib/dpkg/status lacks %s, whose files dpkg has lists of: it is cut off or damaged", some(lost)))
+		m.source(m.dpkg.source, SourceCorrupt, fmt.Sprintf("/var/lib/dpkg/status lacks %s, whose files dpkg has lists of: it is cut off or damaged", some(lost)))
 	}
 }
 
@@ -326,4 +311,14 @@ func inParallel[T any](items []T, do func(T)) {
 		})
 	}
 	wg.Wait()
+}
+
+// ownMaintainer tells packages of Debian and Ubuntu by who maintains them.
+var ownMaintainer = regexp.MustCompile(`(?i)@([a-z0-9.-]+\.)?(debian\.(org|net)|ubuntu\.com|canonical\.com)>|^(debian|ubuntu)`)
+
+// debFromOutside tells a package of another origin, or, where there are other
+// archives, of another maintainer.
+func (m *machine) debFromOutside(p Package) bool {
+	return p.Origin != "" && !ownMaintainer.MatchString(p.Origin) ||
+		p.Maintainer != "" && !ownMaintainer.MatchString(p.Maintainer) && len(m.thirdParty()) > 0
 }

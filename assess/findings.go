@@ -3,7 +3,6 @@ package assess
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -118,11 +117,8 @@ func (m *machine) packageNames(match func(Package) bool) (names []string) {
 	return names
 }
 
-// ownMaintainer tells packages of Debian and Ubuntu by who maintains them.
-var ownMaintainer = regexp.MustCompile(`(?i)@([a-z0-9.-]+\.)?(debian\.(org|net)|ubuntu\.com|canonical\.com)>|^(debian|ubuntu)`)
-
 func (m *machine) findPackages() {
-	status := []Evidence{{"/var/lib/dpkg/status", 0}}
+	status := []Evidence{{m.dpkg.database, 0}}
 	if held := m.packageNames(func(p Package) bool { return p.Held }); len(held) > 0 {
 		m.finding(Finding{
 			Key: "packages.held", Severity: Medium, Title: "Packages are held back", Summary: "Somebody keeps these from being updated: " + some(held) + ". The reason is not on the machine.",
@@ -139,17 +135,14 @@ func (m *machine) findPackages() {
 			Remediations: []Remediation{command("dpkg --configure -a")}, Related: resources("package", names), Evidence: status,
 		})
 	}
-	foreign := m.packageNames(func(p Package) bool { return p.Arch != "all" && p.Arch != m.a.System.Architecture })
+	foreign := m.packageNames(func(p Package) bool { return !anyArch(p.Arch) && p.Arch != m.a.System.Architecture })
 	if len(foreign) > 0 {
 		m.finding(Finding{
 			Key: "packages.foreign-architecture", Severity: Medium, Title: "Packages of another architecture", Summary: some(foreign) + " are not for " + m.a.System.Architecture + ".",
 			Remediations: hints("Add the architecture on the target first, if they are still needed."), Related: resources("package", foreign), Evidence: status,
 		})
 	}
-	foreignOrigins := len(m.thirdParty()) > 0
-	third := m.packageNames(func(p Package) bool {
-		return p.Origin != "" && !ownMaintainer.MatchString(p.Origin) || p.Maintainer != "" && !ownMaintainer.MatchString(p.Maintainer) && foreignOrigins
-	})
+	third := m.packageNames(m.fromOutside)
 	if len(third) > 0 {
 		m.finding(Finding{
 			Key: "packages.third-party", Severity: Medium, Title: "Packages may come from outside the distribution", Summary: fmt.Sprintf("%s: their maintainers are not the distribution's own. Only the package's own word was looked at, not the archive it came from.", plural(len(third), "package")),

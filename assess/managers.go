@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"slices"
 
 	"svc/assess/host"
@@ -32,11 +33,24 @@ var managerOf = map[release.Family]string{
 	release.Debian: "dpkg", release.Ubuntu: "dpkg", release.EL: "rpm", release.SUSE: "rpm", release.Amazon: "rpm", release.Fedora: "rpm",
 }
 
-// managerOfID is the same for systems of no known release, by the ID and the
-// ID_LIKE of os-release.
-var managerOfID = map[string]string{
-	"debian": "dpkg", "ubuntu": "dpkg", "rhel": "rpm", "fedora": "rpm", "centos": "rpm", "suse": "rpm", "opensuse": "rpm", "sles": "rpm",
-	"almalinux": "rpm", "rocky": "rpm", "ol": "rpm", "amzn": "rpm", "mariner": "rpm", "azurelinux": "rpm", "photon": "rpm", "openEuler": "rpm", "mageia": "rpm",
+// families are the families of systems by the ID and ID_LIKE of os-release, for
+// those that are of no release that svc knows.
+var families = map[string]release.Family{
+	"debian": release.Debian, "ubuntu": release.Ubuntu, "rhel": release.EL, "centos": release.EL, "almalinux": release.EL, "rocky": release.EL,
+	"ol": release.EL, "fedora": release.Fedora, "amzn": release.Amazon, "suse": release.SUSE, "opensuse": release.SUSE, "sles": release.SUSE,
+}
+
+// family is the family of the machine's system, or "".
+func (m *machine) family() release.Family {
+	if m.known {
+		return m.release.Family
+	}
+	for _, id := range m.ids {
+		if f, ok := families[id]; ok {
+			return f
+		}
+	}
+	return ""
 }
 
 // readPackages reads the database of the machine's own package manager.
@@ -51,12 +65,7 @@ func (m *machine) readPackages() {
 // ownManager is the manager that the machine's system comes with; where nothing
 // says which, one whose database is there.
 func (m *machine) ownManager() manager {
-	name := managerOf[m.release.Family]
-	for _, id := range m.ids {
-		if name == "" {
-			name = managerOfID[id]
-		}
-	}
+	name := managerOf[m.family()]
 	i := slices.IndexFunc(managers, func(o manager) bool { return o.name == name || name == "" && m.databaseOf(o) != "" })
 	return managers[max(i, 0)]
 }
@@ -91,6 +100,24 @@ func (m *machine) architecture() string {
 
 // anyArch reports whether packages of the architecture run on all.
 func anyArch(arch string) bool { return arch == "all" || arch == "noarch" || arch == "" }
+
+// ownVendor tells a distribution's packages by the vendor that rpm notes. EL's
+// are each other's: machines are converted from one to another.
+var ownVendor = map[release.Family]*regexp.Regexp{
+	release.EL:     regexp.MustCompile(`^(CentOS|Red Hat, Inc|AlmaLinux|Rocky|Oracle America|CloudLinux|Scientific Linux)`),
+	release.Fedora: regexp.MustCompile(`^Fedora Project`),
+	release.SUSE:   regexp.MustCompile(`^(SUSE LLC|SUSE LINUX|openSUSE$|Novell)`),
+	release.Amazon: regexp.MustCompile(`^Amazon`),
+}
+
+// fromOutside reports whether a package says, or its silence lets expect, that
+// it is not the distribution's.
+func (m *machine) fromOutside(p Package) bool {
+	if own := ownVendor[m.family()]; own != nil {
+		return !own.MatchString(p.Origin)
+	}
+	return m.dpkg.source == "packages.dpkg" && m.debFromOutside(p)
+}
 
 // maxCopied bounds a file that is copied to memory, because it can't be read at
 // a place.

@@ -202,7 +202,7 @@ func (m *machine) linksInEtc() map[string]string {
 		if !path.IsAbs(target) {
 			target = path.Join("/etc", target)
 		}
-		if strings.HasPrefix(target, "/etc/") {
+		if target = path.Clean(target); strings.HasPrefix(target, "/etc/") {
 			links[e.Name()] = target
 		}
 	}

@@ -22,6 +22,7 @@ func (m *machine) readSystem() error {
 		Hostname: m.hostname(), TimeZone: m.timeZone(), Locale: m.assigned(locales), Keyboard: m.assigned(keyboards), Kernels: m.kernels(), InitSystem: m.initSystem(),
 	}
 	m.a.Release = m.slug(info)
+	m.ids = append([]string{info["ID"]}, strings.Fields(info["ID_LIKE"])...)
 	m.release, m.known = release.Lookup(m.a.Release)
 	if m.known {
 		m.a.Release = m.release.Slug
