@@ -418,7 +418,7 @@ func (m *machine) findUnread() {
 	var names []string
 	f := Finding{Key: "assessment.incomplete", Severity: Medium, Title: "Not everything could be read"}
 	for _, s := range m.a.Sources {
-		if s.State == SourceUnreadable || s.State == SourceCorrupt || s.State == SourceAbsent && slices.Contains(everywhere, s.What) {
+		if s.State == SourceUnreadable || s.State == SourceCorrupt || s.State == SourceAbsent && (slices.Contains(everywhere, s.What) || s.What == m.dpkg.source) {
 			names = append(names, s.What)
 		}
 	}
