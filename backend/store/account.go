@@ -9,15 +9,6 @@ import (
 	"svc/backend/license"
 )
 
-// Authenticate implements Store.
-func (s *ledger) Authenticate(ctx context.Context, hash [32]byte) (Principal, error) {
-	return one(ctx, s.read, func(r row) (p Principal, err error) {
-		err = r.Scan(&p.TokenID, &p.AccountID, &p.Plan, &p.Unlimited)
-		return p, err
-	}, `SELECT t.id, a.id, a.plan, a.unlimited FROM tokens t JOIN accounts a ON a.id = t.account_id
-		WHERE t.hash = ? AND t.disabled_at IS NULL AND NOT a.disabled`, hash[:])
-}
-
 const accountColumns = "id, name, plan, unlimited, free_quota, vm_limit, disabled, billable_vms, created_at"
 
 func scanAccount(r row) (a Account, err error) {

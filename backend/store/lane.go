@@ -46,7 +46,7 @@ func (l *lane[T]) do(ctx context.Context, work T) error {
 		return unavailable("the store is closed")
 	case l.queue <- w:
 	default:
-		return unavailable("too many writes are waiting")
+		return unavailable("too many requests are waiting")
 	}
 	select {
 	case err := <-w.result:

@@ -21,6 +21,7 @@ type ledger struct {
 	read     querier
 	snapshot func(ctx context.Context, use func(querier) error) error
 	change   func(ctx context.Context, do func(*tx) error) error
+	tokens   *lane[*lookup]
 }
 
 // tx is a transaction at one instant.

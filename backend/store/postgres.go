@@ -66,6 +66,7 @@ func openPostgres(ctx context.Context, dsn string, o Options) (Store, error) {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
 	p.ledger = ledger{now: o.Now, read: patient{p}, snapshot: p.at, change: p.transact}
+	p.tokens = newLane(p.findTokens)
 	for i := range p.lanes {
 		p.lanes[i] = newLane(p.record)
 	}
@@ -122,6 +123,7 @@ func (p *postgres) Close() error {
 	for _, l := range p.lanes {
 		wg.Go(l.close)
 	}
+	wg.Go(p.tokens.close)
 	wg.Wait()
 	p.pool.Close()
 	return nil

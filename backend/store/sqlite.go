@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
@@ -32,6 +33,7 @@ type sqlite struct {
 	o      Options
 	path   string
 	files  *sql.DB // for reading
+	reads  *reused // of files
 	write  *sql.DB
 	conn   *sql.Conn // the writer's, of write
 	writer *lane[func(*tx) error]
@@ -43,21 +45,54 @@ type sqlRows struct{ *sql.Rows }
 // Close implements rows.
 func (r sqlRows) Close() { _ = r.Rows.Close() } // what went wrong, Err says
 
-// contextQuerier is an sql.DB or an sql.Tx.
-type contextQuerier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+// reused prepares each statement once for each connection: parsing it would cost
+// more than running it. The statements of this package are few; their texts hold
+// no values.
+type reused struct {
+	db    *sql.DB
+	stmts sync.Map // *sql.Stmt by its text
 }
 
-// plain runs queries as they are.
-type plain struct{ contextQuerier }
+func (p *reused) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	if s, ok := p.stmts.Load(query); ok {
+		return s.(*sql.Stmt), nil
+	}
+	made, err := p.db.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s, raced := p.stmts.LoadOrStore(query, made)
+	if raced {
+		_ = made.Close() // the other is as good
+	}
+	return s.(*sql.Stmt), nil
+}
 
-func (p plain) query(ctx context.Context, query string, args ...any) (rows, error) {
-	r, err := p.QueryContext(ctx, query, args...)
+func (p *reused) query(ctx context.Context, query string, args ...any) (rows, error) {
+	s, err := p.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.QueryContext(ctx, args...)
 	return sqlRows{r}, err
 }
 
-// prepared prepares each statement once: parsing it would cost more than running
-// it.
+// within runs the same statements in a transaction.
+type within struct {
+	*reused
+	tx *sql.Tx
+}
+
+func (w within) query(ctx context.Context, query string, args ...any) (rows, error) {
+	s, err := w.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	r, err := w.tx.StmtContext(ctx, s).QueryContext(ctx, args...)
+	return sqlRows{r}, err
+}
+
+// prepared is the same for the writer's one connection.
 type prepared struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
@@ -117,7 +152,9 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	if s.conn, err = s.write.Conn(ctx); err != nil {
 		return nil, err
 	}
-	s.ledger = ledger{now: o.Now, read: plain{s.files}, snapshot: s.at, change: s.enqueue}
+	s.reads = &reused{db: s.files}
+	s.ledger = ledger{now: o.Now, read: s.reads, snapshot: s.at, change: s.enqueue}
+	s.tokens = newLane(s.findTokens)
 	t := &tx{executor: &prepared{s.conn, map[string]*sql.Stmt{}}, ctx: context.Background()}
 	s.writer = newLane(func(batch []*task[func(*tx) error]) { s.commit(t, batch) })
 	return s, nil
@@ -133,7 +170,7 @@ func (s *sqlite) at(ctx context.Context, use func(querier) error) error {
 		return fmt.Errorf("reading the store: %w", err)
 	}
 	defer t.Rollback()
-	return use(plain{t})
+	return use(within{s.reads, t})
 }
 
 func openFile(path string, connections int, options string) (*sql.DB, error) {
@@ -247,6 +284,7 @@ func (t *tx) attempt(do func(*tx) error) (refusal, failed error) {
 // Close lets nothing more in and closes the file.
 func (s *sqlite) Close() error {
 	s.writer.close()
+	s.tokens.close()
 	return s.closeFiles()
 }
 

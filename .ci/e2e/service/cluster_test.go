@@ -28,7 +28,7 @@ type cluster struct {
 }
 
 // newCluster makes a cluster and starts it.
-func newCluster(t *testing.T, settings ...string) *cluster {
+func newCluster(t testing.TB, settings ...string) *cluster {
 	c := emptyCluster(t, settings)
 	c.tool(t, "initdb", "-D", c.data(), "-U", "postgres", "-A", "trust", "--no-sync")
 	c.start(t)
@@ -36,7 +36,7 @@ func newCluster(t *testing.T, settings ...string) *cluster {
 }
 
 // standby makes a cluster that follows this one, and starts it.
-func (c *cluster) standby(t *testing.T) *cluster {
+func (c *cluster) standby(t testing.TB) *cluster {
 	s := emptyCluster(t, []string{"wal_retrieve_retry_interval=100ms"}) // so long may a promotion wait
 	s.tool(t, "pg_basebackup", "-D", s.data(), "-d", "host="+c.dir+" user=postgres", "-R", "-X", "stream", "-c", "fast", "--no-sync")
 	s.start(t)
@@ -44,7 +44,7 @@ func (c *cluster) standby(t *testing.T) *cluster {
 	return s
 }
 
-func emptyCluster(t *testing.T, settings []string) *cluster {
+func emptyCluster(t testing.TB, settings []string) *cluster {
 	is := is.New(t)
 	dir, err := os.MkdirTemp("", "pg") // a socket's path must be short
 	is.NoErr(err)
@@ -73,7 +73,7 @@ func address(clusters ...*cluster) string {
 }
 
 // databaseUser is whom PostgreSQL runs as: it refuses to run as root.
-func databaseUser(t *testing.T) *syscall.Credential {
+func databaseUser(t testing.TB) *syscall.Credential {
 	if os.Getuid() != 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func databaseUser(t *testing.T) *syscall.Credential {
 }
 
 // command is a program of the newest PostgreSQL here.
-func (c *cluster) command(t *testing.T, name string, args ...string) *exec.Cmd {
+func (c *cluster) command(t testing.TB, name string, args ...string) *exec.Cmd {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
 	is.New(t).NoErr(err)
 	if len(found) == 0 {
@@ -100,7 +100,7 @@ func (c *cluster) command(t *testing.T, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (c *cluster) tool(t *testing.T, name string, args ...string) {
+func (c *cluster) tool(t testing.TB, name string, args ...string) {
 	if out, err := c.command(t, name, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
 	}
@@ -108,7 +108,7 @@ func (c *cluster) tool(t *testing.T, name string, args ...string) {
 
 // start starts the server and waits until it answers. After a kill the kernel
 // may still hold what the last one held: then it is tried again.
-func (c *cluster) start(t *testing.T) {
+func (c *cluster) start(t testing.TB) {
 	args := []string{"-D", c.data(), "-c", "listen_addresses=", "-c", "unix_socket_directories=" + c.dir, "-c", "max_connections=100"}
 	for _, s := range c.settings {
 		args = append(args, "-c", s)
@@ -126,7 +126,7 @@ func (c *cluster) start(t *testing.T) {
 	t.Fatal("PostgreSQL did not start")
 }
 
-func (c *cluster) launch(t *testing.T, args []string) {
+func (c *cluster) launch(t testing.TB, args []string) {
 	c.postgres, c.exited = c.command(t, "postgres", args...), make(chan struct{})
 	is.New(t).NoErr(c.postgres.Start())
 	go func(cmd *exec.Cmd, exited chan struct{}) {
@@ -148,7 +148,7 @@ func (c *cluster) running() bool {
 }
 
 // stop ends the server as an operator does: sessions are ended, all is written.
-func (c *cluster) stop(t *testing.T) {
+func (c *cluster) stop(t testing.TB) {
 	is.New(t).NoErr(c.postgres.Process.Signal(syscall.SIGINT))
 	<-c.exited
 }
@@ -256,7 +256,7 @@ func number(v any) int {
 }
 
 // until waits for a statement to be true.
-func (c *cluster) until(t *testing.T, statement string) {
+func (c *cluster) until(t testing.TB, statement string) {
 	for range 500 {
 		if v, err := c.column(statement); err == nil && len(v) == 1 && v[0] == 1 {
 			return

@@ -139,7 +139,7 @@ const (
 )
 
 // startLoad begins a load on four accounts, which no limit holds.
-func (s *service) startLoad(t *testing.T) *load {
+func (s *service) startLoad(t testing.TB) *load {
 	l := &load{balancer: newBalancer(s.addresses()), done: make(chan struct{}), begun: map[string]int{}}
 	t.Cleanup(l.transport.CloseIdleConnections)
 	for range 4 {

@@ -57,7 +57,7 @@ func run(m *testing.M) int {
 }
 
 // check prints whether something holds, with the figures that say so.
-func check(t *testing.T, holds bool, format string, args ...any) {
+func check(t testing.TB, holds bool, format string, args ...any) {
 	t.Helper()
 	line := fmt.Sprintf(format, args...)
 	if holds {
@@ -77,7 +77,7 @@ type service struct {
 }
 
 // start starts a number of replicas at once, on a store that may be empty.
-func start(t *testing.T, dsn string, replicas int) *service {
+func start(t testing.TB, dsn string, replicas int) *service {
 	s := &service{dsn: dsn, dir: t.TempDir(), replicas: make([]*replica, replicas)}
 	var wg sync.WaitGroup
 	for i := range s.replicas {
@@ -109,7 +109,7 @@ func (s *service) command(args ...string) *exec.Cmd {
 
 // account makes an account and a token of it. The plan internal has no rate
 // limit; its seats are counted like those of others.
-func (s *service) account(t *testing.T, flags ...string) (id int, token string) {
+func (s *service) account(t testing.TB, flags ...string) (id int, token string) {
 	is := is.New(t)
 	var made struct {
 		ID    int    `json:"account_id"`
@@ -127,13 +127,13 @@ func (s *service) account(t *testing.T, flags ...string) (id int, token string) 
 }
 
 // consistent has the operator's command prove the counters equal to the rows.
-func (s *service) consistent(t *testing.T) {
+func (s *service) consistent(t testing.TB) {
 	out, err := s.command("admin", "check").CombinedOutput()
 	check(t, err == nil, "svc admin check: %s", bytes.TrimSpace(out))
 }
 
 // query gives the rows of a statement of two columns.
-func (s *service) query(t *testing.T, statement string) (rows [][2]string) {
+func (s *service) query(t testing.TB, statement string) (rows [][2]string) {
 	is := is.New(t)
 	driver, source := "pgx", s.dsn
 	if path, ok := cutSQLite(s.dsn); ok {
@@ -163,7 +163,7 @@ type replica struct {
 }
 
 // serve starts a replica and waits until it answers; nil where it does not.
-func (s *service) serve(t *testing.T, address string) *replica {
+func (s *service) serve(t testing.TB, address string) *replica {
 	r := &replica{cmd: s.command("serve", "--listen", address, "--metrics-listen", "127.0.0.1:0"), exited: make(chan struct{})}
 	stderr, err := r.cmd.StderrPipe()
 	if err == nil {
@@ -226,7 +226,7 @@ func (r *replica) ready() int {
 }
 
 // stop asks the replica to end, and gives its exit code.
-func (r *replica) stop(t *testing.T) int {
+func (r *replica) stop(t testing.TB) int {
 	is.New(t).NoErr(r.cmd.Process.Signal(syscall.SIGTERM))
 	select {
 	case <-r.exited:

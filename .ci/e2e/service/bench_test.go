@@ -1,0 +1,230 @@
+package service_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+// How long one side of a comparison runs, and how often both do, in turn: what
+// else the machine does then weighs on both.
+const (
+	benchTime   = 2 * time.Second
+	benchRounds = 5
+)
+
+// BenchmarkClaims claims seats over HTTP and compares with the transactions of
+// pgbench on the same server with as many clients: the floor of what a
+// transaction a request can do.
+func BenchmarkClaims(b *testing.B) {
+	for _, c := range []struct {
+		name                        string
+		replicas, accounts, clients int
+	}{
+		{"one_account_64_clients", 1, 1, 64},
+		{"thousand_accounts_64_clients", 1, 1000, 64},
+		{"one_connection", 1, 1, 1},
+		{"three_replicas_one_account_96_clients", 3, 1, 96},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			pg := newCluster(b)
+			pg.tool(b, "pgbench", "-i", "-q", "-s", "10", "-h", pg.dir, "-U", "postgres", "postgres")
+			s := start(b, address(pg), c.replicas)
+			claim := claims(s.tokens(b, c.accounts))
+			s.drive(b, c.clients, benchTime, claim) // the tables grow, the plans are made
+			var ratios, rates, p99 []float64
+			for b.Loop() {
+				for range benchRounds {
+					floor := pg.transactions(b, c.clients)
+					took := s.drive(b, c.clients, benchTime, claim)
+					ratios, rates = append(ratios, rate(took)/floor), append(rates, rate(took))
+					p99 = append(p99, took[len(took)*99/100].Seconds()*1000)
+				}
+			}
+			b.ReportMetric(median(ratios), "x-pgbench")
+			b.ReportMetric(median(rates), "claims/s")
+			b.ReportMetric(median(p99), "p99-ms")
+		})
+	}
+}
+
+// BenchmarkSQLiteClaims claims seats over HTTP on a file, and compares many
+// clients with one.
+func BenchmarkSQLiteClaims(b *testing.B) {
+	s := start(b, "sqlite:"+filepath.Join(b.TempDir(), "svc.db"), 1)
+	claim := claims(s.tokens(b, 1000))
+	s.drive(b, 64, benchTime, claim)
+	var ratios, rates []float64
+	for b.Loop() {
+		for range benchRounds {
+			one := rate(s.drive(b, 1, benchTime, claim))
+			many := rate(s.drive(b, 64, benchTime, claim))
+			ratios, rates = append(ratios, many/one), append(rates, many)
+		}
+	}
+	b.ReportMetric(median(ratios), "x-one-connection")
+	b.ReportMetric(median(rates), "claims/s")
+}
+
+// BenchmarkMiddleware compares a route of the service, with its request id,
+// authentication, limit, log and metrics, to a ServeMux that says hello.
+func BenchmarkMiddleware(b *testing.B) {
+	s := start(b, "sqlite:"+filepath.Join(b.TempDir(), "svc.db"), 1)
+	token := s.tokens(b, 1)[0]
+	get := func(path string) func(int) []byte {
+		request := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer %s\r\n\r\n", path, token)
+		return func(int) []byte { return request }
+	}
+	hello := startHello(b)
+	var ratios []float64
+	for b.Loop() {
+		for range benchRounds {
+			bare := rate(drive(b, []string{hello}, 32, benchTime, get("/v1/hello")))
+			whole := rate(s.drive(b, 32, benchTime, get("/v1/upgrade-edges?engine=redis")))
+			ratios = append(ratios, whole/bare)
+		}
+	}
+	b.ReportMetric(median(ratios), "x-bare-mux")
+}
+
+// tokens makes accounts that no limit holds, and a token of each.
+func (s *service) tokens(b *testing.B, accounts int) []string {
+	tokens := make([]string, accounts)
+	for i := range tokens {
+		_, tokens[i] = s.account(b, "--unlimited")
+	}
+	return tokens
+}
+
+// claims makes requests that each enroll another VM, of the accounts in turn.
+func claims(tokens []string) func(int) []byte {
+	return func(i int) []byte {
+		body := fmt.Sprintf(`{"vm_fingerprint":"%s","source":{"distro":"centos","version":"7"}}`, fingerprint())
+		return fmt.Appendf(nil, "POST /v1/enroll HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			tokens[i%len(tokens)], len(body), body)
+	}
+}
+
+func (s *service) drive(b *testing.B, clients int, d time.Duration, request func(int) []byte) []time.Duration {
+	return drive(b, s.addresses(), clients, d, request)
+}
+
+// drive has clients send requests over a connection each, one after the other,
+// and gives how long each took, sorted.
+func drive(b *testing.B, addresses []string, clients int, d time.Duration, request func(int) []byte) (all []time.Duration) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	end := time.Now().Add(d)
+	for i := range clients {
+		wg.Go(func() {
+			took, err := talk(addresses[i%len(addresses)], end, func() []byte { return request(int(next.Add(1))) })
+			if err != nil {
+				b.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, took...)
+		})
+	}
+	wg.Wait()
+	is.New(b).True(len(all) > 0)
+	slices.Sort(all)
+	return all
+}
+
+// talk is one client. It speaks HTTP by hand: what a client costs is taken from
+// the server, as both share the machine.
+func talk(address string, end time.Time, request func() []byte) (took []time.Duration, err error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	answers := bufio.NewReader(conn)
+	for begun := time.Now(); begun.Before(end); begun = time.Now() {
+		if _, err := conn.Write(request()); err != nil {
+			return nil, err
+		}
+		if err := readAnswer(answers); err != nil {
+			return nil, err
+		}
+		took = append(took, time.Since(begun))
+	}
+	return took, nil
+}
+
+var (
+	ok     = []byte("HTTP/1.1 200 ")
+	length = []byte("Content-Length: ")
+)
+
+func readAnswer(r *bufio.Reader) error {
+	status, err := r.ReadSlice('\n')
+	if err != nil || !bytes.HasPrefix(status, ok) {
+		return fmt.Errorf("answer %q: %v", status, err)
+	}
+	body := 0
+	for {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		if n, found := bytes.CutPrefix(line, length); found {
+			body, _ = strconv.Atoi(string(bytes.TrimSpace(n)))
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			_, err := io.CopyN(io.Discard, r, int64(body))
+			return err
+		}
+	}
+}
+
+// startHello is the least that a Go service can be.
+func startHello(b *testing.B) (address string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	is.New(b).NoErr(err)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/hello", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
+	h := &http.Server{Handler: mux}
+	go h.Serve(l)
+	b.Cleanup(func() { h.Close() })
+	return l.Addr().String()
+}
+
+var tps = regexp.MustCompile(`tps = ([0-9.]+)`)
+
+// transactions is the rate that pgbench has on the cluster.
+func (c *cluster) transactions(b *testing.B, clients int) float64 {
+	out, err := exec.Command("pgbench", "-N", "-M", "prepared", "-n", "-c", strconv.Itoa(clients), "-j", "1",
+		"-T", strconv.Itoa(int(benchTime.Seconds())), "-h", c.dir, "-U", "postgres", "postgres").CombinedOutput()
+	found := tps.FindSubmatch(out)
+	if err != nil || found == nil {
+		b.Fatalf("pgbench: %v\n%s", err, out)
+	}
+	rate, err := strconv.ParseFloat(string(found[1]), 64)
+	is.New(b).NoErr(err)
+	return rate
+}
+
+// rate is how many were done a second.
+func rate(took []time.Duration) float64 { return float64(len(took)) / benchTime.Seconds() }
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
