@@ -21,8 +21,8 @@ import (
 var migrations embed.FS
 
 const (
-	busyWait = 10 * time.Second
-	readers  = 4
+	busyWait     = 10 * time.Second
+	readingConns = 4
 )
 
 // sqlite is a store in one file. One goroutine writes: whatever waits when it
@@ -32,8 +32,7 @@ type sqlite struct {
 	ledger
 	o      Options
 	path   string
-	files  *sql.DB // for reading
-	reads  *reused // of files
+	reads  *readers
 	write  *sql.DB
 	conn   *sql.Conn // the writer's, of write
 	writer *lane[func(*tx) error]
@@ -45,54 +44,95 @@ type sqlRows struct{ *sql.Rows }
 // Close implements rows.
 func (r sqlRows) Close() { _ = r.Rows.Close() } // what went wrong, Err says
 
-// reused prepares each statement once for each connection: parsing it would cost
-// more than running it. The statements of this package are few; their texts hold
-// no values.
-type reused struct {
+// readers are connections, each lent to one reader at a time.
+type readers struct {
 	db    *sql.DB
-	stmts sync.Map // *sql.Stmt by its text
+	free  chan *prepared
+	done  chan struct{} // nobody is let in any more
+	close func() error  // waits for those who read
 }
 
-func (p *reused) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
-	if s, ok := p.stmts.Load(query); ok {
-		return s.(*sql.Stmt), nil
+func newReaders(db *sql.DB, n int) *readers {
+	r := &readers{db: db, free: make(chan *prepared, n), done: make(chan struct{})}
+	r.close = sync.OnceValue(r.end)
+	for range n {
+		r.free <- &prepared{stmts: map[string]*sql.Stmt{}}
 	}
-	made, err := p.db.PrepareContext(ctx, query)
+	return r
+}
+
+// borrow waits for a connection, and opens it where nobody has used it yet.
+func (r *readers) borrow(ctx context.Context) (*prepared, error) {
+	select {
+	case p := <-r.free:
+		if p.conn != nil {
+			return p, nil
+		}
+		conn, err := r.db.Conn(ctx)
+		if err != nil {
+			r.free <- p
+			return nil, fmt.Errorf("reading the store: %w", err)
+		}
+		p.conn = conn
+		return p, nil
+	case <-r.done:
+		return nil, unavailable("the store is closed")
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting to read the store: %w", ctx.Err())
+	}
+}
+
+func (r *readers) query(ctx context.Context, query string, args ...any) (rows, error) {
+	p, err := r.borrow(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s, raced := p.stmts.LoadOrStore(query, made)
-	if raced {
-		_ = made.Close() // the other is as good
-	}
-	return s.(*sql.Stmt), nil
-}
-
-func (p *reused) query(ctx context.Context, query string, args ...any) (rows, error) {
-	s, err := p.stmt(ctx, query)
+	found, err := p.query(ctx, query, args...)
 	if err != nil {
+		r.free <- p
 		return nil, err
 	}
-	r, err := s.QueryContext(ctx, args...)
-	return sqlRows{r}, err
+	return lent{found, func() { r.free <- p }}, nil
 }
 
-// within runs the same statements in a transaction.
-type within struct {
-	*reused
-	tx *sql.Tx
+// lent are rows whose Close gives the connection back.
+type lent struct {
+	rows
+	giveBack func()
 }
 
-func (w within) query(ctx context.Context, query string, args ...any) (rows, error) {
-	s, err := w.stmt(ctx, query)
+// Close implements rows.
+func (l lent) Close() {
+	l.rows.Close()
+	l.giveBack()
+}
+
+// at reads the store as it is at one instant.
+func (r *readers) at(ctx context.Context, use func(querier) error) error {
+	p, err := r.borrow(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r, err := w.tx.StmtContext(ctx, s).QueryContext(ctx, args...)
-	return sqlRows{r}, err
+	defer func() { r.free <- p }()
+	if _, err := p.execute(ctx, "BEGIN"); err != nil {
+		return fmt.Errorf("reading the store: %w", err)
+	}
+	defer p.execute(context.WithoutCancel(ctx), "ROLLBACK") // nothing was written
+	return use(p)
 }
 
-// prepared is the same for the writer's one connection.
+func (r *readers) end() (err error) {
+	close(r.done)
+	for range cap(r.free) {
+		if p := <-r.free; p.conn != nil {
+			err = errors.Join(err, p.conn.Close())
+		}
+	}
+	return errors.Join(err, r.db.Close())
+}
+
+// prepared prepares each statement once: parsing it would cost more than running
+// it. The statements of this package are few; their texts hold no values.
 type prepared struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
@@ -146,14 +186,15 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	if err := s.migrate(ctx); err != nil {
 		return nil, err
 	}
-	if s.files, err = openFile(path, readers, "&_pragma=query_only(1)"); err != nil {
+	files, err := openFile(path, readingConns, "&_pragma=query_only(1)")
+	if err != nil {
 		return nil, err
 	}
+	s.reads = newReaders(files, readingConns)
 	if s.conn, err = s.write.Conn(ctx); err != nil {
 		return nil, err
 	}
-	s.reads = &reused{db: s.files}
-	s.ledger = ledger{now: o.Now, read: s.reads, snapshot: s.at, change: s.enqueue}
+	s.ledger = ledger{now: o.Now, read: s.reads, snapshot: s.reads.at, change: s.enqueue}
 	s.tokens = newLane(s.findTokens)
 	t := &tx{executor: &prepared{s.conn, map[string]*sql.Stmt{}}, ctx: context.Background()}
 	s.writer = newLane(func(batch []*task[func(*tx) error]) { s.commit(t, batch) })
@@ -162,16 +203,6 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 
 // enqueue has the writer do a change.
 func (s *sqlite) enqueue(ctx context.Context, do func(*tx) error) error { return s.writer.do(ctx, do) }
-
-// at reads the store as it is at one instant.
-func (s *sqlite) at(ctx context.Context, use func(querier) error) error {
-	t, err := s.files.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return fmt.Errorf("reading the store: %w", err)
-	}
-	defer t.Rollback()
-	return use(within{s.reads, t})
-}
 
 func openFile(path string, connections int, options string) (*sql.DB, error) {
 	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + fmt.Sprintf(
@@ -292,10 +323,11 @@ func (s *sqlite) closeFiles() (err error) {
 	if s.conn != nil {
 		_ = s.conn.Close() // its database says what went wrong, and closing it twice is nothing wrong
 	}
-	for _, db := range []*sql.DB{s.files, s.write} {
-		if db != nil {
-			err = errors.Join(err, db.Close())
-		}
+	if s.reads != nil {
+		err = s.reads.close()
+	}
+	if s.write != nil {
+		err = errors.Join(err, s.write.Close())
 	}
 	return err
 }
