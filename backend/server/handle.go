@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -172,6 +173,7 @@ func (s *Server) write(x *exchange, status int, v any) {
 		status, body = http.StatusInternalServerError, []byte(`{"error":"the service failed","code":"INTERNAL"}`)
 	}
 	x.Header().Set("Content-Type", "application/json")
+	x.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.WriteHeader(status)
 	// Where the caller has gone there is nobody to tell.
 	_, _ = x.Write(body)

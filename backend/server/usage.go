@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
+	"time"
 
 	"svc/backend/api"
 	"svc/backend/api/release"
@@ -76,9 +78,10 @@ func usageCommand(c caller, in api.UsageRequest) store.Command {
 	return cmd
 }
 
-// command has an id of its own: the caller's request id may come twice.
+// command has an id of its own: the caller's request id may come twice. It begins
+// with the time, so that the index of ids grows at its end.
 func command(c caller, kind api.Kind, fingerprint string, source api.OS) store.Command {
 	return store.Command{
-		RequestID: rand.Text(), AccountID: c.AccountID, Kind: kind, Fingerprint: fingerprint, Source: source, Replay: c.replay,
+		RequestID: fmt.Sprintf("%016x", time.Now().UnixMicro()) + rand.Text()[:16], AccountID: c.AccountID, Kind: kind, Fingerprint: fingerprint, Source: source, Replay: c.replay,
 	}
 }

