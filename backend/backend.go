@@ -67,7 +67,7 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 	b := &Backend{store: db, index: ix, server: server.New(server.Config{
 		Store: db, Index: ix, Feeds: c.Feeds, Key: key, Rates: c.Rates, Now: c.Now, Log: c.Log, Version: c.Version, Commit: c.Commit,
 	})}
-	if err := publishKey(ctx, db, key, c.Now()); err != nil {
+	if err := publishKey(ctx, db, key); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
@@ -82,7 +82,7 @@ func openIndex(file string) (*index.Index, error) {
 
 // publishKey lists the key that signs, unless it is listed: a replica that
 // still has the old key must not retire the new one.
-func publishKey(ctx context.Context, db store.Store, key ed25519.PrivateKey, now time.Time) error {
+func publishKey(ctx context.Context, db store.Store, key ed25519.PrivateKey) error {
 	public := key.Public().(ed25519.PublicKey)
 	listed, err := db.Keys(ctx)
 	if err != nil {
@@ -91,10 +91,7 @@ func publishKey(ctx context.Context, db store.Store, key ed25519.PrivateKey, now
 	if slices.ContainsFunc(listed, func(k api.Key) bool { return k.KeyID == attest.KeyID(public) }) {
 		return nil
 	}
-	err = db.AddKey(ctx, api.Key{
-		KeyID: attest.KeyID(public), Algorithm: "ed25519", PEM: attest.PublicPEM(public),
-		CreatedAt: now.UTC().Format("2006-01-02 15:04:05") + "+00",
-	})
+	err = db.AddKey(ctx, actor, api.Key{KeyID: attest.KeyID(public), Algorithm: "ed25519", PEM: attest.PublicPEM(public)})
 	if err != nil {
 		return fmt.Errorf("listing the signing key: %w", err)
 	}

@@ -30,7 +30,7 @@ const (
 	vmLimit   = 10_000
 )
 
-// actor is who the audit names for what an embedded backend does by itself.
+// actor is who the audit names for what a backend does by itself.
 const actor = "first use"
 
 // OpenEmbedded opens a backend in this process, on files in dir, and a client

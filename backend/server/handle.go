@@ -133,7 +133,7 @@ func (s *Server) fail(x *exchange, err error) {
 		h.Set("Allow", wrong.allow)
 	case refused.Code == api.Unauthenticated:
 		h.Set("WWW-Authenticate", "Bearer")
-	case refused.Status() >= http.StatusInternalServerError:
+	case refused.Status() >= http.StatusInternalServerError && !errors.Is(err, context.Canceled): // the caller has gone
 		x.cause = err
 	}
 	s.write(x, refused.Status(), refused)

@@ -169,15 +169,3 @@ func (s *ledger) Keys(ctx context.Context) ([]api.Key, error) {
 		return k, err
 	}, "SELECT key_id, algorithm, pem, created_at, retired_at FROM keys ORDER BY created_at, key_id")
 }
-
-// AddKey implements Store.
-func (s *ledger) AddKey(ctx context.Context, k api.Key) error {
-	return s.change(ctx, func(t *tx) error {
-		if _, err := t.exec("UPDATE keys SET retired_at = ? WHERE retired_at IS NULL AND key_id <> ?", instant(t.now), k.KeyID); err != nil {
-			return err
-		}
-		_, err := t.exec(`INSERT INTO keys (key_id, algorithm, pem, created_at) VALUES (?, ?, ?, ?)
-			ON CONFLICT (key_id) DO UPDATE SET retired_at = NULL`, k.KeyID, k.Algorithm, k.PEM, instant(t.now))
-		return err
-	})
-}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"svc/backend/api"
 	"svc/backend/license"
 )
 
@@ -205,4 +206,16 @@ func (s *ledger) pruneSome(ctx context.Context, actor string, before time.Time) 
 		return fmt.Sprintf("%d events before %s", n, before.UTC().Format(time.RFC3339)), err
 	})
 	return n, err
+}
+
+// AddKey implements Operator.
+func (s *ledger) AddKey(ctx context.Context, actor string, k api.Key) error {
+	return s.act(ctx, actor, "key.add", func(t *tx) (string, error) {
+		if _, err := t.exec("UPDATE keys SET retired_at = ? WHERE retired_at IS NULL AND key_id <> ?", instant(t.now), k.KeyID); err != nil {
+			return "", err
+		}
+		_, err := t.exec(`INSERT INTO keys (key_id, algorithm, pem, created_at) VALUES (?, ?, ?, ?)
+			ON CONFLICT (key_id) DO UPDATE SET retired_at = NULL`, k.KeyID, k.Algorithm, k.PEM, instant(t.now))
+		return "key " + k.KeyID + " signs from now on", err
+	})
 }

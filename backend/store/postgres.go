@@ -26,6 +26,7 @@ const (
 	dialTime    = 5 * time.Second  // where it has no connect_timeout
 	pingTime    = time.Second      // for a session that rested to show that it lives
 	persistence = 10 * time.Second // how long a write is tried
+	patience    = 4 * time.Second  // how long one try may take: a server that froze answers none
 	firstPause  = 20 * time.Millisecond
 	lastPause   = 500 * time.Millisecond
 	migrating   = 0x737663 // the lock of those that migrate: "svc"
@@ -61,7 +62,9 @@ func openPostgres(ctx context.Context, dsn string, o Options) (Store, error) {
 	if p.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	if err := p.persist(ctx, p.migrate); err != nil {
+	// A migration of a large store takes its time.
+	migrate := func(_ context.Context, conn *pgxpool.Conn) error { return p.migrate(ctx, conn) }
+	if err := p.persist(ctx, migrate); err != nil {
 		p.pool.Close()
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
@@ -235,6 +238,8 @@ func (p *postgres) persist(caller context.Context, try func(context.Context, *pg
 
 // attempt runs a transaction once, and says whether to run it again.
 func (p *postgres) attempt(ctx context.Context, try func(context.Context, *pgxpool.Conn) error) (again bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	conn, err := p.pool.Acquire(ctx)
 	if err != nil {
 		return true, err

@@ -129,8 +129,6 @@ type Store interface {
 	// Releases lists the published releases, newest first.
 	Releases(ctx context.Context) ([]api.Release, error)
 	Keys(ctx context.Context) ([]api.Key, error)
-	// AddKey makes a public key the one that signs; those before it are retired.
-	AddKey(ctx context.Context, k api.Key) error
 
 	// Ready is nil where the store can be written to.
 	Ready(ctx context.Context) error
@@ -159,6 +157,8 @@ type Operator interface {
 	Audit(ctx context.Context) ([]AuditEntry, error)
 	OpenFindings(ctx context.Context) ([]api.Finding, error)
 	OpenQuestions(ctx context.Context) ([]api.Question, error)
+	// AddKey makes a public key the one that signs; those before it are retired.
+	AddKey(ctx context.Context, actor string, k api.Key) error
 	// Check lists what does not add up: counters that differ from the rows.
 	Check(ctx context.Context) ([]string, error)
 	// Prune removes events before an instant; seats stay for ever.

@@ -22,7 +22,7 @@ func (p *program) keyRotate() *ffcli.Command {
 		if err := attest.ReplaceKey(p.settings.signingKey, key); err != nil {
 			return err
 		}
-		if err := s.AddKey(ctx, api.Key{KeyID: attest.KeyID(public), Algorithm: "ed25519", PEM: attest.PublicPEM(public)}); err != nil {
+		if err := s.AddKey(ctx, actor(), api.Key{KeyID: attest.KeyID(public), Algorithm: "ed25519", PEM: attest.PublicPEM(public)}); err != nil {
 			return err
 		}
 		return p.print(map[string]string{"keyid": attest.KeyID(public)}, func(w *view) { w.line("new key %s in %s", attest.KeyID(public), p.settings.signingKey) })

@@ -85,20 +85,79 @@ func BenchmarkSQLiteClaims(b *testing.B) {
 func BenchmarkMiddleware(b *testing.B) {
 	s := start(b, "sqlite:"+filepath.Join(b.TempDir(), "svc.db"), 1)
 	token := s.tokens(b, 1)[0]
-	get := func(path string) func(int) []byte {
-		request := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer %s\r\n\r\n", path, token)
-		return func(int) []byte { return request }
-	}
 	hello := startHello(b)
 	var ratios []float64
 	for b.Loop() {
 		for range benchRounds {
-			bare := rate(drive(b, []string{hello}, 32, benchTime, get("/v1/hello")))
-			whole := rate(s.drive(b, 32, benchTime, get("/v1/upgrade-edges?engine=redis")))
+			bare := rate(drive(b, []string{hello}, 32, benchTime, get("/v1/hello", token)))
+			whole := rate(s.drive(b, 32, benchTime, get("/v1/upgrade-edges?engine=redis", token)))
 			ratios = append(ratios, whole/bare)
 		}
 	}
 	b.ReportMetric(median(ratios), "x-bare-mux")
+}
+
+// BenchmarkGrowth asks an account of a million events and one of ten million: what
+// a page of a list and a decision cost must not grow with them.
+func BenchmarkGrowth(b *testing.B) {
+	pg := newCluster(b, "fsync=off", "max_wal_size=8GB", "shared_buffers=1GB")
+	s := start(b, address(pg), 1)
+	id, token := s.account(b, "--unlimited")
+	operations := []struct {
+		name    string
+		request func(int) []byte
+	}{
+		{"usage", get("/v1/account/usage", token)},
+		{"vms", get("/v1/account/vms", token)},
+		{"capacity", get("/v1/account/capacity", token)},
+		{"claim", claims([]string{token})},
+	}
+	before := map[string]float64{}
+	for _, events := range []int{1_000_000, 10_000_000} {
+		pg.fill(b, id, events)
+		scans := pg.scans(b)
+		for _, o := range operations {
+			took := s.drive(b, 1, benchTime, o.request)
+			half := took[len(took)/2].Seconds() * 1e6
+			b.ReportMetric(half, fmt.Sprintf("us-%s-at-%dM", o.name, events/1_000_000))
+			if before[o.name] > 0 {
+				b.ReportMetric(half/before[o.name], "x-"+o.name)
+			}
+			before[o.name] = half
+		}
+		is.New(b).Equal(pg.scans(b), scans) // nothing reads a whole table
+	}
+}
+
+// fill gives an account so many events, ten to a VM, all listed.
+func (c *cluster) fill(b *testing.B, account, events int) {
+	run := func(format string, args ...any) {
+		_, err := c.within(20*time.Minute, fmt.Sprintf(format, args...))
+		is.New(b).NoErr(err)
+	}
+	const fingerprint = "md5((i / 10)::text) || md5((i / 10 + 1)::text)"
+	run(`INSERT INTO events (account_id, request_id, kind, fingerprint, source, target, claimed, billable, overage, listed, at)
+		SELECT %[1]d, to_char(i, 'FM000000000000'), 'migration', %[2]s, 'centos 7', 'debian 13', i %% 10 = 0, i %% 10 = 0, false, true, i
+		FROM generate_series((SELECT count(*) FROM events) + 1, %[3]d) i`, account, fingerprint, events)
+	run(`INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
+		SELECT %[1]d, %[2]s, 'migration', 'centos 7', 1, i, i, to_char(i, 'FM000000000000')
+		FROM generate_series(10, %[3]d, 10) i ON CONFLICT DO NOTHING`, account, fingerprint, events)
+	run("UPDATE accounts SET billable_vms = (SELECT count(*) FROM seats)")
+	run("ANALYZE")
+}
+
+// scans counts the sequential scans of the tables that grow, when the counters
+// have come in.
+func (c *cluster) scans(b *testing.B) []int {
+	time.Sleep(2 * time.Second)
+	n, err := c.column("SELECT seq_scan FROM pg_stat_user_tables WHERE relname IN ('events', 'seats') ORDER BY relname")
+	is.New(b).NoErr(err)
+	return n
+}
+
+func get(path, token string) func(int) []byte {
+	request := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer %s\r\n\r\n", path, token)
+	return func(int) []byte { return request }
 }
 
 // tokens makes accounts that no limit holds, and a token of each.

@@ -109,7 +109,7 @@ func (c *cluster) tool(t testing.TB, name string, args ...string) {
 // start starts the server and waits until it answers. After a kill the kernel
 // may still hold what the last one held: then it is tried again.
 func (c *cluster) start(t testing.TB) {
-	args := []string{"-D", c.data(), "-c", "listen_addresses=", "-c", "unix_socket_directories=" + c.dir, "-c", "max_connections=100"}
+	args := []string{"-D", c.data(), "-c", "listen_addresses=", "-c", "unix_socket_directories=" + c.dir, "-c", "max_connections=200"}
 	for _, s := range c.settings {
 		args = append(args, "-c", s)
 	}
@@ -220,7 +220,11 @@ func (c *cluster) execute(statement string) error {
 
 // column is the first column of what a statement gives, where that is a number.
 func (c *cluster) column(statement string) ([]int, error) {
-	ctx, cancel := timeout(15 * time.Second)
+	return c.within(15*time.Second, statement)
+}
+
+func (c *cluster) within(d time.Duration, statement string) ([]int, error) {
+	ctx, cancel := timeout(d)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, fmt.Sprintf("host=%s user=postgres", c.dir))
 	if err != nil {

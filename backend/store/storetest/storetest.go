@@ -425,12 +425,15 @@ func testMetered(t *testing.T, f *fixture) {
 
 func testKeys(t *testing.T, f *fixture) {
 	ctx := t.Context()
-	f.is.NoErr(f.AddKey(ctx, api.Key{KeyID: "a", Algorithm: "ed25519", PEM: "A"}))
+	f.is.NoErr(f.AddKey(ctx, "test", api.Key{KeyID: "a", Algorithm: "ed25519", PEM: "A"}))
 	f.clock.Add(time.Hour)
-	f.is.NoErr(f.AddKey(ctx, api.Key{KeyID: "b", Algorithm: "ed25519", PEM: "B"}))
+	f.is.NoErr(f.AddKey(ctx, "test", api.Key{KeyID: "b", Algorithm: "ed25519", PEM: "B"}))
 	keys, err := f.Keys(ctx)
 	f.is.NoErr(err)
 	f.is.Equal(len(keys), 2)
+	entries, err := f.Audit(ctx)
+	f.is.NoErr(err)
+	f.is.Equal(entries[len(entries)-1].Detail, "key b signs from now on")
 	f.is.True(keys[0].RetiredAt != nil && keys[1].RetiredAt == nil) // retired ones stay listed
 }
 
