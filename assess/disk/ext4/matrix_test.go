@@ -51,6 +51,9 @@ func mkfs(t testing.TB, options string, args ...string) string {
 	is.NoErr(os.WriteFile(image, nil, 0o600))
 	is.NoErr(os.Truncate(image, 128<<20))
 	args = append([]string{"-q", "-F", "-U", "12345678-9abc-def0-1234-56789abcdef0", "-L", "a label", "-E", "lazy_itable_init=0,lazy_journal_init=0"}, args...)
+	if !strings.Contains(options, "-b ") {
+		options += " -b 4096" // small ones have 1 KiB where nothing is said
+	}
 	command(t, "mke2fs", append(append(args, strings.Fields(options)...), image)...)
 	return image
 }
@@ -124,6 +127,7 @@ var matrix = map[string]string{
 	"no journal":            "-t ext4 -O ^has_journal",
 	"fast_commit":           "-t ext4 -O fast_commit",
 	"no dir_index":          "-t ext4 -O ^dir_index",
+	"small journal":         "-t ext4 -J size=1 -b 1024",
 	"stable_inodes":         "-t ext4 -O stable_inodes",
 }
 

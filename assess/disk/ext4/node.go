@@ -176,6 +176,9 @@ func (f *FS) parseNode(number uint32, b []byte) *node {
 	if n.flags&flagHugeFile != 0 {
 		n.sectors *= f.blockSize / 512
 	}
+	if n.is(typeRegular) && n.flags&flagInline != 0 {
+		n.sectors += (uint64(n.size) + 511) / 512 // as Linux tells it, so that the file doesn't look sparse
+	}
 	extra := extraEnd(b)
 	n.modified = modified(b[:extra])
 	n.beyond = b[extra:]

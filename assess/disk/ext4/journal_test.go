@@ -1,0 +1,171 @@
+package ext4
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+	"golang.org/x/sys/unix"
+)
+
+// script runs commands of debugfs that write.
+func script(t testing.TB, image string, commands ...string) {
+	t.Helper()
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "commands")
+	is.NoErr(os.WriteFile(file, []byte(strings.Join(commands, "\n")+"\n"), 0o600))
+	command(t, "debugfs", "-w", "-f", file, image)
+}
+
+// contentOf reads a whole file.
+func contentOf(t testing.TB, f *FS, name string) []byte {
+	t.Helper()
+	b, err := fs.ReadFile(onlyOpen{f}, name)
+	is.New(t).NoErr(err)
+	return b
+}
+
+type onlyOpen struct{ f *FS }
+
+func (o onlyOpen) Open(name string) (fs.File, error) { return o.f.Open(name) }
+
+// TestJournalForms reads journals of every form that debugfs writes: a block
+// written once, written twice, written and revoked, revoked and written again,
+// one that starts as the journal's own do, and one that was not committed.
+func TestJournalForms(t *testing.T) {
+	needs(t, "mke2fs", "debugfs")
+	const size = 1024
+	letters := func(s string) (all []byte) {
+		for _, letter := range []byte(s) {
+			all = append(all, bytes.Repeat([]byte{letter}, size)...)
+		}
+		return all
+	}
+	magic := append([]byte{0xC0, 0x3B, 0x39, 0x98}, letters("m")[4:]...)
+	forms := map[string][]string{"^metadata_csum": {"jo", "jo -c"}, "metadata_csum": {"jo", "jo -c -v 2", "jo -c -v 3"}}
+	for options, forms := range map[string][]string{
+		"64bit,^metadata_csum": forms["^metadata_csum"], "^64bit,^metadata_csum": forms["^metadata_csum"],
+		"64bit": forms["metadata_csum"], "^64bit": forms["metadata_csum"],
+	} {
+		for _, form := range forms {
+			t.Run(options+" "+form, func(t *testing.T) {
+				is := is.New(t)
+				image := mkfs(t, "-t ext4 -b 1024 -O "+options)
+				dir := t.TempDir()
+				write := func(name string, b []byte) string {
+					path := filepath.Join(dir, name)
+					is.NoErr(os.WriteFile(path, b, 0o600))
+					return path
+				}
+				script(t, image, "write "+write("old", letters("aaaaaa"))+" file")
+				b := strings.Fields(command(t, "debugfs", "-R", "blocks /file", image))
+				b = b[len(b)-6:]
+				script(t, image, form,
+					fmt.Sprintf("jw -b %s,%s,%s,%s %s", b[0], b[1], b[2], b[3], write("first", letters("bbbb"))),
+					fmt.Sprintf("jw -b %s %s", b[1], write("second", letters("c"))),
+					fmt.Sprintf("jw -r %s,%s", b[2], b[3]),
+					fmt.Sprintf("jw -b %s,%s %s", b[3], b[4], write("third", append(letters("d"), magic...))),
+					fmt.Sprintf("jw -b %s -c %s", b[5], write("fourth", letters("e"))),
+					"jc")
+				want := append(letters("bcad"), append(bytes.Clone(magic), letters("a")...)...)
+				f := openImage(t, image)
+				is.Equal(len(f.device.overlay), 4)
+				is.Equal(fmt.Sprintf("%x", contentOf(t, f, "file")), fmt.Sprintf("%x", want))
+				damageJournal(t, f, image, form)
+			})
+		}
+	}
+}
+
+// damageJournal changes a copy in the journal, which a checksum tells.
+func damageJournal(t *testing.T, f *FS, image, form string) {
+	t.Helper()
+	is := is.New(t)
+	for block, entry := range f.device.overlay {
+		is.Equal(entry.checked, strings.HasSuffix(form, "2") || strings.HasSuffix(form, "3"))
+		if !entry.checked {
+			return
+		}
+		w, err := os.OpenFile(image, os.O_WRONLY, 0)
+		is.NoErr(err)
+		_, err = w.WriteAt([]byte("x"), int64(entry.copy)*1024+1000)
+		is.NoErr(err)
+		is.NoErr(w.Close())
+		_, err = openImage(t, image).device.read(block)
+		is.True(strings.Contains(err.Error(), "checksum"))
+		return
+	}
+}
+
+// TestUncleanShutdown copies the disk of a running machine, and compares what
+// its journal holds with what Linux makes of the same copy.
+func TestUncleanShutdown(t *testing.T) {
+	needsMount(t)
+	cases := map[string]string{"ext4": "", "ext3": "data=journal", "1k": "data=journal", "not 64bit": "data=journal", "gdt_csum": "", "inline_data": "data=journal", "no metadata_csum": "journal_checksum", "bigalloc": "", "orphan_file": "data=journal", "small journal": ""}
+	for name, options := range cases {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			image := mkfs(t, matrix[name])
+			mounted(t, image, "", func(dir string) { writeTree(t, dir) })
+			dirty := filepath.Join(t.TempDir(), "dirty")
+			mounted(t, image, strings.TrimSuffix("commit=300,"+options, ","), func(dir string) {
+				writeDirty(t, dir)
+				command(t, "cp", "--sparse=always", image, dirty)
+			})
+			f := openImage(t, dirty)
+			got, err := factsOf(f)
+			is.NoErr(err)
+			is.True(len(f.device.overlay) > 10)
+			j, err := f.openJournal()
+			is.NoErr(err)
+			log, err := j.scan()
+			is.NoErr(err)
+			revoked := 0
+			for _, t := range log {
+				revoked += len(t.revoked)
+			}
+			t.Logf("%d transactions from %d to %d, %d blocks, %d revoked", len(log), j.start, j.last, len(f.device.overlay), revoked)
+			is.True(revoked > 0 || options == "data=journal")
+			var want map[string]fact
+			mounted(t, dirty, "", func(dir string) { want = factsOfFolder(t, dir) })
+			same(t, got, want)
+		})
+	}
+}
+
+// writeDirty changes a file system so that much of it is in the journal alone:
+// folders that are removed, whose blocks others take, files that start as the
+// journal's blocks do, all committed and not written back.
+func writeDirty(t testing.TB, dir string) {
+	t.Helper()
+	w := &tree{is: is.New(t), root: dir}
+	commit := func() {
+		d, err := os.Open(dir)
+		w.is.NoErr(err)
+		w.is.NoErr(unix.Fsync(int(d.Fd())))
+		w.is.NoErr(d.Close())
+	}
+	for i := range 1500 {
+		w.is.NoErr(os.WriteFile(w.path(fmt.Sprintf("gone/%d/%0100d", i%5, i)), nil, 0o600))
+	}
+	commit()
+	w.is.NoErr(os.RemoveAll(w.path("gone")))
+	w.is.NoErr(os.RemoveAll(w.path("many")))
+	w.is.NoErr(os.Remove(w.path("sparse/fragments")))
+	commit()
+	for i := range 200 {
+		path := w.path(fmt.Sprintf("new/%d", i))
+		w.is.NoErr(os.WriteFile(path, bytes.Repeat([]byte{0xC0, 0x3B, 0x39, 0x98}, 5000), 0o600))
+	}
+	w.is.NoErr(os.Rename(w.path("deep"), w.path("new/deep")))
+	f, err := os.OpenFile(w.path("new/last"), os.O_CREATE|os.O_WRONLY, 0o600)
+	w.is.NoErr(err)
+	w.is.NoErr(f.Sync())
+	w.is.NoErr(f.Close())
+	w.is.NoErr(os.WriteFile(w.path("new/lost"), nil, 0o600)) // not committed
+}
