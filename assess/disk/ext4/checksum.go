@@ -14,6 +14,13 @@ func crc32cOf(seed, n uint32) uint32 {
 	return crc32c(seed, le.AppendUint32(nil, n))
 }
 
+// crc32cBut continues a checksum with zeros in the place of the n bytes at at,
+// where the checksum itself stands.
+func crc32cBut(seed uint32, b []byte, at, n int) uint32 {
+	var zeros [4]byte
+	return crc32c(crc32c(crc32c(seed, b[:at]), zeros[:n]), b[at+n:])
+}
+
 // crc16 continues the CRC-16 (polynomial 0x8005, reflected) of group
 // descriptors before metadata_csum.
 func crc16(sum uint16, b []byte) uint16 {

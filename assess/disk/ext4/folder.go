@@ -77,7 +77,7 @@ func (f *FS) readFolder(number uint32) (*folder, error) {
 // add takes an entry in.
 func (d *folder) add(e entry) error {
 	switch {
-	case e.name == ".":
+	case e.name == ".": // the folder itself
 	case e.name == "..":
 		d.parent = e.inode
 	case len(d.entries) == maxEntries:
@@ -111,12 +111,14 @@ func (f *FS) find(at, parent uint32, name string) (entry, error) {
 	case "", ".", "..":
 		return entry{}, fs.ErrInvalid
 	}
-	n, err := f.folderNode(at, maxSearched)
-	if err != nil {
-		return entry{}, err
-	}
-	if n.size > maxKept {
-		return f.search(n, parent, name)
+	if _, kept := f.folders.get(at); !kept {
+		n, err := f.folderNode(at, maxSearched)
+		if err != nil {
+			return entry{}, err
+		}
+		if n.size > maxKept {
+			return f.search(n, parent, name)
+		}
 	}
 	d, err := f.folder(at, parent)
 	if err != nil {
@@ -363,7 +365,7 @@ func (f *FS) checkBlock(n *node, b []byte, first bool) error {
 		if count > limit || tail+8 > len(b) {
 			return damaged("a node of its hash tree is impossible")
 		}
-		sum = crc32c(crc32c(crc32c(n.seed, b[:places+8*count]), b[tail:tail+4]), make([]byte, 4))
+		sum = crc32cBut(crc32c(n.seed, b[:places+8*count]), b[tail:tail+8], 4, 4)
 		want = le.Uint32(b[tail+4:])
 	default:
 		tail := len(b) - checksumTail

@@ -143,7 +143,7 @@ func (j *journal) parse(b []byte) error {
 	}
 	if j.checked() {
 		j.seed = crc32c(^uint32(0), b[0x30:0x40])
-		if sum := crc32c(crc32c(^uint32(0), b[:0xFC]), zeroed(b[0xFC:1024], 4)); sum != be.Uint32(b[0xFC:]) {
+		if sum := crc32cBut(^uint32(0), b[:1024], 0xFC, 4); sum != be.Uint32(b[0xFC:]) {
 			return damaged("its superblock's checksum is wrong")
 		}
 	} else if j.features&journalAsync != 0 {
@@ -243,14 +243,14 @@ func (j *journal) take(l *log, b []byte, at uint64) (more bool, err error) {
 // tailOK checks the checksum at the end of a descriptor or a revocation.
 func (j *journal) tailOK(b []byte) bool {
 	tail := len(b) - 4
-	return !j.checked() || crc32c(crc32c(j.seed, b[:tail]), make([]byte, 4)) == be.Uint32(b[tail:])
+	return !j.checked() || crc32cBut(j.seed, b, tail, 4) == be.Uint32(b[tail:])
 }
 
 // commit ends a transaction. One with a wrong checksum that is older than the
 // last is left of an older round; a newer one is damage.
 func (j *journal) commit(l *log, b []byte) (more bool, err error) {
 	time := be.Uint64(b[0x30:])
-	if j.checked() && (l.suspect || crc32c(crc32c(j.seed, b[:0x10]), zeroed(b[0x10:], 4)) != be.Uint32(b[0x10:])) {
+	if j.checked() && (l.suspect || crc32cBut(j.seed, b, 0x10, 4) != be.Uint32(b[0x10:])) {
 		if time < l.time {
 			return false, nil
 		}

@@ -102,6 +102,38 @@ func damageJournal(t *testing.T, f *FS, image, form string) {
 	}
 }
 
+// TestJournalRing turns the ring of the log, so that a transaction goes on from
+// its end to its start at each of its blocks.
+func TestJournalRing(t *testing.T) {
+	is := is.New(t)
+	b := imageBytes(t, "journal")
+	f, err := openBytes(b)
+	is.NoErr(err)
+	want, err := factsOf(f)
+	is.NoErr(err)
+	j, err := f.openJournal()
+	is.NoErr(err)
+	place := func(block uint64) []byte {
+		r, err := f.locate(j.n, block, 1)
+		is.NoErr(err)
+		return b[r.start*f.blockSize:][:f.blockSize]
+	}
+	for turned := j.last - 1; turned > j.last-5; turned-- {
+		first := bytes.Clone(place(j.first))
+		for at := j.first; at < j.last-1; at++ {
+			copy(place(at), place(at+1))
+		}
+		copy(place(j.last-1), first)
+		be.PutUint32(place(0)[0x1C:], uint32(turned))
+		f, err := openBytes(b)
+		is.NoErr(err)
+		is.Equal(len(f.device.overlay), 1)
+		got, err := factsOf(f)
+		is.NoErr(err)
+		same(t, got, want)
+	}
+}
+
 // TestUncleanShutdown copies the disk of a running machine, and compares what
 // its journal holds with what Linux makes of the same copy.
 func TestUncleanShutdown(t *testing.T) {

@@ -1,12 +1,16 @@
 package ext4
 
 import (
+	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,14 +37,16 @@ func missing(t testing.TB, what string) {
 	t.Skipf("%s is missing", what)
 }
 
-// command runs a program, which must succeed.
+// command runs a program, which must succeed, and gives what it writes.
 func command(t testing.TB, program string, args ...string) string {
 	t.Helper()
-	out, err := exec.Command(program, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+	var stdout, stderr bytes.Buffer
+	c := exec.Command(program, args...)
+	c.Stdout, c.Stderr = &stdout, &stderr
+	if err := c.Run(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, &stderr)
 	}
-	return string(out)
+	return stdout.String()
 }
 
 // mkfs makes an image of 128 MiB, by way of options that a space separates.
@@ -164,5 +170,60 @@ func TestMatrix(t *testing.T) {
 			is.NoErr(err)
 			same(t, carried(got, options), carried(maps.Clone(want), options))
 		})
+	}
+}
+
+// TestDebugfs compares with debugfs what it writes without Linux: space that is
+// allocated and not written, times, and a folder that ignores case.
+func TestDebugfs(t *testing.T) {
+	needs(t, "mke2fs", "debugfs")
+	is := is.New(t)
+	image := mkfs(t, matrix["casefold"])
+	content := filepath.Join(t.TempDir(), "content")
+	is.NoErr(os.WriteFile(content, bytes.Repeat([]byte("content\n"), 5000), 0o600))
+	script(t, image,
+		"write "+content+" file", "punch file 2 3", "fallocate file 20 900", "set_inode_field file size 4000000",
+		"set_inode_field file mtime @2208988800", "mkdir Folder", "set_inode_field Folder flags 0x40080000",
+		"cd Folder", "write "+content+" Ünder", "cd ..", "symlink link "+strings.Repeat("x", 59), "symlink longer "+strings.Repeat("x", 60))
+	f := openImage(t, image)
+	for _, name := range []string{"file", "Folder/Ünder"} {
+		is.Equal(string(contentOf(t, f, name)), command(t, "debugfs", "-R", "cat /"+name, image))
+	}
+	_, err := f.Lstat("Folder/ünDER")
+	is.NoErr(err)
+	_, err = f.Lstat("folder/Ünder")
+	is.True(errors.Is(err, fs.ErrNotExist))
+	info, err := f.Lstat("file")
+	is.NoErr(err)
+	is.Equal(info.ModTime().Unix(), int64(2_208_988_800))
+	n, err := f.resolve("file")
+	is.NoErr(err)
+	for block, hole := range map[uint64]bool{0: false, 2: true, 3: true, 4: false, 20: true, 900: true, 901: true} {
+		r, err := f.locate(n, block, 1)
+		is.NoErr(err)
+		is.Equal(r.hole, hole)
+	}
+}
+
+// TestConcurrent reads one file system from many sides at once.
+func TestConcurrent(t *testing.T) {
+	is := is.New(t)
+	for _, name := range []string{"indirect", "journal", "checksums"} {
+		f, err := openBytes(imageBytes(t, name))
+		is.NoErr(err)
+		want, err := factsOf(f)
+		is.NoErr(err)
+		f, err = openBytes(imageBytes(t, name))
+		is.NoErr(err)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				got, err := factsOf(f)
+				if err != nil || !maps.Equal(got, want) {
+					t.Error(name, err)
+				}
+			})
+		}
+		all.Wait()
 	}
 }

@@ -2,7 +2,9 @@ package ext4
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/matryer/is"
 	"golang.org/x/sys/unix"
+
+	"svc/assess/disk/inode"
 )
 
 // mounted mounts an image, as Linux alone writes some of the format, and calls
@@ -123,6 +127,38 @@ func TestLinuxWrote(t *testing.T) {
 			same(t, got, want)
 		})
 	}
+}
+
+// TestLargeFolder looks names up in a folder too large to be kept.
+func TestLargeFolder(t *testing.T) {
+	needsMount(t)
+	is := is.New(t)
+	const count = 30_000
+	name := func(i int) string { return fmt.Sprintf("%0200d", i) }
+	image := mkfs(t, matrix["large_dir"])
+	mounted(t, image, "", func(dir string) {
+		is.NoErr(os.Mkdir(filepath.Join(dir, "large"), 0o755))
+		file := filepath.Join(dir, "file")
+		is.NoErr(os.WriteFile(file, []byte("content"), 0o600))
+		for i := range count {
+			is.NoErr(os.Link(file, filepath.Join(dir, "large", name(i))))
+		}
+	})
+	f := openImage(t, image)
+	entries, err := f.ReadDir("large")
+	is.NoErr(err)
+	is.Equal(len(entries), count)
+	for i := 0; i < count; i += 999 {
+		is.Equal(entries[i].Name(), name(i))
+		info, err := f.Lstat("large/" + name(i))
+		is.NoErr(err)
+		is.Equal(info.Sys().(inode.Stat).Links, count+1)
+	}
+	n, err := f.resolve("large")
+	is.NoErr(err)
+	is.True(n.size > maxKept)
+	_, err = f.Lstat("large/no")
+	is.True(errors.Is(err, fs.ErrNotExist))
 }
 
 // TestHashTree reads folders that e2fsck has indexed.

@@ -124,18 +124,13 @@ func (f *FS) descriptorOK(group uint32, desc []byte) bool {
 	var sum uint16
 	switch number := le.AppendUint32(nil, group); {
 	case f.readOnly&hasMetaCsum != 0:
-		sum = uint16(crc32c(crc32c(crc32c(f.seed, number), desc[:at]), zeroed(desc[at:], 2)))
+		sum = uint16(crc32cBut(crc32c(f.seed, number), desc, at, 2))
 	case f.readOnly&hasGroupCsum != 0:
 		sum = crc16(crc16(crc16(crc16(^uint16(0), f.uuid[:]), number), desc[:at]), desc[at+2:])
 	default:
 		return true
 	}
 	return sum == le.Uint16(desc[at:])
-}
-
-// zeroed is a copy of b whose first n bytes are 0.
-func zeroed(b []byte, n int) []byte {
-	return append(make([]byte, n), b[n:]...)
 }
 
 // metadata gives a block by way of the cache. It must not be changed.
@@ -205,15 +200,13 @@ func modified(b []byte) time.Time {
 }
 
 // checksumOK checks the two halves of an inode's checksum, or the one that fits.
-func (n *node) checksumOK(raw []byte) bool {
-	b := append([]byte(nil), raw...)
-	want, mask := uint32(le.Uint16(b[checksumLow:])), uint32(0xFFFF)
-	le.PutUint16(b[checksumLow:], 0)
-	if extraEnd(b) >= checksumHi+2 {
-		want, mask = want|uint32(le.Uint16(b[checksumHi:]))<<16, ^uint32(0)
-		le.PutUint16(b[checksumHi:], 0)
+func (n *node) checksumOK(b []byte) bool {
+	want := uint32(le.Uint16(b[checksumLow:]))
+	if extraEnd(b) < checksumHi+2 {
+		return crc32cBut(n.seed, b, checksumLow, 2)&0xFFFF == want
 	}
-	return crc32c(n.seed, b)&mask == want
+	want |= uint32(le.Uint16(b[checksumHi:])) << 16
+	return crc32cBut(crc32cBut(n.seed, b[:checksumHi], checksumLow, 2), b[checksumHi:], 0, 2) == want
 }
 
 func (n *node) is(kind uint16) bool { return n.mode&typeMask == kind }

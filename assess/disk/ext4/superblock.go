@@ -80,7 +80,7 @@ func readSuperblock(r io.ReaderAt, size int64) (superblock, error) {
 	if err != nil {
 		return superblock{}, err
 	}
-	if s.blocks > uint64(size)/s.blockSize {
+	if s.blocks > uint64(max(size, 0))/s.blockSize {
 		return superblock{}, fmt.Errorf("%w: %d blocks of %d bytes do not fit in %d bytes", errTruncated, s.blocks, s.blockSize, size)
 	}
 	return s, nil
