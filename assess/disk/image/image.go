@@ -51,9 +51,9 @@ type file struct {
 
 // Bounds of what one image may take.
 const (
-	maxDepth  = 16       // images that stand behind each other
-	maxFiles  = 1000     // files that belong to one disk
-	cacheSize = 12 << 20 // bytes
+	maxDepth  = 16      // images that stand behind each other
+	maxFiles  = 1000    // files that belong to one disk
+	cacheSize = 8 << 20 // bytes
 )
 
 // Open opens the image in a file, or the disk that is a block device.

@@ -1,12 +1,14 @@
 package qcow2
 
 import (
+	"bufio"
 	"bytes"
-	"compress/flate"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"sync"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
 
 	"svc/assess/disk/block"
@@ -148,32 +150,56 @@ func (d *disk) decompress(at, length int64) ([]byte, error) {
 	if at >= d.file.Size() {
 		return nil, block.Damaged("it lies beyond the end of the file")
 	}
-	packed, err := block.Read(d.file, at, int(min(length, d.file.Size()-at)))
-	if err != nil {
-		return nil, err
-	}
+	packed := bufio.NewReader(io.NewSectionReader(d.file, at, length))
 	plain := make([]byte, d.cluster)
-	if err := unpack(d.header.Compression, packed, plain); err != nil {
+	if err := unpack[d.header.Compression](packed, plain); err != nil {
 		return nil, block.Damaged("%v", err)
 	}
 	return plain, nil
 }
 
-// unpack fills plain. What follows in packed is of other clusters.
-func unpack(method uint8, packed, plain []byte) error {
-	if method == deflated {
-		_, err := io.ReadFull(flate.NewReader(bytes.NewReader(packed)), plain)
+// unpack fills plain by a compression. What follows in packed is of other
+// clusters.
+var unpack = map[uint8]func(packed io.Reader, plain []byte) error{deflated: inflate, zstandard: unzstd}
+
+// Decompressors are large, and made for one cluster they would be most of what
+// a disk takes.
+var (
+	inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
+	unzstders = sync.Pool{New: newUnzstder}
+)
+
+func inflate(packed io.Reader, plain []byte) error {
+	r := inflaters.Get().(io.ReadCloser)
+	defer inflaters.Put(r)
+	if err := r.(flate.Resetter).Reset(packed, nil); err != nil {
 		return err
 	}
-	r, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	_, err = io.ReadFull(r, plain)
+	_, err := io.ReadFull(r, plain)
 	return err
 }
 
 // maxWindow is what zstd may look back: no more than the largest cluster helps.
 const maxWindow = 2 << 20
+
+func newUnzstder() any {
+	r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return err
+	}
+	return r
+}
+
+func unzstd(packed io.Reader, plain []byte) error {
+	pooled := unzstders.Get()
+	defer unzstders.Put(pooled)
+	r, ok := pooled.(*zstd.Decoder)
+	if !ok {
+		return pooled.(error)
+	}
+	if err := r.Reset(packed); err != nil {
+		return err
+	}
+	_, err := io.ReadFull(r, plain)
+	return err
+}
