@@ -1,0 +1,360 @@
+// Package inodetest checks a file system that is read from an image against the
+// folder that it was made of: the one tree, and the one comparison.
+package inodetest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"svc/assess/disk/inode"
+)
+
+// Fact is what can be known of a file from the outside.
+type Fact struct {
+	Mode     fs.FileMode
+	UID, GID int
+	Size     int64 // but of folders, which each file system has as it likes
+	Links    int   // but of folders
+	Modified int64 // ns since 1970; seconds only where the maker of the image drops the rest
+	Target   string
+	Sum      string // of regular files: the start and the end of large ones
+	Blocks   int64  // of 512 bytes; 0 where it is not compared
+}
+
+// hashAll is up to which size a file is compared as a whole.
+const hashAll = 1 << 30
+
+// sum reads a file in pieces that are no multiple of any block.
+func sum(r io.ReaderAt, size int64) (string, error) {
+	h := sha256.New()
+	parts := []*io.SectionReader{io.NewSectionReader(r, 0, size)}
+	if size > hashAll {
+		parts = []*io.SectionReader{io.NewSectionReader(r, 0, 1<<17), io.NewSectionReader(r, size-1<<17, 1<<17)}
+	}
+	for _, part := range parts {
+		if _, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{part}, make([]byte, 250_001)); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}
+
+// FactsOfFolder describes all below a folder of this machine.
+func FactsOfFolder(t testing.TB, root string) map[string]Fact {
+	t.Helper()
+	is := is.New(t)
+	facts := map[string]Fact{}
+	is.NoErr(filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		facts[name], err = factOfFile(path)
+		return err
+	}))
+	return facts
+}
+
+func factOfFile(path string) (Fact, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return Fact{}, err
+	}
+	st := info.Sys().(*syscall.Stat_t)
+	x := Fact{
+		Mode: info.Mode(), UID: int(st.Uid), GID: int(st.Gid), Size: info.Size(), Links: int(st.Nlink),
+		Modified: info.ModTime().UnixNano(), Blocks: st.Blocks,
+	}
+	switch {
+	case info.IsDir():
+		x.Size, x.Links = 0, 0
+	case info.Mode()&fs.ModeSymlink != 0:
+		x.Target, err = os.Readlink(path)
+	case info.Mode().IsRegular():
+		var f *os.File
+		if f, err = os.Open(path); err == nil {
+			defer f.Close()
+			x.Sum, err = sum(f, x.Size)
+		}
+	}
+	return x, err
+}
+
+// FactsOf describes all of a file system.
+func FactsOf(t testing.TB, f inode.FS) map[string]Fact {
+	t.Helper()
+	facts := map[string]Fact{}
+	if err := addFacts(f, ".", facts); err != nil {
+		t.Fatal(err)
+	}
+	return facts
+}
+
+func addFacts(f inode.FS, name string, facts map[string]Fact) error {
+	info, err := f.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if facts[name], err = factOf(f, name, info); err != nil || !info.IsDir() {
+		return err
+	}
+	entries, err := f.ReadDir(name)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		child := strings.TrimPrefix(name+"/"+e.Name(), "./")
+		if err := addFacts(f, child, facts); err != nil {
+			return err
+		}
+		if e.Type() != facts[child].Mode.Type() || e.IsDir() != facts[child].Mode.IsDir() {
+			return fmt.Errorf("%s is listed as %v", child, e)
+		}
+	}
+	return nil
+}
+
+func factOf(f inode.FS, name string, info fs.FileInfo) (Fact, error) {
+	st := info.Sys().(inode.Stat)
+	x := Fact{
+		Mode: info.Mode(), UID: st.UID, GID: st.GID, Size: info.Size(), Links: st.Links,
+		Modified: info.ModTime().UnixNano(), Blocks: st.Blocks,
+	}
+	var err error
+	switch {
+	case info.IsDir():
+		x.Size, x.Links = 0, 0
+	case info.Mode()&fs.ModeSymlink != 0:
+		x.Target, err = f.ReadLink(name)
+	case info.Mode().IsRegular():
+		var opened fs.File
+		if opened, err = f.Open(name); err == nil {
+			x.Sum, err = sum(opened.(io.ReaderAt), x.Size)
+		}
+	}
+	return x, err
+}
+
+// Same compares all facts, and says what differs.
+func Same(t testing.TB, got, want map[string]Fact) {
+	t.Helper()
+	for name, w := range want {
+		g, ok := got[name]
+		switch {
+		case !ok:
+			t.Errorf("%q is missing", name)
+		case g != w:
+			t.Errorf("%q:\n got %+v\nwant %+v", name, g, w)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d files, want %d", len(got), len(want))
+	}
+}
+
+// WriteTree makes a folder of all that a file system may hold: it takes less
+// than 20 MB.
+func WriteTree(t testing.TB, root string) {
+	t.Helper()
+	w := &tree{is.New(t), root, rand.NewChaCha8([32]byte{4})}
+	for _, size := range []int{0, 1, 59, 60, 61, 100, 130, 156, 800, 1023, 1024, 4095, 4096, 4097, 65536, 65537, 5_000_001} {
+		w.file(fmt.Sprintf("sizes/%d", size), size)
+	}
+	w.sparse()
+	w.compressible()
+	w.links()
+	w.folders()
+	w.names()
+	w.owners()
+	w.times()
+}
+
+type tree struct {
+	is     *is.I
+	root   string
+	random *rand.ChaCha8
+}
+
+func (w *tree) path(name string) string {
+	path := filepath.Join(w.root, name)
+	w.is.NoErr(os.MkdirAll(filepath.Dir(path), 0o755))
+	return path
+}
+
+func (w *tree) bytes(n int) []byte {
+	b := make([]byte, n)
+	_, err := w.random.Read(b)
+	w.is.NoErr(err)
+	return b
+}
+
+func (w *tree) file(name string, size int) {
+	w.is.NoErr(os.WriteFile(w.path(name), w.bytes(size), 0o644))
+}
+
+// piecewise writes pieces of a file that has nothing elsewhere.
+func (w *tree) piecewise(name string, size int64, piece int, offsets ...int64) {
+	f, err := os.Create(w.path(name))
+	w.is.NoErr(err)
+	defer f.Close()
+	w.is.NoErr(f.Truncate(size))
+	for _, off := range offsets {
+		_, err := f.WriteAt(w.bytes(piece), off)
+		w.is.NoErr(err)
+	}
+}
+
+func (w *tree) sparse() {
+	w.piecewise("sparse/hole", 1<<20, 0)
+	w.piecewise("sparse/start", 1<<20, 5000, 0)
+	w.piecewise("sparse/middle", 1<<20, 5000, 400_000)
+	w.piecewise("sparse/end", 1<<20, 5000, 1<<20-5000)
+	// 1 KiB blocks: single, double and triple indirect.
+	w.piecewise("sparse/far", 80<<20, 4096, 8<<10, 12<<10, 250<<10, 300<<10, 60<<20, 79<<20)
+	w.piecewise("sparse/beyond 4 GiB", 5<<30, 4096, 0, 5<<30-4096)
+	// Extents of two levels below the inode, at 4 KiB as at 1.
+	var every []int64
+	for i := range int64(1500) {
+		every = append(every, i*8192)
+	}
+	w.piecewise("sparse/fragments", 1500*8192, 4096, every...)
+}
+
+// compressible writes what a file system that compresses will, in part.
+func (w *tree) compressible() {
+	for _, size := range []int{10, 500, 2000, 5000, 131_072, 131_073, 1_000_000} {
+		b := []byte(strings.Repeat("Package: svc\nStatus: install ok installed\n", size/40+1))[:size]
+		w.is.NoErr(os.WriteFile(w.path(fmt.Sprintf("compressible/%d", size)), b, 0o600))
+	}
+	mixed := []byte(strings.Repeat(strings.Repeat("x", 100_000)+string(w.bytes(50_000)), 5))
+	w.is.NoErr(os.WriteFile(w.path("compressible/mixed"), mixed, 0o600))
+}
+
+func (w *tree) links() {
+	targets := map[string]string{"absolute": "/etc/passwd", "relative": "../sizes/1", "nowhere": "no such file", "self": "self", "folder": "../deep"}
+	for _, n := range []int{1, 58, 59, 60, 61, 100, 156, 1000} {
+		targets[fmt.Sprint(n)] = strings.Repeat("x", n)
+	}
+	for name, target := range targets {
+		w.is.NoErr(os.Symlink(target, w.path("links/"+name)))
+	}
+	w.file("links/file", 10)
+	w.is.NoErr(os.Link(w.path("links/file"), w.path("links/hard")))
+	w.is.NoErr(syscall.Mkfifo(w.path("links/pipe"), 0o600))
+}
+
+func (w *tree) folders() {
+	for i := range 1000 {
+		w.file(fmt.Sprintf("many/%0150d", i), 0)
+	}
+	w.file("more/0", 0)
+	for i := range 20_000 {
+		w.is.NoErr(os.Link(w.path("more/0"), fmt.Sprintf("%s/more/%d", w.root, i+1)))
+	}
+	w.file("deep/"+strings.Repeat("folder/", 100)+"file", 100)
+	w.is.NoErr(os.MkdirAll(w.path("empty/folder"), 0o755))
+	for i := range 12 { // more than an inline folder has room for in its inode
+		w.file(fmt.Sprintf("few/%02d", i), 3)
+	}
+}
+
+func (w *tree) names() {
+	for _, name := range []string{"\xff\xfe\x80", "new\nline", "ünïcödé", " ", "'\"\\", "-", "...", "Case", "\x01", strings.Repeat("n", 255), strings.Repeat("é", 127)} {
+		w.file("names/"+name, 7)
+	}
+}
+
+func (w *tree) owners() {
+	for _, mode := range []fs.FileMode{0, 0o777, 0o4755 &^ 0o4000, 0o640} {
+		name := fmt.Sprintf("modes/%o", mode)
+		w.file(name, 5)
+		w.is.NoErr(os.Chmod(w.path(name), mode))
+	}
+	for name, mode := range map[string]fs.FileMode{"setuid": 0o755 | fs.ModeSetuid, "setgid": 0o755 | fs.ModeSetgid, "sticky": 0o755 | fs.ModeSticky} {
+		w.file("modes/"+name, 5)
+		w.is.NoErr(os.Chmod(w.path("modes/"+name), mode))
+	}
+	if os.Geteuid() != 0 {
+		return
+	}
+	w.file("owners/32 bits", 5)
+	w.is.NoErr(os.Lchown(w.path("owners/32 bits"), 3_000_000_000, 70_000))
+	w.is.NoErr(syscall.Mknod(w.path("owners/null"), syscall.S_IFCHR|0o666, 0x103))
+	w.is.NoErr(syscall.Mknod(w.path("owners/disk"), syscall.S_IFBLK|0o660, 0x801))
+}
+
+func (w *tree) times() {
+	for name, at := range map[string]int64{"epoch": 0, "before": -1_000_000_000, "2004": 1_100_000_000} {
+		w.file("times/"+name, 5)
+		w.is.NoErr(os.Chtimes(w.path("times/"+name), time.Time{}, time.Unix(at, 0)))
+	}
+}
+
+// Needs skips a test where a program is missing, or fails it where
+// SVC_TEST_REQUIRE_FILESYSTEMS says that none may be.
+func Needs(t testing.TB, programs ...string) {
+	t.Helper()
+	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
+	for _, program := range programs {
+		if _, err := exec.LookPath(program); err != nil {
+			Missing(t, program)
+		}
+	}
+}
+
+// Missing skips or fails a test as Needs does.
+func Missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("SVC_TEST_REQUIRE_FILESYSTEMS") == "1" {
+		t.Fatalf("%s is missing", what)
+	}
+	t.Skipf("%s is missing", what)
+}
+
+// Command runs a program, which must succeed, and gives what it writes.
+func Command(t testing.TB, program string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(program, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// Mounted runs a function on an image that this machine's kernel has mounted by
+// way of a loop device, and takes it off again.
+func Mounted(t testing.TB, image, options string, use func(root string)) {
+	t.Helper()
+	Needs(t, "mount", "umount")
+	root := t.TempDir()
+	if out, err := exec.Command("mount", "-o", "loop,"+options, image, root).CombinedOutput(); err != nil {
+		Missing(t, fmt.Sprintf("a kernel that mounts it (%s)", out))
+	}
+	defer Command(t, "umount", root)
+	use(root)
+}
+
+// Image makes an empty file.
+func Image(t testing.TB, size int64) string {
+	t.Helper()
+	is := is.New(t)
+	image := filepath.Join(t.TempDir(), "image")
+	is.NoErr(os.WriteFile(image, nil, 0o600))
+	is.NoErr(os.Truncate(image, size))
+	return image
+}

@@ -1,0 +1,143 @@
+package xfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"svc/assess/disk/block"
+	"svc/assess/disk/inode"
+)
+
+// The forms of a fork.
+const (
+	formLocal   = 1
+	formExtents = 2
+	formTree    = 3
+)
+
+const (
+	flagRealtime  = 1 << 0 // di_flags
+	flag2BigTime  = 1 << 3 // di_flags2
+	flag2NRExt64  = 1 << 4
+	epochBigTime  = 1 << 31 // seconds before 1970 that big time counts from
+	forkV2        = 100     // where the data fork begins in inodes of version 1, 2
+	forkV3        = 176
+	maxLinkLength = 1024
+)
+
+// node is an inode.
+type node struct {
+	number   uint64
+	mode     uint32
+	uid, gid uint32
+	links    uint32
+	size     int64
+	blocks   int64 // of 512 bytes
+	modified time.Time
+	realtime bool
+	form     byte
+	extents  uint64 // how many the data fork has
+	fork     []byte // the data fork, or the root of its tree
+}
+
+// node reads an inode.
+func (f *FS) node(number uint64) (*node, error) {
+	at, err := f.place(number>>f.inoLog, 1)
+	if err != nil {
+		return nil, fmt.Errorf("inode %d: %w", number, err)
+	}
+	b, err := f.read(at)
+	if err != nil {
+		return nil, fmt.Errorf("inode %d: %w", number, err)
+	}
+	from := int64(number&(1<<f.inoLog-1)) * f.inodeBytes
+	n, err := f.decode(number, b[from:from+f.inodeBytes])
+	if err != nil {
+		return nil, fmt.Errorf("inode %d at byte %d: %w", number, at+from, err)
+	}
+	return n, nil
+}
+
+// read gives a file system block of metadata.
+func (f *FS) read(at int64) ([]byte, error) {
+	return f.cache.Get(f, at, func() ([]byte, error) { return block.Read(f.device, at, int(f.blockBytes)) })
+}
+
+func (f *FS) decode(number uint64, b []byte) (*node, error) {
+	version := b[4]
+	switch {
+	case string(b[:2]) != "IN":
+		return nil, block.Damaged("no inode there")
+	case f.v5 != (version == 3) || version < 1 || version > 3:
+		return nil, block.Damaged("version %d", version)
+	case f.v5 && !sumMatches(b, 100):
+		return nil, block.Damaged("wrong checksum")
+	case be.Uint16(b[2:]) == 0:
+		return nil, block.Damaged("is free")
+	case f.v5 && be.Uint64(b[152:]) != number:
+		return nil, block.Damaged("is inode %d", be.Uint64(b[152:]))
+	}
+	n := &node{
+		number: number, mode: uint32(be.Uint16(b[2:])), form: b[5], uid: be.Uint32(b[8:]), gid: be.Uint32(b[12:]),
+		links: be.Uint32(b[16:]), size: int64(be.Uint64(b[56:])), blocks: int64(be.Uint64(b[64:])) * (f.blockBytes / 512),
+		extents: uint64(be.Uint32(b[76:])), realtime: be.Uint16(b[90:])&flagRealtime != 0,
+		modified: time.Unix(int64(int32(be.Uint32(b[40:]))), int64(be.Uint32(b[44:]))),
+	}
+	if version == 1 {
+		n.links = uint32(be.Uint16(b[6:]))
+	}
+	if version == 3 {
+		n.decodeFlags(b, be.Uint64(b[120:]))
+	}
+	return n, n.decodeFork(b, version)
+}
+
+// decodeFlags reads what di_flags2 gives another form.
+func (n *node) decodeFlags(b []byte, flags uint64) {
+	if flags&flag2BigTime != 0 {
+		t := be.Uint64(b[40:])
+		n.modified = time.Unix(int64(t/1e9)-epochBigTime, int64(t%1e9))
+	}
+	if flags&flag2NRExt64 != 0 {
+		n.extents = be.Uint64(b[24:])
+	}
+}
+
+func (n *node) decodeFork(b []byte, version byte) error {
+	from, to := forkV2, len(b)
+	if version == 3 {
+		from = forkV3
+	}
+	if b[82] != 0 {
+		to = from + 8*int(b[82])
+	}
+	if to > len(b) || n.size < 0 {
+		return block.Damaged("fork to byte %d, size %d", to, n.size)
+	}
+	n.fork = b[from:to]
+	return nil
+}
+
+func (n *node) is(kind fs.FileMode) bool { return inode.Mode(n.mode).Type() == kind }
+
+// readable refuses what is no regular file, and files on a real-time device.
+func (n *node) readable() error {
+	switch {
+	case !n.is(0):
+		return errors.New("is no regular file")
+	case n.realtime:
+		return block.Unsupported("lies on the real-time device")
+	case n.form != formExtents && n.form != formTree:
+		return block.Damaged("inode %d: form %d of a file's data", n.number, n.form)
+	}
+	return nil
+}
+
+func (n *node) info(base string) inode.Info {
+	return inode.Info{
+		Base: base, Bytes: n.size, UnixMode: n.mode, Modified: n.modified,
+		Stat: inode.Stat{Ino: n.number, UID: int(n.uid), GID: int(n.gid), Links: int(n.links), Blocks: n.blocks},
+	}
+}
