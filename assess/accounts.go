@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"svc/assess/host"
 )
 
 // People's ids begin here on Debian (and on every system of today); nobody is
@@ -24,6 +26,7 @@ func (m *machine) readAccounts() {
 	member := m.readGroups()
 	sudoers := m.sudoers()
 	passwd, _ := m.text("accounts.passwd", "etc/passwd")
+	host.Expect(m.fs, host.Files, keyFiles(passwd))
 	for line := range strings.Lines(passwd) {
 		u, ok := parseUser(strings.TrimRight(line, "\n"))
 		if !ok {
@@ -125,15 +128,29 @@ func (m *machine) sudoers() (who []string) {
 // publicKey is a line of authorized_keys: options, the type, the key.
 var publicKey = regexp.MustCompile(`^([^#].*\s)?(ssh-(ed25519|rsa|dss)|ecdsa-sha2-nistp[0-9]+|sk-(ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com)\s+AAAA[0-9A-Za-z+/=]+(\s|$)`)
 
+// keyFiles are where sshd looks for the user's keys by itself.
+func (u User) keyFiles() []string {
+	home := strings.TrimPrefix(path.Clean("/"+u.Home), "/")
+	if home == "" || !fs.ValidPath(home) {
+		return nil
+	}
+	return []string{path.Join(home, ".ssh/authorized_keys"), path.Join(home, ".ssh/authorized_keys2")}
+}
+
+// keyFiles are those of all users.
+func keyFiles(passwd string) (files []string) {
+	for line := range strings.Lines(passwd) {
+		if u, ok := parseUser(strings.TrimRight(line, "\n")); ok {
+			files = append(files, u.keyFiles()...)
+		}
+	}
+	return files
+}
+
 // authorizedKeys are the public keys that may log in as the user.
 func (m *machine) authorizedKeys(u User) []string {
 	keys := []string{}
-	home := strings.TrimPrefix(path.Clean("/"+u.Home), "/")
-	if home == "" || !fs.ValidPath(home) {
-		return keys
-	}
-	for _, name := range []string{"authorized_keys", "authorized_keys2"} {
-		file := path.Join(home, ".ssh", name)
+	for _, file := range u.keyFiles() {
 		if !m.exists(file) {
 			continue
 		}

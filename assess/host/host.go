@@ -43,6 +43,24 @@ func Lost(h Host) error {
 	return nil
 }
 
+// Expected says what is wanted of files that are expected to be read.
+type Expected int
+
+// What may be expected: contents of files, lists of folders, targets of links.
+const (
+	Files Expected = iota
+	Folders
+	Links
+)
+
+// Expect says which files are about to be read, to a file system to which the
+// way is long.
+func Expect(fsys FS, what Expected, names []string) {
+	if r, ok := fsys.(*remote); ok {
+		r.expect(what, names)
+	}
+}
+
 // FS is a read-only file system. Open and ReadDir follow symlinks inside the
 // root; a link that would leave it ends at the root, as in a chroot.
 type FS interface {

@@ -63,6 +63,24 @@ d() {
 	fi
 }
 
+# m FOLDER...: names those of the folders that may be read and searched, then
+# describes all that is in them.
+m() {
+	for f; do
+		shift
+		if [ -d "$f/" ] && [ -r "$f/" ] && [ -x "$f/" ]; then
+			printf '+%s//\n' "$f"
+			set -- "$@" "$f"/* "$f"/.[!.]* "$f"/..?*
+		fi
+	done
+	while [ $# -gt 500 ]; do
+		eval "stat -c \"\$F\" $A" 2>/dev/null
+		shift 500
+	done
+	[ $# = 0 ] || stat -c "$F" "$@" 2>/dev/null # a pattern of nothing is no file
+	z 0
+}
+
 # i FILE: describes it; then what it leads to, where it is a link.
 i() {
 	stat -c "$F" "$1" 2>&1
@@ -119,10 +137,17 @@ c() {
 	z $?
 }
 
+# n FILE...: describes them, where they are there.
+n() {
+	stat -c "$F" "$@" 2>/dev/null
+	z 0
+}
+
 # r PROGRAM ARGUMENT...: what a program prints.
 r() {
-	"$@" 2>/dev/null
-	z $?
+	command -v "$1" >/dev/null || { z 1 'No such file or directory'; return; }
+	"$@" 2>/dev/null | head -c 4194304
+	z 0
 }
 
 # h: who reads.

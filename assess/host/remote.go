@@ -2,6 +2,8 @@ package host
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,8 +36,9 @@ type remote struct {
 	mu     sync.Mutex
 	dirs   map[string]*listing
 	single map[string]*description
-	kept   int      // bytes of listings
-	order  []string // the files of the trees that are read whole, sorted
+	links  map[string]string // of files that no listing has
+	kept   int               // bytes of listings
+	order  []string          // the files of the trees that are read whole, sorted
 
 	storeMu sync.Mutex
 	store   map[string]*content
@@ -44,7 +47,7 @@ type remote struct {
 }
 
 func newRemote(s *shell, dest string) *remote {
-	return &remote{shell: s, dest: dest, dirs: map[string]*listing{}, single: map[string]*description{}, store: map[string]*content{}}
+	return &remote{shell: s, dest: dest, dirs: map[string]*listing{}, single: map[string]*description{}, links: map[string]string{}, store: map[string]*content{}}
 }
 
 // hello checks that the machine's programs speak the language that is read here.
@@ -63,47 +66,141 @@ func (r *remote) hello() error {
 }
 
 // whole are the trees of which an assessment reads every file.
-var whole = []string{"etc"}
+var whole = []string{"etc", "usr/lib/systemd/system", "lib/systemd/system", "var/lib/systemd/deb-systemd-helper-enabled", "var/spool/cron"}
 
-// usual are folders that an assessment looks into, or for. What is not here is
-// asked for when it is needed; each is one question more at the beginning, all
-// of which are under way together.
-var usual = []string{
-	".", "usr", "usr/lib", "usr/lib/systemd/system", "usr/lib/sysimage", "usr/lib/modules", "usr/share", "usr/local", "usr/local/bin",
-	"usr/local/sbin", "usr/local/lib", "usr/local/share", "usr/src", "lib/systemd/system", "lib/modules", "opt", "srv", "home", "root", "boot",
-	"var", "var/lib", "var/lib/dpkg", "var/lib/dpkg/info", "var/lib/apt", "var/lib/systemd", "var/lib/systemd/deb-systemd-helper-enabled",
-	"var/lib/ucf", "var/lib/rpm", "var/lib/dnf", "var/lib/yum", "var/lib/mysql", "var/lib/postgresql", "var/lib/docker", "var/spool", "var/spool/cron",
-	"var/spool/cron/crontabs", "var/spool/at", "run", "sys", "proc",
+// usual are what else an assessment looks into, or for. Whatever is not here is
+// asked for when it is needed.
+var usual = map[Expected][]string{
+	Folders: {
+		"usr", "usr/lib", "usr/lib/systemd", "usr/lib/sysimage", "usr/lib/sysimage/rpm", "usr/lib/modules", "usr/share", "usr/local", "usr/local/bin",
+		"usr/local/sbin", "usr/local/lib", "usr/local/share", "usr/src", "lib/systemd", "lib/modules", "opt", "srv", "home", "boot",
+		"var", "var/lib", "var/lib/dpkg", "var/lib/dpkg/info", "var/lib/apt", "var/lib/systemd", "var/lib/ucf", "var/lib/rpm", "var/lib/dnf",
+		"var/lib/yum", "var/lib/mysql", "var/lib/postgresql", "var/lib/docker", "var/spool", "var/spool/at",
+	},
+	Files: {
+		"etc/os-release", "etc/localtime", "etc/mysql/my.cnf", "var/lib/dpkg/status", "var/lib/apt/extended_states", "var/lib/ucf/registry", "var/lib/ucf/hashfile",
+		"usr/share/adduser/adduser.conf", "usr/share/readline/inputrc", "usr/share/base-files/motd", "usr/share/base-files/profile", "usr/share/libc-bin/nsswitch.conf",
+	},
 }
 
-// Bounds of the trees that are listed at the beginning.
+// Bounds of the trees that are listed at the beginning, and of the files of them
+// that are fetched then.
 const (
-	maxTreeDepth = 8
-	maxTreeDirs  = 3000
+	maxTreeDirs = 3000
+	maxTree     = maxStored / 2
+	maxFollowed = 20_000 // names that are expected at once
 )
 
-// prefetch lists what an assessment needs, level by level of the trees, with
-// all questions of a level under way at once. What fails is asked for again
-// where it is needed.
+// prefetch asks for what an assessment needs, level by level, with all questions
+// of a level under way at once. What fails is asked for again where it is needed.
 func (r *remote) prefetch() {
-	r.listAll(usual)
-	for _, tree := range whole {
-		level := []string{tree}
-		for depth, n := 0, 0; len(level) > 0 && depth < maxTreeDepth && n < maxTreeDirs; depth++ {
-			n += len(level)
-			r.listAll(level)
-			level = r.below(level)
-		}
+	r.listAll([]string{"."})
+	for level, n := r.trees(), 0; len(level) > 0 && n < maxTreeDirs; level = r.below(level) {
+		n += len(level)
+		r.listAll(level)
 	}
 	slices.Sort(r.order)
+	r.expect(Folders, usual[Folders])
+	r.expect(Files, usual[Files])
+	r.expect(Files, r.order)
 }
 
-func (r *remote) listAll(dirs []string) {
+// maxQuestions bounds the questions for single files that are under way at once.
+const maxQuestions = 500
+
+// expect asks for what is about to be read, with all questions under way at
+// once.
+func (r *remote) expect(what Expected, names []string) {
+	names = slices.DeleteFunc(slices.Clone(names[:min(len(names), maxFollowed)]), func(name string) bool { return !fs.ValidPath(name) })
+	switch what {
+	case Folders:
+		r.listAll(names)
+	case Links:
+		r.describeAll(names)
+	case Files:
+		r.expectFiles(names)
+	}
+}
+
+func (r *remote) expectFiles(names []string) {
+	parents := map[string]bool{}
+	for _, name := range names {
+		if !madeUp(name) {
+			parents[path.Dir(name)] = true
+		}
+	}
+	r.listAll(slices.Sorted(maps.Keys(parents)))
+	var together, alone []string
+	for _, name := range names {
+		switch k, found, err := r.known("open", name); {
+		case found && k.isSmall(name):
+			together = append(together, name)
+		case err == nil && (!found || !k.info.IsDir()):
+			alone = append(alone, name)
+		}
+	}
 	var wg sync.WaitGroup
-	for _, dir := range dirs {
-		wg.Go(func() { _, _ = r.list(dir) }) // whoever needs it sees the error
+	for size := 0; len(together) > 0 && size < maxTree; size += maxBatch {
+		var batch []string
+		batch, together = r.claim(together)
+		wg.Go(func() { r.fetch(batch) })
+	}
+	for _, name := range alone[:min(len(alone), maxQuestions)] {
+		wg.Go(func() { r.lookAt(name) })
 	}
 	wg.Wait()
+}
+
+// madeUp reports whether the kernel makes a file up when it is read.
+func madeUp(name string) bool {
+	return strings.HasPrefix(name, "proc/") || strings.HasPrefix(name, "sys/")
+}
+
+// describeAll asks for the descriptions of files, some with each question.
+func (r *remote) describeAll(names []string) {
+	var wg sync.WaitGroup
+	for some := range slices.Chunk(names, batchFiles) {
+		wg.Go(func() {
+			line := "n"
+			for _, name := range some {
+				line += " " + quote(absolute(name))
+			}
+			if answer, err := r.shell.ask(line+" </dev/null", maxListing); err == nil {
+				r.keepLinks(some, answer[0].body)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// keepLinks keeps those descriptions that are of links.
+func (r *remote) keepLinks(names []string, b []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range names {
+		k, rest, ok := parseKnown(b, absolute(name))
+		if ok && k.info.name == "" {
+			b = rest
+			if k.link != "" {
+				r.links[name] = k.link
+				r.kept += len(name) + len(k.link)
+			}
+		}
+	}
+}
+
+// lookAt follows a link and fetches what it leads to, if that is a file.
+func (r *remote) lookAt(name string) {
+	if f, err := r.Open(name); err == nil {
+		_ = f.Close() // nothing was written
+	}
+}
+
+// trees are the trees that are read whole. A machine whose lib is a link has two
+// ways to the same units: one will do.
+func (r *remote) trees() []string {
+	lib, _, _ := r.known("stat", "lib")
+	return slices.DeleteFunc(slices.Clone(whole), func(dir string) bool { return lib.isLink() && strings.HasPrefix(dir, "lib/") })
 }
 
 // below are the folders in these folders; the files in them join the order.
@@ -117,7 +214,7 @@ func (r *remote) below(dirs []string) (folders []string) {
 			switch k := l.files[name]; {
 			case k.info.IsDir():
 				folders = append(folders, path.Join(dir, name))
-			case k.isSmall():
+			case k.isSmall(path.Join(dir, name)):
 				r.order = append(r.order, path.Join(dir, name))
 			}
 		}
@@ -135,6 +232,7 @@ func (r *remote) Lost() error { return r.shell.lost() }
 
 // listing is a folder as the machine described it.
 type listing struct {
+	dir    string
 	ready  chan struct{} // closed when the rest is set
 	names  []string      // sorted
 	files  map[string]known
@@ -171,37 +269,111 @@ func folder(name string) string { return strings.TrimSuffix(absolute(name), "/")
 
 // list gives the listing of a folder; each is asked for once.
 func (r *remote) list(name string) (*listing, error) {
+	if claimed := r.claimFolders([]string{name}); len(claimed) > 0 {
+		return claimed[0], r.fetchListing(claimed[0])
+	}
+	l := r.ready(name)
+	if l == nil {
+		return r.list(name) // it was forgotten meanwhile
+	}
+	return l, nil
+}
+
+// claimFolders gives new listings for those of the folders that nobody has asked
+// for: whoever calls fetches them.
+func (r *remote) claimFolders(names []string) (claimed []*listing) {
 	r.mu.Lock()
-	l, ok := r.dirs[name]
-	if !ok {
-		l = &listing{ready: make(chan struct{})}
-		r.dirs[name] = l
+	defer r.mu.Unlock()
+	for _, name := range names {
+		if r.dirs[name] == nil {
+			r.dirs[name] = &listing{dir: name, ready: make(chan struct{}), files: map[string]known{}}
+			claimed = append(claimed, r.dirs[name])
+		}
 	}
-	r.mu.Unlock()
-	if ok {
-		<-l.ready
-		return l, nil
+	return claimed
+}
+
+// listAll lists folders, some with each question, all questions under way at once.
+func (r *remote) listAll(names []string) {
+	var wg sync.WaitGroup
+	for some := range slices.Chunk(r.claimFolders(names), 64) {
+		wg.Go(func() { r.fetchListings(some) })
 	}
-	defer close(l.ready)
-	return l, r.fetchListing(name, l)
+	wg.Wait()
+}
+
+// fetchListings fetches the listings of several folders. Those about which the
+// answer says nothing are asked for one by one.
+func (r *remote) fetchListings(some []*listing) {
+	line := "m"
+	for _, l := range some {
+		line += " " + quote(folder(l.dir))
+	}
+	said := map[*listing]bool{}
+	if answer, err := r.shell.ask(line+" </dev/null", maxListing); err == nil {
+		said = parseListings(some, answer[0].body)
+	}
+	var wg sync.WaitGroup
+	for _, l := range some {
+		if !said[l] {
+			wg.Go(func() { _ = r.fetchListing(l) }) // whoever needs it sees the error
+			continue
+		}
+		l.names = slices.Sorted(maps.Keys(l.files))
+		r.keep(l.dir, len(l.names)*200)
+		close(l.ready)
+	}
+	wg.Wait()
+}
+
+// parseListings fills listings from an answer that names the folders it is
+// about, and then describes their files in that order.
+func parseListings(some []*listing, b []byte) (said map[*listing]bool) {
+	said = map[*listing]bool{}
+	for _, l := range some {
+		rest, ok := bytes.CutPrefix(b, []byte("+"+folder(l.dir)+"//\n"))
+		if !ok {
+			rest, ok = bytes.CutPrefix(b, []byte("+"+folder(l.dir)+"//")) // the end of the frame
+		}
+		if ok {
+			b, said[l] = rest, true
+		}
+	}
+	for _, l := range some {
+		for said[l] && len(b) > 0 && len(l.files) <= maxEntries {
+			k, rest, ok := parseKnown(b, folder(l.dir)+"/")
+			if !ok {
+				break
+			}
+			l.files[k.info.name], b = k, rest
+		}
+	}
+	if len(b) > 0 { // some of it is not understood: take none of it
+		for _, l := range some {
+			clear(l.files)
+		}
+		return nil
+	}
+	return said
 }
 
 // fetchListing asks for the full form, and where a link's words upset that for
 // the plain one.
-func (r *remote) fetchListing(name string, l *listing) error {
-	ask := "d " + quote(folder(name)) + " </dev/null"
+func (r *remote) fetchListing(l *listing) error {
+	defer close(l.ready)
+	ask := "d " + quote(folder(l.dir)) + " </dev/null"
 	for _, line := range []string{ask, "F=$PLAIN; " + ask + "; F=$FULL"} {
 		answer, err := r.shell.ask(line, maxListing)
 		if err != nil {
 			l.err = err
 			return err
 		}
-		if l.err = answer[0].err("readdir", name); l.err != nil {
+		if l.err = answer[0].err("readdir", l.dir); l.err != nil {
 			l.absent = errors.Is(l.err, fs.ErrNotExist) || errors.Is(l.err, unix.ENOTDIR)
 			return nil
 		}
-		if l.files, l.err = parseListing(name, answer[0].body); l.err == nil {
-			r.keep(name, len(answer[0].body))
+		if l.files, l.err = parseListing(l.dir, answer[0].body); l.err == nil {
+			r.keep(l.dir, len(answer[0].body))
 			break
 		}
 	}
@@ -214,7 +386,7 @@ func (r *remote) keep(name string, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.kept += n; r.kept > maxKept {
-		r.dirs, r.single, r.kept = map[string]*listing{name: r.dirs[name]}, map[string]*description{}, n
+		r.dirs, r.single, r.links, r.kept = map[string]*listing{name: r.dirs[name]}, map[string]*description{}, map[string]string{}, n
 	}
 }
 
@@ -420,7 +592,7 @@ func plainLink(quoted, name string) string {
 }
 
 func isPlain(s string) bool {
-	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@:,=[]~%") == ""
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune("'\"`\\", r) })
 }
 
 // Lstat describes name itself, a symlink too.
@@ -472,13 +644,16 @@ func (r *remote) ReadLink(name string) (string, error) {
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
 	}
 	k, found, err := r.known("readlink", name)
+	r.mu.Lock()
+	link := cmp.Or(k.link, r.links[name])
+	r.mu.Unlock()
 	switch {
 	case err != nil:
 		return "", err
 	case found && !k.isLink():
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: unix.EINVAL}
-	case k.link != "":
-		return k.link, nil
+	case link != "":
+		return link, nil
 	}
 	answer, err := r.shell.ask("l "+quote(absolute(name))+" </dev/null", unix.PathMax)
 	if err != nil {
@@ -496,11 +671,8 @@ func (r *remote) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	l, err := r.list(name)
-	if err != nil {
+	if err := cmp.Or(err, l.err); err != nil {
 		return nil, err
-	}
-	if l.err != nil {
-		return nil, l.err
 	}
 	entries := make([]fs.DirEntry, len(l.names))
 	for i, n := range l.names {
@@ -522,3 +694,16 @@ func (e remoteEntry) Name() string               { return e.name }
 func (e remoteEntry) IsDir() bool                { return e.kind.IsDir() }
 func (e remoteEntry) Type() fs.FileMode          { return e.kind }
 func (e remoteEntry) Info() (fs.FileInfo, error) { return e.remote.Lstat(e.path) }
+
+// run runs a program of the machine.
+func (r *remote) run(_ context.Context, c Command) ([]byte, error) {
+	line := "r"
+	for _, word := range c.words {
+		line += " " + quote(word)
+	}
+	answer, err := r.shell.ask(line+" </dev/null", maxOutput)
+	if err != nil {
+		return nil, err
+	}
+	return answer[0].body, answer[0].err("run", c.words[0])
+}

@@ -15,13 +15,14 @@ import (
 
 // Bounds of contents, in bytes.
 const (
-	smallFile = 256 << 10 // a file that is fetched whole
-	maxBatch  = 1 << 20   // files that are fetched together
-	maxStored = 16 << 20  // files that are kept
-	maxGrowth = 4 << 20   // how much files may grow while they are read
-	maxProc   = 16 << 20  // a file that states no size
-	maxWords  = 64 << 10  // names in one question: a program's arguments are limited
-	maxSpool  = 2 << 30   // a file that is read in parts
+	smallFile = 1 << 20  // a file that is fetched whole
+	maxBatch  = 1 << 20  // files that are fetched together
+	sibling   = 64 << 10 // a file that is fetched with others because it stands beside them
+	maxStored = 16 << 20 // files that are kept
+	maxGrowth = 4 << 20  // how much files may grow while they are read
+	maxProc   = 16 << 20 // a file that states no size
+	maxWords  = 64 << 10 // names in one question: a program's arguments are limited
+	maxSpool  = 2 << 30  // a file that is read in parts
 )
 
 // batchFiles is how many files are fetched together.
@@ -35,8 +36,10 @@ type content struct {
 	ok    bool
 }
 
-func (k known) isSmall() bool {
-	return !k.bare && k.info.Mode().IsRegular() && k.info.Size() > 0 && k.info.Size() <= smallFile
+// isSmall reports whether a file can be fetched with others: what the kernel
+// makes up has not the size that it states.
+func (k known) isSmall(name string) bool {
+	return !k.bare && k.info.Mode().IsRegular() && k.info.Size() <= smallFile && !madeUp(name)
 }
 
 // Open opens a regular file.
@@ -51,7 +54,7 @@ func (r *remote) Open(name string) (fs.File, error) {
 	case found && !k.isLink() && !k.info.Mode().IsRegular():
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
-	if c := r.content(name, found && k.isSmall()); c != nil {
+	if c := r.content(name, found && k.isSmall(name)); c != nil {
 		return &remoteFile{info: c.info, head: c.body, whole: true}, nil
 	}
 	return r.begin(name)
@@ -62,14 +65,14 @@ func (r *remote) Open(name string) (fs.File, error) {
 // the file could not be had that way.
 func (r *remote) content(name string, fetch bool) *content {
 	r.storeMu.Lock()
-	var names []string
-	if r.store[name] == nil && fetch {
-		names = r.claim(name)
-	}
 	c := r.store[name]
 	r.storeMu.Unlock()
-	if names != nil {
-		r.fetch(names)
+	if c == nil && fetch {
+		batch, _ := r.claim(r.followers(name))
+		r.fetch(batch)
+		r.storeMu.Lock()
+		c = r.store[name]
+		r.storeMu.Unlock()
 	}
 	if c == nil {
 		return nil
@@ -81,22 +84,25 @@ func (r *remote) content(name string, fetch bool) *content {
 	return c
 }
 
-// claim puts questions for name and its followers into the store, and says for
-// which. The store's lock is held.
-func (r *remote) claim(name string) (names []string) {
+// claim puts questions for the first of names into the store, as many as go
+// together, and gives those that nobody had asked for, and the rest. Whoever
+// calls fetches them.
+func (r *remote) claim(names []string) (batch, rest []string) {
+	r.storeMu.Lock()
+	defer r.storeMu.Unlock()
 	size, words := 0, 0
-	for _, next := range r.followers(name) {
-		k, _, err := r.known("open", next)
-		size, words = size+int(k.info.Size()), words+len(next)+2
-		if len(names) > 0 && (size > maxBatch || words > maxWords || len(names) == batchFiles) {
-			break
+	for i, name := range names {
+		k, found, _ := r.known("open", name)
+		size, words = size+int(k.info.Size()), words+len(name)+4
+		if len(batch) > 0 && (size > maxBatch || words > maxWords || len(batch) == batchFiles) {
+			return batch, names[i:]
 		}
-		if r.store[next] == nil && err == nil {
-			r.store[next] = &content{ready: make(chan struct{})}
-			names = append(names, next)
+		if found && r.store[name] == nil {
+			r.store[name] = &content{ready: make(chan struct{})}
+			batch = append(batch, name)
 		}
 	}
-	return names
+	return batch, nil
 }
 
 // followers are name and the small files that are likely to be read after it:
@@ -113,8 +119,8 @@ func (r *remote) followers(name string) []string {
 	i, _ := slices.BinarySearch(l.names, path.Base(name))
 	names := []string{}
 	for _, n := range l.names[i:] {
-		if path.Ext(n) == path.Ext(name) && l.files[n].isSmall() && len(names) <= batchFiles {
-			names = append(names, path.Join(path.Dir(name), n))
+		if next := path.Join(path.Dir(name), n); next == name || path.Ext(n) == path.Ext(name) && l.files[n].isSmall(next) && l.files[n].info.Size() <= sibling {
+			names = append(names, next)
 		}
 	}
 	return names
@@ -122,6 +128,9 @@ func (r *remote) followers(name string) []string {
 
 // fetch asks for files that were claimed, and fills the store.
 func (r *remote) fetch(names []string) {
+	if len(names) == 0 {
+		return
+	}
 	var line strings.Builder
 	line.WriteString("c")
 	for _, name := range names {
@@ -137,13 +146,28 @@ func (r *remote) fetch(names []string) {
 	defer r.storeMu.Unlock()
 	for _, name := range names {
 		c := r.store[name]
-		if g, ok := got[name]; ok {
-			c.info, c.body, c.ok = g.info, g.body, true
-		}
+		g, ok := got[name]
+		c.info, c.body, c.ok = g.info, g.body, ok
 		close(c.ready)
-		r.stored, r.weight = append(r.stored, name), r.weight+len(c.body)
+		if ok {
+			r.stored, r.weight = append(r.stored, name), r.weight+len(c.body)
+		} else {
+			delete(r.store, name) // it is asked for alone
+		}
 	}
 	r.evict()
+}
+
+// put keeps a file that was fetched alone.
+func (r *remote) put(name string, c content) {
+	r.storeMu.Lock()
+	defer r.storeMu.Unlock()
+	if r.store[name] == nil {
+		c.ready, c.ok = make(chan struct{}), true
+		close(c.ready)
+		r.store[name], r.stored, r.weight = &c, append(r.stored, name), r.weight+len(c.body)
+		r.evict()
+	}
 }
 
 // evict forgets the oldest files where there are too many. The store's lock is
@@ -200,7 +224,9 @@ func (r *remote) begin(name string) (fs.File, error) {
 		return nil, err
 	}
 	f := &remoteFile{name: name, remote: r, info: info, head: answer[1].body}
-	f.whole = len(f.head) < smallFile || info.Size() == 0
+	if f.whole = len(f.head) < smallFile || info.Size() == 0; f.whole {
+		r.put(name, content{info: info, body: f.head})
+	}
 	return f, nil
 }
 
