@@ -76,6 +76,7 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 		{"databases", m.readDatabases},
 		{"web servers", m.readWebServers},
 		{"findings", m.find},
+		{"what runs", func() { m.readRunning(ctx, h) }},
 	}
 	for i, s := range steps {
 		if o.Progress != nil {

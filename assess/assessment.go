@@ -38,6 +38,7 @@ type Assessment struct {
 	Facts         []Fact        `json:"facts"`
 	Findings      []Finding     `json:"findings"`
 	Sources       []Source      `json:"sources"`
+	Running       *Running      `json:"running,omitempty"` // of a machine that runs while it is read
 }
 
 // System is the machine itself.
@@ -342,4 +343,46 @@ type Source struct {
 	What   string      `json:"what"` // packages.dpkg, units.systemd, …
 	State  SourceState `json:"state"`
 	Detail string      `json:"detail"`
+}
+
+// Running is what only a machine that runs can tell. Two assessments of one
+// machine, one of its disk and one of it running, differ in this alone. It has
+// nothing that changes from one moment to the next, such as process ids.
+type Running struct {
+	Kernel    string            `json:"kernel"`    // release of the kernel that runs
+	BootedAt  string            `json:"booted_at"` // RFC 3339, UTC; empty where unknown
+	SELinux   string            `json:"selinux"`   // enforcing, permissive, disabled
+	AppArmor  string            `json:"apparmor"`  // enabled, disabled
+	Sockets   []Socket          `json:"sockets"`
+	Units     []RunningUnit     `json:"units"`
+	Mounts    []Mount           `json:"mounts"` // in use, the kernel's own left out
+	Modules   []string          `json:"modules"`
+	Databases []RunningDatabase `json:"databases"`
+	Sources   []Source          `json:"sources"`
+}
+
+// Socket is a place where the machine listens.
+type Socket struct {
+	Protocol string `json:"protocol"` // tcp, tcp6, udp, udp6
+	Address  string `json:"address"`  // 0.0.0.0 and :: are all
+	Port     int    `json:"port"`
+	Program  string `json:"program"` // name of the process; empty where it could not be found out
+	Path     string `json:"path"`    // of its executable
+	Unit     string `json:"unit"`    // that it belongs to
+}
+
+// RunningUnit is a service or timer that is active, or a unit that failed.
+type RunningUnit struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // active, activating, failed, …
+	Sub   string `json:"sub"`   // running, exited, …
+}
+
+// RunningDatabase is a database server that runs.
+type RunningDatabase struct {
+	Engine   string `json:"engine"`
+	Version  string `json:"version"`  // of the package that the program is from; empty where unknown
+	Path     string `json:"path"`     // of its executable
+	Package  string `json:"package"`  // that it is from
+	Replaced bool   `json:"replaced"` // the program on disk is another one by now: it needs a restart
 }

@@ -56,6 +56,9 @@ func (w watched) ReadLink(name string) (string, error) {
 	return w.fs.ReadLink(name)
 }
 
+// Expect passes on what is about to be read.
+func (w watched) Expect(what host.Expected, names []string) { host.Expect(w.fs, what, names) }
+
 // watchedFile fails in the middle of a large file too.
 type watchedFile struct {
 	fs.File

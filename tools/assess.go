@@ -97,7 +97,12 @@ func (in *AssessInput) check() error {
 func summarize(env *Env, a *assess.Assessment, limit int) AssessResult {
 	r := AssessResult{Assessment: *a, Total: map[string]int{}}
 	r.Findings = headed(a.Findings)
-	lists := listsOf(&r.Assessment)
+	lists := listsOf("", reflect.ValueOf(&r.Assessment))
+	if a.Running != nil {
+		running := *a.Running
+		r.Running = &running
+		lists = append(lists, listsOf("running.", reflect.ValueOf(r.Running))...)
+	}
 	for _, l := range lists {
 		l.cut(limit, r.Total)
 	}
@@ -140,12 +145,13 @@ type list struct {
 	value reflect.Value
 }
 
-func listsOf(a *assess.Assessment) []list {
+// listsOf are the lists of what pointer leads to; prefix goes before their names.
+func listsOf(prefix string, pointer reflect.Value) []list {
 	var lists []list
-	v := reflect.ValueOf(a).Elem()
+	v := pointer.Elem()
 	for i := range v.NumField() {
 		if f := v.Field(i); f.Kind() == reflect.Slice {
-			lists = append(lists, list{v.Type().Field(i).Tag.Get("json"), f})
+			lists = append(lists, list{prefix + v.Type().Field(i).Tag.Get("json"), f})
 		}
 	}
 	return lists

@@ -56,8 +56,8 @@ const (
 // Expect says which files are about to be read, to a file system to which the
 // way is long.
 func Expect(fsys FS, what Expected, names []string) {
-	if r, ok := fsys.(*remote); ok {
-		r.expect(what, names)
+	if e, ok := fsys.(interface{ Expect(Expected, []string) }); ok {
+		e.Expect(what, names)
 	}
 }
 

@@ -11,9 +11,9 @@ unset QUOTING_STYLE POSIXLY_CORRECT GLOBIGNORE SYSTEMD_PAGER
 exec 3>&1
 
 # A file: type and mode, owner, group, size, times, name; then name and link,
-# or, in the plain form that no link can upset, nothing.
+# or, in the plain form that no link can upset, a mark that there is none.
 # shellcheck disable=SC2034 # the questions use it
-PLAIN='%f|%u|%g|%s|%Y|%Z|%y|%n////'
+PLAIN='%f|%u|%g|%s|%Y|%Z|%y|%n//?//'
 FULL='%f|%u|%g|%s|%Y|%Z|%y|%n//%N//'
 F=$FULL
 
@@ -93,7 +93,9 @@ i() {
 l() {
 	[ -L "$1" ] || { z 1 'Invalid argument'; return; }
 	e=$(readlink -n "$1" 2>&1 >&3 3>&-)
-	z $? "${e##*: }"
+	s=$?
+	e=${e##*: }
+	z $s "${e:-Permission denied}" # not every readlink gives a reason
 }
 
 # o FILE BYTES: describes what it leads to; then its beginning, where it is a

@@ -36,9 +36,9 @@ type remote struct {
 	mu     sync.Mutex
 	dirs   map[string]*listing
 	single map[string]*description
-	links  map[string]string // of files that no listing has
-	kept   int               // bytes of listings
-	order  []string          // the files of the trees that are read whole, sorted
+	links  map[string]known // that no listing has
+	kept   int              // bytes of listings
+	order  []string         // the files of the trees that are read whole, sorted
 
 	storeMu sync.Mutex
 	store   map[string]*content
@@ -47,7 +47,7 @@ type remote struct {
 }
 
 func newRemote(s *shell, dest string) *remote {
-	return &remote{shell: s, dest: dest, dirs: map[string]*listing{}, single: map[string]*description{}, links: map[string]string{}, store: map[string]*content{}}
+	return &remote{shell: s, dest: dest, dirs: map[string]*listing{}, single: map[string]*description{}, links: map[string]known{}, store: map[string]*content{}}
 }
 
 // hello checks that the machine's programs speak the language that is read here.
@@ -100,17 +100,17 @@ func (r *remote) prefetch() {
 		r.listAll(level)
 	}
 	slices.Sort(r.order)
-	r.expect(Folders, usual[Folders])
-	r.expect(Files, usual[Files])
-	r.expect(Files, r.order)
+	r.Expect(Folders, usual[Folders])
+	r.Expect(Files, usual[Files])
+	r.Expect(Files, r.order)
 }
 
 // maxQuestions bounds the questions for single files that are under way at once.
 const maxQuestions = 500
 
-// expect asks for what is about to be read, with all questions under way at
+// Expect asks for what is about to be read, with all questions under way at
 // once.
-func (r *remote) expect(what Expected, names []string) {
+func (r *remote) Expect(what Expected, names []string) {
 	names = slices.DeleteFunc(slices.Clone(names[:min(len(names), maxFollowed)]), func(name string) bool { return !fs.ValidPath(name) })
 	switch what {
 	case Folders:
@@ -173,18 +173,15 @@ func (r *remote) describeAll(names []string) {
 	wg.Wait()
 }
 
-// keepLinks keeps those descriptions that are of links.
+// keepLinks keeps descriptions for ReadLink.
 func (r *remote) keepLinks(names []string, b []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range names {
 		k, rest, ok := parseKnown(b, absolute(name))
 		if ok && k.info.name == "" {
-			b = rest
-			if k.link != "" {
-				r.links[name] = k.link
-				r.kept += len(name) + len(k.link)
-			}
+			b, r.links[name] = rest, k
+			r.kept += 300
 		}
 	}
 }
@@ -246,6 +243,7 @@ type known struct {
 	changed string // time of the last change of the description
 	bare    bool   // the name alone is known
 	link    string // what it says, where it is a link that says something plain
+	denied  bool   // it is a link that this user may not read
 }
 
 func (k known) isLink() bool { return k.info.Mode()&fs.ModeSymlink != 0 }
@@ -386,7 +384,7 @@ func (r *remote) keep(name string, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.kept += n; r.kept > maxKept {
-		r.dirs, r.single, r.links, r.kept = map[string]*listing{name: r.dirs[name]}, map[string]*description{}, map[string]string{}, n
+		r.dirs, r.single, r.links, r.kept = map[string]*listing{name: r.dirs[name]}, map[string]*description{}, map[string]known{}, n
 	}
 }
 
@@ -530,7 +528,7 @@ func parseKnown(b []byte, prefix string) (k known, rest []byte, ok bool) {
 		}
 	}
 	if k.isLink() {
-		k.link = plainLink(string(quoted), prefix+k.info.name)
+		k.link, k.denied = plainLink(string(quoted), prefix+k.info.name), len(quoted) == 0
 	}
 	return k, rest, true
 }
@@ -644,16 +642,20 @@ func (r *remote) ReadLink(name string) (string, error) {
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
 	}
 	k, found, err := r.known("readlink", name)
-	r.mu.Lock()
-	link := cmp.Or(k.link, r.links[name])
-	r.mu.Unlock()
+	if !found {
+		r.mu.Lock()
+		k, found = r.links[name]
+		r.mu.Unlock()
+	}
 	switch {
 	case err != nil:
 		return "", err
 	case found && !k.isLink():
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: unix.EINVAL}
-	case link != "":
-		return link, nil
+	case k.link != "":
+		return k.link, nil
+	case k.denied:
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: unix.EACCES}
 	}
 	answer, err := r.shell.ask("l "+quote(absolute(name))+" </dev/null", unix.PathMax)
 	if err != nil {

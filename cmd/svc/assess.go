@@ -5,6 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -77,8 +79,42 @@ func viewAssessment(w *view, r *tools.AssessResult) {
 		{"configuration", configLine(a.Configuration)},
 		{"databases", databaseLine(a.Databases)},
 	})
+	viewRunning(w, a.Running)
 	viewFindings(w, a.Findings)
 	viewSources(w, a.Sources)
+}
+
+// viewRunning says what a machine that runs tells beside its disk.
+func viewRunning(w *view, r *assess.Running) {
+	if r == nil {
+		return
+	}
+	failed := []string{}
+	for _, u := range r.Units {
+		if u.State == "failed" {
+			failed = append(failed, u.Name)
+		}
+	}
+	w.title("Running")
+	w.table([][]string{
+		{"kernel", r.Kernel},
+		{"up since", orNone(r.BootedAt)},
+		{"listens on", orNone(socketLine(r.Sockets))},
+		{"failed units", orNone(strings.Join(failed, ", "))},
+	})
+	viewSources(w, r.Sources)
+}
+
+// socketLine names ports and who holds them, each once.
+func socketLine(sockets []assess.Socket) string {
+	names := []string{}
+	for _, s := range sockets {
+		name := strings.TrimSpace(fmt.Sprintf("%d/%s %s", s.Port, strings.TrimSuffix(s.Protocol, "6"), s.Program))
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 func viewFindings(w *view, findings []assess.Finding) {
