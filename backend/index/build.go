@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,12 +15,14 @@ import (
 
 	"svc/backend/index/catalog"
 	"svc/backend/index/deb"
+	"svc/backend/index/pes"
 	"svc/backend/index/table"
 )
 
 // Sources says what an index is built from.
 type Sources struct {
 	Apt     string       // a folder of Packages and Contents files, as the package comment shows
+	PES     string       // a file of package evolution events; may be empty
 	Curated string       // a folder of curated rows; empty for those of the program
 	Out     string       // the file to write, replaced as a whole
 	Log     func(string) // is told what is being done; may be nil
@@ -44,7 +47,11 @@ func Build(ctx context.Context, s Sources) (*Stats, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := build(ctx, os.DirFS(s.Apt), curated, s.Log)
+	events, err := readEvents(s.PES)
+	if err != nil {
+		return nil, err
+	}
+	data, err := build(ctx, os.DirFS(s.Apt), curated, events, s.Log)
 	if err != nil {
 		return nil, fmt.Errorf("building index: %w", err)
 	}
@@ -61,8 +68,21 @@ func (s Sources) curated() (fs.FS, error) {
 	return os.DirFS(s.Curated), nil
 }
 
+// readEvents reads a file of events, which may be packed.
+func readEvents(path string) ([]pes.Event, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := deb.Open(context.Background(), os.DirFS(filepath.Dir(path)), filepath.Base(path))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return pes.Read(f)
+}
+
 // build makes the bytes of an index.
-func build(ctx context.Context, apt, curated fs.FS, log func(string)) ([]byte, error) {
+func build(ctx context.Context, apt, curated fs.FS, events []pes.Event, log func(string)) ([]byte, error) {
 	names, err := naming(curated)
 	if err != nil {
 		return nil, err
@@ -95,6 +115,14 @@ func build(ctx context.Context, apt, curated fs.FS, log func(string)) ([]byte, e
 		}
 	}
 	if err := errors.Join(putAll(w, map[string]map[string]string{patternsTable: patterns(releases)}), putCurated(w, curated)); err != nil {
+		return nil, err
+	}
+	other, err := newForeign(curated, releases)
+	if err != nil {
+		return nil, err
+	}
+	other.addEvents(events)
+	if err := other.put(w); err != nil {
 		return nil, err
 	}
 	return w.Bytes()

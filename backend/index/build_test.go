@@ -93,7 +93,7 @@ func small(t *testing.T) *Index {
 	is := is.New(t)
 	curated, err := embeddedCurated()
 	is.NoErr(err)
-	data, err := build(t.Context(), archive(), curated, nil)
+	data, err := build(t.Context(), archive(), curated, nil, nil)
 	is.NoErr(err)
 	ix, err := open(data)
 	is.NoErr(err)

@@ -148,8 +148,12 @@ func putCurated(w *table.Writer, dir fs.FS) error {
 	if err != nil {
 		return err
 	}
+	derived, err := derivations(dir)
+	if err != nil {
+		return err
+	}
 	return putAll(w, map[string]map[string]string{
-		caveatsTable: caveats, conditionalsTable: conditionals, configTable: config, edgesTable: edges,
+		caveatsTable: caveats, conditionalsTable: conditionals, configTable: config, edgesTable: edges, derivedTable: derived,
 	})
 }
 

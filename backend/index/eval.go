@@ -2,100 +2,343 @@ package index
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/api/release"
 )
 
-// Score is how an index does on known pairs.
+// Score is how an index does on known pairs and on the packages of machines.
 type Score struct {
 	IndexVersion string           `json:"index_version"`
+	Ways         map[string]Tally `json:"ways"`    // by source>target
+	Methods      map[string]Tally `json:"methods"` // of known pairs, by what their file says of them
 	Total        Tally            `json:"total"`
-	Methods      map[string]Tally `json:"methods"`
-	Wrong        []Miss           `json:"wrong"`
+	Calibration  []Bin            `json:"calibration"` // of known pairs, by tenths of the confidence
+	// CalibrationError is the mean of |confidence - share right| over the bins,
+	// weighed by their answers.
+	CalibrationError float64 `json:"calibration_error"`
+	Wrong            []Miss  `json:"wrong"`
 }
 
-// Tally counts rows, those whose packages are right, those whose relation is
-// right too, and those skipped because the index lacks a release or the package.
+// Tally counts the packages that were asked for.
 type Tally struct {
-	Rows    int `json:"rows"`
-	Names   int `json:"names"`
-	Both    int `json:"both"`
-	Skipped int `json:"skipped"`
+	Rows      int `json:"rows"`
+	Resolved  int `json:"resolved"`
+	Accounted int `json:"accounted"` // the relation is not unknown
+	Sure      int `json:"sure"`      // with a confidence of 0.8 or more
+	Judged    int `json:"judged"`    // answers to pairs whose counterpart is known
+	Names     int `json:"names"`     // of those, with the right packages
+	Both      int `json:"both"`      // and with the right relation
+	SureRight int `json:"sure_right"`
+	SureOf    int `json:"sure_of"` // judged answers with a confidence of 0.8 or more
+	Skipped   int `json:"skipped"` // the index lacks a release or the package
+}
+
+// Bin is a tenth of confidence.
+type Bin struct {
+	Answers    int     `json:"answers"`
+	Right      int     `json:"right"`
+	Confidence float64 `json:"confidence"` // the mean
 }
 
 // Share is the part of the rows tried that are right in both.
-func (t Tally) Share() float64 {
-	if t.Rows == t.Skipped {
+func (t Tally) Share() float64 { return share(t.Both, t.Rows-t.Skipped) }
+
+// Coverage is the part of the rows whose relation is not unknown.
+func (t Tally) Coverage() float64 { return share(t.Accounted, t.Rows) }
+
+// Precision is the part of the judged answers that are right.
+func (t Tally) Precision() float64 { return share(t.Names, t.Judged) }
+
+// SurePrecision is that of answers with a confidence of 0.8 or more.
+func (t Tally) SurePrecision() float64 { return share(t.SureRight, t.SureOf) }
+
+func share(part, whole int) float64 {
+	if whole == 0 {
 		return 0
 	}
-	return float64(t.Both) / float64(t.Rows-t.Skipped)
+	return float64(part) / float64(whole)
 }
 
-// Miss is a row on which the index answers otherwise.
+// Miss is a row on which the index answers otherwise, or not at all.
 type Miss struct {
-	Row      string       `json:"row"`
-	Packages []string     `json:"packages"`
-	Relation api.Relation `json:"relation"`
+	Row        string       `json:"row"`
+	Packages   []string     `json:"packages"`
+	Relation   api.Relation `json:"relation"`
+	Confidence float64      `json:"confidence"`
 }
 
-// Eval resolves and translates each row of a table of known pairs, with the
-// columns release, package, target release, packages (parted by blanks),
-// relation and method. Lines that begin with # are comments.
+// question is a package whose counterpart is to be found. wants has what is
+// right, any one of several; it is empty where that is not known.
+type question struct {
+	source, name, target string
+	wants                [][]string
+	relation             api.Relation // empty where it is not known
+	method, row          string
+}
+
+// Evaluation collects a Score from any number of files.
+type Evaluation struct {
+	ix    *Index
+	score *Score
+}
+
+// NewEvaluation begins to measure an index.
+func NewEvaluation(ix *Index) *Evaluation {
+	return &Evaluation{ix, &Score{
+		IndexVersion: ix.Version(), Ways: map[string]Tally{}, Methods: map[string]Tally{}, Wrong: []Miss{}, Calibration: make([]Bin, 11),
+	}}
+}
+
+// Eval measures an index on one file of known pairs.
 func Eval(ix *Index, truth io.Reader) (*Score, error) {
-	score := &Score{IndexVersion: ix.Version(), Methods: map[string]Tally{}, Wrong: []Miss{}}
-	s := bufio.NewScanner(truth)
-	for line := 1; s.Scan(); line++ {
-		text := s.Text()
-		if text == "" || strings.HasPrefix(text, "#") {
-			continue
+	e := NewEvaluation(ix)
+	if err := e.Add(truth, nil); err != nil {
+		return nil, err
+	}
+	return e.Score(), nil
+}
+
+// Add asks what a file asks. Three kinds are told apart:
+//
+//   - known pairs between releases: release, package, target release, packages
+//     (parted by blanks), relation, method;
+//   - known pairs between families: package, package, relation, three counts, releases, releases, releases of
+//     Debian that have it; several rows of one package are alternatives;
+//   - the packages of a machine, with a comment "# release-slug: " and its
+//     release: the first column is the name; targets says where it goes.
+func (e *Evaluation) Add(r io.Reader, targets []string) error {
+	lines, header, err := readLines(r)
+	if err != nil {
+		return err
+	}
+	var questions []question
+	switch slug := header.value("release-slug:"); {
+	case slug != "":
+		questions = ofMachine(slug, lines, targets)
+	case ofFamily(lines):
+		questions, err = ofFamilies(lines)
+	default:
+		questions, err = ofReleases(lines)
+	}
+	if err != nil {
+		return err
+	}
+	for _, q := range questions {
+		if err := e.ask(q); err != nil {
+			return err
 		}
-		columns := strings.Split(text, "\t")
-		if len(columns) < 6 {
-			return nil, fmt.Errorf("line %d has %d columns, not 6", line, len(columns))
+	}
+	return nil
+}
+
+// comments are the lines of a file that begin with #.
+type comments []string
+
+func (c comments) value(key string) string {
+	for _, line := range c {
+		if _, value, ok := strings.Cut(line, key); ok {
+			return strings.TrimSpace(value)
 		}
-		if err := score.add(ix, text, columns); err != nil {
-			return nil, err
+	}
+	return ""
+}
+
+// ofFamily reports whether the third column is a relation.
+func ofFamily(lines []string) bool {
+	if len(lines) == 0 {
+		return false
+	}
+	c := strings.SplitN(lines[0], "\t", 4)
+	return len(c) > 2 && slices.Contains(api.Relations, api.Relation(c[2]))
+}
+
+// readLines parts the comments of a file from its rows.
+func readLines(r io.Reader) (lines []string, header comments, err error) {
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		switch text := s.Text(); {
+		case strings.HasPrefix(text, "#"):
+			header = append(header, text)
+		case text != "":
+			lines = append(lines, text)
 		}
 	}
 	if err := s.Err(); err != nil {
-		return nil, fmt.Errorf("reading known pairs: %w", err)
+		return nil, nil, fmt.Errorf("reading known pairs: %w", err)
 	}
-	return score, nil
+	return lines, header, nil
 }
 
-func (s *Score) add(ix *Index, row string, c []string) error {
-	got, err := ix.become(c[0], c[1], c[2])
+func ofReleases(lines []string) ([]question, error) {
+	var all []question
+	for i, line := range lines {
+		c := strings.Split(line, "\t")
+		if len(c) < 6 {
+			if len(c) < 5 {
+				return nil, fmt.Errorf("row %d has %d columns, not 6", i+1, len(c))
+			}
+			c = append(c, "")
+		}
+		all = append(all, question{
+			source: c[0], name: c[1], target: c[2], wants: [][]string{strings.Fields(c[3])}, relation: api.Relation(c[4]), method: method(c[5]), row: line,
+		})
+	}
+	return all, nil
+}
+
+// method is what a file says of its pair, unless that is where it is from.
+func method(text string) string {
+	if strings.ContainsAny(text, "#0123456789") && !strings.HasPrefix(text, "t64") {
+		return "recorded"
+	}
+	return text
+}
+
+// ofFamilies makes one question of all rows of a package: from the newest
+// release of EL that they name to the newest of Debian.
+func ofFamilies(lines []string) ([]question, error) {
+	byName := map[string]*question{}
+	var order []string
+	for i, line := range lines {
+		c := strings.Split(line, "\t")
+		if len(c) < 9 {
+			return nil, fmt.Errorf("row %d has %d columns, not 9", i+1, len(c))
+		}
+		q := byName[c[0]]
+		if q == nil {
+			q = &question{source: newestEL(c[6]), name: c[0], method: "across", row: c[0]}
+			byName[c[0]], order = q, append(order, c[0])
+		}
+		q.wants = append(q.wants, strings.Fields(c[1]))
+		if there := strings.Fields(c[8]); len(there) > 0 {
+			q.target = max(q.target, there[len(there)-1])
+		}
+	}
+	var all []question
+	for _, name := range order {
+		if byName[name].target != "" {
+			all = append(all, *byName[name])
+		}
+	}
+	return all, nil
+}
+
+// newestEL is the newest release of EL among slugs such as rhel-9, el8 or el.
+func newestEL(slugs string) string {
+	newest := ""
+	for slug := range strings.FieldsSeq(slugs) {
+		if version, ok := strings.CutPrefix(slug, "el"); ok && version != "" {
+			slug = "rhel-" + version
+		}
+		if r, ok := release.Lookup(slug); ok && r.Family == release.EL {
+			newest = cmp.Or(newest, r.Slug)
+			if n, _ := release.Lookup(newest); n.ID == r.ID && n.Older(r) {
+				newest = r.Slug
+			}
+		}
+	}
+	return cmp.Or(newest, "rhel-8")
+}
+
+func ofMachine(slug string, lines, targets []string) []question {
+	var all []question
+	for _, target := range targets {
+		for _, line := range lines {
+			name, _, _ := strings.Cut(line, "\t")
+			all = append(all, question{source: slug, name: name, target: target, row: name})
+		}
+	}
+	return all
+}
+
+// ask puts a question to the index and counts the answer.
+func (e *Evaluation) ask(q question) error {
+	got, err := e.ix.become(q.source, q.name, q.target)
 	if err != nil && api.CodeOf(err) != api.UnknownRelease {
 		return err
 	}
-	want := strings.Fields(c[3])
 	names := []string{}
 	for _, p := range got.Packages {
 		names = append(names, p.Name)
 	}
-	slices.Sort(want)
-	want = slices.Compact(want)
 	slices.Sort(names)
-	result := Tally{Rows: 1}
-	switch {
-	case got.Canonical == "":
-		result.Skipped = 1
-	case slices.Equal(want, names):
-		result.Names = 1
-		if string(got.Relation) == c[4] {
-			result.Both = 1
+	t, right := e.tally(q, got, names)
+	if q.wants != nil && !right && t.Skipped == 0 || q.wants == nil && t.Accounted == 0 {
+		e.score.Wrong = append(e.score.Wrong, Miss{q.source + ">" + q.target + " " + q.row, names, got.Relation, got.Confidence})
+	}
+	way := q.source + ">" + q.target
+	e.score.Ways[way] = e.score.Ways[way].plus(t)
+	e.score.Total = e.score.Total.plus(t)
+	if q.wants != nil {
+		e.score.Methods[q.method] = e.score.Methods[q.method].plus(t)
+		e.calibrate(t, got.Confidence)
+	}
+	return nil
+}
+
+func (e *Evaluation) tally(q question, got api.Translation, names []string) (t Tally, right bool) {
+	t.Rows = 1
+	if got.Canonical == "" {
+		t.Skipped = 1
+		return t, false
+	}
+	t.Resolved, t.Accounted = 1, count(got.Relation != api.RelationUnknown)
+	t.Sure = count(got.Confidence >= sureConfidence)
+	if q.wants == nil || t.Accounted == 0 {
+		return t, false
+	}
+	right = slices.ContainsFunc(q.wants, func(want []string) bool {
+		sorted := slices.Compact(slices.Sorted(slices.Values(want)))
+		return slices.Equal(sorted, names) || q.method == "across" && len(want) == 1 && slices.Contains(names, want[0])
+	})
+	t.Judged, t.Names = 1, count(right)
+	t.SureOf, t.SureRight = t.Sure, count(right)*t.Sure
+	right = right && (q.relation == "" || q.relation == got.Relation)
+	t.Both = count(right)
+	return t, right
+}
+
+// sureConfidence is what an answer needs to be acted on without asking.
+const sureConfidence = 0.8
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (e *Evaluation) calibrate(t Tally, confidence float64) {
+	if t.Judged == 0 {
+		return
+	}
+	b := &e.score.Calibration[int(math.Floor(confidence*10+1e-9))]
+	b.Confidence = (b.Confidence*float64(b.Answers) + confidence) / float64(b.Answers+1)
+	b.Answers++
+	b.Right += t.Names
+}
+
+// Score is what was measured.
+func (e *Evaluation) Score() *Score {
+	answers, sum := 0, 0.0
+	for _, b := range e.score.Calibration {
+		if b.Answers > 0 {
+			sum += math.Abs(b.Confidence*float64(b.Answers) - float64(b.Right))
+			answers += b.Answers
 		}
 	}
-	if result.Both+result.Skipped == 0 {
-		s.Wrong = append(s.Wrong, Miss{row, names, got.Relation})
+	if answers > 0 {
+		e.score.CalibrationError = sum / float64(answers)
 	}
-	s.Total = s.Total.plus(result)
-	s.Methods[c[5]] = s.Methods[c[5]].plus(result)
-	return nil
+	return e.score
 }
 
 // become resolves a package and translates it; its zero where it is not known.
@@ -112,5 +355,8 @@ func (ix *Index) become(source, name, target string) (api.Translation, error) {
 }
 
 func (t Tally) plus(o Tally) Tally {
-	return Tally{t.Rows + o.Rows, t.Names + o.Names, t.Both + o.Both, t.Skipped + o.Skipped}
+	return Tally{
+		t.Rows + o.Rows, t.Resolved + o.Resolved, t.Accounted + o.Accounted, t.Sure + o.Sure, t.Judged + o.Judged,
+		t.Names + o.Names, t.Both + o.Both, t.SureRight + o.SureRight, t.SureOf + o.SureOf, t.Skipped + o.Skipped,
+	}
 }

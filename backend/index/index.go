@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -25,7 +26,10 @@ var embedded []byte
 type Index struct {
 	file     *table.File
 	releases map[string]*releaseTables
-	order    []string // slugs with data, by distribution and version
+	order    []string         // slugs with data, by distribution and version
+	debian   []*releaseTables // the suites of Debian with tables of their own, newest first
+	once     sync.Once
+	globs    globs // curated rows of rpms with asterisks, once they are read
 }
 
 // releaseTables are the tables of one release.
@@ -37,6 +41,11 @@ type releaseTables struct {
 	sources    *table.Table // source without a binary of its name → main binary
 	files      *table.Table // name → configuration, units, sysusers
 	owners     *table.Table // path → name
+
+	// Of a release that is derived from others:
+	nearest, other *releaseTables
+	versions       map[string]string // software → the version in its names
+	rpm            *rpmLine          // of a release whose packages are rpms
 }
 
 var openEmbedded = sync.OnceValues(func() (*Index, error) { return open(embedded) })
@@ -81,9 +90,31 @@ func open(data []byte) (*Index, error) {
 		if t.names.Len() > 0 {
 			ix.releases[r.Slug] = t
 			ix.order = append(ix.order, r.Slug)
+			ix.debian = append([]*releaseTables{t}, ix.debian...)
 		}
 	}
-	return ix, nil
+	return ix, ix.derive()
+}
+
+// derive adds the releases that have no tables of their own.
+func (ix *Index) derive() error {
+	rpms := ix.file.Table(rpmNames).Len() > 0
+	for _, r := range release.All() {
+		if _, ok := ix.releases[r.Slug]; ok {
+			continue
+		}
+		t, err := ix.derivedRelease(r)
+		if err != nil {
+			return err
+		}
+		if t == nil && rpms {
+			t = ix.rpmRelease(r)
+		}
+		if t != nil {
+			ix.releases[r.Slug] = t
+		}
+	}
+	return nil
 }
 
 func tablesOf(file *table.File, slug string) *releaseTables {
@@ -119,7 +150,7 @@ func (ix *Index) Releases() []api.ReleaseInfo {
 		if info.Aliases == nil {
 			info.Aliases = []string{}
 		}
-		if t, ok := ix.releases[r.Slug]; ok {
+		if t, ok := ix.releases[r.Slug]; ok && t.nearest == nil && t.rpm == nil {
 			info.Packages = t.names.Len()
 		}
 		infos = append(infos, info)
@@ -135,7 +166,7 @@ func (ix *Index) release(name string) (*releaseTables, error) {
 			return t, nil
 		}
 	}
-	near := strings.Join(release.Nearest(name, 4, ix.order), ", ")
+	near := strings.Join(release.Nearest(name, 4, slices.Sorted(maps.Keys(ix.releases))), ", ")
 	return nil, api.Errorf(api.UnknownRelease, "The index has no packages of release %.80q; the nearest that it knows are %s.", name, near)
 }
 
@@ -173,7 +204,7 @@ func curated[T any](t *table.Table, key string) ([]T, error) {
 // chain is the way from a release to another of the same distribution, both
 // included, over every release between them that the index has.
 func (ix *Index) chain(source, target *releaseTables) []string {
-	from, to := slices.Index(ix.order, source.slug), slices.Index(ix.order, target.slug)
+	from, to := slices.Index(ix.order, source.suite().slug), slices.Index(ix.order, target.suite().slug)
 	if from <= to {
 		return ix.order[from : to+1]
 	}

@@ -52,6 +52,9 @@ func resolution(name string, r record, match api.Match, confidence float64) api.
 
 // resolve tries the ways from the surest on.
 func (ix *Index) resolve(t *releaseTables, name string) (record, api.Match, float64, error) {
+	if t.rpm != nil {
+		return ix.resolveRPM(t, name)
+	}
 	if r, ok, err := t.find(name); ok || err != nil {
 		return r, api.MatchExact, 1, err
 	}

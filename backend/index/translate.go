@@ -29,7 +29,7 @@ const (
 	goneConfidence     = 0.6
 	// leastConfidence is what an answer that names packages needs; below it they
 	// are candidates for a person to choose from.
-	leastConfidence = 0.8
+	leastConfidence = 0.5
 )
 
 // Translate says what canonicals of the source release become in the target,
@@ -42,7 +42,7 @@ func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Tr
 	}
 	results := make([]api.Translation, len(canonicals))
 	for i, canonical := range canonicals {
-		p, err := h.translate(canonical)
+		p, err := h.course(canonical)
 		if err != nil {
 			return nil, err
 		}
@@ -70,15 +70,33 @@ func (ix *Index) hops(source, target string) (*hops, error) {
 	if err != nil {
 		return nil, err
 	}
-	if distribution(from.slug) != distribution(to.slug) {
-		return nil, api.Errorf(api.UnknownRelease, "The index knows no way from %s to %s.", from.slug, to.slug)
-	}
+	return ix.way(from, to), nil
+}
+
+// way is the way between two releases: over the suites of Debian, or straight.
+func (ix *Index) way(from, to *releaseTables) *hops {
 	h := &hops{ix: ix, source: from, target: to}
+	if from.rpm != nil || to.rpm != nil {
+		return h
+	}
 	way := ix.chain(from, to)
 	for i := 1; i < len(way); i++ {
 		h.trails = append(h.trails, ix.file.Table(trailsTable(way[i-1], way[i])))
 	}
-	return h, nil
+	return h
+}
+
+// course follows a canonical by what the two releases are.
+func (h *hops) course(canonical string) (course, error) {
+	switch from, to := h.source.rpm != nil, h.target.rpm != nil; {
+	case from && to:
+		return h.amongRPMs(canonical)
+	case from:
+		return h.fromRPM(canonical)
+	case to:
+		return h.toRPM(canonical)
+	}
+	return h.translate(canonical)
 }
 
 // distribution is a release's slug without its version.
@@ -105,7 +123,12 @@ func (h *hops) translate(canonical string) (course, error) {
 	if !ok {
 		return h.absent(canonical)
 	}
-	p := course{source: r, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
+	return h.from(r)
+}
+
+// from follows a package of the source over all hops.
+func (h *hops) from(r record) (p course, err error) {
+	p = course{source: r, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
 	for _, trails := range h.trails {
 		if p, err = p.follow(trails); err != nil {
 			return course{}, err
@@ -270,6 +293,9 @@ func (p course) doubted() course {
 // present makes the answer of a course: packages with versions, and caveats.
 func (h *hops) present(canonical string, p course) (api.Translation, error) {
 	p = p.doubted()
+	if h.target.rpm != nil {
+		return h.presentRPM(canonical, p)
+	}
 	t := api.Translation{
 		Canonical: canonical, Relation: p.relation, Confidence: round(p.confidence),
 		Packages: []api.TargetPackage{}, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
@@ -284,9 +310,9 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 			return t, fmt.Errorf("the index leads %s of %s to %s, which %s does not have", canonical, h.source.slug, name, h.target.slug)
 		}
 		targets = append(targets, r)
-		t.Packages = append(t.Packages, api.TargetPackage{Name: r.Name, Version: r.Version, Repository: r.Component})
+		t.Packages = append(t.Packages, h.target.offers(r))
 	}
-	if len(targets) == 1 && targets[0].Name == p.source.Name {
+	if len(targets) == 1 && targets[0].Name == p.source.Name && h.source.rpm == nil {
 		t.Relation = api.RelationSame
 	}
 	t.Caveats = append(t.Caveats, h.caveats(p, targets)...)

@@ -1,0 +1,369 @@
+package index
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/index/catalog"
+	"svc/backend/index/rpm"
+)
+
+// rpmReverse has the rpms that are, or are part of, a package of Debian.
+const rpmReverse = "rpm/reverse" // package of Debian → rpms that are it, rpms that have a part of it
+
+// Codes of the caveats across distributions.
+const (
+	CaveatExistence  = "EXISTENCE_UNKNOWN" // the target's list is not known, or not whole
+	CaveatThirdParty = "THIRD_PARTY"       // comes from another vendor's repository
+	CaveatManager    = "OTHER_SYSTEM"      // belongs to the distribution itself
+)
+
+// What it costs not to know whether the target has a package.
+const (
+	unlisted  = 0.8  // the list of EL that is known does not have it
+	listless  = 0.9  // there is no list, but near releases have it
+	guessed   = 0.6  // nobody is known to have it
+	droppedIn = 0.85 // Debian had it once
+)
+
+// rpmTrail is what the index knows of a canonical of rpm releases, and the
+// rpm's name for people.
+func (h *hops) rpmTrail(canonical string) (name string, t catalog.Trail, ok bool, err error) {
+	rs, err := h.source.rpmsOf(canonical)
+	if err != nil {
+		return canonical, t, false, err
+	}
+	if len(rs) > 0 {
+		name = rs[0].Name
+		value, ok, err := h.ix.file.Table(rpmDebian).Get(name)
+		if ok && err == nil {
+			t, err = decodeTrail(value)
+		}
+		return name, t, ok, err
+	}
+	t, ok, err = h.byRules(canonical)
+	return canonical, t, ok, err
+}
+
+// byRules is what the rules make of the canonical of an rpm that is not known.
+func (h *hops) byRules(canonical string) (catalog.Trail, bool, error) {
+	x := &lexicon{ix: h.ix}
+	if name, ok := x.Canonical(canonical); ok {
+		return catalog.Trail{Relation: api.RelationRenamed, Confidence: catalog.LineageConfidence, Targets: []string{name}}, true, x.err
+	}
+	for _, name := range rpm.Names(canonical) {
+		if g, ok := rpm.Of(name, x); ok {
+			g.Confidence = min(g.Confidence, catalog.LineageConfidence)
+			return trailOf(g), true, x.err
+		}
+	}
+	return catalog.Trail{}, false, x.err
+}
+
+// fromRPM follows a canonical of an rpm release to one of Debian's kin.
+func (h *hops) fromRPM(canonical string) (course, error) {
+	name, t, ok, err := h.rpmTrail(canonical)
+	p := course{source: record{Name: name, Canonical: canonical, Component: "main"}, relation: api.RelationUnknown}
+	if err != nil || !ok {
+		return p, err
+	}
+	p.relation, p.confidence, p.methods = t.Relation, t.Confidence, []string{t.Method}
+	for _, target := range t.Targets {
+		if p, err = h.arrive(p, strings.Split(target, "|")); err != nil {
+			return p, err
+		}
+	}
+	if len(t.Targets) > 0 && len(p.names) == 0 {
+		p.relation, p.confidence = api.RelationRemoved, droppedIn
+	}
+	return p.settled(name), nil
+}
+
+// settled gives the relation that fits the number of packages.
+func (p course) settled(name string) course {
+	switch {
+	case len(p.names) > 1 && p.relation != api.RelationIncluded && p.relation != api.RelationReplaced:
+		p.relation = api.RelationSplit
+	case len(p.names) == 1 && p.relation == api.RelationSplit:
+		p.relation = api.RelationRenamed
+	}
+	if len(p.names) == 1 && p.names[0] == name && p.relation == api.RelationRenamed {
+		p.relation = api.RelationSame
+	}
+	return p
+}
+
+// arrive adds what one of the alternatives is in the target: the first that it
+// has, else what became of the first that another release had.
+func (h *hops) arrive(p course, alternatives []string) (course, error) {
+	for _, name := range alternatives {
+		_, ok, err := h.target.find(name)
+		if err != nil {
+			return p, err
+		}
+		if ok {
+			return p.with([]string{name}), nil
+		}
+	}
+	for _, name := range alternatives {
+		later, ok, err := h.later(name)
+		if err != nil {
+			return p, err
+		}
+		if ok && len(later.names) > 0 {
+			p.confidence *= min(1, later.confidence/sameConfidence)
+			p.relation = stronger(p.relation, later.relation)
+			p.candidates = append(p.candidates, later.candidates...)
+			return p.with(later.names), nil
+		}
+	}
+	return p, nil
+}
+
+func (p course) with(names []string) course {
+	for _, name := range names {
+		if !slices.Contains(p.names, name) {
+			p.names = append(slices.Clip(p.names), name)
+		}
+	}
+	return p
+}
+
+// later is what became of a package, by the suite that is nearest to the
+// target's and has it.
+func (h *hops) later(name string) (course, bool, error) {
+	for _, t := range h.ix.nearestSuites(h.target.suite()) {
+		r, ok, err := t.find(name)
+		if err != nil {
+			return course{}, false, err
+		}
+		if ok {
+			p, err := h.ix.way(t, h.target).from(r)
+			return p, true, err
+		}
+	}
+	return course{}, false, nil
+}
+
+// nearestSuites are the suites by their distance from one.
+func (ix *Index) nearestSuites(from *releaseTables) []*releaseTables {
+	at := slices.Index(ix.debian, from)
+	all := slices.Clone(ix.debian)
+	slices.SortStableFunc(all, func(a, b *releaseTables) int {
+		return abs(slices.Index(ix.debian, a)-at) - abs(slices.Index(ix.debian, b)-at)
+	})
+	return all
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// toRPM follows a package of Debian's kin to an rpm release.
+func (h *hops) toRPM(canonical string) (course, error) {
+	r, ok, err := h.source.byCanonical(canonical)
+	if err != nil {
+		return course{}, err
+	}
+	p := course{source: r, relation: api.RelationUnknown}
+	if !ok {
+		p.source = record{Name: canonical, Canonical: canonical}
+	}
+	if same, err := h.target.rpmsOf(canonical); err != nil || len(same) > 0 {
+		return h.rpm(p, same, rowConfidence), err
+	}
+	names, err := h.reverse(p.source.Name)
+	if err != nil || len(names) > 0 {
+		return h.rpm(p, names, catalog.LineageConfidence), err
+	}
+	return h.guessRPM(p), nil
+}
+
+// reverse are the rpms of the target's line that are a package of Debian or
+// have a part of it.
+func (h *hops) reverse(name string) ([]rpmRecord, error) {
+	value, _, err := h.ix.file.Table(rpmReverse).Get(name)
+	if err != nil {
+		return nil, err
+	}
+	var found []rpmRecord
+	before, after, _ := strings.Cut(value, "\t")
+	whole := len(strings.Fields(before))
+	for i, rpmName := range strings.Fields(before + " " + after) {
+		r, ok, err := h.target.findRPM(rpmName)
+		if err != nil {
+			return nil, err
+		}
+		if ok && r.of(h.target.rpm) {
+			r.whole = i < whole
+			found = append(found, r)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b rpmRecord) int {
+		return boolOrder(b.has(h.target.rpm)) - boolOrder(a.has(h.target.rpm))
+	})
+	return found, nil
+}
+
+// rpm answers with the first of some rpms.
+func (h *hops) rpm(p course, found []rpmRecord, confidence float64) course {
+	if len(found) == 0 {
+		return p
+	}
+	r := found[0]
+	p.names, p.confidence = []string{r.Name}, confidence*h.existence(r)
+	p.relation = api.RelationRenamed
+	switch {
+	case r.Name == p.source.Name:
+		p.relation = api.RelationSame
+	case r.Canonical != p.source.Canonical && role(p.source.Canonical) == api.RoleLib:
+		p.relation = api.RelationIncluded
+	case r.Canonical != p.source.Canonical && !r.whole:
+		p.relation = api.RelationMerged
+	}
+	return p
+}
+
+// existence is how sure it is that the target has an rpm.
+func (h *hops) existence(r rpmRecord) float64 {
+	switch l := h.target.rpm; {
+	case r.has(l):
+		return 1
+	case l.known && r.levels != "":
+		return unlisted
+	case r.levels != "", r.line == l.line:
+		return listless
+	}
+	return listless - 0.1
+}
+
+// guessRPM answers for what no rpm is known for: libraries come as
+// dependencies, anything else may have the same name.
+func (h *hops) guessRPM(p course) course {
+	switch role(p.source.Canonical) {
+	case api.RoleLib, api.RoleLang:
+		p.relation, p.confidence = api.RelationIncluded, unlisted
+	case api.RoleDebug:
+		p.relation, p.confidence = api.RelationRemoved, unlisted
+	default:
+		p.relation, p.confidence, p.names = api.RelationRenamed, guessed, []string{rpm.Name(p.source.Name)}
+	}
+	return p
+}
+
+// amongRPMs follows an rpm to another release of rpms.
+func (h *hops) amongRPMs(canonical string) (course, error) {
+	found, err := h.source.rpmsOf(canonical)
+	if err != nil {
+		return course{}, err
+	}
+	r := rpmRecord{record: record{Name: canonical, Canonical: canonical}}
+	if len(found) > 0 {
+		r = found[0]
+	}
+	p := course{source: r.record, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
+	if h.source.rpm.line == h.target.rpm.line {
+		return h.levels(p)
+	}
+	return h.otherLine(p, r)
+}
+
+// levels follows an rpm from level to level of its line.
+func (h *hops) levels(p course) (course, error) {
+	var err error
+	for n := h.source.rpm.level; n < h.target.rpm.level; n++ {
+		trails := h.ix.file.Table(rpmTrails + h.source.rpm.line + "-" + strconv.Itoa(n))
+		if p, err = p.follow(trails); err != nil {
+			return p, err
+		}
+	}
+	if len(p.names) == 0 {
+		return p, nil
+	}
+	p.confidence = min(p.confidence, sameConfidence)
+	for _, name := range p.names {
+		r, ok, err := h.target.findRPM(name)
+		if err != nil {
+			return p, err
+		}
+		p.confidence *= h.persistence(p, r, ok)
+	}
+	return p, nil
+}
+
+// persistence is how sure it is that the target still has an rpm.
+func (h *hops) persistence(p course, r rpmRecord, ok bool) float64 {
+	switch {
+	case ok && r.has(h.target.rpm), h.source.rpm.level == h.target.rpm.level:
+		return 1
+	case len(p.methods) > 0:
+		return 1 // an event says so
+	}
+	return h.existence(r)
+}
+
+// otherLine follows an rpm of EL to SUSE or back: the same name, else what is
+// the same package of Debian.
+func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
+	_, t, known, err := h.rpmTrail(r.Canonical)
+	if err != nil {
+		return p, err
+	}
+	if !known {
+		p.confidence, p.relation = guessed, api.RelationSame
+		return p, nil
+	}
+	found, err := h.ownNames(t.Targets, r.line == "")
+	if err != nil || len(found) > 0 {
+		return h.rpm(p, found, t.Confidence), err
+	}
+	if r.line == "" && t.Relation != api.RelationIncluded {
+		p.confidence = listless
+		return p, nil
+	}
+	if t.Relation == api.RelationIncluded {
+		p.relation, p.confidence, p.names = t.Relation, unlisted, nil
+		return p, nil
+	}
+	p.confidence = guessed
+	return p, nil
+}
+
+// ownNames are the rpms of the target's line for the first package of Debian
+// that has some: strictly, those that are that package and are named so in that
+// line alone.
+func (h *hops) ownNames(targets []string, strictly bool) ([]rpmRecord, error) {
+	for _, target := range targets {
+		for name := range strings.SplitSeq(target, "|") {
+			found, err := h.reverse(name)
+			if strictly {
+				found = slices.DeleteFunc(found, func(r rpmRecord) bool { return r.line == "" || !r.whole })
+			}
+			if err != nil || len(found) > 0 {
+				return found, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// presentRPM makes the answer of a course that ends at rpms.
+func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
+	t := api.Translation{
+		Canonical: canonical, Relation: p.relation, Confidence: round(p.confidence),
+		Packages: []api.TargetPackage{}, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
+	}
+	for _, name := range p.names {
+		t.Packages = append(t.Packages, api.TargetPackage{Name: name})
+		r, _, err := h.target.findRPM(name)
+		if err != nil {
+			return t, err
+		}
+		if !r.has(h.target.rpm) {
+			t.Caveats = append(t.Caveats, caveat(CaveatExistence, api.SeverityInfo,
+				"The index has no full list of %s: check that it has %s.", h.target.slug, name))
+		}
+	}
+	t.Caveats = append(t.Caveats, h.ofCourse(p, len(p.names))...)
+	return t, h.addCurated(canonical, &t)
+}

@@ -1,0 +1,296 @@
+package index
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/api/release"
+	"svc/backend/index/catalog"
+	"svc/backend/index/rpm"
+	"svc/backend/index/table"
+)
+
+// The tables of the rpm distributions.
+const (
+	rpmNames      = "rpm/names"      // name → canonical, major, levels that are known to have it, line
+	rpmCanonicals = "rpm/canonicals" // canonical → names
+	rpmDebian     = "rpm/debian"     // name → trail to packages of Debian
+	rpmRows       = "rpm/rows"       // curated name or pattern → trail
+	rpmLibraries  = "rpm/libraries"  // stem → canonical of Debian
+	rpmTrails     = "rpm/trails/"    // and a level: name → trail to the next level
+)
+
+// level is how far an rpm release is along its line, in the major versions of
+// EL or of SLES: what Amazon and Fedora make of EL's packages is nearest to it.
+func level(r release.Release) (line string, n int, known bool) {
+	major, _ := strconv.Atoi(strings.SplitN(r.Version, ".", 2)[0])
+	switch r.Family {
+	case release.EL:
+		return "el", major, major >= 7
+	case release.Amazon:
+		return "el", amazonLevel(major), false
+	case release.Fedora:
+		return "el", fedoraLevel(major), false
+	case release.SUSE:
+		return "suse", major, false
+	}
+	return "", 0, false
+}
+
+// amazonLevel: Amazon Linux 2 follows EL 7, 2023 follows Fedora 34 to 36.
+func amazonLevel(version int) int {
+	if version >= 2023 {
+		return 9
+	}
+	return 7
+}
+
+// fedoraLevel: EL 8 was made of Fedora 28, 9 of 34, 10 of 40.
+func fedoraLevel(version int) int {
+	switch {
+	case version < 34:
+		return 8
+	case version < 40:
+		return 9
+	}
+	return 10
+}
+
+// rpmRelease makes the tables of an rpm release: it shares those of its line.
+func (ix *Index) rpmRelease(r release.Release) *releaseTables {
+	line, n, known := level(r)
+	if line == "" {
+		return nil
+	}
+	return &releaseTables{
+		slug: r.Slug, names: ix.file.Table(rpmNames), canonicals: ix.file.Table(rpmCanonicals),
+		provides: ix.file.Table(""), sources: ix.file.Table(""), files: ix.file.Table(""), owners: ix.file.Table(""),
+		rpm: &rpmLine{line: line, level: n, known: known},
+	}
+}
+
+// rpmLine is the place of a release among those of its line.
+type rpmLine struct {
+	line  string
+	level int
+	known bool // the index has a list of its packages, if not a complete one
+}
+
+// rpmRecord is what is known of an rpm's name.
+type rpmRecord struct {
+	record
+	levels string // the levels of EL that are known to have it
+	line   string // el or suse where only that line has it
+	whole  bool   // of an answer: it is the package of Debian, not a part of it
+}
+
+func decodeRPM(name, value string) rpmRecord {
+	r := rpmRecord{record: record{Name: name}}
+	r.Canonical, value, _ = strings.Cut(value, "\t")
+	r.Major, value, _ = strings.Cut(value, "\t")
+	r.levels, r.line, _ = strings.Cut(value, "\t")
+	if r.Canonical == "" {
+		r.Canonical = name
+	}
+	return r
+}
+
+// has reports whether a level is known to have the package.
+func (r rpmRecord) has(l *rpmLine) bool {
+	return l.line == "el" && slices.Contains(strings.Fields(r.levels), strconv.Itoa(l.level))
+}
+
+// of reports whether a line has the package.
+func (r rpmRecord) of(l *rpmLine) bool { return r.line == "" || r.line == l.line }
+
+// findRPM finds an rpm by its name.
+func (t *releaseTables) findRPM(name string) (rpmRecord, bool, error) {
+	value, ok, err := t.names.Get(name)
+	return decodeRPM(name, value), ok, err
+}
+
+// rpmsOf are the rpms that a canonical names, those that the release is known
+// to have first.
+func (t *releaseTables) rpmsOf(canonical string) ([]rpmRecord, error) {
+	value, _, err := t.canonicals.Get(canonical)
+	if err != nil {
+		return nil, err
+	}
+	names := strings.Fields(value)
+	if len(names) == 0 {
+		names = []string{canonical}
+	}
+	var found []rpmRecord
+	for _, name := range names {
+		r, ok, err := t.findRPM(name)
+		if err != nil {
+			return nil, err
+		}
+		if ok && r.Canonical == canonical && r.of(t.rpm) {
+			found = append(found, r)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b rpmRecord) int {
+		return boolOrder(b.has(t.rpm)) - boolOrder(a.has(t.rpm))
+	})
+	return found, nil
+}
+
+func boolOrder(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// lexicon answers the rules from the tables. The first error is kept.
+type lexicon struct {
+	ix  *Index
+	err error
+}
+
+func (x *lexicon) get(t *table.Table, key string) (string, bool) {
+	value, ok, err := t.Get(key)
+	if err != nil && x.err == nil {
+		x.err = err
+	}
+	return value, ok && err == nil
+}
+
+func (x *lexicon) Package(name string) (string, bool) {
+	for _, t := range x.ix.debian {
+		if value, ok := x.get(t.names, name); ok {
+			return decodeRecord(name, value).Canonical, true
+		}
+	}
+	return "", false
+}
+
+func (x *lexicon) Canonical(canonical string) (string, bool) {
+	for _, t := range x.ix.debian {
+		r, ok, err := t.byCanonical(canonical)
+		if err != nil {
+			x.err = err
+		}
+		if ok {
+			return r.Name, true
+		}
+	}
+	return "", false
+}
+
+func (x *lexicon) Provided(virtual string) (string, bool) {
+	for _, t := range x.ix.debian {
+		if name, ok := x.get(t.provides, virtual); ok {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+func (x *lexicon) Library(stem string) (string, bool) {
+	return x.get(x.ix.file.Table(rpmLibraries), stem)
+}
+
+func (x *lexicon) Row(name string) (rpm.Guess, bool) {
+	value, ok := x.get(x.ix.file.Table(rpmRows), name)
+	if !ok {
+		value, ok = x.ix.patternsOfRows().match(name)
+	}
+	if !ok {
+		return rpm.Guess{}, false
+	}
+	return x.guess(value)
+}
+
+func (x *lexicon) guess(value string) (rpm.Guess, bool) {
+	t, err := decodeTrail(value)
+	if err != nil {
+		x.err = err
+		return rpm.Guess{}, false
+	}
+	return guessOf(t), true
+}
+
+func guessOf(t catalog.Trail) rpm.Guess {
+	return rpm.Guess{Relation: t.Relation, Confidence: t.Confidence, Targets: t.Targets, Method: t.Method}
+}
+
+func trailOf(g rpm.Guess) catalog.Trail {
+	return catalog.Trail{Relation: g.Relation, Confidence: g.Confidence, Targets: g.Targets, Method: g.Method}
+}
+
+// patternsOfRows are the curated rows with asterisks, read once.
+func (ix *Index) patternsOfRows() globs {
+	ix.once.Do(func() {
+		_ = ix.file.Table(rpmRows).All(func(key, value string) bool {
+			if strings.Contains(key, "*") {
+				ix.globs.rows = append(ix.globs.rows, glob{key, value})
+			}
+			return true
+		})
+		ix.globs.sort()
+	})
+	return ix.globs
+}
+
+// resolveRPM says what the rpms of a name are: what the tables have, else what
+// the rules make of it.
+func (ix *Index) resolveRPM(t *releaseTables, name string) (record, api.Match, float64, error) {
+	name = withoutArch(name)
+	r, ok, err := t.findRPM(name)
+	if err != nil {
+		return record{}, api.MatchNone, 0, err
+	}
+	if ok {
+		confidence := 1.0
+		if !r.has(t.rpm) {
+			confidence = neighbourRPM
+		}
+		return r.record, api.MatchExact, confidence, nil
+	}
+	x := &lexicon{ix: ix}
+	g, ok := rpm.Of(name, x)
+	if !ok || x.err != nil {
+		return record{}, api.MatchNone, 0, x.err
+	}
+	canonical := ""
+	if one(g) {
+		canonical, _ = x.Package(firstThere(x, g.Targets[0]))
+	}
+	if canonical == "" {
+		canonical = rpm.Canonical(name)
+	}
+	return record{Name: name, Canonical: canonical}, api.MatchHeuristic, min(g.Confidence, neighbourConfidence+0.15), x.err
+}
+
+// neighbourRPM is the confidence of a name that is known from other releases of
+// rpm distributions.
+const neighbourRPM = 0.97
+
+// one reports whether a guess says that the rpm is one package of Debian.
+func one(g rpm.Guess) bool {
+	return len(g.Targets) == 1 && (g.Relation == api.RelationSame || g.Relation == api.RelationRenamed)
+}
+
+// firstThere is the first of alternatives that a lexicon has.
+func firstThere(x rpm.Lexicon, alternatives string) string {
+	for name := range strings.SplitSeq(alternatives, "|") {
+		if _, ok := x.Package(name); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// withoutArch drops the architecture that rpm prints after a name.
+func withoutArch(name string) string {
+	for _, arch := range []string{".x86_64", ".noarch", ".i686", ".i386", ".aarch64"} {
+		if bare, ok := strings.CutSuffix(name, arch); ok {
+			return bare
+		}
+	}
+	return name
+}

@@ -1,0 +1,374 @@
+package index
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/index/catalog"
+	"svc/backend/index/pes"
+	"svc/backend/index/rpm"
+	"svc/backend/index/table"
+)
+
+// The confidence of curated rows: of one name, and of a pattern of names.
+const (
+	rowConfidence     = 0.98
+	patternConfidence = 0.95
+)
+
+// foreign makes the tables of the rpm distributions from the curated rows, the
+// names that EL is known to have, and the packages of Debian.
+type foreign struct {
+	lines     map[string]string // name → the only line that has it, el or suse
+	rows      map[string]rpm.Guess
+	globs     globs
+	trails    map[string]map[string]catalog.Trail // level, such as el-7 → name → what it becomes in the next
+	levels    map[string]string                   // name → levels of EL, or suse
+	suites    []*catalog.Release
+	canonical map[string]string // canonical → package, of the newest suite that has it
+	provided  map[string]string
+	libraries map[string]string
+}
+
+func newForeign(curated fs.FS, releases []*catalog.Release) (*foreign, error) {
+	f := &foreign{
+		rows: map[string]rpm.Guess{}, levels: map[string]string{}, lines: map[string]string{}, suites: slices.Clone(releases),
+		canonical: map[string]string{}, provided: map[string]string{}, libraries: map[string]string{},
+		trails: map[string]map[string]catalog.Trail{},
+	}
+	slices.Reverse(f.suites)
+	f.collect()
+	return f, f.read(curated)
+}
+
+// collect indexes the suites, newer ones first.
+func (f *foreign) collect() {
+	for _, r := range f.suites {
+		for virtual, name := range singleProviders(r) {
+			setNew(f.provided, virtual, name)
+		}
+		stems := map[string]string{}
+		for _, name := range r.Names {
+			p := r.Packages[name]
+			setNew(f.canonical, p.Canonical, name)
+			if role(p.Canonical) != api.RoleLib {
+				continue
+			}
+			stem := rpm.Stem(name)
+			if old, ok := stems[stem]; !ok || len(p.Canonical) < len(old) {
+				stems[stem] = p.Canonical
+			}
+		}
+		for stem, canonical := range stems {
+			setNew(f.libraries, stem, canonical)
+		}
+	}
+}
+
+func setNew(m map[string]string, key, value string) {
+	if _, ok := m[key]; !ok {
+		m[key] = value
+	}
+}
+
+// read reads the curated rows and the facts.
+func (f *foreign) read(curated fs.FS) error {
+	all, err := rows(curated, "rpm_debian.tsv", 4)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		g := rpm.Guess{Relation: api.Relation(c[1]), Confidence: rowConfidence, Targets: strings.Fields(c[2]), Method: rpm.Curated}
+		if err := f.add("rpm_debian.tsv", c[0], g); err != nil {
+			return err
+		}
+		if line := lineOf(c[3]); line != "" {
+			f.lines[c[0]] = line
+		}
+	}
+	facts, err := rows(curated, "el_packages.tsv", 2)
+	if err != nil {
+		return err
+	}
+	for _, c := range facts {
+		f.levels[c[0]] = c[1]
+	}
+	return f.readTrails(curated)
+}
+
+// readTrails reads el_trails.tsv.
+func (f *foreign) readTrails(curated fs.FS) error {
+	all, err := rows(curated, "el_trails.tsv", 5)
+	for _, c := range all {
+		t := catalog.Trail{Relation: api.Relation(c[2]), Confidence: rowConfidence, Targets: strings.Fields(c[3]), Method: catalog.Curated}
+		if c[4] == "PES" {
+			t.Confidence, t.Method = pes.Confidence, pes.Method
+		}
+		if !slices.Contains(api.Relations, t.Relation) || (t.Relation == api.RelationRemoved) != (len(t.Targets) == 0) {
+			return fmt.Errorf("el_trails.tsv: the row of %q is %s %v", c[1], c[2], t.Targets)
+		}
+		f.trail(c[0], c[1], t)
+	}
+	return err
+}
+
+// trail sets what becomes of an rpm after a level.
+func (f *foreign) trail(level, name string, t catalog.Trail) {
+	if f.trails[level] == nil {
+		f.trails[level] = map[string]catalog.Trail{}
+	}
+	f.trails[level][name] = t
+}
+
+// addEvents takes the events of PES files, which come before the rows.
+func (f *foreign) addEvents(events []pes.Event) {
+	for level, trails := range pes.Trails(events) {
+		for name, t := range trails {
+			f.trail("el-"+strconv.Itoa(level), name, t)
+		}
+	}
+}
+
+// lineOf is the line of distributions that a row's provenance begins with.
+func lineOf(provenance string) string {
+	first, _, _ := strings.Cut(provenance, ":")
+	first, _, _ = strings.Cut(first, " ")
+	switch first {
+	case "SUSE":
+		return "suse"
+	case "EL", "EPEL", "Fedora", "Amazon", "Oracle", "Oracle's", "Remi", "ELRepo":
+		return "el"
+	}
+	return ""
+}
+
+// add takes a row of a name or a pattern.
+func (f *foreign) add(file, name string, g rpm.Guess) error {
+	gone := g.Relation == api.RelationRemoved
+	if !slices.Contains(api.Relations, g.Relation) || gone != (len(g.Targets) == 0) {
+		return fmt.Errorf("%s: the row of %q is %s %v", file, name, g.Relation, g.Targets)
+	}
+	if strings.Contains(name, "*") {
+		g.Confidence = min(g.Confidence, patternConfidence)
+		f.globs.rows = append(f.globs.rows, glob{name, encodeTrail(trailOf(g))})
+		f.globs.sort()
+	}
+	f.rows[name] = g
+	return nil
+}
+
+// Package, Canonical, Provided, Library and Row answer the rules of package rpm.
+func (f *foreign) Package(name string) (string, bool) {
+	for _, r := range f.suites {
+		if p := r.Packages[name]; p != nil {
+			return p.Canonical, true
+		}
+	}
+	return "", false
+}
+
+func (f *foreign) Canonical(canonical string) (string, bool) {
+	name, ok := f.canonical[canonical]
+	return name, ok
+}
+
+func (f *foreign) Provided(virtual string) (string, bool) {
+	name, ok := f.provided[virtual]
+	return name, ok
+}
+
+func (f *foreign) Library(stem string) (string, bool) {
+	canonical, ok := f.libraries[stem]
+	return canonical, ok
+}
+
+func (f *foreign) Row(name string) (rpm.Guess, bool) {
+	if g, ok := f.rows[name]; ok {
+		return g, true
+	}
+	value, ok := f.globs.match(name)
+	if !ok {
+		return rpm.Guess{}, false
+	}
+	t, err := decodeTrail(value)
+	return guessOf(t), err == nil
+}
+
+// named is an rpm with what was found of it.
+type named struct {
+	name, canonical, major string
+	line                   string // el or suse where only that line has it
+	guess                  rpm.Guess
+	sure                   bool // that there is a guess
+}
+
+// names finds what every known rpm is and gives it its canonical.
+func (f *foreign) names() []*named {
+	var all []*named
+	known := maps.Clone(f.levels)
+	for name := range f.rows {
+		if !strings.Contains(name, "*") {
+			setNew(known, name, "")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		n := &named{name: name}
+		n.guess, n.sure = rpm.Of(name, f)
+		n.line = f.lines[name]
+		if n.guess.Method == "library" {
+			n.line = cmp.Or(n.line, "el") // SUSE puts the soname into the name
+		}
+		all = append(all, n)
+	}
+	byRank := slices.Clone(all)
+	slices.SortStableFunc(byRank, func(a, b *named) int {
+		return cmp.Or(cmp.Compare(f.rank(a), f.rank(b)), cmp.Compare(a.name, b.name))
+	})
+	taken := claimed{}
+	for _, n := range byRank {
+		f.claim(n, taken)
+	}
+	return all
+}
+
+// rank orders the rpms by their claim on the canonical of a package of Debian:
+// the same name first, then what most releases have.
+func (f *foreign) rank(n *named) int {
+	levels := len(strings.Fields(f.levels[n.name]))
+	switch {
+	case !one(n.guess):
+		return 100
+	case n.guess.Method == rpm.SameName || n.guess.Relation == api.RelationSame:
+		return 0
+	case n.guess.Method == rpm.Curated:
+		return 20 - levels
+	}
+	return 40 - levels
+}
+
+// claim gives the canonical: that of the package of Debian which the rpm is,
+// unless another rpm is nearer to it.
+func (f *foreign) claim(n *named, taken claimed) {
+	if n.sure && one(n.guess) {
+		target := firstThere(f, n.guess.Targets[0])
+		canonical, ok := f.Package(target)
+		if ok && taken.take(canonical, n.line) {
+			n.canonical, n.major = canonical, f.majorOf(target, canonical)
+			return
+		}
+	}
+	n.canonical = rpm.Canonical(n.name)
+	for f.canonical[n.canonical] != "" || !taken.take(n.canonical, n.line) {
+		n.canonical += "-rpm"
+	}
+}
+
+// claimed are the canonicals that the lines have given: line and canonical.
+type claimed map[[2]string]bool
+
+// take takes a canonical for a line, or for both where line is empty.
+func (c claimed) take(canonical, line string) bool {
+	lines := []string{"el", "suse"}
+	if line != "" {
+		lines = []string{line}
+	}
+	for _, l := range lines {
+		if c[[2]string{l, canonical}] {
+			return false
+		}
+	}
+	for _, l := range lines {
+		c[[2]string{l, canonical}] = true
+	}
+	return true
+}
+
+// majorOf is the major version of a package of Debian that is part of its
+// canonical.
+func (f *foreign) majorOf(name, canonical string) string {
+	for _, r := range f.suites {
+		if p := r.Packages[name]; p != nil && p.Major != "" && strings.Contains(canonical, p.Major) {
+			return p.Major
+		}
+	}
+	return ""
+}
+
+// put stores the tables.
+func (f *foreign) put(w *table.Writer) error {
+	tables := map[string]map[string]string{rpmNames: {}, rpmCanonicals: {}, rpmDebian: {}, rpmRows: {}, rpmLibraries: f.libraries}
+	all := f.names()
+	shared := sharedCanonicals(all)
+	tables[rpmReverse] = f.reverse(all)
+	for _, n := range all {
+		canonical := n.canonical
+		if canonical == n.name {
+			canonical = ""
+		}
+		if canonical != "" || shared[n.canonical] {
+			tables[rpmCanonicals][n.canonical] = strings.TrimSpace(tables[rpmCanonicals][n.canonical] + " " + n.name)
+		}
+		tables[rpmNames][n.name] = strings.Join([]string{canonical, n.major, f.levels[n.name], n.line}, "\t")
+		if n.sure {
+			tables[rpmDebian][n.name] = encodeTrail(trailOf(n.guess))
+		}
+	}
+	for name, g := range f.rows {
+		if strings.Contains(name, "*") {
+			g.Confidence = min(g.Confidence, patternConfidence)
+		}
+		tables[rpmRows][name] = encodeTrail(trailOf(g))
+	}
+	for level, trails := range f.trails {
+		tables[rpmTrails+level] = map[string]string{}
+		for name, t := range trails {
+			tables[rpmTrails+level][name] = encodeTrail(t)
+		}
+	}
+	return putAll(w, tables)
+}
+
+// reverse has the rpms of each package of Debian, those that are the package
+// before those that have a part of it.
+func (f *foreign) reverse(all []*named) map[string]string {
+	ranked := slices.Clone(all)
+	slices.SortStableFunc(ranked, func(a, b *named) int { return cmp.Compare(f.rank(a), f.rank(b)) })
+	found := map[string]*[2][]string{}
+	for _, n := range ranked {
+		part := 1 - boolOrder(one(n.guess))
+		for _, target := range n.guess.Targets {
+			for name := range strings.SplitSeq(target, "|") {
+				if found[name] == nil {
+					found[name] = &[2][]string{}
+				}
+				if len(found[name][part]) < maxReverse {
+					found[name][part] = append(found[name][part], n.name)
+				}
+			}
+		}
+	}
+	values := map[string]string{}
+	for name, names := range found {
+		values[name] = strings.Join(names[0], " ") + "\t" + strings.Join(names[1], " ")
+	}
+	return values
+}
+
+// maxReverse bounds how many rpms are looked at for one package of Debian.
+const maxReverse = 12
+
+// sharedCanonicals are those that names of both lines have.
+func sharedCanonicals(all []*named) map[string]bool {
+	seen, shared := map[string]bool{}, map[string]bool{}
+	for _, n := range all {
+		shared[n.canonical] = seen[n.canonical]
+		seen[n.canonical] = true
+	}
+	return shared
+}

@@ -1,0 +1,48 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// glob is a curated row for all names of a pattern; an asterisk stands for
+// anything.
+type glob struct{ pattern, value string }
+
+// globs are tried from the longest on.
+type globs struct{ rows []glob }
+
+func (g *globs) sort() {
+	slices.SortStableFunc(g.rows, func(a, b glob) int {
+		return cmp.Or(cmp.Compare(len(b.pattern), len(a.pattern)), cmp.Compare(a.pattern, b.pattern))
+	})
+}
+
+func (g globs) match(name string) (string, bool) {
+	for _, row := range g.rows {
+		if matches(row.pattern, name) {
+			return row.value, true
+		}
+	}
+	return "", false
+}
+
+// matches reports whether a name is of a pattern: its parts come one after the
+// other, the first at the beginning and the last at the end.
+func matches(pattern, name string) bool {
+	first, rest, more := strings.Cut(pattern, "*")
+	if !more {
+		return pattern == name
+	}
+	name, ok := strings.CutPrefix(name, first)
+	for ok {
+		part, next, again := strings.Cut(rest, "*")
+		if !again {
+			return strings.HasSuffix(name, rest)
+		}
+		_, name, ok = strings.Cut(name, part)
+		rest = next
+	}
+	return false
+}

@@ -1,0 +1,102 @@
+package rpm
+
+import (
+	"regexp"
+	"strings"
+
+	"svc/backend/api"
+)
+
+// ecosystem is how modules of a language are named in rpm and in Debian.
+type ecosystem struct {
+	name string
+	rpm  *regexp.Regexp // what it captures last is the module
+	deb  func(module string) []string
+}
+
+var ecosystems = []ecosystem{
+	{"perl", regexp.MustCompile(`^perl-(.+)$`), func(m string) []string {
+		return []string{"lib" + dashed(m) + "-perl", "lib" + strings.TrimPrefix(dashed(m), "lib") + "-perl"}
+	}},
+	{"python", regexp.MustCompile(`^(?:python|python[23]|python[23]\.?[0-9]{1,2}|platform-python)-(.+)$`), pythonNames},
+	{"ruby", regexp.MustCompile(`^(?:ruby[0-9.]*-)?rubygem-(.+)$`), func(m string) []string {
+		m = strings.ToLower(m)
+		return []string{"ruby-" + dashed(m), "ruby-" + strings.TrimPrefix(dashed(m), "ruby-"), dashed(m)}
+	}},
+	{"php", regexp.MustCompile(`^php[0-9]*-(?:pecl-|pear-|php-)?(.+?)[0-9]?$`), func(m string) []string {
+		m = strings.TrimPrefix(dashed(m), "pecl-")
+		return []string{"php-" + m, "php-" + strings.ReplaceAll(m, "-", "")}
+	}},
+	{"node", regexp.MustCompile(`^nodejs-(.+)$`), func(m string) []string { return []string{"node-" + dashed(m)} }},
+	{"haskell", regexp.MustCompile(`^ghc-(.+)-devel$`), func(m string) []string { return []string{"libghc-" + strings.ToLower(m) + "-dev"} }},
+	{"go", regexp.MustCompile(`^golang-(.+?)(?:-devel)?$`), func(m string) []string {
+		return []string{"golang-" + dashed(m), "golang-" + dashed(m) + "-dev"}
+	}},
+	{"lua", regexp.MustCompile(`^lua-(.+)$`), func(m string) []string { return []string{"lua-" + dashed(m)} }},
+	{"ocaml", regexp.MustCompile(`^ocaml-(.+)-devel$`), func(m string) []string { return []string{"lib" + dashed(m) + "-ocaml-dev"} }},
+	{"r", regexp.MustCompile(`^R-(.+?)(?:-devel)?$`), func(m string) []string {
+		m = strings.ToLower(m)
+		return []string{"r-cran-" + m, "r-bioc-" + m}
+	}},
+	{"introspection", regexp.MustCompile(`^typelib-(.+)$`), func(m string) []string {
+		return []string{"gir" + strings.Replace(strings.ReplaceAll(strings.ToLower(m), "_", "."), "-", "-", 1)}
+	}},
+	{"apache", regexp.MustCompile(`^(?:apache2-|mod_)((?:mod_)?.+)$`), func(m string) []string {
+		m = dashed(strings.TrimPrefix(m, "mod_"))
+		return []string{"libapache2-mod-" + m, "libapache2-mod-" + strings.ReplaceAll(m, "-", "")}
+	}},
+	{"gstreamer", regexp.MustCompile(`^gstreamer-?1-(.+)$`), func(m string) []string { return []string{"gstreamer1.0-" + dashed(m)} }},
+}
+
+func dashed(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
+
+// pythonNames are the names of Debian's package of a module for Python 3.
+func pythonNames(m string) []string {
+	m = dashed(m)
+	m = strings.TrimPrefix(m, "python-")
+	bare := strings.TrimPrefix(strings.TrimPrefix(m, "python"), "-")
+	return uniqueNames([]string{
+		"python3-" + m, "python3-" + strings.ReplaceAll(m, "-", "."), "python3-" + strings.ReplaceAll(m, ".", "-"),
+		"python3-" + strings.TrimPrefix(m, "py"), "python3-" + bare, "python3-" + strings.ReplaceAll(m, "-", ""),
+		"python3-" + strings.TrimSuffix(m, "-python"), "python3-" + strings.TrimSuffix(m, "-wheel"),
+	})
+}
+
+// module finds the modules of languages.
+func (q query) module() (Guess, bool) {
+	for _, e := range ecosystems {
+		m := e.rpm.FindStringSubmatch(q.name)
+		if m == nil {
+			continue
+		}
+		names := e.deb(m[1])
+		if name, ok := q.first(names...); ok {
+			return q.ofModule(name)
+		}
+		for _, virtual := range names {
+			if name, ok := q.lex.Provided(virtual); ok {
+				return found(api.RelationIncluded, core, e.name+" provided", name)
+			}
+		}
+		if e.name == "perl" || e.name == "python" || e.name == "ruby" || e.name == "php" {
+			return q.absentModule()
+		}
+	}
+	return Guess{}, false
+}
+
+func (q query) ofModule(name string) (Guess, bool) {
+	if name == q.name {
+		return found(api.RelationSame, sameName, SameName, name)
+	}
+	return found(api.RelationRenamed, language, "language", name)
+}
+
+// absentModule answers for a module that Debian has not; documentation and
+// development files of modules belong to what has them.
+func (q query) absentModule() (Guess, bool) {
+	if g, ok := q.role(); ok {
+		return g, true
+	}
+	return found(api.RelationRemoved, absent, Absent)
+}

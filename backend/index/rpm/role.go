@@ -1,0 +1,182 @@
+package rpm
+
+import (
+	"regexp"
+	"strings"
+
+	"svc/backend/api"
+)
+
+// suffixes give the role by the end of an rpm's name, the first that fits
+// counting.
+var suffixes = []struct {
+	suffix string
+	role   api.Role
+}{
+	{"-debuginfo-common", api.RoleDebug},
+	{"-debuginfo", api.RoleDebug},
+	{"-debugsource", api.RoleDebug},
+	{"-devel-static", api.RoleDev},
+	{"-devel-doc", api.RoleDoc},
+	{"-devel", api.RoleDev},
+	{"-static", api.RoleDev},
+	{"-headers", api.RoleDev},
+	{"-javadoc", api.RoleDoc},
+	{"-docs", api.RoleDoc},
+	{"-doc", api.RoleDoc},
+	{"-manual", api.RoleDoc},
+	{"-help", api.RoleDoc},
+	{"-examples", api.RoleDoc},
+	{"-lang", api.RoleLang},
+	{"-langpack", api.RoleLang},
+	{"-libs", api.RoleLib},
+	{"-lib", api.RoleLib},
+	{"-common", api.RoleCommon},
+	{"-data", api.RoleCommon},
+	{"-filesystem", api.RoleCommon},
+	{"-clients", api.RoleClient},
+	{"-client", api.RoleClient},
+	{"-utils", api.RoleClient},
+	{"-tools", api.RoleClient},
+	{"-progs", api.RoleClient},
+	{"-plugins", api.RolePlugin},
+	{"-plugin", api.RolePlugin},
+	{"-modules", api.RolePlugin},
+	{"-server", api.RoleMain},
+	{"-daemon", api.RoleMain},
+}
+
+// role finds the package with the same job in the same software.
+func (q query) role() (Guess, bool) {
+	for _, s := range suffixes {
+		rest, ok := strings.CutSuffix(q.name, s.suffix)
+		if !ok || rest == "" {
+			continue
+		}
+		if g, ok := q.byRole(rest, s.suffix, s.role); ok {
+			return g, true
+		}
+		return q.withoutRole(rest, s.role)
+	}
+	return Guess{}, false
+}
+
+func (q query) byRole(rest, suffix string, role api.Role) (Guess, bool) {
+	if role == api.RoleDev {
+		return q.dev(rest, suffix)
+	}
+	names := []string{strings.ToLower(rest) + "-" + string(role), dashed(rest + suffix), "lib" + dashed(rest) + "-" + string(role)}
+	if role == api.RoleClient {
+		names = append(names, dashed(rest)+"-utils", dashed(rest)+"-tools", dashed(rest)+"-bin", "lib"+dashed(rest)+"-bin")
+	}
+	if name, ok := q.first(names...); ok && role != api.RoleLib {
+		return found(api.RelationRenamed, development, "role", name)
+	}
+	name, ok := q.lex.Canonical(withRole(q.software(rest), role))
+	switch {
+	case !ok:
+		return Guess{}, false
+	case role == api.RoleLib:
+		return found(api.RelationIncluded, library, "library", name)
+	}
+	return found(api.RelationRenamed, sibling, "role", name)
+}
+
+func withRole(software string, role api.Role) string {
+	if role == api.RoleMain {
+		return software
+	}
+	return software + "--" + string(role)
+}
+
+// ends is the number that a name ends with.
+var ends = regexp.MustCompile(`^(.*[a-z])([0-9]+)$`)
+
+// dev finds the development package of what rest names.
+func (q query) dev(rest, suffix string) (Guess, bool) {
+	x := dashed(rest)
+	names := []string{x + "-dev", "lib" + x + "-dev", "lib" + x + ".0-dev", "lib" + x + "-1.0-dev", strings.TrimPrefix(x, "lib") + "-dev"}
+	if m := ends.FindStringSubmatch(x); m != nil {
+		names = append(names, "lib"+m[1]+"-"+m[2]+"-dev", m[1]+"-"+m[2]+"-dev", "lib"+m[1]+"-"+m[2]+".0-dev", m[1]+"-dev", "lib"+m[1]+"-dev")
+	}
+	name, ok := q.first(names...)
+	confidence := development
+	if !ok {
+		name, ok = q.lex.Canonical(q.software(rest) + "--dev")
+		confidence = development - 0.02
+	}
+	if !ok {
+		return Guess{}, false
+	}
+	if suffix != "-devel" {
+		return found(api.RelationMerged, sibling, "role", name)
+	}
+	return found(api.RelationRenamed, confidence, "development", name)
+}
+
+// software is the software that an rpm's name stands for.
+func (q query) software(name string) string {
+	g, ok := of(name, q.lex, q.depth)
+	if !ok || len(g.Targets) == 0 {
+		return Slug(name)
+	}
+	target, _, _ := strings.Cut(g.Targets[0], "|")
+	canonical, ok := q.lex.Package(target)
+	if !ok {
+		return Slug(name)
+	}
+	software, _, _ := strings.Cut(canonical, "--")
+	return software
+}
+
+// withoutRole answers for a part of software that Debian does not part: what
+// it belongs to has it, or nothing.
+func (q query) withoutRole(rest string, role api.Role) (Guess, bool) {
+	g, ok := of(rest, q.lex, q.depth)
+	if !ok {
+		if role == api.RoleDebug {
+			return found(api.RelationRemoved, sameName, Absent)
+		}
+		return Guess{}, false
+	}
+	switch role {
+	case api.RoleDebug:
+		return found(api.RelationRemoved, sameName, Absent)
+	case api.RoleDoc, api.RoleDev:
+		return found(api.RelationRemoved, absent, Absent)
+	case api.RoleMain, api.RoleClient:
+		if len(g.Targets) == 0 {
+			return found(api.RelationRemoved, absent, Absent)
+		}
+		return found(api.RelationMerged, mainBinary, "part", g.Targets[0])
+	}
+	if len(g.Targets) == 0 {
+		return found(api.RelationRemoved, absent, Absent)
+	}
+	return found(api.RelationIncluded, sibling, "part", g.Targets[0])
+}
+
+// Name guesses what a package of Debian is called in rpm distributions.
+func Name(deb string) string {
+	if rest, ok := strings.CutPrefix(deb, "lib"); ok && strings.HasSuffix(rest, "-perl") {
+		return "perl-" + titled(strings.TrimSuffix(rest, "-perl"))
+	}
+	if rest, ok := strings.CutSuffix(deb, "-dev"); ok {
+		return rest + "-devel"
+	}
+	if rest, ok := strings.CutPrefix(deb, "ruby-"); ok {
+		return "rubygem-" + rest
+	}
+	return deb
+}
+
+// titled writes the parts of a Perl module with capitals.
+func titled(module string) string {
+	parts := strings.Split(module, "-")
+	for i, p := range parts {
+		if p != "" {
+			parts[i] = strings.ToUpper(p[:1]) + p[1:]
+		}
+	}
+	return strings.Join(parts, "-")
+}

@@ -1,0 +1,274 @@
+// Package rpm tells from the name of an rpm package what it is in Debian's
+// terms: the rules by which Red Hat, Fedora, Amazon and SUSE name things, and
+// how sure each of them is. What no rule can know is in curated rows.
+package rpm
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"svc/backend/api"
+)
+
+// Lexicon is what the rules ask about the packages of Debian, of all releases
+// that are known.
+type Lexicon interface {
+	// Package is the canonical of a package.
+	Package(name string) (canonical string, ok bool)
+	// Canonical is the package that a canonical names.
+	Canonical(canonical string) (name string, ok bool)
+	// Provided is the only package that provides a virtual one.
+	Provided(virtual string) (name string, ok bool)
+	// Library is the canonical of the libraries with a stem, as Stem makes it.
+	Library(stem string) (canonical string, ok bool)
+	// Row is the curated row of an rpm's name.
+	Row(name string) (Guess, bool)
+}
+
+// Guess is what a rule makes of a name.
+type Guess struct {
+	Relation   api.Relation
+	Confidence float64
+	Targets    []string // packages of Debian; alternatives in one are parted by |
+	Method     string
+}
+
+// The methods that callers tell apart.
+const (
+	Curated  = "curated"
+	SameName = "same name"
+	Vendor   = "third-party:" // and the vendor's name
+	Absent   = "absent"       // the pattern is known, Debian has nothing of that name
+)
+
+// The confidence of each way to find a counterpart by its name.
+const (
+	sameName     = 0.96
+	language     = 0.95
+	development  = 0.94
+	library      = 0.92
+	core         = 0.93 // part of a language's own package
+	sibling      = 0.85 // the same role in the same software
+	mainBinary   = 0.8
+	absent       = 0.7 // a pattern that Debian has nothing for
+	translations = 0.92
+)
+
+// Of makes the guess of a name: the curated row, else the first rule that
+// fits. ok is false for a name that says nothing.
+func Of(name string, lex Lexicon) (g Guess, ok bool) {
+	return of(name, lex, maxDepth)
+}
+
+// maxDepth bounds how often a rule may ask for what a part of a name is.
+const maxDepth = 3
+
+func of(name string, lex Lexicon, depth int) (Guess, bool) {
+	if g, ok := lex.Row(name); ok {
+		return g, true
+	}
+	if depth == 0 || name == "" || !wellFormed(name) {
+		return Guess{}, false
+	}
+	q := query{name: name, lower: strings.ToLower(name), lex: lex, depth: depth - 1}
+	for _, rule := range rules() {
+		if g, ok := rule(q); ok {
+			return g, true
+		}
+	}
+	return Guess{}, false
+}
+
+// wellFormed bounds what the rules look at.
+func wellFormed(name string) bool {
+	return len(name) <= 200 && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// query is a name that rules look at.
+type query struct {
+	name, lower string
+	lex         Lexicon
+	depth       int
+}
+
+// rules in the order in which they are tried.
+func rules() []func(query) (Guess, bool) {
+	return []func(query) (Guess, bool){
+		query.collection, query.translation, query.identical, query.module, query.folded, query.role, query.lib, query.source,
+	}
+}
+
+// first is the first of the names that Debian has.
+func (q query) first(names ...string) (string, bool) {
+	for _, name := range names {
+		if _, ok := q.lex.Package(name); ok {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+func found(relation api.Relation, confidence float64, method string, targets ...string) (Guess, bool) {
+	return Guess{Relation: relation, Confidence: confidence, Targets: targets, Method: method}, true
+}
+
+// identical takes the same name for the same thing, which collisions in the
+// curated rows contradict.
+func (q query) identical() (Guess, bool) {
+	if _, ok := q.lex.Package(q.name); ok {
+		return found(api.RelationSame, sameName, SameName, q.name)
+	}
+	return Guess{}, false
+}
+
+// folded finds a name in the lower case and with the dashes of Debian.
+func (q query) folded() (Guess, bool) {
+	if name, ok := q.first(q.lower, strings.ReplaceAll(q.lower, "_", "-")); ok {
+		return found(api.RelationRenamed, sameName, SameName, name)
+	}
+	return Guess{}, false
+}
+
+// collections are the prefixes of software collections and of repositories
+// that install several versions side by side: what follows is a usual name.
+var collections = regexp.MustCompile(`^(?:rh-(?:php|python|ruby|perl|nodejs|postgresql|mariadb|mysql|mongodb|redis|nginx|varnish|git|maven|java|dotnet|haproxy|eclipse|ror|passenger|thermostat)[0-9.]*|httpd24|devtoolset-[0-9]+|gcc-toolset-[0-9]+|llvm-toolset-?[0-9.]*|go-toolset-?[0-9.]*|rust-toolset-?[0-9.]*|sclo-[a-z]+[0-9]*|php[5-9][0-9]|ea-php[5-9][0-9]|alt-php[5-9][0-9]|nodejs[0-9]+|git2[0-9]+u?|httpd24u|php[5-9][0-9]u|python[0-9]+u|ruby[0-9.]+)-(.+)$`)
+
+// collection cuts the name of a collection off.
+func (q query) collection() (Guess, bool) {
+	m := collections.FindStringSubmatch(q.name)
+	if m == nil {
+		return Guess{}, false
+	}
+	inner := m[1]
+	if strings.HasPrefix(q.name, "php") && !strings.HasPrefix(inner, "php-") && inner != "php" {
+		inner = "php-" + inner
+	}
+	g, ok := of(inner, q.lex, q.depth)
+	if g.Relation == api.RelationSame {
+		g.Relation = api.RelationRenamed
+	}
+	g.Confidence = min(g.Confidence, library)
+	return g, ok
+}
+
+// translated finds names of translations: what they belong to has them.
+var translated = regexp.MustCompile(`^(.+?)-(?:lang|langpack-.+|langpack|translations|locale)$`)
+
+// translation answers for the translations of a package: Debian ships them with
+// the package itself.
+func (q query) translation() (Guess, bool) {
+	m := translated.FindStringSubmatch(q.name)
+	if m == nil {
+		return Guess{}, false
+	}
+	if g, ok := of(m[1], q.lex, q.depth); ok && len(g.Targets) > 0 {
+		return found(api.RelationIncluded, min(g.Confidence, translations), "translations", g.Targets[0])
+	}
+	return found(api.RelationRemoved, absent, Absent)
+}
+
+// Stem is what the names of one library have in common in every distribution:
+// letters and digits without the version that its soname ends with.
+func Stem(name string) string {
+	name = strings.ReplaceAll(strings.ToLower(name), "t64", "")
+	cut := strings.TrimRight(name, "0123456789._")
+	if trimmed, ok := strings.CutSuffix(cut, "-"); ok && cut != name && trimmed != "" && isDigit(trimmed[len(trimmed)-1]) {
+		cut = trimmed // libx11-6: only what follows the dash is the soname
+	}
+	return Squeeze(cut)
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// Squeeze keeps the letters and digits of a name: libglib-2_0-0 and
+// libglib2.0-0 are one.
+func Squeeze(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '+' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(name))
+}
+
+// lib takes names of libraries, with or without a soname, for the libraries of
+// Debian, which come as dependencies.
+func (q query) lib() (Guess, bool) {
+	if !strings.HasPrefix(q.lower, "lib") {
+		return Guess{}, false
+	}
+	for _, stem := range []string{Squeeze(q.name), Stem(q.name), Stem(Stem(q.name))} {
+		canonical, ok := q.lex.Library(stem)
+		if !ok {
+			continue
+		}
+		if name, ok := q.lex.Canonical(canonical); ok {
+			return found(api.RelationIncluded, library, "library", name)
+		}
+	}
+	return Guess{}, false
+}
+
+// source takes a name for that of software whose packages have others.
+func (q query) source() (Guess, bool) {
+	slug := Slug(q.name)
+	lib, isLib := q.lex.Canonical(slug + "--lib")
+	main, isMain := q.lex.Canonical(slug)
+	switch {
+	case isMain && strings.Contains(Squeeze(main), Squeeze(q.name)):
+		return found(api.RelationRenamed, mainBinary, "main binary", main)
+	case isLib:
+		return found(api.RelationIncluded, library, "library", lib)
+	case isMain:
+		return found(api.RelationRenamed, mainBinary-0.1, "main binary", main)
+	}
+	return Guess{}, false
+}
+
+// Slug drops what the alphabet of canonicals lacks.
+func Slug(name string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '+', r == '_', r == '-':
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name)), "-._+")
+}
+
+// Canonical is the canonical of an rpm that is no package of Debian.
+func Canonical(name string) string {
+	for _, s := range suffixes {
+		if rest, ok := strings.CutSuffix(name, s.suffix); ok && rest != "" && s.role != api.RoleMain {
+			return Slug(rest) + "--" + string(s.role)
+		}
+	}
+	return Slug(name)
+}
+
+// Names are the names that a canonical of Canonical may be of.
+func Names(canonical string) []string {
+	base, role, ok := strings.Cut(canonical, "--")
+	if !ok {
+		return []string{canonical}
+	}
+	var names []string
+	for _, s := range suffixes {
+		if string(s.role) == role {
+			names = append(names, base+s.suffix)
+		}
+	}
+	return names
+}
+
+// uniqueNames drops repetitions and keeps the order.
+func uniqueNames(names []string) []string {
+	var unique []string
+	for _, name := range names {
+		if !slices.Contains(unique, name) {
+			unique = append(unique, name)
+		}
+	}
+	return unique
+}
