@@ -37,18 +37,19 @@ type Options struct {
 
 // machine is an assessment in the making.
 type machine struct {
-	fs       host.FS
-	o        Options
-	a        *Assessment
-	release  release.Release
-	known    bool     // release is in the table
-	ids      []string // ID and ID_LIKE of os-release
-	dpkg     dpkg
-	users    map[int]string
-	groups   map[int]string
-	shadowed map[string]bool // users whose password is locked; nil where shadow is unreadable
-	included map[string]bool // files that sshd's configuration includes
-	small    atomic.Int64    // bytes read of files that people write by hand
+	fs         host.FS
+	o          Options
+	a          *Assessment
+	release    release.Release
+	known      bool     // release is in the table
+	ids        []string // ID and ID_LIKE of os-release
+	dpkg       dpkg
+	reaccessed reaccessed
+	users      map[int]string
+	groups     map[int]string
+	shadowed   map[string]bool // users whose password is locked; nil where shadow is unreadable
+	included   map[string]bool // files that sshd's configuration includes
+	small      atomic.Int64    // bytes read of files that people write by hand
 }
 
 // Assess reads the machine. On ErrCorrupt the assessment is there too.

@@ -77,12 +77,13 @@ type Package struct {
 // Origin is a package repository that the machine is set up to use.
 type Origin struct {
 	URI        string   `json:"uri"`
-	Suite      string   `json:"suite"`
+	Suite      string   `json:"suite"` // or the id of the repository
 	Components []string `json:"components"`
-	Types      []string `json:"types"` // deb, deb-src
+	Types      []string `json:"types"` // deb, deb-src, rpm, service, apk
 	SignedBy   string   `json:"signed_by"`
 	Enabled    bool     `json:"enabled"`
-	ThirdParty bool     `json:"third_party"` // not the distribution's own archive
+	ThirdParty bool     `json:"third_party"`         // not the distribution's own archive
+	Unchecked  bool     `json:"unchecked,omitempty"` // packages are taken without a look at who signed them
 	Evidence   Evidence `json:"evidence"`
 }
 

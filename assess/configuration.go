@@ -36,6 +36,12 @@ var noise = []string{
 	"passwd-", "group-", "shadow-", "gshadow-", "subuid-", "subgid-", "python3/debian_config", "apt/apt.conf.d/01autoremove", "runit/", "svc/",
 	"console-setup/cached_", "dictionaries-common/", "blkid.tab", "os-release", "apparmor.d/local/", "postgresql-common/root.crt",
 	"apt/apt.conf.d/01autoremove-", "dpkg/origins/",
+	// EL, Fedora, SUSE and Alpine have their own.
+	"rc.d/rc0.d/", "rc.d/rc1.d/", "rc.d/rc2.d/", "rc.d/rc3.d/", "rc.d/rc4.d/", "rc.d/rc5.d/", "rc.d/rc6.d/",
+	"pki/ca-trust/extracted/", "pki/java/cacerts", "prelink.cache", "aliases.db", "selinux/targeted/", "selinux/minimum/", "selinux/mls/",
+	"lvm/cache/", "lvm/archive/", "lvm/backup/", "blkid/", "authselect/", "crypto-policies/back-ends/", "crypto-policies/state/", "rpm/platform",
+	"init.d/rc0.d/", "init.d/rc1.d/", "init.d/rc2.d/", "init.d/rc3.d/", "init.d/rc4.d/", "init.d/rc5.d/", "init.d/rc6.d/", "init.d/rcS.d/", "init.d/.depend.",
+	"apk/world", "apk/arch", "apk/protected_paths.d/", "runlevels/",
 }
 
 // linkNoise are folders in which the links, but not the files, are made by
@@ -50,6 +56,9 @@ var machineOnly = []string{
 	"network/interfaces", "network/interfaces.d/", "network/run", "netplan/", "systemd/network/", "NetworkManager/system-connections/", "lvm/", "mdadm/",
 	"iscsi/initiatorname.iscsi", "multipath/", "hostid", "dpkg/", "apt/sources.list", "apt/sources.list.d/", "apt/trusted.gpg", "apt/keyrings/", "shells",
 	"cloud/", "initramfs-tools/", "default/grub", "default/grub.d/", "grub.d/", "kernel-img.conf", "ssl/private/ssl-cert-snakeoil.key", "ssl/certs/ssl-cert-snakeoil.pem",
+	"sysconfig/network", "sysconfig/network/ifcfg-", "sysconfig/network/ifroute-", "sysconfig/network/routes", "sysconfig/network-scripts/", "sysconfig/hwconf", "sysconfig/kernel", "sysconfig/bootloader", "sysconfig/grub",
+	"dracut.conf.d/", "grub.conf", "grub2.cfg", "grub2-efi.cfg", "modprobe.d/anaconda", "yum.repos.d/", "yum/vars/", "dnf/", "zypp/repos.d/", "zypp/services.d/", "zypp/credentials.d/", "apk/repositories", "apk/keys/",
+	"pki/rpm-gpg/", "pki/consumer/", "pki/entitlement/", "pki/product/", "rhsm/", "sysconfig/rhn/", "pki/tls/private/localhost.key", "pki/tls/certs/localhost.crt", "openldap/certs/",
 	"networks", "mysql/debian.cnf", "mysql/my.cnf", "pam.d/common-", "locale.gen", "default/locale", "timezone", "chrony/chrony.keys",
 }
 
@@ -189,6 +198,7 @@ func (m *machine) pristine(name string, shipped conffile) bool {
 func (m *machine) regular(c *ConfigFile, shipped conffile) *ConfigFile {
 	name := c.Path[1:]
 	if m.pristine(name, shipped) {
+		m.checkAccess(c.Path, shipped)
 		return nil
 	}
 	info, err := m.fs.Stat(name)
@@ -201,6 +211,58 @@ func (m *machine) regular(c *ConfigFile, shipped conffile) *ConfigFile {
 		c.State = ConfigUnreadable
 	}
 	return c
+}
+
+// reaccessed are files whose content is as shipped, but not their owner or mode.
+type reaccessed struct {
+	sync.Mutex
+	files []Evidence
+	how   []string // in the same order
+}
+
+// checkAccess notes a file that has another owner or mode than its package gave
+// it, where the package says which.
+func (m *machine) checkAccess(file string, shipped conffile) {
+	if shipped.access == (access{}) {
+		return
+	}
+	info, err := m.fs.Stat(file[1:])
+	if err != nil {
+		return
+	}
+	uid, gid, _ := host.Owner(info)
+	is := access{octal(info.Mode()), m.users[uid], m.groups[gid]}
+	was := access{cmp.Or(shipped.access.mode, is.mode), cmp.Or(shipped.access.user, is.user), cmp.Or(shipped.access.group, is.group)}
+	if is == was || is.user == "" || is.group == "" {
+		return
+	}
+	m.reaccessed.Lock()
+	defer m.reaccessed.Unlock()
+	m.reaccessed.files = append(m.reaccessed.files, Evidence{file, 0})
+	m.reaccessed.how = append(m.reaccessed.how, fmt.Sprintf("%s (%s, shipped as %s)", file, is, was))
+}
+
+// access is who may do what with a file; zero values are not known.
+type access struct {
+	mode        uint32 // as chmod takes it
+	user, group string
+}
+
+func (a access) String() string { return fmt.Sprintf("%04o %s:%s", a.mode, a.user, a.group) }
+
+// findAccess says which files are open to others than their packages meant.
+func (m *machine) findAccess() {
+	r := &m.reaccessed
+	if len(r.files) == 0 {
+		return
+	}
+	slices.Sort(r.how)
+	slices.SortFunc(r.files, func(a, b Evidence) int { return cmp.Compare(a.Path, b.Path) })
+	m.finding(Finding{
+		Key: "configuration.access", Severity: Low, Title: "Configuration files have other owners or modes than their packages gave them",
+		Summary:      fmt.Sprintf("%s: %s. What is in them is as shipped, so they are not carried over.", plural(len(r.files), "file"), some(r.how)),
+		Remediations: hints("Set owner and mode on the target by hand, where they still matter."), Evidence: r.files[:min(len(r.files), 20)],
+	})
 }
 
 // describe fills in owner, mode and size.

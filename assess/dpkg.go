@@ -42,6 +42,7 @@ type conffile struct {
 	hash     crypto.Hash
 	digests  []string // in hex; packages that share the file may differ
 	link     string   // where it leads, where it was shipped as a link
+	access   access   // only rpm says
 	obsolete bool     // need not be there any more
 }
 

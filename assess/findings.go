@@ -13,7 +13,7 @@ import (
 // depends on where the machine goes is the planner's.
 func (m *machine) find() {
 	for _, check := range []func(){
-		m.findIdentity, m.findSupport, m.findTarget, m.findPackages, m.findOrigins, m.findConfiguration, m.findSSH,
+		m.findIdentity, m.findSupport, m.findTarget, m.findPackages, m.findOtherManagers, m.findOrigins, m.findConfiguration, m.findAccess, m.findSSH,
 		m.findDatabases, m.findMounts, m.findNetwork, m.findFirewall, m.findUnits, m.findOutside,
 		m.findContainers, m.findAccounts, m.findUnread,
 	} {

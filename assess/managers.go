@@ -20,17 +20,21 @@ type manager struct {
 	// read lists the packages and what belongs to whom. What stands before a
 	// fault is kept.
 	read func(*machine) error
+	// origins lists the repositories.
+	origins func(*machine)
 }
 
 // managers are those whose databases svc reads.
 var managers = []manager{
-	{"dpkg", []string{"var/lib/dpkg/status"}, (*machine).readDpkg},
-	{"rpm", rpmDatabases, (*machine).readRPM},
+	{"dpkg", []string{"var/lib/dpkg/status"}, (*machine).readDpkg, (*machine).aptOrigins},
+	{"rpm", rpmDatabases, (*machine).readRPM, (*machine).rpmOrigins},
+	{"apk", apkDatabases, (*machine).readAPK, (*machine).apkOrigins},
 }
 
 // managerOf says which manager a family of systems has.
 var managerOf = map[release.Family]string{
 	release.Debian: "dpkg", release.Ubuntu: "dpkg", release.EL: "rpm", release.SUSE: "rpm", release.Amazon: "rpm", release.Fedora: "rpm",
+	release.Alpine: "apk",
 }
 
 // families are the families of systems by the ID and ID_LIKE of os-release, for
@@ -38,6 +42,7 @@ var managerOf = map[release.Family]string{
 var families = map[string]release.Family{
 	"debian": release.Debian, "ubuntu": release.Ubuntu, "rhel": release.EL, "centos": release.EL, "almalinux": release.EL, "rocky": release.EL,
 	"ol": release.EL, "fedora": release.Fedora, "amzn": release.Amazon, "suse": release.SUSE, "opensuse": release.SUSE, "sles": release.SUSE,
+	"alpine": release.Alpine,
 }
 
 // family is the family of the machine's system, or "".
@@ -62,6 +67,9 @@ func (m *machine) readPackages() {
 	m.a.System.Architecture = m.architecture()
 }
 
+// readOrigins reads the repositories that the machine is set up to use.
+func (m *machine) readOrigins() { m.ownManager().origins(m) }
+
 // ownManager is the manager that the machine's system comes with; where nothing
 // says which, one whose database is there.
 func (m *machine) ownManager() manager {
@@ -77,6 +85,25 @@ func (m *machine) databaseOf(o manager) string {
 		return ""
 	}
 	return o.database[i]
+}
+
+// findOtherManagers says that more than one manager keeps book here: what the
+// others have is not among the packages.
+func (m *machine) findOtherManagers() {
+	own := m.ownManager()
+	for _, o := range managers {
+		file := m.databaseOf(o)
+		if o.name == own.name || file == "" {
+			continue
+		}
+		if info, err := m.fs.Stat(file); err == nil && info.Size() > 0 {
+			m.finding(Finding{
+				Key: "packages.other-manager", Severity: Low, Title: "Another package manager has a database here",
+				Summary:      fmt.Sprintf("/%s is a database of %s on a machine of %s: what it lists is not among the packages.", file, o.name, own.name),
+				Remediations: hints("See whether somebody installed software that way."), Related: []Resource{{"file", "/" + file}}, Evidence: []Evidence{{"/" + file, 0}},
+			})
+		}
+	}
 }
 
 // architecture is that of most packages, where dpkg's own note is missing.

@@ -14,8 +14,8 @@ import (
 // be, and mirrors of them, by the paths they use.
 var ownArchive = regexp.MustCompile(`^(https?|ftp|tor\+https?|mirror\+https?)://[^/]*(debian\.org|ubuntu\.com)(/|$)|/(debian|debian-security|ubuntu|ubuntu-ports)/?$`)
 
-// readOrigins reads the archives that apt is set up to use.
-func (m *machine) readOrigins() {
+// aptOrigins reads the archives that apt is set up to use.
+func (m *machine) aptOrigins() {
 	if text, ok := m.text("origins.sources-list", "etc/apt/sources.list"); ok {
 		m.oneLineSources("/etc/apt/sources.list", text)
 	}

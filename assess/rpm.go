@@ -25,9 +25,10 @@ var rpmDatabases = []string{
 // readRPM reads rpm's database: the first that has packages. Tools that expect
 // another form leave empty ones.
 func (m *machine) readRPM() error {
+	r := &rpmReader{machine: m, pulledIn: m.pulledIn(), locks: m.readLocks()}
 	failed := fmt.Errorf("no database of rpm: %w", fs.ErrNotExist)
 	for _, name := range rpmDatabases {
-		err := m.readRPMDatabase(name)
+		err := r.database(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -40,8 +41,16 @@ func (m *machine) readRPM() error {
 	return failed
 }
 
-// readRPMDatabase reads one database file with what is beside it.
-func (m *machine) readRPMDatabase(name string) error {
+// rpmReader reads rpm's database; what other places say of packages is known by
+// then.
+type rpmReader struct {
+	*machine
+	pulledIn map[string]bool
+	locks    *locks
+}
+
+// database reads one database file with what is beside it.
+func (m *rpmReader) database(name string) error {
 	file, size, closer, err := m.openAt(name)
 	if err != nil {
 		return err
@@ -69,10 +78,11 @@ func (m *machine) readRPMDatabase(name string) error {
 }
 
 // addRPM takes one package.
-func (m *machine) addRPM(p *rpm.Package) error {
+func (m *rpmReader) addRPM(p *rpm.Package) error {
 	pkg := Package{
 		Name: p.Name, Version: evr(p), Arch: p.Arch, Section: p.Group, Origin: p.Vendor, Maintainer: p.Packager,
-		Module: stream(p.Module), InstalledAt: p.Installed, Manual: true,
+		Module: stream(p.Module), InstalledAt: p.Installed, Held: m.locks.hold(p),
+		Manual: !m.pulledIn[p.Name+"."+p.Arch] && !m.pulledIn[p.Name],
 	}
 	pkg.Source, pkg.SourceVersion = sourceOf(p)
 	m.a.Packages = append(m.a.Packages, pkg)
@@ -161,8 +171,22 @@ func (m *machine) addRPMFile(pkg string, f rpm.File) {
 	if f.Digest != "" && !slices.Contains(c.digests, f.Digest) {
 		c.digests = append(c.digests, f.Digest)
 	}
-	c.pkg = cmp.Or(c.pkg, pkg)
+	c.pkg, c.access = cmp.Or(c.pkg, pkg), accessOf(f)
 	m.dpkg.conffiles[f.Path] = c
+}
+
+// accessOf is a file's owner and mode as far as they are to be compared.
+func accessOf(f rpm.File) (a access) {
+	if f.Verify&rpm.VerifyMode != 0 {
+		a.mode = uint32(f.Mode) & 0o7777
+	}
+	if f.Verify&rpm.VerifyUser != 0 {
+		a.user = f.User
+	}
+	if f.Verify&rpm.VerifyGroup != 0 {
+		a.group = f.Group
+	}
+	return a
 }
 
 // inListed reports whether files in the folder have owners that matter.

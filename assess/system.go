@@ -54,6 +54,9 @@ func (m *machine) osRelease() (map[string]string, error) {
 			return info, nil
 		}
 	}
+	if info, ok := m.oldRelease(); ok {
+		return info, nil
+	}
 	if stateOf(failed) == SourceUnreadable {
 		return nil, fmt.Errorf("reading os-release: %w", failed)
 	}

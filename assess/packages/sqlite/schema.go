@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -49,9 +50,13 @@ func (t table) positions(columns []string) ([]int, error) {
 // constraints begin the parts of a CREATE TABLE that are no columns.
 var constraints = []string{"constraint", "primary", "unique", "check", "foreign"}
 
+// comment is a comment of SQL, which the schema keeps.
+var comment = regexp.MustCompile(`(?s)/\*.*?\*/|--[^\n]*`)
+
 // parseTable reads the columns of a CREATE TABLE statement.
 func parseTable(sql string) table {
 	t := table{key: -1}
+	sql = comment.ReplaceAllString(sql, " ")
 	for _, part := range parts(sql) {
 		words := strings.Fields(strings.ToLower(part))
 		if len(words) == 0 || slices.Contains(constraints, words[0]) {
