@@ -63,6 +63,7 @@ boot_id=11111111-2222-4333-8444-555555555504
 machine() { # folder
 	cp -a "$cache/roots/trixie-base" "$1"
 	echo "# changed" >>"$1/etc/sudoers"
+	mkdir -p "$1/etc/cron.d"
 	echo "0 4 * * * root /usr/local/bin/job" >"$1/etc/cron.d/own"
 	ln -s ../../etc/passwd "$1/etc/climbing"
 	ln -s /etc/hostname "$1/etc/absolute"
@@ -115,7 +116,7 @@ tmpfs /tmp tmpfs defaults 0 0
 	rm -f "$1" && truncate -s 2000M "$1"
 	sgdisk -n 1:1M:+32M -t 1:ef00 -n 2:40M:+1200M -u 2:aaaaaaaa-0000-4000-8000-000000000002 -n 3:1300M:+400M \
 		-n 4:1800M:+100M -t 4:8200 -n 5:1950M:+10M "$1" >/dev/null
-	mkfs.vfat --offset=2048 "$1" 32768 >/dev/null
+	rm -f "$work/esp" && truncate -s 32M "$work/esp" && mkfs.vfat "$work/esp" >/dev/null && put "$1" "$work/esp" 1
 	mke2fs -q -F -t ext4 -U $root_id -E offset=$((40 << 20)) -d "$work/tree" "$1" 1200M
 	mke2fs -q -F -t ext4 -L "the var" -E offset=$((1300 << 20)) -d "$work/part-var" "$1" 400M
 	truncate -s 100M "$work/swap" && mkswap -q -U $boot_id "$work/swap" 2>/dev/null && put "$1" "$work/swap" 1800

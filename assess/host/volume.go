@@ -12,6 +12,7 @@ import (
 	"svc/assess/disk/lvm"
 	"svc/assess/disk/partition"
 	"svc/assess/disk/signature"
+	"svc/assess/disk/xfs"
 )
 
 // volume is a part of a disk that can have a file system.
@@ -26,6 +27,7 @@ type volume struct {
 // systems open what stands on a volume.
 var systems = map[signature.Kind]func(r io.ReaderAt, size int64) (inode.FS, error){
 	signature.Ext: opener(ext4.Open),
+	signature.XFS: opener(xfs.Open),
 }
 
 // opener makes the file systems of all packages one type.
