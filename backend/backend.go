@@ -26,8 +26,9 @@ type Config struct {
 	DB string
 	// IndexFile is an index that the operator built; the embedded one where empty.
 	IndexFile string
-	// Feeds are the advisories; none where nil.
-	Feeds *advisory.Feeds
+	// Advisories is the file of the advisory feed, looked at again while the
+	// backend is open; none where empty.
+	Advisories string
 	// SigningKey is the file of the key that signs attestations; made on first use.
 	SigningKey string
 	// Rates are the requests a minute by plan; server.DefaultRates where nil.
@@ -45,7 +46,12 @@ type Backend struct {
 	store  store.Store
 	index  *index.Index
 	server *server.Server
+	// stop ends the watch over the advisory feed.
+	stop context.CancelFunc
 }
+
+// feedPoll is how often a newer advisory feed is looked for.
+const feedPoll = 2 * time.Second
 
 // Open opens what c names. Close it after use.
 func Open(ctx context.Context, c Config) (*Backend, error) {
@@ -64,8 +70,14 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 	if err != nil {
 		return nil, errors.Join(err, ix.Close())
 	}
-	b := &Backend{store: db, index: ix, server: server.New(server.Config{
-		Store: db, Index: ix, Feeds: c.Feeds, Key: key, Rates: c.Rates, Now: c.Now, Log: c.Log, Version: c.Version, Commit: c.Commit,
+	feeds, err := openFeeds(c)
+	if err != nil {
+		return nil, errors.Join(err, db.Close(), ix.Close())
+	}
+	watch, stop := context.WithCancel(ctx)
+	go feeds.Watch(watch, feedPoll)
+	b := &Backend{store: db, index: ix, stop: stop, server: server.New(server.Config{
+		Store: db, Index: ix, Feeds: feeds, Key: key, Rates: c.Rates, Now: c.Now, Log: c.Log, Version: c.Version, Commit: c.Commit,
 	})}
 	if err := publishKey(ctx, db, key); err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -78,6 +90,14 @@ func openIndex(file string) (*index.Index, error) {
 		return index.Embedded()
 	}
 	return index.Open(file)
+}
+
+func openFeeds(c Config) (*advisory.Feeds, error) {
+	log := c.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return advisory.Load(c.Advisories, log)
 }
 
 // publishKey lists the key that signs, unless it is listed: a replica that
@@ -113,4 +133,7 @@ func (b *Backend) Serve(ctx context.Context, c server.ServeConfig) error {
 func (b *Backend) Store() store.Store { return b.store }
 
 // Close ends the work on the store and the index.
-func (b *Backend) Close() error { return errors.Join(b.store.Close(), b.index.Close()) }
+func (b *Backend) Close() error {
+	b.stop()
+	return errors.Join(b.store.Close(), b.index.Close())
+}

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ const (
 	tokenFile = "token"
 )
 
+// FeedFile is the advisory feed of an embedded backend, where none is named.
+const FeedFile = "advisories.feed"
+
 // The account of this machine has what every account starts with, though it is
 // unlimited.
 const (
@@ -43,6 +47,7 @@ func OpenEmbedded(ctx context.Context, dir string, c Config) (*client.Client, io
 	}
 	c.DB = "sqlite:" + filepath.Join(dir, storeFile)
 	c.SigningKey = filepath.Join(dir, keyFile)
+	c.Advisories = cmp.Or(c.Advisories, filepath.Join(dir, FeedFile))
 	b, err := Open(ctx, c)
 	if err != nil {
 		return nil, nil, err

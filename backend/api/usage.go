@@ -186,13 +186,17 @@ type CVEScanResponse struct {
 	SeatClaimed bool       `json:"seat_claimed"`
 	Scanned     int        `json:"scanned"`
 	Matches     []CVEMatch `json:"matches"`
+	Updates     []CVEMatch `json:"updates"` // bug fixes and enhancements that apply: no vulnerabilities
 }
 
 // Feed says what advisories a scan was made with.
 type Feed struct {
-	Loaded     bool    `json:"loaded"` // false: nothing was compared, which is not "clean"
-	UpdatedAt  *string `json:"updated_at"`
-	Advisories int     `json:"advisories"`
+	Loaded     bool    `json:"loaded"`     // false: nothing was compared, which is not "clean"
+	UpdatedAt  *string `json:"updated_at"` // when the newest advisory was changed
+	Advisories int     `json:"advisories"` // of vulnerabilities in this release
+	BuiltAt    *string `json:"built_at"`
+	Version    string  `json:"version"`  // the beginning of the feed's digest; empty where none is loaded
+	Rejected   int     `json:"rejected"` // advisories of the feed's sources that could not be used whole
 }
 
 // CVEMatch is one advisory that applies to one package.

@@ -46,21 +46,21 @@ func (s *Server) enroll(ctx context.Context, c caller, in api.EnrollRequest) (ap
 }
 
 func (s *Server) cveScan(ctx context.Context, c caller, in api.CVEScanRequest) (api.CVEScanResponse, error) {
-	r, known := release.Lookup(in.Release)
-	if !known {
+	slug := slug(in.Release)
+	if _, known := release.Lookup(slug); !known && !s.cfg.Feeds.Has(slug) {
 		return api.CVEScanResponse{}, s.unknownRelease(in.Release)
 	}
-	distro, version := release.Split(r.Slug)
+	distro, version := release.Split(slug)
 	scan := command(c, api.CVEScanKind, in.Fingerprint, api.OS{Distro: distro, Version: version})
 	scan.ScanID = in.ScanID
 	o, err := s.record(ctx, scan)
 	if err != nil {
 		return api.CVEScanResponse{}, err
 	}
-	feed, matches := s.cfg.Feeds.Match(r.Slug, in.Packages)
+	found, err := s.cfg.Feeds.Match(in.Release, in.Packages, s.cfg.Now())
 	return api.CVEScanResponse{
-		Release: r.Slug, Feed: feed, SeatClaimed: o.Decision.Claim, Scanned: len(in.Packages), Matches: matches,
-	}, nil
+		Release: slug, Feed: found.Feed, SeatClaimed: o.Decision.Claim, Scanned: len(in.Packages), Matches: found.Matches, Updates: found.Updates,
+	}, err
 }
 
 // record turns the refusal of a decision into the error of the call.

@@ -34,6 +34,7 @@ func (p *program) adminCommand() *ffcli.Command {
 		p.group("finding", "findings of accounts", p.openList("finding")),
 		p.group("question", "questions of accounts", p.openList("question")),
 		p.indexCommand(),
+		p.advisoriesCommand(),
 		p.storeCommand("check", "svc admin check", "check that counters and rows agree", nil, p.storeCheck),
 		p.backupCommand(),
 		p.pruneCommand(),

@@ -28,7 +28,7 @@ func (p *program) client(ctx context.Context) (*client.Client, error) {
 // embedded opens the backend in this process, on the user's own data.
 func (p *program) embedded(ctx context.Context) (*client.Client, error) {
 	c, closer, err := backend.OpenEmbedded(ctx, p.paths.dataDir, backend.Config{
-		Log: p.logger(), Version: version(), Commit: commit(),
+		Advisories: p.settings.advisories, Log: p.logger(), Version: version(), Commit: commit(),
 	})
 	if err != nil {
 		return nil, err

@@ -4,9 +4,8 @@ package pkgversion
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
-
-	rpm "github.com/knqyf263/go-rpm-version"
 )
 
 // Kind is a package format: the rules by which its versions are ordered.
@@ -16,17 +15,37 @@ type Kind string
 const (
 	Deb Kind = "deb"
 	RPM Kind = "rpm"
+	Apk Kind = "apk"
 )
 
 // Compare orders two full versions, [epoch:]version[-release], and gives -1, 0
 // or 1. It takes any string: what is no version of the kind is still ordered,
 // and the same way each time.
 func Compare(kind Kind, a, b string) int {
-	if kind == RPM {
-		return rpm.NewVersion(a).Compare(rpm.NewVersion(b))
+	switch kind {
+	case RPM:
+		return compareRPM(a, b)
+	case Apk:
+		return compareApk(a, b)
 	}
 	return compareDeb(a, b)
 }
+
+// valid is what each format takes as a version.
+var valid = map[Kind]*regexp.Regexp{
+	Deb: regexp.MustCompile(`^([0-9]+:)?[A-Za-z0-9.+~:-]+$`),
+	RPM: regexp.MustCompile(`^([0-9]+:)?[A-Za-z0-9._+~^%]+(-[A-Za-z0-9._+~^%]+)?$`),
+	Apk: regexp.MustCompile(`^[0-9]+(\.[0-9]+)*[a-z]?(_[a-z]+[0-9]*)*(~[0-9a-f]+)?(-r[0-9]+)?$`),
+}
+
+// Valid reports whether a version is one of the kind, so that its order means
+// something.
+func Valid(kind Kind, version string) bool {
+	return len(version) <= maxLength && valid[kind] != nil && valid[kind].MatchString(version)
+}
+
+// maxLength bounds a version that is valid, in bytes.
+const maxLength = 256
 
 // WithoutEpoch is a version without its epoch: the name of a source rpm
 // carries none, so neither side may have one when those are compared.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	deb "github.com/knqyf263/go-deb-version"
+	rpm "github.com/knqyf263/go-rpm-version"
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
 )
@@ -55,6 +56,17 @@ func TestWithoutEpoch(t *testing.T) {
 // versions draws what dpkg takes as a version, small enough to collide often.
 func versions() *rapid.Generator[string] {
 	return rapid.StringMatching(`([0-2]:)?[0-9][0-9a-b.+~]{0,6}(-[0-9a-b.+~]{1,4})?`)
+}
+
+// TestRPMAgreesWithTheLibrary has it order what rpm takes and what it does not.
+func TestRPMAgreesWithTheLibrary(t *testing.T) {
+	one := rapid.StringMatching(`([0-2]:)?[0-9a-b.+~^_]{1,7}(-[0-9a-b.+~^_]{1,6})?`)
+	rapid.Check(t, func(rt *rapid.T) {
+		a, b := one.Draw(rt, "a"), one.Draw(rt, "b")
+		if got, want := Compare(RPM, a, b), rpm.NewVersion(a).Compare(rpm.NewVersion(b)); got != want {
+			rt.Fatalf("Compare(%q, %q) = %d, the library has %d", a, b, got, want)
+		}
+	})
 }
 
 func TestDebAgreesWithTheLibrary(t *testing.T) {

@@ -1,0 +1,151 @@
+package advisory
+
+import (
+	"regexp"
+	"strings"
+
+	"svc/backend/api/pkgversion"
+	"svc/backend/api/release"
+)
+
+// distribution is how an ecosystem names packages, versions and releases.
+type distribution struct {
+	kind pkgversion.Kind
+	// source is true where advisories name source packages.
+	source bool
+	// places are the releases that the rest of an ecosystem's name means: none
+	// where it is a product that svc does not scan.
+	places func(rest string) []place
+}
+
+// place is a release, and a line of updates within it: a service pack of SUSE,
+// pro or fips of Ubuntu, or "" for everybody's.
+type place struct{ release, line string }
+
+// The lines of Ubuntu.
+const (
+	linePro  = "pro"
+	lineFIPS = "fips"
+)
+
+// distributions are the ecosystems of the OSV schema that are systems svc
+// knows, and Amazon's by the names that converters give it.
+var distributions = map[string]distribution{
+	"Debian":       {pkgversion.Deb, true, numbered("debian")},
+	"Ubuntu":       {pkgversion.Deb, true, ubuntuPlaces},
+	"AlmaLinux":    {pkgversion.RPM, false, numbered("almalinux")},
+	"Rocky Linux":  {pkgversion.RPM, false, numbered("rocky")},
+	"Red Hat":      {pkgversion.RPM, false, redHatPlaces},
+	"SUSE":         {pkgversion.RPM, false, susePlaces},
+	"openSUSE":     {pkgversion.RPM, false, openSUSEPlaces},
+	"Amazon Linux": {pkgversion.RPM, false, numbered("amzn")},
+	"Amazon":       {pkgversion.RPM, false, numbered("amzn")},
+	"Alpine":       {pkgversion.Apk, true, numbered("alpine")},
+}
+
+// ecosystem takes an ecosystem's name apart: "Debian:12",
+// "Ubuntu:Pro:18.04:LTS", "Red Hat:enterprise_linux:8::baseos".
+func ecosystem(name string) (d distribution, places []place, known bool) {
+	name, rest, _ := strings.Cut(name, ":")
+	d, known = distributions[name]
+	if known {
+		places = d.places(rest)
+	}
+	return d, places, known
+}
+
+// numbered is a distribution whose ecosystem ends in a version. Without one it
+// is every release.
+func numbered(id string) func(string) []place {
+	return func(rest string) (places []place) {
+		if rest != "" {
+			return []place{{release: slug(id, strings.TrimPrefix(rest, "v"))}}
+		}
+		for _, r := range release.All() {
+			if r.ID == id {
+				places = append(places, place{release: r.Slug})
+			}
+		}
+		return places
+	}
+}
+
+var ubuntuVersion = regexp.MustCompile(`(?:^|:)([0-9]{2}\.[0-9]{2})(?:$|:)`)
+
+func ubuntuPlaces(rest string) []place {
+	m := ubuntuVersion.FindStringSubmatch(rest)
+	switch {
+	case rest == "":
+		return numbered("ubuntu")("")
+	case m == nil:
+		return nil
+	case strings.Contains(rest, "FIPS"):
+		return []place{{slug("ubuntu", m[1]), lineFIPS}}
+	case strings.HasPrefix(rest, "Pro"):
+		return []place{{slug("ubuntu", m[1]), linePro}}
+	}
+	return []place{{release: slug("ubuntu", m[1])}}
+}
+
+var redHatVersion = regexp.MustCompile(`^enterprise_linux:([0-9]+)(?:\.[0-9]+)?(?:$|:)`)
+
+// redHatPlaces are the mainline releases; extended support and layered products
+// are other products. CentOS up to 8 was rebuilt from the same sources.
+func redHatPlaces(rest string) []place {
+	m := redHatVersion.FindStringSubmatch(rest)
+	if m == nil {
+		return nil
+	}
+	places := []place{{release: slug("rhel", m[1])}}
+	if len(m[1]) == 1 && m[1] <= "8" {
+		places = append(places, place{release: slug("centos", m[1])})
+	}
+	return places
+}
+
+var suseVersion = regexp.MustCompile(`^Linux Enterprise .* ([0-9]+)(?: SP([0-9]+))?(?:-|$)`)
+
+func susePlaces(rest string) []place {
+	m := suseVersion.FindStringSubmatch(rest)
+	if m == nil {
+		return nil
+	}
+	if m[2] == "" {
+		m[2] = "0"
+	}
+	return []place{{slug("sles", m[1]), m[2]}}
+}
+
+func openSUSEPlaces(rest string) []place {
+	if version, ok := strings.CutPrefix(rest, "Leap "); ok {
+		return []place{{release: slug("opensuse-leap", version)}}
+	}
+	if rest == "Tumbleweed" {
+		return []place{{release: "opensuse-tumbleweed"}}
+	}
+	return nil
+}
+
+// slug is the release that advisories are kept under: Alpine's patch releases
+// share those of their branch.
+func slug(id, version string) string {
+	if parts := strings.SplitN(version, ".", 3); id == "alpine" && len(parts) == 3 {
+		version = parts[0] + "." + parts[1]
+	}
+	return release.Slug(id, version)
+}
+
+// where is the place of a release as a caller names it: sles-15.5 is service
+// pack 5 of sles-15.
+func where(name string) place {
+	name = strings.ToLower(name)
+	id, version := release.Split(name)
+	p := place{release: slug(id, version)}
+	if r, ok := release.Lookup(name); ok {
+		p.release = r.Slug
+	}
+	if _, minor, ok := strings.Cut(version, "."); ok && id == "sles" {
+		p.line = minor
+	}
+	return p
+}

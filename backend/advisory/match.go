@@ -1,0 +1,277 @@
+package advisory
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/backend/api"
+	"svc/backend/api/pkgversion"
+	"svc/backend/api/release"
+)
+
+// Result is what the advisories of a release say of packages.
+type Result struct {
+	Feed    api.Feed
+	Matches []api.CVEMatch
+	// Updates are bug fixes and enhancements: no vulnerabilities.
+	Updates []api.CVEMatch
+}
+
+// scan is one comparison of packages with a section.
+type scan struct {
+	feed    *Feed
+	section *openSection
+	line    string
+	over    bool // the release has no support any more: what is not fixed won't be
+	rules   []rule
+	done    map[question][]hit
+	records map[uint64]*record
+}
+
+// question is all that the answer for a package depends on.
+type question struct{ name, version, module string }
+
+// hit is an advisory that applies.
+type hit struct {
+	rule   *rule
+	record *record
+	fixed  string
+}
+
+// match compares packages with the advisories of a release.
+func (f *Feed) match(name string, packages []api.ScannedPackage, now time.Time) (Result, error) {
+	result := Result{Matches: []api.CVEMatch{}, Updates: []api.CVEMatch{}}
+	at := where(name)
+	section, ok := f.sections[at.release]
+	if !ok {
+		return result, nil
+	}
+	updated, built := stamp(time.Unix(section.updated, 0)), stamp(f.built)
+	result.Feed = api.Feed{
+		Loaded: true, UpdatedAt: &updated, BuiltAt: &built, Version: f.Version(), Advisories: section.advisories, Rejected: f.rejected,
+	}
+	r, _ := release.Lookup(at.release)
+	supported, known := r.Supported(now)
+	s := &scan{feed: f, section: section, line: at.line, over: known && !supported, done: map[question][]hit{}, records: map[uint64]*record{}}
+	listed := map[question]bool{}
+	for _, i := range bootable(section.kind, packages) {
+		p := &packages[i]
+		q := s.question(p)
+		once := question{p.Name, p.Version, q.name + " " + q.version + " " + q.module}
+		if listed[once] {
+			continue // another architecture of the same package
+		}
+		listed[once] = true
+		hits, err := s.ask(q)
+		if err != nil {
+			return Result{}, err
+		}
+		for _, h := range merged(hits) {
+			if m := s.found(p, h); h.rule.update {
+				result.Updates = append(result.Updates, m)
+			} else {
+				result.Matches = append(result.Matches, m)
+			}
+		}
+	}
+	return result, nil
+}
+
+// question is by what a package is looked for: source packages by their own
+// version.
+func (s *scan) question(p *api.ScannedPackage) question {
+	if !s.section.source {
+		return question{p.Name, p.Version, streamOf(p.Module)}
+	}
+	if name, signed := kernelOf(p.Source); signed {
+		return question{name, p.Version, ""} // the source of the signed copy has a version of its own
+	}
+	return question{cmp.Or(p.Source, p.Name), cmp.Or(p.SourceVersion, p.Version), ""}
+}
+
+// ask finds what applies to a package, once for all that are alike.
+func (s *scan) ask(q question) ([]hit, error) {
+	if hits, ok := s.done[q]; ok {
+		return hits, nil
+	}
+	text, err := s.feed.rules(s.section, q.name)
+	if err != nil {
+		return nil, err
+	}
+	var hits []hit
+	rules := readRules(text, s.rules[:0])
+	s.rules = rules
+	streams, err := s.streamsOf(q, rules)
+	if err != nil {
+		return nil, err
+	}
+	for len(rules) > 0 {
+		n := 1
+		for n < len(rules) && rules[n].id == rules[0].id {
+			n++
+		}
+		h, ok := s.judge(q, streams, rules[:n])
+		if rules = rules[n:]; !ok {
+			continue
+		}
+		if h.record, err = s.recordOf(h.rule); err != nil {
+			return nil, err
+		}
+		hits = append(hits, h)
+	}
+	s.done[q] = hits
+	return hits, nil
+}
+
+// readRules takes the rules of a package off the text of a feed.
+func readRules(text string, rules []rule) []rule {
+	for in := (&input{rest: text}); in.rest != "" && !in.bad; {
+		rules = append(rules, rule{})
+		rules[len(rules)-1].read(in)
+	}
+	return rules
+}
+
+func (s *scan) recordOf(r *rule) (*record, error) {
+	if known, ok := s.records[r.offset]; ok {
+		return known, nil
+	}
+	record, err := s.feed.record(r.offset, r.length)
+	s.records[r.offset] = &record
+	return &record, err
+}
+
+// judge decides about one advisory by its rules. Where several apply, the
+// package is safe only with the last of their fixes.
+func (s *scan) judge(q question, streams []string, rules []rule) (hit, bool) {
+	var h hit
+	line := s.lineOf(q.version, rules)
+	modular := q.module != "" || tagOf(q.version) != ""
+	for i := range rules {
+		r := &rules[i]
+		if line != anyLine && r.line != line || r.modular != modular || modular && !r.inStream(streams) {
+			continue
+		}
+		at, ok := r.affects(s.section.kind, q.version)
+		if ok && (h.rule == nil || at.fixed == "" || h.fixed != "" && pkgversion.Compare(s.section.kind, at.fixed, h.fixed) > 0) {
+			kept := *r
+			h.rule, h.fixed = &kept, at.fixed
+		}
+	}
+	return h, h.rule != nil
+}
+
+// anyLine stands for all lines of updates.
+const anyLine = "*"
+
+// lineOf is the line of updates that a package is on: that of its service pack,
+// or the one of Ubuntu that its version is from, where the advisory has it.
+func (s *scan) lineOf(version string, rules []rule) string {
+	has := func(line string) bool {
+		return slices.ContainsFunc(rules, func(r rule) bool { return r.line == line })
+	}
+	version = strings.ToLower(version)
+	switch {
+	case strings.HasPrefix(s.section.release, "sles-"):
+		return cmp.Or(s.line, anyLine)
+	case strings.Contains(version, "fips") && has(lineFIPS):
+		return lineFIPS
+	case strings.Contains(version, "esm") && has(linePro), !has(""):
+		return linePro
+	}
+	return ""
+}
+
+// streamsOf are the module streams that a package is of: by its label, else by
+// the builds that the feed knows. None means that nobody knows.
+func (s *scan) streamsOf(q question, rules []rule) ([]string, error) {
+	tag := tagOf(q.version)
+	if q.module != "" || tag == "" || len(rules) == 0 {
+		return []string{q.module}, nil
+	}
+	builds, err := s.section.builds()
+	if err != nil {
+		return nil, err
+	}
+	var own []string // of builds of this very package
+	for i := range rules {
+		if slices.Contains(rules[i].tags(), tag) {
+			own = union(own, rules[i].streams)
+		}
+	}
+	if len(own) > 0 {
+		return own, nil
+	}
+	return builds[tag], nil
+}
+
+// inStream reports whether a rule is about one of the streams. What is not
+// known on either side is not ruled out.
+func (r *rule) inStream(streams []string) bool {
+	if len(streams) == 0 || len(r.streams) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(streams, func(s string) bool { return slices.Contains(r.streams, s) })
+}
+
+// ofCVE tells records of a single CVE, DEBIAN-CVE-2024-1, from advisories that
+// may fix several.
+var ofCVE = regexp.MustCompile(`^(?:[A-Z]+-)?(CVE-[0-9]+-[0-9]+)$`)
+
+// merged leaves out the advisories of a package all of whose CVEs have a record
+// of their own, and notes the advisory among its other names.
+func merged(hits []hit) []hit {
+	records := map[string]int{}
+	for i, h := range hits {
+		if m := ofCVE.FindStringSubmatch(h.rule.id); m != nil {
+			records[m[1]] = i
+		}
+	}
+	if len(records) == 0 {
+		return hits
+	}
+	kept := slices.Clone(hits)
+	return slices.DeleteFunc(kept, func(h hit) bool { return covered(h, records, kept) })
+}
+
+func covered(h hit, records map[string]int, kept []hit) bool {
+	if ofCVE.MatchString(h.rule.id) {
+		return false
+	}
+	cves := cvesOf(h.record.aliases)
+	for _, cve := range cves {
+		if _, ok := records[cve]; !ok {
+			return false
+		}
+	}
+	return len(cves) > 0
+}
+
+func cvesOf(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(s string) bool { return !strings.HasPrefix(s, "CVE-") })
+}
+
+// found is a hit as the service says it.
+func (s *scan) found(p *api.ScannedPackage, h hit) api.CVEMatch {
+	m := api.CVEMatch{
+		Package: p.Name, Version: p.Version, Advisory: h.record.id, Aliases: slices.Clone(h.record.aliases), Severity: h.record.severity.String(), CVSS: h.record.cvss,
+		FixedVersion: h.fixed, Status: "fixed", Summary: h.record.summary, URL: h.record.url,
+	}
+	if m.Aliases == nil {
+		m.Aliases = []string{}
+	}
+	if h.rule.severity != unknown {
+		m.Severity, m.CVSS = h.rule.severity.String(), h.rule.cvss
+	}
+	switch {
+	case h.fixed != "":
+	case h.rule.over || s.over:
+		m.Status = "end_of_life"
+	default:
+		m.Status = "unfixed"
+	}
+	return m
+}

@@ -1,0 +1,102 @@
+package advisory
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	// buildTag is the end of the release of a module's package, which names the
+	// build of the module: module_el8.5.0+2812+ed912d05, module+el8.6.0+…
+	buildTag = regexp.MustCompile(`\.module[_+](el[0-9].*)$`)
+	// stream is name:stream as summaries have it.
+	streamName = regexp.MustCompile(`[A-Za-z0-9][\w.+-]*:[A-Za-z0-9][\w.+-]*`)
+	// advisoryID is what looks like a stream and is none: ALSA-2022:5468.
+	advisoryID = regexp.MustCompile(`^[A-Z]+-(RU-|SU-|FU-)?[0-9]{4}`)
+	// moduleOfPURL is the qualifier that names a module in a package URL.
+	moduleOfPURL = regexp.MustCompile(`[?&]rpmmod=([^&#]+)`)
+)
+
+// tagOf is the module build that a version belongs to, or "" for a package of
+// no module.
+func tagOf(version string) string {
+	if m := buildTag.FindStringSubmatch(version); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// streamsIn are the streams that a summary names.
+func streamsIn(summary string) (streams []string) {
+	for _, s := range streamName.FindAllString(summary, -1) {
+		if !advisoryID.MatchString(s) {
+			streams = append(streams, s)
+		}
+	}
+	return streams
+}
+
+// streamOf cuts a module's label, name:stream:version:context, to its stream.
+func streamOf(label string) string {
+	parts := strings.SplitN(label, ":", 3)
+	return strings.Join(parts[:min(2, len(parts))], ":")
+}
+
+// resolveStreams fills in the streams of those modular rules of one package
+// whose advisory names none: those of the same module build elsewhere, else
+// those that the package is known in. What stays without is unknown.
+func resolveStreams(rules []*rule) {
+	byTag, all := map[string][]string{}, []string{}
+	for _, r := range rules {
+		if !r.modular {
+			continue
+		}
+		for _, tag := range r.tags() {
+			byTag[tag] = union(byTag[tag], r.streams)
+		}
+		all = union(all, r.streams)
+	}
+	for _, r := range rules {
+		if r.modular && len(r.streams) == 0 {
+			r.streams = narrowest(r.tags(), byTag)
+			if len(r.streams) == 0 {
+				r.streams = all
+			}
+		}
+	}
+}
+
+// narrowest are the streams that all builds share, else those of any.
+func narrowest(tags []string, byTag map[string][]string) []string {
+	var shared, any []string
+	for _, tag := range tags {
+		streams := byTag[tag]
+		if len(streams) == 0 {
+			continue
+		}
+		if any == nil {
+			shared = streams
+		}
+		shared, any = intersection(shared, streams), union(any, streams)
+	}
+	if len(shared) > 0 {
+		return shared
+	}
+	return any
+}
+
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func intersection(a, b []string) (both []string) {
+	for _, s := range a {
+		if slices.Contains(b, s) {
+			both = append(both, s)
+		}
+	}
+	return both
+}
