@@ -208,3 +208,21 @@ func TestEveryDifferenceFromNaiveScannersIsExplained(t *testing.T) {
 	is.Equal(reported, map[string]int{plain: 957, sameStream: 478, unnamed: 16})
 	is.Equal(left, map[string]int{plainOnMod: 310, otherStream: 501})
 }
+
+// TestWithoutLabelsOnlyWhatIsKnownIsRuledOut has the packages of a machine of
+// which nothing says a module but the versions.
+func TestWithoutLabelsOnlyWhatIsKnownIsRuledOut(t *testing.T) {
+	is := is.New(t)
+	documents, packages := almaDocuments(t), hostPackages(t, "almalinux-8.vuls.tsv")
+	result, err := almaFeed(t).Match("almalinux-8", packages, time.Now())
+	is.NoErr(err)
+	ours := len(result.Matches) + len(result.Updates)
+	classes := map[string]int{}
+	for p, fixes := range naive(documents, packages) {
+		i := slices.IndexFunc(packages, func(s api.ScannedPackage) bool { return s.Name == p.name && s.Version == p.version })
+		j := slices.IndexFunc(documents, func(d document) bool { return d.ID == p.advisory })
+		classes[classify(packages[i], documents[j], fixes)]++
+	}
+	is.Equal(classes, map[string]int{plain: 812, plainOnMod: 959, otherStream: 6})
+	is.Equal(ours, classes[plain]+classes[otherStream]) // of those six no advisory knows the build: not ruled out
+}
