@@ -27,7 +27,7 @@ func parseFstab(text string) []fstabLine {
 		if len(f) > 3 {
 			l.options = strings.Split(f[3], ",")
 		}
-		if !slices.Contains(l.options, "noauto") {
+		if !slices.Contains(l.options, "noauto") || slices.Contains(l.options, "x-systemd.automount") {
 			lines = append(lines, l)
 		}
 	}

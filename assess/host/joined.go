@@ -34,7 +34,7 @@ type mount struct {
 type step struct{ target string }
 
 // maxKnown bounds what is remembered of the ways to files.
-const maxKnown = 16384
+const maxKnown = 4096
 
 // newJoined is one file system alone.
 func newJoined(root mount) *joined {
@@ -94,6 +94,9 @@ func (j *joined) resolve(name string, follow bool) (full string, info fs.FileInf
 		next := path.Join(full, rest[0])
 		if rest = rest[1:]; next == ".." {
 			next = "."
+		}
+		if len(next) > maxPath {
+			return "", nil, syscall.ENAMETOOLONG
 		}
 		var target string
 		if len(rest) > 0 {

@@ -35,6 +35,9 @@ func opener[F inode.FS](open func(io.ReaderAt, int64) (F, error)) func(io.Reader
 	return func(r io.ReaderAt, size int64) (inode.FS, error) { return open(r, size) }
 }
 
+// maxVolumes is more than any real disk has.
+const maxVolumes = 256
+
 // disk is what stands on a disk image.
 type disk struct {
 	volumes []*volume
@@ -62,9 +65,17 @@ func volumesOf(d block.Device) (*disk, error) {
 	}
 	volumes, err := lvm.Open(found.members)
 	found.err = err
+	if len(parts)+len(volumes) > maxVolumes {
+		return nil, block.Unsupported("more than %d partitions and volumes", maxVolumes)
+	}
 	for _, v := range volumes {
 		name := v.Group + "/" + v.Name
-		found.add(name, v, []string{"/dev/" + name, "/dev/mapper/" + mapperName(v.Group, v.Name)})
+		names := []string{"/dev/" + name, "/dev/mapper/" + mapperName(v.Group, v.Name)}
+		if v.Err != nil {
+			found.volumes = append(found.volumes, &volume{name: name, names: names, kind: "LVM volume", err: v.Err})
+			continue
+		}
+		found.add(name, v.Device, names)
 	}
 	return found, nil
 }

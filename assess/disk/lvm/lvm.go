@@ -18,7 +18,8 @@ const maxMembers = 64
 // Volume is a logical volume.
 type Volume struct {
 	Group, Name string
-	block.Device
+	Device      block.Device // nil where it can't be read
+	Err         error        // why it can't
 }
 
 // physical is a physical volume.
@@ -29,8 +30,8 @@ type physical struct {
 }
 
 // Open gives the volumes of all groups on the members, in the order of the
-// metadata. Volumes that can't be read are not among them: the error, which
-// comes beside the others, names each.
+// metadata. The error tells of members and metadata that can't be read; what the
+// others have comes beside it.
 func Open(members []block.Device) ([]Volume, error) {
 	var found []physical
 	var failed []error
@@ -41,16 +42,16 @@ func Open(members []block.Device) ([]Volume, error) {
 		p, err := readPhysical(m)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("reading an LVM physical volume: %w", err))
-			continue
 		}
-		found = append(found, p)
+		if p.id != "" { // another member may have the metadata
+			found = append(found, p)
+		}
 	}
 	groups, err := newest(found)
 	failed = append(failed, err)
 	var volumes []Volume
 	for _, g := range groups {
-		opened, err := g.volumes(found)
-		volumes, failed = append(volumes, opened...), append(failed, err)
+		volumes = append(volumes, g.volumes(found)...)
 	}
 	return volumes, errors.Join(failed...)
 }
@@ -80,21 +81,14 @@ func newest(members []physical) ([]*group, error) {
 }
 
 // volumes makes the volumes of a group that people can see.
-func (g *group) volumes(members []physical) ([]Volume, error) {
-	var found []Volume
-	var failed []error
+func (g *group) volumes(members []physical) (found []Volume) {
 	for _, v := range g.logical {
-		if !v.visible {
-			continue
+		if v.visible {
+			d, err := g.volume(v, members)
+			found = append(found, Volume{g.name, v.name, d, err})
 		}
-		d, err := g.volume(v, members)
-		if err != nil {
-			failed = append(failed, fmt.Errorf("the LVM volume %s/%s: %w", g.name, v.name, err))
-			continue
-		}
-		found = append(found, Volume{g.name, v.name, d})
 	}
-	return found, errors.Join(failed...)
+	return found
 }
 
 // stretch is a segment whose places are known, in bytes.
