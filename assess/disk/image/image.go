@@ -66,21 +66,26 @@ func Open(name string, o Options) (*Disk, error) {
 }
 
 func (d *Disk) open(name string) error {
-	real, err := filepath.EvalSymlinks(name)
+	real, err := realPath(name)
 	if err != nil {
 		return err
 	}
-	if real, err = filepath.Abs(real); err != nil {
+	dir, err := realPath(filepath.Dir(name)) // another one where name is a link
+	if err != nil {
 		return err
 	}
-	d.folders = []string{filepath.Dir(real)}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
-		if dir, err = filepath.Abs(dir); err == nil {
-			d.folders = append(d.folders, dir)
-		}
-	}
+	d.folders = []string{dir, filepath.Dir(real)}
 	d.Device, err = d.layer(name, "", nil)
 	return err
+}
+
+// realPath is the absolute path without symlinks.
+func realPath(name string) (string, error) {
+	absolute, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(absolute)
 }
 
 // Close closes all files of the image.
@@ -173,11 +178,8 @@ func (d *Disk) beside(name, other string) (string, error) {
 	if !filepath.IsAbs(other) {
 		other = filepath.Join(filepath.Dir(name), other)
 	}
-	real, err := filepath.EvalSymlinks(other)
+	real, err := realPath(other)
 	if err != nil {
-		return "", err
-	}
-	if real, err = filepath.Abs(real); err != nil {
 		return "", err
 	}
 	if !d.options.Outside && !d.inside(real) {
