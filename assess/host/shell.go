@@ -37,21 +37,22 @@ var errFrame = errors.New("it sent more than was asked for")
 // order in which they are put. It is safe for concurrent use: questions of
 // several callers are under way at once.
 type shell struct {
-	cmd    *exec.Cmd
-	name   string // for messages
-	word   []byte // begins the last line of a frame
-	said   *tail  // what ssh wrote to stderr
-	out    *bufio.Reader
-	asked  chan *question
-	mu     sync.Mutex // orders questions
-	in     io.WriteCloser
-	owed   atomic.Int64 // answers that are under way
-	timer  *time.Timer
-	silent atomic.Bool
-	ending chan struct{} // closed when nothing more is asked
-	end    sync.Once
-	done   chan struct{} // closed when the shell has ended
-	err    error         // why; set before done is closed
+	cmd     *exec.Cmd
+	name    string // for messages
+	word    []byte // begins the last line of a frame
+	said    *tail  // what ssh wrote to stderr
+	out     *bufio.Reader
+	asked   chan *question
+	mu      sync.Mutex // orders questions
+	in      io.WriteCloser
+	owed    atomic.Int64 // answers that are under way
+	timer   *time.Timer
+	silent  atomic.Bool
+	greeted atomic.Bool   // it has answered
+	ending  chan struct{} // closed when nothing more is asked
+	end     sync.Once
+	done    chan struct{} // closed when the shell has ended
+	err     error         // why; set before done is closed
 }
 
 // question waits for as many frames as there are limits.
@@ -157,7 +158,7 @@ func (s *shell) listen(ctx context.Context) {
 	case s.silent.Load():
 		err = errSilent
 	case !errors.Is(err, errFrame):
-		err = explain(s.name, s.said.String())
+		err = explain(s.name, s.said.String(), s.greeted.Load())
 	}
 	s.err = fmt.Errorf("reading %s over ssh: %w", s.name, err)
 	close(s.done)
@@ -179,6 +180,7 @@ func (s *shell) handOut() error {
 			}
 		}
 		s.owed.Add(-1)
+		s.greeted.Store(true)
 		q.answer <- frames
 	}
 }
@@ -192,7 +194,9 @@ func (s *shell) frame(limit int) (frame, error) {
 			return newFrame(body, string(piece[len(s.word):])), nil
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			s.said.Write(body) // a login shell that is none says so
+			if !s.greeted.Load() {
+				s.said.Write(append(body, piece...)) // a login shell that is none says why
+			}
 			return frame{}, err
 		}
 		if len(body)+len(piece) > limit+1 {

@@ -73,8 +73,9 @@ var sshOptions = []string{
 }
 
 // remoteShell is all that is run on the machine: a POSIX shell, root's where
-// sudo gives that without a question. Any login shell takes this line.
-const remoteShell = `exec /bin/sh -c '[ "$(id -u)" = 0 ] || sudo -n /bin/sh -c : </dev/null >/dev/null 2>&1 && exec sudo -n /bin/sh; exec /bin/sh'`
+// sudo gives that without a question and, with -k, without leaving a note of it.
+// Any login shell takes this line.
+const remoteShell = `exec /bin/sh -c 'if [ "$(id -u)" -gt 0 ] && sudo -k -n /bin/sh -c : </dev/null >/dev/null 2>&1; then exec sudo -k -n /bin/sh; fi; exec /bin/sh'`
 
 // OpenSSH opens a running machine through the user's own ssh program, over one
 // connection that lasts until ctx ends or the host is closed. Nothing is
@@ -143,16 +144,20 @@ var sshFaults = []struct {
 }
 
 // explain gives the reason that ssh's words stand for, with the words.
-func explain(dest, said string) error {
+func explain(dest, said string, connected bool) error {
 	for _, f := range sshFaults {
-		if f.said.MatchString(said) {
+		if f.said.MatchString(said) && !connected {
 			return fmt.Errorf(f.text+" (ssh: %s)", dest, printable(said))
 		}
 	}
-	if said == "" {
-		return errors.New("the connection was lost")
+	what := "can't connect"
+	if connected {
+		what = "the connection was lost"
 	}
-	return fmt.Errorf("the connection was lost: %s", printable(said))
+	if said = printable(said); said == "" {
+		said = "ssh says nothing"
+	}
+	return fmt.Errorf("%s: %s", what, said)
 }
 
 // printable is text of a machine as one line that is safe on a terminal. The

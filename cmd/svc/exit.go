@@ -64,7 +64,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.As(err, &own):
 		return own.code
-	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, host.ErrLocation):
+	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, host.ErrLocation), errors.Is(err, host.ErrDestination):
 		return exitUsage
 	case errors.Is(err, token.ErrNone):
 		return exitUnauthenticated
