@@ -9,6 +9,7 @@ import (
 // concurrent use; two that miss at once both load.
 type cache[K comparable, V any] struct {
 	mu    sync.Mutex
+	limit int
 	free  int
 	order list.List // of *kept, the last used first
 	items map[K]*list.Element
@@ -21,7 +22,7 @@ type kept[K comparable, V any] struct {
 }
 
 func newCache[K comparable, V any](limit int) *cache[K, V] {
-	return &cache[K, V]{free: limit, items: map[K]*list.Element{}}
+	return &cache[K, V]{limit: limit, free: limit, items: map[K]*list.Element{}}
 }
 
 func (c *cache[K, V]) get(key K) (V, bool) {
@@ -36,12 +37,12 @@ func (c *cache[K, V]) get(key K) (V, bool) {
 	return e.Value.(*kept[K, V]).value, true
 }
 
-// put keeps a value, and lets go of others until there is room for it. One that
-// is larger than the whole cache lets go of itself too.
+// put keeps a value, and lets go of others until there is room for it, but not
+// of more than half of them.
 func (c *cache[K, V]) put(key K, value V, cost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.items[key]; ok {
+	if _, ok := c.items[key]; ok || cost > c.limit/2 {
 		return
 	}
 	c.items[key] = c.order.PushFront(&kept[K, V]{key, value, cost})

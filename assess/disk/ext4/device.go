@@ -1,37 +1,26 @@
 package ext4
 
 import (
-	"errors"
 	"fmt"
 	"io"
+
+	"svc/assess/disk/block"
 )
 
-// errDamaged means that the file system contradicts itself.
-var errDamaged = errors.New("the file system is damaged")
-
-func damaged(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errDamaged, fmt.Sprintf(format, args...))
-}
-
-// ended is why a read fell short.
-func ended(err error) error {
-	if err == nil || errors.Is(err, io.EOF) {
-		return errTruncated
-	}
-	return err
-}
+// damaged is what contradicts itself.
+func damaged(format string, args ...any) error { return block.Damaged(format, args...) }
 
 // device is a block device, with the journal's newer blocks laid over it.
 type device struct {
 	r         io.ReaderAt
 	blockSize uint64
 	blocks    uint64
-	overlay   map[uint64]logged // by block
+	overlay   overlay
 }
 
 // ReadAt reads bytes of the device. It fills p or fails.
 func (d *device) ReadAt(p []byte, off int64) (int, error) {
-	if len(d.overlay) == 0 {
+	if len(d.overlay.blocks) == 0 {
 		return d.readPlain(p, off)
 	}
 	for done := 0; done < len(p); {
@@ -45,19 +34,18 @@ func (d *device) ReadAt(p []byte, off int64) (int, error) {
 }
 
 func (d *device) readPlain(p []byte, off int64) (int, error) {
-	n, err := d.r.ReadAt(p, off)
-	if n < len(p) {
-		return n, fmt.Errorf("reading %d bytes at byte %d of the device: %w", len(p), off, ended(err))
+	if err := block.ReadFull(d.r, p, off); err != nil {
+		return 0, fmt.Errorf("reading %d bytes at byte %d of the device: %w", len(p), off, err)
 	}
-	return n, nil
+	return len(p), nil
 }
 
 // readRun reads one block of the overlay, or all plain blocks before the next
 // such one.
 func (d *device) readRun(p []byte, off uint64) (int, error) {
 	block, within := off/d.blockSize, off%d.blockSize
-	if entry, ok := d.overlay[block]; ok {
-		b, err := entry.read(d)
+	if entry, ok := d.overlay.blocks[block]; ok {
+		b, err := d.overlay.read(d, entry)
 		if err != nil {
 			return 0, fmt.Errorf("reading block %d from the journal: %w", block, err)
 		}
@@ -65,7 +53,7 @@ func (d *device) readRun(p []byte, off uint64) (int, error) {
 	}
 	end := d.blockSize - within
 	for block++; end < uint64(len(p)); block++ {
-		if _, ok := d.overlay[block]; ok {
+		if _, ok := d.overlay.blocks[block]; ok {
 			break
 		}
 		end += d.blockSize

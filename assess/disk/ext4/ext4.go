@@ -16,6 +16,7 @@ import (
 	"path"
 	"strings"
 
+	"svc/assess/disk/block"
 	"svc/assess/disk/inode"
 )
 
@@ -39,9 +40,8 @@ var _ inode.FS = (*FS)(nil)
 
 // Probe reports whether a device looks like ext2, ext3 or ext4.
 func Probe(r io.ReaderAt) bool {
-	b := make([]byte, 0x3A)
-	n, _ := r.ReadAt(b, superblockAt)
-	return n == len(b) && le.Uint16(b[0x38:]) == magic && le.Uint32(b[0x18:]) <= maxLogBlock
+	b, err := block.Read(r, superblockAt, 0x3A)
+	return err == nil && le.Uint16(b[0x38:]) == magic && le.Uint32(b[0x18:]) <= maxLogBlock
 }
 
 // Open reads what it needs of a device of size bytes to find files later. The

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/assess/disk/block"
 	"svc/assess/disk/inode"
 )
 
@@ -81,7 +82,7 @@ func (d *folder) add(e entry) error {
 	case e.name == "..":
 		d.parent = e.inode
 	case len(d.entries) == maxEntries:
-		return fmt.Errorf("the folder has more than %d entries", maxEntries)
+		return block.Unsupported("a folder of more than %d entries", maxEntries)
 	default:
 		d.entries = append(d.entries, e)
 	}
@@ -98,7 +99,7 @@ func (f *FS) folderNode(number uint32, limit int64) (*node, error) {
 		return nil, err
 	}
 	if n.size > limit {
-		return nil, fmt.Errorf("the folder of inode %d has %d bytes, more than %d", number, n.size, limit)
+		return nil, block.Unsupported("a folder of %d bytes, more than %d", n.size, limit)
 	}
 	return n, nil
 }
@@ -260,10 +261,10 @@ func (f *FS) scan(n *node, visit func(entry) error) error {
 // scanBlocks visits the entries of whole blocks, which stand at off in the folder.
 func (f *FS) scanBlocks(n *node, b []byte, off int64, visit func(entry) error) error {
 	for at := 0; at < len(b); at += int(f.blockSize) {
-		block := b[at:][:f.blockSize]
-		err := f.checkBlock(n, block, off == 0 && at == 0)
+		list := b[at:][:f.blockSize]
+		err := f.checkBlock(n, list, off == 0 && at == 0)
 		if err == nil {
-			err = f.scanList(block, visit)
+			err = f.scanList(list, visit)
 		}
 		if err != nil {
 			return fmt.Errorf("folder of inode %d, byte %d: %w", n.number, off+int64(at), err)

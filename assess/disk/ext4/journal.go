@@ -2,8 +2,9 @@ package ext4
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
+
+	"svc/assess/disk/block"
 )
 
 var be = binary.BigEndian
@@ -40,6 +41,9 @@ const (
 	tagLast     = 8
 )
 
+// advice is what makes a journal superfluous.
+const advice = ": let Linux mount it once, or run e2fsck"
+
 // maxLogged bounds the tags and revocations that are taken from a journal.
 const maxLogged = 1 << 20
 
@@ -59,11 +63,15 @@ type journal struct {
 type logged struct {
 	copy     uint64 // block of the device
 	sequence uint32 // the transaction
-	escaped  bool
-	checked  bool // whether there is a checksum
-	seed     uint32
-	mask     uint32
 	checksum uint32
+	escaped  bool
+}
+
+// overlay has the blocks of a device that are read from its journal.
+type overlay struct {
+	blocks map[uint64]logged
+	mask   uint32 // of the bits that a checksum has, 0 without checksums
+	seed   uint32 // where checksums start
 }
 
 // tag is a logged block with the block that it stands for.
@@ -93,7 +101,7 @@ func (f *FS) recovered(size int64) (*FS, error) {
 		return nil, fmt.Errorf("reading the journal: %w", err)
 	}
 	d := f.device
-	d.overlay = overlay(log)
+	d.overlay = j.overlay(log)
 	s, err := readSuperblock(&d, size)
 	if err != nil {
 		return nil, fmt.Errorf("after the journal: %w", err)
@@ -108,7 +116,7 @@ func (f *FS) recovered(size int64) (*FS, error) {
 // openJournal reads the journal's superblock.
 func (f *FS) openJournal() (*journal, error) {
 	if f.journal == 0 {
-		return nil, errors.New("it is on another device, and its transactions are missing here: mount the machine's file system once, or run e2fsck")
+		return nil, block.Unsupported("it is on another device%s", advice)
 	}
 	n, err := f.node(f.journal)
 	if err != nil {
@@ -136,7 +144,7 @@ func (j *journal) parse(b []byte) error {
 		j.features = be.Uint32(b[0x28:])
 	}
 	if unknown := j.features &^ knownJournal; unknown != 0 {
-		return fmt.Errorf("it uses features that this version can't read: %#x", unknown)
+		return block.Unsupported("incompatible features %#x%s", unknown, advice)
 	}
 	if uint64(be.Uint32(b[0xC:])) != j.f.blockSize {
 		return damaged("its blocks have %d bytes", be.Uint32(b[0xC:]))
@@ -147,7 +155,7 @@ func (j *journal) parse(b []byte) error {
 			return damaged("its superblock's checksum is wrong")
 		}
 	} else if j.features&journalAsync != 0 {
-		return errors.New("it has transactions without order or checksums: mount the machine's file system once, or run e2fsck")
+		return block.Unsupported("transactions without order or checksums%s", advice)
 	}
 	if j.features&journalFastCommit != 0 {
 		count := uint64(be.Uint32(b[0x54:]))
@@ -155,7 +163,7 @@ func (j *journal) parse(b []byte) error {
 			count = defaultFastCommits
 		}
 		j.last -= min(count, j.last)
-		j.fastCommits = j.last
+		j.fastCommits = j.last + 1
 	}
 	if j.first == 0 || j.first >= j.last || j.last > uint64(j.n.size)/j.f.blockSize || j.start >= j.last || j.start != 0 && j.start < j.first {
 		return damaged("its log is from block %d to %d and starts at %d, in a file of %d bytes", j.first, j.last, j.start, j.n.size)
@@ -235,7 +243,7 @@ func (j *journal) take(l *log, b []byte, at uint64) (more bool, err error) {
 		return false, nil
 	}
 	if l.count > maxLogged {
-		err = fmt.Errorf("more than %d blocks to write back: mount the machine's file system once, or run e2fsck", maxLogged)
+		err = block.Unsupported("more than %d blocks to write back%s", maxLogged, advice)
 	}
 	return true, err
 }
@@ -311,13 +319,13 @@ func (j *journal) addTags(l *log, b []byte, at uint64) error {
 }
 
 func (j *journal) parseTag(b []byte, sequence uint32) (t tag, flags uint32) {
-	t = tag{block: uint64(be.Uint32(b)), logged: logged{sequence: sequence, seed: j.seed, checked: j.checked()}}
+	t = tag{block: uint64(be.Uint32(b)), logged: logged{sequence: sequence}}
 	if j.features&journalCsum3 != 0 {
 		flags = be.Uint32(b[4:])
-		t.checksum, t.mask = be.Uint32(b[12:]), ^uint32(0)
+		t.checksum = be.Uint32(b[12:])
 	} else {
 		flags = uint32(be.Uint16(b[6:]))
-		t.checksum, t.mask = uint32(be.Uint16(b[4:])), 0xFFFF
+		t.checksum = uint32(be.Uint16(b[4:]))
 	}
 	if j.features&journal64Bit != 0 {
 		t.block |= uint64(be.Uint32(b[8:])) << 32
@@ -352,37 +360,48 @@ func (j *journal) checkFastCommits(next uint32) error {
 	}
 	b, err := j.block(j.fastCommits)
 	if err == nil && le.Uint16(b) == head && le.Uint32(b[8:]) == next {
-		err = errors.New("it has fast commits to apply: mount the machine's file system once, or run e2fsck")
+		err = block.Unsupported("fast commits that were not written back%s", advice)
 	}
 	return err
 }
 
 // overlay is the last copy of each block that no later transaction revokes.
-func overlay(transactions []transaction) map[uint64]logged {
+func (j *journal) overlay(transactions []transaction) overlay {
 	revoked := map[uint64]uint32{}
 	for _, t := range transactions {
 		for _, block := range t.revoked {
 			revoked[block] = t.sequence
 		}
 	}
-	overlay := map[uint64]logged{}
+	o := overlay{blocks: map[uint64]logged{}, mask: j.checksumMask(), seed: j.seed}
 	for _, t := range transactions {
 		for _, tag := range t.tags {
 			if by, ok := revoked[tag.block]; !ok || int32(t.sequence-by) > 0 {
-				overlay[tag.block] = tag.logged
+				o.blocks[tag.block] = tag.logged
 			}
 		}
 	}
-	return overlay
+	return o
+}
+
+// checksumMask has the bits that are kept of a block's checksum.
+func (j *journal) checksumMask() uint32 {
+	switch {
+	case j.features&journalCsum3 != 0:
+		return 0xFFFFFFFF
+	case j.features&journalCsum2 != 0:
+		return 0xFFFF
+	}
+	return 0
 }
 
 // read gives the copy of a block.
-func (l logged) read(d *device) ([]byte, error) {
+func (o overlay) read(d *device, l logged) ([]byte, error) {
 	b := make([]byte, d.blockSize)
 	if _, err := d.readPlain(b, int64(l.copy*d.blockSize)); err != nil {
 		return nil, err
 	}
-	if sum := crc32c(crc32c(l.seed, be.AppendUint32(nil, l.sequence)), b); l.checked && sum&l.mask != l.checksum {
+	if o.mask != 0 && (crc32c(crc32c(o.seed, be.AppendUint32(nil, l.sequence)), b)^l.checksum)&o.mask != 0 {
 		return nil, damaged("the checksum of its copy in transaction %d is wrong", l.sequence)
 	}
 	if l.escaped {

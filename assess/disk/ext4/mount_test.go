@@ -165,7 +165,7 @@ func TestLargeFolder(t *testing.T) {
 func TestHashTree(t *testing.T) {
 	needs(t, "mke2fs", "e2fsck", "debugfs")
 	is := is.New(t)
-	source := t.TempDir()
+	source := scratch(t)
 	writeTree(t, source)
 	want := carried(factsOfFolder(t, source), "")
 	for _, name := range []string{"ext4", "1k", "ext3, 1k", "gdt_csum"} {

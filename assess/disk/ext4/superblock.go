@@ -3,12 +3,13 @@ package ext4
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math/bits"
 	"slices"
 	"strings"
+
+	"svc/assess/disk/block"
 )
 
 var le = binary.LittleEndian
@@ -25,28 +26,38 @@ const (
 // Incompatible features: who doesn't know one of them would read the file
 // system wrongly.
 const (
-	hasFiletype    = 0x2
-	needsRecovery  = 0x4
-	hasMetaBG      = 0x10
-	has64Bit       = 0x80
-	hasCsumSeed    = 0x2000
-	hasEAInode     = 0x400
-	hasLargeDir    = 0x4000
-	hasInlineData  = 0x8000
-	knownFeatures  = hasFiletype | needsRecovery | hasMetaBG | 0x40 /* extents */ | has64Bit | 0x100 /* mmp */ | 0x200 /* flex_bg */ | hasEAInode | hasCsumSeed | hasLargeDir | hasInlineData | 0x10000 /* encrypt */ | 0x20000 /* casefold */
-	hasSparseSuper = 0x1                                                                                                                                                                                                        // read-only compatible
-	hasHugeFile    = 0x8                                                                                                                                                                                                        // read-only compatible
-	hasGroupCsum   = 0x10                                                                                                                                                                                                       // read-only compatible
-	hasBigalloc    = 0x200                                                                                                                                                                                                      // read-only compatible
-	hasMetaCsum    = 0x400                                                                                                                                                                                                      // read-only compatible
-	hasSparse2     = 0x200                                                                                                                                                                                                      // compatible
+	hasFiletype   = 0x2
+	needsRecovery = 0x4
+	hasMetaBG     = 0x10
+	hasExtents    = 0x40
+	has64Bit      = 0x80
+	hasMMP        = 0x100
+	hasFlexBG     = 0x200
+	hasEAInode    = 0x400
+	hasCsumSeed   = 0x2000
+	hasLargeDir   = 0x4000
+	hasInlineData = 0x8000
+	hasEncrypt    = 0x10000
+	hasCasefold   = 0x20000
+
+	knownFeatures = hasFiletype | needsRecovery | hasMetaBG | hasExtents | has64Bit | hasMMP | hasFlexBG |
+		hasEAInode | hasCsumSeed | hasLargeDir | hasInlineData | hasEncrypt | hasCasefold
+)
+
+// Features that matter to a reader although it may do without them: the first
+// is compatible, the others are to whoever doesn't write.
+const (
+	hasSparseSuper2 = 0x200
+
+	hasSparseSuper = 0x1
+	hasHugeFile    = 0x8
+	hasGroupCsum   = 0x10
+	hasBigalloc    = 0x200
+	hasMetaCsum    = 0x400
 )
 
 // refused names the incompatible features that no reader but a special one knows.
 var refused = map[uint32]string{0x1: "compression", 0x8: "journal_dev (the journal of another file system)", 0x1000: "dirdata"}
-
-// errTruncated means that the device ends before the file system does.
-var errTruncated = errors.New("the device is smaller than its file system: the image is cut short")
 
 // superblock is the shape of a file system. Blocks count from the device's start.
 type superblock struct {
@@ -72,23 +83,23 @@ type superblock struct {
 
 // readSuperblock reads and checks the superblock of a device of size bytes.
 func readSuperblock(r io.ReaderAt, size int64) (superblock, error) {
-	b := make([]byte, superblockSize)
-	if n, err := r.ReadAt(b, superblockAt); n < len(b) {
-		return superblock{}, fmt.Errorf("reading the superblock: %w", ended(err))
+	b, err := block.Read(r, superblockAt, superblockSize)
+	if err != nil {
+		return superblock{}, fmt.Errorf("reading the superblock: %w", err)
 	}
 	s, err := parseSuperblock(b)
 	if err != nil {
 		return superblock{}, err
 	}
 	if s.blocks > uint64(max(size, 0))/s.blockSize {
-		return superblock{}, fmt.Errorf("%w: %d blocks of %d bytes do not fit in %d bytes", errTruncated, s.blocks, s.blockSize, size)
+		return superblock{}, damaged("the image is cut short: %d blocks of %d bytes do not fit in %d bytes", s.blocks, s.blockSize, size)
 	}
 	return s, nil
 }
 
 func parseSuperblock(b []byte) (superblock, error) {
 	if le.Uint16(b[0x38:]) != magic {
-		return superblock{}, errors.New("no superblock of ext2, ext3 or ext4")
+		return superblock{}, block.Unsupported("no superblock of ext2, ext3 or ext4")
 	}
 	s := superblock{
 		inodes:         le.Uint32(b),
@@ -103,7 +114,7 @@ func parseSuperblock(b []byte) (superblock, error) {
 	}
 	logBlock := le.Uint32(b[0x18:])
 	if logBlock > maxLogBlock {
-		return superblock{}, fmt.Errorf("superblock: blocks of 2^%d KiB are more than 64", logBlock)
+		return superblock{}, damaged("the superblock has blocks of 2^%d KiB", logBlock)
 	}
 	s.blockSize = 1024 << logBlock
 	s.clusterSize = s.blockSize
@@ -150,13 +161,13 @@ func (s *superblock) checkFeatures(b []byte) error {
 		unknown = append(unknown, name)
 	}
 	if unknown != nil {
-		return fmt.Errorf("the file system uses what this version can't read: %s", strings.Join(unknown, ", "))
+		return block.Unsupported("it uses %s", strings.Join(unknown, ", "))
 	}
 	if s.readOnly&hasMetaCsum == 0 {
 		return nil
 	}
 	if kind := b[0x175]; kind != crc32cType {
-		return fmt.Errorf("superblock: checksums of the unknown kind %d", kind)
+		return block.Unsupported("checksums of the kind %d", kind)
 	}
 	if crc32c(^uint32(0), b[:0x3FC]) != le.Uint32(b[0x3FC:]) {
 		return damaged("the superblock's checksum is wrong")
@@ -213,7 +224,7 @@ func (s *superblock) hasBackup(group uint64) bool {
 	switch {
 	case group == 0:
 		return true
-	case s.compatible&hasSparse2 != 0:
+	case s.compatible&hasSparseSuper2 != 0:
 		return group == uint64(s.backups[0]) || group == uint64(s.backups[1])
 	case group == 1 || s.readOnly&hasSparseSuper == 0:
 		return true

@@ -26,19 +26,26 @@ type fact struct {
 	Links    int   // but of folders
 	Modified int64 // ns since 1970; seconds only where the maker of the image drops the rest
 	Target   string
-	Sum      string // of regular files: the start and the end of large ones
+	Sum      string // of regular files: of pieces of large ones
 	Blocks   int64  // of 512 bytes; 0 where it is not compared
 }
 
-// hashAll is up to which size a file is compared as a whole.
-const hashAll = 1 << 30
+// hashAll is up to which size a file is compared as a whole. Of larger ones
+// there are pieces of 128 KiB, evenly spread, the start and the end among them.
+const (
+	hashAll    = 32 << 20
+	hashPieces = 20
+)
 
 // sum reads a file in pieces that are no multiple of any block.
 func sum(r io.ReaderAt, size int64) (string, error) {
 	h := sha256.New()
 	parts := []*io.SectionReader{io.NewSectionReader(r, 0, size)}
 	if size > hashAll {
-		parts = []*io.SectionReader{io.NewSectionReader(r, 0, 1<<17), io.NewSectionReader(r, size-1<<17, 1<<17)}
+		parts = nil
+		for i := range int64(hashPieces + 1) {
+			parts = append(parts, io.NewSectionReader(r, max(size/hashPieces*i-1<<17, 0), 1<<17))
+		}
 	}
 	for _, part := range parts {
 		if _, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{part}, make([]byte, 250_001)); err != nil {
@@ -171,7 +178,7 @@ func same(t testing.TB, got, want map[string]fact) {
 func writeTree(t testing.TB, root string) {
 	t.Helper()
 	w := &tree{is.New(t), root, rand.NewChaCha8([32]byte{4})}
-	for _, size := range []int{0, 1, 59, 60, 61, 100, 130, 156, 800, 1023, 1024, 4095, 4096, 4097, 65536, 65537, 5_000_001} {
+	for _, size := range []int{0, 1, 59, 60, 61, 100, 130, 156, 800, 1023, 1024, 4095, 4096, 4097, 65536, 65537, 1_500_001} {
 		w.file(fmt.Sprintf("sizes/%d", size), size)
 	}
 	w.sparse()
@@ -223,7 +230,7 @@ func (w *tree) sparse() {
 	w.piecewise("sparse/middle", 1<<20, 5000, 400_000)
 	w.piecewise("sparse/end", 1<<20, 5000, 1<<20-5000)
 	// 1 KiB blocks: single, double and triple indirect.
-	w.piecewise("sparse/far", 80<<20, 4096, 8<<10, 12<<10, 250<<10, 300<<10, 60<<20, 79<<20)
+	w.piecewise("sparse/far", 80<<20, 4096, 8<<10, 12<<10, 100<<10, 60<<20-4096, 64<<20-4096, 68<<20-8192, 80<<20-5000)
 	w.piecewise("sparse/beyond 4 GiB", 5<<30, 4096, 0, 5<<30-4096)
 	// Extents of two levels below the inode, at 4 KiB as at 1.
 	var every []int64
