@@ -16,14 +16,9 @@ func (m *move) lookUp(ctx context.Context) (migration.Input, error) {
 	in := migration.Input{
 		Assessment: m.a, Target: m.target, Translations: map[string]api.Translation{}, Relocations: map[string][]api.Relocation{},
 		IncludeSecrets: m.in.IncludeSecrets,
-		PathExists: func(path string) bool {
-			_, err := m.host.FS().Stat(strings.TrimPrefix(path, "/"))
-			return err == nil
-		},
-		Mentions: func(path, text string) bool {
-			b, err := m.readFile(path)
-			return err == nil && text != "" && bytes.Contains(b, []byte(text))
-		},
+	}
+	if m.host != nil { // else there is but an assessment
+		in.PathExists, in.Mentions = m.exists, m.mentions
 	}
 	names := []string{}
 	for _, p := range m.a.Packages {
@@ -38,6 +33,16 @@ func (m *move) lookUp(ctx context.Context) (migration.Input, error) {
 		in.Resolutions = append(in.Resolutions, r.Results...)
 	}
 	return in, m.translate(ctx, &in)
+}
+
+func (m *move) exists(path string) bool {
+	_, err := m.host.FS().Stat(strings.TrimPrefix(path, "/"))
+	return err == nil
+}
+
+func (m *move) mentions(path, text string) bool {
+	b, err := m.readFile(path)
+	return err == nil && text != "" && bytes.Contains(b, []byte(text))
 }
 
 // translate asks what the canonicals become, and where their configuration goes.

@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,14 +122,14 @@ func Migrate(ctx context.Context, env *Env, in MigrateInput) (MigrateResult, err
 	if in.Preflight {
 		usage = m.usage(api.Preflight)
 	}
-	if err := m.authorize(ctx, usage); err != nil {
+	if err := authorize(ctx, m.client, usage); err != nil {
 		return MigrateResult{}, err
 	}
 	if err := m.prepare(ctx); err != nil {
 		return MigrateResult{}, err
 	}
 	if in.Preflight {
-		recorded, err := client.Call(ctx, m.client, api.Usage, usage, client.WithKey(m.key(usage.Kind)))
+		recorded, err := client.Call(ctx, m.client, api.Usage, usage, client.WithKey(operationKey(usage, artifact.Digest(m.files[planFile]))))
 		return m.result(recorded), err
 	}
 	return m.write(ctx, usage)
@@ -174,7 +171,7 @@ func (m *move) checkOut() error {
 	if m.in.Root != "" && root != "/" && strings.HasPrefix(out+"/", root+"/") {
 		return fmt.Errorf("out %s is inside the machine's root, which is only read; nothing was written: name another out", m.in.Out)
 	}
-	return artifact.Check(m.in.Out)
+	return artifact.Check(m.in.Out, planFile)
 }
 
 func nearest(name string) []string {
@@ -214,18 +211,6 @@ func (m *move) usage(kind api.Kind) api.UsageRequest {
 func osOf(slug string) api.OS {
 	distro, version := release.Split(slug)
 	return api.OS{Distro: distro, Version: version}
-}
-
-// authorize asks for the gate's answer before any work is done.
-func (m *move) authorize(ctx context.Context, usage api.UsageRequest) error {
-	answer, err := client.Call(ctx, m.client, api.Authorize, usage)
-	if err != nil {
-		return err
-	}
-	if d := answer.Denial; d != nil {
-		return api.Errorf(d.Code, "%s", d.Error)
-	}
-	return nil
 }
 
 // prepare makes the plan and the files that follow from it.
@@ -295,7 +280,7 @@ func document(v any) ([]byte, error) {
 // only then puts the folder in its place. Once the seat is claimed the rest is
 // finished even where the caller is gone.
 func (m *move) write(ctx context.Context, usage api.UsageRequest) (MigrateResult, error) {
-	staging, err := artifact.Stage(m.in.Out, m.files)
+	staging, err := artifact.Stage(m.in.Out, planFile, m.files)
 	if err != nil {
 		return MigrateResult{}, err
 	}
@@ -303,7 +288,7 @@ func (m *move) write(ctx context.Context, usage api.UsageRequest) (MigrateResult
 		staging.Private()
 	}
 	ctx = context.WithoutCancel(ctx)
-	recorded, err := client.Call(ctx, m.client, api.Usage, usage, client.WithKey(m.key(usage.Kind)))
+	recorded, err := client.Call(ctx, m.client, api.Usage, usage, client.WithKey(operationKey(usage, artifact.Digest(m.files[planFile]))))
 	if err != nil {
 		return MigrateResult{}, errors.Join(err, staging.Discard())
 	}
@@ -321,79 +306,15 @@ func (m *move) write(ctx context.Context, usage api.UsageRequest) (MigrateResult
 	return m.result(recorded), nil
 }
 
-// key is the idempotency key of the operation: a repeat of the same plan for
-// the same machine is the same operation.
-func (m *move) key(kind api.Kind) string {
-	digest := sha256.Sum256([]byte(m.a.Fingerprint + "\x00" + string(kind) + "\x00" + artifact.Digest(m.files[planFile])))
-	return hex.EncodeToString(digest[:])
-}
-
-// attest has the service sign a statement over the artifacts, and checks what
-// comes back before it is kept.
+// attest has the service sign what the migration made.
 func (m *move) attest(ctx context.Context) ([]byte, error) {
-	subjects := []attest.Subject{}
-	for _, name := range sortedNames(m.files) {
-		subjects = append(subjects, attest.File(name, artifact.Digest(m.files[name])))
-	}
-	statement, err := attest.New(subjects, &attest.MigrationPredicate{
+	return signed(ctx, m.env, m.client, m.files, &attest.MigrationPredicate{
 		Operation: attest.Operation{
 			Fingerprint: m.a.Fingerprint, Source: m.a.Release, Target: m.target.Slug, IndexVersion: m.plan.IndexVersion,
 			PlanDigest: artifact.Digest(m.files[planFile]), Tool: "svc " + m.env.Version,
 		},
 		Packages: m.plan.Sum, Inhibitors: len(m.plan.Inhibitors),
 	})
-	if err != nil {
-		return nil, err
-	}
-	encoded, err := json.Marshal(statement)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the statement: %w", err)
-	}
-	envelope, err := client.Call(ctx, m.client, api.AttestSign, api.SignRequest{Statement: encoded})
-	if err != nil {
-		return nil, err
-	}
-	b, err := document(envelope)
-	if err != nil {
-		return nil, err
-	}
-	return b, m.verify(ctx, b, subjects)
-}
-
-// verify checks a signed envelope against the service's keys and against what
-// was to be signed.
-func (m *move) verify(ctx context.Context, envelope []byte, subjects []attest.Subject) error {
-	keys, err := m.keys(ctx)
-	if err != nil {
-		return err
-	}
-	signed, err := attest.Verify(envelope, keys)
-	if err != nil {
-		return fmt.Errorf("checking the attestation that the service signed: %w", err)
-	}
-	if !slices.EqualFunc(signed.Subject, subjects, func(a, b attest.Subject) bool { return a.Name == b.Name && a.Digest["sha256"] == b.Digest["sha256"] }) {
-		return errors.New("the service signed something else than it was asked to; nothing was written")
-	}
-	return nil
-}
-
-// keys are the service's public keys, as far as this user trusts them.
-func (m *move) keys(ctx context.Context) (keys []ed25519.PublicKey, err error) {
-	published, err := client.Call(ctx, m.client, api.AttestKeys, api.None{})
-	if err != nil {
-		return nil, err
-	}
-	if m.env.Trust != nil {
-		return m.env.Trust(published.Keys)
-	}
-	for _, k := range published.Keys {
-		parsed, err := attest.ParsePublicKeys([]byte(k.PEM))
-		if err != nil {
-			return nil, fmt.Errorf("reading the service's keys: %w", err)
-		}
-		keys = append(keys, parsed...)
-	}
-	return keys, nil
 }
 
 func sortedNames(files artifact.Files) []string {

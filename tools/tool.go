@@ -67,7 +67,7 @@ type Tool struct {
 
 // All lists every tool in the order of documentation.
 func All() []Tool {
-	return []Tool{whoami(), assessTool(), migrateTool()}
+	return []Tool{whoami(), assessTool(), migrateTool(), verifyTool()}
 }
 
 // define makes a tool of a function: the schemas are those of In and Out.

@@ -83,6 +83,8 @@ func (p *program) root() *ffcli.Command {
 	return p.group("svc", "move Linux VMs between operating-system releases",
 		p.assessCommand(),
 		p.migrateCommand(),
+		p.verifyCommand(),
+		p.driftCommand(),
 		p.mcpCommand(),
 		p.authCommand(),
 		p.accountCommand(),

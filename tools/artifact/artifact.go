@@ -1,5 +1,5 @@
-// Package artifact writes the folder of a migration: everything or nothing,
-// and never over what is not ours.
+// Package artifact writes the folder of a migration, or of a verification:
+// everything or nothing, and never over what is not ours.
 package artifact
 
 import (
@@ -32,9 +32,9 @@ func Digest(b []byte) string {
 	return hex.EncodeToString(d[:])
 }
 
-// Check says why out can't become the folder of a migration, or nil. It writes
-// nothing.
-func Check(out string) error {
+// Check says why out can't become a folder with the main file given, or nil: one
+// of another kind is not replaced. It writes nothing.
+func Check(out, main string) error {
 	info, err := os.Lstat(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -50,8 +50,8 @@ func Check(out string) error {
 	if err != nil {
 		return fmt.Errorf("looking at out: %w", err)
 	}
-	if len(entries) > 0 && !ours(out) {
-		return fmt.Errorf("out %s holds something else than an earlier migration as it was written; nothing was written: name a new or an empty folder", out)
+	if len(entries) > 0 && !ours(out, main) {
+		return fmt.Errorf("out %s holds something else than an earlier %s as it was written with its files; nothing was written: name a new or an empty folder", out, main)
 	}
 	return checkParent(filepath.Dir(filepath.Clean(out)))
 }
@@ -74,11 +74,11 @@ func checkParent(dir string) error {
 	return nil
 }
 
-// ours reports whether a folder holds an earlier migration, and that alone: the
-// files that its attestation names, as they were written.
-func ours(dir string) bool {
+// ours reports whether a folder holds an earlier main file with what belongs to
+// it, and that alone: the files that its attestation names, as they were written.
+func ours(dir, main string) bool {
 	digests, err := attested(dir)
-	if err != nil {
+	if err != nil || digests[main] == "" {
 		return false
 	}
 	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
@@ -127,18 +127,19 @@ func attested(dir string) (map[string]string, error) {
 // Staging is a folder in the making, beside the one it will become.
 type Staging struct {
 	out     string
+	main    string
 	dir     string
 	private bool
 }
 
-// Stage writes files to a folder beside out. The caller ends it with Commit or
-// Discard.
-func Stage(out string, files Files) (*Staging, error) {
+// Stage writes files, of which main is the first to be read, to a folder beside
+// out. The caller ends it with Commit or Discard.
+func Stage(out, main string, files Files) (*Staging, error) {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return nil, fmt.Errorf("staging: %w", err)
 	}
-	if err := Check(out); err != nil {
+	if err := Check(out, main); err != nil {
 		return nil, err
 	}
 	parent := filepath.Dir(out)
@@ -149,7 +150,7 @@ func Stage(out string, files Files) (*Staging, error) {
 	if err != nil {
 		return nil, fmt.Errorf("staging: %w", err)
 	}
-	s := &Staging{out: out, dir: dir}
+	s := &Staging{out: out, main: main, dir: dir}
 	if err := s.Add(files); err != nil {
 		return nil, errors.Join(err, s.Discard())
 	}
@@ -189,8 +190,13 @@ func write(root *os.Root, name string, content []byte) error {
 // Private keeps the folder closed to other users: it holds secrets.
 func (s *Staging) Private() { s.private = true }
 
-// Discard removes what was staged.
-func (s *Staging) Discard() error { return os.RemoveAll(s.dir) }
+// Discard removes what was staged; of nil, nothing.
+func (s *Staging) Discard() error {
+	if s == nil {
+		return nil
+	}
+	return os.RemoveAll(s.dir)
+}
 
 // Commit puts the folder in its place in one step: afterwards out is the whole
 // of the new one, or still the old one.
@@ -202,7 +208,7 @@ func (s *Staging) Commit() error {
 		}
 	}
 	// What stands in out may have changed since it was looked at.
-	if err := Check(s.out); err != nil {
+	if err := Check(s.out, s.main); err != nil {
 		return errors.Join(err, s.Discard())
 	}
 	if err := s.swap(); err != nil {

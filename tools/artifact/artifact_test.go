@@ -26,7 +26,7 @@ func attestedFiles(files Files) Files {
 
 func stage(t *testing.T, out string, files Files) *Staging {
 	t.Helper()
-	s, err := Stage(out, files)
+	s, err := Stage(out, "plan.json", files)
 	is.New(t).NoErr(err)
 	return s
 }
@@ -80,7 +80,7 @@ func TestNothingOfOthersIsReplaced(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		is.NoErr(stage(t, out, plan).Commit())
 		is.NoErr(os.WriteFile(filepath.Join(out, name), []byte("mine"), 0o644))
-		_, err := Stage(out, plan)
+		_, err := Stage(out, "plan.json", plan)
 		is.True(err != nil && strings.Contains(err.Error(), "nothing was written"))
 		b, err := os.ReadFile(filepath.Join(out, name))
 		is.NoErr(err)
@@ -113,7 +113,7 @@ func TestRefusedPlaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			before := names(t, dir)
-			_, err := Stage(out, plan)
+			_, err := Stage(out, "plan.json", plan)
 			is.True(err != nil)
 			is.True(strings.Contains(err.Error(), "nothing was written") || strings.Contains(err.Error(), "not a directory"))
 			is.Equal(names(t, dir), before)
@@ -125,7 +125,7 @@ func TestNamesStayInside(t *testing.T) {
 	for _, name := range []string{"../escape", "/etc/escape", "a/../../escape", ""} {
 		is := is.New(t)
 		dir := t.TempDir()
-		_, err := Stage(filepath.Join(dir, "out"), Files{"plan.json": nil, name: []byte("x")})
+		_, err := Stage(filepath.Join(dir, "out"), "plan.json", Files{"plan.json": nil, name: []byte("x")})
 		is.True(err != nil)
 		is.Equal(len(names(t, dir)), 0)
 	}
@@ -148,7 +148,7 @@ func TestAFullDiskLeavesNothing(t *testing.T) {
 		t.Skip("mounting needs root")
 	}
 	defer syscall.Unmount(dir, 0)
-	_, err := Stage(filepath.Join(dir, "out"), Files{"a": make([]byte, 30<<10), "b": make([]byte, 60<<10)})
+	_, err := Stage(filepath.Join(dir, "out"), "plan.json", Files{"a": make([]byte, 30<<10), "b": make([]byte, 60<<10)})
 	is.True(err != nil)
 	is.True(strings.Contains(err.Error(), "no space left"))
 	is.Equal(len(names(t, dir)), 0)
@@ -164,6 +164,6 @@ func TestAFolderThatCannotBeWritten(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
 	is.NoErr(os.Chmod(dir, 0o555))
-	_, err := Stage(filepath.Join(dir, "out"), plan)
+	_, err := Stage(filepath.Join(dir, "out"), "plan.json", plan)
 	is.True(strings.Contains(err.Error(), "can't be written to"))
 }

@@ -1,0 +1,64 @@
+package tools
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"svc/backend/api"
+	"svc/backend/client"
+	"svc/tools/parity"
+)
+
+// Drift compares a machine with what it was when it was verified, or, given the
+// folder of a migration, with what that planned. The machine needs a seat.
+// Nothing is written, and nothing is sent but the usage event.
+func Drift(ctx context.Context, env *Env, in VerifyInput) (ParityResult, error) {
+	v := &verification{env: env, in: in}
+	if err := v.check("svc drift"); err != nil {
+		return ParityResult{}, err
+	}
+	accepted, err := v.accepted()
+	if err != nil {
+		return ParityResult{}, err
+	}
+	if err := v.open(ctx); err != nil {
+		return ParityResult{}, err
+	}
+	defer v.host.Close()
+	if v.origin.plan == nil && v.origin.parity == nil {
+		return ParityResult{}, errors.New("the source is but an assessment: name the out folder of a verification, or of a migration; nothing was compared")
+	}
+	usage := v.usage(api.Drift)
+	if v.origin.parity != nil {
+		usage.Fingerprint = v.origin.parity.Fingerprint
+	}
+	if err := authorize(ctx, v.client, usage); err != nil {
+		return ParityResult{}, err
+	}
+	if err := v.origin.trust(ctx, env, v.client, in.Source); err != nil {
+		return ParityResult{}, err
+	}
+	r, err := v.drift(accepted)
+	if err != nil {
+		return ParityResult{}, err
+	}
+	recorded, err := client.Call(ctx, v.client, api.Usage, usage, client.WithKey(rand.Text()))
+	if err != nil {
+		return ParityResult{}, err
+	}
+	return v.shown(ParityResult{Report: *r, Licensed: recorded.Licensed, Artifacts: []Artifact{}}), nil
+}
+
+func (v *verification) drift(accepted parity.Acceptances) (*parity.Report, error) {
+	if v.origin.plan == nil {
+		r := parity.Drift(v.origin.before, v.after, accepted)
+		r.Fingerprint, r.IndexVersion, r.PlanDigest = v.origin.parity.Fingerprint, v.origin.parity.IndexVersion, v.origin.parity.PlanDigest
+		return r, nil
+	}
+	r, err := v.compare(accepted)
+	if err == nil {
+		r.Kind = "drift"
+	}
+	return r, err
+}

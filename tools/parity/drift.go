@@ -1,0 +1,140 @@
+package parity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"svc/assess"
+)
+
+// Drift compares a machine with what it was. Its checks are the differences
+// alone; its sums count what is as it was too. What follows from another
+// difference is told with that one: the units of a package that is gone, the
+// file in which a port was changed.
+func Drift(before, after *assess.Assessment, accepted Acceptances) *Report {
+	r := &Report{Kind: "drift", Source: before.Release, Target: after.Release, Fingerprint: before.Fingerprint}
+	running := bothRun(before, after)
+	same, changed := difference(inventory(before, running), inventory(after, running))
+	for _, c := range fold(changed) {
+		r.Checks = append(r.Checks, c.Check)
+	}
+	r.finish(accepted)
+	for _, i := range same {
+		r.count(i.dimension)
+	}
+	return r
+}
+
+// count adds a thing that is as it was.
+func (r *Report) count(dimension string) {
+	r.Sum.add(Match)
+	i := slices.IndexFunc(r.Dimensions, func(d DimensionSum) bool { return d.Dimension == dimension })
+	if i < 0 {
+		at := slices.IndexFunc(r.Dimensions, func(d DimensionSum) bool {
+			return slices.Index(dimensions, d.Dimension) > slices.Index(dimensions, dimension)
+		})
+		if i = at; at < 0 {
+			i = len(r.Dimensions)
+		}
+		r.Dimensions = slices.Insert(r.Dimensions, i, DimensionSum{Dimension: dimension})
+	}
+	r.Dimensions[i].add(Match)
+}
+
+// change is a difference with what it belongs to.
+type change struct {
+	Check
+	pkg string
+}
+
+func (c change) gone() bool { return c.Before == "" || c.After == "" }
+
+// difference is what two inventories share, and what they do not.
+func difference(before, after []item) (same []item, changed []change) {
+	now := map[[2]string]item{}
+	for _, i := range after {
+		now[i.key()] = i
+	}
+	for _, was := range before {
+		is, there := now[was.key()]
+		delete(now, was.key())
+		switch {
+		case there && is.value == was.value:
+			same = append(same, was)
+		case there:
+			changed = append(changed, changeOf(is, was.value, is.value, "It changed."))
+		default:
+			changed = append(changed, changeOf(was, orPresent(was.value), "", "It is gone."))
+		}
+	}
+	for _, i := range after {
+		if _, added := now[i.key()]; added {
+			changed = append(changed, changeOf(i, "", orPresent(i.value), "It was not there."))
+			delete(now, i.key())
+		}
+	}
+	return same, changed
+}
+
+func orPresent(value string) string {
+	if value == "" {
+		return "present"
+	}
+	return value
+}
+
+func changeOf(i item, before, after, why string) change {
+	c := change{Check{Dimension: i.dimension, Subject: i.subject, Result: Differs, Before: before, After: after, Why: why}, i.pkg}
+	if i.evidence.Path != "" {
+		c.Evidence = []assess.Evidence{i.evidence}
+	}
+	return c
+}
+
+// fold tells what follows from another difference with that one.
+func fold(changed []change) (kept []change) {
+	leads := make([]int, len(changed))
+	for i := range changed {
+		leads[i] = slices.IndexFunc(changed, func(lead change) bool { return follows(changed[i], lead) })
+	}
+	brings := map[int][]string{}
+	for i, lead := range leads {
+		if lead >= 0 {
+			for leads[lead] >= 0 {
+				lead = leads[lead] // an order of dimensions, so this ends
+			}
+			brings[lead] = append(brings[lead], changed[i].Dimension+" "+changed[i].Subject)
+		}
+	}
+	for i, c := range changed {
+		if leads[i] >= 0 {
+			continue
+		}
+		if with := brings[i]; len(with) > 0 {
+			c.Why += fmt.Sprintf(" With it: %s.", strings.Join(with, ", "))
+		}
+		kept = append(kept, c)
+	}
+	return kept
+}
+
+// follows reports whether a difference is but what another one brings.
+func follows(c, lead change) bool {
+	switch {
+	case lead.Dimension == Packages && lead.gone():
+		return c.Dimension != Packages && c.pkg != "" && c.pkg == lead.Subject
+	case lead.Dimension == Users && lead.gone():
+		return c.Dimension == Groups && c.gone() && c.Subject == lead.Subject ||
+			c.Dimension == Keys && strings.HasPrefix(c.Subject, lead.Subject+" ")
+	case c.Dimension == Configuration:
+		return lead.Dimension != Configuration && sameFile(c, lead)
+	case c.Dimension == Sites, c.Dimension == Databases:
+		return lead.Dimension == Ports && sameFile(c, lead)
+	}
+	return false
+}
+
+func sameFile(a, b change) bool {
+	return len(a.Evidence) > 0 && len(b.Evidence) > 0 && a.Evidence[0].Path == b.Evidence[0].Path
+}

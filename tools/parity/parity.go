@@ -1,0 +1,152 @@
+// Package parity compares a migrated machine with what it was made from, and a
+// machine with what it was. It is pure: two assessments, a plan and what stands
+// in some files give the same checks.
+package parity
+
+import (
+	"cmp"
+	"slices"
+
+	"svc/assess"
+	"svc/backend/api/attest"
+)
+
+// Schema names the form of parity.json, and of a drift's document.
+const Schema = "svc.parity/v1"
+
+// Result is how one check ended.
+type Result string
+
+// The results. They add up to the checks.
+const (
+	Match    Result = "match"         // as on the source
+	Planned  Result = "planned"       // otherwise than on the source, as the plan announced
+	Accepted Result = "accepted"      // differs, and a person accepted it in writing
+	Differs  Result = "differs"       // otherwise than the plan announced
+	Unknown  Result = "not-checkable" // could not be read, or is left to a person
+)
+
+// The dimensions in which machines are compared.
+const (
+	Identity      = "identity"
+	Packages      = "packages"
+	Services      = "services"
+	Jobs          = "jobs"
+	Users         = "users"
+	Groups        = "groups"
+	Keys          = "authorized_keys"
+	Configuration = "configuration"
+	Ports         = "ports"
+	Sites         = "sites"
+	Certificates  = "certificates"
+	Mounts        = "mounts"
+	Sysctl        = "sysctl"
+	Firewall      = "firewall"
+	System        = "system"
+	Databases     = "databases"
+	Software      = "software"
+	Containers    = "containers"
+	Facts         = "facts"
+)
+
+// dimensions is the order of a report.
+var dimensions = []string{
+	Identity, Packages, Services, Jobs, Users, Groups, Keys, Configuration, Ports, Sites, Certificates, Mounts, Sysctl,
+	Firewall, System, Databases, Software, Containers, Facts,
+}
+
+// Check is the comparison of one thing.
+type Check struct {
+	Dimension string            `json:"dimension"`
+	Subject   string            `json:"subject"` // name of the package, unit, file, user, …
+	Result    Result            `json:"result"`
+	Before    string            `json:"before"` // as it was; empty where it was not there
+	After     string            `json:"after"`  // as it is; empty where it is not there
+	Why       string            `json:"why"`
+	Evidence  []assess.Evidence `json:"evidence"` // where it was read
+}
+
+// Sum counts checks by result; the others add up to Total.
+type Sum struct {
+	Total    int `json:"total"`
+	Match    int `json:"match"`
+	Planned  int `json:"planned"`
+	Accepted int `json:"accepted"`
+	Differs  int `json:"differs"`
+	Unknown  int `json:"not_checkable"`
+}
+
+func (s *Sum) add(r Result) {
+	s.Total++
+	*map[Result]*int{Match: &s.Match, Planned: &s.Planned, Accepted: &s.Accepted, Differs: &s.Differs, Unknown: &s.Unknown}[r]++
+}
+
+// CheckSum is the sum as an attestation has it.
+func (s Sum) CheckSum() attest.CheckSum {
+	return attest.CheckSum{Total: s.Total, Passed: s.Match + s.Planned + s.Accepted, Differ: s.Differs, Unknown: s.Unknown}
+}
+
+// DimensionSum is the sum of one dimension.
+type DimensionSum struct {
+	Dimension string `json:"dimension"`
+	Sum
+}
+
+// Report is parity.json. No list is ever null.
+type Report struct {
+	Schema       string         `json:"schema"`
+	Kind         string         `json:"kind"`   // verify or drift
+	Source       string         `json:"source"` // release slug
+	Target       string         `json:"target"` // release slug
+	Fingerprint  string         `json:"fingerprint"`
+	IndexVersion string         `json:"index_version"`
+	PlanDigest   string         `json:"plan_digest"` // SHA-256 of the plan that was checked
+	Parity       bool           `json:"parity"`      // nothing differs
+	Sum          Sum            `json:"sum"`
+	Dimensions   []DimensionSum `json:"dimensions"`
+	Checks       []Check        `json:"checks"`
+	// Unused are accepted differences that were not found: they may go.
+	Unused []string `json:"unused_acceptances"`
+}
+
+// Differences are the checks that differ.
+func (r *Report) Differences() []Check {
+	differs := []Check{}
+	for _, c := range r.Checks {
+		if c.Result == Differs {
+			differs = append(differs, c)
+		}
+	}
+	return differs
+}
+
+// finish accepts, sorts and counts the checks.
+func (r *Report) finish(accepted Acceptances) *Report {
+	r.Schema, r.Unused = Schema, accepted.apply(r.Checks)
+	slices.SortStableFunc(r.Checks, func(a, b Check) int {
+		return cmp.Or(cmp.Compare(slices.Index(dimensions, a.Dimension), slices.Index(dimensions, b.Dimension)), cmp.Compare(a.Subject, b.Subject))
+	})
+	byName := map[string]*Sum{}
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		if c.Evidence == nil {
+			c.Evidence = []assess.Evidence{}
+		}
+		if byName[c.Dimension] == nil {
+			byName[c.Dimension] = &Sum{}
+		}
+		byName[c.Dimension].add(c.Result)
+		r.Sum.add(c.Result)
+	}
+	r.Dimensions = []DimensionSum{}
+	for _, d := range dimensions {
+		if s := byName[d]; s != nil {
+			r.Dimensions = append(r.Dimensions, DimensionSum{d, *s})
+		}
+	}
+	if r.Checks == nil {
+		r.Checks = []Check{}
+	}
+	r.Parity = r.Sum.Differs == 0
+	return r
+}

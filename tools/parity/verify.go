@@ -1,0 +1,434 @@
+package parity
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/backend/api"
+	"svc/backend/api/pkgversion"
+	"svc/tools/migration"
+)
+
+// Input is all that a comparison depends on.
+type Input struct {
+	Plan       *migration.Plan
+	PlanDigest string
+	Before     *assess.Assessment // the source
+	After      *assess.Assessment // the migrated machine
+	// Files are what stands on the migrated machine at the places that the plan
+	// names, by path.
+	Files map[string]File
+	// Written is what the role writes, by path on the target; nil where only the
+	// assessment of the source is there.
+	Written  map[string][]byte
+	Accepted Acceptances
+}
+
+// File is what stands at a path of the migrated machine.
+type File struct {
+	Exists  bool
+	Err     string // why it could not be read; empty where it could
+	Content []byte
+	SHA256  string
+	Mode    string // octal: 0644
+	Owner   string
+	Group   string
+	Link    string // where it leads, if it is a link
+}
+
+// Verify compares a migrated machine with its source and its plan.
+func Verify(in Input) *Report {
+	r := &Report{
+		Kind: "verify", Source: in.Plan.Source, Target: in.After.Release, Fingerprint: in.Plan.Fingerprint, IndexVersion: in.Plan.IndexVersion, PlanDigest: in.PlanDigest,
+	}
+	v := verification{in, bothRun(in.Before, in.After), map[[2]string]item{}}
+	for _, i := range inventory(in.After, v.running) {
+		v.after[i.key()] = i
+	}
+	for _, checks := range []func() []Check{v.identity, v.packages, v.services, v.accounts, v.configuration, v.carried} {
+		r.Checks = append(r.Checks, checks()...)
+	}
+	return r.finish(in.Accepted)
+}
+
+type verification struct {
+	Input
+	running bool
+	after   map[[2]string]item // the inventory of the migrated machine
+}
+
+// identity checks that this is the machine that was made from the source.
+func (v verification) identity() []Check {
+	release := Check{Dimension: Identity, Subject: "release", Result: Planned, Before: v.Plan.Source, After: v.After.Release, Why: "The plan moves it there."}
+	if v.After.Release != v.Plan.Target {
+		release.Result, release.Why = Differs, fmt.Sprintf("The plan is for %s.", v.Plan.Target)
+	}
+	mark := Check{Dimension: Identity, Subject: "fingerprint", Result: Match, Before: v.Plan.Fingerprint, After: v.After.Fingerprint, Why: "It is the source's."}
+	if v.After.Fingerprint != v.Plan.Fingerprint {
+		mark.Result, mark.Why = Differs, "It is another machine's: the role, which writes /etc/svc/fingerprint, was not applied here, or this is not the machine."
+	}
+	return []Check{release, mark}
+}
+
+// packages checks every row of the plan, and what the plan installs beside them.
+func (v verification) packages() (all []Check) {
+	named := map[string]bool{}
+	for _, row := range v.Plan.Packages {
+		for _, t := range row.Targets {
+			named[t.Name] = true
+		}
+		all = append(all, v.row(row))
+	}
+	for _, name := range v.Plan.Install {
+		if !named[name] {
+			all = append(all, v.installed(Check{Dimension: Packages, Subject: name, Why: "The plan installs it."}, []string{name}))
+		}
+	}
+	return distinctChecks(all)
+}
+
+// distinctChecks leaves out what the same package of another architecture says
+// again.
+func distinctChecks(checks []Check) (all []Check) {
+	seen := map[string]bool{}
+	for _, c := range checks {
+		k := c.Subject + "\x00" + string(c.Result) + "\x00" + c.Before
+		if !seen[k] {
+			seen[k] = true
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// row checks one package of the source.
+func (v verification) row(row migration.Package) Check {
+	c := Check{Dimension: Packages, Subject: row.Name, Before: row.Version, Why: row.Why}
+	targets := []string{}
+	for _, t := range row.Targets {
+		targets = append(targets, t.Name)
+	}
+	found := v.versions(targets)
+	switch {
+	case row.Install:
+		return v.older(row, v.installed(c, targets))
+	case row.Relation == api.RelationIncluded, row.Relation == api.RelationRemoved:
+		c.Result, c.After = Planned, strings.Join(found, ", ")
+	case len(targets) > 0 && len(found) == len(targets):
+		return v.older(row, v.installed(c, targets))
+	case row.Relation == api.RelationUnknown:
+		c.Result, c.Why = Unknown, "The index knows no counterpart; a person had to decide. "+c.Why
+	case !row.Manual:
+		c.Result, c.Why = Planned, "It came as a dependency; the target's packages bring what they need."
+	default:
+		c.Result, c.Why = Unknown, "The plan left it to a person. "+c.Why
+	}
+	return c
+}
+
+// versions are those of the packages that are installed: "name version".
+func (v verification) versions(names []string) (found []string) {
+	for _, name := range names {
+		if i, ok := v.after[[2]string{Packages, name}]; ok {
+			found = append(found, name+" "+i.value)
+		}
+	}
+	return found
+}
+
+// installed checks that packages are there.
+func (v verification) installed(c Check, names []string) Check {
+	found := v.versions(names)
+	c.After = strings.Join(found, ", ")
+	switch {
+	case len(found) < len(names):
+		c.Result, c.Why = Differs, fmt.Sprintf("Of %s, not all are installed. %s", strings.Join(names, ", "), c.Why)
+	case len(names) == 1 && names[0] == c.Subject:
+		c.Result = Match
+	default:
+		c.Result = Planned
+	}
+	return c
+}
+
+// decoration is what a distribution adds to the version of the software.
+var decoration = regexp.MustCompile(`[+~](dfsg|ds|repack|really|git|bzr|svn|deb|ubuntu|build).*$`)
+
+// upstream is the version of the software itself, without epoch and release.
+func upstream(version string) string {
+	version = pkgversion.WithoutEpoch(version)
+	if i := strings.LastIndex(version, "-"); i > 0 {
+		version = version[:i]
+	}
+	return decoration.ReplaceAllString(version, "")
+}
+
+// older finds software that is older than it was, unless the plan said so.
+func (v verification) older(row migration.Package, c Check) Check {
+	if len(row.Targets) != 1 || c.Result == Differs {
+		return c
+	}
+	is, ok := v.after[[2]string{Packages, row.Targets[0].Name}]
+	if !ok || pkgversion.Compare(pkgversion.Deb, upstream(is.value), upstream(row.Version)) >= 0 {
+		return c
+	}
+	if announced := row.Targets[0].Version; announced != "" && pkgversion.Compare(pkgversion.Deb, upstream(is.value), upstream(announced)) >= 0 {
+		c.Result, c.Why = Planned, fmt.Sprintf("%s has an older version, %s, as the plan shows.", v.After.Release, announced)
+		return c
+	}
+	c.Result, c.Why = Differs, "The version is older than before."
+	return c
+}
+
+// services checks every unit of the plan.
+func (v verification) services() (all []Check) {
+	for _, s := range v.Plan.Services {
+		all = append(all, v.service(s))
+	}
+	if v.After.Running == nil {
+		return all
+	}
+	for _, u := range v.After.Running.Units {
+		if u.State == "failed" {
+			all = append(all, Check{Dimension: Services, Subject: u.Name + ", running", Result: Differs, After: u.State, Why: "It failed on the migrated machine."})
+		}
+	}
+	return all
+}
+
+func (v verification) service(s migration.Service) Check {
+	c := Check{Dimension: Services, Subject: s.Unit, Before: s.State, Why: s.Reason}
+	is, there := v.after[[2]string{Services, s.To}]
+	if there {
+		c.After, c.Evidence = is.value, []assess.Evidence{is.evidence}
+	}
+	same := there && (is.value == s.State || is.value == "static")
+	switch {
+	case s.To == "":
+		c.Result = Planned
+	case s.Apply && !same:
+		c.Result, c.Why = Differs, fmt.Sprintf("The role sets %s %s.", s.To, s.State)
+	case same && s.To == s.Unit:
+		c.Result = Match
+	case same:
+		c.Result, c.Why = Planned, fmt.Sprintf("It is %s there. %s", s.To, c.Why)
+	case there && s.State == "enabled":
+		c.Result, c.Why = Differs, fmt.Sprintf("It was enabled, and %s is %s.", s.To, is.value)
+	default:
+		c.Result = Planned // its package decides, and has no such unit or another default
+	}
+	return c
+}
+
+// accounts checks the users and groups that the role makes, with their keys.
+func (v verification) accounts() (all []Check) {
+	for _, u := range v.Plan.Accounts.Users {
+		all = append(all, v.present(item{dimension: Users, subject: u.Name, value: user(u)}))
+		for _, k := range u.AuthorizedKeys {
+			all = append(all, v.present(item{dimension: Keys, subject: u.Name + " " + keyFingerprint(k), value: "present"}))
+		}
+	}
+	for _, g := range v.Plan.Accounts.Groups {
+		all = append(all, v.present(item{dimension: Groups, subject: g.Name, value: fmt.Sprintf("gid=%d", g.GID)}))
+	}
+	return all
+}
+
+// present checks that a thing is on the migrated machine as it was.
+func (v verification) present(was item) Check {
+	c := Check{Dimension: was.dimension, Subject: was.subject, Before: orPresent(was.value)}
+	if was.evidence.Path != "" {
+		c.Evidence = []assess.Evidence{was.evidence}
+	}
+	is, there := v.after[was.key()]
+	c.After = is.value
+	switch {
+	case !there:
+		c.Result, c.Why = Differs, "It is not there."
+	case is.value != was.value:
+		c.Result, c.Why = Differs, "It is not as it was."
+	default:
+		c.Result, c.After = Match, orPresent(is.value)
+	}
+	return c
+}
+
+// configuration checks the file of every row of the plan.
+func (v verification) configuration() (all []Check) {
+	for _, row := range v.Plan.Configuration {
+		c := Check{Dimension: Configuration, Subject: row.From, Before: row.SHA256, Why: row.Reason}
+		if row.To != "" {
+			c.Evidence = []assess.Evidence{{Path: row.To}}
+		}
+		switch row.Action {
+		case migration.LeftOut:
+			c.Result = Planned
+		case migration.Manual:
+			c.Result, c.Why = Unknown, "The plan left it to a person. "+row.Reason
+		case migration.Remove:
+			c = v.removed(c, v.Files[row.To])
+		default:
+			c = v.written(c, row, v.Files[row.To])
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func (v verification) removed(c Check, f File) Check {
+	switch {
+	case f.Err != "":
+		c.Result, c.Why = Unknown, f.Err
+	case f.Exists:
+		c.Result, c.After, c.Why = Differs, f.SHA256, "It was removed on the source, and is there again."
+	default:
+		c.Result, c.Why = Match, "It is not there either."
+	}
+	return c
+}
+
+// written checks a file that the role writes.
+func (v verification) written(c Check, row migration.Config, f File) Check {
+	c.After = f.SHA256
+	want, known := v.Written[row.To]
+	switch {
+	case f.Err != "":
+		c.Result, c.Why = Unknown, f.Err
+	case !f.Exists:
+		c.Result, c.Why = Differs, fmt.Sprintf("The role writes %s, and it is not there.", row.To)
+	case row.Link != "":
+		return c.compare(row.Link, f.Link, row.To != row.From)
+	case !known && (row.Action == migration.Convert || row.SHA256 == ""):
+		c.Result, c.Why = Unknown, "What the role writes is not known without the migration's folder."
+	case !known && f.SHA256 == row.SHA256, known && string(want) == string(f.Content):
+		return c.mode(row, f)
+	case !known:
+		c.Result, c.Why = Differs, "Its content is another than on the source."
+	default:
+		return c.meaning(row, f, want)
+	}
+	return c
+}
+
+// compare checks where a link leads.
+func (c Check) compare(want, is string, moved bool) Check {
+	c.Before, c.After = "link to "+want, "link to "+is
+	switch {
+	case want != is:
+		c.Result, c.Why = Differs, "The link leads elsewhere."
+	case moved:
+		c.Result = Planned
+	default:
+		c.Result = Match
+	}
+	return c
+}
+
+// meaning compares what the lines of a file say.
+func (c Check) meaning(row migration.Config, f File, want []byte) Check {
+	lines, n := changes(want, f.Content)
+	if n == 0 {
+		c = c.mode(row, f)
+		c.Why = "It differs in comments, blanks or order alone. " + c.Why
+		return c
+	}
+	c.Result, c.Why = Differs, fmt.Sprintf("%d lines differ from what the role writes to %s: %s.", n, row.To, describe(lines))
+	return c
+}
+
+// mode checks who may do what with a file whose content is right.
+func (c Check) mode(row migration.Config, f File) Check {
+	want, is := row.Mode+" "+row.Owner+":"+row.Group, f.Mode+" "+f.Owner+":"+f.Group
+	switch {
+	case want != is:
+		c.Result, c.Before, c.After, c.Why = Differs, want, is, "Its content is right; its mode or owner is not."
+	case row.To == row.From && row.Action == migration.Copy:
+		c.Result = Match
+	default:
+		c.Result, c.Why = Planned, fmt.Sprintf("It stands in %s. %s", row.To, c.Why)
+	}
+	return c
+}
+
+// carried checks what is to be there as it was, beside what the plan has rows
+// for.
+func (v verification) carried() (all []Check) {
+	for _, was := range inventory(v.Before, v.running) {
+		switch was.dimension {
+		case Packages, Services, Users, Groups, Keys, Configuration:
+			continue // they have rows in the plan
+		case Facts, Software, Containers:
+			all = append(all, v.unplanned(was))
+		case System:
+			all = append(all, v.system(was))
+		case Mounts:
+			all = append(all, v.mount(was))
+		case Databases:
+			all = append(all, v.database(was))
+		default:
+			all = append(all, v.present(was))
+		}
+	}
+	return all
+}
+
+// unplanned is what no migration carries by itself: where it is not the same, a
+// person has to look.
+func (v verification) unplanned(was item) Check {
+	c := v.present(was)
+	if c.Result == Differs {
+		c.Result, c.Why = Unknown, c.Why+" A migration does not carry it: see whether it is needed."
+	}
+	return c
+}
+
+// own are the settings of the machine itself, which a new machine has anew.
+var own = map[string]string{
+	"host name": "A machine has its own name.", "release": "The plan moves it.", "keyboard": "A keyboard belongs to a console.",
+}
+
+func (v verification) system(was item) Check {
+	c := v.present(was)
+	if why, ok := own[was.subject]; ok && c.Result == Differs {
+		c.Result, c.Why = Planned, why
+	}
+	return c
+}
+
+// mount checks file systems that hold data; those that hold the system are the
+// new machine's own.
+func (v verification) mount(was item) Check {
+	c := v.present(was)
+	kind, _, _ := strings.Cut(was.value, " ")
+	switch {
+	case c.Result != Differs:
+	case slices.Contains([]string{"/", "/boot", "/boot/efi", "/usr", "/var", "/tmp", "none", "swap"}, was.subject), kind == "swap", kind == "tmpfs", kind == "proc", path.Dir(was.subject) == "/media":
+		c.Result, c.Why = Planned, "The new machine has disks of its own."
+	case c.After != "" && !remote(kind):
+		c.Result, c.Why = Planned, "It is mounted from another device."
+	}
+	return c
+}
+
+func remote(kind string) bool {
+	return strings.HasPrefix(kind, "nfs") || kind == "cifs" || kind == "glusterfs" || kind == "ceph"
+}
+
+// database checks that an engine is there, and not older.
+func (v verification) database(was item) Check {
+	c := v.present(was)
+	switch {
+	case c.Result != Differs || c.After == "":
+	case was.value == "":
+		c.Result, c.Why = Unknown, "The version on the source is not known."
+	case pkgversion.Compare(pkgversion.Deb, upstream(c.After), upstream(was.value)) > 0:
+		c.Result, c.Why = Planned, "It is newer; its data has to be moved by a database plan."
+	default:
+		c.Why = "The version is older than before."
+	}
+	return c
+}
