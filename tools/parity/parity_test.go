@@ -1,0 +1,273 @@
+package parity
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+	"pgregory.net/rapid"
+
+	"svc/assess"
+	"svc/assess/host"
+	"svc/backend/api"
+	"svc/tools/migration"
+)
+
+// fixture assesses the Debian 11 web server of the fixtures.
+func fixture(t testing.TB) *assess.Assessment {
+	is := is.New(t)
+	h, err := host.OpenRoot("../../fixtures/hosts/debian-11-web")
+	is.NoErr(err)
+	defer h.Close()
+	a, err := assess.Assess(t.Context(), h, assess.Options{Now: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)})
+	is.NoErr(err)
+	return a
+}
+
+// clone is a copy that can be changed.
+func clone(t testing.TB, a *assess.Assessment) *assess.Assessment {
+	is := is.New(t)
+	b, err := json.Marshal(a)
+	is.NoErr(err)
+	c := &assess.Assessment{}
+	is.NoErr(json.Unmarshal(b, c))
+	return c
+}
+
+func subjects(checks []Check) (all []string) {
+	for _, c := range checks {
+		all = append(all, c.Dimension+" "+c.Subject)
+	}
+	return all
+}
+
+func TestNothingDrifts(t *testing.T) {
+	is := is.New(t)
+	a := fixture(t)
+	r := Drift(a, clone(t, a), nil)
+	is.True(r.Parity)
+	is.Equal(len(r.Checks), 0)
+	is.True(r.Sum.Total > 100) // what is the same is counted
+	is.Equal(r.Sum.Match, r.Sum.Total)
+}
+
+// TestDriftNamesEachChangeOnce changes one thing of each kind, with what comes
+// with it.
+func TestDriftNamesEachChangeOnce(t *testing.T) {
+	is := is.New(t)
+	a := fixture(t)
+	b := clone(t, a)
+
+	// A package goes, and its unit and its files with it.
+	gone := b.Packages[slices.IndexFunc(b.Packages, func(p assess.Package) bool { return p.Name == "fail2ban" })]
+	is.Equal(gone.Name, "fail2ban")
+	b.Packages = slices.DeleteFunc(b.Packages, func(p assess.Package) bool { return p.Name == gone.Name })
+	b.Services = slices.DeleteFunc(b.Services, func(u assess.Unit) bool { return u.Package == gone.Name })
+	b.Configuration = slices.DeleteFunc(b.Configuration, func(c assess.ConfigFile) bool { return c.Package == gone.Name })
+	// A unit is masked.
+	i := slices.IndexFunc(b.Services, func(u assess.Unit) bool { return u.State == "enabled" })
+	b.Services[i].State = "masked"
+	// A file changes.
+	f := slices.IndexFunc(b.Configuration, func(c assess.ConfigFile) bool { return c.SHA256 != "" && !c.Machine })
+	b.Configuration[f].SHA256 = strings.Repeat("0", 64)
+	// A user comes, with a group of the same name and a key.
+	b.Users = append(b.Users, assess.User{Name: "eve", UID: 4000, GID: 4000, AuthorizedKeys: []string{"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl eve"}})
+	b.Groups = append(b.Groups, assess.Group{Name: "eve", GID: 4000})
+	// A port is opened, by a file that changes with it.
+	sshd := assess.Evidence{Path: "/etc/ssh/sshd_config.d/port.conf", Line: 1}
+	b.SSH = append(b.SSH, assess.Setting{Key: "Port", Value: "2222", Evidence: sshd})
+	b.Configuration = append(b.Configuration, assess.ConfigFile{Path: sshd.Path, State: assess.ConfigUnowned, SHA256: strings.Repeat("1", 64)})
+
+	r := Drift(a, b, nil)
+	is.Equal(subjects(r.Checks), []string{
+		"packages fail2ban", "services " + b.Services[i].Name, "users eve", "configuration " + b.Configuration[f].Path, "ports ssh",
+	})
+	is.True(!r.Parity)
+	is.Equal(r.Sum.Differs, 5)
+	for _, c := range r.Checks {
+		is.True(c.Why != "" && c.Before != c.After)
+	}
+	is.True(strings.Contains(r.Checks[2].Why, "groups eve"))
+	is.True(strings.Contains(r.Checks[4].Why, sshd.Path))
+}
+
+// TestDriftCloses draws what stays, goes and comes: each is counted once.
+func TestDriftCloses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		is := is.New(t)
+		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{3,6}`), 0, 30, rapid.ID[string])
+		machine := func(label string) (*assess.Assessment, map[string]string) {
+			a, versions := &assess.Assessment{}, map[string]string{}
+			for _, n := range names.Draw(t, label) {
+				versions[n] = rapid.SampledFrom([]string{"1", "2"}).Draw(t, "version")
+				a.Packages = append(a.Packages, assess.Package{Name: n, Version: versions[n]})
+			}
+			return a, versions
+		}
+		a, before := machine("before")
+		b, after := machine("after")
+		differ, all := 0, map[string]bool{}
+		for n := range before {
+			all[n] = true
+			if before[n] != after[n] {
+				differ++
+			}
+		}
+		for n := range after {
+			if !all[n] {
+				differ++
+			}
+			all[n] = true
+		}
+		r := Drift(a, b, nil)
+		is.Equal(r.Sum.Differs, differ)
+		is.Equal(len(r.Checks), differ)
+		is.Equal(r.Sum.Total, r.Sum.Match+r.Sum.Planned+r.Sum.Accepted+r.Sum.Differs+r.Sum.Unknown)
+		is.Equal(r.Parity, differ == 0)
+	})
+}
+
+// planned is a plan of a small machine.
+func planned() (Input, *migration.Plan) {
+	p := &migration.Plan{
+		Source: "debian-11", Target: "debian-13", Fingerprint: "f",
+		Packages: []migration.Package{
+			{Name: "nginx", Version: "1.18.0-6", Relation: api.RelationSame, Targets: []migration.Target{{Name: "nginx"}}, Install: true, Manual: true},
+			{Name: "php7.4-fpm", Version: "7.4.33-1", Relation: api.RelationRenamed, Targets: []migration.Target{{Name: "php8.4-fpm"}}, Install: true, Manual: true},
+			{Name: "libssl1.1", Version: "1.1.1", Relation: api.RelationIncluded, Targets: []migration.Target{{Name: "libssl3t64"}}},
+			{Name: "odd", Version: "1", Relation: api.RelationUnknown, Manual: true},
+		},
+		Services: []migration.Service{
+			{Unit: "php7.4-fpm.service", To: "php8.4-fpm.service", State: "enabled", Apply: true},
+			{Unit: "gone.service", State: "enabled", Reason: "debian-13 does not have this unit."},
+		},
+		Configuration: []migration.Config{
+			{From: "/etc/nginx/nginx.conf", To: "/etc/nginx/nginx.conf", Action: migration.Copy, Mode: "0644", Owner: "root", Group: "root", SHA256: "x"},
+			{From: "/etc/passwd-", Action: migration.LeftOut, Reason: "a backup"},
+			{From: "/etc/hand.conf", To: "/etc/hand.conf", Action: migration.Manual},
+			{From: "/etc/old.conf", To: "/etc/old.conf", Action: migration.Remove},
+		},
+		Accounts: migration.Accounts{Users: []assess.User{{Name: "anna", UID: 1501, GID: 1501}}},
+	}
+	after := &assess.Assessment{
+		Release: "debian-13", Fingerprint: "f",
+		Packages: []assess.Package{{Name: "nginx", Version: "1.26.3-3"}, {Name: "php8.4-fpm", Version: "8.4.1-1"}},
+		Services: []assess.Unit{{Name: "php8.4-fpm.service", State: "enabled"}},
+		Users:    []assess.User{{Name: "anna", UID: 1501, GID: 1501}},
+	}
+	return Input{
+		Plan: p, PlanDigest: strings.Repeat("0", 64), Before: &assess.Assessment{Release: "debian-11", Fingerprint: "f"}, After: after,
+		Files:   map[string]File{"/etc/nginx/nginx.conf": {Exists: true, Content: []byte("a\nb\n"), Mode: "0644", Owner: "root", Group: "root"}},
+		Written: map[string][]byte{"/etc/nginx/nginx.conf": []byte("a\nb\n")},
+	}, p
+}
+
+func results(r *Report) map[string]Result {
+	all := map[string]Result{}
+	for _, c := range r.Checks {
+		all[c.Dimension+" "+c.Subject] = c.Result
+	}
+	return all
+}
+
+func TestVerify(t *testing.T) {
+	is := is.New(t)
+	in, _ := planned()
+	r := Verify(in)
+	got := results(r)
+	for name, want := range map[string]Result{
+		"identity fingerprint": Match, "identity release": Planned, "packages nginx": Match, "packages php7.4-fpm": Planned, "packages libssl1.1": Planned,
+		"packages odd": Unknown, "services php7.4-fpm.service": Planned, "services gone.service": Planned, "users anna": Match,
+		"configuration /etc/nginx/nginx.conf": Match, "configuration /etc/passwd-": Planned, "configuration /etc/hand.conf": Unknown, "configuration /etc/old.conf": Match,
+	} {
+		t.Run(name, func(t *testing.T) { is.New(t).Equal(got[name], want) })
+	}
+	is.True(r.Parity)
+}
+
+// TestVerifyFinds breaks one thing at a time.
+func TestVerifyFinds(t *testing.T) {
+	for name, c := range map[string]struct {
+		breaks  func(*Input)
+		subject string
+		why     string
+	}{
+		"another machine":   {func(in *Input) { in.After.Fingerprint = "g" }, "identity fingerprint", "another machine's"},
+		"another release":   {func(in *Input) { in.After.Release = "debian-12" }, "identity release", "debian-13"},
+		"a missing package": {func(in *Input) { in.After.Packages = in.After.Packages[1:] }, "packages nginx", "not all are installed"},
+		"an older package":  {func(in *Input) { in.After.Packages[0].Version = "1.14.2-2" }, "packages nginx", "older"},
+		"a disabled unit":   {func(in *Input) { in.After.Services[0].State = "disabled" }, "services php7.4-fpm.service", "enabled"},
+		"another id":        {func(in *Input) { in.After.Users[0].UID = 7 }, "users anna", "not as it was"},
+		"a changed line": {func(in *Input) {
+			in.Files["/etc/nginx/nginx.conf"] = File{Exists: true, Content: []byte("a\nc\n"), Mode: "0644", Owner: "root", Group: "root"}
+		}, "configuration /etc/nginx/nginx.conf", `"-b", "+c"`},
+		"another mode": {func(in *Input) {
+			in.Files["/etc/nginx/nginx.conf"] = File{Exists: true, Content: []byte("a\nb\n"), Mode: "0666", Owner: "root", Group: "root"}
+		}, "configuration /etc/nginx/nginx.conf", "mode"},
+		"a file that is gone": {func(in *Input) { delete(in.Files, "/etc/nginx/nginx.conf") }, "configuration /etc/nginx/nginx.conf", "not there"},
+		"a file that is back": {func(in *Input) { in.Files["/etc/old.conf"] = File{Exists: true} }, "configuration /etc/old.conf", "again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			in, _ := planned()
+			c.breaks(&in)
+			differences := Verify(in).Differences()
+			is.Equal(subjects(differences), []string{c.subject})
+			is.True(strings.Contains(differences[0].Why, c.why))
+		})
+	}
+}
+
+func TestOrderAndCommentsDoNotMatter(t *testing.T) {
+	is := is.New(t)
+	in, _ := planned()
+	in.Files["/etc/nginx/nginx.conf"] = File{Exists: true, Content: []byte("# by hand\n\n  b\na\n"), Mode: "0644", Owner: "root", Group: "root"}
+	r := Verify(in)
+	is.True(r.Parity)
+	is.Equal(results(r)["configuration /etc/nginx/nginx.conf"], Match)
+}
+
+func TestAcceptances(t *testing.T) {
+	is := is.New(t)
+	in, _ := planned()
+	in.After.Packages = in.After.Packages[1:]
+	var err error
+	in.Accepted, err = ParseAcceptances("# reviewed\n\npackages ngin* # replaced by caddy\nusers nobody # never\n")
+	is.NoErr(err)
+	r := Verify(in)
+	is.True(r.Parity)
+	is.Equal(r.Sum.Accepted, 1)
+	is.Equal(r.Unused, []string{"line 4: users nobody"})
+	for _, wrong := range []string{"packages nginx", "packages # why", "paquets nginx # why", "packages [ # why", "packages nginx #  "} {
+		_, err := ParseAcceptances(wrong)
+		is.True(err != nil && strings.HasPrefix(err.Error(), "line 1: "))
+	}
+}
+
+func FuzzParseAcceptances(f *testing.F) {
+	f.Add("packages nginx # why\n")
+	f.Add("configuration /etc/* # why")
+	f.Fuzz(func(t *testing.T, text string) {
+		accepted, err := ParseAcceptances(text)
+		if err != nil {
+			return
+		}
+		checks := []Check{{Dimension: Packages, Subject: "nginx", Result: Differs}}
+		if n := len(accepted.apply(checks)); n > len(accepted) {
+			t.Errorf("%d of %d are unused", n, len(accepted))
+		}
+	})
+}
+
+func TestKeyFingerprintIsThatOfSSH(t *testing.T) {
+	is := is.New(t)
+	line, err := os.ReadFile("testdata/key.pub")
+	is.NoErr(err)
+	want, err := os.ReadFile("testdata/key.fingerprint") // of ssh-keygen -lf key.pub
+	is.NoErr(err)
+	is.Equal(keyFingerprint(string(line)), strings.Fields(string(want))[1])
+}
