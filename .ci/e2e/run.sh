@@ -152,6 +152,29 @@ compare_assessments() {
 	same "the machine is a Debian 13" "$(jsonget release <"$work/after.json")" debian-13
 }
 
+# verify has the migrated machine verified, and its attestation checked by svc
+# and by the program of somebody else.
+verify() {
+	exits "the migrated machine does what its source did" 0 svc verify --root "$target" --source "$out" --out "$work/parity"
+	check "its parity attestation verifies offline" svc attest verify "$work/parity/attestation.dsse.json"
+	exits "a repeat gives the same parity" 0 svc verify --root "$target" --source "$out" --out "$work/parity2"
+	check "byte by byte" cmp "$work/parity/parity.json" "$work/parity2/parity.json"
+	bash .ci/e2e/cosign.sh "$work" "$cache" "$work/svc" >"$work/cosign.log" 2>&1 && ok "cosign verifies it, and refuses what was changed" || { fail "cosign verifies it"; tail -n 15 "$work/cosign.log"; }
+}
+
+# drift changes one thing of each kind: exactly these are named.
+drift() {
+	exits "nothing drifts" 0 svc drift --root "$target" --source "$work/parity"
+	chroot "$target" dpkg --purge fail2ban >/dev/null 2>&1
+	systemctl --root="$target" disable shop-worker.service 2>/dev/null
+	echo '# changed' >>"$target/etc/nftables.conf"
+	chroot "$target" useradd -m eve
+	echo 'Port 2222' >"$target/etc/ssh/sshd_config.d/port.conf"
+	exits "drift is found" 6 svc drift --root "$target" --source "$work/parity" --json
+	same "and is what was changed" "$(python3 -c 'import json,sys; print(*sorted(c["dimension"]+" "+c["subject"] for c in json.load(sys.stdin)["checks"]), sep="; ")' <"$work/last.log")" \
+		"configuration /etc/nftables.conf; packages fail2ban; ports ssh; services shop-worker.service; users eve"
+}
+
 agents() {
 	check "the MCP Inspector is content, in both eras" env XDG_DATA_HOME="$work/data" XDG_CACHE_HOME="${cache%/svc-e2e}" bash .ci/e2e/inspector.sh "$work/svc" "$source"
 }
@@ -184,6 +207,8 @@ migrate
 apply_twice
 compare_machine
 compare_assessments
+verify
+drift
 agents
 bad_input
 printf '\n%d passed, %d failed\n' "$passed" "$failed"

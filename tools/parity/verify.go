@@ -50,7 +50,9 @@ func Verify(in Input) *Report {
 		v.after[i.key()] = i
 	}
 	for _, checks := range []func() []Check{v.identity, v.packages, v.services, v.accounts, v.configuration, v.carried} {
-		r.Checks = append(r.Checks, checks()...)
+		for _, c := range checks() {
+			r.Checks = append(r.Checks, v.announced(c))
+		}
 	}
 	return r.finish(in.Accepted)
 }
@@ -59,6 +61,27 @@ type verification struct {
 	Input
 	running bool
 	after   map[[2]string]item // the inventory of the migrated machine
+}
+
+// schemes are those of a finding's resources, by dimension.
+var schemes = map[string]string{Mounts: "mount", Databases: "database"}
+
+// announced turns a difference that a finding of the plan was about into a
+// planned one: a person was told to see to it.
+func (v verification) announced(c Check) Check {
+	scheme, ok := schemes[c.Dimension]
+	if !ok || c.Result != Differs {
+		return c
+	}
+	for _, f := range slices.Concat(v.Plan.Findings, v.Before.Findings) {
+		for _, r := range f.Related {
+			if r.Scheme == scheme && r.Name == c.Subject {
+				c.Result, c.Why = Unknown, fmt.Sprintf("%s The plan leaves it to a person: %s (%s).", c.Why, f.Title, f.Key)
+				return c
+			}
+		}
+	}
+	return c
 }
 
 // identity checks that this is the machine that was made from the source.
@@ -122,6 +145,8 @@ func (v verification) row(row migration.Package) Check {
 		return v.older(row, v.installed(c, targets))
 	case row.Relation == api.RelationUnknown:
 		c.Result, c.Why = Unknown, "The index knows no counterpart; a person had to decide. "+c.Why
+	case len(targets) > 0 && row.Confidence >= migration.Sure:
+		c.Result = Planned // the plan is sure of it, and leaves it to what needs it
 	case !row.Manual:
 		c.Result, c.Why = Planned, "It came as a dependency; the target's packages bring what they need."
 	default:

@@ -92,6 +92,7 @@ type vars struct {
 	Removed     []text    `yaml:"role_removed_files"`
 	Units       []unit    `yaml:"role_units"`
 	TimeZone    text      `yaml:"role_time_zone"`
+	Locale      text      `yaml:"role_locale"`
 	Fingerprint text      `yaml:"role_fingerprint"`
 }
 
@@ -173,7 +174,7 @@ func encode(b *bytes.Buffer, v any) error {
 // variables are the variables of the plan, but for the files.
 func variables(p *migration.Plan, a *assess.Assessment, s Source) vars {
 	v := vars{
-		Packages: texts(p.Install), Recommends: true, Groups: []group{}, Users: []user{}, Keys: []keyFile{}, Links: []link{}, Removed: []text{}, Units: []unit{}, TimeZone: text(a.System.TimeZone), Fingerprint: text(p.Fingerprint),
+		Packages: texts(p.Install), Recommends: true, Groups: []group{}, Users: []user{}, Keys: []keyFile{}, Links: []link{}, Removed: []text{}, Units: []unit{}, TimeZone: text(a.System.TimeZone), Locale: text(a.System.Locale), Fingerprint: text(p.Fingerprint),
 	}
 	names := map[int]string{}
 	for _, g := range a.Groups {
