@@ -63,6 +63,7 @@ var matrix = map[string]string{
 func TestMatrix(t *testing.T) {
 	for name, options := range matrix {
 		t.Run(name, func(t *testing.T) {
+			inodetest.Case(t, name)
 			image := mkfs(t, options)
 			var want map[string]inodetest.Fact
 			inodetest.Mounted(t, image, "", func(root string) { inodetest.WriteTree(t, root) })

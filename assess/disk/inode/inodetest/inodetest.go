@@ -171,7 +171,7 @@ func Same(t testing.TB, got, want map[string]Fact) {
 // than 20 MB.
 func WriteTree(t testing.TB, root string) {
 	t.Helper()
-	w := &tree{is.New(t), root, rand.NewChaCha8([32]byte{4})}
+	w := &tree{is.New(t), root, "", rand.NewChaCha8([32]byte{4})}
 	for _, size := range []int{0, 1, 59, 60, 61, 100, 130, 156, 800, 1023, 1024, 4095, 4096, 4097, 65536, 65537, 5_000_001} {
 		w.file(fmt.Sprintf("sizes/%d", size), size)
 	}
@@ -187,12 +187,16 @@ func WriteTree(t testing.TB, root string) {
 type tree struct {
 	is     *is.I
 	root   string
+	made   string // the last folder
 	random *rand.ChaCha8
 }
 
 func (w *tree) path(name string) string {
 	path := filepath.Join(w.root, name)
-	w.is.NoErr(os.MkdirAll(filepath.Dir(path), 0o755))
+	if dir := filepath.Dir(path); dir != w.made {
+		w.is.NoErr(os.MkdirAll(dir, 0o755))
+		w.made = dir
+	}
 	return path
 }
 
@@ -262,9 +266,13 @@ func (w *tree) folders() {
 	for i := range 1000 {
 		w.file(fmt.Sprintf("many/%0150d", i), 0)
 	}
-	w.file("more/0", 0)
 	for i := range 20_000 {
-		w.is.NoErr(os.Link(w.path("more/0"), fmt.Sprintf("%s/more/%d", w.root, i+1)))
+		name := w.path(fmt.Sprintf("more/%d", i))
+		if first := i / 500 * 500; i != first {
+			w.is.NoErr(os.Link(w.path(fmt.Sprintf("more/%d", first)), name))
+			continue
+		}
+		w.file(fmt.Sprintf("more/%d", i), 0)
 	}
 	w.file("deep/"+strings.Repeat("folder/", 100)+"file", 100)
 	w.is.NoErr(os.MkdirAll(w.path("empty/folder"), 0o755))
@@ -334,6 +342,15 @@ func Command(t testing.TB, program string, args ...string) string {
 		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+// Case skips what is not the default of a matrix, unless
+// SVC_TEST_REQUIRE_FILESYSTEMS asks for all of it: that takes minutes.
+func Case(t testing.TB, name string) {
+	t.Helper()
+	if name != "default" && os.Getenv("SVC_TEST_REQUIRE_FILESYSTEMS") != "1" {
+		t.Skip("SVC_TEST_REQUIRE_FILESYSTEMS=1 makes the whole matrix")
+	}
 }
 
 // Mounted runs a function on an image that this machine's kernel has mounted by

@@ -1,0 +1,170 @@
+package btrfs
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+
+	"svc/assess/disk/block"
+	"svc/assess/disk/inode"
+)
+
+// file is an open regular file.
+type file struct {
+	*io.SectionReader
+	info inode.Info
+}
+
+// Stat describes the file.
+func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
+
+// Close does nothing: a file holds nothing.
+func (f *file) Close() error { return nil }
+
+// The ways in which an extent has data.
+const (
+	extentInline   = 0
+	extentRegular  = 1
+	extentPrealloc = 2 // allocated, never written
+)
+
+const (
+	extentHeader = 21        // before inline data
+	maxUnpacked  = 128 << 10 // bytes of a compressed extent
+	maxLink      = 4095
+)
+
+// extent is a stretch of a file.
+type extent struct {
+	from, to    uint64 // bytes of the file
+	kind        byte
+	compression byte
+	unpacked    uint64 // bytes, of a compressed extent
+	inline      []byte
+	logical     uint64 // where the extent lies; 0 is a hole
+	length      uint64 // there
+	offset      uint64 // of from in the extent, when unpacked
+}
+
+// hole reports whether the stretch is zeros.
+func (e extent) hole() bool {
+	return e.kind == extentPrealloc || e.kind == extentRegular && e.logical == 0
+}
+
+// content is a file's data as bytes, endless.
+type content struct {
+	volume *volume
+	node   *node
+}
+
+// ReadAt fills p from the extents.
+func (c content) ReadAt(p []byte, off int64) (int, error) {
+	done := 0
+	for done < len(p) {
+		n, err := c.readExtent(p[done:], uint64(off)+uint64(done))
+		if err != nil {
+			return done, fmt.Errorf("inode %d of subvolume %d: %w", c.node.inode, c.node.subvolume, err)
+		}
+		done += n
+	}
+	return done, nil
+}
+
+// readExtent fills p as far as one extent reaches.
+func (c content) readExtent(p []byte, off uint64) (int, error) {
+	e, err := c.at(off)
+	if err != nil {
+		return 0, err
+	}
+	p = p[:min(uint64(len(p)), e.to-off)]
+	within := e.offset + off - e.from
+	switch {
+	case e.hole():
+		clear(p)
+		return len(p), nil
+	case e.compression == 0 && e.kind == extentInline:
+		return copy(p, e.inline[within:]), nil
+	case e.compression == 0:
+		return len(p), c.volume.read(p, e.logical+within)
+	}
+	b, err := c.volume.unpack(e)
+	if err != nil {
+		return 0, err
+	}
+	if within+uint64(len(p)) > uint64(len(b)) {
+		return 0, block.Damaged("the extent at %d ends early", e.logical)
+	}
+	return copy(p, b[within:]), nil
+}
+
+// at finds the extent that has a byte of the file: a hole where none does.
+func (c content) at(off uint64) (extent, error) {
+	k, b, next, err := c.node.tree.floor(key{c.node.inode, typeExtentData, off})
+	if err != nil {
+		return extent{}, err
+	}
+	if k.object == c.node.inode && k.kind == typeExtentData {
+		e, err := c.volume.decodeExtent(k.offset, b)
+		if err != nil || off < e.to {
+			return e, err
+		}
+	}
+	hole := extent{from: off, to: math.MaxUint64, kind: extentPrealloc}
+	if next.object == c.node.inode && next.kind == typeExtentData {
+		hole.to = next.offset
+	}
+	return hole, nil
+}
+
+func (v *volume) decodeExtent(from uint64, b []byte) (extent, error) {
+	if len(b) < extentHeader {
+		return extent{}, block.Damaged("extent of %d bytes at %d", len(b), from)
+	}
+	e := extent{from: from, unpacked: le.Uint64(b[8:]), compression: b[16], kind: b[20]}
+	switch {
+	case b[17] != 0 || le.Uint16(b[18:]) != 0:
+		return e, block.Unsupported("an encrypted extent at %d", from)
+	case int(e.compression) >= len(compressions):
+		return e, block.Unsupported("compression %d of the extent at %d", e.compression, from)
+	case e.compression != 0 && e.unpacked > maxUnpacked, e.kind > extentPrealloc, e.kind != extentInline && len(b) < 53:
+		return e, block.Damaged("extent of kind %d at %d", e.kind, from)
+	}
+	if e.kind == extentInline {
+		return e.decodeInline(b[extentHeader:])
+	}
+	e.logical, e.length, e.offset = le.Uint64(b[21:]), le.Uint64(b[29:]), le.Uint64(b[37:])
+	e.to = from + le.Uint64(b[45:])
+	size := e.length
+	if e.compression != 0 {
+		size = e.unpacked
+	}
+	switch {
+	case e.to <= from, !e.hole() && (e.offset > size || e.to-from > size-e.offset),
+		e.compression != 0 && e.length > maxUnpacked:
+		return e, block.Damaged("extent from %d to %d, of which the disk has %d bytes", from, e.to, size)
+	}
+	return e, nil
+}
+
+func (e extent) decodeInline(b []byte) (extent, error) {
+	e.inline = b
+	e.to = e.from + uint64(len(b))
+	if e.compression != 0 {
+		e.to = e.from + e.unpacked
+	}
+	if e.from != 0 || e.to == 0 {
+		return e, block.Damaged("inline extent from %d to %d", e.from, e.to)
+	}
+	return e, nil
+}
+
+// readLink gives the target of a symlink, which is an inline extent.
+func (f *FS) readLink(n *node) (string, error) {
+	if n.size == 0 || n.size > maxLink {
+		return "", block.Damaged("inode %d: symlink of %d bytes", n.inode, n.size)
+	}
+	b := make([]byte, n.size)
+	_, err := content{f.volume, n}.ReadAt(b, 0)
+	return string(b), err
+}

@@ -1,0 +1,199 @@
+package btrfs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"iter"
+	"slices"
+	"strings"
+
+	"svc/assess/disk/block"
+)
+
+// maxEntries bounds the files of a folder that is listed.
+const maxEntries = 1 << 20
+
+// entry is a file of a folder.
+type entry struct {
+	fs   *FS
+	name string
+	at   place
+	kind fs.FileMode
+}
+
+// Name is the file's name in the folder.
+func (e entry) Name() string { return e.name }
+
+// IsDir reports whether it is a folder.
+func (e entry) IsDir() bool { return e.kind.IsDir() }
+
+// Type is the file's type.
+func (e entry) Type() fs.FileMode { return e.kind }
+
+// Info describes the file.
+func (e entry) Info() (fs.FileInfo, error) {
+	n, err := e.fs.node(e.at)
+	if err != nil {
+		return nil, err
+	}
+	return n.info(e.name), nil
+}
+
+func (e entry) String() string { return fs.FormatDirEntry(e) }
+
+// kinds are the file types of directory entries by number.
+var kinds = []fs.FileMode{
+	fs.ModeIrregular, 0, fs.ModeDir, fs.ModeDevice | fs.ModeCharDevice, fs.ModeDevice,
+	fs.ModeNamedPipe, fs.ModeSocket, fs.ModeSymlink,
+}
+
+// dirItem is an entry as the tree has it.
+type dirItem struct {
+	location key
+	name     []byte
+	kind     fs.FileMode
+}
+
+// dirItems gives the entries of an item: several where their names' hashes are equal.
+func dirItems(b []byte) iter.Seq2[dirItem, error] {
+	return func(yield func(dirItem, error) bool) {
+		for len(b) > 0 {
+			e, n, err := decodeDirItem(b)
+			if !yield(e, err) || err != nil {
+				return
+			}
+			b = b[n:]
+		}
+	}
+}
+
+func decodeDirItem(b []byte) (dirItem, int, error) {
+	if len(b) < 30 {
+		return dirItem{}, 0, block.Damaged("directory entry of %d bytes", len(b))
+	}
+	data, name, kind := int(le.Uint16(b[25:])), int(le.Uint16(b[27:])), int(b[29])
+	if 30+name+data > len(b) || name == 0 || kind == 0 || kind >= len(kinds) {
+		return dirItem{}, 0, block.Damaged("directory entry with a name of %d bytes, kind %d", name, kind)
+	}
+	return dirItem{decodeKey(b), b[30 : 30+name], kinds[kind]}, 30 + name + data, nil
+}
+
+// nameHash is CRC-32C as Btrfs begins and ends it.
+func nameHash(name string) uint32 { return ^crc32.Update(1, castagnoli, []byte(name)) }
+
+// lookup finds a name in a folder.
+func (f *FS) lookup(folder place, name string) (place, error) {
+	if folder.inode == emptyInode {
+		return place{}, fs.ErrNotExist
+	}
+	t, err := f.tree(folder.subvolume)
+	if err != nil {
+		return place{}, err
+	}
+	b, err := t.get(key{folder.inode, typeDirItem, uint64(nameHash(name))})
+	if errors.Is(err, errNone) {
+		return place{}, fs.ErrNotExist
+	}
+	if err != nil {
+		return place{}, err
+	}
+	for e, err := range dirItems(b) {
+		if err != nil {
+			return place{}, fmt.Errorf("folder %d: %w", folder.inode, err)
+		}
+		if string(e.name) == name {
+			return f.target(folder, e)
+		}
+	}
+	return place{}, fs.ErrNotExist
+}
+
+// list reads a folder's entries, sorted by name.
+func (f *FS) list(folder place) ([]fs.DirEntry, error) {
+	if folder.inode == emptyInode {
+		return nil, nil
+	}
+	t, err := f.tree(folder.subvolume)
+	if err != nil {
+		return nil, err
+	}
+	var entries []fs.DirEntry
+	from, to := key{folder.inode, typeDirIndex, 0}, key{folder.inode, typeDirIndex, maxOffset}
+	err = t.each(from, to, func(_ key, b []byte) error {
+		for item, err := range dirItems(b) {
+			if err != nil {
+				return err
+			}
+			e, err := f.entry(folder, item)
+			if err != nil {
+				return err
+			}
+			entries = append(entries, e)
+		}
+		if len(entries) > maxEntries {
+			return block.Unsupported("more than %d files", maxEntries)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("folder %d: %w", folder.inode, err)
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+func (f *FS) entry(folder place, item dirItem) (entry, error) {
+	name := string(item.name)
+	if strings.ContainsAny(name, "/\x00") || name == "." || name == ".." {
+		return entry{}, block.Damaged("the name %q", name)
+	}
+	at, err := f.target(folder, item)
+	return entry{f, name, at, item.kind}, err
+}
+
+// target is what an entry stands for: a file of the subvolume, or the top of
+// another that is nested in it.
+func (f *FS) target(folder place, e dirItem) (place, error) {
+	switch e.location.kind {
+	case typeInode:
+		return place{folder.subvolume, e.location.object}, nil
+	case typeRoot:
+		return f.nested(folder, e)
+	}
+	return place{}, block.Damaged("the entry %q leads to an item of kind %d", e.name, e.location.kind)
+}
+
+// nested finds a nested subvolume. It belongs into one folder; a snapshot of
+// that has an empty folder in its stead, as in the kernel.
+func (f *FS) nested(folder place, e dirItem) (place, error) {
+	id := e.location.object
+	stop := errors.New("first")
+	belongs := false
+	err := f.roots().each(key{id, typeRootBackref, 0}, key{id, typeRootBackref, maxOffset}, func(k key, b []byte) error {
+		belongs = len(b) == 18+len(e.name) && k.offset == folder.subvolume && le.Uint64(b) == folder.inode && string(b[18:]) == string(e.name)
+		return stop
+	})
+	if err != nil && !errors.Is(err, stop) {
+		return place{}, err
+	}
+	if !belongs {
+		return place{folder.subvolume, emptyInode}, nil
+	}
+	return place{id, firstInode}, nil
+}
+
+// parent is the folder above a folder.
+func (f *FS) parent(folder place) (uint64, error) {
+	t, err := f.tree(folder.subvolume)
+	if err != nil {
+		return 0, err
+	}
+	k, _, _, err := t.floor(key{folder.inode, typeInodeRef, maxOffset})
+	if err == nil && (k.object != folder.inode || k.kind != typeInodeRef) {
+		err = block.Damaged("folder %d has no parent", folder.inode)
+	}
+	return k.offset, err
+}
