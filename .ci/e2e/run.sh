@@ -159,7 +159,7 @@ verify() {
 	check "its parity attestation verifies offline" svc attest verify "$work/parity/attestation.dsse.json"
 	exits "a repeat gives the same parity" 0 svc verify --root "$target" --source "$out" --out "$work/parity2"
 	check "byte by byte" cmp "$work/parity/parity.json" "$work/parity2/parity.json"
-	bash .ci/e2e/cosign.sh "$work" "$cache" "$work/svc" >"$work/cosign.log" 2>&1 && ok "cosign verifies it, and refuses what was changed" || { fail "cosign verifies it"; tail -n 15 "$work/cosign.log"; }
+	bash .ci/e2e/cosign.sh "$work" "$cache" >"$work/cosign.log" 2>&1 && ok "cosign verifies it, and refuses what was changed" || { fail "cosign verifies it"; tail -n 15 "$work/cosign.log"; }
 }
 
 # drift changes one thing of each kind: exactly these are named.
