@@ -12,16 +12,34 @@ import (
 	"svc/assess/host"
 )
 
-// People's ids begin here on Debian (and on every system of today); nobody is
-// the system's.
+// People's ids begin here on every system of today, and where login.defs says so
+// on older ones; nobody is the system's.
 const (
 	firstPerson = 1000
 	nobody      = 65534
 )
 
+// people is where the ids of people begin: of users and of groups.
+type people struct{ uid, gid int }
+
+func (m *machine) peoplesIDs() people {
+	p := people{firstPerson, firstPerson}
+	for _, s := range parseSettings("", m.peek("etc/login.defs"), "") {
+		n, err := strconv.Atoi(strings.TrimSpace(s.Value))
+		switch {
+		case err != nil || n < 100 || n > 60000: // a slip, or a trick
+		case s.Key == "UID_MIN":
+			p.uid = n
+		case s.Key == "GID_MIN":
+			p.gid = n
+		}
+	}
+	return p
+}
+
 // readAccounts lists users and groups.
 func (m *machine) readAccounts() {
-	m.users, m.groups = map[int]string{}, map[int]string{}
+	m.users, m.groups, m.people = map[int]string{}, map[int]string{}, m.peoplesIDs()
 	m.readShadow()
 	member := m.readGroups()
 	sudoers := m.sudoers()
@@ -35,6 +53,7 @@ func (m *machine) readAccounts() {
 		if _, twice := m.users[u.UID]; !twice {
 			m.users[u.UID] = u.Name
 		}
+		u.System = isSystem(u.UID, m.people.uid)
 		u.Groups = list(member[u.Name])
 		u.Locked = m.shadowed[u.Name]
 		u.Sudo = slices.ContainsFunc(sudoers, func(s string) bool {
@@ -57,10 +76,10 @@ func parseUser(line string) (u User, ok bool) {
 	if err1 != nil || err2 != nil || uid < 0 || gid < 0 {
 		return u, false
 	}
-	return User{Name: f[0], UID: uid, GID: gid, Comment: f[4], Home: f[5], Shell: f[6], System: isSystem(uid)}, true
+	return User{Name: f[0], UID: uid, GID: gid, Comment: f[4], Home: f[5], Shell: f[6]}, true
 }
 
-func isSystem(id int) bool { return id < firstPerson || id == nobody }
+func isSystem(id, first int) bool { return id < first || id == nobody }
 
 // readShadow learns which passwords are locked; it keeps no digest.
 func (m *machine) readShadow() {
@@ -89,7 +108,7 @@ func (m *machine) readGroups() map[string][]string {
 		if err != nil || gid < 0 {
 			continue
 		}
-		g := Group{Name: f[0], GID: gid, System: isSystem(gid), Members: strings.FieldsFunc(f[3], func(r rune) bool { return r == ',' })}
+		g := Group{Name: f[0], GID: gid, System: isSystem(gid, m.people.gid), Members: strings.FieldsFunc(f[3], func(r rune) bool { return r == ',' })}
 		if _, twice := m.groups[gid]; !twice {
 			m.groups[gid] = g.Name
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,8 +48,11 @@ type machine struct {
 	reaccessed reaccessed
 	users      map[int]string
 	groups     map[int]string
+	people     people          // where their ids begin
 	shadowed   map[string]bool // users whose password is locked; nil where shadow is unreadable
 	included   map[string]bool // files that sshd's configuration includes
+	oldApache  []Setting       // directives that newer versions of Apache don't have
+	listings   sync.Map        // of folders, by their names
 	small      atomic.Int64    // bytes read of files that people write by hand
 }
 
@@ -76,6 +80,12 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 		{"firewall", m.readFirewalls},
 		{"databases", m.readDatabases},
 		{"web servers", m.readWebServers},
+		{"settings", m.readFacts},
+		{"storage", m.readStorage},
+		{"runtimes", m.readRuntimes},
+		{"software", m.readSoftware},
+		{"containers", m.readContainers},
+		{"certificates", m.readCertificates},
 		{"findings", m.find},
 		{"what runs", func() { m.readRunning(ctx, h) }},
 	}
@@ -175,13 +185,25 @@ func (m *machine) exists(name string) bool {
 	return err == nil
 }
 
-// files are the names in a folder, and how the reading of it ended.
+// listing is what a folder was found to hold.
+type listing struct {
+	names []string
+	err   error
+}
+
+// files are the names in a folder, and how the reading of it ended. A folder is
+// read once, however many patterns look into it.
 func (m *machine) files(dir string) ([]string, error) {
+	if l, ok := m.listings.Load(dir); ok {
+		l := l.(listing)
+		return l.names, l.err
+	}
 	entries, err := m.fs.ReadDir(dir)
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
+	m.listings.Store(dir, listing{names, err})
 	return names, err
 }
 

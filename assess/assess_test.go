@@ -135,7 +135,7 @@ func TestARealServer(t *testing.T) {
 	is.True(a.Users[i].Sudo)
 	is.Equal(len(a.Users[i].AuthorizedKeys), 1)
 	is.Equal(len(a.Databases), 2)
-	is.Equal(a.Databases[0].Version, "13")
+	is.Equal(a.Databases[1].Version, "13")
 	is.Equal(a.WebServers[0].Sites[0].Name, "shop.example.org")
 	for _, key := range []string{"release.end-of-life", "packages.held", "database.postgresql", "mounts.remote", "services.local", "software.outside"} {
 		is.True(slices.Contains(keys(a), key))

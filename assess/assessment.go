@@ -228,7 +228,7 @@ type Database struct {
 
 // WebServer is a web server and the sites it serves.
 type WebServer struct {
-	Kind    string   `json:"kind"` // apache, nginx, …
+	Kind    string   `json:"kind"` // apache, nginx, lighttpd, caddy, haproxy, tomcat
 	Package string   `json:"package"`
 	Modules []string `json:"modules"` // enabled by link
 	Sites   []Site   `json:"sites"`
@@ -237,7 +237,9 @@ type WebServer struct {
 // Site is one virtual host.
 type Site struct {
 	Name     string   `json:"name"`
+	Aliases  []string `json:"aliases"` // other names; tomcat's contexts
 	Root     string   `json:"root"`
+	Proxy    string   `json:"proxy"` // what it passes requests on to, if anything
 	Listen   []string `json:"listen"`
 	TLS      bool     `json:"tls"`
 	Evidence Evidence `json:"evidence"`

@@ -1,23 +1,37 @@
 package assess
 
 import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// readDatabases finds database clusters by the engines' own files, and engines
-// that are installed without one.
+// readDatabases finds databases by the engines' own files, in the directories
+// that configuration names, and engines that are installed without data.
 func (m *machine) readDatabases() {
 	m.postgresql()
 	m.mysql()
 	m.redis()
+	m.mongodb()
+	m.openldap()
+	m.oracle()
 	for _, e := range installedOnly {
-		if p := m.installed(e.pkg); p != nil {
-			m.a.Databases = append(m.a.Databases, Database{Engine: e.engine, Version: upstream(p.Version), Directory: e.dir, Port: e.port, Package: p.Name, Evidence: Evidence{"/var/lib/dpkg/status", 0}})
+		p := m.installed(e.pkg)
+		if p != nil && !m.hasDatabase(e.engine) {
+			m.addDatabase(Database{Engine: e.engine, Version: upstream(p.Version), Directory: e.dir, Port: e.port, Package: p.Name, Evidence: Evidence{m.dpkg.database, 0}})
 		}
 	}
+	slices.SortStableFunc(m.a.Databases, func(a, b Database) int {
+		return cmp.Or(cmp.Compare(a.Engine, b.Engine), compareNatural(a.Version, b.Version), cmp.Compare(a.Directory, b.Directory))
+	})
 }
 
 // installedOnly are engines of which the package alone is looked at.
@@ -25,11 +39,19 @@ var installedOnly = []struct {
 	engine, pkg, dir string
 	port             int
 }{
-	{"mongodb", "mongodb-server-core", "/var/lib/mongodb", 27017},
-	{"mongodb", "mongodb-org-server", "/var/lib/mongodb", 27017},
-	{"memcached", "memcached", "", 11211},
-	{"slapd", "slapd", "/var/lib/ldap", 389},
+	{"cassandra", "cassandra", "/var/lib/cassandra", 9042},
+	{"clickhouse", "clickhouse-server", "/var/lib/clickhouse", 9000},
+	{"couchdb", "couchdb", "/var/lib/couchdb", 5984},
+	{"elasticsearch", "elasticsearch", "/var/lib/elasticsearch", 9200},
 	{"influxdb", "influxdb", "/var/lib/influxdb", 8086},
+	{"memcached", "memcached", "", 11211},
+	{"mongodb", "mongodb-org-server", "/var/lib/mongodb", 27017},
+	{"mongodb", "mongodb-server-core", "/var/lib/mongodb", 27017},
+	{"mssql", "mssql-server", "/var/opt/mssql", 1433},
+	{"neo4j", "neo4j", "/var/lib/neo4j", 7687},
+	{"opensearch", "opensearch", "/var/lib/opensearch", 9200},
+	{"rabbitmq", "rabbitmq-server", "/var/lib/rabbitmq", 5672},
+	{"slapd", "slapd", "/var/lib/ldap", 389},
 }
 
 // installed is the installed package of a name, or nil.
@@ -50,7 +72,7 @@ func (m *machine) installedPrefix(prefix string) *Package {
 	return &m.a.Packages[i]
 }
 
-// upstream is the upstream part of a Debian version.
+// upstream is the upstream part of a package's version.
 func upstream(version string) string {
 	if _, rest, ok := strings.Cut(version, ":"); ok {
 		version = rest
@@ -62,7 +84,52 @@ func upstream(version string) string {
 	return version
 }
 
-// postgresql reads Debian's clusters: /etc/postgresql/VERSION/NAME.
+func (m *machine) hasDatabase(engine string) bool {
+	return slices.ContainsFunc(m.a.Databases, func(d Database) bool { return d.Engine == engine })
+}
+
+// addDatabase adds a database; what its data say of their version counts. Two
+// engines never share a directory.
+func (m *machine) addDatabase(d Database) {
+	known := d.Directory != "" && slices.ContainsFunc(m.a.Databases, func(o Database) bool { return o.Directory == d.Directory })
+	if known {
+		return
+	}
+	if plainVersion.MatchString(d.DataVersion) {
+		d.Version = d.DataVersion
+	}
+	m.a.Databases = append(m.a.Databases, d)
+}
+
+// plainVersion is a version of an engine, not of a form of data: "rdb 9".
+var plainVersion = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
+
+// inside is a directory of the machine as its file system takes it.
+func inside(dir string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+dir), "/"), ".") }
+
+// stated reads the file in which data say what made them. That a directory is
+// closed is not that it says nothing.
+func (m *machine) stated(engine, dir, name string) string {
+	file := path.Join(inside(dir), name)
+	b, err := m.readSmall(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		m.outcome("databases."+engine+".data", file, err)
+	}
+	return firstLine(string(b))
+}
+
+// clusterPlaces are where the families and PostgreSQL's own packages keep
+// clusters, beside Debian's.
+var clusterPlaces = []string{
+	"/var/lib/pgsql/data", "/var/lib/pgsql/[0-9]*/data", "/var/lib/postgres/data", "/var/lib/postgresql/data", "/var/lib/postgresql/[0-9]*/data", "/var/lib/postgresql/[0-9]*/main",
+	"/var/opt/rh/*postgresql*/lib/pgsql/data", "/opt/rh/*postgresql*/root/var/lib/pgsql/data", "/usr/local/pgsql/data", "/opt/postgres*/data",
+}
+
+// pgdata is how a service says where its cluster is.
+var pgdata = regexp.MustCompile(`(?m)^\s*(?:Environment=)?"?PGDATA=["']?([^"'\s]+)`)
+
+// postgresql reads Debian's clusters, /etc/postgresql/VERSION/NAME, and those
+// that stand where others keep them or a service says.
 func (m *machine) postgresql() {
 	versions, err := m.files("etc/postgresql")
 	m.outcome("databases.postgresql", "etc/postgresql", err)
@@ -72,6 +139,25 @@ func (m *machine) postgresql() {
 			m.cluster(version, name)
 		}
 	}
+	for _, dir := range m.clusterFolders() {
+		m.bareCluster(dir)
+	}
+}
+
+// clusterFolders are the directories that may hold a cluster, each once.
+func (m *machine) clusterFolders() (dirs []string) {
+	for _, pattern := range []string{"/etc/systemd/system/*postgresql*.service", "/etc/systemd/system/*postgresql*.service.d/*.conf", "/etc/sysconfig/pgsql/*", "/etc/conf.d/postgresql"} {
+		for _, file := range m.glob(pattern) {
+			if f := pgdata.FindStringSubmatch(m.peek(file[1:])); f != nil {
+				dirs = append(dirs, path.Clean("/"+f[1]))
+			}
+		}
+	}
+	for _, pattern := range clusterPlaces {
+		dirs = append(dirs, m.glob(pattern)...)
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }
 
 func (m *machine) cluster(version, name string) {
@@ -84,7 +170,15 @@ func (m *machine) cluster(version, name string) {
 		Engine: "postgresql", Version: version, Name: name, Directory: path.Join("/var/lib/postgresql", version, name),
 		Port: 5432, Package: "postgresql-" + version, Evidence: Evidence{"/" + file, 0},
 	}
-	for _, s := range parseSettings("/"+file, text, "=") {
+	d.configure("/"+file, text)
+	// The data say for themselves what made them; only their owner may read that.
+	d.DataVersion = m.stated("postgresql", d.Directory, "PG_VERSION")
+	m.addDatabase(d)
+}
+
+// configure takes what a postgresql.conf says.
+func (d *Database) configure(file, text string) {
+	for _, s := range parseSettings(file, text, "=") {
 		value, _, _ := strings.Cut(s.Value, "#")
 		value = unquote(strings.TrimSpace(value))
 		switch s.Key {
@@ -94,94 +188,333 @@ func (m *machine) cluster(version, name string) {
 			d.Port, _ = strconv.Atoi(value) // 0 is "unknown"
 		}
 	}
-	// The data say for themselves what made them; only their owner may read that.
-	if v := firstLine(m.peek(path.Join(strings.TrimPrefix(path.Clean("/"+d.Directory), "/"), "PG_VERSION"))); v != "" {
-		d.Version = v
-	}
-	m.a.Databases = append(m.a.Databases, d)
 }
 
-// mysql reads MariaDB's or MySQL's one instance.
+// bareCluster adds a cluster that is known by its data alone.
+func (m *machine) bareCluster(dir string) {
+	d := Database{Engine: "postgresql", Name: path.Base(path.Dir(dir)), Directory: dir, Port: 5432, Evidence: Evidence{path.Join(dir, "PG_VERSION"), 0}}
+	if d.DataVersion = m.stated("postgresql", dir, "PG_VERSION"); d.DataVersion == "" {
+		if info, err := m.fs.Stat(path.Join(inside(dir), "PG_VERSION")); err != nil || info.Size() == 0 {
+			return // an empty folder is no cluster; a closed one is noted
+		}
+	}
+	d.configure(path.Join(dir, "postgresql.conf"), m.peek(path.Join(inside(dir), "postgresql.conf")))
+	short := strings.ReplaceAll(d.DataVersion, ".", "")
+	if d.Package = m.packageOf([]string{"postgresql" + short + "-server", "rh-postgresql" + short + "-postgresql-server", "postgresql-server", "postgresql" + short, "postgresql"}, ""); d.Package != "" {
+		d.Version = upstream(m.installed(d.Package).Version)
+	}
+	m.addDatabase(d)
+}
+
+// myServer is an instance of MariaDB or MySQL by its configuration.
+type myServer struct {
+	name, dir string
+	port      int
+	evidence  Evidence
+}
+
+// myFiles are the configuration files in the order in which they are read.
+var myFiles = []string{
+	"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/my.cnf", "/etc/mysql/conf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/mysql.conf.d/*.cnf",
+}
+
+// myCollections are the software collections' own instances.
+var myCollections = []string{"/var/opt/rh/*mariadb*/lib/mysql", "/var/opt/rh/*mysql*/lib/mysql", "/opt/rh/*mysql*/root/var/lib/mysql", "/opt/rh/*mariadb*/root/var/lib/mysql"}
+
+// mySection is a section that a server reads: [mysqld], [mariadb-10.5], and
+// [mysqld2] of several instances.
+var mySection = regexp.MustCompile(`^(mysqld|mariadbd|mariadb|server)(-[0-9.]+)?$|^mysqld([0-9]+)$`)
+
+// mysql reads the instances of MariaDB and MySQL.
 func (m *machine) mysql() {
-	engine, p := "mariadb", m.installedPrefix("mariadb-server")
-	if p == nil {
-		engine, p = "mysql", m.installedPrefix("mysql-server")
+	servers := m.myServers()
+	for _, pattern := range myCollections {
+		for _, dir := range m.glob(pattern) {
+			servers = append(servers, myServer{path.Base(path.Dir(path.Dir(dir))), dir, 3306, Evidence{dir, 0}})
+		}
 	}
-	dir := m.mysqlDir()
-	if p == nil && !m.exists(path.Join(dir, "ibdata1")) {
+	found := false
+	for _, s := range servers {
+		found = m.myDatabase(s) || found
+	}
+	if !found {
 		m.source("databases.mysql", SourceAbsent, "")
-		return
 	}
-	m.source("databases.mysql", SourceOK, "/"+dir)
-	d := Database{Engine: engine, Directory: "/" + dir, Port: 3306, Evidence: Evidence{"/" + dir, 0}}
-	if p != nil {
-		d.Package, d.Version = p.Name, upstream(p.Version)
+}
+
+// myServers are the instances that configuration describes; of a setting that
+// comes more than once, the last counts.
+func (m *machine) myServers() []myServer {
+	servers := map[string]*myServer{"": {dir: "/var/lib/mysql", port: 3306}}
+	for _, pattern := range myFiles {
+		for _, file := range m.glob(pattern) {
+			text, _ := m.text("databases.mysql."+path.Base(file), file[1:])
+			for _, s := range iniSections(text) {
+				if f := mySection.FindStringSubmatch(s.name); f != nil {
+					addSection(servers, f[3], s, file)
+				}
+			}
+		}
 	}
-	for _, name := range []string{"mariadb_upgrade_info", "mysql_upgrade_info"} {
-		if v := firstLine(m.peek(path.Join(dir, name))); v != "" {
-			d.Version, _, _ = strings.Cut(v, "-")
-			d.Evidence.Path = "/" + path.Join(dir, name)
+	var all []myServer
+	for _, name := range sortedKeys(servers) {
+		all = append(all, *servers[name])
+	}
+	return all
+}
+
+// addSection takes what a section says of the instance of a name.
+func addSection(servers map[string]*myServer, name string, s section, file string) {
+	if servers[name] == nil {
+		servers[name] = &myServer{name: "mysqld" + name}
+	}
+	server := servers[name]
+	if dir := unquote(s.get("datadir")); dir != "" {
+		server.dir, server.evidence = path.Clean("/"+dir), Evidence{file, s.line}
+	}
+	if port, err := strconv.Atoi(s.get("port")); err == nil {
+		server.port = port
+	}
+}
+
+// myPackages are the packages of the servers; what begins so is one.
+var myPackages = []struct{ engine, prefix string }{
+	{"mariadb", "mariadb-server"}, {"mariadb", "MariaDB-server"}, {"mysql", "mysql-community-server"}, {"mysql", "mysql-server"}, {"mysql", "percona-server-server"}, {"mariadb", "mariadb"}, {"mysql", "mysql80-server"},
+}
+
+// myDatabase adds an instance that has data or is installed.
+func (m *machine) myDatabase(s myServer) bool {
+	d := Database{Engine: "mariadb", Name: s.name, Directory: s.dir, Port: s.port, Evidence: s.evidence}
+	for _, p := range myPackages {
+		if installed := m.installedPrefix(p.prefix); installed != nil && s.dir != "" && !strings.Contains(s.dir, "/opt/rh/") {
+			d.Engine, d.Package, d.Version = p.engine, installed.Name, upstream(installed.Version)
 			break
 		}
 	}
-	m.a.Databases = append(m.a.Databases, d)
+	there := m.exists(path.Join(inside(s.dir), "ibdata1")) || m.exists(path.Join(inside(s.dir), "mysql"))
+	if s.dir == "" || !there && d.Package == "" {
+		return false
+	}
+	if d.Evidence.Path == "" {
+		d.Evidence.Path = s.dir
+	}
+	m.source("databases.mysql", SourceOK, s.dir)
+	m.myVersion(&d)
+	m.addDatabase(d)
+	return true
 }
 
-// mysqlDir is the data directory by the configuration that wins: the last.
-func (m *machine) mysqlDir() string {
-	dir := "var/lib/mysql"
-	files := []string{"/etc/mysql/my.cnf", "/etc/my.cnf"}
-	for _, folder := range []string{"/etc/mysql/conf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/mysql.conf.d/*.cnf"} {
-		files = append(files, m.glob(folder)...)
-	}
-	for _, file := range files {
-		if v := first(iniValues(m.peek(file[1:]))["mysqld.datadir"]); v != "" {
-			dir = strings.TrimPrefix(path.Clean("/"+v), "/")
+// myVersion reads what the data say of themselves: what upgraded them last, or
+// the first page of MySQL 8's dictionary.
+func (m *machine) myVersion(d *Database) {
+	for _, name := range []string{"mariadb_upgrade_info", "mysql_upgrade_info"} {
+		if v := m.stated("mysql", d.Directory, name); v != "" {
+			var flavour string
+			d.DataVersion, flavour, _ = strings.Cut(v, "-")
+			d.Evidence = Evidence{path.Join(d.Directory, name), 1}
+			if d.Package == "" && !strings.HasPrefix(flavour, "MariaDB") {
+				d.Engine = "mysql"
+			}
+			return
 		}
 	}
-	return dir
+	dir := inside(d.Directory)
+	if v := lastUpgrade([]byte(m.peek(path.Join(dir, "mysql_upgrade_history")))); v != "" {
+		d.Engine, d.DataVersion, d.Evidence = "mysql", v, Evidence{path.Join(d.Directory, "mysql_upgrade_history"), 0}
+		return
+	}
+	if head, err := m.head(path.Join(dir, "mysql.ibd"), 16); err == nil {
+		d.Engine, d.DataVersion, d.Evidence = "mysql", tablespaceVersion(head), Evidence{path.Join(d.Directory, "mysql.ibd"), 0}
+	}
+}
+
+// lastUpgrade is the last version in MySQL 8.4's book of upgrades.
+func lastUpgrade(b []byte) string {
+	var book struct {
+		History []struct{ Version string } `json:"upgrade_history"`
+	}
+	if json.Unmarshal(b, &book) != nil || len(book.History) == 0 {
+		return ""
+	}
+	return book.History[len(book.History)-1].Version
+}
+
+// tablespaceVersion is the server's version in the first page of a tablespace
+// of MySQL 8: 80034 at byte 8.
+func tablespaceVersion(page []byte) string {
+	if len(page) < 12 {
+		return ""
+	}
+	v := binary.BigEndian.Uint32(page[8:])
+	if v < 80000 || v > 200000 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100)
+}
+
+// redisFiles are configurations of Redis and Valkey; each is an instance.
+var redisFiles = []struct{ engine, pattern string }{
+	{"redis", "/etc/redis.conf"}, {"redis", "/etc/redis/*.conf"}, {"valkey", "/etc/valkey.conf"}, {"valkey", "/etc/valkey/*.conf"}, {"redis", "/etc/opt/rh/*redis*/redis.conf"},
 }
 
 // redis reads Redis's and Valkey's configuration, and the header of the dump.
 func (m *machine) redis() {
-	for _, engine := range []string{"redis", "valkey"} {
-		file := path.Join("etc", engine, engine+".conf")
-		text, ok := m.text("databases."+engine, file)
-		p := m.installed(engine + "-server")
-		if !ok && p == nil {
-			continue
-		}
-		d := Database{Engine: engine, Directory: "/var/lib/" + engine, Port: 6379, Evidence: Evidence{"/" + file, 0}}
-		if p != nil {
-			d.Package, d.Version = p.Name, upstream(p.Version)
-		}
-		for _, s := range parseSettings("/"+file, text, "") {
-			switch s.Key {
-			case "dir":
-				d.Directory = s.Value
-			case "port":
-				d.Port, _ = strconv.Atoi(s.Value) // 0 is "unknown"
+	for _, f := range redisFiles {
+		for _, file := range m.glob(f.pattern) {
+			if path.Base(file) != "sentinel.conf" && path.Base(file) != "users.acl" {
+				m.redisInstance(f.engine, file)
 			}
 		}
-		d.Name = m.rdbVersion(d.Directory)
-		m.a.Databases = append(m.a.Databases, d)
+	}
+	for _, engine := range []string{"redis", "valkey"} {
+		if p := m.redisPackage(engine); p != nil && !m.hasDatabase(engine) {
+			m.addDatabase(Database{Engine: engine, Version: upstream(p.Version), Directory: "/var/lib/" + engine, Port: 6379, Package: p.Name, Evidence: Evidence{m.dpkg.database, 0}})
+		}
 	}
 }
 
-// rdbVersion is the form of a dump by its header, "REDIS0009": "rdb 9".
-func (m *machine) rdbVersion(dir string) string {
-	f, err := m.fs.Open(path.Join(strings.TrimPrefix(path.Clean("/"+dir), "/"), "dump.rdb"))
+func (m *machine) redisPackage(engine string) *Package {
+	if p := m.installed(engine + "-server"); p != nil {
+		return p
+	}
+	return m.installed(engine)
+}
+
+func (m *machine) redisInstance(engine, file string) {
+	text, _ := m.text("databases."+engine, file[1:])
+	d := Database{Engine: engine, Directory: "/var/lib/" + engine, Port: 6379, Evidence: Evidence{file, 0}}
+	if p := m.redisPackage(engine); p != nil {
+		d.Package, d.Version = p.Name, upstream(p.Version)
+	}
+	dump := "dump.rdb"
+	for _, s := range parseSettings(file, text, "") {
+		switch s.Key {
+		case "dir":
+			d.Directory = s.Value
+		case "dbfilename":
+			dump = s.Value
+		case "port":
+			d.Port, _ = strconv.Atoi(s.Value) // 0 is "unknown"
+		}
+	}
+	head, err := m.head(path.Join(inside(d.Directory), dump), 256)
+	if stateOf(err) == SourceUnreadable {
+		m.outcome("databases."+engine+".data", path.Join(inside(d.Directory), dump), err)
+	}
+	d.Name, d.DataVersion = parseRDB(head)
+	m.addDatabase(d)
+}
+
+// parseRDB reads the header of a dump: its form, "REDIS0009" being "rdb 9", and
+// the version of the server that wrote it, a field "redis-ver".
+func parseRDB(head []byte) (form, version string) {
+	if len(head) < 9 || string(head[:5]) != "REDIS" && string(head[:6]) != "VALKEY" {
+		return "", ""
+	}
+	n, err := strconv.Atoi(strings.TrimLeft(string(head[5:9]), "Y"))
 	if err != nil {
-		return "" // no dump, or one that only its owner may read
+		return "", ""
 	}
-	defer f.Close()
-	head := make([]byte, 9)
-	if n, err := f.Read(head); err != nil || n < len(head) || string(head[:5]) != "REDIS" {
-		return ""
+	form = "rdb " + strconv.Itoa(n)
+	for _, field := range []string{"redis-ver", "valkey-ver"} {
+		_, rest, ok := strings.Cut(string(head), "\xfa"+string(rune(len(field)))+field)
+		if ok && len(rest) > 1 && int(rest[0]) < len(rest) && rest[0] < 64 {
+			return form, rest[1 : 1+int(rest[0])]
+		}
 	}
-	version, err := strconv.Atoi(string(head[5:]))
-	if err != nil {
-		return ""
+	return form, form
+}
+
+// mongodb reads where its configuration says the data are, and what the engine
+// below it wrote there.
+func (m *machine) mongodb() {
+	for _, file := range []string{"etc/mongod.conf", "etc/mongodb.conf", "etc/opt/rh/rh-mongodb36/mongod.conf"} {
+		text, ok := m.text("databases.mongodb", file)
+		if !ok {
+			continue
+		}
+		d := Database{Engine: "mongodb", Directory: "/var/lib/mongodb", Port: 27017, Evidence: Evidence{"/" + file, 0}}
+		for n, line := range numberedLines(text) {
+			key, value, _ := strings.Cut(strings.ReplaceAll(line, "=", ":"), ":")
+			value = unquote(strings.TrimSpace(value))
+			switch strings.ToLower(strings.TrimSpace(key)) {
+			case "dbpath":
+				d.Directory, d.Evidence.Line = value, n
+			case "port":
+				d.Port, _ = strconv.Atoi(value) // 0 is "unknown"
+			}
+		}
+		if d.Package = m.packageOf([]string{"mongodb-org-server", "mongodb-server", "mongodb-server-core", "rh-mongodb36-mongodb-server"}, ""); d.Package != "" {
+			d.Version = upstream(m.installed(d.Package).Version)
+		}
+		d.DataVersion = wiredTiger(m.start(path.Join(inside(d.Directory), "WiredTiger")))
+		m.addDatabase(d)
 	}
-	return "rdb " + strconv.Itoa(version)
+}
+
+// wiredTigerLine is the line of a directory's own file that has the version of
+// the storage engine.
+var wiredTigerLine = regexp.MustCompile(`(?m)^WiredTiger ([0-9]+(?:\.[0-9]+)*)`)
+
+func wiredTiger(b []byte) string {
+	if f := wiredTigerLine.FindSubmatch(b); f != nil {
+		return "wiredtiger " + string(f[1])
+	}
+	return ""
+}
+
+// ldapBackends are the forms of OpenLDAP's data by the files they have.
+var ldapBackends = []struct{ form, file string }{{"mdb", "data.mdb"}, {"hdb", "id2entry.bdb"}}
+
+// openldap reads the databases of OpenLDAP from its configuration, of either
+// form, and finds 389's instances.
+func (m *machine) openldap() {
+	for _, dir := range []string{"/etc/ldap/slapd.d/cn=config", "/etc/openldap/slapd.d/cn=config"} {
+		for _, file := range m.glob(dir + "/olcDatabase=*.ldif") {
+			text, _ := m.text("databases.slapd", file[1:])
+			m.ldapDatabase(file, text, ":", "olcdbdirectory", "olcsuffix")
+		}
+	}
+	for _, file := range []string{"/etc/openldap/slapd.conf", "/etc/ldap/slapd.conf"} {
+		if text, ok := m.text("databases.slapd", file[1:]); ok {
+			m.ldapDatabase(file, text, "", "directory", "suffix")
+		}
+	}
+	for _, dir := range m.glob("/var/lib/dirsrv/slapd-*/db") {
+		m.addDatabase(Database{Engine: "389-ds", Name: path.Base(path.Dir(dir)), Directory: dir, Port: 389, DataVersion: m.stated("389-ds", dir, "DBVERSION"), Evidence: Evidence{dir, 0}})
+	}
+}
+
+func (m *machine) ldapDatabase(file, text, sep, directory, suffix string) {
+	d := Database{Engine: "slapd", Port: 389, Evidence: Evidence{file, 0}}
+	for _, s := range parseSettings(file, text, sep) {
+		switch strings.ToLower(s.Key) {
+		case directory:
+			d.Directory, d.Evidence.Line = unquote(s.Value), s.Evidence.Line
+		case suffix:
+			d.Name = unquote(s.Value)
+		}
+	}
+	if d.Directory == "" {
+		return
+	}
+	for _, b := range ldapBackends {
+		if m.exists(path.Join(inside(d.Directory), b.file)) {
+			d.DataVersion = b.form
+		}
+	}
+	if d.Package = m.packageOf([]string{"slapd", "openldap-servers", "openldap2", "openldap"}, ""); d.Package != "" {
+		d.Version = upstream(m.installed(d.Package).Version)
+	}
+	m.addDatabase(d)
+}
+
+// oracle reads the table of Oracle's instances.
+func (m *machine) oracle() {
+	text, _ := m.text("databases.oracle", "etc/oratab")
+	for _, s := range parseSettings("/etc/oratab", text, ":") {
+		if home, _, ok := strings.Cut(s.Value, ":"); ok {
+			m.addDatabase(Database{Engine: "oracle", Name: s.Key, Directory: home, Port: 1521, Evidence: s.Evidence})
+		}
+	}
 }

@@ -15,7 +15,8 @@ func (m *machine) find() {
 	for _, check := range []func(){
 		m.findIdentity, m.findSupport, m.findTarget, m.findPackages, m.findOtherManagers, m.findOrigins, m.findConfiguration, m.findAccess, m.findSSH,
 		m.findDatabases, m.findMounts, m.findNetwork, m.findFirewall, m.findUnits, m.findOutside,
-		m.findContainers, m.findAccounts, m.findUnread,
+		m.findContainers, m.findAccounts, m.findFacts, m.findKernelArguments, m.findCertificates, m.findJobs, m.findSoftware, m.findRuntimes,
+		m.findDataVersions, m.findUnread,
 	} {
 		check()
 	}
@@ -291,13 +292,26 @@ func (m *machine) findMounts() {
 
 func (m *machine) findNetwork() {
 	for _, n := range m.a.Networks {
-		if n.Method != "static" && n.Method != "manual" {
+		if n.Method != methodStatic && n.Method != "manual" || len(n.Addresses) == 0 {
 			continue
 		}
 		m.finding(Finding{
 			Key: "network.static", Severity: Low, Title: "The network is set up by hand", Summary: strings.TrimSpace(fmt.Sprintf("%s has %s by %s.", n.Name, some(n.Addresses), n.Manager)),
 			Remediations: hints("Addresses and interface names belong to the machine: they are not carried over. Set up the target's network before it takes over."), Related: []Resource{{"file", n.Evidence.Path}}, Evidence: []Evidence{n.Evidence},
 		})
+	}
+	f := Finding{Key: "network.composed", Severity: Medium, Title: "Interfaces are built of others, or have routes of their own", Remediations: hints("Build bonds, bridges and vlans on the target in the way of its network manager, and add the routes.")}
+	var names []string
+	for _, n := range m.a.Networks {
+		if slices.Contains([]string{kindBond, kindBridge, kindVLAN, "team", "vrf"}, n.Kind) || len(n.Routes) > 0 {
+			names = append(names, n.Name)
+			f.Evidence = append(f.Evidence, n.Evidence)
+			f.Related = append(f.Related, Resource{"file", n.Evidence.Path})
+		}
+	}
+	if len(names) > 0 {
+		f.Summary = some(names) + ": none of it is carried over by itself."
+		m.finding(f)
 	}
 }
 
@@ -314,19 +328,58 @@ func (m *machine) findFirewall() {
 	}
 }
 
+// unitChecks are kinds of services that matter for a move.
+var unitChecks = []struct {
+	match                     func(Unit) bool
+	key, title, summary, hint string
+	severity                  FindingSeverity
+}{
+	{
+		func(u Unit) bool { return u.Local && u.Manager == managerSystemd && strings.HasPrefix(u.Path, "/etc/") },
+		"services.local", "Services were written on this machine", "the units are carried over; the programs that they start are not looked at.", "See that the programs exist on the target.", Low,
+	},
+	{
+		func(u Unit) bool {
+			return u.Local && u.Manager == managerSystemd && u.Path != "" && !strings.HasPrefix(u.Path, "/etc/")
+		},
+		"services.outside", "Services have their units outside of /etc", "the units came with software that no package brought, and are not carried over.", "Install the software on the target, and enable the units.", Medium,
+	},
+	{
+		func(u Unit) bool {
+			return u.Local && (u.Manager == managerSysV && strings.Contains(u.Path, "/init.d/") || u.Path == "/etc/inittab")
+		},
+		"services.init-scripts", "Init scripts were written on this machine", "scripts are carried over, and newer systems start them for a while yet; entries of inittab are not.", "Write a unit for each.", Low,
+	},
+	{
+		func(u Unit) bool { return u.Local && (u.Manager == managerUpstart || u.Manager == managerOpenRC) },
+		"services.other-init", "Services were written for another init system", "nothing on a target with systemd reads them.", "Write a unit for each.", Medium,
+	},
+	{
+		func(u Unit) bool { return u.Manager == managerXinetd || u.Manager == managerInetd },
+		"services.inetd", "Services are started by inetd", "newer releases have no inetd unless it is installed.", "Use a socket unit of systemd, or install the server to run by itself.", Medium,
+	},
+	{
+		func(u Unit) bool {
+			return u.Manager == managerSysV && u.State == stateEnabled && !strings.Contains(u.Path, "/init.d/") && u.Path != "/etc/inittab"
+		},
+		"services.boot-script", "A script runs when the machine comes up", "what it does was not looked at.", "See what of it the target still needs, and make it a unit.", Medium,
+	},
+}
+
 func (m *machine) findUnits() {
-	var names []string
-	f := Finding{Key: "services.local", Severity: Low, Title: "Services were written on this machine"}
-	for _, u := range slices.Concat(m.a.Services, m.a.Timers) {
-		if u.Local {
-			names = append(names, u.Name)
-			f.Evidence = append(f.Evidence, Evidence{u.Path, 0})
+	for _, c := range unitChecks {
+		f := Finding{Key: c.key, Severity: c.severity, Title: c.title, Remediations: hints(c.hint)}
+		var names []string
+		for _, u := range slices.Concat(m.a.Services, m.a.Timers) {
+			if u.State != stateMasked && c.match(u) {
+				names = append(names, u.Name)
+				f.Evidence = append(f.Evidence, Evidence{u.Path, 0})
+			}
 		}
-	}
-	if len(names) > 0 {
-		f.Summary = some(names) + ": the units are carried over; the programs that they start are not looked at."
-		f.Remediations, f.Related = hints("See that the programs exist on the target."), resources("service", names)
-		m.finding(f)
+		if len(names) > 0 {
+			f.Summary, f.Related = some(names)+": "+c.summary, resources("service", names)
+			m.finding(f)
+		}
 	}
 }
 
@@ -368,10 +421,21 @@ func (m *machine) findContainers() {
 	for _, c := range containers {
 		if m.exists(c.dir) {
 			m.finding(Finding{
-				Key: "containers." + c.engine, Severity: Medium, Title: "Containers run here", Summary: c.engine + " keeps images and volumes in /" + c.dir + "; what is in them was not looked at.",
+				Key: "containers." + c.engine, Severity: Medium, Title: "Containers run here", Summary: fmt.Sprintf("%s keeps images and volumes in /%s%s; what is in them was not looked at.", c.engine, c.dir, m.contained(c.engine)),
 				Remediations: hints("Move volumes as data, and pull the images again."), Related: []Resource{{"file", "/" + c.dir}}, Evidence: []Evidence{{"/" + c.dir, 0}},
 			})
 		}
+	}
+	f := Finding{Key: "containers.files", Severity: Low, Title: "Containers are described by files", Remediations: hints("Bring the files and what they mount to the target, with an engine that reads them.")}
+	for _, c := range m.a.Containers {
+		if c.Kind == "compose" || c.Kind == "unit" {
+			f.Related, f.Evidence = append(f.Related, Resource{"file", c.Evidence.Path}), append(f.Evidence, c.Evidence)
+		}
+	}
+	if len(f.Evidence) > 0 {
+		f.Related, f.Evidence = slices.Compact(f.Related), slices.Compact(f.Evidence)
+		f.Summary = plural(len(f.Evidence), "file") + " of compose or podman start containers."
+		m.finding(f)
 	}
 	if m.exists("var/lib/dkms") && m.installed("dkms") != nil {
 		m.finding(Finding{
@@ -379,6 +443,20 @@ func (m *machine) findContainers() {
 			Remediations: hints("See whether the target's kernel has them."), Related: []Resource{{"package", "dkms"}}, Evidence: []Evidence{{"/var/lib/dkms", 0}},
 		})
 	}
+}
+
+// contained counts what an engine has, where that could be read.
+func (m *machine) contained(engine string) string {
+	count := map[string]int{}
+	for _, c := range m.a.Containers {
+		if c.Engine == engine {
+			count[c.Kind]++
+		}
+	}
+	if len(count) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %s, %s, %s", plural(count["container"], "container"), plural(count["image"], "image"), plural(count["volume"], "volume"))
 }
 
 func (m *machine) findAccounts() {

@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -13,7 +14,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // that packages ship come with the packages.
 func (m *machine) readSysctl() {
 	files := []string{}
-	m.eachFile("sysctl.sysctl.d", "etc/sysctl.d", ".conf", func(file string) { files = append(files, file) })
+	m.eachOf("sysctl.sysctl.d", []string{"etc/sysctl.d", "usr/local/lib/sysctl.d"}, ".conf", func(file string) { files = append(files, file) })
 	for _, file := range append(files, "etc/sysctl.conf") {
 		if m.isLocal("/"+file) || m.changedConffile("/"+file) {
 			text, _ := m.text("sysctl."+path.Base(file), file)
@@ -95,15 +96,38 @@ func (m *machine) sshInclude(pattern string, depth int) {
 	}
 }
 
-// glob finds files by a pattern in the last element of an absolute path.
-func (m *machine) glob(pattern string) (files []string) {
-	dir, base := path.Split(path.Clean(pattern))
-	names, err := m.files(strings.Trim(dir, "/"))
+// maxFound bounds what a pattern of the machine's may find.
+const maxFound = 4096
+
+// glob finds files by an absolute path whose elements may be patterns.
+func (m *machine) glob(pattern string) []string {
+	found := []string{"/"}
+	for _, part := range strings.Split(strings.Trim(path.Clean(pattern), "/"), "/") {
+		var next []string
+		for _, dir := range found {
+			if len(next) < maxFound {
+				next = append(next, m.matching(dir, part)...)
+			}
+		}
+		found = next
+	}
+	return slices.DeleteFunc(found, func(file string) bool { return !isPattern(path.Base(pattern)) && !m.exists(file[1:]) })
+}
+
+func isPattern(part string) bool { return strings.ContainsAny(part, "*?[") }
+
+// matching are the paths of a folder's entries that match one element.
+func (m *machine) matching(dir, part string) (files []string) {
+	if !isPattern(part) {
+		return []string{path.Join(dir, part)}
+	}
+	name := cmp.Or(dir[1:], ".")
+	names, err := m.files(name)
 	if stateOf(err) == SourceUnreadable { // to include nothing is fine with every server that has it
-		m.outcome("configuration.included", strings.Trim(dir, "/"), err)
+		m.outcome("configuration.included", name, err)
 	}
 	for _, name := range names {
-		if ok, err := path.Match(base, name); ok && err == nil {
+		if ok, err := path.Match(part, name); ok && err == nil {
 			files = append(files, path.Join(dir, name))
 		}
 	}

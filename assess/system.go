@@ -141,7 +141,7 @@ func (m *machine) kernels() []string {
 	if err != nil {
 		names, _ = m.files("lib/modules") // a container has neither
 	}
-	slices.SortFunc(names, compareNatural)
+	names = slices.SortedFunc(slices.Values(names), compareNatural)
 	return list(names)
 }
 

@@ -24,6 +24,7 @@ const (
 	defaultLimit  = 20      // entries of a list
 	maxLimit      = 1000    // entries of a list that a caller may ask for
 	summaryBudget = 8 << 10 // bytes of JSON, so that no client cuts it
+	summaryRoom   = 256     // bytes of these for where the rest can be read
 )
 
 // AssessInput is the input of Assess.
@@ -106,7 +107,7 @@ func summarize(env *Env, a *assess.Assessment, limit int) AssessResult {
 	for _, l := range lists {
 		l.cut(limit, r.Total)
 	}
-	for len(encoded(r)) > summaryBudget {
+	for len(encoded(r)) > summaryBudget-summaryRoom {
 		longest := lists[0]
 		for _, l := range lists[1:] {
 			if l.weight() > longest.weight() {

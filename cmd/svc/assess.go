@@ -77,7 +77,11 @@ func viewAssessment(w *view, r *tools.AssessResult) {
 		{"accounts", fmt.Sprintf("%d of people", people(a.Users))},
 		{"cron jobs", fmt.Sprint(total("cron", len(a.Cron)))},
 		{"configuration", configLine(a.Configuration)},
+		{"network", fmt.Sprintf("%d interfaces, %d firewalls", total("networks", len(a.Networks)), total("firewalls", len(a.Firewalls)))},
 		{"databases", databaseLine(a.Databases)},
+		{"runtimes", runtimeLine(a.Runtimes)},
+		{"other software", fmt.Sprintf("%d by other package managers, %d of container engines", total("software", len(a.Software)), total("containers", len(a.Containers)))},
+		{"certificates", fmt.Sprint(total("certificates", len(a.Certificates)))},
 	})
 	viewRunning(w, a.Running)
 	viewFindings(w, a.Findings)
@@ -204,6 +208,14 @@ func configLine(files []assess.ConfigFile) string {
 	}
 	return fmt.Sprintf("%d changed, %d that no package owns, %d deleted, %d unreadable",
 		counts[assess.ConfigChanged], counts[assess.ConfigUnowned], counts[assess.ConfigMissing], counts[assess.ConfigUnreadable])
+}
+
+func runtimeLine(runtimes []assess.Runtime) string {
+	names := []string{}
+	for _, r := range runtimes {
+		names = append(names, strings.TrimSpace(r.Language+" "+r.Version))
+	}
+	return orNone(strings.Join(slices.Compact(names), ", "))
 }
 
 func databaseLine(databases []assess.Database) string {

@@ -1,0 +1,298 @@
+package assess
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// factCheck is a finding about facts that match.
+type factCheck struct {
+	area       string
+	key, value *regexp.Regexp // nil matches all
+
+	finding, title, summary, hint string
+	severity                      FindingSeverity
+}
+
+// factChecks are facts that a person must know of before a move.
+var factChecks = []factCheck{
+	{
+		"selinux", match("SELINUX"), match("enforcing"), "security.selinux", "SELinux is enforcing", "What a service may touch is decided by the policy too: one that runs here may be refused on a target with another policy, and is less confined on one without.",
+		"Try the services on the target with its policy permissive first, and read its audit log.", Low,
+	},
+	{
+		"selinux", match("module|boolean|context|port|user|login|interface"), nil, "security.selinux-customised", "SELinux was adapted on this machine", "The policy's own changes are not carried over:",
+		"List them with semanage export and semodule -l, and repeat on the target what is still needed.", Medium,
+	},
+	{
+		"apparmor", nil, nil, "security.apparmor-customised", "AppArmor was adapted on this machine", "Profiles were written, changed, disabled or set to complain:",
+		"See which of the profiles the target has, and repeat the change there.", Low,
+	},
+	{"fips", nil, nil, "security.fips", "The machine keeps to FIPS 140", "Its cryptography is restricted on purpose:", "Choose a target with certified modules, and switch its FIPS mode on when it is installed.", High},
+	{
+		"crypto-policy", match("policy"), match("LEGACY.*|FUTURE.*|FIPS.*|DEFAULT:.+|NEXT.*"), "security.crypto-policy", "The system's crypto policy is not the default", "What old peers can still connect with depends on it:",
+		"Set the same policy on the target, or bring the peers up to date.", Medium,
+	},
+	{"crypto-policy", match("own policy"), nil, "security.crypto-policy", "The system's crypto policy is not the default", "A policy was written here:", "Set the same policy on the target, or bring the peers up to date.", Medium},
+	{
+		"directory", match("passwd|group|sudoers"), regexp.MustCompile(`\b(sss|ldap|nis|nisplus|winbind|vas\d?|lsass|centrifydc|db)\b`), "accounts.directory", "Users come from a directory", "Accounts that are not in /etc/passwd are known by:",
+		"Connect the target to the directory before services start; ids of files belong to its users.", Medium,
+	},
+	{
+		"directory", match("keytab|samba secrets|ipa client|realmd|pbis|centrify|vas"), nil, "accounts.joined", "The machine belongs to a domain", "It has keys by which the domain knows it, and which are not carried over:",
+		"Join the target to the domain anew, and remove the old machine from it.", Medium,
+	},
+	{
+		"pam", match(`pam_(tally|tally2|cracklib|stack|console|ldap|lastlog)\.so`), nil, "accounts.pam-module-gone", "Log-ins pass a module that newer releases dropped", "Where PAM can't load a module that must succeed, nobody can log in:",
+		"Use what took its place: pam_faillock for pam_tally and pam_tally2, pam_pwquality for pam_cracklib, pam_sss for pam_ldap.", High,
+	},
+	{
+		"pam", match(`pam_(google_authenticator|duo|radius_auth|yubico|u2f|oath|pkcs11|krb5|winbind|centrifydc|vas\d?|lsass|mount|otpw|script|python|mysql|pgsql|abl)\.so`), nil, "accounts.pam-module-added", "Log-ins pass a module beside the usual ones", "Where PAM can't load a module that must succeed, nobody can log in:",
+		"Install and set it up on the target before its PAM configuration names it; keep a session open meanwhile.", Medium,
+	},
+	{"tcp-wrappers", nil, nil, "firewall.tcp-wrappers", "Access is limited by hosts.allow and hosts.deny", "Many newer releases build their services without it, so the files say nothing there:", "Make the limits rules of the firewall, or settings of the services.", Medium},
+	{"exports", nil, nil, "mounts.exported", "Folders are exported to other machines", "NFS clients depend on this machine:", "Export them on the target, and move the clients.", Medium},
+	{"storage", match("iscsi"), nil, "mounts.iscsi", "Disks come over iSCSI", "The machine logs in to:", "Give the target's initiator access, and never mount a disk on both machines.", Medium},
+	{"storage", match("multipath"), nil, "mounts.multipath", "Disks are reached on several paths", "multipath joins the paths.", "Set up multipath on the target before its disks are used.", Medium},
+	{"storage", match("(?i)array"), nil, "mounts.raid", "Disks form a RAID", "mdadm knows:", "Lay out the target's disks accordingly.", Low},
+	{"storage", match("lvm"), nil, "mounts.lvm", "Disks are divided by LVM", "Its volumes are:", "Lay out the target's disks accordingly.", Info},
+	{"boot", match("loader"), match("grub-legacy|lilo"), "boot.legacy-loader", "The boot loader is one that newer releases don't have", "The machine is started by", "Install the target on disks of its own: its loader is another.", Medium},
+	{"modules", match("options|install|blacklist|alias"), nil, "kernel.module-settings", "Kernel modules have settings of their own", "The kernel's modules may have other names and options on the target:", "See for each whether the target's kernel takes it.", Low},
+	{"sudo", nil, regexp.MustCompile(`NOPASSWD`), "accounts.sudo-without-password", "sudo asks some for no password", "These may act without one:", "See whether that is still wanted.", Low},
+	{"systemd", match("linger"), nil, "services.linger", "Services of users run without them", "systemd keeps what these users start:", "Bring the units of the users' homes, and enable lingering on the target.", Low},
+	{"firewall", match("firewalld default zone"), match("(?:block|dmz|drop|external|home|internal|trusted|work)"), "firewall.default-zone", "The firewall's default zone was chosen", "Interfaces without a zone are in", "Choose the same on the target.", Low},
+}
+
+// match matches a whole text.
+func match(pattern string) *regexp.Regexp { return regexp.MustCompile("^(?:" + pattern + ")$") }
+
+func (c factCheck) matches(f Fact) bool {
+	return c.area == f.Area && (c.key == nil || c.key.MatchString(f.Key)) && (c.value == nil || c.value.MatchString(f.Value))
+}
+
+// findFacts makes one finding of all facts that a check matches.
+func (m *machine) findFacts() {
+	for _, c := range factChecks {
+		var said []string
+		f := Finding{Key: c.finding, Severity: c.severity, Title: c.title, Remediations: hints(c.hint)}
+		for _, fact := range m.a.Facts {
+			if c.matches(fact) {
+				said = append(said, strings.TrimSpace(fact.Key+" "+fact.Value))
+				f.Evidence, f.Related = append(f.Evidence, fact.Evidence), append(f.Related, Resource{"file", fact.Evidence.Path})
+			}
+		}
+		if len(said) == 0 {
+			continue
+		}
+		if f.Summary = c.summary; !strings.HasSuffix(c.summary, ".") {
+			f.Summary += " " + some(said) + "."
+		}
+		f.Evidence, f.Related = f.Evidence[:min(len(f.Evidence), 20)], slices.Compact(f.Related)
+		m.finding(f)
+	}
+}
+
+// findKernelArguments finds what people start the kernel with.
+func (m *machine) findKernelArguments() {
+	for _, f := range m.facts("boot") {
+		if !strings.HasPrefix(f.Key, "GRUB_CMDLINE") && f.Key != "arguments" {
+			continue
+		}
+		if own := ownArguments(f.Value); len(own) > 0 {
+			m.finding(Finding{
+				Key: "kernel.arguments", Severity: Low, Title: "The kernel is started with arguments of its own", Summary: "Beside the usual ones there are " + some(own) + "; they are not carried over.",
+				Remediations: hints("See for each whether the target's kernel has it and needs it."), Related: []Resource{{"file", f.Evidence.Path}}, Evidence: []Evidence{f.Evidence},
+			})
+		}
+	}
+}
+
+// soon is how long before its end a certificate is worth a word.
+const soon = 30 * 24 * time.Hour
+
+// findCertificates finds certificates that have ended or are about to, and
+// authorities that people trust.
+func (m *machine) findCertificates() {
+	checks := []struct {
+		match func(Certificate, time.Time) bool
+		f     Finding
+	}{
+		{func(_ Certificate, end time.Time) bool { return end.Before(m.o.Now) }, Finding{
+			Key: "certificates.expired", Severity: High, Title: "Certificates have ended", Remediations: hints("Renew them before the move, or leave them behind where nothing uses them."),
+		}},
+		{func(_ Certificate, end time.Time) bool { return !end.Before(m.o.Now) && end.Before(m.o.Now.Add(soon)) }, Finding{
+			Key: "certificates.expiring", Severity: Medium, Title: "Certificates end soon", Remediations: hints("Renew them on the target; see that what renews them moves too."),
+		}},
+		{func(c Certificate, _ time.Time) bool {
+			return strings.HasPrefix(c.Path, "/usr/local/share/ca-certificates/") || strings.HasSuffix(path.Dir(c.Path), "/anchors")
+		}, Finding{
+			Key: "certificates.own-authority", Severity: Medium, Title: "The machine trusts authorities of its own", Remediations: hints("Add them to what the target trusts: update-ca-certificates or update-ca-trust."),
+		}},
+	}
+	for _, check := range checks {
+		var said []string
+		f := check.f
+		for _, c := range m.a.Certificates {
+			if end, err := time.Parse(time.RFC3339, c.NotAfter); err == nil && check.match(c, end) {
+				said = append(said, fmt.Sprintf("%s (%s) until %s", c.Path, c.Subject, end.Format(time.DateOnly)))
+				f.Evidence, f.Related = append(append(f.Evidence, Evidence{c.Path, 0}), c.UsedBy...), append(f.Related, Resource{"file", c.Path})
+			}
+		}
+		if len(said) > 0 {
+			f.Summary = some(said) + "."
+			m.finding(f)
+		}
+	}
+}
+
+// findJobs finds jobs that are closed to others, and those that wait to run
+// once.
+func (m *machine) findJobs() {
+	once := Finding{Key: "cron.once", Severity: Low, Title: "Jobs wait to run once", Remediations: hints("Enter them on the target anew, if they are still wanted.")}
+	closed := Finding{Key: "cron.closed", Severity: Info, Title: "Tables of jobs are closed to others", Remediations: hints("Look at them on the machine: their commands are not in this document.")}
+	for _, job := range m.a.Cron {
+		switch {
+		case strings.HasPrefix(job.Schedule, "at "):
+			once.Evidence = append(once.Evidence, job.Evidence)
+		case job.Hidden:
+			closed.Evidence = append(closed.Evidence, job.Evidence)
+		}
+	}
+	if n := len(once.Evidence); n > 0 {
+		once.Summary = plural(n, "job") + " of at: none is carried over."
+		m.finding(once)
+	}
+	if n := len(closed.Evidence); n > 0 {
+		closed.Summary = plural(n, "job") + " may hold what others should not read."
+		m.finding(closed)
+	}
+}
+
+// installers are package managers beside the system's, and how what they
+// installed is brought to another machine.
+var installers = []struct{ name, what, hint string }{
+	{"cargo", "Programs of Rust were installed by cargo", "Install them on the target by cargo, or use its packages."},
+	{"cpan", "Modules of Perl were built from CPAN", "Use the target's packages where there are some; what was compiled must be built anew for its Perl."},
+	{"flatpak", "Applications were installed by flatpak", "Install them on the target by flatpak."},
+	{"gem", "Gems were installed past the package manager", "Install them on the target for its Ruby, in versions that it can run."},
+	{"npm", "Modules of Node were installed by npm", "Install them on the target for its Node, in versions that it can run."},
+	{"pip", "Packages of Python were installed by pip", "Install them on the target in a virtual environment: its own Python may refuse pip."},
+	{"snap", "Applications were installed as snaps", "Install them on the target as snaps or packages, and move their data."},
+	{"venv", "There are virtual environments of Python", "Make them anew on the target from their lists of requirements: they hold the old Python."},
+}
+
+func (m *machine) findSoftware() {
+	for _, manager := range installers {
+		var names []string
+		f := Finding{Key: "software." + manager.name, Severity: Medium, Title: manager.what, Remediations: hints(manager.hint)}
+		for _, s := range m.a.Software {
+			if s.Manager == manager.name {
+				names = append(names, strings.TrimSpace(s.Name+" "+s.Version))
+				f.Evidence, f.Related = append(f.Evidence, s.Evidence), append(f.Related, Resource{"file", s.Path})
+			}
+		}
+		if len(names) > 0 {
+			f.Summary = some(names) + ": none of it is carried over."
+			f.Evidence, f.Related = f.Evidence[:min(len(f.Evidence), 20)], f.Related[:min(len(f.Related), 50)]
+			m.finding(f)
+		}
+	}
+}
+
+// phpGone are settings that newer versions of PHP don't have, where they are on.
+var phpGone = []string{"register_globals", "magic_quotes_gpc", "magic_quotes_runtime", "safe_mode", "allow_call_time_pass_reference", "register_long_arrays", "track_errors", "mbstring.func_overload", "asp_tags", "zend.ze1_compatibility_mode"}
+
+// findRuntimes finds runtimes whose programs don't run on newer ones as they
+// are, and settings that went away.
+func (m *machine) findRuntimes() {
+	for _, c := range []struct{ language, before, key, title, hint string }{
+		{"python", "3", "runtimes.python-2", "Python 2 is installed", "Programs for Python 2 don't run on Python 3: port them, or bring a Python 2 of your own."},
+		{"php", "7", "runtimes.php-5", "PHP 5 is installed", "Programs for PHP 5 may need changes for PHP 7 and 8: the mysql, ereg and mcrypt functions are gone."},
+	} {
+		f := Finding{Key: c.key, Severity: Medium, Title: c.title, Remediations: hints(c.hint)}
+		for _, r := range m.a.Runtimes {
+			if r.Language == c.language && r.Version != "" && compareNatural(r.Version, c.before) < 0 {
+				f.Summary = fmt.Sprintf("%s %s is in %s.", r.Language, r.Version, r.Path)
+				f.Evidence = append(f.Evidence, r.Evidence)
+			}
+		}
+		if len(f.Evidence) > 0 {
+			m.finding(f)
+		}
+	}
+	m.findPHPSettings()
+	m.settingsFinding(m.oldApache, Finding{
+		Key: "web.apache-2.2-directive", Severity: Medium, Title: "Apache has directives of version 2.2", Remediations: hints("Use Require in place of Order, Allow and Deny, and see Apache's own guide for 2.2 to 2.4; check with apachectl configtest."),
+	})
+}
+
+func (m *machine) findPHPSettings() {
+	var gone []Setting
+	for _, r := range m.a.Runtimes {
+		ini := path.Join(r.Path, "php.ini")
+		if r.Language != "php" {
+			continue
+		}
+		for _, s := range parseSettings(ini, m.peek(ini[1:]), "=") {
+			if on := yes(s.Value) || strings.EqualFold(s.Value, "on"); on && slices.Contains(phpGone, strings.ToLower(s.Key)) {
+				gone = append(gone, s)
+			}
+		}
+	}
+	m.settingsFinding(gone, Finding{
+		Key: "runtimes.php-setting-gone", Severity: Medium, Title: "PHP has settings that newer versions dropped", Remediations: hints("See what in the programs depends on them; newer versions refuse to start or ignore them."),
+	})
+}
+
+// settingsFinding is a finding about settings, if there are any.
+func (m *machine) settingsFinding(settings []Setting, f Finding) {
+	var names []string
+	for _, s := range settings {
+		names = append(names, s.Key+" "+s.Value)
+		f.Evidence, f.Related = append(f.Evidence, s.Evidence), append(f.Related, Resource{"file", s.Evidence.Path})
+	}
+	if len(names) > 0 {
+		f.Summary = some(names) + "."
+		f.Evidence, f.Related = f.Evidence[:min(len(f.Evidence), 20)], slices.Compact(f.Related)
+		m.finding(f)
+	}
+}
+
+// major is the part of an engine's version that decides whether a server takes
+// data as they are.
+func major(engine, version string) string {
+	parts := strings.SplitN(version, ".", 3)
+	if engine == "postgresql" && compareNatural(parts[0], "10") >= 0 {
+		return parts[0]
+	}
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}
+
+// findDataVersions finds data that the installed server would not take as they
+// are.
+func (m *machine) findDataVersions() {
+	for _, d := range m.a.Databases {
+		related := []Resource{{"database", d.Engine + ":" + d.Directory}}
+		if d.Engine == "slapd" && d.DataVersion == "hdb" {
+			m.finding(Finding{
+				Key: "database.slapd-backend", Severity: High, Title: "OpenLDAP's data are of a form that newer versions dropped", Summary: fmt.Sprintf("%s is of the hdb or bdb backend, which OpenLDAP 2.5 and later don't have.", d.Directory),
+				Remediations: hints("Export with slapcat here, and load with slapadd into an mdb database on the target."), Related: related, Evidence: []Evidence{d.Evidence},
+			})
+		}
+		p := m.installed(d.Package)
+		if p == nil || !plainVersion.MatchString(d.DataVersion) || !slices.Contains([]string{"postgresql", "mariadb", "mysql"}, d.Engine) {
+			continue
+		}
+		if has, says := major(d.Engine, upstream(p.Version)), major(d.Engine, d.DataVersion); has != says {
+			m.finding(Finding{
+				Key: "database.data-version", Severity: High, Title: "Data are of another version than the server", Summary: fmt.Sprintf("%s is of %s %s, and %s is %s.", d.Directory, d.Engine, d.DataVersion, p.Name, cmp.Or(upstream(p.Version), p.Version)),
+				Remediations: hints("Upgrade the data here first, or dump them with the version that wrote them."), Related: related, Evidence: []Evidence{d.Evidence},
+			})
+		}
+	}
+}
