@@ -98,7 +98,7 @@ func (f *Feeds) Has(release string) bool {
 func (f *Feeds) Match(release string, packages []api.ScannedPackage, now time.Time) (Result, error) {
 	feed := f.feed.Load()
 	if feed == nil {
-		return Result{Matches: []api.CVEMatch{}, Updates: []api.CVEMatch{}}, nil
+		return nothing(), nil
 	}
 	return feed.match(release, packages, now)
 }

@@ -2,6 +2,7 @@ package advisory
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +19,12 @@ type Result struct {
 	Matches []api.CVEMatch
 	// Updates are bug fixes and enhancements: no vulnerabilities.
 	Updates []api.CVEMatch
+	// Unlisted are packages that no advisory of the release names.
+	Unlisted []string
+}
+
+func nothing() Result {
+	return Result{Matches: []api.CVEMatch{}, Updates: []api.CVEMatch{}, Unlisted: []string{}}
 }
 
 // scan is one comparison of packages with a section.
@@ -27,23 +34,32 @@ type scan struct {
 	line    string
 	over    bool // the release has no support any more: what is not fixed won't be
 	rules   []rule
-	done    map[question][]hit
+	done    map[question]answer
 	records map[uint64]*record
 }
 
 // question is all that the answer for a package depends on.
 type question struct{ name, version, module string }
 
-// hit is an advisory that applies.
+// answer is what a feed says of a package; listed is false where no advisory
+// names it.
+type answer struct {
+	hits   []hit
+	listed bool
+}
+
+// hit is an advisory that applies, and the rule by which it does, without its
+// lists.
 type hit struct {
-	rule   *rule
+	rule   rule
 	record *record
 	fixed  string
+	others []string // advisories of the same CVE
 }
 
 // match compares packages with the advisories of a release.
 func (f *Feed) match(name string, packages []api.ScannedPackage, now time.Time) (Result, error) {
-	result := Result{Matches: []api.CVEMatch{}, Updates: []api.CVEMatch{}}
+	result := nothing()
 	at := where(name)
 	section, ok := f.sections[at.release]
 	if !ok {
@@ -55,7 +71,7 @@ func (f *Feed) match(name string, packages []api.ScannedPackage, now time.Time) 
 	}
 	r, _ := release.Lookup(at.release)
 	supported, known := r.Supported(now)
-	s := &scan{feed: f, section: section, line: at.line, over: known && !supported, done: map[question][]hit{}, records: map[uint64]*record{}}
+	s := &scan{feed: f, section: section, line: at.line, over: known && !supported, done: map[question]answer{}, records: map[uint64]*record{}}
 	listed := map[question]bool{}
 	for _, i := range bootable(section.kind, packages) {
 		p := &packages[i]
@@ -65,11 +81,14 @@ func (f *Feed) match(name string, packages []api.ScannedPackage, now time.Time) 
 			continue // another architecture of the same package
 		}
 		listed[once] = true
-		hits, err := s.ask(q)
+		answer, err := s.ask(q)
 		if err != nil {
 			return Result{}, err
 		}
-		for _, h := range merged(hits) {
+		if !answer.listed {
+			result.Unlisted = append(result.Unlisted, p.Name)
+		}
+		for _, h := range answer.hits {
 			if m := s.found(p, h); h.rule.update {
 				result.Updates = append(result.Updates, m)
 			} else {
@@ -93,21 +112,19 @@ func (s *scan) question(p *api.ScannedPackage) question {
 }
 
 // ask finds what applies to a package, once for all that are alike.
-func (s *scan) ask(q question) ([]hit, error) {
-	if hits, ok := s.done[q]; ok {
-		return hits, nil
+func (s *scan) ask(q question) (answer, error) {
+	if a, ok := s.done[q]; ok {
+		return a, nil
 	}
-	text, err := s.feed.rules(s.section, q.name)
+	rules, err := s.rulesOf(q.name)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
-	var hits []hit
-	rules := readRules(text, s.rules[:0])
-	s.rules = rules
 	streams, err := s.streamsOf(q, rules)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
+	a := answer{listed: len(rules) > 0}
 	for len(rules) > 0 {
 		n := 1
 		for n < len(rules) && rules[n].id == rules[0].id {
@@ -117,22 +134,35 @@ func (s *scan) ask(q question) ([]hit, error) {
 		if rules = rules[n:]; !ok {
 			continue
 		}
-		if h.record, err = s.recordOf(h.rule); err != nil {
-			return nil, err
+		if h.record, err = s.recordOf(&h.rule); err != nil {
+			return answer{}, err
 		}
-		hits = append(hits, h)
+		a.hits = append(a.hits, h)
 	}
-	s.done[q] = hits
-	return hits, nil
+	a.hits = merged(a.hits)
+	s.done[q] = a
+	return a, nil
 }
 
-// readRules takes the rules of a package off the text of a feed.
-func readRules(text string, rules []rule) []rule {
-	for in := (&input{rest: text}); in.rest != "" && !in.bad; {
-		rules = append(rules, rule{})
-		rules[len(rules)-1].read(in)
+// rulesOf reads the rules of a package, in the order of their advisories. They
+// are good until the next call.
+func (s *scan) rulesOf(name string) ([]rule, error) {
+	text, err := s.feed.rules(s.section, name)
+	if err != nil {
+		return nil, err
 	}
-	return rules
+	s.rules = s.rules[:0]
+	for in := (&input{rest: text}); in.rest != ""; {
+		if len(s.rules) < cap(s.rules) {
+			s.rules = s.rules[:len(s.rules)+1] // with the lists of an earlier rule
+		} else {
+			s.rules = append(s.rules, rule{})
+		}
+		if s.rules[len(s.rules)-1].read(in); in.bad {
+			return nil, fmt.Errorf("%w: the rules of a package are damaged", ErrFormat)
+		}
+	}
+	return s.rules, nil
 }
 
 func (s *scan) recordOf(r *rule) (*record, error) {
@@ -148,6 +178,7 @@ func (s *scan) recordOf(r *rule) (*record, error) {
 // package is safe only with the last of their fixes.
 func (s *scan) judge(q question, streams []string, rules []rule) (hit, bool) {
 	var h hit
+	found := false
 	line := s.lineOf(q.version, rules)
 	modular := q.module != "" || tagOf(q.version) != ""
 	for i := range rules {
@@ -156,12 +187,12 @@ func (s *scan) judge(q question, streams []string, rules []rule) (hit, bool) {
 			continue
 		}
 		at, ok := r.affects(s.section.kind, q.version)
-		if ok && (h.rule == nil || at.fixed == "" || h.fixed != "" && pkgversion.Compare(s.section.kind, at.fixed, h.fixed) > 0) {
-			kept := *r
-			h.rule, h.fixed = &kept, at.fixed
+		if ok && (!found || at.fixed == "" || h.fixed != "" && pkgversion.Compare(s.section.kind, at.fixed, h.fixed) > 0) {
+			h.rule, h.fixed, found = *r, at.fixed, true
+			h.rule.streams, h.rule.spans, h.rule.versions = nil, nil, nil
 		}
 	}
-	return h, h.rule != nil
+	return h, found
 }
 
 // anyLine stands for all lines of updates.
@@ -222,9 +253,9 @@ func (r *rule) inStream(streams []string) bool {
 var ofCVE = regexp.MustCompile(`^(?:[A-Z]+-)?(CVE-[0-9]+-[0-9]+)$`)
 
 // merged leaves out the advisories of a package all of whose CVEs have a record
-// of their own, and notes the advisory among its other names.
+// of their own, and notes the advisory with those.
 func merged(hits []hit) []hit {
-	records := map[string]int{}
+	records := map[string]int{} // by CVE
 	for i, h := range hits {
 		if m := ofCVE.FindStringSubmatch(h.rule.id); m != nil {
 			records[m[1]] = i
@@ -233,31 +264,45 @@ func merged(hits []hit) []hit {
 	if len(records) == 0 {
 		return hits
 	}
-	kept := slices.Clone(hits)
-	return slices.DeleteFunc(kept, func(h hit) bool { return covered(h, records, kept) })
-}
-
-func covered(h hit, records map[string]int, kept []hit) bool {
-	if ofCVE.MatchString(h.rule.id) {
-		return false
-	}
-	cves := cvesOf(h.record.aliases)
-	for _, cve := range cves {
-		if _, ok := records[cve]; !ok {
-			return false
+	var kept []int
+	for i := range hits {
+		own := covering(&hits[i], records)
+		for _, j := range own {
+			hits[j].others = append(hits[j].others, hits[i].rule.id)
+		}
+		if len(own) == 0 {
+			kept = append(kept, i)
 		}
 	}
-	return len(cves) > 0
+	result := make([]hit, 0, len(kept))
+	for _, i := range kept {
+		result = append(result, hits[i])
+	}
+	return result
 }
 
-func cvesOf(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(s string) bool { return !strings.HasPrefix(s, "CVE-") })
+// covering are the records of an advisory's CVEs; none where one has no record,
+// or the advisory is a record itself.
+func covering(h *hit, records map[string]int) (own []int) {
+	if ofCVE.MatchString(h.rule.id) {
+		return nil
+	}
+	for _, name := range h.record.aliases {
+		i, ok := records[name]
+		if !ok && strings.HasPrefix(name, "CVE-") {
+			return nil
+		}
+		if ok {
+			own = append(own, i)
+		}
+	}
+	return own
 }
 
 // found is a hit as the service says it.
 func (s *scan) found(p *api.ScannedPackage, h hit) api.CVEMatch {
 	m := api.CVEMatch{
-		Package: p.Name, Version: p.Version, Advisory: h.record.id, Aliases: slices.Clone(h.record.aliases), Severity: h.record.severity.String(), CVSS: h.record.cvss,
+		Package: p.Name, Version: p.Version, Advisory: h.record.id, Aliases: slices.Concat(h.record.aliases, h.others), Severity: h.record.severity.String(), CVSS: h.record.cvss,
 		FixedVersion: h.fixed, Status: "fixed", Summary: h.record.summary, URL: h.record.url,
 	}
 	if m.Aliases == nil {

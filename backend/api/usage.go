@@ -165,9 +165,15 @@ func (r CVEScanRequest) Check() error {
 		if p.Name == "" || p.Version == "" {
 			return Errorf(MalformedRequest, "packages[%d] needs name and version", i)
 		}
+		if max(len(p.Name), len(p.Version), len(p.Source), len(p.SourceVersion), len(p.Arch), len(p.Module)) > maxPackageField {
+			return Errorf(MalformedRequest, "packages[%d] has a field of more than %d bytes", i, maxPackageField)
+		}
 	}
 	return nil
 }
+
+// maxPackageField bounds each field of a package, in bytes.
+const maxPackageField = 256
 
 // ScannedPackage is one installed package.
 type ScannedPackage struct {
@@ -187,6 +193,9 @@ type CVEScanResponse struct {
 	Scanned     int        `json:"scanned"`
 	Matches     []CVEMatch `json:"matches"`
 	Updates     []CVEMatch `json:"updates"` // bug fixes and enhancements that apply: no vulnerabilities
+	// Unlisted are packages that no advisory of the release names, by the name of
+	// their source where the advisories name sources.
+	Unlisted []string `json:"unlisted"`
 }
 
 // Feed says what advisories a scan was made with.

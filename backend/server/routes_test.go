@@ -170,7 +170,7 @@ func TestScanWithoutAFeedIsNotClean(t *testing.T) {
 	id, token := s.account(license.Account{FreeQuota: 1})
 	in := api.CVEScanRequest{Fingerprint: fingerprint(1), Release: "bookworm", ScanID: "a", Packages: []api.ScannedPackage{{Name: "bash", Version: "5"}}}
 	out := get[api.CVEScanResponse](s, s.call("POST", "/v1/cve-scan", token, in))
-	is.Equal(out, api.CVEScanResponse{Release: "debian-12", SeatClaimed: true, Scanned: 1, Matches: []api.CVEMatch{}, Updates: []api.CVEMatch{}})
+	is.Equal(out, api.CVEScanResponse{Release: "debian-12", SeatClaimed: true, Scanned: 1, Matches: []api.CVEMatch{}, Updates: []api.CVEMatch{}, Unlisted: []string{}})
 	is.True(!get[api.CVEScanResponse](s, s.call("POST", "/v1/cve-scan", token, in)).SeatClaimed)
 	before := s.recorded(id)
 	in.Release = "windows-11"

@@ -59,7 +59,7 @@ func (s *Server) cveScan(ctx context.Context, c caller, in api.CVEScanRequest) (
 	}
 	found, err := s.cfg.Feeds.Match(in.Release, in.Packages, s.cfg.Now())
 	return api.CVEScanResponse{
-		Release: slug, Feed: found.Feed, SeatClaimed: o.Decision.Claim, Scanned: len(in.Packages), Matches: found.Matches, Updates: found.Updates,
+		Release: slug, Feed: found.Feed, SeatClaimed: o.Decision.Claim, Scanned: len(in.Packages), Matches: found.Matches, Updates: found.Updates, Unlisted: found.Unlisted,
 	}, err
 }
 

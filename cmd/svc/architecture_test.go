@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"tools/parity":     {"backend/api", "assess", "tools/migration"},
 	"tools/report":     {"backend/api", "assess", "tools/migration", "tools/parity"},
 	"tools/artifact":   {},
+	"tools/exposure":   {"backend/api"},
 	"agent":            {"backend/api", "backend/client", "assess", "tools"},
 	"cmd":              {"backend", "assess", "tools", "agent"},
 }

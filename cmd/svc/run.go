@@ -9,11 +9,13 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/backend/api"
+	"svc/backend/client"
 	"svc/tools"
 )
 
@@ -27,6 +29,7 @@ type program struct {
 	sets           []*flag.FlagSet // of every command, to see which settings were given
 	usage          string          // of the command whose flags did not parse
 	closers        []io.Closer
+	progress       func(what string, done, total int) // nil where nobody looks
 }
 
 // run is the whole program: it returns the exit code.
@@ -85,6 +88,7 @@ func (p *program) root() *ffcli.Command {
 		p.migrateCommand(),
 		p.verifyCommand(),
 		p.driftCommand(),
+		p.cveScanCommand(),
 		p.mcpCommand(),
 		p.authCommand(),
 		p.accountCommand(),
@@ -184,4 +188,14 @@ func (p *program) toolEnv() *tools.Env {
 			return p.pins().Trust(p.settings.server, published)
 		},
 	}
+}
+
+// sharedEnv is a tools' environment for several machines at once: one client,
+// and no progress of its own.
+func (p *program) sharedEnv(ctx context.Context) *tools.Env {
+	env := p.toolEnv()
+	p.progress, env.Progress = env.Progress, nil
+	open := sync.OnceValues(func() (*client.Client, error) { return p.client(ctx) })
+	env.Client = func(context.Context) (*client.Client, error) { return open() }
+	return env
 }

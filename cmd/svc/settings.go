@@ -50,10 +50,15 @@ func (s *settings) serving(fs *flag.FlagSet, p paths) {
 	fs.StringVar(&s.listen, "listen", "127.0.0.1:8443", "address to serve on; port 0 picks one")
 	fs.StringVar(&s.metricsListen, "metrics-listen", "", "address of /metrics and /ready; none where empty")
 	fs.StringVar(&s.index, "index", "", "index file; the built-in one where empty")
-	fs.StringVar(&s.advisories, "advisories", "", "advisory feed file")
+	s.feed(fs)
 	fs.StringVar(&s.signingKey, "signing-key", p.data("signing-key.pem"), "Ed25519 key that signs attestations; made on first use")
 	fs.StringVar(&s.tlsCert, "tls-cert", "", "certificate file; plain HTTP where empty")
 	fs.StringVar(&s.tlsKey, "tls-key", "", "key file of the certificate")
+}
+
+// feed is where the advisories are, of a service or of the backend built in.
+func (s *settings) feed(fs *flag.FlagSet) {
+	fs.StringVar(&s.advisories, "advisories", "", "advisory feed file; of the backend built in, advisories.feed among the user's data where empty")
 }
 
 // resolveSettings fills in what the flags left open from the environment and

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/backend/api"
+	"svc/backend/api/release"
+	"svc/tools"
+	"svc/tools/exposure"
+)
+
+// The forms of a scan's result.
+var scanFormats = []string{"table", "json", "sarif", "cyclonedx-vex"}
+
+// scanFlags are what cve-scan takes beside the machine.
+type scanFlags struct {
+	in             tools.CVEScanInput
+	fleet          fleet
+	failOn, format string
+}
+
+func (p *program) cveScanCommand() *ffcli.Command {
+	var f scanFlags
+	fs := p.flagSet("cve-scan")
+	machineFlags(fs, &f.in.Machine)
+	f.fleet.flags(fs)
+	p.settings.feed(fs)
+	fs.StringVar(&f.in.Target, "target", "", "release to compare with: what a move there fixes, and what it brings")
+	fs.Func("fail-on", "critical, high, medium or low: exit 6 where an advisory is as grave, or worse; low counts unknown too", func(s string) error {
+		if f.failOn = s; !slices.Contains(exposure.Severities[:4], s) {
+			return fmt.Errorf("it takes critical, high, medium or low")
+		}
+		return nil
+	})
+	fs.Func("format", strings.Join(scanFormats, ", "), func(s string) error {
+		if f.format = s; !slices.Contains(scanFormats, s) {
+			return fmt.Errorf("it takes %s", strings.Join(scanFormats, ", "))
+		}
+		return nil
+	})
+	return p.command(fs, "svc cve-scan --root DIR | --image FILE | --ssh HOST | --hosts FILE", "hold a machine's packages against the advisories of its release",
+		noArgs(func(ctx context.Context) error { return p.cveScan(ctx, f) }))
+}
+
+func (p *program) cveScan(ctx context.Context, f scanFlags) error {
+	if f.format == "" {
+		f.format = "table"
+		if p.settings.json {
+			f.format = "json"
+		}
+	}
+	if f.fleet.file == "" {
+		result, err := p.scanOne(ctx, p.toolEnv(), f)
+		if err != nil && !found(err) {
+			return err
+		}
+		if printErr := p.printScan(f.format, &result); printErr != nil {
+			return printErr
+		}
+		return err
+	}
+	if f.in.Machine != (tools.Machine{}) || f.format != "table" && f.format != "json" {
+		return usagef("--hosts takes the place of one machine, and prints a line of JSON for each")
+	}
+	return eachHost(ctx, p, f.fleet, func(ctx context.Context, env *tools.Env, m tools.Machine) (tools.CVEScanResult, error) {
+		f.in.Machine = m
+		return p.scanOne(ctx, env, f)
+	})
+}
+
+// found tells an exit code that only says what was found from a failure.
+func found(err error) bool {
+	var own *exitError
+	return errors.As(err, &own) && own.err == nil
+}
+
+// scanOne scans a machine. With a threshold, a scan that compared nothing is a
+// failure: nobody may take it for clean.
+func (p *program) scanOne(ctx context.Context, env *tools.Env, f scanFlags) (tools.CVEScanResult, error) {
+	result, err := tools.CVEScan(ctx, env, f.in)
+	if err != nil {
+		return result, err
+	}
+	for _, w := range result.Warnings {
+		fmt.Fprintf(p.stderr, "svc: %s\n", printable(w))
+	}
+	switch {
+	case f.failOn == "":
+		return result, nil
+	case !result.Feed.Loaded:
+		return result, &exitError{code: exitFailed, err: fmt.Errorf("nothing was compared with --fail-on %s: there are no advisories for %s", f.failOn, result.Release)}
+	}
+	return result, differs(exposure.Reaches(result.Matches, f.failOn))
+}
+
+// printScan prints a result in one of the forms.
+func (p *program) printScan(format string, r *tools.CVEScanResult) error {
+	subject := exposure.Subject{Release: r.Release, Database: databaseOf(r.Release), Tool: version(), Warnings: r.Warnings}
+	switch format {
+	case "sarif":
+		return p.encode(exposure.NewSARIF(subject, r.Matches))
+	case "cyclonedx-vex":
+		return p.encode(exposure.NewVEX(subject, r.Matches, time.Now()))
+	case "json":
+		return p.encode(r)
+	}
+	w := &view{out: p.stdout}
+	viewScan(w, r)
+	return w.err
+}
+
+// encode prints a document as JSON.
+func (p *program) encode(v any) error {
+	e := json.NewEncoder(p.stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// databaseOf is where a release keeps its package database.
+func databaseOf(slug string) string {
+	switch r, _ := release.Lookup(slug); r.Family {
+	case release.Debian, release.Ubuntu:
+		return "var/lib/dpkg/status"
+	case release.Alpine:
+		return "lib/apk/db/installed"
+	}
+	return "var/lib/rpm"
+}
+
+func viewScan(w *view, r *tools.CVEScanResult) {
+	if !r.Feed.Loaded {
+		w.line("%s: %s, NOT COMPARED: there are no advisories for this release", r.Release, plural(r.Scanned, "package"))
+		return
+	}
+	c := r.Counts
+	w.line("%s: %s, %s apply (%d critical, %d high, %d medium, %d low, %d unknown)", r.Release, plural(r.Scanned, "package"), advisories(c.Total), c.Critical, c.High, c.Medium, c.Low, c.Unknown)
+	w.line("%s of %s, feed %s", advisories(r.Feed.Advisories), *r.Feed.UpdatedAt, r.Feed.Version)
+	rows := [][]string{}
+	for _, g := range byAdvisory(r.Matches) {
+		m := g[0]
+		rows = append(rows, []string{m.Severity, m.Advisory, some(g), m.Version, remedy(m), m.Summary})
+	}
+	if len(rows) > 0 {
+		w.line("")
+		w.table(append([][]string{{"SEVERITY", "ADVISORY", "PACKAGES", "INSTALLED", "FIXED IN", "SUMMARY"}}, rows...))
+	}
+	if n := len(byAdvisory(r.Updates)); n > 0 {
+		w.line("%d bug fixes and enhancements apply too; they are no vulnerabilities.", n)
+	}
+	viewChange(w, r)
+	if r.SeatClaimed {
+		w.line("A licence seat was claimed for the machine; further scans cost nothing.")
+	}
+}
+
+func advisories(n int) string {
+	if n == 1 {
+		return "1 advisory"
+	}
+	return fmt.Sprintf("%d advisories", n)
+}
+
+// byAdvisory groups sorted matches, in the order of the first of each.
+func byAdvisory(matches []api.CVEMatch) (groups [][]api.CVEMatch) {
+	at := map[string]int{}
+	for _, m := range matches {
+		i, seen := at[m.Advisory]
+		if !seen {
+			i = len(groups)
+			at[m.Advisory], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], m)
+	}
+	return groups
+}
+
+// some names the first packages of a group.
+func some(group []api.CVEMatch) string {
+	const most = 2
+	names := []string{}
+	for _, m := range group[:min(most, len(group))] {
+		names = append(names, m.Package)
+	}
+	if len(group) > most {
+		names = append(names, fmt.Sprintf("+%d", len(group)-most))
+	}
+	return strings.Join(names, " ")
+}
+
+func remedy(m api.CVEMatch) string {
+	if m.FixedVersion != "" {
+		return m.FixedVersion
+	}
+	return strings.ReplaceAll(m.Status, "_", " ")
+}
+
+func viewChange(w *view, r *tools.CVEScanResult) {
+	t := r.Target
+	if t == nil || !t.Compared {
+		return
+	}
+	w.title("After a move to %s (%s compared)", t.Release, plural(t.Scanned, "planned package"))
+	w.table([][]string{
+		{"fixed by the move", fmt.Sprint(len(t.Fixed))},
+		{"still there", fmt.Sprint(len(t.Stays))},
+		{"brought by it", fmt.Sprint(len(t.Brought))},
+		{"nobody can say", fmt.Sprint(len(t.Open))},
+	})
+	for _, group := range []struct {
+		title string
+		list  []exposure.Vulnerability
+	}{{"Still there", t.Stays}, {"Brought by the move", t.Brought}} {
+		rows := [][]string{}
+		for _, v := range group.list[:min(20, len(group.list))] {
+			rows = append(rows, []string{v.Severity, v.ID, strings.Join(v.Packages[:min(3, len(v.Packages))], " ")})
+		}
+		if len(rows) > 0 {
+			w.title("%s", group.title)
+			w.table(rows)
+		}
+	}
+}

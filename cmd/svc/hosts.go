@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"svc/tools"
+)
+
+// Limits of a list of machines.
+const (
+	maxHostsFile = 8 << 20 // bytes
+	maxParallel  = 256
+)
+
+// fleet are the machines of a command that takes one machine or many.
+type fleet struct {
+	file     string
+	parallel int
+}
+
+func (f *fleet) flags(fs *flag.FlagSet) {
+	fs.StringVar(&f.file, "hosts", "", "file with a machine a line, instead of one machine: a folder, an image, or an ssh destination; also as root:, image: or ssh: and the name")
+	fs.IntVar(&f.parallel, "parallel", 4, "machines read at once")
+}
+
+// hostLine is what a command that takes many machines prints of each.
+type hostLine[T any] struct {
+	Machine string `json:"machine"`
+	Exit    int    `json:"exit"` // the exit code that the command has for this machine alone
+	Error   string `json:"error,omitempty"`
+	Result  *T     `json:"result,omitempty"`
+}
+
+// eachHost runs a command on every machine of a list, several at once: a JSON
+// line for each as it is done, a summary on stderr, and one exit code. Where
+// run gives an *exitError without a text, its result is printed too.
+func eachHost[T any](ctx context.Context, p *program, f fleet, run func(context.Context, *tools.Env, tools.Machine) (T, error)) error {
+	if f.parallel < 1 || f.parallel > maxParallel {
+		return usagef("--parallel takes 1 to %d", maxParallel)
+	}
+	machines, err := readHosts(f.file)
+	if err != nil {
+		return err
+	}
+	env := p.sharedEnv(ctx)
+	var mu sync.Mutex
+	var failed error
+	codes, done := map[int]int{}, 0
+	emit := func(line hostLine[T]) {
+		mu.Lock()
+		defer mu.Unlock()
+		codes[line.Exit]++
+		done++
+		if p.progress != nil {
+			p.progress("machines", done, len(machines))
+		}
+		if err := json.NewEncoder(p.stdout).Encode(line); err != nil && failed == nil {
+			failed = fmt.Errorf("printing: %w", err)
+		}
+	}
+	queue := make(chan listed)
+	var workers sync.WaitGroup
+	for range min(f.parallel, len(machines)) {
+		workers.Go(func() {
+			for m := range queue {
+				emit(lineOf(m.name, func() (T, error) { return run(ctx, env, m.machine) }))
+			}
+		})
+	}
+	for _, m := range machines {
+		queue <- m
+	}
+	close(queue)
+	workers.Wait()
+	fmt.Fprintf(p.stderr, "svc: %s: %d without findings, %d with, %d failed\n", plural(len(machines), "machine"), codes[exitDone], codes[exitDiffers], len(machines)-codes[exitDone]-codes[exitDiffers])
+	if failed != nil {
+		return failed
+	}
+	return fleetExit(codes)
+}
+
+// lineOf runs a command on one machine; a fault there is a line like others.
+func lineOf[T any](name string, run func() (T, error)) hostLine[T] {
+	result, err := run()
+	line := hostLine[T]{Machine: name, Exit: exitCode(err)}
+	var own *exitError
+	if err == nil || errors.As(err, &own) && own.err == nil {
+		line.Result = &result
+		return line
+	}
+	line.Error = err.Error()
+	return line
+}
+
+// fleetExit is the one exit code of many: that of the failures where they agree,
+// else 1; without failures 6 where something was found.
+func fleetExit(codes map[int]int) error {
+	failures := []int{}
+	for code := range codes {
+		if code != exitDone && code != exitDiffers {
+			failures = append(failures, code)
+		}
+	}
+	switch {
+	case len(failures) > 1:
+		return &exitError{code: exitFailed}
+	case len(failures) == 1:
+		return &exitError{code: failures[0]}
+	}
+	return differs(codes[exitDiffers] > 0)
+}
+
+// listed is a machine of a list, as it is written there.
+type listed struct {
+	name    string
+	machine tools.Machine
+}
+
+// readHosts reads a list of machines; # begins a comment.
+func readHosts(path string) (machines []listed, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the machines: %w", err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(io.LimitReader(f, maxHostsFile))
+	for lines.Scan() {
+		line, _, _ := strings.Cut(lines.Text(), "#")
+		if line = strings.TrimSpace(line); line != "" {
+			machines = append(machines, listed{line, machineOf(line)})
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("reading the machines: %w", err)
+	}
+	if len(machines) == 0 {
+		return nil, usagef("%s names no machine", path)
+	}
+	return machines, nil
+}
+
+// machineOf takes a line by its prefix, else by what stands there on this host.
+func machineOf(line string) tools.Machine {
+	kind, name, _ := strings.Cut(line, ":")
+	switch kind {
+	case "root":
+		return tools.Machine{Root: name}
+	case "image":
+		return tools.Machine{Image: name}
+	case "ssh":
+		return tools.Machine{SSH: name}
+	}
+	info, err := os.Stat(line)
+	switch {
+	case err == nil && info.IsDir(), err != nil && strings.HasPrefix(line, "/"):
+		return tools.Machine{Root: line}
+	case err == nil:
+		return tools.Machine{Image: line}
+	}
+	return tools.Machine{SSH: line}
+}
