@@ -128,7 +128,7 @@ func (w *walk) dir(dir string, depth int) {
 		case len(w.files) >= maxFiles || depth >= maxDepth:
 			w.failed = fmt.Errorf("/%s: more than %d files or %d folders deep; the rest was not looked at", dir, maxFiles, maxDepth)
 			return
-		case matches(noise, "/"+name), isLink && matches(linkNoise, "/"+name):
+		case matches(noise, "/"+name), isLink && matches(linkNoise, "/"+name), newer(name):
 		case e.IsDir():
 			w.dir(name, depth+1)
 		default:
@@ -207,7 +207,8 @@ func (m *machine) regular(c *ConfigFile, shipped conffile) *ConfigFile {
 		return c
 	}
 	m.describe(c, info)
-	if c.SHA256 = m.digest(name, sha256.New()); c.SHA256 == "" {
+	unknown := len(shipped.digests) > 0 && !shipped.hash.Available()
+	if c.SHA256 = m.digest(name, sha256.New()); c.SHA256 == "" || unknown {
 		c.State = ConfigUnreadable
 	}
 	return c
@@ -287,6 +288,12 @@ func (m *machine) untouched(file string) bool {
 		})
 	}
 	return m.peek(file[1:]) == m.peek(template)
+}
+
+// newer tells the files that rpm and apk put beside one that was edited: what the
+// package would have there.
+func newer(name string) bool {
+	return strings.HasSuffix(name, ".rpmnew") || strings.HasSuffix(name, ".apk-new")
 }
 
 // phpLink tells the links by which PHP's packages enable their modules: they

@@ -146,6 +146,43 @@ func (m *machine) fromOutside(p Package) bool {
 	return m.dpkg.source == "packages.dpkg" && m.debFromOutside(p)
 }
 
+// openLogged opens a file of SQLite and the write-ahead log beside it; the log
+// is nil where there is none.
+func (m *machine) openLogged(name string) (l logged, err error) {
+	if l.file, l.size, l.closers[0], err = m.openAt(name); err != nil {
+		return l, err
+	}
+	if l.log, l.logSize, l.closers[1], err = m.openAt(name + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if head, _ := m.head(name+"-journal", int64(len(hotJournal))); err == nil && string(head) == hotJournal {
+		err = fmt.Errorf("/%s-journal: a change was cut short, and what undoes it was not applied", name)
+	}
+	if err != nil {
+		l.Close()
+	}
+	return l, err
+}
+
+// hotJournal begins the journal of a change that was not finished.
+const hotJournal = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+
+// logged is an open file and its log.
+type logged struct {
+	file, log     io.ReaderAt
+	size, logSize int64
+	closers       [2]io.Closer
+}
+
+// Close closes both. They were only read: there is nothing to lose.
+func (l logged) Close() {
+	for _, c := range l.closers {
+		if c != nil {
+			c.Close()
+		}
+	}
+}
+
 // maxCopied bounds a file that is copied to memory, because it can't be read at
 // a place.
 const maxCopied = 256 << 20

@@ -77,6 +77,7 @@ func FuzzParsers(f *testing.F) {
 	for _, seed := range []string{
 		"ID=debian\nX=\"a\\\"b\"", "*/5 * * * * root x", "iface a inet static\n address 1", "<VirtualHost *:80>\nServerName x\n</VirtualHost>\n</VirtualHost>\nServerName y",
 		"server { } } server{ listen 1;", "Port 22\n", "[a]\nb=c", "deb [ a=b c ] x y z", "a:b:1:2:c:d:e", "tcp dport 22 accept", "\n/etc/x\n/lib/systemd/system/y", "1:2-3+x",
+		"[a]\nbaseurl=b\n c\nenabled=0\n", "@x https://a/b/c", "CentOS release 6.10 (Final)", "0a-b-1-2-x86_64", "P:a\nV:1\nF:etc\nR:b\nZ:Q1AAAA\n\n", "[packages.\"a.b\"]\nreason = \"User\"\n",
 		"<zone><rule family=\"ipv4\"><accept/></rule></zone>", "[Install]\nWantedBy=a\n[Timer]\nOnCalendar=x", "enable a@.service b c\ndisable *", "# chkconfig: - 1 2\n# Default-Start: 2 3",
 		"start on (a\n and runlevel [23])\nscript\nend script\nmanual", "DEVICE=a\nIPADDR1=1\nNETMASK1=255.0.0.0\nADDRESS0=1", "<interface><name>a</name><static><address><local>1</local></address></static></interface>",
 		"[ipv4]\naddress1=1,2\nroute1=3,4\n[Route]\nGateway=1", "network: {ethernets: {a: {addresses: [b, {c: {}}], dhcp4: yes}}}", "a0000101c3a4e0", "include \"x\"\n ip { 1, 2 } accept",

@@ -51,20 +51,12 @@ type rpmReader struct {
 
 // database reads one database file with what is beside it.
 func (m *rpmReader) database(name string) error {
-	file, size, closer, err := m.openAt(name)
+	db, err := m.openLogged(name)
 	if err != nil {
 		return err
 	}
-	defer closer.Close()
-	d := rpm.Database{File: file, Size: size}
-	log, logSize, closer, err := m.openAt(name + "-wal")
-	switch {
-	case err == nil:
-		defer closer.Close()
-		d.Log, d.LogSize = log, logSize
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("the newest packages stand in a log: %w", err)
-	}
+	defer db.Close()
+	d := rpm.Database{File: db.file, Size: db.size, Log: db.log, LogSize: db.logSize}
 	var faults rpm.Faults
 	faults.Add(d.Each(func(p *rpm.Package) {
 		if p.Name != "gpg-pubkey" { // a key that was imported

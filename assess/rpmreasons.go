@@ -3,7 +3,6 @@ package assess
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -40,11 +39,15 @@ var (
 // dnfReasons reads why packages came from the history of dnf: the last item of a
 // package in a transaction that was done counts.
 func (m *machine) dnfReasons(in map[string]bool) error {
-	db, done, err := m.openSQLite(dnfHistory)
+	file, err := m.openLogged(dnfHistory)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer file.Close()
+	db, err := sqlite.Open(file.file, file.size, file.log, file.logSize)
+	if err != nil {
+		return fmt.Errorf("/%s: %w", dnfHistory, err)
+	}
 	var faults []error
 	fault := func(err error) { faults = append(faults[:min(len(faults), 1)], err) }
 	finished, names := map[int64]bool{}, map[int64]string{}
@@ -65,30 +68,6 @@ func (m *machine) dnfReasons(in map[string]bool) error {
 		return fmt.Errorf("/%s: %w", dnfHistory, err)
 	}
 	return nil
-}
-
-// openSQLite opens a SQLite file with its log.
-func (m *machine) openSQLite(name string) (*sqlite.DB, func(), error) {
-	file, size, closer, err := m.openAt(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	log, logSize, logCloser, err := m.openAt(name + "-wal")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, errors.Join(err, closer.Close())
-	}
-	done := func() {
-		closer.Close()
-		if logCloser != nil {
-			logCloser.Close()
-		}
-	}
-	db, err := sqlite.Open(file, size, log, logSize)
-	if err != nil {
-		done()
-		return nil, nil, fmt.Errorf("/%s: %w", name, err)
-	}
-	return db, done, nil
 }
 
 // dnf5Reason is an entry of dnf 5's state, as a table of its own or in one line.

@@ -3,6 +3,7 @@ package assess
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -135,15 +136,26 @@ func (m *machine) hostname() string {
 	return cmp.Or(firstLine(m.peek("etc/hostname")), firstLine(m.peek("etc/HOSTNAME")), m.assigned(hostnames))
 }
 
-// kernels are the releases that have modules.
+// kernels are the releases that have modules, or that can be booted.
 func (m *machine) kernels() []string {
 	names, err := m.files("usr/lib/modules")
 	if err != nil {
 		names, _ = m.files("lib/modules") // a container has neither
 	}
-	names = slices.SortedFunc(slices.Values(names), compareNatural)
-	return list(names)
+	names = slices.Clone(names)
+	boot, _ := m.files("boot") // nor this
+	for _, name := range boot {
+		if version := bootable.FindStringSubmatch(name); version != nil {
+			names = append(names, version[1])
+		}
+	}
+	slices.SortFunc(names, compareNatural)
+	return list(slices.Compact(names))
 }
+
+// bootable is a kernel in /boot, but not one to rescue the machine with, nor a
+// link that has a word for a version.
+var bootable = regexp.MustCompile(`^(?:vmlinuz|vmlinux|image|Image)-(\d+\.\d[^ ]*)$`)
 
 // initSystems are init systems by what each one's machines have; a machine may
 // have what is left of an earlier one.

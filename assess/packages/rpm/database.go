@@ -16,7 +16,8 @@ import (
 
 // Bounds of a database: some times those of the largest real ones.
 const (
-	MaxSize     = 1 << 30 // bytes of the file
+	maxSize     = 1 << 30   // bytes of the file
+	maxLog      = 256 << 20 // of its log
 	maxHeader   = 32 << 20
 	maxPackages = 100_000
 )
@@ -37,8 +38,8 @@ type Database struct {
 // package is valid until do returns. What is damaged is passed over: the error
 // then says what is first, and how much more there is.
 func (d Database) Each(do func(*Package)) error {
-	if d.Size > MaxSize {
-		return fmt.Errorf("%d bytes: larger than any real database", d.Size)
+	if d.Size > maxSize || d.LogSize > maxLog {
+		return fmt.Errorf("%d bytes with a log of %d: larger than any real database", d.Size, d.LogSize)
 	}
 	read, err := d.form()
 	if err != nil {

@@ -130,6 +130,9 @@ func (h *hash) headers(faults *Faults) (found []header) {
 		n := bucket + h.spares[min(bits.Len32(bucket), 31)]
 		for ; n != 0 && !seen[n]; n = h.bucketPage(n, faults, &found) {
 			seen[n] = true
+			if len(found) > maxPackages {
+				return found
+			}
 		}
 	}
 	return found

@@ -20,7 +20,7 @@ type table struct {
 
 // table finds a table in the schema, which is the table on page 1.
 func (db *DB) table(name string) (t table, err error) {
-	w := &walk{db: db, seen: map[uint32]bool{}, fault: func(fault error) { err = fault }, row: func(_ int64, row []Value) {
+	w := &walk{db: db, seen: db.pages(), fault: func(fault error) { err = fault }, row: func(_ int64, row []Value) {
 		if len(row) >= 5 && string(row[0].Bytes) == "table" && strings.EqualFold(string(row[1].Bytes), name) {
 			t = parseTable(string(row[4].Bytes))
 			t.root = uint32(row[3].Int)

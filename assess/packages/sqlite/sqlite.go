@@ -114,7 +114,7 @@ func (db *DB) Each(table string, columns []string, fault func(error), do func([]
 		return err
 	}
 	values := make([]Value, len(columns))
-	w := &walk{db: db, fault: fault, seen: map[uint32]bool{}, row: func(key int64, all []Value) {
+	w := &walk{db: db, fault: fault, seen: db.pages(), row: func(key int64, all []Value) {
 		for i, column := range at {
 			values[i] = Value{}
 			if column < len(all) {
@@ -130,11 +130,20 @@ func (db *DB) Each(table string, columns []string, fault func(error), do func([]
 	return nil
 }
 
+// pages has a place for each page that the file and its log can hold.
+func (db *DB) pages() []bool {
+	size := db.file.Size()
+	if db.log != nil {
+		size += db.log.file.Size()
+	}
+	return make([]bool, size/int64(db.pageSize)+2)
+}
+
 // walk goes through a table's tree.
 type walk struct {
 	db    *DB
 	fault func(error)
-	seen  map[uint32]bool
+	seen  []bool // by page
 	row   func(key int64, values []Value)
 	buf   []byte
 	all   []Value
@@ -144,8 +153,8 @@ type walk struct {
 func (w *walk) tree(n uint32, depth int) {
 	p, err := w.db.page(n)
 	switch {
-	case err == nil && (w.seen[n] || depth > maxDepth):
-		err = fmt.Errorf("page %d: twice in the tree, or too deep", n)
+	case err == nil && (int64(n) >= int64(len(w.seen)) || w.seen[n] || depth > maxDepth):
+		err = fmt.Errorf("page %d: twice in the tree, too deep, or past its end", n)
 	case err == nil && w.db.kind(n, p) != interior && w.db.kind(n, p) != leaf:
 		err = fmt.Errorf("page %d: type %d where a table's is expected", n, w.db.kind(n, p))
 	}
