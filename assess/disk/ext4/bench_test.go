@@ -26,7 +26,7 @@ func realImage(b *testing.B) (image, root string) {
 	if _, err := os.Stat(root + ".recipe"); err != nil {
 		b.Skip("no real root: bash .ci/e2e/roots.sh makes one")
 	}
-	image = filepath.Join(cache, "svc-e2e", "images", "bullseye-server.ext4")
+	image = filepath.Join(cache, "svc-e2e", "ext4", "bullseye-server.ext4")
 	if _, err := os.Stat(image); err != nil {
 		is.NoErr(os.MkdirAll(filepath.Dir(image), 0o755))
 		command(b, "mke2fs", "-q", "-F", "-t", "ext4", "-d", root, image+".new", "3G")

@@ -10,6 +10,7 @@ func crc32c(seed uint32, b []byte) uint32 {
 	return ^crc32.Update(^seed, castagnoli, b)
 }
 
+// crc32cOf continues a checksum with a number.
 func crc32cOf(seed, n uint32) uint32 {
 	return crc32c(seed, le.AppendUint32(nil, n))
 }
@@ -25,10 +26,18 @@ func crc32cBut(seed uint32, b []byte, at, n int) uint32 {
 // descriptors before metadata_csum.
 func crc16(sum uint16, b []byte) uint16 {
 	for _, c := range b {
-		sum ^= uint16(c)
-		for range 8 {
-			sum = sum>>1 ^ 0xA001*(sum&1)
-		}
+		sum = sum>>8 ^ crc16Table[byte(sum)^c]
 	}
 	return sum
 }
+
+var crc16Table = func() (table [256]uint16) {
+	for i := range table {
+		sum := uint16(i)
+		for range 8 {
+			sum = sum>>1 ^ 0xA001*(sum&1)
+		}
+		table[i] = sum
+	}
+	return table
+}()

@@ -1,6 +1,7 @@
 package ext4
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 
@@ -20,6 +21,7 @@ const (
 	typeRevoke        = 5
 	journalHeader     = 12
 	revokeHeader      = 16
+	uuidSize          = 16
 )
 
 // Incompatible features of a journal.
@@ -138,35 +140,39 @@ func (j *journal) parse(b []byte) error {
 	if be.Uint32(b) != journalMagic || kind != typeSuperblock && kind != typeSuperblockOld {
 		return damaged("it has no superblock")
 	}
+	if size := be.Uint32(b[0xC:]); uint64(size) != j.f.blockSize {
+		return damaged("its blocks have %d bytes", size)
+	}
 	j.first, j.last = uint64(be.Uint32(b[0x14:])), uint64(be.Uint32(b[0x10:]))
 	j.sequence, j.start = be.Uint32(b[0x18:]), uint64(be.Uint32(b[0x1C:]))
 	if kind == typeSuperblock {
-		j.features = be.Uint32(b[0x28:])
-	}
-	if unknown := j.features &^ knownJournal; unknown != 0 {
-		return block.Unsupported("incompatible features %#x%s", unknown, advice)
-	}
-	if uint64(be.Uint32(b[0xC:])) != j.f.blockSize {
-		return damaged("its blocks have %d bytes", be.Uint32(b[0xC:]))
-	}
-	if j.checked() {
-		j.seed = crc32c(^uint32(0), b[0x30:0x40])
-		if sum := crc32cBut(^uint32(0), b[:1024], 0xFC, 4); sum != be.Uint32(b[0xFC:]) {
-			return damaged("its superblock's checksum is wrong")
+		if err := j.parseFeatures(b); err != nil {
+			return err
 		}
-	} else if j.features&journalAsync != 0 {
-		return block.Unsupported("transactions without order or checksums%s", advice)
-	}
-	if j.features&journalFastCommit != 0 {
-		count := uint64(be.Uint32(b[0x54:]))
-		if count == 0 {
-			count = defaultFastCommits
-		}
-		j.last -= min(count, j.last)
-		j.fastCommits = j.last + 1
 	}
 	if j.first == 0 || j.first >= j.last || j.last > uint64(j.n.size)/j.f.blockSize || j.start >= j.last || j.start != 0 && j.start < j.first {
 		return damaged("its log is from block %d to %d and starts at %d, in a file of %d bytes", j.first, j.last, j.start, j.n.size)
+	}
+	return nil
+}
+
+// parseFeatures reads what the first journals did not have.
+func (j *journal) parseFeatures(b []byte) error {
+	j.features = be.Uint32(b[0x28:])
+	if unknown := j.features &^ knownJournal; unknown != 0 {
+		return block.Unsupported("incompatible features %#x%s", unknown, advice)
+	}
+	if j.features&journalAsync != 0 && !j.checked() {
+		return block.Unsupported("transactions without order or checksums%s", advice)
+	}
+	if j.checked() && crc32cBut(^uint32(0), b[:1024], 0xFC, 4) != be.Uint32(b[0xFC:]) {
+		return damaged("its superblock's checksum is wrong")
+	}
+	j.seed = crc32c(^uint32(0), b[0x30:0x40])
+	if j.features&journalFastCommit != 0 {
+		count := uint64(cmp.Or(be.Uint32(b[0x54:]), defaultFastCommits))
+		j.last -= min(count, j.last)
+		j.fastCommits = j.last + 1
 	}
 	return nil
 }
@@ -193,7 +199,7 @@ type log struct {
 	done    []transaction
 	open    transaction // the one that has no commit block yet
 	suspect bool        // a checksum of the open one is wrong
-	count   int         // tags and revocations
+	count   int         // blocks, copies and revocations
 	time    uint64      // of the last commit
 }
 
@@ -203,7 +209,7 @@ type log struct {
 func (j *journal) scan() ([]transaction, error) {
 	l := log{open: transaction{sequence: j.sequence}}
 	at := j.start
-	for visited := j.first; visited < j.last; visited++ {
+	for range j.last - j.first {
 		b, err := j.block(at)
 		if err != nil {
 			return nil, err
@@ -211,41 +217,40 @@ func (j *journal) scan() ([]transaction, error) {
 		if be.Uint32(b) != journalMagic || be.Uint32(b[8:]) != l.open.sequence {
 			break
 		}
-		before := len(l.open.tags)
-		more, err := j.take(&l, b, at)
+		copies, more, err := j.take(&l, b, at)
 		if err != nil {
 			return nil, fmt.Errorf("transaction %d, block %d: %w", l.open.sequence, at, err)
 		}
 		if !more {
 			break
 		}
-		at = j.next(at)
-		for range l.open.tags[min(before, len(l.open.tags)):] {
+		for range 1 + copies {
 			at = j.next(at)
-			visited++
 		}
 	}
 	return l.done, j.checkFastCommits(l.open.sequence)
 }
 
-// take adds a block of the log to what was found. more is false where the log ends.
-func (j *journal) take(l *log, b []byte, at uint64) (more bool, err error) {
+// take adds a block of the log to what was found, which so many copies follow.
+// more is false where the log ends.
+func (j *journal) take(l *log, b []byte, at uint64) (copies int, more bool, err error) {
 	switch be.Uint32(b[4:]) {
 	case typeDescriptor:
 		l.suspect = l.suspect || !j.tailOK(b)
-		err = j.addTags(l, b, at)
+		copies, err = j.addTags(l, b, at)
 	case typeRevoke:
 		l.suspect = l.suspect || !j.tailOK(b)
 		err = j.addRevoked(l, b)
 	case typeCommit:
-		return j.commit(l, b)
+		more, err = j.commit(l, b)
+		return 0, more, err
 	default:
-		return false, nil
+		return 0, false, nil
 	}
-	if l.count > maxLogged {
+	if l.count += 1 + copies; l.count > maxLogged {
 		err = block.Unsupported("more than %d blocks to write back%s", maxLogged, advice)
 	}
-	return true, err
+	return copies, true, err
 }
 
 // tailOK checks the checksum at the end of a descriptor or a revocation.
@@ -289,8 +294,9 @@ func (j *journal) wide() int {
 	return 0
 }
 
-// addTags takes the tags of a descriptor block; the copies follow it in the log.
-func (j *journal) addTags(l *log, b []byte, at uint64) error {
+// addTags takes the tags of a descriptor block, and gives how many they are: as
+// many copies follow it in the log.
+func (j *journal) addTags(l *log, b []byte, at uint64) (copies int, err error) {
 	size, end := j.tagSize(), len(b)
 	if j.checked() {
 		end -= 4
@@ -298,24 +304,26 @@ func (j *journal) addTags(l *log, b []byte, at uint64) error {
 	for off, last := journalHeader, false; !last && off+size <= end; off += size {
 		t, flags := j.parseTag(b[off:], l.open.sequence)
 		at = j.next(at)
-		where, err := j.f.locate(j.n, at, 1)
-		if err == nil && where.hole {
-			err = damaged("block %d of the journal is not there", at)
+		if t.copy, err = j.place(at); err != nil {
+			return copies, err
 		}
-		if err != nil {
-			return err
-		}
-		t.copy = where.start
 		l.open.tags = append(l.open.tags, t)
-		if l.count++; l.count > maxLogged {
-			return nil
-		}
+		copies++
 		if flags&tagSameUUID == 0 {
-			off += 16
+			off += uuidSize
 		}
 		last = flags&tagLast != 0
 	}
-	return nil
+	return copies, nil
+}
+
+// place is where a block of the journal is on the device.
+func (j *journal) place(at uint64) (uint64, error) {
+	r, err := j.f.locate(j.n, at, 1)
+	if err == nil && r.hole {
+		err = damaged("block %d of the journal is not there", at)
+	}
+	return r.start, err
 }
 
 func (j *journal) parseTag(b []byte, sequence uint32) (t tag, flags uint32) {

@@ -100,39 +100,6 @@ func (f *FS) rawNode(number uint32) ([]byte, error) {
 	return b[at%f.blockSize:][:f.inodeSize], nil
 }
 
-// inodeTable is the first block of a group's inodes.
-func (f *FS) inodeTable(group uint32) (uint64, error) {
-	perBlock := f.blockSize / uint64(f.descSize)
-	b, err := f.metadata(f.descriptorBlock(uint64(group) / perBlock))
-	if err != nil {
-		return 0, fmt.Errorf("descriptor of group %d: %w", group, err)
-	}
-	desc := b[uint64(group)%perBlock*uint64(f.descSize):][:f.descSize]
-	if !f.descriptorOK(group, desc) {
-		return 0, damaged("the checksum of the descriptor of group %d is wrong", group)
-	}
-	table := uint64(le.Uint32(desc[8:]))
-	if len(desc) >= 64 {
-		table |= uint64(le.Uint32(desc[0x28:])) << 32
-	}
-	return table, f.device.check(table, (uint64(f.inodesPerGroup)*uint64(f.inodeSize)+f.blockSize-1)/f.blockSize)
-}
-
-// descriptorOK checks a group descriptor's checksum, of either kind.
-func (f *FS) descriptorOK(group uint32, desc []byte) bool {
-	const at = 0x1E
-	var sum uint16
-	switch number := le.AppendUint32(nil, group); {
-	case f.readOnly&hasMetaCsum != 0:
-		sum = uint16(crc32cBut(crc32c(f.seed, number), desc, at, 2))
-	case f.readOnly&hasGroupCsum != 0:
-		sum = crc16(crc16(crc16(crc16(^uint16(0), f.uuid[:]), number), desc[:at]), desc[at+2:])
-	default:
-		return true
-	}
-	return sum == le.Uint16(desc[at:])
-}
-
 // metadata gives a block by way of the cache. It must not be changed.
 func (f *FS) metadata(block uint64) ([]byte, error) {
 	if b, ok := f.kept.get(block); ok {
@@ -255,49 +222,4 @@ func (f *FS) isFast(n *node) bool {
 		return false
 	}
 	return n.sectors == 0 || n.xattrs != 0 && n.sectors == f.clusterSize/512 || f.incompatible&hasEAInode != 0
-}
-
-// inline reads content that stands in the inode itself: 60 bytes, and the rest
-// as an extended attribute. The two parts of a folder are lists of their own.
-// They may end before the file does.
-func (n *node) inline() (first, second []byte, err error) {
-	first = n.block[:min(n.size, int64(len(n.block)))]
-	rest := n.size - int64(len(first))
-	if rest == 0 {
-		return first, nil, nil
-	}
-	second, err = systemData(n.beyond)
-	if err != nil {
-		return nil, nil, fmt.Errorf("inline content of inode %d: %w", n.number, err)
-	}
-	return first, second[:min(rest, int64(len(second)))], nil
-}
-
-// systemData finds the attribute system.data.
-func systemData(b []byte) ([]byte, error) {
-	const system, fixed = 7, 16
-	if len(b) < 4 || le.Uint32(b) != xattrMagic {
-		return nil, damaged("the inode has no attributes")
-	}
-	values := b[4:]
-	for at := values; len(at) >= fixed && le.Uint32(at) != 0; {
-		length := int(at[0])
-		if fixed+length > len(at) {
-			break
-		}
-		if at[1] == system && string(at[fixed:fixed+length]) == "data" {
-			return value(values, at)
-		}
-		at = at[min(fixed+(length+3)&^3, len(at)):]
-	}
-	return nil, damaged("the inode has no attribute system.data")
-}
-
-// value is what an attribute's entry points to.
-func value(values, entry []byte) ([]byte, error) {
-	offset, inode, size := uint64(le.Uint16(entry[2:])), le.Uint32(entry[4:]), uint64(le.Uint32(entry[8:]))
-	if inode != 0 || offset+size > uint64(len(values)) {
-		return nil, damaged("attribute system.data lies outside of the inode")
-	}
-	return values[offset:][:size], nil
 }

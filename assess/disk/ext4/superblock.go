@@ -196,49 +196,6 @@ func (s *superblock) checkShape() error {
 	return nil
 }
 
-// groups is how many block groups there are.
-func (s *superblock) groups() uint64 {
-	per := uint64(s.blocksPerGroup)
-	return (s.blocks - uint64(s.firstData) + per - 1) / per
-}
-
-// descriptorBlock is the block that holds a group's descriptor, at the index of
-// it among all blocks of descriptors.
-func (s *superblock) descriptorBlock(index uint64) uint64 {
-	if s.incompatible&hasMetaBG == 0 || index < uint64(s.firstMetaGroup) {
-		return superblockAt/s.blockSize + index + 1
-	}
-	group := index * (s.blockSize / uint64(s.descSize))
-	block := uint64(s.firstData) + group*uint64(s.blocksPerGroup)
-	if s.hasBackup(group) {
-		block++
-	}
-	if s.blockSize == 1024 && index == 0 && s.firstData == 0 {
-		block++ // the boot block stands before the superblock
-	}
-	return block
-}
-
-// hasBackup reports whether a group starts with a superblock.
-func (s *superblock) hasBackup(group uint64) bool {
-	switch {
-	case group == 0:
-		return true
-	case s.compatible&hasSparseSuper2 != 0:
-		return group == uint64(s.backups[0]) || group == uint64(s.backups[1])
-	case group == 1 || s.readOnly&hasSparseSuper == 0:
-		return true
-	}
-	return isPower(group, 3) || isPower(group, 5) || isPower(group, 7)
-}
-
-func isPower(n, base uint64) bool {
-	for n%base == 0 {
-		n /= base
-	}
-	return n == 1
-}
-
 func upToNUL(b []byte) string {
 	before, _, _ := bytes.Cut(b, []byte{0})
 	return string(before)
