@@ -45,6 +45,16 @@ func depth(name string) int {
 	return 1 + strings.Count(name, "/")
 }
 
+// option is the value of an option such as subvol.
+func (l fstabLine) option(name string) (string, bool) {
+	for _, o := range l.options {
+		if key, value, ok := strings.Cut(o, "="); ok && key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
 // tags are the kinds of names that a device has beside that of its node.
 var tags = map[string]string{
 	"/dev/disk/by-uuid/": "UUID=", "/dev/disk/by-label/": "LABEL=",

@@ -3,9 +3,11 @@ package host
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
+	"svc/assess/disk/btrfs"
 	"svc/assess/disk/image"
 )
 
@@ -70,6 +72,13 @@ type system struct {
 	fstab  []fstabLine
 }
 
+func (s *system) name() string {
+	if s.dir == "." {
+		return s.volume.name
+	}
+	return fmt.Sprintf("%s (subvolume %s)", s.volume.name, s.dir)
+}
+
 // root finds the one Linux system of the disk. Where several have one, such as
 // a rescue system beside the machine's, those count whose fstab names
 // themselves.
@@ -89,7 +98,7 @@ func (d *disk) root() (*system, error) {
 	}
 	var names []string
 	for _, s := range found {
-		names = append(names, s.volume.name)
+		names = append(names, s.name())
 	}
 	return nil, fmt.Errorf("%w: %s", ErrManyMachines, strings.Join(names, ", "))
 }
@@ -112,7 +121,15 @@ func (v *volume) systems() []*system {
 	if s := v.system(mount{fs: v.fs, dir: "."}); s != nil {
 		return []*system{s}
 	}
-	return nil
+	var found []*system
+	if b, ok := v.fs.(*btrfs.FS); ok {
+		for _, m := range subvolumes(b) {
+			if s := v.system(m); s != nil {
+				found = append(found, s)
+			}
+		}
+	}
+	return found
 }
 
 // releases are where a system says what it is.
@@ -135,7 +152,9 @@ const maxFstab = 1 << 20
 // namesItself reports whether a system's fstab has it as the root.
 func (d *disk) namesItself(s *system) bool {
 	for _, l := range s.fstab {
-		if name, ok := deviceName(l.device); ok && l.path == "." && slices.Contains(s.volume.names, name) {
+		name, ok := deviceName(l.device)
+		subvolume, named := l.option("subvol")
+		if ok && l.path == "." && slices.Contains(s.volume.names, name) && (s.dir == "." || !named || path.Clean("/"+subvolume) == "/"+s.dir) {
 			return true
 		}
 	}
@@ -155,5 +174,9 @@ func (d *disk) mount(l fstabLine) (mount, bool) {
 	case v.fs == nil:
 		return mount{missing: elsewhere{l.device, "can't be read: " + v.String()}}, true
 	}
-	return mount{fs: v.fs, dir: "."}, true
+	m, err := l.mountOf(v.fs)
+	if err != nil {
+		return mount{missing: elsewhere{l.device, "can't be read: " + err.Error()}}, true
+	}
+	return m, true
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"svc/assess/disk/block"
+	"svc/assess/disk/btrfs"
 	"svc/assess/disk/ext4"
 	"svc/assess/disk/inode"
 	"svc/assess/disk/lvm"
@@ -26,8 +27,9 @@ type volume struct {
 
 // systems open what stands on a volume.
 var systems = map[signature.Kind]func(r io.ReaderAt, size int64) (inode.FS, error){
-	signature.Ext: opener(ext4.Open),
-	signature.XFS: opener(xfs.Open),
+	signature.Ext:   opener(ext4.Open),
+	signature.XFS:   opener(xfs.Open),
+	signature.Btrfs: opener(btrfs.Open),
 }
 
 // opener makes the file systems of all packages one type.
