@@ -65,11 +65,19 @@ func (h *hops) byRules(canonical string) (catalog.Trail, bool, error) {
 // fromRPM follows a canonical of an rpm release to one of Debian's kin.
 func (h *hops) fromRPM(canonical string) (course, error) {
 	name, t, ok, err := h.rpmTrail(canonical)
-	p := course{source: record{Name: name, Canonical: canonical, Component: "main"}, relation: api.RelationUnknown}
 	if err != nil || !ok {
-		return p, err
+		return course{source: record{Name: name, Canonical: canonical}, relation: api.RelationUnknown}, err
 	}
-	p.relation, p.confidence, p.methods = t.Relation, t.Confidence, []string{t.Method}
+	return h.byTrail(name, canonical, t)
+}
+
+// byTrail follows a trail that leads to packages of Debian to the target.
+func (h *hops) byTrail(name, canonical string, t catalog.Trail) (course, error) {
+	p := course{
+		source:   record{Name: name, Canonical: canonical, Component: "main"},
+		relation: t.Relation, confidence: t.Confidence, methods: []string{t.Method},
+	}
+	var err error
 	for _, target := range t.Targets {
 		if p, err = h.arrive(p, strings.Split(target, "|")); err != nil {
 			return p, err

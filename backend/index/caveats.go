@@ -8,17 +8,19 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/release"
 	"svc/backend/index/catalog"
+	"svc/backend/index/rpm"
 )
 
 // caveats are what a person should know that follows from the data alone.
 func (h *hops) caveats(p course, targets []record) []api.Caveat {
 	all := h.ofCourse(p, len(targets))
 	for _, t := range targets {
-		if p.source.Major != "" && t.Major != "" && p.source.Major != t.Major {
+		before, after := h.source.major(p.source), h.target.major(t)
+		if before != "" && after != "" && before != after {
 			all = append(all, caveat(CaveatMajor, api.SeverityInfo,
-				"%s goes from major version %s to %s.", software(t.Canonical, t.Major), p.source.Major, t.Major))
+				"%s goes from major version %s to %s.", software(t.Canonical, t.Major), before, after))
 		}
-		if t.Component != "main" && t.Component != p.source.Component {
+		if h.target.nearest == nil && t.Component != "main" && t.Component != p.source.Component {
 			all = append(all, caveat(CaveatComponent, api.SeverityWarning,
 				"%s is in the archive component %s of %s, which must be enabled.", t.Name, t.Component, h.target.slug))
 		}
@@ -38,11 +40,15 @@ func (h *hops) ofCourse(p course, n int) []api.Caveat {
 	if slices.Contains(p.methods, catalog.Kernel) {
 		all = append(all, caveat(CaveatKernel, api.SeverityInfo, "The kernel is installed by its metapackage; this one belongs to %s.", h.source.slug))
 	}
+	if h.target.nearest != nil && n > 0 && p.relation != api.RelationIncluded {
+		all = append(all, caveat(CaveatExistence, api.SeverityInfo,
+			"The index has no list of %s; the answer is that of %s, which is nearest to it.", h.target.slug, h.target.nearest.slug))
+	}
 	if p.relation == api.RelationUnknown && len(p.candidates) > 0 {
 		all = append(all, caveat(CaveatCandidates, api.SeverityWarning, "Not sure enough to choose; in %s these may do the job of %s: %s.",
 			h.target.slug, p.source.Name, strings.Join(p.candidates, ", ")))
 	}
-	if p.relation == api.RelationRemoved {
+	if p.relation == api.RelationRemoved && !slices.ContainsFunc(p.methods, isVendor) {
 		all = append(all, caveat(CaveatNoCounterpart, lossOf(p.source), "%s has no counterpart of %s.", h.target.slug, p.source.Name))
 	}
 	return all
@@ -61,6 +67,18 @@ func lossOf(r record) api.Severity {
 	}
 	return api.SeverityWarning
 }
+
+// ofVendor is what to know of the repository that a package is from.
+func (h *hops) ofVendor(p course) ([]api.Caveat, error) {
+	i := slices.IndexFunc(p.methods, isVendor)
+	if i < 0 {
+		return nil, nil
+	}
+	text, _, err := h.ix.file.Table(vendorsTable).Get(strings.TrimPrefix(p.methods[i], rpm.Vendor))
+	return []api.Caveat{{Code: CaveatThirdParty, Severity: api.SeverityWarning, Text: p.source.Name + " is of another vendor. " + text}}, err
+}
+
+func isVendor(method string) bool { return strings.HasPrefix(method, rpm.Vendor) }
 
 func isTransitional(method string) bool { return strings.HasPrefix(method, "transitional") }
 

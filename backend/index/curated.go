@@ -152,8 +152,12 @@ func putCurated(w *table.Writer, dir fs.FS) error {
 	if err != nil {
 		return err
 	}
+	ubuntu, err := ownNames(dir)
+	if err != nil {
+		return err
+	}
 	return putAll(w, map[string]map[string]string{
-		caveatsTable: caveats, conditionalsTable: conditionals, configTable: config, edgesTable: edges, derivedTable: derived,
+		caveatsTable: caveats, conditionalsTable: conditionals, configTable: config, edgesTable: edges, derivedTable: derived, ubuntuNames: ubuntu,
 	})
 }
 

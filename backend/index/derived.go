@@ -6,10 +6,14 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/backend/index/rpm"
 )
 
 // derivedTable has the releases that are near to a suite of Debian.
 const derivedTable = "curated/derived" // release → nearest, other, versions
+
+// ubuntuNames has what Ubuntu has in place of packages of Debian.
+const ubuntuNames = "ubuntu/names"
 
 // derivations reads derived.tsv.
 func derivations(dir fs.FS) (map[string]string, error) {
@@ -22,6 +26,16 @@ func derivations(dir fs.FS) (map[string]string, error) {
 				return nil, err
 			}
 		}
+	}
+	return values, err
+}
+
+// ownNames reads ubuntu_names.tsv.
+func ownNames(dir fs.FS) (map[string]string, error) {
+	all, err := rows(dir, "ubuntu_names.tsv", 3)
+	values := map[string]string{}
+	for _, c := range all {
+		values[c[0]] = c[1]
 	}
 	return values, err
 }
@@ -41,6 +55,9 @@ func (ix *Index) derivedRelease(r release.Release) (*releaseTables, error) {
 	}
 	t := *base
 	t.slug, t.nearest, t.other, t.versions = r.Slug, base, ix.releases[other], map[string]string{}
+	if r.Family == release.Ubuntu {
+		t.ownNames = ix.file.Table(ubuntuNames)
+	}
 	for pair := range strings.FieldsSeq(versions) {
 		software, version, _ := strings.Cut(pair, "=")
 		t.versions[software] = version
@@ -57,20 +74,117 @@ func (t *releaseTables) suite() *releaseTables {
 }
 
 // ownName is the name that a package of the nearest suite has in the release:
-// with the release's own version of the software in place of the suite's.
-func (t *releaseTables) ownName(r record) string {
-	next := t.versions[software(r.Canonical, r.Major)]
-	if r.Major == "" || next == "" {
-		return r.Name
+// another, or that with the release's own version of the software.
+func (t *releaseTables) ownName(r record) (string, error) {
+	if t.ownNames != nil {
+		if own, ok, err := t.ownNames.Get(r.Name); ok || err != nil {
+			return own, err
+		}
 	}
-	return strings.Replace(r.Name, r.Major, next, 1)
+	if t.major(r) == r.Major {
+		return r.Name, nil
+	}
+	return strings.Replace(r.Name, r.Major, t.major(r), 1), nil
+}
+
+// major is the major version of a package in the release.
+func (t *releaseTables) major(r record) string {
+	if own := t.versions[software(r.Canonical, r.Major)]; own != "" && r.Major != "" {
+		return own
+	}
+	return r.Major
 }
 
 // offers is a package of the release: what the version is where the release's
 // own list is known.
-func (t *releaseTables) offers(r record) api.TargetPackage {
+func (t *releaseTables) offers(r record) (api.TargetPackage, error) {
 	if t.nearest == nil {
-		return api.TargetPackage{Name: r.Name, Version: r.Version, Repository: r.Component}
+		return api.TargetPackage{Name: r.Name, Version: r.Version, Repository: r.Component}, nil
 	}
-	return api.TargetPackage{Name: t.ownName(r)}
+	name, err := t.ownName(r)
+	return api.TargetPackage{Name: name}, err
+}
+
+// The likelihood that a derived release has what its nearest suite has.
+const (
+	inBoth     = 0.985 // the other suite has it too
+	inNearest  = 0.93
+	ownVersion = 0.96 // by the release's own version, or its own name
+)
+
+// likelihood is how sure it is that the release has a package of its nearest
+// suite.
+func (t *releaseTables) likelihood(r record) (float64, error) {
+	if t.nearest == nil {
+		return 1, nil
+	}
+	if name, err := t.ownName(r); name != r.Name || err != nil {
+		return ownVersion, err
+	}
+	if t.other == nil {
+		return inNearest, nil
+	}
+	_, ok, err := t.other.find(r.Name)
+	if ok {
+		return inBoth, err
+	}
+	return inNearest, err
+}
+
+// resolveDerived looks a name up beside the nearest suite of a derived release:
+// in the other suite, and in the curated rows.
+func (ix *Index) resolveDerived(t *releaseTables, name string) (record, api.Match, float64, error) {
+	if t.nearest == nil {
+		return record{}, api.MatchNone, 0, nil
+	}
+	if t.other != nil {
+		if r, ok, err := t.other.find(name); ok || err != nil {
+			return r, api.MatchExact, neighbourRPM, err
+		}
+	}
+	return ix.resolveRow(name)
+}
+
+// resolveRow finds what the curated rows of Debian's kin say of a name.
+func (ix *Index) resolveRow(name string) (record, api.Match, float64, error) {
+	x := &lexicon{ix: ix}
+	g, ok := x.kin(name)
+	if !ok || x.err != nil {
+		return record{}, api.MatchNone, 0, x.err
+	}
+	if one(g) && !strings.HasPrefix(g.Method, rpm.Vendor) {
+		if canonical, ok := x.Package(firstThere(x, g.Targets[0])); ok {
+			return record{Name: name, Canonical: canonical}, api.MatchAlias, g.Confidence, x.err
+		}
+	}
+	return record{Name: name, Canonical: rpm.Slug(name)}, api.MatchAlias, g.Confidence, x.err
+}
+
+// libraryConfidence is that of a library with a soname that no release has.
+const libraryConfidence = 0.85
+
+// resolveKin resolves what no release of Debian has: other vendors' packages,
+// and libraries of other sonames.
+func (ix *Index) resolveKin(name string) (record, api.Match, float64, error) {
+	r, match, confidence, err := ix.resolveRow(name)
+	if match != api.MatchNone || err != nil || !strings.HasPrefix(name, "lib") {
+		return r, match, confidence, err
+	}
+	x := &lexicon{ix: ix}
+	canonical, ok := x.Library(rpm.Stem(name))
+	if !ok || rpm.Stem(name) == rpm.Squeeze(name) {
+		return record{}, api.MatchNone, 0, x.err
+	}
+	return record{Name: name, Canonical: canonical}, api.MatchHeuristic, libraryConfidence, x.err
+}
+
+// fromRow follows a canonical that only the curated rows of Debian's kin have.
+func (h *hops) fromRow(canonical string) (course, bool, error) {
+	x := &lexicon{ix: h.ix}
+	g, ok := x.kin(canonical)
+	if !ok || x.err != nil {
+		return course{}, false, x.err
+	}
+	p, err := h.byTrail(canonical, canonical, trailOf(g))
+	return p, true, err
 }

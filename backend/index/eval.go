@@ -214,7 +214,7 @@ func ofFamilies(lines []string) ([]question, error) {
 		}
 		q := byName[c[0]]
 		if q == nil {
-			q = &question{source: newestEL(c[6]), name: c[0], method: "across", row: c[0]}
+			q = &question{source: newestEL(c[6]), name: c[0], method: across, row: c[0]}
 			byName[c[0]], order = q, append(order, c[0])
 		}
 		q.wants = append(q.wants, strings.Fields(c[1]))
@@ -230,6 +230,10 @@ func ofFamilies(lines []string) ([]question, error) {
 	}
 	return all, nil
 }
+
+// across is the method of pairs between families: install lists, of which one
+// name in common makes an answer right.
+const across = "across"
 
 // newestEL is the newest release of EL among slugs such as rhel-9, el8 or el.
 func newestEL(slugs string) string {
@@ -297,7 +301,7 @@ func (e *Evaluation) tally(q question, got api.Translation, names []string) (t T
 	}
 	right = slices.ContainsFunc(q.wants, func(want []string) bool {
 		sorted := slices.Compact(slices.Sorted(slices.Values(want)))
-		return slices.Equal(sorted, names) || q.method == "across" && len(want) == 1 && slices.Contains(names, want[0])
+		return slices.Equal(sorted, names) || q.method == across && slices.ContainsFunc(want, func(w string) bool { return slices.Contains(names, w) })
 	})
 	t.Judged, t.Names = 1, count(right)
 	t.SureOf, t.SureRight = t.Sure, count(right)*t.Sure

@@ -19,6 +19,8 @@ const (
 	rpmDebian     = "rpm/debian"     // name → trail to packages of Debian
 	rpmRows       = "rpm/rows"       // curated name or pattern → trail
 	rpmLibraries  = "rpm/libraries"  // stem → canonical of Debian
+	kinRows       = "kin/rows"       // the same for packages that only kin of Debian has
+	vendorsTable  = "vendors"        // vendor → what to know of its repository
 	rpmTrails     = "rpm/trails/"    // and a level: name → trail to the next level
 )
 
@@ -196,22 +198,32 @@ func (x *lexicon) Library(stem string) (string, bool) {
 
 func (x *lexicon) Row(name string) (rpm.Guess, bool) {
 	value, ok := x.get(x.ix.file.Table(rpmRows), name)
+	return x.guess(value, ok)
+}
+
+func (x *lexicon) Pattern(name string) (rpm.Guess, bool) {
+	return x.guess(x.ix.globs(rpmRows).match(name))
+}
+
+// kin finds the row of a package that only kin of Debian has, or the first of
+// its patterns.
+func (x *lexicon) kin(name string) (rpm.Guess, bool) {
+	value, ok := x.get(x.ix.file.Table(kinRows), name)
 	if !ok {
-		value, ok = x.ix.patternsOfRows().match(name)
+		value, ok = x.ix.globs(kinRows).match(name)
 	}
+	return x.guess(value, ok)
+}
+
+func (x *lexicon) guess(value string, ok bool) (rpm.Guess, bool) {
 	if !ok {
 		return rpm.Guess{}, false
 	}
-	return x.guess(value)
-}
-
-func (x *lexicon) guess(value string) (rpm.Guess, bool) {
 	t, err := decodeTrail(value)
 	if err != nil {
 		x.err = err
-		return rpm.Guess{}, false
 	}
-	return guessOf(t), true
+	return guessOf(t), err == nil
 }
 
 func guessOf(t catalog.Trail) rpm.Guess {
@@ -222,18 +234,26 @@ func trailOf(g rpm.Guess) catalog.Trail {
 	return catalog.Trail{Relation: g.Relation, Confidence: g.Confidence, Targets: g.Targets, Method: g.Method}
 }
 
-// patternsOfRows are the curated rows with asterisks, read once.
-func (ix *Index) patternsOfRows() globs {
-	ix.once.Do(func() {
-		_ = ix.file.Table(rpmRows).All(func(key, value string) bool {
-			if strings.Contains(key, "*") {
-				ix.globs.rows = append(ix.globs.rows, glob{key, value})
-			}
-			return true
-		})
-		ix.globs.sort()
+// globs are the curated rows with asterisks of a table, read once.
+func (ix *Index) globs(rows string) globs {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	g, ok := ix.patterns[rows]
+	if ok {
+		return g
+	}
+	_ = ix.file.Table(rows).All(func(key, value string) bool {
+		if strings.Contains(key, "*") {
+			g.rows = append(g.rows, newGlob(key, value))
+		}
+		return true
 	})
-	return ix.globs
+	g.sort()
+	if ix.patterns == nil {
+		ix.patterns = map[string]globs{}
+	}
+	ix.patterns[rows] = g
+	return g
 }
 
 // resolveRPM says what the rpms of a name are: what the tables have, else what

@@ -25,9 +25,11 @@ const (
 // foreign makes the tables of the rpm distributions from the curated rows, the
 // names that EL is known to have, and the packages of Debian.
 type foreign struct {
-	lines     map[string]string // name → the only line that has it, el or suse
+	kin       map[string]rpm.Guess // rows of Debian's kin
+	vendors   map[string]string    // vendor → what to know of its repository
+	lines     map[string]string    // name → the only line that has it, el or suse
 	rows      map[string]rpm.Guess
-	globs     globs
+	patterns  globs
 	trails    map[string]map[string]catalog.Trail // level, such as el-7 → name → what it becomes in the next
 	levels    map[string]string                   // name → levels of EL, or suse
 	suites    []*catalog.Release
@@ -38,6 +40,7 @@ type foreign struct {
 
 func newForeign(curated fs.FS, releases []*catalog.Release) (*foreign, error) {
 	f := &foreign{
+		kin: map[string]rpm.Guess{}, vendors: map[string]string{},
 		rows: map[string]rpm.Guess{}, levels: map[string]string{}, lines: map[string]string{}, suites: slices.Clone(releases),
 		canonical: map[string]string{}, provided: map[string]string{}, libraries: map[string]string{},
 		trails: map[string]map[string]catalog.Trail{},
@@ -92,6 +95,9 @@ func (f *foreign) read(curated fs.FS) error {
 			f.lines[c[0]] = line
 		}
 	}
+	if err := f.readOthers(curated); err != nil {
+		return err
+	}
 	facts, err := rows(curated, "el_packages.tsv", 2)
 	if err != nil {
 		return err
@@ -100,6 +106,36 @@ func (f *foreign) read(curated fs.FS) error {
 		f.levels[c[0]] = c[1]
 	}
 	return f.readTrails(curated)
+}
+
+// readOthers reads the rows of other vendors, of Ubuntu, and of its names.
+func (f *foreign) readOthers(curated fs.FS) error {
+	vendors, err := rows(curated, "vendors.tsv", 2)
+	if err != nil {
+		return err
+	}
+	for _, c := range vendors {
+		f.vendors[c[0]] = c[1]
+	}
+	all, err := rows(curated, "third_party.tsv", 4)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		g := rpm.Guess{Relation: api.Relation(c[2]), Confidence: patternConfidence, Targets: strings.Fields(c[3]), Method: rpm.Vendor + c[1]}
+		if f.vendors[c[1]] == "" {
+			return fmt.Errorf("third_party.tsv: vendor %q is not in vendors.tsv", c[1])
+		}
+		if err := f.add("third_party.tsv", c[0], g); err != nil {
+			return err
+		}
+		f.kin[c[0]] = g
+	}
+	all, err = rows(curated, "ubuntu_debian.tsv", 4)
+	for _, c := range all {
+		f.kin[c[0]] = rpm.Guess{Relation: api.Relation(c[1]), Confidence: patternConfidence, Targets: strings.Fields(c[2]), Method: rpm.Curated}
+	}
+	return err
 }
 
 // readTrails reads el_trails.tsv.
@@ -156,14 +192,14 @@ func (f *foreign) add(file, name string, g rpm.Guess) error {
 	}
 	if strings.Contains(name, "*") {
 		g.Confidence = min(g.Confidence, patternConfidence)
-		f.globs.rows = append(f.globs.rows, glob{name, encodeTrail(trailOf(g))})
-		f.globs.sort()
+		f.patterns.rows = append(f.patterns.rows, newGlob(name, encodeTrail(trailOf(g))))
+		f.patterns.sort()
 	}
 	f.rows[name] = g
 	return nil
 }
 
-// Package, Canonical, Provided, Library and Row answer the rules of package rpm.
+// Package, Canonical, Provided, Library, Row and Pattern answer the rules of package rpm.
 func (f *foreign) Package(name string) (string, bool) {
 	for _, r := range f.suites {
 		if p := r.Packages[name]; p != nil {
@@ -189,10 +225,12 @@ func (f *foreign) Library(stem string) (string, bool) {
 }
 
 func (f *foreign) Row(name string) (rpm.Guess, bool) {
-	if g, ok := f.rows[name]; ok {
-		return g, true
-	}
-	value, ok := f.globs.match(name)
+	g, ok := f.rows[name]
+	return g, ok && !strings.Contains(name, "*")
+}
+
+func (f *foreign) Pattern(name string) (rpm.Guess, bool) {
+	value, ok := f.patterns.match(name)
 	if !ok {
 		return rpm.Guess{}, false
 	}
@@ -330,6 +368,10 @@ func (f *foreign) put(w *table.Writer) error {
 		for name, t := range trails {
 			tables[rpmTrails+level][name] = encodeTrail(t)
 		}
+	}
+	tables[kinRows], tables[vendorsTable] = map[string]string{}, f.vendors
+	for name, g := range f.kin {
+		tables[kinRows][name] = encodeTrail(trailOf(g))
 	}
 	return putAll(w, tables)
 }

@@ -8,7 +8,9 @@ import (
 
 // glob is a curated row for all names of a pattern; an asterisk stands for
 // anything.
-type glob struct{ pattern, value string }
+type glob struct{ pattern, lower, value string }
+
+func newGlob(pattern, value string) glob { return glob{pattern, strings.ToLower(pattern), value} }
 
 // globs are tried from the longest on.
 type globs struct{ rows []glob }
@@ -19,9 +21,12 @@ func (g *globs) sort() {
 	})
 }
 
+// match finds the value of the first pattern that fits. Case does not count, as
+// canonicals have none.
 func (g globs) match(name string) (string, bool) {
+	name = strings.ToLower(name)
 	for _, row := range g.rows {
-		if matches(row.pattern, name) {
+		if matches(row.lower, name) {
 			return row.value, true
 		}
 	}

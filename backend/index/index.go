@@ -28,8 +28,8 @@ type Index struct {
 	releases map[string]*releaseTables
 	order    []string         // slugs with data, by distribution and version
 	debian   []*releaseTables // the suites of Debian with tables of their own, newest first
-	once     sync.Once
-	globs    globs // curated rows of rpms with asterisks, once they are read
+	mu       sync.Mutex
+	patterns map[string]globs // curated rows with asterisks by table, once they are read
 }
 
 // releaseTables are the tables of one release.
@@ -45,6 +45,7 @@ type releaseTables struct {
 	// Of a release that is derived from others:
 	nearest, other *releaseTables
 	versions       map[string]string // software → the version in its names
+	ownNames       *table.Table      // package of Debian → what the release has in its place
 	rpm            *rpmLine          // of a release whose packages are rpms
 }
 

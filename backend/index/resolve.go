@@ -64,6 +64,9 @@ func (ix *Index) resolve(t *releaseTables, name string) (record, api.Match, floa
 			return r, api.MatchAlias, 1, err
 		}
 	}
+	if r, match, confidence, err := ix.resolveDerived(t, bare); match != api.MatchNone || err != nil {
+		return r, match, confidence, err
+	}
 	for _, way := range []struct {
 		names      func(string) (string, bool, error)
 		match      api.Match
@@ -97,7 +100,11 @@ func (ix *Index) neighbour(t *releaseTables, name string) (record, api.Match, fl
 			return r, api.MatchHeuristic, neighbourConfidence, err
 		}
 	}
-	return ix.pattern(name)
+	r, match, confidence, err := ix.pattern(name)
+	if match != api.MatchNone || err != nil {
+		return r, match, confidence, err
+	}
+	return ix.resolveKin(name)
 }
 
 // aVersion is what may be a version in a name.

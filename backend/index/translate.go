@@ -120,6 +120,14 @@ func (h *hops) translate(canonical string) (course, error) {
 	if err != nil {
 		return course{}, err
 	}
+	if !ok && h.source.other != nil {
+		if r, ok, err = h.source.other.byCanonical(canonical); err != nil {
+			return course{}, err
+		}
+		if ok {
+			return h.ix.way(h.source.other, h.target).from(r)
+		}
+	}
 	if !ok {
 		return h.absent(canonical)
 	}
@@ -160,6 +168,9 @@ func (h *hops) confirmed(p course) (course, error) {
 
 // absent answers for software that the source release does not have.
 func (h *hops) absent(canonical string) (course, error) {
+	if p, ok, err := h.fromRow(canonical); ok || err != nil {
+		return p, err
+	}
 	r, ok, err := h.target.byCanonical(canonical)
 	if err != nil {
 		return course{}, err
@@ -292,31 +303,59 @@ func (p course) doubted() course {
 
 // present makes the answer of a course: packages with versions, and caveats.
 func (h *hops) present(canonical string, p course) (api.Translation, error) {
-	p = p.doubted()
 	if h.target.rpm != nil {
-		return h.presentRPM(canonical, p)
+		return h.presentRPM(canonical, p.doubted())
+	}
+	targets, packages, err := h.offered(canonical, &p)
+	if err != nil {
+		return api.Translation{}, err
+	}
+	if p = p.doubted(); len(p.names) == 0 {
+		targets, packages = nil, []api.TargetPackage{}
 	}
 	t := api.Translation{
 		Canonical: canonical, Relation: p.relation, Confidence: round(p.confidence),
-		Packages: []api.TargetPackage{}, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
-	}
-	var targets []record
-	for _, name := range p.names {
-		r, ok, err := h.target.find(name)
-		if err != nil {
-			return t, err
-		}
-		if !ok {
-			return t, fmt.Errorf("the index leads %s of %s to %s, which %s does not have", canonical, h.source.slug, name, h.target.slug)
-		}
-		targets = append(targets, r)
-		t.Packages = append(t.Packages, h.target.offers(r))
+		Packages: packages, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
 	}
 	if len(targets) == 1 && targets[0].Name == p.source.Name && h.source.rpm == nil {
 		t.Relation = api.RelationSame
 	}
-	t.Caveats = append(t.Caveats, h.caveats(p, targets)...)
+	vendor, err := h.ofVendor(p)
+	if err != nil {
+		return t, err
+	}
+	t.Caveats = append(append(t.Caveats, vendor...), h.caveats(p, targets)...)
 	return t, h.addCurated(canonical, &t)
+}
+
+// offered finds what the target has of the names of a course, and lowers the
+// confidence where that is not known for sure.
+func (h *hops) offered(canonical string, p *course) (targets []record, packages []api.TargetPackage, err error) {
+	packages = []api.TargetPackage{}
+	for _, name := range p.names {
+		r, ok, err := h.target.find(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			return nil, nil, fmt.Errorf("the index leads %s of %s to %s, which %s does not have", canonical, h.source.slug, name, h.target.slug)
+		}
+		offer, err := h.target.offers(r)
+		if err != nil {
+			return nil, nil, err
+		}
+		likely, err := h.target.likelihood(r)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p.relation != api.RelationIncluded {
+			p.confidence = min(p.confidence, p.confidence*likely)
+		}
+		if !slices.Contains(packages, offer) {
+			targets, packages = append(targets, r), append(packages, offer)
+		}
+	}
+	return targets, packages, nil
 }
 
 // round keeps two digits, so that products print as people write them.

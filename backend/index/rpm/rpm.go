@@ -24,6 +24,8 @@ type Lexicon interface {
 	Library(stem string) (canonical string, ok bool)
 	// Row is the curated row of an rpm's name.
 	Row(name string) (Guess, bool)
+	// Pattern is the curated row of the first pattern that a name is of.
+	Pattern(name string) (Guess, bool)
 }
 
 // Guess is what a rule makes of a name.
@@ -95,7 +97,7 @@ type query struct {
 // rules in the order in which they are tried.
 func rules() []func(query) (Guess, bool) {
 	return []func(query) (Guess, bool){
-		query.collection, query.translation, query.identical, query.module, query.folded, query.role, query.lib, query.source,
+		query.collection, query.identical, query.pattern, query.translation, query.module, query.folded, query.role, query.lib, query.source,
 	}
 }
 
@@ -112,6 +114,9 @@ func (q query) first(names ...string) (string, bool) {
 func found(relation api.Relation, confidence float64, method string, targets ...string) (Guess, bool) {
 	return Guess{Relation: relation, Confidence: confidence, Targets: targets, Method: method}, true
 }
+
+// pattern finds the curated row of a pattern.
+func (q query) pattern() (Guess, bool) { return q.lex.Pattern(q.name) }
 
 // identical takes the same name for the same thing, which collisions in the
 // curated rows contradict.
