@@ -58,7 +58,7 @@ func (p *program) cveScan(ctx context.Context, f scanFlags) error {
 		}
 	}
 	if f.fleet.file == "" {
-		result, err := p.scanOne(ctx, p.toolEnv(), f)
+		result, err := p.scanOne(ctx, p.toolEnv(), f, "")
 		if err != nil && !found(err) {
 			return err
 		}
@@ -67,12 +67,17 @@ func (p *program) cveScan(ctx context.Context, f scanFlags) error {
 		}
 		return err
 	}
-	if f.in.Machine != (tools.Machine{}) || f.format != "table" && f.format != "json" {
-		return usagef("--hosts takes the place of one machine, and prints a line of JSON for each")
+	machines, err := f.fleet.machines(f.in.Machine)
+	if err != nil {
+		return err
 	}
-	return eachHost(ctx, p, f.fleet, func(ctx context.Context, env *tools.Env, m tools.Machine) (tools.CVEScanResult, error) {
-		f.in.Machine = m
-		return p.scanOne(ctx, env, f)
+	if f.format != "table" && f.format != "json" {
+		return usagef("--hosts prints a line of JSON for each machine: --format is for one")
+	}
+	return eachHost(ctx, p, machines, f.fleet.parallel, func(ctx context.Context, env *tools.Env, m listed) (tools.CVEScanResult, error) {
+		f := f
+		f.in.Machine = m.machine
+		return p.scanOne(ctx, env, f, m.line+": ")
 	})
 }
 
@@ -82,15 +87,16 @@ func found(err error) bool {
 	return errors.As(err, &own) && own.err == nil
 }
 
-// scanOne scans a machine. With a threshold, a scan that compared nothing is a
-// failure: nobody may take it for clean.
-func (p *program) scanOne(ctx context.Context, env *tools.Env, f scanFlags) (tools.CVEScanResult, error) {
+// scanOne scans a machine; whose goes before what is said of it. With a
+// threshold, a scan that compared nothing is a failure: nobody may take it for
+// clean.
+func (p *program) scanOne(ctx context.Context, env *tools.Env, f scanFlags, whose string) (tools.CVEScanResult, error) {
 	result, err := tools.CVEScan(ctx, env, f.in)
 	if err != nil {
 		return result, err
 	}
 	for _, w := range result.Warnings {
-		fmt.Fprintf(p.stderr, "svc: %s\n", printable(w))
+		fmt.Fprintf(p.stderr, "svc: %s\n", printable(whose+w))
 	}
 	switch {
 	case f.failOn == "":

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -29,7 +31,23 @@ type fleet struct {
 
 func (f *fleet) flags(fs *flag.FlagSet) {
 	fs.StringVar(&f.file, "hosts", "", "file with a machine a line, instead of one machine: a folder, an image, or an ssh destination; also as root:, image: or ssh: and the name")
-	fs.IntVar(&f.parallel, "parallel", 4, "machines read at once")
+	fs.IntVar(&f.parallel, "parallel", 4, "machines of --hosts read at once")
+}
+
+// machines reads the list, in which beside is what the command was given of one
+// machine: only whether images are trusted goes for all.
+func (f *fleet) machines(beside tools.Machine) ([]listed, error) {
+	switch {
+	case beside != tools.Machine{TrustImage: beside.TrustImage}:
+		return nil, usagef("--hosts takes the place of one machine: leave --root, --image and --ssh out")
+	case f.parallel < 1 || f.parallel > maxParallel:
+		return nil, usagef("--parallel takes 1 to %d", maxParallel)
+	}
+	machines, err := readHosts(f.file)
+	for i := range machines {
+		machines[i].machine.TrustImage = beside.TrustImage
+	}
+	return machines, err
 }
 
 // hostLine is what a command that takes many machines prints of each.
@@ -43,14 +61,7 @@ type hostLine[T any] struct {
 // eachHost runs a command on every machine of a list, several at once: a JSON
 // line for each as it is done, a summary on stderr, and one exit code. Where
 // run gives an *exitError without a text, its result is printed too.
-func eachHost[T any](ctx context.Context, p *program, f fleet, run func(context.Context, *tools.Env, tools.Machine) (T, error)) error {
-	if f.parallel < 1 || f.parallel > maxParallel {
-		return usagef("--parallel takes 1 to %d", maxParallel)
-	}
-	machines, err := readHosts(f.file)
-	if err != nil {
-		return err
-	}
+func eachHost[T any](ctx context.Context, p *program, machines []listed, parallel int, run func(context.Context, *tools.Env, listed) (T, error)) error {
 	env := p.sharedEnv(ctx)
 	var mu sync.Mutex
 	var failed error
@@ -69,10 +80,10 @@ func eachHost[T any](ctx context.Context, p *program, f fleet, run func(context.
 	}
 	queue := make(chan listed)
 	var workers sync.WaitGroup
-	for range min(f.parallel, len(machines)) {
+	for range min(parallel, len(machines)) {
 		workers.Go(func() {
 			for m := range queue {
-				emit(lineOf(m.name, func() (T, error) { return run(ctx, env, m.machine) }))
+				emit(lineOf(m.line, func() (T, error) { return run(ctx, env, m) }))
 			}
 		})
 	}
@@ -119,10 +130,29 @@ func fleetExit(codes map[int]int) error {
 	return differs(codes[exitDiffers] > 0)
 }
 
-// listed is a machine of a list, as it is written there.
+// listed is a machine of a list.
 type listed struct {
-	name    string
+	line    string // as it is written there
 	machine tools.Machine
+}
+
+// name is what a machine's own folder is called among those of many: the end of
+// its path, or its ssh destination.
+func (l listed) name() string {
+	m := l.machine
+	return filepath.Base(filepath.Clean("/" + cmp.Or(m.Root, m.Image, m.SSH)))
+}
+
+// distinct refuses a list in which two machines would share a folder.
+func distinct(machines []listed) error {
+	lines := map[string]string{}
+	for _, m := range machines {
+		if other, taken := lines[m.name()]; taken {
+			return usagef("%s and %s have the same name, so both would be kept in %s: name each in a list of its own", other, m.line, m.name())
+		}
+		lines[m.name()] = m.line
+	}
+	return nil
 }
 
 // readHosts reads a list of machines; # begins a comment.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -11,40 +13,51 @@ import (
 	"svc/tools/parity"
 )
 
-// parityFlags are what verify and drift take beside the machine.
-func parityFlags(fs *flag.FlagSet, in *tools.VerifyInput, source string) {
-	machineFlags(fs, &in.Machine)
-	fs.StringVar(&in.Source, "source", "", source)
-	fs.StringVar(&in.Accept, "accept", "", "file of differences that a person accepted: lines of DIMENSION SUBJECT # WHY")
-	fs.IntVar(&in.Limit, "limit", 0, "checks in a summary")
+// comparison is what verify and drift take, and which of the two it is.
+type comparison struct {
+	in    tools.VerifyInput
+	fleet fleet
+	run   func(context.Context, *tools.Env, tools.VerifyInput) (tools.ParityResult, error)
+}
+
+// parityFlags are what verify and drift take both.
+func parityFlags(fs *flag.FlagSet, c *comparison, source string) {
+	machineFlags(fs, &c.in.Machine)
+	c.fleet.flags(fs)
+	fs.StringVar(&c.in.Source, "source", "", source+"; with --hosts also a folder that has such a folder for each machine, by its name")
+	fs.StringVar(&c.in.Accept, "accept", "", "file of differences that a person accepted: lines of DIMENSION SUBJECT # WHY")
+	fs.IntVar(&c.in.Limit, "limit", 0, "checks in a summary")
 	fs.Func("detail", "summary or full (default full)", func(s string) error {
-		in.Detail = tools.Detail(s)
+		c.in.Detail = tools.Detail(s)
 		return nil
 	})
-	in.Detail = tools.DetailFull
+	c.in.Detail = tools.DetailFull
 }
 
 func (p *program) verifyCommand() *ffcli.Command {
-	var in tools.VerifyInput
+	c := comparison{run: tools.Verify}
 	fs := p.flagSet("verify")
-	parityFlags(fs, &in, "out folder of the migration, or an assessment of the source")
-	fs.StringVar(&in.Out, "out", "", "folder to write the parity report and its attestation to")
-	return p.command(fs, "svc verify --root DIR --source DIR [--out DIR]", "compare a migrated machine with its source, and have that signed",
-		noArgs(func(ctx context.Context) error { return p.compare(ctx, in, tools.Verify) }))
+	parityFlags(fs, &c, "out folder of the migration, or an assessment of the source")
+	fs.StringVar(&c.in.Out, "out", "", "folder to write the parity report and its attestation to; with --hosts a folder in it for each machine, by its name")
+	return p.command(fs, "svc verify --root DIR | --image FILE | --ssh HOST | --hosts FILE --source DIR [--out DIR]", "compare a migrated machine with its source, and have that signed",
+		noArgs(func(ctx context.Context) error { return p.compare(ctx, c) }))
 }
 
 func (p *program) driftCommand() *ffcli.Command {
-	var in tools.VerifyInput
+	c := comparison{run: tools.Drift}
 	fs := p.flagSet("drift")
-	parityFlags(fs, &in, "out folder of a verification, or of the migration")
-	return p.command(fs, "svc drift --root DIR --source DIR", "say what changed on a machine since it was verified",
-		noArgs(func(ctx context.Context) error { return p.compare(ctx, in, tools.Drift) }))
+	parityFlags(fs, &c, "out folder of a verification, or of the migration")
+	return p.command(fs, "svc drift --root DIR | --image FILE | --ssh HOST | --hosts FILE --source DIR", "say what changed on a machine since it was verified",
+		noArgs(func(ctx context.Context) error { return p.compare(ctx, c) }))
 }
 
-// compare runs a comparison and ends with the code of differences where there
-// are any.
-func (p *program) compare(ctx context.Context, in tools.VerifyInput, run func(context.Context, *tools.Env, tools.VerifyInput) (tools.ParityResult, error)) error {
-	result, err := run(ctx, p.toolEnv(), in)
+// compare runs a comparison, of one machine or many, and ends with the code of
+// differences where there are any.
+func (p *program) compare(ctx context.Context, c comparison) error {
+	if c.fleet.file != "" {
+		return p.compareMany(ctx, c)
+	}
+	result, err := c.run(ctx, p.toolEnv(), c.in)
 	if err != nil {
 		return err
 	}
@@ -52,6 +65,42 @@ func (p *program) compare(ctx context.Context, in tools.VerifyInput, run func(co
 		return err
 	}
 	return differs(!result.Parity)
+}
+
+// compareMany compares the machines of a list, each with its own source.
+func (p *program) compareMany(ctx context.Context, c comparison) error {
+	machines, err := c.fleet.machines(c.in.Machine)
+	if err == nil {
+		err = distinct(machines)
+	}
+	if err != nil {
+		return err
+	}
+	if c.in.Out != "" {
+		if err := os.MkdirAll(c.in.Out, 0o755); err != nil {
+			return fmt.Errorf("making the folder of the machines: %w", err)
+		}
+	}
+	return eachHost(ctx, p, machines, c.fleet.parallel, func(ctx context.Context, env *tools.Env, m listed) (tools.ParityResult, error) {
+		in := c.in
+		in.Machine = m.machine
+		if own := filepath.Join(in.Source, m.name()); in.Source != "" && exists(own) {
+			in.Source = own
+		}
+		if in.Out != "" {
+			in.Out = filepath.Join(in.Out, m.name())
+		}
+		result, err := c.run(ctx, env, in)
+		if err != nil {
+			return result, err
+		}
+		return result, differs(!result.Parity)
+	})
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func viewParity(w *view, r *tools.ParityResult) {
