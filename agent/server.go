@@ -70,7 +70,6 @@ func describe(t tools.Tool) *mcp.Tool {
 		InputSchema:  t.Input,
 		OutputSchema: t.Output,
 		Annotations: &mcp.ToolAnnotations{
-			Title:           t.Title,
 			ReadOnlyHint:    t.Hints.ReadOnly,
 			DestructiveHint: &t.Hints.Destructive,
 			IdempotentHint:  t.Hints.Idempotent,

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc/backend"
+	"svc/backend/api"
 	"svc/backend/client"
 	"svc/tools"
 )
@@ -37,12 +39,20 @@ const fixture = "../fixtures/hosts/debian-11-web"
 func newEnv(t *testing.T) *tools.Env {
 	t.Helper()
 	dir := t.TempDir()
+	var mu sync.Mutex
+	var opened *client.Client
 	return &tools.Env{
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
 		Client: func(ctx context.Context) (*client.Client, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if opened != nil {
+				return opened, nil
+			}
 			c, closer, err := backend.OpenEmbedded(ctx, dir, backend.Config{Log: slog.New(slog.DiscardHandler)})
 			if err == nil {
 				t.Cleanup(func() { closer.Close() })
+				opened = c
 			}
 			return c, err
 		},
@@ -163,6 +173,58 @@ func TestMigrateWritesAndNeverReturnsThePlaybook(t *testing.T) {
 	is.True(!strings.Contains(text(r), "ansible.builtin"))
 }
 
+func TestCollaborationInBothEras(t *testing.T) {
+	for name, era := range eras {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			session := connect(t, newEnv(t), era)
+			finding := map[string]any{"kind": "bug", "title": "nginx fails on web01", "body": strings.Repeat("see /etc/nginx ", 900)}
+			asked := call(t, session, "svc_report_finding", finding)
+			is.True(asked.IsError)
+			is.True(strings.Contains(text(asked), "nginx fails on [host]")) // what would be sent
+			finding["confirm"] = true
+			is.True(!call(t, session, "svc_report_finding", finding).IsError)
+			got := call(t, session, "svc_get_finding", map[string]any{"id": "1"})
+			is.True(len(text(got)) < 8<<10)
+			is.True(strings.Contains(text(got), `"resource":"svc://document/finding-1"`))
+			for _, tool := range []string{"svc_get_status", "svc_whats_new", "svc_updates", "svc_export_collaboration", "svc_list_findings", "svc_list_questions"} {
+				r := call(t, session, tool, nil)
+				is.True(!r.IsError)
+				sameTwice(t, r)
+			}
+			missing := call(t, session, "svc_get_question", map[string]any{"id": 7})
+			is.True(missing.IsError)
+			is.True(strings.Contains(text(missing), "NOT_FOUND"))
+		})
+	}
+}
+
+// TestLongListsGoOn follows the cursor of a list that does not fit in a result.
+func TestLongListsGoOn(t *testing.T) {
+	is := is.New(t)
+	env := newEnv(t)
+	session := connect(t, env, eras["modern"])
+	c, err := env.Client(t.Context())
+	is.NoErr(err)
+	for range 70 {
+		_, err := client.Call(t.Context(), c, api.FileFinding, api.FindingRequest{Kind: "coverage", Title: strings.Repeat("a long title ", 15), Body: "x"})
+		is.NoErr(err)
+	}
+	seen, args := map[int64]bool{}, map[string]any{}
+	for len(seen) < 70 {
+		r := call(t, session, "svc_list_findings", args)
+		is.True(len(text(r)) < 8<<10)
+		var l tools.FindingList
+		is.NoErr(json.Unmarshal([]byte(text(r)), &l))
+		for _, f := range l.Findings {
+			is.True(!seen[f.ID]) // no entry twice
+			seen[f.ID] = true
+		}
+		is.Equal(l.NextCursor == "", len(seen) == 70)
+		args["cursor"] = l.NextCursor
+	}
+}
+
 func TestUnknownArgumentsAreRefusedInWords(t *testing.T) {
 	is := is.New(t)
 	session := connect(t, newEnv(t), eras["legacy"])
@@ -251,7 +313,26 @@ func call(t *testing.T, s *mcp.ClientSession, name string, args map[string]any) 
 	t.Helper()
 	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
 	is.New(t).NoErr(err)
+	if !r.IsError {
+		conforms(t, name, r)
+	}
 	return r
+}
+
+// conforms checks a result against the schema that its tool publishes: strict
+// clients do too.
+func conforms(t *testing.T, name string, r *mcp.CallToolResult) {
+	t.Helper()
+	is := is.New(t)
+	for _, tool := range tools.All() {
+		if tool.Name == name {
+			schema, err := tool.Output.Resolve(nil)
+			is.NoErr(err)
+			var v any
+			is.NoErr(json.Unmarshal([]byte(text(r)), &v))
+			is.NoErr(schema.Validate(v))
+		}
+	}
 }
 
 func text(r *mcp.CallToolResult) string { return r.Content[0].(*mcp.TextContent).Text }

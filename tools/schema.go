@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -15,6 +16,7 @@ import (
 // uses one says them.
 var enums = map[reflect.Type][]any{
 	reflect.TypeFor[Detail]():                 {DetailSummary, DetailFull},
+	reflect.TypeFor[FindingKind]():            {FindingKind("bug"), FindingKind("coverage"), FindingKind("measurement")},
 	reflect.TypeFor[api.Plan]():               {api.PlanFree, api.PlanOnDemand, api.PlanPro, api.PlanFleet, api.PlanInternal},
 	reflect.TypeFor[assess.FindingSeverity](): {assess.High, assess.Medium, assess.Low, assess.Info},
 	reflect.TypeFor[assess.SourceState]():     {assess.SourceOK, assess.SourceAbsent, assess.SourceUnreadable, assess.SourceCorrupt},
@@ -53,5 +55,79 @@ func clean(s *jsonschema.Schema) {
 	}
 	for _, p := range s.Properties {
 		clean(p)
+	}
+}
+
+// maxOutput bounds what a tool's output schema takes of the list of tools, in
+// bytes of JSON: clients read it, and models do not.
+const maxOutput = 900
+
+// prune makes an output schema small and open: what a later version adds fits
+// it too. While it is too big its deepest level goes, of whose objects is left
+// that they are objects; and then the list of what is always there.
+func prune(s *jsonschema.Schema) *jsonschema.Schema {
+	open(s)
+	for depth := depthOf(s); depth > 1 && size(s) > maxOutput; depth-- {
+		flatten(s, depth)
+	}
+	if size(s) > maxOutput {
+		s.Required = nil
+	}
+	return s
+}
+
+// open lets objects have more members than are named.
+func open(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if len(s.Properties) > 0 {
+		s.AdditionalProperties = nil
+	}
+	open(s.Items)
+	for _, p := range s.Properties {
+		open(p)
+	}
+}
+
+func size(s *jsonschema.Schema) int {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return 0 // jsonschema.For makes none that can't be encoded
+	}
+	return len(b)
+}
+
+// depthOf is how many objects are inside each other.
+func depthOf(s *jsonschema.Schema) int {
+	if s == nil {
+		return 0
+	}
+	below := max(depthOf(s.Items), depthOf(s.AdditionalProperties))
+	for _, p := range s.Properties {
+		below = max(below, depthOf(p))
+	}
+	if s.Type == "object" {
+		below++
+	}
+	return below
+}
+
+// flatten empties the objects of the given depth, the outermost being 1.
+func flatten(s *jsonschema.Schema, depth int) {
+	if s == nil {
+		return
+	}
+	if s.Type == "object" {
+		depth--
+		if depth == 0 {
+			*s = jsonschema.Schema{Type: "object", Description: s.Description}
+			return
+		}
+	}
+	flatten(s.Items, depth)
+	flatten(s.AdditionalProperties, depth)
+	for _, p := range s.Properties {
+		flatten(p, depth)
 	}
 }

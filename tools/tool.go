@@ -4,11 +4,9 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -36,6 +34,12 @@ type Env struct {
 	Trust func(published []api.Key) ([]ed25519.PublicKey, error)
 	// Resources keeps what a result was too small for; nil where nobody reads it.
 	Resources Resources
+	// Hosts are the names of the machine that svc runs on: they are stripped
+	// from what is filed.
+	Hosts []string
+	// Admit is asked right before words are filed, and may refuse; nil where
+	// nothing bounds how many are.
+	Admit func(ctx context.Context) error
 }
 
 // Resources keeps documents that a cut result names.
@@ -67,35 +71,34 @@ type Tool struct {
 
 // All lists every tool in the order of documentation.
 func All() []Tool {
-	return []Tool{whoami(), assessTool(), migrateTool(), verifyTool()}
+	return []Tool{
+		whoami(),
+		assessTool(),
+		migrateTool(),
+		verifyTool(),
+		getStatusTool(),
+		whatsNewTool(),
+		exportTool(),
+		updatesTool(),
+		listQuestionsTool(),
+		getQuestionTool(),
+		reportFindingTool(),
+		listFindingsTool(),
+		getFindingTool(),
+	}
 }
 
 // define makes a tool of a function: the schemas are those of In and Out.
 func define[In, Out any](t Tool, fn func(context.Context, *Env, In) (Out, error)) Tool {
-	t.Input, t.Output = schemaOf[In](), schemaOf[Out]()
+	t.Input, t.Output = schemaOf[In](), prune(schemaOf[Out]())
 	t.Call = func(ctx context.Context, env *Env, args json.RawMessage) (any, error) {
-		in, err := decode[In](args)
+		in, err := decode[In](t.Input, args)
 		if err != nil {
 			return nil, &InputError{Tool: t.Name, Err: err}
 		}
 		return fn(ctx, env, in)
 	}
 	return t
-}
-
-// decode takes the arguments of a call; none is an empty object.
-func decode[In any](args json.RawMessage) (in In, err error) {
-	if len(bytes.TrimSpace(args)) == 0 {
-		return in, nil
-	}
-	d := json.NewDecoder(bytes.NewReader(args))
-	d.DisallowUnknownFields()
-	err = d.Decode(&in)
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		err = fmt.Errorf("%s can't be a %s", wrong.Field, wrong.Value)
-	}
-	return in, err
 }
 
 // InputError is a call whose input is not what the tool takes: nothing was done.
@@ -106,6 +109,11 @@ type InputError struct {
 
 func (e *InputError) Error() string {
 	return fmt.Sprintf("%v; nothing was done: see the input schema of %s", e.Err, e.Tool)
+}
+
+// inputErrorf is an *InputError in words.
+func inputErrorf(tool, format string, args ...any) error {
+	return &InputError{Tool: tool, Err: fmt.Errorf(format, args...)}
 }
 
 func (e *InputError) Unwrap() error { return e.Err }

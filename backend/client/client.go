@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -80,6 +81,14 @@ func newClient(base, token string, o Options) (*Client, error) {
 		// A redirect would carry the token to where nobody sent it.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
+}
+
+// Address is the service's URL; "" where it is in this process.
+func (c *Client) Address() string {
+	if _, here := c.http.Transport.(inProcess); here {
+		return ""
+	}
+	return strings.TrimSuffix(c.base, "/")
 }
 
 func isLoopback(host string) bool {

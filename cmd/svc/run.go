@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -89,10 +90,17 @@ func (p *program) root() *ffcli.Command {
 		p.verifyCommand(),
 		p.driftCommand(),
 		p.cveScanCommand(),
+		p.enrollCommand(),
 		p.mcpCommand(),
 		p.authCommand(),
 		p.accountCommand(),
 		p.attestCommand(),
+		p.statusCommand(),
+		p.whatsNewCommand(),
+		p.updatesCommand(),
+		p.reportCommand(),
+		p.findingsCommand(),
+		p.questionsCommand(),
 		p.serveCommand(),
 		p.adminCommand(),
 		p.versionCommand(),
@@ -184,10 +192,22 @@ func (p *program) toolEnv() *tools.Env {
 		Progress: newProgress(p.stderr),
 		Now:      time.Now,
 		Version:  version(),
+		Hosts:    hostNames(),
 		Trust: func(published []api.Key) ([]ed25519.PublicKey, error) {
 			return p.pins().Trust(p.settings.server, published)
 		},
 	}
+}
+
+// hostNames are the names of the machine that svc runs on; where it has none
+// there is nothing to strip.
+func hostNames() []string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return nil
+	}
+	short, _, _ := strings.Cut(name, ".")
+	return []string{name, short}
 }
 
 // sharedEnv is a tools' environment for several machines at once: one client,
