@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"svc/agent/writecap"
 	"svc/backend/api"
 	"svc/tools"
 )
@@ -25,8 +26,9 @@ func explain(err error) string {
 	var confirm *tools.NeedsConfirm
 	var unfinished *tools.Unfinished
 	var refused *api.Error
+	var full *writecap.Full
 	switch {
-	case errors.As(err, &confirm), errors.As(err, &unfinished):
+	case errors.As(err, &confirm), errors.As(err, &unfinished), errors.As(err, &full):
 		return err.Error()
 	case errors.As(err, &refused):
 		return strings.TrimSpace(string(refused.Code) + ": " + err.Error() + ". Nothing was changed. " + next[refused.Code])

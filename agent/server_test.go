@@ -62,11 +62,16 @@ func newEnv(t *testing.T) *tools.Env {
 // connect starts a server over in-memory pipes and a real client of the era.
 func connect(t *testing.T, env *tools.Env, era *mcp.ClientSessionOptions) *mcp.ClientSession {
 	t.Helper()
+	return connectTo(t, NewServer(env, Options{Version: "test", Log: env.Log}), era, nil)
+}
+
+func connectTo(t *testing.T, s *mcp.Server, era *mcp.ClientSessionOptions, o *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
 	is := is.New(t)
 	here, there := mcp.NewInMemoryTransports()
-	_, err := NewServer(env, Options{Version: "test", Log: env.Log}).Connect(t.Context(), there, nil)
+	_, err := s.Connect(t.Context(), there, nil)
 	is.NoErr(err)
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, era)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), here, era)
 	is.NoErr(err)
 	t.Cleanup(func() { session.Close() })
 	return session
@@ -236,7 +241,7 @@ func TestUnknownArgumentsAreRefusedInWords(t *testing.T) {
 func TestAPanicIsAResult(t *testing.T) {
 	is := is.New(t)
 	tool := tools.Tool{Name: "svc_broken", Call: func(context.Context, *tools.Env, json.RawMessage) (any, error) { panic("broken") }}
-	r, err := handler(newEnv(t), tool, slog.New(slog.DiscardHandler))(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
+	r, err := handler(newEnv(t), tool, &consent{}, slog.New(slog.DiscardHandler))(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
 	is.NoErr(err)
 	is.True(r.IsError)
 }

@@ -7,33 +7,43 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/agent"
+	"svc/agent/writecap"
 	"svc/backend/client"
 )
 
 func (p *program) mcpCommand() *ffcli.Command {
 	fs := p.flagSet("mcp")
 	printConfig := fs.Bool("print-config", false, "print the entry for an agent's configuration and exit")
-	return p.command(fs, "svc mcp [--print-config]", "serve the tools to a coding agent, over stdin and stdout",
+	var o agent.Options
+	fs.BoolVar(&o.ReadOnly, "read-only", false, "leave out the tools that may change something; wins over --tools")
+	fs.Func("tools", "serve these tools alone: names, with commas between", func(s string) error {
+		o.Tools = strings.Split(s, ",")
+		return o.Check()
+	})
+	return p.command(fs, "svc mcp [--read-only] [--tools NAMES] [--print-config]", "serve the tools to a coding agent, over stdin and stdout",
 		noArgs(func(ctx context.Context) error {
 			if *printConfig {
 				return p.printConfig()
 			}
-			return p.mcp(ctx)
+			return p.mcp(ctx, o)
 		}))
 }
 
 // mcp serves until stdin ends. All calls share one client.
-func (p *program) mcp(ctx context.Context) error {
+func (p *program) mcp(ctx context.Context, o agent.Options) error {
 	env := p.toolEnv()
 	env.Log = slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	env.Progress = nil
 	env.Client = shared(p.client)
-	return agent.Serve(ctx, env, io.NopCloser(p.stdin), writeNopCloser{p.stdout}, agent.Options{Version: version(), Log: env.Log})
+	env.Admit = writecap.Cap{File: filepath.Join(p.paths.stateDir, "agent-writes.json")}.Take
+	o.Version, o.Log = version(), env.Log
+	return agent.Serve(ctx, env, io.NopCloser(p.stdin), writeNopCloser{p.stdout}, o)
 }
 
 // shared opens a client once; a failure is tried again at the next call.

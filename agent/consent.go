@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc/tools"
+)
+
+// stateless is the first protocol version whose requests say for themselves
+// what the client can do.
+const stateless = "2026-07-28"
+
+// versionKey is where such a request says its version.
+const versionKey = "io.modelcontextprotocol/protocolVersion"
+
+// consent is what the person at the client said to calls that nobody
+// confirmed. confirm=true is enough alone; but once the person has declined a
+// tool, it takes the person to let it go on. A form that was closed without an
+// answer is no answer: clients without a person close them all.
+type consent struct {
+	mu       sync.Mutex
+	declined map[string]bool // by tool
+}
+
+// errDeclined is the refusal by the person at the client.
+var errDeclined = errors.New("the user declined this; don't repeat the call unless the user asks for it")
+
+// call runs a tool, and asks the person where the tool was not confirmed and
+// the client can ask. ask is then what to ask.
+func (c *consent) call(ctx context.Context, env *tools.Env, t tools.Tool, req *mcp.CallToolRequest) (v any, ask *mcp.CallToolResult, err error) {
+	args := req.Params.Arguments
+	if !confirmable(t) || !canAsk(req) {
+		v, err = t.Call(ctx, env, args)
+		return v, nil, err
+	}
+	action, answered := answerOf(req)
+	switch {
+	case action == "accept":
+		c.set(t.Name, false)
+		args = withConfirm(args, true)
+	case action == "decline":
+		c.set(t.Name, true)
+		return nil, nil, errDeclined
+	case answered, c.isDeclined(t.Name):
+		args = withConfirm(args, false)
+	}
+	v, err = t.Call(ctx, env, args)
+	var plan *tools.NeedsConfirm
+	if errors.As(err, &plan) && !answered {
+		return nil, question(plan), nil
+	}
+	return v, nil, err
+}
+
+func (c *consent) set(tool string, declined bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.declined == nil {
+		c.declined = map[string]bool{}
+	}
+	c.declined[tool] = declined
+}
+
+func (c *consent) isDeclined(tool string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.declined[tool]
+}
+
+func confirmable(t tools.Tool) bool { return t.Input != nil && t.Input.Properties["confirm"] != nil }
+
+// canAsk reports whether the client of a request shows forms to a person. What
+// a client claims counts only in the era that its request is of.
+func canAsk(req *mcp.CallToolRequest) bool {
+	if req.Session == nil {
+		return false
+	}
+	if _, modern := req.Params.Meta[versionKey]; !modern && req.ProtocolVersion() >= stateless {
+		return false
+	}
+	able := req.ClientCapabilities()
+	if able == nil || able.Elicitation == nil {
+		return false
+	}
+	return able.Elicitation.Form != nil || able.Elicitation.URL == nil
+}
+
+// consentKey names the question in a request's round trips.
+const consentKey = "confirm"
+
+func answerOf(req *mcp.CallToolRequest) (action string, answered bool) {
+	answer, ok := req.Params.InputResponses[consentKey].(*mcp.ElicitResult)
+	if !ok {
+		return "", false
+	}
+	return answer.Action, true
+}
+
+func question(plan *tools.NeedsConfirm) *mcp.CallToolResult {
+	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{consentKey: &mcp.ElicitParams{
+		Message:         "svc would " + plan.Would + ". " + plan.Cost,
+		RequestedSchema: &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}},
+	}}}
+}
+
+// withConfirm sets the argument; arguments that are no object stay as they are,
+// for the tool to refuse.
+func withConfirm(args json.RawMessage, yes bool) json.RawMessage {
+	all := map[string]json.RawMessage{}
+	if len(args) > 0 && json.Unmarshal(args, &all) != nil {
+		return args
+	}
+	delete(all, "confirm")
+	if yes {
+		all["confirm"] = json.RawMessage("true")
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return args
+	}
+	return b
+}

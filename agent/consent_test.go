@@ -1,0 +1,94 @@
+package agent
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc/agent/writecap"
+)
+
+// person answers forms with the given actions in turn, and counts them.
+type person struct {
+	actions []string
+	asked   []string
+}
+
+func (p *person) options() *mcp.ClientOptions {
+	return &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		p.asked = append(p.asked, req.Params.Message)
+		action := p.actions[0]
+		p.actions = p.actions[1:]
+		return &mcp.ElicitResult{Action: action, Content: map[string]any{}}, nil
+	}}
+}
+
+func TestThePersonDecides(t *testing.T) {
+	for name, era := range eras {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			env := newEnv(t)
+			p := &person{actions: []string{"decline", "decline", "cancel", "accept", "cancel", "accept"}}
+			session := connectTo(t, NewServer(env, Options{Version: "test", Log: env.Log}), era, p.options())
+			finding := map[string]any{"kind": "bug", "title": "t", "body": "it breaks on web01"}
+			filed := func() int { return strings.Count(text(call(t, session, "svc_list_findings", nil)), `"id"`) }
+
+			r := call(t, session, "svc_report_finding", finding)
+			is.True(r.IsError)
+			is.True(strings.Contains(text(r), "declined"))
+			is.True(strings.Contains(p.asked[0], "it breaks on [host]")) // the person sees what would be sent
+			finding["confirm"] = true
+			is.True(call(t, session, "svc_report_finding", finding).IsError) // a decline wins over confirm
+			r = call(t, session, "svc_report_finding", finding)
+			is.True(strings.Contains(text(r), "not confirmed")) // a closed form is no decline, nor consent to undo one
+			is.Equal(filed(), 0)
+			is.True(!call(t, session, "svc_report_finding", finding).IsError) // accepted
+			is.Equal(filed(), 1)
+			is.True(!call(t, session, "svc_report_finding", finding).IsError) // confirm is enough again
+			is.Equal(len(p.asked), 4)
+			delete(finding, "confirm")
+			is.True(strings.Contains(text(call(t, session, "svc_report_finding", finding)), "not confirmed"))
+			is.True(!call(t, session, "svc_report_finding", finding).IsError) // accepted without confirm
+			is.Equal(filed(), 3)
+		})
+	}
+}
+
+// TestAcceptedWritesCountOnce has a person accept eleven: elicitation makes two
+// rounds of each call, and the cap counts one.
+func TestAcceptedWritesCountOnce(t *testing.T) {
+	for name, era := range eras {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			env := newEnv(t)
+			env.Admit = writecap.Cap{File: filepath.Join(t.TempDir(), "writes")}.Take
+			p := &person{actions: slices.Repeat([]string{"accept"}, 11)}
+			session := connectTo(t, NewServer(env, Options{Version: "test", Log: env.Log}), era, p.options())
+			for i := range 11 {
+				r := call(t, session, "svc_report_finding", map[string]any{"kind": "bug", "title": "t", "body": "b"})
+				is.Equal(r.IsError, i == 10)
+				if r.IsError {
+					is.True(strings.Contains(text(r), "the next may go in"))
+				}
+			}
+		})
+	}
+}
+
+func TestFewerTools(t *testing.T) {
+	is := is.New(t)
+	env := newEnv(t)
+	session := connectTo(t, NewServer(env, Options{Log: env.Log, ReadOnly: true, Tools: []string{"svc_whoami", "svc_migrate"}}), nil, nil)
+	listed, err := session.ListTools(t.Context(), nil)
+	is.NoErr(err)
+	is.Equal(len(listed.Tools), 1) // read-only wins
+	is.Equal(listed.Tools[0].Name, "svc_whoami")
+	_, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "svc_migrate"})
+	is.True(err != nil)
+	is.True(Options{Tools: []string{"svc_nope"}}.Check() != nil)
+}
