@@ -83,10 +83,30 @@ func (s *Server) answer(x *exchange, r *http.Request, route route) (any, error) 
 	if s.draining.Load() {
 		return nil, unavailable("the service is stopping here: try again")
 	}
-	who, err := s.authenticate(r)
+	hash, err := bearer(r.Header)
 	if err != nil {
 		return nil, err
 	}
+	if who, ok := s.seen.find(hash); ok && route.rechecks {
+		out, err := s.answerTo(x, r, route, who)
+		if err == nil {
+			return out, nil
+		}
+		if _, denied := s.authenticate(r.Context(), hash); denied != nil { // a token that no longer holds comes first
+			err = denied
+		}
+		return nil, err
+	}
+	who, err := s.authenticate(r.Context(), hash)
+	if err != nil {
+		return nil, err
+	}
+	s.seen.keep(hash, who)
+	return s.answerTo(x, r, route, who)
+}
+
+// answerTo answers the owner of a token.
+func (s *Server) answerTo(x *exchange, r *http.Request, route route, who store.Principal) (any, error) {
 	x.account = who.AccountID
 	if route.auth == api.Internal && who.Plan != api.PlanInternal {
 		return nil, api.Errorf(api.InternalPlanRequired, "only accounts of the plan internal may do this")
@@ -147,6 +167,8 @@ func asError(err error) *api.Error {
 	case errors.As(err, &refused):
 		shown := *refused
 		return &shown
+	case errors.Is(err, store.ErrTokenDisabled):
+		return unauthenticated()
 	case errors.Is(err, store.ErrNotFound):
 		return api.Errorf(api.NotFound, "there is nothing with this id")
 	case errors.Is(err, store.ErrNoStagedRelease):
@@ -206,35 +228,31 @@ func (s *Server) finish(x *exchange, r *http.Request, start time.Time) {
 }
 
 // authenticate finds who asks.
-func (s *Server) authenticate(r *http.Request) (store.Principal, error) {
-	token, err := bearer(r.Header)
-	if err != nil {
-		return store.Principal{}, err
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), authTimeout)
+func (s *Server) authenticate(ctx context.Context, hash [32]byte) (store.Principal, error) {
+	ctx, cancel := context.WithTimeout(ctx, authTimeout)
 	defer cancel()
-	who, err := s.cfg.Store.Authenticate(ctx, api.TokenHash(token))
+	who, err := s.cfg.Store.Authenticate(ctx, hash)
 	if errors.Is(err, store.ErrNotFound) {
 		return store.Principal{}, unauthenticated()
 	}
 	return who, err
 }
 
-// bearer is the token of a request.
-func bearer(h http.Header) (string, error) {
+// bearer is the hash of a request's token.
+func bearer(h http.Header) (hash [32]byte, err error) {
 	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
 	if len(h.Values("Authorization")) != 1 || !strings.EqualFold(scheme, "Bearer") {
-		return "", unauthenticated()
+		return hash, unauthenticated()
 	}
 	token = strings.TrimLeft(token, " ")
 	if api.CheckToken(token) != nil {
-		return "", unauthenticated()
+		return hash, unauthenticated()
 	}
-	return token, nil
+	return api.TokenHash(token), nil
 }
 
 // unauthenticated is the same for a token that is missing, malformed, unknown
 // and disabled.
-func unauthenticated() error {
+func unauthenticated() *api.Error {
 	return api.Errorf(api.Unauthenticated, "a valid API token is needed: send Authorization: Bearer svc_…")
 }

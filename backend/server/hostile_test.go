@@ -138,6 +138,20 @@ func TestWhoMayAsk(t *testing.T) {
 	account.Disabled = true
 	is.NoErr(s.db.SetAccount(ctx, "test", account))
 
+	// What an operator changes holds at once, also for a token that was just used.
+	enrolled := `{"vm_fingerprint":"` + goodHex + `","source":{"distro":"a","version":"1"}}`
+	used := s.call("POST", "/v1/enroll", token, enrolled)
+	is.Equal(used.status, 200)
+	own, err := s.db.Authenticate(ctx, api.TokenHash(token))
+	is.NoErr(err)
+	is.NoErr(s.db.DisableToken(ctx, "test", own.TokenID))
+	for _, body := range []string{enrolled, "{", ""} {
+		s.refused(s.call("POST", "/v1/enroll", token, body), api.Unauthenticated)
+	}
+	token = api.NewToken()
+	_, err = s.db.CreateToken(ctx, "test", id, api.TokenHash(token))
+	is.NoErr(err)
+
 	bodies := map[string]bool{}
 	for name, value := range map[string]string{
 		"none": "", "empty": "Bearer ", "no scheme": token, "basic": "Basic " + token, "two": "Bearer " + token + " x",

@@ -21,10 +21,10 @@ func (s *Server) routes() []route {
 		mount(api.Releases, s.releases),
 		mount(api.UpgradeEdges, s.upgradeEdges),
 
-		mount(api.Usage, s.usage),
+		rechecks(mount(api.Usage, s.usage)),
 		mount(api.Authorize, s.authorize),
-		mount(api.Enroll, s.enroll),
-		mount(api.CVEScan, s.cveScan),
+		rechecks(mount(api.Enroll, s.enroll)),
+		rechecks(mount(api.CVEScan, s.cveScan)),
 
 		mount(api.GetAccount, s.account),
 		mount(api.GetUsage, s.usageHistory),
@@ -54,6 +54,7 @@ type route struct {
 	auth         api.Auth
 	status       int
 	replay       bool
+	rechecks     bool // the token, where it records
 	doc          string
 	in, out      reflect.Type
 	// answer decodes the request and calls the function.
@@ -75,4 +76,11 @@ func mount[In, Out any](e api.Endpoint[In, Out], fn func(context.Context, caller
 			return fn(ctx, c, in)
 		},
 	}
+}
+
+// rechecks marks a route that answers nothing before the store has found the
+// token to hold.
+func rechecks(r route) route {
+	r.rechecks = true
+	return r
 }

@@ -39,6 +39,7 @@ type Server struct {
 	cfg      Config
 	mux      *http.ServeMux
 	limits   *limiter
+	seen     sightings
 	metrics  *metrics
 	draining atomic.Bool
 	document func() ([]byte, error)

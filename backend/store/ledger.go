@@ -96,22 +96,25 @@ func value[T any](r row) (v T, err error) {
 
 // replayed does a write once for each idempotency key: a repeat gets what the
 // first call got. Only what recorded something is kept.
-//
-// What is written is handed over only with the answer of the write: a caller
-// that is gone must not read what the writer still sets.
 func replayed[T any](ctx context.Context, s *ledger, account int64, r *Replay, do func(*tx) (T, error)) (T, error) {
-	written := make(chan T, 1)
+	return written(ctx, s, func(t *tx) (T, error) { return once(t, account, r, do) })
+}
+
+// written does a write that has an answer. It is handed over only with the end of
+// the write: a caller that is gone must not read what the writer still sets.
+func written[T any](ctx context.Context, s *ledger, do func(*tx) (T, error)) (T, error) {
+	answer := make(chan T, 1)
 	err := s.change(ctx, func(t *tx) error {
-		out, err := once(t, account, r, do)
+		out, err := do(t)
 		select {
-		case <-written: // of an attempt before this one
+		case <-answer: // of an attempt before this one
 		default:
 		}
-		written <- out
+		answer <- out
 		return err
 	})
 	select {
-	case out := <-written:
+	case out := <-answer:
 		return out, err
 	default:
 		var none T

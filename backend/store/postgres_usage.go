@@ -128,6 +128,7 @@ type batch struct {
 	now      time.Time
 	entries  []*entry
 	accounts map[int64]*Account
+	tokens   map[int64]bool // that hold
 	holdings map[int64]*license.Holdings
 	seated   map[key]bool     // by fingerprint
 	recorded map[key]Outcome  // by request
@@ -145,7 +146,7 @@ type batch struct {
 
 func newBatch(entries []*entry) *batch {
 	return &batch{
-		entries: entries, accounts: map[int64]*Account{}, holdings: map[int64]*license.Holdings{}, seated: map[key]bool{},
+		entries: entries, accounts: map[int64]*Account{}, tokens: map[int64]bool{}, holdings: map[int64]*license.Holdings{}, seated: map[key]bool{},
 		recorded: map[key]Outcome{}, scanned: map[pair]Outcome{}, kept: map[key]kept{}, seats: map[key]*seat{},
 		claims: map[int64]int64{}, hosts: map[pair]int64{}, metered: map[int64]int64{}, answers: map[key]answer{},
 	}
@@ -164,6 +165,7 @@ func (e *entry) account() int64 { return e.AccountID }
 const (
 	planByIndex  = "set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)"
 	lockAccounts = "SELECT " + accountColumns + " FROM accounts WHERE id = ANY($1) ORDER BY id FOR UPDATE"
+	findTokens   = "SELECT id FROM tokens WHERE id = ANY($1) AND disabled_at IS NULL"
 	findGrants   = "SELECT " + grantColumns + " FROM grants WHERE account_id = ANY($1) ORDER BY id"
 	findSeats    = `SELECT q.n FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY q (account_id, fingerprint, n) CROSS JOIN LATERAL
 		(SELECT FROM seats s WHERE s.account_id = q.account_id AND s.fingerprint = q.fingerprint LIMIT 1) s`
@@ -194,6 +196,7 @@ func (b *batch) reads(repeated bool) *pgx.Batch {
 	if len(commands) == 0 {
 		return q
 	}
+	each(q, value[int64], func(id int64) { b.tokens[id] = true }, findTokens, column(commands, func(e *entry) int64 { return e.TokenID }))
 	ids = column(commands, (*entry).account)
 	fingerprints := func(e *entry) string { return e.Fingerprint }
 	each(q, value[int], func(n int) { b.seated[commands[n-1].vm()] = true }, findSeats, ids, column(commands, fingerprints))
@@ -259,14 +262,16 @@ func each[T any](q *pgx.Batch, scan func(row) (T, error), use func(T), query str
 
 // record decides an entry as if those before it had been committed.
 func (b *batch) record(e *entry) (o Outcome, err error) {
-	if b.accounts[e.AccountID] == nil {
+	a := b.accounts[e.AccountID]
+	switch {
+	case a == nil:
 		return o, ErrNotFound
-	}
-	if e.Kind == "" {
+	case e.TokenID != 0 && (a.Disabled || !b.tokens[e.TokenID]):
+		return o, ErrTokenDisabled
+	case e.Kind == "":
 		b.metered[e.AccountID]++
 		return o, nil
-	}
-	if e.Replay == nil {
+	case e.Replay == nil:
 		return b.decide(e.Command)
 	}
 	if k, ok := b.kept[e.replay()]; ok {

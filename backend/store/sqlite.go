@@ -14,7 +14,8 @@ import (
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
 )
 
 //go:embed migrations/*.sql
@@ -22,6 +23,7 @@ var migrations embed.FS
 
 const (
 	busyWait     = 10 * time.Second
+	busyPause    = 5 * time.Millisecond
 	readingConns = 4
 )
 
@@ -224,8 +226,8 @@ func (s *sqlite) migrate(ctx context.Context) error {
 		return err
 	}
 	slices.Sort(files)
-	var version int
-	if err := s.write.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+	version, err := s.version(ctx)
+	if err != nil {
 		return err
 	}
 	if version > len(files) {
@@ -237,6 +239,19 @@ func (s *sqlite) migrate(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// version is the number of the last migration. Where several processes make a file
+// at once, SQLite lets one begin its log, and turns the others away at once
+// although they would wait.
+func (s *sqlite) version(ctx context.Context) (v int, err error) {
+	for end := time.Now().Add(busyWait); ; time.Sleep(busyPause) {
+		err = s.write.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
+		var refused *driver.Error
+		if !errors.As(err, &refused) || refused.Code()&0xff != codes.SQLITE_BUSY || time.Now().After(end) {
+			return v, err
+		}
+	}
 }
 
 func (s *sqlite) apply(ctx context.Context, file string, before int) error {

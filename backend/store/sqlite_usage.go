@@ -10,7 +10,25 @@ import (
 
 // Record implements Store.
 func (s *sqlite) Record(ctx context.Context, c Command) (Outcome, error) {
-	return replayed(ctx, &s.ledger, c.AccountID, c.Replay, func(t *tx) (Outcome, error) { return t.record(c) })
+	return written(ctx, &s.ledger, func(t *tx) (Outcome, error) {
+		if err := t.admit(c.TokenID); err != nil {
+			return Outcome{}, err
+		}
+		return once(t, c.AccountID, c.Replay, func(t *tx) (Outcome, error) { return t.record(c) })
+	})
+}
+
+// admit checks that a token holds.
+func (t *tx) admit(token int64) error {
+	if token == 0 {
+		return nil
+	}
+	holds, err := one(t.ctx, t, value[bool], `SELECT EXISTS (SELECT 1 FROM tokens t JOIN accounts a ON a.id = t.account_id
+		WHERE t.id = ? AND t.disabled_at IS NULL AND NOT a.disabled)`, token)
+	if err == nil && !holds {
+		err = ErrTokenDisabled
+	}
+	return err
 }
 
 // record decides a command and writes its event, and its seat where it claims

@@ -19,6 +19,10 @@ import (
 // account's.
 var ErrNotFound = errors.New("not found")
 
+// ErrTokenDisabled means that the token of a command, or its account, is
+// disabled.
+var ErrTokenDisabled = errors.New("token disabled")
+
 // ErrNoStagedRelease means that a channel has no staged release.
 var ErrNoStagedRelease = errors.New("no staged release")
 
@@ -34,6 +38,7 @@ type Principal struct {
 type Command struct {
 	RequestID   string // made before the first try; a repeat of it records nothing more
 	AccountID   int64
+	TokenID     int64 // checked again where the command is recorded; 0 for none
 	Kind        api.Kind
 	Fingerprint string
 	Source      api.OS
@@ -100,7 +105,8 @@ type Store interface {
 	// Authenticate finds the account of a token by its SHA-256.
 	Authenticate(ctx context.Context, hash [32]byte) (Principal, error)
 
-	// Record decides a command and records it; a refusal records nothing.
+	// Record decides a command and records it; a refusal records nothing. It is
+	// ErrTokenDisabled where the token does not hold at the instant of the decision.
 	Record(ctx context.Context, c Command) (Outcome, error)
 	// Peek says what Record would, and records nothing.
 	Peek(ctx context.Context, c Command) (Outcome, error)

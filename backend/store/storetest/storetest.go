@@ -321,7 +321,7 @@ func testTerms(t *testing.T, f *fixture) {
 
 func testTokens(t *testing.T, f *fixture) {
 	ctx := t.Context()
-	a := f.account(license.Account{Plan: api.PlanInternal})
+	a := f.account(license.Account{Plan: api.PlanInternal, FreeQuota: 9})
 	hash := sha256.Sum256([]byte("token"))
 	id, err := f.CreateToken(ctx, "test", a, hash)
 	f.is.NoErr(err)
@@ -330,11 +330,21 @@ func testTokens(t *testing.T, f *fixture) {
 	f.is.Equal(p, store.Principal{AccountID: a, TokenID: id, Plan: api.PlanInternal})
 	_, err = f.Authenticate(ctx, [32]byte{})
 	f.is.Equal(err, store.ErrNotFound)
+	c := f.command(a, api.License, 1)
+	c.TokenID, c.Replay = id, &store.Replay{Key: "k"}
+	_, err = f.Record(ctx, c)
+	f.is.NoErr(err)
 	f.is.NoErr(f.DisableToken(ctx, "test", id))
+	_, err = f.Record(ctx, c) // not even what it got before
+	f.is.Equal(err, store.ErrTokenDisabled)
 	_, err = f.Authenticate(ctx, hash)
 	f.is.Equal(err, store.ErrNotFound)
 	second := sha256.Sum256([]byte("second"))
-	_, err = f.CreateToken(ctx, "test", a, second)
+	id, err = f.CreateToken(ctx, "test", a, second)
+	f.is.NoErr(err)
+	c = f.command(a, api.License, 2)
+	c.TokenID = id
+	_, err = f.Record(ctx, c)
 	f.is.NoErr(err)
 	account, err := f.Account(ctx, a)
 	f.is.NoErr(err)
@@ -342,6 +352,11 @@ func testTokens(t *testing.T, f *fixture) {
 	f.is.NoErr(f.SetAccount(ctx, "test", account))
 	_, err = f.Authenticate(ctx, second)
 	f.is.Equal(err, store.ErrNotFound)
+	c = f.command(a, api.License, 3)
+	c.TokenID = id
+	_, err = f.Record(ctx, c)
+	f.is.Equal(err, store.ErrTokenDisabled)
+	f.is.Equal(f.used(a), 2)
 	tokens, err := f.Tokens(ctx, a)
 	f.is.NoErr(err)
 	f.is.Equal(len(tokens), 2)
