@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
 )
 
@@ -37,15 +38,22 @@ var token = regexp.MustCompile(`\[(?:host|domain|ip|email|url|path)\]` +
 // hostname that looks like any other word is found only where hosts names it.
 func Text(s string, hosts ...string) (string, map[string]int) {
 	counts := map[string]int{}
-	scan := scanner{counts: counts, hosts: hosts}
+	scan := scanner{counts: counts, hosts: slices.DeleteFunc(slices.Clone(hosts), isOrdinary)}
 	return scan.text(s), counts
 }
+
+// ordinary are hostnames that are words of every report.
+var ordinary = []string{"", "localhost", "linux", "debian", "ubuntu", "centos", "rocky", "almalinux", "fedora", "rhel", "redhat", "opensuse", "sles", "suse", "amazon", "alpine", "arch"}
+
+func isOrdinary(name string) bool { return slices.Contains(ordinary, strings.ToLower(name)) }
 
 func (s *scanner) text(t string) string {
 	var out strings.Builder
 	last := 0
 	for _, at := range token.FindAllStringIndex(t, -1) {
-		out.WriteString(t[last:at[0]])
+		between := t[last:at[0]]
+		s.versioned = s.versioned || comparison.MatchString(between)
+		out.WriteString(between)
 		out.WriteString(s.token(t[at[0]:at[1]]))
 		last = at[1]
 	}
@@ -60,6 +68,9 @@ type scanner struct {
 	// named and labelled say that the words before announce a host: any word
 	// after "hostname:", and a word that looks like a name after "server".
 	named, labelled bool
+	// versioned says that what stands before announces a version: the word
+	// itself, or a comparison.
+	versioned bool
 	// again says that the text is looked at only to see whether it would change.
 	again bool
 }
@@ -70,9 +81,11 @@ func (s *scanner) put(kind string) string {
 }
 
 func (s *scanner) token(t string) string {
-	named, labelled := s.named, s.labelled
-	s.named, s.labelled = false, false
+	named, labelled, versioned := s.named, s.labelled, s.versioned
+	s.named, s.labelled, s.versioned = false, false, announcesVersion(t)
 	switch {
+	case versioned && fourParts.MatchString(t):
+		return t
 	case t[0] == '[':
 		return s.put(t[1 : len(t)-1])
 	case strings.Contains(t, "://"):
@@ -93,6 +106,18 @@ func (s *scanner) token(t string) string {
 }
 
 var windowsPath = regexp.MustCompile(`^(?:[A-Za-z]:|\\)\\`)
+
+var (
+	// comparison: as in "(>= 1.2.3.4)".
+	comparison = regexp.MustCompile(`(?:[<>=~]=|\(=|\([<>]| [<>]) ?$`)
+	// fourParts: a version of four numbers has the form of an address.
+	fourParts = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+){3}[.:]?$`)
+)
+
+func announcesVersion(t string) bool {
+	t = strings.TrimSuffix(strings.ToLower(t), ":")
+	return t == "version" || t == "versions" || t == "release"
+}
 
 // announcing are the words after which a word that looks like a host is one.
 var announcing = []string{"host", "server", "machine", "node", "vm", "instance", "box"}
@@ -178,14 +203,17 @@ func kindOf(w string) string {
 		return ""
 	case isAddress(w):
 		return ip
+	case mac.MatchString(w):
+		return host
+	case route.MatchString(w):
+		return ""
+	case strings.HasPrefix(w, "arn:"), login.MatchString(w) && !strings.HasPrefix(w, "mailto:"):
+		return url
 	case strings.ContainsAny(w, `/\`):
 		return pathOrURL(w)
 	case strings.ContainsRune(w, '@'):
 		return mailbox(w)
 	case strings.ContainsRune(w, ':'):
-		if mac.MatchString(w) {
-			return host
-		}
 		return ""
 	case strings.ContainsRune(w, '.'):
 		return dotted(w)
@@ -195,7 +223,14 @@ func kindOf(w string) string {
 	return ""
 }
 
-var mac = regexp.MustCompile(`^(?i:[0-9a-f]{2}(?::[0-9a-f]{2}){5})$`)
+var (
+	mac = regexp.MustCompile(`^(?i:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})$`)
+	// route: what the service itself answers is no path of a machine.
+	route = regexp.MustCompile(`^/v1(?:/(?:health|version|openapi\.json|resolve|translate|config-paths|releases|upgrade-edges|usage|authorize|enroll|cve-scan|account|vms|` +
+		`statement|capacity|entitlements|terms|findings|questions|answer|attest|sign|keys|:?id|[0-9]+|\.{3}|…))*/?$|^/(?:answer|resolve)$`)
+	// login: user:password@host, and git@host:path.
+	login = regexp.MustCompile(`^(?:[^/@:\s]+:[^/@\s]*@[^/@\s]+(?:/.*)?|[^/@:\s]+@[^/@:\s]+\.[^/@:\s]+:[^/@:\s]+/.*)$`)
+)
 
 // isAddress takes addresses, with a port or a prefix length too.
 func isAddress(w string) bool {
@@ -211,7 +246,7 @@ func isAddress(w string) bool {
 
 var (
 	// startsPath: /etc, ~/x, ~joe/x, $HOME/x, ./x, ../x, and -I/usr/include.
-	startsPath = regexp.MustCompile(`^(?:/[^/]|~[^/]*/|\$\w+/|\.\.?/|-[A-Za-z]/)`)
+	startsPath = regexp.MustCompile(`^(?:/[^/]|~[^/]*/|\$\w+/|%\w+%\\|\.\.?/|-[A-Za-z]/)`)
 	// netBIOS: CORP\joe, an account of a Windows domain.
 	netBIOS = regexp.MustCompile(`^[A-Z0-9-]{2,15}\\[\w.-]+$`)
 	digits  = regexp.MustCompile(`^[0-9/]+$`)
@@ -264,16 +299,22 @@ func dotted(w string) string {
 	switch {
 	case len(labels) < 2 || !slices.ContainsFunc(labels, hasLetter) || !isEveryLabel(labels):
 		return ""
-	case slices.Contains(internal, last):
+	case slices.Contains(internal, last), last == "svc" && len(labels) > 2:
 		return host
 	case len(labels) == 2 && slices.Contains(fileEndings, last), slices.Contains(packages, w):
 		return ""
 	}
-	suffix, icann := publicsuffix.PublicSuffix(w)
+	ascii, err := idna.Punycode.ToASCII(w) // the form of the list
+	if err != nil {
+		ascii = w
+	}
+	suffix, icann := publicsuffix.PublicSuffix(ascii)
 	switch {
 	case isHost(labels[0]) && !slices.ContainsFunc(labels[1:], func(l string) bool { return len(l) < 2 || startsDigit.MatchString(l) }):
 		return host
-	case !icann && !strings.Contains(suffix, "."), suffix == w:
+	case !icann && suffix == ascii && len(labels) > 2: // such as every name of a cloud's own
+		return host
+	case !icann && !strings.Contains(suffix, "."), suffix == ascii:
 		return ""
 	case strings.Count(w, ".") == strings.Count(suffix, ".")+1:
 		return domain
@@ -283,11 +324,11 @@ func dotted(w string) string {
 
 var (
 	// internal are the last labels of names inside a network.
-	internal = []string{"local", "localdomain", "lan", "internal", "intranet", "corp", "private", "home", "example", "test", "invalid", "onion"}
+	internal = []string{"local", "localdomain", "lan", "internal", "intranet", "corp", "private", "home", "example", "test", "invalid", "onion", "arpa", "intern", "lokal", "loc", "consul", "cluster"}
 	// fileEndings are top-level domains too, but name.sh is a script.
-	fileEndings = []string{"ac", "am", "cc", "cf", "cgi", "la", "md", "mk", "ml", "mo", "new", "pl", "pm", "ps", "pub", "py", "rs", "sh", "so", "target", "zip"}
+	fileEndings = []string{"ac", "am", "cc", "cf", "cgi", "java", "la", "md", "mk", "ml", "mo", "new", "pl", "pm", "ps", "pub", "py", "rs", "sh", "so", "target", "zip"}
 	// packages have names that would be domains.
-	packages = []string{"docker.io", "asp.net", "node.js", "socket.io"}
+	packages = []string{"docker.io", "containerd.io", "asp.net", "node.js", "socket.io"}
 )
 
 var label = regexp.MustCompile(`^[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}_])?$`)
@@ -308,7 +349,7 @@ func looksNamed(w string) bool {
 }
 
 // hostWords are what people number their machines by.
-var hostWords = regexp.MustCompile(`^(?i:web|www|db|app|srv|svr|server|host|node|vm|mail|smtp|mx|ns|dns|proxy|lb|cache|worker|master|slave|primary|replica|standby|bastion|jump|esx|esxi|nas|san|gw|fw|vpn|ip|prod|prd|stage|stg|staging|dev|uat|qa)[0-9]+$`)
+var hostWords = regexp.MustCompile(`^(?i:web|www|db|app|srv|svr|server|host|node|vm|mail|smtp|mx|ns|dns|proxy|lb|cache|worker|master|slave|primary|replica|standby|bastion|jump|esx|esxi|nas|san|gw|fw|vpn|ip|kube|mq|sql|etcd|build|pve|hv|backup|storage|dc|prod|prd|stage|stg|staging|dev|uat|qa)[0-9]+$`)
 
 var wordThenNumber = regexp.MustCompile(`^(?i)(.*-)?([a-z]+)-([0-9]+)$`)
 
@@ -324,5 +365,13 @@ func isHost(w string) bool {
 	return cloudName.MatchString(w) || slices.ContainsFunc(strings.Split(w, "-"), hostWords.MatchString)
 }
 
-// cloudName is how a cloud names its machines: ip-10-0-0-1, i-0abc….
-var cloudName = regexp.MustCompile(`^(?i:ip(-[0-9]{1,3}){4}|i-[0-9a-f]{8,17})$`)
+// cloudName is how clouds and installers name machines and what belongs to
+// them: ip-10-0-0-1, i-0abc…, gke-pool-…, aks-…-vmss000001, DESKTOP-1A2B3C4,
+// ubuntu-s-1vcpu-1gb-fra1-01, instance-20260807-123045.
+var cloudName = regexp.MustCompile(`^(?i:(?:ip|ec2|host|vps|li)(?:-[0-9]{1,3}){4}` +
+	`|(?:i|vol|eni|vpc|subnet|sg|ami|snap|igw|nat|rtb|eipalloc)-[0-9a-f]{8,17}` +
+	`|(?:vm|instance|node|host|server|srv|worker)-[0-9a-f]*[0-9][0-9a-f]*` +
+	`|(?:gke|eks|aks)-[a-z0-9-]+-[a-z0-9]{4,}|[a-z0-9-]+-vmss[0-9a-z]{6}` +
+	`|(?:desktop|laptop|win|ec2amaz)-[0-9a-z]{6,12}` +
+	`|[a-z]+[a-z0-9-]*-[0-9]+[cg]b?(?:pu)?-[a-z0-9-]+|[a-z]+-[0-9]+gb-[a-z0-9-]+|[a-z]+-s-[0-9]+vcpu-[a-z0-9-]+` +
+	`|instance-[0-9]{8}-[0-9]{4,6})$`)

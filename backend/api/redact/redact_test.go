@@ -11,6 +11,8 @@ import (
 
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
+
+	"svc/backend/api"
 )
 
 func TestText(t *testing.T) {
@@ -81,6 +83,52 @@ func TestKnownHosts(t *testing.T) {
 	is.Equal(counts, map[string]int{"host": 3})
 }
 
+// TestCorpus reads 310 lines as people and logs write them: half name
+// something, half hold what looks like it and must stay.
+func TestCorpus(t *testing.T) {
+	is := is.New(t)
+	b, err := os.ReadFile("testdata/corpus.txt")
+	is.NoErr(err)
+	hosts := []string{"mercury", "mercury.corp.example.com"}
+	read := 0
+	for line := range strings.Lines(string(b)) {
+		in, want, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			continue
+		}
+		read++
+		got, counts := Text(in, hosts...)
+		if got != want {
+			t.Errorf("%q became %q, not %q", in, got, want)
+		}
+		if again, same := Text(got, hosts...); again != got || !maps.Equal(same, counts) {
+			t.Errorf("%q became %q, then %q", in, got, again)
+		}
+	}
+	is.True(read >= 300)
+}
+
+// TestRoutesStay: what the service answers is no path of a machine.
+func TestRoutesStay(t *testing.T) {
+	for _, route := range []string{
+		api.Health.Path, api.Version.Path, api.OpenAPI.Path, api.Resolve.Path, api.Translate.Path, api.ConfigPaths.Path, api.Releases.Path, api.UpgradeEdges.Path,
+		api.Usage.Path, api.Authorize.Path, api.Enroll.Path, api.CVEScan.Path, api.GetAccount.Path, api.GetUsage.Path, api.GetVMs.Path, api.GetStatement.Path,
+		api.GetCapacity.Path, api.Entitlements.Path, api.Terms.Path, api.FileFinding.Path, api.GetFinding.Path, api.ResolveFinding.Path, api.AskQuestion.Path,
+		api.GetQuestion.Path, api.AnswerQuestion.Path, api.AttestSign.Path, api.AttestKeys.Path,
+	} {
+		is := is.New(t)
+		text := "POST " + route + " is slow."
+		got, _ := Text(text)
+		is.Equal(got, text)
+	}
+}
+
+func TestOrdinaryHostnamesStay(t *testing.T) {
+	is := is.New(t)
+	got, _ := Text("debian 12 on localhost", "debian", "localhost")
+	is.Equal(got, "debian 12 on localhost")
+}
+
 func TestCounts(t *testing.T) {
 	is := is.New(t)
 	_, counts := Text("web01 and web02 at 10.0.0.1 in /etc/hosts; [host] before")
@@ -91,7 +139,7 @@ func TestCounts(t *testing.T) {
 func pieces() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
-			" ", "\n", ".", ":", "/", "//", "://", `\`, `\\`, "@", "-", "[", "]", `"`, "'", "=", "~", "%", "\xff",
+			" ", "\n", "version", ">= ", "(= ", "1.2.3.4", "/v1/usage", "/answer", "arn:", "vm-1a", "%A%\\", "рф", ".", ":", "/", "//", "://", `\`, `\\`, "@", "-", "[", "]", `"`, "'", "=", "~", "%", "\xff",
 			"http", "C:", "web01", "db", "example", "com", "local", "10.0.0.1", "fe80::1", "::", "host", "hostname", "is",
 			"[host]", "[path]", "/etc/passwd", "joe@", "server", "a-b", "é", "1", "co.uk", "(", ")",
 		}), 0, 24).Draw(t, "pieces"), "")
@@ -105,11 +153,18 @@ func TestAgainChangesNothing(t *testing.T) {
 // failer is what *testing.T and *rapid.T share.
 type failer interface{ Fatalf(string, ...any) }
 
+// maxGrowth bounds how much longer a text gets: the shortest names have two
+// characters, and "[path]" has six.
+const maxGrowth = 3
+
 func checkStable(t failer, s string) {
 	once, counts := Text(s)
 	twice, same := Text(once)
 	if once != twice || !maps.Equal(counts, same) {
 		t.Fatalf("%q became %q, then %q", s, once, twice)
+	}
+	if len(once) > maxGrowth*len(s) {
+		t.Fatalf("%d bytes became %d", len(s), len(once))
 	}
 }
 
@@ -130,6 +185,7 @@ func TestNamesAreFoundInAnySentence(t *testing.T) {
 func FuzzText(f *testing.F) {
 	f.Add("see https://web01.example.com/x, root@db:/srv and C:\\a b\\c")
 	f.Add("[host]/etc 1.2.3.4:5 hostname: x")
+	f.Add("version 1.2.3.4 (>= 1.2.3.4) u:p@h.example/x git@h.de:a/b arn:a пример.рф GET /v1/questions/{id}/answer %A%\\b")
 	f.Fuzz(func(t *testing.T, s string) {
 		if len(s) < 1<<12 {
 			checkStable(t, s)
