@@ -22,6 +22,10 @@ var ErrCorrupt = errors.New("the package database can't be read whole")
 // ErrNoSystem means that there is no Linux system at the place read.
 var ErrNoSystem = errors.New("no os-release, so this is not the root of a Linux system: check the path")
 
+// ErrNoConfiguration means that there is a system, but none of what people set
+// up on it can be found.
+var ErrNoConfiguration = errors.New("the system's /etc can't be listed, so nothing is known of what was set up on it: mount it, or read the machine as root")
+
 // ErrNoFingerprint means that a machine has no identity of its own.
 var ErrNoFingerprint = errors.New("the machine has no machine-id, so no fingerprint can be made: " +
 	"run systemd-machine-id-setup on it (or `systemd-machine-id-setup --root=DIR` on its disk), then repeat")
@@ -61,6 +65,9 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 	m := &machine{fs: watched{h.FS(), ctx}, o: o, a: &Assessment{Schema: Schema}}
 	if err := m.readSystem(); err != nil {
 		return nil, cmp.Or(host.Lost(h), err)
+	}
+	if _, err := m.files("etc"); err != nil {
+		return nil, cmp.Or(host.Lost(h), fmt.Errorf("%w: %w", ErrNoConfiguration, err))
 	}
 	steps := []struct {
 		what string

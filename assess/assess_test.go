@@ -373,3 +373,17 @@ func TestAClosedTableKeepsItsCommands(t *testing.T) {
 	is.Equal(a.Cron[0], CronJob{Schedule: "1 2 * * *", User: "root", Local: true, Hidden: true, Evidence: Evidence{"/etc/cron.d/closed", 1}})
 	is.Equal(a.Cron[1].Command, "/x")
 }
+
+// TestNoFolderOfConfiguration: without /etc nothing is known of a machine, which
+// is no machine on which nothing was set up.
+func TestNoFolderOfConfiguration(t *testing.T) {
+	is := is.New(t)
+	for _, target := range []string{"etc", "usr/loop", "nowhere", "etc/passwd"} {
+		dir := writeRoot(t, map[string]string{"usr/lib/os-release": osRelease, "var/lib/dpkg/status": status})
+		is.NoErr(os.Symlink("/etc", filepath.Join(dir, "usr/loop")))
+		is.NoErr(os.Symlink(target, filepath.Join(dir, "etc")))
+		a, err := assessDir(t, dir)
+		is.True(errors.Is(err, ErrNoConfiguration))
+		is.True(a == nil)
+	}
+}

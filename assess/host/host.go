@@ -73,7 +73,8 @@ type FS interface {
 var ErrLocation = errors.New("name the machine by exactly one of root, image and ssh")
 
 // ErrNotRegular means that something else than a regular file stands where a
-// file is expected: a device, a pipe, a socket or a folder. It was not opened.
+// file is expected: a device, a pipe, a socket or a folder, or what the kernel
+// makes up where its name does not say so. It was not opened.
 var ErrNotRegular = errors.New("not a regular file")
 
 // ErrTooBig means that a file is larger than what is sensible in its place.

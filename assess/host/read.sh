@@ -98,12 +98,29 @@ l() {
 	z $s "${e:-Permission denied}" # not every readlink gives a reason
 }
 
+# t TYPE...: one of these file systems is the kernel's: what states no size there
+# is made up when it is read, which may take for ever.
+t() {
+	for f; do
+		case $f in 9fa0 | 62656572 | 64626720 | 74726163 | 73636673 | f97cff8c | 27e0eb | 63677270) return 0 ;; esac
+	done
+	return 1
+}
+
+# k FILE: it is such a file, and its name does not say so.
+# shellcheck disable=SC2046 # types are words
+k() {
+	case $1 in /proc/* | /sys/*) return 1 ;; esac
+	[ ! -s "$1" ] && t $(stat -f -c %t "$1" 2>/dev/null)
+}
+
 # o FILE BYTES: describes what it leads to; then its beginning, where it is a
 # regular file, or all of it where it states no size, as those of /proc.
 o() {
 	stat -L -c "$F" "$1" 2>&1
 	z $?
 	[ -f "$1" ] || { z 0; return; }
+	! k "$1" || { z 1 'Not a regular file'; return; }
 	n=$2
 	[ -s "$1" ] || n=16777216
 	e=$(head -c "$n" "$1" 2>&1 >&3 3>&-)
@@ -117,7 +134,8 @@ b() {
 	z $?
 }
 
-# c FILE...: describes those that are regular and may be read, gives the content
+# c FILE...: describes those that are regular and may be read, without the empty
+# ones where one of those is the kernel's (they are asked for alone), gives the content
 # of all in a row, and describes them again: where that differs, the row can't
 # be cut.
 c() {
@@ -125,6 +143,13 @@ c() {
 		shift
 		[ -f "$f" ] && [ -r "$f" ] && set -- "$@" "$f"
 	done
+	# shellcheck disable=SC2046 # types are words
+	if t $(for f; do shift; [ -s "$f" ] || set -- "$@" "$f"; done; [ $# = 0 ] || stat -f -c %t "$@" 2>/dev/null); then
+		for f; do
+			shift
+			[ -s "$f" ] && set -- "$@" "$f"
+		done
+	fi
 	if [ $# = 0 ]; then
 		z 0
 		z 0

@@ -100,7 +100,7 @@ func (r *root) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
+	if !info.Mode().IsRegular() || info.Size() == 0 && !madeUp(name) && h.isKernels() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
 	f, err := h.reopen(unix.O_RDONLY | unix.O_NOCTTY)
@@ -108,6 +108,18 @@ func (r *root) Open(name string) (fs.File, error) {
 		return nil, pathError("open", name, err)
 	}
 	return file{f, info}, nil
+}
+
+// kernelFS are the file systems in which the kernel makes files up that state no
+// size. To read one may take for ever, or take from others what it says.
+var kernelFS = []int64{
+	unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.SECURITYFS_MAGIC, unix.SELINUX_MAGIC, unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC,
+}
+
+// isKernels reports whether the file is of one of those.
+func (h handle) isKernels() bool {
+	var st unix.Statfs_t
+	return unix.Fstatfs(int(h), &st) == nil && slices.Contains(kernelFS, int64(st.Type))
 }
 
 // file is an open file that describes itself as the machine's.

@@ -212,8 +212,9 @@ func newFrame(body []byte, end string) frame {
 	return frame{bytes.TrimSuffix(body, []byte("\n")), status != "" && status != "0", reason}
 }
 
-// errnos are the words of glibc and musl for what may go wrong with a file.
-var errnos = map[string]syscall.Errno{
+// errnos are the words of glibc and musl for what may go wrong with a file, and
+// what read.sh says itself.
+var errnos = map[string]error{
 	"No such file or directory": syscall.ENOENT, "Permission denied": syscall.EACCES, "Operation not permitted": syscall.EPERM,
 	"Not a directory": syscall.ENOTDIR, "Is a directory": syscall.EISDIR, "Invalid argument": syscall.EINVAL,
 	"Too many levels of symbolic links": syscall.ELOOP, "Symbolic link loop": syscall.ELOOP,
@@ -221,6 +222,7 @@ var errnos = map[string]syscall.Errno{
 	"Input/output error": syscall.EIO, "I/O error": syscall.EIO, "No such device": syscall.ENODEV,
 	"Stale file handle": syscall.ESTALE, "Stale NFS file handle": syscall.ESTALE, "No such process": syscall.ESRCH,
 	"Transport endpoint is not connected": syscall.ENOTCONN, "Socket not connected": syscall.ENOTCONN,
+	"Not a regular file": ErrNotRegular,
 }
 
 // err is the error of a frame that failed, as a system call would give it. The
