@@ -29,6 +29,9 @@ type Config struct {
 	// Advisories is the file of the advisory feed, looked at again while the
 	// backend is open; none where empty.
 	Advisories string
+	// OwnFeed has the feed checked and copied before it is used, for who serves
+	// others: a file that is written to in its place then harms nothing.
+	OwnFeed bool
 	// SigningKey is the file of the key that signs attestations; made on first use.
 	SigningKey string
 	// Rates are the requests a minute by plan; server.DefaultRates where nil.
@@ -97,7 +100,7 @@ func openFeeds(c Config) (*advisory.Feeds, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return advisory.Load(c.Advisories, log)
+	return advisory.Load(c.Advisories, c.OwnFeed, log)
 }
 
 // publishKey lists the key that signs, unless it is listed: a replica that

@@ -39,7 +39,7 @@ func almaFeed(tb testing.TB) *Feeds {
 	out := filepath.Join(tb.TempDir(), "feed")
 	_, err := Build(tb.Context(), Sources{OSV: []string{realFile(tb, "osv")}, Out: out, Now: time.Now()})
 	is.New(tb).NoErr(err)
-	feeds, err := Load(out, nil)
+	feeds, err := Load(out, false, nil)
 	is.New(tb).NoErr(err)
 	return feeds
 }

@@ -1,6 +1,7 @@
 package advisory
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -54,12 +55,19 @@ func ecosystem(name string) (d distribution, places []place, known bool) {
 	return d, places, known
 }
 
+// numberOf is how releases are numbered: 12, v3.20, 2023.
+var numberOf = regexp.MustCompile(`^v?([0-9]{1,4}(?:\.[0-9]{1,4}){0,2})$`)
+
 // numbered is a distribution whose ecosystem ends in a version. Without one it
 // is every release.
 func numbered(id string) func(string) []place {
 	return func(rest string) (places []place) {
-		if rest != "" {
-			return []place{{release: slug(id, strings.TrimPrefix(rest, "v"))}}
+		m := numberOf.FindStringSubmatch(rest)
+		switch {
+		case m != nil:
+			return []place{{release: slug(id, m[1])}}
+		case rest != "":
+			return nil
 		}
 		for _, r := range release.All() {
 			if r.ID == id {
@@ -103,22 +111,24 @@ func redHatPlaces(rest string) []place {
 	return places
 }
 
-var suseVersion = regexp.MustCompile(`^Linux Enterprise .* ([0-9]+)(?: SP([0-9]+))?(?:-|$)`)
+var suseVersion = regexp.MustCompile(`^Linux Enterprise .* ([0-9]{2})(?: SP([0-9]{1,2})|\.([0-9]{1,2}))?(?:-|$)`)
 
+// susePlaces are the service packs. Base packages are those of modules, and so
+// are products beside the server: what a machine has of them is of its service
+// pack. Micro is a system of its own.
 func susePlaces(rest string) []place {
 	m := suseVersion.FindStringSubmatch(rest)
-	if m == nil {
+	if m == nil || strings.HasPrefix(rest, "Linux Enterprise Micro") {
 		return nil
 	}
-	if m[2] == "" {
-		m[2] = "0"
-	}
-	return []place{{slug("sles", m[1]), m[2]}}
+	return []place{{slug("sles", m[1]), cmp.Or(m[2], m[3], "0")}}
 }
 
+var leapVersion = regexp.MustCompile(`^Leap ([0-9]{2}\.[0-9])(?: NonFree)?$`)
+
 func openSUSEPlaces(rest string) []place {
-	if version, ok := strings.CutPrefix(rest, "Leap "); ok {
-		return []place{{release: slug("opensuse-leap", version)}}
+	if m := leapVersion.FindStringSubmatch(rest); m != nil {
+		return []place{{release: slug("opensuse-leap", m[1])}}
 	}
 	if rest == "Tumbleweed" {
 		return []place{{release: "opensuse-tumbleweed"}}

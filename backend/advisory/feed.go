@@ -10,9 +10,11 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
+	"svc/backend/api"
 	"svc/backend/api/pkgversion"
 )
 
@@ -120,6 +122,33 @@ func Open(path string) (*Feed, error) {
 	return feed, nil
 }
 
+// openCopy opens a copy of a feed file, a file without a name, once all of it
+// is checked.
+func openCopy(path string) (*Feed, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening advisories: %w", err)
+	}
+	defer f.Close()
+	own, err := os.CreateTemp("", "svc-advisories-")
+	if err != nil {
+		return nil, fmt.Errorf("copying advisories: %w", err)
+	}
+	size, err := io.Copy(own, f)
+	if err = errors.Join(err, os.Remove(own.Name())); err != nil {
+		return nil, errors.Join(fmt.Errorf("copying advisories: %w", err), own.Close())
+	}
+	feed, err := newFeed(own, size)
+	if err == nil {
+		err = feed.verify()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening advisories %s: %w", path, err), own.Close())
+	}
+	feed.close = own.Close
+	return feed, nil
+}
+
 // newFeed reads the header and the directory.
 func newFeed(file io.ReaderAt, size int64) (*Feed, error) {
 	f := &Feed{file: file, size: size, close: func() error { return nil }, sections: map[string]*openSection{}}
@@ -138,7 +167,7 @@ func newFeed(file io.ReaderAt, size int64) (*Feed, error) {
 	directory := extent{binary.LittleEndian.Uint64(h[4:]), uint64(binary.LittleEndian.Uint32(h[12:]))}
 	f.built = time.Unix(int64(binary.LittleEndian.Uint64(h[16:])), 0)
 	f.digest = [sha256.Size]byte(h[24:])
-	text, err := f.part(directory)
+	text, err := f.part(directory, new([]byte))
 	if err != nil {
 		return nil, fmt.Errorf("its directory: %w", err)
 	}
@@ -151,7 +180,7 @@ func (f *Feed) readDirectory(text string) error {
 	for range in.count() {
 		s := &openSection{}
 		s.read(in)
-		s.table = sync.OnceValues(func() (string, error) { return f.part(s.section.table) })
+		s.table = sync.OnceValues(func() (string, error) { return f.part(s.section.table, new([]byte)) })
 		s.builds = sync.OnceValues(func() (map[string][]string, error) { return f.readBuilds(s.section.builds) })
 		f.sections[s.release] = s
 	}
@@ -161,12 +190,14 @@ func (f *Feed) readDirectory(text string) error {
 	return nil
 }
 
-// part reads a part of the file and checks it.
-func (f *Feed) part(e extent) (string, error) {
+// part reads a part of the file, by way of a buffer that is used again, and
+// checks it.
+func (f *Feed) part(e extent, buffer *[]byte) (string, error) {
 	if e.length < 4 || e.length > maxPart || e.offset > uint64(f.size) || e.length > uint64(f.size)-e.offset {
 		return "", fmt.Errorf("%w: it is cut off", ErrFormat)
 	}
-	b := make([]byte, e.length)
+	b := slices.Grow((*buffer)[:0], int(e.length))[:e.length]
+	*buffer = b
 	if _, err := f.file.ReadAt(b, int64(e.offset)); err != nil {
 		return "", fmt.Errorf("reading advisories: %w", err)
 	}
@@ -178,7 +209,7 @@ func (f *Feed) part(e extent) (string, error) {
 }
 
 func (f *Feed) readBuilds(e extent) (map[string][]string, error) {
-	text, err := f.part(e)
+	text, err := f.part(e, new([]byte))
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +227,7 @@ func (f *Feed) readBuilds(e extent) (map[string][]string, error) {
 
 // rules are the rules of a package, as they stand in the file; "" for a
 // package without any.
-func (f *Feed) rules(s *openSection, name string) (string, error) {
+func (f *Feed) rules(s *openSection, name string, buffer *[]byte) (string, error) {
 	table, err := s.table()
 	if err != nil {
 		return "", err
@@ -205,7 +236,7 @@ func (f *Feed) rules(s *openSection, name string) (string, error) {
 	if !ok {
 		return "", nil
 	}
-	return f.part(e)
+	return f.part(e, buffer)
 }
 
 // The table of packages: their number u32, the place of each entry u32, the
@@ -243,17 +274,28 @@ func u32(s string, at int) uint32 {
 }
 
 // record reads what is kept of an advisory.
-func (f *Feed) record(offset, length uint64) (record, error) {
-	text, err := f.part(extent{offset, length})
+func (f *Feed) record(e extent, buffer *[]byte) (record, error) {
+	text, err := f.part(e, buffer)
 	if err != nil {
 		return record{}, err
 	}
 	in := &input{rest: text}
 	var r record
 	if r.read(in); in.bad {
-		return record{}, fmt.Errorf("%w: the advisory at %d is damaged", ErrFormat, offset)
+		return record{}, fmt.Errorf("%w: the advisory at %d is damaged", ErrFormat, e.offset)
 	}
 	return r, nil
+}
+
+// stale are the releases whose newest advisory is older than a week, sorted.
+func (f *Feed) stale(now time.Time) (releases []string) {
+	for _, s := range f.sections {
+		if now.Sub(time.Unix(s.updated, 0)) > api.StaleAfter {
+			releases = append(releases, s.release)
+		}
+	}
+	slices.Sort(releases)
+	return releases
 }
 
 // Version is the beginning of the SHA-256 of the content, 16 hex characters.

@@ -36,6 +36,7 @@ type scan struct {
 	rules   []rule
 	done    map[question]answer
 	records map[uint64]*record
+	buffer  []byte // of what is read
 }
 
 // question is all that the answer for a package depends on.
@@ -48,13 +49,20 @@ type answer struct {
 	listed bool
 }
 
-// hit is an advisory that applies, and the rule by which it does, without its
-// lists.
+// hit is an advisory that applies, and what its rule says.
 type hit struct {
-	rule   rule
-	record *record
-	fixed  string
-	others []string // advisories of the same CVE
+	record       *record
+	update, over bool
+	severity     severity // unknown and "" where they are the advisory's
+	cvss         string
+	fixed        string
+	others       []string // advisories of the same CVE
+}
+
+// asked is a package, and what applies to it.
+type asked struct {
+	*api.ScannedPackage
+	hits []hit
 }
 
 // match compares packages with the advisories of a release.
@@ -71,8 +79,9 @@ func (f *Feed) match(name string, packages []api.ScannedPackage, now time.Time) 
 	}
 	r, _ := release.Lookup(at.release)
 	supported, known := r.Supported(now)
-	s := &scan{feed: f, section: section, line: at.line, over: known && !supported, done: map[question]answer{}, records: map[uint64]*record{}}
-	listed := map[question]bool{}
+	s := &scan{feed: f, section: section, line: at.line, over: known && !supported, done: make(map[question]answer, len(packages)), records: map[uint64]*record{}}
+	listed := make(map[question]bool, len(packages))
+	found, matches := make([]asked, 0, len(packages)), 0
 	for _, i := range bootable(section.kind, packages) {
 		p := &packages[i]
 		q := s.question(p)
@@ -88,8 +97,12 @@ func (f *Feed) match(name string, packages []api.ScannedPackage, now time.Time) 
 		if !answer.listed {
 			result.Unlisted = append(result.Unlisted, p.Name)
 		}
-		for _, h := range answer.hits {
-			if m := s.found(p, h); h.rule.update {
+		found, matches = append(found, asked{p, answer.hits}), matches+len(answer.hits)
+	}
+	result.Matches = make([]api.CVEMatch, 0, matches)
+	for _, a := range found {
+		for i := range a.hits {
+			if m := s.found(a.ScannedPackage, &a.hits[i]); a.hits[i].update {
 				result.Updates = append(result.Updates, m)
 			} else {
 				result.Matches = append(result.Matches, m)
@@ -130,14 +143,13 @@ func (s *scan) ask(q question) (answer, error) {
 		for n < len(rules) && rules[n].id == rules[0].id {
 			n++
 		}
-		h, ok := s.judge(q, streams, rules[:n])
-		if rules = rules[n:]; !ok {
-			continue
-		}
-		if h.record, err = s.recordOf(&h.rule); err != nil {
+		h, applies, err := s.judge(q, streams, rules[:n])
+		if err != nil {
 			return answer{}, err
 		}
-		a.hits = append(a.hits, h)
+		if rules = rules[n:]; applies {
+			a.hits = append(a.hits, h)
+		}
 	}
 	a.hits = merged(a.hits)
 	s.done[q] = a
@@ -147,7 +159,7 @@ func (s *scan) ask(q question) (answer, error) {
 // rulesOf reads the rules of a package, in the order of their advisories. They
 // are good until the next call.
 func (s *scan) rulesOf(name string) ([]rule, error) {
-	text, err := s.feed.rules(s.section, name)
+	text, err := s.feed.rules(s.section, name, &s.buffer)
 	if err != nil {
 		return nil, err
 	}
@@ -169,16 +181,16 @@ func (s *scan) recordOf(r *rule) (*record, error) {
 	if known, ok := s.records[r.offset]; ok {
 		return known, nil
 	}
-	record, err := s.feed.record(r.offset, r.length)
+	record, err := s.feed.record(extent{r.offset, r.length}, &s.buffer)
 	s.records[r.offset] = &record
 	return &record, err
 }
 
 // judge decides about one advisory by its rules. Where several apply, the
 // package is safe only with the last of their fixes.
-func (s *scan) judge(q question, streams []string, rules []rule) (hit, bool) {
+func (s *scan) judge(q question, streams []string, rules []rule) (_ hit, applies bool, err error) {
 	var h hit
-	found := false
+	var by *rule
 	line := s.lineOf(q.version, rules)
 	modular := q.module != "" || tagOf(q.version) != ""
 	for i := range rules {
@@ -187,12 +199,15 @@ func (s *scan) judge(q question, streams []string, rules []rule) (hit, bool) {
 			continue
 		}
 		at, ok := r.affects(s.section.kind, q.version)
-		if ok && (!found || at.fixed == "" || h.fixed != "" && pkgversion.Compare(s.section.kind, at.fixed, h.fixed) > 0) {
-			h.rule, h.fixed, found = *r, at.fixed, true
-			h.rule.streams, h.rule.spans, h.rule.versions = nil, nil, nil
+		if ok && (by == nil || at.fixed == "" || h.fixed != "" && pkgversion.Compare(s.section.kind, at.fixed, h.fixed) > 0) {
+			by, h = r, hit{update: r.update, over: r.over, severity: r.severity, cvss: r.cvss, fixed: at.fixed}
 		}
 	}
-	return h, found
+	if by == nil {
+		return h, false, nil
+	}
+	h.record, err = s.recordOf(by)
+	return h, true, err
 }
 
 // anyLine stands for all lines of updates.
@@ -252,13 +267,23 @@ func (r *rule) inStream(streams []string) bool {
 // may fix several.
 var ofCVE = regexp.MustCompile(`^(?:[A-Z]+-)?(CVE-[0-9]+-[0-9]+)$`)
 
+func cveOf(id string) string {
+	if !strings.Contains(id, "CVE-") {
+		return "" // as most are
+	}
+	if m := ofCVE.FindStringSubmatch(id); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // merged leaves out the advisories of a package all of whose CVEs have a record
 // of their own, and notes the advisory with those.
 func merged(hits []hit) []hit {
 	records := map[string]int{} // by CVE
-	for i, h := range hits {
-		if m := ofCVE.FindStringSubmatch(h.rule.id); m != nil {
-			records[m[1]] = i
+	for i := range hits {
+		if cve := cveOf(hits[i].record.id); cve != "" {
+			records[cve] = i
 		}
 	}
 	if len(records) == 0 {
@@ -268,7 +293,7 @@ func merged(hits []hit) []hit {
 	for i := range hits {
 		own := covering(&hits[i], records)
 		for _, j := range own {
-			hits[j].others = append(hits[j].others, hits[i].rule.id)
+			hits[j].others = append(hits[j].others, hits[i].record.id)
 		}
 		if len(own) == 0 {
 			kept = append(kept, i)
@@ -284,7 +309,7 @@ func merged(hits []hit) []hit {
 // covering are the records of an advisory's CVEs; none where one has no record,
 // or the advisory is a record itself.
 func covering(h *hit, records map[string]int) (own []int) {
-	if ofCVE.MatchString(h.rule.id) {
+	if cveOf(h.record.id) != "" {
 		return nil
 	}
 	for _, name := range h.record.aliases {
@@ -299,21 +324,27 @@ func covering(h *hit, records map[string]int) (own []int) {
 	return own
 }
 
+// names are the advisory's other names, and those of the advisories that are
+// not listed beside it.
+func (h *hit) names() []string {
+	if len(h.others) == 0 && h.record.aliases != nil {
+		return h.record.aliases
+	}
+	return append(slices.Clone(h.record.aliases), h.others...)
+}
+
 // found is a hit as the service says it.
-func (s *scan) found(p *api.ScannedPackage, h hit) api.CVEMatch {
+func (s *scan) found(p *api.ScannedPackage, h *hit) api.CVEMatch {
 	m := api.CVEMatch{
-		Package: p.Name, Version: p.Version, Advisory: h.record.id, Aliases: slices.Concat(h.record.aliases, h.others), Severity: h.record.severity.String(), CVSS: h.record.cvss,
+		Package: p.Name, Version: p.Version, Advisory: h.record.id, Aliases: h.names(), Severity: h.record.severity.String(), CVSS: h.record.cvss,
 		FixedVersion: h.fixed, Status: "fixed", Summary: h.record.summary, URL: h.record.url,
 	}
-	if m.Aliases == nil {
-		m.Aliases = []string{}
-	}
-	if h.rule.severity != unknown {
-		m.Severity, m.CVSS = h.rule.severity.String(), h.rule.cvss
+	if h.severity != unknown {
+		m.Severity, m.CVSS = h.severity.String(), h.cvss
 	}
 	switch {
 	case h.fixed != "":
-	case h.rule.over || s.over:
+	case h.over || s.over:
 		m.Status = "end_of_life"
 	default:
 		m.Status = "unfixed"

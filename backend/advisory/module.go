@@ -7,10 +7,7 @@ import (
 )
 
 var (
-	// buildTag is the end of the release of a module's package, which names the
-	// build of the module: module_el8.5.0+2812+ed912d05, module+el8.6.0+…
-	buildTag = regexp.MustCompile(`\.module[_+](el[0-9].*)$`)
-	// stream is name:stream as summaries have it.
+	// streamName is name:stream as summaries have it.
 	streamName = regexp.MustCompile(`[A-Za-z0-9][\w.+-]*:[A-Za-z0-9][\w.+-]*`)
 	// advisoryID is what looks like a stream and is none: ALSA-2022:5468.
 	advisoryID = regexp.MustCompile(`^[A-Z]+-(RU-|SU-|FU-)?[0-9]{4}`)
@@ -18,13 +15,15 @@ var (
 	moduleOfPURL = regexp.MustCompile(`[?&]rpmmod=([^&#]+)`)
 )
 
-// tagOf is the module build that a version belongs to, or "" for a package of
-// no module.
+// tagOf is the module build that a version belongs to, by the end of its
+// release (module_el8.5.0+2812+ed912d05, module+el8.6.0+…), or "" for a package
+// of no module.
 func tagOf(version string) string {
-	if m := buildTag.FindStringSubmatch(version); m != nil {
-		return m[1]
+	_, tag, found := strings.Cut(version, ".module")
+	if !found || !strings.HasPrefix(tag, "_el") && !strings.HasPrefix(tag, "+el") {
+		return ""
 	}
-	return ""
+	return tag[1:]
 }
 
 // streamsIn are the streams that a summary names.

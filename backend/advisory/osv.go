@@ -134,7 +134,7 @@ func parse(b []byte) (*parsed, error) {
 	if p.withdrawn {
 		return p, nil
 	}
-	update := isUpdate(d.ID)
+	update := isUpdate(d.ID, p.record.aliases)
 	streams := streamsIn(d.Summary)
 	for i := range d.Affected {
 		p.add(&d.Affected[i], rule{id: d.ID, update: update}, streams)
@@ -148,11 +148,42 @@ func brief(err error) error {
 	return errors.New(s[:min(len(s), 200)])
 }
 
-// updateID tells advisories of bugs and enhancements by their name: ALBA, RHEA,
-// SUSE-RU.
-var updateID = regexp.MustCompile(`^((AL|RH|RL|EL|CE|FE)(BA|EA)-|(open)?SUSE-(RU|FU|OU)-)`)
+var (
+	// updateID tells advisories of bugs and enhancements by their name: ALBA,
+	// RHEA, SUSE-RU.
+	updateID = regexp.MustCompile(`^((AL|RH|RL|EL|CE|FE)(BA|EA)-|(open)?SUSE-(RU|FU|OU)-)`)
+	// almaUpdate are those that AlmaLinux publishes all of. Others publish as OSV
+	// only what has to do with vulnerabilities: there a bug fix that names a CVE
+	// fixes it.
+	almaUpdate = regexp.MustCompile(`^AL[BE]A-`)
+)
 
-func isUpdate(id string) bool { return updateID.MatchString(id) }
+// isUpdate tells bug fixes and enhancements from vulnerabilities; names has
+// CVEs first.
+func isUpdate(id string, names []string) bool {
+	ofCVE := len(names) > 0 && strings.HasPrefix(names[0], "CVE-")
+	return updateID.MatchString(id) && (!ofCVE || almaUpdate.MatchString(id))
+}
+
+// amazonTopic is an advisory of a topic of Amazon's extras: ALAS2KERNEL-5.10-2024-050.
+var amazonTopic = regexp.MustCompile(`^ALAS2?-?[A-Z]+-?([0-9]+(?:\.[0-9]+)?)-[0-9]{4}-[0-9]+$`)
+
+// fromTopic begins the ranges of a topic's advisory at the topic's own version:
+// it says nothing of the older branch that the distribution itself has.
+func fromTopic(id string, spans []span) {
+	m := amazonTopic.FindStringSubmatch(id)
+	if m == nil {
+		return
+	}
+	for i := range spans {
+		if s := &spans[i]; s.introduced == "" {
+			epoch, _, found := strings.Cut(s.fixed, ":")
+			if s.introduced = m[1]; found {
+				s.introduced = epoch + ":" + m[1]
+			}
+		}
+	}
+}
 
 // add takes what the advisory says of one package.
 func (p *parsed) add(a *affected, r rule, streams []string) {
@@ -181,6 +212,7 @@ func (p *parsed) add(a *affected, r rule, streams []string) {
 	if len(r.spans) == 0 && len(r.versions) == 0 {
 		return // not affected in any version
 	}
+	fromTopic(r.id, r.spans)
 	if r.modular {
 		r.streams = streams
 		if m := moduleOfPURL.FindStringSubmatch(a.Package.PURL); m != nil {

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"slices"
+	"time"
 )
 
 // Kind is a kind of usage event.
@@ -207,6 +208,10 @@ type Feed struct {
 	Version    string  `json:"version"`  // the beginning of the feed's digest; empty where none is loaded
 	Rejected   int     `json:"rejected"` // advisories of the feed's sources that could not be used whole
 }
+
+// StaleAfter is the age from which advisories are too old to be trusted to be
+// whole.
+const StaleAfter = 7 * 24 * time.Hour
 
 // CVEMatch is one advisory that applies to one package.
 type CVEMatch struct {

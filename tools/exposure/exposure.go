@@ -68,9 +68,6 @@ func Sort(matches []api.CVEMatch) {
 	})
 }
 
-// staleAfter is the age from which a feed is too old to be trusted to be whole.
-const staleAfter = 7 * 24 * time.Hour
-
 // Stale reports whether the newest advisory of a feed is older than a week. No
 // feed is stale, and so is one whose time can't be read.
 func Stale(f api.Feed, now time.Time) bool {
@@ -78,7 +75,7 @@ func Stale(f api.Feed, now time.Time) bool {
 		return true
 	}
 	updated, err := time.Parse("2006-01-02 15:04:05-07", *f.UpdatedAt)
-	return err != nil || now.Sub(updated) > staleAfter
+	return err != nil || now.Sub(updated) > api.StaleAfter
 }
 
 // names are what a match is about: its CVEs, or the advisory where it has none.
