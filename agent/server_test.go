@@ -197,6 +197,11 @@ func TestCollaborationInBothEras(t *testing.T) {
 				is.True(!r.IsError)
 				sameTwice(t, r)
 			}
+			answer := call(t, session, "svc_ask_question", map[string]any{"question": "What does exit code 6 mean?", "confirm": true})
+			is.True(strings.Contains(text(answer), `"answered":true`))
+			is.True(strings.Contains(text(answer), "guide, exit-codes"))
+			open := call(t, session, "svc_ask_question", map[string]any{"question": "Who painted web01 blue?", "confirm": true})
+			is.True(strings.Contains(text(open), `"question":"Who painted [host] blue?"`))
 			missing := call(t, session, "svc_get_question", map[string]any{"id": 7})
 			is.True(missing.IsError)
 			is.True(strings.Contains(text(missing), "NOT_FOUND"))

@@ -80,6 +80,7 @@ func All() []Tool {
 		whatsNewTool(),
 		exportTool(),
 		updatesTool(),
+		askQuestionTool(),
 		listQuestionsTool(),
 		getQuestionTool(),
 		reportFindingTool(),

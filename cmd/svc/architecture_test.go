@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"tools/report":     {"backend/api", "assess", "tools/migration", "tools/parity"},
 	"tools/artifact":   {},
 	"tools/exposure":   {"backend/api"},
+	"tools/guide":      {},
 	"agent":            {"backend/api", "backend/client", "assess", "tools"},
 	"cmd":              {"backend", "assess", "tools", "agent"},
 }

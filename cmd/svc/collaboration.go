@@ -155,6 +155,31 @@ func (p *program) reportCommand() *ffcli.Command {
 		}))
 }
 
+func (p *program) askCommand() *ffcli.Command {
+	var in tools.AskInput
+	fs := p.flagSet("ask")
+	fs.StringVar(&in.Question, "question", "", "the question; also as an argument, or - for stdin")
+	fs.BoolVar(&in.Confirm, "confirm", false, "answer from the guide, or file the question; without this, what would be done is shown")
+	return p.command(fs, "svc ask --confirm QUESTION", "ask the guide, and the team where that has no answer", func(ctx context.Context, args []string) (err error) {
+		if in.Question, err = p.words(strings.TrimSpace(in.Question + " " + strings.Join(args, " "))); err != nil {
+			return err
+		}
+		r, err := tools.AskQuestion(ctx, p.toolEnv(), in)
+		if err != nil {
+			return err
+		}
+		return p.print(r, func(w *view) {
+			if r.Answered {
+				viewText(w, r.Answer)
+				w.line("(%s)", r.Place)
+				return
+			}
+			viewText(w, r.Question.Question)
+			w.title("Filed as question %d. %s", r.Question.ID, p.whereWordsStay())
+		})
+	})
+}
+
 // maxWords bounds a text on stdin, in bytes.
 const maxWords = 1 << 20
 

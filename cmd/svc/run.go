@@ -98,6 +98,7 @@ func (p *program) root() *ffcli.Command {
 		p.statusCommand(),
 		p.whatsNewCommand(),
 		p.updatesCommand(),
+		p.askCommand(),
 		p.reportCommand(),
 		p.findingsCommand(),
 		p.questionsCommand(),
