@@ -42,7 +42,9 @@ func (b *lineBuffer) Write(line []byte) (int, error) {
 }
 
 func (b *lineBuffer) flush() {
-	_, _ = b.w.Write(b.lines)
+	if len(b.lines) > 0 {
+		_, _ = b.w.Write(b.lines)
+	}
 	b.lines = b.lines[:0]
 }
 
