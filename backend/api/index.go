@@ -237,31 +237,70 @@ func date(s string) *string {
 
 // UpgradeEdgesRequest names a database engine.
 type UpgradeEdgesRequest struct {
-	Engine string `json:"-" query:"engine"` // postgresql, mariadb, mysql, redis, valkey, mongodb
+	Engine string `json:"-" query:"engine"` // postgresql, mariadb, mysql, redis, valkey, mongodb, openldap, sqlite
 }
 
 // Check refuses a request that names no engine.
 func (r UpgradeEdgesRequest) Check() error {
 	if r.Engine == "" {
-		return Errorf(MalformedRequest, "engine is required: postgresql, mariadb, mysql, redis, valkey or mongodb")
+		return Errorf(MalformedRequest, "engine is required: postgresql, mariadb, mysql, redis, valkey, mongodb, openldap or sqlite")
 	}
 	return nil
 }
 
-// UpgradeEdgesResponse lists an engine's curated edges.
+// UpgradeEdgesResponse is what is on record of a database engine's versions.
+// Every list is sorted as its rows are, and never null.
 type UpgradeEdgesResponse struct {
-	Engine       string        `json:"engine"`
-	IndexVersion string        `json:"index_version"`
-	Edges        []UpgradeEdge `json:"edges"`
+	Engine       string           `json:"engine"`
+	IndexVersion string           `json:"index_version"`
+	Edges        []UpgradeEdge    `json:"edges"`
+	Barriers     []UpgradeBarrier `json:"barriers"`
+	Series       []EngineSeries   `json:"series"`
+	Offers       []EngineOffer    `json:"offers"`
 }
 
-// UpgradeEdge is one supported way from a range of versions to another.
+// UpgradeEdge is one supported way from a range of versions to another. From is
+// any, a series (8.0), or bounds (9.2..14; >=7.4,<8.0); a series stands for its
+// last release. To may also be newer, same, or newer with a range; where it is
+// of another engine, that goes before it.
 type UpgradeEdge struct {
 	From     string   `json:"from"`
 	To       string   `json:"to"`
 	Method   string   `json:"method"`
-	Downtime string   `json:"downtime"`
-	Rank     int      `json:"rank"` // 1 is best
+	Downtime string   `json:"downtime"` // seconds, minutes, time to copy the data, time to load the data
+	Rank     int      `json:"rank"`     // 1 is best
+	Risk     string   `json:"risk"`     // low, medium, high
+	Back     bool     `json:"back"`     // the source is as it was afterwards: starting it again is the way back
+	State    string   `json:"state"`    // of the source meanwhile: running, stopped
 	Requires []string `json:"requires"`
+	Risks    []string `json:"risks"`
 	Source   string   `json:"source"`
+}
+
+// UpgradeBarrier is a way that does not work. To may also be older, and beyond:
+// newer than the next series.
+type UpgradeBarrier struct {
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Method  string `json:"method"`
+	Why     string `json:"why"`
+	Instead string `json:"instead"` // what would make it possible
+	Source  string `json:"source"`
+}
+
+// EngineSeries are the versions of an engine whose data have one form.
+type EngineSeries struct {
+	Series    string `json:"series"`      // 9.6, 13, 10.11
+	EndOfLife string `json:"end_of_life"` // YYYY-MM-DD; empty where none is on record
+	Form      string `json:"form"`        // as files of the data state it: "catalog 202007201", "rdb 11", "fcv 7.0"; empty where they don't
+	Source    string `json:"source"`
+}
+
+// EngineOffer is a version that a release offers.
+type EngineOffer struct {
+	Release string `json:"release"` // slug; el-9 is every distribution of EL 9, * every release that a vendor builds for
+	Version string `json:"version"` // a series
+	How     string `json:"how"`     // default, stream, package, collection, extra, repository, vendor
+	Package string `json:"package"` // a module's stream where how is stream
+	Source  string `json:"source"`
 }

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"svc/backend/api"
@@ -144,7 +143,7 @@ func putCurated(w *table.Writer, dir fs.FS) error {
 	if err != nil {
 		return err
 	}
-	edges, err := group(dir, "upgrade_edges.tsv", 8, edge)
+	engines, err := engineTables(dir)
 	if err != nil {
 		return err
 	}
@@ -156,9 +155,10 @@ func putCurated(w *table.Writer, dir fs.FS) error {
 	if err != nil {
 		return err
 	}
-	return putAll(w, map[string]map[string]string{
-		caveatsTable: caveats, conditionalsTable: conditionals, configTable: config, edgesTable: edges, derivedTable: derived, ubuntuNames: ubuntu,
+	maps.Copy(engines, map[string]map[string]string{
+		caveatsTable: caveats, conditionalsTable: conditionals, configTable: config, derivedTable: derived, ubuntuNames: ubuntu,
 	})
+	return putAll(w, engines)
 }
 
 func putAll(w *table.Writer, tables map[string]map[string]string) error {
@@ -215,18 +215,4 @@ func condition(kind, value string) (api.Condition, error) {
 		return api.Condition{PathExists: value}, nil
 	}
 	return api.Condition{}, fmt.Errorf("%q is no kind of condition", kind)
-}
-
-func edge(c []string) (api.UpgradeEdge, error) {
-	rank, err := strconv.Atoi(c[5])
-	if err != nil {
-		return api.UpgradeEdge{}, fmt.Errorf("rank: %w", err)
-	}
-	e := api.UpgradeEdge{From: c[1], To: c[2], Method: c[3], Downtime: c[4], Rank: rank, Requires: []string{}, Source: c[7]}
-	for requirement := range strings.SplitSeq(c[6], ";") {
-		if requirement = strings.TrimSpace(requirement); requirement != "" {
-			e.Requires = append(e.Requires, requirement)
-		}
-	}
-	return e, nil
 }

@@ -171,24 +171,6 @@ func (ix *Index) release(name string) (*releaseTables, error) {
 	return nil, api.Errorf(api.UnknownRelease, "The index has no packages of release %.80q; the nearest that it knows are %s.", name, near)
 }
 
-// UpgradeEdges lists the curated upgrade edges of a database engine, best first
-// within each way. An engine without any is NOT_FOUND.
-func (ix *Index) UpgradeEdges(engine string) ([]api.UpgradeEdge, error) {
-	t := ix.file.Table(edgesTable)
-	edges, err := curated[api.UpgradeEdge](t, strings.ToLower(engine))
-	if err != nil {
-		return nil, err
-	}
-	if len(edges) > 0 {
-		return edges, nil
-	}
-	var known []string
-	if err := t.All(func(key, _ string) bool { known = append(known, key); return true }); err != nil {
-		return nil, err
-	}
-	return nil, api.Errorf(api.NotFound, "No upgrade edges are on record for engine %.80q; there are some for %s.", engine, strings.Join(known, ", "))
-}
-
 // curated reads the rows of a table whose values are JSON arrays.
 func curated[T any](t *table.Table, key string) ([]T, error) {
 	value, ok, err := t.Get(key)

@@ -94,17 +94,45 @@ func TestReleasesWithoutDataAreUnknown(t *testing.T) {
 func TestUpgradeEdges(t *testing.T) {
 	is := is.New(t)
 	ix := embeddedIndex(t)
-	for _, engine := range []string{"postgresql", "mariadb", "mysql", "redis", "valkey", "mongodb", "PostgreSQL"} {
-		edges, err := ix.UpgradeEdges(engine)
+	for _, engine := range []string{"postgresql", "mariadb", "mysql", "redis", "valkey", "mongodb", "openldap", "sqlite", "PostgreSQL"} {
+		r, err := ix.UpgradeEdges(engine)
 		is.NoErr(err)
-		is.True(len(edges) > 0)
-		for _, e := range edges {
-			is.True(e.From != "" && e.To != "" && e.Method != "" && e.Downtime != "" && e.Source != "")
-			is.True(e.Rank >= 1 && len(e.Requires) > 0)
+		is.Equal(r.Engine, strings.ToLower(engine))
+		is.True(len(r.Edges) > 0 && len(r.Series) > 0 && len(r.Offers) > 0)
+		for _, e := range r.Edges {
+			is.True(e.From != "" && e.To != "" && e.Method != "" && e.Source != "")
+			is.True(e.Rank >= 1 && len(e.Requires) > 0 && e.Risks != nil)
 		}
 	}
 	_, err := ix.UpgradeEdges("dbase")
 	is.Equal(api.CodeOf(err), api.NotFound)
+}
+
+// What Debian offers by the rows is what its packages are in the same index.
+func TestOffersAgreeWithDebiansPackages(t *testing.T) {
+	is := is.New(t)
+	ix := embeddedIndex(t)
+	checked := 0
+	for _, engine := range []string{"postgresql", "mariadb", "redis", "valkey", "openldap"} {
+		r, err := ix.UpgradeEdges(engine)
+		is.NoErr(err)
+		for _, o := range r.Offers {
+			if !slices.Contains(ix.order, o.Release) {
+				continue
+			}
+			p, found, err := ix.releases[o.Release].find(o.Package)
+			is.NoErr(err)
+			version := p.Version
+			if _, rest, epoch := strings.Cut(version, ":"); epoch {
+				version = rest
+			}
+			if !found || !strings.HasPrefix(version, o.Version+".") {
+				t.Errorf("%s of %s: %s is %s, not %s", engine, o.Release, o.Package, version, o.Version)
+			}
+			checked++
+		}
+	}
+	is.True(checked >= 16)
 }
 
 func TestReleasesCountTheirPackages(t *testing.T) {

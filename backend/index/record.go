@@ -20,7 +20,6 @@ const (
 
 	patternsTable = "patterns" // of all releases: name with * for the version → canonical
 
-	edgesTable        = "curated/upgrade-edges"
 	caveatsTable      = "curated/caveats"
 	conditionalsTable = "curated/conditionals"
 	configTable       = "curated/config-paths"

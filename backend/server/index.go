@@ -47,11 +47,7 @@ func (s *Server) releases(context.Context, caller, api.None) (api.ReleasesRespon
 }
 
 func (s *Server) upgradeEdges(_ context.Context, _ caller, in api.UpgradeEdgesRequest) (api.UpgradeEdgesResponse, error) {
-	edges, err := s.cfg.Index.UpgradeEdges(in.Engine)
-	if err != nil {
-		return api.UpgradeEdgesResponse{}, err
-	}
-	return api.UpgradeEdgesResponse{Engine: in.Engine, IndexVersion: s.cfg.Index.Version(), Edges: edges}, nil
+	return s.cfg.Index.UpgradeEdges(in.Engine)
 }
 
 // slug is the one name of a release that the index knows.

@@ -102,7 +102,7 @@ func TestIndexRoutes(t *testing.T) {
 	is.True(len(list.Releases) > 10)
 	edges := s.call("GET", "/v1/upgrade-edges?engine=postgresql", token, nil)
 	if want, err := s.server.cfg.Index.UpgradeEdges("postgresql"); err == nil {
-		is.Equal(get[api.UpgradeEdgesResponse](s, edges).Edges, want)
+		is.Equal(get[api.UpgradeEdgesResponse](s, edges), want)
 	} else {
 		s.refused(edges, api.CodeOf(err))
 	}

@@ -1,0 +1,145 @@
+package database
+
+import (
+	"slices"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/api/release"
+)
+
+// Graph is what is on record of engines, by engine.
+type Graph map[string]api.UpgradeEdgesResponse
+
+// Place is a version of an engine.
+type Place struct {
+	Engine  string  `json:"engine"`
+	Version Version `json:"version"`
+}
+
+func (p Place) String() string { return p.Engine + " " + string(p.Version) }
+
+// Neighbours are the engines that edges of an engine lead to.
+func Neighbours(r api.UpgradeEdgesResponse) []string {
+	var engines []string
+	for _, e := range r.Edges {
+		if engine, _ := aim(r.Engine, e.To); engine != r.Engine {
+			engines = append(engines, engine)
+		}
+	}
+	slices.Sort(engines)
+	return slices.Compact(engines)
+}
+
+// aim splits where an edge leads to into the engine and the range.
+func aim(own, to string) (engine, span string) {
+	first, rest, found := strings.Cut(to, " ")
+	if !found || first == "newer" {
+		return own, to
+	}
+	return first, rest
+}
+
+// Series are the series of an engine, oldest first.
+func (g Graph) Series(engine string) []Version {
+	all := []Version{}
+	for _, s := range g[engine].Series {
+		all = append(all, Version(s.Series))
+	}
+	slices.SortFunc(all, Version.Compare)
+	return all
+}
+
+// SeriesOf is the series of a version, or the newest one that begins so: the
+// 6.2 of 6.2.14, and of 6.
+func (g Graph) SeriesOf(p Place) (series Version, known bool) {
+	for _, s := range g.Series(p.Engine) {
+		if p.Version.in(s) {
+			return s, true
+		}
+		if s.in(p.Version) {
+			series, known = s, true
+		}
+	}
+	return series, known
+}
+
+// reach lists the places to which an edge or a barrier of engine leads.
+func (g Graph) reach(from Place, to string) []Place {
+	engine, span := aim(from.Engine, to)
+	own, _ := g.SeriesOf(from)
+	series := g.Series(engine)
+	var places []Place
+	for i, s := range series {
+		if leads(own, s, span) || span == "beyond" && i > slices.Index(series, own)+1 {
+			places = append(places, Place{engine, s})
+		}
+	}
+	return places
+}
+
+// leads reports whether a range, seen from a series, has another one.
+func leads(own, series Version, span string) bool {
+	word, rest, ranged := strings.Cut(span, " ")
+	switch word {
+	case "same":
+		return series == own
+	case "older":
+		return series.Compare(own) < 0
+	case "newer":
+		return series.Compare(own) > 0 && (!ranged || series.within(rest))
+	}
+	return series.within(span)
+}
+
+// Offer is a version of an engine that a release offers.
+type Offer struct {
+	Place
+	How     string `json:"how"`     // default, stream, package, collection, extra, repository, vendor
+	Package string `json:"package"` // a module's stream where how is stream
+	Source  string `json:"source"`
+}
+
+// hows are the ways of offering, the nearest at hand first.
+var hows = []string{"default", "package", "stream", "extra", "collection", "repository", "vendor"}
+
+// effort is how far a way of offering is from what the release installs by itself.
+func (o Offer) effort() int {
+	switch o.How {
+	case "default":
+		return 0
+	case "repository":
+		return 2
+	case "vendor":
+		return 3
+	}
+	return 1
+}
+
+// Offers lists what a release offers of an engine, the nearest at hand first,
+// and of these the newest.
+func (g Graph) Offers(engine string, r release.Release) []Offer {
+	all := []Offer{}
+	for _, o := range g[engine].Offers {
+		if o.Release == r.Slug || o.Release == line(r) || o.Release == "*" {
+			all = append(all, Offer{Place{engine, Version(o.Version)}, o.How, o.Package, o.Source})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Offer) int {
+		if c := slices.Index(hows, a.How) - slices.Index(hows, b.How); c != 0 {
+			return c
+		}
+		return b.Version.Compare(a.Version)
+	})
+	return all
+}
+
+// line is the name under which distributions that are built of the same
+// sources are on record.
+func line(r release.Release) string {
+	if r.Family != release.EL {
+		return r.Slug
+	}
+	_, version := release.Split(r.Slug)
+	return "el-" + version
+}

@@ -1,0 +1,240 @@
+package database
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"svc/backend/api"
+)
+
+// The classes of a cost, best first.
+var (
+	Downtimes = []string{"seconds", "minutes", "time to copy the data", "time to load the data"}
+	Risks     = []string{"low", "medium", "high"}
+)
+
+// Cost is what a path costs. A path is as long down, as risky and as far from
+// the preferred way as the worst of its steps.
+type Cost struct {
+	Downtime string `json:"downtime"`
+	Risk     string `json:"risk"`
+	Steps    int    `json:"steps"`
+	Back     bool   `json:"back"`  // after every step, what it started from is as it was
+	Rank     int    `json:"rank"`  // of the least preferred method: 1 is best
+	Score    int    `json:"score"` // see Weights; less is better
+}
+
+// Weights says how a score is made.
+const Weights = "score = 3 × risk (low 0, medium 1, high 2) + 2 × downtime (seconds 0, minutes 1, copying 2, loading 3) + 2 × rank of the method + 2 if there is no way back + steps" +
+	" + how the version is offered (by default 0, by a stream or another package 1, by an add-on repository 2, by a vendor 3)"
+
+// Step is one edge that is taken.
+type Step struct {
+	From     Place    `json:"from"`
+	To       Place    `json:"to"`
+	Method   string   `json:"method"`
+	Downtime string   `json:"downtime"`
+	Risk     string   `json:"risk"`
+	Back     bool     `json:"back"`  // what it starts from is as it was afterwards
+	State    string   `json:"state"` // of what it starts from: running or stopped
+	Requires []string `json:"requires"`
+	Risks    []string `json:"risks"`
+	Source   string   `json:"source"`
+
+	rank int
+}
+
+// Path is a way from a version to another.
+type Path struct {
+	Target Offer  `json:"target"`
+	Cost   Cost   `json:"cost"`
+	Why    string `json:"why"` // it ranks so
+	Steps  []Step `json:"steps"`
+}
+
+// cost is a path's cost as numbers, in which less is better.
+type cost struct{ risk, downtime, steps, lost, rank int }
+
+func costOf(s Step) cost {
+	c := cost{risk: slices.Index(Risks, s.Risk), downtime: slices.Index(Downtimes, s.Downtime), steps: 1, rank: s.rank}
+	if !s.Back {
+		c.lost = 1
+	}
+	return c
+}
+
+// and is the cost of a path and a further step.
+func (c cost) and(s Step) cost {
+	o := costOf(s)
+	return cost{max(c.risk, o.risk), max(c.downtime, o.downtime), c.steps + 1, max(c.lost, o.lost), max(c.rank, o.rank)}
+}
+
+// covers reports whether c is nowhere worse than o.
+func (c cost) covers(o cost) bool {
+	return c.risk <= o.risk && c.downtime <= o.downtime && c.steps <= o.steps && c.lost <= o.lost && c.rank <= o.rank
+}
+
+func (c cost) score() int { return 3*c.risk + 2*c.downtime + 2*c.rank + 2*c.lost + c.steps }
+
+func (c cost) describe(effort int) Cost {
+	return Cost{Downtimes[c.downtime], Risks[c.risk], c.steps, c.lost == 0, c.rank, c.score() + effort}
+}
+
+// steps are the edges that lead away from a place.
+func (g Graph) steps(from Place) []Step {
+	var all []Step
+	for _, e := range g[from.Engine].Edges {
+		if !from.Version.within(e.From) || !slices.Contains(Risks, e.Risk) || !slices.Contains(Downtimes, e.Downtime) {
+			continue
+		}
+		for _, to := range g.reach(from, e.To) {
+			all = append(all, newStep(from, to, e))
+		}
+	}
+	return all
+}
+
+func newStep(from, to Place, e api.UpgradeEdge) Step {
+	return Step{
+		From: from, To: to, Method: e.Method, Downtime: e.Downtime, Risk: e.Risk, Back: e.Back, State: e.State,
+		Requires: e.Requires, Risks: e.Risks, Source: e.Source, rank: e.Rank,
+	}
+}
+
+// trail is a path in the making.
+type trail struct {
+	cost  cost
+	steps []Step
+}
+
+// maxSteps bounds a path: MongoDB has the longest, a step for each version.
+const maxSteps = 16
+
+// search finds the paths to a series of an engine that no other path is better
+// than in anything without being worse in something, one for each cost. Only
+// the first steps that first allows are taken.
+func (g Graph) search(from, to Place, first func(Step) bool) []trail {
+	best := map[Place][]trail{}
+	var open []trail
+	for _, s := range g.steps(from) {
+		if first(s) {
+			open = append(open, trail{costOf(s), []Step{s}})
+		}
+	}
+	for len(open) > 0 {
+		var next []trail
+		for _, t := range open {
+			at := t.steps[len(t.steps)-1].To
+			if !keep(best, at, t) || at == to || len(t.steps) == maxSteps {
+				continue
+			}
+			for _, s := range g.steps(at) {
+				next = append(next, trail{t.cost.and(s), append(slices.Clip(t.steps), s)})
+			}
+		}
+		open = next
+	}
+	return best[to]
+}
+
+// keep adds a trail to those of a place, unless one there covers it, and drops
+// those that it covers.
+func keep(best map[Place][]trail, at Place, t trail) bool {
+	for _, o := range best[at] {
+		if o.cost.covers(t.cost) {
+			return false
+		}
+	}
+	best[at] = append(slices.DeleteFunc(best[at], func(o trail) bool { return t.cost.covers(o.cost) }), t)
+	return true
+}
+
+// Paths are the ways from a version to an offered one, the best first. With
+// offline, the source is stopped and stays so.
+func (g Graph) Paths(from Place, to Offer, offline bool) []Path {
+	paths := []Path{}
+	first := func(s Step) bool { return !offline || s.State == "stopped" }
+	for _, t := range g.search(from, to.Place, first) {
+		c := t.cost.describe(to.effort())
+		paths = append(paths, Path{to, c, why(t, c, to), t.steps})
+	}
+	Rank(paths)
+	return paths
+}
+
+// Rank sorts paths, the best first: by score, then by what can go wrong.
+func Rank(paths []Path) {
+	slices.SortStableFunc(paths, func(a, b Path) int {
+		return cmp.Or(
+			cmp.Compare(a.Cost.Score, b.Cost.Score), cmp.Compare(a.Cost.Rank, b.Cost.Rank),
+			cmp.Compare(slices.Index(Risks, a.Cost.Risk), slices.Index(Risks, b.Cost.Risk)),
+			-a.Target.Version.Compare(b.Target.Version), cmp.Compare(methods(a), methods(b)),
+		)
+	})
+}
+
+func methods(p Path) string {
+	names := []string{}
+	for _, s := range p.Steps {
+		names = append(names, s.Method)
+	}
+	return strings.Join(names, ", ")
+}
+
+// why says what a path's score is made of.
+func why(t trail, c Cost, to Offer) string {
+	back := "the source stays as it was"
+	if !c.Back {
+		back = "the way back is a backup"
+	}
+	steps := "one step"
+	if c.Steps > 1 {
+		steps = fmt.Sprintf("%d steps", c.Steps)
+	}
+	return fmt.Sprintf("%s; risk %s; down for %s; %s; score %d = 3×%d risk + 2×%d downtime + 2×%d rank + 2×%d no way back + %d + %d for how it is offered",
+		steps, c.Risk, c.Downtime, back, c.Score, t.cost.risk, t.cost.downtime, t.cost.rank, t.cost.lost, t.cost.steps, to.effort())
+}
+
+// Barrier is a way that does not work.
+type Barrier struct {
+	From    Place  `json:"from"`
+	To      Place  `json:"to"`
+	Method  string `json:"method"`
+	Why     string `json:"why"`
+	Instead string `json:"instead"` // what would make it possible
+	Source  string `json:"source"`
+}
+
+// Barriers are the ways between two versions that do not work, though one might
+// think so. With offline, those that need a running source are among them.
+func (g Graph) Barriers(from, to Place, offline bool) []Barrier {
+	all := []Barrier{}
+	for _, b := range g[from.Engine].Barriers {
+		if from.Version.within(b.From) && slices.Contains(g.reach(from, b.To), to) {
+			all = append(all, Barrier{from, to, b.Method, b.Why, b.Instead, b.Source})
+		}
+	}
+	for _, s := range g.steps(from) {
+		if offline && s.State == "running" && s.To == to {
+			all = append(all, Barrier{from, to, s.Method, "it needs the source running, and source_offline says that it is stopped and stays so", "the source started for the time of it", s.Source})
+		}
+	}
+	return all
+}
+
+// Unreached says why there is no path at all, and what can be reached instead.
+func (g Graph) Unreached(from, to Place) Barrier {
+	near := []string{}
+	for _, s := range g.Series(to.Engine) {
+		if len(g.search(from, Place{to.Engine, s}, func(Step) bool { return true })) > 0 {
+			near = append(near, string(s))
+		}
+	}
+	instead := "nothing on record: ask the engine's own project"
+	if len(near) > 0 {
+		instead = fmt.Sprintf("a target that offers %s %s", to.Engine, strings.Join(near, ", "))
+	}
+	return Barrier{from, to, "any", "no supported way is on record", instead, ""}
+}
