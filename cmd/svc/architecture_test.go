@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"tools/artifact":   {},
 	"tools/exposure":   {"backend/api"},
 	"tools/guide":      {},
+	"tools/database":   {"backend/api", "assess"},
 	"agent":            {"backend/api", "backend/client", "assess", "tools"},
 	"cmd":              {"backend", "assess", "tools", "agent"},
 }

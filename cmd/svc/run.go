@@ -91,6 +91,7 @@ func (p *program) root() *ffcli.Command {
 		p.driftCommand(),
 		p.cveScanCommand(),
 		p.enrollCommand(),
+		p.dbCommand(),
 		p.mcpCommand(),
 		p.authCommand(),
 		p.accountCommand(),

@@ -8,8 +8,31 @@ import (
 	"svc/backend/api/release"
 )
 
-// Graph is what is on record of engines, by engine.
-type Graph map[string]api.UpgradeEdgesResponse
+// Graph is what is on record of engines.
+type Graph struct {
+	record map[string]api.UpgradeEdgesResponse // by engine
+	series map[string][]Version                // by engine, oldest first
+}
+
+// NewGraph makes a graph of what is on record of engines, by engine.
+func NewGraph(record map[string]api.UpgradeEdgesResponse) Graph {
+	g := Graph{record, map[string][]Version{}}
+	for engine, r := range record {
+		for _, s := range r.Series {
+			g.series[engine] = append(g.series[engine], Version(s.Series))
+		}
+		slices.SortFunc(g.series[engine], Version.Compare)
+	}
+	return g
+}
+
+// IndexVersion is that of the index that the record is from.
+func (g Graph) IndexVersion() string {
+	for _, r := range g.record {
+		return r.IndexVersion
+	}
+	return ""
+}
 
 // Place is a version of an engine.
 type Place struct {
@@ -41,14 +64,7 @@ func aim(own, to string) (engine, span string) {
 }
 
 // Series are the series of an engine, oldest first.
-func (g Graph) Series(engine string) []Version {
-	all := []Version{}
-	for _, s := range g[engine].Series {
-		all = append(all, Version(s.Series))
-	}
-	slices.SortFunc(all, Version.Compare)
-	return all
-}
+func (g Graph) Series(engine string) []Version { return g.series[engine] }
 
 // SeriesOf is the series of a version, or the newest one that begins so: the
 // 6.2 of 6.2.14, and of 6.
@@ -64,13 +80,14 @@ func (g Graph) SeriesOf(p Place) (series Version, known bool) {
 	return series, known
 }
 
-// reach lists the places to which an edge or a barrier of engine leads.
+// reach lists the places to which an edge or a barrier leads, the newest first:
+// of two ways that cost the same, that over the newer version counts.
 func (g Graph) reach(from Place, to string) []Place {
 	engine, span := aim(from.Engine, to)
 	own, _ := g.SeriesOf(from)
 	series := g.Series(engine)
 	var places []Place
-	for i, s := range series {
+	for i, s := range slices.Backward(series) {
 		if leads(own, s, span) || span == "beyond" && i > slices.Index(series, own)+1 {
 			places = append(places, Place{engine, s})
 		}
@@ -120,7 +137,7 @@ func (o Offer) effort() int {
 // and of these the newest.
 func (g Graph) Offers(engine string, r release.Release) []Offer {
 	all := []Offer{}
-	for _, o := range g[engine].Offers {
+	for _, o := range g.record[engine].Offers {
 		if o.Release == r.Slug || o.Release == line(r) || o.Release == "*" {
 			all = append(all, Offer{Place{engine, Version(o.Version)}, o.How, o.Package, o.Source})
 		}

@@ -85,7 +85,7 @@ func (c cost) describe(effort int) Cost {
 // steps are the edges that lead away from a place.
 func (g Graph) steps(from Place) []Step {
 	var all []Step
-	for _, e := range g[from.Engine].Edges {
+	for _, e := range g.record[from.Engine].Edges {
 		if !from.Version.within(e.From) || !slices.Contains(Risks, e.Risk) || !slices.Contains(Downtimes, e.Downtime) {
 			continue
 		}
@@ -112,16 +112,15 @@ type trail struct {
 // maxSteps bounds a path: MongoDB has the longest, a step for each version.
 const maxSteps = 16
 
-// search finds the paths to a series of an engine that no other path is better
-// than in anything without being worse in something, one for each cost. Only
-// the first steps that first allows are taken.
-func (g Graph) search(from, to Place, first func(Step) bool) []trail {
+// search finds, for every place that can be reached on the way to one, the paths
+// that no other is better than in anything without being worse in something:
+// one for each cost. With offline, no step needs a server that runs.
+func (g Graph) search(from, to Place, offline bool) map[Place][]trail {
+	steps := g.allowed(offline)
 	best := map[Place][]trail{}
 	var open []trail
-	for _, s := range g.steps(from) {
-		if first(s) {
-			open = append(open, trail{costOf(s), []Step{s}})
-		}
+	for _, s := range steps(from) {
+		open = append(open, trail{costOf(s), []Step{s}})
 	}
 	for len(open) > 0 {
 		var next []trail
@@ -130,13 +129,24 @@ func (g Graph) search(from, to Place, first func(Step) bool) []trail {
 			if !keep(best, at, t) || at == to || len(t.steps) == maxSteps {
 				continue
 			}
-			for _, s := range g.steps(at) {
+			for _, s := range steps(at) {
 				next = append(next, trail{t.cost.and(s), append(slices.Clip(t.steps), s)})
 			}
 		}
 		open = next
 	}
-	return best[to]
+	return best
+}
+
+// allowed gives the steps that lead away from a place, each place's once.
+func (g Graph) allowed(offline bool) func(Place) []Step {
+	known := map[Place][]Step{}
+	return func(p Place) []Step {
+		if _, ok := known[p]; !ok {
+			known[p] = slices.DeleteFunc(g.steps(p), func(s Step) bool { return offline && s.State == "running" })
+		}
+		return known[p]
+	}
 }
 
 // keep adds a trail to those of a place, unless one there covers it, and drops
@@ -155,24 +165,31 @@ func keep(best map[Place][]trail, at Place, t trail) bool {
 // offline, the source is stopped and stays so.
 func (g Graph) Paths(from Place, to Offer, offline bool) []Path {
 	paths := []Path{}
-	first := func(s Step) bool { return !offline || s.State == "stopped" }
-	for _, t := range g.search(from, to.Place, first) {
+	for _, t := range g.search(from, to.Place, offline)[to.Place] {
 		c := t.cost.describe(to.effort())
 		paths = append(paths, Path{to, c, why(t, c, to), t.steps})
 	}
-	Rank(paths)
+	rank(paths)
 	return paths
 }
 
-// Rank sorts paths, the best first: by score, then by what can go wrong.
-func Rank(paths []Path) {
+// rank sorts paths, the best first: by score, then by what can go wrong.
+func rank(paths []Path) {
 	slices.SortStableFunc(paths, func(a, b Path) int {
 		return cmp.Or(
 			cmp.Compare(a.Cost.Score, b.Cost.Score), cmp.Compare(a.Cost.Rank, b.Cost.Rank),
-			cmp.Compare(slices.Index(Risks, a.Cost.Risk), slices.Index(Risks, b.Cost.Risk)),
+			cmp.Compare(slices.Index(Risks, a.Cost.Risk), slices.Index(Risks, b.Cost.Risk)), cmp.Compare(lost(a), lost(b)),
 			-a.Target.Version.Compare(b.Target.Version), cmp.Compare(methods(a), methods(b)),
 		)
 	})
+}
+
+// lost is 1 where there is no way back.
+func lost(p Path) int {
+	if p.Cost.Back {
+		return 0
+	}
+	return 1
 }
 
 func methods(p Path) string {
@@ -211,7 +228,7 @@ type Barrier struct {
 // think so. With offline, those that need a running source are among them.
 func (g Graph) Barriers(from, to Place, offline bool) []Barrier {
 	all := []Barrier{}
-	for _, b := range g[from.Engine].Barriers {
+	for _, b := range g.record[from.Engine].Barriers {
 		if from.Version.within(b.From) && slices.Contains(g.reach(from, b.To), to) {
 			all = append(all, Barrier{from, to, b.Method, b.Why, b.Instead, b.Source})
 		}
@@ -222,19 +239,4 @@ func (g Graph) Barriers(from, to Place, offline bool) []Barrier {
 		}
 	}
 	return all
-}
-
-// Unreached says why there is no path at all, and what can be reached instead.
-func (g Graph) Unreached(from, to Place) Barrier {
-	near := []string{}
-	for _, s := range g.Series(to.Engine) {
-		if len(g.search(from, Place{to.Engine, s}, func(Step) bool { return true })) > 0 {
-			near = append(near, string(s))
-		}
-	}
-	instead := "nothing on record: ask the engine's own project"
-	if len(near) > 0 {
-		instead = fmt.Sprintf("a target that offers %s %s", to.Engine, strings.Join(near, ", "))
-	}
-	return Barrier{from, to, "any", "no supported way is on record", instead, ""}
 }

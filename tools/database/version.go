@@ -31,24 +31,26 @@ func ParseVersion(s string) (Version, bool) {
 // last stands for the part of a version that is not named.
 const last = math.MaxInt
 
-func (v Version) part(i, missing int) int {
-	parts := strings.Split(string(v), ".")
-	if i >= len(parts) {
-		return missing
-	}
-	n, err := strconv.Atoi(parts[i])
+// next takes the first number of a version; missing is that of an empty one.
+func next(v string, missing int) (number int, rest string) {
+	first, rest, _ := strings.Cut(v, ".")
+	number, err := strconv.Atoi(first)
 	if err != nil {
-		return missing
+		return missing, ""
 	}
-	return n
+	return number, rest
 }
 
-// compare orders v before, with or after o; a part that o does not name is
+// compare orders v before, with or after o; a number that o does not name is
 // otherMissing.
 func (v Version) compare(o Version, otherMissing int) int {
-	for i := range max(strings.Count(string(v), "."), strings.Count(string(o), ".")) + 1 {
-		if c := cmp.Compare(v.part(i, last), o.part(i, otherMissing)); c != 0 {
-			return c
+	a, b := string(v), string(o)
+	for a != "" || b != "" {
+		var x, y int
+		x, a = next(a, last)
+		y, b = next(b, otherMissing)
+		if x != y {
+			return cmp.Compare(x, y)
 		}
 	}
 	return 0

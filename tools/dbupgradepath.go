@@ -1,0 +1,123 @@
+package tools
+
+import (
+	"context"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/api/release"
+	"svc/backend/client"
+	"svc/tools/database"
+)
+
+// DBUpgradePathSchema names the form of the result.
+const DBUpgradePathSchema = "svc.db-upgrade-path/v1"
+
+// DBUpgradePathInput is the input of DBUpgradePath.
+type DBUpgradePathInput struct {
+	Engine        string `json:"engine" jsonschema:"postgresql, mysql, mariadb, mongodb, redis, valkey, openldap or sqlite"`
+	From          string `json:"from" jsonschema:"version of the data, such as 13 or 8.0.34"`
+	To            string `json:"to" jsonschema:"a version, engine/version for a change of engine, or a release such as debian-13"`
+	SourceOffline bool   `json:"source_offline,omitempty" jsonschema:"true: the source is stopped and stays so, so only ways from its files count"`
+}
+
+// DBUpgradePathResult has the ways, the best first.
+type DBUpgradePathResult struct {
+	Schema       string `json:"schema"`
+	IndexVersion string `json:"index_version"`
+	To           string `json:"to"` // as asked
+	database.Route
+	Scoring string `json:"scoring"` // how a score is made
+	Cut
+}
+
+// fit leaves the best of the ways where an agent reads the result.
+func (r DBUpgradePathResult) fit(env *Env) DBUpgradePathResult {
+	whole := r
+	for env.tooBig(r) && len(r.Paths)+len(r.Barriers)+len(r.Offers) > 1 {
+		r.Paths, r.Barriers, r.Offers = firstHalf(r.Paths), firstHalf(r.Barriers), firstHalf(r.Offers)
+		r.Cut = env.rest("db-upgrade-path", whole)
+	}
+	return r
+}
+
+// firstHalf is what is left of a list of which something has to go.
+func firstHalf[T any](list []T) []T { return list[:(len(list)+1)/2] }
+
+func dbUpgradePathTool() Tool {
+	return define(Tool{
+		Name:  "svc_db_upgrade_path",
+		Title: "Ways to upgrade a database",
+		Description: "Ranks the supported ways from a version of a database engine to another version, to another engine, or to what a release offers: steps, methods, downtime, " +
+			"risk, way back, prerequisites. Says what is impossible and what would make it possible. Plans only; executes nothing.",
+		Hints: Hints{ReadOnly: true, Idempotent: true},
+	}, DBUpgradePath)
+}
+
+// DBUpgradePath ranks the ways on record. That there is none is no error:
+// Possible is then false, and the barriers say why.
+func DBUpgradePath(ctx context.Context, env *Env, in DBUpgradePathInput) (DBUpgradePathResult, error) {
+	c, err := env.Client(ctx)
+	if err != nil {
+		return DBUpgradePathResult{}, err
+	}
+	engine, to, change := strings.Cut(in.To, "/")
+	if !change {
+		engine, to = in.Engine, in.To
+	}
+	g, err := engineGraph(ctx, c, in.Engine, engine)
+	if err != nil {
+		return DBUpgradePathResult{}, err
+	}
+	from := database.Place{Engine: strings.ToLower(in.Engine)}
+	if from.Version, err = versionOf(g, from.Engine, in.From); err != nil {
+		return DBUpgradePathResult{}, err
+	}
+	result := DBUpgradePathResult{Schema: DBUpgradePathSchema, IndexVersion: g.IndexVersion(), To: in.To, Scoring: database.Weights}
+	if r, ok := release.Lookup(in.To); ok {
+		result.Route = g.ToRelease(from, r, in.SourceOffline)
+		return result.fit(env), nil
+	}
+	target := database.Place{Engine: strings.ToLower(engine)}
+	if target.Version, err = versionOf(g, target.Engine, to); err != nil {
+		return DBUpgradePathResult{}, err
+	}
+	target.Version, _ = g.SeriesOf(target)
+	result.Route = g.To(from, target, in.SourceOffline)
+	return result.fit(env), nil
+}
+
+// engineGraph asks the index about engines, and those that they can become.
+func engineGraph(ctx context.Context, c *client.Client, engines ...string) (database.Graph, error) {
+	record := map[string]api.UpgradeEdgesResponse{}
+	for len(engines) > 0 {
+		engine := strings.ToLower(engines[0])
+		engines = engines[1:]
+		if _, known := record[engine]; known {
+			continue
+		}
+		r, err := client.Call(ctx, c, api.UpgradeEdges, api.UpgradeEdgesRequest{Engine: engine})
+		if err != nil {
+			return database.Graph{}, err
+		}
+		record[engine] = r
+		engines = append(engines, database.Neighbours(r)...)
+	}
+	return database.NewGraph(record), nil
+}
+
+// versionOf is a version of which the engine's series is on record.
+func versionOf(g database.Graph, engine, s string) (database.Version, error) {
+	v, ok := database.ParseVersion(s)
+	if ok {
+		_, ok = g.SeriesOf(database.Place{Engine: engine, Version: v})
+	}
+	if !ok {
+		known := []string{}
+		for _, series := range g.Series(engine) {
+			known = append(known, string(series))
+		}
+		return "", inputErrorf("svc_db_upgrade_path", "%q is no version of %s that is on record, and no release; these are: %s", s, engine, strings.Join(known, ", "))
+	}
+	return v, nil
+}
