@@ -12,34 +12,37 @@ import (
 )
 
 // checksum is an algorithm: what a block's first 32 bytes have of the rest,
-// padded with zeros.
-type checksum func([]byte) [32]byte
+// padded with zeros, and the tree of checksums of each sector, in size bytes.
+type checksum struct {
+	size int
+	of   func([]byte) [32]byte
+}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // checksums are the algorithms by their number.
 var checksums = []checksum{
-	func(b []byte) (sum [32]byte) {
+	{4, func(b []byte) (sum [32]byte) {
 		le.PutUint32(sum[:], crc32.Checksum(b, castagnoli))
 		return sum
-	},
-	func(b []byte) (sum [32]byte) {
+	}},
+	{8, func(b []byte) (sum [32]byte) {
 		le.PutUint64(sum[:], xxhash.Sum64(b))
 		return sum
-	},
-	sha256.Sum256,
-	blake2b.Sum256,
+	}},
+	{32, sha256.Sum256},
+	{32, blake2b.Sum256},
 }
 
 func checksumOf(number uint16) (checksum, error) {
 	if int(number) >= len(checksums) {
-		return nil, block.Unsupported("checksums of kind %d", number)
+		return checksum{}, block.Unsupported("checksums of kind %d", number)
 	}
 	return checksums[number], nil
 }
 
 // matches verifies a block.
 func (c checksum) matches(b []byte) bool {
-	sum := c(b[32:])
+	sum := c.of(b[32:])
 	return bytes.Equal(sum[:], b[:32])
 }

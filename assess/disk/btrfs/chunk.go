@@ -163,18 +163,3 @@ func (c chunk) readable() error {
 	}
 	return block.Unsupported("the chunk at %d has the profile 0x%x, in %d stripes", c.logical, c.profile, len(c.copies))
 }
-
-// read fills p with data from a logical address on.
-func (v *volume) read(p []byte, logical uint64) error {
-	for len(p) > 0 {
-		places, n, err := v.spans(logical, len(p))
-		if err != nil {
-			return err
-		}
-		if err := block.ReadFull(v.disk, p[:n], places[0]); err != nil {
-			return err
-		}
-		p, logical = p[n:], logical+uint64(n)
-	}
-	return nil
-}

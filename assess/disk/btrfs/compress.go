@@ -17,13 +17,13 @@ import (
 var compressions = []func(v *volume, p, packed []byte) error{nil, unpackZlib, unpackLZO, unpackZstd}
 
 // unpack gives a compressed extent as a whole.
-func (v *volume) unpack(e extent) ([]byte, error) {
+func (v *volume) unpack(e extent, sums bool) ([]byte, error) {
 	if e.kind == extentInline {
 		return v.decompress(e, e.inline)
 	}
 	return v.cache.Get(unpacked{v, e.compression, e.length, e.unpacked}, int64(e.logical), func() ([]byte, error) {
 		packed := make([]byte, e.length)
-		if err := v.read(packed, e.logical); err != nil {
+		if err := v.read(packed, e.logical, sums); err != nil {
 			return nil, err
 		}
 		return v.decompress(e, packed)

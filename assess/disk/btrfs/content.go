@@ -86,9 +86,9 @@ func (c content) readExtent(p []byte, off uint64) (int, error) {
 	case e.compression == 0 && e.kind == extentInline:
 		return copy(p, e.inline[within:]), nil
 	case e.compression == 0:
-		return len(p), c.volume.read(p, e.logical+within)
+		return len(p), c.volume.read(p, e.logical+within, c.node.sums)
 	}
-	b, err := c.volume.unpack(e)
+	b, err := c.volume.unpack(e, c.node.sums)
 	if err != nil {
 		return 0, err
 	}

@@ -20,6 +20,7 @@ type node struct {
 	size     int64
 	blocks   int64 // of 512 bytes
 	modified time.Time
+	sums     bool // the data have checksums
 }
 
 // node reads an inode.
@@ -45,6 +46,7 @@ func (v *volume) node(at place) (*node, error) {
 		place: at, tree: t, mode: le.Uint32(b[52:]), uid: le.Uint32(b[44:]), gid: le.Uint32(b[48:]), links: le.Uint32(b[40:]),
 		size: int64(le.Uint64(b[16:])), blocks: v.blocksOf(le.Uint64(b[24:])),
 		modified: time.Unix(int64(le.Uint64(b[136:])), int64(le.Uint32(b[144:]))),
+		sums:     le.Uint64(b[64:])&flagNoSums == 0,
 	}
 	if n.size < 0 {
 		return nil, block.Damaged("inode %d of subvolume %d has the size %d", at.inode, at.subvolume, n.size)

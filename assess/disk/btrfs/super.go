@@ -26,13 +26,11 @@ var superAt = []int64{64 << 10, 64 << 20, 256 << 30}
 type super struct {
 	fsid       [16]byte
 	metadataID [16]byte // that blocks of trees carry
-	device     [16]byte
 	deviceID   uint64
 	label      string
 	generation uint64
 	root       pointer // of the tree of trees
 	chunkRoot  pointer
-	logRoot    uint64
 	rootDir    uint64
 	sector     int64
 	nodeSize   int
@@ -57,6 +55,9 @@ const (
 	// conversions that were not finished.
 	flagsRefused = 1<<33 | 1<<34 | 1<<35 | 1<<36 | 1<<38 | 1<<39 | 1<<40
 )
+
+// advice is what makes a log superfluous.
+const advice = ": let Linux mount it once, or mount it and give its folder as root"
 
 // readSuper reads the superblock, or the first copy that is whole.
 func readSuper(r io.ReaderAt, size int64) (super, error) {
@@ -100,8 +101,8 @@ func checkSuper(b []byte, at int64) error {
 func decodeSuper(b []byte, size int64) (super, error) {
 	label, _, _ := bytes.Cut(b[299:299+256], []byte{0})
 	s := super{
-		fsid: [16]byte(b[32:48]), metadataID: [16]byte(b[32:48]), device: [16]byte(b[267:283]), deviceID: le.Uint64(b[201:]),
-		label: string(label), generation: le.Uint64(b[72:]), logRoot: le.Uint64(b[96:]), rootDir: le.Uint64(b[128:]),
+		fsid: [16]byte(b[32:48]), metadataID: [16]byte(b[32:48]), deviceID: le.Uint64(b[201:]),
+		label: string(label), generation: le.Uint64(b[72:]), rootDir: le.Uint64(b[128:]),
 		root:      pointer{le.Uint64(b[80:]), le.Uint64(b[72:]), int(b[198])},
 		chunkRoot: pointer{le.Uint64(b[88:]), le.Uint64(b[164:]), int(b[199])},
 		sector:    int64(le.Uint32(b[144:])), nodeSize: int(le.Uint32(b[148:])),
@@ -118,6 +119,9 @@ func decodeSuper(b []byte, size int64) (super, error) {
 	s.chunks = b[811 : 811+chunks]
 	if err := refuse(features &^ incompatKnown); err != nil {
 		return super{}, err
+	}
+	if le.Uint64(b[96:]) != 0 {
+		return super{}, block.Unsupported("its log tree has changes that are not in its other trees, as the machine was not shut down cleanly%s", advice)
 	}
 	return s, s.check(size, int64(le.Uint64(b[209:])), le.Uint64(b[136:]), le.Uint64(b[56:]))
 }

@@ -25,6 +25,7 @@ const (
 	typeDirItem     = 84
 	typeDirIndex    = 96
 	typeExtentData  = 108
+	typeChecksums   = 128
 	typeRoot        = 132
 	typeRootBackref = 144
 	typeChunk       = 228
@@ -262,21 +263,26 @@ func (t tree) each(from, to key, visit func(key, []byte) error) error {
 
 // tree finds a subvolume.
 func (v *volume) tree(id uint64) (tree, error) {
+	if id != topSubvolume && (id < firstInode || id > lastSubvolume) {
+		return tree{}, block.Damaged("%d is no subvolume", id)
+	}
+	return v.treeOf(id)
+}
+
+// treeOf finds a tree by its number.
+func (v *volume) treeOf(id uint64) (tree, error) {
 	v.trees.mu.RLock()
 	t, known := v.trees.known[id]
 	v.trees.mu.RUnlock()
 	if known {
 		return t, nil
 	}
-	if id != topSubvolume && (id < firstInode || id > lastSubvolume) {
-		return tree{}, block.Damaged("%d is no subvolume", id)
-	}
 	k, b, _, err := v.roots().floor(key{id, typeRoot, maxOffset})
 	if err != nil {
 		return tree{}, err
 	}
 	if k.object != id || k.kind != typeRoot || len(b) < 239 {
-		return tree{}, fmt.Errorf("there is no subvolume %d", id)
+		return tree{}, fmt.Errorf("there is no tree %d", id)
 	}
 	t = tree{v, pointer{le.Uint64(b[176:]), le.Uint64(b[160:]), int(b[238])}, id}
 	v.trees.mu.Lock()

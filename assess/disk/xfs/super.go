@@ -23,6 +23,8 @@ type super struct {
 	agBlocks   uint64
 	agCount    uint64
 	blockCount uint64
+	logStart   uint64 // block; 0 is another device
+	logBlocks  uint64
 	root       uint64
 	agLog      uint // bits of a block number within an allocation group
 	inoLog     uint // bits of an inode's place within a block
@@ -63,6 +65,7 @@ func readSuper(r io.ReaderAt, size int64) (super, error) {
 	}
 	s := super{
 		size: size, blockBytes: int64(be.Uint32(b[4:])), blockCount: be.Uint64(b[8:]), root: be.Uint64(b[56:]),
+		logStart: be.Uint64(b[48:]), logBlocks: uint64(be.Uint32(b[96:])),
 		agBlocks: uint64(be.Uint32(b[84:])), agCount: uint64(be.Uint32(b[88:])),
 		sector: int64(be.Uint16(b[102:])), inodeBytes: int64(be.Uint16(b[104:])),
 		label: strings.TrimRight(string(b[108:120]), "\x00"), inoLog: uint(b[123]), agLog: uint(b[124]),
@@ -75,7 +78,10 @@ func readSuper(r io.ReaderAt, size int64) (super, error) {
 	if err := s.checkGeometry(); err != nil {
 		return super{}, err
 	}
-	return s, s.checkSum(r)
+	if err := s.checkSum(r); err != nil {
+		return super{}, err
+	}
+	return s, s.checkLog(r)
 }
 
 func (s *super) checkVersion(b []byte) error {

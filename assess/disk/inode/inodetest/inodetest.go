@@ -4,12 +4,14 @@ package inodetest
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -99,31 +101,38 @@ func factOfFile(path string) (Fact, error) {
 func FactsOf(t testing.TB, f inode.FS) map[string]Fact {
 	t.Helper()
 	facts := map[string]Fact{}
-	if err := addFacts(f, ".", facts); err != nil {
+	if err := Walk(f, func(name string, x Fact) { facts[name] = x }); err != nil {
 		t.Fatal(err)
 	}
 	return facts
 }
 
-func addFacts(f inode.FS, name string, facts map[string]Fact) error {
+// Walk describes all of a file system, to the first error.
+func Walk(f inode.FS, visit func(name string, x Fact)) error { return walk(f, ".", visit) }
+
+func walk(f inode.FS, name string, visit func(string, Fact)) error {
 	info, err := f.Lstat(name)
 	if err != nil {
 		return err
 	}
-	if facts[name], err = factOf(f, name, info); err != nil || !info.IsDir() {
+	x, err := factOf(f, name, info)
+	if err != nil {
 		return err
+	}
+	if visit(name, x); !info.IsDir() {
+		return nil
 	}
 	entries, err := f.ReadDir(name)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		child := strings.TrimPrefix(name+"/"+e.Name(), "./")
-		if err := addFacts(f, child, facts); err != nil {
+		child := path.Join(name, e.Name())
+		if err := walk(f, child, visit); err != nil {
 			return err
 		}
-		if e.Type() != facts[child].Mode.Type() || e.IsDir() != facts[child].Mode.IsDir() {
-			return fmt.Errorf("%s is listed as %v", child, e)
+		if info, err = f.Lstat(child); err != nil || e.Type() != info.Mode().Type() || e.IsDir() != info.IsDir() {
+			return errors.Join(err, fmt.Errorf("%s is listed as %v", child, e))
 		}
 	}
 	return nil
