@@ -23,7 +23,7 @@ func parseFstab(text string) []fstabLine {
 		if len(f) < 3 || strings.HasPrefix(f[0], "#") || !strings.HasPrefix(f[1], "/") {
 			continue
 		}
-		l := fstabLine{device: unescape.Replace(f[0]), path: path.Join(".", unescape.Replace(f[1])[1:]), kind: f[2]}
+		l := fstabLine{device: unescape.Replace(f[0]), path: path.Join(".", path.Clean(unescape.Replace(f[1]))[1:]), kind: f[2]}
 		if len(f) > 3 {
 			l.options = strings.Split(f[3], ",")
 		}

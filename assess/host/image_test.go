@@ -226,6 +226,7 @@ short line`)
 
 func FuzzFstab(f *testing.F) {
 	f.Add("UUID=AB / ext4 defaults 0 1\n/dev/sdb1 /srv/my\\040data/../sub xfs nofail")
+	f.Add("UUID=AB /../sub xfs")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, l := range parseFstab(text) {
 			if !fs.ValidPath(l.path) && strings.ToValidUTF8(l.path, "") == l.path {
