@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/zalando/go-keyring"
@@ -58,15 +59,39 @@ func (s Store) Get() (token string, from Place, err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", "", fmt.Errorf("reading the stored token: %w", err)
 	}
-	if t, err := keyring.Get(service, user); err == nil {
-		return t, Keyring, nil
+	found := make(chan string, 1)
+	err = within(patience, func() error {
+		t, err := keyring.Get(service, user)
+		found <- t
+		return err
+	})
+	if err != nil {
+		return "", "", ErrNone
 	}
-	return "", "", ErrNone
+	return <-found, Keyring, nil
+}
+
+// patience is how long a keyring may take: one that is locked may ask a person
+// who is not there.
+const patience = 10 * time.Second
+
+var errPatience = errors.New("the OS keyring does not answer")
+
+// within gives up on what takes too long; it goes on alone then.
+func within(d time.Duration, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(d):
+		return errPatience
+	}
 }
 
 // Set stores the token and says where.
 func (s Store) Set(token string) (Place, error) {
-	if err := keyring.Set(service, user, token); err == nil {
+	if within(patience, func() error { return keyring.Set(service, user, token) }) == nil {
 		return Keyring, s.removeFile()
 	}
 	if err := os.MkdirAll(filepath.Dir(s.File), 0o700); err != nil {
@@ -81,7 +106,7 @@ func (s Store) Set(token string) (Place, error) {
 // Delete forgets the stored token. It reports whether there was one.
 func (s Store) Delete() (bool, error) {
 	_, statErr := os.Stat(s.File)
-	ringErr := keyring.Delete(service, user)
+	ringErr := within(patience, func() error { return keyring.Delete(service, user) })
 	return statErr == nil || ringErr == nil, s.removeFile()
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 	"github.com/zalando/go-keyring"
@@ -61,4 +62,10 @@ func TestEnvironmentOverrides(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(got, "svc_env")
 	is.Equal(from, Environment)
+}
+
+func TestAKeyringThatHangsIsNotWaitedForEver(t *testing.T) {
+	is := is.New(t)
+	is.Equal(within(time.Millisecond, func() error { select {} }), errPatience)
+	is.NoErr(within(time.Minute, func() error { return nil }))
 }

@@ -27,7 +27,7 @@ func (p *program) authCommand() *ffcli.Command {
 }
 
 // auth stores a token, and the server with it where one is given.
-func (p *program) auth(_ context.Context, args []string) error {
+func (p *program) auth(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return usagef("auth takes one token, or - to read it from stdin")
 	}
@@ -44,6 +44,10 @@ func (p *program) auth(_ context.Context, args []string) error {
 	if err := checkServer(p.settings.server); err != nil {
 		return err
 	}
+	checked, err := p.checkToken(ctx, t)
+	if err != nil {
+		return err
+	}
 	if err := p.writeConfig("server", p.settings.server); err != nil {
 		return err
 	}
@@ -52,15 +56,35 @@ func (p *program) auth(_ context.Context, args []string) error {
 		return err
 	}
 	return p.print(struct {
-		Server string      `json:"server"`
-		Stored token.Place `json:"stored"`
-	}{p.settings.server, place}, func(w *view) {
+		Server  string      `json:"server"`
+		Stored  token.Place `json:"stored"`
+		Checked bool        `json:"checked"` // the service took it
+	}{p.settings.server, place, checked}, func(w *view) {
 		if place == token.File {
 			w.line("no OS keyring here: the token is stored in %s, readable by you alone", p.paths.config("token"))
 			return
 		}
 		w.line("the token is stored in the OS keyring")
 	})
+}
+
+// checkToken asks the service about a token before it is stored. A service that
+// can't be reached now is no reason against it: that is said, and no more.
+func (p *program) checkToken(ctx context.Context, t string) (bool, error) {
+	c, err := client.New(p.settings.server, t, client.Options{UserAgent: "svc/" + version()})
+	if err != nil {
+		return false, usagef("%w; nothing was stored", err)
+	}
+	_, err = client.Call(ctx, c, api.GetAccount, api.None{})
+	var refused *api.Error
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.As(err, &refused) && refused.Code == api.Unauthenticated:
+		return false, fmt.Errorf("%s does not take the token: %w; nothing was stored", p.settings.server, err)
+	}
+	fmt.Fprintf(p.stderr, "svc: the token could not be checked: %v\n", err)
+	return false, nil
 }
 
 func (p *program) readToken(arg string) (string, error) {

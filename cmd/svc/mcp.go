@@ -20,16 +20,17 @@ import (
 func (p *program) mcpCommand() *ffcli.Command {
 	fs := p.flagSet("mcp")
 	printConfig := fs.Bool("print-config", false, "print the entry for an agent's configuration and exit")
+	client := fs.String("client", "", "print the entry in the form of: "+strings.Join(agent.Clients(), ", "))
 	var o agent.Options
 	fs.BoolVar(&o.ReadOnly, "read-only", false, "leave out the tools that may change something; wins over --tools")
 	fs.Func("tools", "serve these tools alone: names, with commas between", func(s string) error {
 		o.Tools = strings.Split(s, ",")
 		return o.Check()
 	})
-	return p.command(fs, "svc mcp [--read-only] [--tools NAMES] [--print-config]", "serve the tools to a coding agent, over stdin and stdout",
+	return p.command(fs, "svc mcp [--read-only] [--tools NAMES] [--print-config [--client NAME]]", "serve the tools to a coding agent, over stdin and stdout",
 		noArgs(func(ctx context.Context) error {
-			if *printConfig {
-				return p.printConfig()
+			if *printConfig || *client != "" {
+				return p.printConfig(*client, o)
 			}
 			return p.mcp(ctx, o)
 		}))
@@ -69,7 +70,8 @@ type writeNopCloser struct{ io.Writer }
 
 func (writeNopCloser) Close() error { return nil }
 
-func (p *program) printConfig() error {
+// printConfig prints the entry on stdout, and on stderr where it belongs.
+func (p *program) printConfig(client string, o agent.Options) error {
 	executable, err := os.Executable()
 	if err == nil {
 		executable, err = filepath.EvalSymlinks(executable)
@@ -77,5 +79,19 @@ func (p *program) printConfig() error {
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	return agent.PrintConfig(p.stdout, executable, p.env)
+	c, err := agent.Configure(client, agent.NewServerEntry(executable, o, p.env))
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if client != "" && p.settings.json {
+		return p.print(c, nil)
+	}
+	if c.File != "" {
+		fmt.Fprintf(p.stderr, "%s: put this into %s\n", client, c.File)
+	}
+	if c.Command != "" {
+		fmt.Fprintf(p.stderr, "or run: %s\n", c.Command)
+	}
+	_, err = io.WriteString(p.stdout, c.Entry)
+	return err
 }
