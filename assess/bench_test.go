@@ -60,3 +60,17 @@ func BenchmarkAssess(b *testing.B) {
 		is.NoErr(err)
 	}
 }
+
+// BenchmarkAssessRPM assesses a machine that is little else than a real database
+// of rpm: the 396 packages of a CentOS 7.
+func BenchmarkAssessRPM(b *testing.B) {
+	is := is.New(b)
+	h, err := host.OpenRoot(realRPM(b, "centos7-many", "var/lib/rpm/Packages", osCentOS7, nil))
+	is.NoErr(err)
+	defer h.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := Assess(b.Context(), h, Options{Now: time.Now()})
+		is.NoErr(err)
+	}
+}

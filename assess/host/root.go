@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	pathrs "github.com/cyphar/filepath-securejoin/pathrs-lite"
@@ -26,20 +27,28 @@ func OpenRoot(dir string) (Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening root: %w", err)
 	}
-	return &root{dir: absolute, file: f, fd: int(f.Fd())}, nil
+	handles, err := os.OpenFile(ownHandles, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening root: %w", err), f.Close())
+	}
+	return &root{dir: absolute, file: f, fd: int(f.Fd()), handles: handles}, nil
 }
+
+// ownHandles has a name for each handle of this process.
+const ownHandles = "/proc/self/fd"
 
 // root is a folder. It is safe for concurrent use.
 type root struct {
-	dir  string
-	file *os.File
-	fd   int
+	dir     string
+	file    *os.File
+	fd      int
+	handles *os.File // ownHandles, which is a long way to go for each file
 }
 
 func (r *root) FS() FS         { return r }
 func (r *root) Live() bool     { return r.dir == "/" }
 func (r *root) String() string { return r.dir }
-func (r *root) Close() error   { return r.file.Close() }
+func (r *root) Close() error   { return errors.Join(r.file.Close(), r.handles.Close()) }
 
 // resolve gives a handle on what name leads to, without opening that: a pipe
 // can't block and a device can't act.
@@ -80,13 +89,13 @@ func (r *root) openInRoot(name string) (handle, error) {
 
 // reopen opens what a handle stands for: the very same file, whatever the
 // machine's folders lead to by now.
-func (h handle) reopen(flags int) (*os.File, error) {
-	fd, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", h), flags|unix.O_CLOEXEC, 0)
+func (r *root) reopen(h handle, flags int) (*os.File, error) {
+	fd, err := unix.Openat(int(r.handles.Fd()), strconv.Itoa(int(h)), flags|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
 	// By this name package os finds a folder's entries, whatever the root is.
-	return os.NewFile(uintptr(fd), fmt.Sprintf("/proc/self/fd/%d", fd)), nil
+	return os.NewFile(uintptr(fd), ownHandles+"/"+strconv.Itoa(fd)), nil
 }
 
 // Open opens a regular file.
@@ -103,7 +112,7 @@ func (r *root) Open(name string) (fs.File, error) {
 	if !info.Mode().IsRegular() || info.Size() == 0 && !madeUp(name) && h.isKernels() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
-	f, err := h.reopen(unix.O_RDONLY | unix.O_NOCTTY)
+	f, err := r.reopen(h, unix.O_RDONLY|unix.O_NOCTTY)
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
@@ -201,7 +210,7 @@ func (r *root) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer h.Close()
-	d, err := h.reopen(unix.O_RDONLY | unix.O_DIRECTORY)
+	d, err := r.reopen(h, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, pathError("readdir", name, err)
 	}

@@ -115,3 +115,19 @@ func BenchmarkEach(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLibrary reads the same with the library.
+func BenchmarkLibrary(b *testing.B) {
+	for _, file := range realDatabases(b) {
+		b.Run(filepath.Base(filepath.Dir(file)), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				library, err := rpmdb.Open(file)
+				is.New(b).NoErr(err)
+				packages, err := library.ListPackages()
+				is.New(b).NoErr(err)
+				is.New(b).True(len(packages) > 0)
+			}
+		})
+	}
+}
