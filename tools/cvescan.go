@@ -71,7 +71,7 @@ func CVEScan(ctx context.Context, env *Env, in CVEScanInput) (CVEScanResult, err
 		return CVEScanResult{}, err
 	}
 	defer m.host.Close()
-	s := &cveScan{move: m, id: rand.Text()}
+	s := newScan(m)
 	packages := scanned(m.a)
 	if len(packages) == 0 {
 		return CVEScanResult{}, errors.New("the machine has no packages, so there is nothing to compare; nothing was recorded")
@@ -86,7 +86,11 @@ func CVEScan(ctx context.Context, env *Env, in CVEScanInput) (CVEScanResult, err
 		Warnings: warnings(m.a.Release, found.Feed, exposure.Stale(found.Feed, env.Now())),
 	}
 	if in.Target != "" {
-		if result.Target, err = s.compare(ctx, found); err != nil {
+		input, err := s.lookUp(ctx)
+		if err != nil {
+			return CVEScanResult{}, err
+		}
+		if result.Target, err = s.compare(ctx, found, migration.New(input)); err != nil {
 			return CVEScanResult{}, err
 		}
 		result.Warnings = append(result.Warnings, targetWarnings(result.Target)...)
@@ -125,6 +129,8 @@ type cveScan struct {
 	id   string
 	part int
 }
+
+func newScan(m *move) *cveScan { return &cveScan{move: m, id: rand.Text()} }
 
 // ask sends packages in parts and puts the answers together.
 func (s *cveScan) ask(ctx context.Context, release string, packages []api.ScannedPackage) (all api.CVEScanResponse, err error) {
@@ -215,12 +221,7 @@ func versioned(a *assess.Assessment, p assess.Package) bool {
 
 // compare scans the packages that the machine would have after the move. It is
 // part of the same scan: it records and claims nothing more.
-func (s *cveScan) compare(ctx context.Context, before api.CVEScanResponse) (*CVETarget, error) {
-	input, err := s.lookUp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	plan := migration.New(input)
+func (s *cveScan) compare(ctx context.Context, before api.CVEScanResponse, plan *migration.Plan) (*CVETarget, error) {
 	planned, unsure := counterparts(plan)
 	if err := s.nameSources(ctx, planned); err != nil {
 		return nil, err

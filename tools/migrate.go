@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"svc/backend/api/release"
 	"svc/backend/client"
 	"svc/tools/artifact"
+	"svc/tools/exposure"
 	"svc/tools/migration"
 	"svc/tools/report"
 	"svc/tools/role"
@@ -66,6 +68,7 @@ type MigrateResult struct {
 	Out           string            `json:"out,omitempty"` // absolute
 	Artifacts     []Artifact        `json:"artifacts"`     // the role's files are counted, not listed
 	RoleFiles     int               `json:"role_files"`
+	Exposure      *MigrateExposure  `json:"exposure"` // what advisories say of the move
 }
 
 // Headline is a finding in a line.
@@ -102,6 +105,8 @@ type move struct {
 	a      *assess.Assessment
 	plan   *migration.Plan
 	files  artifact.Files
+	// exposure is what advisories say of the move, once the machine has its seat.
+	exposure *exposure.Document
 	// carried counts the bytes read of files for the role.
 	carried int
 }
@@ -130,7 +135,11 @@ func Migrate(ctx context.Context, env *Env, in MigrateInput) (MigrateResult, err
 	}
 	if in.Preflight {
 		recorded, err := client.Call(ctx, m.client, api.Usage, usage, client.WithKey(operationKey(usage, artifact.Digest(m.files[planFile]))))
-		return m.result(recorded), err
+		if err != nil {
+			return MigrateResult{}, err
+		}
+		m.exposure = m.expose(ctx)
+		return m.result(recorded), nil
 	}
 	return m.write(ctx, usage)
 }
@@ -232,11 +241,25 @@ func (m *move) prepare(ctx context.Context) error {
 	if m.files[assessmentFile], err = document(m.a); err != nil {
 		return err
 	}
-	if m.files[planFile], err = document(m.plan); err != nil {
-		return err
-	}
-	m.files[reportFile], err = report.Render(m.plan, m.a, "svc "+m.env.Version)
+	m.files[planFile], err = document(m.plan)
 	return err
+}
+
+// expound adds the report, and what advisories say of the move where they say
+// something.
+func (m *move) expound(ctx context.Context) (added artifact.Files, err error) {
+	m.exposure = m.expose(ctx)
+	added = artifact.Files{}
+	if added[reportFile], err = report.Render(m.plan, m.a, m.exposure, "svc "+m.env.Version); err != nil {
+		return nil, err
+	}
+	if m.exposure.Compared {
+		if added[exposureFile], err = document(m.exposure); err != nil {
+			return nil, err
+		}
+	}
+	maps.Copy(m.files, added)
+	return added, nil
 }
 
 // readFile reads a file that goes into the role.
@@ -292,14 +315,17 @@ func (m *move) write(ctx context.Context, usage api.UsageRequest) (MigrateResult
 	if err != nil {
 		return MigrateResult{}, errors.Join(err, staging.Discard())
 	}
-	envelope, err := m.attest(ctx)
+	added, err := m.expound(ctx)
 	if err == nil {
-		err = staging.Add(artifact.Files{attestationFile: envelope})
+		added[attestationFile], err = m.attest(ctx)
+	}
+	if err == nil {
+		err = staging.Add(added)
 	}
 	if err != nil {
 		return MigrateResult{}, &Unfinished{errors.Join(err, staging.Discard())}
 	}
-	m.files[attestationFile] = envelope
+	m.files[attestationFile] = added[attestationFile]
 	if err := staging.Commit(); err != nil {
 		return MigrateResult{}, &Unfinished{err}
 	}
@@ -332,7 +358,7 @@ func (m *move) result(recorded api.UsageResponse) MigrateResult {
 		Source: m.a.Release, Target: m.target.Slug, Fingerprint: m.a.Fingerprint, IndexVersion: m.plan.IndexVersion, Preflight: m.in.Preflight,
 		Sum: m.plan.Sum, Install: len(m.plan.Install), Configuration: map[string]int{}, PlanDigest: artifact.Digest(m.files[planFile]),
 		Inhibitors: headlines(m.plan.Inhibitors), Findings: headlines(slices.Concat(m.plan.Findings, m.a.Findings)),
-		SeatClaimed: recorded.SeatClaimed, Licensed: recorded.Licensed, Artifacts: []Artifact{},
+		SeatClaimed: recorded.SeatClaimed, Licensed: recorded.Licensed, Artifacts: []Artifact{}, Exposure: counted(m.exposure),
 	}
 	for _, c := range m.plan.Configuration {
 		r.Configuration[string(c.Action)]++

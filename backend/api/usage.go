@@ -111,6 +111,8 @@ type AuthorizeResponse struct {
 	WouldClaimSeat bool    `json:"would_claim_seat"`
 	Overage        bool    `json:"overage"`
 	Denial         *Denial `json:"denial"`
+	// Feed is what a cve_scan would compare with; absent for the other kinds.
+	Feed *Feed `json:"feed,omitempty"`
 }
 
 // Denial is the refusal that usage would answer.

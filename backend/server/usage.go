@@ -34,6 +34,13 @@ func (s *Server) authorize(ctx context.Context, c caller, in api.UsageRequest) (
 	if e := o.Decision.Refusal; e != nil {
 		out.Denial = &api.Denial{Status: e.Status(), Code: e.Code, Error: e.Message}
 	}
+	if in.Kind == api.CVEScanKind {
+		found, err := s.cfg.Feeds.Match(release.Slug(in.Source.Distro, in.Source.Version), nil, s.cfg.Now())
+		if err != nil {
+			return api.AuthorizeResponse{}, err
+		}
+		out.Feed = &found.Feed
+	}
 	return out, nil
 }
 

@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"tools/migration":  {"backend/api", "assess"},
 	"tools/role":       {"backend/api", "assess", "tools/migration"},
 	"tools/parity":     {"backend/api", "assess", "tools/migration"},
-	"tools/report":     {"backend/api", "assess", "tools/migration", "tools/parity"},
+	"tools/report":     {"backend/api", "assess", "tools/migration", "tools/parity", "tools/exposure"},
 	"tools/artifact":   {},
 	"tools/exposure":   {"backend/api"},
 	"tools/guide":      {},

@@ -215,12 +215,7 @@ func viewChange(w *view, r *tools.CVEScanResult) {
 		return
 	}
 	w.title("After a move to %s (%s compared)", t.Release, plural(t.Scanned, "planned package"))
-	w.table([][]string{
-		{"fixed by the move", fmt.Sprint(len(t.Fixed))},
-		{"still there", fmt.Sprint(len(t.Stays))},
-		{"brought by it", fmt.Sprint(len(t.Brought))},
-		{"nobody can say", fmt.Sprint(len(t.Open))},
-	})
+	w.table(exposed(len(t.Fixed), len(t.Stays), len(t.Brought), len(t.Open)))
 	for _, group := range []struct {
 		title string
 		list  []exposure.Vulnerability

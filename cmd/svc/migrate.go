@@ -15,6 +15,7 @@ func (p *program) migrateCommand() *ffcli.Command {
 	var in tools.MigrateInput
 	fs := p.flagSet("migrate")
 	machineFlags(fs, &in.Machine)
+	p.settings.feed(fs)
 	fs.StringVar(&in.Target, "target", "", "release to move to, such as debian-13")
 	fs.StringVar(&in.Out, "out", "", "folder to write to: new, empty, or that of an earlier migration")
 	fs.BoolVar(&in.Confirm, "confirm", false, "write the artifacts, and claim the machine's licence seat")
@@ -54,6 +55,7 @@ func viewMigration(w *view, r tools.MigrateResult) {
 	w.line("Configuration: %s.", orNone(actions))
 	viewHeadlines(w, "Inhibitors", r.Inhibitors)
 	viewHeadlines(w, "To know", r.Findings)
+	viewExposure(w, r.Exposure)
 	if r.Preflight {
 		w.title("Nothing was written: this was a preflight.")
 		return
@@ -79,5 +81,24 @@ func viewHeadlines(w *view, title string, headlines []tools.Headline) {
 		if h.Severity != "info" {
 			w.line("  %-6s  %s  (%s)", h.Severity, h.Title, h.Key)
 		}
+	}
+}
+
+func viewExposure(w *view, e *tools.MigrateExposure) {
+	if !e.Compared {
+		w.title("What the move fixes is not known: %s.", e.Why)
+		return
+	}
+	w.title("Of the vulnerabilities of %s that apply to the machine", advisories(e.Before.Total))
+	w.table(exposed(e.Fixed, e.Stays, e.Brought, e.Open))
+}
+
+// exposed is what a move does to vulnerabilities, in numbers.
+func exposed(fixed, stays, brought, open int) [][]string {
+	return [][]string{
+		{"fixed by the move", fmt.Sprint(fixed)},
+		{"still there", fmt.Sprint(stays)},
+		{"brought by it", fmt.Sprint(brought)},
+		{"nobody can say", fmt.Sprint(open)},
 	}
 }

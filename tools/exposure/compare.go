@@ -26,6 +26,31 @@ type Change struct {
 	Open    []Vulnerability `json:"open"`    // nobody can say: a counterpart could not be compared
 }
 
+// Schema names the form of a Document.
+const Schema = "svc.exposure/v1"
+
+// Document is what a move does to what the advisories say of a machine, with
+// the feeds that say so.
+type Document struct {
+	Schema     string   `json:"schema"`
+	Source     string   `json:"source"`
+	Target     string   `json:"target"`
+	Compared   bool     `json:"compared"` // false: nothing is known, and Why says why
+	Why        string   `json:"why,omitempty"`
+	SourceFeed api.Feed `json:"source_feed"`
+	TargetFeed api.Feed `json:"target_feed"`
+	Scanned    int      `json:"scanned"` // packages of the machine
+	Planned    int      `json:"planned"` // packages of the plan that were compared
+	Before     Counts   `json:"before"`  // advisories that apply to the machine
+	Unsure     []string `json:"unsure"`  // packages of the machine whose counterparts could not all be compared
+	Change
+}
+
+// Uncompared is the document of a move of which nothing is known.
+func Uncompared(source, target, why string) *Document {
+	return &Document{Schema: Schema, Source: source, Target: target, Why: why, Unsure: []string{}, Change: Compare(nil, nil, nil)}
+}
+
 // Compare holds the matches of the source's packages against those of their
 // planned counterparts. Unsure are packages of the source of whose counterparts
 // one or more could not be compared.

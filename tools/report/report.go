@@ -12,6 +12,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/tools/exposure"
 	"svc/tools/migration"
 )
 
@@ -51,12 +52,40 @@ type content struct {
 	Groups    []group
 	Unread    []assess.Source
 	Applied   int // units whose state the role sets
+	Exposure  *exposure.Document
+	Changes   []change // of what advisories say
 	Tool      string
 }
 
-// Render makes the page.
-func Render(p *migration.Plan, a *assess.Assessment, tool string) ([]byte, error) {
-	c := content{Plan: p, System: a.System, Slices: parts(p), Tool: tool}
+// change is what the move does to some vulnerabilities; the page shows the
+// worst of them.
+type change struct {
+	Title string
+	Total int
+	Worst []exposure.Vulnerability
+}
+
+// mostShown is how many vulnerabilities of a kind the page shows.
+const mostShown = 200
+
+func changes(d *exposure.Document) (all []change) {
+	for _, c := range []change{
+		{Title: "Fixed by the move", Worst: d.Fixed},
+		{Title: "In the target's packages, too", Worst: d.Stays},
+		{Title: "Only in the target's packages", Worst: d.Brought},
+		{Title: "Nobody can say: not all counterparts could be compared", Worst: d.Open},
+	} {
+		c.Total = len(c.Worst)
+		c.Worst = c.Worst[:min(c.Total, mostShown)]
+		all = append(all, c)
+	}
+	return all
+}
+
+// Render makes the page. What advisories say of the move may be nothing, and
+// then says why.
+func Render(p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool string) ([]byte, error) {
+	c := content{Plan: p, System: a.System, Slices: parts(p), Exposure: d, Changes: changes(d), Tool: tool}
 	for _, f := range append(append([]assess.Finding{}, p.Findings...), a.Findings...) {
 		if !f.Inhibitor {
 			c.Findings = append(c.Findings, f)

@@ -9,6 +9,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/tools/exposure"
 	"svc/tools/migration"
 )
 
@@ -24,14 +25,23 @@ func TestTheReport(t *testing.T) {
 		Inhibitors:    []assess.Finding{{Title: "stop " + evil, Inhibitor: true, Severity: assess.High}},
 	}
 	a := &assess.Assessment{System: assess.System{Hostname: "web1"}, Findings: []assess.Finding{{Title: "note", Severity: assess.Low}}, Sources: []assess.Source{{What: "x", State: assess.SourceUnreadable}}}
-	page, err := Render(p, a, "svc test")
+	page, err := Render(p, a, exposure.Uncompared("debian-11", "debian-13", "no feed of "+evil), "svc test")
 	is.NoErr(err)
 	is.True(!bytes.Contains(page, []byte("<script"))) // text of a machine is only text
 	text := string(page)
-	for _, part := range []string{"web1: debian-11 to debian-13", "50.00%", "stop &lt;script&gt;", "Packages that need a decision", "A person has to carry over", "unreadable"} {
+	for _, part := range []string{"web1: debian-11 to debian-13", "50.00%", "stop &lt;script&gt;", "Packages that need a decision", "A person has to carry over", "unreadable", "Nothing is known of what the move fixes"} {
 		is.True(strings.Contains(text, part))
 	}
 	is.True(strings.Index(text, "What stops the move") < strings.Index(text, "What to know"))
+	page, err = Render(p, a, &exposure.Document{
+		Compared: true, Before: exposure.Counts{High: 1, Total: 1}, SourceFeed: api.Feed{UpdatedAt: new("2026-01-02")}, TargetFeed: api.Feed{UpdatedAt: new("2026-01-03")},
+		Change: exposure.Change{Fixed: []exposure.Vulnerability{{ID: "CVE-2026-1", Severity: "high", Packages: []string{evil}}}},
+	}, "svc test")
+	is.NoErr(err)
+	is.True(!bytes.Contains(page, []byte("<script")))
+	for _, part := range []string{"Fixed by the move: 1", "CVE-2026-1", "Only in the target&#39;s packages: 0", "of 2026-01-02 for"} {
+		is.True(strings.Contains(string(page), part))
+	}
 	for _, outside := range []string{"http://", "https://", "src=", "@import", "url("} {
 		is.True(!strings.Contains(text, outside)) // the page needs nothing but itself
 	}

@@ -1,0 +1,78 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"svc/backend/api"
+	"svc/backend/client"
+	"svc/tools/exposure"
+)
+
+// exposureFile is what advisories say of a move, as a machine reads it.
+const exposureFile = "exposure.json"
+
+// MigrateExposure counts what advisories say of a move; the lists are in
+// exposure.json and in the report.
+type MigrateExposure struct {
+	Compared bool            `json:"compared"` // false: nothing is known, and why says why
+	Why      string          `json:"why,omitempty"`
+	Before   exposure.Counts `json:"before"`  // advisories that apply to the machine
+	Fixed    int             `json:"fixed"`   // vulnerabilities that are gone after the move
+	Stays    int             `json:"stays"`   // that are in the target's packages, too
+	Brought  int             `json:"brought"` // that are in these alone
+	Open     int             `json:"open"`    // of which nobody can say
+}
+
+// errNotCompared says why a move could not be held against advisories.
+var errNotCompared = errors.New("not compared with advisories")
+
+// expose holds the machine and its plan against the advisories of both
+// releases. The machine has a seat by now, so that a scan claims none; without
+// advisories none is recorded.
+func (m *move) expose(ctx context.Context) *exposure.Document {
+	d, err := m.compareExposure(ctx)
+	if err != nil {
+		if !errors.Is(err, errNotCompared) {
+			m.env.Log.Warn("comparing with advisories", "error", err)
+		}
+		d = exposure.Uncompared(m.a.Release, m.target.Slug, err.Error())
+	}
+	return d
+}
+
+func (m *move) compareExposure(ctx context.Context) (*exposure.Document, error) {
+	scan := m.usage(api.CVEScanKind)
+	scan.Source, scan.Target = osOf(scannedRelease(m.a)), nil
+	gate, err := client.Call(ctx, m.client, api.Authorize, scan)
+	switch {
+	case err != nil:
+		return nil, err
+	case !gate.Licensed:
+		return nil, fmt.Errorf("%w: the machine has no licence seat, which a preflight does not claim; svc cve-scan --target %s compares, and claims it", errNotCompared, m.target.Slug)
+	case gate.Feed == nil || !gate.Feed.Loaded:
+		return nil, fmt.Errorf("%w: there are none for %s; svc admin advisories build makes them", errNotCompared, m.a.Release)
+	}
+	s := newScan(m)
+	before, err := s.ask(ctx, scannedRelease(m.a), scanned(m.a))
+	if err != nil {
+		return nil, err
+	}
+	after, err := s.compare(ctx, before, m.plan)
+	if err != nil {
+		return nil, err
+	}
+	if !after.Compared {
+		return nil, fmt.Errorf("%w: there are none for %s; svc admin advisories build makes them", errNotCompared, m.target.Slug)
+	}
+	return &exposure.Document{
+		Schema: exposure.Schema, Source: m.a.Release, Target: m.target.Slug, Compared: true, SourceFeed: before.Feed, TargetFeed: after.Feed,
+		Scanned: before.Scanned, Planned: after.Scanned, Before: exposure.Count(before.Matches), Unsure: after.Unsure, Change: after.Change,
+	}, nil
+}
+
+// counted is a document in numbers.
+func counted(d *exposure.Document) *MigrateExposure {
+	return &MigrateExposure{d.Compared, d.Why, d.Before, len(d.Fixed), len(d.Stays), len(d.Brought), len(d.Open)}
+}
