@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/assess/host"
 	"svc/backend/api"
 	"svc/backend/client"
 	"svc/tools/migration"
@@ -18,7 +19,7 @@ func (m *move) lookUp(ctx context.Context) (migration.Input, error) {
 		IncludeSecrets: m.in.IncludeSecrets,
 	}
 	if m.host != nil { // else there is but an assessment
-		in.PathExists, in.Mentions = m.exists, m.mentions
+		in.PathExists, in.Mentions, in.Read = m.exists, m.mentions, m.peek
 	}
 	names := []string{}
 	for _, p := range m.a.Packages {
@@ -43,6 +44,11 @@ func (m *move) exists(path string) bool {
 func (m *move) mentions(path, text string) bool {
 	b, err := m.readFile(path)
 	return err == nil && text != "" && bytes.Contains(b, []byte(text))
+}
+
+// peek reads a file that may be converted: it is part of the role only if it is.
+func (m *move) peek(name string) ([]byte, error) {
+	return host.ReadFile(m.host.FS(), strings.TrimPrefix(name, "/"), maxRoleFile)
 }
 
 // translate asks what the canonicals become, and where their configuration goes.

@@ -12,6 +12,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/api/release"
+	"svc/tools/convert"
 )
 
 // Schema names the form of plan.json.
@@ -33,6 +34,8 @@ type Input struct {
 	PathExists func(path string) bool
 	// Mentions looks for text in a file of the machine.
 	Mentions func(path, text string) bool
+	// Read gives a file of the machine, for what has to be converted.
+	Read func(path string) ([]byte, error)
 	// IncludeSecrets carries keys and files that others may not read.
 	IncludeSecrets bool
 }
@@ -82,13 +85,14 @@ type Action string
 // The actions.
 const (
 	Copy    Action = "copy"     // the role writes it as it is
-	Convert Action = "convert"  // the role writes it to its new place; a person checks it
+	Convert Action = "convert"  // the role writes it to its new place, with the changes that are listed
 	Remove  Action = "remove"   // the role removes it, as it was removed
 	Manual  Action = "manual"   // a person has to carry it over
 	LeftOut Action = "left-out" // it stays behind, for the reason given
 )
 
-// Config is what happens to one configuration file.
+// Config is what happens to one configuration file. What is converted may have
+// several: a row for each file and link that follows from it.
 type Config struct {
 	From    string `json:"from"`
 	To      string `json:"to"` // empty where it stays behind
@@ -101,6 +105,13 @@ type Config struct {
 	SHA256  string `json:"sha256"`
 	Link    string `json:"link"` // where a link leads on the target
 	Secret  bool   `json:"secret"`
+
+	Converter string            `json:"converter,omitempty"` // what converted it, such as httpd
+	Changes   []convert.Change  `json:"changes,omitempty"`   // lines that are not as they were
+	Refusals  []convert.Refusal `json:"refusals,omitempty"`  // lines for which it was left to a person
+	// Text is what a converted file has on the target, where that is not what
+	// it has on the source.
+	Text *string `json:"-"`
 }
 
 // Service is what happens to one unit.
@@ -130,7 +141,7 @@ func New(in Input) *Plan {
 	p.Sum = sum(p.Packages)
 	p.Install = install(in, p.Packages)
 	places := newPlaces(in, p.Packages)
-	p.Configuration = configuration(in, places)
+	p.convert(in, configuration(in, places))
 	p.Services = services(in, places)
 	p.Accounts = accounts(a)
 	p.Findings = findings(in, p)
@@ -191,4 +202,6 @@ func holds(in Input, c api.Condition) bool {
 	return false
 }
 
-func compareConfig(a, b Config) int { return cmp.Compare(a.From, b.From) }
+func compareConfig(a, b Config) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+}

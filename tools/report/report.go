@@ -143,7 +143,7 @@ func groups(files []migration.Config) (all []group) {
 		title  string
 	}{
 		{migration.Manual, "A person has to carry over"},
-		{migration.Convert, "Carried to a new place, to be checked"},
+		{migration.Convert, "Converted, or carried to a new place"},
 		{migration.Copy, "Carried over as it is"},
 		{migration.Remove, "Removed, as on the source"},
 		{migration.LeftOut, "Left out"},

@@ -241,7 +241,7 @@ func (out Files) addContents(p *migration.Plan, s Source) ([]file, error) {
 		if !written(c) || c.Link != "" {
 			continue
 		}
-		content, err := s.Read(c.From)
+		content, err := contentOf(c, s)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", c.From, err)
 		}
@@ -250,6 +250,15 @@ func (out Files) addContents(p *migration.Plan, s Source) ([]file, error) {
 		files = append(files, file{text(name), text(c.To), text(c.Mode), text(c.Owner), text(c.Group)})
 	}
 	return files, nil
+}
+
+// contentOf is what the role writes: what a file was converted to, or what it has
+// on the source.
+func contentOf(c migration.Config, s Source) ([]byte, error) {
+	if c.Text != nil {
+		return []byte(*c.Text), nil
+	}
+	return s.Read(c.From)
 }
 
 // fileName is a name that says what the file is, made unique by its content.

@@ -1,0 +1,181 @@
+// Package convert carries what people wrote into /etc over to another release:
+// the same settings in the target's places, names and versions. It is pure:
+// texts in, texts out.
+//
+// A converter is a row of the registry: which files of a source it takes, for
+// which pairs of releases, and the function that converts them, all files of
+// one service at once. That function
+//
+//   - keeps every line, comment and the order: a setting that the target lacks
+//     becomes a comment, one that has another name or value is rewritten in its
+//     line, so that a line of the result is a line of the source;
+//   - says of each line that it touched what stands there now, and why;
+//   - refuses what it does not understand, with the line, instead of guessing.
+//     A file with a refusal is not written: a person carries it over.
+//
+// To add one: a file with its function and a line in the registry; a folder of
+// testdata with what comes in and what is expected (go test -update writes it);
+// where the program is at hand, a check of .ci/e2e that it takes the result.
+package convert
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"svc/backend/api/release"
+)
+
+// Bounds of what is converted; what is larger is a person's job.
+const (
+	maxText  = 1 << 20
+	maxFiles = 1000
+)
+
+// Input is what people wrote for one service, with what converters may ask.
+type Input struct {
+	Source, Target release.Release
+	Files          []File
+	// Installed are the versions of packages on the source, by name; Brought
+	// are those that the target gets. A version may be empty.
+	Installed, Brought map[string]string
+}
+
+// File is a file with its whole text. On the source it is where it stands; in a
+// result it is for the target.
+type File struct {
+	Path string
+	Text string
+	// From is the file of the source that a result follows.
+	From string
+}
+
+// Change is a line that is not as it was.
+type Change struct {
+	Line int    `json:"line"` // from 1; 0 is the file as a whole
+	Was  string `json:"was"`
+	Now  string `json:"now"`
+	Why  string `json:"why"`
+}
+
+// Refusal is a line that is not understood.
+type Refusal struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+	Why  string `json:"why"`
+}
+
+// Link is a symbolic link that a converted file needs: what a2ensite would make.
+type Link struct {
+	Path, Target string
+	From, Why    string
+}
+
+// Result is what becomes of the files of one service.
+type Result struct {
+	Files    []File
+	Changes  map[string][]Change  // by path on the source
+	Refusals map[string][]Refusal // by path on the source
+	Links    []Link
+	Removed  []Link   // what must not be there, such as a default site; Target is empty
+	Packages []string // what the settings need beside what the plan installs
+}
+
+// converter is a row of the registry.
+type converter struct {
+	name    string
+	takes   []string // patterns of path.Match
+	needs   []string // packages of the target, of which one must come; none for what is always there
+	applies func(Input) bool
+	convert func(Input) Result
+}
+
+// registry has every converter; the first that takes a file has it.
+var registry = []converter{
+	{"httpd", []string{"/etc/httpd/*/*/*.conf", "/etc/httpd/*/*.conf"}, []string{"apache2"}, toDebian, httpd},
+}
+
+// toDebian is a move from the rpm families to Debian or Ubuntu.
+func toDebian(in Input) bool { return rpmFamily(in.Source) && debianFamily(in.Target) }
+
+func debianFamily(r release.Release) bool {
+	return r.Family == release.Debian || r.Family == release.Ubuntu
+}
+
+func rpmFamily(r release.Release) bool {
+	return slices.Contains([]release.Family{release.EL, release.Fedora, release.Amazon}, r.Family)
+}
+
+// Takes is the name of the converter that takes a file in a move, or empty.
+func Takes(in Input, name string) string {
+	for _, c := range registry {
+		if c.takesFile(name) && c.comes(in) && c.applies(in) {
+			return c.name
+		}
+	}
+	return ""
+}
+
+func (c converter) takesFile(name string) bool {
+	return slices.ContainsFunc(c.takes, func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
+}
+
+// comes reports whether the target gets the program.
+func (c converter) comes(in Input) bool {
+	return len(c.needs) == 0 || slices.ContainsFunc(c.needs, func(name string) bool { _, ok := in.Brought[name]; return ok })
+}
+
+// Run converts the files of one converter. Files that are not text are refused
+// before it sees them.
+func Run(name string, in Input) Result {
+	i := slices.IndexFunc(registry, func(c converter) bool { return c.name == name })
+	if i < 0 {
+		return Result{}
+	}
+	refused := map[string][]Refusal{}
+	files := []File{}
+	for n, f := range in.Files {
+		if why := unfit(n, f.Text); why != "" {
+			refused[f.Path] = []Refusal{{0, "", why}}
+			continue
+		}
+		files = append(files, f)
+	}
+	in.Files = files
+	slices.SortFunc(in.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	r := registry[i].convert(in)
+	for path, all := range refused {
+		r.refuse(path, all...)
+	}
+	return r.withoutRefused()
+}
+
+// unfit says why a text can't be converted.
+func unfit(n int, text string) string {
+	switch {
+	case n >= maxFiles:
+		return "There are too many files of this service."
+	case len(text) > maxText:
+		return "It is too large for a configuration file."
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return "It is not text in UTF-8."
+	}
+	return ""
+}
+
+func (r *Result) refuse(path string, all ...Refusal) {
+	if r.Refusals == nil {
+		r.Refusals = map[string][]Refusal{}
+	}
+	r.Refusals[path] = append(r.Refusals[path], all...)
+}
+
+// withoutRefused leaves out what would follow a file with a refusal.
+func (r Result) withoutRefused() Result {
+	r.Files = slices.DeleteFunc(r.Files, func(f File) bool { return len(r.Refusals[f.From]) > 0 })
+	gone := func(l Link) bool { return len(r.Refusals[l.From]) > 0 }
+	r.Links, r.Removed = slices.DeleteFunc(r.Links, gone), slices.DeleteFunc(r.Removed, gone)
+	return r
+}

@@ -1,0 +1,199 @@
+package convert
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+	"github.com/rogpeppe/go-internal/txtar"
+	"pgregory.net/rapid"
+
+	"svc/backend/api/release"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// input reads a case: its first line has the releases, further ones the
+// packages that the target gets, its files are those of the source.
+func input(t testing.TB, a *txtar.Archive) Input {
+	is := is.New(t)
+	in := Input{Installed: map[string]string{}, Brought: map[string]string{}}
+	for i, line := range strings.Split(strings.TrimSpace(string(a.Comment)), "\n") {
+		f := strings.Fields(line)
+		is.Equal(len(f), 2)
+		if i == 0 {
+			in.Source, in.Target = lookup(t, f[0]), lookup(t, f[1])
+			continue
+		}
+		in.Brought[f[0]] = f[1]
+	}
+	for _, f := range a.Files {
+		in.Files = append(in.Files, File{Path: "/" + f.Name, Text: string(f.Data)})
+	}
+	return in
+}
+
+func lookup(t testing.TB, slug string) release.Release {
+	r, ok := release.Lookup(slug)
+	if !ok {
+		t.Fatal("no release", slug)
+	}
+	return r
+}
+
+// byConverter runs every converter that takes files of the input.
+func byConverter(in Input) map[string]Result {
+	files := map[string][]File{}
+	for _, f := range in.Files {
+		if name := Takes(in, f.Path); name != "" {
+			files[name] = append(files[name], f)
+		}
+	}
+	results := map[string]Result{}
+	for name, all := range files {
+		of := in
+		of.Files = all
+		results[name] = Run(name, of)
+	}
+	return results
+}
+
+// printed is a result as its golden file has it.
+func printed(name string, r Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "== %s\n", name)
+	for _, path := range slices.Sorted(maps.Keys(r.Refusals)) {
+		for _, c := range r.Refusals[path] {
+			fmt.Fprintf(&b, "refused %s:%d: %s (%s)\n", path, c.Line, c.Text, c.Why)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(r.Changes)) {
+		for _, c := range r.Changes[path] {
+			fmt.Fprintf(&b, "changed %s:%d: %s => %s (%s)\n", path, c.Line, c.Was, strings.ReplaceAll(c.Now, "\n", "; "), c.Why)
+		}
+	}
+	for _, l := range r.Links {
+		fmt.Fprintf(&b, "link %s -> %s for %s\n", l.Path, l.Target, l.From)
+	}
+	for _, l := range r.Removed {
+		fmt.Fprintf(&b, "removed %s for %s\n", l.Path, l.From)
+	}
+	for _, p := range r.Packages {
+		fmt.Fprintf(&b, "package %s\n", p)
+	}
+	for _, f := range r.Files {
+		fmt.Fprintf(&b, "-- %s --\n%s", f.Path, f.Text)
+	}
+	return b.String()
+}
+
+func TestGolden(t *testing.T) {
+	cases, err := filepath.Glob("testdata/*.txtar")
+	is.New(t).NoErr(err)
+	if len(cases) == 0 {
+		t.Fatal("no cases")
+	}
+	for _, file := range cases {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			is := is.New(t)
+			a, err := txtar.ParseFile(file)
+			is.NoErr(err)
+			results := byConverter(input(t, a))
+			got := ""
+			for _, name := range slices.Sorted(maps.Keys(results)) {
+				got += printed(name, results[name])
+			}
+			golden := strings.TrimSuffix(file, ".txtar") + ".golden"
+			if *update {
+				is.NoErr(os.WriteFile(golden, []byte(got), 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			is.NoErr(err)
+			is.Equal(got, string(want))
+		})
+	}
+}
+
+// TestNothingIsLost: whatever comes in, every line is there in its order, or
+// there is a change that says what became of it, or the file is refused.
+func TestNothingIsLost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := registry[rapid.IntRange(0, len(registry)-1).Draw(t, "converter")]
+		text := rapid.SampledFrom(scraps).Draw(t, "first") + "\n" + strings.Join(rapid.SliceOf(rapid.OneOf(rapid.SampledFrom(scraps), rapid.String())).Draw(t, "lines"), "\n")
+		kept(t, c, text)
+	})
+}
+
+// scraps are lines of configuration of all kinds.
+var scraps = strings.Split(`# comment
+Order allow,deny
+Allow from 10.0.0.0/8
+<Directory /var/www>
+</Directory>
+LoadModule php5_module modules/libphp5.so
+key = value
+[section]
+listen = /run/php-fpm/www.sock
+zone "example.org" IN { type master; file "master/example.org"; };
+options {
+};
+user nginx;
+broken {{{ "
+value \`, "\n")
+
+type failer interface{ Fatalf(string, ...any) }
+
+// kept checks one text through one converter.
+func kept(t failer, c converter, text string) {
+	source, _ := release.Lookup("centos-7")
+	target, _ := release.Lookup("debian-13")
+	name := strings.ReplaceAll(c.takes[0], "*", "x")
+	in := Input{Source: source, Target: target, Files: []File{{Path: name, Text: text}}, Brought: map[string]string{"php8.4-fpm": "8.4"}}
+	r := Run(c.name, in)
+	if len(r.Refusals[name]) > 0 {
+		if len(r.Files) > 0 {
+			t.Fatalf("%s: a refused file is written", c.name)
+		}
+		return
+	}
+	changed := map[string]bool{}
+	for _, change := range r.Changes[name] {
+		changed[change.Was] = true
+	}
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		line = strings.TrimSpace(line)
+		there := slices.ContainsFunc(r.Files, func(f File) bool { return strings.Contains(f.Text, line) })
+		if line != "" && !there && !changed[line] {
+			t.Fatalf("%s: %q is lost", c.name, line)
+		}
+	}
+}
+
+func FuzzConvert(f *testing.F) {
+	for i := range registry {
+		for _, line := range scraps {
+			f.Add(byte(i), line)
+		}
+	}
+	f.Fuzz(func(t *testing.T, i byte, text string) {
+		kept(t, registry[int(i)%len(registry)], text)
+	})
+}
+
+func TestWhatIsNotText(t *testing.T) {
+	is := is.New(t)
+	in := Input{Source: lookup(t, "centos-7"), Target: lookup(t, "debian-13"), Files: []File{
+		{Path: "/etc/httpd/conf.d/latin.conf", Text: "# \xe4\n"},
+		{Path: "/etc/httpd/conf.d/large.conf", Text: strings.Repeat("#", maxText+1)},
+	}}
+	r := Run("httpd", in)
+	is.Equal(len(r.Refusals), 2)
+	is.Equal(len(r.Files), 0)
+	is.Equal(len(Run("nothing", in).Files), 0)
+}

@@ -1,0 +1,357 @@
+package convert
+
+import (
+	_ "embed"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed httpd_directives.tsv
+var httpdDirectiveRows string
+
+//go:embed httpd_modules.tsv
+var httpdModuleRows string
+
+var (
+	httpdDirectives = words(httpdDirectiveRows) // name in lower case → modules that have it
+	httpdModules    = words(httpdModuleRows)    // module → what it needs first
+)
+
+// words reads rows of a key and words, after a line that says what they are.
+func words(text string) map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(text) {
+		if key, rest, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok && key[0] != '#' {
+			all[key] = strings.Fields(rest)
+		}
+	}
+	return all
+}
+
+// httpdDefault are the modules that Debian's package enables, and those that
+// are built in.
+var httpdDefault = strings.Fields("core access_compat alias auth_basic authn_core authn_file authz_core authz_host authz_user autoindex deflate dir env filter mime mpm_event negotiation reqtimeout setenvif status " +
+	"http so log_config logio unixd version watchdog")
+
+// httpdGone are directives with what to do: a new name, or none and why.
+var httpdGone = map[string]struct{ now, why string }{
+	"serverroot":                  {"", "Debian's apache2 has its root compiled in: /etc/apache2."},
+	"pidfile":                     {"", "/etc/apache2/envvars sets it."},
+	"namevirtualhost":             {"", "httpd 2.4 takes every address of a virtual host by name."},
+	"lockfile":                    {"", "httpd 2.4 has Mutex in its place; the default serves."},
+	"acceptmutex":                 {"", "httpd 2.4 has Mutex in its place; the default serves."},
+	"sslmutex":                    {"", "httpd 2.4 has Mutex in its place; the default serves."},
+	"rewritelock":                 {"", "httpd 2.4 has Mutex in its place; the default serves."},
+	"rewritelog":                  {"", "httpd 2.4 logs rewriting to the error log: LogLevel rewrite:trace3."},
+	"rewriteloglevel":             {"", "httpd 2.4 logs rewriting to the error log: LogLevel rewrite:trace3."},
+	"defaulttype":                 {"", "httpd 2.4 has no default type."},
+	"cookielog":                   {"", "httpd 2.4 has CustomLog in its place."},
+	"authzldapauthoritative":      {"", "httpd 2.4 combines authorizations by RequireAll and RequireAny."},
+	"authzgroupfileauthoritative": {"", "httpd 2.4 combines authorizations by RequireAll and RequireAny."},
+	"authzuserauthoritative":      {"", "httpd 2.4 combines authorizations by RequireAll and RequireAny."},
+	"authzdefaultauthoritative":   {"", "httpd 2.4 combines authorizations by RequireAll and RequireAny."},
+	"selinuxservertrail":          {"", "It is SELinux's; Debian has AppArmor."},
+	"selinuxserverdomain":         {"", "It is SELinux's; Debian has AppArmor."},
+	"maxclients":                  {"MaxRequestWorkers", "httpd 2.4 has another name for it."},
+	"maxrequestsperchild":         {"MaxConnectionsPerChild", "httpd 2.4 has another name for it."},
+}
+
+// httpdPlaces are where the families keep what httpd's configuration names.
+var httpdPlaces = places{
+	{"/etc/httpd/conf.d", "/etc/apache2/conf-available"},
+	{"/etc/httpd/conf", "/etc/apache2"},
+	{"/etc/httpd/logs", "/var/log/apache2"},
+	{"/etc/httpd/run", "/run/apache2"},
+	{"/etc/httpd/modules", "/usr/lib/apache2/modules"},
+	{"/etc/httpd", "/etc/apache2"},
+	{"/var/log/httpd", "/var/log/apache2"},
+	{"/var/run/httpd", "/run/apache2"},
+	{"/run/httpd", "/run/apache2"},
+	{"/usr/lib64/httpd/modules", "/usr/lib/apache2/modules"},
+	{"/usr/share/httpd/icons", "/usr/share/apache2/icons"},
+	{"/usr/share/httpd/error", "/usr/share/apache2/error"},
+	{"/var/www/icons", "/usr/share/apache2/icons"},
+	{"/var/www/error", "/usr/share/apache2/error"},
+	{"/var/lib/dav", "/var/lib/apache2/dav"},
+	{"/etc/pki/tls/certs/localhost.crt", "/etc/ssl/certs/ssl-cert-snakeoil.pem"},
+	{"/etc/pki/tls/private/localhost.key", "/etc/ssl/private/ssl-cert-snakeoil.key"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+}
+
+// httpdRelative are the folders below ServerRoot that relative names begin with.
+var httpdRelative = regexp.MustCompile(`(^|["\s|])(conf\.d|conf|logs|run|modules)/`)
+
+// httpdRun is the conversion of one server.
+type httpdRun struct {
+	Result
+	in      Input
+	modules map[string][]string // what has to be enabled → the files that need it
+	places  places
+
+	defaultSite bool // Debian's default site is removed
+}
+
+// httpd makes Debian's apache2 of a server of the rpm families: conf.d is
+// sites-available and conf-available with the links that enable them, LoadModule
+// is the link of a2enmod, the rules of access are those of httpd 2.4. What the
+// server served as a whole goes on in conf-available/httpd.conf.
+func httpd(in Input) Result {
+	h := &httpdRun{in: in, modules: map[string][]string{}, places: slices.Concat(phpPlaces(in), httpdPlaces)}
+	for _, f := range in.Files {
+		h.file(f)
+	}
+	h.enable()
+	return h.Result
+}
+
+func (h *httpdRun) file(f File) {
+	p := open(f, "#")
+	for i := 0; i < len(p.lines); i++ {
+		if !p.idle(i) {
+			i = h.line(p, i)
+		}
+	}
+	h.access(p)
+	to, link := httpdPlace(f.Path, p.text())
+	h.close(p, to)
+	if link != "" {
+		h.Links = append(h.Links, Link{link, "../" + path.Base(path.Dir(to)) + "/" + path.Base(to), f.Path, "It is enabled, as a2ensite and a2enconf do it."})
+	}
+	if len(p.refused) == 0 && !h.defaultSite {
+		h.defaultSite = true
+		h.Removed = append(h.Removed, Link{"/etc/apache2/sites-enabled/000-default.conf", "", f.Path, "The source has no such site: it would answer before the others."})
+	}
+}
+
+// httpdPlace is where a file stands on Debian, with the link that enables it.
+func httpdPlace(file, text string) (to, link string) {
+	name := path.Base(file)
+	switch path.Dir(file) {
+	case "/etc/httpd/conf", "/etc/httpd/conf.d":
+	case "/etc/httpd/conf.modules.d":
+		name = "modules-" + name
+	default: // included by name
+		return httpdPlaces.move(file), ""
+	}
+	kind := "conf"
+	if virtualHost.MatchString(text) {
+		kind = "sites"
+	}
+	return "/etc/apache2/" + kind + "-available/" + name, "/etc/apache2/" + kind + "-enabled/" + name
+}
+
+var virtualHost = regexp.MustCompile(`(?im)^\s*<VirtualHost\b`)
+
+// line converts the directive that begins at line i, and gives the last line of
+// it.
+func (h *httpdRun) line(p *page, i int) int {
+	last := i
+	for last+1 < len(p.lines) && strings.HasSuffix(p.lines[last], `\`) {
+		last++
+	}
+	name, value := directive(p.lines[i])
+	switch gone, known := httpdGone[name], httpdDirectives[name]; {
+	case gone.why != "" && gone.now == "":
+		p.drop(i, gone.why)
+	case gone.now != "":
+		p.replace(i, gone.now+" "+value, gone.why)
+	case name == "user" || name == "group":
+		h.account(p, i, value)
+	case name == "listen":
+		h.listen(p, i, value)
+	case name == "loadmodule":
+		h.loadModule(p, i, value)
+	case strings.HasPrefix(name, "include") && httpdOwn.MatchString(value):
+		p.drop(i, "Debian's apache2.conf includes what is enabled.")
+	case strings.HasPrefix(name, "/"), known != nil, strings.HasPrefix(name, "php_"):
+		for n := i; n <= last; n++ {
+			h.paths(p, n)
+		}
+		h.needs(p, name, strings.Join(p.lines[i:last+1], " "))
+	default:
+		p.refuse(i, "No module of Debian's apache2 has this directive.")
+	}
+	return last
+}
+
+// httpdOwn are the folders that httpd.conf includes as a whole.
+var httpdOwn = regexp.MustCompile(`^"?(/etc/httpd/)?conf(\.modules)?\.d/\*\.conf"?$`)
+
+// directive is a line's directive in lower case, with its argument. A section's
+// begins with its name; its end with a slash.
+func directive(line string) (name, value string) {
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, "<") {
+		line = strings.TrimSuffix(strings.TrimPrefix(line, "<"), ">")
+	}
+	if i := strings.IndexAny(line, " \t"); i >= 0 {
+		return strings.ToLower(line[:i]), strings.TrimSpace(line[i:])
+	}
+	return strings.ToLower(line), ""
+}
+
+func (h *httpdRun) account(p *page, i int, value string) {
+	if value != "apache" {
+		p.refuse(i, "The server runs as an account of its own: set it in /etc/apache2/envvars.")
+		return
+	}
+	p.drop(i, "Debian's account is www-data; /etc/apache2/envvars sets it.")
+}
+
+// listen leaves out the ports that Debian's ports.conf opens.
+func (h *httpdRun) listen(p *page, i int, value string) {
+	switch fields := strings.Fields(value); {
+	case len(fields) == 0:
+		p.refuse(i, "It has no port.")
+	case fields[0] == "80":
+		p.drop(i, "Debian's ports.conf opens port 80.")
+	case fields[0] == "443":
+		h.need("ssl", p.from)
+		p.drop(i, "Debian's ports.conf opens port 443 where mod_ssl is enabled.")
+	}
+}
+
+// loadModule enables a module where it is loaded on purpose: the rpm families
+// load all that they have, so what Debian leaves out is enabled by need.
+func (h *httpdRun) loadModule(p *page, i int, value string) {
+	name := strings.TrimSuffix(strings.Fields(value + " ?")[0], "_module")
+	_, known := httpdModules[name]
+	switch {
+	case slices.Contains(httpdDefault, name):
+		p.drop(i, "Debian's apache2 has it enabled, or built in.")
+	case strings.HasPrefix(name, "mpm_") && known:
+		h.need(name, p.from)
+		for _, ext := range []string{".load", ".conf"} {
+			h.Removed = append(h.Removed, Link{"/etc/apache2/mods-enabled/mpm_event" + ext, "", p.from, "One MPM can run."})
+		}
+		p.drop(i, "It is enabled, as a2enmod does it.")
+	case known && generalModules.MatchString(p.from):
+		p.drop(i, "It is enabled where a directive needs it.")
+	case known:
+		h.need(name, p.from)
+		p.drop(i, "It is enabled, as a2enmod does it.")
+	case strings.HasPrefix(name, "php"):
+		h.Packages = append(h.Packages, "libapache2-mod-php")
+		p.drop(i, "libapache2-mod-php enables its module itself.")
+	case httpdPackages[name] != "":
+		h.Packages = append(h.Packages, httpdPackages[name])
+		p.drop(i, httpdPackages[name]+" enables its module itself.")
+	case slices.Contains(httpdGoneModules, name):
+		p.drop(i, "httpd 2.4 has no such module.")
+	default:
+		p.refuse(i, "Debian's apache2 does not ship this module.")
+	}
+}
+
+// generalModules are the files in which the rpm families load what they have.
+var generalModules = regexp.MustCompile(`/conf/httpd\.conf$|/conf\.modules\.d/00-[a-z]+\.conf$`)
+
+// httpdGoneModules are modules of httpd 2.2 that 2.4 needs no more.
+var httpdGoneModules = strings.Fields("authn_alias authn_default authz_default disk_cache mem_cache cern_meta systemd selinux cgi_systemd")
+
+// httpdPackages are packages of Debian with modules of others.
+var httpdPackages = map[string]string{
+	"wsgi": "libapache2-mod-wsgi-py3", "wsgi_python3": "libapache2-mod-wsgi-py3", "security2": "libapache2-mod-security2", "evasive20": "libapache2-mod-evasive",
+	"auth_gssapi": "libapache2-mod-auth-gssapi", "auth_openidc": "libapache2-mod-auth-openidc", "auth_mellon": "libapache2-mod-auth-mellon", "dav_svn": "libapache2-mod-svn",
+	"authz_svn": "libapache2-mod-svn", "fcgid": "libapache2-mod-fcgid", "perl": "libapache2-mod-perl2", "passenger": "libapache2-mod-passenger", "geoip": "libapache2-mod-geoip",
+	"maxminddb": "libapache2-mod-maxminddb", "xsendfile": "libapache2-mod-xsendfile", "qos": "libapache2-mod-qos", "jk": "libapache2-mod-jk", "mpm_itk": "libapache2-mpm-itk",
+}
+
+// paths rewrites the places that a line names.
+func (h *httpdRun) paths(p *page, i int) {
+	line := strings.TrimSpace(p.lines[i])
+	absolute := httpdRelative.ReplaceAllString(line, "${1}/etc/httpd/${2}/")
+	if name, _ := directive(line); !takesFile(name) {
+		absolute = line
+	}
+	now := h.places.move(absolute)
+	if strings.HasPrefix(strings.ToLower(now), "<ifmodule") {
+		now = oldMPM.Replace(now)
+	}
+	if now != absolute {
+		p.replace(i, now, "Debian keeps it in another place, or by another name.")
+	}
+}
+
+// oldMPM are the source files by which httpd 2.2 named its MPMs.
+var oldMPM = strings.NewReplacer("prefork.c>", "mpm_prefork_module>", "worker.c>", "mpm_worker_module>", "mod_mpm_mpm_", "mpm_")
+
+// takesFile reports whether relative names of a directive are below ServerRoot.
+func takesFile(name string) bool {
+	return strings.HasSuffix(name, "log") || strings.HasSuffix(name, "file") || strings.HasPrefix(name, "include") || strings.HasSuffix(name, "path") || name == "sslsessioncache" || name == "mimemagicfile"
+}
+
+// needs notes the modules that a directive is of, or that its argument names.
+func (h *httpdRun) needs(p *page, name, line string) {
+	if modules := httpdDirectives[name]; len(modules) == 1 && name != "ifmodule" {
+		h.need(modules[0], p.from)
+	}
+	if strings.HasPrefix(name, "php_") {
+		h.Packages = append(h.Packages, "libapache2-mod-php")
+	}
+	for _, hint := range httpdHints {
+		if hint.line.MatchString(line) {
+			for _, m := range hint.modules {
+				h.need(m, p.from)
+			}
+		}
+	}
+}
+
+func (h *httpdRun) need(module, file string) {
+	if slices.Contains(h.modules[module], file) || slices.Contains(httpdDefault, module) {
+		return
+	}
+	h.modules[module] = append(h.modules[module], file)
+	for _, first := range httpdModules[module] {
+		h.need(first, file)
+	}
+}
+
+// httpdHints are arguments that need modules.
+var httpdHints = []struct {
+	line    *regexp.Regexp
+	modules []string
+}{
+	{regexp.MustCompile(`(?i)(proxy\w*\s.*|proxy:)(http|https|ws)://`), []string{"proxy", "proxy_http"}},
+	{regexp.MustCompile(`(?i)\bwss?://`), []string{"proxy_wstunnel"}},
+	{regexp.MustCompile(`(?i)\bfcgi://`), []string{"proxy", "proxy_fcgi"}},
+	{regexp.MustCompile(`(?i)\bajp://`), []string{"proxy", "proxy_ajp"}},
+	{regexp.MustCompile(`(?i)\buwsgi://`), []string{"proxy", "proxy_uwsgi"}},
+	{regexp.MustCompile(`(?i)\bbalancer://`), []string{"proxy_balancer", "lbmethod_byrequests", "slotmem_shm"}},
+	{regexp.MustCompile(`(?i)lbmethod=bytraffic`), []string{"lbmethod_bytraffic"}},
+	{regexp.MustCompile(`(?i)lbmethod=bybusyness`), []string{"lbmethod_bybusyness"}},
+	{regexp.MustCompile(`(?i)\bserver-info\b`), []string{"info"}},
+	{regexp.MustCompile(`(?i)\bcgi-script\b|\bExecCGI\b|^\s*ScriptAlias`), []string{"cgid"}},
+	{regexp.MustCompile(`(?i)\bAuthType\s+"?Digest`), []string{"auth_digest"}},
+	{regexp.MustCompile(`(?i)\bAuthBasicProvider\b.*\bldap\b|\bRequire\s+(not\s+)?ldap-`), []string{"authnz_ldap"}},
+	{regexp.MustCompile(`(?i)\bAuthBasicProvider\b.*\bdbm\b`), []string{"authn_dbm"}},
+	{regexp.MustCompile(`(?i)\bRequire\s+(not\s+)?group\b`), []string{"authz_groupfile"}},
+	{regexp.MustCompile(`(?i)\bINCLUDES\b`), []string{"include"}},
+	{regexp.MustCompile(`(?i)\bRATE_LIMIT\b`), []string{"ratelimit"}},
+	{regexp.MustCompile(`(?i)\bSUBSTITUTE\b`), []string{"substitute"}},
+	{regexp.MustCompile(`(?i)^\s*Protocols\b.*\bh2c?\b`), []string{"http2"}},
+	{regexp.MustCompile(`(?i)\bDAV\s+on\b`), []string{"dav_fs"}},
+	{regexp.MustCompile(`(?i)\bSSLSessionCache\s+"?shmcb`), []string{"socache_shmcb"}},
+}
+
+// enable links what has to be enabled.
+func (h *httpdRun) enable() {
+	for module, files := range h.modules {
+		i := slices.IndexFunc(files, func(f string) bool { return len(h.Refusals[f]) == 0 })
+		if i < 0 {
+			continue
+		}
+		for _, ext := range []string{".load", ".conf"} {
+			name := module + ext
+			h.Links = append(h.Links, Link{"/etc/apache2/mods-enabled/" + name, "../mods-available/" + name, files[i], "A directive needs the module: it is enabled, as a2enmod does it."})
+		}
+	}
+	slices.SortFunc(h.Links, func(a, b Link) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(h.Packages)
+	h.Packages = slices.Compact(h.Packages)
+}

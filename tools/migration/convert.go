@@ -1,0 +1,122 @@
+package migration
+
+import (
+	"fmt"
+	"slices"
+
+	"svc/backend/api/release"
+	"svc/tools/convert"
+)
+
+// convert has the configuration converted that a converter knows, and completes
+// the plan by what that needs.
+func (p *Plan) convert(in Input, files []Config) {
+	p.Configuration = files
+	if in.Read == nil {
+		return
+	}
+	of := conversion(in, p)
+	taken := map[string][]int{} // converter → rows
+	names := []string{}
+	for i, c := range files {
+		if name := convert.Takes(of, c.From); name != "" && convertible(c) {
+			if taken[name] == nil {
+				names = append(names, name)
+			}
+			taken[name] = append(taken[name], i)
+		}
+	}
+	for _, name := range names {
+		p.apply(name, taken[name], of, in)
+	}
+	slices.SortFunc(p.Configuration, compareConfig)
+	slices.Sort(p.Install)
+	p.Install = slices.Compact(p.Install)
+}
+
+// convertible reports whether a row is a file whose text may be carried over.
+func convertible(c Config) bool {
+	return c.Link == "" && c.Action != LeftOut && c.Action != Remove && c.Owner != ""
+}
+
+// conversion is what converters may ask of a move.
+func conversion(in Input, p *Plan) convert.Input {
+	source, _ := release.Lookup(in.Assessment.Release)
+	of := convert.Input{Source: source, Target: in.Target, Installed: map[string]string{}, Brought: map[string]string{}}
+	for _, row := range p.Packages {
+		of.Installed[row.Name] = row.Version
+		for _, t := range row.Targets {
+			if row.Confidence >= Sure {
+				of.Brought[t.Name] = t.Version
+			}
+		}
+	}
+	return of
+}
+
+// apply converts the files of one service.
+func (p *Plan) apply(name string, rows []int, of convert.Input, in Input) {
+	of.Files = nil
+	rows = slices.DeleteFunc(rows, func(i int) bool {
+		b, err := in.Read(p.Configuration[i].From)
+		if err == nil {
+			of.Files = append(of.Files, convert.File{Path: p.Configuration[i].From, Text: string(b)})
+		}
+		return err != nil
+	})
+	r := convert.Run(name, of)
+	p.Install = append(p.Install, r.Packages...)
+	written := map[string][]convert.File{}
+	for _, f := range r.Files {
+		written[f.From] = append(written[f.From], f)
+	}
+	for _, i := range rows {
+		c := p.Configuration[i]
+		more := converted(c, name, r, written[c.From])
+		p.Configuration[i] = more[0]
+		p.Configuration = append(p.Configuration, more[1:]...)
+	}
+}
+
+// converted are the rows that follow from a file; the first is that of the
+// file itself.
+func converted(c Config, name string, r convert.Result, written []convert.File) []Config {
+	c.Converter, c.Changes, c.Refusals = name, r.Changes[c.From], r.Refusals[c.From]
+	if len(c.Refusals) > 0 {
+		first := c.Refusals[0]
+		c.Action, c.Reason = Manual, fmt.Sprintf("Line %d is not understood (%d in all): %s", first.Line, len(c.Refusals), first.Why)
+		return []Config{c}
+	}
+	all := []Config{}
+	for _, f := range written {
+		row := c
+		row.To, row.Action, row.Reason, row.Text = f.Path, Convert, reasonOfChanges(c.Changes), &f.Text
+		all = append(all, row)
+		c.Changes = nil // they are told once
+	}
+	if len(all) == 0 {
+		c.To, c.Action, c.Reason = "", LeftOut, "Nothing of it is needed on the target in this form."
+		all = append(all, c)
+	}
+	for _, l := range r.Links {
+		if l.From == c.From {
+			all = append(all, Config{From: c.From, To: l.Path, Link: l.Target, Action: Convert, Reason: l.Why, Converter: name, Mode: "0777", Owner: "root", Group: "root"})
+		}
+	}
+	for _, l := range r.Removed {
+		if l.From == c.From {
+			all = append(all, Config{From: c.From, To: l.Path, Action: Remove, Reason: l.Why, Converter: name, Mode: "0777", Owner: "root", Group: "root"})
+		}
+	}
+	return all
+}
+
+func reasonOfChanges(changes []convert.Change) string {
+	switch len(changes) {
+	case 0:
+		return "It has its new place; no line had to be changed."
+	case 1:
+		return "One line was changed."
+	}
+	return fmt.Sprintf("%d lines were changed.", len(changes))
+}
