@@ -315,21 +315,67 @@ assess_images() {
 
 fingerprint() { python3 -c 'import json,sys; print(json.load(sys.stdin)["fingerprint"])'; }
 
-# commands shows that every command with --root takes --image.
+# commands shows that every command with --root takes --image, and that the
+# answer is the same.
 commands() {
 	expect lvm
 	same "the fingerprint is that of the root folder" \
 		"$(svc assess --image "$images/lvm.qcow2" --json | fingerprint)" "$("$work/svc" assess --root "$images/machine" --json | fingerprint)"
-	local command
-	for command in root image; do
-		local place=$images/machine
-		[ $command = root ] || place=$images/lvm.qcow2
-		env XDG_DATA_HOME="$work/data-$command" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" \
-			"$work/svc" migrate "--$command" "$place" --target debian-13 --out "$work/out-$command" --confirm --json >"$work/$command.json" 2>&1 || true
+	export XDG_DATA_HOME=$work/data XDG_CONFIG_HOME=$work/config XDG_STATE_HOME=$work/state
+	local kind command
+	for kind in root image; do
+		ask $kind migrate --target debian-13 --out "$work/out-$kind" --confirm --json
+		for command in verify drift; do ask $kind $command --source "$work/out-root" --json; done
+		ask $kind cve-scan --json
 	done
 	check "a migration of the image writes the same role" diff -r "$work/out-root/role" "$work/out-image/role"
 	check "a migration of the image writes the same plan" cmp "$work/out-root/plan.json" "$work/out-image/plan.json"
+	for command in verify drift cve-scan; do
+		check "$command of the image says the same" diff "$work/$command-root.json" "$work/$command-image.json"
+	done
+	check "every tool of the MCP server with root takes image" python3 -c "$mcp" "$work/svc" "$images/machine" "$images/lvm.qcow2" "$work/out-root"
+	unset XDG_DATA_HOME XDG_CONFIG_HOME XDG_STATE_HOME
 }
+
+# ask runs a command for the root folder or the image, and keeps its exit code
+# and its answer, without what is signed anew each time.
+ask() { # root|image command options…
+	local kind=$1 command=$2 place=$images/machine got=0
+	shift 2
+	[ "$kind" = root ] || place=$images/lvm.qcow2
+	"$work/svc" "$command" "--$kind" "$place" "$@" >"$work/answer" 2>/dev/null || got=$?
+	{
+		echo "exit $got"
+		python3 -c 'import json, sys; d = json.load(sys.stdin); d.pop("attestation", 0); print(json.dumps(d, indent=1).replace(sys.argv[1], "PLACE"))' "$place" <"$work/answer"
+	} >"$work/$command-$kind.json" 2>&1 || true
+}
+
+# mcp calls each tool that has the argument root with that, and with image.
+mcp=$(
+	cat <<-'PY'
+		import json, subprocess, sys
+		svc, root, image, source = sys.argv[1:]
+		server = subprocess.Popen([svc, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+		def send(**message):
+		    server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+		    server.stdin.flush()
+		def ask(method, **params):
+		    send(id=1, method=method, params=params)
+		    return json.loads(server.stdout.readline())["result"]
+		ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "e2e", "version": "1"})
+		send(method="notifications/initialized")
+		given = {"target": "debian-13", "source": source, "preflight": True}
+		compared = 0
+		for tool in ask("tools/list")["tools"]:
+		    schema = tool["inputSchema"]
+		    if "root" not in schema.get("properties", {}): continue
+		    rest = {k: v for k, v in given.items() if k in schema.get("required", []) or k == "preflight" and k in schema["properties"]}
+		    answers = [json.dumps(ask("tools/call", name=tool["name"], arguments={k: v, **rest})).replace(v, "PLACE") for k, v in (("root", root), ("image", image))]
+		    if answers[0] != answers[1] or '"isError": true' in answers[0]: sys.exit(f"{tool['name']}: {answers}")
+		    compared += 1
+		if compared < 3: sys.exit(f"only {compared} tools")
+	PY
+)
 
 # bytes that a command reads from files.
 bytes_read() { strace -f -qq -e trace=read,pread64 -o "$work/trace" "$@" >/dev/null 2>&1 || true; awk '/= [0-9]+$/ { n += $NF } END { print n }' "$work/trace"; }
