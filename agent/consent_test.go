@@ -34,7 +34,7 @@ func TestThePersonDecides(t *testing.T) {
 			is := is.New(t)
 			env := newEnv(t)
 			p := &person{actions: []string{"decline", "decline", "cancel", "accept", "cancel", "accept"}}
-			session := connectTo(t, NewServer(env, Options{Version: "test", Log: env.Log}), era, p.options())
+			session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Version: "test", Log: env.Log}), era, p.options())
 			finding := map[string]any{"kind": "bug", "title": "t", "body": "it breaks on web01"}
 			filed := func() int { return strings.Count(text(call(t, session, "svc_list_findings", nil)), `"id"`) }
 
@@ -68,7 +68,7 @@ func TestAcceptedWritesCountOnce(t *testing.T) {
 			env := newEnv(t)
 			env.Admit = writecap.Cap{File: filepath.Join(t.TempDir(), "writes")}.Take
 			p := &person{actions: slices.Repeat([]string{"accept"}, 11)}
-			session := connectTo(t, NewServer(env, Options{Version: "test", Log: env.Log}), era, p.options())
+			session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Version: "test", Log: env.Log}), era, p.options())
 			for i := range 11 {
 				r := call(t, session, "svc_report_finding", map[string]any{"kind": "bug", "title": "t", "body": "b"})
 				is.Equal(r.IsError, i == 10)
@@ -83,7 +83,7 @@ func TestAcceptedWritesCountOnce(t *testing.T) {
 func TestFewerTools(t *testing.T) {
 	is := is.New(t)
 	env := newEnv(t)
-	session := connectTo(t, NewServer(env, Options{Log: env.Log, ReadOnly: true, Tools: []string{"svc_whoami", "svc_migrate"}}), nil, nil)
+	session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log, ReadOnly: true, Tools: []string{"svc_whoami", "svc_migrate"}}), nil, nil)
 	listed, err := session.ListTools(t.Context(), nil)
 	is.NoErr(err)
 	is.Equal(len(listed.Tools), 1) // read-only wins

@@ -62,7 +62,9 @@ func newEnv(t *testing.T) *tools.Env {
 // connect starts a server over in-memory pipes and a real client of the era.
 func connect(t *testing.T, env *tools.Env, era *mcp.ClientSessionOptions) *mcp.ClientSession {
 	t.Helper()
-	return connectTo(t, NewServer(env, Options{Version: "test", Log: env.Log}), era, nil)
+	store := &documents{log: env.Log}
+	t.Cleanup(store.close)
+	return connectTo(t, newServer(env, store, Options{Version: "test", Log: env.Log}), era, nil)
 }
 
 func connectTo(t *testing.T, s *mcp.Server, era *mcp.ClientSessionOptions, o *mcp.ClientOptions) *mcp.ClientSession {
@@ -246,7 +248,7 @@ func TestUnknownArgumentsAreRefusedInWords(t *testing.T) {
 func TestAPanicIsAResult(t *testing.T) {
 	is := is.New(t)
 	tool := tools.Tool{Name: "svc_broken", Call: func(context.Context, *tools.Env, json.RawMessage) (any, error) { panic("broken") }}
-	r, err := handler(newEnv(t), tool, &consent{}, slog.New(slog.DiscardHandler))(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
+	r, err := handler(newEnv(t), tool, &consent{}, &documents{}, slog.New(slog.DiscardHandler))(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
 	is.NoErr(err)
 	is.True(r.IsError)
 }

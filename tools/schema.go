@@ -60,7 +60,7 @@ func clean(s *jsonschema.Schema) {
 
 // maxOutput bounds what a tool's output schema takes of the list of tools, in
 // bytes of JSON: clients read it, and models do not.
-const maxOutput = 900
+const maxOutput = 600
 
 // prune makes an output schema small and open: what a later version adds fits
 // it too. While it is too big its deepest level goes, of whose objects is left
