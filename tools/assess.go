@@ -104,21 +104,7 @@ func summarize(env *Env, a *assess.Assessment, limit int) AssessResult {
 		r.Running = &running
 		lists = append(lists, listsOf("running.", reflect.ValueOf(r.Running))...)
 	}
-	for _, l := range lists {
-		l.cut(limit, r.Total)
-	}
-	for len(encoded(r)) > summaryBudget-summaryRoom {
-		longest := lists[0]
-		for _, l := range lists[1:] {
-			if l.weight() > longest.weight() {
-				longest = l
-			}
-		}
-		if longest.value.Len() == 0 {
-			break
-		}
-		longest.cut(longest.value.Len()/2, r.Total)
-	}
+	fit(func() any { return r }, lists, limit, r.Total)
 	if len(r.Total) == 0 {
 		return r
 	}
@@ -127,6 +113,26 @@ func summarize(env *Env, a *assess.Assessment, limit int) AssessResult {
 		r.Resource = env.Resources.Put("assessment-"+a.Fingerprint[:min(12, len(a.Fingerprint))], encoded(a))
 	}
 	return r
+}
+
+// fit cuts every list to the limit, and then the longest lists until the whole
+// fits the budget.
+func fit(whole func() any, lists []list, limit int, total map[string]int) {
+	for _, l := range lists {
+		l.cut(limit, total)
+	}
+	for len(encoded(whole())) > summaryBudget-summaryRoom {
+		longest := lists[0]
+		for _, l := range lists[1:] {
+			if l.weight() > longest.weight() {
+				longest = l
+			}
+		}
+		if longest.value.Len() == 0 {
+			return
+		}
+		longest.cut(longest.value.Len()/2, total)
+	}
 }
 
 // headed are findings with the first of their resources and evidence.

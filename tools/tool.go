@@ -76,6 +76,7 @@ func All() []Tool {
 		assessTool(),
 		migrateTool(),
 		verifyTool(),
+		cveScanTool(),
 		dbUpgradePathTool(),
 		getStatusTool(),
 		whatsNewTool(),

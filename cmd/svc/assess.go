@@ -22,23 +22,24 @@ func machineFlags(fs *flag.FlagSet, m *tools.Machine) {
 	fs.StringVar(&m.SSH, "ssh", "", "ssh destination of the running machine: [user@]host[:port]")
 }
 
+// detailFlags say how much of a long result is shown: all of it, unless told.
+func detailFlags(fs *flag.FlagSet, detail *tools.Detail, limit *int) {
+	*detail = tools.DetailFull
+	fs.IntVar(limit, "limit", 0, "entries of each list in a summary")
+	fs.Func("detail", "summary or full (default full)", func(s string) error {
+		*detail = tools.Detail(s)
+		return nil
+	})
+}
+
 func (p *program) assessCommand() *ffcli.Command {
 	var in tools.AssessInput
 	fs := p.flagSet("assess")
 	machineFlags(fs, &in.Machine)
 	fs.StringVar(&in.Target, "target", "", "release to look at the machine for, such as debian-13")
-	fs.IntVar(&in.Limit, "limit", 0, "entries of each list in a summary")
-	fs.Func("detail", "summary or full (default full)", func(s string) error {
-		in.Detail = tools.Detail(s)
-		return nil
-	})
+	detailFlags(fs, &in.Detail, &in.Limit)
 	return p.command(fs, "svc assess --root DIR | --image FILE | --ssh HOST", "read a machine and say what it is",
-		noArgs(func(ctx context.Context) error {
-			if in.Detail == "" {
-				in.Detail = tools.DetailFull
-			}
-			return p.assess(ctx, in)
-		}))
+		noArgs(func(ctx context.Context) error { return p.assess(ctx, in) }))
 }
 
 // assess prints what could be read even where the package database is corrupt.

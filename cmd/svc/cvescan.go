@@ -34,6 +34,7 @@ func (p *program) cveScanCommand() *ffcli.Command {
 	f.fleet.flags(fs)
 	p.settings.feed(fs)
 	fs.StringVar(&f.in.Target, "target", "", "release to compare with: what a move there fixes, and what it brings")
+	detailFlags(fs, &f.in.Detail, &f.in.Limit)
 	fs.Func("fail-on", "critical, high, medium or low: exit 6 where an advisory is as grave, or worse; low counts unknown too", func(s string) error {
 		if f.failOn = s; !slices.Contains(exposure.Severities[:4], s) {
 			return fmt.Errorf("it takes critical, high, medium or low")
@@ -56,6 +57,9 @@ func (p *program) cveScan(ctx context.Context, f scanFlags) error {
 		if p.settings.json {
 			f.format = "json"
 		}
+	}
+	if f.format != "table" && f.format != "json" {
+		f.in.Detail = tools.DetailFull
 	}
 	if f.fleet.file == "" {
 		result, err := p.scanOne(ctx, p.toolEnv(), f, "")
@@ -104,7 +108,7 @@ func (p *program) scanOne(ctx context.Context, env *tools.Env, f scanFlags, whos
 	case !result.Feed.Loaded:
 		return result, &exitError{code: exitFailed, err: fmt.Errorf("nothing was compared with --fail-on %s: there are no advisories for %s", f.failOn, result.Release)}
 	}
-	return result, differs(exposure.Reaches(result.Matches, f.failOn))
+	return result, differs(result.Counts.Reach(f.failOn))
 }
 
 // printScan prints a result in one of the forms.

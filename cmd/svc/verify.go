@@ -26,12 +26,7 @@ func parityFlags(fs *flag.FlagSet, c *comparison, source string) {
 	c.fleet.flags(fs)
 	fs.StringVar(&c.in.Source, "source", "", source+"; with --hosts also a folder that has such a folder for each machine, by its name")
 	fs.StringVar(&c.in.Accept, "accept", "", "file of differences that a person accepted: lines of DIMENSION SUBJECT # WHY")
-	fs.IntVar(&c.in.Limit, "limit", 0, "checks in a summary")
-	fs.Func("detail", "summary or full (default full)", func(s string) error {
-		c.in.Detail = tools.Detail(s)
-		return nil
-	})
-	c.in.Detail = tools.DetailFull
+	detailFlags(fs, &c.in.Detail, &c.in.Limit)
 }
 
 func (p *program) verifyCommand() *ffcli.Command {

@@ -51,14 +51,19 @@ func Count(matches []api.CVEMatch) Counts {
 	return c
 }
 
-// Reaches reports whether a match is as grave as a threshold, or worse. What is
-// of unknown severity counts where even low does.
-func Reaches(matches []api.CVEMatch, threshold string) bool {
+// Reach reports whether an advisory is as grave as a threshold, or worse. What
+// is of unknown severity counts where even low does.
+func (c Counts) Reach(threshold string) bool {
 	limit := Rank(threshold)
 	if threshold == "low" {
 		limit = Rank("unknown")
 	}
-	return slices.ContainsFunc(matches, func(m api.CVEMatch) bool { return Rank(m.Severity) <= limit })
+	for rank, n := range []int{c.Critical, c.High, c.Medium, c.Low, c.Unknown} {
+		if n > 0 && rank <= limit {
+			return true
+		}
+	}
+	return false
 }
 
 // Sort orders matches: worst first, then by package and advisory.

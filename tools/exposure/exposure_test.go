@@ -51,18 +51,18 @@ func TestCountIsByAdvisory(t *testing.T) {
 	is.New(t).Equal(Count(matches), Counts{Critical: 1, Medium: 1, Unknown: 1, Total: 3})
 }
 
-func TestReaches(t *testing.T) {
+func TestReach(t *testing.T) {
 	is := is.New(t)
 	for threshold, want := range map[string]int{"critical": 1, "high": 1, "medium": 2, "low": 4} {
 		n := 0
 		for _, m := range []api.CVEMatch{{Severity: "critical"}, {Severity: "medium"}, {Severity: "low"}, {Severity: "unknown"}} {
-			if Reaches([]api.CVEMatch{m}, threshold) {
+			if Count([]api.CVEMatch{m}).Reach(threshold) {
 				n++
 			}
 		}
 		is.Equal(n, want) // low counts what nobody graded, too
 	}
-	is.True(!Reaches(nil, "low"))
+	is.True(!Count(nil).Reach("low"))
 }
 
 func TestStale(t *testing.T) {
