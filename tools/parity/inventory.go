@@ -222,8 +222,14 @@ func sites(a *assess.Assessment) (all []item) {
 	return all
 }
 
+// placeholders are certificates that a package makes anew on each machine.
+var placeholders = []string{"/etc/ssl/certs/ssl-cert-snakeoil.pem", "/etc/pki/tls/certs/localhost.crt"}
+
 func certificates(a *assess.Assessment) (all []item) {
 	for _, c := range a.Certificates {
+		if slices.Contains(placeholders, c.Path) {
+			continue
+		}
 		all = append(all, item{Certificates, c.Subject + " until " + c.NotAfter, "issuer=" + c.Issuer, "", assess.Evidence{Path: c.Path}})
 	}
 	return distinct(all)
