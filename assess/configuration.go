@@ -322,11 +322,11 @@ func matches(list []string, file string) bool {
 	})
 }
 
-// secret tells keys, password files, and what others may not read. Sudo's
-// rules are closed to others by habit and hold no secret.
+// secret tells keys, password files, and what others may not read. Sudo's and
+// sshd's rules are closed to others by habit and hold no secret.
 func (m *machine) secret(file string, info fs.FileInfo) bool {
 	switch {
-	case strings.HasPrefix(file, "/etc/sudoers"):
+	case strings.HasPrefix(file, "/etc/sudoers"), strings.HasPrefix(file, "/etc/ssh/sshd_config"):
 		return false
 	case matches(secretNames, file), strings.HasPrefix(file, "/etc/ssl/private/"), strings.HasSuffix(file, ".key"):
 		return true

@@ -94,11 +94,43 @@ type converter struct {
 
 // registry has every converter; the first that takes a file has it.
 var registry = []converter{
-	{"httpd", []string{"/etc/httpd/*/*/*.conf", "/etc/httpd/*/*.conf"}, []string{"apache2"}, toDebian, httpd},
+	{"httpd", []string{"/etc/httpd/*/*.conf", "/etc/httpd/*/*/*.conf"}, []string{"apache2"}, fromRPM, httpd},
+	{"nginx", []string{"/etc/nginx/nginx.conf", "/etc/nginx/*.d/*.conf", "/etc/nginx/*.d/*/*.conf"}, []string{"nginx", "nginx-core", "nginx-light", "nginx-full", "nginx-extras"}, fromRPM, nginx},
+	{"php", []string{"/etc/php.ini", "/etc/php.d/*.ini", "/etc/php/*/*/php.ini"}, nil, withPHP, phpIni},
+	{"php-fpm", []string{"/etc/php-fpm.d/*.conf", "/etc/php-fpm.conf", "/etc/php/*/fpm/php-fpm.conf", "/etc/php/*/fpm/pool.d/*.conf"}, nil, withPHP, phpPool},
+	{"sshd", []string{"/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d/*.conf"}, nil, toDebian13, sshd},
+	{"mariadb", []string{"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/conf.d/*.cnf"}, []string{"mariadb-server"}, toDebian13, mariadb},
+	{"postgresql", []string{"/etc/postgresql/*/main/*.conf"}, nil, toDebian13, postgresql},
+	{"named", []string{"/etc/named.conf", "/etc/named/*", "/etc/named.*"}, []string{"bind9"}, fromRPM, named},
+	{"postfix", []string{"/etc/postfix/main.cf"}, []string{"postfix"}, toDebian13, postfix},
+	{"dovecot", []string{"/etc/dovecot/*.conf", "/etc/dovecot/conf.d/*.conf", "/etc/dovecot/conf.d/*.ext"}, []string{"dovecot-core", "dovecot-imapd", "dovecot-pop3d"}, toDovecot24, dovecot},
+	{"chrony", []string{"/etc/chrony.conf", "/etc/chrony.d/*.conf"}, []string{"chrony"}, fromRPM, chrony},
+	{"haproxy", []string{"/etc/haproxy/haproxy.cfg", "/etc/haproxy/conf.d/*.cfg"}, []string{"haproxy"}, toDebian13, haproxy},
+	{"sysctl", []string{"/etc/sysctl.conf", "/etc/sysctl.d/*.conf"}, nil, toDebian13, sysctl},
+	{"logrotate", []string{"/etc/logrotate.d/*"}, []string{"logrotate"}, fromRPM, logrotate},
+	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, fromRPM, sudoers},
 }
 
-// toDebian is a move from the rpm families to Debian or Ubuntu.
-func toDebian(in Input) bool { return rpmFamily(in.Source) && debianFamily(in.Target) }
+// fromRPM is a move from the rpm families to Debian or Ubuntu.
+func fromRPM(in Input) bool { return rpmFamily(in.Source) && debianFamily(in.Target) }
+
+// toDebian13 is a move to the release whose programs were asked what they take,
+// or a later one.
+func toDebian13(in Input) bool {
+	since, _ := release.Lookup("debian-13")
+	if in.Target.Family == release.Ubuntu {
+		since, _ = release.Lookup("ubuntu-26.04")
+	}
+	return debianFamily(in.Target) && !in.Target.Older(since) && in.Source.Slug != in.Target.Slug
+}
+
+// toDovecot24 is a move from a release with an earlier Dovecot.
+func toDovecot24(in Input) bool {
+	return toDebian13(in) && (rpmFamily(in.Source) || in.Source.Family == in.Target.Family && in.Source.Older(in.Target))
+}
+
+// withPHP is a move in which the version of PHP is known.
+func withPHP(in Input) bool { return debianFamily(in.Target) && phpVersion(in) != "" }
 
 func debianFamily(r release.Release) bool {
 	return r.Family == release.Debian || r.Family == release.Ubuntu

@@ -87,6 +87,10 @@ func converted(c Config, name string, r convert.Result, written []convert.File) 
 		c.Action, c.Reason = Manual, fmt.Sprintf("Line %d is not understood (%d in all): %s", first.Line, len(c.Refusals), first.Why)
 		return []Config{c}
 	}
+	if len(written) == 1 && written[0].Path == c.From && len(c.Changes) == 0 && (c.Action == Copy || c.Action == Convert) {
+		c.To, c.Action = c.From, Copy // it holds as it is
+		return []Config{c}
+	}
 	all := []Config{}
 	for _, f := range written {
 		row := c

@@ -1,0 +1,159 @@
+package convert
+
+import (
+	"regexp"
+	"strings"
+)
+
+// dovecotFiles are settings of a file, which Dovecot 2.4 names as such.
+var dovecotFiles = map[string]string{
+	"ssl_cert": "ssl_server_cert_file", "ssl_key": "ssl_server_key_file", "ssl_ca": "ssl_server_ca_file", "ssl_dh": "ssl_server_dh_file",
+}
+
+// dovecotVariables are variables of one letter with what Dovecot 2.4 calls them.
+var dovecotVariables = strings.NewReplacer(
+	"%Lu", "%{user | lower}", "%Ln", "%{user | username | lower}", "%Ld", "%{user | domain | lower}", "%u", "%{user}", "%n", "%{user | username}", "%d", "%{user | domain}",
+	"%h", "%{home}", "%s", "%{protocol}", "%r", "%{remote_ip}", "%l", "%{local_ip}", "%m", "%{mechanism}", "%w", "%{password}",
+)
+
+// dovecotDrivers are the drivers of passdb and userdb that need no arguments.
+var dovecotDrivers = map[string]bool{"pam": true, "passwd": true, "shadow": true, "prefetch": true, "static": true, "passwd-file": true}
+
+// dovecotAssignment is a setting of a line.
+var dovecotAssignment = regexp.MustCompile(`^([A-Za-z0-9_]+)\s*=\s*(.*)$`)
+
+// dovecot rewrites the settings of Dovecot 2.2 and 2.3 in the form of 2.4:
+// places of mail, certificates, variables, passdb and userdb. What has no plain
+// counterpart, such as plugin sections and SQL, is refused.
+func dovecot(in Input) (r Result) {
+	for _, f := range in.Files {
+		p := open(f, "#")
+		for i := range p.lines {
+			if !p.idle(i) {
+				dovecotLine(p, i)
+			}
+		}
+		if f.Path == "/etc/dovecot/dovecot.conf" {
+			p.lines = append([]string{"dovecot_config_version = 2.4.0", "dovecot_storage_version = 2.4.0"}, p.lines...)
+			p.changes = append(p.changes, Change{0, "", "dovecot_config_version = 2.4.0; dovecot_storage_version = 2.4.0", "Dovecot 2.4 wants to know whose form the file has."})
+		}
+		r.close(p, f.Path)
+	}
+	return r
+}
+
+func dovecotLine(p *page, i int) {
+	line := strings.TrimSpace(p.lines[i])
+	switch m := dovecotAssignment.FindStringSubmatch(line); {
+	case strings.HasPrefix(line, "plugin "), strings.HasPrefix(line, "dict "):
+		p.refuse(i, "Dovecot 2.4 has no such section: each of its settings has another name and place.")
+	case strings.HasPrefix(line, "passdb {"), strings.HasPrefix(line, "userdb {"):
+		dovecotDatabase(p, i)
+	case line == "namespace {":
+		p.refuse(i, "Dovecot 2.4 wants a name here.")
+	case m != nil:
+		dovecotSetting(p, i, m[1], m[2])
+	}
+}
+
+func dovecotSetting(p *page, i int, name, value string) {
+	file := dovecotFiles[name]
+	switch {
+	case file != "" && strings.HasPrefix(value, "<"):
+		moved := postfixPlaces.move(strings.TrimSpace(value[1:]))
+		p.replace(i, file+" = "+moved, "Dovecot 2.4 has another name for it.")
+	case name == "mail_location":
+		dovecotLocation(p, i, value)
+	case name == "disable_plaintext_auth":
+		p.replace(i, "auth_allow_cleartext = "+map[string]string{"yes": "no", "no": "yes"}[value], "Dovecot 2.4 says it the other way round.")
+	case name == "ssl_prefer_server_ciphers":
+		p.replace(i, "ssl_server_prefer_ciphers = "+map[string]string{"yes": "server", "no": "client"}[value], "Dovecot 2.4 has another name for it.")
+	case name == "ssl_dh_parameters_length" || name == "ssl_parameters_regenerate":
+		p.drop(i, "Dovecot 2.3 has it no more.")
+	case name == "mail_plugins":
+		words := strings.Fields(strings.ReplaceAll(value, "$mail_plugins", ""))
+		if len(words) == 0 {
+			p.drop(i, "It adds nothing.")
+			return
+		}
+		p.replace(i, "mail_plugins {\n  "+strings.Join(words, " = yes\n  ")+" = yes\n}", "Dovecot 2.4 adds to a list by a section.")
+	case name == "driver" || name == "args": // done with their section
+	case !known["dovecot"][name]:
+		p.refuse(i, "Dovecot 2.4 does not know this setting.")
+	default:
+		p.replace(i, name+" = "+postfixPlaces.move(dovecotVariables.Replace(value)), "Dovecot 2.4 has longer names for its variables.")
+	}
+}
+
+// dovecotLocation splits a place of mail: driver:path:KEY=path….
+func dovecotLocation(p *page, i int, value string) {
+	parts := strings.Split(dovecotVariables.Replace(value), ":")
+	if value == "" {
+		p.drop(i, "It is found out by itself.")
+		return
+	}
+	if len(parts) < 2 {
+		p.refuse(i, "It names no format of mail.")
+		return
+	}
+	lines := []string{"mail_driver = " + parts[0], "mail_path = " + parts[1]}
+	keys := map[string]string{"INBOX": "mail_inbox_path", "INDEX": "mail_index_path", "CONTROL": "mail_control_path"}
+	for _, part := range parts[2:] {
+		key, path, _ := strings.Cut(part, "=")
+		if keys[key] == "" {
+			p.refuse(i, "Dovecot 2.4 has "+key+" in another form.")
+			return
+		}
+		lines = append(lines, keys[key]+" = "+path)
+	}
+	p.replace(i, strings.Join(lines, "\n"), "Dovecot 2.4 has a setting for each part.")
+}
+
+// dovecotDatabase names a section by its driver, as Dovecot 2.4 wants it.
+func dovecotDatabase(p *page, i int) {
+	kind := strings.Fields(p.lines[i])[0]
+	driver, driverLine, args, argsLine := "", i, "", i
+	for n := i + 1; n < len(p.lines) && strings.TrimSpace(p.lines[n]) != "}"; n++ {
+		switch m := dovecotAssignment.FindStringSubmatch(strings.TrimSpace(p.lines[n])); {
+		case m == nil:
+		case m[1] == "driver":
+			driver, driverLine = m[2], n
+		case m[1] == "args":
+			args, argsLine = m[2], n
+		}
+	}
+	form, ok := dovecotArgs(driver, args)
+	if !dovecotDrivers[driver] || !ok {
+		p.refuse(i, "Dovecot 2.4 has another form of this driver's arguments.")
+		return
+	}
+	p.replace(i, kind+" "+driver+" {", "Dovecot 2.4 names the section by its driver.")
+	p.drop(driverLine, "Dovecot 2.4 names the section by its driver.")
+	if form != "" {
+		p.replace(argsLine, form, "Dovecot 2.4 has a setting for each argument.")
+	} else if args != "" {
+		p.drop(argsLine, "It is the default.")
+	}
+}
+
+// dovecotArgs are a driver's arguments as settings.
+func dovecotArgs(driver, args string) (string, bool) {
+	words := strings.Fields(dovecotVariables.Replace(args))
+	switch {
+	case args == "", driver == "pam" && args == "dovecot":
+		return "", true
+	case driver == "static" && !strings.Contains(args, "\""):
+		fields := strings.Fields(args)
+		for n, f := range fields {
+			key, value, ok := strings.Cut(f, "=")
+			if !ok {
+				return "", false
+			}
+			fields[n] = key + " = " + dovecotVariables.Replace(value)
+		}
+		return "fields {\n  " + strings.Join(fields, "\n  ") + "\n}", true
+	case driver == "passwd-file" && len(words) == 1:
+		return "passwd_file_path = " + words[0], true
+	}
+	return "", false
+}

@@ -1,0 +1,69 @@
+package convert
+
+import (
+	"path"
+	"strings"
+)
+
+// mariadbPlaces are where the families keep what MariaDB's configuration names.
+var mariadbPlaces = places{
+	{"/var/lib/mysql/mysql.sock", "/run/mysqld/mysqld.sock"},
+	{"/var/log/mariadb/mariadb.log", "/var/log/mysql/error.log"},
+	{"/var/log/mysqld.log", "/var/log/mysql/error.log"},
+	{"/var/log/mysql-slow.log", "/var/log/mysql/mariadb-slow.log"},
+	{"/var/log/mariadb", "/var/log/mysql"},
+	{"/var/run/mariadb", "/run/mysqld"},
+	{"/run/mariadb", "/run/mysqld"},
+	{"/usr/lib64/mysql/plugin", "/usr/lib/mysql/plugin"},
+	{"/usr/share/mysql", "/usr/share/mariadb"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+}
+
+// servers are the groups of my.cnf that mariadbd reads.
+var servers = map[string]bool{"mysqld": true, "server": true, "mariadb": true, "mariadbd": true}
+
+// mariadb makes a file of MariaDB's of what was written for MySQL or an earlier
+// MariaDB: options that are gone become comments. Debian reads the files of
+// mariadb.conf.d in their order, so what comes from my.cnf is read last.
+func mariadb(in Input) (r Result) {
+	for _, f := range in.Files {
+		group := ""
+		s := settings{comment: "#", equals: true, places: mariadbPlaces}
+		s.own = func(p *page, i int, name, _ string) bool {
+			switch {
+			case strings.HasPrefix(name, "["):
+				group = strings.Trim(name, "[]")
+				return true
+			case strings.HasPrefix(name, "!include"):
+				p.drop(i, "Debian's /etc/mysql/mariadb.cnf includes the files.")
+				return true
+			case strings.HasPrefix(name, ";"):
+				return true
+			}
+			return false
+		}
+		p := open(f, "#")
+		for i := range p.lines {
+			if !p.idle(i) {
+				s.program = ""
+				if base, _, _ := strings.Cut(group, "-"); servers[base] {
+					s.program = "mariadb"
+				}
+				s.line(p, i)
+			}
+		}
+		r.close(p, mariadbPlace(f.Path))
+	}
+	return r
+}
+
+func mariadbPlace(file string) string {
+	switch name := path.Base(file); path.Dir(file) {
+	case "/etc":
+		return "/etc/mysql/mariadb.conf.d/90-my.cnf"
+	case "/etc/my.cnf.d":
+		return "/etc/mysql/mariadb.conf.d/70-" + name
+	}
+	return file
+}

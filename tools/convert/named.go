@@ -1,0 +1,86 @@
+package convert
+
+import (
+	"regexp"
+	"strings"
+)
+
+// namedPlaces are where the families keep what named.conf names. Debian's
+// AppArmor lets named write in /var/cache/bind and /var/lib/bind alone.
+var namedPlaces = places{
+	{"/etc/named.root.key", "/etc/bind/bind.keys"},
+	{"/etc/rndc.key", "/etc/bind/rndc.key"},
+	{"/etc/named.conf", "/etc/bind/named.conf"},
+	{"/etc/named", "/etc/bind"},
+	{"/var/named/named.ca", "/usr/share/dns/root.hints"},
+	{"/var/named/chroot/var/named", "/var/cache/bind"},
+	{"/var/named", "/var/cache/bind"},
+	{"/var/log/named", "/var/log/bind"},
+	{"/var/run/named", "/run/named"},
+}
+
+// namedIncludes are files of the rpm family's own package.
+var namedIncludes = regexp.MustCompile(`^include\s+"(/etc/named\.(rfc1912\.zones|root\.key)|/etc/crypto-policies/.*)"\s*;`)
+
+// namedGone are statements that BIND 9.20 has no more.
+var namedGone = map[string]string{
+	"dnssec-enable": "BIND 9.16 always has DNSSEC.", "dnssec-lookaside": "The registry of look-aside keys is closed.", "bindkeys-file": "BIND has the keys of the root built in.",
+	"additional-from-auth": "BIND 9.18 has it no more.", "additional-from-cache": "BIND 9.18 has it no more.", "cleaning-interval": "BIND 9.18 has it no more.",
+	"fetch-glue": "BIND 9.18 has it no more.", "has-old-clients": "BIND 9.18 has it no more.", "host-statistics": "BIND 9.18 has it no more.", "multiple-cnames": "BIND 9.18 has it no more.",
+	"maintain-ixfr-base": "BIND 9.18 has it no more.", "max-ixfr-log-size": "BIND 9.18 has it no more.", "treat-cr-as-space": "BIND 9.18 has it no more.", "rfc2308-type1": "BIND 9.18 has it no more.",
+	"use-id-pool": "BIND 9.18 has it no more.", "deallocate-on-exit": "BIND 9.18 has it no more.", "fake-iquery": "BIND 9.18 has it no more.", "queryport-pool-ports": "BIND 9.18 has it no more.",
+	"queryport-pool-updateinterval": "BIND 9.18 has it no more.", "use-queryport-pool": "BIND 9.18 has it no more.", "random-device": "BIND 9.18 takes the system's.", "lwres": "BIND 9.12 has it no more.",
+	"dnssec-update-mode": "BIND 9.20 has dnssec-policy in its place.", "auto-dnssec": "BIND 9.20 has dnssec-policy in its place.", "dnssec-dnskey-kskonly": "BIND 9.20 has it no more.",
+	"dnssec-secure-to-insecure": "BIND 9.20 has it no more.", "dialup": "BIND 9.20 has it no more.", "heartbeat-interval": "BIND 9.20 has it no more.", "glue-cache": "BIND 9.20 has it no more.",
+	"reserved-sockets": "BIND 9.20 has it no more.", "tkey-dhkey": "BIND 9.20 has it no more.", "use-v4-udp-ports": "BIND 9.20 takes the system's ports.", "use-v6-udp-ports": "BIND 9.20 takes the system's ports.",
+	"avoid-v4-udp-ports": "BIND 9.20 takes the system's ports.", "avoid-v6-udp-ports": "BIND 9.20 takes the system's ports.", "dscp": "BIND 9.20 has it no more.",
+}
+
+// rootKeys is validation by keys that a file of the rpm families has.
+var rootKeys = regexp.MustCompile(`^dnssec-validation\s+yes\s*;$`)
+
+// namedRefused are statements whose meaning has another form that a person has
+// to choose.
+var namedRefused = regexp.MustCompile(`^(auto-dnssec|lwres|filter-aaaa(-on-v[46])?|delegation-only|root-delegation-only|trusted-keys|managed-keys)(\s|$)`)
+
+// named carries named.conf and what it includes over to Debian's folder, in one
+// piece: Debian's split into options, local and default zones is but habit.
+func named(in Input) (r Result) {
+	for _, f := range in.Files {
+		p := open(f, "//")
+		inComment := false
+		for i := range p.lines {
+			line := strings.TrimSpace(p.lines[i])
+			if strings.HasPrefix(line, "/*") {
+				inComment = true
+			}
+			if !inComment && !p.idle(i) && !strings.HasPrefix(line, "#") {
+				namedLine(p, i, line)
+			}
+			if strings.Contains(line, "*/") {
+				inComment = false
+			}
+		}
+		r.close(p, namedPlaces.move(f.Path))
+	}
+	return r
+}
+
+func namedLine(p *page, i int, line string) {
+	statement, _, _ := strings.Cut(strings.NewReplacer(";", " ", "\t", " ", "{", " ").Replace(line), " ")
+	why := namedGone[strings.ToLower(statement)]
+	switch {
+	case namedIncludes.MatchString(line):
+		p.drop(i, "It is a file of the rpm families: BIND has these zones and keys built in.")
+	case namedRefused.MatchString(line):
+		p.refuse(i, "BIND 9.20 has another form of this, which has to be chosen.")
+	case rootKeys.MatchString(line):
+		p.replace(i, "dnssec-validation auto;", "BIND has the keys of the root built in.")
+	case why != "" && strings.Count(line, ";") == 1 && !strings.Contains(line, "{"):
+		p.drop(i, why)
+	case why != "":
+		p.refuse(i, why)
+	default:
+		p.replace(i, namedPlaces.move(line), "Debian keeps it in another place.")
+	}
+}

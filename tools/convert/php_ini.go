@@ -1,0 +1,121 @@
+package convert
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// phpAPIs are the SAPIs of PHP with the package of Debian that brings each.
+var phpAPIs = []struct{ name, prefix, suffix string }{
+	{"apache2", "libapache2-mod-php", ""}, {"cli", "php", "-cli"}, {"fpm", "php", "-fpm"},
+}
+
+// phpBrought are the SAPIs that the target gets; the command line's comes with
+// each of them.
+func phpBrought(in Input, version string) []string {
+	found := []string{}
+	for _, api := range phpAPIs {
+		_, versioned := in.Brought[api.prefix+version+api.suffix]
+		_, general := in.Brought[api.prefix+api.suffix]
+		if versioned || general || api.name == "cli" {
+			found = append(found, api.name)
+		}
+	}
+	return found
+}
+
+// phpVersioned is a path of Debian with PHP's version in it.
+var phpVersioned = regexp.MustCompile(`^/etc/php/[0-9.]+/`)
+
+// phpIni carries php.ini and the files beside it over to the version and the
+// SAPIs of the target: settings that PHP has no more become comments.
+func phpIni(in Input) (r Result) {
+	version := phpVersion(in)
+	s := settings{program: "php", comment: ";", equals: true, places: phpSettingPlaces(in, version)}
+	s.own = func(p *page, i int, name, _ string) bool {
+		switch {
+		case strings.HasPrefix(name, "["), strings.HasPrefix(name, "#"):
+			return true
+		case name == "extension", name == "zend_extension", name == "extension_dir":
+			p.drop(i, "Debian's packages enable their extensions themselves.")
+			return true
+		}
+		return false
+	}
+	for _, f := range in.Files {
+		p := s.convert(f)
+		if phpVersioned.MatchString(f.Path) {
+			r.close(p, phpVersioned.ReplaceAllString(f.Path, "/etc/php/"+version+"/"))
+			continue
+		}
+		for _, api := range phpBrought(in, version) {
+			to := "/etc/php/" + version + "/" + api + "/php.ini"
+			if path.Dir(f.Path) != "/etc" {
+				to = "/etc/php/" + version + "/" + api + "/conf.d/90-" + path.Base(f.Path)
+			}
+			r.close(p, to)
+			p.changes, p.refused = nil, nil // they are told once
+		}
+	}
+	return r
+}
+
+// phpSettingPlaces are where the families keep what PHP's settings name.
+func phpSettingPlaces(in Input, version string) places {
+	return slices.Concat(phpPlaces(in), places{
+		{"/etc/php-fpm.d", "/etc/php/" + version + "/fpm/pool.d"},
+		{"/etc/php.d", "/etc/php/" + version + "/fpm/conf.d"},
+		{"/var/lib/php/session", "/var/lib/php/sessions"},
+		{"/var/lib/php/wsdlcache", "/tmp"},
+		{"/var/log/php-fpm/error.log", "/var/log/php" + version + "-fpm.log"},
+		{"/var/log/php-fpm", "/var/log"},
+		{"/usr/sbin/sendmail", "/usr/sbin/sendmail"},
+		{"/usr/share/pear", "/usr/share/php"},
+		{"/var/lib/mysql/mysql.sock", "/run/mysqld/mysqld.sock"},
+		{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
+	})
+}
+
+// phpAccount are the settings of a pool that name an account.
+var phpAccount = regexp.MustCompile(`^(user|group|listen\.(owner|group|acl_users|acl_groups))$`)
+
+// phpPool carries pools of FPM over: account, socket and logs have other names.
+func phpPool(in Input) (r Result) {
+	version := phpVersion(in)
+	s := settings{comment: ";", equals: true, places: phpSettingPlaces(in, version)}
+	s.own = func(p *page, i int, name, value string) bool {
+		if strings.HasPrefix(name, "[") || strings.HasPrefix(name, "#") {
+			return true
+		}
+		now := webAccount.ReplaceAllString(value, "www-data")
+		if phpAccount.MatchString(name) && now != value {
+			p.replace(i, name+" = "+now, "Debian's account of web servers is www-data.")
+			return true
+		}
+		return false
+	}
+	old := regexp.MustCompile(`([/-]|php)[0-9]+\.[0-9]+(/|-fpm)`)
+	for _, f := range in.Files {
+		p := s.convert(f)
+		to := phpVersioned.ReplaceAllString(f.Path, "/etc/php/"+version+"/")
+		switch {
+		case to != f.Path:
+			for i := range p.lines {
+				if !p.idle(i) && strings.Contains(p.lines[i], "php") {
+					p.replace(i, old.ReplaceAllString(strings.TrimSpace(p.lines[i]), "${1}"+version+"${2}"), "The version is part of the name.")
+				}
+			}
+		case f.Path == "/etc/php-fpm.conf":
+			to = "/etc/php/" + version + "/fpm/php-fpm.conf"
+		default:
+			to = "/etc/php/" + version + "/fpm/pool.d/" + path.Base(f.Path)
+		}
+		r.close(p, to)
+	}
+	return r
+}
+
+// webAccount is what the rpm families call the account of web servers.
+var webAccount = regexp.MustCompile(`\b(apache|nginx|nobody)\b`)

@@ -1,0 +1,62 @@
+package convert
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var postfixPlaces = places{
+	{"/usr/libexec/postfix", "/usr/lib/postfix/sbin"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+	{"/var/run/dovecot", "/run/dovecot"},
+}
+
+// postfixMaps are kinds of tables that Debian has in packages of their own.
+var postfixMaps = regexp.MustCompile(`\b(mysql|pgsql|ldap|pcre|sqlite|cdb|lmdb|mongodb):`)
+
+// postfix carries main.cf over: places that Debian compiles in become comments,
+// and kinds of tables bring their packages. Parameters that Postfix does not
+// know are those that a person defined for use in others.
+func postfix(in Input) (r Result) {
+	own := func(p *page, i int, _, value string) bool {
+		for _, m := range postfixMaps.FindAllStringSubmatch(value, -1) {
+			r.Packages = append(r.Packages, "postfix-"+m[1])
+		}
+		if line := p.lines[i]; line[0] == ' ' || line[0] == '\t' {
+			p.replace(i, postfixPlaces.move(strings.TrimSpace(line)), "Debian keeps it in another place.")
+			return true // it continues the parameter above
+		}
+		return false
+	}
+	s := settings{program: "postfix", comment: "#", equals: true, places: postfixPlaces, own: own}
+	for _, f := range in.Files {
+		p := open(f, "#")
+		postfixMain(s, p)
+		r.close(p, f.Path)
+	}
+	slices.Sort(r.Packages)
+	r.Packages = slices.Compact(r.Packages)
+	return r
+}
+
+func postfixMain(s settings, p *page) {
+	text := p.text()
+	for i := range p.lines {
+		if p.idle(i) {
+			continue
+		}
+		name, _, _ := s.setting(p.lines[i])
+		inUse := strings.Contains(text, "$"+name) || strings.Contains(text, "{"+name+"}") || transportSetting.MatchString(name)
+		if inUse && !s.takes(name) && gone["postfix"][fold(name)] == (replacement{}) {
+			s.move(p, i)
+			continue
+		}
+		s.line(p, i)
+	}
+}
+
+// transportSetting are parameters that are made of a transport's name.
+var transportSetting = regexp.MustCompile(`_(destination_\w+_limit|destination_rate_delay|time_limit|delivery_slot_\w+|recipient_limit)$`)

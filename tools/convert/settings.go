@@ -1,0 +1,128 @@
+package convert
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed known.tsv
+var knownRows string
+
+//go:embed gone.tsv
+var goneRows string
+
+var (
+	known = sets(words(knownRows)) // program → the settings that it takes, folded
+	gone  = goneSettings(goneRows) // program → setting, folded
+)
+
+func sets(rows map[string][]string) map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	for program, names := range rows {
+		all[program] = map[string]bool{}
+		for _, name := range names {
+			all[program][fold(name)] = true
+		}
+	}
+	return all
+}
+
+// fold is a name as programs compare it: without regard to case, and mysqld
+// without regard to dashes.
+func fold(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
+
+// replacement is what takes the place of a setting that is gone.
+type replacement struct{ now, why string }
+
+func goneSettings(text string) map[string]map[string]replacement {
+	all := map[string]map[string]replacement{}
+	for line := range strings.Lines(text) {
+		c := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(c) != 4 {
+			continue
+		}
+		if all[c[0]] == nil {
+			all[c[0]] = map[string]replacement{}
+		}
+		now := strings.ReplaceAll(strings.TrimPrefix(c[2], "-"), `\n`, "\n")
+		all[c[0]][fold(c[1])] = replacement{now, strings.TrimPrefix(c[3], "-")}
+	}
+	return all
+}
+
+// settings converts files of one setting a line.
+type settings struct {
+	program string // of known and gone; one without a list of its own takes every name
+	comment string
+	equals  bool // a name and its value stand on either side of an equals sign, not of a space
+	places  places
+	// own does what is particular about a setting; it reports whether that was
+	// all there is to do.
+	own func(p *page, i int, name, value string) bool
+}
+
+// setting is the name and value of a line, with what stands between.
+func (s settings) setting(line string) (name, between, value string) {
+	line = strings.TrimSpace(line)
+	cut := " \t"
+	if s.equals {
+		cut = "="
+	}
+	i := strings.IndexAny(line, cut)
+	if i < 0 {
+		return line, "", ""
+	}
+	name = strings.TrimRight(line[:i], " \t")
+	value = strings.TrimLeft(line[i+1:], " \t")
+	return name, line[len(name) : len(line)-len(value)], value
+}
+
+// convert goes through a whole file.
+func (s settings) convert(f File) *page {
+	p := open(f, s.comment)
+	for i := range p.lines {
+		if !p.idle(i) {
+			s.line(p, i)
+		}
+	}
+	return p
+}
+
+func (s settings) line(p *page, i int) {
+	name, between, value := s.setting(p.lines[i])
+	if s.own != nil && s.own(p, i, name, value) {
+		return
+	}
+	switch r, isGone := gone[s.program][fold(name)]; {
+	case isGone && r.now != "":
+		p.replace(i, strings.TrimSpace(r.now+between+s.places.move(value)), r.why)
+	case isGone && r.why != "":
+		p.drop(i, r.why)
+	case isGone:
+		p.refuse(i, "The target has this no more, and nothing in its place that would surely do the same.")
+	case !s.takes(name):
+		p.refuse(i, "The target's program does not know this setting.")
+	default:
+		s.move(p, i)
+	}
+}
+
+// move rewrites the places of a line.
+func (s settings) move(p *page, i int) {
+	line := strings.TrimSpace(p.lines[i])
+	p.replace(i, s.places.move(line), "The target keeps it in another place.")
+}
+
+func (s settings) takes(name string) bool {
+	names := known[s.program]
+	if names == nil {
+		return true
+	}
+	name = fold(name)
+	for _, prefix := range []string{"", "loose_", "skip_", "enable_", "disable_"} {
+		if bare, ok := strings.CutPrefix(name, prefix); ok && (names[bare] || names["skip_"+bare]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+)
+
+// sshdPlaces are where the families keep what sshd names.
+var sshdPlaces = places{
+	{"/usr/libexec/openssh/sftp-server", "/usr/lib/openssh/sftp-server"},
+	{"/usr/libexec/sftp-server", "/usr/lib/openssh/sftp-server"},
+	{"/usr/lib/ssh/sftp-server", "/usr/lib/openssh/sftp-server"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+}
+
+// sshdAlgorithms are the settings that list algorithms, with the list of those
+// that the target has.
+var sshdAlgorithms = map[string]string{
+	"ciphers": "ssh-cipher", "macs": "ssh-mac", "kexalgorithms": "ssh-kex", "hostkeyalgorithms": "ssh-key-sig", "pubkeyacceptedkeytypes": "ssh-key-sig",
+	"pubkeyacceptedalgorithms": "ssh-key-sig", "hostbasedacceptedkeytypes": "ssh-key-sig", "casignaturealgorithms": "ssh-key-sig",
+}
+
+// sshd drops and renames options that OpenSSH has no more, and leaves out
+// algorithms that the target lacks.
+func sshd(in Input) (r Result) {
+	s := settings{program: "sshd", comment: "#", places: sshdPlaces, own: sshdOwn}
+	for _, f := range in.Files {
+		r.close(s.convert(f), f.Path)
+	}
+	return r
+}
+
+func sshdOwn(p *page, i int, name, value string) bool {
+	lower := strings.ToLower(name)
+	switch list := sshdAlgorithms[lower]; {
+	case list != "":
+		algorithms(p, i, name, value, known[list])
+		return gone["sshd"][lower].now == ""
+	case lower == "hostkey" && strings.Contains(value, "_dsa_key"):
+		p.drop(i, "OpenSSH 10 has no DSA any more.")
+		return true
+	case lower == "include" && strings.Contains(value, "crypto-policies"):
+		p.drop(i, "Crypto policies are the rpm families' own; OpenSSH's defaults hold.")
+		return true
+	}
+	return false
+}
+
+// algorithms leaves out of a list what the target does not have. Names with
+// asterisks are patterns.
+func algorithms(p *page, i int, name, value string, there map[string]bool) {
+	value = strings.Trim(value, `"`)
+	sign := ""
+	if value != "" && strings.ContainsRune("+-^", rune(value[0])) {
+		sign, value = value[:1], value[1:]
+	}
+	kept := slices.DeleteFunc(strings.Split(value, ","), func(a string) bool {
+		return !there[fold(strings.TrimSpace(a))] && !strings.Contains(a, "*") && !strings.HasPrefix(a, "gss-")
+	})
+	switch {
+	case len(kept) > 0:
+		p.replace(i, name+" "+sign+strings.Join(kept, ","), "OpenSSH 10 has the others no more.")
+	case sign != "":
+		p.drop(i, "OpenSSH 10 has none of them.")
+	default:
+		p.refuse(i, "OpenSSH 10 has none of these algorithms.")
+	}
+}
