@@ -119,13 +119,29 @@ func (v *volume) systems() []*system {
 		return nil
 	}
 	if s := v.system(mount{fs: v.fs, dir: "."}); s != nil {
-		return []*system{s}
+		return []*system{v.booted(s)}
 	}
 	var found []*system
 	if b, ok := v.fs.(*btrfs.FS); ok {
 		for _, m := range subvolumes(b) {
 			if s := v.system(m); s != nil {
 				found = append(found, s)
+			}
+		}
+	}
+	return found
+}
+
+// booted gives the system that a boot loader starts where one was found at what
+// is mounted by itself: the one in the subvolume that its fstab names.
+func (v *volume) booted(found *system) *system {
+	for _, l := range found.fstab {
+		if l.path != "." {
+			continue
+		}
+		if m, err := l.mountOf(v.fs); err == nil {
+			if named := v.system(m); named != nil {
+				return named
 			}
 		}
 	}

@@ -38,6 +38,9 @@ var layouts = map[string]struct {
 		markers: map[string]string{".": "@", "home": "@home"},
 	},
 	"Debian": {subvolumes: []string{"@rootfs"}, root: "@rootfs", options: "defaults,subvol=@rootfs", markers: map[string]string{".": "@rootfs"}},
+	"an old snapshot is mounted by itself": {
+		subvolumes: []string{"@"}, root: "@", byItself: "old", options: "subvol=/@", snapshots: []string{"old"}, markers: map[string]string{".": "@"},
+	},
 	"nested": {subvolumes: []string{"@", "@/var", "@/home"}, root: "@", byItself: "@", options: "noatime", markers: map[string]string{".": "@", "var": "@/var", "home": "@/home"}},
 }
 
