@@ -10,11 +10,13 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/tools/database"
 )
 
 // enums gives the closed string types their values, so that every schema that
 // uses one says them.
 var enums = map[reflect.Type][]any{
+	reflect.TypeFor[database.Gap]():           {database.GapNone, database.GapMinor, database.GapMajor, database.GapEngineChange, database.GapNotOffered, database.GapUnknown},
 	reflect.TypeFor[Detail]():                 {DetailSummary, DetailFull},
 	reflect.TypeFor[FindingKind]():            {FindingKind("bug"), FindingKind("coverage"), FindingKind("measurement")},
 	reflect.TypeFor[api.Plan]():               {api.PlanFree, api.PlanOnDemand, api.PlanPro, api.PlanFleet, api.PlanInternal},

@@ -77,6 +77,7 @@ func All() []Tool {
 		migrateTool(),
 		verifyTool(),
 		cveScanTool(),
+		dbPlanTool(),
 		dbUpgradePathTool(),
 		getStatusTool(),
 		whatsNewTool(),

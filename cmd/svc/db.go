@@ -7,12 +7,90 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess/datadir"
 	"svc/tools"
 	"svc/tools/database"
 )
 
 func (p *program) dbCommand() *ffcli.Command {
-	return p.group("db", "databases: plan what becomes of them; nothing is executed", p.dbUpgradePathCommand())
+	return p.group("db", "databases: plan what becomes of them; nothing is executed", p.dbPlanCommand(), p.dbUpgradePathCommand())
+}
+
+func (p *program) dbPlanCommand() *ffcli.Command {
+	var in tools.DBPlanInput
+	fs := p.flagSet("plan")
+	machineFlags(fs, &in.Machine)
+	fs.StringVar(&in.Target, "target", "", "release to move to, such as debian-13")
+	return p.command(fs, "svc db plan --root DIR | --image FILE | --ssh HOST --target RELEASE", "say of every database what its files state, and how it gets to a release",
+		noArgs(func(ctx context.Context) error {
+			if in.Target == "" {
+				return usagef("db plan needs --target")
+			}
+			result, err := tools.DBPlan(ctx, p.toolEnv(), in)
+			if err != nil {
+				return err
+			}
+			return p.print(result, func(w *view) { viewDBPlan(w, &result) })
+		}))
+}
+
+func viewDBPlan(w *view, r *tools.DBPlanResult) {
+	w.line("%s → %s, %s", r.Source, r.Target, plural(len(r.Databases), "database"))
+	for i := range r.Databases {
+		viewDatabase(w, &r.Databases[i])
+	}
+	viewSources(w, r.Sources)
+}
+
+func viewDatabase(w *view, d *database.Plan) {
+	w.title("%s %s  %s", d.Engine, orNone(string(d.Version)), d.Directory)
+	target := "nothing that takes these data"
+	if d.Target != nil {
+		target = fmt.Sprintf("%s%s %s", d.Target.Place, offered(d.Target.Offer), d.Target.Exact)
+	}
+	holds := []string{}
+	for _, c := range d.Data.Databases {
+		holds = append(holds, strings.Join(strings.Fields(fmt.Sprintf("%s (%s %s %s)", c.Name, c.Encoding, c.Provider, c.Collate)), " "))
+	}
+	w.table([][]string{
+		{"gap", string(d.Gap)},
+		{"target", target},
+		{"form", strings.TrimSpace(d.Data.Form + "  " + d.Data.State)},
+		{"size", fmt.Sprintf("%d bytes in %s", d.Data.Bytes, plural(d.Data.Files, "file"))},
+		{"databases", orNone(strings.Join(holds, ", "))},
+		{"storage", orNone(counts(d.Data.Engines))},
+		{"authentication", orNone(counts(d.Data.Auth))},
+		{"replication", orNone(strings.Join(d.Data.Replication, ", "))},
+	})
+	for _, e := range d.Extensions {
+		w.line("  extension  %s %s, on the target: %s %s", e.Name, e.Version, e.Offered, strings.Join(e.Targets, " "))
+	}
+	for _, n := range d.Notes {
+		w.line("  %-9s  %s", n.Severity, n.Text)
+	}
+	for _, x := range d.Reindex {
+		w.line("  reindex    %s: %s", x.Database, x.Why)
+	}
+	if len(d.Paths) > 0 {
+		w.line("  way        %s", d.Paths[0].Why)
+		for _, s := range d.Paths[0].Steps {
+			viewStep(w, s)
+		}
+	}
+	for _, b := range d.Barriers {
+		w.line("  not by     %s: %s → %s", b.Method, b.Why, b.Instead)
+	}
+	for _, u := range d.Data.Unread {
+		w.line("  not read   %s", u)
+	}
+}
+
+func counts(list []datadir.Count) string {
+	all := []string{}
+	for _, c := range list {
+		all = append(all, fmt.Sprintf("%s %d", c.Name, c.Count))
+	}
+	return strings.Join(all, ", ")
 }
 
 func (p *program) dbUpgradePathCommand() *ffcli.Command {

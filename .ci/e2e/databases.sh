@@ -1,0 +1,233 @@
+#!/usr/bin/env bash
+# Plans real databases: PostgreSQL, MariaDB, Redis, Valkey and OpenLDAP of Debian
+# 11 and 13, each started and filled in a chroot of its own, stopped, and then
+# read by svc db plan, whose answers are compared with what the servers and their
+# own tools say. Needs root. Prints a line for each check and ends with
+# "N passed, N failed".
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/databases
+work=$(mktemp -d)
+passed=0 failed=0
+trap stop_all EXIT
+
+ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
+fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
+
+# check NAME COMMAND…: the command succeeds.
+check() {
+	local name=$1
+	shift
+	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
+}
+
+# equal NAME WANT GOT
+equal() { if [ "$2" = "$3" ] && [ -n "$2" ]; then ok "$1 ($2)"; else fail "$1: want $2, got $3"; fi; }
+
+svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" "$work/svc" "$@"; }
+
+mirror() {
+	apt-get indextargets --format '$(REPO_URI) $(SITE)' 'Created-By: Packages' |
+		awk '/\/debian\/? /{print $1; exit}'
+}
+
+# chroots makes a Debian with the servers for each suite, once.
+chroots() {
+	local suite extra
+	for suite in bullseye trixie; do
+		[ ! -e "$cache/$suite.made" ] || continue
+		echo "making $cache/$suite"
+		extra=$([ "$suite" = bullseye ] || echo valkey-server)
+		rm -rf --one-file-system "${cache:?}/$suite"
+		mkdir -p "$cache/$suite"
+		{
+			debootstrap --variant=minbase "$suite" "$cache/$suite" "$(mirror)"
+			printf '#!/bin/sh\nexit 101\n' >"$cache/$suite/usr/sbin/policy-rc.d"
+			chmod +x "$cache/$suite/usr/sbin/policy-rc.d"
+			# shellcheck disable=SC2086
+			DEBIAN_FRONTEND=noninteractive chroot "$cache/$suite" apt-get install -y -qq --no-install-recommends postgresql mariadb-server redis-server slapd ldap-utils $extra
+			chroot "$cache/$suite" apt-get clean
+		} >"$cache/$suite.log" 2>&1 || { tail -n 20 "$cache/$suite.log"; return 1; }
+		touch "$cache/$suite.made"
+	done
+}
+
+# in_root COMMAND…: runs it in the chroot that is in use.
+in_root() { chroot "$root" "$@"; }
+as_postgres() { chroot --userspec=postgres:postgres "$root" "$@"; }
+
+stop_all() {
+	local name pid
+	for name in "$work"/*.pid; do
+		[ -e "$name" ] || continue
+		pid=$(cat "$name")
+		kill -TERM "$pid" 2>/dev/null || true
+	done
+	rm -rf "$work"
+}
+
+# until_true COMMAND…: tries for some seconds.
+until_true() {
+	local i
+	for i in $(seq 100); do
+		"$@" >/dev/null 2>&1 && return 0
+		sleep 0.1
+	done
+	echo "no success after $i tries: $*" >&2
+	return 1
+}
+
+# start NAME COMMAND…: a server in the background, until stop NAME.
+start() {
+	local name=$1
+	shift
+	"$@" >"$work/$name.log" 2>&1 &
+	echo $! >"$work/$name.pid"
+}
+
+stop() {
+	local pid
+	pid=$(cat "$work/$1.pid")
+	kill -TERM "$pid" 2>/dev/null || true
+	wait "$pid" 2>/dev/null || true
+	rm -f "$work/$1.pid"
+}
+
+# plan FILE TARGET: the plan of the chroot.
+plan() { svc db plan --root "$root" --target "$2" --json >"$1"; }
+
+# of FILE ENGINE EXPRESSION: what the plan of the engine's first database says.
+of() {
+	python3 - "$@" <<-'PY'
+		import json, sys
+		plan = json.load(open(sys.argv[1]))
+		d = [d for d in plan["databases"] if d["engine"] == sys.argv[2]][0]
+		fact = lambda key: next((f["value"] for f in d["data"]["facts"] if f["key"] == key), "")
+		print(eval(sys.argv[3]))
+	PY
+}
+
+# postgresql VERSION: data, two databases, an extension that is not there by
+# default, a row that was written anew; then what the server says of itself.
+postgresql() {
+	local version=$1 bin=/usr/lib/postgresql/$1/bin data=/var/lib/postgresql/$1/main
+	rm -rf "${root:?}$data"
+	as_postgres "$bin/initdb" -D "$data" --data-checksums --locale=C.UTF-8 -E UTF8 >/dev/null
+	start postgres as_postgres "$bin/postgres" -D "$data" -k /tmp -c listen_addresses= -c "config_file=/etc/postgresql/$version/main/postgresql.conf" -c "data_directory=$data" -c ssl=off
+	until_true as_postgres psql -h /tmp -c 'select 1'
+	as_postgres psql -q -h /tmp -c "create database shop template template0 encoding 'LATIN1' locale 'C'" -c 'create database "we""ird name"' -c 'create database gone' -c 'drop database gone'
+	as_postgres psql -q -h /tmp shop -c 'create extension pgcrypto' -c 'create extension pg_trgm' -c 'create table t as select generate_series(1,1000) n' -c 'vacuum full pg_extension' -c 'vacuum full pg_class'
+	as_postgres psql -h /tmp -Atc "select datname||' '||pg_encoding_to_char(encoding)||' '||datcollate||' '||datctype from pg_database where datname <> 'template0' order by datname collate \"C\"" >"$work/databases"
+	as_postgres psql -h /tmp shop -Atc "select extname||' '||extversion from pg_extension order by extname collate \"C\"" >"$work/extensions"
+	as_postgres psql -h /tmp -Atc 'show server_version' | cut -d' ' -f1 >"$work/version"
+	plan "$work/running.json" debian-13
+	equal "postgresql $version: a running server is told" "in production" "$(of "$work/running.json" postgresql 'd["data"]["state"]')"
+	check "postgresql $version: and that copying it is not safe" test "$(of "$work/running.json" postgresql 'any("not shut down" in n["text"] for n in d["notes"])')" = True
+	as_postgres "$bin/pg_ctl" -D "$data" stop -m fast >/dev/null
+	stop postgres
+	plan "$work/plan.json" debian-13
+	in_root "$bin/pg_controldata" -D "$data" >"$work/control"
+	equal "postgresql $version: version" "$(cat "$work/version")" "$(of "$work/plan.json" postgresql 'd["version"]')"
+	equal "postgresql $version: catalog version" "catalog $(sed -n 's/^Catalog version number: *//p' "$work/control")" "$(of "$work/plan.json" postgresql 'd["data"]["form"]')"
+	equal "postgresql $version: control version" "$(sed -n 's/^pg_control version number: *//p' "$work/control")" "$(of "$work/plan.json" postgresql 'fact("control version")')"
+	equal "postgresql $version: state" "$(sed -n 's/^Database cluster state: *//p' "$work/control")" "$(of "$work/plan.json" postgresql 'd["data"]["state"]')"
+	equal "postgresql $version: wal level" "$(sed -n 's/^wal_level setting: *//p' "$work/control")" "$(of "$work/plan.json" postgresql 'fact("wal level")')"
+	equal "postgresql $version: page checksums" on "$(of "$work/plan.json" postgresql 'd["data"]["checksums"]')"
+	equal "postgresql $version: databases, encodings, collations" "$(cat "$work/databases")" "$(of "$work/plan.json" postgresql '"\n".join(" ".join([c["name"], c["encoding"], c["collate"], c["ctype"]]) for c in d["data"]["databases"])')"
+	equal "postgresql $version: extensions, of a table that was written anew" "$(cat "$work/extensions")" "$(of "$work/plan.json" postgresql '"\n".join(e["name"]+" "+e["version"] for c in d["data"]["databases"] if c["name"]=="shop" for e in c["extensions"])')"
+	equal "postgresql $version: size" "$(find "$root$data" -type f -printf '%s\n' | awk '{s+=$1} END {print s}')" "$(of "$work/plan.json" postgresql 'd["data"]["bytes"]')"
+	equal "postgresql $version: peer is a way in" True "$(of "$work/plan.json" postgresql 'any(a["name"]=="peer" for a in d["data"]["auth"])')"
+	python3 - "$root$data/global/pg_control" <<-'PY'
+		import sys
+		f = open(sys.argv[1], "r+b"); f.seek(40); b = f.read(1); f.seek(40); f.write(bytes([b[0] ^ 1]))
+	PY
+	plan "$work/damaged.json" debian-13
+	check "postgresql $version: a damaged pg_control is said" grep -q 'pg_control is damaged' "$work/damaged.json"
+}
+
+# mariadb: tables of three engines, accounts, what the server says.
+mariadb() {
+	local data=/var/lib/mysql
+	rm -rf "${root:?}$data"
+	in_root mysql_install_db --user=mysql --datadir="$data" >/dev/null
+	mkdir -p "$root/run/mysqld" && in_root chown mysql "/run/mysqld"
+	start mariadb in_root "$(in_root sh -c 'command -v mariadbd')" --user=mysql --datadir="$data" --skip-networking --socket=/run/mysqld/e2e.sock
+	until_true in_root mysql -S /run/mysqld/e2e.sock -e 'select 1'
+	in_root mysql -S /run/mysqld/e2e.sock -e "create database shop character set utf8mb4 collate utf8mb4_unicode_ci; use shop; create table a (n int) engine=innodb; create table b (n int) engine=myisam; create table c (n int) engine=aria; create user old@localhost identified via mysql_native_password using password('x')"
+	in_root mysql_upgrade -S /run/mysqld/e2e.sock --force >/dev/null 2>&1 || in_root mariadb-upgrade -S /run/mysqld/e2e.sock --force >/dev/null
+	in_root mysql -S /run/mysqld/e2e.sock -BNe 'select version()' | cut -d- -f1 >"$work/version"
+	in_root mysqladmin -S /run/mysqld/e2e.sock shutdown
+	stop mariadb
+	plan "$work/plan.json" debian-13
+	equal "mariadb: version" "$(cat "$work/version")" "$(of "$work/plan.json" mariadb 'd["version"]')"
+	equal "mariadb: who wrote the redo log" "MariaDB $(cat "$work/version")" "$(of "$work/plan.json" mariadb 'fact("redo log by")')"
+	equal "mariadb: storage engines" "Aria 1 InnoDB 1 MyISAM 1" "$(of "$work/plan.json" mariadb '" ".join("%s %d"%(c["name"],c["count"]) for c in d["data"]["engines"] if "." not in c["name"])')"
+	equal "mariadb: a database's defaults" "utf8mb4 utf8mb4_unicode_ci" "$(of "$work/plan.json" mariadb '[c["encoding"]+" "+c["collate"] for c in d["data"]["databases"] if c["name"]=="shop"][0]')"
+	equal "mariadb: an account's way to authenticate" True "$(of "$work/plan.json" mariadb 'any(a["name"]=="mysql_native_password" for a in d["data"]["auth"])')"
+}
+
+# key_value ENGINE: keys and a dump, and append-only files; what the server says.
+key_value() {
+	local engine=$1 data=/var/lib/$1
+	rm -rf "${root:?}$data" && mkdir "$root$data"
+	start "$engine" in_root "$engine-server" --port 0 --unixsocket /tmp/e2e.sock --dir "$data" --appendonly yes --save ''
+	until_true in_root "$engine-cli" -s /tmp/e2e.sock ping
+	in_root "$engine-cli" -s /tmp/e2e.sock mset a 1 b 2 c 3 >/dev/null
+	in_root "$engine-cli" -s /tmp/e2e.sock save >/dev/null
+	in_root "$engine-cli" -s /tmp/e2e.sock info server | tr -d '\r' | sed -n "s/^${engine}_version://p" >"$work/version"
+	in_root "$engine-cli" -s /tmp/e2e.sock dbsize >"$work/keys"
+	in_root "$engine-cli" -s /tmp/e2e.sock shutdown nosave >/dev/null || true
+	stop "$engine"
+	plan "$work/plan.json" almalinux-10
+	equal "$engine: version" "$(cat "$work/version")" "$(of "$work/plan.json" "$engine" 'd["version"]')"
+	equal "$engine: keys" "$(cat "$work/keys")" "$(of "$work/plan.json" "$engine" 'fact("keys of the first database")')"
+	equal "$engine: the form is the file's" "rdb $(head -c 9 "$root$data/dump.rdb" | tr -dc 0-9 | sed 's/^0*//')" "$(of "$work/plan.json" "$engine" 'd["data"]["form"]')"
+	equal "$engine: append-only files are seen" True "$(of "$work/plan.json" "$engine" 'bool(fact("append-only files") or fact("append-only file"))')"
+}
+
+openldap() {
+	plan "$work/plan.json" debian-13
+	equal "openldap: form" mdb "$(of "$work/plan.json" openldap 'd["data"]["form"]')"
+	equal "openldap: largest size" "$(od -An -tu8 -j32 -N8 "$root/var/lib/ldap/data.mdb" | tr -d ' ')" "$(of "$work/plan.json" openldap 'fact("largest size allowed")')"
+}
+
+# gaps FILE ENGINE WANT: the gap to the plan's target.
+gap() { equal "$1 → $2: $3 is $4" "$4" "$(svc db plan --root "$root" --target "$2" --json >"$work/gap.json" && of "$work/gap.json" "$3" 'd["gap"]')"; }
+
+command -v debootstrap chroot python3 >/dev/null || {
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap python3 >/dev/null
+}
+chroots
+CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
+
+root=$cache/bullseye
+postgresql 13
+mariadb
+key_value redis
+openldap
+gap bullseye debian-13 postgresql major
+gap bullseye debian-11 postgresql none
+gap bullseye debian-13 openldap major
+gap bullseye almalinux-10 redis "engine change"
+
+root=$cache/trixie
+postgresql 17
+mariadb
+key_value redis
+equal "redis 8.0: its files do not go to EL 10's valkey" True "$(of "$work/plan.json" redis 'd["gap"]=="engine change" and any("dump.rdb" in b["method"] for b in d["barriers"])')"
+key_value valkey
+openldap
+gap trixie debian-12 postgresql "not offered"
+gap trixie debian-13 postgresql none
+
+# Valkey itself refuses what the plan says that it refuses, and a dump is read back.
+check "valkey 8.1 refuses redis 8.0's dump" sh -c "! timeout 5 chroot '$root' valkey-server --port 0 --dir /var/lib/redis --dbfilename dump.rdb --appendonly no 2>&1 | grep -q 'Ready to accept'"
+rm -f "$root"/tmp/e2e.sock
+find "$root/var/lib/redis" "$root/var/lib/postgresql" -printf '%p %s %T@ %C@\n' | sort >"$work/before"
+plan "$work/plan.json" debian-13
+find "$root/var/lib/redis" "$root/var/lib/postgresql" -printf '%p %s %T@ %C@\n' | sort >"$work/after"
+check "reading changes nothing" cmp "$work/before" "$work/after"
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,187 @@
+package datadir
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// storageEngines are the storage engines by the suffixes of tables' files.
+var storageEngines = map[string]string{
+	".ibd": "InnoDB", ".MYD": "MyISAM", ".MAD": "Aria", ".CSV": "CSV", ".ARZ": "ARCHIVE", ".MRG": "MERGE", ".frm": "definitions (.frm)", ".sdi": "definitions (.sdi)",
+}
+
+// serverSchemas are the databases of the server's own.
+var serverSchemas = []string{"mysql", "performance_schema", "information_schema", "sys"}
+
+// mysql reads a data directory of MySQL or MariaDB.
+func (r *reader) mysql() {
+	r.myVersion()
+	r.redoLog()
+	for _, name := range r.names(".") {
+		if !slices.Contains(serverSchemas, name) && !strings.HasPrefix(name, "#") && r.isFolder(name) {
+			r.schema(name)
+		}
+	}
+	r.tablespace()
+	r.myRoles()
+	for _, name := range []string{"mysql/global_priv.MAD", "mysql/user.MYD", "mysql/user.MAD"} {
+		for _, plugin := range accountPlugins(r.head(name, 4<<20)) {
+			r.s.Auth = count(r.s.Auth, plugin)
+		}
+	}
+	if r.exists("mysql.ibd") {
+		r.unread("accounts and their ways to authenticate: MySQL 8.0 and newer keep them in mysql.ibd, which is not read offline")
+	}
+}
+
+func (r *reader) isFolder(name string) bool {
+	info, err := r.fs.Stat(path.Join(r.dir, name))
+	return err == nil && info.IsDir()
+}
+
+// myVersion takes the version from what was upgraded last, then from what wrote
+// the dictionary.
+func (r *reader) myVersion() {
+	for _, name := range []string{"mariadb_upgrade_info", "mysql_upgrade_info"} {
+		line, _, _ := strings.Cut(strings.TrimRight(r.text(name), "\x00"), "\n")
+		if v := strings.TrimSpace(line); v != "" {
+			r.fact("last upgraded by", v, name)
+			r.s.Version, _, _ = strings.Cut(v, "-")
+			return
+		}
+	}
+	var book struct {
+		History []struct {
+			Version string `json:"version"`
+		} `json:"upgrade_history"`
+	}
+	if json.Unmarshal(r.head("mysql_upgrade_history", maxText), &book) == nil && len(book.History) > 0 {
+		r.s.Version = book.History[len(book.History)-1].Version
+		r.fact("last upgraded by", r.s.Version, "mysql_upgrade_history")
+		return
+	}
+	if b := r.head("mysql.ibd", 16); len(b) >= 12 {
+		if v := binary.BigEndian.Uint32(b[8:]); v >= 80000 && v < 200000 {
+			r.s.Version = fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100)
+			r.fact("dictionary of", r.s.Version, "mysql.ibd")
+		}
+	}
+}
+
+// creator is how InnoDB's redo log names the server that made it.
+var creator = regexp.MustCompile(`^(?:MySQL|MariaDB|Percona)[ -]?([0-9]+\.[0-9]+\.[0-9]+)?`)
+
+// redoLog reads the header of InnoDB's redo log: who wrote it, in which form.
+func (r *reader) redoLog() {
+	name := "ib_logfile0"
+	if logs := r.names("#innodb_redo"); len(logs) > 0 {
+		name = path.Join("#innodb_redo", logs[0])
+	}
+	form, by := parseRedoLog(r.head(name, 512))
+	r.fact("redo log form", form, name)
+	r.fact("redo log by", by, name)
+	if m := creator.FindStringSubmatch(by); m != nil && r.s.Version == "" {
+		r.s.Version = m[1]
+	}
+}
+
+// parseRedoLog reads the first block of a redo log: a form, and its maker.
+func parseRedoLog(b []byte) (form, by string) {
+	if len(b) < 48 {
+		return "", ""
+	}
+	switch n := binary.BigEndian.Uint32(b); {
+	case n == 0x50687973:
+		form = "Phys"
+	case n <= 1<<20 || n>>31 == 1:
+		form = fmt.Sprint(n &^ (1 << 31))
+	}
+	text, _, _ := bytes.Cut(b[16:48], []byte{0})
+	if creator.Match(text) {
+		by = string(text)
+	}
+	return form, by
+}
+
+// schema reads one database's folder: its defaults, and its tables' engines.
+func (r *reader) schema(name string) {
+	d := Catalog{Name: schemaName(name), Extensions: []Extension{}}
+	for line := range strings.Lines(r.text(path.Join(name, "db.opt"))) {
+		switch key, value, _ := strings.Cut(strings.TrimSpace(line), "="); key {
+		case "default-character-set":
+			d.Encoding = value
+		case "default-collation":
+			d.Collate = value
+		}
+	}
+	if len(r.s.Databases) < maxDatabases {
+		r.s.Databases = append(r.s.Databases, d)
+	}
+	for _, file := range r.names(name) {
+		if engine := storageEngines[path.Ext(file)]; engine != "" {
+			r.s.Engines = count(r.s.Engines, engine)
+		}
+	}
+}
+
+// escaped is how the server writes other characters in names of files.
+var escaped = regexp.MustCompile(`@([0-9a-f]{4})`)
+
+func schemaName(folder string) string {
+	return escaped.ReplaceAllStringFunc(folder, func(s string) string {
+		var r rune
+		if _, err := fmt.Sscanf(s, "@%04x", &r); err != nil {
+			return s
+		}
+		return string(r)
+	})
+}
+
+// pageChecksums are the ways in which InnoDB checks its pages, by the trailer's
+// relation to the header; only "full_crc32" is told by a flag.
+const fullCRC32 = 1 << 4
+
+// tablespace reads the flags of the system tablespace.
+func (r *reader) tablespace() {
+	b := r.head("ibdata1", 58)
+	if len(b) < 58 {
+		return
+	}
+	if flags := binary.BigEndian.Uint32(b[54:]); flags&fullCRC32 != 0 {
+		r.s.Checksums = "on"
+		r.fact("page checksums", "full_crc32", "ibdata1")
+	}
+}
+
+// myRoles are what the server is to others, by the files that it keeps.
+func (r *reader) myRoles() {
+	for _, role := range []struct{ file, role string }{
+		{"grastate.dat", "node of a Galera cluster"}, {"master.info", "replica"}, {"relay-log.info", "replica"}, {"multi-master.info", "replica of several primaries"},
+	} {
+		if r.exists(role.file) && !slices.Contains(r.s.Replication, role.role) {
+			r.s.Replication = append(r.s.Replication, role.role)
+		}
+	}
+	for _, name := range r.names(".") {
+		if strings.HasSuffix(name, "-bin.index") || strings.HasSuffix(name, "binlog.index") || name == "binlog.index" {
+			r.s.Replication = append(r.s.Replication, "writes a binary log ("+name+")")
+		}
+	}
+}
+
+// plugin names a way to authenticate, in the table of accounts.
+var plugin = regexp.MustCompile(`mysql_native_password|mysql_old_password|caching_sha2_password|sha256_password|unix_socket|auth_socket|ed25519|parsec|auth_pam|gssapi|"plugin":"pam"`)
+
+// accountPlugins are the ways to authenticate that the table of accounts names.
+func accountPlugins(table []byte) (found []string) {
+	for _, name := range plugin.FindAll(table, 10_000) {
+		found = append(found, strings.Trim(strings.TrimPrefix(string(name), `"plugin":`), `"`))
+	}
+	return found
+}
