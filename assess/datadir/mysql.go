@@ -143,8 +143,8 @@ func schemaName(folder string) string {
 	})
 }
 
-// pageChecksums are the ways in which InnoDB checks its pages, by the trailer's
-// relation to the header; only "full_crc32" is told by a flag.
+// fullCRC32 is the flag of a tablespace whose pages are checked as a whole. Of
+// others, nothing says how they are checked, or whether.
 const fullCRC32 = 1 << 4
 
 // tablespace reads the flags of the system tablespace.
@@ -164,7 +164,7 @@ func (r *reader) myRoles() {
 	for _, role := range []struct{ file, role string }{
 		{"grastate.dat", "node of a Galera cluster"}, {"master.info", "replica"}, {"relay-log.info", "replica"}, {"multi-master.info", "replica of several primaries"},
 	} {
-		if r.exists(role.file) && !slices.Contains(r.s.Replication, role.role) {
+		if r.filled(role.file) && !slices.Contains(r.s.Replication, role.role) {
 			r.s.Replication = append(r.s.Replication, role.role)
 		}
 	}
@@ -173,6 +173,13 @@ func (r *reader) myRoles() {
 			r.s.Replication = append(r.s.Replication, "writes a binary log ("+name+")")
 		}
 	}
+}
+
+// filled reports whether a file is there and not empty: servers make some of
+// them before there is anything to say.
+func (r *reader) filled(name string) bool {
+	info, err := r.fs.Stat(path.Join(r.dir, name))
+	return err == nil && info.Size() > 0
 }
 
 // plugin names a way to authenticate, in the table of accounts.

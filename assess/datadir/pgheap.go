@@ -168,15 +168,25 @@ func filenodes(b []byte) map[uint32]uint32 {
 	return nodes
 }
 
-// maxCatalog bounds a table of the system catalogs.
-const maxCatalog = 32 << 20
+// Bounds of the system catalogs, in bytes: of one table's file, and of all that
+// are read of a cluster; and of the files of the commit log.
+const (
+	maxCatalog  = 32 << 20
+	maxCatalogs = 256 << 20
+	maxSegments = 128
+)
 
 // rows reads the rows that count of a table's file.
 func (c *cluster) rows(name string) []tuple {
+	if c.catalogs > maxCatalogs {
+		c.unread("/%s and further tables: over %d bytes of system catalogs", path.Join(c.dir, name), maxCatalogs)
+		return nil
+	}
 	b, err := head(c.fs, path.Join(c.dir, name), maxCatalog)
 	if err != nil {
 		c.failed(path.Join(c.dir, name), err)
 	}
+	c.catalogs += len(b)
 	var all []tuple
 	for size := int(c.control.BlockSize); len(b) >= size; b = b[size:] {
 		for _, t := range pageTuples(b[:size]) {
@@ -200,7 +210,7 @@ func (c *cluster) committed(xid uint32) bool {
 		return xid > 0
 	}
 	name := fmt.Sprintf("%s/%04X", c.commitLog, xid/xidsPerSegment)
-	if _, known := c.segments[name]; !known {
+	if _, known := c.segments[name]; !known && len(c.segments) < maxSegments {
 		c.segments[name] = c.head(name, 32*8192)
 	}
 	at := int(xid % xidsPerSegment / xidsPerByte)

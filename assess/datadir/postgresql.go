@@ -18,6 +18,7 @@ type cluster struct {
 	control   Control
 	commitLog string
 	segments  map[string][]byte // of the commit log
+	catalogs  int               // bytes that were read of tables
 }
 
 func (r *reader) postgresql() {
@@ -108,8 +109,11 @@ var databaseLayouts = []databaseLayout{
 // providers are the letters of collation providers.
 var providers = map[string]string{"c": "libc", "i": "icu", "b": "builtin", "d": "default"}
 
-// maxDatabases bounds what is read of a cluster.
-const maxDatabases = 1000
+// Bounds of what is named of a cluster, and of each database in it.
+const (
+	maxDatabases  = 1000
+	maxExtensions = 300
+)
 
 // readDatabases reads the table of databases, and the extensions of each.
 func (c *cluster) readDatabases() {
@@ -166,7 +170,7 @@ func (c *cluster) extensions(folder string) (all []Extension) {
 		types, name, version = "niibt", 0, 4
 	}
 	for _, t := range c.rows(path.Join(folder, fmt.Sprint(c.fileOf(folder, pgExtension)))) {
-		if values := t.columns(types); len(values) > version {
+		if values := t.columns(types); len(values) > version && len(all) < maxExtensions {
 			all = append(all, Extension{values[name], values[version]})
 		}
 	}

@@ -116,7 +116,7 @@ const maxSteps = 16
 // that no other is better than in anything without being worse in something:
 // one for each cost. With offline, no step needs a server that runs.
 func (g Graph) search(from, to Place, offline bool) map[Place][]trail {
-	steps := g.allowed(offline)
+	steps := g.allowed(to.Engine, offline)
 	best := map[Place][]trail{}
 	var open []trail
 	for _, s := range steps(from) {
@@ -138,12 +138,15 @@ func (g Graph) search(from, to Place, offline bool) map[Place][]trail {
 	return best
 }
 
-// allowed gives the steps that lead away from a place, each place's once.
-func (g Graph) allowed(offline bool) func(Place) []Step {
+// allowed gives the steps that lead away from a place, each place's once. The
+// engine changes once at most, and to the one that is wanted.
+func (g Graph) allowed(engine string, offline bool) func(Place) []Step {
 	known := map[Place][]Step{}
 	return func(p Place) []Step {
 		if _, ok := known[p]; !ok {
-			known[p] = slices.DeleteFunc(g.steps(p), func(s Step) bool { return offline && s.State == "running" })
+			known[p] = slices.DeleteFunc(g.steps(p), func(s Step) bool {
+				return offline && s.State == "running" || s.To.Engine != p.Engine && s.To.Engine != engine
+			})
 		}
 		return known[p]
 	}
@@ -227,7 +230,7 @@ type Barrier struct {
 // Barriers are the ways between two versions that do not work, though one might
 // think so. With offline, those that need a running source are among them.
 func (g Graph) Barriers(from, to Place, offline bool) []Barrier {
-	all := []Barrier{}
+	var all []Barrier
 	for _, b := range g.record[from.Engine].Barriers {
 		if from.Version.within(b.From) && slices.Contains(g.reach(from, b.To), to) {
 			all = append(all, Barrier{from, to, b.Method, b.Why, b.Instead, b.Source})

@@ -163,10 +163,8 @@ func (p *Plan) aim(in Input) {
 		p.Gap = GapMinor
 	}
 	p.Options = slices.DeleteFunc(p.Options, func(other Offer) bool { return other == o })
-	p.Paths, p.Barriers = in.Graph.Paths(at, o, false), in.Graph.Barriers(at, o.Place, false)
-	if len(p.Paths) == 0 {
-		p.Barriers = append(p.Barriers, in.Graph.unreached(at, o.Place))
-	}
+	r := in.Graph.route(at, []Offer{o}, nil, false)
+	p.Paths, p.Barriers = r.Paths, r.Barriers
 }
 
 // nearest is the offer for data of a series: the same series wherever it is

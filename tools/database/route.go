@@ -54,28 +54,33 @@ func split(offers []Offer) (own, vendors []Offer) {
 // route finds every path to the first of offers, and the best to each other.
 func (g Graph) route(from Place, offers, further []Offer, offline bool) Route {
 	r := Route{From: from, Offers: append(append([]Offer{}, offers...), further...), Paths: []Path{}, Barriers: []Barrier{}}
+	reasons := map[string]bool{} // each is said once, of the first offer that it is about
 	for i, o := range offers {
 		paths := g.Paths(from, o, offline)
 		if i > 0 {
 			paths = paths[:min(1, len(paths))]
 		}
 		r.Paths = append(r.Paths, paths...)
-		r.Barriers = append(r.Barriers, g.Barriers(from, o.Place, offline)...)
-		if len(paths) == 0 {
-			r.Barriers = append(r.Barriers, g.unreached(from, o.Place))
+		for _, b := range g.Barriers(from, o.Place, offline) {
+			if !reasons[b.Method+b.Why] {
+				reasons[b.Method+b.Why], r.Barriers = true, append(r.Barriers, b)
+			}
 		}
 	}
 	rank(r.Paths)
 	r.Possible = len(r.Paths) > 0
-	if len(offers) == 0 {
+	switch {
+	case len(offers) == 0:
 		r.Barriers = append(r.Barriers, g.unoffered(from))
+	case !r.Possible:
+		r.Barriers = append(r.Barriers, g.unreached(from, offers[0].Place))
 	}
 	return r
 }
 
 // unreached says why there is no path at all, and what can be reached instead.
 func (g Graph) unreached(from, to Place) Barrier {
-	near, reached := []string{}, g.search(from, Place{}, false)
+	near, reached := []string{}, g.search(from, Place{Engine: to.Engine}, false)
 	for _, s := range g.Series(to.Engine) {
 		if len(reached[Place{to.Engine, s}]) > 0 {
 			near = append(near, string(s))
