@@ -28,6 +28,7 @@ type mount struct {
 	fs      inode.FS
 	dir     string // what stands there: "." or a folder
 	missing error  // why nothing can be read there
+	device  uint64 // a number of its own, as the kernel gives one
 }
 
 // step is what stands on the way to a file: a folder, or a symlink.
@@ -46,6 +47,7 @@ func (j *joined) add(at string, m mount) {
 	if full, info, err := j.resolve(at, true); err == nil && info.IsDir() {
 		at = full
 	}
+	m.device = uint64(len(j.mounts))
 	j.mounts[at] = m
 	clear(j.known)
 }
@@ -170,7 +172,8 @@ func (j *joined) find(op, name string, follow bool) (string, fs.FileInfo, error)
 	if err != nil {
 		return "", nil, imageError(op, name, err)
 	}
-	return full, imageInfo{info, path.Base(name)}, nil
+	m, _ := j.place(full)
+	return full, imageInfo{info, path.Base(name), m.device}, nil
 }
 
 // imageError names a file that is not there as Linux does.
@@ -277,7 +280,8 @@ func (e joinedEntry) Info() (fs.FileInfo, error) { return e.joined.Lstat(e.full)
 // under the name by which it was asked for.
 type imageInfo struct {
 	fs.FileInfo
-	name string
+	name   string
+	device uint64
 }
 
 func (d imageInfo) Name() string { return d.name }
@@ -287,7 +291,7 @@ func (d imageInfo) Sys() any {
 	if !ok {
 		return nil
 	}
-	return Ownership{s.UID, s.GID}
+	return Ownership{UID: s.UID, GID: s.GID, Device: d.device, Number: s.Ino, Links: s.Links, Blocks: s.Blocks}
 }
 
 // elsewhere is why a folder can't be read whose file system is not on the image.

@@ -95,8 +95,11 @@ func (r *root) reopen(h handle, flags int) (*os.File, error) {
 		return nil, err
 	}
 	// By this name package os finds a folder's entries, whatever the root is.
-	return os.NewFile(uintptr(fd), ownHandles+"/"+strconv.Itoa(fd)), nil
+	return os.NewFile(uintptr(fd), procFD(fd)), nil
 }
+
+// procFD is a name of what is open, whatever its own name leads to by now.
+func procFD(fd int) string { return ownHandles + "/" + strconv.Itoa(fd) }
 
 // Open opens a regular file.
 func (r *root) Open(name string) (fs.File, error) {
@@ -258,7 +261,11 @@ func (e entry) Name() string       { return e.name }
 func (e entry) Size() int64        { return e.st.Size }
 func (e entry) IsDir() bool        { return e.Mode().IsDir() }
 func (e entry) ModTime() time.Time { return time.Unix(e.st.Mtim.Unix()) }
-func (e entry) Sys() any           { return Ownership{int(e.st.Uid), int(e.st.Gid)} }
+
+// Sys is the file's Ownership; over ssh it has the owner alone.
+func (e entry) Sys() any {
+	return Ownership{UID: int(e.st.Uid), GID: int(e.st.Gid), Device: uint64(e.st.Dev), Number: e.st.Ino, Links: int(e.st.Nlink), Blocks: e.st.Blocks}
+}
 
 // types maps the file types of Linux to those of io/fs.
 var types = map[uint32]fs.FileMode{
@@ -266,11 +273,17 @@ var types = map[uint32]fs.FileMode{
 	unix.S_IFSOCK: fs.ModeSocket, unix.S_IFBLK: fs.ModeDevice, unix.S_IFCHR: fs.ModeDevice | fs.ModeCharDevice,
 }
 
+// special are the bits of a mode beside those of who may do what.
+var special = [...]struct {
+	bit  uint32
+	flag fs.FileMode
+}{{unix.S_ISUID, fs.ModeSetuid}, {unix.S_ISGID, fs.ModeSetgid}, {unix.S_ISVTX, fs.ModeSticky}}
+
 func (e entry) Mode() fs.FileMode {
 	mode := fs.FileMode(e.st.Mode&0o777) | types[e.st.Mode&unix.S_IFMT]
-	for bit, flag := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
-		if e.st.Mode&bit != 0 {
-			mode |= flag
+	for _, s := range special {
+		if e.st.Mode&s.bit != 0 {
+			mode |= s.flag
 		}
 	}
 	return mode

@@ -1,0 +1,344 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"runtime"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Node is a file that Walk meets, as far as the machine's file system tells.
+type Node struct {
+	Top        int    // which of the folders that were named it is below
+	Dir, Name  string // of a top itself, Name is "."
+	Mode       fs.FileMode
+	Size       int64 // apparent, in bytes
+	UID, GID   int
+	Modified   int64 // seconds since 1970
+	Inode      bool  // Device, Number, Links and Blocks are known
+	Device     uint64
+	Number     uint64
+	Links      int
+	Blocks     int64 // of 512 bytes, that it has on the disk
+	Attributes Attributes
+	Boundary   bool // another file system stands here: it is not walked into
+}
+
+// Path is the file's path in the machine, without a leading slash.
+func (n *Node) Path() string { return path.Join(n.Dir, n.Name) }
+
+// Attributes are the extended attributes that a file was found to have.
+type Attributes uint8
+
+// The attributes. Only of a root folder are they known.
+const (
+	AttributesKnown Attributes = 1 << iota
+	ACL
+	SELinux
+	Capabilities
+	UserAttributes
+)
+
+// Visitor is told what a walk meets. It is called by several workers at once,
+// each with a number of its own below Workers.
+type Visitor interface {
+	// Visit is told of a file; of a folder, before what is in it, and says
+	// whether to go in. The node is good until it returns.
+	Visit(worker int, n *Node) bool
+	// Unread is told what could not be listed or described.
+	Unread(worker, top int, name string, err error)
+}
+
+// maxPending bounds the folders that wait; beyond it a worker goes into a folder
+// at once, so that the memory of a walk does not grow with the machine.
+const maxPending = 1 << 15
+
+// Workers is how many workers a walk of a machine has at most.
+func Workers() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
+
+// Walk visits the files below folders of a machine. No symlink is followed, and
+// no other file system is walked into. It ends early when ctx does.
+func Walk(ctx context.Context, h Host, tops []string, v Visitor) error {
+	w := &walk{ctx: ctx, v: v}
+	w.more.L = &w.mu
+	w.list = generic{h.FS()}.list
+	if r, ok := h.(*root); ok {
+		w.list = r.walkFolder
+	}
+	for i, top := range tops {
+		w.start(h, i, top)
+	}
+	var workers sync.WaitGroup
+	stop := context.AfterFunc(ctx, w.more.Broadcast)
+	defer stop()
+	for id := range Workers() {
+		workers.Go(func() { w.work(id) })
+	}
+	workers.Wait()
+	return errors.Join(ctx.Err(), Lost(h))
+}
+
+// folder is a folder that is to be listed.
+type pendingFolder struct {
+	top            int
+	name           string
+	device, number uint64 // as it was when it was met; 0 where unknown
+}
+
+// walk is a walk on its way: a stack of folders, and workers that take of it.
+type walk struct {
+	ctx  context.Context
+	v    Visitor
+	list func(w *walk, worker int, f pendingFolder) error
+
+	mu      sync.Mutex
+	more    sync.Cond
+	pending []pendingFolder
+	busy    int
+}
+
+// start visits a top and leaves it to be listed.
+func (w *walk) start(h Host, i int, top string) {
+	info, err := h.FS().Lstat(top)
+	if err != nil {
+		w.v.Unread(0, i, top, err)
+		return
+	}
+	n := &Node{Top: i, Dir: top, Name: "."}
+	n.describe(info)
+	if r, ok := h.(*root); ok {
+		n.Attributes = r.attributes(top)
+	}
+	if w.v.Visit(0, n) && info.IsDir() {
+		w.pending = append(w.pending, pendingFolder{i, top, n.Device, n.Number})
+	}
+}
+
+// describe takes what a description has; its Sys may have more.
+func (n *Node) describe(info fs.FileInfo) {
+	n.Mode, n.Size, n.Modified = info.Mode(), info.Size(), info.ModTime().Unix()
+	if o, ok := info.Sys().(Ownership); ok {
+		n.UID, n.GID, n.Inode = o.UID, o.GID, o.Links > 0
+		n.Device, n.Number, n.Links, n.Blocks = o.Device, o.Number, o.Links, o.Blocks
+	}
+}
+
+// work lists folders until there are none and nobody can find more.
+func (w *walk) work(worker int) {
+	for {
+		f, ok := w.take()
+		if !ok {
+			return
+		}
+		w.descend(worker, f)
+		w.mu.Lock()
+		if w.busy--; w.busy == 0 && len(w.pending) == 0 {
+			w.more.Broadcast()
+		}
+		w.mu.Unlock()
+	}
+}
+
+// take waits for a folder.
+func (w *walk) take() (f pendingFolder, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.pending) == 0 && w.busy > 0 && w.ctx.Err() == nil {
+		w.more.Wait()
+	}
+	if len(w.pending) == 0 || w.ctx.Err() != nil {
+		return f, false
+	}
+	last := len(w.pending) - 1
+	f, w.pending = w.pending[last], w.pending[:last]
+	w.busy++
+	return f, true
+}
+
+// descend lists a folder.
+func (w *walk) descend(worker int, f pendingFolder) {
+	if w.ctx.Err() != nil {
+		return
+	}
+	if err := w.list(w, worker, f); err != nil {
+		w.v.Unread(worker, f.top, f.name, err)
+	}
+}
+
+// enter leaves a folder to whoever is free, or goes in at once where enough wait.
+func (w *walk) enter(worker int, f pendingFolder) {
+	w.mu.Lock()
+	if len(w.pending) < maxPending {
+		w.pending = append(w.pending, f)
+		w.more.Signal()
+		w.mu.Unlock()
+		return
+	}
+	w.mu.Unlock()
+	w.descend(worker, f)
+}
+
+// generic walks any file system by its listings.
+type generic struct{ fs FS }
+
+func (g generic) list(w *walk, worker int, f pendingFolder) error {
+	entries, err := g.fs.ReadDir(f.name)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			w.v.Unread(worker, f.top, path.Join(f.name, e.Name()), err)
+			continue
+		}
+		n := &Node{Top: f.top, Dir: f.name, Name: e.Name()}
+		n.describe(info)
+		if w.v.Visit(worker, n) && info.IsDir() {
+			w.enter(worker, pendingFolder{top: f.top, name: path.Join(f.name, e.Name())})
+		}
+	}
+	return nil
+}
+
+// direntBuffer is how many bytes of a folder are listed at once.
+const direntBuffer = 32 << 10
+
+// walkFolder lists a folder of this host by a handle on it: the very folder
+// that was met, whatever its name leads to by now.
+func (r *root) walkFolder(w *walk, worker int, f pendingFolder) error {
+	fd, err := r.openFolder(f)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	l := lister{walk: w, worker: worker, f: f, fd: fd, link: procFD(fd) + "/"}
+	buf, names := make([]byte, direntBuffer), make([]string, 0, 256)
+	for w.ctx.Err() == nil {
+		n, err := unix.ReadDirent(fd, buf)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return err
+		case n <= 0:
+			return nil
+		}
+		_, _, names = unix.ParseDirent(buf[:n], -1, names[:0])
+		for _, name := range names {
+			l.visit(name)
+		}
+	}
+	return nil
+}
+
+// errMoved means that a folder is another one than was met before.
+var errMoved = errors.New("it was replaced while it was read")
+
+// openFolder opens a folder without following any link.
+func (r *root) openFolder(f pendingFolder) (int, error) {
+	fd, err := unix.Openat2(r.fd, f.name, &unix.OpenHow{
+		Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_SYMLINKS,
+	})
+	if errors.Is(err, unix.ENOSYS) {
+		fd, err = r.openFolderOld(f.name)
+	}
+	if err != nil {
+		return -1, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || uint64(st.Dev) != f.device || st.Ino != f.number {
+		_ = unix.Close(fd) // nothing was written through it
+		return -1, errors.Join(err, errMoved)
+	}
+	return fd, nil
+}
+
+func (r *root) openFolderOld(name string) (int, error) {
+	h, err := r.openInRoot(name)
+	if err != nil {
+		return -1, err
+	}
+	defer h.Close()
+	return unix.Open(procFD(int(h)), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+}
+
+// lister visits the files of one open folder.
+type lister struct {
+	walk   *walk
+	worker int
+	f      pendingFolder
+	fd     int
+	link   string // by which the kernel finds the folder
+	node   Node
+}
+
+func (l *lister) visit(name string) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(l.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		if !errors.Is(err, unix.ENOENT) { // it went while it was listed
+			l.walk.v.Unread(l.worker, l.f.top, path.Join(l.f.name, name), err)
+		}
+		return
+	}
+	n := &l.node
+	*n = Node{
+		Top: l.f.top, Dir: l.f.name, Name: name, Mode: entry{st: st}.Mode(), Size: st.Size, UID: int(st.Uid), GID: int(st.Gid), Modified: st.Mtim.Sec,
+		Inode: true, Device: uint64(st.Dev), Number: st.Ino, Links: int(st.Nlink), Blocks: st.Blocks, Boundary: uint64(st.Dev) != l.f.device,
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		n.Attributes = attributesOf(l.link + name)
+	}
+	if l.walk.v.Visit(l.worker, n) && n.Mode.IsDir() && !n.Boundary {
+		l.walk.enter(l.worker, pendingFolder{l.f.top, path.Join(l.f.name, name), n.Device, n.Number})
+	}
+}
+
+// attributes are those of a file whose folders are no links.
+func (r *root) attributes(name string) Attributes {
+	h, err := r.resolve("walk", name)
+	if err != nil {
+		return 0
+	}
+	defer h.Close()
+	return attributesOf(procFD(int(h)) + "/.")
+}
+
+// attributesOf lists the attributes of a file, by their names alone.
+func attributesOf(name string) Attributes {
+	var buf [512]byte
+	n, err := unix.Llistxattr(name, buf[:])
+	switch {
+	case errors.Is(err, unix.ENOTSUP):
+		return AttributesKnown
+	case errors.Is(err, unix.ERANGE):
+		return AttributesKnown | UserAttributes // so many are somebody's own
+	case err != nil:
+		return 0
+	case n == 0:
+		return AttributesKnown
+	}
+	return parseAttributes(string(buf[:n]))
+}
+
+func parseAttributes(list string) Attributes {
+	found := AttributesKnown
+	for name := range strings.SplitSeq(strings.TrimSuffix(list, "\x00"), "\x00") {
+		switch {
+		case strings.HasPrefix(name, "system.posix_acl_"):
+			found |= ACL
+		case name == "security.selinux":
+			found |= SELinux
+		case name == "security.capability":
+			found |= Capabilities
+		case strings.HasPrefix(name, "user."):
+			found |= UserAttributes
+		}
+	}
+	return found
+}

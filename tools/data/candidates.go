@@ -1,0 +1,263 @@
+package data
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/assess/host"
+)
+
+// candidate is a place that may be there.
+type candidate struct {
+	path     string // absolute
+	kind     Kind
+	what     string
+	version  string
+	evidence string
+}
+
+// knownPlaces are where programs keep data by default.
+var knownPlaces = []candidate{
+	{path: "/var/mail", kind: Mail, what: "mailboxes"},
+	{path: "/var/spool/mail", kind: Mail, what: "mailboxes"},
+	{path: "/var/vmail", kind: Mail, what: "mailboxes"},
+	{path: "/var/spool/imap", kind: Mail, what: "cyrus"},
+	{path: "/var/lib/imap", kind: Mail, what: "cyrus"},
+	{path: "/var/lib/cyrus", kind: Mail, what: "cyrus"},
+	{path: "/var/lib/mailman", kind: Mail, what: "mailman"},
+	{path: "/var/lib/mailman3", kind: Mail, what: "mailman"},
+	{path: "/var/spool/postfix", kind: Queue, what: "postfix"},
+	{path: "/var/spool/exim", kind: Queue, what: "exim"},
+	{path: "/var/spool/exim4", kind: Queue, what: "exim"},
+	{path: "/var/spool/mqueue", kind: Queue, what: "sendmail"},
+	{path: "/var/spool/cups", kind: Queue, what: "cups"},
+	{path: "/var/spool/squid", kind: Queue, what: "squid"},
+	{path: "/var/spool/hylafax", kind: Queue, what: "hylafax"},
+	{path: "/var/lib/rabbitmq", kind: Queue, what: "rabbitmq"},
+	{path: "/var/lib/activemq", kind: Queue, what: "activemq"},
+	{path: "/var/lib/kafka", kind: Queue, what: "kafka"},
+	{path: "/var/lib/docker", kind: Containers, what: "docker"},
+	{path: "/var/lib/docker/volumes", kind: Containers, what: "volumes of docker"},
+	{path: "/var/lib/containers", kind: Containers, what: "podman"},
+	{path: "/var/lib/containers/storage/volumes", kind: Containers, what: "volumes of podman"},
+	{path: "/var/lib/containerd", kind: Containers, what: "containerd"},
+	{path: "/var/lib/lxc", kind: Containers, what: "lxc"},
+	{path: "/var/lib/lxd", kind: Containers, what: "lxd"},
+	{path: "/var/snap/lxd/common/lxd", kind: Containers, what: "lxd"},
+	{path: "/var/lib/incus", kind: Containers, what: "incus"},
+	{path: "/var/lib/machines", kind: Containers, what: "systemd-nspawn"},
+	{path: "/var/lib/libvirt/images", kind: Machines, what: "libvirt"},
+	{path: "/var/lib/git", kind: Repository, what: "git"},
+	{path: "/var/git", kind: Repository, what: "git"},
+	{path: "/var/svn", kind: Repository, what: "svn"},
+	{path: "/var/lib/svn", kind: Repository, what: "svn"},
+	{path: "/var/lib/gitolite", kind: Repository, what: "git"},
+	{path: "/var/lib/gitolite3", kind: Repository, what: "git"},
+	{path: "/var/opt/gitlab", kind: Repository, what: "gitlab"},
+	{path: "/etc/letsencrypt", kind: Keys, what: "letsencrypt"},
+	{path: "/etc/ssl/private", kind: Keys, what: "private keys"},
+	{path: "/etc/pki/tls/private", kind: Keys, what: "private keys"},
+	{path: "/etc/openvpn", kind: Keys, what: "openvpn"},
+	{path: "/etc/wireguard", kind: Keys, what: "wireguard"},
+	{path: "/etc/ipsec.d/private", kind: Keys, what: "ipsec"},
+	{path: "/etc/dkimkeys", kind: Keys, what: "opendkim"},
+	{path: "/etc/opendkim/keys", kind: Keys, what: "opendkim"},
+	{path: "/var/lib/acme", kind: Keys, what: "acme"},
+	{path: "/var/lib/ipa", kind: Service, what: "ipa"},
+	{path: "/var/named", kind: Service, what: "bind"},
+	{path: "/var/lib/bind", kind: Service, what: "bind"},
+	{path: "/var/cache/bind", kind: Service, what: "bind"},
+	{path: "/var/www", kind: Web, what: "web"},
+	{path: "/usr/share/nginx/html", kind: Web, what: "nginx"},
+	{path: "/usr/local", kind: Software, what: "built or copied here"},
+	{path: "/var/local", kind: Other, what: "local"},
+	{path: "/var/backups", kind: Backups, what: "backups"},
+	{path: "/var/log", kind: Logs, what: "logs"},
+	{path: "/root", kind: Home, what: "root"},
+}
+
+// eachBelow are folders of which each one in it is a place.
+var eachBelow = []struct {
+	dir  string
+	kind Kind
+	not  []string
+}{
+	{"/srv", Served, nil},
+	{"/opt", Software, []string{"containerd", "rh"}},
+	{"/home", Home, []string{"lost+found"}},
+	{"/var/opt", Service, nil},
+	{"/var/lib", Service, systemState},
+	{"/", Other, systemFolders},
+}
+
+// systemFolders are those of the root that a system has itself, or that other
+// rows look into.
+var systemFolders = []string{
+	"bin", "boot", "dev", "efi", "etc", "home", "lib", "lib32", "lib64", "libx32", "lost+found", "media", "mnt", "opt", "proc", "root", "run",
+	"sbin", "srv", "sys", "tmp", "usr", "var", "snap", "afs", "selinux", "cdrom", "sysroot", "ostree", ".autorelabel",
+}
+
+// systemState are folders of /var/lib with what a system knows of itself: the
+// target has its own.
+var systemState = []string{
+	"AccountsService", "NetworkManager", "PackageKit", "alternatives", "apt", "aptitude", "apk", "authselect", "blkid", "cloud", "color", "command-not-found", "dbus", "dhclient",
+	"dhcp", "dhcpcd", "dhcpcd5", "dictionaries-common", "dnf", "dpkg", "emacsen-common", "fontconfig", "fwupd", "games", "ghostscript", "gssproxy", "hardware", "initramfs-tools", "initscripts", "insserv",
+	"ispell", "kdump", "logrotate", "locales", "machines", "man-db", "misc", "mlocate", "modules", "nfs", "ntp", "ntpsec", "chrony", "os-prober", "pam", "plocate", "polkit-1", "private", "portables", "python",
+	"rhsm", "rpcbind", "rpm", "rpm-state", "rsyslog", "selinux", "sgml-base", "shells.state", "shim-signed", "smartmontools", "snapd", "stateless", "sudo", "swtpm", "systemd", "tpm", "tuned", "ubuntu-advantage",
+	"ubuntu-release-upgrader", "ucf", "udisks2", "unbound", "update-manager", "update-notifier", "update-rc.d", "upower", "urandom", "usbutils", "vim", "waagent", "xfsdump", "xml-core", "yum", "zypp", "YaST2", "ca-certificates", "gems", "iscsi", "lvm", "update-motd", "grub", "rfkill", "sss", "open-vm-tools", "xkb", "dkms", "apport", "landscape", "PolicyKit", "ieee-data", "libuuid", "rsyslog", "exim4", "postfix", "nfs-common", "sysstat", "texmf", "ureadahead",
+}
+
+// candidates lists the places that a machine may have, those that its
+// configuration names first: the first of a path counts.
+func candidates(a *assess.Assessment, fsys host.FS) []candidate {
+	var all []candidate
+	for _, list := range []func(*assess.Assessment, host.FS) []candidate{engines, mounted, sites, mailboxes, exports, keys, known, homes, listed} {
+		all = append(all, list(a, fsys)...)
+	}
+	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.path, "/") || c.path == "/" })
+}
+
+func engines(a *assess.Assessment, _ host.FS) (all []candidate) {
+	for _, d := range a.Databases {
+		all = append(all, candidate{d.Directory, Database, d.Engine, d.Version, d.Evidence.Path})
+	}
+	return all
+}
+
+// remoteTypes are file systems whose data are elsewhere.
+var remoteTypes = []string{"nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "glusterfs", "fuse.glusterfs", "fuse.sshfs", "fuse.s3fs", "fuse.ceph", "lustre", "gpfs", "afs", "9p", "virtiofs", "ocfs2", "gfs2", "davfs", "fuse.davfs2", "beegfs"}
+
+// diskTypes are file systems of a disk.
+var diskTypes = []string{"ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "reiserfs", "jfs", "f2fs", "auto", "bcachefs", "nilfs2"}
+
+// systemMounts are what a system is installed on.
+var systemMounts = []string{"/", "/boot", "/boot/efi", "/efi", "/usr", "/var", "/var/log", "/var/log/audit", "/var/tmp", "/tmp", "/home", "/opt", "/srv", "/root", "/var/lib", "/usr/local"}
+
+func mounts(a *assess.Assessment) []assess.Mount {
+	if a.Running != nil {
+		return slices.Concat(a.Running.Mounts, a.Mounts)
+	}
+	return a.Mounts
+}
+
+func mounted(a *assess.Assessment, _ host.FS) (all []candidate) {
+	for _, m := range mounts(a) {
+		switch {
+		case slices.Contains(m.Options, "bind") || strings.HasPrefix(m.Path, "/media/"):
+		case slices.Contains(remoteTypes, m.Type):
+			all = append(all, candidate{path: m.Path, kind: Remote, what: m.Device, evidence: m.Evidence.Path})
+		case slices.Contains(diskTypes, m.Type) && !slices.Contains(systemMounts, path.Clean(m.Path)):
+			all = append(all, candidate{path: m.Path, kind: Disk, what: m.Device, evidence: m.Evidence.Path})
+		}
+	}
+	// What is known of a place beside that it is a disk of its own counts more.
+	slices.SortStableFunc(all, func(x, y candidate) int { return boolCompare(x.kind == Disk, y.kind == Disk) })
+	return slices.DeleteFunc(all, func(c candidate) bool { return c.kind == Disk && len(sameSite(a, c.path)) > 0 })
+}
+
+// sameSite are the sites and databases whose folder is a mount itself.
+func sameSite(a *assess.Assessment, dir string) (found []candidate) {
+	for _, c := range slices.Concat(sites(a, nil), engines(a, nil)) {
+		if path.Clean(c.path) == path.Clean(dir) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// shippedRoots are folders of packages that a site may serve as they came.
+var shippedRoots = []string{"/usr", "/etc", "/var/lib"}
+
+func sites(a *assess.Assessment, _ host.FS) (all []candidate) {
+	for _, w := range a.WebServers {
+		for _, s := range w.Sites {
+			if s.Root != "" && !slices.ContainsFunc(shippedRoots, func(dir string) bool { return below(s.Root, dir) && !below(s.Root, "/usr/local") }) {
+				all = append(all, candidate{path: s.Root, kind: Web, what: s.Name, evidence: s.Evidence.Path})
+			}
+		}
+	}
+	return all
+}
+
+// mailSettings are postfix's, by which it says where mail lies.
+var mailSettings = map[string]Kind{"mail_spool_directory": Mail, "virtual_mailbox_base": Mail, "queue_directory": Queue}
+
+func mailboxes(_ *assess.Assessment, fsys host.FS) (all []candidate) {
+	const file, limit = "etc/postfix/main.cf", 1 << 20
+	b, err := host.ReadFile(fsys, file, limit)
+	if err != nil {
+		return nil // without postfix there is none
+	}
+	for line := range strings.Lines(string(b)) {
+		key, value, _ := strings.Cut(line, "=")
+		if kind, ok := mailSettings[strings.TrimSpace(key)]; ok {
+			all = append(all, candidate{path: strings.TrimSpace(value), kind: kind, what: "postfix", evidence: "/" + file})
+		}
+	}
+	return all
+}
+
+func exports(a *assess.Assessment, _ host.FS) (all []candidate) {
+	for _, f := range a.Facts {
+		if f.Area == "exports" {
+			all = append(all, candidate{path: f.Key, kind: Served, what: "exported by NFS", evidence: f.Evidence.Path})
+		}
+	}
+	return all
+}
+
+// keyParents hold keys of the whole system: certificates of them are named, the
+// folder is none of a service's own.
+var keyParents = []string{"/etc", "/etc/ssl", "/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki", "/etc/ssh"}
+
+func keys(a *assess.Assessment, _ host.FS) (all []candidate) {
+	for _, c := range a.Certificates {
+		dir := path.Dir(c.Key)
+		if c.Key != "" && !slices.Contains(keyParents, dir) && !below(dir, "/etc/letsencrypt") {
+			all = append(all, candidate{path: dir, kind: Keys, what: "private keys", evidence: c.Path})
+		}
+	}
+	return all
+}
+
+func known(*assess.Assessment, host.FS) []candidate { return slices.Clone(knownPlaces) }
+
+// homes are those of people; of a service's account only outside the system.
+func homes(a *assess.Assessment, _ host.FS) (all []candidate) {
+	for _, u := range a.Users {
+		if !u.System && u.Home != "" && !slices.Contains(systemMounts, path.Clean(u.Home)) {
+			all = append(all, candidate{path: u.Home, kind: Home, what: u.Name, evidence: "/etc/passwd"})
+		}
+	}
+	return all
+}
+
+// listed are the folders that stand in those of eachBelow.
+func listed(_ *assess.Assessment, fsys host.FS) (all []candidate) {
+	for _, e := range eachBelow {
+		entries, err := fsys.ReadDir(cmp.Or(strings.Trim(e.dir, "/"), "."))
+		if err != nil {
+			continue // what is there and closed is noted by the walk of what is above
+		}
+		for _, d := range entries {
+			if (d.IsDir() || d.Type() != 0) && !slices.Contains(e.not, d.Name()) {
+				all = append(all, candidate{path: path.Join(e.dir, d.Name()), kind: e.kind, what: d.Name()})
+			}
+		}
+	}
+	return all
+}
+

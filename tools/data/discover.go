@@ -1,0 +1,304 @@
+package data
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"svc/assess"
+	"svc/assess/host"
+)
+
+// maxPlaces is more than any real machine has.
+const maxPlaces = 2000
+
+// finder is a discovery in the making.
+type finder struct {
+	fs   host.FS
+	a    *assess.Assessment
+	d    *Discovery
+	tops []string // the places' paths as the file system takes them
+}
+
+// Discover finds the data of a machine that was assessed. Progress, which may be
+// nil, is told how many files were met.
+func Discover(ctx context.Context, h host.Host, a *assess.Assessment, progress func(files int64)) (*Discovery, error) {
+	f := &finder{fs: h.FS(), a: a, d: &Discovery{Schema: Schema, Release: a.Release, Fingerprint: a.Fingerprint, Live: h.Live(), Places: []Place{}, Notes: []Note{}}}
+	f.choose()
+	f.nest()
+	if err := f.count(ctx, h, progress); err != nil {
+		return nil, fmt.Errorf("looking for data: %w", err)
+	}
+	if h.Live() {
+		f.countOpen()
+	}
+	f.finish()
+	return f.d, nil
+}
+
+// choose keeps the candidates that are there, each path once.
+func (f *finder) choose() {
+	chosen := map[string]bool{}
+	for _, c := range candidates(f.a, f.fs) {
+		full, err := realPath(f.fs, c.path)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				f.note(c.path, reason(err))
+			}
+			continue
+		}
+		if full == "/" || chosen[full] || isSystem(full) {
+			continue
+		}
+		if len(chosen) >= maxPlaces {
+			f.note("more places", fmt.Sprintf("there are more than %d", maxPlaces))
+			break
+		}
+		chosen[full] = true
+		f.d.Places = append(f.d.Places, f.place(c, full))
+	}
+}
+
+func (f *finder) place(c candidate, full string) Place {
+	p := Place{Path: full, Kind: c.kind, What: c.what, Version: c.version, Evidence: cmp.Or(c.evidence, c.path)}
+	if !utf8.ValidString(full) {
+		p.RawPath = []byte(full)
+	}
+	p.Device, p.Type = deviceOf(f.a, full)
+	p.Snapshot = snapshotOf(f.a, p.Device, p.Type)
+	return p
+}
+
+func (f *finder) note(what, why string) { f.d.Notes = append(f.d.Notes, Note{what, why}) }
+
+// isSystem tells folders that a setting may name, but that are the system's.
+func isSystem(full string) bool {
+	dir, name := path.Split(full)
+	return dir == "/" && slices.Contains(systemFolders, name) && name != "srv" && name != "opt" && name != "root"
+}
+
+// maxLinks is as many symlinks as Linux follows.
+const maxLinks = 40
+
+// realPath is a folder's path without symlinks, absolute.
+func realPath(fsys host.FS, name string) (string, error) {
+	full, rest := "/", strings.Split(path.Clean("/"+name), "/")
+	for links := 0; len(rest) > 0; {
+		next := path.Join(full, rest[0])
+		if rest = rest[1:]; next == "/" {
+			full = next
+			continue
+		}
+		info, err := fsys.Lstat(next[1:])
+		switch {
+		case err != nil:
+			return "", err
+		case info.IsDir():
+			full = next
+			continue
+		case info.Mode()&fs.ModeSymlink == 0:
+			return "", fs.ErrNotExist // a file is no place
+		}
+		target, err := fsys.ReadLink(next[1:])
+		if links++; err != nil || links > maxLinks {
+			return "", cmp.Or(err, fs.ErrNotExist)
+		}
+		if strings.HasPrefix(target, "/") {
+			full = "/"
+		}
+		rest = append(strings.Split(target, "/"), rest...)
+	}
+	return full, nil
+}
+
+// nest says of each place in which other one it stands.
+func (f *finder) nest() {
+	slices.SortFunc(f.d.Places, func(a, b Place) int { return cmp.Compare(a.Path, b.Path) })
+	for i := range f.d.Places {
+		p := &f.d.Places[i]
+		for j := range f.d.Places {
+			o := f.d.Places[j].Path
+			if o != p.Path && below(p.Path, o) && len(o) > len(p.Within) {
+				p.Within = o
+			}
+		}
+		f.tops = append(f.tops, p.Path[1:])
+	}
+}
+
+// count walks all places that hold their data themselves.
+func (f *finder) count(ctx context.Context, h host.Host, progress func(int64)) error {
+	t := newTallies(f.tops, progress)
+	walked := slices.Clone(f.tops)
+	for i, p := range f.d.Places {
+		if p.Kind == Remote {
+			walked[i] = ""
+		}
+	}
+	if err := host.Walk(ctx, h, walked, t); err != nil {
+		return err
+	}
+	for i, tally := range t.sum(accountsOf(f.a)) {
+		f.d.Places[i].Tally = tally
+	}
+	return nil
+}
+
+// accounts are the names of a machine's ids.
+type accounts struct{ users, groups map[int]string }
+
+func accountsOf(a *assess.Assessment) accounts {
+	names := accounts{map[int]string{}, map[int]string{}}
+	for _, u := range a.Users {
+		names.users[u.UID] = cmp.Or(names.users[u.UID], u.Name)
+	}
+	for _, g := range a.Groups {
+		names.groups[g.GID] = cmp.Or(names.groups[g.GID], g.Name)
+	}
+	return names
+}
+
+// Bounds of what is asked of the processes of a machine.
+const (
+	maxProcesses = 20_000
+	maxOpen      = 200_000
+)
+
+// countOpen says of each place how many files of it processes have open.
+func (f *finder) countOpen() {
+	folders := f.processes()
+	host.Expect(f.fs, host.Folders, folders)
+	hidden, links := false, []string{}
+	for _, dir := range folders {
+		entries, err := f.fs.ReadDir(dir)
+		hidden = hidden || errors.Is(err, fs.ErrPermission)
+		for _, e := range entries[:min(len(entries), maxOpen-len(links))] {
+			links = append(links, path.Join(dir, e.Name()))
+		}
+	}
+	host.Expect(f.fs, host.Links, links)
+	for _, link := range links {
+		if target, err := f.fs.ReadLink(link); err == nil {
+			f.open(target, path.Dir(path.Dir(link)))
+		}
+	}
+	if hidden {
+		f.note("open files", "the kernel hides the processes of other users from this one")
+	}
+	for i := range f.d.Places {
+		p := &f.d.Places[i]
+		p.Known.OpenFiles = !hidden
+		slices.Sort(p.OpenBy)
+	}
+}
+
+func (f *finder) processes() (folders []string) {
+	entries, err := f.fs.ReadDir("proc")
+	if err != nil {
+		f.note("open files", reason(err))
+	}
+	for _, e := range entries {
+		if _, err := strconv.ParseUint(e.Name(), 10, 32); err == nil && len(folders) < maxProcesses {
+			folders = append(folders, path.Join("proc", e.Name(), "fd"))
+		}
+	}
+	return folders
+}
+
+// open notes that a process has a file open.
+func (f *finder) open(file, process string) {
+	p := f.placeOf(file)
+	if p == nil {
+		return
+	}
+	p.OpenFiles++
+	b, err := host.ReadFile(f.fs, path.Join(process, "comm"), 4096)
+	name := strings.TrimSpace(string(b))
+	if err == nil && len(p.OpenBy) < maxListed && !slices.Contains(p.OpenBy, name) {
+		p.OpenBy = append(p.OpenBy, name)
+	}
+}
+
+// placeOf is the innermost place that a file is in, or nil.
+func (f *finder) placeOf(file string) (found *Place) {
+	for i := range f.d.Places {
+		p := &f.d.Places[i]
+		if strings.HasPrefix(file, p.Path+"/") && (found == nil || len(p.Path) > len(found.Path)) {
+			found = p
+		}
+	}
+	return found
+}
+
+// finish leaves out what holds nothing, adds up and sorts.
+func (f *finder) finish() {
+	f.d.Places = slices.DeleteFunc(f.d.Places, func(p Place) bool {
+		return p.Kind != Remote && p.Kind != Disk && p.Files+p.Links+p.Others+p.Unread == 0 && len(p.Mounts) == 0 && !f.holds(p.Path)
+	})
+	for _, p := range f.d.Places {
+		f.d.Sum.Places++
+		f.d.Sum.Files += p.Files
+		f.d.Sum.Bytes += p.Bytes
+		f.d.Sum.Unread += p.Unread
+	}
+	slices.SortStableFunc(f.d.Places, func(a, b Place) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Path, b.Path)) })
+	slices.SortFunc(f.d.Notes, func(a, b Note) int { return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why)) })
+	f.d.Notes = slices.Compact(f.d.Notes)
+}
+
+// holds reports whether a place is the database of an engine, which matters
+// even where it is empty.
+func (f *finder) holds(name string) bool {
+	return slices.ContainsFunc(f.a.Databases, func(d assess.Database) bool { return d.Directory == name })
+}
+
+// deviceOf is what is mounted at a path, or nearest above it.
+func deviceOf(a *assess.Assessment, full string) (device, kind string) {
+	best := ""
+	for _, m := range mounts(a) {
+		if at := path.Clean(m.Path); strings.HasPrefix(at, "/") && below(full, at) && len(at) > len(best) {
+			best, device, kind = at, m.Device, m.Type
+		}
+	}
+	return device, kind
+}
+
+// snapshotOf says whether a snapshot can be taken of a device.
+func snapshotOf(a *assess.Assessment, device, kind string) Snapshot {
+	switch {
+	case kind == "btrfs" || kind == "zfs":
+		return Snapshot{kind, device, "the file system takes snapshots of itself"}
+	case device == "":
+		return Snapshot{Kind: "none", Why: "nothing says what is mounted here"}
+	}
+	for _, f := range a.Facts {
+		if f.Area != "storage" || f.Key != "lvm" {
+			continue
+		}
+		group, volume, _ := strings.Cut(f.Value, "/")
+		if device == "/dev/"+f.Value || device == "/dev/mapper/"+mapped(group)+"-"+mapped(volume) {
+			return Snapshot{"lvm", f.Value, "a volume of LVM: a snapshot needs free space in the group " + group}
+		}
+	}
+	return Snapshot{Kind: "none", Why: "neither the file system nor a volume manager below it takes any"}
+}
+
+// mapped is a name as the device mapper writes it.
+func mapped(name string) string { return strings.ReplaceAll(name, "-", "--") }
+
+// reason is an error without the name of what it is about.
+func reason(err error) string {
+	var named *fs.PathError
+	if errors.As(err, &named) {
+		err = named.Err
+	}
+	return err.Error()
+}
+
