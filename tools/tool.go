@@ -79,6 +79,7 @@ func All() []Tool {
 		cveScanTool(),
 		dbPlanTool(),
 		dbUpgradePathTool(),
+		dataDiscoverTool(),
 		getStatusTool(),
 		whatsNewTool(),
 		exportTool(),

@@ -126,11 +126,5 @@ func Owner(info fs.FileInfo) (uid, gid int, ok bool) {
 	return o.UID, o.GID, ok
 }
 
-// Ownership is what Sys of this package's file infos gives. Links is 0 where
-// nothing but the owner is known.
-type Ownership struct {
-	UID, GID       int
-	Device, Number uint64 // of the inode
-	Links          int
-	Blocks         int64 // of 512 bytes
-}
+// Ownership is what Sys of this package's file infos gives.
+type Ownership struct{ UID, GID int }

@@ -291,7 +291,12 @@ func (d imageInfo) Sys() any {
 	if !ok {
 		return nil
 	}
-	return Ownership{UID: s.UID, GID: s.GID, Device: d.device, Number: s.Ino, Links: s.Links, Blocks: s.Blocks}
+	return Ownership{s.UID, s.GID}
+}
+
+func (d imageInfo) inode() (known inodeFacts, ok bool) {
+	s, ok := d.FileInfo.Sys().(inode.Stat)
+	return inodeFacts{d.device, s.Ino, s.Links, s.Blocks}, ok
 }
 
 // elsewhere is why a folder can't be read whose file system is not on the image.

@@ -261,10 +261,11 @@ func (e entry) Name() string       { return e.name }
 func (e entry) Size() int64        { return e.st.Size }
 func (e entry) IsDir() bool        { return e.Mode().IsDir() }
 func (e entry) ModTime() time.Time { return time.Unix(e.st.Mtim.Unix()) }
+func (e entry) Sys() any           { return Ownership{int(e.st.Uid), int(e.st.Gid)} }
 
-// Sys is the file's Ownership; over ssh it has the owner alone.
-func (e entry) Sys() any {
-	return Ownership{UID: int(e.st.Uid), GID: int(e.st.Gid), Device: uint64(e.st.Dev), Number: e.st.Ino, Links: int(e.st.Nlink), Blocks: e.st.Blocks}
+// inode is not known of a file that was described over ssh: it has no links.
+func (e entry) inode() (known inodeFacts, ok bool) {
+	return inodeFacts{uint64(e.st.Dev), e.st.Ino, int(e.st.Nlink), e.st.Blocks}, e.st.Nlink > 0
 }
 
 // types maps the file types of Linux to those of io/fs.

@@ -119,13 +119,21 @@ func (w *walk) start(h Host, i int, top string) {
 	}
 }
 
-// describe takes what a description has; its Sys may have more.
+// describe takes what a description has; some have the inode too.
 func (n *Node) describe(info fs.FileInfo) {
 	n.Mode, n.Size, n.Modified = info.Mode(), info.Size(), info.ModTime().Unix()
-	if o, ok := info.Sys().(Ownership); ok {
-		n.UID, n.GID, n.Inode = o.UID, o.GID, o.Links > 0
-		n.Device, n.Number, n.Links, n.Blocks = o.Device, o.Number, o.Links, o.Blocks
+	n.UID, n.GID, _ = Owner(info)
+	if i, ok := info.(interface{ inode() (inodeFacts, bool) }); ok {
+		known, all := i.inode()
+		n.Device, n.Number, n.Links, n.Blocks, n.Inode = known.device, known.number, known.links, known.blocks, all
 	}
+}
+
+// inodeFacts are what Node has of an inode.
+type inodeFacts struct {
+	device, number uint64
+	links          int
+	blocks         int64
 }
 
 // work lists folders until there are none and nobody can find more.

@@ -129,7 +129,9 @@ func TestAttributesAreNamed(t *testing.T) {
 }
 
 // counter counts, as cheaply as can be.
-type counter struct{ files [64]struct{ n, _, _, _, _, _, _, _ int } }
+type counter struct {
+	files [64]struct{ n, _, _, _, _, _, _, _ int }
+}
 
 func (c *counter) Visit(worker int, _ *Node) bool { c.files[worker].n++; return true }
 func (*counter) Unread(int, int, string, error)   {}

@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"tools/parity":     {"backend/api", "assess", "tools/migration"},
 	"tools/report":     {"backend/api", "assess", "tools/migration", "tools/parity", "tools/exposure"},
 	"tools/artifact":   {},
+	"tools/data":       {"backend/api", "assess"},
 	"tools/exposure":   {"backend/api"},
 	"tools/guide":      {},
 	"tools/database":   {"backend/api", "assess"},

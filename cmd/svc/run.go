@@ -90,6 +90,7 @@ func (p *program) root() *ffcli.Command {
 		p.verifyCommand(),
 		p.driftCommand(),
 		p.cveScanCommand(),
+		p.dataCommand(),
 		p.enrollCommand(),
 		p.dbCommand(),
 		p.mcpCommand(),

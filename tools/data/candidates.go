@@ -260,4 +260,3 @@ func listed(_ *assess.Assessment, fsys host.FS) (all []candidate) {
 	}
 	return all
 }
-

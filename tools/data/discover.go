@@ -21,10 +21,9 @@ const maxPlaces = 2000
 
 // finder is a discovery in the making.
 type finder struct {
-	fs   host.FS
-	a    *assess.Assessment
-	d    *Discovery
-	tops []string // the places' paths as the file system takes them
+	fs host.FS
+	a  *assess.Assessment
+	d  *Discovery
 }
 
 // Discover finds the data of a machine that was assessed. Progress, which may be
@@ -129,24 +128,27 @@ func (f *finder) nest() {
 				p.Within = o
 			}
 		}
-		f.tops = append(f.tops, p.Path[1:])
 	}
 }
 
 // count walks all places that hold their data themselves.
 func (f *finder) count(ctx context.Context, h host.Host, progress func(int64)) error {
-	t := newTallies(f.tops, progress)
-	walked := slices.Clone(f.tops)
-	for i, p := range f.d.Places {
-		if p.Kind == Remote {
-			walked[i] = ""
+	var own []*Place
+	var walked, all []string
+	for i := range f.d.Places {
+		p := &f.d.Places[i]
+		p.Tally = newCounting().finish(accounts{})
+		all = append(all, p.Path[1:])
+		if p.Kind != Remote {
+			own, walked = append(own, p), append(walked, p.Path[1:])
 		}
 	}
+	t := newTallies(len(own), all, progress)
 	if err := host.Walk(ctx, h, walked, t); err != nil {
 		return err
 	}
 	for i, tally := range t.sum(accountsOf(f.a)) {
-		f.d.Places[i].Tally = tally
+		own[i].Tally = tally
 	}
 	return nil
 }
@@ -301,4 +303,3 @@ func reason(err error) string {
 	}
 	return err.Error()
 }
-

@@ -4,9 +4,7 @@
 // never what is in the data, and runs nothing.
 package data
 
-import (
-	"time"
-)
+import "time"
 
 // Schema names the form of a discovery; it changes when a field is renamed,
 // retyped or dropped.
@@ -87,31 +85,31 @@ type Snapshot struct {
 
 // Tally counts what is in a place.
 type Tally struct {
-	Files       int64        `json:"files"`
-	Folders     int64        `json:"folders"`
-	Links       int64        `json:"links"`  // symbolic
-	Others      int64        `json:"others"` // sockets, pipes, devices
-	Bytes       int64        `json:"bytes"`  // of files, as they say; each inode once
-	Allocated   int64        `json:"allocated"`
-	Newest      time.Time    `json:"newest,omitzero"` // change of a file's content
-	Users       []Owner      `json:"users"`
-	Groups      []Owner      `json:"groups"`
-	HardLinks   int64        `json:"hard_links"` // further names of a file
-	Sparse      int64        `json:"sparse"`
-	Setuid      int64        `json:"setuid"` // setuid and setgid files
-	ACLs        int64        `json:"acls"`
-	Attributes  int64        `json:"attributes"` // files with extended attributes of people's
-	Labels      int64        `json:"labels"`     // files with a label of SELinux
-	Privileged  int64        `json:"privileged"` // files with capabilities
-	OddNames    int64        `json:"odd_names"`  // names with control characters, or that are not UTF-8
-	Sockets     int64        `json:"sockets"`
-	OpenFiles   int64        `json:"open_files"` // by processes, where the machine runs
-	OpenBy      []string     `json:"open_by"`    // names of those
-	Known       Known        `json:"known"`
-	Repository  []Repository `json:"repositories"`
-	Mounts      []string     `json:"mounts"` // other file systems that stand in it; they are not counted
-	Unread      int64        `json:"unread"`
-	UnreadPaths []Note       `json:"unread_paths"` // the first of them
+	Files        int64      `json:"files"`
+	Folders      int64      `json:"folders"`
+	Links        int64      `json:"links"`  // symbolic
+	Others       int64      `json:"others"` // sockets, pipes, devices
+	Bytes        int64      `json:"bytes"`  // of files, as they say; each inode once
+	Allocated    int64      `json:"allocated"`
+	Newest       time.Time  `json:"newest,omitzero"` // change of a file's content
+	Users        []Owner    `json:"users"`
+	Groups       []Owner    `json:"groups"`
+	HardLinks    int64      `json:"hard_links"` // further names of a file
+	Sparse       int64      `json:"sparse"`
+	Setuid       int64      `json:"setuid"` // setuid and setgid files
+	ACLs         int64      `json:"acls"`
+	Attributes   int64      `json:"attributes"` // files with extended attributes of people's
+	Labels       int64      `json:"labels"`     // files with a label of SELinux
+	Privileged   int64      `json:"privileged"` // files with capabilities
+	OddNames     int64      `json:"odd_names"`  // names with control characters, or that are not UTF-8
+	Sockets      int64      `json:"sockets"`
+	OpenFiles    int64      `json:"open_files"` // by processes, where the machine runs
+	OpenBy       []string   `json:"open_by"`    // names of those
+	Known        Known      `json:"known"`
+	Repositories []Checkout `json:"repositories"`
+	Mounts       []string   `json:"mounts"` // other file systems that stand in it; they are not counted
+	Unread       int64      `json:"unread"`
+	UnreadPaths  []Note     `json:"unread_paths"` // the first of them
 }
 
 // Known says which counts of a tally mean something: not every way to a machine
@@ -131,8 +129,8 @@ type Owner struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// Repository is a version control repository in a place.
-type Repository struct {
+// Checkout is a repository of a version control system in a place.
+type Checkout struct {
 	Path string `json:"path"`
 	Kind string `json:"kind"` // git, svn, hg
 }

@@ -3,7 +3,6 @@ package data
 import (
 	"cmp"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -48,10 +47,10 @@ type inode struct{ device, number uint64 }
 // sighting is a file with several names: counted when the walk is over, as its
 // names may be met by several workers.
 type sighting struct {
-	top, uid, gid     int
-	size, blocks      int64
-	names             int64
-	isSparse, counted bool
+	top, uid, gid int
+	size, blocks  int64
+	names         int64
+	isSparse      bool
 }
 
 // counting is a tally in the making.
@@ -77,13 +76,14 @@ const (
 
 var markNames = map[string]marks{"HEAD": markHead, "objects": markObjects, "refs": markRefs, "format": markFormat, "db": markDB, "hooks": markHooks}
 
-func newTallies(tops []string, progress func(int64)) *tallies {
+// newTallies counts n tops; what is below one of stops is counted for that.
+func newTallies(n int, stops []string, progress func(int64)) *tallies {
 	t := &tallies{places: map[string]bool{}, rows: make([]row, host.Workers()), progress: progress}
-	for _, top := range tops {
-		t.places[top] = true
+	for _, stop := range stops {
+		t.places[stop] = true
 	}
 	for i := range t.rows {
-		t.rows[i] = row{places: make([]*counting, len(tops)), shared: map[inode]sighting{}}
+		t.rows[i] = row{places: make([]*counting, n), shared: map[inode]sighting{}}
 	}
 	return t
 }
@@ -91,9 +91,13 @@ func newTallies(tops []string, progress func(int64)) *tallies {
 // of is where a worker counts for a place.
 func (r *row) of(top int) *counting {
 	if r.places[top] == nil {
-		r.places[top] = &counting{users: map[int]*Owner{}, groups: map[int]*Owner{}, marks: map[string]marks{}}
+		r.places[top] = newCounting()
 	}
 	return r.places[top]
+}
+
+func newCounting() *counting {
+	return &counting{users: map[int]*Owner{}, groups: map[int]*Owner{}, marks: map[string]marks{}}
 }
 
 // Visit counts a file. A place in another is counted for itself.
@@ -287,9 +291,21 @@ func (r *row) join(key inode, s sighting) {
 // merge adds what another worker counted for the same place.
 func (c *counting) merge(o *counting) {
 	for _, n := range []struct{ to, from *int64 }{
-		{&c.Files, &o.Files}, {&c.Folders, &o.Folders}, {&c.Links, &o.Links}, {&c.Others, &o.Others}, {&c.Bytes, &o.Bytes}, {&c.Allocated, &o.Allocated},
-		{&c.Sparse, &o.Sparse}, {&c.Setuid, &o.Setuid}, {&c.ACLs, &o.ACLs}, {&c.Attributes, &o.Attributes},
-		{&c.Labels, &o.Labels}, {&c.Privileged, &o.Privileged}, {&c.OddNames, &o.OddNames}, {&c.Sockets, &o.Sockets}, {&c.Unread, &o.Unread},
+		{&c.Files, &o.Files},
+		{&c.Folders, &o.Folders},
+		{&c.Links, &o.Links},
+		{&c.Others, &o.Others},
+		{&c.Bytes, &o.Bytes},
+		{&c.Allocated, &o.Allocated},
+		{&c.Sparse, &o.Sparse},
+		{&c.Setuid, &o.Setuid},
+		{&c.ACLs, &o.ACLs},
+		{&c.Attributes, &o.Attributes},
+		{&c.Labels, &o.Labels},
+		{&c.Privileged, &o.Privileged},
+		{&c.OddNames, &o.OddNames},
+		{&c.Sockets, &o.Sockets},
+		{&c.Unread, &o.Unread},
 	} {
 		*n.to += *n.from
 	}
@@ -320,7 +336,7 @@ func (c *counting) finish(names accounts) Tally {
 	}
 	t.Known.Attributes = !c.unknown
 	t.Users, t.Groups = owners(c.users, names.users), owners(c.groups, names.groups)
-	t.Repository = repositories(c.marks)
+	t.Repositories = repositories(c.marks)
 	slices.Sort(t.Mounts)
 	slices.SortFunc(t.UnreadPaths, func(a, b Note) int { return cmp.Compare(a.What, b.What) })
 	t.Mounts, t.UnreadPaths = first(t.Mounts, maxListed), first(t.UnreadPaths, maxUnreads)
@@ -340,18 +356,18 @@ func owners(found map[int]*Owner, names map[int]string) []Owner {
 }
 
 // repositories are the folders that have all names of one.
-func repositories(found map[string]marks) []Repository {
+func repositories(found map[string]marks) []Checkout {
 	const git, svn = markHead | markObjects | markRefs, markFormat | markDB | markHooks
-	all := []Repository{}
+	all := []Checkout{}
 	for dir, m := range found {
 		switch {
 		case m&git == git:
-			all = append(all, Repository{"/" + strings.TrimSuffix(dir, "/.git"), "git"})
+			all = append(all, Checkout{"/" + strings.TrimSuffix(dir, "/.git"), "git"})
 		case m&svn == svn:
-			all = append(all, Repository{"/" + dir, "svn"})
+			all = append(all, Checkout{"/" + dir, "svn"})
 		}
 	}
-	slices.SortFunc(all, func(a, b Repository) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(all, func(a, b Checkout) int { return cmp.Compare(a.Path, b.Path) })
 	return first(all, maxListed)
 }
 
@@ -374,4 +390,3 @@ func appendFew(list []string, s string) []string {
 func below(name, dir string) bool {
 	return name == dir || dir == "/" || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
 }
-

@@ -1,0 +1,162 @@
+package data
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+	"pgregory.net/rapid"
+
+	"svc/assess"
+	"svc/assess/host"
+)
+
+// machine is a root with the files given; a name that ends in a slash is a folder.
+func machine(t testing.TB, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	base := map[string]string{
+		"etc/os-release": "ID=debian\nVERSION_ID=12\n", "var/lib/dpkg/status": "Package: base-files\nStatus: install ok installed\nVersion: 12\nArchitecture: amd64\n", "etc/machine-id": "0123456789abcdef0123456789abcdef\n",
+		"etc/passwd": "root:x:0:0::/root:/bin/sh\nanna:x:1000:1000::/home/anna:/bin/sh\n", "etc/group": "root:x:0:\nanna:x:1000:\n",
+	}
+	for _, set := range []map[string]string{base, files} {
+		for name, content := range set {
+			write(t, filepath.Join(root, name), content)
+		}
+	}
+	return root
+}
+
+func write(t testing.TB, name, content string) {
+	t.Helper()
+	is := is.New(t)
+	if filepath.Base(name) == "." {
+		is.NoErr(os.MkdirAll(filepath.Dir(name), 0o755))
+		return
+	}
+	is.NoErr(os.MkdirAll(filepath.Dir(name), 0o755))
+	is.NoErr(os.WriteFile(name, []byte(content), 0o644))
+}
+
+func discovered(t testing.TB, root string) *Discovery {
+	t.Helper()
+	is := is.New(t)
+	h, err := host.OpenRoot(root)
+	is.NoErr(err)
+	defer h.Close()
+	a, err := assess.Assess(t.Context(), h, assess.Options{Now: time.Unix(0, 0)})
+	is.NoErr(err)
+	d, err := Discover(t.Context(), h, a, nil)
+	is.NoErr(err)
+	return d
+}
+
+func placeAt(t testing.TB, d *Discovery, path string) Place {
+	t.Helper()
+	i := slices.IndexFunc(d.Places, func(p Place) bool { return p.Path == path })
+	if i < 0 {
+		t.Fatalf("%s is not found", path)
+	}
+	return d.Places[i]
+}
+
+func TestDiscoverFindsPlacesAndCountsEachFileOnce(t *testing.T) {
+	is := is.New(t)
+	root := machine(t, map[string]string{
+		"home/anna/notes":            "12345",
+		"home/anna/new\nline":        "x",
+		"home/anna/repo/.git/HEAD":   "ref",
+		"home/anna/repo/.git/refs/x": "", "home/anna/repo/.git/objects/x": "",
+		"srv/shop/index.html":              "html",
+		"srv/shop/upload/a":                "22",
+		"data/big":                         "0123456789",
+		"var/lib/docker/volumes/v/_data/f": "volume",
+		"var/lib/docker/image/x":           "im",
+		"var/lib/dpkg/info/x":              "", // the system's own
+		"etc/exports":                      "/srv/shop/upload *(rw)\n",
+		"etc/fstab":                        "nas:/pool /mnt/pool nfs defaults 0 0\n/dev/mapper/vg-data /data xfs defaults 0 0\n",
+		"mnt/pool/not-mounted":             "here",
+		"etc/lvm/backup/vg":                "vg {\nlogical_volumes {\ndata {\n}\n}\n}\n",
+	})
+	is.NoErr(os.Link(filepath.Join(root, "home/anna/notes"), filepath.Join(root, "home/anna/again")))
+	is.NoErr(os.Symlink("/data", filepath.Join(root, "var/www")))
+	is.NoErr(os.Symlink("/etc", filepath.Join(root, "srv/out")))
+	is.NoErr(os.Chmod(filepath.Join(root, "home/anna/notes"), 0o755|os.ModeSetuid))
+	d := discovered(t, root)
+
+	home := placeAt(t, d, "/home/anna")
+	is.Equal(home.Kind, Home)
+	is.Equal([]int64{home.Files, home.Bytes, home.HardLinks, home.OddNames, home.Setuid}, []int64{6, 9, 1, 1, 2})
+	is.Equal(home.Repositories, []Checkout{{"/home/anna/repo", "git"}})
+	is.True(home.Known.Inodes && home.Known.Attributes && home.Known.Shared && !home.Known.OpenFiles)
+
+	shop, upload := placeAt(t, d, "/srv/shop"), placeAt(t, d, "/srv/shop/upload")
+	is.Equal([]int64{shop.Bytes, upload.Bytes}, []int64{4, 2}) // a place in a place counts for itself
+	is.Equal(upload.Within, "/srv/shop")
+	is.Equal(upload.What, "exported by NFS")
+
+	pool := placeAt(t, d, "/mnt/pool")
+	is.Equal([]any{pool.Kind, pool.Files}, []any{Remote, int64(0)}) // its data stay where they are
+	disk := placeAt(t, d, "/data")                                  // /var/www leads there: one place
+	is.Equal([]any{disk.Kind, disk.Snapshot.Kind, disk.Snapshot.Volume}, []any{Disk, "lvm", "vg/data"})
+	is.Equal(placeAt(t, d, "/var/lib/docker/volumes").Within, "/var/lib/docker")
+	for _, p := range d.Places {
+		is.True(p.Path != "/etc" && p.Path != "/var/lib/dpkg" && p.Path != "/var/www")
+	}
+	total := int64(0)
+	for _, p := range d.Places {
+		total += p.Bytes
+	}
+	is.Equal(d.Sum.Bytes, total)
+	is.True(slices.IsSortedFunc(d.Places, func(a, b Place) int { return int(b.Bytes - a.Bytes) }))
+}
+
+func TestDiscoverSaysWhatItCouldNotRead(t *testing.T) {
+	is := is.New(t)
+	d := discovered(t, machine(t, map[string]string{"srv/a/f": "x"}))
+	c := newCounting()
+	tt := newTallies(1, nil, nil)
+	tt.rows[0].places[0] = c
+	for range maxUnreads + 5 {
+		tt.Unread(0, 0, "srv/a/closed", &os.PathError{Op: "open", Path: "x", Err: os.ErrPermission})
+	}
+	sum := tt.sum(accounts{})[0]
+	is.Equal([]int64{sum.Unread, int64(len(sum.UnreadPaths))}, []int64{maxUnreads + 5, maxUnreads})
+	is.Equal(sum.UnreadPaths[0], Note{"/srv/a/closed", "permission denied"})
+	is.Equal(d.Sum.Unread, int64(0))
+}
+
+// TestTalliesDoNotDependOnWhoCounts holds a walk's sum against that of one
+// worker who meets everything.
+func TestTalliesDoNotDependOnWhoCounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) host.Node {
+			n := host.Node{
+				Top: rapid.IntRange(0, 2).Draw(t, "top"), Dir: "srv", Name: rapid.StringN(1, 5, -1).Draw(t, "name"), Size: rapid.Int64Range(0, 1000).Draw(t, "size"),
+				UID: rapid.IntRange(0, 3).Draw(t, "uid"), Inode: true, Links: 1,
+			}
+			if number := rapid.Uint64Range(0, 5).Draw(t, "number"); number > 0 {
+				n.Number, n.Links, n.Size = number, 2, int64(number)*10 // one inode has one size
+				n.UID = int(number)
+			}
+			return n
+		}), 0, 50).Draw(t, "nodes")
+		one, many := newTallies(3, nil, nil), newTallies(3, nil, nil)
+		for i := range nodes {
+			one.Visit(0, &nodes[i])
+			many.Visit(rapid.IntRange(0, host.Workers()-1).Draw(t, "worker"), &nodes[i])
+		}
+		a, b := one.sum(accounts{}), many.sum(accounts{})
+		is.NewRelaxed(t).Equal(a, b)
+	})
+}
+
+func TestOddNames(t *testing.T) {
+	is := is.New(t)
+	for name, odd := range map[string]bool{"plain": false, "größe": false, "new\nline": true, "\xff": true, "esc\x1b[1m": true, "-rf": false, "": false} {
+		is.Equal(isOdd(name), odd)
+	}
+}
