@@ -67,49 +67,71 @@ type asked struct {
 
 // match compares packages with the advisories of a release.
 func (f *Feed) match(name string, packages []api.ScannedPackage, now time.Time) (Result, error) {
-	result := nothing()
 	at := where(name)
 	section, ok := f.sections[at.release]
 	if !ok {
-		return result, nil
-	}
-	updated, built := stamp(time.Unix(section.updated, 0)), stamp(f.built)
-	result.Feed = api.Feed{
-		Loaded: true, UpdatedAt: &updated, BuiltAt: &built, Version: f.Version(), Advisories: section.advisories, Rejected: f.rejected,
+		return nothing(), nil
 	}
 	r, _ := release.Lookup(at.release)
 	supported, known := r.Supported(now)
 	s := &scan{feed: f, section: section, line: at.line, over: known && !supported, done: make(map[question]answer, len(packages)), records: map[uint64]*record{}}
-	listed := make(map[question]bool, len(packages))
-	found, matches := make([]asked, 0, len(packages)), 0
-	for _, i := range bootable(section.kind, packages) {
+	found, unlisted, err := s.askAll(packages)
+	if err != nil {
+		return Result{}, err
+	}
+	result := s.result(found)
+	result.Feed, result.Unlisted = f.about(section), unlisted
+	return result, nil
+}
+
+// about is what the service says of the advisories of a release.
+func (f *Feed) about(s *openSection) api.Feed {
+	updated, built := stamp(time.Unix(s.updated, 0)), stamp(f.built)
+	return api.Feed{Loaded: true, UpdatedAt: &updated, BuiltAt: &built, Version: f.Version(), Advisories: s.advisories, Rejected: f.rejected}
+}
+
+// askAll finds what applies to packages, each once for all its architectures,
+// and the names of those that no advisory is about.
+func (s *scan) askAll(packages []api.ScannedPackage) (found []asked, unlisted []string, err error) {
+	found, unlisted = make([]asked, 0, len(packages)), []string{}
+	seen := make(map[question]bool, len(packages))
+	for _, i := range bootable(s.section.kind, packages) {
 		p := &packages[i]
 		q := s.question(p)
 		once := question{p.Name, p.Version, q.name + " " + q.version + " " + q.module}
-		if listed[once] {
-			continue // another architecture of the same package
+		if seen[once] {
+			continue
 		}
-		listed[once] = true
+		seen[once] = true
 		answer, err := s.ask(q)
 		if err != nil {
-			return Result{}, err
+			return nil, nil, err
 		}
 		if !answer.listed {
-			result.Unlisted = append(result.Unlisted, p.Name)
+			unlisted = append(unlisted, p.Name)
 		}
-		found, matches = append(found, asked{p, answer.hits}), matches+len(answer.hits)
+		found = append(found, asked{p, answer.hits})
 	}
-	result.Matches = make([]api.CVEMatch, 0, matches)
+	return found, unlisted, nil
+}
+
+// result tells vulnerabilities from other updates.
+func (s *scan) result(found []asked) Result {
+	r, n := nothing(), 0
+	for _, a := range found {
+		n += len(a.hits)
+	}
+	r.Matches = make([]api.CVEMatch, 0, n)
 	for _, a := range found {
 		for i := range a.hits {
 			if m := s.found(a.ScannedPackage, &a.hits[i]); a.hits[i].update {
-				result.Updates = append(result.Updates, m)
+				r.Updates = append(r.Updates, m)
 			} else {
-				result.Matches = append(result.Matches, m)
+				r.Matches = append(r.Matches, m)
 			}
 		}
 	}
-	return result, nil
+	return r
 }
 
 // question is by what a package is looked for: source packages by their own

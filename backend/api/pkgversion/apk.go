@@ -38,12 +38,19 @@ func compareApkNumbers(a, b string) int {
 		if c := compareApkNumber(partA[:i], partB[:j], first); c != 0 {
 			return c
 		}
-		if c := strings.Compare(partA[i:], partB[j:]); c != 0 {
+		if c := compareApkLetter(partA[i:], partB[j:]); c != 0 {
 			return c
 		}
 		a, b = restA, restB
 	}
 	return cmp.Compare(len(a), len(b))
+}
+
+// compareApkLetter compares what stands after a number: a letter, and in the
+// versions of some software a number of its own, such as 6.6.2p1.
+func compareApkLetter(a, b string) int {
+	nameA, nameB := strings.TrimRight(a, "0123456789"), strings.TrimRight(b, "0123456789")
+	return cmp.Or(strings.Compare(nameA, nameB), compareNumbers(a[len(nameA):], b[len(nameB):]))
 }
 
 // compareApkNumber compares one number. All but the first are fractions where

@@ -33,9 +33,9 @@ func Compare(kind Kind, a, b string) int {
 
 // valid is what each format takes as a version.
 var valid = map[Kind]*regexp.Regexp{
-	Deb: regexp.MustCompile(`^([0-9]+:)?[A-Za-z0-9.+~:-]+$`),
+	Deb: regexp.MustCompile(`^([0-9]+:[A-Za-z0-9.+~:-]+|[A-Za-z0-9.+~-]+)$`),
 	RPM: regexp.MustCompile(`^([0-9]+:)?[A-Za-z0-9._+~^%]+(-[A-Za-z0-9._+~^%]+)?$`),
-	Apk: regexp.MustCompile(`^[0-9]+(\.[0-9]+)*[a-z]?(_[a-z]+[0-9]*)*(~[0-9a-f]+)?(-r[0-9]+)?$`),
+	Apk: regexp.MustCompile(`^[0-9]+(\.[0-9]+)*([a-z][0-9]*)?(_(alpha|beta|pre|rc|cvs|svn|git|hg|p)[0-9]*)*(~[0-9a-f]+)?(-r[0-9]+)?$`),
 }
 
 // Valid reports whether a version is one of the kind, so that its order means

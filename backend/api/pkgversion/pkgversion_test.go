@@ -38,6 +38,17 @@ func TestCompare(t *testing.T) {
 		{RPM, "1.0^git1-1", "1.0.1-1", -1},
 		{RPM, "1.el7", "1.1", -1},
 		{RPM, "0:1.0-1", "1.0-1", 0},
+		{Apk, "3.3.2-r0", "3.3.1-r3", 1},
+		{Apk, "1.36.1-r9", "1.36.1-r29", -1},
+		{Apk, "1.2_rc1-r0", "1.2-r0", -1},
+		{Apk, "1.2_alpha2", "1.2_beta1", -1},
+		{Apk, "1.2_p1-r0", "1.2-r5", 1},
+		{Apk, "1.1.1w-r1", "1.1.1l-r1", 1},
+		{Apk, "6.6.2p9-r0", "6.6.2p10-r0", -1}, // as OpenSMTPD and sudo have it
+		{Apk, "1.2.3", "1.2", 1},
+		{Apk, "1.10-r0", "1.9-r0", 1},
+		{Apk, "1.01", "1.1", -1}, // a fraction
+		{Apk, "20240101-r0", "2.0-r0", 1},
 	} {
 		t.Run(string(c.kind)+" "+c.a+" "+c.b, func(t *testing.T) {
 			is := is.New(t)
@@ -117,4 +128,27 @@ func FuzzCompare(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestValid(t *testing.T) {
+	is := is.New(t)
+	for kind, versions := range map[Kind][]string{
+		Deb: {"1", "1:2.3-4+deb12u1", "2.4.62-1~deb11u1", "r12", "1.0-1-1"},
+		RPM: {"1.0-1.el7", "1:1.1.1k-12.el8_9", "1.0~rc1-1", "1.0^git1-1", "1:18.9.1-1.module_el8.7.0+3343+ea2b7901"},
+		Apk: {"1.2", "3.3.2-r0", "1.1.1w-r1", "1.2_rc1_p2-r3", "6.6.2p1-r0", "0.1.0~8a2bd5d-r0"},
+	} {
+		for _, v := range versions {
+			is.True(Valid(kind, v))
+		}
+	}
+	for kind, versions := range map[Kind][]string{
+		Deb: {"", "not a version", "1_2", "a:1"},
+		RPM: {"", "1-2-3", "a:1", "1 2"},
+		Apk: {"", "v1", "1.2_blah", "1-ruff", "1.2-r", "1:2"},
+		"":  {"1"},
+	} {
+		for _, v := range versions {
+			is.True(!Valid(kind, v))
+		}
+	}
 }
