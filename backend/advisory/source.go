@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"svc/backend/download"
 )
 
 // maxWindow bounds what unpacking takes in memory, in bytes.
@@ -35,7 +37,7 @@ type reader struct {
 func eachDocument(ctx context.Context, source, out string, add func(string, []byte) error, fault func(string, error)) error {
 	r := &reader{ctx: ctx, add: add, fault: fault}
 	if strings.Contains(source, "://") {
-		file, err := download(ctx, source, out)
+		file, err := download.Fetch(ctx, download.Request{URL: source, Dir: filepath.Join(filepath.Dir(out), ".advisories")})
 		if err != nil {
 			return fmt.Errorf("downloading %s: %w", source, err)
 		}

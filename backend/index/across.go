@@ -184,7 +184,7 @@ func (h *hops) toRPM(canonical string) (course, error) {
 	if err != nil || len(names) > 0 {
 		return h.rpm(p, names, catalog.LineageConfidence), err
 	}
-	return h.guessRPM(p), nil
+	return h.confirmListed(h.guessRPM(p))
 }
 
 // reverse are the rpms of the target's line that are a package of Debian or
@@ -215,8 +215,11 @@ func (h *hops) reverse(name string) ([]rpmRecord, error) {
 
 // rpm answers with the first of some rpms.
 func (h *hops) rpm(p course, found []rpmRecord, confidence float64) course {
+	if h.target.rpm.lists() {
+		found = slices.DeleteFunc(slices.Clone(found), func(r rpmRecord) bool { return !r.listed })
+	}
 	if len(found) == 0 {
-		return p
+		return h.withoutRPM(p)
 	}
 	r := found[0]
 	p.names, p.confidence = []string{r.Name}, confidence*h.existence(r)
@@ -243,6 +246,19 @@ func (h *hops) existence(r rpmRecord) float64 {
 		return listless
 	}
 	return listless - 0.1
+}
+
+// withoutRPM answers where the target's own list has nothing of what is known:
+// libraries come as dependencies.
+func (h *hops) withoutRPM(p course) course {
+	switch r := role(p.source.Canonical); {
+	case !h.target.rpm.lists():
+	case r == api.RoleLib || r == api.RoleLang:
+		p.relation, p.confidence = api.RelationIncluded, unlisted
+	default:
+		p.relation, p.confidence, p.names = api.RelationRemoved, goneConfidence, nil
+	}
+	return p
 }
 
 // guessRPM answers for what no rpm is known for: libraries come as
@@ -285,6 +301,11 @@ func (h *hops) levels(p course) (course, error) {
 			return p, err
 		}
 	}
+	if h.target.rpm.lists() {
+		p, err = h.arriveListed(p)
+		p.confidence = min(p.confidence, sameConfidence)
+		return p, err
+	}
 	if len(p.names) == 0 {
 		return p, nil
 	}
@@ -319,7 +340,7 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 	}
 	if !known {
 		p.confidence, p.relation = guessed, api.RelationSame
-		return p, nil
+		return h.confirmListed(p)
 	}
 	found, err := h.ownNames(t.Targets, r.line == "")
 	if err != nil || len(found) > 0 {
@@ -327,14 +348,26 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 	}
 	if r.line == "" && t.Relation != api.RelationIncluded {
 		p.confidence = listless
-		return p, nil
+		return h.confirmListed(p)
 	}
 	if t.Relation == api.RelationIncluded {
 		p.relation, p.confidence, p.names = t.Relation, unlisted, nil
 		return p, nil
 	}
 	p.confidence = guessed
-	return p, nil
+	return h.confirmListed(p)
+}
+
+// confirmListed makes surer, or less sure, of names by the target's own list.
+func (h *hops) confirmListed(p course) (course, error) {
+	if !h.target.rpm.lists() || len(p.names) == 0 {
+		return p, nil
+	}
+	there, err := h.arriveListed(p)
+	if slices.Equal(there.names, p.names) {
+		there.confidence = max(there.confidence, returnedConfidence)
+	}
+	return there, err
 }
 
 // ownNames are the rpms of the target's line for the first package of Debian
@@ -362,7 +395,17 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		Packages: []api.TargetPackage{}, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
 	}
 	for _, name := range p.names {
-		t.Packages = append(t.Packages, api.TargetPackage{Name: name})
+		own, listed, err := h.target.rpm.own(name)
+		if err != nil {
+			return t, err
+		}
+		t.Packages = append(t.Packages, api.TargetPackage{Name: name, Version: own.version, Repository: own.repository})
+		if own.hidden {
+			t.Caveats = append(t.Caveats, h.streamCaveat(name, own))
+		}
+		if listed {
+			continue
+		}
 		r, _, err := h.target.findRPM(name)
 		if err != nil {
 			return t, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,15 +18,6 @@ import (
 	"svc/backend/index/table"
 )
 
-// Sources says what an index is built from.
-type Sources struct {
-	Apt     string       // a folder of Packages and Contents files, as the package comment shows
-	PES     string       // a file of package evolution events; may be empty
-	Curated string       // a folder of curated rows; empty for those of the program
-	Out     string       // the file to write, replaced as a whole
-	Log     func(string) // is told what is being done; may be nil
-}
-
 // Stats counts what an index has.
 type Stats struct {
 	IndexVersion string         `json:"index_version"`
@@ -37,35 +27,54 @@ type Stats struct {
 	Tables       map[string]int `json:"tables"`   // records of each table
 }
 
-// Build makes an index file of the sources and writes it atomically. The same
+// Build makes an index file of the sources and writes it atomically, once it
+// was read back whole: an error leaves the file that was there before. The same
 // sources give the same bytes.
 func Build(ctx context.Context, s Sources) (*Stats, error) {
-	if s.Apt == "" || s.Out == "" {
-		return nil, errors.New("building an index needs a folder of apt metadata and a file to write")
+	if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && s.PES == "" && s.Curated == "" {
+		return nil, errors.New("building an index needs something to build it from, and a file to write")
 	}
-	curated, err := s.curated()
+	b, err := s.builder()
 	if err != nil {
 		return nil, err
 	}
-	events, err := readEvents(s.PES)
+	in, err := s.bring(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("building index: %w", err)
 	}
-	data, err := build(ctx, os.DirFS(s.Apt), curated, events, s.Log)
+	if s.Base != "" || len(debianSuites(in.releases)) == 0 {
+		if b.base, err = readBase(s.Base); err != nil {
+			return nil, err
+		}
+	}
+	data, err := b.build(in)
+	if err != nil {
+		return nil, fmt.Errorf("building index: %w", err)
+	}
+	made, err := stats(data)
 	if err != nil {
 		return nil, fmt.Errorf("building index: %w", err)
 	}
 	if err := renameio.WriteFile(s.Out, data, 0o644); err != nil {
 		return nil, fmt.Errorf("writing index: %w", err)
 	}
-	return stats(data)
+	return made, nil
 }
 
-func (s Sources) curated() (fs.FS, error) {
-	if s.Curated == "" {
-		return embeddedCurated()
+// builder makes the bytes of an index.
+type builder struct {
+	curated layers
+	events  []pes.Event
+	base    *base // nil where all is made anew
+}
+
+func (s Sources) builder() (*builder, error) {
+	curated, err := curatedLayers(s.Curated)
+	if err != nil {
+		return nil, err
 	}
-	return os.DirFS(s.Curated), nil
+	events, err := readEvents(s.PES)
+	return &builder{curated: curated, events: events}, err
 }
 
 // readEvents reads a file of events, which may be packed.
@@ -81,25 +90,85 @@ func readEvents(path string) ([]pes.Event, error) {
 	return pes.Read(f)
 }
 
-// build makes the bytes of an index.
-func build(ctx context.Context, apt, curated fs.FS, events []pes.Event, log func(string)) ([]byte, error) {
-	names, err := naming(curated)
-	if err != nil {
-		return nil, err
-	}
-	renamed, err := renames(curated)
-	if err != nil {
-		return nil, err
-	}
-	releases, err := catalog.Load(ctx, apt, log)
-	if err != nil {
-		return nil, err
-	}
-	names.Apply(releases)
+// build makes the tables of what was read, and the file of them.
+func (b *builder) build(in *inputs) ([]byte, error) {
 	w := &table.Writer{}
+	suites, err := b.suites(w, in)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range in.imports {
+		if err := r.put(w); err != nil {
+			return nil, err
+		}
+	}
+	if err := putCurated(w, b.curated); err != nil {
+		return nil, err
+	}
+	other, err := newForeign(b.curated, suites)
+	if err != nil {
+		return nil, err
+	}
+	other.addEvents(b.events)
+	if err := b.addLists(other, in); err != nil {
+		return nil, err
+	}
+	if err := other.put(w); err != nil {
+		return nil, err
+	}
+	return w.Bytes()
+}
+
+// suites stores the releases of Debian and its kin, and gives those of Debian.
+func (b *builder) suites(w *table.Writer, in *inputs) ([]*catalog.Release, error) {
+	if b.base == nil {
+		names, err := naming(b.curated, nil)
+		if err != nil {
+			return nil, err
+		}
+		err = putAll(w, map[string]map[string]string{patternsTable: patterns(names.Apply(in.releases))})
+		return debianSuites(in.releases), errors.Join(err, b.putReleases(w, in.releases, names))
+	}
+	suites, err := b.base.suites()
+	if err != nil {
+		return nil, err
+	}
+	already, err := b.base.canonicals(suites, in.releases)
+	if err != nil {
+		return nil, err
+	}
+	names, err := naming(b.curated, already)
+	if err != nil {
+		return nil, err
+	}
+	names.Apply(in.releases)
+	return suites, errors.Join(b.base.copyTo(w, in), b.putReleases(w, in.releases, names))
+}
+
+// addLists tells what the imported rpm releases have, and those of the base.
+func (b *builder) addLists(f *foreign, in *inputs) error {
+	for _, r := range in.imports {
+		f.addList(rpmNamesOf{r.slug, r.packages.Names()})
+	}
+	if b.base == nil {
+		return nil
+	}
+	lists, err := b.base.imports()
+	for _, l := range lists {
+		f.addList(l)
+	}
+	return err
+}
+
+// putReleases stores the releases, and the trails between neighbours.
+func (b *builder) putReleases(w *table.Writer, releases []*catalog.Release, names *catalog.Naming) error {
+	renamed, err := renames(b.curated)
+	if err != nil {
+		return err
+	}
 	for _, r := range releases {
 		if err := putRelease(w, r); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for i := 1; i < len(releases); i++ {
@@ -111,21 +180,10 @@ func build(ctx context.Context, apt, curated fs.FS, events []pes.Event, log func
 		forward := catalog.Trails(older, newer, names, renamed[hop])
 		back := catalog.Reverse(older, newer, forward, names)
 		if err := errors.Join(putTrails(w, hop, forward), putTrails(w, trailsTable(newer.Slug, older.Slug), back)); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := errors.Join(putAll(w, map[string]map[string]string{patternsTable: patterns(releases)}), putCurated(w, curated)); err != nil {
-		return nil, err
-	}
-	other, err := newForeign(curated, releases)
-	if err != nil {
-		return nil, err
-	}
-	other.addEvents(events)
-	if err := other.put(w); err != nil {
-		return nil, err
-	}
-	return w.Bytes()
+	return nil
 }
 
 // patterns are the names of versioned software with an asterisk for the

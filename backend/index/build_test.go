@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
+	"svc/backend/index/catalog"
 )
 
 // stanzas makes a Packages file: the first field of each line names the
@@ -23,8 +24,8 @@ func stanzas(lines ...string) *fstest.MapFile {
 	return &fstest.MapFile{Data: []byte(b.String())}
 }
 
-// archive is a small distribution of three releases.
-func archive() fstest.MapFS {
+// debianArchive is a small distribution of three releases.
+func debianArchive() fstest.MapFS {
 	return fstest.MapFS{
 		"debian-11/main/Packages": stanzas(
 			"apache2",
@@ -91,9 +92,11 @@ usr/lib/systemd/system/php8.2-fpm.service  php/php8.2-fpm
 func small(t *testing.T) *Index {
 	t.Helper()
 	is := is.New(t)
-	curated, err := embeddedCurated()
+	releases, err := catalog.Load(t.Context(), debianArchive(), nil)
 	is.NoErr(err)
-	data, err := build(t.Context(), archive(), curated, nil, nil)
+	b, err := Sources{}.builder()
+	is.NoErr(err)
+	data, err := b.build(&inputs{releases: releases})
 	is.NoErr(err)
 	ix, err := open(data)
 	is.NoErr(err)
@@ -104,7 +107,7 @@ func small(t *testing.T) *Index {
 func TestTheSameSourcesGiveTheSameBytes(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
-	is.NoErr(os.CopyFS(filepath.Join(dir, "apt"), archive()))
+	is.NoErr(os.CopyFS(filepath.Join(dir, "apt"), debianArchive()))
 	sources := Sources{Apt: filepath.Join(dir, "apt"), Out: filepath.Join(dir, "index.bin")}
 	first, err := Build(t.Context(), sources)
 	is.NoErr(err)
@@ -156,7 +159,7 @@ func TestCuratedRowsAreChecked(t *testing.T) {
 		"too long": strings.Repeat("a", 2<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := rows(fstest.MapFS{"software.tsv": {Data: []byte(file)}}, "software.tsv", 4)
+			_, err := rows(layers{fstest.MapFS{"software.tsv": {Data: []byte(file)}}}, "software.tsv", 4)
 			is.New(t).True(err != nil)
 		})
 	}
@@ -192,7 +195,7 @@ func TestTranslateByEachEvidence(t *testing.T) {
 	} {
 		t.Run(c.name+" "+c.from+" "+c.to, func(t *testing.T) {
 			is := is.New(t)
-			got, err := ix.become(c.from, c.name, c.to)
+			got, err := ix.Become(c.from, c.name, c.to)
 			is.NoErr(err)
 			is.Equal(got.Relation, c.relation)
 			is.Equal(packageNames(got), c.packages)

@@ -35,7 +35,7 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 // relocations lists what moves, curated rows first. A package without a
 // successor moves nothing.
 func (h *hops) relocations(canonical string) ([]api.Relocation, error) {
-	p, err := h.translate(canonical)
+	p, err := h.course(canonical)
 	if err != nil || len(p.names) == 0 || p.source.Name == "" {
 		return []api.Relocation{}, err
 	}
@@ -44,7 +44,7 @@ func (h *hops) relocations(canonical string) ([]api.Relocation, error) {
 		return nil, err
 	}
 	for _, name := range p.names {
-		r, _, err := h.target.find(name)
+		major, err := h.target.majorOf(name)
 		if err != nil {
 			return nil, err
 		}
@@ -52,13 +52,23 @@ func (h *hops) relocations(canonical string) ([]api.Relocation, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.next, m.nextVersion = append(m.next, files...), r.Major
+		m.next, m.nextVersion = append(m.next, files...), major
 	}
 	curated, err := m.curated(canonical)
 	if err != nil {
 		return nil, err
 	}
 	return m.compare(p, curated)
+}
+
+// majorOf is the major version of a package; empty for rpms, whose records have
+// none of their own.
+func (t *releaseTables) majorOf(name string) (string, error) {
+	if t.rpm != nil {
+		return "", nil
+	}
+	r, _, err := t.find(name)
+	return r.Major, err
 }
 
 // shipped lists the configuration that a package ships.
@@ -101,6 +111,9 @@ func (m *move) curated(canonical string) ([]api.Relocation, error) {
 // compare adds to the curated relocations one for each path that the target
 // has no more.
 func (m *move) compare(p course, relocations []api.Relocation) ([]api.Relocation, error) {
+	if m.h.target.owners.Len() == 0 {
+		return relocations, nil // what the target ships is not known
+	}
 	for _, from := range m.old {
 		_, stays, err := m.h.target.owners.Get(from)
 		if err != nil {

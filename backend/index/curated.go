@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,12 +22,49 @@ import (
 //go:embed data/*.tsv
 var curatedRows embed.FS
 
-// embeddedCurated are the reviewed rows that are part of the program.
-func embeddedCurated() (fs.FS, error) { return fs.Sub(curatedRows, "data") }
+// layers are folders of curated rows: those of the program, then an overlay,
+// whose rows go before them. An overlay has any of the files.
+type layers []fs.FS
 
-// rows reads a file of sorted rows of n columns; lines that begin with # are
-// comments, and a dash is an empty column.
-func rows(dir fs.FS, name string, n int) ([][]string, error) {
+// curatedLayers are the program's rows with those of a folder over them.
+func curatedLayers(overlay string) (layers, error) {
+	own, err := fs.Sub(curatedRows, "data")
+	if err != nil || overlay == "" {
+		return layers{own}, err
+	}
+	over := os.DirFS(overlay)
+	names, err := fs.Glob(over, "*.tsv")
+	if err != nil || len(names) == 0 {
+		return nil, errors.Join(fmt.Errorf("reading curated rows: %s has no .tsv file", overlay), err)
+	}
+	for _, name := range names {
+		if _, err := fs.Stat(own, name); err != nil {
+			known, _ := fs.Glob(own, "*.tsv")
+			return nil, fmt.Errorf("reading curated rows: %s is none of %s", name, strings.Join(known, ", "))
+		}
+	}
+	return layers{own, over}, nil
+}
+
+// rows reads a file in all layers, the overlay's rows last.
+func rows(dirs layers, name string, n int) ([][]string, error) {
+	var all [][]string
+	for _, dir := range dirs {
+		if _, err := fs.Stat(dir, name); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		own, err := layerRows(dir, name, n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, own...)
+	}
+	return all, nil
+}
+
+// layerRows reads a file of sorted rows of n columns; lines that begin with #
+// are comments, and a dash is an empty column.
+func layerRows(dir fs.FS, name string, n int) ([][]string, error) {
 	f, err := dir.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("opening curated rows: %w", err)
@@ -64,9 +103,12 @@ func rows(dir fs.FS, name string, n int) ([][]string, error) {
 // slugForm is the alphabet of canonicals.
 var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.+_-]*$`)
 
-// naming reads software.tsv and canonicals.tsv.
-func naming(dir fs.FS) (*catalog.Naming, error) {
-	software, err := rows(dir, "software.tsv", 4)
+// naming reads software.tsv and canonicals.tsv; the canonicals that packages
+// have already come after those of the rows.
+func naming(dir layers, already map[string]string) (*catalog.Naming, error) {
+	first := slices.Clone(dir)
+	slices.Reverse(first) // the first row that fits counts
+	software, err := rows(first, "software.tsv", 4)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +123,10 @@ func naming(dir fs.FS) (*catalog.Naming, error) {
 	if err != nil {
 		return nil, err
 	}
-	overrides := map[string]string{}
+	overrides := maps.Clone(already)
+	if overrides == nil {
+		overrides = map[string]string{}
+	}
 	for _, c := range canonicals {
 		if !slugForm.MatchString(c[1]) {
 			return nil, fmt.Errorf("canonicals.tsv: %q is no canonical", c[1])
@@ -92,7 +137,7 @@ func naming(dir fs.FS) (*catalog.Naming, error) {
 }
 
 // renames reads renames.tsv: hop → package → trail.
-func renames(dir fs.FS) (map[string]map[string]catalog.Trail, error) {
+func renames(dir layers) (map[string]map[string]catalog.Trail, error) {
 	all, err := rows(dir, "renames.tsv", 6)
 	if err != nil {
 		return nil, err
@@ -119,7 +164,7 @@ type curatedConfig struct {
 }
 
 // putCurated stores the rows that answers are given from.
-func putCurated(w *table.Writer, dir fs.FS) error {
+func putCurated(w *table.Writer, dir layers) error {
 	caveats, err := group(dir, "caveats.tsv", 7, func(c []string) (curatedCaveat, error) {
 		return curatedCaveat{span{c[1], c[2] == "yes"}, api.Caveat{Code: c[3], Severity: api.Severity(c[4]), Text: c[5]}}, known(c[1])
 	})
@@ -174,7 +219,7 @@ func putAll(w *table.Writer, tables map[string]map[string]string) error {
 
 // group reads rows whose first column is their key and makes a JSON array of
 // the rows of each key.
-func group[T any](dir fs.FS, name string, columns int, parse func([]string) (T, error)) (map[string]string, error) {
+func group[T any](dir layers, name string, columns int, parse func([]string) (T, error)) (map[string]string, error) {
 	all, err := rows(dir, name, columns)
 	if err != nil {
 		return nil, err

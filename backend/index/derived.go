@@ -1,7 +1,6 @@
 package index
 
 import (
-	"io/fs"
 	"strings"
 
 	"svc/backend/api"
@@ -16,7 +15,7 @@ const derivedTable = "curated/derived" // release → nearest, other, versions
 const ubuntuNames = "ubuntu/names"
 
 // derivations reads derived.tsv.
-func derivations(dir fs.FS) (map[string]string, error) {
+func derivations(dir layers) (map[string]string, error) {
 	all, err := rows(dir, "derived.tsv", 5)
 	values := map[string]string{}
 	for _, c := range all {
@@ -31,7 +30,7 @@ func derivations(dir fs.FS) (map[string]string, error) {
 }
 
 // ownNames reads ubuntu_names.tsv.
-func ownNames(dir fs.FS) (map[string]string, error) {
+func ownNames(dir layers) (map[string]string, error) {
 	all, err := rows(dir, "ubuntu_names.tsv", 3)
 	values := map[string]string{}
 	for _, c := range all {

@@ -265,7 +265,7 @@ func ofMachine(slug string, lines, targets []string) []question {
 
 // ask puts a question to the index and counts the answer.
 func (e *Evaluation) ask(q question) error {
-	got, err := e.ix.become(q.source, q.name, q.target)
+	got, err := e.ix.Become(q.source, q.name, q.target)
 	if err != nil && api.CodeOf(err) != api.UnknownRelease {
 		return err
 	}
@@ -345,8 +345,9 @@ func (e *Evaluation) Score() *Score {
 	return e.score
 }
 
-// become resolves a package and translates it; its zero where it is not known.
-func (ix *Index) become(source, name, target string) (api.Translation, error) {
+// Become resolves a package of a release and translates it to another; the zero
+// of a translation where the index does not know it.
+func (ix *Index) Become(source, name, target string) (api.Translation, error) {
 	resolved, err := ix.Resolve(source, []string{name})
 	if err != nil || resolved[0].Canonical == nil {
 		return api.Translation{}, err

@@ -68,8 +68,12 @@ func (ix *Index) rpmRelease(r release.Release) *releaseTables {
 	}
 	return &releaseTables{
 		slug: r.Slug, names: ix.file.Table(rpmNames), canonicals: ix.file.Table(rpmCanonicals),
-		provides: ix.file.Table(""), sources: ix.file.Table(""), files: ix.file.Table(""), owners: ix.file.Table(""),
-		rpm: &rpmLine{line: line, level: n, known: known},
+		provides: ix.file.Table(r.Slug + providesTable), sources: ix.file.Table(""),
+		files: ix.file.Table(r.Slug + filesTable), owners: ix.file.Table(r.Slug + ownersTable),
+		rpm: &rpmLine{
+			line: line, level: n, known: known,
+			rpms: ix.file.Table(r.Slug + rpmsTable), obsoletes: ix.file.Table(r.Slug + obsoletesTable),
+		},
 	}
 }
 
@@ -78,6 +82,8 @@ type rpmLine struct {
 	line  string
 	level int
 	known bool // the index has a list of its packages, if not a complete one
+
+	rpms, obsoletes *table.Table // of the release's own repositories; empty where they were not imported
 }
 
 // rpmRecord is what is known of an rpm's name.
@@ -86,6 +92,7 @@ type rpmRecord struct {
 	levels string // the levels of EL that are known to have it
 	line   string // el or suse where only that line has it
 	whole  bool   // of an answer: it is the package of Debian, not a part of it
+	listed bool   // the release's own list has it
 }
 
 func decodeRPM(name, value string) rpmRecord {
@@ -101,6 +108,9 @@ func decodeRPM(name, value string) rpmRecord {
 
 // has reports whether a level is known to have the package.
 func (r rpmRecord) has(l *rpmLine) bool {
+	if l.lists() {
+		return r.listed
+	}
 	return l.line == "el" && slices.Contains(strings.Fields(r.levels), strconv.Itoa(l.level))
 }
 
@@ -110,7 +120,12 @@ func (r rpmRecord) of(l *rpmLine) bool { return r.line == "" || r.line == l.line
 // findRPM finds an rpm by its name.
 func (t *releaseTables) findRPM(name string) (rpmRecord, bool, error) {
 	value, ok, err := t.names.Get(name)
-	return decodeRPM(name, value), ok, err
+	if !ok || err != nil {
+		return decodeRPM(name, ""), false, err
+	}
+	r := decodeRPM(name, value)
+	_, r.listed, err = t.rpm.own(name)
+	return r, true, err
 }
 
 // rpmsOf are the rpms that a canonical names, those that the release is known

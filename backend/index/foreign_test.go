@@ -14,7 +14,7 @@ import (
 // becomes resolves a package and translates it.
 func becomes(t *testing.T, from, name, to string) api.Translation {
 	t.Helper()
-	got, err := embeddedIndex(t).become(from, name, to)
+	got, err := embeddedIndex(t).Become(from, name, to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestEveryPairHasAnAnswer(t *testing.T) {
 				continue
 			}
 			for _, name := range []string{"bash", "sudo"} {
-				got, err := ix.become(from.Slug, name, to.Slug)
+				got, err := ix.Become(from.Slug, name, to.Slug)
 				if err != nil || got.Relation != api.RelationSame || packageNames(got) != name {
 					t.Fatalf("%s of %s in %s: %+v %v", name, from.Slug, to.Slug, got, err)
 				}

@@ -3,13 +3,13 @@ package index
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/api/release"
 	"svc/backend/index/catalog"
 	"svc/backend/index/pes"
 	"svc/backend/index/rpm"
@@ -32,16 +32,17 @@ type foreign struct {
 	patterns  globs
 	trails    map[string]map[string]catalog.Trail // level, such as el-7 → name → what it becomes in the next
 	levels    map[string]string                   // name → levels of EL, or suse
+	listed    map[string]bool                     // names that imported lists have
 	suites    []*catalog.Release
 	canonical map[string]string // canonical → package, of the newest suite that has it
 	provided  map[string]string
 	libraries map[string]string
 }
 
-func newForeign(curated fs.FS, releases []*catalog.Release) (*foreign, error) {
+func newForeign(curated layers, releases []*catalog.Release) (*foreign, error) {
 	f := &foreign{
 		kin: map[string]rpm.Guess{}, vendors: map[string]string{},
-		rows: map[string]rpm.Guess{}, levels: map[string]string{}, lines: map[string]string{}, suites: slices.Clone(releases),
+		rows: map[string]rpm.Guess{}, levels: map[string]string{}, lines: map[string]string{}, listed: map[string]bool{}, suites: slices.Clone(releases),
 		canonical: map[string]string{}, provided: map[string]string{}, libraries: map[string]string{},
 		trails: map[string]map[string]catalog.Trail{},
 	}
@@ -81,7 +82,7 @@ func setNew(m map[string]string, key, value string) {
 }
 
 // read reads the curated rows and the facts.
-func (f *foreign) read(curated fs.FS) error {
+func (f *foreign) read(curated layers) error {
 	all, err := rows(curated, "rpm_debian.tsv", 4)
 	if err != nil {
 		return err
@@ -103,13 +104,50 @@ func (f *foreign) read(curated fs.FS) error {
 		return err
 	}
 	for _, c := range facts {
-		f.levels[c[0]] = c[1]
+		for l := range strings.FieldsSeq(c[1]) {
+			f.has(c[0], l)
+		}
 	}
+	f.sortPatterns()
 	return f.readTrails(curated)
 }
 
+// has notes that a level of EL has an rpm.
+func (f *foreign) has(name, level string) {
+	if !slices.Contains(strings.Fields(f.levels[name]), level) {
+		f.levels[name] = strings.TrimSpace(f.levels[name] + " " + level)
+	}
+}
+
+// addList takes the names of a release whose own list is known.
+func (f *foreign) addList(l rpmNamesOf) {
+	r, _ := release.Lookup(l.slug)
+	line, n, _ := level(r)
+	for _, name := range l.names {
+		_, row := f.rows[name]
+		_, known := f.levels[name]
+		f.listed[name] = true
+		switch {
+		case r.Family == release.EL:
+			f.has(name, strconv.Itoa(n))
+		case !row && !known && line == "suse":
+			f.lines[name] = line
+		}
+	}
+}
+
+// sortPatterns makes the patterns of the rows with asterisks.
+func (f *foreign) sortPatterns() {
+	for _, name := range slices.Sorted(maps.Keys(f.rows)) {
+		if strings.Contains(name, "*") {
+			f.patterns.rows = append(f.patterns.rows, newGlob(name, encodeTrail(trailOf(f.rows[name]))))
+		}
+	}
+	f.patterns.sort()
+}
+
 // readOthers reads the rows of other vendors, of Ubuntu, and of its names.
-func (f *foreign) readOthers(curated fs.FS) error {
+func (f *foreign) readOthers(curated layers) error {
 	vendors, err := rows(curated, "vendors.tsv", 2)
 	if err != nil {
 		return err
@@ -139,7 +177,7 @@ func (f *foreign) readOthers(curated fs.FS) error {
 }
 
 // readTrails reads el_trails.tsv.
-func (f *foreign) readTrails(curated fs.FS) error {
+func (f *foreign) readTrails(curated layers) error {
 	all, err := rows(curated, "el_trails.tsv", 5)
 	for _, c := range all {
 		t := catalog.Trail{Relation: api.Relation(c[2]), Confidence: rowConfidence, Targets: strings.Fields(c[3]), Method: catalog.Curated}
@@ -192,8 +230,6 @@ func (f *foreign) add(file, name string, g rpm.Guess) error {
 	}
 	if strings.Contains(name, "*") {
 		g.Confidence = min(g.Confidence, patternConfidence)
-		f.patterns.rows = append(f.patterns.rows, newGlob(name, encodeTrail(trailOf(g))))
-		f.patterns.sort()
 	}
 	f.rows[name] = g
 	return nil
@@ -250,6 +286,9 @@ type named struct {
 func (f *foreign) names() []*named {
 	var all []*named
 	known := maps.Clone(f.levels)
+	for name := range f.listed {
+		setNew(known, name, "")
+	}
 	for name := range f.rows {
 		if !strings.Contains(name, "*") {
 			setNew(known, name, "")

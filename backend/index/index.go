@@ -91,7 +91,9 @@ func open(data []byte) (*Index, error) {
 		if t.names.Len() > 0 {
 			ix.releases[r.Slug] = t
 			ix.order = append(ix.order, r.Slug)
-			ix.debian = append([]*releaseTables{t}, ix.debian...)
+			if ofDebian(r) {
+				ix.debian = append([]*releaseTables{t}, ix.debian...)
+			}
 		}
 	}
 	return ix, ix.derive()

@@ -6,6 +6,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/index/catalog"
+	"svc/backend/index/table"
 )
 
 // The confidence of each way to resolve a name that is not the release's own.
@@ -112,15 +113,23 @@ var aVersion = regexp.MustCompile(`[0-9]+(?:\.[0-9]+)*`)
 
 // pattern takes a name for another version of software that is known.
 func (ix *Index) pattern(name string) (record, api.Match, float64, error) {
+	canonical, version, ok, err := otherVersion(ix.file.Table(patternsTable), name)
+	if !ok || err != nil {
+		return record{}, api.MatchNone, 0, err
+	}
+	return record{Name: name, Canonical: canonical, Major: version}, api.MatchHeuristic, neighbourConfidence, nil
+}
+
+// otherVersion is the canonical of a name that is known with another version in it.
+func otherVersion(patterns *table.Table, name string) (canonical, version string, ok bool, err error) {
 	for _, at := range aVersion.FindAllStringIndex(name, 3) {
 		version := name[at[0]:at[1]]
-		canonical, ok, err := ix.file.Table(patternsTable).Get(name[:at[0]] + "*" + name[at[1]:])
+		canonical, ok, err := patterns.Get(name[:at[0]] + "*" + name[at[1]:])
 		if ok || err != nil {
-			r := record{Name: name, Canonical: strings.Replace(canonical, "*", version, 1), Major: version}
-			return r, api.MatchHeuristic, neighbourConfidence, err
+			return strings.Replace(canonical, "*", version, 1), version, ok, err
 		}
 	}
-	return record{}, api.MatchNone, 0, nil
+	return "", "", false, nil
 }
 
 // bareName drops the architecture that dpkg adds to a name.

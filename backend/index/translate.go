@@ -18,6 +18,7 @@ const (
 	CaveatComponent     = "ARCHIVE_COMPONENT" // an archive component must be enabled
 	CaveatCandidates    = "CANDIDATES"        // several might be the counterpart
 	CaveatNotInSource   = "NOT_IN_SOURCE"     // the source release has no such software
+	CaveatStream        = "MODULE_STREAM"     // a module stream must be enabled
 	CaveatKernel        = "KERNEL"            // the kernel comes by its metapackage
 	CaveatNoCounterpart = "NO_COUNTERPART"    // nothing in the target does its job
 )
@@ -76,7 +77,7 @@ func (ix *Index) hops(source, target string) (*hops, error) {
 // way is the way between two releases: over the suites of Debian, or straight.
 func (ix *Index) way(from, to *releaseTables) *hops {
 	h := &hops{ix: ix, source: from, target: to}
-	if from.rpm != nil || to.rpm != nil {
+	if from.rpm != nil || to.rpm != nil || h.crosses() {
 		return h
 	}
 	way := ix.chain(from, to)
@@ -136,6 +137,9 @@ func (h *hops) translate(canonical string) (course, error) {
 
 // from follows a package of the source over all hops.
 func (h *hops) from(r record) (p course, err error) {
+	if h.crosses() {
+		return h.cross(r)
+	}
 	p = course{source: r, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
 	for _, trails := range h.trails {
 		if p, err = p.follow(trails); err != nil {

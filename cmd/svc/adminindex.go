@@ -10,24 +10,38 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/backend/api/release"
 	"svc/backend/index"
 )
 
 func (p *program) indexCommand() *ffcli.Command {
-	return p.group("index", "the package index", p.indexBuild(), p.indexStats(), p.indexEval())
+	return p.group("index", "the package index", p.indexBuild(), p.indexStats(), p.indexAsk(), p.indexEval())
 }
 
 func (p *program) indexBuild() *ffcli.Command {
 	var s index.Sources
 	fs := p.flagSet("build")
-	fs.StringVar(&s.Apt, "apt", "", "folder with a folder of Packages and Contents files for each release")
+	releases := ""
+	fs.StringVar(&s.Apt, "apt", "", "folder with a folder of Packages and Contents files for each release, folder that mirrors an archive, or URL of one")
+	fs.Func("rpm-md", "folder of rpm repositories, or URL of one; may be given again", appendTo(&s.RPM))
+	fs.StringVar(&releases, "release", "", "releases that a URL has, parted by commas: suites of the apt archive, one release of the rpm repositories")
+	fs.Func("keyring", "file of the OpenPGP keys that must have signed the archives; may be given again", appendTo(&s.Keyrings))
+	fs.StringVar(&s.Base, "base", "", "index to build on; that of svc where no suite of Debian is imported")
 	fs.StringVar(&s.PES, "pes", "", "file of package evolution events (pes-events.json, may be packed)")
-	fs.StringVar(&s.Curated, "curated", "", "folder of curated rows; those of svc where empty")
+	fs.StringVar(&s.Curated, "curated", "", "folder of curated rows that go before those of svc")
 	fs.StringVar(&s.Out, "out", "", "index file to write")
-	return p.command(fs, "svc admin index build --apt DIR --out FILE", "build an index from archives' own metadata", noArgs(func(ctx context.Context) error {
-		if s.Apt == "" || s.Out == "" {
-			return usagef("index build needs --apt and --out")
+	return p.command(fs, "svc admin index build [--apt DIR|URL] [--rpm-md DIR|URL]… [--release RELEASE,…] [--pes FILE] [--curated DIR] --out FILE", "build an index from archives' own metadata", noArgs(func(ctx context.Context) error {
+		if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && s.PES == "" && s.Curated == "" {
+			return usagef("index build needs --out, and at least one of --apt, --rpm-md, --pes and --curated")
 		}
+		for name := range strings.FieldsFuncSeq(releases, func(r rune) bool { return r == ',' || r == ' ' }) {
+			r, ok := release.Lookup(name)
+			if !ok {
+				return usagef("release %q is not known", name)
+			}
+			s.Releases = append(s.Releases, r.Slug)
+		}
+		s.Progress = newProgress(p.stderr)
 		s.Log = func(what string) { fmt.Fprintln(p.stderr, printable(what)) }
 		stats, err := index.Build(ctx, s)
 		if err != nil {
@@ -35,6 +49,14 @@ func (p *program) indexBuild() *ffcli.Command {
 		}
 		return p.printStats(stats)
 	}))
+}
+
+// appendTo is a flag that may be given again.
+func appendTo(list *[]string) func(string) error {
+	return func(value string) error {
+		*list = append(*list, value)
+		return nil
+	}
 }
 
 func (p *program) indexStats() *ffcli.Command {
@@ -47,6 +69,35 @@ func (p *program) indexStats() *ffcli.Command {
 		}
 		return p.printStats(stats)
 	}))
+}
+
+func (p *program) indexAsk() *ffcli.Command {
+	fs := p.flagSet("ask")
+	p.settings.serving(fs, p.paths)
+	return p.command(fs, "svc admin index ask [--index FILE] SOURCE TARGET PACKAGE", "say what a package of a release becomes in another", func(_ context.Context, args []string) error {
+		if len(args) != 3 {
+			return usagef("index ask takes the source's release, the target's, and a package")
+		}
+		ix, err := openIndex(p.settings.index)
+		if err != nil {
+			return err
+		}
+		defer ix.Close()
+		answer, err := ix.Become(args[0], args[2], args[1])
+		if err != nil {
+			return err
+		}
+		return p.print(answer, func(w *view) {
+			names := make([]string, 0, len(answer.Packages))
+			for _, t := range answer.Packages {
+				names = append(names, strings.TrimSpace(t.Name+" "+t.Version))
+			}
+			w.line("%s: %s %s, confidence %.2f", answer.Canonical, answer.Relation, strings.Join(names, ", "), answer.Confidence)
+			for _, c := range answer.Caveats {
+				w.line("  %s %s: %s", c.Severity, c.Code, c.Text)
+			}
+		})
+	})
 }
 
 func (p *program) printStats(s *index.Stats) error {

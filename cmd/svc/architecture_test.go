@@ -17,8 +17,9 @@ import (
 var mayImport = map[string][]string{
 	"backend/api":      {},
 	"backend/license":  {"backend/api"},
-	"backend/index":    {"backend/api"},
-	"backend/advisory": {"backend/api"},
+	"backend/download": {},
+	"backend/index":    {"backend/api", "backend/download"},
+	"backend/advisory": {"backend/api", "backend/download"},
 	"backend/store":    {"backend/api", "backend/license"},
 	"backend/client":   {"backend/api"},
 	"backend/server":   {"backend/api", "backend/license", "backend/index", "backend/advisory", "backend/store"},

@@ -53,7 +53,9 @@ func NewNaming(rows []Software, overrides map[string]string) *Naming {
 	for _, row := range rows {
 		n.survives[row.Name] = n.survives[row.Name] || row.Major == Attribute
 		if !strings.Contains(row.Pattern, "*") {
-			n.exact[row.Pattern] = row
+			if _, earlier := n.exact[row.Pattern]; !earlier {
+				n.exact[row.Pattern] = row
+			}
 			continue
 		}
 		expression := "^" + strings.Replace(regexp.QuoteMeta(row.Pattern), `\*`, `([0-9]+(?:\.[0-9]+)*)`, 1) + "$"
@@ -108,9 +110,9 @@ type lineage struct {
 	members  map[string][]*Package // release → packages
 }
 
-// Apply sets Canonical and Major of every package. Within a release no two
+// Apply sets Canonical and Major of every package, and gives the releases back. Within a release no two
 // packages have one canonical.
-func (n *Naming) Apply(releases []*Release) {
+func (n *Naming) Apply(releases []*Release) []*Release {
 	for _, r := range releases {
 		n.findDefaults(r)
 	}
@@ -135,6 +137,7 @@ func (n *Naming) Apply(releases []*Release) {
 			p.Major = n.major(p)
 		}
 	}
+	return releases
 }
 
 // rank lets software of curated rows choose before that which only has the

@@ -1,8 +1,11 @@
 package deb
 
 import (
+	"compress/bzip2"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"io/fs"
@@ -34,7 +37,7 @@ type Listing struct {
 var lists = regexp.MustCompile(`_dists_([^_]+)_([a-z-]+)_(binary-[a-z0-9]+_Packages|Contents-[a-z0-9]+)(\.[a-z0-9]+)?$`)
 
 // tree is the layout of a mirror, a folder for each release.
-var tree = regexp.MustCompile(`^([^/]+)/([a-z-]+)/(?:binary-[a-z0-9]+/)?(Packages|Contents-[a-z0-9]+)(\.[a-z0-9]+)?$`)
+var tree = regexp.MustCompile(`^(?:(?:.*/)?dists/)?([^/]+)/([a-z-]+)/(?:binary-[a-z0-9]+/)?(Packages|Contents-[a-z0-9]+)(\.[a-z0-9]+)?$`)
 
 // Listings finds the metadata files in a folder, sorted by release, component
 // and name. Files of releases that are not known are passed over.
@@ -77,7 +80,7 @@ func classify(p string) (Listing, bool) {
 }
 
 // Open opens a metadata file, unpacked by the ending of its name: none, gz, xz,
-// lz4 or zst. Reads fail once ctx ends or the file unpacks to too much.
+// lz4, bz2 or zst. Reads fail once ctx ends or the file unpacks to too much.
 func Open(ctx context.Context, root fs.FS, name string) (io.ReadCloser, error) {
 	f, err := root.Open(name)
 	if err != nil {
@@ -91,6 +94,27 @@ func Open(ctx context.Context, root fs.FS, name string) (io.ReadCloser, error) {
 	return &file{Reader: &bounded{ctx: ctx, r: r, left: maxFile}, Closer: f}, nil
 }
 
+// CheckDigest refuses a file whose SHA-256 is not that which is wanted; an empty
+// one wants nothing.
+func CheckDigest(root fs.FS, name, want string) error {
+	if want == "" {
+		return nil
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return fmt.Errorf("opening metadata: %w", err)
+	}
+	defer f.Close()
+	digest := sha256.New()
+	if _, err := io.Copy(digest, f); err != nil {
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	if got := hex.EncodeToString(digest.Sum(nil)); got != want {
+		return fmt.Errorf("%s is damaged, or of another time than what lists it: its SHA-256 is %s, not %s", name, got, want)
+	}
+	return nil
+}
+
 type file struct {
 	io.Reader
 	io.Closer
@@ -100,6 +124,8 @@ func unpack(r io.Reader, ext string) (io.Reader, error) {
 	switch ext {
 	case ".gz":
 		return gzip.NewReader(r)
+	case ".bz2":
+		return bzip2.NewReader(r), nil
 	case ".xz":
 		return xz.NewReader(r)
 	case ".lz4":

@@ -58,12 +58,16 @@ func keptPath(line []byte) (string, bool) {
 		return "", false
 	}
 	for _, k := range kept {
-		if rest, ok := bytes.CutPrefix(line, []byte(k.archive)); ok {
-			return k.system + string(rest), true
+		if bytes.HasPrefix(line, []byte(k.archive)) {
+			return k.system + string(line[len(k.archive):]), true
 		}
 	}
 	return "", false
 }
+
+// KeptPath is a path that configures a system, without the leading slash, in
+// the form in which the index keeps it.
+func KeptPath(path string) (string, bool) { return keptPath([]byte(path)) }
 
 // cutLast parts a line at its last run of blanks: paths may hold blanks.
 func cutLast(line string) (path, packages string, ok bool) {

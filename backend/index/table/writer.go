@@ -13,7 +13,19 @@ import (
 )
 
 // Writer collects tables; Bytes makes the file of them.
-type Writer struct{ tables map[string]map[string]string }
+type Writer struct {
+	tables map[string]map[string]string
+	copied map[string]*Table
+}
+
+// Copy sets a whole table to one of another file, which must stay open until
+// Bytes; its blocks are taken over as they are.
+func (w *Writer) Copy(name string, t *Table) {
+	if w.copied == nil {
+		w.copied = map[string]*Table{}
+	}
+	w.copied[name] = t
+}
 
 // Put sets a record. It refuses keys with a tab or a newline, values with a
 // newline, and a second value for a key.
@@ -41,7 +53,13 @@ func (w *Writer) Bytes() ([]byte, error) {
 		return nil, fmt.Errorf("preparing to pack: %w", err)
 	}
 	var directory, blocks []byte
-	for _, name := range slices.Sorted(maps.Keys(w.tables)) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(w.tables)), maps.Keys(w.copied))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if t, ok := w.copied[name]; ok {
+			directory, blocks = t.appendTo(name, directory, blocks)
+			continue
+		}
 		records := w.tables[name]
 		parts := pack(records)
 		directory = appendText(directory, name)
@@ -86,4 +104,18 @@ func assemble(directory, blocks []byte) []byte {
 	out = append(out, sum[:]...)
 	out = binary.LittleEndian.AppendUint32(out, crc32.Checksum(directory, castagnoli))
 	return append(out, content...)
+}
+
+// appendTo takes a table over into the directory and the blocks of a new file.
+func (t *Table) appendTo(name string, directory, blocks []byte) (newDirectory, newBlocks []byte) {
+	directory = appendText(directory, name)
+	directory = binary.AppendUvarint(directory, uint64(t.count))
+	directory = binary.AppendUvarint(directory, uint64(len(t.blocks)))
+	for _, b := range t.blocks {
+		directory = appendText(directory, b.first)
+		directory = binary.AppendUvarint(directory, uint64(b.packed))
+		directory = binary.AppendUvarint(directory, uint64(b.length))
+		blocks = append(blocks, t.file.blocks[b.offset:b.offset+b.packed]...)
+	}
+	return directory, blocks
 }

@@ -1,6 +1,10 @@
-package advisory
+// Package download fetches files by HTTP into folders that keep them: on from
+// where an earlier fetch broke off, again only where the server has another,
+// and never in place of a good file before the new one is whole and checked.
+package download
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5"
 	"crypto/sha256"
@@ -15,6 +19,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -42,34 +47,40 @@ type copyOf struct {
 	Checks map[string]string `json:"checks"`
 }
 
-// fetcher downloads one URL into a folder that keeps it for the next time.
-type fetcher struct {
-	url    *url.URL
-	want   string // SHA-256 that the URL's fragment asks for, or ""
-	dir    string
-	client *http.Client
-	state  copyOf
+// Request is a file to fetch.
+type Request struct {
+	URL    string // a fragment #sha256=… is the digest that the file must have
+	SHA256 string // the same, in hexadecimal; plain http needs one of them, or Signed
+	Signed bool   // the caller checks a signature of what comes
+	Dir    string // where the file and what is known of it stay
+	// Progress is told the bytes that are there and those of the whole; may be nil.
+	Progress func(what string, done, total int)
 }
 
-// download gives the file of a URL, from a folder beside out: fetched again only
-// where the server has another, and on from where an earlier fetch broke off. A
-// fragment #sha256=… is the digest that the file must have.
-func download(ctx context.Context, address, out string) (string, error) {
-	u, err := url.Parse(address)
+// fetcher downloads one URL into a folder that keeps it for the next time.
+type fetcher struct {
+	url      *url.URL
+	want     string // SHA-256, or ""
+	dir      string
+	progress func(what string, done, total int)
+	client   *http.Client
+	state    copyOf
+}
+
+// Fetch gives the path of the fetched file. Its errors leave what was there
+// before as it was; what came of the file stays for the next try.
+func Fetch(ctx context.Context, r Request) (string, error) {
+	f, err := newFetcher(r)
 	if err != nil {
 		return "", err
 	}
-	want := strings.TrimPrefix(u.Fragment, "sha256=")
-	u.Fragment = ""
-	if u.Scheme != "https" && (u.Scheme != "http" || want == "" && !loopback(u.Hostname())) {
-		return "", errors.New("only https is safe: add #sha256=DIGEST to fetch over http, or use a file")
-	}
-	name := sha256.Sum256([]byte(u.String()))
-	f := &fetcher{url: u, want: want, dir: filepath.Join(filepath.Dir(out), ".advisories", hex.EncodeToString(name[:8])), client: newHTTPClient()}
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return "", err
 	}
 	f.load()
+	if f.want != "" && f.state.SHA256 == f.want {
+		return f.path(whole), nil
+	}
 	for attempt := 1; ; attempt++ {
 		err = f.fetch(ctx)
 		var final *finalError
@@ -83,6 +94,36 @@ func download(ctx context.Context, address, out string) (string, error) {
 	}
 	return f.path(whole), err
 }
+
+func newFetcher(r Request) (*fetcher, error) {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	want := cmp.Or(r.SHA256, strings.TrimPrefix(u.Fragment, "sha256="))
+	u.Fragment = ""
+	if u.Scheme != "https" && (u.Scheme != "http" || want == "" && !r.Signed && !loopback(u.Hostname())) {
+		return nil, errors.New("only https is safe: add #sha256=DIGEST to fetch over http, or use a file")
+	}
+	name := sha256.Sum256([]byte(u.String()))
+	return &fetcher{
+		url: u, want: want, dir: filepath.Join(r.Dir, hex.EncodeToString(name[:8])), progress: r.Progress, client: newHTTPClient(),
+	}, nil
+}
+
+// Missing reports whether an error is that the server has no such file.
+func Missing(err error) bool {
+	var status *statusError
+	return errors.As(err, &status) && (status.code == http.StatusNotFound || status.code == http.StatusGone)
+}
+
+// statusError is an answer that is no file.
+type statusError struct {
+	code   int
+	status string
+}
+
+func (e *statusError) Error() string { return e.status }
 
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
@@ -103,6 +144,8 @@ func newHTTPClient() *http.Client {
 
 // finalError is a failure that a repeat does not help.
 type finalError struct{ error }
+
+func (e *finalError) Unwrap() error { return e.error }
 
 // The files of a download.
 const (
@@ -157,7 +200,7 @@ func (f *fetcher) fetch(ctx context.Context) error {
 	case response.StatusCode >= http.StatusInternalServerError || response.StatusCode == http.StatusTooManyRequests:
 		return errors.New(response.Status)
 	default:
-		return &finalError{errors.New(response.Status)}
+		return &finalError{&statusError{response.StatusCode, response.Status}}
 	}
 	f.remember(response.Header)
 	if err := f.save(); err != nil {
@@ -165,7 +208,8 @@ func (f *fetcher) fetch(ctx context.Context) error {
 	}
 	stall := time.AfterFunc(stallTimeout, cancel)
 	defer stall.Stop()
-	if err := f.take(&alive{response.Body, stall}, have, response.ContentLength); err != nil {
+	body := &alive{Reader: response.Body, stall: stall, done: int(have), total: int(have + response.ContentLength), report: f.report}
+	if err := f.take(body, have, response.ContentLength); err != nil {
 		return err
 	}
 	return f.keep()
@@ -222,15 +266,26 @@ func (f *fetcher) remember(h http.Header) {
 	}
 }
 
-// alive puts the end of a stalled download off with every byte.
+// alive puts the end of a stalled download off with every byte, and reports.
 type alive struct {
 	io.Reader
-	stall *time.Timer
+	stall       *time.Timer
+	done, total int
+	report      func(done, total int)
 }
 
 func (a *alive) Read(p []byte) (int, error) {
 	a.stall.Reset(stallTimeout)
-	return a.Reader.Read(p)
+	n, err := a.Reader.Read(p)
+	a.done += n
+	a.report(a.done, a.total)
+	return n, err
+}
+
+func (f *fetcher) report(done, total int) {
+	if f.progress != nil && total > 0 {
+		f.progress("fetching "+path.Base(f.url.Path), min(done, total), total)
+	}
 }
 
 // take writes the body after the part that is there.

@@ -1,0 +1,145 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"svc/backend/api/release"
+	"svc/backend/index/catalog"
+	"svc/backend/index/table"
+)
+
+// base is an index that another is built on: its suites, their trails and the
+// lists of rpm releases stay; what is made of curated rows is made anew.
+type base struct{ file *table.File }
+
+// readBase opens an index file; without a path that of the program.
+func readBase(path string) (*base, error) {
+	data := embedded
+	if path != "" {
+		var err error
+		if data, err = readIndex(path); err != nil {
+			return nil, err
+		}
+	}
+	if err := table.Verify(data); err != nil {
+		return nil, fmt.Errorf("checking the index to build on: %w", err)
+	}
+	file, err := table.Open(data)
+	if err != nil {
+		return nil, fmt.Errorf("opening the index to build on: %w", err)
+	}
+	return &base{file}, nil
+}
+
+// remade are the beginnings of the tables that every build makes anew.
+var remade = []string{"curated/", "rpm/", "kin/", ubuntuNames, vendorsTable}
+
+// copyTo copies the tables that stay. A release that is imported again must not
+// be one that trails lead to.
+func (b *base) copyTo(w *table.Writer, in *inputs) error {
+	for _, r := range in.releases {
+		if b.file.Table(r.Slug+namesTable).Len() > 0 {
+			return fmt.Errorf("the index to build on has %s already: give all suites of its distribution at once, without a base", r.Slug)
+		}
+	}
+	for _, name := range b.file.Names() {
+		again := slices.ContainsFunc(in.imports, func(r rpmImport) bool { return strings.HasPrefix(name, r.slug+"/") })
+		if again || slices.ContainsFunc(remade, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+			continue
+		}
+		w.Copy(name, b.file.Table(name))
+	}
+	return nil
+}
+
+// suites are the releases of Debian in the base, with as much of their packages
+// as names rpms.
+func (b *base) suites() ([]*catalog.Release, error) {
+	var all []*catalog.Release
+	for _, known := range release.All() {
+		if known.Family != release.Debian || b.file.Table(known.Slug+namesTable).Len() == 0 {
+			continue
+		}
+		r := &catalog.Release{Slug: known.Slug, Packages: map[string]*catalog.Package{}}
+		err := b.file.Table(known.Slug + namesTable).All(func(name, value string) bool {
+			rec := decodeRecord(name, value)
+			p := &catalog.Package{Canonical: rec.Canonical, Major: rec.Major}
+			p.Name, p.Version, p.Component = name, rec.Version, rec.Component
+			r.Packages[name], r.Names = p, append(r.Names, name)
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+		err = b.file.Table(known.Slug + providesTable).All(func(virtual, name string) bool {
+			if p := r.Packages[name]; p != nil {
+				p.Provides += virtual + ", "
+			}
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// imports are the rpm releases whose lists the base has.
+func (b *base) imports() ([]rpmNamesOf, error) {
+	var all []rpmNamesOf
+	for _, name := range b.file.Names() {
+		slug, ok := strings.CutSuffix(name, rpmsTable)
+		if !ok {
+			continue
+		}
+		names := rpmNamesOf{slug: slug}
+		if err := b.file.Table(name).All(func(key, _ string) bool {
+			names.names = append(names.names, key)
+			return true
+		}); err != nil {
+			return nil, err
+		}
+		all = append(all, names)
+	}
+	return all, nil
+}
+
+// rpmNamesOf are the names of a release's rpms.
+type rpmNamesOf struct {
+	slug  string
+	names []string
+}
+
+// debianSuites are those of the releases that rpms are compared with.
+func debianSuites(releases []*catalog.Release) []*catalog.Release {
+	return slices.DeleteFunc(slices.Clone(releases), func(r *catalog.Release) bool { return distribution(r.Slug) != "debian" })
+}
+
+// canonicals are those that packages of other releases have already: by their
+// names in the newest suite that has them, or by those of other versions.
+func (b *base) canonicals(suites, others []*catalog.Release) (map[string]string, error) {
+	found := map[string]string{}
+	for _, r := range slices.Backward(suites) {
+		for _, name := range r.Names {
+			setNew(found, name, r.Packages[name].Canonical)
+		}
+	}
+	for _, r := range others {
+		for _, name := range r.Names {
+			if found[name] != "" {
+				continue
+			}
+			canonical, _, ok, err := otherVersion(b.file.Table(patternsTable), name)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				found[name] = canonical
+			}
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,263 @@
+// Package repomd reads the metadata of rpm repositories, as createrepo_c and
+// its kin write them: repomd.xml, primary, filelists, and the module streams of
+// modules.yaml. All are read as streams, with bounds on what one package or
+// one document may hold.
+package repomd
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"svc/backend/api/pkgversion"
+)
+
+// Limits of what is read.
+const (
+	maxRepomd  = 4 << 20  // bytes of repomd.xml
+	maxElement = 64 << 20 // bytes of one package
+)
+
+// Part is a file of a repository that repomd.xml lists.
+type Part struct {
+	Type   string // primary, filelists, modules, …
+	Path   string // from the repository's folder, such as repodata/primary.xml.gz
+	SHA256 string // of the file as it is packed; empty where another digest is given
+}
+
+// Parts reads a repomd.xml. It refuses one without a primary part, and paths
+// that lead out of the repository.
+func Parts(r io.Reader) ([]Part, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxRepomd+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading repomd.xml: %w", err)
+	}
+	if len(b) > maxRepomd {
+		return nil, fmt.Errorf("reading repomd.xml: it has more than %d bytes", maxRepomd)
+	}
+	var d struct {
+		XMLName xml.Name `xml:"repomd"`
+		Data    []struct {
+			Type     string `xml:"type,attr"`
+			Checksum struct {
+				Type  string `xml:"type,attr"`
+				Value string `xml:",chardata"`
+			} `xml:"checksum"`
+			Location struct {
+				Href string `xml:"href,attr"`
+			} `xml:"location"`
+		} `xml:"data"`
+	}
+	if err := xml.NewDecoder(bytes.NewReader(b)).Decode(&d); err != nil {
+		return nil, fmt.Errorf("reading repomd.xml: %w", err)
+	}
+	var parts []Part
+	for _, data := range d.Data {
+		p := Part{Type: data.Type, Path: path.Clean(data.Location.Href)}
+		if path.IsAbs(p.Path) || p.Path == ".." || strings.HasPrefix(p.Path, "../") || strings.Contains(p.Path, "\\") {
+			return nil, fmt.Errorf("reading repomd.xml: %.80q lies outside of the repository", data.Location.Href)
+		}
+		if data.Checksum.Type == "sha256" {
+			p.SHA256 = strings.ToLower(strings.TrimSpace(data.Checksum.Value))
+		}
+		parts = append(parts, p)
+	}
+	if !slices.ContainsFunc(parts, func(p Part) bool { return p.Type == "primary" }) {
+		return nil, errors.New("reading repomd.xml: it lists no primary part")
+	}
+	return parts, nil
+}
+
+// Package is a binary package of a repository.
+type Package struct {
+	Name, Arch, Source string
+	Version            string // epoch:version-release, the epoch left out where it is 0
+	Provides           []string
+	Obsoletes          []Obsolete
+	Files              []string // those that primary lists
+}
+
+// Obsolete says that a package takes the place of another, of the versions that
+// Flags and Version tell; of all where Flags is empty.
+type Obsolete struct{ Name, Flags, Version string }
+
+// Covers reports whether a version is obsoleted. A version that is not known
+// counts as an old one.
+func (o Obsolete) Covers(version string) bool {
+	if o.Flags == "" || version == "" {
+		return true
+	}
+	order := pkgversion.Compare(pkgversion.RPM, withoutRelease(version, o.Version), o.Version)
+	switch o.Flags {
+	case "LT":
+		return order < 0
+	case "LE":
+		return order <= 0
+	case "EQ":
+		return order == 0
+	case "GE":
+		return order >= 0
+	case "GT":
+		return order > 0
+	}
+	return false
+}
+
+// withoutRelease drops the release of a version where the bound has none, as
+// rpm compares them.
+func withoutRelease(version, bound string) string {
+	if strings.Contains(bound, "-") {
+		return version
+	}
+	version, _, _ = strings.Cut(version, "-")
+	return version
+}
+
+type entry struct {
+	Name    string `xml:"name,attr"`
+	Flags   string `xml:"flags,attr"`
+	Epoch   string `xml:"epoch,attr"`
+	Version string `xml:"ver,attr"`
+	Release string `xml:"rel,attr"`
+}
+
+func evr(epoch, version, release string) string {
+	if release != "" {
+		version += "-" + release
+	}
+	if epoch != "" && epoch != "0" {
+		version = epoch + ":" + version
+	}
+	return version
+}
+
+// primary is a package element of primary.xml.
+type primary struct {
+	Type    string `xml:"type,attr"`
+	Name    string `xml:"name"`
+	Arch    string `xml:"arch"`
+	Version entry  `xml:"version"`
+	Format  struct {
+		Source    string   `xml:"sourcerpm"`
+		Provides  []entry  `xml:"provides>entry"`
+		Obsoletes []entry  `xml:"obsoletes>entry"`
+		Files     []string `xml:"file"`
+	} `xml:"format"`
+}
+
+func (p primary) pkg() Package {
+	q := Package{
+		Name: p.Name, Arch: p.Arch, Version: evr(p.Version.Epoch, p.Version.Version, p.Version.Release),
+		Source: sourceOf(p.Format.Source), Files: p.Format.Files,
+	}
+	for _, e := range p.Format.Provides {
+		q.Provides = append(q.Provides, e.Name)
+	}
+	for _, e := range p.Format.Obsoletes {
+		q.Obsoletes = append(q.Obsoletes, Obsolete{e.Name, e.Flags, evr(e.Epoch, e.Version, e.Release)})
+	}
+	return q
+}
+
+// sourceOf is the name in that of a source package: name-version-release.src.rpm.
+func sourceOf(file string) string {
+	for range 2 {
+		if i := strings.LastIndexByte(file, '-'); i > 0 {
+			file = file[:i]
+		}
+	}
+	return file
+}
+
+// Packages yields the binary packages of a primary.xml. It ends with the first
+// error: what is no XML, or a package without a name or version.
+func Packages(r io.Reader) iter.Seq2[Package, error] {
+	return func(yield func(Package, error) bool) {
+		for p, err := range elements[primary](r) {
+			if err == nil && (!plain(p.Name) || p.Version.Version == "") {
+				err = fmt.Errorf("the package %.60q has no usable name or version", p.Name)
+			}
+			if err == nil && (p.Type != "rpm" || p.Arch == "src" || p.Arch == "nosrc") {
+				continue
+			}
+			if !yield(p.pkg(), err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// plain reports whether a name is one word.
+func plain(name string) bool {
+	return name != "" && len(name) < 300 && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f })
+}
+
+// Shipped are the files of a package.
+type Shipped struct {
+	Name string `xml:"name,attr"`
+	Arch string `xml:"arch,attr"`
+	// Files are all paths; folders and ghosts have a type.
+	Files []struct {
+		Type string `xml:"type,attr"`
+		Path string `xml:",chardata"`
+	} `xml:"file"`
+}
+
+// Filelists yields what a filelists.xml says of each package. It ends with the
+// first error.
+func Filelists(r io.Reader) iter.Seq2[Shipped, error] { return elements[Shipped](r) }
+
+// elements yields the package elements of a document, each decoded by itself.
+func elements[T any](r io.Reader) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		in := &metered{r: r, left: maxElement}
+		d := xml.NewDecoder(in)
+		opened := false
+		for {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) && opened {
+				return
+			}
+			if err != nil {
+				yield(none, fmt.Errorf("reading xml: %w", err))
+				return
+			}
+			start, ok := token.(xml.StartElement)
+			opened = opened || ok
+			if !ok || start.Name.Local != "package" {
+				continue
+			}
+			var v T
+			in.left = maxElement
+			if err := d.DecodeElement(&v, &start); err != nil {
+				yield(none, fmt.Errorf("reading xml: %w", err))
+				return
+			}
+			in.left = maxElement
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+// metered fails once more was read than one element may have.
+type metered struct {
+	r    io.Reader
+	left int
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	if m.left -= n; m.left < 0 {
+		return 0, fmt.Errorf("an element has more than %d bytes", maxElement)
+	}
+	return n, err
+}

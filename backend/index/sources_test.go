@@ -1,0 +1,156 @@
+package index
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/backend/api"
+)
+
+// repository writes the metadata of an rpm repository: a package element for
+// each of name, version, source, and further elements of its format.
+func repository(t *testing.T, dir string, packages ...[4]string) {
+	t.Helper()
+	is := is.New(t)
+	text := `<metadata xmlns="http://linux.duke.edu/metadata/common" xmlns:rpm="http://linux.duke.edu/metadata/rpm">`
+	for _, p := range packages {
+		text += `<package type="rpm"><name>` + p[0] + `</name><arch>x86_64</arch><version epoch="0" ver="` + p[1] + `" rel="1"/><format><rpm:sourcerpm>` +
+			p[2] + `-1-1.src.rpm</rpm:sourcerpm>` + p[3] + `</format></package>`
+	}
+	is.NoErr(os.MkdirAll(filepath.Join(dir, "repodata"), 0o755))
+	is.NoErr(os.WriteFile(filepath.Join(dir, "repodata/primary.xml"), []byte(text+"</metadata>"), 0o600))
+	is.NoErr(os.WriteFile(filepath.Join(dir, "repodata/repomd.xml"),
+		[]byte(`<repomd><data type="primary"><location href="repodata/primary.xml"/></data></repomd>`), 0o600))
+}
+
+func obsoletes(name string) string {
+	return `<rpm:obsoletes><rpm:entry name="` + name + `"/></rpm:obsoletes>`
+}
+
+func TestListsOfRPMReleasesDecideWhatIsThere(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	repository(t, filepath.Join(dir, "rocky-8/base"),
+		[4]string{"httpd", "2.4.37", "httpd"}, [4]string{"zz-old", "1", "zz"}, [4]string{"zz-part", "1", "zz"},
+		[4]string{"zz-gone", "1", "zz"}, [4]string{"zz-host", "1", "zz-host"}, [4]string{"zz-other", "1", "zz-other"}, [4]string{"zz-swallowed", "1", "zz-s"})
+	repository(t, filepath.Join(dir, "rocky-9/base"),
+		[4]string{"httpd", "2.4.62", "httpd"}, [4]string{"zz-new", "2", "zz", obsoletes("zz-old") + `<rpm:provides><rpm:entry name="zz-old"/></rpm:provides>`},
+		[4]string{"zz-virtual", "2", "zz", `<rpm:provides><rpm:entry name="zz-part"/></rpm:provides>`},
+		[4]string{"zz-host", "2", "zz-host", obsoletes("zz-swallowed")}, [4]string{"zz-fork", "2", "zz-fork", obsoletes("zz-other")})
+	out := filepath.Join(dir, "out.index")
+	_, err := Build(t.Context(), Sources{RPM: []string{dir}, Out: out})
+	is.NoErr(err)
+	ix, err := Open(out)
+	is.NoErr(err)
+	defer ix.Close()
+	for _, c := range []struct {
+		name     string
+		relation api.Relation
+		target   string
+	}{
+		{"httpd", api.RelationSame, "httpd"},
+		{"zz-old", api.RelationRenamed, "zz-new"},
+		{"zz-part", api.RelationRenamed, "zz-virtual"},
+		{"zz-gone", api.RelationRemoved, ""},
+		{"zz-swallowed", api.RelationMerged, "zz-host"},
+		{"zz-other", api.RelationReplaced, "zz-fork"},
+		{"bash", api.RelationRemoved, ""}, // known, but not of this target
+	} {
+		got, err := ix.Become("rocky-8", c.name, "rocky-9")
+		is.NoErr(err)
+		target := ""
+		if len(got.Packages) > 0 {
+			target = got.Packages[0].Name
+		}
+		if got.Relation != c.relation || target != c.target {
+			t.Errorf("%s: %s %v", c.name, got.Relation, got.Packages)
+		}
+	}
+	got, err := ix.Become("debian-12", "apache2", "rocky-9")
+	is.NoErr(err)
+	is.Equal(got.Packages, []api.TargetPackage{{Name: "httpd", Version: "2.4.62-1", Repository: "base"}})
+	again, err := Build(t.Context(), Sources{Base: out, Curated: overlay(t), Out: filepath.Join(dir, "again.index")})
+	is.NoErr(err)
+	is.Equal(again.Tables["rocky-9/rpms"], 5) // the lists of the base stay
+}
+
+// overlay is a folder with one row of a customer's own.
+func overlay(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	is.New(t).NoErr(os.WriteFile(filepath.Join(dir, "rpm_debian.tsv"), []byte("httpd\treplaced\tnginx\tEL: our choice\n"), 0o600))
+	return dir
+}
+
+func TestAnOverlayGoesBeforeTheRowsOfTheProgram(t *testing.T) {
+	is := is.New(t)
+	out := filepath.Join(t.TempDir(), "out.index")
+	_, err := Build(t.Context(), Sources{Curated: overlay(t), Out: out})
+	is.NoErr(err)
+	ix, err := Open(out)
+	is.NoErr(err)
+	defer ix.Close()
+	got, err := ix.Become("rocky-9", "httpd", "debian-13")
+	is.NoErr(err)
+	is.Equal(got.Relation, api.RelationReplaced)
+	is.Equal(got.Packages[0].Name, "nginx")
+}
+
+func TestAFailedBuildLeavesTheIndexThatWasThere(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out.index")
+	is.NoErr(os.WriteFile(out, []byte("good"), 0o600))
+	repository(t, filepath.Join(dir, "repo/rocky-9"), [4]string{"a", "1", "a"})
+	is.NoErr(os.WriteFile(filepath.Join(dir, "repo/rocky-9/repodata/primary.xml"), []byte("<metadata><package>"), 0o600))
+	for _, s := range []Sources{
+		{RPM: []string{filepath.Join(dir, "repo")}},
+		{RPM: []string{filepath.Join(dir, "none")}},
+		{Apt: filepath.Join(dir, "none")},
+		{Curated: dir},
+		{PES: filepath.Join(dir, "none.json")},
+		{Curated: overlay(t), Base: out},
+	} {
+		s.Out = out
+		_, err := Build(t.Context(), s)
+		is.True(err != nil)
+		text, err := os.ReadFile(out)
+		is.NoErr(err)
+		is.Equal(string(text), "good")
+	}
+}
+
+func TestASuiteOfUbuntuIsMeasuredAgainstItsOwnList(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	is.NoErr(os.MkdirAll(filepath.Join(dir, "apt/ubuntu-24.04/main"), 0o755))
+	is.NoErr(os.WriteFile(filepath.Join(dir, "apt/ubuntu-24.04/main/Packages"), stanzas(
+		"apache2", "libssl3t64; Source: openssl; Section: libs", "ubuntu-only", "php8.3-fpm; Source: php8.3").Data, 0o600))
+	out := filepath.Join(dir, "out.index")
+	_, err := Build(t.Context(), Sources{Apt: filepath.Join(dir, "apt"), Out: out})
+	is.NoErr(err)
+	ix, err := Open(out)
+	is.NoErr(err)
+	defer ix.Close()
+	for _, c := range [][4]string{
+		{"debian-12", "apache2", "ubuntu-24.04", "apache2"},
+		{"debian-12", "libssl3", "ubuntu-24.04", "libssl3t64"},
+		{"debian-12", "php8.2-fpm", "ubuntu-24.04", "php8.3-fpm"},
+		{"ubuntu-24.04", "php8.3-fpm", "debian-13", "php8.4-fpm"},
+		{"debian-12", "nginx", "ubuntu-24.04", ""},
+		{"rocky-9", "httpd", "ubuntu-24.04", "apache2"},
+	} {
+		got, err := ix.Become(c[0], c[1], c[2])
+		is.NoErr(err)
+		target := ""
+		if len(got.Packages) > 0 {
+			target = got.Packages[0].Name
+		}
+		if target != c[3] {
+			t.Errorf("%v: %s %v", c, got.Relation, got.Packages)
+		}
+	}
+}
