@@ -183,7 +183,7 @@ func TestADamagedCopyIsFetchedAgain(t *testing.T) {
 	s, b := newSite(t, archive), newBuilder(t)
 	_, err := b.build(t.Context(), s.URL)
 	is.NoErr(err)
-	kept, err := filepath.Glob(filepath.Join(filepath.Dir(b.out), ".advisories", "*", whole))
+	kept, err := filepath.Glob(filepath.Join(filepath.Dir(b.out), ".advisories", "*", "file"))
 	is.NoErr(err)
 	is.NoErr(os.WriteFile(kept[0], []byte("damaged"), 0o644))
 	_, err = b.build(t.Context(), s.URL)

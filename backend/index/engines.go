@@ -3,7 +3,6 @@ package index
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +19,7 @@ const (
 )
 
 // engineTables reads the rows of database engines.
-func engineTables(dir fs.FS) (map[string]map[string]string, error) {
+func engineTables(dir layers) (map[string]map[string]string, error) {
 	edges, edgesErr := group(dir, "upgrade_edges.tsv", 12, edge)
 	barriers, barriersErr := group(dir, "upgrade_barriers.tsv", 7, func(c []string) (api.UpgradeBarrier, error) {
 		return api.UpgradeBarrier{From: c[1], To: c[2], Method: c[3], Why: c[4], Instead: c[5], Source: c[6]}, nil
@@ -73,10 +72,23 @@ func sentences(column string) []string {
 	return all
 }
 
-// UpgradeEdges is what is on record of a database engine's versions. An engine
-// without any edge is NOT_FOUND.
+// UpgradeEdges is what is on record of a database engine's versions, decoded
+// once: the answer is shared and must not be changed. An engine without any edge
+// is NOT_FOUND.
 func (ix *Index) UpgradeEdges(engine string) (api.UpgradeEdgesResponse, error) {
 	engine = strings.ToLower(engine)
+	if known, ok := ix.engines.Load(engine); ok {
+		return known.(api.UpgradeEdgesResponse), nil
+	}
+	response, err := ix.readEngine(engine)
+	if err == nil {
+		ix.engines.Store(engine, response)
+	}
+	return response, err
+}
+
+// readEngine decodes what the tables have of an engine.
+func (ix *Index) readEngine(engine string) (api.UpgradeEdgesResponse, error) {
 	edges, err := curated[api.UpgradeEdge](ix.file.Table(edgesTable), engine)
 	if err == nil && len(edges) == 0 {
 		err = ix.unknownEngine(engine)
