@@ -113,11 +113,11 @@ func (r *apkReader) line(line string) {
 // own notes whose a file is, where that matters.
 func (r *apkReader) own(file string) {
 	r.file = ""
-	if !inListed([]byte(r.dir+"/")) || !fs.ValidPath(file[1:]) || len(r.m.dpkg.owned) >= maxOwned {
+	if !inListed([]byte(r.dir+"/")) || !fs.ValidPath(file[1:]) {
 		return
 	}
 	r.file = file
-	r.m.dpkg.owned[file] = r.pkg.Name
+	r.m.dpkg.own(file, r.pkg.Name)
 }
 
 // apkHashes are the digests that a checksum may be, by its first two letters.
@@ -135,7 +135,7 @@ func (r *apkReader) checksum(value string) {
 		r.err = fmt.Errorf("%s: a checksum of another form", path.Base(r.file))
 		return
 	}
-	r.m.dpkg.conffiles[r.file] = conffile{pkg: r.pkg.Name, hash: hash, digests: []string{hex.EncodeToString(digest)}}
+	r.m.dpkg.ship(r.file, conffile{pkg: r.pkg.Name, hash: hash, digests: []string{hex.EncodeToString(digest)}})
 }
 
 // end takes the package that was read.
@@ -155,5 +155,5 @@ func (r *apkReader) end() {
 	p.SourceVersion = p.Version
 	p.Held, p.Manual = r.world[p.Name], false
 	_, p.Manual = r.world[p.Name]
-	r.m.a.Packages = append(r.m.a.Packages, p)
+	r.m.install(p)
 }

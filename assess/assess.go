@@ -43,6 +43,7 @@ type Options struct {
 // machine is an assessment in the making.
 type machine struct {
 	fs         host.FS
+	ctx        context.Context // of the one call that this is for
 	o          Options
 	a          *Assessment
 	release    release.Release
@@ -62,7 +63,7 @@ type machine struct {
 
 // Assess reads the machine. On ErrCorrupt the assessment is there too.
 func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
-	m := &machine{fs: watched{h.FS(), ctx}, o: o, a: &Assessment{Schema: Schema}}
+	m := &machine{fs: watched{h.FS(), ctx}, ctx: ctx, o: o, a: &Assessment{Schema: Schema}}
 	if err := m.readSystem(); err != nil {
 		return nil, cmp.Or(host.Lost(h), err)
 	}
@@ -96,15 +97,17 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 		{"findings", m.find},
 		{"what runs", func() { m.readRunning(ctx, h) }},
 	}
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
 	for i, s := range steps {
-		if o.Progress != nil {
-			o.Progress(s.what, i, len(steps))
-		}
+		o.Progress(s.what, i, len(steps))
 		s.read()
 		if err := cmp.Or(ctx.Err(), host.Lost(h)); err != nil {
 			return nil, fmt.Errorf("assessing: %w", err)
 		}
 	}
+	o.Progress(steps[len(steps)-1].what, len(steps), len(steps))
 	m.order()
 	return m.a, m.corrupt()
 }

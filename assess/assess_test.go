@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -386,4 +387,43 @@ func TestNoFolderOfConfiguration(t *testing.T) {
 		is.True(errors.Is(err, ErrNoConfiguration))
 		is.True(a == nil)
 	}
+}
+
+// TestADatabaseBeyondMeasure: what is kept of a package database is bounded, and
+// that something was left out is said.
+func TestADatabaseBeyondMeasure(t *testing.T) {
+	is := is.New(t)
+	var many, long strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&many, "\nPackage: p%d\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1\n", i)
+		fmt.Fprintf(&long, "/etc/some/folder/%d/%s\n", i, strings.Repeat("x", 80))
+	}
+	for _, files := range []map[string]string{{"var/lib/dpkg/status": status + many.String()}, {"var/lib/dpkg/info/bash.list": long.String()}} {
+		a, err := assessDir(t, newMachine(t, files))
+		is.True(errors.Is(err, ErrCorrupt))
+		is.True(strings.Contains(err.Error(), "more than any real one"))
+		is.True(len(a.Packages) < 60_000)
+	}
+}
+
+// TestListsInParts: a list that is longer than its buffer is read whole.
+func TestListsInParts(t *testing.T) {
+	is := is.New(t)
+	var list strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&list, "/etc/part/%d\n/usr/share/doc/something/that/is/not/kept/%d\n", i, i)
+	}
+	h, err := host.OpenRoot(newMachine(t, map[string]string{"var/lib/dpkg/info/bash.list": list.String(), "var/lib/dpkg/info/one.list": strings.Repeat("x", 300<<10)}))
+	is.NoErr(err)
+	defer h.Close()
+	m := &machine{fs: h.FS(), ctx: t.Context(), a: &Assessment{}}
+	m.readPackages()
+	n := 0
+	for file := range m.dpkg.owned {
+		if strings.HasPrefix(file, "/etc/part/") {
+			n++
+		}
+	}
+	is.Equal(n, 9000)
+	is.Equal(source(m.a, "packages.dpkg-lists"), SourceUnreadable) // one has a line that has no end
 }

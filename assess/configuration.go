@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"bytes"
 	"cmp"
 	_ "crypto/md5" // digests of packages, with those that follow
 	_ "crypto/sha1"
@@ -24,7 +25,8 @@ import (
 // Bounds of the walk through /etc.
 const (
 	maxConfig = 64 << 20 // bytes of one file that is hashed
-	maxFiles  = 100_000  // files below /etc
+	maxKey    = 256 << 10
+	maxFiles  = 25_000 // files below /etc
 	maxDepth  = 32
 )
 
@@ -92,7 +94,7 @@ func (m *machine) readConfiguration() {
 	for i := range next {
 		next[i] = i
 	}
-	inParallel(next, func(i int) { found[i] = m.compare(w.files[i]) })
+	inParallel(m.ctx, next, func(i int) { found[i] = m.compare(w.files[i]) })
 	for _, f := range found {
 		if f != nil {
 			m.a.Configuration = append(m.a.Configuration, *f)
@@ -336,7 +338,11 @@ func (m *machine) secret(file string, info fs.FileInfo) bool {
 
 // privateKey looks into a file of a key's size for a key in PEM form.
 func (m *machine) privateKey(file string, info fs.FileInfo) bool {
-	return info.Size() <= 256<<10 && strings.Contains(m.peek(file[1:]), "PRIVATE KEY-----")
+	if info.Size() > maxKey {
+		return false
+	}
+	b, _ := host.ReadFile(m.fs, file[1:], maxKey) // one that can't be read is secret by its mode
+	return bytes.Contains(b, []byte("PRIVATE KEY-----"))
 }
 
 // buffers are reused between files: a machine has hundreds.

@@ -2,6 +2,7 @@ package assess
 
 import (
 	"bytes"
+	"context"
 	"crypto"
 	"errors"
 	"fmt"
@@ -19,32 +20,10 @@ import (
 // Limits of dpkg's files, in bytes: some twenty times those of a desktop with
 // everything installed.
 const (
-	maxStatus = 256 << 20
+	maxStatus = 128 << 20
 	maxStates = 16 << 20
 	maxList   = 32 << 20
 )
-
-// dpkg is what the package manager's database says beside the packages.
-type dpkg struct {
-	source    string              // its name among the sources: packages.dpkg
-	database  string              // where it is, with a leading slash
-	arch      string              // as the manager itself notes it; only dpkg does
-	conffiles map[string]conffile // by path with a leading slash
-	owned     map[string]string   // other paths of /etc and of unit folders, to the package
-	named     map[string]bool     // every package that the status file names, in whatever state
-	unsettled []Package           // half installed, half configured
-	links     map[string]string   // links right in /etc to places below it
-}
-
-// conffile is a configuration file as a package shipped it.
-type conffile struct {
-	pkg      string
-	hash     crypto.Hash
-	digests  []string // in hex; packages that share the file may differ
-	link     string   // where it leads, where it was shipped as a link
-	access   access   // only rpm says
-	obsolete bool     // need not be there any more
-}
 
 // readDpkg reads dpkg's status file, what apt adds to it, and the lists of files.
 func (m *machine) readDpkg() error {
@@ -106,7 +85,9 @@ func (m *machine) addPackage(p deb822.Paragraph, auto map[string]bool) error {
 		return fmt.Errorf("the paragraph at line %d has no package or no status: the file is cut off or damaged", p.Line)
 	}
 	pkg := newPackage(name, p)
-	m.dpkg.named[name] = true
+	if m.dpkg.keep(len(name)) {
+		m.dpkg.named[name] = true
+	}
 	if status[2] == "installed" && pkg.Version == "" {
 		return fmt.Errorf("%s, at line %d, is installed without a version: the file is cut off or damaged", name, p.Line)
 	}
@@ -115,9 +96,9 @@ func (m *machine) addPackage(p deb822.Paragraph, auto map[string]bool) error {
 	pkg.Manual = !auto[name+":"+pkg.Arch] && !auto[name+":"]
 	switch status[2] {
 	case "installed", "triggers-pending", "triggers-awaited":
-		m.a.Packages = append(m.a.Packages, pkg)
+		m.install(pkg)
 	case "half-installed", "unpacked", "half-configured":
-		m.a.Packages = append(m.a.Packages, pkg)
+		m.install(pkg)
 		m.dpkg.unsettled = append(m.dpkg.unsettled, pkg)
 	default:
 		return nil
@@ -157,7 +138,7 @@ func (m *machine) addConffiles(pkg string, lines []byte) {
 			continue // dpkg writes no such line; a hostile one names no file of ours
 		}
 		f.digests = []string{rest[i+1:]}
-		m.dpkg.conffiles[rest[:i]] = f
+		m.dpkg.ship(rest[:i], f)
 	}
 }
 
@@ -226,7 +207,7 @@ func (m *machine) readUCF() {
 	for line := range strings.Lines(hashes) {
 		md5, name, ok := strings.Cut(strings.TrimSpace(line), "  ")
 		if _, known := m.dpkg.conffiles[name]; ok && !known && strings.HasPrefix(name, "/") && fs.ValidPath(name[1:]) {
-			m.dpkg.conffiles[name] = conffile{pkg: owners[name], hash: crypto.MD5, digests: []string{md5}}
+			m.dpkg.ship(name, conffile{pkg: owners[name], hash: crypto.MD5, digests: []string{md5}})
 		}
 	}
 }
@@ -237,30 +218,60 @@ var listed = [][]byte{[]byte("\n/etc/"), []byte("\n/lib/systemd/system/"), []byt
 // readLists notes which package owns what below /etc and in the unit folders. A
 // status file that looks whole is held against the lists.
 func (m *machine) readLists(whole bool) {
-	names, err := m.files("var/lib/dpkg/info")
-	m.outcome("packages.dpkg-lists", "var/lib/dpkg/info", err)
+	names, failed := m.files("var/lib/dpkg/info")
 	if whole {
 		m.missingFromStatus(names)
 	}
 	var mu sync.Mutex
-	inParallel(names, func(name string) {
+	inParallel(m.ctx, names, func(name string) {
 		pkg, ok := strings.CutSuffix(name, ".list")
 		if !ok {
 			return
 		}
-		b, err := host.ReadFile(m.fs, path.Join("var/lib/dpkg/info", name), maxList)
-		if err != nil {
-			return
-		}
 		pkg, _, _ = strings.Cut(pkg, ":")
+		err := m.readList(path.Join("var/lib/dpkg/info", name), func(part []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			eachListed(part, func(file string) { m.dpkg.own(file, pkg) })
+		})
 		mu.Lock()
 		defer mu.Unlock()
-		eachListed(b, func(file string) {
-			if old, taken := m.dpkg.owned[file]; !taken || pkg < old { // whichever is read first
-				m.dpkg.owned[file] = pkg
-			}
-		})
+		if err != nil && (failed == nil || err.Error() < failed.Error()) {
+			failed = err
+		}
 	})
+	m.outcome("packages.dpkg-lists", "var/lib/dpkg/info", failed)
+}
+
+// lists are buffers for parts of lists.
+var lists = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
+
+// readList calls do with a list in parts of whole lines.
+func (m *machine) readList(name string, do func(part []byte)) error {
+	f, err := m.fs.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	buf := lists.Get().(*[]byte)
+	defer lists.Put(buf)
+	for rest, all := 0, 0; ; {
+		n, err := io.ReadFull(f, (*buf)[rest:])
+		part := (*buf)[:rest+n]
+		switch all += n; {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			do(part)
+			return nil
+		case err != nil:
+			return err
+		}
+		end := bytes.LastIndexByte(part, '\n')
+		if end <= 0 || all > maxList {
+			return &fs.PathError{Op: "read", Path: name, Err: host.ErrTooBig}
+		}
+		do(part[:end])
+		rest = copy(*buf, part[end:]) // from the end of the line on, so that the next begins as any does
+	}
 }
 
 // missingFromStatus notes packages of which dpkg has the files' list but no
@@ -301,12 +312,13 @@ func eachListed(list []byte, do func(string)) {
 // workers is how many files are read at once.
 const workers = 4
 
-// inParallel calls do for every item, on several goroutines.
-func inParallel[T any](items []T, do func(T)) {
+// inParallel calls do for every item, on several goroutines, for as long as ctx
+// lasts.
+func inParallel[T any](ctx context.Context, items []T, do func(T)) {
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			for i := w; i < len(items); i += workers {
+			for i := w; i < len(items) && ctx.Err() == nil; i += workers {
 				do(items[i])
 			}
 		})

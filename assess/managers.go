@@ -64,6 +64,9 @@ func (m *machine) readPackages() {
 	m.dpkg = dpkg{source: "packages." + own.name, database: "/" + own.database[0], conffiles: map[string]conffile{}, owned: map[string]string{}, named: map[string]bool{}}
 	err := own.read(m)
 	m.outcome(m.dpkg.source, m.dpkg.database[1:], err)
+	if m.dpkg.full() {
+		m.source(m.dpkg.source, SourceCorrupt, fmt.Sprintf("%s has more than any real one: only %d packages were taken", m.dpkg.database, len(m.a.Packages)))
+	}
 	m.a.System.Architecture = m.architecture()
 }
 

@@ -77,7 +77,7 @@ func (m *rpmReader) addRPM(p *rpm.Package) error {
 		Manual: !m.pulledIn[p.Name+"."+p.Arch] && !m.pulledIn[p.Name],
 	}
 	pkg.Source, pkg.SourceVersion = sourceOf(p)
-	m.a.Packages = append(m.a.Packages, pkg)
+	m.install(pkg)
 	return m.addRPMFiles(p)
 }
 
@@ -112,21 +112,16 @@ func sourceOf(p *rpm.Package) (name, version string) {
 	return p.Name, p.Version + "-" + p.Release
 }
 
-// maxOwned bounds the paths that are kept of all packages.
-const maxOwned = 500_000
-
 // addRPMFiles notes what the package owns in the listed folders, and how its
 // files of /etc looked.
 func (m *machine) addRPMFiles(p *rpm.Package) error {
 	configs := map[int]string{}
 	err := p.Paths(inListed, func(i int, file string) {
-		if !fs.ValidPath(strings.TrimPrefix(file, "/")) || len(m.dpkg.owned) >= maxOwned {
+		if !fs.ValidPath(strings.TrimPrefix(file, "/")) {
 			return
 		}
 		file = m.realPath(file)
-		if old, taken := m.dpkg.owned[file]; !taken || p.Name < old { // whichever is read first
-			m.dpkg.owned[file] = p.Name
-		}
+		m.dpkg.own(file, p.Name)
 		if strings.HasPrefix(file, "/etc/") {
 			configs[i] = file
 		}
@@ -164,7 +159,7 @@ func (m *machine) addRPMFile(pkg string, f rpm.File) {
 		c.digests = append(c.digests, f.Digest)
 	}
 	c.pkg, c.access = cmp.Or(c.pkg, pkg), accessOf(f)
-	m.dpkg.conffiles[f.Path] = c
+	m.dpkg.ship(f.Path, c)
 }
 
 // accessOf is a file's owner and mode as far as they are to be compared.

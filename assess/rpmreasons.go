@@ -99,7 +99,7 @@ func (m *machine) yumReasons(in map[string]bool) error {
 		}
 	}
 	var mu sync.Mutex
-	inParallel(packages, func(dir string) {
+	inParallel(m.ctx, packages, func(dir string) {
 		if name, ok := yumPackage(path.Base(dir)); ok && m.peek(path.Join(dir, "reason")) == "dep" {
 			mu.Lock()
 			defer mu.Unlock()

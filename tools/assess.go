@@ -61,7 +61,7 @@ func Assess(ctx context.Context, env *Env, in AssessInput) (AssessResult, error)
 	if err := in.check(); err != nil {
 		return AssessResult{}, err
 	}
-	m, err := in.open(ctx)
+	m, err := in.open(ctx, env)
 	if err != nil {
 		return AssessResult{}, err
 	}

@@ -185,11 +185,11 @@ func newScan(m *move) *cveScan { return &cveScan{move: m, id: rand.Text()} }
 // ask sends packages in parts and puts the answers together.
 func (s *cveScan) ask(ctx context.Context, release string, packages []api.ScannedPackage) (all api.CVEScanResponse, err error) {
 	all.Matches, all.Updates, all.Unlisted = []api.CVEMatch{}, []api.CVEMatch{}, []string{}
+	const comparing = "comparing packages with advisories"
+	defer s.env.progress(comparing, len(packages), len(packages))
 	for batch := range slices.Chunk(packages, api.MaxBatch) {
 		s.part++
-		if s.env.Progress != nil {
-			s.env.Progress("comparing packages with advisories", all.Scanned, len(packages))
-		}
+		s.env.progress(comparing, all.Scanned, len(packages))
 		r, err := client.Call(ctx, s.client, api.CVEScan, api.CVEScanRequest{
 			Fingerprint: s.a.Fingerprint, Release: release, ScanID: s.id, Packages: batch,
 		}, client.WithKey(fmt.Sprintf("%s.%d", s.id, s.part)))

@@ -41,7 +41,7 @@ func DataDiscover(ctx context.Context, env *Env, in DataDiscoverInput) (DataDisc
 	if err := shown.check(); err != nil {
 		return DataDiscoverResult{}, err
 	}
-	m, err := in.open(ctx)
+	m, err := in.open(ctx, env)
 	if err != nil {
 		return DataDiscoverResult{}, err
 	}

@@ -56,7 +56,7 @@ func DBPlan(ctx context.Context, env *Env, in DBPlanInput) (DBPlanResult, error)
 	if !ok {
 		return DBPlanResult{}, api.Errorf(api.UnknownRelease, "no release is called %q; the nearest are %s", in.Target, strings.Join(nearest(in.Target), ", "))
 	}
-	m, err := in.open(ctx)
+	m, err := in.open(ctx, env)
 	if err != nil {
 		return DBPlanResult{}, err
 	}

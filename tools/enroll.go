@@ -18,7 +18,7 @@ type EnrollResult struct {
 // Enroll licenses a machine, without moving it. A machine that has its seat
 // keeps it, and nothing more is claimed.
 func Enroll(ctx context.Context, env *Env, in Machine) (EnrollResult, error) {
-	host, err := in.open(ctx)
+	host, err := in.open(ctx, env)
 	if err != nil {
 		return EnrollResult{}, err
 	}

@@ -17,6 +17,9 @@ type Machine struct {
 	TrustImage bool `json:"-"`
 }
 
-func (m Machine) open(ctx context.Context) (host.Host, error) {
+// open reaches the machine, which may take a while over ssh.
+func (m Machine) open(ctx context.Context, env *Env) (host.Host, error) {
+	env.progress("opening the machine", 0, 1)
+	defer env.progress("opening the machine", 1, 1)
 	return host.Open(ctx, host.Location{Root: m.Root, Image: m.Image, SSH: m.SSH, TrustImage: m.TrustImage})
 }

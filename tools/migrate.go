@@ -193,7 +193,7 @@ func nearest(name string) []string {
 
 // read assesses the machine and opens the service.
 func (m *move) read(ctx context.Context) (err error) {
-	if m.host, err = m.in.open(ctx); err != nil {
+	if m.host, err = m.in.open(ctx, m.env); err != nil {
 		return err
 	}
 	m.a, err = assess.Assess(ctx, m.host, assess.Options{Now: m.env.Now(), Progress: m.env.Progress})

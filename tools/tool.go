@@ -42,6 +42,13 @@ type Env struct {
 	Admit func(ctx context.Context) error
 }
 
+// progress tells how far a long step is, where somebody looks.
+func (e *Env) progress(what string, done, total int) {
+	if e.Progress != nil {
+		e.Progress(what, done, total)
+	}
+}
+
 // Resources keeps documents that a cut result names.
 type Resources interface {
 	// Put keeps a JSON document and gives the URI under which it can be read.

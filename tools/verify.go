@@ -157,7 +157,7 @@ func (v *verification) open(ctx context.Context) (err error) {
 	if err := v.origin.before.RequireFingerprint(); err != nil {
 		return fmt.Errorf("the source: %w", err)
 	}
-	if v.host, err = v.in.Machine.open(ctx); err != nil {
+	if v.host, err = v.in.Machine.open(ctx, v.env); err != nil {
 		return err
 	}
 	v.after, err = assess.Assess(ctx, v.host, assess.Options{Now: v.env.Now(), Progress: v.env.Progress})

@@ -82,6 +82,8 @@ prepare() {
 	echo 'svc-e2e-sudo:*:19000:0:99999:7:::' >>"$machine/etc/shadow"
 	echo 'svc-e2e-sudo ALL=(ALL) NOPASSWD: ALL' >"$machine/etc/sudoers.d/svc-e2e"
 	chmod 440 "$machine/etc/sudoers.d/svc-e2e"
+	printf 'toor:x:0:0:the same id:/root:/bin/sh\n' >>"$machine/etc/passwd"
+	ln -sf /proc/kmsg "$machine/etc/issue"
 	busybox_machine
 	printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$work/ssh_config" >"$work/bin/ssh"
 	chmod 755 "$work/bin/ssh"
@@ -244,6 +246,35 @@ stopped() {
 	kill -STOP $remote
 }
 
+# on_a_terminal assesses the machine, whose shell is stopped, on a terminal: what
+# is being done appears, and Ctrl-C takes it away and ends it.
+on_a_terminal() {
+	PATH="$work/bin:$PATH" XDG_CONFIG_HOME="$work/config" python3 - "$work/svc" <<-'PY' &
+		import fcntl, os, pty, select, struct, sys, termios, time
+		pid, fd = pty.fork()
+		if pid == 0:
+		    fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+		    os.execv(sys.argv[1], [sys.argv[1], "assess", "--ssh", "web"])
+		said, began, interrupted = b"", time.time(), 0
+		while time.time() - began < 30:
+		    try:
+		        if select.select([fd], [], [], 0.05)[0]:
+		            said += os.read(fd, 65536)
+		    except OSError:
+		        break
+		    if b"opening the machine" in said and not interrupted:
+		        interrupted = time.time()
+		        os.write(fd, b"\x03")
+		print(said)
+		code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+		sys.exit(not (interrupted - began > 0.9 and time.time() - interrupted < 5 and code == 1 and said.rstrip().endswith(b"canceled")))
+	PY
+	local_pid=$! remote=
+	local tries=0
+	until remote=$(remote_shell) && [ -n "$remote" ] || [ $((tries += 1)) -gt 500 ]; do sleep 0.01; done
+	kill -STOP $remote
+}
+
 # ended PID…: the processes are gone, or go within five seconds; one whose parent
 # has not asked after it yet is gone.
 ended() {
@@ -275,6 +306,10 @@ interrupted() {
 	same "and has no output either" "$(cat "$work/last.out")" ""
 	kill -CONT $remote
 	check "nor leaves a shell on the machine" ended $remote
+	on_a_terminal
+	check "a terminal says what takes longer than a second, until Ctrl-C" wait "$local_pid"
+	kill -CONT $remote
+	check "which leaves nothing either" ended $remote
 }
 
 prepare

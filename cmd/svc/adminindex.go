@@ -41,7 +41,7 @@ func (p *program) indexBuild() *ffcli.Command {
 			}
 			s.Releases = append(s.Releases, r.Slug)
 		}
-		s.Progress = newProgress(p.stderr)
+		s.Progress = p.newProgress()
 		s.Log = func(what string) { fmt.Fprintln(p.stderr, printable(what)) }
 		stats, err := index.Build(ctx, s)
 		if err != nil {

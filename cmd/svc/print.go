@@ -1,21 +1,26 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 	"unicode"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // print writes a result to stdout: as JSON, or as a person's view.
 func (p *program) print(v any, person func(*view)) error {
 	if p.settings.json {
-		e := json.NewEncoder(p.stdout)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(v)
+		// It goes out while it is made: a machine's document may have many megabytes.
+		err := json.MarshalWrite(p.stdout, v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+		if err == nil {
+			_, err = fmt.Fprintln(p.stdout)
+		}
+		return err
 	}
 	w := &view{out: p.stdout}
 	person(w)

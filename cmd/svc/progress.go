@@ -11,59 +11,89 @@ import (
 	"golang.org/x/term"
 )
 
-// patience is how long a step may take before a person is shown its progress.
+// patience is how long a person waits before being shown what is done.
 const patience = time.Second
 
-// newProgress draws bars on a terminal for what takes longer than a second; it
-// is nil where stderr is no terminal.
-func newProgress(stderr io.Writer) func(what string, done, total int) {
+// newDrawing draws bars on a terminal for what takes longer than a second; it is
+// nil where stderr is no terminal.
+func newDrawing(stderr io.Writer) *drawing {
 	f, ok := stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	d := &drawing{out: f, began: time.Now()}
-	return d.report
+	return &drawing{out: f}
 }
 
-// drawing is one bar at a time: that of the step last reported.
+// drawing is one bar at a time: that of the step last reported. It begins a
+// second after the first report, whether or not there was another one.
 type drawing struct {
-	mu    sync.Mutex
-	out   io.Writer
-	began time.Time
-	bars  *mpb.Progress
-	bar   *mpb.Bar
-	what  string
+	mu          sync.Mutex
+	out         io.Writer
+	late        *time.Timer // calls begin
+	begun       bool
+	what        string
+	done, total int
+	bars        *mpb.Progress // nil while there is none
+	bar         *mpb.Bar
+	drawn       string // what the bar is of
 }
 
+// report takes what is being done, and how far it is.
 func (d *drawing) report(what string, done, total int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if time.Since(d.began) < patience {
-		return
+	d.what, d.done, d.total = what, done, total
+	if d.late == nil {
+		d.late = time.AfterFunc(patience, d.begin)
 	}
-	if d.bars == nil {
-		d.bars = mpb.New(mpb.WithOutput(d.out), mpb.WithWidth(40))
-	}
-	if d.bar == nil || d.what != what {
-		d.finish()
-		d.what = what
-		d.bar = d.bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.Name(printable(what))),
-			mpb.AppendDecorators(decor.CountersNoUnit("%d of %d")))
-	}
-	d.bar.SetTotal(int64(total), false)
-	d.bar.SetCurrent(int64(done))
-	if done >= total {
-		d.finish()
+	if d.begun {
+		d.draw()
 	}
 }
 
-// finish takes the bar away.
+func (d *drawing) begin() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.begun = true
+	d.draw()
+}
+
+// draw shows the step last reported.
+func (d *drawing) draw() {
+	if d.done >= d.total || d.drawn != d.what {
+		d.finish()
+	}
+	if d.done >= d.total {
+		return
+	}
+	if d.bars == nil {
+		d.drawn, d.bars = d.what, mpb.New(mpb.WithOutput(d.out), mpb.WithWidth(40))
+		d.bar = d.bars.AddBar(int64(d.total), mpb.BarRemoveOnComplete(),
+			mpb.PrependDecorators(decor.Name(printable(d.what))),
+			mpb.AppendDecorators(decor.CountersNoUnit("%d of %d")))
+	}
+	d.bar.SetTotal(int64(d.total), false)
+	d.bar.SetCurrent(int64(d.done))
+}
+
+// finish takes the bar away, for good by when it returns: what is printed then
+// stands.
 func (d *drawing) finish() {
-	if d.bar == nil {
+	if d.bars == nil {
 		return
 	}
 	d.bar.Abort(true)
-	d.bar.Wait()
-	d.bar = nil
+	d.bars.Wait()
+	d.bars = nil
+}
+
+// close takes away what is left, such as that of a step that failed.
+func (d *drawing) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.late != nil {
+		d.late.Stop()
+	}
+	d.done = d.total
+	d.finish()
 }

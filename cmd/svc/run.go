@@ -31,6 +31,7 @@ type program struct {
 	usage          string          // of the command whose flags did not parse
 	closers        []io.Closer
 	progress       func(what string, done, total int) // nil where nobody looks
+	drawing        *drawing                           // what it draws on
 }
 
 // run is the whole program: it returns the exit code.
@@ -75,6 +76,9 @@ func (p *program) incomplete(group *ffcli.Command) error {
 
 // report says on stderr why the program did not do what it was asked.
 func (p *program) report(err error) {
+	if p.drawing != nil {
+		p.drawing.close()
+	}
 	var own *exitError
 	if err == nil || errors.As(err, &own) && own.err == nil {
 		return
@@ -192,7 +196,7 @@ func (p *program) toolEnv() *tools.Env {
 	return &tools.Env{
 		Client:   p.client,
 		Log:      p.logger(),
-		Progress: newProgress(p.stderr),
+		Progress: p.newProgress(),
 		Now:      time.Now,
 		Version:  version(),
 		Hosts:    hostNames(),
@@ -200,6 +204,17 @@ func (p *program) toolEnv() *tools.Env {
 			return p.pins().Trust(p.settings.server, published)
 		},
 	}
+}
+
+// newProgress draws on the terminal; it is nil where there is none.
+func (p *program) newProgress() func(what string, done, total int) {
+	if p.drawing == nil {
+		p.drawing = newDrawing(p.stderr)
+	}
+	if p.drawing == nil {
+		return nil
+	}
+	return p.drawing.report
 }
 
 // hostNames are the names of the machine that svc runs on; where it has none
