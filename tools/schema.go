@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -62,7 +61,7 @@ func clean(s *jsonschema.Schema) {
 
 // maxOutput bounds what a tool's output schema takes of the list of tools, in
 // bytes of JSON: clients read it, and models do not.
-const maxOutput = 600
+const maxOutput = 450
 
 // prune makes an output schema small and open: what a later version adds fits
 // it too. While it is too big its deepest level goes, of whose objects is left
@@ -92,12 +91,23 @@ func open(s *jsonschema.Schema) {
 	}
 }
 
+// size is roughly how many bytes a schema has as JSON. Encoding it to see would
+// take longer than all else that a server does before its first answer.
 func size(s *jsonschema.Schema) int {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return 0 // jsonschema.For makes none that can't be encoded
+	if s == nil {
+		return 0
 	}
-	return len(b)
+	n := len(`{"type":"string"},`) + len(s.Description) + size(s.Items) + size(s.AdditionalProperties)
+	for name, p := range s.Properties {
+		n += len(`"":`) + len(name) + size(p)
+	}
+	for _, name := range s.Required {
+		n += len(`"",`) + len(name)
+	}
+	for _, value := range words(s.Enum) {
+		n += len(`"",`) + len(value)
+	}
+	return n
 }
 
 // depthOf is how many objects are inside each other.
