@@ -163,10 +163,18 @@ func warnings(release string, f api.Feed, stale bool) []string {
 	return all
 }
 
+// why says why the two releases could not be compared.
+func (t *CVETarget) why() string {
+	if t.Scanned == 0 {
+		return "the index is sure of no package's counterpart in " + t.Release
+	}
+	return "there are no advisories for the machine's release, or none for " + t.Release
+}
+
 func targetWarnings(t *CVETarget) []string {
 	switch {
 	case !t.Compared:
-		return []string{fmt.Sprintf("WHAT THE MOVE CHANGES IS NOT KNOWN: there are no advisories for the machine's release, or none for %s", t.Release)}
+		return []string{"WHAT THE MOVE CHANGES IS NOT KNOWN: " + t.why()}
 	case len(t.Unsure) > 0:
 		return []string{fmt.Sprintf("of %d packages the counterparts in %s could not all be compared; their vulnerabilities are listed as open unless found there", len(t.Unsure), t.Release)}
 	}

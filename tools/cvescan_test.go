@@ -94,6 +94,14 @@ func TestAScanWithoutAdvisoriesIsNotClean(t *testing.T) {
 	is.True(r.Matches != nil && len(r.Matches) == 0)
 }
 
+func TestAMoveWithoutCounterpartsIsNotKnown(t *testing.T) {
+	is := is.New(t)
+	r, err := CVEScan(t.Context(), scanEnv(t), CVEScanInput{Machine: Machine{Root: fixture}, Target: "amzn-2"})
+	is.NoErr(err)
+	is.True(r.Feed.Loaded && !r.Target.Compared)
+	is.True(strings.Contains(strings.Join(r.Warnings, "\n"), "the index is sure of no package's counterpart in amzn-2"))
+}
+
 func TestScanRefusals(t *testing.T) {
 	is := is.New(t)
 	_, err := CVEScan(t.Context(), newEnv(t), CVEScanInput{Machine: Machine{Root: fixture}, Target: "debain-13"})

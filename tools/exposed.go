@@ -64,7 +64,7 @@ func (m *move) compareExposure(ctx context.Context) (*exposure.Document, error) 
 		return nil, err
 	}
 	if !after.Compared {
-		return nil, fmt.Errorf("%w: there are none for %s; svc admin advisories build makes them", errNotCompared, m.target.Slug)
+		return nil, fmt.Errorf("%w: %s", errNotCompared, after.why())
 	}
 	return &exposure.Document{
 		Schema: exposure.Schema, Source: m.a.Release, Target: m.target.Slug, Compared: true, SourceFeed: before.Feed, TargetFeed: after.Feed,
