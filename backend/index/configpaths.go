@@ -36,10 +36,16 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 // successor moves nothing.
 func (h *hops) relocations(canonical string) ([]api.Relocation, error) {
 	p, err := h.course(canonical)
-	if err != nil || len(p.names) == 0 || p.source.Name == "" {
-		return []api.Relocation{}, err
+	if err != nil {
+		return nil, err
 	}
 	m := &move{h: h, version: p.source.Major}
+	if across, err := h.acrossFamilies(canonical, m); err != nil || len(across) > 0 {
+		return across, err
+	}
+	if len(p.names) == 0 || p.source.Name == "" {
+		return []api.Relocation{}, nil
+	}
 	if m.old, err = h.source.shipped(p.source.Name); err != nil {
 		return nil, err
 	}

@@ -19,17 +19,22 @@ var packageUsers = regexp.MustCompile(`^(_.*|systemd-.*|debian-.*|Debian-.*|root
 // lastStatic is the last id that is the same on every Debian system.
 const lastStatic = 99
 
-// accounts are the users that a person made, and the groups that they need.
-func accounts(a *assess.Assessment) Accounts {
+// accounts are the users that a person made, and the groups that they need, by
+// the names that the target has for the groups of its system.
+func accounts(a *assess.Assessment, where places) Accounts {
 	out := Accounts{Users: []assess.User{}, Groups: []assess.Group{}}
 	for _, u := range a.Users {
 		if !u.System || !packageUsers.MatchString(u.Name) {
+			u.Groups = slices.Clone(u.Groups)
+			for i, g := range u.Groups {
+				u.Groups[i] = where.account(g)
+			}
 			out.Users = append(out.Users, u)
 		}
 	}
 	for _, g := range a.Groups {
-		used := slices.ContainsFunc(out.Users, func(u assess.User) bool { return u.GID == g.GID || slices.Contains(u.Groups, g.Name) })
-		if !g.System || used && g.GID > lastStatic {
+		used := slices.ContainsFunc(out.Users, func(u assess.User) bool { return u.GID == g.GID || slices.Contains(u.Groups, where.account(g.Name)) })
+		if !g.System || used && g.GID > lastStatic && where.account(g.Name) == g.Name {
 			out.Groups = append(out.Groups, g)
 		}
 	}

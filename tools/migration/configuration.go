@@ -70,7 +70,7 @@ func crontab(in Input, job assess.CronJob) (Config, bool) {
 }
 
 func decide(in Input, where places, f assess.ConfigFile) Config {
-	c := Config{From: f.Path, Package: f.Package, Mode: f.Mode, Owner: f.Owner, Group: f.Group, SHA256: f.SHA256, Secret: f.Secret}
+	c := Config{From: f.Path, Package: f.Package, Mode: f.Mode, Owner: where.account(f.Owner), Group: where.account(f.Group), SHA256: f.SHA256, Secret: f.Secret}
 	if c.Action, c.Reason = stays(in, where, f); c.Action != "" {
 		return c
 	}

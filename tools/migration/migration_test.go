@@ -260,7 +260,7 @@ func TestAccountsOfPeople(t *testing.T) {
 			{Name: "anna", GID: 1000},
 			{Name: "team", GID: 1600},
 		},
-	})
+	}, places{})
 	is.Equal([]string{got.Users[0].Name, got.Users[1].Name}, []string{"worker", "anna"})
 	is.Equal(len(got.Users), 2)
 	is.Equal(len(got.Groups), 4) // docker, worker, anna, team

@@ -13,17 +13,19 @@ type places struct {
 	files    map[string]api.Relocation // exact paths
 	dirs     map[string]api.Relocation // folders, for all below them
 	units    map[string]api.Relocation
-	packages map[string]Package // rows by the package's name
+	accounts map[string]api.Relocation // users and groups
+	packages map[string]Package        // rows by the package's name
 }
 
 func newPlaces(in Input, rows []Package) places {
-	p := places{map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]Package{}}
-	byKind := map[api.RelocationKind]map[string]api.Relocation{api.RelocateFile: p.files, api.RelocateDir: p.dirs, api.RelocateService: p.units}
+	p := places{map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]Package{}}
+	byKind := map[api.RelocationKind]map[string]api.Relocation{api.RelocateFile: p.files, api.RelocateDir: p.dirs, api.RelocateService: p.units, api.RelocateUser: p.accounts}
 	for _, row := range rows {
 		p.packages[row.Name] = row
 		for _, r := range in.Relocations[row.Canonical] {
-			if m := byKind[r.Kind]; m != nil {
-				m[strings.TrimSuffix(r.From, "/")] = r
+			m, from := byKind[r.Kind], strings.TrimSuffix(r.From, "/")
+			if _, ok := m[from]; m != nil && !ok { // of several the first counts
+				m[from] = r
 			}
 		}
 	}
@@ -49,6 +51,15 @@ func (p places) file(name string) (r api.Relocation, to string, ok bool) {
 		}
 	}
 	return api.Relocation{}, name, false
+}
+
+// account is what the target calls a user or group. Those of every system keep
+// their names, whoever runs a service there.
+func (p places) account(name string) string {
+	if r, ok := p.accounts[name]; ok && r.To != nil && name != "root" && name != "nobody" {
+		return *r.To
+	}
+	return name
 }
 
 func deref(s *string) string {

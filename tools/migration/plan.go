@@ -143,7 +143,7 @@ func New(in Input) *Plan {
 	places := newPlaces(in, p.Packages)
 	p.convert(in, configuration(in, places))
 	p.Services = services(in, places)
-	p.Accounts = accounts(a)
+	p.Accounts = accounts(a, places)
 	p.Findings = findings(in, p)
 	for _, f := range slices.Concat(a.Findings, p.Findings) {
 		if f.Inhibitor {

@@ -1,0 +1,68 @@
+package migration
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/assess"
+	"svc/backend/api"
+)
+
+// elServer is a web server of CentOS 7 with the given files.
+func elServer(t *testing.T, texts map[string]string) Input {
+	t.Helper()
+	in := one(t, assess.Package{Name: "httpd", Manual: true}, api.Translation{Relation: api.RelationRenamed, Packages: to("apache2"), Confidence: 1})
+	in.Assessment.Release = "centos-7"
+	in.Relocations = map[string][]api.Relocation{"c": {
+		{From: "apache", To: ptr("www-data"), Kind: api.RelocateUser, Action: api.ActionConvert},
+		{From: "/etc/httpd", To: ptr("/etc/apache2"), Kind: api.RelocateDir, Action: api.ActionCopy},
+	}}
+	for path := range texts {
+		in.Assessment.Configuration = append(in.Assessment.Configuration, assess.ConfigFile{Path: path, State: assess.ConfigUnowned, Mode: "0640", Owner: "root", Group: "apache"})
+	}
+	in.Read = func(path string) ([]byte, error) {
+		text, ok := texts[path]
+		if !ok {
+			return nil, errors.New("not there")
+		}
+		return []byte(text), nil
+	}
+	return in
+}
+
+func TestAConvertedFile(t *testing.T) {
+	is := is.New(t)
+	p := New(elServer(t, map[string]string{"/etc/httpd/conf.d/a.conf": "<VirtualHost *:80>\nWSGIScriptAlias / /srv\n</VirtualHost>\n", "/etc/httpd/conf.d/b.conf": "RewriteEngine on\nErrorLog logs/b\n", "/etc/httpd/users": "a:b\n"}))
+	rows := map[string]Config{}
+	for _, c := range p.Configuration {
+		rows[c.To+c.Link] = c
+	}
+	b := rows["/etc/apache2/conf-available/b.conf"]
+	is.Equal(b.Action, Convert)
+	is.Equal(*b.Text, "RewriteEngine on\nErrorLog /var/log/apache2/b\n")
+	is.Equal(b.Changes[0].Line, 2)
+	is.Equal(b.Group, "www-data")
+	is.Equal(b.Mode, "0640")
+	is.Equal(rows["/etc/apache2/mods-enabled/rewrite.load../mods-available/rewrite.load"].Action, Convert)
+	is.Equal(rows["/etc/apache2/sites-enabled/000-default.conf"].Action, Remove)
+	is.Equal(rows["/etc/apache2/users"].Action, Copy)
+	a := rows["/etc/apache2/conf-available/a.conf"]
+	is.Equal(a.Action, Action("")) // refused: its To is that of the index
+	for _, c := range p.Configuration {
+		if c.From == "/etc/httpd/conf.d/a.conf" {
+			is.Equal(c.Action, Manual)
+			is.Equal(c.Refusals[0].Line, 2)
+		}
+	}
+}
+
+func TestWithoutTheProgramNothingIsConverted(t *testing.T) {
+	is := is.New(t)
+	in := elServer(t, map[string]string{"/etc/httpd/conf.d/b.conf": "Order allow,deny\n"})
+	in.Translations["c"] = api.Translation{Relation: api.RelationUnknown}
+	for _, c := range New(in).Configuration {
+		is.Equal(c.Converter, "")
+	}
+}
