@@ -27,8 +27,9 @@ func explain(err error) string {
 	var unfinished *tools.Unfinished
 	var refused *api.Error
 	var full *writecap.Full
+	var working *StillWorking
 	switch {
-	case errors.As(err, &confirm), errors.As(err, &unfinished), errors.As(err, &full):
+	case errors.As(err, &confirm), errors.As(err, &unfinished), errors.As(err, &full), errors.As(err, &working):
 		return err.Error()
 	case errors.As(err, &refused):
 		return strings.TrimSpace(string(refused.Code) + ": " + err.Error() + ". Nothing was changed. " + next[refused.Code])

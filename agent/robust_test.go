@@ -118,8 +118,8 @@ func withTool(t *testing.T, era *mcp.ClientSessionOptions, o *mcp.ClientOptions,
 	env := newEnv(t)
 	store := &documents{log: env.Log}
 	s := newServer(env, store, Options{Log: env.Log})
-	tool := tools.Tool{Name: "svc_test", Call: fn, Input: tools.All()[0].Input, Output: tools.All()[0].Input}
-	s.AddTool(describe(tool), handler(env, tool, &consent{}, store, env.Log))
+	tool := tools.Tool{Name: "svc_test", Hints: tools.Hints{Idempotent: true}, Call: fn, Input: tools.All()[0].Input, Output: tools.All()[0].Input}
+	s.AddTool(describe(tool), handler(env, (&flights{}).patient(guarded(tool, env.Log)), &consent{}, store, env.Log))
 	return connectTo(t, s, era, o)
 }
 

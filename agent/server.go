@@ -81,9 +81,9 @@ func newServer(env *tools.Env, store *documents, o Options) *mcp.Server {
 	})
 	addResources(s, env, store)
 	addPrompts(s)
-	asked := &consent{}
+	asked, flying := &consent{}, &flights{}
 	for _, t := range o.tools() {
-		s.AddTool(describe(t), handler(&served, t, asked, store, o.Log))
+		s.AddTool(describe(t), handler(&served, flying.patient(guarded(t, o.Log)), asked, store, o.Log))
 	}
 	return s
 }
@@ -105,16 +105,25 @@ func describe(t tools.Tool) *mcp.Tool {
 	}
 }
 
-// handler runs a tool. Whatever goes wrong, a panic too, becomes a result that
-// is an error in words: the session goes on.
-func handler(env *tools.Env, t tools.Tool, asked *consent, store *documents, log *slog.Logger) mcp.ToolHandler {
-	return func(ctx context.Context, req *mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
+// guarded gives a tool whose panics are errors: the session goes on.
+func guarded(t tools.Tool, log *slog.Logger) tools.Tool {
+	work := t.Call
+	t.Call = func(ctx context.Context, env *tools.Env, args json.RawMessage) (_ any, err error) {
 		defer func() {
 			if r := recover(); r != nil {
 				log.Error("panic in tool", "tool", t.Name, "panic", r, "stack", string(debug.Stack()))
-				result = refusal(fmt.Errorf("%s failed by a fault of svc itself; what it had begun was not finished", t.Name))
+				err = fmt.Errorf("%s failed by a fault of svc itself; what it had begun was not finished", t.Name)
 			}
 		}()
+		return work(ctx, env, args)
+	}
+	return t
+}
+
+// handler runs a tool. Whatever goes wrong becomes a result that is an error in
+// words.
+func handler(env *tools.Env, t tools.Tool, asked *consent, store *documents, log *slog.Logger) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx, done := context.WithCancel(ctx)
 		defer done()
 		call := *env

@@ -247,8 +247,8 @@ func TestUnknownArgumentsAreRefusedInWords(t *testing.T) {
 
 func TestAPanicIsAResult(t *testing.T) {
 	is := is.New(t)
-	tool := tools.Tool{Name: "svc_broken", Call: func(context.Context, *tools.Env, json.RawMessage) (any, error) { panic("broken") }}
-	r, err := handler(newEnv(t), tool, &consent{}, &documents{}, slog.New(slog.DiscardHandler))(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
+	tool := tools.Tool{Name: "svc_broken", Hints: tools.Hints{Idempotent: true}, Call: func(context.Context, *tools.Env, json.RawMessage) (any, error) { panic("broken") }}
+	r, err := handler(newEnv(t), (&flights{}).patient(guarded(tool, slog.New(slog.DiscardHandler))), &consent{}, &documents{}, slog.New(slog.DiscardHandler))(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
 	is.NoErr(err)
 	is.True(r.IsError)
 }

@@ -1,0 +1,93 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"svc/tools"
+)
+
+// slow is a tool that takes its time, and counts how often it began and ended.
+func slow(takes time.Duration, began, ended *int) tools.Tool {
+	return tools.Tool{Name: "svc_slow", Hints: tools.Hints{Idempotent: true}, Call: func(ctx context.Context, _ *tools.Env, _ json.RawMessage) (any, error) {
+		*began++
+		select {
+		case <-time.After(takes):
+			*ended++
+			return "result", nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}}
+}
+
+func TestALongCallIsPickedUpAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		began, ended := 0, 0
+		tool := (&flights{}).patient(slow(2*time.Minute, &began, &ended))
+		var working *StillWorking
+		for range 2 {
+			ctx, cancel := context.WithCancel(t.Context())
+			_, err := tool.Call(ctx, nil, json.RawMessage(`{}`))
+			is.True(errors.As(err, &working))
+			cancel() // the end of an answered call ends no work
+			time.Sleep(time.Second)
+		}
+		v, err := tool.Call(t.Context(), nil, json.RawMessage(`{}`))
+		is.NoErr(err)
+		is.Equal(v, "result")
+		is.Equal(began, 1)
+		_, err = tool.Call(t.Context(), nil, json.RawMessage(`{}`)) // that one was taken: this is another
+		is.True(errors.As(err, &working))
+		is.Equal(began, 2)
+		time.Sleep(keeping + time.Minute)
+	})
+}
+
+func TestCancellationReachesTheWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		began, ended := 0, 0
+		tool := (&flights{}).patient(slow(time.Hour, &began, &ended))
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		start := time.Now()
+		_, err := tool.Call(ctx, nil, nil)
+		is.True(errors.Is(err, context.Canceled))
+		is.Equal(time.Since(start), time.Second)
+		is.Equal(ended, 0)
+	})
+}
+
+func TestWhatNobodyPicksUpEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		began, ended := 0, 0
+		f := &flights{}
+		tool := f.patient(slow(time.Hour, &began, &ended))
+		_, err := tool.Call(t.Context(), nil, nil)
+		is.True(err != nil)
+		time.Sleep(keeping + time.Second)
+		synctest.Wait()
+		is.Equal(ended, 0)
+		is.Equal(len(f.left), 0)
+	})
+}
+
+func TestCallsThatCountTwiceAreNotShared(t *testing.T) {
+	is := is.New(t)
+	calls := 0
+	tool := (&flights{}).patient(tools.Tool{Call: func(context.Context, *tools.Env, json.RawMessage) (any, error) { calls++; return nil, nil }})
+	for range 2 {
+		_, err := tool.Call(t.Context(), nil, nil)
+		is.NoErr(err)
+	}
+	is.Equal(calls, 2)
+}
