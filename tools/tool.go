@@ -32,6 +32,9 @@ type Env struct {
 	// Trust gives those of the service's keys that this user trusts, and pins
 	// them at first use; nil trusts what the service says.
 	Trust func(published []api.Key) ([]ed25519.PublicKey, error)
+	// LocalKey is this user's own signing key, made at first use: it signs what
+	// no service does.
+	LocalKey func() (ed25519.PrivateKey, error)
 	// Resources keeps what a result was too small for; nil where nobody reads it.
 	Resources Resources
 	// Hosts are the names of the machine that svc runs on: they are stripped
@@ -87,6 +90,7 @@ func All() []Tool {
 		dbPlanTool(),
 		dbUpgradePathTool(),
 		dataDiscoverTool(),
+		dataPlanTool(),
 		getStatusTool(),
 		whatsNewTool(),
 		exportTool(),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -12,7 +13,7 @@ import (
 )
 
 func (p *program) dataCommand() *ffcli.Command {
-	return p.group("data", "what a machine holds that no package brings back", p.dataDiscoverCommand())
+	return p.group("data", "what a machine holds that no package brings back", p.dataDiscoverCommand(), p.dataPlanCommand())
 }
 
 func (p *program) dataDiscoverCommand() *ffcli.Command {
@@ -32,6 +33,42 @@ func (p *program) dataDiscoverCommand() *ffcli.Command {
 			}
 			return p.print(result, func(w *view) { viewData(w, &result) })
 		}))
+}
+
+func (p *program) dataPlanCommand() *ffcli.Command {
+	var in tools.DataPlanInput
+	fs := p.flagSet("plan")
+	machineFlags(fs, &in.Machine)
+	fs.StringVar(&in.Target, "target", "", "release to move to, such as debian-13")
+	fs.StringVar(&in.Out, "out", "", "folder to write the plan and its scripts to")
+	fs.BoolVar(&in.SourceOffline, "source-offline", false, "assert that nothing writes to the source's data any more")
+	fs.IntVar(&in.RateMiB, "rate-mib", 0, "MiB a second between the machines, for the estimate (default 100)")
+	fs.BoolVar(&in.Confirm, "confirm", false, "write the plan; nothing is executed")
+	return p.command(fs, "svc data plan --root DIR --target RELEASE --out DIR [--source-offline] --confirm", "plan the move of a machine's data, and write the scripts that make it",
+		noArgs(func(ctx context.Context) error {
+			result, err := tools.DataPlan(ctx, p.toolEnv(), in)
+			if err != nil {
+				return err
+			}
+			if err := p.print(result, func(w *view) { viewDataPlan(w, result) }); err != nil {
+				return err
+			}
+			return differs(len(result.Inhibitors) > 0)
+		}))
+}
+
+func viewDataPlan(w *view, r tools.DataPlanResult) {
+	w.line("%s to %s: %s move, %s in %s", r.Source, r.Target, plural(r.Sum.Items, "place"), bytesLine(r.Sum.Bytes), plural(int(r.Sum.Files), "file"))
+	w.line("Copying takes about %s, of which services are down for about %s; the target needs %s.",
+		time.Duration(r.Sum.CopySeconds)*time.Second, time.Duration(r.Sum.DowntimeSeconds)*time.Second, bytesLine(r.Sum.SpaceBytes))
+	viewHeadlines(w, "Inhibitors", r.Inhibitors)
+	w.title("Written to %s", r.Out)
+	rows := [][]string{}
+	for _, a := range r.Artifacts {
+		rows = append(rows, []string{a.SHA256[:12], a.Path})
+	}
+	w.table(append(rows, []string{"", plural(r.Scripts, "script") + " of places and databases"}))
+	w.line("Nothing was executed. Next: read README.txt.")
 }
 
 func viewData(w *view, r *tools.DataDiscoverResult) {

@@ -16,6 +16,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/backend/api"
+	"svc/backend/api/attest"
 	"svc/backend/client"
 	"svc/tools"
 )
@@ -199,6 +200,7 @@ func (p *program) toolEnv() *tools.Env {
 		Progress: p.newProgress(),
 		Now:      time.Now,
 		Version:  version(),
+		LocalKey: func() (ed25519.PrivateKey, error) { return attest.LoadOrCreateKey(p.localKey()) },
 		Hosts:    hostNames(),
 		Trust: func(published []api.Key) ([]ed25519.PublicKey, error) {
 			return p.pins().Trust(p.settings.server, published)

@@ -1,0 +1,134 @@
+package data
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+	"pgregory.net/rapid"
+
+	"svc/backend/api/release"
+)
+
+func planned(t testing.TB, offline bool, places ...Place) *Plan {
+	t.Helper()
+	target, ok := release.Lookup("debian-13")
+	is.New(t).True(ok)
+	return NewPlan(PlanInput{Discovery: &Discovery{Release: "centos-7", Places: places}, Target: target, SourceOffline: offline, Rate: 1 << 20})
+}
+
+func item(t testing.TB, p *Plan, path string) Item {
+	t.Helper()
+	i := slices.IndexFunc(p.Items, func(i Item) bool { return i.Path == path })
+	if i < 0 {
+		t.Fatalf("%s is not planned", path)
+	}
+	return p.Items[i]
+}
+
+func TestPlanSaysHowEachPlaceMoves(t *testing.T) {
+	is := is.New(t)
+	places := []Place{
+		{Path: "/var/lib/pgsql/data", Kind: Database, What: "postgresql", Tally: Tally{Bytes: 10 << 20}},
+		{Path: "/srv/a", Kind: Served, Tally: Tally{Bytes: 100 << 20, Files: 2000, Mounts: []string{"/srv/a/mnt"}, Users: []Owner{{ID: 48, Name: "apache"}, {ID: 7}, {ID: 1000, Name: "anna"}}}},
+		{Path: "/srv/a/nested", Kind: Web, Within: "/srv/a"},
+		{Path: "/mnt/nas", Kind: Remote},
+		{Path: "/var/mail", Kind: Mail, Snapshot: Snapshot{Kind: "lvm", Volume: "vg/var"}},
+		{Path: "/var/lib/docker", Kind: Containers, What: "docker"},
+		{Path: "/var/lib/docker/volumes", Kind: Containers, What: "volumes of docker", Within: "/var/lib/docker"},
+		{Path: "/var/lib/odd", Kind: Database, What: "oracle"},
+	}
+	p := planned(t, false, places...)
+	is.Equal(len(p.Items), len(places))
+	is.Equal([]Method{
+		item(t, p, "/var/lib/pgsql/data").Method, item(t, p, "/srv/a").Method, item(t, p, "/mnt/nas").Method,
+		item(t, p, "/var/lib/docker").Method, item(t, p, "/var/lib/docker/volumes").Method, item(t, p, "/var/lib/odd").Method,
+	}, []Method{DumpAndLoad, Rsync, LeaveMounted, Leave, Rsync, Rsync})
+	srv := item(t, p, "/srv/a")
+	is.Equal(srv.Excludes, []string{"mnt", "nested"})
+	is.Equal([]int64{srv.CopySeconds, srv.DowntimeSeconds}, []int64{101, 200})
+	is.Equal(item(t, p, "/var/mail").Alternatives[0].Method, FromSnapshot)
+	is.Equal(item(t, p, "/var/lib/pgsql/data").Alternatives[0].Method, Replication)
+	is.Equal(p.Accounts.Users, []Account{
+		{7, "", "", "The source has no account of this number: it stays."},
+		{48, "apache", "www-data", "The target calls it www-data."},
+		{1000, "anna", "anna", "The account of that name, whatever its number."},
+	})
+	is.Equal(len(p.Inhibitors), 4) // postgresql, mail, volumes, oracle
+	is.Equal(len(planned(t, true, places...).Inhibitors), 0)
+}
+
+func TestWhatWasNotReadInhibits(t *testing.T) {
+	is := is.New(t)
+	p := planned(t, true, Place{Path: "/srv/a", Kind: Served, Tally: Tally{Unread: 1, UnreadPaths: []Note{{What: "/srv/a/closed"}}}})
+	is.Equal(p.Inhibitors[0].Key, "data.unread")
+	is.Equal(p.Inhibitors[0].Evidence[0].Path, "/srv/a/closed")
+}
+
+func TestEveryKindHasAWay(t *testing.T) {
+	is := is.New(t)
+	for kind := range order {
+		is.True(wayOf(Place{Kind: kind}).method != "")
+	}
+	for engine, w := range engineWays {
+		if w.method == DumpAndLoad && engine != "mariadb" {
+			is.True(dumps[engine].dump != "" && dumps[engine].load != "" && dumps[engine].count != "")
+		}
+	}
+}
+
+// TestSumsAreThoseOfTheItems holds whatever places there are.
+func TestSumsAreThoseOfTheItems(t *testing.T) {
+	kinds := []Kind{Database, Web, Mail, Home, Queue, Containers, Remote, Logs, Keys, Other}
+	rapid.Check(t, func(r *rapid.T) {
+		var places []Place
+		for i := range rapid.IntRange(0, 8).Draw(r, "places") {
+			places = append(places, Place{Path: "/srv/" + strings.Repeat("x", i+1), Kind: rapid.SampledFrom(kinds).Draw(r, "kind"), Tally: Tally{Bytes: rapid.Int64Range(0, 1<<40).Draw(r, "bytes")}})
+		}
+		p := planned(t, rapid.Bool().Draw(r, "offline"), places...)
+		var bytes, down int64
+		moving := 0
+		for _, i := range p.Items {
+			bytes, down = bytes+i.Bytes*int64(min(i.Order, 1)), down+i.DowntimeSeconds
+			if i.Moves() {
+				moving++
+			}
+		}
+		is := is.NewRelaxed(r)
+		is.Equal([]int64{p.Sum.Bytes, p.Sum.DowntimeSeconds, int64(p.Sum.Items), int64(len(p.Items))}, []int64{bytes, down, int64(moving), int64(len(places))})
+	})
+}
+
+// TestQuotedWordsReachAProgram has a real shell read what was quoted.
+func TestQuotedWordsReachAProgram(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
+			return string(rapid.SliceOfN(rapid.ByteRange(1, 255), 0, 12).Draw(t, "bytes"))
+		}), 1, 4).Draw(t, "words")
+		out, err := exec.Command("bash", "-c", array("W", words)+`printf '%s\0' "${W[@]}"`).Output()
+		is := is.NewRelaxed(t)
+		is.NoErr(err)
+		is.Equal(strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), words)
+	})
+}
+
+func TestRenderQuotesWhatComesFromTheMachine(t *testing.T) {
+	is := is.New(t)
+	path := "/srv/$(id)\n'; rm -rf /"
+	p := planned(t, true, Place{Path: path, Kind: Served}, Place{Path: "/var/lib/pg`id`", Kind: Database, What: "postgresql"})
+	files, err := Render(p)
+	is.NoErr(err)
+	for _, i := range p.Items {
+		is.True(files[i.Script] != nil)
+		is.NoErr(exec.Command("bash", "-n", "-c", string(files[i.Script])).Run())
+	}
+	out, err := exec.Command("bash", "-c", string(files[p.Items[0].Script])+`printf %s "$PLACE"`).Output()
+	is.NoErr(err)
+	is.Equal(string(out), path)
+	_, err = json.Marshal(p)
+	is.NoErr(err)
+	is.True(!strings.Contains(string(files["README.txt"]), "\n'; rm")) // no line of its own
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Looks whether the move can be made, and works out which id of the target each
+# id of the source becomes. Changes nothing but the folder STATE.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=accounts.sh
+. "$plan/accounts.sh"
+
+programs() {
+	local program
+	for program in rsync find sort awk sha256sum xargs flock realpath df; do
+		command -v "$program" >/dev/null || die "The target has no $program: install it. Nothing was done."
+	done
+}
+
+# id_of FILE NAME: the number that an account of the target has.
+id_of() {
+	awk -F: -v name="$2" '$1 == name { print $3; found = 1; exit } END { exit !found }' "$TARGET_ROOT/etc/$1"
+}
+
+# map FILE OUT: what becomes of the ids in IDS, of accounts TO on the target.
+map() {
+	local i id missing=()
+	: >"$2.part"
+	for i in "${!IDS[@]}"; do
+		if [ -z "${ACCOUNTS[i]}" ]; then
+			printf '%s %s\n' "${IDS[i]}" "${IDS[i]}" >>"$2.part"
+		elif id=$(id_of "$1" "${ACCOUNTS[i]}"); then
+			printf '%s %s\n' "${IDS[i]}" "$id" >>"$2.part"
+		else
+			missing+=("${ACCOUNTS[i]}")
+		fi
+	done
+	[ ${#missing[@]} = 0 ] || die "The target has no ${missing[*]} in /etc/$1: make them first, as the migration's role does. Nothing was done."
+	mv -- "$2.part" "$2"
+}
+
+# room adds up what each file system of the target is to take.
+declare -A need
+room() {
+	local at=$TO
+	while [ ! -e "$at" ]; do at=$(dirname -- "$at"); done
+	at=$(df --output=target -- "$at" | tail -n 1)
+	need[$at]=$((${need[$at]:-0} + BYTES))
+}
+
+there() { on_source exists "$FROM" || die "The source has no $FROM, or can't be reached. Nothing was done."; }
+
+begin
+programs
+IDS=("${USER_IDS[@]}") ACCOUNTS=("${USER_ACCOUNTS[@]}")
+map passwd "$STATE/users.map"
+IDS=("${GROUP_IDS[@]}") ACCOUNTS=("${GROUP_ACCOUNTS[@]}")
+map group "$STATE/groups.map"
+each_place there
+each_place room
+for at in "${!need[@]}"; do
+	free=$(($(df --output=avail -B1 -- "$at" | tail -n 1)))
+	[ "$free" -gt "${need[$at]}" ] || die "$at has $free bytes free, and ${need[$at]} are to come. Nothing was done."
+done
+say "The move can be made. Next: 20-first-copy.sh while the source still runs, or 30-before.sh once it is quiet."

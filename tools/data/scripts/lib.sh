@@ -1,0 +1,181 @@
+# shellcheck shell=bash disable=SC2034 # the scripts beside it use what is set here
+# What the scripts of a data plan share. They run on the target, as root, and
+# read the source: over ssh, or in a folder where its disk is mounted. Set:
+#   SOURCE_SSH   [user@]host of the source, whose user must be root; empty where it is mounted
+#   SOURCE_ROOT  folder that holds the source's files; / over ssh
+#   TARGET_ROOT  folder that holds the target's files; / where it is unset
+#   STATE        folder that remembers what was there before; on the target
+#   DIGESTS      0 leaves out the digests of contents, which read everything
+set -euo pipefail
+export LC_ALL=C
+umask 077
+plan=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
+SOURCE_SSH=${SOURCE_SSH:-}
+SOURCE_ROOT=${SOURCE_ROOT:-}
+TARGET_ROOT=${TARGET_ROOT:-/}
+TARGET_ROOT=${TARGET_ROOT%/}
+STATE=${STATE:-$TARGET_ROOT/var/lib/svc/data-move}
+DIGESTS=${DIGESTS:-1}
+
+die() {
+	printf '%s\n' "$*" >&2
+	exit 1
+}
+
+say() { printf '== %s\n' "$*"; }
+
+begin() {
+	[ "$(id -u)" = 0 ] || die "Run this as root: only root keeps owners. Nothing was done."
+	if [ -n "$SOURCE_SSH" ]; then
+		SOURCE_ROOT=${SOURCE_ROOT:-/}
+	elif [ -z "$SOURCE_ROOT" ]; then
+		die "Set SOURCE_SSH=root@HOST, or SOURCE_ROOT to the folder where the source's disk is mounted. Nothing was done."
+	fi
+	SOURCE_ROOT=${SOURCE_ROOT%/}
+	[ "$SOURCE_SSH|$SOURCE_ROOT" != "|$TARGET_ROOT" ] || die "The source and the target are the same folder. Nothing was done."
+	mkdir -p -- "$STATE"
+	exec 9>"$STATE/lock"
+	flock -n 9 || die "Another script of this plan is running. Nothing was done."
+}
+
+# each_place COMMAND: runs it for each place that is copied, with its settings.
+each_place() {
+	local file
+	for file in "$plan"/places/*.sh; do
+		[ -e "$file" ] || continue
+		load "$file"
+		"$@"
+	done
+}
+
+# each_place_back COMMAND: the same, the last place first.
+each_place_back() {
+	local files=("$plan"/places/*.sh) i
+	for ((i = ${#files[@]} - 1; i >= 0; i--)); do
+		[ -e "${files[i]}" ] || continue
+		load "${files[i]}"
+		"$@"
+	done
+}
+
+load() {
+	NAME=$(basename -- "$1" .sh)
+	# shellcheck source=/dev/null
+	. "$1"
+	TO=$TARGET_ROOT$PLACE
+	FROM=$SOURCE_ROOT$PLACE
+	case $(realpath -m -- "$TO")/ in
+	"$TARGET_ROOT"/*) ;;
+	*) die "A link leads $TO out of $TARGET_ROOT. Nothing of it was touched." ;;
+	esac
+}
+
+# on_source FUNCTION ARGUMENT…: runs a function of these scripts where the source is.
+on_source() {
+	if [ -z "$SOURCE_SSH" ]; then
+		"$@"
+		return
+	fi
+	{
+		printf 'set -euo pipefail\nexport LC_ALL=C\n'
+		declare -p EXCLUDES DIGESTS
+		declare -f manifest entries exists
+		printf '%q ' "$@"
+		printf '\n'
+	} | ssh -o BatchMode=yes -- "$SOURCE_SSH" bash -s
+}
+
+# exists FOLDER: says whether it is there.
+exists() { [ -d "$1" ]; }
+
+# literal NAME: a pattern of find and rsync that means this very name.
+literal() {
+	local s=$1
+	case $s in
+	*[*?[]*) s=${s//\\/\\\\} s=${s//\*/\\*} s=${s//\?/\\?} s=${s//\[/\\[} ;;
+	esac
+	printf '%s' "$s"
+}
+
+# entries EXPRESSION…: what find says of all in this folder that is not excluded.
+entries() {
+	local prune=() name
+	for name in "${EXCLUDES[@]}"; do
+		# find takes a backslash for what it is in no pattern.
+		name=${name//\\/\\\\} name=${name//\*/\\*} name=${name//\?/\\?} name=${name//\[/\\[}
+		prune+=(-path "./$name" -prune -o)
+	done
+	find . -xdev "${prune[@]}" "$@"
+}
+
+# manifest FOLDER: its counts and digests, a line each; owners by number.
+manifest() (
+	cd -- "$1"
+	entries -printf 'type %y\n' | sort | uniq -c | awk '{ print $2, $3, $1 }'
+	entries -type f -printf '%s\n' | awk '{ s += $1 } END { printf "bytes all %.0f\n", s }'
+	entries -type f -links +1 -printf '%i\n' | sort | uniq -d | awk 'END { print "hard-linked files", NR }'
+	entries -printf 'user %U\n' -printf 'group %G\n' | sort | uniq -c | awk '{ print $2, $3, $1 }'
+	entries -printf '%y %m %p\0' | sort -z | sha256sum | awk '{ print "names modes", $1 }'
+	entries -type l -printf '%p -> %l\0' | sort -z | sha256sum | awk '{ print "link targets", $1 }'
+	[ "$DIGESTS" = 0 ] || entries -type f -print0 | sort -z | xargs -0 -r sha256sum -z -- | sha256sum | awk '{ print "contents sha256", $1 }'
+)
+
+# remapped: a manifest with the target's ids for the source's.
+remapped() {
+	awk -v users="$STATE/users.map" -v groups="$STATE/groups.map" '
+		BEGIN {
+			while ((getline line < users) > 0) { split(line, f, " "); to["user " f[1]] = f[2] }
+			while ((getline line < groups) > 0) { split(line, f, " "); to["group " f[1]] = f[2] }
+		}
+		$1 == "user" || $1 == "group" { key = $1 " " $2; id = key in to ? to[key] : $2; n[$1 " " id] += $3; next }
+		{ print }
+		END { for (key in n) print key, n[key] }
+	' | sort
+}
+
+# mapping FILE: a map as rsync takes it.
+mapping() { awk '{ printf "%s%s:%s", (NR > 1 ? "," : ""), $1, $2 }' "$1"; }
+
+# copy OPTION…: makes the place on the target what it is on the source. Names
+# that are excluded are neither copied nor deleted. Labels of SELinux are the
+# target's own.
+copy() {
+	local from=$FROM/ users groups name
+	# Every owner is in the maps; with --numeric-ids those of ACLs would not follow
+	# them, nor where ACLs come as attributes: where one is left out, system.* is
+	# no longer left out by itself.
+	local options=(-aHAXS --one-file-system --delete --protect-args '--filter=-x system.*' '--filter=-x security.selinux')
+	for name in "${EXCLUDES[@]}"; do
+		options+=("--exclude=/$(literal "$name")")
+	done
+	# Each fails by itself: a caller may look at the exit code.
+	users=$(mapping "$STATE/users.map") || return
+	groups=$(mapping "$STATE/groups.map") || return
+	[ -z "$users" ] || options+=("--usermap=$users")
+	[ -z "$groups" ] || options+=("--groupmap=$groups")
+	[ -z "$SOURCE_SSH" ] || from=$SOURCE_SSH:$from
+	rsync "${options[@]}" "$@" -- "$from" "$TO/"
+}
+
+# keep: remembers once what stood on the target before the first copy.
+keep() {
+	[ ! -e "$STATE/$NAME.absent" ] && [ ! -e "$STATE/$NAME.saved" ] || return 0
+	if [ ! -e "$TO" ] && [ ! -L "$TO" ]; then
+		: >"$STATE/$NAME.absent"
+		return
+	fi
+	[ -d "$TO" ] || die "$TO is there and is no folder. Nothing of it was touched."
+	rm -rf -- "$STATE/$NAME.part"
+	mkdir -- "$STATE/$NAME.part"
+	restore "$TO/" "$STATE/$NAME.part/"
+	mv -T -- "$STATE/$NAME.part" "$STATE/$NAME.saved"
+}
+
+# restore FROM TO: a copy within the target, owners as they are.
+restore() {
+	local options=(-aHAXS --numeric-ids --one-file-system --delete) name
+	for name in "${EXCLUDES[@]}"; do
+		options+=("--exclude=/$(literal "$name")")
+	done
+	rsync "${options[@]}" -- "$1" "$2"
+}

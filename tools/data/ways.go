@@ -1,0 +1,157 @@
+package data
+
+import (
+	"cmp"
+	"slices"
+
+	"svc/backend/api/release"
+)
+
+// way is how a kind of data moves, and what makes it unsafe while the source
+// writes.
+type way struct {
+	method      Method
+	why         string
+	unsafe      string
+	replication string // how the engine replicates, where it does
+}
+
+const torn = "files that are written while they are copied do not fit together"
+
+// ways of the kinds.
+var ways = map[Kind]way{
+	Web:        {method: Rsync, why: "Files of a site."},
+	Home:       {method: Rsync, why: "Files of a person."},
+	Served:     {method: Rsync, why: "Files that are served to others."},
+	Software:   {method: Rsync, why: "Installed by hand; what a package of the target brings is better taken from there."},
+	Backups:    {method: Rsync, why: "Backups that were made here."},
+	Keys:       {method: Rsync, why: "Keys and certificates: services do not start without them."},
+	Disk:       {method: Rsync, why: "A file system of its own."},
+	Other:      {method: Rsync, why: "No package made it."},
+	Repository: {method: Rsync, why: "Repositories.", unsafe: "a push while it is copied leaves objects without their references"},
+	Mail:       {method: Rsync, why: "Mailboxes.", unsafe: "mail that arrives after the copy is lost, and indexes do not fit"},
+	Queue:      {method: Rsync, why: "What waits to be delivered.", unsafe: "messages may be delivered twice, or never"},
+	Service:    {method: Rsync, why: "State of a service.", unsafe: torn},
+	Machines:   {method: Rsync, why: "Disks of virtual machines.", unsafe: "a disk that is written while it is copied is damaged"},
+	Containers: {method: Leave, why: "Images and layers are pulled or built again on the target; the volumes move by themselves."},
+	Logs:       {method: Leave, why: "Logs stay with the old machine; keep them where a policy asks for it."},
+	Remote:     {method: LeaveMounted, why: "The data are on another machine: the target mounts them too, once the source has let go."},
+}
+
+// volumes of containers move, unlike the rest of an engine's folder.
+var volumes = way{method: Rsync, why: "Volumes of containers.", unsafe: "containers write to them"}
+
+// images of containers that are systems of their own have no other copy.
+var wholeSystems = []string{"lxc", "lxd", "incus", "systemd-nspawn"}
+
+// engineWays are those of database engines that can dump.
+var engineWays = map[string]way{
+	"postgresql": {DumpAndLoad, "A dump fits any newer version, and text is sorted by the target's own rules.", "what is written after the dump is lost", "a standby of the same major version, or logical replication from 10 on"},
+	"mysql":      {DumpAndLoad, "A dump fits any newer version.", "what is written after the dump is lost", "a replica by binary log"},
+	"mariadb":    {DumpAndLoad, "A dump fits any newer version.", "what is written after the dump is lost", "a replica by binary log"},
+	"mongodb":    {DumpAndLoad, "A dump does not depend on the form of the data files.", "what is written after the dump is lost", "a member of the replica set"},
+	"slapd":      {DumpAndLoad, "LDIF does not depend on the form of the database.", "what is written after the dump is lost", "syncrepl"},
+	"redis":      {Rsync, "Its dump and log are files.", torn + "; a dump of before is all that there is without a save", "a replica"},
+	"valkey":     {Rsync, "Its dump and log are files.", torn + "; a dump of before is all that there is without a save", "a replica"},
+}
+
+// otherEngine is an engine whose own tools are not known here.
+var otherEngine = way{method: Rsync, why: "The engine's files, for the same version on the target; its own tools are better where it has some.", unsafe: torn}
+
+func wayOf(p Place) way {
+	switch {
+	case p.Kind == Database:
+		if w, ok := engineWays[p.What]; ok {
+			return w
+		}
+		return otherEngine
+	case p.Kind == Containers && (slices.Contains(wholeSystems, p.What) || isVolumes(p)):
+		return volumes
+	}
+	return ways[p.Kind]
+}
+
+func isVolumes(p Place) bool { return p.What == "volumes of docker" || p.What == "volumes of podman" }
+
+// alternatives are other ways to move a place.
+func (i *Item) alternatives(w way, p Place) {
+	add := func(m Method, why string) { i.Alternatives = append(i.Alternatives, Alternative{m, why}) }
+	if !i.Moves() {
+		return
+	}
+	if w.replication != "" {
+		add(Replication, "The downtime is that of the switch alone: "+w.replication+".")
+	}
+	if p.Snapshot.Kind != "none" {
+		add(FromSnapshot, "A copy from a snapshot is of one moment, while the source runs: "+p.Snapshot.Why+".")
+	}
+	if p.Kind == Disk {
+		add(LeaveMounted, "The disk can be taken out of the source and given to the target.")
+	}
+}
+
+// families of distributions, which name their accounts alike.
+var families = map[string]string{
+	"debian": "debian", "ubuntu": "debian", "centos": "el", "rhel": "el", "almalinux": "el", "rocky": "el", "ol": "el", "fedora": "el", "amzn": "el",
+	"sles": "suse", "opensuse-leap": "suse", "opensuse-tumbleweed": "suse", "alpine": "alpine",
+}
+
+func family(slug string) string {
+	distro, _ := release.Split(slug)
+	return families[distro]
+}
+
+// accountNames, by family of distributions, that do the same work.
+var accountNames = []map[string]string{
+	{"el": "apache", "suse": "wwwrun", "debian": "www-data", "alpine": "apache"},
+	{"el": "nginx", "suse": "nginx", "debian": "www-data", "alpine": "nginx"},
+	{"el": "named", "suse": "named", "debian": "bind", "alpine": "named"},
+	{"el": "ldap", "suse": "ldap", "debian": "openldap", "alpine": "ldap"},
+	{"el": "squid", "suse": "squid", "debian": "proxy", "alpine": "squid"},
+	{"el": "mongod", "suse": "mongodb", "debian": "mongodb", "alpine": "mongodb"},
+	{"el": "clamscan", "suse": "vscan", "debian": "clamav", "alpine": "clamav"},
+	{"el": "exim", "suse": "mail", "debian": "Debian-exim", "alpine": "exim"},
+	{"el": "tss", "suse": "tss", "debian": "tss", "alpine": "tss"},
+	{"el": "chrony", "suse": "chrony", "debian": "_chrony", "alpine": "chrony"},
+	{"el": "nfsnobody", "suse": "nobody", "debian": "nobody", "alpine": "nobody"},
+	{"el": "avahi", "suse": "avahi", "debian": "avahi", "alpine": "avahi"},
+}
+
+// groupNames are those of groups alone.
+var groupNames = []map[string]string{
+	{"el": "nobody", "suse": "nobody", "debian": "nogroup", "alpine": "nobody"},
+	{"el": "nfsnobody", "suse": "nogroup", "debian": "nogroup", "alpine": "nobody"},
+	{"el": "wheel", "suse": "wheel", "debian": "sudo", "alpine": "wheel"},
+}
+
+// remap says what becomes of every owner of the places.
+func remap(places []Place, from, to string) Remap {
+	var users, groups [][]Owner
+	for _, p := range places {
+		users, groups = append(users, p.Users), append(groups, p.Groups)
+	}
+	return Remap{accountsFor(users, accountNames, from, to), accountsFor(groups, slices.Concat(groupNames, accountNames), from, to)}
+}
+
+func accountsFor(lists [][]Owner, names []map[string]string, from, to string) []Account {
+	all := []Account{}
+	for _, o := range slices.Concat(lists...) {
+		if !slices.ContainsFunc(all, func(a Account) bool { return a.ID == o.ID }) {
+			all = append(all, counterpart(o, names, from, to))
+		}
+	}
+	slices.SortFunc(all, func(a, b Account) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+func counterpart(o Owner, names []map[string]string, from, to string) Account {
+	if o.Name == "" {
+		return Account{o.ID, "", "", "The source has no account of this number: it stays."}
+	}
+	for _, row := range names {
+		if from != to && row[from] == o.Name && row[to] != "" && row[to] != o.Name {
+			return Account{o.ID, o.Name, row[to], "The target calls it " + row[to] + "."}
+		}
+	}
+	return Account{o.ID, o.Name, o.Name, "The account of that name, whatever its number."}
+}

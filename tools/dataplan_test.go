@@ -1,0 +1,46 @@
+package tools
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/backend/api/attest"
+)
+
+func TestDataPlanIsSignedByTheLocalKeyAndRepeats(t *testing.T) {
+	is := is.New(t)
+	env, key := newEnv(t), attest.NewKey()
+	env.Client = nil // no service is called
+	env.LocalKey = func() (ed25519.PrivateKey, error) { return key, nil }
+	in := DataPlanInput{Machine: Machine{Root: fixture}, Target: "debian-13", Out: filepath.Join(t.TempDir(), "out"), SourceOffline: true, Confirm: true}
+	r, err := DataPlan(t.Context(), env, in)
+	is.NoErr(err)
+	is.Equal(len(r.Inhibitors), 0)
+	first := contents(t, in.Out)
+	envelope, err := os.ReadFile(filepath.Join(in.Out, attestationFile))
+	is.NoErr(err)
+	s, err := attest.Verify(envelope, []ed25519.PublicKey{key.Public().(ed25519.PublicKey)})
+	is.NoErr(err)
+	is.Equal(len(s.Subject), len(first))
+	p, err := s.Known()
+	is.NoErr(err)
+	is.True(p.(*attest.DataPlanPredicate).SourceOffline)
+	_, err = DataPlan(t.Context(), env, in)
+	is.NoErr(err)
+	is.Equal(contents(t, in.Out), first)
+}
+
+func TestDataPlanNeedsConfirm(t *testing.T) {
+	is := is.New(t)
+	in := DataPlanInput{Machine: Machine{Root: fixture}, Target: "debian-13", Out: filepath.Join(t.TempDir(), "out")}
+	_, err := DataPlan(t.Context(), newEnv(t), in)
+	var confirm *NeedsConfirm
+	is.True(errors.As(err, &confirm))
+	_, err = os.Stat(in.Out)
+	is.True(os.IsNotExist(err))
+}
