@@ -101,7 +101,6 @@ func (d *databases) plan(ctx context.Context) (DBPlanResult, error) {
 		return r, err
 	}
 	r.IndexVersion = graph.IndexVersion()
-	source, _ := release.Lookup(d.a.Release)
 	for i, db := range found {
 		if d.env.Progress != nil {
 			d.env.Progress("reading databases", i, len(found))
@@ -110,7 +109,7 @@ func (d *databases) plan(ctx context.Context) (DBPlanResult, error) {
 			return r, fmt.Errorf("reading databases: %w", err)
 		}
 		r.Databases = append(r.Databases, database.New(database.Input{
-			Database: db, Data: datadir.Read(d.fs, placeOf(db)), Source: source, Target: d.target, Graph: graph,
+			Database: db, Data: datadir.Read(d.fs, placeOf(db)), Target: d.target, Graph: graph,
 			Libc: libc(d.a.Packages), Packages: d.a.Packages, Translations: translations,
 		}))
 	}

@@ -34,7 +34,7 @@ type DBUpgradePathResult struct {
 // fit leaves the best of the ways where an agent reads the result.
 func (r DBUpgradePathResult) fit(env *Env) DBUpgradePathResult {
 	whole := r
-	for env.tooBig(r) && len(r.Paths)+len(r.Barriers)+len(r.Offers) > 1 {
+	for env.tooBig(r) && max(len(r.Paths), len(r.Barriers), len(r.Offers)) > 1 {
 		r.Paths, r.Barriers, r.Offers = firstHalf(r.Paths), firstHalf(r.Barriers), firstHalf(r.Offers)
 		r.Cut = env.rest("db-upgrade-path", whole)
 	}

@@ -118,8 +118,16 @@ postgresql() {
 	start postgres as_postgres "$bin/postgres" -D "$data" -k /tmp -c listen_addresses= -c "config_file=/etc/postgresql/$version/main/postgresql.conf" -c "data_directory=$data" -c ssl=off
 	until_true as_postgres psql -h /tmp -c 'select 1'
 	as_postgres psql -q -h /tmp -c "create database shop template template0 encoding 'LATIN1' locale 'C'" -c 'create database "we""ird name"' -c 'create database gone' -c 'drop database gone'
+	rm -rf "$root/var/lib/postgresql/space" && as_postgres mkdir /var/lib/postgresql/space
+	as_postgres psql -q -h /tmp -c "create tablespace space location '/var/lib/postgresql/space'" -c 'create database elsewhere tablespace space'
+	as_postgres psql -q -h /tmp elsewhere -c 'create extension hstore'
+	local collate=datcollate
+	[ "$version" -lt 17 ] || {
+		collate='coalesce(datlocale, datcollate)'
+		as_postgres psql -q -h /tmp -c "create database sorted template template0 locale_provider icu icu_locale 'de-DE'"
+	}
 	as_postgres psql -q -h /tmp shop -c 'create extension pgcrypto' -c 'create extension pg_trgm' -c 'create table t as select generate_series(1,1000) n' -c 'vacuum full pg_extension' -c 'vacuum full pg_class'
-	as_postgres psql -h /tmp -Atc "select datname||' '||pg_encoding_to_char(encoding)||' '||datcollate||' '||datctype from pg_database where datname <> 'template0' order by datname collate \"C\"" >"$work/databases"
+	as_postgres psql -h /tmp -Atc "select datname||' '||pg_encoding_to_char(encoding)||' '||$collate||' '||datctype from pg_database where datname <> 'template0' order by datname collate \"C\"" >"$work/databases"
 	as_postgres psql -h /tmp shop -Atc "select extname||' '||extversion from pg_extension order by extname collate \"C\"" >"$work/extensions"
 	as_postgres psql -h /tmp -Atc 'show server_version' | cut -d' ' -f1 >"$work/version"
 	plan "$work/running.json" debian-13
@@ -137,14 +145,21 @@ postgresql() {
 	equal "postgresql $version: page checksums" on "$(of "$work/plan.json" postgresql 'd["data"]["checksums"]')"
 	equal "postgresql $version: databases, encodings, collations" "$(cat "$work/databases")" "$(of "$work/plan.json" postgresql '"\n".join(" ".join([c["name"], c["encoding"], c["collate"], c["ctype"]]) for c in d["data"]["databases"])')"
 	equal "postgresql $version: extensions, of a table that was written anew" "$(cat "$work/extensions")" "$(of "$work/plan.json" postgresql '"\n".join(e["name"]+" "+e["version"] for c in d["data"]["databases"] if c["name"]=="shop" for e in c["extensions"])')"
+	equal "postgresql $version: an extension in a tablespace" "hstore" "$(of "$work/plan.json" postgresql '[e["name"] for c in d["data"]["databases"] if c["name"]=="elsewhere" for e in c["extensions"]][0]')"
 	equal "postgresql $version: size" "$(find "$root$data" -type f -printf '%s\n' | awk '{s+=$1} END {print s}')" "$(of "$work/plan.json" postgresql 'd["data"]["bytes"]')"
 	equal "postgresql $version: peer is a way in" True "$(of "$work/plan.json" postgresql 'any(a["name"]=="peer" for a in d["data"]["auth"])')"
-	python3 - "$root$data/global/pg_control" <<-'PY'
+	flip "$root$data/global/pg_control"
+	plan "$work/damaged.json" debian-13
+	check "postgresql $version: a damaged pg_control is said" grep -q 'pg_control is damaged' "$work/damaged.json"
+	flip "$root$data/global/pg_control"
+}
+
+# flip FILE: turns a bit over, and back.
+flip() {
+	python3 - "$1" <<-'PY'
 		import sys
 		f = open(sys.argv[1], "r+b"); f.seek(40); b = f.read(1); f.seek(40); f.write(bytes([b[0] ^ 1]))
 	PY
-	plan "$work/damaged.json" debian-13
-	check "postgresql $version: a damaged pg_control is said" grep -q 'pg_control is damaged' "$work/damaged.json"
 }
 
 # mariadb: tables of three engines, accounts, what the server says.
@@ -204,10 +219,67 @@ openldap() {
 # gap NAME TARGET ENGINE WANT: the gap of the engine's first database.
 gap() { equal "$1 → $2: $3 is $4" "$4" "$(svc db plan --root "$root" --target "$2" --json >"$work/gap.json" && of "$work/gap.json" "$3" 'd["gap"]')"; }
 
-command -v debootstrap chroot python3 >/dev/null || {
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap python3 >/dev/null
+# databases_of NAME COMMAND…: the plans alone, by another way to the machine.
+databases_of() {
+	local name=$1
+	shift
+	svc db plan "$@" --target debian-13 --json | python3 -c 'import json,sys; print(json.dumps(json.load(sys.stdin)["databases"], indent=1))' >"$work/$name.databases"
 }
+
+# by_image compares a disk image of the machine's files with its root.
+by_image() {
+	local tree=$work/tree
+	mkdir -p "$tree/etc" "$tree/var/lib" "$tree/usr/lib"
+	cp -a "$root"/etc/. "$tree/etc/"
+	cp -a "$root"/usr/lib/os-release "$tree/usr/lib/"
+	for name in dpkg postgresql mysql redis ldap valkey; do [ ! -e "$root/var/lib/$name" ] || cp -a "$root/var/lib/$name" "$tree/var/lib/"; done
+	truncate -s 1200M "$work/disk.img"
+	mke2fs -q -F -t ext4 -d "$tree" "$work/disk.img"
+	databases_of tree --root "$tree"
+	databases_of image --image "$work/disk.img"
+	check "an image gives what the root gives" cmp "$work/tree.databases" "$work/image.databases"
+	rm -rf "$tree" "$work/disk.img"
+}
+
+# by_ssh compares a machine that is reached over ssh with its root.
+by_ssh() {
+	local port=$((20000 + RANDOM % 10000))
+	mkdir -p /run/sshd "$work/bin"
+	ssh-keygen -q -t ed25519 -N '' -f "$work/host"
+	ssh-keygen -q -t ed25519 -N '' -f "$work/key"
+	printf '[127.0.0.1]:%s %s\n' "$port" "$(cat "$work/host.pub")" >"$work/known"
+	cat >"$work/sshd_config" <<-CONF
+		Port $port
+		ListenAddress 127.0.0.1
+		HostKey $work/host
+		AuthorizedKeysFile $work/key.pub
+		ChrootDirectory $root
+		PermitRootLogin yes
+		StrictModes no
+		UsePAM no
+		PidFile none
+	CONF
+	printf '#!/bin/sh\nexec /usr/bin/ssh -F none -i %s -o UserKnownHostsFile=%s "$@"\n' "$work/key" "$work/known" >"$work/bin/ssh"
+	chmod +x "$work/bin/ssh"
+	start sshd "$(command -v sshd)" -D -e -f "$work/sshd_config"
+	until_true "$work/bin/ssh" -p "$port" root@127.0.0.1 true
+	databases_of root --root "$root"
+	PATH=$work/bin:$PATH databases_of ssh --ssh "root@127.0.0.1:$port"
+	stop sshd
+	check "ssh gives what the root gives" cmp "$work/root.databases" "$work/ssh.databases"
+}
+
+install() {
+	local tool
+	for tool in debootstrap python3 mke2fs sshd ssh; do
+		command -v "$tool" >/dev/null && continue
+		apt-get update -qq
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap python3 e2fsprogs openssh-server openssh-client >/dev/null
+		return
+	done
+}
+
+install
 chroots
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 
@@ -239,5 +311,7 @@ find "$root/var/lib/redis" "$root/var/lib/postgresql" -printf '%p %s %T@ %C@\n' 
 plan "$work/plan.json" debian-13
 find "$root/var/lib/redis" "$root/var/lib/postgresql" -printf '%p %s %T@ %C@\n' | sort >"$work/after"
 check "reading changes nothing" cmp "$work/before" "$work/after"
+by_image
+by_ssh
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" = 0 ]

@@ -108,6 +108,22 @@ func TestUpgradeEdges(t *testing.T) {
 	is.Equal(api.CodeOf(err), api.NotFound)
 }
 
+// The built index has the rows of engines that stand beside it.
+func TestTheIndexHasTheRowsOfEngines(t *testing.T) {
+	is := is.New(t)
+	dir, err := curatedLayers("")
+	is.NoErr(err)
+	tables, err := engineTables(dir)
+	is.NoErr(err)
+	for name, rows := range tables {
+		for engine, want := range rows {
+			got, _, err := embeddedIndex(t).file.Table(name).Get(engine)
+			is.NoErr(err)
+			is.Equal(got, want) // svc admin index build
+		}
+	}
+}
+
 // What Debian offers by the rows is what its packages are in the same index.
 func TestOffersAgreeWithDebiansPackages(t *testing.T) {
 	is := is.New(t)

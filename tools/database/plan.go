@@ -29,7 +29,6 @@ const (
 type Input struct {
 	Database     assess.Database
 	Data         datadir.Statement
-	Source       release.Release
 	Target       release.Release
 	Graph        Graph
 	Libc         Version                    // of the machine; empty where unknown

@@ -21,7 +21,7 @@ func planned(t *testing.T, engine, version, source, target string, data datadir.
 		t.Fatalf("%s or %s is no release", source, target)
 	}
 	return New(Input{
-		Database: assess.Database{Engine: engine, Version: version, Package: "server"}, Data: data, Source: from, Target: to, Graph: onRecord(t), Libc: glibc[line(from)],
+		Database: assess.Database{Engine: engine, Version: version, Package: "server"}, Data: data, Target: to, Graph: onRecord(t), Libc: glibc[line(from)],
 		Packages: []assess.Package{{Name: "server", Version: "1:" + version + "-0+deb11u1"}, {Name: "postgresql-13-postgis-3"}},
 		Translations: map[string]api.Translation{
 			"server":                  {Relation: api.RelationRenamed, Packages: []api.TargetPackage{{Name: "postgresql-17", Version: "17.6-0+deb13u1"}, {Name: "postgresql-13", Version: "13.22-0+deb11u1"}}},
