@@ -86,7 +86,6 @@ func All() []Tool {
 		assessTool(),
 		migrateTool(),
 		verifyTool(),
-		cveScanTool(),
 		dbPlanTool(),
 		dbUpgradePathTool(),
 		dataDiscoverTool(),
