@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -300,11 +302,36 @@ func (l *lister) visit(name string) {
 		Inode: true, Device: uint64(st.Dev), Number: st.Ino, Links: int(st.Nlink), Blocks: st.Blocks, Boundary: uint64(st.Dev) != l.f.device,
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
-		n.Attributes = attributesOf(l.link + name)
+		n.Attributes = l.attributes(name)
 	}
 	if l.walk.v.Visit(l.worker, n) && n.Mode.IsDir() && !n.Boundary {
 		l.walk.enter(l.worker, pendingFolder{l.f.top, path.Join(l.f.name, name), n.Device, n.Number})
 	}
+}
+
+// noListAt is set where the kernel can't list attributes by a handle and a name.
+var noListAt atomic.Bool
+
+// attributes are those of a file in the folder. Kernels before 6.13 are asked by
+// a longer way.
+func (l *lister) attributes(name string) Attributes {
+	if noListAt.Load() {
+		return attributesOf(l.link + name)
+	}
+	p, err := unix.BytePtrFromString(name)
+	if err != nil {
+		return 0
+	}
+	var buf [512]byte
+	n, _, errno := unix.Syscall6(unix.SYS_LISTXATTRAT, uintptr(l.fd), uintptr(unsafe.Pointer(p)), unix.AT_SYMLINK_NOFOLLOW, uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0)
+	if errno == unix.ENOSYS {
+		noListAt.Store(true)
+		return attributesOf(l.link + name)
+	}
+	if errno != 0 {
+		return attributesFrom(nil, errno)
+	}
+	return attributesFrom(buf[:n], nil)
 }
 
 // attributes are those of a file whose folders are no links.
@@ -321,6 +348,11 @@ func (r *root) attributes(name string) Attributes {
 func attributesOf(name string) Attributes {
 	var buf [512]byte
 	n, err := unix.Llistxattr(name, buf[:])
+	return attributesFrom(buf[:max(n, 0)], err)
+}
+
+// attributesFrom reads a list of names, or why there is none.
+func attributesFrom(list []byte, err error) Attributes {
 	switch {
 	case errors.Is(err, unix.ENOTSUP):
 		return AttributesKnown
@@ -328,10 +360,10 @@ func attributesOf(name string) Attributes {
 		return AttributesKnown | UserAttributes // so many are somebody's own
 	case err != nil:
 		return 0
-	case n == 0:
+	case len(list) == 0:
 		return AttributesKnown
 	}
-	return parseAttributes(string(buf[:n]))
+	return parseAttributes(string(list))
 }
 
 func parseAttributes(list string) Attributes {
