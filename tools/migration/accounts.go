@@ -13,6 +13,7 @@ var packageUsers = regexp.MustCompile(`^(_.*|systemd-.*|debian-.*|Debian-.*|root
 	`messagebus|sshd|mysql|postgres|redis|valkey|mongodb|memcache|rabbitmq|ntp|ntpsec|chrony|uuidd|tcpdump|tss|polkitd|avahi.*|colord|dnsmasq|lxd|landscape|pollinate|fwupd.*|` +
 	`usbmux|geoclue|pulse|rtkit|saned|speech-dispatcher|whoopsie|kernoops|hplip|cups-pk-helper|gdm|lightdm|sddm|nm-openvpn|strongswan|dhcpcd|syslog|postfix|dovecot|dovenull|` +
 	`vmail|opendkim|opendmarc|clamav|amavis|spamd|debian-spamd|bind|unbound|knot.*|pdns|nsd|named|squid|haproxy|varnish|vcache|nginx|tomcat.*|jenkins|grafana|prometheus|influxdb|telegraf|` +
+	`apache|adm|shutdown|halt|operator|dbus|rpcuser|nfsnobody|abrt|libstoragemgmt|saslauth|mailnull|oprofile|nscd|ldap|qemu|radvd|setroubleshoot|pcp|clamupdate|clamscan|cockpit-ws.*|rngd|hacluster|` +
 	`elasticsearch|kibana|logstash|zabbix|nagios|icinga|nrpe|munin|snmp|ftp|proftpd|vsftpd|openldap|sssd|freerad|asterisk|ceph|gluster|glance|libvirt-qemu|libvirt-dbus|swtpm|` +
 	`dnsmasq|statd|rpc|identd|mosquitto|couchdb|cassandra|git|gitlog|gitdaemon|fetchmail|smmta|smmsp|mailman|certbot|puppet|salt|ansible|docker|containerd|vault|consul|nomad)$`)
 
