@@ -38,6 +38,9 @@ type Tally struct {
 	SureRight int `json:"sure_right"`
 	SureOf    int `json:"sure_of"` // judged answers with a confidence of 0.8 or more
 	Skipped   int `json:"skipped"` // the index lacks a release or the package
+	// Claimed is the sum of the confidences of the judged answers: that of
+	// calibrated ones is the number of the right.
+	Claimed float64 `json:"claimed"`
 }
 
 // Bin is a tenth of confidence.
@@ -55,6 +58,14 @@ func (t Tally) Coverage() float64 { return share(t.Accounted, t.Rows) }
 
 // Precision is the part of the judged answers that are right.
 func (t Tally) Precision() float64 { return share(t.Names, t.Judged) }
+
+// Claim is the mean confidence of the judged answers, what Precision should be.
+func (t Tally) Claim() float64 {
+	if t.Judged == 0 {
+		return 0
+	}
+	return t.Claimed / float64(t.Judged)
+}
 
 // SurePrecision is that of answers with a confidence of 0.8 or more.
 func (t Tally) SurePrecision() float64 { return share(t.SureRight, t.SureOf) }
@@ -304,7 +315,7 @@ func (e *Evaluation) tally(q question, got api.Translation, names []string) (t T
 		return slices.Equal(sorted, names) || q.method == across && slices.ContainsFunc(want, func(w string) bool { return slices.Contains(names, w) })
 	})
 	t.Judged, t.Names = 1, count(right)
-	t.SureOf, t.SureRight = t.Sure, count(right)*t.Sure
+	t.SureOf, t.SureRight, t.Claimed = t.Sure, count(right)*t.Sure, got.Confidence
 	right = right && (q.relation == "" || q.relation == got.Relation)
 	t.Both = count(right)
 	return t, right
@@ -363,5 +374,6 @@ func (t Tally) plus(o Tally) Tally {
 	return Tally{
 		t.Rows + o.Rows, t.Resolved + o.Resolved, t.Accounted + o.Accounted, t.Sure + o.Sure, t.Judged + o.Judged,
 		t.Names + o.Names, t.Both + o.Both, t.SureRight + o.SureRight, t.SureOf + o.SureOf, t.Skipped + o.Skipped,
+		t.Claimed + o.Claimed,
 	}
 }

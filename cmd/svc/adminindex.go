@@ -158,7 +158,7 @@ func addFile(e *index.Evaluation, file string, targets []string) error {
 
 // viewScore is the score as a table: a line for each pair of releases.
 func viewScore(w *view, score *index.Score, missed bool) {
-	rows := [][]string{{"way", "packages", "resolved", "accounted", "sure", "right", "right if sure"}}
+	rows := [][]string{{"way", "packages", "resolved", "accounted", "sure", "right", "right if sure", "claimed"}}
 	for _, way := range slices.Sorted(maps.Keys(score.Ways)) {
 		rows = append(rows, scoreRow(way, score.Ways[way]))
 	}
@@ -180,8 +180,16 @@ func scoreRow(name string, t index.Tally) []string {
 	}
 	return []string{
 		name, fmt.Sprint(t.Rows), percent(t.Resolved, t.Rows), percent(t.Accounted, t.Rows), percent(t.Sure, t.Rows),
-		percent(t.Names, t.Judged), percent(t.SureRight, t.SureOf),
+		percent(t.Names, t.Judged), percent(t.SureRight, t.SureOf), claimed(t),
 	}
+}
+
+// claimed is how much of what was judged should be right, by the answers' own word.
+func claimed(t index.Tally) string {
+	if t.Judged == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*t.Claim())
 }
 
 func openIndex(file string) (*index.Index, error) {
