@@ -100,6 +100,9 @@ func (p course) settled(name string) course {
 	if len(p.names) == 1 && p.names[0] == name && p.relation == api.RelationRenamed {
 		p.relation = api.RelationSame
 	}
+	if len(p.names) == 1 && p.names[0] != name && p.relation == api.RelationSame {
+		p.relation = api.RelationRenamed
+	}
 	return p
 }
 

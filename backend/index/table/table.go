@@ -5,8 +5,8 @@
 //	that follows, then the CRC of the directory u32, the directory, the blocks
 //
 // A block is text: lines of key TAB value, sorted by the bytes of the key, so
-// that a lookup is two binary searches. All numbers are
-// little endian. The same records give the same bytes.
+// that a lookup is a binary search among blocks, and one by hash in a block.
+// All numbers are little endian. The same records give the same bytes.
 package table
 
 import (
@@ -17,6 +17,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"hash/maphash"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -161,19 +163,50 @@ func (t *Table) Get(key string) (value string, ok bool, err error) {
 	return value, ok, nil
 }
 
-// content is a block, unpacked: lines, and where each begins.
+// content is a block, unpacked: lines, where each begins, and a hash table of
+// their keys: slots has the number of a line plus one, at the key's hash or in
+// the next free place after it.
 type content struct {
 	text   string
 	starts []uint32
+	slots  []uint16
 }
 
-func newContent(text string) content {
+// maxLines bounds the lines of a block, for their numbers; one of the usual size
+// has far fewer.
+const maxLines = 1<<16 - 2
+
+var seed = maphash.MakeSeed()
+
+func newContent(text string) (content, error) {
 	text = strings.TrimSuffix(text, "\n") + "\n"
-	c := content{text: text, starts: make([]uint32, 0, strings.Count(text, "\n"))}
+	n := strings.Count(text, "\n")
+	if n > maxLines {
+		return content{}, fmt.Errorf("%w: a block has %d lines", ErrFormat, n)
+	}
+	c := content{text: text, starts: make([]uint32, 0, n), slots: make([]uint16, 1<<bits.Len(uint(2*n)))}
 	for at := 0; at < len(text); at += strings.IndexByte(text[at:], '\n') + 1 {
 		c.starts = append(c.starts, uint32(at))
+		key, _ := c.line(len(c.starts)-1, at+strings.IndexByte(text[at:], '\n'))
+		c.slots[c.slot(key)] = uint16(len(c.starts))
 	}
-	return c
+	return c, nil
+}
+
+// slot is the place of a key: where it is, or where it would be.
+func (c content) slot(key string) int {
+	mask := len(c.slots) - 1
+	for i := int(maphash.String(seed, key)) & mask; ; i = (i + 1) & mask {
+		if n := int(c.slots[i]); n == 0 || c.is(n-1, key) {
+			return i
+		}
+	}
+}
+
+// is reports whether a line is that of a key.
+func (c content) is(line int, key string) bool {
+	rest, ok := strings.CutPrefix(c.text[c.starts[line]:], key)
+	return ok && (rest[0] == '\t' || rest[0] == '\n')
 }
 
 // record is the key and the value of a line.
@@ -182,26 +215,22 @@ func (c content) record(i int) (key, value string) {
 	if i+1 < len(c.starts) {
 		end = int(c.starts[i+1])
 	}
-	key, value, _ = strings.Cut(c.text[c.starts[i]:end-1], "\t")
+	return c.line(i, end-1)
+}
+
+func (c content) line(i, end int) (key, value string) {
+	key, value, _ = strings.Cut(c.text[c.starts[i]:end], "\t")
 	return key, value
 }
 
 // search finds the value of a key.
 func (c content) search(key string) (string, bool) {
-	low, high := 0, len(c.starts)
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		k, value := c.record(middle)
-		switch order := strings.Compare(key, k); {
-		case order == 0:
-			return value, true
-		case order < 0:
-			high = middle
-		default:
-			low = middle + 1
-		}
+	n := int(c.slots[c.slot(key)])
+	if n == 0 {
+		return "", false
 	}
-	return "", false
+	_, value := c.record(n - 1)
+	return value, true
 }
 
 // All calls yield with every record in order, until it returns false.
@@ -232,7 +261,10 @@ func (t *Table) content(i int) (content, error) {
 	if err != nil || len(raw) != int(b.length) {
 		return content{}, fmt.Errorf("%w: block %d is damaged", ErrFormat, number)
 	}
-	c := newContent(string(raw))
+	c, err := newContent(string(raw))
+	if err != nil {
+		return content{}, err
+	}
 	t.file.cache.put(number, c)
 	return c, nil
 }
