@@ -1,0 +1,205 @@
+#!/usr/bin/env bash
+# Migrates a web, mail and database server of CentOS 7 to Debian 13: a real rpm
+# database with the packages of the server added, what people wrote into /etc,
+# the role on a real root, each program's own opinion of what was converted.
+# Needs root and what install.sh installs.
+# Prints a line for each check and ends with "N passed, N failed".
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e
+work=$(mktemp -d)
+source=$work/source
+target=$work/target
+out=$work/out
+passed=0 failed=0
+
+cleanup() {
+	umount -q -l "$target/proc" "$target/dev" 2>/dev/null || true
+	rm -rf --one-file-system "$work" "$cache/rpm/bullseye/work"
+}
+trap cleanup EXIT
+
+ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
+fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
+
+# check NAME COMMAND…: the command succeeds.
+check() {
+	local name=$1
+	shift
+	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
+}
+
+# same NAME A B: two strings are equal.
+same() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1: $2, not $3"; fi; }
+
+svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }
+
+mirror() {
+	apt-get indextargets --format '$(REPO_URI) $(SITE)' 'Created-By: Packages' |
+		awk '/\/debian\/? /{print $1; exit}'
+}
+
+# rpm_root is a Debian 11 with rpm, which still writes Berkeley DB; rpm.sh makes
+# the same.
+rpm_root() {
+	local root=$cache/rpm/bullseye
+	[ ! -e "$root.made" ] || return 0
+	rm -rf --one-file-system "${root:?}"
+	mkdir -p "$root"
+	debootstrap --variant=minbase --include=rpm bullseye "$root" "$(mirror)" >"$root.log" 2>&1
+	touch "$root.made"
+}
+
+# The packages of the server, with the versions that CentOS 7 has.
+server="httpd-2.4.6 mod_ssl-2.4.6 nginx-1.20.1 php-fpm-5.4.16 mariadb-server-5.5.68 bind-9.11.4 postfix-2.10.1 dovecot-2.2.36 chrony-3.4 haproxy-1.5.18 logrotate-3.8.6 openssh-server-7.4p1 sudo-1.8.23 cronie-1.4.11"
+
+# build makes a package of nothing: its name, version and unit are what counts.
+build() { # name version
+	mkdir -p "$work/specs"
+	printf 'Name: %s\nVersion: %s\nRelease: 1.el7\nSummary: %s\nLicense: none\nVendor: CentOS\nBuildArch: noarch\n%%description\nnone\n%%files\n' "$1" "$2" "$1" >"$work/specs/$1.spec"
+	HOME=$work rpmbuild --quiet -bb --define "_topdir $work/build" --define "_rpmdir $work/rpms" --define "_binary_payload w6.gzdio" "$work/specs/$1.spec" >"$work/build.log" 2>&1 || { cat "$work/build.log"; return 1; }
+}
+
+# compose makes the root: the real database and the server's packages in it,
+# accounts, and the files of the converters' own tests.
+compose() {
+	local data package chroot=$cache/rpm/bullseye
+	data=$(go list -m -f '{{.Dir}}' github.com/anchore/go-rpmdb)/pkg/testdata/centos7-plain
+	for package in $server; do build "${package%-*}" "${package##*-}"; done
+	rm -rf "$chroot/work"
+	mkdir -p "$chroot/work/root/var/lib/rpm"
+	cp "$data/Packages" "$chroot/work/root/var/lib/rpm/"
+	chmod 644 "$chroot/work/root/var/lib/rpm/Packages"
+	cp -r "$work/rpms" "$chroot/work/"
+	chroot "$chroot" sh -ec '
+		rpm --root /work/root --dbpath /var/lib/rpm --define "_db_backend bdb" -i --justdb --force --nodeps --noscripts --nosignature --nodigest --ignoreos --ignorearch $(find /work/rpms -name "*.rpm" | sort)
+	' >"$work/rpm.log" 2>&1 || { cat "$work/rpm.log"; return 1; }
+	mv "$chroot/work/root" "$source"
+	accounts
+	python3 - "$source" tools/convert/testdata/centos-7.txtar tools/convert/testdata/httpd-el6.txtar <<-'PY'
+		import os, re, sys
+		for archive in sys.argv[2:]:
+		    parts = re.split(r"(?m)^-- (\S+) --\n", open(archive).read())
+		    for name, text in zip(parts[1::2], parts[2::2]):
+		        path = os.path.join(sys.argv[1], name)
+		        os.makedirs(os.path.dirname(path), exist_ok=True)
+		        open(path, "w").write(text)
+	PY
+	chmod 600 "$source/etc/ssh/sshd_config"
+	chmod 440 "$source"/etc/sudoers.d/*
+	mkdir -p "$source/etc/pki/tls/certs" "$source/etc/pki/tls/private"
+	openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=shop.example.org -keyout "$source/etc/pki/tls/private/shop.key" -out "$source/etc/pki/tls/certs/shop.crt" 2>/dev/null
+	printf 'shop:x\n' >"$source/etc/httpd/conf.d/users"
+	chown 0:48 "$source/etc/httpd/conf.d/users"
+	chmod 640 "$source/etc/httpd/conf.d/users"
+}
+
+accounts() {
+	mkdir -p "$source/etc"
+	printf 'ID="centos"\nVERSION_ID="7"\nNAME="CentOS Linux"\n' >"$source/etc/os-release"
+	printf '0123456789abcdef0123456789abcdef\n' >"$source/etc/machine-id"
+	printf 'root:x:0:0:root:/root:/bin/bash\napache:x:48:48:Apache:/usr/share/httpd:/sbin/nologin\nmysql:x:27:27::/var/lib/mysql:/sbin/nologin\nanna:x:1000:1000:Anna:/home/anna:/bin/bash\n' >"$source/etc/passwd"
+	printf 'root:x:0:\nwheel:x:10:anna\napache:x:48:\nmysql:x:27:\nanna:x:1000:\n' >"$source/etc/group"
+	printf 'root:!:19000::::::\nanna:!:19000::::::\n' >"$source/etc/shadow"
+}
+
+prepare() {
+	bash .ci/e2e/install.sh
+	command -v rpmbuild openssl python3 >/dev/null || {
+		apt-get update -qq
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends rpm openssl python3 >/dev/null
+	}
+	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
+	bash .ci/e2e/roots.sh
+	rpm_root
+	compose
+	cp -a "$cache/roots/trixie-base" "$target"
+	mount -t proc proc "$target/proc"
+	mount --bind /dev "$target/dev"
+}
+
+plan() { python3 -c 'import json,sys; p=json.load(open(sys.argv[1])); exec(sys.argv[2])' "$out/plan.json" "$1"; }
+
+# holds NAME EXPRESSION: it is true of the plan p, with rows by their source.
+holds() {
+	check "$1" python3 -c 'import json,sys; p=json.load(open(sys.argv[1])); rows=lambda f: [c for c in p["configuration"] if c["from"]==f]; sys.exit(0 if eval(sys.argv[2]) else 1)' "$out/plan.json" "$2"
+}
+
+migrate() {
+	local code=0
+	svc migrate --root "$source" --target debian-13 --out "$out" --include-secrets --confirm >"$work/migrate.log" 2>&1 || code=$?
+	check "a migration is written ($code)" test -s "$out/plan.json" -a \( "$code" = 0 -o "$code" = 6 \)
+	holds "the server's packages are installed by name" '{"apache2","nginx","mariadb-server","bind9","postfix","chrony","haproxy"} <= set(p["install"])'
+	holds "httpd is converted line by line" '[c for c in rows("/etc/httpd/conf.d/shop.conf") if c["to"]=="/etc/apache2/sites-available/shop.conf" and len(c["changes"])>10]'
+	holds "what is not understood is left to a person, with the line" '[c for c in rows("/etc/httpd/conf.d/strange.conf") if c["action"]=="manual" and c["refusals"][0]["line"]==2]'
+	holds "removed options are named" '"Barracuda" in str([x["was"] for x in rows("/etc/my.cnf")[0]["changes"]])'
+}
+
+apply() {
+	(cd "$out" && ANSIBLE_NOCOWS=1 ansible-playbook -i "$target," -c community.general.chroot -e role_install_recommends=false -e ansible_python_interpreter=/usr/bin/python3 site.yml) >"$work/$1.log" 2>&1
+}
+
+apply_twice() {
+	apply first || true
+	check "the role applies" grep -q "unreachable=0 *failed=0" "$work/first.log"
+	grep -q "failed=0" "$work/first.log" || tail -n 40 "$work/first.log"
+	apply second || true
+	check "it changes nothing the second time" grep -qE "changed=0 +unreachable=0 +failed=0" "$work/second.log"
+	grep -qE "changed=0 " "$work/second.log" || grep -E "^(changed|fatal|TASK)" "$work/second.log" | grep -B1 -E "^(changed|fatal)" | head -n 40
+}
+
+installed() {
+	local name missing=""
+	for name in $(plan 'print(*p["install"])'); do
+		[ "$(chroot "$target" dpkg-query -W -f '${db:Status-Abbrev}' "$name" 2>/dev/null)" = "ii " ] || missing="$missing $name"
+	done
+	same "all packages of the plan are installed" "$missing" ""
+}
+
+# written holds every file that was converted against what the role carries.
+written() {
+	local wrong=""
+	while read -r to; do
+		[ -e "$target$to" ] || wrong="$wrong $to"
+	done < <(plan 'for c in p["configuration"]:
+ if c["action"]=="convert" and not c["link"]: print(c["to"])')
+	same "every converted file is there" "$wrong" ""
+}
+
+# takes NAME COMMAND…: the program on the target takes its configuration.
+takes() {
+	local name=$1
+	shift
+	check "$name takes its configuration" chroot "$target" "$@"
+}
+
+accepted() {
+	takes apache2 apache2ctl configtest
+	check "apache2 has the virtual hosts" sh -c "chroot '$target' apache2ctl -t -D DUMP_VHOSTS 2>&1 | grep -q 'port 443 namevhost shop.example.org\|:443 .*shop.example.org'"
+	check "and no default site" test ! -e "$target/etc/apache2/sites-enabled/000-default.conf"
+	takes nginx nginx -t
+	takes php-fpm php-fpm8.4 -t
+	takes sshd sh -c 'mkdir -p /run/sshd && /usr/sbin/sshd -t'
+	takes mariadb mariadbd --user=mysql --help --verbose
+	same "mariadb has the buffer pool of the source" "$(chroot "$target" mariadbd --user=mysql --help --verbose 2>/dev/null | awk '$1=="innodb-buffer-pool-size"{print $2}')" 536870912
+	takes bind9 named-checkconf
+	takes postfix postfix check
+	same "postfix has the name of the source" "$(chroot "$target" postconf -h myhostname)" mail.example.org
+	takes dovecot doveconf -n
+	takes chrony chronyd -p
+	takes haproxy haproxy -c -f /etc/haproxy/haproxy.cfg
+	takes sudo visudo -c
+	takes sysctl sh -c 'grep -q "^net.ipv4.ip_forward = 1" /etc/sysctl.d/99-local.conf && ! grep -q "^net.ipv4.tcp_tw_recycle" /etc/sysctl.d/99-local.conf'
+	same "what apache may read www-data may read" "$(chroot "$target" stat -c '%a %U %G' /etc/apache2/conf-available/users)" "640 root www-data"
+	same "anna may become root as before" "$(chroot "$target" id -nG anna)" "anna sudo"
+}
+
+prepare
+migrate
+apply_twice
+installed
+written
+accepted
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" = 0 ]
