@@ -16,6 +16,7 @@ check:
 e2e:
     bash .ci/e2e/install.sh
     bash .ci/e2e/run.sh
+    bash .ci/e2e/centos.sh
 
 # speed, as ratios to a peer or a floor
 bench:
