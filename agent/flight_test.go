@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,12 +15,12 @@ import (
 )
 
 // slow is a tool that takes its time, and counts how often it began and ended.
-func slow(takes time.Duration, began, ended *int) tools.Tool {
+func slow(takes time.Duration, began, ended *atomic.Int64) tools.Tool {
 	return tools.Tool{Name: "svc_slow", Hints: tools.Hints{Idempotent: true}, Call: func(ctx context.Context, _ *tools.Env, _ json.RawMessage) (any, error) {
-		*began++
+		began.Add(1)
 		select {
 		case <-time.After(takes):
-			*ended++
+			ended.Add(1)
 			return "result", nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -30,7 +31,7 @@ func slow(takes time.Duration, began, ended *int) tools.Tool {
 func TestALongCallIsPickedUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		began, ended := 0, 0
+		var began, ended atomic.Int64
 		tool := (&flights{}).patient(slow(2*time.Minute, &began, &ended))
 		var working *StillWorking
 		for range 2 {
@@ -43,10 +44,10 @@ func TestALongCallIsPickedUpAgain(t *testing.T) {
 		v, err := tool.Call(t.Context(), nil, json.RawMessage(`{}`))
 		is.NoErr(err)
 		is.Equal(v, "result")
-		is.Equal(began, 1)
+		is.Equal(began.Load(), int64(1))
 		_, err = tool.Call(t.Context(), nil, json.RawMessage(`{}`)) // that one was taken: this is another
 		is.True(errors.As(err, &working))
-		is.Equal(began, 2)
+		is.Equal(began.Load(), int64(2))
 		time.Sleep(keeping + time.Minute)
 	})
 }
@@ -54,7 +55,7 @@ func TestALongCallIsPickedUpAgain(t *testing.T) {
 func TestCancellationReachesTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		began, ended := 0, 0
+		var began, ended atomic.Int64
 		tool := (&flights{}).patient(slow(time.Hour, &began, &ended))
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
@@ -62,21 +63,21 @@ func TestCancellationReachesTheWork(t *testing.T) {
 		_, err := tool.Call(ctx, nil, nil)
 		is.True(errors.Is(err, context.Canceled))
 		is.Equal(time.Since(start), time.Second)
-		is.Equal(ended, 0)
+		is.Equal(ended.Load(), int64(0))
 	})
 }
 
 func TestWhatNobodyPicksUpEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		began, ended := 0, 0
+		var began, ended atomic.Int64
 		f := &flights{}
 		tool := f.patient(slow(time.Hour, &began, &ended))
 		_, err := tool.Call(t.Context(), nil, nil)
 		is.True(err != nil)
 		time.Sleep(keeping + time.Second)
 		synctest.Wait()
-		is.Equal(ended, 0)
+		is.Equal(ended.Load(), int64(0))
 		is.Equal(len(f.left), 0)
 	})
 }
