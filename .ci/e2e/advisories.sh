@@ -307,6 +307,7 @@ valid() { # schema document
 address() {
 	mkdir -p "$work/www"
 	cp "$work/db/osv-scalibr/Debian/all.zip" "$work/www/all.zip"
+	touch -d "1 hour ago" "$work/www/all.zip" # the server tells its age in seconds
 	python3 -u -m http.server --bind 127.0.0.1 --directory "$work/www" 0 >"$work/www.log" 2>&1 &
 	pids+=($!)
 	eventually "a server serves" grep -q 'Serving HTTP' "$work/www.log"
