@@ -165,15 +165,16 @@ func (c *cluster) kill() {
 
 // signal sends a signal to the server and all its processes.
 func (c *cluster) signal(s syscall.Signal) {
-	pids := []int{c.postgres.Process.Pid}
-	for _, stat := range processes() {
-		if stat.parent == pids[0] {
-			pids = append(pids, stat.pid)
+	server := c.postgres.Process.Pid
+	if s == syscall.SIGSTOP {
+		_ = syscall.Kill(server, s) // first, so that it makes no more
+	}
+	for _, p := range processes() {
+		if p.parent == server {
+			_ = syscall.Kill(p.pid, s) // it may have ended
 		}
 	}
-	for _, pid := range pids {
-		_ = syscall.Kill(pid, s) // one may have ended
-	}
+	_ = syscall.Kill(server, s)
 }
 
 // process is a process with its parent.
