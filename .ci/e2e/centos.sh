@@ -67,15 +67,15 @@ compose() {
 	local data package chroot=$cache/rpm/bullseye
 	data=$(go list -m -f '{{.Dir}}' github.com/anchore/go-rpmdb)/pkg/testdata/centos7-plain
 	for package in $server; do build "${package%-*}" "${package##*-}"; done
-	rm -rf "$chroot/work"
-	mkdir -p "$chroot/work/root/var/lib/rpm"
-	cp "$data/Packages" "$chroot/work/root/var/lib/rpm/"
-	chmod 644 "$chroot/work/root/var/lib/rpm/Packages"
-	cp -r "$work/rpms" "$chroot/work/"
+	rm -rf "$chroot/svc"
+	mkdir -p "$chroot/svc/root/var/lib/rpm"
+	cp "$data/Packages" "$chroot/svc/root/var/lib/rpm/"
+	chmod 644 "$chroot/svc/root/var/lib/rpm/Packages"
+	cp -r "$work/rpms" "$chroot/svc/"
 	chroot "$chroot" sh -ec '
-		rpm --root /work/root --dbpath /var/lib/rpm --define "_db_backend bdb" -i --justdb --force --nodeps --noscripts --nosignature --nodigest --ignoreos --ignorearch $(find /work/rpms -name "*.rpm" | sort)
+		rpm --root /svc/root --dbpath /var/lib/rpm --define "_db_backend bdb" -i --justdb --force --nodeps --noscripts --nosignature --nodigest --ignoreos --ignorearch $(find /svc/rpms -name "*.rpm" | sort)
 	' >"$work/rpm.log" 2>&1 || { cat "$work/rpm.log"; return 1; }
-	mv "$chroot/work/root" "$source"
+	mv "$chroot/svc/root" "$source"
 	accounts
 	python3 - "$source" tools/convert/testdata/centos-7.txtar tools/convert/testdata/httpd-el6.txtar <<-'PY'
 		import os, re, sys

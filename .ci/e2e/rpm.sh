@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/rpm
 work=$(mktemp -d)
 passed=0 failed=0
-trap 'rm -rf "$work" "$cache"/*/work' EXIT
+trap 'rm -rf "$work" "$cache"/*/svc' EXIT
 
 ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
 fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
@@ -124,16 +124,16 @@ system() {
 # root NAME SUITE FORM: a root with all packages, by rpm of the suite.
 root() {
 	local chroot=$cache/$2
-	rm -rf "$chroot/work"
-	mkdir -p "$chroot/work/root"
-	cp -r "$work/rpms" "$chroot/work/rpms"
+	rm -rf "$chroot/svc"
+	mkdir -p "$chroot/svc/root"
+	cp -r "$work/rpms" "$chroot/svc/rpms"
 	# shellcheck disable=SC2016
 	chroot "$chroot" sh -ec '
-		rpm="rpm --root /work/root --dbpath /var/lib/rpm"
+		rpm="rpm --root /svc/root --dbpath /var/lib/rpm"
 		$rpm --define "_db_backend $1" --initdb
-		$rpm --define "_db_backend $1" -i --nodeps --noscripts --ignorearch --ignoreos --nosignature --oldpackage $(find /work/rpms -name "*.rpm" | sort)
+		$rpm --define "_db_backend $1" -i --nodeps --noscripts --ignorearch --ignoreos --nosignature --oldpackage $(find /svc/rpms -name "*.rpm" | sort)
 	' sh "$3" >"$work/root.log" 2>&1 || { cat "$work/root.log"; return 1; }
-	mv "$chroot/work/root" "$work/$1"
+	mv "$chroot/svc/root" "$work/$1"
 	system "$work/$1" almalinux 9.4
 }
 
@@ -154,11 +154,11 @@ edit() {
 # by_rpm ROOT DBPATH FORM: its packages as rpm of Debian 13 lists them, from a
 # copy. It would pass over packages whose signatures are too old for its taste.
 by_rpm() {
-	local copy=$cache/trixie/work/copy
+	local copy=$cache/trixie/svc/copy
 	rm -rf "$copy"
 	mkdir -p "$copy$2"
 	cp "$1$2"/* "$copy$2/"
-	chroot "$cache/trixie" rpm --root /work/copy --dbpath "$2" --define "_db_backend $3" -qa --nosignature --nodigest --qf '%{NAME} %|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE} %{ARCH}\n' 2>"$work/rpm.log" |
+	chroot "$cache/trixie" rpm --root /svc/copy --dbpath "$2" --define "_db_backend $3" -qa --nosignature --nodigest --qf '%{NAME} %|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE} %{ARCH}\n' 2>"$work/rpm.log" |
 		sed -e '/^gpg-pubkey /d' -e 's/ 0:/ /' | sort
 }
 
@@ -170,11 +170,11 @@ assessed() { svc assess --root "$1" --json; }
 # changes_by_rpm ROOT FORM SUITE: what `rpm -Va` finds below /etc: content, links
 # and missing files, as "state path".
 changes_by_rpm() {
-	local copy=$cache/$3/work/copy
+	local copy=$cache/$3/svc/copy
 	rm -rf "$copy"
 	mkdir -p "$(dirname "$copy")"
 	cp -a "$1" "$copy"
-	chroot "$cache/$3" rpm --root /work/copy --dbpath /var/lib/rpm --define "_db_backend $2" -Va --nodeps --noscripts 2>/dev/null |
+	chroot "$cache/$3" rpm --root /svc/copy --dbpath /var/lib/rpm --define "_db_backend $2" -Va --nodeps --noscripts 2>/dev/null |
 		awk '$NF ~ /^\/etc\// { if ($1 == "missing") print "missing", $NF; else if ($1 ~ /^..5|^....L/) print "changed", $NF }' | sort || true
 }
 

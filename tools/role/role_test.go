@@ -29,7 +29,7 @@ func plan() (*migration.Plan, *assess.Assessment) {
 	}
 	link := config("/etc/apache2/sites-enabled/a.conf", "/etc/apache2/sites-enabled/a.conf", migration.Copy)
 	link.Link = "../sites-available/a.conf"
-	return &migration.Plan{
+	p := &migration.Plan{
 		Source: "debian-11", Target: "debian-13", Fingerprint: strings.Repeat("ab", 32), Install: []string{"apache2", "curl"},
 		Configuration: []migration.Config{
 			config("/etc/shop app/{{ x }}.ini", "/etc/shop app/{{ x }}.ini", migration.Copy),
@@ -53,9 +53,11 @@ func plan() (*migration.Plan, *assess.Assessment) {
 			}},
 			Groups: []assess.Group{{Name: "anna", GID: 1000}, {Name: "team", GID: 1600}},
 		},
-	}, &assess.Assessment{
+	}
+	a := &assess.Assessment{
 		System: assess.System{TimeZone: "Europe/Vienna"}, Groups: []assess.Group{{Name: "anna", GID: 1000}},
 	}
+	return p, a
 }
 
 func render(t *testing.T, s Source) Files {
