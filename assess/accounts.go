@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"svc/assess/host"
+	"svc/backend/api/lazyregexp"
 )
 
 // People's ids begin here on every system of today, and where login.defs says so
@@ -145,7 +145,7 @@ func (m *machine) sudoers() (who []string) {
 }
 
 // publicKey is a line of authorized_keys: options, the type, the key.
-var publicKey = regexp.MustCompile(`^([^#].*\s)?(ssh-(ed25519|rsa|dss)|ecdsa-sha2-nistp[0-9]+|sk-(ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com)\s+AAAA[0-9A-Za-z+/=]+(\s|$)`)
+var publicKey = lazyregexp.New(`^([^#].*\s)?(ssh-(ed25519|rsa|dss)|ecdsa-sha2-nistp[0-9]+|sk-(ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com)\s+AAAA[0-9A-Za-z+/=]+(\s|$)`)
 
 // keyFiles are where sshd looks for the user's keys by itself.
 func (u User) keyFiles() []string {

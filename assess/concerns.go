@@ -4,16 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // factCheck is a finding about facts that match.
 type factCheck struct {
 	area       string
-	key, value *regexp.Regexp // nil matches all
+	key, value *lazyregexp.Regexp // nil matches all
 
 	finding, title, summary, hint string
 	severity                      FindingSeverity
@@ -22,11 +23,11 @@ type factCheck struct {
 // factChecks are facts that a person must know of before a move.
 var factChecks = []factCheck{
 	{
-		"selinux", match("SELINUX"), match("enforcing"), "security.selinux", "SELinux is enforcing", "What a service may touch is decided by the policy too: one that runs here may be refused on a target with another policy, and is less confined on one without.",
+		"selinux", lazyregexp.Whole("SELINUX"), lazyregexp.Whole("enforcing"), "security.selinux", "SELinux is enforcing", "What a service may touch is decided by the policy too: one that runs here may be refused on a target with another policy, and is less confined on one without.",
 		"Try the services on the target with its policy permissive first, and read its audit log.", Low,
 	},
 	{
-		"selinux", match("module|boolean|context|port|user|login|interface"), nil, "security.selinux-customised", "SELinux was adapted on this machine", "The policy's own changes are not carried over:",
+		"selinux", lazyregexp.Whole("module|boolean|context|port|user|login|interface"), nil, "security.selinux-customised", "SELinux was adapted on this machine", "The policy's own changes are not carried over:",
 		"List them with semanage export and semodule -l, and repeat on the target what is still needed.", Medium,
 	},
 	{
@@ -35,41 +36,38 @@ var factChecks = []factCheck{
 	},
 	{"fips", nil, nil, "security.fips", "The machine keeps to FIPS 140", "Its cryptography is restricted on purpose:", "Choose a target with certified modules, and switch its FIPS mode on when it is installed.", High},
 	{
-		"crypto-policy", match("policy"), match("LEGACY.*|FUTURE.*|FIPS.*|DEFAULT:.+|NEXT.*"), "security.crypto-policy", "The system's crypto policy is not the default", "What old peers can still connect with depends on it:",
+		"crypto-policy", lazyregexp.Whole("policy"), lazyregexp.Whole("LEGACY.*|FUTURE.*|FIPS.*|DEFAULT:.+|NEXT.*"), "security.crypto-policy", "The system's crypto policy is not the default", "What old peers can still connect with depends on it:",
 		"Set the same policy on the target, or bring the peers up to date.", Medium,
 	},
-	{"crypto-policy", match("own policy"), nil, "security.crypto-policy", "The system's crypto policy is not the default", "A policy was written here:", "Set the same policy on the target, or bring the peers up to date.", Medium},
+	{"crypto-policy", lazyregexp.Whole("own policy"), nil, "security.crypto-policy", "The system's crypto policy is not the default", "A policy was written here:", "Set the same policy on the target, or bring the peers up to date.", Medium},
 	{
-		"directory", match("passwd|group|sudoers"), regexp.MustCompile(`\b(sss|ldap|nis|nisplus|winbind|vas\d?|lsass|centrifydc|db)\b`), "accounts.directory", "Users come from a directory", "Accounts that are not in /etc/passwd are known by:",
+		"directory", lazyregexp.Whole("passwd|group|sudoers"), lazyregexp.New(`\b(sss|ldap|nis|nisplus|winbind|vas\d?|lsass|centrifydc|db)\b`), "accounts.directory", "Users come from a directory", "Accounts that are not in /etc/passwd are known by:",
 		"Connect the target to the directory before services start; ids of files belong to its users.", Medium,
 	},
 	{
-		"directory", match("keytab|samba secrets|ipa client|realmd|pbis|centrify|vas"), nil, "accounts.joined", "The machine belongs to a domain", "It has keys by which the domain knows it, and which are not carried over:",
+		"directory", lazyregexp.Whole("keytab|samba secrets|ipa client|realmd|pbis|centrify|vas"), nil, "accounts.joined", "The machine belongs to a domain", "It has keys by which the domain knows it, and which are not carried over:",
 		"Join the target to the domain anew, and remove the old machine from it.", Medium,
 	},
 	{
-		"pam", match(`pam_(tally|tally2|cracklib|stack|console|ldap|lastlog)\.so`), nil, "accounts.pam-module-gone", "Log-ins pass a module that newer releases dropped", "Where PAM can't load a module that must succeed, nobody can log in:",
+		"pam", lazyregexp.Whole(`pam_(tally|tally2|cracklib|stack|console|ldap|lastlog)\.so`), nil, "accounts.pam-module-gone", "Log-ins pass a module that newer releases dropped", "Where PAM can't load a module that must succeed, nobody can log in:",
 		"Use what took its place: pam_faillock for pam_tally and pam_tally2, pam_pwquality for pam_cracklib, pam_sss for pam_ldap.", High,
 	},
 	{
-		"pam", match(`pam_(google_authenticator|duo|radius_auth|yubico|u2f|oath|pkcs11|krb5|winbind|centrifydc|vas\d?|lsass|mount|otpw|script|python|mysql|pgsql|abl)\.so`), nil, "accounts.pam-module-added", "Log-ins pass a module beside the usual ones", "Where PAM can't load a module that must succeed, nobody can log in:",
+		"pam", lazyregexp.Whole(`pam_(google_authenticator|duo|radius_auth|yubico|u2f|oath|pkcs11|krb5|winbind|centrifydc|vas\d?|lsass|mount|otpw|script|python|mysql|pgsql|abl)\.so`), nil, "accounts.pam-module-added", "Log-ins pass a module beside the usual ones", "Where PAM can't load a module that must succeed, nobody can log in:",
 		"Install and set it up on the target before its PAM configuration names it; keep a session open meanwhile.", Medium,
 	},
 	{"tcp-wrappers", nil, nil, "firewall.tcp-wrappers", "Access is limited by hosts.allow and hosts.deny", "Many newer releases build their services without it, so the files say nothing there:", "Make the limits rules of the firewall, or settings of the services.", Medium},
 	{"exports", nil, nil, "mounts.exported", "Folders are exported to other machines", "NFS clients depend on this machine:", "Export them on the target, and move the clients.", Medium},
-	{"storage", match("iscsi"), nil, "mounts.iscsi", "Disks come over iSCSI", "The machine logs in to:", "Give the target's initiator access, and never mount a disk on both machines.", Medium},
-	{"storage", match("multipath"), nil, "mounts.multipath", "Disks are reached on several paths", "multipath joins the paths.", "Set up multipath on the target before its disks are used.", Medium},
-	{"storage", match("(?i)array"), nil, "mounts.raid", "Disks form a RAID", "mdadm knows:", "Lay out the target's disks accordingly.", Low},
-	{"storage", match("lvm"), nil, "mounts.lvm", "Disks are divided by LVM", "Its volumes are:", "Lay out the target's disks accordingly.", Info},
-	{"boot", match("loader"), match("grub-legacy|lilo"), "boot.legacy-loader", "The boot loader is one that newer releases don't have", "The machine is started by", "Install the target on disks of its own: its loader is another.", Medium},
-	{"modules", match("options|install|blacklist|alias"), nil, "kernel.module-settings", "Kernel modules have settings of their own", "The kernel's modules may have other names and options on the target:", "See for each whether the target's kernel takes it.", Low},
-	{"sudo", nil, regexp.MustCompile(`NOPASSWD`), "accounts.sudo-without-password", "sudo asks some for no password", "These may act without one:", "See whether that is still wanted.", Low},
-	{"systemd", match("linger"), nil, "services.linger", "Services of users run without them", "systemd keeps what these users start:", "Bring the units of the users' homes, and enable lingering on the target.", Low},
-	{"firewall", match("firewalld default zone"), match("(?:block|dmz|drop|external|home|internal|trusted|work)"), "firewall.default-zone", "The firewall's default zone was chosen", "Interfaces without a zone are in", "Choose the same on the target.", Low},
+	{"storage", lazyregexp.Whole("iscsi"), nil, "mounts.iscsi", "Disks come over iSCSI", "The machine logs in to:", "Give the target's initiator access, and never mount a disk on both machines.", Medium},
+	{"storage", lazyregexp.Whole("multipath"), nil, "mounts.multipath", "Disks are reached on several paths", "multipath joins the paths.", "Set up multipath on the target before its disks are used.", Medium},
+	{"storage", lazyregexp.Whole("(?i)array"), nil, "mounts.raid", "Disks form a RAID", "mdadm knows:", "Lay out the target's disks accordingly.", Low},
+	{"storage", lazyregexp.Whole("lvm"), nil, "mounts.lvm", "Disks are divided by LVM", "Its volumes are:", "Lay out the target's disks accordingly.", Info},
+	{"boot", lazyregexp.Whole("loader"), lazyregexp.Whole("grub-legacy|lilo"), "boot.legacy-loader", "The boot loader is one that newer releases don't have", "The machine is started by", "Install the target on disks of its own: its loader is another.", Medium},
+	{"modules", lazyregexp.Whole("options|install|blacklist|alias"), nil, "kernel.module-settings", "Kernel modules have settings of their own", "The kernel's modules may have other names and options on the target:", "See for each whether the target's kernel takes it.", Low},
+	{"sudo", nil, lazyregexp.New(`NOPASSWD`), "accounts.sudo-without-password", "sudo asks some for no password", "These may act without one:", "See whether that is still wanted.", Low},
+	{"systemd", lazyregexp.Whole("linger"), nil, "services.linger", "Services of users run without them", "systemd keeps what these users start:", "Bring the units of the users' homes, and enable lingering on the target.", Low},
+	{"firewall", lazyregexp.Whole("firewalld default zone"), lazyregexp.Whole("(?:block|dmz|drop|external|home|internal|trusted|work)"), "firewall.default-zone", "The firewall's default zone was chosen", "Interfaces without a zone are in", "Choose the same on the target.", Low},
 }
-
-// match matches a whole text.
-func match(pattern string) *regexp.Regexp { return regexp.MustCompile("^(?:" + pattern + ")$") }
 
 func (c factCheck) matches(f Fact) bool {
 	return c.area == f.Area && (c.key == nil || c.key.MatchString(f.Key)) && (c.value == nil || c.value.MatchString(f.Value))

@@ -2,10 +2,11 @@ package assess
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // periods are the folders of scripts and when cron runs them.
@@ -110,7 +111,7 @@ func (m *machine) atJobs() {
 }
 
 // atUser is the line of a job that says whose it is.
-var atUser = regexp.MustCompile(`(?m)^# atrun uid=([0-9]+)`)
+var atUser = lazyregexp.New(`(?m)^# atrun uid=([0-9]+)`)
 
 // start is the first lines of a file, or nothing where it can't be read.
 func (m *machine) start(name string) []byte {

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // readDatabases finds databases by the engines' own files, in the directories
@@ -102,7 +103,7 @@ func (m *machine) addDatabase(d Database) {
 }
 
 // plainVersion is a version of an engine, not of a form of data: "rdb 9".
-var plainVersion = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
+var plainVersion = lazyregexp.New(`^[0-9]+(\.[0-9]+)*$`)
 
 // inside is a directory of the machine as its file system takes it.
 func inside(dir string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+dir), "/"), ".") }
@@ -126,7 +127,7 @@ var clusterPlaces = []string{
 }
 
 // pgdata is how a service says where its cluster is.
-var pgdata = regexp.MustCompile(`(?m)^\s*(?:Environment=)?"?PGDATA=["']?([^"'\s]+)`)
+var pgdata = lazyregexp.New(`(?m)^\s*(?:Environment=)?"?PGDATA=["']?([^"'\s]+)`)
 
 // postgresql reads Debian's clusters, /etc/postgresql/VERSION/NAME, and those
 // that stand where others keep them or a service says.
@@ -223,7 +224,7 @@ var myCollections = []string{"/var/opt/rh/*mariadb*/lib/mysql", "/var/opt/rh/*my
 
 // mySection is a section that a server reads: [mysqld], [mariadb-10.5], and
 // [mysqld2] of several instances.
-var mySection = regexp.MustCompile(`^(mysqld|mariadbd|mariadb|server)(-[0-9.]+)?$|^mysqld([0-9]+)$`)
+var mySection = lazyregexp.New(`^(mysqld|mariadbd|mariadb|server)(-[0-9.]+)?$|^mysqld([0-9]+)$`)
 
 // mysql reads the instances of MariaDB and MySQL.
 func (m *machine) mysql() {
@@ -454,7 +455,7 @@ func (m *machine) mongodb() {
 
 // wiredTigerLine is the line of a directory's own file that has the version of
 // the storage engine.
-var wiredTigerLine = regexp.MustCompile(`(?m)^WiredTiger ([0-9]+(?:\.[0-9]+)*)`)
+var wiredTigerLine = lazyregexp.New(`(?m)^WiredTiger ([0-9]+(?:\.[0-9]+)*)`)
 
 func wiredTiger(b []byte) string {
 	if f := wiredTigerLine.FindSubmatch(b); f != nil {

@@ -9,12 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 	"sync"
 
 	"svc/assess/host"
 	"svc/backend/api/deb822"
+	"svc/backend/api/lazyregexp"
 )
 
 // Limits of dpkg's files, in bytes: some twenty times those of a desktop with
@@ -327,7 +327,7 @@ func inParallel[T any](ctx context.Context, items []T, do func(T)) {
 }
 
 // ownMaintainer tells packages of Debian and Ubuntu by who maintains them.
-var ownMaintainer = regexp.MustCompile(`(?i)@([a-z0-9.-]+\.)?(debian\.(org|net)|ubuntu\.com|canonical\.com)>|^(debian|ubuntu)`)
+var ownMaintainer = lazyregexp.New(`(?i)@([a-z0-9.-]+\.)?(debian\.(org|net)|ubuntu\.com|canonical\.com)>|^(debian|ubuntu)`)
 
 // debFromOutside tells a package of another origin, or, where there are other
 // archives, of another maintainer.

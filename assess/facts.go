@@ -2,9 +2,10 @@ package assess
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // factFile is a file of which some settings are facts as they stand. Keys are
@@ -216,7 +217,7 @@ func parseLogrotate(file, text string) (rules []Setting) {
 var logScripts = []string{"postrotate", "prerotate", "firstaction", "lastaction", "preremove"}
 
 // pamModule is a line of PAM's: type, control, module.
-var pamModule = regexp.MustCompile(`^-?(?:auth|account|password|session)\s+(?:\[[^\]]*\]|\S+)\s+(\S+\.so)`)
+var pamModule = lazyregexp.New(`^-?(?:auth|account|password|session)\s+(?:\[[^\]]*\]|\S+)\s+(\S+\.so)`)
 
 // pamUsual are the modules that come with PAM, with systemd and with sudo.
 var pamUsual = []string{

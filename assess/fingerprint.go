@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
 
 	"svc/assess/host"
+	"svc/backend/api/lazyregexp"
 )
 
 // fingerprintKey sets svc's fingerprints apart from every other hash of a
@@ -18,8 +18,8 @@ import (
 const fingerprintKey = "svc vm fingerprint v1"
 
 var (
-	machineIDForm   = regexp.MustCompile(`^[0-9a-f]{32}$`)
-	fingerprintForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	machineIDForm   = lazyregexp.New(`^[0-9a-f]{32}$`)
+	fingerprintForm = lazyregexp.New(`^[0-9a-f]{64}$`)
 )
 
 // Fingerprint is the one-way form of a machine-id.

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // maxEntries bounds the rules of a firewall that are listed; all are counted.
@@ -86,7 +87,7 @@ func includes(text string) (patterns []string) {
 var nftWords = []string{"accept", "drop", "reject", "jump", "goto", "queue", "masquerade", "snat", "dnat", "redirect"}
 
 // nftSet is a set that stands in a rule, in braces as blocks do.
-var nftSet = regexp.MustCompile(`\{([^{};]*)\}`)
+var nftSet = lazyregexp.New(`\{([^{};]*)\}`)
 
 // nftRules are the statements of an nftables file that decide something; what
 // a chain does without one is its policy, and no rule.

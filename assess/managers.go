@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 	"slices"
 
 	"svc/assess/host"
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
 )
 
@@ -133,11 +133,11 @@ func anyArch(arch string) bool { return arch == "all" || arch == "noarch" || arc
 
 // ownVendor tells a distribution's packages by the vendor that rpm notes. EL's
 // are each other's: machines are converted from one to another.
-var ownVendor = map[release.Family]*regexp.Regexp{
-	release.EL:     regexp.MustCompile(`^(CentOS|Red Hat, Inc|AlmaLinux|Rocky|Oracle America|CloudLinux|Scientific Linux)`),
-	release.Fedora: regexp.MustCompile(`^Fedora Project`),
-	release.SUSE:   regexp.MustCompile(`^(SUSE LLC|SUSE LINUX|openSUSE$|Novell)`),
-	release.Amazon: regexp.MustCompile(`^Amazon`),
+var ownVendor = map[release.Family]*lazyregexp.Regexp{
+	release.EL:     lazyregexp.New(`^(CentOS|Red Hat, Inc|AlmaLinux|Rocky|Oracle America|CloudLinux|Scientific Linux)`),
+	release.Fedora: lazyregexp.New(`^Fedora Project`),
+	release.SUSE:   lazyregexp.New(`^(SUSE LLC|SUSE LINUX|openSUSE$|Novell)`),
+	release.Amazon: lazyregexp.New(`^Amazon`),
 }
 
 // fromOutside reports whether a package says, or its silence lets expect, that

@@ -4,15 +4,15 @@ import (
 	"errors"
 	"io"
 	"path"
-	"regexp"
 	"strings"
 
 	"svc/backend/api/deb822"
+	"svc/backend/api/lazyregexp"
 )
 
 // ownArchive tells the distributions' own archives, by where they are known to
 // be, and mirrors of them, by the paths they use.
-var ownArchive = regexp.MustCompile(`^(https?|ftp|tor\+https?|mirror\+https?)://[^/]*(debian\.org|ubuntu\.com)(/|$)|/(debian|debian-security|ubuntu|ubuntu-ports)/?$`)
+var ownArchive = lazyregexp.New(`^(https?|ftp|tor\+https?|mirror\+https?)://[^/]*(debian\.org|ubuntu\.com)(/|$)|/(debian|debian-security|ubuntu|ubuntu-ports)/?$`)
 
 // aptOrigins reads the archives that apt is set up to use.
 func (m *machine) aptOrigins() {

@@ -1,10 +1,10 @@
 package assess
 
 import (
-	"regexp"
 	"strings"
 
 	"svc/assess/host"
+	"svc/backend/api/lazyregexp"
 )
 
 // releaseFiles are what systems from before os-release say of themselves, best
@@ -17,20 +17,20 @@ var releaseFiles = []string{
 // version.
 var releaseForms = []struct {
 	id   string
-	form *regexp.Regexp
+	form *lazyregexp.Regexp
 }{
-	{"ol", regexp.MustCompile(`^(?:Oracle Linux Server|Enterprise Linux Enterprise Linux Server) release ([\d.]+)`)},
-	{"centos", regexp.MustCompile(`^CentOS(?: Linux)? release ([\d.]+)`)},
-	{"rhel", regexp.MustCompile(`^Red Hat Enterprise Linux.* release ([\d.]+)`)},
-	{"fedora", regexp.MustCompile(`^Fedora(?: Core)? release (\d+)`)},
-	{"amzn", regexp.MustCompile(`^Amazon Linux(?: AMI)? release ([\d.]+)`)},
-	{"sles", regexp.MustCompile(`^SUSE Linux Enterprise Server ([\d.]+)`)},
-	{"opensuse", regexp.MustCompile(`^openSUSE ([\d.]+)`)},
-	{"alpine", regexp.MustCompile(`^(\d+\.\d+(?:\.\d+)?)$`)},
+	{"ol", lazyregexp.New(`^(?:Oracle Linux Server|Enterprise Linux Enterprise Linux Server) release ([\d.]+)`)},
+	{"centos", lazyregexp.New(`^CentOS(?: Linux)? release ([\d.]+)`)},
+	{"rhel", lazyregexp.New(`^Red Hat Enterprise Linux.* release ([\d.]+)`)},
+	{"fedora", lazyregexp.New(`^Fedora(?: Core)? release (\d+)`)},
+	{"amzn", lazyregexp.New(`^Amazon Linux(?: AMI)? release ([\d.]+)`)},
+	{"sles", lazyregexp.New(`^SUSE Linux Enterprise Server ([\d.]+)`)},
+	{"opensuse", lazyregexp.New(`^openSUSE ([\d.]+)`)},
+	{"alpine", lazyregexp.New(`^(\d+\.\d+(?:\.\d+)?)$`)},
 }
 
 // patchLevel is the second half of a version of SUSE, in a line of its own.
-var patchLevel = regexp.MustCompile(`(?m)^PATCHLEVEL\s*=\s*(\d+)`)
+var patchLevel = lazyregexp.New(`(?m)^PATCHLEVEL\s*=\s*(\d+)`)
 
 // oldRelease reads a system that has no os-release, as assignments of one.
 func (m *machine) oldRelease() (map[string]string, bool) {

@@ -3,25 +3,25 @@ package assess
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
 )
 
 // ownRepository tells a distribution's own repositories, by where they are known
 // to be, and mirrors of them, by the paths they use. What is not told counts as
 // a third party's, EPEL too.
-var ownRepository = map[release.Family]*regexp.Regexp{
-	release.EL: regexp.MustCompile(`^[a-z]+://([^/]+\.)?(centos\.org|redhat\.com|almalinux\.org|rockylinux\.org|oracle\.com|cloudlinux\.com|scientificlinux\.org)(:\d+)?/` +
+var ownRepository = map[release.Family]*lazyregexp.Regexp{
+	release.EL: lazyregexp.New(`^[a-z]+://([^/]+\.)?(centos\.org|redhat\.com|almalinux\.org|rockylinux\.org|oracle\.com|cloudlinux\.com|scientificlinux\.org)(:\d+)?/` +
 		`|(?i)/(centos|almalinux|rocky|rockylinux|centos-stream|vault)/[^/]+/(os|updates|extras|centosplus|cr|BaseOS|AppStream|CRB|PowerTools|HighAvailability|devel|plus)(/|$)` +
 		`|/content/(dist|aus|eus|e4s|tus|beta)/(rhel|layered)`),
-	release.Fedora: regexp.MustCompile(`^[a-z]+://([^/]+\.)?fedoraproject\.org/|/fedora/linux/(releases|updates|development)/`),
-	release.SUSE: regexp.MustCompile(`^[a-z]+://([^/]+\.)?(suse\.com|susecloud\.net)(:\d+)?/|/SUSE/(Products|Updates)/|^(cd|dvd|hd|iso|dir|plugin):` +
+	release.Fedora: lazyregexp.New(`^[a-z]+://([^/]+\.)?fedoraproject\.org/|/fedora/linux/(releases|updates|development)/`),
+	release.SUSE: lazyregexp.New(`^[a-z]+://([^/]+\.)?(suse\.com|susecloud\.net)(:\d+)?/|/SUSE/(Products|Updates)/|^(cd|dvd|hd|iso|dir|plugin):` +
 		`|^[a-z]+://([^/]+\.)?opensuse\.org/(pub/opensuse/)?(distribution|update|tumbleweed|debug|source|ports)/|/opensuse/(distribution|update|tumbleweed)/`),
-	release.Amazon: regexp.MustCompile(`://[^/]*(amazonlinux|al2023-repos|amzn2)`),
-	release.Alpine: regexp.MustCompile(`^https?://([^/]+\.)?alpinelinux\.org/|/alpine/(v[\d.]+|edge|latest-stable)/(main|community|testing)/?$|^/media/`),
+	release.Amazon: lazyregexp.New(`://[^/]*(amazonlinux|al2023-repos|amzn2)`),
+	release.Alpine: lazyregexp.New(`^https?://([^/]+\.)?alpinelinux\.org/|/alpine/(v[\d.]+|edge|latest-stable)/(main|community|testing)/?$|^/media/`),
 }
 
 // addRepository adds a repository of another manager than apt. Of a family that

@@ -2,11 +2,11 @@ package assess
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"svc/assess/packages/rpm"
+	"svc/backend/api/lazyregexp"
 )
 
 // maxLocks bounds the patterns that each package is held against.
@@ -80,7 +80,7 @@ func (m *machine) readLocks() *locks {
 }
 
 // tomlName is a name in dnf 5's list of locks.
-var tomlName = regexp.MustCompile(`(?m)^\s*name\s*=\s*["']([^"'\n]+)["']`)
+var tomlName = lazyregexp.New(`(?m)^\s*name\s*=\s*["']([^"'\n]+)["']`)
 
 // zyppLocks reads zypper's locks: lines of "key: value", an empty line between
 // two locks. What is not a package's lock is passed over.

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"svc/assess/packages/sqlite"
+	"svc/backend/api/lazyregexp"
 )
 
 // pulledIn are packages that were installed for others, by "name.arch" or by
@@ -71,7 +71,7 @@ func (m *machine) dnfReasons(in map[string]bool) error {
 }
 
 // dnf5Reason is an entry of dnf 5's state, as a table of its own or in one line.
-var dnf5Reason = regexp.MustCompile(`"([^"\n]+)"\s*\]?\s*(?:=\s*\{)?\s*reason\s*=\s*"(\w[\w ]*)"`)
+var dnf5Reason = lazyregexp.New(`"([^"\n]+)"\s*\]?\s*(?:=\s*\{)?\s*reason\s*=\s*"(\w[\w ]*)"`)
 
 // dnf5Reasons reads why packages came from the state of dnf 5.
 func (m *machine) dnf5Reasons(in map[string]bool) {

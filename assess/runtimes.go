@@ -3,44 +3,45 @@ package assess
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // runtimeFile is where a runtime shows itself: a program whose name or folder
 // has its version.
 type runtimeFile struct {
 	language, pattern string
-	version           *regexp.Regexp // of the path; the first group
-	packages          []string       // that bring it, best first; % stands for the version
+	version           *lazyregexp.Regexp // of the path; the first group
+	packages          []string           // that bring it, best first; % stands for the version
 }
 
 // runtimeFiles are the programs of runtimes, by the paths at which the families
 // have them.
 var runtimeFiles = []runtimeFile{
-	{"python", "/usr/bin/python[23]*", regexp.MustCompile(`python([0-9]\.[0-9]+)$`), []string{"python%", "python3", "python"}},
-	{"python", "/usr/local/bin/python[23]*", regexp.MustCompile(`python([0-9]\.[0-9]+)$`), nil},
-	{"python", "/opt/python*/bin/python[23]*", regexp.MustCompile(`python([0-9]\.[0-9]+)$`), nil},
-	{"python", "/opt/rh/*python*/root/usr/bin/python[23]*", regexp.MustCompile(`python([0-9]\.[0-9]+)$`), nil},
-	{"python", "/root/.pyenv/versions/*/bin/python", regexp.MustCompile(`/versions/([^/]+)/`), nil},
-	{"python", "/home/*/.pyenv/versions/*/bin/python", regexp.MustCompile(`/versions/([^/]+)/`), nil},
-	{"ruby", "/usr/bin/ruby[0-9]*", regexp.MustCompile(`ruby\.?([0-9]\.[0-9.]+)$`), []string{"ruby%", "ruby"}},
-	{"ruby", "/usr/share/ruby/[0-9]*", regexp.MustCompile(`/([0-9]+\.[0-9]+)$`), []string{"ruby"}},
-	{"ruby", "/usr/lib/ruby/[0-9]*", regexp.MustCompile(`/([0-9]+\.[0-9]+)\.0$`), []string{"ruby%", "ruby"}},
-	{"ruby", "/usr/local/rvm/rubies/ruby-*", regexp.MustCompile(`ruby-([0-9.]+)`), nil},
-	{"ruby", "/home/*/.rbenv/versions/*", regexp.MustCompile(`/versions/([^/]+)$`), nil},
-	{"ruby", "/home/*/.rvm/rubies/ruby-*", regexp.MustCompile(`ruby-([0-9.]+)`), nil},
-	{"perl", "/usr/bin/perl5.*", regexp.MustCompile(`perl(5\.[0-9.]+)$`), []string{"perl-base", "perl"}},
-	{"perl", "/usr/local/bin/perl5.*", regexp.MustCompile(`perl(5\.[0-9.]+)$`), nil},
-	{"perl", "/home/*/perl5/perlbrew/perls/perl-*", regexp.MustCompile(`perl-(5\.[0-9.]+)$`), nil},
-	{"node", "/home/*/.nvm/versions/node/v*", regexp.MustCompile(`/v([0-9.]+)$`), nil},
-	{"node", "/root/.nvm/versions/node/v*", regexp.MustCompile(`/v([0-9.]+)$`), nil},
-	{"node", "/opt/node-v*", regexp.MustCompile(`node-v([0-9.]+)`), nil},
-	{"dotnet", "/usr/lib/dotnet/shared/Microsoft.NETCore.App/*", regexp.MustCompile(`/([^/]+)$`), []string{"dotnet-runtime-%"}},
-	{"dotnet", "/usr/lib64/dotnet/shared/Microsoft.NETCore.App/*", regexp.MustCompile(`/([^/]+)$`), []string{"dotnet-runtime-%"}},
-	{"dotnet", "/usr/share/dotnet/shared/Microsoft.NETCore.App/*", regexp.MustCompile(`/([^/]+)$`), []string{"dotnet-runtime-%"}},
-	{"dotnet", "/opt/dotnet/shared/Microsoft.NETCore.App/*", regexp.MustCompile(`/([^/]+)$`), nil},
+	{"python", "/usr/bin/python[23]*", lazyregexp.New(`python([0-9]\.[0-9]+)$`), []string{"python%", "python3", "python"}},
+	{"python", "/usr/local/bin/python[23]*", lazyregexp.New(`python([0-9]\.[0-9]+)$`), nil},
+	{"python", "/opt/python*/bin/python[23]*", lazyregexp.New(`python([0-9]\.[0-9]+)$`), nil},
+	{"python", "/opt/rh/*python*/root/usr/bin/python[23]*", lazyregexp.New(`python([0-9]\.[0-9]+)$`), nil},
+	{"python", "/root/.pyenv/versions/*/bin/python", lazyregexp.New(`/versions/([^/]+)/`), nil},
+	{"python", "/home/*/.pyenv/versions/*/bin/python", lazyregexp.New(`/versions/([^/]+)/`), nil},
+	{"ruby", "/usr/bin/ruby[0-9]*", lazyregexp.New(`ruby\.?([0-9]\.[0-9.]+)$`), []string{"ruby%", "ruby"}},
+	{"ruby", "/usr/share/ruby/[0-9]*", lazyregexp.New(`/([0-9]+\.[0-9]+)$`), []string{"ruby"}},
+	{"ruby", "/usr/lib/ruby/[0-9]*", lazyregexp.New(`/([0-9]+\.[0-9]+)\.0$`), []string{"ruby%", "ruby"}},
+	{"ruby", "/usr/local/rvm/rubies/ruby-*", lazyregexp.New(`ruby-([0-9.]+)`), nil},
+	{"ruby", "/home/*/.rbenv/versions/*", lazyregexp.New(`/versions/([^/]+)$`), nil},
+	{"ruby", "/home/*/.rvm/rubies/ruby-*", lazyregexp.New(`ruby-([0-9.]+)`), nil},
+	{"perl", "/usr/bin/perl5.*", lazyregexp.New(`perl(5\.[0-9.]+)$`), []string{"perl-base", "perl"}},
+	{"perl", "/usr/local/bin/perl5.*", lazyregexp.New(`perl(5\.[0-9.]+)$`), nil},
+	{"perl", "/home/*/perl5/perlbrew/perls/perl-*", lazyregexp.New(`perl-(5\.[0-9.]+)$`), nil},
+	{"node", "/home/*/.nvm/versions/node/v*", lazyregexp.New(`/v([0-9.]+)$`), nil},
+	{"node", "/root/.nvm/versions/node/v*", lazyregexp.New(`/v([0-9.]+)$`), nil},
+	{"node", "/opt/node-v*", lazyregexp.New(`node-v([0-9.]+)`), nil},
+	{"dotnet", "/usr/lib/dotnet/shared/Microsoft.NETCore.App/*", lazyregexp.New(`/([^/]+)$`), []string{"dotnet-runtime-%"}},
+	{"dotnet", "/usr/lib64/dotnet/shared/Microsoft.NETCore.App/*", lazyregexp.New(`/([^/]+)$`), []string{"dotnet-runtime-%"}},
+	{"dotnet", "/usr/share/dotnet/shared/Microsoft.NETCore.App/*", lazyregexp.New(`/([^/]+)$`), []string{"dotnet-runtime-%"}},
+	{"dotnet", "/opt/dotnet/shared/Microsoft.NETCore.App/*", lazyregexp.New(`/([^/]+)$`), nil},
 }
 
 // runtimePackages are packages whose version is their runtime's, where the
@@ -148,19 +149,19 @@ func (m *machine) goToolchains() {
 
 // phpLayout is where a family keeps PHP's settings.
 type phpLayout struct {
-	pattern string         // of php.ini, or of the folder of a way to run PHP
-	version *regexp.Regexp // of the path; nil where the path has none
-	modules string         // folder of modules' settings, beside the pattern's match
+	pattern string             // of php.ini, or of the folder of a way to run PHP
+	version *lazyregexp.Regexp // of the path; nil where the path has none
+	modules string             // folder of modules' settings, beside the pattern's match
 }
 
 // phpLayouts are Debian's, Alpine's, SUSE's, software collections' and EL's.
 var phpLayouts = []phpLayout{
-	{"/etc/php/*/*/php.ini", regexp.MustCompile(`/php/([0-9.]+)/`), "conf.d"},
-	{"/etc/php5/*/php.ini", regexp.MustCompile(`/php(5)/`), "conf.d"},
-	{"/etc/php[0-9]*/php.ini", regexp.MustCompile(`/php([0-9.]+)/`), "conf.d"},
-	{"/etc/php[0-9]/*/php.ini", regexp.MustCompile(`/php([0-9])/`), "../conf.d"},
-	{"/etc/opt/rh/*php*/php.ini", regexp.MustCompile(`php([0-9]+)/`), "php.d"},
-	{"/etc/opt/remi/php*/php.ini", regexp.MustCompile(`php([0-9]+)/`), "php.d"},
+	{"/etc/php/*/*/php.ini", lazyregexp.New(`/php/([0-9.]+)/`), "conf.d"},
+	{"/etc/php5/*/php.ini", lazyregexp.New(`/php(5)/`), "conf.d"},
+	{"/etc/php[0-9]*/php.ini", lazyregexp.New(`/php([0-9.]+)/`), "conf.d"},
+	{"/etc/php[0-9]/*/php.ini", lazyregexp.New(`/php([0-9])/`), "../conf.d"},
+	{"/etc/opt/rh/*php*/php.ini", lazyregexp.New(`php([0-9]+)/`), "php.d"},
+	{"/etc/opt/remi/php*/php.ini", lazyregexp.New(`php([0-9]+)/`), "php.d"},
 	{"/etc/php.ini", nil, "php.d"},
 	{"/usr/local/lib/php.ini", nil, ""},
 }

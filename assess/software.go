@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // maxSoftware bounds the list of what was installed past the package manager.
@@ -46,7 +47,7 @@ var pythonFolders = []string{
 }
 
 // distribution is the folder in which pip describes what it installed.
-var distribution = regexp.MustCompile(`^(.+?)-([0-9][^-]*)(?:-py[0-9.]+)?\.(dist|egg)-info$`)
+var distribution = lazyregexp.New(`^(.+?)-([0-9][^-]*)(?:-py[0-9.]+)?\.(dist|egg)-info$`)
 
 // pip lists what pip installed: it signs its work.
 func (m *machine) pip() {
@@ -107,7 +108,7 @@ func (m *machine) nodeModule(dir, file string) {
 var gemFolders = []string{"/var/lib/gems/*/specifications/*.gemspec", "/usr/local/share/gems/specifications/*.gemspec", "/usr/local/lib/ruby/gems/*/specifications/*.gemspec", "/usr/local/lib64/gems/ruby/specifications/*.gemspec", "/home/*/.gem/ruby/*/specifications/*.gemspec", "/root/.gem/ruby/*/specifications/*.gemspec", "/usr/local/rvm/gems/*/specifications/*.gemspec"}
 
 // nameVersion is a name that ends in a version: bundler-1.17.3.
-var nameVersion = regexp.MustCompile(`^(.+)-([0-9][0-9A-Za-z.]*)(?:-[a-z0-9_-]+)?$`)
+var nameVersion = lazyregexp.New(`^(.+)-([0-9][0-9A-Za-z.]*)(?:-[a-z0-9_-]+)?$`)
 
 func (m *machine) gems() {
 	for _, pattern := range gemFolders {
@@ -135,8 +136,8 @@ func (m *machine) cpan() {
 }
 
 var (
-	perlModule  = regexp.MustCompile(`^=head2 .*C<Module> L<([^|>]+)`)
-	perlVersion = regexp.MustCompile(`C<VERSION: ([^>]+)>`)
+	perlModule  = lazyregexp.New(`^=head2 .*C<Module> L<([^|>]+)`)
+	perlVersion = lazyregexp.New(`C<VERSION: ([^>]+)>`)
 )
 
 // parsePerlLocal gives the modules with the versions that were installed last.
@@ -155,7 +156,7 @@ func parsePerlLocal(text string) map[string]string {
 }
 
 // crate is a line of cargo's list: "ripgrep 13.0.0 (registry+…)" = ["rg"].
-var crate = regexp.MustCompile(`^"([^" ]+) ([^" ]+) \(`)
+var crate = lazyregexp.New(`^"([^" ]+) ([^" ]+) \(`)
 
 func (m *machine) cargo() {
 	for _, pattern := range []string{"/root/.cargo/.crates.toml", "/home/*/.cargo/.crates.toml", "/usr/local/.crates.toml", "/usr/local/cargo/.crates.toml"} {

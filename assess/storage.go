@@ -2,9 +2,10 @@ package assess
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // readStorage notes how the machine's disks are laid out and how it boots.
@@ -126,7 +127,7 @@ func (m *machine) bootLoaders() {
 }
 
 // kernelLine is a line that starts a kernel with arguments.
-var kernelLine = regexp.MustCompile(`(?i)^(?:kernel|append|options|linux)\s+(.*)$`)
+var kernelLine = lazyregexp.New(`(?i)^(?:kernel|append|options|linux)\s+(.*)$`)
 
 // kernelArguments notes the first arguments that a loader's file has.
 func (m *machine) kernelArguments(file string) {

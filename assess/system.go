@@ -3,11 +3,11 @@ package assess
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"svc/assess/host"
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
 )
 
@@ -155,7 +155,7 @@ func (m *machine) kernels() []string {
 
 // bootable is a kernel in /boot, but not one to rescue the machine with, nor a
 // link that has a word for a version.
-var bootable = regexp.MustCompile(`^(?:vmlinuz|vmlinux|image|Image)-(\d+\.\d[^ ]*)$`)
+var bootable = lazyregexp.New(`^(?:vmlinuz|vmlinux|image|Image)-(\d+\.\d[^ ]*)$`)
 
 // initSystems are init systems by what each one's machines have; a machine may
 // have what is left of an earlier one.

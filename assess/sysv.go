@@ -3,9 +3,10 @@ package assess
 import (
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // scriptFolders are where the scripts stand; one may be a link to the other.
@@ -143,8 +144,8 @@ func (m *machine) levelLinks() map[string][]string {
 }
 
 var (
-	initDefault  = regexp.MustCompile(`(?m)^[^#:\n]*:([0-9])[0-9]*:initdefault:`)
-	defaultLevel = regexp.MustCompile(`(?m)^\s*env\s+DEFAULT_RUNLEVEL=([0-9])`)
+	initDefault  = lazyregexp.New(`(?m)^[^#:\n]*:([0-9])[0-9]*:initdefault:`)
+	defaultLevel = lazyregexp.New(`(?m)^\s*env\s+DEFAULT_RUNLEVEL=([0-9])`)
 )
 
 // activeLevels are the runlevels that a machine goes through when it comes up:
@@ -169,7 +170,7 @@ func (m *machine) activeLevels() []string {
 }
 
 // usualInittab are the programs that init starts on every system.
-var usualInittab = regexp.MustCompile(`/etc/(init\.d|rc\.d)/|getty|/sbin/shutdown|/sbin/sulogin|/sbin/openrc|powerf|/etc/rc\b|prefdm`)
+var usualInittab = lazyregexp.New(`/etc/(init\.d|rc\.d)/|getty|/sbin/shutdown|/sbin/sulogin|/sbin/openrc|powerf|/etc/rc\b|prefdm`)
 
 // inittab lists what people let init start by itself.
 func (m *machine) inittab() {

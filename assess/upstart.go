@@ -2,8 +2,9 @@ package assess
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // upstartJobs is where jobs and their overrides stand.
@@ -56,9 +57,9 @@ func upstartState(text, state string) string {
 
 var (
 	// startOn is when a job starts, which may stand in parentheses over lines.
-	startOn = regexp.MustCompile(`(?m)^\s*start\s+on\s+(\((?:[^()]|\([^()]*\))*\)|.*)`)
+	startOn = lazyregexp.New(`(?m)^\s*start\s+on\s+(\((?:[^()]|\([^()]*\))*\)|.*)`)
 	// onLevels is the condition that names runlevels.
-	onLevels = regexp.MustCompile(`runlevel \[([0-9S]+)\]`)
+	onLevels = lazyregexp.New(`runlevel \[([0-9S]+)\]`)
 )
 
 // upstartLevels are the runlevels in which a job starts, where it says so.

@@ -7,12 +7,13 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // ErrDestination means that an ssh destination is none that can be used.
@@ -125,20 +126,20 @@ func sshCommand(ctx context.Context, d destination, options []string) *exec.Cmd 
 // sshFaults are what ssh says when it can't connect, and what that means to the
 // person who called.
 var sshFaults = []struct {
-	said *regexp.Regexp
+	said *lazyregexp.Regexp
 	text string
 }{
 	{
-		regexp.MustCompile(`REMOTE HOST IDENTIFICATION HAS CHANGED|differs from the key|REVOKED HOST KEY`),
+		lazyregexp.New(`REMOTE HOST IDENTIFICATION HAS CHANGED|differs from the key|REVOKED HOST KEY`),
 		"its host key is not the one that is known for it: this may be another machine, so nothing was accepted or read. " +
 			"If the machine was made anew, find out its key's fingerprint from its console, remove the old key with `ssh-keygen -R HOST` and connect once by hand with `ssh %s`",
 	},
 	{
-		regexp.MustCompile(`(?i)host key is known for|host key verification failed`),
+		lazyregexp.New(`(?i)host key is known for|host key verification failed`),
 		"its host key is not known, and nothing was accepted or read: connect once by hand with `ssh %s`, compare the fingerprint with that on the machine's console, then repeat",
 	},
 	{
-		regexp.MustCompile(`Permission denied \(|Too many authentication failures|No more authentication methods`),
+		lazyregexp.New(`Permission denied \(|Too many authentication failures|No more authentication methods`),
 		"it refuses this user, and no password is ever asked for: put a key for it into the agent (ssh-add), or into ssh's configuration, until `ssh -o BatchMode=yes %s true` works",
 	},
 }

@@ -2,9 +2,9 @@ package advisory
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/pkgversion"
 	"svc/backend/api/release"
 )
@@ -56,7 +56,7 @@ func ecosystem(name string) (d distribution, places []place, known bool) {
 }
 
 // numberOf is how releases are numbered: 12, v3.20, 2023.
-var numberOf = regexp.MustCompile(`^v?([0-9]{1,4}(?:\.[0-9]{1,4}){0,2})$`)
+var numberOf = lazyregexp.New(`^v?([0-9]{1,4}(?:\.[0-9]{1,4}){0,2})$`)
 
 // numbered is a distribution whose ecosystem ends in a version. Without one it
 // is every release.
@@ -78,7 +78,7 @@ func numbered(id string) func(string) []place {
 	}
 }
 
-var ubuntuVersion = regexp.MustCompile(`(?:^|:)([0-9]{2}\.[0-9]{2})(?:$|:)`)
+var ubuntuVersion = lazyregexp.New(`(?:^|:)([0-9]{2}\.[0-9]{2})(?:$|:)`)
 
 func ubuntuPlaces(rest string) []place {
 	m := ubuntuVersion.FindStringSubmatch(rest)
@@ -95,7 +95,7 @@ func ubuntuPlaces(rest string) []place {
 	return []place{{release: slug("ubuntu", m[1])}}
 }
 
-var redHatVersion = regexp.MustCompile(`^enterprise_linux:([0-9]+)(?:\.[0-9]+)?(?:$|:)`)
+var redHatVersion = lazyregexp.New(`^enterprise_linux:([0-9]+)(?:\.[0-9]+)?(?:$|:)`)
 
 // redHatPlaces are the mainline releases; extended support and layered products
 // are other products. CentOS up to 8 was rebuilt from the same sources.
@@ -111,7 +111,7 @@ func redHatPlaces(rest string) []place {
 	return places
 }
 
-var suseVersion = regexp.MustCompile(`^Linux Enterprise .* ([0-9]{2})(?: SP([0-9]{1,2})|\.([0-9]{1,2}))?(?:-|$)`)
+var suseVersion = lazyregexp.New(`^Linux Enterprise .* ([0-9]{2})(?: SP([0-9]{1,2})|\.([0-9]{1,2}))?(?:-|$)`)
 
 // susePlaces are the service packs. Base packages are those of modules, and so
 // are products beside the server: what a machine has of them is of its service
@@ -124,7 +124,7 @@ func susePlaces(rest string) []place {
 	return []place{{slug("sles", m[1]), cmp.Or(m[2], m[3], "0")}}
 }
 
-var leapVersion = regexp.MustCompile(`^Leap ([0-9]{2}\.[0-9])(?: NonFree)?$`)
+var leapVersion = lazyregexp.New(`^Leap ([0-9]{2}\.[0-9])(?: NonFree)?$`)
 
 func openSUSEPlaces(rest string) []place {
 	if m := leapVersion.FindStringSubmatch(rest); m != nil {

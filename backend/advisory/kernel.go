@@ -1,22 +1,22 @@
 package advisory
 
 import (
-	"regexp"
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/pkgversion"
 )
 
 var (
 	// kernelSource tells the source packages of kernels.
-	kernelSource = regexp.MustCompile(`^linux($|-signed|-[0-9]|-(aws|azure|bluefield|fips|gcp|gke|gkeop|hwe|ibm|intel|iot|kvm|laptop|lowlatency|nvidia|oem|oracle|raspi|realtime|riscv|starfive|xilinx)($|-))`)
+	kernelSource = lazyregexp.New(`^linux($|-signed|-[0-9]|-(aws|azure|bluefield|fips|gcp|gke|gkeop|hwe|ibm|intel|iot|kvm|laptop|lowlatency|nvidia|oem|oracle|raspi|realtime|riscv|starfive|xilinx)($|-))`)
 	// signedSource is linux-signed-amd64 of Debian, linux-signed-aws of Ubuntu.
-	signedSource = regexp.MustCompile(`^linux-signed(-.+?)??(-(?:amd64|arm64|i386|armhf))?$`)
+	signedSource = lazyregexp.New(`^linux-signed(-.+?)??(-(?:amd64|arm64|i386|armhf))?$`)
 	// debImage is a kernel that can be booted: linux-image-6.1.0-18-amd64.
-	debImage = regexp.MustCompile(`^linux-image-(?:unsigned-)?([0-9][0-9.]*(?:-[0-9]+)?)(.*)$`)
+	debImage = lazyregexp.New(`^linux-image-(?:unsigned-)?([0-9][0-9.]*(?:-[0-9]+)?)(.*)$`)
 	// rpmKernel is what is installed beside its older versions.
-	rpmKernel = regexp.MustCompile(`^kernel($|-)`)
+	rpmKernel = lazyregexp.New(`^kernel($|-)`)
 )
 
 // kernelOf is the source package of a signed copy of a kernel.

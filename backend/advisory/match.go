@@ -3,12 +3,12 @@ package advisory
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/pkgversion"
 	"svc/backend/api/release"
 )
@@ -287,7 +287,7 @@ func (r *rule) inStream(streams []string) bool {
 
 // ofCVE tells records of a single CVE, DEBIAN-CVE-2024-1, from advisories that
 // may fix several.
-var ofCVE = regexp.MustCompile(`^(?:[A-Z]+-)?(CVE-[0-9]+-[0-9]+)$`)
+var ofCVE = lazyregexp.New(`^(?:[A-Z]+-)?(CVE-[0-9]+-[0-9]+)$`)
 
 func cveOf(id string) string {
 	if !strings.Contains(id, "CVE-") {

@@ -1,18 +1,19 @@
 package advisory
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 var (
 	// streamName is name:stream as summaries have it.
-	streamName = regexp.MustCompile(`[A-Za-z0-9][\w.+-]*:[A-Za-z0-9][\w.+-]*`)
+	streamName = lazyregexp.New(`[A-Za-z0-9][\w.+-]*:[A-Za-z0-9][\w.+-]*`)
 	// advisoryID is what looks like a stream and is none: ALSA-2022:5468.
-	advisoryID = regexp.MustCompile(`^[A-Z]+-(RU-|SU-|FU-)?[0-9]{4}`)
+	advisoryID = lazyregexp.New(`^[A-Z]+-(RU-|SU-|FU-)?[0-9]{4}`)
 	// moduleOfPURL is the qualifier that names a module in a package URL.
-	moduleOfPURL = regexp.MustCompile(`[?&]rpmmod=([^&#]+)`)
+	moduleOfPURL = lazyregexp.New(`[?&]rpmmod=([^&#]+)`)
 )
 
 // tagOf is the module build that a version belongs to, by the end of its

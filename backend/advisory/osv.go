@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/pkgversion"
 )
 
@@ -151,11 +151,11 @@ func brief(err error) error {
 var (
 	// updateID tells advisories of bugs and enhancements by their name: ALBA,
 	// RHEA, SUSE-RU.
-	updateID = regexp.MustCompile(`^((AL|RH|RL|EL|CE|FE)(BA|EA)-|(open)?SUSE-(RU|FU|OU)-)`)
+	updateID = lazyregexp.New(`^((AL|RH|RL|EL|CE|FE)(BA|EA)-|(open)?SUSE-(RU|FU|OU)-)`)
 	// almaUpdate are those that AlmaLinux publishes all of. Others publish as OSV
 	// only what has to do with vulnerabilities: there a bug fix that names a CVE
 	// fixes it.
-	almaUpdate = regexp.MustCompile(`^AL[BE]A-`)
+	almaUpdate = lazyregexp.New(`^AL[BE]A-`)
 )
 
 // isUpdate tells bug fixes and enhancements from vulnerabilities; names has
@@ -166,7 +166,7 @@ func isUpdate(id string, names []string) bool {
 }
 
 // amazonTopic is an advisory of a topic of Amazon's extras: ALAS2KERNEL-5.10-2024-050.
-var amazonTopic = regexp.MustCompile(`^ALAS2?-?[A-Z]+-?([0-9]+(?:\.[0-9]+)?)-[0-9]{4}-[0-9]+$`)
+var amazonTopic = lazyregexp.New(`^ALAS2?-?[A-Z]+-?([0-9]+(?:\.[0-9]+)?)-[0-9]{4}-[0-9]+$`)
 
 // fromTopic begins the ranges of a topic's advisory at the topic's own version:
 // it says nothing of the older branch that the distribution itself has.

@@ -1,8 +1,9 @@
 package api
 
 import (
-	"regexp"
 	"slices"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // Limits of every request.
@@ -19,8 +20,8 @@ const (
 )
 
 var (
-	hex64   = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	osLabel = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+	hex64   = lazyregexp.New(`^[0-9a-f]{64}$`)
+	osLabel = lazyregexp.New(`^[A-Za-z0-9._-]{1,64}$`)
 )
 
 // VMKey is the part of a fingerprint that lists and answers show.

@@ -4,7 +4,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"hash/crc32"
-	"regexp"
+
+	"svc/backend/api/lazyregexp"
 )
 
 const (
@@ -14,7 +15,7 @@ const (
 	checksumLength = 6
 )
 
-var tokenForm = regexp.MustCompile(`^svc_[0-9A-Za-z]{46}$`)
+var tokenForm = lazyregexp.New(`^svc_[0-9A-Za-z]{46}$`)
 
 // NewToken makes an API token: svc_, 40 random base62 characters and a
 // 6-character checksum. It is shown once; only TokenHash of it is kept.

@@ -3,9 +3,9 @@ package server
 import (
 	"crypto/sha256"
 	"net/http"
-	"regexp"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 	"svc/backend/store"
 )
 
@@ -15,7 +15,7 @@ type caller struct {
 	replay *store.Replay
 }
 
-var idempotencyKey = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
+var idempotencyKey = lazyregexp.New(`^[\x21-\x7e]{1,255}$`)
 
 // read decodes the request into the struct that in points to, and checks it.
 // The idempotency key counts only where the route replays.

@@ -5,17 +5,17 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 )
 
 var (
-	integer  = regexp.MustCompile(`^[+-]?[0-9]+$`)
-	recordID = regexp.MustCompile(`^[1-9][0-9]{0,18}$`)
+	integer  = lazyregexp.New(`^[+-]?[0-9]+$`)
+	recordID = lazyregexp.New(`^[1-9][0-9]{0,18}$`)
 )
 
 // readFields fills the fields of the struct that in points to which are tagged

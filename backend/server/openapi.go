@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 )
 
 // object is a JSON object of the document.
@@ -94,7 +94,7 @@ func refusals() string {
 	return text + "."
 }
 
-var notLetters = regexp.MustCompile(`[^a-z]+`)
+var notLetters = lazyregexp.New(`[^a-z]+`)
 
 // operationID is the method and path as one word: get-account-usage.
 func operationID(r route) string {

@@ -2,10 +2,11 @@ package server
 
 import (
 	"crypto/rand"
-	"regexp"
+
+	"svc/backend/api/lazyregexp"
 )
 
-var callersID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+var callersID = lazyregexp.New(`^[A-Za-z0-9._-]{1,128}$`)
 
 // requestID is the caller's, if it is one, else a new one.
 func requestID(sent string) string {

@@ -1,11 +1,11 @@
 package vmdk
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"svc/assess/disk/block"
+	"svc/backend/api/lazyregexp"
 )
 
 const descriptorMagic = "# Disk DescriptorFile"
@@ -33,8 +33,8 @@ var supported = map[string]bool{"FLAT": true, "VMFS": true, "SPARSE": true, "ZER
 
 // Lines of a descriptor: `RW 4192256 SPARSE "disk-s001.vmdk"` and `key=value`.
 var (
-	extentLine  = regexp.MustCompile(`^(RW|RDONLY|NOACCESS) +([0-9]+) +([A-Z0-9]+)(?: +"([^"]*)"(?: +([0-9]+))?)?`)
-	settingLine = regexp.MustCompile(`^([A-Za-z]+) *= *"?([^"]*)"?$`)
+	extentLine  = lazyregexp.New(`^(RW|RDONLY|NOACCESS) +([0-9]+) +([A-Z0-9]+)(?: +"([^"]*)"(?: +([0-9]+))?)?`)
+	settingLine = lazyregexp.New(`^([A-Za-z]+) *= *"?([^"]*)"?$`)
 )
 
 const noParent = "ffffffff"

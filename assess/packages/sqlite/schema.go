@@ -3,9 +3,10 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // ErrNoTable means that the file has no such table, or the table no such column.
@@ -51,7 +52,7 @@ func (t table) positions(columns []string) ([]int, error) {
 var constraints = []string{"constraint", "primary", "unique", "check", "foreign"}
 
 // comment is a comment of SQL, which the schema keeps.
-var comment = regexp.MustCompile(`(?s)/\*.*?\*/|--[^\n]*`)
+var comment = lazyregexp.New(`(?s)/\*.*?\*/|--[^\n]*`)
 
 // parseTable reads the columns of a CREATE TABLE statement.
 func parseTable(sql string) table {

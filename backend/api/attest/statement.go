@@ -5,11 +5,12 @@ package attest
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // The types that every attestation carries.
@@ -40,7 +41,7 @@ func File(name, sha256 string) Subject {
 // maxSubjects bounds the artifacts of one statement.
 const maxSubjects = 10_000
 
-var hex64 = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var hex64 = lazyregexp.New(`^[0-9a-f]{64}$`)
 
 // New makes the statement of a predicate about its subjects.
 func New(subjects []Subject, p Predicate) (Statement, error) {

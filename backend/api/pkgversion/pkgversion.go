@@ -4,8 +4,9 @@ package pkgversion
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // Kind is a package format: the rules by which its versions are ordered.
@@ -32,10 +33,10 @@ func Compare(kind Kind, a, b string) int {
 }
 
 // valid is what each format takes as a version.
-var valid = map[Kind]*regexp.Regexp{
-	Deb: regexp.MustCompile(`^([0-9]+:[A-Za-z0-9.+~:-]+|[A-Za-z0-9.+~-]+)$`),
-	RPM: regexp.MustCompile(`^([0-9]+:)?[A-Za-z0-9._+~^%]+(-[A-Za-z0-9._+~^%]+)?$`),
-	Apk: regexp.MustCompile(`^[0-9]+(\.[0-9]+)*([a-z][0-9]*)?(_(alpha|beta|pre|rc|cvs|svn|git|hg|p)[0-9]*)*(~[0-9a-f]+)?(-r[0-9]+)?$`),
+var valid = map[Kind]*lazyregexp.Regexp{
+	Deb: lazyregexp.New(`^([0-9]+:[A-Za-z0-9.+~:-]+|[A-Za-z0-9.+~-]+)$`),
+	RPM: lazyregexp.New(`^([0-9]+:)?[A-Za-z0-9._+~^%]+(-[A-Za-z0-9._+~^%]+)?$`),
+	Apk: lazyregexp.New(`^[0-9]+(\.[0-9]+)*([a-z][0-9]*)?(_(alpha|beta|pre|rc|cvs|svn|git|hg|p)[0-9]*)*(~[0-9a-f]+)?(-r[0-9]+)?$`),
 }
 
 // Valid reports whether a version is one of the kind, so that its order means

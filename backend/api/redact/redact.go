@@ -6,12 +6,13 @@ package redact
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // The kinds of what is stripped.
@@ -27,7 +28,7 @@ const (
 // token splits text, in this order, into placeholders that an earlier pass
 // left, URLs, quoted paths, Windows paths (these hold spaces) and words. What
 // lies between, the separators, always stays.
-var token = regexp.MustCompile(`\[(?:host|domain|ip|email|url|path)\]` +
+var token = lazyregexp.New(`\[(?:host|domain|ip|email|url|path)\]` +
 	`|(?i:[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\])?[^\s"'<>` + "`" + `\[\]]*)` +
 	`|"[/~][^"\n\[\]]*"|'[/~][^'\n\[\]]*'` +
 	`|(?:\b[A-Za-z]:|\\)\\(?:[^\\\s"'<>|\[\]]+(?: [^\\\s"'<>|\[\]]+)*\\)*[^\\\s"'<>|\[\]]*` +
@@ -105,13 +106,13 @@ func (s *scanner) token(t string) string {
 	return s.word(t, named, labelled)
 }
 
-var windowsPath = regexp.MustCompile(`^(?:[A-Za-z]:|\\)\\`)
+var windowsPath = lazyregexp.New(`^(?:[A-Za-z]:|\\)\\`)
 
 var (
 	// comparison: as in "(>= 1.2.3.4)".
-	comparison = regexp.MustCompile(`(?:[<>=~]=|\(=|\([<>]| [<>]) ?$`)
+	comparison = lazyregexp.New(`(?:[<>=~]=|\(=|\([<>]| [<>]) ?$`)
 	// fourParts: a version of four numbers has the form of an address.
-	fourParts = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+){3}[.:]?$`)
+	fourParts = lazyregexp.New(`^[0-9]+(?:\.[0-9]+){3}[.:]?$`)
 )
 
 func announcesVersion(t string) bool {
@@ -224,12 +225,12 @@ func kindOf(w string) string {
 }
 
 var (
-	mac = regexp.MustCompile(`^(?i:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})$`)
+	mac = lazyregexp.New(`^(?i:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})$`)
 	// route: what the service itself answers is no path of a machine.
-	route = regexp.MustCompile(`^/v1(?:/(?:health|version|openapi\.json|resolve|translate|config-paths|releases|upgrade-edges|usage|authorize|enroll|cve-scan|account|vms|` +
+	route = lazyregexp.New(`^/v1(?:/(?:health|version|openapi\.json|resolve|translate|config-paths|releases|upgrade-edges|usage|authorize|enroll|cve-scan|account|vms|` +
 		`statement|capacity|entitlements|terms|findings|questions|answer|attest|sign|keys|:?id|[0-9]+|\.{3}|…))*/?$|^/(?:answer|resolve)$`)
 	// login: user:password@host, and git@host:path.
-	login = regexp.MustCompile(`^(?:[^/@:\s]+:[^/@\s]*@[^/@\s]+(?:/.*)?|[^/@:\s]+@[^/@:\s]+\.[^/@:\s]+:[^/@:\s]+/.*)$`)
+	login = lazyregexp.New(`^(?:[^/@:\s]+:[^/@\s]*@[^/@\s]+(?:/.*)?|[^/@:\s]+@[^/@:\s]+\.[^/@:\s]+:[^/@:\s]+/.*)$`)
 )
 
 // isAddress takes addresses, with a port or a prefix length too.
@@ -246,10 +247,10 @@ func isAddress(w string) bool {
 
 var (
 	// startsPath: /etc, ~/x, ~joe/x, $HOME/x, ./x, ../x, and -I/usr/include.
-	startsPath = regexp.MustCompile(`^(?:/[^/]|~[^/]*/|\$\w+/|%\w+%\\|\.\.?/|-[A-Za-z]/)`)
+	startsPath = lazyregexp.New(`^(?:/[^/]|~[^/]*/|\$\w+/|%\w+%\\|\.\.?/|-[A-Za-z]/)`)
 	// netBIOS: CORP\joe, an account of a Windows domain.
-	netBIOS = regexp.MustCompile(`^[A-Z0-9-]{2,15}\\[\w.-]+$`)
-	digits  = regexp.MustCompile(`^[0-9/]+$`)
+	netBIOS = lazyregexp.New(`^[A-Z0-9-]{2,15}\\[\w.-]+$`)
+	digits  = lazyregexp.New(`^[0-9/]+$`)
 )
 
 // pathOrURL judges a word with a slash: one slash alone is usually "and/or".
@@ -271,7 +272,7 @@ func pathOrURL(w string) string {
 	return ""
 }
 
-var localPart = regexp.MustCompile(`^[\p{L}\p{N}._%+-]+$`)
+var localPart = lazyregexp.New(`^[\p{L}\p{N}._%+-]+$`)
 
 // mailbox judges user@somewhere; name@1.2.3 and unit@instance.service are none.
 func mailbox(w string) string {
@@ -288,7 +289,7 @@ func mailbox(w string) string {
 	return ""
 }
 
-var startsDigit = regexp.MustCompile(`^v?[0-9]`)
+var startsDigit = lazyregexp.New(`^v?[0-9]`)
 
 // dotted judges a word with dots: a registered domain, a host in one, or
 // neither, as versions, units, files and packages are.
@@ -331,7 +332,7 @@ var (
 	packages = []string{"docker.io", "containerd.io", "asp.net", "node.js", "socket.io"}
 )
 
-var label = regexp.MustCompile(`^[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}_])?$`)
+var label = lazyregexp.New(`^[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}_])?$`)
 
 func isLabel(s string) bool { return len(s) <= 63 && label.MatchString(s) }
 
@@ -349,9 +350,9 @@ func looksNamed(w string) bool {
 }
 
 // hostWords are what people number their machines by.
-var hostWords = regexp.MustCompile(`^(?i:web|www|db|app|srv|svr|server|host|node|vm|mail|smtp|mx|ns|dns|proxy|lb|cache|worker|master|slave|primary|replica|standby|bastion|jump|esx|esxi|nas|san|gw|fw|vpn|ip|kube|mq|sql|etcd|build|pve|hv|backup|storage|dc|prod|prd|stage|stg|staging|dev|uat|qa)[0-9]+$`)
+var hostWords = lazyregexp.New(`^(?i:web|www|db|app|srv|svr|server|host|node|vm|mail|smtp|mx|ns|dns|proxy|lb|cache|worker|master|slave|primary|replica|standby|bastion|jump|esx|esxi|nas|san|gw|fw|vpn|ip|kube|mq|sql|etcd|build|pve|hv|backup|storage|dc|prod|prd|stage|stg|staging|dev|uat|qa)[0-9]+$`)
 
-var wordThenNumber = regexp.MustCompile(`^(?i)(.*-)?([a-z]+)-([0-9]+)$`)
+var wordThenNumber = lazyregexp.New(`^(?i)(.*-)?([a-z]+)-([0-9]+)$`)
 
 // isHost takes web01, prod-db-03 and ip-10-0-0-1: a word for a machine and its
 // number, at the end or as one of several parts.
@@ -368,7 +369,7 @@ func isHost(w string) bool {
 // cloudName is how clouds and installers name machines and what belongs to
 // them: ip-10-0-0-1, i-0abc…, gke-pool-…, aks-…-vmss000001, DESKTOP-1A2B3C4,
 // ubuntu-s-1vcpu-1gb-fra1-01, instance-20260807-123045.
-var cloudName = regexp.MustCompile(`^(?i:(?:ip|ec2|host|vps|li)(?:-[0-9]{1,3}){4}` +
+var cloudName = lazyregexp.New(`^(?i:(?:ip|ec2|host|vps|li)(?:-[0-9]{1,3}){4}` +
 	`|(?:i|vol|eni|vpc|subnet|sg|ami|snap|igw|nat|rtb|eipalloc)-[0-9a-f]{8,17}` +
 	`|(?:vm|instance|node|host|server|srv|worker)-[0-9a-f]*[0-9][0-9a-f]*` +
 	`|(?:gke|eks|aks)-[a-z0-9-]+-[a-z0-9]{4,}|[a-z0-9-]+-vmss[0-9a-z]{6}` +
