@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 )
 
 // Location says where a machine is: exactly one of Root, Image and SSH is set.
@@ -62,7 +63,7 @@ func Expect(fsys FS, what Expected, names []string) {
 	}
 }
 
-// FS is a read-only file system. Open and ReadDir follow symlinks inside the
+// FS is a read-only file system. Names are as in io/fs, but of any bytes. Open and ReadDir follow symlinks inside the
 // root; a link that would leave it ends at the root, as in a chroot.
 type FS interface {
 	fs.StatFS
@@ -99,6 +100,9 @@ func Open(ctx context.Context, l Location) (Host, error) {
 	}
 	return OpenSSH(ctx, l.SSH)
 }
+
+// valid is fs.ValidPath, but that a name may be of any bytes, as it may in Linux.
+func valid(name string) bool { return fs.ValidPath(strings.ToValidUTF8(name, "?")) }
 
 // ReadFile reads a regular file of at most limit bytes.
 func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {

@@ -241,6 +241,12 @@ func FuzzFstab(f *testing.F) {
 // the root where its files have an os-release.
 func newImage(t *testing.T, first, second map[string]string) string {
 	t.Helper()
+	return newImageOf(t, string(newFolder(t, first)), string(newFolder(t, second)))
+}
+
+// newImageOf is the same of folders.
+func newImageOf(t *testing.T, folders ...string) string {
+	t.Helper()
 	is := is.New(t)
 	if _, err := exec.LookPath("mke2fs"); err != nil {
 		t.Skip("no mke2fs here")
@@ -257,9 +263,9 @@ func newImage(t *testing.T, first, second map[string]string) string {
 	boot[510], boot[511] = 0x55, 0xaa
 	is.NoErr(os.WriteFile(file, boot, 0o600))
 	is.NoErr(os.Truncate(file, 18<<20))
-	for i, files := range []map[string]string{first, second} {
+	for i, folder := range folders {
 		offset := []string{"offset=1048576", "offset=9437184"}[i]
-		out, err := exec.Command("mke2fs", "-q", "-F", "-t", "ext4", "-d", string(newFolder(t, files)), "-E", offset, file, "8M").CombinedOutput()
+		out, err := exec.Command("mke2fs", "-q", "-F", "-t", "ext4", "-d", folder, "-E", offset, file, "8M").CombinedOutput()
 		if err != nil {
 			t.Fatalf("mke2fs: %v\n%s", err, out)
 		}

@@ -165,7 +165,7 @@ func (j *joined) pass(full string) (target string, err error) {
 
 // find resolves a name that a caller gave.
 func (j *joined) find(op, name string, follow bool) (string, fs.FileInfo, error) {
-	if !fs.ValidPath(name) {
+	if !valid(name) {
 		return "", nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
 	full, info, err := j.resolve(name, follow)

@@ -177,6 +177,30 @@ r() {
 	z 0
 }
 
+# What w says of some files: each file's type and mode, owner, group, size, time,
+# links, blocks, device, number and name; then the names of their extended
+# attributes, and whether those are known.
+# shellcheck disable=SC2016,SC2089 # it is for the shell that xargs starts
+B='stat -c "$W" "$@" 2>&4
+[ -z "$G" ] || getfattr -hPm - --absolute-names -- "$@" 2>/dev/null
+echo "${G:--}//"'
+W='%f|%u|%g|%s|%Y|%h|%b|%d|%i|%n//'
+G=
+! command -v getfattr >/dev/null || G='='
+# shellcheck disable=SC2090
+export B W G
+
+# w FOLDER EXPRESSION...: describes it and all below it, but for other file
+# systems and what the expression keeps find from; then says what went wrong.
+w() {
+	f=$1
+	shift
+	e=$({ find "$f" -xdev "$@" -print0 2>&4 | xargs -0 -r -n 500 sh -c "$B" sh >&3 2>/dev/null 3>&-; } 4>&1 | { head -c 1048576; cat >/dev/null; })
+	z 0
+	printf '%s' "$e"
+	z 0
+}
+
 # h: who reads.
 h() {
 	id -u

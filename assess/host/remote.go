@@ -111,7 +111,7 @@ const maxQuestions = 500
 // Expect asks for what is about to be read, with all questions under way at
 // once.
 func (r *remote) Expect(what Expected, names []string) {
-	names = slices.DeleteFunc(slices.Clone(names[:min(len(names), maxFollowed)]), func(name string) bool { return !fs.ValidPath(name) })
+	names = slices.DeleteFunc(slices.Clone(names[:min(len(names), maxFollowed)]), func(name string) bool { return !valid(name) })
 	switch what {
 	case Folders:
 		r.listAll(names)
@@ -595,7 +595,7 @@ func isPlain(s string) bool {
 
 // Lstat describes name itself, a symlink too.
 func (r *remote) Lstat(name string) (fs.FileInfo, error) {
-	if !fs.ValidPath(name) {
+	if !valid(name) {
 		return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrInvalid}
 	}
 	k, found, err := r.known("lstat", name)
@@ -619,7 +619,7 @@ func info(e entry, err error) (fs.FileInfo, error) {
 
 // Stat describes what name leads to.
 func (r *remote) Stat(name string) (fs.FileInfo, error) {
-	if !fs.ValidPath(name) {
+	if !valid(name) {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrInvalid}
 	}
 	k, found, err := r.known("stat", name)
@@ -638,7 +638,7 @@ func (r *remote) Stat(name string) (fs.FileInfo, error) {
 
 // ReadLink reads a symlink.
 func (r *remote) ReadLink(name string) (string, error) {
-	if !fs.ValidPath(name) {
+	if !valid(name) {
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
 	}
 	k, found, err := r.known("readlink", name)
@@ -666,7 +666,7 @@ func (r *remote) ReadLink(name string) (string, error) {
 
 // ReadDir lists a folder, sorted by name.
 func (r *remote) ReadDir(name string) ([]fs.DirEntry, error) {
-	if !fs.ValidPath(name) {
+	if !valid(name) {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
 	}
 	if _, _, err := r.known("readdir", name); err != nil {

@@ -44,7 +44,7 @@ func (k known) isSmall(name string) bool {
 
 // Open opens a regular file.
 func (r *remote) Open(name string) (fs.File, error) {
-	if !fs.ValidPath(name) {
+	if !valid(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
 	k, found, err := r.known("open", name)

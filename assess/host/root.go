@@ -53,7 +53,7 @@ func (r *root) Close() error   { return errors.Join(r.file.Close(), r.handles.Cl
 // resolve gives a handle on what name leads to, without opening that: a pipe
 // can't block and a device can't act.
 func (r *root) resolve(op, name string) (handle, error) {
-	if !fs.ValidPath(name) {
+	if !valid(name) {
 		return -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
 	h, err := r.openInRoot(name)
@@ -163,7 +163,7 @@ func (h handle) stat(name string) (fs.FileInfo, error) {
 // parent gives a handle on the folder that name stands in. The whole name is
 // checked: a last element of .. would lead out of it.
 func (r *root) parent(op, name string) (handle, error) {
-	if !fs.ValidPath(name) {
+	if !valid(name) {
 		return -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
 	h, err := r.resolve(op, path.Dir(name))

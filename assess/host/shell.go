@@ -55,10 +55,13 @@ type shell struct {
 	err     error         // why; set before done is closed
 }
 
-// question waits for as many frames as there are limits.
+// question waits for as many frames as there are limits. With a sink, that is
+// given the body of the first frame as it comes, of any size, and nothing of it
+// is kept.
 type question struct {
 	limits []int
 	answer chan []frame
+	sink   func(piece []byte) error
 }
 
 // frame is a part of an answer.
@@ -110,7 +113,20 @@ func (a *alive) Read(p []byte) (int, error) {
 // ask puts a question and waits for its answer, whose frames have at most as
 // many bytes as limits says.
 func (s *shell) ask(line string, limits ...int) ([]frame, error) {
-	q := &question{limits, make(chan []frame, 1)}
+	return s.await(line, &question{limits: limits, answer: make(chan []frame, 1)})
+}
+
+// pour puts a question whose answer goes to sink, but for a last frame of at
+// most limit bytes. No other question is answered meanwhile.
+func (s *shell) pour(line string, sink func(piece []byte) error, limit int) (frame, error) {
+	answer, err := s.await(line, &question{limits: []int{0, limit}, answer: make(chan []frame, 1), sink: sink})
+	if err != nil {
+		return frame{}, err
+	}
+	return answer[1], nil
+}
+
+func (s *shell) await(line string, q *question) ([]frame, error) {
 	if err := s.put(q, line); err != nil {
 		return nil, err
 	}
@@ -175,7 +191,12 @@ func (s *shell) handOut() error {
 		frames := make([]frame, len(q.limits))
 		for i, limit := range q.limits {
 			var err error
-			if frames[i], err = s.frame(limit); err != nil {
+			if i == 0 && q.sink != nil {
+				_, err = s.frame(q.sink)
+			} else {
+				frames[i], err = s.bounded(limit)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -185,24 +206,37 @@ func (s *shell) handOut() error {
 	}
 }
 
-// frame reads up to the line that begins with the word.
-func (s *shell) frame(limit int) (frame, error) {
+// bounded reads a frame of at most limit bytes.
+func (s *shell) bounded(limit int) (frame, error) {
 	var body []byte
+	end, err := s.frame(func(piece []byte) error {
+		if len(body)+len(piece) > limit+1 {
+			return errFrame
+		}
+		body = append(body, piece...)
+		return nil
+	})
+	if err != nil && !s.greeted.Load() {
+		s.said.Write(body) // a login shell that is none says why
+	}
+	return newFrame(body, end), err
+}
+
+// frame reads up to the line that begins with the word, and gives take what is
+// before it. End is what stands behind the word.
+func (s *shell) frame(take func(piece []byte) error) (end string, err error) {
 	for begins := true; ; {
 		piece, err := s.out.ReadSlice('\n')
 		if begins && bytes.HasPrefix(piece, s.word) && err == nil {
-			return newFrame(body, string(piece[len(s.word):])), nil
+			return string(piece[len(s.word):]), nil
+		}
+		if err := take(piece); err != nil {
+			return "", err
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			if !s.greeted.Load() {
-				s.said.Write(append(body, piece...)) // a login shell that is none says why
-			}
-			return frame{}, err
+			return "", err
 		}
-		if len(body)+len(piece) > limit+1 {
-			return frame{}, errFrame
-		}
-		body, begins = append(body, piece...), err == nil
+		begins = err == nil
 	}
 }
 

@@ -37,7 +37,8 @@ func (n *Node) Path() string { return path.Join(n.Dir, n.Name) }
 // Attributes are the extended attributes that a file was found to have.
 type Attributes uint8
 
-// The attributes. Only of a root folder are they known.
+// The attributes. Of a disk image they are not known, nor over ssh where the
+// machine has no getfattr.
 const (
 	AttributesKnown Attributes = 1 << iota
 	ACL
@@ -64,13 +65,21 @@ const maxPending = 1 << 15
 func Workers() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
 // Walk visits the files below folders of a machine. No symlink is followed, and
-// no other file system is walked into. It ends early when ctx does.
+// no other file system is walked into. One of the folders that stands in another
+// may be met for itself alone. It ends early when ctx does.
 func Walk(ctx context.Context, h Host, tops []string, v Visitor) error {
 	w := &walk{ctx: ctx, v: v}
 	w.more.L = &w.mu
 	w.list = generic{h.FS()}.list
-	if r, ok := h.(*root); ok {
-		w.list = r.walkFolder
+	switch m := h.(type) {
+	case *root:
+		w.list = m.walkFolder
+	case *imaged:
+		w.list = m.fs.walkFolder
+	case *remote:
+		if m.hasFind() {
+			return m.walk(ctx, tops, v)
+		}
 	}
 	for i, top := range tops {
 		w.start(h, i, top)
@@ -191,6 +200,42 @@ func (w *walk) enter(worker int, f pendingFolder) {
 	}
 	w.mu.Unlock()
 	w.descend(worker, f)
+}
+
+// walkFolder lists a folder of a disk image.
+func (j *joined) walkFolder(w *walk, worker int, f pendingFolder) error {
+	m, inside := j.place(f.name)
+	if m.missing != nil {
+		return m.missing
+	}
+	entries, err := m.fs.ReadDir(inside)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		full := path.Join(f.name, e.Name())
+		info, device, err := j.met(m, full, e)
+		if err != nil {
+			w.v.Unread(worker, f.top, full, err)
+			continue
+		}
+		n := &Node{Top: f.top, Dir: f.name, Name: e.Name(), Boundary: device != m.device}
+		n.describe(imageInfo{info, e.Name(), device})
+		if w.v.Visit(worker, n) && info.IsDir() && !n.Boundary {
+			w.enter(worker, pendingFolder{top: f.top, name: full})
+		}
+	}
+	return nil
+}
+
+// met describes an entry of a folder, or what is mounted in its place.
+func (j *joined) met(m mount, full string, e fs.DirEntry) (info fs.FileInfo, device uint64, err error) {
+	if other, ok := j.mounts[full]; ok {
+		info, err = j.lstat(full)
+		return info, other.device, err
+	}
+	info, err = e.Info()
+	return info, m.device, err
 }
 
 // generic walks any file system by its listings.

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/matryer/is"
 	"golang.org/x/sys/unix"
@@ -92,15 +95,123 @@ func TestWalkByListingsAgrees(t *testing.T) {
 	is.NoErr(err)
 	defer h.Close()
 	fast, slow := walked(t, h, "top"), walked(t, struct{ Host }{h}, "top")
-	is.True(slow.unread["top/\xff\xfe"] != nil) // io/fs has no such names; a walk says so
-	is.Equal(len(fast.nodes), len(slow.nodes)+2)
+	is.Equal(len(slow.unread), 0)
+	is.Equal(len(fast.nodes), len(slow.nodes))
 	for name, n := range fast.nodes {
-		if !utf8.ValidString(name) {
-			continue
-		}
 		n.Attributes = slow.nodes[name].Attributes // a listing has none
 		is.Equal(n, slow.nodes[name])
 	}
+}
+
+// TestWalkOverAShellAgrees has the machine's own programs describe a tree of
+// hostile names, some with attributes.
+func TestWalkOverAShellAgrees(t *testing.T) {
+	is := is.New(t)
+	dir := hostileTree(t)
+	for _, name := range []string{"plain/file", "new\nline/file", "\xff\xfe/file", "-rf", "qu'o\"te"} {
+		if err := unix.Setxattr(filepath.Join(dir, "top", name), "user.note", []byte("x"), 0); err != nil {
+			t.Skip("no attributes here")
+		}
+	}
+	is.NoErr(os.WriteFile(filepath.Join(dir, `top/back\slash*[?]`), []byte("x"), 0o644))
+	h, err := OpenRoot("/")
+	is.NoErr(err)
+	defer h.Close()
+	top := strings.TrimPrefix(dir, "/") + "/top"
+	want := walked(t, h, top, top+"/new\nline", "absent", top+"/plain")
+	for shell, argv := range shells(t) {
+		t.Run(shell, func(t *testing.T) {
+			is := is.New(t)
+			r := localShell(t, argv...)
+			is.Equal(r.hasFind(), shell != "busybox") // which has no find here
+			got := walked(t, r, top, top+"/new\nline", "absent", top+"/plain")
+			is.Equal(len(got.nodes), len(want.nodes))
+			_, attributes := exec.LookPath("getfattr")
+			for name, n := range want.nodes {
+				if shell == "busybox" {
+					n.Inode, n.Device, n.Number, n.Links, n.Blocks = false, 0, 0, 0, 0
+				}
+				if shell == "busybox" || attributes != nil {
+					n.Attributes = 0
+				}
+				g := got.nodes[name]
+				g.Top, g.Dir, g.Name = n.Top, n.Dir, n.Name // a top in a top is met as either
+				is.Equal(g, n)
+			}
+			is.True(errors.Is(got.unread["absent"], fs.ErrNotExist))
+			is.Equal(len(got.unread), 1)
+		})
+	}
+}
+
+// TestWalkOverAShellSaysWhatItCouldNotRead as somebody who may not.
+func TestWalkOverAShellSaysWhatItCouldNotRead(t *testing.T) {
+	is := is.New(t)
+	dir := hostileTree(t)
+	setpriv, err := exec.LookPath("setpriv")
+	if err != nil || os.Getuid() != 0 {
+		t.Skip("only root can become somebody else")
+	}
+	for p := dir; p != "/tmp" && p != "/"; p = filepath.Dir(p) {
+		is.NoErr(os.Chmod(p, 0o755))
+	}
+	odd := filepath.Join(dir, "top", "o'dd\n\xff")
+	is.NoErr(os.Mkdir(odd, 0o700))
+	is.NoErr(os.Chmod(filepath.Join(dir, "top/plain"), 0o744)) // its names are seen, and no more
+	r := localShell(t, setpriv, "--reuid=4242", "--clear-groups", "--regid=4242", "/bin/sh")
+	s := walked(t, r, strings.TrimPrefix(dir, "/")+"/top")
+	names := slices.Sorted(maps.Keys(s.unread))
+	is.Equal(names, []string{strings.TrimPrefix(odd, "/"), strings.TrimPrefix(dir, "/") + "/top/plain/file"})
+	for _, name := range names {
+		is.True(errors.Is(s.unread[name], fs.ErrPermission))
+	}
+}
+
+// TestWalkOfAnImageAgrees puts the tree on a disk; another file system that the
+// machine mounts in it is a boundary.
+func TestWalkOfAnImageAgrees(t *testing.T) {
+	is := is.New(t)
+	dir := hostileTree(t)
+	is.NoErr(os.Truncate(filepath.Join(dir, "top/sparse"), 1<<20))
+	is.NoErr(os.MkdirAll(filepath.Join(dir, "etc"), 0o755))
+	is.NoErr(os.Mkdir(filepath.Join(dir, "top/other"), 0o755))
+	is.NoErr(os.WriteFile(filepath.Join(dir, "etc/os-release"), []byte("ID=debian\n"), 0o644))
+	is.NoErr(os.WriteFile(filepath.Join(dir, "etc/fstab"), []byte("/dev/sda1 / ext4\n/dev/sda2 /top/other ext4\n/dev/sda9 /top/plain ext4\n"), 0o644))
+	h, err := OpenImage(newImageOf(t, dir, string(newFolder(t, map[string]string{"in": ""}))), false)
+	is.NoErr(err)
+	defer h.Close()
+	onDisk, err := OpenRoot(dir)
+	is.NoErr(err)
+	defer onDisk.Close()
+	want, got := walked(t, onDisk, "top"), walked(t, h, "top")
+	is.True(got.nodes["top/other"].Boundary)
+	is.Equal(slices.Sorted(maps.Keys(got.unread)), []string{"top/plain"}) // its disk is not on the image
+	is.Equal(len(got.nodes), len(want.nodes)-2)                           // and so neither is its file
+	for name, n := range got.nodes {
+		w := want.nodes[name]
+		is.Equal([]any{n.Dir, n.Name, n.Mode, n.UID, n.GID, n.Inode}, []any{w.Dir, w.Name, w.Mode, w.UID, w.GID, true})
+		if n.Mode.IsRegular() {
+			is.Equal([]any{n.Size, n.Modified, n.Links, n.Blocks*512 < n.Size}, []any{w.Size, w.Modified, w.Links, name == "top/sparse"})
+		}
+	}
+}
+
+func FuzzStream(f *testing.F) {
+	f.Add("81a4|0|0|3|1|1|8|2049|5|/top/a//\n# file: /top/a\nuser.x\n\n=//\n", "find: '/top/b\\n': Permission denied\n")
+	f.Add("41ed|0|0|3|1|1|8|2049|5|/top//\n-//\n", "stat: cannot statx '/top/c': No such file or directory")
+	f.Fuzz(func(t *testing.T, text, said string) {
+		v := &seen{nodes: map[string]Node{}, unread: map[string]error{}}
+		s := &stream{ctx: t.Context(), v: v, name: "top"}
+		for line := range strings.Lines(text) {
+			_ = s.take([]byte(line)) // what is wrong ends it
+		}
+		s.complain([]byte(said))
+		for name := range v.nodes {
+			if name != "top" && !strings.HasPrefix(name, "top/") || strings.Contains(name, "/../") {
+				t.Fatalf("%q is not in the folder", name)
+			}
+		}
+	})
 }
 
 func TestWalkSaysWhatItCouldNotRead(t *testing.T) {

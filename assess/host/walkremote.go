@@ -1,0 +1,197 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxComplaints bounds what find says that it could not read; read.sh cuts it
+// there.
+const maxComplaints = 2 << 20
+
+// hasFind reports whether the machine has find and xargs that take names of any
+// bytes. Without them a walk goes by listings.
+func (r *remote) hasFind() bool {
+	answer, err := r.shell.ask("find / -xdev -prune -path / -print0 2>/dev/null | xargs -0 -r -n 500 stat -c '%h|%b|%d|%i' 2>/dev/null; z 0", maxStat)
+	return err == nil && bytes.Count(answer[0].body, []byte("|")) == 3
+}
+
+// walk has the machine describe all below each of tops, in one answer for each,
+// which is read as it comes.
+func (r *remote) walk(ctx context.Context, tops []string, v Visitor) error {
+	for i, top := range tops {
+		line := "w " + quote(absolute(top))
+		for _, other := range tops {
+			if other != top && strings.HasPrefix(other, top+"/") {
+				line += " -path " + quote(pattern(absolute(other))) + " -prune -o"
+			}
+		}
+		s := &stream{ctx: ctx, v: v, top: i, name: top}
+		complaints, err := r.shell.pour(line+" </dev/null", s.take, maxComplaints)
+		if err != nil || ctx.Err() != nil {
+			break
+		}
+		s.complain(complaints.body)
+	}
+	return errors.Join(ctx.Err(), Lost(r))
+}
+
+// pattern is a pattern of find that means this very name.
+func pattern(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+}
+
+// stream is an answer of read.sh's w on its way: descriptions of files, and
+// after some of them their attributes.
+type stream struct {
+	ctx     context.Context
+	v       Visitor
+	top     int
+	name    string // of the top
+	device  uint64 // of the top
+	partial []byte
+	batch   []Node
+	skip    string // what is below is not wanted
+}
+
+// take reads what came. A record ends in "//" and the end of a line, which no
+// name holds.
+func (s *stream) take(piece []byte) error {
+	s.partial = append(s.partial, piece...)
+	record, whole := bytes.CutSuffix(s.partial, []byte("//\n"))
+	switch {
+	case whole && len(record) > 0 && strings.IndexByte("#=-", record[0]) >= 0:
+		s.attributes(string(record))
+		s.visit()
+		s.partial = s.partial[:0]
+	case whole:
+		s.describe(record)
+		s.partial = s.partial[:0]
+	case len(s.partial) > maxListing || len(s.batch) > maxFollowed:
+		return errFrame
+	}
+	return s.ctx.Err()
+}
+
+// describe adds a file to those that wait for their attributes.
+func (s *stream) describe(record []byte) {
+	fields := bytes.SplitN(record, []byte("|"), 10)
+	st, ok := parseInode(fields)
+	if !ok {
+		s.v.Unread(0, s.top, s.name, errDescription)
+		return
+	}
+	full := strings.TrimPrefix(string(fields[9]), "/")
+	n := Node{Top: s.top, Dir: path.Dir(full), Name: path.Base(full)}
+	if full == s.name {
+		n.Dir, n.Name, s.device = full, ".", uint64(st.Dev)
+	} else if !valid(full) || !strings.HasPrefix(full, s.name+"/") {
+		s.v.Unread(0, s.top, s.name, errDescription)
+		return
+	}
+	n.describe(entry{n.Name, st})
+	n.Boundary = n.Device != s.device
+	s.batch = append(s.batch, n)
+}
+
+// parseInode reads the numbers of a description: a mode of base 16, and eight
+// others.
+func parseInode(fields [][]byte) (st unix.Stat_t, ok bool) {
+	if len(fields) != 10 {
+		return st, false
+	}
+	mode, err := strconv.ParseUint(string(fields[0]), 16, 32)
+	var n [9]int64
+	for i := 1; i < len(n); i++ {
+		var e error
+		n[i], e = strconv.ParseInt(string(fields[i]), 10, 64)
+		err = errors.Join(err, e)
+	}
+	if err != nil || n[3] < 0 || n[6] < 0 {
+		return st, false
+	}
+	st.Mode, st.Uid, st.Gid, st.Size, st.Mtim.Sec = uint32(mode), uint32(n[1]), uint32(n[2]), n[3], n[4]
+	st.Nlink, st.Blocks, st.Dev, st.Ino = uint64(n[5]), n[6], uint64(n[7]), uint64(n[8])
+	return st, true
+}
+
+// attributes reads what getfattr says of the files that wait: "# file: " and a
+// name, then the names of its attributes, and an empty line.
+func (s *stream) attributes(text string) {
+	known := strings.HasSuffix(text, "=")
+	found := map[string]Attributes{}
+	for part := range strings.SplitSeq(text, "# file: ") {
+		name, list, _ := strings.Cut(part, "\n")
+		list, _, _ = strings.Cut(list, "\n\n")
+		found[strings.TrimPrefix(unescaped(name), "/")] = parseAttributes(strings.ReplaceAll(list, "\n", "\x00"))
+	}
+	for i := range s.batch {
+		if n := &s.batch[i]; known && n.Mode&fs.ModeSymlink == 0 {
+			n.Attributes = AttributesKnown | found[n.Path()]
+		}
+	}
+}
+
+// visit tells the visitor of the files that waited.
+func (s *stream) visit() {
+	for i := range s.batch {
+		n := &s.batch[i]
+		full := n.Path()
+		if s.skip != "" && strings.HasPrefix(full, s.skip) {
+			continue
+		}
+		if s.skip = ""; !s.v.Visit(0, n) && n.Mode.IsDir() {
+			s.skip = full + "/"
+		}
+	}
+	s.batch = s.batch[:0]
+}
+
+// complain tells of what find and stat could not read: "find: 'name': reason".
+// That a file went meanwhile is no matter.
+func (s *stream) complain(said []byte) {
+	for line := range strings.Lines(string(said)) {
+		name := complaint.FindStringSubmatch(strings.TrimSpace(line))
+		if name == nil {
+			continue
+		}
+		full := name[2]
+		if name[1] != "" {
+			full = unescaped(full)
+		}
+		err := frame{failed: true, reason: name[3]}.err("walk", full)
+		if !errors.Is(err, fs.ErrNotExist) || full == s.name {
+			s.v.Unread(0, s.top, full, err)
+		}
+	}
+}
+
+// complaint is how programs say that they could not read a file, with quotes or
+// without.
+var complaint = regexp.MustCompile(`^[a-z]+: (?:[^'/]* )?('?)/(.*?)'?: ([^:]*)$`)
+
+// unescaped undoes the escapes that programs write names with: \134, \n.
+func unescaped(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, escaped := strings.Cut(s, `\`)
+		b.WriteString(before)
+		if !escaped {
+			return b.String()
+		}
+		c, _, after, err := strconv.UnquoteChar(`\`+rest, '\'')
+		if err != nil || c > 0xff {
+			c, after = '\\', rest
+		}
+		b.WriteByte(byte(c))
+		s = after
+	}
+}
