@@ -108,6 +108,12 @@ var registry = []converter{
 	{"haproxy", []string{"/etc/haproxy/haproxy.cfg", "/etc/haproxy/conf.d/*.cfg"}, []string{"haproxy"}, toDebian13, haproxy},
 	{"sysctl", []string{"/etc/sysctl.conf", "/etc/sysctl.d/*.conf"}, nil, toDebian13, sysctl},
 	{"logrotate", []string{"/etc/logrotate.d/*"}, []string{"logrotate"}, fromRPM, logrotate},
+	{"cron", []string{"/etc/cron.d/*", "/etc/crontab", "/etc/cron.hourly/*.*", "/etc/cron.daily/*.*", "/etc/cron.weekly/*.*", "/etc/cron.monthly/*.*", "/var/spool/cron/*"}, []string{"cron"}, fromRPM, cron},
+	{"anacron", []string{"/etc/anacrontab"}, []string{"anacron"}, fromRPM, anacron},
+	{"limits", []string{"/etc/security/limits.conf", "/etc/security/limits.d/*.conf"}, nil, fromRPM, limits},
+	{"exports", []string{"/etc/exports", "/etc/exports.d/*.exports"}, []string{"nfs-kernel-server"}, fromRPM, exports},
+	{"nfs", []string{"/etc/sysconfig/nfs", "/etc/default/nfs-kernel-server", "/etc/default/nfs-common", "/etc/nfs.conf", "/etc/nfs.conf.d/*.conf", "/etc/idmapd.conf"}, []string{"nfs-kernel-server", "nfs-common"}, toNfsConf, nfs},
+	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, fromRPM, rsyslog},
 	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, fromRPM, sudoers},
 }
 
@@ -127,6 +133,15 @@ func toDebian13(in Input) bool {
 // toDovecot24 is a move from a release with an earlier Dovecot.
 func toDovecot24(in Input) bool {
 	return toDebian13(in) && (rpmFamily(in.Source) || in.Source.Family == in.Target.Family && in.Source.Older(in.Target))
+}
+
+// toNfsConf is a move to a release whose NFS reads nfs.conf alone, from one whose
+// does not, or reads another.
+func toNfsConf(in Input) bool {
+	return toDebian13(in) && (rpmFamily(in.Source) || slices.ContainsFunc([]string{"debian-12", "ubuntu-22.04"}, func(slug string) bool {
+		since, _ := release.Lookup(slug)
+		return in.Source.Older(since)
+	}))
 }
 
 // withPHP is a move in which the version of PHP is known.

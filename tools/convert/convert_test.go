@@ -126,7 +126,7 @@ func TestNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := registry[rapid.IntRange(0, len(registry)-1).Draw(t, "converter")]
 		text := rapid.SampledFrom(scraps).Draw(t, "first") + "\n" + strings.Join(rapid.SliceOf(rapid.OneOf(rapid.SampledFrom(scraps), rapid.String())).Draw(t, "lines"), "\n")
-		kept(t, c, text)
+		kept(t, c, rapid.IntRange(0, len(c.takes)-1).Draw(t, "file"), text)
 	})
 }
 
@@ -145,15 +145,21 @@ options {
 };
 user nginx;
 broken {{{ "
+*/5 * * * * apache /usr/bin/true
+* soft nofile 65536
+/srv 10.0.0.0/8(rw,frob)
+RPCNFSDARGS="-N 3"
+$ModLoad imuxsock
+*.* ~
 value \`, "\n")
 
 type failer interface{ Fatalf(string, ...any) }
 
-// kept checks one text through one converter.
-func kept(t failer, c converter, text string) {
+// kept checks one text through one converter, as the nth kind of its files.
+func kept(t failer, c converter, n int, text string) {
 	source, _ := release.Lookup("centos-7")
 	target, _ := release.Lookup("debian-13")
-	name := strings.ReplaceAll(c.takes[0], "*", "x")
+	name := strings.ReplaceAll(c.takes[n], "*", "x")
 	in := Input{Source: source, Target: target, Files: []File{{Path: name, Text: text}}, Brought: map[string]string{"php8.4-fpm": "8.4"}}
 	r := Run(c.name, in)
 	if len(r.Refusals[name]) > 0 {
@@ -176,13 +182,16 @@ func kept(t failer, c converter, text string) {
 }
 
 func FuzzConvert(f *testing.F) {
-	for i := range registry {
-		for _, line := range scraps {
-			f.Add(byte(i), line)
+	for i, c := range registry {
+		for n := range c.takes {
+			for _, line := range scraps {
+				f.Add(byte(i), byte(n), line)
+			}
 		}
 	}
-	f.Fuzz(func(t *testing.T, i byte, text string) {
-		kept(t, registry[int(i)%len(registry)], text)
+	f.Fuzz(func(t *testing.T, i, n byte, text string) {
+		c := registry[int(i)%len(registry)]
+		kept(t, c, int(n)%len(c.takes), text)
 	})
 }
 

@@ -54,10 +54,7 @@ func (r *Result) close(p *page, to string) {
 	slices.SortStableFunc(p.changes, func(a, b Change) int { return a.Line - b.Line })
 	slices.SortStableFunc(p.refused, func(a, b Refusal) int { return a.Line - b.Line })
 	if len(p.changes) > 0 {
-		if r.Changes == nil {
-			r.Changes = map[string][]Change{}
-		}
-		r.Changes[p.from] = append(r.Changes[p.from], p.changes...)
+		r.note(p.from, p.changes...)
 	}
 	if len(p.refused) > 0 {
 		r.refuse(p.from, p.refused...)
@@ -102,4 +99,12 @@ func (all places) at(text string, i int) (from, to string) {
 // inName reports whether a byte may be part of a path's name.
 func inName(b byte) bool {
 	return b == '.' || b == '_' || b == '-' || b == '/' || b == '$' || b == '%' || b == '}' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
+}
+
+// note says of a file what became of it, where none of the target follows.
+func (r *Result) note(path string, changes ...Change) {
+	if r.Changes == nil {
+		r.Changes = map[string][]Change{}
+	}
+	r.Changes[path] = append(r.Changes[path], changes...)
 }

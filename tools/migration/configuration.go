@@ -36,7 +36,7 @@ func configuration(in Input, where places) []Config {
 		files, there[f.Path] = append(files, decide(in, where, f)), true
 	}
 	for _, job := range in.Assessment.Cron {
-		if c, ok := crontab(in, job); ok && !there[c.From] {
+		if c, ok := crontab(in, where, job); ok && !there[c.From] {
 			files, there[c.From] = append(files, c), true
 		}
 	}
@@ -60,13 +60,14 @@ var tables = map[release.Family]table{
 type table struct{ dir, owner, group string }
 
 // crontab is a user's own table of jobs, which stands outside /etc.
-func crontab(in Input, job assess.CronJob) (Config, bool) {
+func crontab(in Input, where places, job assess.CronJob) (Config, bool) {
 	file, to := job.Evidence.Path, tables[in.Target.Family]
 	isTable := slices.ContainsFunc(slices.Collect(maps.Values(tables)), func(t table) bool { return path.Dir(file) == t.dir })
 	if !isTable || job.Hidden || to.dir == "" {
 		return Config{}, false
 	}
-	return Config{From: file, To: path.Join(to.dir, path.Base(file)), Action: Copy, Reason: "The jobs of a user.", Mode: "0600", Owner: cmp.Or(to.owner, job.User), Group: to.group}, true
+	user := where.account(job.User)
+	return Config{From: file, To: path.Join(to.dir, user), Action: Copy, Reason: "The jobs of a user.", Mode: "0600", Owner: cmp.Or(to.owner, user), Group: to.group}, true
 }
 
 func decide(in Input, where places, f assess.ConfigFile) Config {

@@ -238,12 +238,12 @@ func TestCrontabsOfEveryFamily(t *testing.T) {
 	is := is.New(t)
 	in := moved(t, assess.ConfigFile{Path: "/etc/hosts"})
 	for _, file := range []string{"/var/spool/cron/anna", "/var/spool/cron/tabs/anna", "/var/spool/cron/crontabs/anna", "/etc/crontabs/anna"} {
-		c, ok := crontab(in, assess.CronJob{User: "anna", Command: "x", Evidence: assess.Evidence{Path: file, Line: 1}})
+		c, ok := crontab(in, places{}, assess.CronJob{User: "anna", Command: "x", Evidence: assess.Evidence{Path: file, Line: 1}})
 		is.True(ok)
 		is.Equal(c.To, "/var/spool/cron/crontabs/anna")
 		is.Equal(c.Owner, "anna")
 	}
-	_, ok := crontab(in, assess.CronJob{User: "root", Command: "x", Evidence: assess.Evidence{Path: "/etc/cron.d/x", Line: 1}})
+	_, ok := crontab(in, places{}, assess.CronJob{User: "root", Command: "x", Evidence: assess.Evidence{Path: "/etc/cron.d/x", Line: 1}})
 	is.True(!ok)
 }
 

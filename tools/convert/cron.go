@@ -1,0 +1,275 @@
+package convert
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// debianAccounts are accounts of the rpm families' packages with their names on
+// Debian.
+var debianAccounts = map[string]string{
+	"apache": "www-data", "nginx": "www-data", "named": "bind", "ldap": "openldap", "squid": "proxy", "wheel": "sudo", "clamscan": "clamav",
+}
+
+// debianAccount is what Debian calls an account or group.
+func debianAccount(name string) string {
+	if now := debianAccounts[name]; now != "" {
+		return now
+	}
+	return name
+}
+
+// cron carries tables of jobs over from cronie to Debian's cron, and scripts
+// whose names Debian's run-parts would pass over. Debian's own /etc/crontab runs
+// what is in /etc/cron.daily and the like, so that of the source stands beside
+// it.
+func cron(in Input) (r Result) {
+	for _, f := range in.Files {
+		p := open(f, "#")
+		if cronSkips(path.Base(f.Path)) {
+			r.note(f.Path, Change{0, "", "", "It is a leftover, which the source's cron passes over too."})
+			continue
+		}
+		table := strings.HasPrefix(f.Path, "/var/") || path.Dir(f.Path) == "/etc/cron.d" || f.Path == "/etc/crontab"
+		if table {
+			cronTable(p, !strings.HasPrefix(f.Path, "/var/"))
+		}
+		to := cronPlace(f.Path)
+		if path.Base(to) != path.Base(f.Path) && !strings.HasPrefix(f.Path, "/var/") {
+			p.changes = append(p.changes, Change{0, path.Base(f.Path), path.Base(to), "Debian's cron passes over names with a dot."})
+		}
+		r.close(p, to)
+	}
+	return r
+}
+
+// cronSkips reports whether cronie passes over a file of that name.
+func cronSkips(name string) bool {
+	return strings.HasPrefix(name, "#") || slices.ContainsFunc([]string{"~", ".rpmsave", ".rpmorig", ".rpmnew", ".swp", ",v", ".cfsaved"}, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// cronPlace is where a table or script stands on Debian.
+func cronPlace(file string) string {
+	switch dir, name := path.Split(file); {
+	case strings.HasPrefix(dir, "/var/"):
+		return "/var/spool/cron/crontabs/" + debianAccount(name)
+	case file == "/etc/crontab":
+		return "/etc/cron.d/crontab"
+	default:
+		return dir + strings.Map(func(c rune) rune {
+			if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_' {
+				return c
+			}
+			return '_'
+		}, name)
+	}
+}
+
+// cronTable goes through a table of jobs; in those of the system a user stands
+// before each command.
+func cronTable(p *page, users bool) {
+	for i := range p.lines {
+		if !p.idle(i) {
+			cronLine(p, i, users)
+		}
+	}
+	p.endWithNewline("Debian's cron takes no line without an end.")
+}
+
+// endWithNewline completes the last line of a file.
+func (p *page) endWithNewline(why string) {
+	last := len(p.lines) - 1
+	if line := strings.TrimSpace(p.lines[last]); line != "" {
+		p.lines = append(p.lines, "")
+		p.changes = append(p.changes, Change{last + 1, line, line, why})
+	}
+}
+
+// cronNicknames are the times that have a name.
+var cronNicknames = strings.Fields("@reboot @yearly @annually @monthly @weekly @daily @midnight @hourly")
+
+func cronLine(p *page, i int, users bool) {
+	line := strings.TrimSpace(p.lines[i])
+	if name, _, ok := strings.Cut(line, "="); ok && cronName(strings.TrimSpace(name)) {
+		cronVariable(p, i, strings.Trim(strings.TrimSpace(name), `"'`))
+		return
+	}
+	n := times(line)
+	count := n
+	if users {
+		count++
+	}
+	fields, command := cutFields(line, count)
+	switch bare := strings.TrimPrefix(line, "-"); {
+	case len(fields) < count || command == "":
+		p.refuse(i, "It is no time, user and command.")
+	case n == 1 && !slices.Contains(cronNicknames, fields[0]):
+		p.refuse(i, "Debian's cron knows no such time.")
+	case bare != line:
+		p.replace(i, bare, "Debian's cron logs every job.")
+		cronLine(p, i, users)
+	case n == 5 && !cronTimes(fields):
+		p.refuse(i, "Debian's cron does not take this time as cronie does.")
+	case users && periodic(command):
+		p.drop(i, "Debian's /etc/crontab and anacron run these.")
+	case foreign(command):
+		p.refuse(i, "It names a command that Debian has not: say which of apt's are meant.")
+	default:
+		cronJob(p, i, fields[count-1], users)
+	}
+}
+
+// times is how many fields of a job say when: five, or one that is a name.
+func times(line string) int {
+	if line[0] == '@' {
+		return 1
+	}
+	return 5
+}
+
+// cronName reports whether the left of an equals sign is a variable's name.
+func cronName(name string) bool {
+	return name != "" && !strings.ContainsAny(name, " \t*/,@") && (name[0] < '0' || name[0] > '9') && name[0] != '-'
+}
+
+// cronVariable takes the variables by which cronie is told what Debian's cron
+// can't be told.
+func cronVariable(p *page, i int, name string) {
+	switch name {
+	case "CRON_TZ":
+		p.refuse(i, "Debian's cron has one time zone for all: say when the jobs below shall run in it.")
+	case "RANDOM_DELAY":
+		p.drop(i, "Debian's cron starts jobs at the minute.")
+	case "NO_MAIL_OUTPUT":
+		p.refuse(i, "Debian's cron logs no output; it mails it.")
+	}
+}
+
+// cronJob rewrites the account and the places of a job.
+func cronJob(p *page, i int, user string, users bool) {
+	line := strings.TrimSpace(p.lines[i])
+	if now := debianAccount(user); users && now != user {
+		at := len(line) - len(afterFields(line, times(line)))
+		p.replace(i, line[:at]+now+line[at+len(user):], "Debian's account has another name.")
+	}
+	for _, rule := range rotated {
+		p.replace(i, rule.line.ReplaceAllString(strings.TrimSpace(p.lines[i]), rule.now), rule.why)
+	}
+	p.replace(i, logPlaces.move(strings.TrimSpace(p.lines[i])), "Debian keeps it in another place.")
+}
+
+// cutFields gives the first n fields of a line, and what comes after them.
+func cutFields(line string, n int) (fields []string, rest string) {
+	fields = strings.Fields(line)
+	return fields[:min(n, len(fields))], afterFields(line, n)
+}
+
+// afterFields is what comes after the first n fields of a line.
+func afterFields(line string, n int) string {
+	for range n {
+		i := strings.IndexAny(line, " \t")
+		if i < 0 {
+			return ""
+		}
+		line = strings.TrimLeft(line[i:], " \t")
+	}
+	return line
+}
+
+// periodic reports whether a command runs the scripts of a period.
+func periodic(command string) bool {
+	return strings.Contains(command, "run-parts") && slices.ContainsFunc([]string{"hourly", "daily", "weekly", "monthly"}, func(period string) bool {
+		return strings.HasSuffix(strings.TrimSpace(command), "/etc/cron."+period)
+	})
+}
+
+// foreign reports whether a command names the rpm families' package managers.
+func foreign(command string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(" \t;&|()", c) }), func(word string) bool {
+		return slices.Contains([]string{"yum", "dnf", "rpm", "microdnf"}, path.Base(word))
+	})
+}
+
+// cronField are the bounds of a field of a time, with the names that stand for
+// numbers.
+type cronField struct {
+	least, most int
+	names       string
+}
+
+var cronFields = []cronField{{0, 59, ""}, {0, 23, ""}, {1, 31, ""}, {1, 12, "jan feb mar apr may jun jul aug sep oct nov dec"}, {0, 7, "sun mon tue wed thu fri sat"}}
+
+// cronTimes reports whether both crons understand five fields alike: Debian's
+// takes the part of a field that it understands, and passes over the rest.
+func cronTimes(fields []string) bool {
+	for i, f := range cronFields {
+		if !f.takes(fields[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f cronField) takes(field string) bool {
+	for part := range strings.SplitSeq(field, ",") {
+		span, step, stepped := strings.Cut(part, "/")
+		first, last, isSpan := strings.Cut(span, "-")
+		n, err := strconv.Atoi(step)
+		switch {
+		case stepped && (err != nil || n < 1 || !isSpan && span != "*"):
+			return false
+		case span == "*":
+		case !f.number(first), isSpan && !f.number(last):
+			return false
+		}
+	}
+	return true
+}
+
+func (f cronField) number(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n >= f.least && n <= f.most || s != "" && slices.Contains(strings.Fields(f.names), strings.ToLower(s))
+}
+
+// anacron carries the table of jobs of machines that are not always on over.
+func anacron(in Input) (r Result) {
+	for _, f := range in.Files {
+		p := open(f, "#")
+		for i := range p.lines {
+			if !p.idle(i) {
+				anacronLine(p, i)
+			}
+		}
+		p.endWithNewline("Debian's anacron takes no line without an end.")
+		r.close(p, f.Path)
+	}
+	return r
+}
+
+func anacronLine(p *page, i int) {
+	line := strings.TrimSpace(p.lines[i])
+	if name, _, ok := strings.Cut(line, "="); ok && cronName(strings.TrimSpace(name)) {
+		switch strings.TrimSpace(name) {
+		case "START_HOURS_RANGE", "RANDOM_DELAY":
+			p.drop(i, "Debian's anacron has no such setting: anacron.timer says when it starts.")
+		}
+		return
+	}
+	fields, command := cutFields(line, 3)
+	switch {
+	case len(fields) < 3 || command == "":
+		p.refuse(i, "It is no period, delay, name and command.")
+	case !number(fields[0]) && !slices.Contains([]string{"@daily", "@weekly", "@monthly", "@yearly", "@annually"}, fields[0]), !number(fields[1]):
+		p.refuse(i, "Debian's anacron knows no such period.")
+	case foreign(command):
+		p.refuse(i, "It names a command that Debian has not: say which of apt's are meant.")
+	}
+}
+
+// number reports whether a text is a whole number that is not negative.
+func number(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n >= 0
+}
