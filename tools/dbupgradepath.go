@@ -61,15 +61,12 @@ func DBUpgradePath(ctx context.Context, env *Env, in DBUpgradePathInput) (DBUpgr
 	if err != nil {
 		return DBUpgradePathResult{}, err
 	}
-	engine, to, change := strings.Cut(in.To, "/")
-	if !change {
-		engine, to = in.Engine, in.To
-	}
-	g, err := engineGraph(ctx, c, in.Engine, engine)
+	source, engine, to := targetOf(in.Engine, in.To)
+	g, err := engineGraph(ctx, c, source, engine)
 	if err != nil {
 		return DBUpgradePathResult{}, err
 	}
-	from := database.Place{Engine: strings.ToLower(in.Engine)}
+	from := database.Place{Engine: source}
 	if from.Version, err = versionOf(g, from.Engine, in.From); err != nil {
 		return DBUpgradePathResult{}, err
 	}
@@ -78,7 +75,7 @@ func DBUpgradePath(ctx context.Context, env *Env, in DBUpgradePathInput) (DBUpgr
 		result.Route = g.ToRelease(from, r, in.SourceOffline)
 		return result.fit(env), nil
 	}
-	target := database.Place{Engine: strings.ToLower(engine)}
+	target := database.Place{Engine: engine}
 	if target.Version, err = versionOf(g, target.Engine, to); err != nil {
 		return DBUpgradePathResult{}, err
 	}

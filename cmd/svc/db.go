@@ -13,7 +13,7 @@ import (
 )
 
 func (p *program) dbCommand() *ffcli.Command {
-	return p.group("db", "databases: plan what becomes of them; nothing is executed", p.dbPlanCommand(), p.dbUpgradePathCommand())
+	return p.group("db", "databases: plan what becomes of them, and upgrade those of this host", p.dbPlanCommand(), p.dbUpgradePathCommand(), p.dbUpgradeCommand())
 }
 
 func (p *program) dbPlanCommand() *ffcli.Command {

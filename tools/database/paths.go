@@ -103,6 +103,16 @@ func newStep(from, to Place, e api.UpgradeEdge) Step {
 	}
 }
 
+// Edge is the one step from a place to another by a method, where it is on record.
+func (g Graph) Edge(from, to Place, method string) (Step, bool) {
+	steps := g.steps(from)
+	i := slices.IndexFunc(steps, func(s Step) bool { return s.To == to && s.Method == method })
+	if i < 0 {
+		return Step{}, false
+	}
+	return steps[i], true
+}
+
 // trail is a path in the making.
 type trail struct {
 	cost  cost

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/tools"
+	"svc/tools/database/upgrade"
+)
+
+func (p *program) dbUpgradeCommand() *ffcli.Command {
+	var in tools.DBUpgradeInput
+	fs := p.flagSet("upgrade")
+	fs.StringVar(&in.Engine, "engine", "", strings.Join(upgrade.Engines(), ", "))
+	fs.StringVar(&in.To, "to", "", "version to go to, such as 17; engine/version for a change of engine")
+	fs.StringVar(&in.Instance, "instance", "", "which database, where there are several: 13/main")
+	fs.StringVar(&in.Backup, "backup-dir", "", "empty directory for the backup, the journal and the log")
+	fs.BoolVar(&in.Confirm, "confirm", false, "do it: this host is changed")
+	fs.BoolVar(&in.Resume, "resume", false, "go on with the upgrade that was begun with this --backup-dir")
+	fs.BoolVar(&in.RollBack, "roll-back", false, "take back the upgrade that was begun with this --backup-dir")
+	return p.command(fs, "svc db upgrade --engine ENGINE --to VERSION --backup-dir DIR [--confirm], or svc db upgrade --backup-dir DIR --resume | --roll-back [--confirm]",
+		"upgrade a database of this host, with a verified backup and a way back",
+		noArgs(func(ctx context.Context) error {
+			again := in.Resume || in.RollBack
+			switch {
+			case in.Backup == "":
+				return usagef("db upgrade needs --backup-dir: an empty directory, best on a disk of its own, for a backup of the whole database, the journal and the log; nothing was changed")
+			case in.Resume && in.RollBack:
+				return usagef("--resume and --roll-back exclude each other; nothing was changed")
+			case again && (in.Engine != "" || in.To != "" || in.Instance != ""):
+				return usagef("--resume and --roll-back take what the journal says: no --engine, --to or --instance; nothing was changed")
+			case !again && (in.Engine == "" || in.To == ""):
+				return usagef("db upgrade needs --engine and --to, or --resume or --roll-back; nothing was changed")
+			}
+			return p.dbUpgrade(ctx, in)
+		}))
+}
+
+// dbUpgrade prints the plan of what is not confirmed, and else what became of it:
+// of an upgrade that failed too.
+func (p *program) dbUpgrade(ctx context.Context, in tools.DBUpgradeInput) error {
+	env := p.toolEnv()
+	in.Report = p.upgradeProgress(env.Progress)
+	result, err := tools.DBUpgrade(ctx, env, in)
+	if p.drawing != nil {
+		p.drawing.close()
+	}
+	if len(result.Steps) > 0 {
+		if err := p.print(result, func(w *view) { viewUpgrade(w, &result) }); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// upgradeProgress draws a bar on a terminal, and writes lines elsewhere.
+func (p *program) upgradeProgress(bar func(what string, done, total int)) func(upgrade.Event) {
+	return func(e upgrade.Event) {
+		what := e.Step.Does
+		if e.State == upgrade.Undoing {
+			what = "taking back: " + what
+		}
+		if bar != nil {
+			bar(what, e.Done, e.Total)
+			return
+		}
+		fmt.Fprintf(p.stderr, "svc: %d of %d, %s: %s\n", e.Done+1, e.Total, e.Step.Name, what)
+	}
+}
+
+func viewUpgrade(w *view, r *upgrade.Result) {
+	w.line("%s → %s: %s in %s, by %s", r.From, r.To, r.Instance, r.Directory, r.Method)
+	if r.Outcome != "" {
+		w.line("%s", r.Outcome)
+	}
+	w.line("clients wait: %s", r.Downtime)
+	rows := [][]string{}
+	for i, s := range r.Steps {
+		where := ""
+		if s.Changes {
+			where = "changes the host"
+		}
+		rows = append(rows, []string{fmt.Sprint(i + 1), s.Name, s.Does, where, string(s.State)})
+	}
+	w.table(rows)
+	for _, n := range r.Needs {
+		w.line("  needs  %s for %s in %s", bytesLine(n.Bytes), n.For, n.Directory)
+	}
+	for _, n := range r.Notes {
+		w.line("  note   %s", n)
+	}
+	if len(r.Afterwards) > 0 {
+		w.title("Afterwards")
+	}
+	for _, a := range r.Afterwards {
+		w.line("  %s", a)
+	}
+	if r.Journal != "" {
+		w.line("journal %s, log %s", r.Journal, r.Log)
+	}
+}

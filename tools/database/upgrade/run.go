@@ -1,0 +1,293 @@
+package upgrade
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Options are how an upgrade is run.
+type Options struct {
+	Backup string // directory for the journal, the log and the backup; absolute
+	// Report is told of a step before it is done or undone; nil where nobody looks.
+	Report func(Event)
+	Now    func() time.Time
+}
+
+// Event is a step that is about to be done or undone.
+type Event struct {
+	Step        Step
+	State       State // Started or Undoing
+	Done, Total int   // steps of this run
+}
+
+// Look says what an upgrade would do. Nothing is changed; what stands in the way
+// is a Refusals.
+func Look(ctx context.Context, in Request, o Options) (Plan, error) {
+	h := newHost(o)
+	job, err := look(ctx, h, in)
+	if err != nil {
+		return Plan{}, err
+	}
+	return planOf(h, in.Engine, job, Progress{}), nil
+}
+
+func look(ctx context.Context, h *Host, in Request) (Job, error) {
+	if err := h.check(); err != nil {
+		return nil, err
+	}
+	if err := h.unused(); err != nil {
+		return nil, err
+	}
+	create := engines[in.Engine]
+	if create == nil {
+		return nil, refusef("plan it: svc db upgrade-path", "databases of %q are not upgraded; these are: %s", in.Engine, strings.Join(Engines(), ", "))
+	}
+	job := create()
+	if err := job.Look(ctx, h, in); err != nil {
+		return nil, err
+	}
+	about := job.About()
+	if _, known := in.Graph.Edge(about.From, about.To, about.Method); !known {
+		return nil, refusef("svc db upgrade-path says what ways there are", "%s → %s by %s is not on record as supported", about.From, about.To.Version, about.Method)
+	}
+	return job, h.room(about.Needs)
+}
+
+// Run upgrades a database. What fails, and what a cancelled context cuts short,
+// is rolled back: the error then says so.
+func Run(ctx context.Context, in Request, o Options) (Result, error) {
+	h := newHost(o)
+	job, err := look(ctx, h, in)
+	if err != nil {
+		return Result{}, err
+	}
+	unlock, err := h.lock()
+	if err != nil {
+		return Result{}, err
+	}
+	defer unlock()
+	state, err := json.Marshal(job)
+	if err != nil {
+		return Result{}, fmt.Errorf("keeping what the steps need: %w", err)
+	}
+	h.id = rand.Text()
+	j, err := beginJournal(h.Backup, Entry{Schema: JournalSchema, ID: h.id, Engine: in.Engine, Job: state}, o.Now)
+	if err != nil {
+		return Result{}, err
+	}
+	defer j.file.Close()
+	r := &run{h, job, job.Steps(h), j, o.Report}
+	return r.forward(ctx)
+}
+
+// Begun is what the journal of a backup directory says of its upgrade.
+func Begun(o Options) (Plan, Outcome, error) {
+	h := newHost(o)
+	so, _, err := readJournal(h.Backup)
+	if err != nil {
+		return Plan{}, "", err
+	}
+	job, err := jobOf(so)
+	if err != nil {
+		return Plan{}, "", err
+	}
+	return planOf(h, so.begin.Engine, job, so), so.outcome, nil
+}
+
+// jobOf makes the job of a journal.
+func jobOf(so Progress) (Job, error) {
+	create := engines[so.begin.Engine]
+	if create == nil {
+		return nil, fmt.Errorf("%w: it is of the engine %q", ErrJournal, so.begin.Engine)
+	}
+	job := create()
+	if err := json.Unmarshal(so.begin.Job, job, json.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
+	}
+	known := map[string]bool{}
+	for _, s := range job.Steps(&Host{}) {
+		known[s.Name] = true
+	}
+	for name := range so.steps {
+		if !known[name] {
+			return nil, fmt.Errorf("%w: this version of svc knows no step %q", ErrJournal, name)
+		}
+	}
+	return job, nil
+}
+
+// Resume goes on with an upgrade that was cut short.
+func Resume(ctx context.Context, o Options) (Result, error) {
+	return again(o, Upgraded, func(r *run) (Result, error) { return r.forward(ctx) })
+}
+
+// RollBack takes back what an upgrade has done, from wherever it is.
+func RollBack(ctx context.Context, o Options) (Result, error) {
+	return again(o, RolledBack, func(r *run) (Result, error) {
+		err := r.back(context.WithoutCancel(ctx), "a person asked for it")
+		return r.result(RolledBack), err
+	})
+}
+
+// again goes on with what a journal has; where the end that is wanted was reached
+// already, nothing is done.
+func again(o Options, end Outcome, on func(*run) (Result, error)) (Result, error) {
+	h := newHost(o)
+	if err := h.check(); err != nil {
+		return Result{}, err
+	}
+	unlock, err := h.lock()
+	if err != nil {
+		return Result{}, err
+	}
+	defer unlock()
+	j, err := openJournal(h.Backup, o.Now)
+	if err != nil {
+		return Result{}, err
+	}
+	defer j.file.Close()
+	job, err := jobOf(j.so)
+	if err != nil {
+		return Result{}, err
+	}
+	h.id = j.so.begin.ID
+	r := &run{h, job, job.Steps(h), j, o.Report}
+	switch {
+	case j.so.outcome == end:
+		return r.result(end), nil
+	case j.so.outcome == RolledBack:
+		return Result{}, refusef("begin again, with another backup directory", "the upgrade in %s was rolled back", h.Backup)
+	}
+	if err := h.endLeftovers(); err != nil {
+		return Result{}, err
+	}
+	return on(r)
+}
+
+// run is a run over the steps of a job.
+type run struct {
+	host  *Host
+	job   Job
+	steps []Step
+	*journal
+	report func(Event)
+}
+
+// act is a step to be done, or to be undone.
+type act struct {
+	step int
+	undo bool
+}
+
+// ahead lists what leads from where a journal stands to the end: what is begun
+// after the last step that is done and holds is undone, the last first, and then
+// all the rest is done. from is the first step that is not done.
+func ahead(states []State, from int) []act {
+	acts := behind(states, from)
+	for i := from; i < len(states); i++ {
+		acts = append(acts, act{i, false})
+	}
+	return acts
+}
+
+// behind lists what leads back to the beginning of a step: the undoing of what
+// was begun from there on, the last first.
+func behind(states []State, to int) (acts []act) {
+	for i := len(states) - 1; i >= to; i-- {
+		if states[i] != "" && states[i] != Undone {
+			acts = append(acts, act{i, true})
+		}
+	}
+	return acts
+}
+
+// states are what became of each step.
+func (r *run) states() []State {
+	all := []State{}
+	for _, s := range r.steps {
+		all = append(all, r.so.steps[s.Name])
+	}
+	return all
+}
+
+// firstOpen is the first step that is not done, or no longer holds.
+func (r *run) firstOpen(ctx context.Context) int {
+	return slices.IndexFunc(append(slices.Clip(r.steps), Step{}), func(s Step) bool {
+		return r.so.steps[s.Name] != Done || s.Holds != nil && !s.Holds(ctx)
+	})
+}
+
+// forward does what is left to do; if that can't be, everything is undone.
+func (r *run) forward(ctx context.Context) (Result, error) {
+	why := r.perform(ctx, ahead(r.states(), r.firstOpen(ctx)), "a try that was cut short")
+	if why == nil {
+		return r.result(Upgraded), r.write(Entry{Outcome: Upgraded})
+	}
+	if ctx.Err() != nil {
+		why = fmt.Errorf("interrupted: %w", why)
+	}
+	if err := r.back(context.WithoutCancel(ctx), why.Error()); err != nil {
+		return r.result(""), fmt.Errorf("%w; and then rolling back failed, so the host is half way: %w; when what stands in the way is gone: svc db upgrade --backup-dir %s --roll-back --confirm", why, err, r.host.Backup)
+	}
+	return r.result(RolledBack), fmt.Errorf("%w; all was rolled back: %s is as it was; %s says more", why, r.job.About().From, r.host.logFile())
+}
+
+// back undoes everything.
+func (r *run) back(ctx context.Context, why string) error {
+	if err := r.perform(ctx, behind(r.states(), 0), why); err != nil {
+		return err
+	}
+	if err := r.write(Entry{Outcome: RolledBack}); err != nil {
+		return fmt.Errorf("all is as it was, but that could not be written down: %w", err)
+	}
+	return nil
+}
+
+// perform does and undoes steps, each after it was written down. That a disk has
+// no room for that line stops no undoing: the step stays on record as begun, and
+// to undo it once more does no harm.
+func (r *run) perform(ctx context.Context, acts []act, why string) error {
+	for i, a := range acts {
+		s, doing, did, fn, reason := r.steps[a.step], Started, Done, r.steps[a.step].Do, ""
+		if a.undo {
+			doing, did, fn, reason = Undoing, Undone, r.steps[a.step].Undo, why
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+		if err := r.write(Entry{Step: s.Name, State: doing, Why: reason}); err != nil && !a.undo {
+			return err
+		}
+		if r.report != nil {
+			r.report(Event{s, doing, i, len(acts)})
+		}
+		if fn != nil {
+			if err := fn(ctx); err != nil {
+				return fmt.Errorf("%s: %w", s.Name, err)
+			}
+		}
+		if err := r.write(Entry{Step: s.Name, State: did}); err != nil && !a.undo {
+			return err
+		}
+	}
+	return nil
+}
+
+// result is what became of the upgrade.
+func (r *run) result(end Outcome) Result {
+	res := Result{
+		Plan: planOf(r.host, r.so.begin.Engine, r.job, r.so), Outcome: end,
+		Journal: filepath.Join(r.host.Backup, journalFile), Log: r.host.logFile(), Afterwards: []string{},
+	}
+	if end == Upgraded {
+		res.Afterwards = r.job.Afterwards(r.host)
+	}
+	return res
+}
