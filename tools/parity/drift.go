@@ -15,7 +15,9 @@ import (
 func Drift(before, after *assess.Assessment, accepted Acceptances) *Report {
 	r := &Report{Kind: "drift", Source: before.Release, Target: after.Release, Fingerprint: before.Fingerprint}
 	running := bothRun(before, after)
-	same, changed := difference(inventory(before, running), inventory(after, running))
+	hidden := unread(after, "machine")
+	r.Checks = append(unread(before, "verified machine"), hidden...)
+	same, changed := difference(inventory(before, running), inventory(after, running), unseen(hidden))
 	for _, c := range fold(changed) {
 		r.Checks = append(r.Checks, c.Check)
 	}
@@ -50,8 +52,9 @@ type change struct {
 
 func (c change) gone() bool { return c.Before == "" || c.After == "" }
 
-// difference is what two inventories share, and what they do not.
-func difference(before, after []item) (same []item, changed []change) {
+// difference is what two inventories share, and what they do not. What is gone
+// from a file that could not be read may be there.
+func difference(before, after []item, unseen map[string]bool) (same []item, changed []change) {
 	now := map[[2]string]item{}
 	for _, i := range after {
 		now[i.key()] = i
@@ -64,6 +67,10 @@ func difference(before, after []item) (same []item, changed []change) {
 			same = append(same, was)
 		case there:
 			changed = append(changed, changeOf(is, was.value, is.value, "It changed."))
+		case was.isIn(unseen):
+			c := changeOf(was, orPresent(was.value), "", hiddenWhy)
+			c.Result = Unknown
+			changed = append(changed, c)
 		default:
 			changed = append(changed, changeOf(was, orPresent(was.value), "", "It is gone."))
 		}
@@ -85,11 +92,7 @@ func orPresent(value string) string {
 }
 
 func changeOf(i item, before, after, why string) change {
-	c := change{Check{Dimension: i.dimension, Subject: i.subject, Result: Differs, Before: before, After: after, Why: why}, i.pkg}
-	if i.evidence.Path != "" {
-		c.Evidence = []assess.Evidence{i.evidence}
-	}
-	return c
+	return change{Check{Dimension: i.dimension, Subject: i.subject, Result: Differs, Before: before, After: after, Why: why, Evidence: i.evidence}, i.pkg}
 }
 
 // fold tells what follows from another difference with that one.
@@ -126,7 +129,8 @@ func follows(c, lead change) bool {
 		return c.Dimension != Packages && c.pkg != "" && c.pkg == lead.Subject
 	case lead.Dimension == Users && lead.gone():
 		return c.Dimension == Groups && c.gone() && c.Subject == lead.Subject ||
-			c.Dimension == Keys && strings.HasPrefix(c.Subject, lead.Subject+" ")
+			c.Dimension == Keys && strings.HasPrefix(c.Subject, lead.Subject+" ") ||
+			c.Dimension == Users && c.Subject == lead.Subject+passwordOf
 	case c.Dimension == Configuration:
 		return lead.Dimension != Configuration && sameFile(c, lead)
 	case c.Dimension == Sites, c.Dimension == Databases:
@@ -136,5 +140,7 @@ func follows(c, lead change) bool {
 }
 
 func sameFile(a, b change) bool {
-	return len(a.Evidence) > 0 && len(b.Evidence) > 0 && a.Evidence[0].Path == b.Evidence[0].Path
+	return slices.ContainsFunc(a.Evidence, func(e assess.Evidence) bool {
+		return slices.ContainsFunc(b.Evidence, func(o assess.Evidence) bool { return e.Path == o.Path })
+	})
 }

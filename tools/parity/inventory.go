@@ -1,10 +1,14 @@
 package parity
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"net/netip"
+	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,13 +20,25 @@ import (
 type item struct {
 	dimension, subject, value string
 	pkg                       string // package that it belongs to, if any
-	evidence                  assess.Evidence
+	evidence                  []assess.Evidence // where it was read, the first place first
 }
+
+// at is evidence, where there is any.
+func at(e assess.Evidence) []assess.Evidence {
+	if e.Path == "" {
+		return nil
+	}
+	return []assess.Evidence{e}
+}
+
+// in is a file as evidence.
+func in(file string) []assess.Evidence { return at(assess.Evidence{Path: file}) }
 
 func (i item) key() [2]string { return [2]string{i.dimension, i.subject} }
 
-// inventory is everything of a machine that is compared. Where both machines ran
-// while they were read, ports are those that programs listen on.
+// inventory is everything of a machine that is compared, each subject of a
+// dimension once. Where both machines ran while they were read, ports are those
+// that programs listen on.
 func inventory(a *assess.Assessment, running bool) []item {
 	ports := configured
 	if running {
@@ -30,10 +46,30 @@ func inventory(a *assess.Assessment, running bool) []item {
 	}
 	var all []item
 	for _, list := range []func(*assess.Assessment) []item{
-		packages, units, jobs, users, groups, keys, configuration, ports, sites, certificates, mounts, sysctl,
+		packages, units, timers, jobs, users, groups, sudoers, keys, configuration, ports, sites, certificates, mounts, sysctl,
 		firewalls, system, databases, software, containers, facts,
 	} {
-		all = append(all, list(a)...)
+		all = append(all, gathered(list(a))...)
+	}
+	return all
+}
+
+// gathered puts what has the same subject together: its values, in their order.
+func gathered(items []item) (all []item) {
+	first := map[[2]string]int{}
+	values := map[[2]string][]string{}
+	for _, i := range items {
+		key := i.key()
+		if n, met := first[key]; met {
+			all[n].evidence = slices.Concat(all[n].evidence, i.evidence)
+		} else {
+			first[key] = len(all)
+			all = append(all, i)
+		}
+		if !slices.Contains(values[key], i.value) {
+			values[key] = append(values[key], i.value)
+			all[first[key]].value = strings.Join(values[key], "; ")
+		}
 	}
 	return all
 }
@@ -42,27 +78,44 @@ func inventory(a *assess.Assessment, running bool) []item {
 func bothRun(a, b *assess.Assessment) bool { return a.Running != nil && b.Running != nil }
 
 func packages(a *assess.Assessment) (all []item) {
+	database := packageDatabase(a)
 	for _, p := range a.Packages {
 		name := p.Name
 		if p.Arch != a.System.Architecture && p.Arch != "all" && p.Arch != "noarch" {
 			name += ":" + p.Arch
 		}
-		all = append(all, item{dimension: Packages, subject: name, value: p.Version})
+		all = append(all, item{Packages, name, p.Version, "", at(database)})
 	}
 	return all
 }
 
-func units(a *assess.Assessment) (all []item) {
-	for _, u := range slices.Concat(a.Services, a.Timers) {
-		all = append(all, item{Services, u.Name, u.State, u.Package, assess.Evidence{Path: u.Path}})
+// packageDatabase is where the packages of a machine were read.
+func packageDatabase(a *assess.Assessment) assess.Evidence {
+	for _, s := range a.Sources {
+		if slices.Contains([]string{"packages.dpkg", "packages.rpm", "packages.apk"}, s.What) && s.State == assess.SourceOK {
+			return assess.Evidence{Path: s.Detail}
+		}
+	}
+	return assess.Evidence{}
+}
+
+func units(a *assess.Assessment) []item { return started(Services, a.Services) }
+
+func timers(a *assess.Assessment) []item { return started(Timers, a.Timers) }
+
+func started(dimension string, units []assess.Unit) (all []item) {
+	for _, u := range units {
+		all = append(all, item{dimension, u.Name, u.State, u.Package, in(u.Path)})
 	}
 	return all
 }
 
+// jobs are by user and command; those that run at several times have them all
+// in their value.
 func jobs(a *assess.Assessment) (all []item) {
 	for _, c := range a.Cron {
 		if c.Local && !c.Hidden {
-			all = append(all, item{Jobs, fmt.Sprintf("%s %s: %s", c.Schedule, c.User, c.Command), "present", "", c.Evidence})
+			all = append(all, item{Jobs, c.User + ": " + c.Command, c.Schedule, "", at(c.Evidence)})
 		}
 	}
 	return all
@@ -70,30 +123,80 @@ func jobs(a *assess.Assessment) (all []item) {
 
 func users(a *assess.Assessment) (all []item) {
 	for _, u := range a.Users {
-		all = append(all, item{dimension: Users, subject: u.Name, value: user(u)})
+		all = append(all, account(u))
+	}
+	return append(all, passwords(a)...)
+}
+
+// passwordOf ends the subject that is a user's password.
+const passwordOf = ", password"
+
+// passwords say of the users whether a password lets them in, where that could
+// be read.
+func passwords(a *assess.Assessment) (all []item) {
+	if !slices.ContainsFunc(a.Sources, func(s assess.Source) bool { return s.What == "accounts.shadow" && s.State == assess.SourceOK }) {
+		return nil
+	}
+	for _, u := range a.Users {
+		all = append(all, item{Users, u.Name + passwordOf, map[bool]string{true: "locked", false: "set"}[u.Locked], "", in("/etc/shadow")})
 	}
 	return all
 }
 
-// user is an account in a line.
-func user(u assess.User) string {
-	return fmt.Sprintf("uid=%d gid=%d home=%s shell=%s groups=%s sudo=%t", u.UID, u.GID, u.Home, u.Shell, strings.Join(slices.Sorted(slices.Values(u.Groups)), ","), u.Sudo)
+func account(u assess.User) item {
+	value := fmt.Sprintf("uid=%d gid=%d home=%s shell=%s groups=%s", u.UID, u.GID, u.Home, u.Shell, strings.Join(slices.Sorted(slices.Values(u.Groups)), ","))
+	return item{Users, u.Name, value, "", in("/etc/passwd")}
 }
 
 func groups(a *assess.Assessment) (all []item) {
 	for _, g := range a.Groups {
-		all = append(all, item{dimension: Groups, subject: g.Name, value: "gid=" + strconv.Itoa(g.GID)})
+		all = append(all, group(g))
+	}
+	return all
+}
+
+func group(g assess.Group) item {
+	return item{Groups, g.Name, "gid=" + strconv.Itoa(g.GID), "", in("/etc/group")}
+}
+
+// sudoArea is the area of the facts that are rules of sudo.
+const sudoArea = "sudo"
+
+// sudoers are the rules of sudo by whom they are for, in their order: the last
+// one that fits counts.
+func sudoers(a *assess.Assessment) (all []item) {
+	for _, f := range a.Facts {
+		if f.Area == sudoArea {
+			all = append(all, item{Sudoers, f.Key, f.Value, "", at(f.Evidence)})
+		}
 	}
 	return all
 }
 
 func keys(a *assess.Assessment) (all []item) {
 	for _, u := range a.Users {
-		for _, k := range u.AuthorizedKeys {
-			all = append(all, item{dimension: Keys, subject: u.Name + " " + keyFingerprint(k), value: "present"})
-		}
+		all = append(all, keysOf(u)...)
 	}
 	return all
+}
+
+// keysOf are a user's authorized keys by fingerprint, and what each may do.
+func keysOf(u assess.User) (all []item) {
+	for _, line := range u.AuthorizedKeys {
+		all = append(all, item{Keys, u.Name + " " + keyFingerprint(line), keyOptions(line), "", in(path.Join("/", u.Home, ".ssh/authorized_keys"))})
+	}
+	return all
+}
+
+// keyType is where a line of authorized_keys has the type of its key: options
+// stand before it.
+var keyType = regexp.MustCompile(`(^|\s)(ssh-|ecdsa-|sk-)\S+\s+AAAA`)
+
+func keyOptions(line string) string {
+	if at := keyType.FindStringIndex(line); at != nil && at[0] > 0 {
+		return strings.TrimSpace(line[:at[0]])
+	}
+	return "unrestricted"
 }
 
 // keyFingerprint is what ssh-keygen -l shows of a line of authorized_keys.
@@ -120,7 +223,7 @@ func configuration(a *assess.Assessment) (all []item) {
 		case c.SHA256 != "":
 			value += " sha256:" + c.SHA256
 		}
-		all = append(all, item{Configuration, c.Path, value, c.Package, assess.Evidence{Path: c.Path}})
+		all = append(all, item{Configuration, c.Path, value, c.Package, in(c.Path)})
 	}
 	return all
 }
@@ -129,11 +232,7 @@ func configuration(a *assess.Assessment) (all []item) {
 func sockets(a *assess.Assessment) []item {
 	listens := listening{}
 	for _, s := range a.Running.Sockets {
-		program := s.Program
-		if program == "" {
-			program = "unknown program"
-		}
-		listens.add(program, fmt.Sprintf("%d/%s", s.Port, strings.TrimSuffix(s.Protocol, "6")), assess.Evidence{})
+		listens.add(cmp.Or(s.Program, "unknown program"), s.Address, fmt.Sprintf("%d/%s", s.Port, strings.TrimSuffix(s.Protocol, "6")), assess.Evidence{Path: "/proc/net/" + s.Protocol})
 	}
 	return listens.items()
 }
@@ -143,18 +242,19 @@ func configured(a *assess.Assessment) []item {
 	listens := listening{}
 	for _, s := range a.SSH {
 		if strings.EqualFold(s.Key, "Port") {
-			listens.add("ssh", s.Value+"/tcp", s.Evidence)
+			listens.add("ssh", "", s.Value+"/tcp", s.Evidence)
 		}
 	}
 	for _, d := range a.Databases {
 		if d.Port > 0 {
-			listens.add(d.Engine, strconv.Itoa(d.Port)+"/tcp", d.Evidence)
+			listens.add(d.Engine, "", strconv.Itoa(d.Port)+"/tcp", d.Evidence)
 		}
 	}
 	for _, w := range a.WebServers {
 		for _, s := range w.Sites {
 			for _, l := range s.Listen {
-				listens.add("web", portOf(l)+"/tcp", s.Evidence)
+				address, port := splitListen(l)
+				listens.add("web", address, port+"/tcp", s.Evidence)
 			}
 		}
 	}
@@ -164,59 +264,56 @@ func configured(a *assess.Assessment) []item {
 // listening is what each service listens on.
 type listening map[string][]item
 
-func (l listening) add(service, port string, evidence assess.Evidence) {
-	l[service] = append(l[service], item{value: port, evidence: evidence})
+// add notes a port; one that the machine alone can reach is told apart.
+func (l listening) add(service, address, port string, evidence assess.Evidence) {
+	if isLocal(address) {
+		port += " on this machine alone"
+	}
+	l[service] = append(l[service], item{value: port, evidence: at(evidence)})
+}
+
+func isLocal(address string) bool {
+	address, _, _ = strings.Cut(strings.Trim(address, "[]"), "%")
+	ip, err := netip.ParseAddr(address)
+	return address == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // items has one for each service, with its ports in order.
 func (l listening) items() (all []item) {
 	for _, service := range slices.Sorted(maps.Keys(l)) {
-		values := []string{}
+		values, evidence := []string{}, []assess.Evidence{}
 		for _, i := range l[service] {
-			values = append(values, i.value)
+			values, evidence = append(values, i.value), append(evidence, i.evidence...)
 		}
 		slices.Sort(values)
-		all = append(all, item{Ports, service, strings.Join(slices.Compact(values), ", "), "", l[service][0].evidence})
+		all = append(all, item{Ports, service, strings.Join(slices.Compact(values), ", "), "", evidence})
 	}
 	return all
 }
 
-// portOf is the port of an address to listen on.
-func portOf(listen string) string {
+// splitListen cuts what a site listens on into address and port.
+func splitListen(listen string) (address, port string) {
 	if i := strings.LastIndex(listen, ":"); i >= 0 && !strings.HasSuffix(listen, "]") {
-		return listen[i+1:]
+		return listen[:i], listen[i+1:]
 	}
 	if _, err := strconv.Atoi(listen); err == nil {
-		return listen
+		return "", listen
 	}
-	return "80"
+	return listen, "80"
 }
 
-// distinct is the items without those whose subject came before.
-func distinct(items []item) (all []item) {
-	seen := map[[2]string]bool{}
-	for _, i := range items {
-		if !seen[i.key()] {
-			seen[i.key()] = true
-			all = append(all, i)
-		}
-	}
-	return all
-}
-
-// sites are by name; one that is served in several ways has them all in its
-// value.
+// sites are by name.
 func sites(a *assess.Assessment) (all []item) {
-	at := map[string]int{}
 	for _, w := range a.WebServers {
 		for _, s := range w.Sites {
 			value := fmt.Sprintf("listen=%s root=%s tls=%t", strings.Join(s.Listen, ","), s.Root, s.TLS)
-			if i, ok := at[s.Name]; ok {
-				all[i].value += "; " + value
-				continue
+			if s.Proxy != "" {
+				value += " proxy=" + s.Proxy
 			}
-			at[s.Name] = len(all)
-			all = append(all, item{Sites, s.Name, value, "", s.Evidence})
+			if len(s.Aliases) > 0 {
+				value += " also=" + strings.Join(slices.Sorted(slices.Values(s.Aliases)), ",")
+			}
+			all = append(all, item{Sites, cmp.Or(s.Name, "(without a name)"), value, "", at(s.Evidence)})
 		}
 	}
 	return all
@@ -227,44 +324,44 @@ var placeholders = []string{"/etc/ssl/certs/ssl-cert-snakeoil.pem", "/etc/pki/tl
 
 func certificates(a *assess.Assessment) (all []item) {
 	for _, c := range a.Certificates {
-		if slices.Contains(placeholders, c.Path) {
-			continue
+		if !slices.Contains(placeholders, c.Path) {
+			all = append(all, item{Certificates, c.Subject, fmt.Sprintf("until %s issuer=%s", c.NotAfter, c.Issuer), "", in(c.Path)})
 		}
-		all = append(all, item{Certificates, c.Subject + " until " + c.NotAfter, "issuer=" + c.Issuer, "", assess.Evidence{Path: c.Path}})
 	}
-	return distinct(all)
+	slices.SortStableFunc(all, func(a, b item) int { return strings.Compare(a.value, b.value) }) // not by path: the families have them elsewhere
+	return all
 }
 
 func mounts(a *assess.Assessment) (all []item) {
 	for _, m := range a.Mounts {
-		all = append(all, item{Mounts, m.Path, m.Type + " " + m.Device, "", m.Evidence})
+		all = append(all, item{Mounts, m.Path, strings.Join([]string{m.Type, m.Device, strings.Join(m.Options, ",")}, " "), "", at(m.Evidence)})
 	}
-	return distinct(all)
+	return all
 }
 
 func sysctl(a *assess.Assessment) (all []item) {
 	for _, s := range a.Sysctl {
-		all = append(all, item{Sysctl, s.Key, s.Value, "", s.Evidence})
+		all = append(all, item{Sysctl, s.Key, s.Value, "", at(s.Evidence)})
 	}
-	return distinct(all)
+	return all
 }
 
 func firewalls(a *assess.Assessment) (all []item) {
 	for _, f := range a.Firewalls {
 		sum := sha256.Sum256([]byte(strings.Join(f.Entries, "\n")))
-		all = append(all, item{Firewall, f.Kind, fmt.Sprintf("enabled=%t rules=%d sha256:%x", f.Enabled, f.Rules, sum[:8]), "", f.Evidence})
+		all = append(all, item{Firewall, f.Kind, fmt.Sprintf("enabled=%t rules=%d sha256:%x", f.Enabled, f.Rules, sum[:8]), "", at(f.Evidence)})
 	}
-	return distinct(all)
+	return all
 }
 
 func system(a *assess.Assessment) []item {
 	s := a.System
 	return []item{
-		{dimension: System, subject: "time zone", value: s.TimeZone},
-		{dimension: System, subject: "locale", value: s.Locale},
-		{dimension: System, subject: "keyboard", value: s.Keyboard},
-		{dimension: System, subject: "host name", value: s.Hostname},
-		{dimension: System, subject: "release", value: a.Release},
+		{System, "time zone", s.TimeZone, "", in("/etc/localtime")},
+		{System, "locale", s.Locale, "", in("/etc/default/locale")},
+		{System, "keyboard", s.Keyboard, "", in("/etc/default/keyboard")},
+		{System, "host name", s.Hostname, "", in("/etc/hostname")},
+		{System, "release", a.Release, "", in("/etc/os-release")},
 	}
 }
 
@@ -274,28 +371,31 @@ func databases(a *assess.Assessment) (all []item) {
 		if version == "" {
 			version = d.Version
 		}
-		all = append(all, item{Databases, strings.TrimSpace(d.Engine + " " + d.Name), version, d.Package, d.Evidence})
+		all = append(all, item{Databases, strings.TrimSpace(d.Engine + " " + d.Name), version, d.Package, at(d.Evidence)})
 	}
-	return distinct(all)
+	return all
 }
 
 func software(a *assess.Assessment) (all []item) {
 	for _, s := range a.Software {
-		all = append(all, item{Software, strings.Join([]string{s.Manager, s.Name}, " "), s.Version, "", s.Evidence})
+		all = append(all, item{Software, strings.Join([]string{s.Manager, s.Name}, " "), s.Version, "", at(s.Evidence)})
 	}
-	return distinct(all)
+	return all
 }
 
 func containers(a *assess.Assessment) (all []item) {
 	for _, c := range a.Containers {
-		all = append(all, item{Containers, strings.Join([]string{c.Engine, c.Kind, c.Name}, " "), c.Image, "", c.Evidence})
+		all = append(all, item{Containers, strings.Join([]string{c.Engine, c.Kind, c.Name}, " "), c.Image, "", at(c.Evidence)})
 	}
-	return distinct(all)
+	return all
 }
 
 func facts(a *assess.Assessment) (all []item) {
 	for _, f := range a.Facts {
-		all = append(all, item{Facts, f.Area + " " + f.Key, f.Value, "", f.Evidence})
+		if f.Area == sudoArea {
+			continue // a dimension of its own
+		}
+		all = append(all, item{Facts, f.Area + " " + f.Key, f.Value, "", at(f.Evidence)})
 	}
-	return distinct(all)
+	return all
 }

@@ -31,9 +31,11 @@ const (
 	Identity      = "identity"
 	Packages      = "packages"
 	Services      = "services"
+	Timers        = "timers"
 	Jobs          = "jobs"
 	Users         = "users"
 	Groups        = "groups"
+	Sudoers       = "sudoers"
 	Keys          = "authorized_keys"
 	Configuration = "configuration"
 	Ports         = "ports"
@@ -51,7 +53,7 @@ const (
 
 // dimensions is the order of a report.
 var dimensions = []string{
-	Identity, Packages, Services, Jobs, Users, Groups, Keys, Configuration, Ports, Sites, Certificates, Mounts, Sysctl,
+	Identity, Packages, Services, Timers, Jobs, Users, Groups, Sudoers, Keys, Configuration, Ports, Sites, Certificates, Mounts, Sysctl,
 	Firewall, System, Databases, Software, Containers, Facts,
 }
 

@@ -2,6 +2,7 @@ package parity
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,19 +14,45 @@ const (
 	maxChars = 120
 )
 
-// meaning are the lines of a configuration file that say something: without
-// comments, empty lines, indentation and order.
+// header tells lines below which others stand, to the next such line: sections
+// in brackets, blocks of ssh, sections of HAProxy.
+var header = regexp.MustCompile(`^(\[.+\]|(Match|Host) .+|(global|defaults)( [\w.-]+)?|(frontend|backend|listen|userlist|peers|resolvers) [\w.:*-]+)$`)
+
+// meaning are the lines of a configuration file that say something, each with
+// the section and blocks in which it stands: without comments, empty lines,
+// indentation and order. Blocks that begin alike are told apart by number.
 func meaning(content []byte) []string {
-	lines := []string{}
-	for line := range strings.Lines(string(content)) {
+	lines, section, blocks, met := []string{}, "", []string{}, map[string]int{}
+	for line := range strings.Lines(strings.ReplaceAll(string(content), "\\\n", " ")) {
 		line = strings.Join(strings.Fields(line), " ")
-		if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") || strings.HasPrefix(line, "//") {
+		switch {
+		case line == "", strings.HasPrefix(line, "#"), strings.HasPrefix(line, ";"), strings.HasPrefix(line, "//"):
+			continue
+		case strings.HasPrefix(line, "}"), strings.HasPrefix(line, "</"):
+			blocks = blocks[:max(0, len(blocks)-1)]
+			continue
+		case len(blocks) == 0 && header.MatchString(line):
+			section = numbered(line, met)
 			continue
 		}
-		lines = append(lines, line)
+		within := strings.Join(append([]string{section}, blocks...), " › ")
+		lines = append(lines, strings.TrimPrefix(strings.TrimPrefix(within+" › "+line, " › "), " › "))
+		if strings.HasSuffix(line, "{") || strings.HasPrefix(line, "<") {
+			blocks = append(blocks, numbered(within+line, met)[len(within):])
+		}
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// numbered is the beginning of a section or block, with its number from the
+// second one on.
+func numbered(begins string, met map[string]int) string {
+	met[begins]++
+	if n := met[begins]; n > 1 {
+		return fmt.Sprintf("%s #%d", begins, n)
+	}
+	return begins
 }
 
 // changes are the lines that only one of two contents has, - before and + after.

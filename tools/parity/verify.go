@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -45,10 +46,13 @@ func Verify(in Input) *Report {
 	r := &Report{
 		Kind: "verify", Source: in.Plan.Source, Target: in.After.Release, Fingerprint: in.Plan.Fingerprint, IndexVersion: in.Plan.IndexVersion, PlanDigest: in.PlanDigest,
 	}
-	v := verification{in, bothRun(in.Before, in.After), map[[2]string]item{}}
+	v := verification{Input: in, running: bothRun(in.Before, in.After), after: map[[2]string]item{}, files: map[string]outcome{}}
 	for _, i := range inventory(in.After, v.running) {
 		v.after[i.key()] = i
 	}
+	hidden := unread(in.After, "migrated machine")
+	v.unseen = unseen(hidden)
+	r.Checks = append(unread(in.Before, "source"), hidden...)
 	for _, checks := range []func() []Check{v.identity, v.packages, v.services, v.accounts, v.configuration, v.carried} {
 		for _, c := range checks() {
 			r.Checks = append(r.Checks, v.announced(c))
@@ -61,13 +65,21 @@ type verification struct {
 	Input
 	running bool
 	after   map[[2]string]item // the inventory of the migrated machine
+	unseen  map[string]bool    // files of the migrated machine that could not be read
+	files   map[string]outcome // what became of the source's files, by path
+}
+
+// outcome is what the plan does with a file of the source, all rows together.
+type outcome struct {
+	differs bool // something that the role was to do was not done
+	rows    []migration.Config
 }
 
 // schemes are those of a finding's resources, by dimension.
 var schemes = map[string]string{Mounts: "mount", Databases: "database"}
 
-// announced turns a difference that a finding of the plan was about into a
-// planned one: a person was told to see to it.
+// announced is what a difference is where a finding of the plan was about it: a
+// person was told to see to it.
 func (v verification) announced(c Check) Check {
 	scheme, ok := schemes[c.Dimension]
 	if !ok || c.Result != Differs {
@@ -94,6 +106,7 @@ func (v verification) identity() []Check {
 	if v.After.Fingerprint != v.Plan.Fingerprint {
 		mark.Result, mark.Why = Differs, "It is another machine's: the role, which writes /etc/svc/fingerprint, was not applied here, or this is not the machine."
 	}
+	release.Evidence, mark.Evidence = []assess.Evidence{{Path: "/etc/os-release"}}, []assess.Evidence{{Path: "/etc/svc/fingerprint"}}
 	return []Check{release, mark}
 }
 
@@ -109,6 +122,11 @@ func (v verification) packages() (all []Check) {
 	for _, name := range v.Plan.Install {
 		if !named[name] {
 			all = append(all, v.installed(Check{Dimension: Packages, Subject: name, Why: "The plan installs it."}, []string{name}))
+		}
+	}
+	if database := packageDatabase(v.After); database.Path != "" {
+		for i := range all {
+			all[i].Evidence = []assess.Evidence{database}
 		}
 	}
 	return distinctChecks(all)
@@ -226,10 +244,14 @@ func (v verification) services() (all []Check) {
 }
 
 func (v verification) service(s migration.Service) Check {
-	c := Check{Dimension: Services, Subject: s.Unit, Before: s.State, Why: s.Reason}
-	is, there := v.after[[2]string{Services, s.To}]
+	dimension := Services
+	if strings.HasSuffix(s.Unit, ".timer") {
+		dimension = Timers
+	}
+	c := Check{Dimension: dimension, Subject: s.Unit, Before: s.State, Why: s.Reason}
+	is, there := v.after[[2]string{dimension, s.To}]
 	if there {
-		c.After, c.Evidence = is.value, []assess.Evidence{is.evidence}
+		c.After, c.Evidence = is.value, is.evidence
 	}
 	same := there && (is.value == s.State || is.value == "static")
 	switch {
@@ -252,26 +274,27 @@ func (v verification) service(s migration.Service) Check {
 // accounts checks the users and groups that the role makes, with their keys.
 func (v verification) accounts() (all []Check) {
 	for _, u := range v.Plan.Accounts.Users {
-		all = append(all, v.present(item{dimension: Users, subject: u.Name, value: user(u)}))
-		for _, k := range u.AuthorizedKeys {
-			all = append(all, v.present(item{dimension: Keys, subject: u.Name + " " + keyFingerprint(k), value: "present"}))
+		all = append(all, v.present(account(u)))
+		for _, k := range gathered(keysOf(u)) {
+			all = append(all, v.present(k))
 		}
 	}
 	for _, g := range v.Plan.Accounts.Groups {
-		all = append(all, v.present(item{dimension: Groups, subject: g.Name, value: fmt.Sprintf("gid=%d", g.GID)}))
+		all = append(all, v.present(group(g)))
 	}
 	return all
 }
 
 // present checks that a thing is on the migrated machine as it was.
 func (v verification) present(was item) Check {
-	c := Check{Dimension: was.dimension, Subject: was.subject, Before: orPresent(was.value)}
-	if was.evidence.Path != "" {
-		c.Evidence = []assess.Evidence{was.evidence}
-	}
+	c := Check{Dimension: was.dimension, Subject: was.subject, Before: orPresent(was.value), Evidence: was.evidence}
 	is, there := v.after[was.key()]
-	c.After = is.value
+	if c.After = is.value; there {
+		c.Evidence = is.evidence
+	}
 	switch {
+	case !there && was.isIn(v.unseen):
+		c.Result, c.Why = Unknown, hiddenWhy
 	case !there:
 		c.Result, c.Why = Differs, "It is not there."
 	case is.value != was.value:
@@ -285,10 +308,7 @@ func (v verification) present(was item) Check {
 // configuration checks the file of every row of the plan.
 func (v verification) configuration() (all []Check) {
 	for _, row := range v.Plan.Configuration {
-		c := Check{Dimension: Configuration, Subject: row.From, Before: row.SHA256, Why: row.Reason}
-		if row.To != "" {
-			c.Evidence = []assess.Evidence{{Path: row.To}}
-		}
+		c := Check{Dimension: Configuration, Subject: row.From, Before: row.SHA256, Why: row.Reason, Evidence: []assess.Evidence{{Path: cmp.Or(row.To, row.From)}}}
 		switch row.Action {
 		case migration.LeftOut:
 			c.Result = Planned
@@ -300,6 +320,8 @@ func (v verification) configuration() (all []Check) {
 			c = v.written(c, row, v.Files[row.To])
 		}
 		all = append(all, c)
+		file := v.files[row.From]
+		v.files[row.From] = outcome{file.differs || c.Result == Differs, append(file.rows, row)}
 	}
 	return all
 }
@@ -384,7 +406,7 @@ func (c Check) mode(row migration.Config, f File) Check {
 func (v verification) carried() (all []Check) {
 	for _, was := range inventory(v.Before, v.running) {
 		switch was.dimension {
-		case Packages, Services, Users, Groups, Keys, Configuration:
+		case Packages, Services, Timers, Users, Groups, Keys, Configuration:
 			continue // they have rows in the plan
 		case Facts, Software, Containers:
 			all = append(all, v.unplanned(was))
@@ -395,10 +417,46 @@ func (v verification) carried() (all []Check) {
 		case Databases:
 			all = append(all, v.database(was))
 		default:
-			all = append(all, v.present(was))
+			all = append(all, v.planned(v.present(was), was))
 		}
 	}
 	return all
+}
+
+// planned is what a difference is where the plan has the file in which the thing
+// stood otherwise: a line that it changes, or a file that it leaves to a person
+// or behind. Where the file itself differs, that is no excuse.
+func (v verification) planned(c Check, was item) Check {
+	for _, e := range was.evidence {
+		file := v.files[e.Path]
+		if c.Result != Differs || file.differs {
+			return c
+		}
+		for _, row := range file.rows {
+			if result, why := excuse(row, e.Line); why != "" {
+				c.Result, c.Why = result, c.Why+" "+why
+				return c
+			}
+		}
+	}
+	return c
+}
+
+// excuse is what the plan says of a line of a file that is not on the target as
+// it was.
+func excuse(row migration.Config, line int) (Result, string) {
+	switch row.Action {
+	case migration.Manual:
+		return Unknown, fmt.Sprintf("The plan left %s to a person. %s", row.From, row.Reason)
+	case migration.LeftOut:
+		return Planned, fmt.Sprintf("The plan leaves %s behind. %s", row.From, row.Reason)
+	}
+	for _, change := range row.Changes {
+		if change.Line == line {
+			return Planned, fmt.Sprintf("The plan changes line %d of %s. %s", line, row.From, change.Why)
+		}
+	}
+	return "", ""
 }
 
 // unplanned is what no migration carries by itself: where it is not the same, a
@@ -433,11 +491,14 @@ func (v verification) mount(was item) Check {
 	case c.Result != Differs:
 	case slices.Contains([]string{"/", "/boot", "/boot/efi", "/usr", "/var", "/tmp", "none", "swap"}, was.subject), kind == "swap", kind == "tmpfs", kind == "proc", path.Dir(was.subject) == "/media":
 		c.Result, c.Why = Planned, "The new machine has disks of its own."
-	case c.After != "" && !remote(kind):
+	case c.After != "" && !remote(kind) && options(c.After) == options(was.value):
 		c.Result, c.Why = Planned, "It is mounted from another device."
 	}
 	return c
 }
+
+// options are those of a mount.
+func options(value string) string { return value[strings.LastIndex(value, " ")+1:] }
 
 func remote(kind string) bool {
 	return strings.HasPrefix(kind, "nfs") || kind == "cifs" || kind == "glusterfs" || kind == "ceph"
