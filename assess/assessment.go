@@ -223,6 +223,7 @@ type Database struct {
 	Directory   string   `json:"directory"`
 	Port        int      `json:"port"` // 0 where unknown
 	Package     string   `json:"package"`
+	Databases   []string `json:"databases,omitzero"` // names of those in it that are not the server's own; absent where its files do not say
 	Evidence    Evidence `json:"evidence"`
 }
 

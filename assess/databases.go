@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"svc/assess/datadir"
 	"svc/backend/api/lazyregexp"
 )
 
@@ -99,6 +100,7 @@ func (m *machine) addDatabase(d Database) {
 	if plainVersion.MatchString(d.DataVersion) {
 		d.Version = d.DataVersion
 	}
+	d.Databases = datadir.Names(m.fs, datadir.Source{Engine: d.Engine, Directory: d.Directory})
 	m.a.Databases = append(m.a.Databases, d)
 }
 

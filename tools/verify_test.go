@@ -24,10 +24,13 @@ func accept(t *testing.T, lines string) string {
 
 // verified is a machine that was migrated to the release it has, so that it is
 // its own counterpart, with the folders of that.
-func verified(t *testing.T, env *Env) (root, migration, verification string) {
+func verified(t *testing.T, env *Env, changes ...func(*testing.T, string)) (root, migration, verification string) {
 	t.Helper()
 	is := is.New(t)
 	root = copyHost(t)
+	for _, change := range changes {
+		change(t, root)
+	}
 	out := t.TempDir()
 	in := MigrateInput{Machine: Machine{Root: root}, Target: "debian-11", Out: filepath.Join(out, "migration"), Confirm: true}
 	migrate(t, env, in)

@@ -144,6 +144,8 @@ func TestPostgreSQL(t *testing.T) {
 		{"postgres", "UTF8", "libc", "de_DE.UTF-8", "de_DE.UTF-8", "2.36", []Extension{}},
 		{"shop", "UTF8", "libc", "C", "C", "2.36", []Extension{{"pg_trgm", "1.6"}, {"plpgsql", "1.0"}}},
 	})
+	is.Equal(Names(machine(t, cluster15(1)), Source{Engine: "postgresql", Directory: "/db"}), []string{"shop"})
+	is.Equal(Names(machine(t, nil), Source{Engine: "postgresql", Directory: "/db"}), nil)
 	is.Equal(s.Auth, []Count{{"md5", 1}, {"peer", 1}, {"scram-sha-256", 1}})
 	is.Equal(s.Replication, []string{"standby (standby.signal)"})
 	is.True(slices.Contains(s.Facts, Fact{"setting shared_preload_libraries", "pg_stat_statements", "/db/postgresql.conf"}))
@@ -170,11 +172,14 @@ func TestMySQL(t *testing.T) {
 	log := make([]byte, 512)
 	copy(log, "Phys")
 	copy(log[16:], "MariaDB 10.11.6\x00")
-	s := Read(machine(t, map[string]string{
+	files := map[string]string{
 		"var/ib_logfile0": string(log), "var/mysql_upgrade_info": "10.11.6-MariaDB\x00", "var/shop/db.opt": "default-character-set=utf8mb4\ndefault-collation=utf8mb4_bin\n",
 		"var/shop/a.ibd": "", "var/shop/b.MYD": "", "var/mysql/global_priv.MAD": `{"plugin":"mysql_native_password"}{"plugin":"ed25519"}`, "var/mysql/t.MYD": "", "var/a@0020b/x.frm": "",
 		"var/master.info": "1", "var/multi-master.info": "",
-	}), Source{Engine: "mariadb", Directory: "/var"})
+	}
+	s := Read(machine(t, files), Source{Engine: "mariadb", Directory: "/var"})
+	is.Equal(Names(machine(t, files), Source{Engine: "mariadb", Directory: "/var"}), []string{"a b", "shop"})
+	is.Equal(Names(machine(t, files), Source{Engine: "mariadb", Directory: "/nowhere"}), nil)
 	is.Equal(s.Version, "10.11.6")
 	is.Equal(s.Databases, []Catalog{{Name: "a b", Extensions: []Extension{}}, {Name: "shop", Encoding: "utf8mb4", Collate: "utf8mb4_bin", Extensions: []Extension{}}})
 	is.Equal(s.Engines, []Count{{"InnoDB", 1}, {"MyISAM", 1}, {"definitions (.frm)", 1}})

@@ -23,10 +23,8 @@ var serverSchemas = []string{"mysql", "performance_schema", "information_schema"
 func (r *reader) mysql() {
 	r.myVersion()
 	r.redoLog()
-	for _, name := range r.names(".") {
-		if !slices.Contains(serverSchemas, name) && !strings.HasPrefix(name, "#") && r.isFolder(name) {
-			r.schema(name)
-		}
+	for _, folder := range r.schemas() {
+		r.schema(folder)
 	}
 	r.tablespace()
 	r.myRoles()
@@ -38,6 +36,13 @@ func (r *reader) mysql() {
 	if r.exists("mysql.ibd") {
 		r.unread("accounts and their ways to authenticate: MySQL 8.0 and newer keep them in mysql.ibd, which is not read offline")
 	}
+}
+
+// schemas are the folders of the databases that are not the server's own.
+func (r *reader) schemas() []string {
+	return slices.DeleteFunc(r.names("."), func(name string) bool {
+		return slices.Contains(serverSchemas, name) || strings.HasPrefix(name, "#") || !r.isFolder(name)
+	})
 }
 
 func (r *reader) isFolder(name string) bool {

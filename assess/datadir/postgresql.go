@@ -22,6 +22,15 @@ type cluster struct {
 }
 
 func (r *reader) postgresql() {
+	c := r.cluster()
+	r.s.Replication = append(r.s.Replication, c.roles()...)
+	if c.readControl() {
+		c.readDatabases()
+	}
+}
+
+// cluster is the reader of a cluster, whose version is known.
+func (r *reader) cluster() *cluster {
 	version := strings.TrimSpace(string(r.head("PG_VERSION", 64)))
 	if _, err := strconv.ParseFloat(version, 64); err == nil {
 		r.s.Version = version
@@ -32,10 +41,7 @@ func (r *reader) postgresql() {
 	if c.major < 10 {
 		c.commitLog = "pg_clog"
 	}
-	r.s.Replication = append(r.s.Replication, c.roles()...)
-	if c.readControl() {
-		c.readDatabases()
-	}
+	return c
 }
 
 // readControl reads pg_control; it reports whether tables can be read after it.
@@ -117,14 +123,8 @@ const (
 
 // readDatabases reads the table of databases, and the extensions of each.
 func (c *cluster) readDatabases() {
-	i := slices.IndexFunc(databaseLayouts, func(l databaseLayout) bool { return c.major >= l.from })
-	node, ok := filenodes(c.head("global/pg_filenode.map", 1024))[pgDatabase]
-	if i < 0 || !ok {
-		c.unread("databases: no map of the catalogs' files is there")
-		return
-	}
-	for _, t := range c.rows(fmt.Sprintf("global/%d", node)) {
-		d, folder := c.database(t, databaseLayouts[i])
+	for _, t := range c.tableOfDatabases() {
+		d, folder := c.database(t, c.layout())
 		if d.Name == "" || d.Name == "template0" || len(c.s.Databases) == maxDatabases {
 			continue
 		}
@@ -132,6 +132,24 @@ func (c *cluster) readDatabases() {
 		c.s.Databases = append(c.s.Databases, d)
 	}
 	slices.SortFunc(c.s.Databases, func(a, b Catalog) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// layout is that of the cluster's version, or that of no version.
+func (c *cluster) layout() databaseLayout {
+	if i := slices.IndexFunc(databaseLayouts, func(l databaseLayout) bool { return c.major >= l.from }); i >= 0 {
+		return databaseLayouts[i]
+	}
+	return databaseLayout{}
+}
+
+// tableOfDatabases is pg_database, row by row.
+func (c *cluster) tableOfDatabases() []tuple {
+	node, ok := filenodes(c.head("global/pg_filenode.map", 1024))[pgDatabase]
+	if c.layout().from == 0 || !ok {
+		c.unread("databases: no map of the catalogs' files is there")
+		return nil
+	}
+	return c.rows(fmt.Sprintf("global/%d", node))
 }
 
 // database is what a row of pg_database says, and the folder of its files.

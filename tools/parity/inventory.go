@@ -8,18 +8,18 @@ import (
 	"maps"
 	"net/netip"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"svc/assess"
+	"svc/backend/api/lazyregexp"
 )
 
 // item is one thing of a machine in a form that can be compared.
 type item struct {
 	dimension, subject, value string
-	pkg                       string // package that it belongs to, if any
+	pkg                       string            // package that it belongs to, if any
 	evidence                  []assess.Evidence // where it was read, the first place first
 }
 
@@ -51,7 +51,28 @@ func inventory(a *assess.Assessment, running bool) []item {
 	} {
 		all = append(all, gathered(list(a))...)
 	}
+	links := linked(a)
+	for i := range all {
+		for _, e := range all[i].evidence {
+			all[i].evidence = append(all[i].evidence, in(links[e.Path])...)
+		}
+	}
 	return all
+}
+
+// linked are the files to which links of the configuration lead: what is read
+// by way of a link stands there.
+func linked(a *assess.Assessment) map[string]string {
+	links := map[string]string{}
+	for _, c := range a.Configuration {
+		switch {
+		case path.IsAbs(c.Link):
+			links[c.Path] = path.Clean(c.Link)
+		case c.Link != "":
+			links[c.Path] = path.Join(path.Dir(c.Path), c.Link)
+		}
+	}
+	return links
 }
 
 // gathered puts what has the same subject together: its values, in their order.
@@ -190,13 +211,11 @@ func keysOf(u assess.User) (all []item) {
 
 // keyType is where a line of authorized_keys has the type of its key: options
 // stand before it.
-var keyType = regexp.MustCompile(`(^|\s)(ssh-|ecdsa-|sk-)\S+\s+AAAA`)
+var keyType = lazyregexp.New(`(^|\s)(ssh-|ecdsa-|sk-)\S+\s+AAAA`)
 
 func keyOptions(line string) string {
-	if at := keyType.FindStringIndex(line); at != nil && at[0] > 0 {
-		return strings.TrimSpace(line[:at[0]])
-	}
-	return "unrestricted"
+	options, _, _ := strings.Cut(line, keyType.FindString(line))
+	return cmp.Or(strings.TrimSpace(options), "unrestricted")
 }
 
 // keyFingerprint is what ssh-keygen -l shows of a line of authorized_keys.
@@ -244,6 +263,9 @@ func configured(a *assess.Assessment) []item {
 		if strings.EqualFold(s.Key, "Port") {
 			listens.add("ssh", "", s.Value+"/tcp", s.Evidence)
 		}
+	}
+	if len(a.SSH) > 0 && len(listens) == 0 {
+		listens.add("ssh", "", "22/tcp", assess.Evidence{Path: "/etc/ssh/sshd_config"}) // what sshd takes where nothing is said
 	}
 	for _, d := range a.Databases {
 		if d.Port > 0 {
@@ -367,14 +389,20 @@ func system(a *assess.Assessment) []item {
 
 func databases(a *assess.Assessment) (all []item) {
 	for _, d := range a.Databases {
-		version := d.DataVersion
-		if version == "" {
-			version = d.Version
+		server := serverOf(d)
+		all = append(all, item{Databases, server, cmp.Or(d.DataVersion, d.Version), d.Package, at(d.Evidence)})
+		for _, name := range d.Databases {
+			all = append(all, item{Databases, server + ": " + name, named, d.Package, in(d.Directory)})
 		}
-		all = append(all, item{Databases, strings.TrimSpace(d.Engine + " " + d.Name), version, d.Package, at(d.Evidence)})
 	}
 	return all
 }
+
+// named is the value of a database within a server.
+const named = "present"
+
+// serverOf is what a server of databases is called.
+func serverOf(d assess.Database) string { return strings.TrimSpace(d.Engine + " " + d.Name) }
 
 func software(a *assess.Assessment) (all []item) {
 	for _, s := range a.Software {

@@ -2,9 +2,10 @@ package parity
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // maxShown bounds what a check shows of a file, in lines and in characters of
@@ -16,7 +17,7 @@ const (
 
 // header tells lines below which others stand, to the next such line: sections
 // in brackets, blocks of ssh, sections of HAProxy.
-var header = regexp.MustCompile(`^(\[.+\]|(Match|Host) .+|(global|defaults)( [\w.-]+)?|(frontend|backend|listen|userlist|peers|resolvers) [\w.:*-]+)$`)
+var header = lazyregexp.New(`^(\[.+\]|(Match|Host) .+|(global|defaults)( [\w.-]+)?|(frontend|backend|listen|userlist|peers|resolvers) [\w.:*-]+)$`)
 
 // meaning are the lines of a configuration file that say something, each with
 // the section and blocks in which it stands: without comments, empty lines,

@@ -2,20 +2,37 @@ package parity
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"svc/assess"
+	"svc/backend/api/lazyregexp"
 )
 
 // origins say of what dimension the sources of an assessment tell, by how their
 // names begin.
 var origins = []struct{ prefix, dimension string }{
-	{"packages.", Packages}, {"units.", Services}, {"services.", Services}, {"running.units", Services}, {"cron.", Jobs},
-	{"accounts.sudoers", Sudoers}, {"accounts.authorized-keys", Keys}, {"accounts.group", Groups}, {"accounts.", Users},
-	{"configuration.", Configuration}, {"ssh.", Ports}, {"running.sockets", Ports}, {"running.processes", Ports}, {"web.", Sites}, {"certificates", Certificates},
-	{"mounts.", Mounts}, {"sysctl.", Sysctl}, {"firewall.", Firewall}, {"databases.", Databases}, {"software.", Software}, {"containers.", Containers},
+	{"packages.", Packages},
+	{"units.", Services},
+	{"services.", Services},
+	{"running.units", Services},
+	{"cron.", Jobs},
+	{"accounts.sudoers", Sudoers},
+	{"accounts.authorized-keys", Keys},
+	{"accounts.group", Groups},
+	{"accounts.", Users},
+	{"configuration.", Configuration},
+	{"ssh.", Ports},
+	{"running.sockets", Ports},
+	{"running.processes", Ports},
+	{"web.", Sites},
+	{"certificates", Certificates},
+	{"mounts.", Mounts},
+	{"sysctl.", Sysctl},
+	{"firewall.", Firewall},
+	{"databases.", Databases},
+	{"software.", Software},
+	{"containers.", Containers},
 }
 
 // originOf is the dimension that a source tells of, or Facts.
@@ -29,7 +46,7 @@ func originOf(source string) string {
 }
 
 // pathIn finds the path in what an assessment says of a source.
-var pathIn = regexp.MustCompile(`/[^\s:]+`)
+var pathIn = lazyregexp.New(`/[^\s:]+`)
 
 // unread are the checks that a machine did not let anybody make: a source that
 // was there and could not be read.

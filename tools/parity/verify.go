@@ -420,6 +420,20 @@ func (v verification) carried() (all []Check) {
 			all = append(all, v.planned(v.present(was), was))
 		}
 	}
+	return append(all, nameless(v.Before)...)
+}
+
+// nameless says of which servers the source's files did not say what databases
+// are in them.
+func nameless(a *assess.Assessment) (all []Check) {
+	for _, d := range a.Databases {
+		if d.Databases == nil && slices.Contains([]string{"postgresql", "mysql", "mariadb"}, d.Engine) {
+			all = append(all, Check{
+				Dimension: Databases, Subject: serverOf(d) + ": names", Result: Unknown, Evidence: in(d.Directory),
+				Why: "The files of the source did not say what databases are in it: ask both servers.",
+			})
+		}
+	}
 	return all
 }
 
@@ -504,17 +518,32 @@ func remote(kind string) bool {
 	return strings.HasPrefix(kind, "nfs") || kind == "cifs" || kind == "glusterfs" || kind == "ceph"
 }
 
-// database checks that an engine is there, and not older.
+// database checks that an engine is there, and not older, and what is in it.
 func (v verification) database(was item) Check {
 	c := v.present(was)
 	switch {
-	case c.Result != Differs || c.After == "":
+	case c.Result != Differs:
+	case c.After == "" && was.value == named:
+		return v.missing(c)
+	case c.After == "":
 	case was.value == "":
 		c.Result, c.Why = Unknown, "The version on the source is not known."
 	case pkgversion.Compare(pkgversion.Deb, upstream(c.After), upstream(was.value)) > 0:
 		c.Result, c.Why = Planned, "It is newer; its data has to be moved by a database plan."
 	default:
 		c.Why = "The version is older than before."
+	}
+	return c
+}
+
+// missing is a database that was not seen: it is not there, where the server's
+// files say what is in it.
+func (v verification) missing(c Check) Check {
+	c.Why = "It is not there: its data have to be moved by a database plan."
+	for _, d := range v.After.Databases {
+		if d.Databases == nil && strings.HasPrefix(c.Subject, serverOf(d)+": ") {
+			c.Result, c.Why = Unknown, "It was not seen, but the files of the server do not say what databases are in it."
+		}
 	}
 	return c
 }
