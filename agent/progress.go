@@ -56,11 +56,14 @@ func (p *progress) beat(ctx context.Context) {
 	}
 }
 
-// report says how far a step is.
+// report says how far a step is; a total below zero is one that nobody knows.
 func (p *progress) report(what string, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.what = fmt.Sprintf("%s: %d of %d", what, done, total)
+	if total < 0 {
+		p.what = fmt.Sprintf("%s: %d", what, done)
+	}
 	if time.Since(p.last) >= breath {
 		p.now()
 	}

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"math"
 
 	"svc/assess"
 	"svc/assess/host"
@@ -66,11 +65,9 @@ func discover(ctx context.Context, env *Env, m host.Host) (*assess.Assessment, *
 	if err != nil {
 		env.Log.Warn("the packages can't be read, so engines that have no data may be missing", "error", err)
 	}
-	d, err := data.Discover(ctx, m, a, func(files int64) {
-		if env.Progress != nil {
-			env.Progress("files", int(min(files, math.MaxInt32)), 0)
-		}
-	})
+	const what, unknown = "counting files", -1
+	d, err := data.Discover(ctx, m, a, func(files int64) { env.progress(what, int(files), unknown) })
+	env.progress(what, 0, 0)
 	return a, d, err
 }
 

@@ -23,7 +23,8 @@ type Env struct {
 	Client func(ctx context.Context) (*client.Client, error)
 	// Log gets what a person who searches for a fault needs.
 	Log *slog.Logger
-	// Progress is told how far a long step is; nil where nobody looks.
+	// Progress is told how far a long step is; nil where nobody looks. A total
+	// that is not known is -1.
 	Progress func(what string, done, total int)
 	// Now is the time; artifacts never depend on it.
 	Now func() time.Time

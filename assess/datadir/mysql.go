@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // storageEngines are the storage engines by the suffixes of tables' files.
@@ -80,7 +81,7 @@ func (r *reader) myVersion() {
 }
 
 // creator is how InnoDB's redo log names the server that made it.
-var creator = regexp.MustCompile(`^(?:MySQL|MariaDB|Percona)[ -]?([0-9]+\.[0-9]+\.[0-9]+)?`)
+var creator = lazyregexp.New(`^(?:MySQL|MariaDB|Percona)[ -]?([0-9]+\.[0-9]+\.[0-9]+)?`)
 
 // redoLog reads the header of InnoDB's redo log: who wrote it, in which form.
 func (r *reader) redoLog() {
@@ -136,7 +137,7 @@ func (r *reader) schema(name string) {
 }
 
 // escaped is how the server writes other characters in names of files.
-var escaped = regexp.MustCompile(`@([0-9a-f]{4})`)
+var escaped = lazyregexp.New(`@([0-9a-f]{4})`)
 
 func schemaName(folder string) string {
 	return escaped.ReplaceAllStringFunc(folder, func(s string) string {
@@ -188,7 +189,7 @@ func (r *reader) filled(name string) bool {
 }
 
 // plugin names a way to authenticate, in the table of accounts.
-var plugin = regexp.MustCompile(`mysql_native_password|mysql_old_password|caching_sha2_password|sha256_password|unix_socket|auth_socket|ed25519|parsec|auth_pam|gssapi|"plugin":"pam"`)
+var plugin = lazyregexp.New(`mysql_native_password|mysql_old_password|caching_sha2_password|sha256_password|unix_socket|auth_socket|ed25519|parsec|auth_pam|gssapi|"plugin":"pam"`)
 
 // accountPlugins are the ways to authenticate that the table of accounts names.
 func accountPlugins(table []byte) (found []string) {

@@ -6,16 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // wiredTiger is the line of a directory's own file with the storage engine's version.
-var wiredTiger = regexp.MustCompile(`(?m)^WiredTiger ([0-9]+(?:\.[0-9]+)*)`)
+var wiredTiger = lazyregexp.New(`(?m)^WiredTiger ([0-9]+(?:\.[0-9]+)*)`)
 
 // featureVersion is how the document of the feature compatibility version
 // stands in a file, where it is not packed.
-var featureVersion = regexp.MustCompile("featureCompatibilityVersion\x00\x02version\x00\x04\x00\x00\x00([0-9]\\.[0-9])\x00")
+var featureVersion = lazyregexp.New("featureCompatibilityVersion\x00\x02version\x00\x04\x00\x00\x00([0-9]\\.[0-9])\x00")
 
 // mongodb reads what names the storage engine, and looks for the feature
 // compatibility version in the small files where it can stand unpacked.

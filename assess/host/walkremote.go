@@ -6,9 +6,10 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 
 	"golang.org/x/sys/unix"
 )
@@ -176,7 +177,7 @@ func (s *stream) complain(said []byte) {
 
 // complaint is how programs say that they could not read a file, with quotes or
 // without.
-var complaint = regexp.MustCompile(`^[a-z]+: (?:[^'/]* )?('?)/(.*?)'?: ([^:]*)$`)
+var complaint = lazyregexp.New(`^[a-z]+: (?:[^'/]* )?('?)/(.*?)'?: ([^:]*)$`)
 
 // unescaped undoes the escapes that programs write names with: \134, \n.
 func unescaped(s string) string {

@@ -38,7 +38,8 @@ type drawing struct {
 	drawn       string // what the bar is of
 }
 
-// report takes what is being done, and how far it is.
+// report takes what is being done, and how far it is. A total below zero is one
+// that nobody knows: what is done is counted.
 func (d *drawing) report(what string, done, total int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,20 +61,29 @@ func (d *drawing) begin() {
 
 // draw shows the step last reported.
 func (d *drawing) draw() {
-	if d.done >= d.total || d.drawn != d.what {
+	over := d.total >= 0 && d.done >= d.total
+	if over || d.drawn != d.what {
 		d.finish()
 	}
-	if d.done >= d.total {
+	if over {
 		return
 	}
 	if d.bars == nil {
 		d.drawn, d.bars = d.what, mpb.New(mpb.WithOutput(d.out), mpb.WithWidth(40))
-		d.bar = d.bars.AddBar(int64(d.total), mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.Name(printable(d.what))),
-			mpb.AppendDecorators(decor.CountersNoUnit("%d of %d")))
+		d.bar = d.newBar(decor.Name(printable(d.what)))
 	}
-	d.bar.SetTotal(int64(d.total), false)
+	if d.total >= 0 {
+		d.bar.SetTotal(int64(d.total), false)
+	}
 	d.bar.SetCurrent(int64(d.done))
+}
+
+// newBar begins a bar of a total, or a count where there is none.
+func (d *drawing) newBar(name decor.Decorator) *mpb.Bar {
+	if d.total < 0 {
+		return d.bars.New(0, mpb.NopStyle(), mpb.PrependDecorators(name), mpb.AppendDecorators(decor.CurrentNoUnit("%d")))
+	}
+	return d.bars.AddBar(int64(d.total), mpb.BarRemoveOnComplete(), mpb.PrependDecorators(name), mpb.AppendDecorators(decor.CountersNoUnit("%d of %d")))
 }
 
 // finish takes the bar away, for good by when it returns: what is printed then
@@ -94,6 +104,6 @@ func (d *drawing) close() {
 	if d.late != nil {
 		d.late.Stop()
 	}
-	d.done = d.total
+	d.done, d.total = 0, 0
 	d.finish()
 }

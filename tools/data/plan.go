@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"unicode/utf8"
 
 	"svc/assess"
 	"svc/backend/api/release"
@@ -71,8 +72,9 @@ type Item struct {
 	Version         string        `json:"version,omitempty"`
 	Method          Method        `json:"method"`
 	Why             string        `json:"why"`
-	Script          string        `json:"script,omitempty"` // of this place alone, below the folder of the plan
-	Excludes        []string      `json:"excludes"`         // names below the place that move for themselves, or not at all
+	Script          string        `json:"script,omitempty"`       // of this place alone, below the folder of the plan
+	Excludes        []string      `json:"excludes"`               // names below the place that move for themselves, or not at all
+	RawExcludes     [][]byte      `json:"raw_excludes,omitempty"` // all of them, where one is not UTF-8
 	Files           int64         `json:"files"`
 	Bytes           int64         `json:"bytes"`
 	CopySeconds     int64         `json:"copy_seconds"`
@@ -218,6 +220,11 @@ func (i *Item) excludes(places []Place, place Place) {
 	}
 	slices.Sort(i.Excludes)
 	i.Excludes = slices.Compact(i.Excludes)
+	if slices.ContainsFunc(i.Excludes, func(e string) bool { return !utf8.ValidString(e) }) {
+		for _, e := range i.Excludes {
+			i.RawExcludes = append(i.RawExcludes, []byte(e))
+		}
+	}
 }
 
 func (i *Item) estimate(rate int64, place Place) {

@@ -61,6 +61,18 @@ func TestPlanSaysHowEachPlaceMoves(t *testing.T) {
 	is.Equal(len(planned(t, true, places...).Inhibitors), 0)
 }
 
+// TestExcludesOfAnyBytesAreInThePlan as they are: JSON has no other way.
+func TestExcludesOfAnyBytesAreInThePlan(t *testing.T) {
+	is := is.New(t)
+	p := planned(t, true, Place{Path: "/srv/a", Kind: Served}, Place{Path: "/srv/a/\xff", Kind: Web, Within: "/srv/a", RawPath: []byte("/srv/a/\xff")}, Place{Path: "/srv/a/b", Kind: Web, Within: "/srv/a"})
+	b, err := json.Marshal(p)
+	is.NoErr(err)
+	var read Plan
+	is.NoErr(json.Unmarshal(b, &read))
+	is.Equal(item(t, &read, "/srv/a").RawExcludes, [][]byte{[]byte("b"), []byte("\xff")})
+	is.Equal(item(t, planned(t, true, Place{Path: "/srv/b", Kind: Served}), "/srv/b").RawExcludes, nil)
+}
+
 func TestWhatWasNotReadInhibits(t *testing.T) {
 	is := is.New(t)
 	p := planned(t, true, Place{Path: "/srv/a", Kind: Served, Tally: Tally{Unread: 1, UnreadPaths: []Note{{What: "/srv/a/closed"}}}})

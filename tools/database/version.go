@@ -6,9 +6,10 @@ package database
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // Version is dotted numbers. It stands for the last release that begins so:
@@ -17,7 +18,7 @@ type Version string
 
 // versionForm finds the numbers in what engines and packages call a version:
 // 10.11.6-MariaDB, 13, 5:7.0.15.
-var versionForm = regexp.MustCompile(`^(?:[0-9]+:)?v?([0-9]{1,9}(?:\.[0-9]{1,9})*)`)
+var versionForm = lazyregexp.New(`^(?:[0-9]+:)?v?([0-9]{1,9}(?:\.[0-9]{1,9})*)`)
 
 // ParseVersion takes the numbers that a version begins with.
 func ParseVersion(s string) (Version, bool) {
