@@ -40,7 +40,7 @@ func (h *hops) relocations(canonical string) ([]api.Relocation, error) {
 		return nil, err
 	}
 	m := &move{h: h, version: p.source.Major}
-	if across, err := h.acrossFamilies(canonical, m); err != nil || len(across) > 0 {
+	if across, err := h.acrossFamilies(canonical, p, m); err != nil || len(across) > 0 {
 		return across, err
 	}
 	if len(p.names) == 0 || p.source.Name == "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -12,34 +13,96 @@ import (
 )
 
 // families are the rows of families.tsv: where what stands in one place with
-// the rpm families stands on Debian and Ubuntu. They are part of the program,
-// not of an index file: no archive says them.
+// one family stands with another, or in a later release of the same. They are
+// part of the program, not of an index file: no archive says them.
 var families = sync.OnceValues(readFamilies)
 
 // familyRows are relocations by software, and the names that software has
 // besides.
 type familyRows struct {
-	relocations map[string][]api.Relocation
+	relocations map[string][]familyRow
 	names       map[string]string
 }
 
+// familyRow is a relocation between two sides.
+type familyRow struct {
+	source, target side
+	api.Relocation
+}
+
+// side is a family of releases, or several; with a number behind a dash it
+// begins with that release.
+type side string
+
+// sides are the names of sides that are not those of one family.
+var sides = map[string][]release.Family{
+	"rpm":    {release.EL, release.Fedora, release.Amazon},
+	"debian": {release.Debian, release.Ubuntu},
+}
+
+// families are those of a side, and the version with which it begins, or 0.
+func (s side) families() ([]release.Family, int) {
+	name, version, _ := strings.Cut(string(s), "-")
+	since, _ := strconv.Atoi(version)
+	if several, ok := sides[name]; ok {
+		return several, since
+	}
+	return []release.Family{release.Family(name)}, since
+}
+
+func (s side) has(r release.Release) bool {
+	of, since := s.families()
+	return slices.Contains(of, r.Family) && major(r) >= since
+}
+
+// major is the number with which a version begins.
+func major(r release.Release) int {
+	text, _, _ := strings.Cut(r.Version, ".")
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+// holds reports whether a row is for a move; one within a family holds where
+// the move passes the release with which its target begins.
+func (r familyRow) holds(source, target release.Release) bool {
+	_, since := r.target.families()
+	return r.source.has(source) && r.target.has(target) && (since == 0 || source.Family != target.Family || major(source) < since)
+}
+
+// back is the row read from its end: the way from Debian to another family. Of
+// what is made anew on the way there nothing is known.
+func (r familyRow) back() (familyRow, bool) {
+	if r.To == nil || r.target != "debian" {
+		return r, false
+	}
+	turned := strings.NewReplacer("{source}", "{target}", "{target}", "{source}")
+	to := turned.Replace(r.From)
+	b := familyRow{source: r.target, target: r.source, Relocation: r.Relocation}
+	b.From, b.To = turned.Replace(*r.To), &to
+	if r.Action == api.ActionConvert && (r.Kind == api.RelocateFile || r.Kind == api.RelocateDir) {
+		b.Action = api.ActionManual // converters know one way
+	}
+	b.Note = "On the way to Debian it is: " + turned.Replace(r.Note)
+	return b, b.From != to
+}
+
 func readFamilies() (familyRows, error) {
-	all := familyRows{map[string][]api.Relocation{}, map[string]string{}}
+	all := familyRows{map[string][]familyRow{}, map[string]string{}}
 	dir, err := curatedLayers("")
 	if err != nil {
 		return all, err
 	}
-	relocations, err := rows(dir, "families.tsv", 8)
+	relocations, err := rows(dir, "families.tsv", 9)
 	if err != nil {
 		return all, err
 	}
 	for _, c := range relocations {
-		r := api.Relocation{From: c[2], Kind: api.RelocationKind(c[4]), Action: api.RelocationAction(c[5]), Note: c[6]}
-		if c[1] != "rpm" || !slices.Contains(relocationKinds, r.Kind) || !slices.Contains(relocationActions, r.Action) {
-			return all, fmt.Errorf("families.tsv: the row of %q has families %q, kind %q and action %q", c[2], c[1], c[4], c[5])
+		r := familyRow{side(c[1]), side(c[2]), api.Relocation{From: c[3], Kind: api.RelocationKind(c[5]), Action: api.RelocationAction(c[6]), Note: c[7]}}
+		if !slices.Contains(relocationKinds, r.Kind) || !slices.Contains(relocationActions, r.Action) {
+			return all, fmt.Errorf("families.tsv: the row of %q has kind %q and action %q", c[3], c[5], c[6])
 		}
-		if c[3] != "" {
-			r.To = &c[3]
+		if c[4] != "" {
+			r.To = &c[4]
 		}
 		all.relocations[c[0]] = append(all.relocations[c[0]], r)
 	}
@@ -57,7 +120,9 @@ var (
 
 // familySuffix is what the index adds to the name of software to tell packages
 // of it apart.
-var familySuffix = regexp.MustCompile(`--.*$|-(rpm|defaults|dfsg|server)$`)
+var familySuffix = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`--.*$|-(rpm|defaults|dfsg|server)$`)
+})
 
 // software is the name under which rows of a canonical stand.
 func (f familyRows) software(canonical string) string {
@@ -68,7 +133,7 @@ func (f familyRows) software(canonical string) string {
 		if len(f.relocations[name]) > 0 {
 			return name
 		}
-		shorter := familySuffix.ReplaceAllString(name, "")
+		shorter := familySuffix().ReplaceAllString(name, "")
 		if shorter == name {
 			return ""
 		}
@@ -76,13 +141,28 @@ func (f familyRows) software(canonical string) string {
 	}
 }
 
-// acrossFamilies are the rows of a canonical between the rpm families and
-// Debian's, with the versions of both sides filled in. A row whose version is
-// not known is left out.
-func (h *hops) acrossFamilies(canonical string, m *move) ([]api.Relocation, error) {
+// between are the rows of software for a move.
+func (f familyRows) between(software string, source, target release.Release) []api.Relocation {
+	found := []api.Relocation{}
+	for _, r := range f.relocations[software] {
+		if r.holds(source, target) {
+			found = append(found, r.Relocation)
+			continue
+		}
+		if b, ok := r.back(); ok && b.holds(source, target) {
+			found = append(found, b.Relocation)
+		}
+	}
+	return found
+}
+
+// acrossFamilies are the rows of a canonical for the move, with the versions of
+// both sides filled in; what its successors themselves ship goes first. A row
+// whose version is not known is left out.
+func (h *hops) acrossFamilies(canonical string, p course, m *move) ([]api.Relocation, error) {
 	source, _ := release.Lookup(h.source.slug)
 	target, _ := release.Lookup(h.target.slug)
-	if h.source.rpm == nil || target.Family != release.Debian && target.Family != release.Ubuntu || source.Family == release.SUSE {
+	if h.source.rpm == nil && h.target.rpm == nil {
 		return nil, nil
 	}
 	all, err := families()
@@ -94,21 +174,91 @@ func (h *hops) acrossFamilies(canonical string, m *move) ([]api.Relocation, erro
 	if err != nil {
 		return nil, err
 	}
-	versions := strings.NewReplacer("{source}", m.version, "{target}", next)
 	found := []api.Relocation{}
-	for _, r := range all.relocations[software] {
-		text := r.From + deref(r.To)
-		if m.version == "" && strings.Contains(text, "{source}") || next == "" && strings.Contains(text, "{target}") {
-			continue
+	for _, r := range all.between(software, source, target) {
+		if r, ok := filled(r, m.version, next); ok {
+			found = append(found, r)
 		}
-		r.From, r.Note = versions.Replace(r.From), versions.Replace(r.Note)
-		if r.To != nil {
-			to := versions.Replace(*r.To)
-			r.To = &to
+	}
+	defaults, err := h.defaults(p, found)
+	if err != nil {
+		return nil, err
+	}
+	return h.ownFirst(p, append(found, defaults...))
+}
+
+// filled is a row with versions in the place of their names.
+func filled(r api.Relocation, source, target string) (api.Relocation, bool) {
+	text := r.From + deref(r.To)
+	if source == "" && strings.Contains(text, "{source}") || target == "" && strings.Contains(text, "{target}") {
+		return r, false
+	}
+	versions := strings.NewReplacer("{source}", source, "{target}", target)
+	r.From, r.Note = versions.Replace(r.From), versions.Replace(r.Note)
+	if r.To != nil {
+		to := versions.Replace(*r.To)
+		r.To = &to
+	}
+	return r, true
+}
+
+// The folders in which the families keep the options of daemons.
+const (
+	sysconfigFolder = "/etc/sysconfig/"
+	defaultFolder   = "/etc/default/"
+)
+
+// defaults are the options of daemons that the successors of an rpm read, which
+// rpms keep under the same name in a folder of their own.
+func (h *hops) defaults(p course, already []api.Relocation) ([]api.Relocation, error) {
+	found := []api.Relocation{}
+	if h.source.rpm == nil || h.target.rpm != nil {
+		return found, nil
+	}
+	for _, name := range p.names {
+		files, err := h.target.shipped(name)
+		if err != nil {
+			return nil, err
 		}
-		found = append(found, r)
+		for _, to := range files {
+			base, ok := strings.CutPrefix(to, defaultFolder)
+			if ok && !slices.ContainsFunc(already, func(r api.Relocation) bool { return deref(r.To) == to }) {
+				found = append(found, relocation(api.RelocateFile, sysconfigFolder+base, to, api.ActionManual, "Where the source has such a file: its variables may have other names."))
+			}
+		}
 	}
 	return found, nil
+}
+
+// ownFirst sorts relocations, so that of several for one path the first is
+// that which a successor ships; of several for an account, that which stays.
+func (h *hops) ownFirst(p course, all []api.Relocation) ([]api.Relocation, error) {
+	var own, others []api.Relocation
+	for _, r := range all {
+		first, err := h.ships(p, r)
+		if err != nil {
+			return nil, err
+		}
+		if first {
+			own = append(own, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	return append(own, others...), nil
+}
+
+// ships reports whether a successor brings what a relocation leads to.
+func (h *hops) ships(p course, r api.Relocation) (bool, error) {
+	to := deref(r.To)
+	switch r.Kind {
+	case api.RelocateUser:
+		return to == r.From, nil
+	case api.RelocateService:
+		to = unitFolder + to
+	}
+	owners, ok, err := h.target.owners.Get(to)
+	return ok && slices.ContainsFunc(strings.Fields(owners), func(name string) bool { return slices.Contains(p.names, name) }), err
 }
 
 func deref(s *string) string {
@@ -120,13 +270,15 @@ func deref(s *string) string {
 
 // majorMinor is a version as the paths of software have it: 8.4 of PHP, 17 of
 // PostgreSQL.
-var majorMinor = map[string]*regexp.Regexp{"php": regexp.MustCompile(`^(?:[0-9]+:)?([0-9]+\.[0-9]+)`), "postgresql": regexp.MustCompile(`^(?:[0-9]+:)?([0-9]+)`)}
+var majorMinor = sync.OnceValue(func() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{"php": regexp.MustCompile(`^(?:[0-9]+:)?([0-9]+\.[0-9]+)`), "postgresql": regexp.MustCompile(`^(?:[0-9]+:)?([0-9]+)`)}
+})
 
 // versionOf is the version of software in the target's paths: that which its
 // general package has, where the canonical's own does not say.
 func (h *hops) versionOf(software, own string) (string, error) {
-	form := majorMinor[software]
-	if form == nil {
+	form := majorMinor()[software]
+	if form == nil || h.target.rpm != nil {
 		return own, nil
 	}
 	r, ok, err := h.target.find(software)
