@@ -28,23 +28,22 @@ const (
 	droppedIn = 0.85 // Debian had it once
 )
 
-// rpmTrail is what the index knows of a canonical of rpm releases, and the
-// rpm's name for people.
-func (h *hops) rpmTrail(canonical string) (name string, t catalog.Trail, ok bool, err error) {
+// rpmTrail is what the index knows of a canonical of rpm releases, and the rpm.
+func (h *hops) rpmTrail(canonical string) (r record, t catalog.Trail, ok bool, err error) {
+	r = record{Name: canonical, Canonical: canonical}
 	rs, err := h.source.rpmsOf(canonical)
 	if err != nil {
-		return canonical, t, false, err
+		return r, t, false, err
 	}
-	if len(rs) > 0 {
-		name = rs[0].Name
-		value, ok, err := h.ix.file.Table(rpmDebian).Get(name)
-		if ok && err == nil {
-			t, err = decodeTrail(value)
-		}
-		return name, t, ok, err
+	if len(rs) == 0 {
+		t, ok, err = h.byRules(canonical)
+		return r, t, ok, err
 	}
-	t, ok, err = h.byRules(canonical)
-	return canonical, t, ok, err
+	value, ok, err := h.ix.file.Table(rpmDebian).Get(rs[0].Name)
+	if ok && err == nil {
+		t, err = decodeTrail(value)
+	}
+	return rs[0].record, t, ok, err
 }
 
 // byRules is what the rules make of the canonical of an rpm that is not known.
@@ -64,19 +63,17 @@ func (h *hops) byRules(canonical string) (catalog.Trail, bool, error) {
 
 // fromRPM follows a canonical of an rpm release to one of Debian's kin.
 func (h *hops) fromRPM(canonical string) (course, error) {
-	name, t, ok, err := h.rpmTrail(canonical)
+	r, t, ok, err := h.rpmTrail(canonical)
 	if err != nil || !ok {
-		return course{source: record{Name: name, Canonical: canonical}, relation: api.RelationUnknown}, err
+		return course{source: r, relation: api.RelationUnknown}, err
 	}
-	return h.byTrail(name, canonical, t)
+	return h.byTrail(r, t)
 }
 
 // byTrail follows a trail that leads to packages of Debian to the target.
-func (h *hops) byTrail(name, canonical string, t catalog.Trail) (course, error) {
-	p := course{
-		source:   record{Name: name, Canonical: canonical, Component: "main"},
-		relation: t.Relation, confidence: t.Confidence, methods: []string{t.Method},
-	}
+func (h *hops) byTrail(r record, t catalog.Trail) (course, error) {
+	r.Component = "main"
+	p := course{source: r, relation: t.Relation, confidence: t.Confidence, methods: []string{t.Method}}
 	var err error
 	for _, target := range t.Targets {
 		if p, err = h.arrive(p, strings.Split(target, "|")); err != nil {
@@ -86,7 +83,7 @@ func (h *hops) byTrail(name, canonical string, t catalog.Trail) (course, error) 
 	if len(t.Targets) > 0 && len(p.names) == 0 {
 		p.relation, p.confidence = api.RelationRemoved, droppedIn
 	}
-	return p.settled(name), nil
+	return p.settled(r.Name), nil
 }
 
 // settled gives the relation that fits the number of packages.
@@ -180,6 +177,9 @@ func (h *hops) toRPM(canonical string) (course, error) {
 	if !ok {
 		p.source = record{Name: canonical, Canonical: canonical}
 	}
+	if row, ok, err := h.rowToRPM(p); ok || err != nil {
+		return row, err
+	}
 	if same, err := h.target.rpmsOf(canonical); err != nil || len(same) > 0 {
 		return h.rpm(p, same, rowConfidence), err
 	}
@@ -225,7 +225,7 @@ func (h *hops) rpm(p course, found []rpmRecord, confidence float64) course {
 		return h.withoutRPM(p)
 	}
 	r := found[0]
-	p.names, p.confidence = []string{r.Name}, confidence*h.existence(r)
+	p.names, p.confidence = []string{r.Name}, confidence
 	p.relation = api.RelationRenamed
 	switch {
 	case r.Name == p.source.Name:
@@ -234,6 +234,9 @@ func (h *hops) rpm(p course, found []rpmRecord, confidence float64) course {
 		p.relation = api.RelationIncluded
 	case r.Canonical != p.source.Canonical && !r.whole:
 		p.relation = api.RelationMerged
+	}
+	if p.relation != api.RelationIncluded {
+		p.confidence *= h.existence(r) // what comes as a dependency need not be there by name
 	}
 	return p
 }

@@ -113,7 +113,7 @@ func (b *builder) build(in *inputs) ([]byte, error) {
 	if err := b.addLists(other, in); err != nil {
 		return nil, err
 	}
-	if err := other.put(w); err != nil {
+	if err := errors.Join(other.put(w), putDebianRows(w, b.curated)); err != nil {
 		return nil, err
 	}
 	return w.Bytes()

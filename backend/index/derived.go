@@ -1,6 +1,8 @@
 package index
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"svc/backend/api"
@@ -10,6 +12,83 @@ import (
 
 // derivedTable has the releases that are near to a suite of Debian.
 const derivedTable = "curated/derived" // release → nearest, other, versions
+
+// kinPackages has the packages of derived releases that no suite nearest to them
+// has: package → canonical, major, releases; canonical → package.
+const kinPackages = "kin/packages"
+
+// kinPackage is a row of kin_packages.tsv.
+type kinPackage struct{ canonical, major, releases string }
+
+// readKinPackages reads kin_packages.tsv.
+func readKinPackages(dir layers) (map[string]kinPackage, error) {
+	all, err := rows(dir, "kin_packages.tsv", 5)
+	found := map[string]kinPackage{}
+	for _, c := range all {
+		found[c[0]] = kinPackage{c[1], c[2], c[3]}
+		for slug := range strings.FieldsSeq(c[3]) {
+			if err := known(slug); err != nil {
+				return nil, fmt.Errorf("kin_packages.tsv: %w", err)
+			}
+		}
+	}
+	return found, err
+}
+
+// putKinPackages makes the rows of the table.
+func putKinPackages(all map[string]kinPackage) map[string]string {
+	values := map[string]string{}
+	for name, p := range all {
+		values[name] = strings.Join([]string{p.canonical, p.major, p.releases}, "\t")
+		if p.canonical != name {
+			values[p.canonical] = name
+		}
+	}
+	return values
+}
+
+// findOwn finds a package that a derived release has and its nearest suite not.
+func (t *releaseTables) findOwn(name string) (record, bool, error) {
+	if t.ownPackages == nil {
+		return record{}, false, nil
+	}
+	value, ok, err := t.ownPackages.Get(name)
+	c := strings.Split(value, "\t")
+	if !ok || err != nil || len(c) != 3 || !slices.Contains(strings.Fields(c[2]), t.slug) {
+		return record{}, false, err
+	}
+	return record{Name: name, Canonical: c[0], Major: c[1], Component: "main", own: true}, true, nil
+}
+
+// ownCanonical is the package of a derived release that a canonical names.
+func (t *releaseTables) ownCanonical(canonical string) (string, error) {
+	if t.ownPackages == nil {
+		return canonical, nil
+	}
+	value, ok, err := t.ownPackages.Get(canonical)
+	if !ok || err != nil || strings.Contains(value, "\t") {
+		return canonical, err
+	}
+	return value, nil
+}
+
+// fromOwn follows a package that the source has beyond its nearest suite: over a
+// suite that has it, else by the curated rows.
+func (h *hops) fromOwn(r record) (course, error) {
+	p := course{source: r, relation: api.RelationSame, confidence: sameConfidence, names: []string{r.Name}}
+	if _, ok, err := h.target.find(r.Name); ok || err != nil {
+		return p, err
+	}
+	later, ok, err := h.later(r.Name)
+	if err != nil || ok && len(later.names) > 0 {
+		return later, err
+	}
+	if row, ok, err := h.fromRow(r.Name); ok || err != nil {
+		return row, err
+	}
+	p.relation, p.confidence, p.names = api.RelationRemoved, goneConfidence, nil
+	return p, nil
+}
 
 // ubuntuNames has what Ubuntu has in place of packages of Debian.
 const ubuntuNames = "ubuntu/names"
@@ -53,6 +132,7 @@ func (ix *Index) derivedRelease(r release.Release) (*releaseTables, error) {
 		return nil, nil
 	}
 	t := *base
+	t.ownPackages = ix.file.Table(kinPackages)
 	t.slug, t.nearest, t.other, t.versions = r.Slug, base, ix.releases[other], map[string]string{}
 	if r.Family == release.Ubuntu {
 		t.ownNames = ix.file.Table(ubuntuNames)
@@ -117,7 +197,7 @@ func (t *releaseTables) likelihood(r record) (float64, error) {
 	if t.nearest == nil {
 		return 1, nil
 	}
-	if name, err := t.ownName(r); name != r.Name || err != nil {
+	if name, err := t.ownName(r); name != r.Name || r.own || err != nil {
 		return ownVersion, err
 	}
 	if t.other == nil {
@@ -184,6 +264,6 @@ func (h *hops) fromRow(canonical string) (course, bool, error) {
 	if !ok || x.err != nil {
 		return course{}, false, x.err
 	}
-	p, err := h.byTrail(canonical, canonical, trailOf(g))
+	p, err := h.byTrail(record{Name: canonical, Canonical: canonical}, trailOf(g))
 	return p, true, err
 }

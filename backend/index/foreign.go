@@ -182,7 +182,9 @@ func (x *lexicon) Package(name string) (string, bool) {
 			return decodeRecord(name, value).Canonical, true
 		}
 	}
-	return "", false
+	value, ok := x.get(x.ix.file.Table(kinPackages), name)
+	canonical, _, isName := strings.Cut(value, "\t")
+	return canonical, ok && isName
 }
 
 func (x *lexicon) Canonical(canonical string) (string, bool) {

@@ -35,7 +35,7 @@ func TestAcrossFamilies(t *testing.T) {
 		{"rhel-8", "perl-File-Temp", "debian-13", api.RelationIncluded, "perl-base", 0.9},
 		{"rhel-8", "python3-requests", "debian-13", api.RelationSame, "python3-requests", 0.95},
 		{"rhel-8", "perl-XML-LibXML", "debian-13", api.RelationRenamed, "libxml-libxml-perl", 0.9},
-		{"amzn-2", "shadow-utils", "debian-13", api.RelationSplit, "passwd uidmap", 0.9},
+		{"amzn-2", "shadow-utils", "debian-13", api.RelationSplit, "passwd login uidmap", 0.9},
 		{"sles-15", "libz1", "debian-13", api.RelationIncluded, "zlib1g", 0.9},
 		{"opensuse-leap-15.3", "coreutils-lang", "debian-13", api.RelationIncluded, "coreutils", 0.9},
 		{"fedora-38", "NetworkManager", "ubuntu-24.04", api.RelationRenamed, "network-manager", 0.9},

@@ -26,8 +26,9 @@ const (
 // names that EL is known to have, and the packages of Debian.
 type foreign struct {
 	kin       map[string]rpm.Guess // rows of Debian's kin
-	vendors   map[string]string    // vendor → what to know of its repository
-	lines     map[string]string    // name → the only line that has it, el or suse
+	own       map[string]kinPackage
+	vendors   map[string]string // vendor → what to know of its repository
+	lines     map[string]string // name → the only line that has it, el or suse
 	rows      map[string]rpm.Guess
 	patterns  globs
 	trails    map[string]map[string]catalog.Trail // level, such as el-7 → name → what it becomes in the next
@@ -169,6 +170,9 @@ func (f *foreign) readOthers(curated layers) error {
 		}
 		f.kin[c[0]] = g
 	}
+	if f.own, err = readKinPackages(curated); err != nil {
+		return err
+	}
 	all, err = rows(curated, "ubuntu_debian.tsv", 4)
 	for _, c := range all {
 		f.kin[c[0]] = rpm.Guess{Relation: api.Relation(c[1]), Confidence: patternConfidence, Targets: strings.Fields(c[2]), Method: rpm.Curated}
@@ -242,7 +246,8 @@ func (f *foreign) Package(name string) (string, bool) {
 			return p.Canonical, true
 		}
 	}
-	return "", false
+	p, ok := f.own[name]
+	return p.canonical, ok
 }
 
 func (f *foreign) Canonical(canonical string) (string, bool) {
@@ -374,7 +379,7 @@ func (f *foreign) majorOf(name, canonical string) string {
 			return p.Major
 		}
 	}
-	return ""
+	return f.own[name].major
 }
 
 // put stores the tables.
@@ -408,7 +413,7 @@ func (f *foreign) put(w *table.Writer) error {
 			tables[rpmTrails+level][name] = encodeTrail(t)
 		}
 	}
-	tables[kinRows], tables[vendorsTable] = map[string]string{}, f.vendors
+	tables[kinRows], tables[vendorsTable], tables[kinPackages] = map[string]string{}, f.vendors, putKinPackages(f.own)
 	for name, g := range f.kin {
 		tables[kinRows][name] = encodeTrail(trailOf(g))
 	}
@@ -422,9 +427,9 @@ func (f *foreign) reverse(all []*named) map[string]string {
 	slices.SortStableFunc(ranked, func(a, b *named) int { return cmp.Compare(f.rank(a), f.rank(b)) })
 	found := map[string]*[2][]string{}
 	for _, n := range ranked {
-		part := 1 - boolOrder(one(n.guess))
 		for _, target := range n.guess.Targets {
 			for name := range strings.SplitSeq(target, "|") {
+				part := 1 - boolOrder(one(n.guess) && f.alike(target, name))
 				if found[name] == nil {
 					found[name] = &[2][]string{}
 				}
@@ -439,6 +444,14 @@ func (f *foreign) reverse(all []*named) map[string]string {
 		values[name] = strings.Join(names[0], " ") + "\t" + strings.Join(names[1], " ")
 	}
 	return values
+}
+
+// alike reports whether one of some alternatives is another name of the first
+// that there is, not other software in its place.
+func (f *foreign) alike(alternatives, name string) bool {
+	first, _ := f.Package(firstThere(f, alternatives))
+	own, ok := f.Package(name)
+	return !ok || own == first
 }
 
 // maxReverse bounds how many rpms are looked at for one package of Debian.

@@ -47,6 +47,7 @@ type releaseTables struct {
 	nearest, other *releaseTables
 	versions       map[string]string // software → the version in its names
 	ownNames       *table.Table      // package of Debian → what the release has in its place
+	ownPackages    *table.Table      // package that derived releases have, or its canonical → what it is
 	rpm            *rpmLine          // of a release whose packages are rpms
 }
 

@@ -31,6 +31,8 @@ func trailsTable(from, to string) string { return from + ">" + to + "/trails" }
 // record is what the index keeps of a package.
 type record struct {
 	Name, Canonical, Major, Version, Component string
+
+	own bool // of a derived release: its nearest suite does not have it
 }
 
 func (r record) encode() string {
@@ -50,6 +52,12 @@ func decodeRecord(name, value string) record {
 		r.Canonical = name
 	}
 	return r
+}
+
+// keepsMajor reports whether several majors of the software live side by side,
+// so that the major is part of the canonical.
+func (r record) keepsMajor() bool {
+	return r.Major != "" && strings.Contains(r.Canonical, r.Major)
 }
 
 // role is what stands after "--" in a canonical, or main.
@@ -95,8 +103,11 @@ func decodeTrail(value string) (catalog.Trail, error) {
 // find reads the record of a package.
 func (t *releaseTables) find(name string) (record, bool, error) {
 	value, ok, err := t.names.Get(name)
-	if err != nil || !ok {
+	if err != nil {
 		return record{}, false, err
+	}
+	if !ok {
+		return t.findOwn(name)
 	}
 	return decodeRecord(name, value), true, nil
 }
@@ -108,7 +119,9 @@ func (t *releaseTables) byCanonical(canonical string) (record, bool, error) {
 		return record{}, false, err
 	}
 	if !ok {
-		name = canonical
+		if name, err = t.ownCanonical(canonical); err != nil {
+			return record{}, false, err
+		}
 	}
 	r, ok, err := t.find(name)
 	return r, ok && r.Canonical == canonical, err

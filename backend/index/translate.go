@@ -121,6 +121,9 @@ func (h *hops) translate(canonical string) (course, error) {
 	if err != nil {
 		return course{}, err
 	}
+	if r.own && ok {
+		return h.fromOwn(r)
+	}
 	if !ok && h.source.other != nil {
 		if r, ok, err = h.source.other.byCanonical(canonical); err != nil {
 			return course{}, err
@@ -137,6 +140,9 @@ func (h *hops) translate(canonical string) (course, error) {
 
 // from follows a package of the source over all hops.
 func (h *hops) from(r record) (p course, err error) {
+	if _, ok, err := h.target.findOwn(r.Name); ok || err != nil {
+		return course{source: r, relation: api.RelationSame, confidence: sameConfidence, names: []string{r.Name}}, err
+	}
 	if h.crosses() {
 		return h.cross(r)
 	}
@@ -321,8 +327,12 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 		Canonical: canonical, Relation: p.relation, Confidence: round(p.confidence),
 		Packages: packages, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
 	}
-	if len(targets) == 1 && targets[0].Name == p.source.Name && h.source.rpm == nil {
+	switch {
+	case len(targets) != 1:
+	case targets[0].Name == p.source.Name && h.source.rpm == nil:
 		t.Relation = api.RelationSame
+	case t.Relation == api.RelationRenamed && p.source.keepsMajor() && targets[0].Canonical != p.source.Canonical:
+		t.Relation = api.RelationReplaced // openjdk-11 is not openjdk-17
 	}
 	vendor, err := h.ofVendor(p)
 	if err != nil {

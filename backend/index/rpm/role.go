@@ -132,28 +132,29 @@ func (q query) software(name string) string {
 // withoutRole answers for a part of software that Debian does not part: what
 // it belongs to has it, or nothing.
 func (q query) withoutRole(rest string, role api.Role) (Guess, bool) {
-	g, ok := of(rest, q.lex, q.depth)
-	if !ok {
-		if role == api.RoleDebug {
-			return found(api.RelationRemoved, sameName, Absent)
-		}
-		return Guess{}, false
-	}
 	switch role {
 	case api.RoleDebug:
 		return found(api.RelationRemoved, sameName, Absent)
-	case api.RoleDoc, api.RoleDev:
+	case api.RoleDoc:
+		return found(api.RelationRemoved, absent, Absent)
+	}
+	g, ok := of(rest, q.lex, q.depth)
+	if !ok {
+		return Guess{}, false
+	}
+	switch role {
+	case api.RoleDev:
 		return found(api.RelationRemoved, absent, Absent)
 	case api.RoleMain, api.RoleClient:
 		if len(g.Targets) == 0 {
 			return found(api.RelationRemoved, absent, Absent)
 		}
-		return found(api.RelationMerged, mainBinary, "part", g.Targets[0])
+		return found(api.RelationMerged, min(g.Confidence, mainBinary), "part", g.Targets[0])
 	}
 	if len(g.Targets) == 0 {
 		return found(api.RelationRemoved, absent, Absent)
 	}
-	return found(api.RelationIncluded, sibling, "part", g.Targets[0])
+	return found(api.RelationIncluded, min(g.Confidence, sibling), "part", g.Targets[0])
 }
 
 // Name guesses what a package of Debian is called in rpm distributions.

@@ -53,7 +53,8 @@ const (
 	core         = 0.93 // part of a language's own package
 	sibling      = 0.85 // the same role in the same software
 	mainBinary   = 0.8
-	absent       = 0.7 // a pattern that Debian has nothing for
+	absent       = 0.7  // a pattern that Debian has nothing for
+	partly       = 0.55 // a name that begins like that of known software
 	translations = 0.92
 )
 
@@ -97,7 +98,8 @@ type query struct {
 // rules in the order in which they are tried.
 func rules() []func(query) (Guess, bool) {
 	return []func(query) (Guess, bool){
-		query.collection, query.identical, query.pattern, query.translation, query.module, query.folded, query.role, query.lib, query.source,
+		query.collection, query.identical, query.pattern, query.translation, query.module, query.folded,
+		query.qt, query.fonts, query.role, query.lib, query.source, query.java, query.part,
 	}
 }
 
@@ -198,22 +200,27 @@ func Squeeze(name string) string {
 }
 
 // lib takes names of libraries, with or without a soname, for the libraries of
-// Debian, which come as dependencies.
+// Debian, which come as dependencies. A name without lib in front is less sure.
 func (q query) lib() (Guess, bool) {
+	name, confidence := q.name, library
 	if !strings.HasPrefix(q.lower, "lib") {
-		return Guess{}, false
+		name, confidence = "lib"+q.name, sibling
 	}
-	for _, stem := range []string{Squeeze(q.name), Stem(q.name), Stem(Stem(q.name))} {
+	for _, stem := range []string{Squeeze(name), Stem(name), Stem(Stem(name))} {
 		canonical, ok := q.lex.Library(stem)
 		if !ok {
 			continue
 		}
 		if name, ok := q.lex.Canonical(canonical); ok {
-			return found(api.RelationIncluded, library, "library", name)
+			return found(api.RelationIncluded, confidence, "library", name)
 		}
 	}
 	return Guess{}, false
 }
+
+// helper finds packages that only help the library of their source: where a
+// source has nothing else beside it, an rpm of its name is the library.
+var helper = regexp.MustCompile(`^gir1\.2-|-(?:bin|utils|tools|tests|proxy|service)$|[a-z]utils$`)
 
 // source takes a name for that of software whose packages have others.
 func (q query) source() (Guess, bool) {
@@ -221,7 +228,7 @@ func (q query) source() (Guess, bool) {
 	lib, isLib := q.lex.Canonical(slug + "--lib")
 	main, isMain := q.lex.Canonical(slug)
 	switch {
-	case isMain && strings.Contains(Squeeze(main), Squeeze(q.name)):
+	case isMain && strings.Contains(Squeeze(main), Squeeze(q.name)) && !(isLib && helper.MatchString(main)):
 		return found(api.RelationRenamed, mainBinary, "main binary", main)
 	case isLib:
 		return found(api.RelationIncluded, library, "library", lib)

@@ -1,0 +1,116 @@
+package rpm
+
+import (
+	"regexp"
+	"strings"
+
+	"svc/backend/api"
+)
+
+// qtName is a module of Qt 5 or 6, such as qt5-qtsvg-devel.
+var qtName = regexp.MustCompile(`^qt([56])-(?:qt)?(.+?)(-private)?(-devel|-examples|-doc)?$`)
+
+// qt finds the modules of Qt: the libraries come as dependencies, what is for
+// developers has a name of its own.
+func (q query) qt() (Guess, bool) {
+	m := qtName.FindStringSubmatch(q.name)
+	if m == nil {
+		return Guess{}, false
+	}
+	major, module, private, part := m[1], dashed(m[2]), m[3], strings.Replace(m[4], "-devel", "-dev", 1)
+	if part == "" {
+		return q.qtLibrary(major, module)
+	}
+	names := []string{
+		"qt" + module + major + private + part, "qt" + major + "-" + module + private + part,
+		"libqt" + major + module + major + part, "libqt" + major + module + part,
+	}
+	if name, ok := q.first(names...); ok {
+		return found(api.RelationRenamed, development, "role", name)
+	}
+	return Guess{}, false
+}
+
+func (q query) qtLibrary(major, module string) (Guess, bool) {
+	canonical, ok := q.lex.Library(Squeeze("libqt" + major + module))
+	if !ok {
+		return Guess{}, false
+	}
+	name, ok := q.lex.Canonical(canonical)
+	if !ok {
+		return Guess{}, false
+	}
+	return found(api.RelationIncluded, library, "library", name)
+}
+
+// fonts finds a font: Debian puts the word first and leaves foundries out. One
+// face of a family may be in the package of the whole.
+func (q query) fonts() (Guess, bool) {
+	rest, ok := strings.CutSuffix(strings.TrimSuffix(q.lower, "-common"), "-fonts")
+	if !ok {
+		return Guess{}, false
+	}
+	foundry, face, _ := strings.Cut(rest, "-")
+	if name, ok := q.first("fonts-"+rest, "fonts-"+face); ok && name != "fonts-" {
+		return found(api.RelationRenamed, language, "language", name)
+	}
+	family, _, _ := strings.Cut(face, "-")
+	for _, part := range []string{foundry, family} {
+		if name, ok := q.first("fonts-" + part); ok {
+			return found(api.RelationMerged, sibling, "part", name)
+		}
+	}
+	return Guess{}, false
+}
+
+// java finds libraries of Java, which Debian calls lib…-java.
+func (q query) java() (Guess, bool) {
+	module := dashed(q.name)
+	bare := module
+	for _, vendor := range []string{"apache-", "jakarta-", "google-", "objectweb-", "geronimo-"} {
+		bare = strings.TrimPrefix(bare, vendor)
+	}
+	if name, ok := q.first("lib"+module+"-java", "lib"+bare+"-java"); ok {
+		return found(api.RelationRenamed, sibling, "language", name)
+	}
+	return Guess{}, false
+}
+
+// umbrellas are the first words of names that say nothing of whose software it is.
+var umbrellas = map[string]bool{
+	"gnome": true, "kde": true, "python": true, "python2": true, "python3": true, "perl": true, "java": true, "maven": true,
+	"apache": true, "google": true, "system": true, "lib": true, "open": true, "go": true, "rust": true, "ruby": true,
+	"nodejs": true, "node": true, "php": true, "lua": true, "ghc": true, "golang": true, "xorg": true, "fonts": true, "red": true,
+}
+
+// part takes a name that begins like that of known software for a part of it:
+// what it belongs to is worth a person's look.
+func (q query) part() (Guess, bool) {
+	for name := q.name; ; {
+		i := strings.LastIndexByte(name, '-')
+		if i < 3 || umbrellas[strings.ToLower(name[:i])] {
+			return Guess{}, false
+		}
+		name = name[:i]
+		g, ok := of(name, q.lex, 0)
+		if !ok {
+			g, ok = query{name: name, lower: strings.ToLower(name), lex: q.lex}.itself()
+		}
+		switch {
+		case ok && len(g.Targets) == 0:
+			return found(api.RelationRemoved, min(g.Confidence, partly), Absent)
+		case ok:
+			return found(api.RelationMerged, min(g.Confidence, partly), "part", g.Targets[0])
+		}
+	}
+}
+
+// itself finds a name by the surest rules alone.
+func (q query) itself() (Guess, bool) {
+	for _, rule := range []func(query) (Guess, bool){query.identical, query.pattern, query.folded, query.source} {
+		if g, ok := rule(q); ok {
+			return g, true
+		}
+	}
+	return Guess{}, false
+}

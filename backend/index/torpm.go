@@ -1,0 +1,93 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/index/table"
+)
+
+// debianRows has what packages of Debian and its kin are in the lines of rpm
+// releases where names do not say so: name or pattern → relation, EL, SUSE.
+const debianRows = "rpm/debian-rows"
+
+// debianRPMs reads debian_rpm.tsv.
+func debianRPMs(dir layers) (map[string]string, error) {
+	all, err := rows(dir, "debian_rpm.tsv", 5)
+	values := map[string]string{}
+	for _, c := range all {
+		gone := c[2] == "" && c[3] == ""
+		if relation := api.Relation(c[1]); !slices.Contains(api.Relations, relation) || gone && relation != api.RelationRemoved {
+			return nil, fmt.Errorf("debian_rpm.tsv: the row of %q is %s %v", c[0], c[1], c[2:4])
+		}
+		values[c[0]] = strings.Join(c[1:4], "\t")
+	}
+	return values, err
+}
+
+// rowToRPM follows a package of Debian's kin by its curated row.
+func (h *hops) rowToRPM(p course) (course, bool, error) {
+	value, ok, err := h.ix.file.Table(debianRows).Get(p.source.Name)
+	if err != nil {
+		return p, false, err
+	}
+	if !ok {
+		value, ok = h.ix.globs(debianRows).match(p.source.Name)
+	}
+	c := strings.Split(value, "\t")
+	if !ok || len(c) != 3 {
+		return p, false, nil
+	}
+	targets := c[1]
+	if h.target.rpm.line == "suse" {
+		targets = c[2]
+	}
+	p.relation, p.confidence = api.Relation(c[0]), rowConfidence
+	for target := range strings.FieldsSeq(strings.ReplaceAll(targets, "=", p.source.Name)) {
+		if p, err = h.arriveAtRPM(p, target); err != nil {
+			return p, false, err
+		}
+	}
+	if len(p.names) == 0 {
+		p.relation = api.RelationRemoved
+	}
+	return p.settled(p.source.Name), true, nil
+}
+
+// arriveAtRPM adds the first of some alternatives that the target is known to
+// have, else the first.
+func (h *hops) arriveAtRPM(p course, alternatives string) (course, error) {
+	var best rpmRecord
+	for name := range strings.SplitSeq(alternatives, "|") {
+		r, _, err := h.target.findRPM(name)
+		if err != nil {
+			return p, err
+		}
+		_, listed, err := h.target.rpm.own(name)
+		if err != nil {
+			return p, err
+		}
+		if listed || r.has(h.target.rpm) {
+			return p.with([]string{name}), nil
+		}
+		if best.Name == "" {
+			best = r
+		}
+	}
+	if h.target.rpm.lists() {
+		return p, nil // its own list is whole
+	}
+	p.confidence *= listless
+	return p.with([]string{best.Name}), nil
+}
+
+// putDebianRows makes the table of debian_rpm.tsv.
+func putDebianRows(w *table.Writer, dir layers) error {
+	values, err := debianRPMs(dir)
+	if err != nil {
+		return err
+	}
+	return putAll(w, map[string]map[string]string{debianRows: values})
+}
