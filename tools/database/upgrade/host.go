@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,9 +97,18 @@ func (h *Host) lock() (unlock func(), err error) {
 
 // Need is room that an upgrade takes on a disk.
 type Need struct {
-	Directory string `json:"directory"`
+	Directory string `json:"directory"` // the backup directory where a job leaves it empty
 	Bytes     int64  `json:"bytes"`
 	For       string `json:"for"`
+}
+
+// about is what a job is of, with the backup directory by its name.
+func (h *Host) about(job Job) About {
+	a := job.About()
+	for i := range a.Needs {
+		a.Needs[i].Directory = cmp.Or(a.Needs[i].Directory, h.Backup)
+	}
+	return a
 }
 
 // disk is a file system, and what is wanted of it.
@@ -182,12 +192,15 @@ func treeSize(dir string) (bytes int64, err error) {
 
 // command is a program to run.
 type command struct {
-	user   string   // account to run it as; root where empty
-	env    []string // besides PATH, LC_ALL, HOME and the mark
-	dir    string   // to run it in; / where empty
-	stdin  string
-	stdout io.Writer // where what it prints goes; else it is what run gives
-	args   []string  // the program and its arguments; no shell reads them
+	user  string   // account to run it as; root where empty
+	env   []string // besides PATH, LC_ALL, HOME and the mark
+	dir   string   // to run it in; / where empty
+	stdin string
+	args  []string // the program and its arguments; no shell reads them
+	// stop is the signal that ends a server in order; a program that is none is
+	// terminated with all its children.
+	stop  unix.Signal
+	quiet bool // not logged: it is run again and again
 }
 
 // maxOutput bounds what is kept of what a program prints.
@@ -196,7 +209,7 @@ const maxOutput = 64 << 20
 // run runs a program to its end, or until the context ends, and gives what it
 // printed. It is killed when svc is.
 func (h *Host) run(ctx context.Context, c command) (string, error) {
-	log := h.openLog()
+	log := h.openLog(c.quiet)
 	defer log.Close()
 	fmt.Fprintf(log, "%s %s $ %q\n", time.Now().UTC().Format(time.RFC3339), c.user, c.args)
 	out, complaint := &capped{most: maxOutput}, &capped{most: 4 << 10, last: true}
@@ -204,14 +217,15 @@ func (h *Host) run(ctx context.Context, c command) (string, error) {
 	cmd.Dir, cmd.Stdin = "/"+strings.TrimPrefix(c.dir, "/"), strings.NewReader(c.stdin)
 	cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", "HOME=/", mark + "=" + h.id}, c.env...)
 	cmd.Stdout, cmd.Stderr = out, io.MultiWriter(complaint, log)
-	if c.stdout != nil {
-		cmd.Stdout = c.stdout
-	}
 	// A program has a process group of its own: what a terminal sends to svc
 	// does not reach it, and what svc sends to the group reaches its children.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
+	if c.stop != 0 {
+		cmd.Cancel = func() error { return cmd.Process.Signal(c.stop) }
+		cmd.WaitDelay = 10 * time.Minute // it writes down what it has in memory
+	}
 	if c.user != "" {
 		credential, err := credentialOf(c.user)
 		if err != nil {
@@ -221,11 +235,61 @@ func (h *Host) run(ctx context.Context, c command) (string, error) {
 	}
 	runtime.LockOSThread() // the death signal comes when the thread ends
 	defer runtime.UnlockOSThread()
-	if err := cmd.Run(); err != nil {
+	err := cmd.Run()
+	if c.stop != 0 && ctx.Err() != nil && cmd.ProcessState.Success() {
+		return out.String(), nil
+	}
+	if err != nil {
 		fmt.Fprintf(log, "%s%v\n", out, err)
 		return out.String(), fmt.Errorf("%s: %w%s", filepath.Base(c.args[0]), err, said(out.String()+complaint.String()))
 	}
 	return out.String(), nil
+}
+
+// serve runs a server for the time of fn, which begins when ready says so. That
+// the server ends before is an error.
+func (h *Host) serve(ctx context.Context, c command, ready, fn func(context.Context) error) error {
+	running, end := context.WithCancel(ctx)
+	defer end()
+	ended := make(chan error, 1)
+	during, cancel := context.WithCancelCause(ctx)
+	go func() {
+		_, err := h.run(running, c)
+		cancel(fmt.Errorf("the server ended: %w", err))
+		ended <- err
+	}()
+	err := await(during, ready)
+	if err == nil {
+		err = fn(during)
+	}
+	if err != nil && during.Err() != nil {
+		err = errors.Join(context.Cause(during), err)
+	}
+	end()
+	return errors.Join(err, <-ended)
+}
+
+// patience is how long is waited for a server, and how often it is looked at.
+const (
+	patience = 10 * time.Minute
+	interval = 100 * time.Millisecond
+)
+
+// await looks again and again until there is no error.
+func await(ctx context.Context, ready func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		err := ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(interval):
+		}
+	}
 }
 
 // said is the end of what a program that failed has printed.
@@ -240,7 +304,10 @@ func said(all string) string {
 
 // openLog opens the log to append to. Where it can't be, nothing is logged: that
 // stops no step.
-func (h *Host) openLog() io.WriteCloser {
+func (h *Host) openLog(quiet bool) io.WriteCloser {
+	if quiet {
+		return deaf{}
+	}
 	f, err := os.OpenFile(h.logFile(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return deaf{}

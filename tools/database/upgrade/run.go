@@ -53,7 +53,7 @@ func look(ctx context.Context, h *Host, in Request) (Job, error) {
 	if err := job.Look(ctx, h, in); err != nil {
 		return nil, err
 	}
-	about := job.About()
+	about := h.about(job)
 	if _, known := in.Graph.Edge(about.From, about.To, about.Method); !known {
 		return nil, refusef("svc db upgrade-path says what ways there are", "%s → %s by %s is not on record as supported", about.From, about.To.Version, about.Method)
 	}

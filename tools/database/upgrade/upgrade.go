@@ -48,7 +48,9 @@ type Job interface {
 }
 
 // engines are those that can be upgraded.
-var engines = map[string]func() Job{}
+var engines = map[string]func() Job{
+	"postgresql": func() Job { return &postgresql{} },
+}
 
 // Engines are the names of the engines that can be upgraded.
 func Engines() []string {
@@ -132,7 +134,7 @@ type PlannedStep struct {
 
 // planOf shows a job, with what became of its steps so far.
 func planOf(h *Host, engine string, job Job, so Progress) Plan {
-	p := Plan{Engine: engine, About: job.About(), Backup: h.Backup}
+	p := Plan{Engine: engine, About: h.about(job), Backup: h.Backup}
 	for _, s := range job.Steps(h) {
 		p.Steps = append(p.Steps, PlannedStep{s.Name, s.Does, s.Changes, so.steps[s.Name]})
 	}

@@ -1,0 +1,302 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// debianCluster is a cluster as pg_lsclusters lists it.
+type debianCluster struct {
+	version, name, status, owner, data string
+	port                               int
+}
+
+// safe are names that a shell reads as they are: programs of PostgreSQL give
+// them to one.
+var safe = regexp.MustCompile(`^[A-Za-z0-9/_.+-]+$`)
+
+// parseClusters reads what pg_lsclusters -h prints.
+func parseClusters(text string) (all []debianCluster) {
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) < 6 {
+			continue
+		}
+		port, err := strconv.Atoi(f[2])
+		if err == nil && safe.MatchString(f[0]+f[1]+f[5]) {
+			all = append(all, debianCluster{version: f[0], name: f[1], port: port, status: f[3], owner: f[4], data: f[5]})
+		}
+	}
+	return all
+}
+
+// choose picks the cluster that is meant.
+func choose(all []debianCluster, instance, to string) (debianCluster, error) {
+	var fit []debianCluster
+	names := []string{}
+	for _, c := range all {
+		name := c.version + "/" + c.name
+		names = append(names, name)
+		if name == instance || instance == "" && c.version != to {
+			fit = append(fit, c)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return debianCluster{}, refusef("what is elsewhere: svc db upgrade-path says how", "this host has no cluster in the layout of Debian's postgresql-common")
+	case len(fit) == 1:
+		return fit[0], nil
+	}
+	return debianCluster{}, refusef("name one with --instance", "which cluster is meant is not clear, of %s", strings.Join(names, ", "))
+}
+
+// Look reads the cluster's state and asks its server; nothing is changed.
+func (p *postgresql) Look(ctx context.Context, h *Host, in Request) error {
+	out, err := h.run(ctx, command{args: []string{"pg_lsclusters", "-h"}})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !strings.Contains(err.Error(), "executable file not found") {
+		return err
+	}
+	all := parseClusters(out)
+	old, err := choose(all, in.Instance, string(in.To.Version))
+	if err != nil {
+		return err
+	}
+	p.place(old, string(in.To.Version))
+	if err := p.refuse(all, old); err != nil {
+		return err
+	}
+	g := &pgRun{h, p}
+	if err := g.do(ctx, g.as("test", "-x", h.Backup)); err != nil {
+		return refusef("let others pass through it and the directories above: chmod o+x", "the account %s can't enter the backup directory %s", p.Owner, h.Backup)
+	}
+	return g.ask(ctx)
+}
+
+// place says where the old cluster is and the new one will be.
+func (p *postgresql) place(old debianCluster, to string) {
+	bin := func(version string) string { return filepath.Join("/usr/lib/postgresql", version, "bin") }
+	config := func(version string) string { return filepath.Join("/etc/postgresql", version, old.name) }
+	data := strings.Replace(old.data, "/"+old.version+"/", "/"+to+"/", 1)
+	if data == old.data {
+		data = filepath.Join("/var/lib/postgresql", to, old.name)
+	}
+	p.Name, p.Owner, p.Port = old.name, old.owner, old.port
+	p.Old = cluster{old.version, bin(old.version), filepath.Clean(old.data), config(old.version)}
+	p.New = cluster{to, bin(to), data, config(to)}
+	for _, dir := range []string{filepath.Dir(p.New.Data), filepath.Dir(p.New.Config)} {
+		for ; existing(dir) != dir; dir = filepath.Dir(dir) {
+			p.Absent = append(p.Absent, dir)
+		}
+	}
+}
+
+// Programs that an upgrade runs.
+var (
+	oldPrograms = []string{"postgres", "initdb", "pg_ctl", "pg_isready", "psql", "pg_dump", "pg_dumpall", "pg_restore"}
+	newPrograms = []string{"postgres", "initdb", "pg_ctl", "pg_isready", "psql", "pg_upgrade", "vacuumdb"}
+)
+
+// refuse says what of the host's state stands in the way.
+func (p *postgresql) refuse(all []debianCluster, old debianCluster) error {
+	var refused Refusals
+	for _, c := range []struct {
+		cluster
+		programs []string
+	}{{p.Old, oldPrograms}, {p.New, newPrograms}} {
+		for _, name := range c.programs {
+			if _, err := os.Stat(c.program(name)); err != nil {
+				refused = append(refused, Refusal{c.program(name) + " is missing", fmt.Sprintf("apt-get install postgresql-%s postgresql-client-%s", c.Version, c.Version)})
+				break
+			}
+		}
+	}
+	if slices.ContainsFunc(all, func(c debianCluster) bool { return c.version == p.New.Version && c.name == p.Name }) {
+		refused = append(refused, Refusal{
+			fmt.Sprintf("the cluster %s/%s is there already", p.New.Version, p.Name),
+			fmt.Sprintf("if it is the empty one that the package has made: pg_dropcluster --stop %s %s; else rename it: pg_renamecluster %s %s other", p.New.Version, p.Name, p.New.Version, p.Name),
+		})
+	}
+	for _, dir := range []string{p.New.Data, p.aside()} {
+		if _, err := os.Lstat(dir); err == nil && len(refused) == 0 {
+			refused = append(refused, Refusal{dir + " is there already", "see what it holds, and move it away"})
+		}
+	}
+	if _, start := os.Stat(filepath.Join(p.Old.Config, "start.conf")); old.status != "online" || start != nil {
+		refused = append(refused, Refusal{fmt.Sprintf("the cluster %s/%s is not online but %s, or has no start.conf", old.version, old.name, old.status), fmt.Sprintf("pg_ctlcluster %s %s start; of a replica upgrade the primary and make the replica again", old.version, old.name)})
+	}
+	if refused == nil {
+		return nil
+	}
+	return refused
+}
+
+// pgState is what a running server says of its cluster.
+type pgState struct {
+	Super     bool   `json:"super"`
+	Superuser string `json:"superuser"`
+	Socket    string `json:"socket"`
+	Recovery  bool   `json:"recovery"`
+	Replicas  int    `json:"replicas"`
+	Slots     int    `json:"slots"`
+	Incoming  int    `json:"incoming"`
+	Prepared  int    `json:"prepared"`
+	Spaces    int    `json:"spaces"`
+	Hidden    int    `json:"hidden"`
+	Checksums string `json:"checksums"`
+	Segment   int64  `json:"segment"`
+	Encoding  string `json:"encoding"`
+	Collate   string `json:"collate"`
+	CType     string `json:"ctype"`
+	Provider  string `json:"provider"`
+	ICU       string `json:"icu"`
+}
+
+// pgAsk asks for a pgState; %[1]s is how the locale of a database is called.
+const pgAsk = `select json_build_object('super', (select rolsuper from pg_roles where rolname = current_user), 'superuser', (select rolname from pg_roles where oid = 10),
+	'socket', btrim(split_part(current_setting('unix_socket_directories'), ',', 1)), 'recovery', pg_is_in_recovery(), 'replicas', (select count(*) from pg_stat_replication),
+	'slots', (select count(*) from pg_replication_slots), 'incoming', (select count(*) from pg_subscription), 'prepared', (select count(*) from pg_prepared_xacts),
+	'spaces', (select count(*) - 2 from pg_tablespace), 'hidden', (select count(*) from pg_database where not datallowconn and datname <> 'template0'),
+	'checksums', current_setting('data_checksums'), 'segment', pg_size_bytes(current_setting('wal_segment_size')),
+	'encoding', pg_encoding_to_char(encoding), 'collate', datcollate, 'ctype', datctype, 'provider', %[1]s) from pg_database where datname = 'template0'`
+
+// pgLocale is how versions call a database's locale, the newest first.
+var pgLocale = []struct {
+	from int
+	sql  string
+}{
+	{17, "datlocprovider, 'icu', coalesce(datlocale, '')"},
+	{15, "datlocprovider, 'icu', coalesce(daticulocale, '')"},
+	{0, "'c', 'icu', ''"},
+}
+
+// ask asks the running server.
+func (g *pgRun) ask(ctx context.Context) error {
+	p := g.p
+	live := session{g, p.Old, "", p.Port, p.Owner}
+	i := slices.IndexFunc(pgLocale, func(l struct {
+		from int
+		sql  string
+	},
+	) bool {
+		return p.Old.major() >= l.from
+	})
+	states, err := query[pgState](ctx, live, "template1", fmt.Sprintf(pgAsk, pgLocale[i].sql))
+	if err != nil || len(states) != 1 {
+		return refusef("let it in over the local socket, as Debian does: local all "+p.Owner+" peer", "the account %s can't ask the server: %v", p.Owner, err)
+	}
+	state := states[0]
+	p.Superuser, p.Socket = state.Superuser, state.Socket
+	p.Initdb = state.initdb(p.Old)
+	if refused := state.refuse(p); refused != nil {
+		return refused
+	}
+	if err := g.askDatabases(ctx, live); err != nil {
+		return err
+	}
+	p.Start, err = readText(filepath.Join(p.Old.Config, "start.conf"))
+	if err == nil {
+		p.Bytes, err = treeSize(p.Old.Data)
+	}
+	return err
+}
+
+func readText(name string) (string, error) {
+	b, err := os.ReadFile(name)
+	return string(b), err
+}
+
+// initdb are the arguments for a cluster of the same form.
+func (s pgState) initdb(c cluster) []string {
+	args := []string{"--encoding", s.Encoding, "--lc-collate", s.Collate, "--lc-ctype", s.CType}
+	switch s.Provider {
+	case "i":
+		args = append(args, "--locale-provider", "icu", "--icu-locale", s.ICU)
+	case "b":
+		args = append(args, "--locale-provider", "builtin", "--builtin-locale", s.ICU)
+	}
+	if s.Checksums == "on" {
+		args = append(args, "--data-checksums")
+	}
+	if s.Segment != 16<<20 {
+		args = append(args, "--wal-segsize", strconv.FormatInt(s.Segment>>20, 10))
+	}
+	if info, err := os.Stat(c.Data); err == nil && info.Mode().Perm()&0o050 != 0 && c.major() >= 11 {
+		args = append(args, "--allow-group-access")
+	}
+	return args
+}
+
+// refuse says what of the server's state stands in the way.
+func (s pgState) refuse(p *postgresql) error {
+	var refused Refusals
+	for _, c := range []struct {
+		bad           bool
+		what, instead string
+	}{
+		{!s.Super, "the role " + p.Owner + " is no superuser", "give it back what initdb gave it"},
+		{s.Recovery, "the cluster is a replica", "upgrade the primary, and make the replica again"},
+		{s.Replicas > 0, fmt.Sprintf("%d replicas or backups are connected", s.Replicas), "stop them: after the upgrade a replica has to be made again"},
+		{s.Slots > 0, fmt.Sprintf("%d replication slots are there, which the new cluster would not have", s.Slots), "drop them: select pg_drop_replication_slot(slot_name) from pg_replication_slots"},
+		{s.Incoming > 0, fmt.Sprintf("%d subscriptions are there, whose state the new cluster would not have", s.Incoming), "drop them, and make them again afterwards"},
+		{s.Prepared > 0, fmt.Sprintf("%d prepared transactions are open", s.Prepared), "commit or roll back what pg_prepared_xacts lists"},
+		{s.Spaces > 0, fmt.Sprintf("%d tablespaces are there, whose files are outside the cluster", s.Spaces), "move what they hold: alter table … set tablespace pg_default, then drop tablespace"},
+		{s.Hidden > 0, fmt.Sprintf("%d databases let nobody connect", s.Hidden), "alter database … allow_connections true"},
+		{!safe.MatchString(s.Superuser), "the first superuser's name has more than letters and digits", "alter role … rename to postgres"},
+	} {
+		if c.bad {
+			refused = append(refused, Refusal{c.what, c.instead})
+		}
+	}
+	if refused == nil {
+		return nil
+	}
+	return refused
+}
+
+// pgAskDatabases lists databases; %s is whether order changed since the indexes
+// were made, as far as the version knows.
+const (
+	pgAskDatabases   = `select json_build_object('Name', datname, 'ByBytes', datcollate in ('C', 'POSIX'), 'Sorting', %s) from pg_database where datallowconn order by datname collate "C"`
+	pgSortingUnknown = `'PostgreSQL ' || current_setting('server_version') || ' does not record by which library text was sorted'`
+	pgSortingKnown   = `case when datcollversion <> pg_database_collation_actual_version(oid) then 'made by version ' || datcollversion || ' of the library that sorts text, which is now ' || pg_database_collation_actual_version(oid) else '' end`
+)
+
+// askDatabases lists the databases, and looks for their extensions in the new
+// version.
+func (g *pgRun) askDatabases(ctx context.Context, live session) (err error) {
+	sorting := pgSortingUnknown
+	if g.p.Old.major() >= 15 {
+		sorting = pgSortingKnown
+	}
+	if g.p.Databases, err = query[pgDatabase](ctx, live, "template1", fmt.Sprintf(pgAskDatabases, sorting)); err != nil {
+		return err
+	}
+	var refused Refusals
+	for _, d := range g.p.Databases {
+		extensions, err := query[string](ctx, live, d.Name, "select to_json(extname) from pg_extension order by 1::text")
+		if err != nil {
+			return fmt.Errorf("asking database %s: %w", d.Name, err)
+		}
+		for _, name := range extensions {
+			control := filepath.Join("/usr/share/postgresql", g.p.New.Version, "extension", name+".control")
+			if _, err := os.Stat(control); err != nil {
+				refused = append(refused, Refusal{
+					fmt.Sprintf("database %s has the extension %s, which PostgreSQL %s lacks here: there is no %s", d.Name, name, g.p.New.Version, control),
+					fmt.Sprintf("install its package, such as postgresql-%s-%s, or drop the extension", g.p.New.Version, name),
+				})
+			}
+		}
+	}
+	if refused != nil {
+		return refused
+	}
+	return nil
+}
