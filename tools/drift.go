@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"strings"
 
+	"svc/assess/host"
 	"svc/backend/api"
 	"svc/backend/client"
 	"svc/tools/parity"
@@ -18,8 +20,7 @@ func Drift(ctx context.Context, env *Env, in VerifyInput) (ParityResult, error) 
 	if err := v.check("svc drift"); err != nil {
 		return ParityResult{}, err
 	}
-	accepted, err := v.accepted()
-	if err != nil {
+	if err := v.readAccepted(); err != nil {
 		return ParityResult{}, err
 	}
 	if err := v.open(ctx); err != nil {
@@ -39,7 +40,7 @@ func Drift(ctx context.Context, env *Env, in VerifyInput) (ParityResult, error) 
 	if err := v.origin.trust(ctx, env, v.client, in.Source); err != nil {
 		return ParityResult{}, err
 	}
-	r, err := v.drift(accepted)
+	r, err := v.drift(ctx)
 	if err != nil {
 		return ParityResult{}, err
 	}
@@ -50,15 +51,29 @@ func Drift(ctx context.Context, env *Env, in VerifyInput) (ParityResult, error) 
 	return v.shown(ParityResult{Report: *r, Licensed: recorded.Licensed, Artifacts: []Artifact{}}), nil
 }
 
-func (v *verification) drift(accepted parity.Acceptances) (*parity.Report, error) {
+func (v *verification) drift(ctx context.Context) (*parity.Report, error) {
 	if v.origin.plan == nil {
-		r := parity.Drift(v.origin.before, v.after, accepted)
+		r := parity.Drift(v.origin.before, v.after, v.kept(), v.accepted)
 		r.Fingerprint, r.IndexVersion, r.PlanDigest = v.origin.parity.Fingerprint, v.origin.parity.IndexVersion, v.origin.parity.PlanDigest
-		return r, nil
+		r.AcceptedDigest = v.acceptedDigest
+		return r, host.Lost(v.host)
 	}
-	r, err := v.compare(accepted)
+	r, err := v.compare(ctx)
 	if err == nil {
 		r.Kind = "drift"
 	}
 	return r, err
+}
+
+// kept are the places where the verification saw data, and whether something is
+// still there.
+func (v *verification) kept() map[string]bool {
+	places := map[string]bool{}
+	for _, c := range v.origin.parity.Checks {
+		if c.Dimension == parity.Data && c.After != "" {
+			entries, err := v.host.FS().ReadDir(strings.TrimPrefix(c.Subject, "/"))
+			places[c.Subject] = err == nil && len(entries) > 0
+		}
+	}
+	return places
 }

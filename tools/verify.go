@@ -1,7 +1,9 @@
 package tools
 
 import (
+	"cmp"
 	"context"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -22,6 +24,7 @@ import (
 	"svc/backend/api/release"
 	"svc/backend/client"
 	"svc/tools/artifact"
+	"svc/tools/data"
 	"svc/tools/migration"
 	"svc/tools/parity"
 	"svc/tools/report"
@@ -45,8 +48,11 @@ type VerifyInput struct {
 	Source string `json:"source" jsonschema:"out folder of the migration, or an assessment file of the source"`
 	Out    string `json:"out,omitempty" jsonschema:"folder for the parity report and attestation: new, empty, or of an earlier verification"`
 	Accept string `json:"accept,omitempty" jsonschema:"file of differences that a person accepted: dimension subject # why"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"checks in a summary; 20 where absent"`
-	Detail Detail `json:"detail,omitempty" jsonschema:"summary shows what does not match, full every check; summary where absent"`
+	Data   string `json:"data,omitempty" jsonschema:"folder of the data plan that moved the data: its places are counted"`
+	// Digests reads the contents of those places too.
+	Digests bool   `json:"digests,omitempty" jsonschema:"true reads what is in them too"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"checks in a summary; 20 where absent"`
+	Detail  Detail `json:"detail,omitempty" jsonschema:"summary shows what does not match, full every check; summary where absent"`
 }
 
 // ParityResult is a comparison. A summary has what does not match alone, the
@@ -81,6 +87,11 @@ type verification struct {
 	host   host.Host
 	origin *origin
 	after  *assess.Assessment
+	// accepted is what a person accepted, and acceptedDigest the file's SHA-256.
+	accepted       parity.Acceptances
+	acceptedDigest string
+	dataPlan       *data.Plan // nil where none is named
+	dataPlanDigest string
 }
 
 // Verify compares a migrated machine with its source, and has the result
@@ -95,26 +106,28 @@ func Verify(ctx context.Context, env *Env, in VerifyInput) (ParityResult, error)
 			return ParityResult{}, err
 		}
 	}
-	accepted, err := v.accepted()
-	if err != nil {
+	if err := cmp.Or(v.readAccepted(), v.readDataPlan()); err != nil {
 		return ParityResult{}, err
 	}
 	if err := v.open(ctx); err != nil {
 		return ParityResult{}, err
 	}
 	defer v.host.Close()
+	if p := v.dataPlan; p != nil && p.Fingerprint != v.origin.before.Fingerprint {
+		return ParityResult{}, fmt.Errorf("%s is the data plan of another machine than %s; nothing was compared", in.Data, in.Source)
+	}
 	usage := v.usage(api.Verify)
 	if err := authorize(ctx, v.client, usage); err != nil {
 		return ParityResult{}, err
 	}
-	err = v.origin.trust(ctx, env, v.client, in.Source)
+	err := v.origin.trust(ctx, env, v.client, in.Source)
 	if err == nil {
 		err = v.origin.complete(ctx, env, v.client, v.after.Release)
 	}
 	if err != nil {
 		return ParityResult{}, err
 	}
-	r, err := v.compare(accepted)
+	r, err := v.compare(ctx)
 	if err != nil {
 		return ParityResult{}, err
 	}
@@ -134,19 +147,41 @@ func (v *verification) check(tool string) error {
 	return nil
 }
 
-func (v *verification) accepted() (parity.Acceptances, error) {
+// readAccepted reads the file of differences that a person accepted.
+func (v *verification) readAccepted() error {
 	if v.in.Accept == "" {
-		return nil, nil
+		return nil
 	}
 	b, err := readLocal(v.in.Accept, maxAccept)
 	if err != nil {
-		return nil, fmt.Errorf("reading the accepted differences: %w", err)
+		return fmt.Errorf("reading the accepted differences: %w", err)
 	}
-	accepted, err := parity.ParseAcceptances(string(b))
+	if v.accepted, err = parity.ParseAcceptances(string(b)); err != nil {
+		return fmt.Errorf("%s: %w; nothing was compared", v.in.Accept, err)
+	}
+	v.acceptedDigest = artifact.Digest(b)
+	return nil
+}
+
+// readDataPlan reads the data plan, which this user's own key has signed.
+func (v *verification) readDataPlan() error {
+	if v.in.Data == "" {
+		if v.in.Digests {
+			return &InputError{Tool: "svc_verify", Err: errors.New("digests are of the places of a data plan: name its folder with data")}
+		}
+		return nil
+	}
+	o := &origin{digests: map[string]string{}}
+	err := o.read(v.in.Data, planFile, data.PlanSchema, &v.dataPlan)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w; nothing was compared", v.in.Accept, err)
+		return fmt.Errorf("the data plan: %w", err)
 	}
-	return accepted, nil
+	key, err := v.env.LocalKey()
+	if err != nil {
+		return err
+	}
+	v.dataPlanDigest = o.digests[planFile]
+	return o.attested(v.in.Data, []ed25519.PublicKey{key.Public().(ed25519.PublicKey)})
 }
 
 // open reads the source's folder, assesses the machine and opens the service.
@@ -194,15 +229,16 @@ func authorize(ctx context.Context, c *client.Client, usage api.UsageRequest) er
 	return nil
 }
 
-// compare looks at the files that the plan names, and compares all.
-func (v *verification) compare(accepted parity.Acceptances) (*parity.Report, error) {
+// compare looks at the files that the plan names and at the data, and compares
+// all.
+func (v *verification) compare(ctx context.Context) (*parity.Report, error) {
 	planBytes, err := document(v.origin.plan)
 	if err != nil {
 		return nil, err
 	}
 	in := parity.Input{
 		Plan: v.origin.plan, PlanDigest: artifact.Digest(planBytes), Before: v.origin.before, After: v.after,
-		Files: map[string]parity.File{}, Written: v.origin.written, Accepted: accepted,
+		Files: map[string]parity.File{}, Written: v.origin.written, Accepted: v.accepted,
 	}
 	names := readNames(v.host.FS())
 	for _, c := range v.origin.plan.Configuration {
@@ -210,10 +246,45 @@ func (v *verification) compare(accepted parity.Acceptances) (*parity.Report, err
 			in.Files[c.To] = look(v.host.FS(), names, c.To, v.origin.written[c.To])
 		}
 	}
+	if in.Places, err = v.places(ctx); err != nil {
+		return nil, err
+	}
 	if err := host.Lost(v.host); err != nil {
 		return nil, err
 	}
-	return parity.Verify(in), nil
+	r := parity.Verify(in)
+	r.DataPlanDigest, r.AcceptedDigest = v.dataPlanDigest, v.acceptedDigest
+	return r, nil
+}
+
+// places counts what the places of the data plan hold on the machine.
+func (v *verification) places(ctx context.Context) ([]parity.Place, error) {
+	if v.dataPlan == nil {
+		return nil, nil
+	}
+	places, moved := []parity.Place{}, []data.Item{}
+	for _, i := range v.dataPlan.Items {
+		if i.Method == data.Rsync {
+			moved = append(moved, i)
+		} else {
+			places = append(places, parity.Place{Item: i})
+		}
+	}
+	has, errs, err := data.Measure(ctx, v.host, moved, v.in.Digests)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range moved {
+		p := parity.Place{Item: i, Has: has[n], Err: errs[n]}
+		switch counted, file, err := data.Counted(v.host.FS(), i); {
+		case err == nil:
+			p.Want, p.Counted = &counted, file
+		case !errors.Is(err, fs.ErrNotExist):
+			p.Err = cmp.Or(p.Err, fmt.Errorf("%s: %w", file, err))
+		}
+		places = append(places, p)
+	}
+	return places, nil
 }
 
 // sign records the verification, has it attested, and writes what it made.
@@ -357,13 +428,18 @@ func (o *origin) trust(ctx context.Context, env *Env, c *client.Client, source s
 	if len(o.digests) == 0 {
 		return nil // an assessment alone
 	}
-	b, err := readLocal(filepath.Join(source, attestationFile), maxDocument)
-	if err != nil {
-		return fmt.Errorf("reading the source's attestation: %w", err)
-	}
 	keys, err := serviceKeys(ctx, env, c)
 	if err != nil {
 		return err
+	}
+	return o.attested(source, keys)
+}
+
+// attested checks that what was read of a folder is what one of the keys signed.
+func (o *origin) attested(source string, keys []ed25519.PublicKey) error {
+	b, err := readLocal(filepath.Join(source, attestationFile), maxDocument)
+	if err != nil {
+		return fmt.Errorf("reading the source's attestation: %w", err)
 	}
 	statement, err := attest.Verify(b, keys)
 	if err != nil {

@@ -33,6 +33,8 @@ func (p *program) verifyCommand() *ffcli.Command {
 	c := comparison{run: tools.Verify}
 	fs := p.flagSet("verify")
 	parityFlags(fs, &c, "out folder of the migration, or an assessment of the source")
+	fs.StringVar(&c.in.Data, "data", "", "folder of the data plan by which the data moved: its places are counted; with --hosts also a folder that has such a folder for each machine")
+	fs.BoolVar(&c.in.Digests, "digests", false, "read the contents of those places too, and hold their digests against those of 30-before.sh")
 	fs.StringVar(&c.in.Out, "out", "", "folder to write the parity report and its attestation to; with --hosts a folder in it for each machine, by its name")
 	return p.command(fs, "svc verify --root DIR | --image FILE | --ssh HOST | --hosts FILE --source DIR [--out DIR]", "compare a migrated machine with its source, and have that signed",
 		noArgs(func(ctx context.Context) error { return p.compare(ctx, c) }))
@@ -79,9 +81,7 @@ func (p *program) compareMany(ctx context.Context, c comparison) error {
 	return eachHost(ctx, p, machines, c.fleet.parallel, func(ctx context.Context, env *tools.Env, m listed) (tools.ParityResult, error) {
 		in := c.in
 		in.Machine = m.machine
-		if own := filepath.Join(in.Source, m.name()); in.Source != "" && exists(own) {
-			in.Source = own
-		}
+		in.Source, in.Data = ownFolder(in.Source, m), ownFolder(in.Data, m)
 		if in.Out != "" {
 			in.Out = filepath.Join(in.Out, m.name())
 		}
@@ -93,9 +93,13 @@ func (p *program) compareMany(ctx context.Context, c comparison) error {
 	})
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+// ownFolder is a machine's folder in one of many, where it has one there.
+func ownFolder(dir string, m listed) string {
+	own := filepath.Join(dir, m.name())
+	if _, err := os.Stat(own); dir == "" || err != nil {
+		return dir
+	}
+	return own
 }
 
 func viewParity(w *view, r *tools.ParityResult) {

@@ -60,6 +60,9 @@ func Counted(fsys host.FS, i Item) (c Content, file string, err error) {
 	return c, "/" + file, err
 }
 
+// maxCount is more than any file system has, in files or in bytes.
+const maxCount = 1 << 60 / maxManifest
+
 // parseManifest reads what the function manifest of lib.sh writes: a kind, a
 // name and a value in each line.
 func parseManifest(text string) (c Content, err error) {
@@ -78,7 +81,7 @@ func parseManifest(text string) (c Content, err error) {
 			continue // owners, modes and links are compared by 50-after.sh
 		}
 		n, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || n < 0 {
+		if err != nil || n < 0 || n > maxCount {
 			return Content{}, fmt.Errorf("%.80q is no line of a manifest", lines.Text())
 		}
 		*cmp.Or(counts[kind+" "+name], &c.Others) += n
@@ -108,7 +111,7 @@ func Measure(ctx context.Context, h host.Host, items []Item, digests bool) ([]Co
 	for _, i := range items {
 		top := strings.TrimPrefix(i.place(), "/")
 		tops = append(tops, top)
-		for _, name := range i.Excludes {
+		for _, name := range i.excluded() {
 			c.excluded[path.Join(top, name)] = true
 		}
 	}
@@ -137,6 +140,15 @@ func (i Item) place() string {
 		return string(i.RawPath)
 	}
 	return i.Path
+}
+
+// excluded are the names below the place that do not belong to it, byte by byte.
+func (i Item) excluded() []string {
+	names := slices.Clone(i.Excludes)
+	for _, raw := range i.RawExcludes {
+		names = append(names, string(raw))
+	}
+	return names
 }
 
 // Visit counts a file.

@@ -11,13 +11,15 @@ import (
 // Drift compares a machine with what it was. Its checks are the differences
 // alone; its sums count what is as it was too. What follows from another
 // difference is told with that one: the units of a package that is gone, the
-// file in which a port was changed.
-func Drift(before, after *assess.Assessment, accepted Acceptances) *Report {
+// file in which a port was changed. Of the places of data it matters whether
+// they still hold something.
+func Drift(before, after *assess.Assessment, places map[string]bool, accepted Acceptances) *Report {
 	r := &Report{Kind: "drift", Source: before.Release, Target: after.Release, Fingerprint: before.Fingerprint}
 	running := bothRun(before, after)
 	hidden := unread(after, "machine")
 	r.Checks = append(unread(before, "verified machine"), hidden...)
-	same, changed := difference(inventory(before, running), inventory(after, running), unseen(hidden))
+	held, holds := kept(places)
+	same, changed := difference(slices.Concat(inventory(before, running), held), slices.Concat(inventory(after, running), holds), unseen(hidden))
 	for _, c := range fold(changed) {
 		r.Checks = append(r.Checks, c.Check)
 	}

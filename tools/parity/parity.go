@@ -45,6 +45,7 @@ const (
 	Sysctl        = "sysctl"
 	Firewall      = "firewall"
 	System        = "system"
+	Data          = "data"
 	Databases     = "databases"
 	Software      = "software"
 	Containers    = "containers"
@@ -54,7 +55,7 @@ const (
 // dimensions is the order of a report.
 var dimensions = []string{
 	Identity, Packages, Services, Timers, Jobs, Users, Groups, Sudoers, Keys, Configuration, Ports, Sites, Certificates, Mounts, Sysctl,
-	Firewall, System, Databases, Software, Containers, Facts,
+	Firewall, System, Data, Databases, Software, Containers, Facts,
 }
 
 // Check is the comparison of one thing.
@@ -96,17 +97,19 @@ type DimensionSum struct {
 
 // Report is parity.json. No list is ever null.
 type Report struct {
-	Schema       string         `json:"schema"`
-	Kind         string         `json:"kind"`   // verify or drift
-	Source       string         `json:"source"` // release slug
-	Target       string         `json:"target"` // release slug
-	Fingerprint  string         `json:"fingerprint"`
-	IndexVersion string         `json:"index_version"`
-	PlanDigest   string         `json:"plan_digest"` // SHA-256 of the plan that was checked
-	Parity       bool           `json:"parity"`      // nothing differs
-	Sum          Sum            `json:"sum"`
-	Dimensions   []DimensionSum `json:"dimensions"`
-	Checks       []Check        `json:"checks"`
+	Schema         string         `json:"schema"`
+	Kind           string         `json:"kind"`   // verify or drift
+	Source         string         `json:"source"` // release slug
+	Target         string         `json:"target"` // release slug
+	Fingerprint    string         `json:"fingerprint"`
+	IndexVersion   string         `json:"index_version"`
+	PlanDigest     string         `json:"plan_digest"`                // SHA-256 of the plan that was checked
+	DataPlanDigest string         `json:"data_plan_digest,omitempty"` // SHA-256 of the data plan whose places were counted
+	AcceptedDigest string         `json:"accepted_digest,omitempty"`  // SHA-256 of the reviewed file of accepted differences
+	Parity         bool           `json:"parity"`                     // nothing differs
+	Sum            Sum            `json:"sum"`
+	Dimensions     []DimensionSum `json:"dimensions"`
+	Checks         []Check        `json:"checks"`
 	// Unused are accepted differences that were not found: they may go.
 	Unused []string `json:"unused_acceptances"`
 }

@@ -48,7 +48,7 @@ func subjects(checks []Check) (all []string) {
 func TestNothingDrifts(t *testing.T) {
 	is := is.New(t)
 	a := fixture(t)
-	r := Drift(a, clone(t, a), nil)
+	r := Drift(a, clone(t, a), nil, nil)
 	is.True(r.Parity)
 	is.Equal(len(r.Checks), 0)
 	is.True(r.Sum.Total > 100) // what is the same is counted
@@ -82,7 +82,7 @@ func TestDriftNamesEachChangeOnce(t *testing.T) {
 	b.SSH = append(b.SSH, assess.Setting{Key: "Port", Value: "2222", Evidence: sshd})
 	b.Configuration = append(b.Configuration, assess.ConfigFile{Path: sshd.Path, State: assess.ConfigUnowned, SHA256: strings.Repeat("1", 64)})
 
-	r := Drift(a, b, nil)
+	r := Drift(a, b, nil, nil)
 	is.Equal(subjects(r.Checks), []string{
 		"packages fail2ban", "services " + b.Services[i].Name, "users eve", "configuration " + b.Configuration[f].Path, "ports ssh",
 	})
@@ -123,7 +123,7 @@ func TestDriftCloses(t *testing.T) {
 			}
 			all[n] = true
 		}
-		r := Drift(a, b, nil)
+		r := Drift(a, b, nil, nil)
 		is.Equal(r.Sum.Differs, differ)
 		is.Equal(len(r.Checks), differ)
 		is.Equal(r.Sum.Total, r.Sum.Match+r.Sum.Planned+r.Sum.Accepted+r.Sum.Differs+r.Sum.Unknown)

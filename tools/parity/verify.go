@@ -25,7 +25,9 @@ type Input struct {
 	Files map[string]File
 	// Written is what the role writes, by path on the target; nil where only the
 	// assessment of the source is there.
-	Written  map[string][]byte
+	Written map[string][]byte
+	// Places are those of a data plan; nil where none is named.
+	Places   []Place
 	Accepted Acceptances
 }
 
@@ -53,7 +55,7 @@ func Verify(in Input) *Report {
 	hidden := unread(in.After, "migrated machine")
 	v.unseen = unseen(hidden)
 	r.Checks = append(unread(in.Before, "source"), hidden...)
-	for _, checks := range []func() []Check{v.identity, v.packages, v.services, v.accounts, v.configuration, v.carried} {
+	for _, checks := range []func() []Check{v.identity, v.packages, v.services, v.accounts, v.configuration, v.carried, v.data} {
 		for _, c := range checks() {
 			r.Checks = append(r.Checks, v.announced(c))
 		}
