@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
@@ -74,30 +75,32 @@ func TestEachDimensionNamesItsChange(t *testing.T) {
 		change  func(*testing.T, string)
 		want    string
 		drifted bool // only what was verified shows it: the plan leaves it to the machine
+		// verified is what a verification calls it, where that is not the same.
+		verified string
 	}{
-		{"an older package", replace("var/lib/dpkg/status", "Version: 2.4.62-1~deb11u1", "Version: 2.4.38-3"), "packages apache2", false},
-		{"a unit that is off", remove("etc/systemd/system/multi-user.target.wants/shop-worker.service"), "services shop-worker.service", false},
-		{"a timer that is on", remove("etc/systemd/system/apt-daily.timer"), "timers apt-daily.timer", false},
-		{"a job at another time", replace("etc/cron.d/shop", "*/5", "*/7"), "jobs www-data: /usr/bin/php /srv/www/shop/cron.php", false},
-		{"another shell", replace("etc/passwd", "/home/anna:/bin/bash", "/home/anna:/bin/false"), "users anna", false},
-		{"a password that is set", replace("etc/shadow", "anna:!:", "anna:$y$x:"), "users anna, password", true},
-		{"another group id", replace("etc/group", "webteam:x:1600:", "webteam:x:1601:"), "groups webteam", false},
-		{"a rule of sudo", replace("etc/sudoers.d/deploy", "reload apache2", "* apache2"), "sudoers deploy", false},
-		{"a key that may do more", replace("home/deploy/.ssh/authorized_keys", "ssh-", `command="/bin/sh" ssh-`), "authorized_keys deploy SHA256:643dfoE9Gj2HIFeBypJc4+8qOxY5MQzZ/gWLmjo0AA0", false},
-		{"a line of configuration", replace("etc/mysql/mariadb.conf.d/60-local.cnf", "200", "2000"), "configuration /etc/mysql/mariadb.conf.d/60-local.cnf", false},
-		{"a port", replace("etc/ssh/sshd_config.d/10-local.conf", "PasswordAuthentication", "Port 2222\nPasswordAuthentication"), "ports ssh", false},
-		{"a name of a site", replace("etc/apache2/sites-available/shop.conf", "ServerAlias", "ServerAlias evil.example"), "sites shop.example.org", false},
-		{"a certificate", renew("etc/ssl/certs/shop.pem", "shop.example.org"), "certificates CN=shop.example.org", false},
-		{"options of a mount", replace("etc/fstab", "nfs defaults", "nfs ro"), "mounts /srv/backup", true},
-		{"a setting of the kernel", replace("etc/sysctl.d/60-local.conf", "swappiness=10", "swappiness=60"), "sysctl vm.swappiness", false},
-		{"a rule of the firewall", replace("etc/nftables.conf", "22, 80, 443", "22, 80, 443, 8080"), "firewall nftables", false},
-		{"the locale", replace("etc/default/locale", "de_AT", "en_US"), "system locale", false},
-		{"the time zone", link("/usr/share/zoneinfo/Europe/London", "etc/localtime"), "system time zone", false},
-		{"a database", put("var/lib/mysql/shop/db.opt", ""), "databases mariadb: shop", true},
-		{"an older engine", replace("var/lib/mysql/mysql_upgrade_info", "10.5", "10.3"), "databases mariadb", false},
-		{"software past the packages", put("usr/local/lib/node_modules/pm2/package.json", `{"name":"pm2","version":"5.3.0"}`), "software npm pm2", true},
-		{"a container", put("etc/containers/systemd/web.container", "[Container]\nImage=nginx:1\n"), "containers podman unit web", true},
-		{"a module", put("etc/modules-load.d/tun.conf", "tun\n"), "facts modules tun", true},
+		{"an older package", replace("var/lib/dpkg/status", "Version: 2.4.62-1~deb11u1", "Version: 2.4.38-3"), "packages apache2", false, ""},
+		{"a unit that is off", remove("etc/systemd/system/multi-user.target.wants/shop-worker.service"), "services shop-worker.service", false, ""},
+		{"a timer that is on", remove("etc/systemd/system/apt-daily.timer"), "timers apt-daily.timer", false, ""},
+		{"a job at another time", replace("etc/cron.d/shop", "*/5", "*/7"), "jobs www-data: /usr/bin/php /srv/www/shop/cron.php", false, ""},
+		{"another shell", replace("etc/passwd", "/home/anna:/bin/bash", "/home/anna:/bin/false"), "users anna", false, ""},
+		{"a password that is set", replace("etc/shadow", "anna:!:", "anna:$y$x:"), "users anna, password", true, ""},
+		{"another group id", replace("etc/group", "webteam:x:1600:", "webteam:x:1601:"), "groups webteam", false, ""},
+		{"a rule of sudo", replace("etc/sudoers.d/deploy", "reload apache2", "* apache2"), "sudoers deploy", false, ""},
+		{"a key that may do more", replace("home/deploy/.ssh/authorized_keys", "ssh-", `command="/bin/sh" ssh-`), "authorized_keys deploy SHA256:643dfoE9Gj2HIFeBypJc4+8qOxY5MQzZ/gWLmjo0AA0", false, ""},
+		{"a line of configuration", replace("etc/mysql/mariadb.conf.d/60-local.cnf", "200", "2000"), "configuration /etc/mysql/mariadb.conf.d/60-local.cnf", false, ""},
+		{"a port", replace("etc/ssh/sshd_config.d/10-local.conf", "PasswordAuthentication", "Port 2222\nPasswordAuthentication"), "ports ssh", false, "ports 2222/tcp"},
+		{"a name of a site", replace("etc/apache2/sites-available/shop.conf", "ServerAlias", "ServerAlias evil.example"), "sites shop.example.org", false, ""},
+		{"a certificate", renew("etc/ssl/certs/shop.pem", "shop.example.org"), "certificates CN=shop.example.org", false, ""},
+		{"options of a mount", replace("etc/fstab", "nfs defaults", "nfs ro"), "mounts /srv/backup", true, ""},
+		{"a setting of the kernel", replace("etc/sysctl.d/60-local.conf", "swappiness=10", "swappiness=60"), "sysctl vm.swappiness", false, ""},
+		{"a rule of the firewall", replace("etc/nftables.conf", "22, 80, 443", "22, 80, 443, 8080"), "firewall nftables", false, ""},
+		{"the locale", replace("etc/default/locale", "de_AT", "en_US"), "system locale", false, ""},
+		{"the time zone", link("/usr/share/zoneinfo/Europe/London", "etc/localtime"), "system time zone", false, ""},
+		{"a database", put("var/lib/mysql/shop/db.opt", ""), "databases mariadb: shop", true, ""},
+		{"an older engine", replace("var/lib/mysql/mysql_upgrade_info", "10.5", "10.3"), "databases mariadb", false, ""},
+		{"software past the packages", put("usr/local/lib/node_modules/pm2/package.json", `{"name":"pm2","version":"5.3.0"}`), "software npm pm2", true, ""},
+		{"a container", put("etc/containers/systemd/web.container", "[Container]\nImage=nginx:1\n"), "containers podman unit web", true, ""},
+		{"a module", put("etc/modules-load.d/tun.conf", "tun\n"), "facts modules tun", true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
@@ -110,7 +113,7 @@ func TestEachDimensionNamesItsChange(t *testing.T) {
 			is.True(len(r.Checks) == 0 || len(r.Checks[0].Evidence) > 0)
 			r, err = Verify(t.Context(), env, VerifyInput{Machine: Machine{Root: dir}, Source: migrated, Detail: DetailFull, Accept: accept(t, "")})
 			is.NoErr(err)
-			is.Equal(slices.Contains(named(r.Differences()), c.want), !c.drifted)
+			is.Equal(slices.Contains(named(r.Differences()), cmp.Or(c.verified, c.want)), !c.drifted)
 		})
 	}
 }

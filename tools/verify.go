@@ -242,8 +242,8 @@ func (v *verification) compare(ctx context.Context) (*parity.Report, error) {
 	}
 	names := readNames(v.host.FS())
 	for _, c := range v.origin.plan.Configuration {
-		if c.To != "" {
-			in.Files[c.To] = look(v.host.FS(), names, c.To, v.origin.written[c.To])
+		for _, place := range parity.Looked(c) {
+			in.Files[place] = look(v.host.FS(), names, place, v.origin.written[place])
 		}
 	}
 	if in.Places, err = v.places(ctx); err != nil {

@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"tools/convert":          {"backend/api"},
 	"tools/migration":        {"backend/api", "assess", "tools/convert"},
 	"tools/role":             {"backend/api", "assess", "tools/migration"},
-	"tools/parity":           {"backend/api", "assess", "tools/migration"},
+	"tools/parity":           {"backend/api", "assess", "tools/migration", "tools/data"},
 	"tools/report":           {"backend/api", "assess", "tools/migration", "tools/parity", "tools/exposure"},
 	"tools/artifact":         {},
 	"tools/data":             {"backend/api", "assess"},

@@ -75,10 +75,12 @@ func linked(a *assess.Assessment) map[string]string {
 	return links
 }
 
+// between stands between the values of one subject.
+const between = "; "
+
 // gathered puts what has the same subject together: its values, in their order.
 func gathered(items []item) (all []item) {
-	first := map[[2]string]int{}
-	values := map[[2]string][]string{}
+	first, values := map[[2]string]int{}, map[[2]string][]string{}
 	for _, i := range items {
 		key := i.key()
 		if n, met := first[key]; met {
@@ -89,7 +91,7 @@ func gathered(items []item) (all []item) {
 		}
 		if !slices.Contains(values[key], i.value) {
 			values[key] = append(values[key], i.value)
-			all[first[key]].value = strings.Join(values[key], "; ")
+			all[first[key]].value = strings.Join(values[key], between)
 		}
 	}
 	return all
@@ -247,6 +249,20 @@ func configuration(a *assess.Assessment) (all []item) {
 	return all
 }
 
+// open are the ports of a machine, one by one: who listens on each.
+func open(a *assess.Assessment, running bool) (all []item) {
+	ports := configured
+	if running {
+		ports = sockets
+	}
+	for _, service := range ports(a) {
+		for n, port := range strings.Split(service.value, ", ") {
+			all = append(all, item{Ports, port, service.subject, "", service.evidence[n : n+1]})
+		}
+	}
+	return gathered(all)
+}
+
 // sockets are the ports on which programs listen.
 func sockets(a *assess.Assessment) []item {
 	listens := listening{}
@@ -286,10 +302,13 @@ func configured(a *assess.Assessment) []item {
 // listening is what each service listens on.
 type listening map[string][]item
 
+// onlyHere ends what is said of a port that the machine alone can reach.
+const onlyHere = " on this machine alone"
+
 // add notes a port; one that the machine alone can reach is told apart.
 func (l listening) add(service, address, port string, evidence assess.Evidence) {
 	if isLocal(address) {
-		port += " on this machine alone"
+		port += onlyHere
 	}
 	l[service] = append(l[service], item{value: port, evidence: at(evidence)})
 }
@@ -303,12 +322,14 @@ func isLocal(address string) bool {
 // items has one for each service, with its ports in order.
 func (l listening) items() (all []item) {
 	for _, service := range slices.Sorted(maps.Keys(l)) {
+		slices.SortStableFunc(l[service], func(a, b item) int { return strings.Compare(a.value, b.value) })
 		values, evidence := []string{}, []assess.Evidence{}
 		for _, i := range l[service] {
-			values, evidence = append(values, i.value), append(evidence, i.evidence...)
+			if !slices.Contains(values, i.value) {
+				values, evidence = append(values, i.value), append(evidence, i.evidence...)
+			}
 		}
-		slices.Sort(values)
-		all = append(all, item{Ports, service, strings.Join(slices.Compact(values), ", "), "", evidence})
+		all = append(all, item{Ports, service, strings.Join(values, ", "), "", evidence})
 	}
 	return all
 }

@@ -287,6 +287,16 @@ func (v verification) accounts() (all []Check) {
 	return all
 }
 
+// several are the dimensions in which a thing may be there several times, and
+// more often than on the source.
+var several = []string{Jobs, Sites, Certificates}
+
+// includes reports whether all of some values are among others.
+func includes(values, some string) bool {
+	all := strings.Split(values, between)
+	return !slices.ContainsFunc(strings.Split(some, between), func(value string) bool { return !slices.Contains(all, value) })
+}
+
 // present checks that a thing is on the migrated machine as it was.
 func (v verification) present(was item) Check {
 	c := Check{Dimension: was.dimension, Subject: was.subject, Before: orPresent(was.value), Evidence: was.evidence}
@@ -299,6 +309,8 @@ func (v verification) present(was item) Check {
 		c.Result, c.Why = Unknown, hiddenWhy
 	case !there:
 		c.Result, c.Why = Differs, "It is not there."
+	case slices.Contains(several, was.dimension) && includes(is.value, was.value):
+		c.Result, c.After = Match, is.value
 	case is.value != was.value:
 		c.Result, c.Why = Differs, "It is not as it was."
 	default:
@@ -347,6 +359,8 @@ func (v verification) written(c Check, row migration.Config, f File) Check {
 	switch {
 	case f.Err != "":
 		c.Result, c.Why = Unknown, f.Err
+	case !f.Exists && row.Link != "" && !v.Files[destination(row)].Exists:
+		c.Result, c.Why = Planned, fmt.Sprintf("%s The role makes links that lead somewhere, and %s has no %s.", c.Why, v.After.Release, destination(row))
 	case !f.Exists:
 		c.Result, c.Why = Differs, fmt.Sprintf("The role writes %s, and it is not there.", row.To)
 	case row.Link != "":
@@ -361,6 +375,26 @@ func (v verification) written(c Check, row migration.Config, f File) Check {
 		return c.meaning(row, f, want)
 	}
 	return c
+}
+
+// destination is where the link of a row leads.
+func destination(row migration.Config) string {
+	if path.IsAbs(row.Link) {
+		return path.Clean(row.Link)
+	}
+	return path.Join(path.Dir(row.To), row.Link)
+}
+
+// Looked are the places of the migrated machine that are looked at for a row of
+// the plan.
+func Looked(row migration.Config) (places []string) {
+	if row.To != "" {
+		places = append(places, row.To)
+	}
+	if row.To != "" && row.Link != "" {
+		places = append(places, destination(row))
+	}
+	return places
 }
 
 // compare checks where a link leads.
@@ -410,6 +444,8 @@ func (v verification) carried() (all []Check) {
 		switch was.dimension {
 		case Packages, Services, Timers, Users, Groups, Keys, Configuration:
 			continue // they have rows in the plan
+		case Ports:
+			continue // they are compared one by one
 		case Facts, Software, Containers:
 			all = append(all, v.unplanned(was))
 		case System:
@@ -422,7 +458,30 @@ func (v verification) carried() (all []Check) {
 			all = append(all, v.planned(v.present(was), was))
 		}
 	}
-	return append(all, nameless(v.Before)...)
+	return slices.Concat(all, v.ports(), nameless(v.Before))
+}
+
+// ports checks that what was open is open, and nothing else for others. By
+// whom does not matter: programs have other names elsewhere.
+func (v verification) ports() (all []Check) {
+	now := map[string]item{}
+	for _, is := range open(v.After, v.running) {
+		now[is.subject] = is
+	}
+	for _, was := range open(v.Before, v.running) {
+		c := Check{Dimension: Ports, Subject: was.subject, Result: Match, Before: was.value, After: now[was.subject].value, Evidence: was.evidence}
+		if c.After == "" {
+			c.Result, c.Why = Differs, "Nothing listens there."
+		}
+		all = append(all, v.planned(c, was))
+		delete(now, was.subject)
+	}
+	for _, is := range now {
+		if !strings.HasSuffix(is.subject, onlyHere) {
+			all = append(all, Check{Dimension: Ports, Subject: is.subject, Result: Differs, After: is.value, Why: "It was not open on the source.", Evidence: is.evidence})
+		}
+	}
+	return all
 }
 
 // nameless says of which servers the source's files did not say what databases
@@ -492,8 +551,12 @@ var own = map[string]string{
 
 func (v verification) system(was item) Check {
 	c := v.present(was)
-	if why, ok := own[was.subject]; ok && c.Result == Differs {
+	switch why, ok := own[was.subject]; {
+	case c.Result != Differs:
+	case ok:
 		c.Result, c.Why = Planned, why
+	case was.value == "":
+		c.Result, c.Before, c.Why = Unknown, "", "Nothing on the source says what it was."
 	}
 	return c
 }
