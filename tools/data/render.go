@@ -2,13 +2,15 @@ package data
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
-//go:embed scripts/*.sh
+//go:embed scripts/*.sh scripts/engines/*.sh
 var scripts embed.FS
 
 // Render gives the files by which a person moves the data, by their name below
@@ -29,7 +31,9 @@ func Render(p *Plan) (map[string][]byte, error) {
 		case i.Method == Rsync:
 			files[i.Script] = []byte(placeScript(i))
 		case i.Method == DumpAndLoad:
-			files[i.Script] = []byte(databaseScript(i))
+			if files[i.Script], err = databaseScript(i); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return files, nil
@@ -70,71 +74,20 @@ func accountArrays(prefix string, accounts []Account) string {
 	return array(prefix+"_IDS", ids) + array(prefix+"_ACCOUNTS", names)
 }
 
-// dumps are the commands by which an engine's data move: on the source, on the
-// target, and how to count what there is on either.
-var dumps = map[string]struct{ dump, load, count string }{
-	"postgresql": {
-		"runuser -u postgres -- pg_dumpall", "runuser -u postgres -- psql -X -v ON_ERROR_STOP=0 -d postgres",
-		`runuser -u postgres -- psql -XAtc "select datname from pg_database where datallowconn order by 1"`,
-	},
-	"mysql": {
-		"mysqldump --all-databases --single-transaction --routines --events --triggers --hex-blob", "mysql",
-		`mysql -NBe "select table_schema, count(*) from information_schema.tables where table_schema not in ('mysql', 'sys', 'information_schema', 'performance_schema') group by 1 order by 1"`,
-	},
-	"mongodb": {"mongodump --archive", "mongorestore --archive --drop", `mongosh --quiet --eval 'db.adminCommand({listDatabases: 1}).databases.forEach(d => print(d.name))'`},
-	"slapd":   {"slapcat", "runuser -u openldap -- slapadd", `slapcat -a '(objectClass=*)' | grep -c '^dn:'`},
-}
-
-// databaseScript is the dump, load and checks of a database, of which the engine
-// must run on both sides.
-func databaseScript(i Item) string {
+// databaseScript is the dump, load and checks of a database, by the tools of its
+// engine, which must run on both sides.
+func databaseScript(i Item) ([]byte, error) {
 	engine := i.What
 	if engine == "mariadb" {
 		engine = "mysql"
 	}
-	d := dumps[engine]
-	return `#!/usr/bin/env bash
-# Dumps a database where its engine runs on the source, and loads it where it
-# runs on the target, which must hold nothing yet. Run as root on the target:
-# with "dump", "load" or "check".
-set -euo pipefail
-umask 077
-DIRECTORY=` + quote(i.Path) + ` # of the source; the engine knows it
-DUMP=${DUMP:-./` + path.Base(strings.TrimSuffix(i.Script, ".sh")) + `.dump}
-
-dump() { ` + d.dump + `; }
-load() { ` + d.load + `; }
-count() { ` + d.count + `; }
-
-on_source() {
-	if [ -n "${SOURCE_SSH:-}" ]; then
-		{ declare -f "$1"; printf '%s\n' "$1"; } | ssh -o BatchMode=yes -- "$SOURCE_SSH" bash -s
-	else
-		echo "Set SOURCE_SSH=root@HOST: the engine must run where $DIRECTORY is." >&2
-		return 1
-	fi
-}
-
-case ${1:-} in
-dump)
-	on_source count >"$DUMP.before"
-	on_source dump >"$DUMP.part"
-	mv -- "$DUMP.part" "$DUMP"
-	sha256sum -- "$DUMP" >"$DUMP.sha256"
-	;;
-load)
-	sha256sum --check --quiet -- "$DUMP.sha256"
-	load <"$DUMP"
-	;;
-check)
-	count | diff -- "$DUMP.before" - && echo "The target has what the source had."
-	;;
-*)
-	echo "Usage: $0 dump | load | check" >&2
-	exit 2
-	;;
-esac
-`
+	frame, err1 := scripts.ReadFile("scripts/engines/frame.sh")
+	commands, err2 := scripts.ReadFile("scripts/engines/" + engine + ".sh")
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, fmt.Errorf("reading the scripts: %w", err)
+	}
+	settings := "\nDIRECTORY=" + quote(i.Path) + "\nDUMP=${DUMP:-./" + path.Base(strings.TrimSuffix(i.Script, ".sh")) + ".dump}\n\n"
+	return slices.Concat(frame, []byte(settings), commands, []byte("\nrun \"$@\"\n")), nil
 }
 
 // readme is the order of the move, for a person.
@@ -146,16 +99,16 @@ func readme(p *Plan) string {
 		fmt.Fprintf(&b, "  %s\n", a)
 	}
 	b.WriteString("\nNothing here was run. On the target, as root, with SOURCE_SSH=root@SOURCE, or SOURCE_ROOT=the folder where the source's disk is mounted:\n\n" +
-		"  ./10-check.sh       programs, accounts, room\n  ./20-first-copy.sh  while the source still runs; as often as you like\n")
+		"  bash 10-check.sh       programs, accounts, room\n  bash 20-first-copy.sh  while the source still runs; as often as you like\n")
 	b.WriteString("  then stop on the source what writes to its data:\n")
 	for _, q := range p.Quiesce {
 		fmt.Fprintf(&b, "    %q\n", q)
 	}
-	b.WriteString("  ./30-before.sh      counts and digests of the source\n  ./40-copy.sh        the rest\n  ./50-after.sh       is the target what the source is?\n  ./90-roll-back.sh   puts the target back; the source is never touched\n\n")
+	b.WriteString("  bash 30-before.sh      counts and digests of the source\n  bash 40-copy.sh        the rest\n  bash 50-after.sh       is the target what the source is?\n  bash 90-roll-back.sh   puts the target back; the source is never touched\n\n")
 	for _, i := range p.Items {
 		fmt.Fprintf(&b, "%-14s %q (%s %q)\n  %s\n", i.Method, i.Path, i.Kind, strings.TrimSpace(i.What+" "+i.Version), i.Why)
 		if i.Method == DumpAndLoad {
-			fmt.Fprintf(&b, "  %s dump, before the engine is stopped and nothing writes any more; load; check\n", i.Script)
+			fmt.Fprintf(&b, "  bash %s dump, before the engine is stopped and nothing writes any more; load; check\n", i.Script)
 		}
 		for _, w := range i.Warnings {
 			fmt.Fprintf(&b, "  ! %s\n", w)

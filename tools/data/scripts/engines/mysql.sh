@@ -1,0 +1,40 @@
+# The server's own databases are not carried: the target's server, which may be
+# another version or engine, has its own. Accounts are written down by "dump",
+# for a person to make anew.
+query() {
+	local client
+	for client in mariadb mysql; do ! command -v "$client" >/dev/null || break; done
+	"$client" --default-character-set=utf8mb4 -NBr "$@"
+}
+
+databases() { query -e "select schema_name from information_schema.schemata where schema_name not in ('mysql', 'sys', 'information_schema', 'performance_schema') order by 1"; }
+
+dump() {
+	local program names
+	for program in mariadb-dump mysqldump; do ! command -v "$program" >/dev/null || break; done
+	mapfile -t names < <(databases)
+	[ ${#names[@]} = 0 ] || "$program" --single-transaction --routines --events --triggers --hex-blob --default-character-set=utf8mb4 --databases -- "${names[@]}"
+}
+
+# accounts: what makes them, where the engine says; those of the system are left.
+accounts() {
+	query -e "select concat('show create user ', quote(user), '@', quote(host), '; show grants for ', quote(user), '@', quote(host), ';') from mysql.user where user not in ('', 'root', 'mysql', 'mariadb.sys', 'mysql.sys', 'mysql.session', 'mysql.infoschema', 'debian-sys-maint', 'PUBLIC') and host <> '' order by user, host" |
+		query | sed 's/$/;/'
+}
+
+# empty: an installation may have made a database, but nothing is in it.
+empty() { [ "$(query -e "select count(*) from information_schema.tables where table_schema not in ('mysql', 'sys', 'information_schema', 'performance_schema')")" = 0 ]; }
+
+load() { query; }
+
+# count: the rows of every table, and how many routines, triggers, events and
+# views each database has.
+count() {
+	local own="('mysql', 'sys', 'information_schema', 'performance_schema')" q="char(96)"
+	query -e "select concat('select ', quote(concat('table ', table_schema, '.', table_name)), ', count(*) from ', $q, replace(table_schema, $q, concat($q, $q)), $q, '.', $q, replace(table_name, $q, concat($q, $q)), $q, ';')
+		from information_schema.tables where table_type = 'BASE TABLE' and table_schema not in $own order by table_schema, table_name" | query || return
+	query -e "select 'routines', routine_schema, count(*) from information_schema.routines where routine_schema not in $own group by 2 order by 2;
+		select 'triggers', trigger_schema, count(*) from information_schema.triggers where trigger_schema not in $own group by 2 order by 2;
+		select 'events', event_schema, count(*) from information_schema.events where event_schema not in $own group by 2 order by 2;
+		select 'views', table_schema, count(*) from information_schema.views where table_schema not in $own group by 2 order by 2"
+}

@@ -1,0 +1,19 @@
+# The target's slapd must be configured for the same suffix, and be stopped while
+# its database is loaded.
+dump() { slapcat -o ldif-wrap=no; }
+
+empty() { ! slapcat -o ldif-wrap=no 2>/dev/null | grep -q '^dn:'; }
+
+load() {
+	local account
+	for account in openldap ldap; do ! id -u "$account" >/dev/null 2>&1 || break; done
+	runuser -u "$account" -- slapadd -q
+}
+
+# count: how many entries there are, and the digest of all that they say.
+count() {
+	local said
+	said=$(slapcat -o ldif-wrap=no | grep -v '^contextCSN:' | sort) || return
+	grep -c '^dn:' <<<"$said"
+	sha256sum <<<"$said"
+}
