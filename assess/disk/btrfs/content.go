@@ -7,20 +7,7 @@ import (
 	"math"
 
 	"svc/assess/disk/block"
-	"svc/assess/disk/inode"
 )
-
-// file is an open regular file.
-type file struct {
-	*io.SectionReader
-	info inode.Info
-}
-
-// Stat describes the file.
-func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
-
-// Close does nothing: a file holds nothing.
-func (f *file) Close() error { return nil }
 
 // The ways in which an extent has data.
 const (
@@ -52,11 +39,16 @@ func (e extent) hole() bool {
 	return e.kind == extentPrealloc || e.kind == extentRegular && e.logical == 0
 }
 
-// content is a file's data as bytes, endless.
-type content struct {
-	volume *volume
-	node   *node
+// Content is a regular file's data.
+func (n *node) Content() (io.ReaderAt, error) {
+	if !n.is(0) {
+		return nil, fs.ErrInvalid
+	}
+	return content{n}, nil
 }
+
+// content is a file's data as bytes, endless.
+type content struct{ *node }
 
 // ReadAt fills p from the extents.
 func (c content) ReadAt(p []byte, off int64) (int, error) {
@@ -64,7 +56,7 @@ func (c content) ReadAt(p []byte, off int64) (int, error) {
 	for done < len(p) {
 		n, err := c.readExtent(p[done:], uint64(off)+uint64(done))
 		if err != nil {
-			return done, fmt.Errorf("inode %d of subvolume %d: %w", c.node.inode, c.node.subvolume, err)
+			return done, fmt.Errorf("inode %d of subvolume %d: %w", c.inode, c.subvolume, err)
 		}
 		done += n
 	}
@@ -86,9 +78,9 @@ func (c content) readExtent(p []byte, off uint64) (int, error) {
 	case e.compression == 0 && e.kind == extentInline:
 		return copy(p, e.inline[within:]), nil
 	case e.compression == 0:
-		return len(p), c.volume.read(p, e.logical+within, c.node.sums)
+		return len(p), c.tree.volume.read(p, e.logical+within, c.sums)
 	}
-	b, err := c.volume.unpack(e, c.node.sums)
+	b, err := c.tree.volume.unpack(e, c.sums)
 	if err != nil {
 		return 0, err
 	}
@@ -100,18 +92,18 @@ func (c content) readExtent(p []byte, off uint64) (int, error) {
 
 // at finds the extent that has a byte of the file: a hole where none does.
 func (c content) at(off uint64) (extent, error) {
-	k, b, next, err := c.node.tree.floor(key{c.node.inode, typeExtentData, off})
+	k, b, next, err := c.tree.floor(key{c.inode, typeExtentData, off})
 	if err != nil {
 		return extent{}, err
 	}
-	if k.object == c.node.inode && k.kind == typeExtentData {
-		e, err := c.volume.decodeExtent(k.offset, b)
+	if k.object == c.inode && k.kind == typeExtentData {
+		e, err := c.tree.volume.decodeExtent(k.offset, b)
 		if err != nil || off < e.to {
 			return e, err
 		}
 	}
 	hole := extent{from: off, to: math.MaxUint64, kind: extentPrealloc}
-	if next.object == c.node.inode && next.kind == typeExtentData {
+	if next.object == c.inode && next.kind == typeExtentData {
 		hole.to = next.offset
 	}
 	return hole, nil
@@ -159,12 +151,12 @@ func (e extent) decodeInline(b []byte) (extent, error) {
 	return e, nil
 }
 
-// readLink gives the target of a symlink, which is an inline extent.
-func (f *FS) readLink(n *node) (string, error) {
+// Target is what a symlink says: an inline extent.
+func (n *node) Target() (string, error) {
 	if n.size == 0 || n.size > maxLink {
 		return "", block.Damaged("inode %d: symlink of %d bytes", n.inode, n.size)
 	}
 	b := make([]byte, n.size)
-	_, err := content{f.volume, n}.ReadAt(b, 0)
+	_, err := content{n}.ReadAt(b, 0)
 	return string(b), err
 }

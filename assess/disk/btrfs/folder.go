@@ -1,48 +1,19 @@
 package btrfs
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
 	"iter"
-	"slices"
 	"strings"
 
 	"svc/assess/disk/block"
+	"svc/assess/disk/inode"
 )
 
 // maxEntries bounds the files of a folder that is listed.
 const maxEntries = 1 << 20
-
-// entry is a file of a folder.
-type entry struct {
-	fs   *FS
-	name string
-	at   place
-	kind fs.FileMode
-}
-
-// Name is the file's name in the folder.
-func (e entry) Name() string { return e.name }
-
-// IsDir reports whether it is a folder.
-func (e entry) IsDir() bool { return e.kind.IsDir() }
-
-// Type is the file's type.
-func (e entry) Type() fs.FileMode { return e.kind }
-
-// Info describes the file.
-func (e entry) Info() (fs.FileInfo, error) {
-	n, err := e.fs.node(e.at)
-	if err != nil {
-		return nil, err
-	}
-	return n.info(e.name), nil
-}
-
-func (e entry) String() string { return fs.FormatDirEntry(e) }
 
 // kinds are the file types of directory entries by number.
 var kinds = []fs.FileMode{
@@ -84,12 +55,12 @@ func decodeDirItem(b []byte) (dirItem, int, error) {
 // nameHash is CRC-32C as Btrfs begins and ends it.
 func nameHash(name string) uint32 { return ^crc32.Update(1, castagnoli, []byte(name)) }
 
-// lookup finds a name in a folder.
-func (f *FS) lookup(folder place, name string) (place, error) {
+// Lookup finds a name in a folder.
+func (v *volume) Lookup(folder place, name string) (place, error) {
 	if folder.inode == emptyInode {
 		return place{}, fs.ErrNotExist
 	}
-	t, err := f.tree(folder.subvolume)
+	t, err := v.tree(folder.subvolume)
 	if err != nil {
 		return place{}, err
 	}
@@ -105,29 +76,29 @@ func (f *FS) lookup(folder place, name string) (place, error) {
 			return place{}, fmt.Errorf("folder %d: %w", folder.inode, err)
 		}
 		if string(e.name) == name {
-			return f.target(folder, e)
+			return v.target(folder, e)
 		}
 	}
 	return place{}, fs.ErrNotExist
 }
 
-// list reads a folder's entries, sorted by name.
-func (f *FS) list(folder place) ([]fs.DirEntry, error) {
+// List reads a folder's entries.
+func (v *volume) List(folder place) ([]inode.Entry[place], error) {
 	if folder.inode == emptyInode {
 		return nil, nil
 	}
-	t, err := f.tree(folder.subvolume)
+	t, err := v.tree(folder.subvolume)
 	if err != nil {
 		return nil, err
 	}
-	var entries []fs.DirEntry
+	var entries []inode.Entry[place]
 	from, to := key{folder.inode, typeDirIndex, 0}, key{folder.inode, typeDirIndex, maxOffset}
 	err = t.each(from, to, func(_ key, b []byte) error {
 		for item, err := range dirItems(b) {
 			if err != nil {
 				return err
 			}
-			e, err := f.entry(folder, item)
+			e, err := v.entry(folder, item)
 			if err != nil {
 				return err
 			}
@@ -141,38 +112,37 @@ func (f *FS) list(folder place) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("folder %d: %w", folder.inode, err)
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, nil
 }
 
-func (f *FS) entry(folder place, item dirItem) (entry, error) {
+func (v *volume) entry(folder place, item dirItem) (inode.Entry[place], error) {
 	name := string(item.name)
 	if strings.ContainsAny(name, "/\x00") || name == "." || name == ".." {
-		return entry{}, block.Damaged("the name %q", name)
+		return inode.Entry[place]{}, block.Damaged("the name %q", name)
 	}
-	at, err := f.target(folder, item)
-	return entry{f, name, at, item.kind}, err
+	at, err := v.target(folder, item)
+	return inode.Entry[place]{Base: name, At: at, Kind: item.kind}, err
 }
 
 // target is what an entry stands for: a file of the subvolume, or the top of
 // another that is nested in it.
-func (f *FS) target(folder place, e dirItem) (place, error) {
+func (v *volume) target(folder place, e dirItem) (place, error) {
 	switch e.location.kind {
 	case typeInode:
 		return place{folder.subvolume, e.location.object}, nil
 	case typeRoot:
-		return f.nested(folder, e)
+		return v.nested(folder, e)
 	}
 	return place{}, block.Damaged("the entry %q leads to an item of kind %d", e.name, e.location.kind)
 }
 
 // nested finds a nested subvolume. It belongs into one folder; a snapshot of
 // that has an empty folder in its stead, as in the kernel.
-func (f *FS) nested(folder place, e dirItem) (place, error) {
+func (v *volume) nested(folder place, e dirItem) (place, error) {
 	id := e.location.object
 	stop := errors.New("first")
 	belongs := false
-	err := f.roots().each(key{id, typeRootBackref, 0}, key{id, typeRootBackref, maxOffset}, func(k key, b []byte) error {
+	err := v.roots().each(key{id, typeRootBackref, 0}, key{id, typeRootBackref, maxOffset}, func(k key, b []byte) error {
 		belongs = len(b) == 18+len(e.name) && k.offset == folder.subvolume && le.Uint64(b) == folder.inode && string(b[18:]) == string(e.name)
 		return stop
 	})
@@ -185,9 +155,24 @@ func (f *FS) nested(folder place, e dirItem) (place, error) {
 	return place{id, firstInode}, nil
 }
 
+// Within refuses a folder that is listed in another than its parent.
+func (t subtree) Within(at, parent place) error {
+	if at == t.top {
+		return block.Damaged("subvolume %d lies within itself", at.subvolume)
+	}
+	if at.subvolume != parent.subvolume || at.inode == emptyInode {
+		return nil // Lookup has checked where a subvolume lies
+	}
+	above, err := t.parent(at)
+	if err == nil && above != parent.inode {
+		err = block.Damaged("inode %d is listed in folder %d, but its parent is %d", at.inode, parent.inode, above)
+	}
+	return err
+}
+
 // parent is the folder above a folder.
-func (f *FS) parent(folder place) (uint64, error) {
-	t, err := f.tree(folder.subvolume)
+func (v *volume) parent(folder place) (uint64, error) {
+	t, err := v.tree(folder.subvolume)
 	if err != nil {
 		return 0, err
 	}

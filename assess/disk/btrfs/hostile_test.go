@@ -153,9 +153,9 @@ func TestDamage(t *testing.T) {
 		return [2]uint16{page, data + place}
 	}
 	of := func(name string) uint64 {
-		n, err := sound.find(name)
+		at, err := sound.Find(name)
 		is.NoErr(err)
-		return n.inode
+		return at.inode
 	}
 	sparse, a, b := of("sparse"), of("a"), of("a/b")
 	page, header, _ := item(t, device, id, key{sparse, typeInode, 0})

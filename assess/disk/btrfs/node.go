@@ -23,7 +23,9 @@ type node struct {
 	sums     bool // the data have checksums
 }
 
-// node reads an inode.
+// Node reads an inode.
+func (v *volume) Node(at place) (inode.Node, error) { return v.node(at) }
+
 func (v *volume) node(at place) (*node, error) {
 	if at.inode == emptyInode {
 		return &node{place: at, mode: 0o40755, links: 1, modified: time.Unix(0, 0)}, nil
@@ -62,7 +64,8 @@ func (v *volume) blocksOf(bytes uint64) int64 {
 
 func (n *node) is(kind fs.FileMode) bool { return inode.Mode(n.mode).Type() == kind }
 
-func (n *node) info(base string) inode.Info {
+// Info describes the file.
+func (n *node) Info(base string) inode.Info {
 	return inode.Info{
 		Base: base, Bytes: n.size, UnixMode: n.mode, Modified: n.modified,
 		Stat: inode.Stat{Ino: n.inode, UID: int(n.uid), GID: int(n.gid), Links: int(n.links), Blocks: n.blocks},

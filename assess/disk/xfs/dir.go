@@ -12,34 +12,6 @@ import (
 	"svc/assess/disk/inode"
 )
 
-// entry is a file of a folder.
-type entry struct {
-	fs     *FS
-	name   string
-	number uint64
-	kind   fs.FileMode
-}
-
-// Name is the file's name in the folder.
-func (e entry) Name() string { return e.name }
-
-// IsDir reports whether it is a folder.
-func (e entry) IsDir() bool { return e.kind.IsDir() }
-
-// Type is the file's type.
-func (e entry) Type() fs.FileMode { return e.kind }
-
-// Info describes the file.
-func (e entry) Info() (fs.FileInfo, error) {
-	n, err := e.fs.node(e.number)
-	if err != nil {
-		return nil, err
-	}
-	return n.info(e.name), nil
-}
-
-func (e entry) String() string { return fs.FormatDirEntry(e) }
-
 // kinds are the file types of directory entries by number.
 var kinds = []fs.FileMode{
 	fs.ModeIrregular, 0, fs.ModeDir, fs.ModeDevice | fs.ModeCharDevice, fs.ModeDevice,
@@ -61,16 +33,16 @@ type raw struct {
 	kind   byte
 }
 
-// list reads a folder's entries, in the order of the disk.
-func (f *FS) list(number uint64) ([]entry, error) {
-	n, err := f.node(number)
+// List reads a folder's entries, in the order of the disk.
+func (v *volume) List(number uint64) ([]inode.Entry[uint64], error) {
+	n, err := v.node(number)
 	if err != nil {
 		return nil, err
 	}
-	var entries []entry
-	err = f.each(n, func(r raw) error {
-		e, err := f.entry(r)
-		if err != nil || e.name == "." || e.name == ".." {
+	var entries []inode.Entry[uint64]
+	err = v.each(n, func(r raw) error {
+		e, err := v.entry(r)
+		if err != nil || e.Base == "." || e.Base == ".." {
 			return err
 		}
 		if len(entries) == maxEntries {
@@ -87,26 +59,39 @@ func (f *FS) list(number uint64) ([]entry, error) {
 
 // entry checks a raw entry, and asks the inode where the folder doesn't know
 // the type.
-func (f *FS) entry(r raw) (entry, error) {
-	e := entry{fs: f, name: string(r.name), number: r.number, kind: fs.ModeIrregular}
-	if strings.ContainsAny(e.name, "/\x00") || e.name == "" {
-		return e, block.Damaged("the name %q", e.name)
+func (v *volume) entry(r raw) (inode.Entry[uint64], error) {
+	e := inode.Entry[uint64]{Base: string(r.name), At: r.number, Kind: fs.ModeIrregular}
+	if strings.ContainsAny(e.Base, "/\x00") || e.Base == "" {
+		return e, block.Damaged("the name %q", e.Base)
 	}
 	if 0 < r.kind && int(r.kind) < len(kinds) {
-		e.kind = kinds[r.kind]
+		e.Kind = kinds[r.kind]
 		return e, nil
 	}
-	n, err := f.node(r.number)
+	n, err := v.node(r.number)
 	if err == nil {
-		e.kind = inode.Mode(n.mode).Type()
+		e.Kind = inode.Mode(n.mode).Type()
 	}
 	return e, err
 }
 
+// Within refuses a folder that is listed in another than its parent.
+func (v *volume) Within(number, parent uint64) error {
+	n, err := v.node(number)
+	if err != nil {
+		return err
+	}
+	above, err := v.parent(n)
+	if err == nil && above != parent {
+		err = block.Damaged("inode %d is listed in folder %d, but its parent is %d", number, parent, above)
+	}
+	return err
+}
+
 // parent is the folder above a folder.
-func (f *FS) parent(n *node) (uint64, error) {
+func (v *volume) parent(n *node) (uint64, error) {
 	if n.form != formLocal {
-		return f.lookupNode(n, "..")
+		return v.lookupNode(n, "..")
 	}
 	_, wide, err := shortHeader(n.fork)
 	if err != nil {
@@ -115,16 +100,16 @@ func (f *FS) parent(n *node) (uint64, error) {
 	return shortNumber(n.fork[2:], wide), nil
 }
 
-// lookup finds a name in a folder.
-func (f *FS) lookup(folder uint64, name string) (uint64, error) {
-	n, err := f.node(folder)
+// Lookup finds a name in a folder.
+func (v *volume) Lookup(folder uint64, name string) (uint64, error) {
+	n, err := v.node(folder)
 	if err != nil {
 		return 0, err
 	}
-	return f.lookupNode(n, name)
+	return v.lookupNode(n, name)
 }
 
-func (f *FS) lookupNode(n *node, name string) (uint64, error) {
+func (v *volume) lookupNode(n *node, name string) (uint64, error) {
 	found, number := false, uint64(0)
 	match := func(r raw) error {
 		if string(r.name) != name {
@@ -133,7 +118,7 @@ func (f *FS) lookupNode(n *node, name string) (uint64, error) {
 		found, number = true, r.number
 		return errStop
 	}
-	err := f.candidates(n, name, match)
+	err := v.candidates(n, name, match)
 	switch {
 	case found:
 		return number, nil
@@ -145,36 +130,36 @@ func (f *FS) lookupNode(n *node, name string) (uint64, error) {
 
 // candidates visits the entries that may have a name: all of a small folder,
 // those with the name's hash else.
-func (f *FS) candidates(n *node, name string, visit func(raw) error) error {
+func (v *volume) candidates(n *node, name string, visit func(raw) error) error {
 	if n.form == formLocal {
-		return f.eachShort(n.fork, visit)
+		return v.eachShort(n.fork, visit)
 	}
-	first, err := f.dirBlock(n, 0)
+	first, err := v.dirBlock(n, 0)
 	if err != nil {
 		return err
 	}
 	if isSingle(first) {
-		leaves, _, err := f.tail(first)
+		leaves, _, err := v.tail(first)
 		if err != nil {
 			return err
 		}
-		return f.matching(n, leaves, hash(name), visit)
+		return v.matching(n, leaves, hash(name), visit)
 	}
-	return f.searchIndex(n, hash(name), visit)
+	return v.searchIndex(n, hash(name), visit)
 }
 
 // each visits all entries.
-func (f *FS) each(n *node, visit func(raw) error) error {
+func (v *volume) each(n *node, visit func(raw) error) error {
 	if !n.is(fs.ModeDir) {
 		return block.Damaged("is no folder")
 	}
 	if n.form == formLocal {
-		return f.eachShort(n.fork, visit)
+		return v.eachShort(n.fork, visit)
 	}
-	per := uint64(f.dirBytes / f.blockBytes)
-	end := min(uint64(n.size), leafByte) / uint64(f.blockBytes)
+	per := uint64(v.dirBytes / v.blockBytes)
+	end := min(uint64(n.size), leafByte) / uint64(v.blockBytes)
 	for blk := uint64(0); blk < end; {
-		e, err := f.extentAt(n, blk)
+		e, err := v.extentAt(n, blk)
 		if err != nil {
 			return err
 		}
@@ -182,7 +167,7 @@ func (f *FS) each(n *node, visit func(raw) error) error {
 			blk = (blk + max(e.count, per)) / per * per
 			continue
 		}
-		if err := f.eachData(n, blk, visit); err != nil {
+		if err := v.eachData(n, blk, visit); err != nil {
 			return err
 		}
 		blk += per
@@ -191,19 +176,19 @@ func (f *FS) each(n *node, visit func(raw) error) error {
 }
 
 // eachData visits the entries of a directory block.
-func (f *FS) eachData(n *node, blk uint64, visit func(raw) error) error {
-	b, err := f.dirBlock(n, blk)
+func (v *volume) eachData(n *node, blk uint64, visit func(raw) error) error {
+	b, err := v.dirBlock(n, blk)
 	if err != nil {
 		return err
 	}
 	end := len(b)
 	if isSingle(b) {
-		if _, end, err = f.tail(b); err != nil {
+		if _, end, err = v.tail(b); err != nil {
 			return err
 		}
 	}
-	for at := f.dataHeader(); at < end; {
-		length, err := f.visitData(b[:end], at, visit)
+	for at := v.dataHeader(); at < end; {
+		length, err := v.visitData(b[:end], at, visit)
 		if err != nil {
 			return err
 		}
@@ -214,7 +199,7 @@ func (f *FS) eachData(n *node, blk uint64, visit func(raw) error) error {
 
 // visitData visits the entry at an offset of a directory block, if it is in
 // use, and gives its length.
-func (f *FS) visitData(b []byte, at int, visit func(raw) error) (int, error) {
+func (v *volume) visitData(b []byte, at int, visit func(raw) error) (int, error) {
 	if at+8 > len(b) {
 		return 0, block.Damaged("entry at %d of %d bytes", at, len(b))
 	}
@@ -230,7 +215,7 @@ func (f *FS) visitData(b []byte, at int, visit func(raw) error) (int, error) {
 	}
 	name := int(b[at+8])
 	length := 8 + 1 + name + 2
-	if f.ftype {
+	if v.ftype {
 		length++
 	}
 	length = (length + 7) &^ 7
@@ -238,7 +223,7 @@ func (f *FS) visitData(b []byte, at int, visit func(raw) error) (int, error) {
 		return 0, block.Damaged("entry of %d bytes at %d of %d", length, at, len(b))
 	}
 	r := raw{name: b[at+9 : at+9+name], number: be.Uint64(b[at:])}
-	if f.ftype {
+	if v.ftype {
 		r.kind = b[at+9+name]
 	}
 	return length, visit(r)
@@ -265,7 +250,7 @@ func shortNumber(b []byte, wide bool) uint64 {
 }
 
 // eachShort visits the entries of a folder within its inode.
-func (f *FS) eachShort(b []byte, visit func(raw) error) error {
+func (v *volume) eachShort(b []byte, visit func(raw) error) error {
 	count, wide, err := shortHeader(b)
 	if err != nil {
 		return err
@@ -274,7 +259,7 @@ func (f *FS) eachShort(b []byte, visit func(raw) error) error {
 	if wide {
 		number = 8
 	}
-	if f.ftype {
+	if v.ftype {
 		kind = 1
 	}
 	for at := 2 + number; count > 0; count-- {
@@ -283,7 +268,7 @@ func (f *FS) eachShort(b []byte, visit func(raw) error) error {
 		}
 		end := at + 3 + int(b[at])
 		r := raw{name: b[at+3 : end], number: shortNumber(b[end+kind:], wide)}
-		if f.ftype {
+		if v.ftype {
 			r.kind = b[end]
 		}
 		if err := visit(r); err != nil {
@@ -296,12 +281,12 @@ func (f *FS) eachShort(b []byte, visit func(raw) error) error {
 
 // dirBlock names the blocks of a folder's fork in the cache.
 type dirBlock struct {
-	fs     *FS
+	volume *volume
 	folder uint64
 }
 
-func (f *FS) dataHeader() int {
-	if f.v5 {
+func (v *volume) dataHeader() int {
+	if v.v5 {
 		return 64
 	}
 	return 16
@@ -314,16 +299,16 @@ func isSingle(b []byte) bool {
 }
 
 // dirBlock reads a block of a folder, data or index, and checks it.
-func (f *FS) dirBlock(n *node, blk uint64) ([]byte, error) {
-	return f.cache.Get(dirBlock{f, n.number}, int64(blk), func() ([]byte, error) {
-		b := make([]byte, f.dirBytes)
+func (v *volume) dirBlock(n *node, blk uint64) ([]byte, error) {
+	return v.cache.Get(dirBlock{v, n.number}, int64(blk), func() ([]byte, error) {
+		b := make([]byte, v.dirBytes)
 		if blk > leafByte*2/512 {
 			return nil, block.Damaged("block %d", blk)
 		}
-		if _, err := (content{f, n}).ReadAt(b, int64(blk)*f.blockBytes); err != nil {
+		if _, err := (content{n}).ReadAt(b, int64(blk)*v.blockBytes); err != nil {
 			return nil, err
 		}
-		if err := f.checkDirBlock(n, b); err != nil {
+		if err := v.checkDirBlock(n, b); err != nil {
 			return nil, fmt.Errorf("block %d: %w", blk, err)
 		}
 		return b, nil
@@ -342,15 +327,15 @@ const (
 )
 
 // checkDirBlock verifies a directory block's kind, checksum and owner.
-func (f *FS) checkDirBlock(n *node, b []byte) error {
+func (v *volume) checkDirBlock(n *node, b []byte) error {
 	data, index := string(b[:4]), be.Uint16(b[8:])
 	sum, owner := 0, 0
 	switch {
-	case !f.v5 && (data == "XD2B" || data == "XD2D" || index == magicLeaf1 || index == magicLeafN || index == magicNode):
+	case !v.v5 && (data == "XD2B" || data == "XD2D" || index == magicLeaf1 || index == magicLeafN || index == magicNode):
 		return nil
-	case f.v5 && (data == "XDB3" || data == "XDD3"):
+	case v.v5 && (data == "XDB3" || data == "XDD3"):
 		sum, owner = 4, 40
-	case f.v5 && (index == magicLeaf1V5 || index == magicLeafNV5 || index == magicNodeV5):
+	case v.v5 && (index == magicLeaf1V5 || index == magicLeafNV5 || index == magicNodeV5):
 		sum, owner = 12, 48
 	default:
 		return block.Damaged("is no directory block")
@@ -362,30 +347,30 @@ func (f *FS) checkDirBlock(n *node, b []byte) error {
 }
 
 // tail gives the index at the end of a single block, and where it begins.
-func (f *FS) tail(b []byte) ([]byte, int, error) {
+func (v *volume) tail(b []byte) ([]byte, int, error) {
 	count := int(be.Uint32(b[len(b)-8:]))
 	begin := len(b) - 8 - 8*count
-	if count > len(b)/8 || begin < f.dataHeader() {
+	if count > len(b)/8 || begin < v.dataHeader() {
 		return nil, 0, block.Damaged("index of %d entries", count)
 	}
 	return b[begin : len(b)-8], begin, nil
 }
 
 // searchIndex goes down the hash index, and along the leaves that hold the hash.
-func (f *FS) searchIndex(n *node, h uint32, visit func(raw) error) error {
-	blk := uint64(leafByte / f.blockBytes)
+func (v *volume) searchIndex(n *node, h uint32, visit func(raw) error) error {
+	blk := uint64(leafByte / v.blockBytes)
 	level := maxLevel
 	for range maxLevel {
-		b, err := f.dirBlock(n, blk)
+		b, err := v.dirBlock(n, blk)
 		if err != nil {
 			return err
 		}
-		items, below, err := f.indexItems(b)
+		items, below, err := v.indexItems(b)
 		if err != nil {
 			return err
 		}
 		if below == 0 {
-			return f.alongLeaves(n, b, items, h, visit)
+			return v.alongLeaves(n, b, items, h, visit)
 		}
 		if below >= level {
 			return block.Damaged("index nodes in a cycle")
@@ -406,13 +391,13 @@ func after(items []byte, h uint32) int {
 }
 
 // indexItems gives the pairs of an index block, and its level: 0 is a leaf.
-func (f *FS) indexItems(b []byte) (items []byte, level int, err error) {
+func (v *volume) indexItems(b []byte) (items []byte, level int, err error) {
 	info := 12
-	if f.v5 {
+	if v.v5 {
 		info = 56
 	}
 	count, header := int(be.Uint16(b[info:])), 16
-	if f.v5 {
+	if v.v5 {
 		header = 64
 	}
 	if m := be.Uint16(b[8:]); m == magicNode || m == magicNodeV5 {
@@ -432,9 +417,9 @@ func (f *FS) indexItems(b []byte) (items []byte, level int, err error) {
 func isData(b []byte) bool { return strings.HasPrefix(string(b[:4]), "XD") }
 
 // alongLeaves visits the entries of a hash, which may go on in leaves that follow.
-func (f *FS) alongLeaves(n *node, b, items []byte, h uint32, visit func(raw) error) error {
+func (v *volume) alongLeaves(n *node, b, items []byte, h uint32, visit func(raw) error) error {
 	for range maxEntries / 8 {
-		if err := f.matching(n, items, h, visit); err != nil {
+		if err := v.matching(n, items, h, visit); err != nil {
 			return err
 		}
 		next := be.Uint32(b)
@@ -443,11 +428,11 @@ func (f *FS) alongLeaves(n *node, b, items []byte, h uint32, visit func(raw) err
 			return nil
 		}
 		var err error
-		if b, err = f.dirBlock(n, uint64(next)); err != nil {
+		if b, err = v.dirBlock(n, uint64(next)); err != nil {
 			return err
 		}
 		level := 0
-		if items, level, err = f.indexItems(b); err != nil || level != 0 {
+		if items, level, err = v.indexItems(b); err != nil || level != 0 {
 			return errors.Join(err, block.Damaged("index leaves end in a node"))
 		}
 	}
@@ -455,21 +440,21 @@ func (f *FS) alongLeaves(n *node, b, items []byte, h uint32, visit func(raw) err
 }
 
 // matching visits the entries that a leaf gives for a hash.
-func (f *FS) matching(n *node, leaves []byte, h uint32, visit func(raw) error) error {
+func (v *volume) matching(n *node, leaves []byte, h uint32, visit func(raw) error) error {
 	for i := after(leaves, h); i < len(leaves)/8 && be.Uint32(leaves[8*i:]) == h; i++ {
 		address := uint64(be.Uint32(leaves[8*i+4:])) * 8
 		if address == 0 {
 			continue // deleted
 		}
-		blk := address / uint64(f.dirBytes) * uint64(f.dirBytes) / uint64(f.blockBytes)
-		b, err := f.dirBlock(n, blk)
+		blk := address / uint64(v.dirBytes) * uint64(v.dirBytes) / uint64(v.blockBytes)
+		b, err := v.dirBlock(n, blk)
 		if err != nil {
 			return err
 		}
 		if !isData(b) {
 			return block.Damaged("no data in block %d", blk)
 		}
-		if _, err := f.visitData(b, int(address%uint64(f.dirBytes)), visit); err != nil {
+		if _, err := v.visitData(b, int(address%uint64(v.dirBytes)), visit); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ func record(records []byte, i int) extent {
 
 // extentAt gives the extent that holds a block of the file's data fork, a hole
 // included: from the block on, to the extent's end.
-func (f *FS) extentAt(n *node, blk uint64) (extent, error) {
+func (v *volume) extentAt(n *node, blk uint64) (extent, error) {
 	var e extent
 	var err error
 	switch n.form {
@@ -42,7 +42,7 @@ func (f *FS) extentAt(n *node, blk uint64) (extent, error) {
 		}
 		e = search(n.fork[:n.extents*recordBytes], blk, math.MaxUint64)
 	case formTree:
-		e, err = f.descend(n, blk)
+		e, err = v.descend(n, blk)
 	default:
 		err = block.Damaged("form %d of the data fork", n.form)
 	}
@@ -77,7 +77,7 @@ func search(records []byte, blk, limit uint64) extent {
 
 // descend finds a block through the fork's tree. The levels count down, so a
 // cycle ends in an error.
-func (f *FS) descend(n *node, blk uint64) (extent, error) {
+func (v *volume) descend(n *node, blk uint64) (extent, error) {
 	if len(n.fork) < 4+recordBytes {
 		return extent{}, block.Damaged("tree root of %d bytes", len(n.fork))
 	}
@@ -93,7 +93,7 @@ func (f *FS) descend(n *node, blk uint64) (extent, error) {
 			return extent{}, err
 		}
 		level, limit = level-1, upper
-		if body, count, err = f.treeBlock(n, child, level); err != nil {
+		if body, count, err = v.treeBlock(n, child, level); err != nil {
 			return extent{}, err
 		}
 		if level == 0 {
@@ -119,24 +119,24 @@ func step(body []byte, count int, blk, limit uint64) (child, upper uint64, err e
 
 // treeBlock reads a block of a fork's tree: what follows its header, and how
 // many records that holds.
-func (f *FS) treeBlock(n *node, number uint64, level int) ([]byte, int, error) {
-	at, err := f.place(number, 1)
+func (v *volume) treeBlock(n *node, number uint64, level int) ([]byte, int, error) {
+	at, err := v.place(number, 1)
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := f.read(at)
+	b, err := v.read(at)
 	if err != nil {
 		return nil, 0, err
 	}
 	magic, header := "BMAP", 24
-	if f.v5 {
+	if v.v5 {
 		magic, header = "BMA3", 72
 	}
 	count := int(be.Uint16(b[6:]))
 	switch {
 	case string(b[:4]) != magic, int(be.Uint16(b[4:])) != level, count > (len(b)-header)/recordBytes:
 		err = block.Damaged("no tree node of level %d at byte %d", level, at)
-	case f.v5 && (!sumMatches(b, 64) || be.Uint64(b[56:]) != n.number):
+	case v.v5 && (!sumMatches(b, 64) || be.Uint64(b[56:]) != n.number):
 		err = block.Damaged("the tree node at byte %d has a wrong checksum or owner", at)
 	}
 	return b[header:], count, err

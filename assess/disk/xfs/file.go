@@ -3,33 +3,15 @@ package xfs
 import (
 	"fmt"
 	"io"
-	"io/fs"
 
 	"svc/assess/disk/block"
-	"svc/assess/disk/inode"
 )
 
-// file is an open regular file.
-type file struct {
-	*io.SectionReader
-	info inode.Info
-}
-
-func newFile(f *FS, n *node, base string) *file {
-	return &file{io.NewSectionReader(content{f, n}, 0, n.size), n.info(base)}
-}
-
-// Stat describes the file.
-func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
-
-// Close does nothing: a file holds nothing.
-func (f *file) Close() error { return nil }
+// Content is a regular file's data.
+func (n *node) Content() (io.ReaderAt, error) { return content{n}, n.readable() }
 
 // content is the data fork of an inode as bytes, endless.
-type content struct {
-	fs   *FS
-	node *node
-}
+type content struct{ *node }
 
 // ReadAt fills p from the extents; holes and unwritten extents are zeros.
 func (c content) ReadAt(p []byte, off int64) (int, error) {
@@ -46,8 +28,8 @@ func (c content) ReadAt(p []byte, off int64) (int, error) {
 
 // readExtent fills p as far as one extent reaches.
 func (c content) readExtent(p []byte, off int64) (int, error) {
-	size := c.fs.blockBytes
-	e, err := c.fs.extentAt(c.node, uint64(off/size))
+	size := c.volume.blockBytes
+	e, err := c.volume.extentAt(c.node, uint64(off/size))
 	if err != nil {
 		return 0, err
 	}
@@ -60,16 +42,16 @@ func (c content) readExtent(p []byte, off int64) (int, error) {
 		clear(p[:n])
 		return n, nil
 	}
-	at, err := c.fs.place(e.disk, e.count)
+	at, err := c.volume.place(e.disk, e.count)
 	if err != nil {
-		return 0, fmt.Errorf("inode %d: %w", c.node.number, err)
+		return 0, fmt.Errorf("inode %d: %w", c.number, err)
 	}
-	return n, block.ReadFull(c.fs.device, p[:n], at+skip)
+	return n, block.ReadFull(c.volume.device, p[:n], at+skip)
 }
 
-// readLink gives the target of a symlink: in the inode, or in blocks, of which
+// Target gives the target of a symlink: in the inode, or in blocks, of which
 // in version 5 each extent has a header.
-func (f *FS) readLink(n *node) (string, error) {
+func (n *node) Target() (string, error) {
 	if n.size == 0 || n.size > maxLinkLength {
 		return "", block.Damaged("inode %d: symlink of %d bytes", n.number, n.size)
 	}
@@ -81,11 +63,11 @@ func (f *FS) readLink(n *node) (string, error) {
 	}
 	target := make([]byte, 0, n.size)
 	for blk := uint64(0); int64(len(target)) < n.size; {
-		e, err := f.extentAt(n, blk)
+		e, err := n.volume.extentAt(n, blk)
 		if err != nil {
 			return "", err
 		}
-		if target, err = f.appendLink(target, n, e); err != nil {
+		if target, err = n.appendLink(target, e); err != nil {
 			return "", fmt.Errorf("inode %d: symlink: %w", n.number, err)
 		}
 		blk += e.count
@@ -96,16 +78,17 @@ func (f *FS) readLink(n *node) (string, error) {
 const linkHeader = 56
 
 // appendLink adds the part of a symlink that an extent holds.
-func (f *FS) appendLink(target []byte, n *node, e extent) ([]byte, error) {
+func (n *node) appendLink(target []byte, e extent) ([]byte, error) {
 	if e.zeros || e.count > 8 {
 		return nil, block.Damaged("hole or absurd extent")
 	}
-	at, err := f.place(e.disk, e.count)
+	v := n.volume
+	at, err := v.place(e.disk, e.count)
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, int64(e.count)*f.blockBytes)
-	if err := block.ReadFull(f.device, b, at); err != nil || !f.v5 {
+	b := make([]byte, int64(e.count)*v.blockBytes)
+	if err := block.ReadFull(v.device, b, at); err != nil || !v.v5 {
 		return append(target, b...), err
 	}
 	offset, length := int(be.Uint32(b[4:])), int(be.Uint32(b[8:]))

@@ -29,6 +29,7 @@ const (
 
 // node is an inode.
 type node struct {
+	volume   *volume
 	number   uint64
 	mode     uint32
 	uid, gid uint32
@@ -42,18 +43,20 @@ type node struct {
 	fork     []byte // the data fork, or the root of its tree
 }
 
-// node reads an inode.
-func (f *FS) node(number uint64) (*node, error) {
-	at, err := f.place(number>>f.inoLog, 1)
+// Node reads an inode.
+func (v *volume) Node(number uint64) (inode.Node, error) { return v.node(number) }
+
+func (v *volume) node(number uint64) (*node, error) {
+	at, err := v.place(number>>v.inoLog, 1)
 	if err != nil {
 		return nil, fmt.Errorf("inode %d: %w", number, err)
 	}
-	b, err := f.read(at)
+	b, err := v.read(at)
 	if err != nil {
 		return nil, fmt.Errorf("inode %d: %w", number, err)
 	}
-	from := int64(number&(1<<f.inoLog-1)) * f.inodeBytes
-	n, err := f.decode(number, b[from:from+f.inodeBytes])
+	from := int64(number&(1<<v.inoLog-1)) * v.inodeBytes
+	n, err := v.decode(number, b[from:from+v.inodeBytes])
 	if err != nil {
 		return nil, fmt.Errorf("inode %d at byte %d: %w", number, at+from, err)
 	}
@@ -61,27 +64,27 @@ func (f *FS) node(number uint64) (*node, error) {
 }
 
 // read gives a file system block of metadata.
-func (f *FS) read(at int64) ([]byte, error) {
-	return f.cache.Get(f, at, func() ([]byte, error) { return block.Read(f.device, at, int(f.blockBytes)) })
+func (v *volume) read(at int64) ([]byte, error) {
+	return v.cache.Get(v, at, func() ([]byte, error) { return block.Read(v.device, at, int(v.blockBytes)) })
 }
 
-func (f *FS) decode(number uint64, b []byte) (*node, error) {
+func (v *volume) decode(number uint64, b []byte) (*node, error) {
 	version := b[4]
 	switch {
 	case string(b[:2]) != "IN":
 		return nil, block.Damaged("no inode there")
-	case f.v5 != (version == 3) || version < 1 || version > 3:
+	case v.v5 != (version == 3) || version < 1 || version > 3:
 		return nil, block.Damaged("version %d", version)
-	case f.v5 && !sumMatches(b, 100):
+	case v.v5 && !sumMatches(b, 100):
 		return nil, block.Damaged("wrong checksum")
 	case be.Uint16(b[2:]) == 0:
 		return nil, block.Damaged("is free")
-	case f.v5 && be.Uint64(b[152:]) != number:
+	case v.v5 && be.Uint64(b[152:]) != number:
 		return nil, block.Damaged("is inode %d", be.Uint64(b[152:]))
 	}
 	n := &node{
-		number: number, mode: uint32(be.Uint16(b[2:])), form: b[5], uid: be.Uint32(b[8:]), gid: be.Uint32(b[12:]),
-		links: be.Uint32(b[16:]), size: int64(be.Uint64(b[56:])), blocks: int64(be.Uint64(b[64:])) * (f.blockBytes / 512),
+		volume: v, number: number, mode: uint32(be.Uint16(b[2:])), form: b[5], uid: be.Uint32(b[8:]), gid: be.Uint32(b[12:]),
+		links: be.Uint32(b[16:]), size: int64(be.Uint64(b[56:])), blocks: int64(be.Uint64(b[64:])) * (v.blockBytes / 512),
 		extents: uint64(be.Uint32(b[76:])), realtime: be.Uint16(b[90:])&flagRealtime != 0,
 		modified: time.Unix(int64(int32(be.Uint32(b[40:]))), int64(be.Uint32(b[44:]))),
 	}
@@ -135,7 +138,8 @@ func (n *node) readable() error {
 	return nil
 }
 
-func (n *node) info(base string) inode.Info {
+// Info describes the file.
+func (n *node) Info(base string) inode.Info {
 	return inode.Info{
 		Base: base, Bytes: n.size, UnixMode: n.mode, Modified: n.modified,
 		Stat: inode.Stat{Ino: n.number, UID: int(n.uid), GID: int(n.gid), Links: int(n.links), Blocks: n.blocks},
