@@ -71,7 +71,10 @@ func TestMatrix(t *testing.T) {
 			inodetest.Case(t, name)
 			image, id := mkfs(t, options.mkfs)
 			var want map[string]inodetest.Fact
-			inodetest.Mounted(t, image, options.mount, func(root string) { inodetest.WriteTree(t, root) })
+			inodetest.Mounted(t, image, options.mount, func(root string) {
+				inodetest.WriteTree(t, root)
+				inodetest.WriteMany(t, root)
+			})
 			inodetest.Mounted(t, image, "ro", func(root string) { want = inodetest.FactsOfFolder(t, root) })
 			f := openImage(t, image)
 			is := is.New(t)

@@ -12,13 +12,15 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"svc/assess/disk/inode/inodetest"
 )
 
 // realImage is an ext4 image of the root of a real server, where the end-to-end
 // test made one, and that root.
 func realImage(b *testing.B) (image, root string) {
 	b.Helper()
-	needs(b, "mke2fs")
+	inodetest.Needs(b, "mke2fs")
 	is := is.New(b)
 	cache, err := os.UserCacheDir()
 	is.NoErr(err)
@@ -29,7 +31,7 @@ func realImage(b *testing.B) (image, root string) {
 	image = filepath.Join(cache, "svc-e2e", "ext4", "bullseye-server.ext4")
 	if _, err := os.Stat(image); err != nil {
 		is.NoErr(os.MkdirAll(filepath.Dir(image), 0o755))
-		command(b, "mke2fs", "-q", "-F", "-t", "ext4", "-d", root, image+".new", "3G")
+		inodetest.Command(b, "mke2fs", "-q", "-F", "-t", "ext4", "-d", root, image+".new", "3G")
 		is.NoErr(os.Rename(image+".new", image))
 	}
 	return image, root

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
-	"io/fs"
-	"strings"
 	"testing"
+
+	"svc/assess/disk/inode/inodetest"
 )
 
 // patched is a device with other bytes in some places: two at a time.
@@ -72,7 +72,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		budget := 300
-		explore(s, ".", &budget)
+		inodetest.Explore(s, ".", &budget)
 		if device.read > 256<<20 {
 			t.Fatalf("%d bytes read", device.read)
 		}
@@ -105,29 +105,4 @@ func inodePlace(t testing.TB, f *FS, number uint32) uint32 {
 		t.Fatal(err)
 	}
 	return uint32(table*f.blockSize) + (number-1)%f.inodesPerGroup*f.inodeSize
-}
-
-// explore reads a bit of everything, of at most budget files.
-func explore(f *FS, name string, budget *int) {
-	if *budget--; *budget < 0 {
-		return
-	}
-	_, _ = f.Lstat(name)
-	_, _ = f.ReadLink(name)
-	if opened, err := f.Open(name); err == nil {
-		exploreFile(opened)
-	}
-	entries, _ := f.ReadDir(name)
-	for _, e := range entries {
-		_, _ = e.Info()
-		explore(f, strings.TrimPrefix(name+"/"+e.Name(), "./"), budget)
-	}
-}
-
-func exploreFile(f fs.File) {
-	info, _ := f.Stat()
-	b := make([]byte, 70_000)
-	for _, at := range []int64{0, info.Size() / 2, info.Size() - 1} {
-		_, _ = f.(io.ReaderAt).ReadAt(b, max(at, 0))
-	}
 }

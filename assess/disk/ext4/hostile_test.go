@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/assess/disk/block"
+	"svc/assess/disk/inode/inodetest"
 )
 
 // TestDamage changes one thing in an image, and expects an error that names it.
@@ -115,7 +116,7 @@ func TestDamage(t *testing.T) {
 			le.PutUint16(b[c.place(t, sound):], c.value)
 			f, err := openBytes(b)
 			if err == nil {
-				_, err = factsOf(f)
+				_, err = inodetest.Facts(f)
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
@@ -146,7 +147,7 @@ func TestTruncated(t *testing.T) {
 		is.True(errors.Is(err, block.ErrDamaged))
 		f, err := Open(bytes.NewReader(b[:size]), int64(len(b)))
 		if err == nil {
-			_, err = factsOf(f)
+			_, err = inodetest.Facts(f)
 		}
 		is.True(errors.Is(err, block.ErrDamaged))
 	}

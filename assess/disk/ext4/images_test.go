@@ -17,6 +17,8 @@ import (
 
 	"github.com/matryer/is"
 	"golang.org/x/sys/unix"
+
+	"svc/assess/disk/inode/inodetest"
 )
 
 var update = flag.Bool("update", false, "make the images of testdata, and the golden file of what they hold")
@@ -51,17 +53,17 @@ func openBytes(b []byte) (*FS, error) { return Open(bytes.NewReader(b), int64(le
 // makeImage makes an image of testdata: the same bytes each time.
 func makeImage(t *testing.T, name, options string) {
 	t.Helper()
-	needs(t, "mke2fs", "e2fsck", "debugfs")
+	inodetest.Needs(t, "mke2fs", "e2fsck", "debugfs")
 	is := is.New(t)
 	source, image := t.TempDir(), filepath.Join(t.TempDir(), name)
 	writeSmallTree(t, source)
 	t.Setenv("E2FSPROGS_FAKE_TIME", "1700000000")
 	size := map[bool]string{true: "2048", false: "512"}[name == "journal"]
 	args := strings.Fields("-q -F -N 96 -m 0 -U 12345678-9abc-def0-1234-56789abcdef0 -E hash_seed=12345678-9abc-def0-1234-56789abcdef0,root_owner=0:0 -d " + source + " " + options)
-	command(t, "mke2fs", append(args, image, size)...)
+	inodetest.Command(t, "mke2fs", append(args, image, size)...)
 	_ = exec.Command("e2fsck", "-fyD", image).Run() // 1: changed
 	if name == "journal" {
-		block := strings.Fields(command(t, "debugfs", "-R", "blocks /etc/hostname", image))
+		block := strings.Fields(inodetest.Command(t, "debugfs", "-R", "blocks /etc/hostname", image))
 		content := filepath.Join(source, "logged")
 		is.NoErr(os.WriteFile(content, append([]byte("from the journal"), make([]byte, 1008)...), 0o600))
 		script(t, image, "jo", fmt.Sprintf("jw -b %s %s", block[len(block)-1], content), "jc")
@@ -80,28 +82,28 @@ func makeImage(t *testing.T, name, options string) {
 // writeSmallTree makes a folder of less than 100 KiB.
 func writeSmallTree(t *testing.T, root string) {
 	t.Helper()
-	w := &tree{is: is.New(t), root: root}
+	is, path := is.New(t), inodetest.Maker(t, root)
 	write := func(name string, size int) {
-		w.is.NoErr(os.WriteFile(w.path(name), []byte(strings.Repeat(name+"\n", size/(len(name)+1)+1)[:size]), 0o644))
+		is.NoErr(os.WriteFile(path(name), []byte(strings.Repeat(name+"\n", size/(len(name)+1)+1)[:size]), 0o644))
 	}
 	write("etc/hostname", 16)
 	write("etc/inline", 120)
 	write("var/blocks", 20_000)
-	f, err := os.Create(w.path("var/pieces"))
-	w.is.NoErr(err)
-	w.is.NoErr(f.Truncate(700_000))
+	f, err := os.Create(path("var/pieces"))
+	is.NoErr(err)
+	is.NoErr(f.Truncate(700_000))
 	for i := range int64(9) {
 		_, err := f.WriteAt(bytes.Repeat([]byte{byte('a' + i)}, 100), i*i*10_000)
-		w.is.NoErr(err)
+		is.NoErr(err)
 	}
-	w.is.NoErr(f.Close())
+	is.NoErr(f.Close())
 	for i := range 24 {
-		w.is.NoErr(os.Link(w.path("etc/hostname"), w.path(fmt.Sprintf("usr/many/%0100d", i))))
+		is.NoErr(os.Link(path("etc/hostname"), path(fmt.Sprintf("usr/many/%0100d", i))))
 	}
-	w.is.NoErr(os.Symlink("usr/many", w.path("fast")))
-	w.is.NoErr(os.Symlink(strings.Repeat("slow/", 30), w.path("slow")))
-	w.is.NoErr(os.MkdirAll(w.path("a/b/c/d"), 0o755))
-	w.is.NoErr(filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+	is.NoErr(os.Symlink("usr/many", path("fast")))
+	is.NoErr(os.Symlink(strings.Repeat("slow/", 30), path("slow")))
+	is.NoErr(os.MkdirAll(path("a/b/c/d"), 0o755))
+	is.NoErr(filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -120,7 +122,7 @@ func TestImages(t *testing.T) {
 		}
 		f, err := openBytes(imageBytes(t, image.name))
 		is.NoErr(err)
-		facts, err := factsOf(f)
+		facts, err := inodetest.Facts(f)
 		is.NoErr(err)
 		for _, name := range slices.Sorted(maps.Keys(facts)) {
 			fmt.Fprintf(&got, "%s %q %+v\n", image.name, name, facts[name])

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc/assess/disk/block"
+	"svc/assess/disk/inode/inodetest"
 )
 
 // script runs commands of debugfs that write.
@@ -23,7 +24,7 @@ func script(t testing.TB, image string, commands ...string) {
 	is := is.New(t)
 	file := filepath.Join(t.TempDir(), "commands")
 	is.NoErr(os.WriteFile(file, []byte(strings.Join(commands, "\n")+"\n"), 0o600))
-	command(t, "debugfs", "-w", "-f", file, image)
+	inodetest.Command(t, "debugfs", "-w", "-f", file, image)
 }
 
 // contentOf reads a whole file.
@@ -42,7 +43,7 @@ func (o onlyOpen) Open(name string) (fs.File, error) { return o.f.Open(name) }
 // written once, written twice, written and revoked, revoked and written again,
 // one that starts as the journal's own do, and one that was not committed.
 func TestJournalForms(t *testing.T) {
-	needs(t, "mke2fs", "debugfs")
+	inodetest.Needs(t, "mke2fs", "debugfs")
 	const size = 1024
 	letters := func(s string) (all []byte) {
 		for _, letter := range []byte(s) {
@@ -67,7 +68,7 @@ func TestJournalForms(t *testing.T) {
 					return path
 				}
 				script(t, image, "write "+write("old", letters("aaaaaa"))+" file")
-				b := strings.Fields(command(t, "debugfs", "-R", "blocks /file", image))
+				b := strings.Fields(inodetest.Command(t, "debugfs", "-R", "blocks /file", image))
 				script(t, image, form,
 					fmt.Sprintf("jw -b %s,%s,%s,%s %s", b[0], b[1], b[2], b[3], write("first", letters("bbbb"))),
 					fmt.Sprintf("jw -b %s %s", b[1], write("second", letters("c"))),
@@ -113,7 +114,7 @@ func TestJournalRing(t *testing.T) {
 	b := imageBytes(t, "journal")
 	f, err := openBytes(b)
 	is.NoErr(err)
-	want, err := factsOf(f)
+	want, err := inodetest.Facts(f)
 	is.NoErr(err)
 	j, err := f.openJournal()
 	is.NoErr(err)
@@ -132,9 +133,9 @@ func TestJournalRing(t *testing.T) {
 		f, err := openBytes(b)
 		is.NoErr(err)
 		is.Equal(len(f.device.overlay.blocks), 1)
-		got, err := factsOf(f)
+		got, err := inodetest.Facts(f)
 		is.NoErr(err)
-		same(t, got, want)
+		inodetest.Same(t, got, want)
 	}
 }
 
@@ -143,7 +144,7 @@ func TestJournalRing(t *testing.T) {
 func TestUncleanShutdown(t *testing.T) {
 	needsMount(t)
 	cases := map[string]string{"ext4": "", "1k": "data=journal", "no metadata_csum": "journal_checksum"}
-	if thorough() {
+	if inodetest.Thorough() {
 		maps.Copy(cases, map[string]string{
 			"ext3": "data=journal", "not 64bit": "data=journal", "gdt_csum": "", "inline_data": "data=journal",
 			"bigalloc": "", "orphan_file": "data=journal", "small journal": "",
@@ -153,14 +154,14 @@ func TestUncleanShutdown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			image := mkfs(t, matrix[name])
-			mounted(t, image, "", func(dir string) { writeTree(t, dir) })
-			dirty := filepath.Join(scratch(t), "dirty")
-			mounted(t, image, strings.TrimSuffix("commit=300,"+options, ","), func(dir string) {
+			inodetest.Mounted(t, image, "", func(dir string) { inodetest.WriteTree(t, dir) })
+			dirty := filepath.Join(inodetest.Scratch(t), "dirty")
+			inodetest.Mounted(t, image, strings.TrimSuffix("commit=300,"+options, ","), func(dir string) {
 				writeDirty(t, dir)
-				command(t, "cp", "--sparse=always", image, dirty)
+				inodetest.Command(t, "cp", "--sparse=always", image, dirty)
 			})
 			f := openImage(t, dirty)
-			got, err := factsOf(f)
+			got, err := inodetest.Facts(f)
 			is.NoErr(err)
 			is.True(len(f.device.overlay.blocks) > 10)
 			j, err := f.openJournal()
@@ -173,9 +174,9 @@ func TestUncleanShutdown(t *testing.T) {
 			}
 			t.Logf("%d transactions from %d to %d, %d blocks, %d revoked", len(log), j.start, j.last, len(f.device.overlay.blocks), revoked)
 			is.True(revoked > 0 || options == "data=journal")
-			var want map[string]fact
-			mounted(t, dirty, "", func(dir string) { want = factsOfFolder(t, dir) })
-			same(t, got, want)
+			var want map[string]inodetest.Fact
+			inodetest.Mounted(t, dirty, "", func(dir string) { want = inodetest.FactsOfFolder(t, dir) })
+			inodetest.Same(t, got, want)
 		})
 	}
 }
@@ -185,46 +186,46 @@ func TestUncleanShutdown(t *testing.T) {
 // journal's blocks do, all committed and not written back.
 func writeDirty(t testing.TB, dir string) {
 	t.Helper()
-	w := &tree{is: is.New(t), root: dir}
+	is, path := is.New(t), inodetest.Maker(t, dir)
 	commit := func() {
 		d, err := os.Open(dir)
-		w.is.NoErr(err)
-		w.is.NoErr(unix.Fsync(int(d.Fd())))
-		w.is.NoErr(d.Close())
+		is.NoErr(err)
+		is.NoErr(unix.Fsync(int(d.Fd())))
+		is.NoErr(d.Close())
 	}
 	for i := range 1500 {
-		w.is.NoErr(os.WriteFile(w.path(fmt.Sprintf("gone/%d/%0100d", i%5, i)), nil, 0o600))
+		is.NoErr(os.WriteFile(path(fmt.Sprintf("gone/%d/%0100d", i%5, i)), nil, 0o600))
 	}
 	commit()
-	w.is.NoErr(os.RemoveAll(w.path("gone")))
-	w.is.NoErr(os.RemoveAll(w.path("many")))
-	w.is.NoErr(os.Remove(w.path("sparse/fragments")))
+	is.NoErr(os.RemoveAll(path("gone")))
+	is.NoErr(os.RemoveAll(path("many")))
+	is.NoErr(os.Remove(path("sparse/fragments")))
 	commit()
 	for i := range 200 {
-		path := w.path(fmt.Sprintf("new/%d", i))
-		w.is.NoErr(os.WriteFile(path, bytes.Repeat([]byte{0xC0, 0x3B, 0x39, 0x98}, 5000), 0o600))
+		name := path(fmt.Sprintf("new/%d", i))
+		is.NoErr(os.WriteFile(name, bytes.Repeat([]byte{0xC0, 0x3B, 0x39, 0x98}, 5000), 0o600))
 	}
-	w.is.NoErr(os.Rename(w.path("deep"), w.path("new/deep")))
-	f, err := os.OpenFile(w.path("new/last"), os.O_CREATE|os.O_WRONLY, 0o600)
-	w.is.NoErr(err)
-	w.is.NoErr(f.Sync())
-	w.is.NoErr(f.Close())
-	w.is.NoErr(os.WriteFile(w.path("new/lost"), nil, 0o600)) // not committed
+	is.NoErr(os.Rename(path("deep"), path("new/deep")))
+	f, err := os.OpenFile(path("new/last"), os.O_CREATE|os.O_WRONLY, 0o600)
+	is.NoErr(err)
+	is.NoErr(f.Sync())
+	is.NoErr(f.Close())
+	is.NoErr(os.WriteFile(path("new/lost"), nil, 0o600)) // not committed
 }
 
 // TestFastCommits refuses changes that are in the other form of a journal.
 func TestFastCommits(t *testing.T) {
 	needsMount(t)
 	is := is.New(t)
-	image, dirty := mkfs(t, matrix["fast_commit"]), filepath.Join(scratch(t), "dirty")
-	mounted(t, image, "", func(dir string) {
+	image, dirty := mkfs(t, matrix["fast_commit"]), filepath.Join(inodetest.Scratch(t), "dirty")
+	inodetest.Mounted(t, image, "", func(dir string) {
 		for _, name := range []string{"first", "second"} { // the first is a whole transaction
 			f, err := os.Create(filepath.Join(dir, name))
 			is.NoErr(err)
 			is.NoErr(f.Sync())
 			is.NoErr(f.Close())
 		}
-		command(t, "cp", "--sparse=always", image, dirty)
+		inodetest.Command(t, "cp", "--sparse=always", image, dirty)
 	})
 	r, err := os.Open(dirty)
 	is.NoErr(err)

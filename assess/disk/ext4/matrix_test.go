@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,63 +15,14 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"svc/assess/disk/inode/inodetest"
 )
-
-// needs skips a test where a program is missing, or fails it where the
-// environment says that none may be.
-func needs(t testing.TB, programs ...string) {
-	t.Helper()
-	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
-	for _, program := range programs {
-		if _, err := exec.LookPath(program); err != nil {
-			missing(t, program)
-		}
-	}
-}
-
-// thorough says that no test may be skipped, and that all cases are to be run
-// rather than those that differ most.
-func thorough() bool { return os.Getenv("SVC_TEST_REQUIRE_FILESYSTEMS") == "1" }
-
-func missing(t testing.TB, what string) {
-	t.Helper()
-	if thorough() {
-		t.Fatalf("%s is missing", what)
-	}
-	t.Skipf("%s is missing", what)
-}
-
-// command runs a program, which must succeed, and gives what it writes.
-func command(t testing.TB, program string, args ...string) string {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	c := exec.Command(program, args...)
-	c.Stdout, c.Stderr = &stdout, &stderr
-	if err := c.Run(); err != nil {
-		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, &stderr)
-	}
-	return stdout.String()
-}
-
-// scratch is a folder for images: in memory where there is a place for that, as
-// to mount and unmount waits for the disk.
-func scratch(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "ext4-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
 
 // mkfs makes an image of 128 MiB, by way of options that a space separates.
 func mkfs(t testing.TB, options string, args ...string) string {
 	t.Helper()
-	is := is.New(t)
-	image := filepath.Join(scratch(t), "image")
-	is.NoErr(os.WriteFile(image, nil, 0o600))
-	is.NoErr(os.Truncate(image, 128<<20))
+	image := inodetest.Image(t, 128<<20)
 	args = append([]string{"-q", "-F", "-U", "12345678-9abc-def0-1234-56789abcdef0", "-L", "a label", "-E", "lazy_itable_init=1,lazy_journal_init=1"}, args...)
 	if !strings.Contains(options, "-b ") {
 		options += " -b 4096" // small ones have 1 KiB where nothing is said
@@ -80,7 +30,7 @@ func mkfs(t testing.TB, options string, args ...string) string {
 	if !strings.Contains(options, "-N ") {
 		options += " -N 4096"
 	}
-	command(t, "mke2fs", append(append(args, strings.Fields(options)...), image)...)
+	inodetest.Command(t, "mke2fs", append(append(args, strings.Fields(options)...), image)...)
 	return image
 }
 
@@ -158,7 +108,7 @@ var matrix = map[string]string{
 }
 
 // carried drops what mke2fs -d does not carry over.
-func carried(facts map[string]fact, options string) map[string]fact {
+func carried(facts map[string]inodetest.Fact, options string) map[string]inodetest.Fact {
 	delete(facts, ".")
 	for name, x := range facts {
 		x.Modified = x.Modified / int64(time.Second) * int64(time.Second)
@@ -172,27 +122,27 @@ func carried(facts map[string]fact, options string) map[string]fact {
 }
 
 func TestMatrix(t *testing.T) {
-	needs(t, "mke2fs", "e2fsck", "tune2fs")
-	source := scratch(t)
-	writeTree(t, source)
-	want := factsOfFolder(t, source)
+	inodetest.Needs(t, "mke2fs", "e2fsck", "tune2fs")
+	source := inodetest.Scratch(t)
+	inodetest.WriteTree(t, source)
+	want := inodetest.FactsOfFolder(t, source)
 	short := []string{"ext4", "ext3, 1k", "ext2, revision 0", "64k", "gdt_csum, not 64bit", "inline_data", "bigalloc, 1k, meta_bg", "sparse_super2, meta"}
 	for name, options := range matrix {
-		if !thorough() && !slices.Contains(short, name) {
+		if !inodetest.Thorough() && !slices.Contains(short, name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			image := mkfs(t, options, "-d", source)
 			if strings.Contains(name, "metadata_csum_seed") {
-				command(t, "tune2fs", "-U", "11111111-2222-3333-4444-555555555555", image)
+				inodetest.Command(t, "tune2fs", "-U", "11111111-2222-3333-4444-555555555555", image)
 			}
 			f := openImage(t, image)
 			is.Equal(f.Label(), "a label")
 			is.Equal(f.UUID() == "12345678-9abc-def0-1234-56789abcdef0", name != "metadata_csum_seed")
-			got, err := factsOf(f)
+			got, err := inodetest.Facts(f)
 			is.NoErr(err)
-			same(t, carried(got, options), carried(maps.Clone(want), options))
+			inodetest.Same(t, carried(got, options), carried(maps.Clone(want), options))
 		})
 	}
 }
@@ -200,7 +150,7 @@ func TestMatrix(t *testing.T) {
 // TestDebugfs compares with debugfs what it writes without Linux: space that is
 // allocated and not written, times, and a folder that ignores case.
 func TestDebugfs(t *testing.T) {
-	needs(t, "mke2fs", "debugfs")
+	inodetest.Needs(t, "mke2fs", "debugfs")
 	is := is.New(t)
 	image := mkfs(t, matrix["casefold"])
 	content := filepath.Join(t.TempDir(), "content")
@@ -211,7 +161,7 @@ func TestDebugfs(t *testing.T) {
 		"cd Folder", "write "+content+" Ünder", "cd ..", "symlink link "+strings.Repeat("x", 59), "symlink longer "+strings.Repeat("x", 60))
 	f := openImage(t, image)
 	for _, name := range []string{"file", "Folder/Ünder"} {
-		is.Equal(string(contentOf(t, f, name)), command(t, "debugfs", "-R", "cat /"+name, image))
+		is.Equal(string(contentOf(t, f, name)), inodetest.Command(t, "debugfs", "-R", "cat /"+name, image))
 	}
 	_, err := f.Lstat("Folder/ünDER")
 	is.NoErr(err)
@@ -235,14 +185,14 @@ func TestConcurrent(t *testing.T) {
 	for _, name := range []string{"indirect", "journal", "checksums"} {
 		f, err := openBytes(imageBytes(t, name))
 		is.NoErr(err)
-		want, err := factsOf(f)
+		want, err := inodetest.Facts(f)
 		is.NoErr(err)
 		f, err = openBytes(imageBytes(t, name))
 		is.NoErr(err)
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
-				got, err := factsOf(f)
+				got, err := inodetest.Facts(f)
 				if err != nil || !maps.Equal(got, want) {
 					t.Error(name, err)
 				}

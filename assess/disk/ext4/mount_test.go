@@ -17,64 +17,52 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc/assess/disk/inode"
+	"svc/assess/disk/inode/inodetest"
 )
-
-// mounted mounts an image, as Linux alone writes some of the format, and calls
-// use with where it is.
-func mounted(t testing.TB, image, options string, use func(dir string)) {
-	t.Helper()
-	dir := t.TempDir()
-	out, err := exec.Command("mount", "-o", strings.TrimSuffix("loop,"+options, ","), image, dir).CombinedOutput()
-	if err != nil {
-		missing(t, fmt.Sprintf("mount (%v: %s)", err, out))
-	}
-	defer command(t, "umount", dir)
-	use(dir)
-}
 
 // needsMount skips a test that only root can run.
 func needsMount(t testing.TB) {
 	t.Helper()
-	needs(t, "mke2fs", "mount", "umount")
+	inodetest.Needs(t, "mke2fs", "mount", "umount")
 	if os.Geteuid() != 0 {
-		missing(t, "root, who may mount")
+		inodetest.Missing(t, "root, who may mount")
 	}
 }
 
 // writeMore adds what only Linux writes.
 func writeMore(t testing.TB, dir string) {
 	t.Helper()
-	w := &tree{is: is.New(t), root: dir}
+	is, path := is.New(t), inodetest.Maker(t, dir)
 	for name, at := range map[string]time.Time{
 		"now": time.Now(), "1901": time.Unix(-1<<31, 1), "2038": time.Unix(1<<31, 999_999_999), "2106": time.Unix(1<<32+5, 4), "2446": time.Unix(3<<32+1<<31-1, 0),
 	} {
-		path := w.path("times/" + name)
-		w.is.NoErr(os.WriteFile(path, []byte(name), 0o600))
-		w.is.NoErr(os.Chtimes(path, time.Time{}, at))
+		made := path("times/" + name)
+		is.NoErr(os.WriteFile(made, []byte(name), 0o600))
+		is.NoErr(os.Chtimes(made, time.Time{}, at))
 	}
 	for _, n := range []int{10, 60, 90, 300} { // grows from inline to a block
-		path := w.path(fmt.Sprintf("inline/%d", n))
+		made := path(fmt.Sprintf("inline/%d", n))
 		for range n / 10 {
-			appendTo(t, path, []byte("0123456789"))
+			appendTo(t, made, []byte("0123456789"))
 		}
 	}
 	for i := range 40 { // likewise
-		w.is.NoErr(os.WriteFile(w.path(fmt.Sprintf("grown/%02d", i)), nil, 0o600))
-		w.is.NoErr(os.WriteFile(w.path(fmt.Sprintf("shrunk/%02d", i)), nil, 0o600))
+		is.NoErr(os.WriteFile(path(fmt.Sprintf("grown/%02d", i)), nil, 0o600))
+		is.NoErr(os.WriteFile(path(fmt.Sprintf("shrunk/%02d", i)), nil, 0o600))
 	}
 	for i := range 39 {
-		w.is.NoErr(os.Remove(w.path(fmt.Sprintf("shrunk/%02d", i))))
+		is.NoErr(os.Remove(path(fmt.Sprintf("shrunk/%02d", i))))
 	}
 	for i := range 500 {
-		w.is.NoErr(os.Remove(w.path(fmt.Sprintf("many/%0150d", 2*i))))
+		is.NoErr(os.Remove(path(fmt.Sprintf("many/%0150d", 2*i))))
 	}
-	w.is.NoErr(os.Rename(w.path("deep/folder"), w.path("empty/moved")))
-	writeUnwritten(t, w.path("sparse/unwritten"))
+	is.NoErr(os.Rename(path("deep/folder"), path("empty/moved")))
+	writeUnwritten(t, path("sparse/unwritten"))
 	for _, name := range []string{"sizes/1", "links/1", "links/59", "links/61", "few"} {
 		big := strings.Repeat("x", 3000)
-		_ = unix.Lsetxattr(w.path(name), "trusted.big", []byte(big), 0) // ext2 of revision 0 has none
-		_ = unix.Lsetxattr(w.path(name), "trusted.larger", []byte(strings.Repeat(big, 10)), 0)
-		_ = unix.Lsetxattr(w.path(name), "trusted.small", []byte("x"), 0)
+		_ = unix.Lsetxattr(path(name), "trusted.big", []byte(big), 0) // ext2 of revision 0 has none
+		_ = unix.Lsetxattr(path(name), "trusted.larger", []byte(strings.Repeat(big, 10)), 0)
+		_ = unix.Lsetxattr(path(name), "trusted.small", []byte("x"), 0)
 	}
 }
 
@@ -109,7 +97,7 @@ func writeUnwritten(t testing.TB, path string) {
 func TestLinuxWrote(t *testing.T) {
 	needsMount(t)
 	names := []string{"ext4", "ext2, 1k", "inline_data", "bigalloc", "ea_inode"}
-	if thorough() {
+	if inodetest.Thorough() {
 		names = append(names, "ext3", "ext2", "ext2, revision 0", "1k", "2k", "128", "512", "gdt_csum", "not 64bit", "inline_data, 1024", "inline_data, 1k",
 			"meta_bg, 1k", "bigalloc, 1k", "large_dir", "orphan_file", "metadata_csum_seed", "no extra_isize", "no filetype")
 	}
@@ -117,16 +105,16 @@ func TestLinuxWrote(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			image := mkfs(t, matrix[name])
-			var want map[string]fact
-			mounted(t, image, "", func(dir string) {
-				writeTree(t, dir)
+			var want map[string]inodetest.Fact
+			inodetest.Mounted(t, image, "", func(dir string) {
+				inodetest.WriteTree(t, dir)
 				writeMore(t, dir)
 			})
 			// Mounted again, Linux has forgotten what the disk has no room for.
-			mounted(t, image, "ro", func(dir string) { want = factsOfFolder(t, dir) })
-			got, err := factsOf(openImage(t, image))
+			inodetest.Mounted(t, image, "ro", func(dir string) { want = inodetest.FactsOfFolder(t, dir) })
+			got, err := inodetest.Facts(openImage(t, image))
 			is.NoErr(err)
-			same(t, got, want)
+			inodetest.Same(t, got, want)
 		})
 	}
 }
@@ -138,7 +126,7 @@ func TestLargeFolder(t *testing.T) {
 	const count = 30_000
 	name := func(i int) string { return fmt.Sprintf("%0200d", i) }
 	image := mkfs(t, matrix["large_dir"])
-	mounted(t, image, "", func(dir string) {
+	inodetest.Mounted(t, image, "", func(dir string) {
 		is.NoErr(os.Mkdir(filepath.Join(dir, "large"), 0o755))
 		file := filepath.Join(dir, "file")
 		is.NoErr(os.WriteFile(file, []byte("content"), 0o600))
@@ -165,18 +153,18 @@ func TestLargeFolder(t *testing.T) {
 
 // TestHashTree reads folders that e2fsck has indexed.
 func TestHashTree(t *testing.T) {
-	needs(t, "mke2fs", "e2fsck", "debugfs")
+	inodetest.Needs(t, "mke2fs", "e2fsck", "debugfs")
 	is := is.New(t)
-	source := scratch(t)
-	writeTree(t, source)
-	want := carried(factsOfFolder(t, source), "")
+	source := inodetest.Scratch(t)
+	inodetest.WriteTree(t, source)
+	want := carried(inodetest.FactsOfFolder(t, source), "")
 	for _, name := range []string{"ext4", "1k", "ext3, 1k", "gdt_csum"} {
 		image := mkfs(t, matrix[name], "-d", source)
 		_ = exec.Command("e2fsck", "-fyD", image).Run() // 1: changed
-		is.True(strings.Contains(command(t, "debugfs", "-R", "htree_dump /many", image), "Number of entries"))
-		got, err := factsOf(openImage(t, image))
+		is.True(strings.Contains(inodetest.Command(t, "debugfs", "-R", "htree_dump /many", image), "Number of entries"))
+		got, err := inodetest.Facts(openImage(t, image))
 		is.NoErr(err)
-		same(t, carried(got, ""), want)
+		inodetest.Same(t, carried(got, ""), want)
 	}
 }
 
@@ -185,7 +173,7 @@ func TestEncrypted(t *testing.T) {
 	needsMount(t)
 	is := is.New(t)
 	image := mkfs(t, matrix["encrypt"])
-	mounted(t, image, "", func(dir string) {
+	inodetest.Mounted(t, image, "", func(dir string) {
 		is.NoErr(os.Mkdir(filepath.Join(dir, "secret"), 0o700))
 		encrypt(t, filepath.Join(dir, "secret"))
 		is.NoErr(os.WriteFile(filepath.Join(dir, "secret", "file"), []byte("content"), 0o600))
@@ -230,6 +218,6 @@ func encrypt(t testing.TB, dir string) {
 func ioctl(t testing.TB, f *os.File, request uintptr, arg unsafe.Pointer) {
 	t.Helper()
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), request, uintptr(arg)); errno != 0 {
-		missing(t, fmt.Sprintf("encryption (%v)", errno))
+		inodetest.Missing(t, fmt.Sprintf("encryption (%v)", errno))
 	}
 }

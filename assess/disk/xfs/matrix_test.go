@@ -66,7 +66,10 @@ func TestMatrix(t *testing.T) {
 			inodetest.Case(t, name)
 			image := mkfs(t, options)
 			var want map[string]inodetest.Fact
-			inodetest.Mounted(t, image, "", func(root string) { inodetest.WriteTree(t, root) })
+			inodetest.Mounted(t, image, "", func(root string) {
+				inodetest.WriteTree(t, root)
+				inodetest.WriteMany(t, root)
+			})
 			inodetest.Mounted(t, image, "ro", func(root string) { want = inodetest.FactsOfFolder(t, root) })
 			f := openImage(t, image)
 			is := is.New(t)

@@ -3,6 +3,7 @@
 package inodetest
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -31,19 +32,26 @@ type Fact struct {
 	Links    int   // but of folders
 	Modified int64 // ns since 1970; seconds only where the maker of the image drops the rest
 	Target   string
-	Sum      string // of regular files: the start and the end of large ones
+	Sum      string // of regular files: of pieces of large ones
 	Blocks   int64  // of 512 bytes; 0 where it is not compared
 }
 
-// hashAll is up to which size a file is compared as a whole.
-const hashAll = 1 << 30
+// hashAll is up to which size a file is compared as a whole. Of larger ones there
+// are pieces of 128 KiB, evenly spread, the start and the end among them.
+const (
+	hashAll    = 32 << 20
+	hashPieces = 20
+)
 
 // sum reads a file in pieces that are no multiple of any block.
 func sum(r io.ReaderAt, size int64) (string, error) {
 	h := sha256.New()
 	parts := []*io.SectionReader{io.NewSectionReader(r, 0, size)}
 	if size > hashAll {
-		parts = []*io.SectionReader{io.NewSectionReader(r, 0, 1<<17), io.NewSectionReader(r, size-1<<17, 1<<17)}
+		parts = nil
+		for i := range int64(hashPieces + 1) {
+			parts = append(parts, io.NewSectionReader(r, max(size/hashPieces*i-1<<17, 0), 1<<17))
+		}
 	}
 	for _, part := range parts {
 		if _, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{part}, make([]byte, 250_001)); err != nil {
@@ -65,6 +73,9 @@ func FactsOfFolder(t testing.TB, root string) map[string]Fact {
 		name, err := filepath.Rel(root, path)
 		if err != nil {
 			return err
+		}
+		if name == "lost+found" {
+			return fs.SkipDir
 		}
 		facts[name], err = factOfFile(path)
 		return err
@@ -97,11 +108,17 @@ func factOfFile(path string) (Fact, error) {
 	return x, err
 }
 
-// FactsOf describes all of a file system.
+// Facts describes all of a file system, to the first error.
+func Facts(f inode.FS) (map[string]Fact, error) {
+	facts := map[string]Fact{}
+	return facts, Walk(f, func(name string, x Fact) { facts[name] = x })
+}
+
+// FactsOf describes all of a file system, which must be sound.
 func FactsOf(t testing.TB, f inode.FS) map[string]Fact {
 	t.Helper()
-	facts := map[string]Fact{}
-	if err := Walk(f, func(name string, x Fact) { facts[name] = x }); err != nil {
+	facts, err := Facts(f)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return facts
@@ -128,6 +145,9 @@ func walk(f inode.FS, name string, visit func(string, Fact)) error {
 	}
 	for _, e := range entries {
 		child := path.Join(name, e.Name())
+		if child == "lost+found" {
+			continue
+		}
 		if err := walk(f, child, visit); err != nil {
 			return err
 		}
@@ -180,7 +200,7 @@ func Same(t testing.TB, got, want map[string]Fact) {
 // than 20 MB.
 func WriteTree(t testing.TB, root string) {
 	t.Helper()
-	w := &tree{is.New(t), root, "", rand.NewChaCha8([32]byte{4})}
+	w := &tree{is.New(t), Maker(t, root), rand.NewChaCha8([32]byte{4})}
 	for _, size := range []int{0, 1, 59, 60, 61, 100, 130, 156, 800, 1023, 1024, 4095, 4096, 4097, 65536, 65537, 5_000_001} {
 		w.file(fmt.Sprintf("sizes/%d", size), size)
 	}
@@ -193,20 +213,39 @@ func WriteTree(t testing.TB, root string) {
 	w.times()
 }
 
-type tree struct {
-	is     *is.I
-	root   string
-	made   string // the last folder
-	random *rand.ChaCha8
+// WriteMany makes a folder of 20,000 names of 40 files.
+func WriteMany(t testing.TB, root string) {
+	t.Helper()
+	is, path := is.New(t), Maker(t, root)
+	name := func(i int) string { return path(fmt.Sprintf("more/%d", i)) }
+	for i := range 20_000 {
+		if first := i / 500 * 500; i != first {
+			is.NoErr(os.Link(name(first), name(i)))
+			continue
+		}
+		is.NoErr(os.WriteFile(name(i), nil, 0o644))
+	}
 }
 
-func (w *tree) path(name string) string {
-	path := filepath.Join(w.root, name)
-	if dir := filepath.Dir(path); dir != w.made {
-		w.is.NoErr(os.MkdirAll(dir, 0o755))
-		w.made = dir
+// Maker gives the places of files below a folder that are to be made: it makes
+// the folders that they lie in.
+func Maker(t testing.TB, root string) func(name string) string {
+	last := ""
+	return func(name string) string {
+		t.Helper()
+		path := filepath.Join(root, name)
+		if dir := filepath.Dir(path); dir != last {
+			is.New(t).NoErr(os.MkdirAll(dir, 0o755))
+			last = dir
+		}
+		return path
 	}
-	return path
+}
+
+type tree struct {
+	is     *is.I
+	path   func(name string) string
+	random *rand.ChaCha8
 }
 
 func (w *tree) bytes(n int) []byte {
@@ -238,7 +277,7 @@ func (w *tree) sparse() {
 	w.piecewise("sparse/middle", 1<<20, 5000, 400_000)
 	w.piecewise("sparse/end", 1<<20, 5000, 1<<20-5000)
 	// 1 KiB blocks: single, double and triple indirect.
-	w.piecewise("sparse/far", 80<<20, 4096, 8<<10, 12<<10, 250<<10, 300<<10, 60<<20, 79<<20)
+	w.piecewise("sparse/far", 80<<20, 4096, 8<<10, 12<<10, 100<<10, 250<<10, 300<<10, 60<<20-4096, 64<<20-4096, 68<<20-8192, 79<<20, 80<<20-5000)
 	w.piecewise("sparse/beyond 4 GiB", 5<<30, 4096, 0, 5<<30-4096)
 	// Extents of two levels below the inode, at 4 KiB as at 1.
 	var every []int64
@@ -274,14 +313,6 @@ func (w *tree) links() {
 func (w *tree) folders() {
 	for i := range 1000 {
 		w.file(fmt.Sprintf("many/%0150d", i), 0)
-	}
-	for i := range 20_000 {
-		name := w.path(fmt.Sprintf("more/%d", i))
-		if first := i / 500 * 500; i != first {
-			w.is.NoErr(os.Link(w.path(fmt.Sprintf("more/%d", first)), name))
-			continue
-		}
-		w.file(fmt.Sprintf("more/%d", i), 0)
 	}
 	w.file("deep/"+strings.Repeat("folder/", 100)+"file", 100)
 	w.is.NoErr(os.MkdirAll(w.path("empty/folder"), 0o755))
@@ -322,8 +353,7 @@ func (w *tree) times() {
 	}
 }
 
-// Needs skips a test where a program is missing, or fails it where
-// SVC_TEST_REQUIRE_FILESYSTEMS says that none may be.
+// Needs skips a test where a program is missing, or fails it where none may be.
 func Needs(t testing.TB, programs ...string) {
 	t.Helper()
 	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
@@ -334,10 +364,14 @@ func Needs(t testing.TB, programs ...string) {
 	}
 }
 
+// Thorough says that no test may be skipped, and that all cases are to be run
+// rather than those that differ most: that takes minutes.
+func Thorough() bool { return os.Getenv("SVC_TEST_REQUIRE_FILESYSTEMS") == "1" }
+
 // Missing skips or fails a test as Needs does.
 func Missing(t testing.TB, what string) {
 	t.Helper()
-	if os.Getenv("SVC_TEST_REQUIRE_FILESYSTEMS") == "1" {
+	if Thorough() {
 		t.Fatalf("%s is missing", what)
 	}
 	t.Skipf("%s is missing", what)
@@ -346,18 +380,19 @@ func Missing(t testing.TB, what string) {
 // Command runs a program, which must succeed, and gives what it writes.
 func Command(t testing.TB, program string, args ...string) string {
 	t.Helper()
-	out, err := exec.Command(program, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+	var stdout, stderr bytes.Buffer
+	c := exec.Command(program, args...)
+	c.Stdout, c.Stderr = &stdout, &stderr
+	if err := c.Run(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, &stderr)
 	}
-	return string(out)
+	return stdout.String()
 }
 
-// Case skips what is not the default of a matrix, unless
-// SVC_TEST_REQUIRE_FILESYSTEMS asks for all of it: that takes minutes.
+// Case skips what is not the default of a matrix, unless all of it is asked for.
 func Case(t testing.TB, name string) {
 	t.Helper()
-	if name != "default" && os.Getenv("SVC_TEST_REQUIRE_FILESYSTEMS") != "1" {
+	if name != "default" && !Thorough() {
 		t.Skip("SVC_TEST_REQUIRE_FILESYSTEMS=1 makes the whole matrix")
 	}
 }
@@ -375,11 +410,23 @@ func Mounted(t testing.TB, image, options string, use func(root string)) {
 	use(root)
 }
 
+// Scratch is a folder for images: in memory where there is a place for that, as
+// to mount and unmount waits for the disk.
+func Scratch(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "svc-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 // Image makes an empty file.
 func Image(t testing.TB, size int64) string {
 	t.Helper()
 	is := is.New(t)
-	image := filepath.Join(t.TempDir(), "image")
+	image := filepath.Join(Scratch(t), "image")
 	is.NoErr(os.WriteFile(image, nil, 0o600))
 	is.NoErr(os.Truncate(image, size))
 	return image
