@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"svc/assess/disk/block"
+	"svc/assess/disk/block/blocktest"
 )
 
 const blockSize = 4096
@@ -31,12 +31,7 @@ func newDisk(change func(*header)) []byte {
 func same(*header) {}
 
 func content(b []byte) (string, error) {
-	d, err := Open(bytes.NewReader(b), block.NewCache(1<<20))
-	if err != nil {
-		return "", err
-	}
-	all, err := io.ReadAll(io.NewSectionReader(d, 0, d.Size()))
-	return string(all), err
+	return blocktest.Content(Open(bytes.NewReader(b), block.NewCache(1<<20)))
 }
 
 func TestBlocks(t *testing.T) {
@@ -78,14 +73,6 @@ func FuzzOpen(f *testing.F) {
 	f.Add(newDisk(same))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := Open(bytes.NewReader(b), block.NewCache(1<<20))
-		if err != nil {
-			return
-		}
-		p := make([]byte, 3000)
-		for _, at := range []int64{0, d.Size() / 2, d.Size() - 1000} {
-			if n, err := d.ReadAt(p, max(0, at)); n < len(p) && err == nil {
-				t.Fatalf("%d bytes of %d without an error", n, len(p))
-			}
-		}
+		blocktest.Sample(t, d, err)
 	})
 }

@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"svc/assess/disk/block"
+	"svc/assess/disk/block/blocktest"
 )
 
 // Where the parts of the disks that are made here stand.
@@ -82,11 +82,8 @@ func (m *image) bytes() []byte {
 }
 
 func content(b []byte) ([]byte, error) {
-	d, err := Open(bytes.NewReader(b), block.NewCache(1<<20))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.NewSectionReader(d, 0, d.Size()))
+	all, err := blocktest.Content(Open(bytes.NewReader(b), block.NewCache(1<<20)))
+	return []byte(all), err
 }
 
 func TestBlocks(t *testing.T) {
@@ -164,14 +161,6 @@ func FuzzOpen(f *testing.F) {
 		copy(b[metadataAt+tableSize:], values)
 		copy(b[tableAt:], table)
 		d, err := Open(bytes.NewReader(b), block.NewCache(1<<20))
-		if err != nil {
-			return
-		}
-		p := make([]byte, 3000)
-		for _, at := range []int64{0, d.Size() / 2, d.Size() - 1000} {
-			if n, err := d.ReadAt(p, max(0, at)); n < len(p) && err == nil {
-				t.Fatalf("%d bytes of %d without an error", n, len(p))
-			}
-		}
+		blocktest.Sample(t, d, err)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/assess/disk/block"
+	"svc/assess/disk/block/blocktest"
 )
 
 const grain = 8 * sector
@@ -69,12 +69,7 @@ var sparseContent = strings.Repeat("a", grain) + strings.Repeat("\x00", 2*grain)
 func noFiles(name, _ string) (block.Device, error) { return nil, errors.New("no file " + name) }
 
 func content(b []byte, files block.Opener) (string, error) {
-	d, err := Open(bytes.NewReader(b), block.NewCache(1<<20), files)
-	if err != nil {
-		return "", err
-	}
-	all, err := io.ReadAll(io.NewSectionReader(d, 0, d.Size()))
-	return string(all), err
+	return blocktest.Content(Open(bytes.NewReader(b), block.NewCache(1<<20), files))
 }
 
 func TestSparseDisks(t *testing.T) {
@@ -184,14 +179,6 @@ func FuzzOpen(f *testing.F) {
 	part := newSparse("", same)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := Open(bytes.NewReader(b), block.NewCache(1<<20), func(string, string) (block.Device, error) { return bytes.NewReader(part), nil })
-		if err != nil {
-			return
-		}
-		p := make([]byte, 3000)
-		for _, at := range []int64{0, d.Size() / 2, d.Size() - 1000} {
-			if n, err := d.ReadAt(p, max(0, at)); n < len(p) && err == nil {
-				t.Fatalf("%d bytes of %d without an error", n, len(p))
-			}
-		}
+		blocktest.Sample(t, d, err)
 	})
 }
