@@ -50,6 +50,8 @@ type File struct {
 	Text string
 	// From is the file of the source that a result follows.
 	From string
+	// Mode is octal, where it is not that of the source.
+	Mode string
 }
 
 // Change is a line that is not as it was.
@@ -113,6 +115,10 @@ var registry = []converter{
 	{"limits", []string{"/etc/security/limits.conf", "/etc/security/limits.d/*.conf"}, nil, fromRPM, limits},
 	{"exports", []string{"/etc/exports", "/etc/exports.d/*.exports"}, []string{"nfs-kernel-server"}, fromRPM, exports},
 	{"nfs", []string{"/etc/sysconfig/nfs", "/etc/default/nfs-kernel-server", "/etc/default/nfs-common", "/etc/nfs.conf", "/etc/nfs.conf.d/*.conf", "/etc/idmapd.conf"}, []string{"nfs-kernel-server", "nfs-common"}, toNfsConf, nfs},
+	{"network", []string{
+		"/etc/sysconfig/network-scripts/ifcfg-*", "/etc/sysconfig/network-scripts/route-*", "/etc/sysconfig/network-scripts/route6-*", "/etc/sysconfig/network-scripts/rule-*", "/etc/sysconfig/network-scripts/rule6-*", "/etc/sysconfig/network",
+		"/etc/NetworkManager/system-connections/*", "/etc/netplan/*.yaml", "/etc/network/interfaces", "/etc/network/interfaces.d/*",
+	}, nil, networkMoves, network},
 	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, fromRPM, rsyslog},
 	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, fromRPM, sudoers},
 }

@@ -26,6 +26,9 @@ var handled = []struct{ path, reason string }{
 	{"/etc/timezone", "The time zone is set by its name."},
 }
 
+// machineReason is why a file stays that holds for one machine alone.
+const machineReason = "It belongs to this very machine, or is made by the target's own installation."
+
 // secretReason is why a secret stays behind.
 const secretReason = "It is a secret, or others may not read it: it is carried over with --include-secrets alone."
 
@@ -97,7 +100,7 @@ func stays(in Input, where places, f assess.ConfigFile) (Action, string) {
 	case !utf8.ValidString(f.Path) || !utf8.ValidString(f.Link):
 		return Manual, "Its name is no UTF-8, so no role can name it."
 	case f.Machine:
-		return LeftOut, "It belongs to this very machine, or is made by the target's own installation."
+		return LeftOut, machineReason
 	case f.State == assess.ConfigUnreadable:
 		return Manual, "It could not be read."
 	case f.Secret && !in.IncludeSecrets:

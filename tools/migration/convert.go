@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -19,7 +20,7 @@ func (p *Plan) convert(in Input, files []Config) {
 	taken := map[string][]int{} // converter → rows
 	names := []string{}
 	for i, c := range files {
-		if name := convert.Takes(of, c.From); name != "" && convertible(c) {
+		if name := convert.Takes(of, c.From); name != "" && (convertible(c) || convert.Prepares(name) && prepared(c)) {
 			if taken[name] == nil {
 				names = append(names, name)
 			}
@@ -37,6 +38,12 @@ func (p *Plan) convert(in Input, files []Config) {
 // convertible reports whether a row is a file whose text may be carried over.
 func convertible(c Config) bool {
 	return c.Link == "" && c.Action != LeftOut && c.Action != Remove && c.Owner != ""
+}
+
+// prepared reports whether a row is a file of this very machine, which may be made
+// ready on the target, and waits there for a person.
+func prepared(c Config) bool {
+	return c.Link == "" && c.Action == LeftOut && c.Reason == machineReason && c.Owner != ""
 }
 
 // conversion is what converters may ask of a move.
@@ -95,11 +102,17 @@ func converted(c Config, name string, r convert.Result, written []convert.File) 
 	for _, f := range written {
 		row := c
 		row.To, row.Action, row.Reason, row.Text = f.Path, Convert, reasonOfChanges(c.Changes), &f.Text
+		if row.Mode = cmp.Or(f.Mode, c.Mode); convert.Waits(f.Path) {
+			row.Reason += waiting
+		}
 		all = append(all, row)
 		c.Changes = nil // they are told once
 	}
 	if len(all) == 0 {
 		c.To, c.Action, c.Reason = "", LeftOut, "Nothing of it is needed on the target in this form."
+		if slices.ContainsFunc(c.Changes, func(change convert.Change) bool { return change.Now != "" }) {
+			c.Reason = "What it says is in the files that follow from others: see its changes."
+		}
 		all = append(all, c)
 	}
 	for _, l := range r.Links {
@@ -114,6 +127,9 @@ func converted(c Config, name string, r convert.Result, written []convert.File) 
 	}
 	return all
 }
+
+// waiting says of a row that the role only lays it ready.
+const waiting = " It waits below " + convert.Waiting + ", where nothing reads it, until the machine takes over."
 
 func reasonOfChanges(changes []convert.Change) string {
 	switch len(changes) {

@@ -2,12 +2,15 @@ package migration
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/tools/convert"
 )
 
 // elServer is a web server of CentOS 7 with the given files.
@@ -79,4 +82,32 @@ func TestAccountsOfOtherFamilies(t *testing.T) {
 	is.Equal(len(got.Users), 1)
 	is.Equal(got.Users[0].Groups, []string{"sudo"})
 	is.Equal(len(got.Groups), 1)
+}
+
+// TestTheNetworkWaits: what decides who reaches the machine is laid ready, and
+// not put in place.
+func TestTheNetworkWaits(t *testing.T) {
+	is := is.New(t)
+	texts := map[string]string{
+		"/etc/sysconfig/network-scripts/ifcfg-eth0": "DEVICE=eth0\nIPADDR=192.0.2.2\nPREFIX=24\nONBOOT=yes\n", "/etc/sysconfig/network-scripts/route-eth0": "10.1.0.0/16 via 192.0.2.9\n", "/etc/machine-id": "0\n",
+	}
+	in := elServer(t, texts)
+	for i := range in.Assessment.Configuration {
+		in.Assessment.Configuration[i].Machine = true
+	}
+	p := New(in)
+	rows := map[string][]Config{}
+	for _, c := range p.Configuration {
+		rows[c.From] = append(rows[c.From], c)
+		is.True(c.To == "" || convert.Waits(c.To))
+	}
+	own := rows["/etc/sysconfig/network-scripts/ifcfg-eth0"]
+	is.Equal(len(own), 2)
+	is.Equal(own[1].To, "/etc/svc/network/etc/network/interfaces.d/eth0")
+	is.Equal(own[1].Mode, "0644")
+	is.True(strings.Contains(*own[1].Text, "up ip route add 10.1.0.0/16 via 192.0.2.9 dev eth0"))
+	is.Equal(rows["/etc/sysconfig/network-scripts/route-eth0"][0].Action, LeftOut)
+	is.Equal(rows["/etc/machine-id"][0].Action, LeftOut)
+	is.True(slices.Contains(p.Install, "ifupdown"))
+	is.True(slices.ContainsFunc(p.Findings, func(f assess.Finding) bool { return f.Key == "network.take-over" }))
 }

@@ -8,6 +8,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/tools/convert"
 )
 
 // tooManyUnknown is the share of chosen packages without an answer from which
@@ -17,7 +18,7 @@ const tooManyUnknown = 0.1
 // findings judges the pair of releases.
 func findings(in Input, p *Plan) []assess.Finding {
 	all := []assess.Finding{}
-	for _, find := range []func(Input, *Plan) []assess.Finding{direction, unknown, removed, uncertain, caveats, databases, secrets, byHand} {
+	for _, find := range []func(Input, *Plan) []assess.Finding{direction, unknown, removed, uncertain, caveats, databases, secrets, byHand, takeOver} {
 		all = append(all, find(in, p)...)
 	}
 	for i := range all {
@@ -160,6 +161,15 @@ func byHand(_ Input, p *Plan) []assess.Finding {
 	return files(p, func(c Config) bool { return c.Action == Manual }, assess.Finding{
 		Key: "configuration.by-hand", Severity: assess.Medium, Title: "Configuration that a person has to carry over",
 		Summary: "%d files have no sure place on the target: %s.", Remediations: hint("See the plan for each file's reason."),
+	})
+}
+
+// takeOver says how what waits on the target is put in place.
+func takeOver(_ Input, p *Plan) []assess.Finding {
+	return files(p, func(c Config) bool { return c.Action == Convert && convert.Waits(c.To) }, assess.Finding{
+		Key: "network.take-over", Severity: assess.Medium, Title: "The network waits until the machine takes over",
+		Summary:      "The role lays %d files of the network ready below " + convert.Waiting + ", and puts none in place, so that it can't cut the connection that applies it and no address is there twice: %s.",
+		Remediations: hint("Compare the names and hardware addresses with those of the target (ip -br link). When the source is off, at the target's console: cp -a " + convert.Waiting + "/. / and reboot."),
 	})
 }
 
