@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"tools/exposure":         {"backend/api"},
 	"tools/guide":            {},
 	"tools/database":         {"backend/api", "assess"},
-	"tools/database/upgrade": {"tools/database"},
+	"tools/database/upgrade": {"tools/database", "assess"},
 	"agent":                  {"backend/api", "backend/client", "assess", "tools"},
 	"cmd":                    {"backend", "assess", "tools", "agent"},
 }

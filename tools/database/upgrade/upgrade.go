@@ -49,6 +49,7 @@ type Job interface {
 
 // engines are those that can be upgraded.
 var engines = map[string]func() Job{
+	"mariadb":    func() Job { return &mariadb{} },
 	"postgresql": func() Job { return &postgresql{} },
 }
 

@@ -1,0 +1,403 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"svc/tools/database"
+)
+
+// directory is a database that is one directory, and a new server takes the files
+// of an old one. What is upgraded is a copy of the directory, which then takes
+// its place: the new server never opens the old files, and the way back is to
+// put their directory where it was. The copy is made from the backup, so that
+// the backup has been read and restored before anything changes.
+type directory struct {
+	From     database.Place
+	To       database.Place
+	Data     string // the directory; no part of its name is a link
+	Inode    uint64 // of the directory: tells it from its copy
+	Bytes    int64
+	Program  string   // of the new server
+	Command  []string // that starts it where no service manager does
+	Account  string   // that it runs as
+	Names    []string // that a process of the server has
+	Unit     string   // of systemd, that ran it; empty where none did
+	Runs     bool     // it ran when svc came
+	Again    bool     // its program is still there: after a roll-back it runs again
+	Headroom int64    // bytes that the upgrade itself takes
+}
+
+// dialect is what an engine does in its own way.
+type dialect interface {
+	// settle prepares a running server for being stopped with all it has on the disk.
+	settle(ctx context.Context, h *Host) error
+	// stock says what a directory holds, as the new server reads it.
+	stock(ctx context.Context, h *Host, dir string) (stock, error)
+	// convert upgrades the files of a directory.
+	convert(ctx context.Context, h *Host, dir string) error
+	// same compares what was there with what is there now.
+	same(before, after stock) error
+	// answers gives no error if the server serves.
+	answers(ctx context.Context) error
+}
+
+// stock is what a database holds: values, or digests of them, by what they are of.
+type stock map[string]string
+
+// Names beside the database's directory.
+func (f *directory) next() string   { return f.Data + ".svc-new" }
+func (f *directory) kept() string   { return f.Data + ".svc-old" }
+func (f *directory) undone() string { return f.Data + ".svc-undone" }
+
+// Names in the backup directory.
+const (
+	treeFile  = "data.json"  // the tree of the backup
+	stockFile = "stock.json" // what the backup holds
+	backupDir = "data"       // the backup
+	newFile   = "new.json"   // the tree of the copy as it took the data's place
+)
+
+// look fills in what the directory and its server say.
+func (f *directory) look() error {
+	data, err := filepath.EvalSymlinks(f.Data)
+	if errors.Is(err, fs.ErrNotExist) {
+		return refusef("put the old server's files there first", "%s, where the server has its data, does not exist", f.Data)
+	}
+	if err != nil {
+		return fmt.Errorf("looking at the data: %w", err)
+	}
+	f.Data = data
+	if err := errors.Join(f.refuseMount(), f.refuseLeftovers()); err != nil {
+		return err
+	}
+	if f.Inode, err = inodeOf(f.Data); err != nil {
+		return err
+	}
+	t, err := listTree(f.Data)
+	if err != nil {
+		return refusef("have every file of the database in that directory itself", "%s can't be copied as a whole: %v", f.Data, err)
+	}
+	f.Bytes = t.bytes()
+	s, err := serverOn(f.Data, f.Program, f.Names)
+	if s != nil {
+		f.Runs, f.Unit, f.Again = true, s.unit, s.same
+	}
+	return err
+}
+
+// refuseMount refuses a directory that can't be renamed.
+func (f *directory) refuseMount() error {
+	if mounted, err := mountPoint(f.Data); !mounted || err != nil {
+		return err
+	}
+	return refusef("give the data a directory within that file system: stop the server, move its files into one, and name it as the data's directory in the server's configuration",
+		"%s is where a file system is mounted, so it can't be exchanged for its copy in one step", f.Data)
+}
+
+// refuseLeftovers refuses where an earlier upgrade has left what this one makes.
+func (f *directory) refuseLeftovers() error {
+	for _, name := range []string{f.next(), f.kept(), f.undone()} {
+		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return refusef("remove it, or move it elsewhere, when it is no longer wanted", "%s is there, of an earlier upgrade", name)
+		}
+	}
+	return nil
+}
+
+func inodeOf(dir string) (uint64, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(dir, &st); err != nil {
+		return 0, &fs.PathError{Op: "stat", Path: dir, Err: err}
+	}
+	return st.Ino, nil
+}
+
+// is reports whether a directory is the old data.
+func (f *directory) is(dir string) bool {
+	inode, err := inodeOf(dir)
+	return err == nil && inode == f.Inode
+}
+
+func (f *directory) about(method, instance string, notes []string) About {
+	return About{
+		From: f.From, To: f.To, Instance: instance, Directory: f.Data, Method: method, Downtime: "minutes: the time to copy the data twice and to read them three times",
+		Needs: []Need{{"", f.Bytes + f.Bytes/50 + 16<<20, "the backup"}, {filepath.Dir(f.Data), f.Bytes + f.Bytes/50 + f.Headroom, "the copy that is upgraded"}},
+		Notes: append(notes, f.notes()...),
+	}
+}
+
+func (f *directory) notes() []string {
+	notes := []string{"until the end nothing but reading happens to " + f.Data + "; it is then kept as " + f.kept()}
+	if f.Runs && !f.Again {
+		notes = append(notes, "the server that runs is of a program that is no longer installed: once stopped, only the new one can be started; after a roll-back install the old one again")
+	}
+	return notes
+}
+
+// steps are those of an upgrade.
+func (f *directory) steps(h *Host, d dialect) []Step {
+	steps := []Step{
+		{Name: "stop", Does: "stops the server, with everything written down", Changes: true, Do: f.stop(h, d), Undo: f.startAgain(h, d), Holds: f.stopped},
+		{Name: "backup", Does: "copies " + f.Data + " to the backup directory, with digests", Do: f.backup(h), Undo: f.dropBackup(h), Holds: f.unchanged(h)},
+		{Name: "verify", Does: "restores the backup beside the data, starts the new server on it in private, and takes stock", Changes: true, Do: f.verify(h, d), Undo: f.dropCopy, Holds: f.copied},
+		{Name: "upgrade", Does: "upgrades the restored copy in private, takes stock again, and compares", Changes: true, Do: f.upgrade(h, d), Undo: f.dropCopy, Holds: f.copied},
+		{Name: "exchange", Does: "puts the upgraded copy in the place of the data, and keeps those as " + f.kept(), Changes: true, Do: f.exchange(h), Undo: f.exchangeBack(h)},
+	}
+	if f.Runs {
+		steps = append(steps, Step{Name: "start", Does: "starts the new server and waits until it answers", Changes: true, Do: f.start(h, d), Undo: f.stopNew(h)})
+	}
+	return steps
+}
+
+// server is the one that works in a directory.
+func (f *directory) server(dir string) (*server, error) { return serverOn(dir, f.Program, f.Names) }
+
+func (f *directory) stop(h *Host, d dialect) func(context.Context) error {
+	return func(ctx context.Context) error {
+		s, err := f.server(f.Data)
+		if s == nil || err != nil {
+			return err
+		}
+		if err := d.settle(ctx, h); err != nil {
+			return err
+		}
+		return s.stop(ctx, h)
+	}
+}
+
+// stopped reports whether no server works on the data, or they have gone on.
+func (f *directory) stopped(context.Context) bool {
+	s, err := f.server(f.Data)
+	return err == nil && (s == nil || !f.is(f.Data))
+}
+
+// startAgain starts the server that was stopped, where its program is there.
+func (f *directory) startAgain(h *Host, d dialect) func(context.Context) error {
+	return func(ctx context.Context) error {
+		s, err := f.server(f.Data)
+		if s != nil || err != nil || !f.Runs || !f.Again {
+			return err
+		}
+		return f.launch(ctx, h, d)
+	}
+}
+
+func (f *directory) backup(h *Host) func(context.Context) error {
+	return func(ctx context.Context) error {
+		t, err := listTree(f.Data)
+		if err != nil {
+			return fmt.Errorf("listing the data: %w", err)
+		}
+		copied, err := copyTree(ctx, t, f.Data, h.path(backupDir))
+		if err != nil {
+			return err
+		}
+		return h.writeFile(treeFile, copied)
+	}
+}
+
+func (f *directory) dropBackup(h *Host) func(context.Context) error {
+	return func(context.Context) error {
+		return errors.Join(removeFile(h.path(treeFile)), os.RemoveAll(h.path(backupDir)))
+	}
+}
+
+// removeFile removes a file that may not be there.
+func removeFile(name string) error {
+	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// old is where the old data are: kept aside once the copy has taken their place.
+func (f *directory) old() string {
+	if f.is(f.kept()) {
+		return f.kept()
+	}
+	return f.Data
+}
+
+// unchanged reports whether the data are still what was backed up.
+func (f *directory) unchanged(h *Host) func(context.Context) bool {
+	return func(context.Context) bool {
+		var was tree
+		now, err := listTree(f.old())
+		return err == nil && h.readFile(treeFile, &was) == nil && was.sameStanding(now)
+	}
+}
+
+// restore makes the copy, from the backup, whose digests are compared.
+func (f *directory) restore(ctx context.Context, h *Host) error {
+	var t tree
+	if err := h.readFile(treeFile, &t); err != nil {
+		return err
+	}
+	_, err := copyTree(ctx, t, h.path(backupDir), f.next())
+	return err
+}
+
+func (f *directory) verify(h *Host, d dialect) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := f.restore(ctx, h); err != nil {
+			return err
+		}
+		has, err := d.stock(ctx, h, f.next())
+		if err != nil {
+			return fmt.Errorf("reading the restored backup: %w", err)
+		}
+		return h.writeFile(stockFile, has)
+	}
+}
+
+func (f *directory) upgrade(h *Host, d dialect) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if !f.copied(ctx) { // a try that was cut short
+			if err := f.restore(ctx, h); err != nil {
+				return err
+			}
+		}
+		if err := d.convert(ctx, h, f.next()); err != nil {
+			return err
+		}
+		after, err := d.stock(ctx, h, f.next())
+		if err != nil {
+			return fmt.Errorf("reading the upgraded copy: %w", err)
+		}
+		var before stock
+		if err := h.readFile(stockFile, &before); err != nil {
+			return err
+		}
+		return d.same(before, after)
+	}
+}
+
+// copied reports whether the copy is there, or has taken the data's place.
+func (f *directory) copied(context.Context) bool {
+	_, err := os.Lstat(f.next())
+	return err == nil || f.is(f.kept())
+}
+
+// dropCopy removes the copy that is beside the data.
+func (f *directory) dropCopy(context.Context) error {
+	if f.is(f.next()) {
+		return fmt.Errorf("%s is the old data: not removed", f.next())
+	}
+	return os.RemoveAll(f.next())
+}
+
+func (f *directory) exchange(h *Host) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if !f.stopped(ctx) || !f.unchanged(h)(ctx) {
+			return fmt.Errorf("%s was changed since the backup: somebody has started the server", f.Data)
+		}
+		t, err := listTree(f.next())
+		if err == nil {
+			err = h.writeFile(newFile, t)
+		}
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(os.Rename(f.Data, f.kept()), os.Rename(f.next(), f.Data)); err != nil {
+			return fmt.Errorf("exchanging the data for their copy: %w", err)
+		}
+		return syncDir(filepath.Dir(f.Data))
+	}
+}
+
+// exchangeBack puts the old data where they were and reads them whole. What took
+// their place goes aside, and stays there if clients may have written to it.
+func (f *directory) exchangeBack(h *Host) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if f.is(f.Data) {
+			return nil
+		}
+		if !f.is(f.kept()) {
+			return fmt.Errorf("the old data are neither %s nor %s: the backup of them is %s", f.Data, f.kept(), h.path(backupDir))
+		}
+		if err := errors.Join(f.stopNew(h)(ctx), f.aside(h)); err != nil {
+			return err
+		}
+		if err := errors.Join(os.Rename(f.kept(), f.Data), syncDir(filepath.Dir(f.Data))); err != nil {
+			return fmt.Errorf("putting the old data back: %w", err)
+		}
+		return f.intact(ctx, h)
+	}
+}
+
+// aside moves the new data out of the way: as the copy that they were, or to
+// where they are kept if a server has written to them since.
+func (f *directory) aside(h *Host) error {
+	now, err := listTree(f.Data)
+	if len(now) == 0 || err != nil { // killed between two renamings
+		return err
+	}
+	to, was := f.undone(), tree{}
+	if h.readFile(newFile, &was) == nil && was.sameStanding(now) {
+		to = f.next()
+	}
+	if err := os.Rename(f.Data, to); err != nil {
+		return fmt.Errorf("setting the new data aside: %w", err)
+	}
+	return nil
+}
+
+// intact reads the old data and compares them with what was backed up.
+func (f *directory) intact(ctx context.Context, h *Host) error {
+	var t tree
+	if err := h.readFile(treeFile, &t); err != nil {
+		return err
+	}
+	if err := t.verify(ctx, f.Data); err != nil {
+		return fmt.Errorf("%w; the backup of it is %s", err, h.path(backupDir))
+	}
+	return nil
+}
+
+func (f *directory) start(h *Host, d dialect) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return f.launch(ctx, h, d)
+	}
+}
+
+// stopNew stops the server that works on the new data: svc has started it, or
+// the host has, when it came up again.
+func (f *directory) stopNew(h *Host) func(context.Context) error {
+	return func(ctx context.Context) error {
+		s, err := f.server(f.Data)
+		if s == nil || err != nil || f.is(f.Data) {
+			return err
+		}
+		return s.stop(ctx, h)
+	}
+}
+
+// afterwards says what a person can do when all is done.
+func (f *directory) afterwards(h *Host, look string) []string {
+	lines := []string{look}
+	if !f.Runs {
+		lines = append(lines, "the server was not running, and is not now: start it")
+	}
+	return append(lines,
+		fmt.Sprintf("the old data are %s, as they were: remove them (rm -r) when nothing is missed", f.kept()),
+		fmt.Sprintf("the backup is %s: keep it until a backup of the new data exists", h.path(backupDir)))
+}
+
+// launch starts the server and waits until it answers.
+func (f *directory) launch(ctx context.Context, h *Host, d dialect) error {
+	if f.Unit != "" {
+		if _, err := h.run(ctx, command{args: []string{"systemctl", "start", f.Unit}}); err != nil {
+			return err
+		}
+	} else if err := h.launch(command{user: f.Account, args: f.Command}); err != nil {
+		return err
+	}
+	return await(ctx, d.answers)
+}

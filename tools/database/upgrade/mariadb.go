@@ -1,0 +1,375 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"svc/assess/datadir"
+	"svc/assess/host"
+	"svc/tools/database"
+)
+
+// mariadb is a MariaDB server's data, upgraded by mariadb-upgrade.
+type mariadb struct {
+	directory
+	Socket string            // of the server that clients reach
+	Places map[string]string // options that name directories within the data, by the path from there
+	Hints  []string          // what a person should know before
+}
+
+// mariadbMethod is how the ways on record call what happens here.
+const mariadbMethod = "in place, then mariadb-upgrade"
+
+// mariadbServers are where distributions have the server, the new name first.
+var mariadbServers = []string{"/usr/sbin/mariadbd", "/usr/libexec/mariadbd", "/usr/sbin/mysqld", "/usr/libexec/mysqld"}
+
+// unset is how the server prints an option that nobody has set.
+const unset = "(No default value)"
+
+// Look asks the installed server for its configuration, and the data for their
+// version.
+func (m *mariadb) Look(ctx context.Context, h *Host, in Request) error {
+	if in.Instance != "" {
+		return refusef("leave --instance away", "a host has one MariaDB server, as svc sees it")
+	}
+	if in.To.Engine != in.Engine {
+		return refusef("svc db upgrade-path says what ways there are", "MariaDB's files are upgraded in their place, and %s does not read them", in.To.Engine)
+	}
+	options, err := m.installed(ctx, h)
+	if err != nil {
+		return err
+	}
+	m.Data, m.Socket, m.Names = options["datadir"], options["socket"], []string{"mariadbd", "mysqld"}
+	m.Headroom = 512 << 20 // undo logs, temporary tables, and what is rebuilt
+	if err := m.places(options); err != nil {
+		return err
+	}
+	if err := m.look(); err != nil {
+		return err
+	}
+	if m.Account, err = ownerOf(m.Data); err != nil {
+		return err
+	}
+	m.Command = []string{m.Program}
+	return m.versions(in, options["version"])
+}
+
+// installed finds the server and gives its options, as its configuration has them.
+func (m *mariadb) installed(ctx context.Context, h *Host) (map[string]string, error) {
+	i := slices.IndexFunc(mariadbServers, func(name string) bool {
+		_, err := os.Stat(name)
+		return err == nil
+	})
+	if i < 0 {
+		return nil, refusef("install the new version's server, and keep it from being started: systemctl mask mariadb", "no MariaDB server is installed")
+	}
+	m.Program = mariadbServers[i]
+	out, err := h.run(ctx, command{args: []string{m.Program, "--verbose", "--help"}})
+	if err != nil {
+		return nil, refusef("take what it names out of the configuration: the new version no longer has it", "the installed server does not take its configuration: %v", err)
+	}
+	options := mariadbOptions(out)
+	if !strings.Contains(options["version"], "MariaDB") || options["datadir"] == "" {
+		return nil, refusef("MySQL is upgraded by its own server, when that starts", "%s is no MariaDB server", m.Program)
+	}
+	return options, nil
+}
+
+// mariadbOptions reads the table of options that the server prints.
+func mariadbOptions(out string) map[string]string {
+	options := map[string]string{}
+	_, table, _ := strings.Cut(out, "\nVariables (--variable-name=value)")
+	for line := range strings.Lines(table) {
+		if name, value, found := strings.Cut(strings.TrimSpace(line), " "); found {
+			options[name] = strings.TrimSpace(value)
+		}
+	}
+	return options
+}
+
+// places are the options that name directories of the server's files. Each has
+// to be within the data, where it is copied with them.
+func (m *mariadb) places(options map[string]string) error {
+	m.Places = map[string]string{}
+	for _, name := range []string{"innodb-data-home-dir", "innodb-log-group-home-dir", "innodb-undo-directory", "aria-log-dir-path"} {
+		value := options[name]
+		if value == unset || value == "" {
+			continue
+		}
+		if !filepath.IsAbs(value) {
+			value = filepath.Join(options["datadir"], value)
+		}
+		inside, err := filepath.Rel(options["datadir"], value)
+		if err != nil || inside == ".." || strings.HasPrefix(inside, "../") {
+			return refusef("move those files into the data's directory and take the option away", "the server keeps files outside its data: %s is %s", name, value)
+		}
+		m.Places[name] = inside
+	}
+	if strings.Contains(options["innodb-data-file-path"], "/") {
+		return refusef("move those files into the data's directory", "innodb-data-file-path names other directories: %s", options["innodb-data-file-path"])
+	}
+	if log := options["log-bin"]; filepath.IsAbs(log) {
+		m.Hints = append(m.Hints, "binary logs are at "+log+": they are not in the backup, and replicas of this server must not be older than it")
+	}
+	return nil
+}
+
+// ownerOf is the account that a directory belongs to.
+func ownerOf(dir string) (string, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", err
+	}
+	uid := info.Sys().(*syscall.Stat_t).Uid
+	if uid == 0 {
+		return "", refusef("give it to the server's account: chown -R", "%s belongs to root", dir)
+	}
+	u, err := user.LookupId(strconv.Itoa(int(uid)))
+	if err != nil {
+		return "", refusef("give it to the server's account: chown -R", "%s belongs to %d, and no account has this number here", dir, uid)
+	}
+	return u.Username, nil
+}
+
+// statement is what a directory's own files state.
+func statement(engine, dir string) (datadir.Statement, error) {
+	root, err := host.OpenRoot("/")
+	if err != nil {
+		return datadir.Statement{}, err
+	}
+	defer root.Close()
+	return datadir.Read(root.FS(), datadir.Source{Engine: engine, Directory: dir}), nil
+}
+
+// versions takes the version of the data from their files.
+func (m *mariadb) versions(in Request, installed string) error {
+	if _, err := os.Stat(filepath.Join(m.Data, "mysql.ibd")); err == nil {
+		return refusef("dump and load: svc db upgrade-path --engine mysql", "%s is of MySQL 8.0 or newer, which MariaDB does not read", m.Data)
+	}
+	says, err := statement("mariadb", m.Data)
+	if err != nil {
+		return err
+	}
+	for _, role := range says.Replication {
+		if strings.Contains(role, "replica") || strings.Contains(role, "Galera") {
+			return refusef("take it out of replication first, or upgrade a replica by making it anew from its upgraded primary", "this server is a %s", role)
+		}
+	}
+	return m.between(in, "mariadb", says.Version, "mariadb", installed)
+}
+
+// between fills in where the data come from and where they go.
+func (f *directory) between(in Request, fromEngine, from, toEngine, installed string) error {
+	old, ok := database.ParseVersion(from)
+	if !ok {
+		return refusef("start the old server once on them, and stop it", "the files of %s do not state the version that wrote them", f.Data)
+	}
+	version, _ := database.ParseVersion(installed)
+	f.From, f.To = database.Place{Engine: fromEngine, Version: old}, database.Place{Engine: toEngine, Version: version}
+	series, known := in.Graph.SeriesOf(f.To)
+	if !known {
+		return refusef("install a version that svc knows", "the installed server is %s, which is not on record", f.To)
+	}
+	f.To.Version = series
+	own, _ := in.Graph.SeriesOf(f.From)
+	switch {
+	case in.To.Version != series:
+		return refusef(fmt.Sprintf("install the server of %s first, or ask for %s", in.To.Version, series), "the server that is installed is %s %s, not %s", toEngine, installed, in.To)
+	case fromEngine == toEngine && own == series:
+		return refusef("nothing is to be done; for a newer version install its server first", "the data in %s are of %s already, and so is the installed server", f.Data, f.To)
+	case fromEngine == toEngine && own.Compare(series) > 0:
+		return refusef("install a server of the data's version or a newer one", "the data in %s are of %s, and the installed server is older: %s", f.Data, f.From, series)
+	}
+	return nil
+}
+
+func (m *mariadb) About() About { return m.about(mariadbMethod, "", m.Hints) }
+
+func (m *mariadb) Steps(h *Host) []Step { return m.steps(h, m) }
+
+func (m *mariadb) Afterwards(h *Host) []string {
+	return m.afterwards(h, "look at it: mariadb -e 'select version()'")
+}
+
+// settle has the running server purge and merge all there is to when it stops.
+// Where nobody may tell it so, it stops as it is configured to: what then is
+// missing shows when the backup is read.
+func (m *mariadb) settle(ctx context.Context, h *Host) error {
+	_, _ = h.run(ctx, command{
+		args: []string{"mariadb", "--connect-timeout=10", "--socket=" + m.Socket},
+		env:  []string{"HOME=/root"}, stdin: "SET GLOBAL innodb_fast_shutdown=0;",
+	})
+	return nil
+}
+
+// privately runs the new server on a directory, for svc alone, with the server's
+// own configuration; nothing of it may reach the data that are in use.
+func (m *mariadb) privately(ctx context.Context, h *Host, dir string, use func(context.Context) error) error {
+	args := []string{
+		m.Program, "--datadir=" + dir, "--socket=" + privateSocket, "--pid-file=" + privatePID,
+		"--skip-networking", "--skip-grant-tables", "--skip-log-bin", "--skip-slave-start", "--skip-log-error", "--init-file=/dev/null",
+		"--general-log=0", "--slow-query-log=0", "--innodb-fast-shutdown=1", "--loose-wsrep-on=OFF",
+	}
+	for option, inside := range m.Places {
+		args = append(args, fmt.Sprintf("--%s=%s", option, filepath.Join(dir, inside)))
+	}
+	return h.serveCopy(ctx, command{user: m.Account, args: args, dir: dir}, func(context.Context) error { return mariadbGreets(privateSocket) }, use)
+}
+
+func (m *mariadb) answers(context.Context) error { return mariadbGreets(m.Socket) }
+
+// mariadbGreets gives no error if a server greets at a socket: it does so before
+// anybody says who they are.
+func mariadbGreets(socket string) error {
+	c, err := net.DialTimeout("unix", socket, time.Second)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	head := make([]byte, 5) // length, sequence, form of the greeting
+	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err := io.ReadFull(c, head); err != nil || head[4] != 10 {
+		return fmt.Errorf("no server greets at %s: %w", socket, errors.Join(err, errGreeting))
+	}
+	return nil
+}
+
+var errGreeting = errors.New("not what MariaDB says first")
+
+// query asks the private server; each row is the columns that it printed.
+func (m *mariadb) query(ctx context.Context, h *Host, sql string) (rows [][]string, err error) {
+	out, err := h.run(ctx, command{
+		user:  m.Account,
+		args:  []string{"mariadb", "--no-defaults", "--socket=" + privateSocket, "--default-character-set=utf8mb4", "--batch", "--skip-column-names"},
+		stdin: sql,
+	})
+	for line := range strings.Lines(out) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		for i := range row {
+			row[i] = unescape.Replace(row[i])
+		}
+		rows = append(rows, row)
+	}
+	return rows, err
+}
+
+// unescape undoes what the client does to values in a batch.
+var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\0`, "\x00")
+
+// mariadbKinds are what a server holds besides rows: a kind, a name and values
+// that no upgrade changes. Accounts are read where every version has them.
+var mariadbKinds = []string{
+	"select 'database', schema_name, concat_ws(' ', default_character_set_name, default_collation_name) from information_schema.schemata where schema_name not in (@own)",
+	"select 'account', concat(user, '@', host), concat_ws(' ', if(plugin = '', 'mysql_native_password', plugin), sha2(if(authentication_string = '', password, authentication_string), 256)) from mysql.user",
+	"select 'grant', concat(user, '@', host, ' on ', db), concat(select_priv, insert_priv, update_priv, delete_priv, create_priv, drop_priv, grant_priv, index_priv, alter_priv, execute_priv) from mysql.db",
+	"select 'grant', concat(user, '@', host, ' on ', db, '.', table_name), concat(table_priv, ' ', column_priv) from mysql.tables_priv",
+	"select 'grant', concat(user, '@', host, ' on ', db, '.', table_name, '.', column_name), column_priv from mysql.columns_priv",
+	"select 'grant', concat(user, '@', host, ' on ', routine_type, ' ', db, '.', routine_name), proc_priv from mysql.procs_priv",
+	"select 'role', concat(role, ' of ', user, '@', host), admin_option from mysql.roles_mapping",
+	"select 'routine', concat(type, ' ', db, '.', name), concat_ws(' ', definer, security_type, is_deterministic, sha2(concat_ws(';', param_list, returns, body), 256)) from mysql.proc where db not in (@own)",
+	"select 'event', concat(db, '.', name), concat_ws(' ', definer, status, interval_value, interval_field, execute_at, sha2(body, 256)) from mysql.event where db not in (@own)",
+	"select 'trigger', concat(trigger_schema, '.', trigger_name), concat_ws(' ', action_timing, event_manipulation, event_object_table, definer, sha2(action_statement, 256)) from information_schema.triggers where trigger_schema not in (@own)",
+	"select 'view', concat(table_schema, '.', table_name), concat_ws(' ', definer, security_type, sha2(view_definition, 256)) from information_schema.views where table_schema not in (@own)",
+	"select 'function', name, dl from mysql.func",
+	"select 'server', server_name, concat_ws(' ', host, db, username, port) from mysql.servers",
+}
+
+// ownSchemas are the server's own.
+const ownSchemas = "'mysql', 'sys', 'information_schema', 'performance_schema'"
+
+// stock takes a checksum and the count of every table, and of all else a digest.
+func (m *mariadb) stock(ctx context.Context, h *Host, dir string) (stock, error) {
+	has := stock{}
+	err := m.privately(ctx, h, dir, func(ctx context.Context) error {
+		rows, err := m.query(ctx, h, strings.ReplaceAll(strings.Join(mariadbKinds, ";\n"), "@own", ownSchemas))
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if len(row) == 3 {
+				has[row[0]+" "+row[1]] = row[2]
+			}
+		}
+		return m.tables(ctx, h, has)
+	})
+	return has, err
+}
+
+// counted are the engines whose tables are read: others keep nothing over a
+// restart, or have their rows elsewhere.
+var counted = []string{"InnoDB", "MyISAM", "Aria", "ARCHIVE", "CSV", "ROCKSDB"}
+
+// tables adds every table: its engine, its count and its checksum.
+func (m *mariadb) tables(ctx context.Context, h *Host, has stock) error {
+	tables, err := m.query(ctx, h, "select table_schema, table_name, ifnull(engine, 'no engine'), table_type from information_schema.tables where table_type <> 'VIEW' and table_schema not in ("+ownSchemas+")")
+	if err != nil {
+		return err
+	}
+	var read strings.Builder
+	var names []string
+	for _, t := range tables {
+		if len(t) != 4 {
+			return fmt.Errorf("listing tables: %q", t)
+		}
+		what, name := fmt.Sprintf("table %s.%s", t[0], t[1]), identifier(t[0])+"."+identifier(t[1])
+		has[what] = t[2]
+		if slices.Contains(counted, t[2]) {
+			names = append(names, what)
+			fmt.Fprintf(&read, "checksum table %s extended; select count(*) from %s;\n", name, name)
+		}
+	}
+	rows, err := m.query(ctx, h, read.String())
+	if err != nil {
+		return fmt.Errorf("reading every table: %w", err)
+	}
+	return has.count(names, rows)
+}
+
+// count adds what two rows say of each table: a checksum, and how many rows.
+func (s stock) count(names []string, rows [][]string) error {
+	if len(rows) != 2*len(names) {
+		return fmt.Errorf("reading every table: %d answers for %d tables", len(rows), len(names))
+	}
+	for i, what := range names {
+		sum, count := rows[2*i], rows[2*i+1]
+		if len(sum) != 2 || len(count) != 1 || sum[1] == "NULL" {
+			return fmt.Errorf("reading %s: the server can't", what)
+		}
+		s[what] += fmt.Sprintf(", %s rows, checksum %s", count[0], sum[1])
+	}
+	return nil
+}
+
+// identifier quotes a name.
+func identifier(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// convert has mariadb-upgrade bring the server's own tables, and those that have
+// to, to the new form.
+func (m *mariadb) convert(ctx context.Context, h *Host, dir string) error {
+	return m.privately(ctx, h, dir, func(ctx context.Context) error {
+		_, err := h.run(ctx, command{user: m.Account, args: []string{"mariadb-upgrade", "--no-defaults", "--socket=" + privateSocket}})
+		return err
+	})
+}
+
+// same lets accounts come in addition: newer versions have some of their own.
+func (m *mariadb) same(before, after stock) error {
+	after = maps.Clone(after)
+	maps.DeleteFunc(after, func(what, _ string) bool {
+		_, there := before[what]
+		return !there && strings.HasPrefix(what, "account ")
+	})
+	return differences("the upgraded copy", before, after)
+}

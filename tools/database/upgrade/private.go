@@ -1,0 +1,33 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// privateDir has the socket of the server that svc runs for itself on a copy of
+// a database; the lock keeps a second upgrade out.
+const (
+	privateDir    = "/run/svc-db-upgrade"
+	privateSocket = privateDir + "/socket"
+	privatePID    = privateDir + "/pid"
+)
+
+// serveCopy starts a server that only svc reaches, waits until it answers, has it
+// used, and stops it in its own way.
+func (h *Host) serveCopy(ctx context.Context, c command, answers, use func(context.Context) error) error {
+	who, err := credentialOf(c.user)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(os.RemoveAll(privateDir), os.Mkdir(privateDir, 0o700), os.Chown(privateDir, int(who.Uid), int(who.Gid)))
+	if err != nil {
+		return fmt.Errorf("making the private server's directory: %w", err)
+	}
+	c.stop = unix.SIGTERM
+	return errors.Join(h.serve(ctx, c, answers, use), os.RemoveAll(privateDir))
+}

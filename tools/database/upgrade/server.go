@@ -1,0 +1,149 @@
+package upgrade
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// server is a process that serves a directory.
+type server struct {
+	pid  int
+	unit string // of systemd, that runs it; empty where none does
+	same bool   // its program is the file that is installed, not an older one
+}
+
+// serverOn finds the server that works in a directory, by its name and by where
+// it works: such servers make their data's directory their own.
+func serverOn(dir, program string, names []string) (*server, error) {
+	want, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("looking for the server: %w", err)
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		proc := filepath.Join("/proc", e.Name())
+		name, _ := os.ReadFile(filepath.Join(proc, "comm"))
+		works, err := os.Stat(filepath.Join(proc, "cwd"))
+		if err == nil && os.SameFile(works, want) && slices.Contains(names, strings.TrimSpace(string(name))) {
+			return &server{pid, unitOf(proc), sameProgram(proc, program)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// sameProgram reports whether a process runs a file as it is now.
+func sameProgram(proc, program string) bool {
+	runs, err := os.Stat(filepath.Join(proc, "exe"))
+	if err != nil {
+		return false
+	}
+	installed, err := os.Stat(program)
+	return err == nil && os.SameFile(runs, installed)
+}
+
+// unitOf is the unit of systemd that a process belongs to.
+func unitOf(proc string) string {
+	if _, err := os.Stat("/run/systemd/system"); err != nil {
+		return ""
+	}
+	groups, _ := os.ReadFile(filepath.Join(proc, "cgroup"))
+	return unitIn(groups)
+}
+
+// unitIn finds the unit in what /proc says of a process's groups. A session of a
+// person is none.
+func unitIn(groups []byte) string {
+	for line := range bytes.Lines(groups) {
+		_, group, _ := strings.Cut(strings.TrimSpace(string(line)), "/")
+		if name := path.Base(group); strings.HasPrefix(group, "system.slice/") && strings.HasSuffix(name, ".service") {
+			return name
+		}
+	}
+	return ""
+}
+
+// launch starts a server that is to outlive svc, where no service manager does.
+func (h *Host) launch(c command) error {
+	who, err := credentialOf(c.user)
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(h.logFile(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("opening the log: %w", err)
+	}
+	defer log.Close()
+	cmd := exec.Command(c.args[0], c.args[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
+	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", "HOME=/"} // without the mark: it is no leftover
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: who}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // so that it leaves no zombie while svc lives
+	return nil
+}
+
+// stop ends a server in its own way and waits until it is gone.
+func (s *server) stop(ctx context.Context, h *Host) error {
+	if s.unit != "" {
+		if _, err := h.run(ctx, command{args: []string{"systemctl", "stop", s.unit}}); err != nil {
+			return err
+		}
+	} else if err := unix.Kill(s.pid, unix.SIGTERM); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("stopping the server: %w", err)
+	}
+	return await(ctx, s.ended)
+}
+
+// ended reports whether a server is gone: a process that has ended works nowhere,
+// though nobody has waited for it.
+func (s *server) ended(context.Context) error {
+	if _, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", s.pid)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("the server, process %d, does not stop", s.pid)
+}
+
+// mountPoint reports whether a directory is where a file system is mounted.
+func mountPoint(dir string) (bool, error) {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return false, fmt.Errorf("reading what is mounted: %w", err)
+	}
+	return mountedAt(mounts, dir), nil
+}
+
+// mountedAt looks for a directory among the places of a mountinfo.
+func mountedAt(mounts []byte, dir string) bool {
+	escaped := strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`).Replace(dir)
+	for line := range bytes.Lines(mounts) {
+		if fields := bytes.Fields(line); len(fields) > 4 && string(fields[4]) == escaped {
+			return true
+		}
+	}
+	return false
+}

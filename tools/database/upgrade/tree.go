@@ -1,0 +1,304 @@
+package upgrade
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// tree is a directory as it was: every folder and file in it, by name, the
+// directory itself first.
+type tree []leaf
+
+// leaf is a folder or a file of a tree.
+type leaf struct {
+	Name     string            `json:"name"` // from the directory; the directory itself is .
+	Mode     fs.FileMode       `json:"mode"`
+	UID      int               `json:"uid"`
+	GID      int               `json:"gid"`
+	Size     int64             `json:"size"`     // of a file
+	Modified time.Time         `json:"modified"` // to the nanosecond
+	Sparse   bool              `json:"sparse"`   // the file has holes
+	Digest   string            `json:"digest"`   // SHA-256 of a file, in hex; empty in a tree that was only listed
+	Attrs    map[string][]byte `json:"attrs,omitzero"`
+}
+
+// listTree lists a directory; nothing is read. Sockets and pipes, which servers
+// make anew, are left out, and so is what a running one removes meanwhile; what else is neither folder nor file is an error.
+func listTree(dir string) (t tree, err error) {
+	err = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && e.Type()&(fs.ModeSocket|fs.ModeNamedPipe) != 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		l, err := leafOf(dir, name)
+		if err == nil {
+			t = append(t, l)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return t, err
+}
+
+// leafOf describes a folder or a file.
+func leafOf(dir, name string) (l leaf, err error) {
+	var st unix.Stat_t
+	if err := unix.Lstat(name, &st); err != nil {
+		return l, &fs.PathError{Op: "lstat", Path: name, Err: err}
+	}
+	info, err := os.Lstat(name)
+	if err != nil {
+		return l, err
+	}
+	if l.Name, err = filepath.Rel(dir, name); err != nil {
+		return l, err
+	}
+	l.Mode, l.UID, l.GID, l.Modified = info.Mode(), int(st.Uid), int(st.Gid), info.ModTime().UTC()
+	switch {
+	case info.IsDir():
+	case info.Mode().IsRegular():
+		l.Size, l.Sparse = info.Size(), st.Blocks*512 < st.Size
+	default:
+		return l, fmt.Errorf("%s is no file and no folder, but %s", name, info.Mode().Type())
+	}
+	l.Attrs, err = attributes(name)
+	return l, err
+}
+
+// maxAttribute bounds the names of a file's extended attributes, and each value.
+const maxAttribute = 64 << 10
+
+// attributes are a file's extended attributes: labels and access lists.
+func attributes(name string) (map[string][]byte, error) {
+	names := make([]byte, maxAttribute)
+	n, err := unix.Llistxattr(name, names)
+	if errors.Is(err, unix.EOPNOTSUPP) || err == nil && n == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "llistxattr", Path: name, Err: err}
+	}
+	all, value := map[string][]byte{}, make([]byte, maxAttribute)
+	for key := range bytes.SplitSeq(bytes.TrimSuffix(names[:n], []byte{0}), []byte{0}) {
+		n, err := unix.Lgetxattr(name, string(key), value)
+		if err != nil {
+			return nil, &fs.PathError{Op: "lgetxattr", Path: name, Err: err}
+		}
+		all[string(key)] = bytes.Clone(value[:n])
+	}
+	return all, nil
+}
+
+// sameStanding reports whether two trees have the same names, sizes and times:
+// nothing was written in between.
+func (t tree) sameStanding(o tree) bool {
+	return slices.EqualFunc(t, o, func(a, b leaf) bool {
+		folder := a.Mode.IsDir() // its time changes where a socket comes and goes
+		return a.Name == b.Name && a.Mode == b.Mode && a.UID == b.UID && a.GID == b.GID && a.Size == b.Size && (folder || a.Modified.Equal(b.Modified))
+	})
+}
+
+// bytes are the sizes of the files.
+func (t tree) bytes() (sum int64) {
+	for _, l := range t {
+		sum += l.Size
+	}
+	return sum
+}
+
+// copyTree copies what a tree lists from a directory to another one, which must
+// not be there, with owners, times and attributes, and has it on the disk. The
+// tree that it gives has the digests of what was read; where the tree it was
+// given has some, the files must have these.
+func copyTree(ctx context.Context, t tree, from, to string) (copied tree, err error) {
+	root, err := os.OpenRoot(from) // no link leads out of it
+	if err != nil {
+		return nil, fmt.Errorf("copying %s: %w", from, err)
+	}
+	defer root.Close()
+	for _, l := range t {
+		digest, err := l.copy(ctx, root, filepath.Join(to, l.Name))
+		if err == nil && l.Digest != "" && digest != l.Digest {
+			err = fmt.Errorf("%s is not what was written there: its digest is another", filepath.Join(from, l.Name))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("copying %s: %w", from, err)
+		}
+		l.Digest = digest
+		copied = append(copied, l)
+	}
+	return copied, t.finish(to)
+}
+
+// finish gives the folders of a copy, the innermost first, what filling them has
+// changed.
+func (t tree) finish(to string) error {
+	for _, l := range slices.Backward(t) {
+		if !l.Mode.IsDir() {
+			continue
+		}
+		name := filepath.Join(to, l.Name)
+		if err := errors.Join(l.dress(name), syncDir(name)); err != nil {
+			return fmt.Errorf("copying to %s: %w", to, err)
+		}
+	}
+	return syncDir(filepath.Dir(to))
+}
+
+// copy makes a folder, or copies a file and gives its digest.
+func (l leaf) copy(ctx context.Context, from *os.Root, to string) (digest string, err error) {
+	if l.Mode.IsDir() {
+		return "", errors.Join(ctx.Err(), os.Mkdir(to, 0o700))
+	}
+	in, err := openFile(from, l.Name)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	if l.Sparse {
+		err = fillSparse(ctx, out, io.TeeReader(in, sum))
+	} else {
+		_, err = io.Copy(out, bounded{ctx, io.TeeReader(in, sum)})
+	}
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), l.dress(to)
+}
+
+// openFile opens a file of a directory; that of something else is an error.
+func openFile(dir *os.Root, name string) (*os.File, error) {
+	f, err := dir.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("%s is no file", name), err, f.Close())
+	}
+	return f, nil
+}
+
+// bounded is a reader that ends with a context.
+type bounded struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (b bounded) Read(p []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return b.Reader.Read(p)
+}
+
+// fillSparse copies a file and leaves holes where there are only zeros.
+func fillSparse(ctx context.Context, out *os.File, in io.Reader) error {
+	block := make([]byte, 1<<20)
+	for size := int64(0); ; {
+		n, err := io.ReadFull(bounded{ctx, in}, block)
+		if err := writeSparse(out, block[:n], size); err != nil {
+			return err
+		}
+		size += int64(n)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return out.Truncate(size)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// hole is how many bytes a file system can leave out.
+const hole = 4096
+
+var zeros [hole]byte
+
+// writeSparse writes the pieces of a block that are not only zeros.
+func writeSparse(out *os.File, block []byte, at int64) error {
+	for piece := range slices.Chunk(block, hole) {
+		if !bytes.Equal(piece, zeros[:len(piece)]) {
+			if _, err := out.WriteAt(piece, at); err != nil {
+				return err
+			}
+		}
+		at += int64(len(piece))
+	}
+	return nil
+}
+
+// dress gives a file or a folder its owner, attributes, mode and time.
+func (l leaf) dress(name string) error {
+	if err := os.Lchown(name, l.UID, l.GID); err != nil {
+		return err
+	}
+	for key, value := range l.Attrs {
+		if err := unix.Lsetxattr(name, key, value, 0); err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
+			return &fs.PathError{Op: "lsetxattr", Path: name, Err: err}
+		}
+	}
+	return errors.Join(os.Chmod(name, l.Mode), os.Chtimes(name, l.Modified, l.Modified))
+}
+
+// verify reads a directory and compares it with the tree that it was.
+func (t tree) verify(ctx context.Context, dir string) error {
+	now, err := listTree(dir)
+	if err != nil {
+		return err
+	}
+	if !t.sameStanding(now) {
+		return fmt.Errorf("%s is not as it was: names, sizes or times differ", dir)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, l := range t {
+		if l.Mode.IsDir() {
+			continue
+		}
+		digest, err := digestOf(ctx, root, l.Name)
+		if err != nil {
+			return err
+		}
+		if digest != l.Digest {
+			return fmt.Errorf("%s is not as it was: its digest is another", filepath.Join(dir, l.Name))
+		}
+	}
+	return nil
+}
+
+func digestOf(ctx context.Context, dir *os.Root, name string) (string, error) {
+	f, err := openFile(dir, name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, bounded{ctx, f}); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
