@@ -8,11 +8,12 @@
 # what needs it is left out. Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/osv-scanner version=v2.5.0
 corpus=${SVC_OSV:-../shared/data/osv}
 work=$(mktemp -d)
-passed=0 failed=0
 pids=()
 
 cleanup() {
@@ -20,16 +21,6 @@ cleanup() {
 	rm -rf "$work"
 }
 trap cleanup EXIT
-
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
-
-# check NAME COMMAND…: the command succeeds.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | cut -c1-500 | sed 's/^/      /'; fi
-}
 
 # exits NAME CODE COMMAND…: the command ends with this exit code; what it prints
 # is in out and err.
@@ -58,8 +49,6 @@ eventually() {
 	done
 	fail "$name"
 }
-
-svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }
 
 install() {
 	if ! command -v curl >/dev/null || ! python3 -c 'import jsonschema' 2>/dev/null; then
@@ -358,5 +347,4 @@ documents fixtures/hosts/debian-11-web "$work/debian.feed" "Debian 11"
 [ ! -f "$work/alma.feed" ] || documents "$work/el8" "$work/alma.feed" "EL 8"
 address
 reload
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+finish

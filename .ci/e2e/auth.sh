@@ -5,9 +5,10 @@
 # Needs root. Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
 
 work=$(mktemp -d)
-passed=0 failed=0
 server=
 
 cleanup() {
@@ -16,22 +17,8 @@ cleanup() {
 }
 trap cleanup EXIT
 
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
-
-# exits NAME CODE COMMAND…: the command ends with this exit code.
-exits() {
-	local name=$1 want=$2 got=0
-	shift 2
-	"$@" >"$work/last.log" 2>&1 || got=$?
-	if [ "$got" = "$want" ]; then ok "$name"; else fail "$name: exit $got, not $want"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
-}
-
 # says NAME WORDS: the last command printed this.
-says() { if grep -qF -- "$2" "$work/last.log"; then ok "$1"; else fail "$1: no \"$2\""; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi; }
-
-# same NAME A B: two strings are equal.
-same() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1: $2, not $3"; fi; }
+says() { if grep -qF -- "$2" "$work/last.log"; then ok "$1"; else fails "$1: no \"$2\""; fi; }
 
 install() {
 	command -v gnome-keyring-daemon >/dev/null && command -v dbus-run-session >/dev/null && command -v secret-tool >/dev/null && return
@@ -106,5 +93,4 @@ in_keyring() {
 prepare
 in_file
 in_keyring
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+finish

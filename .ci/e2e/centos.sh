@@ -6,39 +6,22 @@
 # Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
+# shellcheck source=.ci/e2e/role.sh
+. .ci/e2e/role.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e
 work=$(mktemp -d)
 source=$work/source
 target=$work/target
 out=$work/out
-passed=0 failed=0
 
 cleanup() {
 	umount -q -l "$target/proc" "$target/dev" 2>/dev/null || true
-	rm -rf --one-file-system "$work" "$cache/rpm/bullseye/work"
+	rm -rf --one-file-system "$work" "$cache/rpm/bullseye/svc"
 }
 trap cleanup EXIT
-
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
-
-# check NAME COMMAND…: the command succeeds.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
-}
-
-# same NAME A B: two strings are equal.
-same() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1: $2, not $3"; fi; }
-
-svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }
-
-mirror() {
-	apt-get indextargets --format '$(REPO_URI) $(SITE)' 'Created-By: Packages' |
-		awk '/\/debian\/? /{print $1; exit}'
-}
 
 # rpm_root is a Debian 11 with rpm, which still writes Berkeley DB; rpm.sh makes
 # the same.
@@ -114,12 +97,8 @@ prepare() {
 	bash .ci/e2e/roots.sh
 	rpm_root
 	compose
-	cp -a "$cache/roots/trixie-base" "$target"
-	mount -t proc proc "$target/proc"
-	mount --bind /dev "$target/dev"
+	make_target
 }
-
-plan() { python3 -c 'import json,sys; p=json.load(open(sys.argv[1])); exec(sys.argv[2])' "$out/plan.json" "$1"; }
 
 # holds NAME EXPRESSION: it is true of the plan p, with rows by their source.
 holds() {
@@ -136,27 +115,6 @@ migrate() {
 	holds "removed options are named" '"Barracuda" in str([x["was"] for x in rows("/etc/my.cnf")[0]["changes"]])'
 }
 
-apply() {
-	(cd "$out" && ANSIBLE_NOCOWS=1 ansible-playbook -i "$target," -c community.general.chroot -e role_install_recommends=false -e ansible_python_interpreter=/usr/bin/python3 site.yml) >"$work/$1.log" 2>&1
-}
-
-apply_twice() {
-	apply first || true
-	check "the role applies" grep -q "unreachable=0 *failed=0" "$work/first.log"
-	grep -q "failed=0" "$work/first.log" || tail -n 40 "$work/first.log"
-	apply second || true
-	check "it changes nothing the second time" grep -qE "changed=0 +unreachable=0 +failed=0" "$work/second.log"
-	grep -qE "changed=0 " "$work/second.log" || grep -E "^(changed|fatal|TASK)" "$work/second.log" | grep -B1 -E "^(changed|fatal)" | head -n 40
-}
-
-installed() {
-	local name missing=""
-	for name in $(plan 'print(*p["install"])'); do
-		[ "$(chroot "$target" dpkg-query -W -f '${db:Status-Abbrev}' "$name" 2>/dev/null)" = "ii " ] || missing="$missing $name"
-	done
-	same "all packages of the plan are installed" "$missing" ""
-}
-
 # written holds every file that was converted against what the role carries.
 written() {
 	local wrong=""
@@ -165,13 +123,6 @@ written() {
 	done < <(plan 'for c in p["configuration"]:
  if c["action"]=="convert" and not c["link"]: print(c["to"])')
 	same "every converted file is there" "$wrong" ""
-}
-
-# takes NAME COMMAND…: the program on the target takes its configuration.
-takes() {
-	local name=$1
-	shift
-	check "$name takes its configuration" chroot "$target" "$@"
 }
 
 accepted() {
@@ -198,8 +149,7 @@ accepted() {
 prepare
 migrate
 apply_twice
-installed
+compare_packages
 written
 accepted
-printf '%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+finish

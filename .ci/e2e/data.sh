@@ -4,29 +4,14 @@
 # back. Needs root. Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
 
 work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT
-passed=0 failed=0
 export SOURCE_ROOT=$work/source TARGET_ROOT=$work/target
 
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
-
-# exits NAME CODE COMMAND…: the command ends with this exit code.
-exits() {
-	local name=$1 want=$2 got=0
-	shift 2
-	"$@" >"$work/last.log" 2>&1 || got=$?
-	if [ "$got" = "$want" ]; then ok "$name"; else fail "$name: exit $got, not $want"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
-}
-
-# same NAME A B: two strings are equal.
-same() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1: $2, not $3"; fi; }
-
-says() { if grep -q -- "$2" "$work/last.log"; then ok "$1"; else fail "$1"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi; }
-
-svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }
+says() { if grep -q -- "$2" "$work/last.log"; then ok "$1"; else fails "$1"; fi; }
 
 tools() {
 	local tool missing=""
@@ -175,5 +160,4 @@ plans
 moves
 holds
 back
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+finish

@@ -6,32 +6,15 @@
 # "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/databases
 work=$(mktemp -d)
-passed=0 failed=0
 trap stop_all EXIT
-
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
-
-# check NAME COMMAND…: the command succeeds.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
-}
 
 # equal NAME WANT GOT
 equal() { if [ "$2" = "$3" ] && [ -n "$2" ]; then ok "$1 ($2)"; else fail "$1: want $2, got $3"; fi; }
-
-svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" "$work/svc" "$@"; }
-
-# shellcheck disable=SC2016
-mirror() {
-	apt-get indextargets --format '$(REPO_URI) $(SITE)' 'Created-By: Packages' |
-		awk '/\/debian\/? /{print $1; exit}'
-}
 
 # chroots makes a Debian with the servers for each suite, once.
 chroots() {
@@ -313,5 +296,4 @@ find "$root/var/lib/redis" "$root/var/lib/postgresql" -printf '%p %s %T@ %C@\n' 
 check "reading changes nothing" cmp "$work/before" "$work/after"
 by_image
 by_ssh
-printf '%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+finish

@@ -6,31 +6,19 @@
 # each version of this file. Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e
 work=$(mktemp -d)
 chmod 755 "$work"
 images=$work/images # the cache, where an ordinary user reaches it
-passed=0 failed=0
 
 cleanup() {
 	umount -q -l "$work/mnt" "$images" 2>/dev/null || true
 	rm -rf --one-file-system "$work"
 }
 trap cleanup EXIT
-
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
-
-# check NAME COMMAND…: the command succeeds.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | cut -c1-500 | sed 's/^/      /'; fi
-}
-
-# same NAME A B: two strings are equal.
-same() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1: $2, not $3"; fi; }
 
 # below NAME A B: a number is at most another.
 below() { if [ "$2" -le "$3" ]; then ok "$1 ($2)"; else fail "$1: $2, above $3"; fi; }
@@ -516,8 +504,7 @@ main() {
 	commands
 	economy
 	hostile
-	printf '%d passed, %d failed\n' "$passed" "$failed"
-	[ "$failed" = 0 ]
+	finish
 }
 
 main "$@"

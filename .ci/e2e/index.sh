@@ -6,21 +6,12 @@
 # Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
 
 work=$(mktemp -d)
-passed=0 failed=0
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
-
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
-
-# check NAME COMMAND…: the command succeeds.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
-}
 
 # refuses NAME TEXT COMMAND…: it fails, says TEXT, and leaves the index as it was.
 refuses() {
@@ -34,8 +25,6 @@ refuses() {
 		ok "$name"
 	fi
 }
-
-svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" "$work/svc" "$@"; }
 
 build() { svc admin index build --out "$work/out.index" "$@"; }
 
@@ -258,8 +247,7 @@ main() {
 	signature_checks
 	apt_checks
 	overlay_checks
-	printf '%d passed, %d failed\n' "$passed" "$failed"
-	[ "$failed" = 0 ]
+	finish
 }
 
 main "$@"

@@ -4,14 +4,11 @@
 # from Debian's packages. A root is made once for each version of this file.
 set -euo pipefail
 cd "$(dirname "$0")"
+# shellcheck source=.ci/e2e/checks.sh
+. ./checks.sh
 
 roots=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/roots
 recipe=$(sha256sum roots.sh server.sh | sha256sum | cut -c1-16)
-
-mirror() {
-	apt-get indextargets --format '$(REPO_URI) $(SITE)' 'Created-By: Packages' |
-		awk '/\/debian\/? /{print $1; exit}'
-}
 
 in_root() { # root command…
 	local root=$1
@@ -39,7 +36,8 @@ build() { # name suite packages recipe
 	unmount "$root.new"
 	rm -rf --one-file-system "$root" "$root.new" "$root.recipe"
 	mkdir -p "$root.new"
-	trap 'unmount "$root.new"' EXIT
+	# shellcheck disable=SC2064 # root is gone when the script ends
+	trap "unmount '$root.new'" EXIT
 	bootstrap "$root.new" "$2" "$3" || { tail -n 20 "$root.new.log"; return 1; }
 	"$4" "$root.new"
 	unmount "$root.new"
@@ -63,5 +61,7 @@ trixie() { # root
 }
 
 mkdir -p "$roots"
+exec 9>"$roots/lock"
+flock 9
 build bullseye-server bullseye systemd,systemd-sysv,ca-certificates bullseye
 build trixie-base trixie systemd,systemd-sysv,python3,python3-apt,sudo,locales,ca-certificates trixie

@@ -5,31 +5,15 @@
 # Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/rpm
 work=$(mktemp -d)
-passed=0 failed=0
 trap 'rm -rf "$work" "$cache"/*/svc' EXIT
 
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
-
-# check NAME COMMAND…: the command succeeds.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
-}
-
-# same NAME A B: two files are equal.
-same() { if diff "$2" "$3" >"$work/last.log"; then ok "$1"; else fail "$1"; head -n 15 "$work/last.log" | sed 's/^/      /'; fi; }
-
-svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" "$work/svc" "$@"; }
-
-mirror() {
-	apt-get indextargets --format '$(REPO_URI) $(SITE)' 'Created-By: Packages' |
-		awk '/\/debian\/? /{print $1; exit}'
-}
+# same_files NAME A B: two files are equal.
+same_files() { if diff "$2" "$3" >"$work/last.log"; then ok "$1"; else fail "$1"; head -n 15 "$work/last.log" | sed "s/^/      /"; fi; }
 
 # chroots makes a small Debian with rpm for each suite, once.
 chroots() {
@@ -198,7 +182,7 @@ untouched() {
 	find "$root" -printf '%p %s %T@ %C@\n' | sort >"$work/before"
 	"$@" >/dev/null 2>&1 || true
 	find "$root" -printf '%p %s %T@ %C@\n' | sort >"$work/after"
-	same "$name" "$work/before" "$work/after"
+	same_files "$name" "$work/before" "$work/after"
 }
 
 # real compares every real database.
@@ -213,7 +197,7 @@ real() {
 		cp "$file" "$work/real/var/lib/rpm/"
 		by_rpm "$work/real" /var/lib/rpm "$form" >"$work/want"
 		by_svc "$work/real" >"$work/got"
-		same "$name: $(wc -l <"$work/want") packages are as rpm -qa has them" "$work/want" "$work/got"
+		same_files "$name: $(wc -l <"$work/want") packages are as rpm -qa has them" "$work/want" "$work/got"
 		rm -rf "$work/real"
 	done
 }
@@ -225,13 +209,13 @@ made() { # form suite
 	by_rpm "$root" /var/lib/rpm "${1/bdb/bdb_ro}" >"$work/want"
 	by_svc "$root" >"$work/got"
 	check "$1: there are packages" test -s "$work/want"
-	same "$1: packages are as rpm -qa has them" "$work/want" "$work/got"
+	same_files "$1: packages are as rpm -qa has them" "$work/want" "$work/got"
 	check "$1: nothing of the packages is changed" says "$root" 'not [c for c in a["configuration"] if c["state"] in ("changed", "missing")]'
 	edit "$root"
 	changes_by_rpm "$root" "$1" "$2" >"$work/want"
 	changes_by_svc "$root" >"$work/got"
 	check "$1: rpm -Va finds changes" test -s "$work/want"
-	same "$1: changed files are as rpm -Va has them" "$work/want" "$work/got"
+	same_files "$1: changed files are as rpm -Va has them" "$work/want" "$work/got"
 	check "$1: what rpm is told not to look at is seen" says "$root" 'len([c for c in a["configuration"] if c["path"].endswith("/unverified") and c["state"]=="changed"])==3'
 	check "$1: a ghost is the machine's" says "$root" 'len([c for c in a["configuration"] if c["path"].endswith("/ghost") and c["state"]=="unowned"])==3'
 	check "$1: another mode is a finding" says "$root" '[f for f in a["findings"] if f["key"]=="configuration.access" and "/etc/conf-md5/closed (0644 root:root, shipped as 0600 root:root)" in f["summary"]]'
@@ -256,7 +240,7 @@ logged() {
 	check "sqlite: the last change stands in the log" test -s "$root/var/lib/rpm/rpmdb.sqlite-wal"
 	by_rpm "$root" /var/lib/rpm sqlite >"$work/want"
 	by_svc "$root" >"$work/got"
-	same "sqlite: packages are as rpm -qa has them, with the log" "$work/want" "$work/got"
+	same_files "sqlite: packages are as rpm -qa has them, with the log" "$work/want" "$work/got"
 	check "sqlite: and without the package that went" says "$root" '"many" not in [p["name"] for p in a["packages"]]'
 	untouched "sqlite: the log stays as it is" "$root" svc assess --root "$root"
 }
@@ -285,5 +269,4 @@ logged
 damaged bdb Packages
 damaged ndb Packages.db
 damaged sqlite rpmdb.sqlite
-printf '%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+finish

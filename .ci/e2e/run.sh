@@ -4,12 +4,15 @@
 # installs. Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
+# shellcheck source=.ci/e2e/role.sh
+. .ci/e2e/role.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e
 work=$(mktemp -d)
 target=$work/target
 out=$work/out
-passed=0 failed=0
 
 cleanup() {
 	umount -q -l "$target/proc" "$target/dev" "$work/tiny" 2>/dev/null || true
@@ -17,36 +20,11 @@ cleanup() {
 }
 trap cleanup EXIT
 
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
-
-# check NAME COMMAND…: the command succeeds.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
-}
-
-# exits NAME CODE COMMAND…: the command ends with this exit code.
-exits() {
-	local name=$1 want=$2 got=0
-	shift 2
-	"$@" >"$work/last.log" 2>&1 || got=$?
-	if [ "$got" = "$want" ]; then ok "$name"; else fail "$name: exit $got, not $want"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
-}
-
-# same NAME A B: two strings are equal.
-same() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1: $2, not $3"; fi; }
-
-svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }
-
 prepare() {
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 	bash .ci/e2e/roots.sh
 	source=$cache/roots/bullseye-server
-	cp -a "$cache/roots/trixie-base" "$target"
-	mount -t proc proc "$target/proc"
-	mount --bind /dev "$target/dev"
+	make_target
 }
 
 migrate() {
@@ -80,31 +58,6 @@ tamper() {
 
 lint() { (cd "$out" && ansible-lint --nocolor --offline --profile production site.yml role); }
 
-# apply runs the role on the target root; recommended packages would only take
-# time here.
-apply() {
-	(cd "$out" && ANSIBLE_NOCOWS=1 ansible-playbook -i "$target," -c community.general.chroot -e role_install_recommends=false -e ansible_python_interpreter=/usr/bin/python3 site.yml) >"$work/$1.log" 2>&1
-}
-
-apply_twice() {
-	apply first || true
-	check "the role applies" grep -q "unreachable=0 *failed=0" "$work/first.log"
-	grep -q "failed=0" "$work/first.log" || tail -n 40 "$work/first.log"
-	apply second || true
-	check "it changes nothing the second time" grep -qE "changed=0 +unreachable=0 +failed=0" "$work/second.log"
-	grep -qE "changed=0 " "$work/second.log" || grep -E "^(changed|fatal|TASK)" "$work/second.log" | grep -B1 -E "^(changed|fatal)" | head -n 40
-}
-
-plan() { python3 -c 'import json,sys; p=json.load(open(sys.argv[1])); exec(sys.argv[2])' "$out/plan.json" "$1"; }
-
-compare_packages() {
-	local name missing=""
-	for name in $(plan 'print(*p["install"])'); do
-		[ "$(chroot "$target" dpkg-query -W -f '${db:Status-Abbrev}' "$name" 2>/dev/null)" = "ii " ] || missing="$missing $name"
-	done
-	same "all packages of the plan are installed" "$missing" ""
-}
-
 # compare_files holds every file that the role carries as it is against the source;
 # what was converted is put to its own program.
 compare_files() {
@@ -135,12 +88,12 @@ compare_machine() {
 	check "deploy's key is there" grep -q deploy@ci "$target/home/deploy/.ssh/authorized_keys"
 	same "deploy's key is closed to others" "$(stat -c %a "$target/home/deploy/.ssh/authorized_keys")" 600
 	check "sudo takes its rules" chroot "$target" visudo -c
-	check "apache takes its configuration" chroot "$target" apache2ctl configtest
+	takes apache apache2ctl configtest
 	check "apache has the virtual host" sh -c "chroot '$target' apache2ctl -t -D DUMP_VHOSTS 2>&1 | grep -q shop.example.org"
-	check "sshd takes its configuration" chroot "$target" sh -c 'mkdir -p /run/sshd && /usr/sbin/sshd -t'
-	check "php-fpm takes its configuration" chroot "$target" php-fpm8.4 -t
-	check "mariadb takes its configuration" chroot "$target" mariadbd --user=mysql --help --verbose
-	check "postgresql takes its configuration" chroot "$target" runuser -u postgres -- /usr/lib/postgresql/17/bin/postgres -D /etc/postgresql/17/main -C max_connections
+	takes sshd sh -c 'mkdir -p /run/sshd && /usr/sbin/sshd -t'
+	takes php-fpm php-fpm8.4 -t
+	takes mariadb mariadbd --user=mysql --help --verbose
+	takes postgresql runuser -u postgres -- /usr/lib/postgresql/17/bin/postgres -D /etc/postgresql/17/main -C max_connections
 	check "the site is enabled" test -L "$target/etc/apache2/sites-enabled/shop.conf"
 	same "the time zone is carried over" "$(readlink "$target/etc/localtime")" /usr/share/zoneinfo/Europe/Vienna
 	check "no secret was carried over" test ! -e "$target/etc/ssl/private/shop.key"
@@ -212,5 +165,4 @@ verify
 drift
 agents
 bad_input
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+finish

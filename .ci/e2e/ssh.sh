@@ -7,6 +7,8 @@
 # Needs root. Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e
 mkdir -p "$cache"
@@ -16,7 +18,6 @@ known=$work/known_hosts
 port=$((20000 + RANDOM % 10000))
 users=(svc-e2e-plain svc-e2e-sudo)
 pids=()
-passed=0 failed=0
 
 cleanup() {
 	local pid user
@@ -26,16 +27,6 @@ cleanup() {
 	rm -rf --one-file-system "$work"
 }
 trap cleanup EXIT
-
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
-
-# check NAME COMMAND…: the command succeeds.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
-}
 
 # says NAME CODE WORDS COMMAND…: the command ends with this exit code, prints
 # nothing on stdout, and says this on stderr.
@@ -48,9 +39,6 @@ says() {
 		tail -n 15 "$work/last.log" | sed 's/^/      /'
 	fi
 }
-
-# same NAME A B: two strings are equal.
-same() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1: $2, not $3"; fi; }
 
 # svc finds an ssh that is the user's but for where its configuration is.
 svc() { env PATH="$work/bin:$PATH" XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }
@@ -318,5 +306,4 @@ svc assess --root "$machine" --json >"$work/by-root-full"
 same_machine
 refused
 interrupted
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+finish

@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# What the end-to-end scripts share: sourced. A script sets work, a folder of its
+# own; what a check runs writes to $work/last.log, of which a failure shows the
+# end. Ends with finish.
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
+
+# fail NAME: nothing was run; fails NAME: with the end of what was.
+fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
+fails() { fail "$1"; tail -n 15 "$work/last.log" | cut -c1-500 | sed 's/^/      /'; }
+
+# check NAME COMMAND…: the command succeeds.
+check() {
+	local name=$1
+	shift
+	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fails "$name"; fi
+}
+
+# exits NAME CODE COMMAND…: the command ends with this exit code.
+exits() {
+	local name=$1 want=$2 got=0
+	shift 2
+	"$@" >"$work/last.log" 2>&1 || got=$?
+	if [ "$got" = "$want" ]; then ok "$name"; else fails "$name: exit $got, not $want"; fi
+}
+
+# same NAME A B: two strings are equal.
+same() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1: $2, not $3"; fi; }
+
+# svc is the program under test, with data of its own.
+svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }
+
+# mirror is the Debian archive that this machine uses.
+mirror() {
+	# shellcheck disable=SC2016 # apt's own variables
+	apt-get indextargets --format '$(REPO_URI) $(SITE)' 'Created-By: Packages' |
+		awk '/\/debian\/? /{print $1; exit}'
+}
+
+# finish says how many passed, and succeeds where none failed.
+finish() {
+	printf '\n%d passed, %d failed\n' "$passed" "$failed"
+	[ "$failed" = 0 ]
+}
