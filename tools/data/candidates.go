@@ -143,19 +143,21 @@ func mounts(a *assess.Assessment) []assess.Mount {
 	return a.Mounts
 }
 
-func mounted(a *assess.Assessment, _ host.FS) (all []candidate) {
+// mounted names disks of their own last: what is known of a place beside that
+// counts more.
+func mounted(a *assess.Assessment, _ host.FS) []candidate {
+	var all, disks []candidate
 	for _, m := range mounts(a) {
 		switch {
 		case slices.Contains(m.Options, "bind") || strings.HasPrefix(m.Path, "/media/"):
 		case slices.Contains(remoteTypes, m.Type):
 			all = append(all, candidate{path: m.Path, kind: Remote, what: m.Device, evidence: m.Evidence.Path})
 		case slices.Contains(diskTypes, m.Type) && !slices.Contains(systemMounts, path.Clean(m.Path)):
-			all = append(all, candidate{path: m.Path, kind: Disk, what: m.Device, evidence: m.Evidence.Path})
+			disks = append(disks, candidate{path: m.Path, kind: Disk, what: m.Device, evidence: m.Evidence.Path})
 		}
 	}
-	// What is known of a place beside that it is a disk of its own counts more.
-	slices.SortStableFunc(all, func(x, y candidate) int { return boolCompare(x.kind == Disk, y.kind == Disk) })
-	return slices.DeleteFunc(all, func(c candidate) bool { return c.kind == Disk && len(sameSite(a, c.path)) > 0 })
+	disks = slices.DeleteFunc(disks, func(c candidate) bool { return len(sameSite(a, c.path)) > 0 })
+	return append(all, disks...)
 }
 
 // sameSite are the sites and databases whose folder is a mount itself.
@@ -166,16 +168,6 @@ func sameSite(a *assess.Assessment, dir string) (found []candidate) {
 		}
 	}
 	return found
-}
-
-func boolCompare(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // shippedRoots are folders of packages that a site may serve as they came.
