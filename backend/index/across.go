@@ -20,6 +20,10 @@ const (
 	CaveatManager    = "OTHER_SYSTEM"      // belongs to the distribution itself
 )
 
+// rulesConfidence is that of what the rules make of an rpm that no release is
+// known to have.
+const rulesConfidence = 0.95
+
 // What it costs not to know whether the target has a package.
 const (
 	unlisted  = 0.8  // the list of EL that is known does not have it
@@ -50,11 +54,11 @@ func (h *hops) rpmTrail(canonical string) (r record, t catalog.Trail, ok bool, e
 func (h *hops) byRules(canonical string) (catalog.Trail, bool, error) {
 	x := &lexicon{ix: h.ix}
 	if name, ok := x.Canonical(canonical); ok {
-		return catalog.Trail{Relation: api.RelationRenamed, Confidence: catalog.LineageConfidence, Targets: []string{name}}, true, x.err
+		return catalog.Trail{Relation: api.RelationRenamed, Confidence: rulesConfidence, Targets: []string{name}, Method: "canonical"}, true, x.err
 	}
 	for _, name := range rpm.Names(canonical) {
 		if g, ok := rpm.Of(name, x); ok {
-			g.Confidence = min(g.Confidence, catalog.LineageConfidence)
+			g.Confidence = min(g.Confidence, rulesConfidence)
 			return trailOf(g), true, x.err
 		}
 	}

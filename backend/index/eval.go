@@ -18,8 +18,11 @@ type Score struct {
 	IndexVersion string           `json:"index_version"`
 	Ways         map[string]Tally `json:"ways"`    // by source>target
 	Methods      map[string]Tally `json:"methods"` // of known pairs, by what their file says of them
-	Total        Tally            `json:"total"`
-	Calibration  []Bin            `json:"calibration"` // of known pairs, by tenths of the confidence
+	// Evidence has the known pairs by what the index answers them from: confidences
+	// are set so that those of each kind are right as often as they claim.
+	Evidence    map[string]Tally `json:"evidence"`
+	Total       Tally            `json:"total"`
+	Calibration []Bin            `json:"calibration"` // of known pairs, by tenths of the confidence
 	// CalibrationError is the mean of |confidence - share right| over the bins,
 	// weighed by their answers.
 	CalibrationError float64 `json:"calibration_error"`
@@ -103,7 +106,7 @@ type Evaluation struct {
 // NewEvaluation begins to measure an index.
 func NewEvaluation(ix *Index) *Evaluation {
 	return &Evaluation{ix, &Score{
-		IndexVersion: ix.Version(), Ways: map[string]Tally{}, Methods: map[string]Tally{}, Wrong: []Miss{}, Calibration: make([]Bin, 11),
+		IndexVersion: ix.Version(), Ways: map[string]Tally{}, Methods: map[string]Tally{}, Evidence: map[string]Tally{}, Wrong: []Miss{}, Calibration: make([]Bin, 11),
 	}}
 }
 
@@ -276,7 +279,7 @@ func ofMachine(slug string, lines, targets []string) []question {
 
 // ask puts a question to the index and counts the answer.
 func (e *Evaluation) ask(q question) error {
-	got, err := e.ix.Become(q.source, q.name, q.target)
+	got, evidence, err := e.ix.become(q.source, q.name, q.target)
 	if err != nil && api.CodeOf(err) != api.UnknownRelease {
 		return err
 	}
@@ -294,6 +297,7 @@ func (e *Evaluation) ask(q question) error {
 	e.score.Total = e.score.Total.plus(t)
 	if q.wants != nil {
 		e.score.Methods[q.method] = e.score.Methods[q.method].plus(t)
+		e.score.Evidence[evidence] = e.score.Evidence[evidence].plus(t)
 		e.calibrate(t, got.Confidence)
 	}
 	return nil
@@ -359,15 +363,38 @@ func (e *Evaluation) Score() *Score {
 // Become resolves a package of a release and translates it to another; the zero
 // of a translation where the index does not know it.
 func (ix *Index) Become(source, name, target string) (api.Translation, error) {
-	resolved, err := ix.Resolve(source, []string{name})
-	if err != nil || resolved[0].Canonical == nil {
-		return api.Translation{}, err
-	}
-	translated, err := ix.Translate(source, target, []string{*resolved[0].Canonical})
+	t, _, err := ix.become(source, name, target)
+	return t, err
+}
+
+// become is Become with the kind of evidence that the answer is from.
+func (ix *Index) become(source, name, target string) (t api.Translation, evidence string, err error) {
+	h, err := ix.hops(source, target)
 	if err != nil {
-		return api.Translation{}, err
+		return t, "", err
 	}
-	return translated[0], nil
+	r, match, _, err := ix.resolve(h.source, name)
+	if err != nil || match == api.MatchNone {
+		return t, "none", err
+	}
+	p, err := h.course(r.Canonical)
+	if err != nil {
+		return t, "", err
+	}
+	t, err = h.present(r.Canonical, p)
+	return t, p.evidence(), err
+}
+
+// evidence is the kind of evidence that a course ends with.
+func (p course) evidence() string {
+	if len(p.methods) == 0 {
+		return "same release or name"
+	}
+	last := p.methods[len(p.methods)-1]
+	if isVendor(last) {
+		return "third-party"
+	}
+	return last
 }
 
 func (t Tally) plus(o Tally) Tally {

@@ -79,6 +79,53 @@ func TestEveryPairHasAnAnswer(t *testing.T) {
 	}
 }
 
+// servers are the stacks that people run, as each family of releases names them.
+var servers = map[release.Family]string{
+	release.Debian: "apache2 nginx haproxy php-fpm mariadb-server postgresql redis-server memcached postfix dovecot-core exim4-daemon-light " +
+		"spamassassin clamav-daemon bind9 isc-dhcp-server slapd krb5-kdc sssd samba nfs-kernel-server zabbix-agent nagios-nrpe-server prometheus " +
+		"bacula-fd openvpn wireguard-tools libvirt-daemon-system docker.io podman pacemaker keepalived rsyslog default-jre-headless python3 ruby nodejs " +
+		"openssh-server cron chrony curl git vim linux-image-amd64 libssl3 libc6 python3-requests libdbi-perl linux-firmware locales gcc libssl-dev",
+	release.EL: "httpd nginx haproxy php-fpm mariadb-server postgresql-server redis memcached postfix dovecot exim " +
+		"spamassassin clamav bind dhcp-server openldap-servers krb5-server sssd samba nfs-utils zabbix-agent nrpe prometheus " +
+		"bacula-client openvpn wireguard-tools libvirt docker-ce podman pacemaker keepalived rsyslog java-11-openjdk-headless python3 ruby nodejs " +
+		"openssh-server cronie chrony curl git vim-enhanced kernel openssl-libs glibc python3-requests perl-DBI linux-firmware glibc-langpack-en gcc openssl-devel",
+	release.SUSE: "apache2 nginx haproxy php8-fpm mariadb postgresql redis memcached postfix dovecot exim " +
+		"spamassassin clamav bind dhcp-server openldap2 krb5-server sssd samba nfs-kernel-server zabbix-agent nrpe " +
+		"bacula-client openvpn wireguard-tools libvirt docker podman pacemaker keepalived rsyslog java-11-openjdk-headless python3 ruby nodejs18 " +
+		"openssh cron chrony curl git vim kernel-default libopenssl1_1 glibc python3-requests perl-DBI kernel-firmware glibc-locale gcc libopenssl-devel",
+}
+
+// Every pair of releases that the index knows accounts for what servers run.
+func TestEveryPairAccountsForServers(t *testing.T) {
+	servers[release.Ubuntu] = servers[release.Debian]
+	servers[release.Amazon], servers[release.Fedora] = servers[release.EL], servers[release.EL]
+	ix := embeddedIndex(t)
+	pairs := 0
+	for _, from := range release.All() {
+		for _, to := range release.All() {
+			if from.Family == release.Alpine || to.Family == release.Alpine {
+				continue
+			}
+			pairs++
+			for name := range strings.FieldsSeq(servers[from.Family]) {
+				got, err := ix.Become(from.Slug, name, to.Slug)
+				if err != nil || got.Relation == "" || got.Relation == api.RelationUnknown {
+					t.Errorf("%s of %s in %s: %q %v", name, from.Slug, to.Slug, got.Relation, err)
+				}
+				if why := unsound(got); why != "" && got.Relation != api.RelationIncluded { // comes unnamed
+					t.Errorf("%s of %s in %s: %s", name, from.Slug, to.Slug, why)
+				}
+			}
+		}
+	}
+	for _, slug := range strings.Fields("debian-10 debian-14 ubuntu-18.04 ubuntu-26.04 rhel-6 rhel-10 centos-6 centos-10 almalinux-8 almalinux-10 rocky-8 rocky-10 ol-6 ol-10 fedora-42 amzn-2 amzn-2023 sles-12 sles-16 opensuse-leap-15.6 opensuse-leap-16.0") {
+		if _, err := ix.release(slug); err != nil {
+			t.Errorf("%s: %v", slug, err)
+		}
+	}
+	t.Logf("%d pairs", pairs)
+}
+
 // What curated rows name exists in a release of Debian whose list is known.
 func TestRowsNamePackagesOfDebian(t *testing.T) {
 	is := is.New(t)

@@ -163,6 +163,13 @@ func viewScore(w *view, score *index.Score, missed bool) {
 		rows = append(rows, scoreRow(way, score.Ways[way]))
 	}
 	w.table(append(rows, scoreRow("all", score.Total)))
+	if kinds := slices.Sorted(maps.Keys(score.Evidence)); len(kinds) > 0 {
+		rows := [][]string{{"evidence", "packages", "resolved", "accounted", "sure", "right", "right if sure", "claimed"}}
+		for _, kind := range kinds {
+			rows = append(rows, scoreRow(kind, score.Evidence[kind]))
+		}
+		w.table(rows)
+	}
 	w.line("calibration error %.3f", score.CalibrationError)
 	for _, m := range score.Wrong {
 		if missed {

@@ -115,13 +115,13 @@ func (h *hop) trail(p *Package, n *Naming) (t Trail, changes bool) {
 	if q, stays := h.to.Packages[p.Name]; stays {
 		targets := h.to.targetsOf(q)
 		if q.Transitional() && len(targets) > 0 {
-			return h.leads(targets, TransitionalInTarget, 0.98), true
+			return h.leads(targets, TransitionalInTarget, 0.99), true
 		}
 		return Trail{}, false
 	}
 	if p.Transitional() {
 		if targets := h.to.targetsOf(p); len(targets) > 0 {
-			return h.leads(targets, TransitionalDropped, 0.97), true
+			return h.leads(targets, TransitionalDropped, 0.98), true
 		}
 	}
 	if t, ok := h.byRelations(p); ok {
@@ -163,7 +163,7 @@ func (h *hop) byRelations(p *Package) (Trail, bool) {
 		names      []string
 		method     string
 		confidence float64
-	}{{both, ReplacesProvides, 0.95}, {replacers, Replaces, 0.85}, {providers, Provides, 0.85}} {
+	}{{both, ReplacesProvides, 0.97}, {replacers, Replaces, 0.93}, {providers, Provides, 0.97}} {
 		if len(e.names) == 1 {
 			return h.takes(e.names[0], e.method, e.confidence), true
 		}

@@ -1,0 +1,183 @@
+package rpm
+
+import (
+	"bytes"
+	"compress/gzip"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+	"pgregory.net/rapid"
+
+	"svc/backend/api"
+	"svc/backend/index/repomd"
+)
+
+var update = flag.Bool("update", false, "write the golden file anew")
+
+// debian is a lexicon of a few packages of Debian 13 by their canonicals, one
+// virtual package, and rows as rpm_debian.tsv has them.
+type debian struct {
+	packages, canonicals, provided, libraries map[string]string
+	rows                                      map[string]Guess
+}
+
+func newDebian() *debian {
+	d := &debian{
+		packages: map[string]string{
+			"apache2": "apache-httpd", "bind9": "bind", "bind9-dnsutils": "bind--client", "coreutils": "coreutils",
+			"fonts-kacst": "fonts-kacst", "fonts-lohit-knda": "fonts-lohit-knda", "gir1.2-gspell-1": "gspell", "gstreamer1.0-plugins-good": "gstreamer1.0-plugins-good",
+			"imagemagick": "imagemagick", "krb5-user": "krb5--client", "kwrite": "kate", "kate": "kate--kate", "ldnsutils": "ldns",
+			"libapache2-mod-wsgi-py3": "mod-wsgi--plugin", "libboost-math1.83.0": "boost-math--lib", "libcommons-io-java": "commons-io",
+			"libdbi-perl": "libdbi-perl", "libgspell-1-3": "gspell--lib", "libkate-dev": "libkate--dev", "libldns3t64": "ldns--lib", "libqt5svg5": "qtsvg--lib",
+			"libqt5svg5-dev": "qtsvg--dev", "libqt6svg6": "qt6-svg--lib", "libssl-dev": "openssl--dev", "libssl3t64": "openssl--lib",
+			"libx11-6": "libx11--lib", "locales": "glibc--lang", "node-abbrev": "node-abbrev", "openscap-common": "openscap", "openssl": "openssl",
+			"perl-base": "perl--base", "php-redis": "php-redis", "python3-requests": "python3-requests", "rake": "rake", "zsh": "zsh",
+		},
+		canonicals: map[string]string{}, libraries: map[string]string{},
+		provided: map[string]string{"libfile-temp-perl": "perl-base"},
+		rows: map[string]Guess{
+			"bind-utils":       {api.RelationRenamed, 0.95, []string{"bind9-dnsutils"}, Curated},
+			"httpd":            {api.RelationRenamed, 0.95, []string{"apache2"}, Curated},
+			"krb5-workstation": {api.RelationRenamed, 0.95, []string{"krb5-user"}, Curated},
+			"mod_wsgi":         {api.RelationRenamed, 0.95, []string{"libapache2-mod-wsgi-py3"}, Curated},
+			"openscap":         {api.RelationRenamed, 0.95, []string{"openscap-common"}, Curated},
+		},
+	}
+	for name, canonical := range d.packages {
+		d.canonicals[canonical] = name
+		if strings.HasSuffix(canonical, "--lib") {
+			d.libraries[Stem(name)] = canonical
+		}
+	}
+	return d
+}
+
+func (d *debian) Package(name string) (string, bool)   { c, ok := d.packages[name]; return c, ok }
+func (d *debian) Canonical(name string) (string, bool) { n, ok := d.canonicals[name]; return n, ok }
+func (d *debian) Provided(name string) (string, bool)  { n, ok := d.provided[name]; return n, ok }
+func (d *debian) Library(stem string) (string, bool)   { c, ok := d.libraries[stem]; return c, ok }
+func (d *debian) Row(name string) (Guess, bool)        { g, ok := d.rows[name]; return g, ok }
+func (d *debian) Pattern(name string) (Guess, bool) {
+	if strings.HasPrefix(name, "glibc-langpack-") {
+		return Guess{api.RelationIncluded, 0.93, []string{"locales"}, Curated}, true
+	}
+	return Guess{}, false
+}
+
+// TestNamesOfARepository guesses every name of a repository that createrepo_c
+// made of packages that rpmbuild made.
+func TestNamesOfARepository(t *testing.T) {
+	is := is.New(t)
+	listed, err := os.Open("testdata/repodata/repomd.xml")
+	is.NoErr(err)
+	defer listed.Close()
+	parts, err := repomd.Parts(listed)
+	is.NoErr(err)
+	at := slices.IndexFunc(parts, func(p repomd.Part) bool { return p.Type == "primary" })
+	packed, err := os.ReadFile("testdata/" + parts[at].Path)
+	is.NoErr(err)
+	text, err := gzip.NewReader(bytes.NewReader(packed))
+	is.NoErr(err)
+	lex := newDebian()
+	var lines []string
+	for p, err := range repomd.Packages(text) {
+		is.NoErr(err)
+		g, ok := Of(p.Name, lex)
+		line := p.Name + "\tnothing"
+		if ok {
+			line = fmt.Sprintf("%s\t%s\t%s\t%.2f\t%s", p.Name, g.Relation, strings.Join(g.Targets, " "), g.Confidence, g.Method)
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	got := strings.Join(lines, "\n") + "\n"
+	if *update {
+		is.NoErr(os.WriteFile("testdata/names.golden", []byte(got), 0o600))
+	}
+	want, err := os.ReadFile("testdata/names.golden")
+	is.NoErr(err)
+	is.Equal(got, string(want))
+}
+
+func TestNamesAsTheRpmDistributionsSayThem(t *testing.T) {
+	is := is.New(t)
+	for deb, name := range map[string]string{
+		"libdbi-perl": "perl-Dbi", "libssl-dev": "libssl-devel", "ruby-rack": "rubygem-rack", "bash": "bash", "lib-perl": "perl-",
+	} {
+		is.Equal(Name(deb), name)
+	}
+	for name, canonical := range map[string]string{
+		"NetworkManager": "networkmanager", "bash-doc": "bash--doc", "gtk2-devel": "gtk2--dev", "-doc": "doc", "PyYAML": "pyyaml",
+	} {
+		is.Equal(Canonical(name), canonical)
+	}
+	is.Equal(Stem("libx11-6"), Squeeze("libX11"))
+	is.Equal(Stem("libssl3t64"), Stem("libssl1.1"))
+	is.Equal(Stem("libglib-2_0-0"), Stem("libglib2.0-0t64"))
+	is.True(slices.Contains(Names("gtk2--dev"), "gtk2-devel"))
+}
+
+// TestEveryGuessIsSound holds whatever the name: what it leads to exists, and
+// nothing is removed into something.
+func TestEveryGuessIsSound(t *testing.T) {
+	lex := newDebian()
+	known := slices.Sorted(func(yield func(string) bool) {
+		for name := range lex.packages {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.OneOf(rapid.SampledFrom(known), rapid.StringMatching(`[a-zA-Z0-9._+]{1,8}`),
+			rapid.SampledFrom([]string{"perl", "python3", "qt5", "rh-php73", "lib", "fonts", "devel", "libs", "doc", "lang", "javadoc", "debuginfo", "boost"}))
+		name := strings.Join(rapid.SliceOfN(word, 1, 4).Draw(t, "words"), "-")
+		if why := unsound(name, lex); why != "" {
+			t.Errorf("%q: %s", name, why)
+		}
+	})
+}
+
+// unsound says what is wrong with the guess of a name; nothing where all is well.
+func unsound(name string, lex *debian) string {
+	g, ok := Of(name, lex)
+	again, okAgain := Of(name, lex)
+	switch {
+	case ok != okAgain || fmt.Sprint(g) != fmt.Sprint(again):
+		return "it is guessed otherwise the second time"
+	case !ok:
+		return ""
+	case (g.Relation == api.RelationRemoved) != (len(g.Targets) == 0):
+		return fmt.Sprintf("%s into %v", g.Relation, g.Targets)
+	case g.Confidence <= 0 || g.Confidence > 1 || g.Method == "":
+		return fmt.Sprintf("confidence %v by %q", g.Confidence, g.Method)
+	}
+	for _, target := range g.Targets {
+		if _, ok := lex.Package(target); !ok {
+			return target + " does not exist"
+		}
+	}
+	return ""
+}
+
+func FuzzOf(f *testing.F) {
+	for _, name := range []string{"perl-File-Temp", "qt5-qtsvg-devel", "-", "---", "lib", "fonts-fonts", "rh-php73-", "a-fonts-common", "kacst--fonts", "\x00", "java-1.8.0-openjdk-devel-debug"} {
+		f.Add(name)
+	}
+	lex := newDebian()
+	f.Fuzz(func(t *testing.T, name string) {
+		if why := unsound(name, lex); why != "" {
+			t.Errorf("%q: %s", name, why)
+		}
+		for _, s := range []string{Name(name), Canonical(name), Stem(name), Slug(name)} {
+			if len(s) > 2*len(name)+20 {
+				t.Errorf("%q grew to %q", name, s)
+			}
+		}
+	})
+}
