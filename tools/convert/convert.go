@@ -105,6 +105,12 @@ var registry = []converter{
 	{"postgresql", []string{"/etc/postgresql/*/main/*.conf"}, nil, toDebian13, postgresql},
 	{"named", []string{"/etc/named.conf", "/etc/named/*", "/etc/named.*"}, []string{"bind9"}, fromRPM, named},
 	{"postfix", []string{"/etc/postfix/main.cf"}, []string{"postfix"}, toDebian13, postfix},
+	{"postfix-master", []string{"/etc/postfix/master.cf"}, []string{"postfix"}, toDebian13, postfixMaster},
+	{"samba", []string{"/etc/samba/*.conf"}, []string{"samba", "samba-common-bin", "smbclient"}, toDebian13, samba},
+	{"sssd", []string{"/etc/sssd/sssd.conf", "/etc/sssd/conf.d/*.conf"}, []string{"sssd", "sssd-common"}, toDebian13, sssd},
+	{"keepalived", []string{"/etc/keepalived/*.conf", "/etc/keepalived/*/*.conf"}, []string{"keepalived"}, toDebian13, keepalived},
+	{"fail2ban", []string{"/etc/fail2ban/jail.*", "/etc/fail2ban/fail2ban.*", "/etc/fail2ban/*.d/*.conf", "/etc/fail2ban/*.d/*.local"}, []string{"fail2ban"}, toDebian13, fail2ban},
+	{"ntp", []string{"/etc/ntp.conf"}, []string{"ntpsec", "chrony"}, withNTP, ntp},
 	{"dovecot", []string{"/etc/dovecot/*.conf", "/etc/dovecot/conf.d/*.conf", "/etc/dovecot/conf.d/*.ext"}, []string{"dovecot-core", "dovecot-imapd", "dovecot-pop3d"}, toDovecot24, dovecot},
 	{"chrony", []string{"/etc/chrony.conf", "/etc/chrony.d/*.conf"}, []string{"chrony"}, fromRPM, chrony},
 	{"haproxy", []string{"/etc/haproxy/haproxy.cfg", "/etc/haproxy/conf.d/*.cfg"}, []string{"haproxy"}, toDebian13, haproxy},
@@ -136,9 +142,12 @@ func toDebian13(in Input) bool {
 	return debianFamily(in.Target) && !in.Target.Older(since) && in.Source.Slug != in.Target.Slug
 }
 
+// withNTP is a move of a machine that had ntpd.
+func withNTP(in Input) bool { return toDebian13(in) && in.installed("ntp") != "" }
+
 // toDovecot24 is a move from a release with an earlier Dovecot.
 func toDovecot24(in Input) bool {
-	return toDebian13(in) && (rpmFamily(in.Source) || in.Source.Family == in.Target.Family && in.Source.Older(in.Target))
+	return toDebian13(in) && !strings.HasPrefix(in.installed("dovecot", "dovecot-core"), "2.4") && (rpmFamily(in.Source) || in.Source.Family == in.Target.Family && in.Source.Older(in.Target))
 }
 
 // toNfsConf is a move to a release whose NFS reads nfs.conf alone, from one whose
@@ -148,6 +157,20 @@ func toNfsConf(in Input) bool {
 		since, _ := release.Lookup(slug)
 		return in.Source.Older(since)
 	}))
+}
+
+// installed is the version, without its epoch, of the first of some packages
+// that the source has, or empty.
+func (in Input) installed(names ...string) string {
+	for _, name := range names {
+		if version, ok := in.Installed[name]; ok {
+			if _, upstream, epoch := strings.Cut(version, ":"); epoch {
+				return upstream
+			}
+			return version
+		}
+	}
+	return ""
 }
 
 // withPHP is a move in which the version of PHP is known.

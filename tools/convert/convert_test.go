@@ -20,7 +20,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // input reads a case: its first line has the releases, further ones the
-// packages that the target gets, its files are those of the source.
+// packages that the target gets, or with a minus before them those that the
+// source has; its files are those of the source.
 func input(t testing.TB, a *txtar.Archive) Input {
 	is := is.New(t)
 	in := Input{Installed: map[string]string{}, Brought: map[string]string{}}
@@ -29,6 +30,10 @@ func input(t testing.TB, a *txtar.Archive) Input {
 		is.Equal(len(f), 2)
 		if i == 0 {
 			in.Source, in.Target = lookup(t, f[0]), lookup(t, f[1])
+			continue
+		}
+		if had, ok := strings.CutPrefix(f[0], "-"); ok {
+			in.Installed[had] = f[1]
 			continue
 		}
 		in.Brought[f[0]] = f[1]
@@ -145,6 +150,18 @@ options {
 };
 user nginx;
 broken {{{ "
+security = share
+valid users = @wheel, anna
+[domain/example.org]
+logpath = /var/log/secure
+backend = gamin
+vrrp_instance V {
+restrict 10.0.0.0 mask 255.0.0.0 nomodify
+server -4 time.example.org iburst autokey
+pickup fifo n - - 60 1 pickup
+  -o smtpd_tls_security_level=encrypt
+local all all ident map=a
+host all all 10.0.0.0 255.0.0.0 md5 clientcert=1
 */5 * * * * apache /usr/bin/true
 * soft nofile 65536
 /srv 10.0.0.0/8(rw,frob)

@@ -78,7 +78,7 @@ func dovecotSetting(p *page, i int, name, value string) {
 		}
 		p.replace(i, "mail_plugins {\n  "+strings.Join(words, " = yes\n  ")+" = yes\n}", "Dovecot 2.4 adds to a list by a section.")
 	case name == "driver" || name == "args": // done with their section
-	case !known["dovecot"][name]:
+	case !known()["dovecot"][name]:
 		p.refuse(i, "Dovecot 2.4 does not know this setting.")
 	default:
 		p.replace(i, name+" = "+postfixPlaces.move(dovecotVariables.Replace(value)), "Dovecot 2.4 has longer names for its variables.")

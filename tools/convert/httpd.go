@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed httpd_directives.tsv
@@ -15,8 +16,8 @@ var httpdDirectiveRows string
 var httpdModuleRows string
 
 var (
-	httpdDirectives = words(httpdDirectiveRows) // name in lower case → modules that have it
-	httpdModules    = words(httpdModuleRows)    // module → what it needs first
+	httpdDirectives = sync.OnceValue(func() map[string][]string { return words(httpdDirectiveRows) }) // name in lower case → modules that have it
+	httpdModules    = sync.OnceValue(func() map[string][]string { return words(httpdModuleRows) })    // module → what it needs first
 )
 
 // words reads rows of a key and words, after a line that says what they are.
@@ -154,7 +155,7 @@ func (h *httpdRun) line(p *page, i int) int {
 		last++
 	}
 	name, value := directive(p.lines[i])
-	switch gone, known := httpdGone[name], httpdDirectives[name]; {
+	switch gone, known := httpdGone[name], httpdDirectives()[name]; {
 	case gone.why != "" && gone.now == "":
 		p.drop(i, gone.why)
 	case gone.now != "":
@@ -219,7 +220,7 @@ func (h *httpdRun) listen(p *page, i int, value string) {
 // load all that they have, so what Debian leaves out is enabled by need.
 func (h *httpdRun) loadModule(p *page, i int, value string) {
 	name := strings.TrimSuffix(strings.Fields(value + " ?")[0], "_module")
-	_, known := httpdModules[name]
+	_, known := httpdModules()[name]
 	switch {
 	case slices.Contains(httpdDefault, name):
 		p.drop(i, "Debian's apache2 has it enabled, or built in.")
@@ -287,7 +288,7 @@ func takesFile(name string) bool {
 
 // needs notes the modules that a directive is of, or that its argument names.
 func (h *httpdRun) needs(p *page, name, line string) {
-	if modules := httpdDirectives[name]; len(modules) == 1 && name != "ifmodule" {
+	if modules := httpdDirectives()[name]; len(modules) == 1 && name != "ifmodule" {
 		h.need(modules[0], p.from)
 	}
 	if strings.HasPrefix(name, "php_") {
@@ -307,7 +308,7 @@ func (h *httpdRun) need(module, file string) {
 		return
 	}
 	h.modules[module] = append(h.modules[module], file)
-	for _, first := range httpdModules[module] {
+	for _, first := range httpdModules()[module] {
 		h.need(first, file)
 	}
 }

@@ -50,7 +50,7 @@ func postfixMain(s settings, p *page) {
 		}
 		name, _, _ := s.setting(p.lines[i])
 		inUse := strings.Contains(text, "$"+name) || strings.Contains(text, "{"+name+"}") || transportSetting.MatchString(name)
-		if inUse && !s.takes(name) && gone["postfix"][fold(name)] == (replacement{}) {
+		if inUse && !s.takes(name) && gone()["postfix"][fold(name)] == (replacement{}) {
 			s.move(p, i)
 			continue
 		}

@@ -3,6 +3,7 @@ package convert
 import (
 	_ "embed"
 	"strings"
+	"sync"
 )
 
 //go:embed known.tsv
@@ -12,8 +13,8 @@ var knownRows string
 var goneRows string
 
 var (
-	known = sets(words(knownRows)) // program → the settings that it takes, folded
-	gone  = goneSettings(goneRows) // program → setting, folded
+	known = sync.OnceValue(func() map[string]map[string]bool { return sets(words(knownRows)) })        // program → the settings that it takes, folded
+	gone  = sync.OnceValue(func() map[string]map[string]replacement { return goneSettings(goneRows) }) // program → setting, folded
 )
 
 func sets(rows map[string][]string) map[string]map[string]bool {
@@ -27,9 +28,11 @@ func sets(rows map[string][]string) map[string]map[string]bool {
 	return all
 }
 
-// fold is a name as programs compare it: without regard to case, and mysqld
-// without regard to dashes.
-func fold(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
+// fold is a name as programs compare it: without regard to case, mysqld without
+// regard to dashes, Samba without regard to spaces.
+func fold(name string) string {
+	return strings.NewReplacer("-", "_", " ", "", "\t", "").Replace(strings.ToLower(name))
+}
 
 // replacement is what takes the place of a setting that is gone.
 type replacement struct{ now, why string }
@@ -93,7 +96,7 @@ func (s settings) line(p *page, i int) {
 	if s.own != nil && s.own(p, i, name, value) {
 		return
 	}
-	switch r, isGone := gone[s.program][fold(name)]; {
+	switch r, isGone := gone()[s.program][fold(name)]; {
 	case isGone && r.now != "":
 		p.replace(i, strings.TrimSpace(r.now+between+s.places.move(value)), r.why)
 	case isGone && r.why != "":
@@ -114,7 +117,7 @@ func (s settings) move(p *page, i int) {
 }
 
 func (s settings) takes(name string) bool {
-	names := known[s.program]
+	names := known()[s.program]
 	if names == nil {
 		return true
 	}

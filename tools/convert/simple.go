@@ -62,7 +62,6 @@ var haproxy = same(settings{program: "haproxy", comment: "#", places: places{
 var postgresVersioned = regexp.MustCompile(`(/postgresql/|/postgresql-|/run/postgresql/)([0-9]+(?:\.[0-9]+)?)([/-])`)
 
 // postgresql carries the files of a cluster over to the target's version.
-// The last settings of pg_hba.conf and pg_ident.conf are those of every version.
 func postgresql(in Input) (r Result) {
 	version := ""
 	for name := range in.Brought {
@@ -79,6 +78,9 @@ func postgresql(in Input) (r Result) {
 		for i := range p.lines {
 			if strings.HasSuffix(f.Path, "/postgresql.conf") && !p.idle(i) {
 				s.line(p, i)
+			}
+			if strings.HasSuffix(f.Path, "/pg_hba.conf") && !p.idle(i) {
+				hbaLine(p, i)
 			}
 			if !p.idle(i) {
 				p.replace(i, postgresVersioned.ReplaceAllString(strings.TrimSpace(p.lines[i]), "${1}"+version+"${3}"), "The version is part of the name.")

@@ -34,8 +34,8 @@ func sshdOwn(p *page, i int, name, value string) bool {
 	lower := strings.ToLower(name)
 	switch list := sshdAlgorithms[lower]; {
 	case list != "":
-		algorithms(p, i, name, value, known[list])
-		return gone["sshd"][lower].now == ""
+		algorithms(p, i, name, value, known()[list])
+		return gone()["sshd"][lower].now == ""
 	case lower == "hostkey" && strings.Contains(value, "_dsa_key"):
 		p.drop(i, "OpenSSH 10 has no DSA any more.")
 		return true

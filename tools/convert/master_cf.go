@@ -1,0 +1,119 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+)
+
+// masterPlaces are where the families keep the programs that pipes of master.cf
+// call, the longer first.
+var masterPlaces = places{
+	{"/usr/libexec/dovecot/deliver", "/usr/lib/dovecot/dovecot-lda"},
+	{"/usr/libexec/dovecot", "/usr/lib/dovecot"},
+	{"/usr/lib/cyrus-imapd", "/usr/lib/cyrus/bin"},
+	{"/usr/libexec/cyrus-imapd", "/usr/lib/cyrus/bin"},
+	{"/usr/libexec/postfix", "/usr/lib/postfix/sbin"},
+	{"/usr/lib/mailman/mail/mailman", "/var/lib/mailman/mail/mailman"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+}
+
+// masterPrograms are the daemons of Postfix 3.10 that a line may name.
+var masterPrograms = strings.Fields("anvil bounce cleanup discard dnsblog error flush lmtp local master oqmgr pickup pipe postlogd postscreen proxymap qmgr qmqpd scache showq smtp smtpd spawn tlsmgr tlsproxy trivial-rewrite verify virtual nqmgr")
+
+// masterKinds are the kinds of sockets of a service.
+var masterKinds = strings.Fields("inet unix unix-dgram fifo pass")
+
+// postfixMaster carries master.cf over: programs stand in another place, and
+// what Postfix 3 takes for granted is said where an earlier one took another.
+func postfixMaster(in Input) (r Result) {
+	s := settings{program: "postfix", equals: true, places: postfixPlaces}
+	old := strings.HasPrefix(in.installed("postfix"), "2.")
+	for _, f := range in.Files {
+		p := open(f, "#")
+		for i := range p.lines {
+			switch {
+			case p.idle(i):
+			case isContinued(p.lines[i]):
+				masterOption(s, p, i)
+			default:
+				masterService(p, i, old)
+			}
+		}
+		r.close(p, f.Path)
+	}
+	return r
+}
+
+// masterService converts the line of a service: name, kind, private,
+// unprivileged, chroot, wakeup, how many, program.
+func masterService(p *page, i int, old bool) {
+	line := strings.TrimSpace(p.lines[i])
+	words := strings.Fields(line)
+	switch {
+	case len(words) < 8 || !slices.Contains(masterKinds, words[1]):
+		p.refuse(i, "It is no line of a service: eight columns are wanted.")
+		return
+	case !slices.Contains(masterPrograms, words[7]):
+		p.refuse(i, "Postfix 3.10 has no program "+words[7]+".")
+		return
+	}
+	if words[1] == "fifo" {
+		line = column(line, 1, "unix")
+		p.replace(i, line, "Postfix 2.10 wakes its queue by a socket.")
+	}
+	if words[7] == "nqmgr" {
+		line = column(line, 7, "qmgr")
+		p.replace(i, line, "The new queue manager is the only one.")
+	}
+	if words[4] == "-" && old {
+		line = column(line, 4, "y")
+		p.replace(i, line, "Postfix 3.0 runs nothing in a chroot unless told; 2.x did.")
+	}
+	p.replace(i, masterPlaces.move(line), "Debian keeps it in another place.")
+}
+
+// column puts another word in a column of a line.
+func column(line string, n int, now string) string {
+	at := 0
+	for range n {
+		at += len(line[at:]) - len(strings.TrimLeft(line[at:], " \t"))
+		at += strings.IndexAny(line[at:]+" ", " \t")
+	}
+	at += len(line[at:]) - len(strings.TrimLeft(line[at:], " \t"))
+	end := at + strings.IndexAny(line[at:]+" ", " \t")
+	return line[:at] + now + line[end:]
+}
+
+// masterOption converts what goes on with a service: parameters of its own, or
+// the command of a pipe.
+func masterOption(s settings, p *page, i int) {
+	line := strings.TrimSpace(p.lines[i])
+	rest, ok := strings.CutPrefix(line, "-o")
+	if !ok {
+		p.replace(i, masterPlaces.move(line), "Debian keeps it in another place.")
+		return
+	}
+	if rest = strings.TrimSpace(rest); strings.Contains(rest, " -o ") || strings.HasPrefix(rest, "{") {
+		p.refuse(i, "Several parameters stand in one line: give each a line of its own.")
+		return
+	}
+	name, _, value := s.setting(rest)
+	switch r, isGone := gone()["postfix"][fold(name)]; {
+	case isGone && r.now != "":
+		p.replace(i, "-o "+r.now+"="+s.places.move(value), r.why)
+	case isGone && r.why != "":
+		p.drop(i, r.why)
+	case isGone, !s.takes(name) && !masterDefined(name):
+		p.refuse(i, "Postfix 3.10 does not know this parameter.")
+	default:
+		p.replace(i, s.places.move(line), "Debian keeps it in another place.")
+	}
+}
+
+// masterDefined reports whether a parameter is one that a person defines for a
+// service and uses in others: Debian's own are mua_…_restrictions.
+func masterDefined(name string) bool {
+	return strings.HasSuffix(name, "_restrictions") || transportSetting.MatchString(name)
+}

@@ -1,0 +1,102 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+)
+
+// sambaPlaces are where the families keep what smb.conf names.
+var sambaPlaces = places{
+	{"/usr/lib64/samba", "/usr/lib/x86_64-linux-gnu/samba"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+	{"/var/lib/samba/drivers", "/var/lib/samba/printers"},
+}
+
+// sambaAccounts are the settings that list users and groups.
+var sambaAccounts = map[string]bool{
+	"validusers": true, "invalidusers": true, "adminusers": true, "readlist": true, "writelist": true,
+	"forceuser": true, "forcegroup": true, "group": true, "guestaccount": true,
+}
+
+// systemAccounts are accounts of the rpm families' own systems with what Debian
+// calls them.
+var systemAccounts = map[string]string{"apache": "www-data", "nginx": "www-data", "wheel": "sudo"}
+
+// sambaModules are modules of Samba that Debian has in packages of their own.
+var sambaModules = map[string]string{"ceph": "samba-vfs-ceph", "ceph_new": "samba-vfs-ceph", "ceph_snapshots": "samba-vfs-ceph", "glusterfs": "samba-vfs-glusterfs", "glusterfs_fuse": "samba-vfs-glusterfs"}
+
+// samba drops and renames options that Samba has no more, and names accounts as
+// Debian does. Shares stay as they are.
+func samba(in Input) (r Result) {
+	s := settings{program: "samba", comment: "#", equals: true, places: sambaPlaces}
+	s.own = func(p *page, i int, name, value string) bool { return r.sambaSetting(p, i, name, value) }
+	for _, f := range in.Files {
+		r.close(s.convert(f), f.Path)
+	}
+	slices.Sort(r.Packages)
+	r.Packages = slices.Compact(r.Packages)
+	return r
+}
+
+func (r *Result) sambaSetting(p *page, i int, name, value string) bool {
+	folded := fold(name)
+	switch {
+	case strings.HasPrefix(name, "["), strings.HasPrefix(name, ";"), continues(p, i):
+		return true
+	case strings.Contains(name, ":"):
+		return true // an option of a module, which alone knows it
+	case folded == "security" && (strings.EqualFold(value, "share") || strings.EqualFold(value, "server")):
+		p.refuse(i, "Samba 4.0 has no security = "+value+": users log in by name; map to guest and guest ok open a share to all.")
+		return true
+	case folded == "vfsobjects", folded == "vfsobject":
+		r.sambaModules(p, i, value)
+		return true
+	case sambaAccounts[folded]:
+		p.replace(i, name+" = "+sambaNames(value), "Debian has other names for accounts of the system.")
+		return true
+	}
+	return false
+}
+
+// continues reports whether a line goes on from the one above.
+func continues(p *page, i int) bool {
+	return i > 0 && strings.HasSuffix(p.lines[i-1], `\`)
+}
+
+// sambaNames are the names of a list as Debian has them.
+func sambaNames(list string) string {
+	words := strings.FieldsFunc(list, func(c rune) bool { return c == ' ' || c == ',' || c == '\t' })
+	for _, word := range words {
+		bare := strings.TrimLeft(word, "@+&")
+		if now, ok := systemAccounts[bare]; ok {
+			list = replaceWord(list, word, strings.TrimSuffix(word, bare)+now)
+		}
+	}
+	return list
+}
+
+// replaceWord puts another word in the place of one of a list.
+func replaceWord(list, word, now string) string {
+	for i := 0; i < len(list); i++ {
+		end := i + len(word)
+		if strings.HasPrefix(list[i:], word) && (i == 0 || strings.ContainsRune(" ,\t", rune(list[i-1]))) && (end == len(list) || strings.ContainsRune(" ,\t", rune(list[end]))) {
+			list = list[:i] + now + list[end:]
+			i += len(now)
+		}
+	}
+	return list
+}
+
+// sambaModules checks that Debian has the modules of a share.
+func (r *Result) sambaModules(p *page, i int, value string) {
+	for name := range strings.FieldsFuncSeq(value, func(c rune) bool { return c == ' ' || c == ',' || c == '\t' }) {
+		bare, _, _ := strings.Cut(name, ":")
+		switch bare = strings.ToLower(bare); {
+		case sambaModules[bare] != "":
+			r.Packages = append(r.Packages, sambaModules[bare])
+		case !known()["samba-vfs"][fold(bare)]:
+			p.refuse(i, "Samba 4.22 has no module "+bare+".")
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+)
+
+// sssdPlaces are where the families keep what sssd.conf names.
+var sssdPlaces = places{
+	{"/etc/openldap/cacerts", "/etc/ldap/cacerts"},
+	{"/etc/openldap", "/etc/ldap"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/cert.pem", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+	{"/etc/pki/ca-trust/source/anchors", "/usr/local/share/ca-certificates"},
+	{"/sbin/nologin", "/usr/sbin/nologin"},
+}
+
+// sssdServices are what SSSD 2.10 answers for.
+var sssdServices = strings.Fields("nss pam sudo autofs ssh pac ifp")
+
+// sssd drops options that SSSD has no more and refuses those that it would not
+// take: it does not start with one that it does not know.
+func sssd(in Input) (r Result) {
+	for _, f := range in.Files {
+		p := open(f, "#")
+		s := settings{comment: "#", equals: true, places: sssdPlaces}
+		s.own = func(p *page, i int, name, value string) bool { return sssdSetting(&s, p, i, name, value) }
+		for i := range p.lines {
+			if !p.idle(i) {
+				s.line(p, i)
+			}
+		}
+		r.close(p, f.Path)
+	}
+	return r
+}
+
+func sssdSetting(s *settings, p *page, i int, name, value string) bool {
+	switch section, ok := strings.CutPrefix(name, "["); {
+	case ok:
+		s.program = sssdProgram(strings.TrimSuffix(section, "]"))
+		if known()[s.program] == nil {
+			p.refuse(i, "SSSD 2.10 has no such section: its options would be read by nobody.")
+		}
+		return true
+	case strings.HasPrefix(name, ";"):
+		return true
+	case s.program == "":
+		p.refuse(i, "It stands in no section.")
+		return true
+	case name == "services" && s.program == "sssd/sssd":
+		sssdServiceList(p, i, value)
+		return true
+	case name == "id_provider" && value == "local":
+		p.refuse(i, "SSSD 2.9 has no local users of its own: sss_override and sssctl show them, the system's own files take them.")
+		return true
+	}
+	return known()[s.program] == nil
+}
+
+// sssdProgram is the name under which the options of a section are known.
+func sssdProgram(section string) string {
+	parts := strings.Split(section, "/")
+	switch {
+	case (parts[0] == "domain" || parts[0] == "application") && len(parts) == 2:
+		return "sssd/domain"
+	case parts[0] == "domain" && len(parts) == 3:
+		return "sssd/subdomain"
+	case parts[0] == "certmap" && len(parts) == 3:
+		return "sssd/certmap"
+	case parts[0] == "prompting" && len(parts) == 2:
+		return "sssd/prompting_" + parts[1]
+	case parts[0] == "prompting" && len(parts) == 3:
+		return "sssd/prompting_" + parts[1] + "_subsec"
+	}
+	return "sssd/" + section
+}
+
+// sssdServiceList leaves out services that SSSD has no more.
+func sssdServiceList(p *page, i int, value string) {
+	words := strings.Split(value, ",")
+	kept := slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(sssdServices, strings.TrimSpace(w)) })
+	for n, w := range kept {
+		kept[n] = strings.TrimSpace(w)
+	}
+	if len(kept) == 0 {
+		p.drop(i, "SSSD 2.10 starts its parts by sockets.")
+		return
+	}
+	if len(kept) < strings.Count(value, ",")+1 {
+		p.replace(i, "services = "+strings.Join(kept, ", "), "SSSD 2.10 has the others no more, or starts them by sockets.")
+	}
+}
