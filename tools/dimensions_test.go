@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -10,8 +9,10 @@ import (
 	"encoding/pem"
 	"math/big"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,16 +27,17 @@ func replace(file, old, new string) func(*testing.T, string) {
 		is := is.New(t)
 		b, err := os.ReadFile(filepath.Join(root, file))
 		is.NoErr(err)
-		is.True(bytes.Contains(b, []byte(old)))
-		is.NoErr(os.WriteFile(filepath.Join(root, file), bytes.Replace(b, []byte(old), []byte(new), 1), 0o644))
+		is.True(strings.Contains(string(b), old))
+		put(file, strings.Replace(string(b), old, new, 1))(t, root)
 	}
 }
 
-// put makes a file of a machine.
+// put makes a file of a machine. Other machines may have the old one too.
 func put(file, content string) func(*testing.T, string) {
 	return func(t *testing.T, root string) {
 		is := is.New(t)
 		is.NoErr(os.MkdirAll(filepath.Dir(filepath.Join(root, file)), 0o755))
+		is.NoErr(os.RemoveAll(filepath.Join(root, file)))
 		is.NoErr(os.WriteFile(filepath.Join(root, file), []byte(content), 0o644))
 	}
 }
@@ -105,7 +107,7 @@ func TestEachDimensionNamesItsChange(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
 			dir := filepath.Join(t.TempDir(), "host")
-			is.NoErr(os.CopyFS(dir, os.DirFS(root)))
+			is.NoErr(exec.Command("cp", "-al", root, dir).Run())
 			c.change(t, dir)
 			r, err := Drift(t.Context(), env, VerifyInput{Machine: Machine{Root: dir}, Source: verification, Detail: DetailFull})
 			is.NoErr(err)
