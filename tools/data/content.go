@@ -34,9 +34,9 @@ func (c Content) Entries() int64 { return c.Files + c.Folders + c.Links + c.Othe
 
 // String is the content in a line.
 func (c Content) String() string {
-	line := fmt.Sprintf("%d files, %d folders, %d links, %d others, %d bytes", c.Files, c.Folders, c.Links, c.Others, c.Bytes)
+	line := fmt.Sprintf("files=%d folders=%d links=%d others=%d bytes=%d", c.Files, c.Folders, c.Links, c.Others, c.Bytes)
 	if c.SHA256 != "" {
-		line += ", contents sha256:" + c.SHA256
+		line += " contents=sha256:" + c.SHA256
 	}
 	return line
 }

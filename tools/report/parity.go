@@ -19,27 +19,44 @@ var parsedParity = template.Must(template.New("parity").Parse(parityPage))
 type comparison struct {
 	*parity.Report
 	System     assess.System
+	Verdict    string
+	Differing  *checks // nil where nothing differs
 	Sections   []section
 	Tool       string
 	Percentage string // of the checks that could be made, those that hold
 }
 
-// section is one dimension.
+// checks are rows of a table.
+type checks struct {
+	Source, Target string // what the columns are called: release slugs
+	Mixed          bool   // they are of several dimensions
+	Checks         []parity.Check
+}
+
+// section is one dimension, what needs a look first.
 type section struct {
 	parity.DimensionSum
-	Checks []parity.Check
+	checks
 }
+
+// urgency is the order of results in a section.
+var urgency = []parity.Result{parity.Differs, parity.Unknown, parity.Accepted, parity.Planned, parity.Match}
 
 // RenderParity makes the page of a comparison: what differs first, then before
 // and after side by side, by dimension. Like the report of a plan it needs
 // nothing but itself.
 func RenderParity(r *parity.Report, after *assess.Assessment, tool string) ([]byte, error) {
-	c := comparison{Report: r, System: after.System, Tool: tool, Percentage: "100 %"}
+	c := comparison{Report: r, System: after.System, Verdict: verdict(r), Tool: tool, Percentage: "100 %"}
+	if differing := r.Differences(); len(differing) > 0 {
+		c.Differing = &checks{r.Source, r.Target, true, differing}
+	}
 	for _, d := range r.Dimensions {
-		s := section{DimensionSum: d}
-		for _, check := range r.Checks {
-			if check.Dimension == d.Dimension {
-				s.Checks = append(s.Checks, check)
+		s := section{d, checks{r.Source, r.Target, false, nil}}
+		for _, result := range urgency {
+			for _, check := range r.Checks {
+				if check.Dimension == d.Dimension && check.Result == result {
+					s.Checks = append(s.Checks, check)
+				}
 			}
 		}
 		c.Sections = append(c.Sections, s)
@@ -52,4 +69,17 @@ func RenderParity(r *parity.Report, after *assess.Assessment, tool string) ([]by
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// verdict is the comparison in a line; it says no more than was checked.
+func verdict(r *parity.Report) string {
+	switch {
+	case r.Sum.Differs == 1:
+		return "1 difference"
+	case r.Sum.Differs > 1:
+		return fmt.Sprintf("%d differences", r.Sum.Differs)
+	case r.Sum.Unknown > 0:
+		return fmt.Sprintf("nothing differs, %d can't be checked", r.Sum.Unknown)
+	}
+	return "does what " + r.Source + " did"
 }

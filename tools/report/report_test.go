@@ -11,7 +11,35 @@ import (
 	"svc/backend/api"
 	"svc/tools/exposure"
 	"svc/tools/migration"
+	"svc/tools/parity"
 )
+
+func TestTheParityPage(t *testing.T) {
+	is := is.New(t)
+	evil := `<script>alert("x")</script>`
+	r := parity.Verify(parity.Input{
+		Plan:   &migration.Plan{Source: "debian-11", Target: "debian-13", Packages: []migration.Package{{Name: "a", Install: true, Why: evil, Targets: []migration.Target{{Name: "a"}}}}},
+		Before: &assess.Assessment{Users: []assess.User{{Name: evil, UID: 1000, Home: "/home/x"}}}, After: &assess.Assessment{Release: "debian-13"},
+	})
+	page, err := RenderParity(r, &assess.Assessment{System: assess.System{Hostname: "web1"}}, "svc test")
+	is.NoErr(err)
+	text := string(page)
+	is.True(!strings.Contains(text, "<script")) // text of a machine is only text
+	for _, part := range []string{"web1: 1 difference<", "Before: debian-11", "After: debian-13", `class="differs" style="flex: 1"`, "not all are installed", "&lt;script&gt;"} {
+		is.True(strings.Contains(text, part))
+	}
+	is.True(strings.Index(text, "What differs") < strings.Index(text, "Before and after"))
+	for _, outside := range []string{"http://", "https://", "src=", "@import", "url("} {
+		is.True(!strings.Contains(text, outside)) // the page needs nothing but itself
+	}
+	for want, sum := range map[string]parity.Sum{
+		"does what debian-11 did":             {Total: 1, Match: 1},
+		"nothing differs, 1 can't be checked": {Total: 2, Match: 1, Unknown: 1},
+		"2 differences":                       {Total: 2, Differs: 2},
+	} {
+		is.Equal(verdict(&parity.Report{Source: "debian-11", Sum: sum}), want)
+	}
+}
 
 func TestTheReport(t *testing.T) {
 	is := is.New(t)
