@@ -65,10 +65,10 @@ type machine struct {
 func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 	m := &machine{fs: watched{h.FS(), ctx}, ctx: ctx, o: o, a: &Assessment{Schema: Schema}}
 	if err := m.readSystem(); err != nil {
-		return nil, cmp.Or(host.Lost(h), err)
+		return nil, cmp.Or(ctx.Err(), host.Lost(h), err)
 	}
 	if _, err := m.files("etc"); err != nil {
-		return nil, cmp.Or(host.Lost(h), fmt.Errorf("%w: %w", ErrNoConfiguration, err))
+		return nil, cmp.Or(ctx.Err(), host.Lost(h), fmt.Errorf("%w: %w", ErrNoConfiguration, err))
 	}
 	steps := []struct {
 		what string

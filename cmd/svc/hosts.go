@@ -83,7 +83,12 @@ func eachHost[T any](ctx context.Context, p *program, machines []listed, paralle
 	for range min(parallel, len(machines)) {
 		workers.Go(func() {
 			for m := range queue {
-				emit(lineOf(m.line, func() (T, error) { return run(ctx, env, m) }))
+				emit(lineOf(m.line, func() (result T, err error) {
+					if ctx.Err() != nil {
+						return result, errStopped
+					}
+					return run(ctx, env, m)
+				}))
 			}
 		})
 	}
@@ -98,6 +103,9 @@ func eachHost[T any](ctx context.Context, p *program, machines []listed, paralle
 	}
 	return fleetExit(codes)
 }
+
+// errStopped is the error of machines whose turn did not come.
+var errStopped = errors.New("stopped before it was looked at")
 
 // lineOf runs a command on one machine; a fault there is a line like others.
 func lineOf[T any](name string, run func() (T, error)) hostLine[T] {
