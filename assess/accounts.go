@@ -56,10 +56,7 @@ func (m *machine) readAccounts() {
 		u.System = isSystem(u.UID, m.people.uid)
 		u.Groups = list(member[u.Name])
 		u.Locked = m.shadowed[u.Name]
-		u.Sudo = slices.ContainsFunc(sudoers, func(s string) bool {
-			group, isGroup := strings.CutPrefix(s, "%")
-			return s == u.Name || isGroup && slices.Contains(u.Groups, group)
-		})
+		u.Sudo = sudoers[u.Name] || slices.ContainsFunc(u.Groups, func(group string) bool { return sudoers["%"+group] })
 		u.AuthorizedKeys = m.authorizedKeys(u)
 		m.a.Users = append(m.a.Users, u)
 	}
@@ -125,7 +122,8 @@ func (m *machine) readGroups() map[string][]string {
 }
 
 // sudoers are the users and the %groups that sudo lets do something.
-func (m *machine) sudoers() (who []string) {
+func (m *machine) sudoers() map[string]bool {
+	who := map[string]bool{}
 	texts := []string{}
 	if text, ok := m.text("accounts.sudoers", "etc/sudoers"); ok {
 		texts = append(texts, text)
@@ -138,7 +136,7 @@ func (m *machine) sudoers() (who []string) {
 	for line := range strings.Lines(strings.Join(texts, "\n")) {
 		f := strings.Fields(line)
 		if len(f) >= 2 && strings.Contains(line, "=") && !strings.HasPrefix(f[0], "#") && !strings.HasPrefix(f[0], "Defaults") {
-			who = append(who, f[0])
+			who[f[0]] = true
 		}
 	}
 	return who

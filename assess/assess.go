@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -58,7 +59,9 @@ type machine struct {
 	included   map[string]bool // files that sshd's configuration includes
 	oldApache  []Setting       // directives that newer versions of Apache don't have
 	listings   sync.Map        // of folders, by their names
+	listed     atomic.Int64    // bytes of the names in these
 	small      atomic.Int64    // bytes read of files that people write by hand
+	room       room
 }
 
 // Assess reads the machine. On ErrCorrupt the assessment is there too.
@@ -103,6 +106,7 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 	for i, s := range steps {
 		o.Progress(s.what, i, len(steps))
 		s.read()
+		m.bound()
 		if err := cmp.Or(ctx.Err(), host.Lost(h)); err != nil {
 			return nil, fmt.Errorf("assessing: %w", err)
 		}
@@ -130,9 +134,17 @@ func reason(s Source) string {
 	return s.Detail
 }
 
+// maxSources bounds the places whose state is told.
+const maxSources = 20_000
+
 // source notes how the reading of one place ended.
 func (m *machine) source(what string, state SourceState, detail string) {
-	m.a.Sources = append(m.a.Sources, Source{what, state, detail})
+	switch n := len(m.a.Sources); {
+	case n < maxSources:
+		m.a.Sources = append(m.a.Sources, Source{what, state, detail})
+	case n == maxSources:
+		m.a.Sources = append(m.a.Sources, Source{"assessment.sources", SourceUnreadable, "more than any real machine has are left out"})
+	}
 }
 
 // outcome notes how the reading of a file or folder ended.
@@ -157,10 +169,12 @@ func stateOf(err error) SourceState {
 	return SourceCorrupt
 }
 
-// Bounds of files that people write by hand, in bytes: of one, and of all.
+// Bounds of files that people write by hand: the bytes and lines of one, and the
+// bytes of all.
 const (
-	maxFile  = 4 << 20
-	maxSmall = 96 << 20
+	maxFile  = 2 << 20
+	maxLines = 20_000
+	maxSmall = 32 << 20
 )
 
 // readSmall reads a file that people write by hand.
@@ -170,6 +184,9 @@ func (m *machine) readSmall(name string) ([]byte, error) {
 	}
 	b, err := host.ReadFile(m.fs, name, maxFile)
 	m.small.Add(int64(len(b)))
+	if err == nil && bytes.Count(b, []byte("\n")) > maxLines {
+		return nil, fmt.Errorf("/%s: %w: over %d lines", name, host.ErrTooBig, maxLines)
+	}
 	return b, err
 }
 
@@ -201,19 +218,25 @@ type listing struct {
 	err   error
 }
 
+// maxListed bounds the names that are kept, in bytes.
+const maxListed = 2 << 20
+
 // files are the names in a folder, and how the reading of it ended. A folder is
-// read once, however many patterns look into it.
+// read once, however many patterns look into it, as long as there is room.
 func (m *machine) files(dir string) ([]string, error) {
 	if l, ok := m.listings.Load(dir); ok {
 		l := l.(listing)
 		return l.names, l.err
 	}
 	entries, err := m.fs.ReadDir(dir)
-	names := make([]string, 0, len(entries))
+	names, size := make([]string, 0, len(entries)), len(dir)
 	for _, e := range entries {
 		names = append(names, e.Name())
+		size += len(e.Name())
 	}
-	m.listings.Store(dir, listing{names, err})
+	if m.listed.Add(int64(size)) <= maxListed {
+		m.listings.Store(dir, listing{names, err})
+	}
 	return names, err
 }
 

@@ -5,8 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v4"
 )
 
 // networkdFolders are where systemd-networkd looks; what packages ship for
@@ -200,7 +198,7 @@ func (m *machine) netplan() {
 
 func parseNetplan(file, text string) (networks []Network, err error) {
 	var f netplanFile
-	if err := yaml.Unmarshal([]byte(text), &f); err != nil {
+	if err := decodeYAML(text, &f); err != nil {
 		return nil, err
 	}
 	for _, group := range []struct {

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"svc/assess/host"
 )
 
@@ -173,7 +171,7 @@ func (m *machine) composeFiles() {
 // parseCompose gives the images by the services that run them.
 func parseCompose(text string) (map[string]string, error) {
 	var f composeFile
-	if err := yaml.Unmarshal([]byte(text), &f); err != nil {
+	if err := decodeYAML(text, &f); err != nil {
 		return nil, err
 	}
 	images := map[string]string{}

@@ -110,9 +110,18 @@ func usualFact(area string, s Setting) bool {
 	return area == "mail" && path.Base(s.Evidence.Path) == "aliases" && slices.Contains([]string{"root", "postmaster", "/dev/null"}, s.Value)
 }
 
+// maxFacts bounds the facts until there is time to weigh them.
+const maxFacts = 50_000
+
 // fact notes a setting of the machine that has no list of its own.
 func (m *machine) fact(area, key, value string, at Evidence) {
-	m.a.Facts = append(m.a.Facts, Fact{area, key, value, at})
+	switch n := len(m.a.Facts); {
+	case n < maxFacts:
+		m.a.Facts = append(m.a.Facts, Fact{area, key, value, at})
+	case n == maxFacts:
+		m.a.Facts = append(m.a.Facts, Fact{area, key, value, at})
+		m.source("assessment.facts", SourceUnreadable, "more than any real machine has are left out")
+	}
 }
 
 // facts are those of an area.

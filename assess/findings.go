@@ -22,7 +22,13 @@ func (m *machine) find() {
 	}
 }
 
-func (m *machine) finding(f Finding) { m.a.Findings = append(m.a.Findings, f) }
+// maxNamed bounds what a finding names; its summary counts all.
+const maxNamed = 1000
+
+func (m *machine) finding(f Finding) {
+	f.Related, f.Evidence = f.Related[:min(len(f.Related), maxNamed)], f.Evidence[:min(len(f.Evidence), maxNamed)]
+	m.a.Findings = append(m.a.Findings, f)
+}
 
 // hints and commands make remediations.
 func hints(texts ...string) (r []Remediation) {

@@ -23,6 +23,6 @@ func (m *machine) readMounts() {
 }
 
 // unescapeMount undoes the escapes that fstab needs for spaces.
-func unescapeMount(s string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\134`, `\`).Replace(s)
-}
+func unescapeMount(s string) string { return mountEscapes.Replace(s) }
+
+var mountEscapes = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\134`, `\`)

@@ -94,9 +94,12 @@ func (m *machine) eachOf(what string, dirs []string, ext string, read func(file 
 	}
 }
 
+// maxNetworks bounds the interfaces until there is time to weigh them.
+const maxNetworks = 10_000
+
 // addNetwork adds an interface that is not the machine's own loop.
 func (m *machine) addNetwork(n Network) {
-	if n.Name != "lo" && n.Method != "loopback" {
+	if n.Name != "lo" && n.Method != "loopback" && len(m.a.Networks) <= maxNetworks {
 		m.a.Networks = append(m.a.Networks, n)
 	}
 }

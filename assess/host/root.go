@@ -1,7 +1,9 @@
 package host
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unsafe"
 
 	pathrs "github.com/cyphar/filepath-securejoin/pathrs-lite"
 	"golang.org/x/sys/unix"
@@ -89,13 +92,9 @@ func (r *root) openInRoot(name string) (handle, error) {
 
 // reopen opens what a handle stands for: the very same file, whatever the
 // machine's folders lead to by now.
-func (r *root) reopen(h handle, flags int) (*os.File, error) {
+func (r *root) reopen(h handle, flags int) (handle, error) {
 	fd, err := unix.Openat(int(r.handles.Fd()), strconv.Itoa(int(h)), flags|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	// By this name package os finds a folder's entries, whatever the root is.
-	return os.NewFile(uintptr(fd), procFD(fd)), nil
+	return handle(fd), err
 }
 
 // procFD is a name of what is open, whatever its own name leads to by now.
@@ -119,7 +118,7 @@ func (r *root) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
-	return file{f, info}, nil
+	return &file{handle: f, info: info, left: info.Size()}, nil
 }
 
 // kernelFS are the file systems in which the kernel makes files up that state no
@@ -134,13 +133,58 @@ func (h handle) isKernels() bool {
 	return unix.Fstatfs(int(h), &st) == nil && slices.Contains(kernelFS, int64(st.Type))
 }
 
-// file is an open file that describes itself as the machine's.
+// file is an open file. One that states a size ends there: another read would
+// only say so.
 type file struct {
-	*os.File
+	handle
 	info fs.FileInfo
+	left int64 // bytes of the size it states that were not read yet
 }
 
-func (f file) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
+
+func (f *file) Close() error { return unix.Close(int(f.handle)) }
+
+func (f *file) Read(p []byte) (int, error) {
+	stated := f.info.Size() > 0
+	switch {
+	case len(p) == 0:
+		return 0, nil
+	case stated && f.left == 0:
+		return 0, io.EOF
+	case stated:
+		p = p[:min(int64(len(p)), f.left)]
+	}
+	n, err := f.again("read", func() (int, error) { return unix.Read(int(f.handle), p) })
+	f.left -= int64(n)
+	return n, err
+}
+
+// ReadAt reads at a place, as far as the file goes by now.
+func (f *file) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) && err == nil {
+		var m int
+		m, err = f.again("read", func() (int, error) { return unix.Pread(int(f.handle), p[n:], off+int64(n)) })
+		n += m
+	}
+	return n, err
+}
+
+// again repeats a read that a signal interrupted; nothing read is the end.
+func (f *file) again(op string, read func() (int, error)) (int, error) {
+	for {
+		n, err := read()
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return 0, pathError(op, f.info.Name(), err)
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+}
 
 // Stat describes what name leads to.
 func (r *root) Stat(name string) (fs.FileInfo, error) {
@@ -204,7 +248,7 @@ func (r *root) ReadLink(name string) (string, error) {
 }
 
 // maxEntries bounds one folder: more entries than any real one of those read.
-const maxEntries = 200_000
+const maxEntries = 100_000
 
 // ReadDir lists a folder, sorted by name.
 func (r *root) ReadDir(name string) ([]fs.DirEntry, error) {
@@ -218,29 +262,82 @@ func (r *root) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, pathError("readdir", name, err)
 	}
 	defer d.Close()
-	listed, err := d.ReadDir(maxEntries + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
+	listed, err := (&rootFolder{r, name}).list(d)
+	if err != nil {
 		return nil, pathError("readdir", name, err)
 	}
-	if len(listed) > maxEntries {
-		return nil, &fs.PathError{Op: "readdir", Path: name, Err: ErrTooBig}
-	}
+	slices.SortFunc(listed, func(a, b dirEntry) int { return cmp.Compare(a.name, b.name) })
 	entries := make([]fs.DirEntry, len(listed))
-	for i, e := range listed {
-		entries[i] = dirEntry{e, r, name}
+	for i := range listed {
+		entries[i] = &listed[i]
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, nil
+}
+
+// rootFolder is a folder that is listed.
+type rootFolder struct {
+	root *root
+	name string
+}
+
+// list lists the folder by a handle on it.
+func (f *rootFolder) list(h handle) (entries []dirEntry, err error) {
+	buf := make([]byte, direntBuffer)
+	for len(entries) <= maxEntries {
+		n, err := unix.ReadDirent(int(h), buf)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil || n <= 0:
+			return entries, err
+		default:
+			entries = f.add(entries, buf[:n])
+		}
+	}
+	return nil, ErrTooBig
+}
+
+// add takes the entries that the kernel wrote, each a unix.Dirent.
+func (f *rootFolder) add(entries []dirEntry, b []byte) []dirEntry {
+	const (
+		atSize = unsafe.Offsetof(unix.Dirent{}.Reclen)
+		atType = unsafe.Offsetof(unix.Dirent{}.Type)
+		atName = unsafe.Offsetof(unix.Dirent{}.Name)
+	)
+	for len(b) > int(atName) {
+		size := min(int(binary.NativeEndian.Uint16(b[atSize:])), len(b))
+		name, _, _ := bytes.Cut(b[atName:max(size, int(atName))], []byte{0})
+		if s := string(name); s != "." && s != ".." {
+			entries = append(entries, dirEntry{s, b[atType], f})
+		}
+		b = b[max(size, 1):]
+	}
+	return entries
 }
 
 // dirEntry is an entry of a folder; most callers want its name and type alone.
 type dirEntry struct {
-	fs.DirEntry
-	root *root
-	dir  string
+	name   string
+	kind   byte // the type's bits of a mode, shifted; 0 where the file system did not say
+	folder *rootFolder
 }
 
-func (e dirEntry) Info() (fs.FileInfo, error) { return e.root.Lstat(path.Join(e.dir, e.Name())) }
+func (e *dirEntry) Name() string { return e.name }
+func (e *dirEntry) IsDir() bool  { return e.Type().IsDir() }
+
+func (e *dirEntry) Type() fs.FileMode {
+	if e.kind != 0 {
+		return types[uint32(e.kind)<<12]
+	}
+	info, err := e.Info()
+	if err != nil {
+		return fs.ModeIrregular
+	}
+	return info.Mode().Type()
+}
+
+func (e *dirEntry) Info() (fs.FileInfo, error) {
+	return e.folder.root.Lstat(path.Join(e.folder.name, e.name))
+}
 
 // pathError names the path inside the machine, never that on this host.
 func pathError(op, name string, err error) error {
