@@ -144,6 +144,11 @@ func (f *finder) count(ctx context.Context, h host.Host, progress func(int64)) e
 		}
 	}
 	t := newTallies(len(own), all, progress)
+	if f.a.Running != nil { // a walk by listings does not see where one begins
+		for _, m := range f.a.Running.Mounts {
+			t.mounts[strings.TrimPrefix(path.Clean(m.Path), "/")] = true
+		}
+	}
 	if err := host.Walk(ctx, h, walked, t); err != nil {
 		return err
 	}

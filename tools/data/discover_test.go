@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -129,6 +130,16 @@ func TestDiscoverSaysWhatItCouldNotRead(t *testing.T) {
 	is.Equal([]int64{sum.Unread, int64(len(sum.UnreadPaths))}, []int64{maxUnreads + 5, maxUnreads})
 	is.Equal(sum.UnreadPaths[0], Note{"/srv/a/closed", "permission denied"})
 	is.Equal(d.Sum.Unread, int64(0))
+}
+
+// TestMountsThatAreKnownAreNotEntered where a walk can't see them itself.
+func TestMountsThatAreKnownAreNotEntered(t *testing.T) {
+	is := is.New(t)
+	tt := newTallies(1, nil, nil)
+	tt.mounts["srv/a/nas"] = true
+	is.True(tt.Visit(0, &host.Node{Dir: "srv/a", Name: ".", Mode: fs.ModeDir}))
+	is.True(!tt.Visit(0, &host.Node{Dir: "srv/a", Name: "nas", Mode: fs.ModeDir}))
+	is.Equal(tt.sum(accounts{})[0].Mounts, []string{"/srv/a/nas"})
 }
 
 // TestTalliesDoNotDependOnWhoCounts holds a walk's sum against that of one

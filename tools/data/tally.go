@@ -28,6 +28,7 @@ const progressStep = 1 << 14
 // tallies are a walk's counts: a row for each worker, a column for each place.
 type tallies struct {
 	places   map[string]bool // that are counted for themselves
+	mounts   map[string]bool // where other file systems are known to stand
 	rows     []row
 	seen     atomic.Int64
 	progress func(files int64)
@@ -78,7 +79,7 @@ var markNames = map[string]marks{"HEAD": markHead, "objects": markObjects, "refs
 
 // newTallies counts n tops; what is below one of stops is counted for that.
 func newTallies(n int, stops []string, progress func(int64)) *tallies {
-	t := &tallies{places: map[string]bool{}, rows: make([]row, host.Workers()), progress: progress}
+	t := &tallies{places: map[string]bool{}, mounts: map[string]bool{}, rows: make([]row, host.Workers()), progress: progress}
 	for _, stop := range stops {
 		t.places[stop] = true
 	}
@@ -108,7 +109,7 @@ func (t *tallies) Visit(worker int, n *host.Node) bool {
 	}
 	t.tick(r)
 	c := r.of(n.Top)
-	if n.Mode.IsDir() && n.Boundary {
+	if n.Mode.IsDir() && (n.Boundary || n.Name != "." && len(t.mounts) > 0 && t.mounts[n.Path()]) {
 		c.Mounts = appendFew(c.Mounts, "/"+n.Path())
 		return false
 	}
