@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
 # Plans the move of a machine's data and runs the plan's scripts on a tree of
 # hostile names, with owners that have other numbers on the target; then rolls
-# back. Needs root. Prints a line for each check and ends with "N passed, N failed".
+# back, and does it again with a source that is reached by ssh alone. Needs root. Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
 . .ci/e2e/checks.sh
 
 work=$(mktemp -d)
-trap 'rm -rf --one-file-system "$work"' EXIT
+sshd=""
+trap '[ -z "$sshd" ] || kill "$sshd"; rm -rf --one-file-system "$work"' EXIT
 export SOURCE_ROOT=$work/source TARGET_ROOT=$work/target
 
 says() { if grep -q -- "$2" "$work/last.log"; then ok "$1"; else fails "$1"; fi; }
 
 tools() {
 	local tool missing=""
-	for tool in rsync setfacl setfattr shellcheck; do command -v "$tool" >/dev/null || missing=yes; done
+	for tool in rsync setfacl setfattr shellcheck ssh sshd; do command -v "$tool" >/dev/null || missing=yes; done
 	[ -z "$missing" ] && return
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends rsync acl attr shellcheck >/dev/null
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends rsync acl attr shellcheck openssh-client openssh-server >/dev/null
 }
 
 # system ROOT VERSION: what makes a folder a machine.
@@ -61,6 +62,7 @@ source_machine() {
 	echo mail >"$SOURCE_ROOT/var/mail/anna"
 	mkdir -p "$s/upload?[x]*" "$s/upload?ax" && echo nested >"$s/upload?[x]*/f" && echo outer >"$s/upload?ax/f"
 	printf '/srv/shop/upload?[x]* *(rw)\n' >"$SOURCE_ROOT/etc/exports"
+	mkdir -p "$SOURCE_ROOT/srv/"$'\xff place' && echo odd >"$SOURCE_ROOT/srv/"$'\xff place/file'
 	chown -R 48:48 "$s"
 	chown -R 1000:1000 "$SOURCE_ROOT/home/anna" "$s/deep" "$SOURCE_ROOT/var/mail/anna"
 	chown 0:1000 "$s/setuid"
@@ -133,6 +135,7 @@ holds() {
 	same "links lead where they led" "$(readlink "$t/absolute")" /etc/shadow
 	same "what a nested place is like is copied too" "$(cat "$t/upload?[x]*/f" "$t/upload?ax/f")" "$(printf 'nested\nouter')"
 	same "every name is there" "$(cd "$t" && find . -print0 | sort -z | sha256sum)" "$(cd "$SOURCE_ROOT/srv/shop" && find . -print0 | sort -z | sha256sum)"
+	same "a place is there whose name is no text" "$(cat "$TARGET_ROOT/srv/"$'\xff place/file')" odd
 	same "no name was run" "$(find "$work" -name pwned)" ""
 	echo changed >>"$t/plain"
 	step "a change on the target is found" 1 50-after.sh
@@ -151,6 +154,38 @@ back() {
 	same "the source was never touched" "$(picture "$SOURCE_ROOT")" "$source"
 }
 
+# over_ssh makes the same move by the same scripts, but that the source is reached
+# by ssh alone.
+over_ssh() {
+	local port=$((20000 + RANDOM % 10000)) tries=0 at=$SOURCE_ROOT
+	mkdir -p /run/sshd "$work/bin"
+	ssh-keygen -q -t ed25519 -N '' -f "$work/host"
+	ssh-keygen -q -t ed25519 -N '' -f "$work/key"
+	printf '[127.0.0.1]:%s %s\n' "$port" "$(cut -d' ' -f1-2 "$work/host.pub")" >"$work/known"
+	printf '%s\n' "Port $port" "ListenAddress 127.0.0.1" "HostKey $work/host" "AuthorizedKeysFile $work/key.pub" "PermitRootLogin prohibit-password" "StrictModes no" "UsePAM no" "PidFile none" >"$work/sshd"
+	"$(command -v sshd)" -D -f "$work/sshd" 2>"$work/sshd.log" &
+	sshd=$!
+	printf 'Host source\n HostName 127.0.0.1\n Port %s\n User root\n IdentityFile %s\n IdentitiesOnly yes\n UserKnownHostsFile %s\n GlobalKnownHostsFile none\n' "$port" "$work/key" "$work/known" >"$work/ssh_config"
+	printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$work/ssh_config" >"$work/bin/ssh"
+	chmod 755 "$work/bin/ssh"
+	PATH=$work/bin:$PATH
+	until ssh -o BatchMode=yes source true 2>/dev/null || [ $((tries += 1)) -gt 50 ]; do sleep 0.1; done
+	export SOURCE_SSH=nobody@source
+	step "over ssh, a source that refuses stops it" 1 10-check.sh
+	SOURCE_SSH=source SOURCE_ROOT=$work/none
+	step "and one that has not what is planned" 1 10-check.sh
+	SOURCE_ROOT=$at
+	local name
+	for name in 10-check 20-first-copy 30-before 40-copy 50-after; do step "over ssh, $name" 0 $name.sh; done
+	same "every name is there" "$(cd "$TARGET_ROOT/srv/shop" && find . -print0 | sort -z | sha256sum)" "$(cd "$SOURCE_ROOT/srv/shop" && find . -print0 | sort -z | sha256sum)"
+	same "with the target's owners" "$(stat -c %u:%g "$TARGET_ROOT/home/anna/notes" "$TARGET_ROOT/srv/shop/-rf")" "$(printf '1501:1502\n4242:4243')"
+	same "rights by ACL have the new numbers" "$(getfacl -npc -- "$TARGET_ROOT/srv/shop/plain" | grep -E ':[0-9]+:' | tr '\n' ' ')" 'user:33:r-x group:1502:r-- '
+	rm "$TARGET_ROOT/srv/shop/deep/hard"
+	step "a file that is lost is found" 1 50-after.sh
+	step "it rolls back" 0 90-roll-back.sh
+	same "to what the target was" "$(picture "$TARGET_ROOT")" "$old"
+}
+
 tools
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 source_machine
@@ -160,4 +195,5 @@ plans
 moves
 holds
 back
+over_ssh
 finish

@@ -3,6 +3,7 @@ package data
 import (
 	"encoding/json"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -126,6 +127,33 @@ func TestQuotedWordsReachAProgram(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), words)
 	})
+}
+
+// TestScriptsPassShellcheck renders a plan that has every engine, and a place.
+func TestScriptsPassShellcheck(t *testing.T) {
+	if _, err := exec.LookPath("shellcheck"); err != nil {
+		t.Skip("there is no shellcheck")
+	}
+	is := is.New(t)
+	places := []Place{{Path: "/srv/it's\n-r", Kind: Served, Tally: Tally{Users: []Owner{{ID: 7}}}}}
+	for engine := range engineWays {
+		places = append(places, Place{Path: "/var/lib/" + engine, Kind: Database, What: engine})
+	}
+	files, err := Render(planned(t, true, places...))
+	is.NoErr(err)
+	dir, names := t.TempDir(), []string{"-x"}
+	for name, content := range files {
+		write(t, filepath.Join(dir, name), string(content))
+		if strings.HasSuffix(name, ".sh") {
+			names = append(names, name)
+		}
+	}
+	is.Equal(len(names), 1+8+len(places))
+	cmd := exec.Command("shellcheck", names...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	is.Equal(string(out), "")
+	is.NoErr(err)
 }
 
 func TestRenderQuotesWhatComesFromTheMachine(t *testing.T) {

@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# Moves real databases by the scripts of a data plan: PostgreSQL 13, MariaDB 10.5
+# and OpenLDAP 2.4 of a running Debian 11 are dumped over a real sshd and loaded
+# into a running Debian 13, which runs the scripts. What is there afterwards is
+# compared with what was. Needs root, and the Debians of databases.sh. Prints a
+# line for each check and ends with "N passed, N failed".
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e
+work=$(mktemp -d "$cache/dumps.XXXXXX") # sshd wants no folder that others may write on the way
+old=$work/old new=$work/new
+pids=()
+
+cleanup() {
+	local pid
+	for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+	for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
+	umount -q -l "$old/proc" "$new/proc" "$old" "$new" 2>/dev/null || true
+	rm -rf --one-file-system "$work"
+}
+trap cleanup EXIT
+
+# root NAME SUITE: a Debian whose changes are thrown away.
+root() {
+	mkdir -p "$work/$1" "$work/$1.upper" "$work/$1.work"
+	mount -t overlay overlay -o "lowerdir=$cache/databases/$2,upperdir=$work/$1.upper,workdir=$work/$1.work" "$work/$1"
+	mount -t proc proc "$work/$1/proc"
+}
+
+# until_true COMMAND…: tries for some seconds.
+until_true() {
+	local tries=0
+	until "$@" >/dev/null 2>&1; do
+		[ $((tries += 1)) -le 200 ] || { echo "no success: $*" >&2; return 1; }
+		sleep 0.1
+	done
+}
+
+# sql ROOT ARGUMENT… and my ROOT ARGUMENT…: clients as the scripts have them.
+sql() { chroot "$1" runuser -u postgres -- psql -qAtX "${@:2}"; }
+my() { chroot "$1" mysql -N "${@:2}"; }
+
+postgresql() {
+	local root=$1 bin=/usr/lib/postgresql/$2/bin data=/var/lib/postgresql/$2/main
+	rm -rf "${root:?}$data"
+	chroot --userspec=postgres:postgres "$root" "$bin/initdb" -D "$data" --locale=C.UTF-8 -E UTF8 >/dev/null 2>&1
+	mkdir -p "$root/var/run/postgresql" && chroot "$root" chown postgres /var/run/postgresql
+	chroot --userspec=postgres:postgres "$root" "$bin/postgres" -D "$data" -k /var/run/postgresql -c listen_addresses= -c "config_file=/etc/postgresql/$2/main/postgresql.conf" \
+		-c "data_directory=$data" -c ssl=off >"$work/postgres-$2.log" 2>&1 &
+	pids+=($!)
+	until_true sql "$root" -c 'select 1'
+}
+
+mariadb() {
+	rm -rf "${1:?}/var/lib/mysql"
+	chroot "$1" mysql_install_db --user=mysql --datadir=/var/lib/mysql >/dev/null 2>&1
+	mkdir -p "$1/run/mysqld" && chroot "$1" chown mysql /run/mysqld
+	chroot "$1" mysqld --user=mysql --skip-networking >"$work/mariadb.log" 2>&1 &
+	pids+=($!)
+	until_true my "$1" -e 'select 1'
+}
+
+# servers fills those of the source; the target's are as they are installed.
+servers() {
+	postgresql "$old" 13
+	postgresql "$new" 17
+	mariadb "$old"
+	chroot "$new" ln -sf mariadbd /usr/sbin/mysqld
+	mariadb "$new"
+	sql "$old" -c "create role anna login password 'secret'" -c "create database shop owner anna template template0 encoding 'LATIN1' locale 'C'" -c 'create database "we""ird name"' -c "create database \"-d x='y'\""
+	sql "$old" shop -c 'create extension hstore' -c 'create schema s' -c 'create table s."T able" (n int, h hstore, b bytea)' \
+		-c "insert into s.\"T able\" select i, hstore('k', i::text), decode('ff00', 'hex') from generate_series(1, 1000) i" -c 'create view v as select * from s."T able"' \
+		-c 'select lo_create(0)' -c 'create sequence q' -c 'create materialized view m as select 1 x' >/dev/null
+	sql "$old" 'we"ird name' -c "create table t as select 'ü' || i x from generate_series(1, 10) i"
+	my "$old" <<-'SQL'
+		create database shop character set utf8mb4 collate utf8mb4_unicode_ci; use shop;
+		create table a (n int primary key, t text) engine=innodb; insert into a values (1, 'ü'), (2, 'b\n\t\\');
+		create table `b ``x` (n int) engine=myisam; insert into `b ``x` values (1), (2), (3);
+		create view v as select * from a; create procedure p() select 1; create event ev on schedule every 1 day do select 1;
+		create trigger tr before insert on a for each row set new.n = new.n;
+		create user 'anna'@'%' identified by 'x'; grant select on shop.* to 'anna'@'%'; create database `od-d`;
+	SQL
+	chroot "$old" slapadd <<-'LDIF'
+		dn: ou=people,dc=nodomain
+		objectClass: organizationalUnit
+		ou: people
+		description: a line that is longer than seventy-six characters, so that slapcat would fold it
+
+		dn: cn=Zoë,ou=people,dc=nodomain
+		objectClass: person
+		cn: Zoë
+		sn: Z
+	LDIF
+	echo 0123456789abcdef0123456789abcdef >"$old/etc/machine-id"
+}
+
+# reach lets the target connect to the source as its root.
+reach() {
+	local port=$((20000 + RANDOM % 10000))
+	mkdir -p /run/sshd "$new/root/.ssh"
+	ssh-keygen -q -t ed25519 -N '' -f "$work/host"
+	ssh-keygen -q -t ed25519 -N '' -f "$new/root/.ssh/id_ed25519"
+	printf '%s\n' "Port $port" "ListenAddress 127.0.0.1" "HostKey $work/host" "AuthorizedKeysFile none" "AuthorizedKeysCommand /bin/cat $new/root/.ssh/id_ed25519.pub" "AuthorizedKeysCommandUser root" \
+		"ChrootDirectory $old" "PermitRootLogin prohibit-password" "StrictModes no" "UsePAM no" "PidFile none" >"$work/sshd"
+	printf '[127.0.0.1]:%s %s\n' "$port" "$(cut -d' ' -f1-2 "$work/host.pub")" >"$new/root/.ssh/known_hosts"
+	printf 'Host source\n HostName 127.0.0.1\n Port %s\n User root\n' "$port" >"$new/root/.ssh/config"
+	chmod -R go= "$new/root/.ssh"
+	"$(command -v sshd)" -D -f "$work/sshd" 2>"$work/sshd.log" &
+	pids+=($!)
+	until_true chroot "$new" ssh -o BatchMode=yes source true
+}
+
+# step ENGINE STEP: a script of the plan, run by the target.
+step() { chroot "$new" env SOURCE_SSH=source bash -c "cd /plan && bash databases/*-$1.sh $2"; }
+
+# moves NAME ENGINE: the whole way of one database; its target holds nothing.
+moves() {
+	exits "$1: nothing is loaded before a dump" 1 step "$2" load
+	exits "$1: the source is dumped over ssh" 0 step "$2" dump
+	exits "$1: it is not on the target yet" 1 step "$2" check
+	exits "$1: the dump is loaded" 0 step "$2" load
+	exits "$1: the target has what the source had" 0 step "$2" check
+	exits "$1: it is not loaded a second time" 1 step "$2" load
+}
+
+install() {
+	local tool
+	for tool in ssh sshd shellcheck; do
+		command -v "$tool" >/dev/null && continue
+		apt-get update -qq
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openssh-server openssh-client shellcheck >/dev/null
+		return
+	done
+}
+
+install
+if [ ! -e "$cache/databases/trixie.made" ] || [ ! -e "$cache/databases/bullseye.made" ]; then bash .ci/e2e/databases.sh; fi
+CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
+[ -x "$cache/databases/trixie/usr/bin/ssh" ] || DEBIAN_FRONTEND=noninteractive chroot "$cache/databases/trixie" sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends openssh-client && apt-get clean' >"$work/apt.log" 2>&1
+root old bullseye
+root new trixie
+servers
+reach
+exits "a plan is made" 0 svc data plan --root "$old" --target debian-13 --out "$work/plan" --source-offline --confirm
+exits "its scripts pass shellcheck" 0 sh -c "shellcheck '$work'/plan/databases/*.sh"
+cp -a "$work/plan" "$new/plan"
+
+moves postgresql database-main
+values="select count(*), sum((h->'k')::int), max(encode(b, 'hex')) from s.\"T able\""
+same "postgresql: rows, values and an extension" "$(sql "$old" shop -c "$values")" "$(sql "$new" shop -c "$values")"
+same "postgresql: another encoding, and a weird name" "$(sql "$old" 'we"ird name' -c 'select max(x) from t')" "$(sql "$new" 'we"ird name' -c 'select max(x) from t')"
+same "postgresql: the password of a role" "$(sql "$old" -c "select rolpassword from pg_authid where rolname = 'anna'")" "$(sql "$new" -c "select rolpassword from pg_authid where rolname = 'anna'")"
+sql "$new" shop -c 'delete from s."T able" where n = 7'
+exits "postgresql: a row that is lost is found" 1 step database-main check
+
+moves mariadb database-mysql
+same "mariadb: what the rows say" "$(my "$old" shop -e 'select n, hex(t) from a order by n')" "$(my "$new" shop -e 'select n, hex(t) from a order by n')"
+exits "mariadb: the accounts are written down" 0 grep -F "CREATE USER \`anna\`" "$new"/plan/*-database-mysql.dump.accounts
+exits "mariadb: and can be made of that" 0 sh -c "chroot '$new' mysql <'$(echo "$new"/plan/*-database-mysql.dump.accounts)'"
+same "mariadb: with their rights" "$(my "$old" -e "show grants for anna" | tail -n 1)" "$(my "$new" -e "show grants for anna" | tail -n 1)"
+my "$new" shop -e 'drop trigger tr'
+exits "mariadb: a trigger that is lost is found" 1 step database-mysql check
+
+chroot "$new" slapcat >"$work/before.ldif"
+exits "openldap: the source is dumped over ssh" 0 step database-ldap dump
+exits "openldap: it is not loaded over what is there" 1 step database-ldap load
+rm -f "$new"/var/lib/ldap/*.mdb
+exits "openldap: into nothing it is" 0 step database-ldap load
+exits "openldap: the target has what the source had" 0 step database-ldap check
+same "openldap: the files are the engine's own" "$(chroot "$new" stat -c %U /var/lib/ldap/data.mdb)" openldap
+finish
