@@ -125,6 +125,9 @@ var registry = []converter{
 		"/etc/sysconfig/network-scripts/ifcfg-*", "/etc/sysconfig/network-scripts/route-*", "/etc/sysconfig/network-scripts/route6-*", "/etc/sysconfig/network-scripts/rule-*", "/etc/sysconfig/network-scripts/rule6-*", "/etc/sysconfig/network",
 		"/etc/NetworkManager/system-connections/*", "/etc/netplan/*.yaml", "/etc/network/interfaces", "/etc/network/interfaces.d/*",
 	}, nil, networkMoves, network},
+	{"iptables", []string{"/etc/sysconfig/iptables", "/etc/sysconfig/ip6tables"}, nil, fromRPM, iptables},
+	{"nftables", []string{"/etc/sysconfig/nftables.conf", "/etc/nftables/*"}, []string{"nftables"}, fromRPM, nftables},
+	{"firewalld", []string{"/etc/firewalld/firewalld.conf", "/etc/firewalld/direct.xml", "/etc/firewalld/*/*.xml"}, []string{"firewalld"}, toDebian13, firewalld},
 	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, fromRPM, rsyslog},
 	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, fromRPM, sudoers},
 }
@@ -253,5 +256,8 @@ func (r Result) withoutRefused() Result {
 	r.Files = slices.DeleteFunc(r.Files, func(f File) bool { return len(r.Refusals[f.From]) > 0 })
 	gone := func(l Link) bool { return len(r.Refusals[l.From]) > 0 }
 	r.Links, r.Removed = slices.DeleteFunc(r.Links, gone), slices.DeleteFunc(r.Removed, gone)
+	if len(r.Files) == 0 {
+		r.Packages = nil // there is nothing to need them
+	}
 	return r
 }

@@ -167,6 +167,12 @@ host all all 10.0.0.0 255.0.0.0 md5 clientcert=1
 /srv 10.0.0.0/8(rw,frob)
 RPCNFSDARGS="-N 3"
 $ModLoad imuxsock
+*filter
+-A INPUT -s ! 10.0.0.0/8 -m state -j ACCEPT
+COMMIT
+include "/etc/nftables/a.nft"
+<zone><service name="ssh"/></zone>
+MinimalMark=100
 *.* ~
 value \`, "\n")
 

@@ -22,8 +22,11 @@ const Waiting = "/etc/svc/network"
 func Waits(name string) bool { return strings.HasPrefix(name, Waiting+"/") }
 
 // Prepares reports whether a converter takes files that hold for one machine
-// alone, and lays ready what follows of them.
-func Prepares(name string) bool { return name == "network" }
+// alone, or that are closed to others without a secret in them, and lays ready
+// what follows of them.
+func Prepares(name string) bool {
+	return slices.Contains([]string{"network", "iptables", "nftables"}, name)
+}
 
 // maxNetworkLines bounds a file of the network: what is longer describes no
 // machine.

@@ -40,10 +40,11 @@ func convertible(c Config) bool {
 	return c.Link == "" && c.Action != LeftOut && c.Action != Remove && c.Owner != ""
 }
 
-// prepared reports whether a row is a file of this very machine, which may be made
-// ready on the target, and waits there for a person.
+// prepared reports whether a row is a file of this very machine, or one that is
+// closed to others, which may be made ready on the target, and waits there for a
+// person.
 func prepared(c Config) bool {
-	return c.Link == "" && c.Action == LeftOut && c.Reason == machineReason && c.Owner != ""
+	return c.Link == "" && c.Action == LeftOut && (c.Reason == machineReason || c.Reason == secretReason) && c.Owner != ""
 }
 
 // conversion is what converters may ask of a move.
