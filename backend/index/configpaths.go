@@ -99,6 +99,9 @@ func (m *move) curated(canonical string) ([]api.Relocation, error) {
 		return nil, err
 	}
 	relocations := []api.Relocation{}
+	if len(rows) == 0 {
+		return relocations, nil
+	}
 	fill := strings.NewReplacer("{source}", m.version, "{target}", m.nextVersion)
 	for _, row := range rows {
 		r := row.Relocation

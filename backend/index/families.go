@@ -69,13 +69,12 @@ func (r familyRow) holds(source, target release.Release) bool {
 	return r.source.has(source) && r.target.has(target) && (since == 0 || source.Family != target.Family || major(source) < since)
 }
 
+// turned puts the version of one side in the place of the other's.
+var turned = strings.NewReplacer("{source}", "{target}", "{target}", "{source}")
+
 // back is the row read from its end: the way from Debian to another family. Of
 // what is made anew on the way there nothing is known.
 func (r familyRow) back() (familyRow, bool) {
-	if r.To == nil || r.target != "debian" {
-		return r, false
-	}
-	turned := strings.NewReplacer("{source}", "{target}", "{target}", "{source}")
 	to := turned.Replace(r.From)
 	b := familyRow{source: r.target, target: r.source, Relocation: r.Relocation}
 	b.From, b.To = turned.Replace(*r.To), &to
@@ -118,11 +117,19 @@ var (
 	relocationActions = []api.RelocationAction{api.ActionCopy, api.ActionConvert, api.ActionManual, api.ActionDrop}
 )
 
-// familySuffix is what the index adds to the name of software to tell packages
-// of it apart.
-var familySuffix = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`--.*$|-(rpm|defaults|dfsg|server)$`)
-})
+// shortened is a canonical without what the index adds to the name of software
+// to tell packages of it apart.
+func shortened(canonical string) string {
+	if before, _, ok := strings.Cut(canonical, "--"); ok {
+		return before
+	}
+	for _, suffix := range []string{"-rpm", "-defaults", "-dfsg", "-server"} {
+		if before, ok := strings.CutSuffix(canonical, suffix); ok {
+			return before
+		}
+	}
+	return canonical
+}
 
 // software is the name under which rows of a canonical stand.
 func (f familyRows) software(canonical string) string {
@@ -133,7 +140,7 @@ func (f familyRows) software(canonical string) string {
 		if len(f.relocations[name]) > 0 {
 			return name
 		}
-		shorter := familySuffix().ReplaceAllString(name, "")
+		shorter := shortened(name)
 		if shorter == name {
 			return ""
 		}
@@ -149,7 +156,10 @@ func (f familyRows) between(software string, source, target release.Release) []a
 			found = append(found, r.Relocation)
 			continue
 		}
-		if b, ok := r.back(); ok && b.holds(source, target) {
+		if r.To == nil || r.target != "debian" || !(familyRow{source: r.target, target: r.source}).holds(source, target) {
+			continue
+		}
+		if b, ok := r.back(); ok {
 			found = append(found, b.Relocation)
 		}
 	}
@@ -192,6 +202,9 @@ func filled(r api.Relocation, source, target string) (api.Relocation, bool) {
 	text := r.From + deref(r.To)
 	if source == "" && strings.Contains(text, "{source}") || target == "" && strings.Contains(text, "{target}") {
 		return r, false
+	}
+	if !strings.Contains(text+r.Note, "{") {
+		return r, true
 	}
 	versions := strings.NewReplacer("{source}", source, "{target}", target)
 	r.From, r.Note = versions.Replace(r.From), versions.Replace(r.Note)

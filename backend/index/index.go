@@ -29,6 +29,7 @@ type Index struct {
 	order    []string         // slugs with data, by distribution and version
 	debian   []*releaseTables // the suites of Debian with tables of their own, newest first
 	engines  sync.Map         // engine → api.UpgradeEdgesResponse, once it is asked for
+	followed ways
 	mu       sync.Mutex
 	patterns map[string]globs // curated rows with asterisks by table, once they are read
 }

@@ -433,3 +433,58 @@ func BenchmarkConfigPaths1000(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkBatch1000 is what a machine's packages cost: resolve, translate and
+// configuration of 1000 packages, between families and within.
+func BenchmarkBatch1000(b *testing.B) {
+	ix := embeddedIndex(b)
+	for _, way := range [][2]string{{"debian-11", "debian-13"}, {"rhel-8", "debian-13"}, {"rhel-8", "ubuntu-24.04"}, {"debian-12", "rhel-9"}, {"centos-7", "rhel-9"}, {"rhel-8", "sles-15"}} {
+		names := namesOf(b, ix, way[0])
+		b.Run(way[0]+">"+way[1], func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := ask(ix, way[0], way[1], names); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// namesOf are 1000 packages of a release, evenly chosen.
+func namesOf(b *testing.B, ix *Index, slug string) []string {
+	b.Helper()
+	t := ix.releases[slug]
+	each := t.names.Len() / 1000
+	var names []string
+	i := 0
+	err := t.names.All(func(name, _ string) bool {
+		if i++; i%each == 0 && len(names) < 1000 {
+			names = append(names, name)
+		}
+		return true
+	})
+	if err != nil || len(names) != 1000 {
+		b.Fatal(len(names), err)
+	}
+	return names
+}
+
+// ask asks all three questions of packages.
+func ask(ix *Index, from, to string, names []string) error {
+	resolved, err := ix.Resolve(from, names)
+	if err != nil {
+		return err
+	}
+	canonicals := make([]string, 0, len(names))
+	for _, r := range resolved {
+		if r.Canonical != nil {
+			canonicals = append(canonicals, *r.Canonical)
+		}
+	}
+	if _, err := ix.Translate(from, to, canonicals); err != nil {
+		return err
+	}
+	_, err = ix.ConfigPaths(from, to, canonicals)
+	return err
+}

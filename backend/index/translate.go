@@ -59,9 +59,10 @@ type hops struct {
 	ix             *Index
 	source, target *releaseTables
 	trails         []*table.Table // of each hop, in order
+	followed       *followed      // courses that were followed; nil where none are kept
 }
 
-// hops finds the way between two releases of one distribution.
+// hops finds the way between two releases, and what is known of it already.
 func (ix *Index) hops(source, target string) (*hops, error) {
 	from, err := ix.release(source)
 	if err != nil {
@@ -71,7 +72,9 @@ func (ix *Index) hops(source, target string) (*hops, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ix.way(from, to), nil
+	h := ix.way(from, to)
+	h.followed = ix.followed.way(from.slug + ">" + to.slug)
+	return h, nil
 }
 
 // way is the way between two releases: over the suites of Debian, or straight.
@@ -87,8 +90,20 @@ func (ix *Index) way(from, to *releaseTables) *hops {
 	return h
 }
 
-// course follows a canonical by what the two releases are.
+// course follows a canonical, once.
 func (h *hops) course(canonical string) (course, error) {
+	if p, ok := h.followed.get(canonical); ok {
+		return p, nil
+	}
+	p, err := h.follow(canonical)
+	if err == nil {
+		h.followed.put(canonical, p)
+	}
+	return p, err
+}
+
+// follow follows a canonical by what the two releases are.
+func (h *hops) follow(canonical string) (course, error) {
 	switch from, to := h.source.rpm != nil, h.target.rpm != nil; {
 	case from && to:
 		return h.amongRPMs(canonical)

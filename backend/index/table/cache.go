@@ -1,40 +1,56 @@
 package table
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
-// generation is how many blocks of 32 kB one generation of the cache holds.
-const generation = 512
+// maxUnpacked bounds how many blocks of 32 kB are kept unpacked: 32 MB.
+const maxUnpacked = 1024
 
-// cache keeps the blocks read last: what is read moves to the young
-// generation, and once that is full the old one is dropped. So it holds at most
-// two generations, 32 MB.
+// cache keeps the blocks that are unpacked. Reading takes no lock. Where a block
+// is one too many, the hand goes round as that of a clock: a block that was read
+// since it last came by stays, the first that was not goes.
 type cache struct {
-	mu         sync.Mutex
-	young, old map[int]content
+	slots []slot
+	mu    sync.Mutex // of what follows
+	count int
+	hand  int
 }
 
-func (c *cache) get(number int) (content, bool) {
+type slot struct {
+	block atomic.Pointer[content]
+	read  atomic.Bool
+}
+
+func (c *cache) get(number int) *content {
+	s := &c.slots[number]
+	block := s.block.Load()
+	if block != nil && !s.read.Load() {
+		s.read.Store(true)
+	}
+	return block
+}
+
+func (c *cache) put(number int, block *content) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if block, ok := c.young[number]; ok {
-		return block, true
+	if c.count >= maxUnpacked {
+		c.evict()
 	}
-	block, ok := c.old[number]
-	if ok {
-		c.add(number, block)
+	if c.slots[number].block.Swap(block) == nil {
+		c.count++
 	}
-	return block, ok
 }
 
-func (c *cache) put(number int, block content) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.add(number, block)
-}
-
-func (c *cache) add(number int, block content) {
-	if c.young == nil || len(c.young) >= generation {
-		c.old, c.young = c.young, map[int]content{}
+func (c *cache) evict() {
+	for {
+		s := &c.slots[c.hand]
+		c.hand = (c.hand + 1) % len(c.slots)
+		if s.block.Load() != nil && !s.read.Swap(false) {
+			s.block.Store(nil)
+			c.count--
+			return
+		}
 	}
-	c.young[number] = block
 }

@@ -35,6 +35,7 @@ func (f *File) readDirectory(directory []byte) (map[string]*Table, error) {
 	if in.bad {
 		return nil, fmt.Errorf("%w: its directory ends early", ErrFormat)
 	}
+	f.cache.slots = make([]slot, number)
 	return tables, nil
 }
 

@@ -148,10 +148,7 @@ func (t *Table) Len() int { return t.count }
 
 // Get finds the value of a key. An error means a damaged file.
 func (t *Table) Get(key string) (value string, ok bool, err error) {
-	i, exact := slices.BinarySearchFunc(t.blocks, key, func(b block, key string) int { return strings.Compare(b.first, key) })
-	if !exact {
-		i--
-	}
+	i := t.last(key)
 	if i < 0 {
 		return "", false, nil
 	}
@@ -161,6 +158,19 @@ func (t *Table) Get(key string) (value string, ok bool, err error) {
 	}
 	value, ok = c.search(key)
 	return value, ok, nil
+}
+
+// last is the last block that does not begin after a key; -1 where all do.
+func (t *Table) last(key string) int {
+	low, high := 0, len(t.blocks)
+	for low < high {
+		if middle := int(uint(low+high) >> 1); t.blocks[middle].first <= key {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low - 1
 }
 
 // content is a block, unpacked: lines, where each begins, and a hash table of
@@ -178,13 +188,13 @@ const maxLines = 1<<16 - 2
 
 var seed = maphash.MakeSeed()
 
-func newContent(text string) (content, error) {
+func newContent(text string) (*content, error) {
 	text = strings.TrimSuffix(text, "\n") + "\n"
 	n := strings.Count(text, "\n")
 	if n > maxLines {
-		return content{}, fmt.Errorf("%w: a block has %d lines", ErrFormat, n)
+		return nil, fmt.Errorf("%w: a block has %d lines", ErrFormat, n)
 	}
-	c := content{text: text, starts: make([]uint32, 0, n), slots: make([]uint16, 1<<bits.Len(uint(2*n)))}
+	c := &content{text: text, starts: make([]uint32, 0, n), slots: make([]uint16, 1<<bits.Len(uint(2*n)))}
 	for at := 0; at < len(text); at += strings.IndexByte(text[at:], '\n') + 1 {
 		c.starts = append(c.starts, uint32(at))
 		key, _ := c.line(len(c.starts)-1, at+strings.IndexByte(text[at:], '\n'))
@@ -194,7 +204,7 @@ func newContent(text string) (content, error) {
 }
 
 // slot is the place of a key: where it is, or where it would be.
-func (c content) slot(key string) int {
+func (c *content) slot(key string) int {
 	mask := len(c.slots) - 1
 	for i := int(maphash.String(seed, key)) & mask; ; i = (i + 1) & mask {
 		if n := int(c.slots[i]); n == 0 || c.is(n-1, key) {
@@ -204,13 +214,13 @@ func (c content) slot(key string) int {
 }
 
 // is reports whether a line is that of a key.
-func (c content) is(line int, key string) bool {
+func (c *content) is(line int, key string) bool {
 	rest, ok := strings.CutPrefix(c.text[c.starts[line]:], key)
 	return ok && (rest[0] == '\t' || rest[0] == '\n')
 }
 
 // record is the key and the value of a line.
-func (c content) record(i int) (key, value string) {
+func (c *content) record(i int) (key, value string) {
 	end := len(c.text)
 	if i+1 < len(c.starts) {
 		end = int(c.starts[i+1])
@@ -218,13 +228,13 @@ func (c content) record(i int) (key, value string) {
 	return c.line(i, end-1)
 }
 
-func (c content) line(i, end int) (key, value string) {
+func (c *content) line(i, end int) (key, value string) {
 	key, value, _ = strings.Cut(c.text[c.starts[i]:end], "\t")
 	return key, value
 }
 
 // search finds the value of a key.
-func (c content) search(key string) (string, bool) {
+func (c *content) search(key string) (string, bool) {
 	n := int(c.slots[c.slot(key)])
 	if n == 0 {
 		return "", false
@@ -250,20 +260,20 @@ func (t *Table) All(yield func(key, value string) bool) error {
 }
 
 // content is a block, unpacked when it is first read.
-func (t *Table) content(i int) (content, error) {
+func (t *Table) content(i int) (*content, error) {
 	number := t.number + i
-	if c, ok := t.file.cache.get(number); ok {
+	if c := t.file.cache.get(number); c != nil {
 		return c, nil
 	}
 	b := t.blocks[i]
 	packed := t.file.blocks[b.offset : b.offset+b.packed]
 	raw, err := t.file.decoder.DecodeAll(packed, make([]byte, 0, b.length))
 	if err != nil || len(raw) != int(b.length) {
-		return content{}, fmt.Errorf("%w: block %d is damaged", ErrFormat, number)
+		return nil, fmt.Errorf("%w: block %d is damaged", ErrFormat, number)
 	}
 	c, err := newContent(string(raw))
 	if err != nil {
-		return content{}, err
+		return nil, err
 	}
 	t.file.cache.put(number, c)
 	return c, nil
