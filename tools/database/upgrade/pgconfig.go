@@ -246,7 +246,7 @@ func renamed(line, name, value string, major int) string {
 			return fmt.Sprintf("wal_keep_size = %dMB # was wal_keep_segments = %d\n", 16*n, n)
 		}
 	case name == "force_parallel_mode" && major >= 16:
-		return strings.Replace(line, "force_parallel_mode", "debug_parallel_query", 1)
+		return fmt.Sprintf("debug_parallel_query = %s # was force_parallel_mode\n", value)
 	}
 	return line
 }

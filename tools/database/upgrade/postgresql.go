@@ -80,12 +80,23 @@ func (p *postgresql) About() About {
 			fmt.Sprintf("%s/%s stays as it is, stopped; %s/%s gets its configuration, its port %d and its way to start", p.Old.Version, p.Name, p.New.Version, p.Name, p.Port),
 		},
 	}
+	a.Notes = append(a.Notes, p.sortingNotes()...)
+	return a
+}
+
+// sortingNotes say which databases' indexes are made again, a line a reason.
+func (p *postgresql) sortingNotes() (notes []string) {
+	names := map[string][]string{}
 	for _, d := range p.Databases {
 		if d.Sorting != "" {
-			a.Notes = append(a.Notes, fmt.Sprintf("indexes on text of database %s are made again: %s", d.Name, d.Sorting))
+			names[d.Sorting] = append(names[d.Sorting], d.Name)
 		}
 	}
-	return a
+	for why, of := range names {
+		notes = append(notes, fmt.Sprintf("indexes on text are made again in %s: %s", strings.Join(of, ", "), why))
+	}
+	slices.Sort(notes)
+	return notes
 }
 
 // existing is the innermost directory of a name that is there.
@@ -108,7 +119,7 @@ func (p *postgresql) Steps(h *Host) []Step {
 		{Name: "close", Does: "stops the server for its clients, and for the next boot", Changes: true, Do: g.close, Undo: g.reopen, Holds: g.closed},
 		{Name: "dump", Does: "takes checksums of every table and dumps every database", Do: g.dump, Undo: g.removeDump, Holds: g.untouched("dump.json")},
 		{Name: "prove", Does: "restores the dump into an empty cluster of the old version and compares all of it", Do: g.prove, Undo: g.remove("proof")},
-		{Name: "upgrade", Does: "makes the new cluster and has pg_upgrade copy the old one into it", Changes: true, Do: g.upgrade, Undo: g.drop, Holds: g.untouched("upgrade.json")},
+		{Name: "upgrade", Does: "makes the new cluster and has pg_upgrade copy the old one into it", Changes: true, Do: g.upgrade, Undo: g.drop, Holds: g.copied},
 		{Name: "index", Does: "makes indexes on text again where the order of text may have changed, and statistics", Changes: true, Do: g.index},
 		{Name: "compare", Does: "compares every table with the checksums taken before", Do: g.compare},
 		{Name: "open", Does: "starts the new server for the clients", Changes: true, Do: g.open, Undo: g.shut},
@@ -126,7 +137,7 @@ func (p *postgresql) Steps(h *Host) []Step {
 func (p *postgresql) Afterwards(h *Host) []string {
 	return []string{
 		fmt.Sprintf("PostgreSQL %s serves port %d: %s/%s, data in %s", p.New.Version, p.Port, p.New.Version, p.Name, p.New.Data),
-		fmt.Sprintf("the old cluster is in %s as it was, stopped. The way back to it: svc db upgrade --backup-dir %s --roll-back --confirm; the new one is then set aside, with what was written since", p.Old.Data, h.Backup),
+		fmt.Sprintf("the old cluster is in %s as it was, stopped. The way back to it: svc db upgrade --backup-dir %s --roll-back --confirm; the new one is then set aside as %s, with what was written since", p.Old.Data, h.Backup, p.aside()),
 		fmt.Sprintf("the dump is in %s: it was restored and compared; made by pg_dump %s, read by pg_restore -d DATABASE", h.path("dump"), p.Old.Version),
 		"programs and people should have a look first. What the extensions' own scripts say is in " + h.path("pg_upgrade"),
 		fmt.Sprintf("when nobody wants to go back, after some days: pg_dropcluster %s %s; apt-get purge postgresql-%s; rm -r %s", p.Old.Version, p.Name, p.Old.Version, h.Backup),
@@ -265,9 +276,9 @@ func (g *pgRun) with(ctx context.Context, c cluster, fn func(context.Context, se
 	return nil
 }
 
-// initdb makes an empty cluster of the old one's form.
+// initdb makes an empty cluster of the old one's form, for a while.
 func (g *pgRun) initdb(ctx context.Context, c cluster) error {
-	return g.do(ctx, g.as(append([]string{c.program("initdb"), "-D", c.Data, "-U", g.p.Superuser}, g.p.initdb(c.major())...)...))
+	return g.do(ctx, g.as(append([]string{c.program("initdb"), "--no-sync", "-D", c.Data, "-U", g.p.Superuser}, g.p.initdb(c.major())...)...))
 }
 
 // initdb are a version's arguments for a cluster of the old one's form.
@@ -407,7 +418,7 @@ func (g *pgRun) drop(context.Context) error {
 			return fmt.Errorf("setting the new cluster aside: %w", err)
 		}
 	}
-	err := errors.Join(os.RemoveAll(p.New.Data), os.RemoveAll(p.New.Config), os.RemoveAll(g.path("upgrade.json")), os.RemoveAll(g.path("pg_upgrade")), p.removeLogs())
+	err := errors.Join(os.RemoveAll(p.New.Data), os.RemoveAll(p.New.Config), p.removeLogs())
 	for _, dir := range p.Absent {
 		if e := os.Remove(dir); e != nil && !errors.Is(e, os.ErrNotExist) && !errors.Is(e, unix.ENOTEMPTY) {
 			err = errors.Join(err, e)
@@ -416,7 +427,11 @@ func (g *pgRun) drop(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("removing the new cluster: %w", err)
 	}
-	return os.RemoveAll(g.path("opened.json"))
+	// The database comes first: that the backup directory can't be written stops nothing.
+	for _, name := range []string{"upgrade.json", "pg_upgrade", "opened.json"} {
+		_ = os.RemoveAll(g.path(name))
+	}
+	return nil
 }
 
 // aside is where a new cluster goes that clients may have written to.
@@ -444,7 +459,7 @@ func (g *pgRun) compare(ctx context.Context) error {
 
 // open starts the new server in the old one's place.
 func (g *pgRun) open(ctx context.Context) error {
-	if !g.untouched("upgrade.json")(ctx) {
+	if !g.copied(ctx) {
 		return errors.New("the old cluster was started since it was copied")
 	}
 	if err := g.writeFile("opened.json", true); err != nil {
@@ -503,4 +518,11 @@ func (g *pgRun) untouched(name string) func(context.Context) bool {
 			return g.readFile(name, &left) == nil && left == digest
 		})
 	}
+}
+
+// copied reports whether the new cluster is there, and the old one as it was when
+// it was copied.
+func (g *pgRun) copied(ctx context.Context) bool {
+	_, err := os.Stat(filepath.Join(g.p.New.Data, "PG_VERSION"))
+	return err == nil && g.untouched("upgrade.json")(ctx)
 }

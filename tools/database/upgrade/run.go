@@ -3,6 +3,7 @@ package upgrade
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"svc/tools/database"
 )
 
 // Options are how an upgrade is run.
@@ -226,14 +229,18 @@ func (r *run) firstOpen(ctx context.Context) int {
 
 // forward does what is left to do; if that can't be, everything is undone.
 func (r *run) forward(ctx context.Context) (Result, error) {
-	why := r.perform(ctx, ahead(r.states(), r.firstOpen(ctx)), "a try that was cut short")
+	why := r.perform(ctx, ahead(r.states(), r.firstOpen(ctx)), "a try that was cut short", stop)
 	if why == nil {
 		return r.result(Upgraded), r.write(Entry{Outcome: Upgraded})
 	}
 	if ctx.Err() != nil {
 		why = fmt.Errorf("interrupted: %w", why)
 	}
-	if err := r.back(context.WithoutCancel(ctx), why.Error()); err != nil {
+	err := r.back(context.WithoutCancel(ctx), why.Error())
+	if left := (*Left)(nil); errors.As(err, &left) {
+		return r.result(RolledBack), fmt.Errorf("%w; %w", why, err)
+	}
+	if err != nil {
 		return r.result(""), fmt.Errorf("%w; and then rolling back failed, so the host is half way: %w; when what stands in the way is gone: svc db upgrade --backup-dir %s --roll-back --confirm", why, err, r.host.Backup)
 	}
 	return r.result(RolledBack), fmt.Errorf("%w; all was rolled back: %s is as it was; %s says more", why, r.job.About().From, r.host.logFile())
@@ -241,43 +248,81 @@ func (r *run) forward(ctx context.Context) (Result, error) {
 
 // back undoes everything.
 func (r *run) back(ctx context.Context, why string) error {
-	if err := r.perform(ctx, behind(r.states(), 0), why); err != nil {
+	var left []error
+	err := r.perform(ctx, behind(r.states(), 0), why, func(s Step, err error) error {
+		if s.Changes {
+			return err
+		}
+		left = append(left, err)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	if err := r.write(Entry{Outcome: RolledBack}); err != nil {
-		return fmt.Errorf("all is as it was, but that could not be written down: %w", err)
+	if len(left) == 0 {
+		left = append(left, r.write(Entry{Outcome: RolledBack}))
+	}
+	if err := errors.Join(left...); err != nil {
+		return &Left{r.job.About().From, r.host.Backup, err}
 	}
 	return nil
 }
 
-// perform does and undoes steps, each after it was written down. That a disk has
-// no room for that line stops no undoing: the step stays on record as begun, and
-// to undo it once more does no harm.
-func (r *run) perform(ctx context.Context, acts []act, why string) error {
+// Left is a roll-back that gave the host its database back, and could not clear
+// or write the backup directory.
+type Left struct {
+	From   database.Place
+	Backup string
+	Err    error
+}
+
+func (e *Left) Error() string {
+	return fmt.Sprintf("%s is as it was, but %s could not be cleared or written: %v; when it can: svc db upgrade --backup-dir %s --roll-back --confirm", e.From, e.Backup, e.Err, e.Backup)
+}
+
+func (e *Left) Unwrap() error { return e.Err }
+
+// stop has the failure of a step be that of the run.
+func stop(_ Step, err error) error { return err }
+
+// perform does and undoes steps, each after it was written down; failed says
+// what a failure is to the run. That a disk has no room for that line stops no
+// undoing: the step stays on record as begun, and to undo it once more does no
+// harm.
+func (r *run) perform(ctx context.Context, acts []act, why string, failed func(Step, error) error) error {
 	for i, a := range acts {
-		s, doing, did, fn, reason := r.steps[a.step], Started, Done, r.steps[a.step].Do, ""
+		s := r.steps[a.step]
+		entry, end, fn := Entry{Step: s.Name, State: Started}, Done, s.Do
 		if a.undo {
-			doing, did, fn, reason = Undoing, Undone, r.steps[a.step].Undo, why
+			entry, end, fn = Entry{Step: s.Name, State: Undoing, Why: why}, Undone, s.Undo
 		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
-		if err := r.write(Entry{Step: s.Name, State: doing, Why: reason}); err != nil && !a.undo {
+		if err := r.write(entry); err != nil && !a.undo {
 			return err
 		}
 		if r.report != nil {
-			r.report(Event{s, doing, i, len(acts)})
+			r.report(Event{s, entry.State, i, len(acts)})
 		}
-		if fn != nil {
-			if err := fn(ctx); err != nil {
-				return fmt.Errorf("%s: %w", s.Name, err)
+		if err := call(ctx, fn); err != nil {
+			if err := failed(s, fmt.Errorf("%s: %w", s.Name, err)); err != nil {
+				return err
 			}
+			continue
 		}
-		if err := r.write(Entry{Step: s.Name, State: did}); err != nil && !a.undo {
+		if err := r.write(Entry{Step: s.Name, State: end}); err != nil && !a.undo {
 			return err
 		}
 	}
 	return nil
+}
+
+func call(ctx context.Context, fn func(context.Context) error) error {
+	if fn == nil {
+		return nil
+	}
+	return fn(ctx)
 }
 
 // result is what became of the upgrade.

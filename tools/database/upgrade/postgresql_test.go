@@ -1,0 +1,151 @@
+package upgrade
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+const lsclusters = `13 main  5432 online postgres /var/lib/postgresql/13/main /var/log/postgresql/postgresql-13-main.log
+15 other 5433 down   postgres /srv/pg/15/other             /var/log/postgresql/postgresql-15-other.log
+9.6 x y z
+13 odd   5434 online postgres /srv/$(reboot)              /var/log/x
+`
+
+func TestClusters(t *testing.T) {
+	is := is.New(t)
+	all := parseClusters(lsclusters)
+	is.Equal(len(all), 2) // what a shell could take for a command is none
+	is.Equal(all[0], debianCluster{"13", "main", "online", "postgres", "/var/lib/postgresql/13/main", 5432})
+	for _, c := range []struct{ instance, to, want string }{
+		{"", "15", "main"},
+		{"15/other", "17", "other"},
+		{"", "17", "which cluster is meant is not clear"},
+		{"13/none", "17", "name one with --instance"},
+	} {
+		got, err := choose(all, c.instance, c.to)
+		if err != nil {
+			is.True(strings.Contains(err.Error(), c.want))
+			continue
+		}
+		is.Equal(got.name, c.want)
+	}
+	_, err := choose(nil, "", "17")
+	is.True(errors.As(err, &Refusals{}))
+}
+
+func TestThePlaceOfANewCluster(t *testing.T) {
+	is := is.New(t)
+	var p postgresql
+	p.place(parseClusters(lsclusters)[1], "17")
+	is.Equal(p.New, cluster{"17", "/usr/lib/postgresql/17/bin", "/srv/pg/17/other", "/etc/postgresql/17/other"})
+	is.Equal(p.Absent, []string{"/srv/pg/17", "/srv/pg", "/etc/postgresql/17"}[:len(p.Absent)])
+	p = postgresql{}
+	p.place(debianCluster{version: "13", name: "main", data: "/data"}, "17")
+	is.Equal(p.New.Data, "/var/lib/postgresql/17/main") // where the old one's place says no version
+}
+
+func TestConfigurationsAreAdapted(t *testing.T) {
+	is := is.New(t)
+	a := adaption{
+		cluster{Version: "12", Data: "/var/lib/postgresql/12/main", Config: "/etc/postgresql/12/main"},
+		cluster{Version: "17", Data: "/var/lib/postgresql/17/main", Config: "/etc/postgresql/17/main"},
+		"main",
+	}
+	got := a.text(`data_directory = '/var/lib/postgresql/12/main'		# use data in another directory
+hba_file = '/etc/postgresql/12/main/pg_hba.conf'
+external_pid_file = '/var/run/postgresql/12-main.pid'
+cluster_name = '12/main'
+archive_command = 'cp %p /backup/12/main/%f'
+wal_keep_segments 4
+#wal_keep_segments = 5
+other = '/var/lib/postgresql/12/main2'
+Force_Parallel_Mode = on
+`)
+	is.Equal(got, `data_directory = '/var/lib/postgresql/17/main'		# use data in another directory
+hba_file = '/etc/postgresql/17/main/pg_hba.conf'
+external_pid_file = '/var/run/postgresql/17-main.pid'
+cluster_name = '17/main'
+archive_command = 'cp %p /backup/12/main/%f'
+wal_keep_size = 64MB # was wal_keep_segments = 4
+#wal_keep_segments = 5
+other = '/var/lib/postgresql/12/main2'
+debug_parallel_query = on # was force_parallel_mode
+`)
+}
+
+func TestSettingsThatAServerDoesNotTake(t *testing.T) {
+	is := is.New(t)
+	names := untaken(`LOG:  unrecognized configuration parameter "stats_temp_directory" in file "/etc/x" line 644; LOG:  invalid value for parameter "password_encryption": "on"; unrecognized configuration parameter "stats_temp_directory"`)
+	is.Equal(names, []string{"stats_temp_directory", "password_encryption"})
+	text := "stats_temp_directory = '/run/x'\nwork_mem = 1MB\n# stats_temp_directory\nPassword_Encryption on\n"
+	is.True(mentions(text, names))
+	is.True(!mentions("work_mem = 1MB # password_encryption\n", names))
+	is.Equal(commented(text, names, "17"),
+		"# not taken by PostgreSQL 17: stats_temp_directory = '/run/x'\nwork_mem = 1MB\n# stats_temp_directory\n# not taken by PostgreSQL 17: Password_Encryption on\n")
+}
+
+func TestRolesOfADump(t *testing.T) {
+	is := is.New(t)
+	script := "CREATE ROLE postgres;\nALTER ROLE postgres WITH SUPERUSER;\nCREATE ROLE postgres2;\nCREATE ROLE \"od\"\"d\";\n"
+	is.Equal(withoutRole(script, "postgres"), "ALTER ROLE postgres WITH SUPERUSER;\nCREATE ROLE postgres2;\nCREATE ROLE \"od\"\"d\";\n")
+	is.Equal(withoutRole(script, `od"d`), "CREATE ROLE postgres;\nALTER ROLE postgres WITH SUPERUSER;\nCREATE ROLE postgres2;\n")
+}
+
+func TestSchemasAreComparedWhateverTheirOrder(t *testing.T) {
+	is := is.New(t)
+	is.NoErr(sameStatements("-- a dump\n\\restrict abc\nCREATE TABLE a;\n\nCREATE TABLE b;\n", "\\restrict xyz\nCREATE TABLE b;\nCREATE TABLE a;\n"))
+	err := sameStatements("CREATE TABLE a;\n", "CREATE TABLE a;\nCREATE TABLE b;\n")
+	is.True(strings.Contains(err.Error(), "CREATE TABLE b;"))
+	is.True(sameStatements("CREATE TABLE a;\n", "") != nil)
+}
+
+func TestDifferences(t *testing.T) {
+	is := is.New(t)
+	before := map[string]string{`shop: "rows" "public.a"`: "1", `shop: "rows" "public.b"`: "2"}
+	is.NoErr(differences("the copy", before, map[string]string{`shop: "rows" "public.a"`: "1", `shop: "rows" "public.b"`: "2"}))
+	err := differences("the copy", before, map[string]string{`shop: "rows" "public.a"`: "9", `shop: "rows" "public.c"`: "3"})
+	is.Equal(err.Error(), `the copy differs from the old one in 3 things, such as shop: "rows" "public.a" (9, was 1); shop: "rows" "public.b" (, was 2); shop: "rows" "public.c" (new)`)
+}
+
+func TestNamesOfDatabases(t *testing.T) {
+	is := is.New(t)
+	is.Equal(dsn(`o'b\c = d`), `dbname='o\'b\\c = d'`)
+	is.Equal(literal(`o'b\c`), ` E'o''b\\c'`)
+}
+
+func TestClustersOfTheSameForm(t *testing.T) {
+	is := is.New(t)
+	s := pgState{Encoding: "UTF8", Collate: "C", CType: "de_DE.UTF-8", Provider: "i", ICU: "de-DE", Checksums: "on", Segment: 64 << 20}
+	p := postgresql{Initdb: s.initdb(cluster{Version: "15"})}
+	is.Equal(p.initdb(18), []string{"--encoding", "UTF8", "--lc-collate", "C", "--lc-ctype", "de_DE.UTF-8", "--locale-provider", "icu", "--icu-locale", "de-DE", "--data-checksums", "--wal-segsize", "64"})
+	p.Initdb = pgState{Encoding: "UTF8", Collate: "C", CType: "C", Provider: "c", Checksums: "off", Segment: 16 << 20}.initdb(cluster{Version: "13"})
+	is.Equal(p.initdb(17), []string{"--encoding", "UTF8", "--lc-collate", "C", "--lc-ctype", "C"})
+	is.Equal(p.initdb(18)[6:], []string{"--no-data-checksums"}) // they are on by default from then on
+}
+
+func TestWhatAServerTellsIsRefused(t *testing.T) {
+	is := is.New(t)
+	p := &postgresql{Owner: "postgres"}
+	is.NoErr(pgState{Super: true, Superuser: "postgres"}.refuse(p))
+	for _, c := range []struct {
+		state pgState
+		want  string
+	}{
+		{pgState{Superuser: "postgres"}, "no superuser"},
+		{pgState{Super: true, Superuser: "o'd"}, "letters and digits"},
+		{pgState{Super: true, Superuser: "a", Recovery: true}, "is a replica"},
+		{pgState{Super: true, Superuser: "a", Replicas: 2}, "2 replicas"},
+		{pgState{Super: true, Superuser: "a", Slots: 1}, "replication slots"},
+		{pgState{Super: true, Superuser: "a", Incoming: 1}, "subscriptions"},
+		{pgState{Super: true, Superuser: "a", Prepared: 1}, "prepared transactions"},
+		{pgState{Super: true, Superuser: "a", Spaces: 1}, "tablespaces"},
+		{pgState{Super: true, Superuser: "a", Hidden: 1}, "let nobody connect"},
+	} {
+		err := c.state.refuse(p)
+		is.True(err != nil)
+		is.True(strings.Contains(err.Error(), c.want))
+	}
+}
