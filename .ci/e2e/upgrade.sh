@@ -156,7 +156,7 @@ sums() {
 			select extname from pg_extension order by 1;
 		SQL
 	done
-	sql -d shop -c 'select last_value from counter' -c 'select f(1)' -c "select rolname, rolconnlimit, rolpassword, rolconfig from pg_authid where rolname !~ '^pg_' order by rolname collate \"C\"" -c 'select setconfig from pg_db_role_setting order by 1'
+	sql -d shop -c 'select last_value from counter' -c 'select f(1)' -c "select rolname, rolconnlimit, rolpassword from pg_authid where rolname !~ '^pg_' order by rolname collate \"C\"" -c 'select setconfig from pg_db_role_setting order by 1'
 }
 
 # holds NAME VERSION: this version serves the port, with everything in it.
@@ -197,10 +197,13 @@ reset() {
 during() {
 	local state=$1 step=$2 action=$3 journal=$root/srv/$4/journal.jsonl pid lines
 	shift 4
-	lines=$(wc -l <"$journal" 2>/dev/null || echo 0)
+	lines=0
+	[ ! -e "$journal" ] || lines=$(wc -l <"$journal")
 	chroot "$root" env HOME=/root svc db upgrade "$@" </dev/null >"$work/run.log" 2>&1 &
 	pid=$!
-	timeout 120 tail -n "+$((lines + 1))" ---disable-inotify -s 0.02 -F --pid=$pid "$journal" 2>/dev/null | grep -q -m1 "\"step\":\"$step\",\"state\":\"$state\"" || true
+	while kill -0 "$pid" 2>/dev/null && ! tail -n "+$((lines + 1))" "$journal" 2>/dev/null | grep -q "\"step\":\"$step\",\"state\":\"$state\""; do
+		sleep 0.02
+	done
 	"$action" "$pid"
 	code=0
 	wait "$pid" 2>/dev/null || code=$?
@@ -216,7 +219,7 @@ interrupted() { kill -INT "$1"; }
 terminated() { kill -TERM "$1"; }
 
 refusals() {
-	check "refused: not root" test "$(host setpriv --reuid nobody --clear-groups svc db upgrade --engine postgresql --to 15 --backup-dir /srv 2>&1 | grep -c 'does not run as root')" = 1
+	check "refused: not root" test "$(host setpriv --reuid nobody --clear-groups env HOME=/tmp/nobody svc db upgrade --engine postgresql --to 15 --backup-dir /srv 2>&1 | grep -c 'does not run as root')" = 1
 	exits "refused: no backup directory is named" 2 upgrade --engine postgresql --to 15
 	refused "the backup directory is not there" "does not exist" to 15 /srv/none
 	place full && touch "$root/srv/full/file"

@@ -222,7 +222,8 @@ func (h *Host) run(ctx context.Context, c command) (string, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
-	if c.stop != 0 {
+	if c.stop != 0 { // SIGKILL would cost it what is in no log, such as PostgreSQL's unlogged tables
+		cmd.SysProcAttr.Pdeathsig = c.stop
 		cmd.Cancel = func() error { return cmd.Process.Signal(c.stop) }
 		cmd.WaitDelay = 10 * time.Minute // it writes down what it has in memory
 	}
@@ -305,7 +306,7 @@ func said(all string) string {
 // openLog opens the log to append to. Where it can't be, nothing is logged: that
 // stops no step.
 func (h *Host) openLog(quiet bool) io.WriteCloser {
-	if quiet {
+	if quiet || h.id == "" { // before an upgrade begins, nothing is written
 		return deaf{}
 	}
 	f, err := os.OpenFile(h.logFile(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
@@ -403,11 +404,18 @@ func (h *Host) leftovers() (pids []int, err error) {
 			continue
 		}
 		env, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
-		if err == nil && slices.Contains(strings.Split(string(env), "\x00"), mark+"="+h.id) {
+		if err == nil && slices.Contains(strings.Split(string(env), "\x00"), mark+"="+h.id) && !inOrder(e.Name()) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids, nil
+}
+
+// inOrder reports whether a process is a server that the steps stop in order: it
+// may be that of the clients, and SIGKILL would cost it what is in no log.
+func inOrder(pid string) bool {
+	program, err := os.Readlink(filepath.Join("/proc", pid, "exe"))
+	return err == nil && filepath.Base(program) == "postgres"
 }
 
 // writeFile keeps a value for later steps: it is whole, and on the disk.

@@ -205,10 +205,23 @@ func (g *pgRun) settle(ctx context.Context) error {
 			}
 		}
 		if pid == 0 {
-			if err := await(ctx, func(context.Context) error { return g.empty(c.Data) }); err != nil {
+			if err := g.bury(ctx, c.Data); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// bury waits until nothing of a killed server is left, and removes its lock file:
+// the number in it is that of a process which nobody has waited for yet, or of
+// another one by now, and either keeps a new server from starting.
+func (g *pgRun) bury(ctx context.Context, data string) error {
+	if err := await(ctx, func(context.Context) error { return g.empty(data) }); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(data, "postmaster.pid")); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
+		return fmt.Errorf("removing the lock of a server that was killed: %w", err)
 	}
 	return nil
 }

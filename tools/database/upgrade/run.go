@@ -53,12 +53,13 @@ func look(ctx context.Context, h *Host, in Request) (Job, error) {
 		return nil, refusef("plan it: svc db upgrade-path", "databases of %q are not upgraded; these are: %s", in.Engine, strings.Join(Engines(), ", "))
 	}
 	job := create()
-	if err := job.Look(ctx, h, in); err != nil {
-		return nil, err
-	}
+	err := job.Look(ctx, h, in)
 	about := h.about(job)
-	if _, known := in.Graph.Edge(about.From, about.To, about.Method); !known {
+	if _, known := in.Graph.Edge(about.From, about.To, about.Method); !known && about.From.Version != "" {
 		return nil, refusef("svc db upgrade-path says what ways there are", "%s → %s by %s is not on record as supported", about.From, about.To.Version, about.Method)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return job, h.room(about.Needs)
 }
