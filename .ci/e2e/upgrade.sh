@@ -10,35 +10,12 @@ cd "$(dirname "$0")/../.."
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/upgrade
 work=$(mktemp -d)
 root=$work/root
-passed=0 failed=0
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
 trap clear EXIT
-
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fails() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; tail -n 15 "$work/last.log" | cut -c1-500 | sed 's/^/      /'; }
-
-# check NAME COMMAND…: the command succeeds.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fails "$name"; fi
-}
-
-# exits NAME CODE COMMAND…: the command ends with this exit code.
-exits() {
-	local name=$1 want=$2 got=0
-	shift 2
-	"$@" >"$work/last.log" 2>&1 || got=$?
-	if [ "$got" = "$want" ]; then ok "$name"; else fails "$name: exit $got, not $want"; fi
-}
 
 # says NAME TEXT: what was run last has said so.
 says() { if grep -qF -- "$2" "$work/last.log"; then ok "$1"; else fails "$1: it does not say: $2"; fi; }
-
-mirror() {
-	# shellcheck disable=SC2016 # apt's own variables
-	apt-get indextargets --format '$(REPO_URI) $(SITE)' 'Created-By: Packages' |
-		awk '/\/debian\/? /{print $1; exit}'
-}
 
 # make_root makes a trixie with the servers of three releases, once.
 make_root() {
@@ -414,5 +391,4 @@ reset
 taken_back
 signals
 disks
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+finish
