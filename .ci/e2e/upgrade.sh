@@ -75,6 +75,9 @@ sql() { chroot "$root" setpriv --reuid postgres --regid postgres --init-groups p
 upgrade() { timeout 300 chroot "$root" env HOME=/root svc db upgrade "$@" </dev/null; }
 to() { upgrade --engine postgresql --to "$1" --backup-dir "$2" "${@:3}"; }
 
+# json COMMAND…: keeps what it prints in $work/result.json.
+json() { "$@" >"$work/result.json"; }
+
 # place NAME: an empty backup directory, which the server's account can enter.
 place() { install -d -m 0711 "$root/srv/$1"; }
 
@@ -291,8 +294,8 @@ carried() {
 # onward upgrades 15 to 17, and goes back when all was done.
 onward() {
 	place on
-	exits "15 → 17" 0 to 17 /srv/on --instance 15/main --confirm --json
-	check "the result is JSON" python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); assert r["outcome"] == "upgraded" and len(r["afterwards"]) > 3' "$work/last.log"
+	exits "15 → 17" 0 json to 17 /srv/on --instance 15/main --confirm --json
+	check "the result is JSON" python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); assert r["outcome"] == "upgraded" and len(r["afterwards"]) > 3' "$work/result.json"
 	holds "15 → 17" 17
 	check "nothing had to be indexed again" test "$(sql -d shop -c "select count(*) from pg_class where relname = 'item_price' and pg_relation_filenode(oid) = oid")" = 1
 	sql -d shop -c "insert into item (name) values ('written in 17')"
@@ -323,11 +326,11 @@ taken_back() {
 signals() {
 	place int && place term
 	during started dump interrupted int --engine postgresql --to 17 --backup-dir /srv/int --confirm
-	check "SIGINT: exit 1" test "$code" = 1
+	same "SIGINT: exit 1" "$code" 1
 	says "it says that all was rolled back" "all was rolled back"
 	as_before "SIGINT in dump"
 	during started upgrade terminated term --engine postgresql --to 17 --backup-dir /srv/term --confirm
-	check "SIGTERM: exit 1" test "$code" = 1
+	same "SIGTERM: exit 1" "$code" 1
 	as_before "SIGTERM in upgrade"
 }
 
@@ -339,14 +342,14 @@ read_only() { mount -o remount,abort "$root/srv/disk" && touch "$root/srv/disk/p
 disks() {
 	place disk && mount -t tmpfs -o size=900m,mode=711 tmpfs "$root/srv/disk"
 	during started dump fill_backup disk --engine postgresql --to 17 --backup-dir /srv/disk --confirm
-	check "the backup's disk is full: exit 1" test "$code" = 1
+	same "the backup's disk is full: exit 1" "$code" 1
 	as_before "the backup's disk is full"
 	umount "$root/srv/disk"
 
 	place full2 && mkdir "$root/var/lib/postgresql/17" && mount -t tmpfs -o size=500m tmpfs "$root/var/lib/postgresql/17"
 	chown --reference="$root/var/lib/postgresql" "$root/var/lib/postgresql/17"
 	during started upgrade fill_data full2 --engine postgresql --to 17 --backup-dir /srv/full2 --confirm
-	check "the data's disk is full: exit 1" test "$code" = 1
+	same "the data's disk is full: exit 1" "$code" 1
 	check "the data's disk is full: nothing is left there" test "$(ls "$root/var/lib/postgresql/17")" = fill
 	umount "$root/var/lib/postgresql/17" && rmdir "$root/var/lib/postgresql/17"
 	as_before "the data's disk is full"
@@ -355,7 +358,7 @@ disks() {
 	if mount -o loop "$work/disk.img" "$root/srv/disk" 2>"$work/last.log"; then
 		chmod 711 "$root/srv/disk"
 		during started prove read_only disk --engine postgresql --to 17 --backup-dir /srv/disk --confirm
-		check "the backup's disk turns read-only: exit 1" test "$code" = 1
+		same "the backup's disk turns read-only: exit 1" "$code" 1
 		says "it says so" "could not be cleared or written"
 		as_before "the backup's disk turns read-only"
 		umount "$root/srv/disk"

@@ -237,7 +237,7 @@ func (h *Host) run(ctx context.Context, c command) (string, error) {
 	runtime.LockOSThread() // the death signal comes when the thread ends
 	defer runtime.UnlockOSThread()
 	err := cmd.Run()
-	if c.stop != 0 && ctx.Err() != nil && cmd.ProcessState.Success() {
+	if c.stop != 0 && ctx.Err() != nil && cmd.ProcessState != nil && cmd.ProcessState.Success() {
 		return out.String(), nil
 	}
 	if err != nil {
@@ -256,18 +256,21 @@ func (h *Host) serve(ctx context.Context, c command, ready, fn func(context.Cont
 	during, cancel := context.WithCancelCause(ctx)
 	go func() {
 		_, err := h.run(running, c)
-		cancel(fmt.Errorf("the server ended: %w", err))
+		cancel(fmt.Errorf("the server ended: %v", err))
 		ended <- err
 	}()
 	err := await(during, ready)
 	if err == nil {
 		err = fn(during)
 	}
-	if err != nil && during.Err() != nil {
-		err = errors.Join(context.Cause(during), err)
+	if during.Err() != nil {
+		err = fmt.Errorf("%w: %w", context.Cause(during), cmp.Or(err, during.Err()))
 	}
 	end()
-	return errors.Join(err, <-ended)
+	if last := <-ended; err == nil {
+		err = last
+	}
+	return err
 }
 
 // patience is how long is waited for a server, and how often it is looked at.

@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/matryer/is"
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
 	"svc/tools/database"
@@ -255,6 +257,21 @@ func TestProgramsEndWithTheContext(t *testing.T) {
 	is.Equal(err.Error(), "sh: exit status 3: why")
 }
 
+func TestServersAreStoppedInOrder(t *testing.T) {
+	is := is.New(t)
+	h := newHost(Options{Backup: t.TempDir()})
+	server := command{args: []string{"sh", "-c", "trap 'exit 0' INT; while :; do sleep 0.01; done"}, stop: unix.SIGINT}
+	ready := func(context.Context) error { return nil }
+	is.NoErr(h.serve(context.Background(), server, ready, func(context.Context) error { time.Sleep(100 * time.Millisecond); return nil }))
+	is.True(errors.Is(h.serve(context.Background(), server, ready, func(context.Context) error { return errBad }), errBad))
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	is.True(errors.Is(h.serve(gone, server, ready, func(ctx context.Context) error { return ctx.Err() }), context.Canceled))
+	server.args = []string{"false"}
+	err := h.serve(context.Background(), server, func(context.Context) error { return errBad }, func(context.Context) error { return nil })
+	is.True(strings.Contains(err.Error(), "the server ended")) // before it was ready
+}
+
 // TestLeftoversAreEnded starts what survives its parent.
 func TestLeftoversAreEnded(t *testing.T) {
 	is := is.New(t)
@@ -262,11 +279,14 @@ func TestLeftoversAreEnded(t *testing.T) {
 	h.id = fmt.Sprintf("test-%d", os.Getpid())
 	_, err := h.run(context.Background(), command{args: []string{"sh", "-c", "setsid sleep 60 >/dev/null 2>&1 &"}})
 	is.NoErr(err)
-	pids, err := h.leftovers()
-	is.NoErr(err)
-	is.Equal(len(pids), 1)
+	is.NoErr(await(context.Background(), func(context.Context) error { // it is just becoming another program
+		if pids, err := h.leftovers(); err != nil || len(pids) != 1 {
+			return fmt.Errorf("%v, %w", pids, errors.Join(err, errBad))
+		}
+		return nil
+	}))
 	is.NoErr(h.endLeftovers())
-	pids, err = h.leftovers()
+	pids, err := h.leftovers()
 	is.NoErr(err)
 	is.Equal(len(pids), 0)
 }
