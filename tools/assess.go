@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 
 	"svc/assess"
+	"svc/tools/artifact"
 )
 
 // Detail says how much of a long document a result carries.
@@ -110,7 +112,8 @@ func summarize(env *Env, a *assess.Assessment, limit int) AssessResult {
 	}
 	r.Truncated = true
 	if env.Resources != nil {
-		r.Resource = env.Resources.Put("assessment-"+a.Fingerprint[:min(12, len(a.Fingerprint))], encoded(a))
+		whole := encoded(a) // its digest tells apart machines that have no fingerprint
+		r.Resource = env.Resources.Put("assessment-"+cmp.Or(a.Fingerprint, artifact.Digest(whole))[:12], whole)
 	}
 	return r
 }

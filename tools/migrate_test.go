@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -164,6 +165,31 @@ func TestSecretsAreCarriedWhereAsked(t *testing.T) {
 	info, err := os.Stat(in.Out)
 	is.NoErr(err)
 	is.Equal(info.Mode().Perm(), os.FileMode(0o700))
+}
+
+func TestMigrateUnconfirmedSaysExactlyWhatItWouldWrite(t *testing.T) {
+	is := is.New(t)
+	env, in := newEnv(t), confirmed(t)
+	in.Confirm = false
+	_, err := Migrate(t.Context(), env, in)
+	var before *NeedsConfirm
+	is.True(errors.As(err, &before))
+	is.True(strings.Contains(before.Cost, "claims one licence seat"))
+	in.Confirm = true
+	done := migrate(t, env, in)
+	for _, said := range []string{
+		done.Out, done.PlanDigest, fmt.Sprintf("role of %d files", done.RoleFiles), fmt.Sprintf("source: %d, as", done.Sum.Total),
+		fmt.Sprintf("same %d", done.Sum.Same), fmt.Sprintf("installs %d", done.Install), fmt.Sprintf("copy %d", done.Configuration["copy"]),
+		fmt.Sprintf("Findings: %d", len(done.Findings)),
+	} {
+		is.True(strings.Contains(before.Would, said))
+	}
+	in.Confirm = false
+	_, err = Migrate(t.Context(), env, in)
+	var after *NeedsConfirm
+	is.True(errors.As(err, &after))
+	is.Equal(after.Would, before.Would)
+	is.True(strings.Contains(after.Cost, "costs nothing"))
 }
 
 func TestMigrateRefusals(t *testing.T) {

@@ -103,11 +103,15 @@ func (s Store) Set(token string) (Place, error) {
 	return File, nil
 }
 
-// Delete forgets the stored token. It reports whether there was one.
-func (s Store) Delete() (bool, error) {
+// Delete forgets the stored token. It reports whether there was one, and in
+// unasked why the keyring could not be asked for it: a token that it holds stays.
+func (s Store) Delete() (had bool, unasked, err error) {
 	_, statErr := os.Stat(s.File)
 	ringErr := within(patience, func() error { return keyring.Delete(service, user) })
-	return statErr == nil || ringErr == nil, s.removeFile()
+	if ringErr != nil && !errors.Is(ringErr, keyring.ErrNotFound) {
+		unasked = fmt.Errorf("asking the OS keyring: %w", ringErr)
+	}
+	return statErr == nil || ringErr == nil, unasked, s.removeFile()
 }
 
 func (s Store) removeFile() error {

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -30,10 +31,11 @@ func TestWithoutKeyringTheFileIsTheUsersAlone(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(got, "svc_abc")
 	is.Equal(from, File)
-	had, err := s.Delete()
+	had, unasked, err := s.Delete()
 	is.NoErr(err)
 	is.True(had)
-	had, err = s.Delete()
+	is.True(errors.Is(unasked, os.ErrNotExist)) // what a keyring may hold is not known
+	had, _, err = s.Delete()
 	is.NoErr(err)
 	is.True(!had)
 }
@@ -50,6 +52,12 @@ func TestKeyringWins(t *testing.T) {
 	got, _, err := s.Get()
 	is.NoErr(err)
 	is.Equal(got, "svc_ring")
+	for _, want := range []bool{true, false} {
+		had, unasked, err := s.Delete()
+		is.NoErr(err)
+		is.NoErr(unasked)
+		is.Equal(had, want)
+	}
 }
 
 func TestEnvironmentOverrides(t *testing.T) {

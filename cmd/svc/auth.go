@@ -136,9 +136,12 @@ func (p *program) authStatus(ctx context.Context) error {
 }
 
 func (p *program) authLogout(context.Context) error {
-	had, err := p.tokens().Delete()
+	had, unasked, err := p.tokens().Delete()
 	if err != nil {
 		return err
+	}
+	if unasked != nil && !had {
+		fmt.Fprintf(p.stderr, "svc: %v: a token that it holds stays there\n", unasked)
 	}
 	if err := p.writeConfig("server", ""); err != nil {
 		return err

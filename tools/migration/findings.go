@@ -102,7 +102,8 @@ func uncertain(_ Input, p *Plan) []assess.Finding {
 	}}
 }
 
-// caveats makes findings of the index's caveats that stop or warn.
+// caveats makes findings of the index's caveats that stop or warn: one of those
+// of a package that have a code in common.
 func caveats(_ Input, p *Plan) (all []assess.Finding) {
 	for _, r := range p.Packages {
 		for _, c := range r.Caveats {
@@ -115,6 +116,10 @@ func caveats(_ Input, p *Plan) (all []assess.Finding) {
 			}
 			if f.Inhibitor {
 				f.Severity = assess.High
+			}
+			if n := len(all) - 1; n >= 0 && all[n].Key == f.Key && all[n].Title == f.Title && all[n].Inhibitor == f.Inhibitor {
+				all[n].Summary += " " + f.Summary
+				continue
 			}
 			all = append(all, f)
 		}
