@@ -35,7 +35,7 @@ rpm_root() {
 }
 
 # The packages of the server, with the versions that CentOS 7 has.
-server="httpd-2.4.6 mod_ssl-2.4.6 nginx-1.20.1 php-fpm-5.4.16 mariadb-server-5.5.68 bind-9.11.4 postfix-2.10.1 dovecot-2.2.36 chrony-3.4 haproxy-1.5.18 logrotate-3.8.6 openssh-server-7.4p1 sudo-1.8.23 cronie-1.4.11"
+server="httpd-2.4.6 mod_ssl-2.4.6 nginx-1.20.1 php-fpm-5.4.16 mariadb-server-5.5.68 bind-9.11.4 postfix-2.10.1 dovecot-2.2.36 chrony-3.4 haproxy-1.5.18 logrotate-3.8.6 openssh-server-7.4p1 sudo-1.8.23 cronie-1.4.11 samba-4.10.16 sssd-1.16.5 sssd-tools-1.16.5 keepalived-1.3.5 fail2ban-0.11.2"
 
 # build makes a package of nothing: its name, version and unit are what counts.
 build() { # name version
@@ -60,7 +60,7 @@ compose() {
 	' >"$work/rpm.log" 2>&1 || { cat "$work/rpm.log"; return 1; }
 	mv "$chroot/svc/root" "$source"
 	accounts
-	python3 - "$source" tools/convert/testdata/centos-7.txtar tools/convert/testdata/httpd-el6.txtar <<-'PY'
+	python3 - "$source" tools/convert/testdata/centos-7.txtar tools/convert/testdata/httpd-el6.txtar tools/convert/testdata/centos-7-services.txtar <<-'PY'
 		import os, re, sys
 		for archive in sys.argv[2:]:
 		    parts = re.split(r"(?m)^-- (\S+) --\n", open(archive).read())
@@ -69,7 +69,7 @@ compose() {
 		        os.makedirs(os.path.dirname(path), exist_ok=True)
 		        open(path, "w").write(text)
 	PY
-	chmod 600 "$source/etc/ssh/sshd_config"
+	chmod 600 "$source/etc/ssh/sshd_config" "$source/etc/sssd/sssd.conf"
 	chmod 440 "$source"/etc/sudoers.d/*
 	mkdir -p "$source/etc/pki/tls/certs" "$source/etc/pki/tls/private"
 	openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=shop.example.org -keyout "$source/etc/pki/tls/private/shop.key" -out "$source/etc/pki/tls/certs/shop.crt" 2>/dev/null
@@ -138,6 +138,11 @@ accepted() {
 	takes postfix postfix check
 	same "postfix has the name of the source" "$(chroot "$target" postconf -h myhostname)" mail.example.org
 	takes dovecot doveconf -n
+	takes samba testparm -s
+	check "samba knows every parameter" sh -c "! chroot '$target' testparm -s 2>&1 | grep -i unknown"
+	takes sssd sssctl config-check
+	takes keepalived keepalived -t
+	takes fail2ban sh -c 'touch /var/log/apache2/shop.log && fail2ban-client -t'
 	takes chrony chronyd -p
 	takes haproxy haproxy -c -f /etc/haproxy/haproxy.cfg
 	takes sudo visudo -c
