@@ -2,10 +2,10 @@ package convert
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // fail2ban carries jails, filters and actions over: logs, ban actions and
@@ -147,7 +147,7 @@ var filterModes = map[string]string{
 }
 
 // jailAction is the action at the beginning of a value, with what it is given.
-var jailAction = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9_-]+)(\[.*)?$`) })
+var jailAction = lazyregexp.New(`^([A-Za-z0-9_-]+)(\[.*)?$`)
 
 // matchUnits are units of journals by their names on Debian.
 var matchUnits = strings.NewReplacer("=sshd.service", "=ssh.service", "=httpd.service", "=apache2.service", "=crond.service", "=cron.service", "=radiusd.service", "=freeradius.service")
@@ -216,7 +216,7 @@ func (j *jails) needs(i int, action string) {
 }
 
 func (j *jails) action(i int, value string) {
-	if m := jailAction().FindStringSubmatch(value); m != nil {
+	if m := jailAction.FindStringSubmatch(value); m != nil {
 		if _, there := j.in.Brought["firewalld"]; strings.HasPrefix(m[1], "firewallcmd") && !there {
 			j.page.refuse(i, "The target has no firewalld: name an action of nftables.")
 			return

@@ -3,10 +3,10 @@ package convert
 import (
 	"fmt"
 	"net"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // ntp carries ntp.conf over to chrony, or to NTPsec where the target gets that.
@@ -178,9 +178,7 @@ func chronyTinker(p *page, i int, words []string) {
 }
 
 // ntpsecGone are commands that NTPsec has no more.
-var ntpsecGone = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(crypto|keysdir|broadcastclient|multicastclient|manycastclient|manycastserver|automax|controlkey|requestkey|broadcast)$`)
-})
+var ntpsecGone = lazyregexp.Whole(`crypto|keysdir|broadcastclient|multicastclient|manycastclient|manycastserver|automax|controlkey|requestkey|broadcast`)
 
 // ntpsecPlaces are where NTPsec of Debian keeps what ntp.conf names.
 var ntpsecPlaces = places{
@@ -199,7 +197,7 @@ func ntpsecLine(p *page, i int, words []string) {
 		p.drop(i, "NTPsec has no autokey: NTS takes its place.")
 	case name == "disable" && len(words) == 2 && words[1] == "monitor":
 		p.drop(i, "NTPsec has the hole no more for which it was set.")
-	case ntpsecGone().MatchString(name):
+	case ntpsecGone.MatchString(name):
 		p.drop(i, "NTPsec has it no more.")
 	case slices.Contains(words, "autokey"):
 		p.refuse(i, "NTPsec has no autokey: nts takes its place, where the server has it.")

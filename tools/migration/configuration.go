@@ -86,7 +86,17 @@ func decide(in Input, where places, f assess.ConfigFile) Config {
 		}
 		return c
 	}
-	return carry(in, where, f, c)
+	changes, known := edited(in, f)
+	if known && onlyRemarks(changes) {
+		c.Action, c.Reason = LeftOut, "Only comments differ from what its package ships: the target's own file holds."
+	} else {
+		c = carry(in, where, f, c)
+	}
+	if known && len(changes) > 0 && c.Action != LeftOut {
+		c.Reason += fmt.Sprintf(" %d of its lines are not as its package ships them.", len(changes))
+	}
+	c.Edited = changes[:min(len(changes), maxEdits)]
+	return c
 }
 
 // stays says why a file is not carried over by the role, or nothing.

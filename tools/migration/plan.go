@@ -106,6 +106,7 @@ type Config struct {
 	Link    string `json:"link"` // where a link leads on the target
 	Secret  bool   `json:"secret"`
 
+	Edited    []convert.Change  `json:"edited,omitempty"`    // what a person changed of the package's own file, where that is at hand
 	Converter string            `json:"converter,omitempty"` // what converted it, such as httpd
 	Changes   []convert.Change  `json:"changes,omitempty"`   // lines that are not as they were
 	Refusals  []convert.Refusal `json:"refusals,omitempty"`  // lines for which it was left to a person
