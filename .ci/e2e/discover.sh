@@ -25,10 +25,10 @@ trap cleanup EXIT
 
 programs() {
 	local tool missing=""
-	for tool in sshd ssh setfacl setfattr setcap python3 mke2fs git svnadmin; do command -v "$tool" >/dev/null || missing=yes; done
+	for tool in sshd ssh setfacl setfattr setcap python3 mke2fs git svnadmin lvm; do command -v "$tool" >/dev/null || missing=yes; done
 	[ -z "$missing" ] && return
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openssh-server openssh-client acl attr libcap2-bin python3 e2fsprogs git subversion >/dev/null
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openssh-server openssh-client acl attr libcap2-bin python3 e2fsprogs git subversion lvm2 >/dev/null
 }
 
 # system makes the folder a machine, with the programs by which it is read.
@@ -84,7 +84,23 @@ data() {
 	echo 15 >"$machine/data/cluster/PG_VERSION"
 	echo "data_directory = '/data/cluster'" >"$machine/etc/postgresql/15/main/postgresql.conf"
 	printf 'server { server_name shop.example; root /data/www; }\n' >"$machine/etc/nginx/sites-enabled/shop" && : >"$machine/etc/nginx/nginx.conf" && echo page >"$machine/data/www/index.html"
-	printf '/dev/mapper/vg0-data /data ext4 defaults 0 2\nnas:/pool /mnt/pool nfs defaults 0 0\n' >"$machine/etc/fstab" && mkdir -p "$machine/mnt/pool"
+	printf '/dev/mapper/svce2e-data /data ext4 defaults 0 2\nnas:/pool /mnt/pool nfs defaults 0 0\n' >"$machine/etc/fstab" && mkdir -p "$machine/mnt/pool"
+}
+
+# lvm_ runs LVM where there is no device-mapper: it writes its metadata alone, and
+# the copy of it that the machine keeps.
+lvm_() {
+	lvm "$@" --driverloaded n --config "devices{use_devicesfile=0} activation{monitoring=0 udev_sync=0 udev_rules=0} backup{archive=0 backup_dir=\"$machine/etc/lvm/backup\"}" 2>>"$work/lvm.log"
+}
+
+# volumes makes a group with a volume in it; free is what LVM says is left.
+volumes() {
+	local device
+	truncate -s 300M "$work/physical.img"
+	device=$(losetup -f --show "$work/physical.img")
+	lvm_ pvcreate -y "$device" >/dev/null && lvm_ vgcreate svce2e "$device" >/dev/null && lvm_ lvcreate -an -Zn -Wn -y -L 100m -n data svce2e >/dev/null
+	free=$(lvm_ vgs --noheadings --nosuffix --units b -o vg_free svce2e | tr -d ' ')
+	losetup -d "$device"
 }
 
 serve() {
@@ -179,6 +195,7 @@ programs
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 system
 data
+volumes
 
 # The image first: it has what is on the disk alone.
 truncate -s 400M "$work/disk.img"
@@ -199,6 +216,7 @@ found ssh --ssh "$destination"
 counted ssh
 
 check "a database is where its configuration says" says root 'p["/data/cluster"]["what"] == "postgresql" and p["/data/cluster"]["version"] == "15"'
+check "a snapshot of LVM has the room that LVM says is free" says root "p['/data']['snapshot']['kind'] == 'lvm' and p['/data']['snapshot']['free'] == $free and $free == 196 << 20"
 check "a site is where the web server's says" says root 'p["/data/www"]["kind"] == "web" and p["/data/www"]["within"] == "/data"'
 check "volumes of containers are a place" says root 'p["/var/lib/docker/volumes"]["kind"] == "containers" and p["/var/lib/docker/volumes"]["files"] == 1'
 check "what is mounted from elsewhere stays there" says root 'p["/mnt/pool"]["kind"] == "remote" and p["/mnt/pool"]["files"] == 0'

@@ -114,7 +114,7 @@ var systemState = []string{
 // configuration names first: the first of a path counts.
 func candidates(a *assess.Assessment, fsys host.FS) []candidate {
 	var all []candidate
-	for _, list := range []func(*assess.Assessment, host.FS) []candidate{engines, mounted, sites, mailboxes, exports, keys, known, homes, listed} {
+	for _, list := range []func(*assess.Assessment, host.FS) []candidate{engines, mounted, sites, named, bound, exports, keys, known, homes, listed} {
 		all = append(all, list(a, fsys)...)
 	}
 	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.path, "/") || c.path == "/" })
@@ -150,7 +150,7 @@ func mounted(a *assess.Assessment, _ host.FS) []candidate {
 	for _, m := range mounts(a) {
 		switch {
 		case slices.Contains(m.Options, "bind") || strings.HasPrefix(m.Path, "/media/"):
-		case slices.Contains(remoteTypes, m.Type):
+		case slices.Contains(remoteTypes, m.Type) || slices.Contains(m.Options, "_netdev"): // a disk of iSCSI too
 			all = append(all, candidate{path: m.Path, kind: Remote, what: m.Device, evidence: m.Evidence.Path})
 		case slices.Contains(diskTypes, m.Type) && !slices.Contains(systemMounts, path.Clean(m.Path)):
 			disks = append(disks, candidate{path: m.Path, kind: Disk, what: m.Device, evidence: m.Evidence.Path})
@@ -179,24 +179,6 @@ func sites(a *assess.Assessment, _ host.FS) (all []candidate) {
 			if s.Root != "" && !slices.ContainsFunc(shippedRoots, func(dir string) bool { return below(s.Root, dir) && !below(s.Root, "/usr/local") }) {
 				all = append(all, candidate{path: s.Root, kind: Web, what: s.Name, evidence: s.Evidence.Path})
 			}
-		}
-	}
-	return all
-}
-
-// mailSettings are postfix's, by which it says where mail lies.
-var mailSettings = map[string]Kind{"mail_spool_directory": Mail, "virtual_mailbox_base": Mail, "queue_directory": Queue}
-
-func mailboxes(_ *assess.Assessment, fsys host.FS) (all []candidate) {
-	const file, limit = "etc/postfix/main.cf", 1 << 20
-	b, err := host.ReadFile(fsys, file, limit)
-	if err != nil {
-		return nil // without postfix there is none
-	}
-	for line := range strings.Lines(string(b)) {
-		key, value, _ := strings.Cut(line, "=")
-		if kind, ok := mailSettings[strings.TrimSpace(key)]; ok {
-			all = append(all, candidate{path: strings.TrimSpace(value), kind: kind, what: "postfix", evidence: "/" + file})
 		}
 	}
 	return all

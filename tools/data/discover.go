@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"svc/assess"
+	"svc/assess/disk/lvm"
 	"svc/assess/host"
 )
 
@@ -71,7 +72,7 @@ func (f *finder) place(c candidate, full string) Place {
 		p.RawPath = []byte(full)
 	}
 	p.Device, p.Type = deviceOf(f.a, full)
-	p.Snapshot = snapshotOf(f.a, p.Device, p.Type)
+	p.Snapshot = f.snapshotOf(p.Device, p.Type)
 	return p
 }
 
@@ -278,23 +279,42 @@ func deviceOf(a *assess.Assessment, full string) (device, kind string) {
 }
 
 // snapshotOf says whether a snapshot can be taken of a device.
-func snapshotOf(a *assess.Assessment, device, kind string) Snapshot {
+func (f *finder) snapshotOf(device, kind string) Snapshot {
 	switch {
 	case kind == "btrfs" || kind == "zfs":
-		return Snapshot{kind, device, "the file system takes snapshots of itself"}
+		return Snapshot{kind, device, 0, "the file system takes snapshots of itself"}
 	case device == "":
 		return Snapshot{Kind: "none", Why: "nothing says what is mounted here"}
 	}
-	for _, f := range a.Facts {
-		if f.Area != "storage" || f.Key != "lvm" {
+	for _, fact := range f.a.Facts {
+		if fact.Area != "storage" || fact.Key != "lvm" {
 			continue
 		}
-		group, volume, _ := strings.Cut(f.Value, "/")
-		if device == "/dev/"+f.Value || device == "/dev/mapper/"+mapped(group)+"-"+mapped(volume) {
-			return Snapshot{"lvm", f.Value, "a volume of LVM: a snapshot needs free space in the group " + group}
+		group, volume, _ := strings.Cut(fact.Value, "/")
+		if device == "/dev/"+fact.Value || device == "/dev/mapper/"+mapped(group)+"-"+mapped(volume) {
+			return f.snapshotOfVolume(fact, volume)
 		}
 	}
 	return Snapshot{Kind: "none", Why: "neither the file system nor a volume manager below it takes any"}
+}
+
+// snapshotOfVolume looks whether the volume's group has room for one.
+func (f *finder) snapshotOfVolume(fact assess.Fact, volume string) Snapshot {
+	const most = 4 << 20
+	var room lvm.Room
+	b, err := host.ReadFile(f.fs, strings.TrimPrefix(fact.Evidence.Path, "/"), most)
+	if err == nil {
+		room, err = lvm.RoomOf(string(b))
+	}
+	switch {
+	case err != nil:
+		return Snapshot{"none", fact.Value, 0, "a volume of LVM, but what is free in its group can't be read: " + reason(err)}
+	case room.Thin[volume]:
+		return Snapshot{"lvm", fact.Value, 0, "a thin volume of LVM, whose pool must have room for what changes meanwhile"}
+	case room.Free == 0:
+		return Snapshot{"none", fact.Value, 0, "a volume of LVM, but nothing is free in the group " + room.Group}
+	}
+	return Snapshot{"lvm", fact.Value, room.Free, fmt.Sprintf("a volume of LVM, and %d MiB are free in the group %s for what changes meanwhile", room.Free>>20, room.Group)}
 }
 
 // mapped is a name as the device mapper writes it.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,73 @@ func placeAt(t testing.TB, d *Discovery, path string) Place {
 	return d.Places[i]
 }
 
+// volumeGroup is a description as LVM writes one: of 123 extents of 4 MiB, 25
+// and 24 are in use.
+const volumeGroup = `contents = "Text Format Volume Group"
+version = 1
+vg {
+	id = "ep61Lp-O00H-D01e-IiYK-uEHs-ZJ7t-3nomSK"
+	seqno = 3
+	extent_size = 8192		# 4 Megabytes
+	physical_volumes {
+		pv0 {
+			id = "Jk3S20-SdiJ-zU16-f61t-SbYg-km0A-wnsYGw"
+			pe_start = 2048
+			pe_count = 74	# 296 Megabytes
+		}
+		pv1 {
+			id = "ELpxzL-pTYd-h1fo-aHx3-F5Nt-mf2h-ZVfJNa"
+			pe_start = 2048
+			pe_count = 49	# 196 Megabytes
+		}
+	}
+	logical_volumes {
+		data {
+			status = ["READ", "WRITE", "VISIBLE"]
+			segment1 {
+				start_extent = 0
+				extent_count = 25	# 100 Megabytes
+				type = "striped"
+				stripes = [
+					"pv0", 0
+				]
+			}
+		}
+		striped {
+			segment1 {
+				start_extent = 0
+				extent_count = 24	# 96 Megabytes
+				type = "striped"
+				stripe_count = 2
+				stripes = [
+					"pv0", 25,
+					"pv1", 0
+				]
+			}
+		}
+	}
+}
+`
+
+func TestSnapshotsNeedRoom(t *testing.T) {
+	is := is.New(t)
+	for _, c := range []struct{ old, new, kind, why string }{
+		{"", "", "lvm", "296 MiB are free in the group vg"},
+		{"pe_count = 74", "pe_count = 0", "none", "nothing is free in the group vg"},
+		{`extent_count = 25	# 100 Megabytes
+				type = "striped"`, `extent_count = 25
+				type = "thin"`, "lvm", "a thin volume"},
+		{"extent_size = 8192", "extent_size = x", "none", "can't be read"},
+	} {
+		d := discovered(t, machine(t, map[string]string{
+			"data/f": "x", "etc/fstab": "/dev/mapper/vg-data /data xfs defaults 0 0\n", "etc/lvm/backup/vg": strings.Replace(volumeGroup, c.old, c.new, 1),
+		}))
+		snapshot := placeAt(t, d, "/data").Snapshot
+		is.Equal([]string{snapshot.Kind, snapshot.Volume}, []string{c.kind, "vg/data"})
+		is.True(strings.Contains(snapshot.Why, c.why))
+	}
+}
+
 func TestDiscoverFindsPlacesAndCountsEachFileOnce(t *testing.T) {
 	is := is.New(t)
 	root := machine(t, map[string]string{
@@ -82,7 +150,7 @@ func TestDiscoverFindsPlacesAndCountsEachFileOnce(t *testing.T) {
 		"etc/exports":                      "/srv/shop/upload *(rw)\n",
 		"etc/fstab":                        "nas:/pool /mnt/pool nfs defaults 0 0\n/dev/mapper/vg-data /data xfs defaults 0 0\n",
 		"mnt/pool/not-mounted":             "here",
-		"etc/lvm/backup/vg":                "vg {\nlogical_volumes {\ndata {\n}\n}\n}\n",
+		"etc/lvm/backup/vg":                volumeGroup,
 	})
 	is.NoErr(os.Link(filepath.Join(root, "home/anna/notes"), filepath.Join(root, "home/anna/again")))
 	is.NoErr(os.Symlink("/data", filepath.Join(root, "var/www")))

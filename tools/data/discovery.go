@@ -80,6 +80,7 @@ type Place struct {
 type Snapshot struct {
 	Kind   string `json:"kind"`   // lvm, btrfs, zfs or none
 	Volume string `json:"volume"` // that holds the place
+	Free   int64  `json:"free"`   // bytes that a snapshot of LVM may take; of others, 0
 	Why    string `json:"why"`
 }
 

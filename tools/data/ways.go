@@ -3,6 +3,7 @@ package data
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"svc/backend/api/release"
 )
@@ -71,7 +72,7 @@ func wayOf(p Place) way {
 	return ways[p.Kind]
 }
 
-func isVolumes(p Place) bool { return p.What == "volumes of docker" || p.What == "volumes of podman" }
+func isVolumes(p Place) bool { return strings.HasPrefix(p.What, "volume") }
 
 // alternatives are other ways to move a place.
 func (i *Item) alternatives(w way, p Place) {

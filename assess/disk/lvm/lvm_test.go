@@ -171,6 +171,9 @@ func FuzzParseGroup(f *testing.F) {
 	f.Add(metadata(1, segmentOf(0, 1, "striped", 0, `"pv0", 0`), segmentOf(1, 4, "striped", 2, `"pv0", 20, "pv1", 30`)))
 	f.Add(`a { extent_size = 8 logical_volumes { b { segment1 { stripes = [ "x"`)
 	f.Fuzz(func(t *testing.T, text string) {
+		if r, err := RoomOf(text); err == nil && r.Free < 0 {
+			t.Fatalf("%d bytes are free", r.Free)
+		}
 		g, err := parseGroup(text)
 		if err != nil {
 			return

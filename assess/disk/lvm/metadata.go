@@ -164,8 +164,9 @@ type group struct {
 
 // knownPhysical is a physical volume as the group knows it.
 type knownPhysical struct {
-	id    string
-	start int64 // bytes before its first extent
+	id      string
+	start   int64 // bytes before its first extent
+	extents int64
 }
 
 // logical is a logical volume.
@@ -206,7 +207,7 @@ func parseGroup(text string) (*group, error) {
 	members := s.section("physical_volumes")
 	for _, name := range members.names {
 		m := members.section(name)
-		g.physical[name] = knownPhysical{plain(m.text("id")), m.number("pe_start") * sector}
+		g.physical[name] = knownPhysical{plain(m.text("id")), m.number("pe_start") * sector, m.number("pe_count")}
 	}
 	volumes := s.section("logical_volumes")
 	for _, name := range volumes.names {
