@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds indexes from archives made here: rpm repositories that createrepo_c
 # makes of packages that rpmbuild makes, with module streams, in every packing
-# and signed; and an apt archive by apt-ftparchive, by HTTP, signed, broken off
-# and tampered with. Needs root, for it installs those tools.
+# and signed; an apt archive by apt-ftparchive, by HTTP, signed, broken off and
+# tampered with; and events of package evolution with their traps. Needs root, for it installs those tools.
 # Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -10,8 +10,13 @@ cd "$(dirname "$0")/../.."
 . .ci/e2e/checks.sh
 
 work=$(mktemp -d)
-server=
-trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
+server='' breaker=''
+stop() {
+	local pid
+	for pid in $server $breaker; do kill "$pid"; done
+	rm -rf "$work"
+}
+trap stop EXIT
 
 # refuses NAME TEXT COMMAND…: it fails, says TEXT, and leaves the index as it was.
 refuses() {
@@ -30,9 +35,9 @@ build() { svc admin index build --out "$work/out.index" "$@"; }
 
 tools() {
 	local tool
-	for tool in createrepo_c rpmbuild apt-ftparchive gpg python3 jq zstd; do
+	for tool in createrepo_c rpmbuild apt-ftparchive gpg python3 jq zstd lz4 bzip2; do
 		command -v "$tool" >/dev/null && continue
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends createrepo-c rpm apt-utils gpg python3 jq zstd >/dev/null
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends createrepo-c rpm apt-utils gpg python3 jq zstd lz4 bzip2 >/dev/null
 		break
 	done
 }
@@ -221,6 +226,111 @@ apt_checks() {
 	refuses 'an archive without that suite' 'no such file' build --apt "$url/apt" --release debian-13 --keyring "$work/archive.gpg"
 }
 
+# breaking serves the archive by HTTP; of a large file it sends 100 kB of what is
+# asked for, and breaks off; where slow is there, it waits before that.
+breaking() {
+	cat >"$work/breaking.py" <<-'PY'
+		import http.server, os, sys, time
+		class Handler(http.server.SimpleHTTPRequestHandler):
+		    def do_GET(self):
+		        path = self.translate_path(self.path)
+		        if not os.path.isfile(path):
+		            return self.send_error(404)
+		        body = open(path, "rb").read()
+		        tag = '"%d"' % os.stat(path).st_mtime_ns
+		        start = 0
+		        if "Range" in self.headers and self.headers.get("If-Range") == tag:
+		            start = int(self.headers["Range"].split("=")[1].split("-")[0])
+		        self.send_response(206 if start else 200)
+		        self.send_header("ETag", tag)
+		        if start:
+		            self.send_header("Content-Range", "bytes %d-%d/%d" % (start, len(body) - 1, len(body)))
+		        self.send_header("Content-Length", str(len(body) - start))
+		        self.end_headers()
+		        self.wfile.write(body[start:start + 100000])
+		        self.wfile.flush()
+		        if len(body) - start > 100000 and os.path.exists("slow"):
+		            time.sleep(20)
+		        self.close_connection = True
+		server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+		print("at http://127.0.0.1:%d/" % server.server_port, flush=True)
+		server.serve_forever()
+	PY
+	(cd "$work" && exec python3 -u breaking.py) >"$work/breaking.log" 2>&1 &
+	breaker=$!
+	url=$(address "$work/breaking.log")
+}
+
+# address LOG: where the server says that it listens.
+address() {
+	local found=
+	for _ in $(seq 50); do
+		found=$(sed -n 's|.*\(http://[^/]*\)/.*|\1|p' "$1" | head -n 1)
+		[ -z "$found" ] || break
+		read -rt 0.2 <> <(:) || true
+	done
+	printf '%s' "$found"
+}
+
+# killed COMMAND…: runs it for two seconds; it must not have ended by then.
+killed() {
+	local got=0
+	timeout -s KILL 2 env XDG_DATA_HOME="$work/data" "$work/svc" admin index build --out "$work/out.index" "$@" || got=$?
+	echo killed
+	[ "$got" != 137 ]
+}
+
+download_checks() {
+	local dists=$work/apt/dists/bookworm from
+	head -c 300000 /dev/urandom | base64 -w 0 | sed 's/^/Package: acme-large\nVersion: 1\nArchitecture: amd64\nDescription: /' >>"$dists/main/binary-amd64/Packages"
+	rm -f "$dists/main/binary-amd64/Packages.xz"
+	xz -kf "$dists/main/binary-amd64/Packages"
+	release_file
+	breaking
+	from=(--apt "$url/apt" --release debian-12 --keyring "$work/archive.gpg")
+	rm -rf "$work/.archives"
+	touch "$work/slow"
+	refuses 'a build that is killed in its download' 'killed' killed "${from[@]}"
+	rm "$work/slow"
+	check 'a download that breaks off again and again' build "${from[@]}"
+	check 'it went on where it broke off' grep -q '" 206 ' "$work/breaking.log"
+	check 'and is whole' bash -c "'$work/svc' admin index stats --index '$work/out.index' --json | jq -e '.packages[\"debian-12\"] == 5'"
+}
+
+apt_lists_checks() {
+	local kind lists=$work/lists/debian-12/main packages=$work/apt/dists/bookworm/main/binary-amd64/Packages
+	mkdir -p "$lists"
+	for kind in 'lz4 lz4 -q' 'zst zstd -q' 'bz2 bzip2' 'gz gzip'; do
+		rm -f "$lists"/*
+		# shellcheck disable=SC2086 # a command with its options
+		${kind#* } <"$packages" >"$lists/Packages.${kind%% *}"
+		check "a folder of listings in ${kind%% *}" build --apt "$work/lists"
+	done
+	gzip <"$packages" | head -c 100 >"$lists/Packages.gz"
+	refuses 'a listing that is cut off' 'unexpected EOF' build --apt "$work/lists"
+}
+
+event_checks() {
+	cat >"$work/pes-events.json" <<-'JSON'
+		{"legal_notice": "none", "timestamp": "1", "provided_data_streams": ["4.0"], "packageinfo": [
+		{"id": 1, "action": 7, "architectures": ["x86_64"], "in_packageset": {"set_id": 1, "package": [{"name": "acme-before", "repository": "base", "module_stream": null}]},
+		 "out_packageset": {"set_id": 2, "package": [{"name": "acme-after", "repository": "appstream", "modulestreams": [null]}]},
+		 "initial_release": {"os_name": "{os_name}", "major_version": 8, "minor_version": 5}, "release": {"os_name": "{os_name}", "major_version": 8, "minor_version": 6}},
+		{"id": 2, "action": 4, "in_packageset": {"package": [{"name": "acme-after"}]}, "out_packageset": {"package": [{"name": "acme-last"}]},
+		 "initial_release": {"major_version": 8, "minor_version": 9}, "release": {"major_version": 9, "minor_version": 0}},
+		{"id": 3, "action": 1, "architectures": ["s390x"], "in_packageset": {"package": [{"name": "bash"}]}, "out_packageset": null,
+		 "initial_release": {"major_version": 8, "minor_version": 9}, "release": {"major_version": 9, "minor_version": 0}},
+		{"id": 4, "action": 1, "in_packageset": {"package": [{"name": "acme-gone"}]}, "out_packageset": null,
+		 "initial_release": null, "release": {"major_version": 9, "minor_version": 0}}]}
+	JSON
+	xz -kf "$work/pes-events.json"
+	check 'a file of events, packed' build --pes "$work/pes-events.json.xz"
+	answers 'events between minors are chained; a split in one is a new name' rhel-8 almalinux-9 acme-before 'renamed acme-last=@ EXISTENCE_UNKNOWN'
+	answers 'an event of another architecture' rhel-8 almalinux-9 bash 'same bash=@'
+	head -c 700 "$work/pes-events.json" >"$work/cut.json"
+	refuses 'a file of events that is cut off' 'events' build --pes "$work/cut.json"
+}
+
 overlay_checks() {
 	mkdir "$work/overlay"
 	printf 'acme-legacy\treplaced\tnginx\tEL: our own\n' >"$work/overlay/rpm_debian.tsv"
@@ -238,14 +348,13 @@ main() {
 	apt_archive
 	(cd "$work" && exec python3 -u -m http.server --bind 127.0.0.1 0) >"$work/http.log" 2>&1 &
 	server=$!
-	for _ in $(seq 50); do
-		url=$(sed -n 's|.*(\(http://[^/]*\)/).*|\1|p' "$work/http.log")
-		[ -z "$url" ] || break
-		read -rt 0.2 <> <(:) || true
-	done
+	url=$(address "$work/http.log")
 	rpm_checks
 	signature_checks
 	apt_checks
+	apt_lists_checks
+	download_checks
+	event_checks
 	overlay_checks
 	finish
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"svc/backend/api/release"
 	"svc/backend/index/catalog"
 	"svc/backend/index/deb"
 	"svc/backend/index/pes"
@@ -317,7 +318,8 @@ func stats(data []byte) (*Stats, error) {
 	s := &Stats{IndexVersion: f.Version(), Bytes: len(data), Packages: map[string]int{}, Trails: map[string]int{}, Tables: map[string]int{}}
 	for _, name := range slices.Sorted(slices.Values(f.Names())) {
 		s.Tables[name] = f.Table(name).Len()
-		if slug, ok := strings.CutSuffix(name, namesTable); ok {
+		slug, names := strings.CutSuffix(name, namesTable)
+		if _, known := release.Lookup(slug); names && known {
 			s.Packages[slug] = s.Tables[name]
 		}
 		if hop, ok := strings.CutSuffix(name, "/trails"); ok {

@@ -99,5 +99,8 @@ func FuzzRelease(f *testing.F) {
 		if _, err := (Keyring{}).clearsigned(text); err == nil {
 			t.Error("a signature without a key")
 		}
+		if (Keyring{}).detached([]byte("x"), text) == nil {
+			t.Error("a signature without a key")
+		}
 	})
 }

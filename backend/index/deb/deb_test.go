@@ -202,3 +202,22 @@ func FuzzContents(f *testing.F) {
 		}
 	})
 }
+
+func FuzzOpen(f *testing.F) {
+	for i, ext := range extensions {
+		f.Add(uint8(i), []byte(stanzas))
+		f.Add(uint8(i), []byte(ext))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, packed []byte) {
+		name := "Packages" + extensions[int(which)%len(extensions)]
+		r, err := Open(context.Background(), fstest.MapFS{name: &fstest.MapFile{Data: packed}}, name)
+		if err != nil {
+			return
+		}
+		defer r.Close()
+		for range Packages(io.LimitReader(r, 1<<20)) {
+		}
+	})
+}
+
+var extensions = []string{"", ".gz", ".xz", ".lz4", ".zst", ".bz2"}
