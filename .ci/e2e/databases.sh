@@ -8,34 +8,14 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
 . .ci/e2e/checks.sh
+# shellcheck source=.ci/e2e/chroots.sh
+. .ci/e2e/chroots.sh
 
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/databases
 work=$(mktemp -d)
 trap stop_all EXIT
 
 # equal NAME WANT GOT
 equal() { if [ "$2" = "$3" ] && [ -n "$2" ]; then ok "$1 ($2)"; else fail "$1: want $2, got $3"; fi; }
-
-# chroots makes a Debian with the servers for each suite, once.
-chroots() {
-	local suite extra
-	for suite in bullseye trixie; do
-		[ ! -e "$cache/$suite.made" ] || continue
-		echo "making $cache/$suite"
-		extra=$([ "$suite" = bullseye ] || echo valkey-server)
-		rm -rf --one-file-system "${cache:?}/$suite"
-		mkdir -p "$cache/$suite"
-		{
-			debootstrap --variant=minbase "$suite" "$cache/$suite" "$(mirror)"
-			printf '#!/bin/sh\nexit 101\n' >"$cache/$suite/usr/sbin/policy-rc.d"
-			chmod +x "$cache/$suite/usr/sbin/policy-rc.d"
-			# shellcheck disable=SC2086
-			DEBIAN_FRONTEND=noninteractive chroot "$cache/$suite" apt-get install -y -qq --no-install-recommends postgresql mariadb-server redis-server slapd ldap-utils $extra
-			chroot "$cache/$suite" apt-get clean
-		} >"$cache/$suite.log" 2>&1 || { tail -n 20 "$cache/$suite.log"; return 1; }
-		touch "$cache/$suite.made"
-	done
-}
 
 # in_root COMMAND…: runs it in the chroot that is in use.
 in_root() { chroot "$root" "$@"; }
@@ -263,7 +243,7 @@ install() {
 }
 
 install
-chroots
+chroots bullseye trixie
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 
 root=$cache/bullseye

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -26,7 +29,7 @@ type directory struct {
 	Bytes    int64
 	Program  string   // of the new server
 	Command  []string // that starts it where no service manager does
-	Account  string   // that it runs as
+	Account  string   // that it runs as: first its usual one
 	Names    []string // that a process of the server has
 	Unit     string   // of systemd, that ran it; empty where none did
 	Runs     bool     // it ran when svc came
@@ -85,11 +88,27 @@ func (f *directory) look() error {
 		return refusef("have every file of the database in that directory itself", "%s can't be copied as a whole: %v", f.Data, err)
 	}
 	f.Bytes = t.bytes()
-	s, err := serverOn(f.Data, f.Program, f.Names)
+	s, err := f.server(f.Data)
 	if s != nil {
 		f.Runs, f.Unit, f.Again = true, s.unit, s.same
 	}
-	return err
+	return errors.Join(err, f.owner())
+}
+
+// owner refuses data that the server's account can't have: they were moved here
+// from a host where its number is another.
+func (f *directory) owner() error {
+	info, err := os.Stat(f.Data)
+	if err != nil {
+		return err
+	}
+	uid := info.Sys().(*syscall.Stat_t).Uid
+	u, err := user.LookupId(strconv.Itoa(int(uid)))
+	if err == nil && (u.Username == f.Account || f.Runs && uid != 0) {
+		f.Account = u.Username
+		return nil
+	}
+	return refusef(fmt.Sprintf("give it to that account (chown -R %s:), or, if the server runs as another, start it on the data once", f.Account), "%s belongs to the account with the number %d, and the server's is %s", f.Data, uid, f.Account)
 }
 
 // refuseMount refuses a directory that can't be renamed.
@@ -392,11 +411,10 @@ func (f *directory) afterwards(h *Host, look string) []string {
 
 // launch starts the server and waits until it answers.
 func (f *directory) launch(ctx context.Context, h *Host, d dialect) error {
-	if f.Unit != "" {
-		if _, err := h.run(ctx, command{args: []string{"systemctl", "start", f.Unit}}); err != nil {
-			return err
-		}
-	} else if err := h.launch(command{user: f.Account, args: f.Command}); err != nil {
+	if f.Unit == "" {
+		return h.launch(ctx, command{user: f.Account, args: f.Command}, d.answers)
+	}
+	if _, err := h.run(ctx, command{args: []string{"systemctl", "start", f.Unit}}); err != nil {
 		return err
 	}
 	return await(ctx, d.answers)

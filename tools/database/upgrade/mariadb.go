@@ -8,12 +8,9 @@ import (
 	"maps"
 	"net"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"svc/assess/datadir"
@@ -52,14 +49,15 @@ func (m *mariadb) Look(ctx context.Context, h *Host, in Request) error {
 		return err
 	}
 	m.Data, m.Socket, m.Names = options["datadir"], options["socket"], []string{"mariadbd", "mysqld"}
+	m.Account = options["user"]
+	if m.Account == unset || m.Account == "" {
+		m.Account = "mysql"
+	}
 	m.Headroom = 512 << 20 // undo logs, temporary tables, and what is rebuilt
 	if err := m.places(options); err != nil {
 		return err
 	}
 	if err := m.look(); err != nil {
-		return err
-	}
-	if m.Account, err = ownerOf(m.Data); err != nil {
 		return err
 	}
 	m.Command = []string{m.Program}
@@ -124,23 +122,6 @@ func (m *mariadb) places(options map[string]string) error {
 		m.Hints = append(m.Hints, "binary logs are at "+log+": they are not in the backup, and replicas of this server must not be older than it")
 	}
 	return nil
-}
-
-// ownerOf is the account that a directory belongs to.
-func ownerOf(dir string) (string, error) {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return "", err
-	}
-	uid := info.Sys().(*syscall.Stat_t).Uid
-	if uid == 0 {
-		return "", refusef("give it to the server's account: chown -R", "%s belongs to root", dir)
-	}
-	u, err := user.LookupId(strconv.Itoa(int(uid)))
-	if err != nil {
-		return "", refusef("give it to the server's account: chown -R", "%s belongs to %d, and no account has this number here", dir, uid)
-	}
-	return u.Username, nil
 }
 
 // statement is what a directory's own files state.
@@ -356,10 +337,11 @@ func (s stock) count(names []string, rows [][]string) error {
 func identifier(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // convert has mariadb-upgrade bring the server's own tables, and those that have
-// to, to the new form.
+// to, to the new form. It runs as root: distributions run it so, and the note that
+// it writes among the data may be root's already.
 func (m *mariadb) convert(ctx context.Context, h *Host, dir string) error {
 	return m.privately(ctx, h, dir, func(ctx context.Context) error {
-		_, err := h.run(ctx, command{user: m.Account, args: []string{"mariadb-upgrade", "--no-defaults", "--socket=" + privateSocket}})
+		_, err := h.run(ctx, command{args: []string{"mariadb-upgrade", "--no-defaults", "--socket=" + privateSocket}})
 		return err
 	})
 }

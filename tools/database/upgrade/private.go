@@ -9,12 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// privateDir has the socket of the server that svc runs for itself on a copy of
-// a database; the lock keeps a second upgrade out.
+// Of the server that svc runs for itself on a copy of a database; the lock keeps
+// a second upgrade out.
 const (
-	privateDir    = "/run/svc-db-upgrade"
-	privateSocket = privateDir + "/socket"
-	privatePID    = privateDir + "/pid"
+	privateSocket = pgPrivate + "/socket"
+	privatePID    = pgPrivate + "/pid"
 )
 
 // serveCopy starts a server that only svc reaches, waits until it answers, has it
@@ -24,10 +23,10 @@ func (h *Host) serveCopy(ctx context.Context, c command, answers, use func(conte
 	if err != nil {
 		return err
 	}
-	err = errors.Join(os.RemoveAll(privateDir), os.Mkdir(privateDir, 0o700), os.Chown(privateDir, int(who.Uid), int(who.Gid)))
+	err = errors.Join(os.RemoveAll(pgPrivate), os.Mkdir(pgPrivate, 0o700), os.Chown(pgPrivate, int(who.Uid), int(who.Gid)))
 	if err != nil {
 		return fmt.Errorf("making the private server's directory: %w", err)
 	}
 	c.stop = unix.SIGTERM
-	return errors.Join(h.serve(ctx, c, answers, use), os.RemoveAll(privateDir))
+	return errors.Join(h.serve(ctx, c, answers, use), os.RemoveAll(pgPrivate))
 }

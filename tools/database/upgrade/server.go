@@ -85,8 +85,9 @@ func unitIn(groups []byte) string {
 	return ""
 }
 
-// launch starts a server that is to outlive svc, where no service manager does.
-func (h *Host) launch(c command) error {
+// launch starts a server that is to outlive svc, where no service manager does,
+// and waits until it answers.
+func (h *Host) launch(ctx context.Context, c command, answers func(context.Context) error) error {
 	who, err := credentialOf(c.user)
 	if err != nil {
 		return err
@@ -96,6 +97,8 @@ func (h *Host) launch(c command) error {
 		return fmt.Errorf("opening the log: %w", err)
 	}
 	defer log.Close()
+	during, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	cmd := exec.Command(c.args[0], c.args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
 	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", "HOME=/"} // without the mark: it is no leftover
@@ -103,7 +106,10 @@ func (h *Host) launch(c command) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _ = cmd.Wait() }() // so that it leaves no zombie while svc lives
+	go func() { cancel(fmt.Errorf("the server has ended: %w", cmd.Wait())) }()
+	if err := await(during, answers); err != nil {
+		return errors.Join(context.Cause(during), err)
+	}
 	return nil
 }
 

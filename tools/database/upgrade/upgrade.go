@@ -50,6 +50,8 @@ type Job interface {
 // engines are those that can be upgraded.
 var engines = map[string]func() Job{
 	"mariadb":    func() Job { return &mariadb{} },
+	"redis":      func() Job { return &redis{} },
+	"valkey":     func() Job { return &redis{} },
 	"postgresql": func() Job { return &postgresql{} },
 }
 

@@ -1,61 +1,26 @@
 #!/usr/bin/env bash
-# Upgrades real MariaDB, 10.5 → 10.11 → 11.8, on hosts made of Debian 11, 12 and
-# 13, with the old server stopped and running; kills svc at every step and then
-# goes on or goes back; fills the disk; and asks the servers themselves what is
-# there each time. Needs root. All
+# Upgrades real MariaDB, 10.5 → 10.11 → 11.8, and Redis, 6.0 → 7.0 → 8.0 and to
+# Valkey, on hosts made of Debian 11, 12 and 13, with the old server stopped and
+# running; kills svc at every step and then goes on or goes back; fills the disk;
+# and asks the servers themselves what is there each time. E2E_PARTS names some
+# of the parts. Needs root. All
 # of it happens in namespaces of its own, so that no process and no mount is left.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/databases
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
-fail() { failed=$((failed + 1)); printf 'FAIL  %s\n' "$1"; }
-
-# check NAME COMMAND…: the command succeeds.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fail "$name"; tail -n 15 "$work/last.log" | sed 's/^/      /'; fi
-}
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
+# shellcheck source=.ci/e2e/chroots.sh
+. .ci/e2e/chroots.sh
 
 # equal NAME WANT GOT
-equal() { if [ "$2" = "$3" ] && [ -n "$2" ]; then ok "$1"; else fail "$1: want $2, got $3"; fi; }
-
-# shellcheck disable=SC2016
-mirror() {
-	apt-get indextargets --format '$(REPO_URI) $(SITE)' 'Created-By: Packages' |
-		awk '/\/debian\/? /{print $1; exit}'
-}
-
-# chroots makes a Debian with the servers for each suite, once. Those of
-# databases.sh are the same.
-chroots() {
-	local suite extra
-	for suite in bullseye bookworm trixie; do
-		[ ! -e "$cache/$suite.made" ] || continue
-		echo "making $cache/$suite"
-		extra=$([ "$suite" != trixie ] || echo valkey-server)
-		rm -rf --one-file-system "${cache:?}/$suite"
-		mkdir -p "$cache/$suite"
-		{
-			debootstrap --variant=minbase "$suite" "$cache/$suite" "$(mirror)"
-			printf '#!/bin/sh\nexit 101\n' >"$cache/$suite/usr/sbin/policy-rc.d"
-			chmod +x "$cache/$suite/usr/sbin/policy-rc.d"
-			# shellcheck disable=SC2086
-			DEBIAN_FRONTEND=noninteractive chroot "$cache/$suite" apt-get install -y -qq --no-install-recommends postgresql mariadb-server redis-server slapd ldap-utils $extra
-			chroot "$cache/$suite" apt-get clean
-		} >"$cache/$suite.log" 2>&1 || { tail -n 20 "$cache/$suite.log"; return 1; }
-		touch "$cache/$suite.made"
-	done
-}
+equal() { same "$1" "$3" "$2"; }
 
 # hosts gives each suite a root of its own over its chroot. All share a disk for
 # data, /srv/db, one for backups, and the sockets: as one host has them whose
 # system was upgraded in between.
 hosts() {
-	local suite root engine
+	local suite root engine number=0
 	mount -t tmpfs -o size=3g none "$work"
 	mkdir -p "$work"/{disk,backups,run,home}
 	chmod 755 "$work"/{disk,backups,run}
@@ -77,9 +42,13 @@ hosts() {
 		for engine in mysql redis valkey; do
 			rm -rf "$root/var/lib/$engine"
 			ln -s "/srv/db/$engine" "$root/var/lib/$engine"
+			number=$((number % 3 + 1)) # the same on every host
+			! chroot "$root" id "$engine" >/dev/null 2>&1 || chroot "$root" sh -c "usermod -o -u 90$number $engine && groupmod -o -g 90$number $engine && { [ ! -e /etc/$engine ] || chown -R $engine:$engine /etc/$engine; }"
 		done
 		printf '[mysqld]\ninnodb_log_file_size=8M\n' >"$root/etc/mysql/mariadb.conf.d/99-e2e.cnf"
-		sed -i 's/^port .*/port 0/; s#^\# unixsocket .*#unixsocket /run/redis/e2e.sock#' "$root"/etc/redis/redis.conf
+		sed -i 's/^port .*/port 0/; s/^logfile .*/logfile ""/' "$root"/etc/{redis,valkey}/*.conf 2>/dev/null || true
+		echo 'unixsocket /run/redis/redis.sock' >>"$root/etc/redis/redis.conf"
+		[ ! -e "$root/etc/valkey" ] || echo 'unixsocket /run/redis/valkey.sock' >>"$root/etc/valkey/valkey.conf"
 		cp "$work/svc" "$root/usr/local/bin/svc"
 	done
 }
@@ -162,13 +131,10 @@ mariadb_stop() {
 	wait "$server" 2>/dev/null || true
 }
 
-# ours SUITE: the data are the server's account's, as after a move.
-ours() { on "$1" chown -R mysql:mysql /srv/db/mysql; }
-
 # mariadb_data makes the data of 10.5 that everything begins with.
 mariadb_data() {
 	mkdir "$work/disk/mysql"
-	ours bullseye
+	on bullseye chown mysql:mysql /srv/db/mysql
 	on bullseye mysql_install_db --user=mysql --auth-root-authentication-method=socket >"$work/last.log" 2>&1
 	mariadb_start bullseye
 	sql bullseye <<-'SQL'
@@ -220,17 +186,16 @@ mariadb_facts() {
 
 # mariadb_old: the data of 10.5, fresh, on the host SUITE.
 mariadb_old() {
-	rm -rf "$work"/disk/mysql*
+	rm -rf "$work"/disk/*
 	cp -a "$work/pristine" "$work/disk/mysql"
-	ours "$1"
 	was=$(digest "$work/disk/mysql")
 	backup
 }
 
 # mariadb_is NAME SUITE: the server of the suite has everything.
 mariadb_is() {
-	ours "$2"
-	mariadb_start "$2" && mariadb_facts "$2" >"$work/now" 2>&1 || true
+	mariadb_start "$2"
+	mariadb_facts "$2" >"$work/now" 2>&1 || true
 	mariadb_stop "$2" || true
 	check "$1" diff "$work/facts" "$work/now"
 }
@@ -256,6 +221,9 @@ mariadb_refusals() {
 	echo x >"$work/disk/mysql/master.info"
 	refused "a replica" "this server is a replica"
 	rm "$work/disk/mysql/master.info"
+	chown 904 "$work/disk/mysql"
+	refused "what belongs to another account" "chown -R mysql:"
+	on trixie chown mysql /srv/db/mysql
 	mkdir "$work/disk/mysql.svc-old"
 	refused "what another upgrade has left" "of an earlier upgrade"
 	rmdir "$work/disk/mysql.svc-old"
@@ -278,12 +246,10 @@ mariadb_crashed() {
 	sql bullseye -e 'insert into shop.parts values (7, 7)'
 	kill -9 "$server"
 	wait "$server" 2>/dev/null || true
-	ours trixie
 	was=$(digest "$work/disk/mysql")
 	check "mariadb: data of a crashed server are not upgraded" not upgrade trixie mariadb 11.8
 	check "mariadb: the server's reason is said" grep -q 'Upgrade after a crash is not supported' "$work/said"
 	mariadb_back "mariadb: after a crashed server's data"
-	ours bullseye
 	mariadb_start bullseye
 	equal "mariadb: and the old server recovers them" 201 "$(sql bullseye -e 'select count(*) from shop.parts')"
 	mariadb_stop bullseye
@@ -297,7 +263,6 @@ mariadb_chain() {
 	equal "mariadb: which are what they were" "$was" "$(digest "$work/disk/mysql.svc-old")"
 	mariadb_is "mariadb: 10.11 has everything" bookworm
 	rm -rf "$work/disk/mysql.svc-old"
-	ours trixie
 	backup
 	check "mariadb: 10.11 → 11.8" upgrade trixie mariadb 11.8
 	mariadb_is "mariadb: 11.8 has everything" trixie
@@ -372,25 +337,200 @@ mariadb_full() {
 	mariadb_back "mariadb: after a full backup disk"
 }
 
-install() {
-	command -v debootstrap >/dev/null && return
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap >/dev/null
+# — Redis and Valkey —
+
+# cli SUITE [ENGINE] …
+cli() { on "$1" "$2-cli" -s "/run/redis/$2.sock" "${@:3}"; }
+
+# redis_start SUITE ENGINE / redis_stop: as the host runs it.
+redis_start() {
+	chroot --userspec="$2:$2" "$work/$1" "/usr/bin/$2-server" "/etc/$2/$2.conf" --daemonize no --supervised no >"$work/$2.log" 2>&1 &
+	server=$!
+	until_true pings "$1" "$2" || { tail -n 20 "$work/$2.log"; return 1; }
+}
+
+pings() { cli "$1" "$2" ping | grep -q PONG; }
+
+redis_stop() {
+	kill -TERM "$server"
+	wait "$server" 2>/dev/null || true
+}
+
+# appending yes|no: what the configuration of every host says.
+appending() { sed -i "s/^appendonly .*/appendonly $1/" "$work"/*/etc/{redis,valkey}/*.conf 2>/dev/null || true; }
+
+# redis_data makes the data of 6.0: a dump, and append-only files beside it.
+redis_data() {
+	mkdir "$work/disk/redis"
+	on bullseye chown redis:redis /srv/db/redis
+	appending yes
+	redis_start bullseye redis
+	for i in $(seq 500); do
+		printf 'set k%d v%d\nrpush list a%d\nsadd set m%d\nzadd sorted %d n%d\nhset hash f%d %d\nxadd stream %d-1 a %d\n' "$i" "$i" "$i" "$i" "$i" "$i" "$i" "$i" "$i" "$i"
+	done >"$work/commands"
+	printf 'setbit bits 1000 1\npfadd seen a b c\nset "with space \\xff" 1\nset short 1 px 1000\nset long 1\nexpireat long 4102444800\nset days 1 ex 172800\nselect 3\nset other db\nsadd ints 1 2 3\n' >>"$work/commands"
+	cli bullseye redis <"$work/commands" >/dev/null
+	sleep 1.1
+	redis_facts bullseye redis >"$work/redis-facts"
+	cli bullseye redis save >/dev/null
+	redis_stop
+	mv "$work/disk/redis" "$work/redis-pristine"
+}
+
+# redis_facts SUITE ENGINE: every key with its type and what it holds.
+redis_facts() {
+	local db
+	for db in 0 3; do
+		cli "$1" "$2" -n "$db" --no-raw keys '*' | sed -n 's/^ *[0-9]*) //p' | sort >"$work/keys"
+		wc -l <"$work/keys"
+		sed 's/^/type /' "$work/keys" | cli "$1" "$2" -n "$db" | paste - "$work/keys" | tr '\t' ' ' >"$work/typed"
+		cat "$work/typed"
+		sed -e 's/^string \(.*\)/get \1/; s/^list \(.*\)/lrange \1 0 -1/; s/^zset \(.*\)/zrange \1 0 -1 withscores/; s/^stream \(.*\)/xrange \1 - +/' \
+			-e 's/^set \(.*\)/sort \1 alpha/; s/^hash \(.*\)/hgetall \1/' "$work/typed" | cli "$1" "$2" -n "$db" | sha256sum
+	done
+	cli "$1" "$2" ttl long | awk '{print ($1 > 1000000)}'
+	cli "$1" "$2" ttl days | awk '{print ($1 > 100000 && $1 < 172801)}'
+}
+
+# redis_old SUITE ENGINE rdb|aof|both: the data of 6.0, fresh, on the host.
+redis_old() {
+	rm -rf "$work"/disk/*
+	cp -a "$work/redis-pristine" "$work/disk/$2"
+	[ "$3" != rdb ] || rm "$work/disk/$2/appendonly.aof"
+	[ "$3" != aof ] || rm "$work/disk/$2/dump.rdb"
+	on "$1" chown -R "$2:$2" "/srv/db/$2"
+	was=$(digest "$work/disk/$2")
+	backup
+}
+
+# redis_is NAME SUITE ENGINE: the server of the suite has everything.
+redis_is() {
+	redis_start "$2" "$3"
+	redis_facts "$2" "$3" >"$work/now" 2>&1 || true
+	check "$1" diff "$work/redis-facts" "$work/now"
+	redis_stop
+}
+
+redis_back() {
+	equal "$1: the old data are byte for byte what they were" "$was" "$(digest "$work/disk/redis")"
+	check "$1: and nothing is left beside them" test "$(ls "$work/disk")" = redis
+}
+
+redis_chain() {
+	appending no
+	redis_old bookworm redis rdb
+	check "redis: 6.0 → 7.0 by its dump" upgrade bookworm redis 7.0
+	equal "redis: the old data are kept as they were" "$was" "$(digest "$work/disk/redis.svc-old")"
+	redis_is "redis: 7.0 has everything" bookworm redis
+	rm -rf "$work/disk/redis.svc-old"
+	backup
+	check "redis: 7.0 → 8.0" upgrade trixie redis 8.0
+	redis_is "redis: 8.0 has everything" trixie redis
+	appending yes
+	redis_old trixie redis both
+	check "redis: 6.0 → 8.0 by its append-only file" upgrade trixie redis 8.0
+	redis_is "redis: 8.0 has everything by append-only files" trixie redis
+	redis_old trixie redis rdb
+	check "redis: 6.0 → 8.0, a dump alone where append-only files are to be" upgrade trixie redis 8.0
+	redis_is "redis: 8.0 does not start empty" trixie redis
+	redis_old trixie valkey rdb
+	check "valkey: Redis 6.0's files → 8.1" upgrade trixie valkey 8.1
+	redis_is "valkey: 8.1 has everything" trixie valkey
+	appending no
+}
+
+# redis_running: 6.0 runs, with keys that are not on the disk yet.
+redis_running() {
+	appending no
+	redis_old bullseye redis rdb
+	redis_start bullseye redis
+	cli bullseye redis set k1 changed >/dev/null
+	check "redis: 6.0, which runs, → 8.0, which runs then" upgrade trixie redis 8.0
+	wait "$server" 2>/dev/null || true
+	equal "redis: with what was not on the disk" changed "$(cli trixie redis get k1)"
+	cli trixie redis set k1 v1 >/dev/null
+	redis_facts trixie redis >"$work/now" 2>&1 || true
+	check "redis: and all else" diff "$work/redis-facts" "$work/now"
+	cli trixie redis save >/dev/null
+	check "redis: a roll-back when all is done" again trixie --roll-back
+	check "redis: what clients have written since is kept aside" test -e "$work/disk/redis.svc-undone/dump.rdb"
+	check "redis: and nothing new serves the old data" not pings trixie redis
+	redis_start bullseye redis
+	equal "redis: which 6.0 serves again" changed "$(cli bullseye redis get k1)"
+	redis_stop
+}
+
+redis_refusals() {
+	appending no
+	redis_old trixie redis rdb
+	upgrade trixie redis 8.0 >/dev/null
+	rm -rf "$work/disk/redis.svc-old"
+	was=$(digest "$work/disk/redis")
+	backup
+	check "redis: 8.0's files are refused for valkey 8.1" not upgrade trixie redis valkey/8.1
+	check "redis: and what would do is said" grep -q 'logical copy key by key' "$work/said"
+	cp -a "$work/disk/redis" "$work/disk/valkey"
+	on trixie chown -R valkey:valkey /srv/db/valkey
+	check "valkey: refuses them in its own directory" not upgrade trixie valkey 8.1
+	check "valkey: and says why" grep -q 'RDB version is 12 or newer' "$work/said"
+	rm -rf "$work/disk/valkey"
+	redis_back "redis: after the refusals"
+	redis_old trixie redis both
+	touch "$work/disk/redis/appendonly.aof"
+	check "redis: append-only files that would be passed over are refused" not upgrade trixie redis 8.0
+	check "redis: and what to set is said" grep -q 'set appendonly yes' "$work/said"
+	redis_old trixie redis rdb
+	printf x | dd of="$work/disk/redis/dump.rdb" bs=1 seek=5000 conv=notrunc 2>/dev/null
+	was=$(digest "$work/disk/redis")
+	check "redis: a damaged dump is not upgraded" not upgrade trixie redis 8.0
+	redis_back "redis: after a damaged dump"
+	echo 'replicaof 10.0.0.1 6379' >>"$work/trixie/etc/redis/redis.conf"
+	check "redis: a replica is refused" not upgrade trixie redis 8.0
+	sed -i '/^replicaof/d' "$work/trixie/etc/redis/redis.conf"
+}
+
+redis_kills() {
+	local step late
+	appending yes
+	for step in stop backup verify upgrade exchange; do
+		redis_old trixie redis both
+		late=0.02 at "$step" KILL svc_upgrade trixie redis 8.0 || true
+		check "redis: killed at $step, rolled back" again trixie --roll-back
+		redis_back "redis: killed at $step"
+	done
+	redis_is "redis: which 6.0 serves again" bullseye redis
+	redis_old trixie redis both
+	at stop KILL svc_upgrade trixie redis 8.0 || true
+	for step in backup verify upgrade exchange; do
+		late=0.02 at "$step" KILL svc_again trixie --resume || true
+	done
+	check "redis: killed at each step in turn, and resumed" again trixie --resume
+	redis_is "redis: 8.0 has everything after five kills" trixie redis
+	appending no
+}
+
+redis_full() {
+	appending no
+	redis_old trixie redis rdb
+	mkdir "$work/backups/disk"
+	mount -t tmpfs -o size=30m none "$work/trixie/srv/backups/disk"
+	dir=/srv/backups/disk full "$work/trixie/srv/backups/disk" backup redis 8.0
+	umount "$work/trixie/srv/backups/disk"
+	redis_back "redis: after a full backup disk"
 }
 
 if [ "${1:-}" != inside ]; then
-	install
-	chroots
+	chroots bullseye bookworm trixie
 	work=$(mktemp -d)
 	trap 'rmdir "$work"' EXIT
-	unshare --mount --pid --fork --kill-child --propagation private bash "$PWD/.ci/e2e/upgrade_mariadb.sh" inside "$work" "${@}"
+	unshare --mount --pid --fork --kill-child --propagation private bash "$PWD/.ci/e2e/upgrade_mariadb_redis.sh" inside "$work"
 	exit
 fi
 work=$2
 mount -t proc proc /proc
 hosts
 mariadb_data
-[ -z "${E2E_SHELL:-}" ] || { mariadb_old trixie; eval "$E2E_SHELL"; exit; }
-for part in ${3:-${E2E_PARTS:-refusals crashed chain running kills interrupts full}}; do "mariadb_$part"; done
-printf '%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+redis_data
+parts="$(echo mariadb_{refusals,crashed,chain,running,kills,interrupts,full} redis_{refusals,chain,running,kills,full})"
+for part in ${E2E_PARTS:-$parts}; do "$part"; done
+finish

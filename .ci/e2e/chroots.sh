@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# Debian with the servers of databases, for the scripts that run them: sourced,
+# after checks.sh. A suite's chroot is made once, in $cache.
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/databases
+
+# chroots SUITE…
+chroots() {
+	local suite extra
+	command -v debootstrap >/dev/null || {
+		apt-get update -qq
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap >/dev/null
+	}
+	for suite in "$@"; do
+		[ ! -e "$cache/$suite.made" ] || continue
+		echo "making $cache/$suite"
+		extra=$([ "$suite" != trixie ] || echo valkey-server)
+		rm -rf --one-file-system "${cache:?}/$suite"
+		mkdir -p "$cache/$suite"
+		{
+			debootstrap --variant=minbase "$suite" "$cache/$suite" "$(mirror)"
+			printf '#!/bin/sh\nexit 101\n' >"$cache/$suite/usr/sbin/policy-rc.d"
+			chmod +x "$cache/$suite/usr/sbin/policy-rc.d"
+			# shellcheck disable=SC2086
+			DEBIAN_FRONTEND=noninteractive chroot "$cache/$suite" apt-get install -y -qq --no-install-recommends postgresql mariadb-server redis-server slapd ldap-utils $extra
+			chroot "$cache/$suite" apt-get clean
+		} >"$cache/$suite.log" 2>&1 || { tail -n 20 "$cache/$suite.log"; return 1; }
+		touch "$cache/$suite.made"
+	done
+}

@@ -1,0 +1,339 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/assess/datadir"
+	"svc/tools/database"
+)
+
+// redis is the data of a Redis or Valkey server, whose files newer servers read.
+type redis struct {
+	directory
+	Config   redisConfig
+	Settings string // file that they are from
+	Hints    []string
+}
+
+// redisConfig is what of a server's configuration its data depend on.
+type redisConfig struct {
+	Dir        string
+	Dump       string   // name of the dump
+	Append     bool     // append-only files are what it reads and writes
+	AppendFile string   // name of the append-only file, or the beginning of theirs
+	AppendDir  string   // folder of them, since 7.0
+	Saves      bool     // writes a dump when it stops
+	Databases  string   // how many
+	Modules    []string // what it loads, with arguments
+	Network    string   // how it is reached: unix or tcp; empty where it is not
+	Address    string
+	Password   string `json:"-"` // never written down: read again when it is wanted
+	Roles      []string
+}
+
+// redisMethod is how the ways on record call what happens here.
+const redisMethod = "copy of dump.rdb or of the append-only files"
+
+// redisFiles are where distributions have the configuration, by engine.
+var redisFiles = map[string][]string{
+	"redis":  {"/etc/redis/redis.conf", "/etc/redis.conf"},
+	"valkey": {"/etc/valkey/valkey.conf"},
+}
+
+// instanceName is what a configuration of several is called after.
+var instanceName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// Look reads the configuration, and takes the data's version from their files.
+func (r *redis) Look(ctx context.Context, h *Host, in Request) error {
+	if err := r.settings(in); err != nil {
+		return err
+	}
+	if err := r.refuseRoles(); err != nil {
+		return err
+	}
+	engine := in.Engine
+	r.Data, r.Names = r.Config.Dir, []string{"redis-server", "valkey-server"}
+	r.Program, r.Account = "/usr/bin/"+engine+"-server", engine
+	if err := r.look(); err != nil {
+		return err
+	}
+	r.Headroom = r.Bytes + 64<<20 // a dump is written beside the one that it replaces
+	if err := r.versions(ctx, h, in); err != nil {
+		return err
+	}
+	r.Command = []string{r.Program, r.Settings, "--daemonize", "no", "--supervised", "no"}
+	return r.files()
+}
+
+// settings finds and reads the configuration.
+func (r *redis) settings(in Request) (err error) {
+	files := redisFiles[in.Engine]
+	if in.Instance != "" {
+		if !instanceName.MatchString(in.Instance) {
+			return refusef("name it as its configuration file is: NAME of redis-NAME.conf", "%q is no name of an instance", in.Instance)
+		}
+		files = []string{strings.TrimSuffix(files[0], ".conf") + "-" + in.Instance + ".conf"}
+	}
+	i := slices.IndexFunc(files, func(name string) bool {
+		_, err := os.Stat(name)
+		return err == nil
+	})
+	if i < 0 {
+		return refusef("install the new version's server first", "there is no configuration of %s: none of %s", in.Engine, strings.Join(files, ", "))
+	}
+	r.Settings = files[i]
+	r.Config, err = readRedisConfig(r.Settings)
+	if err == nil && !filepath.IsAbs(r.Config.Dir) {
+		err = refusef("name the directory of the data there: dir /var/lib/"+in.Engine, "%s does not say where the data are", r.Settings)
+	}
+	return err
+}
+
+// refuseRoles refuses a server that others copy, or that copies others.
+func (r *redis) refuseRoles() error {
+	if len(r.Config.Roles) == 0 {
+		return nil
+	}
+	return refusef("upgrade by a new replica and a failover: svc db upgrade-path says how", "this server is no single one: %s", strings.Join(r.Config.Roles, ", "))
+}
+
+// serverVersion finds the version in what --version prints.
+var serverVersion = regexp.MustCompile(`\bv=([0-9][0-9.]*)`)
+
+// versions asks the installed server, and the files.
+func (r *redis) versions(ctx context.Context, h *Host, in Request) error {
+	out, err := h.run(ctx, command{args: []string{r.Program, "--version"}})
+	m := serverVersion.FindStringSubmatch(out)
+	if err != nil || m == nil {
+		return refusef("install it first", "no server of %s is installed that says its version", in.Engine)
+	}
+	says, err := statement("redis", r.Data)
+	if err != nil {
+		return err
+	}
+	engine := writer(says)
+	if says.Version == "" { // append-only files alone state none
+		return refusef("have the old server write a dump (SAVE), and stop it", "no file in %s states the version that wrote it", r.Data)
+	}
+	if err := r.refuseBarrier(in, engine, says.Version); err != nil {
+		return err
+	}
+	if in.To.Engine != in.Engine {
+		return refusef(fmt.Sprintf("stop %s, copy its files into the directory of %s, and upgrade them there: --engine %s", in.Engine, in.To.Engine, in.To.Engine),
+			"an upgrade happens in one directory, and these are the data of %s", in.Engine)
+	}
+	if err := r.between(in, engine, says.Version, in.Engine, m[1]); err != nil {
+		return err
+	}
+	if in.Engine == "redis" && r.To.Version.Compare("7.0") < 0 {
+		return refusef("go to 7.0 or newer", "Redis %s does not say when keys expire, so it can't be proved that none is lost", r.To.Version)
+	}
+	return nil
+}
+
+// writer is the engine that wrote the files: Valkey has a field of its own for
+// its version.
+func writer(says datadir.Statement) string {
+	for _, f := range says.Facts {
+		if f.Key != "written by" || f.Value != says.Version {
+			continue
+		}
+		head, _ := readHead(f.Path, 4096)
+		if d, err := datadir.ParseDump(head); err == nil && d.Aux["valkey-ver"] != "" {
+			return "valkey"
+		}
+	}
+	return "redis"
+}
+
+// refuseBarrier refuses what is on record as not working.
+func (r *redis) refuseBarrier(in Request, engine, version string) error {
+	v, _ := database.ParseVersion(version)
+	for _, b := range in.Graph.Barriers(database.Place{Engine: engine, Version: v}, in.To, false) {
+		if b.Method == redisMethod || strings.HasPrefix(b.Method, "any way") || strings.HasPrefix(b.Method, "copy of dump.rdb") {
+			return refusef(b.Instead, "%s does not go to %s by its files: %s", b.From, b.To, b.Why)
+		}
+	}
+	return nil
+}
+
+// files refuses a directory of which it is not clear what the server would read.
+func (r *redis) files() error {
+	dump, dumpErr := os.Stat(filepath.Join(r.Data, r.Config.Dump))
+	appended := r.appended(r.Data)
+	switch {
+	case r.Runs:
+	case appended == nil && dumpErr != nil:
+		return refusef("put the files there first", "%s has neither %s nor append-only files", r.Data, r.Config.Dump)
+	case appended != nil && !r.Config.Append && (dumpErr != nil || appended.ModTime().After(dump.ModTime())):
+		return refusef("set appendonly yes, or move the append-only files away if they are not wanted", "%s has append-only files that are newer than the dump, but %s has appendonly no: they would be passed over", r.Data, r.Settings)
+	}
+	if r.Config.Append && appended == nil {
+		r.Hints = append(r.Hints, "appendonly is yes, and there are only dumps: a server would start empty; append-only files are made from the dump")
+	}
+	return nil
+}
+
+// appended is the append-only file, or the list of them; nil where there is none.
+func (r *redis) appended(dir string) os.FileInfo {
+	for _, name := range []string{filepath.Join(r.Config.AppendDir, r.Config.AppendFile+".manifest"), r.Config.AppendFile} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return info
+		}
+	}
+	return nil
+}
+
+func (r *redis) About() About { return r.about(redisMethod, "", r.Hints) }
+
+func (r *redis) Steps(h *Host) []Step { return r.steps(h, r) }
+
+func (r *redis) Afterwards(h *Host) []string {
+	return r.afterwards(h, "look at it: "+strings.TrimSuffix(filepath.Base(r.Program), "-server")+"-cli info keyspace")
+}
+
+// dial connects to the server that clients reach.
+func (r *redis) dial(ctx context.Context) (*resp, error) {
+	now, err := readRedisConfig(r.Settings)
+	if err != nil {
+		return nil, err
+	}
+	if now.Network == "" {
+		return nil, errors.New("the server listens nowhere without TLS")
+	}
+	return dialRESP(ctx, now.Network, now.Address, now.Password)
+}
+
+// settle has the running server write everything down. One that writes a dump
+// when it stops, or appends to files, needs no telling.
+func (r *redis) settle(ctx context.Context, _ *Host) error {
+	c, err := r.dial(ctx)
+	if err == nil {
+		defer c.Close()
+		_ = c.SetDeadline(time.Now().Add(patience))
+		// A server without a moment to save at would drop what comes after SAVE.
+		if _, err = c.do("CONFIG", "SET", "save", "3600 1"); err == nil {
+			_, err = c.do("SAVE")
+		}
+		if err == nil || !refusedUs(err) {
+			return err
+		}
+	}
+	if r.Config.Saves || r.Config.Append {
+		return nil
+	}
+	return fmt.Errorf("the server writes nothing down when it stops, and it can't be told to: %w", err)
+}
+
+// refusedUs reports whether a server would not have us command it.
+func refusedUs(err error) bool {
+	var refused respError
+	return errors.As(err, &refused) && slices.ContainsFunc([]string{"NOAUTH", "NOPERM", "WRONGPASS", "DENIED", "ERR unknown command"}, func(code string) bool {
+		return strings.HasPrefix(string(refused), code)
+	})
+}
+
+// answers gives no error if the server serves; that it wants a password is an
+// answer.
+func (r *redis) answers(ctx context.Context) error {
+	c, err := r.dial(ctx)
+	if err == nil {
+		defer c.Close()
+		_, err = c.do("PING")
+	}
+	if refusedUs(err) {
+		return nil
+	}
+	return err
+}
+
+// privateConfig is the configuration of the private server: what the data depend
+// on, and nothing else.
+func (r *redis) privateConfig(dir string) string {
+	lines := [][2]string{
+		{"port", "0"},
+		{"unixsocket", privateSocket},
+		{"unixsocketperm", "700"},
+		{"pidfile", privatePID},
+		{"daemonize", "no"},
+		{"dir", dir},
+		{"dbfilename", r.Config.Dump},
+		{"save", ""},
+		{"databases", r.Config.Databases},
+		{"enable-debug-command", "local"},
+		{"appendonly", yesNo(r.Config.Append && r.appended(dir) != nil)},
+		{"appendfilename", r.Config.AppendFile},
+		{"appenddirname", r.Config.AppendDir},
+	}
+	var text strings.Builder
+	for _, l := range lines {
+		fmt.Fprintf(&text, "%s %s\n", l[0], quoteRedis(l[1]))
+	}
+	for _, module := range r.Config.Modules {
+		fmt.Fprintf(&text, "loadmodule %s\n", module)
+	}
+	return text.String()
+}
+
+func yesNo(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+// privately runs the new server on a directory, for svc alone.
+func (r *redis) privately(ctx context.Context, h *Host, dir string, use func(context.Context, *resp) error) error {
+	run := command{user: r.Account, args: []string{r.Program, "-"}, stdin: r.privateConfig(dir), dir: dir}
+	with := func(use func(context.Context, *resp) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			c, err := dialRESP(ctx, "unix", privateSocket, "")
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return use(ctx, c)
+		}
+	}
+	return h.serveCopy(ctx, run, with(ping), with(use))
+}
+
+// ping gives no error when the server has read its data.
+func ping(_ context.Context, c *resp) error {
+	_, err := c.do("PING")
+	return err
+}
+
+// convert has the new server write the data anew: a dump in its own form, and
+// append-only files where it is to have some and has none.
+func (r *redis) convert(ctx context.Context, h *Host, dir string) error {
+	return r.privately(ctx, h, dir, func(ctx context.Context, c *resp) error {
+		if _, err := c.do("SAVE"); err != nil || !r.Config.Append || r.appended(dir) != nil {
+			return err
+		}
+		if _, err := c.do("CONFIG", "SET", "appendonly", "yes"); err != nil {
+			return err
+		}
+		return await(ctx, func(context.Context) error { return rewritten(c) })
+	})
+}
+
+// rewritten gives no error when append-only files have been made.
+func rewritten(c *resp) error {
+	info, err := c.do("INFO", "persistence")
+	text, _ := info.(string)
+	for _, line := range []string{"aof_rewrite_in_progress:0", "aof_rewrite_scheduled:0", "aof_last_bgrewrite_status:ok"} {
+		if !strings.Contains(text, line+"\r\n") {
+			return errors.Join(errors.New("append-only files are not made"), err)
+		}
+	}
+	return nil
+}
