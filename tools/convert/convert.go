@@ -123,7 +123,7 @@ var registry = []converter{
 	{"nfs", []string{"/etc/sysconfig/nfs", "/etc/default/nfs-kernel-server", "/etc/default/nfs-common", "/etc/nfs.conf", "/etc/nfs.conf.d/*.conf", "/etc/idmapd.conf"}, []string{"nfs-kernel-server", "nfs-common"}, toNfsConf, nfs},
 	{"network", []string{
 		"/etc/sysconfig/network-scripts/ifcfg-*", "/etc/sysconfig/network-scripts/route-*", "/etc/sysconfig/network-scripts/route6-*", "/etc/sysconfig/network-scripts/rule-*", "/etc/sysconfig/network-scripts/rule6-*", "/etc/sysconfig/network",
-		"/etc/NetworkManager/system-connections/*", "/etc/netplan/*.yaml", "/etc/network/interfaces", "/etc/network/interfaces.d/*",
+		"/etc/NetworkManager/system-connections/*", "/etc/netplan/*.yaml", "/etc/network/interfaces", "/etc/network/interfaces.d/*", "/etc/systemd/network/*",
 	}, nil, networkMoves, network},
 	{"iptables", []string{"/etc/sysconfig/iptables", "/etc/sysconfig/ip6tables"}, nil, fromRPM, iptables},
 	{"nftables", []string{"/etc/sysconfig/nftables.conf", "/etc/nftables/*"}, []string{"nftables"}, fromRPM, nftables},

@@ -45,7 +45,6 @@ var ifcfgNeedless = map[string]struct{ values, why string }{
 	"PERSISTENT_DHCLIENT": {"", "The target's client tries again by itself."},
 	"NOZEROCONF":          {"yes", "The target gives no such addresses."},
 	"LINKDELAY":           {"", "The target waits by itself."},
-	"SEARCH":              {"", ""},
 }
 
 // assignment is a variable with its line.

@@ -183,26 +183,30 @@ func (r keyfileReader) route(section, key string, v assignment) {
 	r.i.say("route", words, at...)
 }
 
-// carryKeyfiles carries connections over to Debian's NetworkManager as they are,
-// but for those with secrets. It leaves alone what ifupdown has, so ifupdown gets
-// nothing but the loopback.
+// carryKeyfiles carries connections over to Debian's NetworkManager as they are.
+// It leaves alone what ifupdown has, so ifupdown gets nothing but the loopback.
 func (w *wiring) carryKeyfiles() {
 	for _, i := range w.ifaces {
-		o := &output{path: i.file, from: i.file, mode: "0600"}
-		w.outputs = append(w.outputs, o)
-		p := w.pages[i.file]
-		p.refused = nil // NetworkManager knows every key
-		for n, line := range p.lines {
-			name, value, ok := strings.Cut(strings.TrimSpace(line), "=")
-			if ok && value != "" && secretless(name+"=") != name+"=" {
-				p.refuse(n, "It is a secret: bring the connection over by hand.")
-			}
-			if n+1 < len(p.lines) || line != "" {
-				o.add(line, spot{i.file, n + 1})
-			}
-		}
+		w.carry(w.pages[i.file], "0600")
 	}
 	w.bareInterfaces("auto lo", "iface lo inet loopback")
+}
+
+// carry carries a file over to the same program as it is, but for one with a
+// secret.
+func (w *wiring) carry(p *page, mode string) {
+	o := &output{path: p.from, from: p.from, mode: mode}
+	w.outputs = append(w.outputs, o)
+	p.refused = nil // the program knows every key
+	for n, line := range p.lines {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		if ok && value != "" && secretless(name+"=") != name+"=" {
+			p.refuse(n, "It is a secret: bring the file over by hand.")
+		}
+		if n+1 < len(p.lines) || line != "" {
+			o.add(line, spot{p.from, n + 1})
+		}
+	}
 }
 
 // writeKeyfiles writes a connection of NetworkManager for each interface.

@@ -381,6 +381,7 @@ func prefix(s string) (netip.Prefix, error) {
 
 // write writes every interface in the target's way.
 func (w *wiring) write() {
+	w.writeNetworkd()
 	switch {
 	case w.onlyKeyfiles():
 		w.manager = "NetworkManager"
@@ -400,6 +401,19 @@ func (w *wiring) write() {
 			for _, at := range line.at {
 				w.told[at] = append(w.told[at], strings.TrimSpace(line.text))
 			}
+		}
+	}
+}
+
+// writeNetworkd carries the files of systemd-networkd over to where it is again.
+func (w *wiring) writeNetworkd() {
+	for _, file := range slices.Sorted(maps.Keys(w.pages)) {
+		switch p := w.pages[file]; {
+		case path.Dir(file) != "/etc/systemd/network":
+		case debianFamily(w.in.Target):
+			w.carry(p, "0644")
+		default:
+			p.refuse(0, "The target has no systemd-networkd: set the interface up by hand.")
 		}
 	}
 }
@@ -443,7 +457,7 @@ func (w *wiring) account() {
 }
 
 // secretWords begin the names of settings that may be secrets.
-var secretWords = strings.Fields("psk pass secret wep-key private-key pin= leap")
+var secretWords = strings.Fields("psk pass secret wep-key private-key privatekey presharedkey key= pin= leap")
 
 // secretless is a line as far as a secret's name.
 func secretless(line string) string {
