@@ -141,6 +141,7 @@ accepted() {
 	takes samba testparm -s
 	check "samba knows every parameter" sh -c "! chroot '$target' testparm -s 2>&1 | grep -i unknown"
 	takes sssd sssctl config-check
+	takes libc getent passwd anna
 	takes keepalived keepalived -t
 	takes fail2ban sh -c 'touch /var/log/apache2/shop.log && fail2ban-client -t'
 	takes chrony chronyd -p

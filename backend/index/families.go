@@ -72,8 +72,8 @@ func (r familyRow) holds(source, target release.Release) bool {
 // turned puts the version of one side in the place of the other's.
 var turned = strings.NewReplacer("{source}", "{target}", "{target}", "{source}")
 
-// back is the row read from its end: the way from Debian to another family. Of
-// what is made anew on the way there nothing is known.
+// back is the row read from its end: the way from Debian to another family. A
+// folder in which others stand besides does not become one below it.
 func (r familyRow) back() (familyRow, bool) {
 	to := turned.Replace(r.From)
 	b := familyRow{source: r.target, target: r.source, Relocation: r.Relocation}

@@ -25,6 +25,7 @@ func TestPathsAcrossFamilies(t *testing.T) {
 		{"centos-7", "ubuntu-24.04", "bind", "user", "named", "bind"},
 		{"centos-7", "debian-13", "postgresql-defaults", "dir", "/var/lib/pgsql/data", "/var/lib/postgresql/17/main"},
 		{"centos-7", "debian-13", "ntp", "service", "ntpd.service", "ntpsec.service"},
+		{"centos-7", "debian-13", "nginx", "dir", "/etc/nginx/conf.d", "/etc/nginx/conf.d"},
 		{"centos-7", "debian-11", "ntp", "service", "ntpd.service", "ntp.service"},
 		{"sles-15", "debian-13", "apache2", "user", "wwwrun", "www-data"},
 		{"sles-15", "debian-13", "apache2", "dir", "/etc/apache2/vhosts.d", "/etc/apache2/sites-available"},
@@ -44,11 +45,29 @@ func TestPathsAcrossFamilies(t *testing.T) {
 		got, err := ix.ConfigPaths(c.source, c.target, []string{c.canonical})
 		is.NoErr(err)
 		of := slices.DeleteFunc(slices.Clone(got[0].Relocations), func(r api.Relocation) bool { return string(r.Kind) != c.kind || r.From != c.from })
-		if c.kind == "service" && len(of) > 1 {
+		if (c.kind == "service" || c.from == c.to) && len(of) > 1 {
 			of = of[:1] // of several the first counts
 		}
 		if !slices.ContainsFunc(of, func(r api.Relocation) bool { return deref(r.To) == c.to }) {
 			t.Errorf("%s: %s is not at %s", c.canonical, c.from, c.to)
+		}
+	}
+}
+
+// TestNoFolderOfAllMoves: what stands in /etc itself has no row for the whole of
+// it, in whichever direction.
+func TestNoFolderOfAllMoves(t *testing.T) {
+	all, err := families()
+	is.New(t).NoErr(err)
+	for _, way := range [][2]string{{"centos-7", "debian-13"}, {"sles-15", "debian-13"}, {"debian-13", "almalinux-9"}, {"debian-13", "sles-15"}, {"centos-7", "almalinux-9"}} {
+		source, _ := release.Lookup(way[0])
+		target, _ := release.Lookup(way[1])
+		for software := range all.relocations {
+			for _, r := range all.between(software, source, target) {
+				if slices.Contains([]string{"/", "/etc", "/etc/pam.d", "/etc/ssh", "/etc/systemd/system", "/etc/cron.d", "/etc/logrotate.d", "/etc/security"}, r.From) {
+					t.Errorf("%s: %s as a whole becomes %s", software, r.From, deref(r.To))
+				}
+			}
 		}
 	}
 }

@@ -110,6 +110,7 @@ var registry = []converter{
 	{"sssd", []string{"/etc/sssd/sssd.conf", "/etc/sssd/conf.d/*.conf"}, []string{"sssd", "sssd-common"}, toDebian13, sssd},
 	{"keepalived", []string{"/etc/keepalived/*.conf", "/etc/keepalived/*/*.conf"}, []string{"keepalived"}, toDebian13, keepalived},
 	{"fail2ban", []string{"/etc/fail2ban/jail.*", "/etc/fail2ban/fail2ban.*", "/etc/fail2ban/*.d/*.conf", "/etc/fail2ban/*.d/*.local"}, []string{"fail2ban"}, toDebian13, fail2ban},
+	{"nsswitch", []string{"/etc/nsswitch.conf"}, nil, fromRPM, nsswitch},
 	{"ntp", []string{"/etc/ntp.conf"}, []string{"ntpsec", "chrony"}, withNTP, ntp},
 	{"dovecot", []string{"/etc/dovecot/*.conf", "/etc/dovecot/conf.d/*.conf", "/etc/dovecot/conf.d/*.ext"}, []string{"dovecot-core", "dovecot-imapd", "dovecot-pop3d"}, toDovecot24, dovecot},
 	{"chrony", []string{"/etc/chrony.conf", "/etc/chrony.d/*.conf"}, []string{"chrony"}, fromRPM, chrony},

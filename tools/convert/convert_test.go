@@ -160,6 +160,7 @@ restrict 10.0.0.0 mask 255.0.0.0 nomodify
 server -4 time.example.org iburst autokey
 pickup fifo n - - 60 1 pickup
   -o smtpd_tls_security_level=encrypt
+hosts: files nisplus [NOTFOUND=return] dns
 local all all ident map=a
 host all all 10.0.0.0 255.0.0.0 md5 clientcert=1
 */5 * * * * apache /usr/bin/true

@@ -1,0 +1,85 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+
+	"svc/backend/api/lazyregexp"
+)
+
+// nssPackages are the sources of names that Debian has in packages of their own;
+// those of libc itself need none.
+var nssPackages = map[string]string{
+	"sss": "libnss-sss", "ldap": "libnss-ldapd", "winbind": "libnss-winbind", "wins": "libnss-winbind", "nis": "libnss-nis",
+	"libvirt": "libnss-libvirt", "libvirt_guest": "libnss-libvirt", "mdns": "libnss-mdns", "mdns4": "libnss-mdns", "mdns6": "libnss-mdns", "mdns_minimal": "libnss-mdns", "mdns4_minimal": "libnss-mdns", "mdns6_minimal": "libnss-mdns",
+	"myhostname": "libnss-myhostname", "mymachines": "libnss-mymachines", "resolve": "libnss-resolve", "systemd": "libnss-systemd", "extrausers": "libnss-extrausers", "db": "libnss-db",
+	"files": "", "dns": "", "compat": "",
+}
+
+// nisPlus is the source NIS+, with what is done where it does not know a name.
+// The rpm families' own file has it, and no server of it is left.
+var nisPlus = lazyregexp.New(`\bnisplus\b\s*(\[[^\]]*\]\s*)?`)
+
+// noNISPlus is why it goes.
+const noNISPlus = "No server of NIS+ is left."
+
+// nsswitch brings the packages of the sources that nsswitch.conf names, and
+// leaves out NIS+. The order of the sources stays.
+func nsswitch(in Input) (r Result) {
+	for _, f := range in.Files {
+		p := open(f, "#")
+		for i := range p.lines {
+			if !p.idle(i) {
+				r.nssLine(p, i)
+			}
+		}
+		r.close(p, f.Path)
+	}
+	slices.Sort(r.Packages)
+	r.Packages = slices.Compact(r.Packages)
+	return r
+}
+
+func (r *Result) nssLine(p *page, i int) {
+	line := strings.TrimSpace(p.lines[i])
+	if code, remark, _ := strings.Cut(line, "#"); nisPlus.MatchString(code) {
+		line = strings.TrimSpace(nisPlus.ReplaceAllString(code, "") + strings.TrimSuffix(" #"+remark, " #"))
+	}
+	code, _, _ := strings.Cut(line, "#")
+	_, sources, ok := strings.Cut(code, ":")
+	if !ok {
+		p.refuse(i, "It names no database and its sources.")
+		return
+	}
+	left := 0
+	for _, source := range nssSources(sources) {
+		name, known := nssPackages[source]
+		switch {
+		case !known:
+			p.refuse(i, "No package of Debian is known to have the source "+source+".")
+			return
+		case name != "":
+			r.Packages = append(r.Packages, name)
+			left++
+		default:
+			left++
+		}
+	}
+	if left == 0 {
+		p.drop(i, noNISPlus)
+		return
+	}
+	p.replace(i, line, noNISPlus)
+}
+
+// nssSources are the sources of a line, without what is done in which case.
+func nssSources(text string) []string {
+	for {
+		before, rest, ok := strings.Cut(text, "[")
+		if !ok {
+			return strings.Fields(text)
+		}
+		_, after, _ := strings.Cut(rest, "]")
+		text = before + " " + after
+	}
+}
