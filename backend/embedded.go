@@ -20,7 +20,7 @@ import (
 // The files of an embedded backend.
 const (
 	storeFile = "svc.db"
-	keyFile   = "signing.pem"
+	keyFile   = "signing-key.pem" // as of `svc serve`, whose store it shares
 	tokenFile = "token"
 )
 

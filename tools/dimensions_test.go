@@ -85,7 +85,7 @@ func TestEachDimensionNamesItsChange(t *testing.T) {
 		{"a timer that is on", remove("etc/systemd/system/apt-daily.timer"), "timers apt-daily.timer", false, ""},
 		{"a job at another time", replace("etc/cron.d/shop", "*/5", "*/7"), "jobs www-data: /usr/bin/php /srv/www/shop/cron.php", false, ""},
 		{"another shell", replace("etc/passwd", "/home/anna:/bin/bash", "/home/anna:/bin/false"), "users anna", false, ""},
-		{"a password that is set", replace("etc/shadow", "anna:!:", "anna:$y$x:"), "users anna, password", true, ""},
+		{"a password that is set", replace("etc/shadow", "anna:!:", "anna:$y$x:"), "users anna (password)", true, ""},
 		{"another group id", replace("etc/group", "webteam:x:1600:", "webteam:x:1601:"), "groups webteam", false, ""},
 		{"a rule of sudo", replace("etc/sudoers.d/deploy", "reload apache2", "* apache2"), "sudoers deploy", false, ""},
 		{"a key that may do more", replace("home/deploy/.ssh/authorized_keys", "ssh-", `command="/bin/sh" ssh-`), "authorized_keys deploy SHA256:643dfoE9Gj2HIFeBypJc4+8qOxY5MQzZ/gWLmjo0AA0", false, ""},

@@ -10,6 +10,8 @@ cd "$(dirname "$0")/../.."
 . .ci/e2e/checks.sh
 # shellcheck source=.ci/e2e/role.sh
 . .ci/e2e/role.sh
+# shellcheck source=.ci/e2e/parity.sh
+. .ci/e2e/parity.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e
 work=$(mktemp -d)
@@ -158,4 +160,6 @@ apply_twice
 compare_packages
 written
 accepted
+verifies
+drifts logrotate postfix.service /etc/nginx/nginx.conf
 finish

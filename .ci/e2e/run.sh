@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Migrates a real Debian 11 server to Debian 13: assess, plan, apply the role
-# to a real root, apply it again, compare. Needs root and what install.sh
+# to a real root, apply it again, compare, move its data, verify, watch. Needs root and what install.sh
 # installs. Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -8,6 +8,8 @@ cd "$(dirname "$0")/../.."
 . .ci/e2e/checks.sh
 # shellcheck source=.ci/e2e/role.sh
 . .ci/e2e/role.sh
+# shellcheck source=.ci/e2e/parity.sh
+. .ci/e2e/parity.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e
 work=$(mktemp -d)
@@ -21,6 +23,10 @@ cleanup() {
 trap cleanup EXIT
 
 prepare() {
+	command -v rsync >/dev/null || {
+		apt-get update -qq
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends rsync >/dev/null
+	}
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 	bash .ci/e2e/roots.sh
 	source=$cache/roots/bullseye-server
@@ -106,27 +112,53 @@ compare_assessments() {
 	same "the machine is a Debian 13" "$(jsonget release <"$work/after.json")" debian-13
 }
 
-# verify has the migrated machine verified, and its attestation checked by svc
-# and by the program of somebody else.
-verify() {
-	exits "the migrated machine does what its source did" 0 svc verify --root "$target" --source "$out" --out "$work/parity"
-	check "its parity attestation verifies offline" svc attest verify "$work/parity/attestation.dsse.json"
-	exits "a repeat gives the same parity" 0 svc verify --root "$target" --source "$out" --out "$work/parity2"
-	check "byte by byte" cmp "$work/parity/parity.json" "$work/parity2/parity.json"
-	bash .ci/e2e/cosign.sh "$work" "$cache" >"$work/cosign.log" 2>&1 && ok "cosign verifies it, and refuses what was changed" || { fail "cosign verifies it"; tail -n 15 "$work/cosign.log"; }
+# data moves the data by the scripts of a plan, before they are verified.
+data() {
+	exits "the data are planned" 0 svc data plan --root "$source" --target debian-13 --out "$work/data-plan" --source-offline --confirm
+	local step
+	for step in 10-check 30-before 40-copy 50-after; do
+		check "its script $step runs" env SOURCE_ROOT="$source" TARGET_ROOT="$target" bash "$work/data-plan/$step.sh"
+	done
 }
 
-# drift changes one thing of each kind: exactly these are named.
-drift() {
-	exits "nothing drifts" 0 svc drift --root "$target" --source "$work/parity"
-	chroot "$target" dpkg --purge fail2ban >/dev/null 2>&1
-	systemctl --root="$target" disable shop-worker.service 2>/dev/null
-	echo '# changed' >>"$target/etc/nftables.conf"
-	chroot "$target" useradd -m eve
-	echo 'Port 2222' >"$target/etc/ssh/sshd_config.d/port.conf"
-	exits "drift is found" 6 svc drift --root "$target" --source "$work/parity" --json
-	same "and is what was changed" "$(python3 -c 'import json,sys; print(*sorted(c["dimension"]+" "+c["subject"] for c in json.load(sys.stdin)["checks"]), sep="; ")' <"$work/last.log")" \
-		"configuration /etc/nftables.conf; packages fail2ban; ports ssh; services shop-worker.service; users eve"
+# of DIMENSION RESULT: how many checks of the last verification ended so.
+of() { python3 -c 'import json,sys; print(sum(c["dimension"] == sys.argv[2] and c["result"] == sys.argv[3] for c in json.load(open(sys.argv[1]))["checks"]))' "$work/parity/parity.json" "$1" "$2"; }
+
+# verify has the migrated machine verified, with its data, and its attestation
+# checked by svc and by the program of somebody else.
+verify() {
+	verifies
+	same "without a data plan no data are checked" "$(of data not-checkable)" 5
+	data
+	exits "nor differs it with its data" 0 svc verify --root "$target" --source "$out" --data "$work/data-plan" --digests --out "$work/parity"
+	same "of which counts, sizes and contents match" "$(of data match)/$(of data not-checkable)" 10/0
+	exits "a repeat gives the same parity" 0 svc verify --root "$target" --source "$out" --data "$work/data-plan" --digests --out "$work/parity2"
+	check "byte by byte" cmp "$work/parity/parity.json" "$work/parity2/parity.json"
+	if bash .ci/e2e/cosign.sh "$work" "$cache" >"$work/last.log" 2>&1; then ok "cosign verifies it, and refuses what was changed"; else fails "cosign verifies it"; fi
+	printf X | dd of="$target/srv/www/shop/index.php" bs=1 conv=notrunc status=none
+	exits "a byte of the data that changed is found" 6 svc verify --root "$target" --source "$out" --data "$work/data-plan" --digests
+	cp "$source/srv/www/shop/index.php" "$target/srv/www/shop/"
+	echo >>"$work/parity2/report.html"
+	exits "a file that is not as it was signed is found" 1 svc attest verify "$work/parity2/attestation.dsse.json"
+	rotate
+}
+
+# rotate changes the service's key: what the old one signed stays good.
+rotate() {
+	cp "$work/data/svc/keys/embedded.pem" "$work/old.pem"
+	check "the service gets a new key" svc admin key rotate
+	exits "which signs from now on" 0 svc verify --root "$target" --source "$out" --out "$work/parity3"
+	exits "and not the old one" 1 svc attest verify "$work/parity3/attestation.dsse.json" --key "$work/old.pem"
+	check "what the new one signed verifies" svc attest verify "$work/parity3/attestation.dsse.json"
+	check "what the old one signed verifies too" svc attest verify "$work/parity/attestation.dsse.json"
+}
+
+# watch finds what changed, data that are gone too.
+watch() {
+	drifts fail2ban shop-worker.service /etc/nftables.conf
+	rm -r "$target/srv/www/shop"
+	svc drift --root "$target" --source "$work/parity" --json >"$work/gone.json" || true
+	check "and data that are gone" grep -q '"/srv/www/shop"' "$work/gone.json"
 }
 
 agents() {
@@ -162,7 +194,7 @@ apply_twice
 compare_machine
 compare_assessments
 verify
-drift
+watch
 agents
 bad_input
 finish

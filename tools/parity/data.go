@@ -99,11 +99,12 @@ func uncounted(a *assess.Assessment) (all []Check) {
 
 // kept are the places of a verification's data, and whether they still hold
 // something: what they hold changes while a machine is used.
-func kept(places map[string]bool) (before, after []item) {
+func kept(places map[string]bool) (before, after []subject) {
 	for place, holds := range places {
-		before = append(before, item{Data, place, "holds data", "", in(place)})
+		data := gathered([]item{{Data, place, "holds data", "", in(place)}})
+		before = append(before, data...)
 		if holds {
-			after = append(after, item{Data, place, "holds data", "", in(place)})
+			after = append(after, data...)
 		}
 	}
 	return before, after

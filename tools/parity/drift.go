@@ -56,8 +56,8 @@ func (c change) gone() bool { return c.Before == "" || c.After == "" }
 
 // difference is what two inventories share, and what they do not. What is gone
 // from a file that could not be read may be there.
-func difference(before, after []item, unseen map[string]bool) (same []item, changed []change) {
-	now := map[[2]string]item{}
+func difference(before, after []subject, unseen map[string]bool) (same []subject, changed []change) {
+	now := map[[2]string]subject{}
 	for _, i := range after {
 		now[i.key()] = i
 	}
@@ -68,6 +68,7 @@ func difference(before, after []item, unseen map[string]bool) (same []item, chan
 		case there && is.value == was.value:
 			same = append(same, was)
 		case there:
+			is.evidence = apart(was, is)
 			changed = append(changed, changeOf(is, was.value, is.value, "It changed."))
 		case was.isIn(unseen):
 			c := changeOf(was, orPresent(was.value), "", hiddenWhy)
@@ -86,6 +87,22 @@ func difference(before, after []item, unseen map[string]bool) (same []item, chan
 	return same, changed
 }
 
+// apart is where those parts of a thing were read that only one of two machines
+// has.
+func apart(was, is subject) (evidence []assess.Evidence) {
+	for _, p := range is.parts {
+		if !was.has(p.value) {
+			evidence = append(evidence, p.evidence...)
+		}
+	}
+	for _, p := range was.parts {
+		if !is.has(p.value) {
+			evidence = append(evidence, p.evidence...)
+		}
+	}
+	return evidence
+}
+
 func orPresent(value string) string {
 	if value == "" {
 		return "present"
@@ -93,7 +110,7 @@ func orPresent(value string) string {
 	return value
 }
 
-func changeOf(i item, before, after, why string) change {
+func changeOf(i subject, before, after, why string) change {
 	return change{Check{Dimension: i.dimension, Subject: i.subject, Result: Differs, Before: before, After: after, Why: why, Evidence: i.evidence}, i.pkg}
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"maps"
 	"net/netip"
 	"path"
 	"slices"
@@ -21,6 +20,12 @@ type item struct {
 	dimension, subject, value string
 	pkg                       string            // package that it belongs to, if any
 	evidence                  []assess.Evidence // where it was read, the first place first
+}
+
+// subject is all that has one name in a dimension, put together.
+type subject struct {
+	item
+	parts []item
 }
 
 // at is evidence, where there is any.
@@ -39,23 +44,24 @@ func (i item) key() [2]string { return [2]string{i.dimension, i.subject} }
 // inventory is everything of a machine that is compared, each subject of a
 // dimension once. Where both machines ran while they were read, ports are those
 // that programs listen on.
-func inventory(a *assess.Assessment, running bool) []item {
+func inventory(a *assess.Assessment, running bool) []subject {
 	ports := configured
 	if running {
 		ports = sockets
 	}
-	var all []item
+	links := linked(a)
+	var all []subject
 	for _, list := range []func(*assess.Assessment) []item{
 		packages, units, timers, jobs, users, groups, sudoers, keys, configuration, ports, sites, certificates, mounts, sysctl,
 		firewalls, system, databases, software, containers, facts,
 	} {
-		all = append(all, gathered(list(a))...)
-	}
-	links := linked(a)
-	for i := range all {
-		for _, e := range all[i].evidence {
-			all[i].evidence = append(all[i].evidence, in(links[e.Path])...)
+		items := list(a)
+		for i := range items {
+			for _, e := range items[i].evidence {
+				items[i].evidence = append(items[i].evidence, in(links[e.Path])...)
+			}
 		}
+		all = append(all, gathered(items)...)
 	}
 	return all
 }
@@ -79,22 +85,28 @@ func linked(a *assess.Assessment) map[string]string {
 const between = "; "
 
 // gathered puts what has the same subject together: its values, in their order.
-func gathered(items []item) (all []item) {
-	first, values := map[[2]string]int{}, map[[2]string][]string{}
+func gathered(items []item) (all []subject) {
+	first := map[[2]string]int{}
 	for _, i := range items {
-		key := i.key()
-		if n, met := first[key]; met {
-			all[n].evidence = slices.Concat(all[n].evidence, i.evidence)
-		} else {
-			first[key] = len(all)
-			all = append(all, i)
+		n, met := first[i.key()]
+		if !met {
+			first[i.key()] = len(all)
+			all = append(all, subject{i, []item{i}})
+			continue
 		}
-		if !slices.Contains(values[key], i.value) {
-			values[key] = append(values[key], i.value)
-			all[first[key]].value = strings.Join(values[key], between)
+		s := &all[n]
+		s.evidence = slices.Concat(s.evidence, i.evidence)
+		if !s.has(i.value) {
+			s.value += between + i.value
 		}
+		s.parts = append(s.parts, i)
 	}
 	return all
+}
+
+// has reports whether one of its parts has a value.
+func (s subject) has(value string) bool {
+	return slices.ContainsFunc(s.parts, func(p item) bool { return p.value == value })
 }
 
 // bothRun reports whether what runs can be compared.
@@ -152,7 +164,7 @@ func users(a *assess.Assessment) (all []item) {
 }
 
 // passwordOf ends the subject that is a user's password.
-const passwordOf = ", password"
+const passwordOf = " (password)"
 
 // passwords say of the users whether a password lets them in, where that could
 // be read.
@@ -250,67 +262,62 @@ func configuration(a *assess.Assessment) (all []item) {
 }
 
 // open are the ports of a machine, one by one: who listens on each.
-func open(a *assess.Assessment, running bool) (all []item) {
+func open(a *assess.Assessment, running bool) []subject {
 	ports := configured
 	if running {
 		ports = sockets
 	}
-	for _, service := range ports(a) {
-		for n, port := range strings.Split(service.value, ", ") {
-			all = append(all, item{Ports, port, service.subject, "", service.evidence[n : n+1]})
-		}
+	items := ports(a)
+	for i := range items {
+		items[i].subject, items[i].value = items[i].value, items[i].subject
 	}
-	return gathered(all)
+	return gathered(items)
 }
 
 // sockets are the ports on which programs listen.
-func sockets(a *assess.Assessment) []item {
-	listens := listening{}
+func sockets(a *assess.Assessment) (all []item) {
 	for _, s := range a.Running.Sockets {
-		listens.add(cmp.Or(s.Program, "unknown program"), s.Address, fmt.Sprintf("%d/%s", s.Port, strings.TrimSuffix(s.Protocol, "6")), assess.Evidence{Path: "/proc/net/" + s.Protocol})
+		all = append(all, port(cmp.Or(s.Program, "unknown program"), s.Address, fmt.Sprintf("%d/%s", s.Port, strings.TrimSuffix(s.Protocol, "6")), assess.Evidence{Path: "/proc/net/" + s.Protocol}))
 	}
-	return listens.items()
+	return inOrder(all)
 }
 
 // configured are the ports that configuration names.
-func configured(a *assess.Assessment) []item {
-	listens := listening{}
+func configured(a *assess.Assessment) (all []item) {
 	for _, s := range a.SSH {
 		if strings.EqualFold(s.Key, "Port") {
-			listens.add("ssh", "", s.Value+"/tcp", s.Evidence)
+			all = append(all, port("ssh", "", s.Value+"/tcp", s.Evidence))
 		}
 	}
-	if len(a.SSH) > 0 && len(listens) == 0 {
-		listens.add("ssh", "", "22/tcp", assess.Evidence{Path: "/etc/ssh/sshd_config"}) // what sshd takes where nothing is said
+	if len(a.SSH) > 0 && len(all) == 0 {
+		all = append(all, port("ssh", "", "22/tcp", assess.Evidence{Path: "/etc/ssh/sshd_config"})) // what sshd takes where nothing is said
 	}
 	for _, d := range a.Databases {
 		if d.Port > 0 {
-			listens.add(d.Engine, "", strconv.Itoa(d.Port)+"/tcp", d.Evidence)
+			all = append(all, port(d.Engine, "", strconv.Itoa(d.Port)+"/tcp", d.Evidence))
 		}
 	}
 	for _, w := range a.WebServers {
 		for _, s := range w.Sites {
 			for _, l := range s.Listen {
-				address, port := splitListen(l)
-				listens.add("web", address, port+"/tcp", s.Evidence)
+				address, number := splitListen(l)
+				all = append(all, port("web", address, number+"/tcp", s.Evidence))
 			}
 		}
 	}
-	return listens.items()
+	return inOrder(all)
 }
-
-// listening is what each service listens on.
-type listening map[string][]item
 
 // onlyHere ends what is said of a port that the machine alone can reach.
 const onlyHere = " on this machine alone"
 
-// add notes a port; one that the machine alone can reach is told apart.
-func (l listening) add(service, address, port string, evidence assess.Evidence) {
+// port is a port on which a service listens; one that the machine alone can
+// reach is told apart.
+func port(service, address, number string, evidence assess.Evidence) item {
 	if isLocal(address) {
-		port += onlyHere
+		number += onlyHere
 	}
-	l[service] = append(l[service], item{value: port, evidence: at(evidence)})
+	return item{Ports, service, number, "", at(evidence)}
 }
 
 func isLocal(address string) bool {
@@ -319,19 +326,12 @@ func isLocal(address string) bool {
 	return address == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// items has one for each service, with its ports in order.
-func (l listening) items() (all []item) {
-	for _, service := range slices.Sorted(maps.Keys(l)) {
-		slices.SortStableFunc(l[service], func(a, b item) int { return strings.Compare(a.value, b.value) })
-		values, evidence := []string{}, []assess.Evidence{}
-		for _, i := range l[service] {
-			if !slices.Contains(values, i.value) {
-				values, evidence = append(values, i.value), append(evidence, i.evidence...)
-			}
-		}
-		all = append(all, item{Ports, service, strings.Join(values, ", "), "", evidence})
-	}
-	return all
+// inOrder sorts by value: the order in which things were read says nothing.
+func inOrder(items []item) []item {
+	slices.SortStableFunc(items, func(a, b item) int {
+		return cmp.Or(strings.Compare(a.subject, b.subject), strings.Compare(a.value, b.value))
+	})
+	return items
 }
 
 // splitListen cuts what a site listens on into address and port.
@@ -356,7 +356,7 @@ func sites(a *assess.Assessment) (all []item) {
 			if len(s.Aliases) > 0 {
 				value += " also=" + strings.Join(slices.Sorted(slices.Values(s.Aliases)), ",")
 			}
-			all = append(all, item{Sites, cmp.Or(s.Name, "(without a name)"), value, "", at(s.Evidence)})
+			all = append(all, item{Sites, cmp.Or(s.Name, "(without a name)"), value, w.Package, at(s.Evidence)})
 		}
 	}
 	return all
@@ -371,8 +371,7 @@ func certificates(a *assess.Assessment) (all []item) {
 			all = append(all, item{Certificates, c.Subject, fmt.Sprintf("until %s issuer=%s", c.NotAfter, c.Issuer), "", in(c.Path)})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b item) int { return strings.Compare(a.value, b.value) }) // not by path: the families have them elsewhere
-	return all
+	return inOrder(all) // not by path: the families have them elsewhere
 }
 
 func mounts(a *assess.Assessment) (all []item) {

@@ -48,7 +48,7 @@ func Verify(in Input) *Report {
 	r := &Report{
 		Kind: "verify", Source: in.Plan.Source, Target: in.After.Release, Fingerprint: in.Plan.Fingerprint, IndexVersion: in.Plan.IndexVersion, PlanDigest: in.PlanDigest,
 	}
-	v := verification{Input: in, running: bothRun(in.Before, in.After), after: map[[2]string]item{}, files: map[string]outcome{}}
+	v := verification{Input: in, running: bothRun(in.Before, in.After), after: map[[2]string]subject{}, files: map[string]outcome{}}
 	for _, i := range inventory(in.After, v.running) {
 		v.after[i.key()] = i
 	}
@@ -66,9 +66,9 @@ func Verify(in Input) *Report {
 type verification struct {
 	Input
 	running bool
-	after   map[[2]string]item // the inventory of the migrated machine
-	unseen  map[string]bool    // files of the migrated machine that could not be read
-	files   map[string]outcome // what became of the source's files, by path
+	after   map[[2]string]subject // the inventory of the migrated machine
+	unseen  map[string]bool       // files of the migrated machine that could not be read
+	files   map[string]outcome    // what became of the source's files, by path
 }
 
 // outcome is what the plan does with a file of the source, all rows together.
@@ -254,6 +254,8 @@ func (v verification) service(s migration.Service) Check {
 	is, there := v.after[[2]string{dimension, s.To}]
 	if there {
 		c.After, c.Evidence = is.value, is.evidence
+	} else {
+		c.Evidence = v.unitFile(s.Unit)
 	}
 	same := there && (is.value == s.State || is.value == "static")
 	switch {
@@ -273,12 +275,22 @@ func (v verification) service(s migration.Service) Check {
 	return c
 }
 
+// unitFile is where a unit of the source stood.
+func (v verification) unitFile(name string) []assess.Evidence {
+	for _, u := range slices.Concat(v.Before.Services, v.Before.Timers) {
+		if u.Name == name {
+			return in(u.Path)
+		}
+	}
+	return nil
+}
+
 // accounts checks the users and groups that the role makes, with their keys.
 func (v verification) accounts() (all []Check) {
 	for _, u := range v.Plan.Accounts.Users {
 		all = append(all, v.present(account(u)))
 		for _, k := range gathered(keysOf(u)) {
-			all = append(all, v.present(k))
+			all = append(all, v.present(k.item))
 		}
 	}
 	for _, g := range v.Plan.Accounts.Groups {
@@ -440,8 +452,8 @@ func (c Check) mode(row migration.Config, f File) Check {
 // carried checks what is to be there as it was, beside what the plan has rows
 // for.
 func (v verification) carried() (all []Check) {
-	for _, was := range inventory(v.Before, v.running) {
-		switch was.dimension {
+	for _, s := range inventory(v.Before, v.running) {
+		switch was := s.item; was.dimension {
 		case Packages, Services, Timers, Users, Groups, Keys, Configuration:
 			continue // they have rows in the plan
 		case Ports:
@@ -464,7 +476,7 @@ func (v verification) carried() (all []Check) {
 // ports checks that what was open is open, and nothing else for others. By
 // whom does not matter: programs have other names elsewhere.
 func (v verification) ports() (all []Check) {
-	now := map[string]item{}
+	now := map[string]subject{}
 	for _, is := range open(v.After, v.running) {
 		now[is.subject] = is
 	}
@@ -473,7 +485,7 @@ func (v verification) ports() (all []Check) {
 		if c.After == "" {
 			c.Result, c.Why = Differs, "Nothing listens there."
 		}
-		all = append(all, v.planned(c, was))
+		all = append(all, v.planned(c, was.item))
 		delete(now, was.subject)
 	}
 	for _, is := range now {
