@@ -334,40 +334,40 @@ signals() {
 	as_before "SIGTERM in upgrade"
 }
 
-# fills a disk when it is called; the process goes on.
-fill_backup() { head -c 2g /dev/zero >"$root/srv/disk/fill" 2>/dev/null || true; }
-fill_data() { head -c 2g /dev/zero >"$root/var/lib/postgresql/17/fill" 2>/dev/null || true; }
+# fill_up DIRECTORY: leaves its disk a few pages.
+fill_up() { fallocate -l "$(($(df --output=avail -B1 "$1" | tail -n 1) - 65536))" "$1/fill"; }
+fill_backup() { fill_up "$root/srv/disk"; }
+fill_data() { fill_up "$root/var/lib/postgresql/17"; }
 read_only() { mount -o remount,abort "$root/srv/disk" && touch "$root/srv/disk/probe" 2>/dev/null || true; }
 
 disks() {
-	place disk && mount -t tmpfs -o size=900m,mode=711 tmpfs "$root/srv/disk"
-	during started dump fill_backup disk --engine postgresql --to 17 --backup-dir /srv/disk --confirm
-	same "the backup's disk is full: exit 1" "$code" 1
-	as_before "the backup's disk is full"
-	umount "$root/srv/disk"
-
-	place full2 && mkdir "$root/var/lib/postgresql/17" && mount -t tmpfs -o size=500m tmpfs "$root/var/lib/postgresql/17"
+	mkdir -p "$root/var/lib/postgresql/17" && place data
+	mount -t tmpfs -o size=500m tmpfs "$root/var/lib/postgresql/17"
 	chown --reference="$root/var/lib/postgresql" "$root/var/lib/postgresql/17"
-	during started upgrade fill_data full2 --engine postgresql --to 17 --backup-dir /srv/full2 --confirm
+	during started upgrade fill_data data --engine postgresql --to 17 --backup-dir /srv/data --confirm
 	same "the data's disk is full: exit 1" "$code" 1
-	check "the data's disk is full: nothing is left there" test "$(ls "$root/var/lib/postgresql/17")" = fill
+	same "the data's disk is full: nothing is left there" "$(ls "$root/var/lib/postgresql/17")" fill
 	umount "$root/var/lib/postgresql/17" && rmdir "$root/var/lib/postgresql/17"
 	as_before "the data's disk is full"
 
-	truncate -s 1g "$work/disk.img" && mke2fs -q -F -t ext4 "$work/disk.img"
-	if mount -o loop "$work/disk.img" "$root/srv/disk" 2>"$work/last.log"; then
-		chmod 711 "$root/srv/disk"
-		during started prove read_only disk --engine postgresql --to 17 --backup-dir /srv/disk --confirm
-		same "the backup's disk turns read-only: exit 1" "$code" 1
-		says "it says so" "could not be cleared or written"
-		as_before "the backup's disk turns read-only"
-		umount "$root/srv/disk"
-		mount -o loop "$work/disk.img" "$root/srv/disk"
-		exits "and after a repair all is cleared" 0 upgrade --backup-dir /srv/disk --roll-back --confirm
-		as_before "after a repair"
-	else
-		echo "no loop device: not checked with a read-only file system"
+	place disk && truncate -s 1g "$work/disk.img" && mke2fs -q -F -t ext4 "$work/disk.img"
+	if ! mount -o loop "$work/disk.img" "$root/srv/disk" 2>/dev/null; then
+		echo "no loop device: not checked with a full disk for the backup, and one that turns read-only"
+		return
 	fi
+	chmod 711 "$root/srv/disk"
+	during started dump fill_backup disk --engine postgresql --to 17 --backup-dir /srv/disk --confirm
+	same "the backup's disk is full: exit 1" "$code" 1
+	as_before "the backup's disk is full"
+	rm -rf "${root:?}"/srv/disk/*
+	during started prove read_only disk --engine postgresql --to 17 --backup-dir /srv/disk --confirm
+	same "the backup's disk turns read-only: exit 1" "$code" 1
+	says "it says so" "could not be cleared or written"
+	as_before "the backup's disk turns read-only"
+	umount "$root/srv/disk"
+	mount -o loop "$work/disk.img" "$root/srv/disk"
+	exits "and after a repair all is cleared" 0 upgrade --backup-dir /srv/disk --roll-back --confirm
+	as_before "after a repair"
 }
 
 install_tools() {
