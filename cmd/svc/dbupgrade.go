@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -42,6 +46,11 @@ func (p *program) dbUpgradeCommand() *ffcli.Command {
 // dbUpgrade prints the plan of what is not confirmed, and else what became of it:
 // of an upgrade that failed too.
 func (p *program) dbUpgrade(ctx context.Context, in tools.DBUpgradeInput) error {
+	// A terminal that goes away has it taken back, like any other signal; that
+	// nobody reads what is printed any more stops nothing.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+	defer stop()
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	env := p.toolEnv()
 	in.Report = p.upgradeProgress(env.Progress)
 	result, err := tools.DBUpgrade(ctx, env, in)
@@ -49,9 +58,7 @@ func (p *program) dbUpgrade(ctx context.Context, in tools.DBUpgradeInput) error 
 		p.drawing.close()
 	}
 	if len(result.Steps) > 0 {
-		if err := p.print(result, func(w *view) { viewUpgrade(w, &result) }); err != nil {
-			return err
-		}
+		err = errors.Join(err, p.print(result, func(w *view) { viewUpgrade(w, &result) }))
 	}
 	return err
 }

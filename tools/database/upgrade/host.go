@@ -225,7 +225,7 @@ func (h *Host) run(ctx context.Context, c command) (string, error) {
 	if c.stop != 0 { // SIGKILL would cost it what is in no log, such as PostgreSQL's unlogged tables
 		cmd.SysProcAttr.Pdeathsig = c.stop
 		cmd.Cancel = func() error { return cmd.Process.Signal(c.stop) }
-		cmd.WaitDelay = 10 * time.Minute // it writes down what it has in memory
+		cmd.WaitDelay = time.Hour // it writes down what it has in memory
 	}
 	if c.user != "" {
 		credential, err := credentialOf(c.user)

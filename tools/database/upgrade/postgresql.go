@@ -344,10 +344,10 @@ func (g *pgRun) check(ctx context.Context) error {
 
 // close stops the server. A boot does not start it again.
 func (g *pgRun) close(ctx context.Context) error {
-	if err := g.setStart(g.p.Old, "manual\n"); err != nil {
+	if err := g.setStart(ctx, g.p.Old, "manual\n"); err != nil {
 		return err
 	}
-	if err := g.do(ctx, command{args: []string{"pg_ctlcluster", g.p.Old.Version, g.p.Name, "stop", "-m", "fast"}}); err != nil {
+	if err := g.do(ctx, command{args: []string{"pg_ctlcluster", g.p.Old.Version, g.p.Name, "stop"}}); err != nil {
 		return err
 	}
 	return g.stopped(g.p.Old)
@@ -363,7 +363,7 @@ func (g *pgRun) stopped(c cluster) error {
 
 // reopen starts the server as it was.
 func (g *pgRun) reopen(ctx context.Context) error {
-	if err := g.setStart(g.p.Old, g.p.Start); err != nil {
+	if err := g.setStart(ctx, g.p.Old, g.p.Start); err != nil {
 		return err
 	}
 	return g.public(ctx, g.p.Old)
@@ -380,7 +380,12 @@ func (g *pgRun) public(ctx context.Context, c cluster) error {
 		return s.ready(ctx)
 	})
 	if err == nil && g.stopped(c) == nil {
-		if err = g.do(ctx, command{args: []string{"pg_ctlcluster", c.Version, g.p.Name, "start"}}); err == nil {
+		err = g.do(ctx, command{args: []string{"pg_ctlcluster", c.Version, g.p.Name, "start"}})
+		switch {
+		case err != nil:
+		case g.stopped(c) == nil: // systemd does not say so
+			err = errors.New("it did not start: its own log says why")
+		default:
 			err = await(ctx, s.ready)
 		}
 	}
@@ -400,9 +405,15 @@ func (g *pgRun) closed(context.Context) bool {
 	return err == nil && string(b) == "manual\n" && (socket == "" || socket == pgPrivate)
 }
 
-// setStart says how a cluster starts.
-func (g *pgRun) setStart(c cluster, text string) error {
-	return replace(filepath.Join(c.Config, "start.conf"), []byte(text))
+// setStart says how a cluster starts, and has systemd know.
+func (g *pgRun) setStart(ctx context.Context, c cluster, text string) error {
+	if err := replace(filepath.Join(c.Config, "start.conf"), []byte(text)); err != nil {
+		return err
+	}
+	if _, err := os.Stat("/run/systemd/system"); err != nil {
+		return nil
+	}
+	return g.do(ctx, command{args: []string{"systemctl", "daemon-reload"}})
 }
 
 // upgrade makes the new cluster, whose place was empty when all began.
@@ -478,7 +489,7 @@ func (g *pgRun) open(ctx context.Context) error {
 	if err := g.writeFile("opened.json", true); err != nil {
 		return err
 	}
-	if err := g.setStart(g.p.New, g.p.Start); err != nil {
+	if err := g.setStart(ctx, g.p.New, g.p.Start); err != nil {
 		return err
 	}
 	return g.public(ctx, g.p.New)
@@ -489,13 +500,13 @@ func (g *pgRun) shut(ctx context.Context) error {
 	if _, err := os.Stat(g.p.New.Config); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err := g.setStart(g.p.New, "manual\n"); err != nil {
+	if err := g.setStart(ctx, g.p.New, "manual\n"); err != nil {
 		return err
 	}
 	if g.stopped(g.p.New) == nil {
 		return nil
 	}
-	err := g.do(ctx, command{args: []string{"pg_ctlcluster", g.p.New.Version, g.p.Name, "stop", "-m", "fast"}})
+	err := g.do(ctx, command{args: []string{"pg_ctlcluster", g.p.New.Version, g.p.Name, "stop"}})
 	return errors.Join(err, g.stopped(g.p.New))
 }
 
