@@ -54,7 +54,11 @@ func (h *hops) rpmTrail(canonical string) (r record, t catalog.Trail, ok bool, e
 func (h *hops) byRules(canonical string) (catalog.Trail, bool, error) {
 	x := &lexicon{ix: h.ix}
 	if name, ok := x.Canonical(canonical); ok {
-		return catalog.Trail{Relation: api.RelationRenamed, Confidence: rulesConfidence, Targets: []string{name}, Method: "canonical"}, true, x.err
+		relation := api.RelationRenamed
+		if role(canonical) == api.RoleLib {
+			relation = api.RelationIncluded
+		}
+		return catalog.Trail{Relation: relation, Confidence: rulesConfidence, Targets: []string{name}, Method: "canonical"}, true, x.err
 	}
 	for _, name := range rpm.Names(canonical) {
 		if g, ok := rpm.Of(name, x); ok {

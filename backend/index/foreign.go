@@ -114,6 +114,12 @@ func (r rpmRecord) has(l *rpmLine) bool {
 	return l.line == "el" && slices.Contains(strings.Fields(r.levels), strconv.Itoa(l.level))
 }
 
+// nearness orders the rpms of one canonical: what the release is known to have,
+// then what only its line has.
+func (r rpmRecord) nearness(l *rpmLine) int {
+	return 2*boolOrder(r.has(l)) + boolOrder(r.line == l.line)
+}
+
 // of reports whether a line has the package.
 func (r rpmRecord) of(l *rpmLine) bool { return r.line == "" || r.line == l.line }
 
@@ -149,9 +155,7 @@ func (t *releaseTables) rpmsOf(canonical string) ([]rpmRecord, error) {
 			found = append(found, r)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b rpmRecord) int {
-		return boolOrder(b.has(t.rpm)) - boolOrder(a.has(t.rpm))
-	})
+	slices.SortStableFunc(found, func(a, b rpmRecord) int { return b.nearness(t.rpm) - a.nearness(t.rpm) })
 	return found, nil
 }
 

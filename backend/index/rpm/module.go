@@ -23,7 +23,7 @@ var ecosystems = []ecosystem{
 		m = strings.ToLower(m)
 		return []string{"ruby-" + dashed(m), "ruby-" + strings.TrimPrefix(dashed(m), "ruby-"), dashed(m)}
 	}},
-	{"php", regexp.MustCompile(`^php[0-9]*-(?:pecl-|pear-|php-)?(.+?)[0-9]?$`), func(m string) []string {
+	{"php", regexp.MustCompile(`^php[0-9.]*-(?:pecl-|pear-|php-)?(.+?)[0-9]?$`), func(m string) []string {
 		m = strings.TrimPrefix(dashed(m), "pecl-")
 		return []string{"php-" + m, "php-" + strings.ReplaceAll(m, "-", "")}
 	}},
@@ -39,7 +39,8 @@ var ecosystems = []ecosystem{
 		return []string{"r-cran-" + m, "r-bioc-" + m}
 	}},
 	{"introspection", regexp.MustCompile(`^typelib-(.+)$`), func(m string) []string {
-		return []string{"gir" + strings.Replace(strings.ReplaceAll(strings.ToLower(m), "_", "."), "-", "-", 1)}
+		m = strings.ReplaceAll(strings.ToLower(m), "_", ".")
+		return []string{"gir1.2-" + strings.TrimPrefix(m, "1.0-"), "gir" + m}
 	}},
 	{"apache", regexp.MustCompile(`^(?:apache2-|mod_)((?:mod_)?.+)$`), func(m string) []string {
 		m = dashed(strings.TrimPrefix(m, "mod_"))
@@ -77,6 +78,9 @@ func (q query) module() (Guess, bool) {
 			if name, ok := q.lex.Provided(virtual); ok {
 				return found(api.RelationIncluded, core, e.name+" provided", name)
 			}
+		}
+		if plain := "php-" + m[1]; e.name == "php" && q.name != plain {
+			return of(plain, q.lex, q.depth)
 		}
 		if e.name == "perl" || e.name == "python" || e.name == "ruby" || e.name == "php" {
 			return q.absentModule()
