@@ -81,7 +81,10 @@ func (r familyRow) back() (familyRow, bool) {
 	if r.Action == api.ActionConvert && (r.Kind == api.RelocateFile || r.Kind == api.RelocateDir) {
 		b.Action = api.ActionManual // converters know one way
 	}
-	b.Note = "On the way to Debian it is: " + turned.Replace(r.Note)
+	b.Note = "It has its own place there."
+	if r.Action != api.ActionCopy {
+		b.Note = "On the way to Debian it is: " + turned.Replace(r.Note)
+	}
 	return b, b.From != to
 }
 

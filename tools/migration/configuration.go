@@ -125,13 +125,13 @@ func stays(in Input, where places, f assess.ConfigFile) (Action, string) {
 
 // carry places a file on the target.
 func carry(in Input, where places, f assess.ConfigFile, c Config) Config {
-	if f.Link != "" {
-		c.Action, c.Reason = Copy, "A link that was made on the source."
-		c.To, c.Link = where.link(f)
-		return unplaced(in, c)
-	}
 	r, to, moved := where.file(f.Path)
 	switch {
+	case f.Link != "" && moved && r.Action == api.ActionManual:
+		c.Action, c.Reason = Manual, r.Note
+	case f.Link != "":
+		c.Action, c.Reason = Copy, "A link that was made on the source."
+		c.To, c.Link = where.link(f)
 	case !moved && versionDiffers(in, f.Path):
 		c.Action, c.Reason = Manual, "It belongs to a version that the target does not have: carry its settings over by hand."
 		return c

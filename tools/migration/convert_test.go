@@ -111,3 +111,14 @@ func TestTheNetworkWaits(t *testing.T) {
 	is.True(slices.Contains(p.Install, "ifupdown"))
 	is.True(slices.ContainsFunc(p.Findings, func(f assess.Finding) bool { return f.Key == "network.take-over" }))
 }
+
+// TestALinkInAFolderThatAPersonMoves is left to that person too.
+func TestALinkInAFolderThatAPersonMoves(t *testing.T) {
+	is := is.New(t)
+	in := elServer(t, nil)
+	in.Relocations["c"] = []api.Relocation{{From: "/etc/old", To: ptr("/etc/new"), Kind: api.RelocateDir, Action: api.ActionManual, Note: "Another form."}}
+	in.Assessment.Configuration = []assess.ConfigFile{{Path: "/etc/old/a", State: assess.ConfigUnowned, Link: "../b", Mode: "0777", Owner: "root", Group: "root"}}
+	row := New(in).Configuration[0]
+	is.Equal(row.Action, Manual)
+	is.Equal(row.Reason, "Another form.")
+}
