@@ -23,6 +23,7 @@ hosts() {
 	local suite root engine number=0
 	mount -t tmpfs -o size=3g none "$work"
 	mkdir -p "$work"/{disk,backups,run,home}
+	mount -t tmpfs -o size=800m none "$work/disk"
 	chmod 755 "$work"/{disk,backups,run}
 	mkdir -m 1777 "$work/run/mysqld" "$work/run/redis"
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
@@ -214,6 +215,9 @@ mariadb_refusals() {
 	refused() { check "mariadb: refuses $1" not upgrade trixie mariadb "${3:-11.8}"; check "mariadb: and says why ($2)" grep -q "$2" "$work/said"; }
 	refused "a version that is not installed" "installed is mariadb 11.8" 10.11
 	dir=/srv/backups/none refused "a backup directory that is not there" "does not exist"
+	mkdir "$work/disk/mysql/backup"
+	dir=/srv/db/mysql/backup refused "a backup directory among the data" "is among the data"
+	rmdir "$work/disk/mysql/backup"
 	mkdir "$work/backups/small"
 	mount -t tmpfs -o size=20m none "$work/trixie/srv/backups/small"
 	dir=/srv/backups/small refused "a backup disk that is too small" "too little room"
@@ -321,20 +325,26 @@ mariadb_interrupts() {
 # full DISK STEP NAME: the disk is filled when the step begins.
 full() {
 	local disk=$1
-	fill() { fallocate -l "$(($(stat -f -c '%a * %S' "$disk")))" "$disk/filler" 2>/dev/null || true; }
+	fill() { cat /dev/zero >"$disk/filler" || true; }
 	at "$2" STOP svc_upgrade trixie "$3" "$4" || true
 	rm -f "$disk/filler"
-	check "$3: a disk that is full at $2 is said" grep -qi 'no space left\|full\|Errcode: 28' "$work/said"
+	check "$3: a disk that is full at $2 is said" grep -q 'no space left on device\|has no room left' "$work/said"
 	check "$3: and all is rolled back" grep -q 'all was rolled back' "$work/said"
 }
 
 mariadb_full() {
+	local step late
 	mariadb_old trixie
 	mkdir "$work/backups/disk"
 	mount -t tmpfs -o size=400m none "$work/trixie/srv/backups/disk"
 	dir=/srv/backups/disk full "$work/trixie/srv/backups/disk" backup mariadb 11.8
 	umount "$work/trixie/srv/backups/disk"
 	mariadb_back "mariadb: after a full backup disk"
+	for step in verify upgrade; do
+		mariadb_old trixie
+		late=$([ $step = upgrade ] && echo 0.3 || echo 0) full "$work/disk" $step mariadb 11.8
+		mariadb_back "mariadb: after a disk of the data that was full at $step"
+	done
 }
 
 # — Redis and Valkey —

@@ -68,7 +68,7 @@ const (
 )
 
 // look fills in what the directory and its server say.
-func (f *directory) look() error {
+func (f *directory) look(h *Host) error {
 	data, err := filepath.EvalSymlinks(f.Data)
 	if errors.Is(err, fs.ErrNotExist) {
 		return refusef("put the old server's files there first", "%s, where the server has its data, does not exist", f.Data)
@@ -77,7 +77,7 @@ func (f *directory) look() error {
 		return fmt.Errorf("looking at the data: %w", err)
 	}
 	f.Data = data
-	if err := errors.Join(f.refuseMount(), f.refuseLeftovers()); err != nil {
+	if err := errors.Join(f.refuseWithin(h.Backup), f.refuseMount(), f.refuseLeftovers()); err != nil {
 		return err
 	}
 	if f.Inode, err = inodeOf(f.Data); err != nil {
@@ -109,6 +109,18 @@ func (f *directory) owner() error {
 		return nil
 	}
 	return refusef(fmt.Sprintf("give it to that account (chown -R %s:), or, if the server runs as another, start it on the data once", f.Account), "%s belongs to the account with the number %d, and the server's is %s", f.Data, uid, f.Account)
+}
+
+// refuseWithin refuses a backup directory among the data.
+func (f *directory) refuseWithin(backup string) error {
+	backup, err := filepath.EvalSymlinks(backup)
+	if err != nil {
+		return fmt.Errorf("looking at the backup directory: %w", err)
+	}
+	if inside, err := filepath.Rel(f.Data, backup); err == nil && filepath.IsLocal(inside) {
+		return refusef("name one elsewhere, best on another disk", "the backup directory %s is among the data that are to be backed up", backup)
+	}
+	return nil
 }
 
 // refuseMount refuses a directory that can't be renamed.
@@ -153,7 +165,10 @@ func (f *directory) about(method, instance string, notes []string) About {
 }
 
 func (f *directory) notes() []string {
-	notes := []string{"until the end nothing but reading happens to " + f.Data + "; it is then kept as " + f.kept()}
+	notes := []string{
+		"until the end nothing but reading happens to " + f.Data + "; it is then kept as " + f.kept(),
+		"if it is rolled back after clients have written to the new data, those are kept as " + f.undone(),
+	}
 	if f.Runs && !f.Again {
 		notes = append(notes, "the server that runs is of a program that is no longer installed: once stopped, only the new one can be started; after a roll-back install the old one again")
 	}
@@ -270,7 +285,7 @@ func (f *directory) verify(h *Host, d dialect) func(context.Context) error {
 		}
 		has, err := d.stock(ctx, h, f.next())
 		if err != nil {
-			return fmt.Errorf("reading the restored backup: %w", err)
+			return f.short(fmt.Errorf("reading the restored backup: %w", err))
 		}
 		return h.writeFile(stockFile, has)
 	}
@@ -284,7 +299,7 @@ func (f *directory) upgrade(h *Host, d dialect) func(context.Context) error {
 			}
 		}
 		if err := d.convert(ctx, h, f.next()); err != nil {
-			return err
+			return f.short(err)
 		}
 		after, err := d.stock(ctx, h, f.next())
 		if err != nil {
@@ -296,6 +311,16 @@ func (f *directory) upgrade(h *Host, d dialect) func(context.Context) error {
 		}
 		return d.same(before, after)
 	}
+}
+
+// short says so where a disk with no room left is why something failed: servers
+// and their programs then say all kinds of things.
+func (f *directory) short(err error) error {
+	const little = 16 << 20
+	if d, diskErr := diskOf(f.next()); diskErr == nil && d.free < little {
+		return fmt.Errorf("the disk of %s has no room left: %w", f.next(), err)
+	}
+	return err
 }
 
 // copied reports whether the copy is there, or has taken the data's place.
@@ -319,7 +344,7 @@ func (f *directory) exchange(h *Host) func(context.Context) error {
 		}
 		t, err := listTree(f.next())
 		if err == nil {
-			err = h.writeFile(newFile, t)
+			err = errors.Join(syncDisk(f.next()), h.writeFile(newFile, t))
 		}
 		if err != nil {
 			return err
@@ -329,6 +354,16 @@ func (f *directory) exchange(h *Host) func(context.Context) error {
 		}
 		return syncDir(filepath.Dir(f.Data))
 	}
+}
+
+// syncDisk has everything written on the disk of a directory: not every storage
+// engine sees to that.
+func syncDisk(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(unix.Syncfs(int(d.Fd())), d.Close())
 }
 
 // exchangeBack puts the old data where they were and reads them whole. What took

@@ -57,7 +57,7 @@ func (m *mariadb) Look(ctx context.Context, h *Host, in Request) error {
 	if err := m.places(options); err != nil {
 		return err
 	}
-	if err := m.look(); err != nil {
+	if err := m.look(h); err != nil {
 		return err
 	}
 	m.Command = []string{m.Program}

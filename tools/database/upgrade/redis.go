@@ -62,7 +62,7 @@ func (r *redis) Look(ctx context.Context, h *Host, in Request) error {
 	engine := in.Engine
 	r.Data, r.Names = r.Config.Dir, []string{"redis-server", "valkey-server"}
 	r.Program, r.Account = "/usr/bin/"+engine+"-server", engine
-	if err := r.look(); err != nil {
+	if err := r.look(h); err != nil {
 		return err
 	}
 	r.Headroom = r.Bytes + 64<<20 // a dump is written beside the one that it replaces
@@ -221,7 +221,10 @@ func (r *redis) settle(ctx context.Context, _ *Host) error {
 		_ = c.SetDeadline(time.Now().Add(patience))
 		// A server without a moment to save at would drop what comes after SAVE.
 		if _, err = c.do("CONFIG", "SET", "save", "3600 1"); err == nil {
-			_, err = c.do("SAVE")
+			_, err = c.do("SAVE") // a disk that is full shows now
+		}
+		if err != nil && strings.Contains(err.Error(), "save already in progress") {
+			return nil
 		}
 		if err == nil || !refusedUs(err) {
 			return err
