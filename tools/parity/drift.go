@@ -91,12 +91,12 @@ func difference(before, after []subject, unseen map[string]bool) (same []subject
 // has.
 func apart(was, is subject) (evidence []assess.Evidence) {
 	for _, p := range is.parts {
-		if !was.has(p.value) {
+		if !was.values[p.value] {
 			evidence = append(evidence, p.evidence...)
 		}
 	}
 	for _, p := range was.parts {
-		if !is.has(p.value) {
+		if !is.values[p.value] {
 			evidence = append(evidence, p.evidence...)
 		}
 	}
@@ -116,9 +116,9 @@ func changeOf(i subject, before, after, why string) change {
 
 // fold tells what follows from another difference with that one.
 func fold(changed []change) (kept []change) {
-	leads := make([]int, len(changed))
-	for i := range changed {
-		leads[i] = slices.IndexFunc(changed, func(lead change) bool { return follows(changed[i], lead) })
+	leads, by := make([]int, len(changed)), leading(changed)
+	for i, c := range changed {
+		leads[i] = by.lead(c)
 	}
 	brings := map[int][]string{}
 	for i, lead := range leads {
@@ -141,25 +141,64 @@ func fold(changed []change) (kept []change) {
 	return kept
 }
 
-// follows reports whether a difference is but what another one brings.
-func follows(c, lead change) bool {
-	switch {
-	case lead.Dimension == Packages && lead.gone():
-		return c.Dimension != Packages && c.pkg != "" && c.pkg == lead.Subject
-	case lead.Dimension == Users && lead.gone():
-		return c.Dimension == Groups && c.gone() && c.Subject == lead.Subject ||
-			c.Dimension == Keys && strings.HasPrefix(c.Subject, lead.Subject+" ") ||
-			c.Dimension == Users && c.Subject == lead.Subject+passwordOf
-	case c.Dimension == Configuration:
-		return lead.Dimension != Configuration && sameFile(c, lead)
-	case c.Dimension == Sites, c.Dimension == Databases:
-		return lead.Dimension == Ports && sameFile(c, lead)
-	}
-	return false
+// leaders are the differences that others may follow from, by what those have
+// in common with them.
+type leaders struct {
+	packages, users map[string]int // that came or went, by name
+	files, ports    map[string]int // of what is no file itself, and of ports, by evidence
 }
 
-func sameFile(a, b change) bool {
-	return slices.ContainsFunc(a.Evidence, func(e assess.Evidence) bool {
-		return slices.ContainsFunc(b.Evidence, func(o assess.Evidence) bool { return e.Path == o.Path })
-	})
+func leading(changed []change) leaders {
+	by := leaders{map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}}
+	for i, c := range slices.Backward(changed) { // the first of several counts
+		switch {
+		case c.Dimension == Packages && c.gone():
+			by.packages[c.Subject] = i
+		case c.Dimension == Users && c.gone():
+			by.users[c.Subject] = i
+		}
+		for _, e := range c.Evidence {
+			if c.Dimension != Configuration {
+				by.files[e.Path] = i
+			}
+			if c.Dimension == Ports {
+				by.ports[e.Path] = i
+			}
+		}
+	}
+	return by
+}
+
+// lead is the number of the difference that brings another one, or -1.
+func (by leaders) lead(c change) int {
+	if i, ok := by.packages[c.pkg]; ok && c.pkg != "" && c.Dimension != Packages {
+		return i
+	}
+	name, files := "", map[string]int(nil)
+	switch c.Dimension {
+	case Groups:
+		if c.gone() {
+			name = c.Subject
+		}
+	case Keys:
+		name, _, _ = strings.Cut(c.Subject, " ")
+	case Users:
+		name, _ = strings.CutSuffix(c.Subject, passwordOf)
+		if name == c.Subject {
+			return -1
+		}
+	case Configuration:
+		files = by.files
+	case Sites, Databases:
+		files = by.ports
+	}
+	if i, ok := by.users[name]; ok {
+		return i
+	}
+	for _, e := range c.Evidence {
+		if i, ok := files[e.Path]; ok {
+			return i
+		}
+	}
+	return -1
 }

@@ -25,7 +25,8 @@ type item struct {
 // subject is all that has one name in a dimension, put together.
 type subject struct {
 	item
-	parts []item
+	parts  []item
+	values map[string]bool // of the parts
 }
 
 // at is evidence, where there is any.
@@ -86,27 +87,27 @@ const between = "; "
 
 // gathered puts what has the same subject together: its values, in their order.
 func gathered(items []item) (all []subject) {
-	first := map[[2]string]int{}
+	first, values := map[[2]string]int{}, map[int][]string{}
 	for _, i := range items {
 		n, met := first[i.key()]
 		if !met {
-			first[i.key()] = len(all)
-			all = append(all, subject{i, []item{i}})
-			continue
+			n = len(all)
+			first[i.key()] = n
+			all = append(all, subject{item: i, values: map[string]bool{}})
 		}
 		s := &all[n]
-		s.evidence = slices.Concat(s.evidence, i.evidence)
-		if !s.has(i.value) {
-			s.value += between + i.value
+		if s.parts = append(s.parts, i); met {
+			s.evidence = append(s.evidence, i.evidence...)
 		}
-		s.parts = append(s.parts, i)
+		if !s.values[i.value] {
+			s.values[i.value] = true
+			values[n] = append(values[n], i.value)
+		}
+	}
+	for n := range all {
+		all[n].value = strings.Join(values[n], between)
 	}
 	return all
-}
-
-// has reports whether one of its parts has a value.
-func (s subject) has(value string) bool {
-	return slices.ContainsFunc(s.parts, func(p item) bool { return p.value == value })
 }
 
 // bothRun reports whether what runs can be compared.

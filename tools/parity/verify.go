@@ -303,10 +303,14 @@ func (v verification) accounts() (all []Check) {
 // more often than on the source.
 var several = []string{Jobs, Sites, Certificates}
 
-// includes reports whether all of some values are among others.
-func includes(values, some string) bool {
-	all := strings.Split(values, between)
-	return !slices.ContainsFunc(strings.Split(some, between), func(value string) bool { return !slices.Contains(all, value) })
+// includes reports whether all of some values are among a subject's.
+func (s subject) includes(some string) bool {
+	for value := range strings.SplitSeq(some, between) {
+		if !s.values[value] {
+			return false
+		}
+	}
+	return true
 }
 
 // present checks that a thing is on the migrated machine as it was.
@@ -321,7 +325,7 @@ func (v verification) present(was item) Check {
 		c.Result, c.Why = Unknown, hiddenWhy
 	case !there:
 		c.Result, c.Why = Differs, "It is not there."
-	case slices.Contains(several, was.dimension) && includes(is.value, was.value):
+	case slices.Contains(several, was.dimension) && is.includes(was.value):
 		c.Result, c.After = Match, is.value
 	case is.value != was.value:
 		c.Result, c.Why = Differs, "It is not as it was."
