@@ -17,6 +17,16 @@ trap stop_all EXIT
 # equal NAME WANT GOT
 equal() { if [ "$2" = "$3" ] && [ -n "$2" ]; then ok "$1 ($2)"; else fail "$1: want $2, got $3"; fi; }
 
+# locales makes the one in which text is sorted by the C library.
+locales() {
+	local suite
+	for suite in bullseye trixie; do
+		[ ! -e "$cache/$suite/usr/lib/locale/de_DE.utf8" ] || continue
+		DEBIAN_FRONTEND=noninteractive chroot "$cache/$suite" sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends locales && localedef --no-archive -i de_DE -f UTF-8 de_DE.UTF-8 && apt-get clean' \
+			>"$cache/$suite.locales.log" 2>&1 || { tail -n 20 "$cache/$suite.locales.log"; return 1; }
+	done
+}
+
 # in_root COMMAND…: runs it in the chroot that is in use.
 in_root() { chroot "$root" "$@"; }
 as_postgres() { chroot --userspec=postgres:postgres "$root" "$@"; }
@@ -90,6 +100,12 @@ postgresql() {
 		as_postgres psql -q -h /tmp -c "create database sorted template template0 locale_provider icu icu_locale 'de-DE'"
 	}
 	as_postgres psql -q -h /tmp shop -c 'create extension pgcrypto' -c 'create extension pg_trgm' -c 'create table t as select generate_series(1,1000) n' -c 'vacuum full pg_extension' -c 'vacuum full pg_class'
+	as_postgres psql -q -h /tmp -c "create database german template template0 locale 'de_DE.UTF-8'" -c 'create database everything'
+	local name
+	for name in "$root/usr/share/postgresql/$version/extension/"*.control; do
+		name=$(basename "$name" .control)
+		as_postgres psql -q -h /tmp everything -c "create extension if not exists \"$name\" cascade" 2>/dev/null || echo "no $name"
+	done
 	as_postgres psql -h /tmp -Atc "select datname||' '||pg_encoding_to_char(encoding)||' '||$collate||' '||datctype from pg_database where datname <> 'template0' order by datname collate \"C\"" >"$work/databases"
 	as_postgres psql -h /tmp shop -Atc "select extname||' '||extversion from pg_extension order by extname collate \"C\"" >"$work/extensions"
 	as_postgres psql -h /tmp -Atc 'show server_version' | cut -d' ' -f1 >"$work/version"
@@ -109,12 +125,52 @@ postgresql() {
 	equal "postgresql $version: databases, encodings, collations" "$(cat "$work/databases")" "$(of "$work/plan.json" postgresql '"\n".join(" ".join([c["name"], c["encoding"], c["collate"], c["ctype"]]) for c in d["data"]["databases"])')"
 	equal "postgresql $version: extensions, of a table that was written anew" "$(cat "$work/extensions")" "$(of "$work/plan.json" postgresql '"\n".join(e["name"]+" "+e["version"] for c in d["data"]["databases"] if c["name"]=="shop" for e in c["extensions"])')"
 	equal "postgresql $version: an extension in a tablespace" "hstore" "$(of "$work/plan.json" postgresql '[e["name"] for c in d["data"]["databases"] if c["name"]=="elsewhere" for e in c["extensions"]][0]')"
+	equal "postgresql $version: what sorts by the C library is indexed again" "$(indexed_again "$version")" "$(of "$work/plan.json" postgresql '" ".join(x["database"]+":"+x["from"]+">"+x["to"] for x in d["reindex"])')"
+	of "$work/plan.json" postgresql '"\n".join(sorted(a["name"]+" "+a["offered"] for a in d["extensions"]))' >"$work/offered"
+	while read -r name _; do
+		if [ -e "$cache/trixie/usr/share/postgresql/17/extension/$name.control" ]; then echo "$name yes"; else echo "$name no"; fi
+	done <"$work/offered" >"$work/there"
+	check "postgresql $version: the target has the extensions that it is said to have, all $(wc -l <"$work/offered")" diff "$work/offered" "$work/there"
 	equal "postgresql $version: size" "$(find "$root$data" -type f -printf '%s\n' | awk '{s+=$1} END {print s}')" "$(of "$work/plan.json" postgresql 'd["data"]["bytes"]')"
 	equal "postgresql $version: peer is a way in" True "$(of "$work/plan.json" postgresql 'any(a["name"]=="peer" for a in d["data"]["auth"])')"
 	flip "$root$data/global/pg_control"
 	plan "$work/damaged.json" debian-13
 	check "postgresql $version: a damaged pg_control is said" grep -q 'pg_control is damaged' "$work/damaged.json"
 	flip "$root$data/global/pg_control"
+}
+
+# indexed_again VERSION: what the plan for Debian 13 has to list. ICU sorts by its
+# own rules, which may be others on the target.
+indexed_again() { if [ "$1" = 13 ]; then echo "german:2.31>2.41"; else echo "sorted:$(as_icu)>"; fi; }
+
+# as_icu is the version of ICU's rules that the server made the database with.
+as_icu() { of "$work/plan.json" postgresql '[c["collation_version"] for c in d["data"]["databases"] if c["name"]=="sorted"][0]'; }
+
+# sqlite: files as SQLite makes them, and what it says of them itself.
+sqlite() {
+	local dir=$root/var/lib/app
+	rm -rf "$dir" && mkdir -p "$dir"
+	python3 - "$dir" >"$work/sqlite" <<-'PY'
+		import sqlite3, sys
+		for name, encoding, journal, size in (("plain.db", "UTF-8", "delete", 4096), ("wide.sqlite", "UTF-16le", "delete", 1024), ("log.sqlite3", "UTF-8", "wal", 8192)):
+		    c = sqlite3.connect(sys.argv[1] + "/" + name)
+		    for pragma in (f"encoding='{encoding}'", f"page_size={size}", f"journal_mode={journal}"): c.execute("pragma " + pragma)
+		    c.execute("create table t (x)"); c.execute("insert into t values (1)"); c.commit()
+		    said = lambda p: c.execute("pragma " + p).fetchone()[0]
+		    print(name, said("encoding"), said("page_size"), "wal" if said("journal_mode") == "wal" else "", sqlite3.sqlite_version)
+		    if journal != "wal": c.close()
+		    else: c.execute("pragma wal_checkpoint(truncate)")
+	PY
+	echo "SQLite format 4" >"$dir/other.db"
+	plan "$work/plan.json" debian-13
+	python3 - "$work/plan.json" >"$work/stated" <<-'PY'
+		import json, sys
+		for d in json.load(open(sys.argv[1]))["databases"]:
+		    if d["engine"] != "sqlite" or not d["directory"].startswith("/var/lib/app/"): continue
+		    f = {x["key"]: x["value"] for x in d["data"]["facts"]}
+		    print(d["name"], d["data"]["databases"][0]["encoding"], f["page size"], "wal" if "journal" in f else "", f["written by"])
+	PY
+	check "sqlite: each file, its encoding, pages, log and maker" diff <(sort "$work/sqlite") <(sort "$work/stated")
 }
 
 # flip FILE: turns a bit over, and back.
@@ -244,6 +300,7 @@ install() {
 
 install
 chroots bullseye trixie
+locales
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 
 root=$cache/bullseye
@@ -258,6 +315,7 @@ gap bullseye almalinux-10 redis "engine change"
 
 root=$cache/trixie
 postgresql 17
+sqlite
 mariadb
 key_value redis
 equal "redis 8.0: its files do not go to EL 10's valkey" True "$(of "$work/plan.json" redis 'd["gap"]=="engine change" and any("dump.rdb" in b["method"] for b in d["barriers"])')"

@@ -4,10 +4,12 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/matryer/is"
 
@@ -286,5 +288,34 @@ func FuzzHeaders(f *testing.F) {
 		accountPlugins(b)
 		authMethods(string(b))
 		schemaName(string(b))
+	})
+}
+
+// FuzzRead puts bytes into each of the files of an engine that are read, in turn.
+func FuzzRead(f *testing.F) {
+	files := []struct{ engine, name string }{
+		{"postgresql", "PG_VERSION"}, {"postgresql", "global/pg_control"}, {"postgresql", "global/pg_filenode.map"}, {"postgresql", "global/1262"}, {"postgresql", "pg_xact/0000"},
+		{"postgresql", "base/16384/3079"}, {"postgresql", "postgresql.conf"}, {"postgresql", "pg_hba.conf"},
+		{"mariadb", "ib_logfile0"}, {"mariadb", "ibdata1"}, {"mysql", "mysql.ibd"}, {"mysql", "mysql_upgrade_history"}, {"mysql", "mysql_upgrade_info"}, {"mariadb", "shop/db.opt"}, {"mariadb", "mysql/global_priv.MAD"},
+		{"redis", "dump.rdb"}, {"valkey", "appendonlydir/appendonly.aof.manifest"},
+		{"mongodb", "WiredTiger"}, {"mongodb", "storage.bson"}, {"mongodb", "collection-1.wt"}, {"mongodb", "mongod.lock"},
+		{"slapd", "data.mdb"}, {"sqlite", ""},
+	}
+	whole := cluster15(1)
+	for i, file := range files {
+		f.Add(uint8(i), []byte(whole["db/"+file.name]))
+	}
+	f.Add(uint8(15), []byte(dump))
+	f.Fuzz(func(t *testing.T, which uint8, b []byte) {
+		file := files[int(which)%len(files)]
+		machine := fstest.MapFS{}
+		for name, content := range whole {
+			machine[name] = &fstest.MapFile{Data: []byte(content)}
+		}
+		machine[path.Join("db", file.name)] = &fstest.MapFile{Data: b}
+		s := Read(machine, Source{Engine: file.engine, Directory: "/db"})
+		if len(s.Databases) > maxDatabases || len(s.Unread) > 50 || s.Bytes < 0 {
+			t.Fatalf("%d databases, %d unread, %d bytes", len(s.Databases), len(s.Unread), s.Bytes)
+		}
 	})
 }

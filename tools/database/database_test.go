@@ -186,6 +186,41 @@ func total(p Path) cost {
 	return c
 }
 
+// TestToAReleaseIsChainsOfEdgesToWhatItOffers holds for every release on record,
+// as it does for one version.
+func TestToAReleaseIsChainsOfEdgesToWhatItOffers(t *testing.T) {
+	g := onRecord(t)
+	rapid.Check(t, func(t *rapid.T) {
+		from, _ := someRoute(t, g)
+		to := rapid.SampledFrom(release.All()).Draw(t, "release")
+		offline := rapid.Bool().Draw(t, "offline")
+		r := g.ToRelease(from, to, offline)
+		if r.Possible != (len(r.Paths) > 0) || !r.Possible && len(r.Barriers) == 0 {
+			t.Fatalf("%s to %s: possible %v, %d paths, %d barriers", from, to.Slug, r.Possible, len(r.Paths), len(r.Barriers))
+		}
+		for _, p := range r.Paths {
+			at := from
+			for _, s := range p.Steps {
+				if s.From != at || !isEdge(g, s) || offline && s.State != "stopped" {
+					t.Fatalf("a step of %s is none: %+v", shown(p), s)
+				}
+				at = s.To
+			}
+			if at != p.Target.Place || !slices.Contains(r.Offers, p.Target) {
+				t.Fatalf("%s ends at %s, which %s does not offer", shown(p), at, to.Slug)
+			}
+			for _, o := range r.Paths {
+				if o.Target == p.Target && !reflect.DeepEqual(o, p) && total(o).covers(total(p)) {
+					t.Fatalf("%s is nowhere worse than %s", shown(o), shown(p))
+				}
+			}
+		}
+		if !slices.IsSortedFunc(r.Paths, func(a, b Path) int { return a.Cost.Score - b.Cost.Score }) {
+			t.Fatalf("%s to %s is not ranked", from, to.Slug)
+		}
+	})
+}
+
 // Every walk of a small graph is covered by a path that is found.
 func TestNoWalkIsBetterThanWhatIsFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
