@@ -2,14 +2,15 @@
 # Moves real databases by the scripts of a data plan: PostgreSQL 13, MariaDB 10.5
 # and OpenLDAP 2.4 of a running Debian 11 are dumped over a real sshd and loaded
 # into a running Debian 13, which runs the scripts. What is there afterwards is
-# compared with what was. Needs root, and the Debians of databases.sh. Prints a
-# line for each check and ends with "N passed, N failed".
+# compared with what was. Needs root. Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
 . .ci/e2e/checks.sh
+# shellcheck source=.ci/e2e/chroots.sh
+. .ci/e2e/chroots.sh
 
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e
+mkdir -p "$cache"
 work=$(mktemp -d "$cache/dumps.XXXXXX") # sshd wants no folder that others may write on the way
 old=$work/old new=$work/new
 pids=()
@@ -26,7 +27,7 @@ trap cleanup EXIT
 # root NAME SUITE: a Debian whose changes are thrown away.
 root() {
 	mkdir -p "$work/$1" "$work/$1.upper" "$work/$1.work"
-	mount -t overlay overlay -o "lowerdir=$cache/databases/$2,upperdir=$work/$1.upper,workdir=$work/$1.work" "$work/$1"
+	mount -t overlay overlay -o "lowerdir=$cache/$2,upperdir=$work/$1.upper,workdir=$work/$1.work" "$work/$1"
 	mount -t proc proc "$work/$1/proc"
 }
 
@@ -137,9 +138,9 @@ install() {
 }
 
 install
-if [ ! -e "$cache/databases/trixie.made" ] || [ ! -e "$cache/databases/bullseye.made" ]; then bash .ci/e2e/databases.sh; fi
+chroots bullseye trixie
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
-[ -x "$cache/databases/trixie/usr/bin/ssh" ] || DEBIAN_FRONTEND=noninteractive chroot "$cache/databases/trixie" sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends openssh-client && apt-get clean' >"$work/apt.log" 2>&1
+[ -x "$cache/trixie/usr/bin/ssh" ] || DEBIAN_FRONTEND=noninteractive chroot "$cache/trixie" sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends openssh-client && apt-get clean' >"$work/apt.log" 2>&1
 root old bullseye
 root new trixie
 servers
