@@ -294,12 +294,29 @@ func FuzzHeaders(f *testing.F) {
 // FuzzRead puts bytes into each of the files of an engine that are read, in turn.
 func FuzzRead(f *testing.F) {
 	files := []struct{ engine, name string }{
-		{"postgresql", "PG_VERSION"}, {"postgresql", "global/pg_control"}, {"postgresql", "global/pg_filenode.map"}, {"postgresql", "global/1262"}, {"postgresql", "pg_xact/0000"},
-		{"postgresql", "base/16384/3079"}, {"postgresql", "postgresql.conf"}, {"postgresql", "pg_hba.conf"},
-		{"mariadb", "ib_logfile0"}, {"mariadb", "ibdata1"}, {"mysql", "mysql.ibd"}, {"mysql", "mysql_upgrade_history"}, {"mysql", "mysql_upgrade_info"}, {"mariadb", "shop/db.opt"}, {"mariadb", "mysql/global_priv.MAD"},
-		{"redis", "dump.rdb"}, {"valkey", "appendonlydir/appendonly.aof.manifest"},
-		{"mongodb", "WiredTiger"}, {"mongodb", "storage.bson"}, {"mongodb", "collection-1.wt"}, {"mongodb", "mongod.lock"},
-		{"slapd", "data.mdb"}, {"sqlite", ""},
+		{"postgresql", "PG_VERSION"},
+		{"postgresql", "global/pg_control"},
+		{"postgresql", "global/pg_filenode.map"},
+		{"postgresql", "global/1262"},
+		{"postgresql", "pg_xact/0000"},
+		{"postgresql", "base/16384/3079"},
+		{"postgresql", "postgresql.conf"},
+		{"postgresql", "pg_hba.conf"},
+		{"mariadb", "ib_logfile0"},
+		{"mariadb", "ibdata1"},
+		{"mysql", "mysql.ibd"},
+		{"mysql", "mysql_upgrade_history"},
+		{"mysql", "mysql_upgrade_info"},
+		{"mariadb", "shop/db.opt"},
+		{"mariadb", "mysql/global_priv.MAD"},
+		{"redis", "dump.rdb"},
+		{"valkey", "appendonlydir/appendonly.aof.manifest"},
+		{"mongodb", "WiredTiger"},
+		{"mongodb", "storage.bson"},
+		{"mongodb", "collection-1.wt"},
+		{"mongodb", "mongod.lock"},
+		{"slapd", "data.mdb"},
+		{"sqlite", ""},
 	}
 	whole := cluster15(1)
 	for i, file := range files {
