@@ -3,6 +3,8 @@ package convert
 import (
 	"slices"
 	"strings"
+
+	"svc/backend/api/release"
 )
 
 // writeInterfaces writes for Debian's ifupdown: a file an interface.
@@ -105,6 +107,7 @@ func (s stanzas) four(dynamic bool) {
 	switch {
 	case dhcp.key != "":
 		method = "dhcp"
+		s.w.Packages = append(s.w.Packages, dhcpClient(s.w.in.Target))
 	case len(addresses) > 0:
 		method = "static"
 	}
@@ -122,6 +125,14 @@ func (s stanzas) four(dynamic bool) {
 		s.out.add("iface "+s.i.name+" inet static", a.at...)
 		s.add("address "+a.value, a.at...)
 	}
+}
+
+// dhcpClient is the package of the client that a release has by default.
+func dhcpClient(target release.Release) string {
+	if since, _ := release.Lookup("debian-12"); target.Older(since) {
+		return "isc-dhcp-client"
+	}
+	return "dhcpcd-base"
 }
 
 // six writes the stanzas of IP version 6. Without one the kernel takes what the

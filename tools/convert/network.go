@@ -270,6 +270,22 @@ func (w *wiring) join() {
 	}
 }
 
+// oneGateway refuses gateways of a version on several interfaces, of which it is
+// not said which counts: NetworkManager alone gives each a metric.
+func (w *wiring) oneGateway() {
+	for _, version := range []int{4, 6} {
+		var first *iface
+		for _, i := range w.ifaces {
+			for _, o := range i.of("gateway", version) {
+				if first != nil && first != i && i.first("metric").key == "" {
+					w.refuseLine(o.at[0], first.name+" has a gateway too: say which counts.")
+				}
+				first = i
+			}
+		}
+	}
+}
+
 // check refuses values that no manager would take.
 func (w *wiring) check(o option) {
 	ok := true
@@ -391,9 +407,11 @@ func (w *wiring) write() {
 		w.writeKeyfiles()
 	case w.in.Target.Family == release.Ubuntu:
 		w.manager = "netplan"
+		w.oneGateway()
 		w.writeNetplan()
 	default:
 		w.manager = "ifupdown"
+		w.oneGateway()
 		w.writeInterfaces()
 	}
 	for _, o := range w.outputs {
