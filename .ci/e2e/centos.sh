@@ -37,7 +37,7 @@ rpm_root() {
 }
 
 # The packages of the server, with the versions that CentOS 7 has.
-server="httpd-2.4.6 mod_ssl-2.4.6 nginx-1.20.1 php-fpm-5.4.16 mariadb-server-5.5.68 bind-9.11.4 postfix-2.10.1 dovecot-2.2.36 chrony-3.4 haproxy-1.5.18 logrotate-3.8.6 openssh-server-7.4p1 sudo-1.8.23 cronie-1.4.11 samba-4.10.16 sssd-1.16.5 sssd-tools-1.16.5 keepalived-1.3.5 fail2ban-0.11.2"
+server="httpd-2.4.6 mod_ssl-2.4.6 nginx-1.20.1 php-fpm-5.4.16 mariadb-server-5.5.68 bind-9.11.4 postfix-2.10.1 dovecot-2.2.36 chrony-3.4 haproxy-1.5.18 logrotate-3.8.6 openssh-server-7.4p1 sudo-1.8.23 cronie-1.4.11 samba-4.10.16 sssd-1.16.5 sssd-tools-1.16.5 keepalived-1.3.5 fail2ban-0.11.2 cronie-anacron-1.4.11 nfs-utils-1.3.0 rsyslog-8.24.0 nftables-0.8 firewalld-0.6.3 iptables-services-1.4.21"
 
 # build makes a package of nothing: its name, version and unit are what counts.
 build() { # name version
@@ -62,7 +62,7 @@ compose() {
 	' >"$work/rpm.log" 2>&1 || { cat "$work/rpm.log"; return 1; }
 	mv "$chroot/svc/root" "$source"
 	accounts
-	python3 - "$source" tools/convert/testdata/centos-7.txtar tools/convert/testdata/httpd-el6.txtar tools/convert/testdata/centos-7-services.txtar <<-'PY'
+	python3 - "$source" tools/convert/testdata/centos-7*.txtar tools/convert/testdata/httpd-el6.txtar <<-'PY'
 		import os, re, sys
 		for archive in sys.argv[2:]:
 		    parts = re.split(r"(?m)^-- (\S+) --\n", open(archive).read())
@@ -73,6 +73,8 @@ compose() {
 	PY
 	chmod 600 "$source/etc/ssh/sshd_config" "$source/etc/sssd/sssd.conf"
 	chmod 440 "$source"/etc/sudoers.d/*
+	chmod 755 "$source/etc/cron.daily/shop.sh"
+	mkdir -p "$source/srv/share" "$source/srv/my share" "$source/srv/public"
 	mkdir -p "$source/etc/pki/tls/certs" "$source/etc/pki/tls/private"
 	openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=shop.example.org -keyout "$source/etc/pki/tls/private/shop.key" -out "$source/etc/pki/tls/certs/shop.crt" 2>/dev/null
 	printf 'shop:x\n' >"$source/etc/httpd/conf.d/users"
@@ -154,12 +156,52 @@ accepted() {
 	same "anna may become root as before" "$(chroot "$target" id -nG anna)" "anna sudo"
 }
 
+# jobs, limits, logs and shares: what people wrote for the system itself.
+accepted_system() {
+	takes cron sh -c 'crontab -n /etc/cron.d/crontab && crontab -n /etc/cron.d/backup_shop && crontab -n /var/spool/cron/crontabs/www-data'
+	same "apache's jobs are www-data's" "$(chroot "$target" stat -c '%a %U' /var/spool/cron/crontabs/www-data)" "600 www-data"
+	check "run-parts runs a script whose name had a dot" sh -c "chroot '$target' run-parts --test /etc/cron.daily | grep -q shop_sh"
+	takes anacron anacron -T
+	same "limits of everybody hold, for root too" "$(chroot "$target" sh -c 'su nobody -s /bin/sh -c "ulimit -Hn"; su root -s /bin/sh -c "ulimit -Hn"' | tr '\n' ' ')" "8192 8192 "
+	takes rsyslog rsyslogd -N1
+	mkdir -p "$target/srv/share" "$target/srv/my share" "$target/srv/public"
+	takes exportfs exportfs -ra
+	same "lockd has its port" "$(chroot "$target" nfsconf --get lockd port)" 32803
+	takes firewalld firewall-offline-cmd --check-config
+}
+
+# in_place is what a person does when the machine takes over, in a network of its
+# own with an interface of the source's hardware address and another name.
+in_place() {
+	cp -a "$target/etc/svc/network/." "$target/"
+	unshare -n -m bash -ec '
+		mount -t sysfs sysfs "$1/sys" && mount -t tmpfs tmpfs "$1/run"
+		ip link set lo up
+		ip link add ens3 address 52:54:00:12:34:56 type veth peer name switch && ip link set switch up
+		chroot "$1" iptables-restore --test /etc/iptables/rules.v4 && echo iptables
+		chroot "$1" nft -c -f /etc/nftables.conf && echo nftables
+		chroot "$1" ifup eth0 >/dev/null 2>&1 || true
+		ip -o addr show eth0 scope global | awk "{print \$4}" | sort
+		ip route | grep -c "via 192.0.2.[19] "
+		cat /sys/class/net/eth0/mtu
+	' - "$target"
+}
+
+accepted_network() {
+	holds "what decides who reaches the machine waits" 'all(c["to"].startswith("/etc/svc/network/") for c in p["configuration"] if c.get("converter") in ("network","iptables","nftables") and c["to"] and c["action"]=="convert")'
+	check "and nothing of it is in place" test ! -e "$target/etc/network/interfaces.d/eth0"
+	same "put in place, the interface is known by its hardware address and has its addresses, routes and MTU; the firewalls take their rules" "$(in_place 2>"$work/last.log" | tr '\n' ' ')" "iptables nftables 192.0.2.2/24 192.0.2.3/24 192.0.2.4/32 2001:db8::2/64 3 1400 "
+	check "every interface is described" sh -c "for i in '$target'/etc/network/interfaces.d/*; do chroot '$target' ifquery \$(basename \$i) >/dev/null || exit 1; done"
+}
+
 prepare
 migrate
 apply_twice
 compare_packages
 written
 accepted
+accepted_system
 verifies
 drifts logrotate postfix.service /etc/nginx/nginx.conf
+accepted_network
 finish
