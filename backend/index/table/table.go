@@ -174,12 +174,12 @@ func (t *Table) last(key string) int {
 }
 
 // content is a block, unpacked: lines, where each begins, and a hash table of
-// their keys: slots has the number of a line plus one, at the key's hash or in
-// the next free place after it.
+// their keys: slots has the number of a line plus one below 16 bits of the key's
+// hash, at the place of the hash or in the next free one after it.
 type content struct {
 	text   string
 	starts []uint32
-	slots  []uint16
+	slots  []uint32
 }
 
 // maxLines bounds the lines of a block, for their numbers; one of the usual size
@@ -194,24 +194,32 @@ func newContent(text string) (*content, error) {
 	if n > maxLines {
 		return nil, fmt.Errorf("%w: a block has %d lines", ErrFormat, n)
 	}
-	c := &content{text: text, starts: make([]uint32, 0, n), slots: make([]uint16, 1<<bits.Len(uint(2*n)))}
+	c := &content{text: text, starts: make([]uint32, 0, n), slots: make([]uint32, 1<<bits.Len(uint(2*n)))}
 	for at := 0; at < len(text); at += strings.IndexByte(text[at:], '\n') + 1 {
 		c.starts = append(c.starts, uint32(at))
 		key, _ := c.line(len(c.starts)-1, at+strings.IndexByte(text[at:], '\n'))
-		c.slots[c.slot(key)] = uint16(len(c.starts))
+		i, tag := c.slot(key)
+		c.slots[i] = tag | uint32(len(c.starts))
 	}
 	return c, nil
 }
 
-// slot is the place of a key: where it is, or where it would be.
-func (c *content) slot(key string) int {
+// slot is the place of a key, where it is or where it would be, and the bits of
+// its hash that stand there.
+func (c *content) slot(key string) (place int, tag uint32) {
+	hash := maphash.String(seed, key)
 	mask := len(c.slots) - 1
-	for i := int(maphash.String(seed, key)) & mask; ; i = (i + 1) & mask {
-		if n := int(c.slots[i]); n == 0 || c.is(n-1, key) {
-			return i
+	tag = uint32(hash>>48) << 16
+	for i := int(hash) & mask; ; i = (i + 1) & mask {
+		slot := c.slots[i]
+		if slot == 0 || slot&^maxSlot == tag && c.is(int(slot&maxSlot)-1, key) {
+			return i, tag
 		}
 	}
 }
+
+// maxSlot is the part of a slot that is a number.
+const maxSlot = 1<<16 - 1
 
 // is reports whether a line is that of a key.
 func (c *content) is(line int, key string) bool {
@@ -235,11 +243,12 @@ func (c *content) line(i, end int) (key, value string) {
 
 // search finds the value of a key.
 func (c *content) search(key string) (string, bool) {
-	n := int(c.slots[c.slot(key)])
+	i, _ := c.slot(key)
+	n := c.slots[i] & maxSlot
 	if n == 0 {
 		return "", false
 	}
-	_, value := c.record(n - 1)
+	_, value := c.record(int(n) - 1)
 	return value, true
 }
 
