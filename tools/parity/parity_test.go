@@ -231,6 +231,46 @@ func TestOrderAndCommentsDoNotMatter(t *testing.T) {
 	is.Equal(results(r)["configuration /etc/nginx/nginx.conf"], Match)
 }
 
+// TestSectionsAndBlocksMatter moves lines to where they mean something else.
+func TestSectionsAndBlocksMatter(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after string
+		lines         int
+	}{
+		"order in a section":      {"[a]\nx=1\ny=2\n[b]\nz=3\n", "[b]\nz=3\n# moved\n[a]\ny=2\n\tx=1\n", 0},
+		"another section":         {"[a]\nx=1\n[b]\ny=2\n", "[a]\ny=2\n[b]\nx=1\n", 4},
+		"another virtual host":    {"<VirtualHost a>\nSSLEngine on\n</VirtualHost>\n<VirtualHost b>\n</VirtualHost>\n", "<VirtualHost a>\n</VirtualHost>\n<VirtualHost b>\nSSLEngine on\n</VirtualHost>\n", 2},
+		"another block of a kind": {"server {\nlisten 80;\ndeny all;\n}\nserver {\nlisten 81;\n}\n", "server {\nlisten 80;\n}\nserver {\nlisten 81;\ndeny all;\n}\n", 2},
+		"another backend":         {"backend a\n  server x\nbackend b\n  server y\n", "backend a\n  server y\nbackend b\n  server x\n", 4},
+		"a continued line":        {"x = a \\\n  b\n", "x = a b\n", 0},
+		"braces that do not fit":  {"}\n}\n</x>\na\n", "a\n", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, n := changes([]byte(c.before), []byte(c.after))
+			is.New(t).Equal(n, c.lines)
+		})
+	}
+}
+
+// TestWhatCouldNotBeReadIsNotGone hides a file of the machine.
+func TestWhatCouldNotBeReadIsNotGone(t *testing.T) {
+	is := is.New(t)
+	a := fixture(t)
+	b := clone(t, a)
+	b.Facts = slices.DeleteFunc(b.Facts, func(f assess.Fact) bool { return f.Area == sudoArea })
+	for i := range b.Sources {
+		if b.Sources[i].What == "accounts.sudoers.d" {
+			b.Sources[i].State, b.Sources[i].Detail = assess.SourceUnreadable, "open /etc/sudoers.d/deploy: permission denied"
+		}
+	}
+	r := Drift(a, b, nil, nil)
+	is.True(r.Parity)
+	is.Equal(subjects(r.Checks), []string{"sudoers accounts.sudoers.d of the machine", "sudoers deploy"})
+	for _, c := range r.Checks {
+		is.Equal(c.Result, Unknown)
+	}
+}
+
 func TestAcceptances(t *testing.T) {
 	is := is.New(t)
 	in, _ := planned()
