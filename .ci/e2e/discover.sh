@@ -25,10 +25,10 @@ trap cleanup EXIT
 
 programs() {
 	local tool missing=""
-	for tool in sshd ssh setfacl setfattr setcap python3 mke2fs git svnadmin lvm; do command -v "$tool" >/dev/null || missing=yes; done
+	for tool in sshd ssh setfacl setfattr setcap python3 mke2fs git svnadmin lvm strace; do command -v "$tool" >/dev/null || missing=yes; done
 	[ -z "$missing" ] && return
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openssh-server openssh-client acl attr libcap2-bin python3 e2fsprogs git subversion lvm2 >/dev/null
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openssh-server openssh-client acl attr libcap2-bin python3 e2fsprogs git subversion lvm2 strace >/dev/null
 }
 
 # system makes the folder a machine, with the programs by which it is read.
@@ -209,6 +209,14 @@ mount -t proc proc "$machine/proc"
 truncate -s 8M "$work/other.img" && mke2fs -q -F -t ext4 "$work/other.img" && mount -o loop "$work/other.img" "$machine/srv/shop/mounted" && echo elsewhere >"$machine/srv/shop/mounted/file"
 found root --root "$machine"
 counted root
+strace -f -qq -e trace=openat,openat2,open -o "$work/opens" "$work/svc" data discover --root "$machine" --json >/dev/null
+check "folders of data are listed, and none of their files opened" python3 - "$work/opens" <<-'PY'
+	import re, sys
+	opens = [l for l in open(sys.argv[1], errors="replace") if re.search(r'open(at2?)?\([^"]*"(srv|home|var/mail|var/lib/docker/volumes)', l)]
+	assert len(opens) > 10, len(opens)
+	read = [l for l in opens if "O_DIRECTORY" not in l and "O_PATH" not in l]
+	assert not read, read
+PY
 serve
 python3 -c 'import sys, time; f = open(sys.argv[1]); time.sleep(600)' "$machine/srv/shop/dense" &
 pids+=($!)
