@@ -347,6 +347,19 @@ mariadb_full() {
 	done
 }
 
+# mariadb_readonly: the disk of the data goes read-only, as after an error of it.
+mariadb_readonly() {
+	mariadb_old trixie
+	fill() { mount -o remount,ro "$work/disk"; }
+	at backup STOP svc_upgrade trixie mariadb 11.8 || true
+	check "mariadb: a disk that went read-only is said" grep -q 'read-only file system' "$work/said"
+	mariadb_back "mariadb: on a disk that went read-only"
+	mount -o remount,rw "$work/disk"
+	again trixie --roll-back >/dev/null || true
+	mariadb_back "mariadb: once the disk is written to again"
+	mariadb_is "mariadb: which 10.5 serves" bullseye
+}
+
 # — Redis and Valkey —
 
 # cli SUITE [ENGINE] …
@@ -541,6 +554,6 @@ mount -t proc proc /proc
 hosts
 mariadb_data
 redis_data
-parts="$(echo mariadb_{refusals,crashed,chain,running,kills,interrupts,full} redis_{refusals,chain,running,kills,full})"
+parts="$(echo mariadb_{refusals,crashed,chain,running,kills,interrupts,full,readonly} redis_{refusals,chain,running,kills,full})"
 for part in ${E2E_PARTS:-$parts}; do "$part"; done
 finish
