@@ -37,8 +37,12 @@ func cron(in Input) (r Result) {
 			cronTable(p, !strings.HasPrefix(f.Path, "/var/"))
 		}
 		to := cronPlace(f.Path)
-		if path.Base(to) != path.Base(f.Path) && !strings.HasPrefix(f.Path, "/var/") {
-			p.changes = append(p.changes, Change{0, path.Base(f.Path), path.Base(to), "Debian's cron passes over names with a dot."})
+		if was, now := path.Base(f.Path), path.Base(to); was != now {
+			why := "Debian's cron passes over names with a dot."
+			if strings.HasPrefix(f.Path, "/var/") {
+				why = "Debian's account has another name."
+			}
+			p.changes = append(p.changes, Change{0, was, now, why})
 		}
 		r.close(p, to)
 	}

@@ -171,7 +171,7 @@ func byHand(_ Input, p *Plan) []assess.Finding {
 
 // takeOver says how what waits on the target is put in place.
 func takeOver(_ Input, p *Plan) []assess.Finding {
-	return files(p, func(c Config) bool { return c.Action == Convert && convert.Waits(c.To) }, assess.Finding{
+	return files(p, func(c Config) bool { return c.Action == Convert && c.Waits() }, assess.Finding{
 		Key: "network.take-over", Severity: assess.Medium, Title: "The network waits until the machine takes over",
 		Summary:      "The role lays %d files of the network ready below " + convert.Waiting + ", and puts none in place, so that it can't cut the connection that applies it and no address is there twice: %s.",
 		Remediations: hint("Compare the names and hardware addresses with those of the target (ip -br link). When the source is off, at the target's console: cp -a " + convert.Waiting + "/. / and reboot."),

@@ -542,9 +542,12 @@ func excuse(row migration.Config, line int) (Result, string) {
 	case migration.LeftOut:
 		return Planned, fmt.Sprintf("The plan leaves %s behind. %s", row.From, row.Reason)
 	}
+	if row.Waits() {
+		return Planned, fmt.Sprintf("The plan lays what follows from %s ready. %s", row.From, row.Reason)
+	}
 	for _, change := range row.Changes {
-		if change.Line == line {
-			return Planned, fmt.Sprintf("The plan changes line %d of %s. %s", line, row.From, change.Why)
+		if change.Line == line || change.Line == 0 || line == 0 { // 0 is the file as a whole
+			return Planned, fmt.Sprintf("The plan changes %s. %s", strings.TrimPrefix(fmt.Sprintf("line %d of %s", line, row.From), "line 0 of "), change.Why)
 		}
 	}
 	return "", ""
