@@ -52,11 +52,15 @@ mount_root() {
 	mkdir -p "$root/srv"
 }
 
-# end_servers kills what runs in the chroot.
+# end_servers kills what runs in the chroot, and what that has just started.
 end_servers() {
-	local dir
-	for dir in /proc/[0-9]*; do
-		[ "$(readlink "$dir/root" 2>/dev/null)" != "$root" ] || kill -KILL "${dir#/proc/}" 2>/dev/null || true
+	local dir found=1
+	while [ "$found" = 1 ]; do
+		found=0
+		for dir in /proc/[0-9]*; do
+			[ "$(readlink "$dir/root" 2>/dev/null)" = "$root" ] && kill -KILL "${dir#/proc/}" 2>/dev/null && found=1
+		done
+		sleep 0.1
 	done
 }
 

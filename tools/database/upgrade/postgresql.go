@@ -234,11 +234,19 @@ func (g *pgRun) empty(data string) error {
 		return err
 	}
 	for _, cwd := range cwds {
-		if dir, err := os.Readlink(cwd); err == nil && dir == data {
+		if sameDir(cwd, data) {
 			return fmt.Errorf("%s is still in use by a process: %s", data, filepath.Dir(cwd))
 		}
 	}
 	return nil
+}
+
+// sameDir reports whether two names lead to the same directory. Where a process
+// works is compared so: by name, that of a container may be called the same.
+func sameDir(a, b string) bool {
+	one, err := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
 // postmaster is the process of the server that runs on a data directory, and the
@@ -253,7 +261,7 @@ func postmaster(data string) (pid int, socket string) {
 	if err != nil || pid <= 0 {
 		return 0, ""
 	}
-	if dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err != nil || dir != filepath.Clean(data) {
+	if !sameDir(fmt.Sprintf("/proc/%d/cwd", pid), data) {
 		return 0, "" // the number is that of another process by now
 	}
 	return pid, strings.TrimSpace(lines[4])
