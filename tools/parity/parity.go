@@ -5,7 +5,10 @@ package parity
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"fmt"
 	"slices"
+	"strings"
 
 	"svc/assess"
 	"svc/backend/api/attest"
@@ -125,6 +128,22 @@ func (r *Report) Differences() []Check {
 	return differs
 }
 
+// Bounds of what a check shows: places, and bytes of what was and is there. What
+// is compared is not cut.
+const (
+	maxEvidence = 20
+	maxValue    = 2000
+)
+
+// shown is a value, or of a long one its beginning and its digest.
+func shown(value string) string {
+	if len(value) <= maxValue {
+		return value
+	}
+	sum := sha256.Sum256([]byte(value))
+	return fmt.Sprintf("%s… (%d bytes, sha256:%x)", strings.ToValidUTF8(value[:maxValue], ""), len(value), sum)
+}
+
 // finish accepts, sorts and counts the checks.
 func (r *Report) finish(accepted Acceptances) *Report {
 	r.Schema, r.Unused = Schema, accepted.apply(r.Checks)
@@ -137,6 +156,8 @@ func (r *Report) finish(accepted Acceptances) *Report {
 		if c.Evidence == nil {
 			c.Evidence = []assess.Evidence{}
 		}
+		c.Evidence = c.Evidence[:min(len(c.Evidence), maxEvidence)]
+		c.Before, c.After = shown(c.Before), shown(c.After)
 		if byName[c.Dimension] == nil {
 			byName[c.Dimension] = &Sum{}
 		}

@@ -2,6 +2,7 @@ package parity
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -269,6 +270,20 @@ func TestWhatCouldNotBeReadIsNotGone(t *testing.T) {
 	for _, c := range r.Checks {
 		is.Equal(c.Result, Unknown)
 	}
+}
+
+// TestManyRulesAreOneCheck gives a user more rules of sudo than a check shows.
+func TestManyRulesAreOneCheck(t *testing.T) {
+	is := is.New(t)
+	a := fixture(t)
+	b := clone(t, a)
+	for i := range 10_000 {
+		b.Facts = append(b.Facts, assess.Fact{Area: sudoArea, Key: "deploy", Value: fmt.Sprint("ALL=/bin/", i), Evidence: assess.Evidence{Path: "/etc/sudoers.d/x", Line: i}})
+	}
+	r := Drift(a, b, nil, nil)
+	is.Equal(subjects(r.Checks), []string{"sudoers deploy"})
+	is.True(len(r.Checks[0].After) < 2*maxValue && strings.Contains(r.Checks[0].After, "sha256:"))
+	is.Equal(len(r.Checks[0].Evidence), maxEvidence)
 }
 
 func TestAcceptances(t *testing.T) {
