@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
 	"svc/backend/client"
 	"svc/tools/exposure"
@@ -213,7 +213,7 @@ func scannedRelease(a *assess.Assessment) string {
 
 // kernelName tells packages of which a machine has several versions and runs
 // one. They go into the same part of a scan, where the newest counts.
-var kernelName = regexp.MustCompile(`^(kernel($|-)|linux-image-)`)
+var kernelName = lazyregexp.New(`^(kernel($|-)|linux-image-)`)
 
 // scanned are the machine's packages as a scan takes them: kernels first, and of
 // those only the one that runs, where that is known.

@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
 	"svc/backend/index/catalog"
 	"svc/backend/index/table"
@@ -101,7 +101,7 @@ func layerRows(dir fs.FS, name string, n int) ([][]string, error) {
 }
 
 // slugForm is the alphabet of canonicals.
-var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.+_-]*$`)
+var slugForm = lazyregexp.New(`^[a-z0-9][a-z0-9.+_-]*$`)
 
 // naming reads software.tsv and canonicals.tsv; the canonicals that packages
 // have already come after those of the rows.

@@ -2,13 +2,13 @@ package index
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
 )
 
@@ -286,8 +286,8 @@ func deref(s *string) string {
 
 // majorMinor is a version as the paths of software have it: 8.4 of PHP, 17 of
 // PostgreSQL.
-var majorMinor = sync.OnceValue(func() map[string]*regexp.Regexp {
-	return map[string]*regexp.Regexp{"php": regexp.MustCompile(`^(?:[0-9]+:)?([0-9]+\.[0-9]+)`), "postgresql": regexp.MustCompile(`^(?:[0-9]+:)?([0-9]+)`)}
+var majorMinor = sync.OnceValue(func() map[string]*lazyregexp.Regexp {
+	return map[string]*lazyregexp.Regexp{"php": lazyregexp.New(`^(?:[0-9]+:)?([0-9]+\.[0-9]+)`), "postgresql": lazyregexp.New(`^(?:[0-9]+:)?([0-9]+)`)}
 })
 
 // versionOf is the version of software in the target's paths: that which its

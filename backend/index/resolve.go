@@ -1,10 +1,10 @@
 package index
 
 import (
-	"regexp"
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 	"svc/backend/index/catalog"
 	"svc/backend/index/table"
 )
@@ -109,7 +109,7 @@ func (ix *Index) neighbour(t *releaseTables, name string) (record, api.Match, fl
 }
 
 // aVersion is what may be a version in a name.
-var aVersion = regexp.MustCompile(`[0-9]+(?:\.[0-9]+)*`)
+var aVersion = lazyregexp.New(`[0-9]+(?:\.[0-9]+)*`)
 
 // pattern takes a name for another version of software that is known.
 func (ix *Index) pattern(name string) (record, api.Match, float64, error) {

@@ -34,9 +34,9 @@ var mayImport = map[string][]string{
 	"tools/artifact":         {},
 	"tools/data":             {"backend/api", "assess"},
 	"tools/exposure":         {"backend/api"},
-	"tools/guide":            {},
+	"tools/guide":            {"backend/api"},
 	"tools/database":         {"backend/api", "assess"},
-	"tools/database/upgrade": {"tools/database", "assess"},
+	"tools/database/upgrade": {"backend/api", "tools/database", "assess"},
 	"agent":                  {"backend/api", "backend/client", "assess", "tools"},
 	"cmd":                    {"backend", "assess", "tools", "agent"},
 }

@@ -1,8 +1,9 @@
 package convert
 
 import (
-	"regexp"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // dovecotFiles are settings of a file, which Dovecot 2.4 names as such.
@@ -20,7 +21,7 @@ var dovecotVariables = strings.NewReplacer(
 var dovecotDrivers = map[string]bool{"pam": true, "passwd": true, "shadow": true, "prefetch": true, "static": true, "passwd-file": true}
 
 // dovecotAssignment is a setting of a line.
-var dovecotAssignment = regexp.MustCompile(`^([A-Za-z0-9_]+)\s*=\s*(.*)$`)
+var dovecotAssignment = lazyregexp.New(`^([A-Za-z0-9_]+)\s*=\s*(.*)$`)
 
 // dovecot rewrites the settings of Dovecot 2.2 and 2.3 in the form of 2.4:
 // places of mail, certificates, variables, passdb and userdb. What has no plain

@@ -3,10 +3,11 @@ package convert
 import (
 	_ "embed"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"svc/backend/api/lazyregexp"
 )
 
 //go:embed httpd_directives.tsv
@@ -84,7 +85,7 @@ var httpdPlaces = places{
 }
 
 // httpdRelative are the folders below ServerRoot that relative names begin with.
-var httpdRelative = regexp.MustCompile(`(^|["\s|])(conf\.d|conf|logs|run|modules)/`)
+var httpdRelative = lazyregexp.New(`(^|["\s|])(conf\.d|conf|logs|run|modules)/`)
 
 // httpdRun is the conversion of one server.
 type httpdRun struct {
@@ -145,7 +146,7 @@ func httpdPlace(file, text string) (to, link string) {
 	return "/etc/apache2/" + kind + "-available/" + name, "/etc/apache2/" + kind + "-enabled/" + name
 }
 
-var virtualHost = regexp.MustCompile(`(?im)^\s*<VirtualHost\b`)
+var virtualHost = lazyregexp.New(`(?im)^\s*<VirtualHost\b`)
 
 // line converts the directive that begins at line i, and gives the last line of
 // it.
@@ -180,7 +181,7 @@ func (h *httpdRun) line(p *page, i int) int {
 }
 
 // httpdOwn are the folders that httpd.conf includes as a whole.
-var httpdOwn = regexp.MustCompile(`^"?(/etc/httpd/)?conf(\.modules)?\.d/\*\.conf"?$`)
+var httpdOwn = lazyregexp.New(`^"?(/etc/httpd/)?conf(\.modules)?\.d/\*\.conf"?$`)
 
 // directive is a line's directive in lower case, with its argument. A section's
 // begins with its name; its end with a slash.
@@ -249,7 +250,7 @@ func (h *httpdRun) loadModule(p *page, i int, value string) {
 }
 
 // generalModules are the files in which the rpm families load what they have.
-var generalModules = regexp.MustCompile(`/conf/httpd\.conf$|/conf\.modules\.d/00-[a-z]+\.conf$`)
+var generalModules = lazyregexp.New(`/conf/httpd\.conf$|/conf\.modules\.d/00-[a-z]+\.conf$`)
 
 // httpdGoneModules are modules of httpd 2.2 that 2.4 needs no more.
 var httpdGoneModules = strings.Fields("authn_alias authn_default authz_default disk_cache mem_cache cern_meta systemd selinux cgi_systemd")
@@ -315,29 +316,29 @@ func (h *httpdRun) need(module, file string) {
 
 // httpdHints are arguments that need modules.
 var httpdHints = []struct {
-	line    *regexp.Regexp
+	line    *lazyregexp.Regexp
 	modules []string
 }{
-	{regexp.MustCompile(`(?i)(proxy\w*\s.*|proxy:)(http|https|ws)://`), []string{"proxy", "proxy_http"}},
-	{regexp.MustCompile(`(?i)\bwss?://`), []string{"proxy_wstunnel"}},
-	{regexp.MustCompile(`(?i)\bfcgi://`), []string{"proxy", "proxy_fcgi"}},
-	{regexp.MustCompile(`(?i)\bajp://`), []string{"proxy", "proxy_ajp"}},
-	{regexp.MustCompile(`(?i)\buwsgi://`), []string{"proxy", "proxy_uwsgi"}},
-	{regexp.MustCompile(`(?i)\bbalancer://`), []string{"proxy_balancer", "lbmethod_byrequests", "slotmem_shm"}},
-	{regexp.MustCompile(`(?i)lbmethod=bytraffic`), []string{"lbmethod_bytraffic"}},
-	{regexp.MustCompile(`(?i)lbmethod=bybusyness`), []string{"lbmethod_bybusyness"}},
-	{regexp.MustCompile(`(?i)\bserver-info\b`), []string{"info"}},
-	{regexp.MustCompile(`(?i)\bcgi-script\b|\bExecCGI\b|^\s*ScriptAlias`), []string{"cgid"}},
-	{regexp.MustCompile(`(?i)\bAuthType\s+"?Digest`), []string{"auth_digest"}},
-	{regexp.MustCompile(`(?i)\bAuthBasicProvider\b.*\bldap\b|\bRequire\s+(not\s+)?ldap-`), []string{"authnz_ldap"}},
-	{regexp.MustCompile(`(?i)\bAuthBasicProvider\b.*\bdbm\b`), []string{"authn_dbm"}},
-	{regexp.MustCompile(`(?i)\bRequire\s+(not\s+)?group\b`), []string{"authz_groupfile"}},
-	{regexp.MustCompile(`(?i)\bINCLUDES\b`), []string{"include"}},
-	{regexp.MustCompile(`(?i)\bRATE_LIMIT\b`), []string{"ratelimit"}},
-	{regexp.MustCompile(`(?i)\bSUBSTITUTE\b`), []string{"substitute"}},
-	{regexp.MustCompile(`(?i)^\s*Protocols\b.*\bh2c?\b`), []string{"http2"}},
-	{regexp.MustCompile(`(?i)\bDAV\s+on\b`), []string{"dav_fs"}},
-	{regexp.MustCompile(`(?i)\bSSLSessionCache\s+"?shmcb`), []string{"socache_shmcb"}},
+	{lazyregexp.New(`(?i)(proxy\w*\s.*|proxy:)(http|https|ws)://`), []string{"proxy", "proxy_http"}},
+	{lazyregexp.New(`(?i)\bwss?://`), []string{"proxy_wstunnel"}},
+	{lazyregexp.New(`(?i)\bfcgi://`), []string{"proxy", "proxy_fcgi"}},
+	{lazyregexp.New(`(?i)\bajp://`), []string{"proxy", "proxy_ajp"}},
+	{lazyregexp.New(`(?i)\buwsgi://`), []string{"proxy", "proxy_uwsgi"}},
+	{lazyregexp.New(`(?i)\bbalancer://`), []string{"proxy_balancer", "lbmethod_byrequests", "slotmem_shm"}},
+	{lazyregexp.New(`(?i)lbmethod=bytraffic`), []string{"lbmethod_bytraffic"}},
+	{lazyregexp.New(`(?i)lbmethod=bybusyness`), []string{"lbmethod_bybusyness"}},
+	{lazyregexp.New(`(?i)\bserver-info\b`), []string{"info"}},
+	{lazyregexp.New(`(?i)\bcgi-script\b|\bExecCGI\b|^\s*ScriptAlias`), []string{"cgid"}},
+	{lazyregexp.New(`(?i)\bAuthType\s+"?Digest`), []string{"auth_digest"}},
+	{lazyregexp.New(`(?i)\bAuthBasicProvider\b.*\bldap\b|\bRequire\s+(not\s+)?ldap-`), []string{"authnz_ldap"}},
+	{lazyregexp.New(`(?i)\bAuthBasicProvider\b.*\bdbm\b`), []string{"authn_dbm"}},
+	{lazyregexp.New(`(?i)\bRequire\s+(not\s+)?group\b`), []string{"authz_groupfile"}},
+	{lazyregexp.New(`(?i)\bINCLUDES\b`), []string{"include"}},
+	{lazyregexp.New(`(?i)\bRATE_LIMIT\b`), []string{"ratelimit"}},
+	{lazyregexp.New(`(?i)\bSUBSTITUTE\b`), []string{"substitute"}},
+	{lazyregexp.New(`(?i)^\s*Protocols\b.*\bh2c?\b`), []string{"http2"}},
+	{lazyregexp.New(`(?i)\bDAV\s+on\b`), []string{"dav_fs"}},
+	{lazyregexp.New(`(?i)\bSSLSessionCache\s+"?shmcb`), []string{"socache_shmcb"}},
 }
 
 // enable links what has to be enabled.

@@ -1,8 +1,9 @@
 package convert
 
 import (
-	"regexp"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // rules are the lines of httpd 2.2 that say who may come in, of one section.
@@ -110,8 +111,8 @@ func (r *rules) require() (string, bool) {
 }
 
 var (
-	address  = regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,3}){0,3}\.?(/[0-9.]+)?$|^[0-9a-f]*:[0-9a-f:]*(/[0-9]+)?$`)
-	hostName = regexp.MustCompile(`^\.?[a-z0-9-]+(\.[a-z0-9-]+)*$`)
+	address  = lazyregexp.New(`^[0-9]{1,3}(\.[0-9]{1,3}){0,3}\.?(/[0-9.]+)?$|^[0-9a-f]*:[0-9a-f:]*(/[0-9]+)?$`)
+	hostName = lazyregexp.New(`^\.?[a-z0-9-]+(\.[a-z0-9-]+)*$`)
 )
 
 // sources is a Require for each kind of source, in their order.

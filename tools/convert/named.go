@@ -1,8 +1,9 @@
 package convert
 
 import (
-	"regexp"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // namedPlaces are where the families keep what named.conf names. Debian's
@@ -20,7 +21,7 @@ var namedPlaces = places{
 }
 
 // namedIncludes are files of the rpm family's own package.
-var namedIncludes = regexp.MustCompile(`^include\s+"(/etc/named\.(rfc1912\.zones|root\.key)|/etc/crypto-policies/.*)"\s*;`)
+var namedIncludes = lazyregexp.New(`^include\s+"(/etc/named\.(rfc1912\.zones|root\.key)|/etc/crypto-policies/.*)"\s*;`)
 
 // namedGone are statements that BIND 9.20 has no more.
 var namedGone = map[string]string{
@@ -37,11 +38,11 @@ var namedGone = map[string]string{
 }
 
 // rootKeys is validation by keys that a file of the rpm families has.
-var rootKeys = regexp.MustCompile(`^dnssec-validation\s+yes\s*;$`)
+var rootKeys = lazyregexp.New(`^dnssec-validation\s+yes\s*;$`)
 
 // namedRefused are statements whose meaning has another form that a person has
 // to choose.
-var namedRefused = regexp.MustCompile(`^(auto-dnssec|lwres|filter-aaaa(-on-v[46])?|delegation-only|root-delegation-only|trusted-keys|managed-keys)(\s|$)`)
+var namedRefused = lazyregexp.New(`^(auto-dnssec|lwres|filter-aaaa(-on-v[46])?|delegation-only|root-delegation-only|trusted-keys|managed-keys)(\s|$)`)
 
 // named carries named.conf and what it includes over to Debian's folder, in one
 // piece: Debian's split into options, local and default zones is but habit.

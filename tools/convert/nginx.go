@@ -1,9 +1,10 @@
 package convert
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // nginxPackages are packages of Debian with modules that the rpm families have
@@ -30,14 +31,14 @@ var nginxPackages = []struct{ part, name string }{
 // nginxRules are the lines that are another on Debian; the first that matches
 // counts. An empty now drops the line, one without a why too refuses it.
 var nginxRules = []struct {
-	line     *regexp.Regexp
+	line     *lazyregexp.Regexp
 	now, why string
 }{
-	{regexp.MustCompile(`^user\s+nginx(\s+nginx)?\s*;`), "user www-data;", "Debian's account of web servers is www-data."},
-	{regexp.MustCompile(`^include\s+"?/usr/share/nginx/modules/\*\.conf"?\s*;`), "include /etc/nginx/modules-enabled/*.conf;", "Debian's packages enable their modules here."},
-	{regexp.MustCompile(`^(ssl|spdy_\w+|http2_max_field_size|http2_max_header_size|http2_max_requests|http2_push\w*|http2_idle_timeout)\s+\S+\s*;`), "", ""},
-	{regexp.MustCompile(`^listen\s.*\bspdy\b`), "", ""},
-	{regexp.MustCompile(`^(limit_zone|perl_modules|geoip_org)\s`), "", ""},
+	{lazyregexp.New(`^user\s+nginx(\s+nginx)?\s*;`), "user www-data;", "Debian's account of web servers is www-data."},
+	{lazyregexp.New(`^include\s+"?/usr/share/nginx/modules/\*\.conf"?\s*;`), "include /etc/nginx/modules-enabled/*.conf;", "Debian's packages enable their modules here."},
+	{lazyregexp.New(`^(ssl|spdy_\w+|http2_max_field_size|http2_max_header_size|http2_max_requests|http2_push\w*|http2_idle_timeout)\s+\S+\s*;`), "", ""},
+	{lazyregexp.New(`^listen\s.*\bspdy\b`), "", ""},
+	{lazyregexp.New(`^(limit_zone|perl_modules|geoip_org)\s`), "", ""},
 }
 
 // nginx keeps the files where they are: both families have nginx.conf and

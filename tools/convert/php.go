@@ -1,13 +1,14 @@
 package convert
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // phpPackage is a package of Debian that carries PHP's version in its name.
-var phpPackage = regexp.MustCompile(`^(?:libapache2-mod-)?php([0-9]+\.[0-9]+)(?:-|$)`)
+var phpPackage = lazyregexp.New(`^(?:libapache2-mod-)?php([0-9]+\.[0-9]+)(?:-|$)`)
 
 // phpVersion is the version of PHP that the target gets, such as 8.4, or empty.
 func phpVersion(in Input) string {
@@ -26,7 +27,7 @@ func phpVersion(in Input) string {
 	return slices.Max(versions)
 }
 
-var majorMinor = regexp.MustCompile(`^[0-9]+\.[0-9]+`)
+var majorMinor = lazyregexp.New(`^[0-9]+\.[0-9]+`)
 
 // phpPlaces are where the families keep the sockets of PHP.
 func phpPlaces(in Input) places {

@@ -2,9 +2,10 @@ package convert
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // phpAPIs are the SAPIs of PHP with the package of Debian that brings each.
@@ -27,7 +28,7 @@ func phpBrought(in Input, version string) []string {
 }
 
 // phpVersioned is a path of Debian with PHP's version in it.
-var phpVersioned = regexp.MustCompile(`^/etc/php/[0-9.]+/`)
+var phpVersioned = lazyregexp.New(`^/etc/php/[0-9.]+/`)
 
 // phpIni carries php.ini and the files beside it over to the version and the
 // SAPIs of the target: settings that PHP has no more become comments.
@@ -79,7 +80,7 @@ func phpSettingPlaces(in Input, version string) places {
 }
 
 // phpAccount are the settings of a pool that name an account.
-var phpAccount = regexp.MustCompile(`^(user|group|listen\.(owner|group|acl_users|acl_groups))$`)
+var phpAccount = lazyregexp.New(`^(user|group|listen\.(owner|group|acl_users|acl_groups))$`)
 
 // phpPool carries pools of FPM over: account, socket and logs have other names.
 func phpPool(in Input) (r Result) {
@@ -96,7 +97,7 @@ func phpPool(in Input) (r Result) {
 		}
 		return false
 	}
-	old := regexp.MustCompile(`([/-]|php)[0-9]+\.[0-9]+(/|-fpm)`)
+	old := lazyregexp.New(`([/-]|php)[0-9]+\.[0-9]+(/|-fpm)`)
 	for _, f := range in.Files {
 		p := s.convert(f)
 		to := phpVersioned.ReplaceAllString(f.Path, "/etc/php/"+version+"/")
@@ -118,4 +119,4 @@ func phpPool(in Input) (r Result) {
 }
 
 // webAccount is what the rpm families call the account of web servers.
-var webAccount = regexp.MustCompile(`\b(apache|nginx|nobody)\b`)
+var webAccount = lazyregexp.New(`\b(apache|nginx|nobody)\b`)

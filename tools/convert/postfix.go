@@ -1,9 +1,10 @@
 package convert
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 var postfixPlaces = places{
@@ -15,7 +16,7 @@ var postfixPlaces = places{
 }
 
 // postfixMaps are kinds of tables that Debian has in packages of their own.
-var postfixMaps = regexp.MustCompile(`\b(mysql|pgsql|ldap|pcre|sqlite|cdb|lmdb|mongodb):`)
+var postfixMaps = lazyregexp.New(`\b(mysql|pgsql|ldap|pcre|sqlite|cdb|lmdb|mongodb):`)
 
 // postfix carries main.cf over: places that Debian compiles in become comments,
 // and kinds of tables bring their packages. Parameters that Postfix does not
@@ -59,4 +60,4 @@ func postfixMain(s settings, p *page) {
 }
 
 // transportSetting are parameters that are made of a transport's name.
-var transportSetting = regexp.MustCompile(`_(destination_\w+_limit|destination_rate_delay|time_limit|delivery_slot_\w+|recipient_limit)$`)
+var transportSetting = lazyregexp.New(`_(destination_\w+_limit|destination_rate_delay|time_limit|delivery_slot_\w+|recipient_limit)$`)

@@ -2,8 +2,9 @@ package convert
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // same carries files to a place with settings of one line each.
@@ -59,7 +60,7 @@ var haproxy = same(settings{program: "haproxy", comment: "#", places: places{
 }}, there)
 
 // postgresVersioned is a place of Debian with PostgreSQL's version in it.
-var postgresVersioned = regexp.MustCompile(`(/postgresql/|/postgresql-|/run/postgresql/)([0-9]+(?:\.[0-9]+)?)([/-])`)
+var postgresVersioned = lazyregexp.New(`(/postgresql/|/postgresql-|/run/postgresql/)([0-9]+(?:\.[0-9]+)?)([/-])`)
 
 // postgresql carries the files of a cluster over to the target's version.
 func postgresql(in Input) (r Result) {
@@ -91,19 +92,19 @@ func postgresql(in Input) (r Result) {
 	return r
 }
 
-var postgresPackage = regexp.MustCompile(`^postgresql-([0-9]+)$`)
+var postgresPackage = lazyregexp.New(`^postgresql-([0-9]+)$`)
 
 // rotated are the words of logrotate's files that name what another family
 // calls otherwise.
 var rotated = []struct {
-	line     *regexp.Regexp
+	line     *lazyregexp.Regexp
 	now, why string
 }{
-	{regexp.MustCompile(`\b(create|su)(\s+[0-7]+)?\s+apache\s+(apache|root)\b`), "${1}${2} www-data adm", "Debian's account of web servers is www-data."},
-	{regexp.MustCompile(`\b(create|su)(\s+[0-7]+)?\s+nginx\s+(nginx|root|adm)\b`), "${1}${2} www-data adm", "Debian's account of web servers is www-data."},
-	{regexp.MustCompile(`\b(reload|restart|try-restart) httpd(\.service)?\b`), "${1} apache2.service", "The unit has another name."},
-	{regexp.MustCompile(`\b(reload|restart|try-restart) named(-chroot)?(\.service)?\b`), "${1} named.service", "The unit has another name."},
-	{regexp.MustCompile(`/var/run/syslogd\.pid`), "/run/rsyslogd.pid", "The file has another name."},
+	{lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+apache\s+(apache|root)\b`), "${1}${2} www-data adm", "Debian's account of web servers is www-data."},
+	{lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+nginx\s+(nginx|root|adm)\b`), "${1}${2} www-data adm", "Debian's account of web servers is www-data."},
+	{lazyregexp.New(`\b(reload|restart|try-restart) httpd(\.service)?\b`), "${1} apache2.service", "The unit has another name."},
+	{lazyregexp.New(`\b(reload|restart|try-restart) named(-chroot)?(\.service)?\b`), "${1} named.service", "The unit has another name."},
+	{lazyregexp.New(`/var/run/syslogd\.pid`), "/run/rsyslogd.pid", "The file has another name."},
 }
 
 // logrotate carries rules over: the places of logs, accounts and units that

@@ -6,11 +6,12 @@ package guide
 import (
 	_ "embed"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
+
+	"svc/backend/api/lazyregexp"
 )
 
 //go:embed guide.md
@@ -28,10 +29,10 @@ type Passage struct {
 }
 
 var (
-	comment = regexp.MustCompile(`<!--[^>]*-->\n?`)
-	also    = regexp.MustCompile(`<!-- (.*) -->`)
-	section = regexp.MustCompile(`(?m)^## ([a-z-]+): (.*)\n\n((?:[^#\n].*\n|\n)*)`)
-	entry   = regexp.MustCompile("(?m)^- `([^`]+)`: (.*)$")
+	comment = lazyregexp.New(`<!--[^>]*-->\n?`)
+	also    = lazyregexp.New(`<!-- (.*) -->`)
+	section = lazyregexp.New(`(?m)^## ([a-z-]+): (.*)\n\n((?:[^#\n].*\n|\n)*)`)
+	entry   = lazyregexp.New("(?m)^- `([^`]+)`: (.*)$")
 )
 
 // Passages are all passages, in the guide's order.
@@ -137,10 +138,10 @@ func (g *guide) score(i int, asked []string) (score, cover float64) {
 }
 
 // name is what looks like a key of a finding, or a code.
-var name = regexp.MustCompile(`[a-z]+(?:\.[a-z0-9-]+)+|[A-Z]{2,}(?:_[A-Z0-9]+)+|\b[A-Z]{5,}\b`)
+var name = lazyregexp.New(`[a-z]+(?:\.[a-z0-9-]+)+|[A-Z]{2,}(?:_[A-Z0-9]+)+|\b[A-Z]{5,}\b`)
 
 // meaning are questions that ask what a name means.
-var meaning = regexp.MustCompile(`(?i)\b(?:what|why|mean|means|explain|about|do|fix|handle|how)\b`)
+var meaning = lazyregexp.New(`(?i)\b(?:what|why|mean|means|explain|about|do|fix|handle|how)\b`)
 
 // named finds the passage of a key or code that stands in the question. Codes
 // of the service are in the titles of sections.
@@ -165,7 +166,7 @@ func (g *guide) has(id string) bool {
 
 // elsewhere are questions that no handbook answers: about one event or person,
 // about what will be, and about opinions.
-var elsewhere = regexp.MustCompile(`(?i)\b(?:yesterday|today|tomorrow|last (?:week|night|month|monday|tuesday|wednesday|thursday|friday)|this morning|roadmap|will (?:you|svc|there|it)|going to|are you planning|` +
+var elsewhere = lazyregexp.New(`(?i)\b(?:yesterday|today|tomorrow|last (?:week|night|month|monday|tuesday|wednesday|thursday|friday)|this morning|roadmap|will (?:you|svc|there|it)|going to|are you planning|` +
 	`when (?:is|will|does the next)|my (?:colleague|boss|customer|manager)|who (?:is|are|wrote|made|at)|should i (?:choose|buy|prefer)|better than|compared? (?:to|with)|versus|vs|recommend)\b`)
 
 func asksHere(question string) bool { return !elsewhere.MatchString(question) }

@@ -1,15 +1,15 @@
 package migration
 
 import (
-	"regexp"
 	"slices"
 
 	"svc/assess"
+	"svc/backend/api/lazyregexp"
 )
 
 // packageUsers are system users that packages or the base system make by
 // themselves; other system users were made by a person.
-var packageUsers = regexp.MustCompile(`^(_.*|systemd-.*|debian-.*|Debian-.*|root|daemon|bin|sys|sync|games|man|lp|mail|news|uucp|proxy|www-data|backup|list|irc|gnats|nobody|` +
+var packageUsers = lazyregexp.New(`^(_.*|systemd-.*|debian-.*|Debian-.*|root|daemon|bin|sys|sync|games|man|lp|mail|news|uucp|proxy|www-data|backup|list|irc|gnats|nobody|` +
 	`messagebus|sshd|mysql|postgres|redis|valkey|mongodb|memcache|rabbitmq|ntp|ntpsec|chrony|uuidd|tcpdump|tss|polkitd|avahi.*|colord|dnsmasq|lxd|landscape|pollinate|fwupd.*|` +
 	`usbmux|geoclue|pulse|rtkit|saned|speech-dispatcher|whoopsie|kernoops|hplip|cups-pk-helper|gdm|lightdm|sddm|nm-openvpn|strongswan|dhcpcd|syslog|postfix|dovecot|dovenull|` +
 	`vmail|opendkim|opendmarc|clamav|amavis|spamd|debian-spamd|bind|unbound|knot.*|pdns|nsd|named|squid|haproxy|varnish|vcache|nginx|tomcat.*|jenkins|grafana|prometheus|influxdb|telegraf|` +

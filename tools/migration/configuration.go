@@ -5,19 +5,19 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
 )
 
 // versioned are folders that carry the version of their software: settings in
 // them fit that version alone, unless the index says where they go.
-var versioned = regexp.MustCompile(`^/etc/(postgresql|php|python|perl|ruby|java-|mysql|openjdk-)[^/]*/?([0-9][0-9.]*)/`)
+var versioned = lazyregexp.New(`^/etc/(postgresql|php|python|perl|ruby|java-|mysql|openjdk-)[^/]*/?([0-9][0-9.]*)/`)
 
 // handled are files that the role makes in another way.
 var handled = []struct{ path, reason string }{
@@ -151,7 +151,7 @@ func carry(in Input, where places, f assess.ConfigFile, c Config) Config {
 }
 
 // version is a version number, with what stands before it in a name.
-var version = regexp.MustCompile(`^[^0-9]*[0-9]+(\.[0-9]+)*`)
+var version = lazyregexp.New(`^[^0-9]*[0-9]+(\.[0-9]+)*`)
 
 // oldVersion is how the source's version shows in the paths of a relocation:
 // "/13/" of /etc/postgresql/13/main, "php7.4" of php7.4-fpm.conf.

@@ -2,16 +2,16 @@ package migration
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 )
 
 // bootPackages belong to a machine's hardware and boot, not to what it does.
-var bootPackages = regexp.MustCompile(`^(linux-(image|headers|modules|kbuild|base)|grub|shim-|firmware-|efibootmgr|os-prober|initramfs-tools|dracut|.*-microcode$|.*-dkms$)`)
+var bootPackages = lazyregexp.New(`^(linux-(image|headers|modules|kbuild|base)|grub|shim-|firmware-|efibootmgr|os-prober|initramfs-tools|dracut|.*-microcode$|.*-dkms$)`)
 
 // packages gives each installed package its row, in the assessment's order.
 func packages(in Input) []Package {

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/pkgversion"
 	"svc/tools/migration"
 )
@@ -201,7 +201,7 @@ func (v verification) installed(c Check, names []string) Check {
 }
 
 // decoration is what a distribution adds to the version of the software.
-var decoration = regexp.MustCompile(`[+~](dfsg|ds|repack|really|git|bzr|svn|deb|ubuntu|build).*$`)
+var decoration = lazyregexp.New(`[+~](dfsg|ds|repack|really|git|bzr|svn|deb|ubuntu|build).*$`)
 
 // upstream is the version of the software itself, without epoch and release.
 func upstream(version string) string {

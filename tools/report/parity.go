@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"sync"
 
 	"svc/assess"
 	"svc/tools/parity"
@@ -13,7 +14,7 @@ import (
 //go:embed parity.html
 var parityPage string
 
-var parsedParity = template.Must(template.New("parity").Parse(parityPage))
+var parsedParity = sync.OnceValue(func() *template.Template { return template.Must(template.New("parity").Parse(parityPage)) })
 
 // comparison is what the page of a comparison shows.
 type comparison struct {
@@ -65,7 +66,7 @@ func RenderParity(r *parity.Report, after *assess.Assessment, tool string) ([]by
 		c.Percentage = fmt.Sprintf("%.1f %%", 100*float64(made-r.Sum.Differs)/float64(made))
 	}
 	var b bytes.Buffer
-	if err := parsedParity.Execute(&b, c); err != nil {
+	if err := parsedParity().Execute(&b, c); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
 	return b.Bytes(), nil

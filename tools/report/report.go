@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"sync"
 
 	"svc/assess"
 	"svc/backend/api"
@@ -19,7 +20,9 @@ import (
 //go:embed report.html
 var page string
 
-var parsed = template.Must(template.New("report").Funcs(template.FuncMap{"percent": percent}).Parse(page))
+var parsed = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("report").Funcs(template.FuncMap{"percent": percent}).Parse(page))
+})
 
 // slice is one part of the picture.
 type slice struct {
@@ -109,7 +112,7 @@ func Render(p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool 
 	}
 	c.Groups = groups(p.Configuration)
 	var b bytes.Buffer
-	if err := parsed.Execute(&b, c); err != nil {
+	if err := parsed().Execute(&b, c); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
 	return b.Bytes(), nil

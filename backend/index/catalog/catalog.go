@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
 	"svc/backend/index/deb"
 )
@@ -130,9 +130,9 @@ func (r *Release) targetsOf(p *Package) []string {
 
 // versions are the parts of a name that change from one version to the next.
 // In amd64, lib32 and the like the number says for which machines a package is.
-var versions = regexp.MustCompile(`(amd|arm|lib|mips|riscv|x)(32|64)([^0-9.]|$)|[0-9]+(?:\.[0-9]+)*`)
+var versions = lazyregexp.New(`(amd|arm|lib|mips|riscv|x)(32|64)([^0-9.]|$)|[0-9]+(?:\.[0-9]+)*`)
 
-var dashes = regexp.MustCompile(`--+`)
+var dashes = lazyregexp.New(`--+`)
 
 // stem is a name without its versions, so that the names of one thing in
 // several versions have one stem: libssl of libssl1.1 and libssl3t64.

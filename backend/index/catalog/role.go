@@ -1,10 +1,10 @@
 package catalog
 
 import (
-	"regexp"
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 )
 
 // suffixes give the role by the end of a name, the first that fits counting.
@@ -51,8 +51,8 @@ var modules = map[string]bool{
 }
 
 var (
-	pluginName = regexp.MustCompile(`-(?:plugin|module|mod)-`)
-	langName   = regexp.MustCompile(`-(?:l10n|locale|i18n|langpack)-`)
+	pluginName = lazyregexp.New(`-(?:plugin|module|mod)-`)
+	langName   = lazyregexp.New(`-(?:l10n|locale|i18n|langpack)-`)
 )
 
 // roleOf is the job of a package within its source.
@@ -91,7 +91,7 @@ func trimRole(name string, role api.Role) string {
 }
 
 // versionedKernel is a kernel package with its ABI in its name.
-var versionedKernel = regexp.MustCompile(`^linux-(image|headers)-[0-9][0-9a-z.+~-]*?-((?:cloud-|rt-)?(?:amd64|arm64|686-pae|686|armmp-lpae|armmp|ppc64el|riscv64|s390x))(?:-dbg|-unsigned)?$`)
+var versionedKernel = lazyregexp.New(`^linux-(image|headers)-[0-9][0-9a-z.+~-]*?-((?:cloud-|rt-)?(?:amd64|arm64|686-pae|686|armmp-lpae|armmp|ppc64el|riscv64|s390x))(?:-dbg|-unsigned)?$`)
 
 // KernelMeta is the metapackage of a kernel package with its ABI in its name.
 func KernelMeta(name string) (string, bool) {

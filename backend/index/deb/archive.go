@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
 
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
 )
 
@@ -34,10 +34,10 @@ type Listing struct {
 }
 
 // lists is how apt names the files of its lists folder.
-var lists = regexp.MustCompile(`_dists_([^_]+)_([a-z-]+)_(binary-[a-z0-9]+_Packages|Contents-[a-z0-9]+)(\.[a-z0-9]+)?$`)
+var lists = lazyregexp.New(`_dists_([^_]+)_([a-z-]+)_(binary-[a-z0-9]+_Packages|Contents-[a-z0-9]+)(\.[a-z0-9]+)?$`)
 
 // tree is the layout of a mirror, a folder for each release.
-var tree = regexp.MustCompile(`^(?:(?:.*/)?dists/)?([^/]+)/([a-z-]+)/(?:binary-[a-z0-9]+/)?(Packages|Contents-[a-z0-9]+)(\.[a-z0-9]+)?$`)
+var tree = lazyregexp.New(`^(?:(?:.*/)?dists/)?([^/]+)/([a-z-]+)/(?:binary-[a-z0-9]+/)?(Packages|Contents-[a-z0-9]+)(\.[a-z0-9]+)?$`)
 
 // Listings finds the metadata files in a folder, sorted by release, component
 // and name. Files of releases that are not known are passed over.

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"regexp"
 	"strings"
 
 	"svc/backend/api/deb822"
+	"svc/backend/api/lazyregexp"
 )
 
 // Package is what a stanza of a Packages file says. The relations are kept as
@@ -64,7 +64,7 @@ func packageOf(s deb822.Paragraph) Package {
 }
 
 // transitional is how maintainers mark a package that only leads to others.
-var transitional = regexp.MustCompile(`(?i)\btransitionn?al\b|\btransition package\b|\bdummy( empty)? package\b|[\[(]dummy[\])]`)
+var transitional = lazyregexp.New(`(?i)\btransitionn?al\b|\btransition package\b|\bdummy( empty)? package\b|[\[(]dummy[\])]`)
 
 // Transitional reports whether the package only leads to others.
 func (p Package) Transitional() bool { return transitional.MatchString(p.Summary) }

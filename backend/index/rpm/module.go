@@ -1,52 +1,52 @@
 package rpm
 
 import (
-	"regexp"
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 )
 
 // ecosystem is how modules of a language are named in rpm and in Debian.
 type ecosystem struct {
 	name string
-	rpm  *regexp.Regexp // what it captures last is the module
+	rpm  *lazyregexp.Regexp // what it captures last is the module
 	deb  func(module string) []string
 }
 
 var ecosystems = []ecosystem{
-	{"perl", regexp.MustCompile(`^perl-(.+)$`), func(m string) []string {
+	{"perl", lazyregexp.New(`^perl-(.+)$`), func(m string) []string {
 		return []string{"lib" + dashed(m) + "-perl", "lib" + strings.TrimPrefix(dashed(m), "lib") + "-perl"}
 	}},
-	{"python", regexp.MustCompile(`^(?:python|python[23]|python[23]\.?[0-9]{1,2}|platform-python)-(.+)$`), pythonNames},
-	{"ruby", regexp.MustCompile(`^(?:ruby[0-9.]*-)?rubygem-(.+)$`), func(m string) []string {
+	{"python", lazyregexp.New(`^(?:python|python[23]|python[23]\.?[0-9]{1,2}|platform-python)-(.+)$`), pythonNames},
+	{"ruby", lazyregexp.New(`^(?:ruby[0-9.]*-)?rubygem-(.+)$`), func(m string) []string {
 		m = strings.ToLower(m)
 		return []string{"ruby-" + dashed(m), "ruby-" + strings.TrimPrefix(dashed(m), "ruby-"), dashed(m)}
 	}},
-	{"php", regexp.MustCompile(`^php[0-9.]*-(?:pecl-|pear-|php-)?(.+?)[0-9]?$`), func(m string) []string {
+	{"php", lazyregexp.New(`^php[0-9.]*-(?:pecl-|pear-|php-)?(.+?)[0-9]?$`), func(m string) []string {
 		m = strings.TrimPrefix(dashed(m), "pecl-")
 		return []string{"php-" + m, "php-" + strings.ReplaceAll(m, "-", "")}
 	}},
-	{"node", regexp.MustCompile(`^nodejs-(.+)$`), func(m string) []string { return []string{"node-" + dashed(m)} }},
-	{"haskell", regexp.MustCompile(`^ghc-(.+)-devel$`), func(m string) []string { return []string{"libghc-" + strings.ToLower(m) + "-dev"} }},
-	{"go", regexp.MustCompile(`^golang-(.+?)(?:-devel)?$`), func(m string) []string {
+	{"node", lazyregexp.New(`^nodejs-(.+)$`), func(m string) []string { return []string{"node-" + dashed(m)} }},
+	{"haskell", lazyregexp.New(`^ghc-(.+)-devel$`), func(m string) []string { return []string{"libghc-" + strings.ToLower(m) + "-dev"} }},
+	{"go", lazyregexp.New(`^golang-(.+?)(?:-devel)?$`), func(m string) []string {
 		return []string{"golang-" + dashed(m), "golang-" + dashed(m) + "-dev"}
 	}},
-	{"lua", regexp.MustCompile(`^lua-(.+)$`), func(m string) []string { return []string{"lua-" + dashed(m)} }},
-	{"ocaml", regexp.MustCompile(`^ocaml-(.+)-devel$`), func(m string) []string { return []string{"lib" + dashed(m) + "-ocaml-dev"} }},
-	{"r", regexp.MustCompile(`^R-(.+?)(?:-devel)?$`), func(m string) []string {
+	{"lua", lazyregexp.New(`^lua-(.+)$`), func(m string) []string { return []string{"lua-" + dashed(m)} }},
+	{"ocaml", lazyregexp.New(`^ocaml-(.+)-devel$`), func(m string) []string { return []string{"lib" + dashed(m) + "-ocaml-dev"} }},
+	{"r", lazyregexp.New(`^R-(.+?)(?:-devel)?$`), func(m string) []string {
 		m = strings.ToLower(m)
 		return []string{"r-cran-" + m, "r-bioc-" + m}
 	}},
-	{"introspection", regexp.MustCompile(`^typelib-(.+)$`), func(m string) []string {
+	{"introspection", lazyregexp.New(`^typelib-(.+)$`), func(m string) []string {
 		m = strings.ReplaceAll(strings.ToLower(m), "_", ".")
 		return []string{"gir1.2-" + strings.TrimPrefix(m, "1.0-"), "gir" + m}
 	}},
-	{"apache", regexp.MustCompile(`^(?:apache2-|mod_)((?:mod_)?.+)$`), func(m string) []string {
+	{"apache", lazyregexp.New(`^(?:apache2-|mod_)((?:mod_)?.+)$`), func(m string) []string {
 		m = dashed(strings.TrimPrefix(m, "mod_"))
 		return []string{"libapache2-mod-" + m, "libapache2-mod-" + strings.ReplaceAll(m, "-", "")}
 	}},
-	{"gstreamer", regexp.MustCompile(`^gstreamer-?1-(.+)$`), func(m string) []string { return []string{"gstreamer1.0-" + dashed(m)} }},
+	{"gstreamer", lazyregexp.New(`^gstreamer-?1-(.+)$`), func(m string) []string { return []string{"gstreamer1.0-" + dashed(m)} }},
 }
 
 func dashed(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }

@@ -1,14 +1,14 @@
 package rpm
 
 import (
-	"regexp"
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 )
 
 // qtName is a module of Qt 5 or 6, such as qt5-qtsvg-devel.
-var qtName = regexp.MustCompile(`^qt([56])-(?:qt)?(.+?)(-private)?(-devel|-examples|-doc)?$`)
+var qtName = lazyregexp.New(`^qt([56])-(?:qt)?(.+?)(-private)?(-devel|-examples|-doc)?$`)
 
 // qt finds the modules of Qt: the libraries come as dependencies, what is for
 // developers has a name of its own.

@@ -1,10 +1,10 @@
 package rpm
 
 import (
-	"regexp"
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 )
 
 // suffixes give the role by the end of an rpm's name, the first that fits
@@ -90,7 +90,7 @@ func withRole(software string, role api.Role) string {
 }
 
 // ends is the number that a name ends with.
-var ends = regexp.MustCompile(`^(.*[a-z])([0-9]+)$`)
+var ends = lazyregexp.New(`^(.*[a-z])([0-9]+)$`)
 
 // dev finds the development package of what rest names.
 func (q query) dev(rest, suffix string) (Guess, bool) {

@@ -4,11 +4,11 @@
 package rpm
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 )
 
 // Lexicon is what the rules ask about the packages of Debian, of all releases
@@ -140,7 +140,7 @@ func (q query) folded() (Guess, bool) {
 
 // collections are the prefixes of software collections and of repositories
 // that install several versions side by side: what follows is a usual name.
-var collections = regexp.MustCompile(`^(?:rh-(?:php|python|ruby|perl|nodejs|postgresql|mariadb|mysql|mongodb|redis|nginx|varnish|git|maven|java|dotnet|haproxy|eclipse|ror|passenger|thermostat)[0-9.]*|httpd24|devtoolset-[0-9]+|gcc-toolset-[0-9]+|llvm-toolset-?[0-9.]*|go-toolset-?[0-9.]*|rust-toolset-?[0-9.]*|sclo-[a-z]+[0-9]*|php[5-9][0-9]|ea-php[5-9][0-9]|alt-php[5-9][0-9]|nodejs[0-9]+|git2[0-9]+u?|httpd24u|php[5-9][0-9]u|python[0-9]+u|ruby[0-9.]+)-(.+)$`)
+var collections = lazyregexp.New(`^(?:rh-(?:php|python|ruby|perl|nodejs|postgresql|mariadb|mysql|mongodb|redis|nginx|varnish|git|maven|java|dotnet|haproxy|eclipse|ror|passenger|thermostat)[0-9.]*|httpd24|devtoolset-[0-9]+|gcc-toolset-[0-9]+|llvm-toolset-?[0-9.]*|go-toolset-?[0-9.]*|rust-toolset-?[0-9.]*|sclo-[a-z]+[0-9]*|php[5-9][0-9]|ea-php[5-9][0-9]|alt-php[5-9][0-9]|nodejs[0-9]+|git2[0-9]+u?|httpd24u|php[5-9][0-9]u|python[0-9]+u|ruby[0-9.]+)-(.+)$`)
 
 // collection cuts the name of a collection off.
 func (q query) collection() (Guess, bool) {
@@ -161,7 +161,7 @@ func (q query) collection() (Guess, bool) {
 }
 
 // translated finds names of translations: what they belong to has them.
-var translated = regexp.MustCompile(`^(.+?)-(?:lang|langpack-.+|langpack|translations|locale)$`)
+var translated = lazyregexp.New(`^(.+?)-(?:lang|langpack-.+|langpack|translations|locale)$`)
 
 // translation answers for the translations of a package: Debian ships them with
 // the package itself.
@@ -221,7 +221,7 @@ func (q query) lib() (Guess, bool) {
 
 // helper finds packages that only help the library of their source: where a
 // source has nothing else beside it, an rpm of its name is the library.
-var helper = regexp.MustCompile(`^gir1\.2-|-(?:bin|utils|tools|tests|proxy|service)$|[a-z]utils$`)
+var helper = lazyregexp.New(`^gir1\.2-|-(?:bin|utils|tools|tests|proxy|service)$|[a-z]utils$`)
 
 // source takes a name for that of software whose packages have others.
 func (q query) source() (Guess, bool) {

@@ -7,10 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // debianCluster is a cluster as pg_lsclusters lists it.
@@ -21,7 +22,7 @@ type debianCluster struct {
 
 // safe are names that a shell reads as they are: programs of PostgreSQL give
 // them to one.
-var safe = regexp.MustCompile(`^[A-Za-z0-9/_.+-]+$`)
+var safe = lazyregexp.New(`^[A-Za-z0-9/_.+-]+$`)
 
 // parseClusters reads what pg_lsclusters -h prints.
 func parseClusters(text string) (all []debianCluster) {

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"svc/assess/datadir"
+	"svc/backend/api/lazyregexp"
 	"svc/tools/database"
 )
 
@@ -49,7 +49,7 @@ var redisFiles = map[string][]string{
 }
 
 // instanceName is what a configuration of several is called after.
-var instanceName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var instanceName = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 // Look reads the configuration, and takes the data's version from their files.
 func (r *redis) Look(ctx context.Context, h *Host, in Request) error {
@@ -106,7 +106,7 @@ func (r *redis) refuseRoles() error {
 }
 
 // serverVersion finds the version in what --version prints.
-var serverVersion = regexp.MustCompile(`\bv=([0-9][0-9.]*)`)
+var serverVersion = lazyregexp.New(`\bv=([0-9][0-9.]*)`)
 
 // versions asks the installed server, and the files.
 func (r *redis) versions(ctx context.Context, h *Host, in Request) error {
