@@ -15,6 +15,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/backend/api"
+	"svc/tools/convert"
 	"svc/tools/migration"
 )
 
@@ -269,6 +270,40 @@ func TestWhatCouldNotBeReadIsNotGone(t *testing.T) {
 	is.Equal(subjects(r.Checks), []string{"sudoers accounts.sudoers.d of the machine", "sudoers deploy"})
 	for _, c := range r.Checks {
 		is.Equal(c.Result, Unknown)
+	}
+}
+
+// TestWhatThePlanSaysOfALine is what becomes of a setting that was read from a
+// file, where it is another on the target.
+func TestWhatThePlanSaysOfALine(t *testing.T) {
+	file := func(action migration.Action, to string, lines ...int) migration.Config {
+		c := migration.Config{From: "/etc/sysctl.conf", To: to, Action: action}
+		for _, line := range lines {
+			c.Changes = append(c.Changes, convert.Change{Line: line, Why: "Renamed."})
+		}
+		return c
+	}
+	same := "/etc/sysctl.conf"
+	for name, c := range map[string]struct {
+		dimension string
+		row       migration.Config
+		want      Result
+	}{
+		"a line that is changed":  {Sysctl, file(migration.Convert, same, 2, 3), Planned},
+		"another one":             {Sysctl, file(migration.Convert, same, 2), Differs},
+		"a file as it was":        {Sysctl, file(migration.Copy, same), Differs},
+		"a file for a person":     {Sysctl, file(migration.Manual, ""), Unknown},
+		"a file left behind":      {Sysctl, file(migration.LeftOut, ""), Planned},
+		"one that waits":          {Firewall, file(migration.Convert, "/etc/svc/network/etc/x"), Planned},
+		"the file as a whole":     {Jobs, file(migration.Convert, "/etc/cron.d/x", 0), Planned},
+		"another place alone":     {Sysctl, file(migration.Convert, "/etc/sysctl.d/x"), Differs},
+		"a file that is not done": {Sysctl, file(migration.Convert, "/etc/not-done", 3), Differs},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := verification{files: map[string]outcome{"/etc/sysctl.conf": {c.row.To == "/etc/not-done", []migration.Config{c.row}}}}
+			got := v.planned(Check{Dimension: c.dimension, Result: Differs}, item{evidence: at(assess.Evidence{Path: "/etc/sysctl.conf", Line: 3})})
+			is.New(t).Equal(got.Result, c.want)
+		})
 	}
 }
 
