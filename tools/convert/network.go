@@ -148,10 +148,9 @@ func network(in Input) Result {
 	w := &wiring{in: in, pages: map[string]*page{}, aliases: map[string]string{}, told: map[spot][]string{}, dropped: map[spot]string{}}
 	for _, f := range in.Files {
 		w.pages[f.Path] = open(f, "#")
-		if n := len(w.pages[f.Path].lines); n > maxNetworkLines {
-			w.Refusals = map[string][]Refusal{f.Path: {{0, "", "It is too long to be the network of a machine."}}}
-			return w.Result
-		}
+	}
+	if w.tooLong() {
+		return w.Result
 	}
 	w.read()
 	w.join()
@@ -160,6 +159,19 @@ func network(in Input) Result {
 	w.spread()
 	w.finish()
 	return w.Result
+}
+
+// tooLong refuses all, where one file is too long.
+func (w *wiring) tooLong() (is bool) {
+	for _, p := range w.pages {
+		is = is || len(p.lines) > maxNetworkLines
+	}
+	for file := range w.pages {
+		if is {
+			w.refuse(file, Refusal{0, "", "It, or a file beside it, is too long to be the network of a machine."})
+		}
+	}
+	return is
 }
 
 // read reads every file in the way of its manager.
@@ -468,6 +480,7 @@ func (w *wiring) account() {
 		}
 	}
 	for file, p := range w.pages {
+		slices.SortStableFunc(p.refused, func(a, b Refusal) int { return cmp.Compare(a.Line, b.Line) })
 		for _, r := range p.refused {
 			w.refuse(file, Refusal{r.Line, secretless(r.Text), r.Why})
 		}
