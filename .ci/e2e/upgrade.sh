@@ -383,9 +383,13 @@ disks() {
 }
 
 install_tools() {
-	command -v debootstrap mke2fs python3 >/dev/null && return
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap e2fsprogs python3 >/dev/null
+	local tool
+	for tool in debootstrap mke2fs python3; do
+		command -v "$tool" >/dev/null && continue
+		apt-get update -qq
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap e2fsprogs python3 >/dev/null
+		return
+	done
 }
 
 install_tools

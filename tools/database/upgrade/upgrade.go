@@ -20,6 +20,8 @@
 //     before; where that is so already it does nothing and succeeds.
 //   - Programs are run by Host.run alone: they die with svc, and what survives it
 //     all the same is ended before the next run touches anything. A server that
+//     Host.serve runs gets its own signal to stop in order instead, and those of
+//     inOrder are left to the steps: SIGKILL would cost them data. A server that
 //     is to outlive svc is started by its service manager, or by Host.launch.
 //   - Undo never removes what clients may have written to: it sets it aside.
 package upgrade
