@@ -303,7 +303,7 @@ func (m *machine) findNetwork() {
 		}
 		m.finding(Finding{
 			Key: "network.static", Severity: Low, Title: "The network is set up by hand", Summary: strings.TrimSpace(fmt.Sprintf("%s has %s by %s.", n.Name, some(n.Addresses), n.Manager)),
-			Remediations: hints("Addresses and interface names belong to the machine: they are not carried over. Set up the target's network before it takes over."), Related: []Resource{{"file", n.Evidence.Path}}, Evidence: []Evidence{n.Evidence},
+			Remediations: hints("Addresses and interface names belong to the machine: nothing of them is put in place by itself. Set up the target's network before it takes over."), Related: []Resource{{"file", n.Evidence.Path}}, Evidence: []Evidence{n.Evidence},
 		})
 	}
 	f := Finding{Key: "network.composed", Severity: Medium, Title: "Interfaces are built of others, or have routes of their own", Remediations: hints("Build bonds, bridges and vlans on the target in the way of its network manager, and add the routes.")}

@@ -197,6 +197,34 @@ as_user() {
 	PY
 }
 
+# watched verifies the running machine against what it was, and then has a program
+# listen on another port: drift names that, and nothing else.
+watched() {
+	mount -t proc proc "$machine/proc"
+	svc assess --ssh web --json >"$work/before.json"
+	exits "over ssh a machine is verified, by the ports it listens on" 0 svc verify --ssh web --source "$work/before.json" --out "$work/parity"
+	check "which are among the checks that match" python3 - "$work/parity/parity.json" "$port" <<-'PY'
+		import json, sys
+		checks = json.load(open(sys.argv[1]))["checks"]
+		ports = [c for c in checks if c["dimension"] == "ports" and c["result"] == "match"]
+		sys.exit(not any(sys.argv[2] in c["subject"] for c in ports))
+	PY
+	exits "nothing has changed since" 0 svc drift --ssh web --source "$work/parity"
+	python3 -c 'import signal, socket, sys; s = socket.socket(); s.bind(("127.0.0.1", int(sys.argv[1]))); s.listen(); signal.pause()' "$((port + 7))" &
+	pids+=($!)
+	until grep -q "$(printf ':%04X 00000000:0000 0A' "$((port + 7))")" /proc/net/tcp; do sleep 0.1; done
+	local code=0
+	svc drift --ssh web --source "$work/parity" --json >"$work/drift.json" 2>"$work/last.log" || code=$?
+	same "a port that is new is drift" "$code" 6
+	check "and all that is named" python3 - "$work/drift.json" "$((port + 7))" <<-'PY'
+		import json, sys
+		checks = [c for c in json.load(open(sys.argv[1]))["checks"] if c["result"] == "differs"]
+		print(checks)
+		sys.exit(not (len(checks) == 1 and checks[0]["dimension"] == "ports" and sys.argv[2] in str(checks[0])))
+	PY
+	umount -l "$machine/proc"
+}
+
 refused() {
 	cp "$known" "$work/known.kept"
 	grep -vF "[127.0.0.1]:$port " "$work/known.kept" >"$known"
@@ -304,6 +332,7 @@ prepare
 configure
 svc assess --root "$machine" --json >"$work/by-root-full"
 same_machine
+watched
 refused
 interrupted
 finish

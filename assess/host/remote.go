@@ -151,11 +151,6 @@ func (r *remote) expectFiles(names []string) {
 	wg.Wait()
 }
 
-// madeUp reports whether the kernel makes a file up when it is read.
-func madeUp(name string) bool {
-	return strings.HasPrefix(name, "proc/") || strings.HasPrefix(name, "sys/")
-}
-
 // describeAll asks for the descriptions of files, some with each question.
 func (r *remote) describeAll(names []string) {
 	var wg sync.WaitGroup

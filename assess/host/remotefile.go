@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -53,6 +54,9 @@ func (r *remote) Open(name string) (fs.File, error) {
 		return nil, err
 	case found && !k.isLink() && !k.info.Mode().IsRegular():
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+	case madeUp(name) && !readable(name):
+		_, err := r.Stat(name)
+		return nil, cmp.Or(err, error(&fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}))
 	}
 	if c := r.content(name, found && k.isSmall(name)); c != nil {
 		return &remoteFile{info: c.info, head: c.body, whole: true}, nil

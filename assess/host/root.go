@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -111,7 +112,7 @@ func (r *root) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() == 0 && !madeUp(name) && h.isKernels() {
+	if !info.Mode().IsRegular() || info.Size() == 0 && !readable(name) && h.isKernels() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
 	f, err := r.reopen(h, unix.O_RDONLY|unix.O_NOCTTY)
@@ -119,6 +120,27 @@ func (r *root) Open(name string) (fs.File, error) {
 		return nil, pathError("open", name, err)
 	}
 	return &file{handle: f, info: info, left: info.Size()}, nil
+}
+
+// madeUp reports whether the kernel makes a file up when it is read.
+func madeUp(name string) bool {
+	return strings.HasPrefix(name, "proc/") || strings.HasPrefix(name, "sys/")
+}
+
+// readableFiles are those that the kernel makes up and that are read all the same.
+// Others, such as /proc/kmsg, a machine's own files may name to have a reader wait
+// for ever.
+var readableFiles = []string{
+	"proc/stat", "proc/modules", "proc/mounts", "proc/sys/kernel/osrelease", "proc/net/*", "proc/*/mountinfo", "proc/*/comm", "proc/*/cgroup",
+	"sys/class/dmi/id/*", "sys/firmware/devicetree/base/*", "sys/fs/selinux/enforce", "sys/module/apparmor/parameters/enabled",
+}
+
+// readable reports whether a file that the kernel makes up is one of those.
+func readable(name string) bool {
+	return slices.ContainsFunc(readableFiles, func(pattern string) bool {
+		is, _ := path.Match(pattern, name) // of patterns that are sound
+		return is
+	})
 }
 
 // kernelFS are the file systems in which the kernel makes files up that state no

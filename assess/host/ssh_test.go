@@ -193,8 +193,8 @@ func TestTheSameAsARoot(t *testing.T) {
 	}
 }
 
-// madeUpElsewhere asks for files of the kernel by names that hide that: one that
-// can be read only once, and not to its end.
+// madeUpElsewhere asks for files of the kernel, by names that hide that and by
+// their own: one that can be read only once, and not to its end.
 func madeUpElsewhere(t *testing.T, a, b FS) {
 	t.Helper()
 	is := is.New(t)
@@ -203,13 +203,13 @@ func madeUpElsewhere(t *testing.T, a, b FS) {
 	_, err := b.ReadDir(dir[1:] + "/link") // its files are known as small ones from here on
 	is.NoErr(err)
 	for _, fsys := range []FS{a, b} {
-		for _, name := range []string{"/link/kmsg", "/link/version"} {
-			_, err := ReadFile(fsys, dir[1:]+name, 1<<20)
+		for _, name := range []string{dir[1:] + "/link/kmsg", dir[1:] + "/link/version", "proc/kmsg"} {
+			_, err := ReadFile(fsys, name, 1<<20)
 			is.True(errors.Is(err, ErrNotRegular))
 		}
-		version, err := ReadFile(fsys, "proc/version", 1<<20)
+		release, err := ReadFile(fsys, "proc/sys/kernel/osrelease", 1<<20)
 		is.NoErr(err)
-		is.True(len(version) > 0)
+		is.True(len(release) > 0)
 	}
 }
 

@@ -109,8 +109,9 @@ func (s *scanner) token(t string) string {
 var windowsPath = lazyregexp.New(`^(?:[A-Za-z]:|\\)\\`)
 
 var (
-	// comparison: as in "(>= 1.2.3.4)".
-	comparison = lazyregexp.New(`(?:[<>=~]=|\(=|\([<>]| [<>]) ?$`)
+	// comparison: as in "(>= 1.2.3.4)". A lone < or > right before a number may as
+	// well open a bracket.
+	comparison = lazyregexp.New(`(?:[<>=~]=|\(=) ?$|[( ][<>] $`)
 	// fourParts: a version of four numbers has the form of an address.
 	fourParts = lazyregexp.New(`^[0-9]+(?:\.[0-9]+){3}[.:]?$`)
 )

@@ -123,6 +123,12 @@ func TestRoutesStay(t *testing.T) {
 	}
 }
 
+func TestABracketIsNoComparison(t *testing.T) {
+	is := is.New(t)
+	got, _ := Text("from <10.1.2.3>, ssh < 1.2.3.4 (< 1.2.3.4)")
+	is.Equal(got, "from <[ip]>, ssh < 1.2.3.4 (< 1.2.3.4)")
+}
+
 func TestOrdinaryHostnamesStay(t *testing.T) {
 	is := is.New(t)
 	got, _ := Text("debian 12 on localhost", "debian", "localhost")
