@@ -333,7 +333,7 @@ full() {
 }
 
 mariadb_full() {
-	local step late
+	local step
 	mariadb_old trixie
 	mkdir "$work/backups/disk"
 	mount -t tmpfs -o size=400m none "$work/trixie/srv/backups/disk"
@@ -342,7 +342,7 @@ mariadb_full() {
 	mariadb_back "mariadb: after a full backup disk"
 	for step in verify upgrade; do
 		mariadb_old trixie
-		late=$([ $step = upgrade ] && echo 0.3 || echo 0) full "$work/disk" $step mariadb 11.8
+		full "$work/disk" $step mariadb 11.8
 		mariadb_back "mariadb: after a disk of the data that was full at $step"
 	done
 }
