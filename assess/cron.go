@@ -80,7 +80,7 @@ func (m *machine) anacron() {
 		if period := s.Key; digits(period) == len(period) || period[0] == '@' {
 			fields, command := cutFields(s.Value, 2)
 			_, id, _ := strings.Cut(fields, " ")
-			m.a.Cron = append(m.a.Cron, CronJob{Schedule: "anacron " + period + " " + id, User: "root", Command: command, Local: local, Evidence: s.Evidence})
+			grow(m, "cron", &m.a.Cron, CronJob{Schedule: "anacron " + period + " " + id, User: "root", Command: command, Local: local, Evidence: s.Evidence})
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (m *machine) atJobs() {
 				uid, _ := strconv.Atoi(string(f[1])) // no user has an id that is too long
 				job.User = m.users[uid]
 			}
-			m.a.Cron = append(m.a.Cron, job)
+			grow(m, "cron", &m.a.Cron, job)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func (m *machine) scripts(dir, schedule string) {
 	m.outcome("cron."+path.Base(dir), dir, err)
 	for _, name := range names {
 		if file := "/" + path.Join(dir, name); !strings.HasPrefix(name, ".") && !leftover(name) {
-			m.a.Cron = append(m.a.Cron, CronJob{Schedule: schedule, User: "root", Command: file, Local: m.isLocal(file), Evidence: Evidence{file, 0}})
+			grow(m, "cron", &m.a.Cron, CronJob{Schedule: schedule, User: "root", Command: file, Local: m.isLocal(file), Evidence: Evidence{file, 0}})
 		}
 	}
 }
@@ -160,7 +160,7 @@ func (m *machine) crontab(file, text, user string, local bool) {
 			if hidden {
 				job.Command = ""
 			}
-			m.a.Cron = append(m.a.Cron, job)
+			grow(m, "cron", &m.a.Cron, job)
 		}
 	}
 }

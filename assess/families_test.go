@@ -89,6 +89,7 @@ func TestNetworksInTheirDialects(t *testing.T) {
 	is.Equal(n.Addresses, []string{"10.0.0.2/23", "10.0.9.2/24"})
 	is.True(!n.Auto)
 	is.Equal(parseSUSE("eth0", "BOOTPROTO=dhcp4\nSTARTMODE=off\n").Method, methodDHCP)
+	is.Equal(withMask("10.0.0.2", "255.0.255.0"), "10.0.0.2/255.0.255.0") // no length says what a mask with gaps does
 	is.Equal(parseRoutes("ADDRESS0=10.0.0.0\nNETMASK0=255.0.0.0\nGATEWAY0=1.1.1.1\nADDRESS1=0.0.0.0\nNETMASK1=0.0.0.0\nGATEWAY1=2.2.2.2\n", ""), []string{"10.0.0.0/8 via 1.1.1.1", "default via 2.2.2.2"})
 	w := parseWicked(`<interface><name>eth0</name><ipv4:static><address><local>10.0.0.2/24</local></address></ipv4:static></interface><interface><name>eth1</name><ipv4:dhcp><enabled>true</enabled></ipv4:dhcp></interface>`)
 	is.Equal(len(w), 2)

@@ -3,8 +3,7 @@ package assess
 import (
 	"cmp"
 	"encoding/xml"
-	"math/bits"
-	"net/netip"
+	"net"
 	"path"
 	"slices"
 	"strconv"
@@ -121,13 +120,9 @@ func withLength(address, length string) string {
 }
 
 func withMask(address, mask string) string {
-	m, err := netip.ParseAddr(mask)
-	if err != nil || !m.Is4() {
+	ones, bits := net.IPMask(net.ParseIP(mask).To4()).Size()
+	if bits == 0 { // none, or one with gaps
 		return address + "/" + mask
-	}
-	ones := 0
-	for _, b := range m.As4() {
-		ones += bits.OnesCount8(b)
 	}
 	return address + "/" + strconv.Itoa(ones)
 }

@@ -101,5 +101,5 @@ func (m *machine) deb822Sources(file, text string) {
 
 func (m *machine) addOrigin(o Origin) {
 	o.ThirdParty = !ownArchive.MatchString(o.URI)
-	m.a.Origins = append(m.a.Origins, o)
+	grow(m, "origins", &m.a.Origins, o)
 }

@@ -30,7 +30,7 @@ func (m *machine) addRepository(o Origin) {
 	own := ownRepository[m.family()]
 	o.ThirdParty = own != nil && (!own.MatchString(o.URI) || strings.Contains(o.URI, "epel") && m.family() == release.EL)
 	o.Components, o.Types = list(o.Components), list(o.Types)
-	m.a.Origins = append(m.a.Origins, o)
+	grow(m, "origins", &m.a.Origins, o)
 }
 
 // repoFolders are where yum, dnf and zypper look for repositories.

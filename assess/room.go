@@ -20,14 +20,23 @@ const manyRead = 8 << 20
 type room struct {
 	kept    int
 	weighed map[string]int // entries of each list that were weighed, by its name
+	left    map[string]int // entries of each list that were left out
+}
+
+// maxUnweighed is how many entries a list may get before they are weighed.
+const maxUnweighed = 10_000
+
+// grow adds to a list that one step may make longer than there is room for.
+func grow[T any](m *machine, name string, list *[]T, entry T) {
+	*list = append(*list, entry)
+	if len(*list) > m.room.weighed[name]+maxUnweighed {
+		m.boundList(name, reflect.ValueOf(list).Elem())
+	}
 }
 
 // bound cuts the lists that a step made to what there is room for, and says so.
 // Packages, findings and sources are bounded where they are added.
 func (m *machine) bound() {
-	if m.room.weighed == nil {
-		m.room.weighed = map[string]int{}
-	}
 	v := reflect.ValueOf(m.a).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Tag.Get("json")
@@ -38,6 +47,9 @@ func (m *machine) bound() {
 }
 
 func (m *machine) boundList(name string, list reflect.Value) {
+	if m.room.weighed == nil {
+		m.room.weighed, m.room.left = map[string]int{}, map[string]int{}
+	}
 	n, all := m.room.weighed[name], list.Len()
 	for ; n < all; n++ {
 		w := weigh(list.Index(n), m.small.Load() > manyRead)
@@ -53,7 +65,18 @@ func (m *machine) boundList(name string, list reflect.Value) {
 	kept := reflect.MakeSlice(list.Type(), n, n)
 	reflect.Copy(kept, list) // of the rest nothing shall stay
 	list.Set(kept)
-	m.a.Sources = append(m.a.Sources, Source{"assessment." + name, SourceUnreadable, fmt.Sprintf("%d more than any real machine has are left out", all-n)})
+	m.leftOut(name, all-n)
+}
+
+// leftOut says once of a list how many of its entries there was no room for.
+func (m *machine) leftOut(name string, n int) {
+	m.room.left[name] += n
+	said := Source{"assessment." + name, SourceUnreadable, fmt.Sprintf("%d more than any real machine has are left out", m.room.left[name])}
+	if i := slices.IndexFunc(m.a.Sources, func(s Source) bool { return s.What == said.What }); i >= 0 {
+		m.a.Sources[i] = said
+		return
+	}
+	m.a.Sources = append(m.a.Sources, said)
 }
 
 // weigh is about how many bytes a value takes. On demand its words are copied.

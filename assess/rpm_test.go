@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/anchore/go-rpmdb/pkg" // its test data are read
 	"github.com/matryer/is"
 	_ "modernc.org/sqlite" // writes what is read here
 

@@ -18,7 +18,9 @@ func (m *machine) readSysctl() {
 	for _, file := range append(files, "etc/sysctl.conf") {
 		if m.isLocal("/"+file) || m.changedConffile("/"+file) {
 			text, _ := m.text("sysctl."+path.Base(file), file)
-			m.a.Sysctl = append(m.a.Sysctl, parseSettings("/"+file, text, "=")...)
+			for _, s := range parseSettings("/"+file, text, "=") {
+				grow(m, "sysctl", &m.a.Sysctl, s)
+			}
 		}
 	}
 }

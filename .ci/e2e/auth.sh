@@ -17,9 +17,6 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# says NAME WORDS: the last command printed this.
-says() { if grep -qF -- "$2" "$work/last.log"; then ok "$1"; else fails "$1: no \"$2\""; fi; }
-
 install() {
 	command -v gnome-keyring-daemon >/dev/null && command -v dbus-run-session >/dev/null && command -v secret-tool >/dev/null && return
 	apt-get update -qq
@@ -52,15 +49,15 @@ in_file() {
 	exits "a token that is disabled is refused" 5 svc auth --server "$url" "$other"
 	same "and nothing is stored" "$(find "$work/config" -type f 2>/dev/null)" ""
 	exits "without a keyring a token is stored" 0 svc auth --server "$url" - <<<"$token"
-	says "in a file, and it says so" "no OS keyring here"
+	said "in a file, and it says so" "no OS keyring here"
 	same "that this user alone can read" "$(stat -c %a "$work/config/svc/token")" 600
 	exits "the service takes it" 0 svc auth status
-	says "from the file" "token of the file"
+	said "from the file" "token of the file"
 	exits "SVC_API_KEY overrides it" 5 env SVC_API_KEY="$other" bash -c "$(declare -f svc); work=$work; svc account"
 	exits "it is forgotten" 0 svc auth logout
 	same "and its file is gone" "$(find "$work/config" -name token)" ""
 	exits "a service that is away can't check a token, which is said" 0 svc auth --server http://127.0.0.1:9 - <<<"$token"
-	says "so" "could not be checked"
+	said "so" "could not be checked"
 	exits "and forgotten again" 0 svc auth logout
 }
 
@@ -77,15 +74,15 @@ session() {
 
 in_keyring() {
 	exits "on a Secret Service a token is stored" 0 session 'svc auth --server $url - <<<$token && secret-tool lookup service svc username api-token >$work/looked && svc auth status && svc account --json'
-	says "in the keyring" "stored in the OS keyring"
-	says "from which it is used" "token of the keyring"
+	said "in the keyring" "stored in the OS keyring"
+	said "from which it is used" "token of the keyring"
 	same "another program finds it there" "$(cat "$work/looked")" "$token"
 	same "no file has it" "$(grep -rl "$token" "$work/config" "$work/state" 2>/dev/null)" ""
 	local list='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"svc_whoami"}}'
 	exits "the agent's server uses it" 0 session "svc mcp <<<'$list' | grep -q '\"name\\\\\":\\\\\"acme' && svc mcp --print-config"
-	says "its configuration names the bus" DBUS_SESSION_BUS_ADDRESS
+	said "its configuration names the bus" DBUS_SESSION_BUS_ADDRESS
 	if grep -q "$token" "$work/last.log" "$work/serve.log"; then fail "the token is printed nowhere"; else ok "the token is printed nowhere"; fi
 	exits "it is forgotten in the keyring" 0 session 'svc auth logout && ! secret-tool lookup service svc username api-token'
 }

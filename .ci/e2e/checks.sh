@@ -28,6 +28,20 @@ exits() {
 # same NAME A B: two strings are equal.
 same() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1: $2, not $3"; fi; }
 
+# said NAME TEXT: what was run last has said so.
+said() { if grep -qF -- "$2" "$work/last.log"; then ok "$1"; else fails "$1: it does not say: $2"; fi; }
+
+# until_true COMMAND…: tries for some seconds.
+until_true() {
+	local tries=0
+	until "$@" >/dev/null 2>&1; do
+		[ $((tries += 1)) -le 200 ] || { echo "no success: $*" >&2; return 1; }
+		sleep 0.05
+	done
+}
+
+not() { ! "$@"; }
+
 # svc is the program under test, with data of its own.
 svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }
 

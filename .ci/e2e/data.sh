@@ -6,13 +6,13 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
 . .ci/e2e/checks.sh
+# shellcheck source=.ci/e2e/sshd.sh
+. .ci/e2e/sshd.sh
 
 work=$(mktemp -d)
 sshd=""
 trap '[ -z "$sshd" ] || kill "$sshd"; rm -rf --one-file-system "$work"' EXIT
 export SOURCE_ROOT=$work/source TARGET_ROOT=$work/target
-
-says() { if grep -q -- "$2" "$work/last.log"; then ok "$1"; else fails "$1"; fi; }
 
 tools() {
 	local tool missing=""
@@ -89,7 +89,7 @@ picture() {
 plans() {
 	exits "without confirm nothing is done" 2 svc data plan --root "$SOURCE_ROOT" --target debian-13 --out "$work/out"
 	exits "while the source runs it is inhibited" 6 svc data plan --root "$SOURCE_ROOT" --target debian-13 --out "$work/running" --confirm
-	says "by mail that still arrives" 'data.source-running'
+	said "by mail that still arrives" 'data.source-running'
 	exits "a quiet source is planned" 0 svc data plan --root "$SOURCE_ROOT" --target debian-13 --out "$work/out" --source-offline --confirm
 	exits "its attestation verifies offline" 0 svc attest verify "$work/out/attestation.dsse.json"
 	exits "a repeat is done" 0 svc data plan --root "$SOURCE_ROOT" --target debian-13 --out "$work/again" --source-offline --confirm
@@ -105,7 +105,7 @@ moves() {
 	step "nothing is copied before the check" 1 20-first-copy.sh
 	sed -i '/^anna/d' "$TARGET_ROOT/etc/group"
 	step "an account that is missing stops it" 1 10-check.sh
-	says "and is named" 'no anna in /etc/group'
+	said "and is named" 'no anna in /etc/group'
 	echo 'anna:x:1502:' >>"$TARGET_ROOT/etc/group"
 	step "the check passes" 0 10-check.sh
 	step "a first copy is made" 0 20-first-copy.sh
@@ -157,19 +157,8 @@ back() {
 # over_ssh makes the same move by the same scripts, but that the source is reached
 # by ssh alone.
 over_ssh() {
-	local port=$((20000 + RANDOM % 10000)) tries=0 at=$SOURCE_ROOT
-	mkdir -p /run/sshd "$work/bin"
-	ssh-keygen -q -t ed25519 -N '' -f "$work/host"
-	ssh-keygen -q -t ed25519 -N '' -f "$work/key"
-	printf '[127.0.0.1]:%s %s\n' "$port" "$(cut -d' ' -f1-2 "$work/host.pub")" >"$work/known"
-	printf '%s\n' "Port $port" "ListenAddress 127.0.0.1" "HostKey $work/host" "AuthorizedKeysFile $work/key.pub" "PermitRootLogin prohibit-password" "StrictModes no" "UsePAM no" "PidFile none" >"$work/sshd"
-	"$(command -v sshd)" -D -f "$work/sshd" 2>"$work/sshd.log" &
-	sshd=$!
-	printf 'Host source\n HostName 127.0.0.1\n Port %s\n User root\n IdentityFile %s\n IdentitiesOnly yes\n UserKnownHostsFile %s\n GlobalKnownHostsFile none\n' "$port" "$work/key" "$work/known" >"$work/ssh_config"
-	printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$work/ssh_config" >"$work/bin/ssh"
-	chmod 755 "$work/bin/ssh"
-	PATH=$work/bin:$PATH
-	until ssh -o BatchMode=yes source true 2>/dev/null || [ $((tries += 1)) -gt 50 ]; do sleep 0.1; done
+	local at=$SOURCE_ROOT
+	serve_ssh
 	export SOURCE_SSH=nobody@source
 	step "over ssh, a source that refuses stops it" 1 10-check.sh
 	SOURCE_SSH=source SOURCE_ROOT=$work/none

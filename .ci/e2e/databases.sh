@@ -8,6 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
 . .ci/e2e/checks.sh
+# shellcheck source=.ci/e2e/sshd.sh
+. .ci/e2e/sshd.sh
 # shellcheck source=.ci/e2e/chroots.sh
 . .ci/e2e/chroots.sh
 
@@ -39,17 +41,6 @@ stop_all() {
 		kill -TERM "$pid" 2>/dev/null || true
 	done
 	rm -rf "$work"
-}
-
-# until_true COMMAND…: tries for some seconds.
-until_true() {
-	local i
-	for i in $(seq 100); do
-		"$@" >/dev/null 2>&1 && return 0
-		sleep 0.1
-	done
-	echo "no success after $i tries: $*" >&2
-	return 1
 }
 
 # start NAME COMMAND…: a server in the background, until stop NAME.
@@ -227,8 +218,6 @@ reads_dump() {
 	grep -q 'Ready to accept' "$work/reads.log"
 }
 
-not() { ! "$@"; }
-
 openldap() {
 	plan "$work/plan.json" debian-13
 	equal "openldap: form" mdb "$(of "$work/plan.json" openldap 'd["data"]["form"]')"
@@ -262,29 +251,10 @@ by_image() {
 
 # by_ssh compares a machine that is reached over ssh with its root.
 by_ssh() {
-	local port=$((20000 + RANDOM % 10000))
-	mkdir -p /run/sshd "$work/bin"
-	ssh-keygen -q -t ed25519 -N '' -f "$work/host"
-	ssh-keygen -q -t ed25519 -N '' -f "$work/key"
-	printf '[127.0.0.1]:%s %s\n' "$port" "$(cat "$work/host.pub")" >"$work/known"
-	cat >"$work/sshd_config" <<-CONF
-		Port $port
-		ListenAddress 127.0.0.1
-		HostKey $work/host
-		AuthorizedKeysFile $work/key.pub
-		ChrootDirectory $root
-		PermitRootLogin yes
-		StrictModes no
-		UsePAM no
-		PidFile none
-	CONF
-	printf '#!/bin/sh\nexec /usr/bin/ssh -F none -i %s -o UserKnownHostsFile=%s "$@"\n' "$work/key" "$work/known" >"$work/bin/ssh"
-	chmod +x "$work/bin/ssh"
-	start sshd "$(command -v sshd)" -D -e -f "$work/sshd_config"
-	until_true "$work/bin/ssh" -p "$port" root@127.0.0.1 true
+	serve_ssh "ChrootDirectory $root"
 	databases_of root --root "$root"
-	PATH=$work/bin:$PATH databases_of ssh --ssh "root@127.0.0.1:$port"
-	stop sshd
+	databases_of ssh --ssh "root@127.0.0.1:$port"
+	kill "$sshd"
 	check "ssh gives what the root gives" cmp "$work/root.databases" "$work/ssh.databases"
 }
 

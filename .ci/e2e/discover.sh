@@ -8,6 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
 . .ci/e2e/checks.sh
+# shellcheck source=.ci/e2e/sshd.sh
+. .ci/e2e/sshd.sh
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e
 mkdir -p "$cache"
@@ -101,24 +103,6 @@ volumes() {
 	lvm_ pvcreate -y "$device" >/dev/null && lvm_ vgcreate svce2e "$device" >/dev/null && lvm_ lvcreate -an -Zn -Wn -y -L 100m -n data svce2e >/dev/null
 	free=$(lvm_ vgs --noheadings --nosuffix --units b -o vg_free svce2e | tr -d ' ')
 	losetup -d "$device"
-}
-
-serve() {
-	local port=$((20000 + RANDOM % 10000))
-	mkdir -p /run/sshd "$work/bin"
-	ssh-keygen -q -t ed25519 -N '' -f "$work/host"
-	ssh-keygen -q -t ed25519 -N '' -f "$work/key"
-	printf '[127.0.0.1]:%s %s\n' "$port" "$(cut -d' ' -f1-2 "$work/host.pub")" >"$work/known"
-	printf '%s\n' "Port $port" "ListenAddress 127.0.0.1" "HostKey $work/host" "AuthorizedKeysFile none" "AuthorizedKeysCommand /bin/cat $work/key.pub" "AuthorizedKeysCommandUser root" \
-		"ChrootDirectory $machine" "PermitRootLogin prohibit-password" "StrictModes no" "UsePAM no" "PidFile none" >"$work/sshd"
-	"$(command -v sshd)" -D -f "$work/sshd" 2>"$work/sshd.log" &
-	pids+=($!)
-	printf '#!/bin/sh\nexec %s -F none -i %s -o UserKnownHostsFile=%s "$@"\n' "$(command -v ssh)" "$work/key" "$work/known" >"$work/bin/ssh"
-	chmod 755 "$work/bin/ssh"
-	PATH=$work/bin:$PATH
-	destination=root@127.0.0.1:$port
-	local tries=0
-	until ssh -p "$port" -o BatchMode=yes root@127.0.0.1 true 2>/dev/null || [ $((tries += 1)) -gt 50 ]; do sleep 0.1; done
 }
 
 # found WAY FLAG…: what is found by a way.
@@ -217,7 +201,9 @@ check "folders of data are listed, and none of their files opened" python3 - "$w
 	read = [l for l in opens if "O_DIRECTORY" not in l and "O_PATH" not in l]
 	assert not read, read
 PY
-serve
+serve_ssh "ChrootDirectory $machine"
+pids+=("$sshd")
+destination=root@127.0.0.1:$port
 python3 -c 'import sys, time; f = open(sys.argv[1]); time.sleep(600)' "$machine/srv/shop/dense" &
 pids+=($!)
 found ssh --ssh "$destination"

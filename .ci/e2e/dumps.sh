@@ -7,6 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
 . .ci/e2e/checks.sh
+# shellcheck source=.ci/e2e/sshd.sh
+. .ci/e2e/sshd.sh
 # shellcheck source=.ci/e2e/chroots.sh
 . .ci/e2e/chroots.sh
 
@@ -29,15 +31,6 @@ root() {
 	mkdir -p "$work/$1" "$work/$1.upper" "$work/$1.work"
 	mount -t overlay overlay -o "lowerdir=$cache/$2,upperdir=$work/$1.upper,workdir=$work/$1.work" "$work/$1"
 	mount -t proc proc "$work/$1/proc"
-}
-
-# until_true COMMAND…: tries for some seconds.
-until_true() {
-	local tries=0
-	until "$@" >/dev/null 2>&1; do
-		[ $((tries += 1)) -le 200 ] || { echo "no success: $*" >&2; return 1; }
-		sleep 0.1
-	done
 }
 
 # sql ROOT ARGUMENT… and my ROOT ARGUMENT…: clients as the scripts have them.
@@ -100,17 +93,13 @@ servers() {
 
 # reach lets the target connect to the source as its root.
 reach() {
-	local port=$((20000 + RANDOM % 10000))
-	mkdir -p /run/sshd "$new/root/.ssh"
-	ssh-keygen -q -t ed25519 -N '' -f "$work/host"
-	ssh-keygen -q -t ed25519 -N '' -f "$new/root/.ssh/id_ed25519"
-	printf '%s\n' "Port $port" "ListenAddress 127.0.0.1" "HostKey $work/host" "AuthorizedKeysFile none" "AuthorizedKeysCommand /bin/cat $new/root/.ssh/id_ed25519.pub" "AuthorizedKeysCommandUser root" \
-		"ChrootDirectory $old" "PermitRootLogin prohibit-password" "StrictModes no" "UsePAM no" "PidFile none" >"$work/sshd"
-	printf '[127.0.0.1]:%s %s\n' "$port" "$(cut -d' ' -f1-2 "$work/host.pub")" >"$new/root/.ssh/known_hosts"
-	printf 'Host source\n HostName 127.0.0.1\n Port %s\n User root\n' "$port" >"$new/root/.ssh/config"
+	serve_ssh "ChrootDirectory $old"
+	pids+=("$sshd")
+	mkdir -p "$new/root/.ssh"
+	cp "$work/key" "$new/root/.ssh/id_ed25519"
+	cp "$work/known" "$new/root/.ssh/known_hosts"
+	head -n 4 "$work/ssh_config" >"$new/root/.ssh/config"
 	chmod -R go= "$new/root/.ssh"
-	"$(command -v sshd)" -D -f "$work/sshd" 2>"$work/sshd.log" &
-	pids+=($!)
 	until_true chroot "$new" ssh -o BatchMode=yes source true
 }
 

@@ -14,9 +14,6 @@ root=$work/root
 . .ci/e2e/checks.sh
 trap clear EXIT
 
-# says NAME TEXT: what was run last has said so.
-says() { if grep -qF -- "$2" "$work/last.log"; then ok "$1"; else fails "$1: it does not say: $2"; fi; }
-
 # make_root makes a trixie with the servers of three releases, once.
 make_root() {
 	local base=$cache/postgresql suite
@@ -258,7 +255,7 @@ refused() {
 	local name=$1 text=$2
 	shift 2
 	exits "refused: $name" 1 "$@" --confirm
-	says "and why: $name" "$text"
+	said "and why: $name" "$text"
 }
 
 # chain upgrades 13 to 15, killed in every step, and resumed.
@@ -266,18 +263,18 @@ chain() {
 	local step
 	place chain
 	exits "without --confirm there is a plan: exit 2" 2 to 15 /srv/chain
-	says "the plan has its steps" "takes checksums of every table and dumps every database"
+	said "the plan has its steps" "takes checksums of every table and dumps every database"
 	check "and writes nothing" test -z "$(ls "$root/srv/chain")"
 	delay=0 during started check killed chain --engine postgresql --to 15 --backup-dir /srv/chain --confirm
 	exits "while one is begun, no other begins" 1 to 15 /srv/chain --confirm
-	says "and it says how to go on" "--resume"
+	said "and it says how to go on" "--resume"
 	for step in close dump prove upgrade index compare open; do
 		delay=0.$((RANDOM % 7)) during started "$step" killed chain --backup-dir /srv/chain --resume --confirm
 		check "SIGKILL in $step" grep -q "\"step\":\"$step\",\"state\":\"started\"" "$root/srv/chain/journal.jsonl"
 	done
 	upgrade --backup-dir /srv/chain --resume --confirm 2>&1 | head -n 1 >"$work/last.log" || true
 	exits "the rest is resumed, though nobody reads what is printed" 0 upgrade --backup-dir /srv/chain --resume --confirm
-	says "a summary names the old cluster" "the old cluster is in /var/lib/postgresql/13/main"
+	said "a summary names the old cluster" "the old cluster is in /var/lib/postgresql/13/main"
 	check "and is done once" test "$(grep -c '"step":"open","state":"done"' "$root/srv/chain/journal.jsonl")" = 1
 	holds "killed in every step and resumed" 15
 }
@@ -333,7 +330,7 @@ signals() {
 	place int && place term && place hup
 	during started dump interrupted int --engine postgresql --to 17 --backup-dir /srv/int --confirm
 	same "SIGINT: exit 1" "$code" 1
-	says "it says that all was rolled back" "all was rolled back"
+	said "it says that all was rolled back" "all was rolled back"
 	as_before "SIGINT in dump"
 	during started upgrade terminated term --engine postgresql --to 17 --backup-dir /srv/term --confirm
 	same "SIGTERM: exit 1" "$code" 1
@@ -374,7 +371,7 @@ disks() {
 	rm -rf "${root:?}"/srv/disk/*
 	during started prove read_only disk --engine postgresql --to 17 --backup-dir /srv/disk --confirm
 	same "the backup's disk turns read-only: exit 1" "$code" 1
-	says "it says so" "could not be cleared or written"
+	said "it says so" "could not be cleared or written"
 	as_before "the backup's disk turns read-only"
 	umount "$root/srv/disk"
 	mount -o loop "$work/disk.img" "$root/srv/disk"

@@ -57,19 +57,6 @@ hosts() {
 # on SUITE COMMAND…: runs it on that host.
 on() { chroot "$work/$1" "${@:2}"; }
 
-# until_true COMMAND…: tries for some seconds.
-until_true() {
-	local i
-	for i in $(seq 200); do
-		"$@" >/dev/null 2>&1 && return 0
-		sleep 0.05
-	done
-	echo "no success after $i tries: $*" >&2
-	return 1
-}
-
-not() { ! "$@"; }
-
 # digest DIRECTORY: of all in it: names, owners, modes, times and bytes.
 digest() {
 	(cd "$1" && find . ! -type s -printf '%p %y %m %U:%G %s\n' | sort && find . -type f -printf '%p %T@\n' | sort && find . -type f -print0 | sort -z | xargs -0 sha256sum) | sha256sum | cut -c1-16

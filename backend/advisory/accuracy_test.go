@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/anchore/go-rpmdb/pkg" // its test data are read
 	"github.com/matryer/is"
 
 	"svc/assess"

@@ -32,11 +32,11 @@ var mayImport = map[string][]string{
 	"tools/parity":           {"backend/api", "assess", "tools/migration", "tools/data"},
 	"tools/report":           {"backend/api", "assess", "tools/migration", "tools/parity", "tools/exposure"},
 	"tools/artifact":         {},
-	"tools/data":             {"backend/api", "assess"},
+	"tools/data":             {"backend/api", "assess", "tools/artifact"},
 	"tools/exposure":         {"backend/api"},
 	"tools/guide":            {"backend/api"},
 	"tools/database":         {"backend/api", "assess"},
-	"tools/database/upgrade": {"backend/api", "tools/database", "assess"},
+	"tools/database/upgrade": {"backend/api", "tools/database", "tools/artifact", "assess"},
 	"agent":                  {"backend/api", "backend/client", "assess", "tools"},
 	"cmd":                    {"backend", "assess", "tools", "agent"},
 }

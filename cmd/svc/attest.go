@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +15,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/backend/api/attest"
+	"svc/tools/artifact"
 )
 
 // maxEnvelope bounds an attestation file, in bytes.
@@ -136,11 +135,7 @@ func digestOf(root *os.Root, name string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("reading %s: %w", name, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return artifact.DigestOf(f)
 }
 
 // verify takes what a trusted key signed, and of this user's own key a plan of

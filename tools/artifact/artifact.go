@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -30,6 +31,15 @@ type Files map[string][]byte
 func Digest(b []byte) string {
 	d := sha256.Sum256(b)
 	return hex.EncodeToString(d[:])
+}
+
+// DigestOf is the SHA-256 of what a reader has, in hex.
+func DigestOf(r io.Reader) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, r); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // Check says why out can't become a folder with the main file given, or nil: one

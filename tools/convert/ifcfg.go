@@ -2,7 +2,7 @@ package convert
 
 import (
 	"cmp"
-	"math/bits"
+	"net"
 	"net/netip"
 	"path"
 	"slices"
@@ -225,14 +225,8 @@ func (r ifcfgReader) address(end string, v assignment) {
 
 // maskLength is how many bits a mask has, or nothing where it is none.
 func maskLength(mask string) string {
-	a, err := netip.ParseAddr(mask)
-	if err != nil || !a.Is4() {
-		return ""
-	}
-	b := a.As4()
-	n := uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
-	ones := bits.LeadingZeros32(^n)
-	if n<<ones != 0 {
+	ones, bits := net.IPMask(net.ParseIP(mask).To4()).Size()
+	if bits == 0 { // none, or one with gaps
 		return ""
 	}
 	return strconv.Itoa(ones)

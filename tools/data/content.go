@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"strings"
 
 	"svc/assess/host"
+	"svc/tools/artifact"
 )
 
 // Content is what a place holds, as the scripts of a plan count it before and
@@ -225,9 +225,5 @@ func digestOf(fsys host.FS, name string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return artifact.DigestOf(f)
 }

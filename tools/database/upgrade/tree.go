@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"svc/tools/artifact"
 )
 
 // tree is a directory as it was: every folder and file in it, by name, the
@@ -296,9 +298,5 @@ func digestOf(ctx context.Context, dir *os.Root, name string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, bounded{ctx, f}); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return artifact.DigestOf(bounded{ctx, f})
 }
