@@ -16,7 +16,7 @@ const DBUpgradePathSchema = "svc.db-upgrade-path/v1"
 // DBUpgradePathInput is the input of DBUpgradePath.
 type DBUpgradePathInput struct {
 	Engine        string `json:"engine" jsonschema:"postgresql, mysql, mariadb, mongodb, redis, valkey, openldap or sqlite"`
-	From          string `json:"from" jsonschema:"version of the data, such as 13 or 8.0.34"`
+	From          string `json:"from" jsonschema:"version of the data, such as 13 or 8.0.34, or a release such as centos-7: what it installs by default"`
 	To            string `json:"to" jsonschema:"a version, engine/version for a change of engine, or a release such as debian-13"`
 	SourceOffline bool   `json:"source_offline,omitempty" jsonschema:"true: the source is stopped and stays so, so only ways from its files count"`
 }
@@ -103,8 +103,12 @@ func engineGraph(ctx context.Context, c *client.Client, engines ...string) (data
 	return database.NewGraph(record), nil
 }
 
-// versionOf is a version of which the engine's series is on record.
+// versionOf is a version of which the engine's series is on record: as it is
+// written, or the default one of a release.
 func versionOf(g database.Graph, engine, s string) (database.Version, error) {
+	if r, ok := release.Lookup(s); ok {
+		return defaultOf(g, engine, r)
+	}
 	v, ok := database.ParseVersion(s)
 	if ok {
 		_, ok = g.SeriesOf(database.Place{Engine: engine, Version: v})
@@ -117,4 +121,13 @@ func versionOf(g database.Graph, engine, s string) (database.Version, error) {
 		return "", inputErrorf("svc_db_upgrade_path", "%q is no version of %s that is on record, and no release; these are: %s", s, engine, strings.Join(known, ", "))
 	}
 	return v, nil
+}
+
+// defaultOf is the version of an engine that a release itself installs unasked.
+func defaultOf(g database.Graph, engine string, r release.Release) (database.Version, error) {
+	offers := g.Offers(engine, r)
+	if len(offers) == 0 || offers[0].How != "default" {
+		return "", inputErrorf("svc_db_upgrade_path", "which version of %s %s installs by default is not on record; give the version", engine, r.Slug)
+	}
+	return offers[0].Version, nil
 }

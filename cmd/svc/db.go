@@ -97,7 +97,7 @@ func (p *program) dbUpgradePathCommand() *ffcli.Command {
 	var in tools.DBUpgradePathInput
 	fs := p.flagSet("upgrade-path")
 	fs.StringVar(&in.Engine, "engine", "", "postgresql, mysql, mariadb, mongodb, redis, valkey, openldap or sqlite")
-	fs.StringVar(&in.From, "from", "", "version of the data, such as 13 or 8.0.34")
+	fs.StringVar(&in.From, "from", "", "version of the data, such as 13 or 8.0.34, or a release: what it installs by default")
 	fs.StringVar(&in.To, "to", "", "a version, engine/version for a change of engine, or a release such as debian-13")
 	fs.BoolVar(&in.SourceOffline, "source-offline", false, "the source is stopped and stays so: only ways from its files count")
 	return p.command(fs, "svc db upgrade-path --engine ENGINE --from VERSION --to VERSION|ENGINE/VERSION|RELEASE", "rank the ways from a version of a database to another",
