@@ -57,14 +57,19 @@ func (s *ledger) principals(ctx context.Context, batch []*task[*lookup]) (map[[3
 	return found, err
 }
 
-// tokenQuery has a power of two parameters, so that there are few statements to
-// prepare; the last token fills what is over.
+// tokenQuery asks once for a token that several wait for. It has a power of two
+// parameters, so that there are few statements to prepare; the last token fills
+// what is over.
 func tokenQuery(batch []*task[*lookup]) (query string, args []any) {
-	size := 1 << bits.Len(uint(len(batch)-1))
-	args = make([]any, size)
-	for i := range args {
-		hash := batch[min(i, len(batch)-1)].work.hash
-		args[i] = hash[:]
+	asked := map[[32]byte]bool{}
+	for _, t := range batch {
+		if hash := t.work.hash; !asked[hash] {
+			asked[hash], args = true, append(args, hash[:])
+		}
+	}
+	size := 1 << bits.Len(uint(len(args)-1))
+	for len(args) < size {
+		args = append(args, args[len(args)-1])
 	}
 	return `SELECT t.hash, t.id, a.id, a.plan, a.unlimited FROM tokens t JOIN accounts a ON a.id = t.account_id
 		WHERE t.disabled_at IS NULL AND NOT a.disabled AND t.hash IN (?` + strings.Repeat(", ?", size-1) + ")", args

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 )
@@ -83,8 +84,10 @@ func (l *lane[T]) run(commit func([]*task[T])) {
 	}
 }
 
-// gather takes what else waits, and drops what nobody waits for any more.
+// gather takes what else waits, and drops what nobody waits for any more. Who is
+// about to queue a write goes first: a lane that is woken runs before them.
 func (l *lane[T]) gather(first *task[T]) []*task[T] {
+	runtime.Gosched()
 	batch := []*task[T]{first}
 	for len(batch) < maxBatch && len(l.queue) > 0 {
 		batch = append(batch, <-l.queue) // nobody else takes from the queue
