@@ -28,7 +28,7 @@ func (r FindingRequest) Check() error {
 	if err := checkText("title", r.Title, MaxTitle); err != nil {
 		return err
 	}
-	if r.Release != nil && !osLabel.MatchString(*r.Release) {
+	if r.Release != nil && !isOSLabel(*r.Release) {
 		return Errorf(MalformedRequest, "release must be 1 to 64 of A-Z a-z 0-9 . _ -")
 	}
 	return checkText("body", r.Body, MaxText)

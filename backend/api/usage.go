@@ -39,7 +39,7 @@ type OS struct {
 func (o OS) Label() string { return o.Distro + " " + o.Version }
 
 func (o OS) check(what string) error {
-	if !osLabel.MatchString(o.Distro) || !osLabel.MatchString(o.Version) {
+	if !isOSLabel(o.Distro) || !isOSLabel(o.Version) {
 		return Errorf(MalformedRequest, "%s.distro and %s.version must each be 1 to 64 of A-Z a-z 0-9 . _ -", what, what)
 	}
 	return nil
@@ -53,7 +53,7 @@ type HostHint string
 // hint is sent right, or not at all.
 func (h *HostHint) UnmarshalJSON(b []byte) error {
 	var s *string
-	if err := json.Unmarshal(b, &s); err != nil || s == nil || !hex64.MatchString(*s) {
+	if err := json.Unmarshal(b, &s); err != nil || s == nil || !isHex64(*s) {
 		return Errorf(BadHostHint, "host_hint must be exactly 64 lower-case hexadecimal characters, or be left out")
 	}
 	*h = HostHint(*s)
@@ -158,7 +158,7 @@ func (r CVEScanRequest) Check() error {
 	if r.Release == "" {
 		return Errorf(MalformedRequest, "release is required: a slug such as debian-12")
 	}
-	if r.ScanID != "" && !osLabel.MatchString(r.ScanID) {
+	if r.ScanID != "" && !isOSLabel(r.ScanID) {
 		return Errorf(MalformedRequest, "scan_id must be 1 to 64 of A-Z a-z 0-9 . _ -")
 	}
 	if err := checkBatch(len(r.Packages), "packages"); err != nil {

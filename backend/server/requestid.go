@@ -3,14 +3,15 @@ package server
 import (
 	"crypto/rand"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/api"
 )
 
-var callersID = lazyregexp.New(`^[A-Za-z0-9._-]{1,128}$`)
+// maxRequestID bounds a request id that a caller chose.
+const maxRequestID = 128
 
 // requestID is the caller's, if it is one, else a new one.
 func requestID(sent string) string {
-	if callersID.MatchString(sent) {
+	if api.IsLabel(sent, maxRequestID) {
 		return sent
 	}
 	return rand.Text()
