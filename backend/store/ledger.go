@@ -21,6 +21,7 @@ type ledger struct {
 	read     querier
 	snapshot func(ctx context.Context, use func(querier) error) error
 	change   func(ctx context.Context, do func(*tx) error) error
+	record   func(ctx context.Context, e *entry) error
 	tokens   *lane[*lookup]
 }
 
@@ -134,15 +135,22 @@ func once[T any](t *tx, account int64, r *Replay, do func(*tx) (T, error)) (out 
 	if out, err = do(t); err != nil {
 		return out, err
 	}
-	answer, err := json.Marshal(out)
+	text, err := json.Marshal(out)
 	if err != nil {
 		return out, err
 	}
-	_, err = t.exec(`INSERT INTO replays (account_id, key, body_hash, answer, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (account_id, key)
-			DO UPDATE SET body_hash = excluded.body_hash, answer = excluded.answer, at = excluded.at`,
-		account, r.Key, r.BodyHash[:], string(answer), instant(t.now))
-	return out, err
+	return out, t.keep(answer{account, r, string(text)})
 }
+
+// keep keeps the first answer to an idempotency key.
+func (t *tx) keep(a answer) error {
+	_, err := t.exec(`INSERT INTO replays (account_id, key, body_hash, answer, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (account_id, key)
+			DO UPDATE SET body_hash = excluded.body_hash, answer = excluded.answer, at = excluded.at`,
+		a.account, a.Key, a.BodyHash[:], a.text, instant(t.now))
+	return err
+}
+
+const selectKept = "SELECT body_hash, answer, at FROM replays WHERE account_id = ? AND key = ?"
 
 // earlier finds the answer that a key got before, and keeps others with the key
 // waiting.
@@ -150,7 +158,7 @@ func (t *tx) earlier(account int64, r *Replay, out any) (found bool, err error) 
 	if err := t.lockAccount(account); err != nil {
 		return false, err
 	}
-	k, err := one(t.ctx, t, scanKept, "SELECT body_hash, answer, at FROM replays WHERE account_id = ? AND key = ?", account, r.Key)
+	k, err := one(t.ctx, t, scanKept, selectKept, account, r.Key)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}

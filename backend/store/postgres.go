@@ -68,10 +68,10 @@ func openPostgres(ctx context.Context, dsn string, o Options) (Store, error) {
 		p.pool.Close()
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	p.ledger = ledger{now: o.Now, read: patient{p}, snapshot: p.at, change: p.transact}
+	p.ledger = ledger{now: o.Now, read: patient{p}, snapshot: p.at, change: p.transact, record: p.enqueue}
 	p.tokens = newLane(p.findTokens)
 	for i := range p.lanes {
-		p.lanes[i] = newLane(p.record)
+		p.lanes[i] = newLane(p.recordAll)
 	}
 	return p, nil
 }

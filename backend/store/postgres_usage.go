@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -13,34 +12,13 @@ import (
 	"svc/backend/license"
 )
 
-// entry is a command that waits for its decision; without a kind it is a metered
-// request.
-type entry struct {
-	Command
-	outcome Outcome
-	refusal error
+// enqueue hands an entry to the one lane of its account.
+func (p *postgres) enqueue(ctx context.Context, e *entry) error {
+	return p.lanes[uint64(e.AccountID)%lanes].do(ctx, e)
 }
 
-// Record implements Store.
-func (p *postgres) Record(ctx context.Context, c Command) (Outcome, error) {
-	e := &entry{Command: c}
-	if err := p.lane(c.AccountID).do(ctx, e); err != nil {
-		return Outcome{}, err
-	}
-	return e.outcome, e.refusal
-}
-
-// Meter implements Store.
-func (p *postgres) Meter(ctx context.Context, account int64) error {
-	_, err := p.Record(ctx, Command{AccountID: account})
-	return err
-}
-
-// lane is the one lane of an account.
-func (p *postgres) lane(account int64) *lane[*entry] { return p.lanes[uint64(account)%lanes] }
-
-// record answers a batch.
-func (p *postgres) record(tasks []*task[*entry]) { p.recordAs(tasks, false) }
+// recordAll answers a batch.
+func (p *postgres) recordAll(tasks []*task[*entry]) { p.recordAs(tasks, false) }
 
 // recordAs answers a batch; repeated says whether a request of it may have been
 // recorded before. As a request's id is made for it, that is so after a try whose
@@ -80,84 +58,12 @@ func recordBatch(ctx context.Context, conn *pgxpool.Conn, entries []*entry, repe
 		return err
 	}
 	b.now = now().UTC()
-	for _, e := range entries {
-		e.outcome, e.refusal = b.record(e)
-	}
+	b.decideAll()
 	if err := conn.SendBatch(ctx, b.writes()).Close(); err != nil {
 		return errors.Join(errInDoubt, err)
 	}
 	return confirmed(conn)
 }
-
-// key is the name of a thing of an account.
-type key struct {
-	account int64
-	name    string
-}
-
-// pair is one of two names.
-type pair struct {
-	key
-	other string
-}
-
-// event is a command with its decision.
-type event struct {
-	Command
-	id       int64
-	decision license.Decision
-}
-
-// seat is what a batch writes of a seat.
-type seat struct {
-	event
-	kinds   int64
-	claimed bool
-}
-
-// answer is the first answer to an idempotency key.
-type answer struct {
-	account int64
-	*Replay
-	text string
-}
-
-// batch is a transaction: what it read when the accounts were locked, kept up to
-// date by the decisions, and what it is to write.
-type batch struct {
-	now      time.Time
-	entries  []*entry
-	accounts map[int64]*Account
-	tokens   map[int64]bool // that hold
-	holdings map[int64]*license.Holdings
-	seated   map[key]bool     // by fingerprint
-	recorded map[key]Outcome  // by request
-	scanned  map[pair]Outcome // by fingerprint and scan
-	kept     map[key]kept     // by idempotency key
-	ids      []int64          // of events to come
-
-	events  []event
-	seats   map[key]*seat
-	claims  map[int64]int64 // by account
-	hosts   map[pair]int64  // by fingerprint and host
-	metered map[int64]int64 // by account
-	answers map[key]answer
-}
-
-func newBatch(entries []*entry) *batch {
-	return &batch{
-		entries: entries, accounts: map[int64]*Account{}, tokens: map[int64]bool{}, holdings: map[int64]*license.Holdings{}, seated: map[key]bool{},
-		recorded: map[key]Outcome{}, scanned: map[pair]Outcome{}, kept: map[key]kept{}, seats: map[key]*seat{},
-		claims: map[int64]int64{}, hosts: map[pair]int64{}, metered: map[int64]int64{}, answers: map[key]answer{},
-	}
-}
-
-func (c Command) vm() key       { return key{c.AccountID, c.Fingerprint} }
-func (c Command) request() key  { return key{c.AccountID, c.RequestID} }
-func (c Command) scan() pair    { return pair{c.vm(), c.ScanID} }
-func (c Command) host() pair    { return pair{c.vm(), c.HostHint} }
-func (c Command) replay() key   { return key{c.AccountID, c.Replay.Key} }
-func (e *entry) account() int64 { return e.AccountID }
 
 // The lookups name rows one by one: a join might read a whole table where the
 // planner has not seen it grow. For the same reason sequential scans are off in
@@ -183,15 +89,14 @@ const (
 // depend on.
 func (b *batch) reads(repeated bool) *pgx.Batch {
 	q := &pgx.Batch{}
-	ids := column(b.entries, (*entry).account)
-	commands := filter(b.entries, func(e *entry) bool { return e.Kind != "" })
+	ids, commands := column(b.entries, (*entry).account), b.commands()
 	q.Queue("BEGIN")
 	if len(commands) == 0 {
 		q.Queue("SELECT " + planByIndex)
 	} else {
 		each(q, firstOf[int64], func(id int64) { b.ids = append(b.ids, id) }, takeIDs, len(commands))
 	}
-	each(q, scanAccount, func(a Account) { b.accounts[a.ID], b.holdings[a.ID] = &a, &license.Holdings{} }, lockAccounts, ids)
+	each(q, scanAccount, b.hold, lockAccounts, ids)
 	each(q, scanHolding, func(h holding) { h.addTo(b.holdings[h.account]) }, findGrants, ids)
 	if len(commands) == 0 {
 		return q
@@ -258,87 +163,6 @@ func each[T any](q *pgx.Batch, scan func(row) (T, error), use func(T), query str
 		}
 		return rows.Err()
 	})
-}
-
-// record decides an entry as if those before it had been committed.
-func (b *batch) record(e *entry) (o Outcome, err error) {
-	a := b.accounts[e.AccountID]
-	switch {
-	case a == nil:
-		return o, ErrNotFound
-	case e.TokenID != 0 && (a.Disabled || !b.tokens[e.TokenID]):
-		return o, ErrTokenDisabled
-	case e.Kind == "":
-		b.metered[e.AccountID]++
-		return o, nil
-	case e.Replay == nil:
-		return b.decide(e.Command)
-	}
-	if k, ok := b.kept[e.replay()]; ok {
-		found, err := k.answers(e.Replay, b.now, &o)
-		if err != nil || found {
-			return o, err
-		}
-	}
-	if o, err = b.decide(e.Command); err != nil {
-		return o, err
-	}
-	return o, b.keep(e.Command, o)
-}
-
-// decide finds a command's event, or makes one.
-func (b *batch) decide(c Command) (Outcome, error) {
-	if o, ok := b.recorded[c.request()]; ok {
-		return o.repeated(b.seated[c.vm()]), nil
-	}
-	if o, ok := b.scanned[c.scan()]; ok && c.ScanID != "" {
-		o.Decision.Claim = false // the first part of the scan claimed it
-		return o.repeated(b.seated[c.vm()]), nil
-	}
-	a, seated := b.accounts[c.AccountID], b.seated[c.vm()]
-	state := license.State{Account: a.Account, Used: a.Used, Seats: b.holdings[c.AccountID].Seats(license.Day(b.now)), Seated: seated}
-	o := Outcome{Decision: license.Decide(state, c.Kind, c.Target), Seated: seated}
-	if o.Decision.Refusal != nil {
-		return o, o.Decision.Refusal
-	}
-	o.EventID, b.ids = b.ids[0], b.ids[1:]
-	b.apply(event{c, o.EventID, o.Decision}, o)
-	return o, nil
-}
-
-// apply adds an event to what is to be written and to what the next ones see.
-func (b *batch) apply(e event, o Outcome) {
-	b.events = append(b.events, e)
-	b.recorded[e.request()] = o
-	if e.ScanID != "" {
-		b.scanned[e.scan()] = o
-	}
-	if e.HostHint != "" {
-		b.hosts[e.host()]++
-	}
-	if e.decision.Claim {
-		b.seated[e.vm()] = true
-		b.accounts[e.AccountID].Used++
-		b.claims[e.AccountID]++
-	}
-	if !e.decision.Licensed {
-		return
-	}
-	if b.seats[e.vm()] == nil {
-		b.seats[e.vm()] = &seat{event: e, claimed: e.decision.Claim}
-	}
-	b.seats[e.vm()].kinds |= kindBit(e.Kind)
-}
-
-// keep notes the answer to an idempotency key.
-func (b *batch) keep(c Command, o Outcome) error {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	b.kept[c.replay()] = kept{c.Replay.BodyHash[:], string(text), instant(b.now)}
-	b.answers[c.replay()] = answer{c.AccountID, c.Replay, string(text)}
-	return nil
 }
 
 // Every write of a row that may be there is an upsert: its plan is always the
@@ -422,36 +246,4 @@ func seatColumns(s []*seat, more ...any) []any {
 		column(s, func(s *seat) string { return string(s.Kind) }), column(s, func(s *seat) string { return s.Source.Label() }),
 		column(s, func(s *seat) int64 { return s.kinds }), column(s, func(s *seat) string { return s.RequestID }),
 	}, more...)
-}
-
-// column is one value of each of the rows.
-func column[T, V any](rows []T, get func(T) V) []V {
-	vs := make([]V, len(rows))
-	for i, r := range rows {
-		vs[i] = get(r)
-	}
-	return vs
-}
-
-// filter is those of the rows that are wanted.
-func filter[T any](rows []T, want func(T) bool) (some []T) {
-	for _, r := range rows {
-		if want(r) {
-			some = append(some, r)
-		}
-	}
-	return some
-}
-
-// split is a map as two columns.
-func split[K comparable, V any](m map[K]V) (keys []K, vs []V) {
-	for k, v := range m {
-		keys, vs = append(keys, k), append(vs, v)
-	}
-	return keys, vs
-}
-
-func values[K comparable, V any](m map[K]V) []V {
-	_, vs := split(m)
-	return vs
 }

@@ -37,7 +37,7 @@ type sqlite struct {
 	reads  *readers
 	write  *sql.DB
 	conn   *sql.Conn // the writer's, of write
-	writer *lane[func(*tx) error]
+	writer *lane[write]
 }
 
 // sqlRows are rows whose Close can't fail.
@@ -196,15 +196,17 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	if s.conn, err = s.write.Conn(ctx); err != nil {
 		return nil, err
 	}
-	s.ledger = ledger{now: o.Now, read: s.reads, snapshot: s.reads.at, change: s.enqueue}
+	s.ledger = ledger{now: o.Now, read: s.reads, snapshot: s.reads.at, change: s.apply, record: s.enqueue}
 	s.tokens = newLane(s.findTokens)
 	t := &tx{executor: &prepared{s.conn, map[string]*sql.Stmt{}}, ctx: context.Background()}
-	s.writer = newLane(func(batch []*task[func(*tx) error]) { s.commit(t, batch) })
+	s.writer = newLane(func(batch []*task[write]) { s.commit(t, batch) })
 	return s, nil
 }
 
-// enqueue has the writer do a change.
-func (s *sqlite) enqueue(ctx context.Context, do func(*tx) error) error { return s.writer.do(ctx, do) }
+// apply has the writer do a change.
+func (s *sqlite) apply(ctx context.Context, do func(*tx) error) error {
+	return s.writer.do(ctx, write{change: do})
+}
 
 func openFile(path string, connections int, options string) (*sql.DB, error) {
 	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + fmt.Sprintf(
@@ -234,7 +236,7 @@ func (s *sqlite) migrate(ctx context.Context) error {
 		return fmt.Errorf("its schema is version %d, newer than this program's %d: use a newer svc", version, len(files))
 	}
 	for i := version; i < len(files); i++ {
-		if err := s.apply(ctx, files[i], i); err != nil {
+		if err := s.applyFile(ctx, files[i], i); err != nil {
 			return fmt.Errorf("applying %s: %w", filepath.Base(files[i]), err)
 		}
 	}
@@ -247,14 +249,13 @@ func (s *sqlite) migrate(ctx context.Context) error {
 func (s *sqlite) version(ctx context.Context) (v int, err error) {
 	for end := time.Now().Add(busyWait); ; time.Sleep(busyPause) {
 		err = s.write.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
-		var refused *driver.Error
-		if !errors.As(err, &refused) || refused.Code()&0xff != codes.SQLITE_BUSY || time.Now().After(end) {
+		if code(err)&0xff != codes.SQLITE_BUSY || time.Now().After(end) {
 			return v, err
 		}
 	}
 }
 
-func (s *sqlite) apply(ctx context.Context, file string, before int) error {
+func (s *sqlite) applyFile(ctx context.Context, file string, before int) error {
 	text, err := migrations.ReadFile(file)
 	if err != nil {
 		return err
@@ -274,11 +275,15 @@ func (s *sqlite) apply(ctx context.Context, file string, before int) error {
 	return t.Commit()
 }
 
-// commit does the writes of a batch in one transaction, each in a savepoint of
-// its own: what one of them refuses does not touch the others.
-func (s *sqlite) commit(t *tx, batch []*task[func(*tx) error]) {
+// commit does the writes of a batch in one transaction. That a request was
+// recorded before, the unique index tells; then all is done again with that in
+// mind.
+func (s *sqlite) commit(t *tx, batch []*task[write]) {
 	t.now = s.o.Now().UTC()
-	results, err := t.commit(batch)
+	results, err := t.commit(batch, false)
+	if code(err)&0xff == codes.SQLITE_CONSTRAINT {
+		results, err = t.commit(batch, true)
+	}
 	if err != nil {
 		s.o.Log.Error("committing", "error", err)
 	}
@@ -290,8 +295,19 @@ func (s *sqlite) commit(t *tx, batch []*task[func(*tx) error]) {
 	}
 }
 
-// commit gives each write's refusal, or the error by which all are lost.
-func (t *tx) commit(batch []*task[func(*tx) error]) (results []error, err error) {
+// code is SQLite's of an error; 0 for none.
+func code(err error) int {
+	var failed *driver.Error
+	if errors.As(err, &failed) {
+		return failed.Code()
+	}
+	return 0
+}
+
+// commit gives each write's refusal, or the error by which all are lost. Entries
+// refuse before anything of theirs is written; each change has a savepoint of its
+// own, so that what it refuses does not touch the others.
+func (t *tx) commit(batch []*task[write], repeated bool) (results []error, err error) {
 	results = make([]error, len(batch))
 	if _, err := t.exec("BEGIN IMMEDIATE"); err != nil {
 		return results, err
@@ -302,8 +318,15 @@ func (t *tx) commit(batch []*task[func(*tx) error]) (results []error, err error)
 			err = errors.Join(err, undo)
 		}
 	}()
+	entries := filter(column(batch, func(w *task[write]) *entry { return w.work.entry }), func(e *entry) bool { return e != nil })
+	if err = t.recordAll(entries, repeated); err != nil {
+		return results, err
+	}
 	for i, w := range batch {
-		if results[i], err = t.attempt(w.work); err != nil {
+		if w.work.change == nil {
+			continue
+		}
+		if results[i], err = t.attempt(w.work.change); err != nil {
 			return results, err
 		}
 	}
