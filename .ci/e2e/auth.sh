@@ -17,16 +17,10 @@ cleanup() {
 }
 trap cleanup EXIT
 
-install() {
-	command -v gnome-keyring-daemon >/dev/null && command -v dbus-run-session >/dev/null && command -v secret-tool >/dev/null && return
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gnome-keyring dbus dbus-daemon libsecret-tools >/dev/null
-}
-
 svc() { env HOME="$work/home" XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" DBUS_SESSION_BUS_ADDRESS="${bus-unix:path=$work/none}" "$work/svc" "$@"; }
 
 prepare() {
-	install
+	needs gnome-keyring-daemon:gnome-keyring dbus-run-session:dbus-daemon dbus-daemon:dbus secret-tool:libsecret-tools
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 	mkdir -p "$work/home"
 	"$work/svc" serve --db "sqlite:$work/svc.db" --signing-key "$work/key.pem" --listen 127.0.0.1:0 2>"$work/serve.log" &

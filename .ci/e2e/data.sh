@@ -14,14 +14,6 @@ sshd=""
 trap '[ -z "$sshd" ] || kill "$sshd"; rm -rf --one-file-system "$work"' EXIT
 export SOURCE_ROOT=$work/source TARGET_ROOT=$work/target
 
-tools() {
-	local tool missing=""
-	for tool in rsync setfacl setfattr shellcheck ssh sshd; do command -v "$tool" >/dev/null || missing=yes; done
-	[ -z "$missing" ] && return
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends rsync acl attr shellcheck openssh-client openssh-server >/dev/null
-}
-
 # system ROOT VERSION: what makes a folder a machine.
 system() {
 	mkdir -p "$1/etc" "$1/var/lib/dpkg" "$1/srv" "$1/home"
@@ -175,7 +167,7 @@ over_ssh() {
 	same "to what the target was" "$(picture "$TARGET_ROOT")" "$old"
 }
 
-tools
+needs rsync:rsync setfacl:acl setfattr:attr shellcheck:shellcheck ssh:openssh-client sshd:openssh-server
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 source_machine
 target_machine

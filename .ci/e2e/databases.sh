@@ -258,17 +258,7 @@ by_ssh() {
 	check "ssh gives what the root gives" cmp "$work/root.databases" "$work/ssh.databases"
 }
 
-install() {
-	local tool
-	for tool in debootstrap python3 mke2fs sshd ssh; do
-		command -v "$tool" >/dev/null && continue
-		apt-get update -qq
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap python3 e2fsprogs openssh-server openssh-client >/dev/null
-		return
-	done
-}
-
-install
+needs debootstrap:debootstrap python3:python3 mke2fs:e2fsprogs sshd:openssh-server ssh:openssh-client
 chroots bullseye trixie
 locales
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc

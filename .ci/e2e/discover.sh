@@ -25,14 +25,6 @@ cleanup() {
 }
 trap cleanup EXIT
 
-programs() {
-	local tool missing=""
-	for tool in sshd ssh setfacl setfattr setcap python3 mke2fs git svnadmin lvm strace; do command -v "$tool" >/dev/null || missing=yes; done
-	[ -z "$missing" ] && return
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openssh-server openssh-client acl attr libcap2-bin python3 e2fsprogs git subversion lvm2 strace >/dev/null
-}
-
 # system makes the folder a machine, with the programs by which it is read.
 system() {
 	local program lib
@@ -175,7 +167,8 @@ counted() {
 # says WAY EXPRESSION: of the places by their paths, p, and of the whole, d.
 says() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); p = {x["path"]: x for x in d["places"]}; sys.exit(not eval(sys.argv[2]))' "$work/$1.json" "$2" || { python3 -m json.tool "$work/$1.json" | head -150 && return 1; }; }
 
-programs
+needs sshd:openssh-server ssh:openssh-client setfacl:acl setfattr:attr setcap:libcap2-bin python3:python3 mke2fs:e2fsprogs git:git svnadmin:subversion lvm:lvm2 strace:strace
+
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 system
 data

@@ -116,17 +116,7 @@ moves() {
 	exits "$1: it is not loaded a second time" 1 step "$2" load
 }
 
-install() {
-	local tool
-	for tool in ssh sshd shellcheck; do
-		command -v "$tool" >/dev/null && continue
-		apt-get update -qq
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openssh-server openssh-client shellcheck >/dev/null
-		return
-	done
-}
-
-install
+needs debootstrap:debootstrap ssh:openssh-client sshd:openssh-server shellcheck:shellcheck
 chroots bullseye trixie
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 [ -x "$cache/trixie/usr/bin/ssh" ] || DEBIAN_FRONTEND=noninteractive chroot "$cache/trixie" sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends openssh-client && apt-get clean' >"$work/apt.log" 2>&1

@@ -10,7 +10,8 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
+needs python3:python3
+CGO_ENABLED=0CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 python3 - "$work/roots" <<'PY'
 import os, random, struct, sys
 top = sys.argv[1]

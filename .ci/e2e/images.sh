@@ -24,14 +24,8 @@ trap cleanup EXIT
 below() { if [ "$2" -le "$3" ]; then ok "$1 ($2)"; else fail "$1: $2, above $3"; fi; }
 
 install() {
-	local tool
-	for tool in qemu-img mke2fs mkfs.xfs mkfs.btrfs lvm sgdisk sfdisk mkfs.vfat cryptsetup strace time setpriv debootstrap; do
-		command -v "$tool" >/dev/null && continue
-		apt-get update -qq
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-utils e2fsprogs xfsprogs \
-			btrfs-progs lvm2 gdisk fdisk dosfstools cryptsetup-bin strace time util-linux debootstrap ca-certificates >/dev/null
-		return
-	done
+	needs qemu-img:qemu-utils mke2fs:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs lvm:lvm2 sgdisk:gdisk sfdisk:fdisk \
+		mkfs.vfat:dosfstools cryptsetup:cryptsetup-bin strace:strace time:time setpriv:util-linux debootstrap:debootstrap python3:python3
 }
 
 # as_user runs a command as nobody, who may not use a loop device or a mount.

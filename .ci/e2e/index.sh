@@ -34,12 +34,7 @@ refuses() {
 build() { svc admin index build --out "$work/out.index" "$@"; }
 
 tools() {
-	local tool
-	for tool in createrepo_c rpmbuild apt-ftparchive gpg python3 jq zstd lz4 bzip2; do
-		command -v "$tool" >/dev/null && continue
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends createrepo-c rpm apt-utils gpg python3 jq zstd lz4 bzip2 >/dev/null
-		break
-	done
+	needs createrepo_c:createrepo-c rpmbuild:rpm apt-ftparchive:apt-utils gpg:gpg python3:python3 jq:jq zstd:zstd lz4:lz4 bzip2:bzip2
 }
 
 # rpm NAME VERSION RELEASE [line of the head]…: builds a package into $into.

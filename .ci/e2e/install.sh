@@ -1,17 +1,9 @@
 #!/usr/bin/env bash
-# Installs what the end-to-end test needs, where it is not there yet.
+# Installs what most of the end-to-end scripts need, where it is not there yet.
 set -euo pipefail
+cd "$(dirname "$0")"
+# shellcheck source=.ci/e2e/checks.sh
+. ./checks.sh
 
-missing() {
-	local tool
-	for tool in debootstrap ansible-playbook ansible-lint shellcheck lz4 gcc; do
-		command -v "$tool" >/dev/null || return 0
-	done
-	return 1
-}
-
-if missing; then
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-		debootstrap ansible ansible-lint shellcheck lz4 gcc libc6-dev ca-certificates >/dev/null
-fi
+needs debootstrap:debootstrap debootstrap:ca-certificates ansible-playbook:ansible ansible-lint:ansible-lint \
+	shellcheck:shellcheck lz4:lz4 gcc:gcc gcc:libc6-dev

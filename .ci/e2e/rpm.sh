@@ -254,10 +254,7 @@ damaged() { # form file
 	check "$1: which says where" grep -q "/var/lib/rpm/$2" "$work/damaged.err"
 }
 
-command -v debootstrap rpmbuild chroot >/dev/null || {
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap rpm python3 >/dev/null
-}
+needs debootstrap:debootstrap rpmbuild:rpm python3:python3
 chroots
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 real

@@ -23,10 +23,7 @@ cleanup() {
 trap cleanup EXIT
 
 prepare() {
-	command -v rsync >/dev/null || {
-		apt-get update -qq
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends rsync >/dev/null
-	}
+	needs rsync:rsync
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 	bash .ci/e2e/roots.sh
 	source=$cache/roots/bullseye-server

@@ -43,18 +43,8 @@ says() {
 # svc finds an ssh that is the user's but for where its configuration is.
 svc() { env PATH="$work/bin:$PATH" XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }
 
-install() {
-	local tool
-	for tool in sshd ssh sudo busybox; do
-		command -v "$tool" >/dev/null && continue
-		apt-get update -qq
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openssh-server openssh-client sudo busybox >/dev/null
-		return
-	done
-}
-
 prepare() {
-	install
+	needs sshd:openssh-server ssh:openssh-client sudo:sudo busybox:busybox
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 	bash .ci/e2e/roots.sh
 	mkdir -p /run/sshd "$work"/{upper,overlay,machine,bin}

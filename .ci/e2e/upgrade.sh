@@ -379,17 +379,7 @@ disks() {
 	as_before "after a repair"
 }
 
-install_tools() {
-	local tool
-	for tool in debootstrap mke2fs python3; do
-		command -v "$tool" >/dev/null && continue
-		apt-get update -qq
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap e2fsprogs python3 >/dev/null
-		return
-	done
-}
-
-install_tools
+needs debootstrap:debootstrap mke2fs:e2fsprogs python3:python3
 make_root
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 mount_root
