@@ -18,7 +18,7 @@ const tooManyUnknown = 0.1
 // findings judges the pair of releases.
 func findings(in Input, p *Plan) []assess.Finding {
 	all := []assess.Finding{}
-	for _, find := range []func(Input, *Plan) []assess.Finding{direction, unknown, removed, uncertain, caveats, databases, secrets, byHand, takeOver} {
+	for _, find := range []func(Input, *Plan) []assess.Finding{direction, unknown, removed, uncertain, unlisted, additional, caveats, databases, secrets, byHand, takeOver, enforced} {
 		all = append(all, find(in, p)...)
 	}
 	for i := range all {
@@ -150,7 +150,7 @@ func database(in Input, d assess.Database, row Package) assess.Finding {
 		f.Remediations = hint("Choose another engine, or an archive of the vendor.")
 		return f
 	}
-	f.Summary = fmt.Sprintf("The role installs %s %s with an empty cluster; the data in %s stay on the source.", row.Targets[0].Name, row.Targets[0].Version, d.Directory)
+	f.Summary = fmt.Sprintf("The role installs %s with an empty cluster; the data in %s stay on the source.", strings.TrimSpace(row.Targets[0].Name+" "+row.Targets[0].Version), d.Directory)
 	f.Remediations = hint("Dump on the source with the newer version's tools, load on the target, compare; keep the source until then.")
 	return f
 }
@@ -170,11 +170,15 @@ func byHand(_ Input, p *Plan) []assess.Finding {
 }
 
 // takeOver says how what waits on the target is put in place.
-func takeOver(_ Input, p *Plan) []assess.Finding {
+func takeOver(in Input, p *Plan) []assess.Finding {
+	put := "cp -a " + convert.Waiting + "/. /"
+	if selinux(in.Target) {
+		put += " && restorecon -R /etc"
+	}
 	return files(p, func(c Config) bool { return c.Action == Convert && c.Waits() }, assess.Finding{
 		Key: "network.take-over", Severity: assess.Medium, Title: "The network waits until the machine takes over",
 		Summary:      "The role lays %d files of the network ready below " + convert.Waiting + ", and puts none in place, so that it can't cut the connection that applies it and no address is there twice: %s.",
-		Remediations: hint("Compare the names and hardware addresses with those of the target (ip -br link). When the source is off, at the target's console: cp -a " + convert.Waiting + "/. / and reboot."),
+		Remediations: hint("Compare the names and hardware addresses with those of the target (ip -br link). When the source is off, at the target's console: " + put + " and reboot."),
 	})
 }
 

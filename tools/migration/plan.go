@@ -50,6 +50,7 @@ type Plan struct {
 	Packages      []Package         `json:"packages"` // one row for each package of the assessment
 	Sum           attest.PackageSum `json:"sum"`
 	Install       []string          `json:"install"` // packages of the target that the role installs
+	Archives      *Archives         `json:"archives,omitempty"`
 	Configuration []Config          `json:"configuration"`
 	Services      []Service         `json:"services"`
 	Accounts      Accounts          `json:"accounts"`
@@ -143,6 +144,7 @@ func New(in Input) *Plan {
 	p.Install = install(in, p.Packages)
 	places := newPlaces(in, p.Packages)
 	p.convert(in, configuration(in, places))
+	p.Archives = archives(in, p)
 	p.Services = services(in, places)
 	p.Accounts = accounts(a, places)
 	p.Findings = findings(in, p)
@@ -170,7 +172,7 @@ func sum(rows []Package) attest.PackageSum {
 // install lists what the role installs, by name: the targets of the chosen
 // packages, and what conditions of the index add.
 func install(in Input, rows []Package) []string {
-	names := []string{}
+	names := append([]string{}, locales(in)...)
 	for _, r := range rows {
 		if !r.Install {
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/backend/api/release"
 )
 
 // services decides about every unit of the assessment.
@@ -43,12 +44,21 @@ func service(in Input, where places, u assess.Unit) Service {
 		s.To, s.Reason = "", fmt.Sprintf("%s does not have this unit.", in.Target.Slug)
 	case where.gone(u.Package):
 		s.To, s.Reason = "", fmt.Sprintf("Its package %s has no sure counterpart in %s.", u.Package, in.Target.Slug)
-	case u.Preset || u.State == "static":
+	case u.State == "static", u.Preset && samePresets(in):
 		s.Reason = "Its package sets this state by itself."
+	case u.Preset:
+		s.Apply, s.Reason = true, "The source's packages set this state by themselves; the target's may set another."
 	default:
 		s.Apply, s.Reason = true, "It was set so on the source."
 	}
 	return s
+}
+
+// samePresets reports whether packages of source and target enable their units
+// alike: Debian's start what they bring, others what the distribution lists.
+func samePresets(in Input) bool {
+	source, ok := release.Lookup(in.Assessment.Release)
+	return !ok || tables[source.Family] == tables[in.Target.Family]
 }
 
 // carried reports whether the role brings a unit that was written on the

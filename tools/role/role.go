@@ -15,13 +15,20 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"svc/assess"
+	"svc/backend/api/release"
 	"svc/tools/migration"
 )
 
-// templates are the parts of a role that are the same for every machine.
+// templates are the parts of a role that are the same for every machine, and
+// those of each package manager, which follow them in the same file.
 //
 //go:embed static
 var templates embed.FS
+
+// managers are the package managers of families.
+var managers = map[release.Family]string{
+	release.Debian: "apt", release.Ubuntu: "apt", release.EL: "dnf", release.Fedora: "dnf", release.Amazon: "dnf", release.SUSE: "zypper",
+}
 
 // Files are the role's files by their path below the artifacts' folder:
 // site.yml and role/….
@@ -38,8 +45,15 @@ type Source struct {
 // Render makes the role. An error is one of reading a file.
 func Render(p *migration.Plan, a *assess.Assessment, s Source) (Files, error) {
 	out := Files{}
-	if err := out.addStatic(); err != nil {
-		return nil, err
+	target, _ := release.Lookup(p.Target)
+	manager := managers[target.Family]
+	if manager == "" {
+		return nil, fmt.Errorf("no role can be written for %s: its package manager is not known", p.Target)
+	}
+	for _, folder := range []string{"static", "static/" + manager} {
+		if err := out.addStatic(folder); err != nil {
+			return nil, err
+		}
 	}
 	files, err := out.addContents(p, s)
 	if err != nil {
@@ -47,6 +61,9 @@ func Render(p *migration.Plan, a *assess.Assessment, s Source) (Files, error) {
 	}
 	v := variables(p, a, s)
 	v.Files = files
+	if manager == "dnf" {
+		v.Archives = archivesOf(p)
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What the role gives to the machine: from %s to %s.\n", p.Source, p.Target)
 	if err := encode(&b, v); err != nil {
@@ -56,31 +73,40 @@ func Render(p *migration.Plan, a *assess.Assessment, s Source) (Files, error) {
 	return out, nil
 }
 
-// addStatic adds the tasks, handlers and descriptions.
-func (out Files) addStatic() error {
-	entries, err := templates.ReadDir("static")
+// addStatic adds the tasks, handlers and descriptions of a folder; what is in a
+// file already stays before them.
+func (out Files) addStatic(folder string) error {
+	entries, err := templates.ReadDir(folder)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		b, err := templates.ReadFile("static/" + e.Name())
+		if e.IsDir() {
+			continue
+		}
+		b, err := templates.ReadFile(folder + "/" + e.Name())
 		if err != nil {
 			return err
 		}
-		// meta_argument_specs.yml is role/meta/argument_specs.yml.
-		folder, name, ok := strings.Cut(e.Name(), "_")
-		if target := path.Join("role", folder, name); ok {
-			out[target] = b
-		} else {
-			out[e.Name()] = b
-		}
+		target := placeOf(e.Name())
+		out[target] = append(out[target], b...)
 	}
 	return nil
+}
+
+// placeOf is where a template stands in the artifacts' folder:
+// meta_argument_specs.yml is role/meta/argument_specs.yml.
+func placeOf(template string) string {
+	if folder, name, ok := strings.Cut(template, "_"); ok {
+		return path.Join("role", folder, name)
+	}
+	return template
 }
 
 // vars are the role's variables. All strings from the machine are text, never
 // templates.
 type vars struct {
+	Archives    *archives `yaml:",inline"`
 	Packages    []text    `yaml:"role_packages"`
 	Recommends  bool      `yaml:"role_install_recommends"`
 	Groups      []group   `yaml:"role_groups"`
@@ -94,6 +120,20 @@ type vars struct {
 	TimeZone    text      `yaml:"role_time_zone"`
 	Locale      text      `yaml:"role_locale"`
 	Fingerprint text      `yaml:"role_fingerprint"`
+}
+
+// archives are what has to be enabled before packages can be installed.
+type archives struct {
+	Packages []text `yaml:"role_archive_packages"`
+	Enable   []text `yaml:"role_archives"`
+	Streams  []text `yaml:"role_module_streams"`
+}
+
+func archivesOf(p *migration.Plan) *archives {
+	if a := p.Archives; a != nil {
+		return &archives{texts(a.Packages), texts(a.Enable), texts(a.Streams)}
+	}
+	return &archives{[]text{}, []text{}, []text{}}
 }
 
 type group struct {

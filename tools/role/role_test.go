@@ -131,14 +131,38 @@ func TestAFileThatCannotBeReadStopsTheRole(t *testing.T) {
 	is.True(errors.Is(err, gone))
 }
 
-func TestEveryVariableIsDeclared(t *testing.T) {
-	is := is.New(t)
-	files := render(t, Source{})
-	var defaults map[string]any
-	is.NoErr(yaml.Unmarshal(files["role/defaults/main.yml"], &defaults))
-	for name := range defaults {
-		is.True(bytes.Contains(files["role/meta/argument_specs.yml"], []byte(name+":")))
+// TestEveryFamily: the role of each package manager is YAML, installs by that
+// manager, and declares every variable that it has and uses.
+func TestEveryFamily(t *testing.T) {
+	for target, module := range map[string]string{"debian-13": "builtin.apt", "rocky-9": "builtin.dnf", "fedora-42": "builtin.dnf", "sles-15": "general.zypper"} {
+		t.Run(target, func(t *testing.T) {
+			is := is.New(t)
+			p, a := plan()
+			p.Target = target
+			p.Archives = &migration.Archives{Packages: []string{"epel-release"}, Enable: []string{"crb"}, Streams: []string{"php:8.2"}}
+			files, err := Render(p, a, Source{Read: func(string) ([]byte, error) { return nil, nil }})
+			is.NoErr(err)
+			is.True(bytes.Contains(files["role/tasks/packages.yml"], []byte("ansible."+module)) || bytes.Contains(files["role/tasks/packages.yml"], []byte("community."+module)))
+			declared := map[string]bool{}
+			for _, m := range regexp.MustCompile(`(?m)^      (role_\w+):$`).FindAllSubmatch(files["role/meta/argument_specs.yml"], -1) {
+				declared[string(m[1])] = true
+			}
+			var defaults map[string]any
+			is.NoErr(yaml.Unmarshal(files["role/defaults/main.yml"], &defaults))
+			is.Equal(slices.Sorted(maps.Keys(defaults)), slices.Sorted(maps.Keys(declared)))
+			for _, text := range files {
+				var any any
+				is.NoErr(yaml.Unmarshal(text, &any))
+			}
+		})
 	}
+}
+
+func TestATargetWithoutAPackageManager(t *testing.T) {
+	p, a := plan()
+	p.Target = "plan9-4"
+	_, err := Render(p, a, Source{Read: func(string) ([]byte, error) { return nil, nil }})
+	is.New(t).True(err != nil)
 }
 
 func FuzzFileName(f *testing.F) {

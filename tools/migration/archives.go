@@ -1,0 +1,193 @@
+package migration
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"svc/assess"
+	"svc/backend/api/lazyregexp"
+	"svc/backend/api/release"
+)
+
+// Archives are what has to be enabled on a target of the rpm families before its
+// packages can be installed.
+type Archives struct {
+	Packages []string `json:"packages"` // packages that know further archives, or enable them
+	Enable   []string `json:"enable"`   // archives that the release leaves disabled
+	Streams  []string `json:"streams"`  // streams of modules, such as php:8.2
+}
+
+//go:embed epel.txt
+var epelNames string
+
+//go:embed streams.tsv
+var streamRows string
+
+// module is a module of a release that has several versions of its software.
+type module struct {
+	release, name string
+	known         string // the package by which it is known
+	plain         string // the version without a stream
+	streams       []string
+}
+
+var epel = sync.OnceValue(func() []string { return strings.Split(strings.TrimSpace(epelNames), "\n")[1:] })
+
+var modules = sync.OnceValue(func() (all []module) {
+	for line := range strings.Lines(streamRows) {
+		if c := strings.Split(strings.TrimSpace(line), "\t"); len(c) == 5 {
+			all = append(all, module{c[0], c[1], c[2], c[3], strings.Fields(c[4])})
+		}
+	}
+	return all
+})
+
+// addition is how a distribution of EL has EPEL, and the archive of packages for
+// developers, on which those of EPEL depend; {n} is the major version.
+type addition struct{ epel, builder string }
+
+var additions = map[string]addition{
+	"almalinux": {"epel-release", "crb"},
+	"rocky":     {"epel-release", "crb"},
+	"centos":    {"epel-release", "crb"},
+	"ol":        {"oracle-epel-release-el{n}", "ol{n}_codeready_builder"},
+	"rhel":      {"", "codeready-builder-for-rhel-{n}-x86_64-rpms"}, // EPEL's package is at no archive of Red Hat's
+}
+
+// archives are what a target has to enable for the packages of a plan.
+func archives(in Input, p *Plan) *Archives {
+	a := &Archives{Packages: []string{}, Enable: []string{}, Streams: []string{}}
+	if in.Target.Family != release.EL {
+		return nil
+	}
+	add, known := additions[in.Target.ID]
+	n, _, _ := strings.Cut(in.Target.Version, ".")
+	number := strings.NewReplacer("{n}", n)
+	if known && n == "8" && add.builder == "crb" {
+		add.builder = "powertools"
+	}
+	if extra := ofEPEL(p.Install); known && (len(extra) > 0 || slices.ContainsFunc(p.Install, develops)) {
+		a.Packages, a.Enable = append(a.Packages, "dnf-plugins-core"), append(a.Enable, number.Replace(add.builder))
+		if len(extra) > 0 && add.epel != "" {
+			a.Packages = append(a.Packages, number.Replace(add.epel))
+		}
+	}
+	for _, m := range modules() {
+		if version := m.wanted(in, p); slices.Contains(m.streams, version) {
+			a.Streams = append(a.Streams, m.name+":"+version)
+		}
+	}
+	return a
+}
+
+func ofEPEL(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(epel(), name) })
+}
+
+func develops(name string) bool { return strings.HasSuffix(name, "-devel") }
+
+// wanted is the version that the source has of a module's software, as the
+// streams of the target name it, or empty where the target has no such module or
+// the source none of its packages.
+func (m module) wanted(in Input, p *Plan) string {
+	n, _, _ := strings.Cut(in.Target.Version, ".")
+	if in.Target.Family != release.EL || m.release != "el-"+n {
+		return ""
+	}
+	numbers := strings.Count(m.plain, ".") + 1
+	for _, row := range p.Packages {
+		has := slices.ContainsFunc(row.Targets, func(t Target) bool {
+			return t.Name == m.known || strings.HasPrefix(t.Name, m.name+"-") && slices.Contains(p.Install, t.Name)
+		})
+		if !has || row.Confidence < Sure {
+			continue
+		}
+		_, version, epoch := strings.Cut(row.Version, ":")
+		if !epoch {
+			version = row.Version
+		}
+		if parts := strings.Split(dotted.FindString(version), "."); len(parts) >= numbers {
+			return strings.Join(parts[:numbers], ".")
+		}
+	}
+	return ""
+}
+
+// dotted is the number with which a version begins.
+var dotted = lazyregexp.New(`^[0-9]+(\.[0-9]+)*`)
+
+// additional says what the plan could not enable by itself, and what may be
+// chosen.
+func additional(in Input, p *Plan) (all []assess.Finding) {
+	if extra := ofEPEL(p.Install); len(extra) > 0 && in.Target.Family == release.EL {
+		f := assess.Finding{
+			Key: "target.epel", Severity: assess.Low, Title: "Packages of EPEL", Related: packageResources(extra),
+			Summary:      "EPEL, a project beside the distribution, has these: " + strings.Join(extra, ", ") + ". The role enables it first.",
+			Remediations: hint("Where EPEL shall not be used, take them out of role_packages, and epel-release out of role_archive_packages."),
+		}
+		if additions[in.Target.ID].epel == "" {
+			f.Severity, f.Summary = assess.Medium, "EPEL, a project beside the distribution, has these: "+strings.Join(extra, ", ")+". No archive of the target has the package that enables it."
+			f.Remediations = hint("Before the role: dnf install https://dl.fedoraproject.org/pub/epel/epel-release-latest-" + in.Target.Version + ".noarch.rpm")
+		}
+		all = append(all, f)
+	}
+	for _, m := range modules() {
+		version := m.wanted(in, p)
+		if version == "" || version == m.plain || slices.Contains(m.streams, version) {
+			continue
+		}
+		all = append(all, assess.Finding{
+			Key: "target.stream." + m.name, Severity: assess.Medium, Title: fmt.Sprintf("The version of %s has to be chosen", m.name),
+			Summary:      fmt.Sprintf("The source has %s %s. %s has %s by default, and as streams of its module: %s.", m.name, version, in.Target.Slug, m.plain, strings.Join(m.streams, ", ")),
+			Remediations: hint(fmt.Sprintf("Where the default will not do, add for instance %s:%s to role_module_streams.", m.name, m.streams[len(m.streams)-1])),
+		})
+	}
+	return all
+}
+
+// unlisted says which packages the role installs though no list shows that the
+// target has them: one that it has not stops the whole transaction.
+func unlisted(in Input, p *Plan) []assess.Finding {
+	if !slices.Contains([]release.Family{release.EL, release.Fedora, release.Amazon, release.SUSE}, in.Target.Family) {
+		return nil
+	}
+	var names []string
+	for _, r := range p.Packages {
+		for _, c := range r.Caveats {
+			if r.Install && c.Code == "EXISTENCE_UNKNOWN" {
+				names = append(names, r.Targets[0].Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return slices.Contains(epel(), name) })
+	if len(names) == 0 {
+		return nil
+	}
+	ask := map[bool]string{true: "zypper info ", false: "dnf info "}[in.Target.Family == release.SUSE]
+	return []assess.Finding{{
+		Key: "packages.unlisted", Severity: assess.Medium, Title: "Packages of which no list shows that the target has them",
+		Summary:      fmt.Sprintf("The role installs these by names that follow the family's habits, and one that %s lacks stops it: %s.", in.Target.Slug, strings.Join(names, ", ")),
+		Remediations: hint("On the target: " + ask + strings.Join(names[:min(20, len(names))], " ")), Related: packageResources(names),
+	}}
+}
+
+// language is the language of a locale's name.
+var language = lazyregexp.New(`^([a-z]{2,3})_[A-Z]{2}`)
+
+// locales is the package of a family that has the locale of the source.
+func locales(in Input) []string {
+	m := language.FindStringSubmatch(in.Assessment.System.Locale)
+	switch family := in.Target.Family; {
+	case m == nil, in.Target.Slug == "centos-7", in.Target.Slug == "amzn-2":
+		return nil
+	case slices.Contains([]release.Family{release.EL, release.Fedora, release.Amazon}, family):
+		return []string{"glibc-langpack-" + m[1]}
+	case family == release.SUSE:
+		return []string{"glibc-locale"}
+	}
+	return nil
+}
