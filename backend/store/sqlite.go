@@ -25,6 +25,10 @@ const (
 	busyWait     = 10 * time.Second
 	busyPause    = 5 * time.Millisecond
 	readingConns = 4
+	// Claims of many accounts write pages all over the file. Larger than usual, the
+	// log takes a page that is written again and again before it is copied, 32 MB of
+	// it, and the cache keeps the pages, up to 64 MB.
+	writing = "&_txlock=immediate&_pragma=wal_autocheckpoint(8000)&_pragma=cache_size(-65536)"
 )
 
 // sqlite is a store in one file. One goroutine writes: whatever waits when it
@@ -182,7 +186,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 			err = errors.Join(fmt.Errorf("opening the store %s: %w", path, err), s.closeFiles())
 		}
 	}()
-	if s.write, err = openFile(path, 1, "&_txlock=immediate"); err != nil {
+	if s.write, err = openFile(path, 1, writing); err != nil {
 		return nil, err
 	}
 	if err := s.migrate(ctx); err != nil {
