@@ -67,9 +67,11 @@ func recordBatch(ctx context.Context, conn *pgxpool.Conn, entries []*entry, repe
 
 // The lookups name rows one by one: a join might read a whole table where the
 // planner has not seen it grow. For the same reason sequential scans are off in
-// these transactions; and as there is but one good plan, it is made once.
+// these transactions; and as there is but one good plan, it is made once. What sets
+// that has no parameters, so that its own plan is made once too.
 const (
-	planByIndex  = "set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)"
+	planByIndex  = "SELECT set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)"
+	takeIDs      = "SELECT nextval('events_id_seq') FROM generate_series(1, $1)"
 	lockAccounts = "SELECT " + accountColumns + " FROM accounts WHERE id = ANY($1) ORDER BY id FOR UPDATE"
 	findTokens   = "SELECT id FROM tokens WHERE id = ANY($1) AND disabled_at IS NULL"
 	findGrants   = "SELECT " + grantColumns + " FROM grants WHERE account_id = ANY($1) ORDER BY id"
@@ -81,7 +83,6 @@ const (
 		(SELECT id, claimed, billable, overage FROM events e WHERE e.account_id = q.account_id AND e.fingerprint = q.fingerprint AND e.scan_id = q.scan_id LIMIT 1) e`
 	findReplays = `SELECT q.n, r.* FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY q (account_id, key, n) CROSS JOIN LATERAL
 		(SELECT body_hash, answer, at FROM replays r WHERE r.account_id = q.account_id AND r.key = q.key LIMIT 1) r`
-	takeIDs = "SELECT nextval('events_id_seq'), planned.* FROM generate_series(1, $1), (SELECT " + planByIndex + " OFFSET 0) planned"
 )
 
 // reads opens the transaction, locks the accounts, and then, in statements that
@@ -91,16 +92,13 @@ func (b *batch) reads(repeated bool) *pgx.Batch {
 	q := &pgx.Batch{}
 	ids, commands := column(b.entries, (*entry).account), b.commands()
 	q.Queue("BEGIN")
-	if len(commands) == 0 {
-		q.Queue("SELECT " + planByIndex)
-	} else {
-		each(q, firstOf[int64], func(id int64) { b.ids = append(b.ids, id) }, takeIDs, len(commands))
-	}
+	q.Queue(planByIndex)
 	each(q, scanAccount, b.hold, lockAccounts, ids)
 	each(q, scanHolding, func(h holding) { h.addTo(b.holdings[h.account]) }, findGrants, ids)
 	if len(commands) == 0 {
 		return q
 	}
+	each(q, value[int64], func(id int64) { b.ids = append(b.ids, id) }, takeIDs, len(commands))
 	each(q, value[int64], func(id int64) { b.tokens[id] = true }, findTokens, column(commands, func(e *entry) int64 { return e.TokenID }))
 	ids = column(commands, (*entry).account)
 	fingerprints := func(e *entry) string { return e.Fingerprint }
@@ -133,13 +131,6 @@ func nth[T any](scan func(row) (T, error)) func(row) (found[T], error) {
 		f.it, err = scan(after{r, &f.n})
 		return f, err
 	}
-}
-
-// firstOf scans the first column of a row whose others are settings.
-func firstOf[T any](r row) (v T, err error) {
-	var rest [2]string
-	err = r.Scan(&v, &rest[0], &rest[1])
-	return v, err
 }
 
 // after is a row whose first column goes elsewhere.
