@@ -159,8 +159,11 @@ type ConfigFile struct {
 	Size    int64       `json:"size"`
 	SHA256  string      `json:"sha256"` // empty where missing or unreadable
 	Link    string      `json:"link,omitempty"`
-	Secret  bool        `json:"secret"`  // a key, a password file, or unreadable to others
-	Machine bool        `json:"machine"` // belongs to this very machine or was generated: not to be carried over
+	// Shipped are the digests of the file as its package has it, as
+	// "algorithm:hex"; none where the package manager does not say.
+	Shipped []string `json:"shipped,omitempty"`
+	Secret  bool     `json:"secret"`  // a key, a password file, or unreadable to others
+	Machine bool     `json:"machine"` // belongs to this very machine or was generated: not to be carried over
 }
 
 // Mount is a line of fstab.

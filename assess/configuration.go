@@ -3,6 +3,7 @@ package assess
 import (
 	"bytes"
 	"cmp"
+	"crypto"
 	_ "crypto/md5" // digests of packages, with those that follow
 	_ "crypto/sha1"
 	"crypto/sha256"
@@ -164,7 +165,7 @@ func (m *machine) compare(f found) *ConfigFile {
 	}
 	c := &ConfigFile{Path: f.path, Package: shipped.pkg, State: ConfigUnowned, Machine: matches(machineOnly, f.path) || phpLink(f)}
 	if isConf {
-		c.State = ConfigChanged
+		c.State, c.Shipped = ConfigChanged, shipped.named()
 	}
 	switch {
 	case m.untouched(f.path):
@@ -189,6 +190,34 @@ func (m *machine) link(c *ConfigFile, shipped conffile) *ConfigFile {
 		c.State = ConfigUnreadable
 	}
 	return c
+}
+
+// named are the digests that were shipped, each with its algorithm.
+func (c conffile) named() (all []string) {
+	for _, digest := range c.digests {
+		if c.hash.Available() && digest != "" {
+			all = append(all, strings.ToLower(c.hash.String())+":"+digest)
+		}
+	}
+	return all
+}
+
+// hashes are the algorithms of the digests that package managers keep.
+var hashes = []crypto.Hash{crypto.MD5, crypto.SHA1, crypto.SHA224, crypto.SHA256, crypto.SHA384, crypto.SHA512, crypto.SHA3_256, crypto.SHA3_512}
+
+// ShippedAs reports whether a text is the file as its package has it.
+func (f ConfigFile) ShippedAs(text []byte) bool {
+	for _, h := range hashes {
+		if !h.Available() {
+			continue
+		}
+		digest := h.New()
+		digest.Write(text)
+		if slices.Contains(f.Shipped, strings.ToLower(h.String())+":"+hex.EncodeToString(digest.Sum(nil))) {
+			return true
+		}
+	}
+	return false
 }
 
 // pristine reports whether a file has a digest that was shipped.

@@ -42,6 +42,7 @@ const (
 // MigrateInput is the input of Migrate.
 type MigrateInput struct {
 	Machine
+	Archives
 	Target         string `json:"target" jsonschema:"release to move to, such as debian-13"`
 	Out            string `json:"out,omitempty" jsonschema:"folder to write to: new, empty, or of an earlier migration; required with confirm"`
 	Confirm        bool   `json:"confirm,omitempty" jsonschema:"true writes, and claims the machine's licence seat"`
@@ -215,7 +216,7 @@ func (m *move) check() error {
 		}
 	}
 	m.target = target
-	return nil
+	return m.in.Archives.check()
 }
 
 // checkOut refuses an out that can't be written, or that is part of the machine
@@ -277,7 +278,14 @@ func (m *move) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	fault, err := m.shipped(ctx, &input)
+	if err != nil {
+		return err
+	}
 	m.plan = migration.New(input)
+	if err := fault(); err != nil {
+		return err
+	}
 	passwords := map[string]string(nil)
 	if m.in.IncludeSecrets {
 		passwords = m.passwords()

@@ -28,6 +28,8 @@ type Env struct {
 	Progress func(what string, done, total int)
 	// Now is the time; artifacts never depend on it.
 	Now func() time.Time
+	// Cache is a folder for what is downloaded from archives that the user names.
+	Cache string
 	// Version of the program, for attestations and reports.
 	Version string
 	// Trust gives those of the service's keys that this user trusts, and pins

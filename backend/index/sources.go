@@ -141,24 +141,13 @@ func (st *staging) suites() (slugs []string, mirrored bool, err error) {
 	return slugs, true, nil
 }
 
-// keyrings are where the systems keep the keys of their archives.
-var keyrings = map[release.Family]string{
-	release.Debian: "/usr/share/keyrings/debian-archive-keyring.gpg",
-	release.Ubuntu: "/usr/share/keyrings/ubuntu-archive-keyring.gpg",
-}
-
 // archiveKeys are the keys that must have signed a suite. A folder needs no
 // signature unless keys were named.
 func (st *staging) archiveKeys(slug string) (archive.Keyring, error) {
 	if st.keyring != nil || !archive.IsURL(st.Apt) {
 		return st.keyring, nil
 	}
-	r, _ := release.Lookup(slug)
-	keys, err := archive.ReadKeyring(keyrings[r.Family])
-	if err != nil {
-		return nil, fmt.Errorf("%w; name the archive's keys with --keyring", err)
-	}
-	return keys, nil
+	return archive.SystemKeyring(slug)
 }
 
 // rpms reads the rpm repositories.

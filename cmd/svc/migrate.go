@@ -21,6 +21,9 @@ func (p *program) migrateCommand() *ffcli.Command {
 	fs.BoolVar(&in.Confirm, "confirm", false, "write the artifacts, and claim the machine's licence seat")
 	fs.BoolVar(&in.Preflight, "preflight", false, "plan, and write nothing; free")
 	fs.BoolVar(&in.IncludeSecrets, "include-secrets", false, "carry keys, password digests and files closed to others in the role")
+	fs.Func("target-archive", "folder of packages, mirror, or archive URL with the target release, so that what people changed is merged into its own files; may be given again", appendTo(&in.TargetArchives))
+	fs.Func("source-archive", "the same with the machine's release, for what its own files do not tell", appendTo(&in.SourceArchives))
+	fs.Func("keyring", "file of the OpenPGP keys that must have signed the apt archives; this system's where none is given", appendTo(&in.Keyrings))
 	return p.command(fs, "svc migrate --root DIR --target RELEASE (--preflight | --out DIR --confirm)", "plan a machine's move, and write the role that makes it",
 		noArgs(func(ctx context.Context) error {
 			result, err := tools.Migrate(ctx, p.toolEnv(), in)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -199,6 +200,7 @@ func (p *program) toolEnv() *tools.Env {
 		Log:      p.logger(),
 		Progress: p.newProgress(),
 		Now:      time.Now,
+		Cache:    filepath.Join(p.paths.cacheDir, "archives"),
 		Version:  version(),
 		LocalKey: func() (ed25519.PrivateKey, error) { return attest.LoadOrCreateKey(p.localKey()) },
 		Hosts:    hostNames(),

@@ -93,7 +93,7 @@ func (p *program) resolveSettings() error {
 
 // paths are the user's folders, by the XDG base directory specification.
 type paths struct {
-	configDir, dataDir, stateDir string
+	configDir, dataDir, stateDir, cacheDir string
 }
 
 func pathsOf(env func(string) string) paths {
@@ -108,6 +108,7 @@ func pathsOf(env func(string) string) paths {
 		configDir: dir("XDG_CONFIG_HOME", ".config"),
 		dataDir:   dir("XDG_DATA_HOME", ".local/share"),
 		stateDir:  dir("XDG_STATE_HOME", ".local/state"),
+		cacheDir:  dir("XDG_CACHE_HOME", ".cache"),
 	}
 }
 

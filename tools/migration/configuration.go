@@ -86,7 +86,8 @@ func decide(in Input, where places, f assess.ConfigFile) Config {
 		}
 		return c
 	}
-	changes, known := edited(in, f)
+	c.base = base(in, f)
+	changes, known := edited(in, f, c.base)
 	if known && onlyRemarks(changes) {
 		c.Action, c.Reason = LeftOut, "Only comments differ from what its package ships: the target's own file holds."
 	} else {

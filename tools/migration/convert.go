@@ -77,6 +77,7 @@ func (p *Plan) apply(name string, rows []int, of convert.Input, in Input) {
 		return err != nil
 	})
 	r := convert.Run(name, of)
+	bases := p.convertBases(name, rows, of)
 	p.Install = append(p.Install, r.Packages...)
 	written := map[string][]convert.File{}
 	for _, f := range r.Files {
@@ -85,9 +86,39 @@ func (p *Plan) apply(name string, rows []int, of convert.Input, in Input) {
 	for _, i := range rows {
 		c := p.Configuration[i]
 		more := converted(c, name, r, written[c.From])
+		for i := range more {
+			more[i].base = bases[[2]string{c.From, more[i].To}]
+		}
 		p.Configuration[i] = more[0]
 		p.Configuration = append(p.Configuration, more[1:]...)
 	}
+}
+
+// convertBases converts what people changed as their files are, by source and
+// place on the target: only alike can be compared.
+func (p *Plan) convertBases(name string, rows []int, of convert.Input) map[[2]string]*shipped {
+	original := map[string]*shipped{}
+	for _, i := range rows {
+		if c := p.Configuration[i]; c.base != nil {
+			original[c.From] = c.base
+		}
+	}
+	all := map[[2]string]*shipped{}
+	if len(original) == 0 {
+		return all
+	}
+	of.Files = slices.Clone(of.Files)
+	for i, f := range of.Files {
+		if b := original[f.Path]; b != nil {
+			of.Files[i].Text = b.text
+		}
+	}
+	for _, f := range convert.Run(name, of).Files {
+		if b := original[f.From]; b != nil {
+			all[[2]string{f.From, f.Path}] = &shipped{f.Text, b.from}
+		}
+	}
+	return all
 }
 
 // converted are the rows that follow from a file; the first is that of the

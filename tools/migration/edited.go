@@ -1,100 +1,164 @@
 package migration
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
 	"svc/assess"
+	"svc/backend/pristine"
 	"svc/tools/convert"
+	"svc/tools/merge"
 )
 
 // besides end the names under which package managers put, beside a file that
 // was edited, what the package itself would have there.
 var besides = []string{".rpmnew", ".dpkg-dist", ".ucf-dist", ".apk-new"}
 
-// maxEdits bounds the lines of a file whose changes are looked for, and the
-// changes that a plan shows of one.
+// maxEdited bounds the lines of a file whose changes are looked for, and maxEdits
+// those that a plan shows of one.
 const (
 	maxEdited = 4000
 	maxEdits  = 200
 )
 
-// edited are the changes that a person made to a package's own file, where the
-// machine still has that beside it; ok is false where it has not. Was is the
-// package's line, Now the person's; lines of secrets are nobody's to read.
-func edited(in Input, f assess.ConfigFile) (all []convert.Change, ok bool) {
-	if in.Read == nil || in.PathExists == nil || f.State != assess.ConfigChanged || f.Link != "" || f.Secret {
-		return nil, false
+// Shipped gives a file of /etc as one of some packages ships it, the newest that
+// fits, or nil.
+type Shipped func(packages []string, file string, fits func(text []byte) bool) *pristine.File
+
+// Origin says where a file came from that is as a package ships it.
+type Origin struct {
+	Path          string `json:"path"`   // in the package, or on the machine
+	SHA256        string `json:"sha256"` // of the file
+	Package       string `json:"package,omitempty"`
+	Version       string `json:"version,omitempty"`
+	PackageSHA256 string `json:"package_sha256,omitempty"` // none where the machine itself has the file
+}
+
+// shipped is a file as a package ships it.
+type shipped struct {
+	text string
+	from Origin
+}
+
+func newShipped(f *pristine.File) *shipped {
+	return &shipped{string(f.Text), Origin{f.Path, digestOf(f.Text), f.Package, f.Version, f.SHA256}}
+}
+
+func digestOf(text []byte) string {
+	digest := sha256.Sum256(text)
+	return hex.EncodeToString(digest[:])
+}
+
+// base is what a person changed to make a file: the file as the source's package
+// ships it; nil where that is not known. Secrets are nobody's to read.
+func base(in Input, f assess.ConfigFile) *shipped {
+	template, made := pristine.TemplateOf(f.Path)
+	filled := made && template.Filled
+	if in.Read == nil || f.State != assess.ConfigChanged && !filled || f.Link != "" || f.Secret {
+		return nil
+	}
+	fits := func(text []byte) bool { return filled || f.ShippedAs(text) }
+	if b := beside(in, f); b != nil {
+		return b
+	}
+	if in.TargetFile == nil { // nobody asked for more
+		return nil
+	}
+	for _, place := range []string{"/var/lib/ucf/cache/" + strings.ReplaceAll(f.Path, "/", ":"), template.Path} {
+		if text, err := in.Read(place); err == nil && fits(text) && place != "" {
+			return &shipped{string(text), Origin{Path: place, SHA256: digestOf(text)}}
+		}
+	}
+	if in.SourceFile == nil {
+		return nil
+	}
+	if found := in.SourceFile([]string{f.Package}, f.Path, fits); found != nil {
+		return newShipped(found)
+	}
+	return nil
+}
+
+// beside finds the package's own file beside one that was edited.
+func beside(in Input, f assess.ConfigFile) *shipped {
+	if in.PathExists == nil || f.State != assess.ConfigChanged {
+		return nil
 	}
 	for _, end := range besides {
 		if !in.PathExists(f.Path + end) {
 			continue
 		}
-		shipped, err := in.Read(f.Path + end)
-		has, err2 := in.Read(f.Path)
-		was, now := lines(shipped), lines(has)
-		if err == nil && err2 == nil && len(was)+len(now) <= maxEdited {
-			return differences(was, now), true
+		if text, err := in.Read(f.Path + end); err == nil {
+			return &shipped{string(text), Origin{Path: f.Path + end, SHA256: digestOf(text)}}
 		}
 	}
-	return nil, false
+	return nil
 }
 
-func lines(text []byte) []string {
-	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), "\n")
+// edited are the changes that a person made to a package's own file; ok is false
+// where they are not known. Was is the package's line, Now the person's.
+func edited(in Input, f assess.ConfigFile, b *shipped) (all []convert.Change, ok bool) {
+	if b == nil {
+		return nil, false
+	}
+	has, err := in.Read(f.Path)
+	was, now := lines(b.text), lines(string(has))
+	if err != nil || len(was)+len(now) > maxEdited {
+		return nil, false
+	}
+	return differences(was, now), true
 }
 
-// differences are the lines of two texts that are not in their longest common
-// sequence; one that took the place of another is one change. Lines are those of
-// the second text, from 1.
+func lines(text string) []string {
+	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
+}
+
+// differences are the lines of two texts that they do not have in common; one
+// that took the place of another is one change. Lines are those of the second
+// text, from 1.
 func differences(was, now []string) []convert.Change {
-	common := lengths(was, now)
 	all := []convert.Change{}
-	for i, j := 0, 0; i < len(was) || j < len(now); {
-		switch {
-		case i < len(was) && j < len(now) && was[i] == now[j]:
-			i, j = i+1, j+1
-		case i < len(was) && j < len(now) && common[i+1][j+1] == common[i][j]:
-			all = append(all, convert.Change{Line: j + 1, Was: was[i], Now: now[j]})
-			i, j = i+1, j+1
-		case j == len(now) || i < len(was) && common[i+1][j] >= common[i][j+1]:
-			all = append(all, convert.Change{Line: j + 1, Was: was[i]})
-			i++
-		default:
-			all = append(all, convert.Change{Line: j + 1, Now: now[j]})
-			j++
+	between := func(was, now []string, line int) {
+		for i := range max(len(was), len(now)) {
+			c := convert.Change{Line: line + min(i, len(now))}
+			if i < len(was) {
+				c.Was = was[i]
+			}
+			if i < len(now) {
+				c.Now = now[i]
+			}
+			all = append(all, c)
 		}
 	}
+	i, j := 0, 0
+	for next, at := range merge.Common(was, now) {
+		if at >= 0 {
+			between(was[i:next], now[j:at], j+1)
+			i, j = next+1, at+1
+		}
+	}
+	between(was[i:], now[j:], j+1)
 	return all
 }
 
-// lengths are those of the longest common sequences of what is left of two texts
-// from a line of each.
-func lengths(was, now []string) [][]uint16 {
-	left := make([][]uint16, len(was)+1)
-	cells := make([]uint16, (len(was)+1)*(len(now)+1))
-	for i := range left {
-		left[i] = cells[i*(len(now)+1) : (i+1)*(len(now)+1)]
+// remark reports whether a line says nothing to a program. #! and #include do,
+// and so does what goes on in the next line.
+func remark(line string) bool {
+	line = strings.TrimSpace(line)
+	switch {
+	case line == "":
+		return true
+	case strings.HasPrefix(line, "#!"), strings.HasPrefix(line, "#include"), strings.HasSuffix(line, `\`):
+		return false
 	}
-	for i := len(was) - 1; i >= 0; i-- {
-		for j := len(now) - 1; j >= 0; j-- {
-			if left[i][j] = max(left[i+1][j], left[i][j+1]); was[i] == now[j] {
-				left[i][j] = left[i+1][j+1] + 1
-			}
-		}
-	}
-	return left
+	return line[0] == '#' || line[0] == ';'
 }
 
 // onlyRemarks reports whether changes are to comments and empty lines alone.
-// #! and #include are none.
 func onlyRemarks(changes []convert.Change) bool {
 	for _, c := range changes {
-		for _, line := range []string{c.Was, c.Now} {
-			line = strings.TrimSpace(line)
-			says := line != "" && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, ";")
-			if says || strings.HasPrefix(line, "#!") || strings.HasPrefix(line, "#include") || strings.HasSuffix(line, `\`) {
-				return false
-			}
+		if !remark(c.Was) || !remark(c.Now) {
+			return false
 		}
 	}
 	return true

@@ -18,7 +18,7 @@ const tooManyUnknown = 0.1
 // findings judges the pair of releases.
 func findings(in Input, p *Plan) []assess.Finding {
 	all := []assess.Finding{}
-	for _, find := range []func(Input, *Plan) []assess.Finding{direction, unknown, removed, uncertain, unlisted, additional, caveats, databases, secrets, byHand, takeOver, enforced} {
+	for _, find := range []func(Input, *Plan) []assess.Finding{direction, unknown, removed, uncertain, unlisted, additional, caveats, databases, secrets, byHand, takeOver, enforced, clashes} {
 		all = append(all, find(in, p)...)
 	}
 	for i := range all {
@@ -179,6 +179,14 @@ func takeOver(in Input, p *Plan) []assess.Finding {
 		Key: "network.take-over", Severity: assess.Medium, Title: "The network waits until the machine takes over",
 		Summary:      "The role lays %d files of the network ready below " + convert.Waiting + ", and puts none in place, so that it can't cut the connection that applies it and no address is there twice: %s.",
 		Remediations: hint("Compare the names and hardware addresses with those of the target (ip -br link). When the source is off, at the target's console: " + put + " and reboot."),
+	})
+}
+
+func clashes(_ Input, p *Plan) []assess.Finding {
+	return files(p, func(c Config) bool { return c.Merge != nil && len(c.Merge.Clashes) > 0 }, assess.Finding{
+		Key: "configuration.merge-clash", Severity: assess.Medium, Title: "Edited files clash with the target's own",
+		Summary:      "In %d files a person and the target's package changed the same places, each in its own way. They are carried over whole, as the person had them: %s.",
+		Remediations: hint("See the places in the report, and for each whether the person's lines or the target's should count."),
 	})
 }
 

@@ -36,6 +36,9 @@ type Input struct {
 	Mentions func(path, text string) bool
 	// Read gives a file of the machine, for what has to be converted.
 	Read func(path string) ([]byte, error)
+	// SourceFile and TargetFile give files as packages of the releases ship them;
+	// nil where no packages were named. Without TargetFile nothing is merged.
+	SourceFile, TargetFile Shipped
 	// IncludeSecrets carries keys and files that others may not read.
 	IncludeSecrets bool
 }
@@ -87,6 +90,7 @@ type Action string
 const (
 	Copy    Action = "copy"     // the role writes it as it is
 	Convert Action = "convert"  // the role writes it to its new place, with the changes that are listed
+	Merge   Action = "merge"    // the role writes the target's own file with what a person changed
 	Remove  Action = "remove"   // the role removes it, as it was removed
 	Manual  Action = "manual"   // a person has to carry it over
 	LeftOut Action = "left-out" // it stays behind, for the reason given
@@ -111,9 +115,13 @@ type Config struct {
 	Converter string            `json:"converter,omitempty"` // what converted it, such as httpd
 	Changes   []convert.Change  `json:"changes,omitempty"`   // lines that are not as they were
 	Refusals  []convert.Refusal `json:"refusals,omitempty"`  // lines for which it was left to a person
+	Merge     *Merged           `json:"merge,omitempty"`     // what came of joining it with the target's own file, where that is at hand
 	// Text is what a converted file has on the target, where that is not what
 	// it has on the source.
 	Text *string `json:"-"`
+	// base is what a person changed to make the file, converted as the file is;
+	// nil where that is not known.
+	base *shipped
 }
 
 // Service is what happens to one unit.
@@ -144,6 +152,7 @@ func New(in Input) *Plan {
 	p.Install = install(in, p.Packages)
 	places := newPlaces(in, p.Packages)
 	p.convert(in, configuration(in, places))
+	p.merge(in, places)
 	p.Archives = archives(in, p)
 	p.Services = services(in, places)
 	p.Accounts = accounts(a, places)

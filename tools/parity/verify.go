@@ -381,7 +381,7 @@ func (v verification) written(c Check, row migration.Config, f File) Check {
 		c.Result, c.Why = Differs, fmt.Sprintf("The role writes %s, and it is not there.", row.To)
 	case row.Link != "":
 		return c.compare(row.Link, f.Link, row.To != row.From)
-	case !known && (row.Action == migration.Convert || row.SHA256 == ""):
+	case !known && (row.Action != migration.Copy || row.SHA256 == ""):
 		c.Result, c.Why = Unknown, "What the role writes is not known without the migration's folder."
 	case !known && f.SHA256 == row.SHA256, known && string(want) == string(f.Content):
 		return c.mode(row, f)

@@ -146,6 +146,7 @@ func groups(files []migration.Config) (all []group) {
 		title  string
 	}{
 		{migration.Manual, "A person has to carry over"},
+		{migration.Merge, "Merged: the target's own file with what a person changed"},
 		{migration.Convert, "Converted, or carried to a new place"},
 		{migration.Copy, "Carried over as it is"},
 		{migration.Remove, "Removed, as on the source"},

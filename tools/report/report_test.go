@@ -49,7 +49,9 @@ func TestTheReport(t *testing.T) {
 		Packages: []migration.Package{
 			{Name: "a", Relation: api.RelationSame}, {Name: evil, Relation: api.RelationUnknown, Manual: true, Why: evil},
 		},
-		Configuration: []migration.Config{{From: evil, Action: migration.Manual, Reason: "by hand"}},
+		Configuration: []migration.Config{{From: evil, Action: migration.Manual, Reason: "by hand"}, {From: "/etc/x", Action: migration.Copy, Merge: &migration.Merged{
+			Base: migration.Origin{Path: "/etc/x", Package: "x", Version: "1"}, Target: migration.Origin{Path: "/etc/x.dist"}, Clashes: []migration.Clash{{Line: 7, Text: []string{"mine " + evil}, TargetLine: 8}},
+		}}},
 		Inhibitors:    []assess.Finding{{Title: "stop " + evil, Inhibitor: true, Severity: assess.High}},
 	}
 	a := &assess.Assessment{System: assess.System{Hostname: "web1"}, Findings: []assess.Finding{{Title: "note", Severity: assess.Low}}, Sources: []assess.Source{{What: "x", State: assess.SourceUnreadable}}}
@@ -57,7 +59,7 @@ func TestTheReport(t *testing.T) {
 	is.NoErr(err)
 	is.True(!bytes.Contains(page, []byte("<script"))) // text of a machine is only text
 	text := string(page)
-	for _, part := range []string{"web1: debian-11 to debian-13", "50.00%", "stop &lt;script&gt;", "Packages that need a decision", "A person has to carry over", "unreadable", "Nothing is known of what the move fixes"} {
+	for _, part := range []string{"web1: debian-11 to debian-13", "50.00%", "stop &lt;script&gt;", "Packages that need a decision", "A person has to carry over", "1 clash with the target", "line 7<pre>mine &lt;script&gt;", "line 8 (nothing)", "</code> of x 1", "on the machine", "unreadable", "Nothing is known of what the move fixes"} {
 		is.True(strings.Contains(text, part))
 	}
 	is.True(strings.Index(text, "What stops the move") < strings.Index(text, "What to know"))

@@ -270,7 +270,7 @@ func (v *vars) addConfiguration(p *migration.Plan) {
 
 // written reports whether the role writes the file.
 func written(c migration.Config) bool {
-	return c.To != "" && (c.Action == migration.Copy || c.Action == migration.Convert)
+	return c.To != "" && (c.Action == migration.Copy || c.Action == migration.Convert || c.Action == migration.Merge)
 }
 
 // addContents puts the contents of files below role/files, under names that no

@@ -115,12 +115,15 @@ func readRelease(text []byte) (*releaseFile, error) {
 	return r, nil
 }
 
+// indexed are the listings of a component that the index is built from.
+var indexed = []string{"binary-amd64/Packages", "Contents-amd64", "Contents-all"}
+
 // bring brings the listings of all components; a suite without Packages is an error.
 func (r *releaseFile) bring(ctx context.Context, o *Options, dir string) error {
 	brought := 0
 	for _, component := range r.components {
 		component = path.Base(component) // updates/main, as security archives write it
-		for _, kind := range []string{"binary-amd64/Packages", "Contents-amd64", "Contents-all"} {
+		for _, kind := range o.listings(indexed) {
 			ok, err := r.one(ctx, o, dir, component+"/"+kind, component+"/"+path.Base(kind))
 			if err != nil {
 				return err
@@ -129,7 +132,10 @@ func (r *releaseFile) bring(ctx context.Context, o *Options, dir string) error {
 		}
 	}
 	if brought == 0 {
-		return fmt.Errorf("%s of %s has no Packages for amd64", dir, o.From)
+		return fmt.Errorf("%s of %s has no Packages for this architecture", dir, o.From)
+	}
+	if len(o.Listings) > 0 {
+		return nil
 	}
 	_, err := r.one(ctx, o, dir, "Contents-amd64", r.components[0]+"/Contents-amd64")
 	return err

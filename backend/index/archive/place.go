@@ -16,14 +16,25 @@ import (
 
 // Options say how an archive is brought.
 type Options struct {
-	From     string  // folder or URL of the archive
-	Release  string  // slug
-	Name     string  // of an rpm repository; made of its place where empty
-	Keyring  Keyring // that must have signed it; nil where a folder or https is trusted as it is
-	Cache    string  // a folder that keeps what is downloaded for the next time
-	Into     string  // the folder to bring the metadata into
+	From    string  // folder or URL of the archive
+	Release string  // slug
+	Name    string  // of an rpm repository; made of its place where empty
+	Keyring Keyring // that must have signed it; nil where a folder or https is trusted as it is
+	Cache   string  // a folder that keeps what is downloaded for the next time
+	Into    string  // the folder to bring the metadata into
+	// Listings are the kinds of metadata to bring, such as binary-arm64/Packages
+	// or primary; those that the index is built from where it is empty.
+	Listings []string
 	Progress func(what string, done, total int)
 	Log      func(string)
+}
+
+// listings are the kinds to bring, or the index's.
+func (o *Options) listings(ofIndex []string) []string {
+	if len(o.Listings) > 0 {
+		return o.Listings
+	}
+	return ofIndex
 }
 
 // IsURL reports whether a place is fetched by HTTP.
@@ -59,6 +70,16 @@ func (o *Options) get(ctx context.Context, name, digest string) (string, error) 
 	return path, nil
 }
 
+// Fetch gives the path on this machine of a file of the archive that a listing
+// names, with the SHA-256 that the listing gives it.
+func (o *Options) Fetch(ctx context.Context, name, digest string) (string, error) {
+	path, err := o.get(ctx, name, digest)
+	if err != nil {
+		return "", err
+	}
+	return path, checkDigest(path, digest)
+}
+
 // read reads a small file of the archive.
 func (o *Options) read(ctx context.Context, name string) ([]byte, error) {
 	path, err := o.get(ctx, name, "")
@@ -70,11 +91,8 @@ func (o *Options) read(ctx context.Context, name string) ([]byte, error) {
 
 // bring puts a file of the archive at a place in the folder.
 func (o *Options) bring(ctx context.Context, name, digest, as string) error {
-	path, err := o.get(ctx, name, digest)
+	path, err := o.Fetch(ctx, name, digest)
 	if err != nil {
-		return err
-	}
-	if err := checkDigest(path, digest); err != nil {
 		return err
 	}
 	to, err := o.place(as)

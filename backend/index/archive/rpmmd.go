@@ -36,7 +36,7 @@ func RPM(ctx context.Context, o Options) error {
 		return err
 	}
 	for _, p := range parts {
-		if !slices.Contains(used, p.Type) {
+		if !slices.Contains(o.listings(used), p.Type) {
 			continue
 		}
 		if err := o.bring(ctx, p.Path, p.SHA256, into+"/"+p.Path); err != nil {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ProtonMail/go-crypto/openpgp"
 	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
+
+	"svc/backend/api/release"
 )
 
 // maxSigned bounds a signed file and a keyring, in bytes.
@@ -38,6 +40,22 @@ func ReadKeyring(path string) (Keyring, error) {
 		return nil, fmt.Errorf("reading keyring %s: it has no key", path)
 	}
 	return Keyring(keys), nil
+}
+
+// systemKeyrings are where systems keep the keys of their archives.
+var systemKeyrings = map[release.Family]string{
+	release.Debian: "/usr/share/keyrings/debian-archive-keyring.gpg",
+	release.Ubuntu: "/usr/share/keyrings/ubuntu-archive-keyring.gpg",
+}
+
+// SystemKeyring reads the keys that this system has of the archive of a release.
+func SystemKeyring(slug string) (Keyring, error) {
+	r, _ := release.Lookup(slug)
+	keys, err := ReadKeyring(systemKeyrings[r.Family])
+	if err != nil {
+		return nil, fmt.Errorf("%w; name the archive's keys with --keyring", err)
+	}
+	return keys, nil
 }
 
 // readFile reads a file that is small.

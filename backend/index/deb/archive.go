@@ -86,7 +86,7 @@ func Open(ctx context.Context, root fs.FS, name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening metadata: %w", err)
 	}
-	r, err := unpack(f, path.Ext(name))
+	r, err := Unpack(f, path.Ext(name))
 	if err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("unpacking %s: %w", name, err)
@@ -120,7 +120,8 @@ type file struct {
 	io.Closer
 }
 
-func unpack(r io.Reader, ext string) (io.Reader, error) {
+// Unpack unpacks by the ending of a name; one that is not known is not packed.
+func Unpack(r io.Reader, ext string) (io.Reader, error) {
 	switch ext {
 	case ".gz":
 		return gzip.NewReader(r)

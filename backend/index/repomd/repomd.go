@@ -44,11 +44,8 @@ func Parts(r io.Reader) ([]Part, error) {
 	var d struct {
 		XMLName xml.Name `xml:"repomd"`
 		Data    []struct {
-			Type     string `xml:"type,attr"`
-			Checksum struct {
-				Type  string `xml:"type,attr"`
-				Value string `xml:",chardata"`
-			} `xml:"checksum"`
+			Type     string   `xml:"type,attr"`
+			Checksum checksum `xml:"checksum"`
 			Location struct {
 				Href string `xml:"href,attr"`
 			} `xml:"location"`
@@ -59,12 +56,9 @@ func Parts(r io.Reader) ([]Part, error) {
 	}
 	var parts []Part
 	for _, data := range d.Data {
-		p := Part{Type: data.Type, Path: path.Clean(data.Location.Href)}
-		if path.IsAbs(p.Path) || p.Path == ".." || strings.HasPrefix(p.Path, "../") || strings.Contains(p.Path, "\\") {
+		p := Part{Type: data.Type, Path: path.Clean(data.Location.Href), SHA256: data.Checksum.sha256()}
+		if leadsOut(p.Path) {
 			return nil, fmt.Errorf("reading repomd.xml: %.80q lies outside of the repository", data.Location.Href)
-		}
-		if data.Checksum.Type == "sha256" {
-			p.SHA256 = strings.ToLower(strings.TrimSpace(data.Checksum.Value))
 		}
 		parts = append(parts, p)
 	}
@@ -74,6 +68,24 @@ func Parts(r io.Reader) ([]Part, error) {
 	return parts, nil
 }
 
+// leadsOut reports whether a path leads out of the repository.
+func leadsOut(p string) bool {
+	return path.IsAbs(p) || p == ".." || strings.HasPrefix(p, "../") || strings.Contains(p, "\\")
+}
+
+// checksum is a digest as the metadata give it.
+type checksum struct {
+	Type  string `xml:"type,attr"`
+	Value string `xml:",chardata"`
+}
+
+func (c checksum) sha256() string {
+	if c.Type != "sha256" {
+		return ""
+	}
+	return strings.ToLower(strings.TrimSpace(c.Value))
+}
+
 // Package is a binary package of a repository.
 type Package struct {
 	Name, Arch, Source string
@@ -81,6 +93,8 @@ type Package struct {
 	Provides           []string
 	Obsoletes          []Obsolete
 	Files              []string // those that primary lists
+	Path               string   // of the package, from the repository's folder
+	SHA256             string   // of the package; empty where another digest is given
 }
 
 // Obsolete says that a package takes the place of another, of the versions that
@@ -139,11 +153,15 @@ func evr(epoch, version, release string) string {
 
 // primary is a package element of primary.xml.
 type primary struct {
-	Type    string `xml:"type,attr"`
-	Name    string `xml:"name"`
-	Arch    string `xml:"arch"`
-	Version entry  `xml:"version"`
-	Format  struct {
+	Type     string   `xml:"type,attr"`
+	Name     string   `xml:"name"`
+	Arch     string   `xml:"arch"`
+	Version  entry    `xml:"version"`
+	Checksum checksum `xml:"checksum"`
+	Location struct {
+		Href string `xml:"href,attr"`
+	} `xml:"location"`
+	Format struct {
 		Source    string   `xml:"sourcerpm"`
 		Provides  []entry  `xml:"provides>entry"`
 		Obsoletes []entry  `xml:"obsoletes>entry"`
@@ -154,7 +172,7 @@ type primary struct {
 func (p primary) pkg() Package {
 	q := Package{
 		Name: p.Name, Arch: p.Arch, Version: evr(p.Version.Epoch, p.Version.Version, p.Version.Release),
-		Source: sourceOf(p.Format.Source), Files: p.Format.Files,
+		Source: sourceOf(p.Format.Source), Files: p.Format.Files, Path: path.Clean(p.Location.Href), SHA256: p.Checksum.sha256(),
 	}
 	for _, e := range p.Format.Provides {
 		q.Provides = append(q.Provides, e.Name)
@@ -182,6 +200,9 @@ func Packages(r io.Reader) iter.Seq2[Package, error] {
 		for p, err := range elements[primary](r) {
 			if err == nil && (!plain(p.Name) || p.Version.Version == "") {
 				err = fmt.Errorf("the package %.60q has no usable name or version", p.Name)
+			}
+			if err == nil && leadsOut(path.Clean(p.Location.Href)) {
+				err = fmt.Errorf("the package %s lies outside of the repository, at %.80q", p.Name, p.Location.Href)
 			}
 			if err == nil && (p.Type != "rpm" || p.Arch == "src" || p.Arch == "nosrc") {
 				continue
