@@ -52,7 +52,7 @@ func TestTheReport(t *testing.T) {
 		Configuration: []migration.Config{{From: evil, Action: migration.Manual, Reason: "by hand"}, {From: "/etc/x", Action: migration.Copy, Merge: &migration.Merged{
 			Base: migration.Origin{Path: "/etc/x", Package: "x", Version: "1"}, Target: migration.Origin{Path: "/etc/x.dist"}, Clashes: []migration.Clash{{Line: 7, Text: []string{"mine " + evil}, TargetLine: 8}},
 		}}},
-		Inhibitors:    []assess.Finding{{Title: "stop " + evil, Inhibitor: true, Severity: assess.High}},
+		Inhibitors: []assess.Finding{{Title: "stop " + evil, Inhibitor: true, Severity: assess.High}},
 	}
 	a := &assess.Assessment{System: assess.System{Hostname: "web1"}, Findings: []assess.Finding{{Title: "note", Severity: assess.Low}}, Sources: []assess.Source{{What: "x", State: assess.SourceUnreadable}}}
 	page, err := Render(p, a, exposure.Uncompared("debian-11", "debian-13", "no feed of "+evil), "svc test")
