@@ -43,7 +43,7 @@ func (h *hops) rpmTrail(canonical string) (r record, t catalog.Trail, ok bool, e
 		t, ok, err = h.byRules(canonical)
 		return r, t, ok, err
 	}
-	value, ok, err := h.ix.file.Table(rpmDebian).Get(rs[0].Name)
+	value, ok, err := h.ix.file.Table(rpmDebian).Get(rs[0].key)
 	if ok && err == nil {
 		t, err = decodeTrail(value)
 	}
@@ -52,7 +52,7 @@ func (h *hops) rpmTrail(canonical string) (r record, t catalog.Trail, ok bool, e
 
 // byRules is what the rules make of the canonical of an rpm that is not known.
 func (h *hops) byRules(canonical string) (catalog.Trail, bool, error) {
-	x := &lexicon{ix: h.ix}
+	x := &lexicon{ix: h.ix, line: h.source.rpm.line}
 	if name, ok := x.Canonical(canonical); ok {
 		relation := api.RelationRenamed
 		if role(canonical) == api.RoleLib {
@@ -188,12 +188,19 @@ func (h *hops) toRPM(canonical string) (course, error) {
 	if row, ok, err := h.rowToRPM(p); ok || err != nil {
 		return row, err
 	}
-	if same, err := h.target.rpmsOf(canonical); err != nil || len(same) > 0 {
-		return h.rpm(p, same, rowConfidence), err
+	same, err := h.target.rpmsOf(canonical)
+	if err != nil {
+		return p, err
+	}
+	if len(same) > 0 {
+		return h.rpm(p, same, rowConfidence)
 	}
 	names, err := h.reverse(p.source.Name)
-	if err != nil || len(names) > 0 {
-		return h.rpm(p, names, catalog.LineageConfidence), err
+	if err != nil {
+		return p, err
+	}
+	if len(names) > 0 {
+		return h.rpm(p, names, catalog.LineageConfidence)
 	}
 	return h.confirmListed(h.guessRPM(p))
 }
@@ -218,19 +225,17 @@ func (h *hops) reverse(name string) ([]rpmRecord, error) {
 			found = append(found, r)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b rpmRecord) int {
-		return boolOrder(b.has(h.target.rpm)) - boolOrder(a.has(h.target.rpm))
-	})
+	slices.SortStableFunc(found, func(a, b rpmRecord) int { return b.nearness(h.target.rpm) - a.nearness(h.target.rpm) })
 	return found, nil
 }
 
-// rpm answers with the first of some rpms.
-func (h *hops) rpm(p course, found []rpmRecord, confidence float64) course {
+// rpm answers with the first of some rpms, or with what became of it.
+func (h *hops) rpm(p course, found []rpmRecord, confidence float64) (course, error) {
 	if h.target.rpm.lists() {
 		found = slices.DeleteFunc(slices.Clone(found), func(r rpmRecord) bool { return !r.listed })
 	}
 	if len(found) == 0 {
-		return h.withoutRPM(p)
+		return h.withoutRPM(p), nil
 	}
 	r := found[0]
 	p.names, p.confidence = []string{r.Name}, confidence
@@ -243,10 +248,28 @@ func (h *hops) rpm(p course, found []rpmRecord, confidence float64) course {
 	case r.Canonical != p.source.Canonical && !r.whole:
 		p.relation = api.RelationMerged
 	}
+	if later, gone, err := h.became(p, r); gone || err != nil {
+		return later, err
+	}
 	if p.relation != api.RelationIncluded {
 		p.confidence *= h.existence(r) // what comes as a dependency need not be there by name
 	}
-	return p
+	return h.inOwnNames(p)
+}
+
+// became is what became of an rpm after the last level of EL that is known to
+// have it, where a trail says so.
+func (h *hops) became(p course, r rpmRecord) (later course, gone bool, err error) {
+	newest := r.newestBefore(h.target.rpm.level)
+	if newest == 0 || h.target.rpm.lists() || h.target.rpm.line != "el" || r.atLevel(h.target.rpm) {
+		return p, false, nil
+	}
+	later, err = h.climb(p, newest)
+	if err != nil || len(later.methods) == len(p.methods) {
+		return p, false, err
+	}
+	later, err = h.inOwnNames(later)
+	return later, true, err
 }
 
 // existence is how sure it is that the target has an rpm.
@@ -256,7 +279,7 @@ func (h *hops) existence(r rpmRecord) float64 {
 		return 1
 	case l.known && r.levels != "":
 		return unlisted
-	case r.levels != "", r.line == l.line:
+	case r.atLevel(l), r.line == l.line, l.line == "suse" && r.levels != "":
 		return listless
 	}
 	return listless - 0.1
@@ -300,20 +323,24 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 		r = found[0]
 	}
 	p := course{source: r.record, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
-	if h.source.rpm.line == h.target.rpm.line {
-		return h.levels(p)
+	general, err := h.ofEL(r.Name)
+	if err != nil {
+		return p, err
 	}
-	return h.otherLine(p, r)
+	if p.names[0] = general; general != r.Name {
+		p.relation, p.confidence = api.RelationReplaced, rowConfidence
+	}
+	if h.source.rpm.line != h.target.rpm.line || !h.source.rpm.known && h.target.rpm.known && general == r.Name && r.levels == "" {
+		return h.otherLine(p, r)
+	}
+	return h.levels(p)
 }
 
 // levels follows an rpm from level to level of its line.
 func (h *hops) levels(p course) (course, error) {
-	var err error
-	for n := h.source.rpm.level; n < h.target.rpm.level; n++ {
-		trails := h.ix.file.Table(rpmTrails + h.source.rpm.line + "-" + strconv.Itoa(n))
-		if p, err = p.follow(trails); err != nil {
-			return p, err
-		}
+	p, err := h.climb(p, h.source.rpm.level)
+	if err != nil {
+		return p, err
 	}
 	if h.target.rpm.lists() {
 		p, err = h.arriveListed(p)
@@ -331,18 +358,79 @@ func (h *hops) levels(p course) (course, error) {
 		}
 		p.confidence *= h.persistence(p, r, ok)
 	}
+	return h.inOwnNames(p)
+}
+
+// climb follows EL's trails from a level to the target's.
+func (h *hops) climb(p course, from int) (course, error) {
+	for n := from; n < h.target.rpm.level; n++ {
+		var err error
+		if p, err = p.follow(h.ix.file.Table(rpmTrails + h.target.rpm.line + "-" + strconv.Itoa(n))); err != nil {
+			return p, err
+		}
+	}
 	return p, nil
+}
+
+// ofEL is the name that EL has for the own one of a distribution near to it.
+func (h *hops) ofEL(name string) (string, error) {
+	general, ok, err := h.ix.file.Table(rpmOwn).Get(name)
+	if !ok {
+		return name, err
+	}
+	return general, err
+}
+
+// inOwnNames gives the names of EL in a course those that the target has for
+// the same packages.
+func (h *hops) inOwnNames(p course) (course, error) {
+	next := p
+	next.names = nil
+	for _, name := range p.names {
+		value, err := h.ownRPMs(name)
+		if err != nil {
+			return p, err
+		}
+		relation, own, ok := strings.Cut(value, "\t")
+		if !ok {
+			next = next.with([]string{name})
+			continue
+		}
+		next.relation, next.confidence = stronger(p.relation, api.Relation(relation)), min(p.confidence, rowConfidence)
+		next = next.with(strings.Fields(own))
+	}
+	if len(next.names) == 0 && len(p.names) > 0 {
+		next.relation = api.RelationRemoved
+	}
+	return next.settled(p.source.Name), nil
+}
+
+// ownRPMs are the relation and the names that the target has in place of an rpm
+// of EL; empty where they are the same.
+func (h *hops) ownRPMs(name string) (string, error) {
+	own := h.ix.file.Table(rpmOwn)
+	for _, target := range []string{h.target.slug, distribution(h.target.slug)} {
+		if value, ok, err := own.Get(name + " " + target); ok || err != nil {
+			return value, err
+		}
+	}
+	return "", nil
 }
 
 // persistence is how sure it is that the target still has an rpm.
 func (h *hops) persistence(p course, r rpmRecord, ok bool) float64 {
 	switch {
-	case ok && r.has(h.target.rpm), h.source.rpm.level == h.target.rpm.level:
+	case ok && r.has(h.target.rpm), h.sameKind() && h.source.rpm.level == h.target.rpm.level:
 		return 1
 	case len(p.methods) > 0:
 		return 1 // an event says so
 	}
 	return h.existence(r)
+}
+
+// sameKind reports whether both releases are of EL, or of the one distribution.
+func (h *hops) sameKind() bool {
+	return h.source.rpm.known && h.target.rpm.known || distribution(h.source.slug) == distribution(h.target.slug)
 }
 
 // otherLine follows an rpm of EL to SUSE or back: the same name, else what is
@@ -357,18 +445,27 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 		return h.confirmListed(p)
 	}
 	found, err := h.ownNames(t.Targets, r.line == "")
-	if err != nil || len(found) > 0 {
-		return h.rpm(p, found, t.Confidence), err
+	if err != nil {
+		return p, err
 	}
-	if r.line == "" && t.Relation != api.RelationIncluded {
-		p.confidence = listless
-		return h.confirmListed(p)
+	if len(found) > 0 {
+		return h.rpm(p, found, t.Confidence)
 	}
-	if t.Relation == api.RelationIncluded {
+	switch t.Relation {
+	case api.RelationIncluded:
 		p.relation, p.confidence, p.names = t.Relation, unlisted, nil
 		return p, nil
+	case api.RelationRemoved: // from Debian: rpm distributions may have it, but not what belongs to one of them
+		if p.confidence = guessed; h.source.rpm.line == h.target.rpm.line {
+			p.relation, p.confidence, p.names = t.Relation, t.Confidence, nil
+			return p, nil
+		}
+	default:
+		p.confidence = guessed
+		if r.line == "" && h.source.rpm.line != h.target.rpm.line {
+			p.confidence = listless
+		}
 	}
-	p.confidence = guessed
 	return h.confirmListed(p)
 }
 

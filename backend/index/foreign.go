@@ -22,6 +22,7 @@ const (
 	kinRows       = "kin/rows"       // the same for packages that only kin of Debian has
 	vendorsTable  = "vendors"        // vendor → what to know of its repository
 	rpmTrails     = "rpm/trails/"    // and a level: name → trail to the next level
+	rpmOwn        = "rpm/own"        // own name of a distribution → EL's; EL's and a distribution → relation, own names
 )
 
 // level is how far an rpm release is along its line, in the major versions of
@@ -89,14 +90,20 @@ type rpmLine struct {
 // rpmRecord is what is known of an rpm's name.
 type rpmRecord struct {
 	record
+	key    string // its name in the tables
 	levels string // the levels of EL that are known to have it
 	line   string // el or suse where only that line has it
 	whole  bool   // of an answer: it is the package of Debian, not a part of it
 	listed bool   // the release's own list has it
 }
 
-func decodeRPM(name, value string) rpmRecord {
-	r := rpmRecord{record: record{Name: name}}
+// suseKey is what the keys of packages begin with whose names SUSE gives to
+// other packages than EL: its mariadb is the server, EL's the client.
+const suseKey = "suse/"
+
+func decodeRPM(key, value string) rpmRecord {
+	name := strings.TrimPrefix(key, suseKey)
+	r := rpmRecord{record: record{Name: name}, key: key}
 	r.Canonical, value, _ = strings.Cut(value, "\t")
 	r.Major, value, _ = strings.Cut(value, "\t")
 	r.levels, r.line, _ = strings.Cut(value, "\t")
@@ -111,26 +118,52 @@ func (r rpmRecord) has(l *rpmLine) bool {
 	if l.lists() {
 		return r.listed
 	}
+	return l.known && r.atLevel(l)
+}
+
+// atLevel reports whether EL is known to have the package at the release's level.
+func (r rpmRecord) atLevel(l *rpmLine) bool {
 	return l.line == "el" && slices.Contains(strings.Fields(r.levels), strconv.Itoa(l.level))
+}
+
+// newestBefore is the newest level before another that is known to have the package; 0 for none.
+func (r rpmRecord) newestBefore(level int) int {
+	newest := 0
+	for text := range strings.FieldsSeq(r.levels) {
+		if n, _ := strconv.Atoi(text); n < level {
+			newest = max(newest, n)
+		}
+	}
+	return newest
 }
 
 // nearness orders the rpms of one canonical: what the release is known to have,
 // then what only its line has.
 func (r rpmRecord) nearness(l *rpmLine) int {
-	return 2*boolOrder(r.has(l)) + boolOrder(r.line == l.line)
+	return 2*boolOrder(r.has(l) || !l.lists() && r.atLevel(l)) + boolOrder(r.line == l.line)
 }
 
 // of reports whether a line has the package.
 func (r rpmRecord) of(l *rpmLine) bool { return r.line == "" || r.line == l.line }
 
-// findRPM finds an rpm by its name.
-func (t *releaseTables) findRPM(name string) (rpmRecord, bool, error) {
-	value, ok, err := t.names.Get(name)
-	if !ok || err != nil {
-		return decodeRPM(name, ""), false, err
+// findRPM finds an rpm by its name or its key.
+func (t *releaseTables) findRPM(name string) (r rpmRecord, ok bool, err error) {
+	if t.rpm.line == "suse" {
+		r, ok, err = t.rpmOf(suseKey + name)
 	}
-	r := decodeRPM(name, value)
-	_, r.listed, err = t.rpm.own(name)
+	if !ok && err == nil {
+		r, ok, err = t.rpmOf(name)
+	}
+	return r, ok, err
+}
+
+func (t *releaseTables) rpmOf(key string) (rpmRecord, bool, error) {
+	value, ok, err := t.names.Get(key)
+	r := decodeRPM(key, value)
+	if !ok || err != nil {
+		return r, false, err
+	}
+	_, r.listed, err = t.rpm.own(r.Name)
 	return r, true, err
 }
 
@@ -168,8 +201,9 @@ func boolOrder(b bool) int {
 
 // lexicon answers the rules from the tables. The first error is kept.
 type lexicon struct {
-	ix  *Index
-	err error
+	ix   *Index
+	line string // of the release that the names are of
+	err  error
 }
 
 func (x *lexicon) get(t *table.Table, key string) (string, bool) {
@@ -218,12 +252,21 @@ func (x *lexicon) Library(stem string) (string, bool) {
 }
 
 func (x *lexicon) Row(name string) (rpm.Guess, bool) {
-	value, ok := x.get(x.ix.file.Table(rpmRows), name)
-	return x.guess(value, ok)
+	return x.ofLine(name, func(key string) (string, bool) { return x.get(x.ix.file.Table(rpmRows), key) })
 }
 
 func (x *lexicon) Pattern(name string) (rpm.Guess, bool) {
-	return x.guess(x.ix.globs(rpmRows).match(name))
+	return x.ofLine(name, x.ix.globs(rpmRows).match)
+}
+
+// ofLine is the row of a name, that of its line first.
+func (x *lexicon) ofLine(name string, row func(key string) (string, bool)) (rpm.Guess, bool) {
+	if x.line == "suse" {
+		if value, ok := row(suseKey + name); ok {
+			return x.guess(value, ok)
+		}
+	}
+	return x.guess(row(name))
 }
 
 // kin finds the row of a package that only kin of Debian has, or the first of
@@ -292,7 +335,7 @@ func (ix *Index) resolveRPM(t *releaseTables, name string) (record, api.Match, f
 		}
 		return r.record, api.MatchExact, confidence, nil
 	}
-	x := &lexicon{ix: ix}
+	x := &lexicon{ix: ix, line: t.rpm.line}
 	g, ok := rpm.Of(name, x)
 	if !ok || x.err != nil {
 		return record{}, api.MatchNone, 0, x.err

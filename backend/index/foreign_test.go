@@ -48,6 +48,49 @@ func TestAcrossFamilies(t *testing.T) {
 		{"centos-7", "cronie-anacron", "almalinux-8", api.RelationSame, "cronie-anacron", 0.9},
 		{"centos-7", "bash", "sles-15", api.RelationSame, "bash", 0.8},
 		{"rhel-8", "krb5-workstation", "sles-15", api.RelationRenamed, "krb5-client", 0.8},
+
+		// modules that are part of the language
+		{"rhel-9", "perl-Carp", "debian-13", api.RelationIncluded, "perl-base", 0.9},
+		{"rhel-9", "perl-POSIX", "debian-12", api.RelationIncluded, "perl-base", 0.9},
+		{"rhel-8", "python3-requests+security", "debian-13", api.RelationRenamed, "python3-requests", 0.9},
+		// versions beside the first, and what they are called without one
+		{"rhel-8", "python2-numpy-doc", "debian-13", api.RelationRenamed, "python-numpy-doc", 0.9},
+		{"rhel-8", "python39-mod_wsgi", "debian-13", api.RelationRenamed, "libapache2-mod-wsgi-py3", 0.9},
+		{"rhel-10", "mariadb11.8-server", "debian-13", api.RelationRenamed, "mariadb-server", 0.9},
+		// the server of what has a client
+		{"centos-7", "rusers-server", "debian-13", api.RelationRenamed, "rusersd", 0.9},
+		{"centos-7", "talk-server", "debian-12", api.RelationRenamed, "talkd", 0.9},
+		// programs are not in libraries, headers not in what runs
+		{"rhel-8", "ldns-utils", "debian-13", api.RelationRenamed, "ldnsutils", 0.9},
+		{"rhel-8", "libsndfile-utils", "debian-13", api.RelationRenamed, "sndfile-programs", 0.9},
+		{"rhel-9", "libblockdev-crypto-devel", "debian-13", api.RelationRenamed, "libblockdev-crypto-dev", 0.9},
+		{"rhel-9", "kernel-rt-devel", "debian-13", api.RelationRenamed, "linux-headers-rt-amd64", 0.9},
+		{"rhel-7", "mesa-private-llvm-devel", "debian-13", api.RelationReplaced, "llvm-dev", 0.9},
+		{"rhel-8", "texlive-amsmath", "debian-13", api.RelationMerged, "texlive-latex-base", 0.9},
+		// the same name for other software
+		{"rhel-9", "rig", "debian-13", api.RelationRemoved, "", 0.9},
+		{"rhel-8", "gom", "debian-13", api.RelationIncluded, "libgom-1.0-0t64", 0.8},
+		// repositories of vendors are not the distribution's identity
+		{"rhel-8", "remi-release", "debian-13", api.RelationRemoved, "", 0.9},
+		{"rhel-9", "rocky-release", "debian-13", api.RelationReplaced, "base-files", 0.9},
+		// SUSE's names that EL has for something else
+		{"sles-15", "mariadb", "debian-13", api.RelationRenamed, "mariadb-server", 0.9},
+		{"rhel-8", "mariadb", "debian-13", api.RelationRenamed, "mariadb-client", 0.9},
+		{"rhel-9", "mariadb-server", "sles-15", api.RelationRenamed, "mariadb", 0.8},
+		{"sles-15", "mariadb", "almalinux-9", api.RelationRenamed, "mariadb-server", 0.8},
+		{"sles-15", "postgresql16-server", "debian-13", api.RelationRenamed, "postgresql", 0.9},
+		// what belongs to one distribution of EL
+		{"rhel-9", "redhat-release", "rocky-9", api.RelationReplaced, "rocky-release", 0.9},
+		{"almalinux-9", "almalinux-release", "rhel-9", api.RelationReplaced, "redhat-release", 0.9},
+		{"rhel-9", "insights-client", "almalinux-9", api.RelationRemoved, "", 0.9},
+		// Amazon's own names
+		{"almalinux-9", "mariadb-server", "amzn-2023", api.RelationReplaced, "mariadb105-server", 0.8},
+		{"amzn-2023", "java-17-amazon-corretto-headless", "rhel-9", api.RelationReplaced, "java-17-openjdk-headless", 0.9},
+		{"debian-12", "redis-server", "amzn-2023", api.RelationReplaced, "redis6", 0.8},
+		// what EL 10 dropped
+		{"debian-12", "isc-dhcp-server", "almalinux-10", api.RelationReplaced, "kea", 0.8},
+		{"debian-12", "redis-server", "rhel-10", api.RelationReplaced, "valkey", 0.8},
+		{"debian-12", "sendmail", "rocky-10", api.RelationRemoved, "", 0.8},
 	} {
 		t.Run(c.from+" "+c.name+" "+c.to, func(t *testing.T) {
 			is := is.New(t)

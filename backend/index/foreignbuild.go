@@ -29,6 +29,7 @@ type foreign struct {
 	kin       map[string]rpm.Guess // rows of Debian's kin
 	own       map[string]kinPackage
 	vendors   map[string]string // vendor → what to know of its repository
+	ownNames  map[string]string // the table of el_names.tsv
 	lines     map[string]string // name → the only line that has it, el or suse
 	rows      map[string]rpm.Guess
 	patterns  globs
@@ -43,7 +44,7 @@ type foreign struct {
 
 func newForeign(curated layers, releases []*catalog.Release) (*foreign, error) {
 	f := &foreign{
-		kin: map[string]rpm.Guess{}, vendors: map[string]string{},
+		kin: map[string]rpm.Guess{}, vendors: map[string]string{}, ownNames: map[string]string{},
 		rows: map[string]rpm.Guess{}, levels: map[string]string{}, lines: map[string]string{}, listed: map[string]bool{}, suites: slices.Clone(releases),
 		canonical: map[string]string{}, provided: map[string]string{}, libraries: map[string]string{},
 		trails: map[string]map[string]catalog.Trail{},
@@ -97,6 +98,9 @@ func (f *foreign) read(curated layers) error {
 		if line := lineOf(c[3]); line != "" {
 			f.lines[c[0]] = line
 		}
+		if name, ok := strings.CutPrefix(c[0], suseKey); ok {
+			f.lines[c[0]], f.lines[name] = "suse", "el"
+		}
 	}
 	if err := f.readOthers(curated); err != nil {
 		return err
@@ -111,7 +115,28 @@ func (f *foreign) read(curated layers) error {
 		}
 	}
 	f.sortPatterns()
+	if err := f.readOwnNames(curated); err != nil {
+		return err
+	}
 	return f.readTrails(curated)
+}
+
+// readOwnNames reads el_names.tsv.
+func (f *foreign) readOwnNames(curated layers) error {
+	all, err := rows(curated, "el_names.tsv", 5)
+	for _, c := range all {
+		relation := api.Relation(c[2])
+		if !slices.Contains(api.Relations, relation) || (relation == api.RelationRemoved) != (c[3] == "") {
+			return fmt.Errorf("el_names.tsv: the row of %q is %s %q", c[0], c[2], c[3])
+		}
+		f.ownNames[c[0]+" "+c[1]] = c[2] + "\t" + c[3]
+		for own := range strings.FieldsSeq(c[3]) {
+			if relation == api.RelationReplaced {
+				f.ownNames[own] = c[0]
+			}
+		}
+	}
+	return err
 }
 
 // has notes that a level of EL has an rpm.
@@ -346,7 +371,7 @@ func (f *foreign) claim(n *named, taken claimed) {
 			return
 		}
 	}
-	n.canonical = rpm.Canonical(n.name)
+	n.canonical = rpm.Canonical(strings.TrimPrefix(n.name, suseKey))
 	for f.canonical[n.canonical] != "" || !taken.take(n.canonical, n.line) {
 		n.canonical += "-rpm"
 	}
@@ -385,7 +410,7 @@ func (f *foreign) majorOf(name, canonical string) string {
 
 // put stores the tables.
 func (f *foreign) put(w *table.Writer) error {
-	tables := map[string]map[string]string{rpmNames: {}, rpmCanonicals: {}, rpmDebian: {}, rpmRows: {}, rpmLibraries: f.libraries}
+	tables := map[string]map[string]string{rpmNames: {}, rpmCanonicals: {}, rpmDebian: {}, rpmRows: {}, rpmLibraries: f.libraries, rpmOwn: f.ownNames}
 	all := f.names()
 	shared := sharedCanonicals(all)
 	tables[rpmReverse] = f.reverse(all)

@@ -79,6 +79,10 @@ func (h *hops) arriveAtRPM(p course, alternatives string) (course, error) {
 	if h.target.rpm.lists() {
 		return p, nil // its own list is whole
 	}
+	if later, gone, err := h.became(course{names: []string{best.Name}, relation: p.relation, confidence: p.confidence}, best); gone || err != nil {
+		p.relation, p.confidence = later.relation, later.confidence
+		return p.with(later.names), err
+	}
 	p.confidence *= listless
 	return p.with([]string{best.Name}), nil
 }

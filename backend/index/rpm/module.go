@@ -9,44 +9,45 @@ import (
 
 // ecosystem is how modules of a language are named in rpm and in Debian.
 type ecosystem struct {
-	name string
-	rpm  *lazyregexp.Regexp // what it captures last is the module
-	deb  func(module string) []string
+	name  string
+	rpm   *lazyregexp.Regexp // what it captures last is the module
+	deb   func(module string) []string
+	plain string // what the usual names begin with, where others have a version or nothing there
 }
 
 var ecosystems = []ecosystem{
-	{"perl", lazyregexp.New(`^perl-(.+)$`), func(m string) []string {
+	{name: "perl", rpm: lazyregexp.New(`^perl-(.+)$`), deb: func(m string) []string {
 		return []string{"lib" + dashed(m) + "-perl", "lib" + strings.TrimPrefix(dashed(m), "lib") + "-perl"}
 	}},
-	{"python", lazyregexp.New(`^(?:python|python[23]|python[23]\.?[0-9]{1,2}|platform-python)-(.+)$`), pythonNames},
-	{"ruby", lazyregexp.New(`^(?:ruby[0-9.]*-)?rubygem-(.+)$`), func(m string) []string {
+	{name: "python", rpm: lazyregexp.New(`^(?:python|python[23]|python[23]\.?[0-9]{1,2}|platform-python)-(.+)$`), deb: pythonNames, plain: "python3-"},
+	{name: "ruby", rpm: lazyregexp.New(`^(?:ruby[0-9.]*-)?rubygem-(.+)$`), deb: func(m string) []string {
 		m = strings.ToLower(m)
 		return []string{"ruby-" + dashed(m), "ruby-" + strings.TrimPrefix(dashed(m), "ruby-"), dashed(m)}
 	}},
-	{"php", lazyregexp.New(`^php[0-9.]*-(?:pecl-|pear-|php-)?(.+?)[0-9]?$`), func(m string) []string {
+	{name: "php", rpm: lazyregexp.New(`^php[0-9.]*-(?:pecl-|pear-|php-)?(.+?)[0-9]?$`), deb: func(m string) []string {
 		m = strings.TrimPrefix(dashed(m), "pecl-")
 		return []string{"php-" + m, "php-" + strings.ReplaceAll(m, "-", "")}
-	}},
-	{"node", lazyregexp.New(`^nodejs-(.+)$`), func(m string) []string { return []string{"node-" + dashed(m)} }},
-	{"haskell", lazyregexp.New(`^ghc-(.+)-devel$`), func(m string) []string { return []string{"libghc-" + strings.ToLower(m) + "-dev"} }},
-	{"go", lazyregexp.New(`^golang-(.+?)(?:-devel)?$`), func(m string) []string {
-		return []string{"golang-" + dashed(m), "golang-" + dashed(m) + "-dev"}
-	}},
-	{"lua", lazyregexp.New(`^lua-(.+)$`), func(m string) []string { return []string{"lua-" + dashed(m)} }},
-	{"ocaml", lazyregexp.New(`^ocaml-(.+)-devel$`), func(m string) []string { return []string{"lib" + dashed(m) + "-ocaml-dev"} }},
-	{"r", lazyregexp.New(`^R-(.+?)(?:-devel)?$`), func(m string) []string {
+	}, plain: "php-"},
+	{name: "node", rpm: lazyregexp.New(`^nodejs-(.+)$`), deb: func(m string) []string { return []string{"node-" + dashed(m)} }},
+	{name: "haskell", rpm: lazyregexp.New(`^ghc-(.+)-devel$`), deb: func(m string) []string { return []string{"libghc-" + strings.ToLower(m) + "-dev"} }},
+	{name: "go", rpm: lazyregexp.New(`^golang-(.+)-devel$`), deb: func(m string) []string { return []string{"golang-" + dashed(m) + "-dev"} }},
+	{name: "go", rpm: lazyregexp.New(`^golang-(.+)$`), deb: func(m string) []string { return []string{"golang-" + dashed(m)} }},
+	{name: "lua", rpm: lazyregexp.New(`^lua-(.+)$`), deb: func(m string) []string { return []string{"lua-" + dashed(m)} }},
+	{name: "ocaml", rpm: lazyregexp.New(`^ocaml-(.+)-devel$`), deb: func(m string) []string { return []string{"lib" + dashed(m) + "-ocaml-dev"} }},
+	{name: "r", rpm: lazyregexp.New(`^R-(.+?)(?:-devel)?$`), deb: func(m string) []string {
 		m = strings.ToLower(m)
 		return []string{"r-cran-" + m, "r-bioc-" + m}
 	}},
-	{"introspection", lazyregexp.New(`^typelib-(.+)$`), func(m string) []string {
+	{name: "introspection", rpm: lazyregexp.New(`^typelib-(.+)$`), deb: func(m string) []string {
 		m = strings.ReplaceAll(strings.ToLower(m), "_", ".")
 		return []string{"gir1.2-" + strings.TrimPrefix(m, "1.0-"), "gir" + m}
 	}},
-	{"apache", lazyregexp.New(`^(?:apache2-|mod_)((?:mod_)?.+)$`), func(m string) []string {
+	{name: "apache", rpm: lazyregexp.New(`^(?:apache2-|mod_)((?:mod_)?.+)$`), deb: func(m string) []string {
 		m = dashed(strings.TrimPrefix(m, "mod_"))
 		return []string{"libapache2-mod-" + m, "libapache2-mod-" + strings.ReplaceAll(m, "-", "")}
 	}},
-	{"gstreamer", lazyregexp.New(`^gstreamer-?1-(.+)$`), func(m string) []string { return []string{"gstreamer1.0-" + dashed(m)} }},
+	{name: "openstack", rpm: lazyregexp.New(`^openstack-(.+)$`), deb: func(m string) []string { return []string{dashed(m)} }},
+	{name: "gstreamer", rpm: lazyregexp.New(`^gstreamer-?1-(.+)$`), deb: func(m string) []string { return []string{"gstreamer1.0-" + dashed(m)} }},
 }
 
 func dashed(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
@@ -54,7 +55,10 @@ func dashed(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_"
 // pythonNames are the names of Debian's package of a module for Python 3.
 func pythonNames(m string) []string {
 	m = dashed(m)
-	m = strings.TrimPrefix(m, "python-")
+	m, _, _ = strings.Cut(strings.TrimPrefix(m, "python-"), "+") // requests+socks: what an extra of it needs
+	if strings.HasSuffix(m, "-doc") {
+		return []string{"python-" + m, "python3-" + m}
+	}
 	bare := strings.TrimPrefix(strings.TrimPrefix(m, "python"), "-")
 	return uniqueNames([]string{
 		"python3-" + m, "python3-" + strings.ReplaceAll(m, "-", "."), "python3-" + strings.ReplaceAll(m, ".", "-"),
@@ -79,8 +83,9 @@ func (q query) module() (Guess, bool) {
 				return found(api.RelationIncluded, core, e.name+" provided", name)
 			}
 		}
-		if plain := "php-" + m[1]; e.name == "php" && q.name != plain {
-			return of(plain, q.lex, q.depth)
+		if plain := e.plain + m[1]; e.plain != "" && q.name != plain {
+			g, ok := of(plain, q.lex, q.depth)
+			return g.renamed(), ok
 		}
 		if e.name == "perl" || e.name == "python" || e.name == "ruby" || e.name == "php" {
 			return q.absentModule()

@@ -55,9 +55,9 @@ func (q query) fonts() (Guess, bool) {
 		return found(api.RelationRenamed, language, "language", name)
 	}
 	family, _, _ := strings.Cut(face, "-")
-	for _, part := range []string{foundry, family} {
-		if name, ok := q.first("fonts-" + part); ok {
-			return found(api.RelationMerged, sibling, "part", name)
+	for _, word := range []string{foundry, family} {
+		if name, ok := q.first("fonts-" + word); ok {
+			return found(api.RelationMerged, sibling, part, name)
 		}
 	}
 	return Guess{}, false
@@ -100,7 +100,7 @@ func (q query) part() (Guess, bool) {
 		case ok && len(g.Targets) == 0:
 			return found(api.RelationRemoved, min(g.Confidence, partly), Absent)
 		case ok:
-			return found(api.RelationMerged, min(g.Confidence, partly), "part", g.Targets[0])
+			return found(api.RelationMerged, min(g.Confidence, partly), part, g.Targets[0])
 		}
 	}
 }

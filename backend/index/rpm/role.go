@@ -66,20 +66,24 @@ func (q query) byRole(rest, suffix string, role api.Role) (Guess, bool) {
 		return q.dev(rest, suffix)
 	}
 	names := []string{strings.ToLower(rest) + "-" + string(role), dashed(rest + suffix), "lib" + dashed(rest) + "-" + string(role)}
-	if role == api.RoleClient {
-		names = append(names, dashed(rest)+"-utils", dashed(rest)+"-tools", dashed(rest)+"-bin", "lib"+dashed(rest)+"-bin")
+	switch {
+	case role == api.RoleClient:
+		names = append(names, dashed(rest)+"-utils", dashed(rest)+"utils", dashed(rest)+"-tools", dashed(rest)+"-bin", "lib"+dashed(rest)+"-bin")
+	case suffix == "-server":
+		names = append(names, dashed(rest)+"d") // talk-server is talkd
 	}
 	if name, ok := q.first(names...); ok && role != api.RoleLib {
 		return found(api.RelationRenamed, development, "role", name)
 	}
-	name, ok := q.lex.Canonical(withRole(q.software(rest), role))
+	software, most := q.software(rest)
+	name, ok := q.lex.Canonical(withRole(software, role))
 	switch {
 	case !ok:
 		return Guess{}, false
 	case role == api.RoleLib:
-		return found(api.RelationIncluded, library, "library", name)
+		return found(api.RelationIncluded, min(library, most), "library", name)
 	}
-	return found(api.RelationRenamed, sibling, "role", name)
+	return found(api.RelationRenamed, min(sibling, most), "role", name)
 }
 
 func withRole(software string, role api.Role) string {
@@ -102,31 +106,36 @@ func (q query) dev(rest, suffix string) (Guess, bool) {
 	name, ok := q.first(names...)
 	confidence := development
 	if !ok {
-		name, ok = q.lex.Canonical(q.software(rest) + "--dev")
-		confidence = development - 0.02
+		software, most := q.software(rest)
+		name, ok = q.lex.Canonical(software + "--dev")
+		confidence = min(development-0.02, most)
 	}
 	if !ok {
 		return Guess{}, false
 	}
 	if suffix != "-devel" {
-		return found(api.RelationMerged, sibling, "role", name)
+		return found(api.RelationMerged, min(sibling, confidence), "role", name)
 	}
 	return found(api.RelationRenamed, confidence, "development", name)
 }
 
-// software is the software that an rpm's name stands for.
-func (q query) software(name string) string {
+// software is the software that an rpm's name stands for, and how sure that may
+// be at most: what only begins like other software need not be that.
+func (q query) software(name string) (software string, most float64) {
 	g, ok := of(name, q.lex, q.depth)
 	if !ok || len(g.Targets) == 0 {
-		return Slug(name)
+		return Slug(name), 1
 	}
 	target, _, _ := strings.Cut(g.Targets[0], "|")
 	canonical, ok := q.lex.Package(target)
 	if !ok {
-		return Slug(name)
+		return Slug(name), 1
 	}
-	software, _, _ := strings.Cut(canonical, "--")
-	return software
+	software, _, _ = strings.Cut(canonical, "--")
+	if g.Method == part {
+		return software, partly
+	}
+	return software, 1
 }
 
 // withoutRole answers for a part of software that Debian does not part: what
@@ -144,17 +153,36 @@ func (q query) withoutRole(rest string, role api.Role) (Guess, bool) {
 	}
 	switch role {
 	case api.RoleDev:
-		return found(api.RelationRemoved, absent, Absent)
+		return found(api.RelationRemoved, min(absent, q.absence(g)), Absent)
 	case api.RoleMain, api.RoleClient:
 		if len(g.Targets) == 0 {
 			return found(api.RelationRemoved, absent, Absent)
 		}
-		return found(api.RelationMerged, min(g.Confidence, mainBinary), "part", g.Targets[0])
+		return found(api.RelationMerged, min(g.Confidence, q.holding(g.Targets[0])), part, g.Targets[0])
 	}
 	if len(g.Targets) == 0 {
 		return found(api.RelationRemoved, absent, Absent)
 	}
-	return found(api.RelationIncluded, min(g.Confidence, sibling), "part", g.Targets[0])
+	return found(api.RelationIncluded, min(g.Confidence, sibling), part, g.Targets[0])
+}
+
+// absence is how sure it is that Debian has no development package of what a
+// guess says: where it has the library, its package may have any name.
+func (q query) absence(g Guess) float64 {
+	if g.Relation == api.RelationIncluded || g.Method == part {
+		return partly
+	}
+	return absent
+}
+
+// holding is how sure it is that a package holds programs which have one of
+// their own in rpm: libraries hold none.
+func (q query) holding(target string) float64 {
+	canonical, _ := q.lex.Package(target)
+	if strings.HasSuffix(canonical, "--"+string(api.RoleLib)) {
+		return partly
+	}
+	return mainBinary
 }
 
 // Name guesses what a package of Debian is called in rpm distributions.

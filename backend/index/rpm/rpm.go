@@ -42,6 +42,8 @@ const (
 	SameName = "same name"
 	Vendor   = "third-party:" // and the vendor's name
 	Absent   = "absent"       // the pattern is known, Debian has nothing of that name
+
+	part = "part" // of what the name begins with
 )
 
 // The confidence of each way to find a counterpart by its name, as often as it
@@ -153,15 +155,21 @@ func (q query) collection() (Guess, bool) {
 		inner = "php-" + inner
 	}
 	g, ok := of(inner, q.lex, q.depth)
+	g.Confidence = min(g.Confidence, library)
+	return g.renamed(), ok
+}
+
+// renamed is the guess for a package that has another name than the one it was
+// made of.
+func (g Guess) renamed() Guess {
 	if g.Relation == api.RelationSame {
 		g.Relation = api.RelationRenamed
 	}
-	g.Confidence = min(g.Confidence, library)
-	return g, ok
+	return g
 }
 
 // translated finds names of translations: what they belong to has them.
-var translated = lazyregexp.New(`^(.+?)-(?:lang|langpack-.+|langpack|translations|locale)$`)
+var translated = lazyregexp.New(`^(.+?)-(?:lang|langpack-.+|langpacks?|translations|locale)$`)
 
 // translation answers for the translations of a package: Debian ships them with
 // the package itself.
