@@ -78,7 +78,8 @@ func (r familyRow) back() (familyRow, bool) {
 	to := turned.Replace(r.From)
 	b := familyRow{source: r.target, target: r.source, Relocation: r.Relocation}
 	b.From, b.To = turned.Replace(*r.To), &to
-	if r.Action == api.ActionConvert && (r.Kind == api.RelocateFile || r.Kind == api.RelocateDir) {
+	overrides := strings.HasPrefix(r.From, "/etc/systemd/system/")
+	if r.Action == api.ActionConvert && (r.Kind == api.RelocateFile || r.Kind == api.RelocateDir) && !overrides {
 		b.Action = api.ActionManual // converters know one way
 	}
 	b.Note = "It has its own place there."

@@ -38,6 +38,8 @@ const (
 type Input struct {
 	Source, Target release.Release
 	Files          []File
+	// Links are the links among the files, with the files that they lead to.
+	Links map[string]string
 	// Installed are the versions of packages on the source, by name; Brought
 	// are those that the target gets. A version may be empty.
 	Installed, Brought map[string]string
@@ -96,16 +98,16 @@ type converter struct {
 
 // registry has every converter; the first that takes a file has it.
 var registry = []converter{
-	{"httpd", []string{"/etc/httpd/*/*.conf", "/etc/httpd/*/*/*.conf"}, []string{"apache2"}, fromRPM, httpd},
-	{"nginx", []string{"/etc/nginx/nginx.conf", "/etc/nginx/*.d/*.conf", "/etc/nginx/*.d/*/*.conf"}, []string{"nginx", "nginx-core", "nginx-light", "nginx-full", "nginx-extras"}, fromRPM, nginx},
+	{"httpd", []string{"/etc/httpd/*/*.conf", "/etc/httpd/*/*/*.conf", "/etc/apache2/*.conf", "/etc/apache2/*/*"}, []string{"apache2", "httpd"}, ofRPM, httpd},
+	{"nginx", []string{"/etc/nginx/nginx.conf", "/etc/nginx/*.d/*.conf", "/etc/nginx/*.d/*/*.conf", "/etc/nginx/sites-available/*", "/etc/nginx/sites-enabled/*", "/etc/nginx/snippets/*"}, []string{"nginx", "nginx-core", "nginx-light", "nginx-full", "nginx-extras"}, ofRPM, nginx},
 	{"php", []string{"/etc/php.ini", "/etc/php.d/*.ini", "/etc/php/*/*/php.ini"}, nil, withPHP, phpIni},
 	{"php-fpm", []string{"/etc/php-fpm.d/*.conf", "/etc/php-fpm.conf", "/etc/php/*/fpm/php-fpm.conf", "/etc/php/*/fpm/pool.d/*.conf"}, nil, withPHP, phpPool},
-	{"sshd", []string{"/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d/*.conf"}, nil, toDebian13, sshd},
-	{"mariadb", []string{"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/conf.d/*.cnf"}, []string{"mariadb-server"}, toDebian13, mariadb},
+	{"sshd", []string{"/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d/*.conf"}, nil, moves, sshd},
+	{"mariadb", []string{"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/conf.d/*.cnf", "/etc/mysql/my.cnf", "/etc/mysql/mariadb.cnf"}, []string{"mariadb-server"}, moves, mariadb},
 	{"postgresql", []string{"/etc/postgresql/*/main/*.conf"}, nil, toDebian13, postgresql},
-	{"named", []string{"/etc/named.conf", "/etc/named/*", "/etc/named.*"}, []string{"bind9"}, fromRPM, named},
-	{"postfix", []string{"/etc/postfix/main.cf"}, []string{"postfix"}, toDebian13, postfix},
-	{"postfix-master", []string{"/etc/postfix/master.cf"}, []string{"postfix"}, toDebian13, postfixMaster},
+	{"named", []string{"/etc/named.conf", "/etc/named/*", "/etc/named.*", "/etc/bind/*"}, []string{"bind9", "bind"}, ofRPM, named},
+	{"postfix", []string{"/etc/postfix/main.cf"}, []string{"postfix"}, moves, postfix},
+	{"postfix-master", []string{"/etc/postfix/master.cf"}, []string{"postfix"}, moves, postfixMaster},
 	{"samba", []string{"/etc/samba/*.conf"}, []string{"samba", "samba-common-bin", "smbclient"}, toDebian13, samba},
 	{"sssd", []string{"/etc/sssd/sssd.conf", "/etc/sssd/conf.d/*.conf"}, []string{"sssd", "sssd-common"}, toDebian13, sssd},
 	{"keepalived", []string{"/etc/keepalived/*.conf", "/etc/keepalived/*/*.conf"}, []string{"keepalived"}, toDebian13, keepalived},
@@ -113,11 +115,11 @@ var registry = []converter{
 	{"nsswitch", []string{"/etc/nsswitch.conf"}, nil, fromRPM, nsswitch},
 	{"ntp", []string{"/etc/ntp.conf"}, []string{"ntpsec", "chrony"}, withNTP, ntp},
 	{"dovecot", []string{"/etc/dovecot/*.conf", "/etc/dovecot/conf.d/*.conf", "/etc/dovecot/conf.d/*.ext"}, []string{"dovecot-core", "dovecot-imapd", "dovecot-pop3d"}, toDovecot24, dovecot},
-	{"chrony", []string{"/etc/chrony.conf", "/etc/chrony.d/*.conf"}, []string{"chrony"}, fromRPM, chrony},
-	{"haproxy", []string{"/etc/haproxy/haproxy.cfg", "/etc/haproxy/conf.d/*.cfg"}, []string{"haproxy"}, toDebian13, haproxy},
-	{"sysctl", []string{"/etc/sysctl.conf", "/etc/sysctl.d/*.conf"}, nil, toDebian13, sysctl},
-	{"logrotate", []string{"/etc/logrotate.d/*"}, []string{"logrotate"}, fromRPM, logrotate},
-	{"cron", []string{"/etc/cron.d/*", "/etc/crontab", "/etc/cron.hourly/*.*", "/etc/cron.daily/*.*", "/etc/cron.weekly/*.*", "/etc/cron.monthly/*.*", "/var/spool/cron/*"}, []string{"cron"}, fromRPM, cron},
+	{"chrony", []string{"/etc/chrony.conf", "/etc/chrony.d/*.conf", "/etc/chrony/chrony.conf", "/etc/chrony/conf.d/*.conf"}, []string{"chrony"}, ofRPM, chrony},
+	{"haproxy", []string{"/etc/haproxy/haproxy.cfg", "/etc/haproxy/conf.d/*.cfg"}, []string{"haproxy"}, moves, haproxy},
+	{"sysctl", []string{"/etc/sysctl.conf", "/etc/sysctl.d/*.conf"}, nil, moves, sysctl},
+	{"logrotate", []string{"/etc/logrotate.d/*"}, []string{"logrotate"}, across, logrotate},
+	{"cron", []string{"/etc/cron.d/*", "/etc/crontab", "/etc/cron.hourly/*.*", "/etc/cron.daily/*.*", "/etc/cron.weekly/*.*", "/etc/cron.monthly/*.*", "/var/spool/cron/*", "/var/spool/cron/crontabs/*"}, []string{"cron", "cronie"}, across, cron},
 	{"anacron", []string{"/etc/anacrontab"}, []string{"anacron"}, fromRPM, anacron},
 	{"limits", []string{"/etc/security/limits.conf", "/etc/security/limits.d/*.conf"}, nil, fromRPM, limits},
 	{"exports", []string{"/etc/exports", "/etc/exports.d/*.exports"}, []string{"nfs-kernel-server"}, fromRPM, exports},
@@ -126,15 +128,12 @@ var registry = []converter{
 		"/etc/sysconfig/network-scripts/ifcfg-*", "/etc/sysconfig/network-scripts/route-*", "/etc/sysconfig/network-scripts/route6-*", "/etc/sysconfig/network-scripts/rule-*", "/etc/sysconfig/network-scripts/rule6-*", "/etc/sysconfig/network",
 		"/etc/NetworkManager/system-connections/*", "/etc/netplan/*.yaml", "/etc/network/interfaces", "/etc/network/interfaces.d/*", "/etc/systemd/network/*",
 	}, nil, networkMoves, network},
-	{"iptables", []string{"/etc/sysconfig/iptables", "/etc/sysconfig/ip6tables"}, nil, fromRPM, iptables},
-	{"nftables", []string{"/etc/sysconfig/nftables.conf", "/etc/nftables/*"}, []string{"nftables"}, fromRPM, nftables},
+	{"iptables", []string{"/etc/sysconfig/iptables", "/etc/sysconfig/ip6tables", "/etc/iptables/rules.v4", "/etc/iptables/rules.v6"}, nil, ofRPM, iptables},
+	{"nftables", []string{"/etc/sysconfig/nftables.conf", "/etc/nftables/*", "/etc/nftables.conf"}, []string{"nftables"}, ofRPM, nftables},
 	{"firewalld", []string{"/etc/firewalld/firewalld.conf", "/etc/firewalld/direct.xml", "/etc/firewalld/*/*.xml"}, []string{"firewalld"}, toDebian13, firewalld},
 	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, fromRPM, rsyslog},
-	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, fromRPM, sudoers},
+	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, across, sudoers},
 }
-
-// fromRPM is a move from the rpm families to Debian or Ubuntu.
-func fromRPM(in Input) bool { return rpmFamily(in.Source) && debianFamily(in.Target) }
 
 // toDebian13 is a move to the release whose programs were asked what they take,
 // or a later one.
@@ -147,7 +146,7 @@ func toDebian13(in Input) bool {
 }
 
 // withNTP is a move of a machine that had ntpd.
-func withNTP(in Input) bool { return toDebian13(in) && in.installed("ntp") != "" }
+func withNTP(in Input) bool { return moves(in) && in.installed("ntp", "ntpsec") != "" }
 
 // toDovecot24 is a move from a release with an earlier Dovecot.
 func toDovecot24(in Input) bool {
@@ -178,15 +177,7 @@ func (in Input) installed(names ...string) string {
 }
 
 // withPHP is a move in which the version of PHP is known.
-func withPHP(in Input) bool { return debianFamily(in.Target) && phpVersion(in) != "" }
-
-func debianFamily(r release.Release) bool {
-	return r.Family == release.Debian || r.Family == release.Ubuntu
-}
-
-func rpmFamily(r release.Release) bool {
-	return slices.Contains([]release.Family{release.EL, release.Fedora, release.Amazon}, r.Family)
-}
+func withPHP(in Input) bool { return phpVersion(in) != "" && (debianFamily(in.Target) || toRPM(in)) }
 
 // Takes is the name of the converter that takes a file in a move, or empty.
 func Takes(in Input, name string) string {
@@ -205,6 +196,12 @@ func (c converter) takesFile(name string) bool {
 // comes reports whether the target gets the program.
 func (c converter) comes(in Input) bool {
 	return len(c.needs) == 0 || slices.ContainsFunc(c.needs, func(name string) bool { _, ok := in.Brought[name]; return ok })
+}
+
+// TakesLinks reports whether a converter takes links too: those by which
+// Debian's packages enable sites, modules and the like.
+func TakesLinks(in Input, name string) bool {
+	return fromDebian(in) && slices.Contains([]string{"httpd", "nginx"}, name)
 }
 
 // Run converts the files of one converter. Files that are not text are refused

@@ -21,15 +21,20 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // input reads a case: its first line has the releases, further ones the
 // packages that the target gets, or with a minus before them those that the
-// source has; its files are those of the source.
+// source has, or after an at a link and where it leads; its files are those of the source.
 func input(t testing.TB, a *txtar.Archive) Input {
 	is := is.New(t)
-	in := Input{Installed: map[string]string{}, Brought: map[string]string{}}
+	in := Input{Installed: map[string]string{}, Brought: map[string]string{}, Links: map[string]string{}}
 	for i, line := range strings.Split(strings.TrimSpace(string(a.Comment)), "\n") {
 		f := strings.Fields(line)
 		is.Equal(len(f), 2)
 		if i == 0 {
 			in.Source, in.Target = lookup(t, f[0]), lookup(t, f[1])
+			continue
+		}
+		if link, ok := strings.CutPrefix(f[0], "@"); ok {
+			in.Links[link] = f[1]
+			in.Files = append(in.Files, File{Path: link})
 			continue
 		}
 		if had, ok := strings.CutPrefix(f[0], "-"); ok {
@@ -131,7 +136,7 @@ func TestNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := registry[rapid.IntRange(0, len(registry)-1).Draw(t, "converter")]
 		text := rapid.SampledFrom(scraps).Draw(t, "first") + "\n" + strings.Join(rapid.SliceOf(rapid.OneOf(rapid.SampledFrom(scraps), rapid.String())).Draw(t, "lines"), "\n")
-		kept(t, c, rapid.IntRange(0, len(c.takes)-1).Draw(t, "file"), text)
+		kept(t, c, rapid.SampledFrom(pairs).Draw(t, "pair"), rapid.IntRange(0, len(c.takes)-1).Draw(t, "file"), text)
 	})
 }
 
@@ -179,12 +184,15 @@ value \`, "\n")
 
 type failer interface{ Fatalf(string, ...any) }
 
+// pairs are moves of every direction.
+var pairs = [][2]string{{"centos-7", "debian-13"}, {"centos-7", "rocky-9"}, {"debian-11", "almalinux-9"}, {"debian-12", "fedora-42"}}
+
 // kept checks one text through one converter, as the nth kind of its files.
-func kept(t failer, c converter, n int, text string) {
-	source, _ := release.Lookup("centos-7")
-	target, _ := release.Lookup("debian-13")
+func kept(t failer, c converter, pair [2]string, n int, text string) {
+	source, _ := release.Lookup(pair[0])
+	target, _ := release.Lookup(pair[1])
 	name := strings.ReplaceAll(c.takes[n], "*", "x")
-	in := Input{Source: source, Target: target, Files: []File{{Path: name, Text: text}}, Brought: map[string]string{"php8.4-fpm": "8.4"}}
+	in := Input{Source: source, Target: target, Files: []File{{Path: name, Text: text}}, Brought: map[string]string{"php8.4-fpm": "8.4", "php-fpm": "8.0"}}
 	r := Run(c.name, in)
 	if len(r.Refusals[name]) > 0 {
 		if len(r.Files) > 0 {
@@ -209,13 +217,13 @@ func FuzzConvert(f *testing.F) {
 	for i, c := range registry {
 		for n := range c.takes {
 			for _, line := range scraps {
-				f.Add(byte(i), byte(n), line)
+				f.Add(byte(i), byte(n), byte(n), line)
 			}
 		}
 	}
-	f.Fuzz(func(t *testing.T, i, n byte, text string) {
+	f.Fuzz(func(t *testing.T, i, n, m byte, text string) {
 		c := registry[int(i)%len(registry)]
-		kept(t, c, int(n)%len(c.takes), text)
+		kept(t, c, pairs[int(m)%len(pairs)], int(n)%len(c.takes), text)
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"svc/backend/api/lazyregexp"
 )
 
 // debianAccounts are accounts of the rpm families' packages with their names on
@@ -28,19 +30,19 @@ func debianAccount(name string) string {
 func cron(in Input) (r Result) {
 	for _, f := range in.Files {
 		p := open(f, "#")
-		if cronSkips(path.Base(f.Path)) {
+		if fromRPM(in) && cronSkips(path.Base(f.Path)) {
 			r.note(f.Path, Change{0, "", "", "It is a leftover, which the source's cron passes over too."})
 			continue
 		}
 		table := strings.HasPrefix(f.Path, "/var/") || path.Dir(f.Path) == "/etc/cron.d" || f.Path == "/etc/crontab"
 		if table {
-			cronTable(p, !strings.HasPrefix(f.Path, "/var/"))
+			cronTable(p, !strings.HasPrefix(f.Path, "/var/"), in)
 		}
-		to := cronPlace(f.Path)
+		to := cronPlace(in, f.Path)
 		if was, now := path.Base(f.Path), path.Base(to); was != now {
 			why := "Debian's cron passes over names with a dot."
 			if strings.HasPrefix(f.Path, "/var/") {
-				why = "Debian's account has another name."
+				why = accountWhy(in)
 			}
 			p.changes = append(p.changes, Change{0, was, now, why})
 		}
@@ -55,8 +57,12 @@ func cronSkips(name string) bool {
 }
 
 // cronPlace is where a table or script stands on Debian.
-func cronPlace(file string) string {
+func cronPlace(in Input, file string) string {
 	switch dir, name := path.Split(file); {
+	case fromDebian(in) && strings.HasPrefix(dir, "/var/"):
+		return "/var/spool/cron/" + cronAccount(in, name)
+	case fromDebian(in):
+		return file
 	case strings.HasPrefix(dir, "/var/"):
 		return "/var/spool/cron/crontabs/" + debianAccount(name)
 	case file == "/etc/crontab":
@@ -73,13 +79,19 @@ func cronPlace(file string) string {
 
 // cronTable goes through a table of jobs; in those of the system a user stands
 // before each command.
-func cronTable(p *page, users bool) {
+func cronTable(p *page, users bool, in Input) {
 	for i := range p.lines {
-		if !p.idle(i) {
-			cronLine(p, i, users)
+		switch {
+		case p.idle(i):
+		case fromDebian(in):
+			cronLineBack(p, i, users, in)
+		default:
+			cronLine(p, i, users, in)
 		}
 	}
-	p.endWithNewline("Debian's cron takes no line without an end.")
+	if !fromDebian(in) {
+		p.endWithNewline("Debian's cron takes no line without an end.")
+	}
 }
 
 // endWithNewline completes the last line of a file.
@@ -94,7 +106,32 @@ func (p *page) endWithNewline(why string) {
 // cronNicknames are the times that have a name.
 var cronNicknames = strings.Fields("@reboot @yearly @annually @monthly @weekly @daily @midnight @hourly")
 
-func cronLine(p *page, i int, users bool) {
+// cronLineBack carries a line of Debian's cron to cronie, which takes all that it
+// does.
+func cronLineBack(p *page, i int, users bool, in Input) {
+	line := strings.TrimSpace(p.lines[i])
+	if name, _, ok := strings.Cut(line, "="); ok && cronName(strings.TrimSpace(name)) {
+		return
+	}
+	count := times(line)
+	if users {
+		count++
+	}
+	fields, command := cutFields(line, count)
+	switch {
+	case len(fields) < count || command == "":
+		p.refuse(i, "It is no time, user and command.")
+	case debianCommand.MatchString(command):
+		p.refuse(i, "It names a command that the target has not: say which of its own is meant.")
+	default:
+		cronJob(p, i, fields[count-1], users, in)
+	}
+}
+
+// debianCommand is a job that calls Debian's own programs.
+var debianCommand = lazyregexp.New(`(^|[\s;&|/(])(apt|apt-get|aptitude|dpkg|invoke-rc\.d|a2en\w+|a2dis\w+)(\s|$)`)
+
+func cronLine(p *page, i int, users bool, in Input) {
 	line := strings.TrimSpace(p.lines[i])
 	if name, _, ok := strings.Cut(line, "="); ok && cronName(strings.TrimSpace(name)) {
 		cronVariable(p, i, strings.Trim(strings.TrimSpace(name), `"'`))
@@ -113,7 +150,7 @@ func cronLine(p *page, i int, users bool) {
 		p.refuse(i, "Debian's cron knows no such time.")
 	case bare != line:
 		p.replace(i, bare, "Debian's cron logs every job.")
-		cronLine(p, i, users)
+		cronLine(p, i, users, in)
 	case n == 5 && !cronTimes(fields):
 		p.refuse(i, "Debian's cron does not take this time as cronie does.")
 	case users && periodic(command):
@@ -121,7 +158,7 @@ func cronLine(p *page, i int, users bool) {
 	case foreign(command):
 		p.refuse(i, "It names a command that Debian has not: say which of apt's are meant.")
 	default:
-		cronJob(p, i, fields[count-1], users)
+		cronJob(p, i, fields[count-1], users, in)
 	}
 }
 
@@ -152,16 +189,35 @@ func cronVariable(p *page, i int, name string) {
 }
 
 // cronJob rewrites the account and the places of a job.
-func cronJob(p *page, i int, user string, users bool) {
+func cronJob(p *page, i int, user string, users bool, in Input) {
 	line := strings.TrimSpace(p.lines[i])
-	if now := debianAccount(user); users && now != user {
+	if now := cronAccount(in, user); users && now != user {
 		at := len(line) - len(afterFields(line, times(line)))
-		p.replace(i, line[:at]+now+line[at+len(user):], "Debian's account has another name.")
+		p.replace(i, line[:at]+now+line[at+len(user):], accountWhy(in))
 	}
-	for _, rule := range rotated {
-		p.replace(i, rule.line.ReplaceAllString(strings.TrimSpace(p.lines[i]), rule.now), rule.why)
+	reword(p, i, in)
+}
+
+func accountWhy(in Input) string {
+	if fromDebian(in) {
+		return "The target's account has another name."
 	}
-	p.replace(i, logPlaces.move(strings.TrimSpace(p.lines[i])), "Debian keeps it in another place.")
+	return "Debian's account has another name."
+}
+
+// rpmAccounts are accounts of Debian's packages with their names in the rpm
+// families.
+var rpmAccounts = map[string]string{"www-data": "apache", "bind": "named", "openldap": "ldap", "proxy": "squid", "sudo": "wheel"}
+
+// cronAccount is what the target calls the owner of jobs.
+func cronAccount(in Input, name string) string {
+	if !fromDebian(in) {
+		return debianAccount(name)
+	}
+	if now := rpmAccounts[name]; now != "" {
+		return now
+	}
+	return name
 }
 
 // cutFields gives the first n fields of a line, and what comes after them.

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"svc/backend/api/release"
 )
 
 // xtables are the matches and targets of Debian 13's iptables, with those that
@@ -24,14 +26,24 @@ func iptables(in Input) (r Result) {
 	for _, f := range in.Files {
 		p := open(f, "#")
 		xtRules(p)
-		to := "/etc/iptables/rules.v4"
-		if strings.HasSuffix(f.Path, "/ip6tables") {
-			to = "/etc/iptables/rules.v6"
-		}
-		r.close(p, Waiting+to)
+		r.close(p, Waiting+rulePlaces.between(in).move(f.Path))
 	}
-	r.Packages = []string{"iptables-persistent"}
+	r.Packages = []string{rulePackage(in.Target)}
 	return r
+}
+
+// rulePlaces are where the rules stand that are loaded at boot.
+var rulePlaces = places{{"/etc/sysconfig/iptables", "/etc/iptables/rules.v4"}, {"/etc/sysconfig/ip6tables", "/etc/iptables/rules.v6"}}
+
+// rulePackage is what loads rules at boot.
+func rulePackage(target release.Release) string {
+	switch major, _, _ := strings.Cut(target.Version, "."); {
+	case debianFamily(target):
+		return "iptables-persistent"
+	case target.Family == release.EL && major == "8":
+		return "iptables-services"
+	}
+	return "iptables-nft-services"
 }
 
 // xtRules goes through the tables of a file.
@@ -137,9 +149,12 @@ func nftables(in Input) (r Result) {
 			}
 		}
 		to := f.Path
-		if f.Path == "/etc/sysconfig/nftables.conf" {
+		switch {
+		case f.Path == "/etc/sysconfig/nftables.conf" && debianFamily(in.Target):
 			nftHead(p)
 			to = "/etc/nftables.conf"
+		case f.Path == "/etc/nftables.conf":
+			to = "/etc/sysconfig/nftables.conf"
 		}
 		r.close(p, Waiting+to)
 	}

@@ -102,6 +102,12 @@ type httpdRun struct {
 // is the link of a2enmod, the rules of access are those of httpd 2.4. What the
 // server served as a whole goes on in conf-available/httpd.conf.
 func httpd(in Input) Result {
+	switch {
+	case fromDebian(in):
+		return httpdFromDebian(in)
+	case withinRPM(in):
+		return httpdWithin(in)
+	}
 	h := &httpdRun{in: in, modules: map[string][]string{}, places: slices.Concat(phpPlaces(in), httpdPlaces)}
 	for _, f := range in.Files {
 		h.file(f)

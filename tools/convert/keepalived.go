@@ -12,13 +12,13 @@ var keepalivedBlocks = strings.Fields("global_defs global_tracking net_namespace
 // keepalivedGone are words that keepalived 2.3 has no more: what has their
 // place, or nothing, and why.
 var keepalivedGone = map[string]replacement{
-	"lvs_sync_daemon_inteface": {"", ""},
-	"nat_mask":                 {"", "keepalived has done nothing with it for long."},
-	"native_ipv6":              {"", "keepalived sees it by the addresses."},
-	"nb_get_retry":             {"retry", "keepalived 2.0 has another name for it."},
-	"plugin_dir":               {"", "keepalived has no plugins."},
-	"vrrp_ipsets":              {"", "Debian's keepalived filters by nftables, whose sets need no names."},
-	"vrrp_iptables":            {"nftables", "Debian's keepalived filters by nftables."},
+	"lvs_sync_daemon_inteface": {"", "", ""},
+	"nat_mask":                 {"", "keepalived has done nothing with it for long.", ""},
+	"native_ipv6":              {"", "keepalived sees it by the addresses.", ""},
+	"nb_get_retry":             {"retry", "keepalived 2.0 has another name for it.", ""},
+	"plugin_dir":               {"", "keepalived has no plugins.", ""},
+	"vrrp_ipsets":              {"", "Debian's keepalived filters by nftables, whose sets need no names.", ""},
+	"vrrp_iptables":            {"nftables", "Debian's keepalived filters by nftables.", ""},
 }
 
 // keepalivedPlaces are where the families keep what scripts and checks call.

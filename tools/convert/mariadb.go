@@ -29,14 +29,14 @@ var servers = map[string]bool{"mysqld": true, "server": true, "mariadb": true, "
 func mariadb(in Input) (r Result) {
 	for _, f := range in.Files {
 		group := ""
-		s := settings{comment: "#", equals: true, places: mariadbPlaces}
+		s := settings{comment: "#", equals: true, places: mariadbPlaces}.towards(in)
 		s.own = func(p *page, i int, name, _ string) bool {
 			switch {
 			case strings.HasPrefix(name, "["):
 				group = strings.Trim(name, "[]")
 				return true
 			case strings.HasPrefix(name, "!include"):
-				p.drop(i, "Debian's /etc/mysql/mariadb.cnf includes the files.")
+				mariadbInclude(p, i, in)
 				return true
 			case strings.HasPrefix(name, ";"):
 				return true
@@ -53,12 +53,28 @@ func mariadb(in Input) (r Result) {
 				s.line(p, i)
 			}
 		}
-		r.close(p, mariadbPlace(f.Path))
+		r.close(p, mariadbPlace(in, f.Path))
 	}
 	return r
 }
 
-func mariadbPlace(file string) string {
+// mariadbInclude leaves what is read to the target's own file.
+func mariadbInclude(p *page, i int, in Input) {
+	switch {
+	case fromRPM(in):
+		p.drop(i, "Debian's /etc/mysql/mariadb.cnf includes the files.")
+	case fromDebian(in):
+		p.drop(i, "The target's /etc/my.cnf includes the files of /etc/my.cnf.d.")
+	}
+}
+
+func mariadbPlace(in Input, file string) string {
+	switch {
+	case withinRPM(in):
+		return file
+	case fromDebian(in):
+		return "/etc/my.cnf.d/" + path.Base(file)
+	}
 	switch name := path.Base(file); path.Dir(file) {
 	case "/etc":
 		return "/etc/mysql/mariadb.conf.d/90-my.cnf"

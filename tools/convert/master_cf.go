@@ -28,7 +28,7 @@ var masterKinds = strings.Fields("inet unix unix-dgram fifo pass")
 // postfixMaster carries master.cf over: programs stand in another place, and
 // what Postfix 3 takes for granted is said where an earlier one took another.
 func postfixMaster(in Input) (r Result) {
-	s := settings{program: "postfix", equals: true, places: postfixPlaces}
+	s := settings{program: "postfix", equals: true, places: postfixPlaces}.towards(in)
 	old := strings.HasPrefix(in.installed("postfix"), "2.")
 	for _, f := range in.Files {
 		p := open(f, "#")
@@ -36,9 +36,9 @@ func postfixMaster(in Input) (r Result) {
 			switch {
 			case p.idle(i):
 			case isContinued(p.lines[i]):
-				masterOption(s, p, i)
+				masterOption(s, p, i, in)
 			default:
-				masterService(p, i, old)
+				masterService(p, i, old, in)
 			}
 		}
 		r.close(p, f.Path)
@@ -48,7 +48,7 @@ func postfixMaster(in Input) (r Result) {
 
 // masterService converts the line of a service: name, kind, private,
 // unprivileged, chroot, wakeup, how many, program.
-func masterService(p *page, i int, old bool) {
+func masterService(p *page, i int, old bool, in Input) {
 	line := strings.TrimSpace(p.lines[i])
 	words := strings.Fields(line)
 	switch {
@@ -71,7 +71,11 @@ func masterService(p *page, i int, old bool) {
 		line = column(line, 4, "y")
 		p.replace(i, line, "Postfix 3.0 runs nothing in a chroot unless told; 2.x did.")
 	}
-	p.replace(i, masterPlaces.move(line), "Debian keeps it in another place.")
+	if fromDebian(in) && words[4] == "y" {
+		line = column(line, 4, "n")
+		p.replace(i, line, "The target's package makes no folder to run it in a chroot.")
+	}
+	p.replace(i, masterPlaces.between(in).move(line), elsewhere(in))
 }
 
 // column puts another word in a column of a line.
@@ -88,11 +92,11 @@ func column(line string, n int, now string) string {
 
 // masterOption converts what goes on with a service: parameters of its own, or
 // the command of a pipe.
-func masterOption(s settings, p *page, i int) {
+func masterOption(s settings, p *page, i int, in Input) {
 	line := strings.TrimSpace(p.lines[i])
 	rest, ok := strings.CutPrefix(line, "-o")
 	if !ok {
-		p.replace(i, masterPlaces.move(line), "Debian keeps it in another place.")
+		p.replace(i, masterPlaces.between(in).move(line), elsewhere(in))
 		return
 	}
 	if rest = strings.TrimSpace(rest); strings.Contains(rest, " -o ") || strings.HasPrefix(rest, "{") {
@@ -100,7 +104,7 @@ func masterOption(s settings, p *page, i int) {
 		return
 	}
 	name, _, value := s.setting(rest)
-	switch r, isGone := gone()["postfix"][fold(name)]; {
+	switch r, isGone := s.gone(name); {
 	case isGone && r.now != "":
 		p.replace(i, "-o "+r.now+"="+s.places.move(value), r.why)
 	case isGone && r.why != "":
@@ -108,7 +112,7 @@ func masterOption(s settings, p *page, i int) {
 	case isGone, !s.takes(name) && !masterDefined(name):
 		p.refuse(i, "Postfix 3.10 does not know this parameter.")
 	default:
-		p.replace(i, s.places.move(line), "Debian keeps it in another place.")
+		p.replace(i, s.places.move(line), elsewhere(in))
 	}
 }
 

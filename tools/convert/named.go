@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"slices"
 	"strings"
 
 	"svc/backend/api/lazyregexp"
@@ -23,6 +24,9 @@ var namedPlaces = places{
 // namedIncludes are files of the rpm family's own package.
 var namedIncludes = lazyregexp.New(`^include\s+"(/etc/named\.(rfc1912\.zones|root\.key)|/etc/crypto-policies/.*)"\s*;`)
 
+// namedDefaults is the file of Debian's package that has its own zones.
+var namedDefaults = lazyregexp.New(`^include\s+"/etc/bind/named\.conf\.(default-zones|root-hints)"\s*;`)
+
 // namedGone are statements that BIND 9.20 has no more.
 var namedGone = map[string]string{
 	"dnssec-enable": "BIND 9.16 always has DNSSEC.", "dnssec-lookaside": "The registry of look-aside keys is closed.", "bindkeys-file": "BIND has the keys of the root built in.",
@@ -36,6 +40,9 @@ var namedGone = map[string]string{
 	"reserved-sockets": "BIND 9.20 has it no more.", "tkey-dhkey": "BIND 9.20 has it no more.", "use-v4-udp-ports": "BIND 9.20 takes the system's ports.", "use-v6-udp-ports": "BIND 9.20 takes the system's ports.",
 	"avoid-v4-udp-ports": "BIND 9.20 takes the system's ports.", "avoid-v6-udp-ports": "BIND 9.20 takes the system's ports.", "dscp": "BIND 9.20 has it no more.",
 }
+
+// namedSince is the version of BIND that a reason names.
+var namedSince = lazyregexp.New(`^BIND (9\.[0-9]+) `)
 
 // rootKeys is validation by keys that a file of the rpm families has.
 var rootKeys = lazyregexp.New(`^dnssec-validation\s+yes\s*;$`)
@@ -56,21 +63,55 @@ func named(in Input) (r Result) {
 				inComment = true
 			}
 			if !inComment && !p.idle(i) && !strings.HasPrefix(line, "#") {
-				namedLine(p, i, line)
+				namedLine(p, i, line, in)
 			}
 			if strings.Contains(line, "*/") {
 				inComment = false
 			}
 		}
-		r.close(p, namedPlaces.move(f.Path))
+		r.close(p, namedPlaces.between(in).move(f.Path))
+	}
+	if fromDebian(in) {
+		r.namedWhole()
 	}
 	return r
 }
 
-func namedLine(p *page, i int, line string) {
+// namedWhole gives the target the file that includes the others, where the
+// source had it as its package makes it.
+func (r *Result) namedWhole() {
+	text, from := "", ""
+	for _, f := range r.Files {
+		switch f.Path {
+		case "/etc/named.conf":
+			return
+		case "/etc/named/named.conf.options", "/etc/named/named.conf.local":
+			text, from = text+"include \""+f.Path+"\";\n", f.From
+		}
+	}
+	if from != "" {
+		r.Files = append(r.Files, File{Path: "/etc/named.conf", From: from, Text: "// What Debian's named.conf includes.\n" + sortedLines(text) + "include \"/etc/named.rfc1912.zones\";\n"})
+	}
+}
+
+// sortedLines has options before zones.
+func sortedLines(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(b, a) })
+	return strings.Join(lines, "")
+}
+
+func namedLine(p *page, i int, line string, in Input) {
 	statement, _, _ := strings.Cut(strings.NewReplacer(";", " ", "\t", " ", "{", " ").Replace(line), " ")
 	why := namedGone[strings.ToLower(statement)]
+	if m := namedSince.FindStringSubmatch(why); m != nil && !hasSince("bind", m[1], in.Target) {
+		why = ""
+	}
 	switch {
+	case toRPM(in) && namedDefaults.MatchString(line):
+		p.replace(i, `include "/etc/named.rfc1912.zones";`, elsewhere(in))
+	case toRPM(in) && (namedIncludes.MatchString(line) || rootKeys.MatchString(line) || why == "" && namedRefused.MatchString(line)):
+		p.replace(i, namedPlaces.between(in).move(line), elsewhere(in))
 	case namedIncludes.MatchString(line):
 		p.drop(i, "It is a file of the rpm families: BIND has these zones and keys built in.")
 	case namedRefused.MatchString(line):
@@ -82,6 +123,6 @@ func namedLine(p *page, i int, line string) {
 	case why != "":
 		p.refuse(i, why)
 	default:
-		p.replace(i, namedPlaces.move(line), "Debian keeps it in another place.")
+		p.replace(i, namedPlaces.between(in).move(line), elsewhere(in))
 	}
 }

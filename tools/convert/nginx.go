@@ -44,6 +44,9 @@ var nginxRules = []struct {
 // nginx keeps the files where they are: both families have nginx.conf and
 // conf.d. The account, modules and the sockets of PHP have other names.
 func nginx(in Input) (r Result) {
+	if toRPM(in) {
+		return nginxRPM(in)
+	}
 	moved := slices.Concat(phpPlaces(in), places{{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"}, {"/etc/pki/tls/certs", "/etc/ssl/certs"}, {"/etc/pki/tls/private", "/etc/ssl/private"}, {"/usr/lib64/nginx/modules", "/usr/lib/nginx/modules"}})
 	for _, f := range in.Files {
 		p := open(f, "#")

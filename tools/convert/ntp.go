@@ -13,6 +13,9 @@ import (
 func ntp(in Input) (r Result) {
 	_, sec := in.Brought["ntpsec"]
 	line, to := chronyLine, "/etc/chrony/chrony.conf"
+	if toRPM(in) {
+		to = "/etc/chrony.conf"
+	}
 	if sec {
 		line, to = ntpsecLine, "/etc/ntpsec/ntp.conf"
 	}
@@ -23,9 +26,20 @@ func ntp(in Input) (r Result) {
 				line(p, i, words)
 			}
 		}
+		if toRPM(in) {
+			p.moveChanged(chronyPlaces.back())
+		}
 		r.close(p, to)
 	}
 	return r
+}
+
+// moveChanged rewrites the places of the lines that were changed.
+func (p *page) moveChanged(all places) {
+	for n, c := range p.changes {
+		p.changes[n].Now = all.move(c.Now)
+		p.lines[c.Line-1] = all.move(p.lines[c.Line-1])
+	}
 }
 
 // ntpWords are the words of a line without the comment behind them.
@@ -38,10 +52,10 @@ func ntpWords(line string) []string {
 var ntpDropped = map[string]string{
 	"disable": "chronyd has no such switch: monitoring by ntpdc is gone, its own needs no auth.", "enable": "chronyd has no such switch.",
 	"includefile": "chronyd has no autokey: NTS takes its place.", "crypto": "chronyd has no autokey: NTS takes its place.", "keysdir": "chronyd has no autokey: NTS takes its place.",
-	"statsdir": "Debian's chrony logs to /var/log/chrony.", "statistics": "log measurements, statistics and tracking are chronyd's own.", "filegen": "logrotate turns chronyd's logs.",
+	"statsdir": "chrony logs to /var/log/chrony.", "statistics": "log measurements, statistics and tracking are chronyd's own.", "filegen": "logrotate turns chronyd's logs.",
 	"trustedkey": "Every key of chrony's file is trusted.", "requestkey": "chronyc speaks through a socket.", "controlkey": "chronyc speaks through a socket.",
 	"interface": "Nothing listens unless allow is set.", "tos": "chronyd selects by minsources and maxdistance.", "mru": "chronyd has clientloglimit.", "logconfig": "chronyd logs to the journal.",
-	"broadcastdelay": "chronyd is no client of broadcasts.", "pidfile": "Debian's unit knows it.", "setvar": "chronyd has none.", "multicastclient": "chronyd is no client of multicasts.",
+	"broadcastdelay": "chronyd is no client of broadcasts.", "pidfile": "The unit knows it.", "setvar": "chronyd has none.", "multicastclient": "chronyd is no client of multicasts.",
 }
 
 // ntpRenamed are commands of ntpd with chronyd's place for the same.

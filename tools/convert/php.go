@@ -12,6 +12,14 @@ var phpPackage = lazyregexp.New(`^(?:libapache2-mod-)?php([0-9]+\.[0-9]+)(?:-|$)
 
 // phpVersion is the version of PHP that the target gets, such as 8.4, or empty.
 func phpVersion(in Input) string {
+	if rpmFamily(in.Target) {
+		for name := range in.Brought {
+			if strings.HasPrefix(name, "php-") {
+				return versionOn("php", in.Target)
+			}
+		}
+		return ""
+	}
 	versions := []string{}
 	for name, version := range in.Brought {
 		if m := phpPackage.FindStringSubmatch(name); m != nil {
@@ -28,6 +36,31 @@ func phpVersion(in Input) string {
 }
 
 var majorMinor = lazyregexp.New(`^[0-9]+\.[0-9]+`)
+
+// phpDebian are what Debian's configuration names of PHP, with what the rpm
+// families have for it.
+var phpDebian = []struct {
+	was *lazyregexp.Regexp
+	now string
+}{
+	{lazyregexp.New(`(/var)?/run/php/php[0-9.]*-fpm\.sock`), "/run/php-fpm/www.sock"},
+	{lazyregexp.New(`(/var)?/run/php/php[0-9.]*-fpm\.pid`), "/run/php-fpm/php-fpm.pid"},
+	{lazyregexp.New(`(/var)?/run/php/`), "/run/php-fpm/"},
+	{lazyregexp.New(`/etc/php/[0-9.]+/fpm/pool\.d`), "/etc/php-fpm.d"},
+	{lazyregexp.New(`/etc/php/[0-9.]+/[a-z0-9]+/conf\.d`), "/etc/php.d"},
+	{lazyregexp.New(`/var/log/php[0-9.]*-fpm\.log`), "/var/log/php-fpm/error.log"},
+	{lazyregexp.New(`/var/lib/php/sessions\b`), "/var/lib/php/session"},
+	{lazyregexp.New(`/etc/ssl/certs/ca-certificates\.crt`), "/etc/pki/tls/certs/ca-bundle.crt"},
+	{lazyregexp.New(`(/var)?/run/mysqld/mysqld\.sock`), "/var/lib/mysql/mysql.sock"},
+}
+
+// phpBack is a text with the rpm families' names of what Debian has of PHP.
+func phpBack(text string) string {
+	for _, p := range phpDebian {
+		text = p.was.ReplaceAllString(text, p.now)
+	}
+	return text
+}
 
 // phpPlaces are where the families keep the sockets of PHP.
 func phpPlaces(in Input) places {

@@ -34,16 +34,19 @@ var phpVersioned = lazyregexp.New(`^/etc/php/[0-9.]+/`)
 // SAPIs of the target: settings that PHP has no more become comments.
 func phpIni(in Input) (r Result) {
 	version := phpVersion(in)
-	s := settings{program: "php", comment: ";", equals: true, places: phpSettingPlaces(in, version)}
+	s := settings{program: "php", comment: ";", equals: true, places: phpSettingPlaces(in, version), target: in.Target}
 	s.own = func(p *page, i int, name, _ string) bool {
 		switch {
 		case strings.HasPrefix(name, "["), strings.HasPrefix(name, "#"):
 			return true
 		case name == "extension", name == "zend_extension", name == "extension_dir":
-			p.drop(i, "Debian's packages enable their extensions themselves.")
+			p.drop(i, phpEnabled(in))
 			return true
 		}
 		return false
+	}
+	if toRPM(in) {
+		return phpIniRPM(in, s)
 	}
 	for _, f := range in.Files {
 		p := s.convert(f)
@@ -61,6 +64,47 @@ func phpIni(in Input) (r Result) {
 		}
 	}
 	return r
+}
+
+func phpEnabled(in Input) string {
+	if debianFamily(in.Target) {
+		return "Debian's packages enable their extensions themselves."
+	}
+	return "The target's packages enable their extensions themselves."
+}
+
+// phpIniRPM carries settings over to the one php.ini that the rpm families have.
+func phpIniRPM(in Input, s settings) (r Result) {
+	s.places = nil
+	whose := slices.IndexFunc(phpOrder, func(api string) bool {
+		return slices.ContainsFunc(in.Files, func(f File) bool { return path.Base(path.Dir(f.Path)) == api })
+	})
+	for _, f := range in.Files {
+		p := s.convert(f)
+		if !phpVersioned.MatchString(f.Path) {
+			r.close(p, f.Path)
+			continue
+		}
+		if path.Base(path.Dir(f.Path)) != phpOrder[max(whose, 0)] {
+			p.refuse(0, "The target has one php.ini for all: that of "+phpOrder[max(whose, 0)]+" goes there.")
+		}
+		p.moveAll(phpBack, elsewhere(in))
+		r.close(p, "/etc/php.ini")
+	}
+	return r
+}
+
+// phpOrder are the SAPIs of Debian whose php.ini the rpm families' becomes, the
+// first that a person wrote in.
+var phpOrder = []string{"fpm", "apache2", "cgi", "cli"}
+
+// moveAll rewrites every line that says something.
+func (p *page) moveAll(move func(string) string, why string) {
+	for i := range p.lines {
+		if !p.idle(i) {
+			p.replace(i, move(strings.TrimSpace(p.lines[i])), why)
+		}
+	}
 }
 
 // phpSettingPlaces are where the families keep what PHP's settings name.
@@ -90,12 +134,15 @@ func phpPool(in Input) (r Result) {
 		if strings.HasPrefix(name, "[") || strings.HasPrefix(name, "#") {
 			return true
 		}
-		now := webAccount.ReplaceAllString(value, "www-data")
-		if phpAccount.MatchString(name) && now != value {
-			p.replace(i, name+" = "+now, "Debian's account of web servers is www-data.")
+		now := phpAccounts(in, value)
+		if _, why := in.account(); phpAccount.MatchString(name) && now != value {
+			p.replace(i, name+" = "+now, why)
 			return true
 		}
 		return false
+	}
+	if toRPM(in) {
+		return phpPoolRPM(in, s)
 	}
 	old := lazyregexp.New(`([/-]|php)[0-9]+\.[0-9]+(/|-fpm)`)
 	for _, f := range in.Files {
@@ -112,6 +159,37 @@ func phpPool(in Input) (r Result) {
 			to = "/etc/php/" + version + "/fpm/php-fpm.conf"
 		default:
 			to = "/etc/php/" + version + "/fpm/pool.d/" + path.Base(f.Path)
+		}
+		r.close(p, to)
+	}
+	return r
+}
+
+// phpAccounts are the accounts of a list as the target has them.
+func phpAccounts(in Input, value string) string {
+	switch {
+	case fromDebian(in):
+		return strings.ReplaceAll(value, "www-data", "apache")
+	case withinRPM(in):
+		return value
+	}
+	return webAccount.ReplaceAllString(value, "www-data")
+}
+
+// phpPoolRPM carries pools to the rpm families.
+func phpPoolRPM(in Input, s settings) (r Result) {
+	s.places = nil
+	for _, f := range in.Files {
+		p := s.convert(f)
+		to := f.Path
+		switch {
+		case path.Base(f.Path) == "php-fpm.conf":
+			to = "/etc/php-fpm.conf"
+		case fromDebian(in):
+			to = "/etc/php-fpm.d/" + path.Base(f.Path)
+		}
+		if fromDebian(in) {
+			p.moveAll(phpBack, elsewhere(in))
 		}
 		r.close(p, to)
 	}

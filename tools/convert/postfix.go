@@ -22,17 +22,21 @@ var postfixMaps = lazyregexp.New(`\b(mysql|pgsql|ldap|pcre|sqlite|cdb|lmdb|mongo
 // and kinds of tables bring their packages. Parameters that Postfix does not
 // know are those that a person defined for use in others.
 func postfix(in Input) (r Result) {
-	own := func(p *page, i int, _, value string) bool {
+	own := func(p *page, i int, name, value string) bool {
+		if fromDebian(in) && name == "myorigin" && strings.TrimSpace(value) == "/etc/mailname" {
+			p.refuse(i, "The target has no /etc/mailname: write the name itself.")
+			return true
+		}
 		for _, m := range postfixMaps.FindAllStringSubmatch(value, -1) {
 			r.Packages = append(r.Packages, "postfix-"+m[1])
 		}
 		if line := p.lines[i]; line[0] == ' ' || line[0] == '\t' {
-			p.replace(i, postfixPlaces.move(strings.TrimSpace(line)), "Debian keeps it in another place.")
+			p.replace(i, postfixPlaces.between(in).move(strings.TrimSpace(line)), elsewhere(in))
 			return true // it continues the parameter above
 		}
 		return false
 	}
-	s := settings{program: "postfix", comment: "#", equals: true, places: postfixPlaces, own: own}
+	s := settings{program: "postfix", comment: "#", equals: true, places: postfixPlaces, own: own}.towards(in)
 	for _, f := range in.Files {
 		p := open(f, "#")
 		postfixMain(s, p)
@@ -50,8 +54,9 @@ func postfixMain(s settings, p *page) {
 			continue
 		}
 		name, _, _ := s.setting(p.lines[i])
+		_, isGone := s.gone(name)
 		inUse := strings.Contains(text, "$"+name) || strings.Contains(text, "{"+name+"}") || transportSetting.MatchString(name)
-		if inUse && !s.takes(name) && gone()["postfix"][fold(name)] == (replacement{}) {
+		if inUse && !s.takes(name) && !isGone {
 			s.move(p, i)
 			continue
 		}

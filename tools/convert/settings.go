@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"strings"
 	"sync"
+
+	"svc/backend/api/release"
 )
 
 //go:embed known.tsv
@@ -35,20 +37,31 @@ func fold(name string) string {
 }
 
 // replacement is what takes the place of a setting that is gone.
-type replacement struct{ now, why string }
+type replacement struct {
+	now, why string
+	since    string // version of the program; empty is long ago, debian is on Debian alone
+}
+
+// holds reports whether a setting is gone on a release.
+func (r replacement) holds(program string, target release.Release) bool {
+	if r.since == "debian" {
+		return !rpmFamily(target)
+	}
+	return hasSince(program, r.since, target)
+}
 
 func goneSettings(text string) map[string]map[string]replacement {
 	all := map[string]map[string]replacement{}
 	for line := range strings.Lines(text) {
 		c := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(c) != 4 {
+		if len(c) != 5 {
 			continue
 		}
 		if all[c[0]] == nil {
 			all[c[0]] = map[string]replacement{}
 		}
 		now := strings.ReplaceAll(strings.TrimPrefix(c[2], "-"), `\n`, "\n")
-		all[c[0]][fold(c[1])] = replacement{now, strings.TrimPrefix(c[3], "-")}
+		all[c[0]][fold(c[1])] = replacement{now, strings.TrimPrefix(c[3], "-"), strings.TrimPrefix(c[4], "-")}
 	}
 	return all
 }
@@ -59,6 +72,7 @@ type settings struct {
 	comment string
 	equals  bool // a name and its value stand on either side of an equals sign, not of a space
 	places  places
+	target  release.Release
 	// own does what is particular about a setting; it reports whether that was
 	// all there is to do.
 	own func(p *page, i int, name, value string) bool
@@ -96,7 +110,7 @@ func (s settings) line(p *page, i int) {
 	if s.own != nil && s.own(p, i, name, value) {
 		return
 	}
-	switch r, isGone := gone()[s.program][fold(name)]; {
+	switch r, isGone := s.gone(name); {
 	case isGone && r.now != "":
 		p.replace(i, strings.TrimSpace(r.now+between+s.places.move(value)), r.why)
 	case isGone && r.why != "":
@@ -110,6 +124,19 @@ func (s settings) line(p *page, i int) {
 	}
 }
 
+// towards are the settings for a move: the places that are others in it.
+func (s settings) towards(in Input) settings {
+	s.target, s.places = in.Target, s.places.between(in)
+	return s
+}
+
+// gone is what takes the place of a setting that the target's program has no
+// more.
+func (s settings) gone(name string) (replacement, bool) {
+	r, ok := gone()[s.program][fold(name)]
+	return r, ok && r.holds(s.program, s.target)
+}
+
 // move rewrites the places of a line.
 func (s settings) move(p *page, i int) {
 	line := strings.TrimSpace(p.lines[i])
@@ -118,7 +145,7 @@ func (s settings) move(p *page, i int) {
 
 func (s settings) takes(name string) bool {
 	names := known()[s.program]
-	if names == nil {
+	if _, later := gone()[s.program][fold(name)]; names == nil || later {
 		return true
 	}
 	name = fold(name)

@@ -1,48 +1,49 @@
 package convert
 
 import (
-	"path"
 	"strings"
 
 	"svc/backend/api/lazyregexp"
 )
 
 // same carries files to a place with settings of one line each.
-func same(s settings, place func(string) string) func(Input) Result {
+func same(s settings, place func(Input, string) string) func(Input) Result {
 	return func(in Input) (r Result) {
 		for _, f := range in.Files {
-			r.close(s.convert(f), place(f.Path))
+			r.close(s.towards(in).convert(f), place(in, f.Path))
 		}
 		return r
 	}
 }
 
 // there is a place that stays.
-func there(file string) string { return file }
+func there(_ Input, file string) string { return file }
+
+// place is where a file of a program stands in a release of the other family.
+func place(table places) func(Input, string) string {
+	return func(in Input, file string) string { return table.between(in).move(file) }
+}
 
 // sysctl drops settings that the kernel has no more. systemd-sysctl of Debian 13
 // reads /etc/sysctl.d alone.
 var sysctl = same(settings{program: "sysctl", comment: "#", equals: true, own: func(_ *page, _ int, name, _ string) bool {
 	return strings.HasPrefix(name, ";")
-}}, func(file string) string {
-	if file == "/etc/sysctl.conf" {
+}}, func(in Input, file string) string {
+	if file == "/etc/sysctl.conf" && debianFamily(in.Target) {
 		return "/etc/sysctl.d/99-local.conf"
 	}
 	return file
 })
 
 // chrony has its configuration in a folder on Debian.
-var chrony = same(settings{program: "chrony", comment: "#", places: places{
+var chrony = same(settings{program: "chrony", comment: "#", places: chronyPlaces, own: func(_ *page, _ int, name, _ string) bool { return strings.ContainsAny(name[:1], "!;%") }}, place(chronyPlaces))
+
+var chronyPlaces = places{
 	{"/etc/chrony.keys", "/etc/chrony/chrony.keys"},
 	{"/etc/chrony.conf", "/etc/chrony/chrony.conf"},
 	{"/etc/chrony.d", "/etc/chrony/conf.d"},
 	{"/var/lib/chrony/drift", "/var/lib/chrony/chrony.drift"},
-}, own: func(_ *page, _ int, name, _ string) bool { return strings.ContainsAny(name[:1], "!;%") }}, func(file string) string {
-	if file == "/etc/chrony.conf" {
-		return "/etc/chrony/chrony.conf"
-	}
-	return "/etc/chrony/conf.d/" + path.Base(file)
-})
+}
 
 // haproxy stays where it is; keywords of old versions have others in their
 // place.
@@ -94,17 +95,43 @@ func postgresql(in Input) (r Result) {
 
 var postgresPackage = lazyregexp.New(`^postgresql-([0-9]+)$`)
 
-// rotated are the words of logrotate's files that name what another family
-// calls otherwise.
-var rotated = []struct {
+// rewording is what a line of another family's says on the target.
+type rewording struct {
 	line     *lazyregexp.Regexp
 	now, why string
-}{
-	{lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+apache\s+(apache|root)\b`), "${1}${2} www-data adm", "Debian's account of web servers is www-data."},
-	{lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+nginx\s+(nginx|root|adm)\b`), "${1}${2} www-data adm", "Debian's account of web servers is www-data."},
-	{lazyregexp.New(`\b(reload|restart|try-restart) httpd(\.service)?\b`), "${1} apache2.service", "The unit has another name."},
-	{lazyregexp.New(`\b(reload|restart|try-restart) named(-chroot)?(\.service)?\b`), "${1} named.service", "The unit has another name."},
-	{lazyregexp.New(`/var/run/syslogd\.pid`), "/run/rsyslogd.pid", "The file has another name."},
+}
+
+// rotated are the words of logrotate's files and of jobs that name what Debian
+// calls otherwise, and unrotated those of Debian that others do.
+var (
+	rotated = []rewording{
+		{lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+apache\s+(apache|root)\b`), "${1}${2} www-data adm", "Debian's account of web servers is www-data."},
+		{lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+nginx\s+(nginx|root|adm)\b`), "${1}${2} www-data adm", "Debian's account of web servers is www-data."},
+		{lazyregexp.New(`\b(reload|restart|try-restart) httpd(\.service)?\b`), "${1} apache2.service", "The unit has another name."},
+		{lazyregexp.New(`\b(reload|restart|try-restart) named(-chroot)?(\.service)?\b`), "${1} named.service", "The unit has another name."},
+		{lazyregexp.New(`/var/run/syslogd\.pid`), "/run/rsyslogd.pid", "The file has another name."},
+	}
+	unrotated = []rewording{
+		{lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+www-data\s+(www-data|adm|root)\b`), "${1}${2} apache root", "The account of web servers is apache."},
+		{lazyregexp.New(`\b(reload|restart|try-restart) apache2(\.service)?\b`), "${1} httpd.service", "The unit has another name."},
+		{lazyregexp.New(`\b(reload|restart|try-restart) bind9(\.service)?\b`), "${1} named.service", "The unit has another name."},
+		{lazyregexp.New(`\b(reload|restart|try-restart) php[0-9.]+-fpm(\.service)?\b`), "${1} php-fpm.service", "The unit has another name."},
+		{lazyregexp.New(`\binvoke-rc\.d (?:--quiet )?apache2 (reload|restart)\b`), "/usr/bin/systemctl ${1} httpd.service", "The unit has another name, and systemctl starts units."},
+		{lazyregexp.New(`\binvoke-rc\.d (?:--quiet )?([a-z0-9-]+) (reload|restart)\b`), "/usr/bin/systemctl ${2} ${1}.service", "systemctl starts units."},
+		{lazyregexp.New(`/usr/lib/rsyslog/rsyslog-rotate`), "/usr/bin/systemctl -s HUP kill rsyslog.service", "It is a script of Debian's."},
+	}
+)
+
+// reword says what a job or a rule of logs says on the target.
+func reword(p *page, i int, in Input) {
+	rules := rotated
+	if fromDebian(in) {
+		rules = unrotated
+	}
+	for _, rule := range rules {
+		p.replace(i, rule.line.ReplaceAllString(strings.TrimSpace(p.lines[i]), rule.now), rule.why)
+	}
+	p.replace(i, logPlaces.between(in).move(strings.TrimSpace(p.lines[i])), elsewhere(in))
 }
 
 // logrotate carries rules over: the places of logs, accounts and units that
@@ -113,19 +140,11 @@ func logrotate(in Input) (r Result) {
 	for _, f := range in.Files {
 		p := open(f, "#")
 		for i := range p.lines {
-			if p.idle(i) {
-				continue
+			if !p.idle(i) {
+				reword(p, i, in)
 			}
-			for _, rule := range rotated {
-				p.replace(i, rule.line.ReplaceAllString(strings.TrimSpace(p.lines[i]), rule.now), rule.why)
-			}
-			p.replace(i, logPlaces.move(strings.TrimSpace(p.lines[i])), "Debian keeps it in another place.")
 		}
-		to := f.Path
-		if f.Path == "/etc/logrotate.d/httpd" {
-			to = "/etc/logrotate.d/apache2"
-		}
-		r.close(p, to)
+		r.close(p, places{{"/etc/logrotate.d/httpd", "/etc/logrotate.d/apache2"}}.between(in).move(f.Path))
 	}
 	return r
 }
@@ -142,19 +161,32 @@ var logPlaces = places{
 	{"/var/log/php-fpm", "/var/log"},
 }
 
-// sudoers carries rules over: Debian's group of administrators is sudo.
+// foreignTools are the package managers of the other family, as rules of sudo
+// name them.
+var (
+	rpmTools    = lazyregexp.New(`/(usr/)?s?bin/(yum|dnf|rpm)\b`)
+	debianTools = lazyregexp.New(`/(usr/)?s?bin/(apt|apt-get|aptitude|dpkg|a2en\w+|a2dis\w+|service)\b`)
+)
+
+// sudoers carries rules over: Debian's group of administrators is sudo, that of
+// the rpm families wheel.
 func sudoers(in Input) (r Result) {
+	was, now, why := "wheel", "sudo", "Debian's group of administrators is sudo."
+	tools, refusal := rpmTools, "It names a command that Debian has not: say which of apt's are meant."
+	if fromDebian(in) {
+		was, now, why = "sudo", "wheel", "The group of administrators is wheel."
+		tools, refusal = debianTools, "It names a command that the target has not: say which of its own is meant."
+	}
 	for _, f := range in.Files {
 		p := open(f, "#")
 		for i := range p.lines {
 			line := strings.TrimSpace(p.lines[i])
+			rest, isGroup := strings.CutPrefix(line, "%"+was)
 			switch {
-			case strings.HasPrefix(line, "%wheel"):
-				p.replace(i, "%sudo"+strings.TrimPrefix(line, "%wheel"), "Debian's group of administrators is sudo.")
-			case strings.Contains(line, "/usr/bin/yum"), strings.Contains(line, "/usr/bin/dnf"), strings.Contains(line, "/usr/bin/rpm"), strings.Contains(line, "/bin/rpm"):
-				if !strings.HasPrefix(line, "#") {
-					p.refuse(i, "It names a command that Debian has not: say which of apt's are meant.")
-				}
+			case isGroup && (rest == "" || !inName(rest[0])):
+				p.replace(i, "%"+now+rest, why)
+			case tools.MatchString(line) && !strings.HasPrefix(line, "#"):
+				p.refuse(i, refusal)
 			}
 		}
 		r.close(p, f.Path)

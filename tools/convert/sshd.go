@@ -23,9 +23,16 @@ var sshdAlgorithms = map[string]string{
 // sshd drops and renames options that OpenSSH has no more, and leaves out
 // algorithms that the target lacks.
 func sshd(in Input) (r Result) {
-	s := settings{program: "sshd", comment: "#", places: sshdPlaces, own: sshdOwn}
+	s := settings{program: "sshd", comment: "#", places: sshdPlaces, own: sshdOwn}.towards(in)
+	if toRPM(in) {
+		s.own = sshdOwnRPM
+	}
 	for _, f := range in.Files {
-		r.close(s.convert(f), f.Path)
+		p := s.convert(f)
+		for i := range p.changes {
+			p.changes[i].Why = sshdWhy(in, p.changes[i].Why)
+		}
+		r.close(p, f.Path)
 	}
 	return r
 }
@@ -44,6 +51,28 @@ func sshdOwn(p *page, i int, name, value string) bool {
 		return true
 	}
 	return false
+}
+
+// sshdWhy names the version of Debian 13 to those who get it.
+func sshdWhy(in Input, why string) string {
+	if debianFamily(in.Target) {
+		return why
+	}
+	return strings.ReplaceAll(why, "OpenSSH 10 has", "OpenSSH of the target has")
+}
+
+// sshdOwnRPM leaves the rpm families' policies of algorithms in force, and drops
+// what Debian added.
+func sshdOwnRPM(p *page, i int, name, value string) bool {
+	lower := strings.ToLower(name)
+	switch {
+	case lower == "debianbanner":
+		p.drop(i, "It is Debian's own.")
+		return true
+	case lower == "include" && strings.Contains(value, "crypto-policies"):
+		return true
+	}
+	return sshdOwn(p, i, name, value)
 }
 
 // algorithms leaves out of a list what the target does not have. Names with

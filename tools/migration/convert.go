@@ -20,7 +20,7 @@ func (p *Plan) convert(in Input, files []Config) {
 	taken := map[string][]int{} // converter → rows
 	names := []string{}
 	for i, c := range files {
-		if name := convert.Takes(of, c.From); name != "" && (convertible(c) || convert.Prepares(name) && prepared(c)) {
+		if name := convert.Takes(of, c.From); name != "" && (convertible(c, convert.TakesLinks(of, name)) || convert.Prepares(name) && prepared(c)) {
 			if taken[name] == nil {
 				names = append(names, name)
 			}
@@ -35,9 +35,10 @@ func (p *Plan) convert(in Input, files []Config) {
 	p.Install = slices.Compact(p.Install)
 }
 
-// convertible reports whether a row is a file whose text may be carried over.
-func convertible(c Config) bool {
-	return c.Link == "" && c.Action != LeftOut && c.Action != Remove && c.Owner != ""
+// convertible reports whether a row is a file whose text may be carried over, or
+// a link, where these are taken.
+func convertible(c Config, links bool) bool {
+	return (c.Link == "" || links) && c.Action != LeftOut && c.Action != Remove && c.Owner != ""
 }
 
 // prepared reports whether a row is a file of this very machine, or one that is
@@ -54,7 +55,12 @@ func (c Config) Waits() bool { return convert.Waits(c.To) }
 // conversion is what converters may ask of a move.
 func conversion(in Input, p *Plan) convert.Input {
 	source, _ := release.Lookup(in.Assessment.Release)
-	of := convert.Input{Source: source, Target: in.Target, Installed: map[string]string{}, Brought: map[string]string{}}
+	of := convert.Input{Source: source, Target: in.Target, Links: map[string]string{}, Installed: map[string]string{}, Brought: map[string]string{}}
+	for _, f := range in.Assessment.Configuration {
+		if f.Link != "" {
+			of.Links[f.Path] = leadsTo(f)
+		}
+	}
 	for _, row := range p.Packages {
 		of.Installed[row.Name] = row.Version
 		for _, t := range row.Targets {
@@ -70,9 +76,14 @@ func conversion(in Input, p *Plan) convert.Input {
 func (p *Plan) apply(name string, rows []int, of convert.Input, in Input) {
 	of.Files = nil
 	rows = slices.DeleteFunc(rows, func(i int) bool {
-		b, err := in.Read(p.Configuration[i].From)
+		from := p.Configuration[i].From
+		if of.Links[from] != "" {
+			of.Files = append(of.Files, convert.File{Path: from})
+			return false
+		}
+		b, err := in.Read(from)
 		if err == nil {
-			of.Files = append(of.Files, convert.File{Path: p.Configuration[i].From, Text: string(b)})
+			of.Files = append(of.Files, convert.File{Path: from, Text: string(b)})
 		}
 		return err != nil
 	})
@@ -124,7 +135,7 @@ func (p *Plan) convertBases(name string, rows []int, of convert.Input) map[[2]st
 // converted are the rows that follow from a file; the first is that of the
 // file itself.
 func converted(c Config, name string, r convert.Result, written []convert.File) []Config {
-	c.Converter, c.Changes, c.Refusals = name, r.Changes[c.From], r.Refusals[c.From]
+	c.Converter, c.Changes, c.Refusals, c.Link = name, r.Changes[c.From], r.Refusals[c.From], ""
 	if len(c.Refusals) > 0 {
 		first := c.Refusals[0]
 		c.Action, c.Reason = Manual, fmt.Sprintf("Line %d is not understood (%d in all): %s", first.Line, len(c.Refusals), first.Why)

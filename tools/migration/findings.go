@@ -151,6 +151,9 @@ func database(in Input, d assess.Database, row Package) assess.Finding {
 		return f
 	}
 	f.Summary = fmt.Sprintf("The role installs %s with an empty cluster; the data in %s stay on the source.", strings.TrimSpace(row.Targets[0].Name+" "+row.Targets[0].Version), d.Directory)
+	if d.Engine == "postgresql" && selinux(in.Target) {
+		f.Summary += " The target's package makes no cluster by itself: postgresql-setup --initdb."
+	}
 	f.Remediations = hint("Dump on the source with the newer version's tools, load on the target, compare; keep the source until then.")
 	return f
 }

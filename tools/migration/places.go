@@ -6,6 +6,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 )
 
 // places knows where files and units go.
@@ -69,13 +70,18 @@ func deref(s *string) string {
 	return *s
 }
 
+// leadsTo is the file that a link leads to.
+func leadsTo(f assess.ConfigFile) string {
+	if path.IsAbs(f.Link) {
+		return path.Clean(f.Link)
+	}
+	return path.Join(path.Dir(f.Path), f.Link)
+}
+
 // link finds where a link stands and leads on the target: both move with the
 // file that it leads to.
 func (p places) link(f assess.ConfigFile) (at, leads string) {
-	target := f.Link
-	if !path.IsAbs(target) {
-		target = path.Join(path.Dir(f.Path), target)
-	}
+	target := leadsTo(f)
 	_, at, _ = p.file(f.Path)
 	_, moved, ok := p.file(target)
 	if !ok || moved == "" {
@@ -100,9 +106,16 @@ func (p places) unit(u assess.Unit) (r api.Relocation, ok bool) {
 	return r, ok
 }
 
+// ofVersion ends the names of Debian's packages of one version of software.
+var ofVersion = lazyregexp.New(`-[0-9][0-9.]*$`)
+
 // gone reports whether a package has nothing on the target that could surely
-// take its configuration.
+// take its configuration. Debian's package of a version is as the one that
+// brings it.
 func (p places) gone(pkg string) bool {
 	row, ok := p.packages[pkg]
+	if general, has := p.packages[ofVersion.ReplaceAllString(pkg, "")]; has {
+		row = general
+	}
 	return ok && (row.Relation == api.RelationRemoved || row.Relation == api.RelationUnknown || row.Confidence < Sure)
 }

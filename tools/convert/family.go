@@ -1,0 +1,127 @@
+package convert
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+
+	"svc/backend/api/pkgversion"
+	"svc/backend/api/release"
+)
+
+//go:embed versions.tsv
+var versionRows string
+
+// versions are those of programs by release, such as el-9, or family, such as
+// fedora.
+var versions = sync.OnceValue(func() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for program, cells := range words(versionRows) {
+		all[program] = map[string]string{}
+		for _, cell := range cells {
+			on, version, _ := strings.Cut(cell, "=")
+			all[program][on] = version
+		}
+	}
+	return all
+})
+
+// versionOn is the version of a program that a release of the rpm families has,
+// or empty.
+func versionOn(program string, r release.Release) string {
+	major, _, _ := strings.Cut(r.Version, ".")
+	of := versions()[program]
+	if v := of[string(r.Family)+"-"+major]; v != "" {
+		return v
+	}
+	if v := of[r.ID+"-"+major]; v != "" {
+		return v
+	}
+	return of[string(r.Family)]
+}
+
+// hasSince reports whether what came with a version of a program, or went with
+// it, is so on a release: of those of Debian's family always.
+func hasSince(program, since string, r release.Release) bool {
+	if since == "" || !rpmFamily(r) {
+		return true
+	}
+	has := versionOn(program, r)
+	return has == "" || pkgversion.Compare(pkgversion.RPM, has, since) >= 0
+}
+
+func debianFamily(r release.Release) bool {
+	return r.Family == release.Debian || r.Family == release.Ubuntu
+}
+
+func rpmFamily(r release.Release) bool {
+	return slices.Contains([]release.Family{release.EL, release.Fedora, release.Amazon}, r.Family)
+}
+
+// fromRPM is a move from the rpm families to Debian or Ubuntu.
+func fromRPM(in Input) bool { return rpmFamily(in.Source) && debianFamily(in.Target) }
+
+// toRPM is a move to a release of the rpm families with dnf.
+func toRPM(in Input) bool {
+	major, _, _ := strings.Cut(in.Target.Version, ".")
+	old := slices.Contains([]string{"5", "6", "7"}, major) && in.Target.Family == release.EL || in.Target.Slug == "amzn-2"
+	return rpmFamily(in.Target) && !old && in.Source.Slug != in.Target.Slug
+}
+
+// fromDebian is a move from Debian or Ubuntu to the rpm families.
+func fromDebian(in Input) bool { return debianFamily(in.Source) && toRPM(in) }
+
+// withinRPM is a move between releases of the rpm families.
+func withinRPM(in Input) bool { return rpmFamily(in.Source) && toRPM(in) }
+
+// across is a move between Debian's family and the rpm families.
+func across(in Input) bool { return fromRPM(in) || fromDebian(in) }
+
+// elsewhere says why a place is another.
+func elsewhere(in Input) string {
+	if debianFamily(in.Target) {
+		return "Debian keeps it in another place."
+	}
+	return "The target keeps it in another place."
+}
+
+// account is what the target calls an account of web servers.
+func (in Input) account() (name, why string) {
+	if debianFamily(in.Target) {
+		return "www-data", "Debian's account of web servers is www-data."
+	}
+	return "apache", "The account of web servers is apache."
+}
+
+// between are the places that are others in a move, of a table that says what
+// the rpm families and Debian have.
+func (all places) between(in Input) places {
+	switch {
+	case fromDebian(in):
+		return all.back()
+	case withinRPM(in):
+		return nil
+	}
+	return all
+}
+
+// back is the way from Debian: of several that lead to one place the first
+// counts, and the longer comes before what it begins with.
+func (all places) back() places {
+	turned := places{}
+	for _, place := range all {
+		known := slices.ContainsFunc(turned, func(t [2]string) bool { return t[0] == place[1] })
+		if !known && !strings.Contains(place[0], "/chroot/") && place[1] != "/tmp" && place[1] != "/var/log" {
+			turned = append(turned, [2]string{place[1], place[0]})
+		}
+	}
+	slices.SortStableFunc(turned, func(a, b [2]string) int { return len(b[0]) - len(a[0]) })
+	return turned
+}
+
+// moves is a move whose programs' settings are known.
+func moves(in Input) bool { return toDebian13(in) || toRPM(in) }
+
+// ofRPM is a move from the rpm families, or to them.
+func ofRPM(in Input) bool { return fromRPM(in) || toRPM(in) }
