@@ -4,7 +4,10 @@
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/databases
 
 # chroots SUITE…
-chroots() {
+chroots() (
+	mkdir -p "$cache"
+	exec 9>"$cache/lock"
+	flock 9
 	local suite extra
 	needs debootstrap:debootstrap
 	for suite in "$@"; do
@@ -23,4 +26,4 @@ chroots() {
 		} >"$cache/$suite.log" 2>&1 || { tail -n 20 "$cache/$suite.log"; return 1; }
 		touch "$cache/$suite.made"
 	done
-}
+)

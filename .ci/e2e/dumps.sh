@@ -7,63 +7,17 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
 . .ci/e2e/checks.sh
-# shellcheck source=.ci/e2e/sshd.sh
-. .ci/e2e/sshd.sh
-# shellcheck source=.ci/e2e/chroots.sh
-. .ci/e2e/chroots.sh
+# shellcheck source=.ci/e2e/pair.sh
+. .ci/e2e/pair.sh
 
-mkdir -p "$cache"
-work=$(mktemp -d "$cache/dumps.XXXXXX") # sshd wants no folder that others may write on the way
-old=$work/old new=$work/new
-pids=()
-
-cleanup() {
-	local pid
-	for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-	for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
-	umount -q -l "$old/proc" "$new/proc" "$old" "$new" 2>/dev/null || true
-	rm -rf --one-file-system "$work"
-}
-trap cleanup EXIT
-
-# root NAME SUITE: a Debian whose changes are thrown away.
-root() {
-	mkdir -p "$work/$1" "$work/$1.upper" "$work/$1.work"
-	mount -t overlay overlay -o "lowerdir=$cache/$2,upperdir=$work/$1.upper,workdir=$work/$1.work" "$work/$1"
-	mount -t proc proc "$work/$1/proc"
-}
-
-# sql ROOT ARGUMENT… and my ROOT ARGUMENT…: clients as the scripts have them.
-sql() { chroot "$1" runuser -u postgres -- psql -qAtX "${@:2}"; }
-my() { chroot "$1" mysql -N "${@:2}"; }
-
-postgresql() {
-	local root=$1 bin=/usr/lib/postgresql/$2/bin data=/var/lib/postgresql/$2/main
-	rm -rf "${root:?}$data"
-	chroot --userspec=postgres:postgres "$root" "$bin/initdb" -D "$data" --locale=C.UTF-8 -E UTF8 >/dev/null 2>&1
-	mkdir -p "$root/var/run/postgresql" && chroot "$root" chown postgres /var/run/postgresql
-	chroot --userspec=postgres:postgres "$root" "$bin/postgres" -D "$data" -k /var/run/postgresql -c listen_addresses= -c "config_file=/etc/postgresql/$2/main/postgresql.conf" \
-		-c "data_directory=$data" -c ssl=off >"$work/postgres-$2.log" 2>&1 &
-	pids+=($!)
-	until_true sql "$root" -c 'select 1'
-}
-
-mariadb() {
-	rm -rf "${1:?}/var/lib/mysql"
-	chroot "$1" mysql_install_db --user=mysql --datadir=/var/lib/mysql >/dev/null 2>&1
-	mkdir -p "$1/run/mysqld" && chroot "$1" chown mysql /run/mysqld
-	chroot "$1" mysqld --user=mysql --skip-networking >"$work/mariadb.log" 2>&1 &
-	pids+=($!)
-	until_true my "$1" -e 'select 1'
-}
+pair dumps
 
 # servers fills those of the source; the target's are as they are installed.
 servers() {
-	postgresql "$old" 13
-	postgresql "$new" 17
-	mariadb "$old"
-	chroot "$new" ln -sf mariadbd /usr/sbin/mysqld
-	mariadb "$new"
+	postgresql "$old" 13 -c listen_addresses=
+	postgresql "$new" 17 -c listen_addresses=
+	mariadb "$old" --skip-networking
+	mariadb "$new" --skip-networking
 	sql "$old" -c "create role anna login password 'secret'" -c "create database shop owner anna template template0 encoding 'LATIN1' locale 'C'" -c 'create database "we""ird name"' -c "create database \"-d x='y'\""
 	sql "$old" shop -c 'create extension hstore' -c 'create schema s' -c 'create table s."T able" (n int, h hstore, b bytea)' \
 		-c "insert into s.\"T able\" select i, hstore('k', i::text), decode('ff00', 'hex') from generate_series(1, 1000) i" -c 'create view v as select * from s."T able"' \
@@ -88,19 +42,6 @@ servers() {
 		cn: Zoë
 		sn: Z
 	LDIF
-	echo 0123456789abcdef0123456789abcdef >"$old/etc/machine-id"
-}
-
-# reach lets the target connect to the source as its root.
-reach() {
-	serve_ssh "ChrootDirectory $old"
-	pids+=("$sshd")
-	mkdir -p "$new/root/.ssh"
-	cp "$work/key" "$new/root/.ssh/id_ed25519"
-	cp "$work/known" "$new/root/.ssh/known_hosts"
-	head -n 4 "$work/ssh_config" >"$new/root/.ssh/config"
-	chmod -R go= "$new/root/.ssh"
-	until_true chroot "$new" ssh -o BatchMode=yes source true
 }
 
 # step ENGINE STEP: a script of the plan, run by the target.
@@ -116,12 +57,6 @@ moves() {
 	exits "$1: it is not loaded a second time" 1 step "$2" load
 }
 
-needs debootstrap:debootstrap ssh:openssh-client sshd:openssh-server shellcheck:shellcheck
-chroots bullseye trixie
-CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
-[ -x "$cache/trixie/usr/bin/ssh" ] || DEBIAN_FRONTEND=noninteractive chroot "$cache/trixie" sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends openssh-client && apt-get clean' >"$work/apt.log" 2>&1
-root old bullseye
-root new trixie
 servers
 reach
 exits "a plan is made" 0 svc data plan --root "$old" --target debian-13 --out "$work/plan" --source-offline --confirm

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -58,9 +57,8 @@ func (p *program) dataPlanCommand() *ffcli.Command {
 }
 
 func viewDataPlan(w *view, r tools.DataPlanResult) {
-	w.line("%s to %s: %s move, %s in %s", r.Source, r.Target, plural(r.Sum.Items, "place"), bytesLine(r.Sum.Bytes), plural(int(r.Sum.Files), "file"))
-	w.line("Copying takes about %s, of which services are down for about %s; the target needs %s.",
-		time.Duration(r.Sum.CopySeconds)*time.Second, time.Duration(r.Sum.DowntimeSeconds)*time.Second, bytesLine(r.Sum.SpaceBytes))
+	w.line("%s to %s: %s move, %s in %s", r.Source, r.Target, plural(r.Sum.Items, "place"), data.Size(r.Sum.Bytes), plural(int(r.Sum.Files), "file"))
+	w.line("Copying takes %s, of which services are down for %s; the target needs %s.", data.About(r.Sum.CopySeconds), data.About(r.Sum.DowntimeSeconds), data.Size(r.Sum.SpaceBytes))
 	viewHeadlines(w, "Inhibitors", r.Inhibitors)
 	w.title("Written to %s", r.Out)
 	rows := [][]string{}
@@ -72,10 +70,10 @@ func viewDataPlan(w *view, r tools.DataPlanResult) {
 }
 
 func viewData(w *view, r *tools.DataDiscoverResult) {
-	w.line("%s: %s in %s, %s", r.Release, plural(int(r.Sum.Files), "file"), plural(r.Sum.Places, "place"), bytesLine(r.Sum.Bytes))
+	w.line("%s: %s in %s, %s", r.Release, plural(int(r.Sum.Files), "file"), plural(r.Sum.Places, "place"), data.Size(r.Sum.Bytes))
 	rows := [][]string{{"size", "files", "kind", "place", "whose", "owners"}}
 	for _, p := range r.Places {
-		rows = append(rows, []string{bytesLine(p.Bytes), fmt.Sprint(p.Files), string(p.Kind), p.Path, strings.TrimSpace(p.What + " " + p.Version), ownerLine(p.Users)})
+		rows = append(rows, []string{data.Size(p.Bytes), fmt.Sprint(p.Files), string(p.Kind), p.Path, strings.TrimSpace(p.What + " " + p.Version), ownerLine(p.Users)})
 	}
 	w.table(rows)
 	viewUnread(w, r)
@@ -116,17 +114,4 @@ func viewUnread(w *view, r *tools.DataDiscoverResult) {
 		w.title("Not looked at")
 		w.table(rows)
 	}
-}
-
-// bytesLine is a size for people.
-func bytesLine(n int64) string {
-	size, units := float64(n), []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	i := 0
-	for ; size >= 1024 && i < len(units)-1; i++ {
-		size /= 1024
-	}
-	if i == 0 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %s", size, units[i])
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/tools"
+	"svc/tools/data"
 	"svc/tools/database/upgrade"
 )
 
@@ -94,7 +95,7 @@ func viewUpgrade(w *view, r *upgrade.Result) {
 	}
 	w.table(rows)
 	for _, n := range r.Needs {
-		w.line("  needs  %s for %s in %s", bytesLine(n.Bytes), n.For, n.Directory)
+		w.line("  needs  %s for %s in %s", data.Size(n.Bytes), n.For, n.Directory)
 	}
 	for _, n := range r.Notes {
 		w.line("  note   %s", n)

@@ -44,7 +44,8 @@ type Plan struct {
 	SourceOffline bool             `json:"source_offline"`
 	Rate          int64            `json:"rate_bytes_per_second"`
 	Assumptions   []string         `json:"assumptions"`
-	Items         []Item           `json:"items"` // in the order of the move
+	Items         []Item           `json:"items"`     // in the order of the move
+	Snapshots     []Volume         `json:"snapshots"` // that the source can take, as an alternative
 	Sum           PlanSum          `json:"sum"`
 	Accounts      Remap            `json:"accounts"`
 	Quiesce       []string         `json:"quiesce"` // what to stop on the source, before its data are counted
@@ -88,8 +89,18 @@ type Item struct {
 
 // Alternative is another way to move a place.
 type Alternative struct {
-	Method Method `json:"method"`
-	Why    string `json:"why"`
+	Method          Method `json:"method"`
+	Why             string `json:"why"`
+	Script          string `json:"script,omitempty"` // below the folder of the plan
+	DowntimeSeconds int64  `json:"downtime_seconds"`
+}
+
+// Volume is what a snapshot is taken of.
+type Volume struct {
+	Kind   string   `json:"kind"` // lvm, btrfs or zfs
+	Volume string   `json:"volume"`
+	Script string   `json:"script"`
+	Places []string `json:"places"` // the scripts of those that are copied from it
 }
 
 // Remap is what becomes of the owners of the data. The numbers of the target
@@ -113,6 +124,7 @@ const (
 	filesCompared = 20000 // files that are compared by size and time a second
 	loadFactor    = 4     // a load takes this much longer than a copy of the same bytes
 	headroom      = 10    // a tenth more space than the data have
+	switching     = 30    // seconds that a replica needs to take over, beside the counting
 )
 
 // NewPlan makes the plan. It is pure: the same input gives the same plan.
@@ -120,7 +132,7 @@ func NewPlan(in PlanInput) *Plan {
 	d := in.Discovery
 	p := &Plan{
 		Schema: PlanSchema, Source: d.Release, Target: in.Target.Slug, Fingerprint: d.Fingerprint, SourceOffline: in.SourceOffline, Rate: in.Rate,
-		Assumptions: assumptions(in.Rate), Items: []Item{}, Quiesce: []string{}, Inhibitors: []assess.Finding{}, Notes: d.Notes,
+		Assumptions: assumptions(in.Rate), Items: []Item{}, Snapshots: []Volume{}, Quiesce: []string{}, Inhibitors: []assess.Finding{}, Notes: d.Notes,
 	}
 	places := slices.Clone(d.Places)
 	slices.SortStableFunc(places, func(a, b Place) int {
@@ -143,7 +155,7 @@ var order = map[Kind]int{
 
 func assumptions(rate int64) []string {
 	return []string{
-		fmt.Sprintf("The way between the machines takes %d bytes a second; a file more costs 1/%d of a second to copy, 1/%d to compare.", rate, filesCopied, filesCompared),
+		fmt.Sprintf("The way between the machines takes %s a second; a file more costs 1/%d of a second to copy, 1/%d to compare.", Size(rate), filesCopied, filesCompared),
 		"What is copied by rsync is copied once while the source runs; its downtime is a second pass and the reading of all contents, before and after.",
 		fmt.Sprintf("A dump is read at that rate, and loaded at a quarter of it (%d times as long).", loadFactor),
 		"The space has a tenth to spare. What stood on the target before is kept beside it.",
@@ -159,12 +171,14 @@ func (p *Plan) add(in PlanInput, place Place) {
 	way := wayOf(place)
 	item.Method, item.Why, item.Unsafe = way.method, way.why, way.unsafe
 	item.estimate(in.Rate, place)
-	item.alternatives(way, place)
 	if item.Moves() {
+		item.alternatives(way, place)
 		item.excludes(in.Discovery.Places, place)
 		p.Sum.Items++
 		item.Order = p.Sum.Items
 		item.Script = item.scriptName()
+		item.replicates(in.Rate)
+		p.snapshot(&item, place.Snapshot)
 		p.Sum.Files += item.Files
 		p.Sum.Bytes += item.Bytes
 		p.Sum.CopySeconds += item.CopySeconds
@@ -190,7 +204,32 @@ func (i *Item) scriptName() string {
 	if i.Method == DumpAndLoad {
 		dir = "databases"
 	}
-	return fmt.Sprintf("%s/%04d-%s.sh", dir, i.Order, slug(string(i.Kind)+"-"+path.Base(i.Path)))
+	return path.Join(dir, fmt.Sprintf("%04d-%s.sh", i.Order, slug(string(i.Kind)+"-"+path.Base(i.Path))))
+}
+
+// replicates gives the item's replication its script.
+func (i *Item) replicates(rate int64) {
+	for n := range i.Alternatives {
+		if a := &i.Alternatives[n]; a.Method == Replication && replicating[i.What] != "" {
+			a.Script = path.Join("replication", path.Base(i.Script))
+			a.DowntimeSeconds = switching + max(i.Bytes, 0)/rate
+		}
+	}
+}
+
+// snapshot adds the item to those that are copied from a snapshot of its volume.
+func (p *Plan) snapshot(i *Item, s Snapshot) {
+	a := slices.IndexFunc(i.Alternatives, func(a Alternative) bool { return a.Method == FromSnapshot })
+	if a < 0 {
+		return
+	}
+	v := slices.IndexFunc(p.Snapshots, func(v Volume) bool { return v.Kind == s.Kind && v.Volume == s.Volume })
+	if v < 0 {
+		v = len(p.Snapshots)
+		p.Snapshots = append(p.Snapshots, Volume{Kind: s.Kind, Volume: s.Volume, Script: fmt.Sprintf("snapshots/%02d-%s.sh", v+1, slug(path.Base(s.Volume)))})
+	}
+	p.Snapshots[v].Places = append(p.Snapshots[v].Places, i.Script)
+	i.Alternatives[a].Script = p.Snapshots[v].Script
 }
 
 // slug is a name of letters, digits and dashes.
@@ -251,9 +290,14 @@ func (i *Item) estimate(rate int64, place Place) {
 	}
 }
 
-// quiet notes what to stop before a place is counted.
+// quiet notes what to stop before a place is counted. An engine that dumps runs on
+// for that.
 func (p *Plan) quiet(place Place) {
-	if wayOf(place).unsafe != "" {
+	w := wayOf(place)
+	if w.method == DumpAndLoad {
+		return
+	}
+	if w.unsafe != "" {
 		p.Quiesce = append(p.Quiesce, cmp.Or(place.What, place.Path))
 	}
 	p.Quiesce = append(p.Quiesce, place.OpenBy...)
@@ -286,9 +330,20 @@ func warnings(place Place) []string {
 func running(item Item) assess.Finding {
 	return assess.Finding{
 		Key: "data.source-running", Severity: assess.High, Inhibitor: true, Title: "Data can't be copied while the source runs", Summary: item.Path + ": " + item.Unsafe,
-		Remediations: []assess.Remediation{{Type: "hint", Text: "Stop what writes to it, and plan again with source_offline."}},
+		Remediations: []assess.Remediation{{Type: "hint", Text: "Stop what writes to it, and plan again with source_offline." + item.whileRunning()}},
 		Related:      []assess.Resource{{Scheme: "file", Name: item.Path}}, Evidence: []assess.Evidence{{Path: item.Path}},
 	}
+}
+
+// whileRunning names the scripts that need no quiet source.
+func (i *Item) whileRunning() string {
+	all := ""
+	for _, a := range i.Alternatives {
+		if a.Script != "" {
+			all += fmt.Sprintf(" While it runs: %s, by %s.", a.Method, a.Script)
+		}
+	}
+	return all
 }
 
 func unread(place Place) assess.Finding {

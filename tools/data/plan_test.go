@@ -74,6 +74,39 @@ func TestExcludesOfAnyBytesAreInThePlan(t *testing.T) {
 	is.Equal(item(t, planned(t, true, Place{Path: "/srv/b", Kind: Served}), "/srv/b").RawExcludes, nil)
 }
 
+// TestAlternativesHaveScripts where there are some, and say so where not.
+func TestAlternativesHaveScripts(t *testing.T) {
+	is := is.New(t)
+	lvm := Snapshot{Kind: "lvm", Volume: "vg/var", Why: "a volume of LVM"}
+	p := planned(t, false,
+		Place{Path: "/pg", Kind: Database, What: "postgresql", Version: "13.4", Snapshot: lvm, Tally: Tally{Bytes: 100 << 20}},
+		Place{Path: "/old", Kind: Database, What: "postgresql", Version: "9.6"},
+		Place{Path: "/ldap", Kind: Database, What: "slapd"},
+		Place{Path: "/mongo", Kind: Database, What: "mongodb"},
+		Place{Path: "/redis", Kind: Database, What: "redis", Snapshot: lvm},
+		Place{Path: "/var/mail", Kind: Mail, Snapshot: lvm},
+		Place{Path: "/srv/a", Kind: Served, Snapshot: Snapshot{Kind: "none", Why: "nothing is free"}})
+	files, err := Render(p)
+	is.NoErr(err)
+	scripts := func(path string) (all []string) {
+		for _, a := range item(t, p, path).Alternatives {
+			all = append(all, string(a.Method)+" "+a.Script)
+			is.True(a.Script == "" || files[a.Script] != nil)
+		}
+		return all
+	}
+	is.Equal(scripts("/pg"), []string{"replication replication/0006-database-pg.sh"}) // a copy of its files fits no other version
+	is.Equal(item(t, p, "/pg").Alternatives[0].DowntimeSeconds, int64(switching+100))
+	is.Equal(scripts("/old"), nil)
+	is.Equal(scripts("/ldap"), nil)
+	is.Equal(scripts("/mongo"), []string{"replication "})
+	is.Equal(scripts("/redis"), []string{"replication replication/0007-database-redis.sh", "snapshot snapshots/01-var.sh"})
+	is.Equal(scripts("/var/mail"), []string{"snapshot snapshots/01-var.sh"})
+	is.Equal(scripts("/srv/a"), nil)
+	is.Equal(p.Snapshots, []Volume{{"lvm", "vg/var", "snapshots/01-var.sh", []string{item(t, p, "/var/mail").Script, item(t, p, "/redis").Script}}})
+	is.True(strings.Contains(p.Inhibitors[0].Remediations[0].Text, "While it runs: snapshot, by snapshots/01-var.sh."))
+}
+
 func TestWhatWasNotReadInhibits(t *testing.T) {
 	is := is.New(t)
 	p := planned(t, true, Place{Path: "/srv/a", Kind: Served, Tally: Tally{Unread: 1, UnreadPaths: []Note{{What: "/srv/a/closed"}}}})
@@ -88,7 +121,7 @@ func TestEveryKindHasAWay(t *testing.T) {
 	}
 	for engine, w := range engineWays {
 		if w.method == DumpAndLoad {
-			_, err := databaseScript(Item{What: engine})
+			_, err := dumpScript(&Item{What: engine})
 			is.NoErr(err)
 		}
 	}
@@ -129,13 +162,14 @@ func TestQuotedWordsReachAProgram(t *testing.T) {
 	})
 }
 
-// TestScriptsPassShellcheck renders a plan that has every engine, and a place.
+// TestScriptsPassShellcheck renders a plan that has every engine and its
+// replication, a place, and one that a snapshot can be taken of.
 func TestScriptsPassShellcheck(t *testing.T) {
 	if _, err := exec.LookPath("shellcheck"); err != nil {
 		t.Skip("there is no shellcheck")
 	}
 	is := is.New(t)
-	places := []Place{{Path: "/srv/it's\n-r", Kind: Served, Tally: Tally{Users: []Owner{{ID: 7}}}}}
+	places := []Place{{Path: "/srv/it's\n-r", Kind: Served, Tally: Tally{Users: []Owner{{ID: 7}}}}, {Path: "/srv/b", Kind: Served, Snapshot: Snapshot{Kind: "lvm", Volume: "vg/it's\n"}}}
 	for engine := range engineWays {
 		places = append(places, Place{Path: "/var/lib/" + engine, Kind: Database, What: engine})
 	}
@@ -148,7 +182,7 @@ func TestScriptsPassShellcheck(t *testing.T) {
 			names = append(names, name)
 		}
 	}
-	is.Equal(len(names), 1+8+len(places))
+	is.Equal(len(names), 1+9+len(places)+len(replicating)+1)
 	cmd := exec.Command("shellcheck", names...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()

@@ -1,8 +1,8 @@
 package data
 
 import (
+	"cmp"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-//go:embed scripts/*.sh scripts/engines/*.sh
+//go:embed scripts/*.sh scripts/engines/*.sh scripts/replication/*.sh
 var scripts embed.FS
 
 // Render gives the files by which a person moves the data, by their name below
@@ -27,16 +27,34 @@ func Render(p *Plan) (map[string][]byte, error) {
 		}
 	}
 	for _, i := range p.Items {
-		switch {
-		case i.Method == Rsync:
-			files[i.Script] = []byte(placeScript(i))
-		case i.Method == DumpAndLoad:
-			if files[i.Script], err = databaseScript(i); err != nil {
-				return nil, err
+		if err := i.render(files); err != nil {
+			return nil, err
+		}
+	}
+	for _, v := range p.Snapshots {
+		files[v.Script] = []byte(snapshotScript(v))
+	}
+	return files, nil
+}
+
+// render adds the scripts of a place.
+func (i *Item) render(files map[string][]byte) (err error) {
+	switch i.Method {
+	case Rsync:
+		files[i.Script] = []byte(placeScript(i))
+	case DumpAndLoad:
+		if files[i.Script], err = dumpScript(i); err != nil {
+			return err
+		}
+	}
+	for _, a := range i.Alternatives {
+		if a.Method == Replication && a.Script != "" {
+			if files[a.Script], err = replicationScript(i); err != nil {
+				return err
 			}
 		}
 	}
-	return files, nil
+	return nil
 }
 
 // quote makes one word of the shell of any bytes but NUL, which no path has.
@@ -52,7 +70,7 @@ func array(name string, words []string) string {
 }
 
 // placeScript is the settings of a place that is copied.
-func placeScript(i Item) string {
+func placeScript(i *Item) string {
 	return "# shellcheck shell=bash disable=SC2034,SC1003 # lib.sh uses what is set here\n" +
 		"PLACE=" + quote(i.Path) + "\n" +
 		fmt.Sprintf("BYTES=%d\n", i.SpaceBytes) +
@@ -74,51 +92,116 @@ func accountArrays(prefix string, accounts []Account) string {
 	return array(prefix+"_IDS", ids) + array(prefix+"_ACCOUNTS", names)
 }
 
-// databaseScript is the dump, load and checks of a database, by the tools of its
+// snapshotScript copies places from a snapshot of what they lie on.
+func snapshotScript(v Volume) string {
+	names := []string{}
+	for _, s := range v.Places {
+		names = append(names, strings.TrimSuffix(path.Base(s), ".sh"))
+	}
+	return `#!/usr/bin/env bash
+# Copies these places from a snapshot that the source takes of their file system
+# while it runs, and takes the snapshot away again, also where something fails.
+# Run as root on the target, like 40-copy.sh, after 10-check.sh:
+#   move    snapshot, counts and digests, copy, comparison; 90-roll-back.sh undoes it
+#   remove  takes away a snapshot that is left, where the way to the source was cut
+# shellcheck source-path=SCRIPTDIR/.. source=snapshot.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/../snapshot.sh"
+# shellcheck disable=SC2034,SC1003 # snapshot.sh uses what is set here
+` + array("PLACES", names) + "KIND=" + quote(v.Kind) + " VOLUME=" + quote(v.Volume) + "\nsnapshot \"$@\"\n"
+}
+
+// settingsOf are what the scripts of a database begin with.
+func settingsOf(i *Item, more string) string {
+	return "# shellcheck disable=SC2034,SC1003\nDIRECTORY=" + quote(i.Path) + " SETTINGS=(DIRECTORY)\n" + fmt.Sprintf(more, strings.TrimSuffix(path.Base(i.Script), ".sh"))
+}
+
+// dumpScript is the dump, load and checks of a database, by the tools of its
 // engine, which must run on both sides.
-func databaseScript(i Item) ([]byte, error) {
-	engine := i.What
-	if engine == "mariadb" {
-		engine = "mysql"
+func dumpScript(i *Item) ([]byte, error) {
+	return joined(settingsOf(i, "DUMP=${DUMP:-./%s.dump}\nSTATE=$DUMP\n"), "engines/dump-head", "engines/remote", "engines/"+cmp.Or(replicating[i.What], i.What), "engines/dump")
+}
+
+// replicationScript is what makes the target follow a database, and take over.
+func replicationScript(i *Item) ([]byte, error) {
+	engine := replicating[i.What]
+	return joined(settingsOf(i, "STATE=${STATE:-./%s.replication}\n")+fmt.Sprintf("TUNNEL_PORT=${TUNNEL_PORT:-%d}\n", firstPort+i.Order),
+		"replication/head", "engines/remote", "engines/"+engine, "replication/"+engine, "replication/frame")
+}
+
+// firstPort and those after it are the target's, of its loopback.
+const firstPort = 15000
+
+// joined is a script of several, with settings after the first.
+func joined(settings string, names ...string) ([]byte, error) {
+	var all []byte
+	for n, name := range names {
+		b, err := scripts.ReadFile("scripts/" + name + ".sh")
+		if err != nil {
+			return nil, fmt.Errorf("reading the scripts: %w", err)
+		}
+		if all = append(all, b...); n == 0 {
+			all = append(all, settings...)
+		}
 	}
-	frame, err1 := scripts.ReadFile("scripts/engines/frame.sh")
-	commands, err2 := scripts.ReadFile("scripts/engines/" + engine + ".sh")
-	if err := errors.Join(err1, err2); err != nil {
-		return nil, fmt.Errorf("reading the scripts: %w", err)
-	}
-	settings := "\nDIRECTORY=" + quote(i.Path) + "\nDUMP=${DUMP:-./" + path.Base(strings.TrimSuffix(i.Script, ".sh")) + ".dump}\n\n"
-	return slices.Concat(frame, []byte(settings), commands, []byte("\nrun \"$@\"\n")), nil
+	return all, nil
 }
 
 // readme is the order of the move, for a person.
 func readme(p *Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "How the data move from %s to %s\n\n", p.Source, p.Target)
-	fmt.Fprintf(&b, "%d places, %d bytes. Copying takes about %d seconds, of which services are down for about %d. The target needs %d bytes.\n", p.Sum.Items, p.Sum.Bytes, p.Sum.CopySeconds, p.Sum.DowntimeSeconds, p.Sum.SpaceBytes)
+	fmt.Fprintf(&b, "%d places, %s. Copying takes %s, of which services are down for %s. The target needs %s.\n", p.Sum.Items, Size(p.Sum.Bytes), About(p.Sum.CopySeconds), About(p.Sum.DowntimeSeconds), Size(p.Sum.SpaceBytes))
 	for _, a := range p.Assumptions {
 		fmt.Fprintf(&b, "  %s\n", a)
 	}
 	b.WriteString("\nNothing here was run. On the target, as root, with SOURCE_SSH=root@SOURCE, or SOURCE_ROOT=the folder where the source's disk is mounted:\n\n" +
 		"  bash 10-check.sh       programs, accounts, room\n  bash 20-first-copy.sh  while the source still runs; as often as you like\n")
-	b.WriteString("  then stop on the source what writes to its data:\n")
-	for _, q := range p.Quiesce {
-		fmt.Fprintf(&b, "    %q\n", q)
-	}
-	b.WriteString("  bash 30-before.sh      counts and digests of the source\n  bash 40-copy.sh        the rest\n  bash 50-after.sh       is the target what the source is?\n  bash 90-roll-back.sh   puts the target back; the source is never touched\n\n")
+	p.stop(&b)
+	b.WriteString("  bash 30-before.sh      counts and digests of the source\n  bash 40-copy.sh        the rest\n  bash 50-after.sh       is the target what the source is?\n")
 	for _, i := range p.Items {
-		fmt.Fprintf(&b, "%-14s %q (%s %q)\n  %s\n", i.Method, i.Path, i.Kind, strings.TrimSpace(i.What+" "+i.Version), i.Why)
 		if i.Method == DumpAndLoad {
-			fmt.Fprintf(&b, "  bash %s dump, before the engine is stopped and nothing writes any more; load; check\n", i.Script)
+			fmt.Fprintf(&b, "  bash %s dump, then load, then check\n", i.Script)
 		}
-		for _, w := range i.Warnings {
-			fmt.Fprintf(&b, "  ! %s\n", w)
-		}
-		for _, a := range i.Alternatives {
-			fmt.Fprintf(&b, "  or %s: %s\n", a.Method, a.Why)
-		}
+	}
+	b.WriteString("  bash 90-roll-back.sh   puts the places of the target back; databases that were loaded are dropped by hand\n\n" +
+		"None of these changes the source. Of the other ways that are named below, replication and snapshots make something there, and take it away again.\n\n")
+	for _, i := range p.Items {
+		i.describe(&b)
 	}
 	for _, f := range p.Inhibitors {
 		fmt.Fprintf(&b, "INHIBITOR %s: %q\n", f.Key, f.Summary)
 	}
 	return b.String()
+}
+
+// stop says what a person stops before the source is counted.
+func (p *Plan) stop(b *strings.Builder) {
+	b.WriteString("  then stop on the source what writes to its data:\n")
+	for _, q := range p.Quiesce {
+		fmt.Fprintf(b, "    %q\n", q)
+	}
+	if slices.ContainsFunc(p.Items, func(i Item) bool { return i.Method == DumpAndLoad }) {
+		b.WriteString("    what uses the databases; their engines run on until they are dumped\n")
+	}
+}
+
+// describe is what a person should know of a place.
+func (i *Item) describe(b *strings.Builder) {
+	fmt.Fprintf(b, "%-14s %q (%s %q, %s)\n  %s\n", i.Method, i.Path, i.Kind, strings.TrimSpace(i.What+" "+i.Version), Size(i.Bytes), i.Why)
+	if i.Script != "" {
+		fmt.Fprintf(b, "  in %s\n", i.Script)
+	}
+	for _, w := range i.Warnings {
+		fmt.Fprintf(b, "  ! %s\n", w)
+	}
+	for _, a := range i.Alternatives {
+		fmt.Fprintf(b, "  or %s: %s\n", a.Method, a.Why)
+		switch {
+		case a.Script == "":
+		case a.Method == Replication:
+			fmt.Fprintf(b, "     bash %s check, then start, status, and switch once nothing writes any more (down for %s); undo before that\n", a.Script, About(a.DowntimeSeconds))
+		default:
+			fmt.Fprintf(b, "     bash %s move\n", a.Script)
+		}
+	}
 }

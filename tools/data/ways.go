@@ -3,6 +3,7 @@ package data
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"svc/backend/api/release"
@@ -14,7 +15,7 @@ type way struct {
 	method      Method
 	why         string
 	unsafe      string
-	replication string // how the engine replicates, where it does
+	replication string // what the target becomes, where the engine replicates
 }
 
 const torn = "files that are written while they are copied do not fit together"
@@ -45,15 +46,28 @@ var volumes = way{method: Rsync, why: "Volumes of containers.", unsafe: "contain
 // images of containers that are systems of their own have no other copy.
 var wholeSystems = []string{"lxc", "lxd", "incus", "systemd-nspawn"}
 
-// engineWays are those of database engines that can dump.
+const late = "what is written after the dump is lost"
+
+// engineWays are those of database engines that can dump or replicate.
 var engineWays = map[string]way{
-	"postgresql": {DumpAndLoad, "A dump fits any newer version, and text is sorted by the target's own rules.", "what is written after the dump is lost", "a standby of the same major version, or logical replication from 10 on"},
-	"mysql":      {DumpAndLoad, "A dump fits any newer version.", "what is written after the dump is lost", "a replica by binary log"},
-	"mariadb":    {DumpAndLoad, "A dump fits any newer version.", "what is written after the dump is lost", "a replica by binary log"},
-	"mongodb":    {DumpAndLoad, "A dump does not depend on the form of the data files.", "what is written after the dump is lost", "a member of the replica set"},
-	"slapd":      {DumpAndLoad, "LDIF does not depend on the form of the database.", "what is written after the dump is lost", "syncrepl"},
-	"redis":      {Rsync, "Its dump and log are files.", torn + "; a dump of before is all that there is without a save", "a replica"},
-	"valkey":     {Rsync, "Its dump and log are files.", torn + "; a dump of before is all that there is without a save", "a replica"},
+	"postgresql": {DumpAndLoad, "A dump fits any newer version, and text is sorted by the target's own rules.", late, "a subscriber by logical replication"},
+	"mysql":      {DumpAndLoad, "A dump fits any newer version.", late, "a replica by the binary log, from a dump on"},
+	"mariadb":    {DumpAndLoad, "A dump fits any newer version.", late, "a replica by the binary log, from a dump on"},
+	"mongodb":    {DumpAndLoad, "A dump does not depend on the form of the data files.", late, "a member of the source's replica set, where that is one, of the same version and by MongoDB's own guide: there is no script for it"},
+	"slapd":      {DumpAndLoad, "LDIF does not depend on the form of the database, and is loaded so fast that a consumer by syncrepl, for which the source's configuration had to change, is not worth it.", late, ""},
+	"redis":      {Rsync, "Its dump and log are files.", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
+	"valkey":     {Rsync, "Its dump and log are files.", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
+}
+
+// replicating are the engines of which there are scripts, and whose.
+var replicating = map[string]string{"postgresql": "postgresql", "mysql": "mysql", "mariadb": "mysql", "redis": "redis", "valkey": "redis"}
+
+// publishes reports whether a server can be followed by another version. Before
+// 10, PostgreSQL could not.
+func publishes(p Place) bool {
+	major, _, _ := strings.Cut(p.Version, ".")
+	n, err := strconv.Atoi(major)
+	return p.What != "postgresql" || err != nil || n >= 10
 }
 
 // otherEngine is an engine whose own tools are not known here.
@@ -76,20 +90,19 @@ func isVolumes(p Place) bool { return strings.HasPrefix(p.What, "volume") }
 
 // alternatives are other ways to move a place.
 func (i *Item) alternatives(w way, p Place) {
-	add := func(m Method, why string) { i.Alternatives = append(i.Alternatives, Alternative{m, why}) }
-	if !i.Moves() {
-		return
+	if w.replication != "" && publishes(p) {
+		i.Alternatives = append(i.Alternatives, Alternative{Method: Replication, Why: "The target becomes " + w.replication + "; the downtime is that of the switch alone, in which both sides are counted."})
 	}
-	if w.replication != "" {
-		add(Replication, "The downtime is that of the switch alone: "+w.replication+".")
-	}
-	if p.Snapshot.Kind != "none" {
-		add(FromSnapshot, "A copy from a snapshot is of one moment, while the source runs: "+p.Snapshot.Why+".")
+	if i.Method == Rsync && slices.Contains(snapshots, p.Snapshot.Kind) {
+		i.Alternatives = append(i.Alternatives, Alternative{Method: FromSnapshot, Why: "A copy from a snapshot is of one moment, while the source runs; what is written afterwards is not in it: " + p.Snapshot.Why + "."})
 	}
 	if p.Kind == Disk {
-		add(LeaveMounted, "The disk can be taken out of the source and given to the target.")
+		i.Alternatives = append(i.Alternatives, Alternative{Method: LeaveMounted, Why: "The disk can be taken out of the source and given to the target."})
 	}
 }
+
+// snapshots are the kinds that there are scripts for.
+var snapshots = []string{"lvm", "btrfs", "zfs"}
 
 // families of distributions, which name their accounts alike.
 var families = map[string]string{

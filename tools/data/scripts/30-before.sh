@@ -4,12 +4,6 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
-before() {
-	say "$PLACE"
-	on_source manifest "$FROM" | remapped >"$STATE/$NAME.before.part"
-	mv -- "$STATE/$NAME.before.part" "$STATE/$NAME.before"
-}
-
 begin
 [ -e "$STATE/users.map" ] || die "Run 10-check.sh first. Nothing was done."
 each_place before

@@ -16,6 +16,8 @@ TARGET_ROOT=${TARGET_ROOT:-/}
 TARGET_ROOT=${TARGET_ROOT%/}
 STATE=${STATE:-$TARGET_ROOT/var/lib/svc/data-move}
 DIGESTS=${DIGESTS:-1}
+SETTINGS=(EXCLUDES DIGESTS) # what a function needs where the source is
+different=0
 
 die() {
 	printf '%s\n' "$*" >&2
@@ -77,11 +79,11 @@ on_source() {
 		return
 	fi
 	{
-		printf 'set -euo pipefail\nexport LC_ALL=C\n'
-		declare -p EXCLUDES DIGESTS
-		declare -f manifest entries exists
+		printf 'set -euo pipefail\nexport LC_ALL=C\numask 077\n'
+		declare -p "${SETTINGS[@]}"
+		declare -f
 		printf '%q ' "$@"
-		printf '\n'
+		printf '</dev/null\n'
 	} | ssh -o BatchMode=yes -- "$SOURCE_SSH" bash -s
 }
 
@@ -178,4 +180,42 @@ restore() {
 		options+=("--exclude=/$(literal "$name")")
 	done
 	rsync "${options[@]}" -- "$1" "$2"
+}
+
+# before: counts and digests the place on the source, which must be quiet.
+before() {
+	say "$PLACE"
+	on_source manifest "$FROM" | remapped >"$STATE/$NAME.before.part"
+	mv -- "$STATE/$NAME.before.part" "$STATE/$NAME.before"
+}
+
+# last_copy: makes the place on the target what it was when it was counted.
+last_copy() {
+	say "$PLACE"
+	[ -e "$STATE/$NAME.before" ] || die "Run 30-before.sh first. Nothing of $PLACE was copied."
+	keep
+	(umask 022 && mkdir -p -- "$TO")
+	copy --quiet
+	if command -v restorecon >/dev/null && [ -z "$TARGET_ROOT" ]; then
+		restorecon -R -- "$TO"
+	fi
+}
+
+# after: holds the place on the target against the source; sets different.
+after() {
+	local left checks=(--dry-run --itemize-changes)
+	[ -e "$STATE/$NAME.before" ] || die "Run 30-before.sh and 40-copy.sh first."
+	manifest "$TO" | sort >"$STATE/$NAME.after"
+	if ! diff -- "$STATE/$NAME.before" "$STATE/$NAME.after" >"$STATE/$NAME.diff"; then
+		say "$PLACE DIFFERS (< the source, > the target):"
+		cat -- "$STATE/$NAME.diff"
+		different=1
+	fi
+	[ "$DIGESTS" = 0 ] || checks+=(--checksum)
+	left=$(copy "${checks[@]}")
+	if [ -n "$left" ]; then
+		say "$PLACE DIFFERS, as rsync sees it:"
+		printf '%s\n' "$left" | head -n 20
+		different=1
+	fi
 }

@@ -1,6 +1,6 @@
 # The server's own databases are not carried: the target's server, which may be
-# another version or engine, has its own. Accounts are written down by "dump",
-# for a person to make anew.
+# another version or engine, has its own. Accounts are written down, for a person
+# to make anew.
 query() {
 	local client
 	for client in mariadb mysql; do ! command -v "$client" >/dev/null || break; done
@@ -9,11 +9,18 @@ query() {
 
 databases() { query -e "select schema_name from information_schema.schemata where schema_name not in ('mysql', 'sys', 'information_schema', 'performance_schema') order by 1"; }
 
-dump() {
-	local program names
+# dumper: the program, of which there are two.
+dumper() {
+	local program
 	for program in mariadb-dump mysqldump; do ! command -v "$program" >/dev/null || break; done
+	"$program" "$@"
+}
+
+# dump OPTION…
+dump() {
+	local names
 	mapfile -t names < <(databases)
-	[ ${#names[@]} = 0 ] || "$program" --single-transaction --routines --events --triggers --hex-blob --default-character-set=utf8mb4 --databases -- "${names[@]}"
+	[ ${#names[@]} = 0 ] || dumper --single-transaction --routines --events --triggers --hex-blob --default-character-set=utf8mb4 "$@" --databases -- "${names[@]}"
 }
 
 # accounts: what makes them, where the engine says; those of the system are left.

@@ -1,37 +1,55 @@
-# psql as the engine's own user; a database is named by PGDATABASE, which takes
-# any name for what it is.
-query() (
+# at_source: there may be several clusters; this is the one that DIRECTORY is of.
+at_source() {
+	[ -r "$DIRECTORY/postmaster.pid" ] || die "No server runs on $DIRECTORY on the source. Nothing was done."
+	PGPORT=$(sed -n 4p "$DIRECTORY/postmaster.pid") PGHOST=$(sed -n 5p "$DIRECTORY/postmaster.pid")
+	export PGPORT PGHOST
+}
+
+# postgres PROGRAM: as the engine's own user; a database is named by PGDATABASE,
+# which takes any name for what it is.
+postgres() (
 	cd /
-	exec runuser -u postgres -- psql -XAtq -v ON_ERROR_STOP=1 "$@"
+	exec runuser -u postgres -- "$@"
 )
 
-dump() (
-	cd /
-	exec runuser -u postgres -- pg_dumpall
-)
+query() { postgres psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+
+# each_database COMMAND…: runs it with the name of each in PGDATABASE.
+each_database() {
+	local ids id PGDATABASE=postgres
+	export PGDATABASE
+	ids=$(query -c "select oid from pg_database where datallowconn and not datistemplate order by datname collate \"C\"") || return
+	for id in $ids; do
+		PGDATABASE=$(PGDATABASE=postgres query -c "select datname || '/' from pg_database where oid = $id") || return
+		PGDATABASE=${PGDATABASE%/} # kept the newlines that a name may end with
+		"$@" || return
+	done
+}
+
+dump() { postgres pg_dumpall; }
 
 # empty: nothing but what initdb makes is there.
 empty() { [ "$(PGDATABASE=postgres query -c "select count(*) from pg_database where datname not in ('postgres', 'template0', 'template1')")" = 0 ]; }
 
 # load: the one error that is expected is that the target has its superuser.
 load() {
-	query -v ON_ERROR_STOP=0 -d postgres 2>&1 >/dev/null | tee "$DUMP.messages" >&2
-	! grep -E '(ERROR|FATAL|PANIC):' "$DUMP.messages" | grep -qvE 'ERROR: +role "postgres" already exists$'
+	query -v ON_ERROR_STOP=0 -d postgres 2>&1 >/dev/null | tee "$STATE.messages" >&2
+	! grep -E '(ERROR|FATAL|PANIC):' "$STATE.messages" | grep -qvE 'ERROR: +role "postgres" already exists$'
 }
 
 # count: roles, and of every database the rows of its tables, its views,
 # sequences, extensions and large objects. What an extension brought is left out.
 count() {
-	local ids id name
-	PGDATABASE=postgres query -c "select 'role ' || rolname from pg_roles where rolname !~ '^pg_' order by rolname collate \"C\"" || return
-	ids=$(PGDATABASE=postgres query -c "select oid from pg_database where datallowconn and not datistemplate order by datname collate \"C\"") || return
-	for id in $ids; do
-		name=$(PGDATABASE=postgres query -c "select datname from pg_database where oid = $id") || return
-		printf 'database %q\n' "$name"
-		PGDATABASE=$name query <<'SQL' || return
+	PGDATABASE=postgres query -c "select 'role ' || rolname from pg_roles where rolname !~ '^pg_' and rolname <> 'svc_move' order by rolname collate \"C\"" || return
+	each_database count_database
+}
+
+count_database() {
+	printf 'database %q\n' "$PGDATABASE"
+	query <<'SQL'
 select line from (
   select format('%s %I.%I %s', case c.relkind when 'v' then 'view' when 'S' then 'sequence' else 'table' end, n.nspname, c.relname,
-    case when c.relkind in ('r', 'm') then (xpath('/row/n/text()', query_to_xml(format('select count(*) as n from only %I.%I', n.nspname, c.relname), false, true, '')))[1]::text end)
+    case when c.relkind = 'r' or c.relkind = 'm' and c.relispopulated then (xpath('/row/n/text()', query_to_xml(format('select count(*) as n from only %I.%I', n.nspname, c.relname), false, true, '')))[1]::text end)
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p', 'v', 'm', 'S') and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname !~ '^pg_(toast|temp)'
     and not exists (select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
@@ -39,5 +57,4 @@ select line from (
   union all select 'large objects ' || count(*) from pg_largeobject_metadata
 ) as lines(line) order by line collate "C";
 SQL
-	done
 }

@@ -1,0 +1,26 @@
+run() {
+	case ${1:-} in
+	dump)
+		on_source count >"$DUMP.before"
+		! declare -F accounts >/dev/null || on_source accounts >"$DUMP.accounts"
+		on_source dump >"$DUMP.part"
+		mv -- "$DUMP.part" "$DUMP"
+		sha256sum <"$DUMP" >"$DUMP.sha256"
+		;;
+	load)
+		[ "$(sha256sum <"$DUMP")" = "$(cat -- "$DUMP.sha256")" ] || die "$DUMP is not what was dumped. Nothing was loaded."
+		empty || die "The target's engine holds databases already, or does not answer. Nothing was loaded."
+		load <"$DUMP" || die "Not all of it was loaded: drop the target's databases before you try again."
+		;;
+	check)
+		count | diff -- "$DUMP.before" - || die "The target has not what the source had (< the source, > the target)."
+		echo "The target has what the source had."
+		;;
+	*)
+		echo "Usage: $0 dump | load | check" >&2
+		exit 2
+		;;
+	esac
+}
+
+run "$@"
