@@ -20,6 +20,9 @@ const (
 	CaveatManager    = "OTHER_SYSTEM"      // belongs to the distribution itself
 )
 
+// vendorEPEL is EPEL among the vendors, and among the levels of EL.
+const vendorEPEL = "epel"
+
 // rulesConfidence is that of what the rules make of an rpm that no release is
 // known to have.
 const rulesConfidence = 0.95
@@ -60,13 +63,14 @@ func (h *hops) byRules(canonical string) (catalog.Trail, bool, error) {
 		}
 		return catalog.Trail{Relation: relation, Confidence: rulesConfidence, Targets: []string{name}, Method: "canonical"}, true, x.err
 	}
+	var best rpm.Guess // of the names that the canonical may be of
 	for _, name := range rpm.Names(canonical) {
-		if g, ok := rpm.Of(name, x); ok {
-			g.Confidence = min(g.Confidence, rulesConfidence)
-			return trailOf(g), true, x.err
+		if g, ok := rpm.Of(name, x); ok && g.Confidence > best.Confidence {
+			best = g
 		}
 	}
-	return catalog.Trail{}, false, x.err
+	best.Confidence = min(best.Confidence, rulesConfidence)
+	return trailOf(best), best.Method != "", x.err
 }
 
 // fromRPM follows a canonical of an rpm release to one of Debian's kin.
@@ -202,6 +206,9 @@ func (h *hops) toRPM(canonical string) (course, error) {
 	if len(names) > 0 {
 		return h.rpm(p, names, catalog.LineageConfidence)
 	}
+	if vendor, ok, err := h.vendorToRPM(p); ok || err != nil {
+		return vendor, err
+	}
 	return h.confirmListed(h.guessRPM(p))
 }
 
@@ -225,7 +232,7 @@ func (h *hops) reverse(name string) ([]rpmRecord, error) {
 			found = append(found, r)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b rpmRecord) int { return b.nearness(h.target.rpm) - a.nearness(h.target.rpm) })
+	slices.SortStableFunc(found, func(a, b rpmRecord) int { return b.presence(h.target.rpm) - a.presence(h.target.rpm) })
 	return found, nil
 }
 
@@ -243,7 +250,7 @@ func (h *hops) rpm(p course, found []rpmRecord, confidence float64) (course, err
 	switch {
 	case r.Name == p.source.Name:
 		p.relation = api.RelationSame
-	case r.Canonical != p.source.Canonical && role(p.source.Canonical) == api.RoleLib:
+	case r.Canonical != p.source.Canonical && p.source.isLibrary():
 		p.relation = api.RelationIncluded
 	case r.Canonical != p.source.Canonical && !r.whole:
 		p.relation = api.RelationMerged
@@ -277,6 +284,8 @@ func (h *hops) existence(r rpmRecord) float64 {
 	switch l := h.target.rpm; {
 	case r.has(l):
 		return 1
+	case l.known && r.inEPEL():
+		return listless
 	case l.known && r.levels != "":
 		return unlisted
 	case r.atLevel(l), r.line == l.line, l.line == "suse" && r.levels != "":
@@ -301,10 +310,10 @@ func (h *hops) withoutRPM(p course) course {
 // guessRPM answers for what no rpm is known for: libraries come as
 // dependencies, anything else may have the same name.
 func (h *hops) guessRPM(p course) course {
-	switch role(p.source.Canonical) {
-	case api.RoleLib, api.RoleLang:
+	switch r := role(p.source.Canonical); {
+	case r == api.RoleLang, p.source.isLibrary():
 		p.relation, p.confidence = api.RelationIncluded, unlisted
-	case api.RoleDebug:
+	case r == api.RoleDebug:
 		p.relation, p.confidence = api.RelationRemoved, unlisted
 	default:
 		p.relation, p.confidence, p.names = api.RelationRenamed, guessed, []string{rpm.Name(p.source.Name)}
@@ -499,6 +508,26 @@ func (h *hops) ownNames(targets []string, strictly bool) ([]rpmRecord, error) {
 	return nil, nil
 }
 
+// doubt says why the target may not have an rpm: another repository has it, or
+// its list is not known.
+func (h *hops) doubt(r rpmRecord) (api.Caveat, error) {
+	vendor := vendorEPEL
+	if !r.inEPEL() || !h.target.rpm.known {
+		value, _, err := h.ix.file.Table(rpmDebian).Get(r.key)
+		if err != nil {
+			return api.Caveat{}, err
+		}
+		_, vendor, _ = strings.Cut(value, rpm.Vendor)
+		vendor, _, _ = strings.Cut(vendor, "\t")
+	}
+	text, ok, err := h.ix.file.Table(vendorsTable).Get(vendor)
+	if ok || err != nil {
+		return caveat(CaveatThirdParty, api.SeverityWarning, "%s is not of %s itself. %s", r.Name, h.target.slug, text), err
+	}
+	return caveat(CaveatExistence, api.SeverityInfo,
+		"The index has no full list of %s: check that it has %s.", h.target.slug, r.Name), nil
+}
+
 // presentRPM makes the answer of a course that ends at rpms.
 func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 	t := api.Translation{
@@ -521,11 +550,19 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		if err != nil {
 			return t, err
 		}
-		if !r.has(h.target.rpm) {
-			t.Caveats = append(t.Caveats, caveat(CaveatExistence, api.SeverityInfo,
-				"The index has no full list of %s: check that it has %s.", h.target.slug, name))
+		if r.has(h.target.rpm) {
+			continue
 		}
+		doubt, err := h.doubt(r)
+		if err != nil {
+			return t, err
+		}
+		t.Caveats = append(t.Caveats, doubt)
 	}
-	t.Caveats = append(t.Caveats, h.ofCourse(p, len(p.names))...)
+	vendor, err := h.ofVendor(p)
+	if err != nil {
+		return t, err
+	}
+	t.Caveats = append(append(t.Caveats, vendor...), h.ofCourse(p, len(p.names))...)
 	return t, h.addCurated(canonical, &t)
 }

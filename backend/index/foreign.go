@@ -126,6 +126,9 @@ func (r rpmRecord) atLevel(l *rpmLine) bool {
 	return l.line == "el" && slices.Contains(strings.Fields(r.levels), strconv.Itoa(l.level))
 }
 
+// inEPEL reports whether EPEL has the package, and EL not.
+func (r rpmRecord) inEPEL() bool { return strings.HasSuffix(r.levels, vendorEPEL) }
+
 // newestBefore is the newest level before another that is known to have the package; 0 for none.
 func (r rpmRecord) newestBefore(level int) int {
 	newest := 0
@@ -140,7 +143,13 @@ func (r rpmRecord) newestBefore(level int) int {
 // nearness orders the rpms of one canonical: what the release is known to have,
 // then what only its line has.
 func (r rpmRecord) nearness(l *rpmLine) int {
-	return 2*boolOrder(r.has(l) || !l.lists() && r.atLevel(l)) + boolOrder(r.line == l.line)
+	return 2*r.presence(l) + boolOrder(r.line == l.line)
+}
+
+// presence orders what a release is known to have, or EL at its level, before
+// the rest.
+func (r rpmRecord) presence(l *rpmLine) int {
+	return boolOrder(r.has(l) || !l.lists() && r.atLevel(l))
 }
 
 // of reports whether a line has the package.

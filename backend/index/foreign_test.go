@@ -87,6 +87,15 @@ func TestAcrossFamilies(t *testing.T) {
 		{"almalinux-9", "mariadb-server", "amzn-2023", api.RelationReplaced, "mariadb105-server", 0.8},
 		{"amzn-2023", "java-17-amazon-corretto-headless", "rhel-9", api.RelationReplaced, "java-17-openjdk-headless", 0.9},
 		{"debian-12", "redis-server", "amzn-2023", api.RelationReplaced, "redis6", 0.8},
+		// the whole before its parts, libraries as dependencies
+		{"debian-12", "libssh-4", "almalinux-9", api.RelationIncluded, "libssh", 0.8},
+		{"debian-12", "libncurses6", "almalinux-9", api.RelationIncluded, "ncurses-libs", 0.8},
+		{"debian-12", "zlib1g", "almalinux-9", api.RelationIncluded, "zlib", 0.9},
+		{"ubuntu-24.04", "linux-cloud-tools-6.8.0-1065-azure", "almalinux-9", api.RelationSame, "hyperv-daemons", 0.9},
+		// repositories beside the distribution
+		{"debian-12", "fail2ban", "almalinux-9", api.RelationSame, "fail2ban", 0.8},
+		{"centos-7", "java-11-amazon-corretto-devel", "debian-13", api.RelationReplaced, "default-jdk", 0.9},
+		{"centos-7", "slack", "debian-13", api.RelationRemoved, "", 0.9},
 		// what EL 10 dropped
 		{"debian-12", "isc-dhcp-server", "almalinux-10", api.RelationReplaced, "kea", 0.8},
 		{"debian-12", "redis-server", "rhel-10", api.RelationReplaced, "valkey", 0.8},
@@ -188,6 +197,24 @@ func TestRowsNamePackagesOfDebian(t *testing.T) {
 		return true
 	}))
 	is.NoErr(x.err)
+}
+
+// What the target has from another repository alone says so.
+func TestAnotherRepositoryIsNamed(t *testing.T) {
+	for _, c := range []struct{ from, name, to, says string }{
+		{"debian-12", "htop", "almalinux-9", "epel-release"},
+		{"centos-7", "htop", "rhel-9", "epel-release"},
+		{"centos-7", "docker-ce", "debian-13", "Docker's own repository"},
+		{"rhel-8", "mongodb-org-server", "ubuntu-24.04", "MongoDB's repository"},
+		{"sles-15", "google-chrome-stable", "debian-13", "Google's repository"},
+		{"ubuntu-22.04", "kubelet", "debian-13", "keep the minor version"},
+		{"ubuntu-20.04", "mongodb-org", "almalinux-9", "MongoDB"},
+	} {
+		got := becomes(t, c.from, c.name, c.to)
+		if !slices.ContainsFunc(got.Caveats, func(v api.Caveat) bool { return v.Code == CaveatThirdParty && strings.Contains(v.Text, c.says) }) {
+			t.Errorf("%s of %s in %s: %v", c.name, c.from, c.to, got.Caveats)
+		}
+	}
 }
 
 func TestGlobs(t *testing.T) {

@@ -450,7 +450,9 @@ func (f *foreign) put(w *table.Writer) error {
 // before those that have a part of it.
 func (f *foreign) reverse(all []*named) map[string]string {
 	ranked := slices.Clone(all)
-	slices.SortStableFunc(ranked, func(a, b *named) int { return cmp.Compare(f.rank(a), f.rank(b)) })
+	slices.SortStableFunc(ranked, func(a, b *named) int { // the shortest name is that of the whole
+		return cmp.Or(cmp.Compare(f.rank(a), f.rank(b)), cmp.Compare(len(a.name), len(b.name)))
+	})
 	found := map[string]*[2][]string{}
 	for _, n := range ranked {
 		for _, target := range n.guess.Targets {

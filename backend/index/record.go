@@ -68,6 +68,14 @@ func role(canonical string) api.Role {
 	return api.RoleMain
 }
 
+// isLibrary reports whether a package of Debian's kin is a library, which comes
+// as a dependency: by its role, or by a name that ends with a soname.
+func (r record) isLibrary() bool {
+	name := strings.TrimSuffix(r.Name, "t64")
+	return role(r.Canonical) == api.RoleLib ||
+		strings.HasPrefix(name, "lib") && strings.ContainsRune("0123456789", rune(name[len(name)-1]))
+}
+
 // software is a canonical without its role and its major.
 func software(canonical, major string) string {
 	if i := strings.LastIndex(canonical, "--"); i >= 0 {

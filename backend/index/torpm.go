@@ -1,6 +1,7 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,6 +86,27 @@ func (h *hops) arriveAtRPM(p course, alternatives string) (course, error) {
 	}
 	p.confidence *= listless
 	return p.with([]string{best.Name}), nil
+}
+
+// vendorToRPM follows a package of another vendor: over what Debian has in its
+// place.
+func (h *hops) vendorToRPM(p course) (course, bool, error) {
+	x := &lexicon{ix: h.ix}
+	g, ok := x.kin(p.source.Name)
+	if !ok || !isVendor(g.Method) {
+		return p, false, x.err
+	}
+	p.methods = []string{g.Method}
+	if len(g.Targets) == 0 {
+		p.relation, p.confidence = api.RelationRemoved, g.Confidence
+		return p, true, nil
+	}
+	canonical, _ := x.Package(firstThere(x, g.Targets[0]))
+	next, err := h.toRPM(canonical)
+	next.source, next.methods = p.source, p.methods
+	next.confidence = min(next.confidence, g.Confidence)
+	next.relation = stronger(next.relation, g.Relation)
+	return next, true, errors.Join(x.err, err)
 }
 
 // putDebianRows makes the table of debian_rpm.tsv.
