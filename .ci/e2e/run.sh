@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Migrates a real Debian 11 server to Debian 13: assess, plan, apply the role
-# to a real root, apply it again, compare, move its data, verify, watch. Needs root and what install.sh
-# installs. Prints a line for each check and ends with "N passed, N failed".
+# to a real root, apply it again, compare, move its data, verify, watch. What people
+# changed is merged into the target's own files, out of the archive's packages.
+# Needs root and what install.sh installs. Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
@@ -26,18 +27,48 @@ prepare() {
 	needs rsync:rsync
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 	bash .ci/e2e/roots.sh
-	source=$cache/roots/bullseye-server
+	source=$work/source
+	cp -al "$cache/roots/bullseye-server" "$source" 2>/dev/null || { rm -rf "$source" && cp -a "$cache/roots/bullseye-server" "$source"; }
+	edit
 	make_target
+	archives=(--source-archive "$(mirror)" --target-archive "$(mirror)")
+}
+
+# edit changes files of packages, as people do; sed writes new ones, so that those
+# of the cache stay.
+edit() {
+	sed -i 's/^Timeout .*/Timeout 60/; s/^LogLevel .*/LogLevel info/' "$source/etc/apache2/apache2.conf"
+	sed -i 's/^bind-address .*/bind-address = 0.0.0.0/' "$source/etc/mysql/mariadb.conf.d/50-server.cnf"
+	sed -i 's/^pm.max_children = .*/pm.max_children = 20/' "$source/etc/php/7.4/fpm/pool.d/www.conf"
+	with_ufw
+}
+
+# with_ufw lets the source have had ufw, with the rules of its converter's test.
+with_ufw() {
+	{
+		cat "$source/var/lib/dpkg/status"
+		printf '\nPackage: ufw\nStatus: install ok installed\nArchitecture: all\nVersion: 0.36-7.1\nMaintainer: Jamie Strandboge <jdstrand@ubuntu.com>\n\n'
+	} >"$work/status"
+	mv "$work/status" "$source/var/lib/dpkg/status"
+	python3 - "$source" tools/convert/testdata/ubuntu-22.04-ufw.txtar <<-'PY'
+		import os, re, sys
+		parts = re.split(r"(?m)^-- (\S+) --\n", open(sys.argv[2]).read())
+		for name, text in zip(parts[1::2], parts[2::2]):
+		    path = os.path.join(sys.argv[1], name)
+		    os.makedirs(os.path.dirname(path), exist_ok=True)
+		    open(path, "w").write(text)
+	PY
+	chmod 640 "$source"/etc/ufw/*.rules
 }
 
 migrate() {
 	exits "a preflight is done" 0 svc migrate --root "$source" --target debian-13 --preflight
 	same "a preflight writes nothing" "$(find "$work/out" 2>/dev/null)" ""
 	exits "without confirm nothing is done" 2 svc migrate --root "$source" --target debian-13 --out "$out"
-	exits "a migration is done" 0 svc migrate --root "$source" --target debian-13 --out "$out" --confirm
+	exits "a migration is done" 0 svc migrate --root "$source" --target debian-13 "${archives[@]}" --out "$out" --confirm
 	check "its attestation verifies offline" svc attest verify "$out/attestation.dsse.json"
 	(cd "$out" && find . -type f ! -name attestation.dsse.json -exec sha256sum {} + | sort) >"$work/first"
-	exits "a repeat is done" 0 svc migrate --root "$source" --target debian-13 --out "$out" --confirm
+	exits "a repeat is done" 0 svc migrate --root "$source" --target debian-13 "${archives[@]}" --out "$out" --confirm
 	(cd "$out" && find . -type f ! -name attestation.dsse.json -exec sha256sum {} + | sort) >"$work/second"
 	check "a repeat gives the same bytes" diff "$work/first" "$work/second"
 	same "a repeat claims no second seat" "$(svc account --json | jsonget billable_instances)" 1
@@ -73,6 +104,49 @@ compare_files() {
 	same "all carried files are there, byte by byte, with mode and owner" "$wrong" ""
 }
 
+# changed PACKAGE FILE [TEMPLATE]: the lines of a file on the target that are not as
+# the package ships it, and how many of the package's are not there.
+changed() {
+	local deb
+	deb=$(find "$target/var/cache/apt/archives" -name "$1_*.deb")
+	diff <(dpkg-deb --fsys-tarfile "$deb" | tar -xO ".${3:-$2}") "$target$2" | awk '/^> /{print substr($0, 3)} /^</{n++} END{print n+0}' | tr '\n' ' '
+}
+
+# compare_merged holds files that people changed against those of the target's own
+# packages, and against what the programs read.
+compare_merged() {
+	same "sshd_config is the target's own, but for what a person changed" "$(changed openssh-server /etc/ssh/sshd_config /usr/share/openssh/sshd_config)" "PermitRootLogin no X11Forwarding no 2 "
+	same "so is apache2.conf" "$(changed apache2 /etc/apache2/apache2.conf)" "Timeout 60 LogLevel info 2 "
+	same "so is security.conf" "$(changed apache2 /etc/apache2/conf-available/security.conf)" "ServerTokens Prod 1 "
+	same "so is MariaDB's 50-server.cnf" "$(changed mariadb-server /etc/mysql/mariadb.conf.d/50-server.cnf)" "bind-address = 0.0.0.0 1 "
+	same "so is php.ini" "$(changed php8.4-common /etc/php/8.4/fpm/php.ini /usr/lib/php/8.4/php.ini-production)" "memory_limit = 256M 1 "
+	same "so is FPM's pool" "$(changed php8.4-fpm /etc/php/8.4/fpm/pool.d/www.conf)" "pm.max_children = 20 1 "
+	check "postgresql.conf is that of 17, with what 13 had no word for" grep -q '^#summarize_wal' "$target/etc/postgresql/17/main/postgresql.conf"
+	check "and without what 17 has none for" not grep -q stats_temp_directory "$target/etc/postgresql/17/main/postgresql.conf"
+	same "PostgreSQL reads what a person set" "$(chroot "$target" runuser -u postgres -- /usr/lib/postgresql/17/bin/postgres -D /etc/postgresql/17/main -C max_connections 2>/dev/null)" 150
+	same "MariaDB too" "$(chroot "$target" mariadbd --user=mysql --help --verbose 2>/dev/null | awk '$1=="bind-address"{print $2}')" 0.0.0.0
+	same "sshd too" "$(chroot "$target" /usr/sbin/sshd -T 2>/dev/null | grep -cE '^(permitrootlogin|x11forwarding|passwordauthentication) no$')" 3
+	check "the plan names the packages that were used" test "$(plan 'print(len({c["merge"]["target"]["package_sha256"] for c in p["configuration"] if c["action"]=="merge"}))')" -ge 6
+}
+
+# firewall is what a person does when the machine takes over, in a network of its own.
+firewall() {
+	same "ufw is off until then" "$(grep -h ^ENABLED "$target/etc/ufw/ufw.conf" "$target/etc/svc/network/etc/ufw/ufw.conf" | tr '\n' ' ')" "ENABLED=no ENABLED=yes "
+	cp -a "$target/etc/svc/network/etc/." "$target/etc/"
+	unshare -n chroot "$target" sh -c 'ufw --force enable && ufw status verbose' >"$work/last.log" 2>&1 || true
+	said "put in place, ufw keeps its policies" "Default: deny (incoming), allow (outgoing)"
+	said "and its rules" "22/tcp                     LIMIT IN    Anywhere"
+	said "those of applications too" "80,443/tcp (Apache Full)   ALLOW IN    Anywhere"
+}
+
+# clash changes a line that the target's package changed too.
+clash() {
+	sed -i 's/^AcceptEnv .*/AcceptEnv SHOP_*/' "$source/etc/ssh/sshd_config"
+	exits "a clash with the target's own file stops nothing" 0 svc migrate --root "$source" --target debian-13 "${archives[@]}" --preflight
+	said "and is a question" configuration.merge-clash
+	exits "an archive that can't be read is an error" 1 svc migrate --root "$source" --target debian-13 --target-archive "$work/foreign" --preflight
+}
+
 unit_is() { same "$1 is $2" "$(systemctl --root="$target" is-enabled "$1" 2>/dev/null)" "$2"; }
 
 compare_machine() {
@@ -97,6 +171,7 @@ compare_machine() {
 	takes php-fpm php-fpm8.4 -t
 	takes mariadb mariadbd --user=mysql --help --verbose
 	takes postgresql runuser -u postgres -- /usr/lib/postgresql/17/bin/postgres -D /etc/postgresql/17/main -C max_connections
+	compare_merged
 	check "the site is enabled" test -L "$target/etc/apache2/sites-enabled/shop.conf"
 	same "the time zone is carried over" "$(readlink "$target/etc/localtime")" /usr/share/zoneinfo/Europe/Vienna
 	check "no secret was carried over" test ! -e "$target/etc/ssl/private/shop.key"
@@ -194,4 +269,6 @@ verify
 watch
 agents
 bad_input
+clash
+firewall
 finish

@@ -131,6 +131,7 @@ var registry = []converter{
 	{"iptables", []string{"/etc/sysconfig/iptables", "/etc/sysconfig/ip6tables", "/etc/iptables/rules.v4", "/etc/iptables/rules.v6"}, nil, ofRPM, iptables},
 	{"nftables", []string{"/etc/sysconfig/nftables.conf", "/etc/nftables/*", "/etc/nftables.conf"}, []string{"nftables"}, ofRPM, nftables},
 	{"firewalld", []string{"/etc/firewalld/firewalld.conf", "/etc/firewalld/direct.xml", "/etc/firewalld/*/*.xml"}, []string{"firewalld"}, toDebian13, firewalld},
+	{"ufw", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, []string{"ufw"}, withinDebian, ufw},
 	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, fromRPM, rsyslog},
 	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, across, sudoers},
 }
@@ -144,6 +145,10 @@ func toDebian13(in Input) bool {
 	}
 	return debianFamily(in.Target) && !in.Target.Older(since) && in.Source.Slug != in.Target.Slug
 }
+
+// withinDebian is a move from one release of Debian or Ubuntu to another, or to
+// the same.
+func withinDebian(in Input) bool { return debianFamily(in.Source) && debianFamily(in.Target) }
 
 // withNTP is a move of a machine that had ntpd.
 func withNTP(in Input) bool { return moves(in) && in.installed("ntp", "ntpsec") != "" }

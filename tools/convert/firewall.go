@@ -25,7 +25,7 @@ var (
 func iptables(in Input) (r Result) {
 	for _, f := range in.Files {
 		p := open(f, "#")
-		xtRules(p)
+		xtRules(p, func(string) bool { return false })
 		r.close(p, Waiting+rulePlaces.between(in).move(f.Path))
 	}
 	r.Packages = []string{rulePackage(in.Target)}
@@ -46,9 +46,11 @@ func rulePackage(target release.Release) string {
 	return "iptables-nft-services"
 }
 
-// xtRules goes through the tables of a file.
-func xtRules(p *page) {
-	table, chains := "", xtChains(p)
+// xtRules goes through the tables of a file; made tells chains that are there
+// without it.
+func xtRules(p *page, made func(chain string) bool) {
+	table, own := "", xtChains(p)
+	known := func(chain string) bool { return slices.Contains(own, chain) || made(chain) }
 	for i := range p.lines {
 		line := strings.TrimSpace(p.lines[i])
 		switch {
@@ -63,7 +65,7 @@ func xtRules(p *page) {
 			table = ""
 		case line[0] == ':':
 		default:
-			xtRule(p, i, chains)
+			xtRule(p, i, known)
 		}
 	}
 	if table != "" {
@@ -83,7 +85,7 @@ func xtChains(p *page) (chains []string) {
 
 // xtRule looks at what a rule is made of. The old place of a negation, before
 // what is negated, is that of today's in the result.
-func xtRule(p *page, i int, chains []string) {
+func xtRule(p *page, i int, known func(chain string) bool) {
 	words, ok := xtWords(strings.TrimSpace(p.lines[i]))
 	if ok && strings.HasPrefix(words[0], "[") {
 		words = words[1:] // counters
@@ -97,7 +99,7 @@ func xtRule(p *page, i int, chains []string) {
 		case (flag == "-m" || flag == "--match") && !slices.Contains(xtMatches, value):
 			p.refuse(i, "Debian's iptables has no match "+value+".")
 			return
-		case xtJumps[flag] && !slices.Contains(xtTargets, value) && !slices.Contains(chains, value):
+		case xtJumps[flag] && !slices.Contains(xtTargets, value) && !known(value):
 			p.refuse(i, "Debian's iptables has no target "+value+".")
 			return
 		case value == "!" && strings.HasPrefix(flag, "-") && flag != "!":
