@@ -20,9 +20,7 @@ func (w *wiring) writeInterfaces() {
 		s.write(dynamic)
 		w.outputs = append(w.outputs, s.out)
 	}
-	if !dynamic {
-		w.writeResolver()
-	}
+	w.writeServers(dynamic)
 }
 
 // bareInterfaces writes a file in the place of that which says how the target was
@@ -38,24 +36,41 @@ func (w *wiring) bareInterfaces(lines ...string) {
 	w.outputs = append(w.outputs, base)
 }
 
-// writeResolver writes the name servers, which ifupdown leaves to others.
-func (w *wiring) writeResolver() {
+// writeServers writes the name servers, which ifupdown leaves to others: dhcpcd
+// puts a file of them before what DHCP offers.
+func (w *wiring) writeServers(dynamic bool) {
 	var o *output
+	file := "/etc/resolv.conf"
+	if dynamic {
+		file += ".head"
+	}
 	add := func(i *iface, text string, at []spot) {
 		if o == nil {
-			o = &output{path: "/etc/resolv.conf", from: i.file, mode: "0644", shared: true}
+			o = &output{path: file, from: i.file, mode: "0644", shared: true}
 			w.outputs = append(w.outputs, o)
 		}
 		o.add(text, at...)
 	}
 	for _, i := range w.ifaces {
-		if text, at := joined(i.all("search")); text != "" {
+		if text, at := joined(i.all("search")); text != "" && !dynamic {
 			add(i, "search "+text, at)
 		}
 		for _, d := range i.all("dns") {
 			add(i, "nameserver "+d.value, d.at)
 		}
 	}
+}
+
+// ownServers reports whether the DHCP client asks name servers of the machine's
+// own before those that DHCP offers: dhcpcd does, where nothing else writes
+// resolv.conf.
+func (w *wiring) ownServers() bool {
+	for _, other := range []string{"resolvconf", "openresolv", "systemd-resolved"} {
+		if _, ok := w.in.Brought[other]; ok {
+			return false
+		}
+	}
+	return dhcpClient(w.in.Target) == "dhcpcd-base" && !slices.ContainsFunc(w.ifaces, func(i *iface) bool { return i.first("dhcp6").key != "" })
 }
 
 // joined are the values of options in a line, with where they stand.
@@ -206,9 +221,15 @@ func (s stanzas) link() {
 func (s stanzas) resolver(dynamic bool) {
 	servers, at := joined(s.i.all("dns"))
 	search, from := joined(s.i.all("search"))
-	if dynamic && len(at)+len(from) > 0 {
-		s.w.refuseLine(append(at, from...)[0], "With ifupdown, name servers are those that DHCP offers: say these to the DHCP client.")
+	switch {
+	case dynamic && len(from) > 0:
+		s.w.refuseLine(from[0], "With ifupdown, domains to search are those that DHCP offers: say these to the DHCP client.")
 		return
+	case dynamic && len(at) > 0 && !s.w.ownServers():
+		s.w.refuseLine(at[0], "With ifupdown, name servers are those that DHCP offers: say these to the DHCP client.")
+		return
+	case dynamic:
+		return // they have a file of their own
 	}
 	if servers != "" {
 		s.add("dns-nameservers "+servers, at...)
