@@ -71,7 +71,8 @@ func openPostgres(ctx context.Context, dsn string, o Options) (Store, error) {
 	p.ledger = ledger{now: o.Now, read: patient{p}, snapshot: p.at, change: p.transact, record: p.enqueue}
 	p.tokens = newLane(p.findTokens)
 	for i := range p.lanes {
-		p.lanes[i] = newLane(p.recordAll)
+		r := &recorder{o.Now, map[int64]*known{}}
+		p.lanes[i] = newLane(func(tasks []*task[*entry]) { p.recordAs(r, tasks, false) })
 	}
 	return p, nil
 }

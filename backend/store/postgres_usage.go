@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,27 +16,24 @@ func (p *postgres) enqueue(ctx context.Context, e *entry) error {
 	return p.lanes[uint64(e.AccountID)%lanes].do(ctx, e)
 }
 
-// recordAll answers a batch.
-func (p *postgres) recordAll(tasks []*task[*entry]) { p.recordAs(tasks, false) }
-
 // recordAs answers a batch; repeated says whether a request of it may have been
 // recorded before. As a request's id is made for it, that is so after a try whose
 // end is not known; else the unique index tells. What the database can't take as
 // a value is one entry's fault: then each is tried alone.
-func (p *postgres) recordAs(tasks []*task[*entry], repeated bool) {
+func (p *postgres) recordAs(r *recorder, tasks []*task[*entry], repeated bool) {
 	entries, tries := column(tasks, func(t *task[*entry]) *entry { return t.work }), 0
 	err := p.persist(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) error {
 		tries++
-		return recordBatch(ctx, conn, entries, repeated || tries > 1, p.o.Now)
+		return r.record(ctx, conn, entries, repeated || tries > 1)
 	})
 	fault := class(sqlState(err))
 	switch {
 	case fault == "23" && !repeated:
-		p.recordAs(tasks, true)
+		p.recordAs(r, tasks, true)
 		return
 	case len(tasks) > 1 && (fault == "22" || fault == "23"):
 		for i := range tasks {
-			p.recordAs(tasks[i:i+1], true)
+			p.recordAs(r, tasks[i:i+1], true)
 		}
 		return
 	}
@@ -49,19 +45,25 @@ func (p *postgres) recordAs(tasks []*task[*entry], repeated bool) {
 	}
 }
 
-// recordBatch decides and records a batch in one transaction of two round trips.
+// record decides and records a batch in one transaction, of one round trip or two.
 // The locks make every commit one that a standby has to confirm, so that a batch
 // which only finds what an earlier try wrote does not vouch for it too soon.
-func recordBatch(ctx context.Context, conn *pgxpool.Conn, entries []*entry, repeated bool, now func() time.Time) error {
+func (r *recorder) record(ctx context.Context, conn *pgxpool.Conn, entries []*entry, repeated bool) error {
+	if len(entries) == 1 && !repeated {
+		if done, err := r.claim(ctx, conn, entries[0]); done || err != nil {
+			return err
+		}
+	}
 	b := newBatch(entries)
 	if err := conn.SendBatch(ctx, b.reads(repeated)).Close(); err != nil {
 		return err
 	}
-	b.now = now().UTC()
+	b.now = r.now().UTC()
 	b.decideAll()
 	if err := conn.SendBatch(ctx, b.writes()).Close(); err != nil {
 		return errors.Join(errInDoubt, err)
 	}
+	r.learn(b)
 	return confirmed(conn)
 }
 

@@ -46,6 +46,7 @@ func Run(t *testing.T, open func(t *testing.T, o store.Options) store.Store) {
 	for name, check := range map[string]func(*testing.T, *fixture){
 		"seats":          testSeats,
 		"replays":        testReplays,
+		"remembered":     testRemembered,
 		"scans":          testScans,
 		"concurrency":    testConcurrency,
 		"lists":          testLists,
