@@ -12,6 +12,7 @@ import (
 // caller is who asks, and under which idempotency key.
 type caller struct {
 	store.Principal
+	token  [32]byte // its hash
 	replay *store.Replay
 }
 

@@ -88,7 +88,7 @@ func (s *Server) answer(x *exchange, r *http.Request, route route) (any, error) 
 		return nil, err
 	}
 	if who, ok := s.seen.find(hash); ok && route.rechecks {
-		out, err := s.answerTo(x, r, route, who)
+		out, err := s.answerTo(x, r, route, caller{Principal: who, token: hash})
 		if err == nil {
 			return out, nil
 		}
@@ -102,11 +102,11 @@ func (s *Server) answer(x *exchange, r *http.Request, route route) (any, error) 
 		return nil, err
 	}
 	s.seen.keep(hash, who)
-	return s.answerTo(x, r, route, who)
+	return s.answerTo(x, r, route, caller{Principal: who, token: hash})
 }
 
 // answerTo answers the owner of a token.
-func (s *Server) answerTo(x *exchange, r *http.Request, route route, who store.Principal) (any, error) {
+func (s *Server) answerTo(x *exchange, r *http.Request, route route, who caller) (any, error) {
 	x.account = who.AccountID
 	if route.auth == api.Internal && who.Plan != api.PlanInternal {
 		return nil, api.Errorf(api.InternalPlanRequired, "only accounts of the plan internal may do this")
@@ -114,7 +114,7 @@ func (s *Server) answerTo(x *exchange, r *http.Request, route route, who store.P
 	if err := s.limits.take(x.Header(), who.AccountID, who.Plan, s.cfg.Now()); err != nil {
 		return nil, err
 	}
-	return route.answer(x.ResponseWriter, r, caller{Principal: who})
+	return route.answer(x.ResponseWriter, r, who)
 }
 
 // unroutable says why no route matched, with the methods that would.

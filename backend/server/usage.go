@@ -12,7 +12,7 @@ import (
 )
 
 func (s *Server) usage(ctx context.Context, c caller, in api.UsageRequest) (api.UsageResponse, error) {
-	o, err := s.record(ctx, usageCommand(c, in))
+	o, err := s.record(ctx, c, usageCommand(c, in))
 	if err != nil {
 		return api.UsageResponse{}, err
 	}
@@ -45,7 +45,7 @@ func (s *Server) authorize(ctx context.Context, c caller, in api.UsageRequest) (
 }
 
 func (s *Server) enroll(ctx context.Context, c caller, in api.EnrollRequest) (api.EnrollResponse, error) {
-	o, err := s.record(ctx, command(c, api.License, in.Fingerprint, in.Source))
+	o, err := s.record(ctx, c, command(c, api.License, in.Fingerprint, in.Source))
 	if err != nil {
 		return api.EnrollResponse{}, err
 	}
@@ -60,7 +60,7 @@ func (s *Server) cveScan(ctx context.Context, c caller, in api.CVEScanRequest) (
 	distro, version := release.Split(slug)
 	scan := command(c, api.CVEScanKind, in.Fingerprint, api.OS{Distro: distro, Version: version})
 	scan.ScanID = in.ScanID
-	o, err := s.record(ctx, scan)
+	o, err := s.record(ctx, c, scan)
 	if err != nil {
 		return api.CVEScanResponse{}, err
 	}
@@ -70,11 +70,16 @@ func (s *Server) cveScan(ctx context.Context, c caller, in api.CVEScanRequest) (
 	}, err
 }
 
-// record turns the refusal of a decision into the error of the call.
-func (s *Server) record(ctx context.Context, c store.Command) (store.Outcome, error) {
-	o, err := s.cfg.Store.Record(ctx, c)
+// record has a command recorded, and turns the refusal of its decision into the
+// error of the call. What is recorded was asked for with a token that holds.
+func (s *Server) record(ctx context.Context, c caller, cmd store.Command) (store.Outcome, error) {
+	o, err := s.cfg.Store.Record(ctx, cmd)
 	if err == nil && o.Decision.Refusal != nil {
 		err = o.Decision.Refusal
+	}
+	if err == nil {
+		c.Plan, c.Unlimited = o.Owner.Plan, o.Owner.Unlimited
+		s.seen.keep(c.token, c.Principal)
 	}
 	return o, err
 }

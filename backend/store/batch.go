@@ -113,6 +113,9 @@ func (b *batch) hold(a Account) { b.accounts[a.ID], b.holdings[a.ID] = &a, &lice
 func (b *batch) decideAll() {
 	for _, e := range b.entries {
 		e.outcome, e.refusal = b.record(e)
+		if e.refusal == nil {
+			e.outcome.Owner = b.accounts[e.AccountID].Account
+		}
 	}
 }
 

@@ -79,7 +79,7 @@ func (r *recorder) claim(ctx context.Context, conn *pgxpool.Conn, e *entry) (don
 		return false, nil
 	}
 	now := r.now().UTC()
-	o := Outcome{Decision: license.Decide(license.State{Account: k.Account.Account, Used: k.Used, Seats: k.Seats(license.Day(now))}, e.Kind, e.Target)}
+	o := Outcome{Owner: k.Account.Account, Decision: license.Decide(license.State{Account: k.Account.Account, Used: k.Used, Seats: k.Seats(license.Day(now))}, e.Kind, e.Target)}
 	if !o.Decision.Claim {
 		return false, nil
 	}

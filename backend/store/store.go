@@ -60,6 +60,8 @@ type Outcome struct {
 	EventID  int64
 	// Seated says that the VM had a seat before.
 	Seated bool
+	// Owner is the account as it was then.
+	Owner license.Account `json:"-"`
 }
 
 // Account is an account with what an operator sees of it.

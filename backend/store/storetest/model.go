@@ -231,6 +231,8 @@ func (m *machine) do(rt *rapid.T, c store.Command) {
 		}
 		want.EventID = got.EventID
 	}
+	want.Owner = m.Account
+	want.Owner.ID = m.id
 	if got != want {
 		rt.Fatalf("%+v gives %+v, not %+v", c, got, want)
 	}
