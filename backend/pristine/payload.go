@@ -23,6 +23,7 @@ const (
 	maxEntries  = 500_000  // files
 	maxHeader   = 64 << 20 // bytes of an rpm's header
 	maxText     = 1 << 20  // bytes of a file that is wanted
+	maxKept     = 32 << 20 // bytes of all files of a package that are kept
 	maxName     = 4096
 )
 
@@ -49,11 +50,13 @@ func unpack(ctx context.Context, kind pkgversion.Kind, file, wanted string) (con
 // errFound says that what is wanted was found: the rest need not be unpacked.
 var errFound = errors.New("found")
 
-// payload is what a package has in it.
+// payload is what a package has in it. The libraries that read packages make room
+// for whatever size a header claims.
 type payload struct {
 	wanted  string
 	files   contents
 	entries int
+	kept    int64
 }
 
 // take keeps a file that is wanted.
@@ -64,6 +67,9 @@ func (p *payload) take(name string, size int64, r io.Reader) error {
 	name = path.Clean("/" + name)
 	if size > maxText || name != p.wanted && !strings.HasPrefix(name, "/etc/") {
 		return nil
+	}
+	if p.kept += size; p.kept > maxKept {
+		return fmt.Errorf("it has more than %d bytes below /etc", maxKept)
 	}
 	text, err := io.ReadAll(io.LimitReader(r, size))
 	switch {

@@ -171,10 +171,15 @@ func TestTheOneThatFits(t *testing.T) {
 
 func TestDamagedPackagesAreErrors(t *testing.T) {
 	good, goodRPM := debOf(t, ".xz", file{"/etc/a", "x"}), rpmOf(t, "xz", file{"/etc/a", "x"})
+	var many []file
+	for i := range 40 {
+		many = append(many, file{fmt.Sprintf("/etc/%d", i), strings.Repeat("x", maxText)})
+	}
 	for name, c := range map[string]struct {
 		release, file string
 		text          []byte
 	}{
+		"too much below /etc":  {"debian-12", "a_1_amd64.deb", debOf(t, ".zst", append(many, file{"/etc/a", "x"})...)},
 		"cut off":              {"debian-12", "a_1_amd64.deb", good[:len(good)/2]},
 		"no package":           {"debian-12", "a_1_amd64.deb", []byte("hello")},
 		"no data":              {"debian-12", "a_1_amd64.deb", good[:72]},
