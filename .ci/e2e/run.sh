@@ -137,6 +137,8 @@ firewall() {
 	said "put in place, ufw keeps its policies" "Default: deny (incoming), allow (outgoing)"
 	said "and its rules" "22/tcp                     LIMIT IN    Anywhere"
 	said "those of applications too" "80,443/tcp (Apache Full)   ALLOW IN    Anywhere"
+	sed '1,/^-- .*nftables.conf --$/d' tools/convert/testdata/ubuntu-22.04-ufw-rocky.golden >"$target/root/ufw.nft"
+	check "nftables takes what is made of it where there is no ufw" unshare -n chroot "$target" nft -c -f /root/ufw.nft
 }
 
 # clash changes a line that the target's package changed too.

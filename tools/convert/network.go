@@ -25,7 +25,7 @@ func Waits(name string) bool { return strings.HasPrefix(name, Waiting+"/") }
 // alone, or that are closed to others without a secret in them, and lays ready
 // what follows of them.
 func Prepares(name string) bool {
-	return slices.Contains([]string{"network", "iptables", "nftables", "ufw"}, name)
+	return slices.Contains([]string{"network", "iptables", "nftables", "ufw", "ufw-nftables"}, name)
 }
 
 // maxNetworkLines bounds a file of the network: what is longer describes no
