@@ -3,17 +3,23 @@
 # after checks.sh. A suite's chroot is made once, in $cache.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/databases
 
+declare -A servers=(
+	[bullseye]="postgresql mariadb-server redis-server slapd ldap-utils"
+	[bookworm]="postgresql mariadb-server redis-server slapd ldap-utils"
+	[trixie]="postgresql mariadb-server redis-server slapd ldap-utils valkey-server"
+	[sid]="mysql-server-core mysql-client-core" # no release has MySQL
+)
+
 # chroots SUITE…
 chroots() (
 	mkdir -p "$cache"
 	exec 9>"$cache/lock"
 	flock 9
-	local suite extra
+	local suite
 	needs debootstrap:debootstrap
 	for suite in "$@"; do
 		[ ! -e "$cache/$suite.made" ] || continue
 		echo "making $cache/$suite"
-		extra=$([ "$suite" != trixie ] || echo valkey-server)
 		rm -rf --one-file-system "${cache:?}/$suite"
 		mkdir -p "$cache/$suite"
 		{
@@ -21,7 +27,7 @@ chroots() (
 			printf '#!/bin/sh\nexit 101\n' >"$cache/$suite/usr/sbin/policy-rc.d"
 			chmod +x "$cache/$suite/usr/sbin/policy-rc.d"
 			# shellcheck disable=SC2086
-			DEBIAN_FRONTEND=noninteractive chroot "$cache/$suite" apt-get install -y -qq --no-install-recommends postgresql mariadb-server redis-server slapd ldap-utils $extra
+			DEBIAN_FRONTEND=noninteractive chroot "$cache/$suite" apt-get install -y -qq --no-install-recommends ${servers[$suite]}
 			chroot "$cache/$suite" apt-get clean
 		} >"$cache/$suite.log" 2>&1 || { tail -n 20 "$cache/$suite.log"; return 1; }
 		touch "$cache/$suite.made"

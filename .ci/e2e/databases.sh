@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Plans real databases: PostgreSQL, MariaDB, Redis, Valkey and OpenLDAP of Debian
-# 11 and 13, each started and filled in a chroot of its own, stopped, and then
+# 11 and 13, and MySQL where Debian's unstable has one, each started and filled in a chroot of its own, stopped, and then
 # read by svc db plan, whose answers are compared with what the servers and their
 # own tools say. Needs root. Prints a line for each check and ends with
 # "N passed, N failed".
@@ -193,6 +193,35 @@ mariadb() {
 	equal "mariadb: an account's way to authenticate" True "$(of "$work/plan.json" mariadb 'any(a["name"]=="mysql_native_password" for a in d["data"]["auth"])')"
 }
 
+# mysql: tables of four engines, accounts, a binary log; what the server says.
+mysql() {
+	local data=/var/lib/mysql client=(in_root mysql -S /run/mysqld/e2e.sock -BN)
+	rm -rf "${root:?}$data"
+	in_root id -u mysql >/dev/null 2>&1 || in_root useradd -r mysql
+	in_root install -d -o mysql "$data" /run/mysqld
+	in_root mysqld --no-defaults --user=mysql --initialize-insecure --datadir="$data" >"$work/last.log" 2>&1
+	start mysql in_root mysqld --no-defaults --user=mysql --datadir="$data" --skip-networking --mysqlx=OFF --socket=/run/mysqld/e2e.sock
+	until_true "${client[@]}" -e 'select 1'
+	"${client[@]}" <<-'SQL'
+		install plugin auth_socket soname 'auth_socket.so';
+		create database shop character set latin1 collate latin1_german1_ci; use shop;
+		create table a (n int) engine=innodb; create table b (n int) engine=myisam; create table c (n int not null) engine=csv; create table d (n int) engine=archive;
+		create user anna@'%' identified by 'x'; create user peer@localhost identified with auth_socket;
+	SQL
+	"${client[@]}" -e 'select version()' | cut -d- -f1 >"$work/version"
+	"${client[@]}" -e "select engine, count(*) from information_schema.tables where table_schema = 'shop' group by 1 order by 1" | tr '\t\n' '  ' | sed 's/ $//' >"$work/engines"
+	in_root mysqladmin -S /run/mysqld/e2e.sock shutdown
+	stop mysql
+	plan "$work/plan.json" debian-13
+	equal "mysql: version" "$(cat "$work/version")" "$(of "$work/plan.json" mysql 'd["data"]["version"]')"
+	equal "mysql: storage engines" "$(cat "$work/engines")" "$(of "$work/plan.json" mysql '" ".join("%s %d"%(c["name"],c["count"]) for c in d["data"]["engines"] if "." not in c["name"])')"
+	equal "mysql: its own redo log is read, not a spare one" True "$(of "$work/plan.json" mysql 'int(fact("redo log form")) > 0')"
+	equal "mysql: it writes a binary log, which alone is no replication" "[True, False]" "$(of "$work/plan.json" mysql '[any(t in n["text"] for n in d["notes"]) for t in ("writes a binary log", "part of a replication")]')"
+	equal "mysql: Debian 13 has another engine in its place" "engine change" "$(of "$work/plan.json" mysql 'd["gap"]')"
+	equal "mysql: in place is said to be impossible" True "$(of "$work/plan.json" mysql 'any(b["method"] == "in place" for b in d["barriers"])')"
+	equal "mysql: what is kept in mysql.ibd is said to be unread" True "$(of "$work/plan.json" mysql 'any("mysql.ibd" in u for u in d["data"]["unread"])')"
+}
+
 # key_value ENGINE: keys and a dump, and append-only files; what the server says.
 key_value() {
 	local engine=$1 data=/var/lib/$1
@@ -294,4 +323,10 @@ find "$root/var/lib/redis" "$root/var/lib/postgresql" -printf '%p %s %T@ %C@\n' 
 check "reading changes nothing" cmp "$work/before" "$work/after"
 by_image
 by_ssh
+if chroots sid; then
+	root=$cache/sid
+	mysql
+else
+	echo "skipped: MySQL can't be installed from Debian's unstable now"
+fi
 finish

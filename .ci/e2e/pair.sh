@@ -10,7 +10,7 @@ pids=()
 
 # pair NAME: makes them, and svc, in a folder of that name.
 pair() {
-	pair_programs
+	needs ssh:openssh-client sshd:openssh-server shellcheck:shellcheck
 	mkdir -p "$cache"
 	work=$(mktemp -d "$cache/$1.XXXXXX") # sshd wants no folder that others may write on the way
 	old=$work/old new=$work/new
@@ -30,16 +30,6 @@ pair_end() {
 	for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
 	umount -q -l "$old/proc" "$new/proc" "$old" "$new" 2>/dev/null || true
 	rm -rf --one-file-system "$work"
-}
-
-pair_programs() {
-	local tool
-	for tool in ssh sshd shellcheck; do
-		command -v "$tool" >/dev/null && continue
-		apt-get update -qq
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openssh-server openssh-client shellcheck >/dev/null
-		return
-	done
 }
 
 # root FOLDER SUITE: a Debian whose changes are thrown away.

@@ -10,17 +10,9 @@ cd "$(dirname "$0")/../.."
 . .ci/e2e/checks.sh
 export DM_DISABLE_UDEV=1 # there is no udev: LVM makes the devices itself
 
-programs() {
-	local tool missing=""
-	for tool in linux.uml lvm thin_check mke2fs mkfs.xfs mkfs.btrfs rsync modprobe shellcheck; do command -v "$tool" >/dev/null || missing=yes; done
-	[ -z "$missing" ] && return
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends user-mode-linux lvm2 thin-provisioning-tools e2fsprogs xfsprogs btrfs-progs rsync kmod shellcheck >/dev/null
-}
-
 # outside makes the disks and starts the kernel, whose first process is inside.
 outside() {
-	programs
+	needs linux.uml:user-mode-linux lvm:lvm2 thin_check:thin-provisioning-tools mke2fs:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs rsync:rsync modprobe:kmod shellcheck:shellcheck
 	work=$(mktemp -d)
 	trap 'rm -rf --one-file-system "$work"' EXIT
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc

@@ -68,8 +68,9 @@ func (r *reader) myVersion() {
 		} `json:"upgrade_history"`
 	}
 	if json.Unmarshal(r.head("mysql_upgrade_history", maxText), &book) == nil && len(book.History) > 0 {
-		r.s.Version = book.History[len(book.History)-1].Version
-		r.fact("last upgraded by", r.s.Version, "mysql_upgrade_history")
+		by := book.History[len(book.History)-1].Version
+		r.fact("last upgraded by", by, "mysql_upgrade_history")
+		r.s.Version, _, _ = strings.Cut(by, "-")
 		return
 	}
 	if b := r.head("mysql.ibd", 16); len(b) >= 12 {
@@ -86,8 +87,10 @@ var creator = lazyregexp.New(`^(?:MySQL|MariaDB|Percona)[ -]?([0-9]+\.[0-9]+\.[0
 // redoLog reads the header of InnoDB's redo log: who wrote it, in which form.
 func (r *reader) redoLog() {
 	name := "ib_logfile0"
-	if logs := r.names("#innodb_redo"); len(logs) > 0 {
-		name = path.Join("#innodb_redo", logs[0])
+	for _, log := range r.names("#innodb_redo") {
+		if !strings.HasSuffix(log, "_tmp") { // those are empty, for later
+			name = path.Join("#innodb_redo", log)
+		}
 	}
 	form, by := parseRedoLog(r.head(name, 512))
 	r.fact("redo log form", form, name)
@@ -165,6 +168,9 @@ func (r *reader) tablespace() {
 	}
 }
 
+// WritesLog begins the role of a server that others may follow.
+const WritesLog = "writes a binary log"
+
 // myRoles are what the server is to others, by the files that it keeps.
 func (r *reader) myRoles() {
 	for _, role := range []struct{ file, role string }{
@@ -176,7 +182,7 @@ func (r *reader) myRoles() {
 	}
 	for _, name := range r.names(".") {
 		if strings.HasSuffix(name, "-bin.index") || strings.HasSuffix(name, "binlog.index") || name == "binlog.index" {
-			r.s.Replication = append(r.s.Replication, "writes a binary log ("+name+")")
+			r.s.Replication = append(r.s.Replication, WritesLog+" ("+name+")")
 		}
 	}
 }

@@ -294,6 +294,10 @@ func notes(p Plan, in Input) (all []Note) {
 		add(assess.Low, "Pages have no checksums here, and new clusters of 18 have them: pg_upgrade needs a target made with initdb --no-data-checksums, or pg_checksums --enable here.")
 	}
 	for _, r := range in.Data.Replication {
+		if strings.HasPrefix(r, datadir.WritesLog) { // MySQL does so by itself
+			add(assess.Low, "It %s: where others follow it by that, plan them with it.", r)
+			continue
+		}
 		add(assess.Medium, "It is part of a replication: %s. Plan the others with it.", r)
 	}
 	return append(all, authNotes(p)...)
