@@ -76,15 +76,18 @@ load() {
 on_source() {
 	if [ -z "$SOURCE_SSH" ]; then
 		"$@"
-		return
+	else
+		sent "$@" | ssh -o BatchMode=yes -- "$SOURCE_SSH" bash -s
 	fi
-	{
-		printf 'set -euo pipefail\nexport LC_ALL=C\numask 077\n'
-		declare -p "${SETTINGS[@]}"
-		declare -f
-		printf '%q ' "$@"
-		printf '</dev/null\n'
-	} | ssh -o BatchMode=yes -- "$SOURCE_SSH" bash -s
+}
+
+# sent FUNCTION ARGUMENT…: a script that runs it, with all that it may need.
+sent() {
+	printf 'set -euo pipefail\nexport LC_ALL=C\numask 077\n'
+	declare -p "${SETTINGS[@]}"
+	declare -f
+	printf '%q ' "$@"
+	printf '</dev/null\n'
 }
 
 # exists FOLDER: says whether it is there.

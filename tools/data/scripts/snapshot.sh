@@ -5,6 +5,7 @@
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 KIND="" VOLUME="" PLACES=()
 SETTINGS+=(KIND VOLUME)
+export LVM_SUPPRESS_FD_WARNINGS=1
 bases=() # the folders of which there are snapshots; the root is the empty one
 
 # base_of FOLDER: the folder whose snapshot has it, with a slash at its end: where

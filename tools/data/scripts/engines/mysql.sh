@@ -16,17 +16,22 @@ dumper() {
 	"$program" "$@"
 }
 
-# dump OPTION…
+# dump OPTION…: MySQL's would set the target's own GTIDs, too.
 dump() {
-	local names
+	local names options=(--single-transaction --routines --events --triggers --hex-blob --default-character-set=utf8mb4 "$@")
 	mapfile -t names < <(databases)
-	[ ${#names[@]} = 0 ] || dumper --single-transaction --routines --events --triggers --hex-blob --default-character-set=utf8mb4 "$@" --databases -- "${names[@]}"
+	[ ${#names[@]} != 0 ] || return 0
+	if dumper --help | grep -q -- --set-gtid-purged; then options+=(--set-gtid-purged=OFF); fi
+	dumper "${options[@]}" --databases -- "${names[@]}"
 }
 
 # accounts: what makes them, where the engine says; those of the system are left.
+# What a digest is made of MySQL writes in hexadecimal, where it can.
 accounts() {
-	query -e "select concat('show create user ', quote(user), '@', quote(host), '; show grants for ', quote(user), '@', quote(host), ';') from mysql.user where user not in ('', 'root', 'mysql', 'mariadb.sys', 'mysql.sys', 'mysql.session', 'mysql.infoschema', 'debian-sys-maint', 'PUBLIC') and host <> '' order by user, host" |
-		query | sed 's/$/;/'
+	{
+		echo '/*!80017 set print_identified_with_as_hex = 1 */;'
+		query -e "select concat('show create user ', quote(user), '@', quote(host), '; show grants for ', quote(user), '@', quote(host), ';') from mysql.user where user not in ('', 'root', 'mysql', 'mariadb.sys', 'mysql.sys', 'mysql.session', 'mysql.infoschema', 'debian-sys-maint', 'PUBLIC') and host <> '' order by user, host"
+	} | query | sed 's/$/;/'
 }
 
 # empty: an installation may have made a database, but nothing is in it.

@@ -48,9 +48,9 @@ refusals_here() {
 # modern: whether the target speaks of replicas, not slaves.
 modern() { [ "$(query -e "select version() not like '%mariadb%' and $numeric >= 804")" = 1 ]; }
 
-replica() { if modern; then query --column-names -e "$1 replica $2"; else query --column-names -e "$1 slave $2"; fi; }
+replica() { if modern; then query --column-names --vertical -e "$1 replica $2"; else query --column-names --vertical -e "$1 slave $2"; fi; }
 
-replica_status() { replica show 'status\G'; }
+replica_status() { replica show status; }
 
 # follows: whether it reads the source's log, and does what that says.
 follows() { [ "$(replica_status | grep -cE '^ *(Slave|Replica)_(IO|SQL)_Running: Yes$')" = 2 ]; }
