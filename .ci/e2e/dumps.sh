@@ -81,6 +81,7 @@ exits "mariadb: a trigger that is lost is found" 1 step database-mysql check
 
 chroot "$new" slapcat >"$work/before.ldif"
 exits "openldap: the source is dumped over ssh" 0 step database-ldap dump
+seq 2000 | sed 's/.*/dn: cn=n&,dc=nodomain\nobjectClass: person\ncn: n&\nsn: n\n/' | chroot "$new" slapadd -q
 exits "openldap: it is not loaded over what is there" 1 step database-ldap load
 rm -f "$new"/var/lib/ldap/*.mdb
 exits "openldap: into nothing it is" 0 step database-ldap load

@@ -67,7 +67,7 @@ take_lvm() {
 
 # whole BASE: whether the snapshot has all: one of LVM is lost when more was written
 # meanwhile than it had room for.
-whole() { [ "$KIND" != lvm ] || ! lvs --noheadings -o lv_snapshot_invalid -- "$(name_of "$1")" | grep -qw 'snapshot invalid'; }
+whole() { [ "$KIND" != lvm ] || [[ $(lvs --noheadings -o lv_snapshot_invalid -- "$(name_of "$1")" 2>/dev/null) != *"snapshot invalid"* ]]; }
 
 # drop BASE: takes the snapshot away, where there is one.
 drop() {

@@ -16,12 +16,15 @@ dumper() {
 	"$program" "$@"
 }
 
+# dumps_with OPTION: whether the program has it.
+dumps_with() { [[ $(dumper --help) == *"$1"* ]]; }
+
 # dump OPTION…: MySQL's would set the target's own GTIDs, too.
 dump() {
 	local names options=(--single-transaction --routines --events --triggers --hex-blob --default-character-set=utf8mb4 "$@")
 	mapfile -t names < <(databases)
 	[ ${#names[@]} != 0 ] || return 0
-	if dumper --help | grep -q -- --set-gtid-purged; then options+=(--set-gtid-purged=OFF); fi
+	if dumps_with --set-gtid-purged; then options+=(--set-gtid-purged=OFF); fi
 	dumper "${options[@]}" --databases -- "${names[@]}"
 }
 

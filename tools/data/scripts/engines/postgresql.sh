@@ -34,7 +34,7 @@ empty() { [ "$(PGDATABASE=postgres query -c "select count(*) from pg_database wh
 # load: the one error that is expected is that the target has its superuser.
 load() {
 	query -v ON_ERROR_STOP=0 -d postgres 2>&1 >/dev/null | tee "$STATE.messages" >&2
-	! grep -E '(ERROR|FATAL|PANIC):' "$STATE.messages" | grep -qvE 'ERROR: +role "postgres" already exists$'
+	[ "$(grep -E '(ERROR|FATAL|PANIC):' "$STATE.messages" | grep -cvE 'ERROR: +role "postgres" already exists$')" = 0 ]
 }
 
 # count: roles, and of every database the rows of its tables, its views,

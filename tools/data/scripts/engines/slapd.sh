@@ -2,7 +2,7 @@
 # its database is loaded.
 dump() { slapcat -o ldif-wrap=no; }
 
-empty() { ! slapcat -o ldif-wrap=no 2>/dev/null | grep -q '^dn:'; }
+empty() { [ "$(slapcat -o ldif-wrap=no 2>/dev/null | grep -c '^dn:')" = 0 ]; }
 
 load() {
 	local account

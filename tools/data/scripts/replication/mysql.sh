@@ -83,7 +83,7 @@ publish() {
 }
 
 dump_with_place() {
-	if dumper --help | grep -q -- --source-data; then dump --source-data=2; else dump --master-data=2; fi
+	if dumps_with --source-data; then dump --source-data=2; else dump --master-data=2; fi
 }
 
 # follow PASSWORD FILE PLACE: from there in the source's log, but for accounts.
