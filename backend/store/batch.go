@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"svc/backend/license"
@@ -100,6 +101,14 @@ func (c Command) scan() pair    { return pair{c.vm(), c.ScanID} }
 func (c Command) host() pair    { return pair{c.vm(), c.HostHint} }
 func (c Command) replay() key   { return key{c.AccountID, c.Replay.Key} }
 func (e *entry) account() int64 { return e.AccountID }
+func (e *entry) token() int64   { return e.TokenID }
+
+// distinct is one column of the entries, each value once.
+func distinct(entries []*entry, get func(*entry) int64) []int64 {
+	ids := column(entries, get)
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
 
 // commands are the entries that are to be decided.
 func (b *batch) commands() []*entry {

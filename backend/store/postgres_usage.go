@@ -92,7 +92,7 @@ const (
 // depend on.
 func (b *batch) reads(repeated bool) *pgx.Batch {
 	q := &pgx.Batch{}
-	ids, commands := column(b.entries, (*entry).account), b.commands()
+	ids, commands := distinct(b.entries, (*entry).account), b.commands()
 	q.Queue("BEGIN")
 	q.Queue(planByIndex)
 	each(q, scanAccount, b.hold, lockAccounts, ids)
@@ -101,7 +101,7 @@ func (b *batch) reads(repeated bool) *pgx.Batch {
 		return q
 	}
 	each(q, value[int64], func(id int64) { b.ids = append(b.ids, id) }, takeIDs, len(commands))
-	each(q, value[int64], func(id int64) { b.tokens[id] = true }, findTokens, column(commands, func(e *entry) int64 { return e.TokenID }))
+	each(q, value[int64], func(id int64) { b.tokens[id] = true }, findTokens, distinct(commands, (*entry).token))
 	ids = column(commands, (*entry).account)
 	fingerprints := func(e *entry) string { return e.Fingerprint }
 	each(q, value[int], func(n int) { b.seated[commands[n-1].vm()] = true }, findSeats, ids, column(commands, fingerprints))

@@ -43,7 +43,7 @@ func (t *tx) recordAll(entries []*entry, repeated bool) error {
 // loadAccounts reads the accounts of a batch, and the tokens that hold.
 func (t *tx) loadAccounts(b *batch) error {
 	const list = " IN (SELECT value FROM json_each(?))"
-	ids := jsonList(column(b.entries, (*entry).account))
+	ids := jsonList(distinct(b.entries, (*entry).account))
 	accounts, err := collect(t.ctx, t, scanAccount, "SELECT "+accountColumns+" FROM accounts WHERE id"+list, ids)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (t *tx) loadAccounts(b *batch) error {
 		g.addTo(b.holdings[g.account])
 	}
 	tokens, err := collect(t.ctx, t, value[int64], "SELECT id FROM tokens WHERE disabled_at IS NULL AND id"+list,
-		jsonList(column(b.entries, func(e *entry) int64 { return e.TokenID })))
+		jsonList(distinct(b.entries, (*entry).token)))
 	for _, id := range tokens {
 		b.tokens[id] = true
 	}
