@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Migrates a server to releases that are not of Debian's family: a Debian 11 to
-# AlmaLinux 9 and to SLES 15. The role is
-# applied by the real dnf and zypper to a root that has no other packages of the
-# release than those made here, which carry their names, accounts, units and
-# folders; the programs of Debian in it say what they think of what was converted.
+# Migrates servers to releases that are not of Debian's family: a Debian 11 to
+# AlmaLinux 9, a CentOS 7 to Rocky Linux 10 and to SLES 15. The role is applied by
+# the real dnf and zypper to a root that has no other packages of the release than
+# those made here, which carry their names, accounts, units and folders; Debian's
+# programs in it say what they think of what was converted.
 # Needs root and what install.sh installs.
 # Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
@@ -96,7 +96,7 @@ moved() {
 	shift 2
 	echo "== to $to"
 	out=$work/$to
-	svc migrate --root "$from" --target "$to" --out "$out" --confirm >"$work/last.log" 2>&1 || code=$?
+	svc migrate --root "$from" --target "$to" --out "$out" --include-secrets --confirm >"$work/last.log" 2>&1 || code=$?
 	check "a migration to $to is written ($code)" test -s "$out/plan.json" -a \( "$code" = 0 -o "$code" = 6 \)
 	check "ansible-lint passes its production profile" lint
 	system "$@"
@@ -107,11 +107,11 @@ moved() {
 }
 
 compare_rpms() {
-	local name missing=""
+	local name absent=""
 	for name in $(plan 'print(*p["install"])'); do
-		chroot "$target" rpm -q "$name" >/dev/null 2>&1 || missing="$missing $name"
+		chroot "$target" rpm -q "$name" >/dev/null 2>&1 || absent="$absent $name"
 	done
-	same "all packages of the plan are installed" "$missing" ""
+	same "all packages of the plan are installed" "$absent" ""
 }
 
 # written holds every file that the plan says the role writes: that it is there,
@@ -134,32 +134,132 @@ written() {
 
 unit_is() { same "$1 is $2" "$(systemctl --root="$target" is-enabled "$1" 2>/dev/null)" "$2"; }
 
+# files puts the files of a converter's own test into a root, and its links.
+files() { # root archive
+	python3 - "$@" <<-'PY'
+		import os, re, sys
+		root, text = sys.argv[1], open(sys.argv[2]).read()
+		parts = re.split(r"(?m)^-- (\S+) --\n", text)
+		def at(name):
+		    path = root + "/" + name.strip("/")
+		    os.makedirs(os.path.dirname(path), exist_ok=True)
+		    if os.path.islink(path): os.unlink(path)
+		    return path
+		for name, content in zip(parts[1::2], parts[2::2]):
+		    open(at(name), "w").write(content)
+		for line in parts[0].splitlines():
+		    if line.startswith("@"):
+		        os.symlink(line.split()[1], at(line.split()[0][1:]))
+	PY
+	chmod 440 "$1"/etc/sudoers.d/* # git keeps no modes
+	chmod 600 "$1/etc/ssh/sshd_config"
+}
+
+# key_pair makes a key and certificate.
+key_pair() { # key certificate
+	mkdir -p "${1%/*}" "${2%/*}"
+	openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=shop.example.org -keyout "$1" -out "$2" 2>/dev/null
+	chmod 600 "$1"
+}
+
+# debian_machine is the fixture with more servers, and what is written for them.
+debian_machine() {
+	local package
+	cp -a fixtures/hosts/debian-11-web "$debian"
+	for package in nginx=1.18.0 bind9=1:9.16.50 postfix=3.5.25 haproxy=2.2.9 nodejs=18.19.0 htop=3.0.5; do
+		printf '\nPackage: %s\nStatus: install ok installed\nArchitecture: amd64\nVersion: %s\n' "${package%=*}" "${package#*=}" >>"$debian/var/lib/dpkg/status"
+	done
+	files "$debian" tools/convert/testdata/debian-11-almalinux-9.txtar
+	key_pair "$debian/etc/ssl/private/shop.key" "$debian/etc/ssl/certs/shop.pem"
+}
+
+# The packages of the CentOS 7, with the versions that it has.
+server="httpd-2.4.6 mod_ssl-2.4.6 nginx-1.20.1 php-fpm-5.4.16 mariadb-server-5.5.68 bind-9.11.4 postfix-2.10.1 haproxy-1.5.18 logrotate-3.8.6 openssh-server-7.4p1 sudo-1.8.23 cronie-1.4.11 chrony-3.4 rsyslog-8.24.0 curl-7.29.0"
+
+# centos_machine is a root with a database of rpm and what is written for servers.
+centos_machine() {
+	local package
+	mkdir -p "$base/svc/root" "$centos/etc"
+	{
+		printf 'Name: centos\nVersion: 7\nRelease: 1.el7\nSummary: none\nLicense: none\nVendor: CentOS\nBuildArch: noarch\n%%description\nnone\n'
+		for package in $server; do
+			printf '%%package -n %s\nVersion: %s\nSummary: none\n%%description -n %s\nnone\n%%files -n %s\n' "${package%-*}" "${package##*-}" "${package%-*}" "${package%-*}"
+		done
+	} >"$base/svc/centos.spec"
+	# shellcheck disable=SC2016 # the shell of the root
+	chroot "$base" env HOME=/root sh -ec '
+		rpmbuild --quiet -bb --define "_topdir /svc/build" --define "_rpmdir /svc/rpms" --define "_binary_payload w1.gzdio" /svc/centos.spec
+		rpm --root /svc/root --dbpath /var/lib/rpm -i --justdb --nodeps $(find /svc/rpms -name "*.rpm" | sort)
+	' >"$work/centos.log" 2>&1 || { tail -n 20 "$work/centos.log"; return 1; }
+	cp -a "$base/svc/root/var" "$centos/"
+	rm -rf "${base:?}/svc"
+	printf 'ID="centos"\nVERSION_ID="7"\nNAME="CentOS Linux"\n' >"$centos/etc/os-release"
+	printf '0123456789abcdef0123456789abcdef\n' >"$centos/etc/machine-id"
+	printf 'LANG=de_AT.UTF-8\n' >"$centos/etc/locale.conf"
+	printf 'root:x:0:0:root:/root:/bin/bash\napache:x:48:48::/usr/share/httpd:/sbin/nologin\nanna:x:1000:1000:Anna:/home/anna:/bin/bash\n' >"$centos/etc/passwd"
+	printf 'root:x:0:\nwheel:x:10:anna\napache:x:48:\nanna:x:1000:\n' >"$centos/etc/group"
+	printf 'root:!:19000::::::\nanna:!:19000::::::\n' >"$centos/etc/shadow"
+	files "$centos" tools/convert/testdata/centos-7-rocky-9.txtar
+}
+
 prepare() {
 	bash .ci/e2e/install.sh
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 	bash .ci/e2e/roots.sh
 	base_root
-	debian=$work/debian
-	cp -a fixtures/hosts/debian-11-web "$debian"
-	chmod 440 "$debian"/etc/sudoers.d/* # git keeps no modes
+	debian=$work/debian centos=$work/centos
+	debian_machine
+	centos_machine
 }
 
-# debian_to_el: a web and database server of Debian 11.
-debian_to_el() {
-	moved "$debian" almalinux-9 ID=almalinux VERSION_ID=9.6 NAME=AlmaLinux PLATFORM_ID=platform:el9
-	unit_is httpd.service enabled
-	unit_is crond.service enabled
-	unit_is report.timer enabled
-	same "deploy has the groups that the release has" "$(chroot "$target" id -nG deploy)" "deploy apache webteam"
+# accepted BUFFER-POOL: the programs take what both machines have.
+accepted() {
+	mkdir -p "$target/var/log/httpd/shop"
+	takes httpd apache2 -t -f /etc/httpd/conf/httpd.conf
+	check "httpd has the virtual host" sh -c "chroot '$target' apache2 -S -f /etc/httpd/conf/httpd.conf | grep -q shop.example.org"
+	takes nginx nginx -t
+	takes php-fpm php-fpm8.4 -t -y /etc/php-fpm.conf -c /etc/php.ini
+	takes mariadb mariadbd --defaults-file=/etc/my.cnf --user=mysql --help --verbose
+	same "mariadb has the buffer pool of the source" "$(chroot "$target" mariadbd --defaults-file=/etc/my.cnf --user=mysql --help --verbose 2>/dev/null | awk '$1=="innodb-buffer-pool-size"{print $2}')" "$1"
+	takes named named-checkconf /etc/named.conf
+	takes postfix postfix check
+	same "postfix has the name of the source" "$(chroot "$target" postconf -h myhostname)" mail.example.org
+	takes haproxy haproxy -c -f /etc/haproxy/haproxy.cfg
+	takes chrony chronyd -p -f /etc/chrony.conf
 	takes sudo visudo -c
 	takes sshd sh -c 'mkdir -p /run/sshd && /usr/sbin/sshd -t'
+	takes logrotate logrotate -d /etc/logrotate.d/shop
+	takes sysctl grep -q '^net.ipv4.ip_forward = 1' /etc/sysctl.conf
 }
 
-debian_to_suse() {
-	moved "$debian" sles-15 ID=sles VERSION_ID=15.6 NAME=SLES
+# debian_to_el: what Debian has in another way, and what has to be enabled first.
+debian_to_el() {
+	moved "$debian" almalinux-9 ID=almalinux VERSION_ID=9.6 NAME=AlmaLinux PLATFORM_ID=platform:el9
+	accepted 268435456
+	unit_is httpd.service enabled
+	unit_is crond.service enabled
+	unit_is mariadb.service enabled
+	unit_is report.timer enabled
+	same "deploy has the groups that the release has" "$(chroot "$target" id -nG deploy)" "deploy apache webteam"
+	same "apache has the jobs of www-data" "$(chroot "$target" stat -c '%a %U' /var/spool/cron/apache)" "600 apache"
+	check "the stream of the source's version is enabled" grep -q '^stream=18' "$target/etc/dnf/modules.d/nodejs.module"
+	check "so is the archive that EPEL needs" sh -c "chroot '$target' dnf -q repolist --enabled | grep -q ^crb"
+	same "the locale is carried over" "$(cat "$target/etc/locale.conf")" LANG=de_AT.UTF-8
+	check "nothing of the network is in place" test -e "$target/etc/svc/network/etc/NetworkManager/system-connections/ens3.nmconnection" -a ! -e "$target/etc/NetworkManager/system-connections/ens3.nmconnection"
+}
+
+# el_to_el: what stays in its place, for newer programs.
+el_to_el() {
+	moved "$centos" rocky-10 ID=rocky VERSION_ID=10.0 NAME=Rocky PLATFORM_ID=platform:el10
+	accepted 536870912
+}
+
+el_to_suse() {
+	moved "$centos" sles-15 ID=sles VERSION_ID=15.6 NAME=SLES
 }
 
 prepare
 debian_to_el
-debian_to_suse
+el_to_el
+el_to_suse
 finish

@@ -2,6 +2,7 @@ package convert
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -49,6 +50,29 @@ func hasSince(program, since string, r release.Release) bool {
 	}
 	has := versionOn(program, r)
 	return has == "" || pkgversion.Compare(pkgversion.RPM, has, since) >= 0
+}
+
+// Older is a program that is older on the target.
+type Older struct{ Program, Was, Is string }
+
+// programPackages are the packages of the source that tell a program's version.
+var programPackages = map[string][]string{
+	"bind": {"bind", "bind9"}, "haproxy": {"haproxy"}, "mariadb": {"mariadb-server"}, "nginx": {"nginx"}, "php": {"php-fpm", "php-cli", "php-common"}, "postfix": {"postfix"}, "samba": {"samba"}, "sshd": {"openssh-server"},
+}
+
+// OlderPrograms are the programs of a machine that a target of the rpm families
+// has in an earlier version: what their settings say may be news to them.
+func OlderPrograms(in Input) (all []Older) {
+	if !rpmFamily(in.Target) {
+		return nil
+	}
+	for _, program := range slices.Sorted(maps.Keys(programPackages)) {
+		was, is := majorMinor.FindString(in.installed(programPackages[program]...)), versionOn(program, in.Target)
+		if was != "" && is != "" && pkgversion.Compare(pkgversion.RPM, was, is) > 0 {
+			all = append(all, Older{program, was, is})
+		}
+	}
+	return all
 }
 
 func debianFamily(r release.Release) bool {
@@ -125,3 +149,38 @@ func moves(in Input) bool { return toDebian13(in) || toRPM(in) }
 
 // ofRPM is a move from the rpm families, or to them.
 func ofRPM(in Input) bool { return fromRPM(in) || toRPM(in) }
+
+// ownWays are the converters whose files are written in the way of a family, and
+// say nothing, or something else, in another.
+var ownWays = map[release.Family][]string{
+	release.SUSE: {"httpd", "nginx", "php", "php-fpm", "mariadb", "named", "postfix-master", "chrony", "nsswitch", "iptables", "nftables", "nfs", "fail2ban"},
+	release.EL:   {"nsswitch", "fail2ban", "anacron"},
+}
+
+// ByHand says why a file has to be carried over by a person though its path is
+// the same: no converter knows the way to the target's family. It is empty where
+// one does, and where the file holds as it is.
+func ByHand(in Input, file string) string {
+	family := in.Target.Family
+	if rpmFamily(in.Target) {
+		family = release.EL
+	}
+	if family == in.Source.Family || rpmFamily(in.Source) && rpmFamily(in.Target) {
+		return newerDovecot(in, file)
+	}
+	for _, c := range registry {
+		if slices.Contains(ownWays[family], c.name) && c.takesFile(file) && !c.applies(in) {
+			return "It is written in the way of " + in.Source.Name + ", and no converter knows that of " + in.Target.Name + ": carry its settings over by hand."
+		}
+	}
+	return newerDovecot(in, file)
+}
+
+// newerDovecot says that a file has the form of Dovecot 2.4, which the rpm
+// families' does not take.
+func newerDovecot(in Input, file string) string {
+	if rpmFamily(in.Target) && strings.HasPrefix(file, "/etc/dovecot/") && strings.HasPrefix(in.installed("dovecot", "dovecot-core"), "2.4") {
+		return "Dovecot 2.4 has another form of its settings than 2.3, which the target has."
+	}
+	return ""
+}

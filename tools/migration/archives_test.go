@@ -93,3 +93,14 @@ func TestWhatSELinuxKeepsServicesFrom(t *testing.T) {
 		"setsebool -P httpd_can_network_connect on",
 	})
 }
+
+func TestOlderPrograms(t *testing.T) {
+	is := is.New(t)
+	about := func(p *Plan) bool {
+		return slices.ContainsFunc(p.Findings, func(f assess.Finding) bool { return f.Key == "target.older-programs" })
+	}
+	is.True(about(New(server(t, "debian-13", "rocky-9", "mariadb-server", "1:11.4.6-0+deb13u1"))))
+	is.True(!about(New(server(t, "debian-13", "rocky-9", "mariadb-server", "1:11.8.6-0+deb13u1")))) // a stream has it
+	is.True(!about(New(server(t, "debian-11", "rocky-9", "mariadb-server", "1:10.5.23-0+deb11u1"))))
+	is.True(!about(New(server(t, "debian-13", "debian-12", "mariadb-server", "1:11.4.6-0+deb13u1"))))
+}

@@ -20,6 +20,10 @@ func (p *Plan) convert(in Input, files []Config) {
 	taken := map[string][]int{} // converter → rows
 	names := []string{}
 	for i, c := range files {
+		if why := convert.ByHand(of, c.From); why != "" && c.Action == Copy {
+			files[i].To, files[i].Link, files[i].Action, files[i].Reason = "", "", Manual, why
+			continue
+		}
 		if name := convert.Takes(of, c.From); name != "" && (convertible(c, convert.TakesLinks(of, name)) || convert.Prepares(name) && prepared(c)) {
 			if taken[name] == nil {
 				names = append(names, name)

@@ -122,3 +122,44 @@ func TestALinkInAFolderThatAPersonMoves(t *testing.T) {
 	is.Equal(row.Action, Manual)
 	is.Equal(row.Reason, "Another form.")
 }
+
+// TestWaysOfAnotherFamily: a file that no converter carries to the family of the
+// target is not said to be good there because its path is the same.
+func TestWaysOfAnotherFamily(t *testing.T) {
+	for _, c := range []struct {
+		from, into, file string
+		want             Action
+	}{
+		{"debian-11", "sles-15", "/etc/apache2/sites-available/shop.conf", Manual},
+		{"debian-11", "sles-15", "/etc/shop.ini", Copy},
+		{"debian-11", "rocky-9", "/etc/fail2ban/jail.local", Manual},
+		{"centos-7", "rocky-9", "/etc/fail2ban/jail.local", Copy},
+		{"debian-11", "debian-12", "/etc/apache2/sites-available/shop.conf", Copy},
+	} {
+		t.Run(c.into+c.file, func(t *testing.T) {
+			is := is.New(t)
+			in := elServer(t, map[string]string{c.file: "x\n"})
+			in.Assessment.Release, in.Target, in.Relocations = c.from, target(t, c.into), nil
+			row := New(in).Configuration[0]
+			is.Equal(row.Action, c.want)
+			is.True(row.Reason != "")
+		})
+	}
+}
+
+// TestLinksThatEnable: on the way from Debian what a link enables is enabled, and
+// the link is told of.
+func TestLinksThatEnable(t *testing.T) {
+	is := is.New(t)
+	in := elServer(t, map[string]string{"/etc/apache2/sites-available/shop.conf": "<VirtualHost *:80>\nSSLEngine on\n</VirtualHost>\n"})
+	in.Assessment.Release, in.Target, in.Relocations = "debian-11", target(t, "rocky-9"), nil
+	in.Translations["c"] = api.Translation{Relation: api.RelationRenamed, Packages: to("httpd"), Confidence: 1}
+	in.Assessment.Configuration = append(in.Assessment.Configuration, assess.ConfigFile{Path: "/etc/apache2/sites-enabled/1-shop.conf", Link: "../sites-available/shop.conf", State: assess.ConfigUnowned, Mode: "0777", Owner: "root", Group: "root"})
+	p := New(in)
+	is.Equal(len(p.Configuration), 2)
+	is.Equal(p.Configuration[0].To, "/etc/httpd/conf.d/1-shop.conf")
+	is.Equal(p.Configuration[1].Action, LeftOut)
+	is.Equal(p.Configuration[1].Link, "")
+	is.Equal(len(p.Configuration[1].Changes), 1)
+	is.True(slices.Contains(p.Install, "mod_ssl"))
+}

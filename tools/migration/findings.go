@@ -18,7 +18,7 @@ const tooManyUnknown = 0.1
 // findings judges the pair of releases.
 func findings(in Input, p *Plan) []assess.Finding {
 	all := []assess.Finding{}
-	for _, find := range []func(Input, *Plan) []assess.Finding{direction, unknown, removed, uncertain, unlisted, additional, caveats, databases, secrets, byHand, takeOver, enforced, clashes} {
+	for _, find := range []func(Input, *Plan) []assess.Finding{direction, unknown, removed, uncertain, unlisted, additional, older, caveats, databases, secrets, byHand, takeOver, enforced, clashes} {
 		all = append(all, find(in, p)...)
 	}
 	for i := range all {
@@ -99,6 +99,25 @@ func uncertain(_ Input, p *Plan) []assess.Finding {
 	return []assess.Finding{{
 		Key: "packages.uncertain", Severity: assess.Medium, Title: "Packages whose counterpart is not sure", Summary: "The plan names candidates for these, and installs none: " + strings.Join(names, ", ") + ".",
 		Remediations: hint("Look at the candidates, and install what is right."), Related: packageResources(names),
+	}}
+}
+
+// older says which programs are older on the target than on the source.
+func older(in Input, p *Plan) []assess.Finding {
+	var names []string
+	for _, o := range convert.OlderPrograms(conversion(in, p)) {
+		newer := p.Archives != nil && slices.ContainsFunc(p.Archives.Streams, func(s string) bool { return strings.HasPrefix(s, o.Program+":") })
+		if !newer {
+			names = append(names, fmt.Sprintf("%s %s (the source has %s)", o.Program, o.Is, o.Was))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []assess.Finding{{
+		Key: "target.older-programs", Severity: assess.Medium, Title: "Programs are older on the target",
+		Summary:      fmt.Sprintf("%s has by default %s. Settings that came later are not known there, and data seldom go back.", in.Target.Slug, strings.Join(names, ", ")),
+		Remediations: hint("Have each program check its configuration before it starts; a newer release of the target, or a stream of a module, may have a newer version."),
 	}}
 }
 
