@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess/datadir"
 	"svc/tools"
+	"svc/tools/data"
 	"svc/tools/database"
 )
 
@@ -50,18 +52,22 @@ func viewDatabase(w *view, d *database.Plan) {
 	}
 	holds := []string{}
 	for _, c := range d.Data.Databases {
-		holds = append(holds, strings.Join(strings.Fields(fmt.Sprintf("%s (%s %s %s)", c.Name, c.Encoding, c.Provider, c.Collate)), " "))
+		how := strings.Join(strings.Fields(c.Encoding+" "+c.Provider+" "+c.Collate), " ")
+		holds = append(holds, strings.TrimSuffix(c.Name+" ("+how+")", " ()"))
 	}
-	w.table([][]string{
+	rows := [][]string{
 		{"gap", string(d.Gap)},
 		{"target", target},
+		{"also offered", strings.Join(options(d), ", ")},
 		{"form", strings.TrimSpace(d.Data.Form + "  " + d.Data.State)},
-		{"size", fmt.Sprintf("%d bytes in %s", d.Data.Bytes, plural(d.Data.Files, "file"))},
-		{"databases", orNone(strings.Join(holds, ", "))},
-		{"storage", orNone(counts(d.Data.Engines))},
-		{"authentication", orNone(counts(d.Data.Auth))},
-		{"replication", orNone(strings.Join(d.Data.Replication, ", "))},
-	})
+		{"checksums", d.Data.Checksums},
+		{"size", fmt.Sprintf("%s in %s", data.Size(d.Data.Bytes), plural(d.Data.Files, "file"))},
+		{"databases", strings.Join(holds, ", ")},
+		{"storage", counts(d.Data.Engines)},
+		{"authentication", counts(d.Data.Auth)},
+		{"replication", strings.Join(d.Data.Replication, ", ")},
+	}
+	w.table(slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" })) // what was not read is said below
 	for _, e := range d.Extensions {
 		w.line("  extension  %s %s, on the target: %s %s", e.Name, e.Version, e.Offered, strings.Join(e.Targets, " "))
 	}
@@ -71,9 +77,13 @@ func viewDatabase(w *view, d *database.Plan) {
 	for _, x := range d.Reindex {
 		w.line("  reindex    %s: %s", x.Database, x.Why)
 	}
-	if len(d.Paths) > 0 {
-		w.line("  way        %s", d.Paths[0].Why)
-		for _, s := range d.Paths[0].Steps {
+	for i, path := range d.Paths {
+		if i > 0 {
+			w.line("  or         %s: %s", path.Methods(), path.Why)
+			continue
+		}
+		w.line("  way        %s", path.Why)
+		for _, s := range path.Steps {
 			viewStep(w, s)
 		}
 	}
@@ -83,6 +93,14 @@ func viewDatabase(w *view, d *database.Plan) {
 	for _, u := range d.Data.Unread {
 		w.line("  not read   %s", u)
 	}
+}
+
+// options are what the target has beside what it installs by itself.
+func options(d *database.Plan) (all []string) {
+	for _, o := range d.Options {
+		all = append(all, o.Place.String()+offered(o))
+	}
+	return all
 }
 
 func counts(list []datadir.Count) string {

@@ -123,7 +123,7 @@ var hows = []string{"default", "package", "stream", "extra", "collection", "repo
 // effort is how far a way of offering is from what the release installs by itself.
 func (o Offer) effort() int {
 	switch o.How {
-	case "default":
+	case "", "default": // a version that was asked for is nobody's offer
 		return 0
 	case "repository":
 		return 2

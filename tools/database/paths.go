@@ -192,7 +192,7 @@ func rank(paths []Path) {
 		return cmp.Or(
 			cmp.Compare(a.Cost.Score, b.Cost.Score), cmp.Compare(a.Cost.Rank, b.Cost.Rank),
 			cmp.Compare(slices.Index(Risks, a.Cost.Risk), slices.Index(Risks, b.Cost.Risk)), cmp.Compare(lost(a), lost(b)),
-			-a.Target.Version.Compare(b.Target.Version), cmp.Compare(methods(a), methods(b)),
+			-a.Target.Version.Compare(b.Target.Version), cmp.Compare(a.Methods(), b.Methods()),
 		)
 	})
 }
@@ -205,7 +205,8 @@ func lost(p Path) int {
 	return 1
 }
 
-func methods(p Path) string {
+// Methods names what the steps are made by.
+func (p *Path) Methods() string {
 	names := []string{}
 	for _, s := range p.Steps {
 		names = append(names, s.Method)
