@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -64,18 +65,36 @@ func (p *program) dbUpgrade(ctx context.Context, in tools.DBUpgradeInput) error 
 	return err
 }
 
-// upgradeProgress draws a bar on a terminal, and writes lines elsewhere.
+// seldom is how often a line says how far a step is.
+const seldom = time.Minute
+
+// upgradeProgress draws a bar on a terminal, of steps or of what a step has
+// written, and writes lines elsewhere.
 func (p *program) upgradeProgress(bar func(what string, done, total int)) func(upgrade.Event) {
+	const mib = 1 << 20
+	var last time.Time
 	return func(e upgrade.Event) {
 		what := e.Step.Does
 		if e.State == upgrade.Undoing {
 			what = "taking back: " + what
 		}
-		if bar != nil {
+		now := time.Now()
+		switch {
+		case bar != nil && e.Filled > 0:
+			done, total := int(e.Filled/mib), int(e.Step.Bytes/mib)
+			if done >= total { // more than was thought, or nobody knows
+				total = -1
+			}
+			bar(fmt.Sprintf("%d of %d, MiB: %s", e.Done+1, e.Total, what), done, total)
+		case bar != nil:
 			bar(what, e.Done, e.Total)
-			return
+		case e.Filled == 0:
+			last = now
+			fmt.Fprintf(p.stderr, "svc: %d of %d, %s: %s\n", e.Done+1, e.Total, e.Step.Name, what)
+		case now.Sub(last) >= seldom:
+			last = now
+			fmt.Fprintf(p.stderr, "svc: %s has written %s so far\n", e.Step.Name, bytesLine(e.Filled))
 		}
-		fmt.Fprintf(p.stderr, "svc: %d of %d, %s: %s\n", e.Done+1, e.Total, e.Step.Name, what)
 	}
 }
 

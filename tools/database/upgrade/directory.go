@@ -178,9 +178,9 @@ func (f *directory) notes() []string {
 // steps are those of an upgrade.
 func (f *directory) steps(h *Host, d dialect) []Step {
 	steps := []Step{
-		{Name: "stop", Does: "stops the server, with everything written down", Changes: true, Do: f.stop(h, d), Undo: f.startAgain(h, d), Holds: f.stopped},
-		{Name: "backup", Does: "copies " + f.Data + " to the backup directory, with digests", Do: f.backup(h), Undo: f.dropBackup(h), Holds: f.unchanged(h)},
-		{Name: "verify", Does: "restores the backup beside the data, starts the new server on it in private, and takes stock", Changes: true, Do: f.verify(h, d), Undo: f.dropCopy, Holds: f.copied},
+		{Name: "stop", Does: "stops the server, with everything written down, for the next boot too", Changes: true, Do: f.stop(h, d), Undo: f.startAgain(h, d), Holds: f.stopped},
+		{Name: "backup", Does: "copies " + f.Data + " to the backup directory, with digests", Do: f.backup(h), Undo: f.dropBackup(h), Holds: f.unchanged(h), Fills: h.path(backupDir), Bytes: f.Bytes},
+		{Name: "verify", Does: "restores the backup beside the data, starts the new server on it in private, and takes stock", Changes: true, Do: f.verify(h, d), Undo: f.dropCopy, Holds: f.copied, Fills: f.next(), Bytes: f.Bytes},
 		{Name: "upgrade", Does: "upgrades the restored copy in private, takes stock again, and compares", Changes: true, Do: f.upgrade(h, d), Undo: f.dropCopy, Holds: f.copied},
 		{Name: "exchange", Does: "puts the upgraded copy in the place of the data, and keeps those as " + f.kept(), Changes: true, Do: f.exchange(h), Undo: f.exchangeBack(h)},
 	}
@@ -196,7 +196,10 @@ func (f *directory) server(dir string) (*server, error) { return serverOn(dir, f
 func (f *directory) stop(h *Host, d dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
 		s, err := f.server(f.Data)
-		if s == nil || err != nil {
+		if err != nil {
+			return err
+		}
+		if err := h.hold(ctx, f.Unit); err != nil || s == nil {
 			return err
 		}
 		if err := d.settle(ctx, h); err != nil {
@@ -215,6 +218,9 @@ func (f *directory) stopped(context.Context) bool {
 // startAgain starts the server that was stopped, where its program is there.
 func (f *directory) startAgain(h *Host, d dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
+		if err := h.release(ctx, f.Unit); err != nil {
+			return err
+		}
 		s, err := f.server(f.Data)
 		if s != nil || err != nil || !f.Runs || !f.Again {
 			return err
@@ -417,6 +423,9 @@ func (f *directory) intact(ctx context.Context, h *Host) error {
 
 func (f *directory) start(h *Host, d dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
+		if err := h.release(ctx, f.Unit); err != nil {
+			return err
+		}
 		return f.launch(ctx, h, d)
 	}
 }
@@ -425,6 +434,9 @@ func (f *directory) start(h *Host, d dialect) func(context.Context) error {
 // the host has, when it came up again.
 func (f *directory) stopNew(h *Host) func(context.Context) error {
 	return func(ctx context.Context) error {
+		if err := h.hold(ctx, f.Unit); err != nil {
+			return err
+		}
 		s, err := f.server(f.Data)
 		if s == nil || err != nil || f.is(f.Data) {
 			return err

@@ -82,12 +82,18 @@ const (
 )
 
 // eachFile calls fn with the regular files of a configuration, and with links,
-// by their names below it.
+// by their names below it. Where it is among the data, their names tell it apart.
 func eachFile(dir string, fn func(name string) error) error {
-	count := 0
+	_, err := os.Stat(filepath.Join(dir, "PG_VERSION"))
+	inData, count := err == nil, 0
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		switch {
+		case err != nil:
 			return err
+		case e.IsDir() && inData && path != dir && e.Name() != "conf.d":
+			return fs.SkipDir
+		case e.IsDir(), inData && filepath.Ext(path) != ".conf":
+			return nil
 		}
 		if count++; count > maxConfigFiles {
 			return fmt.Errorf("%s has more than %d files", dir, maxConfigFiles)

@@ -2,70 +2,53 @@ package upgrade
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-
-	"svc/backend/api/lazyregexp"
 )
 
-// debianCluster is a cluster as pg_lsclusters lists it.
-type debianCluster struct {
-	version, name, status, owner, data string
-	port                               int
-}
-
-// safe are names that a shell reads as they are: programs of PostgreSQL give
-// them to one.
-var safe = lazyregexp.New(`^[A-Za-z0-9/_.+-]+$`)
-
-// parseClusters reads what pg_lsclusters -h prints.
-func parseClusters(text string) (all []debianCluster) {
-	for line := range strings.Lines(text) {
-		f := strings.Fields(line)
-		if len(f) < 6 {
-			continue
-		}
-		port, err := strconv.Atoi(f[2])
-		if err == nil && safe.MatchString(f[0]+f[1]+f[5]) {
-			all = append(all, debianCluster{version: f[0], name: f[1], port: port, status: f[3], owner: f[4], data: f[5]})
+// find lists the clusters of this host, and the layout that they are in.
+func find(ctx context.Context, h *Host) (name string, all []foundCluster, err error) {
+	for _, name := range slices.Sorted(maps.Keys(layouts)) {
+		if all, err := layouts[name].find(ctx, h); err != nil || len(all) > 0 {
+			return name, all, err
 		}
 	}
-	return all
+	if _, err := os.Stat("/var/lib/pgsql/data/PG_VERSION"); err == nil {
+		return "", nil, refusef("install both versions from PostgreSQL's own repository (dnf install postgresql13-server postgresql17-server), and move this cluster into the old one's: stop it, mv /var/lib/pgsql/data /var/lib/pgsql/13/data, systemctl start postgresql-13; or use the distribution's own way: postgresql-setup --upgrade",
+			"the cluster in /var/lib/pgsql/data is of the distribution's own packages, of which one version can be installed at a time, and both are wanted")
+	}
+	return "", nil, refusef("what is elsewhere: svc db upgrade-path says how", "this host has no cluster in the layout of Debian's postgresql-common, and none in that of PostgreSQL's packages for Red Hat and the like (/usr/pgsql-13, with postgresql-13.service)")
 }
 
 // choose picks the cluster that is meant.
-func choose(all []debianCluster, instance, to string) (debianCluster, error) {
-	var fit []debianCluster
+func choose(all []foundCluster, wanted, to string) (foundCluster, error) {
+	var fit []foundCluster
 	names := []string{}
 	for _, c := range all {
-		name := c.version + "/" + c.name
+		name := instance(c.version, c.name)
 		names = append(names, name)
-		if name == instance || instance == "" && c.version != to {
+		if name == wanted || wanted == "" && c.version != to {
 			fit = append(fit, c)
 		}
 	}
-	switch {
-	case len(all) == 0:
-		return debianCluster{}, refusef("what is elsewhere: svc db upgrade-path says how", "this host has no cluster in the layout of Debian's postgresql-common")
-	case len(fit) == 1:
+	if len(fit) == 1 {
 		return fit[0], nil
 	}
-	return debianCluster{}, refusef("name one with --instance", "which cluster is meant is not clear, of %s", strings.Join(names, ", "))
+	return foundCluster{}, refusef("name one with --instance", "which cluster is meant is not clear, of %s", strings.Join(names, ", "))
 }
 
 // Look reads the cluster's state and asks its server; nothing is changed.
 func (p *postgresql) Look(ctx context.Context, h *Host, in Request) error {
-	out, err := h.run(ctx, command{args: []string{"pg_lsclusters", "-h"}})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !strings.Contains(err.Error(), "executable file not found") {
+	name, all, err := find(ctx, h)
+	if err != nil {
 		return err
 	}
-	all := parseClusters(out)
+	p.Layout = name
 	old, err := choose(all, in.Instance, string(in.To.Version))
 	if err != nil {
 		return err
@@ -82,21 +65,16 @@ func (p *postgresql) Look(ctx context.Context, h *Host, in Request) error {
 }
 
 // place says where the old cluster is and the new one will be.
-func (p *postgresql) place(old debianCluster, to string) {
-	bin := func(version string) string { return filepath.Join("/usr/lib/postgresql", version, "bin") }
-	config := func(version string) string { return filepath.Join("/etc/postgresql", version, old.name) }
-	data := strings.Replace(old.data, "/"+old.version+"/", "/"+to+"/", 1)
-	if data == old.data {
-		data = filepath.Join("/var/lib/postgresql", to, old.name)
-	}
+func (p *postgresql) place(old foundCluster, to string) {
 	p.Name, p.Owner, p.Port = old.name, old.owner, old.port
-	p.Old = cluster{old.version, bin(old.version), filepath.Clean(old.data), config(old.version)}
-	p.New = cluster{to, bin(to), data, config(to)}
+	p.Old, p.New = p.layout().place(old, to)
 	for _, dir := range []string{filepath.Dir(p.New.Data), filepath.Dir(p.New.Config)} {
-		for ; existing(dir) != dir; dir = filepath.Dir(dir) {
+		for ; existing(dir) != dir && !slices.Contains(p.Absent, dir); dir = filepath.Dir(dir) {
 			p.Absent = append(p.Absent, dir)
 		}
 	}
+	inside, err := os.ReadDir(p.New.Data)
+	p.Brought = p.inData() && err == nil && len(inside) == 0
 }
 
 // Programs that an upgrade runs.
@@ -106,7 +84,7 @@ var (
 )
 
 // refuse says what of the host's state stands in the way.
-func (p *postgresql) refuse(all []debianCluster, old debianCluster) error {
+func (p *postgresql) refuse(all []foundCluster, old foundCluster) error {
 	var refused Refusals
 	for _, c := range []struct {
 		cluster
@@ -114,24 +92,28 @@ func (p *postgresql) refuse(all []debianCluster, old debianCluster) error {
 	}{{p.Old, oldPrograms}, {p.New, newPrograms}} {
 		for _, name := range c.programs {
 			if _, err := os.Stat(c.program(name)); err != nil {
-				refused = append(refused, Refusal{c.program(name) + " is missing", fmt.Sprintf("apt-get install postgresql-%s postgresql-client-%s", c.Version, c.Version)})
+				refused = append(refused, Refusal{c.program(name) + " is missing", p.layout().install(c.Version)})
 				break
 			}
 		}
 	}
-	if slices.ContainsFunc(all, func(c debianCluster) bool { return c.version == p.New.Version && c.name == p.Name }) {
+	if slices.ContainsFunc(all, func(c foundCluster) bool { return c.version == p.New.Version && c.name == p.Name }) {
 		refused = append(refused, Refusal{
-			fmt.Sprintf("the cluster %s/%s is there already", p.New.Version, p.Name),
-			fmt.Sprintf("if it is the empty one that the package has made: pg_dropcluster --stop %s %s; else rename it: pg_renamecluster %s %s other", p.New.Version, p.Name, p.New.Version, p.Name),
+			fmt.Sprintf("the cluster %s is there already, in %s", instance(p.New.Version, p.Name), p.New.Data),
+			"if it is an empty one, such as a package has made, remove it: " + p.layout().drop(p.New, p.Name) + "; else give it another place",
 		})
 	}
 	for _, dir := range []string{p.New.Data, p.aside()} {
-		if _, err := os.Lstat(dir); err == nil && len(refused) == 0 {
+		if _, err := os.Lstat(dir); err == nil && len(refused) == 0 && (dir != p.New.Data || !p.Brought) {
 			refused = append(refused, Refusal{dir + " is there already", "see what it holds, and move it away"})
 		}
 	}
-	if _, start := os.Stat(filepath.Join(p.Old.Config, "start.conf")); old.status != "online" || start != nil {
-		refused = append(refused, Refusal{fmt.Sprintf("the cluster %s/%s is not online but %s, or has no start.conf", old.version, old.name, old.status), fmt.Sprintf("pg_ctlcluster %s %s start; of a replica upgrade the primary and make the replica again", old.version, old.name)})
+	if mounted, err := mountPoint(p.New.Data); mounted || err != nil {
+		refused = append(refused, Refusal{p.New.Data + " is where a file system is mounted, and would be removed on the way back", "mount it on the folder above"})
+	}
+	if old.status != "online" {
+		start := strings.Join(p.layout().serve("start", p.Old, p.Name).args, " ")
+		refused = append(refused, Refusal{fmt.Sprintf("the cluster %s is not online but %s", instance(old.version, old.name), old.status), start + "; of a replica upgrade the primary and make the replica again"})
 	}
 	if refused == nil {
 		return nil
@@ -202,8 +184,7 @@ func (g *pgRun) ask(ctx context.Context) error {
 	if err := g.askDatabases(ctx, live); err != nil {
 		return err
 	}
-	p.Start, err = readText(filepath.Join(p.Old.Config, "start.conf"))
-	if err == nil {
+	if p.Start, err = p.layout().starts(ctx, g, p.Old); err == nil {
 		p.Bytes, err = treeSize(p.Old.Data)
 	}
 	return err
@@ -287,11 +268,11 @@ func (g *pgRun) askDatabases(ctx context.Context, live session) (err error) {
 			return fmt.Errorf("asking database %s: %w", d.Name, err)
 		}
 		for _, name := range extensions {
-			control := filepath.Join("/usr/share/postgresql", g.p.New.Version, "extension", name+".control")
+			control := g.p.layout().control(g.p.New.Version, name)
 			if _, err := os.Stat(control); err != nil {
 				refused = append(refused, Refusal{
 					fmt.Sprintf("database %s has the extension %s, which PostgreSQL %s lacks here: there is no %s", d.Name, name, g.p.New.Version, control),
-					fmt.Sprintf("install its package, such as postgresql-%s-%s, or drop the extension", g.p.New.Version, name),
+					fmt.Sprintf("install its package for PostgreSQL %s, or drop the extension", g.p.New.Version),
 				})
 			}
 		}

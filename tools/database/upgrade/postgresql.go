@@ -36,17 +36,19 @@ func (c cluster) major() int {
 // postgresql is a cluster on its way: pg_upgrade copies it into a new one, and
 // the old one stays where it is, stopped.
 type postgresql struct {
-	Name      string // of the cluster: main
+	Layout    string // of the host: one of layouts
+	Name      string // of the cluster: main; empty where a version has one
 	Owner     string // account that it runs as
 	Superuser string // the role that initdb made
 	Old, New  cluster
 	Port      int
 	Socket    string   // folder of its public socket
-	Start     string   // how it starts: the text of start.conf
+	Start     string   // how it starts at a boot, in the layout's words
 	Initdb    []string // what a cluster of the same form is made with
 	Databases []pgDatabase
 	Bytes     int64
 	Absent    []string // directories that the new cluster brings, the innermost first
+	Brought   bool     // the directory of its data is there, empty: its package brings it
 }
 
 // pgDatabase is a database of a cluster.
@@ -66,18 +68,26 @@ const (
 	pgPort = 50432
 )
 
+func (p *postgresql) layout() layout { return layouts[p.Layout] }
+
+// inData reports whether the configuration is among the data.
+func (p *postgresql) inData() bool { return p.Old.Config == p.Old.Data }
+
+// called is how a cluster is called.
+func (p *postgresql) called(c cluster) string { return instance(c.Version, p.Name) }
+
 // About says what will be done.
 func (p *postgresql) About() About {
 	const fresh = 300 << 20 // an empty cluster with its log
 	a := About{
 		From:     database.Place{Engine: "postgresql", Version: database.Version(p.Old.Version)},
 		To:       database.Place{Engine: "postgresql", Version: database.Version(p.New.Version)},
-		Instance: p.Old.Version + "/" + p.Name, Directory: p.Old.Data, Method: pgMethod,
+		Instance: p.called(p.Old), Directory: p.Old.Data, Method: pgMethod,
 		Downtime: "from the second step to the last, while the data are dumped, loaded for a proof, and copied",
 		Needs:    []Need{{"", 2*p.Bytes + 2*fresh, "a dump and its proof"}, {existing(p.New.Data), p.Bytes + fresh, "the new cluster"}},
 		Notes: []string{
 			"every connection is cut when the second step begins",
-			fmt.Sprintf("%s/%s stays as it is, stopped; %s/%s gets its configuration, its port %d and its way to start", p.Old.Version, p.Name, p.New.Version, p.Name, p.Port),
+			fmt.Sprintf("%s stays as it is, stopped; %s gets its configuration, its port %d and its way to start", p.called(p.Old), p.called(p.New), p.Port),
 		},
 	}
 	a.Notes = append(a.Notes, p.sortingNotes()...)
@@ -117,9 +127,9 @@ func (p *postgresql) Steps(h *Host) []Step {
 	steps := []Step{
 		{Name: "check", Does: "asks pg_upgrade --check, and adapts the configuration, in an empty cluster in the backup directory", Do: g.check, Undo: g.remove("check")},
 		{Name: "close", Does: "stops the server for its clients, and for the next boot", Changes: true, Do: g.close, Undo: g.reopen, Holds: g.closed},
-		{Name: "dump", Does: "takes checksums of every table and dumps every database", Do: g.dump, Undo: g.removeDump, Holds: g.untouched("dump.json")},
-		{Name: "prove", Does: "restores the dump into an empty cluster of the old version and compares all of it", Do: g.prove, Undo: g.remove("proof")},
-		{Name: "upgrade", Does: "makes the new cluster and has pg_upgrade copy the old one into it", Changes: true, Do: g.upgrade, Undo: g.drop, Holds: g.copied},
+		{Name: "dump", Does: "takes checksums of every table and dumps every database", Do: g.dump, Undo: g.removeDump, Fills: h.path("dump"), Holds: g.untouched("dump.json")},
+		{Name: "prove", Does: "restores the dump into an empty cluster of the old version and compares all of it", Do: g.prove, Undo: g.remove("proof"), Fills: h.path("proof"), Bytes: p.Bytes},
+		{Name: "upgrade", Does: "makes the new cluster and has pg_upgrade copy the old one into it", Changes: true, Do: g.upgrade, Undo: g.drop, Holds: g.copied, Fills: p.New.Data, Bytes: p.Bytes},
 		{Name: "index", Does: "makes indexes on text again where the order of text may have changed, and statistics", Changes: true, Do: g.index},
 		{Name: "compare", Does: "compares every table with the checksums taken before", Do: g.compare},
 		{Name: "open", Does: "starts the new server for the clients", Changes: true, Do: g.open, Undo: g.shut},
@@ -136,11 +146,11 @@ func (p *postgresql) Steps(h *Host) []Step {
 // Afterwards says where all is, and when it may go.
 func (p *postgresql) Afterwards(h *Host) []string {
 	return []string{
-		fmt.Sprintf("PostgreSQL %s serves port %d: %s/%s, data in %s", p.New.Version, p.Port, p.New.Version, p.Name, p.New.Data),
+		fmt.Sprintf("PostgreSQL %s serves port %d: %s, data in %s", p.New.Version, p.Port, p.called(p.New), p.New.Data),
 		fmt.Sprintf("the old cluster is in %s as it was, stopped. The way back to it: svc db upgrade --backup-dir %s --roll-back --confirm; the new one is then set aside as %s, with what was written since", p.Old.Data, h.Backup, p.aside()),
 		fmt.Sprintf("the dump is in %s: it was restored and compared; made by pg_dump %s, read by pg_restore -d DATABASE", h.path("dump"), p.Old.Version),
 		"programs and people should have a look first. What the extensions' own scripts say is in " + h.path("pg_upgrade"),
-		fmt.Sprintf("when nobody wants to go back, after some days: pg_dropcluster %s %s; apt-get purge postgresql-%s; rm -r %s", p.Old.Version, p.Name, p.Old.Version, h.Backup),
+		fmt.Sprintf("when nobody wants to go back, after some days: %s; %s; rm -r %s", p.layout().drop(p.Old, p.Name), p.layout().purge(p.Old.Version), h.Backup),
 	}
 }
 
@@ -198,13 +208,13 @@ func (g *pgRun) settled(step func(context.Context) error) func(context.Context) 
 // settle stops private servers, and waits for what is left of killed ones.
 func (g *pgRun) settle(ctx context.Context) error {
 	for _, c := range []cluster{g.p.Old, g.p.New, {Bin: g.p.Old.Bin, Data: g.path("proof", "data")}, {Bin: g.p.New.Bin, Data: g.path("check", "data")}} {
-		pid, socket := postmaster(c.Data)
-		if pid != 0 && socket == pgPrivate {
+		server := readPostmaster(c.Data)
+		if server.pid != 0 && server.socket == pgPrivate {
 			if err := g.do(ctx, g.as(c.program("pg_ctl"), "stop", "-D", c.Data, "-m", "fast", "-w", "-t", "600")); err != nil {
 				return fmt.Errorf("stopping a server of a try that was cut short: %w", err)
 			}
 		}
-		if pid == 0 {
+		if server.pid == 0 {
 			if err := g.bury(ctx, c.Data); err != nil {
 				return err
 			}
@@ -249,22 +259,26 @@ func sameDir(a, b string) bool {
 	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
-// postmaster is the process of the server that runs on a data directory, and the
-// folder of its socket; 0 where none runs.
-func postmaster(data string) (pid int, socket string) {
-	b, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
-	lines := strings.Split(string(b), "\n")
+// postmaster is a server that runs on a data directory.
+type postmaster struct {
+	pid    int // 0 where none runs
+	port   int
+	socket string // folder of its socket
+}
+
+// readPostmaster reads the lock of a data directory's server.
+func readPostmaster(data string) (m postmaster) {
+	text, err := readText(filepath.Join(data, "postmaster.pid"))
+	lines := strings.Split(text, "\n")
 	if err != nil || len(lines) < 5 {
-		return 0, ""
+		return m
 	}
-	pid, err = strconv.Atoi(strings.TrimSpace(lines[0]))
-	if err != nil || pid <= 0 {
-		return 0, ""
+	pid, err := strconv.Atoi(strings.TrimSpace(lines[0]))
+	if err != nil || pid <= 0 || !sameDir(fmt.Sprintf("/proc/%d/cwd", pid), data) {
+		return m // the number is that of another process by now
 	}
-	if !sameDir(fmt.Sprintf("/proc/%d/cwd", pid), data) {
-		return 0, "" // the number is that of another process by now
-	}
-	return pid, strings.TrimSpace(lines[4])
+	port, _ := strconv.Atoi(strings.TrimSpace(lines[3]))
+	return postmaster{pid, port, strings.TrimSpace(lines[4])}
 }
 
 // private makes the folder of the private sockets, and the rules for who comes
@@ -335,7 +349,9 @@ func (g *pgRun) check(ctx context.Context) error {
 	}
 	c := g.p.New
 	c.Data, c.Config = filepath.Join(dir, "data"), filepath.Join(dir, "config")
-	if err := errors.Join(os.Mkdir(c.Config, 0o700), g.own(c.Config)); err != nil {
+	if g.p.inData() {
+		c.Config = c.Data
+	} else if err := errors.Join(os.Mkdir(c.Config, 0o700), g.own(c.Config)); err != nil {
 		return err
 	}
 	if err := g.initdb(ctx, c); err != nil {
@@ -352,10 +368,11 @@ func (g *pgRun) check(ctx context.Context) error {
 
 // close stops the server. A boot does not start it again.
 func (g *pgRun) close(ctx context.Context) error {
-	if err := g.setStart(ctx, g.p.Old, "manual\n"); err != nil {
+	l := g.p.layout()
+	if err := l.setStart(ctx, g, g.p.Old, l.never()); err != nil {
 		return err
 	}
-	if err := g.do(ctx, command{args: []string{"pg_ctlcluster", g.p.Old.Version, g.p.Name, "stop"}}); err != nil {
+	if err := g.do(ctx, l.serve("stop", g.p.Old, g.p.Name)); err != nil {
 		return err
 	}
 	return g.stopped(g.p.Old)
@@ -363,15 +380,15 @@ func (g *pgRun) close(ctx context.Context) error {
 
 // stopped refuses a server that runs.
 func (g *pgRun) stopped(c cluster) error {
-	if pid, _ := postmaster(c.Data); pid != 0 {
-		return fmt.Errorf("the server of %s runs, as process %d", c.Data, pid)
+	if server := readPostmaster(c.Data); server.pid != 0 {
+		return fmt.Errorf("the server of %s runs, as process %d", c.Data, server.pid)
 	}
 	return nil
 }
 
 // reopen starts the server as it was.
 func (g *pgRun) reopen(ctx context.Context) error {
-	if err := g.setStart(ctx, g.p.Old, g.p.Start); err != nil {
+	if err := g.p.layout().setStart(ctx, g, g.p.Old, g.p.Start); err != nil {
 		return err
 	}
 	return g.public(ctx, g.p.Old)
@@ -388,7 +405,7 @@ func (g *pgRun) public(ctx context.Context, c cluster) error {
 		return s.ready(ctx)
 	})
 	if err == nil && g.stopped(c) == nil {
-		err = g.do(ctx, command{args: []string{"pg_ctlcluster", c.Version, g.p.Name, "start"}})
+		err = g.do(ctx, g.p.layout().serve("start", c, g.p.Name))
 		switch {
 		case err != nil:
 		case g.stopped(c) == nil: // systemd does not say so
@@ -401,35 +418,23 @@ func (g *pgRun) public(ctx context.Context, c cluster) error {
 		_, err = s.rows(ctx, "template1", "select to_json(1)")
 	}
 	if err != nil {
-		return fmt.Errorf("starting %s/%s: %w", c.Version, g.p.Name, err)
+		return fmt.Errorf("starting %s: %w", g.p.called(c), err)
 	}
 	return nil
 }
 
 // closed reports whether the server is stopped, and stays so.
-func (g *pgRun) closed(context.Context) bool {
-	b, err := os.ReadFile(filepath.Join(g.p.Old.Config, "start.conf"))
-	_, socket := postmaster(g.p.Old.Data)
-	return err == nil && string(b) == "manual\n" && (socket == "" || socket == pgPrivate)
-}
-
-// setStart says how a cluster starts, and has systemd know.
-func (g *pgRun) setStart(ctx context.Context, c cluster, text string) error {
-	if err := replace(filepath.Join(c.Config, "start.conf"), []byte(text)); err != nil {
-		return err
-	}
-	if _, err := os.Stat("/run/systemd/system"); err != nil {
-		return nil
-	}
-	return g.do(ctx, command{args: []string{"systemctl", "daemon-reload"}})
+func (g *pgRun) closed(ctx context.Context) bool {
+	l := g.p.layout()
+	how, err := l.starts(ctx, g, g.p.Old)
+	socket := readPostmaster(g.p.Old.Data).socket
+	return err == nil && how == l.never() && (socket == "" || socket == pgPrivate)
 }
 
 // upgrade makes the new cluster, whose place was empty when all began.
 func (g *pgRun) upgrade(ctx context.Context) error {
 	p := g.p
-	create := command{args: []string{"pg_createcluster", "-u", p.Owner, "-d", p.New.Data, "-p", strconv.Itoa(p.Port), "--start-conf", "manual", p.New.Version, p.Name, "--", "-U", p.Superuser}}
-	create.args = append(create.args, p.initdb(p.New.major())...)
-	if err := g.do(ctx, create); err != nil {
+	if err := p.layout().create(ctx, g); err != nil {
 		return err
 	}
 	if err := g.configure(ctx, p.New); err != nil {
@@ -450,7 +455,10 @@ func (g *pgRun) drop(context.Context) error {
 			return fmt.Errorf("setting the new cluster aside: %w", err)
 		}
 	}
-	err := errors.Join(os.RemoveAll(p.New.Data), os.RemoveAll(p.New.Config), p.removeLogs())
+	err := errors.Join(os.RemoveAll(p.New.Data), os.RemoveAll(p.New.Config), p.layout().removed(p))
+	if p.Brought {
+		err = errors.Join(err, os.Mkdir(p.New.Data, 0o700), g.own(p.New.Data))
+	}
 	for _, dir := range p.Absent {
 		if e := os.Remove(dir); e != nil && !errors.Is(e, os.ErrNotExist) && !errors.Is(e, unix.ENOTEMPTY) {
 			err = errors.Join(err, e)
@@ -468,11 +476,6 @@ func (g *pgRun) drop(context.Context) error {
 
 // aside is where a new cluster goes that clients may have written to.
 func (p *postgresql) aside() string { return p.New.Data + ".rolled-back" }
-
-// removeLogs removes the log file that pg_createcluster has made.
-func (p *postgresql) removeLogs() error {
-	return os.RemoveAll(fmt.Sprintf("/var/log/postgresql/postgresql-%s-%s.log", p.New.Version, p.Name))
-}
 
 // compare has the new cluster give the checksums that the old one gave.
 func (g *pgRun) compare(ctx context.Context) error {
@@ -497,7 +500,7 @@ func (g *pgRun) open(ctx context.Context) error {
 	if err := g.writeFile("opened.json", true); err != nil {
 		return err
 	}
-	if err := g.setStart(ctx, g.p.New, g.p.Start); err != nil {
+	if err := g.p.layout().setStart(ctx, g, g.p.New, g.p.Start); err != nil {
 		return err
 	}
 	return g.public(ctx, g.p.New)
@@ -505,16 +508,17 @@ func (g *pgRun) open(ctx context.Context) error {
 
 // shut stops the new server, and has no boot start it.
 func (g *pgRun) shut(ctx context.Context) error {
+	l := g.p.layout()
 	if _, err := os.Stat(g.p.New.Config); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err := g.setStart(ctx, g.p.New, "manual\n"); err != nil {
+	if err := l.setStart(ctx, g, g.p.New, l.never()); err != nil {
 		return err
 	}
 	if g.stopped(g.p.New) == nil {
 		return nil
 	}
-	err := g.do(ctx, command{args: []string{"pg_ctlcluster", g.p.New.Version, g.p.Name, "stop"}})
+	err := g.do(ctx, l.serve("stop", g.p.New, g.p.Name))
 	return errors.Join(err, g.stopped(g.p.New))
 }
 

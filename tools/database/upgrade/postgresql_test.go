@@ -1,7 +1,6 @@
 package upgrade
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -18,7 +17,7 @@ func TestClusters(t *testing.T) {
 	is := is.New(t)
 	all := parseClusters(lsclusters)
 	is.Equal(len(all), 2) // what a shell could take for a command is none
-	is.Equal(all[0], debianCluster{"13", "main", "online", "postgres", "/var/lib/postgresql/13/main", 5432})
+	is.Equal(all[0], foundCluster{"13", "main", "online", "postgres", "/var/lib/postgresql/13/main", 5432})
 	for _, c := range []struct{ instance, to, want string }{
 		{"", "15", "main"},
 		{"15/other", "17", "other"},
@@ -32,19 +31,22 @@ func TestClusters(t *testing.T) {
 		}
 		is.Equal(got.name, c.want)
 	}
-	_, err := choose(nil, "", "17")
-	is.True(errors.As(err, &Refusals{}))
 }
 
 func TestThePlaceOfANewCluster(t *testing.T) {
 	is := is.New(t)
-	var p postgresql
+	p := postgresql{Layout: "debian"}
 	p.place(parseClusters(lsclusters)[1], "17")
 	is.Equal(p.New, cluster{"17", "/usr/lib/postgresql/17/bin", "/srv/pg/17/other", "/etc/postgresql/17/other"})
 	is.Equal(p.Absent, []string{"/srv/pg/17", "/srv/pg", "/etc/postgresql/17"}[:len(p.Absent)])
-	p = postgresql{}
-	p.place(debianCluster{version: "13", name: "main", data: "/data"}, "17")
+	p = postgresql{Layout: "debian"}
+	p.place(foundCluster{version: "13", name: "main", data: "/data"}, "17")
 	is.Equal(p.New.Data, "/var/lib/postgresql/17/main") // where the old one's place says no version
+	p = postgresql{Layout: "pgdg"}
+	p.place(foundCluster{version: "13", data: "/var/lib/pgsql/13/data"}, "17")
+	is.Equal(p.New, cluster{"17", "/usr/pgsql-17/bin", "/var/lib/pgsql/17/data", "/var/lib/pgsql/17/data"})
+	is.Equal(p.Absent, []string{"/var/lib/pgsql/17", "/var/lib/pgsql"}[:len(p.Absent)])
+	is.Equal(p.called(p.New), "17")
 }
 
 func TestConfigurationsAreAdapted(t *testing.T) {

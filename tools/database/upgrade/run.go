@@ -18,16 +18,18 @@ import (
 // Options are how an upgrade is run.
 type Options struct {
 	Backup string // directory for the journal, the log and the backup; absolute
-	// Report is told of a step before it is done or undone; nil where nobody looks.
+	// Report is told of a step before it is done or undone, and now and then how far
+	// it is; nil where nobody looks.
 	Report func(Event)
 	Now    func() time.Time
 }
 
-// Event is a step that is about to be done or undone.
+// Event is a step that is about to be done or undone, or that is being done.
 type Event struct {
 	Step        Step
 	State       State // Started or Undoing
 	Done, Total int   // steps of this run
+	Filled      int64 // bytes of the directory that the step fills; 0 when it begins
 }
 
 // Look says what an upgrade would do. Nothing is changed; what stands in the way
@@ -303,10 +305,10 @@ func (r *run) perform(ctx context.Context, acts []act, why string, failed func(S
 		if err := r.write(entry); err != nil && !a.undo {
 			return err
 		}
-		if r.report != nil {
-			r.report(Event{s, entry.State, i, len(acts)})
-		}
-		if err := call(ctx, fn); err != nil {
+		seen := r.tell(Event{Step: s, State: entry.State, Done: i, Total: len(acts)})
+		err := r.lastingly(ctx, s, fn)
+		seen()
+		if err != nil {
 			if err := failed(s, fmt.Errorf("%s: %w", s.Name, err)); err != nil {
 				return err
 			}
@@ -319,11 +321,59 @@ func (r *run) perform(ctx context.Context, acts []act, why string, failed func(S
 	return nil
 }
 
-func call(ctx context.Context, fn func(context.Context) error) error {
+// glance is how often it is looked how far a step is.
+const glance = 2 * time.Second
+
+// tell reports a step, and how far it is until the function that it gives is called.
+func (r *run) tell(e Event) (end func()) {
+	if r.report == nil {
+		return func() {}
+	}
+	r.report(e)
+	if e.State != Started || e.Step.Fills == "" {
+		return func() {}
+	}
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(glance):
+			}
+			if bytes, err := treeSize(e.Step.Fills); err == nil && bytes > 0 {
+				e.Filled = bytes
+				r.report(e)
+			}
+		}
+	}()
+	return func() { close(over); <-ended }
+}
+
+// lastingly does or undoes a step, and has what it changed on the disks before
+// the journal, which may be on another one, says so.
+func (r *run) lastingly(ctx context.Context, s Step, fn func(context.Context) error) error {
 	if fn == nil {
 		return nil
 	}
-	return fn(ctx)
+	if err := fn(ctx); err != nil || !s.Changes {
+		return err
+	}
+	about := r.host.about(r.job)
+	places := []string{"/etc", about.Directory}
+	for _, n := range about.Needs {
+		places = append(places, n.Directory)
+	}
+	for _, place := range places {
+		if place == r.host.Backup { // writing the journal sees to it
+			continue
+		}
+		if err := syncDisk(existing(place)); err != nil {
+			return fmt.Errorf("having all on the disk of %s: %w", place, err)
+		}
+	}
+	return nil
 }
 
 // result is what became of the upgrade.

@@ -200,6 +200,20 @@ func TestASignalIsRolledBack(t *testing.T) {
 	is.Equal(job.files(), []string{})
 }
 
+func TestProgressWithinAStep(t *testing.T) {
+	is := is.New(t)
+	told := make(chan Event, 100)
+	r := &run{report: func(e Event) { told <- e }}
+	dir := t.TempDir()
+	is.NoErr(os.WriteFile(filepath.Join(dir, "file"), []byte("12345"), 0o600))
+	end := r.tell(Event{Step: Step{Fills: dir}, State: Started})
+	is.Equal((<-told).Filled, int64(0)) // the step begins
+	is.Equal((<-told).Filled, int64(5))
+	end()
+	r.tell(Event{Step: Step{Fills: dir}, State: Undoing})()
+	is.Equal((<-told).State, Undoing)
+}
+
 // TestAStepThatNoLongerHoldsIsTakenAgain has somebody remove what a step made.
 func TestAStepThatNoLongerHoldsIsTakenAgain(t *testing.T) {
 	is := is.New(t)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 )
 
@@ -132,6 +133,50 @@ func (s *server) ended(context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("the server, process %d, does not stop", s.pid)
+}
+
+// holdFile keeps a unit of systemd from being started while it is there: a boot
+// after a power cut would else have the new server on the old data.
+func holdFile(unit string) string {
+	return filepath.Join("/etc/systemd/system", unit+".d", "svc-db-upgrade.conf")
+}
+
+// hold keeps a unit from being started until it is released; there may be none.
+func (h *Host) hold(ctx context.Context, unit string) error {
+	if unit == "" {
+		return nil
+	}
+	name := holdFile(unit)
+	text := fmt.Sprintf("# svc db upgrade has begun: go on or back with --backup-dir %s --resume or --roll-back\n[Unit]\nAssertPathExists=!%s\n", h.Backup, name)
+	err := os.MkdirAll(filepath.Dir(name), 0o755)
+	if err == nil {
+		err = renameio.WriteFile(name, []byte(text), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping %s from being started: %w", unit, err)
+	}
+	return h.reload(ctx)
+}
+
+// release lets a unit be started again.
+func (h *Host) release(ctx context.Context, unit string) error {
+	if unit == "" {
+		return nil
+	}
+	if err := removeFile(holdFile(unit)); err != nil {
+		return fmt.Errorf("letting %s be started: %w", unit, err)
+	}
+	_ = os.Remove(filepath.Dir(holdFile(unit))) // where nothing else is in it
+	return h.reload(ctx)
+}
+
+// reload has systemd, where it runs, read its units again.
+func (h *Host) reload(ctx context.Context) error {
+	if _, err := os.Stat("/run/systemd/system"); err != nil {
+		return nil
+	}
+	_, err := h.run(ctx, command{args: []string{"systemctl", "daemon-reload"}})
+	return err
 }
 
 // mountPoint reports whether a directory is where a file system is mounted.

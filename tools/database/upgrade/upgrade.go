@@ -94,6 +94,10 @@ type Step struct {
 	Changes bool   // something outside the backup directory changes
 	Do      func(ctx context.Context) error
 	Undo    func(ctx context.Context) error // nil where nothing is to undo
+	// Fills is a directory that grows while the step is done, to about so many Bytes;
+	// zero where nobody knows. Both are for people who wait.
+	Fills string
+	Bytes int64
 	// Holds reports whether what the step did is still so; nil where nothing can
 	// have changed it. A step that no longer holds is done again.
 	Holds func(ctx context.Context) bool

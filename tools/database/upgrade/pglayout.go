@@ -1,0 +1,250 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"svc/backend/api/lazyregexp"
+)
+
+// layout is how a distribution keeps clusters of PostgreSQL on a host.
+type layout interface {
+	// find lists the clusters that are here; none where the layout is not this one.
+	find(ctx context.Context, h *Host) ([]foundCluster, error)
+	// place says where a cluster's things are, and where those of one that is made
+	// from it will be.
+	place(old foundCluster, to string) (from, new cluster)
+	// control is the file by which a version knows an extension.
+	control(version, extension string) string
+	// starts is how a cluster starts at a boot, and setStart says so.
+	starts(ctx context.Context, g *pgRun, c cluster) (string, error)
+	setStart(ctx context.Context, g *pgRun, c cluster, how string) error
+	// never is how a cluster does not start.
+	never() string
+	// serve starts or stops a cluster for its clients.
+	serve(action string, c cluster, name string) command
+	// create makes the new cluster, empty; removed clears what it has outside its
+	// own folders.
+	create(ctx context.Context, g *pgRun) error
+	removed(p *postgresql) error
+	// install, drop and purge are what a person does for a version and a cluster.
+	install(version string) string
+	drop(c cluster, name string) string
+	purge(version string) string
+}
+
+// layouts are those that are known, as journals name them.
+var layouts = map[string]layout{"debian": debianLayout{}, "pgdg": pgdgLayout{}}
+
+// foundCluster is a cluster of this host.
+type foundCluster struct {
+	version, name, status, owner, data string
+	port                               int
+}
+
+// instance is how a cluster is called; where a version has one, by that.
+func instance(version, name string) string { return strings.TrimSuffix(version+"/"+name, "/") }
+
+// safe are names that a shell reads as they are: programs of PostgreSQL give
+// them to one.
+var safe = lazyregexp.New(`^[A-Za-z0-9/_.+-]+$`)
+
+// debianLayout is that of Debian's postgresql-common, which has any number of
+// clusters of each version.
+type debianLayout struct{}
+
+func (debianLayout) find(ctx context.Context, h *Host) ([]foundCluster, error) {
+	out, err := h.run(ctx, command{args: []string{"pg_lsclusters", "-h"}})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !strings.Contains(err.Error(), "executable file not found") {
+		return nil, err
+	}
+	return parseClusters(out), nil
+}
+
+// parseClusters reads what pg_lsclusters -h prints.
+func parseClusters(text string) (all []foundCluster) {
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) < 6 {
+			continue
+		}
+		port, err := strconv.Atoi(f[2])
+		if err == nil && safe.MatchString(f[0]+f[1]+f[5]) {
+			all = append(all, foundCluster{version: f[0], name: f[1], port: port, status: f[3], owner: f[4], data: f[5]})
+		}
+	}
+	return all
+}
+
+func (debianLayout) place(old foundCluster, to string) (from, new cluster) {
+	at := func(version, data string) cluster {
+		return cluster{version, filepath.Join("/usr/lib/postgresql", version, "bin"), filepath.Clean(data), filepath.Join("/etc/postgresql", version, old.name)}
+	}
+	data := strings.Replace(old.data, "/"+old.version+"/", "/"+to+"/", 1)
+	if data == old.data {
+		data = filepath.Join("/var/lib/postgresql", to, old.name)
+	}
+	return at(old.version, old.data), at(to, data)
+}
+
+func (debianLayout) control(version, extension string) string {
+	return filepath.Join("/usr/share/postgresql", version, "extension", extension+".control")
+}
+
+func (debianLayout) starts(_ context.Context, _ *pgRun, c cluster) (string, error) {
+	return readText(filepath.Join(c.Config, "start.conf"))
+}
+
+func (debianLayout) setStart(ctx context.Context, g *pgRun, c cluster, how string) error {
+	if err := replace(filepath.Join(c.Config, "start.conf"), []byte(how)); err != nil {
+		return err
+	}
+	return g.reload(ctx) // systemd makes its units from these files
+}
+
+func (debianLayout) never() string { return "manual\n" }
+
+func (debianLayout) serve(action string, c cluster, name string) command {
+	return command{args: []string{"pg_ctlcluster", c.Version, name, action}}
+}
+
+func (debianLayout) create(ctx context.Context, g *pgRun) error {
+	p := g.p
+	c := command{args: []string{"pg_createcluster", "-u", p.Owner, "-d", p.New.Data, "-p", strconv.Itoa(p.Port), "--start-conf", "manual", p.New.Version, p.Name, "--", "-U", p.Superuser}}
+	c.args = append(c.args, p.initdb(p.New.major())...)
+	return g.do(ctx, c)
+}
+
+// removed removes the log file that pg_createcluster has made.
+func (debianLayout) removed(p *postgresql) error {
+	return os.RemoveAll(fmt.Sprintf("/var/log/postgresql/postgresql-%s-%s.log", p.New.Version, p.Name))
+}
+
+func (debianLayout) install(version string) string {
+	return fmt.Sprintf("apt-get install postgresql-%s postgresql-client-%s", version, version)
+}
+
+func (debianLayout) drop(c cluster, name string) string {
+	return fmt.Sprintf("pg_dropcluster --stop %s %s", c.Version, name)
+}
+
+func (debianLayout) purge(version string) string { return "apt-get purge postgresql-" + version }
+
+// pgdgLayout is that of PostgreSQL's own packages for Fedora, Red Hat and the
+// like: each version has a folder, one cluster, and a unit of systemd.
+type pgdgLayout struct{}
+
+func (pgdgLayout) unit(version string) string { return "postgresql-" + version + ".service" }
+
+func (pgdgLayout) bin(version string) string { return filepath.Join("/usr/pgsql-"+version, "bin") }
+
+func (l pgdgLayout) find(ctx context.Context, h *Host) (all []foundCluster, err error) {
+	programs, err := filepath.Glob(l.bin("*") + "/postgres")
+	if err != nil {
+		return nil, err
+	}
+	for _, program := range programs {
+		version := strings.TrimPrefix(filepath.Base(filepath.Dir(filepath.Dir(program))), "pgsql-")
+		c, err := l.found(ctx, h, version)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(filepath.Join(c.data, "PG_VERSION")); err == nil && safe.MatchString(version+c.data) {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// found is a version's cluster, as its unit and the files of its server have it.
+func (l pgdgLayout) found(ctx context.Context, h *Host, version string) (c foundCluster, err error) {
+	out, err := h.run(ctx, command{args: []string{"systemctl", "show", "--value", "--property=Environment", l.unit(version)}})
+	if err != nil {
+		return c, refusef("boot it with systemd, which its packages want", "the units of PostgreSQL can't be asked for: %v", err)
+	}
+	c = foundCluster{version: version, status: "down", data: filepath.Join("/var/lib/pgsql", version, "data")}
+	for word := range strings.FieldsSeq(out) {
+		if data, found := strings.CutPrefix(word, "PGDATA="); found {
+			c.data = filepath.Clean(data)
+		}
+	}
+	info, err := os.Stat(c.data)
+	if err != nil {
+		return c, nil // it has no cluster
+	}
+	if u, err := user.LookupId(strconv.Itoa(int(info.Sys().(*syscall.Stat_t).Uid))); err == nil {
+		c.owner = u.Username
+	}
+	if server := readPostmaster(c.data); server.pid != 0 {
+		c.status, c.port = "online", server.port
+	}
+	return c, nil
+}
+
+func (l pgdgLayout) place(old foundCluster, to string) (from, new cluster) {
+	data := strings.Replace(old.data, "/"+old.version+"/", "/"+to+"/", 1)
+	if data == old.data {
+		data = filepath.Join("/var/lib/pgsql", to, "data")
+	}
+	return cluster{old.version, l.bin(old.version), old.data, old.data}, cluster{to, l.bin(to), data, data}
+}
+
+func (pgdgLayout) control(version, extension string) string {
+	return filepath.Join("/usr/pgsql-"+version, "share/extension", extension+".control")
+}
+
+func (l pgdgLayout) starts(ctx context.Context, g *pgRun, c cluster) (string, error) {
+	out, _ := g.run(ctx, command{args: []string{"systemctl", "is-enabled", l.unit(c.Version)}}) // that it is not, is an error
+	if strings.TrimSpace(out) == "enabled" {
+		return "enable", nil
+	}
+	return l.never(), nil
+}
+
+func (l pgdgLayout) setStart(ctx context.Context, g *pgRun, c cluster, how string) error {
+	return g.do(ctx, command{args: []string{"systemctl", how, l.unit(c.Version)}})
+}
+
+func (pgdgLayout) never() string { return "disable" }
+
+func (l pgdgLayout) serve(action string, c cluster, _ string) command {
+	return command{args: []string{"systemctl", action, l.unit(c.Version)}}
+}
+
+// create makes the cluster where the unit expects it: another place than that of
+// the packages is said in the unit.
+func (l pgdgLayout) create(ctx context.Context, g *pgRun) error {
+	c, err := l.found(ctx, g.Host, g.p.New.Version)
+	if err != nil {
+		return err
+	}
+	if c.data != g.p.New.Data {
+		return fmt.Errorf("%s has its data in %s, not in %s", l.unit(c.version), c.data, g.p.New.Data)
+	}
+	if err := errors.Join(os.MkdirAll(c.data, 0o700), g.own(c.data)); err != nil {
+		return err
+	}
+	return g.initdb(ctx, g.p.New)
+}
+
+func (pgdgLayout) removed(*postgresql) error { return nil }
+
+func (pgdgLayout) install(version string) string {
+	return fmt.Sprintf("dnf install postgresql%[1]s-server postgresql%[1]s-contrib", version)
+}
+
+func (l pgdgLayout) drop(c cluster, _ string) string {
+	return fmt.Sprintf("systemctl disable --now %s; rm -r %s", l.unit(c.Version), c.Data)
+}
+
+func (pgdgLayout) purge(version string) string {
+	return fmt.Sprintf("dnf remove postgresql%s-server", version)
+}
