@@ -93,7 +93,7 @@ func (p *program) upgradeProgress(bar func(what string, done, total int)) func(u
 			fmt.Fprintf(p.stderr, "svc: %d of %d, %s: %s\n", e.Done+1, e.Total, e.Step.Name, what)
 		case now.Sub(last) >= seldom:
 			last = now
-			fmt.Fprintf(p.stderr, "svc: %s has written %s so far\n", e.Step.Name, bytesLine(e.Filled))
+			fmt.Fprintf(p.stderr, "svc: %s has written %s so far\n", e.Step.Name, data.Size(e.Filled))
 		}
 	}
 }
