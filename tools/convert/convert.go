@@ -123,7 +123,7 @@ var registry = []converter{
 	{"anacron", []string{"/etc/anacrontab"}, []string{"anacron"}, fromRPM, anacron},
 	{"limits", []string{"/etc/security/limits.conf", "/etc/security/limits.d/*.conf"}, nil, fromRPM, limits},
 	{"exports", []string{"/etc/exports", "/etc/exports.d/*.exports"}, []string{"nfs-kernel-server"}, fromRPM, exports},
-	{"nfs", []string{"/etc/sysconfig/nfs", "/etc/default/nfs-kernel-server", "/etc/default/nfs-common", "/etc/nfs.conf", "/etc/nfs.conf.d/*.conf", "/etc/idmapd.conf"}, []string{"nfs-kernel-server", "nfs-common"}, toNfsConf, nfs},
+	{"nfs", []string{"/etc/sysconfig/nfs", "/etc/default/nfs-kernel-server", "/etc/default/nfs-common", "/etc/nfs.conf", "/etc/nfs.conf.d/*.conf", "/etc/idmapd.conf"}, []string{"nfs-kernel-server", "nfs-common", "nfs-utils"}, func(in Input) bool { return toNfsConf(in) || toRPM(in) }, nfs},
 	{"network", []string{
 		"/etc/sysconfig/network-scripts/ifcfg-*", "/etc/sysconfig/network-scripts/route-*", "/etc/sysconfig/network-scripts/route6-*", "/etc/sysconfig/network-scripts/rule-*", "/etc/sysconfig/network-scripts/rule6-*", "/etc/sysconfig/network",
 		"/etc/NetworkManager/system-connections/*", "/etc/netplan/*.yaml", "/etc/network/interfaces", "/etc/network/interfaces.d/*", "/etc/systemd/network/*",

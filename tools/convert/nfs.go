@@ -107,6 +107,9 @@ var nfsKeys = map[string][]string{
 // nfs carries the settings of NFS's daemons over to files beside Debian's own
 // nfs.conf, which keeps its defaults.
 func nfs(in Input) (r Result) {
+	if toRPM(in) {
+		return nfsRPM(in)
+	}
 	for _, f := range in.Files {
 		p := open(f, "#")
 		switch f.Path {
