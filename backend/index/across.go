@@ -315,6 +315,8 @@ func (h *hops) guessRPM(p course) course {
 		p.relation, p.confidence = api.RelationIncluded, unlisted
 	case r == api.RoleDebug:
 		p.relation, p.confidence = api.RelationRemoved, unlisted
+	case isCanonical(p.source.Name):
+		p.relation, p.confidence = api.RelationRemoved, goneConfidence
 	default:
 		p.relation, p.confidence, p.names = api.RelationRenamed, guessed, []string{rpm.Name(p.source.Name)}
 	}
@@ -332,14 +334,16 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 		r = found[0]
 	}
 	p := course{source: r.record, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
+	if h.source.rpm.line != h.target.rpm.line {
+		return h.otherLine(p, r)
+	}
 	general, err := h.ofEL(r.Name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return p, err
-	}
-	if p.names[0] = general; general != r.Name {
-		p.relation, p.confidence = api.RelationReplaced, rowConfidence
-	}
-	if h.source.rpm.line != h.target.rpm.line || !h.source.rpm.known && h.target.rpm.known && general == r.Name && r.levels == "" {
+	case general != r.Name:
+		p.names[0], p.relation, p.confidence = general, api.RelationReplaced, rowConfidence
+	case !h.source.rpm.known && h.target.rpm.known && r.levels == "":
 		return h.otherLine(p, r)
 	}
 	return h.levels(p)
@@ -450,8 +454,7 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 		return p, err
 	}
 	if !known {
-		p.confidence, p.relation = guessed, api.RelationSame
-		return h.confirmListed(p)
+		return h.underItsName(p, guessed)
 	}
 	found, err := h.ownNames(t.Targets, r.line == "")
 	if err != nil {
@@ -460,23 +463,30 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 	if len(found) > 0 {
 		return h.rpm(p, found, t.Confidence)
 	}
-	switch t.Relation {
-	case api.RelationIncluded:
+	switch {
+	case t.Relation == api.RelationIncluded:
 		p.relation, p.confidence, p.names = t.Relation, unlisted, nil
 		return p, nil
-	case api.RelationRemoved: // from Debian: rpm distributions may have it, but not what belongs to one of them
-		if p.confidence = guessed; h.source.rpm.line == h.target.rpm.line {
-			p.relation, p.confidence, p.names = t.Relation, t.Confidence, nil
-			return p, nil
-		}
-	default:
-		p.confidence = guessed
-		if r.line == "" && h.source.rpm.line != h.target.rpm.line {
-			p.confidence = listless
-		}
+	case t.Relation == api.RelationRemoved && h.target.rpm.line == "el" && r.levels == "":
+		p.relation, p.confidence, p.names = t.Relation, t.Confidence, nil // as from Debian: EL is not known to have it
+		return p, nil
+	case t.Relation != api.RelationRemoved && r.line == "" && h.source.rpm.line != h.target.rpm.line:
+		return h.underItsName(p, listless)
+	}
+	return h.underItsName(p, guessed)
+}
+
+// underItsName answers with the name that an rpm has, if one is known.
+func (h *hops) underItsName(p course, confidence float64) (course, error) {
+	if p.relation, p.confidence = api.RelationSame, confidence; isCanonical(p.source.Name) {
+		p.relation, p.confidence, p.names = api.RelationRemoved, goneConfidence, nil
 	}
 	return h.confirmListed(p)
 }
+
+// isCanonical tells a canonical that stands for a package whose name is not
+// known from a name.
+func isCanonical(name string) bool { return strings.Contains(name, "--") }
 
 // confirmListed makes surer, or less sure, of names by the target's own list.
 func (h *hops) confirmListed(p course) (course, error) {
@@ -520,8 +530,8 @@ func (h *hops) doubt(r rpmRecord) (api.Caveat, error) {
 		_, vendor, _ = strings.Cut(value, rpm.Vendor)
 		vendor, _, _ = strings.Cut(vendor, "\t")
 	}
-	text, ok, err := h.ix.file.Table(vendorsTable).Get(vendor)
-	if ok || err != nil {
+	if vendor != "" {
+		text, _, err := h.ix.file.Table(vendorsTable).Get(vendor)
 		return caveat(CaveatThirdParty, api.SeverityWarning, "%s is not of %s itself. %s", r.Name, h.target.slug, text), err
 	}
 	return caveat(CaveatExistence, api.SeverityInfo,

@@ -36,8 +36,8 @@ func TestKnownPairs(t *testing.T) {
 	}{
 		{"truth/debian_suites.tsv", 1, 0.999, 0.999, 0.03},
 		{"truth/pes_el7_el8.tsv", 1, 0.995, 0.995, 0.03},
-		{"truth/cross_el_debian_core.tsv", 0.955, 0.94, 0.94, 0.03},
-		{"truth/cross_el_debian_packages.tsv", 0.87, 0.92, 0.925, 0.03},
+		{"truth/cross_el_debian_core.tsv", 0.955, 0.943, 0.943, 0.02},
+		{"truth/cross_el_debian_packages.tsv", 0.89, 0.924, 0.927, 0.03},
 	} {
 		t.Run(filepath.Base(c.file), func(t *testing.T) {
 			s, err := Eval(embeddedIndex(t), openFacts(t, c.file))
@@ -98,6 +98,11 @@ func halfOf(t *testing.T, r io.Reader, half uint32) io.Reader {
 	return strings.NewReader(strings.Join(kept, "\n"))
 }
 
+// sureOfMachines is the part of a machine's packages that must be answered for
+// with a confidence of 0.8 or more, by the target's distribution. Amazon, Fedora and SUSE
+// have no list in the index: honest answers are less sure there.
+var sureOfMachines = map[string]float64{"debian": 0.975, "ubuntu": 0.97, "almalinux": 0.88}
+
 // TestPackagesOfMachines is the floor of what is accounted for of real
 // machines' packages.
 func TestPackagesOfMachines(t *testing.T) {
@@ -115,12 +120,11 @@ func TestPackagesOfMachines(t *testing.T) {
 	}
 	for way, tally := range e.Score().Ways {
 		source, target, _ := strings.Cut(way, ">")
-		floor := 0.98
-		if distribution(source) == distribution(target) {
-			floor = 0.99
-		}
-		if share(tally.Resolved, tally.Rows) < 0.99 || tally.Coverage() < floor {
+		if share(tally.Resolved, tally.Rows) < 0.997 || tally.Coverage() < 0.997 {
 			t.Errorf("%s: %d of %d resolved, %d accounted for", way, tally.Resolved, tally.Rows, tally.Accounted)
+		}
+		if floor := sureOfMachines[strings.SplitN(target, "-", 2)[0]]; share(tally.Sure, tally.Rows) < floor {
+			t.Errorf("%s from %s: %d of %d sure, below %.3f", target, source, tally.Sure, tally.Rows, floor)
 		}
 	}
 }

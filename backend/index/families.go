@@ -174,31 +174,43 @@ func (f familyRows) between(software string, source, target release.Release) []a
 // both sides filled in; what its successors themselves ship goes first. A row
 // whose version is not known is left out.
 func (h *hops) acrossFamilies(canonical string, p course, m *move) ([]api.Relocation, error) {
-	source, _ := release.Lookup(h.source.slug)
-	target, _ := release.Lookup(h.target.slug)
 	if h.source.rpm == nil && h.target.rpm == nil {
 		return nil, nil
 	}
-	all, err := families()
+	found, err := h.ofFamilies(canonical, m)
 	if err != nil {
 		return nil, err
-	}
-	software := all.software(canonical)
-	next, err := h.versionOf(software, m.nextVersion)
-	if err != nil {
-		return nil, err
-	}
-	found := []api.Relocation{}
-	for _, r := range all.between(software, source, target) {
-		if r, ok := filled(r, m.version, next); ok {
-			found = append(found, r)
-		}
 	}
 	defaults, err := h.defaults(p, found)
 	if err != nil {
 		return nil, err
 	}
 	return h.ownFirst(p, append(found, defaults...))
+}
+
+// ofFamilies are the rows of a canonical's software.
+func (h *hops) ofFamilies(canonical string, m *move) ([]api.Relocation, error) {
+	found := []api.Relocation{}
+	all, err := families()
+	if err != nil {
+		return nil, err
+	}
+	software := all.software(canonical)
+	if software == "" {
+		return found, nil
+	}
+	source, _ := release.Lookup(h.source.slug)
+	target, _ := release.Lookup(h.target.slug)
+	next, err := h.versionOf(software, m.nextVersion)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all.between(software, source, target) {
+		if r, ok := filled(r, m.version, next); ok {
+			found = append(found, r)
+		}
+	}
+	return found, nil
 }
 
 // filled is a row with versions in the place of their names.

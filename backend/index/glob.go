@@ -13,19 +13,40 @@ type glob struct{ pattern, lower, value string }
 func newGlob(pattern, value string) glob { return glob{pattern, strings.ToLower(pattern), value} }
 
 // globs are tried from the longest on.
-type globs struct{ rows []glob }
+type globs struct {
+	rows    []glob
+	byFirst map[byte][]glob // those that a name which begins so may be of
+}
 
 func (g *globs) sort() {
 	slices.SortStableFunc(g.rows, func(a, b glob) int {
 		return cmp.Or(cmp.Compare(len(b.pattern), len(a.pattern)), cmp.Compare(a.pattern, b.pattern))
 	})
+	g.byFirst = map[byte][]glob{'*': nil}
+	for _, row := range g.rows {
+		g.byFirst[row.lower[0]] = nil
+	}
+	for first := range g.byFirst {
+		for _, row := range g.rows {
+			if row.lower[0] == first || row.lower[0] == '*' {
+				g.byFirst[first] = append(g.byFirst[first], row)
+			}
+		}
+	}
 }
 
 // match finds the value of the first pattern that fits. Case does not count, as
 // canonicals have none.
 func (g globs) match(name string) (string, bool) {
 	name = strings.ToLower(name)
-	for _, row := range g.rows {
+	if name == "" {
+		return "", false
+	}
+	rows, ok := g.byFirst[name[0]]
+	if !ok {
+		rows = g.byFirst['*']
+	}
+	for _, row := range rows {
 		if matches(row.lower, name) {
 			return row.value, true
 		}

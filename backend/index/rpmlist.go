@@ -147,7 +147,10 @@ func (l *rpmLine) lists() bool { return l.rpms.Len() > 0 }
 // own is what the release's list says of a package.
 func (l *rpmLine) own(name string) (listed, bool, error) {
 	value, ok, err := l.rpms.Get(name)
-	return decodeListed(value), ok, err
+	if !ok {
+		return listed{}, false, err
+	}
+	return decodeListed(value), true, err
 }
 
 // arriveListed takes the names of a course to what the target's list has:
