@@ -387,11 +387,13 @@ func (h *hops) climb(p course, from int) (course, error) {
 
 // ofEL is the name that EL has for the own one of a distribution near to it.
 func (h *hops) ofEL(name string) (string, error) {
-	general, ok, err := h.ix.file.Table(rpmOwn).Get(name)
-	if !ok {
-		return name, err
+	own := h.ix.file.Table(rpmOwn)
+	for _, source := range []string{h.source.slug, distribution(h.source.slug)} {
+		if general, ok, err := own.Get(source + "/" + name); ok || err != nil {
+			return general, err
+		}
 	}
-	return general, err
+	return name, nil
 }
 
 // inOwnNames gives the names of EL in a course those that the target has for

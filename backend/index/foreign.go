@@ -22,7 +22,7 @@ const (
 	kinRows       = "kin/rows"       // the same for packages that only kin of Debian has
 	vendorsTable  = "vendors"        // vendor → what to know of its repository
 	rpmTrails     = "rpm/trails/"    // and a level: name → trail to the next level
-	rpmOwn        = "rpm/own"        // own name of a distribution → EL's; EL's and a distribution → relation, own names
+	rpmOwn        = "rpm/own"        // distribution/own name → EL's; EL's and a distribution → relation, own names
 )
 
 // level is how far an rpm release is along its line, in the major versions of

@@ -96,6 +96,16 @@ func TestAcrossFamilies(t *testing.T) {
 		{"debian-12", "fail2ban", "almalinux-9", api.RelationSame, "fail2ban", 0.8},
 		{"centos-7", "java-11-amazon-corretto-devel", "debian-13", api.RelationReplaced, "default-jdk", 0.9},
 		{"centos-7", "slack", "debian-13", api.RelationRemoved, "", 0.9},
+		// what a distribution has in the place of one thing is another thing elsewhere
+		{"rhel-9", "chrony", "rhel-10", api.RelationSame, "chrony", 0.95},
+		{"amzn-2023", "chrony", "almalinux-9", api.RelationSame, "chrony", 0.95},
+		{"rhel-8", "docker", "sles-15", api.RelationSame, "docker", 0.8},
+		// what newer releases call or do otherwise
+		{"rhel-8", "network-scripts", "rhel-9", api.RelationRemoved, "", 0.9},
+		{"rhel-9", "mysql-server", "rhel-10", api.RelationRenamed, "mysql8.4-server", 0.9},
+		{"rhel-9", "python3.12", "rocky-10", api.RelationReplaced, "python3", 0.9},
+		{"sles-15", "wicked", "sles-16", api.RelationReplaced, "NetworkManager", 0.9},
+		{"sles-12", "SuSEfirewall2", "sles-15", api.RelationReplaced, "firewalld", 0.9},
 		// what EL 10 dropped
 		{"debian-12", "isc-dhcp-server", "almalinux-10", api.RelationReplaced, "kea", 0.8},
 		{"debian-12", "redis-server", "rhel-10", api.RelationReplaced, "valkey", 0.8},

@@ -131,8 +131,8 @@ func (f *foreign) readOwnNames(curated layers) error {
 		}
 		f.ownNames[c[0]+" "+c[1]] = c[2] + "\t" + c[3]
 		for own := range strings.FieldsSeq(c[3]) {
-			if relation == api.RelationReplaced {
-				f.ownNames[own] = c[0]
+			if relation == api.RelationReplaced && (ofEL(c[1]) || !strings.Contains(f.levels[own], "9")) { // what EL has too is itself
+				f.ownNames[c[1]+"/"+own] = c[0]
 			}
 		}
 	}
@@ -204,6 +204,13 @@ func (f *foreign) readOthers(curated layers) error {
 		f.kin[c[0]] = rpm.Guess{Relation: api.Relation(c[1]), Confidence: patternConfidence, Targets: strings.Fields(c[2]), Method: rpm.Curated}
 	}
 	return err
+}
+
+// ofEL reports whether a distribution, or a release of it, is one of EL.
+func ofEL(name string) bool {
+	return slices.ContainsFunc(release.All(), func(r release.Release) bool {
+		return r.Family == release.EL && (r.Slug == name || distribution(r.Slug) == name)
+	})
 }
 
 // readTrails reads el_trails.tsv.
