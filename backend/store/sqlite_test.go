@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bufio"
+	"database/sql"
 	"fmt"
 	"os"
 	"os/exec"
@@ -184,4 +185,41 @@ func claim(t testing.TB, s store.Store, account int64, vm int) {
 	if _, err := s.Record(t.Context(), store.Command{RequestID: fingerprint, AccountID: account, Kind: api.License, Fingerprint: fingerprint, Source: api.OS{Distro: "a", Version: "1"}}); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestSQLiteMigrates opens a file that the first version wrote: nothing is lost,
+// and no id of an event is used again.
+func TestSQLiteMigrates(t *testing.T) {
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "svc.db")
+	first, err := os.ReadFile("migrations/sqlite_0001.sql")
+	is.NoErr(err)
+	db, err := sql.Open("sqlite", file)
+	is.NoErr(err)
+	for _, statement := range []string{
+		string(first),
+		"PRAGMA user_version = 1",
+		"INSERT INTO accounts (id, name, plan, unlimited, free_quota, vm_limit, billable_vms, created_at) VALUES (1, 'old', 'free', 0, 9, 9, 1, 0)",
+		`INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, claimed, billable, overage, listed, at)
+			VALUES (7, 1, 'old', 'license', '` + storetest.Fingerprint(7) + `', 'a 1', 1, 1, 0, 1, 5), (9, 1, 'pruned', 'drift', 'x', 'a 1', 0, 0, 0, 0, 6)`,
+		"DELETE FROM events WHERE id = 9",
+		"INSERT INTO seats VALUES (1, '" + storetest.Fingerprint(7) + "', 'license', 'a 1', 4, 5, 5, 'old')",
+	} {
+		_, err := db.Exec(statement)
+		is.NoErr(err)
+	}
+	is.NoErr(db.Close())
+	s := openSQLite(t, file, store.Options{})
+	claim(t, s, 1, 8)
+	claim(t, s, 1, 7)
+	u, err := s.Usage(t.Context(), 1, store.Page{Limit: 9})
+	is.NoErr(err)
+	var ids []int64
+	for _, e := range u.Events {
+		ids = append(ids, e.ID)
+	}
+	is.Equal(ids, []int64{11, 10, 7})
+	problems, err := s.Check(t.Context())
+	is.NoErr(err)
+	is.Equal(problems, []string{})
 }
