@@ -61,7 +61,7 @@ var haproxy = same(settings{program: "haproxy", comment: "#", places: places{
 }}, there)
 
 // postgresVersioned is a place of Debian with PostgreSQL's version in it.
-var postgresVersioned = lazyregexp.New(`(/postgresql/|/postgresql-|/run/postgresql/)([0-9]+(?:\.[0-9]+)?)([/-])`)
+var postgresVersioned = lazyregexp.New(`(/postgresql/|/postgresql-|/run/postgresql/|^cluster_name = ')([0-9]+(?:\.[0-9]+)?)([/-])`)
 
 // postgresql carries the files of a cluster over to the target's version.
 func postgresql(in Input) (r Result) {
