@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+	"golang.org/x/sys/unix"
 
 	"svc/assess/disk/inode"
 )
@@ -63,6 +64,16 @@ func (f hostFolder) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	return os.Open(p)
+}
+
+func (f hostFolder) Attributes(name string) ([]string, error) {
+	p, err := f.path(name)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]byte, 4096)
+	n, err := unix.Llistxattr(p, list)
+	return strings.FieldsFunc(string(list[:max(n, 0)]), func(r rune) bool { return r == 0 }), err
 }
 
 // newFolder makes a file system of files and, where the content begins with an

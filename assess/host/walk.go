@@ -37,8 +37,8 @@ func (n *Node) Path() string { return path.Join(n.Dir, n.Name) }
 // Attributes are the extended attributes that a file was found to have.
 type Attributes uint8
 
-// The attributes. Of a disk image they are not known, nor over ssh where the
-// machine has no getfattr.
+// The attributes. They are not known over ssh where the machine has no getfattr,
+// and of XFS on a disk image where they don't stand in the inode.
 const (
 	AttributesKnown Attributes = 1 << iota
 	ACL
@@ -122,8 +122,11 @@ func (w *walk) start(h Host, i int, top string) {
 	}
 	n := &Node{Top: i, Dir: top, Name: "."}
 	n.describe(info)
-	if r, ok := h.(*root); ok {
-		n.Attributes = r.attributes(top)
+	switch m := h.(type) {
+	case *root:
+		n.Attributes = m.attributes(top)
+	case *imaged:
+		n.Attributes = m.fs.attributes(top)
 	}
 	if w.v.Visit(0, n) && info.IsDir() {
 		w.pending = append(w.pending, pendingFolder{i, top, n.Device, n.Number})
@@ -221,11 +224,25 @@ func (j *joined) walkFolder(w *walk, worker int, f pendingFolder) error {
 		}
 		n := &Node{Top: f.top, Dir: f.name, Name: e.Name(), Boundary: device != m.device}
 		n.describe(imageInfo{info, e.Name(), device})
+		n.Attributes = j.attributes(full)
 		if w.v.Visit(worker, n) && info.IsDir() && !n.Boundary {
 			w.enter(worker, pendingFolder{top: f.top, name: full})
 		}
 	}
 	return nil
+}
+
+// attributes are those of a file of a disk image whose folders are no links.
+func (j *joined) attributes(full string) Attributes {
+	m, inside := j.place(full)
+	if m.missing != nil {
+		return 0
+	}
+	names, err := m.fs.Attributes(inside)
+	if err != nil {
+		return 0
+	}
+	return parseAttributes(strings.Join(names, "\x00"))
 }
 
 // met describes an entry of a folder, or what is mounted in its place.

@@ -22,6 +22,7 @@ type key struct {
 const (
 	typeInode       = 1
 	typeInodeRef    = 12
+	typeAttribute   = 24
 	typeDirItem     = 84
 	typeDirIndex    = 96
 	typeExtentData  = 108

@@ -20,20 +20,13 @@ func (n *node) inline() (first, second []byte, err error) {
 
 // systemData finds the attribute system.data.
 func systemData(b []byte) ([]byte, error) {
-	const system, fixed = 7, 16
 	if len(b) < 4 || le.Uint32(b) != xattrMagic {
 		return nil, damaged("the inode has no attributes")
 	}
-	values := b[4:]
-	for at := values; len(at) >= fixed && le.Uint32(at) != 0; {
-		length := int(at[0])
-		if fixed+length > len(at) {
-			break
+	for entry := range attributes(b[4:]) {
+		if attributeName(entry) == "system.data" {
+			return value(b[4:], entry)
 		}
-		if at[1] == system && string(at[fixed:fixed+length]) == "data" {
-			return value(values, at)
-		}
-		at = at[min(fixed+(length+3)&^3, len(at)):]
 	}
 	return nil, damaged("the inode has no attribute system.data")
 }

@@ -19,6 +19,8 @@ type FS interface {
 	ReadLink(name string) (string, error)
 	// ReadDir lists a folder sorted by name, without . and .. entries.
 	ReadDir(name string) ([]fs.DirEntry, error)
+	// Attributes lists the names of a file's extended attributes, as Linux does.
+	Attributes(name string) ([]string, error)
 	// Open opens a regular file, and nothing else. The file is an io.ReaderAt too.
 	Open(name string) (fs.File, error)
 }

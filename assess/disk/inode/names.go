@@ -32,6 +32,8 @@ type Node interface {
 	Target() (string, error)
 	// Content is a regular file's bytes, endless; other files have an error.
 	Content() (io.ReaderAt, error)
+	// Attributes are the names of its extended attributes, as Linux lists them.
+	Attributes() ([]string, error)
 }
 
 // Entry is a file of a folder.
@@ -80,6 +82,19 @@ func (n *Names[P]) ReadLink(name string) (string, error) {
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: err}
 	}
 	return target, nil
+}
+
+// Attributes lists the names of a file's extended attributes.
+func (n *Names[P]) Attributes(name string) ([]string, error) {
+	node, err := n.node(name)
+	var all []string
+	if err == nil {
+		all, err = node.Attributes()
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "listxattr", Path: name, Err: err}
+	}
+	return all, nil
 }
 
 // ReadDir lists a folder, sorted by name.

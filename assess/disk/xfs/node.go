@@ -41,6 +41,10 @@ type node struct {
 	form     byte
 	extents  uint64 // how many the data fork has
 	fork     []byte // the data fork, or the root of its tree
+
+	attributes       []byte // the fork of extended attributes; empty without
+	attributeForm    byte
+	attributeExtents uint64
 }
 
 // Node reads an inode.
@@ -85,7 +89,7 @@ func (v *volume) decode(number uint64, b []byte) (*node, error) {
 	n := &node{
 		volume: v, number: number, mode: uint32(be.Uint16(b[2:])), form: b[5], uid: be.Uint32(b[8:]), gid: be.Uint32(b[12:]),
 		links: be.Uint32(b[16:]), size: int64(be.Uint64(b[56:])), blocks: int64(be.Uint64(b[64:])) * (v.blockBytes / 512),
-		extents: uint64(be.Uint32(b[76:])), realtime: be.Uint16(b[90:])&flagRealtime != 0,
+		extents: uint64(be.Uint32(b[76:])), attributeExtents: uint64(be.Uint16(b[80:])), realtime: be.Uint16(b[90:])&flagRealtime != 0,
 		modified: time.Unix(int64(int32(be.Uint32(b[40:]))), int64(be.Uint32(b[44:]))),
 	}
 	if version == 1 {
@@ -104,7 +108,7 @@ func (n *node) decodeFlags(b []byte, flags uint64) {
 		n.modified = time.Unix(int64(t/1e9)-epochBigTime, int64(t%1e9))
 	}
 	if flags&flag2NRExt64 != 0 {
-		n.extents = be.Uint64(b[24:])
+		n.extents, n.attributeExtents = be.Uint64(b[24:]), uint64(be.Uint32(b[76:]))
 	}
 }
 
@@ -119,7 +123,7 @@ func (n *node) decodeFork(b []byte, version byte) error {
 	if to > len(b) || n.size < 0 {
 		return block.Damaged("fork to byte %d, size %d", to, n.size)
 	}
-	n.fork = b[from:to]
+	n.fork, n.attributes, n.attributeForm = b[from:to], b[to:], b[83]
 	return nil
 }
 
