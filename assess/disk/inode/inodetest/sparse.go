@@ -147,6 +147,7 @@ func Explore(f inode.FS, name string, budget *int) {
 	}
 	_, _ = f.Lstat(name)
 	_, _ = f.ReadLink(name)
+	_, _ = f.Attributes(name)
 	if opened, err := f.Open(name); err == nil {
 		exploreFile(opened)
 	}
