@@ -62,14 +62,20 @@ func httpdFromDebian(in Input) Result {
 		h.debianLines(p, enabled)
 		h.close(p, httpdRPMPlace(f.Path, enabled[f.Path]))
 	}
+	h.packages()
+	return h.Result
+}
+
+// packages are those that have the modules which are needed.
+func (h *httpdRun) packages() {
 	for module, files := range h.modules {
-		if name := httpdRPMPackages[module]; name != "" && slices.ContainsFunc(files, func(f string) bool { return len(h.Refusals[f]) == 0 }) {
+		written := slices.ContainsFunc(files, func(f string) bool { return len(h.Refusals[f]) == 0 })
+		if name := httpdRPMPackages[module]; name != "" && written {
 			h.Packages = append(h.Packages, name)
 		}
 	}
 	slices.Sort(h.Packages)
 	h.Packages = slices.Compact(h.Packages)
-	return h.Result
 }
 
 // httpdRPMPlace is where a file stands in the rpm families; enabled is the name
@@ -229,13 +235,7 @@ func httpdWithin(in Input) Result {
 		}
 		h.close(p, f.Path)
 	}
-	for module, files := range h.modules {
-		if name := httpdRPMPackages[module]; name != "" && slices.ContainsFunc(files, func(f string) bool { return len(h.Refusals[f]) == 0 }) {
-			h.Packages = append(h.Packages, name)
-		}
-	}
-	slices.Sort(h.Packages)
-	h.Packages = slices.Compact(h.Packages)
+	h.packages()
 	return h.Result
 }
 

@@ -53,7 +53,7 @@ func nginxRPM(in Input) (r Result) {
 		enabled[file] = path.Base(link)
 	}
 	for _, f := range in.Files {
-		if file, ok := in.Links[f.Path]; ok {
+		if file, ok := in.Links[f.Path]; ok && fromDebian(in) {
 			r.note(f.Path, Change{0, f.Path + " -> " + file, "", "What it enables goes to /etc/nginx/conf.d where a person wrote it; the target's own package has the rest."})
 			continue
 		}

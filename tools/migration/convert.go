@@ -81,7 +81,7 @@ func (p *Plan) apply(name string, rows []int, of convert.Input, in Input) {
 	of.Files = nil
 	rows = slices.DeleteFunc(rows, func(i int) bool {
 		from := p.Configuration[i].From
-		if of.Links[from] != "" {
+		if of.Links[from] != "" && convert.TakesLinks(of, name) {
 			of.Files = append(of.Files, convert.File{Path: from})
 			return false
 		}

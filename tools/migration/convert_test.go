@@ -163,3 +163,17 @@ func TestLinksThatEnable(t *testing.T) {
 	is.Equal(len(p.Configuration[1].Changes), 1)
 	is.True(slices.Contains(p.Install, "mod_ssl"))
 }
+
+// TestALinkIsReadThrough: where links enable nothing, what one leads to is
+// converted in its place.
+func TestALinkIsReadThrough(t *testing.T) {
+	is := is.New(t)
+	in := elServer(t, map[string]string{"/etc/httpd/conf.d/shop.conf": "RewriteEngine on\n"})
+	in.Relocations["c"] = []api.Relocation{{From: "/etc/httpd", To: ptr("/etc/apache2"), Kind: api.RelocateDir, Action: api.ActionManual}}
+	in.Assessment.Configuration[0].Link = "/srv/shop/httpd.conf"
+	row := New(in).Configuration[0]
+	is.Equal(row.To, "/etc/apache2/conf-available/shop.conf")
+	text, err := in.Read(row.From)
+	is.NoErr(err)
+	is.True(row.Text == nil || *row.Text == string(text))
+}
