@@ -27,7 +27,7 @@ clear() {
 }
 
 # make_root makes a trixie that boots, with the servers of two releases, once.
-make_root() {
+make_root() (
 	local base=$disk/root suite
 	mkdir -p "$disk"
 	exec 9>"$disk/lock"
@@ -50,7 +50,7 @@ make_root() {
 		rm "$base/usr/sbin/policy-rc.d"
 	} >"$base.log" 2>&1 || { tail -n 20 "$base.log"; return 1; }
 	touch "$base.made"
-}
+)
 
 host() { unshare -n chroot "$root" "$@"; } # its ports are its own
 sql() { setpriv --reuid postgres --regid postgres --init-groups psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
@@ -111,7 +111,7 @@ make_pgdg() {
 	host install -d -o postgres -g postgres -m 0700 /var/lib/pgsql{,/13,/17,/17/data}
 	for version in 13 17; do
 		mkdir "$root/usr/pgsql-$version"
-		cp -a "$root/usr/lib/postgresql/$version/bin" "$root/usr/pgsql-$version/"
+		cp -a "$root/usr/lib/postgresql/$version"/{bin,lib} "$root/usr/pgsql-$version/"
 		ln -s "../share/postgresql/$version" "$root/usr/pgsql-$version/share"
 		cat >"$root/etc/systemd/system/postgresql-$version.service" <<-UNIT
 			[Service]
