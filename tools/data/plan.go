@@ -311,6 +311,7 @@ func warnings(place Place) []string {
 		text  string
 	}{
 		{place.Kind == Software, "Programs that were built for the source may need older libraries than the target has."},
+		{place.Path == "/root", "What the target has there is replaced: keep elsewhere these scripts, and the keys by which ssh reaches the source."},
 		{place.OddNames > 0, fmt.Sprintf("%d names have control characters or are not UTF-8; they are carried as they are.", place.OddNames)},
 		{place.Labels > 0, "Labels of SELinux are not carried: the target sets its own."},
 		{place.ACLs > 0, "Rights by ACL follow the accounts that own data; those of others keep their numbers."},

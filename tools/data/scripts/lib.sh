@@ -70,6 +70,12 @@ load() {
 	"$TARGET_ROOT"/*) ;;
 	*) die "A link leads $TO out of $TARGET_ROOT. Nothing of it was touched." ;;
 	esac
+	local own
+	for own in "$plan" "$STATE"; do
+		case $(realpath -m -- "$own")/ in
+		"$(realpath -m -- "$TO")"/*) die "$own lies in $PLACE, which is made what the source has there: it would be deleted. Move it elsewhere, such as /var/tmp. Nothing of $PLACE was touched." ;;
+		esac
+	done
 }
 
 # on_source FUNCTION ARGUMENT…: runs a function of these scripts where the source is.
