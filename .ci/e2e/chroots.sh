@@ -7,7 +7,7 @@ declare -A servers=(
 	[bullseye]="postgresql mariadb-server redis-server slapd ldap-utils"
 	[bookworm]="postgresql mariadb-server redis-server slapd ldap-utils"
 	[trixie]="postgresql mariadb-server redis-server slapd ldap-utils valkey-server"
-	[sid]="mysql-server-core mysql-client-core" # no release has MySQL
+	[sid]="mysql-server-core mysql-client-core openssh-client" # no release has MySQL
 )
 
 # chroots SUITE…

@@ -6,7 +6,7 @@
 . .ci/e2e/sshd.sh
 # shellcheck source=.ci/e2e/chroots.sh
 . .ci/e2e/chroots.sh
-pids=()
+pids=() roots=()
 
 # pair NAME: makes them, and svc, in a folder of that name.
 pair() {
@@ -25,15 +25,16 @@ pair() {
 }
 
 pair_end() {
-	local pid
+	local pid root
 	for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
 	for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
-	umount -q -l "$old/proc" "$new/proc" "$old" "$new" 2>/dev/null || true
+	for root in "${roots[@]}"; do umount -q -l "$root/proc" "$root" 2>/dev/null || true; done
 	rm -rf --one-file-system "$work"
 }
 
 # root FOLDER SUITE: a Debian whose changes are thrown away.
 root() {
+	roots+=("$1")
 	mkdir -p "$1" "$1.upper" "$1.work"
 	mount -t overlay overlay -o "lowerdir=$cache/$2,upperdir=$1.upper,workdir=$1.work" "$1"
 	mount -t proc proc "$1/proc"
@@ -75,6 +76,8 @@ mariadb_start() {
 
 # reach lets the new one connect to the old one as its root.
 reach() {
+	PATH=${PATH#"$work/bin:"} # a second pair's is another
+	rm -f "$work"/host* "$work"/key*
 	serve_ssh "ChrootDirectory $old"
 	pids+=("$sshd")
 	mkdir -p "$new/root/.ssh"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Moves real databases that are written to meanwhile, by the replication scripts of
 # a data plan: PostgreSQL 13, MariaDB 10.5 and Redis 6 of a running Debian 11 are
-# followed over a real sshd by those of a running Debian 13, which take over. What
+# followed over a real sshd by those of a running Debian 13, which take over; MySQL
+# by another one of Debian's unstable. What
 # the writers were told is stored must be there. Needs root. Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -196,6 +197,40 @@ redis_way() {
 
 redis_keys() { chroot "$1" redis-cli -p "$2" --scan --pattern 'key:*' | sort | sed 's/^/get /' | chroot "$1" redis-cli -p "$2" | sha256sum; }
 
+# mysql_start ROOT PORT ID: a new one.
+mysql_start() {
+	chroot "$1" id -u mysql >/dev/null 2>&1 || chroot "$1" useradd -r mysql
+	rm -rf "${1:?}/var/lib/mysql"
+	chroot "$1" install -d -o mysql /var/lib/mysql /run/mysqld
+	chroot "$1" mysqld --no-defaults --user=mysql --datadir=/var/lib/mysql --initialize-insecure >>"$work/mysql.log" 2>&1
+	chroot "$1" mysqld --no-defaults --user=mysql --datadir=/var/lib/mysql --port="$2" --server-id="$3" --bind-address=127.0.0.1 --mysqlx=OFF --event-scheduler=OFF \
+		--socket=/run/mysqld/mysqld.sock --pid-file=/run/mysqld/pid >>"$work/mysql.log" 2>&1 &
+	pids+=($!)
+	until_true my "$1" -e 'select 1'
+}
+
+# mysql_way: two machines of Debian's unstable, as no release has MySQL, whose newer
+# versions have other words for all of this.
+mysql_way() {
+	old=$work/mysql-old new=$work/mysql-new
+	root "$old" sid
+	root "$new" sid
+	echo 0123456789abcdef0123456789abcdef >"$old/etc/machine-id"
+	mysql_start "$old" $((base + 5)) 7
+	mysql_start "$new" $((base + 6)) 8
+	my "$old" -e "create database shop; create table shop.a (id int auto_increment primary key, n int, t text); insert into shop.a (n, t) values (1, 'ü'); create user anna identified by 'x'"
+	reach
+	exits "mysql: a plan is made" 6 svc data plan --root "$old" --target debian-13 --out "$work/mysql-plan" --confirm
+	cp -a "$work/mysql-plan" "$new/plan"
+	exits "mysql: it can be replicated" 0 step mysql check
+	writes mysql feed_mariadb my_fed "$old"
+	switches mysql mysql
+	same "mysql: no row that was written is lost" "$(my "$new" -e 'select count(*), sum(n), max(id) from shop.a')" "$(my "$old" -e 'select count(*), sum(n), max(id) from shop.a')"
+	same "mysql: the writer's last too" "$(my "$new" -e 'select max(id) from shop.a')" "$(tail -n 1 "$work/mysql.written")"
+	exits "mysql: the accounts are written down, digests in hexadecimal" 0 grep -E "CREATE USER \`anna\`.* AS 0x[0-9A-F]+ " "$new"/plan/*-database-mysql.replication.accounts
+	same "mysql: the target follows nobody" "$(my "$new" -e 'show replica status')" ""
+}
+
 source_options=(-c listen_addresses=127.0.0.1 -c "port=$base")
 postgresql "$old" 13 "${source_options[@]}"
 source=${pids[-1]}
@@ -214,4 +249,9 @@ cp -a "$work/plan" "$new/plan"
 postgresql_way
 mariadb_way
 redis_way
+if chroots sid; then
+	mysql_way
+else
+	echo "skipped: MySQL can't be installed from Debian's unstable now"
+fi
 finish
