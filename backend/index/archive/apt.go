@@ -151,9 +151,16 @@ func count(b bool) int {
 // packings are the endings of listings, the one to be had first coming first.
 var packings = []string{".xz", ".zst", ".gz", ".lz4", ".bz2", ""}
 
+// quick are the same, those that unpack soonest coming first: for whoever waits.
+var quick = []string{".zst", ".lz4", ".gz", ".xz", ".bz2", ""}
+
 // one brings a listing in the first packing that the archive has.
 func (r *releaseFile) one(ctx context.Context, o *Options, dir, name, as string) (bool, error) {
-	for _, ending := range packings {
+	endings := packings
+	if len(o.Listings) > 0 {
+		endings = quick
+	}
+	for _, ending := range endings {
 		digest, ok := r.digests[name+ending]
 		if !ok {
 			continue
