@@ -22,13 +22,12 @@ chroots() (
 		echo "making $cache/$suite"
 		rm -rf --one-file-system "${cache:?}/$suite"
 		mkdir -p "$cache/$suite"
-		{
-			debootstrap --variant=minbase "$suite" "$cache/$suite" "$(mirror)"
-			printf '#!/bin/sh\nexit 101\n' >"$cache/$suite/usr/sbin/policy-rc.d"
-			chmod +x "$cache/$suite/usr/sbin/policy-rc.d"
-			# shellcheck disable=SC2086
-			DEBIAN_FRONTEND=noninteractive chroot "$cache/$suite" apt-get install -y -qq --no-install-recommends ${servers[$suite]}
-			chroot "$cache/$suite" apt-get clean
+		{ # a failure of any ends it, also where the caller goes on without
+			debootstrap --variant=minbase "$suite" "$cache/$suite" "$(mirror)" &&
+				printf '#!/bin/sh\nexit 101\n' >"$cache/$suite/usr/sbin/policy-rc.d" &&
+				chmod +x "$cache/$suite/usr/sbin/policy-rc.d" &&
+				DEBIAN_FRONTEND=noninteractive chroot "$cache/$suite" sh -c "apt-get install -y -qq --no-install-recommends ${servers[$suite]}" &&
+				chroot "$cache/$suite" apt-get clean
 		} >"$cache/$suite.log" 2>&1 || { tail -n 20 "$cache/$suite.log"; return 1; }
 		touch "$cache/$suite.made"
 	done
