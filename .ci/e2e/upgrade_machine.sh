@@ -285,8 +285,8 @@ pgdg() {
 mariadb() { other mariadb 11.8 mariadb upgrade; }
 redis() { other redis 8.0 redis-server verify; }
 
-# other ENGINE VERSION UNIT STEP: the power is cut in a step. The unit is started at no boot, and by nobody, from
-# when svc has stopped it until svc starts it.
+# other ENGINE VERSION UNIT STEP: the power is cut in a step. The unit is started
+# at no boot, and by nobody, from when svc has stopped it until svc starts it.
 other() {
 	local engine=$1 version=$2 unit=$3 step=$4 had
 	order systemctl -q enable --now "$unit"

@@ -208,13 +208,13 @@ func (g *pgRun) settled(step func(context.Context) error) func(context.Context) 
 // settle stops private servers, and waits for what is left of killed ones.
 func (g *pgRun) settle(ctx context.Context) error {
 	for _, c := range []cluster{g.p.Old, g.p.New, {Bin: g.p.Old.Bin, Data: g.path("proof", "data")}, {Bin: g.p.New.Bin, Data: g.path("check", "data")}} {
-		server := readPostmaster(c.Data)
-		if server.pid != 0 && server.socket == pgPrivate {
-			if err := g.do(ctx, g.as(c.program("pg_ctl"), "stop", "-D", c.Data, "-m", "fast", "-w", "-t", "600")); err != nil {
+		if server := readPostmaster(c.Data); server.pid != 0 && server.socket == pgPrivate {
+			err := g.do(ctx, g.as(c.program("pg_ctl"), "stop", "-D", c.Data, "-m", "fast", "-w", "-t", "600"))
+			if err != nil && g.stopped(c) != nil { // it may have ended by itself meanwhile
 				return fmt.Errorf("stopping a server of a try that was cut short: %w", err)
 			}
 		}
-		if server.pid == 0 {
+		if g.stopped(c) == nil {
 			if err := g.bury(ctx, c.Data); err != nil {
 				return err
 			}
