@@ -136,9 +136,11 @@ fails_clean() {
 	rm "$target/thick"
 	lvcreate -y -l "$(($(lvs --noheadings -o vg_free_count vg/thick) - 2))" -n full vg >/dev/null
 	dd if=/dev/urandom of="$machine/thick/it's"$'\n-r/big' bs=1M count=40 2>/dev/null && sync
-	(for _ in $(seq 9); do dd if=/dev/urandom of="$machine/thick/it's"$'\n-r/big' bs=1M count=40 conv=notrunc 2>/dev/null && sync; done) &
+	rm -f /run/stop
+	(while [ ! -e /run/stop ]; do dd if=/dev/urandom of="$machine/thick/it's"$'\n-r/big' bs=1M count=40 conv=notrunc 2>/dev/null && sync; done) &
 	exits "a snapshot that had too little room is refused" 1 step snapshots/02-thick.sh move
 	said "and that is said" "More was written to the source"
+	touch /run/stop
 	wait $!
 	same "and it is taken away" "$(left)" ""
 	lvremove -y vg/full >/dev/null
