@@ -177,6 +177,7 @@ mariadb_way() {
 my_fed() { chroot "$1" mysql -N --unbuffered; }
 
 redis_start() { # ROOT PORT OPTION…
+	rm -rf "${1:?}"/var/lib/redis/* # of whoever made the chroot
 	chroot "$1" redis-server --port "$2" --bind 127.0.0.1 --dir /var/lib/redis "${@:3}" >>"$work/redis.log" 2>&1 &
 	pids+=($!)
 	until_true chroot "$1" redis-cli -p "$2" ping
