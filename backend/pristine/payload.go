@@ -84,25 +84,6 @@ func (p *payload) take(name string, size int64, r io.Reader) error {
 	return nil
 }
 
-// bounded is a reader that ends with an error once its context does, or it gave
-// too much.
-type bounded struct {
-	ctx  context.Context
-	r    io.Reader
-	left int64
-}
-
-func (b *bounded) Read(buf []byte) (int, error) {
-	if err := b.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := b.r.Read(buf)
-	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("it unpacks to more than %d bytes", int64(maxUnpacked))
-	}
-	return n, err
-}
-
 // errNoPackage says that a file is not what its name says.
 var errNoPackage = errors.New("it is no package, or a damaged one")
 
@@ -137,7 +118,7 @@ func (p *payload) tar(ctx context.Context, packed io.Reader, ending string) erro
 	if err != nil {
 		return fmt.Errorf("unpacking it: %w", err)
 	}
-	for t := tar.NewReader(&bounded{ctx, r, maxUnpacked}); ; {
+	for t := tar.NewReader(deb.Bounded(ctx, r, maxUnpacked)); ; {
 		entry, err := t.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -178,7 +159,7 @@ func (p *payload) rpm(ctx context.Context, r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("unpacking it: %w", err)
 	}
-	if err := p.cpio(&bounded{ctx, unpacked, maxUnpacked}); err != nil {
+	if err := p.cpio(deb.Bounded(ctx, unpacked, maxUnpacked)); err != nil {
 		return fmt.Errorf("unpacking it: %w", err)
 	}
 	return nil

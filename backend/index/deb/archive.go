@@ -91,7 +91,7 @@ func Open(ctx context.Context, root fs.FS, name string) (io.ReadCloser, error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("unpacking %s: %w", name, err)
 	}
-	return &file{Reader: &bounded{ctx: ctx, r: r, left: maxFile}, Closer: f}, nil
+	return &file{Reader: Bounded(ctx, r, maxFile), Closer: f}, nil
 }
 
 // CheckDigest refuses a file whose SHA-256 is not that which is wanted; an empty
@@ -137,11 +137,16 @@ func Unpack(r io.Reader, ext string) (io.Reader, error) {
 	return r, nil
 }
 
-// bounded fails instead of reading on for ever.
+// Bounded is a reader that ends with an error once its context does, or it gave
+// more than so many bytes.
+func Bounded(ctx context.Context, r io.Reader, most int64) io.Reader {
+	return &bounded{ctx, r, most, most}
+}
+
 type bounded struct {
-	ctx  context.Context
-	r    io.Reader
-	left int64
+	ctx        context.Context
+	r          io.Reader
+	most, left int64
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
@@ -150,7 +155,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.r.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("the file unpacks to more than %d bytes", int64(maxFile))
+		return 0, fmt.Errorf("it unpacks to more than %d bytes", b.most)
 	}
 	return n, err
 }
