@@ -51,10 +51,7 @@ eventually() {
 }
 
 install() {
-	if ! command -v curl >/dev/null || ! python3 -c 'import jsonschema' 2>/dev/null; then
-		apt-get update -qq
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends curl zstd python3 python3-jsonschema >/dev/null
-	fi
+	needs curl:curl zstd:zstd python3:python3 jsonschema:python3-jsonschema
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 	[ -x "$cache/osv-scanner" ] && [ "$(cat "$cache/version" 2>/dev/null)" = "$version" ] && return
 	mkdir -p "$cache"

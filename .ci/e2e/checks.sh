@@ -45,14 +45,17 @@ not() { ! "$@"; }
 # svc is the program under test, with data of its own.
 svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }
 
-# needs TOOL:PACKAGE…: installs the packages of tools that are not there.
-needs() {
-	local pair missing=()
+# needs TOOL:PACKAGE…: installs the packages of tools that are not there. Scripts
+# run beside each other, and apt doesn't wait for another's lock on its lists.
+needs() (
+	missing=()
 	for pair; do command -v "${pair%%:*}" >/dev/null || missing+=("${pair#*:}"); done
 	[ ${#missing[@]} != 0 ] || return 0
+	exec 8>"${TMPDIR:-/tmp}/svc-e2e-apt.lock"
+	flock 8
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-}
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null 8>&-
+)
 
 # mirror is the Debian archive that this machine uses.
 mirror() {

