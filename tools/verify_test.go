@@ -101,6 +101,14 @@ func TestVerifyRefusals(t *testing.T) {
 	plan, err := os.ReadFile(filepath.Join(changed, planFile))
 	is.New(t).NoErr(err)
 	is.New(t).NoErr(os.WriteFile(filepath.Join(changed, planFile), []byte(strings.Replace(string(plan), "debian-11", "debian-12", 1)), 0o644))
+	// The attestation is a true one, but of a verification, which has no plan.
+	unsigned := filepath.Join(t.TempDir(), "unsigned")
+	is.New(t).NoErr(os.CopyFS(unsigned, os.DirFS(migrated)))
+	for _, name := range []string{assessmentFile, attestationFile} {
+		b, err := os.ReadFile(filepath.Join(verification, name))
+		is.New(t).NoErr(err)
+		is.New(t).NoErr(os.WriteFile(filepath.Join(unsigned, name), b, 0o644))
+	}
 	text := filepath.Join(t.TempDir(), "text")
 	is.New(t).NoErr(os.WriteFile(text, []byte("packages x"), 0o644))
 	for name, c := range map[string]struct {
@@ -111,7 +119,8 @@ func TestVerifyRefusals(t *testing.T) {
 		"no such source":         {VerifyInput{Source: "/does/not/exist"}, "no such file"},
 		"a folder of others":     {VerifyInput{Source: t.TempDir()}, assessmentFile},
 		"a file of others":       {VerifyInput{Source: text}, "no JSON document"},
-		"a changed plan":         {VerifyInput{Source: changed}, "changed since it was attested"},
+		"a changed plan":         {VerifyInput{Source: changed}, "plan.json in " + changed + " is not what was attested"},
+		"a plan nobody signed":   {VerifyInput{Source: unsigned}, "plan.json in " + unsigned + " is not what was attested"},
 		"a verification":         {VerifyInput{Source: verification}, "folder of a verification"},
 		"the migration's folder": {VerifyInput{Source: migrated, Out: migrated}, "nothing was written"},
 		"unreasoned acceptances": {VerifyInput{Source: migrated, Accept: text}, "line 1"},
