@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,11 @@ import (
 const (
 	storeFile = "svc.db"
 	keyFile   = "signing-key.pem" // as of `svc serve`, whose store it shares
-	tokenFile = "token"
+	tokenFile = "own-token"
+	// oldTokenFile is what tokenFile was called. It is the name of the token that a
+	// user stores for a server, which is in the same folder where the folders of
+	// data and of configuration are one.
+	oldTokenFile = "token"
 )
 
 // FeedFile is the advisory feed of an embedded backend, where none is named.
@@ -52,6 +57,10 @@ func OpenEmbedded(ctx context.Context, dir string, c Config) (*client.Client, io
 	if err != nil {
 		return nil, nil, err
 	}
+	err = renameToken(ctx, b.store, dir)
+	if err != nil {
+		return nil, nil, errors.Join(err, b.Close())
+	}
 	token, err := ownToken(ctx, b.store, filepath.Join(dir, tokenFile))
 	if err != nil {
 		return nil, nil, errors.Join(err, b.Close())
@@ -61,6 +70,30 @@ func OpenEmbedded(ctx context.Context, dir string, c Config) (*client.Client, io
 		return nil, nil, errors.Join(err, b.Close())
 	}
 	return own, b, nil
+}
+
+// renameToken gives the file of an older version its new name, where its token is
+// one of this store and not a user's for a server.
+func renameToken(ctx context.Context, db store.Store, dir string) error {
+	old := filepath.Join(dir, oldTokenFile)
+	b, err := os.ReadFile(old)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the token of this machine: %w", err)
+	}
+	_, err = db.Authenticate(ctx, api.TokenHash(strings.TrimSpace(string(b))))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		err = os.Rename(old, filepath.Join(dir, tokenFile))
+	}
+	if errors.Is(err, fs.ErrNotExist) { // another process was faster
+		return nil
+	}
+	return err
 }
 
 // ownToken is the token of the file, new on first use, of an account that is

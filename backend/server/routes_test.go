@@ -65,7 +65,8 @@ func TestPublicRoutes(t *testing.T) {
 
 	ctx := t.Context()
 	is.NoErr(s.db.StageRelease(ctx, "test", store.Release{Tag: "v1", Channel: "stable", Notes: "first"}))
-	is.NoErr(s.db.PublishRelease(ctx, "test", "v1"))
+	_, err := s.db.PublishRelease(ctx, "test", "v1")
+	is.NoErr(err)
 	is.NoErr(s.db.StageRelease(ctx, "test", store.Release{Tag: "v2", Channel: "stable"}))
 	v = get[api.VersionResponse](s, s.call("GET", "/v1/version", "", nil))
 	is.Equal(v.Releases.Stable.Tag, "v1") // v2 is only staged

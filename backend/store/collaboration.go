@@ -64,9 +64,9 @@ func (s *ledger) Findings(ctx context.Context, account int64, p Page) (l api.Fin
 	return l, err
 }
 
-// OpenFindings implements Operator.
-func (s *ledger) OpenFindings(ctx context.Context) ([]api.Finding, error) {
-	return collect(ctx, s.read, scanFinding, "SELECT "+findingColumns+" FROM findings WHERE resolved_at IS NULL ORDER BY created_at, id")
+// EveryFinding implements Operator.
+func (s *ledger) EveryFinding(ctx context.Context, open bool) ([]api.Finding, error) {
+	return collect(ctx, s.read, scanFinding, "SELECT "+findingColumns+" FROM findings"+where(open, "resolved_at IS NULL")+" ORDER BY created_at, id")
 }
 
 // ResolveFinding implements Store.
@@ -135,9 +135,17 @@ func (s *ledger) Questions(ctx context.Context, account int64, p Page) (l api.Qu
 	return l, err
 }
 
-// OpenQuestions implements Operator.
-func (s *ledger) OpenQuestions(ctx context.Context) ([]api.Question, error) {
-	return collect(ctx, s.read, scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE answer IS NULL ORDER BY created_at, id")
+// EveryQuestion implements Operator.
+func (s *ledger) EveryQuestion(ctx context.Context, open bool) ([]api.Question, error) {
+	return collect(ctx, s.read, scanQuestion, "SELECT "+questionColumns+" FROM questions"+where(open, "answer IS NULL")+" ORDER BY created_at, id")
+}
+
+// where is the clause of a condition that may be asked for.
+func where(asked bool, condition string) string {
+	if asked {
+		return " WHERE " + condition
+	}
+	return ""
 }
 
 // AnswerQuestion implements Store.

@@ -157,10 +157,21 @@ func (s *ledger) StageRelease(ctx context.Context, actor string, r Release) erro
 }
 
 // PublishRelease implements Operator.
-func (s *ledger) PublishRelease(ctx context.Context, actor, tag string) error {
-	return s.act(ctx, actor, "release.publish", func(t *tx) (string, error) {
-		return tag, t.touch("UPDATE releases SET published_at = coalesce(published_at, ?) WHERE tag = ?", instant(t.now), tag)
+func (s *ledger) PublishRelease(ctx context.Context, actor, tag string) (r Release, err error) {
+	err = s.act(ctx, actor, "release.publish", func(t *tx) (string, error) {
+		r, err = one(t.ctx, t, scanRelease,
+			"UPDATE releases SET published_at = coalesce(published_at, ?) WHERE tag = ? RETURNING tag, channel, notes, staged_at, published_at", instant(t.now), tag)
+		return tag, err
 	})
+	return r, err
+}
+
+func scanRelease(row row) (r Release, err error) {
+	var staged, published int64
+	err = row.Scan(&r.Tag, &r.Channel, &r.Notes, &staged, &published)
+	at := timeOf(published)
+	r.StagedAt, r.PublishedAt = timeOf(staged), &at
+	return r, err
 }
 
 // Audit implements Operator.

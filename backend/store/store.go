@@ -161,10 +161,12 @@ type Operator interface {
 	// ConvertPOV turns a POV into a licence until the day, in one step.
 	ConvertPOV(ctx context.Context, actor string, id int64, until string) (grant int64, err error)
 	StageRelease(ctx context.Context, actor string, r Release) error
-	PublishRelease(ctx context.Context, actor, tag string) error
+	PublishRelease(ctx context.Context, actor, tag string) (Release, error)
 	Audit(ctx context.Context) ([]AuditEntry, error)
-	OpenFindings(ctx context.Context) ([]api.Finding, error)
-	OpenQuestions(ctx context.Context) ([]api.Question, error)
+	// EveryFinding lists those of all accounts, oldest first; open leaves the fixed out.
+	EveryFinding(ctx context.Context, open bool) ([]api.Finding, error)
+	// EveryQuestion lists those of all accounts, oldest first; open leaves the answered out.
+	EveryQuestion(ctx context.Context, open bool) ([]api.Question, error)
 	// AddKey makes a public key the one that signs; those before it are retired.
 	AddKey(ctx context.Context, actor string, k api.Key) error
 	// Check lists what does not add up: counters that differ from the rows.

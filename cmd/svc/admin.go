@@ -22,41 +22,69 @@ import (
 const defaultVMLimit = 10_000
 
 func (p *program) adminCommand() *ffcli.Command {
-	return p.group("admin", "run the service: accounts, tokens, capacity, releases, index",
-		p.group("account", "accounts",
+	return p.group("svc admin", "run the service: accounts, tokens, capacity, releases, index",
+		p.group("svc admin account", "accounts",
 			p.accountCreate(), p.accountSet(),
 			p.storeCommand("list", "svc admin account list", "list the accounts", nil, p.accountList),
-			p.storeCommand("show", "svc admin account show ID", "show one account", nil, p.accountShow)),
-		p.group("token", "tokens", p.tokenCreate(), p.tokenList(), p.tokenDisable()),
-		p.group("grant", "licence grants", p.grantAdd(), p.grantRevoke()),
-		p.group("pov", "proofs of value", p.povAdd(), p.povConvert()),
-		p.group("release", "releases of the product", p.releaseStage(), p.releasePublish()),
-		p.group("finding", "findings of accounts", p.openList("finding")),
-		p.group("question", "questions of accounts", p.openList("question")),
+			p.storeIDCommand("show", "svc admin account show ID", "show one account", nil, p.accountShow)),
+		p.group("svc admin token", "tokens", p.tokenCreate(), p.tokenList(), p.tokenDisable()),
+		p.group("svc admin grant", "licence grants", p.grantAdd(), p.grantRevoke()),
+		p.group("svc admin pov", "proofs of value", p.povAdd(), p.povConvert()),
+		p.group("svc admin release", "releases of the product", p.releaseStage(), p.releasePublish()),
+		p.group("svc admin finding", "findings of accounts", p.findingList()),
+		p.group("svc admin question", "questions of accounts", p.questionList()),
 		p.indexCommand(),
 		p.advisoriesCommand(),
 		p.storeCommand("check", "svc admin check", "check that counters and rows agree", nil, p.storeCheck),
 		p.backupCommand(),
 		p.pruneCommand(),
 		p.storeCommand("audit", "svc admin audit", "show what operators did", nil, p.audit),
-		p.group("key", "signing keys", p.keyRotate()),
+		p.group("svc admin key", "signing keys", p.keyRotate()),
 	)
 }
 
-// storeCommand is a command on the store itself.
-func (p *program) storeCommand(name, usage, help string, flags func(*flag.FlagSet), run func(context.Context, store.Store, []string) error) *ffcli.Command {
+// storeCommand is a command on the store itself, without arguments.
+func (p *program) storeCommand(name, usage, help string, flags func(*flag.FlagSet), run func(context.Context, store.Store) error) *ffcli.Command {
+	return p.storeArgs(name, usage, help, flags, func(args []string) error {
+		if len(args) > 0 {
+			return usagef("unexpected argument %q; nothing was changed", args[0])
+		}
+		return nil
+	}, run)
+}
+
+// storeIDCommand is a command on one thing in the store: ID, or --id ID.
+func (p *program) storeIDCommand(name, usage, help string, flags func(*flag.FlagSet), run func(context.Context, store.Store, int64) error) *ffcli.Command {
+	var id int64
+	return p.storeArgs(name, usage, help, func(fs *flag.FlagSet) {
+		fs.Int64Var(&id, "id", 0, "the ID, instead of as an argument")
+		if flags != nil {
+			flags(fs)
+		}
+	}, func(args []string) (err error) {
+		id, err = oneID(id, args)
+		return err
+	}, func(ctx context.Context, s store.Store) error { return run(ctx, s, id) })
+}
+
+// storeArgs is a command on the store that looks at its arguments before it
+// opens the store.
+func (p *program) storeArgs(name, usage, help string, flags func(*flag.FlagSet), check func([]string) error, run func(context.Context, store.Store) error) *ffcli.Command {
 	fs := p.flagSet(name)
 	p.settings.store(fs, p.paths)
 	if flags != nil {
 		flags(fs)
 	}
 	return p.command(fs, usage, help, func(ctx context.Context, args []string) error {
+		if err := check(args); err != nil {
+			return err
+		}
 		s, err := store.Open(ctx, p.settings.db, store.Options{Log: p.logger()})
 		if err != nil {
 			return err
 		}
 		p.closers = append(p.closers, s)
-		return notFound(run(ctx, s, args))
+		return notFound(run(ctx, s))
 	})
 }
 
@@ -77,14 +105,17 @@ func actor() string {
 	return u.Username
 }
 
-// oneID reads the one argument of a command.
-func oneID(args []string) (int64, error) {
-	if len(args) != 1 {
-		return 0, usagef("one ID is needed")
+// oneID takes the ID of a flag, or of the one argument.
+func oneID(id int64, args []string) (int64, error) {
+	switch {
+	case id > 0 && len(args) == 0:
+		return id, nil
+	case id != 0 || len(args) != 1:
+		return 0, usagef("one ID is needed; nothing was changed")
 	}
 	id, err := strconv.ParseInt(args[0], 10, 64)
 	if err != nil || id <= 0 {
-		return 0, usagef("%q is no ID", args[0])
+		return 0, usagef("%q is no ID; nothing was changed", args[0])
 	}
 	return id, nil
 }
@@ -115,8 +146,8 @@ func checkAccount(a license.Account) error {
 func (p *program) accountCreate() *ffcli.Command {
 	a := store.Account{Account: license.Account{Plan: api.PlanFree, FreeQuota: 10, VMLimit: defaultVMLimit}}
 	return p.storeCommand("create", "svc admin account create --name NAME [--plan PLAN]", "make an account", func(fs *flag.FlagSet) { accountFlags(fs, &a) },
-		func(ctx context.Context, s store.Store, args []string) error {
-			if a.Name == "" || len(args) > 0 {
+		func(ctx context.Context, s store.Store) error {
+			if a.Name == "" {
 				return usagef("account create needs --name")
 			}
 			if err := checkAccount(a.Account); err != nil {
@@ -138,15 +169,11 @@ func (p *program) made(name string, id int64) error {
 func (p *program) accountSet() *ffcli.Command {
 	var a store.Account
 	var set *flag.FlagSet
-	return p.storeCommand("set", "svc admin account set ID [--plan PLAN] …", "change an account; what is not given stays", func(fs *flag.FlagSet) {
+	return p.storeIDCommand("set", "svc admin account set ID [--plan PLAN] …", "change an account; what is not given stays", func(fs *flag.FlagSet) {
 		set = fs
 		accountFlags(fs, &a)
 		fs.BoolVar(&a.Disabled, "disabled", false, "refuse all its tokens")
-	}, func(ctx context.Context, s store.Store, args []string) error {
-		id, err := oneID(args)
-		if err != nil {
-			return err
-		}
+	}, func(ctx context.Context, s store.Store, id int64) error {
 		now, err := s.Account(ctx, id)
 		if err != nil {
 			return err
@@ -166,7 +193,7 @@ func (p *program) accountSet() *ffcli.Command {
 		if err := s.SetAccount(ctx, actor(), a); err != nil {
 			return err
 		}
-		return p.accountShow(ctx, s, args)
+		return p.accountShow(ctx, s, id)
 	})
 }
 
@@ -193,7 +220,7 @@ func viewOf(a store.Account) accountView {
 	return accountView{a.ID, a.Name, a.Plan, a.Unlimited, a.FreeQuota, a.VMLimit, a.Used, a.Disabled, a.CreatedAt}
 }
 
-func (p *program) accountList(ctx context.Context, s store.Store, _ []string) error {
+func (p *program) accountList(ctx context.Context, s store.Store) error {
 	accounts, err := s.Accounts(ctx)
 	if err != nil {
 		return err
@@ -211,11 +238,7 @@ func (p *program) accountList(ctx context.Context, s store.Store, _ []string) er
 	})
 }
 
-func (p *program) accountShow(ctx context.Context, s store.Store, args []string) error {
-	id, err := oneID(args)
-	if err != nil {
-		return err
-	}
+func (p *program) accountShow(ctx context.Context, s store.Store, id int64) error {
 	a, err := s.Account(ctx, id)
 	if err != nil {
 		return err
@@ -230,7 +253,7 @@ func (p *program) tokenCreate() *ffcli.Command {
 	var account int64
 	return p.storeCommand("create", "svc admin token create --account ID", "make a token; it is shown this once", func(fs *flag.FlagSet) {
 		fs.Int64Var(&account, "account", 0, "account it is for")
-	}, func(ctx context.Context, s store.Store, _ []string) error {
+	}, func(ctx context.Context, s store.Store) error {
 		if account <= 0 {
 			return usagef("token create needs --account")
 		}
@@ -253,7 +276,7 @@ func (p *program) tokenList() *ffcli.Command {
 	var account int64
 	return p.storeCommand("list", "svc admin token list --account ID", "list an account's tokens", func(fs *flag.FlagSet) {
 		fs.Int64Var(&account, "account", 0, "account")
-	}, func(ctx context.Context, s store.Store, _ []string) error {
+	}, func(ctx context.Context, s store.Store) error {
 		tokens, err := s.Tokens(ctx, account)
 		if err != nil {
 			return err
@@ -271,10 +294,7 @@ func (p *program) tokenList() *ffcli.Command {
 }
 
 func (p *program) tokenDisable() *ffcli.Command {
-	var id int64
-	return p.storeCommand("disable", "svc admin token disable --id ID", "refuse a token from now on", func(fs *flag.FlagSet) {
-		fs.Int64Var(&id, "id", 0, "token")
-	}, func(ctx context.Context, s store.Store, _ []string) error {
+	return p.storeIDCommand("disable", "svc admin token disable ID", "refuse a token from now on", nil, func(ctx context.Context, s store.Store, id int64) error {
 		if err := s.DisableToken(ctx, actor(), id); err != nil {
 			return err
 		}
@@ -314,7 +334,7 @@ func (p *program) grantAdd() *ffcli.Command {
 		grantFlags(fs, &account, &g)
 		fs.StringVar(&g.Source, "source", license.Subscription, strings.Join(license.GrantSources, ", "))
 		fs.StringVar(&g.Note, "note", "", "commercial context")
-	}, func(ctx context.Context, s store.Store, _ []string) error {
+	}, func(ctx context.Context, s store.Store) error {
 		if !slices.Contains(license.GrantSources, g.Source) {
 			return usagef("--source must be one of %s; nothing was changed", strings.Join(license.GrantSources, ", "))
 		}
@@ -330,11 +350,7 @@ func (p *program) grantAdd() *ffcli.Command {
 }
 
 func (p *program) grantRevoke() *ffcli.Command {
-	return p.storeCommand("revoke", "svc admin grant revoke ID", "end a licence grant now", nil, func(ctx context.Context, s store.Store, args []string) error {
-		id, err := oneID(args)
-		if err != nil {
-			return err
-		}
+	return p.storeIDCommand("revoke", "svc admin grant revoke ID", "end a licence grant now", nil, func(ctx context.Context, s store.Store, id int64) error {
 		if err := s.RevokeGrant(ctx, actor(), id); err != nil {
 			return err
 		}
@@ -346,7 +362,7 @@ func (p *program) povAdd() *ffcli.Command {
 	var account int64
 	var g license.Grant
 	return p.storeCommand("add", "svc admin pov add --account ID --seats N --until DAY", "add a proof of value", func(fs *flag.FlagSet) { grantFlags(fs, &account, &g) },
-		func(ctx context.Context, s store.Store, _ []string) error {
+		func(ctx context.Context, s store.Store) error {
 			if err := checkGrant(account, &g); err != nil {
 				return err
 			}
@@ -360,13 +376,9 @@ func (p *program) povAdd() *ffcli.Command {
 
 func (p *program) povConvert() *ffcli.Command {
 	until := ""
-	return p.storeCommand("convert", "svc admin pov convert ID [--until DAY]", "make a licence of a proof of value", func(fs *flag.FlagSet) {
+	return p.storeIDCommand("convert", "svc admin pov convert ID [--until DAY]", "make a licence of a proof of value", func(fs *flag.FlagSet) {
 		fs.StringVar(&until, "until", "", "last day of the licence, YYYY-MM-DD (default a year from today)")
-	}, func(ctx context.Context, s store.Store, args []string) error {
-		id, err := oneID(args)
-		if err != nil {
-			return err
-		}
+	}, func(ctx context.Context, s store.Store, id int64) error {
 		end := license.Anniversary(license.Day(time.Now()), 1)
 		if until != "" {
 			if _, err := time.Parse(time.DateOnly, until); err != nil {
@@ -388,7 +400,7 @@ func (p *program) releaseStage() *ffcli.Command {
 		fs.StringVar(&r.Tag, "tag", "", "tag")
 		fs.StringVar(&r.Channel, "channel", "", strings.Join(api.Channels, " or "))
 		fs.StringVar(&r.Notes, "notes", "", "what a user notices")
-	}, func(ctx context.Context, s store.Store, _ []string) error {
+	}, func(ctx context.Context, s store.Store) error {
 		if r.Tag == "" || !slices.Contains(api.Channels, r.Channel) {
 			return usagef("release stage needs --tag, and --channel %s", strings.Join(api.Channels, " or "))
 		}
@@ -404,51 +416,52 @@ func (p *program) releasePublish() *ffcli.Command {
 	tag := ""
 	return p.storeCommand("publish", "svc admin release publish --tag TAG", "publish a staged release", func(fs *flag.FlagSet) {
 		fs.StringVar(&tag, "tag", "", "tag")
-	}, func(ctx context.Context, s store.Store, _ []string) error {
-		if err := s.PublishRelease(ctx, actor(), tag); err != nil {
+	}, func(ctx context.Context, s store.Store) error {
+		r, err := s.PublishRelease(ctx, actor(), tag)
+		if err != nil {
 			return err
 		}
-		return p.print(map[string]string{"tag": tag}, func(w *view) { w.line("%s is published", tag) })
+		return p.print(r, func(w *view) { w.line("%s is published", r.Tag) })
 	})
 }
 
-// openList lists what the team has to answer.
-func (p *program) openList(what string) *ffcli.Command {
-	return p.storeCommand("list", "svc admin "+what+" list --open", "list the open "+what+"s", func(fs *flag.FlagSet) {
-		fs.Bool("open", true, "only open ones; there is no other list")
-	}, func(ctx context.Context, s store.Store, _ []string) error {
-		if what == "finding" {
-			return p.openFindings(ctx, s)
+// findingList lists the findings of all accounts.
+func (p *program) findingList() *ffcli.Command {
+	open := false
+	return p.storeCommand("list", "svc admin finding list [--open]", "list the findings of all accounts, oldest first", func(fs *flag.FlagSet) {
+		fs.BoolVar(&open, "open", false, "leave out those that are fixed")
+	}, func(ctx context.Context, s store.Store) error {
+		findings, err := s.EveryFinding(ctx, open)
+		if err != nil {
+			return err
 		}
-		return p.openQuestions(ctx, s)
+		return p.print(findings, func(w *view) {
+			for _, f := range findings {
+				w.line("%d  %s  %s  %s  %s", f.ID, f.CreatedAt, f.Status, f.Kind, f.Title)
+			}
+		})
 	})
 }
 
-func (p *program) openFindings(ctx context.Context, s store.Store) error {
-	open, err := s.OpenFindings(ctx)
-	if err != nil {
-		return err
-	}
-	return p.print(open, func(w *view) {
-		for _, f := range open {
-			w.line("%d  %s  %s  %s", f.ID, f.CreatedAt, f.Kind, f.Title)
+// questionList lists the questions of all accounts.
+func (p *program) questionList() *ffcli.Command {
+	open := false
+	return p.storeCommand("list", "svc admin question list [--open]", "list the questions of all accounts, oldest first", func(fs *flag.FlagSet) {
+		fs.BoolVar(&open, "open", false, "leave out those that are answered")
+	}, func(ctx context.Context, s store.Store) error {
+		questions, err := s.EveryQuestion(ctx, open)
+		if err != nil {
+			return err
 		}
+		return p.print(questions, func(w *view) {
+			for _, q := range questions {
+				w.line("%d  %s  %s  %s", q.ID, q.CreatedAt, q.Status, q.Question)
+			}
+		})
 	})
 }
 
-func (p *program) openQuestions(ctx context.Context, s store.Store) error {
-	open, err := s.OpenQuestions(ctx)
-	if err != nil {
-		return err
-	}
-	return p.print(open, func(w *view) {
-		for _, q := range open {
-			w.line("%d  %s  %s", q.ID, q.CreatedAt, q.Question)
-		}
-	})
-}
-
-func (p *program) storeCheck(ctx context.Context, s store.Store, _ []string) error {
+func (p *program) storeCheck(ctx context.Context, s store.Store) error {
 	problems, err := s.Check(ctx)
 	if err != nil {
 		return err
@@ -471,7 +484,7 @@ func (p *program) backupCommand() *ffcli.Command {
 	out := ""
 	return p.storeCommand("backup", "svc admin backup --out FILE", "copy the store while it is in use", func(fs *flag.FlagSet) {
 		fs.StringVar(&out, "out", "", "new file")
-	}, func(ctx context.Context, s store.Store, _ []string) error {
+	}, func(ctx context.Context, s store.Store) error {
 		if out == "" {
 			return usagef("backup needs --out")
 		}
@@ -487,7 +500,7 @@ func (p *program) pruneCommand() *ffcli.Command {
 	before := ""
 	return p.storeCommand("prune", "svc admin prune --before DAY", "remove events of before a day; seats stay", func(fs *flag.FlagSet) {
 		fs.StringVar(&before, "before", "", "first day that is kept, YYYY-MM-DD")
-	}, func(ctx context.Context, s store.Store, _ []string) error {
+	}, func(ctx context.Context, s store.Store) error {
 		day, err := time.Parse(time.DateOnly, before)
 		if err != nil {
 			return usagef("prune needs --before with a date like 2026-12-31; nothing was removed")
@@ -500,7 +513,7 @@ func (p *program) pruneCommand() *ffcli.Command {
 	})
 }
 
-func (p *program) audit(ctx context.Context, s store.Store, _ []string) error {
+func (p *program) audit(ctx context.Context, s store.Store) error {
 	entries, err := s.Audit(ctx)
 	if err != nil {
 		return err

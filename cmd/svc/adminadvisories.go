@@ -14,7 +14,7 @@ import (
 )
 
 func (p *program) advisoriesCommand() *ffcli.Command {
-	return p.group("advisories", "the advisory feed of cve-scan", p.advisoriesBuild(), p.advisoriesStats())
+	return p.group("svc admin advisories", "the advisory feed of cve-scan", p.advisoriesBuild(), p.advisoriesStats())
 }
 
 func (p *program) advisoriesBuild() *ffcli.Command {

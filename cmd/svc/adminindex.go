@@ -15,7 +15,7 @@ import (
 )
 
 func (p *program) indexCommand() *ffcli.Command {
-	return p.group("index", "the package index", p.indexBuild(), p.indexStats(), p.indexAsk(), p.indexEval())
+	return p.group("svc admin index", "the package index", p.indexBuild(), p.indexStats(), p.indexAsk(), p.indexEval())
 }
 
 func (p *program) indexBuild() *ffcli.Command {

@@ -16,7 +16,7 @@ import (
 func (p *program) keyRotate() *ffcli.Command {
 	return p.storeCommand("rotate", "svc admin key rotate [--signing-key FILE]", "make a new signing key; a running service takes it when it is started again", func(fs *flag.FlagSet) {
 		fs.StringVar(&p.settings.signingKey, "signing-key", p.paths.data("signing-key.pem"), "Ed25519 key that signs attestations")
-	}, func(ctx context.Context, s store.Store, _ []string) error {
+	}, func(ctx context.Context, s store.Store) error {
 		key := attest.NewKey()
 		public := key.Public().(ed25519.PublicKey)
 		if err := attest.ReplaceKey(p.settings.signingKey, key); err != nil {

@@ -24,7 +24,7 @@ const maxEnvelope = 16 << 20
 func (p *program) attestCommand() *ffcli.Command {
 	fs := p.flagSet("verify")
 	key := fs.String("key", "", "file with the public keys, PEM; those pinned at first use where empty")
-	return p.group("attest", "check attestations",
+	return p.group("svc attest", "check attestations",
 		p.command(fs, "svc attest verify FILE [--key FILE]", "check an attestation offline, and the files that lie beside it",
 			func(_ context.Context, args []string) error {
 				if len(args) != 1 {

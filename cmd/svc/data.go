@@ -12,7 +12,7 @@ import (
 )
 
 func (p *program) dataCommand() *ffcli.Command {
-	return p.group("data", "what a machine holds that no package brings back", p.dataDiscoverCommand(), p.dataPlanCommand())
+	return p.group("svc data", "what a machine holds that no package brings back", p.dataDiscoverCommand(), p.dataPlanCommand())
 }
 
 func (p *program) dataDiscoverCommand() *ffcli.Command {

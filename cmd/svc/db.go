@@ -15,7 +15,7 @@ import (
 )
 
 func (p *program) dbCommand() *ffcli.Command {
-	return p.group("db", "databases: plan what becomes of them, and upgrade those of this host", p.dbPlanCommand(), p.dbUpgradePathCommand(), p.dbUpgradeCommand())
+	return p.group("svc db", "databases: plan what becomes of them, and upgrade those of this host", p.dbPlanCommand(), p.dbUpgradePathCommand(), p.dbUpgradeCommand())
 }
 
 func (p *program) dbPlanCommand() *ffcli.Command {

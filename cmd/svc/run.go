@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 // execute parses the arguments and runs the command they name.
 func (p *program) execute(ctx context.Context, args []string) error {
 	root := p.root()
-	err := root.Parse(args)
+	err := root.Parse(asFlags(args))
 	var group ffcli.NoExecError
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -66,14 +66,27 @@ func (p *program) execute(ctx context.Context, args []string) error {
 
 // incomplete answers a group of commands that was called without one of them.
 func (p *program) incomplete(group *ffcli.Command) error {
+	full, _ := strings.CutSuffix(group.ShortUsage, groupUsage)
 	if rest := group.FlagSet.Args(); len(rest) > 0 {
-		return usagef("unknown command %q: see %s -h", rest[0], group.Name)
+		return usagef("unknown command %q: see %s -h", rest[0], full)
 	}
 	var names []string
 	for _, c := range group.Subcommands {
 		names = append(names, c.Name)
 	}
-	return usagef("%s needs a command: %s", group.Name, strings.Join(names, ", "))
+	return usagef("%s needs a command: %s", full, strings.Join(names, ", "))
+}
+
+// asFlags takes `svc help COMMAND` for `svc COMMAND -h`, and `svc --version` for
+// `svc version`: people try both.
+func asFlags(args []string) []string {
+	switch {
+	case len(args) > 0 && args[0] == "help":
+		return append(args[1:], "-h")
+	case len(args) == 1 && (args[0] == "--version" || args[0] == "-version"):
+		return []string{"version"}
+	}
+	return args
 }
 
 // report says on stderr why the program did not do what it was asked.
@@ -116,13 +129,17 @@ func (p *program) root() *ffcli.Command {
 	)
 }
 
-// group is a command that only holds others.
-func (p *program) group(name, help string, commands ...*ffcli.Command) *ffcli.Command {
+// group is a command that only holds others; full is all its words.
+func (p *program) group(full, help string, commands ...*ffcli.Command) *ffcli.Command {
+	name := full[strings.LastIndex(full, " ")+1:]
 	return &ffcli.Command{
-		Name: name, ShortHelp: help, ShortUsage: name + " COMMAND",
+		Name: name, ShortHelp: help, ShortUsage: full + groupUsage,
 		FlagSet: p.flagSet(name), UsageFunc: p.keepUsage, Subcommands: commands,
 	}
 }
+
+// groupUsage stands after the words of a group of commands in its usage.
+const groupUsage = " COMMAND"
 
 // command is a command that does something. Its flags may stand before and
 // after its arguments; run gets the arguments.
@@ -176,11 +193,6 @@ func (p *program) flagSet(name string) *flag.FlagSet {
 	p.settings.common(fs, p.paths)
 	p.sets = append(p.sets, fs)
 	return fs
-}
-
-func (p *program) keepUsage(c *ffcli.Command) string {
-	p.usage = strings.TrimSpace(ffcli.DefaultUsageFunc(c))
-	return p.usage
 }
 
 // logger writes to stderr: text for people, JSON where a program reads it.

@@ -38,7 +38,7 @@ func (p *program) serveCommand() *ffcli.Command {
 func (p *program) openBackend(ctx context.Context) (*backend.Backend, error) {
 	log := &lineBuffer{w: p.stderr}
 	b, err := backend.Open(ctx, backend.Config{
-		DB: p.settings.db, IndexFile: p.settings.index, Advisories: p.settings.advisories, OwnFeed: true, SigningKey: p.settings.signingKey, Version: version(), Commit: commit(),
+		DB: p.settings.db, IndexFile: p.settings.index, Advisories: p.settings.advisories, OwnFeed: true, SigningKey: p.settings.signingKey, Rates: p.settings.rates, Version: version(), Commit: commit(),
 		Log: slog.New(slog.NewJSONHandler(log, nil)),
 	})
 	if err != nil {

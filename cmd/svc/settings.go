@@ -3,12 +3,19 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"os/user"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/peterbourgon/ff/v3"
 
 	"svc/agent/token"
+	"svc/backend/api"
+	"svc/backend/server"
 )
 
 // settings may come from a flag, from the environment (SVC_ and the flag's
@@ -27,6 +34,7 @@ type settings struct {
 	index         string
 	advisories    string
 	signingKey    string
+	rates         rates
 	tlsCert       string
 	tlsKey        string
 }
@@ -52,8 +60,53 @@ func (s *settings) serving(fs *flag.FlagSet, p paths) {
 	fs.StringVar(&s.index, "index", "", "index file; the built-in one where empty")
 	s.feed(fs)
 	fs.StringVar(&s.signingKey, "signing-key", p.data("signing-key.pem"), "Ed25519 key that signs attestations; made on first use")
+	fs.Var(&s.rates, "rate-limits", "requests a minute, as `PLAN=N`,… for the plans that differ from "+rates(server.DefaultRates).String())
 	fs.StringVar(&s.tlsCert, "tls-cert", "", "certificate file; plain HTTP where empty")
 	fs.StringVar(&s.tlsKey, "tls-key", "", "key file of the certificate")
+}
+
+// rates are the requests a minute by plan; a plan that is not in it is unlimited.
+type rates map[api.Plan]int
+
+const unlimitedRate = "none"
+
+// String is the form that Set takes, with every plan in it.
+func (r rates) String() string {
+	if r == nil {
+		return ""
+	}
+	var parts []string
+	for _, plan := range api.Plans {
+		value := unlimitedRate
+		if n, limited := r[plan]; limited {
+			value = strconv.Itoa(n)
+		}
+		parts = append(parts, string(plan)+"="+value)
+	}
+	return strings.Join(parts, ",")
+}
+
+// Set changes the plans that s names, of those that hold without it.
+func (r *rates) Set(s string) error {
+	changed := maps.Clone(server.DefaultRates)
+	for part := range strings.SplitSeq(s, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		plan := api.Plan(name)
+		if !slices.Contains(api.Plans, plan) {
+			return fmt.Errorf("no plan is called %q", name)
+		}
+		n, err := strconv.Atoi(value)
+		switch {
+		case value == unlimitedRate:
+			delete(changed, plan)
+		case err != nil || n < 1:
+			return fmt.Errorf("%s must have a number above 0 or %s, not %q", name, unlimitedRate, value)
+		default:
+			changed[plan] = n
+		}
+	}
+	*r = changed
+	return nil
 }
 
 // feed is where the advisories are, of a service or of the backend built in.
@@ -102,7 +155,7 @@ func pathsOf(env func(string) string) paths {
 		if d := env(variable); filepath.IsAbs(d) {
 			return filepath.Join(d, "svc")
 		}
-		return filepath.Join(env("HOME"), fallback, "svc")
+		return filepath.Join(home(env), fallback, "svc")
 	}
 	return paths{
 		configDir: dir("XDG_CONFIG_HOME", ".config"),
@@ -110,6 +163,18 @@ func pathsOf(env func(string) string) paths {
 		stateDir:  dir("XDG_STATE_HOME", ".local/state"),
 		cacheDir:  dir("XDG_CACHE_HOME", ".cache"),
 	}
+}
+
+// home is the user's folder: that of the password file where HOME is no path, as
+// under cron and supervisors. Nothing is ever written where svc happens to run.
+func home(env func(string) string) string {
+	if dir := env("HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	if u, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil && filepath.IsAbs(u.HomeDir) {
+		return u.HomeDir
+	}
+	return "/"
 }
 
 func (p paths) config(name string) string { return filepath.Join(p.configDir, name) }
