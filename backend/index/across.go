@@ -98,18 +98,16 @@ func (h *hops) byTrail(r record, t catalog.Trail) (course, error) {
 	return p.settled(r.Name), nil
 }
 
-// settled gives the relation that fits the number of packages.
+// settled gives the relation that fits the number of packages, and their name:
+// what the target has under the same name needs nothing in its place.
 func (p course) settled(name string) course {
-	switch {
-	case len(p.names) > 1 && p.relation != api.RelationIncluded && p.relation != api.RelationReplaced:
-		p.relation = api.RelationSplit
-	case len(p.names) == 1 && p.relation == api.RelationSplit:
-		p.relation = api.RelationRenamed
-	}
-	if len(p.names) == 1 && p.names[0] == name && p.relation == api.RelationRenamed {
+	switch same := slices.Equal(p.names, []string{name}); {
+	case p.relation == api.RelationIncluded || len(p.names) == 0:
+	case same:
 		p.relation = api.RelationSame
-	}
-	if len(p.names) == 1 && p.names[0] != name && p.relation == api.RelationSame {
+	case len(p.names) > 1 && p.relation != api.RelationReplaced:
+		p.relation = api.RelationSplit
+	case p.relation == api.RelationSame, len(p.names) == 1 && p.relation == api.RelationSplit:
 		p.relation = api.RelationRenamed
 	}
 	return p
@@ -181,35 +179,41 @@ func abs(n int) int { return max(n, -n) }
 
 // toRPM follows a package of Debian's kin to an rpm release.
 func (h *hops) toRPM(canonical string) (course, error) {
-	r, ok, err := h.source.byCanonical(canonical)
-	if err != nil {
-		return course{}, err
-	}
-	p := course{source: r, relation: api.RelationUnknown}
-	if !ok {
-		p.source = record{Name: canonical, Canonical: canonical}
-	}
-	if row, ok, err := h.rowToRPM(p); ok || err != nil {
-		return row, err
-	}
-	same, err := h.target.rpmsOf(canonical)
-	if err != nil {
+	p, found, err := h.knownToRPM(canonical)
+	if found || err != nil {
 		return p, err
-	}
-	if len(same) > 0 {
-		return h.rpm(p, same, rowConfidence)
-	}
-	names, err := h.reverse(p.source.Name)
-	if err != nil {
-		return p, err
-	}
-	if len(names) > 0 {
-		return h.rpm(p, names, catalog.LineageConfidence)
 	}
 	if vendor, ok, err := h.vendorToRPM(p); ok || err != nil {
 		return vendor, err
 	}
 	return h.confirmListed(h.guessRPM(p))
+}
+
+// knownToRPM follows it by what the index knows: a row, its canonical, or the
+// rpms that are of it.
+func (h *hops) knownToRPM(canonical string) (p course, found bool, err error) {
+	r, ok, err := h.source.byCanonical(canonical)
+	if err != nil {
+		return course{}, false, err
+	}
+	p = course{source: r, relation: api.RelationUnknown}
+	if !ok {
+		p.source = record{Name: canonical, Canonical: canonical}
+	}
+	if row, ok, err := h.rowToRPM(p); ok || err != nil {
+		return row, ok, err
+	}
+	rpms, err := h.target.rpmsOf(canonical)
+	confidence := rowConfidence
+	if len(rpms) == 0 && err == nil {
+		rpms, err = h.reverse(p.source.Name)
+		confidence = catalog.LineageConfidence
+	}
+	if len(rpms) == 0 || err != nil {
+		return p, false, err
+	}
+	p, err = h.rpm(p, rpms, confidence)
+	return p, true, err
 }
 
 // reverse are the rpms of the target's line that are a package of Debian or

@@ -102,7 +102,10 @@ func (h *hops) vendorToRPM(p course) (course, bool, error) {
 		return p, true, nil
 	}
 	canonical, _ := x.Package(firstThere(x, g.Targets[0]))
-	next, err := h.toRPM(canonical)
+	next, found, err := h.knownToRPM(canonical)
+	if err == nil && !found {
+		next, err = h.confirmListed(h.guessRPM(next))
+	}
 	next.source, next.methods = p.source, p.methods
 	next.confidence = min(next.confidence, g.Confidence)
 	next.relation = stronger(next.relation, g.Relation)
