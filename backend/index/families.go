@@ -72,21 +72,39 @@ func (r familyRow) holds(source, target release.Release) bool {
 // turned puts the version of one side in the place of the other's.
 var turned = strings.NewReplacer("{source}", "{target}", "{target}", "{source}")
 
-// back is the row read from its end: the way from Debian to another family. A
-// folder in which others stand besides does not become one below it.
-func (r familyRow) back() (familyRow, bool) {
+// says reports whether a relocation leads from and to the same.
+func (r familyRow) says(other api.Relocation) bool {
+	return r.Kind == other.Kind && r.From == other.From && deref(r.To) == deref(other.To)
+}
+
+// turns reports whether a row is read backwards too: one towards Debian, or from
+// the rpm families towards SUSE.
+func (r familyRow) turns() bool {
+	return r.To != nil && (r.target == "debian" || r.source == "rpm" && r.target == "suse")
+}
+
+// bothWays is the software whose configuration is converted on the way back too.
+var bothWays = map[string]bool{
+	"apache-httpd": true, "bind": true, "chrony": true, "cronie": true, "haproxy": true, "iptables": true, "logrotate": true, "mariadb": true, "mysql": true,
+	"nfs-utils": true, "nftables": true, "nginx": true, "openssh": true, "php": true, "postfix": true, "sudo": true,
+}
+
+// back is the row of software read from its end: the way from Debian to another
+// family. A folder in which others stand besides does not become one below it,
+// and an account that a service has of its own does not become everybody's.
+func (r familyRow) back(software string) (familyRow, bool) {
 	to := turned.Replace(r.From)
 	b := familyRow{source: r.target, target: r.source, Relocation: r.Relocation}
 	b.From, b.To = turned.Replace(*r.To), &to
 	overrides := strings.HasPrefix(r.From, "/etc/systemd/system/")
-	if r.Action == api.ActionConvert && (r.Kind == api.RelocateFile || r.Kind == api.RelocateDir) && !overrides {
-		b.Action = api.ActionManual // converters know one way
+	if r.Action == api.ActionConvert && (r.Kind == api.RelocateFile || r.Kind == api.RelocateDir) && !overrides && !bothWays[software] {
+		b.Action = api.ActionManual // the converter knows one way
 	}
 	b.Note = "It has its own place there."
 	if r.Action != api.ActionCopy {
-		b.Note = "On the way to Debian it is: " + turned.Replace(r.Note)
+		b.Note = "On the way back it is: " + turned.Replace(r.Note)
 	}
-	return b, b.From != to
+	return b, b.From != to && !strings.HasPrefix(to, b.From+"/")
 }
 
 func readFamilies() (familyRows, error) {
@@ -127,12 +145,17 @@ func shortened(canonical string) string {
 	if before, _, ok := strings.Cut(canonical, "--"); ok {
 		return before
 	}
-	for _, suffix := range []string{"-rpm", "-defaults", "-dfsg", "-server"} {
+	for _, suffix := range parts {
 		if before, ok := strings.CutSuffix(canonical, suffix); ok {
 			return before
 		}
 	}
-	return canonical
+	return strings.TrimRight(canonical, "0123456789.")
+}
+
+// parts end the names of what is a part of software, or a variant.
+var parts = []string{
+	"-rpm", "-defaults", "-dfsg", "-server", "-daemon", "-director", "-storage", "-filedaemon", "-console", "-client", "-common", "-core", "-base", "-milter", "-freshclam", "-superserver", "-agent", "-node", "-mta",
 }
 
 // software is the name under which rows of a canonical stand.
@@ -160,10 +183,10 @@ func (f familyRows) between(software string, source, target release.Release) []a
 			found = append(found, r.Relocation)
 			continue
 		}
-		if r.To == nil || r.target != "debian" || !(familyRow{source: r.target, target: r.source}).holds(source, target) {
+		if !r.turns() || !(familyRow{source: r.target, target: r.source}).holds(source, target) {
 			continue
 		}
-		if b, ok := r.back(); ok {
+		if b, ok := r.back(software); ok && !slices.ContainsFunc(found, b.says) {
 			found = append(found, b.Relocation)
 		}
 	}
@@ -237,23 +260,32 @@ const (
 	defaultFolder   = "/etc/default/"
 )
 
-// defaults are the options of daemons that the successors of an rpm read, which
-// rpms keep under the same name in a folder of their own.
+// defaults are the options of daemons, which Debian's family and the others keep
+// under the same name, each in a folder of its own: those that the successors of
+// an rpm read, or that Debian's package has.
 func (h *hops) defaults(p course, already []api.Relocation) ([]api.Relocation, error) {
-	found := []api.Relocation{}
-	if h.source.rpm == nil || h.target.rpm != nil {
+	found, names, debian := []api.Relocation{}, p.names, h.target
+	if h.source.rpm == nil {
+		names, debian = []string{p.source.Name}, h.source
+	}
+	if debian.rpm != nil {
 		return found, nil
 	}
-	for _, name := range p.names {
-		files, err := h.target.shipped(name)
+	for _, name := range names {
+		files, err := debian.shipped(name)
 		if err != nil {
 			return nil, err
 		}
-		for _, to := range files {
-			base, ok := strings.CutPrefix(to, defaultFolder)
-			if ok && !slices.ContainsFunc(already, func(r api.Relocation) bool { return deref(r.To) == to }) {
-				found = append(found, relocation(api.RelocateFile, sysconfigFolder+base, to, api.ActionManual, "Where the source has such a file: its variables may have other names."))
+		for _, file := range files {
+			base, ok := strings.CutPrefix(file, defaultFolder)
+			if !ok || slices.ContainsFunc(already, func(r api.Relocation) bool { return deref(r.To) == file || r.From == file }) {
+				continue
 			}
+			from, to := sysconfigFolder+base, file
+			if debian == h.source {
+				from, to = to, from
+			}
+			found = append(found, relocation(api.RelocateFile, from, to, api.ActionManual, "Where there is such a file: its variables may have other names."))
 		}
 	}
 	return found, nil

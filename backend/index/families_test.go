@@ -37,6 +37,13 @@ func TestPathsAcrossFamilies(t *testing.T) {
 		{"debian-12", "sles-15", "cron", "dir", "/var/spool/cron/crontabs", "/var/spool/cron/tabs"},
 		{"centos-7", "almalinux-8", "ntp", "file", "/etc/ntp.conf", "/etc/chrony.conf"},
 		{"centos-7", "almalinux-9", "initscripts", "service", "network.service", "NetworkManager.service"},
+		{"almalinux-9", "debian-13", "bacula-director", "service", "bacula-dir.service", "bacula-director.service"},
+		{"debian-12", "almalinux-9", "redis", "user", "redis", "redis"},
+		{"debian-12", "almalinux-9", "bind", "service", "named.service", "named.service"},
+		{"debian-12", "almalinux-9", "lldpd", "file", "/etc/default/lldpd", "/etc/sysconfig/lldpd"},
+		{"almalinux-9", "sles-15", "httpd", "user", "apache", "wwwrun"},
+		{"almalinux-9", "sles-15", "cronie", "service", "crond.service", "cron.service"},
+		{"sles-15", "almalinux-9", "apache2", "dir", "/etc/apache2/vhosts.d", "/etc/httpd/conf.d"},
 		{"sles-12", "sles-15", "ntp", "service", "ntpd.service", "chronyd.service"},
 	} {
 		ix, err := Embedded()
