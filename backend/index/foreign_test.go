@@ -124,6 +124,30 @@ func TestAcrossFamilies(t *testing.T) {
 
 // Every pair of releases that the index knows has an answer for what every
 // system has.
+// The canonical is of the software, whatever a family calls it, and a role is one
+// of the contract's.
+func TestCanonicalsAreNeutral(t *testing.T) {
+	is := is.New(t)
+	roles := []api.Role{api.RoleMain, "client", "lib", "dev", "doc", "common", "debug", "lang", "plugin"}
+	for _, c := range []struct{ release, name, canonical string }{
+		{"centos-7", "httpd", "apache-httpd"},
+		{"fedora-42", "httpd", "apache-httpd"},
+		{"sles-15", "apache2", "apache-httpd"},
+		{"debian-12", "apache2", "apache-httpd"},
+		{"centos-7", "httpd-tools", "apache-httpd--client"},
+		{"rhel-9", "bind-utils", "bind--client"},
+	} {
+		got, err := embeddedIndex(t).Resolve(c.release, []string{c.name})
+		is.NoErr(err)
+		is.Equal(*got[0].Canonical, c.canonical)
+	}
+	got, err := embeddedIndex(t).Resolve("rhel-9", []string{"postgresql-libs", "dbus-common", "vim-filesystem", "openssh-clients", "perl-libs"})
+	is.NoErr(err)
+	for _, r := range got {
+		is.True(slices.Contains(roles, *r.Role)) // of an rpm whose canonical another has, too
+	}
+}
+
 func TestEveryPairHasAnAnswer(t *testing.T) {
 	ix := embeddedIndex(t)
 	for _, from := range release.All() {

@@ -380,7 +380,7 @@ func (f *foreign) claim(n *named, taken claimed) {
 	}
 	n.canonical = rpm.Canonical(strings.TrimPrefix(n.name, suseKey))
 	for f.canonical[n.canonical] != "" || !taken.take(n.canonical, n.line) {
-		n.canonical += "-rpm"
+		n.canonical += apart
 	}
 }
 

@@ -60,13 +60,21 @@ func (r record) keepsMajor() bool {
 	return r.Major != "" && strings.Contains(r.Canonical, r.Major)
 }
 
-// role is what stands after "--" in a canonical, or main.
+// role is what stands after "--" in a canonical, or main. What parts an rpm from
+// one that has the canonical already is no part of it.
 func role(canonical string) api.Role {
-	if i := strings.LastIndex(canonical, "--"); i >= 0 {
-		return api.Role(canonical[i+2:])
+	_, r, found := strings.Cut(canonical, "--")
+	if !found {
+		return api.RoleMain
 	}
-	return api.RoleMain
+	for strings.HasSuffix(r, apart) {
+		r = strings.TrimSuffix(r, apart)
+	}
+	return api.Role(r)
 }
+
+// apart is appended to the canonical of an rpm where another has it already.
+const apart = "-rpm"
 
 // isLibrary reports whether a package of Debian's kin is a library, which comes
 // as a dependency: by its role, or by a name that ends with a soname.
