@@ -1,8 +1,6 @@
 package service_test
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -16,8 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -130,7 +126,7 @@ func BenchmarkGrowth(b *testing.B) {
 	id, token := s.account(b, "--unlimited")
 	operations := []struct {
 		name    string
-		request func(int) []byte
+		request func(int, []byte) []byte
 	}{
 		{"usage", get("/v1/account/usage", token)},
 		{"vms", get("/v1/account/vms", token)},
@@ -184,9 +180,9 @@ func (c *cluster) scans(b *testing.B) (n []int) {
 	return n
 }
 
-func get(path, token string) func(int) []byte {
+func get(path, token string) func(int, []byte) []byte {
 	request := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer %s\r\n\r\n", path, token)
-	return func(int) []byte { return request }
+	return func(_ int, buf []byte) []byte { return append(buf, request...) }
 }
 
 // tokens makes accounts that no limit holds, and a token of each.
@@ -200,95 +196,24 @@ func (s *service) tokens(b *testing.B, accounts int) []string {
 
 // claims makes requests that each enroll another VM, of the accounts in turn. All
 // but the fingerprint is written once.
-func claims(tokens []string) func(int) []byte {
+func claims(tokens []string) func(int, []byte) []byte {
 	const before, after = `{"vm_fingerprint":"`, `","source":{"distro":"centos","version":"7"}}`
 	heads := make([]string, len(tokens))
 	for i, token := range tokens {
 		heads[i] = fmt.Sprintf("POST /v1/enroll HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 			token, len(before)+64+len(after), before)
 	}
-	return func(i int) []byte {
+	return func(i int, buf []byte) []byte {
 		var vm [32]byte
 		for j := 0; j < len(vm); j += 8 {
 			binary.NativeEndian.PutUint64(vm[j:], rand.Uint64())
 		}
-		return append(hex.AppendEncode([]byte(heads[i%len(heads)]), vm[:]), after...)
+		return append(hex.AppendEncode(append(buf, heads[i%len(heads)]...), vm[:]), after...)
 	}
 }
 
-func (s *service) drive(b *testing.B, clients int, d time.Duration, request func(int) []byte) []time.Duration {
+func (s *service) drive(b *testing.B, clients int, d time.Duration, request func(int, []byte) []byte) []time.Duration {
 	return drive(b, s.addresses(), clients, d, request)
-}
-
-// drive has clients send requests over a connection each, one after the other,
-// and gives how long each took, sorted.
-func drive(b *testing.B, addresses []string, clients int, d time.Duration, request func(int) []byte) (all []time.Duration) {
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	var next atomic.Int64
-	end := time.Now().Add(d)
-	for i := range clients {
-		wg.Go(func() {
-			took, err := talk(addresses[i%len(addresses)], end, func() []byte { return request(int(next.Add(1))) })
-			if err != nil {
-				b.Error(err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			all = append(all, took...)
-		})
-	}
-	wg.Wait()
-	is.New(b).True(len(all) > 0)
-	slices.Sort(all)
-	return all
-}
-
-// talk is one client. It speaks HTTP by hand: what a client costs is taken from
-// the server, as both share the machine.
-func talk(address string, end time.Time, request func() []byte) (took []time.Duration, err error) {
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	answers := bufio.NewReader(conn)
-	for begun := time.Now(); begun.Before(end); begun = time.Now() {
-		if _, err := conn.Write(request()); err != nil {
-			return nil, err
-		}
-		if err := readAnswer(answers); err != nil {
-			return nil, err
-		}
-		took = append(took, time.Since(begun))
-	}
-	return took, nil
-}
-
-var (
-	ok     = []byte("HTTP/1.1 200 ")
-	length = []byte("Content-Length: ")
-)
-
-func readAnswer(r *bufio.Reader) error {
-	status, err := r.ReadSlice('\n')
-	if err != nil || !bytes.HasPrefix(status, ok) {
-		return fmt.Errorf("answer %q: %v", status, err)
-	}
-	body := 0
-	for {
-		line, err := r.ReadSlice('\n')
-		if err != nil {
-			return err
-		}
-		if n, found := bytes.CutPrefix(line, length); found {
-			body, _ = strconv.Atoi(string(bytes.TrimSpace(n)))
-		}
-		if len(bytes.TrimSpace(line)) == 0 {
-			_, err := io.CopyN(io.Discard, r, int64(body))
-			return err
-		}
-	}
 }
 
 // helloBody is the environment variable by which the test binary becomes the
