@@ -71,8 +71,8 @@ func mount[In, Out any](e api.Endpoint[In, Out], fn func(context.Context, caller
 			if err := c.read(w, r, e.Replay, &in); err != nil {
 				return nil, err
 			}
-			ctx, cancel := context.WithTimeout(r.Context(), workTimeout)
-			defer cancel()
+			ctx := &patience{request: r.Context()}
+			defer ctx.end()
 			return fn(ctx, c, in)
 		},
 	}

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// lookupTime bounds one search for tokens, a second try included.
-const lookupTime = 3 * time.Second
+// lookupTime bounds one search for tokens, a second try included. Who comes while
+// one runs waits for the end of the next.
+const lookupTime = 2500 * time.Millisecond
 
 // lookup is a token that is looked for.
 type lookup struct {
