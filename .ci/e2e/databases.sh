@@ -193,33 +193,51 @@ mariadb() {
 	equal "mariadb: an account's way to authenticate" True "$(of "$work/plan.json" mariadb 'any(a["name"]=="mysql_native_password" for a in d["data"]["auth"])')"
 }
 
-# mysql: tables of four engines, accounts, a binary log; what the server says.
+# mysql_start: a server on the data that are there.
+mysql_start() {
+	start mysql in_root mysqld --no-defaults --user=mysql --datadir=/var/lib/mysql --skip-networking --mysqlx=OFF --socket=/run/mysqld/e2e.sock --pid-file=/run/mysqld/e2e.pid
+	until_true in_root mysql -S /run/mysqld/e2e.sock -e 'select 1'
+}
+
+# mysql: tables of four engines, accounts, a binary log; what the server says, of
+# files that it shut down and of such that it had no time for.
 mysql() {
-	local data=/var/lib/mysql client=(in_root mysql -S /run/mysqld/e2e.sock -BN)
+	local data=/var/lib/mysql client=(in_root mysql -S /run/mysqld/e2e.sock -BN --default-character-set=utf8mb4)
 	rm -rf "${root:?}$data"
 	in_root id -u mysql >/dev/null 2>&1 || in_root useradd -r mysql
 	in_root install -d -o mysql "$data" /run/mysqld
 	in_root mysqld --no-defaults --user=mysql --initialize-insecure --datadir="$data" >"$work/last.log" 2>&1
-	start mysql in_root mysqld --no-defaults --user=mysql --datadir="$data" --skip-networking --mysqlx=OFF --socket=/run/mysqld/e2e.sock
-	until_true "${client[@]}" -e 'select 1'
+	mysql_start
 	"${client[@]}" <<-'SQL'
 		install plugin auth_socket soname 'auth_socket.so';
-		create database shop character set latin1 collate latin1_german1_ci; use shop;
+		create database `é-я x` collate utf8mb4_0900_bin; create database shop character set latin1 collate latin1_german1_ci; use shop;
 		create table a (n int) engine=innodb; create table b (n int) engine=myisam; create table c (n int not null) engine=csv; create table d (n int) engine=archive;
-		create user anna@'%' identified by 'x'; create user peer@localhost identified with auth_socket;
+		create user anna@'%' identified by 'x'; create user peer@localhost identified with auth_socket; create user gone; drop user gone;
 	SQL
+	seq 300 | sed "s/.*/create user 'user&'@'host-&.example' identified with auth_socket;/" | "${client[@]}"
 	"${client[@]}" -e 'select version()' | cut -d- -f1 >"$work/version"
 	"${client[@]}" -e "select engine, count(*) from information_schema.tables where table_schema = 'shop' group by 1 order by 1" | tr '\t\n' '  ' | sed 's/ $//' >"$work/engines"
+	"${client[@]}" -e "select plugin, count(*) from mysql.user where user not like 'mysql.%' group by 1 order by 1" | tr '\t' ' ' >"$work/plugins"
+	"${client[@]}" -e "select schema_name, default_character_set_name, default_collation_name from information_schema.schemata where schema_name in ('shop', 'é-я x') order by 1" | tr '\t' ' ' >"$work/schemata"
+	kill -KILL "$(cat "$root/run/mysqld/e2e.pid")"
+	stop mysql
+	plan "$work/killed.json" debian-13
+	mysql_start
 	in_root mysqladmin -S /run/mysqld/e2e.sock shutdown
 	stop mysql
 	plan "$work/plan.json" debian-13
 	equal "mysql: version" "$(cat "$work/version")" "$(of "$work/plan.json" mysql 'd["data"]["version"]')"
 	equal "mysql: storage engines" "$(cat "$work/engines")" "$(of "$work/plan.json" mysql '" ".join("%s %d"%(c["name"],c["count"]) for c in d["data"]["engines"] if "." not in c["name"])')"
 	equal "mysql: its own redo log is read, not a spare one" True "$(of "$work/plan.json" mysql 'int(fact("redo log form")) > 0')"
+	equal "mysql: pages have checksums" on "$(of "$work/plan.json" mysql 'd["data"]["checksums"]')"
+	equal "mysql: accounts by their ways to authenticate" "$(cat "$work/plugins")" "$(of "$work/plan.json" mysql '"\n".join("%s %d"%(c["name"],c["count"]) for c in d["data"]["auth"])')"
+	equal "mysql: databases, character sets, collations" "$(cat "$work/schemata")" "$(of "$work/plan.json" mysql '"\n".join(sorted(" ".join([c["name"], c["encoding"], c["collate"]]) for c in d["data"]["databases"]))')"
+	equal "mysql: a plugin" "auth_socket of auth_socket.so" "$(of "$work/plan.json" mysql 'fact("plugin")')"
+	equal "mysql: killed and ended servers are told" "in production, shut down" "$(of "$work/killed.json" mysql 'd["data"]["state"]'), $(of "$work/plan.json" mysql 'd["data"]["state"]')"
+	equal "mysql: what a killed one has in its log alone is said to be unread" "True False" "$(of "$work/killed.json" mysql 'any("last checkpoint" in u for u in d["data"]["unread"])') $(of "$work/plan.json" mysql 'bool(d["data"]["unread"])')"
 	equal "mysql: it writes a binary log, which alone is no replication" "[True, False]" "$(of "$work/plan.json" mysql '[any(t in n["text"] for n in d["notes"]) for t in ("writes a binary log", "part of a replication")]')"
 	equal "mysql: Debian 13 has another engine in its place" "engine change" "$(of "$work/plan.json" mysql 'd["gap"]')"
 	equal "mysql: in place is said to be impossible" True "$(of "$work/plan.json" mysql 'any(b["method"] == "in place" for b in d["barriers"])')"
-	equal "mysql: what is kept in mysql.ibd is said to be unread" True "$(of "$work/plan.json" mysql 'any("mysql.ibd" in u for u in d["data"]["unread"])')"
 }
 
 # key_value ENGINE: keys and a dump, and append-only files; what the server says.

@@ -196,6 +196,18 @@ func head(fsys host.FS, name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
+// openAt opens a file of the directory to be read at places.
+func (r *reader) openAt(name string) (io.ReaderAt, io.Closer, error) {
+	f, err := r.fs.Open(path.Join(r.dir, name))
+	if err != nil {
+		return nil, nil, err
+	}
+	if at, ok := f.(io.ReaderAt); ok {
+		return at, f, nil
+	}
+	return nil, nil, errors.Join(errors.ErrUnsupported, f.Close())
+}
+
 // text reads a small file of the directory.
 func (r *reader) text(name string) string { return string(r.head(name, maxText)) }
 

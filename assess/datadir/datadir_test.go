@@ -336,3 +336,37 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestSchemaName(t *testing.T) {
+	for folder, name := range map[string]string{
+		"shop": "shop", "od@002dd": "od-d", "@0p@002d@r1@002e@0G@65e5@0040@1j@0020x": "é-я.À日@ß x", // as MySQL 9.7 made them
+		"plain@": "plain@", "@zz": "@zz", "a@00": "a@00", "@": "@", "": "",
+	} {
+		if got := schemaName(folder); got != name {
+			t.Errorf("%s: %s, want %s", folder, got, name)
+		}
+	}
+}
+
+func TestMySQLTellsAShutdown(t *testing.T) {
+	be := binary.BigEndian
+	const checkpoint = 40*logBlock + 100
+	for _, c := range []struct {
+		stamp  uint64
+		filled uint16
+		state  string
+	}{{checkpoint, 100, shutDown}, {checkpoint, 180, inProduction}, {checkpoint - 300, 100, inProduction}} {
+		log := make([]byte, logHeader+30*logBlock)
+		be.PutUint32(log, 6)
+		be.PutUint64(log[8:], 20*logBlock)
+		copy(log[16:], "MySQL 8.4.6")
+		be.PutUint64(log[logBlock+8:], checkpoint)
+		be.PutUint16(log[logHeader+20*logBlock+4:], c.filled)
+		system := make([]byte, 64)
+		be.PutUint64(system[26:], c.stamp)
+		fsys := machine(t, map[string]string{"d/ibdata1": string(system), "d/#innodb_redo/#ib_redo9": string(log), "d/#innodb_redo/#ib_redo10_tmp": ""})
+		if s := Read(fsys, Source{Engine: "mysql", Directory: "/d"}); s.State != c.state || s.Version != "8.4.6" {
+			t.Errorf("%v: %q of %q", c, s.State, s.Version)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"path"
 	"slices"
 	"strings"
@@ -34,9 +35,7 @@ func (r *reader) mysql() {
 			r.s.Auth = count(r.s.Auth, plugin)
 		}
 	}
-	if r.exists("mysql.ibd") {
-		r.unread("accounts and their ways to authenticate: MySQL 8.0 and newer keep them in mysql.ibd, which is not read offline")
-	}
+	r.myDictionary()
 }
 
 // schemas are the folders of the databases that are not the server's own.
@@ -73,10 +72,10 @@ func (r *reader) myVersion() {
 		r.s.Version, _, _ = strings.Cut(by, "-")
 		return
 	}
-	if b := r.head("mysql.ibd", 16); len(b) >= 12 {
+	if b := r.head(dictionary, 16); len(b) >= 12 {
 		if v := binary.BigEndian.Uint32(b[8:]); v >= 80000 && v < 200000 {
 			r.s.Version = fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100)
-			r.fact("dictionary of", r.s.Version, "mysql.ibd")
+			r.fact("dictionary of", r.s.Version, dictionary)
 		}
 	}
 }
@@ -84,19 +83,31 @@ func (r *reader) myVersion() {
 // creator is how InnoDB's redo log names the server that made it.
 var creator = lazyregexp.New(`^(?:MySQL|MariaDB|Percona)[ -]?([0-9]+\.[0-9]+\.[0-9]+)?`)
 
-// redoLog reads the header of InnoDB's redo log: who wrote it, in which form.
+// redoLog reads the headers of InnoDB's redo log: who wrote it, in which form,
+// and up to where the tablespaces have what is in it.
 func (r *reader) redoLog() {
-	name := "ib_logfile0"
+	names := []string{"ib_logfile0"}
 	for _, log := range r.names("#innodb_redo") {
 		if !strings.HasSuffix(log, "_tmp") { // those are empty, for later
-			name = path.Join("#innodb_redo", log)
+			names = append(names, path.Join("#innodb_redo", log))
 		}
 	}
-	form, by := parseRedoLog(r.head(name, 512))
+	var form, by, name string
+	var end logEnd
+	for _, log := range names {
+		b := r.head(log, logHeader)
+		if f, maker := parseRedoLog(b); f != "" {
+			form, by, name = f, maker, log
+			end = end.later(b, log)
+		}
+	}
 	r.fact("redo log form", form, name)
 	r.fact("redo log by", by, name)
 	if m := creator.FindStringSubmatch(by); m != nil && r.s.Version == "" {
 		r.s.Version = m[1]
+	}
+	if by != "" && !strings.HasPrefix(by, "MariaDB") {
+		r.myState(end)
 	}
 }
 
@@ -106,8 +117,8 @@ func parseRedoLog(b []byte) (form, by string) {
 		return "", ""
 	}
 	switch n := binary.BigEndian.Uint32(b); {
-	case n == 0x50687973:
-		form = "Phys"
+	case n == 0x50485953 || n == 0x50687973:
+		form = string(b[:4]) // PHYS and Phys
 	case n <= 1<<20 || n>>31 == 1:
 		form = fmt.Sprint(n &^ (1 << 31))
 	}
@@ -139,34 +150,39 @@ func (r *reader) schema(name string) {
 	}
 }
 
-// escaped is how the server writes other characters in names of files.
-var escaped = lazyregexp.New(`@([0-9a-f]{4})`)
-
-func schemaName(folder string) string {
-	return escaped.ReplaceAllStringFunc(folder, func(s string) string {
-		var r rune
-		if _, err := fmt.Sscanf(s, "@%04x", &r); err != nil {
-			return s
-		}
-		return string(r)
-	})
-}
-
-// fullCRC32 is the flag of a tablespace whose pages are checked as a whole. Of
-// others, nothing says how they are checked, or whether.
+// fullCRC32 is the flag of a tablespace whose pages are checked as a whole.
 const fullCRC32 = 1 << 4
 
-// tablespace reads the flags of the system tablespace.
+// noChecksum stands where the checksum of a page would be.
+const noChecksum = 0xdeadbeef
+
+// tablespace tells by the first page of the system tablespace how pages are
+// checked. Servers before MySQL 5.7 have sums of their own, which are not known.
 func (r *reader) tablespace() {
-	b := r.head("ibdata1", 58)
-	if len(b) < 58 {
+	const page, most = 16 << 10, 64 << 10
+	b := r.head("ibdata1", most)
+	if len(b) < page {
 		return
 	}
-	if flags := binary.BigEndian.Uint32(b[54:]); flags&fullCRC32 != 0 {
+	be := binary.BigEndian
+	flags, sum := be.Uint32(b[54:]), be.Uint32(b)
+	size := page
+	if n := flags >> 6 & 0xf; n != 0 {
+		size = min(512<<n, len(b))
+	}
+	switch {
+	case flags&fullCRC32 != 0:
 		r.s.Checksums = "on"
 		r.fact("page checksums", "full_crc32", "ibdata1")
+	case sum == noChecksum:
+		r.s.Checksums = "off"
+	case sum == castagnoli(b[4:26])^castagnoli(b[38:size-8]):
+		r.s.Checksums = "on"
+		r.fact("page checksums", "crc32", "ibdata1")
 	}
 }
+
+func castagnoli(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // WritesLog begins the role of a server that others may follow.
 const WritesLog = "writes a binary log"

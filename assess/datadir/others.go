@@ -31,9 +31,9 @@ func (r *reader) mongodb() {
 			}
 		}
 	}
-	r.s.State = "shut down"
+	r.s.State = shutDown
 	if strings.TrimSpace(string(r.head("mongod.lock", 64))) != "" {
-		r.s.State = "in production"
+		r.s.State = inProduction
 	}
 	versions := r.featureVersions()
 	if len(versions) == 1 {

@@ -64,6 +64,7 @@ func viewDatabase(w *view, d *database.Plan) {
 		{"size", fmt.Sprintf("%s in %s", data.Size(d.Data.Bytes), plural(d.Data.Files, "file"))},
 		{"databases", strings.Join(holds, ", ")},
 		{"storage", counts(d.Data.Engines)},
+		{"plugins", strings.Join(stated(d, "plugin"), ", ")},
 		{"authentication", counts(d.Data.Auth)},
 		{"replication", strings.Join(d.Data.Replication, ", ")},
 	}
@@ -99,6 +100,16 @@ func viewDatabase(w *view, d *database.Plan) {
 func options(d *database.Plan) (all []string) {
 	for _, o := range d.Options {
 		all = append(all, o.Place.String()+offered(o))
+	}
+	return all
+}
+
+// stated are the facts of a kind.
+func stated(d *database.Plan, key string) (all []string) {
+	for _, f := range d.Data.Facts {
+		if f.Key == key {
+			all = append(all, f.Value)
+		}
 	}
 	return all
 }
