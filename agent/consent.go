@@ -52,7 +52,7 @@ func (c *consent) call(ctx context.Context, env *tools.Env, t tools.Tool, req *m
 	}
 	v, err = t.Call(ctx, env, args)
 	var plan *tools.NeedsConfirm
-	if errors.As(err, &plan) && !answered {
+	if errors.As(err, &plan) && plan.Needs == "" && !answered {
 		return nil, question(plan), nil
 	}
 	return v, nil, err

@@ -11,7 +11,7 @@ import (
 
 // next says what to do about a refusal of the service, by its code.
 var next = map[api.Code]string{
-	api.Unauthenticated: "Ask the user to store a valid token with `svc auth TOKEN`, or to set SVC_API_KEY where this server is configured.",
+	api.Unauthenticated: "Ask the user to store a valid token with `svc auth --server URL TOKEN`, or to set SVC_API_KEY where this server is configured.",
 	api.SeatQuota:       "Ask the user to raise the account's capacity; svc_migrate with preflight=true stays free.",
 	api.VMLimit:         "Ask the user to have the account's VM limit raised.",
 	api.UnlicensedVM:    "License the machine first: a confirmed svc_migrate claims its seat.",

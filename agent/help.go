@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc/backend/api"
 	"svc/backend/api/release"
 	"svc/tools"
 	"svc/tools/guide"
@@ -82,6 +83,10 @@ func byID[Out any](env *tools.Env, scheme string, get func(context.Context, *too
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
 		}
 		v, err := get(ctx, &whole, tools.ByID{ID: id})
+		var refused *api.Error
+		if errors.As(err, &refused) && refused.Code == api.NotFound {
+			return nil, mcp.ResourceNotFoundError(req.Params.URI)
+		}
 		if err != nil {
 			return nil, errors.New(explain(err))
 		}

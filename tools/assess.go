@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 
@@ -33,7 +34,7 @@ const (
 type AssessInput struct {
 	Machine
 	Target string `json:"target,omitempty" jsonschema:"release slug to look at the machine for, such as debian-13"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"entries of each list in a summary; 20 where absent"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"entries of each list in a summary; 20, and some 8 KB in all, where absent"`
 	Detail Detail `json:"detail,omitempty" jsonschema:"summary cuts long lists, full gives everything; summary where absent"`
 }
 
@@ -89,10 +90,18 @@ func (in *AssessInput) check() error {
 	if in.Limit < 0 || in.Limit > maxLimit {
 		return &InputError{Tool: "svc_assess", Err: fmt.Errorf("limit must be 1 to %d, not %d", maxLimit, in.Limit)}
 	}
-	if in.Limit == 0 {
-		in.Limit = defaultLimit
-	}
 	return nil
+}
+
+// bounds are those of a summary: a limit that was asked for holds as it is,
+// without one the whole has a budget too.
+type bounds struct{ limit, budget int }
+
+func boundsOf(limit int) bounds {
+	if limit > 0 {
+		return bounds{limit, math.MaxInt}
+	}
+	return bounds{defaultLimit, summaryBudget - summaryRoom}
 }
 
 // summarize cuts every list to the limit, and then the longest lists until the
@@ -106,7 +115,7 @@ func summarize(env *Env, a *assess.Assessment, limit int) AssessResult {
 		r.Running = &running
 		lists = append(lists, listsOf("running.", reflect.ValueOf(r.Running))...)
 	}
-	fit(func() any { return r }, lists, limit, r.Total)
+	fit(func() any { return r }, lists, boundsOf(limit), r.Total)
 	if len(r.Total) == 0 {
 		return r
 	}
@@ -120,11 +129,11 @@ func summarize(env *Env, a *assess.Assessment, limit int) AssessResult {
 
 // fit cuts every list to the limit, and then the longest lists until the whole
 // fits the budget.
-func fit(whole func() any, lists []list, limit int, total map[string]int) {
+func fit(whole func() any, lists []list, most bounds, total map[string]int) {
 	for _, l := range lists {
-		l.cut(limit, total)
+		l.cut(most.limit, total)
 	}
-	for len(encoded(whole())) > summaryBudget-summaryRoom {
+	for len(encoded(whole())) > most.budget {
 		longest := lists[0]
 		for _, l := range lists[1:] {
 			if l.weight() > longest.weight() {

@@ -26,7 +26,7 @@ const CVEScanSchema = "svc.cve-scan/v1"
 type CVEScanInput struct {
 	Machine
 	Target string `json:"target,omitempty" jsonschema:"release to hold the machine against, such as debian-13: what a move there fixes, and what it brings"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"entries of each list in a summary; 20 where absent"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"entries of each list in a summary; 20, and some 8 KB in all, where absent"`
 	Detail Detail `json:"detail,omitempty" jsonschema:"summary cuts long lists, full gives everything; summary where absent"`
 }
 
@@ -129,7 +129,7 @@ func summarizeScan(env *Env, whole CVEScanResult, limit int) CVEScanResult {
 		lists = append(lists, listsOf("target.", reflect.ValueOf(&target))...)
 		lists = append(lists, listsOf("target.", reflect.ValueOf(&target.Change))...)
 	}
-	fit(func() any { return r }, lists, limit, r.Total)
+	fit(func() any { return r }, lists, boundsOf(limit), r.Total)
 	r.Truncated = true // the other names are cut, too
 	if env.Resources != nil {
 		r.Resource = env.Resources.Put("cve-scan-"+r.Fingerprint[:min(12, len(r.Fingerprint))], encoded(whole))

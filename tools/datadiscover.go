@@ -11,7 +11,7 @@ import (
 // DataDiscoverInput is the input of DataDiscover.
 type DataDiscoverInput struct {
 	Machine
-	Limit  int    `json:"limit,omitempty" jsonschema:"places in a summary, the biggest first; 20 where absent"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"places in a summary, the biggest first; 20, and some 8 KB in all, where absent"`
 	Detail Detail `json:"detail,omitempty" jsonschema:"summary or full; summary where absent"`
 }
 
@@ -74,14 +74,17 @@ func discover(ctx context.Context, env *Env, m host.Host) (*assess.Assessment, *
 // summarize cuts the lists, and then the places to what a result has room for.
 func (r *DataDiscoverResult) summarize(env *Env, whole *data.Discovery, limit int) {
 	const few = 3
-	r.Places = append([]data.Place{}, whole.Places[:min(limit, len(whole.Places))]...)
+	most := boundsOf(limit)
+	r.Places = append([]data.Place{}, whole.Places[:min(most.limit, len(whole.Places))]...)
 	for i := range r.Places {
 		p := &r.Places[i]
 		p.Users, p.Groups, p.Mounts = p.Users[:min(few, len(p.Users))], p.Groups[:min(few, len(p.Groups))], p.Mounts[:min(few, len(p.Mounts))]
 		p.OpenBy, p.Repositories, p.UnreadPaths = p.OpenBy[:min(few, len(p.OpenBy))], p.Repositories[:min(few, len(p.Repositories))], p.UnreadPaths[:min(few, len(p.UnreadPaths))]
 	}
 	r.Notes = whole.Notes[:min(few, len(whole.Notes))]
-	r.Places = r.Places[:fitting(r.Places)]
+	if limit == 0 {
+		r.Places = r.Places[:fitting(r.Places)]
+	}
 	r.Total = map[string]int{"places": len(whole.Places), "notes": len(whole.Notes)}
 	r.Truncated = true
 	if env.Resources != nil {

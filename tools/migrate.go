@@ -156,7 +156,10 @@ func (m *move) unconfirmed(ctx context.Context, usage api.UsageRequest) error {
 	if err != nil {
 		return err
 	}
-	r := m.result(api.UsageResponse{})
+	r, needs := m.result(api.UsageResponse{}), ""
+	if m.in.Out == "" {
+		r.Out, needs = "out", "out, the folder to write to"
+	}
 	relations := map[string]int{}
 	for _, p := range m.plan.Packages {
 		relations[string(p.Relation)]++
@@ -166,7 +169,8 @@ func (m *move) unconfirmed(ctx context.Context, usage api.UsageRequest) error {
 			"Packages of the source: %d, as %s; the role installs %d. Files of /etc: %s. Findings: %d; inhibitors: %s",
 			r.Out, m.a.Release, m.target.Slug, r.PlanDigest, r.RoleFiles,
 			m.plan.Sum.Total, counts(relations), r.Install, counts(r.Configuration), len(r.Findings), keys(r.Inhibitors)),
-		Cost: costOf(answer),
+		Cost:  costOf(answer),
+		Needs: needs,
 	}
 }
 
@@ -208,6 +212,7 @@ func (m *move) check() error {
 	case !ok:
 		return api.Errorf(api.UnknownRelease, "no release is called %q; the nearest are %s", m.in.Target, strings.Join(nearest(m.in.Target), ", "))
 	case m.in.Preflight:
+	case m.in.Out == "" && !m.in.Confirm: // which says what a confirmed call would do
 	case m.in.Out == "":
 		return &InputError{Tool: "svc_migrate", Err: errors.New("out is required: the folder to write to (or preflight, which writes nothing)")}
 	default:

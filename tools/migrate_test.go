@@ -246,6 +246,9 @@ func TestAssessDetail(t *testing.T) {
 	is.Equal(summary.Total["packages"], 246)
 	is.True(len(encoded(summary)) <= summaryBudget)
 	is.Equal(len(summary.Findings), len(full.Findings)) // findings go last
+	asked, err := Assess(t.Context(), env, AssessInput{Machine: Machine{Root: fixture}, Limit: 30})
+	is.NoErr(err)
+	is.Equal(asked.Packages, full.Packages[:30]) // a limit that was asked for holds
 	for _, bad := range []AssessInput{{Detail: "all"}, {Limit: -1}, {Limit: 100_000}} {
 		bad.Root = fixture
 		_, err := Assess(t.Context(), env, bad)

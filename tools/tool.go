@@ -151,8 +151,13 @@ func (e *Unfinished) Unwrap() error { return e.Err }
 type NeedsConfirm struct {
 	Would string // what a confirmed call does, as a sentence's rest: "write …"
 	Cost  string // a sentence: a seat or not
+	Needs string // what a confirmed call must name too: "out, the folder to write to"; empty where nothing lacks
 }
 
 func (e *NeedsConfirm) Error() string {
-	return fmt.Sprintf("not confirmed, so nothing was written, sent or seated. With confirm this would %s. %s Repeat the call with confirm to go on.", e.Would, e.Cost)
+	confirm := "confirm"
+	if e.Needs != "" {
+		confirm += ", and with " + e.Needs + ","
+	}
+	return fmt.Sprintf("not confirmed, so nothing was written, sent or seated. With confirm this would %s. %s Repeat the call with %s to go on.", e.Would, e.Cost, confirm)
 }

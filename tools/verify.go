@@ -46,7 +46,7 @@ type VerifyInput struct {
 	Data   string `json:"data,omitempty" jsonschema:"folder of the data plan that moved the data: its places are counted"`
 	// Digests reads the contents of those places too.
 	Digests bool   `json:"digests,omitempty" jsonschema:"true reads what is in them too"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"checks in a summary; 20 where absent"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"checks in a summary; 20, and some 8 KB in all, where absent"`
 	Detail  Detail `json:"detail,omitempty" jsonschema:"summary shows what does not match, full every check; summary where absent"`
 }
 
@@ -360,14 +360,15 @@ func (v *verification) shown(r ParityResult) ParityResult {
 	whole := r.Report
 	r.Total = map[string]int{"checks": len(r.Checks)}
 	r.Checks = []parity.Check{}
+	most := boundsOf(v.in.Limit)
 	for _, result := range []parity.Result{parity.Differs, parity.Unknown, parity.Accepted} {
 		for _, c := range whole.Checks {
-			if c.Result == result && len(r.Checks) < v.in.Limit {
+			if c.Result == result && len(r.Checks) < most.limit {
 				r.Checks = append(r.Checks, c)
 			}
 		}
 	}
-	for len(encoded(r)) > summaryBudget && len(r.Checks) > 0 {
+	for len(encoded(r)) > most.budget && len(r.Checks) > 0 {
 		r.Checks = r.Checks[:len(r.Checks)/2]
 	}
 	r.Truncated = len(r.Checks) < len(whole.Checks)

@@ -109,5 +109,5 @@ func (ix *Index) unknownEngine(engine string) error {
 	if err := ix.file.Table(edgesTable).All(func(key, _ string) bool { known = append(known, key); return true }); err != nil {
 		return err
 	}
-	return api.Errorf(api.NotFound, "No upgrade edges are on record for engine %.80q; there are some for %s.", engine, strings.Join(known, ", "))
+	return api.Errorf(api.NotFound, "no upgrade edges are on record for engine %.80q; there are some for %s", engine, strings.Join(known, ", "))
 }

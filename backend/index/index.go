@@ -173,7 +173,7 @@ func (ix *Index) release(name string) (*releaseTables, error) {
 		}
 	}
 	near := strings.Join(release.Nearest(name, 4, slices.Sorted(maps.Keys(ix.releases))), ", ")
-	return nil, api.Errorf(api.UnknownRelease, "The index has no packages of release %.80q; the nearest that it knows are %s.", name, near)
+	return nil, api.Errorf(api.UnknownRelease, "the index has no packages of release %.80q; the nearest that it knows are %s", name, near)
 }
 
 // curated reads the rows of a table whose values are JSON arrays.

@@ -159,9 +159,21 @@ func (p *program) command(fs *flag.FlagSet, usage, help string, run func(ctx con
 			if err := p.resolveSettings(); err != nil {
 				return err
 			}
-			return run(ctx, args)
+			return inCommand(usage, run(ctx, args))
 		},
 	}
+}
+
+// inCommand says where a command's input is described, which for a tool is its
+// schema.
+func inCommand(usage string, err error) error {
+	var input *tools.InputError
+	if !errors.As(err, &input) {
+		return err
+	}
+	words, _, _ := strings.Cut(usage, " -")
+	words, _, _ = strings.Cut(words, " [")
+	return usagef("%w; nothing was done: see %s -h", input.Err, words)
 }
 
 // noArgs refuses arguments that a command does not take.
