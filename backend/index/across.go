@@ -8,6 +8,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/index/catalog"
 	"svc/backend/index/rpm"
+	"svc/backend/index/table"
 )
 
 // rpmReverse has the rpms that are, or are part of, a package of Debian.
@@ -44,6 +45,9 @@ func (h *hops) rpmTrail(canonical string) (r record, t catalog.Trail, ok bool, e
 	}
 	if len(rs) == 0 {
 		t, ok, err = h.byRules(canonical)
+		if len(t.Targets) == 1 && strings.HasPrefix(t.Targets[0], "python3-") {
+			r.Name = t.Targets[0] // modules of Python have this name in every family
+		}
 		return r, t, ok, err
 	}
 	value, ok, err := h.ix.file.Table(rpmDebian).Get(rs[0].key)
@@ -122,7 +126,7 @@ func (h *hops) arrive(p course, alternatives []string) (course, error) {
 			return p, err
 		}
 		if ok {
-			return p.with([]string{name}), nil
+			return h.instead(p, alternatives, name).with([]string{name}), nil
 		}
 	}
 	for _, name := range alternatives {
@@ -138,6 +142,32 @@ func (h *hops) arrive(p course, alternatives []string) (course, error) {
 		}
 	}
 	return p, nil
+}
+
+// instead says so where one of some alternatives is other software than the
+// first of them that any release has.
+func (h *hops) instead(p course, alternatives []string, name string) course {
+	if len(alternatives) == 1 || p.relation != api.RelationRenamed {
+		return p
+	}
+	x := &lexicon{ix: h.ix}
+	first, _ := x.Package(firstThere(x, strings.Join(alternatives, "|")))
+	own, _ := x.Package(name)
+	if unversioned(own) != unversioned(first) {
+		p.relation = api.RelationReplaced
+	}
+	return p
+}
+
+// unversioned is the software of a canonical without anything of a version.
+func unversioned(canonical string) string {
+	name, _, _ := strings.Cut(canonical, "--")
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' {
+			return r
+		}
+		return -1
+	}, name)
 }
 
 func (p course) with(names []string) course {
@@ -272,7 +302,7 @@ func (h *hops) rpm(p course, found []rpmRecord, confidence float64) (course, err
 // have it, where a trail says so.
 func (h *hops) became(p course, r rpmRecord) (later course, gone bool, err error) {
 	newest := r.newestBefore(h.target.rpm.level)
-	if newest == 0 || h.target.rpm.lists() || h.target.rpm.line != "el" || r.atLevel(h.target.rpm) {
+	if newest == 0 || h.target.rpm.lists() || h.target.rpm.line != "el" || r.atLevel(h.target.rpm) || r.inEPEL() {
 		return p, false, nil
 	}
 	later, err = h.climb(p, newest)
@@ -341,6 +371,9 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 	if h.source.rpm.line != h.target.rpm.line {
 		return h.otherLine(p, r)
 	}
+	if isCanonical(r.Name) {
+		return h.underUsualName(p)
+	}
 	general, err := h.ofEL(r.Name)
 	switch {
 	case err != nil:
@@ -351,6 +384,21 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 		return h.otherLine(p, r)
 	}
 	return h.levels(p)
+}
+
+// underUsualName answers for an rpm that nobody is known to have, by the name
+// that such packages have.
+func (h *hops) underUsualName(p course) (course, error) {
+	name, ok := rpm.Usual(p.source.Canonical)
+	if !ok {
+		return h.underItsName(p, guessed)
+	}
+	p.source.Name, p.names, p.confidence = name, []string{name}, guessed
+	p, err := h.climb(p, h.source.rpm.level)
+	if err != nil {
+		return p, err
+	}
+	return h.confirmListed(p)
 }
 
 // levels follows an rpm from level to level of its line.
@@ -381,12 +429,41 @@ func (h *hops) levels(p course) (course, error) {
 // climb follows EL's trails from a level to the target's.
 func (h *hops) climb(p course, from int) (course, error) {
 	for n := from; n < h.target.rpm.level; n++ {
-		var err error
-		if p, err = p.follow(h.ix.file.Table(rpmTrails + h.target.rpm.line + "-" + strconv.Itoa(n))); err != nil {
+		trails := h.ix.file.Table(rpmTrails + h.target.rpm.line + "-" + strconv.Itoa(n))
+		gone, err := h.withItsLibrary(p, trails)
+		if err != nil {
+			return p, err
+		}
+		if gone {
+			p.relation, p.confidence, p.names, p.methods = api.RelationRemoved, unlisted, nil, append(slices.Clip(p.methods), catalog.Curated)
+			return p, nil
+		}
+		if p, err = p.follow(trails); err != nil {
 			return p, err
 		}
 	}
 	return p, nil
+}
+
+// withItsLibrary reports whether a development package goes because what it
+// develops with does: rows name the library alone.
+func (h *hops) withItsLibrary(p course, trails *table.Table) (bool, error) {
+	if len(p.names) != 1 {
+		return false, nil
+	}
+	library, ok := strings.CutSuffix(p.names[0], "-devel")
+	if _, own, err := trails.Get(p.names[0]); !ok || own || err != nil {
+		return false, err
+	}
+	if r, there, err := h.target.findRPM(p.names[0]); there && r.has(h.target.rpm) || err != nil {
+		return false, err
+	}
+	value, gone, err := trails.Get(library)
+	if !gone || err != nil {
+		return false, err
+	}
+	t, err := decodeTrail(value)
+	return t.Relation == api.RelationRemoved, err
 }
 
 // ofEL is the name that EL has for the own one of a distribution near to it.
@@ -462,12 +539,13 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 	if !known {
 		return h.underItsName(p, guessed)
 	}
-	found, err := h.ownNames(t.Targets, r.line == "")
+	found, alternatives, name, err := h.ownNames(t.Targets, r.line == "")
 	if err != nil {
 		return p, err
 	}
 	if len(found) > 0 {
-		return h.rpm(p, found, t.Confidence)
+		p, err = h.rpm(p, found, t.Confidence)
+		return h.instead(p, alternatives, name), err
 	}
 	switch {
 	case t.Relation == api.RelationIncluded:
@@ -507,21 +585,22 @@ func (h *hops) confirmListed(p course) (course, error) {
 }
 
 // ownNames are the rpms of the target's line for the first package of Debian
-// that has some: strictly, those that are that package and are named so in that
-// line alone.
-func (h *hops) ownNames(targets []string, strictly bool) ([]rpmRecord, error) {
+// that has some, which is named with its alternatives: strictly, those that are
+// that package and are named so in that line alone.
+func (h *hops) ownNames(targets []string, strictly bool) (found []rpmRecord, alternatives []string, name string, err error) {
 	for _, target := range targets {
-		for name := range strings.SplitSeq(target, "|") {
-			found, err := h.reverse(name)
+		alternatives = strings.Split(target, "|")
+		for _, name = range alternatives {
+			found, err = h.reverse(name)
 			if strictly {
 				found = slices.DeleteFunc(found, func(r rpmRecord) bool { return r.line == "" || !r.whole })
 			}
 			if err != nil || len(found) > 0 {
-				return found, err
+				return found, alternatives, name, err
 			}
 		}
 	}
-	return nil, nil
+	return nil, nil, "", nil
 }
 
 // doubt says why the target may not have an rpm: another repository has it, or

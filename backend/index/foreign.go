@@ -141,9 +141,9 @@ func (r rpmRecord) newestBefore(level int) int {
 }
 
 // nearness orders the rpms of one canonical: what the release is known to have,
-// then what only its line has.
+// then what only its line has; for SUSE, what EL has under another name comes last.
 func (r rpmRecord) nearness(l *rpmLine) int {
-	return 2*r.presence(l) + boolOrder(r.line == l.line)
+	return 4*r.presence(l) + 2*boolOrder(r.line == l.line) + boolOrder(l.line == "suse" && r.levels == "")
 }
 
 // presence orders what a release is known to have, or EL at its level, before

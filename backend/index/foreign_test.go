@@ -106,6 +106,26 @@ func TestAcrossFamilies(t *testing.T) {
 		{"rhel-9", "python3.12", "rocky-10", api.RelationReplaced, "python3", 0.9},
 		{"sles-15", "wicked", "sles-16", api.RelationReplaced, "NetworkManager", 0.9},
 		{"sles-12", "SuSEfirewall2", "sles-15", api.RelationReplaced, "firewalld", 0.9},
+		// MySQL is Ubuntu's and EL's, MariaDB Debian's and SUSE's
+		{"ubuntu-22.04", "mysql-server", "debian-12", api.RelationReplaced, "mariadb-server", 0.9},
+		{"ubuntu-22.04", "mysql-server-8.0", "rhel-9", api.RelationSame, "mysql-server", 0.9},
+		{"ubuntu-24.04", "mysql-server", "sles-15", api.RelationReplaced, "mariadb", 0.8},
+		{"rhel-9", "mysql-server", "ubuntu-24.04", api.RelationSame, "mysql-server", 0.9},
+		{"rhel-9", "mysql-server", "debian-13", api.RelationReplaced, "mariadb-server", 0.9},
+		{"rhel-9", "mysql-server", "sles-15", api.RelationReplaced, "mariadb", 0.8},
+		{"debian-12", "default-mysql-server", "ubuntu-24.04", api.RelationSame, "mariadb-server", 0.9},
+		{"debian-12", "default-mysql-server", "almalinux-9", api.RelationRenamed, "mariadb-server", 0.9},
+		// the name that Debian has, before another that it had
+		{"debian-12", "libpcre2-8-0", "almalinux-9", api.RelationIncluded, "pcre2", 0.9},
+		{"rhel-9", "python3-hidapi", "debian-13", api.RelationSame, "python3-hidapi", 0.9},
+		// versions in names, and headers of what is gone
+		{"rhel-8", "vte291-devel", "debian-13", api.RelationRenamed, "libvte-2.91-dev", 0.9},
+		{"rhel-8", "libvncserver-devel", "rhel-9", api.RelationRemoved, "", 0.8},
+		// Debian has what it is often said to lack
+		{"rhel-8", "usermode", "debian-12", api.RelationSame, "usermode", 0.9},
+		{"rhel-9", "libxcrypt-compat", "debian-13", api.RelationIncluded, "libcrypt1", 0.9},
+		// EPEL has what EL dropped
+		{"debian-12", "screen", "almalinux-9", api.RelationSame, "screen", 0.8},
 		// what EL 10 dropped
 		{"debian-12", "isc-dhcp-server", "almalinux-10", api.RelationReplaced, "kea", 0.8},
 		{"debian-12", "redis-server", "rhel-10", api.RelationReplaced, "valkey", 0.8},

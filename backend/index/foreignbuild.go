@@ -454,39 +454,49 @@ func (f *foreign) put(w *table.Writer) error {
 }
 
 // reverse has the rpms of each package of Debian, those that are the package
-// before those that have a part of it.
+// before those that have a part of it, and those that Debian has under this name
+// before those that it has under another as well.
 func (f *foreign) reverse(all []*named) map[string]string {
 	ranked := slices.Clone(all)
 	slices.SortStableFunc(ranked, func(a, b *named) int { // the shortest name is that of the whole
 		return cmp.Or(cmp.Compare(f.rank(a), f.rank(b)), cmp.Compare(len(a.name), len(b.name)))
 	})
-	found := map[string]*[2][]string{}
+	found := map[string]*[2][2][]string{}
 	for _, n := range ranked {
+		if isVendor(n.guess.Method) {
+			continue // no release has it of its own
+		}
 		for _, target := range n.guess.Targets {
+			first := firstThere(f, target)
 			for name := range strings.SplitSeq(target, "|") {
-				part := 1 - boolOrder(one(n.guess) && f.alike(target, name))
+				part := 1 - boolOrder(one(n.guess) && f.alike(first, name))
 				if found[name] == nil {
-					found[name] = &[2][]string{}
+					found[name] = &[2][2][]string{}
 				}
-				if len(found[name][part]) < maxReverse {
-					found[name][part] = append(found[name][part], n.name)
-				}
+				names := &found[name][part][boolOrder(name != first)]
+				*names = append(*names, n.name)
 			}
 		}
 	}
 	values := map[string]string{}
 	for name, names := range found {
-		values[name] = strings.Join(names[0], " ") + "\t" + strings.Join(names[1], " ")
+		values[name] = firstNames(names[0]) + "\t" + firstNames(names[1])
 	}
 	return values
 }
 
-// alike reports whether one of some alternatives is another name of the first
-// that there is, not other software in its place.
-func (f *foreign) alike(alternatives, name string) bool {
-	first, _ := f.Package(firstThere(f, alternatives))
+// firstNames are the first of two lists of names, parted by blanks.
+func firstNames(lists [2][]string) string {
+	names := slices.Concat(lists[0], lists[1])
+	return strings.Join(names[:min(len(names), maxReverse)], " ")
+}
+
+// alike reports whether a name is another of the same package of Debian, not
+// other software in its place.
+func (f *foreign) alike(first, name string) bool {
+	canonical, _ := f.Package(first)
 	own, ok := f.Package(name)
-	return !ok || own == first
+	return !ok || own == canonical
 }
 
 // maxReverse bounds how many rpms are looked at for one package of Debian.

@@ -20,13 +20,16 @@ func debianRPMs(dir layers) (map[string]string, error) {
 	values := map[string]string{}
 	for _, c := range all {
 		gone := c[2] == "" && c[3] == ""
-		if relation := api.Relation(c[1]); !slices.Contains(api.Relations, relation) || gone && relation != api.RelationRemoved {
+		suse, _, own := strings.Cut(c[3], ": ")
+		if relation := api.Relation(c[1]); !isRelation(c[1]) || gone && relation != api.RelationRemoved || own && !isRelation(suse) {
 			return nil, fmt.Errorf("debian_rpm.tsv: the row of %q is %s %v", c[0], c[1], c[2:4])
 		}
 		values[c[0]] = strings.Join(c[1:4], "\t")
 	}
 	return values, err
 }
+
+func isRelation(text string) bool { return slices.Contains(api.Relations, api.Relation(text)) }
 
 // rowToRPM follows a package of Debian's kin by its curated row.
 func (h *hops) rowToRPM(p course) (course, bool, error) {
@@ -41,11 +44,14 @@ func (h *hops) rowToRPM(p course) (course, bool, error) {
 	if !ok || len(c) != 3 {
 		return p, false, nil
 	}
-	targets := c[1]
+	relation, targets := c[0], c[1]
 	if h.target.rpm.line == "suse" {
 		targets = c[2]
 	}
-	p.relation, p.confidence = api.Relation(c[0]), rowConfidence
+	if own, rest, ok := strings.Cut(targets, ": "); ok {
+		relation, targets = own, rest
+	}
+	p.relation, p.confidence = api.Relation(relation), rowConfidence
 	for target := range strings.FieldsSeq(strings.ReplaceAll(targets, "=", p.source.Name)) {
 		if p, err = h.arriveAtRPM(p, target); err != nil {
 			return p, false, err

@@ -101,6 +101,10 @@ func (q query) dev(rest, suffix string) (Guess, bool) {
 	x := dashed(rest)
 	names := []string{x + "-dev", "lib" + x + "-dev", "lib" + x + ".0-dev", "lib" + x + "-1.0-dev", strings.TrimPrefix(x, "lib") + "-dev"}
 	if m := ends.FindStringSubmatch(x); m != nil {
+		if n := m[2]; len(n) > 1 { // vte291 is vte-2.91
+			version := n[:1] + "." + n[1:]
+			names = append(names, "lib"+m[1]+"-"+version+"-dev", m[1]+"-"+version+"-dev", "lib"+m[1]+version+"-dev")
+		}
 		names = append(names, "lib"+m[1]+"-"+m[2]+"-dev", m[1]+"-"+m[2]+"-dev", "lib"+m[1]+"-"+m[2]+".0-dev", m[1]+"-dev", "lib"+m[1]+"-dev")
 	}
 	name, ok := q.first(names...)

@@ -283,6 +283,19 @@ func Names(canonical string) []string {
 	return names
 }
 
+// Usual is the name that a canonical of Canonical is most often of; ok is false
+// where there is no usual one.
+func Usual(canonical string) (name string, ok bool) {
+	base, role, _ := strings.Cut(canonical, "--")
+	suffix, ok := usual[api.Role(role)]
+	return base + suffix, ok
+}
+
+// usual are the suffixes that most names of a role have.
+var usual = map[api.Role]string{
+	api.RoleDev: "-devel", api.RoleDebug: "-debuginfo", api.RoleDoc: "-doc", api.RoleLib: "-libs", api.RoleCommon: "-common", api.RoleLang: "-lang",
+}
+
 // uniqueNames drops repetitions and keeps the order.
 func uniqueNames(names []string) []string {
 	var unique []string
