@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # A cluster of PostgreSQL with something of everything, and the checksums of it,
-# for the scripts that upgrade one: sourced. sql is theirs: psql as its account.
+# for the scripts that upgrade one, and another layout for it: sourced. sql is
+# theirs: psql as its account.
 
 # fill makes roles, databases, tables of many types, indexes on text, extensions
 # and large objects.
@@ -58,4 +59,28 @@ sums() {
 		SQL
 	done
 	sql -d shop -c 'select last_value from counter' -c 'select f(1)' -c "select rolname, rolconnlimit, rolpassword from pg_authid where rolname !~ '^pg_' order by rolname collate \"C\"" -c 'select setconfig from pg_db_role_setting order by 1'
+}
+
+# as_distribution ROOT: puts Debian's stopped cluster 13/main, and the programs, where
+# Red Hat's own packages have them after 17 has replaced 13: of 13 there is what
+# postgresql-upgrade brings. These builds look for libraries from where they are.
+as_distribution() {
+	local old=$1/usr/lib64/pgsql/postgresql-13 data=$1/var/lib/pgsql/data name
+	mkdir -p "$old"
+	mv "$1"/usr/lib/postgresql/13/{bin,lib} "$old/"
+	for name in clusterdb createdb createuser dropdb dropuser initdb pg_basebackup pg_dump pg_dumpall pg_restore pgbench psql reindexdb vacuumdb; do rm "$old/bin/$name"; done
+	rm -r "$1"/usr/share/postgresql/13/{*.bki,*.sample,*.sql,*.txt,tsearch_data,extension/*.sql,extension/*.control}
+	cp -a --remove-destination "$1"/usr/lib/postgresql/17/bin/* "$1/usr/bin/"
+	cp -a "$1"/usr/lib/postgresql/17/lib/*.so "$1/usr/lib/"
+	rm -r "$1/usr/lib/postgresql/17"
+	ln -s postgresql/17 "$1/usr/share/pgsql"
+	mkdir -p "$1/var/lib/pgsql"
+	chmod 700 "$1/var/lib/pgsql"
+	chown --reference="$1/var/lib/postgresql/13/main" "$1/var/lib/pgsql"
+	mv "$1/var/lib/postgresql/13/main" "$data"
+	cp -a "$1"/etc/postgresql/13/main/{postgresql,pg_hba,pg_ident}.conf "$data/"
+	sed -i -E '/^(data_directory|hba_file|ident_file|external_pid_file|cluster_name|include_dir)/d' "$data/postgresql.conf"
+	echo "include '/var/lib/pgsql/data/own.conf'" >>"$data/postgresql.conf"
+	echo 'shared_buffers = 64MB' >"$data/own.conf"
+	chown --reference="$data" "$data"/*.conf
 }

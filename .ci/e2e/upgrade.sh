@@ -2,8 +2,9 @@
 # Upgrades a real cluster of PostgreSQL in a chroot that has versions 13, 15 and
 # 17 installed together, as a host has that went from Debian 11 to 13: with plans,
 # refusals, signals, SIGKILL at every step, full disks, and a file system that
-# turns read-only. After each, every table is compared by checksums of this
-# script's own. Needs root. Ends with "N passed, N failed".
+# turns read-only; and one in the layout of Red Hat's own packages. After each, every
+# table is compared by checksums of this script's own. E2E_PARTS names some of the
+# parts. Needs root. Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -189,9 +190,6 @@ refusals() {
 	kill "$holder" 2>/dev/null || true
 	mv "$root/usr/bin/pg_lsclusters" "$work/"
 	refused "another layout" "in the layout of Debian's" to 15 /srv/a
-	mkdir -p "$root/var/lib/pgsql/data" && echo 13 >"$root/var/lib/pgsql/data/PG_VERSION"
-	refused "the layout of Red Hat's own packages" "one version can be installed at a time" to 15 /srv/a
-	rm -r "$root/var/lib/pgsql"
 	mv "$work/pg_lsclusters" "$root/usr/bin/"
 	check "refused: nothing was written" test -z "$(ls "$root/srv/a")"
 	as_before "after all refusals"
@@ -255,20 +253,38 @@ onward() {
 	exits "what was rolled back is not resumed" 1 upgrade --backup-dir /srv/on --resume --confirm
 }
 
-# taken_back kills upgrades and rolls them back.
+# undoing_killed STEP ARGS…: runs svc, and kills it when it says that it takes the
+# step back. Both share a processor, which goes to the one that waited for that.
+undoing_killed() {
+	local step=$1 pid line processors
+	shift
+	mkfifo "$work/fifo"
+	processors=$(taskset -cp $$)
+	processors=${processors##*: }
+	taskset -cp "${processors%%[-,]*}" $$ >/dev/null
+	nice -n 5 chroot "$root" env HOME=/root svc db upgrade "$@" </dev/null >"$work/run.log" 2>"$work/fifo" &
+	pid=$!
+	while read -r line; do
+		case $line in *", $step: taking back"*) kill -KILL "$pid" 2>/dev/null || true ;; esac
+	done <"$work/fifo"
+	rm "$work/fifo"
+	code=0
+	wait "$pid" || code=$?
+	taskset -cp "$processors" $$ >/dev/null
+	same "SIGKILL as $step is taken back" "$code" 137
+} 2>/dev/null # where bash says what was killed
+
+# taken_back kills upgrades in every step, and the roll-back as it takes it back.
 taken_back() {
 	local step
-	for step in close prove upgrade index open; do
+	for step in check close dump prove upgrade index compare open; do
 		place "back-$step"
 		delay=0.$((RANDOM % 9)) during started "$step" killed "back-$step" --engine postgresql --to 17 --backup-dir "/srv/back-$step" --confirm
-		if [ "$step" = index ]; then
-			delay=0 during undoing upgrade killed "back-$step" --backup-dir "/srv/back-$step" --roll-back --confirm
-			check "SIGKILL in the roll-back" grep -q '"state":"undoing"' "$root/srv/back-$step/journal.jsonl"
-		fi
-		exits "SIGKILL in $step, rolled back" 0 upgrade --backup-dir "/srv/back-$step" --roll-back --confirm
+		undoing_killed "$step" --backup-dir "/srv/back-$step" --roll-back --confirm
+		exits "SIGKILL in $step and then in its undoing, rolled back" 0 upgrade --backup-dir "/srv/back-$step" --roll-back --confirm
 		# A killed open may have let clients in: what they reached is set aside.
 		rm -rf "$root/var/lib/postgresql/17"
-		as_before "SIGKILL in $step"
+		as_before "SIGKILL in $step and in its undoing"
 	done
 	check "the proved dump is kept" test -e "$root/srv/back-upgrade/dump/globals.sql"
 }
@@ -326,6 +342,99 @@ disks() {
 	as_before "after a repair"
 }
 
+# as_account COMMAND…: as the cluster's.
+as_account() { chroot "$root" setpriv --reuid postgres --regid postgres --init-groups "$@"; }
+
+make_distribution() {
+	reset
+	host pg_ctlcluster 13 main stop
+	as_distribution "$root"
+	rm "$root/usr/bin/pg_lsclusters"
+	digest >"$work/digest"
+}
+
+# digest: of all that is in the distribution's folder of data, and what is beside it.
+digest() { (cd "$root/var/lib/pgsql" && ls && cd data && find . -type f -exec sha256sum {} + | sort && find . -printf '%p %m %U %G %s %T@\n' | sort); }
+
+# untouched NAME: the distribution's data are what they were, byte for byte.
+untouched() { digest >"$work/digest.now"; check "$1: the data are byte for byte what they were" diff "$work/digest" "$work/digest.now"; }
+
+# old_server ACTION… and new_server ACTION…: start or stop a server on these data.
+old_server() { as_account "/usr/lib64/pgsql/postgresql-13/bin/pg_ctl" "$@" -D /var/lib/pgsql/data -w -s -l /tmp/server.log; }
+new_server() { as_account /usr/bin/pg_ctl "$@" -D /var/lib/pgsql/data -w -s -l /tmp/server.log; }
+
+distribution_refusals() {
+	local data=$root/var/lib/pgsql/data old=$root/usr/lib64/pgsql/postgresql-13
+	mv "$old" "$old.away"
+	refused "the old release's server is not there" "dnf install postgresql-upgrade" to 17 /srv/el
+	mv "$old.away" "$old"
+	refused "another release is installed than is asked for" "install the server of 16 first" to 16 /srv/el
+	mv "$root/usr/bin/postgres" "$root/usr/bin/postgres.17"
+	cp "$old/bin/postgres" "$root/usr/bin/postgres"
+	refused "the old release is installed" "dnf module switch-to postgresql:17" to 17 /srv/el
+	mv "$root/usr/bin/postgres.17" "$root/usr/bin/postgres"
+	mv "$root/usr/share/postgresql/17/extension/hstore.control" "$work/"
+	refused "an extension that the new release lacks" "extension hstore, which PostgreSQL 17 lacks" to 17 /srv/el
+	mv "$work/hstore.control" "$root/usr/share/postgresql/17/extension/"
+	echo 9.2 >"$data/PG_VERSION"
+	refused "data of too old a release" "postgresql-setup --upgrade" to 17 /srv/el
+	echo 13 >"$data/PG_VERSION"
+	touch "$data/standby.signal"
+	refused "a replica" "upgrade the primary" to 17 /srv/el
+	rm "$data/standby.signal"
+	echo "data_directory = '/var/lib/pgsql/data'" >>"$data/own.conf"
+	refused "a configuration that names the data" "sets data_directory" to 17 /srv/el
+	sed -i /data_directory/d "$data/own.conf"
+	ln -s /srv "$data/pg_tblspc/1"
+	refused "a tablespace" "can't be copied as a whole" to 17 /srv/el
+	rm "$data/pg_tblspc/1"
+	old_server start
+	refused "a server that svc could not start again" "systemctl stop postgresql" to 17 /srv/el
+	cp -a "$data" "$work/memory/saved/crashed"
+	old_server stop
+	mv "$data" "$work/memory/saved/whole"
+	mv "$work/memory/saved/crashed" "$data"
+	refused "a cluster that was not shut down" "was not shut down in order" to 17 /srv/el
+	rm -r "$data"
+	mv "$work/memory/saved/whole" "$data"
+	check "refused: nothing was written" test -z "$(ls "$root/srv/el")"
+	digest >"$work/digest"
+}
+
+# distribution upgrades that cluster: killed in every step and rolled back, killed
+# in all of them and resumed, killed in every step of the roll-back.
+distribution() {
+	local step steps="stop backup verify upgrade exchange"
+	make_distribution
+	place el
+	distribution_refusals
+	exits "the distribution's layout: without --confirm there is a plan: exit 2" 2 to 17 /srv/el
+	said "it says what a roll-back is" "dnf module switch-to postgresql:13"
+	untouched "after the plan"
+	for step in $steps; do
+		place "el-$step"
+		delay=0.$((RANDOM % 9)) during started "$step" killed "el-$step" --engine postgresql --to 17 --backup-dir "/srv/el-$step" --confirm
+		undoing_killed "$step" --backup-dir "/srv/el-$step" --roll-back --confirm
+		exits "SIGKILL in $step and then in its undoing, rolled back" 0 upgrade --backup-dir "/srv/el-$step" --roll-back --confirm
+		untouched "SIGKILL in $step and in its undoing"
+		rm -r "$root/srv/el-$step"
+	done
+	delay=0 during started stop killed el --engine postgresql --to 17 --backup-dir /srv/el --confirm
+	for step in ${steps#* }; do delay=0.$((RANDOM % 7)) during started "$step" killed el --backup-dir /srv/el --resume --confirm; done
+	exits "killed in every step, and resumed" 0 upgrade --backup-dir /srv/el --resume --confirm
+	said "it says where the old data are" "the old data are /var/lib/pgsql/data.svc-old"
+	new_server start
+	holds "the distribution's layout" 17
+	check "the configuration is carried over" grep -q own.conf "$root/var/lib/pgsql/data/postgresql.conf"
+	for step in exchange upgrade verify backup stop; do undoing_killed "$step" --backup-dir /srv/el --roll-back --confirm; done
+	exits "and rolled back" 0 upgrade --backup-dir /srv/el --roll-back --confirm
+	check "what a server has written to is set aside" test -e "$root/var/lib/pgsql/data.svc-undone/PG_VERSION"
+	rm -r "$root/var/lib/pgsql/data.svc-undone"
+	untouched "rolled back after it was done"
+	old_server start
+	holds "the old release's server" 13
+}
+
 needs debootstrap:debootstrap mke2fs:e2fsprogs python3:python3
 make_root
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
@@ -336,12 +445,5 @@ host pg_ctlcluster 13 main start
 fill
 save
 sums >"$work/sums"
-refusals
-chain
-carried
-onward
-reset
-taken_back
-signals
-disks
+for part in ${E2E_PARTS:-refusals chain carried onward reset taken_back signals disks distribution}; do "$part"; done
 finish

@@ -3,8 +3,8 @@
 # systemd runs them, and whose power is cut in the midst of steps. Then it boots
 # again, and svc goes on, or back. Every table is compared by checksums of this
 # script's own. E2E_PARTS names the parts, of postgresql (which alone is done where
-# none is named: an emulator takes its time), pgdg, mariadb and redis. Needs root.
-# Ends with "N passed, N failed".
+# none is named: an emulator takes its time), pgdg, mariadb, redis and distribution,
+# whose machine has SELinux; it comes last. Needs root. Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -77,6 +77,7 @@ make_disk() {
 	make_postgresql
 	make_others
 	host systemctl -q disable mariadb redis-server
+	make_distribution
 	umount "$root/proc" "$root/dev"
 	mke2fs -q -t ext4 -E lazy_itable_init=0,lazy_journal_init=0 -d "$root" "$work/memory/disk" 4g >/dev/null
 	cp "$root"/boot/vmlinuz-* "$work/kernel"
@@ -137,6 +138,54 @@ make_pgdg() {
 	echo "include 'own.conf'" >>"$data/postgresql.conf"
 }
 
+# make_distribution has what puts the cluster into the layout of Red Hat's own
+# packages, with their unit: it refuses data of another version.
+make_distribution() {
+	[[ $parts == *distribution* ]] || return 0
+	cat >"$root/root/postgresql.service" <<-'UNIT'
+		[Service]
+		Type=notify
+		User=postgres
+		Environment=PGDATA=/var/lib/pgsql/data
+		ExecStartPre=/bin/sh -c 'test "$(cat $PGDATA/PG_VERSION)" = 17'
+		ExecStart=/usr/bin/postgres -D ${PGDATA}
+		KillMode=mixed
+		KillSignal=SIGINT
+		[Install]
+		WantedBy=multi-user.target
+	UNIT
+	{
+		declare -f as_distribution
+		cat <<-'SH'
+			systemctl -q disable --now postgresql-13 postgresql-17 postgresql
+			pg_ctlcluster 13 main stop
+			rm -rf /usr/pgsql-* /var/lib/pgsql
+			as_distribution ""
+			rm /usr/bin/pg_lsclusters
+			restorecon -R /var/lib/pgsql /usr/bin /usr/lib64/pgsql
+			mv /root/postgresql.service /etc/systemd/system/
+			systemctl daemon-reload
+			systemctl -q enable postgresql
+		SH
+	} >"$root/root/distribution.sh"
+	cat >"$root/root/state.sh" <<-'SH'
+		cd /var/lib/pgsql && ls && cd data
+		find . -type f -exec sha256sum {} + | sort
+		find . -printf '%p %m %U %G %s %T@ %Z\n' | sort
+	SH
+	make_labels
+}
+
+# make_labels has SELinux on the machine, where it forbids nothing, and the labels of
+# its policy on files.
+make_labels() {
+	chroot "$root" apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive chroot "$root" apt-get install -y -qq --no-install-recommends selinux-policy-default policycoreutils selinux-utils >"$work/last.log" 2>&1
+	printf 'SELINUX=permissive\nSELINUXTYPE=default\n' >"$root/etc/selinux/config"
+	host setfiles -F /etc/selinux/default/contexts/files/file_contexts / >>"$work/last.log" 2>&1
+	security="security=selinux selinux=1"
+}
+
 # make_others has a MariaDB 10.5 and a Redis 6.0 leave their data to the servers of
 # the machine, whose units start on them, as after an upgrade of the system. What
 # MariaDB's unit would do to them by itself is put off.
@@ -190,7 +239,7 @@ boot() {
 	rm -f "$work/line.in" "$work/line.out"
 	mkfifo "$work/line.in" "$work/line.out"
 	qemu-system-x86_64 -machine pc -accel tcg,thread=multi -cpu qemu64,-cx16 -smp 2 -m 1536 -nodefaults -display none -no-reboot \
-		-kernel "$work/kernel" -initrd "$work/initrd" -append "root=/dev/vda rw console=ttyS0 loglevel=4 mitigations=off apparmor=0 audit=0" -serial "file:$work/console" \
+		-kernel "$work/kernel" -initrd "$work/initrd" -append "root=/dev/vda rw console=ttyS0 loglevel=4 mitigations=off apparmor=0 audit=0 $security" -serial "file:$work/console" \
 		-drive "file=$work/memory/disk,if=virtio,format=raw,cache=writeback" -device virtio-rng-pci \
 		-device virtio-serial-pci -chardev "pipe,id=line,path=$work/line" -device virtserialport,chardev=line,name=orders &
 	machine=$!
@@ -282,6 +331,32 @@ pgdg() {
 	check "the other layout: the new one's folder is empty again" order rmdir /var/lib/pgsql/17/data
 }
 
+# labels: what of the data has another label than the policy gives it.
+labels() { order restorecon -R -n -v /var/lib/pgsql; }
+
+# distribution: the power is cut in the layout in which a host has one version.
+distribution() {
+	local state
+	order bash -e /root/distribution.sh
+	check "one version at a time: SELinux is there" order selinuxenabled
+	check "one version at a time: the new server does not start on the old data" not order systemctl start postgresql
+	state=$(order bash /root/state.sh)
+	order install -d -m 711 /srv/el
+	cut_in upgrade 5 svc db upgrade --engine postgresql --to 17 --backup-dir /srv/el --confirm
+	check "one version at a time: nobody starts the server meanwhile" not order systemctl start postgresql
+	cut_in start 0 svc db upgrade --backup-dir /srv/el --resume --confirm
+	check "one version at a time: the rest is resumed" upgrade --backup-dir /srv/el --resume --confirm
+	runs "one version at a time: systemd runs the new server" postgresql active
+	holds "one version at a time" 17
+	same "one version at a time: labels are the policy's" "$(labels)" ""
+	cut_in exchange 0 svc db upgrade --backup-dir /srv/el --roll-back --confirm
+	check "one version at a time: and back" upgrade --backup-dir /srv/el --roll-back --confirm
+	order rm -rf /var/lib/pgsql/data.svc-undone
+	same "one version at a time: the data are byte for byte what they were, with their labels" "$(order bash /root/state.sh | sha256sum)" "$(sha256sum <<<"$state")"
+	order runuser -u postgres -- /usr/lib64/pgsql/postgresql-13/bin/pg_ctl -D /var/lib/pgsql/data -w -s -l /tmp/log start
+	holds "one version at a time: rolled back" 13
+}
+
 mariadb() { other mariadb 11.8 mariadb upgrade; }
 redis() { other redis 8.0 redis-server verify; }
 
@@ -304,10 +379,11 @@ other() {
 	same "$engine: they are all there" "$(order bash /root/others.sh "$engine")" "$had"
 }
 
+parts=${E2E_PARTS:-postgresql} security=
 needs debootstrap:debootstrap mke2fs:e2fsprogs qemu-system-x86_64:qemu-system-x86
 chroots bullseye
 make_root
 make_disk
 boot
-for part in ${E2E_PARTS:-postgresql}; do "$part"; done
+for part in $parts; do "$part"; done
 finish

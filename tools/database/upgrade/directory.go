@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,8 @@ type directory struct {
 	Runs     bool     // it ran when svc came
 	Again    bool     // its program is still there: after a roll-back it runs again
 	Headroom int64    // bytes that the upgrade itself takes
+	// Quit is the signal that stops the server in order.
+	Quit unix.Signal
 }
 
 // dialect is what an engine does in its own way.
@@ -165,14 +168,18 @@ func (f *directory) about(method, instance string, notes []string) About {
 }
 
 func (f *directory) notes() []string {
-	notes := []string{
+	return []string{
 		"until the end nothing but reading happens to " + f.Data + "; it is then kept as " + f.kept(),
 		"if it is rolled back after clients have written to the new data, those are kept as " + f.undone(),
 	}
-	if f.Runs && !f.Again {
-		notes = append(notes, "the server that runs is of a program that is no longer installed: once stopped, only the new one can be started; after a roll-back install the old one again")
+}
+
+// gone says so where what runs can't be started again.
+func (f *directory) gone() []string {
+	if !f.Runs || f.Again {
+		return nil
 	}
-	return notes
+	return []string{"the server that runs is of a program that is no longer installed: once stopped, only the new one can be started; after a roll-back install the old one again"}
 }
 
 // steps are those of an upgrade.
@@ -191,7 +198,13 @@ func (f *directory) steps(h *Host, d dialect) []Step {
 }
 
 // server is the one that works in a directory.
-func (f *directory) server(dir string) (*server, error) { return serverOn(dir, f.Program, f.Names) }
+func (f *directory) server(dir string) (*server, error) {
+	s, err := serverOn(dir, f.Program, f.Names)
+	if s != nil {
+		s.quit = cmp.Or(f.Quit, unix.SIGTERM)
+	}
+	return s, err
+}
 
 func (f *directory) stop(h *Host, d dialect) func(context.Context) error {
 	return func(ctx context.Context) error {

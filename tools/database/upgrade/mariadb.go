@@ -176,7 +176,7 @@ func (f *directory) between(in Request, fromEngine, from, toEngine, installed st
 	return nil
 }
 
-func (m *mariadb) About() About { return m.about(mariadbMethod, "", m.Hints) }
+func (m *mariadb) About() About { return m.about(mariadbMethod, "", append(m.gone(), m.Hints...)) }
 
 func (m *mariadb) Steps(h *Host) []Step { return m.steps(h, m) }
 

@@ -86,7 +86,7 @@ func parseClusters(text string) (all []foundCluster) {
 
 func (debianLayout) place(old foundCluster, to string) (from, new cluster) {
 	at := func(version, data string) cluster {
-		return cluster{version, filepath.Join("/usr/lib/postgresql", version, "bin"), filepath.Clean(data), filepath.Join("/etc/postgresql", version, old.name)}
+		return cluster{Version: version, Bin: filepath.Join("/usr/lib/postgresql", version, "bin"), Data: filepath.Clean(data), Config: filepath.Join("/etc/postgresql", version, old.name)}
 	}
 	data := strings.Replace(old.data, "/"+old.version+"/", "/"+to+"/", 1)
 	if data == old.data {
@@ -166,15 +166,9 @@ func (l pgdgLayout) find(ctx context.Context, h *Host) (all []foundCluster, err 
 
 // found is a version's cluster, as its unit and the files of its server have it.
 func (l pgdgLayout) found(ctx context.Context, h *Host, version string) (c foundCluster, err error) {
-	out, err := h.run(ctx, command{args: []string{"systemctl", "show", "--value", "--property=Environment", l.unit(version)}})
-	if err != nil {
-		return c, refusef("boot it with systemd, which its packages want", "the units of PostgreSQL can't be asked for: %v", err)
-	}
-	c = foundCluster{version: version, status: "down", data: filepath.Join("/var/lib/pgsql", version, "data")}
-	for word := range strings.FieldsSeq(out) {
-		if data, found := strings.CutPrefix(word, "PGDATA="); found {
-			c.data = filepath.Clean(data)
-		}
+	c = foundCluster{version: version, status: "down"}
+	if c.data, err = pgDataOf(ctx, h, l.unit(version), filepath.Join("/var/lib/pgsql", version, "data")); err != nil {
+		return c, err
 	}
 	info, err := os.Stat(c.data)
 	if err != nil {
@@ -194,7 +188,7 @@ func (l pgdgLayout) place(old foundCluster, to string) (from, new cluster) {
 	if data == old.data {
 		data = filepath.Join("/var/lib/pgsql", to, "data")
 	}
-	return cluster{old.version, l.bin(old.version), old.data, old.data}, cluster{to, l.bin(to), data, data}
+	return cluster{Version: old.version, Bin: l.bin(old.version)}.at(old.data), cluster{Version: to, Bin: l.bin(to)}.at(data)
 }
 
 func (pgdgLayout) control(version, extension string) string {
@@ -202,8 +196,7 @@ func (pgdgLayout) control(version, extension string) string {
 }
 
 func (l pgdgLayout) starts(ctx context.Context, g *pgRun, c cluster) (string, error) {
-	out, _ := g.run(ctx, command{args: []string{"systemctl", "is-enabled", l.unit(c.Version)}}) // that it is not, is an error
-	if strings.TrimSpace(out) == "enabled" {
+	if enabled(ctx, g.Host, l.unit(c.Version)) {
 		return "enable", nil
 	}
 	return l.never(), nil

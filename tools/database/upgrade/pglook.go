@@ -11,18 +11,15 @@ import (
 	"strings"
 )
 
-// find lists the clusters of this host, and the layout that they are in.
+// find lists the clusters of this host, and the layout that they are in: none
+// where they are in none of layouts.
 func find(ctx context.Context, h *Host) (name string, all []foundCluster, err error) {
 	for _, name := range slices.Sorted(maps.Keys(layouts)) {
 		if all, err := layouts[name].find(ctx, h); err != nil || len(all) > 0 {
 			return name, all, err
 		}
 	}
-	if _, err := os.Stat("/var/lib/pgsql/data/PG_VERSION"); err == nil {
-		return "", nil, refusef("install both versions from PostgreSQL's own repository (dnf install postgresql13-server postgresql17-server), and move this cluster into the old one's: stop it, mv /var/lib/pgsql/data /var/lib/pgsql/13/data, systemctl start postgresql-13; or use the distribution's own way: postgresql-setup --upgrade",
-			"the cluster in /var/lib/pgsql/data is of the distribution's own packages, of which one version can be installed at a time, and both are wanted")
-	}
-	return "", nil, refusef("what is elsewhere: svc db upgrade-path says how", "this host has no cluster in the layout of Debian's postgresql-common, and none in that of PostgreSQL's packages for Red Hat and the like (/usr/pgsql-13, with postgresql-13.service)")
+	return "", nil, nil
 }
 
 // choose picks the cluster that is meant.
@@ -48,6 +45,9 @@ func (p *postgresql) Look(ctx context.Context, h *Host, in Request) error {
 	if err != nil {
 		return err
 	}
+	if name == "" {
+		return p.lookDistribution(ctx, h, in)
+	}
 	p.Layout = name
 	old, err := choose(all, in.Instance, string(in.To.Version))
 	if err != nil {
@@ -58,10 +58,24 @@ func (p *postgresql) Look(ctx context.Context, h *Host, in Request) error {
 		return err
 	}
 	g := &pgRun{h, p}
-	if err := g.do(ctx, g.as("test", "-x", h.Backup)); err != nil {
-		return refusef("let others pass through it and the directories above: chmod o+x", "the account %s can't enter the backup directory %s", p.Owner, h.Backup)
+	if err := h.enterable(ctx, p.Owner); err != nil {
+		return err
 	}
-	return g.ask(ctx)
+	if err := g.ask(ctx, session{g, p.Old, "", p.Port, p.Owner}, p.layout().control); err != nil {
+		return err
+	}
+	if p.Start, err = p.layout().starts(ctx, g, p.Old); err == nil {
+		p.Bytes, err = treeSize(p.Old.Data)
+	}
+	return err
+}
+
+// enterable refuses a backup directory that an account can't work in.
+func (h *Host) enterable(ctx context.Context, account string) error {
+	if _, err := h.run(ctx, command{user: account, args: []string{"test", "-x", h.Backup}}); err != nil {
+		return refusef("let others pass through it and the directories above: chmod o+x", "the account %s can't enter the backup directory %s", account, h.Backup)
+	}
+	return nil
 }
 
 // place says where the old cluster is and the new one will be.
@@ -160,10 +174,10 @@ var pgLocale = []struct {
 	{0, "'c', 'icu', ''"},
 }
 
-// ask asks the running server.
-func (g *pgRun) ask(ctx context.Context) error {
+// ask asks a running server; control is the file by which a version knows an
+// extension.
+func (g *pgRun) ask(ctx context.Context, live session, control func(version, extension string) string) error {
 	p := g.p
-	live := session{g, p.Old, "", p.Port, p.Owner}
 	i := slices.IndexFunc(pgLocale, func(l struct {
 		from int
 		sql  string
@@ -181,13 +195,7 @@ func (g *pgRun) ask(ctx context.Context) error {
 	if refused := state.refuse(p); refused != nil {
 		return refused
 	}
-	if err := g.askDatabases(ctx, live); err != nil {
-		return err
-	}
-	if p.Start, err = p.layout().starts(ctx, g, p.Old); err == nil {
-		p.Bytes, err = treeSize(p.Old.Data)
-	}
-	return err
+	return g.askDatabases(ctx, live, control)
 }
 
 func readText(name string) (string, error) {
@@ -253,7 +261,7 @@ const (
 
 // askDatabases lists the databases, and looks for their extensions in the new
 // version.
-func (g *pgRun) askDatabases(ctx context.Context, live session) (err error) {
+func (g *pgRun) askDatabases(ctx context.Context, live session, control func(version, extension string) string) (err error) {
 	sorting := pgSortingUnknown
 	if g.p.Old.major() >= 15 {
 		sorting = pgSortingKnown
@@ -268,12 +276,8 @@ func (g *pgRun) askDatabases(ctx context.Context, live session) (err error) {
 			return fmt.Errorf("asking database %s: %w", d.Name, err)
 		}
 		for _, name := range extensions {
-			control := g.p.layout().control(g.p.New.Version, name)
-			if _, err := os.Stat(control); err != nil {
-				refused = append(refused, Refusal{
-					fmt.Sprintf("database %s has the extension %s, which PostgreSQL %s lacks here: there is no %s", d.Name, name, g.p.New.Version, control),
-					fmt.Sprintf("install its package for PostgreSQL %s, or drop the extension", g.p.New.Version),
-				})
+			if r := lacks(d.Name, name, g.p.New.Version, control(g.p.New.Version, name)); r != nil {
+				refused = append(refused, *r)
 			}
 		}
 	}
@@ -281,4 +285,16 @@ func (g *pgRun) askDatabases(ctx context.Context, live session) (err error) {
 		return refused
 	}
 	return nil
+}
+
+// lacks refuses an extension that a version does not have, as its control file
+// tells.
+func lacks(name, extension, version, control string) *Refusal {
+	if _, err := os.Stat(control); err == nil {
+		return nil
+	}
+	return &Refusal{
+		fmt.Sprintf("database %s has the extension %s, which PostgreSQL %s lacks here: there is no %s", name, extension, version, control),
+		fmt.Sprintf("install its package for PostgreSQL %s, or drop the extension", version),
+	}
 }

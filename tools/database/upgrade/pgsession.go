@@ -26,7 +26,7 @@ const neutral = "-c search_path=pg_catalog -c DateStyle=ISO -c IntervalStyle=pos
 
 // client is a program of the session's version that connects to a database.
 func (s session) client(database, program string, args ...string) command {
-	c := s.as(append([]string{s.c.program(program), "-h", s.socket, "-p", strconv.Itoa(s.port), "-U", s.role, "-d", dsn(database)}, args...)...)
+	c := s.as(append([]string{s.c.client(program), "-h", s.socket, "-p", strconv.Itoa(s.port), "-U", s.role, "-d", dsn(database)}, args...)...)
 	c.env = []string{"PGOPTIONS=" + neutral + " -c extra_float_digits=" + s.floats(), "PGCLIENTENCODING=UTF8", "PGCONNECT_TIMEOUT=30"}
 	return c
 }

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -20,11 +21,15 @@ import (
 type cluster struct {
 	Version string // 13
 	Bin     string // folder of its programs
+	Clients string `json:",omitzero"` // and of those of clients, where it is another
 	Data    string
 	Config  string // folder of postgresql.conf
 }
 
 func (c cluster) program(name string) string { return filepath.Join(c.Bin, name) }
+
+// client is a program that connects to servers.
+func (c cluster) client(name string) string { return filepath.Join(cmp.Or(c.Clients, c.Bin), name) }
 
 // major is the first number of the version; of 9.6 it is 9.
 func (c cluster) major() int {
@@ -49,6 +54,8 @@ type postgresql struct {
 	Bytes     int64
 	Absent    []string // directories that the new cluster brings, the innermost first
 	Brought   bool     // the directory of its data is there, empty: its package brings it
+	// Distribution is the cluster of a distribution that has one, in place of all else.
+	Distribution *pgDistribution `json:",omitzero"`
 }
 
 // pgDatabase is a database of a cluster.
@@ -78,6 +85,9 @@ func (p *postgresql) called(c cluster) string { return instance(c.Version, p.Nam
 
 // About says what will be done.
 func (p *postgresql) About() About {
+	if p.Distribution != nil {
+		return p.Distribution.About()
+	}
 	const fresh = 300 << 20 // an empty cluster with its log
 	a := About{
 		From:     database.Place{Engine: "postgresql", Version: database.Version(p.Old.Version)},
@@ -123,8 +133,11 @@ func existing(dir string) string {
 // Steps are the way of a cluster. The new one is made only when the backup is
 // proved; until then nothing but the old server's stop changes the host.
 func (p *postgresql) Steps(h *Host) []Step {
+	if p.Distribution != nil {
+		return p.Distribution.Steps(h)
+	}
 	g := &pgRun{h, p}
-	steps := []Step{
+	return g.settledAll([]Step{
 		{Name: "check", Does: "asks pg_upgrade --check, and adapts the configuration, in an empty cluster in the backup directory", Do: g.check, Undo: g.remove("check")},
 		{Name: "close", Does: "stops the server for its clients, and for the next boot", Changes: true, Do: g.close, Undo: g.reopen, Holds: g.closed},
 		{Name: "dump", Does: "takes checksums of every table and dumps every database", Do: g.dump, Undo: g.removeDump, Fills: h.path("dump"), Holds: g.untouched("dump.json")},
@@ -133,18 +146,14 @@ func (p *postgresql) Steps(h *Host) []Step {
 		{Name: "index", Does: "makes indexes on text again where the order of text may have changed, and statistics", Changes: true, Do: g.index},
 		{Name: "compare", Does: "compares every table with the checksums taken before", Do: g.compare},
 		{Name: "open", Does: "starts the new server for the clients", Changes: true, Do: g.open, Undo: g.shut},
-	}
-	for i := range steps {
-		steps[i].Do = g.settled(steps[i].Do)
-		if steps[i].Undo != nil {
-			steps[i].Undo = g.settled(steps[i].Undo)
-		}
-	}
-	return steps
+	})
 }
 
 // Afterwards says where all is, and when it may go.
 func (p *postgresql) Afterwards(h *Host) []string {
+	if p.Distribution != nil {
+		return p.Distribution.Afterwards(h)
+	}
 	return []string{
 		fmt.Sprintf("PostgreSQL %s serves port %d: %s, data in %s", p.New.Version, p.Port, p.called(p.New), p.New.Data),
 		fmt.Sprintf("the old cluster is in %s as it was, stopped. The way back to it: svc db upgrade --backup-dir %s --roll-back --confirm; the new one is then set aside as %s, with what was written since", p.Old.Data, h.Backup, p.aside()),
@@ -190,6 +199,17 @@ func (g *pgRun) own(name string) error {
 // remove is a step's undoing: that of a folder in the backup directory.
 func (g *pgRun) remove(name string) func(context.Context) error {
 	return func(context.Context) error { return os.RemoveAll(g.path(name)) }
+}
+
+// settledAll has each step, and its undoing, begin so.
+func (g *pgRun) settledAll(steps []Step) []Step {
+	for i := range steps {
+		steps[i].Do = g.settled(steps[i].Do)
+		if steps[i].Undo != nil {
+			steps[i].Undo = g.settled(steps[i].Undo)
+		}
+	}
+	return steps
 }
 
 // settled has a step begin when no server runs that an earlier try has left.
@@ -331,10 +351,10 @@ func (g *pgRun) pgUpgrade(ctx context.Context, to cluster, further ...string) er
 	if err != nil {
 		return err
 	}
-	hba := "-c hba_file=" + pgPrivate + "/pg_hba.conf"
+	quiet := "-c archive_mode=off -c hba_file=" + pgPrivate + "/pg_hba.conf"
 	c := g.as(append([]string{
 		to.program("pg_upgrade"), "-b", g.p.Old.Bin, "-B", to.Bin, "-d", g.p.Old.Config, "-D", to.Config, "-U", g.p.Superuser,
-		"-p", strconv.Itoa(g.p.Port), "-P", strconv.Itoa(pgPort), "--socketdir", pgPrivate, "-o", hba, "-O", hba,
+		"-p", strconv.Itoa(g.p.Port), "-P", strconv.Itoa(pgPort), "--socketdir", pgPrivate, "-o", quiet, "-O", quiet,
 	}, further...)...)
 	c.dir = work
 	return g.do(ctx, c)

@@ -37,14 +37,14 @@ func TestThePlaceOfANewCluster(t *testing.T) {
 	is := is.New(t)
 	p := postgresql{Layout: "debian"}
 	p.place(parseClusters(lsclusters)[1], "17")
-	is.Equal(p.New, cluster{"17", "/usr/lib/postgresql/17/bin", "/srv/pg/17/other", "/etc/postgresql/17/other"})
+	is.Equal(p.New, cluster{Version: "17", Bin: "/usr/lib/postgresql/17/bin", Data: "/srv/pg/17/other", Config: "/etc/postgresql/17/other"})
 	is.Equal(p.Absent, []string{"/srv/pg/17", "/srv/pg", "/etc/postgresql/17"}[:len(p.Absent)])
 	p = postgresql{Layout: "debian"}
 	p.place(foundCluster{version: "13", name: "main", data: "/data"}, "17")
 	is.Equal(p.New.Data, "/var/lib/postgresql/17/main") // where the old one's place says no version
 	p = postgresql{Layout: "pgdg"}
 	p.place(foundCluster{version: "13", data: "/var/lib/pgsql/13/data"}, "17")
-	is.Equal(p.New, cluster{"17", "/usr/pgsql-17/bin", "/var/lib/pgsql/17/data", "/var/lib/pgsql/17/data"})
+	is.Equal(p.New, cluster{Version: "17", Bin: "/usr/pgsql-17/bin"}.at("/var/lib/pgsql/17/data"))
 	is.Equal(p.Absent, []string{"/var/lib/pgsql/17", "/var/lib/pgsql"}[:len(p.Absent)])
 	is.Equal(p.called(p.New), "17")
 }

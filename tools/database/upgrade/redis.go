@@ -192,7 +192,7 @@ func (r *redis) appended(dir string) os.FileInfo {
 	return nil
 }
 
-func (r *redis) About() About { return r.about(redisMethod, "", r.Hints) }
+func (r *redis) About() About { return r.about(redisMethod, "", append(r.gone(), r.Hints...)) }
 
 func (r *redis) Steps(h *Host) []Step { return r.steps(h, r) }
 

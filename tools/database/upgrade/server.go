@@ -22,8 +22,9 @@ import (
 // server is a process that serves a directory.
 type server struct {
 	pid  int
-	unit string // of systemd, that runs it; empty where none does
-	same bool   // its program is the file that is installed, not an older one
+	unit string      // of systemd, that runs it; empty where none does
+	same bool        // its program is the file that is installed, not an older one
+	quit unix.Signal // that stops it in order
 }
 
 // serverOn finds the server that works in a directory, by its name and by where
@@ -46,13 +47,29 @@ func serverOn(dir, program string, names []string) (*server, error) {
 			continue
 		}
 		proc := filepath.Join("/proc", e.Name())
-		name, _ := os.ReadFile(filepath.Join(proc, "comm"))
-		works, err := os.Stat(filepath.Join(proc, "cwd"))
-		if err == nil && os.SameFile(works, want) && slices.Contains(names, strings.TrimSpace(string(name))) {
-			return &server{pid, unitOf(proc), sameProgram(proc, program)}, nil
+		if serves(proc, want, names) && !serves(parentOf(proc), want, names) {
+			return &server{pid, unitOf(proc), sameProgram(proc, program), unix.SIGTERM}, nil
 		}
 	}
 	return nil, nil
+}
+
+// serves reports whether a process has the name of a server, and works in a
+// directory.
+func serves(proc string, dir os.FileInfo, names []string) bool {
+	name, _ := os.ReadFile(filepath.Join(proc, "comm"))
+	works, err := os.Stat(filepath.Join(proc, "cwd"))
+	return err == nil && os.SameFile(works, dir) && slices.Contains(names, strings.TrimSpace(string(name)))
+}
+
+// parentOf is the parent of a process: those that a server has forked are no servers.
+func parentOf(proc string) string {
+	stat, _ := os.ReadFile(filepath.Join(proc, "stat"))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 2 {
+		return ""
+	}
+	return filepath.Join("/proc", fields[1])
 }
 
 // sameProgram reports whether a process runs a file as it is now.
@@ -65,9 +82,24 @@ func sameProgram(proc, program string) bool {
 	return err == nil && os.SameFile(runs, installed)
 }
 
+// systemdRuns reports whether systemd is this host's service manager.
+func systemdRuns() bool {
+	_, err := os.Stat("/run/systemd/system")
+	return err == nil
+}
+
+// enabled reports whether systemd starts a unit at a boot.
+func enabled(ctx context.Context, h *Host, unit string) bool {
+	if !systemdRuns() {
+		return false
+	}
+	out, _ := h.run(ctx, command{args: []string{"systemctl", "is-enabled", unit}}) // that it is not, is an error
+	return strings.TrimSpace(out) == "enabled"
+}
+
 // unitOf is the unit of systemd that a process belongs to.
 func unitOf(proc string) string {
-	if _, err := os.Stat("/run/systemd/system"); err != nil {
+	if !systemdRuns() {
 		return ""
 	}
 	groups, _ := os.ReadFile(filepath.Join(proc, "cgroup"))
@@ -120,7 +152,7 @@ func (s *server) stop(ctx context.Context, h *Host) error {
 		if _, err := h.run(ctx, command{args: []string{"systemctl", "stop", s.unit}}); err != nil {
 			return err
 		}
-	} else if err := unix.Kill(s.pid, unix.SIGTERM); err != nil && !errors.Is(err, unix.ESRCH) {
+	} else if err := unix.Kill(s.pid, s.quit); err != nil && !errors.Is(err, unix.ESRCH) {
 		return fmt.Errorf("stopping the server: %w", err)
 	}
 	return await(ctx, s.ended)
@@ -172,7 +204,7 @@ func (h *Host) release(ctx context.Context, unit string) error {
 
 // reload has systemd, where it runs, read its units again.
 func (h *Host) reload(ctx context.Context) error {
-	if _, err := os.Stat("/run/systemd/system"); err != nil {
+	if !systemdRuns() {
 		return nil
 	}
 	_, err := h.run(ctx, command{args: []string{"systemctl", "daemon-reload"}})
@@ -197,4 +229,14 @@ func mountedAt(mounts []byte, dir string) bool {
 		}
 	}
 	return false
+}
+
+// relabel gives a directory the labels of SELinux that its place has by the
+// policy, where there is one: programs of root make files with other ones.
+func (h *Host) relabel(ctx context.Context, dir string) error {
+	if _, err := os.Stat("/sys/fs/selinux/enforce"); err != nil {
+		return nil
+	}
+	_, err := h.run(ctx, command{args: []string{"restorecon", "-R", dir}})
+	return err
 }
