@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Migrates servers to releases that are not of Debian's family: a Debian 11 to
-# AlmaLinux 9, a CentOS 7 to Rocky Linux 10 and to SLES 15. The role is applied by
+# AlmaLinux 9 and to SLES 15, a CentOS 7 to Rocky Linux 10 and to SLES 15. The role is applied by
 # the real dnf and zypper to a root that has no other packages of the release than
 # those made here, which carry their names, accounts, units and folders; Debian's
 # programs in it say what they think of what was converted.
@@ -211,14 +211,18 @@ prepare() {
 	centos_machine
 }
 
-# accepted BUFFER-POOL: the programs take what both machines have.
+# accepted BUFFER-POOL HTTPD PHP: the programs take what both machines have, with
+# the main files that the release has of these.
 accepted() {
-	mkdir -p "$target/var/log/httpd/shop" "$target/run/sshd"
-	touch "$target/var/log/httpd/shop/access.log"
-	takes httpd apache2 -t -f /etc/httpd/conf/httpd.conf
-	check "httpd has the virtual host" sh -c "chroot '$target' apache2 -S -f /etc/httpd/conf/httpd.conf | grep -q shop.example.org"
+	local logs
+	for logs in httpd apache2; do
+		mkdir -p "$target/var/log/$logs/shop" "$target/run/sshd"
+		touch "$target/var/log/$logs/shop/access.log"
+	done
+	takes httpd apache2 -t -f "$2"
+	check "httpd has the virtual host" sh -c "chroot '$target' apache2 -S -f '$2' | grep -q shop.example.org"
 	takes nginx nginx -t
-	takes php-fpm php-fpm8.4 -t -y /etc/php-fpm.conf -c /etc/php.ini
+	takes php-fpm php-fpm8.4 -t -y "$3/php-fpm.conf" -c "$3/php.ini"
 	takes mariadb mariadbd --defaults-file=/etc/my.cnf --user=mysql --help --verbose
 	same "mariadb has the buffer pool of the source" "$(chroot "$target" mariadbd --defaults-file=/etc/my.cnf --user=mysql --help --verbose 2>/dev/null | awk '$1=="innodb-buffer-pool-size"{print $2}')" "$1"
 	takes named named-checkconf /etc/named.conf
@@ -237,7 +241,7 @@ accepted() {
 debian_to_el() {
 	moved "$debian" almalinux-9 ID=almalinux VERSION_ID=9.6 NAME=AlmaLinux PLATFORM_ID=platform:el9
 	check "ansible-lint passes its production profile" lint
-	accepted 268435456
+	accepted 268435456 /etc/httpd/conf/httpd.conf /etc
 	unit_is httpd.service enabled
 	unit_is crond.service enabled
 	unit_is mariadb.service enabled
@@ -253,16 +257,26 @@ debian_to_el() {
 # el_to_el: what stays in its place, for newer programs.
 el_to_el() {
 	moved "$centos" rocky-10 ID=rocky VERSION_ID=10.0 NAME=Rocky PLATFORM_ID=platform:el10
-	accepted 536870912
+	accepted 536870912 /etc/httpd/conf/httpd.conf /etc
 }
 
 el_to_suse() {
 	moved "$centos" sles-15 ID=sles VERSION_ID=15.6 NAME=SLES
 	check "ansible-lint passes its production profile" lint
+	rm "$target/etc/nginx/conf.d/old.conf" # a directive that its nginx takes, and Debian's does not
+	accepted 536870912 /etc/apache2/httpd.conf /etc/php8/fpm
+}
+
+# debian_to_suse: the same machine, by the other package manager.
+debian_to_suse() {
+	moved "$debian" sles-15 ID=sles VERSION_ID=15.6 NAME=SLES
+	accepted 268435456 /etc/apache2/httpd.conf /etc/php8/fpm
+	same "wwwrun has the jobs of www-data" "$(chroot "$target" stat -c '%a %U' /var/spool/cron/tabs/wwwrun)" "600 root"
 }
 
 prepare
 debian_to_el
 el_to_el
 el_to_suse
+debian_to_suse
 finish

@@ -103,18 +103,19 @@ var registry = []converter{
 	{"php", []string{"/etc/php.ini", "/etc/php.d/*.ini", "/etc/php/*/*/php.ini"}, nil, withPHP, phpIni},
 	{"php-fpm", []string{"/etc/php-fpm.d/*.conf", "/etc/php-fpm.conf", "/etc/php/*/fpm/php-fpm.conf", "/etc/php/*/fpm/pool.d/*.conf"}, nil, withPHP, phpPool},
 	{"sshd", []string{"/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d/*.conf"}, nil, moves, sshd},
-	{"mariadb", []string{"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/conf.d/*.cnf", "/etc/mysql/my.cnf", "/etc/mysql/mariadb.cnf"}, []string{"mariadb-server"}, moves, mariadb},
+	{"mariadb", []string{"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/conf.d/*.cnf", "/etc/mysql/my.cnf", "/etc/mysql/mariadb.cnf"}, []string{"mariadb-server", "mariadb"}, moves, mariadb},
 	{"postgresql", []string{"/etc/postgresql/*/main/*.conf"}, nil, toDebian13, postgresql},
 	{"named", []string{"/etc/named.conf", "/etc/named/*", "/etc/named.*", "/etc/bind/*"}, []string{"bind9", "bind"}, ofRPM, named},
 	{"postfix", []string{"/etc/postfix/main.cf"}, []string{"postfix"}, moves, postfix},
 	{"postfix-master", []string{"/etc/postfix/master.cf"}, []string{"postfix"}, moves, postfixMaster},
-	{"samba", []string{"/etc/samba/*.conf"}, []string{"samba", "samba-common-bin", "smbclient"}, toDebian13, samba},
-	{"sssd", []string{"/etc/sssd/sssd.conf", "/etc/sssd/conf.d/*.conf"}, []string{"sssd", "sssd-common"}, toDebian13, sssd},
-	{"keepalived", []string{"/etc/keepalived/*.conf", "/etc/keepalived/*/*.conf"}, []string{"keepalived"}, toDebian13, keepalived},
+	{"samba", []string{"/etc/samba/*.conf"}, []string{"samba", "samba-common-bin", "smbclient"}, moves, samba},
+	{"sssd", []string{"/etc/sssd/sssd.conf", "/etc/sssd/conf.d/*.conf"}, []string{"sssd", "sssd-common"}, moves, sssd},
+	{"keepalived", []string{"/etc/keepalived/*.conf", "/etc/keepalived/*/*.conf"}, []string{"keepalived"}, moves, keepalived},
 	{"fail2ban", []string{"/etc/fail2ban/jail.*", "/etc/fail2ban/fail2ban.*", "/etc/fail2ban/*.d/*.conf", "/etc/fail2ban/*.d/*.local"}, []string{"fail2ban"}, toDebian13, fail2ban},
 	{"nsswitch", []string{"/etc/nsswitch.conf"}, nil, fromRPM, nsswitch},
 	{"ntp", []string{"/etc/ntp.conf"}, []string{"ntpsec", "chrony"}, withNTP, ntp},
 	{"dovecot", []string{"/etc/dovecot/*.conf", "/etc/dovecot/conf.d/*.conf", "/etc/dovecot/conf.d/*.ext"}, []string{"dovecot-core", "dovecot-imapd", "dovecot-pop3d"}, toDovecot24, dovecot},
+	{"dovecot-2.3", []string{"/etc/dovecot/*.conf", "/etc/dovecot/conf.d/*.conf", "/etc/dovecot/conf.d/*.ext"}, []string{"dovecot"}, staysDovecot23, same(settings{comment: "#", equals: true, places: dovecotPlaces}, there)},
 	{"chrony", []string{"/etc/chrony.conf", "/etc/chrony.d/*.conf", "/etc/chrony/chrony.conf", "/etc/chrony/conf.d/*.conf"}, []string{"chrony"}, ofRPM, chrony},
 	{"haproxy", []string{"/etc/haproxy/haproxy.cfg", "/etc/haproxy/conf.d/*.cfg"}, []string{"haproxy"}, moves, haproxy},
 	{"sysctl", []string{"/etc/sysctl.conf", "/etc/sysctl.d/*.conf"}, nil, moves, sysctl},
@@ -123,16 +124,16 @@ var registry = []converter{
 	{"anacron", []string{"/etc/anacrontab"}, []string{"anacron"}, fromRPM, anacron},
 	{"limits", []string{"/etc/security/limits.conf", "/etc/security/limits.d/*.conf"}, nil, fromRPM, limits},
 	{"exports", []string{"/etc/exports", "/etc/exports.d/*.exports"}, []string{"nfs-kernel-server"}, fromRPM, exports},
-	{"nfs", []string{"/etc/sysconfig/nfs", "/etc/default/nfs-kernel-server", "/etc/default/nfs-common", "/etc/nfs.conf", "/etc/nfs.conf.d/*.conf", "/etc/idmapd.conf"}, []string{"nfs-kernel-server", "nfs-common", "nfs-utils"}, func(in Input) bool { return toNfsConf(in) || toRPM(in) }, nfs},
+	{"nfs", []string{"/etc/sysconfig/nfs", "/etc/default/nfs-kernel-server", "/etc/default/nfs-common", "/etc/nfs.conf", "/etc/nfs.conf.d/*.conf", "/etc/idmapd.conf"}, []string{"nfs-kernel-server", "nfs-common", "nfs-utils"}, func(in Input) bool { return toNfsConf(in) || withDNF(in) }, nfs},
 	{"network", []string{
 		"/etc/sysconfig/network-scripts/ifcfg-*", "/etc/sysconfig/network-scripts/route-*", "/etc/sysconfig/network-scripts/route6-*", "/etc/sysconfig/network-scripts/rule-*", "/etc/sysconfig/network-scripts/rule6-*", "/etc/sysconfig/network",
 		"/etc/NetworkManager/system-connections/*", "/etc/netplan/*.yaml", "/etc/network/interfaces", "/etc/network/interfaces.d/*", "/etc/systemd/network/*",
 	}, nil, networkMoves, network},
-	{"iptables", []string{"/etc/sysconfig/iptables", "/etc/sysconfig/ip6tables", "/etc/iptables/rules.v4", "/etc/iptables/rules.v6"}, nil, ofRPM, iptables},
-	{"nftables", []string{"/etc/sysconfig/nftables.conf", "/etc/nftables/*", "/etc/nftables.conf"}, []string{"nftables"}, ofRPM, nftables},
+	{"iptables", []string{"/etc/sysconfig/iptables", "/etc/sysconfig/ip6tables", "/etc/iptables/rules.v4", "/etc/iptables/rules.v6"}, nil, filters, iptables},
+	{"nftables", []string{"/etc/sysconfig/nftables.conf", "/etc/nftables/*", "/etc/nftables.conf"}, []string{"nftables"}, filters, nftables},
 	{"firewalld", []string{"/etc/firewalld/firewalld.conf", "/etc/firewalld/direct.xml", "/etc/firewalld/*/*.xml"}, []string{"firewalld"}, toDebian13, firewalld},
 	{"ufw", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, []string{"ufw"}, withinDebian, ufw},
-	{"ufw-nftables", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, nil, fromDebian, ufwNft},
+	{"ufw-nftables", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, nil, func(in Input) bool { return fromDebian(in) && withDNF(in) }, ufwNft},
 	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, fromRPM, rsyslog},
 	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, across, sudoers},
 }
@@ -151,12 +152,21 @@ func toDebian13(in Input) bool {
 // the same.
 func withinDebian(in Input) bool { return debianFamily(in.Source) && debianFamily(in.Target) }
 
+// filters is a move to a release that has services for packet filters.
+func filters(in Input) bool { return fromRPM(in) || withDNF(in) }
+
 // withNTP is a move of a machine that had ntpd.
 func withNTP(in Input) bool { return moves(in) && in.installed("ntp", "ntpsec") != "" }
 
 // toDovecot24 is a move from a release with an earlier Dovecot.
 func toDovecot24(in Input) bool {
 	return toDebian13(in) && !strings.HasPrefix(in.installed("dovecot", "dovecot-core"), "2.4") && (rpmFamily(in.Source) || in.Source.Family == in.Target.Family && in.Source.Older(in.Target))
+}
+
+// staysDovecot23 is a move from Debian's family with Dovecot 2.3, which the rpm
+// families have too.
+func staysDovecot23(in Input) bool {
+	return fromDebian(in) && withDNF(in) && !strings.HasPrefix(in.installed("dovecot-core"), "2.4")
 }
 
 // toNfsConf is a move to a release whose NFS reads nfs.conf alone, from one whose
@@ -231,6 +241,9 @@ func Run(name string, in Input) Result {
 	r := registry[i].convert(in)
 	for path, all := range refused {
 		r.refuse(path, all...)
+	}
+	if toSUSE(in) {
+		r = r.onSUSE(name, in)
 	}
 	return r.withoutRefused()
 }

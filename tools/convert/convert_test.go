@@ -185,7 +185,7 @@ value \`, "\n")
 type failer interface{ Fatalf(string, ...any) }
 
 // pairs are moves of every direction.
-var pairs = [][2]string{{"centos-7", "debian-13"}, {"centos-7", "rocky-9"}, {"debian-11", "almalinux-9"}, {"debian-12", "fedora-42"}}
+var pairs = [][2]string{{"centos-7", "debian-13"}, {"centos-7", "rocky-9"}, {"debian-11", "almalinux-9"}, {"debian-12", "fedora-42"}, {"centos-7", "sles-15"}, {"debian-11", "sles-15"}}
 
 // kept checks one text through one converter, as the nth kind of its files.
 func kept(t failer, c converter, pair [2]string, n int, text string) {

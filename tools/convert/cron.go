@@ -35,7 +35,7 @@ func cron(in Input) (r Result) {
 			continue
 		}
 		table := strings.HasPrefix(f.Path, "/var/") || path.Dir(f.Path) == "/etc/cron.d" || f.Path == "/etc/crontab"
-		if table {
+		if table && !withinRPM(in) {
 			cronTable(p, !strings.HasPrefix(f.Path, "/var/"), in)
 		}
 		to := cronPlace(in, f.Path)
@@ -59,6 +59,8 @@ func cronSkips(name string) bool {
 // cronPlace is where a table or script stands on Debian.
 func cronPlace(in Input, file string) string {
 	switch dir, name := path.Split(file); {
+	case withinRPM(in):
+		return file
 	case fromDebian(in) && strings.HasPrefix(dir, "/var/"):
 		return "/var/spool/cron/" + cronAccount(in, name)
 	case fromDebian(in):

@@ -6,6 +6,17 @@ import (
 	"svc/backend/api/lazyregexp"
 )
 
+// dovecotPlaces are where the families keep what Dovecot's settings name.
+var dovecotPlaces = places{
+	{"/etc/pki/dovecot/certs/dovecot.pem", "/etc/dovecot/private/dovecot.pem"},
+	{"/etc/pki/dovecot/private/dovecot.pem", "/etc/dovecot/private/dovecot.key"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+	{"/usr/lib64/dovecot", "/usr/lib/dovecot/modules"},
+	{"/usr/libexec/dovecot", "/usr/lib/dovecot"},
+}
+
 // dovecotFiles are settings of a file, which Dovecot 2.4 names as such.
 var dovecotFiles = map[string]string{
 	"ssl_cert": "ssl_server_cert_file", "ssl_key": "ssl_server_key_file", "ssl_ca": "ssl_server_ca_file", "ssl_dh": "ssl_server_dh_file",

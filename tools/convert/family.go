@@ -32,6 +32,7 @@ var versions = sync.OnceValue(func() map[string]map[string]string {
 // or empty.
 func versionOn(program string, r release.Release) string {
 	major, _, _ := strings.Cut(r.Version, ".")
+	program, _, _ = strings.Cut(program, "/") // of a program with sections
 	of := versions()[program]
 	if v := of[string(r.Family)+"-"+major]; v != "" {
 		return v
@@ -45,7 +46,7 @@ func versionOn(program string, r release.Release) string {
 // hasSince reports whether what came with a version of a program, or went with
 // it, is so on a release: of those of Debian's family always.
 func hasSince(program, since string, r release.Release) bool {
-	if since == "" || !rpmFamily(r) {
+	if since == "" || debianFamily(r) {
 		return true
 	}
 	has := versionOn(program, r)
@@ -63,7 +64,7 @@ var programPackages = map[string][]string{
 // OlderPrograms are the programs of a machine that a target of the rpm families
 // has in an earlier version: what their settings say may be news to them.
 func OlderPrograms(in Input) (all []Older) {
-	if !rpmFamily(in.Target) {
+	if debianFamily(in.Target) {
 		return nil
 	}
 	for _, program := range slices.Sorted(maps.Keys(programPackages)) {
@@ -86,12 +87,16 @@ func rpmFamily(r release.Release) bool {
 // fromRPM is a move from the rpm families to Debian or Ubuntu.
 func fromRPM(in Input) bool { return rpmFamily(in.Source) && debianFamily(in.Target) }
 
-// toRPM is a move to a release of the rpm families with dnf.
+// toRPM is a move to a release of the rpm families with dnf, or to SUSE, whose
+// files are made of theirs.
 func toRPM(in Input) bool {
 	major, _, _ := strings.Cut(in.Target.Version, ".")
 	old := slices.Contains([]string{"5", "6", "7"}, major) && in.Target.Family == release.EL || in.Target.Slug == "amzn-2"
-	return rpmFamily(in.Target) && !old && in.Source.Slug != in.Target.Slug
+	return toSUSE(in) || rpmFamily(in.Target) && !old && in.Source.Slug != in.Target.Slug && in.Source.Family != release.SUSE
 }
+
+// withDNF is a move to a release of the rpm families itself.
+func withDNF(in Input) bool { return toRPM(in) && !toSUSE(in) }
 
 // fromDebian is a move from Debian or Ubuntu to the rpm families.
 func fromDebian(in Input) bool { return debianFamily(in.Source) && toRPM(in) }
@@ -99,8 +104,8 @@ func fromDebian(in Input) bool { return debianFamily(in.Source) && toRPM(in) }
 // withinRPM is a move between releases of the rpm families.
 func withinRPM(in Input) bool { return rpmFamily(in.Source) && toRPM(in) }
 
-// across is a move between Debian's family and the rpm families.
-func across(in Input) bool { return fromRPM(in) || fromDebian(in) }
+// across is a move from one family to another.
+func across(in Input) bool { return fromRPM(in) || fromDebian(in) || toSUSE(in) }
 
 // elsewhere says why a place is another.
 func elsewhere(in Input) string {

@@ -281,7 +281,7 @@ func (h *httpdRun) paths(p *page, i int) {
 		now = oldMPM.Replace(now)
 	}
 	if now != absolute {
-		p.replace(i, now, "Debian keeps it in another place, or by another name.")
+		p.replace(i, now, elsewhere(h.in))
 	}
 }
 
@@ -311,7 +311,11 @@ func (h *httpdRun) needs(p *page, name, line string) {
 }
 
 func (h *httpdRun) need(module, file string) {
-	if slices.Contains(h.modules[module], file) || slices.Contains(httpdDefault, module) {
+	there := httpdDefault
+	if toSUSE(h.in) {
+		there = suseModules
+	}
+	if slices.Contains(h.modules[module], file) || slices.Contains(there, module) {
 		return
 	}
 	h.modules[module] = append(h.modules[module], file)

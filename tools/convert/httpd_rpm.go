@@ -68,6 +68,10 @@ func httpdFromDebian(in Input) Result {
 
 // packages are those that have the modules which are needed.
 func (h *httpdRun) packages() {
+	if toSUSE(h.in) {
+		h.loadModules()
+		return
+	}
 	for module, files := range h.modules {
 		written := slices.ContainsFunc(files, func(f string) bool { return len(h.Refusals[f]) == 0 })
 		if name := httpdRPMPackages[module]; name != "" && written {
@@ -104,6 +108,8 @@ func (h *httpdRun) link(link, file string) {
 	case strings.HasPrefix(module, "php"):
 		h.Packages = append(h.Packages, "php-fpm")
 		why = "The target's httpd has PHP run by php-fpm."
+	case strings.HasPrefix(module, "mpm_") && toSUSE(h.in):
+		why = "A package of SUSE's has each MPM, prefork by default; APACHE_MPM of /etc/sysconfig/apache2 says which of several runs."
 	case module == "mpm_prefork" || module == "mpm_worker":
 		text := "LoadModule " + module + "_module modules/mod_" + module + ".so\n"
 		h.Files = append(h.Files, File{Path: "/etc/httpd/conf.modules.d/00-mpm.conf", Text: text, From: link})
@@ -111,7 +117,7 @@ func (h *httpdRun) link(link, file string) {
 	default:
 		h.need(module, link)
 		why = "The target's packages load their modules themselves."
-		if name := httpdRPMPackages[module]; name != "" {
+		if name := httpdRPMPackages[module]; name != "" && !toSUSE(h.in) {
 			why = name + " loads its module itself."
 		}
 	}
@@ -180,6 +186,8 @@ func (h *httpdRun) debianListen(p *page, i int, value string) {
 		p.refuse(i, "It has no port.")
 	case fields[0] == "80":
 		p.drop(i, "The target's httpd.conf opens port 80.")
+	case fields[0] == "443" && toSUSE(h.in):
+		p.replace(i, "<IfDefine !SSL>\n    Listen 443\n</IfDefine>", "SUSE's listen.conf opens port 443 where APACHE_SERVER_FLAGS has SSL.")
 	case fields[0] == "443":
 		p.drop(i, "mod_ssl's ssl.conf opens port 443.")
 	}
@@ -220,6 +228,9 @@ func (h *httpdRun) debianInclude(p *page, i int, value string, enabled map[strin
 // has the same places.
 func httpdWithin(in Input) Result {
 	h := &httpdRun{in: in, modules: map[string][]string{}}
+	if toSUSE(in) {
+		h.places = suseHTTPD
+	}
 	for _, f := range in.Files {
 		p := open(f, "#")
 		for i := 0; i < len(p.lines); i++ {
@@ -246,6 +257,7 @@ var httpdStays = lazyregexp.Whole(`serverroot|pidfile|selinuxservertrail|selinux
 func (h *httpdRun) laterLine(p *page, i int) {
 	name, value := directive(p.lines[i])
 	switch gone := httpdGone[name]; {
+	case toSUSE(h.in) && h.ownLine(p, i, name, value):
 	case httpdStays.MatchString(name), strings.HasPrefix(name, "/"):
 	case gone.why != "" && gone.now == "":
 		p.drop(i, gone.why)
@@ -261,7 +273,25 @@ func (h *httpdRun) laterLine(p *page, i int) {
 		p.replace(i, oldMPM.Replace(strings.TrimSpace(p.lines[i])), "The module has another name.")
 	default:
 		h.needs(p, name, p.lines[i])
+		h.paths(p, i)
 	}
+}
+
+// ownLine takes a directive by which httpd.conf says what SUSE's own files say.
+func (h *httpdRun) ownLine(p *page, i int, name, value string) bool {
+	switch {
+	case name == "serverroot", name == "pidfile", (name == "user" || name == "group") && value == "apache":
+		p.drop(i, "SUSE's own files say it.")
+	case name == "user" || name == "group":
+		p.refuse(i, "The server runs as an account of its own: set it in /etc/apache2/uid.conf.")
+	case name == "listen":
+		h.debianListen(p, i, value)
+	case strings.HasPrefix(name, "include") && httpdOwn.MatchString(value):
+		p.drop(i, "SUSE's own files include what stands in conf.d and vhosts.d.")
+	default:
+		return false
+	}
+	return true
 }
 
 // laterModule leaves out modules that httpd has no more.
@@ -271,6 +301,8 @@ func (h *httpdRun) laterModule(p *page, i int, value string) {
 	switch {
 	case name == "systemd" || name == "cgi" || known && !generalModules.MatchString(p.from):
 		h.need(name, p.from)
+	case known && toSUSE(h.in):
+		p.drop(i, "It is loaded where a directive needs it.")
 	case known:
 	case strings.HasPrefix(name, "php"):
 		h.Packages = append(h.Packages, "php-fpm")

@@ -36,27 +36,28 @@ func (w *wiring) bareInterfaces(lines ...string) {
 	w.outputs = append(w.outputs, base)
 }
 
-// writeServers writes the name servers, which ifupdown leaves to others: dhcpcd
-// puts a file of them before what DHCP offers.
+// writeServers writes the name servers and the domains to search, which ifupdown
+// leaves to others: dhcpcd puts a file of its own before what DHCP offers, where
+// the first servers count, and one behind, since the last search does.
 func (w *wiring) writeServers(dynamic bool) {
-	var o *output
-	file := "/etc/resolv.conf"
+	servers, search := "/etc/resolv.conf", "/etc/resolv.conf"
 	if dynamic {
-		file += ".head"
+		servers, search = servers+".head", search+".tail"
 	}
-	add := func(i *iface, text string, at []spot) {
-		if o == nil {
-			o = &output{path: file, from: i.file, mode: "0644", shared: true}
-			w.outputs = append(w.outputs, o)
+	add := func(i *iface, file, text string, at []spot) {
+		n := slices.IndexFunc(w.outputs, func(o *output) bool { return o.path == file })
+		if n < 0 {
+			n = len(w.outputs)
+			w.outputs = append(w.outputs, &output{path: file, from: i.file, mode: "0644", shared: true})
 		}
-		o.add(text, at...)
+		w.outputs[n].add(text, at...)
 	}
 	for _, i := range w.ifaces {
-		if text, at := joined(i.all("search")); text != "" && !dynamic {
-			add(i, "search "+text, at)
+		if text, at := joined(i.all("search")); text != "" {
+			add(i, search, "search "+text, at)
 		}
 		for _, d := range i.all("dns") {
-			add(i, "nameserver "+d.value, d.at)
+			add(i, servers, "nameserver "+d.value, d.at)
 		}
 	}
 }
@@ -222,7 +223,7 @@ func (s stanzas) resolver(dynamic bool) {
 	servers, at := joined(s.i.all("dns"))
 	search, from := joined(s.i.all("search"))
 	switch {
-	case dynamic && len(from) > 0:
+	case dynamic && len(from) > 0 && !s.w.ownServers():
 		s.w.refuseLine(from[0], "With ifupdown, domains to search are those that DHCP offers: say these to the DHCP client.")
 		return
 	case dynamic && len(at) > 0 && !s.w.ownServers():

@@ -28,6 +28,7 @@ var keepalivedPlaces = places{
 	{"/usr/sbin/ss", "/usr/bin/ss"},
 	{"/sbin/service", "/usr/sbin/service"},
 	{"/usr/libexec/keepalived", "/usr/libexec/keepalived"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
 	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
 	{"/etc/pki/tls/private", "/etc/ssl/private"},
 	{"/var/lib/mysql/mysql.sock", "/run/mysqld/mysqld.sock"},
@@ -49,7 +50,7 @@ var keepalivedUnits = []struct{ was, now string }{
 }
 
 // keepalived keeps the file where it is: scripts of checks call programs and
-// units by Debian's names, and blocks that keepalived does not know are refused.
+// units by the target's names, and blocks that keepalived does not know are refused.
 func keepalived(in Input) (r Result) {
 	for _, f := range in.Files {
 		p, depth, opens := open(f, "#"), 0, false
@@ -62,7 +63,7 @@ func keepalived(in Input) (r Result) {
 			if depth == 0 && !opens {
 				keepalivedBlock(p, i, words[0])
 			}
-			r.keepalivedLine(p, i, words[0])
+			r.keepalivedLine(p, i, words[0], in)
 			opens = depth == 0 && !strings.Contains(line, "{") && words[0] != "}" && keepalivedOpens(p.lines[i+1:])
 			depth += strings.Count(line, "{") - strings.Count(line, "}")
 			if depth < 0 {
@@ -112,16 +113,21 @@ func keepalivedBlock(p *page, i int, word string) {
 	}
 }
 
-func (r *Result) keepalivedLine(p *page, i int, word string) {
-	if gone, ok := keepalivedGone[word]; ok {
+func (r *Result) keepalivedLine(p *page, i int, word string, in Input) {
+	if gone, ok := keepalivedGone[word]; ok && (debianFamily(in.Target) || !strings.HasPrefix(word, "vrrp_ip")) {
 		keepalivedReplace(p, i, word, gone)
 		return
 	}
 	line := strings.TrimSpace(p.lines[i])
 	for _, u := range keepalivedUnits {
-		line = strings.ReplaceAll(line, u.was, u.now)
+		switch {
+		case fromDebian(in):
+			line = strings.ReplaceAll(line, u.now, u.was)
+		case !withinRPM(in):
+			line = strings.ReplaceAll(line, u.was, u.now)
+		}
 	}
-	p.replace(i, keepalivedPlaces.move(line), "Programs and units have other names and places.")
+	p.replace(i, keepalivedPlaces.between(in).move(line), "Programs and units have other names and places.")
 	if strings.Contains(line, "killall ") || strings.Contains(line, "/killall") {
 		r.Packages = append(r.Packages, "psmisc")
 	}

@@ -16,6 +16,7 @@ var mariadbPlaces = places{
 	{"/run/mariadb", "/run/mysqld"},
 	{"/usr/lib64/mysql/plugin", "/usr/lib/mysql/plugin"},
 	{"/usr/share/mysql", "/usr/share/mariadb"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
 	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
 	{"/etc/pki/tls/private", "/etc/ssl/private"},
 }

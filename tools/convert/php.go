@@ -10,11 +10,14 @@ import (
 // phpPackage is a package of Debian that carries PHP's version in its name.
 var phpPackage = lazyregexp.New(`^(?:libapache2-mod-)?php([0-9]+\.[0-9]+)(?:-|$)`)
 
+// phpOfRPM is a package of PHP in the rpm families and on SUSE.
+var phpOfRPM = lazyregexp.New(`^php8?-`)
+
 // phpVersion is the version of PHP that the target gets, such as 8.4, or empty.
 func phpVersion(in Input) string {
-	if rpmFamily(in.Target) {
+	if !debianFamily(in.Target) {
 		for name := range in.Brought {
-			if strings.HasPrefix(name, "php-") {
+			if phpOfRPM.MatchString(name) {
 				return versionOn("php", in.Target)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 // sambaPlaces are where the families keep what smb.conf names.
 var sambaPlaces = places{
 	{"/usr/lib64/samba", "/usr/lib/x86_64-linux-gnu/samba"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
 	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
 	{"/etc/pki/tls/private", "/etc/ssl/private"},
 	{"/var/lib/samba/drivers", "/var/lib/samba/printers"},
@@ -19,18 +20,26 @@ var sambaAccounts = map[string]bool{
 	"forceuser": true, "forcegroup": true, "group": true, "guestaccount": true,
 }
 
-// systemAccounts are accounts of the rpm families' own systems with what Debian
-// calls them.
-var systemAccounts = map[string]string{"apache": "www-data", "nginx": "www-data", "wheel": "sudo"}
+// systemNames are accounts of the source's own system with what the target calls
+// them.
+func systemNames(in Input) map[string]string {
+	switch {
+	case fromDebian(in):
+		return map[string]string{"www-data": "apache", "sudo": "wheel"}
+	case withinRPM(in):
+		return nil
+	}
+	return map[string]string{"apache": "www-data", "nginx": "www-data", "wheel": "sudo"}
+}
 
 // sambaModules are modules of Samba that Debian has in packages of their own.
 var sambaModules = map[string]string{"ceph": "samba-vfs-ceph", "ceph_new": "samba-vfs-ceph", "ceph_snapshots": "samba-vfs-ceph", "glusterfs": "samba-vfs-glusterfs", "glusterfs_fuse": "samba-vfs-glusterfs"}
 
 // samba drops and renames options that Samba has no more, and names accounts as
-// Debian does. Shares stay as they are.
+// the target does. Shares stay as they are.
 func samba(in Input) (r Result) {
-	s := settings{program: "samba", comment: "#", equals: true, places: sambaPlaces}
-	s.own = func(p *page, i int, name, value string) bool { return r.sambaSetting(p, i, name, value) }
+	s := settings{program: "samba", comment: "#", equals: true, places: sambaPlaces}.towards(in)
+	s.own = func(p *page, i int, name, value string) bool { return r.sambaSetting(p, i, name, value, in) }
 	for _, f := range in.Files {
 		r.close(s.convert(f), f.Path)
 	}
@@ -39,7 +48,7 @@ func samba(in Input) (r Result) {
 	return r
 }
 
-func (r *Result) sambaSetting(p *page, i int, name, value string) bool {
+func (r *Result) sambaSetting(p *page, i int, name, value string, in Input) bool {
 	folded := fold(name)
 	switch {
 	case strings.HasPrefix(name, "["), strings.HasPrefix(name, ";"), continues(p, i):
@@ -50,10 +59,10 @@ func (r *Result) sambaSetting(p *page, i int, name, value string) bool {
 		p.refuse(i, "Samba 4.0 has no security = "+value+": users log in by name; map to guest and guest ok open a share to all.")
 		return true
 	case folded == "vfsobjects", folded == "vfsobject":
-		r.sambaModules(p, i, value)
+		r.sambaModules(p, i, value, in)
 		return true
 	case sambaAccounts[folded]:
-		p.replace(i, name+" = "+sambaNames(value), "Debian has other names for accounts of the system.")
+		p.replace(i, name+" = "+sambaNames(value, systemNames(in)), "Accounts of the system have other names.")
 		return true
 	}
 	return false
@@ -64,12 +73,12 @@ func continues(p *page, i int) bool {
 	return i > 0 && strings.HasSuffix(p.lines[i-1], `\`)
 }
 
-// sambaNames are the names of a list as Debian has them.
-func sambaNames(list string) string {
+// sambaNames are the names of a list as the target has them.
+func sambaNames(list string, names map[string]string) string {
 	words := strings.FieldsFunc(list, func(c rune) bool { return c == ' ' || c == ',' || c == '\t' })
 	for _, word := range words {
 		bare := strings.TrimLeft(word, "@+&")
-		if now, ok := systemAccounts[bare]; ok {
+		if now, ok := names[bare]; ok {
 			list = replaceWord(list, word, strings.TrimSuffix(word, bare)+now)
 		}
 	}
@@ -88,12 +97,12 @@ func replaceWord(list, word, now string) string {
 	return list
 }
 
-// sambaModules checks that Debian has the modules of a share.
-func (r *Result) sambaModules(p *page, i int, value string) {
+// sambaModules checks that the target has the modules of a share.
+func (r *Result) sambaModules(p *page, i int, value string, in Input) {
 	for name := range strings.FieldsFuncSeq(value, func(c rune) bool { return c == ' ' || c == ',' || c == '\t' }) {
 		bare, _, _ := strings.Cut(name, ":")
 		switch bare = strings.ToLower(bare); {
-		case sambaModules[bare] != "":
+		case sambaModules[bare] != "" && debianFamily(in.Target):
 			r.Packages = append(r.Packages, sambaModules[bare])
 		case !known()["samba-vfs"][fold(bare)]:
 			p.refuse(i, "Samba 4.22 has no module "+bare+".")

@@ -49,6 +49,7 @@ var chronyPlaces = places{
 // place.
 var haproxy = same(settings{program: "haproxy", comment: "#", places: places{
 	{"/usr/share/haproxy", "/etc/haproxy/errors"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
 	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
 	{"/etc/pki/tls/private", "/etc/ssl/private"},
 	{"/var/lib/haproxy/stats", "/run/haproxy/admin.sock"},
@@ -125,8 +126,11 @@ var (
 // reword says what a job or a rule of logs says on the target.
 func reword(p *page, i int, in Input) {
 	rules := rotated
-	if fromDebian(in) {
+	switch {
+	case fromDebian(in):
 		rules = unrotated
+	case withinRPM(in):
+		rules = nil
 	}
 	for _, rule := range rules {
 		p.replace(i, rule.line.ReplaceAllString(strings.TrimSpace(p.lines[i]), rule.now), rule.why)
@@ -173,9 +177,12 @@ var (
 func sudoers(in Input) (r Result) {
 	was, now, why := "wheel", "sudo", "Debian's group of administrators is sudo."
 	tools, refusal := rpmTools, "It names a command that Debian has not: say which of apt's are meant."
-	if fromDebian(in) {
+	if !debianFamily(in.Target) {
 		was, now, why = "sudo", "wheel", "The group of administrators is wheel."
-		tools, refusal = debianTools, "It names a command that the target has not: say which of its own is meant."
+		refusal = "It names a command that the target has not: say which of its own is meant."
+	}
+	if fromDebian(in) {
+		tools = debianTools
 	}
 	for _, f := range in.Files {
 		p := open(f, "#")

@@ -25,7 +25,7 @@ var sssdServices = strings.Fields("nss pam sudo autofs ssh pac ifp")
 func sssd(in Input) (r Result) {
 	for _, f := range in.Files {
 		p := open(f, "#")
-		s := settings{comment: "#", equals: true, places: sssdPlaces}
+		s := settings{comment: "#", equals: true, places: sssdPlaces}.towards(in)
 		s.own = func(p *page, i int, name, value string) bool { return sssdSetting(&s, p, i, name, value) }
 		for i := range p.lines {
 			if !p.idle(i) {

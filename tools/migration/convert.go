@@ -3,8 +3,10 @@ package migration
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 
+	"svc/assess"
 	"svc/backend/api/release"
 	"svc/tools/convert"
 )
@@ -34,9 +36,46 @@ func (p *Plan) convert(in Input, files []Config) {
 	for _, name := range names {
 		p.apply(name, taken[name], of, in)
 	}
+	oneEach(p.Configuration, in)
 	slices.SortFunc(p.Configuration, compareConfig)
 	slices.Sort(p.Install)
 	p.Install = slices.Compact(p.Install)
+}
+
+// oneEach leaves one source to each file of the target: that of the service
+// which runs, or else the one by the same name; a person adds what the others
+// say.
+func oneEach(files []Config, in Input) {
+	first := map[string]int{}
+	for i, c := range files {
+		if c.To == "" || c.Action != Copy && c.Action != Convert {
+			continue
+		}
+		j, taken := first[c.To]
+		if !taken || files[j].From == c.From {
+			first[c.To] = i
+			continue
+		}
+		wins, loses := j, i
+		if worth(c, in) > worth(files[j], in) {
+			wins, loses = i, j
+		}
+		first[c.To] = wins
+		lost := &files[loses]
+		lost.Reason = fmt.Sprintf("%s becomes %s, since its service is in use, or by its name: add there what of this file is wanted.", files[wins].From, c.To)
+		lost.To, lost.Link, lost.Action, lost.Text, lost.Changes = "", "", Manual, nil, nil
+	}
+}
+
+// worth orders files that have one place on the target.
+func worth(c Config, in Input) (n int) {
+	if slices.ContainsFunc(in.Assessment.Services, func(u assess.Unit) bool { return u.Package == c.Package && c.Package != "" && u.State == "enabled" }) {
+		n = 2
+	}
+	if path.Base(c.From) == path.Base(c.To) {
+		n++
+	}
+	return n
 }
 
 // convertible reports whether a row is a file whose text may be carried over, or

@@ -177,3 +177,29 @@ func TestALinkIsReadThrough(t *testing.T) {
 	is.NoErr(err)
 	is.True(row.Text == nil || *row.Text == string(text))
 }
+
+// TestOneSourceForEachFile: of two files that become one, that of the service in
+// use is written; a person hears of the other.
+func TestOneSourceForEachFile(t *testing.T) {
+	for _, c := range []struct{ enabled, wins string }{{"ntp", "/etc/ntp.conf"}, {"chrony", "/etc/chrony.conf"}, {"", "/etc/chrony.conf"}} {
+		t.Run(c.enabled, func(t *testing.T) {
+			is := is.New(t)
+			in := elServer(t, map[string]string{"/etc/chrony.conf": "server a\n", "/etc/ntp.conf": "server b\n"})
+			in.Translations["c"] = api.Translation{Relation: api.RelationRenamed, Packages: to("chrony"), Confidence: 1}
+			in.Assessment.Packages[0].Name, in.Assessment.Packages[0].Version, in.Target = "ntp", "4.2.6", target(t, "debian-13")
+			for i, f := range in.Assessment.Configuration {
+				in.Assessment.Configuration[i].Package = strings.TrimSuffix(strings.TrimPrefix(f.Path, "/etc/"), ".conf")
+			}
+			in.Assessment.Services = []assess.Unit{{Name: c.enabled + "d.service", Package: c.enabled, State: "enabled"}}
+			for _, row := range New(in).Configuration {
+				if row.From == c.wins {
+					is.Equal(row.To, "/etc/chrony/chrony.conf")
+					continue
+				}
+				is.Equal(row.Action, Manual)
+				is.Equal(row.To, "")
+				is.True(strings.HasPrefix(row.Reason, c.wins+" becomes"))
+			}
+		})
+	}
+}

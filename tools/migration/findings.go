@@ -18,7 +18,7 @@ const tooManyUnknown = 0.1
 // findings judges the pair of releases.
 func findings(in Input, p *Plan) []assess.Finding {
 	all := []assess.Finding{}
-	for _, find := range []func(Input, *Plan) []assess.Finding{direction, unknown, removed, uncertain, unlisted, additional, older, caveats, databases, secrets, byHand, takeOver, enforced, clashes} {
+	for _, find := range []func(Input, *Plan) []assess.Finding{direction, unknown, removed, uncertain, unlisted, additional, older, caveats, databases, secrets, byHand, takeOver, enforced, clashes, mergeable} {
 		all = append(all, find(in, p)...)
 	}
 	for i := range all {
@@ -209,6 +209,25 @@ func clashes(_ Input, p *Plan) []assess.Finding {
 		Key: "configuration.merge-clash", Severity: assess.Medium, Title: "Edited files clash with the target's own",
 		Summary:      "In %d files a person and the target's package changed the same places, each in its own way. They are carried over whole, as the person had them: %s.",
 		Remediations: hint("See the places in the report, and for each whether the person's lines or the target's should count."),
+	})
+}
+
+// mergeable says how what people changed of packages' own files could be merged
+// into the target's, where no packages were named.
+func mergeable(in Input, p *Plan) []assess.Finding {
+	if in.Read == nil || in.TargetFile != nil {
+		return nil
+	}
+	edited := map[string]bool{}
+	for _, f := range in.Assessment.Configuration {
+		edited[f.Path] = f.State == assess.ConfigChanged && f.Package != ""
+	}
+	return files(p, func(c Config) bool {
+		return edited[c.From] && c.Link == "" && (c.Action == Copy || c.Action == Convert) && !c.Waits()
+	}, assess.Finding{
+		Key: "configuration.mergeable", Severity: assess.Low, Title: "Edited files are carried over whole",
+		Summary:      "%d files that people edited take the place of the target's own, with all that the source's version had in them: %s.",
+		Remediations: hint("With --target-archive DIR|URL, and --source-archive where the machine does not keep the package's file, only what was changed is merged into the target's own files."),
 	})
 }
 

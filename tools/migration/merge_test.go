@@ -144,3 +144,18 @@ func TestNothingSaidIsLost(t *testing.T) {
 		}
 	})
 }
+
+// TestWithoutPackagesThePlanSaysHowToMerge: an edited file that is carried over
+// whole is named with the flag that merges it.
+func TestWithoutPackagesThePlanSaysHowToMerge(t *testing.T) {
+	is := is.New(t)
+	in := merging(t, "a 1\n", "a 2\n", "a 3\n")
+	says := func() bool {
+		return slices.ContainsFunc(New(in).Findings, func(f assess.Finding) bool {
+			return f.Key == "configuration.mergeable" && f.Related[0].Name == "/etc/x.conf" && strings.Contains(f.Remediations[0].Text, "--target-archive")
+		})
+	}
+	is.True(!says())
+	in.TargetFile = nil
+	is.True(says())
+}
