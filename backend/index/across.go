@@ -469,7 +469,7 @@ func (h *hops) withItsLibrary(p course, trails *table.Table) (bool, error) {
 // ofEL is the name that EL has for the own one of a distribution near to it.
 func (h *hops) ofEL(name string) (string, error) {
 	own := h.ix.file.Table(rpmOwn)
-	for _, source := range []string{h.source.slug, distribution(h.source.slug)} {
+	for _, source := range h.apart(h.source, h.target) {
 		if general, ok, err := own.Get(source + "/" + name); ok || err != nil {
 			return general, err
 		}
@@ -505,12 +505,22 @@ func (h *hops) inOwnNames(p course) (course, error) {
 // of EL; empty where they are the same.
 func (h *hops) ownRPMs(name string) (string, error) {
 	own := h.ix.file.Table(rpmOwn)
-	for _, target := range []string{h.target.slug, distribution(h.target.slug)} {
+	for _, target := range h.apart(h.target, h.source) {
 		if value, ok, err := own.Get(name + " " + target); ok || err != nil {
 			return value, err
 		}
 	}
 	return "", nil
+}
+
+// apart are the names under which a release has names of its own: its slug, its
+// distribution, and its line where the other release is not of that.
+func (h *hops) apart(t, other *releaseTables) []string {
+	names := []string{t.slug, distribution(t.slug)}
+	if other.rpm == nil || other.rpm.line != t.rpm.line {
+		names = append(names, t.rpm.line)
+	}
+	return names
 }
 
 // persistence is how sure it is that the target still has an rpm.
@@ -529,9 +539,37 @@ func (h *hops) sameKind() bool {
 	return h.source.rpm.known && h.target.rpm.known || distribution(h.source.slug) == distribution(h.target.slug)
 }
 
-// otherLine follows an rpm of EL to SUSE or back: the same name, else what is
-// the same package of Debian.
+// inOtherLine follows an rpm of EL to SUSE or back by the row of its name.
+func (h *hops) inOtherLine(p course) (course, bool, error) {
+	if h.target.rpm.line == "suse" {
+		value, err := h.ownRPMs(p.source.Name)
+		relation, own, ok := strings.Cut(value, "\t")
+		p.relation, p.confidence, p.names = api.Relation(relation), rowConfidence*listless, strings.Fields(own)
+		return p.settled(p.source.Name), ok, err
+	}
+	name, err := h.ofEL(p.source.Name)
+	if err != nil || name == p.source.Name {
+		return p, false, err
+	}
+	value, _, err := h.ix.file.Table(rpmOwn).Get(name + " " + h.source.rpm.line)
+	if err != nil {
+		return p, false, err
+	}
+	relation, _, _ := strings.Cut(value, "\t")
+	r, _, err := h.target.findRPM(name)
+	p.relation, p.confidence, p.names = api.RelationRenamed, rowConfidence*h.existence(r), []string{name}
+	if api.Relation(relation) == api.RelationReplaced {
+		p.relation = api.RelationReplaced
+	}
+	return p, true, err
+}
+
+// otherLine follows an rpm of EL to SUSE or back: by its row, the same name, else
+// what is the same package of Debian.
 func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
+	if row, ok, err := h.inOtherLine(p); ok || err != nil {
+		return row, err
+	}
 	_, t, known, err := h.rpmTrail(r.Canonical)
 	if err != nil {
 		return p, err

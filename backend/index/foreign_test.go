@@ -106,6 +106,14 @@ func TestAcrossFamilies(t *testing.T) {
 		{"rhel-9", "python3.12", "rocky-10", api.RelationReplaced, "python3", 0.9},
 		{"sles-15", "wicked", "sles-16", api.RelationReplaced, "NetworkManager", 0.9},
 		{"sles-12", "SuSEfirewall2", "sles-15", api.RelationReplaced, "firewalld", 0.9},
+		// SUSE's names, not EL's
+		{"rhel-9", "shadow-utils", "sles-15", api.RelationRenamed, "shadow", 0.8},
+		{"rhel-9", "dnf", "opensuse-leap-15.6", api.RelationReplaced, "zypper", 0.8},
+		{"rhel-9", "redhat-release", "sles-15", api.RelationReplaced, "sles-release", 0.8},
+		{"debian-12", "libfreetype-dev", "sles-15", api.RelationRenamed, "freetype2-devel", 0.8},
+		{"sles-15", "shadow", "rhel-9", api.RelationRenamed, "shadow-utils", 0.9},
+		{"sles-15", "pam-config", "almalinux-9", api.RelationReplaced, "authselect", 0.9},
+		{"sles-15", "dnf", "sles-16", api.RelationSame, "dnf", 0.8},
 		// MySQL is Ubuntu's and EL's, MariaDB Debian's and SUSE's
 		{"ubuntu-22.04", "mysql-server", "debian-12", api.RelationReplaced, "mariadb-server", 0.9},
 		{"ubuntu-22.04", "mysql-server-8.0", "rhel-9", api.RelationSame, "mysql-server", 0.9},

@@ -131,12 +131,32 @@ func (f *foreign) readOwnNames(curated layers) error {
 		}
 		f.ownNames[c[0]+" "+c[1]] = c[2] + "\t" + c[3]
 		for own := range strings.FieldsSeq(c[3]) {
-			if relation == api.RelationReplaced && (ofEL(c[1]) || !strings.Contains(f.levels[own], "9")) { // what EL has too is itself
-				f.ownNames[c[1]+"/"+own] = c[0]
+			if f.isBack(relation, c[1], own) {
+				f.back(c[1]+"/"+own, c[0])
 			}
 		}
 	}
 	return err
+}
+
+// isBack reports whether an own name of a distribution leads back to EL's: what
+// EL has too is itself.
+func (f *foreign) isBack(relation api.Relation, distribution, own string) bool {
+	switch {
+	case distribution == "suse":
+		return relation == api.RelationRenamed || relation == api.RelationReplaced
+	case relation != api.RelationReplaced:
+		return false
+	}
+	return ofEL(distribution) || !strings.Contains(f.levels[own], "9")
+}
+
+// back leads an own name to that of EL which most of its levels have.
+func (f *foreign) back(own, name string) {
+	old, ok := f.ownNames[own]
+	if !ok || len(f.levels[name]) > len(f.levels[old]) {
+		f.ownNames[own] = name
+	}
 }
 
 // has notes that a level of EL has an rpm.
