@@ -48,7 +48,7 @@ const actor = "first use"
 // handler as a served one. What c says of DB and SigningKey is ignored.
 func OpenEmbedded(ctx context.Context, dir string, c Config) (*client.Client, io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, nil, fmt.Errorf("making the data directory: %w", err)
+		return nil, nil, fmt.Errorf("making the data directory: %w; name another by XDG_DATA_HOME, or use a server", err)
 	}
 	c.DB = "sqlite:" + filepath.Join(dir, storeFile)
 	c.SigningKey = filepath.Join(dir, keyFile)

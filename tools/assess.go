@@ -104,19 +104,22 @@ func boundsOf(limit int) bounds {
 	return bounds{defaultLimit, summaryBudget - summaryRoom}
 }
 
-// summarize cuts every list to the limit, and then the longest lists until the
-// whole fits the budget; findings go last.
+// summarize cuts every list to the limit, and then, where there is a budget, has
+// of the least findings their titles alone, and cuts the longest of the other
+// lists until the whole fits.
 func summarize(env *Env, a *assess.Assessment, limit int) AssessResult {
 	r := AssessResult{Assessment: *a, Total: map[string]int{}}
+	most := boundsOf(limit)
 	r.Findings = headed(a.Findings)
+	briefly := titled(r.Findings[:min(most.limit, len(r.Findings))], most.budget/2)
 	lists := listsOf("", reflect.ValueOf(&r.Assessment))
 	if a.Running != nil {
 		running := *a.Running
 		r.Running = &running
 		lists = append(lists, listsOf("running.", reflect.ValueOf(r.Running))...)
 	}
-	fit(func() any { return r }, lists, boundsOf(limit), r.Total)
-	if len(r.Total) == 0 {
+	fit(func() any { return r }, lists, most, r.Total)
+	if len(r.Total) == 0 && !briefly {
 		return r
 	}
 	r.Truncated = true
@@ -149,13 +152,24 @@ func fit(whole func() any, lists []list, most bounds, total map[string]int) {
 
 // headed are findings with the first of their resources and evidence.
 func headed(findings []assess.Finding) []assess.Finding {
-	const most = 2
+	const most = 1
 	short := slices.Clone(findings)
 	for i := range short {
 		f := &short[i]
 		f.Related, f.Evidence = f.Related[:min(most, len(f.Related))], f.Evidence[:min(most, len(f.Evidence))]
 	}
 	return short
+}
+
+// titled leaves of the last findings, which are the least, only what they are
+// called, until all fit the room. It reports whether it had to.
+func titled(findings []assess.Finding, room int) (any bool) {
+	for i := len(findings) - 1; i >= 0 && len(encoded(findings)) > room; i-- {
+		f := &findings[i]
+		f.Summary, f.Remediations, f.Related, f.Evidence = "", []assess.Remediation{}, []assess.Resource{}, []assess.Evidence{}
+		any = true
+	}
+	return any
 }
 
 // list is one list of an assessment under its JSON name.

@@ -99,6 +99,9 @@ func (st *staging) apt(ctx context.Context) ([]*catalog.Release, error) {
 		if st.keyring != nil {
 			return nil, fmt.Errorf("%s has no dists: without its Release file there is no signature to check", st.Apt)
 		}
+		if _, err := os.Stat(st.Apt); err != nil {
+			return nil, fmt.Errorf("looking for Packages and Contents: %w", err)
+		}
 		return catalog.Load(ctx, os.DirFS(st.Apt), st.Log)
 	}
 	for _, slug := range suites {

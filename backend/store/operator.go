@@ -151,7 +151,10 @@ func (s *ledger) ConvertPOV(ctx context.Context, actor string, id int64, until s
 // StageRelease implements Operator.
 func (s *ledger) StageRelease(ctx context.Context, actor string, r Release) error {
 	return s.act(ctx, actor, "release.stage", func(t *tx) (string, error) {
-		_, err := t.exec("INSERT INTO releases (tag, channel, notes, staged_at) VALUES (?, ?, ?, ?)", r.Tag, r.Channel, r.Notes, instant(t.now))
+		n, err := t.exec("INSERT INTO releases (tag, channel, notes, staged_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", r.Tag, r.Channel, r.Notes, instant(t.now))
+		if err == nil && n == 0 {
+			err = fmt.Errorf("a release %s is there already; nothing was changed", r.Tag)
+		}
 		return r.Tag + " on " + r.Channel, err
 	})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -69,7 +70,7 @@ func (p *program) vms(ctx context.Context, page api.Page) error {
 	return p.print(l, func(w *view) {
 		rows := [][]string{{"VM", "LICENSED SINCE", "LAST SEEN", "KINDS"}}
 		for _, v := range l.VMs {
-			rows = append(rows, []string{v.VM, v.FirstBillableAt, v.LastSeenAt, fmt.Sprint(v.Kinds)})
+			rows = append(rows, []string{v.VM, v.FirstBillableAt, v.LastSeenAt, strings.Join(v.Kinds, ", ")})
 		}
 		w.table(rows)
 		more(w, l.HasMore, l.Offset+l.Count)

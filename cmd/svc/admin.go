@@ -277,6 +277,9 @@ func (p *program) tokenList() *ffcli.Command {
 	return p.storeCommand("list", "svc admin token list --account ID", "list an account's tokens", func(fs *flag.FlagSet) {
 		fs.Int64Var(&account, "account", 0, "account")
 	}, func(ctx context.Context, s store.Store) error {
+		if account <= 0 {
+			return usagef("token list needs --account")
+		}
 		tokens, err := s.Tokens(ctx, account)
 		if err != nil {
 			return err

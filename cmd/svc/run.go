@@ -98,6 +98,9 @@ func (p *program) report(err error) {
 	if err == nil || errors.As(err, &own) && own.err == nil {
 		return
 	}
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("stopped by a signal: %w", err)
+	}
 	fmt.Fprintf(p.stderr, "svc: %v\n", err)
 }
 

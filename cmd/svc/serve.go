@@ -22,6 +22,9 @@ func (p *program) serveCommand() *ffcli.Command {
 	p.settings.serving(fs, p.paths)
 	return p.command(fs, "svc serve [--listen ADDR] [--db STORE]", "run the service",
 		noArgs(func(ctx context.Context) error {
+			if (p.settings.tlsCert == "") != (p.settings.tlsKey == "") {
+				return usagef("--tls-cert and --tls-key belong together: give both, or neither for plain HTTP")
+			}
 			debug.SetGCPercent(collectLess)
 			b, err := p.openBackend(ctx)
 			if err != nil {
