@@ -90,9 +90,13 @@ func (h *hops) fromRPM(canonical string) (course, error) {
 func (h *hops) byTrail(r record, t catalog.Trail) (course, error) {
 	r.Component = "main"
 	p := course{source: r, relation: t.Relation, confidence: t.Confidence, methods: []string{t.Method}}
-	var err error
-	for _, target := range t.Targets {
-		if p, err = h.arrive(p, strings.Split(target, "|")); err != nil {
+	for i, target := range t.Targets {
+		alternatives := t.Targets[i : i+1]
+		if strings.Contains(target, "|") {
+			alternatives = strings.Split(target, "|")
+		}
+		var err error
+		if p, err = h.arrive(p, alternatives); err != nil {
 			return p, err
 		}
 	}
@@ -253,18 +257,19 @@ func (h *hops) reverse(name string) ([]rpmRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []rpmRecord
-	before, after, _ := strings.Cut(value, "\t")
-	whole := len(strings.Fields(before))
-	for i, rpmName := range strings.Fields(before + " " + after) {
-		r, ok, err := h.target.findRPM(rpmName)
+	whole := strings.IndexByte(value, '\t')
+	names := strings.Fields(value)
+	found := make([]rpmRecord, 0, len(names))
+	for _, name := range names {
+		r, ok, err := h.target.findRPM(name)
 		if err != nil {
 			return nil, err
 		}
 		if ok && r.of(h.target.rpm) {
-			r.whole = i < whole
+			r.whole = whole > 0
 			found = append(found, r)
 		}
+		whole -= len(name) + 1
 	}
 	slices.SortStableFunc(found, func(a, b rpmRecord) int { return b.presence(h.target.rpm) - a.presence(h.target.rpm) })
 	return found, nil
@@ -657,8 +662,10 @@ func (h *hops) doubt(r rpmRecord) (api.Caveat, error) {
 		text, _, err := h.ix.file.Table(vendorsTable).Get(vendor)
 		return caveat(CaveatThirdParty, api.SeverityWarning, "%s is not of %s itself. %s", r.Name, h.target.slug, text), err
 	}
-	return caveat(CaveatExistence, api.SeverityInfo,
-		"The index has no full list of %s: check that it has %s.", h.target.slug, r.Name), nil
+	return api.Caveat{
+		Code: CaveatExistence, Severity: api.SeverityInfo,
+		Text: "The index has no full list of " + h.target.slug + ": check that it has " + r.Name + ".",
+	}, nil
 }
 
 // presentRPM makes the answer of a course that ends at rpms.

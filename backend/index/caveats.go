@@ -41,8 +41,10 @@ func (h *hops) ofCourse(p course, n int) []api.Caveat {
 		all = append(all, caveat(CaveatKernel, api.SeverityInfo, "The kernel is installed by its metapackage; this one belongs to %s.", h.source.slug))
 	}
 	if h.target.nearest != nil && n > 0 && p.relation != api.RelationIncluded {
-		all = append(all, caveat(CaveatExistence, api.SeverityInfo,
-			"The index has no list of %s; the answer is that of %s, which is nearest to it.", h.target.slug, h.target.nearest.slug))
+		all = append(all, api.Caveat{
+			Code: CaveatExistence, Severity: api.SeverityInfo,
+			Text: "The index has no list of " + h.target.slug + "; the answer is that of " + h.target.nearest.slug + ", which is nearest to it.",
+		})
 	}
 	if p.relation == api.RelationUnknown && len(p.candidates) > 0 {
 		all = append(all, caveat(CaveatCandidates, api.SeverityWarning, "Not sure enough to choose; in %s these may do the job of %s: %s.",

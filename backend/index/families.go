@@ -34,20 +34,23 @@ type familyRow struct {
 // begins with that release.
 type side string
 
-// sides are the names of sides that are not those of one family.
+// sides are the families of each side's name.
 var sides = map[string][]release.Family{
 	"rpm":    {release.EL, release.Fedora, release.Amazon},
 	"debian": {release.Debian, release.Ubuntu},
+
+	string(release.EL): {release.EL}, string(release.Fedora): {release.Fedora}, string(release.Amazon): {release.Amazon},
+	string(release.SUSE): {release.SUSE}, string(release.Ubuntu): {release.Ubuntu},
 }
 
 // families are those of a side, and the version with which it begins, or 0.
 func (s side) families() ([]release.Family, int) {
-	name, version, _ := strings.Cut(string(s), "-")
-	since, _ := strconv.Atoi(version)
-	if several, ok := sides[name]; ok {
-		return several, since
+	name, version, begins := strings.Cut(string(s), "-")
+	since := 0
+	if begins {
+		since, _ = strconv.Atoi(version)
 	}
-	return []release.Family{release.Family(name)}, since
+	return sides[name], since
 }
 
 func (s side) has(r release.Release) bool {
@@ -238,11 +241,13 @@ func (h *hops) ofFamilies(canonical string, m *move) ([]api.Relocation, error) {
 
 // filled is a row with versions in the place of their names.
 func filled(r api.Relocation, source, target string) (api.Relocation, bool) {
-	text := r.From + deref(r.To)
-	if source == "" && strings.Contains(text, "{source}") || target == "" && strings.Contains(text, "{target}") {
+	names := func(version string) bool {
+		return strings.Contains(r.From, version) || strings.Contains(deref(r.To), version)
+	}
+	if source == "" && names("{source}") || target == "" && names("{target}") {
 		return r, false
 	}
-	if !strings.Contains(text+r.Note, "{") {
+	if !names("{") && !strings.Contains(r.Note, "{") {
 		return r, true
 	}
 	versions := strings.NewReplacer("{source}", source, "{target}", target)

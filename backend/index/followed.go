@@ -47,6 +47,15 @@ func (f *followed) get(canonical string) (course, bool) {
 	return p, ok
 }
 
+// expect makes room for some courses more.
+func (f *followed) expect(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.courses == nil {
+		f.courses = make(map[string]course, min(n, maxCourses))
+	}
+}
+
 func (f *followed) put(canonical string, p course) {
 	if f == nil {
 		return

@@ -183,12 +183,11 @@ func (t *releaseTables) rpmsOf(canonical string) ([]rpmRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := strings.Fields(value)
-	if len(names) == 0 {
-		names = []string{canonical}
+	if value == "" {
+		value = canonical
 	}
 	var found []rpmRecord
-	for _, name := range names {
+	for name := range strings.FieldsSeq(value) {
 		r, ok, err := t.findRPM(name)
 		if err != nil {
 			return nil, err

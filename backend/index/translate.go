@@ -41,6 +41,7 @@ func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Tr
 	if err != nil {
 		return nil, err
 	}
+	h.followed.expect(len(canonicals))
 	results := make([]api.Translation, len(canonicals))
 	for i, canonical := range canonicals {
 		p, err := h.course(canonical)
