@@ -46,6 +46,9 @@ const (
 	RolePlugin Role = "plugin"
 )
 
+// Roles lists the closed set.
+var Roles = []Role{RoleMain, RoleClient, RoleLib, RoleDev, RoleDoc, RoleCommon, RoleDebug, RoleLang, RolePlugin}
+
 // Match says by what evidence a name was resolved.
 type Match string
 

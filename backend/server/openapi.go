@@ -1,6 +1,7 @@
 package server
 
 import (
+	rawjson "encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -163,6 +164,40 @@ var enums = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[api.HostHint]():         {Type: "string", Pattern: "^[0-9a-f]{64}$"},
 	reflect.TypeFor[api.Document]():         {Type: "object"},
 	reflect.TypeFor[jsontext.Value]():       {Type: "object"},
+	reflect.TypeFor[rawjson.RawMessage]():   {Type: "object"},
+	reflect.TypeFor[api.Role]():             enum(api.Roles...),
+}
+
+// checked are the members of requests whose limits no type has.
+var checked = map[string]jsonschema.Schema{
+	"vm_fingerprint": {Pattern: "^[0-9a-f]{64}$"},
+	"packages":       {MinItems: jsonschema.Ptr(1), MaxItems: jsonschema.Ptr(api.MaxBatch)},
+	"canonicals":     {MinItems: jsonschema.Ptr(1), MaxItems: jsonschema.Ptr(api.MaxBatch)},
+	"kind":           {Enum: enum(api.FindingKinds...).Enum}, // of a finding; usage's has a type
+	"channel":        {Enum: enum(api.Channels...).Enum},
+	"title":          {MinLength: jsonschema.Ptr(1), MaxLength: jsonschema.Ptr(api.MaxTitle)},
+	"body":           {MinLength: jsonschema.Ptr(1), MaxLength: jsonschema.Ptr(api.MaxText)},
+	"question":       {MinLength: jsonschema.Ptr(1), MaxLength: jsonschema.Ptr(api.MaxText)},
+	"answer":         {MinLength: jsonschema.Ptr(1), MaxLength: jsonschema.Ptr(api.MaxText)},
+	"distro":         {Pattern: "^[A-Za-z0-9._-]{1,64}$"},
+}
+
+// limit gives the members of a request their limits.
+func limit(s *jsonschema.Schema) {
+	for name, property := range s.Properties {
+		c := checked[name]
+		if name == "version" && s.Properties["distro"] != nil {
+			c = checked["distro"]
+		}
+		if c.Pattern != "" {
+			property.Pattern = c.Pattern
+		}
+		if property.Enum == nil {
+			property.Enum = c.Enum
+		}
+		property.MinItems, property.MaxItems, property.MinLength, property.MaxLength = c.MinItems, c.MaxItems, c.MinLength, c.MaxLength
+		limit(property)
+	}
 }
 
 func enum[T ~string](values ...T) *jsonschema.Schema {
@@ -182,19 +217,26 @@ func (p *printer) schema(t reflect.Type, answer bool) (any, error) {
 			return nil, err
 		}
 		settle(s, answer)
+		if !answer {
+			limit(s)
+		}
 		p.schemas[name] = s
 	}
 	return object{"$ref": "#/components/schemas/" + name}, nil
 }
 
-// settle makes a schema say what the service does: a list is never null, and
-// an answer may have more members one day.
+// settle makes a schema say what the service does: a list is never null, what
+// may be null may be so beside a closed set, and an answer may have more members
+// one day.
 func settle(s *jsonschema.Schema, answer bool) {
 	if s == nil {
 		return
 	}
 	if slices.Contains(s.Types, "array") {
 		s.Type, s.Types = "array", nil
+	}
+	if s.Enum != nil && slices.Contains(s.Types, "null") {
+		s.Enum = append(slices.Clip(s.Enum), nil)
 	}
 	if answer && s.Properties != nil {
 		s.AdditionalProperties = nil
