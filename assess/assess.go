@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -120,16 +121,16 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 func (m *machine) corrupt() error {
 	for _, s := range m.a.Sources {
 		if s.State != SourceOK && s.What == m.dpkg.source {
-			return fmt.Errorf("%w: %s", ErrCorrupt, reason(s))
+			return fmt.Errorf("%w: %s", ErrCorrupt, m.reason(s))
 		}
 	}
 	return nil
 }
 
 // reason says why the package database could not be read.
-func reason(s Source) string {
+func (m *machine) reason(s Source) string {
 	if s.State == SourceAbsent {
-		return s.Detail + " is not there"
+		return "there is no /" + strings.Join(m.ownManager().database, ", /")
 	}
 	return s.Detail
 }

@@ -98,7 +98,7 @@ func (p *program) capacity(ctx context.Context) error {
 		return err
 	}
 	return p.print(c, func(w *view) {
-		w.line("%d machines licensed; room for %d free, %d by licence, %d by proof of value", c.BillableVMsUsed, c.FreeQuota, c.LicensedSeats, c.ActivePOVSeats)
+		w.line("%s licensed; room for %d free, %d by licence, %d by proof of value", plural(c.BillableVMsUsed, "machine"), c.FreeQuota, c.LicensedSeats, c.ActivePOVSeats)
 		rows := [][]string{}
 		for _, t := range c.Terms {
 			rows = append(rows, []string{t.Kind, orDash(t.Source), fmt.Sprint(t.Seats), t.ValidFrom + " to " + t.ValidUntil, orDash(t.Note)})
