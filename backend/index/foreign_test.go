@@ -121,7 +121,7 @@ func TestAcrossFamilies(t *testing.T) {
 		{"rhel-9", "mysql-server", "ubuntu-24.04", api.RelationSame, "mysql-server", 0.9},
 		{"rhel-9", "mysql-server", "debian-13", api.RelationReplaced, "mariadb-server", 0.9},
 		{"rhel-9", "mysql-server", "sles-15", api.RelationReplaced, "mariadb", 0.8},
-		{"debian-12", "default-mysql-server", "ubuntu-24.04", api.RelationSame, "mariadb-server", 0.9},
+		{"debian-12", "default-mysql-server", "ubuntu-24.04", api.RelationRenamed, "mariadb-server", 0.9},
 		{"debian-12", "default-mysql-server", "almalinux-9", api.RelationRenamed, "mariadb-server", 0.9},
 		// the name that Debian has, before another that it had
 		{"debian-12", "libpcre2-8-0", "almalinux-9", api.RelationIncluded, "pcre2", 0.9},

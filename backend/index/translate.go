@@ -339,16 +339,13 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 	if p = p.doubted(); len(p.names) == 0 {
 		targets, packages = nil, []api.TargetPackage{}
 	}
-	t := api.Translation{
-		Canonical: canonical, Relation: p.relation, Confidence: round(p.confidence),
-		Packages: packages, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
+	relation, err := h.relation(p, targets, packages)
+	if err != nil {
+		return api.Translation{}, err
 	}
-	switch {
-	case len(targets) != 1:
-	case targets[0].Name == p.source.Name && h.source.rpm == nil:
-		t.Relation = api.RelationSame
-	case t.Relation == api.RelationRenamed && p.source.keepsMajor() && targets[0].Canonical != p.source.Canonical:
-		t.Relation = api.RelationReplaced // openjdk-11 is not openjdk-17
+	t := api.Translation{
+		Canonical: canonical, Relation: relation, Confidence: round(p.confidence),
+		Packages: packages, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
 	}
 	vendor, err := h.ofVendor(p)
 	if err != nil {
@@ -356,6 +353,24 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 	}
 	t.Caveats = append(append(t.Caveats, vendor...), h.caveats(p, targets)...)
 	return t, h.addCurated(canonical, &t)
+}
+
+// relation is that of a course to what the target offers.
+func (h *hops) relation(p course, targets []record, offered []api.TargetPackage) (api.Relation, error) {
+	if len(targets) != 1 {
+		return p.relation, nil
+	}
+	switch t := targets[0]; {
+	case t.Name == p.source.Name && h.source.rpm == nil:
+		own, err := h.source.ownName(p.source)
+		if own == offered[0].Name {
+			return api.RelationSame, err
+		}
+		return api.RelationRenamed, err // each has a name or a version of its own
+	case p.relation == api.RelationRenamed && p.source.keepsMajor() && t.Canonical != p.source.Canonical:
+		return api.RelationReplaced, nil // openjdk-11 is not openjdk-17
+	}
+	return p.relation, nil
 }
 
 // offered finds what the target has of the names of a course, and lowers the

@@ -92,6 +92,10 @@ func (p *program) indexAsk() *ffcli.Command {
 			for _, t := range answer.Packages {
 				names = append(names, strings.TrimSpace(t.Name+" "+t.Version))
 			}
+			if answer.Canonical == "" {
+				w.line("%s: nothing is known of such a package of %s", args[2], args[0])
+				return
+			}
 			w.line("%s: %s %s, confidence %.2f", answer.Canonical, answer.Relation, strings.Join(names, ", "), answer.Confidence)
 			for _, c := range answer.Caveats {
 				w.line("  %s %s: %s", c.Severity, c.Code, c.Text)
