@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -28,6 +29,11 @@ func (p *program) advisoriesBuild() *ffcli.Command {
 	return p.command(fs, "svc admin advisories build --osv FILE|DIR|URL [--out FILE]", "build the feed from advisories in the OSV format", noArgs(func(ctx context.Context) error {
 		if len(s.OSV) == 0 || s.Out == "" {
 			return usagef("advisories build needs --osv and --out")
+		}
+		if s.Out == p.paths.data(backend.FeedFile) { // which may be the first thing that this user does
+			if err := os.MkdirAll(p.paths.dataDir, 0o700); err != nil {
+				return fmt.Errorf("making the data directory: %w", err)
+			}
 		}
 		s.Now, s.Log = time.Now(), func(what string) { fmt.Fprintln(p.stderr, printable(what)) }
 		report, err := advisory.Build(ctx, s)
