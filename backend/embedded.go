@@ -72,10 +72,13 @@ func OpenEmbedded(ctx context.Context, dir string, c Config) (*client.Client, io
 	return own, b, nil
 }
 
-// renameToken gives the file of an older version its new name, where its token is
-// one of this store and not a user's for a server.
+// renameToken gives the file of an older version its new name, where none has it
+// and its token is one of this store, not a user's for a server.
 func renameToken(ctx context.Context, db store.Store, dir string) error {
-	old := filepath.Join(dir, oldTokenFile)
+	old, own := filepath.Join(dir, oldTokenFile), filepath.Join(dir, tokenFile)
+	if _, err := os.Lstat(own); err == nil {
+		return nil
+	}
 	b, err := os.ReadFile(old)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -88,7 +91,7 @@ func renameToken(ctx context.Context, db store.Store, dir string) error {
 		return nil
 	}
 	if err == nil {
-		err = os.Rename(old, filepath.Join(dir, tokenFile))
+		err = os.Rename(old, own)
 	}
 	if errors.Is(err, fs.ErrNotExist) { // another process was faster
 		return nil

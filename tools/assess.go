@@ -38,9 +38,10 @@ type AssessInput struct {
 	Detail Detail `json:"detail,omitempty" jsonschema:"summary cuts long lists, full gives everything; summary where absent"`
 }
 
-// AssessResult is the assessment. A summary's lists are cut, and each finding
-// shows the first of its resources and evidence: Total then has the whole
-// length of each cut list, and Resource is where the rest can be read.
+// AssessResult is the assessment. A summary's lists are cut, each finding shows
+// the first of its resources and evidence, and without a limit the least of them
+// only their titles: Total then has the whole length of each cut list, and
+// Resource is where the rest can be read.
 type AssessResult struct {
 	assess.Assessment
 	Total     map[string]int `json:"total,omitempty"`
@@ -163,13 +164,13 @@ func headed(findings []assess.Finding) []assess.Finding {
 
 // titled leaves of the last findings, which are the least, only what they are
 // called, until all fit the room. It reports whether it had to.
-func titled(findings []assess.Finding, room int) (any bool) {
+func titled(findings []assess.Finding, room int) (cut bool) {
 	for i := len(findings) - 1; i >= 0 && len(encoded(findings)) > room; i-- {
 		f := &findings[i]
 		f.Summary, f.Remediations, f.Related, f.Evidence = "", []assess.Remediation{}, []assess.Resource{}, []assess.Evidence{}
-		any = true
+		cut = true
 	}
-	return any
+	return cut
 }
 
 // list is one list of an assessment under its JSON name.
