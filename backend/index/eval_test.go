@@ -101,7 +101,7 @@ func halfOf(t *testing.T, r io.Reader, half uint32) io.Reader {
 // sureOfMachines is the part of a machine's packages that must be answered for
 // with a confidence of 0.8 or more, by the target's distribution. Amazon, Fedora and SUSE
 // have no list in the index: honest answers are less sure there.
-var sureOfMachines = map[string]float64{"debian": 0.975, "ubuntu": 0.97, "almalinux": 0.88}
+var sureOfMachines = map[string]float64{"debian": 0.98, "ubuntu": 0.975, "almalinux": 0.92}
 
 // TestPackagesOfMachines is the floor of what is accounted for of real
 // machines' packages.

@@ -138,6 +138,8 @@ func TestAcrossFamilies(t *testing.T) {
 		{"debian-12", "isc-dhcp-server", "almalinux-10", api.RelationReplaced, "kea", 0.8},
 		{"debian-12", "redis-server", "rhel-10", api.RelationReplaced, "valkey", 0.8},
 		{"debian-12", "sendmail", "rocky-10", api.RelationRemoved, "", 0.8},
+		{"rhel-9", "zlib", "almalinux-10", api.RelationReplaced, "zlib-ng-compat", 0.9},
+		{"rhel-8", "genisoimage", "rhel-9", api.RelationReplaced, "xorriso", 0.9},
 	} {
 		t.Run(c.from+" "+c.name+" "+c.to, func(t *testing.T) {
 			is := is.New(t)
