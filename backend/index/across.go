@@ -151,7 +151,7 @@ func (h *hops) arrive(p course, alternatives []string) (course, error) {
 // instead says so where one of some alternatives is other software than the
 // first of them that any release has.
 func (h *hops) instead(p course, alternatives []string, name string) course {
-	if len(alternatives) == 1 || p.relation != api.RelationRenamed {
+	if name == alternatives[0] || p.relation != api.RelationRenamed {
 		return p
 	}
 	x := &lexicon{ix: h.ix}
@@ -562,10 +562,7 @@ func (h *hops) inOtherLine(p course) (course, bool, error) {
 	}
 	relation, _, _ := strings.Cut(value, "\t")
 	r, _, err := h.target.findRPM(name)
-	p.relation, p.confidence, p.names = api.RelationRenamed, rowConfidence*h.existence(r), []string{name}
-	if api.Relation(relation) == api.RelationReplaced {
-		p.relation = api.RelationReplaced
-	}
+	p.relation, p.confidence, p.names = stronger(api.RelationRenamed, api.Relation(relation)), rowConfidence*h.existence(r), []string{name}
 	return p, true, err
 }
 
