@@ -273,6 +273,9 @@ func TestConfigurationMovesWithItsPackage(t *testing.T) {
 		{From: "kept-old.service", To: to("kept-new.service"), Kind: api.RelocateService, Action: api.ActionConvert},
 	})
 	is.Equal(strip(got[1].Relocations), []api.Relocation{
+		{From: "/run/php/php7.4-fpm.sock", To: to("/run/php/php8.2-fpm.sock"), Kind: api.RelocateFile, Action: api.ActionManual},
+		{From: "/usr/sbin/php-fpm7.4", To: to("/usr/sbin/php-fpm8.2"), Kind: api.RelocateFile, Action: api.ActionManual},
+		{From: "/var/log/php7.4-fpm.log", To: to("/var/log/php8.2-fpm.log"), Kind: api.RelocateFile, Action: api.ActionManual},
 		{From: "/etc/php/7.4/fpm", To: to("/etc/php/8.2/fpm"), Kind: api.RelocateDir, Action: api.ActionConvert},
 		{From: "php7.4-fpm.service", To: to("php8.2-fpm.service"), Kind: api.RelocateService, Action: api.ActionConvert},
 	})

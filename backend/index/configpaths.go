@@ -64,7 +64,11 @@ func (h *hops) relocations(canonical string) ([]api.Relocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.compare(p, curated)
+	own, err := h.ofFamilies(canonical, m)
+	if err != nil {
+		return nil, err
+	}
+	return m.compare(p, append(curated, own...))
 }
 
 // majorOf is the major version of a package; empty for rpms, whose records have

@@ -214,7 +214,8 @@ func (h *hops) acrossFamilies(canonical string, p course, m *move) ([]api.Reloca
 	return h.ownFirst(p, append(found, defaults...))
 }
 
-// ofFamilies are the rows of a canonical's software.
+// ofFamilies are the rows of a canonical's software. Within a family a path that
+// would only say the same version needs none.
 func (h *hops) ofFamilies(canonical string, m *move) ([]api.Relocation, error) {
 	found := []api.Relocation{}
 	all, err := families()
@@ -232,7 +233,7 @@ func (h *hops) ofFamilies(canonical string, m *move) ([]api.Relocation, error) {
 		return nil, err
 	}
 	for _, r := range all.between(software, source, target) {
-		if r, ok := filled(r, m.version, next); ok {
+		if r, ok := filled(r, m.version, next); ok && (r.From != deref(r.To) || source.Family != target.Family) {
 			found = append(found, r)
 		}
 	}

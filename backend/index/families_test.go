@@ -44,6 +44,9 @@ func TestPathsAcrossFamilies(t *testing.T) {
 		{"almalinux-9", "sles-15", "httpd", "user", "apache", "wwwrun"},
 		{"almalinux-9", "sles-15", "cronie", "service", "crond.service", "cron.service"},
 		{"sles-15", "almalinux-9", "apache2", "dir", "/etc/apache2/vhosts.d", "/etc/httpd/conf.d"},
+		{"debian-11", "debian-13", "spamassassin", "service", "spamassassin.service", "spamd.service"},
+		{"debian-10", "debian-13", "bind", "file", "/etc/default/bind9", "/etc/default/named"},
+		{"debian-11", "debian-13", "php-fpm", "file", "/run/php/php7.4-fpm.sock", "/run/php/php8.4-fpm.sock"},
 		{"sles-12", "sles-15", "ntp", "service", "ntpd.service", "chronyd.service"},
 	} {
 		ix, err := Embedded()

@@ -174,7 +174,8 @@ func ByHand(in Input, file string) string {
 		return newerDovecot(in, file)
 	}
 	for _, c := range registry {
-		if slices.Contains(ownWays[family], c.name) && c.takesFile(file) && !c.applies(in) {
+		own := slices.Contains(ownWays[family], c.name) || in.Source.Family == release.SUSE && slices.Contains(ownWays[release.SUSE], c.name)
+		if own && c.takesFile(file) && !c.applies(in) {
 			return "It is written in the way of " + in.Source.Name + ", and no converter knows that of " + in.Target.Name + ": carry its settings over by hand."
 		}
 	}
