@@ -214,8 +214,8 @@ func (h *hops) acrossFamilies(canonical string, p course, m *move) ([]api.Reloca
 	return h.ownFirst(p, append(found, defaults...))
 }
 
-// ofFamilies are the rows of a canonical's software. Within a family a path that
-// would only say the same version needs none.
+// ofFamilies are the rows of a canonical's software; a path of the same version
+// needs none.
 func (h *hops) ofFamilies(canonical string, m *move) ([]api.Relocation, error) {
 	found := []api.Relocation{}
 	all, err := families()
@@ -233,7 +233,8 @@ func (h *hops) ofFamilies(canonical string, m *move) ([]api.Relocation, error) {
 		return nil, err
 	}
 	for _, r := range all.between(software, source, target) {
-		if r, ok := filled(r, m.version, next); ok && (r.From != deref(r.To) || source.Family != target.Family) {
+		versioned := strings.Contains(r.From, "{")
+		if r, ok := filled(r, m.version, next); ok && (!versioned || r.From != deref(r.To)) {
 			found = append(found, r)
 		}
 	}

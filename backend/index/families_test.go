@@ -47,6 +47,7 @@ func TestPathsAcrossFamilies(t *testing.T) {
 		{"debian-11", "debian-13", "spamassassin", "service", "spamassassin.service", "spamd.service"},
 		{"debian-10", "debian-13", "bind", "file", "/etc/default/bind9", "/etc/default/named"},
 		{"debian-11", "debian-13", "php-fpm", "file", "/run/php/php7.4-fpm.sock", "/run/php/php8.4-fpm.sock"},
+		{"centos-7", "almalinux-8", "setup", "user", "nobody", "nobody"},
 		{"sles-12", "sles-15", "ntp", "service", "ntpd.service", "chronyd.service"},
 	} {
 		ix, err := Embedded()
