@@ -19,6 +19,7 @@ const (
 // waits for a lock that a neighbour holds.
 type lane[T any] struct {
 	queue chan *task[T]
+	left  *task[T]      // taken from the queue for the next batch
 	done  chan struct{} // nothing more is let in
 	ended chan struct{} // nothing more is answered
 	once  sync.Once
@@ -72,25 +73,42 @@ func (l *lane[T]) last(w *task[T]) error {
 
 func (l *lane[T]) run(commit func([]*task[T])) {
 	defer close(l.ended)
-	for {
-		select {
-		case <-l.done:
-			return
-		case w := <-l.queue:
-			if batch := l.gather(w); len(batch) > 0 {
-				commit(batch)
-			}
+	for first := l.next(); first != nil; first = l.next() {
+		if batch := l.gather([]*task[T]{first}, func(T) bool { return true }); len(batch) > 0 {
+			commit(batch)
 		}
 	}
 }
 
-// gather takes what else waits, and drops what nobody waits for any more. Who is
-// about to queue a write goes first: a lane that is woken runs before them.
-func (l *lane[T]) gather(first *task[T]) []*task[T] {
+// next waits for a task; nil where nothing more is to be done.
+func (l *lane[T]) next() (first *task[T]) {
+	select {
+	case <-l.done:
+		return nil
+	default:
+	}
+	if first, l.left = l.left, nil; first != nil {
+		return first
+	}
+	select {
+	case <-l.done:
+		return nil
+	case first = <-l.queue:
+		return first
+	}
+}
+
+// gather adds to a batch what else waits, up to the first that is not wanted, and
+// drops what nobody waits for any more. Who is about to queue a write goes first:
+// a lane that is woken runs before them.
+func (l *lane[T]) gather(batch []*task[T], wanted func(T) bool) []*task[T] {
 	runtime.Gosched()
-	batch := []*task[T]{first}
-	for len(batch) < maxBatch && len(l.queue) > 0 {
-		batch = append(batch, <-l.queue) // nobody else takes from the queue
+	for len(batch) < maxBatch && len(l.queue) > 0 && l.left == nil {
+		if w := <-l.queue; wanted(w.work) { // nobody else takes from the queue
+			batch = append(batch, w)
+		} else {
+			l.left = w
+		}
 	}
 	return slices.DeleteFunc(batch, func(w *task[T]) bool { return w.ctx.Err() != nil })
 }

@@ -71,8 +71,9 @@ func openPostgres(ctx context.Context, dsn string, o Options) (Store, error) {
 	p.ledger = ledger{now: o.Now, read: patient{p}, snapshot: p.at, change: p.transact, record: p.enqueue}
 	p.tokens = newLane(p.findTokens)
 	for i := range p.lanes {
-		r := &recorder{o.Now, map[int64]*known{}}
-		p.lanes[i] = newLane(func(tasks []*task[*entry]) { p.recordAs(r, tasks, false) })
+		r := &recorder{now: o.Now, known: map[int64]*known{}}
+		r.lane = newLane(func(tasks []*task[*entry]) { p.recordAs(r, tasks, false) })
+		p.lanes[i] = r.lane
 	}
 	return p, nil
 }

@@ -20,12 +20,14 @@ const maxKnown = 10_000
 type known struct {
 	Account
 	license.Holdings
-	// alone says that nobody else wrote between the lane's last two batches.
-	alone bool
+	// alone says that nobody else wrote between the lane's last two batches, and
+	// shared that somebody did.
+	alone, shared bool
 }
 
 // recorder decides and records the batches of one lane.
 type recorder struct {
+	lane  *lane[*entry]
 	now   func() time.Time
 	known map[int64]*known
 }
@@ -36,8 +38,12 @@ func (r *recorder) learn(b *batch) {
 		clear(r.known)
 	}
 	for id, a := range b.accounts {
-		before := r.known[id]
-		r.known[id] = &known{*a, *b.holdings[id], before != nil && before.Used == a.Used-int(b.claims[id])}
+		k := &known{Account: *a, Holdings: *b.holdings[id]}
+		if before := r.known[id]; before != nil {
+			k.alone = before.Used == a.Used-int(b.claims[id])
+			k.shared = !k.alone
+		}
+		r.known[id] = k
 	}
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,10 +22,15 @@ func (p *postgres) enqueue(ctx context.Context, e *entry) error {
 // end is not known; else the unique index tells. What the database can't take as
 // a value is one entry's fault: then each is tried alone.
 func (p *postgres) recordAs(r *recorder, tasks []*task[*entry], repeated bool) {
-	entries, tries := column(tasks, func(t *task[*entry]) *entry { return t.work }), 0
-	err := p.persist(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) error {
-		tries++
-		return r.record(ctx, conn, entries, repeated || tries > 1)
+	tries := 0
+	err := p.persist(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) (err error) {
+		if tries++; tries == 1 && !repeated {
+			tasks, err = r.takeTurn(ctx, conn, tasks)
+		}
+		if err != nil {
+			return err
+		}
+		return r.record(ctx, conn, column(tasks, func(t *task[*entry]) *entry { return t.work }), repeated || tries > 1)
 	})
 	fault := class(sqlState(err))
 	switch {
@@ -45,7 +51,25 @@ func (p *postgres) recordAs(r *recorder, tasks []*task[*entry], repeated bool) {
 	}
 }
 
-// record decides and records a batch in one transaction, of one round trip or two.
+// takeTurn waits for the lock of an account that other processes write to as well,
+// and only then takes what has come for it: a batch that was made before would be
+// small, and wait as long.
+func (r *recorder) takeTurn(ctx context.Context, conn *pgxpool.Conn, tasks []*task[*entry]) ([]*task[*entry], error) {
+	id := tasks[0].work.AccountID
+	same := func(e *entry) bool { return e.AccountID == id }
+	if k := r.known[id]; k == nil || !k.shared || slices.ContainsFunc(tasks, func(t *task[*entry]) bool { return !same(t.work) }) {
+		return tasks, nil
+	}
+	q := &pgx.Batch{}
+	begin(q)
+	q.Queue(lockAccount, id)
+	if err := conn.SendBatch(ctx, q).Close(); err != nil {
+		return tasks, err
+	}
+	return r.lane.gather(tasks, same), nil
+}
+
+// record decides and records a batch in one transaction, of one round trip to three.
 // The locks make every commit one that a standby has to confirm, so that a batch
 // which only finds what an earlier try wrote does not vouch for it too soon.
 func (r *recorder) record(ctx context.Context, conn *pgxpool.Conn, entries []*entry, repeated bool) error {
@@ -54,8 +78,12 @@ func (r *recorder) record(ctx context.Context, conn *pgxpool.Conn, entries []*en
 			return err
 		}
 	}
-	b := newBatch(entries)
-	if err := conn.SendBatch(ctx, b.reads(repeated)).Close(); err != nil {
+	b, q := newBatch(entries), &pgx.Batch{}
+	if conn.Conn().PgConn().TxStatus() == idle {
+		begin(q)
+	}
+	b.reads(q, repeated)
+	if err := conn.SendBatch(ctx, q).Close(); err != nil {
 		return err
 	}
 	b.now = r.now().UTC()
@@ -87,18 +115,23 @@ const (
 		(SELECT body_hash, answer, at FROM replays r WHERE r.account_id = q.account_id AND r.key = q.key LIMIT 1) r`
 )
 
-// reads opens the transaction, locks the accounts, and then, in statements that
-// see what was committed before the lock was had, reads all that the decisions
-// depend on.
-func (b *batch) reads(repeated bool) *pgx.Batch {
-	q := &pgx.Batch{}
-	ids, commands := distinct(b.entries, (*entry).account), b.commands()
+// idle is the state of a session outside of transactions.
+const idle = 'I'
+
+// begin opens a batch's transaction.
+func begin(q *pgx.Batch) {
 	q.Queue("BEGIN")
 	q.Queue(planByIndex)
+}
+
+// reads locks the accounts, and then, in statements that see what was committed
+// before the lock was had, reads all that the decisions depend on.
+func (b *batch) reads(q *pgx.Batch, repeated bool) {
+	ids, commands := distinct(b.entries, (*entry).account), b.commands()
 	each(q, scanAccount, b.hold, lockAccounts, ids)
 	each(q, scanHolding, func(h holding) { h.addTo(b.holdings[h.account]) }, findGrants, ids)
 	if len(commands) == 0 {
-		return q
+		return
 	}
 	each(q, value[int64], func(id int64) { b.ids = append(b.ids, id) }, takeIDs, len(commands))
 	each(q, value[int64], func(id int64) { b.tokens[id] = true }, findTokens, distinct(commands, (*entry).token))
@@ -118,7 +151,6 @@ func (b *batch) reads(repeated bool) *pgx.Batch {
 		each(q, nth(scanKept), func(f found[kept]) { b.kept[replays[f.n-1].replay()] = f.it },
 			findReplays, column(replays, (*entry).account), column(replays, func(e *entry) string { return e.Replay.Key }))
 	}
-	return q
 }
 
 // found is a thing that a lookup found, with the number of the lookup from 1.

@@ -31,9 +31,14 @@ func RunShared(t *testing.T, address string) {
 		is.NoErr(errs[i]) // all of them find, or make, the same schema
 		defer s.Close()
 	}
-	for round := range 5 {
-		t.Run(fmt.Sprint("linearizable ", round), func(t *testing.T) { linearizable(t, stores) })
-	}
+	t.Run("linearizable", func(t *testing.T) { // several at once, so that their commands mix
+		for account := range 5 {
+			t.Run(fmt.Sprint("account ", account), func(t *testing.T) {
+				t.Parallel()
+				linearizable(t, stores)
+			})
+		}
+	})
 }
 
 // call is one call of a history: a claim for a VM, or where that is -1, one more
