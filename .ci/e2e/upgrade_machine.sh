@@ -258,7 +258,7 @@ cut_power() {
 order() {
 	local text
 	printf '%s </dev/null; echo "@@ $?"\n' "${*@Q}" >&7
-	while IFS= read -r -t 200 text <&8; do
+	while IFS= read -r -t 580 text <&8; do
 		case $text in
 		*"@@ "[0-9]*) printf '%s' "${text%@@ *}"; return "${text##*@@ }" ;;
 		esac
@@ -275,7 +275,7 @@ cut_in() {
 	shift 2
 	printf '%s </dev/null; echo "@@ $?"\n' "${*@Q}" >&7
 	: >"$work/last.log"
-	while IFS= read -r -t 200 text <&8; do
+	while IFS= read -r -t 580 text <&8; do
 		printf '%s\n' "$text" >>"$work/last.log"
 		case $text in
 		*"@@ "[0-9]*) break ;;
@@ -332,15 +332,14 @@ pgdg() {
 }
 
 # labels: what of the data has another label than the policy gives it.
-labels() { order restorecon -R -n -v /var/lib/pgsql; }
+labels() { order restorecon -R -n -v /var/lib/pgsql/data; }
 
 # distribution: the power is cut in the layout in which a host has one version.
 distribution() {
-	local state
 	order bash -e /root/distribution.sh
 	check "one version at a time: SELinux is there" order selinuxenabled
 	check "one version at a time: the new server does not start on the old data" not order systemctl start postgresql
-	state=$(order bash /root/state.sh)
+	order bash /root/state.sh >"$work/state"
 	order install -d -m 711 /srv/el
 	cut_in upgrade 5 svc db upgrade --engine postgresql --to 17 --backup-dir /srv/el --confirm
 	check "one version at a time: nobody starts the server meanwhile" not order systemctl start postgresql
@@ -352,7 +351,8 @@ distribution() {
 	cut_in exchange 0 svc db upgrade --backup-dir /srv/el --roll-back --confirm
 	check "one version at a time: and back" upgrade --backup-dir /srv/el --roll-back --confirm
 	order rm -rf /var/lib/pgsql/data.svc-undone
-	same "one version at a time: the data are byte for byte what they were, with their labels" "$(order bash /root/state.sh | sha256sum)" "$(sha256sum <<<"$state")"
+	order bash /root/state.sh >"$work/now"
+	check "one version at a time: the data are byte for byte what they were, with their labels" diff "$work/state" "$work/now"
 	order runuser -u postgres -- /usr/lib64/pgsql/postgresql-13/bin/pg_ctl -D /var/lib/pgsql/data -w -s -l /tmp/log start
 	holds "one version at a time: rolled back" 13
 }
