@@ -39,26 +39,26 @@ func (h *hops) relocations(canonical string) ([]api.Relocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &move{h: h, version: p.source.Major}
+	m := &move{h: h, version: h.source.major(p.source)}
 	if across, err := h.acrossFamilies(canonical, p, m); err != nil || len(across) > 0 {
 		return across, err
 	}
 	if len(p.names) == 0 || p.source.Name == "" {
 		return []api.Relocation{}, nil
 	}
-	if m.old, err = h.source.shipped(p.source.Name); err != nil {
+	if m.old, err = h.source.shipped(p.source); err != nil {
 		return nil, err
 	}
 	for _, name := range p.names {
-		major, err := h.target.majorOf(name)
+		r, err := h.target.successor(name)
 		if err != nil {
 			return nil, err
 		}
-		files, err := h.target.shipped(name)
+		files, err := h.target.shipped(r)
 		if err != nil {
 			return nil, err
 		}
-		m.next, m.nextVersion = append(m.next, files...), major
+		m.next, m.nextVersion = append(m.next, files...), h.target.major(r)
 	}
 	curated, err := m.curated(canonical)
 	if err != nil {
@@ -71,23 +71,35 @@ func (h *hops) relocations(canonical string) ([]api.Relocation, error) {
 	return m.compare(p, append(curated, own...))
 }
 
-// majorOf is the major version of a package; empty for rpms, whose records have
-// none of their own.
-func (t *releaseTables) majorOf(name string) (string, error) {
+// successor is the record of a package; of an rpm it has the name alone.
+func (t *releaseTables) successor(name string) (record, error) {
 	if t.rpm != nil {
-		return "", nil
+		return record{Name: name}, nil
 	}
 	r, _, err := t.find(name)
-	return r.Major, err
+	return r, err
 }
 
 // shipped lists the configuration that a package ships.
-func (t *releaseTables) shipped(name string) ([]string, error) {
-	value, ok, err := t.files.Get(name)
+func (t *releaseTables) shipped(r record) ([]string, error) {
+	value, ok, err := t.files.Get(r.Name)
 	if err != nil || !ok {
 		return nil, err
 	}
-	return strings.Split(value, "\t"), nil
+	files := strings.Split(value, "\t")
+	for i, file := range files {
+		files[i] = t.inOwn(file)
+	}
+	return files, nil
+}
+
+// ownersOf are the packages that ship a path.
+func (t *releaseTables) ownersOf(file string) (names string, ok bool, err error) {
+	inSuite := t.inSuite(file)
+	if t.inOwn(inSuite) != file {
+		return "", false, nil // it is of a version that the release does not have
+	}
+	return t.owners.Get(inSuite)
 }
 
 // move is what a package ships in the source and its successors in the target.
@@ -128,7 +140,7 @@ func (m *move) compare(p course, relocations []api.Relocation) ([]api.Relocation
 		return relocations, nil // what the target ships is not known
 	}
 	for _, from := range m.old {
-		_, stays, err := m.h.target.owners.Get(from)
+		_, stays, err := m.h.target.ownersOf(from)
 		if err != nil {
 			return nil, err
 		}

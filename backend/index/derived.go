@@ -133,15 +133,56 @@ func (ix *Index) derivedRelease(r release.Release) (*releaseTables, error) {
 	}
 	t := *base
 	t.ownPackages = ix.file.Table(kinPackages)
-	t.slug, t.nearest, t.other, t.versions = r.Slug, base, ix.releases[other], map[string]string{}
+	t.slug, t.nearest, t.other = r.Slug, base, ix.releases[other]
 	if r.Family == release.Ubuntu {
 		t.ownNames = ix.file.Table(ubuntuNames)
 	}
 	for pair := range strings.FieldsSeq(versions) {
-		software, version, _ := strings.Cut(pair, "=")
-		t.versions[software] = version
+		software, both, _ := strings.Cut(pair, "=")
+		own, suite, _ := strings.Cut(both, "/")
+		t.versions = append(t.versions, variant{software, suite, own})
 	}
 	return &t, nil
+}
+
+// variant is the version that a release has of software whose packages bear
+// it in their names, and that of its nearest suite.
+type variant struct{ software, suite, own string }
+
+// respelled is the name of a package or a path with one version of the software
+// in it in place of another; the same where it has none.
+func respelled(name, software, from, to string) string {
+	at := strings.Index(name, software)
+	if at < 0 || from == "" || to == "" {
+		return name
+	}
+	at += len(software)
+	next := strings.Index(name[at:], from)
+	if next < 0 {
+		return name
+	}
+	next += at
+	end := next + len(from)
+	if strings.ContainsAny(name[next-1:next], "0123456789.") || end < len(name) && strings.ContainsAny(name[end:end+1], "0123456789") {
+		return name
+	}
+	return name[:next] + to + name[end:]
+}
+
+// inSuite is a name with the release's own versions as the nearest suite has it.
+func (t *releaseTables) inSuite(name string) string {
+	for _, v := range t.versions {
+		name = respelled(name, v.software, v.own, v.suite)
+	}
+	return name
+}
+
+// inOwn is a name of the nearest suite with the release's own versions.
+func (t *releaseTables) inOwn(name string) string {
+	for _, v := range t.versions {
+		name = respelled(name, v.software, v.suite, v.own)
+	}
+	return name
 }
 
 // suite is the release whose tables answer.
@@ -161,15 +202,21 @@ func (t *releaseTables) ownName(r record) (string, error) {
 		}
 	}
 	if t.major(r) == r.Major {
-		return r.Name, nil
+		return t.inOwn(r.Name), nil
 	}
 	return strings.Replace(r.Name, r.Major, t.major(r), 1), nil
 }
 
 // major is the major version of a package in the release.
 func (t *releaseTables) major(r record) string {
-	if own := t.versions[software(r.Canonical, r.Major)]; own != "" && r.Major != "" {
-		return own
+	if r.Major == "" {
+		return ""
+	}
+	of := software(r.Canonical, r.Major)
+	for _, v := range t.versions {
+		if v.software == of || v.suite == r.Major && respelled(r.Name, v.software, v.suite, v.own) != r.Name {
+			return v.own
+		}
 	}
 	return r.Major
 }
@@ -215,6 +262,12 @@ func (t *releaseTables) likelihood(r record) (float64, error) {
 func (ix *Index) resolveDerived(t *releaseTables, name string) (record, api.Match, float64, error) {
 	if t.nearest == nil {
 		return record{}, api.MatchNone, 0, nil
+	}
+	if suite := t.inSuite(name); suite != name {
+		if r, ok, err := t.find(suite); ok || err != nil {
+			r.Major = t.major(r)
+			return r, api.MatchAlias, ownVersion, err
+		}
 	}
 	if t.other != nil {
 		if r, ok, err := t.other.find(name); ok || err != nil {

@@ -279,7 +279,11 @@ func (h *hops) defaults(p course, already []api.Relocation) ([]api.Relocation, e
 		return found, nil
 	}
 	for _, name := range names {
-		files, err := debian.shipped(name)
+		r, _, err := debian.find(name)
+		if err != nil {
+			return nil, err
+		}
+		files, err := debian.shipped(r)
 		if err != nil {
 			return nil, err
 		}
@@ -325,7 +329,7 @@ func (h *hops) ships(p course, r api.Relocation) (bool, error) {
 	case api.RelocateService:
 		to = unitFolder + to
 	}
-	owners, ok, err := h.target.owners.Get(to)
+	owners, ok, err := h.target.ownersOf(to)
 	return ok && slices.ContainsFunc(strings.Fields(owners), func(name string) bool { return slices.Contains(p.names, name) }), err
 }
 
@@ -348,6 +352,11 @@ func (h *hops) versionOf(software, own string) (string, error) {
 	form := majorMinor()[software]
 	if form == nil || h.target.rpm != nil {
 		return own, nil
+	}
+	for _, v := range h.target.versions {
+		if v.software == software {
+			return v.own, nil
+		}
 	}
 	r, ok, err := h.target.find(software)
 	if err != nil || !ok {

@@ -46,10 +46,10 @@ type releaseTables struct {
 
 	// Of a release that is derived from others:
 	nearest, other *releaseTables
-	versions       map[string]string // software → the version in its names
-	ownNames       *table.Table      // package of Debian → what the release has in its place
-	ownPackages    *table.Table      // package that derived releases have, or its canonical → what it is
-	rpm            *rpmLine          // of a release whose packages are rpms
+	versions       []variant    // of software with its version in its names
+	ownNames       *table.Table // package of Debian → what the release has in its place
+	ownPackages    *table.Table // package that derived releases have, or its canonical → what it is
+	rpm            *rpmLine     // of a release whose packages are rpms
 }
 
 var openEmbedded = sync.OnceValues(func() (*Index, error) { return open(embedded) })

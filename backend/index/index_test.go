@@ -49,6 +49,8 @@ func TestResolveByEachEvidence(t *testing.T) {
 		{"debian-12", "linux-image-6.1.0-9-amd64", "linux-image-amd64", "linux-image-amd64", "", api.RoleMain, api.MatchAlias},
 		{"debian-12", "postgresql-16", "postgresql", "postgresql", "16", api.RoleMain, api.MatchHeuristic},
 		{"debian-12", "openjdk-8-jdk", "openjdk-8", "openjdk", "8", api.RoleMain, api.MatchHeuristic},
+		{"ubuntu-22.04", "php8.1-fpm", "php-fpm", "php-fpm", "8.1", api.RoleMain, api.MatchAlias},
+		{"ubuntu-22.04", "postgresql-14", "postgresql", "postgresql", "14", api.RoleMain, api.MatchAlias},
 		{"debian-12", "dhcpcd-base", "dhcpcd-base", "dhcpcd-base", "", api.RoleMain, api.MatchExact},
 		{"debian-12", "eza", "eza", "eza", "", api.RoleMain, api.MatchHeuristic},
 	} {
@@ -311,6 +313,72 @@ func TestConditionalsAndCaveatsHoldOnTheirWayOnly(t *testing.T) {
 	is.Equal(n, 0)
 	caveats, _ := count("debian-13", "debian-14", "dovecot")
 	is.Equal(caveats, 0) // Dovecot 2.4 came with Debian 13
+}
+
+// A release that is near to a suite of Debian has versions of its own in its
+// packages' names and in their paths.
+func TestDerivedReleasesHaveTheirOwnVersions(t *testing.T) {
+	ix := embeddedIndex(t)
+	for _, c := range []struct{ source, target, name, want, from, to string }{
+		{"ubuntu-22.04", "ubuntu-24.04", "php8.1-fpm", "php8.3-fpm", "/etc/php/8.1/fpm", "/etc/php/8.3/fpm"},
+		{"ubuntu-22.04", "debian-13", "php8.1-fpm", "php8.4-fpm", "/etc/php/8.1/fpm", "/etc/php/8.4/fpm"},
+		{"debian-13", "ubuntu-24.04", "php8.4-fpm", "php8.3-fpm", "php8.4-fpm.service", "php8.3-fpm.service"},
+		{"ubuntu-22.04", "ubuntu-24.04", "php8.1-redis", "php8.3-redis", "/etc/php/8.1/mods-available/redis.ini", "/etc/php/8.3/mods-available/redis.ini"},
+		{"ubuntu-22.04", "ubuntu-24.04", "postgresql-14-cron", "postgresql-16-cron", "", ""},
+		{"ubuntu-22.04", "ubuntu-24.04", "postgresql-14", "postgresql-16", "/var/lib/postgresql/14/main", "/var/lib/postgresql/16/main"},
+		{"ubuntu-22.04", "ubuntu-24.04", "python3.10-venv", "python3.12-venv", "", ""},
+		{"centos-7", "ubuntu-24.04", "php-fpm", "php-fpm", "/etc/php-fpm.d/www.conf", "/etc/php/8.3/fpm/pool.d/www.conf"},
+		{"ubuntu-24.04", "almalinux-9", "php8.3-fpm", "php-fpm", "/etc/php/8.3/fpm/php-fpm.conf", "/etc/php-fpm.conf"},
+		{"debian-10", "debian-13", "php7.3-cli", "php8.4-cli", "/etc/php/7.3/cli", "/etc/php/8.4/cli"},
+	} {
+		t.Run(c.source+" "+c.name+" "+c.target, func(t *testing.T) {
+			is := is.New(t)
+			is.Equal(translated(t, ix, c.source, c.target, c.name), c.want)
+			if c.from == "" {
+				return
+			}
+			resolved, err := ix.Resolve(c.source, []string{c.name})
+			is.NoErr(err)
+			moved, err := ix.ConfigPaths(c.source, c.target, []string{*resolved[0].Canonical})
+			is.NoErr(err)
+			at := slices.IndexFunc(moved[0].Relocations, func(r api.Relocation) bool { return r.From == c.from })
+			if at < 0 {
+				t.Fatalf("%s does not move: %v", c.from, moved[0].Relocations)
+			}
+			is.Equal(deref(moved[0].Relocations[at].To), c.to)
+		})
+	}
+}
+
+// translated are the names that a package becomes.
+func translated(t *testing.T, ix *Index, source, target, name string) string {
+	t.Helper()
+	resolved, err := ix.Resolve(source, []string{name})
+	if err != nil || resolved[0].Canonical == nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	becomes, err := ix.Translate(source, target, []string{*resolved[0].Canonical})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range becomes[0].Packages {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// What derived.tsv says of the suites is what they have.
+func TestDerivedReleasesKnowTheirSuites(t *testing.T) {
+	ix := embeddedIndex(t)
+	for slug, of := range ix.releases {
+		for _, v := range of.versions {
+			r, _, err := of.nearest.byCanonical(v.software)
+			if err != nil || v.suite != r.Major {
+				t.Errorf("%s: %s of %s is %s, not %s (%v)", slug, v.software, of.nearest.slug, r.Major, v.suite, err)
+			}
+		}
+	}
 }
 
 func TestAnIndexIsSafeForConcurrentUse(t *testing.T) {
