@@ -60,7 +60,10 @@ func (h *hops) rowToRPM(p course) (course, bool, error) {
 	if len(p.names) == 0 {
 		p.relation = api.RelationRemoved
 	}
-	return p.settled(p.source.Name), true, nil
+	if p = p.settled(p.source.Name); h.target.rpm.line != "suse" {
+		p, err = h.inOwnNames(p)
+	}
+	return p, true, err
 }
 
 // arriveAtRPM adds the first of some alternatives that the target is known to
