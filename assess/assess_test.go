@@ -427,3 +427,21 @@ func TestListsInParts(t *testing.T) {
 	is.Equal(n, 9000)
 	is.Equal(source(m.a, "packages.dpkg-lists"), SourceUnreadable) // one has a line that has no end
 }
+
+// TestEnginesThatAreNamed: an engine whose files are not read is seen by its
+// package or by what its folder holds; an empty folder is none.
+func TestEnginesThatAreNamed(t *testing.T) {
+	is := is.New(t)
+	dir := newMachine(t, map[string]string{
+		"var/lib/dpkg/status":       status + "\nPackage: firebird4.0-server\nStatus: install ok installed\nArchitecture: amd64\nVersion: 4.0.5.3140.ds6-17\n",
+		"opt/ibm/db2/V11.5/bin/db2": "", "var/lib/etcd/member/wal/0.wal": "",
+	})
+	is.NoErr(os.MkdirAll(filepath.Join(dir, "var/lib/cassandra"), 0o755))
+	a, err := assessDir(t, dir)
+	is.NoErr(err)
+	var named []string
+	for _, d := range a.Databases {
+		named = append(named, d.Engine+" "+d.Package+" "+d.Evidence.Path)
+	}
+	is.Equal(named, []string{"db2  /opt/ibm/db2", "etcd  /var/lib/etcd", "firebird firebird4.0-server /var/lib/dpkg/status"})
+}

@@ -25,10 +25,9 @@ func (m *machine) readDatabases() {
 	m.mongodb()
 	m.openldap()
 	m.oracle()
-	for _, e := range installedOnly {
-		p := m.installed(e.pkg)
-		if p != nil && !m.hasDatabase(e.engine) {
-			m.addDatabase(Database{Engine: e.engine, Version: upstream(p.Version), Directory: e.dir, Port: e.port, Package: p.Name, Evidence: Evidence{m.dpkg.database, 0}})
+	for _, e := range namedOnly {
+		if !m.hasDatabase(e.engine) {
+			m.named(e)
 		}
 	}
 	slices.SortStableFunc(m.a.Databases, func(a, b Database) int {
@@ -36,24 +35,65 @@ func (m *machine) readDatabases() {
 	})
 }
 
-// installedOnly are engines of which the package alone is looked at.
-var installedOnly = []struct {
+// engine is one whose files are not read: that it is there is seen by its
+// package, or by what its folder holds.
+type engine struct {
 	engine, pkg, dir string
 	port             int
-}{
+}
+
+// namedOnly are such engines, each by every package it comes in.
+var namedOnly = []engine{
+	{"arangodb", "arangodb3", "/var/lib/arangodb3", 8529},
 	{"cassandra", "cassandra", "/var/lib/cassandra", 9042},
 	{"clickhouse", "clickhouse-server", "/var/lib/clickhouse", 9000},
+	{"cockroachdb", "cockroach", "/var/lib/cockroach", 26257},
+	{"couchbase", "couchbase-server", "/opt/couchbase/var/lib/couchbase", 8091},
 	{"couchdb", "couchdb", "/var/lib/couchdb", 5984},
+	{"couchdb", "couchdb", "/opt/couchdb/data", 5984},
+	{"db2", "db2", "/opt/ibm/db2", 50000},
 	{"elasticsearch", "elasticsearch", "/var/lib/elasticsearch", 9200},
+	{"etcd", "etcd-server", "/var/lib/etcd", 2379},
+	{"etcd", "etcd", "/var/lib/etcd", 2379},
+	{"firebird", "firebird4.0-server", "/var/lib/firebird", 3050},
+	{"firebird", "firebird3.0-server", "/var/lib/firebird", 3050},
+	{"firebird", "firebird", "/opt/firebird", 3050},
 	{"influxdb", "influxdb", "/var/lib/influxdb", 8086},
+	{"influxdb", "influxdb2", "/var/lib/influxdb", 8086},
 	{"memcached", "memcached", "", 11211},
 	{"mongodb", "mongodb-org-server", "/var/lib/mongodb", 27017},
 	{"mongodb", "mongodb-server-core", "/var/lib/mongodb", 27017},
+	{"mongodb", "mongodb-server", "/var/lib/mongo", 27017},
+	{"monetdb", "monetdb5-server", "/var/monetdb5", 50000},
 	{"mssql", "mssql-server", "/var/opt/mssql", 1433},
 	{"neo4j", "neo4j", "/var/lib/neo4j", 7687},
 	{"opensearch", "opensearch", "/var/lib/opensearch", 9200},
+	{"prometheus", "prometheus", "/var/lib/prometheus", 9090},
 	{"rabbitmq", "rabbitmq-server", "/var/lib/rabbitmq", 5672},
+	{"sap-hana", "hdb-server", "/hana/shared", 0},
+	{"scylla", "scylla-server", "/var/lib/scylla", 9042},
 	{"slapd", "slapd", "/var/lib/ldap", 389},
+	{"tarantool", "tarantool", "/var/lib/tarantool", 3301},
+	{"virtuoso", "virtuoso-opensource", "/var/lib/virtuoso-opensource-7", 1111},
+	{"zookeeper", "zookeeper", "/var/lib/zookeeper", 2181},
+}
+
+// named adds an engine whose package is installed, or whose folder holds
+// something, or is closed.
+func (m *machine) named(e engine) {
+	d := Database{Engine: e.engine, Directory: e.dir, Port: e.port}
+	if p := m.installed(e.pkg); p != nil {
+		d.Version, d.Package, d.Evidence = upstream(p.Version), p.Name, Evidence{m.dpkg.database, 0}
+		m.addDatabase(d)
+		return
+	}
+	if e.dir == "" {
+		return
+	}
+	if files, err := m.files(inside(e.dir)); len(files) > 0 || errors.Is(err, fs.ErrPermission) {
+		d.Evidence = Evidence{e.dir, 0}
+		m.addDatabase(d)
+	}
 }
 
 // installed is the installed package of a name, or nil.
