@@ -395,7 +395,8 @@ func (h *Host) endLeftovers() error {
 	return errors.New("programs of the run that was cut short do not end")
 }
 
-// leftovers are the processes that have the upgrade's mark in their environment.
+// leftovers are the processes that have the upgrade's mark in their environment,
+// or its name in their arguments.
 func (h *Host) leftovers() (pids []int, err error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -406,8 +407,10 @@ func (h *Host) leftovers() (pids []int, err error) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		env, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
-		if err == nil && slices.Contains(strings.Split(string(env), "\x00"), mark+"="+h.id) && !inOrder(e.Name()) {
+		env, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
+		args, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+		ours := slices.Contains(strings.Split(string(env), "\x00"), mark+"="+h.id) || bytes.Contains(args, []byte(h.private("")))
+		if ours && !inOrder(e.Name()) {
 			pids = append(pids, pid)
 		}
 	}

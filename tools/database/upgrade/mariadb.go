@@ -199,14 +199,14 @@ func (m *mariadb) settle(ctx context.Context, h *Host) error {
 // own configuration; nothing of it may reach the data that are in use.
 func (m *mariadb) privately(ctx context.Context, h *Host, dir string, use func(context.Context) error) error {
 	args := []string{
-		m.Program, "--datadir=" + dir, "--socket=" + privateSocket, "--pid-file=" + privatePID,
+		m.Program, "--datadir=" + dir, "--socket=" + h.private("socket"), "--pid-file=" + h.private("pid"),
 		"--skip-networking", "--skip-grant-tables", "--skip-log-bin", "--skip-slave-start", "--skip-log-error", "--init-file=/dev/null",
 		"--general-log=0", "--slow-query-log=0", "--innodb-fast-shutdown=1", "--loose-wsrep-on=OFF",
 	}
 	for option, inside := range m.Places {
 		args = append(args, fmt.Sprintf("--%s=%s", option, filepath.Join(dir, inside)))
 	}
-	return h.serveCopy(ctx, command{user: m.Account, args: args, dir: dir}, func(context.Context) error { return mariadbGreets(privateSocket) }, use)
+	return h.serveCopy(ctx, command{user: m.Account, args: args, dir: dir}, func(context.Context) error { return mariadbGreets(h.private("socket")) }, use)
 }
 
 func (m *mariadb) answers(context.Context) error { return mariadbGreets(m.Socket) }
@@ -233,7 +233,7 @@ var errGreeting = errors.New("not what MariaDB says first")
 func (m *mariadb) query(ctx context.Context, h *Host, sql string) (rows [][]string, err error) {
 	out, err := h.run(ctx, command{
 		user:  m.Account,
-		args:  []string{"mariadb", "--no-defaults", "--socket=" + privateSocket, "--default-character-set=utf8mb4", "--batch", "--skip-column-names"},
+		args:  []string{"mariadb", "--no-defaults", "--socket=" + h.private("socket"), "--default-character-set=utf8mb4", "--batch", "--skip-column-names"},
 		stdin: sql,
 	})
 	for line := range strings.Lines(out) {
@@ -341,7 +341,7 @@ func identifier(name string) string { return "`" + strings.ReplaceAll(name, "`",
 // it writes among the data may be root's already.
 func (m *mariadb) convert(ctx context.Context, h *Host, dir string) error {
 	return m.privately(ctx, h, dir, func(ctx context.Context) error {
-		_, err := h.run(ctx, command{args: []string{"mariadb-upgrade", "--no-defaults", "--socket=" + privateSocket}})
+		_, err := h.run(ctx, command{args: []string{"mariadb-upgrade", "--no-defaults", "--socket=" + h.private("socket")}})
 		return err
 	})
 }

@@ -9,12 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Of the server that svc runs for itself on a copy of a database; the lock keeps
-// a second upgrade out.
-const (
-	privateSocket = pgPrivate + "/socket"
-	privatePID    = pgPrivate + "/pid"
-)
+// private is the path of a file of the server that svc runs for itself on a copy
+// of a database. It bears the upgrade's name, as some servers write over their
+// environment, and remove their socket as they end, whosever it is by then.
+func (h *Host) private(name string) string { return pgPrivate + "/" + h.id + "." + name }
 
 // serveCopy starts a server that only svc reaches, waits until it answers, has it
 // used, and stops it in its own way.

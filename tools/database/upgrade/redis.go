@@ -260,12 +260,12 @@ func (r *redis) answers(ctx context.Context) error {
 
 // privateConfig is the configuration of the private server: what the data depend
 // on, and nothing else.
-func (r *redis) privateConfig(dir string) string {
+func (r *redis) privateConfig(h *Host, dir string) string {
 	lines := [][2]string{
 		{"port", "0"},
-		{"unixsocket", privateSocket},
+		{"unixsocket", h.private("socket")},
 		{"unixsocketperm", "700"},
-		{"pidfile", privatePID},
+		{"pidfile", h.private("pid")},
 		{"daemonize", "no"},
 		{"dir", dir},
 		{"dbfilename", r.Config.Dump},
@@ -295,10 +295,10 @@ func yesNo(is bool) string {
 
 // privately runs the new server on a directory, for svc alone.
 func (r *redis) privately(ctx context.Context, h *Host, dir string, use func(context.Context, *resp) error) error {
-	run := command{user: r.Account, args: []string{r.Program, "-"}, stdin: r.privateConfig(dir), dir: dir}
+	run := command{user: r.Account, args: []string{r.Program, "-"}, stdin: r.privateConfig(h, dir), dir: dir}
 	with := func(use func(context.Context, *resp) error) func(context.Context) error {
 		return func(ctx context.Context) error {
-			c, err := dialRESP(ctx, "unix", privateSocket, "")
+			c, err := dialRESP(ctx, "unix", h.private("socket"), "")
 			if err != nil {
 				return err
 			}

@@ -286,23 +286,26 @@ func TestServersAreStoppedInOrder(t *testing.T) {
 	is.True(strings.Contains(err.Error(), "the server ended")) // before it was ready
 }
 
-// TestLeftoversAreEnded starts what survives its parent.
+// TestLeftoversAreEnded starts what survives its parent, also without the
+// environment that it was given.
 func TestLeftoversAreEnded(t *testing.T) {
-	is := is.New(t)
 	h := newHost(Options{Backup: t.TempDir()})
 	h.id = fmt.Sprintf("test-%d", os.Getpid())
-	_, err := h.run(context.Background(), command{args: []string{"sh", "-c", "setsid sleep 60 >/dev/null 2>&1 &"}})
-	is.NoErr(err)
-	is.NoErr(await(context.Background(), func(context.Context) error { // it is just becoming another program
-		if pids, err := h.leftovers(); err != nil || len(pids) != 1 {
-			return fmt.Errorf("%v, %w", pids, errors.Join(err, errBad))
-		}
-		return nil
-	}))
-	is.NoErr(h.endLeftovers())
-	pids, err := h.leftovers()
-	is.NoErr(err)
-	is.Equal(len(pids), 0)
+	for _, program := range []string{"sleep 60", "env -i tail -F " + h.private("socket")} {
+		is := is.New(t)
+		_, err := h.run(context.Background(), command{args: []string{"sh", "-c", "setsid " + program + " >/dev/null 2>&1 &"}})
+		is.NoErr(err)
+		is.NoErr(await(context.Background(), func(context.Context) error { // it is just becoming another program
+			if pids, err := h.leftovers(); err != nil || len(pids) != 1 {
+				return fmt.Errorf("%v, %w", pids, errors.Join(err, errBad))
+			}
+			return nil
+		}))
+		is.NoErr(h.endLeftovers())
+		pids, err := h.leftovers()
+		is.NoErr(err)
+		is.Equal(len(pids), 0)
+	}
 }
 
 func TestWhatIsKept(t *testing.T) {
