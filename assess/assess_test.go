@@ -434,7 +434,7 @@ func TestEnginesThatAreNamed(t *testing.T) {
 	is := is.New(t)
 	dir := newMachine(t, map[string]string{
 		"var/lib/dpkg/status":       status + "\nPackage: firebird4.0-server\nStatus: install ok installed\nArchitecture: amd64\nVersion: 4.0.5.3140.ds6-17\n",
-		"opt/ibm/db2/V11.5/bin/db2": "", "var/lib/etcd/member/wal/0.wal": "",
+		"opt/ibm/db2/V11.5/bin/db2": "", "var/lib/etcd/member/wal/0.wal": "", "var/lib/prometheus/node-exporter/apt.prom": "",
 	})
 	is.NoErr(os.MkdirAll(filepath.Join(dir, "var/lib/cassandra"), 0o755))
 	a, err := assessDir(t, dir)

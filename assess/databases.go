@@ -35,8 +35,8 @@ func (m *machine) readDatabases() {
 	})
 }
 
-// engine is one whose files are not read: that it is there is seen by its
-// package, or by what its folder holds.
+// engine is one that its own files do not tell of: that it is there is seen by
+// its package, or by what its folder holds.
 type engine struct {
 	engine, pkg, dir string
 	port             int
@@ -68,7 +68,7 @@ var namedOnly = []engine{
 	{"mssql", "mssql-server", "/var/opt/mssql", 1433},
 	{"neo4j", "neo4j", "/var/lib/neo4j", 7687},
 	{"opensearch", "opensearch", "/var/lib/opensearch", 9200},
-	{"prometheus", "prometheus", "/var/lib/prometheus", 9090},
+	{"prometheus", "prometheus", "/var/lib/prometheus/metrics2", 9090}, // beside it are its exporters' folders
 	{"rabbitmq", "rabbitmq-server", "/var/lib/rabbitmq", 5672},
 	{"sap-hana", "hdb-server", "/hana/shared", 0},
 	{"scylla", "scylla-server", "/var/lib/scylla", 9042},
