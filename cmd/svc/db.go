@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,7 +46,7 @@ func viewDBPlan(w *view, r *tools.DBPlanResult) {
 }
 
 func viewDatabase(w *view, d *database.Plan) {
-	w.title("%s %s  %s", d.Engine, orNone(string(d.Version)), d.Directory)
+	w.title("%s %s  %s", d.Engine, cmp.Or(string(d.Version), "of unknown version"), d.Directory)
 	target := "nothing that takes these data"
 	if d.Target != nil {
 		target = fmt.Sprintf("%s%s %s", d.Target.Place, offered(d.Target.Offer), d.Target.Exact)
