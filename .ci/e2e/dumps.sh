@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Moves real databases by the scripts of a data plan: PostgreSQL 13, MariaDB 10.5
 # and OpenLDAP 2.4 of a running Debian 11 are dumped over a real sshd and loaded
-# into a running Debian 13, which runs the scripts. What is there afterwards is
-# compared with what was. Needs root. Prints a line for each check and ends with "N passed, N failed".
+# into a running Debian 13, which runs the scripts; the files of its Redis 6, and of
+# a Valkey 8, are copied. What is there afterwards is compared with what was. Needs root. Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
@@ -87,4 +87,53 @@ rm -f "$new"/var/lib/ldap/*.mdb
 exits "openldap: into nothing it is" 0 step database-ldap load
 exits "openldap: the target has what the source had" 0 step database-ldap check
 same "openldap: the files are the engine's own" "$(chroot "$new" stat -c %U /var/lib/ldap/data.mdb)" openldap
+
+# redis ROOT ARGUMENT…: its client, or Valkey's.
+redis() { chroot "$1" redis-cli -s /tmp/redis "${@:2}"; }
+
+# keys_of ROOT ENGINE [FILL]: what a server that starts on its data has, as a count
+# and a digest.
+keys_of() {
+	chroot "$1" runuser -u "$2" -- "$2-server" --port 0 --unixsocket /tmp/redis --dir "/var/lib/$2" --appendonly yes >>"$work/redis.log" 2>&1 &
+	until_true redis "$1" get loaded
+	[ -z "${3:-}" ] || redis "$1" eval "$3" 0 >/dev/null
+	redis "$1" eval "
+		local ask = {string = {'get'}, zset = {'zrange', 0, -1, 'withscores'}, stream = {'xrange', '-', '+'}}
+		local keys, all = redis.call('keys', '*'), {}
+		table.sort(keys)
+		for i, key in ipairs(keys) do
+			local how = ask[redis.call('type', key).ok]
+			all[i] = key .. cjson.encode(redis.call(how[1], key, unpack(how, 2)))
+		end
+		return #keys .. ' ' .. redis.sha1hex(table.concat(all))" 0
+	redis "$1" shutdown
+	wait $! || true
+}
+
+# copies ENGINE: the way of files: the source's server is stopped, the target's
+# starts on them.
+copies() {
+	local file before
+	for file in "$old" "$new"; do
+		rm -rf "${file:?}/var/lib/${1:?}"
+		chroot "$file" install -d -o "$1" -g "$1" "/var/lib/$1"
+	done
+	before=$(keys_of "$old" "$1" "for i = 1, 5000 do redis.call('set', 'key:' .. i, 'ü' .. i) redis.call('zadd', 'z' .. i % 7, i, i) redis.call('xadd', 's', i .. '-1', 'f', i) end")
+	same "$1: the source has keys" "${before% *}" 5008
+	rm -rf "$new/plan" "$new/var/lib/svc"
+	exits "$1: a plan is made" 0 svc data plan --root "$old" --target debian-13 --out "$work/plan" --source-offline --confirm
+	cp -a "$work/plan" "$new/plan"
+	for file in "$new"/plan/places/*; do [[ $file == *-database-$1.sh ]] || rm "$file"; done
+	for file in 10-check 30-before 40-copy 50-after; do
+		exits "$1: $file" 0 chroot "$new" env SOURCE_SSH=source bash "/plan/$file.sh"
+	done
+	same "$1: the target's has every key" "$(keys_of "$new" "$1")" "$before"
+}
+
+copies redis
+old=$work/valkey-old
+root "$old" trixie
+echo 0123456789abcdef0123456789abcdef >"$old/etc/machine-id"
+reach
+copies valkey
 finish

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Moves real databases that are written to meanwhile, by the replication scripts of
 # a data plan: PostgreSQL 13, MariaDB 10.5 and Redis 6 of a running Debian 11 are
-# followed over a real sshd by those of a running Debian 13, which take over; MySQL
-# by another one of Debian's unstable. What
-# the writers were told is stored must be there. Needs root. Prints a line for each check and ends with "N passed, N failed".
+# followed over a real sshd by those of a running Debian 13, which take over, Redis
+# by Valkey too; Valkey and MySQL by another one. What the writers were told is
+# stored must be there. Needs root. Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
@@ -13,6 +13,7 @@ cd "$(dirname "$0")/../.."
 
 pair replication
 base=$((25000 + RANDOM % 5000)) # ports of the loopback, which all chroots share
+from=$((base + 2)) to=$((base + 3)) # of Redis, and of Valkey
 
 # sql ROOT ARGUMENT…: the old one listens on a port of its own.
 sql() {
@@ -23,7 +24,7 @@ sql() {
 
 # step ENGINE STEP: a script of the plan, run by the target.
 step() {
-	chroot "$new" env SOURCE_SSH=source PORT=$((base + 3)) SOURCE_PORT=$((base + 2)) TUNNEL_PORT=$((base + 10 + ${#1})) WAIT=30 bash -c "cd /plan && bash replication/*-database-$1.sh $2"
+	chroot "$new" env SOURCE_SSH=source PORT=$to SOURCE_PORT=$from TUNNEL_PORT=$((base + 10 + ${#1})) WAIT=30 bash -c "cd /plan && bash replication/*-database-$1.sh $2"
 }
 
 # writes NAME FUNCTION CLIENT…: a writer feeds the client, which stays connected,
@@ -176,27 +177,54 @@ mariadb_way() {
 
 my_fed() { chroot "$1" mysql -N --unbuffered; }
 
-redis_start() { # ROOT PORT OPTION…
-	rm -rf "${1:?}"/var/lib/redis/* # of whoever made the chroot
-	chroot "$1" redis-server --port "$2" --bind 127.0.0.1 --dir /var/lib/redis "${@:3}" >>"$work/redis.log" 2>&1 &
+# redis_start ROOT PORT ENGINE: redis or valkey, whose data are not of whoever made the chroot.
+redis_start() {
+	rm -rf "${1:?}/var/lib/${3:?}"/*
+	chroot "$1" "$3-server" --port "$2" --bind 127.0.0.1 --dir "/var/lib/$3" >>"$work/redis.log" 2>&1 &
 	pids+=($!)
 	until_true chroot "$1" redis-cli -p "$2" ping
 }
 
 feed_redis() { printf 'incr counter\nset key:%s %s\nset gone:%s x px 5\n' "$1" "$1" "$1"; }
 
+# redis_way NAME ENGINE: the source's engine.
 redis_way() {
-	chroot "$old" redis-cli -p $((base + 2)) -n 3 mset a 1 b 2 >/dev/null
-	exits "redis: it can be replicated" 0 step redis check
-	writes redis feed_redis chroot "$old" redis-cli -p $((base + 2))
-	switches redis redis
-	same "redis: no key that was written is lost" "$(chroot "$new" redis-cli -p $((base + 3)) get counter)" "$(chroot "$old" redis-cli -p $((base + 2)) get counter)"
-	same "redis: each with its value" "$(redis_keys "$new" $((base + 3)))" "$(redis_keys "$old" $((base + 2)))"
-	same "redis: another database too" "$(chroot "$new" redis-cli -p $((base + 3)) -n 3 get b)" 2
-	same "redis: the target is on its own, and takes writes" "$(chroot "$new" redis-cli -p $((base + 3)) set mine 1)" OK
+	chroot "$old" redis-cli -p "$from" -n 3 mset a 1 b 2 >/dev/null
+	exits "$1: it can be replicated" 0 step "$2" check
+	writes "$1" feed_redis chroot "$old" redis-cli -p "$from"
+	switches "$1" "$2"
+	same "$1: no key that was written is lost" "$(chroot "$new" redis-cli -p "$to" get counter)" "$(chroot "$old" redis-cli -p "$from" get counter)"
+	same "$1: each with its value" "$(redis_keys "$new" "$to")" "$(redis_keys "$old" "$from")"
+	same "$1: another database too" "$(chroot "$new" redis-cli -p "$to" -n 3 get b)" 2
+	same "$1: the target is on its own, and takes writes" "$(chroot "$new" redis-cli -p "$to" set mine 1)" OK
 }
 
 redis_keys() { chroot "$1" redis-cli -p "$2" --scan --pattern 'key:*' | sort | sed 's/^/get /' | chroot "$1" redis-cli -p "$2" | sha256sum; }
+
+# valkey_way: a Redis becomes a Valkey; and a Valkey is followed by another one, but
+# by no Redis.
+valkey_way() {
+	local redis=$to
+	to=$((base + 4))
+	redis_start "$new" "$to" valkey
+	redis_way "redis to valkey" redis
+	same "redis to valkey: it is one" "$(chroot "$new" redis-cli -p "$to" info server | grep -c ^valkey_version)" 1
+	old=$work/valkey-old from=$((base + 7))
+	root "$old" trixie
+	echo 0123456789abcdef0123456789abcdef >"$old/etc/machine-id"
+	redis_start "$old" "$from" valkey
+	reach
+	exits "valkey: a plan is made" 6 svc data plan --root "$old" --target debian-13 --out "$work/valkey-plan" --confirm
+	rm -r "$new/plan"
+	cp -a "$work/valkey-plan" "$new/plan"
+	exits "valkey: it is not loaded over what the target has" 1 step valkey start
+	said "valkey: and that is said" "holds data already"
+	chroot "$new" redis-cli -p "$to" flushall >/dev/null
+	redis_way valkey valkey
+	to=$redis
+	exits "valkey: no Redis follows it" 1 step valkey check
+	said "valkey: and that is said" "Redis does not take what Valkey sends"
+}
 
 # mysql_start ROOT PORT ID: a new one.
 mysql_start() {
@@ -239,8 +267,8 @@ postgresql "$new" 17 -c listen_addresses=
 target=${pids[-1]}
 mariadb "$old" --port=$((base + 1)) --bind-address=127.0.0.1
 mariadb "$new" --skip-networking --event-scheduler=on
-redis_start "$old" $((base + 2))
-redis_start "$new" $((base + 3))
+redis_start "$old" "$from" redis
+redis_start "$new" "$to" redis
 postgresql_data
 mariadb_data
 reach
@@ -249,7 +277,8 @@ exits "its scripts pass shellcheck" 0 sh -c "shellcheck '$work'/plan/replication
 cp -a "$work/plan" "$new/plan"
 postgresql_way
 mariadb_way
-redis_way
+redis_way redis redis
+valkey_way
 if chroots sid; then
 	mysql_way
 else

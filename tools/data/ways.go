@@ -55,7 +55,7 @@ var engineWays = map[string]way{
 	"mariadb":    {DumpAndLoad, "A dump fits any newer version.", late, "a replica by the binary log, from a dump on"},
 	"mongodb":    {DumpAndLoad, "A dump does not depend on the form of the data files.", late, "a member of the source's replica set, where that is one, of the same version and by MongoDB's own guide: there is no script for it"},
 	"slapd":      {DumpAndLoad, "LDIF does not depend on the form of the database, and is loaded so fast that a consumer by syncrepl, for which the source's configuration had to change, is not worth it.", late, ""},
-	"redis":      {Rsync, "Its dump and log are files.", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
+	"redis":      {Rsync, "Its dump and log are files. Where the target has Valkey in its place, they are moved by replication.", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
 	"valkey":     {Rsync, "Its dump and log are files.", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
 }
 
