@@ -71,11 +71,11 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 	}
 	db, err := store.Open(ctx, c.DB, store.Options{Now: c.Now, Log: c.Log})
 	if err != nil {
-		return nil, errors.Join(err, ix.Close())
+		return nil, err
 	}
 	feeds, err := openFeeds(c)
 	if err != nil {
-		return nil, errors.Join(err, db.Close(), ix.Close())
+		return nil, errors.Join(err, db.Close())
 	}
 	watch, stop := context.WithCancel(ctx)
 	go feeds.Watch(watch, feedPoll)
@@ -138,5 +138,5 @@ func (b *Backend) Store() store.Store { return b.store }
 // Close ends the work on the store and the index.
 func (b *Backend) Close() error {
 	b.stop()
-	return errors.Join(b.store.Close(), b.index.Close())
+	return b.store.Close()
 }

@@ -52,7 +52,7 @@ func Build(ctx context.Context, s Sources) (*Stats, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building index: %w", err)
 	}
-	made, err := stats(data)
+	made, err := stats(string(data))
 	if err != nil {
 		return nil, fmt.Errorf("building index: %w", err)
 	}
@@ -306,7 +306,7 @@ func ReadStats(path string) (*Stats, error) {
 	return stats(data)
 }
 
-func stats(data []byte) (*Stats, error) {
+func stats(data string) (*Stats, error) {
 	if err := table.Verify(data); err != nil {
 		return nil, fmt.Errorf("checking index: %w", err)
 	}
@@ -314,7 +314,6 @@ func stats(data []byte) (*Stats, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening index: %w", err)
 	}
-	defer f.Close()
 	s := &Stats{IndexVersion: f.Version(), Bytes: len(data), Packages: map[string]int{}, Trails: map[string]int{}, Tables: map[string]int{}}
 	for _, name := range slices.Sorted(slices.Values(f.Names())) {
 		s.Tables[name] = f.Table(name).Len()

@@ -39,11 +39,10 @@ func FuzzAnswers(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ix, err := open(data)
+		ix, err := open(string(data))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer ix.Close()
 		canonicals := []string{"bash", "shell", decodeRecord("bash", rec).Canonical, ""}
 		_, _ = ix.Resolve("debian-11", []string{"bash", "bash-5", "", ":"})
 		_, _ = ix.Translate("debian-11", "debian-12", canonicals)
@@ -74,11 +73,10 @@ func FuzzOverlay(f *testing.F) {
 		if err != nil {
 			return
 		}
-		ix, err := open(data)
+		ix, err := open(string(data))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer ix.Close()
 		for _, way := range [][2]string{{"rhel-8", "rhel-9"}, {"rhel-8", "sles-15"}, {"debian-12", "rhel-9"}} {
 			_, _ = ix.Become(way[0], "httpd", way[1])
 		}

@@ -20,7 +20,7 @@ import (
 const maxIndex = 512 << 20
 
 //go:embed data/index.bin
-var embedded []byte
+var embedded string
 
 // Index answers from one index file. It is safe for concurrent use.
 type Index struct {
@@ -54,36 +54,43 @@ type releaseTables struct {
 
 var openEmbedded = sync.OnceValues(func() (*Index, error) { return open(embedded) })
 
-// Embedded opens the index that is part of the program. Closing it is allowed
-// and does nothing, as all callers share it.
+// Embedded opens the index that is part of the program; all callers share it.
 func Embedded() (*Index, error) { return openEmbedded() }
 
-// Open opens an index file that Build wrote.
+// Open checks and opens an index file that Build wrote.
 func Open(path string) (*Index, error) {
 	data, err := readIndex(path)
 	if err != nil {
 		return nil, err
 	}
+	if err := table.Verify(data); err != nil {
+		return nil, fmt.Errorf("checking index %s: %w", path, err)
+	}
 	return open(data)
 }
 
-func readIndex(path string) ([]byte, error) {
+func readIndex(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("opening index: %w", err)
+		return "", fmt.Errorf("opening index: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxIndex+1))
+	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("reading index: %w", err)
+		return "", fmt.Errorf("opening index: %w", err)
 	}
-	if len(data) > maxIndex {
-		return nil, fmt.Errorf("reading index: %s has more than %d bytes", path, maxIndex)
+	if info.Size() > maxIndex {
+		return "", fmt.Errorf("reading index: %s has more than %d bytes", path, maxIndex)
 	}
-	return data, nil
+	var data strings.Builder
+	data.Grow(int(info.Size()))
+	if _, err := io.Copy(&data, io.LimitReader(f, maxIndex)); err != nil {
+		return "", fmt.Errorf("reading index: %w", err)
+	}
+	return data.String(), nil
 }
 
-func open(data []byte) (*Index, error) {
+func open(data string) (*Index, error) {
 	file, err := table.Open(data)
 	if err != nil {
 		return nil, fmt.Errorf("opening index: %w", err)
@@ -133,14 +140,6 @@ func tablesOf(file *table.File, slug string) *releaseTables {
 		files:      file.Table(slug + filesTable),
 		owners:     file.Table(slug + ownersTable),
 	}
-}
-
-// Close frees what the index holds. It must not be used afterwards.
-func (ix *Index) Close() error {
-	if embedded, err := openEmbedded(); err != nil || ix != embedded {
-		ix.file.Close()
-	}
-	return nil
 }
 
 // Version identifies the content: the beginning of its SHA-256, 16 hex

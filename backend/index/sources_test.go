@@ -45,7 +45,6 @@ func TestListsOfRPMReleasesDecideWhatIsThere(t *testing.T) {
 	is.NoErr(err)
 	ix, err := Open(out)
 	is.NoErr(err)
-	defer ix.Close()
 	for _, c := range []struct {
 		name     string
 		relation api.Relation
@@ -92,7 +91,6 @@ func TestAnOverlayGoesBeforeTheRowsOfTheProgram(t *testing.T) {
 	is.NoErr(err)
 	ix, err := Open(out)
 	is.NoErr(err)
-	defer ix.Close()
 	got, err := ix.Become("rocky-9", "httpd", "debian-13")
 	is.NoErr(err)
 	is.Equal(got.Relation, api.RelationReplaced)
@@ -134,7 +132,6 @@ func TestASuiteOfUbuntuIsMeasuredAgainstItsOwnList(t *testing.T) {
 	is.NoErr(err)
 	ix, err := Open(out)
 	is.NoErr(err)
-	defer ix.Close()
 	for _, c := range [][4]string{
 		{"debian-12", "apache2", "ubuntu-24.04", "apache2"},
 		{"debian-12", "libssl3", "ubuntu-24.04", "libssl3t64"},

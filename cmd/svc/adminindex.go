@@ -82,7 +82,6 @@ func (p *program) indexAsk() *ffcli.Command {
 		if err != nil {
 			return err
 		}
-		defer ix.Close()
 		answer, err := ix.Become(args[0], args[2], args[1])
 		if err != nil {
 			return err
@@ -137,7 +136,6 @@ func (p *program) evaluate(files, targets []string, missed bool) error {
 	if err != nil {
 		return err
 	}
-	defer ix.Close()
 	e := index.NewEvaluation(ix)
 	for _, file := range files {
 		if err := addFile(e, file, targets); err != nil {

@@ -5,63 +5,53 @@ import (
 	"fmt"
 )
 
-// The directory: for each table its name, its number of records and of blocks;
-// for each block its first key, its length packed and its length. Blocks lie
-// one after the other. Texts are their length and their bytes; all numbers are
-// uvarints.
+// The directory: for each table its name, the number of its records and of its
+// slots, and the length of its text. The tables lie one after the other. Names
+// are their length and their bytes; all numbers are uvarints.
 
-// readDirectory checks that every block lies within the file.
-func (f *File) readDirectory(directory []byte) (map[string]*Table, error) {
+// readDirectory checks that every table lies within the file.
+func readDirectory(directory, data string) (map[string]*Table, error) {
 	tables := map[string]*Table{}
-	in := &input{rest: directory}
-	var offset, number uint64
-	for len(in.rest) > 0 && !in.bad {
-		name, count, blocks := in.text(), in.number(), in.number()
-		t := &Table{file: f, count: int(count), number: int(number)}
-		for range blocks {
-			if in.bad {
-				break
-			}
-			b := block{first: in.text(), offset: uint32(offset), packed: uint32(in.number()), length: uint32(in.number())}
-			offset += uint64(b.packed)
-			if b.length > maxBlock || offset > uint64(len(f.blocks)) || offset > 1<<31 {
-				return nil, fmt.Errorf("%w: a block of %s lies outside", ErrFormat, name)
-			}
-			t.blocks = append(t.blocks, b)
-			number++
+	for in := (&input{rest: directory}); in.rest != ""; {
+		name, count, slots, text := in.text(), in.number(), in.number(), in.number()
+		if in.bad {
+			return nil, fmt.Errorf("%w: its directory is damaged", ErrFormat)
 		}
+		if (count == 0) != (slots == 0) || 5*slots+text > len(data) {
+			return nil, fmt.Errorf("%w: table %s lies outside", ErrFormat, name)
+		}
+		t := &Table{count: count}
+		t.tags, data = data[:slots], data[slots:]
+		t.offsets, data = data[:4*slots], data[4*slots:]
+		t.text, data = data[:text], data[text:]
 		tables[name] = t
 	}
-	if in.bad {
-		return nil, fmt.Errorf("%w: its directory ends early", ErrFormat)
-	}
-	f.cache.slots = make([]slot, number)
 	return tables, nil
 }
 
-// input takes texts and numbers off a byte string; bad once that failed.
+// input takes texts and numbers off a text; bad once that failed.
 type input struct {
-	rest []byte
+	rest string
 	bad  bool
 }
 
-func (in *input) number() uint64 {
-	n, size := binary.Uvarint(in.rest)
-	if size <= 0 || n > 1<<31 {
-		in.bad, in.rest = true, nil
+func (in *input) number() int {
+	n, size := binary.Uvarint([]byte(in.rest[:min(len(in.rest), binary.MaxVarintLen64)]))
+	if size <= 0 || n > maxText {
+		in.bad, in.rest = true, ""
 		return 0
 	}
 	in.rest = in.rest[size:]
-	return n
+	return int(n)
 }
 
 func (in *input) text() string {
 	n := in.number()
-	if n > uint64(len(in.rest)) {
-		in.bad, in.rest = true, nil
+	if n > len(in.rest) {
+		in.bad, in.rest = true, ""
 		return ""
 	}
-	s := string(in.rest[:n])
+	s := in.rest[:n]
 	in.rest = in.rest[n:]
 	return s
 }

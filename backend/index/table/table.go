@@ -1,115 +1,84 @@
-// Package table is the file format of the index: named tables of sorted
-// records, in compressed blocks that are unpacked when they are first read.
+// Package table is the file format of the index: named tables of sorted records,
+// which are read where they lie.
 //
 //	magic "SVCINDEX", format version u32, directory length u32, SHA-256 of all
-//	that follows, then the CRC of the directory u32, the directory, the blocks
+//	that follows: the directory, then the tables
 //
-// A block is text: lines of key TAB value, sorted by the bytes of the key, so
-// that a lookup is a binary search among blocks, and one by hash in a block.
-// All numbers are little endian. The same records give the same bytes.
+// A table is its tags, its offsets and its text. The text is lines of key TAB
+// value, sorted by the bytes of the key. Tags and offsets are the slots of a hash
+// table of the keys: a tag is a byte of the key's hash, zero where the slot is
+// free; the offset, u32, is where the key's line begins. A lookup goes from the
+// hash's slot on, to the first that is free. All numbers are little endian. The
+// same records give the same bytes.
 package table
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"hash/maphash"
-	"math/bits"
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/cespare/xxhash/v2"
 )
 
 const (
 	magic      = "SVCINDEX"
-	format     = 1
-	headerSize = len(magic) + 4 + 4 + sha256.Size + 4
-	blockSize  = 32 << 10
-	// maxBlock bounds what a block may unpack to: one record may be longer than
-	// a block.
-	maxBlock = 4 << 20
+	format     = 2
+	headerSize = len(magic) + 4 + 4 + sha256.Size
+	// maxText bounds the text of a table, for its offsets.
+	maxText = 1 << 30
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // ErrFormat says that a file is no index or is damaged.
 var ErrFormat = errors.New("not an index of this format")
 
-// block is where the records from first on are.
-type block struct {
-	first                  string
-	offset, packed, length uint32
-}
-
 // File is an index that is open. It is safe for concurrent use.
 type File struct {
 	version string
-	blocks  []byte
 	tables  map[string]*Table
-	decoder *zstd.Decoder
-	cache   cache
 }
 
-// Table is one sorted table. The zero of a missing table has no records.
+// Table is one sorted table. That which is missing has no records.
 type Table struct {
-	file   *File
-	blocks []block
-	count  int
-	number int // of its first block in the file
+	count         int
+	tags, offsets string
+	text          string
 }
 
-// Open reads the directory of an index; the blocks stay packed. The bytes must
-// not change while the File is in use.
-func Open(data []byte) (*File, error) {
-	if len(data) < headerSize || string(data[:len(magic)]) != magic {
+var missing = &Table{}
+
+// Open reads the directory of an index. What it was not made by this program
+// itself is to be Verified first: lookups trust the tables.
+func Open(data string) (*File, error) {
+	if !strings.HasPrefix(data, magic) || len(data) < headerSize {
 		return nil, fmt.Errorf("%w: it does not begin with %q", ErrFormat, magic)
 	}
 	head := data[len(magic):headerSize]
-	if v := binary.LittleEndian.Uint32(head); v != format {
+	if v := number(head, 0); v != format {
 		return nil, fmt.Errorf("%w: it has version %d, this program reads %d", ErrFormat, v, format)
 	}
-	size := uint64(binary.LittleEndian.Uint32(head[4:]))
-	rest := data[headerSize:]
-	if size > uint64(len(rest)) {
+	size, rest := number(head, 1), data[headerSize:]
+	if uint64(size) > uint64(len(rest)) {
 		return nil, fmt.Errorf("%w: it is cut off", ErrFormat)
 	}
-	directory := rest[:size]
-	if crc32.Checksum(directory, castagnoli) != binary.LittleEndian.Uint32(head[8+sha256.Size:]) {
-		return nil, fmt.Errorf("%w: its directory is damaged", ErrFormat)
-	}
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBlock))
+	tables, err := readDirectory(rest[:size], rest[size:])
 	if err != nil {
-		return nil, fmt.Errorf("preparing to unpack: %w", err)
-	}
-	f := &File{
-		version: hex.EncodeToString(head[8 : 8+sha256.Size])[:16],
-		blocks:  rest[size:],
-		decoder: decoder,
-	}
-	if f.tables, err = f.readDirectory(directory); err != nil {
-		decoder.Close()
 		return nil, err
 	}
-	return f, nil
+	return &File{version: hex.EncodeToString([]byte(head[8:]))[:16], tables: tables}, nil
 }
 
 // Version is the beginning of the SHA-256 of the content, 16 hex characters.
 func (f *File) Version() string { return f.version }
-
-// Close frees what unpacks blocks.
-func (f *File) Close() { f.decoder.Close() }
 
 // Table finds a table by its name; one that is not there is empty.
 func (f *File) Table(name string) *Table {
 	if t, ok := f.tables[name]; ok {
 		return t
 	}
-	return &Table{file: f}
+	return missing
 }
 
 // Names lists the tables, sorted.
@@ -122,168 +91,107 @@ func (f *File) Names() []string {
 	return names
 }
 
-// Verify unpacks every block and compares the content's digest.
-func Verify(data []byte) error {
+// Verify compares the content's digest, and checks that lookups in the tables
+// end and find every record.
+func Verify(data string) error {
 	f, err := Open(data)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	sum := sha256.Sum256(data[headerSize:])
-	if !bytes.Equal(sum[:], data[len(magic)+8:len(magic)+8+sha256.Size]) {
+	sum := sha256.Sum256([]byte(data[headerSize:]))
+	if string(sum[:]) != data[headerSize-sha256.Size:headerSize] {
 		return fmt.Errorf("%w: its digest is not that of its content", ErrFormat)
 	}
 	for name, t := range f.tables {
-		for i := range t.blocks {
-			if _, err := t.content(i); err != nil {
-				return fmt.Errorf("table %s: %w", name, err)
-			}
+		if !t.sound() {
+			return fmt.Errorf("%w: table %s is damaged", ErrFormat, name)
 		}
 	}
 	return nil
+}
+
+// sound reports whether every line is found in a slot of its own, whether there
+// are no other slots than these and at least one that is free.
+func (t *Table) sound() bool {
+	used := len(t.tags) - strings.Count(t.tags, "\x00")
+	if used != t.count || used == len(t.tags) || strings.Count(t.text, "\n") != t.count || !strings.HasSuffix("\n"+t.text, "\n") {
+		return false
+	}
+	for i := range len(t.tags) {
+		if int(number(t.offsets, i)) > len(t.text) {
+			return false
+		}
+	}
+	previous := ""
+	for at := 0; at < len(t.text); at += strings.IndexByte(t.text[at:], '\n') + 1 {
+		line, _, _ := strings.Cut(t.text[at:], "\n")
+		key, _, ok := strings.Cut(line, "\t")
+		if found, there := t.find(key); !ok || !there || found != at || at > 0 && key <= previous {
+			return false
+		}
+		previous = key
+	}
+	return true
 }
 
 // Len is the number of records.
 func (t *Table) Len() int { return t.count }
 
-// Get finds the value of a key. An error means a damaged file.
+// Get finds the value of a key.
 func (t *Table) Get(key string) (value string, ok bool, err error) {
-	i := t.last(key)
-	if i < 0 {
+	at, ok := t.find(key)
+	if !ok {
 		return "", false, nil
 	}
-	c, err := t.content(i)
-	if err != nil {
-		return "", false, err
-	}
-	value, ok = c.search(key)
-	return value, ok, nil
+	value = t.text[at+len(key)+1:]
+	return value[:strings.IndexByte(value, '\n')], true, nil
 }
 
-// last is the last block that does not begin after a key; -1 where all do.
-func (t *Table) last(key string) int {
-	low, high := 0, len(t.blocks)
-	for low < high {
-		if middle := int(uint(low+high) >> 1); t.blocks[middle].first <= key {
-			low = middle + 1
-		} else {
-			high = middle
+// find is where the line of a key begins.
+func (t *Table) find(key string) (offset int, ok bool) {
+	if t.count == 0 {
+		return 0, false
+	}
+	slot, tag := place(key, len(t.tags))
+	for ; t.tags[slot] != 0; slot = next(slot, len(t.tags)) {
+		if t.tags[slot] != tag {
+			continue
+		}
+		offset = int(number(t.offsets, slot))
+		if rest, found := strings.CutPrefix(t.text[offset:], key); found && rest != "" && rest[0] == '\t' {
+			return offset, true
 		}
 	}
-	return low - 1
+	return 0, false
 }
 
-// content is a block, unpacked: lines, where each begins, and a hash table of
-// their keys: slots has the number of a line plus one below 16 bits of the key's
-// hash, at the place of the hash or in the next free one after it.
-type content struct {
-	text   string
-	starts []uint32
-	slots  []uint32
+// place is the slot of a key's hash among n, and the tag.
+func place(key string, n int) (slot int, tag byte) {
+	hash := xxhash.Sum64String(key)
+	return int(hash >> 32 * uint64(n) >> 32), max(byte(hash), 1)
 }
 
-// maxLines bounds the lines of a block, for their numbers; one of the usual size
-// has far fewer.
-const maxLines = 1<<16 - 2
-
-var seed = maphash.MakeSeed()
-
-func newContent(text string) (*content, error) {
-	text = strings.TrimSuffix(text, "\n") + "\n"
-	n := strings.Count(text, "\n")
-	if n > maxLines {
-		return nil, fmt.Errorf("%w: a block has %d lines", ErrFormat, n)
+// next is the slot after another among n.
+func next(slot, n int) int {
+	if slot++; slot < n {
+		return slot
 	}
-	c := &content{text: text, starts: make([]uint32, 0, n), slots: make([]uint32, 1<<bits.Len(uint(2*n)))}
-	for at := 0; at < len(text); at += strings.IndexByte(text[at:], '\n') + 1 {
-		c.starts = append(c.starts, uint32(at))
-		key, _ := c.line(len(c.starts)-1, at+strings.IndexByte(text[at:], '\n'))
-		i, tag := c.slot(key)
-		c.slots[i] = tag | uint32(len(c.starts))
-	}
-	return c, nil
+	return 0
 }
 
-// slot is the place of a key, where it is or where it would be, and the bits of
-// its hash that stand there.
-func (c *content) slot(key string) (place int, tag uint32) {
-	hash := maphash.String(seed, key)
-	mask := len(c.slots) - 1
-	tag = uint32(hash>>48) << 16
-	for i := int(hash) & mask; ; i = (i + 1) & mask {
-		slot := c.slots[i]
-		if slot == 0 || slot&^maxSlot == tag && c.is(int(slot&maxSlot)-1, key) {
-			return i, tag
-		}
-	}
-}
-
-// maxSlot is the part of a slot that is a number.
-const maxSlot = 1<<16 - 1
-
-// is reports whether a line is that of a key.
-func (c *content) is(line int, key string) bool {
-	rest, ok := strings.CutPrefix(c.text[c.starts[line]:], key)
-	return ok && (rest[0] == '\t' || rest[0] == '\n')
-}
-
-// record is the key and the value of a line.
-func (c *content) record(i int) (key, value string) {
-	end := len(c.text)
-	if i+1 < len(c.starts) {
-		end = int(c.starts[i+1])
-	}
-	return c.line(i, end-1)
-}
-
-func (c *content) line(i, end int) (key, value string) {
-	key, value, _ = strings.Cut(c.text[c.starts[i]:end], "\t")
-	return key, value
-}
-
-// search finds the value of a key.
-func (c *content) search(key string) (string, bool) {
-	i, _ := c.slot(key)
-	n := c.slots[i] & maxSlot
-	if n == 0 {
-		return "", false
-	}
-	_, value := c.record(int(n) - 1)
-	return value, true
+// number is the i-th number of a text of them.
+func number(s string, i int) uint32 {
+	s = s[4*i : 4*i+4]
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
 // All calls yield with every record in order, until it returns false.
 func (t *Table) All(yield func(key, value string) bool) error {
-	for i := range t.blocks {
-		c, err := t.content(i)
-		if err != nil {
-			return err
-		}
-		for line := range c.starts {
-			if !yield(c.record(line)) {
-				return nil
-			}
+	for line := range strings.Lines(t.text) {
+		key, value, _ := strings.Cut(line[:len(line)-1], "\t")
+		if !yield(key, value) {
+			break
 		}
 	}
 	return nil
-}
-
-// content is a block, unpacked when it is first read.
-func (t *Table) content(i int) (*content, error) {
-	number := t.number + i
-	if c := t.file.cache.get(number); c != nil {
-		return c, nil
-	}
-	b := t.blocks[i]
-	packed := t.file.blocks[b.offset : b.offset+b.packed]
-	raw, err := t.file.decoder.DecodeAll(packed, make([]byte, 0, b.length))
-	if err != nil || len(raw) != int(b.length) {
-		return nil, fmt.Errorf("%w: block %d is damaged", ErrFormat, number)
-	}
-	c, err := newContent(string(raw))
-	if err != nil {
-		return nil, err
-	}
-	t.file.cache.put(number, c)
-	return c, nil
 }

@@ -4,13 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 )
+
+// maxRecord bounds a record.
+const maxRecord = 2 << 20
 
 // Writer collects tables; Bytes makes the file of them.
 type Writer struct {
@@ -18,8 +18,7 @@ type Writer struct {
 	copied map[string]*Table
 }
 
-// Copy sets a whole table to one of another file, which must stay open until
-// Bytes; its blocks are taken over as they are.
+// Copy sets a whole table to one of another file.
 func (w *Writer) Copy(name string, t *Table) {
 	if w.copied == nil {
 		w.copied = map[string]*Table{}
@@ -30,7 +29,7 @@ func (w *Writer) Copy(name string, t *Table) {
 // Put sets a record. It refuses keys with a tab or a newline, values with a
 // newline, and a second value for a key.
 func (w *Writer) Put(table, key, value string) error {
-	if strings.ContainsAny(key, "\t\n") || strings.Contains(value, "\n") || len(key)+len(value) > maxBlock/2 {
+	if strings.ContainsAny(key, "\t\n") || strings.Contains(value, "\n") || len(key)+len(value) > maxRecord {
 		return fmt.Errorf("the record %.60q of table %s cannot be stored", key, table)
 	}
 	if w.tables == nil {
@@ -48,74 +47,51 @@ func (w *Writer) Put(table, key, value string) error {
 
 // Bytes is the file of all records.
 func (w *Writer) Bytes() ([]byte, error) {
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true))
-	if err != nil {
-		return nil, fmt.Errorf("preparing to pack: %w", err)
-	}
-	var directory, blocks []byte
+	var directory, tables []byte
 	names := slices.AppendSeq(slices.Collect(maps.Keys(w.tables)), maps.Keys(w.copied))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if t, ok := w.copied[name]; ok {
-			directory, blocks = t.appendTo(name, directory, blocks)
-			continue
+		t, ok := w.copied[name]
+		if !ok {
+			t = newTable(w.tables[name])
 		}
-		records := w.tables[name]
-		parts := pack(records)
+		if len(t.text) > maxText {
+			return nil, fmt.Errorf("table %s has more than %d bytes", name, maxText)
+		}
 		directory = appendText(directory, name)
-		directory = binary.AppendUvarint(directory, uint64(len(records)))
-		directory = binary.AppendUvarint(directory, uint64(len(parts)))
-		for _, text := range parts {
-			first, _, _ := strings.Cut(text, "\t")
-			before := len(blocks)
-			blocks = encoder.EncodeAll([]byte(text), blocks)
-			directory = appendText(directory, first)
-			directory = binary.AppendUvarint(directory, uint64(len(blocks)-before))
-			directory = binary.AppendUvarint(directory, uint64(len(text)))
+		for _, n := range []int{t.count, len(t.tags), len(t.text)} {
+			directory = binary.AppendUvarint(directory, uint64(n))
 		}
+		tables = append(append(append(tables, t.tags...), t.offsets...), t.text...)
 	}
-	return assemble(directory, blocks), encoder.Close()
+	return assemble(directory, tables), nil
 }
 
-// pack joins the sorted records to texts of about a block.
-func pack(records map[string]string) []string {
-	var parts []string
-	var b strings.Builder
+// newTable makes a table, two thirds of whose slots are used.
+func newTable(records map[string]string) *Table {
+	n := len(records) + (len(records)+1)/2
+	tags, offsets := make([]byte, n), make([]byte, 4*n)
+	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(records)) {
-		if b.Len() > 0 && b.Len()+len(key)+len(records[key]) > blockSize {
-			parts = append(parts, b.String())
-			b.Reset()
+		slot, tag := place(key, n)
+		for tags[slot] != 0 {
+			slot = next(slot, n)
 		}
-		b.WriteString(key + "\t" + records[key] + "\n")
+		tags[slot] = tag
+		binary.LittleEndian.PutUint32(offsets[4*slot:], uint32(text.Len()))
+		text.WriteString(key + "\t" + records[key] + "\n")
 	}
-	if b.Len() > 0 {
-		parts = append(parts, b.String())
-	}
-	return parts
+	return &Table{count: len(records), tags: string(tags), offsets: string(offsets), text: text.String()}
 }
 
-func assemble(directory, blocks []byte) []byte {
-	content := append(slices.Clone(directory), blocks...)
-	sum := sha256.Sum256(content)
-	out := make([]byte, 0, headerSize+len(content))
+func assemble(directory, tables []byte) []byte {
+	sum := sha256.New()
+	sum.Write(directory)
+	sum.Write(tables)
+	out := make([]byte, 0, headerSize+len(directory)+len(tables))
 	out = append(out, magic...)
 	out = binary.LittleEndian.AppendUint32(out, format)
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(directory)))
-	out = append(out, sum[:]...)
-	out = binary.LittleEndian.AppendUint32(out, crc32.Checksum(directory, castagnoli))
-	return append(out, content...)
-}
-
-// appendTo takes a table over into the directory and the blocks of a new file.
-func (t *Table) appendTo(name string, directory, blocks []byte) (newDirectory, newBlocks []byte) {
-	directory = appendText(directory, name)
-	directory = binary.AppendUvarint(directory, uint64(t.count))
-	directory = binary.AppendUvarint(directory, uint64(len(t.blocks)))
-	for _, b := range t.blocks {
-		directory = appendText(directory, b.first)
-		directory = binary.AppendUvarint(directory, uint64(b.packed))
-		directory = binary.AppendUvarint(directory, uint64(b.length))
-		blocks = append(blocks, t.file.blocks[b.offset:b.offset+b.packed]...)
-	}
-	return directory, blocks
+	out = sum.Sum(out)
+	return append(append(out, directory...), tables...)
 }
