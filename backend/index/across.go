@@ -90,6 +90,9 @@ func (h *hops) fromRPM(canonical string) (course, error) {
 func (h *hops) byTrail(r record, t catalog.Trail) (course, error) {
 	r.Component = "main"
 	p := course{source: r, relation: t.Relation, confidence: t.Confidence, methods: []string{t.Method}}
+	if t.Method == rpm.Curated && t.Relation == api.RelationIncluded {
+		p.confidence, p.methods = min(t.Confidence, includedConfidence), []string{included}
+	}
 	for i, target := range t.Targets {
 		alternatives := t.Targets[i : i+1]
 		if strings.Contains(target, "|") {
@@ -124,13 +127,14 @@ func (p course) settled(name string) course {
 // arrive adds what one of the alternatives is in the target: the first that it
 // has, else what became of the first that another release had.
 func (h *hops) arrive(p course, alternatives []string) (course, error) {
-	for _, name := range alternatives {
+	for i, name := range alternatives {
 		_, ok, err := h.target.find(name)
 		if err != nil {
 			return p, err
 		}
 		if ok {
-			return h.instead(p, alternatives, name).with([]string{name}), nil
+			p = h.instead(p, alternatives, name).with([]string{name})
+			return h.chosen(p, name, alternatives[i+1:])
 		}
 	}
 	for _, name := range alternatives {
@@ -143,6 +147,27 @@ func (h *hops) arrive(p course, alternatives []string) (course, error) {
 			p.relation = stronger(p.relation, later.relation)
 			p.candidates = append(p.candidates, later.candidates...)
 			return p.with(later.names), nil
+		}
+	}
+	return p, nil
+}
+
+// chosen makes a course less sure where the target has others of a row's
+// alternatives that are called like the rpm too: the row prefers one of them,
+// not everybody does.
+func (h *hops) chosen(p course, name string, others []string) (course, error) {
+	renamed := p.relation == api.RelationRenamed || p.relation == api.RelationSame
+	if h.source.rpm == nil || !renamed || name == p.source.Name {
+		return p, nil
+	}
+	for _, other := range others {
+		_, ok, err := h.target.find(other)
+		if err != nil {
+			return p, err
+		}
+		if ok && rpm.Alike(p.source.Name, other) {
+			p.candidates = append(slices.Clip(p.candidates), other)
+			p.confidence, p.methods = min(p.confidence, choiceConfidence), []string{choice}
 		}
 	}
 	return p, nil

@@ -50,6 +50,10 @@ func (h *hops) ofCourse(p course, n int) []api.Caveat {
 		all = append(all, caveat(CaveatCandidates, api.SeverityWarning, "Not sure enough to choose; in %s these may do the job of %s: %s.",
 			h.target.slug, p.source.Name, strings.Join(p.candidates, ", ")))
 	}
+	if slices.Contains(p.methods, choice) {
+		all = append(all, caveat(CaveatCandidates, api.SeverityInfo, "%s has others that may do the job of %s as well: %s.",
+			h.target.slug, p.source.Name, strings.Join(p.candidates, ", ")))
+	}
 	if p.relation == api.RelationRemoved && !slices.ContainsFunc(p.methods, isVendor) {
 		all = append(all, caveat(CaveatNoCounterpart, lossOf(p.source), "%s has no counterpart of %s.", h.target.slug, p.source.Name))
 	}

@@ -385,18 +385,6 @@ func (ix *Index) become(source, name, target string) (t api.Translation, evidenc
 	return t, p.evidence(), err
 }
 
-// evidence is the kind of evidence that a course ends with.
-func (p course) evidence() string {
-	if len(p.methods) == 0 {
-		return "same release or name"
-	}
-	last := p.methods[len(p.methods)-1]
-	if isVendor(last) {
-		return "third-party"
-	}
-	return last
-}
-
 func (t Tally) plus(o Tally) Tally {
 	return Tally{
 		t.Rows + o.Rows, t.Resolved + o.Resolved, t.Accounted + o.Accounted, t.Sure + o.Sure, t.Judged + o.Judged,

@@ -3,6 +3,7 @@ package index
 import (
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,8 +37,8 @@ func TestKnownPairs(t *testing.T) {
 	}{
 		{"truth/debian_suites.tsv", 1, 0.999, 0.999, 0.03},
 		{"truth/pes_el7_el8.tsv", 1, 0.995, 0.995, 0.03},
-		{"truth/cross_el_debian_core.tsv", 0.955, 0.949, 0.949, 0.015},
-		{"truth/cross_el_debian_packages.tsv", 0.89, 0.929, 0.933, 0.025},
+		{"truth/cross_el_debian_core.tsv", 0.955, 0.949, 0.97, 0.02},
+		{"truth/cross_el_debian_packages.tsv", 0.89, 0.929, 0.944, 0.02},
 	} {
 		t.Run(filepath.Base(c.file), func(t *testing.T) {
 			s, err := Eval(embeddedIndex(t), openFacts(t, c.file))
@@ -57,8 +58,8 @@ func TestKnownPairs(t *testing.T) {
 }
 
 // TestEachKindOfEvidenceIsAsSureAsItIsRight measures confidences on both halves
-// of the known pairs, parted by name: those of the rules were set on the first
-// alone. Kinds with few answers prove nothing.
+// of the known pairs, parted by name: no kind may be right in a share so small
+// that chance does not account for it.
 func TestEachKindOfEvidenceIsAsSureAsItIsRight(t *testing.T) {
 	files := []string{"truth/debian_suites.tsv", "truth/pes_el7_el8.tsv", "truth/cross_el_debian_packages.tsv"}
 	for half := range uint32(2) {
@@ -71,9 +72,13 @@ func TestEachKindOfEvidenceIsAsSureAsItIsRight(t *testing.T) {
 			t.Errorf("half %d: the calibration error is %.4f", half, s.CalibrationError)
 		}
 		for kind, tally := range s.Evidence {
-			// Curated rows are right more often than people who list packages agree with them.
-			if over := tally.Claim() - tally.Precision(); tally.Judged >= 20 && kind != "curated" && over > 0.03 {
-				t.Errorf("half %d: %s claims %.3f, and is right in %.3f of %d", half, kind, tally.Claim(), tally.Precision(), tally.Judged)
+			if kind == included || tally.Judged < 5 {
+				continue // machines' packages are the libraries themselves; few answers prove nothing
+			}
+			claim := tally.Claim()
+			chance := 1.65 * math.Sqrt(claim*(1-claim)/float64(tally.Judged))
+			if claim-tally.Precision() > max(0.03, chance) {
+				t.Errorf("half %d: %s claims %.3f, and is right in %.3f of %d", half, kind, claim, tally.Precision(), tally.Judged)
 			}
 		}
 	}

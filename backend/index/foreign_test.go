@@ -298,3 +298,28 @@ func TestGlobs(t *testing.T) {
 		is.New(t).Equal(matches(c.pattern, c.name), c.want)
 	}
 }
+
+// TestOneOfSeveralIsAQuestion: where the target has several packages that are
+// called like the rpm, a row's preference is not sure; a fallback is none of them.
+func TestOneOfSeveralIsAQuestion(t *testing.T) {
+	for _, c := range []struct {
+		from, name, to string
+		sure           bool
+	}{
+		{"rhel-8", "ctags", "debian-13", false},
+		{"rhel-9", "lua", "debian-13", false},
+		{"rhel-9", "pkgconf", "debian-13", true},         // its own name
+		{"rhel-9", "java-21-openjdk", "debian-13", true}, // default-jre is the fallback
+		{"rhel-8", "mysql-server", "ubuntu-24.04", true}, // mariadb-server is
+		{"centos-7", "bind-utils", "debian-13", true},    // dnsutils is of Debian 11
+		{"centos-7", "ntp", "debian-12", true},           // replaced: the row's decision
+		{"rhel-9", "openssl-libs", "ubuntu-24.04", true}, // libraries come by themselves
+		{"rhel-9", "libjpeg-turbo-devel", "debian-13", false},
+	} {
+		got := becomes(t, c.from, c.name, c.to)
+		said := slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool { return c.Code == CaveatCandidates })
+		if got.Relation == api.RelationUnknown || (got.Confidence >= sureConfidence) != c.sure || said == c.sure {
+			t.Errorf("%s of %s in %s: %s %.2f %+v", c.name, c.from, c.to, got.Relation, got.Confidence, got.Caveats)
+		}
+	}
+}

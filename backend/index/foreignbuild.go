@@ -16,13 +16,6 @@ import (
 	"svc/backend/index/table"
 )
 
-// The confidence of curated rows: of one name, and of a pattern of names. People
-// who say what they install agree with them that often.
-const (
-	rowConfidence     = 0.95
-	patternConfidence = 0.93
-)
-
 // foreign makes the tables of the rpm distributions from the curated rows, the
 // names that EL is known to have, and the packages of Debian.
 type foreign struct {

@@ -189,6 +189,20 @@ func (q query) holding(target string) float64 {
 	return mainBinary
 }
 
+// Alike reports whether a package of Debian is called like an rpm: it bears a
+// word of its name, the role aside.
+func Alike(name, deb string) bool {
+	deb = Squeeze(deb)
+	software, _, _ := strings.Cut(Canonical(name), "--")
+	for word := range strings.SplitSeq(software, "-") {
+		word = strings.TrimRight(strings.TrimPrefix(word, "lib"), "0123456789.")
+		if len(word) > 1 && strings.Contains(deb, Squeeze(word)) {
+			return true
+		}
+	}
+	return false
+}
+
 // Name guesses what a package of Debian is called in rpm distributions.
 func Name(deb string) string {
 	if rest, ok := strings.CutPrefix(deb, "lib"); ok && strings.HasSuffix(rest, "-perl") {

@@ -1,0 +1,30 @@
+package index
+
+// The confidence of curated rows, by what they say: as often as people who say
+// what they install on both sides agree with them.
+const (
+	rowConfidence     = 0.95 // a row of one name
+	patternConfidence = 0.93 // a row of a pattern of names
+	// includedConfidence is less since people who list a library often mean to
+	// build with it, and install its headers on the other side.
+	includedConfidence = 0.9
+	choiceConfidence   = 0.55 // one of several alternatives that the target has
+)
+
+// The kinds of curated rows that are less sure than the others.
+const (
+	included = "curated, included"
+	choice   = "curated, one of several"
+)
+
+// evidence is the kind of evidence that a course ends with.
+func (p course) evidence() string {
+	if len(p.methods) == 0 {
+		return "same release or name"
+	}
+	last := p.methods[len(p.methods)-1]
+	if isVendor(last) {
+		return "third-party"
+	}
+	return last
+}
