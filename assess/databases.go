@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -19,11 +20,12 @@ import (
 // readDatabases finds databases by the engines' own files, in the directories
 // that configuration names, and engines that are installed without data.
 func (m *machine) readDatabases() {
-	m.postgresql()
-	m.mysql()
-	m.redis()
-	m.mongodb()
-	m.openldap()
+	commands := m.invocations()
+	m.postgresql(commands)
+	m.mysql(commands)
+	m.redis(commands)
+	m.mongodb(commands)
+	m.openldap(commands)
 	m.oracle()
 	for _, e := range namedOnly {
 		if !m.hasDatabase(e.engine) {
@@ -168,12 +170,12 @@ var clusterPlaces = []string{
 	"/var/opt/rh/*postgresql*/lib/pgsql/data", "/opt/rh/*postgresql*/root/var/lib/pgsql/data", "/usr/local/pgsql/data", "/opt/postgres*/data",
 }
 
-// pgdata is how a service says where its cluster is.
-var pgdata = lazyregexp.New(`(?m)^\s*(?:Environment=)?"?PGDATA=["']?([^"'\s]+)`)
+// pgdata is how the settings of a service say where its cluster is.
+var pgdata = lazyregexp.New(`(?m)^\s*PGDATA=["']?([^"'\s]+)`)
 
 // postgresql reads Debian's clusters, /etc/postgresql/VERSION/NAME, and those
 // that stand where others keep them or a service says.
-func (m *machine) postgresql() {
+func (m *machine) postgresql(commands []invocation) {
 	versions, err := m.files("etc/postgresql")
 	m.outcome("databases.postgresql", "etc/postgresql", err)
 	for _, version := range versions {
@@ -182,14 +184,20 @@ func (m *machine) postgresql() {
 			m.cluster(version, name)
 		}
 	}
-	for _, dir := range m.clusterFolders() {
+	for _, dir := range m.clusterFolders(commands) {
 		m.bareCluster(dir)
 	}
 }
 
 // clusterFolders are the directories that may hold a cluster, each once.
-func (m *machine) clusterFolders() (dirs []string) {
-	for _, pattern := range []string{"/etc/systemd/system/*postgresql*.service", "/etc/systemd/system/*postgresql*.service.d/*.conf", "/etc/sysconfig/pgsql/*", "/etc/conf.d/postgresql"} {
+func (m *machine) clusterFolders(commands []invocation) (dirs []string) {
+	for _, c := range commands {
+		args, _ := c.of("postgres", "postmaster", "pg_ctl")
+		if dir := cmp.Or(args.option("-D", "--pgdata"), c.environment["PGDATA"]); strings.HasPrefix(dir, "/") {
+			dirs = append(dirs, path.Clean(dir))
+		}
+	}
+	for _, pattern := range []string{"/etc/sysconfig/pgsql/*", "/etc/conf.d/postgresql"} {
 		for _, file := range m.glob(pattern) {
 			if f := pgdata.FindStringSubmatch(m.peek(file[1:])); f != nil {
 				dirs = append(dirs, path.Clean("/"+f[1]))
@@ -213,111 +221,67 @@ func (m *machine) cluster(version, name string) {
 		Engine: "postgresql", Version: version, Name: name, Directory: path.Join("/var/lib/postgresql", version, name),
 		Port: 5432, Package: "postgresql-" + version, Evidence: Evidence{"/" + file, 0},
 	}
-	d.configure("/"+file, text)
+	m.configure(&d, "/"+file, text, 0)
 	// The data say for themselves what made them; only their owner may read that.
 	d.DataVersion = m.stated("postgresql", d.Directory, "PG_VERSION")
 	m.addDatabase(d)
 }
 
-// configure takes what a postgresql.conf says.
-func (d *Database) configure(file, text string) {
-	for _, s := range parseSettings(file, text, "=") {
-		value, _, _ := strings.Cut(s.Value, "#")
-		value = unquote(strings.TrimSpace(value))
-		switch s.Key {
+// configure takes what a postgresql.conf says, and those that it includes: of a
+// setting that comes more than once, the last counts.
+func (m *machine) configure(d *Database, file, text string, depth int) {
+	for _, s := range parseSettings(file, text, "") {
+		value := postgresqlValue(s.Value)
+		switch strings.ToLower(s.Key) {
 		case "data_directory":
 			d.Directory = value
 		case "port":
 			d.Port, _ = strconv.Atoi(value) // 0 is "unknown"
+		case "include", "include_if_exists":
+			m.include(d, file, value, depth)
+		case "include_dir":
+			m.include(d, file, path.Join(value, "*.conf"), depth)
 		}
 	}
 }
 
+// include configures by the files of a pattern, from the folder of what names it.
+func (m *machine) include(d *Database, from, pattern string, depth int) {
+	if !path.IsAbs(pattern) {
+		pattern = path.Join(path.Dir(from), pattern)
+	}
+	if depth >= maxIncludes {
+		return // as PostgreSQL does, where files include each other
+	}
+	for _, file := range m.glob(pattern) {
+		text, _ := m.text("databases.postgresql."+path.Base(file), file[1:])
+		m.configure(d, file, text, depth+1)
+	}
+}
+
+// postgresqlValue is a value of postgresql.conf without its quotes and what is
+// noted behind it.
+func postgresqlValue(s string) string {
+	if quoted, ok := strings.CutPrefix(s, "'"); ok {
+		s, _, _ = strings.Cut(quoted, "'")
+		return s
+	}
+	s, _, _ = strings.Cut(s, "#")
+	return strings.TrimSpace(s)
+}
+
 // bareCluster adds a cluster that is known by its data alone.
 func (m *machine) bareCluster(dir string) {
-	d := Database{Engine: "postgresql", Name: path.Base(path.Dir(dir)), Directory: dir, Port: 5432, Evidence: Evidence{path.Join(dir, "PG_VERSION"), 0}}
-	if d.DataVersion = m.stated("postgresql", dir, "PG_VERSION"); d.DataVersion == "" {
-		if info, err := m.fs.Stat(path.Join(inside(dir), "PG_VERSION")); err != nil || info.Size() == 0 {
-			return // an empty folder is no cluster; a closed one is noted
-		}
+	d := Database{Engine: "postgresql", Name: path.Base(strings.TrimSuffix(dir, "/data")), Directory: dir, Port: 5432, Evidence: Evidence{path.Join(dir, "PG_VERSION"), 0}}
+	if d.DataVersion = m.stated("postgresql", dir, "PG_VERSION"); d.DataVersion == "" && !m.exists(path.Join(inside(dir), "PG_VERSION")) {
+		return // an empty folder is no cluster; a closed one is noted
 	}
-	d.configure(path.Join(dir, "postgresql.conf"), m.peek(path.Join(inside(dir), "postgresql.conf")))
+	m.configure(&d, path.Join(dir, "postgresql.conf"), m.peek(path.Join(inside(dir), "postgresql.conf")), 0)
 	short := strings.ReplaceAll(d.DataVersion, ".", "")
 	if d.Package = m.packageOf([]string{"postgresql" + short + "-server", "rh-postgresql" + short + "-postgresql-server", "postgresql-server", "postgresql" + short, "postgresql"}, ""); d.Package != "" {
 		d.Version = upstream(m.installed(d.Package).Version)
 	}
 	m.addDatabase(d)
-}
-
-// myServer is an instance of MariaDB or MySQL by its configuration.
-type myServer struct {
-	name, dir string
-	port      int
-	evidence  Evidence
-}
-
-// myFiles are the configuration files in the order in which they are read.
-var myFiles = []string{
-	"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/my.cnf", "/etc/mysql/conf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/mysql.conf.d/*.cnf",
-}
-
-// myCollections are the software collections' own instances.
-var myCollections = []string{"/var/opt/rh/*mariadb*/lib/mysql", "/var/opt/rh/*mysql*/lib/mysql", "/opt/rh/*mysql*/root/var/lib/mysql", "/opt/rh/*mariadb*/root/var/lib/mysql"}
-
-// mySection is a section that a server reads: [mysqld], [mariadb-10.5], and
-// [mysqld2] of several instances.
-var mySection = lazyregexp.New(`^(mysqld|mariadbd|mariadb|server)(-[0-9.]+)?$|^mysqld([0-9]+)$`)
-
-// mysql reads the instances of MariaDB and MySQL.
-func (m *machine) mysql() {
-	servers := m.myServers()
-	for _, pattern := range myCollections {
-		for _, dir := range m.glob(pattern) {
-			servers = append(servers, myServer{path.Base(path.Dir(path.Dir(dir))), dir, 3306, Evidence{dir, 0}})
-		}
-	}
-	found := false
-	for _, s := range servers {
-		found = m.myDatabase(s) || found
-	}
-	if !found {
-		m.source("databases.mysql", SourceAbsent, "")
-	}
-}
-
-// myServers are the instances that configuration describes; of a setting that
-// comes more than once, the last counts.
-func (m *machine) myServers() []myServer {
-	servers := map[string]*myServer{"": {dir: "/var/lib/mysql", port: 3306}}
-	for _, pattern := range myFiles {
-		for _, file := range m.glob(pattern) {
-			text, _ := m.text("databases.mysql."+path.Base(file), file[1:])
-			for _, s := range iniSections(text) {
-				if f := mySection.FindStringSubmatch(s.name); f != nil {
-					addSection(servers, f[3], s, file)
-				}
-			}
-		}
-	}
-	var all []myServer
-	for _, name := range sortedKeys(servers) {
-		all = append(all, *servers[name])
-	}
-	return all
-}
-
-// addSection takes what a section says of the instance of a name.
-func addSection(servers map[string]*myServer, name string, s section, file string) {
-	if servers[name] == nil {
-		servers[name] = &myServer{name: "mysqld" + name}
-	}
-	server := servers[name]
-	if dir := unquote(s.get("datadir")); dir != "" {
-		server.dir, server.evidence = path.Clean("/"+dir), Evidence{file, s.line}
-	}
-	if port, err := strconv.Atoi(s.get("port")); err == nil {
-		server.port = port
-	}
 }
 
 // myPackages are the packages of the servers; what begins so is one.
@@ -400,18 +364,90 @@ var redisFiles = []struct{ engine, pattern string }{
 	{"redis", "/etc/redis.conf"}, {"redis", "/etc/redis/*.conf"}, {"valkey", "/etc/valkey.conf"}, {"valkey", "/etc/valkey/*.conf"}, {"redis", "/etc/opt/rh/*redis*/redis.conf"},
 }
 
-// redis reads Redis's and Valkey's configuration, and the header of the dump.
-func (m *machine) redis() {
+// redis reads Redis's and Valkey's configuration, and the header of the dump. A file
+// that another one includes is no instance's own.
+func (m *machine) redis(commands []invocation) {
+	var instances []redisInstance
 	for _, f := range redisFiles {
 		for _, file := range m.glob(f.pattern) {
 			if path.Base(file) != "sentinel.conf" && path.Base(file) != "users.acl" {
-				m.redisInstance(f.engine, file)
+				instances = append(instances, m.redisSettings(f.engine, file))
 			}
 		}
+	}
+	included := map[string]bool{}
+	for _, i := range instances {
+		maps.Copy(included, i.included)
+	}
+	for _, i := range instances {
+		if !included[i.file] {
+			m.redisDatabase(i)
+		}
+	}
+	for _, c := range commands {
+		m.redisCommand(c)
 	}
 	for _, engine := range []string{"redis", "valkey"} {
 		if p := m.redisPackage(engine); p != nil && !m.hasDatabase(engine) {
 			m.addDatabase(Database{Engine: engine, Version: upstream(p.Version), Directory: "/var/lib/" + engine, Port: 6379, Package: p.Name, Evidence: Evidence{m.dpkg.database, 0}})
+		}
+	}
+}
+
+// redisInstance is what a configuration file says of a server, with what it includes.
+type redisInstance struct {
+	engine, file, dir, dump string
+	port                    int
+	included                map[string]bool
+}
+
+func (m *machine) redisSettings(engine, file string) redisInstance {
+	i := redisInstance{engine, file, "/var/lib/" + engine, "dump.rdb", 6379, map[string]bool{}}
+	i.read(m, file, 0)
+	delete(i.included, file)
+	return i
+}
+
+func (i *redisInstance) read(m *machine, file string, depth int) {
+	text, _ := m.text("databases."+i.engine, file[1:])
+	for _, s := range parseSettings(file, text, "") {
+		value := strings.Trim(s.Value, `'"`)
+		switch strings.ToLower(s.Key) {
+		case "dir":
+			i.dir = value
+		case "dbfilename":
+			i.dump = value
+		case "port":
+			i.port, _ = strconv.Atoi(value) // 0 is "unknown"
+		case "include":
+			for _, other := range m.glob(value) {
+				if !i.included[other] && depth < maxIncludes {
+					i.included[other] = true
+					i.read(m, other, depth+1)
+				}
+			}
+		}
+	}
+}
+
+// redisCommand adds the server that a command starts with a file or a folder of
+// its own.
+func (m *machine) redisCommand(c invocation) {
+	for _, engine := range []string{"redis", "valkey"} {
+		args, ok := c.of(engine + "-server")
+		if !ok {
+			continue
+		}
+		i := redisInstance{engine, c.evidence.Path, "", "dump.rdb", 6379, map[string]bool{}}
+		if len(args) > 0 && strings.HasPrefix(args[0], "/") {
+			i = m.redisSettings(engine, path.Clean(args[0]))
+		}
+		i.dir, i.dump = cmp.Or(args.option("--dir"), i.dir), cmp.Or(args.option("--dbfilename"), i.dump)
+		if port, err := strconv.Atoi(args.option("--port")); err == nil {
+			i.port = port
+		}
+		if i.dir != "" {
+			m.redisDatabase(i)
 		}
 	}
 }
@@ -423,26 +459,15 @@ func (m *machine) redisPackage(engine string) *Package {
 	return m.installed(engine)
 }
 
-func (m *machine) redisInstance(engine, file string) {
-	text, _ := m.text("databases."+engine, file[1:])
-	d := Database{Engine: engine, Directory: "/var/lib/" + engine, Port: 6379, Evidence: Evidence{file, 0}}
-	if p := m.redisPackage(engine); p != nil {
+func (m *machine) redisDatabase(i redisInstance) {
+	d := Database{Engine: i.engine, Directory: i.dir, Port: i.port, Evidence: Evidence{i.file, 0}}
+	if p := m.redisPackage(i.engine); p != nil {
 		d.Package, d.Version = p.Name, upstream(p.Version)
 	}
-	dump := "dump.rdb"
-	for _, s := range parseSettings(file, text, "") {
-		switch s.Key {
-		case "dir":
-			d.Directory = s.Value
-		case "dbfilename":
-			dump = s.Value
-		case "port":
-			d.Port, _ = strconv.Atoi(s.Value) // 0 is "unknown"
-		}
-	}
-	head, err := m.head(path.Join(inside(d.Directory), dump), 256)
+	file := path.Join(inside(i.dir), i.dump)
+	head, err := m.head(file, 256)
 	if stateOf(err) == SourceUnreadable {
-		m.outcome("databases."+engine+".data", path.Join(inside(d.Directory), dump), err)
+		m.outcome("databases."+i.engine+".data", file, err)
 	}
 	d.Name, d.DataVersion = parseRDB(head)
 	m.addDatabase(d)
@@ -468,31 +493,61 @@ func parseRDB(head []byte) (form, version string) {
 	return form, form
 }
 
-// mongodb reads where its configuration says the data are, and what the engine
-// below it wrote there.
-func (m *machine) mongodb() {
-	for _, file := range []string{"etc/mongod.conf", "etc/mongodb.conf", "etc/opt/rh/rh-mongodb36/mongod.conf"} {
-		text, ok := m.text("databases.mongodb", file)
-		if !ok {
+// mongodbFiles are configurations of MongoDB; each is an instance.
+var mongodbFiles = []string{"/etc/mongod*.conf", "/etc/mongod/*.conf", "/etc/opt/rh/*mongodb*/mongod.conf"}
+
+// mongodb reads where configuration and commands say the data are, and what the
+// engine below it wrote there.
+func (m *machine) mongodb(commands []invocation) {
+	for _, pattern := range mongodbFiles {
+		for _, file := range m.glob(pattern) {
+			m.mongodbDatabase(m.mongodbSettings(file))
+		}
+	}
+	for _, c := range commands {
+		args, ok := c.of("mongod")
+		file, dir := args.option("-f", "--config"), args.option("--dbpath")
+		if !ok || file == "" && dir == "" {
 			continue
 		}
-		d := Database{Engine: "mongodb", Directory: "/var/lib/mongodb", Port: 27017, Evidence: Evidence{"/" + file, 0}}
-		for n, line := range numberedLines(text) {
-			key, value, _ := strings.Cut(strings.ReplaceAll(line, "=", ":"), ":")
-			value = unquote(strings.TrimSpace(value))
-			switch strings.ToLower(strings.TrimSpace(key)) {
-			case "dbpath":
-				d.Directory, d.Evidence.Line = value, n
-			case "port":
+		d := Database{Engine: "mongodb", Port: 27017, Evidence: c.evidence}
+		if file != "" {
+			d = m.mongodbSettings(path.Clean("/" + file))
+		}
+		d.Directory = cmp.Or(dir, d.Directory)
+		if port, err := strconv.Atoi(args.option("--port")); err == nil {
+			d.Port = port
+		}
+		m.mongodbDatabase(d)
+	}
+}
+
+// mongodbSetting is one of the settings that matter, in YAML of either style or in
+// the lines of before.
+var mongodbSetting = lazyregexp.New(`(?i)\b(dbpath|port)["']?\s*[:=]\s*(?:"([^"]*)"|'([^']*)'|([^\s,}]+))`)
+
+func (m *machine) mongodbSettings(file string) Database {
+	d := Database{Engine: "mongodb", Directory: "/var/lib/mongodb", Port: 27017, Evidence: Evidence{file, 0}}
+	text, _ := m.text("databases.mongodb", file[1:])
+	for n, line := range numberedLines(text) {
+		line, _, _ = strings.Cut(" "+line, " #")
+		for _, f := range mongodbSetting.FindAllStringSubmatch(line, -1) {
+			if value := f[2] + f[3] + f[4]; strings.EqualFold(f[1], "port") {
 				d.Port, _ = strconv.Atoi(value) // 0 is "unknown"
+			} else {
+				d.Directory, d.Evidence.Line = value, n
 			}
 		}
-		if d.Package = m.packageOf([]string{"mongodb-org-server", "mongodb-server", "mongodb-server-core", "rh-mongodb36-mongodb-server"}, ""); d.Package != "" {
-			d.Version = upstream(m.installed(d.Package).Version)
-		}
-		d.DataVersion = wiredTiger(m.start(path.Join(inside(d.Directory), "WiredTiger")))
-		m.addDatabase(d)
 	}
+	return d
+}
+
+func (m *machine) mongodbDatabase(d Database) {
+	if d.Package = m.packageOf([]string{"mongodb-org-server", "mongodb-server", "mongodb-server-core", "rh-mongodb36-mongodb-server"}, ""); d.Package != "" {
+		d.Version = upstream(m.installed(d.Package).Version)
+	}
+	d.DataVersion = wiredTiger(m.start(path.Join(inside(d.Directory), "WiredTiger")))
+	m.addDatabase(d)
 }
 
 // wiredTigerLine is the line of a directory's own file that has the version of
@@ -511,29 +566,57 @@ var ldapBackends = []struct{ form, file string }{{"mdb", "data.mdb"}, {"hdb", "i
 
 // openldap reads the databases of OpenLDAP from its configuration, of either
 // form, and finds 389's instances.
-func (m *machine) openldap() {
-	for _, dir := range []string{"/etc/ldap/slapd.d/cn=config", "/etc/openldap/slapd.d/cn=config"} {
-		for _, file := range m.glob(dir + "/olcDatabase=*.ldif") {
+func (m *machine) openldap(commands []invocation) {
+	folders, files := []string{"/etc/ldap/slapd.d", "/etc/openldap/slapd.d"}, []string{"/etc/openldap/slapd.conf", "/etc/ldap/slapd.conf"}
+	for _, c := range commands {
+		args, _ := c.of("slapd")
+		folders, files = append(folders, path.Clean("/"+args.option("-F"))), append(files, path.Clean("/"+args.option("-f")))
+	}
+	for _, dir := range folders {
+		for _, file := range m.glob(path.Join(dir, "cn=config", "olcDatabase=*.ldif")) {
 			text, _ := m.text("databases.slapd", file[1:])
-			m.ldapDatabase(file, text, ":", "olcdbdirectory", "olcsuffix")
+			// A long line of LDIF goes on after a space.
+			m.ldapDatabase(parseSettings(file, strings.ReplaceAll(text, "\n ", ""), ":"), "olcdbdirectory", "olcsuffix")
 		}
 	}
-	for _, file := range []string{"/etc/openldap/slapd.conf", "/etc/ldap/slapd.conf"} {
-		if text, ok := m.text("databases.slapd", file[1:]); ok {
-			m.ldapDatabase(file, text, "", "directory", "suffix")
-		}
+	for _, file := range files {
+		m.slapdFile(file, 0)
 	}
 	for _, dir := range m.glob("/var/lib/dirsrv/slapd-*/db") {
 		m.addDatabase(Database{Engine: "389-ds", Name: path.Base(path.Dir(dir)), Directory: dir, Port: 389, DataVersion: m.stated("389-ds", dir, "DBVERSION"), Evidence: Evidence{dir, 0}})
 	}
 }
 
-func (m *machine) ldapDatabase(file, text, sep, directory, suffix string) {
-	d := Database{Engine: "slapd", Port: 389, Evidence: Evidence{file, 0}}
-	for _, s := range parseSettings(file, text, sep) {
+// slapdFile reads a slapd.conf and what it includes, but schemas: the settings of a
+// database follow a line that begins it.
+func (m *machine) slapdFile(file string, depth int) {
+	if file == "/" || depth > maxIncludes {
+		return
+	}
+	var database []Setting
+	text, _ := m.text("databases.slapd", file[1:])
+	for _, s := range parseSettings(file, text, "") {
+		switch strings.ToLower(s.Key) {
+		case "include":
+			if path.Ext(s.Value) != ".schema" {
+				m.slapdFile(path.Clean("/"+unquote(s.Value)), depth+1)
+			}
+		case "database":
+			m.ldapDatabase(database, "directory", "suffix")
+			database = nil
+		default:
+			database = append(database, s)
+		}
+	}
+	m.ldapDatabase(database, "directory", "suffix")
+}
+
+func (m *machine) ldapDatabase(settings []Setting, directory, suffix string) {
+	d := Database{Engine: "slapd", Port: 389}
+	for _, s := range settings {
 		switch strings.ToLower(s.Key) {
 		case directory:
-			d.Directory, d.Evidence.Line = unquote(s.Value), s.Evidence.Line
+			d.Directory, d.Evidence = unquote(s.Value), s.Evidence
 		case suffix:
 			d.Name = unquote(s.Value)
 		}

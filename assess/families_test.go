@@ -1,9 +1,11 @@
 package assess
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -145,6 +147,47 @@ func TestDataOfAnotherVersion(t *testing.T) {
 	is.True(slices.Contains(keys(a), "database.data-version"))
 	machine["srv/db/mysql_upgrade_info"] = "10.11.4-MariaDB"
 	is.True(!slices.Contains(keys(mustAssess(t, newMachine(t, machine))), "database.data-version"))
+}
+
+// TestDatabasesStandWhereTheirConfigurationSays: by what files include, in the units
+// that people write, and as several instances.
+func TestDatabasesStandWhereTheirConfigurationSays(t *testing.T) {
+	is := is.New(t)
+	const unit = "etc/systemd/system/"
+	machine := map[string]string{
+		"etc/postgresql/13/shop/postgresql.conf": "include 'where.conf'\ninclude_dir 'conf.d' # more\n", "etc/postgresql/13/shop/where.conf": "data_directory '/pg/shop' # here\ninclude 'postgresql.conf'\n",
+		"etc/postgresql/13/shop/conf.d/a.conf":  "port = 5499\n",
+		unit + "postgresql-12.service.d/a.conf": "[Service]\nEnvironment=PGDATA=/pg/twelve\n", "pg/twelve/PG_VERSION": "12\n",
+		unit + "orders.service": "[Service]\nExecStart=/usr/bin/numactl -i all /usr/lib/postgresql/13/bin/postgres -p 6000 \\\n -D /pg/orders\n", "pg/orders/PG_VERSION": "13\n",
+		"etc/default/env": "PGDATA='/pg/env/data'\n", "pg/env/data/PG_VERSION": "", // it is cut off
+		unit + "env.service":   "[Service]\nEnvironmentFile=-/etc/default/env\nExecStart=/usr/pgsql-14/bin/postmaster -D${PGDATA}\n",
+		unit + "many@.service": "[Service]\nExecStart=/usr/pgsql-14/bin/postgres \"--pgdata=/pg/in %i\"\n", unit + "multi-user.target.wants/many@red.service": "", "pg/in red/PG_VERSION": "14\n",
+
+		"etc/my.cnf": "[client]\nport=1\n!includedir /my.d\n!include /etc/my.cnf\n", "my.d/a.cnf": "[mysqld]\ndatadir = /my/main # here\n[mysqld2]\ndatadir=/my/two\nport=3308\n[mariadb.blue]\ndatadir=/my/blue\n[mysqldump]\ndatadir=/no\n",
+		"my/main/ibdata1": "", "my/two/ibdata1": "", "my/blue/ibdata1": "", "my/red/ibdata1": "", "my/arg/ibdata1": "",
+		"red.cnf": "[mysqld]\ndatadir=/my/red\nport=3311\n", unit + "red.service": "[Service]\nExecStart=/usr/sbin/mariadbd --defaults-file=/red.cnf\n",
+		"usr/lib/systemd/system/arg.service": "[Service]\nExecStart=/usr/sbin/mysqld\n", unit + "arg.service.d/a.conf": "[Service]\nEnvironment='OPTS=--port=3312 --datadir=/my/arg'\nExecStart=\nExecStart=/usr/sbin/mysqld $OPTS\n",
+
+		"etc/redis/redis.conf": "port 6380\ninclude /etc/redis/common.conf\n", "etc/redis/common.conf": "dir '/re/a'\ninclude /etc/redis/common.conf\n",
+		"redis.conf": "dir \"/re/b\"\n", unit + "re.service": "[Service]\nExecStart=-/usr/local/bin/redis-server /redis.conf --port 6381\n", unit + "va.service": "[Service]\nExecStart=/usr/bin/valkey-server --dir /va\n",
+
+		"etc/mongod.conf": "storage:\n  dbPath: /mo/a # here\nnet:\n  port: 27018\n", "etc/mongod-flow.conf": "storage: {dbPath: \"/mo/b\"}\n",
+		unit + "mo.service": "[Service]\nExecStart=/usr/bin/mongod --dbpath /mo/c --port 27030\n",
+
+		"etc/ldap/slapd.conf": "include /etc/ldap/schema/core.schema\ninclude /etc/ldap/more.conf\ndatabase mdb\nsuffix dc=b\ndirectory \"/ld/b\"\n", "etc/ldap/more.conf": "database mdb\nsuffix dc=c\ndirectory /ld/c\ninclude /etc/ldap/slapd.conf\n",
+	}
+	found := []string{}
+	for _, d := range mustAssess(t, newMachine(t, machine)).Databases {
+		found = append(found, fmt.Sprintf("%s %q %s %d", d.Engine, d.Name, d.Directory, d.Port))
+	}
+	is.Equal(strings.Join(found, "\n"), strings.Join([]string{
+		`mariadb "arg" /my/arg 3312`, `mariadb "blue" /my/blue 0`, `mariadb "" /my/main 3306`, `mariadb "red" /my/red 3311`, `mariadb "mysqld2" /my/two 3308`,
+		`mongodb "" /mo/a 27018`, `mongodb "" /mo/b 27017`, `mongodb "" /mo/c 27030`,
+		`postgresql "env" /pg/env/data 5432`, `postgresql "twelve" /pg/twelve 5432`, `postgresql "orders" /pg/orders 5432`, `postgresql "shop" /pg/shop 5499`, `postgresql "in red" /pg/in red 5432`,
+		`redis "" /re/a 6380`, `redis "" /re/b 6381`,
+		`slapd "dc=b" /ld/b 389`, `slapd "dc=c" /ld/c 389`,
+		`valkey "" /va 6379`,
+	}, "\n"))
 }
 
 // TestAClosedDataDirectory: unreadable is not absent.

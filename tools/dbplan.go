@@ -91,7 +91,11 @@ type databases struct {
 
 func (d *databases) plan(ctx context.Context) (DBPlanResult, error) {
 	r := DBPlanResult{Schema: DBPlanSchema, Source: d.a.Release, Target: d.target.Slug, Databases: []database.Plan{}, Sources: []assess.Source{}, Scoring: database.Weights}
-	found := append(slices.Clone(d.a.Databases), d.sqliteFiles()...)
+	files, all := d.sqliteFiles()
+	if !all {
+		r.Sources = append(r.Sources, assess.Source{What: "databases.sqlite", State: assess.SourceUnreadable, Detail: fmt.Sprintf("there are more than %d folders, or %d files of SQLite: the rest was not looked at", sqliteFolders, sqliteMost)})
+	}
+	found := append(slices.Clone(d.a.Databases), files...)
 	graph, err := d.graph(ctx, found)
 	if err != nil {
 		return r, err
@@ -196,7 +200,7 @@ func libc(packages []assess.Package) database.Version {
 }
 
 // Where SQLite files of services and people are looked for, and how far.
-var sqlitePlaces = []string{"var/lib", "srv", "opt", "var/www"}
+var sqlitePlaces = []string{"var/lib", "srv", "opt", "var/www", "var/opt", "usr/local", "home", "root"}
 
 const (
 	sqliteDepth   = 4
@@ -207,10 +211,14 @@ const (
 // sqliteSystem are folders whose files the system makes again by itself.
 var sqliteSystem = []string{"var/lib/rpm", "var/lib/dnf", "var/lib/yum", "var/lib/PackageKit", "var/lib/docker", "var/lib/containers", "var/lib/dpkg", "var/lib/apt"}
 
-// sqliteFiles finds files that are named like SQLite's and begin like them.
-func (d *databases) sqliteFiles() (found []assess.Database) {
+// sqliteFiles finds files that are named like SQLite's and begin like them, and says
+// whether it looked everywhere.
+func (d *databases) sqliteFiles() (found []assess.Database, all bool) {
 	open, folders := slices.Clone(sqlitePlaces), 0
-	for len(open) > 0 && folders < sqliteFolders && len(found) < sqliteMost {
+	for len(open) > 0 {
+		if folders >= sqliteFolders || len(found) >= sqliteMost {
+			return found, false
+		}
 		dir := open[0]
 		open, folders = open[1:], folders+1
 		entries, err := d.fs.ReadDir(dir)
@@ -227,7 +235,7 @@ func (d *databases) sqliteFiles() (found []assess.Database) {
 			}
 		}
 	}
-	return found
+	return found, true
 }
 
 func (d *databases) isSQLite(name string) bool {

@@ -31,9 +31,12 @@ func (r *reader) postgresql() {
 
 // cluster is the reader of a cluster, whose version is known.
 func (r *reader) cluster() *cluster {
-	version := strings.TrimSpace(string(r.head("PG_VERSION", 64)))
+	b := r.head("PG_VERSION", 64)
+	version := strings.TrimSpace(string(b))
 	if _, err := strconv.ParseFloat(version, 64); err == nil {
 		r.s.Version = version
+	} else if b != nil {
+		r.unread("/%s/PG_VERSION: it states no version", r.dir)
 	}
 	major, _, _ := strings.Cut(r.s.Version, ".")
 	c := &cluster{reader: r, commitLog: "pg_xact", segments: map[string][]byte{}}
