@@ -245,7 +245,27 @@ func (h *hops) toRPM(canonical string) (course, error) {
 	if vendor, ok, err := h.vendorToRPM(p); ok || err != nil {
 		return vendor, err
 	}
+	if meta, ok, err := h.metapackageToRPM(p); ok || err != nil {
+		return meta, err
+	}
 	return h.confirmListed(h.guessRPM(p))
+}
+
+// metapackageToRPM follows one of several versions, which rpm releases have no
+// name for, as the package that stands for all of them.
+func (h *hops) metapackageToRPM(p course) (course, bool, error) {
+	x := &lexicon{ix: h.ix}
+	canonical, ok := x.Package(withoutVersion(p.source.Name))
+	if !ok || p.source.isLibrary() || x.err != nil {
+		return p, false, x.err
+	}
+	meta, found, err := h.knownToRPM(canonical)
+	if err != nil || !found || meta.relation == api.RelationRemoved {
+		return p, false, err
+	}
+	meta.source, meta.relation = p.source, stronger(meta.relation, api.RelationRenamed)
+	meta.confidence *= catalog.LineageConfidence
+	return meta, true, nil
 }
 
 // knownToRPM follows it by what the index knows: a row, its canonical, or the

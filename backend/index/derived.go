@@ -1,12 +1,14 @@
 package index
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/backend/index/catalog"
 	"svc/backend/index/rpm"
 )
 
@@ -20,19 +22,67 @@ const kinPackages = "kin/packages"
 // kinPackage is a row of kin_packages.tsv.
 type kinPackage struct{ canonical, major, releases string }
 
-// readKinPackages reads kin_packages.tsv.
-func readKinPackages(dir layers) (map[string]kinPackage, error) {
-	all, err := rows(dir, "kin_packages.tsv", 5)
+// readKinPackages reads kin_packages.tsv and kin_versions.tsv; the canonicals of
+// versioned names are those that other versions have.
+func readKinPackages(dir layers, patterns map[string]string) (map[string]kinPackage, error) {
 	found := map[string]kinPackage{}
-	for _, c := range all {
-		found[c[0]] = kinPackage{c[1], c[2], c[3]}
-		for slug := range strings.FieldsSeq(c[3]) {
-			if err := known(slug); err != nil {
-				return nil, fmt.Errorf("kin_packages.tsv: %w", err)
+	versioned, err := rows(dir, "kin_versions.tsv", 3)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range versioned {
+		for pattern := range strings.FieldsSeq(c[0]) {
+			canonical := cmp.Or(patterns[pattern], pattern)
+			if err := addVersions(found, pattern, canonical, c[1]); err != nil {
+				return nil, err
 			}
 		}
 	}
+	all, err := rows(dir, "kin_packages.tsv", 5)
+	for _, c := range all {
+		releases, err := releasesOf(c[3])
+		if err != nil {
+			return nil, fmt.Errorf("kin_packages.tsv: %w", err)
+		}
+		found[c[0]] = kinPackage{cmp.Or(c[1], rpm.Slug(c[0])), c[2], strings.Join(releases, " ")}
+	}
 	return found, err
+}
+
+// addVersions adds a name in each of the versions that releases have side by
+// side: release=version,version.
+func addVersions(found map[string]kinPackage, pattern, canonical, releases string) error {
+	for text := range strings.FieldsSeq(releases) {
+		slug, versions, _ := strings.Cut(text, "=")
+		if _, ok := release.Lookup(slug); !ok || versions == "" {
+			return fmt.Errorf("kin_versions.tsv: %q says no versions of a release", text)
+		}
+		for version := range strings.SplitSeq(versions, ",") {
+			name := strings.Replace(pattern, "*", version, 1)
+			found[name] = kinPackage{strings.Replace(canonical, "*", version, 1), version, strings.TrimSpace(found[name].releases + " " + slug)}
+		}
+	}
+	return nil
+}
+
+// releasesOf are the slugs of a column: releases, a distribution for all of its
+// own, or a release with a plus for it and those after it.
+func releasesOf(column string) ([]string, error) {
+	var slugs []string
+	for name := range strings.FieldsSeq(column) {
+		first, since := release.Lookup(strings.TrimSuffix(name, "+"))
+		n := len(slugs)
+		for _, r := range release.All() {
+			of := distribution(r.Slug)
+			if r.Slug == name || of == name || since && strings.HasSuffix(name, "+") && of == distribution(first.Slug) && !r.Older(first) {
+				slugs = append(slugs, r.Slug)
+			}
+		}
+		if len(slugs) == n {
+			return nil, fmt.Errorf("release %q is not known", name)
+		}
+	}
+	return slugs, nil
 }
 
 // putKinPackages makes the rows of the table.
@@ -58,6 +108,17 @@ func (t *releaseTables) findOwn(name string) (record, bool, error) {
 		return record{}, false, err
 	}
 	return record{Name: name, Canonical: c[0], Major: c[1], Component: "main", own: true}, true, nil
+}
+
+// findFor finds a package for one of the source: what keeps its version there too
+// has no other in its place.
+func (t *releaseTables) findFor(name string, source record) (record, bool, error) {
+	if name == source.Name {
+		if r, ok, err := t.findOwn(name); ok || err != nil {
+			return r, ok, err
+		}
+	}
+	return t.find(name)
 }
 
 // ownCanonical is the package of a derived release that a canonical names.
@@ -86,6 +147,9 @@ func (h *hops) fromOwn(r record) (course, error) {
 	if row, ok, err := h.fromRow(r.Name); ok || err != nil {
 		return row, err
 	}
+	if meta, ok, err := h.toMetapackage(r); ok || err != nil {
+		return meta, err
+	}
 	p.relation, p.confidence, p.names = api.RelationRemoved, goneConfidence, nil
 	return p, nil
 }
@@ -108,12 +172,18 @@ func derivations(dir layers) (map[string]string, error) {
 	return values, err
 }
 
-// ownNames reads ubuntu_names.tsv.
+// ownNames reads ubuntu_names.tsv: release/package of Debian → own name.
 func ownNames(dir layers) (map[string]string, error) {
-	all, err := rows(dir, "ubuntu_names.tsv", 3)
+	all, err := rows(dir, "ubuntu_names.tsv", 4)
 	values := map[string]string{}
 	for _, c := range all {
-		values[c[0]] = c[1]
+		releases, err := releasesOf(c[1])
+		if err != nil {
+			return nil, fmt.Errorf("ubuntu_names.tsv: %w", err)
+		}
+		for _, slug := range releases {
+			values[slug+"/"+c[0]] = c[2]
+		}
 	}
 	return values, err
 }
@@ -132,11 +202,8 @@ func (ix *Index) derivedRelease(r release.Release) (*releaseTables, error) {
 		return nil, nil
 	}
 	t := *base
-	t.ownPackages = ix.file.Table(kinPackages)
+	t.ownPackages, t.ownNames = ix.file.Table(kinPackages), ix.file.Table(ubuntuNames)
 	t.slug, t.nearest, t.other = r.Slug, base, ix.releases[other]
-	if r.Family == release.Ubuntu {
-		t.ownNames = ix.file.Table(ubuntuNames)
-	}
 	for pair := range strings.FieldsSeq(versions) {
 		software, both, _ := strings.Cut(pair, "=")
 		own, suite, _ := strings.Cut(both, "/")
@@ -196,8 +263,11 @@ func (t *releaseTables) suite() *releaseTables {
 // ownName is the name that a package of the nearest suite has in the release:
 // another, or that with the release's own version of the software.
 func (t *releaseTables) ownName(r record) (string, error) {
+	if r.own {
+		return r.Name, nil
+	}
 	if t.ownNames != nil {
-		if own, ok, err := t.ownNames.Get(r.Name); ok || err != nil {
+		if own, ok, err := t.ownNames.Get(t.slug + "/" + r.Name); ok || err != nil {
 			return own, err
 		}
 	}
@@ -262,6 +332,11 @@ func (t *releaseTables) likelihood(r record) (float64, error) {
 func (ix *Index) resolveDerived(t *releaseTables, name string) (record, api.Match, float64, error) {
 	if t.nearest == nil {
 		return record{}, api.MatchNone, 0, nil
+	}
+	if meta, ok := catalog.UbuntuKernelMeta(name); ok {
+		if r, ok, err := t.findOwn(meta); ok || err != nil {
+			return r, api.MatchAlias, kernelConfidence, err
+		}
 	}
 	if suite := t.inSuite(name); suite != name {
 		if r, ok, err := t.find(suite); ok || err != nil {

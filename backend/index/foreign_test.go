@@ -91,7 +91,7 @@ func TestAcrossFamilies(t *testing.T) {
 		{"debian-12", "libssh-4", "almalinux-9", api.RelationIncluded, "libssh", 0.8},
 		{"debian-12", "libncurses6", "almalinux-9", api.RelationIncluded, "ncurses-libs", 0.8},
 		{"debian-12", "zlib1g", "almalinux-9", api.RelationIncluded, "zlib", 0.9},
-		{"ubuntu-24.04", "linux-cloud-tools-6.8.0-1065-azure", "almalinux-9", api.RelationSame, "hyperv-daemons", 0.9},
+		{"ubuntu-24.04", "linux-cloud-tools-6.8.0-1065-azure", "almalinux-9", api.RelationRenamed, "hyperv-daemons", 0.9},
 		// repositories beside the distribution
 		{"debian-12", "fail2ban", "almalinux-9", api.RelationSame, "fail2ban", 0.8},
 		{"centos-7", "java-11-amazon-corretto-devel", "debian-13", api.RelationReplaced, "default-jdk", 0.9},

@@ -209,7 +209,7 @@ func (f *foreign) readOthers(curated layers) error {
 		}
 		f.kin[c[0]] = g
 	}
-	if f.own, err = readKinPackages(curated); err != nil {
+	if f.own, err = readKinPackages(curated, patterns(f.suites)); err != nil {
 		return err
 	}
 	all, err = rows(curated, "ubuntu_debian.tsv", 4)

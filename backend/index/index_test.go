@@ -352,6 +352,52 @@ func TestDerivedReleasesHaveTheirOwnVersions(t *testing.T) {
 	}
 }
 
+// What two derived releases have beyond their suites stays what it is.
+func TestWhatDerivedReleasesAddStays(t *testing.T) {
+	ix := embeddedIndex(t)
+	is.New(t).NoErr(ix.file.Table(kinPackages).All(func(name, value string) bool {
+		c := strings.Split(value, "\t")
+		if len(c) != 3 {
+			return true
+		}
+		releases := strings.Fields(c[2])
+		for _, source := range releases {
+			for _, target := range releases {
+				got, err := ix.Become(source, name, target)
+				if err != nil || got.Relation != api.RelationSame || packageNames(got) != name {
+					t.Errorf("%s of %s in %s: %s %s (%v)", name, source, target, got.Relation, packageNames(got), err)
+				}
+			}
+		}
+		return true
+	}))
+}
+
+// Names of Ubuntu with a version that no suite has, and its kernels.
+func TestNamesOfUbuntuWithAVersion(t *testing.T) {
+	for _, c := range [][4]string{
+		{"ubuntu-22.04", "golang-1.18-go", "debian-13", "golang-go"},
+		{"ubuntu-22.04", "golang-1.18-go", "almalinux-9", "golang-bin"},
+		{"ubuntu-20.04", "clang-12", "almalinux-9", "clang"},
+		{"ubuntu-22.04", "gcc-12", "ubuntu-24.04", "gcc-12"},
+		{"ubuntu-22.04", "g++-11", "debian-13", "g++-14"},
+		{"ubuntu-24.04", "python3.12", "ubuntu-26.04", "python3.14"},
+		{"ubuntu-22.04", "libperl5.34", "ubuntu-24.04", "libperl5.38t64"},
+		{"ubuntu-22.04", "libicu70", "ubuntu-24.04", "libicu74"},
+		{"ubuntu-22.04", "mariadb-server-10.6", "ubuntu-24.04", "mariadb-server"},
+		{"ubuntu-22.04", "linux-image-5.15.0-1034-aws", "ubuntu-24.04", "linux-image-aws"},
+		{"ubuntu-24.04", "linux-azure-headers-6.8.0-1065", "ubuntu-26.04", "linux-headers-azure"},
+		{"ubuntu-20.04", "linux-aws-5.15-headers-5.15.0-1030", "debian-13", "linux-headers-cloud-amd64"},
+		{"ubuntu-20.04", "linux-modules-5.15.0-1030-gcp", "almalinux-9", "kernel"},
+		{"ubuntu-22.04", "linux-image-oracle-lts-22.04", "sles-15", "kernel-default"},
+	} {
+		got, err := embeddedIndex(t).Become(c[0], c[1], c[2])
+		if err != nil || packageNames(got) != c[3] {
+			t.Errorf("%s of %s in %s: %s (%v)", c[1], c[0], c[2], packageNames(got), err)
+		}
+	}
+}
+
 // translated are the names that a package becomes.
 func translated(t *testing.T, ix *Index, source, target, name string) string {
 	t.Helper()

@@ -27,6 +27,7 @@ const (
 	sameConfidence     = 0.99
 	returnedConfidence = 0.95 // away for a release and back
 	absentConfidence   = 0.85 // the source does not have it, the target does
+	overConfidence     = 0.95 // by another release that has it
 	goneConfidence     = 0.6
 	// leastConfidence is what an answer that names packages needs; below it they
 	// are candidates for a person to choose from.
@@ -204,16 +205,53 @@ func (h *hops) absent(canonical string) (course, error) {
 	if ok {
 		return course{relation: api.RelationSame, confidence: absentConfidence, names: []string{r.Name}}, nil
 	}
-	for _, slug := range h.ix.order {
-		r, ok, err := h.ix.releases[slug].byCanonical(canonical)
-		if err != nil {
-			return course{}, err
-		}
-		if ok {
-			return course{source: r, relation: api.RelationRemoved, confidence: goneConfidence}, nil
-		}
+	if p, ok, err := h.overSuite(canonical); ok || err != nil {
+		return p, err
 	}
-	return course{relation: api.RelationUnknown}, nil
+	p, _, err := h.toMetapackage(record{Name: canonical, Canonical: canonical})
+	return p, err
+}
+
+// toMetapackage answers with the package for all versions of what a name has one of.
+func (h *hops) toMetapackage(source record) (course, bool, error) {
+	r, ok, err := h.target.find(withoutVersion(source.Name))
+	if err != nil || !ok {
+		return course{relation: api.RelationUnknown}, false, err
+	}
+	return course{
+		source: source, relation: api.RelationReplaced, confidence: catalog.LineageConfidence, names: []string{r.Name},
+	}, true, nil
+}
+
+// withoutVersion is the usual name of the metapackage for all versions of what
+// is named: golang-go for golang-1.18-go.
+func withoutVersion(name string) string {
+	found := aVersion.FindAllStringIndex(name, 1)
+	if len(found) == 0 || found[0][0] == 0 {
+		return name
+	}
+	return strings.TrimSuffix(name[:found[0][0]], "-") + name[found[0][1]:]
+}
+
+// overSuite follows a canonical from the suite that is nearest to the target and
+// has it.
+func (h *hops) overSuite(canonical string) (course, bool, error) {
+	for _, t := range h.ix.nearestSuites(h.target.suite()) {
+		r, ok, err := t.byCanonical(canonical)
+		if err != nil {
+			return course{}, false, err
+		}
+		if !ok {
+			continue
+		}
+		p, err := h.ix.way(t, h.target).from(r)
+		p.confidence *= overConfidence
+		if len(p.names) == 0 {
+			p.relation, p.confidence = api.RelationRemoved, goneConfidence
+		}
+		return p, true, err
+	}
+	return course{}, false, nil
 }
 
 // returned looks whether what got lost on the way is in the target after all.
@@ -362,7 +400,11 @@ func (h *hops) relation(p course, targets []record, offered []api.TargetPackage)
 	}
 	switch t := targets[0]; {
 	case t.Name == p.source.Name && h.source.rpm == nil:
-		own, err := h.source.ownName(p.source)
+		from, _, err := h.source.findFor(p.source.Name, p.source)
+		if err != nil {
+			return p.relation, err
+		}
+		own, err := h.source.ownName(from)
 		if own == offered[0].Name {
 			return api.RelationSame, err
 		}
@@ -378,7 +420,7 @@ func (h *hops) relation(p course, targets []record, offered []api.TargetPackage)
 func (h *hops) offered(canonical string, p *course) (targets []record, packages []api.TargetPackage, err error) {
 	packages = []api.TargetPackage{}
 	for _, name := range p.names {
-		r, ok, err := h.target.find(name)
+		r, ok, err := h.target.findFor(name, p.source)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -101,3 +101,24 @@ func KernelMeta(name string) (string, bool) {
 	}
 	return "linux-" + m[1] + "-" + m[2], true
 }
+
+// ubuntuKernel is a package of one of Ubuntu's kernels for a place to run, with
+// its ABI or its series in its name.
+var ubuntuKernel = lazyregexp.New(`^linux-(?:(image|headers|modules|modules-extra|tools|cloud-tools)(?:-unsigned|-uc)?-(?:[0-9][0-9.]*-[0-9]+-)?(aws|azure|gcp|gke|ibm|kvm|lowlatency|oem|oracle|raspi)(?:-(?:lts-|hwe-)?[0-9.]+[a-z]?|-edge|-fde)*|(aws|azure|gcp|gke|ibm|kvm|lowlatency|oracle|raspi)(?:-(?:lts-|hwe-)?[0-9.]+)?(?:-(headers|tools|cloud-tools)-[0-9][0-9.]*-[0-9]+)?)$`)
+
+// UbuntuKernelMeta is the metapackage of a package of such a kernel; that of the
+// modules is the image's.
+func UbuntuKernelMeta(name string) (string, bool) {
+	m := ubuntuKernel.FindStringSubmatch(name)
+	if m == nil {
+		return "", false
+	}
+	part, kind := m[1]+m[4], m[2]+m[3]
+	switch part {
+	case "":
+		return "linux-" + kind, true
+	case "modules":
+		part = "image"
+	}
+	return "linux-" + part + "-" + kind, true
+}
