@@ -105,9 +105,7 @@ func (s span) holds(h *hops, majorChanges bool) bool {
 		return true
 	}
 	at, ok := release.Lookup(s.Since)
-	from, _ := release.Lookup(h.source.slug)
-	to, _ := release.Lookup(h.target.slug)
-	return ok && from.Older(at) && !to.Older(at)
+	return ok && h.source.release.Older(at) && !h.target.release.Older(at)
 }
 
 type curatedCaveat struct {

@@ -203,7 +203,7 @@ func (ix *Index) derivedRelease(r release.Release) (*releaseTables, error) {
 	}
 	t := *base
 	t.ownPackages, t.ownNames = ix.file.Table(kinPackages), ix.file.Table(ubuntuNames)
-	t.slug, t.nearest, t.other = r.Slug, base, ix.releases[other]
+	t.slug, t.release, t.nearest, t.other = r.Slug, r, base, ix.releases[other]
 	for pair := range strings.FieldsSeq(versions) {
 		software, both, _ := strings.Cut(pair, "=")
 		own, suite, _ := strings.Cut(both, "/")

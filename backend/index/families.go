@@ -1,7 +1,8 @@
 package index
 
 import (
-	"fmt"
+	_ "embed" // the rows
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,17 +13,22 @@ import (
 	"svc/backend/api/release"
 )
 
-// families are the rows of families.tsv: where what stands in one place with
-// one family stands with another, or in a later release of the same. They are
-// part of the program, not of an index file: no archive says them.
-var families = sync.OnceValues(readFamilies)
+// familiesText and namesText are families.tsv and family_names.tsv. They are part
+// of the program, not of an index file: no archive says them.
+var (
+	//go:embed data/families.tsv
+	familiesText string
+	//go:embed data/family_names.tsv
+	namesText string
+)
 
-// familyRows are relocations by software, and the names that software has
-// besides.
-type familyRows struct {
-	relocations map[string][]familyRow
-	names       map[string]string
-}
+// families are the rows of families.tsv: where what stands in one place with
+// one family stands with another, or in a later release of the same.
+var families = sync.OnceValue(readFamilies)
+
+// familyRows are relocations by software, as they stand in the file until they
+// are asked for, and the names that software has besides.
+type familyRows struct{ text, names map[string]string }
 
 // familyRow is a relocation between two sides.
 type familyRow struct {
@@ -110,37 +116,60 @@ func (r familyRow) back(software string) (familyRow, bool) {
 	return b, b.From != to && !strings.HasPrefix(to, b.From+"/")
 }
 
-func readFamilies() (familyRows, error) {
-	all := familyRows{map[string][]familyRow{}, map[string]string{}}
-	dir, err := curatedLayers("")
-	if err != nil {
-		return all, err
-	}
-	relocations, err := rows(dir, "families.tsv", 9)
-	if err != nil {
-		return all, err
-	}
-	for _, c := range relocations {
-		r := familyRow{side(c[1]), side(c[2]), api.Relocation{From: c[3], Kind: api.RelocationKind(c[5]), Action: api.RelocationAction(c[6]), Note: c[7]}}
-		if !slices.Contains(relocationKinds, r.Kind) || !slices.Contains(relocationActions, r.Action) {
-			return all, fmt.Errorf("families.tsv: the row of %q has kind %q and action %q", c[3], c[5], c[6])
+func readFamilies() familyRows {
+	all := familyRows{map[string]string{}, map[string]string{}}
+	begin, previous := 0, ""
+	for at, line := range lines(familiesText) {
+		software, _, _ := strings.Cut(line, "\t")
+		if software != previous {
+			begin, previous = at, software
 		}
-		if c[4] != "" {
-			r.To = &c[4]
-		}
-		all.relocations[c[0]] = append(all.relocations[c[0]], r)
+		all.text[software] = familiesText[begin : at+len(line)]
 	}
-	names, err := rows(dir, "family_names.tsv", 2)
-	for _, c := range names {
-		all.names[c[0]] = c[1]
+	for _, line := range lines(namesText) {
+		name, software, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		all.names[name] = software
 	}
-	return all, err
+	return all
 }
 
-var (
-	relocationKinds   = []api.RelocationKind{api.RelocateFile, api.RelocateDir, api.RelocateService, api.RelocateUser}
-	relocationActions = []api.RelocationAction{api.ActionCopy, api.ActionConvert, api.ActionManual, api.ActionDrop}
-)
+// lines are those of rows, with where each begins and its end; not comments.
+func lines(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		at := 0
+		for line := range strings.Lines(text) {
+			if !strings.HasPrefix(line, "#") && !yield(at, line) {
+				return
+			}
+			at += len(line)
+		}
+	}
+}
+
+// of are the rows of software.
+func (f familyRows) of(software string) iter.Seq[familyRow] {
+	return func(yield func(familyRow) bool) {
+		for line := range strings.Lines(f.text[software]) {
+			if !yield(readFamilyRow(line)) {
+				return
+			}
+		}
+	}
+}
+
+// readFamilyRow reads a line: software, sides, from, to, kind, action, note and
+// provenance. A dash is an empty column.
+func readFamilyRow(line string) familyRow {
+	var c [8]string
+	for i := range c {
+		c[i], line, _ = strings.Cut(line, "\t")
+	}
+	r := familyRow{side(c[1]), side(c[2]), api.Relocation{From: c[3], Kind: api.RelocationKind(c[5]), Action: api.RelocationAction(c[6]), Note: c[7]}}
+	if to := c[4]; to != "-" {
+		r.To = &to
+	}
+	return r
+}
 
 // shortened is a canonical without what the index adds to the name of software
 // to tell packages of it apart.
@@ -167,7 +196,7 @@ func (f familyRows) software(canonical string) string {
 		if known, ok := f.names[name]; ok {
 			return known
 		}
-		if len(f.relocations[name]) > 0 {
+		if f.text[name] != "" {
 			return name
 		}
 		shorter := shortened(name)
@@ -181,7 +210,7 @@ func (f familyRows) software(canonical string) string {
 // between are the rows of software for a move.
 func (f familyRows) between(software string, source, target release.Release) []api.Relocation {
 	found := []api.Relocation{}
-	for _, r := range f.relocations[software] {
+	for r := range f.of(software) {
 		if r.holds(source, target) {
 			found = append(found, r.Relocation)
 			continue
@@ -218,21 +247,16 @@ func (h *hops) acrossFamilies(canonical string, p course, m *move) ([]api.Reloca
 // needs none.
 func (h *hops) ofFamilies(canonical string, m *move) ([]api.Relocation, error) {
 	found := []api.Relocation{}
-	all, err := families()
-	if err != nil {
-		return nil, err
-	}
+	all := families()
 	software := all.software(canonical)
 	if software == "" {
 		return found, nil
 	}
-	source, _ := release.Lookup(h.source.slug)
-	target, _ := release.Lookup(h.target.slug)
 	next, err := h.versionOf(software, m.nextVersion)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range all.between(software, source, target) {
+	for _, r := range all.between(software, h.source.release, h.target.release) {
 		versioned := strings.Contains(r.From, "{")
 		if r, ok := filled(r, m.version, next); ok && (!versioned || r.From != deref(r.To)) {
 			found = append(found, r)

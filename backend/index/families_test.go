@@ -68,12 +68,11 @@ func TestPathsAcrossFamilies(t *testing.T) {
 // TestNoFolderOfAllMoves: what stands in /etc itself has no row for the whole of
 // it, in whichever direction.
 func TestNoFolderOfAllMoves(t *testing.T) {
-	all, err := families()
-	is.New(t).NoErr(err)
+	all := families()
 	for _, way := range [][2]string{{"centos-7", "debian-13"}, {"sles-15", "debian-13"}, {"debian-13", "almalinux-9"}, {"debian-13", "sles-15"}, {"centos-7", "almalinux-9"}} {
 		source, _ := release.Lookup(way[0])
 		target, _ := release.Lookup(way[1])
-		for software := range all.relocations {
+		for software := range all.text {
 			for _, r := range all.between(software, source, target) {
 				if slices.Contains([]string{"/", "/etc", "/etc/pam.d", "/etc/ssh", "/etc/systemd/system", "/etc/cron.d", "/etc/logrotate.d", "/etc/security"}, r.From) {
 					t.Errorf("%s: %s as a whole becomes %s", software, r.From, deref(r.To))
@@ -83,22 +82,35 @@ func TestNoFolderOfAllMoves(t *testing.T) {
 	}
 }
 
+var (
+	kinds   = []api.RelocationKind{api.RelocateFile, api.RelocateDir, api.RelocateService, api.RelocateUser}
+	actions = []api.RelocationAction{api.ActionCopy, api.ActionConvert, api.ActionManual, api.ActionDrop}
+)
+
 // TestEveryRowCanBeRead: a row has sides that are there, a place or a reason to
 // drop it, and something to say.
 func TestEveryRowCanBeRead(t *testing.T) {
 	is := is.New(t)
-	all, err := families()
+	all := families()
+	dir, err := curatedLayers("")
 	is.NoErr(err)
-	for software, rows := range all.relocations {
-		for _, r := range rows {
+	read, err := rows(dir, "families.tsv", 9) // sorted, and all columns there
+	is.NoErr(err)
+	n := 0
+	for software := range all.text {
+		for r := range all.of(software) {
+			n++
+			is.True(slices.Contains(kinds, r.Kind))
+			is.True(slices.Contains(actions, r.Action))
 			used := slices.ContainsFunc(release.All(), r.target.has) && slices.ContainsFunc(release.All(), r.source.has)
 			if !used || r.From == "" || r.Note == "" || (r.To == nil) != (r.Action == api.ActionDrop) {
 				t.Errorf("%s: the row of %s can't be used: %+v", software, r.From, r)
 			}
 		}
 	}
+	is.Equal(n, len(read))
 	for name, software := range all.names {
-		if len(all.relocations[software]) == 0 || len(all.relocations[name]) > 0 && name != software {
+		if all.text[software] == "" || all.text[name] != "" && name != software {
 			t.Errorf("the name %s leads to no rows, or hides its own", name)
 		}
 	}
@@ -177,8 +189,7 @@ var noise = map[[2]string]string{
 // state, where these are at hand: what has another name must be known by it,
 // what keeps its name must not be led elsewhere.
 func TestReviewedNames(t *testing.T) {
-	families, err := families()
-	is.New(t).NoErr(err)
+	families := families()
 	releases := map[string]string{"el": "almalinux-9", "amzn": "amzn-2", "fedora": "fedora-42", "suse": "sles-15", "debian": "debian-13", "ubuntu": "ubuntu-24.04"}
 	for file, kind := range map[string]api.RelocationKind{"cross_services.tsv": api.RelocateService, "cross_users.tsv": api.RelocateUser} {
 		t.Run(file, func(t *testing.T) {
@@ -207,7 +218,7 @@ func TestReviewedNames(t *testing.T) {
 func (f familyRows) leads(kind api.RelocationKind, name string, source, target release.Release) []string {
 	name = strings.TrimSuffix(name, ".service")
 	found := []string{}
-	for software := range f.relocations {
+	for software := range f.text {
 		for _, r := range f.between(software, source, target) {
 			if r.Kind == kind && strings.TrimSuffix(r.From, ".service") == name && r.To != nil {
 				found = append(found, strings.TrimSuffix(*r.To, ".service"))

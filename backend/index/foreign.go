@@ -68,7 +68,7 @@ func (ix *Index) rpmRelease(r release.Release) *releaseTables {
 		return nil
 	}
 	return &releaseTables{
-		slug: r.Slug, names: ix.file.Table(rpmNames), canonicals: ix.file.Table(rpmCanonicals),
+		slug: r.Slug, release: r, names: ix.file.Table(rpmNames), canonicals: ix.file.Table(rpmCanonicals),
 		provides: ix.file.Table(r.Slug + providesTable), sources: ix.file.Table(""),
 		files: ix.file.Table(r.Slug + filesTable), owners: ix.file.Table(r.Slug + ownersTable),
 		rpm: &rpmLine{
@@ -314,10 +314,8 @@ func (ix *Index) globs(rows string) globs {
 	if ok {
 		return g
 	}
-	_ = ix.file.Table(rows).All(func(key, value string) bool {
-		if strings.Contains(key, "*") {
-			g.rows = append(g.rows, newGlob(key, value))
-		}
+	ix.file.Table(rows).With('*', func(key, value string) bool {
+		g.rows = append(g.rows, newGlob(key, value))
 		return true
 	})
 	g.sort()

@@ -37,6 +37,7 @@ type Index struct {
 // releaseTables are the tables of one release.
 type releaseTables struct {
 	slug       string
+	release    release.Release
 	names      *table.Table // name → record
 	canonicals *table.Table // canonical → name, where they differ
 	provides   *table.Table // virtual name → its one provider
@@ -97,7 +98,7 @@ func open(data string) (*Index, error) {
 	}
 	ix := &Index{file: file, releases: map[string]*releaseTables{}}
 	for _, r := range release.All() {
-		t := tablesOf(file, r.Slug)
+		t := tablesOf(file, r)
 		if t.names.Len() > 0 {
 			ix.releases[r.Slug] = t
 			ix.order = append(ix.order, r.Slug)
@@ -130,9 +131,11 @@ func (ix *Index) derive() error {
 	return nil
 }
 
-func tablesOf(file *table.File, slug string) *releaseTables {
+func tablesOf(file *table.File, r release.Release) *releaseTables {
+	slug := r.Slug
 	return &releaseTables{
 		slug:       slug,
+		release:    r,
 		names:      file.Table(slug + namesTable),
 		canonicals: file.Table(slug + canonicalsTable),
 		provides:   file.Table(slug + providesTable),

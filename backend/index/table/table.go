@@ -195,3 +195,20 @@ func (t *Table) All(yield func(key, value string) bool) error {
 	}
 	return nil
 }
+
+// With calls yield with every record that has a byte in its key, in order, until
+// it returns false. What lies between is passed over.
+func (t *Table) With(b byte, yield func(key, value string) bool) {
+	for at := 0; ; {
+		found := strings.IndexByte(t.text[at:], b)
+		if found < 0 {
+			return
+		}
+		begin := strings.LastIndexByte(t.text[:at+found], '\n') + 1
+		line, _, _ := strings.Cut(t.text[begin:], "\n")
+		at = begin + len(line) + 1
+		if key, value, _ := strings.Cut(line, "\t"); strings.IndexByte(key, b) >= 0 && !yield(key, value) {
+			return
+		}
+	}
+}
