@@ -40,26 +40,27 @@ func (h *hops) relocations(canonical string) ([]api.Relocation, error) {
 		return nil, err
 	}
 	m := &move{h: h, version: h.source.major(p.source)}
+	if m.old, err = h.source.shipped(p.source.Name); err != nil {
+		return nil, err
+	}
+	for _, name := range p.names {
+		files, err := h.target.shipped(name)
+		if err != nil {
+			return nil, err
+		}
+		m.next = append(m.next, files...)
+	}
 	if across, err := h.acrossFamilies(canonical, p, m); err != nil || len(across) > 0 {
 		return across, err
 	}
 	if len(p.names) == 0 || p.source.Name == "" {
 		return []api.Relocation{}, nil
 	}
-	if m.old, err = h.source.shipped(p.source); err != nil {
+	next, err := h.target.successor(p.names[len(p.names)-1])
+	if err != nil {
 		return nil, err
 	}
-	for _, name := range p.names {
-		r, err := h.target.successor(name)
-		if err != nil {
-			return nil, err
-		}
-		files, err := h.target.shipped(r)
-		if err != nil {
-			return nil, err
-		}
-		m.next, m.nextVersion = append(m.next, files...), h.target.major(r)
-	}
+	m.nextVersion = h.target.major(next)
 	curated, err := m.curated(canonical)
 	if err != nil {
 		return nil, err
@@ -81,8 +82,8 @@ func (t *releaseTables) successor(name string) (record, error) {
 }
 
 // shipped lists the configuration that a package ships.
-func (t *releaseTables) shipped(r record) ([]string, error) {
-	value, ok, err := t.files.Get(r.Name)
+func (t *releaseTables) shipped(name string) ([]string, error) {
+	value, ok, err := t.files.Get(name)
 	if err != nil || !ok {
 		return nil, err
 	}

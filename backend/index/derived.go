@@ -291,14 +291,20 @@ func (t *releaseTables) major(r record) string {
 	return r.Major
 }
 
-// offers is a package of the release: what the version is where the release's
-// own list is known.
-func (t *releaseTables) offers(r record) (api.TargetPackage, error) {
+// offers is a package of the release, and how sure it is that it has it; with
+// the version where its own list is known.
+func (t *releaseTables) offers(r record) (offer api.TargetPackage, likely float64, err error) {
 	if t.nearest == nil {
-		return api.TargetPackage{Name: r.Name, Version: r.Version, Repository: r.Component}, nil
+		return api.TargetPackage{Name: r.Name, Version: r.Version, Repository: r.Component}, 1, nil
 	}
-	name, err := t.ownName(r)
-	return api.TargetPackage{Name: name}, err
+	if offer.Name, err = t.ownName(r); err != nil {
+		return offer, 0, err
+	}
+	if offer.Name != r.Name || r.own {
+		return offer, ownVersion, nil
+	}
+	likely, err = t.likelihood(r.Name)
+	return offer, likely, err
 }
 
 // The likelihood that a derived release has what its nearest suite has.
@@ -308,19 +314,13 @@ const (
 	ownVersion = 0.96 // by the release's own version, or its own name
 )
 
-// likelihood is how sure it is that the release has a package of its nearest
-// suite.
-func (t *releaseTables) likelihood(r record) (float64, error) {
-	if t.nearest == nil {
-		return 1, nil
-	}
-	if name, err := t.ownName(r); name != r.Name || r.own || err != nil {
-		return ownVersion, err
-	}
+// likelihood is how sure it is that a derived release has a package of its
+// nearest suite under the same name.
+func (t *releaseTables) likelihood(name string) (float64, error) {
 	if t.other == nil {
 		return inNearest, nil
 	}
-	_, ok, err := t.other.find(r.Name)
+	_, ok, err := t.other.find(name)
 	if ok {
 		return inBoth, err
 	}

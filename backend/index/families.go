@@ -27,7 +27,7 @@ var (
 var families = sync.OnceValue(readFamilies)
 
 // familyRows are relocations by software, as they stand in the file until they
-// are asked for, and the names that software has besides.
+// are asked for, and the names of software: its own, and others that it has.
 type familyRows struct{ text, names map[string]string }
 
 // familyRow is a relocation between two sides.
@@ -123,6 +123,7 @@ func readFamilies() familyRows {
 		software, _, _ := strings.Cut(line, "\t")
 		if software != previous {
 			begin, previous = at, software
+			all.names[software] = software
 		}
 		all.text[software] = familiesText[begin : at+len(line)]
 	}
@@ -196,9 +197,6 @@ func (f familyRows) software(canonical string) string {
 		if known, ok := f.names[name]; ok {
 			return known
 		}
-		if f.text[name] != "" {
-			return name
-		}
 		shorter := shortened(name)
 		if shorter == name {
 			return ""
@@ -236,11 +234,7 @@ func (h *hops) acrossFamilies(canonical string, p course, m *move) ([]api.Reloca
 	if err != nil {
 		return nil, err
 	}
-	defaults, err := h.defaults(p, found)
-	if err != nil {
-		return nil, err
-	}
-	return h.ownFirst(p, append(found, defaults...))
+	return h.ownFirst(p, append(found, h.defaults(m, found)...))
 }
 
 // ofFamilies are the rows of a canonical's software; a path of the same version
@@ -294,36 +288,27 @@ const (
 // defaults are the options of daemons, which Debian's family and the others keep
 // under the same name, each in a folder of its own: those that the successors of
 // an rpm read, or that Debian's package has.
-func (h *hops) defaults(p course, already []api.Relocation) ([]api.Relocation, error) {
-	found, names, debian := []api.Relocation{}, p.names, h.target
-	if h.source.rpm == nil {
-		names, debian = []string{p.source.Name}, h.source
+func (h *hops) defaults(m *move, already []api.Relocation) []api.Relocation {
+	var found []api.Relocation
+	files, fromDebian := m.next, h.source.rpm == nil
+	if fromDebian {
+		files = m.old
 	}
-	if debian.rpm != nil {
-		return found, nil
+	if !fromDebian && h.target.rpm != nil {
+		return nil
 	}
-	for _, name := range names {
-		r, _, err := debian.find(name)
-		if err != nil {
-			return nil, err
+	for _, file := range files {
+		base, ok := strings.CutPrefix(file, defaultFolder)
+		if !ok || slices.ContainsFunc(already, func(r api.Relocation) bool { return deref(r.To) == file || r.From == file }) {
+			continue
 		}
-		files, err := debian.shipped(r)
-		if err != nil {
-			return nil, err
+		from, to := sysconfigFolder+base, file
+		if fromDebian {
+			from, to = to, from
 		}
-		for _, file := range files {
-			base, ok := strings.CutPrefix(file, defaultFolder)
-			if !ok || slices.ContainsFunc(already, func(r api.Relocation) bool { return deref(r.To) == file || r.From == file }) {
-				continue
-			}
-			from, to := sysconfigFolder+base, file
-			if debian == h.source {
-				from, to = to, from
-			}
-			found = append(found, relocation(api.RelocateFile, from, to, api.ActionManual, "Where there is such a file: its variables may have other names."))
-		}
+		found = append(found, relocation(api.RelocateFile, from, to, api.ActionManual, "Where there is such a file: its variables may have other names."))
 	}
-	return found, nil
+	return found
 }
 
 // ownFirst sorts relocations, so that of several for one path the first is
@@ -354,7 +339,17 @@ func (h *hops) ships(p course, r api.Relocation) (bool, error) {
 		to = unitFolder + to
 	}
 	owners, ok, err := h.target.ownersOf(to)
-	return ok && slices.ContainsFunc(strings.Fields(owners), func(name string) bool { return slices.Contains(p.names, name) }), err
+	return ok && anyOf(owners, p.names), err
+}
+
+// anyOf reports whether a text of words has one of some names.
+func anyOf(words string, names []string) bool {
+	for word := range strings.FieldsSeq(words) {
+		if slices.Contains(names, word) {
+			return true
+		}
+	}
+	return false
 }
 
 func deref(s *string) string {

@@ -427,11 +427,7 @@ func (h *hops) offered(canonical string, p *course) (targets []record, packages 
 		if !ok {
 			return nil, nil, fmt.Errorf("the index leads %s of %s to %s, which %s does not have", canonical, h.source.slug, name, h.target.slug)
 		}
-		offer, err := h.target.offers(r)
-		if err != nil {
-			return nil, nil, err
-		}
-		likely, err := h.target.likelihood(r)
+		offer, likely, err := h.target.offers(r)
 		if err != nil {
 			return nil, nil, err
 		}
