@@ -26,7 +26,7 @@ const vendorEPEL = "epel"
 
 // rulesConfidence is that of what the rules make of an rpm that no release is
 // known to have.
-const rulesConfidence = 0.95
+const rulesConfidence = 0.96
 
 // What it costs not to know whether the target has a package.
 const (

@@ -3,7 +3,7 @@ package index
 // The confidence of curated rows, by what they say: as often as people who say
 // what they install on both sides agree with them.
 const (
-	rowConfidence     = 0.95 // a row of one name
+	rowConfidence     = 0.96 // a row of one name
 	patternConfidence = 0.93 // a row of a pattern of names
 	// includedConfidence is less since people who list a library often mean to
 	// build with it, and install its headers on the other side.

@@ -69,6 +69,10 @@ func TestAcrossFamilies(t *testing.T) {
 		{"rhel-8", "texlive-amsmath", "debian-13", api.RelationMerged, "texlive-latex-base", 0.9},
 		// the same name for other software
 		{"rhel-9", "rig", "debian-13", api.RelationRemoved, "", 0.9},
+		{"rhel-9", "python3-hidapi", "debian-13", api.RelationRenamed, "python3-hid", 0.9},
+		// the program of a module is with it
+		{"rhel-8", "python3-virtualenv", "debian-13", api.RelationSplit, "python3-virtualenv virtualenv", 0.9},
+		{"rhel-8", "qt5-qtwebsockets", "debian-13", api.RelationSplit, "libqt5websockets5 qml-module-qtwebsockets", 0.9},
 		{"rhel-8", "gom", "debian-13", api.RelationIncluded, "libgom-1.0-0t64", 0.8},
 		// repositories of vendors are not the distribution's identity
 		{"rhel-8", "remi-release", "debian-13", api.RelationRemoved, "", 0.9},
@@ -125,7 +129,6 @@ func TestAcrossFamilies(t *testing.T) {
 		{"debian-12", "default-mysql-server", "almalinux-9", api.RelationRenamed, "mariadb-server", 0.9},
 		// the name that Debian has, before another that it had
 		{"debian-12", "libpcre2-8-0", "almalinux-9", api.RelationIncluded, "pcre2", 0.9},
-		{"rhel-9", "python3-hidapi", "debian-13", api.RelationSame, "python3-hidapi", 0.9},
 		// versions in names, and headers of what is gone
 		{"rhel-8", "vte291-devel", "debian-13", api.RelationRenamed, "libvte-2.91-dev", 0.9},
 		{"rhel-8", "libvncserver-devel", "rhel-9", api.RelationRemoved, "", 0.8},

@@ -10,8 +10,8 @@ import (
 // qtName is a module of Qt 5 or 6, such as qt5-qtsvg-devel.
 var qtName = lazyregexp.New(`^qt([56])-(?:qt)?(.+?)(-private)?(-devel|-examples|-doc)?$`)
 
-// qt finds the modules of Qt: the libraries come as dependencies, what is for
-// developers has a name of its own.
+// qt finds the modules of Qt: the libraries come as dependencies, what QML
+// imports and what is for developers has a name of its own.
 func (q query) qt() (Guess, bool) {
 	m := qtName.FindStringSubmatch(q.name)
 	if m == nil {
@@ -39,6 +39,9 @@ func (q query) qtLibrary(major, module string) (Guess, bool) {
 	name, ok := q.lex.Canonical(canonical)
 	if !ok {
 		return Guess{}, false
+	}
+	if qml, ok := q.first("qml" + strings.TrimPrefix(major, "5") + "-module-qt" + module); ok {
+		return found(api.RelationSplit, development, "role", name, qml)
 	}
 	return found(api.RelationIncluded, library, "library", name)
 }

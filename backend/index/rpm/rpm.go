@@ -51,7 +51,7 @@ const (
 const (
 	sameName     = 0.98
 	language     = 0.95
-	development  = 0.95
+	development  = 0.96
 	library      = 0.92
 	core         = 0.93 // part of a language's own package
 	sibling      = 0.85 // the same role in the same software
