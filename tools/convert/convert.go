@@ -31,6 +31,7 @@ import (
 // Bounds of what is converted; what is larger is a person's job.
 const (
 	maxText  = 1 << 20
+	maxLine  = 16 << 10
 	maxFiles = 1000
 )
 
@@ -257,6 +258,11 @@ func unfit(n int, text string) string {
 		return "It is too large for a configuration file."
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return "It is not text in UTF-8."
+	}
+	for line := range strings.Lines(text) {
+		if len(line) > maxLine {
+			return "It has a line that is too long for a configuration file."
+		}
 	}
 	return ""
 }

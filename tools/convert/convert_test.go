@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -237,4 +238,29 @@ func TestWhatIsNotText(t *testing.T) {
 	is.Equal(len(r.Refusals), 2)
 	is.Equal(len(r.Files), 0)
 	is.Equal(len(Run("nothing", in).Files), 0)
+}
+
+// TestHostileTexts: what a file repeats does not multiply the work that it is.
+func TestHostileTexts(t *testing.T) {
+	lines := func(line string) string { return strings.Repeat(line+"\n", (maxText-100)/(len(line)+1)) }
+	for _, c := range []struct{ converter, path, text string }{
+		{"cron", "/etc/cron.d/x", lines(strings.Repeat("-", maxLine-100) + " * * * * root true")},
+		{"fail2ban", "/etc/fail2ban/jail.local", lines(" /var/log/x")},
+		{"fail2ban", "/etc/fail2ban/jail.local", lines("[ssh]")},
+		{"iptables", "/etc/sysconfig/iptables", "*filter\n" + lines(":a - [0:0]\n-A INPUT -j b")},
+		{"iptables", "/etc/sysconfig/iptables", "*filter\n" + lines("-A INPUT"+strings.Repeat(" -s !", maxLine/6))},
+		{"dovecot", "/etc/dovecot/dovecot.conf", lines("passdb {")},
+		{"postfix", "/etc/postfix/main.cf", lines("frobnicate = $")},
+		{"postgresql", "/etc/postgresql/13/main/pg_hba.conf", lines("local all all cert" + strings.Repeat(" clientcert=1", maxLine/14))},
+		{"nsswitch", "/etc/nsswitch.conf", strings.Repeat("[]", maxText/2)},
+		{"samba", "/etc/samba/smb.conf", "valid users =" + strings.Repeat(" @wheel", maxText/7-3)},
+		{"httpd", "/etc/httpd/conf.d/x.conf", "Alias" + strings.Repeat(" /etc/httpd", maxText/11-3)},
+	} {
+		in := Input{Source: lookup(t, "centos-7"), Target: lookup(t, "debian-13"), Files: []File{{Path: c.path, Text: c.text}}, Brought: map[string]string{"postgresql-17": ""}}
+		begun := time.Now()
+		Run(c.converter, in)
+		if took := time.Since(begun); took > 20*time.Second {
+			t.Errorf("%s: %.20q took %v", c.converter, c.text, took)
+		}
+	}
 }

@@ -148,7 +148,7 @@ func cronLine(p *page, i int, users bool, in Input) {
 	switch bare := strings.TrimPrefix(line, "-"); {
 	case len(fields) < count || command == "":
 		p.refuse(i, "It is no time, user and command.")
-	case n == 1 && !slices.Contains(cronNicknames, fields[0]):
+	case n == 1 && !slices.Contains(cronNicknames, fields[0]), strings.HasPrefix(bare, "-"):
 		p.refuse(i, "Debian's cron knows no such time.")
 	case bare != line:
 		p.replace(i, bare, "Debian's cron logs every job.")

@@ -125,7 +125,7 @@ func dovecotLocation(p *page, i int, value string) {
 func dovecotDatabase(p *page, i int) {
 	kind := strings.Fields(p.lines[i])[0]
 	driver, driverLine, args, argsLine := "", i, "", i
-	for n := i + 1; n < len(p.lines) && strings.TrimSpace(p.lines[n]) != "}"; n++ {
+	for n := i + 1; n < len(p.lines) && !strings.ContainsAny(p.lines[n], "{}"); n++ {
 		switch m := dovecotAssignment.FindStringSubmatch(strings.TrimSpace(p.lines[n])); {
 		case m == nil:
 		case m[1] == "driver":

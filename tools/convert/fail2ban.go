@@ -56,12 +56,16 @@ type jails struct {
 	in       Input
 	packages map[string]bool
 	page     *page
-	lines    map[string]int // of the section: setting → its line
+	names    map[string]bool // of the sections of the page
+	lines    map[string]int  // of the section: setting → its line
 }
 
 // file goes through the sections of a file.
 func (j *jails) file(p *page) {
-	j.page = p
+	j.page, j.names = p, map[string]bool{}
+	for _, line := range p.lines {
+		j.names[strings.Trim(strings.TrimSpace(line), "[]")] = true
+	}
 	start := 0
 	for i := 1; i <= len(p.lines); i++ {
 		if i == len(p.lines) || strings.HasPrefix(strings.TrimSpace(p.lines[i]), "[") {
@@ -82,30 +86,25 @@ func (j *jails) section(start, end int) {
 		}
 	}
 	j.jail(start)
+	above := "" // the setting that a line goes on with
 	for i := start; i < end; i++ {
-		if line := j.page.lines[i]; !j.page.idle(i) && !strings.HasPrefix(strings.TrimSpace(line), ";") {
-			name, _, value := s.setting(line)
-			if isContinued(line) {
-				name, value = above(j.page.lines[start:i]), strings.TrimSpace(line)
-			}
-			j.setting(i, name, value)
+		line := j.page.lines[i]
+		if j.page.idle(i) || strings.HasPrefix(strings.TrimSpace(line), ";") {
+			continue
 		}
+		name, _, value := s.setting(line)
+		if isContinued(line) {
+			name, value = above, strings.TrimSpace(line)
+		} else if strings.Contains(line, "=") {
+			above = name
+		}
+		j.setting(i, name, value)
 	}
 }
 
 // isContinued reports whether a line goes on with the setting above.
 func isContinued(line string) bool {
 	return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
-}
-
-// above is the name of the last setting of lines.
-func above(lines []string) string {
-	for _, line := range slices.Backward(lines) {
-		if name, _, ok := strings.Cut(line, "="); ok && !isContinued(line) && !strings.HasPrefix(line, "#") {
-			return strings.TrimSpace(name)
-		}
-	}
-	return ""
 }
 
 // jailNames are jails of fail2ban 0.8 by their names since 0.9.
@@ -124,7 +123,8 @@ func (j *jails) jail(start int) {
 	if known()["fail2ban-jail"][fold(name)] || j.there("filter", name) {
 		return
 	}
-	if now := jailNames[name]; now != "" && !strings.Contains(j.page.text(), "["+now+"]") {
+	if now := jailNames[name]; now != "" && !j.names[now] {
+		j.names[now] = true
 		j.page.replace(start, "["+now+"]", "fail2ban 0.9 has another name for the jail.")
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
 )
 
@@ -50,7 +51,7 @@ func rulePackage(target release.Release) string {
 // without it.
 func xtRules(p *page, made func(chain string) bool) {
 	table, own := "", xtChains(p)
-	known := func(chain string) bool { return slices.Contains(own, chain) || made(chain) }
+	known := func(chain string) bool { return own[chain] || made(chain) }
 	for i := range p.lines {
 		line := strings.TrimSpace(p.lines[i])
 		switch {
@@ -74,10 +75,15 @@ func xtRules(p *page, made func(chain string) bool) {
 }
 
 // xtChains are the chains that a file makes.
-func xtChains(p *page) (chains []string) {
+func xtChains(p *page) map[string]bool {
+	chains := map[string]bool{}
 	for _, line := range p.lines {
-		if f := strings.Fields(line); len(f) > 1 && (f[0][0] == ':' || f[0] == "-N") {
-			chains = append(chains, strings.TrimPrefix(f[0], ":"), f[1])
+		switch f := strings.Fields(line); {
+		case len(f) < 2:
+		case f[0] == "-N":
+			chains[f[1]] = true
+		case f[0][0] == ':':
+			chains[f[0][1:]] = true
 		}
 	}
 	return chains
@@ -94,6 +100,7 @@ func xtRule(p *page, i int, known func(chain string) bool) {
 		p.refuse(i, "It is no rule.")
 		return
 	}
+	negated := false
 	for n := range len(words) - 1 {
 		switch flag, value := words[n], words[n+1]; {
 		case (flag == "-m" || flag == "--match") && !slices.Contains(xtMatches, value):
@@ -103,10 +110,16 @@ func xtRule(p *page, i int, known func(chain string) bool) {
 			p.refuse(i, "Debian's iptables has no target "+value+".")
 			return
 		case value == "!" && strings.HasPrefix(flag, "-") && flag != "!":
-			p.replace(i, strings.Replace(strings.TrimSpace(p.lines[i]), flag+" !", "! "+flag, 1), "iptables takes a negation before the option alone.")
+			negated = true
 		}
 	}
+	if negated {
+		p.replace(i, xtNegation.ReplaceAllString(strings.TrimSpace(p.lines[i]), "${1}! ${2}"), "iptables takes a negation before the option alone.")
+	}
 }
+
+// xtNegation is an option with a negation behind it.
+var xtNegation = lazyregexp.New(`(^|\s)(-[\w-]+)\s+!`)
 
 // xtJumps are the options that name a target.
 var xtJumps = map[string]bool{"-j": true, "--jump": true, "-g": true, "--goto": true}

@@ -63,17 +63,19 @@ func hbaMethod(p *page, i int, kind, method string, options []string) {
 
 // hbaOptions converts the options of clients' certificates.
 func hbaOptions(p *page, i int, method string, options []string) {
-	for _, option := range options {
-		switch strings.ToLower(option) {
-		case "clientcert=1":
-			now := "clientcert=verify-ca"
-			if method == "cert" {
-				now = "clientcert=verify-full"
-			}
-			p.replace(i, replaceLast(strings.TrimSpace(p.lines[i]), option, now), "PostgreSQL 14 says what is verified.")
-		case "clientcert=0", "clientcert=no-verify":
-			p.replace(i, strings.TrimSpace(replaceLast(strings.TrimSpace(p.lines[i]), option, "")), "PostgreSQL 14 verifies nothing unless told.")
+	n := slices.IndexFunc(options, func(option string) bool { return strings.HasPrefix(strings.ToLower(option), "clientcert=") })
+	if n < 0 {
+		return
+	}
+	switch line := strings.TrimSpace(p.lines[i]); strings.ToLower(options[n]) {
+	case "clientcert=1":
+		now := "clientcert=verify-ca"
+		if method == "cert" {
+			now = "clientcert=verify-full"
 		}
+		p.replace(i, replaceLast(line, options[n], now), "PostgreSQL 14 says what is verified.")
+	case "clientcert=0", "clientcert=no-verify":
+		p.replace(i, strings.TrimSpace(replaceLast(line, options[n], "")), "PostgreSQL 14 verifies nothing unless told.")
 	}
 }
 

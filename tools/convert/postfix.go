@@ -48,14 +48,17 @@ func postfix(in Input) (r Result) {
 }
 
 func postfixMain(s settings, p *page) {
-	text := p.text()
+	used := map[string]bool{}
+	for _, m := range postfixUse.FindAllStringSubmatch(p.text(), -1) {
+		used[m[1]] = true
+	}
 	for i := range p.lines {
 		if p.idle(i) {
 			continue
 		}
 		name, _, _ := s.setting(p.lines[i])
 		_, isGone := s.gone(name)
-		inUse := strings.Contains(text, "$"+name) || strings.Contains(text, "{"+name+"}") || transportSetting.MatchString(name)
+		inUse := used[name] || transportSetting.MatchString(name)
 		if inUse && !s.takes(name) && !isGone {
 			s.move(p, i)
 			continue
@@ -63,6 +66,9 @@ func postfixMain(s settings, p *page) {
 		s.line(p, i)
 	}
 }
+
+// postfixUse is a parameter in the value of another.
+var postfixUse = lazyregexp.New(`\$[{(]?([A-Za-z0-9_]+)`)
 
 // transportSetting are parameters that are made of a transport's name.
 var transportSetting = lazyregexp.New(`_(destination_\w+_limit|destination_rate_delay|time_limit|delivery_slot_\w+|recipient_limit)$`)
