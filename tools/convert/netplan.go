@@ -24,8 +24,8 @@ var netplanParameters = map[string][2]string{
 // readNetplan reads a file of netplan.
 func (w *wiring) readNetplan(p *page) {
 	var document yaml.Node
-	if err := yaml.Unmarshal([]byte(p.text()), &document); err != nil || len(document.Content) != 1 {
-		w.refuse(p.from, Refusal{0, "", "It is no YAML."})
+	if err := yaml.Unmarshal([]byte(p.text()), &document); err != nil || len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
+		w.refuse(p.from, Refusal{0, "", "It is no YAML with keys and values."})
 		return
 	}
 	for n, line := range p.lines {
@@ -75,6 +75,14 @@ func (r netplanReader) shape(key, value *yaml.Node, kind yaml.Kind) bool {
 	return true
 }
 
+// below are the keys and values of a mapping that a key has.
+func (r netplanReader) below(key, value *yaml.Node) func(func(key, value *yaml.Node) bool) {
+	if !r.shape(key, value, yaml.MappingNode) {
+		value = &yaml.Node{}
+	}
+	return r.pairs(value)
+}
+
 // scalars are the values of a list of plain values.
 func (r netplanReader) scalars(key, list *yaml.Node) (all []*yaml.Node) {
 	if !r.shape(key, list, yaml.SequenceNode) {
@@ -94,20 +102,16 @@ func (r netplanReader) scalars(key, list *yaml.Node) (all []*yaml.Node) {
 }
 
 func (r netplanReader) network(key, network *yaml.Node) {
-	if !r.shape(key, network, yaml.MappingNode) {
-		return
-	}
-	for key, value := range r.pairs(network) {
-		kind := netplanKinds[key.Value]
-		switch {
+	for key, value := range r.below(key, network) {
+		switch kind := netplanKinds[key.Value]; {
 		case (key.Value == "version" || key.Value == "renderer") && value.Kind == yaml.ScalarNode:
 			r.w.drop(form, r.spot(key))
-		case kind != "" && r.shape(key, value, yaml.MappingNode):
-			for name, device := range r.pairs(value) {
-				r.device(kind, name, device)
-			}
 		case kind == "":
 			r.w.refuseLine(r.spot(key), "An interface of this kind has to be set up by hand.")
+		default:
+			for name, device := range r.below(key, value) {
+				r.device(kind, name, device)
+			}
 		}
 	}
 }
@@ -142,10 +146,7 @@ func (r netplanReader) match(key, value *yaml.Node) {
 		r.i.say("name", value.Value, r.spot(key))
 		return
 	}
-	if !r.shape(key, value, yaml.MappingNode) {
-		return
-	}
-	for key, value := range r.pairs(value) {
+	for key, value := range r.below(key, value) {
 		switch {
 		case key.Value == "macaddress":
 			r.i.say("mac", strings.ToLower(value.Value), r.spot(value))
@@ -175,20 +176,20 @@ func (r netplanReader) setting(key, value *yaml.Node) {
 		for _, item := range r.scalars(key, value) {
 			r.w.parts = append(r.w.parts, part{item.Value, r.i.name, r.spot(item)})
 		}
-	case key.Value == "nameservers" && r.shape(key, value, yaml.MappingNode):
-		for key, value := range r.pairs(value) {
+	case key.Value == "nameservers":
+		for key, value := range r.below(key, value) {
 			r.nameservers(key, value)
 		}
-	case key.Value == "parameters" && r.shape(key, value, yaml.MappingNode):
-		for key, value := range r.pairs(value) {
+	case key.Value == "parameters":
+		for key, value := range r.below(key, value) {
 			r.parameter(key, value)
 		}
-	case (key.Value == "routes" || key.Value == "routing-policy") && r.shape(key, value, yaml.SequenceNode):
-		for _, item := range value.Content {
-			r.route(key.Value, item)
-		}
+	case netplanWords[key.Value] != nil:
+		r.routes(key, value)
 	case slices.Contains([]string{"optional", "renderer", "dhcp-identifier", "critical"}, key.Value) && value.Kind == yaml.ScalarNode:
 		r.w.drop("It is netplan's own.", r.spot(key))
+	default: // what it says may stand in a line with what is understood
+		r.w.refuseLine(r.spot(key), noCounterpart)
 	}
 }
 
@@ -224,7 +225,7 @@ func (r netplanReader) parameter(key, value *yaml.Node) {
 	to, known := netplanParameters[strings.Replace(key.Value, "-member", "-slave", 1)]
 	switch {
 	case !known || value.Kind != yaml.ScalarNode || to[0] != r.i.kind || strings.ContainsAny(value.Value, " \t\n"):
-		r.w.refuseLine(r.spot(key), "Nothing of the target surely does the same.")
+		r.w.refuseLine(r.spot(key), noCounterpart)
 	case to[1] == "stp":
 		r.i.say("bridge", "stp "+onOff(value.Value), r.spot(value))
 	default:
@@ -236,6 +237,16 @@ func (r netplanReader) parameter(key, value *yaml.Node) {
 var netplanWords = map[string]map[string]string{
 	"routes":         {"via": "via", "metric": "metric", "table": "table", "from": "src", "mtu": "mtu"},
 	"routing-policy": {"from": "from", "to": "to", "table": "table", "priority": "priority", "mark": "fwmark"},
+}
+
+// routes takes a list of routes or of rules.
+func (r netplanReader) routes(key, list *yaml.Node) {
+	if !r.shape(key, list, yaml.SequenceNode) {
+		return
+	}
+	for _, item := range list.Content {
+		r.route(key.Value, item)
+	}
 }
 
 func (r netplanReader) route(kind string, item *yaml.Node) {
@@ -250,7 +261,7 @@ func (r netplanReader) route(kind string, item *yaml.Node) {
 		case kind == "routes" && key.Value == "to":
 			to = value.Value
 		case word == "":
-			r.w.refuseLine(r.spot(key), "Nothing of the target surely does the same.")
+			r.w.refuseLine(r.spot(key), noCounterpart)
 		default:
 			text += " " + word + " " + value.Value
 		}

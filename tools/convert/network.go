@@ -28,9 +28,9 @@ func Prepares(name string) bool {
 	return slices.Contains([]string{"network", "iptables", "nftables", "ufw", "ufw-nftables"}, name)
 }
 
-// maxNetworkLines bounds a file of the network: what is longer describes no
-// machine.
-const maxNetworkLines = 2000
+// maxNetworkLines bounds the files of the network together: what is longer
+// describes no machine.
+const maxNetworkLines = 10_000
 
 // spot is a line of a file, from 1.
 type spot struct {
@@ -161,17 +161,19 @@ func network(in Input) Result {
 	return w.Result
 }
 
-// tooLong refuses all, where one file is too long.
-func (w *wiring) tooLong() (is bool) {
+// tooLong refuses all, where the files are too long.
+func (w *wiring) tooLong() bool {
+	lines := 0
 	for _, p := range w.pages {
-		is = is || len(p.lines) > maxNetworkLines
+		lines += len(p.lines)
+	}
+	if lines <= maxNetworkLines {
+		return false
 	}
 	for file := range w.pages {
-		if is {
-			w.refuse(file, Refusal{0, "", "It, or a file beside it, is too long to be the network of a machine."})
-		}
+		w.refuse(file, Refusal{0, "", "It is, with the files beside it, too long to be the network of a machine."})
 	}
-	return is
+	return true
 }
 
 // read reads every file in the way of its manager.
@@ -306,8 +308,8 @@ func (w *wiring) check(o option) {
 		_, err := netip.ParsePrefix(o.value)
 		ok = err == nil
 	case "gateway", "dns":
-		_, err := netip.ParseAddr(o.value)
-		ok = err == nil
+		a, err := netip.ParseAddr(o.value)
+		ok = err == nil && (a.Zone() == "" || isInterface(a.Zone())) // a zone may be any text
 	case "mtu", "metric", "vlan-id":
 		ok = number(o.value)
 	case "mac", "set-mac":
@@ -320,16 +322,22 @@ func (w *wiring) check(o option) {
 		ok = isPlain(o.value)
 	case "bond", "bridge":
 		key, value, _ := strings.Cut(o.value, " ")
-		ok = isPlain(key) && isPlain(value)
+		ok = isPlain(key) && isPlain(value) && (number(value) || !slices.Contains(bareNumbers, key))
 	}
-	if !ok {
+	if !ok || strings.ContainsAny(o.value, "\r\n") {
 		w.refuseLine(o.at[0], "It is no "+o.key+".")
 	}
 }
 
+// bareNumbers are the settings of bonds and bridges that are numbers: netplan
+// alone takes units behind them.
+var bareNumbers = strings.Fields("miimon updelay downdelay arp-interval num-grat-arp packets-per-slave min-links forward-delay priority ageing hello-time max-age")
+
 // isInterface reports whether a text is a name of an interface that every manager
 // takes as it is.
-func isInterface(name string) bool { return len(name) <= 15 && isPlain(name) && name[0] != '-' }
+func isInterface(name string) bool {
+	return len(name) <= 15 && isPlain(name) && name[0] != '-' && strings.Trim(name, ".") != ""
+}
 
 // isPlain reports whether a text means itself to every manager and shell.
 func isPlain(s string) bool {
@@ -459,6 +467,9 @@ func (w *wiring) onlyKeyfiles() bool {
 	return brought
 }
 
+// noCounterpart is why a setting is left to a person.
+const noCounterpart = "Nothing of the target surely does the same."
+
 // account makes a change or a refusal of every line that says something.
 func (w *wiring) account() {
 	for file, p := range w.pages {
@@ -475,7 +486,7 @@ func (w *wiring) account() {
 			case why != "":
 				p.changes = append(p.changes, Change{n + 1, line, "", why})
 			case !slices.ContainsFunc(p.refused, func(r Refusal) bool { return r.Line == n+1 }):
-				p.refuse(n, "Nothing of the target surely does the same.")
+				p.refuse(n, noCounterpart)
 			}
 		}
 	}

@@ -65,6 +65,25 @@ func FuzzNetwork(f *testing.F) {
 	})
 }
 
+// TestNetworkIsNotGuessed: a value that would be another thing in the target's
+// files, and a setting beside others of its line, leave the file to a person.
+func TestNetworkIsNotGuessed(t *testing.T) {
+	const ifcfg, netplan = "/etc/sysconfig/network-scripts/ifcfg-eth0", "/etc/netplan/a.yaml"
+	for _, c := range []struct{ source, path, text string }{
+		{"centos-7", ifcfg, "DEVICE=eth0\nIPADDR=192.0.2.2\nPREFIX=24\nGATEWAY=\"fe80::1%x;reboot\"\n"},
+		{"centos-7", ifcfg, "DEVICE=..\nBOOTPROTO=dhcp\n"},
+		{"ubuntu-24.04", netplan, "network: {ethernets: {eth0: {addresses: ['2001:db8::2/64'], gateway6: \"fe80::1%\\nup reboot\"}}}\n"},
+		{"ubuntu-24.04", netplan, "network: {ethernets: {eth0: {addresses: [10.0.0.2/8], routes: [{to: 10.0.0.0/8, via: \"10.0.0.1\\nmetric 5\"}]}}}\n"},
+		{"ubuntu-24.04", netplan, "network: {ethernets: {eth0: {dhcp4: true, link-local: []}}}\n"},
+		{"ubuntu-24.04", netplan, "network: {ethernets: {eth0: {}}, bonds: {bond0: {interfaces: [eth0], parameters: {mii-monitor-interval: 1s}}}}\n"},
+	} {
+		in := Input{Source: lookup(t, c.source), Target: lookup(t, "debian-13"), Files: []File{{Path: c.path, Text: c.text}}, Brought: map[string]string{}}
+		if r := Run("network", in); len(r.Refusals[c.path]) == 0 || len(r.Files) > 0 {
+			t.Errorf("%s becomes %v", c.text, r.Files)
+		}
+	}
+}
+
 // whole checks that of each line something is said.
 func whole(t *testing.T, f File, r Result) {
 	if len(r.Refusals[f.Path]) > 0 {
