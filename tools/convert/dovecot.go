@@ -22,6 +22,12 @@ var dovecotFiles = map[string]string{
 	"ssl_cert": "ssl_server_cert_file", "ssl_key": "ssl_server_key_file", "ssl_ca": "ssl_server_ca_file", "ssl_dh": "ssl_server_dh_file",
 }
 
+// dovecotSwitches are switches with what Dovecot 2.4 has for yes and for no.
+var dovecotSwitches = map[string]struct{ yes, no, why string }{
+	"disable_plaintext_auth":    {"auth_allow_cleartext = no", "auth_allow_cleartext = yes", "Dovecot 2.4 says it the other way round."},
+	"ssl_prefer_server_ciphers": {"ssl_server_prefer_ciphers = server", "ssl_server_prefer_ciphers = client", "Dovecot 2.4 has another name for it."},
+}
+
 // dovecotVariables are variables of one letter with what Dovecot 2.4 calls them.
 var dovecotVariables = strings.NewReplacer(
 	"%Lu", "%{user | lower}", "%Ln", "%{user | username | lower}", "%Ld", "%{user | domain | lower}", "%u", "%{user}", "%n", "%{user | username}", "%d", "%{user | domain}",
@@ -70,20 +76,24 @@ func dovecotLine(p *page, i int) {
 
 func dovecotSetting(p *page, i int, name, value string) {
 	file := dovecotFiles[name]
-	switch {
+	bare, _, _ := strings.Cut(value, " #")
+	switch bare = strings.TrimSpace(bare); {
 	case file != "" && strings.HasPrefix(value, "<"):
 		moved := postfixPlaces.move(strings.TrimSpace(value[1:]))
 		p.replace(i, file+" = "+moved, "Dovecot 2.4 has another name for it.")
 	case name == "mail_location":
 		dovecotLocation(p, i, value)
-	case name == "disable_plaintext_auth":
-		p.replace(i, "auth_allow_cleartext = "+map[string]string{"yes": "no", "no": "yes"}[value], "Dovecot 2.4 says it the other way round.")
-	case name == "ssl_prefer_server_ciphers":
-		p.replace(i, "ssl_server_prefer_ciphers = "+map[string]string{"yes": "server", "no": "client"}[value], "Dovecot 2.4 has another name for it.")
+	case dovecotSwitches[name].why != "":
+		s := dovecotSwitches[name]
+		if now := map[string]string{"yes": s.yes, "no": s.no}[bare]; now != "" {
+			p.replace(i, now, s.why)
+		} else {
+			p.refuse(i, "It is neither yes nor no.")
+		}
 	case name == "ssl_dh_parameters_length" || name == "ssl_parameters_regenerate":
 		p.drop(i, "Dovecot 2.3 has it no more.")
 	case name == "mail_plugins":
-		words := strings.Fields(strings.ReplaceAll(value, "$mail_plugins", ""))
+		words := strings.Fields(strings.ReplaceAll(bare, "$mail_plugins", ""))
 		if len(words) == 0 {
 			p.drop(i, "It adds nothing.")
 			return

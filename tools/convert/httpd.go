@@ -212,15 +212,28 @@ func (h *httpdRun) account(p *page, i int, value string) {
 
 // listen leaves out the ports that Debian's ports.conf opens.
 func (h *httpdRun) listen(p *page, i int, value string) {
-	switch fields := strings.Fields(value); {
-	case len(fields) == 0:
+	switch port, everywhere := listens(value); {
+	case port == "":
 		p.refuse(i, "It has no port.")
-	case fields[0] == "80":
+	case port != "80" && port != "443":
+	case !everywhere:
+		p.refuse(i, "Debian's ports.conf opens port "+port+oneAddress)
+	case port == "80":
 		p.drop(i, "Debian's ports.conf opens port 80.")
-	case fields[0] == "443":
+	default:
 		h.need("ssl", p.from)
 		p.drop(i, "Debian's ports.conf opens port 443 where mod_ssl is enabled.")
 	}
+}
+
+// oneAddress is why a Listen can't stand beside that of the target's own files.
+const oneAddress = " on every address; httpd does not start with another Listen for one of them: say there which is meant."
+
+// listens is the port of a Listen, and whether it is that of every address.
+func listens(value string) (port string, everywhere bool) {
+	port = strings.Fields(value + " ?")[0]
+	host := port[:strings.LastIndexByte(port, ':')+1]
+	return strings.Trim(port[len(host):], "?"), slices.Contains([]string{"", "*:", "0.0.0.0:", "[::]:"}, host)
 }
 
 // loadModule enables a module where it is loaded on purpose: the rpm families

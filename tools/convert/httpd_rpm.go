@@ -181,14 +181,17 @@ func (h *httpdRun) debianLine(p *page, i int, name, value string, enabled map[st
 
 // debianListen leaves out the ports that the target's own files open.
 func (h *httpdRun) debianListen(p *page, i int, value string) {
-	switch fields := strings.Fields(value); {
-	case len(fields) == 0:
+	switch port, everywhere := listens(value); {
+	case port == "":
 		p.refuse(i, "It has no port.")
-	case fields[0] == "80":
+	case port != "80" && port != "443":
+	case !everywhere:
+		p.refuse(i, "The target's httpd opens port "+port+oneAddress)
+	case port == "80":
 		p.drop(i, "The target's httpd.conf opens port 80.")
-	case fields[0] == "443" && toSUSE(h.in):
+	case toSUSE(h.in):
 		p.replace(i, "<IfDefine !SSL>\n    Listen 443\n</IfDefine>", "SUSE's listen.conf opens port 443 where APACHE_SERVER_FLAGS has SSL.")
-	case fields[0] == "443":
+	default:
 		p.drop(i, "mod_ssl's ssl.conf opens port 443.")
 	}
 }

@@ -152,12 +152,16 @@ func chronyRestrict(p *page, i int, words []string) {
 	switch {
 	case who == "127.0.0.1" || who == "::1":
 		p.drop(i, "The machine itself may always ask chronyd.")
-	case slices.Contains(flags, "ignore") || slices.Contains(flags, "noserve") || who == "default" || who == "source" || who == "0.0.0.0":
+	case who == "default" || who == "source" || who == "0.0.0.0":
 		p.drop(i, "chronyd answers nobody unless allow says so: where everybody should ask the time, add allow.")
 	default:
 		network, ok := ntpNetwork(who, flags)
 		if !ok {
 			p.refuse(i, "The mask is none of a network.")
+			return
+		}
+		if slices.Contains(flags, "ignore") || slices.Contains(flags, "noserve") {
+			p.replace(i, "deny "+network, "It may be part of a network that is allowed.")
 			return
 		}
 		why := "Others may ask the time where allow says so."

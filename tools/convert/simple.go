@@ -172,6 +172,13 @@ var (
 	debianTools = lazyregexp.New(`/(usr/)?s?bin/(apt|apt-get|aptitude|dpkg|a2en\w+|a2dis\w+|service)\b`)
 )
 
+// A remark of sudo's begins with a hash, unless a user's number follows. Groups
+// stand at the beginning of rules and in lists.
+var (
+	sudoRemark = lazyregexp.New(`^#([^0-9]|$)`)
+	sudoGroup  = lazyregexp.New(`%[\w.-]+`)
+)
+
 // sudoers carries rules over: Debian's group of administrators is sudo, that of
 // the rpm families wheel.
 func sudoers(in Input) (r Result) {
@@ -188,12 +195,17 @@ func sudoers(in Input) (r Result) {
 		p := open(f, "#")
 		for i := range p.lines {
 			line := strings.TrimSpace(p.lines[i])
-			rest, isGroup := strings.CutPrefix(line, "%"+was)
 			switch {
-			case isGroup && (rest == "" || !inName(rest[0])):
-				p.replace(i, "%"+now+rest, why)
-			case tools.MatchString(line) && !strings.HasPrefix(line, "#"):
+			case sudoRemark.MatchString(line):
+			case tools.MatchString(line):
 				p.refuse(i, refusal)
+			default:
+				p.replace(i, sudoGroup.ReplaceAllStringFunc(line, func(group string) string {
+					if group == "%"+was {
+						return "%" + now
+					}
+					return group
+				}), why)
 			}
 		}
 		r.close(p, f.Path)
