@@ -368,7 +368,10 @@ func (f *directory) exchange(h *Host) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(os.Rename(f.Data, f.kept()), os.Rename(f.next(), f.Data)); err != nil {
+		if err = os.Rename(f.Data, f.kept()); err == nil {
+			err = os.Rename(f.next(), f.Data)
+		}
+		if err != nil {
 			return fmt.Errorf("exchanging the data for their copy: %w", err)
 		}
 		return syncDir(filepath.Dir(f.Data))
@@ -395,7 +398,10 @@ func (f *directory) exchangeBack(h *Host) func(context.Context) error {
 		if !f.is(f.kept()) {
 			return fmt.Errorf("the old data are neither %s nor %s: the backup of them is %s", f.Data, f.kept(), h.path(backupDir))
 		}
-		if err := errors.Join(f.stopNew(h)(ctx), f.aside(h)); err != nil {
+		if err := f.stopNew(h)(ctx); err != nil {
+			return err
+		}
+		if err := f.aside(h); err != nil {
 			return err
 		}
 		if err := errors.Join(os.Rename(f.kept(), f.Data), syncDir(filepath.Dir(f.Data))); err != nil {

@@ -240,6 +240,9 @@ func (h *Host) run(ctx context.Context, c command) (string, error) {
 	if c.stop != 0 && ctx.Err() != nil && cmd.ProcessState != nil && cmd.ProcessState.Success() {
 		return out.String(), nil
 	}
+	if err == nil && c.stop == 0 && out.cut {
+		err = fmt.Errorf("it printed more than the %s that svc reads", size(maxOutput))
+	}
 	if err != nil {
 		fmt.Fprintf(log, "%s%v\n", out, err)
 		return out.String(), fmt.Errorf("%s: %w%s", filepath.Base(c.args[0]), err, said(out.String()+complaint.String()))
@@ -336,22 +339,28 @@ func (d deaf) Close() error {
 	return d.f.Close()
 }
 
-// capped keeps the first bytes that are written to it, or the last.
+// capped keeps the first bytes that are written to it, or the last. It has no
+// bytes.Buffer in it: io.Copy would have that read without a bound.
 type capped struct {
-	bytes.Buffer
+	kept []byte
 	most int
 	last bool
+	cut  bool // it was given more
 }
 
 func (c *capped) Write(p []byte) (int, error) {
+	all := append(c.kept, p...)
+	over := max(0, len(all)-c.most)
 	if c.last {
-		c.Buffer.Write(p)
-		c.Next(max(0, c.Len()-c.most))
+		c.kept = all[over:]
 	} else {
-		c.Buffer.Write(p[:min(len(p), c.most-c.Len())])
+		c.kept = all[:len(all)-over]
 	}
+	c.cut = c.cut || over > 0
 	return len(p), nil
 }
+
+func (c *capped) String() string { return string(c.kept) }
 
 // credentialOf is an account with its groups.
 func credentialOf(name string) (*syscall.Credential, error) {

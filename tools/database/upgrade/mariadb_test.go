@@ -5,11 +5,14 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
+	"golang.org/x/sys/unix"
 )
 
 // help is the end of what mariadbd --verbose --help prints.
@@ -139,4 +142,34 @@ func TestAServerIsFoundByWhereItWorks(t *testing.T) {
 	is.True(gone == nil)
 	_, err = os.Stat(dir)
 	is.NoErr(err)
+}
+
+// TestDataAreNotMovedFromUnderAServer has a server that does not stop stand in
+// the way of going back.
+func TestDataAreNotMovedFromUnderAServer(t *testing.T) {
+	is := is.New(t)
+	data := filepath.Join(t.TempDir(), "data")
+	f := directory{Data: data, Names: []string{"sleep"}, Quit: unix.SIGWINCH} // which it takes no notice of
+	h := &Host{Backup: t.TempDir()}
+	is.NoErr(errors.Join(os.Mkdir(f.kept(), 0o700), os.Mkdir(data, 0o700)))
+	var err error
+	f.Inode, err = inodeOf(f.kept())
+	is.NoErr(err)
+	sleep := exec.Command("sleep", "60")
+	sleep.Dir = data
+	is.NoErr(sleep.Start())
+	defer func() { _ = sleep.Wait() }()
+	defer sleep.Process.Kill()
+	is.NoErr(await(t.Context(), func(context.Context) error {
+		if s, err := f.server(data); s == nil {
+			return errors.Join(errors.New("there is no process"), err)
+		}
+		return nil
+	}))
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	err = f.exchangeBack(h)(ctx)
+	is.True(err != nil && strings.Contains(err.Error(), "does not stop"))
+	_, err = os.Stat(data)
+	is.NoErr(err) // it is where it was
 }

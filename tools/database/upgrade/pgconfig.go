@@ -84,8 +84,7 @@ const (
 // eachFile calls fn with the regular files of a configuration, and with links,
 // by their names below it. Where it is among the data, their names tell it apart.
 func eachFile(dir string, fn func(name string) error) error {
-	_, err := os.Stat(filepath.Join(dir, "PG_VERSION"))
-	inData, count := err == nil, 0
+	inData, count := isCluster(dir), 0
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -80,7 +80,7 @@ func (p *postgresql) lookDistribution(ctx context.Context, h *Host, in Request) 
 			return err
 		}
 	}
-	if _, err := os.Stat(filepath.Join(m.Data, "PG_VERSION")); err != nil {
+	if !isCluster(m.Data) {
 		return refusef("what is elsewhere: svc db upgrade-path says how",
 			"this host has no cluster in the layout of Debian's postgresql-common, none in that of PostgreSQL's own packages for Red Hat and the like (/usr/pgsql-13, with postgresql-13.service), and none in that of Red Hat's (%s, with %s)", m.Data, pgUnit)
 	}

@@ -157,7 +157,7 @@ func (l pgdgLayout) find(ctx context.Context, h *Host) (all []foundCluster, err 
 		if err != nil {
 			return nil, err
 		}
-		if _, err := os.Stat(filepath.Join(c.data, "PG_VERSION")); err == nil && safe.MatchString(version+c.data) {
+		if isCluster(c.data) && safe.MatchString(version+c.data) {
 			all = append(all, c)
 		}
 	}

@@ -470,8 +470,8 @@ func (g *pgRun) upgrade(ctx context.Context) error {
 // aside instead.
 func (g *pgRun) drop(context.Context) error {
 	p := g.p
-	if g.kept("opened.json") {
-		if err := os.Rename(p.New.Data, p.aside()); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if g.kept("opened.json") && isCluster(p.New.Data) {
+		if err := os.Rename(p.New.Data, p.aside()); err != nil {
 			return fmt.Errorf("setting the new cluster aside: %w", err)
 		}
 	}
@@ -492,6 +492,12 @@ func (g *pgRun) drop(context.Context) error {
 		_ = os.RemoveAll(g.path(name))
 	}
 	return nil
+}
+
+// isCluster reports whether a directory has a cluster's files.
+func isCluster(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "PG_VERSION"))
+	return err == nil
 }
 
 // aside is where a new cluster goes that clients may have written to.
@@ -579,6 +585,5 @@ func (g *pgRun) untouched(name string) func(context.Context) bool {
 // copied reports whether the new cluster is there, and the old one as it was when
 // it was copied.
 func (g *pgRun) copied(ctx context.Context) bool {
-	_, err := os.Stat(filepath.Join(g.p.New.Data, "PG_VERSION"))
-	return err == nil && g.untouched("upgrade.json")(ctx)
+	return isCluster(g.p.New.Data) && g.untouched("upgrade.json")(ctx)
 }

@@ -1,6 +1,10 @@
 package upgrade
 
 import (
+	"errors"
+	"os"
+	"os/user"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -149,5 +153,23 @@ func TestWhatAServerTellsIsRefused(t *testing.T) {
 		err := c.state.refuse(p)
 		is.True(err != nil)
 		is.True(strings.Contains(err.Error(), c.want))
+	}
+}
+
+// TestGoingBackTwice has a roll-back that was cut short done again: what was set
+// aside stays, and nothing stands in the way.
+func TestGoingBackTwice(t *testing.T) {
+	is := is.New(t)
+	me, err := user.Current()
+	is.NoErr(err)
+	p := &postgresql{Layout: "pgdg", Owner: me.Username, Brought: true, New: cluster{Data: filepath.Join(t.TempDir(), "data")}}
+	p.New.Config = p.New.Data
+	g := &pgRun{newHost(Options{Backup: t.TempDir()}), p}
+	is.NoErr(errors.Join(os.Mkdir(p.New.Data, 0o700), os.WriteFile(filepath.Join(p.New.Data, "PG_VERSION"), nil, 0o600)))
+	for range 2 {
+		is.NoErr(g.writeFile("opened.json", true)) // the last to go
+		is.NoErr(g.drop(t.Context()))
+		is.True(isCluster(p.aside()))
+		is.True(!isCluster(p.New.Data))
 	}
 }

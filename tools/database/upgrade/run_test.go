@@ -269,6 +269,8 @@ func TestProgramsEndWithTheContext(t *testing.T) {
 	is.Equal(out, "in")
 	_, err = h.run(context.Background(), command{args: []string{"sh", "-c", "echo why >&2; exit 3"}})
 	is.Equal(err.Error(), "sh: exit status 3: why")
+	_, err = h.run(context.Background(), command{args: []string{"sh", "-c", "head -c 70000000 /dev/zero"}})
+	is.True(err != nil) // what it said last was not read
 }
 
 func TestServersAreStoppedInOrder(t *testing.T) {
