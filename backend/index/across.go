@@ -167,7 +167,7 @@ func (h *hops) chosen(p course, name string, others []string) (course, error) {
 		}
 		if ok && rpm.Alike(p.source.Name, other) {
 			p.candidates = append(slices.Clip(p.candidates), other)
-			p.confidence, p.methods = min(p.confidence, choiceConfidence), []string{choice}
+			p.confidence, p.methods = min(p.confidence, choiceConfidence), append(slices.Clip(p.methods), choice)
 		}
 	}
 	return p, nil
