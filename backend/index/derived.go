@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"svc/backend/api"
@@ -102,12 +101,13 @@ func (t *releaseTables) findOwn(name string) (record, bool, error) {
 	if t.ownPackages == nil {
 		return record{}, false, nil
 	}
-	value, ok, err := t.ownPackages.Get(name)
-	c := strings.Split(value, "\t")
-	if !ok || err != nil || len(c) != 3 || !slices.Contains(strings.Fields(c[2]), t.slug) {
+	value, _, err := t.ownPackages.Get(name)
+	canonical, rest, _ := strings.Cut(value, "\t")
+	major, releases, ok := strings.Cut(rest, "\t")
+	if !ok || err != nil || !anyOf(releases, []string{t.slug}) {
 		return record{}, false, err
 	}
-	return record{Name: name, Canonical: c[0], Major: c[1], Component: "main", own: true}, true, nil
+	return record{Name: name, Canonical: canonical, Major: major, Component: "main", own: true}, true, nil
 }
 
 // findFor finds a package for one of the source: what keeps its version there too
