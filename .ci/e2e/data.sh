@@ -54,6 +54,9 @@ source_machine() {
 	echo mail >"$SOURCE_ROOT/var/mail/anna"
 	mkdir -p "$s/upload?[x]*" "$s/upload?ax" && echo nested >"$s/upload?[x]*/f" && echo outer >"$s/upload?ax/f"
 	printf '/srv/shop/upload?[x]* *(rw)\n' >"$SOURCE_ROOT/etc/exports"
+	for name in '-rf' "it's [a]*.sql" $'\xff loose' $'new\nline'; do printf '%s' "$name" | tee "$SOURCE_ROOT/srv/$name" >"$SOURCE_ROOT/home/$name"; done
+	ln -s shop/plain "$SOURCE_ROOT/srv/link"
+	chown -h 48:48 "$SOURCE_ROOT"/srv/{link,-rf}
 	mkdir -p "$SOURCE_ROOT/srv/"$'\xff place' && echo odd >"$SOURCE_ROOT/srv/"$'\xff place/file'
 	chown -R 48:48 "$s"
 	chown -R 1000:1000 "$SOURCE_ROOT/home/anna" "$s/deep" "$SOURCE_ROOT/var/mail/anna"
@@ -68,7 +71,8 @@ target_machine() {
 	system "$TARGET_ROOT" debian 13
 	printf 'root:x:0:0::/root:/bin/sh\nwww-data:x:33:33::/:/bin/false\nother:x:1000:1000::/:/bin/sh\nanna:x:1501:1502::/home/anna:/bin/sh\n' >"$TARGET_ROOT/etc/passwd"
 	printf 'root:x:0:\nwww-data:x:33:\nother:x:1000:\nanna:x:1502:\n' >"$TARGET_ROOT/etc/group"
-	mkdir -p "$TARGET_ROOT/srv/shop" && echo old >"$TARGET_ROOT/srv/shop/of the target" && chown 33 "$TARGET_ROOT/srv/shop/of the target"
+	mkdir -p "$TARGET_ROOT/srv/shop" "$TARGET_ROOT/home/admin" && echo own | tee "$TARGET_ROOT/srv/own" "$TARGET_ROOT/home/admin/own" >"$TARGET_ROOT/srv/-rf"
+	echo old >"$TARGET_ROOT/srv/shop/of the target" && chown 33 "$TARGET_ROOT/srv/shop/of the target"
 }
 
 # picture ROOT: all that matters of a tree, byte by byte.
@@ -77,6 +81,9 @@ picture() {
 	find srv home var/mail -type f -print0 2>/dev/null | LC_ALL=C sort -z | xargs -0 -r sha256sum -z | sha256sum
 	getfacl -R -n -p srv home 2>/dev/null | sha256sum)
 }
+
+# beside ROOT: the files that the source has beside its folders, and what they say.
+beside() { (cd "$1" && find home srv -maxdepth 1 ! -type d ! -name own -print0 | sort -z | xargs -0 sha256sum -z -- | sha256sum); }
 
 plans() {
 	exits "without confirm nothing is done" 2 svc data plan --root "$SOURCE_ROOT" --target debian-13 --out "$work/out"
@@ -132,6 +139,9 @@ holds() {
 	same "what a nested place is like is copied too" "$(cat "$t/upload?[x]*/f" "$t/upload?ax/f")" "$(printf 'nested\nouter')"
 	same "every name is there" "$(cd "$t" && find . -print0 | sort -z | sha256sum)" "$(cd "$SOURCE_ROOT/srv/shop" && find . -print0 | sort -z | sha256sum)"
 	same "a place is there whose name is no text" "$(cat "$TARGET_ROOT/srv/"$'\xff place/file')" odd
+	same "files beside the folders are there" "$(beside "$TARGET_ROOT")" "$(beside "$SOURCE_ROOT")"
+	same "with their owners" "$(stat -c %u:%g "$TARGET_ROOT"/srv/{link,-rf})" "$(printf '33:33\n33:33')"
+	same "and the target's own" "$(cat "$TARGET_ROOT/srv/own" "$TARGET_ROOT/home/admin/own")" $'own\nown'
 	same "no name was run" "$(find "$work" -name pwned)" ""
 	echo changed >>"$t/plain"
 	step "a change on the target is found" 1 50-after.sh

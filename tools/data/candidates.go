@@ -2,6 +2,7 @@ package data
 
 import (
 	"cmp"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ type candidate struct {
 	what     string
 	version  string
 	evidence string
+	names    []string // files of the folder that are all of the place; nil: all in it
 }
 
 // knownPlaces are where programs keep data by default.
@@ -81,16 +83,22 @@ var knownPlaces = []candidate{
 
 // eachBelow are folders of which each one in it is a place.
 var eachBelow = []struct {
-	dir  string
-	kind Kind
-	not  []string
+	dir   string
+	kind  Kind
+	not   []string
+	links bool // that stand there are people's
 }{
-	{"/srv", Served, nil},
-	{"/opt", Software, []string{"containerd", "rh"}},
-	{"/home", Home, []string{"lost+found"}},
-	{"/var/opt", Service, nil},
-	{"/var/lib", Service, systemState},
-	{"/", Other, systemFolders},
+	{"/srv", Served, nil, true},
+	{"/opt", Software, []string{"containerd", "rh"}, true},
+	{"/home", Home, []string{"lost+found"}, true},
+	{"/mnt", Other, nil, true},
+	{"/var/opt", Service, nil, true},
+	{"/var/lib", Service, systemState, false},
+	{"/var/spool", Queue, []string{"abrt", "abrt-upload", "anacron", "cron", "at", "lpd", "mail", "plymouth", "repackage", "rsyslog", "up2date", "clientmqueue"}, false},
+	{"/var", Other, []string{
+		".updated", "account", "adm", "agentx", "backups", "cache", "crash", "db", "empty", "games", "gopher", "kerberos", "lib", "local", "lock", "log", "lost+found", "mail", "metrics", "nis", "opt", "preserve", "run", "snap", "spool", "tmp", "www", "yp",
+	}, false},
+	{"/", Other, systemFolders, false},
 }
 
 // systemFolders are those of the root that a system has itself, or that other
@@ -114,15 +122,15 @@ var systemState = []string{
 // configuration names first: the first of a path counts.
 func candidates(a *assess.Assessment, fsys host.FS) []candidate {
 	var all []candidate
-	for _, list := range []func(*assess.Assessment, host.FS) []candidate{engines, mounted, sites, named, bound, exports, keys, known, homes, listed} {
+	for _, list := range []func(*assess.Assessment, host.FS) []candidate{engines, mounted, sites, named, bound, exports, keys, known, homes, listed, loose} {
 		all = append(all, list(a, fsys)...)
 	}
-	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.path, "/") || c.path == "/" })
+	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.path, "/") || c.path == "/" && c.names == nil })
 }
 
 func engines(a *assess.Assessment, _ host.FS) (all []candidate) {
 	for _, d := range a.Databases {
-		all = append(all, candidate{d.Directory, Database, d.Engine, d.Version, d.Evidence.Path})
+		all = append(all, candidate{path: d.Directory, kind: Database, what: d.Engine, version: d.Version, evidence: d.Evidence.Path})
 	}
 	return all
 }
@@ -230,6 +238,28 @@ func listed(_ *assess.Assessment, fsys host.FS) (all []candidate) {
 			if (d.IsDir() || d.Type() != 0) && !slices.Contains(e.not, d.Name()) {
 				all = append(all, candidate{path: path.Join(e.dir, d.Name()), kind: e.kind, what: d.Name()})
 			}
+		}
+	}
+	return all
+}
+
+// systemFiles stand beside the folders of the root, or of a file system.
+var systemFiles = []string{".autorelabel", ".dockerenv", ".updated", "aquota.group", "aquota.user", "swap.img", "swapfile"}
+
+// loose are the files that stand beside the folders of those of eachBelow: each
+// such folder is a place of these alone.
+func loose(_ *assess.Assessment, fsys host.FS) (all []candidate) {
+	for _, e := range eachBelow {
+		c := candidate{path: e.dir, kind: e.kind, what: "files beside its folders"}
+		entries, _ := fsys.ReadDir(cmp.Or(strings.Trim(e.dir, "/"), ".")) // as in listed
+		for _, d := range entries {
+			ours := d.Type().IsRegular() || e.links && d.Type()&fs.ModeSymlink != 0
+			if ours && !slices.Contains(e.not, d.Name()) && !slices.Contains(systemFiles, d.Name()) {
+				c.names = append(c.names, d.Name())
+			}
+		}
+		if c.names != nil {
+			all = append(all, c)
 		}
 	}
 	return all

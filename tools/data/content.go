@@ -92,6 +92,7 @@ func parseManifest(text string) (c Content, err error) {
 // contents are the counts of a walk: a row for each worker, a column for each
 // place.
 type contents struct {
+	items    []int // of the tops: several may be of one place
 	excluded map[string]bool
 	digests  bool
 	rows     [][]Content
@@ -108,11 +109,13 @@ const maxDigested = 4_000_000
 func Measure(ctx context.Context, h host.Host, items []Item, digests bool) ([]Content, []error, error) {
 	c := &contents{excluded: map[string]bool{}, digests: digests}
 	tops := []string{}
-	for _, i := range items {
-		top := strings.TrimPrefix(i.place(), "/")
-		tops = append(tops, top)
-		for _, name := range i.excluded() {
-			c.excluded[path.Join(top, name)] = true
+	for n, i := range items {
+		dir := strings.TrimPrefix(i.place(), "/")
+		for _, top := range topsOf(dir, exactly(i.Names, i.RawNames)) {
+			tops, c.items = append(tops, top), append(c.items, n)
+		}
+		for _, name := range exactly(i.Excludes, i.RawExcludes) {
+			c.excluded[path.Join(dir, name)] = true
 		}
 	}
 	for range host.Workers() {
@@ -125,7 +128,7 @@ func Measure(ctx context.Context, h host.Host, items []Item, digests bool) ([]Co
 	for i := range items {
 		found[i], errs[i] = c.sum(i)
 		if errs[i] == nil && digests {
-			found[i].SHA256, errs[i] = c.digest(ctx, h.FS(), tops[i], i)
+			found[i].SHA256, errs[i] = c.digest(ctx, h.FS(), strings.TrimPrefix(items[i].place(), "/"), i)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, fmt.Errorf("counting data: %w", err)
@@ -142,13 +145,16 @@ func (i Item) place() string {
 	return i.Path
 }
 
-// excluded are the names below the place that do not belong to it, byte by byte.
-func (i Item) excluded() []string {
-	names := slices.Clone(i.Excludes)
-	for _, raw := range i.RawExcludes {
-		names = append(names, string(raw))
+// exactly are names byte by byte.
+func exactly(names []string, raw [][]byte) []string {
+	if raw == nil {
+		return names
 	}
-	return names
+	all := []string{}
+	for _, name := range raw {
+		all = append(all, string(name))
+	}
+	return all
 }
 
 // Visit counts a file.
@@ -156,13 +162,14 @@ func (c *contents) Visit(worker int, n *host.Node) bool {
 	if n.Name != "." && (c.excluded[n.Path()] || n.Boundary) {
 		return false
 	}
-	at := &c.rows[worker][n.Top]
+	item := c.items[n.Top]
+	at := &c.rows[worker][item]
 	switch {
 	case n.Mode.IsRegular():
 		at.Files++
 		at.Bytes += n.Size
-		if c.digests && len(c.names[worker][n.Top]) < maxDigested {
-			c.names[worker][n.Top] = append(c.names[worker][n.Top], n.Path())
+		if c.digests && len(c.names[worker][item]) < maxDigested {
+			c.names[worker][item] = append(c.names[worker][item], n.Path())
 		}
 	case n.Mode.IsDir():
 		at.Folders++
@@ -176,8 +183,8 @@ func (c *contents) Visit(worker int, n *host.Node) bool {
 
 // Unread keeps the first reason why a place is not known whole.
 func (c *contents) Unread(worker, top int, name string, err error) {
-	if c.unread[worker][top] == nil {
-		c.unread[worker][top] = fmt.Errorf("/%s: %w", name, err)
+	if item := c.items[top]; c.unread[worker][item] == nil {
+		c.unread[worker][item] = fmt.Errorf("/%s: %w", name, err)
 	}
 }
 
@@ -188,7 +195,7 @@ func (c *contents) sum(top int) (all Content, err error) {
 		all.Files, all.Folders, all.Links, all.Others, all.Bytes = all.Files+r.Files, all.Folders+r.Folders, all.Links+r.Links, all.Others+r.Others, all.Bytes+r.Bytes
 		err = cmp.Or(err, c.unread[worker][top])
 	}
-	if err == nil && all.Folders == 0 {
+	if err == nil && all.Entries() == 0 {
 		err = fs.ErrNotExist
 	}
 	return all, err

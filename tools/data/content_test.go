@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -27,14 +28,17 @@ func TestContentIsWhatTheScriptsCount(t *testing.T) {
 	is.NoErr(os.Link(filepath.Join(place, "plain"), filepath.Join(place, "again")))
 	is.NoErr(exec.Command("mkfifo", filepath.Join(place, "pipe")).Run())
 	item := Item{Path: "/srv/shop", Excludes: []string{"left"}, Script: "places/0001-web-shop.sh"}
-
-	script := exec.Command("bash", "-c", `. ./lib.sh; EXCLUDES=(left); manifest "$1" | sort`, "-", place)
-	script.Dir = "scripts"
-	manifest, err := script.Output()
-	is.NoErr(err)
+	few := []string{"plain", "-rf", "new\nline", "\xff\xfe", "link", "*"}
+	files := Item{Path: "/srv/shop", Names: few, RawNames: raw(few), Script: "places/0002-web-shop.sh"}
 	state := filepath.Join(root, moveState)
 	is.NoErr(os.MkdirAll(state, 0o755))
-	is.NoErr(os.WriteFile(filepath.Join(state, "0001-web-shop.before"), manifest, 0o644))
+	for _, i := range []Item{item, files} {
+		script := exec.Command("bash", "-c", `. ./lib.sh; . /dev/stdin; manifest "$1" | sort`, "-", place)
+		script.Dir, script.Stdin = "scripts", strings.NewReader(placeScript(&i))
+		manifest, err := script.Output()
+		is.NoErr(err)
+		is.NoErr(os.WriteFile(filepath.Join(state, strings.TrimSuffix(filepath.Base(i.Script), ".sh")+".before"), manifest, 0o644))
+	}
 
 	h, err := host.OpenRoot(root)
 	is.NoErr(err)
@@ -43,12 +47,18 @@ func TestContentIsWhatTheScriptsCount(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(file, "/var/lib/svc/data-move/0001-web-shop.before")
 	nowhere := Item{Path: "/nowhere"}
-	has, errs, err := Measure(t.Context(), h, []Item{item, nowhere}, true)
+	has, errs, err := Measure(t.Context(), h, []Item{item, nowhere, files}, true)
 	is.NoErr(err)
 	is.NoErr(errs[0])
 	is.Equal(has[0], want)
 	is.Equal(want.Others, int64(1))
 	is.True(errors.Is(errs[1], fs.ErrNotExist))
+	want, _, err = Counted(h.FS(), files)
+	is.NoErr(err)
+	is.NoErr(errs[2])
+	is.Equal(has[2], want)
+	is.Equal([]int64{want.Files, want.Folders, want.Links}, []int64{5, 0, 1})
+	want = has[0]
 
 	is.NoErr(os.WriteFile(filepath.Join(place, "plain"), []byte("PLAINplain"), 0o644))
 	has, _, err = Measure(t.Context(), h, []Item{item}, true)

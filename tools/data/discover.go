@@ -54,7 +54,10 @@ func (f *finder) choose() {
 			}
 			continue
 		}
-		if full == "/" || chosen[full] || isSystem(full) {
+		if c.names != nil {
+			c.names = f.bounded(full, c.names)
+		}
+		if full == "/" || chosen[full] || c.names == nil && isSystem(full) {
 			continue
 		}
 		if len(chosen) >= maxPlaces {
@@ -66,8 +69,25 @@ func (f *finder) choose() {
 	}
 }
 
+// maxLoose is as many files as a folder may have beside its folders.
+const maxLoose = 200
+
+// bounded are the files of a folder that are moved. Those of the root are named
+// alone: it is no place.
+func (f *finder) bounded(dir string, names []string) []string {
+	if dir == "/" {
+		for _, name := range first(names, maxLoose) {
+			f.note("/"+name, "a file in the root itself, which is no place of data: move it by hand")
+		}
+	}
+	if len(names) > maxLoose {
+		f.note(dir, fmt.Sprintf("there are more than %d files beside its folders: move them by hand", maxLoose))
+	}
+	return first(names, maxLoose)
+}
+
 func (f *finder) place(c candidate, full string) Place {
-	p := Place{Path: full, Kind: c.kind, What: c.what, Version: c.version, Evidence: cmp.Or(c.evidence, c.path)}
+	p := Place{Path: full, Names: c.names, Kind: c.kind, What: c.what, Version: c.version, Evidence: cmp.Or(c.evidence, c.path)}
 	if !utf8.ValidString(full) {
 		p.RawPath = []byte(full)
 	}
@@ -124,9 +144,9 @@ func (f *finder) nest() {
 	for i := range f.d.Places {
 		p := &f.d.Places[i]
 		for j := range f.d.Places {
-			o := f.d.Places[j].Path
-			if o != p.Path && below(p.Path, o) && len(o) > len(p.Within) {
-				p.Within = o
+			o := &f.d.Places[j]
+			if o.Path != p.Path && o.Names == nil && below(p.Path, o.Path) && len(o.Path) > len(p.Within) {
+				p.Within = o.Path
 			}
 		}
 	}
@@ -136,15 +156,22 @@ func (f *finder) nest() {
 func (f *finder) count(ctx context.Context, h host.Host, progress func(int64)) error {
 	var own []*Place
 	var walked, all []string
+	var places []int // of walked
 	for i := range f.d.Places {
 		p := &f.d.Places[i]
 		p.Tally = newCounting().finish(accounts{})
-		all = append(all, p.Path[1:])
-		if p.Kind != Remote {
-			own, walked = append(own, p), append(walked, p.Path[1:])
+		if p.Names == nil {
+			all = append(all, p.Path[1:])
 		}
+		if p.Kind == Remote {
+			continue
+		}
+		for _, top := range topsOf(p.Path[1:], p.Names) {
+			walked, places = append(walked, top), append(places, len(own))
+		}
+		own = append(own, p)
 	}
-	t := newTallies(len(own), all, progress)
+	t := newTallies(places, all, progress)
 	if f.a.Running != nil { // a walk by listings does not see where one begins
 		for _, m := range f.a.Running.Mounts {
 			t.mounts[strings.TrimPrefix(path.Clean(m.Path), "/")] = true
@@ -157,6 +184,18 @@ func (f *finder) count(ctx context.Context, h host.Host, progress func(int64)) e
 		own[i].Tally = tally
 	}
 	return nil
+}
+
+// topsOf are what of a place is walked.
+func topsOf(dir string, names []string) []string {
+	if names == nil {
+		return []string{dir}
+	}
+	tops := []string{}
+	for _, name := range names {
+		tops = append(tops, path.Join(dir, name))
+	}
+	return tops
 }
 
 // accounts are the names of a machine's ids.
@@ -238,11 +277,17 @@ func (f *finder) open(file, process string) {
 func (f *finder) placeOf(file string) (found *Place) {
 	for i := range f.d.Places {
 		p := &f.d.Places[i]
-		if strings.HasPrefix(file, p.Path+"/") && (found == nil || len(p.Path) > len(found.Path)) {
+		if p.has(file) && (found == nil || len(p.Path) > len(found.Path)) {
 			found = p
 		}
 	}
 	return found
+}
+
+// has reports whether a file belongs to a place, or to one that stands in it.
+func (p *Place) has(file string) bool {
+	name, below := strings.CutPrefix(file, p.Path+"/")
+	return below && (p.Names == nil || slices.Contains(p.Names, name))
 }
 
 // finish leaves out what holds nothing, adds up and sorts.

@@ -67,6 +67,27 @@ func placeAt(t testing.TB, d *Discovery, path string) Place {
 	return d.Places[i]
 }
 
+// TestNoFolderOrFileIsForgotten: data stand beside the folders of programs, too.
+func TestNoFolderOrFileIsForgotten(t *testing.T) {
+	is := is.New(t)
+	root := machine(t, map[string]string{
+		"srv/dump.sql": "x", "srv/app/a": "x", "var/lib/loose.db": "x", "var/lib/dpkg/available": "x", "home/key": "x", "home/anna/a": "x", "mnt/data/a": "x", "var/data/a": "x", "var/cache/a": "x",
+		"var/spool/fax/a": "x", "var/spool/cron/root": "x", "big.img": "x", "swapfile": "x", "u01/a": "x",
+	})
+	is.NoErr(os.Symlink("app/a", filepath.Join(root, "srv/link")))
+	d := discovered(t, root)
+	found := []string{}
+	for _, p := range d.Places {
+		found = append(found, fmt.Sprint(p.Path, p.Names, p.Files, p.Links, p.Within))
+	}
+	slices.Sort(found)
+	is.Equal(found, []string{
+		"/home/anna[] 1 0", "/home[key] 1 0", "/mnt/data[] 1 0", "/srv/app[] 1 0", "/srv[dump.sql link] 1 1", "/u01[] 1 0", "/var/data[] 1 0", "/var/lib[loose.db] 1 0", "/var/spool/fax[] 1 0",
+	})
+	is.Equal(len(d.Notes), 1)
+	is.Equal(d.Notes[0].What, "/big.img") // of the root itself
+}
+
 // volumeGroup is a description as LVM writes one: of 123 extents of 4 MiB, 25
 // and 24 are in use.
 const volumeGroup = `contents = "Text Format Volume Group"
@@ -189,7 +210,7 @@ func TestDiscoverSaysWhatItCouldNotRead(t *testing.T) {
 	is := is.New(t)
 	d := discovered(t, machine(t, map[string]string{"srv/a/f": "x"}))
 	c := newCounting()
-	tt := newTallies(1, nil, nil)
+	tt := newTallies([]int{0}, nil, nil)
 	tt.rows[0].places[0] = c
 	for range maxUnreads + 5 {
 		tt.Unread(0, 0, "srv/a/closed", &os.PathError{Op: "open", Path: "x", Err: os.ErrPermission})
@@ -203,7 +224,7 @@ func TestDiscoverSaysWhatItCouldNotRead(t *testing.T) {
 // TestMountsThatAreKnownAreNotEntered where a walk can't see them itself.
 func TestMountsThatAreKnownAreNotEntered(t *testing.T) {
 	is := is.New(t)
-	tt := newTallies(1, nil, nil)
+	tt := newTallies([]int{0}, nil, nil)
 	tt.mounts["srv/a/nas"] = true
 	is.True(tt.Visit(0, &host.Node{Dir: "srv/a", Name: ".", Mode: fs.ModeDir}))
 	is.True(!tt.Visit(0, &host.Node{Dir: "srv/a", Name: "nas", Mode: fs.ModeDir}))
@@ -225,7 +246,7 @@ func TestTalliesDoNotDependOnWhoCounts(t *testing.T) {
 			}
 			return n
 		}), 0, 50).Draw(t, "nodes")
-		one, many := newTallies(3, nil, nil), newTallies(3, nil, nil)
+		one, many := newTallies([]int{0, 1, 2}, nil, nil), newTallies([]int{0, 1, 2}, nil, nil)
 		for i := range nodes {
 			one.Visit(0, &nodes[i])
 			many.Visit(rapid.IntRange(0, host.Workers()-1).Draw(t, "worker"), &nodes[i])

@@ -65,6 +65,7 @@ const (
 type Place struct {
 	Path     string   `json:"path"`               // absolute, without symlinks
 	RawPath  []byte   `json:"raw_path,omitempty"` // where the path is not UTF-8
+	Names    []string `json:"names,omitempty"`    // the place is these files of the folder alone; none: all in it
 	Kind     Kind     `json:"kind"`
 	What     string   `json:"what"`              // engine, user, site, service: whose data these are
 	Version  string   `json:"version,omitempty"` // of the engine

@@ -67,7 +67,9 @@ type PlanSum struct {
 type Item struct {
 	Order           int           `json:"order"` // 0 where nothing moves
 	Path            string        `json:"path"`
-	RawPath         []byte        `json:"raw_path,omitempty"` // where the path is not UTF-8
+	RawPath         []byte        `json:"raw_path,omitempty"`  // where the path is not UTF-8
+	Names           []string      `json:"names,omitempty"`     // these files of the folder alone; none: all in it
+	RawNames        [][]byte      `json:"raw_names,omitempty"` // all of them, where one is not UTF-8
 	Kind            Kind          `json:"kind"`
 	What            string        `json:"what"`
 	Version         string        `json:"version,omitempty"`
@@ -165,7 +167,7 @@ func assumptions(rate int64) []string {
 // add plans one place.
 func (p *Plan) add(in PlanInput, place Place) {
 	item := Item{
-		Path: place.Path, RawPath: place.RawPath, Kind: place.Kind, What: place.What, Version: place.Version, Files: place.Files + place.Folders + place.Links + place.Others, Bytes: place.Bytes,
+		Path: place.Path, RawPath: place.RawPath, Names: place.Names, RawNames: raw(place.Names), Kind: place.Kind, What: place.What, Version: place.Version, Files: place.Files + place.Folders + place.Links + place.Others, Bytes: place.Bytes,
 		Excludes: []string{}, Warnings: warnings(place), Alternatives: []Alternative{},
 	}
 	way := wayOf(place)
@@ -259,11 +261,18 @@ func (i *Item) excludes(places []Place, place Place) {
 	}
 	slices.Sort(i.Excludes)
 	i.Excludes = slices.Compact(i.Excludes)
-	if slices.ContainsFunc(i.Excludes, func(e string) bool { return !utf8.ValidString(e) }) {
-		for _, e := range i.Excludes {
-			i.RawExcludes = append(i.RawExcludes, []byte(e))
-		}
+	i.RawExcludes = raw(i.Excludes)
+}
+
+// raw are the bytes of names, where one is not UTF-8.
+func raw(names []string) (all [][]byte) {
+	if !slices.ContainsFunc(names, func(name string) bool { return !utf8.ValidString(name) }) {
+		return nil
 	}
+	for _, name := range names {
+		all = append(all, []byte(name))
+	}
+	return all
 }
 
 func (i *Item) estimate(rate int64, place Place) {

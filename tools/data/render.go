@@ -74,7 +74,8 @@ func placeScript(i *Item) string {
 	return "# shellcheck shell=bash disable=SC2034,SC1003 # lib.sh uses what is set here\n" +
 		"PLACE=" + quote(i.Path) + "\n" +
 		fmt.Sprintf("BYTES=%d\n", i.SpaceBytes) +
-		array("EXCLUDES", i.Excludes)
+		array("EXCLUDES", i.Excludes) +
+		array("NAMES", i.Names)
 }
 
 func accountsScript(r Remap) string {

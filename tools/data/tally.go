@@ -27,6 +27,7 @@ const progressStep = 1 << 14
 
 // tallies are a walk's counts: a row for each worker, a column for each place.
 type tallies struct {
+	columns  []int           // of the tops: several may be of one place
 	places   map[string]bool // that are counted for themselves
 	mounts   map[string]bool // where other file systems are known to stand
 	rows     []row
@@ -77,9 +78,14 @@ const (
 
 var markNames = map[string]marks{"HEAD": markHead, "objects": markObjects, "refs": markRefs, "format": markFormat, "db": markDB, "hooks": markHooks}
 
-// newTallies counts n tops; what is below one of stops is counted for that.
-func newTallies(n int, stops []string, progress func(int64)) *tallies {
-	t := &tallies{places: map[string]bool{}, mounts: map[string]bool{}, rows: make([]row, host.Workers()), progress: progress}
+// newTallies counts tops, each for the place of that number; what is below one of
+// stops is counted for that.
+func newTallies(columns []int, stops []string, progress func(int64)) *tallies {
+	n := 0
+	for _, column := range columns {
+		n = max(n, column+1)
+	}
+	t := &tallies{columns: columns, places: map[string]bool{}, mounts: map[string]bool{}, rows: make([]row, host.Workers()), progress: progress}
 	for _, stop := range stops {
 		t.places[stop] = true
 	}
@@ -108,13 +114,14 @@ func (t *tallies) Visit(worker int, n *host.Node) bool {
 		return false
 	}
 	t.tick(r)
-	c := r.of(n.Top)
+	column := t.columns[n.Top]
+	c := r.of(column)
 	if n.Mode.IsDir() && (n.Boundary || n.Name != "." && len(t.mounts) > 0 && t.mounts[n.Path()]) {
 		c.Mounts = appendFew(c.Mounts, "/"+n.Path())
 		return false
 	}
 	c.look(n)
-	if n.Mode.IsRegular() && n.Inode && n.Links > 1 && r.share(n) {
+	if n.Mode.IsRegular() && n.Inode && n.Links > 1 && r.share(n, column) {
 		return false
 	}
 	c.weigh(n)
@@ -123,7 +130,7 @@ func (t *tallies) Visit(worker int, n *host.Node) bool {
 
 // Unread notes what could not be read.
 func (t *tallies) Unread(worker, top int, name string, err error) {
-	c := t.rows[worker].of(top)
+	c := t.rows[worker].of(t.columns[top])
 	if c.Unread++; len(c.UnreadPaths) < maxUnreads {
 		c.UnreadPaths = append(c.UnreadPaths, Note{What: "/" + name, Why: reason(err)})
 	}
@@ -137,15 +144,15 @@ func (t *tallies) tick(r *row) {
 
 // share remembers a file with several names; it says no where there are too
 // many, and each name then counts as a file of its own.
-func (r *row) share(n *host.Node) bool {
+func (r *row) share(n *host.Node, column int) bool {
 	key := inode{n.Device, n.Number}
 	s, met := r.shared[key]
 	if !met && len(r.shared) >= maxShared {
 		r.many = true
 		return false
 	}
-	if !met || n.Top < s.top {
-		s.top = n.Top
+	if !met || column < s.top {
+		s.top = column
 	}
 	s.uid, s.gid, s.size, s.blocks, s.isSparse = n.UID, n.GID, n.Size, n.Blocks, isSparse(n)
 	s.names++

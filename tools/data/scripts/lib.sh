@@ -16,7 +16,8 @@ TARGET_ROOT=${TARGET_ROOT:-/}
 TARGET_ROOT=${TARGET_ROOT%/}
 STATE=${STATE:-$TARGET_ROOT/var/lib/svc/data-move}
 DIGESTS=${DIGESTS:-1}
-SETTINGS=(EXCLUDES DIGESTS) # what a function needs where the source is
+EXCLUDES=() NAMES=()
+SETTINGS=(EXCLUDES NAMES DIGESTS) # what a function needs where the source is
 different=0
 
 die() {
@@ -70,6 +71,7 @@ load() {
 	"$TARGET_ROOT"/*) ;;
 	*) die "A link leads $TO out of $TARGET_ROOT. Nothing of it was touched." ;;
 	esac
+	[ ${#NAMES[@]} = 0 ] || return 0
 	local own
 	for own in "$plan" "$STATE"; do
 		case $(realpath -m -- "$own")/ in
@@ -108,9 +110,17 @@ literal() {
 	printf '%s' "$s"
 }
 
-# entries EXPRESSION…: what find says of all in this folder that is not excluded.
+# entries EXPRESSION…: what find says of all in this folder that is not excluded, or
+# of those NAMES in it that are there.
 entries() {
-	local prune=() name
+	local prune=() name there=()
+	if [ ${#NAMES[@]} != 0 ]; then
+		for name in "${NAMES[@]}"; do
+			[ ! -e "./$name" ] && [ ! -L "./$name" ] || there+=("./$name")
+		done
+		[ ${#there[@]} = 0 ] || find "${there[@]}" -xdev "$@"
+		return
+	fi
 	for name in "${EXCLUDES[@]}"; do
 		# find takes a backslash for what it is in no pattern.
 		name=${name//\\/\\\\} name=${name//\*/\\*} name=${name//\?/\\?} name=${name//\[/\\[}
@@ -147,18 +157,28 @@ remapped() {
 # mapping FILE: a map as rsync takes it.
 mapping() { awk '{ printf "%s%s:%s", (NR > 1 ? "," : ""), $1, $2 }' "$1"; }
 
+# filters: sets FILTERS, by which rsync leaves alone what is not the place's. Where it
+# is NAMES, others change the folder's time.
+filters() {
+	local name
+	FILTERS=()
+	for name in "${EXCLUDES[@]}"; do FILTERS+=("--exclude=/$(literal "$name")"); done
+	[ ${#NAMES[@]} != 0 ] || return 0
+	for name in "${NAMES[@]}"; do FILTERS+=("--include=/$(literal "$name")"); done
+	FILTERS+=('--exclude=*' --omit-dir-times)
+}
+
 # copy OPTION…: makes the place on the target what it is on the source. Names
 # that are excluded are neither copied nor deleted. Labels of SELinux are the
 # target's own.
 copy() {
-	local from=$FROM/ users groups name
+	local from=$FROM/ users groups
 	# Every owner is in the maps; with --numeric-ids those of ACLs would not follow
 	# them, nor where ACLs come as attributes: where one is left out, system.* is
 	# no longer left out by itself.
 	local options=(-aHAXS --one-file-system --delete --protect-args '--filter=-x system.*' '--filter=-x security.selinux')
-	for name in "${EXCLUDES[@]}"; do
-		options+=("--exclude=/$(literal "$name")")
-	done
+	filters
+	options+=("${FILTERS[@]}")
 	# Each fails by itself: a caller may look at the exit code.
 	users=$(mapping "$STATE/users.map") || return
 	groups=$(mapping "$STATE/groups.map") || return
@@ -184,11 +204,8 @@ keep() {
 
 # restore FROM TO: a copy within the target, owners as they are.
 restore() {
-	local options=(-aHAXS --numeric-ids --one-file-system --delete) name
-	for name in "${EXCLUDES[@]}"; do
-		options+=("--exclude=/$(literal "$name")")
-	done
-	rsync "${options[@]}" -- "$1" "$2"
+	filters
+	rsync -aHAXS --numeric-ids --one-file-system --delete "${FILTERS[@]}" -- "$1" "$2"
 }
 
 # before: counts and digests the place on the source, which must be quiet.
