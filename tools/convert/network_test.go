@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -80,6 +81,19 @@ func TestNetworkIsNotGuessed(t *testing.T) {
 		in := Input{Source: lookup(t, c.source), Target: lookup(t, "debian-13"), Files: []File{{Path: c.path, Text: c.text}}, Brought: map[string]string{}}
 		if r := Run("network", in); len(r.Refusals[c.path]) == 0 || len(r.Files) > 0 {
 			t.Errorf("%s becomes %v", c.text, r.Files)
+		}
+	}
+}
+
+// TestSecretsOfConnectionsStay: a connection with one is not carried, and what
+// is said of it has no secret in it.
+func TestSecretsOfConnectionsStay(t *testing.T) {
+	const file = "/etc/NetworkManager/system-connections/eth0.nmconnection"
+	for _, key := range []string{"psk", "wep-key0", "password", "private-key", "preshared-key", "mka-cak", "PIN"} {
+		in := Input{Source: lookup(t, "centos-7"), Target: lookup(t, "debian-13"), Brought: map[string]string{"network-manager": ""}, Files: []File{{Path: file, Text: "[connection]\nid=eth0\ntype=ethernet\n[x]\n" + key + "=hush\n"}}}
+		r := Run("network", in)
+		if said := fmt.Sprint(r); len(r.Files) > 0 || len(r.Refusals[file]) == 0 || strings.Contains(said, "hush") {
+			t.Errorf("%s: %s", key, said)
 		}
 	}
 }
