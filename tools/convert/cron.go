@@ -82,12 +82,10 @@ func cronPlace(in Input, file string) string {
 // cronTable goes through a table of jobs; in those of the system a user stands
 // before each command.
 func cronTable(p *page, users bool, in Input) {
-	for i := range p.lines {
-		switch {
-		case p.idle(i):
-		case fromDebian(in):
+	for i := range p.active() {
+		if fromDebian(in) {
 			cronLineBack(p, i, users, in)
-		default:
+		} else {
 			cronLine(p, i, users, in)
 		}
 	}
@@ -299,10 +297,8 @@ func (f cronField) number(s string) bool {
 func anacron(in Input) (r Result) {
 	for _, f := range in.Files {
 		p := open(f, "#")
-		for i := range p.lines {
-			if !p.idle(i) {
-				anacronLine(p, i)
-			}
+		for i := range p.active() {
+			anacronLine(p, i)
 		}
 		p.endWithNewline("Debian's anacron takes no line without an end.")
 		r.close(p, f.Path)

@@ -46,10 +46,8 @@ var dovecotAssignment = lazyregexp.New(`^([A-Za-z0-9_]+)\s*=\s*(.*)$`)
 func dovecot(in Input) (r Result) {
 	for _, f := range in.Files {
 		p := open(f, "#")
-		for i := range p.lines {
-			if !p.idle(i) {
-				dovecotLine(p, i)
-			}
+		for i := range p.active() {
+			dovecotLine(p, i)
 		}
 		if f.Path == "/etc/dovecot/dovecot.conf" {
 			p.lines = append([]string{"dovecot_config_version = 2.4.0", "dovecot_storage_version = 2.4.0"}, p.lines...)

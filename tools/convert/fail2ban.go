@@ -41,10 +41,7 @@ var fail2banLevels = map[string]string{"1": "ERROR", "2": "WARNING", "3": "INFO"
 
 func fail2banItself(p *page) {
 	s := settings{equals: true}
-	for i := range p.lines {
-		if p.idle(i) {
-			continue
-		}
+	for i := range p.active() {
 		if name, _, value := s.setting(p.lines[i]); name == "loglevel" && fail2banLevels[value] != "" {
 			p.replace(i, "loglevel = "+fail2banLevels[value], "fail2ban 0.9 names its levels.")
 		}

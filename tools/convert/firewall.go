@@ -52,10 +52,8 @@ func rulePackage(target release.Release) string {
 func xtRules(p *page, made func(chain string) bool) {
 	table, own := "", xtChains(p)
 	known := func(chain string) bool { return own[chain] || made(chain) }
-	for i := range p.lines {
-		line := strings.TrimSpace(p.lines[i])
+	for i, line := range p.active() {
 		switch {
-		case p.idle(i):
 		case line[0] == '*' && table == "":
 			if table = line[1:]; !slices.Contains(strings.Fields("filter nat mangle raw security"), table) {
 				p.refuse(i, "iptables has no such table.")

@@ -18,12 +18,8 @@ type rules struct {
 // of 2.4 (Require), section by section.
 func (h *httpdRun) access(p *page) {
 	stack := []*rules{{}}
-	for i := range p.lines {
-		if p.idle(i) {
-			continue
-		}
-		name, value := directive(p.lines[i])
-		line := strings.TrimSpace(p.lines[i])
+	for i, line := range p.active() {
+		name, value := directive(line)
 		switch {
 		case strings.HasPrefix(line, "</"):
 			if len(stack) > 1 && !transparent[strings.TrimPrefix(name, "/")] {

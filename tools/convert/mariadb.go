@@ -29,12 +29,14 @@ var servers = map[string]bool{"mysqld": true, "server": true, "mariadb": true, "
 // mariadb.conf.d in their order, so what comes from my.cnf is read last.
 func mariadb(in Input) (r Result) {
 	for _, f := range in.Files {
-		group := ""
 		s := settings{comment: "#", equals: true, places: mariadbPlaces}.towards(in)
 		s.own = func(p *page, i int, name, _ string) bool {
 			switch {
 			case strings.HasPrefix(name, "["):
-				group = strings.Trim(name, "[]")
+				s.program = ""
+				if base, _, _ := strings.Cut(strings.Trim(name, "[]"), "-"); servers[base] {
+					s.program = "mariadb"
+				}
 				return true
 			case strings.HasPrefix(name, "!include"):
 				mariadbInclude(p, i, in)
@@ -45,14 +47,8 @@ func mariadb(in Input) (r Result) {
 			return false
 		}
 		p := open(f, "#")
-		for i := range p.lines {
-			if !p.idle(i) {
-				s.program = ""
-				if base, _, _ := strings.Cut(group, "-"); servers[base] {
-					s.program = "mariadb"
-				}
-				s.line(p, i)
-			}
+		for i := range p.active() {
+			s.line(p, i)
 		}
 		r.close(p, mariadbPlace(in, f.Path))
 	}

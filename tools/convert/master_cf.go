@@ -32,12 +32,10 @@ func postfixMaster(in Input) (r Result) {
 	old := strings.HasPrefix(in.installed("postfix"), "2.")
 	for _, f := range in.Files {
 		p := open(f, "#")
-		for i := range p.lines {
-			switch {
-			case p.idle(i):
-			case isContinued(p.lines[i]):
+		for i := range p.active() {
+			if isContinued(p.lines[i]) {
 				masterOption(s, p, i, in)
-			default:
+			} else {
 				masterService(p, i, old, in)
 			}
 		}

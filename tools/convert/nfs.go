@@ -132,18 +132,15 @@ func nfs(in Input) (r Result) {
 // nfsConf goes through a file in the form of nfs.conf.
 func nfsConf(p *page, in Input) {
 	section := ""
-	for i := range p.lines {
-		line := strings.TrimSpace(p.lines[i])
-		if p.idle(i) || line[0] == ';' {
-			continue
-		}
-		if line[0] == '[' {
+	for i, line := range p.active() {
+		switch key, _, _ := strings.Cut(line, "="); line[0] {
+		case ';':
+		case '[':
 			section = strings.ToLower(strings.Trim(line, "[] "))
 			section, _, _ = strings.Cut(section, ` "`)
-			continue
+		default:
+			nfsSetting(p, i, section, strings.ToLower(strings.TrimSpace(key)), in)
 		}
-		key, _, _ := strings.Cut(line, "=")
-		nfsSetting(p, i, section, strings.ToLower(strings.TrimSpace(key)), in)
 	}
 }
 
@@ -205,11 +202,8 @@ var nfsFlags = map[string]map[string]string{
 
 // nfsVariables writes a file of variables as nfs.conf, line for line.
 func nfsVariables(p *page) {
-	for i := range p.lines {
-		if p.idle(i) {
-			continue
-		}
-		name, value, ok := strings.Cut(strings.TrimSpace(p.lines[i]), "=")
+	for i, line := range p.active() {
+		name, value, ok := strings.Cut(line, "=")
 		value = strings.Trim(strings.TrimSpace(value), `"'`)
 		to, known := nfsVariable[name]
 		switch {

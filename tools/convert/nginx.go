@@ -50,10 +50,8 @@ func nginx(in Input) (r Result) {
 	moved := slices.Concat(phpPlaces(in), places{{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"}, {"/etc/pki/tls/certs", "/etc/ssl/certs"}, {"/etc/pki/tls/private", "/etc/ssl/private"}, {"/usr/lib64/nginx/modules", "/usr/lib/nginx/modules"}})
 	for _, f := range in.Files {
 		p := open(f, "#")
-		for i := range p.lines {
-			if !p.idle(i) {
-				r.nginxLine(p, i, moved)
-			}
+		for i := range p.active() {
+			r.nginxLine(p, i, moved)
 		}
 		r.close(p, f.Path)
 	}

@@ -58,10 +58,8 @@ func nginxRPM(in Input) (r Result) {
 			continue
 		}
 		p := open(f, "#")
-		for i := range p.lines {
-			if !p.idle(i) {
-				nginxLineRPM(p, i, in)
-			}
+		for i := range p.active() {
+			nginxLineRPM(p, i, in)
 		}
 		r.close(p, nginxPlaceRPM(in, f.Path, enabled[f.Path]))
 	}

@@ -28,10 +28,8 @@ const noNISPlus = "No server of NIS+ is left."
 func nsswitch(in Input) (r Result) {
 	for _, f := range in.Files {
 		p := open(f, "#")
-		for i := range p.lines {
-			if !p.idle(i) {
-				r.nssLine(p, i)
-			}
+		for i := range p.active() {
+			r.nssLine(p, i)
 		}
 		r.close(p, f.Path)
 	}

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -44,6 +45,18 @@ func (p *page) refuse(i int, why string) {
 func (p *page) idle(i int) bool {
 	line := strings.TrimSpace(p.lines[i])
 	return line == "" || strings.HasPrefix(line, p.comment)
+}
+
+// active are the lines that say something, without the space around them; those
+// that become comments on the way are passed over.
+func (p *page) active() iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for i := range p.lines {
+			if !p.idle(i) && !yield(i, strings.TrimSpace(p.lines[i])) {
+				return
+			}
+		}
+	}
 }
 
 func (p *page) text() string { return strings.Join(p.lines, "\n") }

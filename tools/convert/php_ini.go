@@ -100,10 +100,8 @@ var phpOrder = []string{"fpm", "apache2", "cgi", "cli"}
 
 // moveAll rewrites every line that says something.
 func (p *page) moveAll(move func(string) string, why string) {
-	for i := range p.lines {
-		if !p.idle(i) {
-			p.replace(i, move(strings.TrimSpace(p.lines[i])), why)
-		}
+	for i, line := range p.active() {
+		p.replace(i, move(line), why)
 	}
 }
 
@@ -150,11 +148,12 @@ func phpPool(in Input) (r Result) {
 		to := phpVersioned.ReplaceAllString(f.Path, "/etc/php/"+version+"/")
 		switch {
 		case to != f.Path:
-			for i := range p.lines {
-				if !p.idle(i) && strings.Contains(p.lines[i], "php") {
-					p.replace(i, old.ReplaceAllString(strings.TrimSpace(p.lines[i]), "${1}"+version+"${2}"), "The version is part of the name.")
+			p.moveAll(func(line string) string {
+				if !strings.Contains(line, "php") {
+					return line
 				}
-			}
+				return old.ReplaceAllString(line, "${1}"+version+"${2}")
+			}, "The version is part of the name.")
 		case f.Path == "/etc/php-fpm.conf":
 			to = "/etc/php/" + version + "/fpm/php-fpm.conf"
 		default:

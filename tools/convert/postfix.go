@@ -52,10 +52,7 @@ func postfixMain(s settings, p *page) {
 	for _, m := range postfixUse.FindAllStringSubmatch(p.text(), -1) {
 		used[m[1]] = true
 	}
-	for i := range p.lines {
-		if p.idle(i) {
-			continue
-		}
+	for i := range p.active() {
 		name, _, _ := s.setting(p.lines[i])
 		_, isGone := s.gone(name)
 		inUse := used[name] || transportSetting.MatchString(name)

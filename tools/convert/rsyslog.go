@@ -33,10 +33,8 @@ var rsyslogPlaces = append(places{
 func rsyslog(in Input) (r Result) {
 	for _, f := range in.Files {
 		p := open(f, "#")
-		for i := range p.lines {
-			if !p.idle(i) {
-				r.Packages = append(r.Packages, rsyslogLine(p, i)...)
-			}
+		for i := range p.active() {
+			r.Packages = append(r.Packages, rsyslogLine(p, i)...)
 		}
 		r.close(p, f.Path)
 	}

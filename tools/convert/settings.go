@@ -97,10 +97,8 @@ func (s settings) setting(line string) (name, between, value string) {
 // convert goes through a whole file.
 func (s settings) convert(f File) *page {
 	p := open(f, s.comment)
-	for i := range p.lines {
-		if !p.idle(i) {
-			s.line(p, i)
-		}
+	for i := range p.active() {
+		s.line(p, i)
 	}
 	return p
 }

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"path"
 	"strings"
 
 	"svc/backend/api/lazyregexp"
@@ -78,17 +79,15 @@ func postgresql(in Input) (r Result) {
 		if version == "" {
 			p.refuse(0, "The plan brings no server of PostgreSQL.")
 		}
-		for i := range p.lines {
-			if strings.HasSuffix(f.Path, "/postgresql.conf") && !p.idle(i) {
+		for i := range p.active() {
+			switch path.Base(f.Path) {
+			case "postgresql.conf":
 				s.line(p, i)
-			}
-			if strings.HasSuffix(f.Path, "/pg_hba.conf") && !p.idle(i) {
+			case "pg_hba.conf":
 				hbaLine(p, i)
 			}
-			if !p.idle(i) {
-				p.replace(i, postgresVersioned.ReplaceAllString(strings.TrimSpace(p.lines[i]), "${1}"+version+"${3}"), "The version is part of the name.")
-			}
 		}
+		p.moveAll(func(line string) string { return postgresVersioned.ReplaceAllString(line, "${1}"+version+"${3}") }, "The version is part of the name.")
 		r.close(p, postgresVersioned.ReplaceAllString(f.Path, "${1}"+version+"${3}"))
 	}
 	return r
@@ -143,10 +142,8 @@ func reword(p *page, i int, in Input) {
 func logrotate(in Input) (r Result) {
 	for _, f := range in.Files {
 		p := open(f, "#")
-		for i := range p.lines {
-			if !p.idle(i) {
-				reword(p, i, in)
-			}
+		for i := range p.active() {
+			reword(p, i, in)
 		}
 		r.close(p, places{{"/etc/logrotate.d/httpd", "/etc/logrotate.d/apache2"}}.between(in).move(f.Path))
 	}

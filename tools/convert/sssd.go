@@ -27,10 +27,8 @@ func sssd(in Input) (r Result) {
 		p := open(f, "#")
 		s := settings{comment: "#", equals: true, places: sssdPlaces}.towards(in)
 		s.own = func(p *page, i int, name, value string) bool { return sssdSetting(&s, p, i, name, value) }
-		for i := range p.lines {
-			if !p.idle(i) {
-				s.line(p, i)
-			}
+		for i := range p.active() {
+			s.line(p, i)
 		}
 		r.close(p, f.Path)
 	}

@@ -41,9 +41,8 @@ func ufwChain(name string) bool {
 }
 
 func ufwSettings(p *page) {
-	for i := range p.lines {
-		name, _, _ := strings.Cut(strings.TrimSpace(p.lines[i]), "=")
-		if !p.idle(i) && !slices.Contains(ufwKeys, name) {
+	for i, line := range p.active() {
+		if name, _, _ := strings.Cut(line, "="); !slices.Contains(ufwKeys, name) {
 			p.refuse(i, "ufw has no such setting.")
 		}
 	}
