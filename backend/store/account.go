@@ -9,11 +9,11 @@ import (
 	"svc/backend/license"
 )
 
-const accountColumns = "id, name, plan, unlimited, free_quota, vm_limit, disabled, billable_vms, created_at"
+const accountColumns = "id, name, plan, unlimited, free_quota, vm_limit, disabled, billable_vms, version, created_at"
 
 func scanAccount(r row) (a Account, err error) {
 	var created int64
-	err = r.Scan(&a.ID, &a.Name, &a.Plan, &a.Unlimited, &a.FreeQuota, &a.VMLimit, &a.Disabled, &a.Used, &created)
+	err = r.Scan(&a.ID, &a.Name, &a.Plan, &a.Unlimited, &a.FreeQuota, &a.VMLimit, &a.Disabled, &a.Used, &a.Version, &created)
 	a.CreatedAt = timeOf(created)
 	return a, err
 }

@@ -73,11 +73,13 @@ type batch struct {
 	accounts map[int64]*Account
 	tokens   map[int64]bool // that hold
 	holdings map[int64]*license.Holdings
-	seated   map[key]bool     // by fingerprint
-	recorded map[key]Outcome  // by request
-	scanned  map[pair]Outcome // by fingerprint and scan
-	kept     map[key]kept     // by idempotency key
-	ids      []int64          // of events to come
+	// remembered is what a lane knew of the accounts when it asked for the rest.
+	remembered map[int64]*known
+	seated     map[key]bool     // by fingerprint
+	recorded   map[key]Outcome  // by request
+	scanned    map[pair]Outcome // by fingerprint and scan
+	kept       map[key]kept     // by idempotency key
+	ids        []int64          // of events to come
 
 	events  []event
 	seats   map[key]*seat
@@ -89,7 +91,7 @@ type batch struct {
 
 func newBatch(entries []*entry) *batch {
 	return &batch{
-		entries: entries, accounts: map[int64]*Account{}, tokens: map[int64]bool{}, holdings: map[int64]*license.Holdings{}, seated: map[key]bool{},
+		entries: entries, accounts: map[int64]*Account{}, tokens: map[int64]bool{}, holdings: map[int64]*license.Holdings{}, remembered: map[int64]*known{}, seated: map[key]bool{},
 		recorded: map[key]Outcome{}, scanned: map[pair]Outcome{}, kept: map[key]kept{}, seats: map[key]*seat{},
 		claims: map[int64]int64{}, hosts: map[pair]int64{}, metered: map[int64]int64{}, answers: map[key]answer{},
 	}

@@ -31,6 +31,12 @@ func (t *tx) touch(query string, args ...any) error {
 	return err
 }
 
+// changed raises the version of an account, of which something was changed that a
+// service may remember.
+func (t *tx) changed(account int64) error {
+	return t.touch("UPDATE accounts SET version = version + 1 WHERE id = ?", account)
+}
+
 // CreateAccount implements Operator.
 func (s *ledger) CreateAccount(ctx context.Context, actor string, a license.Account) (id int64, err error) {
 	err = s.act(ctx, actor, "account.create", func(t *tx) (string, error) {
@@ -48,7 +54,7 @@ func describe(id int64, a license.Account, disabled bool) string {
 // SetAccount implements Operator.
 func (s *ledger) SetAccount(ctx context.Context, actor string, a Account) error {
 	return s.act(ctx, actor, "account.set", func(t *tx) (string, error) {
-		return describe(a.ID, a.Account, a.Disabled), t.touch("UPDATE accounts SET name = ?, plan = ?, unlimited = ?, free_quota = ?, vm_limit = ?, disabled = ? WHERE id = ?",
+		return describe(a.ID, a.Account, a.Disabled), t.touch("UPDATE accounts SET name = ?, plan = ?, unlimited = ?, free_quota = ?, vm_limit = ?, disabled = ?, version = version + 1 WHERE id = ?",
 			a.Name, a.Plan, a.Unlimited, a.FreeQuota, a.VMLimit, a.Disabled, a.ID)
 	})
 }
@@ -97,7 +103,11 @@ func instantOf(micros sql.NullInt64) *time.Time {
 // DisableToken implements Operator.
 func (s *ledger) DisableToken(ctx context.Context, actor string, id int64) error {
 	return s.act(ctx, actor, "token.disable", func(t *tx) (string, error) {
-		return fmt.Sprintf("token %d", id), t.touch("UPDATE tokens SET disabled_at = coalesce(disabled_at, ?) WHERE id = ?", instant(t.now), id)
+		account, err := one(t.ctx, t, value[int64], "UPDATE tokens SET disabled_at = coalesce(disabled_at, ?) WHERE id = ? RETURNING account_id", instant(t.now), id)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("token %d", id), t.changed(account)
 	})
 }
 
@@ -113,7 +123,7 @@ func (s *ledger) AddPOV(ctx context.Context, actor string, account int64, g lice
 
 func (s *ledger) addGrant(ctx context.Context, actor, act string, account int64, g license.Grant, pov bool) (id int64, err error) {
 	err = s.act(ctx, actor, act, func(t *tx) (string, error) {
-		if _, err := loadAccount(t.ctx, t, account); err != nil {
+		if err := t.changed(account); err != nil {
 			return "", err
 		}
 		id, err = t.insertGrant(account, g, pov)
@@ -130,7 +140,11 @@ func (t *tx) insertGrant(account int64, g license.Grant, pov bool) (id int64, er
 // RevokeGrant implements Operator.
 func (s *ledger) RevokeGrant(ctx context.Context, actor string, id int64) error {
 	return s.act(ctx, actor, "grant.revoke", func(t *tx) (string, error) {
-		return fmt.Sprintf("grant %d", id), t.touch("UPDATE grants SET ended_at = coalesce(ended_at, ?) WHERE id = ? AND NOT pov", instant(t.now), id)
+		account, err := one(t.ctx, t, value[int64], "UPDATE grants SET ended_at = coalesce(ended_at, ?) WHERE id = ? AND NOT pov RETURNING account_id", instant(t.now), id)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("grant %d", id), t.changed(account)
 	})
 }
 
@@ -142,6 +156,9 @@ func (s *ledger) ConvertPOV(ctx context.Context, actor string, id int64, until s
 			return "", err
 		}
 		account := pov.account
+		if err := t.changed(account); err != nil {
+			return "", err
+		}
 		grant, err = t.insertGrant(account, license.Grant{Seats: pov.Seats, From: license.Day(t.now), Until: until, Source: license.PromotedFromPOV}, false)
 		return fmt.Sprintf("POV %d of account %d to grant %d", id, account, grant), err
 	})

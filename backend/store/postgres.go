@@ -21,7 +21,6 @@ import (
 
 // Limits of a store on PostgreSQL.
 const (
-	lanes       = 2
 	connections = 16               // where the address has no pool_max_conns
 	dialTime    = 5 * time.Second  // where it has no connect_timeout
 	pingTime    = time.Second      // for a session that rested to show that it lives
@@ -34,13 +33,14 @@ const (
 
 // postgres is a store in PostgreSQL, which many processes may share. Commands
 // and metered requests go through lanes, an account always through the same: so
-// what waits shares one transaction, and only other processes ever wait for its
-// locks. It keeps no session state, so a transaction pooler may stand between.
+// what waits shares one transaction, only other processes ever wait for its locks,
+// and what was read of an account holds until its version says that it changed. It
+// keeps no session state, so a transaction pooler may stand between.
 type postgres struct {
 	ledger
-	o     Options
-	pool  *pgxpool.Pool
-	lanes [lanes]*lane[*entry]
+	o         Options
+	pool      *pgxpool.Pool
+	recorders []*recorder
 }
 
 func openPostgres(ctx context.Context, dsn string, o Options) (Store, error) {
@@ -70,10 +70,8 @@ func openPostgres(ctx context.Context, dsn string, o Options) (Store, error) {
 	}
 	p.ledger = ledger{now: o.Now, read: patient{p}, snapshot: p.at, change: p.transact, record: p.enqueue}
 	p.tokens = newLane(p.findTokens)
-	for i := range p.lanes {
-		r := &recorder{now: o.Now, known: map[int64]*known{}}
-		r.lane = newLane(func(tasks []*task[*entry]) { p.recordAs(r, tasks, false) })
-		p.lanes[i] = r.lane
+	for range lanesHere() {
+		p.recorders = append(p.recorders, newRecorder(p))
 	}
 	return p, nil
 }
@@ -125,8 +123,8 @@ func apply(ctx context.Context, t pgx.Tx, file string, version int) error {
 // Close lets nothing more in, and waits for what has begun.
 func (p *postgres) Close() error {
 	var wg sync.WaitGroup
-	for _, l := range p.lanes {
-		wg.Go(l.close)
+	for _, r := range p.recorders {
+		wg.Go(r.lane.close)
 	}
 	wg.Go(p.tokens.close)
 	wg.Wait()

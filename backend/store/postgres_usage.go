@@ -1,99 +1,11 @@
 package store
 
 import (
-	"context"
-	"errors"
-	"slices"
-
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"svc/backend/api"
 	"svc/backend/license"
 )
-
-// enqueue hands an entry to the one lane of its account.
-func (p *postgres) enqueue(ctx context.Context, e *entry) error {
-	return p.lanes[uint64(e.AccountID)%lanes].do(ctx, e)
-}
-
-// recordAs answers a batch; repeated says whether a request of it may have been
-// recorded before. As a request's id is made for it, that is so after a try whose
-// end is not known; else the unique index tells. What the database can't take as
-// a value is one entry's fault: then each is tried alone.
-func (p *postgres) recordAs(r *recorder, tasks []*task[*entry], repeated bool) {
-	tries := 0
-	err := p.persist(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) (err error) {
-		if tries++; tries == 1 && !repeated {
-			tasks, err = r.takeTurn(ctx, conn, tasks)
-		}
-		if err != nil {
-			return err
-		}
-		return r.record(ctx, conn, column(tasks, func(t *task[*entry]) *entry { return t.work }), repeated || tries > 1)
-	})
-	fault := class(sqlState(err))
-	switch {
-	case fault == "23" && !repeated:
-		p.recordAs(r, tasks, true)
-		return
-	case len(tasks) > 1 && (fault == "22" || fault == "23"):
-		for i := range tasks {
-			p.recordAs(r, tasks[i:i+1], true)
-		}
-		return
-	}
-	if err != nil {
-		p.o.Log.Error("recording", "commands", len(tasks), "error", err)
-	}
-	for _, t := range tasks {
-		t.result <- err
-	}
-}
-
-// takeTurn waits for the lock of an account that other processes write to as well,
-// and only then takes what has come for it: a batch that was made before would be
-// small, and wait as long.
-func (r *recorder) takeTurn(ctx context.Context, conn *pgxpool.Conn, tasks []*task[*entry]) ([]*task[*entry], error) {
-	id := tasks[0].work.AccountID
-	same := func(e *entry) bool { return e.AccountID == id }
-	if k := r.known[id]; k == nil || !k.shared || slices.ContainsFunc(tasks, func(t *task[*entry]) bool { return !same(t.work) }) {
-		return tasks, nil
-	}
-	q := &pgx.Batch{}
-	begin(q)
-	q.Queue(lockAccount, id)
-	if err := conn.SendBatch(ctx, q).Close(); err != nil {
-		return tasks, err
-	}
-	return r.lane.gather(tasks, same), nil
-}
-
-// record decides and records a batch in one transaction, of one round trip to three.
-// The locks make every commit one that a standby has to confirm, so that a batch
-// which only finds what an earlier try wrote does not vouch for it too soon.
-func (r *recorder) record(ctx context.Context, conn *pgxpool.Conn, entries []*entry, repeated bool) error {
-	if len(entries) == 1 && !repeated {
-		if done, err := r.claim(ctx, conn, entries[0]); done || err != nil {
-			return err
-		}
-	}
-	b, q := newBatch(entries), &pgx.Batch{}
-	if conn.Conn().PgConn().TxStatus() == idle {
-		begin(q)
-	}
-	b.reads(q, repeated)
-	if err := conn.SendBatch(ctx, q).Close(); err != nil {
-		return err
-	}
-	b.now = r.now().UTC()
-	b.decideAll()
-	if err := conn.SendBatch(ctx, b.writes()).Close(); err != nil {
-		return errors.Join(errInDoubt, err)
-	}
-	r.learn(b)
-	return confirmed(conn)
-}
 
 // The lookups name rows one by one: a join might read a whole table where the
 // planner has not seen it grow. For the same reason sequential scans are off in
@@ -125,16 +37,23 @@ func begin(q *pgx.Batch) {
 }
 
 // reads locks the accounts, and then, in statements that see what was committed
-// before the lock was had, reads all that the decisions depend on.
-func (b *batch) reads(q *pgx.Batch, repeated bool) {
+// before the lock was had, reads all that the decisions depend on and the lane does
+// not remember.
+func (r *recorder) reads(q *pgx.Batch, b *batch, repeated bool) {
 	ids, commands := distinct(b.entries, (*entry).account), b.commands()
 	each(q, scanAccount, b.hold, lockAccounts, ids)
-	each(q, scanHolding, func(h holding) { h.addTo(b.holdings[h.account]) }, findGrants, ids)
+	strange := filter(ids, func(id int64) bool {
+		b.remembered[id] = r.known[id]
+		return r.known[id] == nil
+	})
+	b.readOwners(q, strange, distinct(filter(commands, func(e *entry) bool {
+		k := b.remembered[e.AccountID]
+		return k == nil || !k.tokens[e.TokenID]
+	}), (*entry).token))
 	if len(commands) == 0 {
 		return
 	}
 	each(q, value[int64], func(id int64) { b.ids = append(b.ids, id) }, takeIDs, len(commands))
-	each(q, value[int64], func(id int64) { b.tokens[id] = true }, findTokens, distinct(commands, (*entry).token))
 	ids = column(commands, (*entry).account)
 	fingerprints := func(e *entry) string { return e.Fingerprint }
 	each(q, value[int], func(n int) { b.seated[commands[n-1].vm()] = true }, findSeats, ids, column(commands, fingerprints))
@@ -150,6 +69,16 @@ func (b *batch) reads(q *pgx.Batch, repeated bool) {
 	if replays := filter(commands, func(e *entry) bool { return e.Replay != nil }); len(replays) > 0 {
 		each(q, nth(scanKept), func(f found[kept]) { b.kept[replays[f.n-1].replay()] = f.it },
 			findReplays, column(replays, (*entry).account), column(replays, func(e *entry) string { return e.Replay.Key }))
+	}
+}
+
+// readOwners reads the grants of accounts, and which tokens hold.
+func (b *batch) readOwners(q *pgx.Batch, accounts, tokens []int64) {
+	if len(accounts) > 0 {
+		each(q, scanHolding, func(h holding) { h.addTo(b.holdings[h.account]) }, findGrants, accounts)
+	}
+	if len(tokens) > 0 {
+		each(q, value[int64], func(id int64) { b.tokens[id] = true }, findTokens, tokens)
 	}
 }
 
@@ -222,7 +151,7 @@ const (
 		ON CONFLICT (account_id, key) DO UPDATE SET body_hash = excluded.body_hash, answer = excluded.answer, at = excluded.at`
 )
 
-// writes writes what was decided, and commits.
+// writes writes what was decided.
 func (b *batch) writes() *pgx.Batch {
 	q := &pgx.Batch{}
 	at := instant(b.now)
@@ -259,7 +188,6 @@ func (b *batch) writes() *pgx.Batch {
 		q.Queue(upsertReplays, column(a, func(a answer) int64 { return a.account }), column(a, func(a answer) string { return a.Key }),
 			column(a, func(a answer) []byte { return a.BodyHash[:] }), column(a, func(a answer) string { return a.text }), at)
 	}
-	q.Queue("COMMIT")
 	return q
 }
 

@@ -69,6 +69,7 @@ type Account struct {
 	license.Account
 	Disabled  bool
 	Used      int
+	Version   int64 // of what operators change: the account, its tokens and its grants
 	CreatedAt time.Time
 }
 

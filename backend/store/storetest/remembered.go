@@ -53,20 +53,25 @@ func testRemembered(t *testing.T, f *fixture) {
 		f.is.NoErr(err)
 		grant, err := f.AddGrant(t.Context(), "test", id, license.Grant{Seats: c.seats, From: license.Day(f.clock.Now()), Until: until, Source: license.Manual})
 		f.is.NoErr(err)
-		claim := func(vm int) error {
+		// A scan's claim takes another way than one of a single request.
+		claim := func(vm int, scan string) error {
 			command := f.command(id, api.License, vm)
-			command.TokenID = token
+			if command.TokenID = token; scan != "" {
+				command.Kind, command.ScanID = api.CVEScanKind, scan
+			}
 			_, err := f.Record(t.Context(), command)
 			return err
 		}
-		for vm := range 3 {
-			f.is.NoErr(claim(vm))
+		for vm, scan := range []string{"", "", "first"} {
+			f.is.NoErr(claim(vm, scan))
 		}
 		a, err := f.Account(t.Context(), id)
 		f.is.NoErr(err)
 		f.is.NoErr(c.change(a, token, grant))
-		if err := claim(3); !errors.Is(err, c.want) && (api.CodeOf(err) == "" || api.CodeOf(err) != api.CodeOf(c.want)) {
-			t.Errorf("%s: a claim after the change got %v, not %v", name, err, c.want)
+		for _, scan := range []string{"second", "", "third"} {
+			if err := claim(3, scan); !errors.Is(err, c.want) && (api.CodeOf(err) == "" || api.CodeOf(err) != api.CodeOf(c.want)) {
+				t.Errorf("%s: a claim after the change got %v, not %v", name, err, c.want)
+			}
 		}
 		f.is.Equal(f.used(id), 3)
 		until = license.Day(f.clock.Now().AddDate(0, 0, 1))
