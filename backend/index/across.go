@@ -334,7 +334,7 @@ func (h *hops) rpm(p course, found []rpmRecord, confidence float64) (course, err
 	switch {
 	case r.Name == p.source.Name:
 		p.relation = api.RelationSame
-	case r.Canonical != p.source.Canonical && p.source.isLibrary():
+	case p.source.isLibrary():
 		p.relation = api.RelationIncluded
 	case r.Canonical != p.source.Canonical && !r.whole:
 		p.relation = api.RelationMerged

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -242,6 +243,51 @@ func TestEveryPairAccountsForServers(t *testing.T) {
 		}
 	}
 	t.Logf("%d pairs", pairs)
+}
+
+// What is the same in both has one canonical, also where a collection has it
+// too; so have the libraries of one software.
+func TestOneSoftwareHasOneCanonical(t *testing.T) {
+	is := is.New(t)
+	ix := embeddedIndex(t)
+	x := &lexicon{ix: ix}
+	apartOnes := 0
+	is.NoErr(ix.file.Table(rpmNames).All(func(key, value string) bool {
+		r := decodeRPM(key, value)
+		apartOnes += boolOrder(strings.HasSuffix(r.Canonical, apart))
+		text, ok, err := ix.file.Table(rpmDebian).Get(key)
+		is.NoErr(err)
+		if !ok {
+			return true
+		}
+		trail, err := decodeTrail(text)
+		is.NoErr(err)
+		if own, there := x.Package(key); there && trail.Relation == api.RelationSame && slices.Equal(trail.Targets, []string{key}) && own != r.Canonical {
+			t.Errorf("%s is %s in Debian, %s in rpm releases", key, own, r.Canonical)
+		}
+		return true
+	}))
+	if apartOnes > 210 {
+		t.Errorf("%d canonicals are apart from Debian's", apartOnes)
+	}
+	for rpm, deb := range map[string]string{
+		"openssl-libs": "libssl3t64", "krb5-libs": "libkrb5-3", "cups-libs": "libcups2t64", "glib2": "libglib2.0-0t64", "freetype": "libfreetype6",
+		"dovecot": "dovecot-core", "cronie": "cronie", "dnf": "dnf", "bind-utils": "bind9-dnsutils", "mariadb-libs": "libmariadb3", "gdb": "gdb",
+	} {
+		is.NoErr(sameCanonical(ix, rpm, deb))
+	}
+}
+
+func sameCanonical(ix *Index, rpm, deb string) error {
+	there, err := ix.Resolve("rhel-8", []string{rpm})
+	if err != nil {
+		return err
+	}
+	here, err := ix.Resolve("debian-13", []string{deb})
+	if err == nil && *there[0].Canonical != *here[0].Canonical {
+		err = fmt.Errorf("%s is %s, %s is %s", rpm, *there[0].Canonical, deb, *here[0].Canonical)
+	}
+	return err
 }
 
 // What curated rows name exists in a release of Debian whose list is known.

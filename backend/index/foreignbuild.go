@@ -371,9 +371,11 @@ func (f *foreign) rank(n *named) int {
 	levels := len(strings.Fields(f.levels[n.name]))
 	switch {
 	case !one(n.guess):
-		return 100
-	case n.guess.Method == rpm.SameName || n.guess.Relation == api.RelationSame:
+		return 100 - boolOrder(f.shared(n, rpm.Canonical(n.name)) != "")
+	case n.guess.Relation == api.RelationSame:
 		return 0
+	case n.guess.Method == rpm.SameName:
+		return 10
 	case n.guess.Method == rpm.Curated:
 		return 20 - levels
 	}
@@ -391,10 +393,51 @@ func (f *foreign) claim(n *named, taken claimed) {
 			return
 		}
 	}
-	n.canonical = rpm.Canonical(strings.TrimPrefix(n.name, suseKey))
+	name := strings.TrimPrefix(n.name, suseKey)
+	slug, usual := rpm.Slug(name), rpm.Canonical(name)
+	for _, canonical := range []string{slug, usual, f.library(n)} {
+		if deb := f.shared(n, canonical); deb != "" && taken.take(canonical, n.line) {
+			n.canonical, n.major = canonical, f.majorOf(deb, canonical)
+			return
+		}
+	}
+	n.canonical = usual
 	for f.canonical[n.canonical] != "" || !taken.take(n.canonical, n.line) {
 		n.canonical += apart
 	}
+}
+
+// shared is the package of Debian with a canonical, where an rpm that is not
+// only that is of the same software and role: the row names it, it has the same
+// name, or both are the libraries of the software.
+func (f *foreign) shared(n *named, canonical string) string {
+	deb := f.canonical[canonical]
+	if deb == "" || !n.sure || n.guess.Relation == api.RelationRemoved {
+		return ""
+	}
+	if r := role(canonical); deb == n.name || r == api.RoleLib || r == api.RoleDev {
+		return deb
+	}
+	for _, target := range n.guess.Targets {
+		for name := range strings.SplitSeq(target, "|") {
+			if own, _ := f.Package(name); own == canonical {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// library is the canonical of the library that an rpm is in Debian, or empty.
+func (f *foreign) library(n *named) string {
+	if n.guess.Relation != api.RelationIncluded || len(n.guess.Targets) != 1 {
+		return ""
+	}
+	canonical, _ := f.Package(firstThere(f, n.guess.Targets[0]))
+	if role(canonical) != api.RoleLib {
+		return ""
+	}
+	return canonical
 }
 
 // claimed are the canonicals that the lines have given: line and canonical.
