@@ -104,7 +104,7 @@ func (t *releaseTables) findOwn(name string) (record, bool, error) {
 	value, _, err := t.ownPackages.Get(name)
 	canonical, rest, _ := strings.Cut(value, "\t")
 	major, releases, ok := strings.Cut(rest, "\t")
-	if !ok || err != nil || !anyOf(releases, []string{t.slug}) {
+	if !ok || err != nil || !hasWord(releases, t.slug) {
 		return record{}, false, err
 	}
 	return record{Name: name, Canonical: canonical, Major: major, Component: "main", own: true}, true, nil

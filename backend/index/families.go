@@ -30,10 +30,20 @@ var families = sync.OnceValue(readFamilies)
 // are asked for, and the names of software: its own, and others that it has.
 type familyRows struct{ text, names map[string]string }
 
-// familyRow is a relocation between two sides.
+// familyRow is a relocation between two sides. It is without its To, which costs
+// an allocation, until it is told.
 type familyRow struct {
 	source, target side
 	api.Relocation
+	to string
+}
+
+// relocation is the row as it is told.
+func (r familyRow) relocation() api.Relocation {
+	if to := r.to; to != "" {
+		r.To = &to
+	}
+	return r.Relocation
 }
 
 // side is a family of releases, or several; with a number behind a dash it
@@ -78,18 +88,25 @@ func (r familyRow) holds(source, target release.Release) bool {
 	return r.source.has(source) && r.target.has(target) && (since == 0 || source.Family != target.Family || major(source) < since)
 }
 
+var sidesTurned = strings.NewReplacer("{source}", "{target}", "{target}", "{source}")
+
 // turned puts the version of one side in the place of the other's.
-var turned = strings.NewReplacer("{source}", "{target}", "{target}", "{source}")
+func turned(text string) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
+	return sidesTurned.Replace(text)
+}
 
 // says reports whether a relocation leads from and to the same.
 func (r familyRow) says(other api.Relocation) bool {
-	return r.Kind == other.Kind && r.From == other.From && deref(r.To) == deref(other.To)
+	return r.Kind == other.Kind && r.From == other.From && r.to == deref(other.To)
 }
 
 // turns reports whether a row is read backwards too: one towards Debian, or from
 // the rpm families towards SUSE.
 func (r familyRow) turns() bool {
-	return r.To != nil && (r.target == "debian" || r.source == "rpm" && r.target == "suse")
+	return r.to != "" && (r.target == "debian" || r.source == "rpm" && r.target == "suse")
 }
 
 // bothWays is the software whose configuration is converted on the way back too.
@@ -102,18 +119,17 @@ var bothWays = map[string]bool{
 // family. A folder in which others stand besides does not become one below it,
 // and an account that a service has of its own does not become everybody's.
 func (r familyRow) back(software string) (familyRow, bool) {
-	to := turned.Replace(r.From)
-	b := familyRow{source: r.target, target: r.source, Relocation: r.Relocation}
-	b.From, b.To = turned.Replace(*r.To), &to
+	b := familyRow{r.target, r.source, r.Relocation, turned(r.From)}
+	b.From = turned(r.to)
 	overrides := strings.HasPrefix(r.From, "/etc/systemd/system/")
 	if r.Action == api.ActionConvert && (r.Kind == api.RelocateFile || r.Kind == api.RelocateDir) && !overrides && !bothWays[software] {
 		b.Action = api.ActionManual // the converter knows one way
 	}
 	b.Note = "It has its own place there."
 	if r.Action != api.ActionCopy {
-		b.Note = "On the way back it is: " + turned.Replace(r.Note)
+		b.Note = "On the way back it is: " + turned(r.Note)
 	}
-	return b, b.From != to && !strings.HasPrefix(to, b.From+"/")
+	return b, b.From != b.to && !strings.HasPrefix(b.to, b.From+"/")
 }
 
 func readFamilies() familyRows {
@@ -165,11 +181,11 @@ func readFamilyRow(line string) familyRow {
 	for i := range c {
 		c[i], line, _ = strings.Cut(line, "\t")
 	}
-	r := familyRow{side(c[1]), side(c[2]), api.Relocation{From: c[3], Kind: api.RelocationKind(c[5]), Action: api.RelocationAction(c[6]), Note: c[7]}}
-	if to := c[4]; to != "-" {
-		r.To = &to
+	r := api.Relocation{From: c[3], Kind: api.RelocationKind(c[5]), Action: api.RelocationAction(c[6]), Note: c[7]}
+	if c[4] == "-" {
+		c[4] = ""
 	}
-	return r
+	return familyRow{side(c[1]), side(c[2]), r, c[4]}
 }
 
 // shortened is a canonical without what the index adds to the name of software
@@ -210,14 +226,14 @@ func (f familyRows) between(software string, source, target release.Release) []a
 	found := []api.Relocation{}
 	for r := range f.of(software) {
 		if r.holds(source, target) {
-			found = append(found, r.Relocation)
+			found = append(found, r.relocation())
 			continue
 		}
 		if !r.turns() || !(familyRow{source: r.target, target: r.source}).holds(source, target) {
 			continue
 		}
 		if b, ok := r.back(software); ok && !slices.ContainsFunc(found, b.says) {
-			found = append(found, b.Relocation)
+			found = append(found, b.relocation())
 		}
 	}
 	return found
@@ -339,13 +355,13 @@ func (h *hops) ships(p course, r api.Relocation) (bool, error) {
 		to = unitFolder + to
 	}
 	owners, ok, err := h.target.ownersOf(to)
-	return ok && anyOf(owners, p.names), err
+	return ok && slices.ContainsFunc(p.names, func(name string) bool { return hasWord(owners, name) }), err
 }
 
-// anyOf reports whether a text of words has one of some names.
-func anyOf(words string, names []string) bool {
-	for word := range strings.FieldsSeq(words) {
-		if slices.Contains(names, word) {
+// hasWord reports whether one of the words of a text is this.
+func hasWord(text, word string) bool {
+	for w := range strings.FieldsSeq(text) {
+		if w == word {
 			return true
 		}
 	}

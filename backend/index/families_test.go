@@ -103,7 +103,7 @@ func TestEveryRowCanBeRead(t *testing.T) {
 			is.True(slices.Contains(kinds, r.Kind))
 			is.True(slices.Contains(actions, r.Action))
 			used := slices.ContainsFunc(release.All(), r.target.has) && slices.ContainsFunc(release.All(), r.source.has)
-			if !used || r.From == "" || r.Note == "" || (r.To == nil) != (r.Action == api.ActionDrop) {
+			if !used || r.From == "" || r.Note == "" || (r.to == "") != (r.Action == api.ActionDrop) {
 				t.Errorf("%s: the row of %s can't be used: %+v", software, r.From, r)
 			}
 		}

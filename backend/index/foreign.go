@@ -123,7 +123,7 @@ func (r rpmRecord) has(l *rpmLine) bool {
 
 // atLevel reports whether EL is known to have the package at the release's level.
 func (r rpmRecord) atLevel(l *rpmLine) bool {
-	return l.line == "el" && slices.Contains(strings.Fields(r.levels), strconv.Itoa(l.level))
+	return l.line == "el" && hasWord(r.levels, strconv.Itoa(l.level))
 }
 
 // inEPEL reports whether EPEL has the package, and EL not.
