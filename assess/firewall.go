@@ -233,15 +233,24 @@ func (m *machine) zone(name, file string) (rules []string) {
 // zoneEntries are the elements below the root of a zone's XML, in the words of
 // firewalld's rich language: `rule family="ipv4" source address="10.0.0.0/8" accept`.
 func zoneEntries(text string) (entries []string, err error) {
+	found, err := zoneWords(text)
+	for _, words := range found {
+		entries = append(entries, strings.Join(words, " "))
+	}
+	return entries, err
+}
+
+// zoneWords are the same, word by word.
+func zoneWords(text string) (found [][]string, err error) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	depth := 0
 	for {
 		token, err := d.RawToken()
 		if errors.Is(err, io.EOF) {
-			return entries, nil
+			return found, nil
 		}
 		if err != nil {
-			return entries, err
+			return found, err
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
@@ -250,15 +259,15 @@ func zoneEntries(text string) (entries []string, err error) {
 			switch {
 			case t.Name.Local == "short" || t.Name.Local == "description":
 			case depth == 2:
-				entries = append(entries, words)
-			case depth > 2 && len(entries) > 0:
-				entries[len(entries)-1] += " " + words
+				found = append(found, []string{words})
+			case depth > 2 && len(found) > 0:
+				found[len(found)-1] = append(found[len(found)-1], words)
 			}
 		case xml.EndElement:
 			depth--
 		case xml.CharData:
-			if said := strings.Join(strings.Fields(string(t)), " "); depth > 1 && said != "" && len(entries) > 0 && strings.HasPrefix(entries[len(entries)-1], "rule ipv=") {
-				entries[len(entries)-1] += " " + said // a direct rule's arguments
+			if said := strings.Join(strings.Fields(string(t)), " "); depth > 1 && said != "" && len(found) > 0 && strings.HasPrefix(found[len(found)-1][0], "rule ipv=") {
+				found[len(found)-1] = append(found[len(found)-1], said) // a direct rule's arguments
 			}
 		}
 	}
@@ -266,9 +275,9 @@ func zoneEntries(text string) (entries []string, err error) {
 
 // element is an element with its attributes, in words.
 func element(e xml.StartElement) string {
-	words := e.Name.Local
+	words := []string{e.Name.Local}
 	for _, a := range e.Attr {
-		words += fmt.Sprintf(" %s=%q", a.Name.Local, a.Value)
+		words = append(words, fmt.Sprintf("%s=%q", a.Name.Local, a.Value))
 	}
-	return words
+	return strings.Join(words, " ")
 }

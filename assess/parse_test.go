@@ -3,6 +3,7 @@ package assess
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 )
@@ -92,4 +93,16 @@ func FuzzParsers(f *testing.F) {
 			t.Fatalf("%q differs from itself", s)
 		}
 	})
+}
+
+// TestZonesOfAnySize: what a zone's file repeats does not multiply the work that
+// it is.
+func TestZonesOfAnySize(t *testing.T) {
+	for _, piece := range []string{"<a>", "<a/>", `<a b="c"/>`} {
+		begun := time.Now()
+		_, _ = zoneEntries("<zone><rule>" + strings.Repeat(piece, (maxFile-100)/len(piece)))
+		if took := time.Since(begun); took > 30*time.Second {
+			t.Errorf("%s took %v", piece, took)
+		}
+	}
 }
