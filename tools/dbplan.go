@@ -34,8 +34,9 @@ type DBPlanResult struct {
 	Target       string          `json:"target"`
 	IndexVersion string          `json:"index_version"`
 	Databases    []database.Plan `json:"databases"`
-	Sources      []assess.Source `json:"sources"` // where databases were looked for, and could not be read
-	Scoring      string          `json:"scoring"` // how a path's score is made
+	Sources      []assess.Source `json:"sources"`         // where databases were looked for, and could not be read
+	Scoring      string          `json:"scoring"`         // how a path's score is made
+	Total        map[string]int  `json:"total,omitempty"` // of databases, where they are cut
 	Cut
 }
 
@@ -257,6 +258,7 @@ func (r DBPlanResult) fit(env *Env) DBPlanResult {
 		return r
 	}
 	cut := env.rest("db-plan", r)
+	r.Total = map[string]int{"databases": len(r.Databases)}
 	r.Databases = slices.Clone(r.Databases)
 	for i := range r.Databases {
 		p := &r.Databases[i]

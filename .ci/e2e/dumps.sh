@@ -12,6 +12,13 @@ cd "$(dirname "$0")/../.."
 
 pair dumps
 
+# another ROOT: the file of a second database of OpenLDAP, as the first's is.
+another() {
+	local config="$1/etc/ldap/slapd.d/cn=config"
+	cp -a "$config/olcDatabase={1}mdb.ldif" "$config/olcDatabase={2}mdb.ldif"
+	printf '%s' "$config/olcDatabase={2}mdb.ldif"
+}
+
 # servers fills those of the source; the target's are as they are installed.
 servers() {
 	postgresql "$old" 13 -c listen_addresses=
@@ -23,6 +30,7 @@ servers() {
 		-c "insert into s.\"T able\" select i, hstore('k', i::text), decode('ff00', 'hex') from generate_series(1, 1000) i" -c 'create view v as select * from s."T able"' \
 		-c 'select lo_create(0)' -c 'create sequence q' -c 'create materialized view m as select 1 x' >/dev/null
 	sql "$old" 'we"ird name' -c "create table t as select 'ü' || i x from generate_series(1, 10) i"
+	printf '[mysqld2]\ndatadir=/srv/other\n' >"$old/etc/mysql/conf.d/other.cnf" && mkdir -p "$old/srv/other/mysql"
 	my "$old" <<-'SQL'
 		create database shop character set utf8mb4 collate utf8mb4_unicode_ci; use shop;
 		create table a (n int primary key, t text) engine=innodb; insert into a values (1, 'ü'), (2, 'b\n\t\\');
@@ -31,6 +39,12 @@ servers() {
 		create trigger tr before insert on a for each row set new.n = new.n;
 		create user 'anna'@'%' identified by 'x'; grant select on shop.* to 'anna'@'%'; create database `od-d`;
 	SQL
+	local root
+	for root in "$old" "$new"; do
+		chroot "$root" install -d -o openldap /var/lib/ldap2
+		sed -i 's/{1}mdb/{2}mdb/; s/dc=nodomain/o=other/; s#/var/lib/ldap#&2#' "$(another "$root")"
+	done
+	printf 'dn: o=other\nobjectClass: organization\no: other\n' | chroot "$old" slapadd -b o=other
 	chroot "$old" slapadd <<-'LDIF'
 		dn: ou=people,dc=nodomain
 		objectClass: organizationalUnit
@@ -76,12 +90,14 @@ same "mariadb: what the rows say" "$(my "$old" shop -e 'select n, hex(t) from a 
 exits "mariadb: the accounts are written down" 0 grep -F "CREATE USER \`anna\`" "$new"/plan/*-database-mysql.dump.accounts
 exits "mariadb: and can be made of that" 0 sh -c "chroot '$new' mysql <'$(echo "$new"/plan/*-database-mysql.dump.accounts)'"
 same "mariadb: with their rights" "$(my "$old" -e "show grants for anna" | tail -n 1)" "$(my "$new" -e "show grants for anna" | tail -n 1)"
+exits "mariadb: what another server has is not dumped" 1 step database-other dump
+said "mariadb: and that is said" "set SOURCE_SOCKET"
 my "$new" shop -e 'drop trigger tr'
 exits "mariadb: a trigger that is lost is found" 1 step database-mysql check
 
-chroot "$new" slapcat >"$work/before.ldif"
+moves "a second openldap" database-ldap2
 exits "openldap: the source is dumped over ssh" 0 step database-ldap dump
-seq 2000 | sed 's/.*/dn: cn=n&,dc=nodomain\nobjectClass: person\ncn: n&\nsn: n\n/' | chroot "$new" slapadd -q
+seq 2000 | sed 's/.*/dn: cn=n&,dc=nodomain\nobjectClass: person\ncn: n&\nsn: n\n/' | chroot "$new" slapadd -q -b dc=nodomain
 exits "openldap: it is not loaded over what is there" 1 step database-ldap load
 rm -f "$new"/var/lib/ldap/*.mdb
 exits "openldap: into nothing it is" 0 step database-ldap load

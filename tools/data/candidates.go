@@ -16,6 +16,7 @@ type candidate struct {
 	path     string // absolute
 	kind     Kind
 	what     string
+	name     string
 	version  string
 	evidence string
 	names    []string // files of the folder that are all of the place; nil: all in it
@@ -130,7 +131,7 @@ func candidates(a *assess.Assessment, fsys host.FS) []candidate {
 
 func engines(a *assess.Assessment, _ host.FS) (all []candidate) {
 	for _, d := range a.Databases {
-		all = append(all, candidate{path: d.Directory, kind: Database, what: d.Engine, version: d.Version, evidence: d.Evidence.Path})
+		all = append(all, candidate{path: d.Directory, kind: Database, what: d.Engine, name: d.Name, version: d.Version, evidence: d.Evidence.Path})
 	}
 	return all
 }

@@ -87,7 +87,7 @@ func (f *finder) bounded(dir string, names []string) []string {
 }
 
 func (f *finder) place(c candidate, full string) Place {
-	p := Place{Path: full, Names: c.names, Kind: c.kind, What: c.what, Version: c.version, Evidence: cmp.Or(c.evidence, c.path)}
+	p := Place{Path: full, Names: c.names, Kind: c.kind, What: c.what, Name: c.name, Version: c.version, Evidence: cmp.Or(c.evidence, c.path)}
 	if !utf8.ValidString(full) {
 		p.RawPath = []byte(full)
 	}

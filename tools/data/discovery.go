@@ -68,6 +68,7 @@ type Place struct {
 	Names    []string `json:"names,omitempty"`    // the place is these files of the folder alone; none: all in it
 	Kind     Kind     `json:"kind"`
 	What     string   `json:"what"`              // engine, user, site, service: whose data these are
+	Name     string   `json:"name,omitempty"`    // of the database: a cluster's, an instance's, the suffix of OpenLDAP
 	Version  string   `json:"version,omitempty"` // of the engine
 	Evidence string   `json:"evidence"`          // the file that names the place, or the place
 	Within   string   `json:"within,omitempty"`  // the place that this one stands in

@@ -72,6 +72,7 @@ type Item struct {
 	RawNames        [][]byte      `json:"raw_names,omitempty"` // all of them, where one is not UTF-8
 	Kind            Kind          `json:"kind"`
 	What            string        `json:"what"`
+	Name            string        `json:"name,omitempty"` // of the database
 	Version         string        `json:"version,omitempty"`
 	Method          Method        `json:"method"`
 	Why             string        `json:"why"`
@@ -167,7 +168,7 @@ func assumptions(rate int64) []string {
 // add plans one place.
 func (p *Plan) add(in PlanInput, place Place) {
 	item := Item{
-		Path: place.Path, RawPath: place.RawPath, Names: place.Names, RawNames: raw(place.Names), Kind: place.Kind, What: place.What, Version: place.Version, Files: place.Files + place.Folders + place.Links + place.Others, Bytes: place.Bytes,
+		Path: place.Path, RawPath: place.RawPath, Names: place.Names, RawNames: raw(place.Names), Kind: place.Kind, What: place.What, Name: place.Name, Version: place.Version, Files: place.Files + place.Folders + place.Links + place.Others, Bytes: place.Bytes,
 		Excludes: []string{}, Warnings: warnings(place), Alternatives: []Alternative{},
 	}
 	way := wayOf(place)

@@ -113,7 +113,7 @@ func snapshotScript(v Volume) string {
 
 // settingsOf are what the scripts of a database begin with.
 func settingsOf(i *Item, more string) string {
-	return "# shellcheck disable=SC2034,SC1003\nDIRECTORY=" + quote(i.Path) + " SETTINGS=(DIRECTORY)\n" + fmt.Sprintf(more, strings.TrimSuffix(path.Base(i.Script), ".sh"))
+	return "# shellcheck disable=SC2034,SC1003\nDIRECTORY=" + quote(i.Path) + " DATABASE=" + quote(i.Name) + " SETTINGS=(DIRECTORY DATABASE)\n" + fmt.Sprintf(more, strings.TrimSuffix(path.Base(i.Script), ".sh"))
 }
 
 // dumpScript is the dump, load and checks of a database, by the tools of its

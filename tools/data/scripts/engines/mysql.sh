@@ -1,6 +1,18 @@
 # The server's own databases are not carried: the target's server, which may be
 # another version or engine, has its own. Accounts are written down, for a person
 # to make anew.
+# SOURCE_SOCKET is that of the source's server where there are several; MYSQL_UNIX_PORT
+# is the target's, as its clients take it.
+SOURCE_SOCKET=${SOURCE_SOCKET:-}
+SETTINGS+=(SOURCE_SOCKET)
+
+at_source() {
+	local has
+	[ -z "$SOURCE_SOCKET" ] || export MYSQL_UNIX_PORT=$SOURCE_SOCKET
+	has=$(query -e 'select @@datadir') || die "No server of the source answers root. Nothing was done."
+	[ "$has" -ef "$DIRECTORY" ] || die "The server that answers on the source has its data in $has, not in $DIRECTORY: set SOURCE_SOCKET to the socket of that which has. Nothing was done."
+}
+
 query() {
 	local client
 	for client in mariadb mysql; do ! command -v "$client" >/dev/null || break; done

@@ -1,19 +1,19 @@
 # The target's slapd must be configured for the same suffix, and be stopped while
-# its database is loaded.
-dump() { slapcat -o ldif-wrap=no; }
+# its database is loaded. There may be several: DATABASE is the suffix of this one.
+dump() { slapcat ${DATABASE:+-b "$DATABASE"} -o ldif-wrap=no; }
 
-empty() { [ "$(slapcat -o ldif-wrap=no 2>/dev/null | grep -c '^dn:')" = 0 ]; }
+empty() { [ "$(dump 2>/dev/null | grep -c '^dn:')" = 0 ]; }
 
 load() {
 	local account
 	for account in openldap ldap; do ! id -u "$account" >/dev/null 2>&1 || break; done
-	runuser -u "$account" -- slapadd -q
+	runuser -u "$account" -- slapadd -q ${DATABASE:+-b "$DATABASE"}
 }
 
 # count: how many entries there are, and the digest of all that they say.
 count() {
 	local said
-	said=$(slapcat -o ldif-wrap=no | grep -v '^contextCSN:' | sort) || return
+	said=$(dump | grep -v '^contextCSN:' | sort) || return
 	grep -c '^dn:' <<<"$said"
 	sha256sum <<<"$said"
 }
