@@ -56,39 +56,31 @@ func (b *base) copyTo(w *table.Writer, in *inputs) error {
 
 // suites are the releases of Debian in the base, with as much of their packages
 // as names rpms.
-func (b *base) suites() ([]*catalog.Release, error) {
+func (b *base) suites() []*catalog.Release {
 	var all []*catalog.Release
 	for _, known := range release.All() {
 		if known.Family != release.Debian || b.file.Table(known.Slug+namesTable).Len() == 0 {
 			continue
 		}
 		r := &catalog.Release{Slug: known.Slug, Packages: map[string]*catalog.Package{}}
-		err := b.file.Table(known.Slug + namesTable).All(func(name, value string) bool {
+		for name, value := range b.file.Table(known.Slug + namesTable).All() {
 			rec := decodeRecord(name, value)
 			p := &catalog.Package{Canonical: rec.Canonical, Major: rec.Major}
 			p.Name, p.Version, p.Component = name, rec.Version, rec.Component
 			r.Packages[name], r.Names = p, append(r.Names, name)
-			return true
-		})
-		if err != nil {
-			return nil, err
 		}
-		err = b.file.Table(known.Slug + providesTable).All(func(virtual, name string) bool {
+		for virtual, name := range b.file.Table(known.Slug + providesTable).All() {
 			if p := r.Packages[name]; p != nil {
 				p.Provides += virtual + ", "
 			}
-			return true
-		})
-		if err != nil {
-			return nil, err
 		}
 		all = append(all, r)
 	}
-	return all, nil
+	return all
 }
 
 // imports are the rpm releases whose lists the base has.
-func (b *base) imports() ([]rpmNamesOf, error) {
+func (b *base) imports() []rpmNamesOf {
 	var all []rpmNamesOf
 	for _, name := range b.file.Names() {
 		slug, ok := strings.CutSuffix(name, rpmsTable)
@@ -96,15 +88,12 @@ func (b *base) imports() ([]rpmNamesOf, error) {
 			continue
 		}
 		names := rpmNamesOf{slug: slug}
-		if err := b.file.Table(name).All(func(key, _ string) bool {
+		for key := range b.file.Table(name).All() {
 			names.names = append(names.names, key)
-			return true
-		}); err != nil {
-			return nil, err
 		}
 		all = append(all, names)
 	}
-	return all, nil
+	return all
 }
 
 // rpmNamesOf are the names of a release's rpms.

@@ -111,9 +111,7 @@ func (b *builder) build(in *inputs) ([]byte, error) {
 		return nil, err
 	}
 	other.addEvents(b.events)
-	if err := b.addLists(other, in); err != nil {
-		return nil, err
-	}
+	b.addLists(other, in)
 	if err := errors.Join(other.put(w), putDebianRows(w, b.curated)); err != nil {
 		return nil, err
 	}
@@ -130,10 +128,7 @@ func (b *builder) suites(w *table.Writer, in *inputs) ([]*catalog.Release, error
 		err = putAll(w, map[string]map[string]string{patternsTable: patterns(names.Apply(in.releases))})
 		return debianSuites(in.releases), errors.Join(err, b.putReleases(w, in.releases, names))
 	}
-	suites, err := b.base.suites()
-	if err != nil {
-		return nil, err
-	}
+	suites := b.base.suites()
 	already, err := b.base.canonicals(suites, in.releases)
 	if err != nil {
 		return nil, err
@@ -147,18 +142,16 @@ func (b *builder) suites(w *table.Writer, in *inputs) ([]*catalog.Release, error
 }
 
 // addLists tells what the imported rpm releases have, and those of the base.
-func (b *builder) addLists(f *foreign, in *inputs) error {
+func (b *builder) addLists(f *foreign, in *inputs) {
 	for _, r := range in.imports {
 		f.addList(rpmNamesOf{r.slug, r.packages.Names()})
 	}
 	if b.base == nil {
-		return nil
+		return
 	}
-	lists, err := b.base.imports()
-	for _, l := range lists {
+	for _, l := range b.base.imports() {
 		f.addList(l)
 	}
-	return err
 }
 
 // putReleases stores the releases, and the trails between neighbours.

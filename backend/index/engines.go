@@ -106,8 +106,8 @@ func (ix *Index) readEngine(engine string) (api.UpgradeEdgesResponse, error) {
 
 func (ix *Index) unknownEngine(engine string) error {
 	var known []string
-	if err := ix.file.Table(edgesTable).All(func(key, _ string) bool { known = append(known, key); return true }); err != nil {
-		return err
+	for key := range ix.file.Table(edgesTable).All() {
+		known = append(known, key)
 	}
 	return api.Errorf(api.NotFound, "no upgrade edges are on record for engine %.80q; there are some for %s", engine, strings.Join(known, ", "))
 }

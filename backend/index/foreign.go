@@ -314,10 +314,9 @@ func (ix *Index) globs(rows string) globs {
 	if ok {
 		return g
 	}
-	ix.file.Table(rows).With('*', func(key, value string) bool {
+	for key, value := range ix.file.Table(rows).With('*') {
 		g.rows = append(g.rows, newGlob(key, value))
-		return true
-	})
+	}
 	g.sort()
 	if ix.patterns == nil {
 		ix.patterns = map[string]globs{}

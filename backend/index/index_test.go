@@ -169,12 +169,8 @@ func TestReleasesCountTheirPackages(t *testing.T) {
 // everyPackage calls f with each record of a release.
 func everyPackage(t *testing.T, ix *Index, slug string, f func(record)) {
 	t.Helper()
-	err := ix.releases[slug].names.All(func(name, value string) bool {
+	for name, value := range ix.releases[slug].names.All() {
 		f(decodeRecord(name, value))
-		return true
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -232,10 +228,9 @@ func TestEveryPackageHasAnAnswerInEveryFamily(t *testing.T) {
 	}
 	ix := embeddedIndex(t)
 	var rpms []string
-	is.New(t).NoErr(ix.file.Table(rpmNames).All(func(key, value string) bool {
+	for key, value := range ix.file.Table(rpmNames).All() {
 		rpms = append(rpms, decodeRPM(key, value).Canonical)
-		return true
-	}))
+	}
 	canonicals := map[string][]string{"rhel-8": rpms, "sles-15": rpms, "amzn-2": rpms}
 	for _, slug := range []string{"debian-11", "debian-13"} {
 		everyPackage(t, ix, slug, func(r record) { canonicals[slug] = append(canonicals[slug], r.Canonical) })
@@ -280,14 +275,13 @@ func TestCuratedRowsNameWhatExists(t *testing.T) {
 		everyPackage(t, ix, slug, func(r record) { canonicals[r.Canonical], packages[r.Name] = true, true })
 	}
 	for _, name := range []string{caveatsTable, configTable, conditionalsTable} {
-		is.NoErr(ix.file.Table(name).All(func(key, _ string) bool {
+		for key := range ix.file.Table(name).All() {
 			if !canonicals[key] {
 				t.Errorf("%s has a row of %q, which no release has", name, key)
 			}
-			return true
-		}))
+		}
 	}
-	is.NoErr(ix.file.Table(conditionalsTable).All(func(key, _ string) bool {
+	for key := range ix.file.Table(conditionalsTable).All() {
 		rows, err := curated[curatedConditional](ix.file.Table(conditionalsTable), key)
 		is.NoErr(err)
 		for _, row := range rows {
@@ -295,8 +289,7 @@ func TestCuratedRowsNameWhatExists(t *testing.T) {
 				is.True(packages[p])
 			}
 		}
-		return true
-	}))
+	}
 }
 
 func TestConditionalsAndCaveatsHoldOnTheirWayOnly(t *testing.T) {
@@ -355,10 +348,10 @@ func TestDerivedReleasesHaveTheirOwnVersions(t *testing.T) {
 // What two derived releases have beyond their suites stays what it is.
 func TestWhatDerivedReleasesAddStays(t *testing.T) {
 	ix := embeddedIndex(t)
-	is.New(t).NoErr(ix.file.Table(kinPackages).All(func(name, value string) bool {
+	for name, value := range ix.file.Table(kinPackages).All() {
 		c := strings.Split(value, "\t")
 		if len(c) != 3 {
-			return true
+			continue
 		}
 		releases := strings.Fields(c[2])
 		for _, source := range releases {
@@ -369,8 +362,7 @@ func TestWhatDerivedReleasesAddStays(t *testing.T) {
 				}
 			}
 		}
-		return true
-	}))
+	}
 }
 
 // Names of Ubuntu with a version that no suite has, and its kernels.
@@ -521,14 +513,13 @@ func TestEvalRefusesWhatIsNoTable(t *testing.T) {
 func sampleNames(b *testing.B, ix *Index) (names, canonicals []string) {
 	b.Helper()
 	i := 0
-	err := ix.releases["debian-11"].names.All(func(name, value string) bool {
+	for name, value := range ix.releases["debian-11"].names.All() {
 		if i++; i%59 == 0 && len(names) < 1000 {
 			names, canonicals = append(names, name), append(canonicals, decodeRecord(name, value).Canonical)
 		}
-		return true
-	})
-	if err != nil || len(names) != 1000 {
-		b.Fatal(len(names), err)
+	}
+	if len(names) != 1000 {
+		b.Fatal(len(names))
 	}
 	return names, canonicals
 }
@@ -612,14 +603,13 @@ func namesOf(b *testing.B, ix *Index, slug string) []string {
 	each := t.names.Len() / 1000
 	var names []string
 	i := 0
-	err := t.names.All(func(name, _ string) bool {
+	for name := range t.names.All() {
 		if i++; i%each == 0 && len(names) < 1000 {
 			names = append(names, name)
 		}
-		return true
-	})
-	if err != nil || len(names) != 1000 {
-		b.Fatal(len(names), err)
+	}
+	if len(names) != 1000 {
+		b.Fatal(len(names))
 	}
 	return names
 }

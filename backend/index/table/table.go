@@ -17,6 +17,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -185,30 +186,33 @@ func number(s string, i int) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// All calls yield with every record in order, until it returns false.
-func (t *Table) All(yield func(key, value string) bool) error {
-	for line := range strings.Lines(t.text) {
-		key, value, _ := strings.Cut(line[:len(line)-1], "\t")
-		if !yield(key, value) {
-			break
+// All are the records, in order.
+func (t *Table) All() iter.Seq2[string, string] {
+	return func(yield func(key, value string) bool) {
+		for line := range strings.Lines(t.text) {
+			key, value, _ := strings.Cut(line[:len(line)-1], "\t")
+			if !yield(key, value) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
-// With calls yield with every record that has a byte in its key, in order, until
-// it returns false. What lies between is passed over.
-func (t *Table) With(b byte, yield func(key, value string) bool) {
-	for at := 0; ; {
-		found := strings.IndexByte(t.text[at:], b)
-		if found < 0 {
-			return
-		}
-		begin := strings.LastIndexByte(t.text[:at+found], '\n') + 1
-		line, _, _ := strings.Cut(t.text[begin:], "\n")
-		at = begin + len(line) + 1
-		if key, value, _ := strings.Cut(line, "\t"); strings.IndexByte(key, b) >= 0 && !yield(key, value) {
-			return
+// With are the records that have a byte in their keys, in order. What lies
+// between is passed over.
+func (t *Table) With(b byte) iter.Seq2[string, string] {
+	return func(yield func(key, value string) bool) {
+		for at := 0; ; {
+			found := strings.IndexByte(t.text[at:], b)
+			if found < 0 {
+				return
+			}
+			begin := strings.LastIndexByte(t.text[:at+found], '\n') + 1
+			line, _, _ := strings.Cut(t.text[begin:], "\n")
+			at = begin + len(line) + 1
+			if key, value, _ := strings.Cut(line, "\t"); strings.IndexByte(key, b) >= 0 && !yield(key, value) {
+				return
+			}
 		}
 	}
 }
