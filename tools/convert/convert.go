@@ -274,7 +274,8 @@ func (r *Result) refuse(path string, all ...Refusal) {
 	r.Refusals[path] = append(r.Refusals[path], all...)
 }
 
-// withoutRefused leaves out what would follow a file with a refusal.
+// withoutRefused leaves out what would follow a file with a refusal; packages are
+// named once.
 func (r Result) withoutRefused() Result {
 	r.Files = slices.DeleteFunc(r.Files, func(f File) bool { return len(r.Refusals[f.From]) > 0 })
 	gone := func(l Link) bool { return len(r.Refusals[l.From]) > 0 }
@@ -282,5 +283,7 @@ func (r Result) withoutRefused() Result {
 	if len(r.Files) == 0 {
 		r.Packages = nil // there is nothing to need them
 	}
+	slices.Sort(r.Packages)
+	r.Packages = slices.Compact(r.Packages)
 	return r
 }

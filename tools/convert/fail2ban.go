@@ -12,7 +12,7 @@ import (
 // backends have other names, and what a jail names must be there, or fail2ban
 // does not start.
 func fail2ban(in Input) (r Result) {
-	j := &jails{in: in, packages: map[string]bool{"python3-systemd": true, "nftables": true}}
+	j := &jails{in: in, packages: []string{"python3-systemd", "nftables"}}
 	for _, f := range in.Files {
 		p := open(f, "#")
 		switch dir := path.Base(path.Dir(f.Path)); {
@@ -27,12 +27,7 @@ func fail2ban(in Input) (r Result) {
 		}
 		r.close(p, f.Path)
 	}
-	if len(in.Files) > 0 {
-		for name := range j.packages {
-			r.Packages = append(r.Packages, name)
-		}
-		slices.Sort(r.Packages)
-	}
+	r.Packages = j.packages
 	return r
 }
 
@@ -51,7 +46,7 @@ func fail2banItself(p *page) {
 // jails converts files of jails.
 type jails struct {
 	in       Input
-	packages map[string]bool
+	packages []string
 	page     *page
 	names    map[string]bool // of the sections of the page
 	lines    map[string]int  // of the section: setting → its line
@@ -207,7 +202,7 @@ func (j *jails) needs(i int, action string) {
 	}
 	for _, f := range firewallBrought {
 		if strings.HasPrefix(action, f.prefix) {
-			j.packages[f.name] = true
+			j.packages = append(j.packages, f.name)
 		}
 	}
 }

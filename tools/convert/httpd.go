@@ -377,6 +377,4 @@ func (h *httpdRun) enable() {
 		}
 	}
 	slices.SortFunc(h.Links, func(a, b Link) int { return strings.Compare(a.Path, b.Path) })
-	slices.Sort(h.Packages)
-	h.Packages = slices.Compact(h.Packages)
 }

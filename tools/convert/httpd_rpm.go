@@ -78,8 +78,6 @@ func (h *httpdRun) packages() {
 			h.Packages = append(h.Packages, name)
 		}
 	}
-	slices.Sort(h.Packages)
-	h.Packages = slices.Compact(h.Packages)
 }
 
 // httpdRPMPlace is where a file stands in the rpm families; enabled is the name

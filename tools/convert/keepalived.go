@@ -76,8 +76,6 @@ func keepalived(in Input) (r Result) {
 		}
 		r.close(p, f.Path)
 	}
-	slices.Sort(r.Packages)
-	r.Packages = slices.Compact(r.Packages)
 	return r
 }
 

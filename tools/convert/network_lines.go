@@ -128,8 +128,6 @@ func (w *wiring) finish() {
 		o.from = w.origin(o)
 		w.Files = append(w.Files, File{Path: Waiting + o.path, Text: o.text(), From: o.from, Mode: o.mode})
 	}
-	slices.Sort(w.Packages)
-	w.Packages = slices.Compact(w.Packages)
 }
 
 // origin is the file that a file of the target follows. One that is shared

@@ -58,8 +58,6 @@ func nginx(in Input) (r Result) {
 	if len(r.Files) > 0 && len(r.Refusals) == 0 {
 		r.Removed = []Link{{"/etc/nginx/sites-enabled/default", "", r.Files[0].From, "The source has no such site: it would answer before the others."}}
 	}
-	slices.Sort(r.Packages)
-	r.Packages = slices.Compact(r.Packages)
 	return r
 }
 

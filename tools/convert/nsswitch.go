@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"slices"
 	"strings"
 
 	"svc/backend/api/lazyregexp"
@@ -33,8 +32,6 @@ func nsswitch(in Input) (r Result) {
 		}
 		r.close(p, f.Path)
 	}
-	slices.Sort(r.Packages)
-	r.Packages = slices.Compact(r.Packages)
 	return r
 }
 

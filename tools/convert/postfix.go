@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"slices"
 	"strings"
 
 	"svc/backend/api/lazyregexp"
@@ -42,8 +41,6 @@ func postfix(in Input) (r Result) {
 		postfixMain(s, p)
 		r.close(p, f.Path)
 	}
-	slices.Sort(r.Packages)
-	r.Packages = slices.Compact(r.Packages)
 	return r
 }
 

@@ -38,8 +38,6 @@ func rsyslog(in Input) (r Result) {
 		}
 		r.close(p, f.Path)
 	}
-	slices.Sort(r.Packages)
-	r.Packages = slices.Compact(r.Packages)
 	return r
 }
 

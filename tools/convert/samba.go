@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -43,8 +42,6 @@ func samba(in Input) (r Result) {
 	for _, f := range in.Files {
 		r.close(s.convert(f), f.Path)
 	}
-	slices.Sort(r.Packages)
-	r.Packages = slices.Compact(r.Packages)
 	return r
 }
 
