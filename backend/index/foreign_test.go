@@ -289,6 +289,32 @@ func sameCanonical(ix *Index, rpm, deb string) error {
 	return err
 }
 
+// What leaves EL, gets another name, or is no package, is said with certainty.
+func TestWhatReleasesOfELDrop(t *testing.T) {
+	for _, c := range []struct {
+		from, name, to string
+		relation       api.Relation
+		want           string
+	}{
+		{"centos-7", "gpg-pubkey", "almalinux-9", api.RelationRemoved, ""},
+		{"centos-7", "httpd24-httpd", "almalinux-9", api.RelationReplaced, "httpd"},
+		{"centos-7", "mariadb-libs", "almalinux-8", api.RelationReplaced, "mariadb-connector-c"},
+		{"almalinux-8", "php-json", "almalinux-9", api.RelationMerged, "php-common"},
+		{"almalinux-8", "cryptsetup-reencrypt", "rhel-9", api.RelationMerged, "cryptsetup"},
+		{"rhel-8", "ypbind", "rhel-9", api.RelationRemoved, ""},
+		{"rhel-8", "iwl7260-firmware", "rhel-10", api.RelationMerged, "iwlwifi-mvm-firmware"},
+		{"rhel-8", "util-linux-user", "rhel-10", api.RelationMerged, "util-linux"},
+		{"rhel-9", "slirp4netns", "almalinux-10", api.RelationReplaced, "passt"},
+		{"rhel-9", "npm", "almalinux-10", api.RelationRenamed, "nodejs-npm"},
+		{"rhel-9", "dbus-glib", "rocky-10", api.RelationRemoved, ""},
+	} {
+		got := becomes(t, c.from, c.name, c.to)
+		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence < sureConfidence {
+			t.Errorf("%s of %s in %s: %s %q, %.2f", c.name, c.from, c.to, got.Relation, packageNames(got), got.Confidence)
+		}
+	}
+}
+
 // What curated rows name exists in a release of Debian whose list is known.
 func TestRowsNamePackagesOfDebian(t *testing.T) {
 	is := is.New(t)
