@@ -18,8 +18,8 @@ import (
 )
 
 // workTimeout is how long a request waits for a store that does not answer. The
-// store itself tries a write for 10 seconds, and knows better what became of it.
-const workTimeout = 12 * time.Second
+// store itself tries a write for 12 seconds, and knows better what became of it.
+const workTimeout = 14 * time.Second
 
 // Headers that all answers share.
 var (
@@ -52,13 +52,29 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h["X-Request-Id"], h["X-Content-Type-Options"], h["Cache-Control"] = []string{x.id}, noSniff, noStore
 	s.metrics.running.Inc()
 	defer s.finish(x, r, time.Now())
-	found, pattern := s.mux.Handler(r)
-	if _, ok := found.(*endpoint); !ok {
-		s.fail(x, unroutable(found, r))
-		return
+	said := &muxAnswer{exchange: x}
+	s.mux.ServeHTTP(said, r)
+	if x.route == "" {
+		s.fail(x, unroutable(said.header.Get("Allow"), r.Method))
 	}
-	x.route = pattern
-	s.mux.ServeHTTP(x, r)
+}
+
+// muxAnswer is what an endpoint gets to answer with. What the mux says itself, where
+// no route matches, is text, or sends the caller elsewhere: its headers are kept
+// apart, and no more.
+type muxAnswer struct {
+	exchange *exchange
+	header   http.Header
+}
+
+// The methods of http.ResponseWriter.
+func (a *muxAnswer) Write(b []byte) (int, error) { return len(b), nil }
+func (a *muxAnswer) WriteHeader(int)             {}
+func (a *muxAnswer) Header() http.Header {
+	if a.header == nil {
+		a.header = http.Header{}
+	}
+	return a.header
 }
 
 // endpoint is a route in the mux.
@@ -67,9 +83,10 @@ type endpoint struct {
 	server *Server
 }
 
-// ServeHTTP answers a request that the mux matched; w is always an *exchange.
+// ServeHTTP answers a request that the mux matched; w is always a *muxAnswer.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := w.(*exchange)
+	x := w.(*muxAnswer).exchange
+	x.route = r.Pattern
 	out, err := e.server.answer(x, r, e.route)
 	if err != nil {
 		e.server.fail(x, err)
@@ -120,21 +137,12 @@ func (s *Server) answerTo(x *exchange, r *http.Request, route route, who caller)
 }
 
 // unroutable says why no route matched, with the methods that would.
-func unroutable(found http.Handler, r *http.Request) error {
-	probe := &probe{header: http.Header{}}
-	found.ServeHTTP(probe, r)
-	if allow := probe.header.Get("Allow"); allow != "" {
-		return &notAllowed{allow, r.Method}
+func unroutable(allow, method string) error {
+	if allow != "" {
+		return &notAllowed{allow, method}
 	}
 	return api.Errorf(api.NotFound, "there is no such route; GET /v1/openapi.json lists all")
 }
-
-// probe keeps the headers that the mux's own answer would have.
-type probe struct{ header http.Header }
-
-func (p *probe) Header() http.Header         { return p.header }
-func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
-func (p *probe) WriteHeader(int)             {}
 
 // notAllowed is a wrong method of a known route.
 type notAllowed struct{ allow, method string }

@@ -76,7 +76,7 @@ func (r *recorder) commit(tasks []*task[*entry]) {
 // stream records a batch, then what has come by then, and so on. It gives back the
 // turns that failed, of which the first may have been committed.
 func (r *recorder) stream(tasks []*task[*entry]) (failed []*turn) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), quickly)
 	defer cancel()
 	conn, err := r.pool.Acquire(ctx)
 	if err != nil {
@@ -102,11 +102,8 @@ func (r *recorder) stream(tasks []*task[*entry]) (failed []*turn) {
 	var done *turn
 	for t != nil {
 		next, err := r.pass(conn, done, t)
-		if err != nil && !t.committed {
-			failed = append(failed, t)
-		}
-		if err != nil && next != nil {
-			failed, next = append(failed, next), nil
+		if err != nil {
+			failed, next = filter([]*turn{t, next}, func(t *turn) bool { return t != nil && !t.committed }), nil
 		}
 		done, t = t, next
 	}
@@ -120,7 +117,7 @@ func (r *recorder) stream(tasks []*task[*entry]) (failed []*turn) {
 // so that a turn takes one round trip. Who waited for the turn before is told when
 // the database has something to do again.
 func (r *recorder) pass(conn *pgxpool.Conn, before, t *turn) (next *turn, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), quickly)
 	defer cancel()
 	r.decide(t.batch)
 	q := t.writes()
