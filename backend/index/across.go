@@ -413,13 +413,17 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 	if err != nil {
 		return course{}, err
 	}
-	r := rpmRecord{record: record{Name: canonical, Canonical: canonical}}
+	r := rpmRecord{record: record{Name: withoutApart(canonical), Canonical: canonical}}
 	if len(found) > 0 {
 		r = found[0]
 	}
 	p := course{source: r.record, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
 	if h.source.rpm.line != h.target.rpm.line {
 		return h.otherLine(p, r)
+	}
+	if role(canonical) == api.RoleLib && h.target.rpm.line == "suse" && r.line != "suse" && !h.target.rpm.lists() {
+		p.relation, p.confidence, p.names = api.RelationIncluded, listless, nil // its name has its soname
+		return p, nil
 	}
 	if isCanonical(r.Name) {
 		return h.underUsualName(p)

@@ -289,6 +289,19 @@ func sameCanonical(ix *Index, rpm, deb string) error {
 	return err
 }
 
+// Within SUSE no name of a library is made up: that has the soname in it.
+func TestLibrariesOfSUSEComeByThemselves(t *testing.T) {
+	for _, name := range []string{"libX11-6", "libXau6", "libacl1", "libaudit1", "libcups2", "libexpat1", "libffi7", "libaugeas0"} {
+		for _, way := range [][2]string{{"sles-15", "sles-16"}, {"sles-12", "opensuse-leap-15.6"}} {
+			got := becomes(t, way[0], name, way[1])
+			if names := packageNames(got); got.Relation == api.RelationUnknown || names != "" && names != name {
+				t.Errorf("%s of %s in %s: %s %s", name, way[0], way[1], got.Relation, names)
+			}
+		}
+	}
+	is.New(t).Equal(packageNames(becomes(t, "sles-15", "augeas", "sles-16")), "augeas")
+}
+
 // What leaves EL, gets another name, or is no package, is said with certainty.
 func TestWhatReleasesOfELDrop(t *testing.T) {
 	for _, c := range []struct {

@@ -67,10 +67,15 @@ func role(canonical string) api.Role {
 	if !found {
 		return api.RoleMain
 	}
-	for strings.HasSuffix(r, apart) {
-		r = strings.TrimSuffix(r, apart)
+	return api.Role(withoutApart(r))
+}
+
+// withoutApart drops what parts an rpm from one that has the canonical already.
+func withoutApart(canonical string) string {
+	for strings.HasSuffix(canonical, apart) {
+		canonical = strings.TrimSuffix(canonical, apart)
 	}
-	return api.Role(r)
+	return canonical
 }
 
 // apart is appended to the canonical of an rpm where another has it already.
