@@ -124,7 +124,7 @@ func (w *walk) start(h Host, i int, top string) {
 	n.describe(info)
 	switch m := h.(type) {
 	case *root:
-		n.Attributes = m.attributes(top)
+		n.Attributes = m.attributes(top, n.Mode)
 	case *imaged:
 		n.Attributes = m.fs.attributes(top)
 	}
@@ -396,14 +396,19 @@ func (l *lister) attributes(name string) Attributes {
 	return attributesFrom(buf[:n], nil)
 }
 
-// attributes are those of a file whose folders are no links.
-func (r *root) attributes(name string) Attributes {
+// attributes are those of a file whose folders are no links; of a link, none.
+func (r *root) attributes(name string, mode fs.FileMode) Attributes {
+	if mode&fs.ModeSymlink != 0 {
+		return 0
+	}
 	h, err := r.resolve("walk", name)
 	if err != nil {
 		return 0
 	}
 	defer h.Close()
-	return attributesOf(procFD(int(h)) + "/.")
+	var buf [512]byte
+	n, err := unix.Listxattr(procFD(int(h)), buf[:]) // leads to the handle's own file
+	return attributesFrom(buf[:max(n, 0)], err)
 }
 
 // attributesOf lists the attributes of a file, by their names alone.
