@@ -149,6 +149,16 @@ func (m *machine) addDatabase(d Database) {
 // plainVersion is a version of an engine, not of a form of data: "rdb 9".
 var plainVersion = lazyregexp.New(`^[0-9]+(\.[0-9]+)*$`)
 
+// maxFollowed is as many files as the configurations of databases include, all
+// together: hostile ones include each other over and over.
+const maxFollowed = 2000
+
+// follow reports whether one file more is read that another names.
+func (m *machine) follow(depth int) bool {
+	m.followed++
+	return depth <= maxIncludes && m.followed <= maxFollowed
+}
+
 // inside is a directory of the machine as its file system takes it.
 func inside(dir string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+dir), "/"), ".") }
 
@@ -250,10 +260,10 @@ func (m *machine) include(d *Database, from, pattern string, depth int) {
 	if !path.IsAbs(pattern) {
 		pattern = path.Join(path.Dir(from), pattern)
 	}
-	if depth >= maxIncludes {
-		return // as PostgreSQL does, where files include each other
-	}
 	for _, file := range m.glob(pattern) {
+		if !m.follow(depth) {
+			return
+		}
 		text, _ := m.text("databases.postgresql."+path.Base(file), file[1:])
 		m.configure(d, file, text, depth+1)
 	}
@@ -421,7 +431,7 @@ func (i *redisInstance) read(m *machine, file string, depth int) {
 			i.port, _ = strconv.Atoi(value) // 0 is "unknown"
 		case "include":
 			for _, other := range m.glob(value) {
-				if !i.included[other] && depth < maxIncludes {
+				if !i.included[other] && m.follow(depth) {
 					i.included[other] = true
 					i.read(m, other, depth+1)
 				}
@@ -590,7 +600,7 @@ func (m *machine) openldap(commands []invocation) {
 // slapdFile reads a slapd.conf and what it includes, but schemas: the settings of a
 // database follow a line that begins it.
 func (m *machine) slapdFile(file string, depth int) {
-	if file == "/" || depth > maxIncludes {
+	if file == "/" || !m.follow(depth) {
 		return
 	}
 	var database []Setting

@@ -73,7 +73,7 @@ func (b *myBook) started(c invocation) []myServer {
 // files reads files, each once, so that those that include each other come to an end.
 func (b *myBook) files(names []string, depth int) {
 	for _, file := range names {
-		if b.read[file] || depth > maxIncludes {
+		if b.read[file] || !b.m.follow(depth) {
 			continue
 		}
 		b.read[file] = true
