@@ -18,7 +18,7 @@ const derivedTable = "curated/derived" // release → nearest, other, versions
 // has: package → canonical, major, releases; canonical → package.
 const kinPackages = "kin/packages"
 
-// kinPackage is a row of kin_packages.tsv.
+// kinPackage is a row of kin_packages.tsv, or a version of one of kin_versions.tsv.
 type kinPackage struct{ canonical, major, releases string }
 
 // readKinPackages reads kin_packages.tsv and kin_versions.tsv; the canonicals of

@@ -48,7 +48,7 @@ type releaseTables struct {
 	// Of a release that is derived from others:
 	nearest, other *releaseTables
 	versions       []variant    // of software with its version in its names
-	ownNames       *table.Table // package of Debian → what the release has in its place
+	ownNames       *table.Table // release/package of Debian → what the release has in its place
 	ownPackages    *table.Table // package that derived releases have, or its canonical → what it is
 	rpm            *rpmLine     // of a release whose packages are rpms
 }
