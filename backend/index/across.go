@@ -30,7 +30,8 @@ const rulesConfidence = 0.96
 
 // What it costs not to know whether the target has a package.
 const (
-	unlisted  = 0.8  // the list of EL that is known does not have it
+	unlisted  = 0.8  // the list of EL that is known does not have it, and it comes by itself or not at all
+	elsewhere = 0.65 // that list, of some two thirds, does not have it, but another release's has
 	listless  = 0.9  // there is no list, but near releases have it
 	guessed   = 0.6  // nobody is known to have it
 	droppedIn = 0.85 // Debian had it once
@@ -371,7 +372,7 @@ func (h *hops) existence(r rpmRecord) float64 {
 	case l.known && r.inEPEL():
 		return listless
 	case l.known && r.levels != "":
-		return unlisted
+		return elsewhere
 	case r.atLevel(l), r.line == l.line, l.line == "suse" && r.levels != "":
 		return listless
 	}
