@@ -72,7 +72,7 @@ compose() {
 		        open(path, "w").write(text)
 	PY
 	chmod 600 "$source/etc/ssh/sshd_config" "$source/etc/sssd/sssd.conf"
-	chmod 440 "$source"/etc/sudoers.d/*
+	chmod 440 "$source"/etc/sudoers "$source"/etc/sudoers.d/*
 	chmod 755 "$source/etc/cron.daily/shop.sh"
 	mkdir -p "$source/srv/share" "$source/srv/my share" "$source/srv/public"
 	mkdir -p "$source/etc/pki/tls/certs" "$source/etc/pki/tls/private"
