@@ -320,7 +320,8 @@ reload() {
 	local db=sqlite:$work/serve.db account
 	account=$(svc admin account create --db "$db" --name e2e --plan internal --unlimited --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["account_id"])')
 	token=$(svc admin token create --db "$db" --account "$account" --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["token"])')
-	svc serve --listen 127.0.0.1:0 --db "$db" --advisories "$work/live.feed" --signing-key "$work/key.pem" >/dev/null 2>"$work/serve.log" &
+	# Not the function svc: what ends that would leave the program running.
+	XDG_CONFIG_HOME=$work/config "$work/svc" serve --listen 127.0.0.1:0 --db "$db" --advisories "$work/live.feed" --signing-key "$work/key.pem" >/dev/null 2>"$work/serve.log" &
 	pids+=($!)
 	eventually "the service serves" grep -q '"addr"' "$work/serve.log"
 	server=http://$(sed -n 's/.*"addr":"\([^"]*\)".*/\1/p' "$work/serve.log" | head -n 1)
