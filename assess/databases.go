@@ -149,14 +149,24 @@ func (m *machine) addDatabase(d Database) {
 // plainVersion is a version of an engine, not of a form of data: "rdb 9".
 var plainVersion = lazyregexp.New(`^[0-9]+(\.[0-9]+)*$`)
 
-// maxFollowed is as many files as the configurations of databases include, all
-// together: hostile ones include each other over and over.
-const maxFollowed = 2000
+// maxFollowed is as many files, and patterns of them, as the configurations of
+// databases include, all together: hostile ones include each other over and over.
+const maxFollowed = 300
 
-// follow reports whether one file more is read that another names.
+// follow reports whether one more is read that another file names.
 func (m *machine) follow(depth int) bool {
-	m.followed++
+	if m.followed++; m.followed == maxFollowed+1 {
+		m.source("databases.included", SourceUnreadable, fmt.Sprintf("the configurations of databases name more than %d files; the rest was not read", maxFollowed))
+	}
 	return depth <= maxIncludes && m.followed <= maxFollowed
+}
+
+// following are the files of a pattern that another file names.
+func (m *machine) following(pattern string, depth int) []string {
+	if !m.follow(depth) {
+		return nil
+	}
+	return m.glob(pattern)
 }
 
 // inside is a directory of the machine as its file system takes it.
@@ -260,7 +270,7 @@ func (m *machine) include(d *Database, from, pattern string, depth int) {
 	if !path.IsAbs(pattern) {
 		pattern = path.Join(path.Dir(from), pattern)
 	}
-	for _, file := range m.glob(pattern) {
+	for _, file := range m.following(pattern, depth) {
 		if !m.follow(depth) {
 			return
 		}
@@ -430,7 +440,7 @@ func (i *redisInstance) read(m *machine, file string, depth int) {
 		case "port":
 			i.port, _ = strconv.Atoi(value) // 0 is "unknown"
 		case "include":
-			for _, other := range m.glob(value) {
+			for _, other := range m.following(value, depth) {
 				if !i.included[other] && m.follow(depth) {
 					i.included[other] = true
 					i.read(m, other, depth+1)

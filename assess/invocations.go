@@ -16,8 +16,13 @@ type invocation struct {
 	environment map[string]string
 }
 
-// maxCommands bounds the units that are read for their commands.
-const maxCommands = 500
+// Bounds of the units that are read for their commands: how many, how long a line
+// may be, and what variables may add to a command.
+const (
+	maxCommands  = 500
+	maxUnitLine  = 16 << 10
+	maxVariables = 64 << 10
+)
 
 // invocations are those of the machine's own units, in the order of their names.
 func (m *machine) invocations() (all []invocation) {
@@ -81,6 +86,9 @@ func template(unit string) string {
 func (c *invocation) read(m *machine, file string) {
 	text := strings.ReplaceAll(m.peek(file[1:]), "\\\n", "")
 	for n, line := range numberedLines(text) {
+		if len(line) > maxUnitLine {
+			continue
+		}
 		key, value, _ := strings.Cut(line, "=")
 		value = c.specified(strings.TrimSpace(value))
 		switch strings.TrimSpace(key) {
@@ -142,8 +150,15 @@ func (c *invocation) of(programs ...string) (arguments, bool) {
 	for i, w := range c.words {
 		if slices.Contains(programs, path.Base(strings.TrimLeft(w, "-@:+!|"))) {
 			var rest arguments
+			room := maxVariables
+			value := func(name string) string {
+				if room -= len(c.environment[name]); room < 0 {
+					return ""
+				}
+				return c.environment[name]
+			}
 			for _, w := range c.words[i+1:] {
-				expanded := os.Expand(w, func(name string) string { return c.environment[name] })
+				expanded := os.Expand(w, value)
 				if strings.HasPrefix(w, "$") && !strings.HasPrefix(w, "${") {
 					rest = append(rest, quotedWords(expanded)...)
 				} else {

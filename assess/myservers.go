@@ -88,9 +88,9 @@ func (b *myBook) file(file, text string, depth int) {
 		key, value, isSetting := strings.Cut(line, "=")
 		switch command, argument, _ := strings.Cut(line, " "); {
 		case command == "!include":
-			b.files(b.m.glob(path.Join("/", strings.TrimSpace(argument))), depth+1)
+			b.files(b.m.following(path.Join("/", strings.TrimSpace(argument)), depth), depth+1)
 		case command == "!includedir":
-			b.files(b.m.glob(path.Join("/", strings.TrimSpace(argument), "*.cnf")), depth+1)
+			b.files(b.m.following(path.Join("/", strings.TrimSpace(argument), "*.cnf"), depth), depth+1)
 		case strings.HasPrefix(line, "["):
 			server = b.server(strings.Trim(line, "[]"))
 		case isSetting && server != nil:

@@ -228,13 +228,15 @@ func homes(a *assess.Assessment, _ host.FS) (all []candidate) {
 	return all
 }
 
+// entriesOf are those of a folder; where they can't be had, unlisted says so.
+func entriesOf(fsys host.FS, dir string) ([]fs.DirEntry, error) {
+	return fsys.ReadDir(cmp.Or(strings.Trim(dir, "/"), "."))
+}
+
 // listed are the folders that stand in those of eachBelow.
 func listed(_ *assess.Assessment, fsys host.FS) (all []candidate) {
 	for _, e := range eachBelow {
-		entries, err := fsys.ReadDir(cmp.Or(strings.Trim(e.dir, "/"), "."))
-		if err != nil {
-			continue // what is there and closed is noted by the walk of what is above
-		}
+		entries, _ := entriesOf(fsys, e.dir)
 		for _, d := range entries {
 			if (d.IsDir() || d.Type() != 0) && !slices.Contains(e.not, d.Name()) {
 				all = append(all, candidate{path: path.Join(e.dir, d.Name()), kind: e.kind, what: d.Name()})
@@ -252,7 +254,7 @@ var systemFiles = []string{".autorelabel", ".dockerenv", ".updated", "aquota.gro
 func loose(_ *assess.Assessment, fsys host.FS) (all []candidate) {
 	for _, e := range eachBelow {
 		c := candidate{path: e.dir, kind: e.kind, what: "files beside its folders"}
-		entries, _ := fsys.ReadDir(cmp.Or(strings.Trim(e.dir, "/"), ".")) // as in listed
+		entries, _ := entriesOf(fsys, e.dir)
 		for _, d := range entries {
 			ours := d.Type().IsRegular() || e.links && d.Type()&fs.ModeSymlink != 0
 			if ours && !slices.Contains(e.not, d.Name()) && !slices.Contains(systemFiles, d.Name()) {

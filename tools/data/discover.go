@@ -32,6 +32,7 @@ type finder struct {
 func Discover(ctx context.Context, h host.Host, a *assess.Assessment, progress func(files int64)) (*Discovery, error) {
 	f := &finder{fs: h.FS(), a: a, d: &Discovery{Schema: Schema, Release: a.Release, Fingerprint: a.Fingerprint, Live: h.Live(), Places: []Place{}, Notes: []Note{}}}
 	f.choose()
+	f.unlisted()
 	f.nest()
 	if err := f.count(ctx, h, progress); err != nil {
 		return nil, fmt.Errorf("looking for data: %w", err)
@@ -66,6 +67,16 @@ func (f *finder) choose() {
 		}
 		chosen[full] = true
 		f.d.Places = append(f.d.Places, f.place(c, full))
+	}
+}
+
+// unlisted notes the folders of whose entries places would be, where these can't be
+// had.
+func (f *finder) unlisted() {
+	for _, e := range eachBelow {
+		if _, err := entriesOf(f.fs, e.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.note(e.dir, "what stands in it is in no place: it could not be listed: "+reason(err))
+		}
 	}
 }
 

@@ -208,7 +208,8 @@ func TestDiscoverFindsPlacesAndCountsEachFileOnce(t *testing.T) {
 
 func TestDiscoverSaysWhatItCouldNotRead(t *testing.T) {
 	is := is.New(t)
-	d := discovered(t, machine(t, map[string]string{"srv/a/f": "x"}))
+	d := discovered(t, machine(t, map[string]string{"srv/a/f": "x", "opt": "no folder"}))
+	is.True(slices.ContainsFunc(d.Notes, func(n Note) bool { return n.What == "/opt" && strings.Contains(n.Why, "could not be listed") }))
 	c := newCounting()
 	tt := newTallies([]int{0}, nil, nil)
 	tt.rows[0].places[0] = c
