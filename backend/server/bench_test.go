@@ -77,3 +77,7 @@ func BenchmarkResolveThousand(b *testing.B) {
 	body, _ := json.Marshal(api.ResolveRequest{Release: "debian-12", Packages: names})
 	benchmark(b, "POST", "/v1/resolve", func(int64) string { return string(body) })
 }
+
+func BenchmarkEdges(b *testing.B) {
+	benchmark(b, "GET", "/v1/upgrade-edges?engine=sqlite", func(int64) string { return "" })
+}

@@ -106,22 +106,32 @@ func (s *Server) answer(x *exchange, r *http.Request, route route) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	if who, ok := s.seen.find(hash); ok && route.rechecks {
-		out, err := s.answerTo(x, r, route, caller{Principal: who, token: hash})
-		if err == nil {
-			return out, nil
+	if route.rechecks {
+		if who, ok := s.seen.find(hash); ok {
+			return s.answerSeen(x, r, route, caller{Principal: who, token: hash})
 		}
-		if _, denied := s.authenticate(r.Context(), hash); denied != nil { // a token that no longer holds comes first
-			err = denied
-		}
-		return nil, err
 	}
 	who, err := s.authenticate(r.Context(), hash)
 	if err != nil {
 		return nil, err
 	}
-	s.seen.keep(hash, who)
+	if route.rechecks {
+		s.seen.keep(hash, who)
+	}
 	return s.answerTo(x, r, route, caller{Principal: who, token: hash})
+}
+
+// answerSeen answers the owner of a token that held a moment ago; one that no longer
+// does comes before what else is wrong.
+func (s *Server) answerSeen(x *exchange, r *http.Request, route route, who caller) (any, error) {
+	out, err := s.answerTo(x, r, route, who)
+	if err == nil {
+		return out, nil
+	}
+	if _, denied := s.authenticate(r.Context(), who.token); denied != nil {
+		err = denied
+	}
+	return nil, err
 }
 
 // answerTo answers the owner of a token.
@@ -197,9 +207,19 @@ func unavailable(message string) *api.Error {
 	return e
 }
 
+// encoded is an answer whose JSON is known.
+type encoded []byte
+
+func encode(v any) ([]byte, error) {
+	if text, ok := v.(encoded); ok {
+		return text, nil
+	}
+	return json.Marshal(v)
+}
+
 // write encodes an answer.
 func (s *Server) write(x *exchange, status int, v any) {
-	body, err := json.Marshal(v)
+	body, err := encode(v)
 	if err != nil {
 		x.cause = fmt.Errorf("encoding the answer: %w", err)
 		status, body = http.StatusInternalServerError, []byte(`{"error":"the service failed","code":"INTERNAL"}`)

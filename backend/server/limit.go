@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -53,8 +52,9 @@ func (l *limiter) take(h http.Header, account int64, plan api.Plan, now time.Tim
 	allowed := b.AllowN(now, 1)
 	left := b.TokensAt(now)
 	perSecond := float64(quota) / 60
-	h.Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=60`, plan, quota))
-	h.Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, plan, max(0, int(left)), seconds((float64(quota)-left)/perSecond)))
+	name := `"` + string(plan) + `"`
+	h["Ratelimit-Policy"] = []string{name + ";q=" + strconv.Itoa(quota) + ";w=60"}
+	h["Ratelimit"] = []string{name + ";r=" + strconv.Itoa(max(0, int(left))) + ";t=" + strconv.Itoa(seconds((float64(quota)-left)/perSecond))}
 	if allowed {
 		return nil
 	}

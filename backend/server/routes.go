@@ -4,6 +4,9 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"sync"
+
+	"github.com/go-json-experiment/json"
 
 	"svc/backend/api"
 )
@@ -18,8 +21,8 @@ func (s *Server) routes() []route {
 		mount(api.Resolve, s.resolve),
 		mount(api.Translate, s.translate),
 		mount(api.ConfigPaths, s.configPaths),
-		mount(api.Releases, s.releases),
-		mount(api.UpgradeEdges, s.upgradeEdges),
+		fixed(api.Releases, s.releases),
+		fixed(api.UpgradeEdges, s.upgradeEdges),
 
 		rechecks(mount(api.Usage, s.usage)),
 		mount(api.Authorize, s.authorize),
@@ -63,6 +66,30 @@ type route struct {
 
 // mount joins an endpoint to the function that answers it.
 func mount[In, Out any](e api.Endpoint[In, Out], fn func(context.Context, caller, In) (Out, error)) route {
+	return join(e, func(ctx context.Context, c caller, in In) (any, error) { return fn(ctx, c, in) })
+}
+
+// fixed joins an endpoint whose answers only the requests decide, as the index stays
+// the same: each is encoded once. What is refused is not kept.
+func fixed[In comparable, Out any](e api.Endpoint[In, Out], fn func(context.Context, caller, In) (Out, error)) route {
+	var answers sync.Map // encoded, by In
+	return join(e, func(ctx context.Context, c caller, in In) (any, error) {
+		if text, ok := answers.Load(in); ok {
+			return text, nil
+		}
+		out, err := fn(ctx, c, in)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(out)
+		if err == nil {
+			answers.Store(in, encoded(text))
+		}
+		return encoded(text), err
+	})
+}
+
+func join[In, Out any](e api.Endpoint[In, Out], fn func(context.Context, caller, In) (any, error)) route {
 	return route{
 		method: e.Method, path: e.Path, auth: e.Auth, status: max(e.Status, http.StatusOK), replay: e.Replay, doc: e.Doc,
 		in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),

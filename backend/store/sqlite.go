@@ -42,6 +42,7 @@ type sqlite struct {
 	write  *sql.DB
 	conn   *sql.Conn // the writer's, of write
 	writer *lane[write]
+	recall *recall
 }
 
 // sqlRows are rows whose Close can't fail.
@@ -202,6 +203,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	}
 	s.ledger = ledger{now: o.Now, read: s.reads, snapshot: s.reads.at, change: s.apply, record: s.enqueue}
 	s.tokens = newLane(s.findTokens)
+	s.recall = newRecall(path)
 	t := &tx{executor: &prepared{s.conn, map[string]*sql.Stmt{}}, ctx: context.Background()}
 	s.writer = newLane(func(batch []*task[write]) { s.commit(t, batch) })
 	return s, nil

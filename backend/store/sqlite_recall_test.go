@@ -1,0 +1,87 @@
+package store
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/backend/api"
+	"svc/backend/license"
+)
+
+// operator is the environment variable by which the test binary becomes another
+// process that disables the tokens whose ids it is sent.
+const operator = "SVC_TEST_OPERATOR"
+
+// TestOperator is not a test but that process.
+func TestOperator(t *testing.T) {
+	address, ok := os.LookupEnv(operator)
+	if !ok {
+		t.Skip("this is a process of another test")
+	}
+	is := is.New(t)
+	s, err := Open(t.Context(), address, Options{})
+	is.NoErr(err)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var token int64
+		_, err := fmt.Sscan(lines.Text(), &token)
+		is.NoErr(err)
+		is.NoErr(s.DisableToken(t.Context(), "test", token))
+		fmt.Printf("\ndisabled %d\n", token)
+	}
+	is.NoErr(s.Close())
+}
+
+// TestSQLiteRecallsTokens disables tokens in another process: each holds, without
+// a search, until then and not once more.
+func TestSQLiteRecallsTokens(t *testing.T) {
+	is := is.New(t)
+	address := "sqlite:" + filepath.Join(t.TempDir(), "svc.db")
+	opened, err := Open(t.Context(), address, Options{})
+	is.NoErr(err)
+	defer opened.Close()
+	s := opened.(*sqlite)
+	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree})
+	is.NoErr(err)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestOperator$", "-test.timeout=1m")
+	cmd.Env = append(os.Environ(), operator+"="+address)
+	in, err := cmd.StdinPipe()
+	is.NoErr(err)
+	out, err := cmd.StdoutPipe()
+	is.NoErr(err)
+	is.NoErr(cmd.Start())
+	lines := bufio.NewScanner(out)
+	for i := range 200 {
+		hash := sha256.Sum256(fmt.Append(nil, i))
+		id, err := s.CreateToken(t.Context(), "test", account, hash)
+		is.NoErr(err)
+		if i%50 == 49 { // the log begins anew
+			_, err := s.conn.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)")
+			is.NoErr(err)
+		}
+		for range 2 {
+			who, err := s.Authenticate(t.Context(), hash)
+			is.NoErr(err)
+			is.Equal(who.TokenID, id)
+		}
+		at, known := s.recall.position()
+		is.True(known)
+		_, recalled := s.recall.find(at, hash)
+		is.True(recalled) // it is not looked for again
+		_, err = fmt.Fprintln(in, id)
+		is.NoErr(err)
+		for said := fmt.Sprintf("disabled %d", id); lines.Text() != said && lines.Scan(); {
+		}
+		_, err = s.Authenticate(t.Context(), hash)
+		is.True(errors.Is(err, ErrNotFound))
+	}
+	is.NoErr(in.Close())
+	is.NoErr(cmd.Wait())
+}
