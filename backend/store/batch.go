@@ -65,14 +65,23 @@ type answer struct {
 	text string
 }
 
+// owners are accounts, what they hold, and the tokens that hold.
+type owners struct {
+	accounts map[int64]*Account
+	holdings map[int64]*license.Holdings
+	tokens   map[int64]bool
+}
+
+func newOwners() owners {
+	return owners{map[int64]*Account{}, map[int64]*license.Holdings{}, map[int64]bool{}}
+}
+
 // batch is a transaction: what it read when nobody else could write the accounts,
 // kept up to date by the decisions, and what it is to write.
 type batch struct {
-	now      time.Time
-	entries  []*entry
-	accounts map[int64]*Account
-	tokens   map[int64]bool // that hold
-	holdings map[int64]*license.Holdings
+	now     time.Time
+	entries []*entry
+	owners
 	// remembered is what a lane knew of the accounts when it asked for the rest.
 	remembered map[int64]*known
 	seated     map[key]bool     // by fingerprint
@@ -91,7 +100,7 @@ type batch struct {
 
 func newBatch(entries []*entry) *batch {
 	return &batch{
-		entries: entries, accounts: map[int64]*Account{}, tokens: map[int64]bool{}, holdings: map[int64]*license.Holdings{}, remembered: map[int64]*known{}, seated: map[key]bool{},
+		entries: entries, owners: newOwners(), remembered: map[int64]*known{}, seated: map[key]bool{},
 		recorded: map[key]Outcome{}, scanned: map[pair]Outcome{}, kept: map[key]kept{}, seats: map[key]*seat{},
 		claims: map[int64]int64{}, hosts: map[pair]int64{}, metered: map[int64]int64{}, answers: map[key]answer{},
 	}
@@ -117,8 +126,8 @@ func (b *batch) commands() []*entry {
 	return filter(b.entries, func(e *entry) bool { return e.Kind != "" })
 }
 
-// hold takes an account to those that the batch is about.
-func (b *batch) hold(a Account) { b.accounts[a.ID], b.holdings[a.ID] = &a, &license.Holdings{} }
+// hold takes an account to those that are known.
+func (o owners) hold(a Account) { o.accounts[a.ID], o.holdings[a.ID] = &a, &license.Holdings{} }
 
 // decideAll decides the entries in their order.
 func (b *batch) decideAll() {

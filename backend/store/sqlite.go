@@ -25,10 +25,9 @@ const (
 	busyWait     = 10 * time.Second
 	busyPause    = 5 * time.Millisecond
 	readingConns = 4
-	// Claims of many accounts write pages all over the file. Larger than usual, the
-	// log takes a page that is written again and again before it is copied, 32 MB of
-	// it, and the cache keeps the pages, up to 64 MB.
-	writing = "&_txlock=immediate&_pragma=wal_autocheckpoint(8000)&_pragma=cache_size(-65536)"
+	// Claims of many accounts write pages all over the file: the cache keeps them, up
+	// to 64 MB. The writer copies the log itself only where the copier is behind.
+	writing = "&_txlock=immediate&_pragma=wal_autocheckpoint(32000)&_pragma=cache_size(-65536)"
 )
 
 // sqlite is a store in one file. One goroutine writes: whatever waits when it
@@ -43,6 +42,7 @@ type sqlite struct {
 	conn   *sql.Conn // the writer's, of write
 	writer *lane[write]
 	recall *recall
+	log    *copier
 }
 
 // sqlRows are rows whose Close can't fail.
@@ -204,8 +204,12 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	s.ledger = ledger{now: o.Now, read: s.reads, snapshot: s.reads.at, change: s.apply, record: s.enqueue}
 	s.tokens = newLane(s.findTokens)
 	s.recall = newRecall(path)
-	t := &tx{executor: &prepared{s.conn, map[string]*sql.Stmt{}}, ctx: context.Background()}
-	s.writer = newLane(func(batch []*task[write]) { s.commit(t, batch) })
+	if files, err = openFile(path, 1, ""); err != nil {
+		return nil, err
+	}
+	s.log = newCopier(files, o.Log)
+	w := &writer{tx: &tx{executor: &prepared{s.conn, map[string]*sql.Stmt{}}, ctx: context.Background()}, known: newOwners()}
+	s.writer = newLane(func(batch []*task[write]) { s.commit(w, batch) })
 	return s, nil
 }
 
@@ -284,21 +288,24 @@ func (s *sqlite) applyFile(ctx context.Context, file string, before int) error {
 // commit does the writes of a batch in one transaction. That a request was
 // recorded before, the unique index tells; then all is done again with that in
 // mind.
-func (s *sqlite) commit(t *tx, batch []*task[write]) {
-	t.now = s.o.Now().UTC()
-	results, err := t.commit(batch, false)
+func (s *sqlite) commit(w *writer, batch []*task[write]) {
+	w.now = s.o.Now().UTC()
+	s.log.writing.Lock()
+	defer s.log.writing.Unlock()
+	results, err := w.commit(batch, false)
 	if code(err)&0xff == codes.SQLITE_CONSTRAINT {
-		results, err = t.commit(batch, true)
+		results, err = w.commit(batch, true)
 	}
 	if err != nil {
 		s.o.Log.Error("committing", "error", err)
 	}
-	for i, w := range batch {
+	for i, t := range batch {
 		if err != nil {
 			results[i] = unavailable("the store can't be written to")
 		}
-		w.result <- results[i]
+		t.result <- results[i]
 	}
+	s.log.wrote(len(batch))
 }
 
 // code is SQLite's of an error; 0 for none.
@@ -310,34 +317,58 @@ func code(err error) int {
 	return 0
 }
 
+// writer writes in one transaction after another.
+type writer struct {
+	*tx
+	// known is what the writer knows of accounts from the transactions before: it
+	// holds until somebody else has written to the file, which its version tells, or
+	// something but entries was written here.
+	known   owners
+	version int64
+}
+
 // commit gives each write's refusal, or the error by which all are lost. Entries
 // refuse before anything of theirs is written; each change has a savepoint of its
 // own, so that what it refuses does not touch the others.
-func (t *tx) commit(batch []*task[write], repeated bool) (results []error, err error) {
+func (w *writer) commit(batch []*task[write], repeated bool) (results []error, err error) {
 	results = make([]error, len(batch))
-	if _, err := t.exec("BEGIN IMMEDIATE"); err != nil {
+	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		return results, err
 	}
 	defer func() {
 		if err != nil {
-			_, undo := t.exec("ROLLBACK")
+			_, undo := w.exec("ROLLBACK")
 			err = errors.Join(err, undo)
+			w.known = newOwners()
 		}
 	}()
-	entries := filter(column(batch, func(w *task[write]) *entry { return w.work.entry }), func(e *entry) bool { return e != nil })
-	if err = t.recordAll(entries, repeated); err != nil {
+	if err = w.forget(); err != nil {
 		return results, err
 	}
-	for i, w := range batch {
-		if w.work.change == nil {
+	entries := filter(column(batch, func(t *task[write]) *entry { return t.work.entry }), func(e *entry) bool { return e != nil })
+	if err = w.recordAll(entries, repeated); err != nil {
+		return results, err
+	}
+	for i, t := range batch {
+		if t.work.change == nil {
 			continue
 		}
-		if results[i], err = t.attempt(w.work.change); err != nil {
+		w.known = newOwners()
+		if results[i], err = w.attempt(t.work.change); err != nil {
 			return results, err
 		}
 	}
-	_, err = t.exec("COMMIT")
+	_, err = w.exec("COMMIT")
 	return results, err
+}
+
+// forget drops what may not hold any more.
+func (w *writer) forget() error {
+	version, err := one(w.ctx, w, value[int64], "PRAGMA data_version")
+	if version != w.version || len(w.known.accounts) > maxKnown || len(w.known.tokens) > maxKnown {
+		w.known, w.version = newOwners(), version
+	}
+	return err
 }
 
 // attempt does one write in a savepoint. A refusal is the write's own; failed
@@ -364,11 +395,14 @@ func (s *sqlite) Close() error {
 }
 
 func (s *sqlite) closeFiles() (err error) {
+	if s.log != nil {
+		err = s.log.close()
+	}
 	if s.conn != nil {
 		_ = s.conn.Close() // its database says what went wrong, and closing it twice is nothing wrong
 	}
 	if s.reads != nil {
-		err = s.reads.close()
+		err = errors.Join(err, s.reads.close())
 	}
 	if s.write != nil {
 		err = errors.Join(err, s.write.Close())

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"sync"
+)
+
+const (
+	// longestLog is how many pages of the log wait before they are copied into the
+	// file: so many that a page which is written again and again is copied once.
+	longestLog = 8000
+	// logCheck is how many writes come between two looks at the log.
+	logCheck = 500
+)
+
+// copier copies the log into the file beside the writer, which would stand still
+// until the disk has all of that. A log begins anew only where all of it was copied
+// before the next write: for its last pages the writer waits.
+type copier struct {
+	db      *sql.DB
+	log     *slog.Logger
+	longest int
+	writing sync.Mutex // held by who writes
+	writes  int        // since the copier was called
+	calls   chan struct{}
+	ended   chan struct{}
+	once    sync.Once
+}
+
+func newCopier(db *sql.DB, log *slog.Logger) *copier {
+	c := &copier{db: db, log: log, longest: longestLog, calls: make(chan struct{}, 1), ended: make(chan struct{})}
+	go c.run()
+	return c
+}
+
+// wrote has the copier look at the log once in a while.
+func (c *copier) wrote(n int) {
+	if c.writes += n; c.writes < logCheck {
+		return
+	}
+	select {
+	case c.calls <- struct{}{}:
+		c.writes = 0
+	default: // it was called already
+	}
+}
+
+func (c *copier) run() {
+	defer close(c.ended)
+	for range c.calls {
+		if err := c.copy(); err != nil {
+			c.log.Error("copying the log", "error", err)
+		}
+	}
+}
+
+// copy copies a log that is long: what is there, what came meanwhile, and the rest.
+func (c *copier) copy() error {
+	left, err := c.checkpoint("NOOP")
+	if err != nil || left < c.longest {
+		return err
+	}
+	for range 2 {
+		if _, err := c.checkpoint("PASSIVE"); err != nil {
+			return err
+		}
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err = c.checkpoint("PASSIVE")
+	return err
+}
+
+// checkpoint copies what no reader keeps from it, and counts the pages that are
+// left; NOOP only counts.
+func (c *copier) checkpoint(mode string) (left int, err error) {
+	var busy, pages, copied int
+	err = c.db.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &copied)
+	return pages - copied, err
+}
+
+// close waits for the copy that has begun.
+func (c *copier) close() error {
+	c.once.Do(func() { close(c.calls) })
+	<-c.ended
+	return c.db.Close()
+}
