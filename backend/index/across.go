@@ -28,6 +28,10 @@ const vendorEPEL = "epel"
 // known to have.
 const rulesConfidence = 0.96
 
+// besideConfidence is that of a package which has the canonical of its software
+// for want of one of that name, and may be another part of it.
+const besideConfidence = 0.7
+
 // What it costs not to know whether the target has a package.
 const (
 	unlisted  = 0.8  // the list of EL that is known does not have it, and it comes by itself or not at all
@@ -66,7 +70,11 @@ func (h *hops) byRules(canonical string) (catalog.Trail, bool, error) {
 		if role(canonical) == api.RoleLib {
 			relation = api.RelationIncluded
 		}
-		return catalog.Trail{Relation: relation, Confidence: rulesConfidence, Targets: []string{name}, Method: "canonical"}, true, x.err
+		confidence := rulesConfidence
+		if role(canonical) == api.RoleMain && rpm.Beside(name, canonical) {
+			confidence = besideConfidence
+		}
+		return catalog.Trail{Relation: relation, Confidence: confidence, Targets: []string{name}, Method: "canonical"}, true, x.err
 	}
 	var best rpm.Guess // of the names that the canonical may be of
 	for _, name := range rpm.Names(canonical) {
@@ -311,7 +319,7 @@ func (h *hops) reverse(name string) ([]rpmRecord, error) {
 		if err != nil {
 			return nil, err
 		}
-		if ok && r.of(h.target.rpm) {
+		if ok && r.key == name && r.of(h.target.rpm) {
 			r.whole = whole > 0
 			found = append(found, r)
 		}

@@ -14,7 +14,7 @@ import (
 
 // The tables of the rpm distributions.
 const (
-	rpmNames      = "rpm/names"      // name → canonical, major, levels that are known to have it, line
+	rpmNames      = "rpm/names"      // name → canonical, major, levels that are known to have it, line, levels until which it was something else
 	rpmCanonicals = "rpm/canonicals" // canonical → names
 	rpmDebian     = "rpm/debian"     // name → trail to packages of Debian
 	rpmRows       = "rpm/rows"       // curated name or pattern → trail
@@ -93,6 +93,8 @@ type rpmRecord struct {
 	key    string // its name in the tables
 	levels string // the levels of EL that are known to have it
 	line   string // el or suse where only that line has it
+	before string // the levels of EL until which the name was that of something else
+	until  int    // the last level of EL where the name is that of this; 0 for all
 	whole  bool   // of an answer: it is the package of Debian, not a part of it
 	listed bool   // the release's own list has it
 }
@@ -101,16 +103,40 @@ type rpmRecord struct {
 // other packages than EL: its mariadb is the server, EL's the client.
 const suseKey = "suse/"
 
+// partKey parts the key of a package into its name and the last level of EL for
+// which the key is: 8/ctags is what EL has under that name up to 8.
+func partKey(key string) (name string, until int) {
+	name = strings.TrimPrefix(key, suseKey)
+	level, own, ok := strings.Cut(name, "/")
+	if until, err := strconv.Atoi(level); ok && err == nil {
+		return own, until
+	}
+	return name, 0
+}
+
+func untilKey(level, name string) string { return level + "/" + name }
+
 func decodeRPM(key, value string) rpmRecord {
-	name := strings.TrimPrefix(key, suseKey)
-	r := rpmRecord{record: record{Name: name}, key: key}
+	r := rpmRecord{key: key}
+	r.Name, r.until = partKey(key)
 	r.Canonical, value, _ = strings.Cut(value, "\t")
 	r.Major, value, _ = strings.Cut(value, "\t")
-	r.levels, r.line, _ = strings.Cut(value, "\t")
+	r.levels, value, _ = strings.Cut(value, "\t")
+	r.line, r.before, _ = strings.Cut(value, "\t")
 	if r.Canonical == "" {
-		r.Canonical = name
+		r.Canonical = r.Name
 	}
 	return r
+}
+
+// keyAt is the key under which a level of EL has the name.
+func (r rpmRecord) keyAt(l *rpmLine) string {
+	for until := range strings.FieldsSeq(r.before) {
+		if n, _ := strconv.Atoi(until); l.line == "el" && l.level <= n {
+			return untilKey(until, r.Name)
+		}
+	}
+	return r.key
 }
 
 // has reports whether a level is known to have the package.
@@ -152,8 +178,10 @@ func (r rpmRecord) presence(l *rpmLine) int {
 	return boolOrder(r.has(l) || !l.lists() && r.atLevel(l))
 }
 
-// of reports whether a line has the package.
-func (r rpmRecord) of(l *rpmLine) bool { return r.line == "" || r.line == l.line }
+// of reports whether a line has the package, at the release's level.
+func (r rpmRecord) of(l *rpmLine) bool {
+	return (r.line == "" || r.line == l.line) && (r.until == 0 || l.level <= r.until)
+}
 
 // findRPM finds an rpm by its name or its key.
 func (t *releaseTables) findRPM(name string) (r rpmRecord, ok bool, err error) {
@@ -162,6 +190,9 @@ func (t *releaseTables) findRPM(name string) (r rpmRecord, ok bool, err error) {
 	}
 	if !ok && err == nil {
 		r, ok, err = t.rpmOf(name)
+	}
+	if key := r.keyAt(t.rpm); key != r.key && err == nil {
+		return t.rpmOf(key)
 	}
 	return r, ok, err
 }

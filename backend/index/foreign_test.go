@@ -385,6 +385,58 @@ func TestGlobs(t *testing.T) {
 	}
 }
 
+// TestNamesOfOtherSoftwareBefore: a name that EL gave to other software until
+// one of its releases is what that release has, both ways.
+func TestNamesOfOtherSoftwareBefore(t *testing.T) {
+	for _, c := range []struct{ from, name, to, want string }{
+		{"centos-7", "ctags", "debian-13", "exuberant-ctags"},
+		{"rhel-8", "ctags", "ubuntu-24.04", "exuberant-ctags"},
+		{"almalinux-9", "ctags", "debian-13", "universal-ctags"},
+		{"fedora-42", "ctags", "debian-12", "universal-ctags"},
+		{"centos-7", "lua-devel", "debian-13", "liblua5.1-0-dev"},
+		{"amzn-2", "lua", "debian-12", "lua5.1"},
+		{"rhel-8", "lua-libs", "debian-13", "liblua5.3-0"},
+		{"rhel-10", "lua-devel", "debian-11", "liblua5.4-dev"},
+		{"centos-7", "wireshark", "debian-13", "tshark"},
+		{"rhel-8", "wireshark", "debian-13", "wireshark"},
+		{"debian-12", "exuberant-ctags", "rhel-8", "ctags"},
+		{"debian-12", "universal-ctags", "rhel-9", "ctags"},
+		{"debian-12", "lua5.3", "rhel-8", "lua"},
+		{"debian-12", "tshark", "rhel-8", "wireshark-cli"},
+		{"rhel-8", "ctags", "almalinux-9", "ctags"},
+	} {
+		if got := becomes(t, c.from, c.name, c.to); packageNames(got) != c.want {
+			t.Errorf("%s of %s in %s: %s %s", c.name, c.from, c.to, got.Relation, packageNames(got))
+		}
+	}
+}
+
+// TestProgramsAreNoLibraries: what EL parts from its libraries, which are in
+// another package with -libs, is none of them.
+func TestProgramsAreNoLibraries(t *testing.T) {
+	is := is.New(t)
+	file := embeddedIndex(t).file
+	for name, text := range file.Table(rpmNames).All() {
+		if decodeRPM(name, text).levels == "" {
+			continue // EL is not known to have it
+		}
+		value, _, err := file.Table(rpmDebian).Get(name)
+		is.NoErr(err)
+		libraries, ok, err := file.Table(rpmDebian).Get(name + "-libs")
+		is.NoErr(err)
+		if !ok || value == "" {
+			continue
+		}
+		programs, err := decodeTrail(value)
+		is.NoErr(err)
+		beside, err := decodeTrail(libraries)
+		is.NoErr(err)
+		if programs.Relation == api.RelationIncluded && slices.Equal(programs.Targets, beside.Targets) {
+			t.Errorf("%s and %s-libs are both %v", name, name, programs.Targets)
+		}
+	}
+}
+
 // TestOneOfSeveralIsAQuestion: where the target has several packages that are
 // called like the rpm, a row's preference is not sure; a fallback is none of them.
 func TestOneOfSeveralIsAQuestion(t *testing.T) {
@@ -392,7 +444,6 @@ func TestOneOfSeveralIsAQuestion(t *testing.T) {
 		from, name, to string
 		sure           bool
 	}{
-		{"rhel-8", "ctags", "debian-13", false},
 		{"rhel-9", "lua", "debian-13", false},
 		{"rhel-9", "pkgconf", "debian-13", true},         // its own name
 		{"rhel-9", "java-21-openjdk", "debian-13", true}, // default-jre is the fallback

@@ -28,6 +28,7 @@ type foreign struct {
 	patterns  globs
 	trails    map[string]map[string]catalog.Trail // level, such as el-7 → name → what it becomes in the next
 	levels    map[string]string                   // name → levels of EL, or suse
+	before    map[string][]int                    // name → levels of EL until which it was something else
 	listed    map[string]bool                     // names that imported lists have
 	suites    []*catalog.Release
 	canonical map[string]string // canonical → package, of the newest suite that has it
@@ -38,7 +39,7 @@ type foreign struct {
 func newForeign(curated layers, releases []*catalog.Release) (*foreign, error) {
 	f := &foreign{
 		kin: map[string]rpm.Guess{}, vendors: map[string]string{}, ownNames: map[string]string{},
-		rows: map[string]rpm.Guess{}, levels: map[string]string{}, lines: map[string]string{}, listed: map[string]bool{}, suites: slices.Clone(releases),
+		rows: map[string]rpm.Guess{}, levels: map[string]string{}, before: map[string][]int{}, lines: map[string]string{}, listed: map[string]bool{}, suites: slices.Clone(releases),
 		canonical: map[string]string{}, provided: map[string]string{}, libraries: map[string]string{},
 		trails: map[string]map[string]catalog.Trail{},
 	}
@@ -47,26 +48,37 @@ func newForeign(curated layers, releases []*catalog.Release) (*foreign, error) {
 	return f, f.read(curated)
 }
 
-// collect indexes the suites, newer ones first.
+// collect indexes the suites, newer ones first: libraries by their stems, and
+// those that are alone in having their name, whatever versions are in it, by
+// that without.
 func (f *foreign) collect() {
 	for _, r := range f.suites {
 		for virtual, name := range singleProviders(r) {
 			setNew(f.provided, virtual, name)
 		}
-		stems := map[string]string{}
+		stems, versionless := map[string]string{}, map[string]string{}
 		for _, name := range r.Names {
 			p := r.Packages[name]
 			setNew(f.canonical, p.Canonical, name)
 			if role(p.Canonical) != api.RoleLib {
 				continue
 			}
-			stem := rpm.Stem(name)
+			stem, bare := rpm.Stem(name), rpm.Versionless(name)
 			if old, ok := stems[stem]; !ok || len(p.Canonical) < len(old) {
 				stems[stem] = p.Canonical
 			}
+			if old, ok := versionless[bare]; ok && old != p.Canonical {
+				versionless[bare] = "" // which of them it is, nobody knows
+			} else {
+				versionless[bare] = p.Canonical
+			}
 		}
+		maps.DeleteFunc(versionless, func(_, canonical string) bool { return canonical == "" })
 		for stem, canonical := range stems {
 			setNew(f.libraries, stem, canonical)
+		}
+		for bare, canonical := range versionless {
+			setNew(f.libraries, bare, canonical)
 		}
 	}
 }
@@ -91,8 +103,12 @@ func (f *foreign) read(curated layers) error {
 		if line := lineOf(c[3]); line != "" {
 			f.lines[c[0]] = line
 		}
-		if name, ok := strings.CutPrefix(c[0], suseKey); ok {
+		name, until := partKey(c[0])
+		switch {
+		case strings.HasPrefix(c[0], suseKey):
 			f.lines[c[0]], f.lines[name] = "suse", "el"
+		case until > 0:
+			f.lines[c[0]], f.before[name] = "el", append(f.before[name], until)
 		}
 	}
 	if err := f.readOthers(curated); err != nil {
@@ -174,6 +190,24 @@ func (f *foreign) addList(l rpmNamesOf) {
 			f.lines[name] = line
 		}
 	}
+}
+
+// levelsOf are the levels of EL that have the package of a key.
+func (f *foreign) levelsOf(key string) string {
+	name, until := partKey(key)
+	if until == 0 {
+		return f.levels[key]
+	}
+	return strings.Join(slices.DeleteFunc(strings.Fields(f.levels[name]), func(level string) bool {
+		n, err := strconv.Atoi(level)
+		return err == nil && n > until
+	}), " ")
+}
+
+// beforeOf are the levels of EL until which a name was that of something else,
+// in order.
+func (f *foreign) beforeOf(name string) string {
+	return strings.Trim(fmt.Sprint(slices.Sorted(slices.Values(f.before[name]))), "[]")
 }
 
 // sortPatterns makes the patterns of the rows with asterisks.
@@ -368,7 +402,7 @@ func (f *foreign) names() []*named {
 // rank orders the rpms by their claim on the canonical of a package of Debian:
 // the same name first, then what most releases have.
 func (f *foreign) rank(n *named) int {
-	levels := len(strings.Fields(f.levels[n.name]))
+	levels := len(strings.Fields(f.levelsOf(n.name)))
 	switch {
 	case !one(n.guess):
 		return 100 - boolOrder(f.shared(n, rpm.Canonical(n.name)) != "")
@@ -393,7 +427,7 @@ func (f *foreign) claim(n *named, taken claimed) {
 			return
 		}
 	}
-	name := strings.TrimPrefix(n.name, suseKey)
+	name, _ := partKey(n.name)
 	slug, usual := rpm.Slug(name), rpm.Canonical(name)
 	for _, canonical := range []string{slug, usual, f.library(n)} {
 		if deb := f.shared(n, canonical); deb != "" && taken.take(canonical, n.line) {
@@ -485,7 +519,7 @@ func (f *foreign) put(w *table.Writer) error {
 		if canonical != "" || shared[n.canonical] {
 			tables[rpmCanonicals][n.canonical] = strings.TrimSpace(tables[rpmCanonicals][n.canonical] + " " + n.name)
 		}
-		tables[rpmNames][n.name] = strings.Join([]string{canonical, n.major, f.levels[n.name], n.line}, "\t")
+		tables[rpmNames][n.name] = strings.TrimRight(strings.Join([]string{canonical, n.major, f.levelsOf(n.name), n.line, f.beforeOf(n.name)}, "\t"), "\t")
 		if n.sure {
 			tables[rpmDebian][n.name] = encodeTrail(trailOf(n.guess))
 		}

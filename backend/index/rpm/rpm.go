@@ -57,6 +57,7 @@ const (
 	sibling      = 0.85 // the same role in the same software
 	mainBinary   = 0.8
 	absent       = 0.7  // a pattern that Debian has nothing for
+	similar      = 0.75 // a library of the name with a version in it
 	partly       = 0.55 // a name that begins like that of known software
 	translations = 0.92
 )
@@ -102,7 +103,7 @@ type query struct {
 func rules() []func(query) (Guess, bool) {
 	return []func(query) (Guess, bool){
 		query.collection, query.identical, query.pattern, query.translation, query.module, query.folded,
-		query.qt, query.fonts, query.role, query.lib, query.source, query.java, query.part,
+		query.qt, query.fonts, query.role, query.lib, query.source, query.java, query.versionless, query.part,
 	}
 }
 
@@ -195,6 +196,10 @@ func Stem(name string) string {
 	return Squeeze(cut)
 }
 
+// Versionless is the stem of a library's name without any version, which no
+// Stem is: *libsdlgfx of libsdl-gfx1.2-5.
+func Versionless(name string) string { return "*" + unnumbered(Stem(name)) }
+
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // Squeeze keeps the letters and digits of a name: libglib-2_0-0 and
@@ -227,6 +232,20 @@ func (q query) lib() (Guess, bool) {
 	return Guess{}, false
 }
 
+// versionless takes a name without a version for the only library of Debian that
+// has that name with one.
+func (q query) versionless() (Guess, bool) {
+	if strings.ContainsAny(q.name, "0123456789") {
+		return Guess{}, false
+	}
+	canonical, ok := q.lex.Library(Versionless("lib" + strings.TrimPrefix(q.lower, "lib")))
+	if !ok {
+		return Guess{}, false
+	}
+	name, ok := q.lex.Canonical(canonical)
+	return Guess{Relation: api.RelationIncluded, Confidence: similar, Targets: []string{name}, Method: "library"}, ok
+}
+
 // helper finds packages that only help the library of their source: where a
 // source has nothing else beside it, an rpm of its name is the library.
 var helper = lazyregexp.New(`^gir1\.2-|-(?:bin|utils|tools|tests|proxy|service)$|[a-z]utils$`)
@@ -237,7 +256,7 @@ func (q query) source() (Guess, bool) {
 	lib, isLib := q.lex.Canonical(slug + "--lib")
 	main, isMain := q.lex.Canonical(slug)
 	switch {
-	case isMain && strings.Contains(Squeeze(main), Squeeze(q.name)) && !(isLib && helper.MatchString(main)):
+	case isMain && strings.Contains(Squeeze(main), Squeeze(q.name)) && !Beside(main, q.name) && !(isLib && helper.MatchString(main)):
 		return found(api.RelationRenamed, mainBinary, "main binary", main)
 	case isLib:
 		return found(api.RelationIncluded, library, "library", lib)
@@ -245,6 +264,27 @@ func (q query) source() (Guess, bool) {
 		return found(api.RelationRenamed, mainBinary-0.1, "main binary", main)
 	}
 	return Guess{}, false
+}
+
+// wholes are the words that the main package of software may have behind its
+// name; Debian puts java behind all of Java's.
+var wholes = []string{"", "all", "base", "bin", "cli", "core", "daemon", "full", "java", "main", "server", "standard"}
+
+// Beside reports whether a package of Debian has the name of software and a word
+// that says which part of it: openvswitch-pki is not Open vSwitch.
+func Beside(deb, software string) bool {
+	_, word, ok := strings.Cut(unnumbered(deb), unnumbered(software)+"-")
+	return ok && !slices.Contains(wholes, word)
+}
+
+// unnumbered is a name without its versions.
+func unnumbered(name string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r == '.' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name)), "-")
 }
 
 // Slug drops what the alphabet of canonicals lacks.

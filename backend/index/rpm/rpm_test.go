@@ -181,3 +181,20 @@ func FuzzOf(f *testing.F) {
 		}
 	})
 }
+
+func TestBeside(t *testing.T) {
+	for _, c := range []struct {
+		deb, software string
+		want          bool
+	}{
+		{"openvswitch-pki", "openvswitch", true},
+		{"libguice-java", "guice", false},
+		{"openssh-server", "openssh", false},
+		{"nagios4-core", "nagios", false},
+		{"valac", "vala", false},
+		{"python3-yaml", "python-yaml", false},
+		{"bind9", "bind", false},
+	} {
+		is.New(t).Equal(Beside(c.deb, c.software), c.want)
+	}
+}
