@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 needs python3:python3
-CGO_ENABLED=0CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
+CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 python3 - "$work/roots" <<'PY'
 import os, random, struct, sys
 top = sys.argv[1]
