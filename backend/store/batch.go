@@ -92,6 +92,7 @@ type batch struct {
 
 	events  []event
 	seats   map[key]*seat
+	free    map[key]int64   // kinds that VMs ran without a seat
 	claims  map[int64]int64 // by account
 	hosts   map[pair]int64  // by fingerprint and host
 	metered map[int64]int64 // by account
@@ -101,7 +102,7 @@ type batch struct {
 func newBatch(entries []*entry) *batch {
 	return &batch{
 		entries: entries, owners: newOwners(), remembered: map[int64]*known{}, seated: map[key]bool{},
-		recorded: map[key]Outcome{}, scanned: map[pair]Outcome{}, kept: map[key]kept{}, seats: map[key]*seat{},
+		recorded: map[key]Outcome{}, scanned: map[pair]Outcome{}, kept: map[key]kept{}, seats: map[key]*seat{}, free: map[key]int64{},
 		claims: map[int64]int64{}, hosts: map[pair]int64{}, metered: map[int64]int64{}, answers: map[key]answer{},
 	}
 }
@@ -201,10 +202,11 @@ func (b *batch) apply(e event, o Outcome) {
 		b.claims[e.AccountID]++
 	}
 	if !e.decision.Licensed {
+		b.free[e.vm()] |= kindBit(e.Kind)
 		return
 	}
 	if b.seats[e.vm()] == nil {
-		b.seats[e.vm()] = &seat{event: e, claimed: e.decision.Claim}
+		b.seats[e.vm()] = &seat{event: e, kinds: b.free[e.vm()], claimed: e.decision.Claim}
 	}
 	b.seats[e.vm()].kinds |= kindBit(e.Kind)
 }

@@ -13,7 +13,7 @@ import (
 // that has no parameters, so that its own plan is made once too.
 const (
 	planByIndex  = "SELECT set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)"
-	takeIDs      = "SELECT nextval('events_id_seq') FROM generate_series(1, $1)"
+	takeIDs      = "SELECT array_agg(nextval('events_id_seq')) FROM generate_series(1, $1)"
 	lockAccounts = "SELECT " + accountColumns + " FROM accounts WHERE id = ANY($1) ORDER BY id FOR UPDATE"
 	findTokens   = "SELECT id FROM tokens WHERE id = ANY($1) AND disabled_at IS NULL"
 	findGrants   = "SELECT " + grantColumns + " FROM grants WHERE account_id = ANY($1) ORDER BY id"
@@ -53,7 +53,7 @@ func (r *recorder) reads(q *pgx.Batch, b *batch, repeated bool) {
 	if len(commands) == 0 {
 		return
 	}
-	each(q, value[int64], func(id int64) { b.ids = append(b.ids, id) }, takeIDs, len(commands))
+	each(q, value[[]int64], func(ids []int64) { b.ids = ids }, takeIDs, len(commands))
 	ids = column(commands, (*entry).account)
 	fingerprints := func(e *entry) string { return e.Fingerprint }
 	each(q, value[int], func(n int) { b.seated[commands[n-1].vm()] = true }, findSeats, ids, column(commands, fingerprints))
@@ -119,29 +119,32 @@ func each[T any](q *pgx.Batch, scan func(row) (T, error), use func(T), query str
 	})
 }
 
-// Every write of a row that may be there is an upsert: its plan is always the
-// unique index.
+// Events, the seats that they claim and the count of these are one statement, as all
+// of a batch's statements cost as much as its rows. A new seat gets the kinds that
+// the VM ran before it had one, the free ones, here those of earlier batches; the
+// literals are those of the index that finds them. Every write of a row that may be
+// there is an upsert: its plan is always the unique index.
 const (
-	insertEvents = `INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, target, scan_id, claimed, billable, overage, listed, host_hint, at)
-		SELECT id, account_id, request_id, kind, fingerprint, source, nullif(target, ''), nullif(scan_id, ''), claimed, billable, overage, listed, nullif(host_hint, ''), $14
-		FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::boolean[], $12::boolean[], $13::text[])
-		q (id, account_id, request_id, kind, fingerprint, source, target, scan_id, claimed, billable, overage, listed, host_hint)`
-	// A new seat gets the kinds that the VM ran before it had one, the free ones.
-	// The literals are those of the index that finds them.
-	insertSeats = `INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
-		SELECT account_id, fingerprint, kind, source,
-			kinds | (SELECT coalesce(bit_or(CASE e.kind WHEN 'preflight' THEN $7::bigint ELSE $8::bigint END), 0) FROM events e
-				WHERE e.account_id = q.account_id AND e.fingerprint = q.fingerprint AND e.kind IN ('preflight', 'readiness')),
-			$9, $9, claimed_by
-		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
-		q (account_id, fingerprint, kind, source, kinds, claimed_by)`
+	insertEvents = `WITH q AS (
+			SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::boolean[], $12::boolean[], $13::text[], $14::bigint[])
+			q (id, account_id, request_id, kind, fingerprint, source, target, scan_id, claimed, billable, overage, listed, host_hint, kinds)
+		), event AS (
+			INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, target, scan_id, claimed, billable, overage, listed, host_hint, at)
+			SELECT id, account_id, request_id, kind, fingerprint, source, nullif(target, ''), nullif(scan_id, ''), claimed, billable, overage, listed, nullif(host_hint, ''), $15 FROM q
+		), seat AS (
+			INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
+			SELECT account_id, fingerprint, kind, source,
+				kinds | (SELECT coalesce(bit_or(CASE e.kind WHEN 'preflight' THEN $16::bigint ELSE $17::bigint END), 0) FROM events e
+					WHERE e.account_id = q.account_id AND e.fingerprint = q.fingerprint AND e.kind IN ('preflight', 'readiness')),
+				$15, $15, request_id
+			FROM q WHERE claimed
+		) UPDATE accounts a SET billable_vms = a.billable_vms + c.n
+		FROM unnest($18::bigint[], $19::bigint[]) c (id, n) WHERE a.id = c.id AND a.id = ANY($18)`
 	upsertSeats = `INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
 		SELECT account_id, fingerprint, kind, source, kinds, $7, $7, claimed_by
 		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
 		q (account_id, fingerprint, kind, source, kinds, claimed_by)
 		ON CONFLICT (account_id, fingerprint) DO UPDATE SET kinds = seats.kinds | excluded.kinds, last_seen_at = greatest(seats.last_seen_at, excluded.last_seen_at)`
-	countClaims = `UPDATE accounts a SET billable_vms = a.billable_vms + q.n
-		FROM unnest($1::bigint[], $2::bigint[]) q (id, n) WHERE a.id = q.id AND a.id = ANY($1)`
 	upsertHosts = `INSERT INTO hosts (account_id, fingerprint, host_hint, events) SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[])
 		ON CONFLICT (account_id, fingerprint, host_hint) DO UPDATE SET events = hosts.events + excluded.events`
 	upsertMetered = `INSERT INTO metered (account_id, day, requests) SELECT account_id, $3, n FROM unnest($1::bigint[], $2::bigint[]) q (account_id, n)
@@ -156,24 +159,20 @@ func (b *batch) writes() *pgx.Batch {
 	q := &pgx.Batch{}
 	at := instant(b.now)
 	if e := b.events; len(e) > 0 {
+		ids, counts := split(b.claims)
 		q.Queue(insertEvents, column(e, func(e event) int64 { return e.id }), column(e, func(e event) int64 { return e.AccountID }),
 			column(e, func(e event) string { return e.RequestID }), column(e, func(e event) string { return string(e.Kind) }),
 			column(e, func(e event) string { return e.Fingerprint }), column(e, func(e event) string { return e.Source.Label() }),
 			column(e, func(e event) string { return label(e.Target).String }), column(e, func(e event) string { return e.ScanID }),
 			column(e, func(e event) bool { return e.decision.Claim }), column(e, func(e event) bool { return e.decision.Billable }),
 			column(e, func(e event) bool { return e.decision.Overage }), column(e, func(e event) bool { return license.Listed(e.Kind, e.decision.Claim) }),
-			column(e, func(e event) string { return e.HostHint }), at)
+			column(e, func(e event) string { return e.HostHint }), column(e, b.kinds), at,
+			kindBit(api.Preflight), kindBit(api.Readiness), ids, counts)
 	}
-	all := values(b.seats)
-	if s := filter(all, func(s *seat) bool { return s.claimed }); len(s) > 0 {
-		q.Queue(insertSeats, seatColumns(s, kindBit(api.Preflight), kindBit(api.Readiness), at)...)
-	}
-	if s := filter(all, func(s *seat) bool { return !s.claimed }); len(s) > 0 {
-		q.Queue(upsertSeats, seatColumns(s, at)...)
-	}
-	if len(b.claims) > 0 {
-		ids, counts := split(b.claims)
-		q.Queue(countClaims, ids, counts)
+	if s := filter(values(b.seats), func(s *seat) bool { return !s.claimed }); len(s) > 0 {
+		q.Queue(upsertSeats, column(s, func(s *seat) int64 { return s.AccountID }), column(s, func(s *seat) string { return s.Fingerprint }),
+			column(s, func(s *seat) string { return string(s.Kind) }), column(s, func(s *seat) string { return s.Source.Label() }),
+			column(s, func(s *seat) int64 { return s.kinds }), column(s, func(s *seat) string { return s.RequestID }), at)
 	}
 	if len(b.hosts) > 0 {
 		hosts, counts := split(b.hosts)
@@ -191,12 +190,10 @@ func (b *batch) writes() *pgx.Batch {
 	return q
 }
 
-// seatColumns are the arguments of a statement that writes seats, and what else
-// it takes.
-func seatColumns(s []*seat, more ...any) []any {
-	return append([]any{
-		column(s, func(s *seat) int64 { return s.AccountID }), column(s, func(s *seat) string { return s.Fingerprint }),
-		column(s, func(s *seat) string { return string(s.Kind) }), column(s, func(s *seat) string { return s.Source.Label() }),
-		column(s, func(s *seat) int64 { return s.kinds }), column(s, func(s *seat) string { return s.RequestID }),
-	}, more...)
+// kinds are those of the seat that an event claims.
+func (b *batch) kinds(e event) int64 {
+	if !e.decision.Claim {
+		return 0
+	}
+	return b.seats[e.vm()].kinds
 }

@@ -49,6 +49,7 @@ func Run(t *testing.T, open func(t *testing.T, o store.Options) store.Store) {
 		"remembered":     testRemembered,
 		"scans":          testScans,
 		"concurrency":    testConcurrency,
+		"kinds":          testKinds,
 		"lists":          testLists,
 		"terms":          testTerms,
 		"tokens":         testTokens,
@@ -256,6 +257,30 @@ func testConcurrency(t *testing.T, f *fixture) {
 		f.is.Equal(n, 1) // one claim a VM
 	}
 	f.is.True(refused > 0)
+}
+
+// testKinds asks for a seat while what is free for the same VM is recorded: however
+// they share commits, the seat has both kinds.
+func testKinds(t *testing.T, f *fixture) {
+	a := f.account(license.Account{Unlimited: true})
+	var wg sync.WaitGroup
+	for vm := range 100 {
+		for _, kind := range []api.Kind{api.Preflight, api.License} {
+			c := f.command(a, kind, vm)
+			wg.Go(func() {
+				if _, err := f.Record(t.Context(), c); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	vms, err := f.VMs(t.Context(), a, store.Page{Limit: 100})
+	f.is.NoErr(err)
+	f.is.Equal(len(vms.VMs), 100)
+	for _, vm := range vms.VMs {
+		f.is.Equal(vm.Kinds, []string{"license", "preflight"})
+	}
 }
 
 func testLists(t *testing.T, f *fixture) {
