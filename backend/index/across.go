@@ -38,6 +38,8 @@ const (
 	elsewhere = 0.65 // that list, of some two thirds, does not have it, but another release's has
 	listless  = 0.9  // there is no list, but near releases have it
 	guessed   = 0.6  // nobody is known to have it
+	soname    = 0.93 // a library of SUSE under another name
+	bothHave  = 0.95 // SUSE's name is one of EL's at that level, and no row says that SUSE means another package by it
 	droppedIn = 0.85 // Debian had it once
 )
 
@@ -247,6 +249,15 @@ func abs(n int) int { return max(n, -n) }
 
 // toRPM follows a package of Debian's kin to an rpm release.
 func (h *hops) toRPM(canonical string) (course, error) {
+	p, err := h.namedInRPM(canonical)
+	if err != nil {
+		return p, err
+	}
+	return h.afterRows(p)
+}
+
+// namedInRPM follows it to the names that the rows and tables have.
+func (h *hops) namedInRPM(canonical string) (course, error) {
 	p, found, err := h.knownToRPM(canonical)
 	if found || err != nil {
 		return p, err
@@ -361,7 +372,7 @@ func (h *hops) rpm(p course, found []rpmRecord, confidence float64) (course, err
 // have it, where a trail says so.
 func (h *hops) became(p course, r rpmRecord) (later course, gone bool, err error) {
 	newest := r.newestBefore(h.target.rpm.level)
-	if newest == 0 || h.target.rpm.lists() || h.target.rpm.line != "el" || r.atLevel(h.target.rpm) || r.inEPEL() {
+	if newest == 0 || h.target.rpm.lists() || h.target.rpm.line != "el" || h.target.rpm.at(r) || r.inEPEL() {
 		return p, false, nil
 	}
 	later, err = h.climb(p, newest)
@@ -381,7 +392,7 @@ func (h *hops) existence(r rpmRecord) float64 {
 		return listless
 	case l.known && r.levels != "":
 		return elsewhere
-	case r.atLevel(l), r.line == l.line, l.line == "suse" && r.levels != "":
+	case l.at(r), r.line == l.line, l.line == "suse" && r.levels != "":
 		return listless
 	}
 	return listless - 0.1
@@ -411,7 +422,7 @@ func (h *hops) guessRPM(p course) course {
 	case isCanonical(p.source.Name):
 		p.relation, p.confidence = api.RelationRemoved, goneConfidence
 	default:
-		p.relation, p.confidence, p.names = api.RelationRenamed, guessed, []string{rpm.Name(p.source.Name)}
+		p.relation, p.confidence, p.names = api.RelationRenamed, guessed, []string{h.ix.rpmName(p.source.Name)}
 	}
 	return p
 }
@@ -422,31 +433,99 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 	if err != nil {
 		return course{}, err
 	}
-	r := rpmRecord{record: record{Name: withoutApart(canonical), Canonical: canonical}}
+	r := rpmRecord{record: record{Name: h.usualName(canonical), Canonical: canonical}}
 	if len(found) > 0 {
 		r = found[0]
 	}
 	p := course{source: r.record, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
 	if h.source.rpm.line != h.target.rpm.line {
-		return h.otherLine(p, r)
+		if p, err = h.otherLine(p, r); err != nil {
+			return p, err
+		}
+		return h.afterRows(p)
 	}
-	if role(canonical) == api.RoleLib && h.target.rpm.line == "suse" && r.line != "suse" && !h.target.rpm.lists() {
-		p.relation, p.confidence, p.names = api.RelationIncluded, listless, nil // its name has its soname
+	if r.Name, err = h.nameToday(r.Name); err != nil {
+		return p, err
+	}
+	p.source.Name, p.names[0] = r.Name, r.Name
+	if h.otherSoname(r) {
+		p.relation, p.confidence, p.names = api.RelationIncluded, soname, nil
 		return p, nil
 	}
 	if isCanonical(r.Name) {
 		return h.underUsualName(p)
 	}
 	general, err := h.ofEL(r.Name)
+	if err != nil {
+		return p, err
+	}
+	_, row, err := h.levelTrails(h.source.rpm.level).Get(general)
 	switch {
 	case err != nil:
 		return p, err
 	case general != r.Name:
 		p.names[0], p.relation, p.confidence = general, api.RelationReplaced, rowConfidence
-	case !h.source.rpm.known && h.target.rpm.known && r.levels == "":
+	case !row && !h.source.rpm.known && h.target.rpm.known && r.levels == "":
 		return h.otherLine(p, r)
 	}
 	return h.levels(p)
+}
+
+// suseRows is the level of SUSE whose names the rows between families have.
+const suseRows = 15
+
+// nameToday is the name that a source after SLES 15 has for what had another
+// there: a module of Python bears its version.
+func (h *hops) nameToday(name string) (string, error) {
+	if h.source.rpm.line != "suse" || h.source.rpm.level <= suseRows {
+		return name, nil
+	}
+	t, err := step(h.levelTrails(suseRows), name)
+	if err != nil || t.Relation != api.RelationRenamed || len(t.Targets) != 1 {
+		return name, err
+	}
+	return t.Targets[0], nil
+}
+
+// afterRows takes the names that rows have for SUSE on to the target's level.
+func (h *hops) afterRows(p course) (course, error) {
+	if h.target.rpm.line != "suse" || h.target.rpm.lists() {
+		return p, nil
+	}
+	return h.climb(p, suseRows)
+}
+
+// usualName is the name that the source gives an rpm which is not known: modules
+// of languages have other names than in Debian.
+func (h *hops) usualName(canonical string) string {
+	x := &lexicon{ix: h.ix}
+	deb, _ := x.Canonical(canonical)
+	if _, ok := rpm.Module(deb); !ok || x.err != nil {
+		return withoutApart(canonical)
+	}
+	name := h.ix.rpmName(deb)
+	if gem, ok := strings.CutPrefix(name, "rubygem-"); ok && h.source.rpm.line == "suse" {
+		return rubies[h.source.rpm.level] + "-rubygem-" + gem
+	}
+	return name
+}
+
+// rpmName is what rpm distributions are likely to call a package of Debian.
+func (ix *Index) rpmName(deb string) string {
+	if name, ok, err := ix.file.Table(modulesTable).Get(deb); ok && err == nil {
+		return name
+	}
+	return rpm.Name(deb)
+}
+
+// rubies are the prefixes of modules of Ruby, by the levels of SUSE.
+var rubies = map[int]string{12: "ruby2.1", 15: "ruby2.5", 16: "ruby3.4"}
+
+// otherSoname reports whether an rpm is a library of SUSE, whose name has its
+// soname, that the target's level is not known to have: what needs it brings it.
+func (h *hops) otherSoname(r rpmRecord) bool {
+	l := h.target.rpm
+	return l.line == "suse" && l.level != h.source.rpm.level && r.isLibrary() && !l.lists() && !l.at(r)
 }
 
 // underUsualName answers for an rpm that nobody is known to have, by the name
@@ -457,6 +536,9 @@ func (h *hops) underUsualName(p course) (course, error) {
 		return h.underItsName(p, guessed)
 	}
 	p.source.Name, p.names, p.confidence = name, []string{name}, guessed
+	if h.target.rpm.line == "suse" {
+		p.confidence = listless // the source has it, by a name that its canonical leads back to
+	}
 	p, err := h.climb(p, h.source.rpm.level)
 	if err != nil {
 		return p, err
@@ -484,7 +566,13 @@ func (h *hops) levels(p course) (course, error) {
 		if err != nil {
 			return p, err
 		}
-		p.confidence *= h.persistence(p, r, ok)
+		own, err := h.ownRPMs(name)
+		if err != nil {
+			return p, err
+		}
+		if own == "" { // else the target's own row says what it has
+			p.confidence *= h.persistence(p, r, ok)
+		}
 	}
 	return h.inOwnNames(p)
 }
@@ -492,7 +580,7 @@ func (h *hops) levels(p course) (course, error) {
 // climb follows EL's trails from a level to the target's.
 func (h *hops) climb(p course, from int) (course, error) {
 	for n := from; n < h.target.rpm.level; n++ {
-		trails := h.ix.file.Table(rpmTrails + h.target.rpm.line + "-" + strconv.Itoa(n))
+		trails := h.levelTrails(n)
 		gone, err := h.withItsLibrary(p, trails)
 		if err != nil {
 			return p, err
@@ -508,9 +596,48 @@ func (h *hops) climb(p course, from int) (course, error) {
 	return p, nil
 }
 
+// levelTrails are what becomes of rpms after a level of the target's line: the row
+// of a name, else that of the longest pattern, unless the next level is known to
+// have the name.
+type levelTrails struct {
+	rows     *table.Table
+	patterns globs
+	target   *releaseTables
+	next     int
+}
+
+func (h *hops) levelTrails(n int) levelTrails {
+	name := rpmTrails + h.target.rpm.line + "-" + strconv.Itoa(n)
+	return levelTrails{h.ix.file.Table(name), h.ix.globs(name), h.target, nextLevel(h.target.rpm.line, n)}
+}
+
+// nextLevel is the level after one: SUSE has none between 12 and 15.
+func nextLevel(line string, n int) int {
+	if line == "suse" {
+		return max(n+1, suseRows)
+	}
+	return n + 1
+}
+
+// Get finds the trail of a name.
+func (t levelTrails) Get(name string) (trail string, ok bool, err error) {
+	if trail, ok, err = t.rows.Get(name); ok || err != nil {
+		return trail, ok, err
+	}
+	row, ok := t.patterns.first(name)
+	if !ok {
+		return "", false, nil
+	}
+	r, _, err := t.target.findRPM(name)
+	if err != nil || r.atLevel(t.target.rpm.line, t.next) {
+		return "", false, err
+	}
+	return strings.ReplaceAll(row.value, "*", row.stood(name)), true, nil
+}
+
 // withItsLibrary reports whether a development package goes because what it
 // develops with does: rows name the library alone.
-func (h *hops) withItsLibrary(p course, trails *table.Table) (bool, error) {
+func (h *hops) withItsLibrary(p course, trails trails) (bool, error) {
 	if len(p.names) != 1 {
 		return false, nil
 	}
@@ -593,8 +720,22 @@ func (h *hops) persistence(p course, r rpmRecord, ok bool) float64 {
 		return 1
 	case len(p.methods) > 0:
 		return 1 // an event says so
+	case h.target.rpm.line == "suse":
+		return h.staying(r)
 	}
 	return h.existence(r)
+}
+
+// staying is how sure it is that a release of SUSE has what another of its line
+// has, where no row says that it went.
+func (h *hops) staying(r rpmRecord) float64 {
+	switch {
+	case h.source.rpm.level == h.target.rpm.level:
+		return 0.97
+	case r.line == "suse" || r.suse != "":
+		return 0.95
+	}
+	return listless
 }
 
 // sameKind reports whether both releases are of EL, or of the one distribution.
@@ -630,6 +771,10 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 	if row, ok, err := h.inOtherLine(p); ok || err != nil {
 		return row, err
 	}
+	if r.line == "" && r.key == r.Name && h.source.rpm.line == "suse" && h.target.rpm.at(r) {
+		p.confidence = bothHave
+		return h.inOwnNames(p)
+	}
 	_, t, known, err := h.rpmTrail(r.Canonical)
 	if err != nil {
 		return p, err
@@ -646,8 +791,8 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 		return h.instead(p, alternatives, name), err
 	}
 	switch {
-	case t.Relation == api.RelationIncluded:
-		p.relation, p.confidence, p.names = t.Relation, unlisted, nil
+	case t.Relation == api.RelationIncluded, h.source.rpm.line == "suse" && r.isLibrary():
+		p.relation, p.confidence, p.names = api.RelationIncluded, unlisted, nil
 		return p, nil
 	case t.Relation == api.RelationRemoved && h.target.rpm.line == "el" && r.levels == "":
 		p.relation, p.confidence, p.names = t.Relation, t.Confidence, nil // as from Debian: EL is not known to have it

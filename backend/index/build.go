@@ -16,6 +16,7 @@ import (
 	"svc/backend/index/catalog"
 	"svc/backend/index/deb"
 	"svc/backend/index/pes"
+	"svc/backend/index/rpm"
 	"svc/backend/index/table"
 )
 
@@ -125,7 +126,7 @@ func (b *builder) suites(w *table.Writer, in *inputs) ([]*catalog.Release, error
 		if err != nil {
 			return nil, err
 		}
-		err = putAll(w, map[string]map[string]string{patternsTable: patterns(names.Apply(in.releases))})
+		err = putAll(w, map[string]map[string]string{patternsTable: patterns(names.Apply(in.releases)), modulesTable: modules(in.releases)})
 		return debianSuites(in.releases), errors.Join(err, b.putReleases(w, in.releases, names))
 	}
 	suites := b.base.suites()
@@ -244,6 +245,20 @@ func putRelease(w *table.Writer, r *catalog.Release) error {
 		r.Slug + providesTable: singleProviders(r),
 		r.Slug + sourcesTable:  mainBinaries(r),
 	})
+}
+
+// modules are the rpm names of the packages of Perl modules, where they are not
+// written as rule makes them.
+func modules(releases []*catalog.Release) map[string]string {
+	found := map[string]string{}
+	for _, r := range releases {
+		for name, p := range r.Packages {
+			if usual, _ := rpm.Module(name); p.Module != "" && usual != "perl-"+p.Module {
+				found[name] = "perl-" + p.Module
+			}
+		}
+	}
+	return found
 }
 
 // singleProviders are the virtual packages that one package provides. Those of

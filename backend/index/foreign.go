@@ -14,7 +14,7 @@ import (
 
 // The tables of the rpm distributions.
 const (
-	rpmNames      = "rpm/names"      // name → canonical, major, levels that are known to have it, line, levels until which it was something else
+	rpmNames      = "rpm/names"      // name → canonical, major, levels of EL that are known to have it, line, levels until which it was something else, levels of SUSE
 	rpmCanonicals = "rpm/canonicals" // canonical → names
 	rpmDebian     = "rpm/debian"     // name → trail to packages of Debian
 	rpmRows       = "rpm/rows"       // curated name or pattern → trail
@@ -92,6 +92,7 @@ type rpmRecord struct {
 	record
 	key    string // its name in the tables
 	levels string // the levels of EL that are known to have it
+	suse   string // those of SUSE
 	line   string // el or suse where only that line has it
 	before string // the levels of EL until which the name was that of something else
 	until  int    // the last level of EL where the name is that of this; 0 for all
@@ -122,7 +123,8 @@ func decodeRPM(key, value string) rpmRecord {
 	r.Canonical, value, _ = strings.Cut(value, "\t")
 	r.Major, value, _ = strings.Cut(value, "\t")
 	r.levels, value, _ = strings.Cut(value, "\t")
-	r.line, r.before, _ = strings.Cut(value, "\t")
+	r.line, value, _ = strings.Cut(value, "\t")
+	r.before, r.suse, _ = strings.Cut(value, "\t")
 	if r.Canonical == "" {
 		r.Canonical = r.Name
 	}
@@ -144,12 +146,19 @@ func (r rpmRecord) has(l *rpmLine) bool {
 	if l.lists() {
 		return r.listed
 	}
-	return l.known && r.atLevel(l)
+	return (l.known || l.line == "suse") && l.at(r)
 }
 
-// atLevel reports whether EL is known to have the package at the release's level.
-func (r rpmRecord) atLevel(l *rpmLine) bool {
-	return l.line == "el" && hasWord(r.levels, strconv.Itoa(l.level))
+// at reports whether the release's line is known to have a package at its level.
+func (l *rpmLine) at(r rpmRecord) bool { return r.atLevel(l.line, l.level) }
+
+// atLevel reports whether a line is known to have the package at a level.
+func (r rpmRecord) atLevel(line string, level int) bool {
+	levels := r.levels
+	if line == "suse" {
+		levels = r.suse
+	}
+	return hasWord(levels, strconv.Itoa(level))
 }
 
 // inEPEL reports whether EPEL has the package, and EL not.
@@ -175,7 +184,7 @@ func (r rpmRecord) nearness(l *rpmLine) int {
 // presence orders what a release is known to have, or EL at its level, before
 // the rest.
 func (r rpmRecord) presence(l *rpmLine) int {
-	return boolOrder(r.has(l) || !l.lists() && r.atLevel(l))
+	return boolOrder(r.has(l) || !l.lists() && l.at(r))
 }
 
 // of reports whether a line has the package, at the release's level.
@@ -381,7 +390,7 @@ func (ix *Index) resolveRPM(t *releaseTables, name string) (record, api.Match, f
 		canonical, _ = x.Package(firstThere(x, g.Targets[0]))
 	}
 	if canonical == "" {
-		canonical = rpm.Canonical(name)
+		canonical = rpm.Recoverable(name)
 	}
 	return record{Name: name, Canonical: canonical}, api.MatchHeuristic, min(g.Confidence, neighbourConfidence+0.15), x.err
 }

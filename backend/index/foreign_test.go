@@ -254,7 +254,7 @@ func TestOneSoftwareHasOneCanonical(t *testing.T) {
 	apartOnes := 0
 	for key, value := range ix.file.Table(rpmNames).All() {
 		r := decodeRPM(key, value)
-		apartOnes += boolOrder(strings.HasSuffix(r.Canonical, apart))
+		apartOnes += boolOrder(strings.HasSuffix(r.Canonical, apart) && r.line != "suse")
 		text, ok, err := ix.file.Table(rpmDebian).Get(key)
 		is.NoErr(err)
 		if !ok {

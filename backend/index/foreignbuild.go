@@ -27,8 +27,9 @@ type foreign struct {
 	rows      map[string]rpm.Guess
 	patterns  globs
 	trails    map[string]map[string]catalog.Trail // level, such as el-7 → name → what it becomes in the next
-	levels    map[string]string                   // name → levels of EL, or suse
+	levels    map[string]string                   // name → levels of EL
 	before    map[string][]int                    // name → levels of EL until which it was something else
+	suse      map[string]string                   // name → levels of SUSE
 	listed    map[string]bool                     // names that imported lists have
 	suites    []*catalog.Release
 	canonical map[string]string // canonical → package, of the newest suite that has it
@@ -39,7 +40,7 @@ type foreign struct {
 func newForeign(curated layers, releases []*catalog.Release) (*foreign, error) {
 	f := &foreign{
 		kin: map[string]rpm.Guess{}, vendors: map[string]string{}, ownNames: map[string]string{},
-		rows: map[string]rpm.Guess{}, levels: map[string]string{}, before: map[string][]int{}, lines: map[string]string{}, listed: map[string]bool{}, suites: slices.Clone(releases),
+		rows: map[string]rpm.Guess{}, levels: map[string]string{}, before: map[string][]int{}, suse: map[string]string{}, lines: map[string]string{}, listed: map[string]bool{}, suites: slices.Clone(releases),
 		canonical: map[string]string{}, provided: map[string]string{}, libraries: map[string]string{},
 		trails: map[string]map[string]catalog.Trail{},
 	}
@@ -123,11 +124,30 @@ func (f *foreign) read(curated layers) error {
 			f.has(c[0], l)
 		}
 	}
+	if err := f.readSUSE(curated); err != nil {
+		return err
+	}
 	f.sortPatterns()
 	if err := f.readOwnNames(curated); err != nil {
 		return err
 	}
 	return f.readTrails(curated)
+}
+
+// readSUSE reads suse_packages.tsv. A name that EL is not known to have is SUSE's alone.
+func (f *foreign) readSUSE(curated layers) error {
+	facts, err := rows(curated, "suse_packages.tsv", 2)
+	for _, c := range facts {
+		name := c[0]
+		if _, other := f.rows[suseKey+name]; other {
+			name = suseKey + name
+		}
+		f.suse[name] = c[1]
+		if _, row := f.rows[name]; !row && f.levels[name] == "" {
+			f.lines[name] = "suse"
+		}
+	}
+	return err
 }
 
 // readOwnNames reads el_names.tsv.
@@ -153,7 +173,8 @@ func (f *foreign) readOwnNames(curated layers) error {
 func (f *foreign) isBack(relation api.Relation, distribution, own string) bool {
 	switch {
 	case distribution == "suse":
-		return relation == api.RelationRenamed || relation == api.RelationReplaced
+		_, other := f.rows[suseKey+own]
+		return (relation == api.RelationRenamed || relation == api.RelationReplaced) && (f.levels[own] == "" || other)
 	case relation != api.RelationReplaced:
 		return false
 	}
@@ -265,6 +286,9 @@ func (f *foreign) readTrails(curated layers) error {
 	all, err := rows(curated, "el_trails.tsv", 5)
 	for _, c := range all {
 		t := catalog.Trail{Relation: api.Relation(c[2]), Confidence: rowConfidence, Targets: strings.Fields(c[3]), Method: catalog.Curated}
+		if strings.Contains(c[1], "*") {
+			t.Confidence = patternConfidence
+		}
 		if c[4] == "PES" {
 			t.Confidence, t.Method = pes.Confidence, pes.Method
 		}
@@ -374,6 +398,9 @@ func (f *foreign) names() []*named {
 	for name := range f.listed {
 		setNew(known, name, "")
 	}
+	for name := range f.suse {
+		setNew(known, name, "")
+	}
 	for name := range f.rows {
 		if !strings.Contains(name, "*") {
 			setNew(known, name, "")
@@ -422,7 +449,7 @@ func (f *foreign) claim(n *named, taken claimed) {
 	if n.sure && one(n.guess) {
 		target := firstThere(f, n.guess.Targets[0])
 		canonical, ok := f.Package(target)
-		if ok && taken.take(canonical, n.line) {
+		if ok && f.take(taken, canonical, n) {
 			n.canonical, n.major = canonical, f.majorOf(target, canonical)
 			return
 		}
@@ -430,7 +457,7 @@ func (f *foreign) claim(n *named, taken claimed) {
 	name, _ := partKey(n.name)
 	slug, usual := rpm.Slug(name), rpm.Canonical(name)
 	for _, canonical := range []string{slug, usual, f.library(n)} {
-		if deb := f.shared(n, canonical); deb != "" && taken.take(canonical, n.line) {
+		if deb := f.shared(n, canonical); deb != "" && f.take(taken, canonical, n) {
 			n.canonical, n.major = canonical, f.majorOf(deb, canonical)
 			return
 		}
@@ -439,6 +466,12 @@ func (f *foreign) claim(n *named, taken claimed) {
 	for f.canonical[n.canonical] != "" || !taken.take(n.canonical, n.line) {
 		n.canonical += apart
 	}
+}
+
+// take takes a canonical for an rpm: for both lines, or for EL alone where SUSE
+// has a name of its own for it.
+func (f *foreign) take(taken claimed, canonical string, n *named) bool {
+	return taken.take(canonical, n.line) || n.line == "" && f.levels[n.name] != "" && taken.take(canonical, "el")
 }
 
 // shared is the package of Debian with a canonical, where an rpm that is not
@@ -519,7 +552,7 @@ func (f *foreign) put(w *table.Writer) error {
 		if canonical != "" || shared[n.canonical] {
 			tables[rpmCanonicals][n.canonical] = strings.TrimSpace(tables[rpmCanonicals][n.canonical] + " " + n.name)
 		}
-		tables[rpmNames][n.name] = strings.TrimRight(strings.Join([]string{canonical, n.major, f.levelsOf(n.name), n.line, f.beforeOf(n.name)}, "\t"), "\t")
+		tables[rpmNames][n.name] = strings.TrimRight(strings.Join([]string{canonical, n.major, f.levelsOf(n.name), n.line, f.beforeOf(n.name), f.suse[n.name]}, "\t"), "\t")
 		if n.sure {
 			tables[rpmDebian][n.name] = encodeTrail(trailOf(n.guess))
 		}

@@ -38,9 +38,15 @@ func (g *globs) sort() {
 // match finds the value of the first pattern that fits. Case does not count, as
 // canonicals have none.
 func (g globs) match(name string) (string, bool) {
+	row, ok := g.first(name)
+	return row.value, ok
+}
+
+// first finds the first pattern that fits.
+func (g globs) first(name string) (glob, bool) {
 	name = strings.ToLower(name)
 	if name == "" {
-		return "", false
+		return glob{}, false
 	}
 	rows, ok := g.byFirst[name[0]]
 	if !ok {
@@ -48,10 +54,17 @@ func (g globs) match(name string) (string, bool) {
 	}
 	for _, row := range rows {
 		if matches(row.lower, name) {
-			return row.value, true
+			return row, true
 		}
 	}
-	return "", false
+	return glob{}, false
+}
+
+// stood is what the asterisk of a pattern with one of them stands for in a name
+// that fits.
+func (g glob) stood(name string) string {
+	first, last, _ := strings.Cut(g.pattern, "*")
+	return name[len(first) : len(name)-len(last)]
 }
 
 // matches reports whether a name is of a pattern: its parts come one after the

@@ -18,6 +18,7 @@ const (
 	filesTable      = "/files"
 	ownersTable     = "/owners"
 
+	modulesTable  = "modules"  // of all releases: package of a Perl module → the rpm's name, where no rule makes it
 	patternsTable = "patterns" // of all releases: name with * for the version → canonical
 
 	caveatsTable      = "curated/caveats"

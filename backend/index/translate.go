@@ -267,8 +267,13 @@ func (h *hops) returned(p course) (course, error) {
 	return p, err
 }
 
+// trails are what becomes of packages from one release to the next, by name.
+type trails interface {
+	Get(name string) (trail string, ok bool, err error)
+}
+
 // follow takes every name one release further.
-func (p course) follow(trails *table.Table) (course, error) {
+func (p course) follow(trails trails) (course, error) {
 	if len(p.names) == 0 {
 		return p, nil
 	}
@@ -319,7 +324,7 @@ func after(before float64, t catalog.Trail) float64 {
 }
 
 // step reads the trail of a package; without one it stays.
-func step(trails *table.Table, name string) (catalog.Trail, error) {
+func step(trails trails, name string) (catalog.Trail, error) {
 	value, ok, err := trails.Get(name)
 	if err != nil {
 		return catalog.Trail{}, err

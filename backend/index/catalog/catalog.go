@@ -21,6 +21,7 @@ type Package struct {
 	Canonical string
 	Major     string   // empty where it does not matter
 	Files     []string // configuration, units and sysusers, sorted
+	Module    string   // of Perl, as Perl writes it, where the package is named for it
 }
 
 // Release is the packages of one release by their names.
@@ -94,7 +95,7 @@ func (r *Release) read(ctx context.Context, root fs.FS, l deb.Listing) error {
 				return err
 			}
 			if p, ok := r.Packages[file.Package]; ok {
-				p.Files = append(p.Files, file.Path)
+				p.add(file)
 			}
 		}
 		return nil
@@ -109,6 +110,17 @@ func (r *Release) read(ctx context.Context, root fs.FS, l deb.Listing) error {
 		}
 	}
 	return nil
+}
+
+// add takes a file that the package ships.
+func (p *Package) add(f deb.File) {
+	module, ok := f.PerlModule()
+	switch {
+	case !ok:
+		p.Files = append(p.Files, f.Path)
+	case strings.EqualFold("lib"+module+"-perl", p.Name):
+		p.Module = module
+	}
 }
 
 // targetsOf are the packages of the release that a transitional package leads

@@ -205,16 +205,25 @@ func Alike(name, deb string) bool {
 
 // Name guesses what a package of Debian is called in rpm distributions.
 func Name(deb string) string {
-	if rest, ok := strings.CutPrefix(deb, "lib"); ok && strings.HasSuffix(rest, "-perl") {
-		return "perl-" + titled(strings.TrimSuffix(rest, "-perl"))
+	if name, ok := Module(deb); ok {
+		return name
 	}
 	if rest, ok := strings.CutSuffix(deb, "-dev"); ok {
 		return rest + "-devel"
 	}
-	if rest, ok := strings.CutPrefix(deb, "ruby-"); ok {
-		return "rubygem-" + rest
-	}
 	return deb
+}
+
+// Module is what rpm distributions call a module of Perl, Python or Ruby that is
+// a package of Debian.
+func Module(deb string) (name string, ok bool) {
+	if rest, ok := strings.CutPrefix(deb, "lib"); ok && strings.HasSuffix(rest, "-perl") {
+		return "perl-" + titled(strings.TrimSuffix(rest, "-perl")), true
+	}
+	if rest, ok := strings.CutPrefix(deb, "ruby-"); ok {
+		return "rubygem-" + rest, true
+	}
+	return deb, strings.HasPrefix(deb, "python3-")
 }
 
 // titled writes the parts of a Perl module with capitals.

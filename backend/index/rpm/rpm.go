@@ -308,6 +308,16 @@ func Canonical(name string) string {
 	return Slug(name)
 }
 
+// Recoverable is the canonical of an rpm that nobody is known to have: that of its
+// role where Usual leads back to the name, else all of the name.
+func Recoverable(name string) string {
+	canonical := Canonical(name)
+	if back, _ := Usual(canonical); back != Slug(name) {
+		return Slug(name)
+	}
+	return canonical
+}
+
 // Names are the names that a canonical of Canonical may be of.
 func Names(canonical string) []string {
 	base, role, ok := strings.Cut(canonical, "--")

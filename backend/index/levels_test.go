@@ -1,0 +1,125 @@
+package index
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/backend/api"
+)
+
+// What a later release of SUSE, EL or Amazon drops, renames and keeps is said with
+// certainty, and what the other line has instead.
+func TestWhatLaterReleasesChange(t *testing.T) {
+	for _, c := range []struct {
+		from, name, to string
+		relation       api.Relation
+		want           string
+	}{
+		{"sles-12", "python-Jinja2", "sles-15", api.RelationReplaced, "python3-Jinja2"},
+		{"sles-12", "php5-mysql", "sles-15", api.RelationReplaced, "php7-mysql"},
+		{"sles-12", "php5-mysql", "sles-16", api.RelationReplaced, "php8-mysql"},
+		{"sles-12", "SuSEfirewall2", "sles-16", api.RelationReplaced, "firewalld"},
+		{"sles-15", "wicked", "sles-16", api.RelationReplaced, "NetworkManager"},
+		{"sles-15", "yast2-nfs-client", "sles-16", api.RelationRemoved, ""},
+		{"sles-15", "python3-PyYAML", "sles-16", api.RelationRenamed, "python313-PyYAML"},
+		{"sles-15", "python3-service_identity", "opensuse-leap-16.0", api.RelationRenamed, "python313-service_identity"},
+		{"sles-15", "python3-ldb", "sles-16", api.RelationSame, "python3-ldb"},
+		{"sles-15", "glibc-32bit", "sles-16", api.RelationRemoved, ""},
+		{"sles-15", "sles-release", "sles-16", api.RelationReplaced, "SLES-release"},
+		{"sles-15", "sles-release", "opensuse-leap-15.6", api.RelationReplaced, "openSUSE-release"},
+		{"opensuse-leap-15.6", "openSUSE-release", "opensuse-leap-16.0", api.RelationReplaced, "Leap-release"},
+		{"opensuse-leap-15.6", "grub2-branding-openSUSE", "sles-15", api.RelationReplaced, "grub2-branding-SLE"},
+		{"sles-16", "python313-requests", "opensuse-leap-16.0", api.RelationSame, "python313-requests"},
+		{"sles-15", "curl", "almalinux-9", api.RelationSame, "curl"},
+		{"sles-15", "util-linux", "rhel-10", api.RelationSame, "util-linux"},
+		{"sles-15", "libcap2", "almalinux-9", api.RelationIncluded, ""},
+		{"rhel-6", "upstart", "ol-7", api.RelationReplaced, "systemd"},
+		{"rhel-6", "mysql-server", "centos-7", api.RelationReplaced, "mariadb-server"},
+		{"rhel-8", "python39-cryptography", "rhel-9", api.RelationReplaced, "python3-cryptography"},
+		{"rhel-8", "bind9.16-utils", "rhel-9", api.RelationRenamed, "bind-utils"},
+		{"rhel-9", "libreoffice-langpack-de", "almalinux-10", api.RelationRemoved, ""},
+		{"amzn-2", "amazon-linux-extras", "amzn-2023", api.RelationRemoved, ""},
+		{"almalinux-9", "python3-requests", "sles-16", api.RelationRenamed, "python313-requests"},
+		{"debian-12", "python3-requests", "sles-16", api.RelationRenamed, "python313-requests"},
+	} {
+		got := becomes(t, c.from, c.name, c.to)
+		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence < sureConfidence {
+			t.Errorf("%s of %s in %s: %s %q, %.2f", c.name, c.from, c.to, got.Relation, packageNames(got), got.Confidence)
+		}
+	}
+}
+
+// A pattern of what goes does not hold for what the next level is known to have,
+// and names keep their case: nothing that two levels in a row have is lost.
+func TestWhatTwoLevelsHaveStays(t *testing.T) {
+	ix := embeddedIndex(t)
+	for _, line := range []struct {
+		line   string
+		slugs  map[int]string
+		levels []int
+	}{
+		{"el", map[int]string{7: "centos-7", 8: "almalinux-8", 9: "almalinux-9", 10: "almalinux-10"}, []int{7, 8, 9, 10}},
+		{"suse", map[int]string{12: "sles-12", 15: "sles-15", 16: "sles-16"}, []int{12, 15, 16}},
+	} {
+		for i, level := range line.levels[1:] {
+			before := line.levels[i]
+			names := stayingNames(t, ix, line.line, before, level)
+			if len(names) < 200 {
+				t.Fatalf("%s %d to %d: %d names", line.line, before, level, len(names))
+			}
+			for _, name := range names {
+				got := becomes(t, line.slugs[before], name, line.slugs[level])
+				if packageNames(got) != name || got.Confidence < sureConfidence {
+					t.Errorf("%s of %s in %s: %s %q, %.2f", name, line.slugs[before], line.slugs[level], got.Relation, packageNames(got), got.Confidence)
+				}
+			}
+		}
+	}
+}
+
+// stayingNames are the names that two levels of a line are known to have, and
+// that no row of their own says anything of.
+func stayingNames(t *testing.T, ix *Index, line string, before, level int) []string {
+	t.Helper()
+	own, names := ix.file.Table(rpmOwn), []string{}
+	for key, value := range ix.file.Table(rpmNames).All() {
+		r := decodeRPM(key, value)
+		if !r.atLevel(line, before) || !r.atLevel(line, level) || r.line != "" && r.line != line || r.until > 0 || r.before != "" {
+			continue
+		}
+		row := false
+		for n := before; n < level; n++ {
+			_, there, err := ix.file.Table(rpmTrails + line + "-" + strconv.Itoa(n)).Get(r.Name)
+			is.New(t).NoErr(err)
+			row = row || there
+		}
+		for _, distribution := range []string{"centos", "centos-7", "almalinux", "sles"} {
+			_, there, err := own.Get(r.Name + " " + distribution)
+			is.New(t).NoErr(err)
+			_, back, err := own.Get(distribution + "/" + r.Name)
+			is.New(t).NoErr(err)
+			row = row || there || back
+		}
+		if !row {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// Modules of Perl are written as Perl writes them, whoever is known to have them.
+func TestModulesOfPerlKeepTheirCase(t *testing.T) {
+	for _, name := range []string{"perl-HTML-Tagset", "perl-LWP-MediaTypes", "perl-XML-NamespaceSupport", "perl-DateTime-Format-ISO8601", "perl-MooseX-Getopt", "perl-WWW-RobotRules"} {
+		for _, way := range [][2]string{{"sles-15", "sles-16"}, {"opensuse-leap-15.6", "sles-15"}, {"rhel-8", "almalinux-9"}} {
+			if got := packageNames(becomes(t, way[0], name, way[1])); got != name {
+				t.Errorf("%s of %s in %s: %q", name, way[0], way[1], got)
+			}
+		}
+	}
+	if got := packageNames(becomes(t, "debian-12", "libdatetime-format-iso8601-perl", "fedora-42")); !strings.Contains(got, "perl-DateTime-Format-ISO8601") {
+		t.Error(got)
+	}
+}
