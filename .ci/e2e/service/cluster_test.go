@@ -18,10 +18,11 @@ import (
 	"github.com/matryer/is"
 )
 
-// cluster is a PostgreSQL of its own, that only listens on a socket in its
-// folder.
+// cluster is a PostgreSQL of its own, that listens on a socket in its folder; clients
+// that are measured reach it over TCP, as they do one on another machine.
 type cluster struct {
 	dir      string
+	host     string   // for clients: dir, or an address of the loopback
 	settings []string // name=value
 	postgres *exec.Cmd
 	exited   chan struct{}
@@ -48,7 +49,7 @@ func emptyCluster(t testing.TB, settings []string) *cluster {
 	is := is.New(t)
 	dir, err := os.MkdirTemp("", "pg") // a socket's path must be short
 	is.NoErr(err)
-	c := &cluster{dir: dir, settings: settings}
+	c := &cluster{dir: dir, host: dir, settings: settings}
 	t.Cleanup(func() {
 		c.kill()
 		is.NoErr(os.RemoveAll(dir))
@@ -65,7 +66,7 @@ func (c *cluster) data() string { return filepath.Join(c.dir, "data") }
 func address(clusters ...*cluster) string {
 	var hosts []string
 	for _, c := range clusters {
-		hosts = append(hosts, c.dir)
+		hosts = append(hosts, c.host)
 	}
 	return "postgres:///postgres?" + url.Values{
 		"user": {"postgres"}, "host": {strings.Join(hosts, ",")}, "target_session_attrs": {"read-write"}, "connect_timeout": {"2"},
