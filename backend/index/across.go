@@ -39,6 +39,8 @@ const (
 	listless  = 0.9  // there is no list, but near releases have it
 	guessed   = 0.6  // nobody is known to have it
 	soname    = 0.93 // a library of SUSE under another name
+	alongside = 0.97 // SUSE's releases of one major version have nearly the same
+	onward    = 0.95 // SUSE has it in one major version, and no row says that it went
 	bothHave  = 0.95 // SUSE's name is one of EL's at that level, and no row says that SUSE means another package by it
 	droppedIn = 0.85 // Debian had it once
 )
@@ -577,7 +579,7 @@ func (h *hops) levels(p course) (course, error) {
 	return h.inOwnNames(p)
 }
 
-// climb follows EL's trails from a level to the target's.
+// climb follows a line's trails from a level to the target's.
 func (h *hops) climb(p course, from int) (course, error) {
 	for n := from; n < h.target.rpm.level; n++ {
 		trails := h.levelTrails(n)
@@ -731,9 +733,9 @@ func (h *hops) persistence(p course, r rpmRecord, ok bool) float64 {
 func (h *hops) staying(r rpmRecord) float64 {
 	switch {
 	case h.source.rpm.level == h.target.rpm.level:
-		return 0.97
+		return alongside
 	case r.line == "suse" || r.suse != "":
-		return 0.95
+		return onward
 	}
 	return listless
 }
