@@ -25,9 +25,10 @@ const (
 	busyWait     = 10 * time.Second
 	busyPause    = 5 * time.Millisecond
 	readingConns = 4
-	// Claims of many accounts write pages all over the file: the cache keeps them, up
-	// to 64 MB. The writer copies the log itself only where the copier is behind.
-	writing = "&_txlock=immediate&_pragma=wal_autocheckpoint(32000)&_pragma=cache_size(-65536)"
+	// The writer copies the log itself only where the copier is behind. Claims write
+	// pages all over the file, which no cache holds for long; a large one costs more
+	// than it saves, as SQLite looks at all of it after each commit that split a page.
+	writing = "&_txlock=immediate&_pragma=wal_autocheckpoint(32000)&_pragma=cache_size(-8192)"
 )
 
 // sqlite is a store in one file. One goroutine writes: whatever waits when it
