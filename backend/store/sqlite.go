@@ -40,7 +40,7 @@ type sqlite struct {
 	path   string
 	reads  *readers
 	write  *sql.DB
-	conn   *sql.Conn // the writer's, of write
+	conn   *prepared // the writer's, of write
 	writer *lane[write]
 	recall *recall
 	log    *copier
@@ -133,7 +133,7 @@ func (r *readers) end() (err error) {
 	close(r.done)
 	for range cap(r.free) {
 		if p := <-r.free; p.conn != nil {
-			err = errors.Join(err, p.conn.Close())
+			err = errors.Join(err, p.close())
 		}
 	}
 	return errors.Join(err, r.db.Close())
@@ -178,6 +178,15 @@ func (p *prepared) execute(ctx context.Context, query string, args ...any) (int6
 	return r.RowsAffected()
 }
 
+// close gives the statements up, too: SQLite keeps a connection that has any, and
+// a log that has such a connection.
+func (p *prepared) close() (err error) {
+	for _, s := range p.stmts {
+		err = errors.Join(err, s.Close())
+	}
+	return errors.Join(err, p.conn.Close())
+}
+
 func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
@@ -199,9 +208,11 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 		return nil, err
 	}
 	s.reads = newReaders(files, readingConns)
-	if s.conn, err = s.write.Conn(ctx); err != nil {
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
 		return nil, err
 	}
+	s.conn = &prepared{conn, map[string]*sql.Stmt{}}
 	s.ledger = ledger{now: o.Now, read: s.reads, snapshot: s.reads.at, change: s.apply, record: s.enqueue}
 	s.tokens = newLane(s.findTokens)
 	s.recall = newRecall(path)
@@ -209,7 +220,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 		return nil, err
 	}
 	s.log = newCopier(files, o.Log)
-	w := &writer{tx: &tx{executor: &prepared{s.conn, map[string]*sql.Stmt{}}, ctx: context.Background()}, known: newOwners()}
+	w := &writer{tx: &tx{executor: s.conn, ctx: context.Background()}, known: newOwners()}
 	s.writer = newLane(func(batch []*task[write]) { s.commit(w, batch) })
 	return s, nil
 }
@@ -400,7 +411,7 @@ func (s *sqlite) closeFiles() (err error) {
 		err = s.log.close()
 	}
 	if s.conn != nil {
-		_ = s.conn.Close() // its database says what went wrong, and closing it twice is nothing wrong
+		_ = s.conn.close() // its database says what went wrong, and closing it twice is nothing wrong
 	}
 	if s.reads != nil {
 		err = errors.Join(err, s.reads.close())

@@ -63,7 +63,7 @@ func TestSQLiteRecallsTokens(t *testing.T) {
 		id, err := s.CreateToken(t.Context(), "test", account, hash)
 		is.NoErr(err)
 		if i%50 == 49 { // the log begins anew
-			_, err := s.conn.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)")
+			_, err := s.conn.execute(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)")
 			is.NoErr(err)
 		}
 		for range 2 {

@@ -62,9 +62,17 @@ func TestOpenRefusesWhatIsNoStore(t *testing.T) {
 
 func TestSQLiteCloses(t *testing.T) {
 	is := is.New(t)
-	s := openSQLite(t, filepath.Join(t.TempDir(), "svc.db"), store.Options{})
+	file := filepath.Join(t.TempDir(), "svc.db")
+	s := openSQLite(t, file, store.Options{})
+	problems, err := s.Check(t.Context())
+	is.NoErr(err)
+	is.Equal(problems, []string{})
+	is.NoErr(s.Ready(t.Context()))
 	is.NoErr(s.Close())
 	is.NoErr(s.Close())
+	left, err := filepath.Glob(file + "*")
+	is.NoErr(err)
+	is.Equal(left, []string{file}) // the log was copied, and is no more
 	is.Equal(api.CodeOf(s.Meter(t.Context(), 1)), api.Unavailable)
 }
 
