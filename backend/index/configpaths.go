@@ -23,7 +23,7 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 	}
 	results := make([]api.ConfigRelocated, len(canonicals))
 	for i, canonical := range canonicals {
-		relocations, err := h.relocations(canonical)
+		relocations, err := h.relocations.once(canonical, h.relocated)
 		if err != nil {
 			return nil, err
 		}
@@ -32,9 +32,9 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 	return results, nil
 }
 
-// relocations lists what moves, curated rows first. A package without a
-// successor moves nothing.
-func (h *hops) relocations(canonical string) ([]api.Relocation, error) {
+// relocated lists what moves, curated rows first. A package without a successor
+// moves nothing.
+func (h *hops) relocated(canonical string) ([]api.Relocation, error) {
 	p, err := h.course(canonical)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,13 @@
 package index
 
-import "sync"
+import (
+	"sync"
 
-// What is kept of the courses that were followed: a machine's packages are asked
-// for more than once, for what they become and for their configuration.
+	"svc/backend/api"
+)
+
+// What is kept of what was followed: a machine's packages are asked for more than
+// once, and those of many machines are the same.
 const (
 	maxWays    = 16
 	maxCourses = 4096 // of each way
@@ -12,11 +16,11 @@ const (
 // ways are the ways that were gone last.
 type ways struct {
 	mu  sync.Mutex
-	all map[string]*followed
+	all map[string]followed
 }
 
 // way is what was followed from one release to another.
-func (w *ways) way(name string) *followed {
+func (w *ways) way(name string) followed {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f, ok := w.all[name]
@@ -24,46 +28,58 @@ func (w *ways) way(name string) *followed {
 		return f
 	}
 	if w.all == nil || len(w.all) >= maxWays {
-		w.all = map[string]*followed{}
+		w.all = map[string]followed{}
 	}
-	f = &followed{}
+	f = followed{&memo[course]{}, &memo[api.Translation]{}, &memo[[]api.Relocation]{}}
 	w.all[name] = f
 	return f
 }
 
-// followed are courses by canonical. The nil one keeps nothing.
+// followed is what became of canonicals. The zero one keeps nothing.
 type followed struct {
-	mu      sync.RWMutex
-	courses map[string]course
+	courses     *memo[course]
+	answers     *memo[api.Translation]
+	relocations *memo[[]api.Relocation]
 }
 
-func (f *followed) get(canonical string) (course, bool) {
-	if f == nil {
-		return course{}, false
-	}
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	p, ok := f.courses[canonical]
-	return p, ok
+// memo is what was found for canonicals. The nil one keeps nothing.
+type memo[V any] struct {
+	mu  sync.RWMutex
+	all map[string]V
 }
 
-// expect makes room for some courses more.
-func (f *followed) expect(n int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.courses == nil {
-		f.courses = make(map[string]course, min(n, maxCourses))
+// expect makes room for some more.
+func (m *memo[V]) expect(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.all == nil {
+		m.all = make(map[string]V, min(n, maxCourses))
 	}
 }
 
-func (f *followed) put(canonical string, p course) {
-	if f == nil {
-		return
+// once is what find gives for a canonical. It is shared: nobody may change it.
+func (m *memo[V]) once(canonical string, find func(string) (V, error)) (V, error) {
+	if m == nil {
+		return find(canonical)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.courses == nil || len(f.courses) >= maxCourses {
-		f.courses = map[string]course{}
+	m.mu.RLock()
+	v, ok := m.all[canonical]
+	m.mu.RUnlock()
+	if ok {
+		return v, nil
 	}
-	f.courses[canonical] = p
+	v, err := find(canonical)
+	if err == nil {
+		m.keep(canonical, v)
+	}
+	return v, err
+}
+
+func (m *memo[V]) keep(canonical string, v V) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.all == nil || len(m.all) >= maxCourses {
+		m.all = map[string]V{}
+	}
+	m.all[canonical] = v
 }

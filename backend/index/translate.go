@@ -42,18 +42,26 @@ func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Tr
 	if err != nil {
 		return nil, err
 	}
-	h.followed.expect(len(canonicals))
+	h.courses.expect(len(canonicals))
+	h.answers.expect(len(canonicals))
 	results := make([]api.Translation, len(canonicals))
 	for i, canonical := range canonicals {
-		p, err := h.course(canonical)
-		if err != nil {
-			return nil, err
-		}
-		if results[i], err = h.present(canonical, p); err != nil {
+		if results[i], err = h.answers.once(canonical, h.answer); err != nil {
 			return nil, err
 		}
 	}
 	return results, nil
+}
+
+// answer is what becomes of a canonical.
+func (h *hops) answer(canonical string) (api.Translation, error) {
+	p, err := h.course(canonical)
+	if err != nil {
+		return api.Translation{}, err
+	}
+	t, err := h.present(canonical, p)
+	t.Packages, t.Caveats, t.Conditionals = slices.Clip(t.Packages), slices.Clip(t.Caveats), slices.Clip(t.Conditionals)
+	return t, err
 }
 
 // hops is the way between two releases.
@@ -61,7 +69,7 @@ type hops struct {
 	ix             *Index
 	source, target *releaseTables
 	trails         []*table.Table // of each hop, in order
-	followed       *followed      // courses that were followed; nil where none are kept
+	followed                      // of earlier questions
 }
 
 // hops finds the way between two releases, and what is known of it already.
@@ -93,16 +101,7 @@ func (ix *Index) way(from, to *releaseTables) *hops {
 }
 
 // course follows a canonical, once.
-func (h *hops) course(canonical string) (course, error) {
-	if p, ok := h.followed.get(canonical); ok {
-		return p, nil
-	}
-	p, err := h.follow(canonical)
-	if err == nil {
-		h.followed.put(canonical, p)
-	}
-	return p, err
-}
+func (h *hops) course(canonical string) (course, error) { return h.courses.once(canonical, h.follow) }
 
 // follow follows a canonical by what the two releases are.
 func (h *hops) follow(canonical string) (course, error) {
