@@ -28,7 +28,7 @@ func (w *writer) recordAll(entries []*entry, repeated bool) error {
 	}
 	b := newBatch(entries)
 	b.now, b.owners = w.now, w.known
-	if err := errors.Join(w.loadAccounts(b), w.loadIDs(b)); err != nil {
+	if err := errors.Join(w.loadAccounts(b), w.loadTokens(b), w.loadIDs(b)); err != nil {
 		return err
 	}
 	for _, e := range b.commands() {
@@ -40,32 +40,37 @@ func (w *writer) recordAll(entries []*entry, repeated bool) error {
 	return errors.Join(w.writeEvents(b), w.writeSeats(b), w.writeCounts(b), w.writeAnswers(b))
 }
 
-// loadAccounts reads the accounts of a batch that the writer does not know yet, and
-// the tokens that hold.
+// inList ends a condition on a column that may have any of the ids of a list.
+const inList = " IN (SELECT value FROM json_each(?))"
+
+// loadAccounts reads the accounts of a batch that the writer does not know.
 func (w *writer) loadAccounts(b *batch) error {
-	const list = " IN (SELECT value FROM json_each(?))"
-	ids := filter(distinct(b.entries, (*entry).account), func(id int64) bool { return b.accounts[id] == nil })
-	tokens := filter(distinct(b.entries, (*entry).token), func(id int64) bool { return !b.tokens[id] })
-	if len(ids) > 0 {
-		accounts, err := collect(w.ctx, w, scanAccount, "SELECT "+accountColumns+" FROM accounts WHERE id"+list, jsonList(ids))
-		if err != nil {
-			return err
-		}
-		for _, a := range accounts {
-			b.hold(a)
-		}
-		grants, err := collect(w.ctx, w, scanHolding, "SELECT "+grantColumns+" FROM grants WHERE account_id"+list+" ORDER BY id", jsonList(ids))
-		if err != nil {
-			return err
-		}
-		for _, g := range grants {
-			g.addTo(b.holdings[g.account])
-		}
-	}
-	if len(tokens) == 0 {
+	unknown := filter(distinct(b.entries, (*entry).account), func(id int64) bool { return b.accounts[id] == nil })
+	if len(unknown) == 0 {
 		return nil
 	}
-	hold, err := collect(w.ctx, w, value[int64], "SELECT id FROM tokens WHERE disabled_at IS NULL AND id"+list, jsonList(tokens))
+	ids := jsonList(unknown)
+	accounts, err := collect(w.ctx, w, scanAccount, "SELECT "+accountColumns+" FROM accounts WHERE id"+inList, ids)
+	if err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		b.hold(a)
+	}
+	grants, err := collect(w.ctx, w, scanHolding, "SELECT "+grantColumns+" FROM grants WHERE account_id"+inList+" ORDER BY id", ids)
+	for _, g := range grants {
+		g.addTo(b.holdings[g.account])
+	}
+	return err
+}
+
+// loadTokens reads which of the tokens of a batch hold that the writer does not know.
+func (w *writer) loadTokens(b *batch) error {
+	unknown := filter(distinct(b.entries, (*entry).token), func(id int64) bool { return !b.tokens[id] })
+	if len(unknown) == 0 {
+		return nil
+	}
+	hold, err := collect(w.ctx, w, value[int64], "SELECT id FROM tokens WHERE disabled_at IS NULL AND id"+inList, jsonList(unknown))
 	for _, id := range hold {
 		b.tokens[id] = true
 	}
