@@ -411,6 +411,33 @@ func TestNamesOfOtherSoftwareBefore(t *testing.T) {
 	}
 }
 
+// TestKeysAreNoNames: keys and patterns of the tables are no packages, whoever has
+// a name or a canonical like them.
+func TestKeysAreNoNames(t *testing.T) {
+	is := is.New(t)
+	ix := embeddedIndex(t)
+	keys := []string{"8/ctags", "8/ctags.x86_64", "7/lua:all", "suse/mariadb", "centos/httpd", "httpd sles", "*-backgrounds", "pool/../ctags", "python3-\u0130"}
+	releases := []string{"rhel-8", "centos-7", "amzn-2", "sles-12", "sles-16", "debian-12", "ubuntu-24.04"}
+	for _, from := range releases {
+		resolved, err := ix.Resolve(from, keys)
+		is.NoErr(err)
+		for _, r := range resolved {
+			if r.Match != api.MatchNone || r.Canonical != nil {
+				t.Errorf("%s of %s is %s", r.Package, from, *r.Canonical)
+			}
+		}
+		for _, to := range releases {
+			translated, err := ix.Translate(from, to, keys)
+			is.NoErr(err)
+			for _, r := range translated {
+				if r.Relation != api.RelationUnknown || len(r.Packages) > 0 || r.Confidence > 0 {
+					t.Errorf("%s of %s in %s: %s %s", r.Canonical, from, to, r.Relation, packageNames(r))
+				}
+			}
+		}
+	}
+}
+
 // TestProgramsAreNoLibraries: what EL parts from its libraries, which are in
 // another package with -libs, is none of them.
 func TestProgramsAreNoLibraries(t *testing.T) {

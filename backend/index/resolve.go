@@ -53,6 +53,9 @@ func resolution(name string, r record, match api.Match, confidence float64) api.
 
 // resolve tries the ways from the surest on.
 func (ix *Index) resolve(t *releaseTables, name string) (record, api.Match, float64, error) {
+	if !isName(bareName(name)) {
+		return record{}, api.MatchNone, 0, nil
+	}
 	if t.rpm != nil {
 		return ix.resolveRPM(t, name)
 	}
@@ -130,6 +133,14 @@ func otherVersion(patterns *table.Table, name string) (canonical, version string
 		}
 	}
 	return "", "", false, nil
+}
+
+// isName reports whether a package or a canonical may have a name: keys and patterns
+// of the tables, such as 8/ctags and *-logos, have characters that no name has.
+func isName(name string) bool { return strings.IndexFunc(name, notInNames) < 0 }
+
+func notInNames(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+-._", r)
 }
 
 // bareName drops the architecture that dpkg adds to a name.

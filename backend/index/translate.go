@@ -106,6 +106,8 @@ func (h *hops) course(canonical string) (course, error) { return h.courses.once(
 // follow follows a canonical by what the two releases are.
 func (h *hops) follow(canonical string) (course, error) {
 	switch from, to := h.source.rpm != nil, h.target.rpm != nil; {
+	case !isName(canonical):
+		return course{relation: api.RelationUnknown}, nil
 	case from && to:
 		return h.amongRPMs(canonical)
 	case from:
