@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 
@@ -69,10 +70,15 @@ func mount[In, Out any](e api.Endpoint[In, Out], fn func(context.Context, caller
 	return join(e, func(ctx context.Context, c caller, in In) (any, error) { return fn(ctx, c, in) })
 }
 
+// maxFixed is how many answers of an endpoint are kept: an engine has as many
+// spellings as there are ways to write its letters small or large.
+const maxFixed = 100
+
 // fixed joins an endpoint whose answers only the requests decide, as the index stays
 // the same: each is encoded once. What is refused is not kept.
 func fixed[In comparable, Out any](e api.Endpoint[In, Out], fn func(context.Context, caller, In) (Out, error)) route {
 	var answers sync.Map // encoded, by In
+	var kept atomic.Int32
 	return join(e, func(ctx context.Context, c caller, in In) (any, error) {
 		if text, ok := answers.Load(in); ok {
 			return text, nil
@@ -82,7 +88,7 @@ func fixed[In comparable, Out any](e api.Endpoint[In, Out], fn func(context.Cont
 			return nil, err
 		}
 		text, err := json.Marshal(out)
-		if err == nil {
+		if err == nil && kept.Add(1) <= maxFixed {
 			answers.Store(in, encoded(text))
 		}
 		return encoded(text), err

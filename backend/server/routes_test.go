@@ -1,11 +1,14 @@
 package server
 
 import (
+	"context"
 	"crypto/ed25519"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -356,4 +359,24 @@ func TestOneOfManyRecords(t *testing.T) {
 	wrong, err := s.db.Check(t.Context())
 	is.NoErr(err)
 	is.Equal(len(wrong), 0)
+}
+
+// TestFixedAnswersAreBounded: an answer is made once, whatever spellings of its
+// engine somebody comes up with; those that are too many are made each time.
+func TestFixedAnswersAreBounded(t *testing.T) {
+	is := is.New(t)
+	made := 0
+	r := fixed(api.UpgradeEdges, func(_ context.Context, _ caller, in api.UpgradeEdgesRequest) (api.UpgradeEdgesResponse, error) {
+		made++
+		return api.UpgradeEdgesResponse{Engine: in.Engine}, nil
+	})
+	for i := range 2 * (maxFixed + 1) {
+		engine := fmt.Sprintf("engine-%d", i/2)
+		out, err := r.answer(httptest.NewRecorder(), httptest.NewRequest("GET", "/v1/upgrade-edges?engine="+engine, nil), caller{})
+		is.NoErr(err)
+		var got api.UpgradeEdgesResponse
+		is.NoErr(json.Unmarshal(out.(encoded), &got))
+		is.Equal(got.Engine, engine)
+	}
+	is.Equal(made, maxFixed+2)
 }
