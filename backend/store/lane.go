@@ -82,10 +82,8 @@ func (l *lane[T]) run(commit func([]*task[T])) {
 
 // next waits for a task; nil where nothing more is to be done.
 func (l *lane[T]) next() (first *task[T]) {
-	select {
-	case <-l.done:
+	if l.closed() {
 		return nil
-	default:
 	}
 	if first, l.left = l.left, nil; first != nil {
 		return first
@@ -117,4 +115,14 @@ func (l *lane[T]) gather(batch []*task[T], wanted func(T) bool) []*task[T] {
 func (l *lane[T]) close() {
 	l.once.Do(func() { close(l.done) })
 	<-l.ended
+}
+
+// closed reports whether nothing more is let in.
+func (l *lane[T]) closed() bool {
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
 }

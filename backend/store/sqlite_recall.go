@@ -81,10 +81,10 @@ func (r *recall) keep(at position, hash [32]byte, who Principal) {
 	r.found[hash] = who
 }
 
-// Authenticate implements Store.
+// Authenticate implements Store. A store that is closed may not be told of commits.
 func (s *sqlite) Authenticate(ctx context.Context, hash [32]byte) (Principal, error) {
 	at, known := s.recall.position()
-	if !known {
+	if !known || s.tokens.closed() {
 		return s.ledger.Authenticate(ctx, hash)
 	}
 	if who, ok := s.recall.find(at, hash); ok {

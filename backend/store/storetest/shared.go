@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -31,6 +33,7 @@ func RunShared(t *testing.T, address string) {
 		is.NoErr(errs[i]) // all of them find, or make, the same schema
 		defer s.Close()
 	}
+	t.Run("remembered", func(t *testing.T) { changedElsewhere(t, stores[0], stores[1]) })
 	t.Run("linearizable", func(t *testing.T) { // several at once, so that their commands mix
 		for account := range 5 {
 			t.Run(fmt.Sprint("account ", account), func(t *testing.T) {
@@ -39,6 +42,50 @@ func RunShared(t *testing.T, address string) {
 			})
 		}
 	})
+}
+
+// changedElsewhere has an operator's process claim, and then change what another
+// remembers of an account since the commit before: the next claim there is refused.
+func changedElsewhere(t *testing.T, s, operator store.Store) {
+	for name, c := range map[string]struct {
+		change func(a store.Account, token, grant int64) error
+		want   api.Code // none for a token that no longer holds
+	}{
+		"token": {func(_ store.Account, token, _ int64) error { return operator.DisableToken(t.Context(), "test", token) }, ""},
+		"account": {func(a store.Account, _, _ int64) error {
+			a.Disabled = true
+			return operator.SetAccount(t.Context(), "test", a)
+		}, ""},
+		"limit": {func(a store.Account, _, _ int64) error {
+			a.VMLimit = 3
+			return operator.SetAccount(t.Context(), "test", a)
+		}, api.VMLimit},
+		"grant": {func(_ store.Account, _, grant int64) error { return operator.RevokeGrant(t.Context(), "test", grant) }, api.SeatQuota},
+	} {
+		is := is.New(t)
+		id, err := operator.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, VMLimit: 100})
+		is.NoErr(err)
+		token, err := operator.CreateToken(t.Context(), "test", id, sha256.Sum256(fmt.Append(nil, name, id)))
+		is.NoErr(err)
+		grant, err := operator.AddGrant(t.Context(), "test", id, license.Grant{Seats: 9, From: "2020-01-01", Until: "2100-01-01", Source: license.Manual})
+		is.NoErr(err)
+		claim := func(s store.Store, vm int) error {
+			_, err := s.Record(t.Context(), store.Command{
+				RequestID: fmt.Sprint(rand.Uint64()), TokenID: token, AccountID: id, Kind: api.License, Fingerprint: Fingerprint(vm), Source: api.OS{Distro: "debian", Version: "11"},
+			})
+			return err
+		}
+		for vm, from := range []store.Store{s, s, operator} {
+			is.NoErr(claim(from, vm))
+		}
+		a, err := operator.Account(t.Context(), id)
+		is.NoErr(err)
+		is.Equal(a.Used, 3)
+		is.NoErr(c.change(a, token, grant))
+		if err := claim(s, 3); err == nil || api.CodeOf(err) != c.want || c.want == "" && !errors.Is(err, store.ErrTokenDisabled) {
+			t.Errorf("%s: a claim after the change got %v", name, err)
+		}
+	}
 }
 
 // call is one call of a history: a claim for a VM, or where that is -1, one more
