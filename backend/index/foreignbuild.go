@@ -295,6 +295,9 @@ func (f *foreign) readTrails(curated layers) error {
 		if !slices.Contains(api.Relations, t.Relation) || (t.Relation == api.RelationRemoved) != (len(t.Targets) == 0) {
 			return fmt.Errorf("el_trails.tsv: the row of %q is %s %v", c[1], c[2], t.Targets)
 		}
+		if strings.Count(c[1], "*") > 1 {
+			return fmt.Errorf("el_trails.tsv: %q has more than one asterisk", c[1])
+		}
 		f.trail(c[0], c[1], t)
 	}
 	return err
@@ -405,6 +408,9 @@ func (f *foreign) names() []*named {
 		if !strings.Contains(name, "*") {
 			setNew(known, name, "")
 		}
+	}
+	for name := range f.before {
+		setNew(known, name, "") // leads to the keys of its levels
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		n := &named{name: name}

@@ -3,6 +3,7 @@ package index
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -95,6 +96,34 @@ func TestAnOverlayGoesBeforeTheRowsOfTheProgram(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(got.Relation, api.RelationReplaced)
 	is.Equal(got.Packages[0].Name, "nginx")
+}
+
+// TestANameThatOnlyOneReleaseHad: a customer's row for a name until a release of EL
+// holds there, also where nobody else is known to have the name.
+func TestANameThatOnlyOneReleaseHad(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	is.NoErr(os.WriteFile(filepath.Join(dir, "rpm_debian.tsv"), []byte("8/ourtool\trenamed\tnginx\tEL: our choice\n"), 0o600))
+	out := filepath.Join(dir, "out.index")
+	_, err := Build(t.Context(), Sources{Curated: dir, Out: out})
+	is.NoErr(err)
+	ix, err := Open(out)
+	is.NoErr(err)
+	got, err := ix.Become("rhel-8", "ourtool", "debian-13")
+	is.NoErr(err)
+	is.Equal(packageNames(got), "nginx")
+	got, err = ix.Become("rhel-9", "ourtool", "debian-13")
+	is.NoErr(err)
+	is.Equal(packageNames(got), "")
+}
+
+// TestATrailHasOneAsterisk: what two of them stand for in a name, nobody can tell.
+func TestATrailHasOneAsterisk(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	is.NoErr(os.WriteFile(filepath.Join(dir, "el_trails.tsv"), []byte("el-8\t*our*tool\trenamed\tyour*tool\tour choice\n"), 0o600))
+	_, err := Build(t.Context(), Sources{Curated: dir, Out: filepath.Join(dir, "out.index")})
+	is.True(err != nil && strings.Contains(err.Error(), "*our*tool"))
 }
 
 func TestAFailedBuildLeavesTheIndexThatWasThere(t *testing.T) {
