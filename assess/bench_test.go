@@ -34,7 +34,7 @@ func BenchmarkFloor(b *testing.B) {
 	h, err := host.OpenRoot(root)
 	is.NoErr(err)
 	defer h.Close()
-	m := &machine{fs: h.FS(), a: &Assessment{}}
+	m := &machine{ctx: b.Context(), fs: h.FS(), a: &Assessment{}}
 	m.readPackages()
 	b.ResetTimer()
 	for b.Loop() {
