@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -338,8 +339,38 @@ func (h *hops) reverse(name string) ([]rpmRecord, error) {
 		}
 		whole -= len(name) + 1
 	}
-	slices.SortStableFunc(found, func(a, b rpmRecord) int { return b.presence(h.target.rpm) - a.presence(h.target.rpm) })
+	slices.SortStableFunc(found, func(a, b rpmRecord) int {
+		return cmp.Or(b.presence(h.target.rpm)-a.presence(h.target.rpm), byVersion(b.Name, a.Name))
+	})
 	return found, nil
+}
+
+// byVersion orders names that have but their numbers different by these: php7-fpm
+// comes before php8-fpm.
+func byVersion(a, b string) int {
+	stemA, numbersA := numbered(a)
+	stemB, numbersB := numbered(b)
+	if stemA != stemB {
+		return 0
+	}
+	return slices.Compare(numbersA, numbersB)
+}
+
+// numbered parts the numbers of a name from the rest.
+func numbered(name string) (stem string, numbers []int) {
+	for i := 0; i < len(name); {
+		end := i
+		for end < len(name) && '0' <= name[end] && name[end] <= '9' {
+			end++
+		}
+		if end == i {
+			stem, i = stem+name[i:i+1], i+1
+			continue
+		}
+		n, _ := strconv.Atoi(name[i:end]) // too large a number is the largest
+		stem, numbers, i = stem+"#", append(numbers, n), end
+	}
+	return stem, numbers
 }
 
 // rpm answers with the first of some rpms, or with what became of it.
@@ -773,7 +804,7 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 	if row, ok, err := h.inOtherLine(p); ok || err != nil {
 		return row, err
 	}
-	if r.line == "" && r.key == r.Name && h.source.rpm.line == "suse" && h.target.rpm.at(r) {
+	if r.line == "" && r.key == r.Name && h.target.rpm.at(r) {
 		p.confidence = bothHave
 		return h.inOwnNames(p)
 	}

@@ -43,6 +43,10 @@ func TestWhatLaterReleasesChange(t *testing.T) {
 		{"rhel-9", "libreoffice-langpack-de", "almalinux-10", api.RelationRemoved, ""},
 		{"amzn-2", "amazon-linux-extras", "amzn-2023", api.RelationRemoved, ""},
 		{"almalinux-9", "python3-requests", "sles-16", api.RelationRenamed, "python313-requests"},
+		{"centos-7", "php-fpm", "sles-15", api.RelationRenamed, "php8-fpm"},
+		{"centos-7", "mod_php", "sles-15", api.RelationRenamed, "apache2-mod_php8"},
+		{"centos-7", "gcc", "sles-15", api.RelationSame, "gcc"},
+		{"centos-7", "ruby", "sles-15", api.RelationSame, "ruby"},
 		{"debian-12", "python3-requests", "sles-16", api.RelationRenamed, "python313-requests"},
 	} {
 		got := becomes(t, c.from, c.name, c.to)
