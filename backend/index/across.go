@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/api/pkgversion"
 	"svc/backend/index/catalog"
 	"svc/backend/index/rpm"
 	"svc/backend/index/table"
@@ -345,32 +346,13 @@ func (h *hops) reverse(name string) ([]rpmRecord, error) {
 	return found, nil
 }
 
-// byVersion orders names that have but their numbers different by these: php7-fpm
-// comes before php8-fpm.
+// byVersion orders names that differ only in their versions by these: php7-fpm is
+// before php8-fpm. Others are equal.
 func byVersion(a, b string) int {
-	stemA, numbersA := numbered(a)
-	stemB, numbersB := numbered(b)
-	if stemA != stemB {
+	if rpm.Unnumbered(a) != rpm.Unnumbered(b) {
 		return 0
 	}
-	return slices.Compare(numbersA, numbersB)
-}
-
-// numbered parts the numbers of a name from the rest.
-func numbered(name string) (stem string, numbers []int) {
-	for i := 0; i < len(name); {
-		end := i
-		for end < len(name) && '0' <= name[end] && name[end] <= '9' {
-			end++
-		}
-		if end == i {
-			stem, i = stem+name[i:i+1], i+1
-			continue
-		}
-		n, _ := strconv.Atoi(name[i:end]) // too large a number is the largest
-		stem, numbers, i = stem+"#", append(numbers, n), end
-	}
-	return stem, numbers
+	return pkgversion.Compare(pkgversion.RPM, a, b)
 }
 
 // rpm answers with the first of some rpms, or with what became of it.

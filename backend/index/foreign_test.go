@@ -304,11 +304,7 @@ func TestLibrariesOfSUSEComeByThemselves(t *testing.T) {
 
 // What leaves EL, gets another name, or is no package, is said with certainty.
 func TestWhatReleasesOfELDrop(t *testing.T) {
-	for _, c := range []struct {
-		from, name, to string
-		relation       api.Relation
-		want           string
-	}{
+	checkChanges(t, []change{
 		{"centos-7", "gpg-pubkey", "almalinux-9", api.RelationRemoved, ""},
 		{"centos-7", "httpd24-httpd", "almalinux-9", api.RelationReplaced, "httpd"},
 		{"centos-7", "mariadb-libs", "almalinux-8", api.RelationReplaced, "mariadb-connector-c"},
@@ -320,12 +316,7 @@ func TestWhatReleasesOfELDrop(t *testing.T) {
 		{"rhel-9", "slirp4netns", "almalinux-10", api.RelationReplaced, "passt"},
 		{"rhel-9", "npm", "almalinux-10", api.RelationRenamed, "nodejs-npm"},
 		{"rhel-9", "dbus-glib", "rocky-10", api.RelationRemoved, ""},
-	} {
-		got := becomes(t, c.from, c.name, c.to)
-		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence < sureConfidence {
-			t.Errorf("%s of %s in %s: %s %q, %.2f", c.name, c.from, c.to, got.Relation, packageNames(got), got.Confidence)
-		}
-	}
+	})
 }
 
 // What curated rows name exists in a release of Debian whose list is known.

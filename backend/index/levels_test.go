@@ -10,14 +10,28 @@ import (
 	"svc/backend/api"
 )
 
+// change is what a package of one release is in another.
+type change struct {
+	from, name, to string
+	relation       api.Relation
+	want           string // packages, parted by blanks
+}
+
+// checkChanges checks that each is said, and with certainty.
+func checkChanges(t *testing.T, changes []change) {
+	t.Helper()
+	for _, c := range changes {
+		got := becomes(t, c.from, c.name, c.to)
+		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence < sureConfidence {
+			t.Errorf("%s of %s in %s: %s %q, %.2f", c.name, c.from, c.to, got.Relation, packageNames(got), got.Confidence)
+		}
+	}
+}
+
 // What a later release of SUSE, EL or Amazon drops, renames and keeps is said with
 // certainty, and what the other line has instead.
 func TestWhatLaterReleasesChange(t *testing.T) {
-	for _, c := range []struct {
-		from, name, to string
-		relation       api.Relation
-		want           string
-	}{
+	checkChanges(t, []change{
 		{"sles-12", "python-Jinja2", "sles-15", api.RelationReplaced, "python3-Jinja2"},
 		{"sles-12", "php5-mysql", "sles-15", api.RelationReplaced, "php7-mysql"},
 		{"sles-12", "php5-mysql", "sles-16", api.RelationReplaced, "php8-mysql"},
@@ -48,12 +62,7 @@ func TestWhatLaterReleasesChange(t *testing.T) {
 		{"centos-7", "gcc", "sles-15", api.RelationSame, "gcc"},
 		{"centos-7", "ruby", "sles-15", api.RelationSame, "ruby"},
 		{"debian-12", "python3-requests", "sles-16", api.RelationRenamed, "python313-requests"},
-	} {
-		got := becomes(t, c.from, c.name, c.to)
-		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence < sureConfidence {
-			t.Errorf("%s of %s in %s: %s %q, %.2f", c.name, c.from, c.to, got.Relation, packageNames(got), got.Confidence)
-		}
-	}
+	})
 }
 
 // A pattern of what goes does not hold for what the next level is known to have,

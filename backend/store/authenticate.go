@@ -17,9 +17,9 @@ type lookup struct {
 	found *Principal
 }
 
-// Authenticate implements Store. Nothing is remembered from one request to the
-// next, as what an operator changes holds at once; but requests that come at the
-// same time share one query.
+// Authenticate implements Store. Nothing is remembered here from one request to
+// the next, as what an operator changes holds at once; but requests that come at
+// the same time share one query.
 func (s *ledger) Authenticate(ctx context.Context, hash [32]byte) (Principal, error) {
 	l := &lookup{hash: hash}
 	if err := s.tokens.do(ctx, l); err != nil {

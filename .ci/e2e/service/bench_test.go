@@ -90,8 +90,8 @@ func BenchmarkSQLiteClaims(b *testing.B) {
 }
 
 // BenchmarkMiddleware compares routes of the service, with their request id,
-// limit, log and metrics, one of them with a token that is looked for in the store
-// each time, to a ServeMux that says the same.
+// limit, log and metrics, one of them with a token, to a ServeMux that says the same.
+// Nobody writes meanwhile: the store recalls the token after its first search.
 func BenchmarkMiddleware(b *testing.B) {
 	s := start(b, "sqlite:"+filepath.Join(b.TempDir(), "svc.db"), 1)
 	token := s.tokens(b, 1)[0]

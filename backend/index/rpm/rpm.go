@@ -198,7 +198,7 @@ func Stem(name string) string {
 
 // Versionless is the stem of a library's name without any version, which no
 // Stem is: *libsdlgfx of libsdl-gfx1.2-5.
-func Versionless(name string) string { return "*" + unnumbered(Stem(name)) }
+func Versionless(name string) string { return "*" + Unnumbered(Stem(name)) }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
@@ -273,12 +273,12 @@ var wholes = []string{"", "all", "base", "bin", "cli", "core", "daemon", "full",
 // Beside reports whether a package of Debian has the name of software and a word
 // that says which part of it: openvswitch-pki is not Open vSwitch.
 func Beside(deb, software string) bool {
-	_, word, ok := strings.Cut(unnumbered(deb), unnumbered(software)+"-")
+	_, word, ok := strings.Cut(Unnumbered(deb), Unnumbered(software)+"-")
 	return ok && !slices.Contains(wholes, word)
 }
 
-// unnumbered is a name without its versions.
-func unnumbered(name string) string {
+// Unnumbered is a name in small letters without its versions.
+func Unnumbered(name string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r == '.' {
 			return -1
