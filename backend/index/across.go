@@ -309,7 +309,7 @@ func (h *hops) knownToRPM(canonical string) (p course, found bool, err error) {
 	rpms, err := h.target.rpmsOf(canonical)
 	confidence := rowConfidence
 	if len(rpms) == 0 && err == nil {
-		rpms, err = h.reverse(p.source.Name)
+		rpms, err = h.reverse(p.source.Name, false)
 		confidence = catalog.LineageConfidence
 	}
 	if len(rpms) == 0 || err != nil {
@@ -319,30 +319,44 @@ func (h *hops) knownToRPM(canonical string) (p course, found bool, err error) {
 	return p, true, err
 }
 
-// reverse are the rpms of the target's line that are a package of Debian or
-// have a part of it.
-func (h *hops) reverse(name string) ([]rpmRecord, error) {
+// reverse are the rpms of the target's line that are a package of Debian, or
+// have a part of it: strictly, those that are that package and are named so in
+// that line alone.
+func (h *hops) reverse(name string, strictly bool) ([]rpmRecord, error) {
 	value, _, err := h.ix.file.Table(rpmReverse).Get(name)
 	if err != nil {
 		return nil, err
 	}
-	whole := strings.IndexByte(value, '\t')
-	names := strings.Fields(value)
-	found := make([]rpmRecord, 0, len(names))
-	for _, name := range names {
+	wholes, parts, _ := strings.Cut(value, "\t")
+	found, err := h.ofLine(wholes)
+	for i := range found {
+		found[i].whole = true
+	}
+	if strictly {
+		found = slices.DeleteFunc(found, func(r rpmRecord) bool { return r.line == "" })
+	} else if err == nil {
+		var others []rpmRecord
+		others, err = h.ofLine(parts)
+		found = append(found, others...)
+	}
+	slices.SortStableFunc(found, func(a, b rpmRecord) int {
+		return cmp.Or(b.presence(h.target.rpm)-a.presence(h.target.rpm), byVersion(b.Name, a.Name))
+	})
+	return found, err
+}
+
+// ofLine are those of some rpms that the target's line has under their names.
+func (h *hops) ofLine(names string) ([]rpmRecord, error) {
+	var found []rpmRecord
+	for name := range strings.FieldsSeq(names) {
 		r, ok, err := h.target.findRPM(name)
 		if err != nil {
 			return nil, err
 		}
 		if ok && r.key == name && r.of(h.target.rpm) {
-			r.whole = whole > 0
 			found = append(found, r)
 		}
-		whole -= len(name) + 1
 	}
-	slices.SortStableFunc(found, func(a, b rpmRecord) int {
-		return cmp.Or(b.presence(h.target.rpm)-a.presence(h.target.rpm), byVersion(b.Name, a.Name))
-	})
 	return found, nil
 }
 
@@ -448,9 +462,11 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 	if err != nil {
 		return course{}, err
 	}
-	r := rpmRecord{record: record{Name: h.usualName(canonical), Canonical: canonical}}
+	var r rpmRecord
 	if len(found) > 0 {
 		r = found[0]
+	} else {
+		r.record = record{Name: h.usualName(canonical), Canonical: canonical}
 	}
 	p := course{source: r.record, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
 	if h.source.rpm.line != h.target.rpm.line {
@@ -474,7 +490,7 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 	if err != nil {
 		return p, err
 	}
-	_, row, err := h.levelTrails(h.source.rpm.level).Get(general)
+	_, row, err := h.levels[h.source.rpm.level].Get(general)
 	switch {
 	case err != nil:
 		return p, err
@@ -483,7 +499,7 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 	case !row && !h.source.rpm.known && h.target.rpm.known && r.levels == "":
 		return h.otherLine(p, r)
 	}
-	return h.levels(p)
+	return h.overLevels(p)
 }
 
 // suseRows is the level of SUSE whose names the rows between families have.
@@ -495,7 +511,7 @@ func (h *hops) nameToday(name string) (string, error) {
 	if h.source.rpm.line != "suse" || h.source.rpm.level <= suseRows {
 		return name, nil
 	}
-	t, err := step(h.levelTrails(suseRows), name)
+	t, err := step(&h.levels[suseRows], name)
 	if err != nil || t.Relation != api.RelationRenamed || len(t.Targets) != 1 {
 		return name, err
 	}
@@ -561,8 +577,8 @@ func (h *hops) underUsualName(p course) (course, error) {
 	return h.confirmListed(p)
 }
 
-// levels follows an rpm from level to level of its line.
-func (h *hops) levels(p course) (course, error) {
+// overLevels follows an rpm from level to level of its line.
+func (h *hops) overLevels(p course) (course, error) {
 	p, err := h.climb(p, h.source.rpm.level)
 	if err != nil {
 		return p, err
@@ -595,7 +611,7 @@ func (h *hops) levels(p course) (course, error) {
 // climb follows a line's trails from a level to the target's.
 func (h *hops) climb(p course, from int) (course, error) {
 	for n := from; n < h.target.rpm.level; n++ {
-		trails := h.levelTrails(n)
+		trails := &h.levels[n]
 		gone, err := h.withItsLibrary(p, trails)
 		if err != nil {
 			return p, err
@@ -621,10 +637,18 @@ type levelTrails struct {
 	next     int
 }
 
-func (h *hops) levelTrails(n int) levelTrails {
-	name := rpmTrails + h.target.rpm.line + "-" + strconv.Itoa(n)
-	return levelTrails{h.ix.file.Table(name), h.ix.globs(name), h.target, nextLevel(h.target.rpm.line, n)}
+// levelTrails are those of every level of a target's line, by the level.
+func (ix *Index) levelTrails(target *releaseTables) []levelTrails {
+	all := make([]levelTrails, maxLevel)
+	for n := range all {
+		name := rpmTrails + target.rpm.line + "-" + strconv.Itoa(n)
+		all[n] = levelTrails{ix.file.Table(name), ix.globs(name), target, nextLevel(target.rpm.line, n)}
+	}
+	return all
 }
+
+// maxLevel is above all levels.
+const maxLevel = 20
 
 // nextLevel is the level after one: SUSE has none between 12 and 15.
 func nextLevel(line string, n int) int {
@@ -635,11 +659,11 @@ func nextLevel(line string, n int) int {
 }
 
 // Get finds the trail of a name.
-func (t levelTrails) Get(name string) (trail string, ok bool, err error) {
+func (t *levelTrails) Get(name string) (trail string, ok bool, err error) {
 	if trail, ok, err = t.rows.Get(name); ok || err != nil {
 		return trail, ok, err
 	}
-	row, ok := t.patterns.first(name)
+	row, ok := t.patterns.longest(name)
 	if !ok {
 		return "", false, nil
 	}
@@ -657,7 +681,10 @@ func (h *hops) withItsLibrary(p course, trails trails) (bool, error) {
 		return false, nil
 	}
 	library, ok := strings.CutSuffix(p.names[0], "-devel")
-	if _, own, err := trails.Get(p.names[0]); !ok || own || err != nil {
+	if !ok {
+		return false, nil
+	}
+	if _, own, err := trails.Get(p.names[0]); own || err != nil {
 		return false, err
 	}
 	if r, there, err := h.target.findRPM(p.names[0]); there && r.has(h.target.rpm) || err != nil {
@@ -843,17 +870,12 @@ func (h *hops) confirmListed(p course) (course, error) {
 }
 
 // ownNames are the rpms of the target's line for the first package of Debian
-// that has some, which is named with its alternatives: strictly, those that are
-// that package and are named so in that line alone.
+// that has some, which is named with its alternatives.
 func (h *hops) ownNames(targets []string, strictly bool) (found []rpmRecord, alternatives []string, name string, err error) {
 	for _, target := range targets {
 		alternatives = strings.Split(target, "|")
 		for _, name = range alternatives {
-			found, err = h.reverse(name)
-			if strictly {
-				found = slices.DeleteFunc(found, func(r rpmRecord) bool { return r.line == "" || !r.whole })
-			}
-			if err != nil || len(found) > 0 {
+			if found, err = h.reverse(name, strictly); err != nil || len(found) > 0 {
 				return found, alternatives, name, err
 			}
 		}

@@ -360,8 +360,8 @@ func (h *hops) ships(p course, r api.Relocation) (bool, error) {
 
 // hasWord reports whether one of the words of a text is this.
 func hasWord(text, word string) bool {
-	for w := range strings.FieldsSeq(text) {
-		if w == word {
+	for first := ""; text != ""; {
+		if first, text, _ = strings.Cut(text, " "); first == word {
 			return true
 		}
 	}

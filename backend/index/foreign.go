@@ -61,21 +61,36 @@ func fedoraLevel(version int) int {
 	return 10
 }
 
-// rpmRelease makes the tables of an rpm release: it shares those of its line.
-func (ix *Index) rpmRelease(r release.Release) *releaseTables {
+// rpmRelease makes the tables of an rpm release: it shares those of its line, and
+// if it is one of SUSE, which names are those of other packages.
+func (ix *Index) rpmRelease(r release.Release, others map[string]bool) *releaseTables {
 	line, n, known := level(r)
 	if line == "" {
 		return nil
+	}
+	if line != "suse" {
+		others = nil
 	}
 	return &releaseTables{
 		slug: r.Slug, release: r, names: ix.file.Table(rpmNames), canonicals: ix.file.Table(rpmCanonicals),
 		provides: ix.file.Table(r.Slug + providesTable), sources: ix.file.Table(""),
 		files: ix.file.Table(r.Slug + filesTable), owners: ix.file.Table(r.Slug + ownersTable),
 		rpm: &rpmLine{
-			line: line, level: n, known: known,
+			line: line, level: n, known: known, others: others,
 			rpms: ix.file.Table(r.Slug + rpmsTable), obsoletes: ix.file.Table(r.Slug + obsoletesTable),
 		},
 	}
+}
+
+// suseNames are those that SUSE gives to other packages than EL.
+func (ix *Index) suseNames() map[string]bool {
+	names := map[string]bool{}
+	for key := range ix.file.Table(rpmNames).With('/') {
+		if name, ok := strings.CutPrefix(key, suseKey); ok {
+			names[name] = true
+		}
+	}
+	return names
 }
 
 // rpmLine is the place of a release among those of its line.
@@ -83,6 +98,8 @@ type rpmLine struct {
 	line  string
 	level int
 	known bool // the index has a list of its packages, if not a complete one
+
+	others map[string]bool // names that SUSE gives to other packages than EL, of a release of SUSE
 
 	rpms, obsoletes *table.Table // of the release's own repositories; empty where they were not imported
 }
@@ -109,7 +126,10 @@ const suseKey = "suse/"
 func partKey(key string) (name string, until int) {
 	name = strings.TrimPrefix(key, suseKey)
 	level, own, ok := strings.Cut(name, "/")
-	if until, err := strconv.Atoi(level); ok && err == nil {
+	if !ok {
+		return name, 0
+	}
+	if until, err := strconv.Atoi(level); err == nil {
 		return own, until
 	}
 	return name, 0
@@ -133,8 +153,11 @@ func decodeRPM(key, value string) rpmRecord {
 
 // keyAt is the key under which a level of EL has the name.
 func (r rpmRecord) keyAt(l *rpmLine) string {
+	if l.line != "el" {
+		return r.key
+	}
 	for until := range strings.FieldsSeq(r.before) {
-		if n, _ := strconv.Atoi(until); l.line == "el" && l.level <= n {
+		if n, _ := strconv.Atoi(until); l.level <= n {
 			return untilKey(until, r.Name)
 		}
 	}
@@ -194,12 +217,10 @@ func (r rpmRecord) of(l *rpmLine) bool {
 
 // findRPM finds an rpm by its name or its key.
 func (t *releaseTables) findRPM(name string) (r rpmRecord, ok bool, err error) {
-	if t.rpm.line == "suse" {
-		r, ok, err = t.rpmOf(suseKey + name)
+	if t.rpm.others[name] {
+		return t.rpmOf(suseKey + name)
 	}
-	if !ok && err == nil {
-		r, ok, err = t.rpmOf(name)
-	}
+	r, ok, err = t.rpmOf(name)
 	if key := r.keyAt(t.rpm); key != r.key && err == nil {
 		return t.rpmOf(key)
 	}
@@ -354,10 +375,10 @@ func (ix *Index) globs(rows string) globs {
 	if ok {
 		return g
 	}
+	g = globs{}
 	for key, value := range ix.file.Table(rows).With('*') {
-		g.rows = append(g.rows, newGlob(key, value))
+		g.add(key, value)
 	}
-	g.sort()
 	if ix.patterns == nil {
 		ix.patterns = map[string]globs{}
 	}

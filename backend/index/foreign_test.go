@@ -368,11 +368,13 @@ func TestGlobs(t *testing.T) {
 		{"a*c", "ac", true},
 		{"a*b*c", "a1b2c", true},
 		{"a*b*c", "a1c", false},
-		{"abc", "abc", true},
 		{"a*c", "abd", false},
 		{"aa*aa", "aaa", false},
 	} {
-		is.New(t).Equal(matches(c.pattern, c.name), c.want)
+		g := globs{}
+		g.add(c.pattern, "")
+		_, ok := g.match(c.name)
+		is.New(t).Equal(ok, c.want)
 	}
 }
 

@@ -127,7 +127,7 @@ func (f *foreign) read(curated layers) error {
 	if err := f.readSUSE(curated); err != nil {
 		return err
 	}
-	f.sortPatterns()
+	f.readPatterns()
 	if err := f.readOwnNames(curated); err != nil {
 		return err
 	}
@@ -231,14 +231,12 @@ func (f *foreign) beforeOf(name string) string {
 	return strings.Trim(fmt.Sprint(slices.Sorted(slices.Values(f.before[name]))), "[]")
 }
 
-// sortPatterns makes the patterns of the rows with asterisks.
-func (f *foreign) sortPatterns() {
-	for _, name := range slices.Sorted(maps.Keys(f.rows)) {
-		if strings.Contains(name, "*") {
-			f.patterns.rows = append(f.patterns.rows, newGlob(name, encodeTrail(trailOf(f.rows[name]))))
-		}
+// readPatterns makes the patterns of the rows with asterisks.
+func (f *foreign) readPatterns() {
+	f.patterns = globs{}
+	for name, g := range f.rows {
+		f.patterns.add(name, encodeTrail(trailOf(g)))
 	}
-	f.patterns.sort()
 }
 
 // readOthers reads the rows of other vendors, of Ubuntu, and of its names.

@@ -1,80 +1,67 @@
 package index
 
-import (
-	"cmp"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // glob is a curated row for all names of a pattern; an asterisk stands for
 // anything.
-type glob struct{ pattern, lower, value string }
-
-func newGlob(pattern, value string) glob { return glob{pattern, strings.ToLower(pattern), value} }
-
-// globs are tried from the longest on.
-type globs struct {
-	rows    []glob
-	byFirst map[byte][]glob // those that a name which begins so may be of
+type glob struct {
+	pattern, value string
+	first, rest    string // of the pattern in small letters: what is before its first asterisk, and behind it
 }
 
-func (g *globs) sort() {
-	slices.SortStableFunc(g.rows, func(a, b glob) int {
-		return cmp.Or(cmp.Compare(len(b.pattern), len(a.pattern)), cmp.Compare(a.pattern, b.pattern))
-	})
-	g.byFirst = map[byte][]glob{'*': nil}
-	for _, row := range g.rows {
-		g.byFirst[row.lower[0]] = nil
-	}
-	for first := range g.byFirst {
-		for _, row := range g.rows {
-			if row.lower[0] == first || row.lower[0] == '*' {
-				g.byFirst[first] = append(g.byFirst[first], row)
-			}
-		}
+// globs are rows by what their patterns begin with. Of those that fit a name the
+// longest counts.
+type globs map[byte][]glob
+
+// add adds a row; what has no asterisk is none.
+func (g globs) add(pattern, value string) {
+	first, rest, ok := strings.Cut(strings.ToLower(pattern), "*")
+	if ok {
+		begin := (first + "*")[0]
+		g[begin] = append(g[begin], glob{pattern, value, first, rest})
 	}
 }
 
-// match finds the value of the first pattern that fits. Case does not count, as
+// match finds the value of the longest pattern that fits. Case does not count, as
 // canonicals have none.
 func (g globs) match(name string) (string, bool) {
-	row, ok := g.first(name)
+	row, ok := g.longest(name)
 	return row.value, ok
 }
 
-// first finds the first pattern that fits.
-func (g globs) first(name string) (glob, bool) {
-	name = strings.ToLower(name)
+// longest finds the longest pattern that fits.
+func (g globs) longest(name string) (best glob, ok bool) {
 	if name == "" {
-		return glob{}, false
+		return best, false
 	}
-	rows, ok := g.byFirst[name[0]]
-	if !ok {
-		rows = g.byFirst['*']
-	}
-	for _, row := range rows {
-		if matches(row.lower, name) {
-			return row, true
+	name = strings.ToLower(name)
+	for _, begin := range []byte{name[0], '*'} {
+		for _, row := range g[begin] {
+			if row.before(best) && row.fits(name) {
+				best = row
+			}
 		}
 	}
-	return glob{}, false
+	return best, best.pattern != ""
+}
+
+// before orders patterns: the longer first, of equal ones by the alphabet.
+func (g glob) before(other glob) bool {
+	if len(g.pattern) != len(other.pattern) {
+		return len(g.pattern) > len(other.pattern)
+	}
+	return g.pattern < other.pattern
 }
 
 // stood is what the asterisk of a pattern with one of them stands for in a name
 // that fits.
-func (g glob) stood(name string) string {
-	first, last, _ := strings.Cut(g.pattern, "*")
-	return name[len(first) : len(name)-len(last)]
-}
+func (g glob) stood(name string) string { return name[len(g.first) : len(name)-len(g.rest)] }
 
-// matches reports whether a name is of a pattern: its parts come one after the
-// other, the first at the beginning and the last at the end.
-func matches(pattern, name string) bool {
-	first, rest, more := strings.Cut(pattern, "*")
-	if !more {
-		return pattern == name
-	}
-	name, ok := strings.CutPrefix(name, first)
+// fits reports whether a name in small letters is of the pattern: its parts come
+// one after the other, the first at the beginning and the last at the end.
+func (g glob) fits(name string) bool {
+	name, ok := strings.CutPrefix(name, g.first)
+	rest := g.rest
 	for ok {
 		part, next, again := strings.Cut(rest, "*")
 		if !again {

@@ -112,7 +112,7 @@ func open(data string) (*Index, error) {
 
 // derive adds the releases that have no tables of their own.
 func (ix *Index) derive() error {
-	rpms := ix.file.Table(rpmNames).Len() > 0
+	rpms, others := ix.file.Table(rpmNames).Len() > 0, ix.suseNames()
 	for _, r := range release.All() {
 		if _, ok := ix.releases[r.Slug]; ok {
 			continue
@@ -122,7 +122,7 @@ func (ix *Index) derive() error {
 			return err
 		}
 		if t == nil && rpms {
-			t = ix.rpmRelease(r)
+			t = ix.rpmRelease(r, others)
 		}
 		if t != nil {
 			ix.releases[r.Slug] = t

@@ -69,6 +69,7 @@ type hops struct {
 	ix             *Index
 	source, target *releaseTables
 	trails         []*table.Table // of each hop, in order
+	levels         []levelTrails  // of an rpm target's line, by level
 	followed                      // of earlier questions
 }
 
@@ -90,6 +91,9 @@ func (ix *Index) hops(source, target string) (*hops, error) {
 // way is the way between two releases: over the suites of Debian, or straight.
 func (ix *Index) way(from, to *releaseTables) *hops {
 	h := &hops{ix: ix, source: from, target: to}
+	if to.rpm != nil {
+		h.levels = ix.levelTrails(to)
+	}
 	if from.rpm != nil || to.rpm != nil || h.crosses() {
 		return h
 	}
