@@ -280,7 +280,7 @@ func (h *hops) namedInRPM(canonical string) (course, error) {
 func (h *hops) metapackageToRPM(p course) (course, bool, error) {
 	x := &lexicon{ix: h.ix}
 	canonical, ok := x.Package(withoutVersion(p.source.Name))
-	if !ok || p.source.isLibrary() || x.err != nil {
+	if !ok || canonical == p.source.Canonical || p.source.isLibrary() || x.err != nil {
 		return p, false, x.err
 	}
 	meta, found, err := h.knownToRPM(canonical)
@@ -394,7 +394,7 @@ func (h *hops) rpm(p course, found []rpmRecord, confidence float64) (course, err
 	if p.relation != api.RelationIncluded {
 		p.confidence *= h.existence(r) // what comes as a dependency need not be there by name
 	}
-	return h.inOwnNames(p)
+	return h.inOwnNames(p), nil
 }
 
 // became is what became of an rpm after the last level of EL that is known to
@@ -408,8 +408,7 @@ func (h *hops) became(p course, r rpmRecord) (later course, gone bool, err error
 	if err != nil || len(later.methods) == len(p.methods) {
 		return p, false, err
 	}
-	later, err = h.inOwnNames(later)
-	return later, true, err
+	return h.inOwnNames(later), true, nil
 }
 
 // existence is how sure it is that the target has an rpm.
@@ -486,10 +485,7 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 	if isCanonical(r.Name) {
 		return h.underUsualName(p)
 	}
-	general, err := h.ofEL(r.Name)
-	if err != nil {
-		return p, err
-	}
+	general := h.ofEL(r.Name)
 	_, row, err := h.levels[h.source.rpm.level].Get(general)
 	switch {
 	case err != nil:
@@ -597,15 +593,11 @@ func (h *hops) overLevels(p course) (course, error) {
 		if err != nil {
 			return p, err
 		}
-		own, err := h.ownRPMs(name)
-		if err != nil {
-			return p, err
-		}
-		if own == "" { // else the target's own row says what it has
+		if h.ownRPMs(name) == "" { // else the target's own row says what it has
 			p.confidence *= h.persistence(p, r, ok)
 		}
 	}
-	return h.inOwnNames(p)
+	return h.inOwnNames(p), nil
 }
 
 // climb follows a line's trails from a level to the target's.
@@ -699,27 +691,22 @@ func (h *hops) withItsLibrary(p course, trails trails) (bool, error) {
 }
 
 // ofEL is the name that EL has for the own one of a distribution near to it.
-func (h *hops) ofEL(name string) (string, error) {
-	own := h.ix.file.Table(rpmOwn)
-	for _, source := range h.apart(h.source, h.target) {
-		if general, ok, err := own.Get(source + "/" + name); ok || err != nil {
-			return general, err
+func (h *hops) ofEL(name string) string {
+	for _, names := range h.general {
+		if general, ok := names[name]; ok {
+			return general
 		}
 	}
-	return name, nil
+	return name
 }
 
 // inOwnNames gives the names of EL in a course those that the target has for
 // the same packages.
-func (h *hops) inOwnNames(p course) (course, error) {
+func (h *hops) inOwnNames(p course) course {
 	next := p
 	next.names = nil
 	for _, name := range p.names {
-		value, err := h.ownRPMs(name)
-		if err != nil {
-			return p, err
-		}
-		relation, own, ok := strings.Cut(value, "\t")
+		relation, own, ok := strings.Cut(h.ownRPMs(name), "\t")
 		if !ok {
 			next = next.with([]string{name})
 			continue
@@ -730,29 +717,51 @@ func (h *hops) inOwnNames(p course) (course, error) {
 	if len(next.names) == 0 && len(p.names) > 0 {
 		next.relation = api.RelationRemoved
 	}
-	return next.settled(p.source.Name), nil
+	return next.settled(p.source.Name)
 }
 
 // ownRPMs are the relation and the names that the target has in place of an rpm
 // of EL; empty where they are the same.
-func (h *hops) ownRPMs(name string) (string, error) {
-	own := h.ix.file.Table(rpmOwn)
-	for _, target := range h.apart(h.target, h.source) {
-		if value, ok, err := own.Get(name + " " + target); ok || err != nil {
-			return value, err
+func (h *hops) ownRPMs(name string) string {
+	for _, names := range h.own {
+		if value, ok := names[name]; ok {
+			return value
 		}
 	}
-	return "", nil
+	return ""
 }
 
-// apart are the names under which a release has names of its own: its slug, its
-// distribution, and its line where the other release is not of that.
-func (h *hops) apart(t, other *releaseTables) []string {
-	names := []string{t.slug, distribution(t.slug)}
-	if other.rpm == nil || other.rpm.line != t.rpm.line {
-		names = append(names, t.rpm.line)
+// ownRows are the rows of el_names.tsv by whose names they are: a release, a
+// distribution or a line.
+type ownRows struct {
+	own     map[string]map[string]string // EL's name → relation and own names
+	general map[string]map[string]string // own name → EL's
+}
+
+func (ix *Index) readOwnRows() ownRows {
+	rows := ownRows{map[string]map[string]string{}, map[string]map[string]string{}}
+	for key, value := range ix.file.Table(rpmOwn).All() {
+		names, of, name := rows.general, "", ""
+		if of, name, _ = strings.Cut(key, "/"); name == "" {
+			names = rows.own
+			name, of, _ = strings.Cut(key, " ")
+		}
+		if names[of] == nil {
+			names[of] = map[string]string{}
+		}
+		names[of][name] = value
 	}
-	return names
+	return rows
+}
+
+// rowsOf are those of a release's rows that hold between it and another: its own,
+// its distribution's, and its line's where the other release is not of that.
+func rowsOf(rows map[string]map[string]string, t, other *releaseTables) []map[string]string {
+	found := []map[string]string{rows[t.slug], rows[distribution(t.slug)]}
+	if other.rpm == nil || other.rpm.line != t.rpm.line {
+		found = append(found, rows[t.rpm.line])
+	}
+	return slices.DeleteFunc(found, func(names map[string]string) bool { return names == nil })
 }
 
 // persistence is how sure it is that the target still has an rpm.
@@ -788,20 +797,15 @@ func (h *hops) sameKind() bool {
 // inOtherLine follows an rpm of EL to SUSE or back by the row of its name.
 func (h *hops) inOtherLine(p course) (course, bool, error) {
 	if h.target.rpm.line == "suse" {
-		value, err := h.ownRPMs(p.source.Name)
-		relation, own, ok := strings.Cut(value, "\t")
+		relation, own, ok := strings.Cut(h.ownRPMs(p.source.Name), "\t")
 		p.relation, p.confidence, p.names = api.Relation(relation), rowConfidence*listless, strings.Fields(own)
-		return p.settled(p.source.Name), ok, err
+		return p.settled(p.source.Name), ok, nil
 	}
-	name, err := h.ofEL(p.source.Name)
-	if err != nil || name == p.source.Name {
-		return p, false, err
+	name := h.ofEL(p.source.Name)
+	if name == p.source.Name {
+		return p, false, nil
 	}
-	value, _, err := h.ix.file.Table(rpmOwn).Get(name + " " + h.source.rpm.line)
-	if err != nil {
-		return p, false, err
-	}
-	relation, _, _ := strings.Cut(value, "\t")
+	relation, _, _ := strings.Cut(h.ix.rows.own[h.source.rpm.line][name], "\t")
 	r, _, err := h.target.findRPM(name)
 	p.relation, p.confidence, p.names = stronger(api.RelationRenamed, api.Relation(relation)), rowConfidence*h.existence(r), []string{name}
 	return p, true, err
@@ -815,7 +819,7 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 	}
 	if r.line == "" && r.key == r.Name && h.target.rpm.at(r) {
 		p.confidence = bothHave
-		return h.inOwnNames(p)
+		return h.inOwnNames(p), nil
 	}
 	_, t, known, err := h.rpmTrail(r.Canonical)
 	if err != nil {

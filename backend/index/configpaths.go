@@ -22,23 +22,24 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 		return nil, err
 	}
 	results := make([]api.ConfigRelocated, len(canonicals))
-	for i, canonical := range canonicals {
-		relocations, err := h.relocations.once(canonical, h.relocated)
+	for i, o := range h.followed.of(canonicals) {
+		relocations, err := o.relocations.get(func() ([]api.Relocation, error) { return h.relocated(canonicals[i], o) })
 		if err != nil {
 			return nil, err
 		}
-		results[i] = api.ConfigRelocated{Canonical: canonical, Relocations: relocations}
+		results[i] = api.ConfigRelocated{Canonical: canonicals[i], Relocations: *relocations}
 	}
 	return results, nil
 }
 
 // relocated lists what moves, curated rows first. A package without a successor
 // moves nothing.
-func (h *hops) relocated(canonical string) ([]api.Relocation, error) {
-	p, err := h.course(canonical)
+func (h *hops) relocated(canonical string, o *outcome) ([]api.Relocation, error) {
+	followed, err := h.course(canonical, o)
 	if err != nil {
 		return nil, err
 	}
+	p := *followed
 	m := &move{h: h, version: h.source.major(p.source)}
 	if m.old, err = h.source.shipped(p.source.Name); err != nil {
 		return nil, err

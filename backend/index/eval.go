@@ -377,7 +377,7 @@ func (ix *Index) become(source, name, target string) (t api.Translation, evidenc
 	if err != nil || match == api.MatchNone {
 		return t, "none", err
 	}
-	p, err := h.course(r.Canonical)
+	p, err := h.follow(r.Canonical)
 	if err != nil {
 		return t, "", err
 	}

@@ -194,17 +194,21 @@ func shortened(canonical string) string {
 	if before, _, ok := strings.Cut(canonical, "--"); ok {
 		return before
 	}
-	for _, suffix := range parts {
-		if before, ok := strings.CutSuffix(canonical, suffix); ok {
-			return before
-		}
+	if at := strings.LastIndexByte(canonical, '-'); at >= 0 && isPart(canonical[at+1:]) {
+		return canonical[:at]
 	}
-	return strings.TrimRight(canonical, "0123456789.")
+	return strings.TrimRight(canonical, digits+".")
 }
 
-// parts end the names of what is a part of software, or a variant.
-var parts = []string{
-	"-rpm", "-defaults", "-dfsg", "-server", "-daemon", "-director", "-storage", "-filedaemon", "-console", "-client", "-common", "-core", "-base", "-milter", "-freshclam", "-superserver", "-agent", "-node", "-mta",
+// isPart reports whether a word ends the names of what is a part of software, or a
+// variant.
+func isPart(word string) bool {
+	switch word {
+	case "rpm", "defaults", "dfsg", "server", "daemon", "director", "storage", "filedaemon", "console", "client",
+		"common", "core", "base", "milter", "freshclam", "superserver", "agent", "node", "mta":
+		return true
+	}
+	return false
 }
 
 // software is the name under which rows of a canonical stand.

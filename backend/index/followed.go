@@ -2,6 +2,7 @@ package index
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"svc/backend/api"
 )
@@ -16,70 +17,77 @@ const (
 // ways are the ways that were gone last.
 type ways struct {
 	mu  sync.Mutex
-	all map[string]followed
+	all map[[2]*releaseTables]*hops
 }
 
-// way is what was followed from one release to another.
-func (w *ways) way(name string) followed {
+// way is the way from one release to another, which is found once.
+func (w *ways) way(from, to *releaseTables, find func(from, to *releaseTables) *hops) *hops {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f, ok := w.all[name]
+	ends := [2]*releaseTables{from, to}
+	h, ok := w.all[ends]
 	if ok {
-		return f
+		return h
 	}
 	if w.all == nil || len(w.all) >= maxWays {
-		w.all = map[string]followed{}
+		w.all = map[[2]*releaseTables]*hops{}
 	}
-	f = followed{&memo[course]{}, &memo[api.Translation]{}, &memo[[]api.Relocation]{}}
-	w.all[name] = f
-	return f
+	h = find(from, to)
+	w.all[ends] = h
+	return h
 }
 
-// followed is what became of canonicals. The zero one keeps nothing.
+// followed is what became of canonicals.
 type followed struct {
-	courses     *memo[course]
-	answers     *memo[api.Translation]
-	relocations *memo[[]api.Relocation]
+	mu  sync.Mutex
+	all map[string]*outcome
 }
 
-// memo is what was found for canonicals. The nil one keeps nothing.
-type memo[V any] struct {
-	mu  sync.RWMutex
-	all map[string]V
+// outcome is what became of a canonical, as far as it was asked for. It is
+// shared: nobody may change it.
+type outcome struct {
+	course      once[course]
+	answer      once[api.Translation]
+	relocations once[[]api.Relocation]
 }
 
-// expect makes room for some more.
-func (m *memo[V]) expect(n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.all == nil {
-		m.all = make(map[string]V, min(n, maxCourses))
+// of are the outcomes of some canonicals, which may still be to be found.
+func (f *followed) of(canonicals []string) []*outcome {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := make([]*outcome, len(canonicals))
+	for i, canonical := range canonicals {
+		o, ok := f.all[canonical]
+		if !ok {
+			o = f.add(canonical, len(canonicals)-i)
+		}
+		all[i] = o
 	}
+	return all
 }
 
-// once is what find gives for a canonical. It is shared: nobody may change it.
-func (m *memo[V]) once(canonical string, find func(string) (V, error)) (V, error) {
-	if m == nil {
-		return find(canonical)
+// add begins an outcome; some more are to follow.
+func (f *followed) add(canonical string, more int) *outcome {
+	if f.all == nil || len(f.all) >= maxCourses {
+		f.all = make(map[string]*outcome, min(more, maxCourses))
 	}
-	m.mu.RLock()
-	v, ok := m.all[canonical]
-	m.mu.RUnlock()
-	if ok {
+	o := &outcome{}
+	f.all[canonical] = o
+	return o
+}
+
+// once is a value that is found the first time that it is asked for. Several may
+// find it at the same time: they find the same.
+type once[V any] struct{ found atomic.Pointer[V] }
+
+func (o *once[V]) get(find func() (V, error)) (*V, error) {
+	if v := o.found.Load(); v != nil {
 		return v, nil
 	}
-	v, err := find(canonical)
-	if err == nil {
-		m.keep(canonical, v)
+	v, err := find()
+	if err != nil {
+		return nil, err
 	}
-	return v, err
-}
-
-func (m *memo[V]) keep(canonical string, v V) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.all == nil || len(m.all) >= maxCourses {
-		m.all = map[string]V{}
-	}
-	m.all[canonical] = v
+	o.found.Store(&v)
+	return &v, nil
 }

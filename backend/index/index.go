@@ -29,6 +29,7 @@ type Index struct {
 	order    []string         // slugs with data, by distribution and version
 	debian   []*releaseTables // the suites of Debian with tables of their own, newest first
 	engines  sync.Map         // engine → api.UpgradeEdgesResponse, once it is asked for
+	rows     ownRows
 	followed ways
 	mu       sync.Mutex
 	patterns map[string]globs // curated rows with asterisks by table, once they are read
@@ -112,6 +113,7 @@ func open(data string) (*Index, error) {
 
 // derive adds the releases that have no tables of their own.
 func (ix *Index) derive() error {
+	ix.rows = ix.readOwnRows()
 	rpms, others := ix.file.Table(rpmNames).Len() > 0, ix.suseNames()
 	for _, r := range release.All() {
 		if _, ok := ix.releases[r.Slug]; ok {

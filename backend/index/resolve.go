@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
 	"svc/backend/index/catalog"
 	"svc/backend/index/table"
 )
@@ -111,8 +110,23 @@ func (ix *Index) neighbour(t *releaseTables, name string) (record, api.Match, fl
 	return ix.resolveKin(name)
 }
 
-// aVersion is what may be a version in a name.
-var aVersion = lazyregexp.New(`[0-9]+(?:\.[0-9]+)*`)
+// aVersion finds the first of what may be versions in a name: numbers with dots
+// between them.
+func aVersion(name string) (before, version, after string, ok bool) {
+	begin := strings.IndexAny(name, digits)
+	if begin < 0 {
+		return name, "", "", false
+	}
+	end := begin
+	for end < len(name) && (isDigit(name, end) || name[end] == '.' && isDigit(name, end+1)) {
+		end++
+	}
+	return name[:begin], name[begin:end], name[end:], true
+}
+
+const digits = "0123456789"
+
+func isDigit(text string, i int) bool { return i < len(text) && text[i] >= '0' && text[i] <= '9' }
 
 // pattern takes a name for another version of software that is known.
 func (ix *Index) pattern(name string) (record, api.Match, float64, error) {
@@ -123,24 +137,39 @@ func (ix *Index) pattern(name string) (record, api.Match, float64, error) {
 	return record{Name: name, Canonical: canonical, Major: version}, api.MatchHeuristic, neighbourConfidence, nil
 }
 
+// maxVersions bounds how many of the numbers in a name are taken for its version.
+const maxVersions = 3
+
 // otherVersion is the canonical of a name that is known with another version in it.
 func otherVersion(patterns *table.Table, name string) (canonical, version string, ok bool, err error) {
-	for _, at := range aVersion.FindAllStringIndex(name, 3) {
-		version := name[at[0]:at[1]]
-		canonical, ok, err := patterns.Get(name[:at[0]] + "*" + name[at[1]:])
+	begun, rest := "", name
+	for range maxVersions {
+		before, version, after, found := aVersion(rest)
+		if !found {
+			break
+		}
+		canonical, ok, err := patterns.Get(begun + before + "*" + after)
 		if ok || err != nil {
 			return strings.Replace(canonical, "*", version, 1), version, ok, err
 		}
+		begun, rest = begun+before+version, after
 	}
 	return "", "", false, nil
 }
 
 // isName reports whether a package or a canonical may have a name: keys and patterns
 // of the tables, such as 8/ctags and *-logos, have characters that no name has.
-func isName(name string) bool { return strings.IndexFunc(name, notInNames) < 0 }
+func isName(name string) bool {
+	for i := range len(name) {
+		if !inNames(name[i]) {
+			return false
+		}
+	}
+	return true
+}
 
-func notInNames(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+-._", r)
+func inNames(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c == '-' || c == '.' || c == '+' || c == '_'
 }
 
 // bareName drops the architecture that dpkg adds to a name.

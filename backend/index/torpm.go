@@ -61,9 +61,9 @@ func (h *hops) rowToRPM(p course) (course, bool, error) {
 		p.relation = api.RelationRemoved
 	}
 	if p = p.settled(p.source.Name); h.target.rpm.line != "suse" {
-		p, err = h.inOwnNames(p)
+		p = h.inOwnNames(p)
 	}
-	return p, true, err
+	return p, true, nil
 }
 
 // arriveAtRPM adds the first of some alternatives that the target is known to

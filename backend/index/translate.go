@@ -42,24 +42,24 @@ func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Tr
 	if err != nil {
 		return nil, err
 	}
-	h.courses.expect(len(canonicals))
-	h.answers.expect(len(canonicals))
 	results := make([]api.Translation, len(canonicals))
-	for i, canonical := range canonicals {
-		if results[i], err = h.answers.once(canonical, h.answer); err != nil {
+	for i, o := range h.followed.of(canonicals) {
+		t, err := o.answer.get(func() (api.Translation, error) { return h.answer(canonicals[i], o) })
+		if err != nil {
 			return nil, err
 		}
+		results[i] = *t
 	}
 	return results, nil
 }
 
 // answer is what becomes of a canonical.
-func (h *hops) answer(canonical string) (api.Translation, error) {
-	p, err := h.course(canonical)
+func (h *hops) answer(canonical string, o *outcome) (api.Translation, error) {
+	p, err := h.course(canonical, o)
 	if err != nil {
 		return api.Translation{}, err
 	}
-	t, err := h.present(canonical, p)
+	t, err := h.present(canonical, *p)
 	t.Packages, t.Caveats, t.Conditionals = slices.Clip(t.Packages), slices.Clip(t.Caveats), slices.Clip(t.Conditionals)
 	return t, err
 }
@@ -70,7 +70,10 @@ type hops struct {
 	source, target *releaseTables
 	trails         []*table.Table // of each hop, in order
 	levels         []levelTrails  // of an rpm target's line, by level
-	followed                      // of earlier questions
+
+	own, general []map[string]string // where an rpm target has names of its own, and an rpm source: the nearest rows first
+
+	followed followed
 }
 
 // hops finds the way between two releases, and what is known of it already.
@@ -83,16 +86,17 @@ func (ix *Index) hops(source, target string) (*hops, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := ix.way(from, to)
-	h.followed = ix.followed.way(from.slug + ">" + to.slug)
-	return h, nil
+	return ix.followed.way(from, to, ix.way), nil
 }
 
 // way is the way between two releases: over the suites of Debian, or straight.
 func (ix *Index) way(from, to *releaseTables) *hops {
 	h := &hops{ix: ix, source: from, target: to}
 	if to.rpm != nil {
-		h.levels = ix.levelTrails(to)
+		h.levels, h.own = ix.levelTrails(to), rowsOf(ix.rows.own, to, from)
+	}
+	if from.rpm != nil {
+		h.general = rowsOf(ix.rows.general, from, to)
 	}
 	if from.rpm != nil || to.rpm != nil || h.crosses() {
 		return h
@@ -105,7 +109,9 @@ func (ix *Index) way(from, to *releaseTables) *hops {
 }
 
 // course follows a canonical, once.
-func (h *hops) course(canonical string) (course, error) { return h.courses.once(canonical, h.follow) }
+func (h *hops) course(canonical string, o *outcome) (*course, error) {
+	return o.course.get(func() (course, error) { return h.follow(canonical) })
+}
 
 // follow follows a canonical by what the two releases are.
 func (h *hops) follow(canonical string) (course, error) {
@@ -231,11 +237,11 @@ func (h *hops) toMetapackage(source record) (course, bool, error) {
 // withoutVersion is the usual name of the metapackage for all versions of what
 // is named: golang-go for golang-1.18-go.
 func withoutVersion(name string) string {
-	found := aVersion.FindAllStringIndex(name, 1)
-	if len(found) == 0 || found[0][0] == 0 {
+	before, _, after, ok := aVersion(name)
+	if !ok || before == "" {
 		return name
 	}
-	return strings.TrimSuffix(name[:found[0][0]], "-") + name[found[0][1]:]
+	return strings.TrimSuffix(before, "-") + after
 }
 
 // overSuite follows a canonical from the suite that is nearest to the target and
