@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,25 +46,17 @@ const (
 	droppedIn = 0.85 // Debian had it once
 )
 
-// rpmTrail is what the index knows of a canonical of rpm releases, and the rpm.
-func (h *hops) rpmTrail(canonical string) (r record, t catalog.Trail, ok bool, err error) {
-	r = record{Name: canonical, Canonical: canonical}
-	rs, err := h.source.rpmsOf(canonical)
-	if err != nil {
-		return r, t, false, err
+// rpmTrail is what the index knows of an rpm of the source: its trail, or what the
+// rules make of the canonical of one that is not known.
+func (h *hops) rpmTrail(r rpmRecord) (t catalog.Trail, ok bool, err error) {
+	if r.key == "" {
+		return h.byRules(r.Canonical)
 	}
-	if len(rs) == 0 {
-		t, ok, err = h.byRules(canonical)
-		if len(t.Targets) == 1 && strings.HasPrefix(t.Targets[0], "python3-") {
-			r.Name = t.Targets[0] // modules of Python have this name in every family
-		}
-		return r, t, ok, err
-	}
-	value, ok, err := h.ix.file.Table(rpmDebian).Get(rs[0].key)
+	value, ok, err := h.ix.file.Table(rpmDebian).Get(r.key)
 	if ok && err == nil {
 		t, err = decodeTrail(value)
 	}
-	return rs[0].record, t, ok, err
+	return t, ok, err
 }
 
 // byRules is what the rules make of the canonical of an rpm that is not known.
@@ -94,11 +85,21 @@ func (h *hops) byRules(canonical string) (catalog.Trail, bool, error) {
 
 // fromRPM follows a canonical of an rpm release to one of Debian's kin.
 func (h *hops) fromRPM(canonical string) (course, error) {
-	r, t, ok, err := h.rpmTrail(canonical)
-	if err != nil || !ok {
-		return course{source: r, relation: api.RelationUnknown}, err
+	r, found, err := h.source.rpmBy(canonical)
+	if err != nil {
+		return course{}, err
 	}
-	return h.byTrail(r, t)
+	if !found {
+		r.record = record{Name: canonical, Canonical: canonical}
+	}
+	t, ok, err := h.rpmTrail(r)
+	if !found && len(t.Targets) == 1 && strings.HasPrefix(t.Targets[0], "python3-") {
+		r.Name = t.Targets[0] // modules of Python have this name in every family
+	}
+	if err != nil || !ok {
+		return course{source: r.record, relation: api.RelationUnknown}, err
+	}
+	return h.byTrail(r.record, t)
 }
 
 // byTrail follows a trail that leads to packages of Debian to the target.
@@ -306,78 +307,72 @@ func (h *hops) knownToRPM(canonical string) (p course, found bool, err error) {
 	if row, ok, err := h.rowToRPM(p); ok || err != nil {
 		return row, ok, err
 	}
-	rpms, err := h.target.rpmsOf(canonical)
+	named, found, err := h.target.rpmBy(canonical)
 	confidence := rowConfidence
-	if len(rpms) == 0 && err == nil {
-		rpms, err = h.reverse(p.source.Name, false)
+	if !found && err == nil {
+		named, found, err = h.reverse(p.source.Name, false)
 		confidence = catalog.LineageConfidence
 	}
-	if len(rpms) == 0 || err != nil {
+	if !found || err != nil {
 		return p, false, err
 	}
-	p, err = h.rpm(p, rpms, confidence)
+	p, err = h.rpm(p, named, confidence)
 	return p, true, err
 }
 
-// reverse are the rpms of the target's line that are a package of Debian, or
-// have a part of it: strictly, those that are that package and are named so in
-// that line alone.
-func (h *hops) reverse(name string, strictly bool) ([]rpmRecord, error) {
+// reverse is the rpm of the target's line that is a package of Debian, or has a
+// part of it: strictly, one that is that package and is named so in that line
+// alone.
+func (h *hops) reverse(name string, strictly bool) (rpmRecord, bool, error) {
 	value, _, err := h.ix.file.Table(rpmReverse).Get(name)
 	if err != nil {
-		return nil, err
+		return rpmRecord{}, false, err
 	}
 	wholes, parts, _ := strings.Cut(value, "\t")
-	found, err := h.ofLine(wholes)
-	for i := range found {
-		found[i].whole = true
-	}
 	if strictly {
-		found = slices.DeleteFunc(found, func(r rpmRecord) bool { return r.line == "" })
-	} else if err == nil {
-		var others []rpmRecord
-		others, err = h.ofLine(parts)
-		found = append(found, others...)
+		parts = ""
 	}
-	slices.SortStableFunc(found, func(a, b rpmRecord) int {
-		return cmp.Or(b.presence(h.target.rpm)-a.presence(h.target.rpm), byVersion(b.Name, a.Name))
-	})
-	return found, err
-}
-
-// ofLine are those of some rpms that the target's line has under their names.
-func (h *hops) ofLine(names string) ([]rpmRecord, error) {
-	var found []rpmRecord
-	for name := range strings.FieldsSeq(names) {
-		r, ok, err := h.target.findRPM(name)
-		if err != nil {
-			return nil, err
-		}
-		if ok && r.key == name && r.of(h.target.rpm) {
-			found = append(found, r)
+	best := preferred{line: h.target.rpm}
+	for i, names := range []string{wholes, parts} {
+		for name := range strings.FieldsSeq(names) {
+			r, ok, err := h.target.findRPM(name)
+			if err != nil {
+				return r, false, err
+			}
+			if r.whole = i == 0; ok && r.key == name && r.of(h.target.rpm) && !(strictly && r.line == "") {
+				best.add(r)
+			}
 		}
 	}
-	return found, nil
+	return best.rpm, best.rpm.key != "", nil
 }
 
-// byVersion orders names that differ only in their versions by these: php7-fpm is
-// before php8-fpm. Others are equal.
-func byVersion(a, b string) int {
-	if rpm.Unnumbered(a) != rpm.Unnumbered(b) {
-		return 0
-	}
-	return pkgversion.Compare(pkgversion.RPM, a, b)
+// preferred is the rpm to be preferred of several: the first that the release is
+// known to have, or the newest version where they are versions of one software.
+type preferred struct {
+	line   *rpmLine
+	rpm    rpmRecord
+	others bool // it is not alone with its versions
 }
 
-// rpm answers with the first of some rpms, or with what became of it.
-func (h *hops) rpm(p course, found []rpmRecord, confidence float64) (course, error) {
-	if h.target.rpm.lists() {
-		found = slices.DeleteFunc(slices.Clone(found), func(r rpmRecord) bool { return !r.listed })
+func (p *preferred) add(r rpmRecord) {
+	presence := r.presence(p.line) - p.rpm.presence(p.line)
+	switch {
+	case p.rpm.key == "" || presence > 0:
+		p.rpm, p.others = r, false
+	case presence < 0 || p.others:
+	case rpm.Unnumbered(r.Name) != rpm.Unnumbered(p.rpm.Name):
+		p.others = true
+	case pkgversion.Compare(pkgversion.RPM, r.Name, p.rpm.Name) > 0:
+		p.rpm = r
 	}
-	if len(found) == 0 {
+}
+
+// rpm answers with an rpm, or with what became of it.
+func (h *hops) rpm(p course, r rpmRecord, confidence float64) (course, error) {
+	if h.target.rpm.lists() && !r.listed {
 		return h.withoutRPM(p), nil
 	}
-	r := found[0]
 	p.names, p.confidence = []string{r.Name}, confidence
 	p.relation = api.RelationRenamed
 	switch {
@@ -457,14 +452,11 @@ func (h *hops) guessRPM(p course) course {
 
 // amongRPMs follows an rpm to another release of rpms.
 func (h *hops) amongRPMs(canonical string) (course, error) {
-	found, err := h.source.rpmsOf(canonical)
+	r, found, err := h.source.rpmBy(canonical)
 	if err != nil {
 		return course{}, err
 	}
-	var r rpmRecord
-	if len(found) > 0 {
-		r = found[0]
-	} else {
+	if !found {
 		r.record = record{Name: h.usualName(canonical), Canonical: canonical}
 	}
 	p := course{source: r.record, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
@@ -821,19 +813,19 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 		p.confidence = bothHave
 		return h.inOwnNames(p), nil
 	}
-	_, t, known, err := h.rpmTrail(r.Canonical)
+	t, known, err := h.rpmTrail(r)
 	if err != nil {
 		return p, err
 	}
 	if !known {
 		return h.underItsName(p, guessed)
 	}
-	found, alternatives, name, err := h.ownNames(t.Targets, r.line == "")
+	own, alternatives, name, err := h.ownName(t.Targets, r.line == "")
 	if err != nil {
 		return p, err
 	}
-	if len(found) > 0 {
-		p, err = h.rpm(p, found, t.Confidence)
+	if own.key != "" {
+		p, err = h.rpm(p, own, t.Confidence)
 		return h.instead(p, alternatives, name), err
 	}
 	switch {
@@ -873,18 +865,19 @@ func (h *hops) confirmListed(p course) (course, error) {
 	return there, err
 }
 
-// ownNames are the rpms of the target's line for the first package of Debian
-// that has some, which is named with its alternatives.
-func (h *hops) ownNames(targets []string, strictly bool) (found []rpmRecord, alternatives []string, name string, err error) {
+// ownName is the rpm of the target's line for the first package of Debian that
+// has one, which is named with its alternatives.
+func (h *hops) ownName(targets []string, strictly bool) (own rpmRecord, alternatives []string, name string, err error) {
 	for _, target := range targets {
 		alternatives = strings.Split(target, "|")
 		for _, name = range alternatives {
-			if found, err = h.reverse(name, strictly); err != nil || len(found) > 0 {
-				return found, alternatives, name, err
+			own, found, err := h.reverse(name, strictly)
+			if found || err != nil {
+				return own, alternatives, name, err
 			}
 		}
 	}
-	return nil, nil, "", nil
+	return own, nil, "", nil
 }
 
 // doubt says why the target may not have an rpm: another repository has it, or

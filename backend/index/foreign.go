@@ -1,7 +1,7 @@
 package index
 
 import (
-	"slices"
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -237,28 +237,22 @@ func (t *releaseTables) rpmOf(key string) (rpmRecord, bool, error) {
 	return r, true, err
 }
 
-// rpmsOf are the rpms that a canonical names, those that the release is known
-// to have first.
-func (t *releaseTables) rpmsOf(canonical string) ([]rpmRecord, error) {
+// rpmBy finds the rpm that a canonical names; of several the nearest.
+func (t *releaseTables) rpmBy(canonical string) (nearest rpmRecord, found bool, err error) {
 	value, _, err := t.canonicals.Get(canonical)
 	if err != nil {
-		return nil, err
+		return nearest, false, err
 	}
-	if value == "" {
-		value = canonical
-	}
-	var found []rpmRecord
-	for name := range strings.FieldsSeq(value) {
+	for name := range strings.SplitSeq(cmp.Or(value, canonical), " ") {
 		r, ok, err := t.findRPM(name)
 		if err != nil {
-			return nil, err
+			return nearest, false, err
 		}
-		if ok && r.Canonical == canonical && r.of(t.rpm) {
-			found = append(found, r)
+		if ok && r.Canonical == canonical && r.of(t.rpm) && (!found || r.nearness(t.rpm) > nearest.nearness(t.rpm)) {
+			nearest, found = r, true
 		}
 	}
-	slices.SortStableFunc(found, func(a, b rpmRecord) int { return b.nearness(t.rpm) - a.nearness(t.rpm) })
-	return found, nil
+	return nearest, found, nil
 }
 
 func boolOrder(b bool) int {
