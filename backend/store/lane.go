@@ -23,6 +23,8 @@ type lane[T any] struct {
 	done  chan struct{} // nothing more is let in
 	ended chan struct{} // nothing more is answered
 	once  sync.Once
+	// answers are those that commit leaves to others.
+	answers sync.WaitGroup
 }
 
 // task is one write that waits for its commit.
@@ -32,7 +34,8 @@ type task[T any] struct {
 	result chan error
 }
 
-// newLane starts a lane. Commit answers every task of a batch.
+// newLane starts a lane. Commit answers every task of a batch, or has them answered
+// while it does the next one.
 func newLane[T any](commit func([]*task[T])) *lane[T] {
 	l := &lane[T]{queue: make(chan *task[T], maxQueue), done: make(chan struct{}), ended: make(chan struct{})}
 	go l.run(commit)
@@ -73,6 +76,7 @@ func (l *lane[T]) last(w *task[T]) error {
 
 func (l *lane[T]) run(commit func([]*task[T])) {
 	defer close(l.ended)
+	defer l.answers.Wait()
 	for first := l.next(); first != nil; first = l.next() {
 		if batch := l.gather([]*task[T]{first}, func(T) bool { return true }); len(batch) > 0 {
 			commit(batch)

@@ -28,7 +28,8 @@ const (
 	// The writer copies the log itself only where the copier is behind. Claims write
 	// pages all over the file, which no cache holds for long; a large one costs more
 	// than it saves, as SQLite looks at all of it after each commit that split a page.
-	writing = "&_txlock=immediate&_pragma=wal_autocheckpoint(32000)&_pragma=cache_size(-8192)"
+	// What it commits, disk makes last.
+	writing = "&_txlock=immediate&_pragma=wal_autocheckpoint(32000)&_pragma=cache_size(-8192)&_pragma=synchronous(normal)"
 )
 
 // sqlite is a store in one file. One goroutine writes: whatever waits when it
@@ -44,6 +45,7 @@ type sqlite struct {
 	writer *lane[write]
 	recall *recall
 	log    *copier
+	disk   *disk
 }
 
 // sqlRows are rows whose Close can't fail.
@@ -58,10 +60,11 @@ type readers struct {
 	free  chan *prepared
 	done  chan struct{} // nobody is let in any more
 	close func() error  // waits for those who read
+	disk  *disk         // has what was read
 }
 
-func newReaders(db *sql.DB, n int) *readers {
-	r := &readers{db: db, free: make(chan *prepared, n), done: make(chan struct{})}
+func newReaders(db *sql.DB, n int, d *disk) *readers {
+	r := &readers{db: db, free: make(chan *prepared, n), done: make(chan struct{}), disk: d}
 	r.close = sync.OnceValue(r.end)
 	for range n {
 		r.free <- &prepared{stmts: map[string]*sql.Stmt{}}
@@ -100,7 +103,13 @@ func (r *readers) query(ctx context.Context, query string, args ...any) (rows, e
 		r.free <- p
 		return nil, err
 	}
-	return lent{found, func() { r.free <- p }}, nil
+	return lent{found, func() { r.giveBack(p) }}, nil
+}
+
+// giveBack ends a reading. It waits until what may have been read will last.
+func (r *readers) giveBack(p *prepared) {
+	r.free <- p
+	r.disk.wait()
 }
 
 // lent are rows whose Close gives the connection back.
@@ -121,7 +130,7 @@ func (r *readers) at(ctx context.Context, use func(querier) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { r.free <- p }()
+	defer r.giveBack(p)
 	if _, err := p.execute(ctx, "BEGIN"); err != nil {
 		return fmt.Errorf("reading the store: %w", err)
 	}
@@ -207,7 +216,11 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	if err != nil {
 		return nil, err
 	}
-	s.reads = newReaders(files, readingConns)
+	s.recall = newRecall(path)
+	if s.disk, err = newDisk(path, s.recall.position); err != nil {
+		return nil, err
+	}
+	s.reads = newReaders(files, readingConns, s.disk)
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
 		return nil, err
@@ -215,12 +228,11 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	s.conn = &prepared{conn, map[string]*sql.Stmt{}}
 	s.ledger = ledger{now: o.Now, read: s.reads, snapshot: s.reads.at, change: s.apply, record: s.enqueue}
 	s.tokens = newLane(s.findTokens)
-	s.recall = newRecall(path)
 	if files, err = openFile(path, 1, ""); err != nil {
 		return nil, err
 	}
 	s.log = newCopier(files, o.Log)
-	w := &writer{tx: &tx{executor: s.conn, ctx: context.Background()}, known: newOwners()}
+	w := &writer{tx: &tx{executor: s.conn, ctx: context.Background()}, disk: s.disk, recall: s.recall, known: newOwners()}
 	s.writer = newLane(func(batch []*task[write]) { s.commit(w, batch) })
 	return s, nil
 }
@@ -308,6 +320,16 @@ func (s *sqlite) commit(w *writer, batch []*task[write]) {
 	if code(err)&0xff == codes.SQLITE_CONSTRAINT {
 		results, err = w.commit(batch, true)
 	}
+	s.log.wrote(len(batch))
+	if err != nil {
+		s.answer(batch, results, err)
+		return
+	}
+	s.writer.answers.Go(func() { s.answer(batch, results, s.disk.sync()) })
+}
+
+// answer gives each write its refusal, or all the error by which they are lost.
+func (s *sqlite) answer(batch []*task[write], results []error, err error) {
 	if err != nil {
 		s.o.Log.Error("committing", "error", err)
 	}
@@ -317,7 +339,6 @@ func (s *sqlite) commit(w *writer, batch []*task[write]) {
 		}
 		t.result <- results[i]
 	}
-	s.log.wrote(len(batch))
 }
 
 // code is SQLite's of an error; 0 for none.
@@ -332,6 +353,8 @@ func code(err error) int {
 // writer writes in one transaction after another.
 type writer struct {
 	*tx
+	disk   *disk
+	recall *recall
 	// known is what the writer knows of accounts from the transactions before: it
 	// holds until somebody else has written to the file, which its version tells, or
 	// something but entries was written here.
@@ -339,7 +362,8 @@ type writer struct {
 	version int64
 }
 
-// commit gives each write's refusal, or the error by which all are lost. Entries
+// commit gives each write's refusal, or the error by which all are lost; without one
+// the disk is to sync what was written. Entries
 // refuse before anything of theirs is written; each change has a savepoint of its
 // own, so that what it refuses does not touch the others.
 func (w *writer) commit(batch []*task[write], repeated bool) (results []error, err error) {
@@ -370,8 +394,23 @@ func (w *writer) commit(batch []*task[write], repeated bool) (results []error, e
 			return results, err
 		}
 	}
-	_, err = w.exec("COMMIT")
-	return results, err
+	return results, w.end(len(entries) == len(batch))
+}
+
+// end commits, when the disk has the commit before. Entries touch no token.
+func (w *writer) end(entriesOnly bool) error {
+	if err := w.disk.begin(); err != nil {
+		return err
+	}
+	before, _ := w.recall.position()
+	if _, err := w.exec("COMMIT"); err != nil {
+		w.disk.abandon()
+		return err
+	}
+	if after, known := w.recall.position(); known && entriesOnly {
+		w.recall.pass(before, after)
+	}
+	return nil
 }
 
 // forget drops what may not hold any more.
@@ -415,6 +454,9 @@ func (s *sqlite) closeFiles() (err error) {
 	}
 	if s.reads != nil {
 		err = errors.Join(err, s.reads.close())
+	}
+	if s.disk != nil {
+		s.disk.close()
 	}
 	if s.write != nil {
 		err = errors.Join(err, s.write.Close())

@@ -15,17 +15,22 @@ import (
 type position [48]byte
 
 // The wal-index of https://sqlite.org/walformat.html: its version, in the machine's
-// byte order, and where it says that it is valid.
+// byte order, where it counts transactions, and where it says that it is valid.
 const (
 	walIndexVersion = 3007000
+	walIndexChange  = 8
 	walIndexValid   = 12
 )
+
+// commits counts the transactions that changed the file, and begins again after the
+// greatest number.
+func (p position) commits() uint32 { return binary.NativeEndian.Uint32(p[walIndexChange:]) }
 
 // maxRecalled bounds the tokens of a recall.
 const maxRecalled = 100_000
 
 // recall remembers the tokens that were looked for since the last commit to the
-// file. While its position is still the same, nothing can have changed: so what an
+// file that may have changed one. While its position is still the same, nothing can have changed: so what an
 // operator's process changes holds from the next request on.
 type recall struct {
 	index []byte // the file that SQLite shares between processes, mapped; nil where that failed
@@ -79,6 +84,16 @@ func (r *recall) keep(at position, hash [32]byte, who Principal) {
 		r.at, r.found = at, map[[32]byte]Principal{}
 	}
 	r.found[hash] = who
+}
+
+// pass takes what is remembered over a commit that changed nothing of it, if there
+// was no other.
+func (r *recall) pass(before, after position) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.at == before && after.commits() == before.commits()+1 {
+		r.at = after
+	}
 }
 
 // Authenticate implements Store. A store that is closed may not be told of commits.

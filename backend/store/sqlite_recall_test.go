@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ func TestOperator(t *testing.T) {
 }
 
 // TestSQLiteRecallsTokens disables tokens in another process: each holds, without
-// a search, until then and not once more.
+// a search, until then and not once more, whatever is recorded before and after.
 func TestSQLiteRecallsTokens(t *testing.T) {
 	is := is.New(t)
 	address := "sqlite:" + filepath.Join(t.TempDir(), "svc.db")
@@ -48,8 +49,15 @@ func TestSQLiteRecallsTokens(t *testing.T) {
 	is.NoErr(err)
 	defer opened.Close()
 	s := opened.(*sqlite)
-	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree})
+	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, Unlimited: true})
 	is.NoErr(err)
+	claimed := 0
+	claim := func() {
+		claimed++
+		vm := fmt.Sprintf("%064x", claimed)
+		_, err := s.Record(t.Context(), Command{RequestID: vm, AccountID: account, Kind: api.License, Fingerprint: vm})
+		is.NoErr(err)
+	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestOperator$", "-test.timeout=1m")
 	cmd.Env = append(os.Environ(), operator+"="+address)
 	in, err := cmd.StdinPipe()
@@ -70,6 +78,7 @@ func TestSQLiteRecallsTokens(t *testing.T) {
 			who, err := s.Authenticate(t.Context(), hash)
 			is.NoErr(err)
 			is.Equal(who.TokenID, id)
+			claim()
 		}
 		at, known := s.recall.position()
 		is.True(known)
@@ -79,9 +88,27 @@ func TestSQLiteRecallsTokens(t *testing.T) {
 		is.NoErr(err)
 		for said := fmt.Sprintf("disabled %d", id); lines.Text() != said && lines.Scan(); {
 		}
+		if i%2 == 0 {
+			claim()
+		}
 		_, err = s.Authenticate(t.Context(), hash)
 		is.True(errors.Is(err, ErrNotFound))
 	}
 	is.NoErr(in.Close())
 	is.NoErr(cmd.Wait())
+}
+
+// TestRecallPasses takes a token over one commit, not over two.
+func TestRecallPasses(t *testing.T) {
+	at := func(commits uint32) (p position) {
+		binary.NativeEndian.PutUint32(p[walIndexChange:], commits)
+		return p
+	}
+	for after, want := range map[uint32]bool{6: true, 7: false, 5: true} {
+		r := &recall{}
+		r.keep(at(5), [32]byte{1}, Principal{})
+		r.pass(at(5), at(after))
+		_, found := r.find(at(after), [32]byte{1})
+		is.New(t).Equal(found, want)
+	}
 }
