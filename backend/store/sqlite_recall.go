@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -26,17 +27,22 @@ const (
 // greatest number.
 func (p position) commits() uint32 { return binary.NativeEndian.Uint32(p[walIndexChange:]) }
 
-// maxRecalled bounds the tokens of a recall.
-const maxRecalled = 100_000
+// Limits of a recall: tokens, and positions that a search may have begun at before
+// others were passed.
+const (
+	maxRecalled = 100_000
+	maxPassed   = 16
+)
 
 // recall remembers the tokens that were looked for since the last commit to the
-// file that may have changed one. While its position is still the same, nothing can have changed: so what an
-// operator's process changes holds from the next request on.
+// file that may have changed one. While the file is at a position that it knows,
+// nothing of them can have changed: so what an operator's process changes holds from
+// the next request on.
 type recall struct {
 	index []byte // the file that SQLite shares between processes, mapped; nil where that failed
 
 	mu    sync.Mutex
-	at    position
+	known []position // the last ones, in order: between them no token was changed
 	found map[[32]byte]Principal
 }
 
@@ -66,11 +72,11 @@ func (r *recall) position() (p position, known bool) {
 	return p, binary.NativeEndian.Uint32(p[:]) == walIndexVersion && p[walIndexValid] == 1
 }
 
-// find is what was found at this position.
+// find is what was found and is so at this position.
 func (r *recall) find(at position, hash [32]byte) (who Principal, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.at == at {
+	if slices.Contains(r.known, at) {
 		who, ok = r.found[hash]
 	}
 	return who, ok
@@ -80,8 +86,8 @@ func (r *recall) find(at position, hash [32]byte) (who Principal, ok bool) {
 func (r *recall) keep(at position, hash [32]byte, who Principal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.at != at || r.found == nil || len(r.found) >= maxRecalled {
-		r.at, r.found = at, map[[32]byte]Principal{}
+	if !slices.Contains(r.known, at) || len(r.found) >= maxRecalled {
+		r.known, r.found = []position{at}, map[[32]byte]Principal{}
 	}
 	r.found[hash] = who
 }
@@ -91,8 +97,8 @@ func (r *recall) keep(at position, hash [32]byte, who Principal) {
 func (r *recall) pass(before, after position) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.at == before && after.commits() == before.commits()+1 {
-		r.at = after
+	if n := len(r.known); n > 0 && r.known[n-1] == before && after.commits() == before.commits()+1 {
+		r.known = append(r.known[max(0, n+1-maxPassed):], after)
 	}
 }
 
