@@ -279,9 +279,12 @@ func (h *hops) namedInRPM(canonical string) (course, error) {
 // metapackageToRPM follows one of several versions, which rpm releases have no
 // name for, as the package that stands for all of them.
 func (h *hops) metapackageToRPM(p course) (course, bool, error) {
+	if p.source.isLibrary() {
+		return p, false, nil
+	}
 	x := &lexicon{ix: h.ix}
 	canonical, ok := x.Package(withoutVersion(p.source.Name))
-	if !ok || canonical == p.source.Canonical || p.source.isLibrary() || x.err != nil {
+	if !ok || canonical == p.source.Canonical || x.err != nil {
 		return p, false, x.err
 	}
 	meta, found, err := h.knownToRPM(canonical)
@@ -695,6 +698,9 @@ func (h *hops) ofEL(name string) string {
 // inOwnNames gives the names of EL in a course those that the target has for
 // the same packages.
 func (h *hops) inOwnNames(p course) course {
+	if !slices.ContainsFunc(p.names, func(name string) bool { return h.ownRPMs(name) != "" }) {
+		return p.settled(p.source.Name)
+	}
 	next := p
 	next.names = nil
 	for _, name := range p.names {

@@ -260,17 +260,18 @@ func (h *hops) acrossFamilies(canonical string, p course, m *move) ([]api.Reloca
 // ofFamilies are the rows of a canonical's software; a path of the same version
 // needs none.
 func (h *hops) ofFamilies(canonical string, m *move) ([]api.Relocation, error) {
-	found := []api.Relocation{}
 	all := families()
 	software := all.software(canonical)
 	if software == "" {
-		return found, nil
+		return []api.Relocation{}, nil
 	}
 	next, err := h.versionOf(software, m.nextVersion)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range all.between(software, h.source.release, h.target.release) {
+	between := all.between(software, h.source.release, h.target.release)
+	found := between[:0]
+	for _, r := range between {
 		versioned := strings.Contains(r.From, "{")
 		if r, ok := filled(r, m.version, next); ok && (!versioned || r.From != deref(r.To)) {
 			found = append(found, r)
@@ -290,10 +291,12 @@ func filled(r api.Relocation, source, target string) (api.Relocation, bool) {
 	if !names("{") && !strings.Contains(r.Note, "{") {
 		return r, true
 	}
-	versions := strings.NewReplacer("{source}", source, "{target}", target)
-	r.From, r.Note = versions.Replace(r.From), versions.Replace(r.Note)
+	fill := func(text string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(text, "{source}", source), "{target}", target)
+	}
+	r.From, r.Note = fill(r.From), fill(r.Note)
 	if r.To != nil {
-		to := versions.Replace(*r.To)
+		to := fill(*r.To)
 		r.To = &to
 	}
 	return r, true
@@ -334,7 +337,8 @@ func (h *hops) defaults(m *move, already []api.Relocation) []api.Relocation {
 // ownFirst sorts relocations, so that of several for one path the first is
 // that which a successor ships; of several for an account, that which stays.
 func (h *hops) ownFirst(p course, all []api.Relocation) ([]api.Relocation, error) {
-	var own, others []api.Relocation
+	var own []api.Relocation
+	others := all[:0]
 	for _, r := range all {
 		first, err := h.ships(p, r)
 		if err != nil {
@@ -345,6 +349,9 @@ func (h *hops) ownFirst(p course, all []api.Relocation) ([]api.Relocation, error
 		} else {
 			others = append(others, r)
 		}
+	}
+	if len(own) == 0 {
+		return others, nil
 	}
 	return append(own, others...), nil
 }

@@ -2,7 +2,6 @@ package index
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"svc/backend/api"
 )
@@ -55,39 +54,52 @@ type outcome struct {
 func (f *followed) of(canonicals []string) []*outcome {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := make([]*outcome, len(canonicals))
+	all, more := make([]*outcome, len(canonicals)), 0
 	for i, canonical := range canonicals {
-		o, ok := f.all[canonical]
-		if !ok {
-			o = f.add(canonical, len(canonicals)-i)
+		if all[i] = f.all[canonical]; all[i] == nil {
+			more++
 		}
-		all[i] = o
+	}
+	f.makeRoom(more)
+	added := make([]outcome, more)
+	for i, canonical := range canonicals {
+		if all[i] != nil {
+			continue
+		}
+		if all[i] = f.all[canonical]; all[i] != nil {
+			continue // it is asked for twice
+		}
+		all[i], added = &added[0], added[1:]
+		if len(f.all) < maxCourses {
+			f.all[canonical] = all[i]
+		}
 	}
 	return all
 }
 
-// add begins an outcome; some more are to follow.
-func (f *followed) add(canonical string, more int) *outcome {
-	if f.all == nil || len(f.all) >= maxCourses {
+// makeRoom forgets what is kept where there would be too much with some more.
+func (f *followed) makeRoom(more int) {
+	if f.all == nil || len(f.all)+more > maxCourses {
 		f.all = make(map[string]*outcome, min(more, maxCourses))
 	}
-	o := &outcome{}
-	f.all[canonical] = o
-	return o
 }
 
-// once is a value that is found the first time that it is asked for. Several may
-// find it at the same time: they find the same.
-type once[V any] struct{ found atomic.Pointer[V] }
+// once is a value that is found the first time that it is asked for.
+type once[V any] struct {
+	mu    sync.Mutex
+	found bool
+	value V
+}
 
+// get gives the value, or the error with which it is not found.
 func (o *once[V]) get(find func() (V, error)) (*V, error) {
-	if v := o.found.Load(); v != nil {
-		return v, nil
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.found {
+		return &o.value, nil
 	}
-	v, err := find()
-	if err != nil {
-		return nil, err
-	}
-	o.found.Store(&v)
-	return &v, nil
+	var err error
+	o.value, err = find()
+	o.found = err == nil
+	return &o.value, err
 }

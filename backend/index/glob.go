@@ -9,17 +9,24 @@ type glob struct {
 	first, rest    string // of the pattern in small letters: what is before its first asterisk, and behind it
 }
 
-// globs are rows by what their patterns begin with. Of those that fit a name the
-// longest counts.
-type globs map[byte][]glob
+// globs are rows by the two letters with which their patterns begin. Of those
+// that fit a name the longest counts.
+type globs map[[2]byte][]glob
 
 // add adds a row; what has no asterisk is none.
 func (g globs) add(pattern, value string) {
 	first, rest, ok := strings.Cut(strings.ToLower(pattern), "*")
 	if ok {
-		begin := (first + "*")[0]
+		begin := beginning(first)
 		g[begin] = append(g[begin], glob{pattern, value, first, rest})
 	}
+}
+
+// beginning are the first two letters of a text, or asterisks where it has none.
+func beginning(text string) [2]byte {
+	two := [2]byte{'*', '*'}
+	copy(two[:], text)
+	return two
 }
 
 // match finds the value of the longest pattern that fits. Case does not count, as
@@ -35,10 +42,11 @@ func (g globs) longest(name string) (best glob, ok bool) {
 		return best, false
 	}
 	name = strings.ToLower(name)
-	for _, begin := range []byte{name[0], '*'} {
-		for _, row := range g[begin] {
-			if row.before(best) && row.fits(name) {
-				best = row
+	for n := range 3 {
+		rows := g[beginning(name[:min(n, len(name))])]
+		for i := range rows {
+			if rows[i].before(best) && rows[i].fits(name) {
+				best = rows[i]
 			}
 		}
 	}

@@ -108,17 +108,17 @@ func encodeTrail(t catalog.Trail) string {
 }
 
 func decodeTrail(value string) (catalog.Trail, error) {
-	fields := strings.Split(value, "\t")
-	if len(fields) != 5 {
-		return catalog.Trail{}, fmt.Errorf("a trail of the index has %d fields", len(fields))
-	}
-	percent, err := strconv.Atoi(fields[1])
-	if err != nil || percent < 0 || percent > 100 {
-		return catalog.Trail{}, fmt.Errorf("a trail of the index has confidence %q", fields[1])
+	relation, rest, _ := strings.Cut(value, "\t")
+	percent, rest, _ := strings.Cut(rest, "\t")
+	targets, rest, _ := strings.Cut(rest, "\t")
+	method, candidates, whole := strings.Cut(rest, "\t")
+	confidence, err := strconv.Atoi(percent)
+	if err != nil || confidence < 0 || confidence > 100 || !whole {
+		return catalog.Trail{}, fmt.Errorf("a trail of the index is %.80q", value)
 	}
 	return catalog.Trail{
-		Relation: api.Relation(fields[0]), Confidence: float64(percent) / 100,
-		Targets: strings.Fields(fields[2]), Method: fields[3], Candidates: strings.Fields(fields[4]),
+		Relation: api.Relation(relation), Confidence: float64(confidence) / 100,
+		Targets: strings.Fields(targets), Method: method, Candidates: strings.Fields(candidates),
 	}, nil
 }
 
