@@ -2,7 +2,6 @@ package index
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"svc/backend/api"
@@ -52,7 +51,7 @@ func (h *hops) rpmTrail(r rpmRecord) (t catalog.Trail, ok bool, err error) {
 	if r.key == "" {
 		return h.byRules(r.Canonical)
 	}
-	value, ok, err := h.ix.file.Table(rpmDebian).Get(r.key)
+	value, ok, err := h.ix.rpmDebian.Get(r.key)
 	if ok && err == nil {
 		t, err = decodeTrail(value)
 	}
@@ -227,17 +226,22 @@ func (p course) with(names []string) course {
 // later is what became of a package, by the suite that is nearest to the
 // target's and has it.
 func (h *hops) later(name string) (course, bool, error) {
-	for _, t := range h.ix.nearestSuites(h.target.suite()) {
-		r, ok, err := t.find(name)
-		if err != nil {
-			return course{}, false, err
-		}
-		if ok {
-			p, err := h.ix.way(t, h.target).from(r)
+	for _, way := range h.nearest() {
+		if r, ok, err := way.source.find(name); ok || err != nil {
+			p, err := way.from(r)
 			return p, true, err
 		}
 	}
 	return course{}, false, nil
+}
+
+// waysTo are the ways from the suites to a target, the nearest first.
+func (ix *Index) waysTo(target *releaseTables) []*hops {
+	var ways []*hops
+	for _, suite := range ix.nearestSuites(target.suite()) {
+		ways = append(ways, ix.way(suite, target))
+	}
+	return ways
 }
 
 // nearestSuites are the suites by their distance from one.
@@ -327,7 +331,7 @@ func (h *hops) knownToRPM(canonical string) (p course, found bool, err error) {
 // part of it: strictly, one that is that package and is named so in that line
 // alone.
 func (h *hops) reverse(name string, strictly bool) (rpmRecord, bool, error) {
-	value, _, err := h.ix.file.Table(rpmReverse).Get(name)
+	value, _, err := h.ix.rpmReverse.Get(name)
 	if err != nil {
 		return rpmRecord{}, false, err
 	}
@@ -534,7 +538,7 @@ func (h *hops) usualName(canonical string) string {
 
 // rpmName is what rpm distributions are likely to call a package of Debian.
 func (ix *Index) rpmName(deb string) string {
-	if name, ok, err := ix.file.Table(modulesTable).Get(deb); ok && err == nil {
+	if name, ok, err := ix.modules.Get(deb); ok && err == nil {
 		return name
 	}
 	return rpm.Name(deb)
@@ -618,24 +622,19 @@ func (h *hops) climb(p course, from int) (course, error) {
 // of a name, else that of the longest pattern, unless the next level is known to
 // have the name.
 type levelTrails struct {
-	rows     *table.Table
-	patterns globs
-	target   *releaseTables
-	next     int
+	rows   namedRows
+	target *releaseTables
+	next   int
 }
 
 // levelTrails are those of every level of a target's line, by the level.
 func (ix *Index) levelTrails(target *releaseTables) []levelTrails {
 	all := make([]levelTrails, maxLevel)
-	for n := range all {
-		name := rpmTrails + target.rpm.line + "-" + strconv.Itoa(n)
-		all[n] = levelTrails{ix.file.Table(name), ix.globs(name), target, nextLevel(target.rpm.line, n)}
+	for n, rows := range ix.levels[target.rpm.line] {
+		all[n] = levelTrails{rows, target, nextLevel(target.rpm.line, n)}
 	}
 	return all
 }
-
-// maxLevel is above all levels.
-const maxLevel = 20
 
 // nextLevel is the level after one: SUSE has none between 12 and 15.
 func nextLevel(line string, n int) int {
@@ -650,7 +649,7 @@ func (t *levelTrails) Get(name string) (trail string, ok bool, err error) {
 	if trail, ok, err = t.rows.Get(name); ok || err != nil {
 		return trail, ok, err
 	}
-	row, ok := t.patterns.longest(name)
+	row, ok := t.rows.patterns().longest(name)
 	if !ok {
 		return "", false, nil
 	}
@@ -736,9 +735,9 @@ type ownRows struct {
 	general map[string]map[string]string // own name → EL's
 }
 
-func (ix *Index) readOwnRows() ownRows {
+func readOwnRows(t *table.Table) ownRows {
 	rows := ownRows{map[string]map[string]string{}, map[string]map[string]string{}}
-	for key, value := range ix.file.Table(rpmOwn).All() {
+	for key, value := range t.All() {
 		names, of, name := rows.general, "", ""
 		if of, name, _ = strings.Cut(key, "/"); name == "" {
 			names = rows.own
@@ -752,9 +751,9 @@ func (ix *Index) readOwnRows() ownRows {
 	return rows
 }
 
-// rowsOf are those of a release's rows that hold between it and another: its own,
+// apartFrom are those of a release's rows that hold between it and another: its own,
 // its distribution's, and its line's where the other release is not of that.
-func rowsOf(rows map[string]map[string]string, t, other *releaseTables) []map[string]string {
+func apartFrom(rows map[string]map[string]string, t, other *releaseTables) []map[string]string {
 	found := []map[string]string{rows[t.slug], rows[distribution(t.slug)]}
 	if other.rpm == nil || other.rpm.line != t.rpm.line {
 		found = append(found, rows[t.rpm.line])
@@ -803,7 +802,7 @@ func (h *hops) inOtherLine(p course) (course, bool, error) {
 	if name == p.source.Name {
 		return p, false, nil
 	}
-	relation, _, _ := strings.Cut(h.ix.rows.own[h.source.rpm.line][name], "\t")
+	relation, _, _ := strings.Cut(h.ix.own.own[h.source.rpm.line][name], "\t")
 	r, _, err := h.target.findRPM(name)
 	p.relation, p.confidence, p.names = stronger(api.RelationRenamed, api.Relation(relation)), rowConfidence*h.existence(r), []string{name}
 	return p, true, err
@@ -891,7 +890,7 @@ func (h *hops) ownName(targets []string, strictly bool) (own rpmRecord, alternat
 func (h *hops) doubt(r rpmRecord) (api.Caveat, error) {
 	vendor := vendorEPEL
 	if !r.inEPEL() || !h.target.rpm.known {
-		value, _, err := h.ix.file.Table(rpmDebian).Get(r.key)
+		value, _, err := h.ix.rpmDebian.Get(r.key)
 		if err != nil {
 			return api.Caveat{}, err
 		}
@@ -899,7 +898,7 @@ func (h *hops) doubt(r rpmRecord) (api.Caveat, error) {
 		vendor, _, _ = strings.Cut(vendor, "\t")
 	}
 	if vendor != "" {
-		text, _, err := h.ix.file.Table(vendorsTable).Get(vendor)
+		text, _, err := h.ix.vendors.Get(vendor)
 		return caveat(CaveatThirdParty, api.SeverityWarning, "%s is not of %s itself. %s", r.Name, h.target.slug, text), err
 	}
 	return api.Caveat{

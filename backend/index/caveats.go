@@ -80,7 +80,7 @@ func (h *hops) ofVendor(p course) ([]api.Caveat, error) {
 	if i < 0 {
 		return nil, nil
 	}
-	text, _, err := h.ix.file.Table(vendorsTable).Get(strings.TrimPrefix(p.methods[i], rpm.Vendor))
+	text, _, err := h.ix.vendors.Get(strings.TrimPrefix(p.methods[i], rpm.Vendor))
 	return []api.Caveat{{Code: CaveatThirdParty, Severity: api.SeverityWarning, Text: p.source.Name + " is of another vendor. " + text}}, err
 }
 
@@ -121,7 +121,7 @@ type curatedConditional struct {
 // addCurated adds the curated caveats and conditionals of a canonical.
 // Conditionals that name packages which the target lacks are left out.
 func (h *hops) addCurated(canonical string, t *api.Translation) error {
-	caveats, err := curated[curatedCaveat](h.ix.file.Table(caveatsTable), canonical)
+	caveats, err := curated[curatedCaveat](h.ix.caveats, canonical)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (h *hops) addCurated(canonical string, t *api.Translation) error {
 			t.Caveats = append(t.Caveats, c.Caveat)
 		}
 	}
-	conditionals, err := curated[curatedConditional](h.ix.file.Table(conditionalsTable), canonical)
+	conditionals, err := curated[curatedConditional](h.ix.conditionals, canonical)
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ type move struct {
 }
 
 func (m *move) curated(canonical string) ([]api.Relocation, error) {
-	rows, err := curated[curatedConfig](m.h.ix.file.Table(configTable), canonical)
+	rows, err := curated[curatedConfig](m.h.ix.config, canonical)
 	if err != nil {
 		return nil, err
 	}

@@ -202,7 +202,7 @@ func (ix *Index) derivedRelease(r release.Release) (*releaseTables, error) {
 		return nil, nil
 	}
 	t := *base
-	t.ownPackages, t.ownNames = ix.file.Table(kinPackages), ix.file.Table(ubuntuNames)
+	t.ownPackages, t.ownNames = ix.kinPackages, ix.file.Table(ubuntuNames)
 	t.slug, t.release, t.nearest, t.other = r.Slug, r, base, ix.releases[other]
 	for pair := range strings.FieldsSeq(versions) {
 		software, both, _ := strings.Cut(pair, "=")
@@ -219,8 +219,11 @@ type variant struct{ software, suite, own string }
 // respelled is the name of a package or a path with one version of the software
 // in it in place of another; the same where it has none.
 func respelled(name, software, from, to string) string {
+	if from == "" || to == "" {
+		return name
+	}
 	at := strings.Index(name, software)
-	if at < 0 || from == "" || to == "" {
+	if at < 0 {
 		return name
 	}
 	at += len(software)

@@ -283,7 +283,7 @@ func (x *lexicon) Package(name string) (string, bool) {
 			return decodeRecord(name, value).Canonical, true
 		}
 	}
-	value, ok := x.get(x.ix.file.Table(kinPackages), name)
+	value, ok := x.get(x.ix.kinPackages, name)
 	canonical, _, isName := strings.Cut(value, "\t")
 	return canonical, ok && isName
 }
@@ -311,15 +311,15 @@ func (x *lexicon) Provided(virtual string) (string, bool) {
 }
 
 func (x *lexicon) Library(stem string) (string, bool) {
-	return x.get(x.ix.file.Table(rpmLibraries), stem)
+	return x.get(x.ix.libraries, stem)
 }
 
 func (x *lexicon) Row(name string) (rpm.Guess, bool) {
-	return x.ofLine(name, func(key string) (string, bool) { return x.get(x.ix.file.Table(rpmRows), key) })
+	return x.ofLine(name, func(key string) (string, bool) { return x.get(x.ix.rpmRows.Table, key) })
 }
 
 func (x *lexicon) Pattern(name string) (rpm.Guess, bool) {
-	return x.ofLine(name, x.ix.globs(rpmRows).match)
+	return x.ofLine(name, x.ix.rpmRows.patterns().match)
 }
 
 // ofLine is the row of a name, that of its line first.
@@ -335,9 +335,9 @@ func (x *lexicon) ofLine(name string, row func(key string) (string, bool)) (rpm.
 // kin finds the row of a package that only kin of Debian has, or the first of
 // its patterns.
 func (x *lexicon) kin(name string) (rpm.Guess, bool) {
-	value, ok := x.get(x.ix.file.Table(kinRows), name)
-	if !ok {
-		value, ok = x.ix.globs(kinRows).match(name)
+	value, ok, err := x.ix.kinRows.of(name)
+	if err != nil {
+		x.err = err
 	}
 	return x.guess(value, ok)
 }
@@ -359,25 +359,6 @@ func guessOf(t catalog.Trail) rpm.Guess {
 
 func trailOf(g rpm.Guess) catalog.Trail {
 	return catalog.Trail{Relation: g.Relation, Confidence: g.Confidence, Targets: g.Targets, Method: g.Method}
-}
-
-// globs are the curated rows with asterisks of a table, read once.
-func (ix *Index) globs(rows string) globs {
-	ix.mu.Lock()
-	defer ix.mu.Unlock()
-	g, ok := ix.patterns[rows]
-	if ok {
-		return g
-	}
-	g = globs{}
-	for key, value := range ix.file.Table(rows).With('*') {
-		g.add(key, value)
-	}
-	if ix.patterns == nil {
-		ix.patterns = map[string]globs{}
-	}
-	ix.patterns[rows] = g
-	return g
 }
 
 // resolveRPM says what the rpms of a name are: what the tables have, else what

@@ -29,10 +29,8 @@ type Index struct {
 	order    []string         // slugs with data, by distribution and version
 	debian   []*releaseTables // the suites of Debian with tables of their own, newest first
 	engines  sync.Map         // engine → api.UpgradeEdgesResponse, once it is asked for
-	rows     ownRows
 	followed ways
-	mu       sync.Mutex
-	patterns map[string]globs // curated rows with asterisks by table, once they are read
+	shared
 }
 
 // releaseTables are the tables of one release.
@@ -97,7 +95,7 @@ func open(data string) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening index: %w", err)
 	}
-	ix := &Index{file: file, releases: map[string]*releaseTables{}}
+	ix := &Index{file: file, releases: map[string]*releaseTables{}, shared: sharedTables(file)}
 	for _, r := range release.All() {
 		t := tablesOf(file, r)
 		if t.names.Len() > 0 {
@@ -113,7 +111,6 @@ func open(data string) (*Index, error) {
 
 // derive adds the releases that have no tables of their own.
 func (ix *Index) derive() error {
-	ix.rows = ix.readOwnRows()
 	rpms, others := ix.file.Table(rpmNames).Len() > 0, ix.suseNames()
 	for _, r := range release.All() {
 		if _, ok := ix.releases[r.Slug]; ok {

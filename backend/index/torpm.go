@@ -33,20 +33,14 @@ func isRelation(text string) bool { return slices.Contains(api.Relations, api.Re
 
 // rowToRPM follows a package of Debian's kin by its curated row.
 func (h *hops) rowToRPM(p course) (course, bool, error) {
-	value, ok, err := h.ix.file.Table(debianRows).Get(p.source.Name)
-	if err != nil {
+	value, ok, err := h.ix.debianRows.of(p.source.Name)
+	if !ok || err != nil {
 		return p, false, err
 	}
-	if !ok {
-		value, ok = h.ix.globs(debianRows).match(p.source.Name)
-	}
-	c := strings.Split(value, "\t")
-	if !ok || len(c) != 3 {
-		return p, false, nil
-	}
-	relation, targets := c[0], c[1]
+	relation, targets, _ := strings.Cut(value, "\t")
+	targets, ofSUSE, _ := strings.Cut(targets, "\t")
 	if h.target.rpm.line == "suse" {
-		targets = c[2]
+		targets = ofSUSE
 	}
 	if own, rest, ok := strings.Cut(targets, ": "); ok {
 		relation, targets = own, rest

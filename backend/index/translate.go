@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"svc/backend/api"
 	"svc/backend/index/catalog"
@@ -70,6 +71,7 @@ type hops struct {
 	source, target *releaseTables
 	trails         []*table.Table // of each hop, in order
 	levels         []levelTrails  // of an rpm target's line, by level
+	nearest        func() []*hops // to the target from the suites, the nearest first
 
 	own, general []map[string]string // where an rpm target has names of its own, and an rpm source: the nearest rows first
 
@@ -91,12 +93,12 @@ func (ix *Index) hops(source, target string) (*hops, error) {
 
 // way is the way between two releases: over the suites of Debian, or straight.
 func (ix *Index) way(from, to *releaseTables) *hops {
-	h := &hops{ix: ix, source: from, target: to}
+	h := &hops{ix: ix, source: from, target: to, nearest: sync.OnceValue(func() []*hops { return ix.waysTo(to) })}
 	if to.rpm != nil {
-		h.levels, h.own = ix.levelTrails(to), rowsOf(ix.rows.own, to, from)
+		h.levels, h.own = ix.levelTrails(to), apartFrom(ix.own.own, to, from)
 	}
 	if from.rpm != nil {
-		h.general = rowsOf(ix.rows.general, from, to)
+		h.general = apartFrom(ix.own.general, from, to)
 	}
 	if from.rpm != nil || to.rpm != nil || h.crosses() {
 		return h
@@ -247,15 +249,15 @@ func withoutVersion(name string) string {
 // overSuite follows a canonical from the suite that is nearest to the target and
 // has it.
 func (h *hops) overSuite(canonical string) (course, bool, error) {
-	for _, t := range h.ix.nearestSuites(h.target.suite()) {
-		r, ok, err := t.byCanonical(canonical)
+	for _, way := range h.nearest() {
+		r, ok, err := way.source.byCanonical(canonical)
 		if err != nil {
 			return course{}, false, err
 		}
 		if !ok {
 			continue
 		}
-		p, err := h.ix.way(t, h.target).from(r)
+		p, err := way.from(r)
 		p.confidence *= overConfidence
 		if len(p.names) == 0 {
 			p.relation, p.confidence = api.RelationRemoved, goneConfidence
