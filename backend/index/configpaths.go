@@ -40,7 +40,7 @@ func (h *hops) relocated(canonical string, o *outcome) ([]api.Relocation, error)
 		return nil, err
 	}
 	p := *followed
-	m := &move{h: h, version: h.source.major(p.source)}
+	m := &move{h: h, software: families().software(canonical), version: h.source.major(p.source)}
 	if m.old, err = h.source.shipped(p.source.Name); err != nil {
 		return nil, err
 	}
@@ -51,10 +51,15 @@ func (h *hops) relocated(canonical string, o *outcome) ([]api.Relocation, error)
 		}
 		m.next = append(m.next, files...)
 	}
-	if across, err := h.acrossFamilies(canonical, p, m); err != nil || len(across) > 0 {
+	if across, err := h.acrossFamilies(p, m); err != nil || len(across) > 0 {
 		return across, err
 	}
-	if len(p.names) == 0 || p.source.Name == "" {
+	rows, err := curated[curatedConfig](h.ix.config, canonical)
+	if err != nil {
+		return nil, err
+	}
+	tells := len(rows) > 0 || len(m.old) > 0 || m.software != ""
+	if !tells || len(p.names) == 0 || p.source.Name == "" {
 		return []api.Relocation{}, nil
 	}
 	next, err := h.target.successor(p.names[len(p.names)-1])
@@ -62,15 +67,11 @@ func (h *hops) relocated(canonical string, o *outcome) ([]api.Relocation, error)
 		return nil, err
 	}
 	m.nextVersion = h.target.major(next)
-	curated, err := m.curated(canonical)
+	own, err := h.ofFamilies(m)
 	if err != nil {
 		return nil, err
 	}
-	own, err := h.ofFamilies(canonical, m)
-	if err != nil {
-		return nil, err
-	}
-	return m.compare(p, append(curated, own...))
+	return m.compare(p, append(m.curated(rows), own...))
 }
 
 // successor is the record of a package; of an rpm it has the name alone.
@@ -107,18 +108,16 @@ func (t *releaseTables) ownersOf(file string) (names string, ok bool, err error)
 // move is what a package ships in the source and its successors in the target.
 type move struct {
 	h                    *hops
+	software             string // under which the families have rows, if they have
 	old, next            []string
 	version, nextVersion string // majors
 }
 
-func (m *move) curated(canonical string) ([]api.Relocation, error) {
-	rows, err := curated[curatedConfig](m.h.ix.config, canonical)
-	if err != nil {
-		return nil, err
-	}
+// curated are the relocations of curated rows that hold.
+func (m *move) curated(rows []curatedConfig) []api.Relocation {
 	relocations := []api.Relocation{}
 	if len(rows) == 0 {
-		return relocations, nil
+		return relocations
 	}
 	fill := strings.NewReplacer("{source}", m.version, "{target}", m.nextVersion)
 	for _, row := range rows {
@@ -132,7 +131,7 @@ func (m *move) curated(canonical string) ([]api.Relocation, error) {
 			relocations = append(relocations, r)
 		}
 	}
-	return relocations, nil
+	return relocations
 }
 
 // compare adds to the curated relocations one for each path that the target

@@ -33,10 +33,13 @@ type familyRows struct{ text, names map[string]string }
 // familyRow is a relocation between two sides. It is without its To, which costs
 // an allocation, until it is told.
 type familyRow struct {
-	source, target side
+	ends
 	api.Relocation
 	to string
 }
+
+// ends are the sides of a row.
+type ends struct{ source, target side }
 
 // relocation is the row as it is told.
 func (r familyRow) relocation() api.Relocation {
@@ -71,7 +74,7 @@ func (s side) families() ([]release.Family, int) {
 
 func (s side) has(r release.Release) bool {
 	of, since := s.families()
-	return slices.Contains(of, r.Family) && major(r) >= since
+	return slices.Contains(of, r.Family) && (since == 0 || major(r) >= since)
 }
 
 // major is the number with which a version begins.
@@ -81,12 +84,18 @@ func major(r release.Release) int {
 	return n
 }
 
-// holds reports whether a row is for a move; one within a family holds where
+// hold reports whether a row is for a move; one within a family holds where
 // the move passes the release with which its target begins.
-func (r familyRow) holds(source, target release.Release) bool {
-	_, since := r.target.families()
-	return r.source.has(source) && r.target.has(target) && (since == 0 || source.Family != target.Family || major(source) < since)
+func (e ends) hold(source, target release.Release) bool {
+	if !e.source.has(source) || !e.target.has(target) {
+		return false
+	}
+	_, since := e.target.families()
+	return since == 0 || source.Family != target.Family || major(source) < since
 }
+
+// turned are the sides of a row that is read backwards.
+func (e ends) turned() ends { return ends{e.target, e.source} }
 
 var sidesTurned = strings.NewReplacer("{source}", "{target}", "{target}", "{source}")
 
@@ -119,7 +128,7 @@ var bothWays = map[string]bool{
 // family. A folder in which others stand besides does not become one below it,
 // and an account that a service has of its own does not become everybody's.
 func (r familyRow) back(software string) (familyRow, bool) {
-	b := familyRow{r.target, r.source, r.Relocation, turned(r.From)}
+	b := familyRow{r.turned(), r.Relocation, turned(r.From)}
 	b.From = turned(r.to)
 	overrides := strings.HasPrefix(r.From, "/etc/systemd/system/")
 	if r.Action == api.ActionConvert && (r.Kind == api.RelocateFile || r.Kind == api.RelocateDir) && !overrides && !bothWays[software] {
@@ -163,29 +172,26 @@ func lines(text string) iter.Seq2[int, string] {
 	}
 }
 
-// of are the rows of software.
-func (f familyRows) of(software string) iter.Seq[familyRow] {
-	return func(yield func(familyRow) bool) {
-		for line := range strings.Lines(f.text[software]) {
-			if !yield(readFamilyRow(line)) {
-				return
-			}
-		}
-	}
+// readEnds reads the first columns of a line: software and sides. The others
+// follow.
+func readEnds(line string) (e ends, others string) {
+	_, others, _ = strings.Cut(line, "\t")
+	source, others, _ := strings.Cut(others, "\t")
+	target, others, _ := strings.Cut(others, "\t")
+	return ends{side(source), side(target)}, others
 }
 
-// readFamilyRow reads a line: software, sides, from, to, kind, action, note and
-// provenance. A dash is an empty column.
-func readFamilyRow(line string) familyRow {
-	var c [8]string
+// read reads the other columns: from, to, kind, action, note and provenance. A
+// dash is an empty column.
+func (e ends) read(others string) familyRow {
+	var c [5]string
 	for i := range c {
-		c[i], line, _ = strings.Cut(line, "\t")
+		c[i], others, _ = strings.Cut(others, "\t")
 	}
-	r := api.Relocation{From: c[3], Kind: api.RelocationKind(c[5]), Action: api.RelocationAction(c[6]), Note: c[7]}
-	if c[4] == "-" {
-		c[4] = ""
+	if c[1] == "-" {
+		c[1] = ""
 	}
-	return familyRow{side(c[1]), side(c[2]), r, c[4]}
+	return familyRow{e, api.Relocation{From: c[0], Kind: api.RelocationKind(c[2]), Action: api.RelocationAction(c[3]), Note: c[4]}, c[1]}
 }
 
 // shortened is a canonical without what the index adds to the name of software
@@ -228,12 +234,18 @@ func (f familyRows) software(canonical string) string {
 // between are the rows of software for a move.
 func (f familyRows) between(software string, source, target release.Release) []api.Relocation {
 	found := []api.Relocation{}
-	for r := range f.of(software) {
-		if r.holds(source, target) {
+	for line := range strings.Lines(f.text[software]) {
+		ends, others := readEnds(line)
+		forth := ends.hold(source, target)
+		if !forth && !ends.turned().hold(source, target) {
+			continue
+		}
+		r := ends.read(others)
+		if forth {
 			found = append(found, r.relocation())
 			continue
 		}
-		if !r.turns() || !(familyRow{source: r.target, target: r.source}).holds(source, target) {
+		if !r.turns() {
 			continue
 		}
 		if b, ok := r.back(software); ok && !slices.ContainsFunc(found, b.says) {
@@ -243,33 +255,30 @@ func (f familyRows) between(software string, source, target release.Release) []a
 	return found
 }
 
-// acrossFamilies are the rows of a canonical for the move, with the versions of
+// acrossFamilies are the rows of software for the move, with the versions of
 // both sides filled in; what its successors themselves ship goes first. A row
 // whose version is not known is left out.
-func (h *hops) acrossFamilies(canonical string, p course, m *move) ([]api.Relocation, error) {
+func (h *hops) acrossFamilies(p course, m *move) ([]api.Relocation, error) {
 	if h.source.rpm == nil && h.target.rpm == nil {
 		return nil, nil
 	}
-	found, err := h.ofFamilies(canonical, m)
+	found, err := h.ofFamilies(m)
 	if err != nil {
 		return nil, err
 	}
 	return h.ownFirst(p, append(found, h.defaults(m, found)...))
 }
 
-// ofFamilies are the rows of a canonical's software; a path of the same version
-// needs none.
-func (h *hops) ofFamilies(canonical string, m *move) ([]api.Relocation, error) {
-	all := families()
-	software := all.software(canonical)
-	if software == "" {
+// ofFamilies are the rows of what moves; a path of the same version needs none.
+func (h *hops) ofFamilies(m *move) ([]api.Relocation, error) {
+	if m.software == "" {
 		return []api.Relocation{}, nil
 	}
-	next, err := h.versionOf(software, m.nextVersion)
+	next, err := h.versionOf(m.software, m.nextVersion)
 	if err != nil {
 		return nil, err
 	}
-	between := all.between(software, h.source.release, h.target.release)
+	between := families().between(m.software, h.source.release, h.target.release)
 	found := between[:0]
 	for _, r := range between {
 		versioned := strings.Contains(r.From, "{")
