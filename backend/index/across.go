@@ -8,7 +8,6 @@ import (
 	"svc/backend/api/pkgversion"
 	"svc/backend/index/catalog"
 	"svc/backend/index/rpm"
-	"svc/backend/index/table"
 )
 
 // rpmReverse has the rpms that are, or are part of, a package of Debian.
@@ -728,37 +727,41 @@ func (h *hops) ownRPMs(name string) string {
 	return ""
 }
 
-// ownRows are the rows of el_names.tsv by whose names they are: a release, a
-// distribution or a line.
-type ownRows struct {
-	own     map[string]map[string]string // EL's name → relation and own names
-	general map[string]map[string]string // own name → EL's
-}
-
-func readOwnRows(t *table.Table) ownRows {
-	rows := ownRows{map[string]map[string]string{}, map[string]map[string]string{}}
-	for key, value := range t.All() {
-		names, of, name := rows.general, "", ""
-		if of, name, _ = strings.Cut(key, "/"); name == "" {
-			names = rows.own
-			name, of, _ = strings.Cut(key, " ")
+// readOwnNames reads what the two releases have of names that EL does not have.
+func (h *hops) readOwnNames() {
+	sources, targets := owners(h.source, h.target), owners(h.target, h.source)
+	h.general, h.own = make([]map[string]string, len(sources)), make([]map[string]string, len(targets))
+	for key, value := range h.ix.rpmOwn.All() {
+		if name, of, own := strings.Cut(key, " "); own {
+			put(h.own, slices.Index(targets, of), name, value)
+			continue
 		}
-		if names[of] == nil {
-			names[of] = map[string]string{}
-		}
-		names[of][name] = value
+		of, name, _ := strings.Cut(key, "/")
+		put(h.general, slices.Index(sources, of), name, value)
 	}
-	return rows
 }
 
-// apartFrom are those of a release's rows that hold between it and another: its own,
-// its distribution's, and its line's where the other release is not of that.
-func apartFrom(rows map[string]map[string]string, t, other *releaseTables) []map[string]string {
-	found := []map[string]string{rows[t.slug], rows[distribution(t.slug)]}
+func put(all []map[string]string, i int, name, value string) {
+	if i < 0 {
+		return
+	}
+	if all[i] == nil {
+		all[i] = map[string]string{}
+	}
+	all[i][name] = value
+}
+
+// owners are those under whose names a release of rpms has names of its own:
+// itself, its distribution, and its line where the other release is not of that.
+func owners(t, other *releaseTables) []string {
+	if t.rpm == nil {
+		return nil
+	}
+	names := []string{t.slug, distribution(t.slug)}
 	if other.rpm == nil || other.rpm.line != t.rpm.line {
-		found = append(found, rows[t.rpm.line])
+		names = append(names, t.rpm.line)
 	}
-	return slices.DeleteFunc(found, func(names map[string]string) bool { return names == nil })
+	return names
 }
 
 // persistence is how sure it is that the target still has an rpm.
@@ -802,7 +805,11 @@ func (h *hops) inOtherLine(p course) (course, bool, error) {
 	if name == p.source.Name {
 		return p, false, nil
 	}
-	relation, _, _ := strings.Cut(h.ix.own.own[h.source.rpm.line][name], "\t")
+	value, _, err := h.ix.rpmOwn.Get(name + " " + h.source.rpm.line)
+	if err != nil {
+		return p, false, err
+	}
+	relation, _, _ := strings.Cut(value, "\t")
 	r, _, err := h.target.findRPM(name)
 	p.relation, p.confidence, p.names = stronger(api.RelationRenamed, api.Relation(relation)), rowConfidence*h.existence(r), []string{name}
 	return p, true, err

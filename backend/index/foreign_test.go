@@ -371,7 +371,7 @@ func TestGlobs(t *testing.T) {
 		{"a*c", "abd", false},
 		{"aa*aa", "aaa", false},
 	} {
-		g := globs{}
+		g := &globs{}
 		g.add(c.pattern, "")
 		_, ok := g.match(c.name)
 		is.New(t).Equal(ok, c.want)

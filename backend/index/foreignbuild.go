@@ -25,7 +25,7 @@ type foreign struct {
 	ownNames  map[string]string // the table of el_names.tsv
 	lines     map[string]string // name → the only line that has it, el or suse
 	rows      map[string]rpm.Guess
-	patterns  globs
+	patterns  *globs
 	trails    map[string]map[string]catalog.Trail // level, such as el-7 → name → what it becomes in the next
 	levels    map[string]string                   // name → levels of EL
 	before    map[string][]int                    // name → levels of EL until which it was something else
@@ -233,7 +233,7 @@ func (f *foreign) beforeOf(name string) string {
 
 // readPatterns makes the patterns of the rows with asterisks.
 func (f *foreign) readPatterns() {
-	f.patterns = globs{}
+	f.patterns = &globs{}
 	for name, g := range f.rows {
 		f.patterns.add(name, encodeTrail(trailOf(g)))
 	}

@@ -15,7 +15,7 @@ type shared struct {
 	rpmRows, kinRows, debianRows                                    namedRows
 
 	levels map[string][]namedRows // what becomes of rpms after a level, by line and level
-	own    ownRows
+	rpmOwn *table.Table
 }
 
 func sharedTables(file *table.File) shared {
@@ -25,7 +25,7 @@ func sharedTables(file *table.File) shared {
 		libraries: file.Table(rpmLibraries), rpmDebian: file.Table(rpmDebian), rpmReverse: file.Table(rpmReverse),
 		rpmRows: rowsOf(file.Table(rpmRows)), kinRows: rowsOf(file.Table(kinRows)), debianRows: rowsOf(file.Table(debianRows)),
 		levels: map[string][]namedRows{"el": levelRows(file, "el"), "suse": levelRows(file, "suse")},
-		own:    readOwnRows(file.Table(rpmOwn)),
+		rpmOwn: file.Table(rpmOwn),
 	}
 }
 
@@ -45,12 +45,12 @@ func levelRows(file *table.File, line string) []namedRows {
 // which are read once they are asked for.
 type namedRows struct {
 	*table.Table
-	patterns func() globs
+	patterns func() *globs
 }
 
 func rowsOf(t *table.Table) namedRows {
-	return namedRows{t, sync.OnceValue(func() globs {
-		patterns := globs{}
+	return namedRows{t, sync.OnceValue(func() *globs {
+		patterns := &globs{}
 		for key, value := range t.With('*') {
 			patterns.add(key, value)
 		}

@@ -95,10 +95,8 @@ func (ix *Index) hops(source, target string) (*hops, error) {
 func (ix *Index) way(from, to *releaseTables) *hops {
 	h := &hops{ix: ix, source: from, target: to, nearest: sync.OnceValue(func() []*hops { return ix.waysTo(to) })}
 	if to.rpm != nil {
-		h.levels, h.own = ix.levelTrails(to), apartFrom(ix.own.own, to, from)
-	}
-	if from.rpm != nil {
-		h.general = apartFrom(ix.own.general, from, to)
+		h.levels = ix.levelTrails(to)
+		h.readOwnNames()
 	}
 	if from.rpm != nil || to.rpm != nil || h.crosses() {
 		return h
