@@ -282,11 +282,12 @@ func (h *hops) namedInRPM(canonical string) (course, error) {
 // metapackageToRPM follows one of several versions, which rpm releases have no
 // name for, as the package that stands for all of them.
 func (h *hops) metapackageToRPM(p course) (course, bool, error) {
-	if p.source.isLibrary() {
+	name := withoutVersion(p.source.Name)
+	if name == p.source.Name || p.source.isLibrary() {
 		return p, false, nil
 	}
 	x := &lexicon{ix: h.ix}
-	canonical, ok := x.Package(withoutVersion(p.source.Name))
+	canonical, ok := x.Package(name)
 	if !ok || canonical == p.source.Canonical || x.err != nil {
 		return p, false, x.err
 	}
