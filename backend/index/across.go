@@ -946,10 +946,10 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		}
 		t.Caveats = append(t.Caveats, doubt)
 	}
-	vendor, err := h.ofVendor(p)
-	if err != nil {
+	var err error
+	if t.Caveats, err = h.ofVendor(t.Caveats, p); err != nil {
 		return t, err
 	}
-	t.Caveats = append(append(t.Caveats, vendor...), h.ofCourse(p, len(p.names))...)
+	t.Caveats = h.ofCourse(t.Caveats, p, len(p.names))
 	return t, h.addCurated(canonical, &t)
 }

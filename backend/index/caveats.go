@@ -11,9 +11,9 @@ import (
 	"svc/backend/index/rpm"
 )
 
-// caveats are what a person should know that follows from the data alone.
-func (h *hops) caveats(p course, targets []record) []api.Caveat {
-	all := h.ofCourse(p, len(targets))
+// caveats adds what a person should know that follows from the data alone.
+func (h *hops) caveats(all []api.Caveat, p course, targets []record) []api.Caveat {
+	all = h.ofCourse(all, p, len(targets))
 	for _, t := range targets {
 		before, after := h.source.major(p.source), h.target.major(t)
 		if before != "" && after != "" && before != after {
@@ -28,9 +28,8 @@ func (h *hops) caveats(p course, targets []record) []api.Caveat {
 	return all
 }
 
-// ofCourse are the caveats of the way by which n packages were found.
-func (h *hops) ofCourse(p course, n int) []api.Caveat {
-	var all []api.Caveat
+// ofCourse adds the caveats of the way by which n packages were found.
+func (h *hops) ofCourse(all []api.Caveat, p course, n int) []api.Caveat {
 	if p.source.Name == "" && n > 0 {
 		all = append(all, caveat(CaveatNotInSource, api.SeverityInfo, "%s has no such package; the answer is %s's own.", h.source.slug, h.target.slug))
 	}
@@ -41,10 +40,7 @@ func (h *hops) ofCourse(p course, n int) []api.Caveat {
 		all = append(all, caveat(CaveatKernel, api.SeverityInfo, "The kernel is installed by its metapackage; this one belongs to %s.", h.source.slug))
 	}
 	if h.target.nearest != nil && n > 0 && p.relation != api.RelationIncluded {
-		all = append(all, api.Caveat{
-			Code: CaveatExistence, Severity: api.SeverityInfo,
-			Text: "The index has no list of " + h.target.slug + "; the answer is that of " + h.target.nearest.slug + ", which is nearest to it.",
-		})
+		all = append(all, api.Caveat{Code: CaveatExistence, Severity: api.SeverityInfo, Text: h.noList})
 	}
 	if p.relation == api.RelationUnknown && len(p.candidates) > 0 {
 		all = append(all, caveat(CaveatCandidates, api.SeverityWarning, "Not sure enough to choose; in %s these may do the job of %s: %s.",
@@ -74,14 +70,14 @@ func lossOf(r record) api.Severity {
 	return api.SeverityWarning
 }
 
-// ofVendor is what to know of the repository that a package is from.
-func (h *hops) ofVendor(p course) ([]api.Caveat, error) {
+// ofVendor adds what to know of the repository that a package is from.
+func (h *hops) ofVendor(all []api.Caveat, p course) ([]api.Caveat, error) {
 	i := slices.IndexFunc(p.methods, isVendor)
 	if i < 0 {
-		return nil, nil
+		return all, nil
 	}
 	text, _, err := h.ix.vendors.Get(strings.TrimPrefix(p.methods[i], rpm.Vendor))
-	return []api.Caveat{{Code: CaveatThirdParty, Severity: api.SeverityWarning, Text: p.source.Name + " is of another vendor. " + text}}, err
+	return append(all, api.Caveat{Code: CaveatThirdParty, Severity: api.SeverityWarning, Text: p.source.Name + " is of another vendor. " + text}), err
 }
 
 func isVendor(method string) bool { return strings.HasPrefix(method, rpm.Vendor) }

@@ -41,15 +41,17 @@ func (h *hops) relocated(canonical string, o *outcome) ([]api.Relocation, error)
 	}
 	p := *followed
 	m := &move{h: h, software: families().software(canonical), version: h.source.major(p.source)}
-	if m.old, err = h.source.shipped(p.source.Name); err != nil {
+	if m.old, err = h.source.shipped(nil, p.source.Name, "/"); err != nil {
 		return nil, err
 	}
+	compared := "/"
+	if len(m.old) == 0 {
+		compared = defaultFolder
+	}
 	for _, name := range p.names {
-		files, err := h.target.shipped(name)
-		if err != nil {
+		if m.next, err = h.target.shipped(m.next, name, compared); err != nil {
 			return nil, err
 		}
-		m.next = append(m.next, files...)
 	}
 	if across, err := h.acrossFamilies(p, m); err != nil || len(across) > 0 {
 		return across, err
@@ -83,15 +85,16 @@ func (t *releaseTables) successor(name string) (record, error) {
 	return r, err
 }
 
-// shipped lists the configuration that a package ships.
-func (t *releaseTables) shipped(name string) ([]string, error) {
+// shipped adds the configuration that a package ships in a folder.
+func (t *releaseTables) shipped(files []string, name, folder string) ([]string, error) {
 	value, ok, err := t.files.Get(name)
 	if err != nil || !ok {
-		return nil, err
+		return files, err
 	}
-	files := strings.Split(value, "\t")
-	for i, file := range files {
-		files[i] = t.inOwn(file)
+	for file := range strings.SplitSeq(value, "\t") {
+		if strings.HasPrefix(file, folder) {
+			files = append(files, t.inOwn(file))
+		}
 	}
 	return files, nil
 }

@@ -16,11 +16,16 @@ type globs [256][]glob
 
 // add adds a row; what has no asterisk is none.
 func (g *globs) add(pattern, value string) {
-	parts := strings.Split(strings.ToLower(pattern), "*")
-	if n := len(parts) - 1; n > 0 {
-		begin := (parts[0] + "*")[0]
-		g[begin] = append(g[begin], glob{pattern, value, parts[0], parts[n], parts[1:n]})
+	first, last, ok := strings.Cut(strings.ToLower(pattern), "*")
+	if !ok {
+		return
 	}
+	row := glob{pattern: pattern, value: value, first: first, last: last}
+	if i := strings.LastIndexByte(last, '*'); i >= 0 {
+		row.between, row.last = strings.Split(last[:i], "*"), last[i+1:]
+	}
+	begin := (first + "*")[0]
+	g[begin] = append(g[begin], row)
 }
 
 // match finds the value of the longest pattern that fits. Case does not count, as

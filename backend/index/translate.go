@@ -73,6 +73,7 @@ type hops struct {
 	levels         []levelTrails  // of an rpm target's line, by level
 	nearest        func() []*hops // to the target from the suites, the nearest first
 
+	noList       string              // says that there is no list of the target
 	own, general []map[string]string // where an rpm target has names of its own, and an rpm source: the nearest rows first
 
 	followed followed
@@ -97,6 +98,9 @@ func (ix *Index) way(from, to *releaseTables) *hops {
 	if to.rpm != nil {
 		h.levels = ix.levelTrails(to)
 		h.readOwnNames()
+	}
+	if to.nearest != nil {
+		h.noList = "The index has no list of " + to.slug + "; the answer is that of " + to.nearest.slug + ", which is nearest to it."
 	}
 	if from.rpm != nil || to.rpm != nil || h.crosses() {
 		return h
@@ -401,11 +405,10 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 		Canonical: canonical, Relation: relation, Confidence: round(p.confidence),
 		Packages: packages, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
 	}
-	vendor, err := h.ofVendor(p)
-	if err != nil {
+	if t.Caveats, err = h.ofVendor(t.Caveats, p); err != nil {
 		return t, err
 	}
-	t.Caveats = append(append(t.Caveats, vendor...), h.caveats(p, targets)...)
+	t.Caveats = h.caveats(t.Caveats, p, targets)
 	return t, h.addCurated(canonical, &t)
 }
 
