@@ -35,6 +35,8 @@ const besideConfidence = 0.7
 const (
 	unlisted  = 0.8  // the list of EL that is known does not have it, and it comes by itself or not at all
 	elsewhere = 0.65 // that list, of some two thirds, does not have it, but another release's has
+	later     = 0.55 // that list, nearly whole, does not have it, but that of a later release has
+	between   = 0.95 // that list does not have it, but the source has, and that of a later release
 	listless  = 0.9  // there is no list, but near releases have it
 	guessed   = 0.6  // nobody is known to have it
 	soname    = 0.93 // a library of SUSE under another name
@@ -42,6 +44,14 @@ const (
 	onward    = 0.95 // SUSE has it in one major version, and no row says that it went
 	bothHave  = 0.95 // SUSE's name is one of EL's at that level, and no row says that SUSE means another package by it
 	droppedIn = 0.85 // Debian had it once
+)
+
+// How sure it is that EL has a package no more, by what the lists of its releases
+// say of each other.
+const (
+	dropped           = "not listed"
+	droppedConfidence = 0.92 // the list of a release before has it, that of the target does not
+	wholeConfidence   = 0.95 // what it is a part of goes
 )
 
 // rpmTrail is what the index knows of an rpm of the source: its trail, or what the
@@ -407,8 +417,8 @@ func (h *hops) became(p course, r rpmRecord) (later course, gone bool, err error
 		return p, false, nil
 	}
 	later, err = h.climb(p, newest)
-	if err != nil || len(later.methods) == len(p.methods) {
-		return p, false, err
+	if err != nil || len(later.methods) == len(p.methods) || p.relation == api.RelationIncluded && later.evidence() == dropped {
+		return p, false, err // a library comes under another name
 	}
 	return h.inOwnNames(later), true, nil
 }
@@ -420,6 +430,8 @@ func (h *hops) existence(r rpmRecord) float64 {
 		return 1
 	case l.known && r.inEPEL():
 		return listless
+	case l.known && r.levels != "" && l.level >= wholeLists:
+		return later
 	case l.known && r.levels != "":
 		return elsewhere
 	case l.at(r), r.line == l.line, l.line == "suse" && r.levels != "":
@@ -603,12 +615,12 @@ func (h *hops) overLevels(p course) (course, error) {
 func (h *hops) climb(p course, from int) (course, error) {
 	for n := from; n < h.target.rpm.level; n++ {
 		trails := &h.levels[n]
-		gone, err := h.withItsLibrary(p, trails)
+		gone, err := h.withItsWhole(p, trails)
 		if err != nil {
 			return p, err
 		}
 		if gone {
-			p.relation, p.confidence, p.names, p.methods = api.RelationRemoved, unlisted, nil, append(slices.Clip(p.methods), catalog.Curated)
+			p.relation, p.confidence, p.names, p.methods = api.RelationRemoved, wholeConfidence, nil, append(slices.Clip(p.methods), catalog.Curated)
 			return p, nil
 		}
 		if p, err = p.follow(trails); err != nil {
@@ -619,19 +631,19 @@ func (h *hops) climb(p course, from int) (course, error) {
 }
 
 // levelTrails are what becomes of rpms after a level of the target's line: the row
-// of a name, else that of the longest pattern, unless the next level is known to
-// have the name.
+// of a name, else, unless the next level is known to have the name, that of the
+// longest pattern, else what the lists of EL say.
 type levelTrails struct {
-	rows   namedRows
-	target *releaseTables
-	next   int
+	rows namedRows
+	*hops
+	next int
 }
 
-// levelTrails are those of every level of a target's line, by the level.
-func (ix *Index) levelTrails(target *releaseTables) []levelTrails {
-	all := make([]levelTrails, maxLevel)
-	for n, rows := range ix.levels[target.rpm.line] {
-		all[n] = levelTrails{rows, target, nextLevel(target.rpm.line, n)}
+// levelTrails are those of every level of the target's line, by the level.
+func (h *hops) levelTrails() []levelTrails {
+	all, line := make([]levelTrails, maxLevel), h.target.rpm.line
+	for n, rows := range h.ix.levels[line] {
+		all[n] = levelTrails{rows, h, nextLevel(line, n)}
 	}
 	return all
 }
@@ -649,39 +661,76 @@ func (t *levelTrails) Get(name string) (trail string, ok bool, err error) {
 	if trail, ok, err = t.rows.Get(name); ok || err != nil {
 		return trail, ok, err
 	}
-	row, ok := t.rows.patterns().longest(name)
-	if !ok {
+	row, pattern := t.rows.patterns().longest(name)
+	if !pattern && !t.listed() {
 		return "", false, nil
 	}
 	r, _, err := t.target.findRPM(name)
-	if err != nil || r.atLevel(t.target.rpm.line, t.next) {
+	switch {
+	case err != nil || r.atLevel(t.target.rpm.line, t.next):
 		return "", false, err
+	case pattern:
+		return strings.ReplaceAll(row.value, "*", row.stood(name)), true, nil
+	case t.drops(r) && t.ownRPMs(name) == "":
+		return encodeTrail(catalog.Trail{Relation: api.RelationRemoved, Confidence: droppedConfidence, Method: dropped}), true, nil
 	}
-	return strings.ReplaceAll(row.value, "*", row.stood(name)), true, nil
+	return "", false, nil
 }
 
-// withItsLibrary reports whether a development package goes because what it
-// develops with does: rows name the library alone.
-func (h *hops) withItsLibrary(p course, trails trails) (bool, error) {
+// wholeLists is the first level of EL whose list is nearly whole.
+const wholeLists = 9
+
+// listed reports whether the next level is one of EL whose list is nearly whole,
+// and all that is known of the target's.
+func (t *levelTrails) listed() bool {
+	return t.target.rpm.known && !t.target.rpm.lists() && t.next >= wholeLists
+}
+
+// drops reports whether the lists say that EL has a package no more: that of a
+// level before the next has it, neither that of the next nor the target's does,
+// and EPEL has not taken it.
+func (t *levelTrails) drops(r rpmRecord) bool {
+	return t.listed() && !t.target.rpm.at(r) && !r.inEPEL() && r.newestBefore(t.next) > 0
+}
+
+// withItsWhole reports whether a package goes because what it is a part of does:
+// rows name the library alone, not its headers, and no list has every part.
+func (h *hops) withItsWhole(p course, trails trails) (bool, error) {
 	if len(p.names) != 1 {
 		return false, nil
 	}
-	library, ok := strings.CutSuffix(p.names[0], "-devel")
-	if !ok {
+	name, headers := p.names[0], strings.HasSuffix(p.names[0], "-devel")
+	if !headers && !h.target.rpm.known {
 		return false, nil
 	}
-	if _, own, err := trails.Get(p.names[0]); own || err != nil {
+	r, there, err := h.target.findRPM(name)
+	if err != nil || there && (r.has(h.target.rpm) || !headers) {
 		return false, err
 	}
-	if r, there, err := h.target.findRPM(p.names[0]); there && r.has(h.target.rpm) || err != nil {
+	if _, own, err := trails.Get(name); own || err != nil {
 		return false, err
 	}
-	value, gone, err := trails.Get(library)
-	if !gone || err != nil {
-		return false, err
+	return h.wholeGoes(name, trails)
+}
+
+// wholeGoes reports whether the nearest package that anything is known of, of
+// those whose names a name goes on from, goes.
+func (h *hops) wholeGoes(name string, trails trails) (bool, error) {
+	for at := strings.LastIndexByte(name, '-'); at > 0; at = strings.LastIndexByte(name, '-') {
+		name = name[:at]
+		value, ok, err := trails.Get(name)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			t, err := decodeTrail(value)
+			return t.Relation == api.RelationRemoved, err
+		}
+		if _, there, err := h.target.findRPM(name); there || !h.target.rpm.known || err != nil {
+			return false, err
+		}
 	}
-	t, err := decodeTrail(value)
-	return t.Relation == api.RelationRemoved, err
+	return false, nil
 }
 
 // ofEL is the name that EL has for the own one of a distribution near to it.
@@ -774,6 +823,12 @@ func (h *hops) persistence(p course, r rpmRecord, ok bool) float64 {
 		return 1 // an event says so
 	case h.target.rpm.line == "suse":
 		return h.staying(r)
+	case !h.source.rpm.known || !h.target.rpm.known || h.source.rpm.level > h.target.rpm.level:
+		return h.existence(r)
+	case r.newest() > h.target.rpm.level:
+		return between
+	case !ok && h.target.rpm.level >= wholeLists:
+		return guessed
 	}
 	return h.existence(r)
 }

@@ -198,6 +198,9 @@ func (r rpmRecord) newestBefore(level int) int {
 	return newest
 }
 
+// newest is the newest level that is known to have the package; 0 for none.
+func (r rpmRecord) newest() int { return r.newestBefore(maxLevel) }
+
 // nearness orders the rpms of one canonical: what the release is known to have,
 // then what only its line has; for SUSE, what EL has under another name comes last.
 func (r rpmRecord) nearness(l *rpmLine) int {

@@ -96,7 +96,7 @@ func (ix *Index) hops(source, target string) (*hops, error) {
 func (ix *Index) way(from, to *releaseTables) *hops {
 	h := &hops{ix: ix, source: from, target: to, nearest: sync.OnceValue(func() []*hops { return ix.waysTo(to) })}
 	if to.rpm != nil {
-		h.levels = ix.levelTrails(to)
+		h.levels = h.levelTrails()
 		h.readOwnNames()
 	}
 	if to.nearest != nil {
