@@ -205,7 +205,7 @@ mysql() {
 	local data=/var/lib/mysql client=(in_root mysql -S /run/mysqld/e2e.sock -BN --default-character-set=utf8mb4)
 	rm -rf "${root:?}$data"
 	in_root id -u mysql >/dev/null 2>&1 || in_root useradd -r mysql
-	in_root install -d -o mysql "$data" /run/mysqld
+	in_root install -d -o mysql "$data" "$data-files" /run/mysqld # where files of SQL may be
 	in_root mysqld --no-defaults --user=mysql --initialize-insecure --datadir="$data" >"$work/last.log" 2>&1
 	mysql_start
 	"${client[@]}" <<-'SQL'

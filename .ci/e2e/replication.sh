@@ -230,7 +230,7 @@ valkey_way() {
 mysql_start() {
 	chroot "$1" id -u mysql >/dev/null 2>&1 || chroot "$1" useradd -r mysql
 	rm -rf "${1:?}/var/lib/mysql"
-	chroot "$1" install -d -o mysql /var/lib/mysql /run/mysqld
+	chroot "$1" install -d -o mysql /var/lib/mysql /var/lib/mysql-files /run/mysqld
 	chroot "$1" mysqld --no-defaults --user=mysql --datadir=/var/lib/mysql --initialize-insecure >>"$work/mysql.log" 2>&1
 	chroot "$1" mysqld --no-defaults --user=mysql --datadir=/var/lib/mysql --port="$2" --server-id="$3" --bind-address=127.0.0.1 --mysqlx=OFF --event-scheduler=OFF \
 		--socket=/run/mysqld/mysqld.sock --pid-file=/run/mysqld/pid >>"$work/mysql.log" 2>&1 &
