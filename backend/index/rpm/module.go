@@ -1,53 +1,123 @@
 package rpm
 
 import (
+	"cmp"
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
 )
 
 // ecosystem is how modules of a language are named in rpm and in Debian.
 type ecosystem struct {
 	name  string
-	rpm   *lazyregexp.Regexp // what it captures last is the module
+	rpm   func(name string) (module string) // empty where an rpm is none of it
 	deb   func(module string) []string
 	plain string // what the usual names begin with, where others have a version or nothing there
 }
 
 var ecosystems = []ecosystem{
-	{name: "perl", rpm: lazyregexp.New(`^perl-(.+)$`), deb: func(m string) []string {
+	{name: "perl", rpm: after("perl-"), deb: func(m string) []string {
 		return []string{"lib" + dashed(m) + "-perl", "lib" + strings.TrimPrefix(dashed(m), "lib") + "-perl"}
 	}},
-	{name: "python", rpm: lazyregexp.New(`^(?:python|python[23]|python[23]\.?[0-9]{1,2}|platform-python)-(.+)$`), deb: pythonNames, plain: "python3-"},
-	{name: "ruby", rpm: lazyregexp.New(`^(?:ruby[0-9.]*-)?rubygem-(.+)$`), deb: func(m string) []string {
+	{name: "python", rpm: pythonModule, deb: pythonNames, plain: "python3-"},
+	{name: "ruby", rpm: rubyModule, deb: func(m string) []string {
 		m = strings.ToLower(m)
 		return []string{"ruby-" + dashed(m), "ruby-" + strings.TrimPrefix(dashed(m), "ruby-"), dashed(m)}
 	}},
-	{name: "php", rpm: lazyregexp.New(`^php[0-9.]*-(?:pecl-|pear-|php-)?(.+?)[0-9]?$`), deb: func(m string) []string {
+	{name: "php", rpm: phpModule, deb: func(m string) []string {
 		m = strings.TrimPrefix(dashed(m), "pecl-")
 		return []string{"php-" + m, "php-" + strings.ReplaceAll(m, "-", "")}
 	}, plain: "php-"},
-	{name: "node", rpm: lazyregexp.New(`^nodejs-(.+)$`), deb: func(m string) []string { return []string{"node-" + dashed(m)} }},
-	{name: "haskell", rpm: lazyregexp.New(`^ghc-(.+)-devel$`), deb: func(m string) []string { return []string{"libghc-" + strings.ToLower(m) + "-dev"} }},
-	{name: "go", rpm: lazyregexp.New(`^golang-(.+)-devel$`), deb: func(m string) []string { return []string{"golang-" + dashed(m) + "-dev"} }},
-	{name: "go", rpm: lazyregexp.New(`^golang-(.+)$`), deb: func(m string) []string { return []string{"golang-" + dashed(m)} }},
-	{name: "lua", rpm: lazyregexp.New(`^lua-(.+)$`), deb: func(m string) []string { return []string{"lua-" + dashed(m)} }},
-	{name: "ocaml", rpm: lazyregexp.New(`^ocaml-(.+)-devel$`), deb: func(m string) []string { return []string{"lib" + dashed(m) + "-ocaml-dev"} }},
-	{name: "r", rpm: lazyregexp.New(`^R-(.+?)(?:-devel)?$`), deb: func(m string) []string {
+	{name: "node", rpm: after("nodejs-"), deb: func(m string) []string { return []string{"node-" + dashed(m)} }},
+	{name: "haskell", rpm: between("ghc-", "-devel"), deb: func(m string) []string { return []string{"libghc-" + strings.ToLower(m) + "-dev"} }},
+	{name: "go", rpm: between("golang-", "-devel"), deb: func(m string) []string { return []string{"golang-" + dashed(m) + "-dev"} }},
+	{name: "go", rpm: after("golang-"), deb: func(m string) []string { return []string{"golang-" + dashed(m)} }},
+	{name: "lua", rpm: after("lua-"), deb: func(m string) []string { return []string{"lua-" + dashed(m)} }},
+	{name: "ocaml", rpm: between("ocaml-", "-devel"), deb: func(m string) []string { return []string{"lib" + dashed(m) + "-ocaml-dev"} }},
+	{name: "r", rpm: rModule, deb: func(m string) []string {
 		m = strings.ToLower(m)
 		return []string{"r-cran-" + m, "r-bioc-" + m}
 	}},
-	{name: "introspection", rpm: lazyregexp.New(`^typelib-(.+)$`), deb: func(m string) []string {
+	{name: "introspection", rpm: after("typelib-"), deb: func(m string) []string {
 		m = strings.ReplaceAll(strings.ToLower(m), "_", ".")
 		return []string{"gir1.2-" + strings.TrimPrefix(m, "1.0-"), "gir" + m}
 	}},
-	{name: "apache", rpm: lazyregexp.New(`^(?:apache2-|mod_)((?:mod_)?.+)$`), deb: func(m string) []string {
+	{name: "apache", rpm: after("apache2-", "mod_"), deb: func(m string) []string {
 		m = dashed(strings.TrimPrefix(m, "mod_"))
 		return []string{"libapache2-mod-" + m, "libapache2-mod-" + strings.ReplaceAll(m, "-", "")}
 	}},
-	{name: "openstack", rpm: lazyregexp.New(`^openstack-(.+)$`), deb: func(m string) []string { return []string{dashed(m)} }},
-	{name: "gstreamer", rpm: lazyregexp.New(`^gstreamer-?1-(.+)$`), deb: func(m string) []string { return []string{"gstreamer1.0-" + dashed(m)} }},
+	{name: "openstack", rpm: after("openstack-"), deb: func(m string) []string { return []string{dashed(m)} }},
+	{name: "gstreamer", rpm: after("gstreamer1-", "gstreamer-1-"), deb: func(m string) []string { return []string{"gstreamer1.0-" + dashed(m)} }},
+}
+
+// after gives what follows one of some beginnings.
+func after(beginnings ...string) func(string) string {
+	return func(name string) string {
+		for _, begin := range beginnings {
+			if rest, ok := strings.CutPrefix(name, begin); ok {
+				return rest
+			}
+		}
+		return ""
+	}
+}
+
+// between gives what stands between a beginning and an end.
+func between(begin, end string) func(string) string {
+	return func(name string) string {
+		rest, begins := strings.CutPrefix(name, begin)
+		rest, ends := strings.CutSuffix(rest, end)
+		if !begins || !ends {
+			return ""
+		}
+		return rest
+	}
+}
+
+const digits = "0123456789"
+
+// pythonModule knows python-, python3-, python3.11-, python311- and platform-python-.
+func pythonModule(name string) string {
+	if module := after("platform-python-")(name); module != "" {
+		return module
+	}
+	version, module, _ := strings.Cut(after("python")(name), "-")
+	if version == "" || version == "2" || version == "3" {
+		return module
+	}
+	minor := strings.TrimPrefix(version[1:], ".")
+	if strings.IndexByte("23", version[0]) < 0 || len(minor) < 1 || len(minor) > 2 || strings.Trim(minor, digits) != "" {
+		return ""
+	}
+	return module
+}
+
+// rubyModule knows rubygem- and ruby2.5-rubygem-.
+func rubyModule(name string) string {
+	version := strings.TrimLeft(after("ruby")(name), digits+".")
+	if rest, ok := strings.CutPrefix(version, "-"); ok {
+		name = rest
+	}
+	return after("rubygem-")(name)
+}
+
+// phpModule knows php-, php8-, php-pecl-, php-pear- and php-php-; a digit at the
+// end is the version of the module.
+func phpModule(name string) string {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(after("php")(name), digits+"."), "-")
+	if !ok {
+		return ""
+	}
+	module := cmp.Or(after("pecl-", "pear-", "php-")(rest), rest)
+	if end := len(module) - 1; end > 0 && isDigit(module[end]) {
+		return module[:end]
+	}
+	return module
+}
+
+func rModule(name string) string {
+	module := after("R-")(name)
+	return cmp.Or(strings.TrimSuffix(module, "-devel"), module)
 }
 
 func dashed(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
@@ -70,11 +140,11 @@ func pythonNames(m string) []string {
 // module finds the modules of languages.
 func (q query) module() (Guess, bool) {
 	for _, e := range ecosystems {
-		m := e.rpm.FindStringSubmatch(q.name)
-		if m == nil {
+		module := e.rpm(q.name)
+		if module == "" {
 			continue
 		}
-		names := e.deb(m[1])
+		names := e.deb(module)
 		if name, ok := q.first(names...); ok {
 			return q.ofModule(name)
 		}
@@ -83,7 +153,7 @@ func (q query) module() (Guess, bool) {
 				return found(api.RelationIncluded, core, e.name+" provided", name)
 			}
 		}
-		if plain := e.plain + m[1]; e.plain != "" && q.name != plain {
+		if plain := e.plain + module; e.plain != "" && q.name != plain {
 			g, ok := of(plain, q.lex, q.depth)
 			return g.renamed(), ok
 		}
