@@ -377,7 +377,7 @@ func (p *preferred) add(r rpmRecord) {
 	switch {
 	case p.rpm.key == "" || presence > 0:
 		p.rpm, p.others = r, false
-	case presence < 0 || p.others:
+	case presence < 0 || p.others: // it stays
 	case rpm.Unnumbered(r.Name) != rpm.Unnumbered(p.rpm.Name):
 		p.others = true
 	case pkgversion.Compare(pkgversion.RPM, r.Name, p.rpm.Name) > 0:

@@ -440,6 +440,30 @@ func TestAnIndexIsSafeForConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
+// TestWhatIsKeptIsBounded: more canonicals than are kept, some of them twice, are
+// answered as each alone.
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	is := is.New(t)
+	ix := embeddedIndex(t)
+	canonicals := []string{"bash", "apache-httpd", "bash"}
+	for i := range maxCourses {
+		canonicals = append(canonicals, fmt.Sprintf("libboost-system1.%d.0", i))
+	}
+	canonicals = append(canonicals, "apache-httpd", "postgresql")
+	for range 2 {
+		answers, err := ix.Translate("debian-11", "debian-13", canonicals)
+		is.NoErr(err)
+		for _, i := range []int{0, 1, 2, 60, len(canonicals) - 2, len(canonicals) - 1} {
+			alone, err := ix.Translate("debian-11", "debian-13", canonicals[i:i+1])
+			is.NoErr(err)
+			is.Equal(answers[i], alone[0])
+		}
+		h, err := ix.hops("debian-11", "debian-13")
+		is.NoErr(err)
+		is.True(len(h.followed.all) <= maxCourses)
+	}
+}
+
 func TestTheEmbeddedIndexIsWhole(t *testing.T) {
 	is.New(t).NoErr(table.Verify(embedded))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
+	"svc/backend/api/release"
 )
 
 // change is what a package of one release is in another.
@@ -134,5 +135,14 @@ func TestModulesOfPerlKeepTheirCase(t *testing.T) {
 	}
 	if got := packageNames(becomes(t, "debian-12", "libdatetime-format-iso8601-perl", "fedora-42")); !strings.Contains(got, "perl-DateTime-Format-ISO8601") {
 		t.Error(got)
+	}
+}
+
+// TestLevelsAreBelowTheHighest: trails are found by the level.
+func TestLevelsAreBelowTheHighest(t *testing.T) {
+	for _, r := range release.All() {
+		if _, n, _ := level(r); n >= maxLevel {
+			t.Errorf("%s is of level %d", r.Slug, n)
+		}
 	}
 }
