@@ -661,15 +661,15 @@ func (t *levelTrails) Get(name string) (trail string, ok bool, err error) {
 	if trail, ok, err = t.rows.Get(name); ok || err != nil {
 		return trail, ok, err
 	}
-	row, pattern := t.rows.patterns().longest(name)
-	if !pattern && !t.listed() {
+	row := t.rows.patterns().longest(name)
+	if row == nil && !t.listed() {
 		return "", false, nil
 	}
 	r, _, err := t.target.findRPM(name)
 	switch {
 	case err != nil || r.atLevel(t.target.rpm.line, t.next):
 		return "", false, err
-	case pattern:
+	case row != nil:
 		return strings.ReplaceAll(row.value, "*", row.stood(name)), true, nil
 	case t.drops(r) && t.ownRPMs(name) == "":
 		return encodeTrail(catalog.Trail{Relation: api.RelationRemoved, Confidence: droppedConfidence, Method: dropped}), true, nil

@@ -8,11 +8,12 @@ type glob struct {
 	pattern, value string
 	first, last    string   // of the pattern in small letters: what is before its asterisks, and behind them
 	between        []string // and between them
+	next           *glob    // another whose pattern begins with the same letter
 }
 
 // globs are rows by the letter with which their patterns begin. Of those that fit
 // a name the longest counts.
-type globs [256][]glob
+type globs [256]*glob
 
 // add adds a row; what has no asterisk is none.
 func (g *globs) add(pattern, value string) {
@@ -20,35 +21,38 @@ func (g *globs) add(pattern, value string) {
 	if !ok {
 		return
 	}
-	row := glob{pattern: pattern, value: value, first: first, last: last}
+	begin := (first + "*")[0]
+	row := &glob{pattern: pattern, value: value, first: first, last: last, next: g[begin]}
 	if i := strings.LastIndexByte(last, '*'); i >= 0 {
 		row.between, row.last = strings.Split(last[:i], "*"), last[i+1:]
 	}
-	begin := (first + "*")[0]
-	g[begin] = append(g[begin], row)
+	g[begin] = row
 }
 
 // match finds the value of the longest pattern that fits. Case does not count, as
 // canonicals have none.
 func (g *globs) match(name string) (string, bool) {
-	row, ok := g.longest(name)
-	return row.value, ok
+	row := g.longest(name)
+	if row == nil {
+		return "", false
+	}
+	return row.value, true
 }
 
-// longest finds the longest pattern that fits.
-func (g *globs) longest(name string) (best glob, ok bool) {
+// longest finds the longest pattern that fits; nil where none does.
+func (g *globs) longest(name string) (best *glob) {
 	if name == "" {
-		return best, false
+		return nil
 	}
 	name = strings.ToLower(name)
 	for _, begin := range []byte{name[0], '*'} {
-		for i := range g[begin] {
-			if row := &g[begin][i]; row.fits(name) && row.before(&best) {
-				best = *row
+		for row := g[begin]; row != nil; row = row.next {
+			if row.fits(name) && (best == nil || row.before(best)) {
+				best = row
 			}
 		}
 	}
-	return best, best.pattern != ""
+	return best
 }
 
 // before orders patterns: the longer first, of equal ones by the alphabet.
