@@ -141,8 +141,7 @@ func (s *ledger) Usage(ctx context.Context, account int64, p Page) (api.UsageHis
 		err = r.Scan(&e.ID, &e.Kind, &e.VM, &e.Source, &target, &at)
 		e.Target, e.At = pointer(target), stamp(timeOf(at))
 		return e, err
-	}, `SELECT id, kind, substr(fingerprint, 1, 12), source, target, at FROM events
-		WHERE account_id = ? AND listed ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`, account, p.Limit+1, p.Offset)
+	}, s.history, account, p.Limit+1, p.Offset)
 	if err != nil {
 		return api.UsageHistory{}, fmt.Errorf("listing usage: %w", err)
 	}

@@ -23,6 +23,9 @@ type ledger struct {
 	change   func(ctx context.Context, do func(*tx) error) error
 	record   func(ctx context.Context, e *entry) error
 	tokens   *lane[*lookup]
+	// history asks for the listed events of an account, the newest first: its id, how
+	// many, and after how many.
+	history string
 }
 
 // tx is a transaction at one instant.

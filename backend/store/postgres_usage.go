@@ -7,6 +7,9 @@ import (
 	"svc/backend/license"
 )
 
+const postgresHistory = `SELECT id, kind, substr(fingerprint, 1, 12), source, target, at FROM events
+	WHERE account_id = ? AND listed ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`
+
 // The lookups name rows one by one: a join might read a whole table where the
 // planner has not seen it grow. For the same reason sequential scans are off in
 // these transactions; and as there is but one good plan, it is made once. What sets

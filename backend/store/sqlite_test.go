@@ -217,11 +217,12 @@ func TestSQLiteMigrates(t *testing.T) {
 	for _, statement := range []string{
 		string(first),
 		"PRAGMA user_version = 1",
-		"INSERT INTO accounts (id, name, plan, unlimited, free_quota, vm_limit, billable_vms, created_at) VALUES (1, 'old', 'free', 0, 9, 9, 1, 0)",
+		"INSERT INTO accounts (id, name, plan, unlimited, free_quota, vm_limit, billable_vms, created_at) VALUES (1, 'old', 'free', 0, 9, 9, 2, 0)",
 		`INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, claimed, billable, overage, listed, at)
 			VALUES (7, 1, 'old', 'license', '` + storetest.Fingerprint(7) + `', 'a 1', 1, 1, 0, 1, 5), (9, 1, 'pruned', 'drift', 'x', 'a 1', 0, 0, 0, 0, 6)`,
 		"DELETE FROM events WHERE id = 9",
 		"INSERT INTO seats VALUES (1, '" + storetest.Fingerprint(7) + "', 'license', 'a 1', 4, 5, 5, 'old')",
+		"INSERT INTO seats VALUES (1, '" + storetest.Fingerprint(6) + "', 'license', 'a 1', 4, 3, 3, 'an event that was pruned')",
 	} {
 		_, err := db.Exec(statement)
 		is.NoErr(err)
@@ -237,6 +238,13 @@ func TestSQLiteMigrates(t *testing.T) {
 		ids = append(ids, e.ID)
 	}
 	is.Equal(ids, []int64{11, 10, 7})
+	l, err := s.VMs(t.Context(), 1, store.Page{Limit: 9})
+	is.NoErr(err)
+	var vms []string
+	for _, vm := range l.VMs {
+		vms = append(vms, vm.VM)
+	}
+	is.Equal(vms, []string{storetest.Fingerprint(8)[:12], storetest.Fingerprint(7)[:12], storetest.Fingerprint(6)[:12]})
 	problems, err := s.Check(t.Context())
 	is.NoErr(err)
 	is.Equal(problems, []string{})

@@ -9,6 +9,12 @@ import (
 	"svc/backend/license"
 )
 
+// sqliteHistory merges the events that claimed a seat with the others.
+const sqliteHistory = `SELECT id, kind, substr(fingerprint, 1, 12), source, target, at FROM events WHERE account_id = ?1 AND listed AND NOT claimed
+	UNION ALL
+	SELECT s.id, e.kind, substr(e.fingerprint, 1, 12), e.source, e.target, s.first_at FROM seats s JOIN events e ON e.id = s.id WHERE s.account_id = ?1
+	ORDER BY 6 DESC, 1 DESC LIMIT ?2 OFFSET ?3`
+
 // write is what waits for the writer: an entry, or else a change.
 type write struct {
 	*entry
@@ -145,11 +151,11 @@ func (w *writer) writeSeats(b *batch) (err error) {
 	at := instant(b.now)
 	for _, s := range b.seats {
 		if s.claimed {
-			_, err = w.exec(`INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
+			_, err = w.exec(`INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by, id)
 				VALUES (?1, ?2, ?3, ?4, ?5
 					| ?6 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'preflight' AND kind IN ('preflight', 'readiness'))
-					| ?7 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'readiness' AND kind IN ('preflight', 'readiness')), ?8, ?8, ?9)`,
-				s.AccountID, s.Fingerprint, s.Kind, s.Source.Label(), s.kinds, kindBit(api.Preflight), kindBit(api.Readiness), at, s.RequestID)
+					| ?7 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'readiness' AND kind IN ('preflight', 'readiness')), ?8, ?8, ?9, ?10)`,
+				s.AccountID, s.Fingerprint, s.Kind, s.Source.Label(), s.kinds, kindBit(api.Preflight), kindBit(api.Readiness), at, s.RequestID, s.id)
 		} else {
 			_, err = w.exec("UPDATE seats SET kinds = kinds | ?, last_seen_at = max(last_seen_at, ?) WHERE account_id = ? AND fingerprint = ?",
 				s.kinds, at, s.AccountID, s.Fingerprint)
