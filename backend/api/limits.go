@@ -2,7 +2,6 @@ package api
 
 import (
 	"slices"
-	"strings"
 )
 
 // Limits of every request.
@@ -19,17 +18,39 @@ const (
 )
 
 // The characters of what every request carries. A regular expression would cost
-// ten times as much.
-const (
-	hexDigits  = "0123456789abcdef"
-	labelChars = base62 + "._-"
+// twenty times as much.
+var (
+	hexDigits  = bytesOf("0123456789abcdef")
+	labelChars = bytesOf(base62 + "._-")
+	tokenChars = bytesOf(base62)
 )
 
-func isHex64(s string) bool { return len(s) == 64 && strings.Trim(s, hexDigits) == "" }
+// byteSet is a set of bytes.
+type byteSet [256]bool
+
+func bytesOf(s string) *byteSet {
+	var set byteSet
+	for i := range len(s) {
+		set[s[i]] = true
+	}
+	return &set
+}
+
+// hasAll reports whether nothing else is in s.
+func (set *byteSet) hasAll(s string) bool {
+	for i := range len(s) {
+		if !set[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+func isHex64(s string) bool { return len(s) == 64 && hexDigits.hasAll(s) }
 
 // IsLabel reports whether s is 1 to most of A-Z a-z 0-9 . _ -.
 func IsLabel(s string, most int) bool {
-	return s != "" && len(s) <= most && strings.Trim(s, labelChars) == ""
+	return s != "" && len(s) <= most && labelChars.hasAll(s)
 }
 
 func isOSLabel(s string) bool { return IsLabel(s, 64) }

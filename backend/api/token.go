@@ -34,7 +34,7 @@ func NewToken() string {
 // holds the token.
 func CheckToken(token string) error {
 	body, found := strings.CutPrefix(token, tokenPrefix)
-	if !found || len(body) != tokenRandom+checksumLength || strings.Trim(body, base62) != "" {
+	if !found || len(body) != tokenRandom+checksumLength || !tokenChars.hasAll(body) {
 		return Errorf(Unauthenticated, "this is no API token: a token is svc_ and 46 letters and digits")
 	}
 	if tokenChecksum(body[:tokenRandom]) != body[tokenRandom:] {

@@ -36,6 +36,7 @@ type exchange struct {
 	account int64  // 0 before authentication
 	status  int    // 0 before the answer
 	cause   error  // of a fault; for the log alone
+	said    muxAnswer
 }
 
 // WriteHeader remembers the status.
@@ -52,10 +53,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h["X-Request-Id"], h["X-Content-Type-Options"], h["Cache-Control"] = []string{x.id}, noSniff, noStore
 	s.metrics.running.Inc()
 	defer s.finish(x, r, time.Now())
-	said := &muxAnswer{exchange: x}
-	s.mux.ServeHTTP(said, r)
+	x.said.exchange = x
+	s.mux.ServeHTTP(&x.said, r)
 	if x.route == "" {
-		s.fail(x, unroutable(said.header.Get("Allow"), r.Method))
+		s.fail(x, unroutable(x.said.header.Get("Allow"), r.Method))
 	}
 }
 
@@ -140,7 +141,7 @@ func (s *Server) answerTo(x *exchange, r *http.Request, route route, who caller)
 	if route.auth == api.Internal && who.Plan != api.PlanInternal {
 		return nil, api.Errorf(api.InternalPlanRequired, "only accounts of the plan internal may do this")
 	}
-	if err := s.limits.take(x.Header(), who.AccountID, who.Plan, s.cfg.Now()); err != nil {
+	if err := s.limits.take(x.Header(), who.AccountID, who.Plan, s.cfg.Now); err != nil {
 		return nil, err
 	}
 	return route.answer(x.ResponseWriter, r, who)
@@ -281,8 +282,12 @@ func (s *Server) authenticate(ctx context.Context, hash [32]byte) (store.Princip
 
 // bearer is the hash of a request's token.
 func bearer(h http.Header) (hash [32]byte, err error) {
-	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
-	if len(h.Values("Authorization")) != 1 || !strings.EqualFold(scheme, "Bearer") {
+	sent := h["Authorization"]
+	if len(sent) != 1 {
+		return hash, unauthenticated()
+	}
+	scheme, token, _ := strings.Cut(sent[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
 		return hash, unauthenticated()
 	}
 	token = strings.TrimLeft(token, " ")

@@ -311,10 +311,11 @@ func TestRateLimits(t *testing.T) {
 func TestRateLimitsForgetIdleAccounts(t *testing.T) {
 	is := is.New(t)
 	l := newLimiter(map[api.Plan]int{api.PlanFree: 60})
+	at := func(now time.Time) func() time.Time { return func() time.Time { return now } }
 	for id := range int64(maxBuckets) {
-		is.NoErr(l.take(http.Header{}, id, api.PlanFree, day))
+		is.NoErr(l.take(http.Header{}, id, api.PlanFree, at(day)))
 	}
-	is.NoErr(l.take(http.Header{}, -1, api.PlanFree, day.Add(time.Hour)))
+	is.NoErr(l.take(http.Header{}, -1, api.PlanFree, at(day.Add(time.Hour))))
 	is.Equal(len(l.buckets), 1)
 }
 

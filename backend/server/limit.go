@@ -43,11 +43,12 @@ func newLimiter(rates map[api.Plan]int) *limiter {
 }
 
 // take counts one request and writes the RateLimit headers, or refuses.
-func (l *limiter) take(h http.Header, account int64, plan api.Plan, now time.Time) error {
+func (l *limiter) take(h http.Header, account int64, plan api.Plan, clock func() time.Time) error {
 	quota, limited := l.rates[plan]
 	if !limited {
 		return nil
 	}
+	now := clock()
 	b := l.bucket(account, plan, quota, now)
 	allowed := b.AllowN(now, 1)
 	left := b.TokensAt(now)
