@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"svc/backend/api"
 	"svc/backend/store"
@@ -31,9 +32,9 @@ var (
 // exchange is one request and its answer.
 type exchange struct {
 	http.ResponseWriter
-	id      string // X-Request-Id
-	route   string // pattern; "" where no route matches
-	account int64  // 0 before authentication
+	id      string    // X-Request-Id
+	at      *endpoint // where the mux led; the server's lost one where no route matches
+	account int64     // 0 before authentication
 	status  int    // 0 before the answer
 	cause   error  // of a fault; for the log alone
 	said    muxAnswer
@@ -48,14 +49,14 @@ func (x *exchange) WriteHeader(status int) {
 // ServeHTTP answers one request: it finds the route, authenticates, limits,
 // decodes and checks, calls the route's function and encodes what that gives.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{ResponseWriter: w, id: requestID(r.Header.Get("X-Request-Id"))}
+	x := &exchange{ResponseWriter: w, id: requestID(r.Header.Get("X-Request-Id")), at: s.lost}
 	h := w.Header()
 	h["X-Request-Id"], h["X-Content-Type-Options"], h["Cache-Control"] = []string{x.id}, noSniff, noStore
 	s.metrics.running.Inc()
 	defer s.finish(x, r, time.Now())
 	x.said.exchange = x
 	s.mux.ServeHTTP(&x.said, r)
-	if x.route == "" {
+	if x.at == s.lost {
 		s.fail(x, unroutable(x.said.header.Get("Allow"), r.Method))
 	}
 }
@@ -78,16 +79,26 @@ func (a *muxAnswer) Header() http.Header {
 	return a.header
 }
 
-// endpoint is a route in the mux.
+// endpoint is a route in the mux. What its requests have in common is prepared.
 type endpoint struct {
 	route
-	server *Server
+	server  *Server
+	pattern string
+	log     slog.Handler
+	seconds prometheus.Observer
+}
+
+func (s *Server) endpoint(r route, pattern string) *endpoint {
+	return &endpoint{
+		route: r, server: s, pattern: pattern,
+		log: s.cfg.Log.Handler().WithAttrs([]slog.Attr{slog.String("route", pattern)}), seconds: s.metrics.seconds.WithLabelValues(pattern),
+	}
 }
 
 // ServeHTTP answers a request that the mux matched; w is always a *muxAnswer.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := w.(*muxAnswer).exchange
-	x.route = r.Pattern
+	x.at = e
 	out, err := e.server.answer(x, r, e.route)
 	if err != nil {
 		e.server.fail(x, err)
@@ -247,22 +258,24 @@ func (s *Server) finish(x *exchange, r *http.Request, start time.Time) {
 		x.cause = err
 	}
 	end := time.Now()
-	s.metrics.observe(x.route, x.status, end.Sub(start))
+	s.metrics.requests.WithLabelValues(x.at.pattern, strconv.Itoa(x.status)).Inc()
+	x.at.seconds.Observe(end.Sub(start).Seconds())
 	level := slog.LevelInfo
 	if x.cause != nil {
 		level = slog.LevelError
 	}
-	if log := s.cfg.Log.Handler(); log.Enabled(r.Context(), level) {
-		_ = log.Handle(r.Context(), x.record(r.Method, level, end, end.Sub(start))) // as of any log, there is nobody to tell
+	if x.at.log.Enabled(r.Context(), level) {
+		_ = x.at.log.Handle(r.Context(), x.record(r.Method, level, end, end.Sub(start))) // as of any log, there is nobody to tell
 	}
 }
 
 // record is the log's line of an exchange. It is made here and not by a
 // slog.Logger, which would look for the line of code and read the clock once more.
+// A record has room for five attributes; its route is the endpoint's.
 func (x *exchange) record(method string, level slog.Level, end time.Time, took time.Duration) slog.Record {
 	line := slog.NewRecord(end, level, "request", 0)
 	line.AddAttrs(
-		slog.String("method", method), slog.String("route", x.route), slog.Int("status", x.status),
+		slog.String("method", method), slog.Int("status", x.status),
 		slog.Int64("account", x.account), slog.Duration("took", took), slog.String("request_id", x.id),
 	)
 	if x.cause != nil {

@@ -1,9 +1,6 @@
 package server
 
 import (
-	"strconv"
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
@@ -12,7 +9,7 @@ import (
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
-	duration *prometheus.HistogramVec
+	seconds  *prometheus.HistogramVec
 	running  prometheus.Gauge
 }
 
@@ -22,7 +19,7 @@ func newMetrics() *metrics {
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "svc_requests_total", Help: "Requests answered.",
 		}, []string{"route", "status"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "svc_request_seconds", Help: "Time from the first byte of a request to the last of its answer.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30},
 		}, []string{"route"}),
@@ -30,12 +27,7 @@ func newMetrics() *metrics {
 			Name: "svc_requests_running", Help: "Requests being answered.",
 		}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.running,
+	m.registry.MustRegister(m.requests, m.seconds, m.running,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
-}
-
-func (m *metrics) observe(route string, status int, took time.Duration) {
-	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
-	m.duration.WithLabelValues(route).Observe(took.Seconds())
 }

@@ -41,6 +41,7 @@ type Server struct {
 	limits   *limiter
 	seen     sightings
 	metrics  *metrics
+	lost     *endpoint // has the requests that no route matches
 	draining atomic.Bool
 	document func() ([]byte, error)
 }
@@ -60,9 +61,11 @@ func New(c Config) *Server {
 		c.Feeds = new(advisory.Feeds)
 	}
 	s := &Server{cfg: c, mux: http.NewServeMux(), limits: newLimiter(c.Rates), metrics: newMetrics()}
+	s.lost = s.endpoint(route{}, "")
 	s.document = sync.OnceValues(func() ([]byte, error) { return document(s.routes()) })
 	for _, r := range s.routes() {
-		s.mux.Handle(r.method+" "+r.path, &endpoint{route: r, server: s})
+		pattern := r.method + " " + r.path
+		s.mux.Handle(pattern, s.endpoint(r, pattern))
 	}
 	return s
 }
