@@ -35,8 +35,8 @@ type exchange struct {
 	id      string    // X-Request-Id
 	at      *endpoint // where the mux led; the server's lost one where no route matches
 	account int64     // 0 before authentication
-	status  int    // 0 before the answer
-	cause   error  // of a fault; for the log alone
+	status  int       // 0 before the answer
+	cause   error     // of a fault; for the log alone
 	said    muxAnswer
 }
 

@@ -25,6 +25,9 @@ const (
 	busyWait     = 10 * time.Second
 	busyPause    = 5 * time.Millisecond
 	readingConns = 4
+	// alone is how many batches the writer begins while the disk still has the one
+	// before: it holds the file then, and other processes wait for it.
+	alone = 4
 	// The writer copies the log itself only where the copier is behind. Claims write
 	// pages all over the file, which no cache holds for long; a large one costs more
 	// than it saves, as SQLite looks at all of it after each commit that split a page.
@@ -212,12 +215,15 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	if err := s.migrate(ctx); err != nil {
 		return nil, err
 	}
-	files, err := openFile(path, readingConns, "&_pragma=query_only(1)")
-	if err != nil {
+	if err := s.settle(ctx); err != nil {
 		return nil, err
 	}
 	s.recall = newRecall(path)
 	if s.disk, err = newDisk(path, s.recall.position); err != nil {
+		return nil, err
+	}
+	files, err := openFile(path, readingConns, "&_pragma=query_only(1)")
+	if err != nil {
 		return nil, err
 	}
 	s.reads = newReaders(files, readingConns, s.disk)
@@ -235,6 +241,14 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	w := &writer{tx: &tx{executor: s.conn, ctx: context.Background()}, disk: s.disk, recall: s.recall, known: newOwners()}
 	s.writer = newLane(func(batch []*task[write]) { s.commit(w, batch) })
 	return s, nil
+}
+
+// settle has the file take what the log of an earlier process holds: where that
+// could not be written, this process may read it from the kernel's cache alone, and
+// the kernel tells nobody twice. A log that others use is theirs to write.
+func (s *sqlite) settle(ctx context.Context) error {
+	_, err := s.write.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+	return err
 }
 
 // apply has the writer do a change.
@@ -313,6 +327,9 @@ func (s *sqlite) applyFile(ctx context.Context, file string, before int) error {
 // recorded before, the unique index tells; then all is done again with that in
 // mind.
 func (s *sqlite) commit(w *writer, batch []*task[write]) {
+	if w.batches++; w.batches%alone == 0 {
+		s.disk.wait()
+	}
 	w.now = s.o.Now().UTC()
 	s.log.writing.Lock()
 	defer s.log.writing.Unlock()
@@ -322,20 +339,21 @@ func (s *sqlite) commit(w *writer, batch []*task[write]) {
 	}
 	s.log.wrote(len(batch))
 	if err != nil {
-		s.answer(batch, results, err)
+		s.answer(batch, results, err, unavailable("the store can't be written to"))
 		return
 	}
-	s.writer.answers.Go(func() { s.answer(batch, results, s.disk.sync()) })
+	s.writer.answers.Go(func() { s.answer(batch, results, s.disk.sync(), unsure("the disk failed")) })
 }
 
-// answer gives each write its refusal, or all the error by which they are lost.
-func (s *sqlite) answer(batch []*task[write], results []error, err error) {
+// answer gives each write its refusal, or where an error concerns all what is said of
+// that.
+func (s *sqlite) answer(batch []*task[write], results []error, err, said error) {
 	if err != nil {
 		s.o.Log.Error("committing", "error", err)
 	}
 	for i, t := range batch {
 		if err != nil {
-			results[i] = unavailable("the store can't be written to")
+			results[i] = said
 		}
 		t.result <- results[i]
 	}
@@ -360,12 +378,13 @@ type writer struct {
 	// something but entries was written here.
 	known   owners
 	version int64
+	batches int
 }
 
 // commit gives each write's refusal, or the error by which all are lost; without one
-// the disk is to sync what was written. Entries
-// refuse before anything of theirs is written; each change has a savepoint of its
-// own, so that what it refuses does not touch the others.
+// the disk is to sync what was written. Entries refuse before anything of theirs is
+// written; each change has a savepoint of its own, so that what it refuses does not
+// touch the others.
 func (w *writer) commit(batch []*task[write], repeated bool) (results []error, err error) {
 	results = make([]error, len(batch))
 	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
@@ -382,7 +401,8 @@ func (w *writer) commit(batch []*task[write], repeated bool) (results []error, e
 		return results, err
 	}
 	entries := filter(column(batch, func(t *task[write]) *entry { return t.work.entry }), func(e *entry) bool { return e != nil })
-	if err = w.recordAll(entries, repeated); err != nil {
+	wrote, err := w.recordAll(entries, repeated)
+	if err != nil {
 		return results, err
 	}
 	for i, t := range batch {
@@ -394,11 +414,12 @@ func (w *writer) commit(batch []*task[write], repeated bool) (results []error, e
 			return results, err
 		}
 	}
-	return results, w.end(len(entries) == len(batch))
+	return results, w.end(wrote && len(entries) == len(batch))
 }
 
-// end commits, when the disk has the commit before. Entries touch no token.
-func (w *writer) end(entriesOnly bool) error {
+// end commits, when the disk has the commit before. What wrote entries, and nothing
+// else, touches no token.
+func (w *writer) end(wroteEntries bool) error {
 	if err := w.disk.begin(); err != nil {
 		return err
 	}
@@ -407,7 +428,7 @@ func (w *writer) end(entriesOnly bool) error {
 		w.disk.abandon()
 		return err
 	}
-	if after, known := w.recall.position(); known && entriesOnly {
+	if after, known := w.recall.position(); known && wroteEntries {
 		w.recall.pass(before, after)
 	}
 	return nil

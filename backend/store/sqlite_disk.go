@@ -12,7 +12,8 @@ import (
 
 // disk makes commits last. SQLite's own way, synchronous=FULL, keeps the writer
 // waiting for the disk; here it prepares the next batch meanwhile. Nobody is told of a
-// commit before the disk has it, neither who wrote it nor who reads it.
+// commit before the disk has it, neither who wrote it nor who reads it, whichever
+// process made it.
 type disk struct {
 	synchronise func() error // has the disk keep the log as it is
 	log         *os.File
@@ -73,10 +74,16 @@ func (d *disk) sync() error {
 	return d.failed
 }
 
-// wait waits until the disk has what is committed.
+// wait waits until the disk has what is committed. After a failure there is nothing
+// to wait for: what is read then may be lost, as the log says.
 func (d *disk) wait() {
 	d.mu.RLock()
-	defer d.mu.RUnlock()
+	at, known := d.position()
+	settled := d.failed != nil || known && at == d.synced
+	d.mu.RUnlock()
+	if !settled && d.begin() == nil {
+		_ = d.sync() // of another process, whose writer is told of its own failures
+	}
 }
 
 func (d *disk) close() { _ = d.log.Close() } // nothing was written through it

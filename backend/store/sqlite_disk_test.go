@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,26 +15,40 @@ import (
 	"svc/backend/license"
 )
 
+// openForTest opens a store on a file, with an account that no limit holds.
+func openForTest(t *testing.T, path string) (*sqlite, int64) {
+	is := is.New(t)
+	opened, err := Open(t.Context(), "sqlite:"+path, Options{})
+	is.NoErr(err)
+	t.Cleanup(func() { opened.Close() })
+	account, err := opened.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, Unlimited: true})
+	is.NoErr(err)
+	return opened.(*sqlite), account
+}
+
+// claimVM claims a seat.
+func claimVM(t *testing.T, s *sqlite, account int64, vm int) error {
+	name := fmt.Sprintf("%064x", vm)
+	_, err := s.Record(t.Context(), Command{RequestID: name, AccountID: account, Kind: api.License, Fingerprint: name})
+	return err
+}
+
+// synchroniseBy has something else than the disk keep the log.
+func (d *disk) synchroniseBy(do func() error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.synchronise = do
+}
+
 // TestNothingIsToldBeforeTheDiskHasIt stops the disk: neither who claims a seat nor
 // who reads gets an answer. After a failure nothing is recorded any more.
 func TestNothingIsToldBeforeTheDiskHasIt(t *testing.T) {
 	is := is.New(t)
-	opened, err := Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "svc.db"), Options{})
-	is.NoErr(err)
-	defer opened.Close()
-	s := opened.(*sqlite)
-	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, Unlimited: true})
-	is.NoErr(err)
-	claim := func(vm int) error {
-		name := fmt.Sprintf("%064x", vm)
-		_, err := s.Record(t.Context(), Command{RequestID: name, AccountID: account, Kind: api.License, Fingerprint: name})
-		return err
-	}
-	disk := func(synchronise func() error) {
-		s.disk.mu.Lock()
-		defer s.disk.mu.Unlock()
-		s.disk.synchronise = synchronise
-	}
+	path := filepath.Join(t.TempDir(), "svc.db")
+	s, account := openForTest(t, path)
+	other, _ := openForTest(t, path) // as another process
+	claim := func(vm int) error { return claimVM(t, s, account, vm) }
+	disk := s.disk.synchroniseBy
 
 	asked, release := make(chan bool), make(chan bool)
 	disk(func() error {
@@ -45,11 +60,14 @@ func TestNothingIsToldBeforeTheDiskHasIt(t *testing.T) {
 	claimed, read := make(chan error, 1), make(chan int, 1)
 	wg.Go(func() { claimed <- claim(1) })
 	<-asked
-	wg.Go(func() {
-		c, err := s.Capacity(t.Context(), account)
-		is.NoErr(err)
-		read <- c.BillableVMsUsed
+	wg.Go(func() { read <- used(t, s, account) })
+	synchronised := 0
+	other.disk.synchroniseBy(func() error {
+		synchronised++
+		return nil
 	})
+	is.Equal(used(t, other, account), 1)
+	is.Equal(synchronised, 1) // what another process wrote and the disk may not have
 	time.Sleep(50 * time.Millisecond)
 	is.Equal(len(claimed)+len(read), 0)
 	release <- true
@@ -65,6 +83,50 @@ func TestNothingIsToldBeforeTheDiskHasIt(t *testing.T) {
 	disk(func() error { return nil })
 	is.Equal(api.CodeOf(claim(3)), api.Unavailable)
 	is.Equal(api.CodeOf(s.Ready(t.Context())), api.Unavailable)
-	_, err = s.Capacity(t.Context(), account)
-	is.NoErr(err)
+	_ = used(t, s, account) // reading goes on
+}
+
+func used(t *testing.T, s *sqlite, account int64) int {
+	c, err := s.Capacity(t.Context(), account)
+	is.New(t).NoErr(err)
+	return c.BillableVMsUsed
+}
+
+// TestSQLiteLetsOthersWrite has many clients claim seats on a slow disk, and another
+// process make tokens meanwhile.
+func TestSQLiteLetsOthersWrite(t *testing.T) {
+	is := is.New(t)
+	path := filepath.Join(t.TempDir(), "svc.db")
+	s, account := openForTest(t, path)
+	other, _ := openForTest(t, path)
+	s.disk.synchroniseBy(func() error {
+		time.Sleep(5 * time.Millisecond)
+		return nil
+	})
+	done := make(chan struct{})
+	var clients sync.WaitGroup
+	var vms atomic.Int64
+	for range 64 {
+		clients.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if err := claimVM(t, s, account, int(vms.Add(1))); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for i := range byte(8) {
+		begun := time.Now()
+		_, err := other.CreateToken(t.Context(), "test", account, [32]byte{i})
+		is.NoErr(err)
+		t.Logf("a token after %v and %d claims", time.Since(begun).Round(time.Millisecond), vms.Load())
+	}
+	close(done)
+	clients.Wait()
 }

@@ -27,8 +27,8 @@ const (
 // greatest number.
 func (p position) commits() uint32 { return binary.NativeEndian.Uint32(p[walIndexChange:]) }
 
-// Limits of a recall: tokens, and positions that a search may have begun at before
-// others were passed.
+// Limits of a recall: the tokens, and the positions it knows, as a search may end
+// some commits after it began.
 const (
 	maxRecalled = 100_000
 	maxPassed   = 16
@@ -92,8 +92,8 @@ func (r *recall) keep(at position, hash [32]byte, who Principal) {
 	r.found[hash] = who
 }
 
-// pass takes what is remembered over a commit that changed nothing of it, if there
-// was no other.
+// pass takes what is remembered over a commit that wrote something, and nothing of
+// it, if there was no other.
 func (r *recall) pass(before, after position) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

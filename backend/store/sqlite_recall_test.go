@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -110,5 +111,42 @@ func TestRecallPasses(t *testing.T) {
 		r.pass(at(5), at(after))
 		_, found := r.find(at(after), [32]byte{1})
 		is.New(t).Equal(found, want)
+	}
+}
+
+// meddler has something done right after each commit.
+type meddler struct {
+	executor
+	then func()
+}
+
+func (m meddler) execute(ctx context.Context, query string, args ...any) (int64, error) {
+	n, err := m.executor.execute(ctx, query, args...)
+	if query == "COMMIT" {
+		m.then()
+	}
+	return n, err
+}
+
+// TestRecallDoesNotPassOthers disables a token in another process right after a
+// commit: of something that was recorded, and of nothing.
+func TestRecallDoesNotPassOthers(t *testing.T) {
+	is := is.New(t)
+	path := filepath.Join(t.TempDir(), "svc.db")
+	s, account := openForTest(t, path)
+	other, _ := openForTest(t, path)
+	for i, c := range []Command{{AccountID: account}, {AccountID: -1}} {
+		hash := [32]byte{byte(i)}
+		token, err := s.CreateToken(t.Context(), "test", account, hash)
+		is.NoErr(err)
+		_, err = s.Authenticate(t.Context(), hash)
+		is.NoErr(err)
+		disable := func() { is.NoErr(other.DisableToken(t.Context(), "test", token)) }
+		w := &writer{tx: &tx{executor: meddler{s.conn, disable}, ctx: t.Context()}, disk: s.disk, recall: s.recall, known: newOwners()}
+		work := &task[write]{t.Context(), write{entry: &entry{Command: c}}, make(chan error, 1)}
+		s.commit(w, []*task[write]{work})
+		is.NoErr(<-work.result)
+		_, err = s.Authenticate(t.Context(), hash)
+		is.True(errors.Is(err, ErrNotFound))
 	}
 }

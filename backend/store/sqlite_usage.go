@@ -28,22 +28,24 @@ func (s *sqlite) enqueue(ctx context.Context, e *entry) error {
 
 // recordAll decides entries together: what they have in common is read and
 // written once. Repeated says that a request of them may have been recorded before.
-func (w *writer) recordAll(entries []*entry, repeated bool) error {
+// Wrote says whether anything was to be written.
+func (w *writer) recordAll(entries []*entry, repeated bool) (wrote bool, err error) {
 	if len(entries) == 0 {
-		return nil
+		return false, nil
 	}
 	b := newBatch(entries)
 	b.now, b.owners = w.now, w.known
 	if err := errors.Join(w.loadAccounts(b), w.loadTokens(b), w.loadIDs(b)); err != nil {
-		return err
+		return false, err
 	}
 	for _, e := range b.commands() {
 		if err := w.loadCommand(b, e, repeated); err != nil {
-			return err
+			return false, err
 		}
 	}
 	b.decideAll()
-	return errors.Join(w.writeEvents(b), w.writeSeats(b), w.writeCounts(b), w.writeAnswers(b))
+	wrote = len(b.events)+len(b.metered)+len(b.answers) > 0
+	return wrote, errors.Join(w.writeEvents(b), w.writeSeats(b), w.writeCounts(b), w.writeAnswers(b))
 }
 
 // inList ends a condition on a column that may have any of the ids of a list.

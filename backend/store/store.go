@@ -233,7 +233,16 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + 
 
 // unavailable is the answer of a store that can't be reached now.
 func unavailable(why string) error {
-	e := api.Errorf(api.Unavailable, "%s; nothing was recorded: repeat the request", why)
+	return tryAgain(why + "; nothing was recorded: repeat the request")
+}
+
+// unsure is the answer where nobody knows what became of a request.
+func unsure(why string) error {
+	return tryAgain(why + "; the request may be recorded or not: repeat it, with its Idempotency-Key where it has one")
+}
+
+func tryAgain(message string) error {
+	e := api.Errorf(api.Unavailable, "%s", message)
 	e.RetryAfter = 1
 	return e
 }

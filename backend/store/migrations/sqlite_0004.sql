@@ -15,7 +15,8 @@ CREATE TABLE seats_new (
 ) STRICT;
 INSERT INTO seats_new (id, account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
 	SELECT coalesce(e.id, -row_number() OVER (ORDER BY s.first_at)), s.account_id, s.fingerprint, s.kind, s.source, s.kinds, s.first_at, s.last_seen_at, s.claimed_by
-	FROM seats s LEFT JOIN events e ON e.request_id = s.claimed_by AND e.claimed ORDER BY 1;
+	FROM seats s LEFT JOIN events e ON e.request_id = s.claimed_by AND e.account_id = s.account_id AND e.fingerprint = s.fingerprint AND e.claimed
+	ORDER BY 1;
 DROP TABLE seats;
 ALTER TABLE seats_new RENAME TO seats;
 CREATE INDEX seats_newest ON seats (account_id, first_at);
