@@ -596,7 +596,7 @@ func (h *hops) overLevels(p course) (course, error) {
 		return p, err
 	}
 	if len(p.names) == 0 {
-		return p, nil
+		return h.back(p)
 	}
 	p.confidence = min(p.confidence, sameConfidence)
 	for _, name := range p.names {
@@ -609,6 +609,18 @@ func (h *hops) overLevels(p course) (course, error) {
 		}
 	}
 	return h.inOwnNames(p), nil
+}
+
+// back looks whether the target is known to have again what went on the way.
+func (h *hops) back(p course) (course, error) {
+	if h.target.rpm.level == nextLevel(h.target.rpm.line, h.source.rpm.level) {
+		return p, nil
+	}
+	r, ok, err := h.target.findRPM(p.source.Name)
+	if err == nil && ok && h.target.rpm.at(r) {
+		p.relation, p.confidence, p.names, p.methods = api.RelationSame, returnedConfidence, []string{p.source.Name}, nil
+	}
+	return p, err
 }
 
 // climb follows a line's trails from a level to the target's.

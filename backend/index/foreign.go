@@ -335,7 +335,7 @@ func (x *lexicon) ofLine(name string, row func(key string) (string, bool)) (rpm.
 	return x.guess(row(name))
 }
 
-// kin finds the row of a package that only kin of Debian has, or the first of
+// kin finds the row of a package that only kin of Debian has, or the longest of
 // its patterns.
 func (x *lexicon) kin(name string) (rpm.Guess, bool) {
 	value, ok, err := x.ix.kinRows.of(name)

@@ -58,6 +58,10 @@ func TestWhatLaterReleasesChange(t *testing.T) {
 		{"rhel-9", "libreoffice-langpack-de", "almalinux-10", api.RelationRemoved, ""},
 		{"amzn-2", "amazon-linux-extras", "amzn-2023", api.RelationRemoved, ""},
 		{"almalinux-9", "python3-requests", "sles-16", api.RelationRenamed, "python313-requests"},
+		{"centos-7", "tomcat", "almalinux-9", api.RelationSame, "tomcat"}, // away in EL 8.0
+		{"almalinux-8", "yp-tools", "almalinux-9", api.RelationRemoved, ""},
+		{"almalinux-9", "iotop", "almalinux-10", api.RelationReplaced, "iotop-c"},
+		{"debian-12", "tomcat10", "almalinux-10", api.RelationRenamed, "tomcat"},
 		{"centos-7", "php-fpm", "sles-15", api.RelationRenamed, "php8-fpm"},
 		{"centos-7", "mod_php", "sles-15", api.RelationRenamed, "apache2-mod_php8"},
 		{"centos-7", "gcc", "sles-15", api.RelationSame, "gcc"},
