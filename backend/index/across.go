@@ -34,7 +34,7 @@ const besideConfidence = 0.7
 // What it costs not to know whether the target has a package.
 const (
 	unlisted  = 0.8  // the list of EL that is known does not have it, and it comes by itself or not at all
-	elsewhere = 0.65 // that list, of some two thirds, does not have it, but another release's has
+	elsewhere = 0.65 // that list, before EL 9 far from whole, does not have it, but another release's has
 	later     = 0.55 // that list, nearly whole, does not have it, but that of a later release has
 	between   = 0.95 // that list does not have it, but the source has, and that of a later release
 	listless  = 0.9  // there is no list, but near releases have it

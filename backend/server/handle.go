@@ -37,7 +37,6 @@ type exchange struct {
 	account int64     // 0 before authentication
 	status  int       // 0 before the answer
 	cause   error     // of a fault; for the log alone
-	said    muxAnswer
 }
 
 // WriteHeader remembers the status.
@@ -54,10 +53,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h["X-Request-Id"], h["X-Content-Type-Options"], h["Cache-Control"] = []string{x.id}, noSniff, noStore
 	s.metrics.running.Inc()
 	defer s.finish(x, r, time.Now())
-	x.said.exchange = x
-	s.mux.ServeHTTP(&x.said, r)
+	said := &muxAnswer{exchange: x}
+	s.mux.ServeHTTP(said, r)
 	if x.at == s.lost {
-		s.fail(x, unroutable(x.said.header.Get("Allow"), r.Method))
+		s.fail(x, unroutable(said.header.Get("Allow"), r.Method))
 	}
 }
 
@@ -88,7 +87,8 @@ type endpoint struct {
 	seconds prometheus.Observer
 }
 
-func (s *Server) endpoint(r route, pattern string) *endpoint {
+func (s *Server) endpoint(r route) *endpoint {
+	pattern := strings.TrimSpace(r.method + " " + r.path)
 	return &endpoint{
 		route: r, server: s, pattern: pattern,
 		log: s.cfg.Log.Handler().WithAttrs([]slog.Attr{slog.String("route", pattern)}), seconds: s.metrics.seconds.WithLabelValues(pattern),

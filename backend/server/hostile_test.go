@@ -340,9 +340,9 @@ func TestAFaultIsSaidOnlyInTheLog(t *testing.T) {
 	is := is.New(t)
 	s := start(t)
 	token := s.free()
-	const pattern = "GET /v1/broken"
-	s.server.mux.Handle(pattern, s.server.endpoint(mount(api.Endpoint[api.None, api.HealthResponse]{},
-		func(context.Context, caller, api.None) (api.HealthResponse, error) { panic("the cause") }), pattern))
+	broken := s.server.endpoint(mount(api.Endpoint[api.None, api.HealthResponse]{Method: "GET", Path: "/v1/broken"},
+		func(context.Context, caller, api.None) (api.HealthResponse, error) { panic("the cause") }))
+	s.server.mux.Handle(broken.pattern, broken)
 	a := s.call("GET", "/v1/broken", token, nil)
 	s.refused(a, api.Internal500)
 	is.True(!bytes.Contains(a.body, []byte("cause")))

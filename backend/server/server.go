@@ -61,11 +61,11 @@ func New(c Config) *Server {
 		c.Feeds = new(advisory.Feeds)
 	}
 	s := &Server{cfg: c, mux: http.NewServeMux(), limits: newLimiter(c.Rates), metrics: newMetrics()}
-	s.lost = s.endpoint(route{}, "")
+	s.lost = s.endpoint(route{})
 	s.document = sync.OnceValues(func() ([]byte, error) { return document(s.routes()) })
 	for _, r := range s.routes() {
-		pattern := r.method + " " + r.path
-		s.mux.Handle(pattern, s.endpoint(r, pattern))
+		e := s.endpoint(r)
+		s.mux.Handle(e.pattern, e)
 	}
 	return s
 }

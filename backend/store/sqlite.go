@@ -25,9 +25,9 @@ const (
 	busyWait     = 10 * time.Second
 	busyPause    = 5 * time.Millisecond
 	readingConns = 4
-	// alone is how many batches the writer begins while the disk still has the one
-	// before: it holds the file then, and other processes wait for it.
-	alone = 4
+	// othersTurn is of how many batches one waits for the disk before the writer takes
+	// the file for it: then other processes get the file.
+	othersTurn = 4
 	// The writer copies the log itself only where the copier is behind. Claims write
 	// pages all over the file, which no cache holds for long; a large one costs more
 	// than it saves, as SQLite looks at all of it after each commit that split a page.
@@ -218,8 +218,12 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	if err := s.settle(ctx); err != nil {
 		return nil, err
 	}
-	s.recall = newRecall(path)
-	if s.disk, err = newDisk(path, s.recall.position); err != nil {
+	file, err := filepath.EvalSymlinks(path) // SQLite names what lies beside it by where it is
+	if err != nil {
+		return nil, err
+	}
+	s.recall = newRecall(file)
+	if s.disk, err = newDisk(file, s.recall.position); err != nil {
 		return nil, err
 	}
 	files, err := openFile(path, readingConns, "&_pragma=query_only(1)")
@@ -327,7 +331,7 @@ func (s *sqlite) applyFile(ctx context.Context, file string, before int) error {
 // recorded before, the unique index tells; then all is done again with that in
 // mind.
 func (s *sqlite) commit(w *writer, batch []*task[write]) {
-	if w.batches++; w.batches%alone == 0 {
+	if w.batches++; w.batches%othersTurn == 0 {
 		s.disk.wait()
 	}
 	w.now = s.o.Now().UTC()

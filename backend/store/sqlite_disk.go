@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -26,11 +25,7 @@ type disk struct {
 
 // newDisk opens the log of a file that has a connection. SQLite locks nothing in the
 // log, so that closing it takes no lock of SQLite's away.
-func newDisk(path string, at func() (position, bool)) (*disk, error) {
-	file, err := filepath.EvalSymlinks(path) // SQLite names the log by where the database is
-	if err != nil {
-		return nil, err
-	}
+func newDisk(file string, at func() (position, bool)) (*disk, error) {
 	log, err := os.OpenFile(file+"-wal", os.O_RDWR, 0)
 	if err != nil {
 		return nil, err

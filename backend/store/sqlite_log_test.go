@@ -1,34 +1,23 @@
 package store
 
 import (
-	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/matryer/is"
-
-	"svc/backend/api"
-	"svc/backend/license"
 )
 
 // TestLogIsCopied copies a log beside its writer: it begins anew, and nothing of it
 // is lost.
 func TestLogIsCopied(t *testing.T) {
 	is := is.New(t)
-	opened, err := Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "svc.db"), Options{})
-	is.NoErr(err)
-	defer opened.Close()
-	s := opened.(*sqlite)
-	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, Unlimited: true})
-	is.NoErr(err)
+	s, account := openForTest(t, filepath.Join(t.TempDir(), "svc.db"))
 	claimed := 0
 	claim := func(n int) {
 		for range n {
 			claimed++
-			vm := fmt.Sprintf("%064x", claimed)
-			_, err := s.Record(t.Context(), Command{RequestID: vm, AccountID: account, Kind: api.License, Fingerprint: vm})
-			is.NoErr(err)
+			is.NoErr(claimVM(t, s, account, claimed))
 		}
 	}
 	claim(20)
@@ -61,13 +50,9 @@ func TestLogIsCopied(t *testing.T) {
 		is.True(time.Now().Before(end))
 	}
 	is.NoErr(s.Close())
-	opened, err = Open(t.Context(), "sqlite:"+s.path, Options{})
-	is.NoErr(err)
-	defer opened.Close()
-	c, err := opened.Capacity(t.Context(), account)
-	is.NoErr(err)
-	is.Equal(c.BillableVMsUsed, claimed)
-	wrong, err := opened.Check(t.Context())
+	s, _ = openForTest(t, s.path)
+	is.Equal(used(t, s, account), claimed)
+	wrong, err := s.Check(t.Context())
 	is.NoErr(err)
 	is.Equal(wrong, []string{})
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/binary"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -48,12 +47,8 @@ type recall struct {
 
 // newRecall begins to watch a file that has a connection. The wal-index is never
 // closed: POSIX would take SQLite's own locks on it, too.
-func newRecall(path string) *recall {
+func newRecall(file string) *recall {
 	r := &recall{}
-	file, err := filepath.EvalSymlinks(path) // SQLite names it by where the database is
-	if err != nil {
-		return r
-	}
 	fd, err := unix.Open(file+"-shm", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return r

@@ -13,9 +13,6 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
-
-	"svc/backend/api"
-	"svc/backend/license"
 )
 
 // operator is the environment variable by which the test binary becomes another
@@ -45,22 +42,15 @@ func TestOperator(t *testing.T) {
 // a search, until then and not once more, whatever is recorded before and after.
 func TestSQLiteRecallsTokens(t *testing.T) {
 	is := is.New(t)
-	address := "sqlite:" + filepath.Join(t.TempDir(), "svc.db")
-	opened, err := Open(t.Context(), address, Options{})
-	is.NoErr(err)
-	defer opened.Close()
-	s := opened.(*sqlite)
-	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, Unlimited: true})
-	is.NoErr(err)
+	path := filepath.Join(t.TempDir(), "svc.db")
+	s, account := openForTest(t, path)
 	claimed := 0
 	claim := func() {
 		claimed++
-		vm := fmt.Sprintf("%064x", claimed)
-		_, err := s.Record(t.Context(), Command{RequestID: vm, AccountID: account, Kind: api.License, Fingerprint: vm})
-		is.NoErr(err)
+		is.NoErr(claimVM(t, s, account, claimed))
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestOperator$", "-test.timeout=1m")
-	cmd.Env = append(os.Environ(), operator+"="+address)
+	cmd.Env = append(os.Environ(), operator+"=sqlite:"+path)
 	in, err := cmd.StdinPipe()
 	is.NoErr(err)
 	out, err := cmd.StdoutPipe()

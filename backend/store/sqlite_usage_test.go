@@ -12,14 +12,12 @@ import (
 // from the ends of two indexes, and nothing is sorted.
 func TestSQLiteHistoryIsMerged(t *testing.T) {
 	is := is.New(t)
-	opened, err := Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "svc.db"), Options{})
-	is.NoErr(err)
-	defer opened.Close()
-	steps, err := collect(t.Context(), opened.(*sqlite).reads, func(r row) (step string, err error) {
+	s, account := openForTest(t, filepath.Join(t.TempDir(), "svc.db"))
+	steps, err := collect(t.Context(), s.reads, func(r row) (step string, err error) {
 		var id, parent, unused int
 		err = r.Scan(&id, &parent, &unused, &step)
 		return step, err
-	}, "EXPLAIN QUERY PLAN "+sqliteHistory, 1, 50, 0)
+	}, "EXPLAIN QUERY PLAN "+sqliteHistory, account, 50, 0)
 	is.NoErr(err)
 	plan := strings.Join(steps, "\n")
 	is.True(strings.Contains(plan, "MERGE (UNION ALL)"))
