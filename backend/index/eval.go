@@ -1,16 +1,11 @@
 package index
 
 import (
-	"bufio"
-	"cmp"
-	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 )
 
 // Score is how an index does on known pairs and on the packages of machines.
@@ -88,15 +83,6 @@ type Miss struct {
 	Confidence float64      `json:"confidence"`
 }
 
-// question is a package whose counterpart is to be found. wants has what is
-// right, any one of several; it is empty where that is not known.
-type question struct {
-	source, name, target string
-	wants                [][]string
-	relation             api.Relation // empty where it is not known
-	method, row          string
-}
-
 // Evaluation collects a Score from any number of files.
 type Evaluation struct {
 	ix    *Index
@@ -119,28 +105,10 @@ func Eval(ix *Index, truth io.Reader) (*Score, error) {
 	return e.Score(), nil
 }
 
-// Add asks what a file asks. Three kinds are told apart:
-//
-//   - known pairs between releases: release, package, target release, packages
-//     (parted by blanks), relation, method;
-//   - known pairs between families: package, package, relation, three counts, releases, releases, releases of
-//     Debian that have it; several rows of one package are alternatives;
-//   - the packages of a machine, with a comment "# release-slug: " and its
-//     release: the first column is the name; targets says where it goes.
+// Add asks what a file asks: known pairs, or the packages of a machine, where
+// targets says where it goes. A file that is none of these measures nothing.
 func (e *Evaluation) Add(r io.Reader, targets []string) error {
-	lines, header, err := readLines(r)
-	if err != nil {
-		return err
-	}
-	var questions []question
-	switch slug := header.value("release-slug:"); {
-	case slug != "":
-		questions = ofMachine(slug, lines, targets)
-	case ofFamily(lines):
-		questions, err = ofFamilies(lines)
-	default:
-		questions, err = ofReleases(lines)
-	}
+	questions, err := e.ix.questions(r, targets)
 	if err != nil {
 		return err
 	}
@@ -150,131 +118,6 @@ func (e *Evaluation) Add(r io.Reader, targets []string) error {
 		}
 	}
 	return nil
-}
-
-// comments are the lines of a file that begin with #.
-type comments []string
-
-func (c comments) value(key string) string {
-	for _, line := range c {
-		if _, value, ok := strings.Cut(line, key); ok {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
-}
-
-// ofFamily reports whether the third column is a relation.
-func ofFamily(lines []string) bool {
-	if len(lines) == 0 {
-		return false
-	}
-	c := strings.SplitN(lines[0], "\t", 4)
-	return len(c) > 2 && slices.Contains(api.Relations, api.Relation(c[2]))
-}
-
-// readLines parts the comments of a file from its rows.
-func readLines(r io.Reader) (lines []string, header comments, err error) {
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, 1<<20)
-	for s.Scan() {
-		switch text := s.Text(); {
-		case strings.HasPrefix(text, "#"):
-			header = append(header, text)
-		case text != "":
-			lines = append(lines, text)
-		}
-	}
-	if err := s.Err(); err != nil {
-		return nil, nil, fmt.Errorf("reading known pairs: %w", err)
-	}
-	return lines, header, nil
-}
-
-func ofReleases(lines []string) ([]question, error) {
-	var all []question
-	for i, line := range lines {
-		c := strings.Split(line, "\t")
-		if len(c) < 6 {
-			if len(c) < 5 {
-				return nil, fmt.Errorf("row %d has %d columns, not 6", i+1, len(c))
-			}
-			c = append(c, "")
-		}
-		all = append(all, question{
-			source: c[0], name: c[1], target: c[2], wants: [][]string{strings.Fields(c[3])}, relation: api.Relation(c[4]), method: method(c[5]), row: line,
-		})
-	}
-	return all, nil
-}
-
-// method is what a file says of its pair, unless that is where it is from.
-func method(text string) string {
-	if strings.ContainsAny(text, "#0123456789") && !strings.HasPrefix(text, "t64") {
-		return "recorded"
-	}
-	return text
-}
-
-// ofFamilies makes one question of all rows of a package: from the newest
-// release of EL that they name to the newest of Debian.
-func ofFamilies(lines []string) ([]question, error) {
-	byName := map[string]*question{}
-	var order []string
-	for i, line := range lines {
-		c := strings.Split(line, "\t")
-		if len(c) < 9 {
-			return nil, fmt.Errorf("row %d has %d columns, not 9", i+1, len(c))
-		}
-		q := byName[c[0]]
-		if q == nil {
-			q = &question{source: newestEL(c[6]), name: c[0], method: across, row: c[0]}
-			byName[c[0]], order = q, append(order, c[0])
-		}
-		q.wants = append(q.wants, strings.Fields(c[1]))
-		if there := strings.Fields(c[8]); len(there) > 0 {
-			q.target = max(q.target, there[len(there)-1])
-		}
-	}
-	var all []question
-	for _, name := range order {
-		if byName[name].target != "" {
-			all = append(all, *byName[name])
-		}
-	}
-	return all, nil
-}
-
-// across is the method of pairs between families: install lists, of which one
-// name in common makes an answer right.
-const across = "across"
-
-// newestEL is the newest release of EL among slugs such as rhel-9, el8 or el.
-func newestEL(slugs string) string {
-	newest := ""
-	for slug := range strings.FieldsSeq(slugs) {
-		if version, ok := strings.CutPrefix(slug, "el"); ok && version != "" {
-			slug = "rhel-" + version
-		}
-		if r, ok := release.Lookup(slug); ok && r.Family == release.EL {
-			newest = cmp.Or(newest, r.Slug)
-			if n, _ := release.Lookup(newest); n.ID == r.ID && n.Older(r) {
-				newest = r.Slug
-			}
-		}
-	}
-	return cmp.Or(newest, "rhel-8")
-}
-
-func ofMachine(slug string, lines, targets []string) []question {
-	var all []question
-	for _, target := range targets {
-		for _, line := range lines {
-			name, _, _ := strings.Cut(line, "\t")
-			all = append(all, question{source: slug, name: name, target: target, row: name})
-		}
-	}
-	return all
 }
 
 // ask puts a question to the index and counts the answer.

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"svc/backend/api"
 )
 
 // facts are beside the project; tests of them are skipped where they are not.
@@ -87,17 +89,17 @@ func TestEachKindOfEvidenceIsAsSureAsItIsRight(t *testing.T) {
 // halfOf has the comments of a file, and one half of its rows.
 func halfOf(t *testing.T, r io.Reader, half uint32) io.Reader {
 	t.Helper()
-	lines, header, err := readLines(r)
+	rows, header, err := readTruth(r)
 	is.New(t).NoErr(err)
 	kept := slices.Clone(header)
-	for _, line := range lines {
-		columns := strings.Split(line, "\t")
+	for _, row := range rows {
+		columns := row.columns()
 		name := columns[0]
-		if !ofFamily(lines) {
+		if !ofFamily(rows) {
 			name = columns[1]
 		}
 		if crc32.ChecksumIEEE([]byte(name))&1 != half {
-			kept = append(kept, line)
+			kept = append(kept, row.text)
 		}
 	}
 	return strings.NewReader(strings.Join(kept, "\n"))
@@ -132,4 +134,120 @@ func TestPackagesOfMachines(t *testing.T) {
 			t.Errorf("%s from %s: %d of %d sure, below %.3f", target, source, tally.Sure, tally.Rows, floor)
 		}
 	}
+}
+
+// pair and pairOfFamilies are rows of the two kinds of known pairs.
+const (
+	pair           = "debian-11\tnano\tdebian-12\tnano\tsame\tby hand\n"
+	pairOfFamilies = "httpd\tapache2\trenamed\t3\t1\t1\trhel-9\tdebian-12\tdebian-12 debian-13\n"
+)
+
+func TestEveryKindOfTruthIsMeasured(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, ways string
+		rows       int
+	}{
+		"pairs between releases":     {"# a comment\n\n" + pair + pair, "debian-11>debian-12", 2},
+		"pairs without their method": {"debian-11\tnano\tdebian-12\tnano\tsame\n", "debian-11>debian-12", 1},
+		"pairs between families":     {pairOfFamilies + "httpd\tnginx\tset\t1\t0\t0\tel9\tdebian\t\n", "rhel-9>debian-13", 1},
+		"packages of a machine":      {"# release-slug: rhel-9\nbash\t5.1\nnano\n", "rhel-9>debian-13", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			e := NewEvaluation(embeddedIndex(t))
+			is.NoErr(e.Add(strings.NewReader(c.text), []string{"debian-13"}))
+			is.Equal(e.Score().Ways[c.ways].Rows, c.rows)
+			is.Equal(e.Score().Total.Rows, c.rows)
+			is.Equal(e.Score().Total.Skipped, 0)
+		})
+	}
+}
+
+func TestWhatIsNoTruthIsRefusedByItsLine(t *testing.T) {
+	for name, c := range map[string]struct{ text, says string }{
+		"an empty file":           {"", "line 1: the file ends without a row"},
+		"comments alone":          {"# nothing\n\n", "line 3: the file ends without a row"},
+		"prose":                   {pair + "Some words.\n", "line 2: it has 1 columns"},
+		"a column too few":        {"debian-11\tone\tdebian-12\tone\n", "line 1: it has 4 columns"},
+		"names without a release": {"bash\t5\tx86_64\t\t\n", `line 1: "bash" is no release`},
+		"no target":               {"debian-11\tpostgresql\t13\t13\tsame\n", `line 1: "13" is no release`},
+		"no relation":             {"# of two\n" + pair + "debian-11\tnano\tdebian-12\tnano\t7\n", `line 3: "7" is no relation`},
+		"a family's column less":  {"httpd\tapache2\trenamed\t3\n", "line 1: it has 4 columns"},
+		"no family's relation":    {pairOfFamilies + strings.Replace(pairOfFamilies, "renamed", "called", 1), `line 2: "called" is no relation`},
+		"no count":                {strings.Replace(pairOfFamilies, "\t3", "\tmany", 1), `line 1: "many" is no count`},
+		"a family's release":      {strings.Replace(pairOfFamilies, "debian-13", "thirteen", 1), `line 1: "thirteen" is no release`},
+		"no release of Debian":    {strings.Replace(pairOfFamilies, "debian-12 debian-13", "", 1), "line 1: neither it nor a row before it"},
+		"a machine's prose":       {"# release-slug: rhel-9\nbash\nthis is prose\n", `line 3: "this is prose" is no name`},
+		"a machine's empty name":  {"# release-slug: rhel-9\n\tbash\n", `line 2: "" is no name`},
+		"a machine of nothing":    {"# release-slug:\nbash\n", `no packages of release ""`},
+		"a machine of no release": {"# release-slug: plan-9\nbash\n", `no packages of release "plan-9"`},
+		"a file with NUL":         {pair + "\x00\x01\n", "line 2: it is not text"},
+		"bytes that are no text":  {"\xff\xfe\n", "line 1: it is not text"},
+		"a line without an end":   {pair + strings.Repeat("x", maxTruthLine+1), "line 2: it has more than 1048576 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) { refusesTruth(t, strings.NewReader(c.text), c.says) })
+	}
+}
+
+// refusesTruth wants an error that names a line, and that nothing is measured.
+func refusesTruth(t *testing.T, r io.Reader, says string) {
+	t.Helper()
+	e := NewEvaluation(embeddedIndex(t))
+	err := e.Add(r, []string{"debian-13"})
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("%v does not say %q", err, says)
+	}
+	is.New(t).Equal(e.Score().Total, Tally{})
+}
+
+func TestATargetThatIsNotKnownIsRefused(t *testing.T) {
+	e := NewEvaluation(embeddedIndex(t))
+	err := e.Add(strings.NewReader("# release-slug: rhel-9\nbash\n"), []string{"debian-13", "plan-9"})
+	is.New(t).True(api.CodeOf(err) == api.UnknownRelease)
+}
+
+func TestATruthWithoutEndIsRefused(t *testing.T) {
+	refusesTruth(t, &endless{line: []byte("# " + strings.Repeat("x", 1<<16) + "\n")}, "the file goes on after 67108864 bytes")
+}
+
+// endless repeats a line.
+type endless struct {
+	line []byte
+	at   int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.line[e.at:])
+	e.at = (e.at + n) % len(e.line)
+	return n, nil
+}
+
+// TestFactsOfOtherKindsAreRefused has tables of paths, services, users and
+// databases, whose lines are no packages.
+func TestFactsOfOtherKindsAreRefused(t *testing.T) {
+	for _, name := range []string{
+		"config_paths_reviewed", "cross_services", "cross_users", "db_versions", "db_upgrade_edges", "unresolved_el_to_debian_by_frequency",
+	} {
+		t.Run(name, func(t *testing.T) {
+			refusesTruth(t, openFacts(t, "truth/"+name+".tsv"), "nothing was measured: expected are known pairs")
+		})
+	}
+}
+
+// FuzzTruth reads anything: it is measured or refused.
+func FuzzTruth(f *testing.F) {
+	f.Add(pair)
+	f.Add(pairOfFamilies)
+	f.Add("# release-slug: debian-12\nbash\t5\n")
+	ix, err := Embedded()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		e := NewEvaluation(ix)
+		err := e.Add(strings.NewReader(text), []string{"rhel-9"})
+		if rows := e.Score().Total.Rows; (err == nil) != (rows > 0) {
+			t.Errorf("%d rows, and the error %v", rows, err)
+		}
+	})
 }

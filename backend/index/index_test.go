@@ -529,11 +529,6 @@ func root(t *testing.T) string {
 	return ""
 }
 
-func TestEvalRefusesWhatIsNoTable(t *testing.T) {
-	_, err := Eval(embeddedIndex(t), strings.NewReader("debian-11\tone\n"))
-	is.New(t).True(err != nil)
-}
-
 // sampleNames are a thousand packages spread over a release.
 func sampleNames(b *testing.B, ix *Index) (names, canonicals []string) {
 	b.Helper()
