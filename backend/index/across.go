@@ -351,7 +351,8 @@ func (h *hops) reverse(name string, strictly bool) (rpmRecord, bool, error) {
 	}
 	best := preferred{line: h.target.rpm}
 	for i, names := range []string{wholes, parts} {
-		for name := range strings.FieldsSeq(names) {
+		for name := ""; names != ""; {
+			name, names = cut(names, ' ')
 			r, ok, err := h.target.findRPM(name)
 			if err != nil {
 				return r, false, err
@@ -416,7 +417,7 @@ func (h *hops) became(p course, r rpmRecord) (later course, gone bool, err error
 	if newest == 0 || h.target.rpm.lists() || h.target.rpm.line != "el" || h.target.rpm.at(r) || r.inEPEL() {
 		return p, false, nil
 	}
-	later, err = h.climb(p, newest)
+	later, err = h.climb(p, newest, &sighting{by: h.target})
 	if err != nil || len(later.methods) == len(p.methods) || p.relation == api.RelationIncluded && later.evidence() == dropped {
 		return p, false, err // a library comes under another name
 	}
@@ -496,17 +497,20 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 	if isCanonical(r.Name) {
 		return h.underUsualName(p)
 	}
-	general := h.ofEL(r.Name)
-	_, row, err := h.levels[h.source.rpm.level].Get(general)
-	switch {
-	case err != nil:
-		return p, err
+	seen := &sighting{by: h.target}
+	switch general := h.ofEL(r.Name); {
 	case general != r.Name:
 		p.names[0], p.relation, p.confidence = general, api.RelationReplaced, rowConfidence
-	case !row && !h.source.rpm.known && h.target.rpm.known && r.levels == "":
-		return h.otherLine(p, r)
+	case !h.source.rpm.known && h.target.rpm.known && r.levels == "":
+		_, row, err := h.levels[h.source.rpm.level].trail(r.Name, seen)
+		if err != nil {
+			return p, err
+		}
+		if !row {
+			return h.otherLine(p, r)
+		}
 	}
-	return h.overLevels(p)
+	return h.overLevels(p, seen)
 }
 
 // suseRows is the level of SUSE whose names the rows between families have.
@@ -518,7 +522,8 @@ func (h *hops) nameToday(name string) (string, error) {
 	if h.source.rpm.line != "suse" || h.source.rpm.level <= suseRows {
 		return name, nil
 	}
-	t, err := step(&h.levels[suseRows], name)
+	seen := &sighting{by: h.target}
+	t, err := step(func(name string) (string, bool, error) { return h.levels[suseRows].trail(name, seen) }, name)
 	if err != nil || t.Relation != api.RelationRenamed || len(t.Targets) != 1 {
 		return name, err
 	}
@@ -530,7 +535,7 @@ func (h *hops) afterRows(p course) (course, error) {
 	if h.target.rpm.line != "suse" || h.target.rpm.lists() {
 		return p, nil
 	}
-	return h.climb(p, suseRows)
+	return h.climb(p, suseRows, &sighting{by: h.target})
 }
 
 // usualName is the name that the source gives an rpm which is not known: modules
@@ -577,7 +582,7 @@ func (h *hops) underUsualName(p course) (course, error) {
 	if h.target.rpm.line == "suse" {
 		p.confidence = listless // the source has it, by a name that its canonical leads back to
 	}
-	p, err := h.climb(p, h.source.rpm.level)
+	p, err := h.climb(p, h.source.rpm.level, &sighting{by: h.target})
 	if err != nil {
 		return p, err
 	}
@@ -585,8 +590,8 @@ func (h *hops) underUsualName(p course) (course, error) {
 }
 
 // overLevels follows an rpm from level to level of its line.
-func (h *hops) overLevels(p course) (course, error) {
-	p, err := h.climb(p, h.source.rpm.level)
+func (h *hops) overLevels(p course, seen *sighting) (course, error) {
+	p, err := h.climb(p, h.source.rpm.level, seen)
 	if err != nil {
 		return p, err
 	}
@@ -596,38 +601,38 @@ func (h *hops) overLevels(p course) (course, error) {
 		return p, err
 	}
 	if len(p.names) == 0 {
-		return h.back(p)
+		return h.back(p, seen)
 	}
 	p.confidence = min(p.confidence, sameConfidence)
 	for _, name := range p.names {
-		r, ok, err := h.target.findRPM(name)
+		r, ok, err := seen.find(name)
 		if err != nil {
 			return p, err
 		}
 		if h.ownRPMs(name) == "" { // else the target's own row says what it has
-			p.confidence *= h.persistence(p, r, ok)
+			p.confidence *= h.persistence(p, *r, ok)
 		}
 	}
 	return h.inOwnNames(p), nil
 }
 
 // back looks whether the target is known to have again what went on the way.
-func (h *hops) back(p course) (course, error) {
+func (h *hops) back(p course, seen *sighting) (course, error) {
 	if h.target.rpm.level == nextLevel(h.target.rpm.line, h.source.rpm.level) {
 		return p, nil
 	}
-	r, ok, err := h.target.findRPM(p.source.Name)
-	if err == nil && ok && h.target.rpm.at(r) {
+	r, ok, err := seen.find(p.source.Name)
+	if err == nil && ok && h.target.rpm.at(*r) {
 		p.relation, p.confidence, p.names, p.methods = api.RelationSame, returnedConfidence, []string{p.source.Name}, nil
 	}
 	return p, err
 }
 
 // climb follows a line's trails from a level to the target's.
-func (h *hops) climb(p course, from int) (course, error) {
+func (h *hops) climb(p course, from int, seen *sighting) (course, error) {
 	for n := from; n < h.target.rpm.level; n++ {
-		trails := &h.levels[n]
-		gone, err := h.withItsWhole(p, trails)
+		trails := func(name string) (string, bool, error) { return h.levels[n].trail(name, seen) }
+		gone, err := h.withItsWhole(p, trails, seen)
 		if err != nil {
 			return p, err
 		}
@@ -668,8 +673,8 @@ func nextLevel(line string, n int) int {
 	return n + 1
 }
 
-// Get finds the trail of a name.
-func (t *levelTrails) Get(name string) (trail string, ok bool, err error) {
+// trail finds the trail of a name.
+func (t *levelTrails) trail(name string, seen *sighting) (trail string, ok bool, err error) {
 	if trail, ok, err = t.rows.Get(name); ok || err != nil {
 		return trail, ok, err
 	}
@@ -677,14 +682,14 @@ func (t *levelTrails) Get(name string) (trail string, ok bool, err error) {
 	if row == nil && !t.listed() {
 		return "", false, nil
 	}
-	r, _, err := t.target.findRPM(name)
+	r, _, err := seen.find(name)
 	switch {
 	case err != nil || r.atLevel(t.target.rpm.line, t.next):
 		return "", false, err
 	case row != nil:
 		return strings.ReplaceAll(row.value, "*", row.stood(name)), true, nil
-	case t.drops(r) && t.ownRPMs(name) == "":
-		return encodeTrail(catalog.Trail{Relation: api.RelationRemoved, Confidence: droppedConfidence, Method: dropped}), true, nil
+	case t.drops(*r) && t.ownRPMs(name) == "":
+		return droppedTrail, true, nil
 	}
 	return "", false, nil
 }
@@ -698,6 +703,9 @@ func (t *levelTrails) listed() bool {
 	return t.target.rpm.known && !t.target.rpm.lists() && t.next >= wholeLists
 }
 
+// droppedTrail is the trail of what EL has no more.
+var droppedTrail = encodeTrail(catalog.Trail{Relation: api.RelationRemoved, Confidence: droppedConfidence, Method: dropped})
+
 // drops reports whether the lists say that EL has a package no more: that of a
 // level before the next has it, neither that of the next nor the target's does,
 // and EPEL has not taken it.
@@ -707,7 +715,7 @@ func (t *levelTrails) drops(r rpmRecord) bool {
 
 // withItsWhole reports whether a package goes because what it is a part of does:
 // rows name the library alone, not its headers, and no list has every part.
-func (h *hops) withItsWhole(p course, trails trails) (bool, error) {
+func (h *hops) withItsWhole(p course, trails trails, seen *sighting) (bool, error) {
 	if len(p.names) != 1 {
 		return false, nil
 	}
@@ -715,11 +723,11 @@ func (h *hops) withItsWhole(p course, trails trails) (bool, error) {
 	if !headers && !h.target.rpm.known {
 		return false, nil
 	}
-	r, there, err := h.target.findRPM(name)
+	r, there, err := seen.find(name)
 	if err != nil || there && (r.has(h.target.rpm) || !headers) {
 		return false, err
 	}
-	if _, own, err := trails.Get(name); own || err != nil {
+	if _, own, err := trails(name); own || err != nil {
 		return false, err
 	}
 	return h.wholeGoes(name, trails)
@@ -730,7 +738,7 @@ func (h *hops) withItsWhole(p course, trails trails) (bool, error) {
 func (h *hops) wholeGoes(name string, trails trails) (bool, error) {
 	for at := strings.LastIndexByte(name, '-'); at > 0; at = strings.LastIndexByte(name, '-') {
 		name = name[:at]
-		value, ok, err := trails.Get(name)
+		value, ok, err := trails(name)
 		if err != nil {
 			return false, err
 		}
@@ -801,6 +809,8 @@ func (h *hops) readOwnNames() {
 		of, name, _ := strings.Cut(key, "/")
 		put(h.general, slices.Index(sources, of), name, value)
 	}
+	none := func(names map[string]string) bool { return names == nil }
+	h.general, h.own = slices.DeleteFunc(h.general, none), slices.DeleteFunc(h.own, none)
 }
 
 func put(all []map[string]string, i int, name, value string) {
@@ -986,7 +996,7 @@ func (h *hops) doubt(r rpmRecord) (api.Caveat, error) {
 func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 	t := api.Translation{
 		Canonical: canonical, Relation: p.relation, Confidence: round(p.confidence),
-		Packages: []api.TargetPackage{}, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
+		Packages: make([]api.TargetPackage, 0, len(p.names)), Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
 	}
 	for _, name := range p.names {
 		own, listed, err := h.target.rpm.own(name)

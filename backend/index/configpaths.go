@@ -91,7 +91,8 @@ func (t *releaseTables) shipped(files []string, name, folder string) ([]string, 
 	if err != nil || !ok {
 		return files, err
 	}
-	for file := range strings.SplitSeq(value, "\t") {
+	for file, rest := "", value; rest != ""; {
+		file, rest = column(rest)
 		if strings.HasPrefix(file, folder) {
 			files = append(files, t.inOwn(file))
 		}

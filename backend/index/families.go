@@ -53,28 +53,29 @@ func (r familyRow) relocation() api.Relocation {
 // begins with that release.
 type side string
 
-// sides are the families of each side's name.
-var sides = map[string][]release.Family{
-	"rpm":    {release.EL, release.Fedora, release.Amazon},
-	"debian": {release.Debian, release.Ubuntu},
-
-	string(release.EL): {release.EL}, string(release.Fedora): {release.Fedora}, string(release.Amazon): {release.Amazon},
-	string(release.SUSE): {release.SUSE}, string(release.Ubuntu): {release.Ubuntu},
-}
-
-// families are those of a side, and the version with which it begins, or 0.
-func (s side) families() ([]release.Family, int) {
-	name, version, begins := strings.Cut(string(s), "-")
-	since := 0
-	if begins {
+// parts are the name of a side, and the version with which it begins, or 0.
+func (s side) parts() (name string, since int) {
+	name, version := cut(string(s), '-')
+	if version != "" {
 		since, _ = strconv.Atoi(version)
 	}
-	return sides[name], since
+	return name, since
 }
 
 func (s side) has(r release.Release) bool {
-	of, since := s.families()
-	return slices.Contains(of, r.Family) && (since == 0 || major(r) >= since)
+	name, since := s.parts()
+	return isSide(name, r.Family) && (since == 0 || major(r) >= since)
+}
+
+// isSide reports whether a family is of those of a name.
+func isSide(name string, f release.Family) bool {
+	switch name {
+	case "rpm":
+		return f == release.EL || f == release.Fedora || f == release.Amazon
+	case "debian":
+		return f == release.Debian || f == release.Ubuntu
+	}
+	return name == string(f)
 }
 
 // major is the number with which a version begins.
@@ -90,7 +91,7 @@ func (e ends) hold(source, target release.Release) bool {
 	if !e.source.has(source) || !e.target.has(target) {
 		return false
 	}
-	_, since := e.target.families()
+	_, since := e.target.parts()
 	return since == 0 || source.Family != target.Family || major(source) < since
 }
 
@@ -175,9 +176,9 @@ func lines(text string) iter.Seq2[int, string] {
 // readEnds reads the first columns of a line: software and sides. The others
 // follow.
 func readEnds(line string) (e ends, others string) {
-	_, others, _ = strings.Cut(line, "\t")
-	source, others, _ := strings.Cut(others, "\t")
-	target, others, _ := strings.Cut(others, "\t")
+	_, others = column(line)
+	source, others := column(others)
+	target, others := column(others)
 	return ends{side(source), side(target)}, others
 }
 
@@ -186,7 +187,7 @@ func readEnds(line string) (e ends, others string) {
 func (e ends) read(others string) familyRow {
 	var c [5]string
 	for i := range c {
-		c[i], others, _ = strings.Cut(others, "\t")
+		c[i], others = column(others)
 	}
 	if c[1] == "-" {
 		c[1] = ""
@@ -203,7 +204,10 @@ func shortened(canonical string) string {
 	if at := strings.LastIndexByte(canonical, '-'); at >= 0 && isPart(canonical[at+1:]) {
 		return canonical[:at]
 	}
-	return strings.TrimRight(canonical, digits+".")
+	for canonical != "" && (canonical[len(canonical)-1] == '.' || isDigit(canonical, len(canonical)-1)) {
+		canonical = canonical[:len(canonical)-1]
+	}
+	return canonical
 }
 
 // isPart reports whether a word ends the names of what is a part of software, or a
@@ -234,10 +238,14 @@ func (f familyRows) software(canonical string) string {
 // between are the rows of software for a move.
 func (f familyRows) between(software string, source, target release.Release) []api.Relocation {
 	found := []api.Relocation{}
+	var before ends // most rows of software are between the same sides as the one before
+	var forth, back bool
 	for line := range strings.Lines(f.text[software]) {
 		ends, others := readEnds(line)
-		forth := ends.hold(source, target)
-		if !forth && !ends.turned().hold(source, target) {
+		if ends != before {
+			before, forth, back = ends, ends.hold(source, target), ends.turned().hold(source, target)
+		}
+		if !forth && !back {
 			continue
 		}
 		r := ends.read(others)
@@ -381,7 +389,7 @@ func (h *hops) ships(p course, r api.Relocation) (bool, error) {
 // hasWord reports whether one of the words of a text is this.
 func hasWord(text, word string) bool {
 	for first := ""; text != ""; {
-		if first, text, _ = strings.Cut(text, " "); first == word {
+		if first, text = cut(text, ' '); first == word {
 			return true
 		}
 	}

@@ -125,8 +125,8 @@ const suseKey = "suse/"
 // which the key is: 8/ctags is what EL has under that name up to 8.
 func partKey(key string) (name string, until int) {
 	name = strings.TrimPrefix(key, suseKey)
-	level, own, ok := strings.Cut(name, "/")
-	if !ok {
+	level, own := cut(name, '/')
+	if level == name {
 		return name, 0
 	}
 	if until, err := strconv.Atoi(level); err == nil {
@@ -140,11 +140,11 @@ func untilKey(level, name string) string { return level + "/" + name }
 func decodeRPM(key, value string) rpmRecord {
 	r := rpmRecord{key: key}
 	r.Name, r.until = partKey(key)
-	r.Canonical, value, _ = strings.Cut(value, "\t")
-	r.Major, value, _ = strings.Cut(value, "\t")
-	r.levels, value, _ = strings.Cut(value, "\t")
-	r.line, value, _ = strings.Cut(value, "\t")
-	r.before, r.suse, _ = strings.Cut(value, "\t")
+	r.Canonical, value = column(value)
+	r.Major, value = column(value)
+	r.levels, value = column(value)
+	r.line, value = column(value)
+	r.before, r.suse = column(value)
 	if r.Canonical == "" {
 		r.Canonical = r.Name
 	}
@@ -181,7 +181,24 @@ func (r rpmRecord) atLevel(line string, level int) bool {
 	if line == "suse" {
 		levels = r.suse
 	}
-	return hasWord(levels, strconv.Itoa(level))
+	return hasLevel(levels, level)
+}
+
+// hasLevel reports whether a level is one of those that blanks part. A word among
+// them is none.
+func hasLevel(levels string, level int) bool {
+	n := 0
+	for i := range len(levels) {
+		if levels[i] != ' ' {
+			n = 10*n + int(levels[i]-'0')
+			continue
+		}
+		if n == level {
+			return true
+		}
+		n = 0
+	}
+	return n == level && levels != ""
 }
 
 // inEPEL reports whether EPEL has the package, and EL not.
@@ -230,13 +247,35 @@ func (t *releaseTables) findRPM(name string) (r rpmRecord, ok bool, err error) {
 	return r, ok, err
 }
 
+// sighting is the rpm that was looked for last: a name is asked for more than once
+// on its way.
+type sighting struct {
+	by    *releaseTables
+	name  string
+	rpm   rpmRecord
+	there bool
+}
+
+// find is findRPM.
+func (s *sighting) find(name string) (*rpmRecord, bool, error) {
+	if s.name == name && s.rpm.key != "" {
+		return &s.rpm, s.there, nil
+	}
+	var err error
+	s.name = name
+	s.rpm, s.there, err = s.by.findRPM(name)
+	return &s.rpm, s.there, err
+}
+
 func (t *releaseTables) rpmOf(key string) (rpmRecord, bool, error) {
 	value, ok, err := t.names.Get(key)
 	r := decodeRPM(key, value)
 	if !ok || err != nil {
 		return r, false, err
 	}
-	_, r.listed, err = t.rpm.own(r.Name)
+	if t.rpm.lists() {
+		_, r.listed, err = t.rpm.own(r.Name)
+	}
 	return r, true, err
 }
 
@@ -246,7 +285,8 @@ func (t *releaseTables) rpmBy(canonical string) (nearest rpmRecord, found bool, 
 	if err != nil {
 		return nearest, false, err
 	}
-	for name := range strings.SplitSeq(cmp.Or(value, canonical), " ") {
+	for name, rest := "", cmp.Or(value, canonical); rest != ""; {
+		name, rest = cut(rest, ' ')
 		r, ok, err := t.findRPM(name)
 		if err != nil {
 			return nearest, false, err
@@ -415,10 +455,10 @@ func firstThere(x rpm.Lexicon, alternatives string) string {
 
 // withoutArch drops the architecture that rpm prints after a name.
 func withoutArch(name string) string {
-	for _, arch := range []string{".x86_64", ".noarch", ".i686", ".i386", ".aarch64"} {
-		if bare, ok := strings.CutSuffix(name, arch); ok {
-			return bare
-		}
+	at := max(strings.LastIndexByte(name, '.'), 0)
+	switch name[at:] {
+	case ".x86_64", ".noarch", ".i686", ".i386", ".aarch64":
+		return name[:at]
 	}
 	return name
 }

@@ -1,6 +1,9 @@
 package index
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // glob is a curated row for all names of a pattern; an asterisk stands for
 // anything.
@@ -8,12 +11,33 @@ type glob struct {
 	pattern, value string
 	first, last    string   // of the pattern in small letters: what is before its asterisks, and behind them
 	between        []string // and between them
-	next           *glob    // another whose pattern begins with the same letter
 }
 
-// globs are rows by the letter with which their patterns begin. Of those that fit
-// a name the longest counts.
-type globs [256]*glob
+// globs are rows by the three letters with which their patterns begin; those that
+// begin with fewer are the first. Of those that fit a name the longest counts.
+type globs [64][]begun
+
+// begun is a row with the letters that a name must begin with: most are told apart
+// by these.
+type begun struct {
+	letters, mask letters
+	*glob
+}
+
+// letters are the first four of a text; case does not count.
+type letters uint32
+
+// begin are the first letters of a text, and which of the four it has.
+func begin(text string) (all, mask letters) {
+	for i := range min(len(text), 4) {
+		all |= letters(text[i]|' ') << (8 * i)
+		mask |= 0xff << (8 * i)
+	}
+	return all, mask
+}
+
+// place is where rows are whose patterns begin with the letters.
+func (l letters) place() letters { return 1 + l&0xffffff%63 }
 
 // add adds a row; what has no asterisk is none.
 func (g *globs) add(pattern, value string) {
@@ -21,12 +45,16 @@ func (g *globs) add(pattern, value string) {
 	if !ok {
 		return
 	}
-	begin := (first + "*")[0]
-	row := &glob{pattern: pattern, value: value, first: first, last: last, next: g[begin]}
+	row := &glob{pattern: pattern, value: value, first: first, last: last}
 	if i := strings.LastIndexByte(last, '*'); i >= 0 {
 		row.between, row.last = strings.Split(last[:i], "*"), last[i+1:]
 	}
-	g[begin] = row
+	opening, mask := begin(first)
+	at := opening.place()
+	if len(first) < 3 {
+		at = 0
+	}
+	g[at] = append(g[at], begun{opening, mask, row})
 }
 
 // match finds the value of the longest pattern that fits. Case does not count, as
@@ -44,15 +72,25 @@ func (g *globs) longest(name string) (best *glob) {
 	if name == "" {
 		return nil
 	}
-	name = strings.ToLower(name)
-	for _, begin := range []byte{name[0], '*'} {
-		for row := g[begin]; row != nil; row = row.next {
-			if row.fits(name) && (best == nil || row.before(best)) {
-				best = row
+	opening, _ := begin(name)
+	for _, rows := range [][]begun{g[0], g[opening.place()]} {
+		for _, row := range rows {
+			if opening&row.mask == row.letters && row.fits(lower(name)) && (best == nil || row.before(best)) {
+				best = row.glob
 			}
 		}
 	}
 	return best
+}
+
+// lower is strings.ToLower, and sooner for what has no capitals.
+func lower(name string) string {
+	for i := range len(name) {
+		if c := name[i]; c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf {
+			return strings.ToLower(name)
+		}
+	}
+	return name
 }
 
 // before orders patterns: the longer first, of equal ones by the alphabet.

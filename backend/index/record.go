@@ -46,13 +46,40 @@ func (r record) encode() string {
 
 func decodeRecord(name, value string) record {
 	r := record{Name: name}
-	r.Canonical, value, _ = strings.Cut(value, "\t")
-	r.Major, value, _ = strings.Cut(value, "\t")
-	r.Version, r.Component, _ = strings.Cut(value, "\t")
+	r.Canonical, value = column(value)
+	r.Major, value = column(value)
+	r.Version, r.Component = column(value)
 	if r.Canonical == "" {
 		r.Canonical = name
 	}
 	return r
+}
+
+// column parts a value at its first tab.
+func column(value string) (first, rest string) { return cut(value, '\t') }
+
+// cut parts a text at the first of a byte, which most often is near.
+func cut(text string, at byte) (first, rest string) {
+	for i := range min(len(text), 8) {
+		if text[i] == at {
+			return text[:i], text[i+1:]
+		}
+	}
+	if i := strings.IndexByte(text, at); i >= 0 {
+		return text[:i], text[i+1:]
+	}
+	return text, ""
+}
+
+// words are those of a column.
+func words(column string) []string {
+	if column == "" {
+		return nil
+	}
+	if strings.IndexByte(column, ' ') < 0 {
+		return []string{column}
+	}
+	return strings.Fields(column)
 }
 
 // keepsMajor reports whether several majors of the software live side by side,
@@ -92,8 +119,8 @@ func (r record) isLibrary() bool {
 
 // software is a canonical without its role and its major.
 func software(canonical, major string) string {
-	if i := strings.LastIndex(canonical, "--"); i >= 0 {
-		canonical = canonical[:i]
+	if isCanonical(canonical) {
+		canonical = canonical[:strings.LastIndex(canonical, "--")]
 	}
 	if major == "" {
 		return canonical
@@ -108,9 +135,9 @@ func encodeTrail(t catalog.Trail) string {
 }
 
 func decodeTrail(value string) (catalog.Trail, error) {
-	relation, rest, _ := strings.Cut(value, "\t")
-	percent, rest, _ := strings.Cut(rest, "\t")
-	targets, rest, _ := strings.Cut(rest, "\t")
+	relation, rest := column(value)
+	percent, rest := column(rest)
+	targets, rest := column(rest)
 	method, candidates, whole := strings.Cut(rest, "\t")
 	confidence, err := strconv.Atoi(percent)
 	if err != nil || confidence < 0 || confidence > 100 || !whole {
@@ -118,7 +145,7 @@ func decodeTrail(value string) (catalog.Trail, error) {
 	}
 	return catalog.Trail{
 		Relation: api.Relation(relation), Confidence: float64(confidence) / 100,
-		Targets: strings.Fields(targets), Method: method, Candidates: strings.Fields(candidates),
+		Targets: words(targets), Method: method, Candidates: words(candidates),
 	}, nil
 }
 

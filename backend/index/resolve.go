@@ -24,25 +24,28 @@ func (ix *Index) Resolve(rel string, names []string) ([]api.Resolution, error) {
 	if err != nil {
 		return nil, err
 	}
-	results := make([]api.Resolution, len(names))
+	results, of := make([]api.Resolution, len(names)), make([]identity, len(names))
 	for i, name := range names {
 		found, match, confidence, err := ix.resolve(t, name)
 		if err != nil {
 			return nil, err
 		}
-		results[i] = resolution(name, found, match, confidence)
+		results[i] = of[i].resolution(name, found, match, confidence)
 	}
 	return results, nil
 }
 
-func resolution(name string, r record, match api.Match, confidence float64) api.Resolution {
+// identity is what the fields of a resolution point to.
+type identity struct {
+	canonical, software, major string
+	role                       api.Role
+}
+
+func (v *identity) resolution(name string, r record, match api.Match, confidence float64) api.Resolution {
 	if match == api.MatchNone {
 		return api.Resolution{Package: name, Match: match}
 	}
-	v := &struct {
-		canonical, software, major string
-		role                       api.Role
-	}{r.Canonical, software(r.Canonical, r.Major), r.Major, role(r.Canonical)}
+	*v = identity{r.Canonical, software(r.Canonical, r.Major), r.Major, role(r.Canonical)}
 	result := api.Resolution{Package: name, Canonical: &v.canonical, Software: &v.software, Role: &v.role, Confidence: confidence, Match: match}
 	if v.major != "" {
 		result.Major = &v.major
@@ -113,8 +116,11 @@ func (ix *Index) neighbour(t *releaseTables, name string) (record, api.Match, fl
 // aVersion finds the first of what may be versions in a name: numbers with dots
 // between them.
 func aVersion(name string) (before, version, after string, ok bool) {
-	begin := strings.IndexAny(name, digits)
-	if begin < 0 {
+	begin := 0
+	for begin < len(name) && !isDigit(name, begin) {
+		begin++
+	}
+	if begin == len(name) {
 		return name, "", "", false
 	}
 	end := begin
@@ -123,8 +129,6 @@ func aVersion(name string) (before, version, after string, ok bool) {
 	}
 	return name[:begin], name[begin:end], name[end:], true
 }
-
-const digits = "0123456789"
 
 func isDigit(text string, i int) bool { return i < len(text) && text[i] >= '0' && text[i] <= '9' }
 
@@ -174,7 +178,7 @@ func inNames(c byte) bool {
 
 // bareName drops the architecture that dpkg adds to a name.
 func bareName(name string) string {
-	bare, _, _ := strings.Cut(name, ":")
+	bare, _ := cut(name, ':')
 	return bare
 }
 

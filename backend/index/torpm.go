@@ -94,8 +94,12 @@ func (h *hops) arriveAtRPM(p course, alternatives string) (course, error) {
 // vendorToRPM follows a package of another vendor: over what Debian has in its
 // place.
 func (h *hops) vendorToRPM(p course) (course, bool, error) {
+	value, ok, err := h.ix.kinRows.of(p.source.Name)
+	if !ok || err != nil {
+		return p, false, err
+	}
 	x := &lexicon{ix: h.ix}
-	g, ok := x.kin(p.source.Name)
+	g, ok := x.guess(value, ok)
 	if !ok || !isVendor(g.Method) {
 		return p, false, x.err
 	}

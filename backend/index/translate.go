@@ -180,7 +180,7 @@ func (h *hops) from(r record) (p course, err error) {
 	}
 	p = course{source: r, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
 	for _, trails := range h.trails {
-		if p, err = p.follow(trails); err != nil {
+		if p, err = p.follow(trails.Get); err != nil {
 			return course{}, err
 		}
 	}
@@ -283,9 +283,7 @@ func (h *hops) returned(p course) (course, error) {
 }
 
 // trails are what becomes of packages from one release to the next, by name.
-type trails interface {
-	Get(name string) (trail string, ok bool, err error)
-}
+type trails func(name string) (trail string, ok bool, err error)
 
 // follow takes every name one release further.
 func (p course) follow(trails trails) (course, error) {
@@ -293,7 +291,7 @@ func (p course) follow(trails trails) (course, error) {
 		return p, nil
 	}
 	if len(p.names) == 1 {
-		if _, changes, err := trails.Get(p.names[0]); !changes || err != nil {
+		if _, changes, err := trails(p.names[0]); !changes || err != nil {
 			return p, err
 		}
 	}
@@ -340,7 +338,7 @@ func after(before float64, t catalog.Trail) float64 {
 
 // step reads the trail of a package; without one it stays.
 func step(trails trails, name string) (catalog.Trail, error) {
-	value, ok, err := trails.Get(name)
+	value, ok, err := trails(name)
 	if err != nil {
 		return catalog.Trail{}, err
 	}
@@ -390,7 +388,8 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 	if h.target.rpm != nil {
 		return h.presentRPM(canonical, p.doubted())
 	}
-	targets, packages, err := h.offered(canonical, &p)
+	var one [1]record // most courses end at one package: it need not be allocated
+	targets, packages, err := h.offered(canonical, &p, one[:0])
 	if err != nil {
 		return api.Translation{}, err
 	}
@@ -434,10 +433,10 @@ func (h *hops) relation(p course, targets []record, offered []api.TargetPackage)
 	return p.relation, nil
 }
 
-// offered finds what the target has of the names of a course, and lowers the
-// confidence where that is not known for sure.
-func (h *hops) offered(canonical string, p *course) (targets []record, packages []api.TargetPackage, err error) {
-	packages = []api.TargetPackage{}
+// offered finds what the target has of the names of a course, adds its records to
+// some, and lowers the confidence where that is not known for sure.
+func (h *hops) offered(canonical string, p *course, targets []record) (_ []record, packages []api.TargetPackage, err error) {
+	packages = make([]api.TargetPackage, 0, len(p.names))
 	for _, name := range p.names {
 		r, ok, err := h.target.findFor(name, p.source)
 		if err != nil {
