@@ -157,7 +157,7 @@ func (h *hops) arrive(p course, alternatives []string) (course, error) {
 			return p, err
 		}
 		if ok {
-			p = h.instead(p, alternatives, name).with([]string{name})
+			p = h.instead(p, alternatives, name).with(alternatives[i : i+1])
 			return h.chosen(p, name, alternatives[i+1:])
 		}
 	}
@@ -223,7 +223,12 @@ func unversioned(canonical string) string {
 	}, name)
 }
 
+// with is a course that leads to more packages; the names are shared.
 func (p course) with(names []string) course {
+	if len(p.names) == 0 && len(names) == 1 {
+		p.names = slices.Clip(names)
+		return p
+	}
 	for _, name := range names {
 		if !slices.Contains(p.names, name) {
 			p.names = append(slices.Clip(p.names), name)

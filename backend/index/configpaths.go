@@ -23,7 +23,7 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 	}
 	results := make([]api.ConfigRelocated, len(canonicals))
 	for i, o := range h.followed.of(canonicals) {
-		relocations, err := o.relocations.get(func() ([]api.Relocation, error) { return h.relocated(canonicals[i], o) })
+		relocations, err := part(o, &o.relocations, func() ([]api.Relocation, error) { return h.relocated(canonicals[i], o) })
 		if err != nil {
 			return nil, err
 		}

@@ -241,6 +241,9 @@ func respelled(name, software, from, to string) string {
 
 // inSuite is a name with the release's own versions as the nearest suite has it.
 func (t *releaseTables) inSuite(name string) string {
+	if len(t.versions) == 0 || !hasDigit(name) {
+		return name
+	}
 	for _, v := range t.versions {
 		name = respelled(name, v.software, v.own, v.suite)
 	}
@@ -249,6 +252,9 @@ func (t *releaseTables) inSuite(name string) string {
 
 // inOwn is a name of the nearest suite with the release's own versions.
 func (t *releaseTables) inOwn(name string) string {
+	if len(t.versions) == 0 || !hasDigit(name) {
+		return name
+	}
 	for _, v := range t.versions {
 		name = respelled(name, v.software, v.suite, v.own)
 	}

@@ -302,11 +302,11 @@ func filled(r api.Relocation, source, target string) (api.Relocation, bool) {
 	names := func(version string) bool {
 		return strings.Contains(r.From, version) || strings.Contains(deref(r.To), version)
 	}
-	if source == "" && names("{source}") || target == "" && names("{target}") {
-		return r, false
-	}
 	if !names("{") && !strings.Contains(r.Note, "{") {
 		return r, true
+	}
+	if source == "" && names("{source}") || target == "" && names("{target}") {
+		return r, false
 	}
 	fill := func(text string) string {
 		return strings.ReplaceAll(strings.ReplaceAll(text, "{source}", source), "{target}", target)

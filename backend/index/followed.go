@@ -45,6 +45,7 @@ type followed struct {
 // outcome is what became of a canonical, as far as it was asked for. It is
 // shared: nobody may change it.
 type outcome struct {
+	mu          sync.Mutex
 	course      once[course]
 	answer      once[api.Translation]
 	relocations once[[]api.Relocation]
@@ -84,17 +85,22 @@ func (f *followed) makeRoom(more int) {
 	}
 }
 
+// part gives a part of an outcome, or the error with which it is not found. The
+// parts that it needs are got without it.
+func part[V any](o *outcome, value *once[V], find func() (V, error)) (*V, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return value.get(find)
+}
+
 // once is a value that is found the first time that it is asked for.
 type once[V any] struct {
-	mu    sync.Mutex
 	found bool
 	value V
 }
 
 // get gives the value, or the error with which it is not found.
 func (o *once[V]) get(find func() (V, error)) (*V, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	if o.found {
 		return &o.value, nil
 	}

@@ -124,9 +124,12 @@ const suseKey = "suse/"
 // partKey parts the key of a package into its name and the last level of EL for
 // which the key is: 8/ctags is what EL has under that name up to 8.
 func partKey(key string) (name string, until int) {
+	if strings.IndexByte(key, '/') < 0 {
+		return key, 0 // as most are
+	}
 	name = strings.TrimPrefix(key, suseKey)
-	level, own := cut(name, '/')
-	if level == name {
+	level, own, ok := strings.Cut(name, "/")
+	if !ok {
 		return name, 0
 	}
 	if until, err := strconv.Atoi(level); err == nil {

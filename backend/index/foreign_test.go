@@ -388,6 +388,12 @@ func TestGlobs(t *testing.T) {
 		{"a*b*c", "a1c", false},
 		{"a*c", "abd", false},
 		{"aa*aa", "aaa", false},
+		{"*-doc", "lib-doc", true},
+		{"ab*", "ab", true},
+		{"Lib*-x", "libfoo-X", true},
+		{"libr*", "libfoo", false},
+		{"libfoo*", "lib", false},
+		{"libfoo*", "LIBFOO2", true},
 	} {
 		g := &globs{}
 		g.add(c.pattern, "")

@@ -11,18 +11,12 @@ type glob struct {
 	pattern, value string
 	first, last    string   // of the pattern in small letters: what is before its asterisks, and behind them
 	between        []string // and between them
+	letters, mask  letters  // that a name must begin with: most rows are told apart by these
 }
 
 // globs are rows by the three letters with which their patterns begin; those that
 // begin with fewer are the first. Of those that fit a name the longest counts.
-type globs [64][]begun
-
-// begun is a row with the letters that a name must begin with: most are told apart
-// by these.
-type begun struct {
-	letters, mask letters
-	*glob
-}
+type globs [64][]*glob
 
 // letters are the first four of a text; case does not count.
 type letters uint32
@@ -41,7 +35,7 @@ func (l letters) place() letters { return 1 + l&0xffffff%63 }
 
 // add adds a row; what has no asterisk is none.
 func (g *globs) add(pattern, value string) {
-	first, last, ok := strings.Cut(strings.ToLower(pattern), "*")
+	first, last, ok := strings.Cut(lower(pattern), "*")
 	if !ok {
 		return
 	}
@@ -49,12 +43,12 @@ func (g *globs) add(pattern, value string) {
 	if i := strings.LastIndexByte(last, '*'); i >= 0 {
 		row.between, row.last = strings.Split(last[:i], "*"), last[i+1:]
 	}
-	opening, mask := begin(first)
-	at := opening.place()
+	row.letters, row.mask = begin(first)
+	at := row.letters.place()
 	if len(first) < 3 {
 		at = 0
 	}
-	g[at] = append(g[at], begun{opening, mask, row})
+	g[at] = append(g[at], row)
 }
 
 // match finds the value of the longest pattern that fits. Case does not count, as
@@ -73,10 +67,10 @@ func (g *globs) longest(name string) (best *glob) {
 		return nil
 	}
 	opening, _ := begin(name)
-	for _, rows := range [][]begun{g[0], g[opening.place()]} {
+	for _, rows := range [][]*glob{g[0], g[opening.place()]} {
 		for _, row := range rows {
 			if opening&row.mask == row.letters && row.fits(lower(name)) && (best == nil || row.before(best)) {
-				best = row.glob
+				best = row
 			}
 		}
 	}

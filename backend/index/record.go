@@ -58,13 +58,8 @@ func decodeRecord(name, value string) record {
 // column parts a value at its first tab.
 func column(value string) (first, rest string) { return cut(value, '\t') }
 
-// cut parts a text at the first of a byte, which most often is near.
+// cut parts a text at the first of a byte, which is found sooner than a text.
 func cut(text string, at byte) (first, rest string) {
-	for i := range min(len(text), 8) {
-		if text[i] == at {
-			return text[:i], text[i+1:]
-		}
-	}
 	if i := strings.IndexByte(text, at); i >= 0 {
 		return text[:i], text[i+1:]
 	}

@@ -116,10 +116,7 @@ func (ix *Index) neighbour(t *releaseTables, name string) (record, api.Match, fl
 // aVersion finds the first of what may be versions in a name: numbers with dots
 // between them.
 func aVersion(name string) (before, version, after string, ok bool) {
-	begin := 0
-	for begin < len(name) && !isDigit(name, begin) {
-		begin++
-	}
+	begin := digitAt(name)
 	if begin == len(name) {
 		return name, "", "", false
 	}
@@ -129,6 +126,18 @@ func aVersion(name string) (before, version, after string, ok bool) {
 	}
 	return name[:begin], name[begin:end], name[end:], true
 }
+
+// digitAt is where the first digit of a text is, or its end.
+func digitAt(text string) int {
+	for i := range len(text) {
+		if isDigit(text, i) {
+			return i
+		}
+	}
+	return len(text)
+}
+
+func hasDigit(text string) bool { return digitAt(text) < len(text) }
 
 func isDigit(text string, i int) bool { return i < len(text) && text[i] >= '0' && text[i] <= '9' }
 

@@ -45,7 +45,7 @@ func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Tr
 	}
 	results := make([]api.Translation, len(canonicals))
 	for i, o := range h.followed.of(canonicals) {
-		t, err := o.answer.get(func() (api.Translation, error) { return h.answer(canonicals[i], o) })
+		t, err := part(o, &o.answer, func() (api.Translation, error) { return h.answer(canonicals[i], o) })
 		if err != nil {
 			return nil, err
 		}
