@@ -5,7 +5,6 @@
 package service_test
 
 import (
-	"bufio"
 	"bytes"
 	"database/sql"
 	"encoding/json"
@@ -156,23 +155,20 @@ func (s *service) query(t testing.TB, statement string) (rows [][2]string) {
 	return rows
 }
 
-// replica is one running svc serve.
+// replica is one running svc serve. Its log is a file: reading it while the service is
+// under load would be taken from the service, as both share the machine.
 type replica struct {
 	cmd        *exec.Cmd
 	address    string // of the service
 	operations string // of /ready
 	exited     chan struct{}
-	log        tail
+	log        string
 }
 
 // serve starts a replica and waits until it answers; nil where it does not.
 func (s *service) serve(t testing.TB, address string) *replica {
 	r := &replica{cmd: s.command("serve", "--listen", address, "--metrics-listen", "127.0.0.1:0"), exited: make(chan struct{})}
-	stderr, err := r.cmd.StderrPipe()
-	if err == nil {
-		err = r.cmd.Start()
-	}
-	if err != nil {
+	if err := r.start(s.dir); err != nil {
 		t.Error(err)
 		return nil
 	}
@@ -180,49 +176,79 @@ func (s *service) serve(t testing.TB, address string) *replica {
 		_ = r.cmd.Process.Kill()
 		<-r.exited
 		if t.Failed() {
-			fmt.Print(r.log.String())
+			r.tail()
 		}
 	})
-	ready := make(chan struct{})
+	for end := time.Now().Add(30 * time.Second); !r.serves(); time.Sleep(10 * time.Millisecond) {
+		if r.gone() || time.Now().After(end) {
+			t.Error("svc serve did not start")
+			return nil
+		}
+	}
+	return r
+}
+
+// start starts the process with a log in a folder.
+func (r *replica) start(dir string) error {
+	log, err := os.CreateTemp(dir, "log")
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	r.log, r.cmd.Stderr = log.Name(), log
+	if err := r.cmd.Start(); err != nil {
+		return err
+	}
 	go func() {
-		r.read(bufio.NewScanner(stderr), ready)
 		_ = r.cmd.Wait()
 		close(r.exited)
 	}()
-	select {
-	case <-ready:
-		return r
-	case <-r.exited:
-	case <-time.After(30 * time.Second):
-	}
-	t.Error("svc serve did not start")
 	return nil
 }
 
-// read follows the log: it finds the addresses, and keeps what is not a request.
-func (r *replica) read(lines *bufio.Scanner, ready chan struct{}) {
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if isAnswered(lines.Bytes()) {
-			continue
-		}
-		r.log.add(lines.Text())
+// gone reports whether the process has ended.
+func (r *replica) gone() bool {
+	select {
+	case <-r.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// serves reports whether the log says where the replica listens, and remembers it.
+func (r *replica) serves() bool {
+	for _, text := range r.said() {
 		var line struct{ Msg, Addr string }
-		_ = json.Unmarshal(lines.Bytes(), &line) // what is no JSON has neither
+		_ = json.Unmarshal(text, &line) // what is no JSON has neither
 		switch line.Msg {
 		case "serving metrics":
 			r.operations = line.Addr
 		case "serving":
 			r.address = line.Addr
-			close(ready)
 		}
+	}
+	return r.address != ""
+}
+
+// tail prints the last lines of the log.
+func (r *replica) tail() {
+	said := r.said()
+	for _, line := range said[max(0, len(said)-20):] {
+		fmt.Printf("      %.300s\n", line)
 	}
 }
 
-// isAnswered reports whether a line is of a request without a fault. Under load
-// these are all of them, and what reading them costs is taken from the service.
-func isAnswered(line []byte) bool {
-	return bytes.Contains(line, []byte(`"msg":"request"`)) && !bytes.Contains(line, []byte(`"cause":`))
+// said are the lines of the log so far that are not of requests without a fault:
+// under load those are nearly all.
+func (r *replica) said() (lines [][]byte) {
+	text, _ := os.ReadFile(r.log) // without one there is nothing to tell
+	for line := range bytes.Lines(text) {
+		if !bytes.Contains(line, []byte(`"msg":"request"`)) || bytes.Contains(line, []byte(`"cause":`)) {
+			lines = append(lines, bytes.TrimSpace(line))
+		}
+	}
+	return lines
 }
 
 // ready is the status of the replica's readiness.
@@ -251,27 +277,4 @@ func (r *replica) stop(t testing.TB) int {
 func (r *replica) kill() {
 	_ = r.cmd.Process.Kill()
 	<-r.exited
-}
-
-// tail keeps the last lines of a log.
-type tail struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (l *tail) add(line string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lines = append(l.lines, line)
-	l.lines = l.lines[max(0, len(l.lines)-20):]
-}
-
-func (l *tail) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var b bytes.Buffer
-	for _, line := range l.lines {
-		fmt.Fprintf(&b, "      %.300s\n", line)
-	}
-	return b.String()
 }
