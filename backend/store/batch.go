@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -84,11 +85,16 @@ type batch struct {
 	owners
 	// remembered is what a lane knew of the accounts when it asked for the rest.
 	remembered map[int64]*known
-	seated     map[key]bool     // by fingerprint
-	recorded   map[key]Outcome  // by request
-	scanned    map[pair]Outcome // by fingerprint and scan
-	kept       map[key]kept     // by idempotency key
-	ids        []int64          // of events to come
+	seated     map[key]bool // by fingerprint
+	// findSeat, of a store that has not read all of seated, finds out whether a command's
+	// VM has a seat. It may take one for the command, of which it gets what comes of it
+	// without a seat. What fails there fails the batch.
+	findSeat func(Command, Outcome) error
+	failed   error
+	recorded map[key]Outcome  // by request
+	scanned  map[pair]Outcome // by fingerprint and scan
+	kept     map[key]kept     // by idempotency key
+	ids      []int64          // of events to come
 
 	events  []event
 	seats   map[key]*seat
@@ -131,13 +137,14 @@ func (b *batch) commands() []*entry {
 func (o owners) hold(a Account) { o.accounts[a.ID], o.holdings[a.ID] = &a, &license.Holdings{} }
 
 // decideAll decides the entries in their order.
-func (b *batch) decideAll() {
+func (b *batch) decideAll() error {
 	for _, e := range b.entries {
 		e.outcome, e.refusal = b.record(e)
 		if e.refusal == nil {
 			e.outcome.Owner = b.accounts[e.AccountID].Account
 		}
 	}
+	return b.failed
 }
 
 // record decides an entry as if those before it had been committed.
@@ -175,15 +182,26 @@ func (b *batch) decide(c Command) (Outcome, error) {
 		o.Decision.Claim = false // the first part of the scan claimed it
 		return o.repeated(b.seated[c.vm()]), nil
 	}
-	a, seated := b.accounts[c.AccountID], b.seated[c.vm()]
-	state := license.State{Account: a.Account, Used: a.Used, Seats: b.holdings[c.AccountID].Seats(license.Day(b.now)), Seated: seated}
-	o := Outcome{Decision: license.Decide(state, c.Kind, c.Target), Seated: seated}
+	o := b.outcome(c)
+	if b.findSeat != nil && !b.seated[c.vm()] {
+		if b.failed = errors.Join(b.failed, b.findSeat(c, o)); b.failed != nil {
+			return o, b.failed
+		}
+		o = b.outcome(c)
+	}
 	if o.Decision.Refusal != nil {
 		return o, o.Decision.Refusal
 	}
 	o.EventID, b.ids = b.ids[0], b.ids[1:]
 	b.apply(event{c, o.EventID, o.Decision}, o)
 	return o, nil
+}
+
+// outcome is what comes of a command, by what is known now.
+func (b *batch) outcome(c Command) Outcome {
+	a, seated := b.accounts[c.AccountID], b.seated[c.vm()]
+	state := license.State{Account: a.Account, Used: a.Used, Seats: b.holdings[c.AccountID].Seats(license.Day(b.now)), Seated: seated}
+	return Outcome{Decision: license.Decide(state, c.Kind, c.Target), Seated: seated}
 }
 
 // apply adds an event to what is to be written and to what the next ones see.

@@ -35,6 +35,7 @@ func (w *writer) recordAll(entries []*entry, repeated bool) (wrote bool, err err
 	}
 	b := newBatch(entries)
 	b.now, b.owners = w.now, w.known
+	b.findSeat = func(c Command, o Outcome) error { return w.findSeat(b, c, o) }
 	if err := errors.Join(w.loadAccounts(b), w.loadTokens(b), w.loadIDs(b)); err != nil {
 		return false, err
 	}
@@ -43,7 +44,9 @@ func (w *writer) recordAll(entries []*entry, repeated bool) (wrote bool, err err
 			return false, err
 		}
 	}
-	b.decideAll()
+	if err := b.decideAll(); err != nil {
+		return false, err
+	}
 	wrote = len(b.events)+len(b.metered)+len(b.answers) > 0
 	return wrote, errors.Join(w.writeEvents(b), w.writeSeats(b), w.writeCounts(b), w.writeAnswers(b))
 }
@@ -103,14 +106,11 @@ func (w *writer) loadIDs(b *batch) error {
 
 // loadCommand reads what is known of a command's VM, request, scan and key. A
 // part of a scan may find the scan's first part, which must not be itself.
-func (w *writer) loadCommand(b *batch, e *entry, repeated bool) error {
+func (w *writer) loadCommand(b *batch, e *entry, repeated bool) (err error) {
 	const recorded = "SELECT id, claimed, billable, overage FROM events WHERE account_id = ? AND "
-	seated, err := isSeated(w.ctx, w, e.AccountID, e.Fingerprint)
-	if b.seated[e.vm()] = seated; err != nil {
-		return err
-	}
 	if repeated || e.ScanID != "" {
-		err = find(w.tx, b.recorded, e.request(), scanRecorded, recorded+"request_id = ?", e.AccountID, e.RequestID)
+		b.seated[e.vm()], err = isSeated(w.ctx, w, e.AccountID, e.Fingerprint)
+		err = errors.Join(err, find(w.tx, b.recorded, e.request(), scanRecorded, recorded+"request_id = ?", e.AccountID, e.RequestID))
 	}
 	if e.ScanID != "" {
 		err = errors.Join(err, find(w.tx, b.scanned, e.scan(), scanRecorded, recorded+"fingerprint = ? AND scan_id = ?", e.AccountID, e.Fingerprint, e.ScanID))
@@ -145,23 +145,49 @@ func (w *writer) writeEvents(b *batch) error {
 	return nil
 }
 
-// writeSeats claims seats, or notes that their VMs were seen. A new seat gets the
-// kinds that the VM ran before it had one, the free ones. Each is looked for by its
-// name and by the condition of the index that finds it: by a list alone, SQLite
-// makes a table of that for every seat.
-func (w *writer) writeSeats(b *batch) (err error) {
+// findSeat finds out whether a command's VM has a seat. For a command that claims one
+// it takes it: to look first would cost as much again.
+func (w *writer) findSeat(b *batch, c Command, o Outcome) (err error) {
+	_, known := b.seated[c.vm()]
+	switch {
+	case o.Decision.Claim:
+		return w.claimSeat(b, c)
+	case known:
+		return nil
+	}
+	b.seated[c.vm()], err = isSeated(w.ctx, w, c.AccountID, c.Fingerprint)
+	return err
+}
+
+// claimSeat takes a seat for a command unless its VM has one. It gets the kinds that
+// the VM ran before it had one, the free ones. Each is looked for by its name and by
+// the condition of the index that finds it: by a list alone, SQLite makes a table of
+// that for every seat.
+func (w *writer) claimSeat(b *batch, c Command) error {
+	taken, err := w.exec(`INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by, id)
+		VALUES (?1, ?2, ?3, ?4, ?5
+			| ?6 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'preflight' AND kind IN ('preflight', 'readiness'))
+			| ?7 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'readiness' AND kind IN ('preflight', 'readiness')), ?8, ?8, ?9, ?10)
+		ON CONFLICT (account_id, fingerprint) DO NOTHING`,
+		c.AccountID, c.Fingerprint, c.Kind, c.Source.Label(), b.claimedKinds(c), kindBit(api.Preflight), kindBit(api.Readiness), instant(b.now), c.RequestID, b.ids[0])
+	if taken == 0 {
+		b.seated[c.vm()] = true
+	}
+	return err
+}
+
+// claimedKinds are those that a seat is claimed with.
+func (b *batch) claimedKinds(c Command) int64 { return b.free[c.vm()] | kindBit(c.Kind) }
+
+// writeSeats notes that VMs with a seat were seen; a claim has noted that itself.
+func (w *writer) writeSeats(b *batch) error {
 	at := instant(b.now)
 	for _, s := range b.seats {
-		if s.claimed {
-			_, err = w.exec(`INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by, id)
-				VALUES (?1, ?2, ?3, ?4, ?5
-					| ?6 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'preflight' AND kind IN ('preflight', 'readiness'))
-					| ?7 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'readiness' AND kind IN ('preflight', 'readiness')), ?8, ?8, ?9, ?10)`,
-				s.AccountID, s.Fingerprint, s.Kind, s.Source.Label(), s.kinds, kindBit(api.Preflight), kindBit(api.Readiness), at, s.RequestID, s.id)
-		} else {
-			_, err = w.exec("UPDATE seats SET kinds = kinds | ?, last_seen_at = max(last_seen_at, ?) WHERE account_id = ? AND fingerprint = ?",
-				s.kinds, at, s.AccountID, s.Fingerprint)
+		if s.claimed && s.kinds == b.claimedKinds(s.Command) {
+			continue
 		}
+		_, err := w.exec("UPDATE seats SET kinds = kinds | ?, last_seen_at = max(last_seen_at, ?) WHERE account_id = ? AND fingerprint = ?",
+			s.kinds, at, s.AccountID, s.Fingerprint)
 		if err != nil {
 			return err
 		}
