@@ -331,9 +331,39 @@ func TestListsOfELTellWhatGoes(t *testing.T) {
 		{"rhel-8", "google-noto-sans-tagbanwa-fonts", "almalinux-10", api.RelationSame, "google-noto-sans-tagbanwa-fonts"},
 		{"rhel-8", "readline-devel", "rocky-9", api.RelationSame, "readline-devel"},
 		{"rhel-8", "tesseract-langpack-chr", "rhel-9", api.RelationSame, "tesseract-langpack-chr"},
+		{"rhel-8", "gtkspell3", "almalinux-9", api.RelationSame, "gtkspell3"},
+		{"rhel-8", "libiscsi-devel", "almalinux-9", api.RelationSame, "libiscsi-devel"},
+		{"rhel-8", "glusterfs-fuse", "rocky-9", api.RelationSame, "glusterfs-fuse"},
+		{"rhel-8", "flex-devel", "rhel-9", api.RelationRenamed, "libfl-static"},
+		{"rhel-8", "perl-core", "rhel-9", api.RelationMerged, "perl"},
+		{"rhel-8", "pulseaudio-module-bluetooth", "rhel-10", api.RelationReplaced, "pipewire-pulseaudio"},
+		{"rhel-8", "qrencode-libs", "rhel-9", api.RelationRemoved, ""},
+		{"rhel-8", "hyphen-fo", "rhel-9", api.RelationRemoved, ""},
+		{"rhel-8", "hyphen-fo", "rhel-10", api.RelationSame, "hyphen-fo"},
+		{"rhel-9", "vala-devel", "almalinux-10", api.RelationRenamed, "libvala-devel"},
 	})
-	if got := becomes(t, "rhel-8", "bash-unheard-of", "rhel-9"); packageNames(got) != "bash-unheard-of" {
+	if got := becomes(t, "centos-7", "bash-unheard-of", "rhel-8"); packageNames(got) != "bash-unheard-of" {
 		t.Errorf("a part of what stays: %s %q", got.Relation, packageNames(got))
+	}
+}
+
+// What no list knows is nothing to install by its name where the target's list is
+// nearly whole, and that it may come from elsewhere is said; anywhere else its name
+// is a candidate.
+func TestNothingIsInstalledThatNoListKnows(t *testing.T) {
+	for _, name := range []string{"acme-agent", "acme-agent-devel", "php-acme", "perl-Acme-Agent"} {
+		for _, way := range [][2]string{{"almalinux-8", "almalinux-9"}, {"rhel-8", "rocky-10"}, {"centos-7", "ol-9"}, {"rhel-9", "rhel-10"}} {
+			got := becomes(t, way[0], name, way[1])
+			doubted := slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool { return c.Code == CaveatExistence })
+			if got.Relation != api.RelationRemoved || len(got.Packages) > 0 || !doubted || got.Confidence >= droppedConfidence {
+				t.Errorf("%s of %s in %s: %s %q, %.2f %v", name, way[0], way[1], got.Relation, packageNames(got), got.Confidence, got.Caveats)
+			}
+		}
+		for _, way := range [][2]string{{"centos-7", "almalinux-8"}, {"almalinux-9", "almalinux-8"}, {"rhel-8", "amzn-2023"}} {
+			if got := becomes(t, way[0], name, way[1]); len(got.Packages) != 1 || got.Confidence >= sureConfidence {
+				t.Errorf("%s of %s in %s: %s %q, %.2f", name, way[0], way[1], got.Relation, packageNames(got), got.Confidence)
+			}
+		}
 	}
 }
 

@@ -131,7 +131,7 @@ func stayingNames(t *testing.T, ix *Index, line string, before, level int) []str
 // Modules of Perl are written as Perl writes them, whoever is known to have them.
 func TestModulesOfPerlKeepTheirCase(t *testing.T) {
 	for _, name := range []string{"perl-HTML-Tagset", "perl-LWP-MediaTypes", "perl-XML-NamespaceSupport", "perl-DateTime-Format-ISO8601", "perl-MooseX-Getopt", "perl-WWW-RobotRules"} {
-		for _, way := range [][2]string{{"sles-15", "sles-16"}, {"opensuse-leap-15.6", "sles-15"}, {"rhel-8", "almalinux-9"}} {
+		for _, way := range [][2]string{{"sles-15", "sles-16"}, {"opensuse-leap-15.6", "sles-15"}, {"rhel-8", "fedora-42"}} {
 			if got := packageNames(becomes(t, way[0], name, way[1])); got != name {
 				t.Errorf("%s of %s in %s: %q", name, way[0], way[1], got)
 			}
