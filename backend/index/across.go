@@ -1061,9 +1061,9 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 			"No list of the index, of EL, EPEL or another vendor, knows this package: see where the machine has it from, and whether that has it for %s.", h.target.slug))
 	}
 	var err error
-	if t.Caveats, err = h.ofVendor(t.Caveats, p); err != nil {
+	if t.Caveats, err = h.ofVendor(t.Caveats, &p); err != nil {
 		return t, err
 	}
-	t.Caveats = h.ofCourse(t.Caveats, p, len(p.names))
+	t.Caveats = h.ofCourse(t.Caveats, &p, len(p.names))
 	return t, h.addCurated(canonical, &t)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // caveats adds what a person should know that follows from the data alone.
-func (h *hops) caveats(all []api.Caveat, p course, targets []record) []api.Caveat {
+func (h *hops) caveats(all []api.Caveat, p *course, targets []record) []api.Caveat {
 	all = h.ofCourse(all, p, len(targets))
 	for _, t := range targets {
 		before, after := h.source.major(p.source), h.target.major(t)
@@ -29,7 +29,7 @@ func (h *hops) caveats(all []api.Caveat, p course, targets []record) []api.Cavea
 }
 
 // ofCourse adds the caveats of the way by which n packages were found.
-func (h *hops) ofCourse(all []api.Caveat, p course, n int) []api.Caveat {
+func (h *hops) ofCourse(all []api.Caveat, p *course, n int) []api.Caveat {
 	if p.source.Name == "" && n > 0 {
 		all = append(all, caveat(CaveatNotInSource, api.SeverityInfo, "%s has no such package; the answer is %s's own.", h.source.slug, h.target.slug))
 	}
@@ -71,7 +71,7 @@ func lossOf(r record) api.Severity {
 }
 
 // ofVendor adds what to know of the repository that a package is from.
-func (h *hops) ofVendor(all []api.Caveat, p course) ([]api.Caveat, error) {
+func (h *hops) ofVendor(all []api.Caveat, p *course) ([]api.Caveat, error) {
 	i := slices.IndexFunc(p.methods, isVendor)
 	if i < 0 {
 		return all, nil

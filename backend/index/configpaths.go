@@ -35,11 +35,10 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 // relocated lists what moves, curated rows first. A package without a successor
 // moves nothing.
 func (h *hops) relocated(canonical string, o *outcome) ([]api.Relocation, error) {
-	followed, err := h.course(canonical, o)
+	p, err := h.course(canonical, o)
 	if err != nil {
 		return nil, err
 	}
-	p := *followed
 	m := &move{h: h, software: families().software(canonical), version: h.source.major(p.source)}
 	if m.old, err = h.source.shipped(nil, p.source.Name, "/"); err != nil {
 		return nil, err
@@ -140,7 +139,7 @@ func (m *move) curated(rows []curatedConfig) []api.Relocation {
 
 // compare adds to the curated relocations one for each path that the target
 // has no more.
-func (m *move) compare(p course, relocations []api.Relocation) ([]api.Relocation, error) {
+func (m *move) compare(p *course, relocations []api.Relocation) ([]api.Relocation, error) {
 	if m.h.target.owners.Len() == 0 {
 		return relocations, nil // what the target ships is not known
 	}
@@ -161,7 +160,7 @@ func (m *move) compare(p course, relocations []api.Relocation) ([]api.Relocation
 }
 
 // relocate finds the new place of a path that is gone from its old one.
-func (m *move) relocate(p course, from string) api.Relocation {
+func (m *move) relocate(p *course, from string) api.Relocation {
 	kind := api.RelocateFile
 	if strings.HasPrefix(from, unitFolder) {
 		kind = api.RelocateService
@@ -187,7 +186,7 @@ func (m *move) relocate(p course, from string) api.Relocation {
 }
 
 // renamed is the path with a successor's name in place of the package's.
-func (m *move) renamed(p course, from string) (string, bool) {
+func (m *move) renamed(p *course, from string) (string, bool) {
 	for _, name := range p.names {
 		to := path.Join(path.Dir(from), strings.Replace(path.Base(from), p.source.Name, name, 1))
 		if to != from && slices.Contains(m.next, to) {

@@ -266,7 +266,7 @@ func (f familyRows) between(software string, source, target release.Release) []a
 // acrossFamilies are the rows of software for the move, with the versions of
 // both sides filled in; what its successors themselves ship goes first. A row
 // whose version is not known is left out.
-func (h *hops) acrossFamilies(p course, m *move) ([]api.Relocation, error) {
+func (h *hops) acrossFamilies(p *course, m *move) ([]api.Relocation, error) {
 	if h.source.rpm == nil && h.target.rpm == nil {
 		return nil, nil
 	}
@@ -353,7 +353,7 @@ func (h *hops) defaults(m *move, already []api.Relocation) []api.Relocation {
 
 // ownFirst sorts relocations, so that of several for one path the first is
 // that which a successor ships; of several for an account, that which stays.
-func (h *hops) ownFirst(p course, all []api.Relocation) ([]api.Relocation, error) {
+func (h *hops) ownFirst(p *course, all []api.Relocation) ([]api.Relocation, error) {
 	var own []api.Relocation
 	others := all[:0]
 	for _, r := range all {
@@ -374,7 +374,7 @@ func (h *hops) ownFirst(p course, all []api.Relocation) ([]api.Relocation, error
 }
 
 // ships reports whether a successor brings what a relocation leads to.
-func (h *hops) ships(p course, r api.Relocation) (bool, error) {
+func (h *hops) ships(p *course, r api.Relocation) (bool, error) {
 	to := deref(r.To)
 	switch r.Kind {
 	case api.RelocateUser:

@@ -38,8 +38,9 @@ func (w *ways) way(from, to *releaseTables, find func(from, to *releaseTables) *
 
 // followed is what became of canonicals.
 type followed struct {
-	mu  sync.Mutex
-	all map[string]*outcome
+	mu   sync.Mutex
+	all  map[string]*outcome
+	free []outcome // room for more
 }
 
 // outcome is what became of a canonical, as far as it was asked for. It is
@@ -55,34 +56,27 @@ type outcome struct {
 func (f *followed) of(canonicals []string) []*outcome {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all, more := make([]*outcome, len(canonicals)), 0
+	all := make([]*outcome, len(canonicals))
 	for i, canonical := range canonicals {
 		if all[i] = f.all[canonical]; all[i] == nil {
-			more++
-		}
-	}
-	f.makeRoom(more)
-	added := make([]outcome, more)
-	for i, canonical := range canonicals {
-		if all[i] != nil {
-			continue
-		}
-		if all[i] = f.all[canonical]; all[i] != nil {
-			continue // it is asked for twice
-		}
-		all[i], added = &added[0], added[1:]
-		if len(f.all) < maxCourses {
-			f.all[canonical] = all[i]
+			all[i] = f.add(canonical, len(canonicals)-i)
 		}
 	}
 	return all
 }
 
-// makeRoom forgets what is kept where there would be too much with some more.
-func (f *followed) makeRoom(more int) {
-	if f.all == nil || len(f.all)+more > maxCourses {
+// add keeps one of some outcomes that may follow. Where there would be too many,
+// those before are forgotten.
+func (f *followed) add(canonical string, more int) *outcome {
+	if f.all == nil || len(f.all) >= maxCourses {
 		f.all = make(map[string]*outcome, min(more, maxCourses))
 	}
+	if len(f.free) == 0 {
+		f.free = make([]outcome, more)
+	}
+	o := &f.free[0]
+	f.all[canonical], f.free = o, f.free[1:]
+	return o
 }
 
 // part gives a part of an outcome, or the error with which it is not found. The

@@ -155,7 +155,7 @@ func decodeRPM(key, value string) rpmRecord {
 }
 
 // keyAt is the key under which a level of EL has the name.
-func (r rpmRecord) keyAt(l *rpmLine) string {
+func (r *rpmRecord) keyAt(l *rpmLine) string {
 	if l.line != "el" {
 		return r.key
 	}
@@ -168,18 +168,18 @@ func (r rpmRecord) keyAt(l *rpmLine) string {
 }
 
 // has reports whether a level is known to have the package.
-func (r rpmRecord) has(l *rpmLine) bool {
+func (r *rpmRecord) has(l *rpmLine) bool {
 	if l.lists() {
 		return r.listed
 	}
-	return (l.known || l.line == "suse") && l.at(r)
+	return (l.known || l.line == "suse") && r.atLevel(l.line, l.level)
 }
 
 // at reports whether the release's line is known to have a package at its level.
 func (l *rpmLine) at(r rpmRecord) bool { return r.atLevel(l.line, l.level) }
 
 // atLevel reports whether a line is known to have the package at a level.
-func (r rpmRecord) atLevel(line string, level int) bool {
+func (r *rpmRecord) atLevel(line string, level int) bool {
 	levels := r.levels
 	if line == "suse" {
 		levels = r.suse
@@ -205,10 +205,10 @@ func hasLevel(levels string, level int) bool {
 }
 
 // inEPEL reports whether EPEL has the package, and EL not.
-func (r rpmRecord) inEPEL() bool { return strings.HasSuffix(r.levels, vendorEPEL) }
+func (r *rpmRecord) inEPEL() bool { return strings.HasSuffix(r.levels, vendorEPEL) }
 
 // newestBefore is the newest level before another that is known to have the package; 0 for none.
-func (r rpmRecord) newestBefore(level int) int {
+func (r *rpmRecord) newestBefore(level int) int {
 	newest := 0
 	for text := range strings.FieldsSeq(r.levels) {
 		if n, _ := strconv.Atoi(text); n < level {
@@ -219,22 +219,22 @@ func (r rpmRecord) newestBefore(level int) int {
 }
 
 // newest is the newest level that is known to have the package; 0 for none.
-func (r rpmRecord) newest() int { return r.newestBefore(maxLevel) }
+func (r *rpmRecord) newest() int { return r.newestBefore(maxLevel) }
 
 // nearness orders the rpms of one canonical: what the release is known to have,
 // then what only its line has; for SUSE, what EL has under another name comes last.
-func (r rpmRecord) nearness(l *rpmLine) int {
+func (r *rpmRecord) nearness(l *rpmLine) int {
 	return 4*r.presence(l) + 2*boolOrder(r.line == l.line) + boolOrder(l.line == "suse" && r.levels == "")
 }
 
 // presence orders what a release is known to have, or EL at its level, before
 // the rest.
-func (r rpmRecord) presence(l *rpmLine) int {
-	return boolOrder(r.has(l) || !l.lists() && l.at(r))
+func (r *rpmRecord) presence(l *rpmLine) int {
+	return boolOrder(r.has(l) || !l.lists() && r.atLevel(l.line, l.level))
 }
 
 // of reports whether a line has the package, at the release's level.
-func (r rpmRecord) of(l *rpmLine) bool {
+func (r *rpmRecord) of(l *rpmLine) bool {
 	return (r.line == "" || r.line == l.line) && (r.until == 0 || l.level <= r.until)
 }
 

@@ -396,7 +396,7 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 	if p = p.doubted(); len(p.names) == 0 {
 		targets, packages = nil, []api.TargetPackage{}
 	}
-	relation, err := h.relation(p, targets, packages)
+	relation, err := h.relation(&p, targets, packages)
 	if err != nil {
 		return api.Translation{}, err
 	}
@@ -404,15 +404,15 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 		Canonical: canonical, Relation: relation, Confidence: round(p.confidence),
 		Packages: packages, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
 	}
-	if t.Caveats, err = h.ofVendor(t.Caveats, p); err != nil {
+	if t.Caveats, err = h.ofVendor(t.Caveats, &p); err != nil {
 		return t, err
 	}
-	t.Caveats = h.caveats(t.Caveats, p, targets)
+	t.Caveats = h.caveats(t.Caveats, &p, targets)
 	return t, h.addCurated(canonical, &t)
 }
 
 // relation is that of a course to what the target offers.
-func (h *hops) relation(p course, targets []record, offered []api.TargetPackage) (api.Relation, error) {
+func (h *hops) relation(p *course, targets []record, offered []api.TargetPackage) (api.Relation, error) {
 	if len(targets) != 1 {
 		return p.relation, nil
 	}
