@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -222,16 +224,25 @@ func unavailable(message string) *api.Error {
 // encoded is an answer whose JSON is known.
 type encoded []byte
 
-func encode(v any) ([]byte, error) {
+// answers are buffers for what is not encoded yet: the answer for a thousand packages
+// has some hundred thousand bytes.
+var answers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
+
+// encode is the JSON of an answer, which may lie in the buffer.
+func encode(b *bytes.Buffer, v any) ([]byte, error) {
 	if text, ok := v.(encoded); ok {
 		return text, nil
 	}
-	return json.Marshal(v)
+	err := json.MarshalWrite(b, v)
+	return b.Bytes(), err
 }
 
 // write encodes an answer.
 func (s *Server) write(x *exchange, status int, v any) {
-	body, err := encode(v)
+	buffer := answers.Get().(*bytes.Buffer)
+	defer answers.Put(buffer)
+	buffer.Reset()
+	body, err := encode(buffer, v)
 	if err != nil {
 		x.cause = fmt.Errorf("encoding the answer: %w", err)
 		status, body = http.StatusInternalServerError, []byte(`{"error":"the service failed","code":"INTERNAL"}`)
