@@ -1,8 +1,10 @@
 package service_test
 
 import (
+	"database/sql"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -71,22 +73,80 @@ func loopback(b *testing.B) *cluster {
 	return c
 }
 
-// BenchmarkSQLiteClaims claims seats over HTTP on a file, and compares many
-// clients with one.
+// BenchmarkSQLiteClaims claims seats over HTTP on a file, and compares many clients
+// with one, and with what the driver does of the same on one connection, a
+// transaction each.
 func BenchmarkSQLiteClaims(b *testing.B) {
-	s := start(b, "sqlite:"+filepath.Join(b.TempDir(), "svc.db"), 1)
+	file := filepath.Join(b.TempDir(), "svc.db")
+	s := start(b, "sqlite:"+file, 1)
 	claim := claims(s.tokens(b, 1000))
+	alone := s.textbook(b, file)
 	s.drive(b, 64, benchTime, claim)
-	var ratios, rates []float64
+	var ratios, floors, rates []float64
 	for b.Loop() {
 		for range benchRounds {
+			floor := alone()
 			one := rate(s.drive(b, 1, benchTime, claim))
 			many := rate(s.drive(b, 64, benchTime, claim))
-			ratios, rates = append(ratios, many/one), append(rates, many)
+			ratios, floors, rates = append(ratios, many/one), append(floors, many/floor), append(rates, many)
 		}
 	}
 	b.ReportMetric(median(ratios), "x-one-connection")
+	b.ReportMetric(median(floors), "x-transactions")
 	b.ReportMetric(median(rates), "claims/s")
+}
+
+// textbook gives a function that claims seats in a copy of the file as a textbook
+// does, and gives its rate.
+func (s *service) textbook(b *testing.B, file string) func() float64 {
+	is := is.New(b)
+	out, err := s.command("admin", "backup", "--out", file+".copy").CombinedOutput()
+	if err != nil {
+		b.Fatalf("svc admin backup: %v\n%s", err, out)
+	}
+	db, err := sql.Open("sqlite", "file:"+file+".copy?_pragma=journal_mode(wal)&_pragma=synchronous(full)&_txlock=immediate")
+	is.NoErr(err)
+	b.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(1)
+	var first, accounts int64
+	is.NoErr(db.QueryRow("SELECT min(id), count(*) FROM accounts").Scan(&first, &accounts))
+	n := int64(0)
+	return func() float64 {
+		before := n
+		for end := time.Now().Add(benchTime); time.Now().Before(end); n++ {
+			is.NoErr(claimAlone(db, first+n%accounts, n+1))
+		}
+		return float64(n-before) / benchTime.Seconds()
+	}
+}
+
+// claimAlone claims a seat in a transaction of its own.
+func claimAlone(db *sql.DB, account, id int64) error {
+	t, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	var used, seated int64
+	vm, request, at := fmt.Sprintf("%064x", rand.Uint64()), fmt.Sprintf("%032x", id), time.Now().UnixMicro()
+	err = errors.Join(
+		t.QueryRow("SELECT billable_vms FROM accounts WHERE id = ?", account).Scan(&used),
+		t.QueryRow("SELECT count(*) FROM seats WHERE account_id = ? AND fingerprint = ?", account, vm).Scan(&seated))
+	for _, statement := range []struct {
+		query string
+		args  []any
+	}{
+		{`INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, claimed, billable, overage, listed, at)
+			VALUES (?, ?, ?, 'license', ?, 'centos-7', true, true, false, true, ?)`, []any{id, account, request, vm, at}},
+		{`INSERT INTO seats (id, account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
+			VALUES (?, ?, ?, 'license', 'centos-7', 4, ?, ?, ?)`, []any{id, account, vm, at, at, request}},
+		{"UPDATE accounts SET billable_vms = ? WHERE id = ?", []any{used + 1, account}},
+	} {
+		if err == nil {
+			_, err = t.Exec(statement.query, statement.args...)
+		}
+	}
+	return errors.Join(err, t.Commit())
 }
 
 // BenchmarkMiddleware compares routes of the service, with their request id,
