@@ -67,9 +67,16 @@ func (g *globs) longest(name string) (best *glob) {
 		return nil
 	}
 	opening, _ := begin(name)
+	small := ""
 	for _, rows := range [][]*glob{g[0], g[opening.place()]} {
 		for _, row := range rows {
-			if opening&row.mask == row.letters && row.fits(lower(name)) && (best == nil || row.before(best)) {
+			if opening&row.mask != row.letters {
+				continue
+			}
+			if small == "" {
+				small = lower(name)
+			}
+			if row.fits(small) && (best == nil || row.before(best)) {
 				best = row
 			}
 		}
