@@ -32,7 +32,7 @@ const (
 	// pages all over the file, which no cache holds for long; a large one costs more
 	// than it saves, as SQLite looks at all of it after each commit that split a page.
 	// What it commits, disk makes last.
-	writing = "&_txlock=immediate&_pragma=wal_autocheckpoint(32000)&_pragma=cache_size(-8192)&_pragma=synchronous(normal)"
+	writing = "&_txlock=immediate&_pragma=wal_autocheckpoint(96000)&_pragma=cache_size(-8192)&_pragma=synchronous(normal)"
 )
 
 // sqlite is a store in one file. One goroutine writes: whatever waits when it

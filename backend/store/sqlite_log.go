@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	// longestLog is how many pages of the log wait before they are copied into the
-	// file: so many that a page which is written again and again is copied once.
-	longestLog = 8000
+	// longestLog is how many pages of the log, 100 MB of them, wait before they are copied
+	// into the file: so many that a page which is written again and again is copied once,
+	// and that the disk seldom has to take a copy beside the log.
+	longestLog = 24000
 	// logCheck is how many writes come between two looks at the log.
 	logCheck = 500
 )
