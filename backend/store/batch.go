@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -90,7 +89,7 @@ type batch struct {
 	// VM has a seat. It may take one for the command, of which it gets what comes of it
 	// without a seat. What fails there fails the batch.
 	findSeat func(Command, Outcome) error
-	failed   error
+	failed   error            // what failed there
 	recorded map[key]Outcome  // by request
 	scanned  map[pair]Outcome // by fingerprint and scan
 	kept     map[key]kept     // by idempotency key
@@ -143,8 +142,11 @@ func (b *batch) decideAll() error {
 		if e.refusal == nil {
 			e.outcome.Owner = b.accounts[e.AccountID].Account
 		}
+		if b.failed != nil {
+			return b.failed
+		}
 	}
-	return b.failed
+	return nil
 }
 
 // record decides an entry as if those before it had been committed.
@@ -184,7 +186,7 @@ func (b *batch) decide(c Command) (Outcome, error) {
 	}
 	o := b.outcome(c)
 	if b.findSeat != nil && !b.seated[c.vm()] {
-		if b.failed = errors.Join(b.failed, b.findSeat(c, o)); b.failed != nil {
+		if b.failed = b.findSeat(c, o); b.failed != nil {
 			return o, b.failed
 		}
 		o = b.outcome(c)
