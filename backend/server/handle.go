@@ -224,9 +224,9 @@ func unavailable(message string) *api.Error {
 // encoded is an answer whose JSON is known.
 type encoded []byte
 
-// answers are buffers for what is not encoded yet: the answer for a thousand packages
+// buffers are for what is not encoded yet: the answer for a thousand packages
 // has some hundred thousand bytes.
-var answers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
+var buffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
 // encode is the JSON of an answer, which may lie in the buffer.
 func encode(b *bytes.Buffer, v any) ([]byte, error) {
@@ -239,8 +239,7 @@ func encode(b *bytes.Buffer, v any) ([]byte, error) {
 
 // write encodes an answer.
 func (s *Server) write(x *exchange, status int, v any) {
-	buffer := answers.Get().(*bytes.Buffer)
-	defer answers.Put(buffer)
+	buffer := buffers.Get().(*bytes.Buffer)
 	buffer.Reset()
 	body, err := encode(buffer, v)
 	if err != nil {
@@ -250,8 +249,11 @@ func (s *Server) write(x *exchange, status int, v any) {
 	h := x.Header()
 	h["Content-Type"], h["Content-Length"] = jsonType, []string{strconv.Itoa(len(body))}
 	x.WriteHeader(status)
-	// Where the caller has gone there is nobody to tell.
-	_, _ = x.Write(body)
+	// Where the caller has gone there is nobody to tell, and who still has the buffer is
+	// not known.
+	if _, err := x.Write(body); err == nil {
+		buffers.Put(buffer)
+	}
 }
 
 // finish answers for a panic, then counts and logs the request. Neither the

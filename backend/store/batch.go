@@ -86,9 +86,9 @@ type batch struct {
 	remembered map[int64]*known
 	seated     map[key]bool // by fingerprint
 	// findSeat, of a store that has not read all of seated, finds out whether a command's
-	// VM has a seat. It may take one for the command, of which it gets what comes of it
-	// without a seat. What fails there fails the batch.
-	findSeat func(Command, Outcome) error
+	// VM has a seat; where the command claims one if there is none, it may take it. What
+	// fails there fails the batch.
+	findSeat func(c Command, claims bool) error
 	failed   error            // what failed there
 	recorded map[key]Outcome  // by request
 	scanned  map[pair]Outcome // by fingerprint and scan
@@ -186,10 +186,12 @@ func (b *batch) decide(c Command) (Outcome, error) {
 	}
 	o := b.outcome(c)
 	if b.findSeat != nil && !b.seated[c.vm()] {
-		if b.failed = b.findSeat(c, o); b.failed != nil {
+		if b.failed = b.findSeat(c, o.Decision.Claim); b.failed != nil {
 			return o, b.failed
 		}
-		o = b.outcome(c)
+		if b.seated[c.vm()] {
+			o = b.outcome(c)
+		}
 	}
 	if o.Decision.Refusal != nil {
 		return o, o.Decision.Refusal

@@ -28,11 +28,11 @@ const (
 	// othersTurn is of how many batches one waits for the disk before the writer takes
 	// the file for it: then other processes get the file.
 	othersTurn = 4
-	// The writer copies the log itself only where the copier is behind. Claims write
-	// pages all over the file, which no cache holds for long; a large one costs more
-	// than it saves, as SQLite looks at all of it after each commit that split a page.
-	// What it commits, disk makes last.
-	writing = "&_txlock=immediate&_pragma=wal_autocheckpoint(96000)&_pragma=cache_size(-8192)&_pragma=synchronous(normal)"
+	// The writer copies the log itself only where the copier is far behind, at four
+	// times longestLog. Claims write pages all over the file, which no cache holds for
+	// long; a large one costs more than it saves, as SQLite looks at all of it after each
+	// commit that split a page. What it commits, disk makes last.
+	writing = "&_txlock=immediate&_pragma=wal_autocheckpoint(64000)&_pragma=cache_size(-8192)&_pragma=synchronous(normal)"
 )
 
 // sqlite is a store in one file. One goroutine writes: whatever waits when it

@@ -8,10 +8,11 @@ import (
 )
 
 const (
-	// longestLog is how many pages of the log, 100 MB of them, wait before they are copied
+	// longestLog is how many pages of the log, 65 MB of them, wait before they are copied
 	// into the file: so many that a page which is written again and again is copied once,
-	// and that the disk seldom has to take a copy beside the log.
-	longestLog = 24000
+	// and that the disk seldom has to take a copy beside the log; and few enough to be
+	// copied at once when a process starts after one that was killed.
+	longestLog = 16000
 	// logCheck is how many writes come between two looks at the log.
 	logCheck = 500
 )

@@ -35,7 +35,7 @@ func (w *writer) recordAll(entries []*entry, repeated bool) (wrote bool, err err
 	}
 	b := newBatch(entries)
 	b.now, b.owners = w.now, w.known
-	b.findSeat = func(c Command, o Outcome) error { return w.findSeat(b, c, o) }
+	b.findSeat = func(c Command, claims bool) error { return w.findSeat(b, c, claims) }
 	if err := errors.Join(w.loadAccounts(b), w.loadTokens(b), w.loadIDs(b)); err != nil {
 		return false, err
 	}
@@ -104,7 +104,8 @@ func (w *writer) loadIDs(b *batch) error {
 	return err
 }
 
-// loadCommand reads what is known of a command's VM, request, scan and key. A
+// loadCommand reads what is known of a command's request, scan and key, and of its VM
+// where the command may have been recorded before. A
 // part of a scan may find the scan's first part, which must not be itself.
 func (w *writer) loadCommand(b *batch, e *entry, repeated bool) (err error) {
 	const recorded = "SELECT id, claimed, billable, overage FROM events WHERE account_id = ? AND "
@@ -147,11 +148,11 @@ func (w *writer) writeEvents(b *batch) error {
 
 // findSeat finds out whether a command's VM has a seat. For a command that claims one
 // it takes it: to look first would cost as much again.
-func (w *writer) findSeat(b *batch, c Command, o Outcome) (err error) {
+func (w *writer) findSeat(b *batch, c Command, claims bool) (err error) {
 	_, known := b.seated[c.vm()]
 	switch {
-	case o.Decision.Claim:
-		return w.claimSeat(b, c)
+	case claims:
+		return w.takeSeat(b, c) // also where it is known that there is none
 	case known:
 		return nil
 	}
@@ -159,27 +160,26 @@ func (w *writer) findSeat(b *batch, c Command, o Outcome) (err error) {
 	return err
 }
 
-// claimSeat takes a seat for a command unless its VM has one. It gets the kinds that
-// the VM ran before it had one, the free ones. Each is looked for by its name and by
+// takeSeat takes a seat for a command unless its VM has one. The seat gets the kinds
+// that the VM ran before it had one, the free ones. Each is looked for by its name and by
 // the condition of the index that finds it: by a list alone, SQLite makes a table of
 // that for every seat.
-func (w *writer) claimSeat(b *batch, c Command) error {
+func (w *writer) takeSeat(b *batch, c Command) error {
 	taken, err := w.exec(`INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by, id)
 		VALUES (?1, ?2, ?3, ?4, ?5
 			| ?6 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'preflight' AND kind IN ('preflight', 'readiness'))
 			| ?7 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'readiness' AND kind IN ('preflight', 'readiness')), ?8, ?8, ?9, ?10)
 		ON CONFLICT (account_id, fingerprint) DO NOTHING`,
 		c.AccountID, c.Fingerprint, c.Kind, c.Source.Label(), b.claimedKinds(c), kindBit(api.Preflight), kindBit(api.Readiness), instant(b.now), c.RequestID, b.ids[0])
-	if taken == 0 {
-		b.seated[c.vm()] = true
-	}
+	b.seated[c.vm()] = taken == 0
 	return err
 }
 
 // claimedKinds are those that a seat is claimed with.
 func (b *batch) claimedKinds(c Command) int64 { return b.free[c.vm()] | kindBit(c.Kind) }
 
-// writeSeats notes that VMs with a seat were seen; a claim has noted that itself.
+// writeSeats notes that VMs with a seat were seen, and what they ran: a seat that was
+// taken says that itself, unless its VM ran something else since.
 func (w *writer) writeSeats(b *batch) error {
 	at := instant(b.now)
 	for _, s := range b.seats {
