@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/matryer/is"
-	"golang.org/x/sys/unix"
 
 	"svc/backend/api"
+	"svc/backend/benchcpu"
 )
 
 // twoThousand are the packages of real machines of EL 8, filled up with names
@@ -41,14 +41,6 @@ func twoThousand(tb testing.TB) (packages []api.ScannedPackage) {
 	return packages
 }
 
-// cpu is the processor's time that the process has used: what a busy machine
-// does not change.
-func cpu(b *testing.B) time.Duration {
-	var used unix.Rusage
-	is.New(b).NoErr(unix.Getrusage(unix.RUSAGE_SELF, &used))
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
-}
-
 // BenchmarkMatch is the service's part of a scan: a request's packages against
 // the advisories of AlmaLinux 8, from a feed that is opened each time.
 func BenchmarkMatch(b *testing.B) {
@@ -66,7 +58,7 @@ func BenchmarkMatch(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			matches, before := 0, cpu(b)
+			matches, end := 0, benchcpu.Start(b)
 			for b.Loop() {
 				feed, err := open()
 				if err != nil {
@@ -78,7 +70,7 @@ func BenchmarkMatch(b *testing.B) {
 				}
 				matches = len(r.Matches) + len(r.Updates)
 			}
-			b.ReportMetric(float64(cpu(b)-before)/float64(b.N), "cpu-ns/op")
+			end()
 			b.ReportMetric(float64(matches), "matches")
 		})
 	}

@@ -1,9 +1,6 @@
 package index
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // glob is a curated row for all names of a pattern; an asterisk stands for
 // anything.
@@ -35,7 +32,7 @@ func (l letters) place() letters { return 1 + l&0xffffff%63 }
 
 // add adds a row; what has no asterisk is none.
 func (g *globs) add(pattern, value string) {
-	first, last, ok := strings.Cut(lower(pattern), "*")
+	first, last, ok := strings.Cut(strings.ToLower(pattern), "*")
 	if !ok {
 		return
 	}
@@ -74,7 +71,7 @@ func (g *globs) longest(name string) (best *glob) {
 				continue
 			}
 			if small == "" {
-				small = lower(name)
+				small = strings.ToLower(name)
 			}
 			if row.fits(small) && (best == nil || row.before(best)) {
 				best = row
@@ -82,16 +79,6 @@ func (g *globs) longest(name string) (best *glob) {
 		}
 	}
 	return best
-}
-
-// lower is strings.ToLower, and sooner for what has no capitals.
-func lower(name string) string {
-	for i := range len(name) {
-		if c := name[i]; c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf {
-			return strings.ToLower(name)
-		}
-	}
-	return name
 }
 
 // before orders patterns: the longer first, of equal ones by the alphabet.

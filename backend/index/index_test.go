@@ -11,12 +11,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
-	"golang.org/x/sys/unix"
 
 	"svc/backend/api"
+	"svc/backend/benchcpu"
 	"svc/backend/index/table"
 )
 
@@ -622,7 +621,7 @@ func BenchmarkBatch1000(b *testing.B) {
 		}{{"first", func() (*Index, error) { return open(embedded) }}, {"again", Embedded}} {
 			b.Run(c.when+"/"+way[0]+">"+way[1], func(b *testing.B) {
 				b.ReportAllocs()
-				before := cpu(b)
+				end := benchcpu.Start(b)
 				for b.Loop() {
 					ix, err := c.open()
 					if err != nil {
@@ -632,20 +631,10 @@ func BenchmarkBatch1000(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				b.ReportMetric(float64(cpu(b)-before)/float64(b.N), "cpu-ns/op")
+				end()
 			})
 		}
 	}
-}
-
-// cpu is what the process has used so far: others may have the machine meanwhile.
-func cpu(b *testing.B) time.Duration {
-	b.Helper()
-	var used unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // namesOf are 1000 packages of a release, evenly chosen.

@@ -11,13 +11,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
-	"golang.org/x/sys/unix"
 
 	"svc/backend/api"
 	"svc/backend/api/attest"
+	"svc/backend/benchcpu"
 	"svc/backend/index"
 	"svc/backend/license"
 	"svc/backend/store"
@@ -48,7 +47,7 @@ func benchmark(b *testing.B, method, path string, body func(n int64) string) {
 	b.SetParallelism(32)
 	b.ReportAllocs()
 	b.ResetTimer()
-	before := cpu(b)
+	end := benchcpu.Start(b)
 	b.RunParallel(func(p *testing.PB) {
 		for p.Next() {
 			r := httptest.NewRequest(method, path, strings.NewReader(body(n.Add(1))))
@@ -61,18 +60,7 @@ func benchmark(b *testing.B, method, path string, body func(n int64) string) {
 			}
 		}
 	})
-	b.ReportMetric(float64(cpu(b)-before)/float64(b.N), "cpu-ns/op")
-}
-
-// cpu is what the process has used so far, with what the store writes in the
-// background.
-func cpu(b *testing.B) time.Duration {
-	b.Helper()
-	var used unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	end()
 }
 
 func BenchmarkHealth(b *testing.B) {

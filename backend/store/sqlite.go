@@ -28,11 +28,10 @@ const (
 	// othersTurn is of how many batches one waits for the disk before the writer takes
 	// the file for it: then other processes get the file.
 	othersTurn = 4
-	// The writer copies the log itself only where the copier is far behind, at four
-	// times longestLog. Claims write pages all over the file, which no cache holds for
-	// long; a large one costs more than it saves, as SQLite looks at all of it after each
-	// commit that split a page. What it commits, disk makes last.
-	writing = "&_txlock=immediate&_pragma=wal_autocheckpoint(64000)&_pragma=cache_size(-8192)&_pragma=synchronous(normal)"
+	// Claims write pages all over the file, which no cache holds for long; a large one
+	// costs more than it saves, as SQLite looks at all of it after each commit that split
+	// a page. What the writer commits, disk makes last.
+	writing = "&_txlock=immediate&_pragma=cache_size(-8192)&_pragma=synchronous(normal)"
 )
 
 // sqlite is a store in one file. One goroutine writes: whatever waits when it
@@ -209,7 +208,8 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 			err = errors.Join(fmt.Errorf("opening the store %s: %w", path, err), s.closeFiles())
 		}
 	}()
-	if s.write, err = openFile(path, 1, writing); err != nil {
+	behind := fmt.Sprintf("&_pragma=wal_autocheckpoint(%d)", 4*longestLog) // then the writer copies the log itself
+	if s.write, err = openFile(path, 1, writing+behind); err != nil {
 		return nil, err
 	}
 	if err := s.migrate(ctx); err != nil {
