@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
 	"time"
 
 	"svc/backend/api"
@@ -94,6 +92,6 @@ func usageCommand(c caller, in api.UsageRequest) store.Command {
 // with the time, so that the index of ids grows at its end.
 func command(c caller, kind api.Kind, fingerprint string, source api.OS) store.Command {
 	return store.Command{
-		RequestID: fmt.Sprintf("%016x", time.Now().UnixMicro()) + rand.Text()[:16], AccountID: c.AccountID, TokenID: c.TokenID, Kind: kind, Fingerprint: fingerprint, Source: source, Replay: c.replay,
+		RequestID: newID(uint64(time.Now().UnixMicro())), AccountID: c.AccountID, TokenID: c.TokenID, Kind: kind, Fingerprint: fingerprint, Source: source, Replay: c.replay,
 	}
 }

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"bytes"
 	"database/sql"
 	"encoding/binary"
 	"encoding/hex"
@@ -120,18 +121,26 @@ func (s *service) textbook(b *testing.B, file string) func() float64 {
 	}
 }
 
-// claimAlone claims a seat in a transaction of its own.
+// claimAlone claims a seat in a transaction of its own, which reads what the rule
+// needs to know: the account, what it was granted, and whether the VM has a seat.
 func claimAlone(db *sql.DB, account, id int64) error {
 	t, err := db.Begin()
 	if err != nil {
 		return err
 	}
 	defer t.Rollback()
-	var used, seated int64
-	vm, request, at := fmt.Sprintf("%064x", rand.Uint64()), fmt.Sprintf("%032x", id), time.Now().UnixMicro()
+	now := time.Now().UTC()
+	vm, request, at := fmt.Sprintf("%064x", rand.Uint64()), fmt.Sprintf("%032x", id), now.UnixMicro()
+	var plan string
+	var unlimited bool
+	var quota, most, used, granted, seated int64
 	err = errors.Join(
-		t.QueryRow("SELECT billable_vms FROM accounts WHERE id = ?", account).Scan(&used),
+		t.QueryRow("SELECT plan, unlimited, free_quota, vm_limit, billable_vms FROM accounts WHERE id = ? AND disabled = 0", account).Scan(&plan, &unlimited, &quota, &most, &used),
+		t.QueryRow("SELECT coalesce(sum(seats), 0) FROM grants WHERE account_id = ? AND ended_at IS NULL AND valid_from <= ?2 AND ?2 < valid_until", account, now.Format(time.DateOnly)).Scan(&granted),
 		t.QueryRow("SELECT count(*) FROM seats WHERE account_id = ? AND fingerprint = ?", account, vm).Scan(&seated))
+	if err == nil && seated == 0 && !unlimited && used >= quota+granted {
+		err = errors.New("no seat is left")
+	}
 	for _, statement := range []struct {
 		query string
 		args  []any
@@ -153,26 +162,50 @@ func claimAlone(db *sql.DB, account, id int64) error {
 }
 
 // BenchmarkMiddleware compares routes of the service, with their request id,
-// limit, log and metrics, one of them with a token, to a ServeMux that says the same.
-// Nobody writes meanwhile: the store recalls the token after its first search.
+// authentication, limit, log and metrics, with the same answers of a bare ServeMux,
+// under wrk.
 func BenchmarkMiddleware(b *testing.B) {
+	if _, err := exec.LookPath("wrk"); err != nil {
+		b.Skip("needs wrk, of Debian's package of that name")
+	}
 	s := start(b, "sqlite:"+filepath.Join(b.TempDir(), "svc.db"), 1)
 	token := s.tokens(b, 1)[0]
 	for _, c := range []struct{ name, path string }{{"public", "/v1/health"}, {"token", "/v1/upgrade-edges?engine=sqlite"}} {
 		b.Run(c.name, func(b *testing.B) {
-			request := get(c.path, token)
 			hello := startHello(b, s.body(b, c.path, token))
 			var ratios []float64
 			for b.Loop() {
 				for range benchRounds {
-					bare := rate(drive(b, []string{hello}, 32, benchTime, request))
-					whole := rate(s.drive(b, 32, benchTime, request))
-					ratios = append(ratios, whole/bare)
+					bare := wrk(b, hello+c.path, token)
+					ratios = append(ratios, wrk(b, s.replicas[0].address+c.path, token)/bare)
 				}
 			}
 			b.ReportMetric(median(ratios), "x-bare-mux")
 		})
 	}
+}
+
+var perSecond = regexp.MustCompile(`Requests/sec: +([0-9.]+)`)
+
+// wrk is the rate at which 32 clients of wrk get a page. One thread is all of them:
+// it shares two processors with the server.
+func wrk(b *testing.B, page, token string) float64 {
+	out, err := exec.Command("wrk", "-t1", "-c32", "-d"+benchTime.String(), "-H", "Authorization: Bearer "+token, "http://"+page).CombinedOutput()
+	if err != nil || bytes.Contains(out, []byte("Non-2xx")) || bytes.Contains(out, []byte("Socket errors")) {
+		b.Fatalf("wrk: %v\n%s", err, out)
+	}
+	return printed(b, perSecond, out)
+}
+
+// printed is the number that a program printed where the expression says.
+func printed(b *testing.B, where *regexp.Regexp, out []byte) float64 {
+	found := where.FindSubmatch(out)
+	if found == nil {
+		b.Fatalf("no %s in:\n%s", where, out)
+	}
+	n, err := strconv.ParseFloat(string(found[1]), 64)
+	is.New(b).NoErr(err)
+	return n
 }
 
 // body is what a route answers.
@@ -327,13 +360,10 @@ var tps = regexp.MustCompile(`tps = ([0-9.]+)`)
 func (c *cluster) transactions(b *testing.B, clients int) float64 {
 	out, err := exec.Command("pgbench", "-N", "-M", "prepared", "-n", "-c", strconv.Itoa(clients), "-j", "1",
 		"-T", strconv.Itoa(int(benchTime.Seconds())), "-h", c.host, "-U", "postgres", "postgres").CombinedOutput()
-	found := tps.FindSubmatch(out)
-	if err != nil || found == nil {
+	if err != nil {
 		b.Fatalf("pgbench: %v\n%s", err, out)
 	}
-	rate, err := strconv.ParseFloat(string(found[1]), 64)
-	is.New(b).NoErr(err)
-	return rate
+	return printed(b, tps, out)
 }
 
 // rate is how many were done a second.
