@@ -1065,5 +1065,5 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		return t, err
 	}
 	t.Caveats = h.ofCourse(t.Caveats, &p, len(p.names))
-	return t, h.addCurated(canonical, &t)
+	return t, h.addCurated(canonical, &t, nil)
 }

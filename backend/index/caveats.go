@@ -85,11 +85,12 @@ func isVendor(method string) bool { return strings.HasPrefix(method, rpm.Vendor)
 func isTransitional(method string) bool { return strings.HasPrefix(method, "transitional") }
 
 // span says between which releases a curated row holds: it applies where the
-// way leaves a release before Since and arrives at it or later. Without Since it
-// always applies.
+// way leaves a release before Since, by the day it came out if it is of another
+// distribution, and arrives at it or later. Without Since it always applies.
 type span struct {
 	Since string `json:"since,omitempty"`
-	// MajorChanges makes a row hold only where the major version changes.
+	// MajorChanges makes a row hold only where the major version changes, or may:
+	// the index knows no versions of rpms.
 	MajorChanges bool `json:"major_changes,omitempty"`
 }
 
@@ -101,7 +102,26 @@ func (s span) holds(h *hops, majorChanges bool) bool {
 		return true
 	}
 	at, ok := release.Lookup(s.Since)
-	return ok && h.source.release.Older(at) && !h.target.release.Older(at)
+	return ok && h.target.release.ID == at.ID && !h.target.release.Older(at) && before(h.source.release, at)
+}
+
+// before reports whether a release came before another: what has no day yet is
+// still to come.
+func before(r, at release.Release) bool {
+	if r.ID == at.ID {
+		return r.Older(at)
+	}
+	return r.Released != "" && (at.Released == "" || r.Released < at.Released)
+}
+
+// mayChangeMajor reports whether the releases are so far apart that software
+// whose versions the index does not know has another major in each.
+func (h *hops) mayChangeMajor() bool {
+	from, to := h.source.rpm, h.target.rpm
+	if from == nil || to == nil {
+		return from != to
+	}
+	return from.line != to.line || from.level != to.level
 }
 
 type curatedCaveat struct {
@@ -114,16 +134,42 @@ type curatedConditional struct {
 	api.Conditional
 }
 
+// inPlaceOfOthers begins the key of what holds where a package takes the place of
+// other software.
+const inPlaceOfOthers = ">"
+
+// curatedCaveats are the rows of a canonical, or those of what takes its place:
+// families know software by other names.
+func (h *hops) curatedCaveats(canonical string, relation api.Relation, targets []record) ([]curatedCaveat, error) {
+	all, err := curated[curatedCaveat](h.ix.caveats, canonical)
+	if err != nil || len(all) > 0 || relation == api.RelationIncluded {
+		return all, err
+	}
+	for _, t := range targets {
+		key := t.Canonical
+		if relation == api.RelationReplaced {
+			key = inPlaceOfOthers + key
+		}
+		rows, err := curated[curatedCaveat](h.ix.caveats, key)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
 // addCurated adds the curated caveats and conditionals of a canonical.
 // Conditionals that name packages which the target lacks are left out.
-func (h *hops) addCurated(canonical string, t *api.Translation) error {
-	caveats, err := curated[curatedCaveat](h.ix.caveats, canonical)
+func (h *hops) addCurated(canonical string, t *api.Translation, targets []record) error {
+	caveats, err := h.curatedCaveats(canonical, t.Relation, targets)
 	if err != nil {
 		return err
 	}
-	changes := slices.ContainsFunc(t.Caveats, func(c api.Caveat) bool { return c.Code == CaveatMajor })
+	changes := h.mayChangeMajor() ||
+		slices.ContainsFunc(t.Caveats, func(c api.Caveat) bool { return c.Code == CaveatMajor })
 	for _, c := range caveats {
-		if c.holds(h, changes) {
+		if c.holds(h, changes) && !slices.Contains(t.Caveats, c.Caveat) {
 			t.Caveats = append(t.Caveats, c.Caveat)
 		}
 	}

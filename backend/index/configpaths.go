@@ -119,8 +119,8 @@ type move struct {
 // curated are the relocations of curated rows that hold.
 func (m *move) curated(rows []curatedConfig) []api.Relocation {
 	relocations := []api.Relocation{}
-	if len(rows) == 0 {
-		return relocations
+	if len(rows) == 0 || m.h.source.rpm != nil || m.h.target.rpm != nil {
+		return relocations // the rows have the paths of Debian's packages
 	}
 	fill := strings.NewReplacer("{source}", m.version, "{target}", m.nextVersion)
 	for _, row := range rows {

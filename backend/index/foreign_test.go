@@ -534,3 +534,50 @@ func TestOneOfSeveralIsAQuestion(t *testing.T) {
 		}
 	}
 }
+
+// TestCaveatsOfArrival checks that a caveat holds where its software arrives,
+// from whichever distribution, and nowhere else.
+func TestCaveatsOfArrival(t *testing.T) {
+	for _, c := range []struct {
+		from, name, to, code string
+		want                 bool
+	}{
+		{"debian-12", "dovecot-core", "debian-13", "CONFIG_FORMAT", true},
+		{"centos-7", "dovecot", "debian-13", "CONFIG_FORMAT", true},
+		{"sles-15", "dovecot23", "debian-13", "CONFIG_FORMAT", true}, // by the name that it has in Debian
+		{"ubuntu-22.04", "dovecot-core", "debian-13", "CONFIG_FORMAT", true},
+		{"ubuntu-22.04", "tomcat9", "debian-13", "CODE_CHECK", true},
+		{"centos-7", "dovecot", "debian-12", "CONFIG_FORMAT", false},
+		{"debian-12", "dovecot-core", "rhel-9", "CONFIG_FORMAT", false}, // EL has 2.3
+		{"debian-12", "isc-dhcp-server", "rhel-9", "CONFIG_FORMAT", false},
+		{"debian-12", "procps", "rhel-9", "CONFIG_PATH", false},
+		{"centos-7", "mariadb-server", "debian-13", "DATA_MIGRATION", true}, // of which major is not known
+		{"rhel-8", "mariadb-server", "rhel-10", "DATA_MIGRATION", true},
+		{"debian-12", "postgresql-15", "rhel-9", "DATA_MIGRATION", true},
+		{"rhel-8", "mariadb-server", "almalinux-8", "DATA_MIGRATION", false},
+		{"debian-12", "mariadb-server", "debian-12", "DATA_MIGRATION", false},
+		{"ubuntu-26.04", "openssh-server", "debian-13", "WEAK_KEYS", false}, // the newer one
+	} {
+		t.Run(c.from+" "+c.name+" "+c.to, func(t *testing.T) {
+			got, err := embeddedIndex(t).Become(c.from, c.name, c.to)
+			is := is.New(t)
+			is.NoErr(err)
+			is.Equal(slices.ContainsFunc(got.Caveats, func(v api.Caveat) bool { return v.Code == c.code }), c.want)
+		})
+	}
+}
+
+// TestModulesAreNoLibraries checks that a digit at the end of a module's name is
+// not taken for a soname: what is "included" would not be installed.
+func TestModulesAreNoLibraries(t *testing.T) {
+	for name, want := range map[string]string{
+		"libapache2-mod-security2": "mod_security", "libapache2-mod-wsgi-py3": "python3-mod_wsgi", "libapache2-mod-perl2": "mod_perl",
+	} {
+		got, err := embeddedIndex(t).Become("debian-12", name, "rhel-9")
+		is := is.New(t)
+		is.NoErr(err)
+		is.Equal(got.Relation, api.RelationRenamed)
+		is.Equal(len(got.Packages), 1)
+		is.Equal(got.Packages[0].Name, want)
+	}
+}

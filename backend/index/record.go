@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,9 +105,16 @@ func withoutApart(canonical string) string {
 // apart is appended to the canonical of an rpm where another has it already.
 const apart = "-rpm"
 
+// modulePrefixes begin the names of programs' modules that are no libraries: they
+// are installed for themselves, and a digit at their end is no soname.
+var modulePrefixes = []string{"libapache2-mod-", "libpam-", "libnginx-mod-"}
+
 // isLibrary reports whether a package of Debian's kin is a library, which comes
 // as a dependency: by its role, or by a name that ends with a soname.
 func (r record) isLibrary() bool {
+	if slices.ContainsFunc(modulePrefixes, func(prefix string) bool { return strings.HasPrefix(r.Name, prefix) }) {
+		return false
+	}
 	name := strings.TrimSuffix(r.Name, "t64")
 	return role(r.Canonical) == api.RoleLib ||
 		strings.HasPrefix(name, "lib") && strings.ContainsRune("0123456789", rune(name[len(name)-1]))

@@ -408,7 +408,7 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 		return t, err
 	}
 	t.Caveats = h.caveats(t.Caveats, &p, targets)
-	return t, h.addCurated(canonical, &t)
+	return t, h.addCurated(canonical, &t, targets)
 }
 
 // relation is that of a course to what the target offers.
