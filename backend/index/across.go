@@ -1060,10 +1060,27 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		t.Caveats = append(t.Caveats, caveat(CaveatExistence, api.SeverityInfo,
 			"No list of the index, of EL, EPEL or another vendor, knows this package: see where the machine has it from, and whether that has it for %s.", h.target.slug))
 	}
-	var err error
+	again, err := h.hasAgain(p)
+	if err != nil {
+		return t, err
+	}
+	if again {
+		t.Caveats = append(t.Caveats, caveat(CaveatExistence, api.SeverityInfo,
+			"Packages of %s by this name are known: a later minor release may have brought it back.", h.target.slug))
+	}
 	if t.Caveats, err = h.ofVendor(t.Caveats, &p); err != nil {
 		return t, err
 	}
 	t.Caveats = h.ofCourse(t.Caveats, &p, len(p.names))
 	return t, h.addCurated(canonical, &t, nil)
+}
+
+// hasAgain reports whether the target is known to have what went, by the events
+// of its first minor release, on the way to it.
+func (h *hops) hasAgain(p course) (bool, error) {
+	if p.relation != api.RelationRemoved || h.target.rpm.lists() || h.source.rpm == nil || h.source.rpm.line != h.target.rpm.line {
+		return false, nil
+	}
+	r, _, err := h.target.findRPM(p.source.Name)
+	return h.target.rpm.at(r), err
 }

@@ -306,7 +306,7 @@ func TestLibrariesOfSUSEComeByThemselves(t *testing.T) {
 func TestWhatReleasesOfELDrop(t *testing.T) {
 	checkChanges(t, []change{
 		{"centos-7", "gpg-pubkey", "almalinux-9", api.RelationRemoved, ""},
-		{"centos-7", "httpd24-httpd", "almalinux-9", api.RelationReplaced, "httpd"},
+		{"centos-7", "httpd24-httpd", "almalinux-9", api.RelationSplit, "httpd httpd-core"},
 		{"centos-7", "mariadb-libs", "almalinux-8", api.RelationReplaced, "mariadb-connector-c"},
 		{"almalinux-8", "php-json", "almalinux-9", api.RelationMerged, "php-common"},
 		{"almalinux-8", "cryptsetup-reencrypt", "rhel-9", api.RelationMerged, "cryptsetup"},

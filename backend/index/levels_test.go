@@ -1,6 +1,7 @@
 package index
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -61,13 +62,36 @@ func TestWhatLaterReleasesChange(t *testing.T) {
 		{"centos-7", "tomcat", "almalinux-9", api.RelationSame, "tomcat"}, // away in EL 8.0
 		{"almalinux-8", "yp-tools", "almalinux-9", api.RelationRemoved, ""},
 		{"almalinux-9", "iotop", "almalinux-10", api.RelationReplaced, "iotop-c"},
+		{"almalinux-8", "maven-resolver-util", "almalinux-9", api.RelationMerged, "maven-resolver"},
+		{"almalinux-8", "dbxtool", "almalinux-9", api.RelationMerged, "fwupd"},
+		{"almalinux-8", "libvirt-lock-sanlock", "almalinux-10", api.RelationRenamed, "libvirt-daemon-plugin-sanlock"},
+		{"almalinux-8", "httpd", "almalinux-9", api.RelationSplit, "httpd httpd-core"},
+		{"almalinux-8", "google-crosextra-caladea-fonts", "almalinux-10", api.RelationSame, "google-crosextra-caladea-fonts"},
+		{"almalinux-9", "emacs-nox", "almalinux-10", api.RelationRenamed, "emacs-nw"},
+		{"almalinux-9", "kexec-tools", "almalinux-10", api.RelationSplit, "kexec-tools kdump-utils makedumpfile"},
+		{"almalinux-9", "gtkmm30-devel", "almalinux-10", api.RelationReplaced, "gtkmm4.0-devel"},
+		{"almalinux-9", "usb_modeswitch", "almalinux-10", api.RelationRemoved, ""},
 		{"debian-12", "tomcat10", "almalinux-10", api.RelationRenamed, "tomcat"},
+		{"debian-12", "tomcat10", "almalinux-9", api.RelationReplaced, "tomcat"}, // an older one
+		{"debian-13", "tomcat11", "almalinux-10", api.RelationReplaced, "tomcat"},
 		{"centos-7", "php-fpm", "sles-15", api.RelationRenamed, "php8-fpm"},
 		{"centos-7", "mod_php", "sles-15", api.RelationRenamed, "apache2-mod_php8"},
 		{"centos-7", "gcc", "sles-15", api.RelationSame, "gcc"},
 		{"centos-7", "ruby", "sles-15", api.RelationSame, "ruby"},
 		{"debian-12", "python3-requests", "sles-16", api.RelationRenamed, "python313-requests"},
 	})
+}
+
+// What went with the first minor release, and what a later one brought back, is
+// told apart from what is gone.
+func TestWhatALaterMinorReleaseBrings(t *testing.T) {
+	for name, want := range map[string]bool{"tomcat": true, "whois": true, "acpid-sysvinit": false, "net-snmp-sysvinit": false} {
+		got := becomes(t, "centos-7", name, "almalinux-8")
+		again := slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool { return c.Code == CaveatExistence })
+		if got.Relation != api.RelationRemoved || again != want {
+			t.Errorf("%s of EL 7 in EL 8: %s %q, %v", name, got.Relation, packageNames(got), got.Caveats)
+		}
+	}
 }
 
 // A pattern of what goes does not hold for what the next level is known to have,

@@ -61,10 +61,18 @@ func (h *hops) rowToRPM(p course) (course, bool, error) {
 }
 
 // arriveAtRPM adds the first of some alternatives that the target is known to
-// have, else the first.
+// have, else the first. What EL has until a level under the name of something
+// else comes in the package's place.
 func (h *hops) arriveAtRPM(p course, alternatives string) (course, error) {
 	var best rpmRecord
 	for name := range strings.SplitSeq(alternatives, "|") {
+		name, until := partKey(name)
+		if until > 0 && (h.target.rpm.line != "el" || h.target.rpm.level > until) {
+			continue
+		}
+		if until > 0 {
+			p.relation = stronger(p.relation, api.RelationReplaced)
+		}
 		r, _, err := h.target.findRPM(name)
 		if err != nil {
 			return p, err
