@@ -242,7 +242,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 		return nil, err
 	}
 	s.log = newCopier(files, o.Log)
-	w := &writer{tx: &tx{executor: s.conn, ctx: context.Background()}, disk: s.disk, recall: s.recall, known: newOwners()}
+	w := &writer{tx: &tx{executor: s.conn, ctx: context.Background()}, clock: o.Now, disk: s.disk, recall: s.recall, known: newOwners()}
 	s.writer = newLane(func(batch []*task[write]) { s.commit(w, batch) })
 	return s, nil
 }
@@ -334,7 +334,6 @@ func (s *sqlite) commit(w *writer, batch []*task[write]) {
 	if w.batches++; w.batches%othersTurn == 0 {
 		s.disk.wait()
 	}
-	w.now = s.o.Now().UTC()
 	s.log.writing.Lock()
 	defer s.log.writing.Unlock()
 	results, err := w.commit(batch, false)
@@ -375,6 +374,7 @@ func code(err error) int {
 // writer writes in one transaction after another.
 type writer struct {
 	*tx
+	clock  func() time.Time
 	disk   *disk
 	recall *recall
 	// known is what the writer knows of accounts from the transactions before: it
@@ -401,6 +401,7 @@ func (w *writer) commit(batch []*task[write], repeated bool) (results []error, e
 			w.known = newOwners()
 		}
 	}()
+	w.now = w.clock().UTC() // only now: other processes may have written, and the day may have ended
 	if err = w.forget(); err != nil {
 		return results, err
 	}

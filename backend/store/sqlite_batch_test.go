@@ -28,7 +28,7 @@ func newBatcher(t *testing.T, now func() time.Time) *batcher {
 	t.Cleanup(func() { opened.Close() })
 	s := opened.(*sqlite)
 	s.disk.synchroniseBy(func() error { return nil })
-	return &batcher{s, &writer{tx: &tx{executor: s.conn, ctx: t.Context()}, disk: s.disk, recall: s.recall, known: newOwners()}}
+	return &batcher{s, &writer{tx: &tx{executor: s.conn, ctx: t.Context()}, clock: s.o.Now, disk: s.disk, recall: s.recall, known: newOwners()}}
 }
 
 // account makes an account with a token.

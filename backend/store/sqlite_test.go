@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -51,6 +52,38 @@ func TestSQLiteBackup(t *testing.T) {
 	c, err := openSQLite(t, file, store.Options{}).Capacity(t.Context(), account)
 	is.NoErr(err)
 	is.Equal(c.BillableVMsUsed, 1)
+}
+
+// TestSQLiteDecidesAtItsTurn has a claim wait for another process until the day that
+// it came on has ended, and with it the capacity.
+func TestSQLiteDecidesAtItsTurn(t *testing.T) {
+	is := is.New(t)
+	var clock atomic.Int64
+	clock.Store(time.Date(2026, 8, 1, 23, 59, 59, 0, time.UTC).Unix())
+	file := filepath.Join(t.TempDir(), "svc.db")
+	s := openSQLite(t, file, store.Options{Now: func() time.Time { return time.Unix(clock.Load(), 0) }})
+	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, VMLimit: 9})
+	is.NoErr(err)
+	_, err = s.AddPOV(t.Context(), "test", account, license.Grant{Seats: 9, From: "2026-08-01", Until: "2026-08-02"})
+	is.NoErr(err)
+	db, err := sql.Open("sqlite", file)
+	is.NoErr(err)
+	defer db.Close()
+	other, err := db.Conn(t.Context())
+	is.NoErr(err)
+	defer other.Close()
+	_, err = other.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	is.NoErr(err)
+	answer := make(chan error, 1)
+	go func() {
+		_, err := s.Record(t.Context(), store.Command{RequestID: "a", AccountID: account, Kind: api.License, Fingerprint: storetest.Fingerprint(1)})
+		answer <- err
+	}()
+	time.Sleep(100 * time.Millisecond) // the claim waits by then
+	clock.Add(2)
+	_, err = other.ExecContext(t.Context(), "ROLLBACK")
+	is.NoErr(err)
+	is.Equal(api.CodeOf(<-answer), api.SeatQuota)
 }
 
 func TestOpenRefusesWhatIsNoStore(t *testing.T) {
