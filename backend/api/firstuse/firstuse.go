@@ -25,9 +25,6 @@ func File(path string, create func() ([]byte, error)) ([]byte, error) {
 	if b, err = create(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
 	if err := Save(path, b); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
@@ -60,6 +57,9 @@ func Replace(path string, b []byte) error { return appear(path, b, os.Rename) }
 
 // appear writes a file beside its place, then moves it there.
 func appear(path string, b []byte, move func(from, to string) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
 	if err != nil {
 		return err

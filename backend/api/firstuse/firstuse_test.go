@@ -37,6 +37,7 @@ func TestAllGetTheFirst(t *testing.T) {
 	b, err := File(path, nil)
 	is.NoErr(err)
 	is.Equal(string(b), "new")
+	is.NoErr(Replace(filepath.Join(t.TempDir(), "new", "secret"), []byte("new"))) // in a folder that is not there yet
 	left, err := os.ReadDir(filepath.Dir(path))
 	is.NoErr(err)
 	is.Equal(len(left), 1) // no temporary file stays
