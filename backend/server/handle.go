@@ -136,14 +136,19 @@ func (s *Server) answer(x *exchange, r *http.Request, route route) (any, error) 
 }
 
 // answerSeen answers the owner of a token that held a moment ago; one that no longer
-// does comes before what else is wrong.
+// does comes before what else is wrong, and so does the limit of a plan that is new.
 func (s *Server) answerSeen(x *exchange, r *http.Request, route route, who caller) (any, error) {
 	out, err := s.answerTo(x, r, route, who)
 	if err == nil {
 		return out, nil
 	}
-	if _, denied := s.authenticate(r.Context(), who.token); denied != nil {
-		err = denied
+	now, denied := s.authenticate(r.Context(), who.token)
+	switch {
+	case denied != nil:
+		return nil, denied
+	case api.CodeOf(err) == api.RateLimited && now.Plan != who.Plan: // nothing of the body was read
+		s.seen.keep(who.token, now)
+		return s.answerTo(x, r, route, caller{Principal: now, token: who.token})
 	}
 	return nil, err
 }

@@ -15,6 +15,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/license"
+	"svc/backend/store"
 )
 
 const goodUsage = `{"kind":"migration","vm_fingerprint":"` + goodHex + `","source":{"distro":"centos","version":"7"},"target":{"distro":"debian","version":"12"}}`
@@ -133,10 +134,7 @@ func TestWhoMayAsk(t *testing.T) {
 	is.NoErr(err)
 	is.NoErr(s.db.DisableToken(ctx, "test", disabledID))
 	gone, goneToken := s.account(license.Account{})
-	account, err := s.db.Account(ctx, gone)
-	is.NoErr(err)
-	account.Disabled = true
-	is.NoErr(s.db.SetAccount(ctx, "test", account))
+	is.NoErr(s.db.SetAccount(ctx, "test", gone, func(a *store.Account) { a.Disabled = true }))
 
 	// What an operator changes holds at once, also for a token that was just used.
 	enrolled := `{"vm_fingerprint":"` + goodHex + `","source":{"distro":"a","version":"1"}}`
@@ -301,11 +299,19 @@ func TestRateLimits(t *testing.T) {
 	now = now.Add(20 * time.Second)
 	is.Equal(s.call("GET", "/v1/account", token, nil).status, 200)
 	s.refused(s.call("GET", "/v1/account", token, nil), api.RateLimited)
-	account, err := s.db.Account(t.Context(), id)
-	is.NoErr(err)
-	account.Plan = api.PlanPro
-	is.NoErr(s.db.SetAccount(t.Context(), "test", account))
+	is.NoErr(s.db.SetAccount(t.Context(), "test", id, func(a *store.Account) { a.Plan = api.PlanPro }))
 	is.Equal(s.call("GET", "/v1/account", token, nil).header.Get("RateLimit-Policy"), `"pro";q=60;w=60`) // from the next request on
+
+	// Also where the token was seen a moment ago.
+	busy, token := s.account(license.Account{FreeQuota: 10})
+	for range 3 {
+		is.Equal(s.call("POST", "/v1/usage", token, goodUsage).status, 200)
+	}
+	s.refused(s.call("POST", "/v1/usage", token, goodUsage), api.RateLimited)
+	is.NoErr(s.db.SetAccount(t.Context(), "test", busy, func(a *store.Account) { a.Plan = api.PlanInternal }))
+	a = s.call("POST", "/v1/usage", token, goodUsage)
+	is.Equal(a.status, 200)
+	is.Equal(a.header.Get("RateLimit"), "")
 }
 
 func TestRateLimitsForgetIdleAccounts(t *testing.T) {

@@ -46,6 +46,8 @@ func newLimiter(rates map[api.Plan]int) *limiter {
 func (l *limiter) take(h http.Header, account int64, plan api.Plan, clock func() time.Time) error {
 	quota, limited := l.rates[plan]
 	if !limited {
+		delete(h, "Ratelimit-Policy") // of the plan before, where that refused
+		delete(h, "Ratelimit")
 		return nil
 	}
 	now := clock()

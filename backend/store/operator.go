@@ -52,8 +52,13 @@ func describe(id int64, a license.Account, disabled bool) string {
 }
 
 // SetAccount implements Operator.
-func (s *ledger) SetAccount(ctx context.Context, actor string, a Account) error {
+func (s *ledger) SetAccount(ctx context.Context, actor string, id int64, change func(*Account)) error {
 	return s.act(ctx, actor, "account.set", func(t *tx) (string, error) {
+		a, err := one(t.ctx, t, scanAccount, "SELECT "+accountColumns+" FROM accounts WHERE id = ?"+t.locked, id)
+		if err != nil {
+			return "", err
+		}
+		change(&a)
 		return describe(a.ID, a.Account, a.Disabled), t.touch("UPDATE accounts SET name = ?, plan = ?, unlimited = ?, free_quota = ?, vm_limit = ?, disabled = ?, version = version + 1 WHERE id = ?",
 			a.Name, a.Plan, a.Unlimited, a.FreeQuota, a.VMLimit, a.Disabled, a.ID)
 	})

@@ -150,7 +150,8 @@ type Store interface {
 // own transaction.
 type Operator interface {
 	CreateAccount(ctx context.Context, actor string, a license.Account) (int64, error)
-	SetAccount(ctx context.Context, actor string, a Account) error
+	// SetAccount changes an account as it then is, which nobody else changes meanwhile.
+	SetAccount(ctx context.Context, actor string, id int64, change func(*Account)) error
 	Account(ctx context.Context, id int64) (Account, error)
 	Accounts(ctx context.Context) ([]Account, error)
 	CreateToken(ctx context.Context, actor string, account int64, hash [32]byte) (int64, error)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -122,7 +123,7 @@ func oneID(id int64, args []string) (int64, error) {
 
 // accountFlags are what an operator sets of an account.
 func accountFlags(fs *flag.FlagSet, a *store.Account) {
-	fs.StringVar(&a.Name, "name", a.Name, "name")
+	textVar(fs, &a.Name, "name", "name")
 	fs.Func("plan", "free, on_demand, pro, fleet or internal", func(s string) error {
 		a.Plan = api.Plan(s)
 		if !slices.Contains(api.Plans, a.Plan) {
@@ -135,10 +136,26 @@ func accountFlags(fs *flag.FlagSet, a *store.Account) {
 	fs.BoolVar(&a.Unlimited, "unlimited", a.Unlimited, "no quota and no limit")
 }
 
+// textVar is a flag that the service shows: its answers are UTF-8, which a terminal
+// may not be.
+func textVar(fs *flag.FlagSet, text *string, name, usage string) {
+	fs.Func(name, usage, func(s string) error {
+		if !utf8.ValidString(s) {
+			return errors.New("it is not UTF-8")
+		}
+		*text = s
+		return nil
+	})
+}
+
+// maxSeats bounds what an operator grants at once: all of it can be added up, and
+// every store can keep it.
+const maxSeats = 1_000_000_000
+
 // checkAccount refuses numbers that make no sense.
 func checkAccount(a license.Account) error {
-	if a.FreeQuota < 0 || a.VMLimit < 0 {
-		return usagef("--free-quota and --vm-limit can't be negative; nothing was changed")
+	if a.FreeQuota < 0 || a.VMLimit < 0 || max(a.FreeQuota, a.VMLimit) > maxSeats {
+		return usagef("--free-quota and --vm-limit must be from 0 to %d; nothing was changed", maxSeats)
 	}
 	return nil
 }
@@ -174,27 +191,29 @@ func (p *program) accountSet() *ffcli.Command {
 		accountFlags(fs, &a)
 		fs.BoolVar(&a.Disabled, "disabled", false, "refuse all its tokens")
 	}, func(ctx context.Context, s store.Store, id int64) error {
-		now, err := s.Account(ctx, id)
-		if err != nil {
-			return err
-		}
-		for name, keep := range map[string]func(){
-			"name": func() { a.Name = now.Name }, "plan": func() { a.Plan = now.Plan }, "free-quota": func() { a.FreeQuota = now.FreeQuota },
-			"vm-limit": func() { a.VMLimit = now.VMLimit }, "unlimited": func() { a.Unlimited = now.Unlimited }, "disabled": func() { a.Disabled = now.Disabled },
-		} {
-			if !given(set, name) {
-				keep()
-			}
-		}
-		a.ID = id
 		if err := checkAccount(a.Account); err != nil {
 			return err
 		}
-		if err := s.SetAccount(ctx, actor(), a); err != nil {
+		if given(set, "name") && a.Name == "" {
+			return usagef("an account needs a name; nothing was changed")
+		}
+		if err := s.SetAccount(ctx, actor(), id, func(now *store.Account) { setGiven(set, now, a) }); err != nil {
 			return err
 		}
 		return p.accountShow(ctx, s, id)
 	})
+}
+
+// setGiven sets of an account what stands on the command line.
+func setGiven(fs *flag.FlagSet, now *store.Account, a store.Account) {
+	for name, take := range map[string]func(){
+		"name": func() { now.Name = a.Name }, "plan": func() { now.Plan = a.Plan }, "free-quota": func() { now.FreeQuota = a.FreeQuota },
+		"vm-limit": func() { now.VMLimit = a.VMLimit }, "unlimited": func() { now.Unlimited = a.Unlimited }, "disabled": func() { now.Disabled = a.Disabled },
+	} {
+		if given(fs, name) {
+			take()
+		}
+	}
 }
 
 // given reports whether a flag stands on the command line.
@@ -280,6 +299,9 @@ func (p *program) tokenList() *ffcli.Command {
 		if account <= 0 {
 			return usagef("token list needs --account")
 		}
+		if _, err := s.Account(ctx, account); err != nil {
+			return err
+		}
 		tokens, err := s.Tokens(ctx, account)
 		if err != nil {
 			return err
@@ -313,21 +335,31 @@ func grantFlags(fs *flag.FlagSet, account *int64, g *license.Grant) {
 	fs.StringVar(&g.Until, "until", "", "last day, YYYY-MM-DD")
 }
 
+// lastDay turns the last day of what begins on a day into the first that does not
+// count. Dates are compared as text, so they have four digits of a year.
+func lastDay(from, until string) (end string, err error) {
+	for _, day := range []string{from, until} {
+		if _, err := time.Parse(time.DateOnly, day); err != nil {
+			return "", usagef("%q is no date like 2027-12-31; nothing was changed", day)
+		}
+	}
+	if end = license.AddDays(until, 1); until < from || len(end) > len(until) {
+		return "", usagef("--until must be from %s to 9999-12-30; nothing was changed", from)
+	}
+	return end, nil
+}
+
 // checkGrant turns the last day into the first that does not count.
 func checkGrant(account int64, g *license.Grant) error {
 	if g.From == "" {
 		g.From = license.Day(time.Now())
 	}
-	for _, day := range []string{g.From, g.Until} {
-		if _, err := time.Parse(time.DateOnly, day); err != nil {
-			return usagef("%q is no date like 2027-12-31; nothing was changed", day)
-		}
+	if account <= 0 || g.Seats <= 0 || g.Seats > maxSeats {
+		return usagef("--account and --seats from 1 to %d are needed; nothing was changed", maxSeats)
 	}
-	if account <= 0 || g.Seats <= 0 || g.Until < g.From {
-		return usagef("--account, --seats above 0, and an --until that is not before --from are needed; nothing was changed")
-	}
-	g.Until = license.AddDays(g.Until, 1)
-	return nil
+	end, err := lastDay(g.From, g.Until)
+	g.Until = end
+	return err
 }
 
 func (p *program) grantAdd() *ffcli.Command {
@@ -336,7 +368,7 @@ func (p *program) grantAdd() *ffcli.Command {
 	return p.storeCommand("add", "svc admin grant add --account ID --seats N --until DAY --source SOURCE", "add a licence grant", func(fs *flag.FlagSet) {
 		grantFlags(fs, &account, &g)
 		fs.StringVar(&g.Source, "source", license.Subscription, strings.Join(license.GrantSources, ", "))
-		fs.StringVar(&g.Note, "note", "", "commercial context")
+		textVar(fs, &g.Note, "note", "commercial context")
 	}, func(ctx context.Context, s store.Store) error {
 		if !slices.Contains(license.GrantSources, g.Source) {
 			return usagef("--source must be one of %s; nothing was changed", strings.Join(license.GrantSources, ", "))
@@ -382,12 +414,13 @@ func (p *program) povConvert() *ffcli.Command {
 	return p.storeIDCommand("convert", "svc admin pov convert ID [--until DAY]", "make a licence of a proof of value", func(fs *flag.FlagSet) {
 		fs.StringVar(&until, "until", "", "last day of the licence, YYYY-MM-DD (default a year from today)")
 	}, func(ctx context.Context, s store.Store, id int64) error {
-		end := license.Anniversary(license.Day(time.Now()), 1)
+		today := license.Day(time.Now())
+		end := license.Anniversary(today, 1)
 		if until != "" {
-			if _, err := time.Parse(time.DateOnly, until); err != nil {
-				return usagef("%q is no date like 2027-12-31; nothing was changed", until)
+			var err error
+			if end, err = lastDay(today, until); err != nil {
+				return err
 			}
-			end = license.AddDays(until, 1)
 		}
 		grant, err := s.ConvertPOV(ctx, actor(), id, end)
 		if err != nil {
@@ -400,9 +433,9 @@ func (p *program) povConvert() *ffcli.Command {
 func (p *program) releaseStage() *ffcli.Command {
 	var r store.Release
 	return p.storeCommand("stage", "svc admin release stage --tag TAG --channel CHANNEL", "stage a release", func(fs *flag.FlagSet) {
-		fs.StringVar(&r.Tag, "tag", "", "tag")
+		textVar(fs, &r.Tag, "tag", "tag")
 		fs.StringVar(&r.Channel, "channel", "", strings.Join(api.Channels, " or "))
-		fs.StringVar(&r.Notes, "notes", "", "what a user notices")
+		textVar(fs, &r.Notes, "notes", "what a user notices")
 	}, func(ctx context.Context, s store.Store) error {
 		if r.Tag == "" || !slices.Contains(api.Channels, r.Channel) {
 			return usagef("release stage needs --tag, and --channel %s", strings.Join(api.Channels, " or "))
@@ -420,6 +453,9 @@ func (p *program) releasePublish() *ffcli.Command {
 	return p.storeCommand("publish", "svc admin release publish --tag TAG", "publish a staged release", func(fs *flag.FlagSet) {
 		fs.StringVar(&tag, "tag", "", "tag")
 	}, func(ctx context.Context, s store.Store) error {
+		if tag == "" {
+			return usagef("release publish needs --tag")
+		}
 		r, err := s.PublishRelease(ctx, actor(), tag)
 		if err != nil {
 			return err

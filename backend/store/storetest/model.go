@@ -288,5 +288,5 @@ func (m *machine) plan(rt *rapid.T) {
 		ID: m.id, Plan: rapid.SampledFrom(api.Plans).Draw(rt, "plan"), Unlimited: rapid.IntRange(0, 3).Draw(rt, "unlimited") == 0,
 		FreeQuota: rapid.IntRange(0, 4).Draw(rt, "quota"), VMLimit: rapid.IntRange(2, 9).Draw(rt, "limit"),
 	}
-	m.no(rt, m.SetAccount(m.t.Context(), "test", store.Account{Account: m.Account}))
+	m.no(rt, m.SetAccount(m.t.Context(), "test", m.id, func(a *store.Account) { a.Account = m.Account }))
 }

@@ -25,20 +25,16 @@ func testRemembered(t *testing.T, f *fixture) {
 			return f.DisableToken(t.Context(), "test", token)
 		}, store.ErrTokenDisabled},
 		"account": {license.Account{FreeQuota: 9}, 0, func(a store.Account, _, _ int64) error {
-			a.Disabled = true
-			return f.SetAccount(t.Context(), "test", a)
+			return f.SetAccount(t.Context(), "test", a.ID, func(a *store.Account) { a.Disabled = true })
 		}, store.ErrTokenDisabled},
 		"quota": {license.Account{FreeQuota: 9}, 0, func(a store.Account, _, _ int64) error {
-			a.FreeQuota = 3
-			return f.SetAccount(t.Context(), "test", a)
+			return f.SetAccount(t.Context(), "test", a.ID, func(a *store.Account) { a.FreeQuota = 3 })
 		}, &api.Error{Code: api.SeatQuota}},
 		"limit": {license.Account{FreeQuota: 9}, 0, func(a store.Account, _, _ int64) error {
-			a.VMLimit = 3
-			return f.SetAccount(t.Context(), "test", a)
+			return f.SetAccount(t.Context(), "test", a.ID, func(a *store.Account) { a.VMLimit = 3 })
 		}, &api.Error{Code: api.VMLimit}},
 		"unlimited": {license.Account{Unlimited: true}, 0, func(a store.Account, _, _ int64) error {
-			a.Unlimited = false
-			return f.SetAccount(t.Context(), "test", a)
+			return f.SetAccount(t.Context(), "test", a.ID, func(a *store.Account) { a.Unlimited = false })
 		}, &api.Error{Code: api.SeatQuota}},
 		"grant": {license.Account{}, 9, func(_ store.Account, _, grant int64) error {
 			return f.RevokeGrant(t.Context(), "test", grant)

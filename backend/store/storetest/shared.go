@@ -33,6 +33,7 @@ func RunShared(t *testing.T, address string) {
 		is.NoErr(errs[i]) // all of them find, or make, the same schema
 		defer s.Close()
 	}
+	t.Run("operators", func(t *testing.T) { changedTogether(t, stores) })
 	t.Run("remembered", func(t *testing.T) { changedElsewhere(t, stores[0], stores[1]) })
 	t.Run("linearizable", func(t *testing.T) { // several at once, so that their commands mix
 		for account := range 5 {
@@ -44,6 +45,27 @@ func RunShared(t *testing.T, address string) {
 	})
 }
 
+// changedTogether has operators change one account at the same time: each finds
+// what the others did.
+func changedTogether(t *testing.T, stores []store.Store) {
+	is := is.New(t)
+	const changes = 10
+	id, err := stores[0].CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree})
+	is.NoErr(err)
+	var wg sync.WaitGroup
+	for _, s := range stores {
+		wg.Go(func() {
+			for range changes {
+				is.NoErr(s.SetAccount(t.Context(), "test", id, func(a *store.Account) { a.FreeQuota++ }))
+			}
+		})
+	}
+	wg.Wait()
+	a, err := stores[0].Account(t.Context(), id)
+	is.NoErr(err)
+	is.Equal(a.FreeQuota, changes*len(stores))
+}
+
 // changedElsewhere has an operator's process claim, and then change what another
 // remembers of an account since the commit before: the next claim there is refused.
 func changedElsewhere(t *testing.T, s, operator store.Store) {
@@ -53,12 +75,10 @@ func changedElsewhere(t *testing.T, s, operator store.Store) {
 	}{
 		"token": {func(_ store.Account, token, _ int64) error { return operator.DisableToken(t.Context(), "test", token) }, ""},
 		"account": {func(a store.Account, _, _ int64) error {
-			a.Disabled = true
-			return operator.SetAccount(t.Context(), "test", a)
+			return operator.SetAccount(t.Context(), "test", a.ID, func(a *store.Account) { a.Disabled = true })
 		}, ""},
 		"limit": {func(a store.Account, _, _ int64) error {
-			a.VMLimit = 3
-			return operator.SetAccount(t.Context(), "test", a)
+			return operator.SetAccount(t.Context(), "test", a.ID, func(a *store.Account) { a.VMLimit = 3 })
 		}, api.VMLimit},
 		"grant": {func(_ store.Account, _, grant int64) error { return operator.RevokeGrant(t.Context(), "test", grant) }, api.SeatQuota},
 	} {

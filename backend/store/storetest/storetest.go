@@ -372,10 +372,8 @@ func testTokens(t *testing.T, f *fixture) {
 	c.TokenID = id
 	_, err = f.Record(ctx, c)
 	f.is.NoErr(err)
-	account, err := f.Account(ctx, a)
-	f.is.NoErr(err)
-	account.Disabled = true
-	f.is.NoErr(f.SetAccount(ctx, "test", account))
+	f.is.NoErr(f.SetAccount(ctx, "test", a, func(a *store.Account) { a.Disabled = true }))
+	f.is.Equal(f.SetAccount(ctx, "test", 1e9, func(*store.Account) {}), store.ErrNotFound)
 	_, err = f.Authenticate(ctx, second)
 	f.is.Equal(err, store.ErrNotFound)
 	c = f.command(a, api.License, 3)
