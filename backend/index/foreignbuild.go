@@ -279,7 +279,8 @@ func ofEL(name string) bool {
 	})
 }
 
-// readTrails reads el_trails.tsv.
+// readTrails reads el_trails.tsv. What a row tells of has been in its level of EL,
+// where no list knows it.
 func (f *foreign) readTrails(curated layers) error {
 	all, err := rows(curated, "el_trails.tsv", 5)
 	for _, c := range all {
@@ -297,6 +298,9 @@ func (f *foreign) readTrails(curated layers) error {
 			return fmt.Errorf("el_trails.tsv: %q has more than one asterisk", c[1])
 		}
 		f.trail(c[0], c[1], t)
+		if n, ok := strings.CutPrefix(c[0], "el-"); ok && f.levels[c[1]] == "" && !strings.Contains(c[1], "*") {
+			f.has(c[1], n)
+		}
 	}
 	return err
 }

@@ -117,6 +117,23 @@ func TestANameThatOnlyOneReleaseHad(t *testing.T) {
 	is.Equal(packageNames(got), "")
 }
 
+// TestARowKnowsTheNameThatItTellsOf: a package that no list has was in the level
+// which its row leaves.
+func TestARowKnowsTheNameThatItTellsOf(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	is.NoErr(os.WriteFile(filepath.Join(dir, "el_trails.tsv"), []byte("el-8\tourtool-devel\treplaced\tnginx\tour choice\n"), 0o600))
+	out := filepath.Join(dir, "out.index")
+	_, err := Build(t.Context(), Sources{Curated: dir, Out: out})
+	is.NoErr(err)
+	ix, err := Open(out)
+	is.NoErr(err)
+	got, err := ix.Become("rhel-8", "ourtool-devel", "rhel-9")
+	is.NoErr(err)
+	is.Equal(got.Relation, api.RelationReplaced)
+	is.Equal(packageNames(got), "nginx")
+}
+
 // TestATrailHasOneAsterisk: what two of them stand for in a name, nobody can tell.
 func TestATrailHasOneAsterisk(t *testing.T) {
 	is := is.New(t)
