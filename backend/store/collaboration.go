@@ -72,7 +72,7 @@ func (s *ledger) EveryFinding(ctx context.Context, open bool) ([]api.Finding, er
 // ResolveFinding implements Store.
 func (s *ledger) ResolveFinding(ctx context.Context, id int64, channel string) (f api.Finding, err error) {
 	err = s.change(ctx, func(t *tx) error {
-		f, err = one(t.ctx, t, scanFinding, "SELECT "+findingColumns+" FROM findings WHERE id = ?", id)
+		f, err = one(t.ctx, t, scanFinding, "SELECT "+findingColumns+" FROM findings WHERE id = ?"+t.locked, id)
 		if err != nil || f.Status == "fixed" {
 			return err
 		}

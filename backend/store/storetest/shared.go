@@ -34,6 +34,7 @@ func RunShared(t *testing.T, address string) {
 		defer s.Close()
 	}
 	t.Run("operators", func(t *testing.T) { changedTogether(t, stores) })
+	t.Run("resolved", func(t *testing.T) { resolvedTogether(t, stores) })
 	t.Run("remembered", func(t *testing.T) { changedElsewhere(t, stores[0], stores[1]) })
 	t.Run("linearizable", func(t *testing.T) { // several at once, so that their commands mix
 		for account := range 5 {
@@ -64,6 +65,34 @@ func changedTogether(t *testing.T, stores []store.Store) {
 	a, err := stores[0].Account(t.Context(), id)
 	is.NoErr(err)
 	is.Equal(a.FreeQuota, changes*len(stores))
+}
+
+// resolvedTogether has the team mark one finding fixed in two channels at the same
+// time: the first stays, and all are told of it.
+func resolvedTogether(t *testing.T, stores []store.Store) {
+	is := is.New(t)
+	id, err := stores[0].CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanInternal})
+	is.NoErr(err)
+	for _, channel := range api.Channels {
+		is.NoErr(stores[0].StageRelease(t.Context(), "test", store.Release{Tag: "in-" + channel, Channel: channel}))
+	}
+	for range 20 {
+		f, err := stores[0].FileFinding(t.Context(), id, api.FindingRequest{Kind: "bug", Title: "a", Body: "b"}, nil, nil)
+		is.NoErr(err)
+		fixed := make([]api.Finding, len(stores))
+		var wg sync.WaitGroup
+		for i, s := range stores {
+			wg.Go(func() {
+				var err error
+				fixed[i], err = s.ResolveFinding(t.Context(), f.ID, api.Channels[i%len(api.Channels)])
+				is.NoErr(err)
+			})
+		}
+		wg.Wait()
+		for _, other := range fixed[1:] {
+			is.Equal(other, fixed[0])
+		}
+	}
 }
 
 // changedElsewhere has an operator's process claim, and then change what another
