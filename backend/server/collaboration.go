@@ -11,11 +11,21 @@ import (
 func (s *Server) fileFinding(ctx context.Context, c caller, in api.FindingRequest) (api.Finding, error) {
 	title, counts := redact.Text(in.Title)
 	body, more := redact.Text(in.Body)
+	add(counts, more)
+	in.Title, in.Body = cut(title, api.MaxTitle), cut(body, api.MaxText)
+	if in.Release != nil { // a host's name is spelt like a tag
+		tag, more := redact.Text(*in.Release)
+		add(counts, more)
+		in.Release = &tag
+	}
+	return s.cfg.Store.FileFinding(ctx, c.AccountID, in, counts, c.replay)
+}
+
+// add counts redactions together.
+func add(counts, more map[string]int) {
 	for kind, n := range more {
 		counts[kind] += n
 	}
-	in.Title, in.Body = cut(title, api.MaxTitle), cut(body, api.MaxText)
-	return s.cfg.Store.FileFinding(ctx, c.AccountID, in, counts, c.replay)
 }
 
 func (s *Server) findings(ctx context.Context, c caller, in api.ShortPage) (api.FindingList, error) {

@@ -220,10 +220,11 @@ func TestFindingsAndQuestions(t *testing.T) {
 	s := start(t)
 	mine, theirs := s.free(), s.free()
 	_, team := s.account(license.Account{Plan: api.PlanInternal})
-	f := get[api.Finding](s, s.call("POST", "/v1/findings", mine, api.FindingRequest{Kind: "bug", Title: "web01 fails", Body: "see /etc/x at 10.0.0.1"}))
+	f := get[api.Finding](s, s.call("POST", "/v1/findings", mine, api.FindingRequest{Kind: "bug", Title: "web01 fails", Body: "see /etc/x at 10.0.0.1", Release: new("db1.corp.example.com")}))
 	is.Equal(f.Title, "[host] fails")
 	is.Equal(f.Body, "see [path] at [ip]")
-	is.Equal(f.Redactions, map[string]int{"host": 1, "path": 1, "ip": 1})
+	is.Equal(*f.Release, "[host]")
+	is.Equal(f.Redactions, map[string]int{"host": 2, "path": 1, "ip": 1})
 	is.Equal(f.Status, "open")
 	is.Equal(s.call("POST", "/v1/findings", mine, api.FindingRequest{Kind: "bug", Title: "a", Body: "b"}).status, http.StatusCreated)
 

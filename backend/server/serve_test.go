@@ -78,6 +78,21 @@ func TestServeDrains(t *testing.T) {
 	is.True(err != nil)
 }
 
+// TestTheAsterisk asks for the options of the server as a whole, which Go's server
+// would answer by itself, without an id.
+func TestTheAsterisk(t *testing.T) {
+	is := is.New(t)
+	address, _ := listen(t, start(t), ServeConfig{})
+	conn, err := net.Dial("tcp", address)
+	is.NoErr(err)
+	defer conn.Close()
+	fmt.Fprint(conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	is.NoErr(err)
+	is.Equal(response.StatusCode, http.StatusNotFound)
+	is.True(response.Header.Get("X-Request-Id") != "")
+}
+
 func TestDrainingRefusesNewWork(t *testing.T) {
 	is := is.New(t)
 	s := start(t)
