@@ -166,10 +166,11 @@ func (h *hops) addCurated(canonical string, t *api.Translation, targets []record
 	if err != nil {
 		return err
 	}
+	arrives := len(t.Packages) > 0
 	changes := h.mayChangeMajor() ||
 		slices.ContainsFunc(t.Caveats, func(c api.Caveat) bool { return c.Code == CaveatMajor })
 	for _, c := range caveats {
-		if c.holds(h, changes) && !slices.Contains(t.Caveats, c.Caveat) {
+		if arrives && c.holds(h, changes) && !slices.Contains(t.Caveats, c.Caveat) {
 			t.Caveats = append(t.Caveats, c.Caveat)
 		}
 	}
