@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"svc/backend/api"
 	"svc/backend/api/lazyregexp"
@@ -21,6 +23,9 @@ import (
 
 //go:embed data/*.tsv
 var curatedRows embed.FS
+
+// ofProgram are rows that are no part of an index file: an overlay can't have them.
+var ofProgram = []string{"families.tsv", "family_names.tsv"}
 
 // layers are folders of curated rows: those of the program, then an overlay,
 // whose rows go before them. An overlay has any of the files.
@@ -37,13 +42,31 @@ func curatedLayers(overlay string) (layers, error) {
 	if err != nil || len(names) == 0 {
 		return nil, errors.Join(fmt.Errorf("reading curated rows: %s has no .tsv file", overlay), err)
 	}
+	known, err := fs.Glob(own, "*.tsv")
+	known = slices.DeleteFunc(known, func(name string) bool { return slices.Contains(ofProgram, name) })
 	for _, name := range names {
-		if _, err := fs.Stat(own, name); err != nil {
-			known, _ := fs.Glob(own, "*.tsv")
+		if !slices.Contains(known, name) {
 			return nil, fmt.Errorf("reading curated rows: %s is none of %s", name, strings.Join(known, ", "))
 		}
 	}
-	return layers{own, over}, nil
+	return layers{own, over}, err
+}
+
+// singles reads a file that has one row of each name. What a layer says twice it
+// may mean in one way or the other.
+func singles(dirs layers, name string, n int) ([][]string, error) {
+	for _, dir := range dirs {
+		own, err := rows(layers{dir}, name, n)
+		if err != nil {
+			return nil, err
+		}
+		for i := 1; i < len(own); i++ {
+			if own[i][0] == own[i-1][0] {
+				return nil, fmt.Errorf("%s has more than one row of %q", name, own[i][0])
+			}
+		}
+	}
+	return rows(dirs, name, n)
 }
 
 // rows reads a file in all layers, the overlay's rows last.
@@ -62,6 +85,9 @@ func rows(dirs layers, name string, n int) ([][]string, error) {
 	return all, nil
 }
 
+// maxRow bounds a row, in bytes.
+const maxRow = 1 << 20
+
 // layerRows reads a file of sorted rows of n columns; lines that begin with #
 // are comments, and a dash is an empty column.
 func layerRows(dir fs.FS, name string, n int) ([][]string, error) {
@@ -73,9 +99,12 @@ func layerRows(dir fs.FS, name string, n int) ([][]string, error) {
 	var all [][]string
 	previous := ""
 	s := bufio.NewScanner(f)
-	s.Buffer(nil, 1<<20)
+	s.Buffer(nil, maxRow)
 	for line := 1; s.Scan(); line++ {
 		text := s.Text()
+		if !utf8.ValidString(text) || strings.HasPrefix(text, "\ufeff") {
+			return nil, fmt.Errorf("%s:%d is not UTF-8 without a byte order mark", name, line)
+		}
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
@@ -94,7 +123,9 @@ func layerRows(dir fs.FS, name string, n int) ([][]string, error) {
 		}
 		all = append(all, columns)
 	}
-	if err := s.Err(); err != nil {
+	if err := s.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("reading %s: a line has more than %d bytes", name, maxRow)
+	} else if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	return all, nil
@@ -163,10 +194,34 @@ type curatedConfig struct {
 	api.Relocation
 }
 
+// relocates checks that a row says what a relocation can.
+func relocates(r api.Relocation) error {
+	err := errors.Join(
+		oneOf("a kind", r.Kind, api.RelocateFile, api.RelocateDir, api.RelocateService, api.RelocateUser),
+		oneOf("an action", r.Action, api.ActionCopy, api.ActionConvert, api.ActionManual, api.ActionDrop))
+	isPath := r.Kind == api.RelocateFile || r.Kind == api.RelocateDir
+	if isPath && (!path.IsAbs(r.From) || r.To != nil && !path.IsAbs(*r.To)) {
+		err = errors.Join(err, fmt.Errorf("%q is moved as a %s, but a path here is not absolute", r.From, r.Kind))
+	}
+	if (r.To == nil) != (r.Action == api.ActionDrop) {
+		err = errors.Join(err, fmt.Errorf("%q needs a path to go to, unless it is dropped", r.From))
+	}
+	return err
+}
+
+// oneOf checks a word of a row.
+func oneOf[T ~string](what string, word T, words ...T) error {
+	if slices.Contains(words, word) {
+		return nil
+	}
+	return fmt.Errorf("%q is not %s: one of %v", word, what, words)
+}
+
 // putCurated stores the rows that answers are given from.
 func putCurated(w *table.Writer, dir layers) error {
 	caveats, err := group(dir, "caveats.tsv", 7, func(c []string) (curatedCaveat, error) {
-		return curatedCaveat{span{c[1], c[2] == "yes"}, api.Caveat{Code: c[3], Severity: api.Severity(c[4]), Text: c[5]}}, known(c[1])
+		row := curatedCaveat{span{c[1], c[2] == "yes"}, api.Caveat{Code: c[3], Severity: api.Severity(c[4]), Text: c[5]}}
+		return row, errors.Join(known(c[1]), oneOf("a severity", row.Severity, api.SeverityInfo, api.SeverityWarning, api.SeverityInhibitor))
 	})
 	if err != nil {
 		return err
@@ -183,7 +238,7 @@ func putCurated(w *table.Writer, dir layers) error {
 		if c[3] != "" {
 			r.To = &c[3]
 		}
-		return curatedConfig{span{Since: c[1]}, r}, known(c[1])
+		return curatedConfig{span{Since: c[1]}, r}, errors.Join(known(c[1]), relocates(r))
 	})
 	if err != nil {
 		return err

@@ -92,7 +92,7 @@ func setNew(m map[string]string, key, value string) {
 
 // read reads the curated rows and the facts.
 func (f *foreign) read(curated layers) error {
-	all, err := rows(curated, "rpm_debian.tsv", 4)
+	all, err := singles(curated, "rpm_debian.tsv", 4)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (f *foreign) readOthers(curated layers) error {
 	for _, c := range vendors {
 		f.vendors[c[0]] = c[1]
 	}
-	all, err := rows(curated, "third_party.tsv", 4)
+	all, err := singles(curated, "third_party.tsv", 4)
 	if err != nil {
 		return err
 	}

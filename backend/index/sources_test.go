@@ -197,3 +197,33 @@ func TestASuiteOfUbuntuIsMeasuredAgainstItsOwnList(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsThatCanNotBeMeant checks that an overlay is refused where a row of it
+// would be stored as an answer that clients can't read, or be lost.
+func TestRowsThatCanNotBeMeant(t *testing.T) {
+	for _, c := range []struct{ name, file, rows, want string }{
+		{"severity", "caveats.tsv", "bind\tdebian-13\tno\tX\tfatal\ttext\tours\n", "not a severity"},
+		{"kind", "config_paths.tsv", "bind\tdebian-13\t/etc/a\t/etc/b\tblah\tcopy\tnote\tours\n", "not a kind"},
+		{"action", "config_paths.tsv", "bind\tdebian-13\t/etc/a\t/etc/b\tfile\tmove\tnote\tours\n", "not an action"},
+		{"path", "config_paths.tsv", "bind\tdebian-13\tetc/a\t/etc/b\tfile\tcopy\tnote\tours\n", "not absolute"},
+		{"nowhere", "config_paths.tsv", "bind\tdebian-13\t/etc/a\t-\tfile\tcopy\tnote\tours\n", "unless it is dropped"},
+		{"twice", "rpm_debian.tsv", "httpd\trenamed\tapache2\tours\nhttpd\trenamed\tnginx\tours\n", "more than one row"},
+		{"byte order mark", "rpm_debian.tsv", "\ufeffhttpd\trenamed\tapache2\tours\n", "byte order mark"},
+		{"no text", "rpm_debian.tsv", "\xff\trenamed\tapache2\tours\n", "UTF-8"},
+		{"not of an index", "families.tsv", "bind\trpm\tdebian\t/etc/a\t/etc/b\tfile\tcopy\tnote\tours\n", "is none of"},
+		{"long", "rpm_debian.tsv", "a\trenamed\t" + strings.Repeat("x", 2<<20) + "\tours\n", "more than"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			dir := t.TempDir()
+			is.NoErr(os.WriteFile(filepath.Join(dir, c.file), []byte(c.rows), 0o600))
+			out := filepath.Join(dir, "out.index")
+			is.NoErr(os.WriteFile(out, []byte("what was there"), 0o600))
+			_, err := Build(t.Context(), Sources{Curated: dir, Out: out})
+			is.True(err != nil && strings.Contains(err.Error(), c.want)) // says what is wrong
+			kept, err := os.ReadFile(out)
+			is.NoErr(err)
+			is.Equal(string(kept), "what was there")
+		})
+	}
+}

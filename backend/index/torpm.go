@@ -16,7 +16,7 @@ const debianRows = "rpm/debian-rows"
 
 // debianRPMs reads debian_rpm.tsv.
 func debianRPMs(dir layers) (map[string]string, error) {
-	all, err := rows(dir, "debian_rpm.tsv", 5)
+	all, err := singles(dir, "debian_rpm.tsv", 5)
 	values := map[string]string{}
 	for _, c := range all {
 		gone := c[2] == "" && c[3] == ""

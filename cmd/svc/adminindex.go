@@ -45,7 +45,7 @@ func (p *program) indexBuild() *ffcli.Command {
 		s.Log = func(what string) { fmt.Fprintln(p.stderr, printable(what)) }
 		stats, err := index.Build(ctx, s)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w; %s was not written", err, s.Out)
 		}
 		return p.printStats(stats)
 	}))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"strings"
 	"time"
@@ -36,7 +37,10 @@ func Apt(ctx context.Context, o Options) error {
 	if !r.until.IsZero() && time.Now().After(r.until) {
 		o.log("%s of %s was to be used until %s: it may be old", suite, o.From, r.until.Format(time.DateOnly))
 	}
-	return r.bring(ctx, &o, dir)
+	if err := r.bring(ctx, &o, dir); err != nil {
+		return fmt.Errorf("reading %s of %s: %w", suite, o.From, err)
+	}
+	return nil
 }
 
 // suiteOf is what an archive calls a release: its code name.
@@ -68,9 +72,17 @@ func (o *Options) releaseFile(ctx context.Context, dir string) ([]byte, error) {
 	}
 	signature, err := o.read(ctx, dir+"/Release.gpg")
 	if err != nil {
-		return nil, err
+		return nil, noSignature(err)
 	}
 	return text, o.Keyring.detached(text, signature)
+}
+
+// noSignature says so where the file of a signature is not there.
+func noSignature(err error) error {
+	if errors.Is(err, errMissing) {
+		return fmt.Errorf("checking signature: it is not signed: %w", err)
+	}
+	return err
 }
 
 // unsigned is the text of a signed message whose signature nobody asked to check.
@@ -93,6 +105,9 @@ type releaseFile struct {
 
 func readRelease(text []byte) (*releaseFile, error) {
 	p, err := deb822.NewReader(bytes.NewReader(text)).Next()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("reading Release file: it is empty")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading Release file: %w", err)
 	}
@@ -132,7 +147,7 @@ func (r *releaseFile) bring(ctx context.Context, o *Options, dir string) error {
 		}
 	}
 	if brought == 0 {
-		return fmt.Errorf("%s of %s has no Packages for this architecture", dir, o.From)
+		return errors.New("it has no Packages for this architecture")
 	}
 	if len(o.Listings) > 0 {
 		return nil

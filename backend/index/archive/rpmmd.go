@@ -40,7 +40,7 @@ func RPM(ctx context.Context, o Options) error {
 			continue
 		}
 		if err := o.bring(ctx, p.Path, p.SHA256, into+"/"+p.Path); err != nil {
-			return err
+			return fmt.Errorf("reading repository %s: %w", o.From, err)
 		}
 	}
 	return nil
@@ -53,7 +53,7 @@ func (o *Options) signed(ctx context.Context, text []byte) error {
 	}
 	signature, err := o.read(ctx, "repodata/repomd.xml.asc")
 	if err != nil {
-		return err
+		return noSignature(err)
 	}
 	return o.Keyring.detached(text, signature)
 }
