@@ -490,10 +490,14 @@ func (s *sqlite) closeFiles() (err error) {
 	return err
 }
 
-// Ready writes nothing, but takes the lock that a write takes.
+// Ready writes what is there already: only that tells whether the disk has room.
 func (s *sqlite) Ready(ctx context.Context) error {
 	return s.change(ctx, func(t *tx) error {
-		_, err := collect(t.ctx, t, value[int64], "SELECT id FROM accounts WHERE id = 0")
+		version, err := one(t.ctx, t, value[int64], "PRAGMA user_version")
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(fmt.Sprintf("PRAGMA user_version = %d", version))
 		return err
 	})
 }

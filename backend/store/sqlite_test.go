@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+	"golang.org/x/sys/unix"
 
 	"svc/backend/api"
 	"svc/backend/license"
@@ -84,6 +86,27 @@ func TestSQLiteDecidesAtItsTurn(t *testing.T) {
 	_, err = other.ExecContext(t.Context(), "ROLLBACK")
 	is.NoErr(err)
 	is.Equal(api.CodeOf(<-answer), api.SeatQuota)
+}
+
+// TestSQLiteIsNotReadyWithoutRoom has files of this process grow no more, as on a full
+// disk.
+func TestSQLiteIsNotReadyWithoutRoom(t *testing.T) {
+	is := is.New(t)
+	s := openSQLite(t, filepath.Join(t.TempDir(), "svc.db"), store.Options{})
+	_, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree})
+	is.NoErr(err)
+	is.NoErr(s.Ready(t.Context()))
+	signal.Ignore(unix.SIGXFSZ)
+	defer signal.Reset(unix.SIGXFSZ)
+	var limit unix.Rlimit
+	is.NoErr(unix.Getrlimit(unix.RLIMIT_FSIZE, &limit))
+	full := limit
+	full.Cur = uint64(os.Getpagesize())
+	is.NoErr(unix.Setrlimit(unix.RLIMIT_FSIZE, &full))
+	err = s.Ready(t.Context())
+	is.NoErr(unix.Setrlimit(unix.RLIMIT_FSIZE, &limit))
+	is.Equal(api.CodeOf(err), api.Unavailable)
+	is.NoErr(s.Ready(t.Context())) // there is room again
 }
 
 func TestOpenRefusesWhatIsNoStore(t *testing.T) {
