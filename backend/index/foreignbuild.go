@@ -313,12 +313,25 @@ func (f *foreign) trail(level, name string, t catalog.Trail) {
 	f.trails[level][name] = t
 }
 
-// addEvents takes the events of PES files, which come before the rows.
+// addEvents takes the events of PES files, which come before the rows. They may
+// be a vendor's, of packages that nobody else knows.
 func (f *foreign) addEvents(events []pes.Event) {
-	for level, trails := range pes.Trails(events) {
-		for name, t := range trails {
+	hops := pes.Trails(events)
+	for _, level := range slices.Sorted(maps.Keys(hops)) {
+		for name, t := range hops[level] {
 			f.trail("el-"+strconv.Itoa(level), name, t)
+			f.hasByEvent(name, level)
+			for _, target := range t.Targets {
+				f.hasByEvent(target, level+1)
+			}
 		}
+	}
+}
+
+// hasByEvent says that a level of EL has a package, unless it is of EPEL.
+func (f *foreign) hasByEvent(name string, level int) {
+	if !strings.HasSuffix(f.levels[name], vendorEPEL) {
+		f.has(name, strconv.Itoa(level))
 	}
 }
 

@@ -227,3 +227,24 @@ func TestRowsThatCanNotBeMeant(t *testing.T) {
 		})
 	}
 }
+
+// TestEventsOfPackagesThatNobodyKnows checks that a vendor's events count though
+// no list has its packages.
+func TestEventsOfPackagesThatNobodyKnows(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	events := filepath.Join(dir, "vendor_pes.json")
+	is.NoErr(os.WriteFile(events, []byte(`{"packageinfo": [
+ {"action": 7, "in_packageset": {"package": [{"name": "ourold"}]}, "out_packageset": {"package": [{"name": "ournew"}]},
+  "initial_release": {"major_version": 7, "minor_version": 9}, "release": {"major_version": 8, "minor_version": 0}}]}`), 0o600))
+	out := filepath.Join(dir, "out.index")
+	_, err := Build(t.Context(), Sources{PES: events, Out: out})
+	is.NoErr(err)
+	ix, err := Open(out)
+	is.NoErr(err)
+	got, err := ix.Become("centos-7", "ourold", "rocky-8")
+	is.NoErr(err)
+	is.Equal(got.Relation, api.RelationRenamed)
+	is.Equal(packageNames(got), "ournew")
+	is.Equal(len(got.Caveats), 0) // the event says that EL 8 has it
+}

@@ -104,11 +104,12 @@ func (p *packages) names() []string {
 func Read(r io.Reader) ([]Event, error) {
 	var d document
 	limited := &io.LimitedReader{R: r, N: maxFile + 1}
-	if err := json.NewDecoder(limited).Decode(&d); err != nil {
-		return nil, fmt.Errorf("reading events: %w", err)
-	}
+	err := json.NewDecoder(limited).Decode(&d)
 	if limited.N <= 0 {
 		return nil, fmt.Errorf("reading events: the file has more than %d bytes", maxFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading events: %w", err)
 	}
 	if d.Events == nil {
 		return nil, fmt.Errorf("reading events: the file has no packageinfo")
@@ -141,19 +142,13 @@ func Trails(events []Event) map[int]map[string]catalog.Trail {
 	slices.SortStableFunc(sorted, func(a, b Event) int { return a.To.compare(b.To) })
 	hops := map[int]map[string]catalog.Trail{}
 	for _, e := range sorted {
-		from := e.To.Major - 1
-		if e.From.Major == e.To.Major || e.From.Major == 0 {
-			continue // within a release: what crosses it is chained
+		if e.From.Major != e.To.Major && e.From.Major != 0 { // within a release: what crosses it is chained
+			e.cross(hops, agreed)
 		}
-		for _, name := range e.In {
-			if hops[from] == nil {
-				hops[from] = map[string]catalog.Trail{}
-			}
-			t := e.trail(name)
-			if old, twice := hops[from][name]; twice {
-				t = agreed(old, t)
-			}
-			hops[from][name] = t
+	}
+	for _, e := range sorted {
+		if e.From.Major == 0 && e.Relation != api.RelationSame { // since when is not said: by then at the latest
+			e.cross(hops, func(known, _ catalog.Trail) catalog.Trail { return known })
 		}
 	}
 	for _, e := range sorted {
@@ -164,10 +159,28 @@ func Trails(events []Event) map[int]map[string]catalog.Trail {
 	return hops
 }
 
+// cross adds the trails of an event to those into its major release; both says
+// what a package becomes that has one already.
+func (e Event) cross(hops map[int]map[string]catalog.Trail, both func(old, own catalog.Trail) catalog.Trail) {
+	from := e.To.Major - 1
+	if hops[from] == nil {
+		hops[from] = map[string]catalog.Trail{}
+	}
+	for _, name := range e.In {
+		t := e.trail(name)
+		if old, twice := hops[from][name]; twice {
+			t = both(old, t)
+		}
+		hops[from][name] = t
+	}
+}
+
 // trail is what the event makes of one of its packages.
 func (e Event) trail(name string) catalog.Trail {
 	t := catalog.Trail{Relation: e.Relation, Confidence: Confidence, Targets: e.Out, Method: Method}
 	switch {
+	case len(e.Out) == 0 && e.Relation == api.RelationSame:
+		t.Targets = []string{name} // what is present or deprecated stands on one side alone
 	case len(e.Out) == 0:
 		t.Relation = api.RelationRemoved
 	case e.Relation == api.RelationSplit && len(e.Out) == 1 && e.Out[0] == name:

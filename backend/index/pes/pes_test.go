@@ -27,6 +27,12 @@ const events = `{"timestamp": "x", "legal_notice": "y", "packageinfo": [
   "initial_release": {"major_version": 8, "minor_version": 5}, "release": {"major_version": 8, "minor_version": 6}},
  {"id": 8, "action": 0, "in_packageset": {"package": [{"name": "nodejs"}]}, "out_packageset": {"package": [{"name": "nodejs"}]},
   "initial_release": null, "release": {"major_version": 8, "minor_version": 0}},
+ {"id": 10, "action": 0, "in_packageset": {"package": [{"name": "here"}]}, "out_packageset": null,
+  "initial_release": {"major_version": 7, "minor_version": 6}, "release": {"major_version": 8, "minor_version": 0}},
+ {"id": 11, "action": 7, "in_packageset": {"package": [{"name": "ever"}]}, "out_packageset": {"package": [{"name": "new"}]},
+  "initial_release": null, "release": {"major_version": 8, "minor_version": 4}},
+ {"id": 12, "action": 1, "in_packageset": {"package": [{"name": "stays"}]}, "out_packageset": null,
+  "initial_release": null, "release": {"major_version": 8, "minor_version": 4}},
  {"id": 9, "action": 1, "in_packageset": {"package": [{"name": "later"}]}, "out_packageset": {"package": []},
   "initial_release": {"major_version": 8, "minor_version": 6}, "release": {"major_version": 9, "minor_version": 0}}
 ]}`
@@ -35,7 +41,7 @@ func TestEventsBecomeTrails(t *testing.T) {
 	is := is.New(t)
 	all, err := Read(strings.NewReader(events))
 	is.NoErr(err)
-	is.Equal(len(all), 8) // but that of another architecture
+	is.Equal(len(all), 11) // but that of another architecture
 	hops := Trails(all)
 	for name, want := range map[string]struct {
 		relation   api.Relation
@@ -45,6 +51,8 @@ func TestEventsBecomeTrails(t *testing.T) {
 		"stays": {api.RelationSame, "stays", Confidence},
 		"alone": {api.RelationRenamed, "later", Confidence}, // a split in one, renamed again within EL 8
 		"keeps": {api.RelationSplit, "keeps keeps-libs", Confidence},
+		"here":  {api.RelationSame, "here", Confidence},
+		"ever":  {api.RelationRenamed, "new", Confidence}, // since when is not said
 		"twice": {api.RelationReplaced, "once", conflicting},
 	} {
 		got := hops[7][name]
