@@ -41,6 +41,7 @@ type sqlite struct {
 	ledger
 	o      Options
 	path   string
+	folder string // where the file lies, and its log
 	reads  *readers
 	write  *sql.DB
 	conn   *prepared // the writer's, of write
@@ -222,6 +223,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	if err != nil {
 		return nil, err
 	}
+	s.folder = filepath.Dir(file)
 	s.recall = newRecall(file)
 	if s.disk, err = newDisk(file, s.recall.position); err != nil {
 		return nil, err
@@ -490,16 +492,37 @@ func (s *sqlite) closeFiles() (err error) {
 	return err
 }
 
-// Ready writes what is there already: only that tells whether the disk has room.
+// Ready writes nothing to the store, but takes the lock that a write takes, and the
+// room on the disk.
 func (s *sqlite) Ready(ctx context.Context) error {
-	return s.change(ctx, func(t *tx) error {
-		version, err := one(t.ctx, t, value[int64], "PRAGMA user_version")
-		if err != nil {
-			return err
-		}
-		_, err = t.exec(fmt.Sprintf("PRAGMA user_version = %d", version))
+	err := s.change(ctx, func(t *tx) error {
+		_, err := collect(t.ctx, t, value[int64], "SELECT id FROM accounts WHERE id = 0")
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return hasRoom(s.folder)
+}
+
+// room is more than one batch writes.
+const room = 1 << 20
+
+// hasRoom writes to a file that goes with its end. The store itself would not tell: a
+// write that failed leaves its log longer, where a small one then finds room.
+func hasRoom(dir string) error {
+	f, err := os.CreateTemp(dir, ".room-*")
+	if err != nil {
+		return unavailable("the store's folder can't be written to")
+	}
+	defer f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return err
+	}
+	if _, err := f.Write(make([]byte, room)); err != nil {
+		return unavailable("the disk is full")
+	}
+	return nil
 }
 
 // Check implements Operator: the file itself is checked too.

@@ -76,7 +76,7 @@ func TestNothingIsToldBeforeTheDiskHasIt(t *testing.T) {
 	is.Equal(<-read, 1)
 
 	disk(func() error { return errors.New("the disk did not have to be asked") })
-	is.NoErr(s.change(t.Context(), func(*tx) error { return nil })) // writes nothing
+	is.NoErr(s.Ready(t.Context())) // writes nothing
 
 	disk(func() error { return errors.New("the disk is broken") })
 	is.Equal(api.CodeOf(claim(2)), api.Unavailable)

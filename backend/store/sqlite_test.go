@@ -101,7 +101,7 @@ func TestSQLiteIsNotReadyWithoutRoom(t *testing.T) {
 	var limit unix.Rlimit
 	is.NoErr(unix.Getrlimit(unix.RLIMIT_FSIZE, &limit))
 	full := limit
-	full.Cur = uint64(os.Getpagesize())
+	full.Cur = 1 << 19 // which the log is far from
 	is.NoErr(unix.Setrlimit(unix.RLIMIT_FSIZE, &full))
 	err = s.Ready(t.Context())
 	is.NoErr(unix.Setrlimit(unix.RLIMIT_FSIZE, &limit))
