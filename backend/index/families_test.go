@@ -245,3 +245,14 @@ func truth(t *testing.T, name string) [][]string {
 	}
 	return all
 }
+
+// TestDhcpdStaysInItsFolder checks that dhcpd.conf is not carried from Debian to
+// where no release of EL that is known reads it.
+func TestDhcpdStaysInItsFolder(t *testing.T) {
+	is := is.New(t)
+	got, err := embeddedIndex(t).ConfigPaths("debian-12", "rhel-9", []string{"isc-dhcp"})
+	is.NoErr(err)
+	for _, r := range got[0].Relocations {
+		is.True(r.From != "/etc/dhcp/dhcpd.conf")
+	}
+}
