@@ -150,6 +150,9 @@ func (h *hops) curatedCaveats(canonical string, relation api.Relation, targets [
 		if relation == api.RelationReplaced {
 			key = inPlaceOfOthers + key
 		}
+		if key == canonical {
+			continue // it has none
+		}
 		rows, err := curated[curatedCaveat](h.ix.caveats, key)
 		if err != nil {
 			return nil, err

@@ -55,6 +55,7 @@ func curatedLayers(overlay string) (layers, error) {
 // singles reads a file that has one row of each name. What a layer says twice it
 // may mean in one way or the other.
 func singles(dirs layers, name string, n int) ([][]string, error) {
+	var all [][]string
 	for _, dir := range dirs {
 		own, err := rows(layers{dir}, name, n)
 		if err != nil {
@@ -65,8 +66,9 @@ func singles(dirs layers, name string, n int) ([][]string, error) {
 				return nil, fmt.Errorf("%s has more than one row of %q", name, own[i][0])
 			}
 		}
+		all = append(all, own...)
 	}
-	return rows(dirs, name, n)
+	return all, nil
 }
 
 // rows reads a file in all layers, the overlay's rows last.

@@ -131,14 +131,13 @@ func claimAlone(db *sql.DB, account, id int64) error {
 	defer t.Rollback()
 	now := time.Now().UTC()
 	vm, request, at := fmt.Sprintf("%064x", rand.Uint64()), fmt.Sprintf("%032x", id), now.UnixMicro()
-	var plan string
 	var unlimited bool
 	var quota, most, used, granted, seated int64
 	err = errors.Join(
-		t.QueryRow("SELECT plan, unlimited, free_quota, vm_limit, billable_vms FROM accounts WHERE id = ? AND disabled = 0", account).Scan(&plan, &unlimited, &quota, &most, &used),
+		t.QueryRow("SELECT unlimited, free_quota, vm_limit, billable_vms FROM accounts WHERE id = ? AND disabled = 0", account).Scan(&unlimited, &quota, &most, &used),
 		t.QueryRow("SELECT coalesce(sum(seats), 0) FROM grants WHERE account_id = ? AND ended_at IS NULL AND valid_from <= ?2 AND ?2 < valid_until", account, now.Format(time.DateOnly)).Scan(&granted),
 		t.QueryRow("SELECT count(*) FROM seats WHERE account_id = ? AND fingerprint = ?", account, vm).Scan(&seated))
-	if err == nil && seated == 0 && !unlimited && used >= quota+granted {
+	if err == nil && seated == 0 && !unlimited && used >= min(quota+granted, most) {
 		err = errors.New("no seat is left")
 	}
 	for _, statement := range []struct {
