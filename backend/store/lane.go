@@ -115,6 +115,16 @@ func (l *lane[T]) gather(batch []*task[T], wanted func(T) bool) []*task[T] {
 	return slices.DeleteFunc(batch, func(w *task[T]) bool { return w.ctx.Err() != nil })
 }
 
+// more waits for tasks to add to a batch, or for a turn.
+func (l *lane[T]) more(turn chan<- struct{}) (some []*task[T], ours bool) {
+	select {
+	case turn <- struct{}{}:
+		return nil, true
+	case first := <-l.queue:
+		return l.gather([]*task[T]{first}, func(T) bool { return true }), false
+	}
+}
+
 // close lets nothing more in, and waits for the batch that has begun.
 func (l *lane[T]) close() {
 	l.once.Do(func() { close(l.done) })

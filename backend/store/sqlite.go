@@ -244,9 +244,15 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 		return nil, err
 	}
 	s.log = newCopier(files, o.Log)
-	w := &writer{tx: &tx{executor: s.conn, ctx: context.Background()}, clock: o.Now, disk: s.disk, recall: s.recall, known: newOwners()}
+	w := s.newWriter(s.conn)
 	s.writer = newLane(func(batch []*task[write]) { s.commit(w, batch) })
 	return s, nil
+}
+
+// newWriter is a writer on the writer's connection.
+func (s *sqlite) newWriter(e executor) *writer {
+	more := func(turn chan<- struct{}) ([]*task[write], bool) { return s.writer.more(turn) }
+	return &writer{tx: &tx{executor: e, ctx: context.Background()}, clock: s.o.Now, disk: s.disk, recall: s.recall, more: more, known: newOwners()}
 }
 
 // settle has the file take what the log of an earlier process holds: where that
@@ -338,29 +344,31 @@ func (s *sqlite) commit(w *writer, batch []*task[write]) {
 	}
 	s.log.writing.Lock()
 	defer s.log.writing.Unlock()
-	results, err := w.commit(batch, false)
+	t := &transaction{tasks: batch}
+	err := w.commit(t, false)
 	if code(err)&0xff == codes.SQLITE_CONSTRAINT {
-		results, err = w.commit(batch, true)
+		err = w.commit(t, true)
 	}
-	s.log.wrote(len(batch))
+	s.log.wrote(len(t.tasks))
 	if err != nil {
-		s.answer(batch, results, err, unavailable("the store can't be written to"))
+		s.answer(t, err, unavailable("the store can't be written to"))
 		return
 	}
-	s.writer.answers.Go(func() { s.answer(batch, results, s.disk.sync(), unsure("the disk failed")) })
+	s.writer.answers.Go(func() { s.answer(t, s.disk.sync(), unsure("the disk failed")) })
 }
 
 // answer gives each write its refusal, or where an error concerns all what is said of
 // that.
-func (s *sqlite) answer(batch []*task[write], results []error, err, said error) {
+func (s *sqlite) answer(t *transaction, err, said error) {
 	if err != nil {
 		s.o.Log.Error("committing", "error", err)
 	}
-	for i, t := range batch {
+	for i, write := range t.tasks {
 		if err != nil {
-			results[i] = said
+			write.result <- said
+		} else {
+			write.result <- t.results[i]
 		}
-		t.result <- results[i]
 	}
 }
 
@@ -379,6 +387,8 @@ type writer struct {
 	clock  func() time.Time
 	disk   *disk
 	recall *recall
+	// more waits for writes, or for the turn to commit.
+	more func(turn chan<- struct{}) (some []*task[write], ours bool)
 	// known is what the writer knows of accounts from the transactions before: it
 	// holds until somebody else has written to the file, which its version tells, or
 	// something but entries was written here.
@@ -387,14 +397,21 @@ type writer struct {
 	batches int
 }
 
-// commit gives each write's refusal, or the error by which all are lost; without one
-// the disk is to sync what was written. Entries refuse before anything of theirs is
-// written; each change has a savepoint of its own, so that what it refuses does not
-// touch the others.
-func (w *writer) commit(batch []*task[write], repeated bool) (results []error, err error) {
-	results = make([]error, len(batch))
+// transaction is what one commit makes last.
+type transaction struct {
+	tasks   []*task[write]
+	results []error // each task's refusal; shorter than tasks where some are to be done
+	entries bool    // one wrote something
+	changes bool    // something else may have
+}
+
+// commit does the writes of a transaction, and those that come before the disk has the
+// commit before. An error loses them all; without one the disk is to sync what was
+// written.
+func (w *writer) commit(t *transaction, repeated bool) (err error) {
+	t.results, t.entries, t.changes = nil, false, false
 	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
-		return results, err
+		return err
 	}
 	defer func() {
 		if err != nil {
@@ -403,31 +420,57 @@ func (w *writer) commit(batch []*task[write], repeated bool) (results []error, e
 			w.known = newOwners()
 		}
 	}()
-	w.now = w.clock().UTC() // only now: other processes may have written, and the day may have ended
-	if err = w.forget(); err != nil {
-		return results, err
+	if err := w.forget(); err != nil { // only now: other processes may have written
+		return err
 	}
+	for ours := false; !ours; ours = w.extend(t) {
+		if err := w.do(t, repeated); err != nil {
+			return err
+		}
+	}
+	return w.end(t)
+}
+
+// do does the tasks of a transaction that are to be done. Entries refuse before anything
+// of theirs is written; each change has a savepoint of its own, so that what it refuses
+// does not touch the others.
+func (w *writer) do(t *transaction, repeated bool) error {
+	w.now = w.clock().UTC() // while nobody else writes: the day may have ended before
+	batch := t.tasks[len(t.results):]
 	entries := filter(column(batch, func(t *task[write]) *entry { return t.work.entry }), func(e *entry) bool { return e != nil })
 	wrote, err := w.recordAll(entries, repeated)
-	if err != nil {
-		return results, err
-	}
-	for i, t := range batch {
-		if t.work.change == nil {
-			continue
+	t.entries, t.changes = t.entries || wrote, t.changes || len(entries) < len(batch)
+	for _, write := range batch {
+		var refusal error
+		if err == nil && write.work.change != nil {
+			w.known = newOwners()
+			refusal, err = w.attempt(write.work.change)
 		}
-		w.known = newOwners()
-		if results[i], err = w.attempt(t.work.change); err != nil {
-			return results, err
-		}
+		t.results = append(t.results, refusal)
 	}
-	return results, w.end(wrote && len(entries) == len(batch))
+	return err
+}
+
+// extend has a transaction take what waits while the disk is busy, and reports whether
+// it is its turn to be committed.
+func (w *writer) extend(t *transaction) (ours bool) {
+	if w.disk.free() {
+		return true
+	}
+	if len(t.tasks) >= maxBatch {
+		w.disk.turn <- struct{}{}
+		return true
+	}
+	some, ours := w.more(w.disk.turn)
+	t.tasks = append(t.tasks, some...)
+	return ours
 }
 
 // end commits, when the disk has the commit before. What wrote entries, and nothing
 // else, touches no token.
-func (w *writer) end(wroteEntries bool) error {
-	if err := w.disk.begin(); err != nil {
+func (w *writer) end(t *transaction) error {
+	if err := w.disk.lost(); err != nil {
+		w.disk.abandon()
 		return err
 	}
 	before, _ := w.recall.position()
@@ -435,7 +478,7 @@ func (w *writer) end(wroteEntries bool) error {
 		w.disk.abandon()
 		return err
 	}
-	if after, known := w.recall.position(); known && wroteEntries {
+	if after, known := w.recall.position(); known && t.entries && !t.changes {
 		w.recall.pass(before, after)
 	}
 	return nil

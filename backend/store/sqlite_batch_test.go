@@ -28,7 +28,7 @@ func newBatcher(t *testing.T, now func() time.Time) *batcher {
 	t.Cleanup(func() { opened.Close() })
 	s := opened.(*sqlite)
 	s.disk.synchroniseBy(func() error { return nil })
-	return &batcher{s, &writer{tx: &tx{executor: s.conn, ctx: t.Context()}, clock: s.o.Now, disk: s.disk, recall: s.recall, known: newOwners()}}
+	return &batcher{s, s.newWriter(s.conn)}
 }
 
 // account makes an account with a token.
@@ -42,13 +42,20 @@ func (b *batcher) account(t *testing.T, a license.Account) (id, token int64) {
 	return id, token
 }
 
-// together has commands recorded in one batch.
-func (b *batcher) together(t *rapid.T, commands []Command) (answers []string) {
+// together has commands recorded in one transaction; those after the first few come
+// when it has begun, while the disk is busy.
+func (b *batcher) together(t *rapid.T, commands []Command, first int) (answers []string) {
 	var tasks []*task[write]
 	for _, c := range commands {
 		tasks = append(tasks, &task[write]{t.Context(), write{entry: &entry{Command: c}}, make(chan error, 1)})
 	}
-	b.commit(b.writer, tasks)
+	later := tasks[first:]
+	b.disk.turn <- struct{}{}
+	b.writer.more = func(chan<- struct{}) (some []*task[write], ours bool) {
+		some, later = later, nil
+		return some, len(some) == 0
+	}
+	b.commit(b.writer, tasks[:first:first])
 	for _, made := range tasks {
 		if err := <-made.result; err != nil {
 			t.Fatal(err)
@@ -118,9 +125,9 @@ func TestABatchIsItsCommandsInTurn(t *testing.T) {
 		})
 		for _, commands := range rapid.SliceOfN(rapid.SliceOfN(command, 1, 14), 1, 5).Draw(rt, "batches") {
 			now = now.Add(time.Hour)
-			answers := batched.together(rt, commands)
+			answers := batched.together(rt, commands, rapid.IntRange(1, len(commands)).Draw(rt, "first"))
 			for i, c := range commands {
-				if got := alone.together(rt, []Command{c})[0]; got != answers[i] {
+				if got := alone.together(rt, []Command{c}, 1)[0]; got != answers[i] {
 					rt.Fatalf("%+v:\nin a batch %s\nalone      %s", c, answers[i], got)
 				}
 			}

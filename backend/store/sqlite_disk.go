@@ -18,9 +18,11 @@ type disk struct {
 	log         *os.File
 	position    func() (position, bool)
 
-	mu     sync.RWMutex // held from before a commit until the disk has it
-	synced position     // of the log when it was last synchronised
-	failed error        // nobody knows what the disk has
+	turn chan struct{} // full from before a commit until the disk has it
+
+	mu     sync.Mutex
+	synced position // of the log when it was last synchronised
+	failed error    // nobody knows what the disk has
 }
 
 // newDisk opens the log of a file that has a connection. SQLite locks nothing in the
@@ -30,7 +32,7 @@ func newDisk(file string, at func() (position, bool)) (*disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &disk{synchronise: func() error { return datasync(int(log.Fd())) }, log: log, position: at}, nil
+	return &disk{synchronise: func() error { return datasync(int(log.Fd())) }, log: log, position: at, turn: make(chan struct{}, 1)}, nil
 }
 
 // datasync has the disk keep the bytes of a file.
@@ -41,44 +43,70 @@ func datasync(fd int) (err error) {
 	return err
 }
 
-// begin waits for the commit before: the next one may be written.
-func (d *disk) begin() error {
+// free takes the turn to commit where nobody has it.
+func (d *disk) free() bool {
+	select {
+	case d.turn <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// abandon gives the turn back.
+func (d *disk) abandon() { <-d.turn }
+
+// lost is why nothing more may be committed; nil where it may.
+func (d *disk) lost() error {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.failed != nil {
-		defer d.mu.Unlock()
 		return fmt.Errorf("a commit before this one may be lost, start svc again: %w", d.failed)
 	}
 	return nil
 }
 
-// abandon ends a commit that was not made.
-func (d *disk) abandon() { d.mu.Unlock() }
+// settled reports whether the disk has all that is committed, or never will: what is
+// read then may be lost, as the log says.
+func (d *disk) settled() bool {
+	at, known := d.position()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.failed != nil || known && at == d.synced
+}
 
-// sync ends a commit: the disk has it, or there was nothing to be written. After a
+// sync ends a turn: the disk has what was committed, or there was nothing. After a
 // failure no later one is believed, as a kernel tells of a page that it could not
 // write only once.
 func (d *disk) sync() error {
-	defer d.mu.Unlock()
+	defer d.abandon()
 	at, known := d.position()
-	if known && at == d.synced {
+	if d.mu.Lock(); known && at == d.synced {
+		d.mu.Unlock()
 		return nil
 	}
-	if d.failed = d.synchronise(); d.failed == nil {
+	d.mu.Unlock()
+	err := d.synchronise()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.failed = err; err == nil {
 		d.synced = at
 	}
-	return d.failed
+	return err
 }
 
-// wait waits until the disk has what is committed. After a failure there is nothing
-// to wait for: what is read then may be lost, as the log says.
+// wait waits until the disk has what is committed, by another process too, whose writer
+// is told of its own failures.
 func (d *disk) wait() {
-	d.mu.RLock()
-	at, known := d.position()
-	settled := d.failed != nil || known && at == d.synced
-	d.mu.RUnlock()
-	if !settled && d.begin() == nil {
-		_ = d.sync() // of another process, whose writer is told of its own failures
+	if d.settled() {
+		return
 	}
+	d.turn <- struct{}{}
+	if d.settled() {
+		d.abandon()
+		return
+	}
+	_ = d.sync()
 }
 
 func (d *disk) close() { _ = d.log.Close() } // nothing was written through it

@@ -35,8 +35,8 @@ func claimVM(t *testing.T, s *sqlite, account int64, vm int) error {
 
 // synchroniseBy has something else than the disk keep the log.
 func (d *disk) synchroniseBy(do func() error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.turn <- struct{}{}
+	defer d.abandon()
 	d.synchronise = do
 }
 

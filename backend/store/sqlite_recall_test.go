@@ -132,7 +132,7 @@ func TestRecallDoesNotPassOthers(t *testing.T) {
 		_, err = s.Authenticate(t.Context(), hash)
 		is.NoErr(err)
 		disable := func() { is.NoErr(other.DisableToken(t.Context(), "test", token)) }
-		w := &writer{tx: &tx{executor: meddler{s.conn, disable}, ctx: t.Context()}, clock: s.o.Now, disk: s.disk, recall: s.recall, known: newOwners()}
+		w := s.newWriter(meddler{s.conn, disable})
 		work := &task[write]{t.Context(), write{entry: &entry{Command: c}}, make(chan error, 1)}
 		s.commit(w, []*task[write]{work})
 		is.NoErr(<-work.result)
