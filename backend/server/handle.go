@@ -34,11 +34,13 @@ var (
 // exchange is one request and its answer.
 type exchange struct {
 	http.ResponseWriter
-	id      string    // X-Request-Id
+	id      string // X-Request-Id
+	method  string
 	at      *endpoint // where the mux led; the server's lost one where no route matches
 	account int64     // 0 before authentication
 	status  int       // 0 before the answer
 	cause   error     // of a fault; for the log alone
+	said    muxAnswer
 }
 
 // WriteHeader remembers the status.
@@ -50,15 +52,15 @@ func (x *exchange) WriteHeader(status int) {
 // ServeHTTP answers one request: it finds the route, authenticates, limits,
 // decodes and checks, calls the route's function and encodes what that gives.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{ResponseWriter: w, id: requestID(r.Header.Get("X-Request-Id")), at: s.lost}
+	x := &exchange{ResponseWriter: w, id: requestID(r.Header.Get("X-Request-Id")), method: r.Method, at: s.lost}
 	h := w.Header()
 	h["X-Request-Id"], h["X-Content-Type-Options"], h["Cache-Control"] = []string{x.id}, noSniff, noStore
 	s.metrics.running.Inc()
 	defer s.finish(x, r, time.Now())
-	said := &muxAnswer{exchange: x}
-	s.mux.ServeHTTP(said, r)
+	x.said.exchange = x
+	s.mux.ServeHTTP(&x.said, r)
 	if x.at == s.lost {
-		s.fail(x, unroutable(said.header.Get("Allow"), r.Method))
+		s.fail(x, unroutable(x.said.header.Get("Allow"), r.Method))
 	}
 }
 
@@ -87,13 +89,15 @@ type endpoint struct {
 	pattern string
 	log     slog.Handler
 	seconds prometheus.Observer
+	done    prometheus.Counter // of the route's own status
 }
 
 func (s *Server) endpoint(r route) *endpoint {
 	pattern := strings.TrimSpace(r.method + " " + r.path)
 	return &endpoint{
 		route: r, server: s, pattern: pattern,
-		log: s.cfg.Log.Handler().WithAttrs([]slog.Attr{slog.String("route", pattern)}), seconds: s.metrics.seconds.WithLabelValues(pattern),
+		log:     s.cfg.Log.Handler().WithAttrs([]slog.Attr{slog.String("route", pattern)}),
+		seconds: s.metrics.seconds.WithLabelValues(pattern), done: s.metrics.requests.WithLabelValues(pattern, strconv.Itoa(r.status)),
 	}
 }
 
@@ -242,6 +246,10 @@ func encode(b *bytes.Buffer, v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// counted is how long a body may be for net/http to say its length itself, which it does
+// for less; of an answer without a body it can't know.
+const counted = 2048
+
 // write encodes an answer.
 func (s *Server) write(x *exchange, status int, v any) {
 	buffer := buffers.Get().(*bytes.Buffer)
@@ -252,7 +260,10 @@ func (s *Server) write(x *exchange, status int, v any) {
 		status, body = http.StatusInternalServerError, []byte(`{"error":"the service failed","code":"INTERNAL"}`)
 	}
 	h := x.Header()
-	h["Content-Type"], h["Content-Length"] = jsonType, []string{strconv.Itoa(len(body))}
+	h["Content-Type"] = jsonType
+	if len(body) > counted || x.method == http.MethodHead {
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
 	x.WriteHeader(status)
 	// Where the caller has gone there is nobody to tell, and who still has the buffer is
 	// not known.
@@ -276,24 +287,24 @@ func (s *Server) finish(x *exchange, r *http.Request, start time.Time) {
 		x.cause = err
 	}
 	end := time.Now()
-	s.metrics.requests.WithLabelValues(x.at.pattern, strconv.Itoa(x.status)).Inc()
+	s.metrics.answered(x.at, x.status).Inc()
 	x.at.seconds.Observe(end.Sub(start).Seconds())
 	level := slog.LevelInfo
 	if x.cause != nil {
 		level = slog.LevelError
 	}
 	if x.at.log.Enabled(r.Context(), level) {
-		_ = x.at.log.Handle(r.Context(), x.record(r.Method, level, end, end.Sub(start))) // as of any log, there is nobody to tell
+		_ = x.at.log.Handle(r.Context(), x.record(level, end, end.Sub(start))) // as of any log, there is nobody to tell
 	}
 }
 
 // record is the log's line of an exchange. It is made here and not by a
 // slog.Logger, which would look for the line of code and read the clock once more.
 // A record has room for five attributes; its route is the endpoint's.
-func (x *exchange) record(method string, level slog.Level, end time.Time, took time.Duration) slog.Record {
+func (x *exchange) record(level slog.Level, end time.Time, took time.Duration) slog.Record {
 	line := slog.NewRecord(end, level, "request", 0)
 	line.AddAttrs(
-		slog.String("method", method), slog.Int("status", x.status),
+		slog.String("method", x.method), slog.Int("status", x.status),
 		slog.Int64("account", x.account), slog.Duration("took", took), slog.String("request_id", x.id),
 	)
 	if x.cause != nil {

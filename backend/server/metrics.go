@@ -1,6 +1,8 @@
 package server
 
 import (
+	"strconv"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
@@ -30,4 +32,12 @@ func newMetrics() *metrics {
 	m.registry.MustRegister(m.requests, m.seconds, m.running,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// answered counts an endpoint's requests that were answered so.
+func (m *metrics) answered(e *endpoint, status int) prometheus.Counter {
+	if status == e.status {
+		return e.done
+	}
+	return m.requests.WithLabelValues(e.pattern, strconv.Itoa(status))
 }

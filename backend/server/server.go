@@ -61,7 +61,7 @@ func New(c Config) *Server {
 		c.Feeds = new(advisory.Feeds)
 	}
 	s := &Server{cfg: c, mux: http.NewServeMux(), limits: newLimiter(c.Rates), metrics: newMetrics()}
-	s.lost = s.endpoint(route{})
+	s.lost = s.endpoint(route{status: http.StatusNotFound})
 	s.document = sync.OnceValues(func() ([]byte, error) { return document(s.routes()) })
 	for _, r := range s.routes() {
 		e := s.endpoint(r)

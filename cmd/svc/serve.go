@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -26,6 +28,10 @@ func (p *program) serveCommand() *ffcli.Command {
 				return usagef("--tls-cert and --tls-key belong together: give both, or neither for plain HTTP")
 			}
 			debug.SetGCPercent(collectLess)
+			if strings.HasPrefix(p.settings.db, "sqlite:") {
+				// A thread that waits for the disk keeps one of Go's processors for a while.
+				runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+			}
 			b, err := p.openBackend(ctx)
 			if err != nil {
 				return err
