@@ -67,10 +67,14 @@ func TestPublicRoutes(t *testing.T) {
 	is.True(v.Releases.Stable == nil && len(v.History) == 0)
 
 	ctx := t.Context()
-	is.NoErr(s.db.StageRelease(ctx, "test", store.Release{Tag: "v1", Channel: "stable", Notes: "first"}))
+	stage := func(tag, notes string) {
+		_, err := s.db.StageRelease(ctx, "test", store.Release{Tag: tag, Channel: "stable", Notes: notes})
+		is.NoErr(err)
+	}
+	stage("v1", "first")
 	_, err := s.db.PublishRelease(ctx, "test", "v1")
 	is.NoErr(err)
-	is.NoErr(s.db.StageRelease(ctx, "test", store.Release{Tag: "v2", Channel: "stable"}))
+	stage("v2", "")
 	v = get[api.VersionResponse](s, s.call("GET", "/v1/version", "", nil))
 	is.Equal(v.Releases.Stable.Tag, "v1") // v2 is only staged
 	is.Equal(len(v.History), 1)
@@ -237,7 +241,8 @@ func TestFindingsAndQuestions(t *testing.T) {
 	s.refused(s.call("POST", path+"/resolve", mine, `{"channel":"stable"}`), api.InternalPlanRequired)
 	s.refused(s.call("POST", "/v1/findings/x/resolve", mine, `{"channel":"stable"}`), api.InternalPlanRequired) // before any look at the id
 	s.refused(s.call("POST", path+"/resolve", team, `{"channel":"stable"}`), api.NoStagedRelease)
-	is.NoErr(s.db.StageRelease(t.Context(), "test", store.Release{Tag: "v9", Channel: "stable"}))
+	_, err := s.db.StageRelease(t.Context(), "test", store.Release{Tag: "v9", Channel: "stable"})
+	is.NoErr(err)
 	is.Equal(*get[api.Finding](s, s.call("POST", path+"/resolve", team, `{"channel":"stable"}`)).Release, "v9")
 	is.Equal(get[api.Finding](s, s.call("POST", path+"/resolve", team, `{"channel":"beta"}`)).Status, "fixed") // unchanged
 	s.refused(s.call("POST", "/v1/findings/999/resolve", team, `{"channel":"stable"}`), api.NotFound)

@@ -171,14 +171,16 @@ func (s *ledger) ConvertPOV(ctx context.Context, actor string, id int64, until s
 }
 
 // StageRelease implements Operator.
-func (s *ledger) StageRelease(ctx context.Context, actor string, r Release) error {
-	return s.act(ctx, actor, "release.stage", func(t *tx) (string, error) {
+func (s *ledger) StageRelease(ctx context.Context, actor string, r Release) (Release, error) {
+	err := s.act(ctx, actor, "release.stage", func(t *tx) (string, error) {
+		r.StagedAt = timeOf(instant(t.now))
 		n, err := t.exec("INSERT INTO releases (tag, channel, notes, staged_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", r.Tag, r.Channel, r.Notes, instant(t.now))
 		if err == nil && n == 0 {
 			err = fmt.Errorf("a release %s is there already; nothing was changed", r.Tag)
 		}
 		return r.Tag + " on " + r.Channel, err
 	})
+	return r, err
 }
 
 // PublishRelease implements Operator.

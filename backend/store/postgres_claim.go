@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -13,12 +14,13 @@ import (
 )
 
 // One statement waits for the account, the next sees what was committed before: it
-// claims where nobody changed the account and there is neither a seat nor an answer
-// to the key; else it writes nothing.
+// claims where nobody changed the account, the day by which it was decided has not ended
+// meanwhile, and there is neither a seat nor an answer to the key; else it writes nothing.
 const (
 	lockAccount = "SELECT FROM accounts WHERE id = $1 FOR UPDATE"
 	claimSeat   = `WITH account AS (
-			SELECT id FROM accounts WHERE id = $1 AND (billable_vms, version) = ($2, $3) AND NOT EXISTS (SELECT FROM replays WHERE account_id = $1 AND key = $4)
+			SELECT id FROM accounts WHERE id = $1 AND (billable_vms, version) = ($2, $3) AND clock_timestamp() - now() < $20 * interval '1 microsecond'
+				AND NOT EXISTS (SELECT FROM replays WHERE account_id = $1 AND key = $4)
 		), seat AS (
 			INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
 			SELECT id, $5, $6, $7, $8 | (SELECT coalesce(bit_or(CASE e.kind WHEN 'preflight' THEN $9::bigint ELSE $10::bigint END), 0) FROM events e
@@ -50,7 +52,7 @@ func (r *recorder) claim(ctx context.Context, conn *pgxpool.Conn, e *entry) (don
 	if !o.Decision.Claim {
 		return false, nil
 	}
-	args, err := k.claimArgs(e.Command, o, instant(now))
+	args, err := k.claimArgs(e.Command, o, now)
 	if err != nil {
 		return false, err
 	}
@@ -72,7 +74,8 @@ func (r *recorder) claim(ctx context.Context, conn *pgxpool.Conn, e *entry) (don
 
 // claimArgs are those of claimSeat. The answer to the idempotency key lacks the
 // event's id, which the statement adds.
-func (k *known) claimArgs(c Command, o Outcome, at int64) ([]any, error) {
+func (k *known) claimArgs(c Command, o Outcome, now time.Time) ([]any, error) {
+	at, day := instant(now), now.Truncate(24*time.Hour).Add(24*time.Hour).Sub(now)
 	replay, answer := Replay{}, ""
 	if c.Replay != nil {
 		text, err := json.Marshal(struct{ Decision license.Decision }{o.Decision})
@@ -84,6 +87,6 @@ func (k *known) claimArgs(c Command, o Outcome, at int64) ([]any, error) {
 	return []any{
 		k.ID, k.Used, k.Version, replay.Key,
 		c.Fingerprint, string(c.Kind), c.Source.Label(), kindBit(c.Kind), kindBit(api.Preflight), kindBit(api.Readiness), at, c.RequestID,
-		label(c.Target).String, o.Decision.Billable, o.Decision.Overage, license.Listed(c.Kind, true), c.HostHint, replay.BodyHash[:], answer,
+		label(c.Target).String, o.Decision.Billable, o.Decision.Overage, license.Listed(c.Kind, true), c.HostHint, replay.BodyHash[:], answer, day.Microseconds(),
 	}, nil
 }

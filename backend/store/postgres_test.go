@@ -222,6 +222,36 @@ func TestPostgresDistrustsAnUnconfirmedCommit(t *testing.T) {
 	is.NoErr(record(t, s, account, 1)) // the next answer is trusted
 }
 
+// TestPostgresDecidesAtItsTurn has a claim wait for the account until the day that it
+// came on has ended, and with it the capacity.
+func TestPostgresDecidesAtItsTurn(t *testing.T) {
+	is := is.New(t)
+	var late atomic.Int64
+	midnight := time.Date(2026, 8, 2, 0, 0, 0, 0, time.UTC)
+	address := postgresAddress(t)
+	s := openPostgres(t, address, store.Options{Now: func() time.Time { return midnight.Add(time.Duration(late.Load()) - 200*time.Millisecond) }})
+	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, VMLimit: 9})
+	is.NoErr(err)
+	_, err = s.AddPOV(t.Context(), "test", account, license.Grant{Seats: 9, From: "2026-08-01", Until: "2026-08-02"})
+	is.NoErr(err)
+	claim(t, s, account, 1)
+	claim(t, s, account, 2) // the store remembers the account by now, and claims in one round trip
+	other, err := pgx.Connect(t.Context(), address)
+	is.NoErr(err)
+	defer other.Close(t.Context())
+	_, err = other.Exec(t.Context(), "BEGIN")
+	is.NoErr(err)
+	_, err = other.Exec(t.Context(), "SELECT FROM accounts WHERE id = $1 FOR UPDATE", account)
+	is.NoErr(err)
+	answer := make(chan error, 1)
+	go func() { answer <- record(t, s, account, 3) }()
+	time.Sleep(300 * time.Millisecond) // the claim waits by then
+	late.Store(int64(time.Second))
+	_, err = other.Exec(t.Context(), "ROLLBACK")
+	is.NoErr(err)
+	is.Equal(api.CodeOf(<-answer), api.SeatQuota)
+}
+
 // TestPostgresOneBadCommand fails alone, not with those that share its commit.
 func TestPostgresOneBadCommand(t *testing.T) {
 	is := is.New(t)

@@ -162,7 +162,8 @@ type Operator interface {
 	AddPOV(ctx context.Context, actor string, account int64, g license.Grant) (int64, error)
 	// ConvertPOV turns a POV into a licence until the day, in one step.
 	ConvertPOV(ctx context.Context, actor string, id int64, until string) (grant int64, err error)
-	StageRelease(ctx context.Context, actor string, r Release) error
+	// StageRelease stages the tag of a release on its channel, and gives it with the time.
+	StageRelease(ctx context.Context, actor string, r Release) (Release, error)
 	PublishRelease(ctx context.Context, actor, tag string) (Release, error)
 	Audit(ctx context.Context) ([]AuditEntry, error)
 	// EveryFinding lists those of all accounts, oldest first; open leaves the fixed out.
@@ -186,6 +187,9 @@ type Options struct {
 	Log *slog.Logger
 }
 
+// ErrAddress is an address of a store that has no such form.
+var ErrAddress = errors.New("opening the store: the address must be sqlite:PATH or postgres://HOST/DATABASE")
+
 // Open opens a store by its address, sqlite:PATH or postgres://…, and brings its
 // schema up to date.
 func Open(ctx context.Context, dsn string, o Options) (Store, error) {
@@ -201,7 +205,7 @@ func Open(ctx context.Context, dsn string, o Options) (Store, error) {
 	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
 		return openPostgres(ctx, dsn, o)
 	}
-	return nil, errors.New("opening the store: the address must be sqlite:PATH or postgres://HOST/DATABASE")
+	return nil, ErrAddress
 }
 
 // kindBits is the order of kinds in a seat's set of them; it is stored, so new

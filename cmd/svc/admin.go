@@ -440,11 +440,11 @@ func (p *program) releaseStage() *ffcli.Command {
 		if r.Tag == "" || !slices.Contains(api.Channels, r.Channel) {
 			return usagef("release stage needs --tag, and --channel %s", strings.Join(api.Channels, " or "))
 		}
-		r.StagedAt = time.Now().UTC()
-		if err := s.StageRelease(ctx, actor(), r); err != nil {
+		staged, err := s.StageRelease(ctx, actor(), r)
+		if err != nil {
 			return err
 		}
-		return p.print(r, func(w *view) { w.line("%s is staged on %s", r.Tag, r.Channel) })
+		return p.print(staged, func(w *view) { w.line("%s is staged on %s", r.Tag, r.Channel) })
 	})
 }
 

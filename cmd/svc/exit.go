@@ -7,6 +7,7 @@ import (
 	"svc/agent/token"
 	"svc/assess/host"
 	"svc/backend/api"
+	"svc/backend/store"
 	"svc/tools"
 )
 
@@ -64,7 +65,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.As(err, &own):
 		return own.code
-	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, host.ErrLocation), errors.Is(err, host.ErrDestination):
+	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, host.ErrLocation), errors.Is(err, host.ErrDestination), errors.Is(err, store.ErrAddress):
 		return exitUsage
 	case errors.Is(err, token.ErrNone):
 		return exitUnauthenticated

@@ -74,7 +74,8 @@ func resolvedTogether(t *testing.T, stores []store.Store) {
 	id, err := stores[0].CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanInternal})
 	is.NoErr(err)
 	for _, channel := range api.Channels {
-		is.NoErr(stores[0].StageRelease(t.Context(), "test", store.Release{Tag: "in-" + channel, Channel: channel}))
+		_, err := stores[0].StageRelease(t.Context(), "test", store.Release{Tag: "in-" + channel, Channel: channel})
+		is.NoErr(err)
 	}
 	for range 20 {
 		f, err := stores[0].FileFinding(t.Context(), id, api.FindingRequest{Kind: "bug", Title: "a", Body: "b"}, nil, nil)

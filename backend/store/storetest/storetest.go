@@ -125,6 +125,13 @@ func (f *fixture) record(account int64, kind api.Kind, vm int) (store.Outcome, a
 	return o, api.CodeOf(err)
 }
 
+// stage stages a release.
+func (f *fixture) stage(tag, channel string) store.Release {
+	r, err := f.StageRelease(f.t.Context(), "test", store.Release{Tag: tag, Channel: channel, Notes: "n"})
+	f.is.NoErr(err)
+	return r
+}
+
 func (f *fixture) used(account int64) int {
 	f.t.Helper()
 	c, err := f.Capacity(f.t.Context(), account)
@@ -402,14 +409,15 @@ func testFindings(t *testing.T, f *fixture) {
 	f.is.Equal(err, store.ErrNotFound) // another account's is not there
 	_, err = f.ResolveFinding(ctx, filed.ID, "stable")
 	f.is.Equal(err, store.ErrNoStagedRelease)
-	f.is.NoErr(f.StageRelease(ctx, "test", store.Release{Tag: "v1", Channel: "stable", Notes: "n"}))
+	staged := f.stage("v1", "stable")
 	release, err := f.PublishRelease(ctx, "test", "v1")
 	f.is.NoErr(err)
-	f.is.Equal(release.Tag, "v1")
 	f.is.True(release.PublishedAt != nil)
+	release.PublishedAt = nil
+	f.is.Equal(release, staged)
 	f.clock.Add(time.Hour)
-	f.is.NoErr(f.StageRelease(ctx, "test", store.Release{Tag: "v2", Channel: "stable"}))
-	f.is.NoErr(f.StageRelease(ctx, "test", store.Release{Tag: "v3", Channel: "beta"}))
+	f.stage("v2", "stable")
+	f.stage("v3", "beta")
 	fixed, err := f.ResolveFinding(ctx, filed.ID, "stable")
 	f.is.NoErr(err)
 	f.is.Equal([]string{*fixed.Release, fixed.Status}, []string{"v2", "fixed"})
