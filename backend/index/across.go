@@ -61,6 +61,10 @@ const (
 	unheardConfidence = 0.85 // no list, row or vendor knows the name
 )
 
+// ownRepository is the method of an answer from a row that leads to packages which no
+// list has.
+const ownRepository = "own repository"
+
 // rpmTrail is what the index knows of an rpm of the source: its trail, or what the
 // rules make of the canonical of one that is not known.
 func (h *hops) rpmTrail(r rpmRecord) (t catalog.Trail, ok bool, err error) {
@@ -135,9 +139,27 @@ func (h *hops) byTrail(r record, t catalog.Trail) (course, error) {
 		}
 	}
 	if len(t.Targets) > 0 && len(p.names) == 0 {
-		p.relation, p.confidence = api.RelationRemoved, droppedIn
+		return h.nowhere(p, t.Targets)
 	}
 	return p.settled(r.Name), nil
+}
+
+// nowhere answers where a row leads to nothing that the target has: what any list has
+// was dropped; what none has is of a repository that the row's author knows.
+func (h *hops) nowhere(p course, targets []string) (course, error) {
+	x := &lexicon{ix: h.ix}
+	for _, target := range targets {
+		first, _, _ := strings.Cut(target, "|")
+		if firstThere(x, target) == "" && isName(first) {
+			p = p.with([]string{first})
+		}
+	}
+	if len(p.names) < len(targets) {
+		p.relation, p.confidence, p.names = api.RelationRemoved, droppedIn, nil
+		return p, x.err
+	}
+	p.confidence, p.methods = p.confidence*listless, append(slices.Clip(p.methods), ownRepository)
+	return p.settled(p.source.Name), x.err
 }
 
 // settled gives the relation that fits the number of packages, and their name:
@@ -159,7 +181,7 @@ func (p course) settled(name string) course {
 // has, else what became of the first that another release had.
 func (h *hops) arrive(p course, alternatives []string) (course, error) {
 	for i, name := range alternatives {
-		_, ok, err := h.target.find(name)
+		ok, err := h.offers(name, p.relation)
 		if err != nil {
 			return p, err
 		}
@@ -181,6 +203,33 @@ func (h *hops) arrive(p course, alternatives []string) (course, error) {
 		}
 	}
 	return p, nil
+}
+
+// offers reports whether the target has a package: in the place of another not one
+// that only leads on, for that says which.
+func (h *hops) offers(name string, relation api.Relation) (bool, error) {
+	_, ok, err := h.target.find(name)
+	if !ok || err != nil || relation != api.RelationReplaced {
+		return ok, err
+	}
+	transitional, err := h.isTransitional(name)
+	return !transitional, err
+}
+
+// isTransitional reports whether a package of the target's suite only leads to
+// others, as the trail from the suite before it says.
+func (h *hops) isTransitional(name string) (bool, error) {
+	suite, newestFirst := h.target.suite(), h.ix.debian
+	at := slices.Index(newestFirst, suite)
+	if _, own, err := h.target.findOwn(name); at < 0 || at+1 == len(newestFirst) || own || err != nil {
+		return false, err
+	}
+	value, ok, err := h.ix.file.Table(trailsTable(newestFirst[at+1].slug, suite.slug)).Get(name)
+	if !ok || err != nil {
+		return false, err
+	}
+	t, err := decodeTrail(value)
+	return t.Method == catalog.TransitionalInTarget, err
 }
 
 // chosen makes a course less sure where the target has others of a row's
@@ -710,8 +759,12 @@ func nextLevel(line string, n int) int {
 
 // trail finds the trail of a name.
 func (t *levelTrails) trail(name string, seen *sighting) (trail string, ok bool, err error) {
-	if trail, ok, err = t.rows.Get(name); ok || err != nil {
-		return trail, ok, err
+	if trail, ok, err = t.rows.Get(name); err != nil {
+		return "", false, err
+	}
+	if ok {
+		kept, err := t.epelKeeps(name, trail, seen)
+		return trail, !kept, err
 	}
 	row := t.rows.patterns().longest(name)
 	if row == nil && !t.listed() {
@@ -727,6 +780,15 @@ func (t *levelTrails) trail(name string, seen *sighting) (trail string, ok bool,
 		return droppedTrail, true, nil
 	}
 	return "", false, nil
+}
+
+// epelKeeps reports whether EPEL has taken what a trail says has gone from EL.
+func (t *levelTrails) epelKeeps(name, trail string, seen *sighting) (bool, error) {
+	if !strings.HasPrefix(trail, string(api.RelationRemoved)) || !t.target.rpm.known || t.target.rpm.lists() {
+		return false, nil
+	}
+	r, _, err := seen.find(name)
+	return r.inEPEL(), err
 }
 
 // wholeLists is the first level of EL whose list is nearly whole.

@@ -107,6 +107,14 @@ func debianSuites(releases []*catalog.Release) []*catalog.Release {
 	return slices.DeleteFunc(slices.Clone(releases), func(r *catalog.Release) bool { return distribution(r.Slug) != "debian" })
 }
 
+// has reports whether a release of Debian or its kin in the base has a package.
+func (b *base) has(name string) bool {
+	return b != nil && slices.ContainsFunc(b.file.Names(), func(table string) bool {
+		_, there, err := b.file.Table(table).Get(name)
+		return strings.HasSuffix(table, namesTable) && there && err == nil
+	})
+}
+
 // canonicals are those that packages of other releases have already: by their
 // names in the newest suite that has them, or by those of other versions.
 func (b *base) canonicals(suites, others []*catalog.Release) (map[string]string, error) {

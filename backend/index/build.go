@@ -68,6 +68,7 @@ type builder struct {
 	curated layers
 	events  []pes.Event
 	base    *base // nil where all is made anew
+	log     func(string)
 }
 
 func (s Sources) builder() (*builder, error) {
@@ -76,7 +77,7 @@ func (s Sources) builder() (*builder, error) {
 		return nil, err
 	}
 	events, err := readEvents(s.PES)
-	return &builder{curated: curated, events: events}, err
+	return &builder{curated: curated, events: events, log: s.Log}, err
 }
 
 // readEvents reads a file of events, which may be packed.
@@ -113,10 +114,25 @@ func (b *builder) build(in *inputs) ([]byte, error) {
 	}
 	other.addEvents(b.events)
 	b.addLists(other, in)
+	if err := b.warn(allLists{other, in.releases, b.base}); err != nil {
+		return nil, err
+	}
 	if err := errors.Join(other.put(w), putDebianRows(w, b.curated)); err != nil {
 		return nil, err
 	}
 	return w.Bytes()
+}
+
+// warn tells of the overlay's rows that lead to what no list has.
+func (b *builder) warn(lists allLists) error {
+	if len(b.curated) < 2 || b.log == nil {
+		return nil
+	}
+	warnings, err := lists.unlisted(b.curated[1])
+	for _, text := range warnings {
+		b.log(text)
+	}
+	return err
 }
 
 // suites stores the releases of Debian and its kin, and gives those of Debian.

@@ -33,6 +33,10 @@ func (h *hops) ofCourse(all []api.Caveat, p *course, n int) []api.Caveat {
 	if p.source.Name == "" && n > 0 {
 		all = append(all, caveat(CaveatNotInSource, api.SeverityInfo, "%s has no such package; the answer is %s's own.", h.source.slug, h.target.slug))
 	}
+	if slices.Contains(p.methods, ownRepository) {
+		all = append(all, caveat(CaveatExistence, api.SeverityWarning, "No list of %s has %s: enable the repository that has it first.",
+			h.target.slug, strings.Join(p.names, ", ")))
+	}
 	if slices.ContainsFunc(p.methods, isTransitional) {
 		all = append(all, caveat(CaveatTransitional, api.SeverityInfo, "%s is a transitional package: what it leads to is named instead.", p.source.Name))
 	}

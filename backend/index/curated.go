@@ -90,32 +90,37 @@ func rows(dirs layers, name string, n int) ([][]string, error) {
 // maxRow bounds a row, in bytes.
 const maxRow = 1 << 20
 
-// layerRows reads a file of sorted rows of n columns; lines that begin with #
+// layerRows reads a file of sorted rows of n columns.
+func layerRows(dir fs.FS, name string, n int) (all [][]string, err error) {
+	err = eachRow(dir, name, n, func(_ int, columns []string) { all = append(all, columns) })
+	return all, err
+}
+
+// eachRow gives the rows of such a file with their lines; those that begin with #
 // are comments, and a dash is an empty column.
-func layerRows(dir fs.FS, name string, n int) ([][]string, error) {
+func eachRow(dir fs.FS, name string, n int, take func(line int, columns []string)) error {
 	f, err := dir.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("opening curated rows: %w", err)
+		return fmt.Errorf("opening curated rows: %w", err)
 	}
 	defer f.Close()
-	var all [][]string
 	previous := ""
 	s := bufio.NewScanner(f)
 	s.Buffer(nil, maxRow)
 	for line := 1; s.Scan(); line++ {
 		text := s.Text()
 		if !utf8.ValidString(text) || strings.HasPrefix(text, "\ufeff") {
-			return nil, fmt.Errorf("%s:%d is not UTF-8 without a byte order mark", name, line)
+			return fmt.Errorf("%s:%d is not UTF-8 without a byte order mark", name, line)
 		}
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
 		columns := strings.Split(text, "\t")
 		if len(columns) != n {
-			return nil, fmt.Errorf("%s:%d has %d columns, not %d", name, line, len(columns), n)
+			return fmt.Errorf("%s:%d has %d columns, not %d", name, line, len(columns), n)
 		}
 		if text < previous {
-			return nil, fmt.Errorf("%s:%d is not in order", name, line)
+			return fmt.Errorf("%s:%d is not in order", name, line)
 		}
 		previous = text
 		for i, c := range columns {
@@ -123,14 +128,14 @@ func layerRows(dir fs.FS, name string, n int) ([][]string, error) {
 				columns[i] = ""
 			}
 		}
-		all = append(all, columns)
+		take(line, columns)
 	}
 	if err := s.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("reading %s: a line has more than %d bytes", name, maxRow)
+		return fmt.Errorf("reading %s: a line has more than %d bytes", name, maxRow)
 	} else if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
+		return fmt.Errorf("reading %s: %w", name, err)
 	}
-	return all, nil
+	return nil
 }
 
 // slugForm is the alphabet of canonicals.

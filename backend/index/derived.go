@@ -404,3 +404,13 @@ func (h *hops) fromRow(canonical string) (course, bool, error) {
 	p, err := h.byTrail(record{Name: canonical, Canonical: canonical}, trailOf(g))
 	return p, true, err
 }
+
+// fromKin follows the canonical of a package that kin of Debian has, and a vendor
+// for Debian too, by the row of its name.
+func (h *hops) fromKin(canonical string) (course, bool, error) {
+	name, ok, err := h.ix.kinPackages.Get(canonical)
+	if !ok || err != nil || strings.Contains(name, "\t") {
+		return course{}, false, err
+	}
+	return h.fromRow(name)
+}

@@ -126,11 +126,10 @@ func (e *Evaluation) ask(q question) error {
 	if err != nil && api.CodeOf(err) != api.UnknownRelease {
 		return err
 	}
-	names := []string{}
-	for _, p := range got.Packages {
-		names = append(names, p.Name)
+	names, err := e.names(q, got)
+	if err != nil {
+		return err
 	}
-	slices.Sort(names)
 	t, right := e.tally(q, got, names)
 	if q.wants != nil && !right && t.Skipped == 0 || q.wants == nil && t.Accounted == 0 {
 		e.score.Wrong = append(e.score.Wrong, Miss{q.source + ">" + q.target + " " + q.row, names, got.Relation, got.Confidence})
@@ -144,6 +143,35 @@ func (e *Evaluation) ask(q question) error {
 		e.calibrate(t, got.Confidence)
 	}
 	return nil
+}
+
+// names are those of an answer, in order.
+func (e *Evaluation) names(q question, got api.Translation) ([]string, error) {
+	names := []string{}
+	for _, p := range got.Packages {
+		elsewhere, err := e.isElsewhere(q, p.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !elsewhere {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// isElsewhere reports whether a name is no part of an answer because EPEL has it: a
+// pair of which nothing is left tells of the distribution itself.
+func (e *Evaluation) isElsewhere(q question, name string) (bool, error) {
+	if !q.gone() {
+		return false, nil
+	}
+	t, err := e.ix.release(q.target)
+	if err != nil || t.rpm == nil {
+		return false, err
+	}
+	return t.inEPELAlone(name)
 }
 
 func (e *Evaluation) tally(q question, got api.Translation, names []string) (t Tally, right bool) {
@@ -163,7 +191,8 @@ func (e *Evaluation) tally(q question, got api.Translation, names []string) (t T
 	})
 	t.Judged, t.Names = 1, count(right)
 	t.SureOf, t.SureRight, t.Claimed = t.Sure, count(right)*t.Sure, got.Confidence
-	right = right && (q.relation == "" || q.relation == got.Relation)
+	elsewhere := len(names) == 0 && len(got.Packages) > 0 && q.relation == api.RelationRemoved
+	right = right && (q.relation == "" || q.relation == got.Relation || elsewhere)
 	t.Both = count(right)
 	return t, right
 }

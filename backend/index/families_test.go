@@ -26,7 +26,7 @@ func TestPathsAcrossFamilies(t *testing.T) {
 		{"centos-7", "debian-13", "postgresql-defaults", "dir", "/var/lib/pgsql/data", "/var/lib/postgresql/17/main"},
 		{"centos-7", "debian-13", "ntp", "service", "ntpd.service", "ntpsec.service"},
 		{"centos-7", "debian-13", "nginx", "dir", "/etc/nginx/conf.d", "/etc/nginx/conf.d"},
-		{"centos-7", "debian-11", "ntp", "service", "ntpd.service", "ntpsec.service"},
+		{"centos-7", "debian-11", "ntp", "service", "ntpd.service", "ntp.service"},
 		{"sles-15", "debian-13", "apache2", "user", "wwwrun", "www-data"},
 		{"sles-15", "debian-13", "apache2", "dir", "/etc/apache2/vhosts.d", "/etc/apache2/sites-available"},
 		{"sles-15", "debian-13", "postfix", "user", "maildrop", "postdrop"},

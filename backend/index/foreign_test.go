@@ -44,6 +44,12 @@ func TestAcrossFamilies(t *testing.T) {
 		{"rhel-9", "bash-debuginfo", "debian-13", api.RelationRemoved, "", 0.9},
 		{"centos-7", "rh-php73-php-fpm", "debian-13", api.RelationSame, "php-fpm", 0.9},
 		{"centos-7", "dhclient", "debian-14", api.RelationReplaced, "dhcpcd-base", 0.8},
+		{"centos-7", "ntp", "debian-11", api.RelationSame, "ntp", 0.9}, // from Debian 12 on it only leads to ntpsec
+		{"centos-7", "ntp", "debian-12", api.RelationReplaced, "ntpsec", 0.9},
+		{"centos-7", "ntp", "ubuntu-22.04", api.RelationSame, "ntp", 0.9},
+		{"centos-7", "ntp", "ubuntu-24.04", api.RelationReplaced, "ntpsec", 0.9},
+		{"centos-7", "MySQL-python", "debian-13", api.RelationReplaced, "python3-mysqldb", 0.9},
+		{"debian-11", "mysql-server", "debian-12", api.RelationReplaced, "mariadb-server", 0.9}, // of Oracle's repository
 		{"debian-12", "apache2", "almalinux-9", api.RelationRenamed, "httpd", 0.9},
 		{"ubuntu-22.04", "network-manager", "rocky-9", api.RelationRenamed, "NetworkManager", 0.9},
 		{"centos-7", "cronie-anacron", "almalinux-8", api.RelationSame, "cronie-anacron", 0.9},
@@ -308,6 +314,10 @@ func TestWhatReleasesOfELDrop(t *testing.T) {
 		{"centos-7", "gpg-pubkey", "almalinux-9", api.RelationRemoved, ""},
 		{"centos-7", "httpd24-httpd", "almalinux-9", api.RelationSplit, "httpd httpd-core"},
 		{"centos-7", "mariadb-libs", "almalinux-8", api.RelationReplaced, "mariadb-connector-c"},
+		{"centos-7", "MySQL-python", "almalinux-8", api.RelationReplaced, "python2-PyMySQL python3-PyMySQL"},
+		{"centos-7", "grub2", "rhel-9", api.RelationMerged, "grub2-pc"},
+		{"centos-7", "screen", "rhel-9", api.RelationSame, "screen"}, // of EPEL
+		{"centos-7", "screen", "fedora-40", api.RelationRemoved, ""}, // for which EPEL has nothing
 		{"almalinux-8", "php-json", "almalinux-9", api.RelationMerged, "php-common"},
 		{"almalinux-8", "cryptsetup-reencrypt", "rhel-9", api.RelationMerged, "cryptsetup"},
 		{"rhel-8", "ypbind", "rhel-9", api.RelationRemoved, ""},
@@ -327,8 +337,7 @@ func TestListsOfELTellWhatGoes(t *testing.T) {
 		{"rhel-8", "redhat-lsb-core", "almalinux-9", api.RelationRemoved, ""},
 		{"rhel-9", "lohit-tamil-fonts", "rhel-10", api.RelationRemoved, ""},
 		{"rhel-9", "bogofilter-unheard-of", "rhel-10", api.RelationRemoved, ""},
-		{"rhel-8", "google-noto-sans-tagbanwa-fonts", "almalinux-9", api.RelationRemoved, ""},
-		{"rhel-8", "google-noto-sans-tagbanwa-fonts", "almalinux-10", api.RelationSame, "google-noto-sans-tagbanwa-fonts"},
+		{"rhel-8", "google-noto-sans-tagbanwa-fonts", "almalinux-9", api.RelationSame, "google-noto-sans-tagbanwa-fonts"},
 		{"rhel-8", "readline-devel", "rocky-9", api.RelationSame, "readline-devel"},
 		{"rhel-8", "tesseract-langpack-chr", "rhel-9", api.RelationSame, "tesseract-langpack-chr"},
 		{"rhel-8", "gtkspell3", "almalinux-9", api.RelationSame, "gtkspell3"},
@@ -392,7 +401,9 @@ func TestAnotherRepositoryIsNamed(t *testing.T) {
 	for _, c := range []struct{ from, name, to, says string }{
 		{"debian-12", "htop", "almalinux-9", "epel-release"},
 		{"centos-7", "htop", "rhel-9", "epel-release"},
+		{"centos-7", "bridge-utils", "almalinux-10", "epel-release"},
 		{"centos-7", "docker-ce", "debian-13", "Docker's own repository"},
+		{"rocky-9", "postgresql16-server", "debian-13", "apt.postgresql.org"},
 		{"rhel-8", "mongodb-org-server", "ubuntu-24.04", "MongoDB's repository"},
 		{"sles-15", "google-chrome-stable", "debian-13", "Google's repository"},
 		{"ubuntu-22.04", "kubelet", "debian-13", "keep the minor version"},
@@ -401,6 +412,13 @@ func TestAnotherRepositoryIsNamed(t *testing.T) {
 		got := becomes(t, c.from, c.name, c.to)
 		if !slices.ContainsFunc(got.Caveats, func(v api.Caveat) bool { return v.Code == CaveatThirdParty && strings.Contains(v.Text, c.says) }) {
 			t.Errorf("%s of %s in %s: %v", c.name, c.from, c.to, got.Caveats)
+		}
+	}
+	for _, name := range []string{"postgresql", "postgresql16", "postgresql17-server"} { // SUSE's own
+		for _, c := range becomes(t, "sles-15", name, "debian-13").Caveats {
+			if c.Code == CaveatThirdParty {
+				t.Errorf("%s of SUSE: %s", name, c.Text)
+			}
 		}
 	}
 }

@@ -124,10 +124,10 @@ func (f *foreign) read(curated layers) error {
 			f.has(c[0], l)
 		}
 	}
+	f.readPatterns()
 	if err := f.readSUSE(curated); err != nil {
 		return err
 	}
-	f.readPatterns()
 	if err := f.readOwnNames(curated); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (f *foreign) readSUSE(curated layers) error {
 	facts, err := rows(curated, "suse_packages.tsv", 2)
 	for _, c := range facts {
 		name := c[0]
-		if _, other := f.rows[suseKey+name]; other {
+		if _, other := f.rows[suseKey+name]; other || f.partVendor(name) {
 			name = suseKey + name
 		}
 		f.suse[name] = c[1]
@@ -148,6 +148,19 @@ func (f *foreign) readSUSE(curated layers) error {
 		}
 	}
 	return err
+}
+
+// partVendor gives EL a row of its own for a name that is a vendor's there, and SUSE's
+// own by a pattern: postgresql16 is of the PostgreSQL project on EL.
+func (f *foreign) partVendor(name string) bool {
+	vendors, vendor := f.Pattern(name)
+	own, suse := f.Pattern(suseKey + name)
+	if !vendor || !suse || !isVendor(vendors.Method) || isVendor(own.Method) {
+		return false
+	}
+	f.rows[name], f.lines[name] = vendors, "el"
+	f.ownNames[name+" suse"] = string(api.RelationSame) + "\t" + name
+	return true
 }
 
 // readOwnNames reads el_names.tsv.
@@ -288,8 +301,11 @@ func (f *foreign) readTrails(curated layers) error {
 		if strings.Contains(c[1], "*") {
 			t.Confidence = patternConfidence
 		}
-		if c[4] == "PES" {
+		switch c[4] {
+		case "PES":
 			t.Confidence, t.Method = pes.Confidence, pes.Method
+		case "Obsoletes":
+			t.Confidence, t.Method = obsoletesConfidence, obsoleted
 		}
 		if !slices.Contains(api.Relations, t.Relation) || (t.Relation == api.RelationRemoved) != (len(t.Targets) == 0) {
 			return fmt.Errorf("el_trails.tsv: the row of %q is %s %v", c[1], c[2], t.Targets)

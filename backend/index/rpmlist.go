@@ -25,6 +25,7 @@ const (
 const (
 	obsoletesConfidence = 0.95
 	providerConfidence  = 0.85
+	obsoleted           = "obsoletes" // the method
 )
 
 // rpmImport is the list of a release.
@@ -211,7 +212,7 @@ func (h *hops) succeeded(p course, name string) (course, error) {
 	case len(by) > 0:
 		relation, err := h.succession(name, by, provider)
 		p.relation, p.confidence = stronger(p.relation, relation), p.confidence*obsoletesConfidence
-		p.methods = append(slices.Clip(p.methods), "obsoletes")
+		p.methods = append(slices.Clip(p.methods), obsoleted)
 		return p.with(by), err
 	case provider != "":
 		p.relation, p.confidence = stronger(p.relation, api.RelationRenamed), p.confidence*providerConfidence

@@ -3,6 +3,7 @@ package index
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,40 @@ func TestAnOverlayGoesBeforeTheRowsOfTheProgram(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(got.Relation, api.RelationReplaced)
 	is.Equal(got.Packages[0].Name, "nginx")
+}
+
+// TestRowsThatLeadToWhatNoListHas checks that an overlay may lead to packages of a
+// customer's own repository, and that build and answer say so.
+func TestRowsThatLeadToWhatNoListHas(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	for file, rows := range map[string]string{
+		"rpm_debian.tsv": "# ours\nhttpd\treplaced\tournginx\tEL: our choice\nvsftpd\treplaced\tourftpd|proftpd-core\tours\n",
+		"el_trails.tsv":  "el-7\tzip\treplaced\tourzip\tours\nel-8\tzip\treplaced\tourzip\tours\n",
+		"debian_rpm.tsv": "zip\treplaced\tourzip\tourzip\tours\n",
+	} {
+		is.NoErr(os.WriteFile(filepath.Join(dir, file), []byte(rows), 0o600))
+	}
+	out := filepath.Join(dir, "out.index")
+	var said []string
+	_, err := Build(t.Context(), Sources{Curated: dir, Out: out, Log: func(text string) { said = append(said, text) }})
+	is.NoErr(err)
+	is.Equal(len(said), 3) // EL 8's list is far from whole
+	for i, place := range []string{"debian_rpm.tsv:1: ", "el_trails.tsv:2: ", "rpm_debian.tsv:2: "} {
+		is.True(strings.HasPrefix(said[i], place+"no list of the index has our"))
+	}
+	ix, err := Open(out)
+	is.NoErr(err)
+	got, err := ix.Become("rocky-9", "httpd", "debian-13")
+	is.NoErr(err)
+	is.Equal(packageNames(got), "ournginx")
+	is.Equal(got.Relation, api.RelationReplaced)
+	is.True(slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool {
+		return c.Code == CaveatExistence && c.Severity == api.SeverityWarning && strings.Contains(c.Text, "ournginx")
+	}))
+	got, err = ix.Become("rocky-9", "vsftpd", "debian-13")
+	is.NoErr(err)
+	is.Equal(packageNames(got), "proftpd-core")
 }
 
 // TestANameThatOnlyOneReleaseHad: a customer's row for a name until a release of EL

@@ -220,6 +220,9 @@ func (h *hops) absent(canonical string) (course, error) {
 	if ok {
 		return course{relation: api.RelationSame, confidence: absentConfidence, names: []string{r.Name}}, nil
 	}
+	if p, ok, err := h.fromKin(canonical); ok || err != nil {
+		return p, err
+	}
 	if p, ok, err := h.overSuite(canonical); ok || err != nil {
 		return p, err
 	}
@@ -367,7 +370,7 @@ func compose(first, second api.Relation, n int, lost api.Relation) api.Relation 
 	switch {
 	case n == 0:
 		return lost
-	case n > 1 && whole != api.RelationIncluded:
+	case n > 1 && whole != api.RelationIncluded && whole != api.RelationReplaced:
 		return api.RelationSplit
 	case n == 1 && whole == api.RelationSplit:
 		return api.RelationRenamed
@@ -441,6 +444,10 @@ func (h *hops) offered(canonical string, p *course, targets []record) (_ []recor
 		r, ok, err := h.target.findFor(name, p.source)
 		if err != nil {
 			return nil, nil, err
+		}
+		if !ok && slices.Contains(p.methods, ownRepository) {
+			packages = append(packages, api.TargetPackage{Name: name})
+			continue
 		}
 		if !ok {
 			return nil, nil, fmt.Errorf("the index leads %s of %s to %s, which %s does not have", canonical, h.source.slug, name, h.target.slug)

@@ -30,6 +30,9 @@ type question struct {
 	method, row          string
 }
 
+// gone reports whether nothing is left of the package between releases.
+func (q question) gone() bool { return len(q.wants) == 1 && len(q.wants[0]) == 0 }
+
 // truthKinds are the kinds of files that are told apart.
 const truthKinds = "known pairs between releases (release, package, target release, packages parted by blanks, relation, method), " +
 	"known pairs between families (package, package, relation, three counts, releases, releases, releases of Debian that have it), " +
