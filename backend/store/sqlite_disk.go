@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +19,8 @@ type disk struct {
 	log         *os.File
 	position    func() (position, bool)
 
-	turn chan struct{} // full from before a commit until the disk has it
+	turn  chan struct{} // full from before a commit until the disk has it
+	asked atomic.Int64  // how often the disk was asked; by who has the turn
 
 	mu     sync.Mutex
 	synced position // of the log when it was last synchronised
@@ -86,6 +88,7 @@ func (d *disk) sync() error {
 		return nil
 	}
 	d.mu.Unlock()
+	d.asked.Add(1)
 	err := d.synchronise()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,13 +99,15 @@ func (d *disk) sync() error {
 }
 
 // wait waits until the disk has what is committed, by another process too, whose writer
-// is told of its own failures.
+// is told of its own failures. What was asked of the disk for one who waits does for all
+// who waited then.
 func (d *disk) wait() {
+	before := d.asked.Load()
 	if d.settled() {
 		return
 	}
 	d.turn <- struct{}{}
-	if d.settled() {
+	if d.settled() || d.asked.Load() > before {
 		d.abandon()
 		return
 	}

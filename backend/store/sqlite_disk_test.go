@@ -86,6 +86,38 @@ func TestNothingIsToldBeforeTheDiskHasIt(t *testing.T) {
 	_ = used(t, s, account) // reading goes on
 }
 
+// TestReadersShareASynchronisation has another process commit whenever the disk was
+// asked to keep what is there: the first reader's question is too early for the others,
+// and the second does for all of them.
+func TestReadersShareASynchronisation(t *testing.T) {
+	is := is.New(t)
+	path := filepath.Join(t.TempDir(), "svc.db")
+	s, account := openForTest(t, path)
+	other, _ := openForTest(t, path)
+	var asked atomic.Int64
+	begun, release := make(chan bool), make(chan bool)
+	s.disk.synchroniseBy(func() error {
+		vm := int(asked.Add(1))
+		if vm == 1 {
+			begun <- true
+			<-release
+		}
+		return claimVM(t, other, account, vm)
+	})
+	is.NoErr(claimVM(t, other, account, 0))
+	var readers sync.WaitGroup
+	readers.Go(func() { s.disk.wait() })
+	<-begun
+	is.NoErr(claimVM(t, other, account, 100))
+	for range 32 {
+		readers.Go(func() { s.disk.wait() })
+	}
+	time.Sleep(50 * time.Millisecond) // they wait by then
+	close(release)
+	readers.Wait()
+	is.Equal(asked.Load(), int64(2))
+}
+
 func used(t *testing.T, s *sqlite, account int64) int {
 	c, err := s.Capacity(t.Context(), account)
 	is.New(t).NoErr(err)
