@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
 	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 )
@@ -548,11 +549,12 @@ func (s *sqlite) Ready(ctx context.Context) error {
 	return hasRoom(s.folder)
 }
 
-// room is more than one batch writes.
-const room = 1 << 20
+// room is more than one transaction writes: each of its claims, up to twice maxBatch,
+// some 33 KB in a large store, where hardly two touch the same page.
+const room = 32 << 20
 
-// hasRoom writes to a file that goes with its end. The store itself would not tell: a
-// write that failed leaves its log longer, where a small one then finds room.
+// hasRoom takes the room for a file that goes with its end. The store itself would not
+// tell: a write that failed leaves its log longer, where a small one then finds room.
 func hasRoom(dir string) error {
 	f, err := os.CreateTemp(dir, ".room-*")
 	if err != nil {
@@ -562,10 +564,21 @@ func hasRoom(dir string) error {
 	if err := os.Remove(f.Name()); err != nil {
 		return err
 	}
-	if _, err := f.Write(make([]byte, room)); err != nil {
+	if err := reserve(f, room); err != nil {
 		return unavailable("the disk is full")
 	}
 	return nil
+}
+
+// reserve takes room for a file without writing to it, where the file system can.
+func reserve(f *os.File, size int64) (err error) {
+	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		err = unix.Fallocate(int(f.Fd()), 0, 0, size)
+	}
+	if errors.Is(err, unix.EOPNOTSUPP) {
+		_, err = f.Write(make([]byte, size))
+	}
+	return err
 }
 
 // Check implements Operator: the file itself is checked too.

@@ -101,7 +101,7 @@ func TestSQLiteIsNotReadyWithoutRoom(t *testing.T) {
 	var limit unix.Rlimit
 	is.NoErr(unix.Getrlimit(unix.RLIMIT_FSIZE, &limit))
 	full := limit
-	full.Cur = 1 << 19 // which the log is far from
+	full.Cur = 17 << 20 // what one transaction of claims may write, which the log is far from
 	is.NoErr(unix.Setrlimit(unix.RLIMIT_FSIZE, &full))
 	err = s.Ready(t.Context())
 	is.NoErr(unix.Setrlimit(unix.RLIMIT_FSIZE, &limit))
