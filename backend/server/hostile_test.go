@@ -188,6 +188,7 @@ func TestRoutesAndMethods(t *testing.T) {
 	head := s.call("HEAD", "/v1/health", "", nil)
 	is.Equal(head.status, 200)
 	is.Equal(len(head.body), 0)
+	is.Equal(head.header.Get("Content-Length"), s.call("GET", "/v1/health", "", nil).header.Get("Content-Length"))
 	is.Equal(s.call("HEAD", "/v1/account", "", nil).status, http.StatusUnauthorized)
 	for _, path := range []string{"/", "/v1", "/v1/", "/v2/health", "/v1/health/", "//v1/health", "/v1/../v1/health", "/v1/%2e%2e/v1/health", "/v1/nothing", "/V1/health", "/v1/health%00"} {
 		s.refused(s.call("GET", path, "", nil), api.NotFound)

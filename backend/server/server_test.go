@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -193,6 +194,9 @@ func (s *service) check(r *http.Request, a answer) {
 	is.Equal(a.header.Get("Cache-Control"), "no-store")
 	is.Equal(a.header.Get("Content-Type"), "application/json")
 	is.True(a.status < 300 || a.status >= 400) // nothing redirects
+	length, err := strconv.Atoi(a.header.Get("Content-Length"))
+	is.NoErr(err)
+	is.True(length == len(a.body) || r.Method == http.MethodHead)
 	if r.Method != http.MethodHead && a.status >= 400 {
 		e := a.refusal(s.t)
 		is.Equal(e.Status(), a.status) // the code is of the status

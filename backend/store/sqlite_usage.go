@@ -105,8 +105,8 @@ func (w *writer) loadIDs(b *batch) error {
 }
 
 // loadCommand reads what is known of a command's request, scan and key, and of its VM
-// where the command may have been recorded before. A
-// part of a scan may find the scan's first part, which must not be itself.
+// where the command may have been recorded before. A part of a scan may find the scan's
+// first part, which must not be itself.
 func (w *writer) loadCommand(b *batch, e *entry, repeated bool) (err error) {
 	const recorded = "SELECT id, claimed, billable, overage FROM events WHERE account_id = ? AND "
 	if repeated || e.ScanID != "" {
