@@ -3,6 +3,7 @@ package server
 import (
 	"crypto/sha256"
 	"net/http"
+	"sync"
 
 	"svc/backend/api"
 	"svc/backend/api/lazyregexp"
@@ -12,8 +13,31 @@ import (
 // caller is who asks, and under which idempotency key.
 type caller struct {
 	store.Principal
-	token  [32]byte // its hash
-	replay *store.Replay
+	token   [32]byte // its hash
+	replay  *store.Replay
+	running *sync.Map // the keys under which somebody is being answered
+}
+
+// accountKey is an idempotency key, which is its account's own.
+type accountKey struct {
+	account int64
+	key     string
+}
+
+// begin refuses a request whose idempotency key another one has that is being answered;
+// end makes room for the next. Between replicas the store decides: there a repeat waits
+// for the first.
+func (c caller) begin() (end func(), err error) {
+	if c.replay == nil {
+		return func() {}, nil
+	}
+	key := accountKey{c.AccountID, c.replay.Key}
+	if _, taken := c.running.LoadOrStore(key, nil); taken {
+		refused := api.Errorf(api.IdempotencyInFlight, "a request with this Idempotency-Key is being answered; nothing was recorded for this one: repeat it to get that answer")
+		refused.RetryAfter = 1
+		return nil, refused
+	}
+	return func() { c.running.Delete(key) }, nil
 }
 
 var idempotencyKey = lazyregexp.New(`^[\x21-\x7e]{1,255}$`)

@@ -159,7 +159,7 @@ func (s *Server) answerSeen(x *exchange, r *http.Request, route route, who calle
 
 // answerTo answers the owner of a token.
 func (s *Server) answerTo(x *exchange, r *http.Request, route route, who caller) (any, error) {
-	x.account = who.AccountID
+	x.account, who.running = who.AccountID, &s.running
 	if route.auth == api.Internal && who.Plan != api.PlanInternal {
 		return nil, api.Errorf(api.InternalPlanRequired, "only accounts of the plan internal may do this")
 	}

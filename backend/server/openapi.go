@@ -125,7 +125,7 @@ func parameters(r route) []object {
 	if r.replay {
 		all = append(all, object{
 			"name": "Idempotency-Key", "in": "header",
-			"description": "A repeat with the same key and body within 24 hours gets the first answer and records nothing.",
+			"description": "A repeat with the same key and body within 24 hours gets the first answer and records nothing; while the first is being answered it gets IDEMPOTENCY_IN_FLIGHT (409).",
 			"schema":      object{"type": "string", "minLength": 1, "maxLength": api.MaxKey},
 		})
 	}

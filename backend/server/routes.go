@@ -104,6 +104,11 @@ func join[In, Out any](e api.Endpoint[In, Out], fn func(context.Context, caller,
 			if err := c.read(w, r, e.Replay, &in); err != nil {
 				return nil, err
 			}
+			end, err := c.begin()
+			if err != nil {
+				return nil, err
+			}
+			defer end()
 			ctx := &patience{request: r.Context()}
 			defer ctx.end()
 			return fn(ctx, c, in)

@@ -3,15 +3,18 @@ package server
 import (
 	"context"
 	"crypto/ed25519"
+	"database/sql"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/matryer/is"
@@ -334,6 +337,42 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 }
 
+// TestARepeatOfARunningRequest keeps the first request waiting for its store.
+func TestARepeatOfARunningRequest(t *testing.T) {
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "svc.db")
+	db, err := store.Open(t.Context(), "sqlite:"+file, store.Options{})
+	is.NoErr(err)
+	defer db.Close()
+	s := start(t, func(c *Config) { c.Store = db })
+	s.db = db
+	_, token := s.account(license.Account{FreeQuota: 1})
+	other, err := sql.Open("sqlite", file)
+	is.NoErr(err)
+	defer other.Close()
+	holder, err := other.Conn(t.Context())
+	is.NoErr(err)
+	defer holder.Close()
+	_, err = holder.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	is.NoErr(err)
+	usage := func() answer {
+		return s.call("POST", "/v1/usage", token, usageOf(api.Migration, 1), "Idempotency-Key", "k")
+	}
+	first := make(chan answer, 1)
+	go func() { first <- usage() }()
+	for running := 0; running == 0; s.server.running.Range(func(any, any) bool { running++; return true }) {
+		time.Sleep(time.Millisecond)
+	}
+	repeat := usage()
+	s.refused(repeat, api.IdempotencyInFlight)
+	is.Equal(repeat.header.Get("Retry-After"), "1")
+	_, err = holder.ExecContext(t.Context(), "ROLLBACK")
+	is.NoErr(err)
+	answered := <-first
+	is.True(get[api.UsageResponse](s, answered).SeatClaimed)
+	is.Equal(string(usage().body), string(answered.body))
+}
+
 // TestOneOfManyRecords sends one request many times at once under one key, and
 // as many without: one seat, and one event for the key.
 func TestOneOfManyRecords(t *testing.T) {
@@ -345,7 +384,13 @@ func TestOneOfManyRecords(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range many {
 		wg.Go(func() {
-			answers[i] = s.call("POST", "/v1/usage", token, usageOf(api.Migration, 1), "Idempotency-Key", "k")
+			again := func() answer {
+				return s.call("POST", "/v1/usage", token, usageOf(api.Migration, 1), "Idempotency-Key", "k")
+			}
+			for answers[i] = again(); answers[i].status == http.StatusConflict; answers[i] = again() {
+				s.refused(answers[i], api.IdempotencyInFlight)
+				time.Sleep(200 * time.Millisecond)
+			}
 		})
 		wg.Go(func() {
 			s.call("POST", "/v1/enroll", token, api.EnrollRequest{Fingerprint: fingerprint(1), Source: api.OS{Distro: "a", Version: "1"}})

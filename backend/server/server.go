@@ -40,6 +40,7 @@ type Server struct {
 	mux      *http.ServeMux
 	limits   *limiter
 	seen     sightings
+	running  sync.Map // keys under which somebody is being answered, accountKey
 	metrics  *metrics
 	lost     *endpoint // has the requests that no route matches
 	draining atomic.Bool
