@@ -334,7 +334,8 @@ overlay_checks() {
 	answers 'what the overlay says' rocky-9 debian-13 acme-legacy "$(answer rocky-9 debian-13 nginx | sed 's/^[a-z]*/replaced/')"
 	printf 'acme-legacy\treplaced\tacme-web\tEL: our own\n' >"$work/overlay/rpm_debian.tsv"
 	check 'an overlay that leads to a repository of its own' build --curated "$work/overlay"
-	check 'the build tells where' grep -q 'rpm_debian.tsv:1: no list of the index has acme-web' "$work/last.log"
+	mv "$work/last.log" "$work/overlay.log"
+	check 'the build tells where' grep -q 'rpm_debian.tsv:1: no list of the index has acme-web' "$work/overlay.log"
 	answers 'the answer names it, and warns' rocky-9 debian-13 acme-legacy 'replaced acme-web=@ EXISTENCE_UNKNOWN'
 	printf 'x\n' >"$work/overlay/mistyped.tsv"
 	refuses 'an overlay with a file that is none' 'mistyped' build --curated "$work/overlay"

@@ -402,7 +402,7 @@ type writer struct {
 type transaction struct {
 	tasks   []*task[write]
 	results []error // each task's refusal; shorter than tasks where some are to be done
-	entries bool    // one wrote something
+	entries bool    // an entry wrote something
 	changes bool    // something else may have
 }
 
