@@ -244,7 +244,9 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	if files, err = openFile(path, 1, ""); err != nil {
 		return nil, err
 	}
-	s.log = newCopier(files, o.Log)
+	if s.log, err = newCopier(file, files, o.Log); err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
 	w := s.newWriter(s.conn)
 	s.writer = newLane(func(batch []*task[write]) { s.commit(w, batch) })
 	return s, nil

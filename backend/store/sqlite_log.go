@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"log/slog"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -15,26 +17,39 @@ const (
 	longestLog = 16000
 	// logCheck is how many writes come between two looks at the log.
 	logCheck = 500
+	// copies is how often what came meanwhile is copied before the writer waits for the
+	// rest: each takes a fraction of the time of the one before.
+	copies = 3
 )
 
 // copier copies the log into the file beside the writer, which would stand still
 // until the disk has all of that. A log begins anew only where all of it was copied
 // before the next write: for its last pages the writer waits.
 type copier struct {
-	db      *sql.DB
-	log     *slog.Logger
-	longest int
-	writing sync.Mutex // held by who writes
-	writes  int        // since the copier was called
-	calls   chan struct{}
-	ended   chan struct{}
-	once    sync.Once
+	db          *sql.DB
+	synchronise func() error // has the disk keep the file as it is
+	log         *slog.Logger
+	longest     int
+	writing     sync.Mutex // held by who writes
+	writes      int        // since the copier was called
+	calls       chan struct{}
+	ended       chan struct{}
+	once        sync.Once
 }
 
-func newCopier(db *sql.DB, log *slog.Logger) *copier {
-	c := &copier{db: db, log: log, longest: longestLog, calls: make(chan struct{}, 1), ended: make(chan struct{})}
+// newCopier copies the log of a file through a connection. What it opens of the file
+// itself is never closed: POSIX would take SQLite's own locks on it, too.
+func newCopier(file string, db *sql.DB, log *slog.Logger) (*copier, error) {
+	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	c := &copier{
+		db: db, synchronise: func() error { return datasync(fd) }, log: log,
+		longest: longestLog, calls: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
 	go c.run()
-	return c
+	return c, nil
 }
 
 // wrote has the copier look at the log once in a while.
@@ -58,14 +73,19 @@ func (c *copier) run() {
 	}
 }
 
-// copy copies a log that is long: what is there, what came meanwhile, and the rest.
+// copy copies a log that is long: what is there, what came meanwhile, and the rest. SQLite
+// has the disk keep the file only when all is copied, which the writer waits for: so the
+// disk has most of it before.
 func (c *copier) copy() error {
 	left, err := c.checkpoint("NOOP")
 	if err != nil || left < c.longest {
 		return err
 	}
-	for range 2 {
+	for range copies {
 		if _, err := c.checkpoint("PASSIVE"); err != nil {
+			return err
+		}
+		if err := c.synchronise(); err != nil {
 			return err
 		}
 	}

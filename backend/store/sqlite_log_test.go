@@ -30,7 +30,17 @@ func TestLogIsCopied(t *testing.T) {
 	is.Equal(after, before)
 
 	s.log.longest = before
+	asked, synchronise := 0, s.log.synchronise
+	s.log.synchronise = func() error {
+		asked++
+		is.True(s.log.writing.TryLock()) // the writer does not wait for the disk
+		s.log.writing.Unlock()
+		claim(1)
+		return synchronise()
+	}
 	is.NoErr(s.log.copy())
+	is.Equal(asked, copies)
+	s.log.synchronise = synchronise
 	after, err = s.log.checkpoint("NOOP")
 	is.NoErr(err)
 	is.Equal(after, 0)
