@@ -389,12 +389,20 @@ func number(id string) uint32 {
 }
 
 // endLeftovers kills what programs of the upgrade survived svc, and waits until
-// they are gone.
+// they are gone: until none is found twice, as one that is just becoming another
+// program shows neither environment nor arguments.
 func (h *Host) endLeftovers() error {
+	none := 0
 	for range 100 {
 		pids, err := h.leftovers()
-		if err != nil || len(pids) == 0 {
+		if err != nil {
 			return err
+		}
+		if none++; len(pids) > 0 {
+			none = 0
+		}
+		if none == 2 {
+			return nil
 		}
 		for _, pid := range pids {
 			_ = unix.Kill(pid, unix.SIGKILL) // it may be gone by now
