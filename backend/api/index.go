@@ -141,8 +141,11 @@ type Translation struct {
 type TargetPackage struct {
 	Name       string `json:"name"`
 	Version    string `json:"version"`    // empty where no data backs one
-	Repository string `json:"repository"` // main, contrib, …; empty where unknown
+	Repository string `json:"repository"` // main, contrib, epel, …; empty where unknown
 }
+
+// EPEL is the repository of packages that EL itself does not have.
+const EPEL = "epel"
 
 // Caveat is something a person should know about a translation.
 type Caveat struct {

@@ -21,7 +21,7 @@ const (
 )
 
 // vendorEPEL is EPEL among the vendors, and among the levels of EL.
-const vendorEPEL = "epel"
+const vendorEPEL = api.EPEL
 
 // rulesConfidence is that of what the rules make of an rpm that no release is
 // known to have.
@@ -212,13 +212,13 @@ func (h *hops) offers(name string, relation api.Relation) (bool, error) {
 	if !ok || err != nil || relation != api.RelationReplaced {
 		return ok, err
 	}
-	transitional, err := h.isTransitional(name)
-	return !transitional, err
+	leads, err := h.onlyLeads(name)
+	return !leads, err
 }
 
-// isTransitional reports whether a package of the target's suite only leads to
+// onlyLeads reports whether a package of the target's suite only leads to
 // others, as the trail from the suite before it says.
-func (h *hops) isTransitional(name string) (bool, error) {
+func (h *hops) onlyLeads(name string) (bool, error) {
 	suite, newestFirst := h.target.suite(), h.ix.debian
 	at := slices.Index(newestFirst, suite)
 	if _, own, err := h.target.findOwn(name); at < 0 || at+1 == len(newestFirst) || own || err != nil {
@@ -1065,18 +1065,21 @@ func (h *hops) ownName(targets []string, strictly bool) (own rpmRecord, alternat
 	return own, nil, "", nil
 }
 
-// doubt says why the target may not have an rpm: another repository has it, or
-// its list is not known.
-func (h *hops) doubt(r rpmRecord) (api.Caveat, error) {
-	vendor := vendorEPEL
-	if !r.inEPEL() || !h.target.rpm.known {
-		value, _, err := h.ix.rpmDebian.Get(r.key)
-		if err != nil {
-			return api.Caveat{}, err
-		}
-		_, vendor, _ = strings.Cut(value, rpm.Vendor)
-		vendor, _, _ = strings.Cut(vendor, "\t")
+// vendorOf is whose repository has an rpm that the target itself has not; empty where
+// nobody's is known to.
+func (h *hops) vendorOf(r rpmRecord) (vendor string, err error) {
+	if r.inEPEL() && h.target.rpm.known {
+		return vendorEPEL, nil
 	}
+	value, _, err := h.ix.rpmDebian.Get(r.key)
+	_, vendor, _ = strings.Cut(value, rpm.Vendor)
+	vendor, _, _ = strings.Cut(vendor, "\t")
+	return vendor, err
+}
+
+// doubt says why the target may not have an rpm: a vendor has it, or its list is not
+// known.
+func (h *hops) doubt(r rpmRecord, vendor string) (api.Caveat, error) {
 	if vendor != "" {
 		text, _, err := h.ix.vendors.Get(vendor)
 		return caveat(CaveatThirdParty, api.SeverityWarning, "%s is not of %s itself. %s", r.Name, h.target.slug, text), err
@@ -1112,7 +1115,14 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		if r.has(h.target.rpm) {
 			continue
 		}
-		doubt, err := h.doubt(r)
+		vendor, err := h.vendorOf(r)
+		if err != nil {
+			return t, err
+		}
+		if vendor == vendorEPEL {
+			t.Packages[len(t.Packages)-1].Repository = api.EPEL
+		}
+		doubt, err := h.doubt(r, vendor)
 		if err != nil {
 			return t, err
 		}

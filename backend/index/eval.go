@@ -126,10 +126,7 @@ func (e *Evaluation) ask(q question) error {
 	if err != nil && api.CodeOf(err) != api.UnknownRelease {
 		return err
 	}
-	names, err := e.names(q, got)
-	if err != nil {
-		return err
-	}
+	names := q.names(got)
 	t, right := e.tally(q, got, names)
 	if q.wants != nil && !right && t.Skipped == 0 || q.wants == nil && t.Accounted == 0 {
 		e.score.Wrong = append(e.score.Wrong, Miss{q.source + ">" + q.target + " " + q.row, names, got.Relation, got.Confidence})
@@ -145,33 +142,17 @@ func (e *Evaluation) ask(q question) error {
 	return nil
 }
 
-// names are those of an answer, in order.
-func (e *Evaluation) names(q question, got api.Translation) ([]string, error) {
+// names are those of an answer, in order, without what EPEL has where a pair says that
+// nothing is left: such a pair tells of the distribution itself.
+func (q question) names(got api.Translation) []string {
 	names := []string{}
 	for _, p := range got.Packages {
-		elsewhere, err := e.isElsewhere(q, p.Name)
-		if err != nil {
-			return nil, err
-		}
-		if !elsewhere {
+		if !q.gone() || p.Repository != api.EPEL {
 			names = append(names, p.Name)
 		}
 	}
 	slices.Sort(names)
-	return names, nil
-}
-
-// isElsewhere reports whether a name is no part of an answer because EPEL has it: a
-// pair of which nothing is left tells of the distribution itself.
-func (e *Evaluation) isElsewhere(q question, name string) (bool, error) {
-	if !q.gone() {
-		return false, nil
-	}
-	t, err := e.ix.release(q.target)
-	if err != nil || t.rpm == nil {
-		return false, err
-	}
-	return t.inEPELAlone(name)
+	return names
 }
 
 func (e *Evaluation) tally(q question, got api.Translation, names []string) (t Tally, right bool) {

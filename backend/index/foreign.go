@@ -207,13 +207,6 @@ func hasLevel(levels string, level int) bool {
 // inEPEL reports whether EPEL has the package, and EL not.
 func (r *rpmRecord) inEPEL() bool { return strings.HasSuffix(r.levels, vendorEPEL) }
 
-// inEPELAlone reports whether EPEL has an rpm for a release of EL, which has none of
-// that name itself.
-func (t *releaseTables) inEPELAlone(name string) (bool, error) {
-	r, _, err := t.findRPM(name)
-	return t.rpm.known && r.inEPEL() && !r.has(t.rpm), err
-}
-
 // newestBefore is the newest level before another that is known to have the package; 0 for none.
 func (r *rpmRecord) newestBefore(level int) int {
 	newest := 0

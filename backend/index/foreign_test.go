@@ -398,6 +398,8 @@ func TestRowsNamePackagesOfDebian(t *testing.T) {
 
 // What the target has from another repository alone says so.
 func TestAnotherRepositoryIsNamed(t *testing.T) {
+	is.New(t).Equal(becomes(t, "centos-7", "htop", "rhel-9").Packages, []api.TargetPackage{{Name: "htop", Repository: api.EPEL}})
+	is.New(t).Equal(becomes(t, "centos-7", "tar", "rhel-9").Packages, []api.TargetPackage{{Name: "tar"}})
 	for _, c := range []struct{ from, name, to, says string }{
 		{"debian-12", "htop", "almalinux-9", "epel-release"},
 		{"centos-7", "htop", "rhel-9", "epel-release"},

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"crypto/ed25519"
-	"database/sql"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -23,6 +22,7 @@ import (
 	"svc/backend/api/attest"
 	"svc/backend/license"
 	"svc/backend/store"
+	"svc/backend/store/storetest"
 )
 
 // TestEveryEndpointIsMounted reads the endpoints from the contract's source:
@@ -347,14 +347,7 @@ func TestARepeatOfARunningRequest(t *testing.T) {
 	s := start(t, func(c *Config) { c.Store = db })
 	s.db = db
 	_, token := s.account(license.Account{FreeQuota: 1})
-	other, err := sql.Open("sqlite", file)
-	is.NoErr(err)
-	defer other.Close()
-	holder, err := other.Conn(t.Context())
-	is.NoErr(err)
-	defer holder.Close()
-	_, err = holder.ExecContext(t.Context(), "BEGIN IMMEDIATE")
-	is.NoErr(err)
+	release := storetest.Hold(t, file)
 	usage := func() answer {
 		return s.call("POST", "/v1/usage", token, usageOf(api.Migration, 1), "Idempotency-Key", "k")
 	}
@@ -366,8 +359,7 @@ func TestARepeatOfARunningRequest(t *testing.T) {
 	repeat := usage()
 	s.refused(repeat, api.IdempotencyInFlight)
 	is.Equal(repeat.header.Get("Retry-After"), "1")
-	_, err = holder.ExecContext(t.Context(), "ROLLBACK")
-	is.NoErr(err)
+	release()
 	answered := <-first
 	is.True(get[api.UsageResponse](s, answered).SeatClaimed)
 	is.Equal(string(usage().body), string(answered.body))

@@ -68,14 +68,7 @@ func TestSQLiteDecidesAtItsTurn(t *testing.T) {
 	is.NoErr(err)
 	_, err = s.AddPOV(t.Context(), "test", account, license.Grant{Seats: 9, From: "2026-08-01", Until: "2026-08-02"})
 	is.NoErr(err)
-	db, err := sql.Open("sqlite", file)
-	is.NoErr(err)
-	defer db.Close()
-	other, err := db.Conn(t.Context())
-	is.NoErr(err)
-	defer other.Close()
-	_, err = other.ExecContext(t.Context(), "BEGIN IMMEDIATE")
-	is.NoErr(err)
+	release := storetest.Hold(t, file)
 	answer := make(chan error, 1)
 	go func() {
 		_, err := s.Record(t.Context(), store.Command{RequestID: "a", AccountID: account, Kind: api.License, Fingerprint: storetest.Fingerprint(1)})
@@ -83,8 +76,7 @@ func TestSQLiteDecidesAtItsTurn(t *testing.T) {
 	}()
 	time.Sleep(100 * time.Millisecond) // the claim waits by then
 	clock.Add(2)
-	_, err = other.ExecContext(t.Context(), "ROLLBACK")
-	is.NoErr(err)
+	release()
 	is.Equal(api.CodeOf(<-answer), api.SeatQuota)
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"svc/assess"
+	"svc/backend/api"
 	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
 )
@@ -20,9 +21,6 @@ type Archives struct {
 	Streams  []string `json:"streams"`  // streams of modules, such as php:8.2
 }
 
-//go:embed epel.txt
-var epelNames string
-
 //go:embed streams.tsv
 var streamRows string
 
@@ -33,8 +31,6 @@ type module struct {
 	plain         string // the version without a stream
 	streams       []string
 }
-
-var epel = sync.OnceValue(func() []string { return strings.Split(strings.TrimSpace(epelNames), "\n")[1:] })
 
 var modules = sync.OnceValue(func() (all []module) {
 	for line := range strings.Lines(streamRows) {
@@ -69,7 +65,7 @@ func archives(in Input, p *Plan) *Archives {
 	if known && n == "8" && add.builder == "crb" {
 		add.builder = "powertools"
 	}
-	if extra := ofEPEL(p.Install); known && (len(extra) > 0 || slices.ContainsFunc(p.Install, develops)) {
+	if extra := ofEPEL(in, p); known && (len(extra) > 0 || slices.ContainsFunc(p.Install, develops)) {
 		a.Packages, a.Enable = append(a.Packages, "dnf-plugins-core"), append(a.Enable, number.Replace(add.builder))
 		if len(extra) > 0 && add.epel != "" {
 			a.Packages = append(a.Packages, number.Replace(add.epel))
@@ -83,8 +79,15 @@ func archives(in Input, p *Plan) *Archives {
 	return a
 }
 
-func ofEPEL(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(epel(), name) })
+// ofEPEL are the packages to install that the target has in EPEL alone.
+func ofEPEL(in Input, p *Plan) []string {
+	extra := map[string]bool{}
+	for _, t := range in.Translations {
+		for _, offer := range t.Packages {
+			extra[offer.Name] = extra[offer.Name] || offer.Repository == api.EPEL
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(p.Install), func(name string) bool { return !extra[name] })
 }
 
 func develops(name string) bool { return strings.HasSuffix(name, "-devel") }
@@ -122,7 +125,7 @@ var dotted = lazyregexp.New(`^[0-9]+(\.[0-9]+)*`)
 // additional says what the plan could not enable by itself, and what may be
 // chosen.
 func additional(in Input, p *Plan) (all []assess.Finding) {
-	if extra := ofEPEL(p.Install); len(extra) > 0 && in.Target.Family == release.EL {
+	if extra := ofEPEL(in, p); len(extra) > 0 && in.Target.Family == release.EL {
 		f := assess.Finding{
 			Key: "target.epel", Severity: assess.Low, Title: "Packages of EPEL", Related: packageResources(extra),
 			Summary:      "EPEL, a project beside the distribution, has these: " + strings.Join(extra, ", ") + ". The role enables it first.",
@@ -163,7 +166,7 @@ func unlisted(in Input, p *Plan) []assess.Finding {
 		}
 	}
 	slices.Sort(names)
-	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return slices.Contains(epel(), name) })
+	names = slices.Compact(names)
 	if len(names) == 0 {
 		return nil
 	}

@@ -38,7 +38,11 @@ func TestWhatHasToBeEnabledFirst(t *testing.T) {
 	} {
 		t.Run(c.into+" "+c.name, func(t *testing.T) {
 			is := is.New(t)
-			p := New(server(t, "centos-7", c.into, c.name, c.version))
+			in := server(t, "centos-7", c.into, c.name, c.version)
+			if c.finding == "target.epel" {
+				in.Translations["c"].Packages[0].Repository = api.EPEL
+			}
+			p := New(in)
 			is.True(slices.Equal(p.Archives.Packages, c.packages))
 			is.True(slices.Equal(p.Archives.Enable, c.enable))
 			is.True(slices.Equal(p.Archives.Streams, c.added))
