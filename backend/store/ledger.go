@@ -23,6 +23,8 @@ type ledger struct {
 	change   func(ctx context.Context, do func(*tx) error) error
 	record   func(ctx context.Context, e *entry) error
 	tokens   *lane[*lookup]
+	// seated asks whether an account has a seat for a fingerprint.
+	seated string
 	// history asks for the listed events of an account, the newest first: its id, how
 	// many, and after how many.
 	history string

@@ -213,8 +213,8 @@ func (s *ledger) Audit(ctx context.Context) ([]AuditEntry, error) {
 
 // Check implements Operator.
 func (s *ledger) Check(ctx context.Context) ([]string, error) {
-	wrong, err := collect(ctx, s.read, value[string], `SELECT 'account ' || a.id || ' counts ' || a.billable_vms || ' licensed VMs, but has ' || count(s.fingerprint) || ' seats'
-		FROM accounts a LEFT JOIN seats s ON s.account_id = a.id GROUP BY a.id HAVING a.billable_vms <> count(s.fingerprint) ORDER BY a.id`)
+	wrong, err := collect(ctx, s.read, value[string], `SELECT 'account ' || a.id || ' counts ' || a.billable_vms || ' licensed VMs, but has ' || count(s.account_id) || ' seats'
+		FROM accounts a LEFT JOIN seats s ON s.account_id = a.id GROUP BY a.id HAVING a.billable_vms <> count(s.account_id) ORDER BY a.id`)
 	if err != nil {
 		return nil, fmt.Errorf("checking the store: %w", err)
 	}

@@ -69,7 +69,7 @@ func openPostgres(ctx context.Context, dsn string, o Options) (Store, error) {
 		p.pool.Close()
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	p.ledger = ledger{now: o.Now, read: patient{p}, snapshot: p.at, change: p.transact, record: p.enqueue, history: postgresHistory}
+	p.ledger = ledger{now: o.Now, read: patient{p}, snapshot: p.at, change: p.transact, record: p.enqueue, seated: postgresSeated, history: postgresHistory}
 	p.tokens = newLane(p.findTokens)
 	for range lanesHere() {
 		p.recorders = append(p.recorders, newRecorder(p))

@@ -7,6 +7,8 @@ import (
 	"svc/backend/license"
 )
 
+const postgresSeated = "SELECT EXISTS (SELECT 1 FROM seats WHERE account_id = ? AND fingerprint = ?)"
+
 const postgresHistory = `SELECT id, kind, substr(fingerprint, 1, 12), source, target, at FROM events
 	WHERE account_id = ? AND listed ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`
 

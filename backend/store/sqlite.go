@@ -239,7 +239,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 		return nil, err
 	}
 	s.conn = &prepared{conn, map[string]*sql.Stmt{}}
-	s.ledger = ledger{now: o.Now, read: s.reads, snapshot: s.reads.at, change: s.apply, record: s.enqueue, history: sqliteHistory}
+	s.ledger = ledger{now: o.Now, read: s.reads, snapshot: s.reads.at, change: s.apply, record: s.enqueue, seated: sqliteSeated, history: sqliteHistory}
 	s.tokens = newLane(s.findTokens)
 	if files, err = openFile(path, 1, ""); err != nil {
 		return nil, err

@@ -2,12 +2,34 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	databasedriver "database/sql/driver"
 	"encoding/json"
 	"errors"
+
+	driver "modernc.org/sqlite"
 
 	"svc/backend/api"
 	"svc/backend/license"
 )
+
+// digestBytes is how much of a SHA-256 tells the fingerprints of an account apart: two of
+// a million have the same with a chance of 10^-17.
+const digestBytes = 12
+
+// init gives SQL the digest by which a seat is found.
+func init() {
+	driver.MustRegisterDeterministicScalarFunction("fingerprint_digest", 1, func(_ *driver.FunctionContext, args []databasedriver.Value) (databasedriver.Value, error) {
+		fingerprint, ok := args[0].(string)
+		if !ok {
+			return nil, errors.New("a fingerprint is text")
+		}
+		digest := sha256.Sum256([]byte(fingerprint))
+		return digest[:digestBytes], nil
+	})
+}
+
+const sqliteSeated = "SELECT EXISTS (SELECT 1 FROM seats WHERE account_id = ? AND digest = fingerprint_digest(?))"
 
 // sqliteHistory merges the events that claimed a seat with the others.
 const sqliteHistory = `SELECT id, kind, substr(fingerprint, 1, 12), source, target, at FROM events WHERE account_id = ?1 AND listed AND NOT claimed
@@ -110,7 +132,7 @@ func (w *writer) loadIDs(b *batch) error {
 func (w *writer) loadCommand(b *batch, e *entry, repeated bool) (err error) {
 	const recorded = "SELECT id, claimed, billable, overage FROM events WHERE account_id = ? AND "
 	if repeated || e.ScanID != "" {
-		b.seated[e.vm()], err = isSeated(w.ctx, w, e.AccountID, e.Fingerprint)
+		b.seated[e.vm()], err = w.isSeated(e.Command)
 		err = errors.Join(err, find(w.tx, b.recorded, e.request(), scanRecorded, recorded+"request_id = ?", e.AccountID, e.RequestID))
 	}
 	if e.ScanID != "" {
@@ -156,8 +178,12 @@ func (w *writer) findSeat(b *batch, c Command, claims bool) (err error) {
 	case known:
 		return nil
 	}
-	b.seated[c.vm()], err = isSeated(w.ctx, w, c.AccountID, c.Fingerprint)
+	b.seated[c.vm()], err = w.isSeated(c)
 	return err
+}
+
+func (w *writer) isSeated(c Command) (bool, error) {
+	return one(w.ctx, w, value[bool], sqliteSeated, c.AccountID, c.Fingerprint)
 }
 
 // takeSeat takes a seat for a command unless its VM has one. The seat gets the kinds
@@ -165,11 +191,11 @@ func (w *writer) findSeat(b *batch, c Command, claims bool) (err error) {
 // the condition of the index that finds it: by a list alone, SQLite makes a table of
 // that for every seat.
 func (w *writer) takeSeat(b *batch, c Command) error {
-	taken, err := w.exec(`INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by, id)
-		VALUES (?1, ?2, ?3, ?4, ?5
+	taken, err := w.exec(`INSERT INTO seats (account_id, fingerprint, digest, kind, source, kinds, first_at, last_seen_at, claimed_by, id)
+		VALUES (?1, ?2, fingerprint_digest(?2), ?3, ?4, ?5
 			| ?6 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'preflight' AND kind IN ('preflight', 'readiness'))
 			| ?7 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'readiness' AND kind IN ('preflight', 'readiness')), ?8, ?8, ?9, ?10)
-		ON CONFLICT (account_id, fingerprint) DO NOTHING`,
+		ON CONFLICT (account_id, digest) DO NOTHING`,
 		c.AccountID, c.Fingerprint, c.Kind, c.Source.Label(), b.claimedKinds(c), kindBit(api.Preflight), kindBit(api.Readiness), instant(b.now), c.RequestID, b.ids[0])
 	b.seated[c.vm()] = taken == 0
 	return err
@@ -186,7 +212,7 @@ func (w *writer) writeSeats(b *batch) error {
 		if s.claimed && s.kinds == b.claimedKinds(s.Command) {
 			continue
 		}
-		_, err := w.exec("UPDATE seats SET kinds = kinds | ?, last_seen_at = max(last_seen_at, ?) WHERE account_id = ? AND fingerprint = ?",
+		_, err := w.exec("UPDATE seats SET kinds = kinds | ?, last_seen_at = max(last_seen_at, ?) WHERE account_id = ? AND digest = fingerprint_digest(?)",
 			s.kinds, at, s.AccountID, s.Fingerprint)
 		if err != nil {
 			return err

@@ -8,17 +8,13 @@ import (
 	"svc/backend/license"
 )
 
-func isSeated(ctx context.Context, q querier, account int64, fingerprint string) (seated bool, err error) {
-	return one(ctx, q, value[bool], "SELECT EXISTS (SELECT 1 FROM seats WHERE account_id = ? AND fingerprint = ?)", account, fingerprint)
-}
-
 // Seated implements Store.
 func (s *ledger) Seated(ctx context.Context, account int64, fingerprint string) (bool, error) {
-	return isSeated(ctx, s.read, account, fingerprint)
+	return one(ctx, s.read, value[bool], s.seated, account, fingerprint)
 }
 
 // loadState reads what the decision about a command depends on.
-func loadState(ctx context.Context, q querier, c Command, day string) (state license.State, err error) {
+func (s *ledger) loadState(ctx context.Context, q querier, c Command, day string) (state license.State, err error) {
 	a, err := loadAccount(ctx, q, c.AccountID)
 	if err != nil {
 		return state, err
@@ -27,14 +23,14 @@ func loadState(ctx context.Context, q querier, c Command, day string) (state lic
 	if err != nil {
 		return state, err
 	}
-	seated, err := isSeated(ctx, q, c.AccountID, c.Fingerprint)
+	seated, err := one(ctx, q, value[bool], s.seated, c.AccountID, c.Fingerprint)
 	return license.State{Account: a.Account, Used: a.Used, Seats: h.Seats(day), Seated: seated}, err
 }
 
 // Peek implements Store.
 func (s *ledger) Peek(ctx context.Context, c Command) (o Outcome, err error) {
 	err = s.snapshot(ctx, func(q querier) error {
-		state, err := loadState(ctx, q, c, license.Day(s.now()))
+		state, err := s.loadState(ctx, q, c, license.Day(s.now()))
 		o = Outcome{Decision: license.Decide(state, c.Kind, c.Target), Seated: state.Seated}
 		return err
 	})
