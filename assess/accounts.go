@@ -24,7 +24,7 @@ type people struct{ uid, gid int }
 
 func (m *machine) peoplesIDs() people {
 	p := people{firstPerson, firstPerson}
-	for _, s := range parseSettings("", m.peek("etc/login.defs"), "") {
+	for s := range parseSettings("", m.peek("etc/login.defs"), "") {
 		n, err := strconv.Atoi(strings.TrimSpace(s.Value))
 		switch {
 		case err != nil || n < 100 || n > 60000: // a slip, or a trick

@@ -236,7 +236,7 @@ func (m *machine) findPHPSettings() {
 		if r.Language != "php" {
 			continue
 		}
-		for _, s := range parseSettings(ini, m.peek(ini[1:]), "=") {
+		for s := range parseSettings(ini, m.peek(ini[1:]), "=") {
 			if on := yes(s.Value) || strings.EqualFold(s.Value, "on"); on && slices.Contains(phpGone, strings.ToLower(s.Key)) {
 				gone = append(gone, s)
 			}

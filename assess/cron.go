@@ -76,7 +76,7 @@ func (m *machine) anacron() {
 		return
 	}
 	local := m.isLocal("/etc/anacrontab") || m.changedConffile("/etc/anacrontab")
-	for _, s := range parseSettings("/etc/anacrontab", text, "") {
+	for s := range parseSettings("/etc/anacrontab", text, "") {
 		if period := s.Key; digits(period) == len(period) || period[0] == '@' {
 			fields, command := cutFields(s.Value, 2)
 			_, id, _ := strings.Cut(fields, " ")
@@ -192,7 +192,7 @@ func parseCronLine(line, user string) (job CronJob, ok bool) {
 
 // cutFields splits off the first n fields, joined by single spaces.
 func cutFields(s string, n int) (fields, rest string) {
-	var got []string
+	got := make([]string, 0, n)
 	for range n {
 		s = strings.TrimLeft(s, " \t")
 		i := strings.IndexAny(s, " \t")

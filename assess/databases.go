@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -250,7 +251,7 @@ func (m *machine) cluster(version, name string) {
 // configure takes what a postgresql.conf says, and those that it includes: of a
 // setting that comes more than once, the last counts.
 func (m *machine) configure(d *Database, file, text string, depth int) {
-	for _, s := range parseSettings(file, text, "") {
+	for s := range parseSettings(file, text, "") {
 		value := postgresqlValue(s.Value)
 		switch strings.ToLower(s.Key) {
 		case "data_directory":
@@ -430,7 +431,7 @@ func (m *machine) redisSettings(engine, file string) redisInstance {
 
 func (i *redisInstance) read(m *machine, file string, depth int) {
 	text, _ := m.text("databases."+i.engine, file[1:])
-	for _, s := range parseSettings(file, text, "") {
+	for s := range parseSettings(file, text, "") {
 		value := strings.Trim(s.Value, `'"`)
 		switch strings.ToLower(s.Key) {
 		case "dir":
@@ -615,25 +616,25 @@ func (m *machine) slapdFile(file string, depth int) {
 	}
 	var database []Setting
 	text, _ := m.text("databases.slapd", file[1:])
-	for _, s := range parseSettings(file, text, "") {
+	for s := range parseSettings(file, text, "") {
 		switch strings.ToLower(s.Key) {
 		case "include":
 			if path.Ext(s.Value) != ".schema" {
 				m.slapdFile(path.Clean("/"+unquote(s.Value)), depth+1)
 			}
 		case "database":
-			m.ldapDatabase(database, "directory", "suffix")
+			m.ldapDatabase(slices.Values(database), "directory", "suffix")
 			database = nil
 		default:
 			database = append(database, s)
 		}
 	}
-	m.ldapDatabase(database, "directory", "suffix")
+	m.ldapDatabase(slices.Values(database), "directory", "suffix")
 }
 
-func (m *machine) ldapDatabase(settings []Setting, directory, suffix string) {
+func (m *machine) ldapDatabase(settings iter.Seq[Setting], directory, suffix string) {
 	d := Database{Engine: "slapd", Port: 389}
-	for _, s := range settings {
+	for s := range settings {
 		switch strings.ToLower(s.Key) {
 		case directory:
 			d.Directory, d.Evidence = unquote(s.Value), s.Evidence
@@ -658,7 +659,7 @@ func (m *machine) ldapDatabase(settings []Setting, directory, suffix string) {
 // oracle reads the table of Oracle's instances.
 func (m *machine) oracle() {
 	text, _ := m.text("databases.oracle", "etc/oratab")
-	for _, s := range parseSettings("/etc/oratab", text, ":") {
+	for s := range parseSettings("/etc/oratab", text, ":") {
 		if home, _, ok := strings.Cut(s.Value, ":"); ok {
 			m.addDatabase(Database{Engine: "oracle", Name: s.Key, Directory: home, Port: 1521, Evidence: s.Evidence})
 		}

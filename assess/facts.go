@@ -92,7 +92,7 @@ func (m *machine) readFacts() {
 // factsOf reads one file of the table.
 func (m *machine) factsOf(f factFile, file string) {
 	text, _ := m.text(f.area+"."+path.Base(file), file[1:])
-	for _, s := range parseSettings(file, text, f.sep) {
+	for s := range parseSettings(file, text, f.sep) {
 		if f.name != "" {
 			s.Key, s.Value = f.name, s.Key
 		}
@@ -172,7 +172,7 @@ func (m *machine) sudoRules() {
 		if !m.isLocal("/"+file) && !m.changedConffile("/"+file) {
 			continue
 		}
-		for _, s := range parseSettings("/"+file, m.peek(file), "") {
+		for s := range parseSettings("/"+file, m.peek(file), "") {
 			if strings.Contains(s.Value, "ALL") || strings.Contains(s.Value, "=") && s.Key != "Defaults" {
 				m.fact("sudo", s.Key, strings.Join(strings.Fields(s.Value), " "), s.Evidence)
 			}

@@ -288,7 +288,7 @@ func (m *machine) findMounts() {
 			})
 		}
 	}
-	if text := m.peek("etc/crypttab"); len(parseSettings("", text, "")) > 0 {
+	if text := m.peek("etc/crypttab"); hasSettings(text) {
 		m.finding(Finding{
 			Key: "mounts.encrypted", Severity: Medium, Title: "Disks are encrypted", Summary: "/etc/crypttab names encrypted volumes; their keys are not looked at.",
 			Remediations: hints("Set up the target's encryption by hand."), Evidence: []Evidence{{"/etc/crypttab", 0}},

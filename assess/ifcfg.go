@@ -40,7 +40,7 @@ func (m *machine) ifcfg() {
 	if gateway := common["GATEWAY"]; gateway != "" {
 		m.fact("network", "GATEWAY", gateway, Evidence{"/etc/sysconfig/network", 0})
 	}
-	for _, s := range parseSettings("/etc/sysconfig/static-routes", m.peek("etc/sysconfig/static-routes"), "") {
+	for s := range parseSettings("/etc/sysconfig/static-routes", m.peek("etc/sysconfig/static-routes"), "") {
 		m.fact("network", "route", s.Key+" "+s.Value, s.Evidence)
 	}
 }

@@ -185,7 +185,7 @@ func first(values []string) string {
 // dhcpcd reads the interfaces that dhcpcd gives fixed addresses.
 func (m *machine) dhcpcd() {
 	text, _ := m.text("network.dhcpcd", "etc/dhcpcd.conf")
-	for _, s := range parseSettings("/etc/dhcpcd.conf", text, "") {
+	for s := range parseSettings("/etc/dhcpcd.conf", text, "") {
 		last := len(m.a.Networks) - 1
 		switch key, value, _ := strings.Cut(s.Value, "="); {
 		case s.Key == "interface":
@@ -214,7 +214,7 @@ func (n *Network) setStatic(key string, values []string) {
 // resolver notes the name servers of the machine as a whole.
 func (m *machine) resolver() {
 	if text, ok := m.text("network.resolv.conf", "etc/resolv.conf"); ok {
-		for _, s := range parseSettings("/etc/resolv.conf", text, "") {
+		for s := range parseSettings("/etc/resolv.conf", text, "") {
 			m.fact("dns", s.Key, s.Value, s.Evidence)
 		}
 	}
@@ -226,7 +226,7 @@ func (m *machine) resolver() {
 	}
 	for _, file := range files {
 		text, _ := m.text("network.resolved", file)
-		for _, s := range parseSettings("/"+file, text, "=") {
+		for s := range parseSettings("/"+file, text, "=") {
 			if s.Value != "" && !strings.HasPrefix(s.Key, "[") {
 				m.fact("dns", s.Key, s.Value, s.Evidence)
 			}

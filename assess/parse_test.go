@@ -48,10 +48,15 @@ var parsers = map[string]func(string){
 	"interfaces":  func(s string) { parseInterfaces("f", s) },
 	"apache":      func(s string) { parseApache("f", s) },
 	"nginx":       func(s string) { parseNginx("f", s) },
-	"settings":    func(s string) { parseSettings("f", s, ""); parseSettings("f", s, "=") },
-	"ini":         func(s string) { iniValues(s) },
-	"source":      func(s string) { parseSourceLine(s) },
-	"user":        func(s string) { parseUser(s) },
+	"settings": func(s string) {
+		for _, sep := range []string{"", "="} {
+			for range parseSettings("f", s, sep) {
+			}
+		}
+	},
+	"ini":    func(s string) { iniValues(s) },
+	"source": func(s string) { parseSourceLine(s) },
+	"user":   func(s string) { parseUser(s) },
 	"firewall": func(s string) {
 		nftRules(s)
 		savedRules(s)

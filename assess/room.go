@@ -62,9 +62,8 @@ func (m *machine) boundList(name string, list reflect.Value) {
 	if n >= all {
 		return
 	}
-	kept := reflect.MakeSlice(list.Type(), n, n)
-	reflect.Copy(kept, list) // of the rest nothing shall stay
-	list.Set(kept)
+	list.Slice(n, all).Clear() // of the rest nothing shall stay
+	list.SetLen(n)
 	m.leftOut(name, all-n)
 }
 

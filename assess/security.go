@@ -87,7 +87,7 @@ func (m *machine) apparmor() {
 	}
 	names, _ := m.files("etc/apparmor.d/local")
 	for _, name := range names {
-		if file := path.Join("etc/apparmor.d/local", name); name != "README" && len(parseSettings("", m.peek(file), "")) > 0 {
+		if file := path.Join("etc/apparmor.d/local", name); name != "README" && hasSettings(m.peek(file)) {
 			m.fact("apparmor", "local", name, Evidence{"/" + file, 0})
 		}
 	}

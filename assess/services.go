@@ -84,7 +84,7 @@ func (m *machine) xinetd() {
 	m.eachFile("services.xinetd", "etc/xinetd.d", "", func(file string) {
 		text, _ := m.text("services.xinetd."+path.Base(file), file)
 		u := Unit{Name: path.Base(file), Manager: managerXinetd, State: stateEnabled, Path: "/" + file, Package: m.owner(file)}
-		for _, s := range parseSettings("/"+file, text, "=") {
+		for s := range parseSettings("/"+file, text, "=") {
 			if s.Key == "disable" && strings.EqualFold(s.Value, "yes") {
 				u.State = stateDisabled
 			}
@@ -98,7 +98,7 @@ func (m *machine) xinetd() {
 // inetd reads the services of the inetd that has a line for each.
 func (m *machine) inetd() {
 	text, _ := m.text("services.inetd", "etc/inetd.conf")
-	for _, s := range parseSettings("/etc/inetd.conf", text, "") {
+	for s := range parseSettings("/etc/inetd.conf", text, "") {
 		if f := strings.Fields(s.Value); len(f) >= 5 {
 			m.addService(Unit{Name: s.Key + "/" + f[1], Manager: managerInetd, State: stateEnabled, Local: true, Path: "/etc/inetd.conf"})
 		}

@@ -2,6 +2,7 @@ package assess
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -18,7 +19,7 @@ func (m *machine) readSysctl() {
 	for _, file := range append(files, "etc/sysctl.conf") {
 		if m.isLocal("/"+file) || m.changedConffile("/"+file) {
 			text, _ := m.text("sysctl."+path.Base(file), file)
-			for _, s := range parseSettings("/"+file, text, "=") {
+			for s := range parseSettings("/"+file, text, "=") {
 				grow(m, "sysctl", &m.a.Sysctl, s)
 			}
 		}
@@ -26,20 +27,29 @@ func (m *machine) readSysctl() {
 }
 
 // parseSettings reads "key SEP value" lines; an empty separator is any space.
-func parseSettings(file, text, sep string) (settings []Setting) {
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		key, value := cutSetting(line, sep)
-		if key != "" {
-			settings = append(settings, Setting{strings.TrimPrefix(key, "-"), value, Evidence{file, n}})
+func parseSettings(file, text, sep string) iter.Seq[Setting] {
+	return func(yield func(Setting) bool) {
+		n := 0
+		for line := range strings.Lines(text) {
+			n++
+			line = strings.TrimSpace(line)
+			if line == "" || line[0] == '#' || line[0] == ';' {
+				continue
+			}
+			key, value := cutSetting(line, sep)
+			if key != "" && !yield(Setting{strings.TrimPrefix(key, "-"), value, Evidence{file, n}}) {
+				return
+			}
 		}
 	}
-	return settings
+}
+
+// hasSettings reports whether a file of such lines has one that counts.
+func hasSettings(text string) bool {
+	for range parseSettings("", text, "") {
+		return true
+	}
+	return false
 }
 
 func cutSetting(line, sep string) (key, value string) {
@@ -66,7 +76,7 @@ func (m *machine) readSSH() {
 const maxIncludes = 4
 
 func (m *machine) sshFile(file, text string, depth int) {
-	for _, s := range parseSettings(file, text, "") {
+	for s := range parseSettings(file, text, "") {
 		switch key := strings.ToLower(s.Key); {
 		case key == "match":
 			return // what follows holds for some connections only

@@ -73,7 +73,7 @@ func (m *machine) iscsi() {
 }
 
 func (m *machine) multipath() {
-	if text, ok := m.text("storage.multipath", "etc/multipath.conf"); ok && len(parseSettings("", text, "")) > 0 {
+	if text, ok := m.text("storage.multipath", "etc/multipath.conf"); ok && hasSettings(text) {
 		m.fact("storage", "multipath", "configured", Evidence{"/etc/multipath.conf", 0})
 	}
 }

@@ -174,7 +174,7 @@ var usualInittab = lazyregexp.New(`/etc/(init\.d|rc\.d)/|getty|/sbin/shutdown|/s
 
 // inittab lists what people let init start by itself.
 func (m *machine) inittab() {
-	for _, s := range parseSettings("/etc/inittab", m.peek("etc/inittab"), ":") {
+	for s := range parseSettings("/etc/inittab", m.peek("etc/inittab"), ":") {
 		f := strings.SplitN(s.Value, ":", 3)
 		if len(f) == 3 && (f[1] == "respawn" || f[1] == "once" || f[1] == "boot") && !usualInittab.MatchString(f[2]) {
 			m.addService(Unit{Name: s.Key, Manager: managerSysV, State: stateEnabled, Local: true, Path: "/etc/inittab", Runlevels: strings.Split(f[0], "")})

@@ -263,7 +263,7 @@ func (m *machine) lighttpd() {
 
 func parseLighttpd(file, text string) Site {
 	s := Site{Evidence: Evidence{file, 0}}
-	for _, setting := range parseSettings(file, text, "=") {
+	for setting := range parseSettings(file, text, "=") {
 		value := strings.Trim(setting.Value, `" `)
 		switch setting.Key {
 		case "server.port":

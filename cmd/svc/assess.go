@@ -47,7 +47,7 @@ func (p *program) assessCommand() *ffcli.Command {
 // of a hostile one is collected often from the limit on, in bytes.
 const (
 	collectLate = 400
-	memoryLimit = 32 << 20
+	memoryLimit = 24 << 20
 )
 
 // assess prints what could be read even where the package database is corrupt.
