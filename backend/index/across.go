@@ -31,6 +31,10 @@ const rulesConfidence = 0.96
 // for want of one of that name, and may be another part of it.
 const besideConfidence = 0.7
 
+// partConfidence is that of one of several rpms which have a part of a package each,
+// of which no row says whether any has what the package is for.
+const partConfidence = 0.6
+
 // What it costs not to know whether the target has a package.
 const (
 	unlisted  = 0.8  // the list of EL that is known does not have it, and it comes by itself or not at all
@@ -44,6 +48,8 @@ const (
 	onward    = 0.95 // SUSE has it in one major version, and no row says that it went
 	bothHave  = 0.95 // SUSE's name is one of EL's at that level, and no row says that SUSE means another package by it
 	droppedIn = 0.85 // Debian had it once
+
+	candidateConfidence = 0.4 // what another release had has several that may be its successor
 )
 
 // How sure it is that EL has a package no more, by what the lists of its releases
@@ -145,8 +151,13 @@ func (h *hops) byTrail(r record, t catalog.Trail) (course, error) {
 }
 
 // nowhere answers where a row leads to nothing that the target has: what any list has
-// was dropped; what none has is of a repository that the row's author knows.
+// was dropped, if nothing there may be its successor; what none has is of a repository
+// that the row's author knows.
 func (h *hops) nowhere(p course, targets []string) (course, error) {
+	if len(p.candidates) > 0 {
+		p.relation, p.confidence = api.RelationUnknown, candidateConfidence
+		return p, nil
+	}
 	x := &lexicon{ix: h.ix}
 	for _, target := range targets {
 		first, _, _ := strings.Cut(target, "|")
@@ -201,6 +212,9 @@ func (h *hops) arrive(p course, alternatives []string) (course, error) {
 			p.candidates = append(p.candidates, later.candidates...)
 			return p.with(later.names), nil
 		}
+		if ok && later.relation == api.RelationUnknown {
+			p.candidates = append(p.candidates, later.candidates...)
+		}
 	}
 	return p, nil
 }
@@ -241,7 +255,7 @@ func (h *hops) chosen(p course, name string, others []string) (course, error) {
 		return p, nil
 	}
 	for _, other := range others {
-		_, ok, err := h.target.find(other)
+		ok, err := h.rivals(name, other)
 		if err != nil {
 			return p, err
 		}
@@ -251,6 +265,23 @@ func (h *hops) chosen(p course, name string, others []string) (course, error) {
 		}
 	}
 	return p, nil
+}
+
+// rivals reports whether the target has another package that may be meant in the
+// place of one: not the same part of another GCC than the default, which rows name first.
+func (h *hops) rivals(name, other string) (bool, error) {
+	if ofGCC(name) && rpm.Unnumbered(other) == rpm.Unnumbered(name) {
+		return false, nil
+	}
+	_, ok, err := h.target.find(other)
+	return ok, err
+}
+
+// ofGCC reports whether a package is a part of one of the versions of GCC.
+func ofGCC(name string) bool {
+	return slices.ContainsFunc([]string{"gcc-", "libgccjit-", "libstdc++-"}, func(prefix string) bool {
+		return strings.HasPrefix(name, prefix)
+	})
 }
 
 // instead says so where one of some alternatives is other software than the
@@ -395,6 +426,9 @@ func (h *hops) knownToRPM(canonical string) (p course, found bool, err error) {
 		return p, false, err
 	}
 	p, err = h.rpm(p, named, confidence)
+	if named.among && p.relation == api.RelationMerged {
+		p.confidence = min(p.confidence, partConfidence)
+	}
 	return p, true, err
 }
 
@@ -423,11 +457,13 @@ func (h *hops) reverse(name string, strictly bool) (rpmRecord, bool, error) {
 			}
 		}
 	}
+	best.rpm.among = best.others && !best.rpm.whole
 	return best.rpm, best.rpm.key != "", nil
 }
 
 // preferred is the rpm to be preferred of several: the first that the release is
-// known to have, or the newest version where they are versions of one software.
+// known to have, or the newest version where they are versions of one software. What
+// is a package of Debian comes before what has a part of it.
 type preferred struct {
 	line   *rpmLine
 	rpm    rpmRecord
@@ -439,7 +475,7 @@ func (p *preferred) add(r rpmRecord) {
 	switch {
 	case p.rpm.key == "" || presence > 0:
 		p.rpm, p.others = r, false
-	case presence < 0 || p.others: // it stays
+	case presence < 0 || p.others || p.rpm.whole && !r.whole: // it stays
 	case rpm.Unnumbered(r.Name) != rpm.Unnumbered(p.rpm.Name):
 		p.others = true
 	case pkgversion.Compare(pkgversion.RPM, r.Name, p.rpm.Name) > 0:
@@ -467,8 +503,16 @@ func (h *hops) rpm(p course, r rpmRecord, confidence float64) (course, error) {
 	}
 	if p.relation != api.RelationIncluded {
 		p.confidence *= h.existence(r) // what comes as a dependency need not be there by name
+	} else if h.lacks(r) {
+		p.confidence, p.names = min(p.confidence, unlisted), nil
 	}
 	return h.inOwnNames(p), nil
+}
+
+// lacks reports whether the list of a release of EL is nearly whole, and has no such rpm.
+func (h *hops) lacks(r rpmRecord) bool {
+	l := h.target.rpm
+	return l.line == "el" && l.known && l.level >= wholeLists && !r.has(l) && !r.inEPEL()
 }
 
 // became is what became of an rpm after the last level of EL that is known to
@@ -648,18 +692,36 @@ func (h *hops) underUsualName(p course) (course, error) {
 	if err != nil {
 		return p, err
 	}
-	if _, known, err := seen.find(name); h.isUnheard(p, known) || err != nil {
+	_, known, err := seen.find(name)
+	if err != nil {
+		return p, err
+	}
+	if unheard, err := h.isUnheard(p, name, known); unheard || err != nil {
 		return p.unheardOf(), err
 	}
 	return h.confirmListed(p)
 }
 
 // isUnheard reports whether an rpm that no row speaks of is not known of a later
-// release of EL either, whose list is nearly whole, and all that is known of it.
-func (h *hops) isUnheard(p course, known bool) bool {
+// release of EL either, whose list is nearly whole, and all that is known of it, nor
+// called as those of a vendor are.
+func (h *hops) isUnheard(p course, name string, known bool) (bool, error) {
 	from, to := h.source.rpm, h.target.rpm
 	later := from.known && to.known && from.level < to.level
-	return later && to.level >= wholeLists && !to.lists() && !known && len(p.methods) == 0
+	if !later || to.level < wholeLists || to.lists() || known || len(p.methods) > 0 {
+		return false, nil
+	}
+	vendor, err := h.byPattern(name)
+	return vendor == "", err
+}
+
+// byPattern is the vendor whose packages are called like an rpm; empty where nobody's are.
+func (h *hops) byPattern(name string) (vendor string, err error) {
+	x := &lexicon{ix: h.ix, line: "el"}
+	if g, ok := x.Pattern(name); ok && isVendor(g.Method) {
+		vendor = strings.TrimPrefix(g.Method, rpm.Vendor)
+	}
+	return vendor, x.err
 }
 
 // unheardOf answers for an rpm that nothing is known of, so that it is hardly of EL.
@@ -692,8 +754,8 @@ func (h *hops) overLevels(p course, seen *sighting) (course, error) {
 		if h.ownRPMs(name) != "" {
 			continue // the target's own row says what it has
 		}
-		if h.isUnheard(p, ok) {
-			return p.unheardOf(), nil
+		if unheard, err := h.isUnheard(p, name, ok); unheard || err != nil {
+			return p.unheardOf(), err
 		}
 		p.confidence *= h.persistence(p, *r, ok)
 	}
@@ -709,7 +771,30 @@ func (h *hops) back(p course, seen *sighting) (course, error) {
 	if err == nil && ok && h.target.rpm.at(*r) {
 		p.relation, p.confidence, p.names, p.methods = api.RelationSame, returnedConfidence, []string{p.source.Name}, nil
 	}
+	for _, name := range forPython3(p.source.Name) {
+		if err != nil || len(p.names) > 0 {
+			break
+		}
+		var module rpmRecord
+		if module, ok, err = h.target.findRPM(name); err == nil && ok && h.target.rpm.at(module) {
+			p.relation, p.confidence, p.names, p.methods = api.RelationReplaced, returnedConfidence, []string{name}, nil
+		}
+	}
 	return p, err
+}
+
+// forPython3 are the names that a module of EL for another version of Python may
+// have for the one that is called Python 3 alone.
+func forPython3(name string) []string {
+	for _, version := range []string{"python-", "python2-", "python36-"} {
+		if module, ok := strings.CutPrefix(name, version); ok {
+			return []string{"python3-" + module}
+		}
+	}
+	if library, ok := strings.CutSuffix(name, "-python"); ok {
+		return []string{"python3-" + library, library + "-python3", "python3-" + strings.TrimSuffix(library, "-libs")}
+	}
+	return nil
 }
 
 // climb follows a line's trails from a level to the target's.
@@ -759,6 +844,9 @@ func nextLevel(line string, n int) int {
 
 // trail finds the trail of a name.
 func (t *levelTrails) trail(name string, seen *sighting) (trail string, ok bool, err error) {
+	if t.ownKeeps(name) {
+		return "", false, nil
+	}
 	if trail, ok, err = t.rows.Get(name); err != nil {
 		return "", false, err
 	}
@@ -789,6 +877,12 @@ func (t *levelTrails) epelKeeps(name, trail string, seen *sighting) (bool, error
 	}
 	r, _, err := seen.find(name)
 	return r.inEPEL(), err
+}
+
+// ownKeeps reports whether a distribution near EL has a package under its name, whatever
+// EL does with it.
+func (t *levelTrails) ownKeeps(name string) bool {
+	return t.target.rpm.line == "el" && t.ownRPMs(name) == string(api.RelationSame)+"\t"+name
 }
 
 // wholeLists is the first level of EL whose list is nearly whole.
@@ -1009,21 +1103,55 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 	if err != nil {
 		return p, err
 	}
+	asLibrary := t.Relation == api.RelationIncluded || h.source.rpm.line == "suse" && r.isLibrary()
+	if !asLibrary && (own.key == "" || t.Relation == api.RelationReplaced || h.lacks(own)) {
+		if row, ok, err := h.byDebian(p, t); ok || err != nil {
+			return row, err
+		}
+	}
 	if own.key != "" {
 		p, err = h.rpm(p, own, t.Confidence)
 		return h.instead(p, alternatives, name), err
 	}
 	switch {
-	case t.Relation == api.RelationIncluded, h.source.rpm.line == "suse" && r.isLibrary():
+	case asLibrary:
 		p.relation, p.confidence, p.names = api.RelationIncluded, unlisted, nil
 		return p, nil
 	case t.Relation == api.RelationRemoved && h.target.rpm.line == "el" && r.levels == "":
 		p.relation, p.confidence, p.names = t.Relation, t.Confidence, nil // as from Debian: EL is not known to have it
 		return p, nil
+	}
+	if later, gone, err := h.became(p, r); gone || err != nil {
+		return later, err
+	}
+	switch {
+	case h.lacks(r):
+		return p.unheardOf(), nil
 	case t.Relation != api.RelationRemoved && r.line == "" && h.source.rpm.line != h.target.rpm.line:
 		return h.underItsName(p, listless)
 	}
 	return h.underItsName(p, guessed)
+}
+
+// byDebian follows an rpm of SUSE to EL by the row of the package of Debian that a
+// trail leads to.
+func (h *hops) byDebian(p course, t catalog.Trail) (course, bool, error) {
+	if h.target.rpm.line != "el" {
+		return p, false, nil
+	}
+	for _, target := range t.Targets {
+		for name := range strings.SplitSeq(target, "|") {
+			row, ok, err := h.rowToRPM(course{source: record{Name: name}})
+			if err != nil {
+				return p, false, err
+			}
+			if ok && len(row.names) > 0 {
+				row.source, row.relation = p.source, stronger(t.Relation, row.relation)
+				return row.settled(p.source.Name), true, nil
+			}
+		}
+	}
+	return p, false, nil
 }
 
 // underItsName answers with the name that an rpm has, if one is known.
@@ -1108,7 +1236,7 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		if listed {
 			continue
 		}
-		r, _, err := h.target.findRPM(name)
+		r, known, err := h.target.findRPM(name)
 		if err != nil {
 			return t, err
 		}
@@ -1116,6 +1244,9 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 			continue
 		}
 		vendor, err := h.vendorOf(r)
+		if !known && name == p.source.Name && err == nil {
+			vendor, err = h.byPattern(name)
+		}
 		if err != nil {
 			return t, err
 		}

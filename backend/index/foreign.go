@@ -114,6 +114,7 @@ type rpmRecord struct {
 	before string // the levels of EL until which the name was that of something else
 	until  int    // the last level of EL where the name is that of this; 0 for all
 	whole  bool   // of an answer: it is the package of Debian, not a part of it
+	among  bool   // of an answer: others have parts of that package too
 	listed bool   // the release's own list has it
 }
 

@@ -47,6 +47,8 @@ func TestAcrossFamilies(t *testing.T) {
 		{"centos-7", "ntp", "debian-11", api.RelationSame, "ntp", 0.9}, // from Debian 12 on it only leads to ntpsec
 		{"centos-7", "ntp", "debian-12", api.RelationReplaced, "ntpsec", 0.9},
 		{"centos-7", "ntp", "ubuntu-22.04", api.RelationSame, "ntp", 0.9},
+		{"almalinux-9", "hyperv-daemons", "debian-13", api.RelationSame, "hyperv-daemons", 0.9},
+		{"almalinux-9", "hyperv-daemons", "ubuntu-24.04", api.RelationRenamed, "linux-cloud-tools-virtual", 0.9},
 		{"centos-7", "ntp", "ubuntu-24.04", api.RelationReplaced, "ntpsec", 0.9},
 		{"centos-7", "MySQL-python", "debian-13", api.RelationReplaced, "python3-mysqldb", 0.9},
 		{"debian-11", "mysql-server", "debian-12", api.RelationReplaced, "mariadb-server", 0.9}, // of Oracle's repository
@@ -55,6 +57,9 @@ func TestAcrossFamilies(t *testing.T) {
 		{"centos-7", "cronie-anacron", "almalinux-8", api.RelationSame, "cronie-anacron", 0.9},
 		{"centos-7", "bash", "sles-15", api.RelationSame, "bash", 0.8},
 		{"rhel-8", "krb5-workstation", "sles-15", api.RelationRenamed, "krb5-client", 0.8},
+
+		// parts of older compilers are no choice
+		{"rhel-9", "gcc-plugin-devel", "debian-13", api.RelationRenamed, "gcc-14-plugin-dev", 0.9},
 
 		// modules that are part of the language
 		{"rhel-9", "perl-Carp", "debian-13", api.RelationIncluded, "perl-base", 0.9},
@@ -124,6 +129,12 @@ func TestAcrossFamilies(t *testing.T) {
 		{"debian-12", "libfreetype-dev", "sles-15", api.RelationRenamed, "freetype2-devel", 0.8},
 		{"sles-15", "shadow", "rhel-9", api.RelationRenamed, "shadow-utils", 0.9},
 		{"sles-15", "pam-config", "almalinux-9", api.RelationReplaced, "authselect", 0.9},
+		// what EL 9 had until 8, never had, or has in the place of what Debian has
+		{"sles-15", "yp-tools", "almalinux-9", api.RelationRemoved, "", 0.9},
+		{"sles-15", "kernel-firmware-nfp", "almalinux-9", api.RelationRemoved, "", 0.8},
+		{"sles-15", "docker", "almalinux-9", api.RelationReplaced, "podman", 0.9},
+		{"debian-12", "ssh", "almalinux-9", api.RelationSplit, "openssh-clients openssh-server", 0.9},
+		{"debian-12", "libsoup-3.0-0", "almalinux-9", api.RelationIncluded, "", 0.8}, // it is of EL 10
 		{"sles-15", "dnf", "sles-16", api.RelationSame, "dnf", 0.8},
 		// MySQL is Ubuntu's and EL's, MariaDB Debian's and SUSE's
 		{"ubuntu-22.04", "mysql-server", "debian-12", api.RelationReplaced, "mariadb-server", 0.9},
@@ -350,7 +361,22 @@ func TestListsOfELTellWhatGoes(t *testing.T) {
 		{"rhel-8", "hyphen-fo", "rhel-9", api.RelationRemoved, ""},
 		{"rhel-8", "hyphen-fo", "rhel-10", api.RelationSame, "hyphen-fo"},
 		{"rhel-9", "vala-devel", "almalinux-10", api.RelationRenamed, "libvala-devel"},
+		{"rhel-8", "resource-agents-gcp", "rhel-9", api.RelationMerged, "resource-agents-cloud"},
+		{"rhel-8", "sendmail-milter-devel", "almalinux-9", api.RelationSame, "sendmail-milter-devel"},
+		{"rhel-9", "podman-gvproxy", "rhel-10", api.RelationRenamed, "gvisor-tap-vsock"},
+		// what a distribution near EL keeps
+		{"ol-8", "kernel-uek", "ol-9", api.RelationSame, "kernel-uek"},
+		{"ol-8", "rhn-setup-gnome", "ol-9", api.RelationSame, "rhn-setup-gnome"},
+		{"rhel-8", "rhn-setup-gnome", "rhel-9", api.RelationRemoved, ""},
+		{"ol-9", "linux-firmware", "ol-10", api.RelationSame, "linux-firmware"},
+		{"ol-9", "iwl7260-firmware", "ol-10", api.RelationSame, "iwl7260-firmware"},
+		{"rhel-9", "toolbox", "ol-9", api.RelationRemoved, ""},
 	})
+	for _, name := range []string{"eap7-wildfly", "eap7-FastInfoset"} {
+		if got := becomes(t, "rhel-8", name, "rhel-9"); packageNames(got) != name || got.Confidence >= 0.8 || !hasCaveat(got, CaveatThirdParty) {
+			t.Errorf("what is called as a vendor's packages are: %s %q, %v %v", got.Relation, packageNames(got), got.Confidence, got.Caveats)
+		}
+	}
 	if got := becomes(t, "centos-7", "bash-unheard-of", "rhel-8"); packageNames(got) != "bash-unheard-of" {
 		t.Errorf("a part of what stays: %s %q", got.Relation, packageNames(got))
 	}
@@ -553,6 +579,18 @@ func TestOneOfSeveralIsAQuestion(t *testing.T) {
 			t.Errorf("%s of %s in %s: %s %.2f %+v", c.name, c.from, c.to, got.Relation, got.Confidence, got.Caveats)
 		}
 	}
+}
+
+// TestPartsOfAPackage: what is a package of Debian comes before newer packages that
+// have a part of it, and one of several parts that no row prefers is not sure.
+func TestPartsOfAPackage(t *testing.T) {
+	is := is.New(t)
+	whole := becomes(t, "debian-13", "python3-tk", "almalinux-9")
+	is.Equal(packageNames(whole), "python3-tkinter")
+	is.Equal(whole.Relation, api.RelationRenamed)
+	part := becomes(t, "debian-13", "qemu-system-gui", "almalinux-9")
+	is.Equal(part.Relation, api.RelationMerged)
+	is.True(part.Confidence < sureConfidence)
 }
 
 // TestCaveatsOfArrival checks that a caveat holds where its software arrives,

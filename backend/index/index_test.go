@@ -259,7 +259,7 @@ func unsound(t api.Translation) string {
 		return "an unknown relation"
 	case t.Caveats == nil || t.Packages == nil || t.Conditionals == nil:
 		return "a nil list"
-	case named == (t.Relation == api.RelationRemoved || t.Relation == api.RelationUnknown):
+	case named == (t.Relation == api.RelationRemoved || t.Relation == api.RelationUnknown) && t.Relation != api.RelationIncluded:
 		return "packages do not fit the relation"
 	case named && t.Confidence < leastConfidence, t.Confidence < 0, t.Confidence > 1:
 		return "the confidence is out of range"
@@ -390,6 +390,24 @@ func TestNamesOfUbuntuWithAVersion(t *testing.T) {
 		got, err := embeddedIndex(t).Become(c[0], c[1], c[2])
 		if err != nil || packageNames(got) != c[3] {
 			t.Errorf("%s of %s in %s: %s (%v)", c[1], c[0], c[2], packageNames(got), err)
+		}
+	}
+}
+
+// What only Ubuntu calls otherwise is renamed there, and what only Debian does is not.
+func TestRelationToANameOfUbuntu(t *testing.T) {
+	for _, c := range []struct {
+		target, name string
+		want         api.Relation
+	}{
+		{"debian-13", "chromium", api.RelationSame},
+		{"ubuntu-24.04", "chromium", api.RelationRenamed},
+		{"debian-13", "firefox", api.RelationRenamed},
+		{"ubuntu-24.04", "firefox", api.RelationSame},
+	} {
+		got, err := embeddedIndex(t).Translate("almalinux-9", c.target, []string{c.name})
+		if err != nil || got[0].Relation != c.want {
+			t.Errorf("%s in %s: %v (%v)", c.name, c.target, got, err)
 		}
 	}
 }

@@ -23,7 +23,9 @@ type leads struct {
 
 // leading are the files of rows that lead to packages.
 var leading = map[string]leads{
-	"debian_rpm.tsv":    {5, 0, func(row []string) (string, bool) { return strings.ReplaceAll(row[2], "=", row[0]), true }},
+	"debian_rpm.tsv": {5, 0, func(row []string) (string, bool) {
+		return strings.ReplaceAll(strings.TrimPrefix(row[2], notSaid), "=", row[0]), true
+	}},
 	"el_trails.tsv":     {5, 1, func(row []string) (string, bool) { return ofWholeList(row), true }},
 	"renames.tsv":       {6, 1, func(row []string) (string, bool) { return row[4], false }},
 	"rpm_debian.tsv":    {4, 0, func(row []string) (string, bool) { return row[2], false }},

@@ -86,6 +86,23 @@ func overlay(t *testing.T) string {
 	return dir
 }
 
+// TestARowThatSaysNothingOfALine: what SUSE has is found as if there were no row.
+func TestARowThatSaysNothingOfALine(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	is.NoErr(os.WriteFile(filepath.Join(dir, "debian_rpm.tsv"), []byte("zip\treplaced\tbzip2\t?\tours\n"), 0o600))
+	out := filepath.Join(dir, "out.index")
+	_, err := Build(t.Context(), Sources{Curated: dir, Out: out})
+	is.NoErr(err)
+	ix, err := Open(out)
+	is.NoErr(err)
+	for to, relation := range map[string]api.Relation{"rocky-9": api.RelationReplaced, "sles-15": api.RelationSame} {
+		got, err := ix.Become("debian-13", "zip", to)
+		is.NoErr(err)
+		is.Equal(got.Relation, relation)
+	}
+}
+
 func TestAnOverlayGoesBeforeTheRowsOfTheProgram(t *testing.T) {
 	is := is.New(t)
 	out := filepath.Join(t.TempDir(), "out.index")

@@ -29,6 +29,9 @@ func debianRPMs(dir layers) (map[string]string, error) {
 	return values, err
 }
 
+// notSaid stands in a row for a line of which it says nothing.
+const notSaid = "?"
+
 func isRelation(text string) bool { return slices.Contains(api.Relations, api.Relation(text)) }
 
 // rowToRPM follows a package of Debian's kin by its curated row.
@@ -42,6 +45,9 @@ func (h *hops) rowToRPM(p course) (course, bool, error) {
 	if h.target.rpm.line == "suse" {
 		targets = ofSUSE
 	}
+	if targets == notSaid {
+		return p, false, nil
+	}
 	if own, rest, ok := strings.Cut(targets, ": "); ok {
 		relation, targets = own, rest
 	}
@@ -51,8 +57,11 @@ func (h *hops) rowToRPM(p course) (course, bool, error) {
 			return p, false, err
 		}
 	}
-	if len(p.names) == 0 {
+	switch {
+	case len(p.names) == 0:
 		p.relation = api.RelationRemoved
+	case p.relation == api.RelationRemoved: // others of the packages have gone, not these
+		p.relation = api.Relation(relation)
 	}
 	if p = p.settled(p.source.Name); h.target.rpm.line != "suse" {
 		p = h.inOwnNames(p)

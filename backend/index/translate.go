@@ -364,9 +364,13 @@ func stronger(a, b api.Relation) api.Relation {
 	return b
 }
 
-// compose is the relation of two hops in a row that end at n packages.
+// compose is the relation of two hops in a row that end at n packages. What
+// other software is merged into does the job as it did.
 func compose(first, second api.Relation, n int, lost api.Relation) api.Relation {
 	whole := stronger(first, second)
+	if first == api.RelationReplaced && second == api.RelationMerged {
+		whole = first
+	}
 	switch {
 	case n == 0:
 		return lost
@@ -430,6 +434,10 @@ func (h *hops) relation(p *course, targets []record, offered []api.TargetPackage
 			return api.RelationSame, err
 		}
 		return api.RelationRenamed, err // each has a name or a version of its own
+	case h.source.rpm != nil && p.relation == api.RelationSame && offered[0].Name != p.source.Name:
+		return api.RelationRenamed, nil // the target calls it otherwise than its nearest suite
+	case h.source.rpm != nil && p.relation == api.RelationRenamed && offered[0].Name == p.source.Name:
+		return api.RelationSame, nil
 	case p.relation == api.RelationRenamed && p.source.keepsMajor() && t.Canonical != p.source.Canonical:
 		return api.RelationReplaced, nil // openjdk-11 is not openjdk-17
 	}

@@ -99,6 +99,27 @@ Version: 15.1.0-1
 	})
 }
 
+// Where several libraries of a source have one stem, the next is that of the same series.
+func TestLibraryOfASeries(t *testing.T) {
+	is := is.New(t)
+	releases, err := Load(t.Context(), fstest.MapFS{
+		"debian-13/main/Packages": {Data: []byte("Package: libgnome-desktop-3-20t64\nSource: gnome-desktop\nSection: libs\nVersion: 44\n\n" +
+			"Package: libgnome-desktop-4-2t64\nSource: gnome-desktop\nSection: libs\nVersion: 44\n")},
+		"debian-14/main/Packages": {Data: []byte("Package: libgnome-desktop-3-21\nSource: gnome-desktop\nSection: libs\nVersion: 51\n\n" +
+			"Package: libgnome-desktop-4-2t64\nSource: gnome-desktop\nSection: libs\nVersion: 51\n")},
+	}, nil)
+	is.NoErr(err)
+	n := NewNaming(nil, nil)
+	n.Apply(releases)
+	next := func(from, to int, name string) []string {
+		return Trails(releases[from], releases[to], n, nil)[name].Targets
+	}
+	is.Equal(next(0, 1, "libgnome-desktop-3-20t64"), []string{"libgnome-desktop-3-21"})
+	is.Equal(next(1, 0, "libgnome-desktop-3-21"), []string{"libgnome-desktop-3-20t64"})
+	_, ok := ofSeries("libllvm17t64", []string{"libllvm18", "libllvm19"})
+	is.True(!ok) // two of one series
+}
+
 func TestLoadRefusesAReleaseWithoutPackages(t *testing.T) {
 	_, err := Load(t.Context(), fstest.MapFS{"debian-12/main/Contents-all": {Data: []byte("etc/a  x/a\n")}}, nil)
 	is.New(t).True(err != nil)

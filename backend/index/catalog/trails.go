@@ -232,7 +232,32 @@ func (h *hop) successor(p *Package, software, version string, kin []string) (nex
 	if len(kin) == 1 {
 		return kin[0], Lineage, true
 	}
+	if roleOf(p) == api.RoleLib {
+		if next, ok := ofSeries(p.Name, kin); ok {
+			return next, Lineage, true
+		}
+	}
 	return h.ofDefault(software, kin)
+}
+
+// ofSeries is the one library that differs from another in the last of its
+// versions alone: libgnome-desktop-3-21 of libgnome-desktop-3-20t64, where
+// libgnome-desktop-4-2t64 is there too.
+func ofSeries(old string, kin []string) (next string, ok bool) {
+	for _, name := range kin {
+		if series(name) == series(old) {
+			if ok {
+				return "", false
+			}
+			next, ok = name, true
+		}
+	}
+	return next, ok
+}
+
+// series is the name of a library without the soname that it ends with.
+func series(name string) string {
+	return strings.TrimRight(strings.TrimSuffix(name, "t64"), "0123456789.")
 }
 
 // ofDefault is the one package whose source has the default version: libasan8

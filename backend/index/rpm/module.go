@@ -33,7 +33,8 @@ var ecosystems = []ecosystem{
 	{name: "go", rpm: between("golang-", "-devel"), deb: func(m string) []string { return []string{"golang-" + dashed(m) + "-dev"} }},
 	{name: "go", rpm: after("golang-"), deb: func(m string) []string { return []string{"golang-" + dashed(m)} }},
 	{name: "lua", rpm: after("lua-"), deb: func(m string) []string { return []string{"lua-" + dashed(m)} }},
-	{name: "ocaml", rpm: between("ocaml-", "-devel"), deb: func(m string) []string { return []string{"lib" + dashed(m) + "-ocaml-dev"} }},
+	{name: "ocaml", rpm: between("ocaml-", "-devel"), deb: func(m string) []string { return []string{ocamlName(m) + "-dev"} }},
+	{name: "ocaml", rpm: after("ocaml-"), deb: func(m string) []string { return []string{ocamlName(m)} }},
 	{name: "r", rpm: rModule, deb: func(m string) []string {
 		m = strings.ToLower(m)
 		return []string{"r-cran-" + m, "r-bioc-" + m}
@@ -48,6 +49,11 @@ var ecosystems = []ecosystem{
 	}},
 	{name: "openstack", rpm: after("openstack-"), deb: func(m string) []string { return []string{dashed(m)} }},
 	{name: "gstreamer", rpm: after("gstreamer1-", "gstreamer-1-"), deb: func(m string) []string { return []string{"gstreamer1.0-" + dashed(m)} }},
+}
+
+// ocamlName is what Debian calls a library of OCaml.
+func ocamlName(module string) string {
+	return "lib" + strings.TrimPrefix(dashed(module), "lib") + "-ocaml"
 }
 
 // after gives what follows one of some beginnings.

@@ -65,6 +65,9 @@ func (q query) byRole(rest, suffix string, role api.Role) (Guess, bool) {
 	if role == api.RoleDev {
 		return q.dev(rest, suffix)
 	}
+	if g, ok := q.texDoc(rest); ok && role == api.RoleDoc {
+		return g, true
+	}
 	names := []string{strings.ToLower(rest) + "-" + string(role), dashed(rest + suffix), "lib" + dashed(rest) + "-" + string(role)}
 	switch {
 	case role == api.RoleClient:
@@ -121,6 +124,22 @@ func (q query) dev(rest, suffix string) (Guess, bool) {
 		return found(api.RelationMerged, min(sibling, confidence), "role", name)
 	}
 	return found(api.RelationRenamed, confidence, "development", name)
+}
+
+// texDoc finds the documentation of a part of TeX Live: the package that has the
+// part has it too, if there is none of its documentation.
+func (q query) texDoc(rest string) (Guess, bool) {
+	if !strings.HasPrefix(rest, "texlive-") {
+		return Guess{}, false
+	}
+	g, ok := of(rest, q.lex, q.depth)
+	if !ok || len(g.Targets) != 1 {
+		return Guess{}, false
+	}
+	if name, ok := q.first(g.Targets[0] + "-doc"); ok {
+		g.Targets = []string{name}
+	}
+	return found(api.RelationMerged, min(g.Confidence, library), "role", g.Targets...)
 }
 
 // software is the software that an rpm's name stands for, and how sure that may
@@ -190,13 +209,13 @@ func (q query) holding(target string) float64 {
 }
 
 // Alike reports whether a package of Debian is called like an rpm: it bears a
-// word of its name, the role aside.
+// word of its name, the role and a build without windows aside.
 func Alike(name, deb string) bool {
 	deb = Squeeze(deb)
 	software, _, _ := strings.Cut(Canonical(name), "--")
 	for word := range strings.SplitSeq(software, "-") {
 		word = strings.TrimRight(strings.TrimPrefix(word, "lib"), "0123456789.")
-		if len(word) > 1 && strings.Contains(deb, Squeeze(word)) {
+		if len(word) > 1 && word != "headless" && strings.Contains(deb, Squeeze(word)) {
 			return true
 		}
 	}

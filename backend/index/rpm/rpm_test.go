@@ -33,7 +33,7 @@ func newDebian() *debian {
 			"fonts-kacst": "fonts-kacst", "fonts-lohit-knda": "fonts-lohit-knda", "gir1.2-gspell-1": "gspell", "gstreamer1.0-plugins-good": "gstreamer1.0-plugins-good",
 			"imagemagick": "imagemagick", "krb5-user": "krb5--client", "kwrite": "kate", "kate": "kate--kate", "ldnsutils": "ldns",
 			"libapache2-mod-wsgi-py3": "mod-wsgi--plugin", "libboost-math1.83.0": "boost-math--lib", "libcommons-io-java": "commons-io",
-			"libdbi-perl": "libdbi-perl", "libgspell-1-3": "gspell--lib", "libkate-dev": "libkate--dev", "libldns3t64": "ldns--lib", "libqt5svg5": "qtsvg--lib",
+			"libdbi-perl": "libdbi-perl", "libgspell-1-3": "gspell--lib", "libhivex-ocaml": "libhivex-ocaml", "libkate-dev": "libkate--dev", "libldns3t64": "ldns--lib", "libnbd-ocaml-dev": "libnbd-ocaml--dev", "libqt5svg5": "qtsvg--lib",
 			"libqt5svg5-dev": "qtsvg--dev", "libqt6svg6": "qt6-svg--lib", "libssl-dev": "openssl--dev", "libssl3t64": "openssl--lib",
 			"libx11-6": "libx11--lib", "locales": "glibc--lang", "node-abbrev": "node-abbrev", "openscap-common": "openscap", "openssl": "openssl",
 			"perl-base": "perl--base", "php-redis": "php-redis", "python3-requests": "python3-requests", "rake": "rake", "zsh": "zsh",
@@ -122,6 +122,34 @@ func TestNamesAsTheRpmDistributionsSayThem(t *testing.T) {
 	is.True(slices.Contains(Names("gtk2--dev"), "gtk2-devel"))
 }
 
+func TestModulesOfOCaml(t *testing.T) {
+	for name, want := range map[string]string{"ocaml-hivex": "libhivex-ocaml", "ocaml-libnbd-devel": "libnbd-ocaml-dev"} {
+		g, ok := Of(name, newDebian())
+		is := is.New(t)
+		is.True(ok)
+		is.Equal(g.Targets, []string{want})
+		is.Equal(g.Relation, api.RelationRenamed)
+	}
+}
+
+// Debian has the documentation of TeX Live beside what it is about, or with it.
+func TestDocumentationOfTeXLive(t *testing.T) {
+	is := is.New(t)
+	lex := newDebian()
+	for _, name := range []string{"texlive-base", "texlive-metapost", "texlive-metapost-doc", "texlive-latex-extra", "texlive-latex-extra-doc"} {
+		lex.packages[name] = "texlive"
+	}
+	lex.canonicals["texlive--doc"] = "texlive-metapost-doc"
+	lex.rows["texlive-amsfonts"] = Guess{api.RelationMerged, 0.96, []string{"texlive-base"}, Curated}
+	lex.rows["texlive-acmart"] = Guess{api.RelationMerged, 0.96, []string{"texlive-latex-extra"}, Curated}
+	for name, want := range map[string]string{"texlive-amsfonts-doc": "texlive-base", "texlive-acmart-doc": "texlive-latex-extra-doc"} {
+		g, ok := Of(name, lex)
+		is.True(ok)
+		is.Equal(g.Relation, api.RelationMerged)
+		is.Equal(g.Targets, []string{want})
+	}
+}
+
 // TestEveryGuessIsSound holds whatever the name: what it leads to exists, and
 // nothing is removed into something.
 func TestEveryGuessIsSound(t *testing.T) {
@@ -197,4 +225,11 @@ func TestBeside(t *testing.T) {
 	} {
 		is.New(t).Equal(Beside(c.deb, c.software), c.want)
 	}
+}
+
+func TestAlike(t *testing.T) {
+	is := is.New(t)
+	is.True(Alike("java-21-openjdk-headless", "openjdk-21-jre-headless"))
+	is.True(!Alike("java-21-openjdk-headless", "default-jre-headless")) // a word that says nothing of the software
+	is.True(Alike("libdb-devel", "libdb5.3-dev"))
 }

@@ -17,12 +17,11 @@ func readDirectory(directory, data string) (map[string]*Table, error) {
 		if in.bad {
 			return nil, fmt.Errorf("%w: its directory is damaged", ErrFormat)
 		}
-		if (count == 0) != (slots == 0) || 5*slots+text > len(data) {
+		if (count == 0) != (slots == 0) || slotSize*slots+text > len(data) {
 			return nil, fmt.Errorf("%w: table %s lies outside", ErrFormat, name)
 		}
 		t := &Table{count: count}
-		t.tags, data = data[:slots], data[slots:]
-		t.offsets, data = data[:4*slots], data[4*slots:]
+		t.slots, data = data[:slotSize*slots], data[slotSize*slots:]
 		t.text, data = data[:text], data[text:]
 		tables[name] = t
 	}

@@ -4,12 +4,13 @@
 //	magic "SVCINDEX", format version u32, directory length u32, SHA-256 of all
 //	that follows: the directory, then the tables
 //
-// A table is its tags, its offsets and its text. The text is lines of key TAB
-// value, sorted by the bytes of the key. Tags and offsets are the slots of a hash
-// table of the keys: a tag is a byte of the key's hash, zero where the slot is
-// free; the offset, u32, is where the key's line begins. A lookup goes from the
-// hash's slot on, to the first that is free. All numbers are little endian. The
-// same records give the same bytes.
+// A table is its slots and its text. The text is lines of key TAB value, sorted
+// by the bytes of the key. The slots are a hash table of the keys: each is a tag,
+// which is a byte of the key's hash, zero where the slot is free, and an offset,
+// u32, where the key's line begins. They lie side by side, since what a lookup
+// costs is the memory that it waits for. A lookup goes from the hash's slot on, to
+// the first that is free. All numbers are little endian. The same records give the
+// same bytes.
 package table
 
 import (
@@ -26,8 +27,9 @@ import (
 
 const (
 	magic      = "SVCINDEX"
-	format     = 2
+	format     = 3
 	headerSize = len(magic) + 4 + 4 + sha256.Size
+	slotSize   = 1 + 4
 	// maxText bounds the text of a table, for its offsets.
 	maxText = 1 << 30
 )
@@ -43,9 +45,9 @@ type File struct {
 
 // Table is one sorted table. That which is missing has no records.
 type Table struct {
-	count         int
-	tags, offsets string
-	text          string
+	count int
+	slots string
+	text  string
 }
 
 var missing = &Table{}
@@ -114,14 +116,18 @@ func Verify(data string) error {
 // sound reports whether every line is found in a slot of its own, whether there
 // are no other slots than these and at least one that is free.
 func (t *Table) sound() bool {
-	used := len(t.tags) - strings.Count(t.tags, "\x00")
-	if used != t.count || used == len(t.tags) || strings.Count(t.text, "\n") != t.count || !strings.HasSuffix("\n"+t.text, "\n") {
-		return false
-	}
-	for i := range len(t.tags) {
-		if int(number(t.offsets, i)) > len(t.text) {
+	used, n := 0, len(t.slots)/slotSize
+	for i := range n {
+		tag, offset := t.slot(i)
+		if offset > len(t.text) {
 			return false
 		}
+		if tag != 0 {
+			used++
+		}
+	}
+	if used != t.count || used == n || strings.Count(t.text, "\n") != t.count || !strings.HasSuffix("\n"+t.text, "\n") {
+		return false
 	}
 	previous := ""
 	for at := 0; at < len(t.text); at += strings.IndexByte(t.text[at:], '\n') + 1 {
@@ -153,17 +159,25 @@ func (t *Table) find(key string) (offset int, ok bool) {
 	if t.count == 0 {
 		return 0, false
 	}
-	slot, tag := place(key, len(t.tags))
-	for ; t.tags[slot] != 0; slot = next(slot, len(t.tags)) {
-		if t.tags[slot] != tag {
+	n := len(t.slots) / slotSize
+	for i, wanted := place(key, n); ; i = next(i, n) {
+		tag, offset := t.slot(i)
+		if tag == 0 {
+			return 0, false
+		}
+		if tag != wanted {
 			continue
 		}
-		offset = int(number(t.offsets, slot))
 		if rest, found := strings.CutPrefix(t.text[offset:], key); found && rest != "" && rest[0] == '\t' {
 			return offset, true
 		}
 	}
-	return 0, false
+}
+
+// slot is the i-th slot's tag and offset.
+func (t *Table) slot(i int) (tag byte, offset int) {
+	s := t.slots[slotSize*i : slotSize*i+slotSize]
+	return s[0], int(number(s[1:], 0))
 }
 
 // place is the slot of a key's hash among n, and the tag.

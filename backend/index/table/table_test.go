@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -90,16 +91,26 @@ func TestEveryFlippedByteIsFound(t *testing.T) {
 // TestATableWithBadSlotsIsRefused has the digest fit the damage.
 func TestATableWithBadSlotsIsRefused(t *testing.T) {
 	good := newTable(map[string]string{"a": "1", "b": "2", "c": "3"})
-	full := strings.Repeat("\x01", len(good.tags))
+	// each has the slots with every tag, or every offset, made another
+	slots := func(tag func(byte) byte, offset byte) string {
+		made := []byte(good.slots)
+		for i := 0; i < len(made); i += slotSize {
+			made[i] = tag(made[i])
+			copy(made[i+1:i+slotSize], bytes.Repeat([]byte{offset}, slotSize-1))
+		}
+		return string(made)
+	}
+	kept := func(tag byte) byte { return tag }
+	first := strings.IndexFunc(good.slots, func(r rune) bool { return r != 0 }) / slotSize * slotSize
 	for name, bad := range map[string]Table{
-		"no free slot":       {good.count, full, good.offsets, good.text},
-		"a slot too few":     {good.count, strings.Replace(good.tags, good.tags[strings.IndexFunc(good.tags, func(r rune) bool { return r != 0 }):][:1], "\x00", 1), good.offsets, good.text},
-		"offsets outside":    {good.count, good.tags, strings.Repeat("\xff", len(good.offsets)), good.text},
-		"offsets elsewhere":  {good.count, good.tags, strings.Repeat("\x00", len(good.offsets)), good.text},
-		"wrong count":        {good.count - 1, good.tags, good.offsets, good.text},
-		"a line without tab": {good.count, good.tags, good.offsets, strings.Replace(good.text, "\t", " ", 1)},
-		"text not in order":  {good.count, good.tags, good.offsets, strings.Replace(good.text, "a", "d", 1)},
-		"text without end":   {good.count, good.tags, good.offsets, strings.TrimSuffix(good.text, "\n")},
+		"no free slot":       {good.count, slots(func(byte) byte { return 1 }, 0), good.text},
+		"a slot too few":     {good.count, good.slots[:first] + "\x00" + good.slots[first+1:], good.text},
+		"offsets outside":    {good.count, slots(kept, 0xff), good.text},
+		"offsets elsewhere":  {good.count, slots(kept, 0), good.text},
+		"wrong count":        {good.count - 1, good.slots, good.text},
+		"a line without tab": {good.count, good.slots, strings.Replace(good.text, "\t", " ", 1)},
+		"text not in order":  {good.count, good.slots, strings.Replace(good.text, "a", "d", 1)},
+		"text without end":   {good.count, good.slots, strings.TrimSuffix(good.text, "\n")},
 	} {
 		w := &Writer{}
 		w.Copy("t", &bad)
@@ -116,10 +127,10 @@ func TestATableWithBadSlotsIsRefused(t *testing.T) {
 // FuzzVerify reaches behind the digest: what passes can be read.
 func FuzzVerify(f *testing.F) {
 	good := newTable(map[string]string{"a": "1", "b": "2", "c": "3"})
-	f.Add(appendText(nil, "t"), good.tags, good.offsets, good.text)
-	f.Add([]byte("\x01t\x03\x05\x0c"), good.tags, good.offsets, good.text)
-	f.Fuzz(func(t *testing.T, directory []byte, tags, offsets, text string) {
-		data := string(assemble(directory, []byte(tags+offsets+text)))
+	f.Add(appendText(nil, "t"), good.slots, good.text)
+	f.Add([]byte("\x01t\x03\x05\x0c"), good.slots, good.text)
+	f.Fuzz(func(t *testing.T, directory []byte, slots, text string) {
+		data := string(assemble(directory, []byte(slots+text)))
 		if Verify(data) != nil {
 			return
 		}

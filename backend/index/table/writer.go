@@ -59,10 +59,10 @@ func (w *Writer) Bytes() ([]byte, error) {
 			return nil, fmt.Errorf("table %s has more than %d bytes", name, maxText)
 		}
 		directory = appendText(directory, name)
-		for _, n := range []int{t.count, len(t.tags), len(t.text)} {
+		for _, n := range []int{t.count, len(t.slots) / slotSize, len(t.text)} {
 			directory = binary.AppendUvarint(directory, uint64(n))
 		}
-		tables = append(append(append(tables, t.tags...), t.offsets...), t.text...)
+		tables = append(append(tables, t.slots...), t.text...)
 	}
 	return assemble(directory, tables), nil
 }
@@ -70,18 +70,18 @@ func (w *Writer) Bytes() ([]byte, error) {
 // newTable makes a table, two thirds of whose slots are used.
 func newTable(records map[string]string) *Table {
 	n := len(records) + (len(records)+1)/2
-	tags, offsets := make([]byte, n), make([]byte, 4*n)
+	slots := make([]byte, slotSize*n)
 	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(records)) {
-		slot, tag := place(key, n)
-		for tags[slot] != 0 {
-			slot = next(slot, n)
+		i, tag := place(key, n)
+		for slots[slotSize*i] != 0 {
+			i = next(i, n)
 		}
-		tags[slot] = tag
-		binary.LittleEndian.PutUint32(offsets[4*slot:], uint32(text.Len()))
+		slots[slotSize*i] = tag
+		binary.LittleEndian.PutUint32(slots[slotSize*i+1:], uint32(text.Len()))
 		text.WriteString(key + "\t" + records[key] + "\n")
 	}
-	return &Table{count: len(records), tags: string(tags), offsets: string(offsets), text: text.String()}
+	return &Table{count: len(records), slots: string(slots), text: text.String()}
 }
 
 func assemble(directory, tables []byte) []byte {
