@@ -162,7 +162,7 @@ func newFeed(file io.ReaderAt, size int64) (*Feed, error) {
 	}
 	h := head[len(magic):]
 	if v := binary.LittleEndian.Uint32(h); v != format {
-		return nil, fmt.Errorf("%w: it has version %d, this program reads %d", ErrFormat, v, format)
+		return nil, fmt.Errorf("%w: it has version %d, this program reads %d: svc admin advisories build makes it anew", ErrFormat, v, format)
 	}
 	directory := extent{binary.LittleEndian.Uint64(h[4:]), uint64(binary.LittleEndian.Uint32(h[12:]))}
 	f.built = time.Unix(int64(binary.LittleEndian.Uint64(h[16:])), 0)

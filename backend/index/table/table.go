@@ -60,7 +60,7 @@ func Open(data string) (*File, error) {
 	}
 	head := data[len(magic):headerSize]
 	if v := number(head, 0); v != format {
-		return nil, fmt.Errorf("%w: it has version %d, this program reads %d", ErrFormat, v, format)
+		return nil, fmt.Errorf("%w: it has version %d, this program reads %d: svc admin index build makes it anew", ErrFormat, v, format)
 	}
 	size, rest := number(head, 1), data[headerSize:]
 	if uint64(size) > uint64(len(rest)) {
