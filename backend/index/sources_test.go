@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,10 +44,7 @@ func TestListsOfRPMReleasesDecideWhatIsThere(t *testing.T) {
 		[4]string{"zz-virtual", "2", "zz", `<rpm:provides><rpm:entry name="zz-part"/></rpm:provides>`},
 		[4]string{"zz-host", "2", "zz-host", obsoletes("zz-swallowed")}, [4]string{"zz-fork", "2", "zz-fork", obsoletes("zz-other")})
 	out := filepath.Join(dir, "out.index")
-	_, err := Build(t.Context(), Sources{RPM: []string{dir}, Out: out})
-	is.NoErr(err)
-	ix, err := Open(out)
-	is.NoErr(err)
+	ix := built(t, Sources{RPM: []string{dir}, Out: out})
 	for _, c := range []struct {
 		name     string
 		relation api.Relation
@@ -73,29 +71,40 @@ func TestListsOfRPMReleasesDecideWhatIsThere(t *testing.T) {
 	got, err := ix.Become("debian-12", "apache2", "rocky-9")
 	is.NoErr(err)
 	is.Equal(got.Packages, []api.TargetPackage{{Name: "httpd", Version: "2.4.62-1", Repository: "base"}})
-	again, err := Build(t.Context(), Sources{Base: out, Curated: overlay(t), Out: filepath.Join(dir, "again.index")})
+	again, err := Build(t.Context(), Sources{Base: out, Curated: ourChoice(t), Out: filepath.Join(dir, "again.index")})
 	is.NoErr(err)
 	is.Equal(again.Tables["rocky-9/rpms"], 5) // the lists of the base stay
 }
 
 // overlay is a folder with one row of a customer's own.
-func overlay(t *testing.T) string {
+func overlay(t *testing.T, file, row string) string {
 	t.Helper()
 	dir := t.TempDir()
-	is.New(t).NoErr(os.WriteFile(filepath.Join(dir, "rpm_debian.tsv"), []byte("httpd\treplaced\tnginx\tEL: our choice\n"), 0o600))
+	is.New(t).NoErr(os.WriteFile(filepath.Join(dir, file), []byte(row), 0o600))
 	return dir
+}
+
+// ourChoice is a row that goes before the program's.
+func ourChoice(t *testing.T) string {
+	t.Helper()
+	return overlay(t, "rpm_debian.tsv", "httpd\treplaced\tnginx\tEL: our choice\n")
+}
+
+// built is the index that some sources make, in a folder of its own unless they say where.
+func built(t *testing.T, s Sources) *Index {
+	t.Helper()
+	s.Out = cmp.Or(s.Out, filepath.Join(t.TempDir(), "out.index"))
+	_, err := Build(t.Context(), s)
+	is.New(t).NoErr(err)
+	ix, err := Open(s.Out)
+	is.New(t).NoErr(err)
+	return ix
 }
 
 // TestARowThatSaysNothingOfALine: what SUSE has is found as if there were no row.
 func TestARowThatSaysNothingOfALine(t *testing.T) {
 	is := is.New(t)
-	dir := t.TempDir()
-	is.NoErr(os.WriteFile(filepath.Join(dir, "debian_rpm.tsv"), []byte("zip\treplaced\tbzip2\t?\tours\n"), 0o600))
-	out := filepath.Join(dir, "out.index")
-	_, err := Build(t.Context(), Sources{Curated: dir, Out: out})
-	is.NoErr(err)
-	ix, err := Open(out)
-	is.NoErr(err)
+	ix := built(t, Sources{Curated: overlay(t, "debian_rpm.tsv", "zip\treplaced\tbzip2\t?\tours\n")})
 	for to, relation := range map[string]api.Relation{"rocky-9": api.RelationReplaced, "sles-15": api.RelationSame} {
 		got, err := ix.Become("debian-13", "zip", to)
 		is.NoErr(err)
@@ -105,11 +114,7 @@ func TestARowThatSaysNothingOfALine(t *testing.T) {
 
 func TestAnOverlayGoesBeforeTheRowsOfTheProgram(t *testing.T) {
 	is := is.New(t)
-	out := filepath.Join(t.TempDir(), "out.index")
-	_, err := Build(t.Context(), Sources{Curated: overlay(t), Out: out})
-	is.NoErr(err)
-	ix, err := Open(out)
-	is.NoErr(err)
+	ix := built(t, Sources{Curated: ourChoice(t)})
 	got, err := ix.Become("rocky-9", "httpd", "debian-13")
 	is.NoErr(err)
 	is.Equal(got.Relation, api.RelationReplaced)
@@ -154,13 +159,7 @@ func TestRowsThatLeadToWhatNoListHas(t *testing.T) {
 // holds there, also where nobody else is known to have the name.
 func TestANameThatOnlyOneReleaseHad(t *testing.T) {
 	is := is.New(t)
-	dir := t.TempDir()
-	is.NoErr(os.WriteFile(filepath.Join(dir, "rpm_debian.tsv"), []byte("8/ourtool\trenamed\tnginx\tEL: our choice\n"), 0o600))
-	out := filepath.Join(dir, "out.index")
-	_, err := Build(t.Context(), Sources{Curated: dir, Out: out})
-	is.NoErr(err)
-	ix, err := Open(out)
-	is.NoErr(err)
+	ix := built(t, Sources{Curated: overlay(t, "rpm_debian.tsv", "8/ourtool\trenamed\tnginx\tEL: our choice\n")})
 	got, err := ix.Become("rhel-8", "ourtool", "debian-13")
 	is.NoErr(err)
 	is.Equal(packageNames(got), "nginx")
@@ -173,13 +172,7 @@ func TestANameThatOnlyOneReleaseHad(t *testing.T) {
 // which its row leaves.
 func TestARowKnowsTheNameThatItTellsOf(t *testing.T) {
 	is := is.New(t)
-	dir := t.TempDir()
-	is.NoErr(os.WriteFile(filepath.Join(dir, "el_trails.tsv"), []byte("el-8\tourtool-devel\treplaced\tnginx\tour choice\n"), 0o600))
-	out := filepath.Join(dir, "out.index")
-	_, err := Build(t.Context(), Sources{Curated: dir, Out: out})
-	is.NoErr(err)
-	ix, err := Open(out)
-	is.NoErr(err)
+	ix := built(t, Sources{Curated: overlay(t, "el_trails.tsv", "el-8\tourtool-devel\treplaced\tnginx\tour choice\n")})
 	got, err := ix.Become("rhel-8", "ourtool-devel", "rhel-9")
 	is.NoErr(err)
 	is.Equal(got.Relation, api.RelationReplaced)
@@ -208,7 +201,7 @@ func TestAFailedBuildLeavesTheIndexThatWasThere(t *testing.T) {
 		{Apt: filepath.Join(dir, "none")},
 		{Curated: dir},
 		{PES: filepath.Join(dir, "none.json")},
-		{Curated: overlay(t), Base: out},
+		{Curated: ourChoice(t), Base: out},
 	} {
 		s.Out = out
 		_, err := Build(t.Context(), s)
@@ -225,11 +218,7 @@ func TestASuiteOfUbuntuIsMeasuredAgainstItsOwnList(t *testing.T) {
 	is.NoErr(os.MkdirAll(filepath.Join(dir, "apt/ubuntu-24.04/main"), 0o755))
 	is.NoErr(os.WriteFile(filepath.Join(dir, "apt/ubuntu-24.04/main/Packages"), stanzas(
 		"apache2", "libssl3t64; Source: openssl; Section: libs", "ubuntu-only", "php8.3-fpm; Source: php8.3").Data, 0o600))
-	out := filepath.Join(dir, "out.index")
-	_, err := Build(t.Context(), Sources{Apt: filepath.Join(dir, "apt"), Out: out})
-	is.NoErr(err)
-	ix, err := Open(out)
-	is.NoErr(err)
+	ix := built(t, Sources{Apt: filepath.Join(dir, "apt")})
 	for _, c := range [][4]string{
 		{"debian-12", "apache2", "ubuntu-24.04", "apache2"},
 		{"debian-12", "libssl3", "ubuntu-24.04", "libssl3t64"},
@@ -289,11 +278,7 @@ func TestEventsOfPackagesThatNobodyKnows(t *testing.T) {
 	is.NoErr(os.WriteFile(events, []byte(`{"packageinfo": [
  {"action": 7, "in_packageset": {"package": [{"name": "ourold"}]}, "out_packageset": {"package": [{"name": "ournew"}]},
   "initial_release": {"major_version": 7, "minor_version": 9}, "release": {"major_version": 8, "minor_version": 0}}]}`), 0o600))
-	out := filepath.Join(dir, "out.index")
-	_, err := Build(t.Context(), Sources{PES: events, Out: out})
-	is.NoErr(err)
-	ix, err := Open(out)
-	is.NoErr(err)
+	ix := built(t, Sources{PES: events})
 	got, err := ix.Become("centos-7", "ourold", "rocky-8")
 	is.NoErr(err)
 	is.Equal(got.Relation, api.RelationRenamed)
