@@ -29,3 +29,7 @@ fmt:
 # every golden file
 update:
     go test $(grep -rl 'flag.Bool("update"' --include='*_test.go' . | xargs -n 1 dirname | sort -u) -update
+
+# every fuzz target, each for a while: just fuzz 30s
+fuzz time="10s":
+    bash .ci/fuzz {{time}}

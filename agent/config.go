@@ -11,7 +11,7 @@ import (
 
 // carried are the settings that a client must hand to the server it starts:
 // most clients pass on little of their own environment.
-var carried = []string{"SVC_SERVER", "SVC_CONFIG", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK"}
+var carried = []string{"SVC_SERVER", "SVC_CONFIG", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK"}
 
 // Server is how a client starts one MCP server.
 type Server struct {

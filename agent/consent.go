@@ -9,6 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc/backend/visible"
 	"svc/tools"
 )
 
@@ -104,7 +105,7 @@ func answerOf(req *mcp.CallToolRequest) (action string, answered bool) {
 
 func question(plan *tools.NeedsConfirm) *mcp.CallToolResult {
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{consentKey: &mcp.ElicitParams{
-		Message:         "svc would " + plan.Would + ". " + plan.Cost,
+		Message:         visible.Lines("svc would " + plan.Would + ". " + plan.Cost),
 		RequestedSchema: &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}},
 	}}}
 }

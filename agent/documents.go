@@ -5,118 +5,174 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
+	"github.com/google/renameio/v2"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc/backend/visible"
 )
 
 const (
 	documentScheme = "svc://document/"
 	outScheme      = "svc://out/"
-	maxDocuments   = 16      // of one session; the oldest goes first
-	maxArtifact    = 1 << 20 // bytes of a file of an out folder that is read as a resource
+	maxDocuments   = 64                 // that are kept; the oldest go first
+	maxAge         = 7 * 24 * time.Hour // of one that is kept
+	maxArtifact    = 16 << 20           // bytes of a file of an out folder that is read as a resource
+	maxListed      = 1000               // files of an out folder that are listed
 )
 
-// documents keeps the whole of what results were too small for, while the
-// session lasts: in memory, and as files for those who can't read resources.
-// It knows the folders that the session's calls wrote, too.
+// documents keeps the whole of what results were too small for, and where calls
+// wrote their folders: in files of this user alone, so that a later session can
+// read them by the same links. A name has the digest of what it names in it, so
+// that none is ever another machine's.
 type documents struct {
-	log     *slog.Logger
-	mu      sync.Mutex
-	names   []string // oldest first
-	byURI   map[string][]byte
-	dir     string            // of the files; "" until there is one
-	folders map[string]string // by the name in their URI
+	log *slog.Logger
+	dir string // where they are kept; a temporary folder where it is empty
+	mu  sync.Mutex
+	tmp bool // dir goes when the session ends
 }
 
 // Put implements tools.Resources.
 func (d *documents) Put(name string, document []byte) string {
+	document = visible.JSON(document)
+	sum := sha256.Sum256(document)
+	name += "-" + hex.EncodeToString(sum[:6])
+	d.keep(name, document)
+	return documentScheme + name
+}
+
+// keep writes a file. Without a disk there is what the result shows, and no more.
+func (d *documents) keep(name string, content []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	uri := documentScheme + name
-	if d.byURI == nil {
-		d.byURI = map[string][]byte{}
-	}
-	if _, known := d.byURI[uri]; !known {
-		d.names = append(d.names, uri)
-	}
-	d.byURI[uri] = document
-	d.write(uri)
-	if len(d.names) > maxDocuments {
-		d.forget(d.names[0])
-		d.names = d.names[1:]
-	}
-	return uri
-}
-
-// file is where a document is on the disk, or "".
-func (d *documents) file(uri string) string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.dir == "" || d.byURI[uri] == nil {
-		return ""
-	}
-	return d.path(uri)
-}
-
-func (d *documents) path(uri string) string {
-	return filepath.Join(d.dir, filepath.Base(strings.TrimPrefix(uri, documentScheme))+".json")
-}
-
-// write puts a document on the disk, for this user alone. Without a disk there
-// is the resource still.
-func (d *documents) write(uri string) {
-	var err error
-	if d.dir == "" {
-		d.dir, err = os.MkdirTemp("", "svc-mcp-")
-	}
+	err := d.open()
 	if err == nil {
-		err = os.WriteFile(d.path(uri), d.byURI[uri], 0o600)
+		err = renameio.WriteFile(d.path(name), content, 0o600)
 	}
 	if err != nil {
-		d.log.Warn("writing the rest of a result", "error", err)
+		d.log.Warn("keeping the rest of a result", "error", err)
+		return
+	}
+	d.prune()
+}
+
+// open makes the folder.
+func (d *documents) open() (err error) {
+	if d.dir == "" {
+		d.tmp = true
+		d.dir, err = os.MkdirTemp("", "svc-mcp-")
+		return err
+	}
+	return os.MkdirAll(d.dir, 0o700)
+}
+
+// path is where a document or the note of a folder is kept.
+func (d *documents) path(name string) string { return filepath.Join(d.dir, name+".json") }
+
+// prune removes what is old, and the oldest of what is too much.
+func (d *documents) prune() {
+	entries, err := os.ReadDir(d.dir)
+	if err != nil {
+		d.log.Warn("looking at what is kept of results", "error", err)
+		return
+	}
+	var kept []fs.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && strings.HasSuffix(info.Name(), ".json") {
+			kept = append(kept, info)
+		}
+	}
+	slices.SortFunc(kept, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for i, info := range kept {
+		if i >= maxDocuments || time.Since(info.ModTime()) > maxAge {
+			// Another session may have removed it.
+			if err := os.Remove(filepath.Join(d.dir, info.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				d.log.Warn("removing the rest of a result", "error", err)
+			}
+		}
 	}
 }
 
-func (d *documents) forget(uri string) {
-	delete(d.byURI, uri)
-	if err := os.Remove(d.path(uri)); err != nil {
-		d.log.Warn("removing the rest of a result", "error", err)
-	}
-}
-
-// close removes the files.
+// close removes what was kept for the session alone.
 func (d *documents) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.dir == "" {
+	if !d.tmp {
 		return
 	}
 	if err := os.RemoveAll(d.dir); err != nil {
 		d.log.Warn("removing the rest of results", "error", err)
 	}
-	d.dir = ""
 }
 
-// folder makes the files of an out folder readable, and gives their URI's
-// beginning.
-func (d *documents) folder(out string) string {
-	sum := sha256.Sum256([]byte(out))
-	name := hex.EncodeToString(sum[:4])
+// kept is a form that names have: nothing that leads out of the folder.
+var kept = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+// get reads what is kept under a name, and where that is.
+func (d *documents) get(name string) (content []byte, file string, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.folders == nil {
-		d.folders = map[string]string{}
+	if d.dir == "" || !kept.MatchString(name) {
+		return nil, "", false
 	}
-	d.folders[name] = out
-	return outScheme + name + "/"
+	file = d.path(name)
+	content, err := os.ReadFile(file)
+	return content, file, err == nil
+}
+
+// written is the note of a folder that a call wrote: whose files it has shows by
+// one of them, which is in the folder still.
+type written struct {
+	Out    string `json:"out"`
+	File   string `json:"file"` // below out
+	SHA256 string `json:"sha256"`
+}
+
+// artifactOf is one of a result's artifacts.
+type artifactOf struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}
+
+// folder makes the files of an out folder readable, and gives the URI of the
+// folder and of the file that a person would open first.
+func (d *documents) folder(out string, artifacts []artifactOf) (uri, first string) {
+	of := artifacts[0]
+	for _, a := range artifacts {
+		// A document tells machines apart, and stays while what is in it does.
+		if strings.HasSuffix(a.Path, ".json") && !strings.HasSuffix(a.Path, ".dsse.json") {
+			of = a
+			break
+		}
+	}
+	file, err := filepath.Rel(out, of.Path)
+	if err != nil {
+		return "", ""
+	}
+	note := line(written{out, file, of.SHA256})
+	sum := sha256.Sum256([]byte(note))
+	name := hex.EncodeToString(sum[:8])
+	d.keep("out-"+name, []byte(note))
+	uri = outScheme + name + "/"
+	for _, name := range []string{"report.html", "README.txt"} {
+		if slices.ContainsFunc(artifacts, func(a artifactOf) bool { return a.Path == filepath.Join(out, name) }) {
+			return uri, uri + name
+		}
+	}
+	return uri, uri
 }
 
 // located adds to a result's JSON where the rest of it is: the file of the
@@ -124,19 +180,20 @@ func (d *documents) folder(out string) string {
 // what to link.
 func (d *documents) located(text []byte) (whole []byte, uri string) {
 	var named struct {
-		Resource  string            `json:"resource"`
-		Out       string            `json:"out"`
-		Artifacts []json.RawMessage `json:"artifacts"`
+		Resource  string       `json:"resource"`
+		Out       string       `json:"out"`
+		Artifacts []artifactOf `json:"artifacts"`
 	}
 	if json.Unmarshal(text, &named) != nil {
 		return text, "" // a result that is no object names nothing
 	}
-	switch file := d.file(named.Resource); {
-	case file != "":
+	_, file, ok := d.get(strings.TrimPrefix(named.Resource, documentScheme))
+	switch {
+	case ok:
 		return member(text, "file", file), named.Resource
 	case named.Resource == "" && named.Out != "" && len(named.Artifacts) > 0:
-		uri = d.folder(named.Out)
-		return member(text, "resource", uri), uri + "report.html"
+		folder, first := d.folder(named.Out, named.Artifacts)
+		return member(text, "resource", folder), first
 	}
 	return text, named.Resource
 }
@@ -148,60 +205,111 @@ func member(object []byte, name, value string) []byte {
 
 // read gives a document.
 func (d *documents) read(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	d.mu.Lock()
-	document, ok := d.byURI[strings.TrimSpace(req.Params.URI)]
-	d.mu.Unlock()
+	uri := strings.TrimSpace(req.Params.URI)
+	document, _, ok := d.get(strings.TrimPrefix(uri, documentScheme))
 	if !ok {
-		return nil, mcp.ResourceNotFoundError(req.Params.URI)
+		return nil, mcp.ResourceNotFoundError(uri)
 	}
-	return contents(req.Params.URI, "application/json", document), nil
+	return contents(uri, "application/json", document), nil
 }
 
-// artifact gives a file of a folder that this session wrote: a regular one,
-// below the folder, links included.
+// artifact gives a file of a folder that a call wrote, while it has what that call
+// wrote: a regular one, below the folder, links included. Without a file it is
+// the list of them.
 func (d *documents) artifact(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	name, file, _ := strings.Cut(strings.TrimPrefix(req.Params.URI, outScheme), "/")
-	d.mu.Lock()
-	dir, ok := d.folders[name]
-	d.mu.Unlock()
+	uri := req.Params.URI
+	name, file, _ := strings.Cut(strings.TrimPrefix(uri, outScheme), "/")
+	dir, ok := d.writtenTo(name)
 	if !ok {
-		return nil, mcp.ResourceNotFoundError(req.Params.URI)
+		return nil, mcp.ResourceNotFoundError(uri)
+	}
+	if file == "" {
+		return contents(uri, "text/plain", []byte(strings.Join(filesOf(dir), "\n")+"\n")), nil
 	}
 	b, err := below(dir, file)
 	if err != nil {
-		return nil, mcp.ResourceNotFoundError(req.Params.URI)
+		return nil, mcp.ResourceNotFoundError(uri)
 	}
-	return contents(req.Params.URI, mimeTypes[filepath.Ext(file)], b), nil
+	return contents(uri, mimeTypes[filepath.Ext(file)], b), nil
+}
+
+// writtenTo is the folder of a note, where it still has what the note is of.
+func (d *documents) writtenTo(name string) (dir string, ok bool) {
+	note, _, ok := d.get("out-" + name)
+	var w written
+	if !ok || json.Unmarshal(note, &w) != nil {
+		return "", false
+	}
+	f, err := opened(w.Out, w.File)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, f)
+	return w.Out, err == nil && hex.EncodeToString(sum.Sum(nil)) == w.SHA256
+}
+
+// filesOf are the names of the files below a folder.
+func filesOf(dir string) (names []string) {
+	_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // what can't be read is not listed
+		case len(names) == maxListed:
+			return fs.SkipAll
+		case e.Type().IsRegular():
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names
 }
 
 var mimeTypes = map[string]string{".json": "application/json", ".yml": "application/yaml", ".html": "text/html", "": "text/plain"}
 
-// below reads a file of a folder.
-func below(dir, file string) ([]byte, error) {
+// opened is a regular file below a folder, links included.
+func opened(dir, file string) (*os.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	info, err := root.Stat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no file", file)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxArtifact {
-		return nil, fmt.Errorf("%s is no file of at most %d bytes", file, maxArtifact)
-	}
-	f, err := root.Open(file)
+	return root.Open(file)
+}
+
+// below reads a file of a folder.
+func below(dir, file string) ([]byte, error) {
+	f, err := opened(dir, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxArtifact))
+	b, err := io.ReadAll(io.LimitReader(f, maxArtifact+1))
+	if err == nil && len(b) > maxArtifact {
+		err = fmt.Errorf("%s is longer than %d bytes", file, maxArtifact)
+	}
+	return b, err
 }
 
+// contents is what a resource holds, with what is hidden in it spelt out; bytes
+// that are no text are as they are.
 func contents(uri, mime string, b []byte) *mcp.ReadResourceResult {
-	c := &mcp.ResourceContents{URI: uri, MIMEType: mime, Text: string(b)}
-	if !utf8.Valid(b) {
-		c.Text, c.Blob = "", b
+	c := &mcp.ResourceContents{URI: uri, MIMEType: mime}
+	switch {
+	case mime == "application/json" && json.Valid(b):
+		c.Text = string(visible.JSON(b))
+	case utf8.Valid(b):
+		c.Text = visible.Lines(string(b))
+	default:
+		c.Blob = b
 	}
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{c}}
 }

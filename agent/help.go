@@ -50,7 +50,8 @@ func addResources(s *mcp.Server, env *tools.Env, d *documents) {
 		read                         mcp.ResourceHandler
 	}{
 		{documentScheme + "{name}", "document", "application/json", "The whole document that a cut result names.", d.read},
-		{outScheme + "{folder}/{+file}", "artifact", "", "A file of an out folder that this session wrote: plan.json, report.html, role/tasks/main.yml …", d.artifact},
+		{outScheme + "{folder}/{+file}", "artifact", "", "A file of an out folder that svc wrote: plan.json, report.html, role/tasks/main.yml …", d.artifact},
+		{outScheme + "{folder}/", "artifacts", "text/plain", "The names of the files of an out folder that svc wrote.", d.artifact},
 		{guideURI + "/{passage}", "passage", "text/markdown", "One passage of the guide, by topic, finding key or caveat code.", passage},
 		{findingScheme + "{id}", "finding", "application/json", "A finding of this account.", byID(env, findingScheme, tools.GetFinding)},
 		{questionScheme + "{id}", "question", "application/json", "A question of this account.", byID(env, questionScheme, tools.GetQuestion)},
@@ -65,12 +66,11 @@ func passage(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResource
 	if uri == guideURI {
 		return contents(uri, "text/markdown", []byte(guide.Text())), nil
 	}
-	for _, p := range guide.Passages() {
-		if strings.TrimPrefix(uri, guideURI+"/") == p.ID {
-			return contents(uri, "text/markdown", []byte("## "+p.Title+"\n\n"+p.Text+"\n")), nil
-		}
+	p, ok := guide.Find(strings.TrimPrefix(uri, guideURI+"/"))
+	if !ok {
+		return nil, mcp.ResourceNotFoundError(uri)
 	}
-	return nil, mcp.ResourceNotFoundError(uri)
+	return contents(uri, "text/markdown", []byte("## "+p.Title+"\n\n"+p.Text+"\n")), nil
 }
 
 // byID reads what a tool gives for the number at the end of a URI.

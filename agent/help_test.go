@@ -5,8 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -87,7 +89,7 @@ func TestWrittenFoldersAreResources(t *testing.T) {
 	is.True(strings.HasPrefix(result.Resource, outScheme))
 	is.Equal(r.Content[1].(*mcp.ResourceLink).URI, result.Resource+"report.html")
 	is.NoErr(os.Symlink(filepath.Join(dir, "secret"), filepath.Join(out, "link")))
-	for file, readable := range map[string]bool{"plan.json": true, "report.html": true, "role/tasks/main.yml": true, "../secret": false, "link": false, "role": false, "": false} {
+	for file, readable := range map[string]bool{"plan.json": true, "report.html": true, "role/tasks/main.yml": true, "../secret": false, "link": false, "role": false} {
 		read, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: result.Resource + file})
 		is.Equal(err == nil, readable) // only regular files below the folder
 		if readable {
@@ -98,8 +100,50 @@ func TestWrittenFoldersAreResources(t *testing.T) {
 	}
 }
 
-// TestTheRestIsAFileToo reads it where a client can't read resources; it is
-// gone after the session.
+// TestLinksOutliveTheirSession follows them in a later one. Two machines never
+// share one, and a folder that was written anew is not what the link named.
+func TestLinksOutliveTheirSession(t *testing.T) {
+	is := is.New(t)
+	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	session := func(env *tools.Env) *mcp.ClientSession {
+		return connectTo(t, newServer(env, &documents{log: env.Log, dir: dir}, Options{Log: env.Log}), nil, nil)
+	}
+	links := func(r *mcp.CallToolResult) (folder, link string) {
+		var result struct{ Resource string }
+		is.NoErr(json.Unmarshal([]byte(text(r)), &result))
+		return result.Resource, r.Content[1].(*mcp.ResourceLink).URI
+	}
+	readable := func(s *mcp.ClientSession, uri string) (string, bool) {
+		r, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+		if err != nil {
+			return "", false
+		}
+		return r.Contents[0].Text, true
+	}
+	env := newEnv(t)
+	first := session(env)
+	one, _ := links(call(t, first, "svc_db_plan", map[string]any{"root": fixture, "target": "debian-13"}))
+	folder, report := links(call(t, first, "svc_migrate", map[string]any{"root": fixture, "target": "debian-13", "out": out, "confirm": true}))
+	two, _ := links(call(t, first, "svc_db_plan", map[string]any{"root": fixture, "target": "debian-12"}))
+	is.True(one != two)
+
+	later := session(newEnv(t))
+	plan, ok := readable(later, one)
+	is.True(ok && strings.Contains(plan, `"target":"debian-13"`))
+	listed, ok := readable(later, folder)
+	is.True(ok && strings.Contains(listed, "role/tasks/main.yml\n"))
+	_, ok = readable(later, report)
+	is.True(ok)
+	_, ok = readable(later, "svc://document/../"+filepath.Base(dir))
+	is.True(!ok)
+	call(t, later, "svc_migrate", map[string]any{"root": "../fixtures/hosts/ubuntu-22.04-apps", "target": "ubuntu-24.04", "out": filepath.Join(filepath.Dir(out), "other"), "confirm": true})
+	is.NoErr(os.WriteFile(filepath.Join(out, "assessment.json"), []byte("{}"), 0o644))
+	_, ok = readable(later, report)
+	is.True(!ok)
+}
+
+// TestTheRestIsAFileToo reads it where a client can't read resources; without a
+// folder of its own it is gone after the session.
 func TestTheRestIsAFileToo(t *testing.T) {
 	is := is.New(t)
 	env := newEnv(t)
@@ -115,8 +159,10 @@ func TestTheRestIsAFileToo(t *testing.T) {
 	var whole tools.AssessResult
 	is.NoErr(json.Unmarshal(b, &whole))
 	is.Equal(len(whole.Packages), summary.Total["packages"])
-	for range maxDocuments {
-		store.Put("x"+string(rune('a'+len(store.names))), []byte("{}"))
+	long := time.Now().Add(-time.Hour)
+	is.NoErr(os.Chtimes(summary.File, long, long))
+	for i := range maxDocuments {
+		store.Put("x", []byte(strconv.Itoa(i)))
 	}
 	_, err = os.Stat(summary.File)
 	is.True(os.IsNotExist(err)) // the oldest goes

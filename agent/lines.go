@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 const (
@@ -16,7 +19,13 @@ const (
 	// patience is how long the end of input waits for answers that are due: who
 	// pipes requests in wants them answered.
 	patience = 30 * time.Second
+	// unread is how long a message waits for a client that does not read; less
+	// where the client has ended its input, too.
+	unread, unreadAtEnd = 2 * time.Minute, 5 * time.Second
 )
+
+// listening is the method of a request that is answered when the session ends.
+const listening = "subscriptions/listen"
 
 // lineGuard lets through the lines that are JSON-RPC 2.0 messages and answers
 // the others itself. The SDK would end the whole session at the first of them.
@@ -25,10 +34,11 @@ type lineGuard struct {
 	lines   *bufio.Reader
 	out     *lineWriter
 	pending []byte
+	over    chan struct{} // closed when all has been read
 }
 
 func newLineGuard(in io.ReadCloser, out io.WriteCloser) *lineGuard {
-	return &lineGuard{in: in, lines: bufio.NewReaderSize(in, 64<<10), out: &lineWriter{out: out}}
+	return &lineGuard{in: in, lines: bufio.NewReaderSize(in, 64<<10), out: newLineWriter(out), over: make(chan struct{})}
 }
 
 // Read gives the bytes of the next good line.
@@ -39,13 +49,23 @@ func (g *lineGuard) Read(p []byte) (int, error) {
 			g.accept(line)
 		}
 		if err != nil && len(g.pending) == 0 {
-			g.out.settle(patience)
+			g.end()
 			return 0, err
 		}
 	}
 	n := copy(p, g.pending)
 	g.pending = g.pending[n:]
 	return n, nil
+}
+
+// end waits for what is due, once.
+func (g *lineGuard) end() {
+	select {
+	case <-g.over:
+	default:
+		g.out.settle(patience)
+		close(g.over)
+	}
 }
 
 // Close ends the reading.
@@ -55,28 +75,35 @@ func (g *lineGuard) Close() error {
 }
 
 // accept keeps a good line for Read and answers a bad one.
-func (g *lineGuard) accept(line []byte) {
-	line = bytes.TrimPrefix(line, []byte("\ufeff"))
-	var head struct {
-		Version string          `json:"jsonrpc"`
-		Method  *string         `json:"method"`
-		ID      json.RawMessage `json:"id"`
-		Result  json.RawMessage `json:"result"`
-		Error   json.RawMessage `json:"error"`
+func (g *lineGuard) accept(text []byte) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if !json.Valid(text) {
+		g.out.refuse(jsonrpc.CodeParseError, "this line is no JSON; one message a line is expected")
+		return
 	}
-	err := json.Unmarshal(line, &head)
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		g.out.refuse(-32700, "this line is no JSON; one message a line is expected")
-	case err != nil || head.Version != "2.0" || head.Method == nil && head.Result == nil && head.Error == nil:
-		g.out.refuse(-32600, "this line is no JSON-RPC 2.0 message")
-	default:
-		if head.Method != nil && isID(head.ID) {
-			g.out.expect(1)
+	message, err := jsonrpc.DecodeMessage(text)
+	switch m := message.(type) {
+	case *jsonrpc.Response:
+		g.out.answered(m.ID)
+	case *jsonrpc.Request:
+		if m.IsCall() && !g.out.expect(m) {
+			g.out.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id %s is that of a request that is not answered yet; this one was not looked at", line(m.ID.Raw())))
+			return
 		}
-		g.pending = append(bytes.TrimRight(line, "\r\n"), '\n')
 	}
+	if err == nil {
+		g.pending = append(bytes.TrimRight(text, "\r\n"), '\n')
+	} else if !isAnswer(text) {
+		g.out.refuse(jsonrpc.CodeInvalidRequest, "this line is no JSON-RPC 2.0 message")
+	}
+}
+
+// isAnswer reports whether a message that can't be used is an answer: nobody
+// answers those.
+func isAnswer(line []byte) bool {
+	var members map[string]json.RawMessage
+	err := json.Unmarshal(line, &members)
+	return err == nil && members["method"] == nil && (members["result"] != nil || members["error"] != nil)
 }
 
 // line reads up to and with the next newline; of a line that is too long it
@@ -98,66 +125,157 @@ func (g *lineGuard) skip(err error) ([]byte, error) {
 	for errors.Is(err, bufio.ErrBufferFull) {
 		_, err = g.lines.ReadSlice('\n')
 	}
-	g.out.refuse(-32600, "this message is longer than 16 MiB")
+	g.out.refuse(jsonrpc.CodeInvalidRequest, "this message is longer than 16 MiB")
 	return nil, err
 }
 
-// isID reports whether a message's id is one: it is a request's or an answer's.
-func isID(id json.RawMessage) bool { return len(id) > 0 && string(id) != "null" }
-
-// lineWriter keeps the SDK's messages and the guard's own from mixing, and
-// knows how many answers are due.
+// lineWriter keeps the SDK's messages and the guard's own from mixing, knows
+// which answers are due, and gives up on a client that does not read.
 type lineWriter struct {
-	mu   sync.Mutex
-	out  io.WriteCloser
-	due  int
-	idle chan struct{} // closed when nothing is due; nil where nobody waits
+	out     io.WriteCloser
+	writing sync.Mutex    // of one message
+	ended   chan struct{} // closed when the input has ended
+	broken  chan struct{} // closed when the client does not read any more
+
+	mu      sync.Mutex
+	inUse   map[jsonrpc.ID]bool // of the client's requests: true where the end of input waits for the answer
+	asked   map[jsonrpc.ID]bool // of the server's own requests, which the client has not answered
+	pending int                 // answers that are due or being written
+	idle    chan struct{}       // closed when nothing is due; nil where nobody waits
 }
 
-// Write writes one message.
+func newLineWriter(out io.WriteCloser) *lineWriter {
+	return &lineWriter{out: out, ended: make(chan struct{}), broken: make(chan struct{}), inUse: map[jsonrpc.ID]bool{}, asked: map[jsonrpc.ID]bool{}}
+}
+
+// errUnread ends the session of a client that does not read.
+var errUnread = errors.New("the client does not read")
+
+// Write writes one message. The id of a request is free again before its answer
+// is out: the client may use it as soon as it has read that.
 func (w *lineWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	n, err := w.out.Write(p)
-	w.mu.Unlock()
-	var head struct {
-		Method *string         `json:"method"`
-		ID     json.RawMessage `json:"id"`
+	defer w.leaving(p)()
+	written := make(chan error, 1)
+	message := bytes.Clone(p) // outlives the call where the client does not read
+	go func() {
+		w.writing.Lock()
+		defer w.writing.Unlock()
+		_, err := w.out.Write(message)
+		written <- err
+	}()
+	if err := w.await(written); err != nil {
+		return 0, err
 	}
-	if json.Unmarshal(p, &head) == nil && head.Method == nil && isID(head.ID) {
-		w.expect(-1)
-	}
-	return n, err
+	return len(p), nil
 }
 
-// expect counts answers that are due, or, below zero, that were given.
-func (w *lineWriter) expect(n int) {
+// await waits for a message to be written, and breaks the session where that
+// takes too long.
+func (w *lineWriter) await(written <-chan error) error {
+	timer := time.NewTimer(unread)
+	defer timer.Stop()
+	ended := w.ended
+	for {
+		select {
+		case err := <-written:
+			return err
+		case <-w.broken:
+			return errUnread
+		case <-ended:
+			timer.Reset(unreadAtEnd)
+			ended = nil
+		case <-timer.C:
+			w.abandon()
+			return errUnread
+		}
+	}
+}
+
+// leaving notes what a message means that is about to be written; what it gives
+// is called once it is.
+func (w *lineWriter) leaving(p []byte) (written func()) {
+	message, err := jsonrpc.DecodeMessage(p)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.due = max(0, w.due+n)
-	if w.due == 0 {
-		w.wake()
+	switch m := message.(type) {
+	case *jsonrpc.Request:
+		if err == nil && m.IsCall() {
+			w.asked[m.ID] = true
+			w.wake()
+		}
+	case *jsonrpc.Response:
+		waited := w.inUse[m.ID]
+		delete(w.inUse, m.ID)
+		if waited {
+			return func() { w.settled(1) }
+		}
 	}
+	return func() {}
 }
 
+// expect counts a request's answer as due. It is false where the request's id is
+// in use.
+func (w *lineWriter) expect(request *jsonrpc.Request) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, used := w.inUse[request.ID]; used {
+		return false
+	}
+	waited := request.Method != listening
+	w.inUse[request.ID] = waited
+	if waited {
+		w.pending++
+	}
+	return true
+}
+
+// answered notes that the client answered the server.
+func (w *lineWriter) answered(id jsonrpc.ID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.asked, id)
+}
+
+// settled counts answers that were given.
+func (w *lineWriter) settled(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pending -= n
+	w.wake()
+}
+
+// due reports whether there are answers to wait for. Each question to the client
+// holds up one of them, and at the end of input for ever.
+func (w *lineWriter) due() bool { return w.pending > len(w.asked) }
+
+// wake tells who waits that nothing is due.
 func (w *lineWriter) wake() {
-	if w.idle != nil {
+	if w.idle != nil && !w.due() {
 		close(w.idle)
 		w.idle = nil
 	}
 }
 
-// abandon ends the waiting for answers.
+// abandon ends the session: nothing is written any more.
 func (w *lineWriter) abandon() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.due = 0
-	w.wake()
+	select {
+	case <-w.broken:
+	default:
+		close(w.broken)
+	}
 }
 
-// settle waits until nothing is due any more.
+// settle waits at the end of input until nothing is due any more.
 func (w *lineWriter) settle(most time.Duration) {
 	w.mu.Lock()
-	if w.due == 0 {
+	select {
+	case <-w.ended:
+	default:
+		close(w.ended)
+	}
+	if !w.due() {
 		w.mu.Unlock()
 		return
 	}
@@ -166,23 +284,21 @@ func (w *lineWriter) settle(most time.Duration) {
 	w.mu.Unlock()
 	select {
 	case <-idle:
+	case <-w.broken:
 	case <-time.After(most):
 	}
 }
 
 func (w *lineWriter) Close() error { return w.out.Close() }
 
-// refuse answers a line whose id is not known, as JSON-RPC prescribes.
-func (w *lineWriter) refuse(code int, message string) {
-	type fault struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	}
+// refuse answers a line whose id is not known, as JSON-RPC prescribes, or is
+// another request's.
+func (w *lineWriter) refuse(code int64, message string) {
 	b, err := json.Marshal(struct {
-		Version string `json:"jsonrpc"`
-		ID      *int   `json:"id"`
-		Error   fault  `json:"error"`
-	}{"2.0", nil, fault{code, message}})
+		Version string        `json:"jsonrpc"`
+		ID      *int          `json:"id"`
+		Error   jsonrpc.Error `json:"error"`
+	}{"2.0", nil, jsonrpc.Error{Code: code, Message: message}})
 	if err != nil {
 		return
 	}

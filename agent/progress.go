@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc/backend/visible"
 )
 
 const (
@@ -73,5 +75,5 @@ func (p *progress) report(what string, done, total int) {
 func (p *progress) now() {
 	p.n++
 	p.last = time.Now()
-	p.send(p.n, p.what)
+	p.send(p.n, visible.Text(p.what))
 }

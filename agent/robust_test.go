@@ -27,7 +27,7 @@ import (
 // The list of tools must fit what clients and models have room for.
 const (
 	maxListBytes    = 25 << 10
-	maxListTokens   = 3000
+	maxListTokens   = 3200
 	bytesPerToken   = 4.4 // of such JSON, by OpenAI's o200k; .ci/e2e/clients.sh counts them
 	mayGrow         = 1.05
 	budgetFile      = "testdata/budget.json"
@@ -245,7 +245,7 @@ func BenchmarkNoOpCall(b *testing.B) {
 	c, closer, err := backend.OpenEmbedded(b.Context(), b.TempDir(), backend.Config{Log: slog.New(slog.DiscardHandler)})
 	is.NoErr(err)
 	defer closer.Close()
-	env := &tools.Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, Client: func(context.Context) (*client.Client, error) { return c, nil }}
+	env := &tools.Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, LocalKey: localKey(), Client: func(context.Context) (*client.Client, error) { return c, nil }}
 	here, there := mcp.NewInMemoryTransports()
 	_, err = newServer(env, &documents{log: env.Log}, Options{Log: env.Log}).Connect(b.Context(), there, nil)
 	is.NoErr(err)

@@ -14,9 +14,11 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc/backend/visible"
 	"svc/tools"
 )
 
@@ -29,6 +31,9 @@ type Options struct {
 	ReadOnly bool
 	// Tools are the names of those to serve; all where empty.
 	Tools []string
+	// Results is the folder in which the whole of cut results is kept, for later
+	// sessions too; where it is empty they are kept for this one.
+	Results string
 }
 
 // Check refuses a name that no tool has.
@@ -52,14 +57,40 @@ func (o Options) tools() []tools.Tool {
 	})
 }
 
-// Serve answers on in and out until in ends or ctx is done. It returns nil on
-// either.
+// grace is how long work that was told to end has for it.
+const grace = 5 * time.Second
+
+// Serve answers on in and out until in ends, ctx is done, or the client has
+// stopped reading. It returns nil on each of them; what then still does not end
+// is left behind, for the program to end.
 func Serve(ctx context.Context, env *tools.Env, in io.ReadCloser, out io.WriteCloser, o Options) error {
-	guard := newLineGuard(in, out)
-	store := &documents{log: o.Log}
+	store := &documents{log: o.Log, dir: o.Results}
 	defer store.close()
-	err := newServer(env, store, o).Run(ctx, &mcp.IOTransport{Reader: guard, Writer: guard.out})
-	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
+	return serve(ctx, newServer(env, store, o), newLineGuard(in, out), o.Log)
+}
+
+func serve(ctx context.Context, s *mcp.Server, guard *lineGuard, log *slog.Logger) error {
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, &mcp.IOTransport{Reader: guard, Writer: guard.out}) }()
+	select {
+	case err := <-ended:
+		return abnormal(err)
+	case <-ctx.Done():
+	case <-guard.over:
+	case <-guard.out.broken:
+	}
+	select {
+	case err := <-ended:
+		return abnormal(err)
+	case <-time.After(grace):
+		log.Warn("the session has ended, and some of its work has not")
+		return nil
+	}
+}
+
+// abnormal is the error of a session that did not end as sessions do.
+func abnormal(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) || errors.Is(err, errUnread) {
 		return nil
 	}
 	return err
@@ -77,7 +108,7 @@ func newServer(env *tools.Env, store *documents, o Options) *mcp.Server {
 			Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Completions: &mcp.CompletionCapabilities{},
 		},
 		CompletionHandler: complete(env),
-		SetCacheable:      func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.TTLMs, c.CacheScope = 300_000, "private" },
+		SetCacheable:      cacheable,
 	})
 	addResources(s, env, store)
 	addPrompts(s)
@@ -86,6 +117,17 @@ func newServer(env *tools.Env, store *documents, o Options) *mcp.Server {
 		s.AddTool(describe(t), handler(&served, flying.patient(guarded(t, o.Log)), asked, store, o.Log))
 	}
 	return s
+}
+
+// cacheable says how long a client may take an answer for what it still is: lists,
+// the guide and documents never change in a session; folders, findings and
+// questions may at once.
+func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
+	c.CacheScope = "private"
+	read, ok := req.(*mcp.ReadResourceRequest)
+	if !ok || strings.HasPrefix(read.Params.URI, guideURI) || strings.HasPrefix(read.Params.URI, documentScheme) {
+		c.TTLMs = 300_000
+	}
 }
 
 // describe is the tool as clients see it, with all four hints explicit.
@@ -143,12 +185,13 @@ func handler(env *tools.Env, t tools.Tool, asked *consent, store *documents, log
 }
 
 func refusal(err error) *mcp.CallToolResult {
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: explain(err)}}}
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: visible.Lines(explain(err))}}}
 }
 
 // success carries the value as structure and the same JSON as text: clients
-// show the model one or the other. Package versions keep their < and >. A link
-// leads to what the result leaves out.
+// show the model one or the other, and what is hidden in a machine's texts is
+// spelt out in both. Package versions keep their < and >. A link leads to what
+// the result leaves out.
 func success(v any, store *documents) (*mcp.CallToolResult, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -157,6 +200,10 @@ func success(v any, store *documents) (*mcp.CallToolResult, error) {
 		return refusal(fmt.Errorf("encoding the result: %w", err)), nil
 	}
 	text, uri := store.located(bytes.TrimSpace(b.Bytes()))
+	text, err := visible.Values(text)
+	if err != nil {
+		return refusal(err), nil
+	}
 	result := &mcp.CallToolResult{StructuredContent: json.RawMessage(text), Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}
 	if uri != "" {
 		result.Content = append(result.Content, &mcp.ResourceLink{URI: uri, Name: path.Base(uri)})

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"flag"
 	"io"
@@ -20,6 +21,7 @@ import (
 
 	"svc/backend"
 	"svc/backend/api"
+	"svc/backend/api/attest"
 	"svc/backend/client"
 	"svc/tools"
 )
@@ -35,6 +37,12 @@ var eras = map[string]*mcp.ClientSessionOptions{
 
 const fixture = "../fixtures/hosts/debian-11-web"
 
+// localKey is the key of a user of the tests.
+func localKey() func() (ed25519.PrivateKey, error) {
+	key := attest.NewKey()
+	return func() (ed25519.PrivateKey, error) { return key, nil }
+}
+
 // newEnv is a real environment: the embedded backend on a new store.
 func newEnv(t *testing.T) *tools.Env {
 	t.Helper()
@@ -42,7 +50,7 @@ func newEnv(t *testing.T) *tools.Env {
 	var mu sync.Mutex
 	var opened *client.Client
 	return &tools.Env{
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+		Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test", LocalKey: localKey(),
 		Client: func(ctx context.Context) (*client.Client, error) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -193,7 +201,7 @@ func TestCollaborationInBothEras(t *testing.T) {
 			is.True(!call(t, session, "svc_report_finding", finding).IsError)
 			got := call(t, session, "svc_get_finding", map[string]any{"id": "1"})
 			is.True(len(text(got)) < 8<<10)
-			is.True(strings.Contains(text(got), `"resource":"svc://document/finding-1"`))
+			is.True(strings.Contains(text(got), `"resource":"svc://document/finding-1-`))
 			for _, tool := range []string{"svc_get_status", "svc_whats_new", "svc_updates", "svc_export_collaboration", "svc_list_findings", "svc_list_questions"} {
 				r := call(t, session, tool, nil)
 				is.True(!r.IsError)

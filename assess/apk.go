@@ -103,6 +103,7 @@ func (r *apkReader) line(line string) {
 		r.pkg.Maintainer = value
 	case "F":
 		r.dir = "/" + value
+		r.own(r.dir)
 	case "R":
 		r.own(r.dir + "/" + value)
 	case "Z":
@@ -113,6 +114,7 @@ func (r *apkReader) line(line string) {
 // own notes whose a file is, where that matters.
 func (r *apkReader) own(file string) {
 	r.file = ""
+	r.m.programs.own([]byte(file), r.pkg.Name)
 	if !inListed([]byte(r.dir+"/")) || !fs.ValidPath(file[1:]) {
 		return
 	}

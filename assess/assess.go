@@ -53,6 +53,8 @@ type machine struct {
 	ids        []string // ID and ID_LIKE of os-release
 	dpkg       dpkg
 	reaccessed reaccessed
+	secrets    secrets
+	versioned  []string // folders of version control below /etc
 	users      map[int]string
 	groups     map[int]string
 	people     people          // where their ids begin
@@ -64,11 +66,13 @@ type machine struct {
 	listed     atomic.Int64    // bytes of the names in these
 	small      atomic.Int64    // bytes read of files that people write by hand
 	room       room
+	host       host.Host
+	programs   candidates
 }
 
 // Assess reads the machine. On ErrCorrupt the assessment is there too.
 func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
-	m := &machine{fs: watched{h.FS(), ctx}, ctx: ctx, o: o, a: &Assessment{Schema: Schema}}
+	m := &machine{fs: watched{h.FS(), ctx}, ctx: ctx, o: o, a: &Assessment{Schema: Schema}, host: h}
 	if err := m.readSystem(); err != nil {
 		return nil, cmp.Or(ctx.Err(), host.Lost(h), err)
 	}
@@ -80,12 +84,15 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 		read func()
 	}{
 		{"identity", m.readFingerprint},
+		{"programs", m.findPrograms},
 		{"packages", m.readPackages},
 		{"package origins", m.readOrigins},
 		{"accounts", m.readAccounts},
 		{"services", m.readServices},
 		{"jobs", m.readCron},
+		{"programs' digests", m.readPrograms},
 		{"configuration", m.readConfiguration},
+		{"folders", m.readFolders},
 		{"mounts", m.readMounts},
 		{"network", m.readNetworks},
 		{"kernel settings", m.readSysctl},
@@ -115,6 +122,7 @@ func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
 	}
 	o.Progress(steps[len(steps)-1].what, len(steps), len(steps))
 	m.order()
+	m.maskSecrets()
 	return m.a, m.corrupt()
 }
 
@@ -260,8 +268,10 @@ func (m *machine) order() {
 	}
 	a.Packages, a.Origins, a.Services, a.Timers, a.Cron = list(a.Packages), list(a.Origins), list(a.Services), list(a.Timers), list(a.Cron)
 	a.Users, a.Groups, a.Configuration, a.Mounts = list(a.Users), list(a.Groups), list(a.Configuration), list(a.Mounts)
+	a.Folders, a.Disabled = list(a.Folders), list(a.Disabled)
 	a.Networks, a.Sysctl, a.SSH, a.Firewalls = list(a.Networks), list(a.Sysctl), list(a.SSH), list(a.Firewalls)
 	a.Certificates, a.Runtimes, a.Software, a.Containers, a.Facts = list(a.Certificates), list(a.Runtimes), list(a.Software), list(a.Containers), list(a.Facts)
+	a.Programs = list(a.Programs)
 	a.Databases, a.WebServers, a.Findings, a.Sources = list(a.Databases), list(a.WebServers), list(a.Findings), list(a.Sources)
 }
 

@@ -250,7 +250,7 @@ func TestConfigurationStates(t *testing.T) {
 	is.Equal(config(a, "/etc/bash.bashrc").State, ConfigChanged)
 	gone := mustAssess(t, newMachine(t, map[string]string{"etc/bash.bashrc": "-"}))
 	is.Equal(config(gone, "/etc/bash.bashrc").State, ConfigMissing)
-	key := mustAssess(t, newMachine(t, map[string]string{"etc/app/key.pem": "-----BEGIN " + "EC PRIVATE KEY-----\n"}))
+	key := mustAssess(t, newMachine(t, map[string]string{"etc/app/key.pem": "-----BEGIN " + "EC PRIVATE KEY-----\nMHcCAQEEIIrYSSNQFaA2Hwf1duRSxKtLYX5CB04fSeQ6tF1aY/PuoAoGCCqGSM49\n"}))
 	is.True(config(key, "/etc/app/key.pem").Secret)
 	key = mustAssess(t, newMachine(t, map[string]string{"etc/app/cert.pem": "-----BEGIN CERTIFICATE-----\n"}))
 	is.True(!config(key, "/etc/app/cert.pem").Secret)

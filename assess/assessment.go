@@ -24,6 +24,8 @@ type Assessment struct {
 	Users         []User        `json:"users"`
 	Groups        []Group       `json:"groups"`
 	Configuration []ConfigFile  `json:"configuration"`
+	Folders       []Folder      `json:"folders"`
+	Disabled      []string      `json:"disabled"` // links that would enable what is available, and are not there: /etc/apache2/sites-enabled/000-default.conf
 	Mounts        []Mount       `json:"mounts"`
 	Networks      []Network     `json:"networks"`
 	Sysctl        []Setting     `json:"sysctl"`
@@ -35,7 +37,9 @@ type Assessment struct {
 	Runtimes      []Runtime     `json:"runtimes"`
 	Software      []Software    `json:"software"`
 	Containers    []Container   `json:"containers"`
+	Programs      []Program     `json:"programs"`
 	Facts         []Fact        `json:"facts"`
+	Secrets       []Secret      `json:"secrets"` // places in what would be carried; never what is secret
 	Findings      []Finding     `json:"findings"`
 	Sources       []Source      `json:"sources"`
 	Running       *Running      `json:"running,omitempty"` // of a machine that runs while it is read
@@ -66,7 +70,8 @@ type Package struct {
 	Section       string `json:"section"`
 	Manual        bool   `json:"manual"` // chosen by a person, not pulled in
 	Held          bool   `json:"held"`
-	Origin        string `json:"origin"` // vendor or repository, empty where nothing says
+	Needed        bool   `json:"needed,omitempty"` // another installed package depends on it; only dpkg says
+	Origin        string `json:"origin"`           // vendor or repository, empty where nothing says
 	Essential     bool   `json:"essential"`
 	Maintainer    string `json:"maintainer"`
 	Module        string `json:"module,omitempty"` // name and stream: nodejs:18
@@ -162,8 +167,20 @@ type ConfigFile struct {
 	// Shipped are the digests of the file as its package has it, as
 	// "algorithm:hex"; none where the package manager does not say.
 	Shipped []string `json:"shipped,omitempty"`
-	Secret  bool     `json:"secret"`  // a key, a password file, or unreadable to others
+	Secret  bool     `json:"secret"`  // it, or a folder above it, is closed to others, or it has a secret: see secrets
 	Machine bool     `json:"machine"` // belongs to this very machine or was generated: not to be carried over
+}
+
+// Folder is a folder that no package brings, or that of a package in /etc that is
+// not open to all: below /etc, and where services write.
+type Folder struct {
+	Path    string `json:"path"`
+	Mode    string `json:"mode"` // octal: 0755
+	UID     int    `json:"uid"`
+	GID     int    `json:"gid"`
+	Owner   string `json:"owner"` // names by the machine's own passwd
+	Group   string `json:"group"`
+	Package string `json:"package,omitempty"` // that brings it
 }
 
 // Mount is a line of fstab.
@@ -261,6 +278,7 @@ type Certificate struct {
 	SelfSigned bool       `json:"self_signed"`
 	Authority  bool       `json:"authority"` // may sign others
 	Key        string     `json:"key"`       // path of its private key, where one is found; never what is in it
+	KeyFits    string     `json:"key_fits"`  // yes or no: whether it is the certificate's; empty where it could not be read, is encrypted, or is but a guess
 	UsedBy     []Evidence `json:"used_by"`   // configuration that names it
 }
 

@@ -20,6 +20,7 @@ type dpkg struct {
 	conffiles map[string]conffile // by path with a leading slash
 	owned     map[string]string   // other paths of /etc and of unit folders, to the package
 	named     map[string]bool     // every package that the status file names, in whatever state
+	needed    map[string]bool     // packages that others depend on
 	unsettled []Package           // half installed, half configured
 	links     map[string]string   // links right in /etc to places below it
 	kept      int                 // bytes of all that, about

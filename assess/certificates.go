@@ -2,6 +2,7 @@ package assess
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"svc/assess/host"
 )
 
 // Bounds of the search for certificates.
@@ -196,7 +199,45 @@ func (c *certificates) add(file string, cert *x509.Certificate, ownKey bool) {
 		SelfSigned: bytes.Equal(cert.RawSubject, cert.RawIssuer), Authority: cert.IsCA, UsedBy: list(c.named[file]),
 	}
 	found.Key = c.keyOf(file, ownKey)
+	if found.Key != "" && (found.Key == c.byKey[file] || stem(found.Key) == stem(file)) {
+		found.KeyFits = c.fits(found.Key, cert)
+	}
 	c.m.a.Certificates = append(c.m.a.Certificates, found)
+}
+
+func stem(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
+
+// fits says whether a file has the private key of a certificate.
+func (c *certificates) fits(file string, cert *x509.Certificate) string {
+	b, err := host.ReadFile(c.m.fs, file[1:], maxKey)
+	if err != nil {
+		return ""
+	}
+	for block, rest := pem.Decode(b); block != nil; block, rest = pem.Decode(rest) {
+		key, ok := parseKey(block).(interface{ Public() crypto.PublicKey })
+		if !ok {
+			continue // a certificate, parameters, or a key under a passphrase
+		}
+		if public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool }); ok && public.Equal(cert.PublicKey) {
+			return "yes"
+		}
+		return "no"
+	}
+	return ""
+}
+
+// parseKey is the private key of a block of PEM, or nil.
+func parseKey(block *pem.Block) any {
+	if key, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {
+		return key
+	}
+	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
+		return key
+	}
+	if key, err := x509.ParseECPrivateKey(block.Bytes); err == nil {
+		return key
+	}
+	return nil
 }
 
 // namesOf are the host names and addresses that a certificate is good for.

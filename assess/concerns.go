@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc/backend/api/lazyregexp"
+	"svc/backend/visible"
 )
 
 // factCheck is a finding about facts that match.
@@ -215,7 +216,7 @@ func (m *machine) findRuntimes() {
 		f := Finding{Key: c.key, Severity: Medium, Title: c.title, Remediations: hints(c.hint)}
 		for _, r := range m.a.Runtimes {
 			if r.Language == c.language && r.Version != "" && compareNatural(r.Version, c.before) < 0 {
-				f.Summary = fmt.Sprintf("%s %s is in %s.", r.Language, r.Version, r.Path)
+				f.Summary = fmt.Sprintf("%s %s is in %s.", r.Language, visible.Name(r.Version), visible.Name(r.Path))
 				f.Evidence = append(f.Evidence, r.Evidence)
 			}
 		}
@@ -278,7 +279,7 @@ func (m *machine) findDataVersions() {
 		related := []Resource{{"database", d.Engine + ":" + d.Directory}}
 		if d.Engine == "slapd" && d.DataVersion == "hdb" {
 			m.finding(Finding{
-				Key: "database.slapd-backend", Severity: High, Title: "OpenLDAP's data are of a form that newer versions dropped", Summary: fmt.Sprintf("%s is of the hdb or bdb backend, which OpenLDAP 2.5 and later don't have.", d.Directory),
+				Key: "database.slapd-backend", Severity: High, Title: "OpenLDAP's data are of a form that newer versions dropped", Summary: fmt.Sprintf("%s is of the hdb or bdb backend, which OpenLDAP 2.5 and later don't have.", visible.Name(d.Directory)),
 				Remediations: hints("Export with slapcat here, and load with slapadd into an mdb database on the target."), Related: related, Evidence: []Evidence{d.Evidence},
 			})
 		}
@@ -288,7 +289,7 @@ func (m *machine) findDataVersions() {
 		}
 		if has, says := major(d.Engine, upstream(p.Version)), major(d.Engine, d.DataVersion); has != says {
 			m.finding(Finding{
-				Key: "database.data-version", Severity: High, Title: "Data are of another version than the server", Summary: fmt.Sprintf("%s is of %s %s, and %s is %s.", d.Directory, d.Engine, d.DataVersion, p.Name, cmp.Or(upstream(p.Version), p.Version)),
+				Key: "database.data-version", Severity: High, Title: "Data are of another version than the server", Summary: fmt.Sprintf("%s is of %s %s, and %s is %s.", visible.Name(d.Directory), d.Engine, visible.Name(d.DataVersion), visible.Name(p.Name), visible.Name(cmp.Or(upstream(p.Version), p.Version))),
 				Remediations: hints("Upgrade the data here first, or dump them with the version that wrote them."), Related: related, Evidence: []Evidence{d.Evidence},
 			})
 		}

@@ -1,7 +1,6 @@
 package assess
 
 import (
-	"bytes"
 	"cmp"
 	"crypto"
 	_ "crypto/md5" // digests of packages, with those that follow
@@ -36,7 +35,7 @@ const (
 var noise = []string{
 	"alternatives/", "rc0.d/", "rc1.d/", "rc2.d/", "rc3.d/", "rc4.d/", "rc5.d/", "rc6.d/", "rcS.d/",
 	"ssl/certs/ca-certificates.crt", "ssl/certs/java/", "ca-certificates/", "ld.so.cache", ".pwd.lock", ".updated", "mtab", "mailcap", "udev/hwdb.bin",
-	"passwd-", "group-", "shadow-", "gshadow-", "subuid-", "subgid-", "python3/debian_config", "apt/apt.conf.d/01autoremove", "runit/", "svc/",
+	"python3/debian_config", "apt/apt.conf.d/01autoremove", "runit/", "svc/",
 	"console-setup/cached_", "dictionaries-common/", "blkid.tab", "os-release", "apparmor.d/local/", "postgresql-common/root.crt",
 	"apt/apt.conf.d/01autoremove-", "dpkg/origins/",
 	// EL, Fedora, SUSE and Alpine have their own.
@@ -46,6 +45,13 @@ var noise = []string{
 	"init.d/rc0.d/", "init.d/rc1.d/", "init.d/rc2.d/", "init.d/rc3.d/", "init.d/rc4.d/", "init.d/rc5.d/", "init.d/rc6.d/", "init.d/rcS.d/", "init.d/.depend.",
 	"apk/world", "apk/arch", "apk/protected_paths.d/", "runlevels/",
 }
+
+// backups are what programs keep of the files of accounts.
+var backups = []string{"etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-", "etc/subuid-", "etc/subgid-"}
+
+// versionControl are folders of version control, etckeeper's among them: they have
+// all that files ever said, also of those that are closed.
+var versionControl = []string{".git", ".bzr", ".hg", ".svn", "_darcs", "CVS", "RCS", ".etckeeper"}
 
 // linkNoise are folders in which the links, but not the files, are made by
 // programs: certificates by digest, and the state of units, which is read apart.
@@ -80,9 +86,6 @@ var templates = map[string]string{
 	"/etc/security/opasswd":     "",
 	"/etc/ca-certificates.conf": "",
 }
-
-// secretNames are files of /etc that hold secrets whatever their mode says.
-var secretNames = []string{"shadow", "shadow-", "gshadow", "gshadow-", "security/opasswd", "mysql/debian.cnf", "chrony/chrony.keys", "postgresql-common/root.crt"}
 
 // readConfiguration lists what of /etc is not as packages made it.
 func (m *machine) readConfiguration() {
@@ -125,14 +128,18 @@ func (w *walk) dir(dir string, depth int) {
 		}
 		return
 	}
+	w.m.disabled(dir, entries)
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch isLink := e.Type()&fs.ModeSymlink != 0; {
 		case len(w.files) >= maxFiles || depth >= maxDepth:
 			w.failed = fmt.Errorf("/%s: more than %d files or %d folders deep; the rest was not looked at", dir, maxFiles, maxDepth)
 			return
-		case matches(noise, "/"+name), isLink && matches(linkNoise, "/"+name), newer(name):
+		case slices.Contains(versionControl, e.Name()):
+			w.m.versioned = append(w.m.versioned, "/"+name)
+		case slices.Contains(backups, name), matches(noise, "/"+name), isLink && matches(linkNoise, "/"+name), newer(name):
 		case e.IsDir():
+			w.m.etcFolder(name, e)
 			w.dir(name, depth+1)
 		default:
 			w.files = append(w.files, found{"/" + name, e.Type()})
@@ -274,6 +281,22 @@ func (m *machine) checkAccess(file string, shipped conffile) {
 	m.reaccessed.how = append(m.reaccessed.how, fmt.Sprintf("%s (%s, shipped as %s)", file, is, was))
 }
 
+// findVersionControl says which history of /etc stays behind.
+func (m *machine) findVersionControl() {
+	if len(m.versioned) == 0 {
+		return
+	}
+	f := Finding{
+		Key: "configuration.version-control", Severity: Info, Title: "The history of /etc stays behind",
+		Summary:      fmt.Sprintf("%s: version control keeps every file as it was, shadow and private keys among them.", some(m.versioned)),
+		Remediations: hints("Start a new history on the target (etckeeper init); keep the old one with the source's backup, closed to others."),
+	}
+	for _, dir := range m.versioned[:min(len(m.versioned), 20)] {
+		f.Evidence = append(f.Evidence, Evidence{dir, 0})
+	}
+	m.finding(f)
+}
+
 // access is who may do what with a file; zero values are not known.
 type access struct {
 	mode        uint32 // as chmod takes it
@@ -351,27 +374,6 @@ func matches(list []string, file string) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		return rel == entry || strings.HasPrefix(rel, entry) && strings.ContainsRune("/-_", rune(entry[len(entry)-1]))
 	})
-}
-
-// secret tells keys, password files, and what others may not read. Sudo's and
-// sshd's rules are closed to others by habit and hold no secret.
-func (m *machine) secret(file string, info fs.FileInfo) bool {
-	switch {
-	case strings.HasPrefix(file, "/etc/sudoers"), strings.HasPrefix(file, "/etc/ssh/sshd_config"):
-		return false
-	case matches(secretNames, file), strings.HasPrefix(file, "/etc/ssl/private/"), strings.HasSuffix(file, ".key"):
-		return true
-	}
-	return info.Mode().Perm()&0o004 == 0 || m.privateKey(file, info)
-}
-
-// privateKey looks into a file of a key's size for a key in PEM form.
-func (m *machine) privateKey(file string, info fs.FileInfo) bool {
-	if info.Size() > maxKey {
-		return false
-	}
-	b, _ := host.ReadFile(m.fs, file[1:], maxKey) // one that can't be read is secret by its mode
-	return bytes.Contains(b, []byte("PRIVATE KEY-----"))
 }
 
 // buffers are reused between files: a machine has hundreds.

@@ -60,6 +60,7 @@ func (m *machine) userCrontabs() {
 			}
 			found = true
 			if text, ok := m.text("cron.users."+user, path.Join(dir, user)); ok {
+				m.search("/"+path.Join(dir, user), int64(len(text)))
 				m.crontab("/"+path.Join(dir, user), text, user, true)
 			}
 		}
@@ -165,10 +166,10 @@ func (m *machine) crontab(file, text, user string, local bool) {
 	}
 }
 
-// closed reports whether a file is closed to others, as what holds a password is.
+// closed reports whether others may not come to a file, as to what holds a password.
 func (m *machine) closed(file string) bool {
 	info, err := m.fs.Stat(file[1:])
-	return err != nil || info.Mode().Perm()&0o004 == 0
+	return err != nil || info.Mode().Perm()&0o004 == 0 || !m.passable(path.Dir(file))
 }
 
 func parseCronLine(line, user string) (job CronJob, ok bool) {

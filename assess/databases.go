@@ -16,6 +16,7 @@ import (
 
 	"svc/assess/datadir"
 	"svc/backend/api/lazyregexp"
+	"svc/backend/api/release"
 )
 
 // readDatabases finds databases by the engines' own files, in the directories
@@ -305,19 +306,31 @@ func (m *machine) bareCluster(dir string) {
 	m.addDatabase(d)
 }
 
-// myPackages are the packages of the servers; what begins so is one.
+// myPackages are the packages of the servers; what begins so is one. SUSE's and
+// Alpine's server is called as EL calls the client, and all have a
+// mariadb-common that the client's library needs.
 var myPackages = []struct{ engine, prefix string }{
-	{"mariadb", "mariadb-server"}, {"mariadb", "MariaDB-server"}, {"mysql", "mysql-community-server"}, {"mysql", "mysql-server"}, {"mysql", "percona-server-server"}, {"mariadb", "mariadb"}, {"mysql", "mysql80-server"},
+	{"mariadb", "mariadb-server"}, {"mariadb", "MariaDB-server"}, {"mysql", "mysql-community-server"}, {"mysql", "mysql-server"}, {"mysql", "percona-server-server"}, {"mysql", "mysql80-server"},
+}
+
+// myServerPackage is the installed package of a server of MySQL or MariaDB, or nil.
+func (m *machine) myServerPackage() (engine string, p *Package) {
+	for _, k := range myPackages {
+		if p = m.installedPrefix(k.prefix); p != nil {
+			return k.engine, p
+		}
+	}
+	if f := m.family(); f == release.SUSE || f == release.Alpine {
+		return "mariadb", m.installed("mariadb")
+	}
+	return "mariadb", nil
 }
 
 // myDatabase adds an instance that has data or is installed.
 func (m *machine) myDatabase(s myServer) bool {
 	d := Database{Engine: "mariadb", Name: s.name, Directory: s.dir, Port: s.port, Evidence: s.evidence}
-	for _, p := range myPackages {
-		if installed := m.installedPrefix(p.prefix); installed != nil && s.dir != "" && !strings.Contains(s.dir, "/opt/rh/") {
-			d.Engine, d.Package, d.Version = p.engine, installed.Name, upstream(installed.Version)
-			break
-		}
+	if engine, p := m.myServerPackage(); p != nil && s.dir != "" && !strings.Contains(s.dir, "/opt/rh/") {
+		d.Engine, d.Package, d.Version = engine, p.Name, upstream(p.Version)
 	}
 	there := m.exists(path.Join(inside(s.dir), "ibdata1")) || m.exists(path.Join(inside(s.dir), "mysql"))
 	if s.dir == "" || !there && d.Package == "" {

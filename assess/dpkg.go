@@ -30,6 +30,9 @@ func (m *machine) readDpkg() error {
 	auto, err := m.automatic()
 	m.outcome("packages.apt-extended-states", "var/lib/apt/extended_states", err)
 	err = m.readStatus(auto)
+	for i := range m.a.Packages {
+		m.a.Packages[i].Needed = m.dpkg.needed[m.a.Packages[i].Name]
+	}
 	m.readUCF()
 	m.readLists(err == nil)
 	m.nativeArch()
@@ -103,8 +106,23 @@ func (m *machine) addPackage(p deb822.Paragraph, auto map[string]bool) error {
 	default:
 		return nil
 	}
+	m.addDepends(p.Get("Pre-Depends"))
+	m.addDepends(p.Get("Depends"))
 	m.addConffiles(name, p.Bytes("Conffiles"))
 	return nil
+}
+
+// addDepends takes what a package depends on: "a (>= 1), b:any | c".
+func (m *machine) addDepends(depends string) {
+	for of := range strings.FieldsFuncSeq(depends, func(r rune) bool { return r == ',' || r == '|' }) {
+		of = strings.TrimSpace(of)
+		if i := strings.IndexAny(of, " (:"); i >= 0 {
+			of = of[:i]
+		}
+		if !m.dpkg.needed[of] && m.dpkg.keep(len(of)) {
+			m.dpkg.needed[strings.Clone(of)] = true
+		}
+	}
 }
 
 func newPackage(name string, p deb822.Paragraph) Package {
@@ -213,7 +231,7 @@ func (m *machine) readUCF() {
 }
 
 // listed are the folders whose owners matter.
-var listed = [][]byte{[]byte("\n/etc/"), []byte("\n/lib/systemd/system/"), []byte("\n/usr/lib/systemd/system/")}
+var listed = [][]byte{[]byte("\n/etc/"), []byte("\n/lib/systemd/system/"), []byte("\n/usr/lib/systemd/system/"), []byte("\n/var/")}
 
 // readLists notes which package owns what below /etc and in the unit folders. A
 // status file that looks whole is held against the lists.
@@ -233,6 +251,7 @@ func (m *machine) readLists(whole bool) {
 			mu.Lock()
 			defer mu.Unlock()
 			eachListed(part, func(file string) { m.dpkg.own(file, pkg) })
+			m.programs.ownPrograms(part, pkg)
 		})
 		mu.Lock()
 		defer mu.Unlock()

@@ -46,6 +46,8 @@ var factFiles = []factFile{
 	{area: "modules", file: "/etc/modprobe.d/*.conf", own: true},
 	{area: "modules", file: "/etc/modules"},
 	{area: "modules", file: "/etc/modules-load.d/*.conf", own: true},
+	{area: "packages", file: "/etc/dnf/dnf.conf", sep: "=", keys: []string{"install_weak_deps"}},
+	{area: "packages", file: "/etc/zypp/zypp.conf", sep: "=", keys: []string{"solver.onlyrequires"}},
 	{area: "selinux", file: "/etc/selinux/config", sep: "=", keys: []string{"selinux", "selinuxtype"}},
 	{area: "storage", file: "/etc/auto.master"},
 	{area: "storage", file: "/etc/crypttab"},
@@ -79,6 +81,7 @@ func (m *machine) readFacts() {
 		}
 	}
 	m.releaseFacts()
+	m.aptFacts()
 	m.selinux()
 	m.apparmor()
 	m.fips()

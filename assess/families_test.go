@@ -222,3 +222,13 @@ func TestPatternsAreBounded(t *testing.T) {
 	h := newMachine(t, files)
 	is.True(source(mustAssess(t, h), "ssh.sshd_config") == SourceOK)
 }
+
+// TestALibrarysPartIsNoDatabase: every program that speaks to MariaDB brings
+// mariadb-common with it.
+func TestALibrarysPartIsNoDatabase(t *testing.T) {
+	is := is.New(t)
+	common := "\nPackage: mariadb-common\nStatus: install ok installed\nArchitecture: all\nVersion: 1:10.11.4-1\n"
+	a := mustAssess(t, newMachine(t, map[string]string{"var/lib/dpkg/status": status + common}))
+	is.Equal(len(a.Databases), 0)
+	is.True(!slices.Contains(keys(a), "database.mariadb"))
+}

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"svc/backend/api/release"
+	"svc/backend/visible"
 )
 
 // find judges what was read. Each check adds at most a few findings; what
 // depends on where the machine goes is the planner's.
 func (m *machine) find() {
 	for _, check := range []func(){
-		m.findIdentity, m.findSupport, m.findTarget, m.findPackages, m.findOtherManagers, m.findOrigins, m.findConfiguration, m.findAccess, m.findSSH,
+		m.findIdentity, m.findSupport, m.findTarget, m.findPackages, m.findOtherManagers, m.findOrigins, m.findConfiguration, m.findAccess, m.findVersionControl, m.findSSH,
 		m.findDatabases, m.findMounts, m.findNetwork, m.findFirewall, m.findUnits, m.findOutside,
 		m.findContainers, m.findAccounts, m.findFacts, m.findKernelArguments, m.findCertificates, m.findJobs, m.findSoftware, m.findRuntimes,
 		m.findDataVersions, m.findUnread,
@@ -52,9 +53,9 @@ func resources(scheme string, names []string) (r []Resource) {
 func some(names []string) string {
 	const most = 5
 	if len(names) <= most {
-		return strings.Join(names, ", ")
+		return visible.Names(names)
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return fmt.Sprintf("%s and %d more", visible.Names(names[:most]), len(names)-most)
 }
 
 func (m *machine) findIdentity() {
@@ -100,17 +101,8 @@ func (m *machine) findTarget() {
 		})
 		return
 	}
-	if m.known && target.Older(m.release) {
-		m.finding(Finding{
-			Key: "target.older", Severity: High, Inhibitor: true, Title: "The target is older than the source", Summary: fmt.Sprintf("%s came before %s.", target.Name, m.release.Name),
-			Remediations: hints("Choose a newer release."),
-		})
-	}
-	if supported, known := target.Supported(m.o.Now); known && !supported {
-		m.finding(Finding{
-			Key: "target.end-of-life", Severity: High, Title: target.Name + " is out of support", Summary: fmt.Sprintf("The vendor's free support ended on %s.", target.EndOfLife),
-			Remediations: hints("Choose a release that is supported."),
-		})
+	for _, f := range JudgeTarget(m.a.Release, target, m.o.Now) {
+		m.finding(f)
 	}
 }
 
@@ -248,7 +240,7 @@ func (m *machine) findSSH() {
 	for _, option := range sshGone {
 		if s, ok := m.sshd(option); ok {
 			m.finding(Finding{
-				Key: "ssh.deprecated-option", Severity: Medium, Title: "sshd has an option that newer versions dropped", Summary: s.Key + " is deprecated or gone in current versions of sshd.",
+				Key: "ssh.deprecated-option", Severity: Medium, Title: "sshd has an option that newer versions dropped", Summary: visible.Name(s.Key) + " is deprecated or gone in current versions of sshd.",
 				Remediations: hints("Remove " + s.Key + ", or use the option that took its place; check with sshd -t."), Related: []Resource{{"service", "ssh"}}, Evidence: []Evidence{s.Evidence},
 			})
 		}
@@ -263,7 +255,7 @@ func (m *machine) findDatabases() {
 		title := strings.TrimSpace(fmt.Sprintf("Database %s %s", d.Engine, d.Version))
 		m.finding(Finding{
 			Key: "database." + d.Engine, Severity: Medium, Title: title,
-			Summary:      fmt.Sprintf("%s keeps its data in %s. A migration carries its configuration, never its data.", title, d.Directory),
+			Summary:      fmt.Sprintf("%s keeps its data in %s. A migration carries its configuration, never its data.", title, visible.Name(d.Directory)),
 			Remediations: hints("Plan the move of the data apart: dump and load, or replication."), Related: []Resource{{"database", d.Engine + ":" + d.Directory}}, Evidence: []Evidence{d.Evidence},
 		})
 	}
@@ -278,12 +270,12 @@ func (m *machine) findMounts() {
 		switch {
 		case slices.Contains(remoteTypes, mount.Type):
 			m.finding(Finding{
-				Key: "mounts.remote", Severity: Medium, Title: "A file system of another machine is mounted", Summary: fmt.Sprintf("%s comes from %s (%s).", mount.Path, mount.Device, mount.Type),
+				Key: "mounts.remote", Severity: Medium, Title: "A file system of another machine is mounted", Summary: fmt.Sprintf("%s comes from %s (%s).", visible.Name(mount.Path), visible.Name(mount.Device), visible.Name(mount.Type)),
 				Remediations: hints("Mount it on the target too, and let its server know the new machine."), Related: related, Evidence: []Evidence{mount.Evidence},
 			})
 		case strings.HasPrefix(mount.Device, "/dev/mapper/"), strings.HasPrefix(mount.Device, "/dev/md"):
 			m.finding(Finding{
-				Key: "mounts.volume", Severity: Low, Title: "A logical volume or RAID is mounted", Summary: fmt.Sprintf("%s is on %s.", mount.Path, mount.Device),
+				Key: "mounts.volume", Severity: Low, Title: "A logical volume or RAID is mounted", Summary: fmt.Sprintf("%s is on %s.", visible.Name(mount.Path), visible.Name(mount.Device)),
 				Remediations: hints("Lay out the target's disks accordingly."), Related: related, Evidence: []Evidence{mount.Evidence},
 			})
 		}
@@ -302,7 +294,7 @@ func (m *machine) findNetwork() {
 			continue
 		}
 		m.finding(Finding{
-			Key: "network.static", Severity: Low, Title: "The network is set up by hand", Summary: strings.TrimSpace(fmt.Sprintf("%s has %s by %s.", n.Name, some(n.Addresses), n.Manager)),
+			Key: "network.static", Severity: Low, Title: "The network is set up by hand", Summary: strings.TrimSpace(fmt.Sprintf("%s has %s by %s.", visible.Name(n.Name), some(n.Addresses), n.Manager)),
 			Remediations: hints("Addresses and interface names belong to the machine: nothing of them is put in place by itself. Set up the target's network before it takes over."), Related: []Resource{{"file", n.Evidence.Path}}, Evidence: []Evidence{n.Evidence},
 		})
 	}
@@ -477,7 +469,7 @@ func (m *machine) findAccounts() {
 				severity, title = High, "More than one user is root"
 			}
 			m.finding(Finding{
-				Key: "accounts.shared-id", Severity: severity, Title: title, Summary: fmt.Sprintf("%s all have the id %d.", strings.Join(names, ", "), id),
+				Key: "accounts.shared-id", Severity: severity, Title: title, Summary: fmt.Sprintf("%s all have the id %d.", visible.Names(names), id),
 				Remediations: hints("Give each its own id before the move."), Related: resources("user", names), Evidence: []Evidence{{"/etc/passwd", 0}},
 			})
 		}

@@ -61,7 +61,7 @@ func (m *machine) family() release.Family {
 // readPackages reads the database of the machine's own package manager.
 func (m *machine) readPackages() {
 	own := m.ownManager()
-	m.dpkg = dpkg{source: "packages." + own.name, database: "/" + own.database[0], conffiles: map[string]conffile{}, owned: map[string]string{}, named: map[string]bool{}}
+	m.dpkg = dpkg{source: "packages." + own.name, database: "/" + own.database[0], conffiles: map[string]conffile{}, owned: map[string]string{}, named: map[string]bool{}, needed: map[string]bool{}}
 	err := own.read(m)
 	m.outcome(m.dpkg.source, m.dpkg.database[1:], err)
 	if m.dpkg.full() {

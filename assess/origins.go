@@ -60,8 +60,12 @@ func parseSourceLine(line string) (o Origin, ok bool) {
 	if strings.HasPrefix(fields[0], "[") {
 		for len(fields) > 0 {
 			option := strings.Trim(fields[0], "[]")
-			if key, ok := strings.CutPrefix(option, "signed-by="); ok {
-				o.SignedBy = key
+			key, value, _ := strings.Cut(option, "=")
+			switch {
+			case key == "signed-by":
+				o.SignedBy = value
+			case key == "trusted", key == "allow-insecure":
+				o.Unchecked = o.Unchecked || isYes(value)
 			}
 			last := strings.HasSuffix(fields[0], "]")
 			fields = fields[1:]
@@ -93,6 +97,7 @@ func (m *machine) deb822Sources(file, text string) {
 				m.addOrigin(Origin{
 					URI: uri, Suite: suite, Components: list(strings.Fields(p.Get("Components"))), Types: list(strings.Fields(p.Get("Types"))),
 					SignedBy: firstLine(p.Get("Signed-By")), Enabled: !strings.EqualFold(p.Get("Enabled"), "no"), Evidence: Evidence{file, p.Line},
+					Unchecked: isYes(p.Get("Trusted")) || isYes(p.Get("Allow-Insecure")),
 				})
 			}
 		}

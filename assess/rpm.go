@@ -116,8 +116,15 @@ func sourceOf(p *rpm.Package) (name, version string) {
 // files of /etc looked.
 func (m *machine) addRPMFiles(p *rpm.Package) error {
 	configs := map[int]string{}
-	err := p.Paths(inListed, func(i int, file string) {
+	in := func(dir []byte) bool { return inListed(dir) || m.programs.folders[string(dir)] }
+	err := p.Paths(in, func(i int, file string) {
 		if !fs.ValidPath(strings.TrimPrefix(file, "/")) {
+			return
+		}
+		if m.programs.own([]byte(file), p.Name) {
+			configs[i] = m.programs.real(file)
+		}
+		if !inListed([]byte(file)) {
 			return
 		}
 		file = m.realPath(file)
@@ -131,7 +138,11 @@ func (m *machine) addRPMFiles(p *rpm.Package) error {
 	}
 	files, err := p.Files(configs)
 	for _, f := range files {
-		m.addRPMFile(p.Name, f)
+		if strings.HasPrefix(f.Path, "/etc/") {
+			m.addRPMFile(p.Name, f)
+		} else {
+			m.programs.shipped[f.Path] = f
+		}
 	}
 	return err
 }

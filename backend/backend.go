@@ -29,6 +29,8 @@ type Config struct {
 	// Advisories is the file of the advisory feed, looked at again while the
 	// backend is open; none where empty.
 	Advisories string
+	// CheckPages is for how long at most a store's file is looked through for damage first.
+	CheckPages time.Duration
 	// OwnFeed has the feed checked and copied before it is used, for who serves
 	// others: a file that is written to in its place then harms nothing.
 	OwnFeed bool
@@ -69,7 +71,7 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := store.Open(ctx, c.DB, store.Options{Now: c.Now, Log: c.Log})
+	db, err := store.Open(ctx, c.DB, store.Options{Now: c.Now, Log: c.Log, CheckPages: c.CheckPages})
 	if err != nil {
 		return nil, err
 	}

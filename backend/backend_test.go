@@ -71,8 +71,8 @@ func TestEmbeddedIsTheWholeService(t *testing.T) {
 	is.Equal(again, first)
 
 	digest := strings.Repeat("0", 64)
-	statement, err := attest.New([]attest.Subject{attest.File("plan.json", digest)}, &attest.MigrationPredicate{
-		Operation: attest.Operation{Fingerprint: vm, Source: "debian-11", Target: "debian-12", PlanDigest: digest},
+	statement, err := attest.New(digest, &attest.MigrationPredicate{
+		Operation: attest.Operation{Fingerprint: vm, Source: "debian-11", Target: "debian-12"},
 	})
 	is.NoErr(err)
 	raw, err := json.Marshal(statement)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"svc/backend/api/release"
@@ -26,6 +28,24 @@ func (a Archives) check() error {
 		return inputErrorf("svc_migrate", "source_archives is of no use without target_archives: what a person changed is merged into the target's own file")
 	}
 	return nil
+}
+
+// consented refuses to fetch what nobody confirmed, where an agent calls: what it
+// names may be the machine's idea, and an address can carry words out.
+func (a Archives) consented(env *Env, confirmed bool) error {
+	var addresses []string
+	for _, place := range slices.Concat(a.SourceArchives, a.TargetArchives) {
+		if strings.Contains(place, "://") {
+			addresses = append(addresses, strconv.Quote(place))
+		}
+	}
+	if !env.AskToFetch || confirmed || len(addresses) == 0 {
+		return nil
+	}
+	return &NeedsConfirm{
+		Would: "also fetch lists and files of packages from " + strings.Join(addresses, ", "),
+		Cost:  "To fetch costs nothing. With preflight=true beside confirm=true still nothing is written and no seat is claimed; a folder of packages needs no confirm.",
+	}
 }
 
 // shipped completes the input of a plan by files as packages ship them. The

@@ -20,6 +20,7 @@ type AskResult struct {
 	Answer   string          `json:"answer,omitempty"`   // of the guide
 	Place    string          `json:"place,omitempty"`    // of that answer in the guide
 	Question *QuestionResult `json:"question,omitempty"` // as it was filed
+	Readers  string          `json:"readers,omitempty"`  // who reads what was filed
 }
 
 func askQuestionTool() Tool {
@@ -56,5 +57,5 @@ func AskQuestion(ctx context.Context, env *Env, in AskInput) (AskResult, error) 
 		return AskResult{}, err
 	}
 	filed := questionResult(env, q)
-	return AskResult{Question: &filed}, nil
+	return AskResult{Question: &filed, Readers: env.readers(ctx)}, nil
 }

@@ -13,7 +13,6 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
 	"svc/backend/client"
 	"svc/tools/exposure"
 	"svc/tools/migration"
@@ -71,9 +70,9 @@ func CVEScan(ctx context.Context, env *Env, in CVEScanInput) (CVEScanResult, err
 	}
 	m := &move{env: env, in: MigrateInput{Machine: in.Machine, Target: in.Target}}
 	if in.Target != "" {
-		target, ok := release.Lookup(in.Target)
-		if !ok {
-			return CVEScanResult{}, api.Errorf(api.UnknownRelease, "no release is called %q; the nearest are %s", in.Target, strings.Join(nearest(in.Target), ", "))
+		target, err := targetNamed(in.Target)
+		if err != nil {
+			return CVEScanResult{}, err
 		}
 		m.target = target
 	}

@@ -167,8 +167,8 @@ func TestAMigrationSaysWhatItFixes(t *testing.T) {
 		SourceFeed                  api.Feed `json:"source_feed"`
 	}
 	is.NoErr(json.Unmarshal(b, &d))
-	is.Equal([]int{len(d.Fixed), len(d.Stays), len(d.Brought), len(d.Open)}, []int{r.Exposure.Fixed, r.Exposure.Stays, r.Exposure.Brought, r.Exposure.Open})
-	is.True(r.Exposure.Stays > 0 && d.SourceFeed.Loaded)
+	is.Equal([]int{len(d.Fixed), len(d.Stays), len(d.Brought), len(d.Open)}, []int{*r.Exposure.Fixed, *r.Exposure.Stays, *r.Exposure.Brought, *r.Exposure.Open})
+	is.True(*r.Exposure.Stays > 0 && d.SourceFeed.Loaded)
 	before := contents(t, in.Out)
 	again := migrate(t, env, in)
 	is.Equal(contents(t, in.Out), before)

@@ -19,13 +19,14 @@ type DBUpgradeInput struct {
 	Confirm  bool
 	Resume   bool // go on with the upgrade whose journal is in Backup
 	RollBack bool // take it back
+	Discard  bool // leave behind what clients have written since
 	Report   func(upgrade.Event)
 }
 
 // DBUpgrade upgrades a database of this host, or says in a NeedsConfirm what it
 // would do, with the plan as the result.
 func DBUpgrade(ctx context.Context, env *Env, in DBUpgradeInput) (upgrade.Result, error) {
-	o := upgrade.Options{Backup: in.Backup, Report: in.Report, Now: env.Now}
+	o := upgrade.Options{Backup: in.Backup, Report: in.Report, Now: env.Now, Discard: in.Discard}
 	if in.Resume || in.RollBack {
 		return goOn(ctx, in, o)
 	}
@@ -80,7 +81,7 @@ func targetOf(engine, to string) (from, toEngine, version string) {
 
 // goOn resumes an upgrade, or takes it back.
 func goOn(ctx context.Context, in DBUpgradeInput, o upgrade.Options) (upgrade.Result, error) {
-	plan, outcome, err := upgrade.Begun(o)
+	plan, outcome, err := upgrade.Begun(ctx, o)
 	if errors.Is(err, upgrade.ErrNoJournal) {
 		return upgrade.Result{}, fmt.Errorf("%w: %s has no journal; nothing was changed: name the --backup-dir that the upgrade was begun with", err, in.Backup)
 	}
@@ -95,5 +96,9 @@ func goOn(ctx context.Context, in DBUpgradeInput, o upgrade.Options) (upgrade.Re
 	case in.Resume:
 		return upgrade.Result{Plan: plan, Outcome: outcome}, unconfirmed("undo the step that was cut short, and take it and those after it")
 	}
-	return upgrade.Result{Plan: plan, Outcome: outcome}, unconfirmed("undo the steps that have begun, the last first")
+	would := "undo the steps that have begun, the last first"
+	if plan.Written != nil && len(plan.Written.Signs) > 0 {
+		would += fmt.Sprintf(", and, with --discard-writes alone, leave behind in %s what was written: %s", plan.Written.Kept, plan.Written)
+	}
+	return upgrade.Result{Plan: plan, Outcome: outcome}, unconfirmed("%s", would)
 }

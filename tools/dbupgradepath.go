@@ -71,7 +71,7 @@ func DBUpgradePath(ctx context.Context, env *Env, in DBUpgradePathInput) (DBUpgr
 		return DBUpgradePathResult{}, err
 	}
 	result := DBUpgradePathResult{Schema: DBUpgradePathSchema, IndexVersion: g.IndexVersion(), To: in.To, Scoring: database.Weights}
-	if r, ok := release.Lookup(in.To); ok {
+	if r, ok := release.Named(in.To); ok {
 		result.Route = g.ToRelease(from, r, in.SourceOffline)
 		return result.fit(env), nil
 	}
@@ -106,7 +106,7 @@ func engineGraph(ctx context.Context, c *client.Client, engines ...string) (data
 // versionOf is a version of which the engine's series is on record: as it is
 // written, or the default one of a release.
 func versionOf(g database.Graph, engine, s string) (database.Version, error) {
-	if r, ok := release.Lookup(s); ok {
+	if r, ok := release.Named(s); ok {
 		return defaultOf(g, engine, r)
 	}
 	v, ok := database.ParseVersion(s)

@@ -100,9 +100,9 @@ func TestEachDimensionNamesItsChange(t *testing.T) {
 		{"the time zone", link("/usr/share/zoneinfo/Europe/London", "etc/localtime"), "system time zone", false, ""},
 		{"a database", put("var/lib/mysql/shop/db.opt", ""), "databases mariadb: shop", true, ""},
 		{"an older engine", replace("var/lib/mysql/mysql_upgrade_info", "10.5", "10.3"), "databases mariadb", false, ""},
-		{"software past the packages", put("usr/local/lib/node_modules/pm2/package.json", `{"name":"pm2","version":"5.3.0"}`), "software npm pm2", true, ""},
-		{"a container", put("etc/containers/systemd/web.container", "[Container]\nImage=nginx:1\n"), "containers podman unit web", true, ""},
-		{"a module", put("etc/modules-load.d/tun.conf", "tun\n"), "facts modules tun", true, ""},
+		{"software past the packages", put("usr/local/lib/node_modules/pm2/package.json", `{"name":"pm2","version":"5.3.0"}`), "software npm pm2", false, ""},
+		{"a container", put("etc/containers/systemd/web.container", "[Container]\nImage=nginx:1\n"), "containers podman unit web", false, ""},
+		{"a module", put("etc/modules-load.d/tun.conf", "tun\n"), "modules tun", false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)

@@ -16,13 +16,14 @@ const exposureFile = "exposure.json"
 // MigrateExposure counts what advisories say of a move; the lists are in
 // exposure.json and in the report.
 type MigrateExposure struct {
-	Compared bool            `json:"compared"` // false: nothing is known, and why says why
-	Why      string          `json:"why,omitempty"`
-	Before   exposure.Counts `json:"before"`  // advisories that apply to the machine
-	Fixed    int             `json:"fixed"`   // vulnerabilities that are gone after the move
-	Stays    int             `json:"stays"`   // that are in the target's packages, too
-	Brought  int             `json:"brought"` // that are in these alone
-	Open     int             `json:"open"`    // of which nobody can say
+	Compared bool   `json:"compared"` // false: nothing is known, and why says why
+	Why      string `json:"why,omitempty"`
+	// The rest is there only where it is known.
+	Before  *exposure.Counts `json:"before,omitempty"`  // advisories that apply to the machine
+	Fixed   *int             `json:"fixed,omitempty"`   // vulnerabilities that are gone after the move
+	Stays   *int             `json:"stays,omitempty"`   // that are in the target's packages, too
+	Brought *int             `json:"brought,omitempty"` // that are in these alone
+	Open    *int             `json:"open,omitempty"`    // of which nobody can say
 }
 
 // errNotCompared says why a move could not be held against advisories.
@@ -74,5 +75,8 @@ func (m *move) compareExposure(ctx context.Context) (*exposure.Document, error) 
 
 // counted is a document in numbers.
 func counted(d *exposure.Document) *MigrateExposure {
-	return &MigrateExposure{d.Compared, d.Why, d.Before, len(d.Fixed), len(d.Stays), len(d.Brought), len(d.Open)}
+	if !d.Compared {
+		return &MigrateExposure{Why: d.Why}
+	}
+	return &MigrateExposure{d.Compared, d.Why, &d.Before, new(len(d.Fixed)), new(len(d.Stays)), new(len(d.Brought)), new(len(d.Open))}
 }

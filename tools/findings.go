@@ -48,7 +48,8 @@ func orEmpty(s *string) string {
 type FindingResult struct {
 	FindingLine
 	Body       string         `json:"body"`
-	Redactions map[string]int `json:"redactions"` // what was stripped, by kind
+	Redactions map[string]int `json:"redactions"`        // what was stripped, by kind
+	Readers    string         `json:"readers,omitempty"` // who reads what was just filed
 	Cut
 }
 
@@ -157,7 +158,21 @@ func ReportFinding(ctx context.Context, env *Env, in ReportFindingInput) (Findin
 	if err != nil {
 		return FindingResult{}, err
 	}
-	return findingResult(env, f), nil
+	r := findingResult(env, f)
+	r.Readers = env.readers(ctx)
+	return r, nil
+}
+
+// readers says who reads what was filed.
+func (e *Env) readers(ctx context.Context) string {
+	c, err := e.Client(ctx)
+	switch {
+	case err != nil: // it was filed by this very client
+		return ""
+	case c.Address() == "":
+		return "nobody else: the words stay on this machine, in the service built into svc"
+	}
+	return "the team of " + c.Address()
 }
 
 // strip takes out of a text what names machines, networks and people.

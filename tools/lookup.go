@@ -15,7 +15,7 @@ import (
 // lookUp asks the index about every package of the machine, in batches.
 func (m *move) lookUp(ctx context.Context) (migration.Input, error) {
 	in := migration.Input{
-		Assessment: m.a, Target: m.target, Translations: map[string]api.Translation{}, Relocations: map[string][]api.Relocation{},
+		Assessment: m.a, Target: m.target, Day: m.env.Now(), Translations: map[string]api.Translation{}, Relocations: map[string][]api.Relocation{},
 		IncludeSecrets: m.in.IncludeSecrets,
 	}
 	if m.host != nil { // else there is but an assessment

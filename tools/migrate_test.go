@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/client"
+	"svc/tools/artifact"
 )
 
 const fixture = "../fixtures/hosts/debian-11-web"
@@ -31,9 +34,11 @@ func newEnv(t *testing.T) *Env {
 	c, closer, err := backend.OpenEmbedded(t.Context(), t.TempDir(), backend.Config{})
 	is.New(t).NoErr(err)
 	t.Cleanup(func() { closer.Close() })
+	key := attest.NewKey()
 	return &Env{
-		Client: func(context.Context) (*client.Client, error) { return c, nil },
-		Log:    slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+		Client:   func(context.Context) (*client.Client, error) { return c, nil },
+		LocalKey: func() (ed25519.PrivateKey, error) { return key, nil },
+		Log:      slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
 	}
 }
 
@@ -84,7 +89,7 @@ func TestMigrateWritesEverything(t *testing.T) {
 	is.True(r.SeatClaimed && r.Licensed)
 	is.Equal(len(r.Inhibitors), 0)
 	files := contents(t, in.Out)
-	for _, name := range []string{assessmentFile, planFile, reportFile, "site.yml", "role/tasks/main.yml", "role/defaults/main.yml", "role/handlers/main.yml", "role/meta/argument_specs.yml"} {
+	for _, name := range []string{assessmentFile, planFile, reportFile, "site.yml", "role/tasks/main.yml", "role/defaults/main.yml", "role/library/svc_files.py", "role/meta/argument_specs.yml"} {
 		is.True(files[name] != "")
 	}
 	for name, content := range files {
@@ -114,7 +119,14 @@ func TestTheAttestationCoversTheArtifacts(t *testing.T) {
 	s, err := attest.Verify(envelope, keys)
 	is.NoErr(err)
 	files := contents(t, in.Out)
-	is.Equal(len(s.Subject), len(files)) // every artifact, the role's files too
+	digests, err := artifact.ReadManifest(in.Out, s.Root())
+	is.NoErr(err)
+	is.Equal(len(digests)+1, len(files)) // every artifact, the role's files too, but for the manifest
+	states, err := digests.Compare(in.Out, attestationFile)
+	is.NoErr(err)
+	for _, f := range states {
+		is.Equal(f.State, artifact.Same)
+	}
 	p, err := s.Known()
 	is.NoErr(err)
 	is.Equal(attest.VM(p), r.Fingerprint)
@@ -234,6 +246,45 @@ func TestMigrateRefusals(t *testing.T) {
 	}
 }
 
+// TestNoSeatForAMoveThatCannotFinish: what can be known to fail fails before the
+// seat is claimed.
+func TestNoSeatForAMoveThatCannotFinish(t *testing.T) {
+	broken := errors.New("broken")
+	for name, c := range map[string]struct {
+		change func(*testing.T, *Env, *MigrateInput)
+		why    string
+	}{
+		"other keys of the service": {func(_ *testing.T, e *Env, _ *MigrateInput) {
+			e.Trust = func([]api.Key) ([]ed25519.PublicKey, error) { return nil, broken }
+		}, "broken"},
+		"no key of this user": {func(_ *testing.T, e *Env, _ *MigrateInput) {
+			e.LocalKey = func() (ed25519.PrivateKey, error) { return nil, broken }
+		}, "broken"},
+		"no room": {func(t *testing.T, _ *Env, in *MigrateInput) {
+			dir := t.TempDir()
+			if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
+				t.Skip("mounting needs root")
+			}
+			t.Cleanup(func() { syscall.Unmount(dir, 0) })
+			in.Out = filepath.Join(dir, "out")
+		}, "more on the disk"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			env, in := newEnv(t), confirmed(t)
+			c.change(t, env, &in)
+			_, err := Migrate(t.Context(), env, in)
+			is.True(err != nil && strings.Contains(err.Error(), c.why))
+			left, err := filepath.Glob(filepath.Join(filepath.Dir(in.Out), ".*"))
+			is.NoErr(err)
+			is.Equal(len(left), 0)
+			account, err := Whoami(t.Context(), env, WhoamiInput{})
+			is.NoErr(err)
+			is.Equal(account.BillableInstances, 0)
+		})
+	}
+}
+
 func TestAssessDetail(t *testing.T) {
 	is := is.New(t)
 	env := newEnv(t)
@@ -261,7 +312,8 @@ func BenchmarkMigratePreflight(b *testing.B) {
 	c, closer, err := backend.OpenEmbedded(b.Context(), b.TempDir(), backend.Config{})
 	is.NoErr(err)
 	defer closer.Close()
-	env := &Env{Client: func(context.Context) (*client.Client, error) { return c, nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now}
+	key := attest.NewKey()
+	env := &Env{LocalKey: func() (ed25519.PrivateKey, error) { return key, nil }, Client: func(context.Context) (*client.Client, error) { return c, nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now}
 	for b.Loop() {
 		_, err := Migrate(b.Context(), env, MigrateInput{Machine: Machine{Root: fixture}, Target: "debian-13", Preflight: true})
 		is.NoErr(err)

@@ -29,7 +29,8 @@ type origin struct {
 	plan    *migration.Plan   // nil where there is only an assessment
 	written map[string][]byte // what the role writes, by path on the target
 	parity  *parity.Report    // of a verification's folder
-	digests map[string]string // of the documents read of a folder, by name
+	digests artifact.Digests  // of the documents read of a folder
+	root    string            // SHA-256 of the folder's manifest, once it was found good
 }
 
 // readOrigin reads the folder of a migration or of a verification, or an
@@ -39,7 +40,7 @@ func readOrigin(source string) (*origin, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the source: %w", err)
 	}
-	o := &origin{digests: map[string]string{}}
+	o := &origin{digests: artifact.Digests{}}
 	if !info.IsDir() {
 		_, err := readDocument(source, assess.Schema, &o.before)
 		return o, err
@@ -86,9 +87,10 @@ func (o *origin) attested(source string, keys []ed25519.PublicKey) error {
 	if err != nil {
 		return fmt.Errorf("the attestation in %s does not hold: %w; nothing was compared", source, err)
 	}
-	attested := map[string]string{}
-	for _, s := range statement.Subject {
-		attested[s.Name] = s.Digest["sha256"]
+	o.root = statement.Root()
+	attested, err := artifact.ReadManifest(source, o.root)
+	if err != nil {
+		return fmt.Errorf("%w; nothing was compared: use the folder as it was written", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.digests)) {
 		if o.digests[name] != attested[name] {

@@ -17,6 +17,7 @@ import (
 var enums = map[reflect.Type][]any{
 	reflect.TypeFor[database.Gap]():           {database.GapNone, database.GapMinor, database.GapMajor, database.GapEngineChange, database.GapNotOffered, database.GapUnknown},
 	reflect.TypeFor[Detail]():                 {DetailSummary, DetailFull},
+	reflect.TypeFor[AccountDetail]():          {DetailAccount, DetailVMs, DetailStatement},
 	reflect.TypeFor[FindingKind]():            {FindingKind("bug"), FindingKind("coverage"), FindingKind("measurement")},
 	reflect.TypeFor[api.Plan]():               {api.PlanFree, api.PlanOnDemand, api.PlanPro, api.PlanFleet, api.PlanInternal},
 	reflect.TypeFor[assess.FindingSeverity](): {assess.High, assess.Medium, assess.Low, assess.Info},
@@ -27,6 +28,13 @@ var enums = map[reflect.Type][]any{
 // schemaOf is the schema of T in the form that every known client takes: no
 // unions with null, no schema that is just true.
 func schemaOf[T any]() *jsonschema.Schema {
+	s := inferred[T]()
+	clean(s)
+	return s
+}
+
+// inferred is the schema of T as its type has it.
+func inferred[T any]() *jsonschema.Schema {
 	types := map[reflect.Type]*jsonschema.Schema{}
 	for t, values := range enums {
 		types[t] = &jsonschema.Schema{Type: "string", Enum: values}
@@ -35,7 +43,6 @@ func schemaOf[T any]() *jsonschema.Schema {
 	if err != nil {
 		panic(fmt.Sprintf("schema of %v: %v", reflect.TypeFor[T](), err)) // a type that no JSON can hold: a fault of this program, seen by every test
 	}
-	clean(s)
 	return s
 }
 

@@ -40,6 +40,9 @@ type Env struct {
 	LocalKey func() (ed25519.PrivateKey, error)
 	// Resources keeps what a result was too small for; nil where nobody reads it.
 	Resources Resources
+	// AskToFetch has a call confirmed before an address is fetched that it names:
+	// where an agent calls.
+	AskToFetch bool
 	// Hosts are the names of the machine that svc runs on: they are stripped
 	// from what is filed.
 	Hosts []string
@@ -57,7 +60,8 @@ func (e *Env) progress(what string, done, total int) {
 
 // Resources keeps documents that a cut result names.
 type Resources interface {
-	// Put keeps a JSON document and gives the URI under which it can be read.
+	// Put keeps a JSON document and gives the URI under which it, and never another,
+	// can be read.
 	Put(name string, document []byte) (uri string)
 }
 
@@ -67,7 +71,7 @@ type Hints struct {
 	ReadOnly    bool // changes nothing anywhere
 	Destructive bool // may replace or delete what is there
 	Idempotent  bool // a repeat changes nothing more
-	OpenWorld   bool // talks to machines that the user names
+	OpenWorld   bool // may talk to machines that the call names
 }
 
 // Tool is one thing that an agent can do.

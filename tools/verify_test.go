@@ -9,6 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
+	"svc/backend/api/attest"
 	"svc/tools/parity"
 )
 
@@ -38,7 +39,7 @@ func verified(t *testing.T, env *Env, changes ...func(*testing.T, string)) (root
 	is.NoErr(err)
 	is.True(r.Parity)
 	is.True(r.Licensed && !r.SeatClaimed) // the migration has the seat
-	is.Equal(len(r.Artifacts), 4)
+	is.Equal(len(r.Artifacts), 6)         // the salt and the manifest too
 	is.Equal(r.Sum.Total, len(r.Checks))
 	return root, in.Out, r.Out
 }
@@ -104,7 +105,7 @@ func TestVerifyRefusals(t *testing.T) {
 	// The attestation is a true one, but of a verification, which has no plan.
 	unsigned := filepath.Join(t.TempDir(), "unsigned")
 	is.New(t).NoErr(os.CopyFS(unsigned, os.DirFS(migrated)))
-	for _, name := range []string{assessmentFile, attestationFile} {
+	for _, name := range []string{assessmentFile, attest.Manifest, attestationFile} {
 		b, err := os.ReadFile(filepath.Join(verification, name))
 		is.New(t).NoErr(err)
 		is.New(t).NoErr(os.WriteFile(filepath.Join(unsigned, name), b, 0o644))

@@ -245,8 +245,8 @@ codes() {
 	exits "what is grave enough is exit 6" 6 scan --fail-on high
 	exits "what is not is exit 0" 0 scan --fail-on critical
 	exits "a threshold that nobody knows is exit 2" 2 scan --fail-on terrible
-	exits "a threshold and nothing to compare with is exit 1" 1 svc cve-scan --root fixtures/hosts/debian-11-web --advisories "$work/nothing.feed" --fail-on low
-	exits "nothing to compare with is said" 0 svc cve-scan --root fixtures/hosts/debian-11-web --advisories "$work/nothing.feed"
+	exits "a threshold and nothing to compare with is exit 7" 7 svc cve-scan --root fixtures/hosts/debian-11-web --advisories "$work/nothing.feed" --fail-on low
+	exits "nothing to compare with is said, with exit 7" 7 svc cve-scan --root fixtures/hosts/debian-11-web --advisories "$work/nothing.feed"
 	check "on both streams" sh -c "grep -q 'NOT COMPARED' '$work/out' && grep -q 'NOTHING WAS COMPARED' '$work/err'"
 }
 

@@ -27,6 +27,8 @@ chroots() (
 				printf '#!/bin/sh\nexit 101\n' >"$cache/$suite/usr/sbin/policy-rc.d" &&
 				chmod +x "$cache/$suite/usr/sbin/policy-rc.d" &&
 				DEBIAN_FRONTEND=noninteractive chroot "$cache/$suite" sh -c "apt-get install -y -qq --no-install-recommends ${servers[$suite]}" &&
+				# A cluster of this machine's own may have the port that a package chooses.
+				{ ! compgen -G "$cache/$suite/etc/postgresql/*/main/postgresql.conf" >/dev/null || sed -i 's/^port = .*/port = 5432/' "$cache/$suite"/etc/postgresql/*/main/postgresql.conf; } &&
 				chroot "$cache/$suite" apt-get clean
 		} >"$cache/$suite.log" 2>&1 || { tail -n 20 "$cache/$suite.log"; return 1; }
 		touch "$cache/$suite.made"

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Has cosign, a program that knows nothing of svc, verify a parity attestation by
-# the service's public key, and refuse it once anything of it was changed.
+# Proves a verification's folder with programs that know nothing of svc: the
+# README's own recipe, as it stands there; and has it refuse what was changed.
 # Usage: cosign.sh WORK CACHE, where WORK has parity/ and data/svc/keys/.
 set -euo pipefail
 
 work=$1 cache=$2/cosign version=v2.6.5
-attestation=$work/parity/attestation.dsse.json
-key=$work/data/svc/keys/embedded.pem
+readme=$(cd "$(dirname "$0")/../.." && pwd)/README.md
 
 if [ ! -x "$cache/cosign" ] || [ "$(cat "$cache/version" 2>/dev/null)" != "$version" ]; then
 	mkdir -p "$cache"
@@ -14,33 +13,41 @@ if [ ! -x "$cache/cosign" ] || [ "$(cat "$cache/version" 2>/dev/null)" != "$vers
 	GOBIN=$cache GOFLAGS=-mod=mod go install "github.com/sigstore/cosign/v2/cmd/cosign@$version"
 	echo "$version" >"$cache/version"
 fi
+export PATH=$cache:$PATH KEY=$work/data/svc/keys/embedded.pem
 
-verify() { # KEY ATTESTATION TYPE FILE
-	"$cache/cosign" verify-blob-attestation --insecure-ignore-tlog=true --key "$1" --signature "$2" --type "$3" "$4"
+# The recipe is the first block of shell below its heading.
+awk '/^### Proof without svc/ { here = 1 } here && /^```$/ { exit } block { print } here && /^```sh$/ { block = 1 }' "$readme" >"$work/recipe.sh"
+[ -s "$work/recipe.sh" ]
+
+# proves runs the recipe in a folder; what was added it prints as lines that are no
+# JSON.
+proves() { # FOLDER
+	(cd "$1" && bash -e "$work/recipe.sh") >"$work/said" || return
+	jq -e .vm_fingerprint "$work/said" >/dev/null
 }
 
-refused() {
-	if verify "$@"; then
-		echo "cosign took what was changed: $*"
+# refused makes a copy of the folder, changes it, and has the recipe refuse it.
+refused() { # WHAT COMMAND…
+	local what=$1
+	shift
+	rm -rf "$work/copy" && cp -a "$work/parity" "$work/copy"
+	(cd "$work/copy" && "$@")
+	if proves "$work/copy" 2>/dev/null; then
+		echo "the recipe took what was changed: $what"
 		return 1
 	fi
 }
 
-type=urn:svc:predicate:parity:v1
-verify "$key" "$attestation" "$type" "$work/parity/parity.json"
-verify "$key" "$attestation" "$type" "$work/parity/assessment.json"
+tampered() { # changes the predicate in the payload
+	jq -c '.payload |= (@base64d | fromjson | .predicate.parity |= not | tojson | @base64)' attestation.dsse.json >changed && mv changed attestation.dsse.json
+}
 
-echo changed | cat "$work/parity/parity.json" - >"$work/changed.json"
-refused "$key" "$attestation" "$type" "$work/changed.json"
-refused "$key" "$attestation" "urn:svc:predicate:migration:v1" "$work/parity/parity.json"
+proves "$work/parity"
+refused "a file" bash -c 'echo >>parity.json'
+refused "a file that is gone" rm assessment.json
+refused "a file that was added" touch ansible.cfg
+refused "the manifest" sed -i 1d manifest.sha256
+refused "the salt" sed -i 's/./0/' manifest.salt
+refused "the predicate" tampered
 openssl genpkey -algorithm ed25519 2>/dev/null | openssl pkey -pubout >"$work/other.pem"
-refused "$work/other.pem" "$attestation" "$type" "$work/parity/parity.json"
-python3 - "$attestation" "$work/payload.json" <<'PY'
-import base64, json, sys
-e = json.load(open(sys.argv[1]))
-p = json.loads(base64.b64decode(e["payload"]))
-p["predicate"]["parity"] = not p["predicate"]["parity"]
-e["payload"] = base64.b64encode(json.dumps(p).encode()).decode()
-json.dump(e, open(sys.argv[2], "w"))
-PY
-refused "$key" "$work/payload.json" "$type" "$work/parity/parity.json"
+KEY=$work/other.pem refused "the key" true

@@ -8,7 +8,14 @@ cd "$(dirname "$0")/../.."
 . .ci/e2e/checks.sh
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+here=$work/here
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e
+
+cleanup() {
+	umount -q -l "$here/proc" "$here/dev" "$here" 2>/dev/null || true
+	rm -rf --one-file-system "$work" /tmp/svc-ran*
+}
+trap cleanup EXIT
 
 needs python3:python3
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
@@ -69,6 +76,7 @@ r = machine("noise", el, False); write(r, "var/lib/rpm/rpmdb.sqlite", b"SQLite f
 r = machine("berkeley", el, False); write(r, "var/lib/rpm/Packages", struct.pack("<12sIIIIIIII", b"\0" * 12, 0x061561, 9, 4096, 8, 0, 9999, 0, 0) + random.randbytes(60_000_000))
 r = machine("ndb", 'ID=sles\nVERSION_ID="15.5"\n', False); write(r, "var/lib/rpm/Packages.db", b"RpmP" + random.randbytes(60_000_000))
 r = machine("apk", "ID=alpine\nVERSION_ID=3.20.0\n", False); write(r, "lib/apk/db/installed", lines(200_000, "P:p%d\nV:1-r0\nA:x86_64\nF:etc\nR:f%d\nZ:Q1AAAA\n"))
+r = machine("secrets"); [write(r, f"etc/many/{i}", part * (3_900_000 // len(part))) for i in range(3) for part in (("password=", "x://a:", "mysql -p", "identified by '", 'password: "', "-----BEGIN PRIVATE KEY-----", "token=a ")[i::3])]
 r = machine("certificates"); [write(r, f"etc/ssl/private/c{i}.pem", "-----BEGIN CERTIFICATE-----\n" + "A" * 20_000 + "\n-----END CERTIFICATE-----\n") for i in range(4000)]
 PY
 
@@ -86,4 +94,75 @@ for root in "$work"/roots/*; do
 	PY
 	sed 's/^/      /' "$work/last.log" | tail -n 1 | cut -c1-200
 done
+
+# templated is a machine whose every text is a program for Ansible or a shell, which
+# would leave a file that begins with /tmp/svc-ran.
+templated() {
+	cp -a fixtures/hosts/debian-11-web "$work/templated"
+	python3 - "$work/templated" <<-'PY'
+		import os, sys
+		def at(name):
+		    path = os.path.join(sys.argv[1], name)
+		    os.makedirs(os.path.dirname(path), exist_ok=True)
+		    return path
+		def write(name, text, mode="w"):
+		    with open(at(name), mode) as f: f.write(text)
+		run = r'lookup("pipe","touch \x2ftmp\x2fsvc-ran-@@")'
+		for n, text in (("a", '#jinja2:variable_start_string:"[[",variable_end_string:"]]"\n[[' + run + "]]"), ("b", "{{ " + run + " }}"), ("c", "{% set x = " + run + " %}"), ("d", r"$(touch \x2ftmp\x2fsvc-ran-@@)"), ("e", "x\nrole_packages: [@@]"), ("f", "@@\u2028- x\u0085\u202e\x1b[31m"), ("g", "-rf @@"), ("h", "'\"`@@`")):
+		    text = text.replace("@@", n)
+		    line = text.replace(":", ";").replace("\n", " ")
+		    for name in ("etc/file ", "etc/apache2/sites-available/", "etc/sysctl.d/", "etc/cron.d/"):
+		        write(name + text, text)
+		    os.symlink(text, at("etc/link-" + n))
+		    os.symlink(n, at("etc/at " + text))
+		    for name in ("etc/folder ", "var/log/"):
+		        os.makedirs(at(name + text), exist_ok=True)
+		    write("etc/systemd/system/%s.service" % text, "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n")
+		    os.symlink("/etc/systemd/system/%s.service" % text, at("etc/systemd/system/multi-user.target.wants/%s.service" % text))
+		    for user, uid in ((line, 3000 + ord(n)), ("u" + n, 3200 + ord(n))):
+		        write("etc/passwd", "%s:x:%d:%d:%s:/home/%s:/bin/%s\n" % (user, uid, uid, line, line, line), "a")
+		        write("etc/group", "%s:x:%d:u%s\n" % (user, uid, n), "a")
+		    write("home/%s/.ssh/authorized_keys" % line, "ssh-ed25519 AAAA %s\n" % line)
+		    write("etc/apt/sources.list.d/%s.list" % text, "deb http://%s/ %s main\n" % (line, line))
+		os.path.lexists(at("etc/localtime")) and os.unlink(at("etc/localtime"))
+		write("etc/timezone", "#jinja2:x\n"); write("etc/hostname", "#jinja2:x\n"); write("etc/default/locale", "LANG=#jinja2:x\n")
+	PY
+}
+
+# play OUT ARGUMENT…: the role, by the Ansible of a Debian 13 on that system itself.
+play() {
+	local out=$1
+	shift
+	rm -rf "$here/role-of-svc"
+	cp -a "$out" "$here/role-of-svc"
+	chroot "$here" sh -c 'cd /role-of-svc && exec ansible-playbook -i localhost, -c local -e "{role_packages: []}" "$@" site.yml' sh "$@"
+}
+
+ran() { find /tmp "$here/tmp" "$work" -maxdepth 1 -name 'svc-ran*'; }
+
+# templates: what the machine says runs nowhere, neither here nor there, and the role
+# is applied, in check mode and then for real; twice changes nothing.
+templates() {
+	local where=(-i "$here," -c community.general.chroot -e "{role_packages: []}" -e ansible_python_interpreter=/usr/bin/python3)
+	bash .ci/e2e/roots.sh ansible
+	templated
+	mkdir -p "$here" "$work/upper" "$work/overlay"
+	mount -t overlay overlay -o "lowerdir=$cache/roots/trixie-ansible,upperdir=$work/upper,workdir=$work/overlay" "$here"
+	mount -t proc proc "$here/proc"
+	mount --bind /dev "$here/dev"
+	exits "a machine of templates is migrated" 0 svc migrate --root "$work/templated" --target debian-13 --out "$work/out" --confirm
+	said "what no system takes is said" source.invalid-values
+	check "its role is looked at, by this Ansible" ansible-playbook "${where[@]}" --check "$work/out/site.yml"
+	check "and by Debian 13's" play "$work/out" --check
+	check "it is applied by this" ansible-playbook "${where[@]}" "$work/out/site.yml"
+	check "and again by Debian 13's" play "$work/out"
+	said "which changes nothing" "changed=0 "
+	same "nothing of what it says was run" "$(ran)" ""
+	check "files have the names that they had" test -f "$here/etc/file {{ $(printf 'lookup("pipe","touch \\x2ftmp\\x2fsvc-ran-b")') }}"
+	sed -i 's/!unsafe //' "$work/out/role/defaults/main.yml"
+	play "$work/out" --check >"$work/last.log" 2>&1 || true
+	check "as it would have been, were it no text" test -n "$(ran)"
+}
+
+templates
 finish

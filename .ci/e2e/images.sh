@@ -328,7 +328,7 @@ ask() { # root|image command options…
 	"$work/svc" "$command" "--$kind" "$place" "$@" >"$work/answer" 2>/dev/null || got=$?
 	{
 		echo "exit $got"
-		python3 -c 'import json, sys; d = json.load(sys.stdin); d.pop("attestation", 0); print(json.dumps(d, indent=1).replace(sys.argv[1], "PLACE"))' "$place" <"$work/answer"
+		python3 -c 'import json, sys; d = json.load(sys.stdin); [d.pop(k, 0) for k in ("attestation", "manifest", "salt")]; print(json.dumps(d, indent=1).replace(sys.argv[1], "PLACE"))' "$place" <"$work/answer"
 	} >"$work/$command-$kind.json" 2>&1 || true
 }
 
@@ -356,7 +356,7 @@ mcp=$(
 		    answers = []
 		    for kind, place in (("root", root), ("image", image)):
 		        answer = ask("tools/call", name=tool["name"], arguments={kind: place, **rest})["structuredContent"]
-		        answer.pop("attestation", 0)  # signed anew each time
+		        for key in ("attestation", "manifest", "salt"): answer.pop(key, 0)  # signed anew each time
 		        if "places" in answer: # with the devices that they are on
 		            answer = [(p["path"], p["kind"], p["files"], p["bytes"]) for p in answer["places"]]
 		        answers.append(json.dumps(answer).replace(place, "PLACE"))

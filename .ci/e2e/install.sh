@@ -6,4 +6,4 @@ cd "$(dirname "$0")"
 . ./checks.sh
 
 needs debootstrap:debootstrap debootstrap:ca-certificates ansible-playbook:ansible ansible-lint:ansible-lint \
-	shellcheck:shellcheck lz4:lz4 gcc:gcc gcc:libc6-dev
+	shellcheck:shellcheck jq:jq lz4:lz4 gcc:gcc gcc:libc6-dev

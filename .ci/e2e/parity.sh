@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2154 # work, target and out are the script's own
 # A migrated root held against its source, and watched: sourced after role.sh.
 
-# announced: every check that is neither a match nor planned is one that the
-# plan left to a person, or that no migration carries.
+# announced: every check that is neither a match nor planned nor left to a person
+# is one of what nobody could know.
 announced() {
 	python3 - "$work/parity/parity.json" <<-'PY'
 		import json, sys
-		said = ("The plan left", "The plan leaves", "A migration does not carry it", "Nobody counted", "did not say what databases", "Nothing on the source says")
+		said = ("Nobody counted", "did not say what databases", "Nothing on the source says")
 		checks = json.load(open(sys.argv[1]))["checks"]
-		loose = [c for c in checks if c["result"] not in ("match", "planned") and not any(s in c["why"] for s in said)]
+		loose = [c for c in checks if c["result"] not in ("match", "planned", "manual") and not any(s in c["why"] for s in said)]
 		bare = [c for c in checks if not c["evidence"]]
 		for c in loose + bare: print(c)
 		sys.exit(1 if loose or bare or len(checks) < 100 else 0)
@@ -17,9 +17,52 @@ announced() {
 
 # verifies: the migrated root does what its source did, and that is signed.
 verifies() {
+	rm -f "$target/usr/sbin/policy-rc.d" # these roots' own: a target has none
 	exits "the migrated machine does what its source did" 0 svc verify --root "$target" --source "$out" --out "$work/parity"
 	check "what could not be compared was announced by the plan, all with evidence" announced
 	check "its parity attestation verifies offline" svc attest verify "$work/parity/attestation.dsse.json"
+	additions
+}
+
+# extends FILE LINE: adds a line to a file of the copy, whose other copy stays.
+extends() {
+	cp -p "$work/added$1" "$work/added$1.new"
+	printf '%s\n' "$2" >>"$work/added$1.new"
+	mv "$work/added$1.new" "$work/added$1"
+}
+
+# brings FILE LINE: makes a file of the copy.
+brings() {
+	mkdir -p "$(dirname "$work/added$1")"
+	rm -f "$work/added$1"
+	printf '%s\n' "$2" >"$work/added$1"
+}
+
+# additions: what somebody adds to a copy of the target, of each kind, is named
+# by its own dimension, and nothing else is.
+additions() {
+	cp -alx "$target" "$work/added"
+	extends /etc/passwd 'toor:x:0:0::/root:/bin/bash'
+	brings /root/.ssh/authorized_keys 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl eve'
+	brings /etc/sudoers.d/evil 'mallory ALL=(ALL) NOPASSWD: ALL'
+	brings /etc/ld.so.preload /opt/evil.so
+	brings /etc/modules-load.d/evil.conf evil
+	brings /etc/cron.d/evil '* * * * * root /opt/evil'
+	brings /etc/systemd/system/evil.service '[Service]'
+	brings /etc/apt/sources.list.d/evil.list 'deb [trusted=yes] http://evil.example/debian x main'
+	brings /usr/local/bin/evil '#!/bin/sh'
+	brings /usr/lib/evil/helper '#!/bin/sh'
+	chmod 755 "$work/added/usr/local/bin/evil"
+	chmod 4755 "$work/added/usr/lib/evil/helper"
+	brings /usr/bin/su '#!/bin/sh'
+	chmod 4755 "$work/added/usr/bin/su"
+	extends /etc/pam.d/common-auth 'auth sufficient pam_evil.so'
+	extends /var/lib/dpkg/status "$(printf 'Package: evil\nStatus: install ok installed\nVersion: 1\nArchitecture: all\n')"
+	exits "what was added is found" 6 svc verify --root "$work/added" --source "$out" --json
+	same "and named by its dimension, nothing else" "$(python3 -c 'import json,sys; print(*sorted(c["dimension"]+" "+c["subject"] for c in json.load(sys.stdin)["checks"] if c["result"]=="differs"), sep="; ")' <"$work/last.log")" \
+		"archives http://evil.example/debian x main; authorized_keys root SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU; configuration /etc/ld.so.preload; jobs root: /opt/evil; modules evil; packages evil; pam pam_evil.so; programs /usr/bin/su; programs /usr/lib/evil/helper; programs /usr/local/bin/evil; services evil.service; sudoers mallory; users toor"
+	exits "drift from the migration's folder finds it too" 6 svc drift --root "$work/added" --source "$out"
+	rm -rf --one-file-system "$work/added"
 }
 
 # drifts PACKAGE UNIT FILE: one package, one unit, one file, one user and one
@@ -28,7 +71,10 @@ verifies() {
 drifts() {
 	local package=$1 unit=$2 file=$3
 	exits "nothing drifts" 0 svc drift --root "$target" --source "$work/parity"
+	printf '#!/bin/sh\nexit 101\n' >"$target/usr/sbin/policy-rc.d" # no script of a package starts or stops anything
+	chmod 755 "$target/usr/sbin/policy-rc.d"
 	chroot "$target" dpkg --purge --force-depends "$package" >/dev/null 2>&1
+	rm "$target/usr/sbin/policy-rc.d"
 	systemctl --root="$target" disable "$unit" 2>/dev/null
 	echo '# changed' >>"$target$file"
 	chroot "$target" useradd -m eve

@@ -15,7 +15,7 @@ plan() { python3 -c 'import json,sys; p=json.load(open(sys.argv[1])); exec(sys.a
 # apply runs the role on the target root; recommended packages would only take
 # time here.
 apply() {
-	(cd "$out" && ANSIBLE_NOCOWS=1 ansible-playbook -i "$target," -c community.general.chroot -e role_install_recommends=false -e ansible_python_interpreter=/usr/bin/python3 site.yml) >"$work/$1.log" 2>&1
+	(cd "$out" && env -u TMPDIR ANSIBLE_NOCOWS=1 ansible-playbook -i "$target," -c community.general.chroot -e role_install_recommends=false -e ansible_python_interpreter=/usr/bin/python3 site.yml) >"$work/$1.log" 2>&1
 }
 
 apply_twice() {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes the real machines that the end-to-end test migrates, in
 #   ${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/roots/{bullseye-server,trixie-base}
-# from Debian's packages. A root is made once for each version of this file.
+# from Debian's packages; with the argument ansible, instead, trixie-ansible: a
+# Debian 13 with its own Ansible. A root is made once for each version of this file.
 set -euo pipefail
 cd "$(dirname "$0")"
 # shellcheck source=.ci/e2e/checks.sh
@@ -13,7 +14,7 @@ recipe=$(sha256sum roots.sh server.sh | sha256sum | cut -c1-16)
 in_root() { # root command…
 	local root=$1
 	shift
-	DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 chroot "$root" "$@"
+	env -u TMPDIR DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 chroot "$root" "$@" # which has no such folder
 }
 
 unmount() { # root
@@ -22,7 +23,7 @@ unmount() { # root
 
 # bootstrap makes a minimal root in which nothing starts.
 bootstrap() { # root suite packages
-	debootstrap --variant=minbase --include="$3" "$2" "$1" "$(mirror)" >"$1.log" 2>&1
+	env -u TMPDIR debootstrap --variant=minbase --include="$3" "$2" "$1" "$(mirror)" >"$1.log" 2>&1
 	printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d"
 	chmod 755 "$1/usr/sbin/policy-rc.d"
 	mount -t proc proc "$1/proc"
@@ -63,5 +64,10 @@ trixie() { # root
 mkdir -p "$roots"
 exec 9>"$roots/lock"
 flock 9
-build bullseye-server bullseye systemd,systemd-sysv,ca-certificates bullseye
-build trixie-base trixie systemd,systemd-sysv,python3,python3-apt,sudo,locales,ca-certificates trixie
+case ${1:-machines} in
+machines)
+	build bullseye-server bullseye systemd,systemd-sysv,ca-certificates bullseye
+	build trixie-base trixie systemd,systemd-sysv,python3,python3-apt,sudo,locales,ca-certificates trixie
+	;;
+ansible) build trixie-ansible trixie ansible,python3-apt,openssh-client,sudo,locales true ;;
+esac

@@ -11,6 +11,7 @@ cd "$(dirname "$0")/../.."
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/upgrade
 work=$(mktemp -d)
 root=$work/root
+unset TMPDIR # chroots have their own
 # shellcheck source=.ci/e2e/checks.sh
 . .ci/e2e/checks.sh
 # shellcheck source=.ci/e2e/shop.sh
@@ -18,27 +19,26 @@ root=$work/root
 trap clear EXIT
 
 # make_root makes a trixie with the servers of three releases, once.
-make_root() {
+make_root() (
 	local base=$cache/postgresql suite
+	mkdir -p "$cache"
+	exec 9>"$cache/lock"
+	flock 9
 	[ ! -e "$base.made" ] || return 0
 	echo "making $base"
 	rm -rf --one-file-system "$base"
 	mkdir -p "$base"
-	{
-		debootstrap --variant=minbase trixie "$base" "$(mirror)"
-		for suite in bullseye bookworm trixie; do echo "deb $(mirror) $suite main"; done >"$base/etc/apt/sources.list"
-		printf '#!/bin/sh\nexit 101\n' >"$base/usr/sbin/policy-rc.d"
-		chmod +x "$base/usr/sbin/policy-rc.d"
-		mkdir -p "$base/etc/postgresql-common"
-		echo 'create_main_cluster = false' >"$base/etc/postgresql-common/createcluster.conf"
-		chroot "$base" apt-get update
-		DEBIAN_FRONTEND=noninteractive chroot "$base" apt-get install -y -qq --no-install-recommends postgresql-13 postgresql-15 postgresql-17 locales
-		echo 'en_US.UTF-8 UTF-8' >"$base/etc/locale.gen"
-		chroot "$base" locale-gen
-		chroot "$base" apt-get clean
+	{ # a failure of any ends it
+		debootstrap --variant=minbase trixie "$base" "$(mirror)" &&
+			for suite in bullseye bookworm trixie; do echo "deb $(mirror) $suite main"; done >"$base/etc/apt/sources.list" &&
+			printf '#!/bin/sh\nexit 101\n' >"$base/usr/sbin/policy-rc.d" &&
+			chmod +x "$base/usr/sbin/policy-rc.d" &&
+			mkdir -p "$base/etc/postgresql-common" &&
+			echo 'create_main_cluster = false' >"$base/etc/postgresql-common/createcluster.conf" &&
+			DEBIAN_FRONTEND=noninteractive chroot "$base" sh -c 'apt-get update && apt-get install -y -qq --no-install-recommends postgresql-13 postgresql-15 postgresql-17 locales && echo "en_US.UTF-8 UTF-8" >/etc/locale.gen && locale-gen && apt-get clean'
 	} >"$base.log" 2>&1 || { tail -n 20 "$base.log"; return 1; }
 	touch "$base.made"
-}
+)
 
 # mount_root has all changes to the chroot go to memory.
 mount_root() {
@@ -158,6 +158,10 @@ refusals() {
 	host pg_createcluster 15 main >/dev/null
 	refused "the new cluster is there" "pg_dropcluster --stop 15 main" to 15 /srv/a --instance 13/main
 	host pg_dropcluster 15 main
+	mkdir -p "$root/etc/postgresql/15/main" && echo work_mem=1MB >"$root/etc/postgresql/15/main/ours.conf"
+	refused "a configuration that was laid down for the new cluster" "/etc/postgresql/15/main is there already" to 15 /srv/a
+	check "and it is left" rm "$root/etc/postgresql/15/main/ours.conf"
+	rm -r "$root/etc/postgresql/15"
 	host pg_createcluster 13 second >/dev/null
 	refused "two clusters, and none is named" "name one with --instance" to 15 /srv/a
 	refused "the cluster does not run" "is not online but down" to 15 /srv/a --instance 13/second
@@ -195,6 +199,44 @@ refusals() {
 	as_before "after all refusals"
 }
 
+# attacks has the cluster's account try to be root by way of the backup directory, of
+# the journal, and of links among its own files.
+attacks() {
+	local journal=$root/srv/theirs/journal.jsonl start=$root/etc/postgresql/13/main/start.conf
+	place theirs
+	chmod 777 "$root/srv/theirs"
+	refused "a backup directory that all can write to" "can be written to by others" to 15 /srv/theirs
+	chmod 711 "$root/srv/theirs" && host chown postgres /srv/theirs
+	refused "a backup directory of the account's" "belongs to the account" to 15 /srv/theirs
+	host chown root /srv/theirs && host chown postgres /srv
+	refused "a backup directory that lies in the account's" "is not root's alone" to 15 /srv/theirs
+	host chown root /srv && host install -d -m 0711 /tmp/backup
+	refused "a backup directory in /tmp" "its mode is 1777" to 15 /tmp/backup
+	echo victim >"$root/etc/victim"
+	ln -s /etc/victim "$root/srv/theirs/log"
+	refused "a link where the log would be" "a log that svc has not written" to 15 /srv/theirs
+	same "and nothing was written through it" "$(cat "$root/etc/victim")" victim
+	rm "$root/srv/theirs/log" "$root/etc/victim"
+	delay=0 during started check killed theirs --engine postgresql --to 15 --backup-dir /srv/theirs --confirm
+	cp -a "$journal" "$work/journal"
+	sed -i 's/"Owner":"postgres"/"Owner":"root"/' "$journal" && host chown postgres /srv/theirs/journal.jsonl
+	exits "a forged journal is not gone on with" 1 upgrade --backup-dir /srv/theirs --resume --confirm
+	said "and it says why" "belongs to the account"
+	host chown root /srv/theirs/journal.jsonl
+	exits "an account is not believed from the journal" 1 upgrade --backup-dir /srv/theirs --resume --confirm
+	said "and it says which" 'belongs to the account "postgres", not to "root"'
+	sed 's|/usr/lib/postgresql/15/bin|/tmp/15/bin|g' "$work/journal" >"$journal"
+	exits "nor are programs" 1 upgrade --backup-dir /srv/theirs --resume --confirm
+	said "and it says which" "/tmp/15/bin"
+	cat "$work/journal" >"$journal"
+	exits "the journal as it was is" 0 upgrade --backup-dir /srv/theirs --roll-back --confirm
+	place link && mv "$start" "$work/start.conf" && ln -s /etc/shadow "$start"
+	exits "a link among the account's files leads to no file of root's" 1 to 15 /srv/link --confirm
+	check "and nothing of it is kept" not grep -rqF "$(head -n 1 "$root/etc/shadow")" "$root/srv/link" "$root/etc/postgresql"
+	rm "$start" && mv "$work/start.conf" "$start"
+	as_before "after the attacks"
+}
+
 # refused NAME TEXT COMMAND…: fails with the text, confirmed.
 refused() {
 	local name=$1 text=$2
@@ -203,17 +245,29 @@ refused() {
 	said "and why: $name" "$text"
 }
 
+# printed: the commands among what the result says to do afterwards, in its JSON.
+printed() { python3 -c 'import json, re, sys; [print(c) for l in json.load(open(sys.argv[1]))["afterwards"] for c in re.findall("`([^`]*)`", l)]' "$work/result.json"; }
+
+# as_printed NAME PATTERN: runs those that match, as they are, in one shell. There is
+# nobody whom apt-get could ask.
+as_printed() {
+	printed | grep -- "$2" >"$work/commands" || true
+	check "$1: there are commands" test -s "$work/commands"
+	{ echo 'set -e; apt-get() { command apt-get -y "$@"; }'; cat "$work/commands"; } >"$work/commands.sh"
+	check "$1: they work as printed" host env HOME=/root DEBIAN_FRONTEND=noninteractive bash -c "$(cat "$work/commands.sh")"
+}
+
 # chain upgrades 13 to 15, killed in every step, and resumed.
 chain() {
 	local step
 	place chain
 	exits "without --confirm there is a plan: exit 2" 2 to 15 /srv/chain
-	said "the plan has its steps" "takes checksums of every table and dumps every database"
+	said "the plan has its steps" "upgrades a copy of the copy, and compares every table of both"
 	check "and writes nothing" test -z "$(ls "$root/srv/chain")"
 	delay=0 during started check killed chain --engine postgresql --to 15 --backup-dir /srv/chain --confirm
 	exits "while one is begun, no other begins" 1 to 15 /srv/chain --confirm
 	said "and it says how to go on" "--resume"
-	for step in close dump prove upgrade index compare open; do
+	for step in copy rehearse close sums upgrade index compare open; do
 		delay=0.$((RANDOM % 7)) during started "$step" killed chain --backup-dir /srv/chain --resume --confirm
 		check "SIGKILL in $step" grep -q "\"step\":\"$step\",\"state\":\"started\"" "$root/srv/chain/journal.jsonl"
 	done
@@ -226,6 +280,9 @@ chain() {
 
 # carried looks at what 15 got of 13.
 carried() {
+	check "the result is said again" json upgrade --backup-dir /srv/chain --resume --confirm --json
+	as_printed "extensions of an older form" update_extensions
+	check "extensions are in their packages' form" test "$(sql -d shop -c "select count(*) from pg_extension e join pg_available_extensions a on a.name = e.extname where e.extversion <> a.default_version")" = 0
 	check "the configuration is carried over" test "$(sql -c 'show work_mem')" = 5MB
 	check "a setting that went is a comment" grep -q '^# not taken by PostgreSQL 15: operator_precedence_warning' "$root/etc/postgresql/15/main/postgresql.conf"
 	check "the new cluster starts as the old one did" cmp "$root/etc/postgresql/15/main/start.conf" "$work/memory/saved/etc/13/main/start.conf"
@@ -239,6 +296,115 @@ carried() {
 	check "statistics are there" test "$(sql -d shop -c "select count(*) > 0 from pg_stats where tablename = 'item'")" = t
 }
 
+# make_orders makes a second cluster of 15, whose ICU is of bookworm, and sorts by it: as
+# a database's own order, in columns, in an own collation, within types, conditions and
+# partitions. That ICU does not know the letters from U+105C0 on, and has them behind
+# Han; trixie's, by which 17 sorts, has them before.
+make_orders() {
+	local db
+	host pg_createcluster 15 icu -p 5440 -e UTF8 --locale C -- --data-checksums >/dev/null
+	host pg_ctlcluster 15 icu start
+	sql -p 5440 -c "create database own template template0 locale_provider icu icu_locale 'de' locale 'C'" -c 'create database columns' -c 'create database bytes'
+	for db in own columns; do
+		sql -p 5440 -d $db <<-'SQL'
+			create collation mine (provider = icu, locale = 'sv');
+			create extension btree_gist; create extension citext;
+			create type pair as (k text collate "de-x-icu", n int);
+			create type span as range (subtype = text, collation = mine);
+			create domain word as text collate mine;
+			create table n (plain text, name text collate "de-x-icu", own text collate mine, w word, p pair, s span, c text collate "C", n int,
+				constraint only_one exclude using gist (own with =, n with =));
+			insert into n select t, t, t, t, (t, i)::pair, span(t, t, '[]'), t, i from generate_series(1, 400) i, lateral (select chr(case when i % 2 = 0 then 67008 + i % 50 else 19968 + i end) || i) as x(t);
+			create index n_plain on n (plain); create unique index n_name on n (name); create index n_own on n (own); create index n_word on n (w); create index n_pair on n (p); create index n_span on n (s);
+			create index n_where on n (n) where name > U&'\4E00'; create index n_lower on n (lower(name)); create index n_hash on n using hash (name);
+			create index n_bytes on n (c); create index n_number on n (n);
+			create table part (k text collate "de-x-icu", v int) partition by range (k);
+			create table part_a partition of part for values from (minvalue) to ('m');
+			create table part_m partition of part for values from ('m') to (maxvalue);
+			insert into part select chr(97 + i % 26) || i, i from generate_series(1, 100) i; insert into part select name, n from n;
+		SQL
+	done
+	sql -p 5440 -d bytes -c 'create table b (t text primary key)' -c "insert into b values ('a'), ('b')"
+}
+
+# sorted_right DATABASE: amcheck finds nothing, and a join that relies on order works.
+sorted_right() {
+	sql -p 5440 -d "$1" <<-'SQL'
+		create extension if not exists amcheck;
+		select bt_index_check(c.oid, true) from pg_class c join pg_am a on a.oid = c.relam where a.amname = 'btree' and c.relkind = 'i';
+		set enable_hashjoin = off; set enable_nestloop = off; set enable_sort = off;
+		select count(*) from n a join n b on a.name = b.name;
+		drop extension amcheck;
+	SQL
+}
+
+# orders upgrades that cluster, beside another one of its version.
+orders() {
+	local again name before differs='select chr(67008) < chr(19968) collate "de-x-icu"'
+	make_orders
+	place orders
+	exits "sorting by ICU: a plan" 2 to 17 /srv/orders --instance 15/icu
+	said "the plan names what is sorted by a library" 'pg_catalog."de-x-icu" (version 153.120)'
+	sql -p 5440 -d own -c 'create table cut (k text collate "de-x-icu") partition by range (k)' -c "create table cut_a partition of cut for values from (minvalue) to (U&'\\4E00')" \
+		-c "create table cut_m partition of cut for values from (U&'\\4E00') to (maxvalue)" -c "insert into cut values (chr(67008))"
+	place cut
+	exits "rows that the new order has in another partition" 1 to 17 /srv/cut --instance 15/icu --confirm
+	said "are said" 'the new order has rows of public.cut_m in another partition of public.cut'
+	sql -p 5440 -d own -c 'drop table cut'
+	before=$(sql -p 5440 -d own -c "$differs")
+	exits "sorting by ICU: 15 → 17" 0 to 17 /srv/orders --instance 15/icu --confirm
+	said "the result says what was made again" 'public.mine (153.120.42 → 153.128.46)'
+	said "and that it was looked at" 'amcheck has looked at'
+	check "a database in the order of bytes is left alone" not grep -q 'in bytes' "$work/last.log"
+	same "the two orders differ: the test can fail" "$before $(sql -p 5440 -d own -c "$differs")" "f t"
+	for name in own columns; do
+		check "amcheck finds nothing in $name" sorted_right "$name"
+		again=$(sql -p 5440 -d "$name" -c "select string_agg(relname, ' ' order by relname) from pg_class where relname ~ '^n_|only_one' and pg_relation_filenode(oid) <> oid")
+		same "what is sorted by ICU was made again in $name, and nothing else" "$again" "n_hash n_lower n_name n_own n_pair $([ "$name" = columns ] || echo 'n_plain ')n_span n_where n_word only_one"
+		same "$name: versions are on record" "$(sql -p 5440 -d "$name" -c "select count(*) from pg_collation where collversion <> pg_collation_actual_version(oid)" -c "select count(*) from pg_database where datcollversion <> pg_database_collation_actual_version(oid)" | xargs)" "0 0"
+		same "$name: no extension is left" "$(sql -p 5440 -d "$name" -c "select count(*) from pg_extension where extname = 'amcheck'")" 0
+	done
+}
+
+# elsewhere COMMAND…: runs it while a process of another root, as in a container, has a
+# program by the name of the old server.
+elsewhere() {
+	local other=$work/memory/elsewhere pid status=0
+	mkdir -p "$other/upper/postgresql/15/bin" "$other/work"
+	cp "$(command -v sleep)" "$other/upper/postgresql/15/bin/postgres"
+	unshare --mount sh -c "mount -t overlay overlay -o lowerdir=/usr/lib,upperdir=$other/upper,workdir=$other/work /usr/lib && exec /usr/lib/postgresql/15/bin/postgres 600" &
+	pid=$!
+	until_true grep -qx postgres "/proc/$pid/comm"
+	"$@" || status=$?
+	kill "$pid"
+	return "$status"
+}
+
+# advice does what the result of that upgrade says to do afterwards, beside a cluster
+# that lives on by the same packages.
+advice() {
+	check "the result is said again" elsewhere json upgrade --backup-dir /srv/orders --resume --confirm --json
+	check "packages that nothing else uses may go" grep -q 'apt-get remove postgresql-15' "$work/result.json"
+	host pg_createcluster 15 second -p 5450 >/dev/null && host pg_ctlcluster 15 second start
+	sql -p 5450 -c 'create table precious as select 1 as n'
+	cp "$work/result.json" "$work/alone.json"
+	check "and again, with another cluster of that version" json upgrade --backup-dir /srv/orders --resume --confirm --json
+	check "its packages stay" not grep -q 'apt-get' "$work/result.json"
+	check "and it is said why" grep -q 'the cluster 15/second' "$work/result.json"
+	as_printed "afterwards" '^\(rm\|pg_dropcluster\)'
+	same "the other cluster lives" "$(sql -p 5450 -c 'select n from precious')" 1
+	same "the new cluster lives" "$(sql -p 5440 -d own -c 'select count(*) from n')" 400
+	check "the old cluster is gone" test ! -e "$root/var/lib/postgresql/15/icu"
+	host pg_dropcluster --stop 15 second
+	mv "$work/alone.json" "$work/result.json"
+	as_printed "the packages" '^apt-get'
+	same "the new cluster lives without them" "$(sql -p 5440 -d own -c 'select count(*) from n')" 400
+	host pg_dropcluster --stop 17 icu
+}
+
+# holds_written: the row that a client wrote is served.
+holds_written() { same "and changes nothing" "$(sql -d shop -c "select count(*) from item where name = 'written in 17'")" 1; }
+
 # onward upgrades 15 to 17, and goes back when all was done.
 onward() {
 	place on
@@ -247,9 +413,16 @@ onward() {
 	holds "15 → 17" 17
 	check "nothing had to be indexed again" test "$(sql -d shop -c "select count(*) from pg_class where relname = 'item_price' and pg_relation_filenode(oid) = oid")" = 1
 	sql -d shop -c "insert into item (name) values ('written in 17')"
-	exits "back to 15 after all was done" 0 upgrade --backup-dir /srv/on --roll-back --confirm
+	exits "the plan of a roll-back" 2 upgrade --backup-dir /srv/on --roll-back
+	said "says what clients have written" "1 rows inserted, 0 updated and 0 deleted in shop"
+	exits "a roll-back that would lose writes is refused" 1 upgrade --backup-dir /srv/on --roll-back --confirm
+	said "and names what allows it" "--discard-writes"
+	holds_written
+	exits "back to 15 after all was done" 0 json upgrade --backup-dir /srv/on --roll-back --discard-writes --confirm --json
 	holds "back to 15" 15
 	check "what clients wrote to 17 is set aside" test -e "$root/var/lib/postgresql/17/main.rolled-back/PG_VERSION"
+	as_printed "what was set aside" .
+	check "and can be dumped by the commands that are printed" grep -q 'written in 17' "$root/srv/on/written.sql"
 	exits "what was rolled back is not resumed" 1 upgrade --backup-dir /srv/on --resume --confirm
 }
 
@@ -274,10 +447,28 @@ undoing_killed() {
 	same "SIGKILL as $step is taken back" "$code" 137
 } 2>/dev/null # where bash says what was killed
 
+# places: what is in the folders that an upgrade makes something in, byte for byte, but
+# for what the old cluster's own server writes, and the file in which postgresql-common
+# tells apt what clusters there are, whenever one is made or started.
+places() {
+	(cd "$root" && find etc var/lib var/log \( -path var/lib/apt -o -path var/lib/postgresql/13/main -o -name postgresql-13-main.log -o -name 02autoremove-postgresql \) -prune -o -printf '%p %y %m %U:%G %l\n' | sort
+		find etc var/lib var/log \( -path var/lib/apt -o -path var/lib/postgresql/13/main -o -name postgresql-13-main.log -o -name 02autoremove-postgresql \) -prune -o -type f -printf '%p\0' | sort -z | xargs -0 sha256sum
+		find etc var/lib var/log \( -path var/lib/apt -o -path var/lib/postgresql/13/main -o -name postgresql-13-main.log -o -name 02autoremove-postgresql -o -name start.conf \) -prune -o -type f -printf '%p %T@\n' | sort)
+}
+
+# given_back NAME: they are as they were.
+given_back() {
+	places >"$work/places.now"
+	check "$1: /etc, /var/lib and /var/log are as they were" diff "$work/places" "$work/places.now"
+}
+
 # taken_back kills upgrades in every step, and the roll-back as it takes it back.
 taken_back() {
-	local step
-	for step in check close dump prove upgrade index compare open; do
+	local step log=$root/var/log/postgresql/postgresql-17-main.log
+	echo 'of an earlier cluster' >"$log" && host chown postgres:adm "/var/log/postgresql/${log##*/}"
+	chmod 600 "$log" && touch -d 2020-02-03 "$log"
+	places >"$work/places"
+	for step in check copy rehearse close sums upgrade index compare open; do
 		place "back-$step"
 		delay=0.$((RANDOM % 9)) during started "$step" killed "back-$step" --engine postgresql --to 17 --backup-dir "/srv/back-$step" --confirm
 		undoing_killed "$step" --backup-dir "/srv/back-$step" --roll-back --confirm
@@ -285,28 +476,145 @@ taken_back() {
 		# A killed open may have let clients in: what they reached is set aside.
 		rm -rf "$root/var/lib/postgresql/17"
 		as_before "SIGKILL in $step and in its undoing"
+		given_back "SIGKILL in $step and in its undoing"
 	done
-	check "the proved dump is kept" test -e "$root/srv/back-upgrade/dump/globals.sql"
+	check "the copy that was rehearsed is kept" test -e "$root/srv/back-upgrade/copy/data/PG_VERSION"
 }
 
 signals() {
 	place int && place term && place hup
-	during started dump interrupted int --engine postgresql --to 17 --backup-dir /srv/int --confirm
+	during started sums interrupted int --engine postgresql --to 17 --backup-dir /srv/int --confirm
 	same "SIGINT: exit 1" "$code" 1
 	said "it says that all was rolled back" "all was rolled back"
-	as_before "SIGINT in dump"
+	as_before "SIGINT in sums"
 	during started upgrade terminated term --engine postgresql --to 17 --backup-dir /srv/term --confirm
 	same "SIGTERM: exit 1" "$code" 1
 	as_before "SIGTERM in upgrade"
-	during started prove hung_up hup --engine postgresql --to 17 --backup-dir /srv/hup --confirm
+	during started rehearse hung_up hup --engine postgresql --to 17 --backup-dir /srv/hup --confirm
 	same "SIGHUP: exit 1" "$code" 1
-	as_before "SIGHUP in prove"
+	as_before "SIGHUP in rehearse"
+}
+
+# extensions has those of which a server loads a library when it starts.
+extensions() {
+	host dpkg -s postgresql-17-pgaudit postgresql-17-cron >/dev/null 2>&1 && return
+	chroot "$root" apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive chroot "$root" apt-get install -y -qq --no-install-recommends postgresql-{13,17}-{cron,pgaudit} >"$work/last.log" 2>&1
+}
+
+# configure_old LINE…: adds them to the configuration of 13, which is started again.
+configure_old() {
+	printf '%s\n' "$@" >>"$root/etc/postgresql/13/main/postgresql.conf"
+	host pg_ctlcluster 13 main restart
+}
+
+# hard is what pg_upgrade can do, and a dump and its loading, or a server without
+# the cluster's own settings, can't. Whoever owns a database has functions in it that
+# have a program run if a superuser calls them.
+hard() {
+	local db
+	reset
+	extensions
+	configure_old "shared_preload_libraries = 'pgaudit,pg_cron'" "cron.database_name = 'shop'" "max_locks_per_transaction = 10" "max_connections = 30"
+	sql -d shop >/dev/null <<-'SQL'
+		create extension pgaudit; create extension pg_cron;
+		select cron.schedule('every minute', '* * * * *', 'insert into public.none default values') > 0;
+		do $$ begin for i in 1..2000 loop execute format('create table public.many%s (n int)', i); commit; end loop; end $$;
+		create table parent (n int primary key); create table child (n int references parent);
+		insert into parent values (1); insert into child values (1);
+		alter table parent disable trigger all; delete from parent; alter table parent enable trigger all;
+		create table low (n int); create function any_low() returns bool language sql as 'select exists (select from public.low)';
+		create table high (n int check (any_low())); insert into low values (1); insert into high values (1);
+		create table twice (n int); insert into twice values (1), (1);
+	SQL
+	sql -d shop -c 'create unique index concurrently never on twice (n)' 2>/dev/null || true
+	sql -c 'create role mallory login' -c 'create database mallory owner mallory'
+	sql -d mallory <<-'SQL'
+		create schema evil authorization mallory;
+		set role mallory;
+		set search_path = evil;
+		create function evil.writes() returns bool language plpgsql as $$ begin execute 'copy (select 1) to program ''id >> /tmp/owned'''; return true; exception when insufficient_privilege then return true; end $$;
+		create function evil.calls(text) returns bool language plpgsql immutable as $$ begin perform evil.writes(); return true; end $$;
+		create function evil.format(text, text, text) returns text language plpgsql as $$ begin perform evil.writes(); return ''; end $$;
+		create table evil.t (n int, s text check (evil.calls(s)));
+		insert into evil.t select i, i from generate_series(1, 100) i;
+		create index bait on evil.t (n) where evil.calls('x');
+		create index more on evil.t (evil.calls(s));
+		create statistics evil.s (dependencies) on n, s from evil.t;
+		create materialized view evil.m as select n from evil.t;
+		create unique index on evil.m (n) where evil.calls('y');
+		create view evil.v as select evil.calls('z') c;
+		create domain evil.d as text check (evil.calls(value));
+		create table evil.e (d evil.d);
+		insert into evil.e values ('x');
+	SQL
+	sql -c 'alter role mallory set search_path = evil' -c 'alter database mallory set search_path = evil, pg_catalog' -c 'create database still' -c 'alter database still set default_transaction_read_only = on' -c 'alter database still set statement_timeout = 1'
+	for db in shop mallory; do
+		sql -d "$db" <<-'SQL'
+			create table public.said (tag text);
+			create function public.says() returns event_trigger language plpgsql as $$ begin insert into public.said values (tg_tag); end $$;
+			create event trigger says on ddl_command_end execute function public.says();
+			create function public.forbids() returns event_trigger language plpgsql as $$ begin raise exception 'no DDL here'; end $$;
+			create event trigger forbids on ddl_command_start execute function public.forbids();
+		SQL
+	done
+	sums >"$work/hard"
+	sql -d mallory -c 'select count(*) from evil.t' >/dev/null
+	check "a superuser who asks for such a table calls its owner's function" grep -q postgres "$root/tmp/owned"
+	rm -f "$root/tmp/owned"
+	place hard
+	exits "what pg_upgrade can, svc can: 13 → 17" 0 json to 17 /srv/hard --confirm --json
+	check "the superuser has called nothing of the database's owner" test ! -e "$root/tmp/owned"
+	sums >"$work/now" 2>&1 || true
+	check "all of it is there, and no trigger of an event has run" diff <(grep -v ^none "$work/hard") <(grep -v ^none "$work/now")
+	same "with the job" "$(sql -d shop -c 'select count(*) from cron.job')" 1
+	check "how long clients waited is said" python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); assert 0 < r["waited_seconds"] < 600' "$work/result.json"
+}
+
+# connected: a client that asks something long.
+connected() { sql -c "select count(*) from pg_stat_activity where query like '%pg_sleep(900)%' and pid <> pg_backend_pid()"; }
+
+# late NAME TEXT: the upgrade fails for this reason, and a client that was connected
+# when it began is connected still.
+late() {
+	local name=$1 text=$2 client
+	place late
+	chroot "$root" setpriv --reuid postgres --regid postgres --init-groups psql -X -q -A -t -c 'select pg_sleep(900)' >/dev/null 2>&1 &
+	client=$!
+	until [ "$(connected)" = 1 ]; do sleep 0.1; done
+	exits "refused before clients are cut off: $name" 1 to 17 /srv/late --confirm
+	said "in the server's words: $name" "$text"
+	same "a client is still connected: $name" "$(connected)" 1
+	sql -c "select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(900)%' and pid <> pg_backend_pid()" >/dev/null
+	wait "$client" 2>/dev/null || true
+	rm -rf "$root/srv/late"
+}
+
+# early is what pg_upgrade can't do either.
+early() {
+	reset
+	extensions
+	sql -d shop -c 'create extension unaccent' -c "create function plain(text) returns text language sql immutable as 'select unaccent(\$1)'" -c 'create index plain on item (plain(name))'
+	late "an index that does not find its function" "function unaccent(text) does not exist"
+	sql -d shop -c 'drop index plain'
+	configure_old "shared_preload_libraries = 'pg_cron'"
+	mv "$root/usr/lib/postgresql/17/lib/pg_cron.so" "$work/"
+	late "a library that is to be loaded first" 'could not access file "pg_cron"'
+	mv "$work/pg_cron.so" "$root/usr/lib/postgresql/17/lib/"
+	mkdir -p "$root/etc/pg-extra.d" && echo 'operator_precedence_warning = off' >"$root/etc/pg-extra.d/old.conf"
+	configure_old "include_dir '/etc/pg-extra.d'"
+	late "a setting that went, in a file elsewhere" '"operator_precedence_warning" in file "/etc/pg-extra.d/old.conf"'
+	reset
+	sql -c $'create database "a\nb"'
+	place line
+	refused "a database with a newline in its name" "alter database" to 17 /srv/line
+	reset
 }
 
 # fill_up DIRECTORY: leaves its disk a few pages.
 fill_up() {
 	fallocate -l "$(($(df --output=avail -B1 "$1" | tail -n 1) - 65536))" "$1/fill" 2>/dev/null ||
-		head -c 2g /dev/zero >"$1/fill" 2>/dev/null || true # it has filled a little meanwhile
+		cat /dev/zero >"$1/fill" 2>/dev/null || true # it has filled a little meanwhile
 }
 fill_backup() { fill_up "$root/srv/disk"; }
 fill_data() { fill_up "$root/var/lib/postgresql/17"; }
@@ -328,11 +636,11 @@ disks() {
 		return
 	fi
 	chmod 711 "$root/srv/disk"
-	during started dump fill_backup disk --engine postgresql --to 17 --backup-dir /srv/disk --confirm
+	during started copy fill_backup disk --engine postgresql --to 17 --backup-dir /srv/disk --confirm
 	same "the backup's disk is full: exit 1" "$code" 1
 	as_before "the backup's disk is full"
 	rm -rf "${root:?}"/srv/disk/*
-	during started prove read_only disk --engine postgresql --to 17 --backup-dir /srv/disk --confirm
+	during started rehearse read_only disk --engine postgresql --to 17 --backup-dir /srv/disk --confirm
 	same "the backup's disk turns read-only: exit 1" "$code" 1
 	said "it says so" "could not be cleared or written"
 	as_before "the backup's disk turns read-only"
@@ -445,5 +753,5 @@ host pg_ctlcluster 13 main start
 fill
 save
 sums >"$work/sums"
-for part in ${E2E_PARTS:-refusals chain carried onward reset taken_back signals disks distribution}; do "$part"; done
+for part in ${E2E_PARTS:-refusals attacks chain carried onward orders advice reset taken_back signals hard early disks distribution}; do "$part"; done
 finish

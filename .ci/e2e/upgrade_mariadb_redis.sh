@@ -16,6 +16,9 @@ cd "$(dirname "$0")/../.."
 # equal NAME WANT GOT
 equal() { same "$1" "$3" "$2"; }
 
+# tells NAME PATTERN: svc has said so; a failure shows what it said instead.
+tells() { if grep -q -- "$2" "$work/said"; then ok "$1"; else cp "$work/said" "$work/last.log"; fails "$1"; fi; }
+
 # hosts gives each suite a root of its own over its chroot. All share a disk for
 # data, /srv/db, one for backups, and the sockets: as one host has them whose
 # system was upgraded in between.
@@ -73,7 +76,16 @@ backup() {
 upgrade() { on "$1" env HOME=/tmp /usr/local/bin/svc db upgrade --engine "$2" --to "$3" --backup-dir "$dir" --confirm 2>&1 | tee "$work/said"; }
 
 # again SUITE --resume|--roll-back
-again() { on "$1" env HOME=/tmp /usr/local/bin/svc db upgrade --backup-dir "$dir" "$2" --confirm 2>&1 | tee "$work/said"; }
+again() { on "$1" env HOME=/tmp /usr/local/bin/svc db upgrade --backup-dir "$dir" "${@:2}" --confirm 2>&1 | tee "$work/said"; }
+
+# lost NAME SUITE: a roll-back that would lose writes is refused; then it is done, and
+# the commands that it prints dump what is kept.
+lost() {
+	check "$1: a roll-back that would lose writes is refused" not again "$2" --roll-back
+	tells "$1: and says what allows it" --discard-writes
+	check "$1: a roll-back when all is done" again "$2" --roll-back --discard-writes
+	check "$1: the commands that dump what is kept work as printed" on "$2" env HOME=/tmp bash -c "$(sed -n 's/^ *`\(.*\)`$/\1/p' "$work/said"); wait"
+}
 
 # at STEP SIGNAL COMMAND…: runs svc and sends it the signal when it says that it
 # begins the step, or with "stall COMMAND" has the command run meanwhile.
@@ -198,15 +210,15 @@ mariadb_refusals() {
 	mariadb_old trixie
 	check "mariadb: without --confirm it is a plan" not on trixie env HOME=/tmp /usr/local/bin/svc db upgrade --engine mariadb --to 11.8 --backup-dir $dir
 	cp "$work/last.log" "$work/said"
-	check "mariadb: that names the steps" grep -q 'exchange.*changes the host' "$work/said"
-	refused() { check "mariadb: refuses $1" not upgrade trixie mariadb "${3:-11.8}"; check "mariadb: and says why ($2)" grep -q "$2" "$work/said"; }
+	tells "mariadb: that names the steps" 'exchange.*changes the host'
+	refused() { check "mariadb: refuses $1" not upgrade trixie mariadb "${3:-11.8}"; tells "mariadb: and says why ($2)" "$2"; }
 	refused "a version that is not installed" "installed is mariadb 11.8" 10.11
 	dir=/srv/backups/none refused "a backup directory that is not there" "does not exist"
 	mkdir "$work/disk/mysql/backup"
-	dir=/srv/db/mysql/backup refused "a backup directory among the data" "is among the data"
+	dir=/srv/db/mysql/backup refused "a backup directory among the data" "/srv/db/mysql belongs to the account"
 	rmdir "$work/disk/mysql/backup"
 	mkdir "$work/backups/small"
-	mount -t tmpfs -o size=20m none "$work/trixie/srv/backups/small"
+	mount -t tmpfs -o size=20m,mode=755 none "$work/trixie/srv/backups/small"
 	dir=/srv/backups/small refused "a backup disk that is too small" "too little room"
 	umount "$work/trixie/srv/backups/small"
 	echo x >"$work/disk/mysql/master.info"
@@ -239,7 +251,7 @@ mariadb_crashed() {
 	wait "$server" 2>/dev/null || true
 	was=$(digest "$work/disk/mysql")
 	check "mariadb: data of a crashed server are not upgraded" not upgrade trixie mariadb 11.8
-	check "mariadb: the server's reason is said" grep -q 'Upgrade after a crash is not supported' "$work/said"
+	tells "mariadb: the server's reason is said" 'Upgrade after a crash is not supported'
 	mariadb_back "mariadb: after a crashed server's data"
 	mariadb_start bullseye
 	equal "mariadb: and the old server recovers them" 201 "$(sql bullseye -e 'select count(*) from shop.parts')"
@@ -250,7 +262,7 @@ mariadb_crashed() {
 mariadb_chain() {
 	mariadb_old bookworm
 	check "mariadb: 10.5 → 10.11" upgrade bookworm mariadb 10.11
-	check "mariadb: says where the old data are" grep -q 'mysql.svc-old' "$work/said"
+	tells "mariadb: says where the old data are" 'mysql.svc-old'
 	equal "mariadb: which are what they were" "$was" "$(digest "$work/disk/mysql.svc-old")"
 	mariadb_is "mariadb: 10.11 has everything" bookworm
 	rm -rf "$work/disk/mysql.svc-old"
@@ -272,7 +284,8 @@ mariadb_running() {
 	check "mariadb: and has everything" diff "$work/facts" "$work/now"
 	equal "mariadb: it is the new one" 11.8 "$(sql trixie -e 'select left(version(), 4)')"
 	sql trixie -e "create table shop.later (n int); insert into shop.later values (1)"
-	check "mariadb: a roll-back when all is done" again trixie --roll-back
+	lost mariadb trixie
+	check "mariadb: with what was written" grep -q 'CREATE TABLE `later`' "$work/backups/one/written.sql"
 	check "mariadb: what clients have written since is kept aside" test -e "$work/disk/mysql.svc-undone/shop/later.ibd"
 	rm -rf "$work/disk/mysql.svc-undone"
 	check "mariadb: and no new server runs on the old data" not sql trixie -e 'select 1'
@@ -305,7 +318,7 @@ mariadb_kills() {
 mariadb_interrupts() {
 	mariadb_old trixie
 	late=0.5 at upgrade INT svc_upgrade trixie mariadb 11.8 || true
-	check "mariadb: SIGINT rolls back by itself" grep -q 'all was rolled back' "$work/said"
+	tells "mariadb: SIGINT rolls back by itself" 'all was rolled back'
 	mariadb_back "mariadb: after SIGINT"
 }
 
@@ -315,15 +328,15 @@ full() {
 	fill() { cat /dev/zero >"$disk/filler" || true; }
 	at "$2" STOP svc_upgrade trixie "$3" "$4" || true
 	rm -f "$disk/filler"
-	check "$3: a disk that is full at $2 is said" grep -q 'no space left on device\|has no room left' "$work/said"
-	check "$3: and all is rolled back" grep -q 'all was rolled back' "$work/said"
+	tells "$3: a disk that is full at $2 is said" 'no space left on device\|has no room left'
+	tells "$3: and all is rolled back" 'all was rolled back'
 }
 
 mariadb_full() {
 	local step
 	mariadb_old trixie
 	mkdir "$work/backups/disk"
-	mount -t tmpfs -o size=400m none "$work/trixie/srv/backups/disk"
+	mount -t tmpfs -o size=400m,mode=755 none "$work/trixie/srv/backups/disk"
 	dir=/srv/backups/disk full "$work/trixie/srv/backups/disk" backup mariadb 11.8
 	umount "$work/trixie/srv/backups/disk"
 	mariadb_back "mariadb: after a full backup disk"
@@ -339,7 +352,7 @@ mariadb_readonly() {
 	mariadb_old trixie
 	fill() { mount -o remount,ro "$work/disk"; }
 	at backup STOP svc_upgrade trixie mariadb 11.8 || true
-	check "mariadb: a disk that went read-only is said" grep -q 'read-only file system' "$work/said"
+	tells "mariadb: a disk that went read-only is said" 'read-only file system'
 	mariadb_back "mariadb: on a disk that went read-only"
 	mount -o remount,rw "$work/disk"
 	again trixie --roll-back >/dev/null || true
@@ -462,7 +475,8 @@ redis_running() {
 	redis_facts trixie redis >"$work/now" 2>&1 || true
 	check "redis: and all else" diff "$work/redis-facts" "$work/now"
 	cli trixie redis save >/dev/null
-	check "redis: a roll-back when all is done" again trixie --roll-back
+	lost redis trixie
+	check "redis: with what was written" test -s "$work/backups/one/written.rdb"
 	check "redis: what clients have written since is kept aside" test -e "$work/disk/redis.svc-undone/dump.rdb"
 	check "redis: and nothing new serves the old data" not pings trixie redis
 	redis_start bullseye redis
@@ -478,17 +492,17 @@ redis_refusals() {
 	was=$(digest "$work/disk/redis")
 	backup
 	check "redis: 8.0's files are refused for valkey 8.1" not upgrade trixie redis valkey/8.1
-	check "redis: and what would do is said" grep -q 'logical copy key by key' "$work/said"
+	tells "redis: and what would do is said" 'logical copy key by key'
 	cp -a "$work/disk/redis" "$work/disk/valkey"
 	on trixie chown -R valkey:valkey /srv/db/valkey
 	check "valkey: refuses them in its own directory" not upgrade trixie valkey 8.1
-	check "valkey: and says why" grep -q 'RDB version is 12 or newer' "$work/said"
+	tells "valkey: and says why" 'RDB version is 12 or newer'
 	rm -rf "$work/disk/valkey"
 	redis_back "redis: after the refusals"
 	redis_old trixie redis both
 	touch "$work/disk/redis/appendonly.aof"
 	check "redis: append-only files that would be passed over are refused" not upgrade trixie redis 8.0
-	check "redis: and what to set is said" grep -q 'set appendonly yes' "$work/said"
+	tells "redis: and what to set is said" 'set appendonly yes'
 	redis_old trixie redis rdb
 	printf x | dd of="$work/disk/redis/dump.rdb" bs=1 seek=5000 conv=notrunc 2>/dev/null
 	was=$(digest "$work/disk/redis")
@@ -497,6 +511,18 @@ redis_refusals() {
 	echo 'replicaof 10.0.0.1 6379' >>"$work/trixie/etc/redis/redis.conf"
 	check "redis: a replica is refused" not upgrade trixie redis 8.0
 	sed -i '/^replicaof/d' "$work/trixie/etc/redis/redis.conf"
+	redis_old trixie redis rdb
+	echo 'loadmodule /usr/lib/none.so' >>"$work/trixie/etc/redis/redis.conf"
+	check "redis: a module that is not there is refused" not upgrade trixie redis 8.0
+	tells "redis: and named, before anything is begun" 'module loaded that can.t be.*none.so'
+	sed -i '/^loadmodule/d' "$work/trixie/etc/redis/redis.conf"
+	printf 'save ""\nrename-command CONFIG ""\nrename-command SAVE hidden\n' | tee -a "$work/bullseye/etc/redis/redis.conf" >>"$work/trixie/etc/redis/redis.conf"
+	redis_start bullseye redis
+	check "redis: a server that can't be told to save is refused" not upgrade trixie redis 8.0
+	tells "redis: while it runs" 'does not take SAVE and CONFIG'
+	check "redis: and runs on" pings bullseye redis
+	redis_stop
+	sed -i '/^save ""/d; /^rename-command/d' "$work"/{bullseye,trixie}/etc/redis/redis.conf
 }
 
 redis_kills() {
@@ -523,7 +549,7 @@ redis_full() {
 	appending no
 	redis_old trixie redis rdb
 	mkdir "$work/backups/disk"
-	mount -t tmpfs -o size=30m none "$work/trixie/srv/backups/disk"
+	mount -t tmpfs -o size=30m,mode=755 none "$work/trixie/srv/backups/disk"
 	dir=/srv/backups/disk full "$work/trixie/srv/backups/disk" backup redis 8.0
 	umount "$work/trixie/srv/backups/disk"
 	redis_back "redis: after a full backup disk"
@@ -537,6 +563,7 @@ if [ "${1:-}" != inside ]; then
 	exit
 fi
 work=$2
+unset TMPDIR # chroots have their own
 mount -t proc proc /proc
 hosts
 mariadb_data

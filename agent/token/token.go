@@ -50,6 +50,11 @@ func (s Store) Get() (token string, from Place, err error) {
 	if t := strings.TrimSpace(s.Env(Variable)); t != "" {
 		return t, Environment, nil
 	}
+	return s.Stored()
+}
+
+// Stored gives the token that is stored, whatever the environment says.
+func (s Store) Stored() (token string, from Place, err error) {
 	// The file exists only where the keyring failed, so it is asked first: a
 	// keyring that is missing can take long to say so.
 	b, err := os.ReadFile(s.File)

@@ -87,6 +87,10 @@ type Source struct {
 func Read(fsys host.FS, src Source) Statement {
 	s := Statement{Facts: []Fact{}, Databases: []Catalog{}, Engines: []Count{}, Auth: []Count{}, Replication: []string{}, Unread: []string{}}
 	r := &reader{fsys, inside(src.Directory), &s}
+	if r.dir == wholeDisk {
+		s.Unread = append(s.Unread, "no folder of its own is known: it keeps its data in memory, or its settings do not say where")
+		return s
+	}
 	r.measure()
 	if read := engines[src.Engine]; read != nil {
 		read(r)
@@ -100,10 +104,14 @@ func Read(fsys host.FS, src Source) Statement {
 	return s
 }
 
+// wholeDisk is where an engine without a folder of its own would be looked for:
+// one that keeps all in memory, or whose setting is empty.
+const wholeDisk = "."
+
 // inside is a path as the machine's file system takes it.
 func inside(name string) string {
 	if name = strings.TrimPrefix(path.Clean("/"+name), "/"); name == "" {
-		return "."
+		return wholeDisk
 	}
 	return name
 }

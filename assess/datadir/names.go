@@ -11,10 +11,11 @@ import (
 // server's own are left out. It is nil where the files do not say.
 func Names(fsys host.FS, src Source) (names []string) {
 	r := &reader{fsys, inside(src.Directory), &Statement{}}
-	switch src.Engine {
-	case "postgresql":
+	switch {
+	case r.dir == wholeDisk:
+	case src.Engine == "postgresql":
 		names = r.clusterNames()
-	case "mysql", "mariadb":
+	case src.Engine == "mysql" || src.Engine == "mariadb":
 		names = r.schemaNames()
 	}
 	slices.Sort(names)

@@ -21,14 +21,19 @@ import (
 //go:embed read.sh
 var readScript string
 
-// silence is how long the machine may owe an answer without sending a byte.
-const silence = 60 * time.Second
+// silence is how long the machine may owe an answer without an answer, or as many
+// bytes as progress, coming: so one that sends a byte now and then is as good as
+// silent.
+const (
+	silence  = 60 * time.Second
+	progress = 4 << 10
+)
 
 // maxJunk bounds what a login shell prints before the first answer.
 const maxJunk = 1 << 20
 
 // errSilent ends a connection on which nothing comes any more.
-var errSilent = fmt.Errorf("it sent nothing for %v", silence)
+var errSilent = fmt.Errorf("it sent nothing, or next to nothing, for %v", silence)
 
 // errFrame ends a connection on which something else comes than was asked for.
 var errFrame = errors.New("it sent more than was asked for")
@@ -81,7 +86,7 @@ func startShell(ctx context.Context, cmd *exec.Cmd, name string) (*shell, error)
 	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
 		return nil, fmt.Errorf("reading %s over ssh: %w", name, err)
 	}
-	s.in, s.out = in, bufio.NewReaderSize(&alive{out, s}, 64<<10)
+	s.in, s.out = in, bufio.NewReaderSize(&alive{r: out, s: s}, 64<<10)
 	s.timer = time.AfterFunc(silence, s.giveUp)
 	go s.listen(ctx)
 	if _, err := s.ask("WORD="+string(s.word)+"\n"+readScript, maxJunk); err != nil {
@@ -98,15 +103,19 @@ func (s *shell) giveUp() {
 	}
 }
 
-// alive puts off giving up whenever something comes.
+// alive puts off giving up whenever enough has come.
 type alive struct {
-	r io.Reader
-	s *shell
+	r    io.Reader
+	s    *shell
+	come int // bytes since it was last put off
 }
 
 func (a *alive) Read(p []byte) (int, error) {
 	n, err := a.r.Read(p)
-	a.s.timer.Reset(silence)
+	if a.come += n; a.come >= progress {
+		a.come = 0
+		a.s.timer.Reset(silence)
+	}
 	return n, err
 }
 
@@ -201,6 +210,7 @@ func (s *shell) handOut() error {
 			}
 		}
 		s.owed.Add(-1)
+		s.timer.Reset(silence)
 		s.greeted.Store(true)
 		q.answer <- frames
 	}

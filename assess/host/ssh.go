@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"svc/backend/api/lazyregexp"
+	"svc/backend/visible"
 )
 
 // ErrDestination means that an ssh destination is none that can be used.
@@ -165,9 +166,9 @@ func explain(dest, said string, connected bool) error {
 // frames of @ that ssh draws are left out.
 func printable(s string) string {
 	const most = 400
-	words := strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool { return r == ' ' || !strconv.IsPrint(r) })
+	words := strings.Fields(s)
 	words = slices.DeleteFunc(words, func(word string) bool { return strings.Trim(word, "@") == "" })
-	s = strings.Join(words, " ")
+	s = visible.Text(strings.Join(words, " "))
 	if len(s) > most {
 		s = s[:most/2] + " … " + s[len(s)-most/2:]
 	}

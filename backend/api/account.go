@@ -134,6 +134,9 @@ type Statement struct {
 	OverageRate      int             `json:"overage_rate"`
 	Currency         string          `json:"currency"`
 	AnnualTotal      int             `json:"annual_total"`
+	PeriodFrom       *string         `json:"period_from"`  // the year that the total is for; null without instances
+	PeriodUntil      *string         `json:"period_until"` // its last day
+	RenewsOn         *string         `json:"renews_on"`    // the day after, when the next year is due
 	Lines            []StatementLine `json:"lines"`
 }
 
@@ -142,5 +145,8 @@ type StatementLine struct {
 	VM     string `json:"vm"`
 	Since  string `json:"since"`
 	Source string `json:"source"`
-	Kind   Kind   `json:"kind"`
+	Kind   Kind   `json:"kind"` // migration, verify or license, which is also the seat that a scan claimed
+	// Pool is what the seat was taken from when it was claimed: free, pov, license,
+	// overage or unlimited; null where that was not recorded.
+	Pool *string `json:"pool"`
 }

@@ -42,7 +42,15 @@ type Key struct {
 	RetiredAt *string `json:"retired_at"`
 }
 
-// Document is the OpenAPI document itself.
+// SchemaRequest names a published schema.
+type SchemaRequest struct {
+	Name SchemaName `path:"name"`
+}
+
+// SchemaName is the name of a published schema, as package schema has them.
+type SchemaName string
+
+// Document is a JSON document as it is: the OpenAPI document, a JSON Schema.
 type Document json.RawMessage
 
 // MarshalJSON gives the document as it is.

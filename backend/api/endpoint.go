@@ -69,5 +69,6 @@ var (
 	AnswerQuestion = Endpoint[AnswerRequest, Question]{Method: http.MethodPost, Path: "/v1/questions/{id}/answer", Auth: Internal, Doc: "Writes the team's answer."}
 
 	AttestSign = Endpoint[SignRequest, Envelope]{Method: http.MethodPost, Path: "/v1/attest/sign", Auth: Bearer, Doc: "Signs an in-toto statement about a VM that this account has seated; records no usage."}
+	Schema     = Endpoint[SchemaRequest, Document]{Method: http.MethodGet, Path: "/v1/schemas/{name}", Auth: Bearer, Doc: "The JSON Schema of a statement, a predicate, or a document that svc writes."}
 	AttestKeys = Endpoint[None, KeysResponse]{Method: http.MethodGet, Path: "/v1/attest/keys", Auth: Bearer, Doc: "The public keys that sign, retired ones included."}
 )

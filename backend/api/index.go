@@ -191,6 +191,7 @@ const (
 	RelocateDir     RelocationKind = "dir"
 	RelocateService RelocationKind = "service"
 	RelocateUser    RelocationKind = "user"
+	RelocateGroup   RelocationKind = "group"
 )
 
 // RelocationAction says what has to be done.
@@ -204,13 +205,21 @@ const (
 	ActionDrop    RelocationAction = "drop" // To is null
 )
 
-// Relocation is one path, unit or account that moves.
+// Relocation is one path, unit, user or group that moves: one of a canonical for
+// each kind and From. Root is itself in every release, and never in one.
 type Relocation struct {
-	From   string           `json:"from"`
-	To     *string          `json:"to"`
-	Kind   RelocationKind   `json:"kind"`
-	Action RelocationAction `json:"action"`
-	Note   string           `json:"note"`
+	From         string           `json:"from"`
+	To           *string          `json:"to"`
+	Kind         RelocationKind   `json:"kind"`
+	Action       RelocationAction `json:"action"`
+	Note         string           `json:"note"`
+	Alternatives []OtherPlace     `json:"alternatives,omitempty"` // other places that are possible, the likelier first
+}
+
+// OtherPlace is another place to which a relocation may lead.
+type OtherPlace struct {
+	To   string `json:"to"`
+	Note string `json:"note"`
 }
 
 // ReleasesResponse lists the releases of the index.

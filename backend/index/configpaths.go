@@ -23,7 +23,7 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 	}
 	results := make([]api.ConfigRelocated, len(canonicals))
 	for i, o := range h.followed.of(canonicals) {
-		relocations, err := part(o, &o.relocations, func() ([]api.Relocation, error) { return h.relocated(canonicals[i], o) })
+		relocations, err := part(o, &o.relocations, func() ([]api.Relocation, error) { return h.onePlaceEach(canonicals[i], o) })
 		if err != nil {
 			return nil, err
 		}
@@ -32,13 +32,52 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 	return results, nil
 }
 
-// relocated lists what moves, curated rows first. A package without a successor
-// moves nothing.
-func (h *hops) relocated(canonical string, o *outcome) ([]api.Relocation, error) {
+// onePlaceEach is what moves, with one answer for each kind and place: the
+// likeliest, and the others as its alternatives.
+func (h *hops) onePlaceEach(canonical string, o *outcome) ([]api.Relocation, error) {
 	p, err := h.course(canonical, o)
 	if err != nil {
 		return nil, err
 	}
+	all, err := h.relocated(canonical, p)
+	if err != nil {
+		return nil, err
+	}
+	kept := all[:0]
+	for _, r := range all {
+		i := slices.IndexFunc(kept, func(k api.Relocation) bool { return k.Kind == r.Kind && k.From == r.From })
+		if i < 0 {
+			kept = append(kept, r)
+		} else if kept[i], err = h.likelier(p, kept[i], r); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+// likelier is the likelier of two for one place, with the other as an alternative.
+// What is said to be gone gives way to a place.
+func (h *hops) likelier(p *course, one, other api.Relocation) (api.Relocation, error) {
+	first, err := h.likelihood(p, one)
+	if err != nil {
+		return one, err
+	}
+	second, err := h.likelihood(p, other)
+	if second > first || one.To == nil {
+		one, other = other, one
+		one.Alternatives, other.Alternatives = other.Alternatives, nil
+	}
+	to := deref(other.To)
+	if to != "" && to != deref(one.To) && !slices.ContainsFunc(one.Alternatives, func(a api.OtherPlace) bool { return a.To == to }) {
+		one.Alternatives = append(one.Alternatives, api.OtherPlace{To: to, Note: other.Note})
+	}
+	return one, err
+}
+
+// relocated lists what moves, curated rows first. A package without a successor
+// moves nothing.
+func (h *hops) relocated(canonical string, p *course) ([]api.Relocation, error) {
+	var err error
 	m := &move{h: h, software: families().software(canonical), version: h.source.major(p.source)}
 	if m.old, err = h.source.shipped(nil, p.source.Name, "/"); err != nil {
 		return nil, err
@@ -52,7 +91,7 @@ func (h *hops) relocated(canonical string, o *outcome) ([]api.Relocation, error)
 			return nil, err
 		}
 	}
-	if across, err := h.acrossFamilies(p, m); err != nil || len(across) > 0 {
+	if across, err := h.acrossFamilies(m); err != nil || len(across) > 0 {
 		return across, err
 	}
 	rows, err := curated[curatedConfig](h.ix.config, canonical)

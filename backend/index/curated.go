@@ -204,11 +204,14 @@ type curatedConfig struct {
 // relocates checks that a row says what a relocation can.
 func relocates(r api.Relocation) error {
 	err := errors.Join(
-		oneOf("a kind", r.Kind, api.RelocateFile, api.RelocateDir, api.RelocateService, api.RelocateUser),
+		oneOf("a kind", r.Kind, api.RelocateFile, api.RelocateDir, api.RelocateService, api.RelocateUser, api.RelocateGroup),
 		oneOf("an action", r.Action, api.ActionCopy, api.ActionConvert, api.ActionManual, api.ActionDrop))
 	isPath := r.Kind == api.RelocateFile || r.Kind == api.RelocateDir
 	if isPath && (!path.IsAbs(r.From) || r.To != nil && !path.IsAbs(*r.To)) {
 		err = errors.Join(err, fmt.Errorf("%q is moved as a %s, but a path here is not absolute", r.From, r.Kind))
+	}
+	if !isPath && r.Kind != api.RelocateService && (r.From == "root" || deref(r.To) == "root") {
+		err = errors.Join(err, errors.New("root is root in every release: it has no row"))
 	}
 	if (r.To == nil) != (r.Action == api.ActionDrop) {
 		err = errors.Join(err, fmt.Errorf("%q needs a path to go to, unless it is dropped", r.From))

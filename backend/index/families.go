@@ -41,12 +41,17 @@ type familyRow struct {
 // ends are the sides of a row.
 type ends struct{ source, target side }
 
-// relocation is the row as it is told.
-func (r familyRow) relocation() api.Relocation {
+// appendTo adds what the row tells.
+func (r familyRow) appendTo(all []api.Relocation) []api.Relocation {
 	if to := r.to; to != "" {
 		r.To = &to
 	}
-	return r.Relocation
+	if r.Kind != relocateAccount {
+		return append(all, r.Relocation)
+	}
+	group := r.Relocation
+	r.Kind, group.Kind = api.RelocateUser, api.RelocateGroup
+	return append(all, r.Relocation, group)
 }
 
 // side is a family of releases, or several; with a number behind a dash it
@@ -125,6 +130,18 @@ var bothWays = map[string]bool{
 	"nfs-utils": true, "nftables": true, "nginx": true, "openssh": true, "php": true, "postfix": true, "sudo": true,
 }
 
+// backNotes are what is said of a row that is read backwards: its own note is
+// about the other way.
+var backNotes = map[api.RelocationKind]string{
+	api.RelocateFile: "It has another place there, and may have another form.", api.RelocateDir: "It has another place there, and its files may have another form.",
+	api.RelocateService: "The unit has another name.", api.RelocateUser: "The account has another name or number.", api.RelocateGroup: "The group has another name or number.",
+	relocateAccount: "The account and its group have another name or number.",
+}
+
+// relocateAccount is the kind of a row for a user and for the group of its name; it
+// is told as one of each.
+const relocateAccount api.RelocationKind = "account"
+
 // back is the row of software read from its end: the way from Debian to another
 // family. A folder in which others stand besides does not become one below it,
 // and an account that a service has of its own does not become everybody's.
@@ -135,11 +152,9 @@ func (r familyRow) back(software string) (familyRow, bool) {
 	if r.Action == api.ActionConvert && (r.Kind == api.RelocateFile || r.Kind == api.RelocateDir) && !overrides && !bothWays[software] {
 		b.Action = api.ActionManual // the converter knows one way
 	}
-	b.Note = "It has its own place there."
-	if r.Action != api.ActionCopy {
-		b.Note = "On the way back it is: " + turned(r.Note)
-	}
-	return b, b.From != b.to && !strings.HasPrefix(b.to, b.From+"/")
+	b.Note = backNotes[r.Kind]
+	stays := b.From == b.to && b.Kind != api.RelocateService // that a unit keeps its name is an answer where it could have another
+	return b, !stays && !strings.HasPrefix(b.to, b.From+"/")
 }
 
 func readFamilies() familyRows {
@@ -250,23 +265,22 @@ func (f familyRows) between(software string, source, target release.Release) []a
 		}
 		r := ends.read(others)
 		if forth {
-			found = append(found, r.relocation())
+			found = r.appendTo(found)
 			continue
 		}
 		if !r.turns() {
 			continue
 		}
 		if b, ok := r.back(software); ok && !slices.ContainsFunc(found, b.says) {
-			found = append(found, b.relocation())
+			found = b.appendTo(found)
 		}
 	}
 	return found
 }
 
 // acrossFamilies are the rows of software for the move, with the versions of
-// both sides filled in; what its successors themselves ship goes first. A row
-// whose version is not known is left out.
-func (h *hops) acrossFamilies(p *course, m *move) ([]api.Relocation, error) {
+// both sides filled in. A row whose version is not known is left out.
+func (h *hops) acrossFamilies(m *move) ([]api.Relocation, error) {
 	if h.source.rpm == nil && h.target.rpm == nil {
 		return nil, nil
 	}
@@ -274,7 +288,7 @@ func (h *hops) acrossFamilies(p *course, m *move) ([]api.Relocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.ownFirst(p, append(found, h.defaults(m, found)...))
+	return append(found, h.defaults(m, found)...), nil
 }
 
 // ofFamilies are the rows of what moves; a path of the same version needs none.
@@ -351,39 +365,60 @@ func (h *hops) defaults(m *move, already []api.Relocation) []api.Relocation {
 	return found
 }
 
-// ownFirst sorts relocations, so that of several for one path the first is
-// that which a successor ships; of several for an account, that which stays.
-func (h *hops) ownFirst(p *course, all []api.Relocation) ([]api.Relocation, error) {
-	var own []api.Relocation
-	others := all[:0]
-	for _, r := range all {
-		first, err := h.ships(p, r)
-		if err != nil {
-			return nil, err
-		}
-		if first {
-			own = append(own, r)
-		} else {
-			others = append(others, r)
-		}
+// likelihood ranks a place among others for the same source: what a successor
+// itself ships goes before what only its name speaks for, and what a row says to
+// stay, stays.
+func (h *hops) likelihood(p *course, r api.Relocation) (int, error) {
+	to, below := deref(r.To), ""
+	if to == r.From {
+		return shipped, nil
 	}
-	if len(own) == 0 {
-		return others, nil
-	}
-	return append(own, others...), nil
-}
-
-// ships reports whether a successor brings what a relocation leads to.
-func (h *hops) ships(p *course, r api.Relocation) (bool, error) {
-	to := deref(r.To)
 	switch r.Kind {
-	case api.RelocateUser:
-		return to == r.From, nil
+	case api.RelocateUser, api.RelocateGroup:
+		return 0, nil
 	case api.RelocateService:
 		to = unitFolder + to
+	case api.RelocateDir:
+		below = to + "/"
+	}
+	for _, name := range p.names {
+		files, err := h.shippedBelow(name, below)
+		if err != nil || len(files) > 0 {
+			return shipped, err
+		}
 	}
 	owners, ok, err := h.target.ownersOf(to)
-	return ok && slices.ContainsFunc(p.names, func(name string) bool { return hasWord(owners, name) }), err
+	if err != nil || ok && slices.ContainsFunc(p.names, func(name string) bool { return hasWord(owners, name) }) {
+		return shipped, err
+	}
+	words := 0
+	for _, name := range p.names {
+		words = max(words, wordsIn(to, name))
+	}
+	return words, nil
+}
+
+// shipped is more than any name speaks for a place.
+const shipped = 100
+
+// shippedBelow are the files that a package of the target has below a folder; none
+// where no folder is given.
+func (h *hops) shippedBelow(name, folder string) ([]string, error) {
+	if folder == "" {
+		return nil, nil
+	}
+	return h.target.shipped(nil, name, folder)
+}
+
+// wordsIn counts the words of a package's name that are folders of a path: of
+// php8.4-fpm, /etc/php/8.4/fpm/php.ini has one.
+func wordsIn(file, name string) (n int) {
+	for _, word := range strings.Split(name, "-") {
+		if strings.Contains(file, "/"+word+"/") {
+			n++
+		}
+	}
+	return n
 }
 
 // hasWord reports whether one of the words of a text is this.

@@ -68,6 +68,9 @@ type Holdings struct {
 // Seats is the capacity that the holdings give on a day.
 func (h Holdings) Seats(day string) int { return sum(h.Licenses, day) + sum(h.POVs, day) }
 
+// POVSeats are those of the capacity that POVs give.
+func (h Holdings) POVSeats(day string) int { return sum(h.POVs, day) }
+
 func active(grants []Grant, day string) []Grant {
 	return slices.DeleteFunc(slices.Clone(grants), func(g Grant) bool { return !g.Active(day) })
 }

@@ -23,6 +23,7 @@ type State struct {
 	Used    int  // VMs that have a seat
 	Seats   int  // of active grants and POVs, the free quota apart
 	Seated  bool // this VM has a seat
+	POVs    int  // of Seats, those of POVs
 }
 
 // Decision is what happens to one event.
@@ -31,6 +32,7 @@ type Decision struct {
 	Claim    bool // the event claims it
 	Billable bool // and is charged for
 	Overage  bool // beyond the account's capacity
+	Pool     Pool // that a claimed seat was taken from
 	Refusal  *api.Error
 }
 
@@ -39,12 +41,48 @@ type Decision struct {
 var freeTargets = map[string]bool{}
 
 // claims are the kinds that claim a seat, and whether a paying account may go
-// beyond its capacity with them.
-var claims = map[api.Kind]struct{ overage, billable bool }{
-	api.Migration:   {overage: true, billable: true},
-	api.Verify:      {overage: true, billable: true},
-	api.License:     {overage: false, billable: true},
-	api.CVEScanKind: {overage: false, billable: false},
+// beyond its capacity with them. The seat that a scan claims is a licence.
+var claims = map[api.Kind]struct{ overage bool }{
+	api.Migration:   {overage: true},
+	api.Verify:      {overage: true},
+	api.License:     {overage: false},
+	api.CVEScanKind: {overage: false},
+}
+
+// Pool is the part of an account's capacity that a seat is taken from when it is
+// claimed. Pools are filled in this order; later nothing is moved between them.
+type Pool string
+
+// The pools.
+const (
+	FreePool      Pool = "free"    // the free quota
+	POVPool       Pool = "pov"     // proofs of value
+	LicensePool   Pool = "license" // licence grants
+	OveragePool   Pool = "overage" // beyond the capacity, invoiced
+	UnlimitedPool Pool = "unlimited"
+)
+
+// pool is what the next seat is taken from.
+func (s State) pool() Pool {
+	switch {
+	case s.Account.Unlimited:
+		return UnlimitedPool
+	case s.Used < s.Account.FreeQuota:
+		return FreePool
+	case s.Used < s.Account.FreeQuota+s.POVs:
+		return POVPool
+	case s.Used < s.Account.FreeQuota+s.Seats:
+		return LicensePool
+	}
+	return OveragePool
+}
+
+// SeatKind is the kind of the seat that an operation claims, as the statement has it.
+func SeatKind(kind api.Kind) api.Kind {
+	if kind == api.CVEScanKind {
+		return api.License
+	}
+	return kind
 }
 
 // paying are the plans whose overage is invoiced.
@@ -62,7 +100,7 @@ func Decide(s State, kind api.Kind, target *api.OS) Decision {
 	case !claiming:
 		return Decision{}
 	}
-	d := Decision{Licensed: true, Claim: true, Billable: rule.billable && !s.Account.Unlimited && !isFree(target)}
+	d := Decision{Licensed: true, Claim: true, Billable: !s.Account.Unlimited && !isFree(target), Pool: s.pool()}
 	switch {
 	case s.Account.Unlimited:
 		return d

@@ -20,21 +20,21 @@ func TestGate(t *testing.T) {
 		want Decision
 		code api.Code
 	}{
-		"room":                           {State{free, 1, 0, false}, api.Migration, Decision{Licensed: true, Claim: true, Billable: true}, ""},
-		"full":                           {State{free, 2, 0, false}, api.Migration, Decision{}, api.SeatQuota},
-		"full, but a grant":              {State{free, 2, 1, false}, api.Verify, Decision{Licensed: true, Claim: true, Billable: true}, ""},
-		"paying goes over":               {State{pro, 2, 0, false}, api.Verify, Decision{Licensed: true, Claim: true, Billable: true, Overage: true}, ""},
-		"enroll never goes over":         {State{pro, 2, 0, false}, api.License, Decision{}, api.SeatQuota},
-		"a scan never goes over":         {State{pro, 2, 0, false}, api.CVEScanKind, Decision{}, api.SeatQuota},
-		"a scan claims, unbilled":        {State{free, 0, 0, false}, api.CVEScanKind, Decision{Licensed: true, Claim: true}, ""},
-		"the cap comes first":            {State{pro, 100, 500, false}, api.Migration, Decision{}, api.VMLimit},
-		"unlimited has no cap":           {State{unlimited, 9, 0, false}, api.Migration, Decision{Licensed: true, Claim: true}, ""},
-		"internal is not unlimited":      {State{internal, 0, 0, false}, api.Migration, Decision{}, api.SeatQuota},
-		"a seated VM is never refused":   {State{free, 900, 0, true}, api.Drift, Decision{Licensed: true}, ""},
-		"drift needs a seat":             {State{free, 0, 0, false}, api.Drift, Decision{}, api.UnlicensedVM},
-		"drift needs one, unlimited too": {State{unlimited, 0, 0, false}, api.Drift, Decision{}, api.UnlicensedVM},
-		"preflight is free":              {State{free, 900, 0, false}, api.Preflight, Decision{}, ""},
-		"readiness is free":              {State{free, 900, 0, false}, api.Readiness, Decision{}, ""},
+		"room":                           {State{free, 1, 0, false, 0}, api.Migration, Decision{Licensed: true, Claim: true, Billable: true}, ""},
+		"full":                           {State{free, 2, 0, false, 0}, api.Migration, Decision{}, api.SeatQuota},
+		"full, but a grant":              {State{free, 2, 1, false, 0}, api.Verify, Decision{Licensed: true, Claim: true, Billable: true}, ""},
+		"paying goes over":               {State{pro, 2, 0, false, 0}, api.Verify, Decision{Licensed: true, Claim: true, Billable: true, Overage: true}, ""},
+		"enroll never goes over":         {State{pro, 2, 0, false, 0}, api.License, Decision{}, api.SeatQuota},
+		"a scan never goes over":         {State{pro, 2, 0, false, 0}, api.CVEScanKind, Decision{}, api.SeatQuota},
+		"a scan claims a licence":        {State{free, 0, 0, false, 0}, api.CVEScanKind, Decision{Licensed: true, Claim: true, Billable: true}, ""},
+		"the cap comes first":            {State{pro, 100, 500, false, 0}, api.Migration, Decision{}, api.VMLimit},
+		"unlimited has no cap":           {State{unlimited, 9, 0, false, 0}, api.Migration, Decision{Licensed: true, Claim: true}, ""},
+		"internal is not unlimited":      {State{internal, 0, 0, false, 0}, api.Migration, Decision{}, api.SeatQuota},
+		"a seated VM is never refused":   {State{free, 900, 0, true, 0}, api.Drift, Decision{Licensed: true}, ""},
+		"drift needs a seat":             {State{free, 0, 0, false, 0}, api.Drift, Decision{}, api.UnlicensedVM},
+		"drift needs one, unlimited too": {State{unlimited, 0, 0, false, 0}, api.Drift, Decision{}, api.UnlicensedVM},
+		"preflight is free":              {State{free, 900, 0, false, 0}, api.Preflight, Decision{}, ""},
+		"readiness is free":              {State{free, 900, 0, false, 0}, api.Readiness, Decision{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -43,9 +43,25 @@ func TestGate(t *testing.T) {
 				is.Equal(got.Refusal.Code, c.code)
 				got.Refusal = nil
 			}
+			got.Pool = ""
 			is.Equal(got, c.want)
 		})
 	}
+}
+
+func TestPoolsAreFilledInTheirOrder(t *testing.T) {
+	is := is.New(t)
+	s := State{Account: Account{Plan: api.PlanOnDemand, FreeQuota: 1, VMLimit: 9}, Seats: 2, POVs: 1}
+	for _, want := range []Pool{FreePool, POVPool, LicensePool, OveragePool} {
+		d := Decide(s, api.Migration, nil)
+		is.Equal(d.Pool, want)
+		is.Equal(d.Overage, want == OveragePool)
+		s.Used++
+	}
+	s.Account.Unlimited = true
+	is.Equal(Decide(s, api.CVEScanKind, nil).Pool, UnlimitedPool)
+	s.Seated = true
+	is.Equal(Decide(s, api.CVEScanKind, nil).Pool, Pool("")) // no seat is claimed
 }
 
 // TestGateProperties holds for every state: capacity is never exceeded but by

@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"strings"
 
 	"svc/backend/api"
 	"svc/backend/api/attest"
+	"svc/backend/api/schema"
 )
 
 // attestSign signs a statement about a VM that this account has seated. What
@@ -30,6 +32,15 @@ func (s *Server) attestSign(ctx context.Context, c caller, in api.SignRequest) (
 		return api.Envelope{}, err
 	}
 	return attest.Sign(issued, s.cfg.Key)
+}
+
+// schema is a published schema.
+func (s *Server) schema(_ context.Context, _ caller, in api.SchemaRequest) (api.Document, error) {
+	b, ok := schema.Get(string(in.Name))
+	if !ok {
+		return nil, api.Errorf(api.NotFound, "there is no schema %.80q: there are %s", in.Name, strings.Join(schema.Names(), ", "))
+	}
+	return b, nil
 }
 
 func (s *Server) attestKeys(ctx context.Context, _ caller, _ api.None) (api.KeysResponse, error) {

@@ -43,7 +43,8 @@ func (c caller) begin() (end func(), err error) {
 var idempotencyKey = lazyregexp.New(`^[\x21-\x7e]{1,255}$`)
 
 // read decodes the request into the struct that in points to, and checks it.
-// The idempotency key counts only where the route replays.
+// The idempotency key counts only where the route replays. A public route takes
+// any query: probes of its health add what keeps caches away.
 func (c *caller) read(w http.ResponseWriter, r *http.Request, replays bool, in any) error {
 	if r.Method == http.MethodPost {
 		body, err := readBody(w, r)
@@ -59,7 +60,7 @@ func (c *caller) read(w http.ResponseWriter, r *http.Request, replays bool, in a
 			}
 		}
 	}
-	if err := readFields(r, in); err != nil {
+	if err := readFields(r, in, c.AccountID != 0); err != nil {
 		return err
 	}
 	if checked, ok := in.(interface{ Check() error }); ok {

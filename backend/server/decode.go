@@ -23,15 +23,23 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err := checkMedia(r.Header); err != nil {
 		return nil, err
 	}
+	if r.ContentLength > api.MaxBody { // refused before it is sent
+		w.Header().Set("Connection", "close")
+		return nil, tooLong()
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, api.MaxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, api.Errorf(api.BodyTooLarge, "the body has more than %d bytes: send it in parts", api.MaxBody)
+		return nil, tooLong()
 	case err != nil:
 		return nil, malformed("the body ended early")
 	}
 	return body, nil
+}
+
+func tooLong() error {
+	return api.Errorf(api.BodyTooLarge, "the body has more than %d bytes: send it in parts", api.MaxBody)
 }
 
 // checkMedia wants plain JSON: what is compressed could grow without bound.

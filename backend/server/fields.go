@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,17 +20,28 @@ var (
 )
 
 // readFields fills the fields of the struct that in points to which are tagged
-// `path` and `query`.
-func readFields(r *http.Request, in any) error {
+// `path` and `query`; strict refuses other parameters of the query.
+func readFields(r *http.Request, in any, strict bool) error {
 	v := reflect.ValueOf(in).Elem()
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return malformed("the query string is malformed")
 	}
+	known := []string{}
+	for i := range v.NumField() {
+		if name := v.Type().Field(i).Tag.Get("query"); name != "" {
+			known = append(known, name)
+		}
+	}
+	if strict {
+		if err := checkQuery(query, known); err != nil {
+			return err
+		}
+	}
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		if name := field.Tag.Get("path"); name != "" {
-			err = setID(v.Field(i), r.PathValue(name))
+			err = setPath(v.Field(i), name, r.PathValue(name))
 		} else if name := field.Tag.Get("query"); name != "" {
 			err = setQuery(v.Field(i), field.Tag, name, query[name])
 		}
@@ -38,6 +50,28 @@ func readFields(r *http.Request, in any) error {
 		}
 	}
 	return nil
+}
+
+// checkQuery refuses what no field is called: a misspelt limit would go unnoticed.
+func checkQuery(query url.Values, known []string) error {
+	for name := range query {
+		switch {
+		case slices.Contains(known, name):
+		case len(known) == 0:
+			return malformed("%.80q is no query parameter of this route: it takes none", name)
+		default:
+			return malformed("%.80q is no query parameter of this route: it takes %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// setPath sets a field of the path.
+func setPath(v reflect.Value, name, s string) error {
+	if v.Kind() == reflect.String {
+		return setString(v, name, s)
+	}
+	return setID(v, s)
 }
 
 // setID sets the id of a path. What is no id names nothing.

@@ -188,6 +188,7 @@ func (e *notAllowed) Error() string {
 func (s *Server) fail(x *exchange, err error) {
 	refused := asError(err)
 	refused.RequestID = x.id
+	s.metrics.refused.WithLabelValues(string(refused.Code)).Inc()
 	h := x.Header()
 	setRetryAfter(h, refused.RetryAfter)
 	var wrong *notAllowed

@@ -13,6 +13,8 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	running  prometheus.Gauge
+	refused  *prometheus.CounterVec
+	seats    *prometheus.CounterVec
 }
 
 func newMetrics() *metrics {
@@ -29,7 +31,13 @@ func newMetrics() *metrics {
 			Name: "svc_requests_running", Help: "Requests being answered.",
 		}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.running,
+	m.refused = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "svc_refusals_total", Help: "Requests answered with an error, by its code.",
+	}, []string{"code"})
+	m.seats = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "svc_seats_claimed_total", Help: "Seats claimed through this process, by the pool they were taken from; overage is invoiced.",
+	}, []string{"pool"})
+	m.registry.MustRegister(m.requests, m.seconds, m.running, m.refused, m.seats,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

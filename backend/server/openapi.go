@@ -16,6 +16,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/lazyregexp"
+	"svc/backend/api/schema"
 )
 
 // object is a JSON object of the document.
@@ -116,7 +117,7 @@ func parameters(r route) []object {
 	for i := range r.in.NumField() {
 		tag := r.in.Field(i).Tag
 		if name := tag.Get("path"); name != "" {
-			all = append(all, object{"name": name, "in": "path", "required": true, "schema": object{"type": "integer", "minimum": 1}})
+			all = append(all, object{"name": name, "in": "path", "required": true, "schema": pathSchema(r.in.Field(i).Type)})
 		}
 		if name := tag.Get("query"); name != "" {
 			all = append(all, object{"name": name, "in": "query", "required": r.in.Field(i).Type.Kind() == reflect.String, "schema": querySchema(r.in.Field(i))})
@@ -130,6 +131,13 @@ func parameters(r route) []object {
 		})
 	}
 	return all
+}
+
+func pathSchema(t reflect.Type) any {
+	if s := enums[t]; s != nil {
+		return s
+	}
+	return object{"type": "integer", "minimum": 1}
 }
 
 func querySchema(f reflect.StructField) object {
@@ -158,13 +166,14 @@ var enums = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[api.Relation]():         enum(api.Relations...),
 	reflect.TypeFor[api.Kind]():             enum(api.UsageKinds...),
 	reflect.TypeFor[api.Severity]():         enum(api.SeverityInfo, api.SeverityWarning, api.SeverityInhibitor),
-	reflect.TypeFor[api.RelocationKind]():   enum(api.RelocateFile, api.RelocateDir, api.RelocateService, api.RelocateUser),
+	reflect.TypeFor[api.RelocationKind]():   enum(api.RelocateFile, api.RelocateDir, api.RelocateService, api.RelocateUser, api.RelocateGroup),
 	reflect.TypeFor[api.RelocationAction](): enum(api.ActionCopy, api.ActionConvert, api.ActionManual, api.ActionDrop),
 	reflect.TypeFor[api.Match]():            enum(api.MatchExact, api.MatchAlias, api.MatchProvides, api.MatchSource, api.MatchHeuristic, api.MatchNone),
 	reflect.TypeFor[api.HostHint]():         {Type: "string", Pattern: "^[0-9a-f]{64}$"},
 	reflect.TypeFor[api.Document]():         {Type: "object"},
 	reflect.TypeFor[jsontext.Value]():       {Type: "object"},
-	reflect.TypeFor[rawjson.RawMessage]():   {Type: "object"},
+	reflect.TypeFor[rawjson.RawMessage]():   {Ref: "schemas/statement"}, // what attest/sign takes; beside this document
+	reflect.TypeFor[api.SchemaName]():       enum(schema.Names()...),
 	reflect.TypeFor[api.Role]():             enum(api.Roles...),
 }
 

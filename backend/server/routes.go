@@ -49,6 +49,7 @@ func (s *Server) routes() []route {
 
 		mount(api.AttestSign, s.attestSign),
 		mount(api.AttestKeys, s.attestKeys),
+		mount(api.Schema, s.schema),
 	}
 }
 

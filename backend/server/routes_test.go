@@ -20,6 +20,8 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/attest"
+	"svc/backend/api/redact"
+	"svc/backend/api/schema"
 	"svc/backend/license"
 	"svc/backend/store"
 	"svc/backend/store/storetest"
@@ -181,13 +183,11 @@ func TestScanWithoutAFeedIsNotClean(t *testing.T) {
 	id, token := s.account(license.Account{FreeQuota: 1})
 	in := api.CVEScanRequest{Fingerprint: fingerprint(1), Release: "bookworm", ScanID: "a", Packages: []api.ScannedPackage{{Name: "bash", Version: "5"}}}
 	out := get[api.CVEScanResponse](s, s.call("POST", "/v1/cve-scan", token, in))
-	is.Equal(out, api.CVEScanResponse{Release: "debian-12", SeatClaimed: true, Scanned: 1, Matches: []api.CVEMatch{}, Updates: []api.CVEMatch{}, Unlisted: []string{}})
-	is.True(!get[api.CVEScanResponse](s, s.call("POST", "/v1/cve-scan", token, in)).SeatClaimed)
-	before := s.recorded(id)
+	is.Equal(out, api.CVEScanResponse{Release: "debian-12", Scanned: 1, Matches: []api.CVEMatch{}, Updates: []api.CVEMatch{}, Unlisted: []string{}})
+	before := s.recorded(id) // nothing: nothing was compared
+	is.Equal(get[api.Capacity](s, s.call("GET", "/v1/account/capacity", token, nil)).BillableVMsUsed, 0)
 	in.Release = "windows-11"
 	s.refused(s.call("POST", "/v1/cve-scan", token, in), api.UnknownRelease)
-	in.Release, in.Fingerprint = "debian-12", fingerprint(2)
-	s.refused(s.call("POST", "/v1/cve-scan", token, in), api.SeatQuota)
 	is.Equal(s.recorded(id), before)
 }
 
@@ -204,7 +204,7 @@ func TestAccountRoutes(t *testing.T) {
 	for query, want := range map[string][2]int{
 		"": {50, 0}, "?limit=0": {1, 0}, "?limit=-5": {1, 0}, "?limit=99999": {1000, 0}, "?limit=%2B7": {7, 0},
 		"?limit=99999999999999999999999": {1000, 0}, "?offset=-1": {50, 0}, "?offset=-99999999999999999999": {50, 0},
-		"?offset=99999999999999999999": {50, 1_000_000_000}, "?offset=1": {50, 1}, "?other=x": {50, 0},
+		"?offset=99999999999999999999": {50, 1_000_000_000}, "?offset=1": {50, 1},
 	} {
 		u := get[api.UsageHistory](s, s.call("GET", "/v1/account/usage"+query, token, nil))
 		is.Equal([2]int{u.Limit, u.Offset}, want)
@@ -264,9 +264,9 @@ func TestAttestations(t *testing.T) {
 	s := start(t)
 	id, token := s.account(license.Account{FreeQuota: 1})
 	other := s.free()
-	statement, err := attest.New([]attest.Subject{attest.File("plan.json", fingerprint(7))}, &attest.MigrationPredicate{
+	statement, err := attest.New(fingerprint(7), &attest.MigrationPredicate{
 		Operation: attest.Operation{
-			Fingerprint: fingerprint(1), Source: "centos-7", Target: "debian-12", PlanDigest: fingerprint(7),
+			Fingerprint: fingerprint(1), Source: "centos-7", Target: "debian-12",
 			Issued: &attest.Issued{AccountID: 99, At: "1999"}, // what the caller says there does not count
 		},
 	})
@@ -296,6 +296,39 @@ func TestAttestations(t *testing.T) {
 		s.refused(s.call("POST", "/v1/attest/sign", token, bad), api.MalformedRequest)
 	}
 	is.Equal(len(get[api.KeysResponse](s, s.call("GET", "/v1/attest/keys", token, nil)).Keys), 0) // package backend lists them
+}
+
+// TestAWrongStatementIsToldInWords: not in those of the programming language.
+func TestAWrongStatementIsToldInWords(t *testing.T) {
+	is := is.New(t)
+	s := start(t)
+	token := s.free()
+	for body, says := range map[string]string{
+		`{"statement":{"x":1}}`:         "the statement: /x is no member of it",
+		`{"statement":{"_type":1}}`:     "the statement: /_type must not be a JSON number",
+		`{"statement":[]}`:              "the statement: it must be a JSON object, not a JSON array",
+		`{"statement":{"subject":{}}}`:  "the statement: /subject must not be a JSON object",
+		`{"statement":{"_type":"odd"}}`: "the statement's _type is",
+	} {
+		a := s.call("POST", "/v1/attest/sign", token, body)
+		s.refused(a, api.MalformedRequest)
+		is.True(strings.Contains(string(a.body), strings.ReplaceAll(says, `"`, `\"`)))
+		is.True(!strings.Contains(string(a.body), "Go "))
+	}
+}
+
+func TestSchemasAreServed(t *testing.T) {
+	is := is.New(t)
+	s := start(t)
+	token := s.free()
+	for _, name := range schema.Names() {
+		is.Equal(get[map[string]any](s, s.call("GET", "/v1/schemas/"+name, token, nil))["title"], name)
+	}
+	for _, name := range []string{"nothing", "plan.json", "..%2fschema", "%00"} {
+		is.True(s.call("GET", "/v1/schemas/"+name, token, nil).status >= 400)
+	}
+	is.Equal(s.call("GET", "/v1/schemas/nothing", token, nil).status, 404)
+	is.Equal(s.call("GET", "/v1/schemas/plan", "", nil).status, 401)
 }
 
 func TestOpenAPIIsServed(t *testing.T) {
@@ -422,4 +455,31 @@ func TestFixedAnswersAreBounded(t *testing.T) {
 		is.Equal(got.Engine, engine)
 	}
 	is.Equal(made, maxFixed+2)
+}
+
+func TestUnknownQueryParametersAreRefused(t *testing.T) {
+	is := is.New(t)
+	s := start(t)
+	_, token := s.account(license.Account{FreeQuota: 1})
+	s.refused(s.call("GET", "/v1/account/vms?limt=5", token, nil), api.MalformedRequest)
+	s.refused(s.call("GET", "/v1/account?page=2", token, nil), api.MalformedRequest)
+	is.Equal(get[api.HealthResponse](s, s.call("GET", "/v1/health?probe=1", "", nil)).Status, "ok")
+}
+
+func TestRefusedReleasesNameSupportedOnes(t *testing.T) {
+	is := is.New(t)
+	s := start(t)
+	_, token := s.account(license.Account{FreeQuota: 1})
+	r := s.call("POST", "/v1/resolve", token, api.ResolveRequest{Release: "debian-99", Packages: []string{"bash"}})
+	is.True(strings.Contains(r.refusal(t).Message, " debian-13, debian-12"))
+}
+
+// TestRoutesAreNotRedacted: what the service answers is no path of a machine.
+func TestRoutesAreNotRedacted(t *testing.T) {
+	is := is.New(t)
+	for _, r := range start(t).server.routes() {
+		text := r.method + " " + r.path + " is slow"
+		got, _ := redact.Text(text)
+		is.Equal(got, text)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -26,6 +27,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/attest"
+	"svc/backend/api/schema"
 	"svc/backend/index"
 	"svc/backend/license"
 	"svc/backend/store"
@@ -94,7 +96,14 @@ func documented(t *testing.T) routers.Router {
 	is := is.New(t)
 	b, err := document((*Server)(nil).routes())
 	is.NoErr(err)
-	doc, err := openapi3.NewLoader().LoadFromData(b)
+	loader := openapi3.NewLoader()
+	loader.IsExternalRefsAllowed = true
+	loader.ReadFromURIFunc = func(_ *openapi3.Loader, u *url.URL) ([]byte, error) {
+		b, ok := schema.Get(strings.TrimPrefix(u.Path, "/v1/schemas/"))
+		is.True(ok)
+		return b, nil
+	}
+	doc, err := loader.LoadFromDataWithPath(b, &url.URL{Path: "/v1/openapi.json"})
 	is.NoErr(err)
 	is.NoErr(doc.Validate(context.Background()))
 	router, err := legacy.NewRouter(doc)

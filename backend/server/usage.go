@@ -55,6 +55,11 @@ func (s *Server) cveScan(ctx context.Context, c caller, in api.CVEScanRequest) (
 	if _, known := release.Lookup(slug); !known && !s.cfg.Feeds.Has(slug) {
 		return api.CVEScanResponse{}, s.unknownRelease(in.Release)
 	}
+	found, err := s.cfg.Feeds.Match(in.Release, in.Packages, s.cfg.Now())
+	out := api.CVEScanResponse{Release: slug, Feed: found.Feed, Scanned: len(in.Packages), Matches: found.Matches, Updates: found.Updates, Unlisted: found.Unlisted}
+	if err != nil || !found.Feed.Loaded { // nothing was compared: no seat, no event
+		return out, err
+	}
 	distro, version := release.Split(slug)
 	scan := command(c, api.CVEScanKind, in.Fingerprint, api.OS{Distro: distro, Version: version})
 	scan.ScanID = in.ScanID
@@ -62,10 +67,8 @@ func (s *Server) cveScan(ctx context.Context, c caller, in api.CVEScanRequest) (
 	if err != nil {
 		return api.CVEScanResponse{}, err
 	}
-	found, err := s.cfg.Feeds.Match(in.Release, in.Packages, s.cfg.Now())
-	return api.CVEScanResponse{
-		Release: slug, Feed: found.Feed, SeatClaimed: o.Decision.Claim, Scanned: len(in.Packages), Matches: found.Matches, Updates: found.Updates, Unlisted: found.Unlisted,
-	}, err
+	out.SeatClaimed = o.Decision.Claim
+	return out, nil
 }
 
 // record has a command recorded, and turns the refusal of its decision into the
@@ -76,6 +79,9 @@ func (s *Server) record(ctx context.Context, c caller, cmd store.Command) (store
 		err = o.Decision.Refusal
 	}
 	if err == nil {
+		if o.Decision.Pool != "" && o.Decision.Claim {
+			s.metrics.seats.WithLabelValues(string(o.Decision.Pool)).Inc()
+		}
 		c.Plan, c.Unlimited = o.Owner.Plan, o.Owner.Unlimited
 		s.seen.keep(c.token, c.Principal)
 	}

@@ -97,10 +97,12 @@ func (s *ledger) Statement(ctx context.Context, account int64) (out api.Statemen
 	err = s.billing(ctx, account, func(q querier, a Account, h license.Holdings, day string) error {
 		lines, err := collect(ctx, q, func(r row) (l api.StatementLine, err error) {
 			var since int64
-			err = r.Scan(&l.VM, &since, &l.Source, &l.Kind)
-			l.Since = license.Day(timeOf(since))
+			var pool string
+			err = r.Scan(&l.VM, &since, &l.Source, &l.Kind, &pool)
+			l.Pool = pointer(null(pool))
+			l.Since, l.Kind = license.Day(timeOf(since)), license.SeatKind(l.Kind)
 			return l, err
-		}, "SELECT substr(fingerprint, 1, 12), first_at, source, kind FROM seats WHERE account_id = ? ORDER BY first_at, fingerprint", account)
+		}, "SELECT substr(fingerprint, 1, 12), first_at, source, kind, pool FROM seats WHERE account_id = ? ORDER BY first_at, fingerprint", account)
 		out = license.Statement(a.Account, h, lines, day)
 		return err
 	})

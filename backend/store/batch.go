@@ -88,7 +88,7 @@ type batch struct {
 	// findSeat, of a store that has not read all of seated, finds out whether a command's
 	// VM has a seat; where the command claims one if there is none, it may take it. What
 	// fails there fails the batch.
-	findSeat func(c Command, claims bool) error
+	findSeat func(c Command, d license.Decision) error
 	failed   error            // what failed there
 	recorded map[key]Outcome  // by request
 	scanned  map[pair]Outcome // by fingerprint and scan
@@ -186,7 +186,7 @@ func (b *batch) decide(c Command) (Outcome, error) {
 	}
 	o := b.outcome(c)
 	if b.findSeat != nil && !b.seated[c.vm()] {
-		if b.failed = b.findSeat(c, o.Decision.Claim); b.failed != nil {
+		if b.failed = b.findSeat(c, o.Decision); b.failed != nil {
 			return o, b.failed
 		}
 		if b.seated[c.vm()] {
@@ -204,7 +204,7 @@ func (b *batch) decide(c Command) (Outcome, error) {
 // outcome is what comes of a command, by what is known now.
 func (b *batch) outcome(c Command) Outcome {
 	a, seated := b.accounts[c.AccountID], b.seated[c.vm()]
-	state := license.State{Account: a.Account, Used: a.Used, Seats: b.holdings[c.AccountID].Seats(license.Day(b.now)), Seated: seated}
+	state := stateOf(a, b.holdings[c.AccountID], license.Day(b.now), seated)
 	return Outcome{Decision: license.Decide(state, c.Kind, c.Target), Seated: seated}
 }
 

@@ -211,6 +211,20 @@ func (s *ledger) Audit(ctx context.Context) ([]AuditEntry, error) {
 	}, "SELECT at, actor, act, detail FROM audit ORDER BY id")
 }
 
+// Holdings implements Operator.
+func (s *ledger) Holdings(ctx context.Context, account int64) (license.Holdings, error) {
+	return loadHoldings(ctx, s.read, account)
+}
+
+// Copies implements Operator.
+func (s *ledger) Copies(ctx context.Context, account int64) ([]Copies, error) {
+	return collect(ctx, s.read, func(r row) (c Copies, err error) {
+		err = r.Scan(&c.VM, &c.Hosts, &c.Events)
+		return c, err
+	}, `SELECT substr(fingerprint, 1, 12), count(*), CAST(sum(events) AS bigint) FROM hosts WHERE account_id = ?
+		GROUP BY fingerprint HAVING count(*) > 1 ORDER BY count(*) DESC, fingerprint`, account)
+}
+
 // Check implements Operator.
 func (s *ledger) Check(ctx context.Context) ([]string, error) {
 	wrong, err := collect(ctx, s.read, value[string], `SELECT 'account ' || a.id || ' counts ' || a.billable_vms || ' licensed VMs, but has ' || count(s.account_id) || ' seats'

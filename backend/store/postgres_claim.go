@@ -22,9 +22,9 @@ const (
 			SELECT id FROM accounts WHERE id = $1 AND (billable_vms, version) = ($2, $3) AND clock_timestamp() - now() < $20 * interval '1 microsecond'
 				AND NOT EXISTS (SELECT FROM replays WHERE account_id = $1 AND key = $4)
 		), seat AS (
-			INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
+			INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by, pool)
 			SELECT id, $5, $6, $7, $8 | (SELECT coalesce(bit_or(CASE e.kind WHEN 'preflight' THEN $9::bigint ELSE $10::bigint END), 0) FROM events e
-				WHERE e.account_id = $1 AND e.fingerprint = $5 AND e.kind IN ('preflight', 'readiness')), $11, $11, $12
+				WHERE e.account_id = $1 AND e.fingerprint = $5 AND e.kind IN ('preflight', 'readiness')), $11, $11, $12, $21
 			FROM account ON CONFLICT DO NOTHING RETURNING account_id
 		), event AS (
 			INSERT INTO events (account_id, request_id, kind, fingerprint, source, target, claimed, billable, overage, listed, host_hint, at)
@@ -48,7 +48,7 @@ func (r *recorder) claim(ctx context.Context, conn *pgxpool.Conn, e *entry) (don
 		return false, nil
 	}
 	now := r.o.Now().UTC()
-	o := Outcome{Owner: k.Account.Account, Decision: license.Decide(license.State{Account: k.Account.Account, Used: k.Used, Seats: k.Seats(license.Day(now))}, e.Kind, e.Target)}
+	o := Outcome{Owner: k.Account.Account, Decision: license.Decide(stateOf(&k.Account, k.Holdings, license.Day(now), false), e.Kind, e.Target)}
 	if !o.Decision.Claim {
 		return false, nil
 	}
@@ -87,6 +87,6 @@ func (k *known) claimArgs(c Command, o Outcome, now time.Time) ([]any, error) {
 	return []any{
 		k.ID, k.Used, k.Version, replay.Key,
 		c.Fingerprint, string(c.Kind), c.Source.Label(), kindBit(c.Kind), kindBit(api.Preflight), kindBit(api.Readiness), at, c.RequestID,
-		label(c.Target).String, o.Decision.Billable, o.Decision.Overage, license.Listed(c.Kind, true), c.HostHint, replay.BodyHash[:], answer, day.Microseconds(),
+		label(c.Target).String, o.Decision.Billable, o.Decision.Overage, license.Listed(c.Kind, true), c.HostHint, replay.BodyHash[:], answer, day.Microseconds(), string(o.Decision.Pool),
 	}, nil
 }

@@ -131,17 +131,17 @@ func each[T any](q *pgx.Batch, scan func(row) (T, error), use func(T), query str
 // there is an upsert: its plan is always the unique index.
 const (
 	insertEvents = `WITH q AS (
-			SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::boolean[], $12::boolean[], $13::text[], $14::bigint[])
-			q (id, account_id, request_id, kind, fingerprint, source, target, scan_id, claimed, billable, overage, listed, host_hint, kinds)
+			SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::boolean[], $12::boolean[], $13::text[], $14::bigint[], $20::text[])
+			q (id, account_id, request_id, kind, fingerprint, source, target, scan_id, claimed, billable, overage, listed, host_hint, kinds, pool)
 		), event AS (
 			INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, target, scan_id, claimed, billable, overage, listed, host_hint, at)
 			SELECT id, account_id, request_id, kind, fingerprint, source, nullif(target, ''), nullif(scan_id, ''), claimed, billable, overage, listed, nullif(host_hint, ''), $15 FROM q
 		), seat AS (
-			INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
+			INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by, pool)
 			SELECT account_id, fingerprint, kind, source,
 				kinds | (SELECT coalesce(bit_or(CASE e.kind WHEN 'preflight' THEN $16::bigint ELSE $17::bigint END), 0) FROM events e
 					WHERE e.account_id = q.account_id AND e.fingerprint = q.fingerprint AND e.kind IN ('preflight', 'readiness')),
-				$15, $15, request_id
+				$15, $15, request_id, pool
 			FROM q WHERE claimed
 		) UPDATE accounts a SET billable_vms = a.billable_vms + c.n
 		FROM unnest($18::bigint[], $19::bigint[]) c (id, n) WHERE a.id = c.id AND a.id = ANY($18)`
@@ -172,7 +172,7 @@ func (b *batch) writes() *pgx.Batch {
 			column(e, func(e event) bool { return e.decision.Claim }), column(e, func(e event) bool { return e.decision.Billable }),
 			column(e, func(e event) bool { return e.decision.Overage }), column(e, func(e event) bool { return license.Listed(e.Kind, e.decision.Claim) }),
 			column(e, func(e event) string { return e.HostHint }), column(e, b.kinds), at,
-			kindBit(api.Preflight), kindBit(api.Readiness), ids, counts)
+			kindBit(api.Preflight), kindBit(api.Readiness), ids, counts, column(e, func(e event) string { return string(e.decision.Pool) }))
 	}
 	if s := filter(values(b.seats), func(s *seat) bool { return !s.claimed }); len(s) > 0 {
 		q.Queue(upsertSeats, column(s, func(s *seat) int64 { return s.AccountID }), column(s, func(s *seat) string { return s.Fingerprint }),

@@ -50,6 +50,7 @@ type sqlite struct {
 	recall *recall
 	log    *copier
 	disk   *disk
+	place  *place
 }
 
 // sqlRows are rows whose Close can't fail.
@@ -210,8 +211,14 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 			err = errors.Join(fmt.Errorf("opening the store %s: %w", path, err), s.closeFiles())
 		}
 	}()
+	if err := created(path); err != nil {
+		return nil, err
+	}
 	behind := fmt.Sprintf("&_pragma=wal_autocheckpoint(%d)", 4*longestLog) // then the writer copies the log itself
 	if s.write, err = openFile(path, 1, writing+behind); err != nil {
+		return nil, err
+	}
+	if err := sound(ctx, s.write, o.CheckPages); err != nil {
 		return nil, err
 	}
 	if err := s.migrate(ctx); err != nil {
@@ -225,6 +232,9 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 		return nil, err
 	}
 	s.folder = filepath.Dir(file)
+	if s.place, err = newPlace(file); err != nil {
+		return nil, err
+	}
 	s.recall = newRecall(file)
 	if s.disk, err = newDisk(file, s.recall.position); err != nil {
 		return nil, err
@@ -348,12 +358,17 @@ func (s *sqlite) commit(w *writer, batch []*task[write]) {
 	s.log.writing.Lock()
 	defer s.log.writing.Unlock()
 	t := &transaction{tasks: batch}
+	if err := s.place.lost(); err != nil {
+		s.answer(t, err, unavailable("the store is not where it was, or damaged"))
+		return
+	}
 	err := w.commit(t, false)
 	if code(err)&0xff == codes.SQLITE_CONSTRAINT {
 		err = w.commit(t, true)
 	}
 	s.log.wrote(len(t.tasks))
 	if err != nil {
+		s.place.note(err)
 		s.answer(t, err, unavailable("the store can't be written to"))
 		return
 	}
@@ -541,6 +556,9 @@ func (s *sqlite) closeFiles() (err error) {
 // Ready writes nothing to the store, but takes the lock that a write takes, and the
 // room on the disk.
 func (s *sqlite) Ready(ctx context.Context) error {
+	if err := s.place.lost(); err != nil {
+		return err
+	}
 	err := s.change(ctx, func(t *tx) error {
 		_, err := collect(t.ctx, t, value[int64], "SELECT id FROM accounts WHERE id = 0")
 		return err
@@ -606,7 +624,11 @@ func (s *sqlite) Backup(ctx context.Context, file string) error {
 		return err
 	}
 	defer db.Close()
+	if err := created(file); err != nil {
+		return fmt.Errorf("backing up: %w", err)
+	}
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", file); err != nil {
+		_ = os.Remove(file) // what is there of it is none
 		return fmt.Errorf("backing up: %w", err)
 	}
 	return nil

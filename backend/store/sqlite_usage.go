@@ -57,7 +57,7 @@ func (w *writer) recordAll(entries []*entry, repeated bool) (wrote bool, err err
 	}
 	b := newBatch(entries)
 	b.now, b.owners = w.now, w.known
-	b.findSeat = func(c Command, claims bool) error { return w.findSeat(b, c, claims) }
+	b.findSeat = func(c Command, d license.Decision) error { return w.findSeat(b, c, d) }
 	if err := errors.Join(w.loadAccounts(b), w.loadTokens(b), w.loadIDs(b)); err != nil {
 		return false, err
 	}
@@ -170,11 +170,11 @@ func (w *writer) writeEvents(b *batch) error {
 
 // findSeat finds out whether a command's VM has a seat. For a command that claims one
 // it takes it: to look first would cost as much again.
-func (w *writer) findSeat(b *batch, c Command, claims bool) (err error) {
+func (w *writer) findSeat(b *batch, c Command, d license.Decision) (err error) {
 	_, known := b.seated[c.vm()]
 	switch {
-	case claims:
-		return w.takeSeat(b, c) // also where it is known that there is none
+	case d.Claim:
+		return w.takeSeat(b, c, d.Pool) // also where it is known that there is none
 	case known:
 		return nil
 	}
@@ -190,13 +190,13 @@ func (w *writer) isSeated(c Command) (bool, error) {
 // that the VM ran before it had one, the free ones. Each is looked for by its name and by
 // the condition of the index that finds it: by a list alone, SQLite makes a table of
 // that for every seat.
-func (w *writer) takeSeat(b *batch, c Command) error {
-	taken, err := w.exec(`INSERT INTO seats (account_id, fingerprint, digest, kind, source, kinds, first_at, last_seen_at, claimed_by, id)
+func (w *writer) takeSeat(b *batch, c Command, pool license.Pool) error {
+	taken, err := w.exec(`INSERT INTO seats (account_id, fingerprint, digest, kind, source, kinds, first_at, last_seen_at, claimed_by, id, pool)
 		VALUES (?1, ?2, fingerprint_digest(?2), ?3, ?4, ?5
 			| ?6 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'preflight' AND kind IN ('preflight', 'readiness'))
-			| ?7 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'readiness' AND kind IN ('preflight', 'readiness')), ?8, ?8, ?9, ?10)
+			| ?7 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'readiness' AND kind IN ('preflight', 'readiness')), ?8, ?8, ?9, ?10, ?11)
 		ON CONFLICT (account_id, digest) DO NOTHING`,
-		c.AccountID, c.Fingerprint, c.Kind, c.Source.Label(), b.claimedKinds(c), kindBit(api.Preflight), kindBit(api.Readiness), instant(b.now), c.RequestID, b.ids[0])
+		c.AccountID, c.Fingerprint, c.Kind, c.Source.Label(), b.claimedKinds(c), kindBit(api.Preflight), kindBit(api.Readiness), instant(b.now), c.RequestID, b.ids[0], string(pool))
 	b.seated[c.vm()] = taken == 0
 	return err
 }

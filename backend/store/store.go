@@ -90,6 +90,13 @@ type Release struct {
 	PublishedAt *time.Time `json:"published_at"`
 }
 
+// Copies are the hosts that report under one fingerprint.
+type Copies struct {
+	VM     string `json:"vm"`     // the first 12 characters of the fingerprint
+	Hosts  int    `json:"hosts"`  // two or more
+	Events int    `json:"events"` // of all of them
+}
+
 // AuditEntry is one act of an operator.
 type AuditEntry struct {
 	At     time.Time `json:"at"`
@@ -157,6 +164,10 @@ type Operator interface {
 	CreateToken(ctx context.Context, actor string, account int64, hash [32]byte) (int64, error)
 	Tokens(ctx context.Context, account int64) ([]Token, error)
 	DisableToken(ctx context.Context, actor string, id int64) error
+	// Holdings are all grants and POVs of an account, also those that count no more.
+	Holdings(ctx context.Context, account int64) (license.Holdings, error)
+	// Copies lists the VMs of an account that several hosts report as.
+	Copies(ctx context.Context, account int64) ([]Copies, error)
 	AddGrant(ctx context.Context, actor string, account int64, g license.Grant) (int64, error)
 	RevokeGrant(ctx context.Context, actor string, id int64) error
 	AddPOV(ctx context.Context, actor string, account int64, g license.Grant) (int64, error)
@@ -185,6 +196,9 @@ type Operator interface {
 type Options struct {
 	Now func() time.Time
 	Log *slog.Logger
+	// CheckPages is for how long at most the pages of a file are looked through before
+	// it is used; not at all where zero.
+	CheckPages time.Duration
 }
 
 // ErrAddress is an address of a store that has no such form.

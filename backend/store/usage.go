@@ -24,7 +24,12 @@ func (s *ledger) loadState(ctx context.Context, q querier, c Command, day string
 		return state, err
 	}
 	seated, err := one(ctx, q, value[bool], s.seated, c.AccountID, c.Fingerprint)
-	return license.State{Account: a.Account, Used: a.Used, Seats: h.Seats(day), Seated: seated}, err
+	return stateOf(&a, &h, day, seated), err
+}
+
+// stateOf is what the decision about a VM depends on.
+func stateOf(a *Account, h *license.Holdings, day string, seated bool) license.State {
+	return license.State{Account: a.Account, Used: a.Used, Seats: h.Seats(day), POVs: h.POVSeats(day), Seated: seated}
 }
 
 // Peek implements Store.
@@ -45,7 +50,7 @@ func scanRecorded(r row) (o Outcome, err error) {
 
 // repeated is the outcome of a command whose event is there already.
 func (o Outcome) repeated(seated bool) Outcome {
-	o.Decision.Licensed = seated
+	o.Decision.Licensed, o.Decision.Pool = seated, "" // the seat has it
 	o.Seated = seated && !o.Decision.Claim
 	return o
 }

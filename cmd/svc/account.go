@@ -97,7 +97,15 @@ func (p *program) capacity(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	account, err := call(ctx, p, api.GetAccount, api.None{})
+	if err != nil {
+		return err
+	}
 	return p.print(c, func(w *view) {
+		if account.Unlimited {
+			w.line("%s licensed; the account is unlimited", plural(c.BillableVMsUsed, "machine"))
+			return
+		}
 		w.line("%s licensed; room for %d free, %d by licence, %d by proof of value", plural(c.BillableVMsUsed, "machine"), c.FreeQuota, c.LicensedSeats, c.ActivePOVSeats)
 		rows := [][]string{}
 		for _, t := range c.Terms {

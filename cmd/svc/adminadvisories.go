@@ -12,6 +12,7 @@ import (
 
 	"svc/backend"
 	"svc/backend/advisory"
+	"svc/backend/visible"
 )
 
 func (p *program) advisoriesCommand() *ffcli.Command {
@@ -35,7 +36,7 @@ func (p *program) advisoriesBuild() *ffcli.Command {
 				return fmt.Errorf("making the data directory: %w", err)
 			}
 		}
-		s.Now, s.Log = time.Now(), func(what string) { fmt.Fprintln(p.stderr, printable(what)) }
+		s.Now, s.Log = time.Now(), func(what string) { fmt.Fprintln(p.stderr, visible.Text(what)) }
 		report, err := advisory.Build(ctx, s)
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 
 	"svc/backend/api/release"
 	"svc/backend/index"
+	"svc/backend/visible"
 )
 
 func (p *program) indexCommand() *ffcli.Command {
@@ -42,7 +43,7 @@ func (p *program) indexBuild() *ffcli.Command {
 			s.Releases = append(s.Releases, r.Slug)
 		}
 		s.Progress = p.newProgress()
-		s.Log = func(what string) { fmt.Fprintln(p.stderr, printable(what)) }
+		s.Log = func(what string) { fmt.Fprintln(p.stderr, visible.Text(what)) }
 		stats, err := index.Build(ctx, s)
 		if err != nil {
 			return fmt.Errorf("%w; %s was not written", err, s.Out)

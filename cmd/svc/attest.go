@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
@@ -18,45 +16,61 @@ import (
 	"svc/tools/artifact"
 )
 
-// maxEnvelope bounds an attestation file, in bytes.
-const maxEnvelope = 16 << 20
+// maxKeys bounds a file of public keys, in bytes.
+const maxKeys = 1 << 20
 
 func (p *program) attestCommand() *ffcli.Command {
 	fs := p.flagSet("verify")
-	key := fs.String("key", "", "file with the public keys, PEM; those pinned at first use where empty")
+	var c attestCheck
+	fs.StringVar(&c.keyFile, "key", "", "file with the public keys, PEM; those pinned at first use where empty")
+	fs.BoolVar(&c.signatureOnly, "signature-only", false, "look at no file beside it")
 	return p.group("svc attest", "check attestations",
-		p.command(fs, "svc attest verify FILE [--key FILE]", "check an attestation offline, and the files that lie beside it",
+		p.command(fs, "svc attest verify FILE|FOLDER [--key FILE] [--signature-only]", "check an attestation offline, and that its folder holds the files that were signed and no other",
 			func(_ context.Context, args []string) error {
 				if len(args) != 1 {
-					return usagef("attest verify takes one file")
+					return usagef("attest verify takes one file, or the folder that it is in")
 				}
-				return p.attestVerify(args[0], *key)
+				c.file = args[0]
+				return p.attestVerify(c)
 			}))
 }
 
-// attested is a statement whose signature is good, and the files that lie beside
-// it.
+// attestCheck is what a person wants checked.
+type attestCheck struct {
+	file          string
+	keyFile       string
+	signatureOnly bool
+}
+
+// attested is a statement whose signature is good, and the files of its folder.
 type attested struct {
 	attest.Statement
-	Files []attestedFile `json:"files"`
+	SignedBy string               `json:"signed_by"`
+	Files    []artifact.FileState `json:"files"` // none where the signature alone was asked for
 }
 
-// attestedFile is a subject of a statement as it lies beside the attestation.
-type attestedFile struct {
-	Name  string `json:"name"`
-	State string `json:"state"` // same, changed, absent
-}
-
-func (p *program) attestVerify(file, keyFile string) error {
-	envelope, err := readBounded(file, maxEnvelope)
+func (p *program) attestVerify(c attestCheck) error {
+	if info, err := os.Stat(c.file); err == nil && info.IsDir() {
+		c.file = filepath.Join(c.file, artifact.Attestation)
+	}
+	envelope, err := readBounded(c.file, attest.MaxEnvelope)
 	if err != nil {
 		return fmt.Errorf("reading the attestation: %w", err)
 	}
-	s, err := p.verify(envelope, keyFile)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+	all := attested{Files: []artifact.FileState{}}
+	if err := p.verify(envelope, c.keyFile, &all); err != nil {
+		return fmt.Errorf("%s: %w", c.file, err)
 	}
-	all := attested{*s, filesBeside(filepath.Dir(file), s.Subject)}
+	if c.signatureOnly {
+		return p.print(all, all.view)
+	}
+	digests, err := artifact.ReadManifest(filepath.Dir(c.file), all.Root())
+	if err == nil {
+		all.Files, err = digests.Compare(filepath.Dir(c.file), filepath.Base(c.file))
+	}
+	if err != nil {
+		return fmt.Errorf("the signature is good, but the files could not be checked: %w; check it in its folder, or ask for the signature alone with --signature-only", err)
+	}
 	if err := p.print(all, all.view); err != nil {
 		return err
 	}
@@ -65,93 +79,114 @@ func (p *program) attestVerify(file, keyFile string) error {
 
 func (a attested) view(w *view) {
 	w.line("the signature is good: %s", a.PredicateType)
+	w.line("signed by %s", a.SignedBy)
 	rows := [][]string{}
-	for i, subject := range a.Subject {
-		rows = append(rows, []string{a.Files[i].State, subject.Digest["sha256"], subject.Name})
+	for _, f := range a.Files {
+		if f.State != artifact.Same {
+			rows = append(rows, []string{f.State, f.Name})
+		}
 	}
 	w.table(rows)
-	if !slices.ContainsFunc(a.Files, func(f attestedFile) bool { return f.State != "absent" }) {
-		w.line("None of its files lies beside it, so only the signature was checked.")
+	if len(a.Files) == 0 {
+		w.line("The files were not looked at.")
+		return
 	}
+	w.line("%d files are as they were signed.", len(a.Files)-len(rows))
 }
 
-// unchanged fails where a file is not what was attested.
+// unchanged fails where the folder is not what was signed.
 func (a attested) unchanged() error {
-	changed := []string{}
+	by := map[string][]string{}
 	for _, f := range a.Files {
-		if f.State == "changed" {
-			changed = append(changed, f.Name)
+		by[f.State] = append(by[f.State], f.Name)
+	}
+	said := []string{}
+	for _, state := range []string{artifact.Added, artifact.Changed, artifact.Missing} {
+		if names := by[state]; len(names) > 0 {
+			said = append(said, fmt.Sprintf("%d %s (%s)", len(names), state, firstOf(names)))
 		}
 	}
-	if len(changed) == 0 {
+	if len(said) == 0 {
 		return nil
 	}
+	return fmt.Errorf("the signature is good, but the folder is not what was signed: %s; don't run it so: ansible reads what was added too. Move what is yours out of the folder, or have svc write it again into a new one, which is free", strings.Join(said, ", "))
+}
+
+// firstOf names a few.
+func firstOf(names []string) string {
 	const most = 5
-	return fmt.Errorf("the signature is good, but %s not what was signed: %s", isOrAre(len(changed)), strings.Join(changed[:min(most, len(changed))], ", "))
-}
-
-func isOrAre(files int) string {
-	if files == 1 {
-		return "1 file beside it is"
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
 	}
-	return fmt.Sprintf("%d files beside it are", files)
-}
-
-// filesBeside holds the files of a folder against the digests of a statement, in
-// its order. What can't be read as a file of the folder is not what was signed.
-func filesBeside(dir string, subjects []attest.Subject) []attestedFile {
-	all := make([]attestedFile, len(subjects))
-	root, err := os.OpenRoot(dir)
-	if err == nil {
-		defer root.Close()
-	}
-	for i, s := range subjects {
-		all[i] = attestedFile{s.Name, "absent"}
-		if err != nil {
-			continue
-		}
-		switch digest, err := digestOf(root, s.Name); {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil || digest != s.Digest["sha256"]:
-			all[i].State = "changed"
-		default:
-			all[i].State = "same"
-		}
-	}
-	return all
-}
-
-// digestOf is the SHA-256 of a regular file of a folder, in hex.
-func digestOf(root *os.Root, name string) (string, error) {
-	info, err := root.Stat(name)
-	switch {
-	case err != nil:
-		return "", err
-	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is no regular file", name)
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return artifact.DigestOf(f)
+	return strings.Join(names, ", ")
 }
 
 // verify takes what a trusted key signed, and of this user's own key a plan of
 // data alone: no service signs that.
-func (p *program) verify(envelope []byte, keyFile string) (*attest.Statement, error) {
+func (p *program) verify(envelope []byte, keyFile string, all *attested) error {
+	signers, err := p.signers(keyFile)
+	if err != nil {
+		return err
+	}
 	if own := p.ownKey(); keyFile == "" && own != nil {
-		s, err := attest.Verify(envelope, []ed25519.PublicKey{own})
-		if err == nil && s.PredicateType == attest.DataPlanType {
-			return s, nil
+		signers = append(signers, signer{"this user's own key", []ed25519.PublicKey{own}, attest.DataPlanType})
+	}
+	for _, by := range signers {
+		s, err := attest.Verify(envelope, by.keys)
+		switch {
+		case err == nil && (by.only == "" || s.PredicateType == by.only):
+			all.Statement, all.SignedBy = *s, by.name
+			return nil
+		case err != nil && !errors.Is(err, attest.ErrBadSignature):
+			return err
 		}
 	}
-	keys, err := p.trustedKeys(keyFile)
-	if err != nil {
-		return nil, err
+	return p.unknownSigner(envelope, keyFile)
+}
+
+// signer is somebody whose keys this user trusts.
+type signer struct {
+	name string
+	keys []ed25519.PublicKey
+	only string // predicate type; any where empty
+}
+
+// signers are the keys of the file named; or those pinned for the server named;
+// or, where none is named, for all.
+func (p *program) signers(keyFile string) ([]signer, error) {
+	if keyFile != "" {
+		b, err := readBounded(keyFile, maxKeys)
+		if err != nil {
+			return nil, fmt.Errorf("reading the keys: %w", err)
+		}
+		keys, err := attest.ParsePublicKeys(b)
+		return []signer{{"a key of " + keyFile, keys, ""}}, err
 	}
-	return attest.Verify(envelope, keys)
+	if p.settings.server != "" {
+		keys, err := p.pins().Keys(p.settings.server)
+		if err != nil && !errors.Is(err, errNoPins) {
+			return nil, err
+		}
+		return []signer{{p.settings.server, keys, ""}}, nil
+	}
+	return p.pins().all()
+}
+
+// unknownSigner says whose signature it may be.
+func (p *program) unknownSigner(envelope []byte, keyFile string) error {
+	if keyFile != "" {
+		return attest.ErrBadSignature
+	}
+	all, err := p.pins().all()
+	if err != nil {
+		return err
+	}
+	for _, by := range all {
+		if _, err := attest.Verify(envelope, by.keys); err == nil {
+			return fmt.Errorf("it was signed by %s, and not by %s", by.name, p.settings.server)
+		}
+	}
+	return fmt.Errorf("%w; a key is pinned here when this user first uses a service: name another one's public key with --key FILE (PEM)", attest.ErrBadSignature)
 }
 
 // localKey is the file of this user's own key.
@@ -167,18 +202,6 @@ func (p *program) ownKey() ed25519.PublicKey {
 		return nil
 	}
 	return key.Public().(ed25519.PublicKey)
-}
-
-// trustedKeys are the keys of the file named, or those that this user pinned.
-func (p *program) trustedKeys(keyFile string) ([]ed25519.PublicKey, error) {
-	if keyFile == "" {
-		return p.pins().Keys(p.settings.server)
-	}
-	b, err := readBounded(keyFile, 1<<20)
-	if err != nil {
-		return nil, fmt.Errorf("reading the keys: %w", err)
-	}
-	return attest.ParsePublicKeys(b)
 }
 
 // readBounded reads a regular file of at most limit bytes.

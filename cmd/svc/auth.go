@@ -17,6 +17,7 @@ import (
 	"svc/agent/token"
 	"svc/backend/api"
 	"svc/backend/client"
+	"svc/backend/visible"
 )
 
 func (p *program) authCommand() *ffcli.Command {
@@ -26,7 +27,8 @@ func (p *program) authCommand() *ffcli.Command {
 	)
 }
 
-// auth stores a token, and the server with it where one is given.
+// auth stores a token, and the server with it where one is given. What was
+// stored before stays until the new token is accepted.
 func (p *program) auth(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return usagef("auth takes one token, or - to read it from stdin")
@@ -39,7 +41,7 @@ func (p *program) auth(ctx context.Context, args []string) error {
 		return usagef("%w; nothing was stored", err)
 	}
 	if p.settings.server == "" {
-		return usagef("a token belongs to a server: use svc auth --server URL TOKEN; nothing was stored")
+		return usagef("a token is for a service, and none is set; nothing was stored. Repeat this with the address that came with the token: svc auth --server https://… TOKEN. SVC_SERVER names it too, and so does a line “server https://…” in %s. Without a service svc needs no token: it uses the backend built into it, on this machine", p.settings.config)
 	}
 	if err := checkServer(p.settings.server); err != nil {
 		return err
@@ -48,10 +50,7 @@ func (p *program) auth(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.writeConfig("server", p.settings.server); err != nil {
-		return err
-	}
-	place, err := p.tokens().Set(t)
+	place, err := p.login(t)
 	if err != nil {
 		return err
 	}
@@ -61,15 +60,37 @@ func (p *program) auth(ctx context.Context, args []string) error {
 		Checked bool        `json:"checked"` // the service took it
 	}{p.settings.server, place, checked}, func(w *view) {
 		if place == token.File {
-			w.line("no OS keyring here: the token is stored in %s, readable by you alone", p.paths.config("token"))
+			w.line("no OS keyring here: the token for %s is stored in %s, readable by you alone", p.settings.server, p.paths.config("token"))
 			return
 		}
-		w.line("the token is stored in the OS keyring")
+		w.line("the token for %s is stored in the OS keyring", p.settings.server)
 	})
 }
 
+// login stores a token and its server: both, or neither.
+func (p *program) login(t string) (token.Place, error) {
+	before, _, err := p.tokens().Stored()
+	if err != nil && !errors.Is(err, token.ErrNone) {
+		return "", err
+	}
+	place, err := p.tokens().Set(t)
+	if err != nil {
+		return "", err
+	}
+	if err := p.writeConfig("server", p.settings.server); err != nil {
+		if before != "" {
+			_, undo := p.tokens().Set(before)
+			return "", errors.Join(err, undo)
+		}
+		_, _, undo := p.tokens().Delete()
+		return "", errors.Join(err, undo)
+	}
+	return place, nil
+}
+
 // checkToken asks the service about a token before it is stored. A service that
-// can't be reached now is no reason against it: that is said, and no more.
+// can't be reached now is no reason against it where no login would be lost: that
+// is said, and no more.
 func (p *program) checkToken(ctx context.Context, t string) (bool, error) {
 	c, err := client.New(p.settings.server, t, client.Options{UserAgent: "svc/" + version()})
 	if err != nil {
@@ -83,7 +104,10 @@ func (p *program) checkToken(ctx context.Context, t string) (bool, error) {
 	case errors.As(err, &refused) && refused.Code == api.Unauthenticated:
 		return false, fmt.Errorf("%s does not take the token: %w; nothing was stored", p.settings.server, err)
 	}
-	fmt.Fprintf(p.stderr, "svc: the token could not be checked: %v\n", err)
+	if _, _, none := p.tokens().Stored(); !errors.Is(none, token.ErrNone) {
+		return false, fmt.Errorf("the token could not be checked: %w; nothing was stored, and the login that you have stays. See whether %s is right; svc auth logout forgets the old login first", err, p.settings.server)
+	}
+	fmt.Fprintf(p.stderr, "svc: the token could not be checked: %s\n", visible.Text(err.Error()))
 	return false, nil
 }
 

@@ -259,7 +259,9 @@ func (p *program) updatesCommand() *ffcli.Command {
 		}
 		return p.print(r, func(w *view) {
 			viewNews(w, r.Releases, "Findings", r.Findings)
-			w.line("next: --cursor '%s'", r.Cursor)
+			if r.Cursor != "" {
+				w.line("next: --cursor '%s'", r.Cursor)
+			}
 		})
 	}))
 }

@@ -13,6 +13,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/backend/visible"
 	"svc/tools"
 	"svc/tools/exposure"
 )
@@ -76,9 +77,9 @@ func (p *program) cveScan(ctx context.Context, f scanFlags) error {
 		return err
 	}
 	if f.format != "table" && f.format != "json" {
-		return usagef("--hosts prints a line of JSON for each machine: --format is for one")
+		return usagef("--hosts prints a table, or with --json a line for each machine: --format is for one")
 	}
-	return eachHost(ctx, p, machines, f.fleet.parallel, func(ctx context.Context, env *tools.Env, m listed) (tools.CVEScanResult, error) {
+	return eachHost(ctx, p, machines, f.fleet.parallel, scanState, func(ctx context.Context, env *tools.Env, m listed) (tools.CVEScanResult, error) {
 		f := f
 		f.in.Machine = m.machine
 		return p.scanOne(ctx, env, f, m.line+": ")
@@ -91,22 +92,21 @@ func found(err error) bool {
 	return errors.As(err, &own) && own.err == nil
 }
 
-// scanOne scans a machine; whose goes before what is said of it. With a
-// threshold, a scan that compared nothing is a failure: nobody may take it for
-// clean.
+// scanOne scans a machine; whose goes before what is said of it. A scan that
+// compared nothing has an exit code of its own: nobody may take it for clean.
 func (p *program) scanOne(ctx context.Context, env *tools.Env, f scanFlags, whose string) (tools.CVEScanResult, error) {
 	result, err := tools.CVEScan(ctx, env, f.in)
 	if err != nil {
 		return result, err
 	}
 	for _, w := range result.Warnings {
-		fmt.Fprintf(p.stderr, "svc: %s\n", printable(whose+w))
+		fmt.Fprintf(p.stderr, "svc: %s\n", visible.Text(whose+w))
 	}
 	switch {
+	case !result.Feed.Loaded:
+		return result, &exitError{code: exitNotCompared}
 	case f.failOn == "":
 		return result, nil
-	case !result.Feed.Loaded:
-		return result, &exitError{code: exitFailed, err: fmt.Errorf("nothing was compared with --fail-on %s: there are no advisories for %s", f.failOn, result.Release)}
 	}
 	return result, differs(result.Counts.Reach(f.failOn))
 }
@@ -129,7 +129,7 @@ func (p *program) printScan(format string, r *tools.CVEScanResult) error {
 
 // encode prints a document as JSON.
 func (p *program) encode(v any) error {
-	e := json.NewEncoder(p.stdout)
+	e := json.NewEncoder(visible.JSONWriter(p.stdout))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
@@ -146,9 +146,26 @@ func databaseOf(slug string) string {
 	return "var/lib/rpm"
 }
 
+// scanState is what a scan says of one machine of many, whatever its exit code: what
+// was found counts also where no --fail-on asks for it.
+func scanState(r *tools.CVEScanResult) (state, text string) {
+	c := r.Counts
+	switch {
+	case !r.Feed.Loaded:
+		return notCompared, "no advisories for " + r.Release
+	case c.Total == 0:
+		return withoutFindings, plural(r.Scanned, "package")
+	}
+	text = fmt.Sprintf("%d critical, %d high, %d medium, %d low, %d unknown", c.Critical, c.High, c.Medium, c.Low, c.Unknown)
+	if r.SeatClaimed {
+		text += "; a seat was claimed"
+	}
+	return withFindings, text
+}
+
 func viewScan(w *view, r *tools.CVEScanResult) {
 	if !r.Feed.Loaded {
-		w.line("%s: %s, NOT COMPARED: there are no advisories for this release", r.Release, plural(r.Scanned, "package"))
+		w.line("NOT COMPARED: there are no advisories for %s, so nothing is known of its %s. No seat was claimed.", r.Release, plural(r.Scanned, "package"))
 		return
 	}
 	c := r.Counts
@@ -168,7 +185,10 @@ func viewScan(w *view, r *tools.CVEScanResult) {
 	}
 	viewChange(w, r)
 	if r.SeatClaimed {
-		w.line("A licence seat was claimed for the machine; further scans cost nothing.")
+		w.line("A licence seat was claimed for the machine: it is on the account's bill; further scans cost nothing.")
+	}
+	for _, warning := range r.Warnings {
+		w.line("Warning: %s", warning)
 	}
 }
 
@@ -219,7 +239,8 @@ func viewChange(w *view, r *tools.CVEScanResult) {
 		return
 	}
 	w.title("After a move to %s (%s compared)", t.Release, plural(t.Scanned, "planned package"))
-	w.table(exposed(len(t.Fixed), len(t.Stays), len(t.Brought), len(t.Open)))
+	whole := func(name string, shown int) int { return max(r.Total["target."+name], shown) } // of what a summary cuts
+	w.table(exposed(whole("fixed", len(t.Fixed)), whole("stays", len(t.Stays)), whole("brought", len(t.Brought)), whole("open", len(t.Open))))
 	for _, group := range []struct {
 		title string
 		list  []exposure.Vulnerability

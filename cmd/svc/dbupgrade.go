@@ -27,7 +27,8 @@ func (p *program) dbUpgradeCommand() *ffcli.Command {
 	fs.BoolVar(&in.Confirm, "confirm", false, "do it: this host is changed")
 	fs.BoolVar(&in.Resume, "resume", false, "go on with the upgrade that was begun with this --backup-dir")
 	fs.BoolVar(&in.RollBack, "roll-back", false, "take back the upgrade that was begun with this --backup-dir")
-	return p.command(fs, "svc db upgrade --engine ENGINE --to VERSION --backup-dir DIR [--confirm], or svc db upgrade --backup-dir DIR --resume | --roll-back [--confirm]",
+	fs.BoolVar(&in.Discard, "discard-writes", false, "with --roll-back: leave behind what clients have written to the new server; it is kept, but not served")
+	return p.command(fs, "svc db upgrade --engine ENGINE --to VERSION --backup-dir DIR [--confirm], or svc db upgrade --backup-dir DIR --resume | --roll-back [--discard-writes] [--confirm]",
 		"upgrade a database of this host, with a verified backup and a way back",
 		noArgs(func(ctx context.Context) error {
 			again := in.Resume || in.RollBack
@@ -36,6 +37,8 @@ func (p *program) dbUpgradeCommand() *ffcli.Command {
 				return usagef("db upgrade needs --backup-dir: an empty directory, best on a disk of its own, for a backup of the whole database, the journal and the log; nothing was changed")
 			case in.Resume && in.RollBack:
 				return usagef("--resume and --roll-back exclude each other; nothing was changed")
+			case in.Discard && !in.RollBack:
+				return usagef("--discard-writes goes with --roll-back; nothing was changed")
 			case again && (in.Engine != "" || in.To != "" || in.Instance != ""):
 				return usagef("--resume and --roll-back take what the journal says: no --engine, --to or --instance; nothing was changed")
 			case !again && (in.Engine == "" || in.To == ""):
@@ -80,6 +83,8 @@ func (p *program) upgradeProgress(bar func(what string, done, total int)) func(u
 		}
 		now := time.Now()
 		switch {
+		case bar != nil && e.AllTables > 0:
+			bar(fmt.Sprintf("%d of %d, table %d of %d, MiB: %s", e.Done+1, e.Total, e.Tables, e.AllTables, what), int(e.Read/mib), -1)
 		case bar != nil && e.Filled > 0:
 			done, total := int(e.Filled/mib), int(e.Step.Bytes/mib)
 			if done >= total { // more than was thought, or nobody knows
@@ -88,14 +93,29 @@ func (p *program) upgradeProgress(bar func(what string, done, total int)) func(u
 			bar(fmt.Sprintf("%d of %d, MiB: %s", e.Done+1, e.Total, what), done, total)
 		case bar != nil:
 			bar(what, e.Done, e.Total)
-		case e.Filled == 0:
+		case e.Filled == 0 && e.AllTables == 0:
 			last = now
 			fmt.Fprintf(p.stderr, "svc: %d of %d, %s: %s\n", e.Done+1, e.Total, e.Step.Name, what)
 		case now.Sub(last) >= seldom:
 			last = now
-			fmt.Fprintf(p.stderr, "svc: %s has written %s so far\n", e.Step.Name, data.Size(e.Filled))
+			fmt.Fprintf(p.stderr, "svc: %s %s\n", e.Step.Name, soFar(e))
 		}
 	}
+}
+
+// soFar says how far a step is.
+func soFar(e upgrade.Event) string {
+	var parts []string
+	if e.Filled > 0 {
+		parts = append(parts, "has written "+data.Size(e.Filled)+" so far")
+		if e.Step.Bytes > e.Filled {
+			parts[0] += " of about " + data.Size(e.Step.Bytes)
+		}
+	}
+	if e.AllTables > 0 {
+		parts = append(parts, fmt.Sprintf("reads table %d of %d, %s of tables of %s", e.Tables, e.AllTables, data.Size(e.Read), data.Size(e.AllRead)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func viewUpgrade(w *view, r *upgrade.Result) {
@@ -103,7 +123,11 @@ func viewUpgrade(w *view, r *upgrade.Result) {
 	if r.Outcome != "" {
 		w.line("%s", r.Outcome)
 	}
-	w.line("clients wait: %s", r.Downtime)
+	if r.Waited > 0 {
+		w.line("clients were cut off for %.1f seconds", r.Waited)
+	} else {
+		w.line("clients wait: %s", r.Downtime)
+	}
 	rows := [][]string{}
 	for i, s := range r.Steps {
 		where := ""
@@ -113,6 +137,9 @@ func viewUpgrade(w *view, r *upgrade.Result) {
 		rows = append(rows, []string{fmt.Sprint(i + 1), s.Name, s.Does, where, string(s.State)})
 	}
 	w.table(rows)
+	if r.Written != nil && r.Outcome != upgrade.RolledBack {
+		w.line("%s", r.Written)
+	}
 	for _, n := range r.Needs {
 		w.line("  needs  %s for %s in %s", data.Size(n.Bytes), n.For, n.Directory)
 	}

@@ -20,6 +20,7 @@ const (
 	exitNotFound        = 4
 	exitUnauthenticated = 5
 	exitDiffers         = 6
+	exitNotCompared     = 7
 )
 
 // exitError ends the program with a code of its own; without an error there is

@@ -11,9 +11,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
+	"svc/backend/visible"
 	"svc/tools"
 )
 
@@ -58,14 +60,37 @@ type hostLine[T any] struct {
 	Result  *T     `json:"result,omitempty"`
 }
 
+// What became of a machine of many, whatever its exit code means.
+const (
+	withFindings    = "findings"
+	withoutFindings = "without findings"
+	notCompared     = "not compared"
+	failedHost      = "failed"
+)
+
+// state is what became of the machine of a line, and a few words on it.
+func (l hostLine[T]) state(of func(*T) (state, text string)) (state, text string) {
+	switch {
+	case l.Result == nil:
+		return failedHost, l.Error
+	case of != nil:
+		return of(l.Result)
+	case l.Exit == exitDiffers:
+		return withFindings, ""
+	}
+	return withoutFindings, ""
+}
+
 // eachHost runs a command on every machine of a list, several at once: a JSON
 // line for each as it is done, a summary on stderr, and one exit code. Where
-// run gives an *exitError without a text, its result is printed too.
-func eachHost[T any](ctx context.Context, p *program, machines []listed, parallel int, run func(context.Context, *tools.Env, listed) (T, error)) error {
+// run gives an *exitError without a text, its result is printed too. With of,
+// which says what became of a machine, people get a table instead of the lines.
+func eachHost[T any](ctx context.Context, p *program, machines []listed, parallel int, of func(*T) (state, text string), run func(context.Context, *tools.Env, listed) (T, error)) error {
 	env := p.sharedEnv(ctx)
 	var mu sync.Mutex
 	var failed error
-	codes, done := map[int]int{}, 0
+	codes, states, done := map[int]int{}, map[string]int{}, 0
+	rows := [][]string{}
 	emit := func(line hostLine[T]) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -74,7 +99,13 @@ func eachHost[T any](ctx context.Context, p *program, machines []listed, paralle
 		if p.progress != nil {
 			p.progress("machines", done, len(machines))
 		}
-		if err := json.NewEncoder(p.stdout).Encode(line); err != nil && failed == nil {
+		state, text := line.state(of)
+		states[state]++
+		if of != nil && !p.settings.json {
+			rows = append(rows, []string{line.Machine, strings.ToUpper(state), text})
+			return
+		}
+		if err := json.NewEncoder(visible.JSONWriter(p.stdout)).Encode(line); err != nil && failed == nil {
 			failed = fmt.Errorf("printing: %w", err)
 		}
 	}
@@ -97,7 +128,17 @@ func eachHost[T any](ctx context.Context, p *program, machines []listed, paralle
 	}
 	close(queue)
 	workers.Wait()
-	fmt.Fprintf(p.stderr, "svc: %s: %d without findings, %d with, %d failed\n", plural(len(machines), "machine"), codes[exitDone], codes[exitDiffers], len(machines)-codes[exitDone]-codes[exitDiffers])
+	if len(rows) > 0 {
+		slices.SortFunc(rows, slices.Compare)
+		w := &view{out: p.stdout}
+		w.table(append([][]string{{"MACHINE", "STATE", "WHAT"}}, rows...))
+		failed = cmp.Or(failed, w.err)
+	}
+	uncompared := ""
+	if n := states[notCompared]; n > 0 {
+		uncompared = fmt.Sprintf("%d not compared, ", n)
+	}
+	fmt.Fprintf(p.stderr, "svc: %s: %d without findings, %d with, %s%d failed\n", plural(len(machines), "machine"), states[withoutFindings], states[withFindings], uncompared, states[failedHost])
 	if failed != nil {
 		return failed
 	}
@@ -121,11 +162,12 @@ func lineOf[T any](name string, run func() (T, error)) hostLine[T] {
 }
 
 // fleetExit is the one exit code of many: that of the failures where they agree,
-// else 1; without failures 6 where something was found.
+// else 1; without failures 6 where something was found, else 7 where nothing could
+// be compared.
 func fleetExit(codes map[int]int) error {
 	failures := []int{}
 	for code := range codes {
-		if code != exitDone && code != exitDiffers {
+		if code != exitDone && code != exitDiffers && code != exitNotCompared {
 			failures = append(failures, code)
 		}
 	}
@@ -134,6 +176,9 @@ func fleetExit(codes map[int]int) error {
 		return &exitError{code: exitFailed}
 	case len(failures) == 1:
 		return &exitError{code: failures[0]}
+	}
+	if codes[exitDiffers] == 0 && codes[exitNotCompared] > 0 {
+		return &exitError{code: exitNotCompared}
 	}
 	return differs(codes[exitDiffers] > 0)
 }

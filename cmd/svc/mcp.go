@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"svc/agent"
 	"svc/agent/writecap"
 	"svc/backend/client"
+	"svc/backend/visible"
 )
 
 func (p *program) mcpCommand() *ffcli.Command {
@@ -39,11 +41,12 @@ func (p *program) mcpCommand() *ffcli.Command {
 // mcp serves until stdin ends. All calls share one client.
 func (p *program) mcp(ctx context.Context, o agent.Options) error {
 	env := p.toolEnv()
-	env.Log = slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	env.Log = slog.New(slog.NewJSONHandler(visible.JSONWriter(p.stderr), &slog.HandlerOptions{Level: slog.LevelInfo}))
 	env.Progress = nil
+	env.AskToFetch = true
 	env.Client = shared(p.client)
 	env.Admit = writecap.Cap{File: filepath.Join(p.paths.stateDir, "agent-writes.json")}.Take
-	o.Version, o.Log = version(), env.Log
+	o.Version, o.Log, o.Results = version(), env.Log, filepath.Join(p.paths.cacheDir, "results")
 	return agent.Serve(ctx, env, io.NopCloser(p.stdin), writeNopCloser{p.stdout}, o)
 }
 
@@ -70,12 +73,32 @@ type writeNopCloser struct{ io.Writer }
 
 func (writeNopCloser) Close() error { return nil }
 
+// calledAs is the absolute path by which this program was called: a link stays
+// what it is, since what it leads to may have a version in its name. Where that
+// does not lead here it is the program's own.
+func calledAs(name string) (string, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	called, err := exec.LookPath(name) // along PATH, where the name is no path
+	if err == nil {
+		called, err = filepath.Abs(called)
+	}
+	if err != nil {
+		return own, nil
+	}
+	here, err1 := os.Stat(own)
+	there, err2 := os.Stat(called)
+	if err1 != nil || err2 != nil || !os.SameFile(here, there) {
+		return own, nil
+	}
+	return called, nil
+}
+
 // printConfig prints the entry on stdout, and on stderr where it belongs.
 func (p *program) printConfig(client string, o agent.Options) error {
-	executable, err := os.Executable()
-	if err == nil {
-		executable, err = filepath.EvalSymlinks(executable)
-	}
+	executable, err := calledAs(os.Args[0])
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}

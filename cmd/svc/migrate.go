@@ -60,7 +60,7 @@ func viewMigration(w *view, r tools.MigrateResult) {
 	viewHeadlines(w, "To know", r.Findings)
 	viewExposure(w, r.Exposure)
 	if r.Preflight {
-		w.title("Nothing was written: this was a preflight.")
+		w.title("Nothing was written: this was a preflight. %s", r.Cost)
 		return
 	}
 	w.title("Written to %s", r.Out)
@@ -93,7 +93,7 @@ func viewExposure(w *view, e *tools.MigrateExposure) {
 		return
 	}
 	w.title("Of the vulnerabilities of %s that apply to the machine", advisories(e.Before.Total))
-	w.table(exposed(e.Fixed, e.Stays, e.Brought, e.Open))
+	w.table(exposed(*e.Fixed, *e.Stays, *e.Brought, *e.Open))
 }
 
 // exposed is what a move does to vulnerabilities, in numbers.

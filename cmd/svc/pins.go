@@ -34,7 +34,7 @@ func (k pins) file(server string) string {
 
 // Keys are the pinned keys of a service.
 func (k pins) Keys(server string) ([]ed25519.PublicKey, error) {
-	b, err := readBounded(k.file(server), 1<<20)
+	b, err := readBounded(k.file(server), maxKeys)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoPins
 	}
@@ -48,6 +48,40 @@ func (k pins) Keys(server string) ([]ed25519.PublicKey, error) {
 	return keys, nil
 }
 
+// serverLine begins the line of a file of keys that says whose they are.
+const serverLine = "server: "
+
+// all are the pinned keys of every service that this user used.
+func (k pins) all() ([]signer, error) {
+	files, err := os.ReadDir(k.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the pinned keys: %w", err)
+	}
+	signers := []signer{}
+	for _, f := range files {
+		path := filepath.Join(k.dir, f.Name())
+		if filepath.Ext(path) != ".pem" {
+			continue // one in the making
+		}
+		b, err := readBounded(path, maxKeys)
+		if err != nil {
+			return nil, fmt.Errorf("reading the pinned keys: %w", err)
+		}
+		keys, err := attest.ParsePublicKeys(b)
+		if err != nil {
+			return nil, fmt.Errorf("reading the pinned keys in %s: %w", path, err)
+		}
+		name := "the service of " + path
+		if first, _, _ := strings.Cut(string(b), "\n"); path == k.file("") {
+			name = "the service built in"
+		} else if server, ok := strings.CutPrefix(first, serverLine); ok {
+			name = server
+		}
+		signers = append(signers, signer{name, keys, ""})
+	}
+	return signers, nil
+}
+
 // errNoPins means that a service was not used yet.
 var errNoPins = &exitError{exitUsage, errors.New("no keys of this service are pinned here yet: name the file of its public keys with --key")}
 
@@ -56,6 +90,9 @@ var errNoPins = &exitError{exitUsage, errors.New("no keys of this service are pi
 // one that was trusted.
 func (k pins) Trust(server string, published []api.Key) ([]ed25519.PublicKey, error) {
 	var all strings.Builder
+	if server != "" {
+		all.WriteString(serverLine + server + "\n") // readers of PEM skip it
+	}
 	for _, key := range published {
 		all.WriteString(strings.TrimSpace(key.PEM) + "\n")
 	}

@@ -5,18 +5,19 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"svc/backend/visible"
 )
 
 // print writes a result to stdout: as JSON, or as a person's view.
 func (p *program) print(v any, person func(*view)) error {
 	if p.settings.json {
 		// It goes out while it is made: a machine's document may have many megabytes.
-		err := json.MarshalWrite(p.stdout, v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+		err := json.MarshalWrite(visible.JSONWriter(p.stdout), v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
 		if err == nil {
 			_, err = fmt.Fprintln(p.stdout)
 		}
@@ -28,7 +29,7 @@ func (p *program) print(v any, person func(*view)) error {
 }
 
 // view writes lines for a person and keeps the first error. What comes from a
-// machine is shown without control characters: a terminal obeys them.
+// machine is shown with its control characters spelt out: a terminal obeys them.
 type view struct {
 	out io.Writer
 	err error
@@ -38,7 +39,7 @@ func (v *view) line(format string, args ...any) {
 	if v.err != nil {
 		return
 	}
-	_, v.err = fmt.Fprintln(v.out, strings.TrimRight(printable(fmt.Sprintf(format, args...)), " "))
+	_, v.err = fmt.Fprintln(v.out, strings.TrimRight(visible.Text(fmt.Sprintf(format, args...)), " "))
 }
 
 // title starts a section.
@@ -55,21 +56,11 @@ func (v *view) table(rows [][]string) {
 	w := tabwriter.NewWriter(v.out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i := range row {
-			row[i] = printable(row[i])
+			row[i] = visible.Text(row[i])
 		}
 		fmt.Fprintln(w, "  "+strings.Join(row, "\t"))
 	}
 	v.err = w.Flush()
-}
-
-// printable replaces what a terminal would obey.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Cf) {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
 }
 
 // plural is "1 file" or "2 files".

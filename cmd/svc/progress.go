@@ -9,6 +9,8 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
+
+	"svc/backend/visible"
 )
 
 // patience is how long a person waits before being shown what is done.
@@ -70,7 +72,7 @@ func (d *drawing) draw() {
 	}
 	if d.bars == nil {
 		d.drawn, d.bars = d.what, mpb.New(mpb.WithOutput(d.out), mpb.WithWidth(40))
-		d.bar = d.newBar(decor.Name(printable(d.what)))
+		d.bar = d.newBar(decor.Name(visible.Text(d.what)))
 	}
 	if d.total >= 0 {
 		d.bar.SetTotal(int64(d.total), false)

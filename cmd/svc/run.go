@@ -19,6 +19,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/client"
+	"svc/backend/visible"
 	"svc/tools"
 )
 
@@ -101,7 +102,7 @@ func (p *program) report(err error) {
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("stopped by a signal: %w", err)
 	}
-	fmt.Fprintf(p.stderr, "svc: %v\n", err)
+	fmt.Fprintf(p.stderr, "svc: %s\n", visible.Lines(err.Error()))
 }
 
 // root is the command tree.

@@ -7,17 +7,23 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/backend"
 	"svc/backend/server"
+	"svc/backend/visible"
 )
 
 // collectLess lets the heap of a service, which is some megabytes, grow to five
 // times of what lives before it is collected: that costs little memory and saves
 // a tenth of the time.
 const collectLess = 400
+
+// checkPages is for how long the store's file is looked through before it is served:
+// that reads some gigabytes.
+const checkPages = 5 * time.Second
 
 func (p *program) serveCommand() *ffcli.Command {
 	fs := p.flagSet("serve")
@@ -47,8 +53,9 @@ func (p *program) serveCommand() *ffcli.Command {
 func (p *program) openBackend(ctx context.Context) (*backend.Backend, error) {
 	log := &lineBuffer{w: p.stderr}
 	b, err := backend.Open(ctx, backend.Config{
-		DB: p.settings.db, IndexFile: p.settings.index, Advisories: p.settings.advisories, OwnFeed: true, SigningKey: p.settings.signingKey, Rates: p.settings.rates, Version: version(), Commit: commit(),
-		Log: slog.New(slog.NewJSONHandler(log, nil)),
+		DB: p.settings.db, IndexFile: p.settings.index, Advisories: p.settings.advisories, OwnFeed: true, CheckPages: checkPages,
+		SigningKey: p.settings.signingKey, Rates: p.settings.rates, Version: version(), Commit: commit(),
+		Log: slog.New(slog.NewJSONHandler(visible.JSONWriter(log), nil)),
 	})
 	if err != nil {
 		return nil, errors.Join(err, log.Close())

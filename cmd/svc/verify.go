@@ -78,7 +78,7 @@ func (p *program) compareMany(ctx context.Context, c comparison) error {
 			return fmt.Errorf("making the folder of the machines: %w", err)
 		}
 	}
-	return eachHost(ctx, p, machines, c.fleet.parallel, func(ctx context.Context, env *tools.Env, m listed) (tools.ParityResult, error) {
+	return eachHost(ctx, p, machines, c.fleet.parallel, nil, func(ctx context.Context, env *tools.Env, m listed) (tools.ParityResult, error) {
 		in := c.in
 		in.Machine = m.machine
 		in.Source, in.Data = ownFolder(in.Source, m), ownFolder(in.Data, m)
@@ -103,22 +103,17 @@ func ownFolder(dir string, m listed) string {
 }
 
 func viewParity(w *view, r *tools.ParityResult) {
-	verdict := "parity: nothing differs from what was planned"
-	switch {
-	case !r.Parity:
-		verdict = plural(r.Sum.Differs, "difference")
-	case r.Kind == "drift":
-		verdict = "nothing changed"
+	w.line("%s to %s: %s", r.Source, r.Target, verdictOf(r))
+	for _, s := range []struct {
+		title  string
+		result parity.Result
+	}{{"Differences", parity.Differs}, {"Left to a person", parity.Manual}, {"Not checkable", parity.Unknown}, {"Accepted", parity.Accepted}} {
+		viewChecks(w, s.title, r.Checks, s.result)
 	}
-	w.line("%s to %s: %s", r.Source, r.Target, verdict)
-	rows := [][]string{{"", "match", "planned", "accepted", "differ", "not checkable"}}
-	for _, d := range r.Dimensions {
-		rows = append(rows, []string{d.Dimension, fmt.Sprint(d.Match), fmt.Sprint(d.Planned), fmt.Sprint(d.Accepted), fmt.Sprint(d.Differs), fmt.Sprint(d.Unknown)})
+	viewSums(w, r)
+	for _, what := range r.NotLooked {
+		w.line("Not looked at: %s", what)
 	}
-	w.table(append(rows, []string{"all", fmt.Sprint(r.Sum.Match), fmt.Sprint(r.Sum.Planned), fmt.Sprint(r.Sum.Accepted), fmt.Sprint(r.Sum.Differs), fmt.Sprint(r.Sum.Unknown)}))
-	viewChecks(w, "Differences", r.Checks, parity.Differs)
-	viewChecks(w, "Not checkable", r.Checks, parity.Unknown)
-	viewChecks(w, "Accepted", r.Checks, parity.Accepted)
 	for _, unused := range r.Unused {
 		w.line("No difference needed the acceptance of %s", unused)
 	}
@@ -130,6 +125,31 @@ func viewParity(w *view, r *tools.ParityResult) {
 	}
 }
 
+func verdictOf(r *tools.ParityResult) string {
+	switch {
+	case !r.Parity:
+		return plural(r.Sum.Differs, "difference")
+	case r.Kind == "drift":
+		return "nothing changed"
+	}
+	return "parity: nothing differs from what was planned"
+}
+
+// viewSums counts the checks by dimension.
+func viewSums(w *view, r *tools.ParityResult) {
+	w.title("Checks")
+	rows := [][]string{{"", "match", "planned", "accepted", "left", "differ", "not checkable"}}
+	row := func(name string, s parity.Sum) {
+		rows = append(rows, []string{name, fmt.Sprint(s.Match), fmt.Sprint(s.Planned), fmt.Sprint(s.Accepted), fmt.Sprint(s.Manual), fmt.Sprint(s.Differs), fmt.Sprint(s.Unknown)})
+	}
+	for _, d := range r.Dimensions {
+		row(d.Dimension, d.Sum)
+	}
+	row("all", r.Sum)
+	w.table(rows)
+}
+
+// viewChecks lists the checks that ended in one way.
 func viewChecks(w *view, title string, checks []parity.Check, result parity.Result) {
 	titled := false
 	for _, c := range checks {
@@ -140,7 +160,15 @@ func viewChecks(w *view, title string, checks []parity.Check, result parity.Resu
 			w.title("%s", title)
 			titled = true
 		}
-		w.line("  %s %s: %s → %s", c.Dimension, c.Subject, orNone(c.Before), orNone(c.After))
+		w.line("  %s %s%s", c.Dimension, c.Subject, transition(c))
 		w.line("      %s", c.Why)
 	}
+}
+
+// transition says what was and what is, as far as anything is known of either.
+func transition(c parity.Check) string {
+	if c.Before == "" && c.After == "" || c.Before == c.After {
+		return ""
+	}
+	return fmt.Sprintf(": %s → %s", orNone(c.Before), orNone(c.After))
 }

@@ -3,6 +3,7 @@
 package artifact
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,19 +11,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"svc/backend/api/attest"
 )
 
-const (
-	// attestation names every other file of a migration's folder.
-	attestation = "attestation.dsse.json"
-	stagingName = ".svc-staging-"
-)
+// Attestation is the file that signs a folder's manifest.
+const Attestation = "attestation.dsse.json"
 
 // Files are contents by their slash-separated path below the folder.
 type Files map[string][]byte
@@ -42,13 +41,23 @@ func DigestOf(r io.Reader) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// Digests are the digests of the contents.
+func (f Files) Digests() Digests {
+	d := Digests{}
+	for name, content := range f {
+		d[name] = Digest(content)
+	}
+	return d
+}
+
 // Check says why out can't become a folder with the main file given, or nil: one
 // of another kind is not replaced. It writes nothing.
 func Check(out, main string) error {
+	parent := filepath.Dir(filepath.Clean(out))
 	info, err := os.Lstat(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return checkParent(filepath.Dir(filepath.Clean(out)))
+		return checkParent(parent)
 	case err != nil:
 		return fmt.Errorf("looking at out: %w", err)
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -63,7 +72,26 @@ func Check(out, main string) error {
 	if len(entries) > 0 && !ours(out, main) {
 		return fmt.Errorf("out %s holds something else than an earlier %s as it was written with its files; nothing was written: name a new or an empty folder", out, main)
 	}
-	return checkParent(filepath.Dir(filepath.Clean(out)))
+	return cmp.Or(checkParent(parent), checkReplaceable(out, parent))
+}
+
+// checkReplaceable refuses a folder that another one can't take the place of.
+func checkReplaceable(out, parent string) error {
+	var at unix.Statx_t
+	var in unix.Stat_t
+	err := errors.Join(unix.Statx(unix.AT_FDCWD, out, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS, &at), unix.Stat(parent, &in))
+	fixed := uint64(unix.STATX_ATTR_IMMUTABLE | unix.STATX_ATTR_APPEND)
+	switch self := uint32(os.Geteuid()); {
+	case err != nil:
+		return fmt.Errorf("looking at out: %w", err)
+	case at.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 || unix.Mkdev(at.Dev_major, at.Dev_minor) != in.Dev:
+		return fmt.Errorf("out %s is where a file system is mounted, which a folder can't take the place of; nothing was written: name a folder below it", out)
+	case at.Attributes&fixed != 0:
+		return fmt.Errorf("out %s can't be changed (chattr); nothing was written: name another out", out)
+	case in.Mode&unix.S_ISVTX != 0 && self != 0 && at.Uid != self && in.Uid != self:
+		return fmt.Errorf("out %s belongs to somebody else; nothing was written: name another out", out)
+	}
+	return nil
 }
 
 // checkParent refuses a parent that is no folder or can't be written to; one
@@ -85,162 +113,34 @@ func checkParent(dir string) error {
 }
 
 // ours reports whether a folder holds an earlier main file with what belongs to
-// it, and that alone: the files that its attestation names, as they were written.
+// it, and that alone: the files that its manifest lists, as they were written.
 func ours(dir, main string) bool {
-	digests, err := attested(dir)
-	if err != nil || digests[main] == "" {
+	root, err := signedRoot(dir)
+	if err != nil {
 		return false
 	}
-	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(dir, file)
-		if err != nil || name == attestation {
-			return err
-		}
-		b, err := os.ReadFile(file)
-		if err == nil && (!d.Type().IsRegular() || Digest(b) != digests[filepath.ToSlash(name)]) {
-			err = errForeign
-		}
-		return err
-	})
-	return err == nil
+	d, err := ReadManifest(dir, root)
+	if err != nil || d[main] == "" {
+		return false
+	}
+	states, err := d.Compare(dir, Attestation)
+	return err == nil && !slices.ContainsFunc(states, func(f FileState) bool { return f.State == Changed || f.State == Added })
 }
 
-var errForeign = errors.New("not written by a migration, or changed since")
-
-// attested reads which files an earlier migration wrote, with their digests. It
-// is no matter of trust, only of not losing what somebody else put there.
-func attested(dir string) (map[string]string, error) {
-	b, err := os.ReadFile(filepath.Join(dir, attestation))
+// signedRoot reads which manifest an earlier attestation signed. It is no matter
+// of trust, only of not losing what somebody else put there.
+func signedRoot(dir string) (root string, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, Attestation))
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	var envelope struct{ Payload []byte }
-	var statement struct {
-		Subject []struct {
-			Name   string
-			Digest struct{ SHA256 string }
-		}
+	if err := json.Unmarshal(b, &envelope); err != nil {
+		return "", err
 	}
-	if err := errors.Join(json.Unmarshal(b, &envelope), json.Unmarshal(envelope.Payload, &statement)); err != nil {
-		return nil, err
-	}
-	digests := map[string]string{}
-	for _, s := range statement.Subject {
-		digests[s.Name] = s.Digest.SHA256
-	}
-	return digests, nil
-}
-
-// Staging is a folder in the making, beside the one it will become.
-type Staging struct {
-	out     string
-	main    string
-	dir     string
-	private bool
-}
-
-// Stage writes files, of which main is the first to be read, to a folder beside
-// out. The caller ends it with Commit or Discard.
-func Stage(out, main string, files Files) (*Staging, error) {
-	out, err := filepath.Abs(out)
+	s, err := attest.Parse(envelope.Payload)
 	if err != nil {
-		return nil, fmt.Errorf("staging: %w", err)
+		return "", err
 	}
-	if err := Check(out, main); err != nil {
-		return nil, err
-	}
-	parent := filepath.Dir(out)
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return nil, fmt.Errorf("staging: %w", err)
-	}
-	dir, err := os.MkdirTemp(parent, stagingName)
-	if err != nil {
-		return nil, fmt.Errorf("staging: %w", err)
-	}
-	s := &Staging{out: out, main: main, dir: dir}
-	if err := s.Add(files); err != nil {
-		return nil, errors.Join(err, s.Discard())
-	}
-	return s, nil
-}
-
-// Add writes more files, each synchronised to disk. A name that would lead out
-// of the folder is an error.
-func (s *Staging) Add(files Files) error {
-	root, err := os.OpenRoot(s.dir)
-	if err != nil {
-		return fmt.Errorf("staging: %w", err)
-	}
-	defer root.Close()
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := write(root, filepath.FromSlash(name), files[name]); err != nil {
-			return fmt.Errorf("writing %s: %w; nothing was kept", name, err)
-		}
-	}
-	return nil
-}
-
-func write(root *os.Root, name string, content []byte) error {
-	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(content); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// Private keeps the folder closed to other users: it holds secrets.
-func (s *Staging) Private() { s.private = true }
-
-// Discard removes what was staged; of nil, nothing.
-func (s *Staging) Discard() error {
-	if s == nil {
-		return nil
-	}
-	return os.RemoveAll(s.dir)
-}
-
-// Commit puts the folder in its place in one step: afterwards out is the whole
-// of the new one, or still the old one.
-func (s *Staging) Commit() error {
-	if !s.private {
-		// A folder for staging is made private.
-		if err := os.Chmod(s.dir, 0o755); err != nil {
-			return errors.Join(fmt.Errorf("committing: %w", err), s.Discard())
-		}
-	}
-	// What stands in out may have changed since it was looked at.
-	if err := Check(s.out, s.main); err != nil {
-		return errors.Join(err, s.Discard())
-	}
-	if err := s.swap(); err != nil {
-		return errors.Join(fmt.Errorf("committing: %w; nothing was written", err), s.Discard())
-	}
-	return nil
-}
-
-// swap exchanges the folders where there is an old one, and removes that.
-func (s *Staging) swap() error {
-	err := unix.Renameat2(unix.AT_FDCWD, s.dir, unix.AT_FDCWD, s.out, unix.RENAME_NOREPLACE)
-	if errors.Is(err, unix.EEXIST) {
-		if err = unix.Renameat2(unix.AT_FDCWD, s.dir, unix.AT_FDCWD, s.out, unix.RENAME_EXCHANGE); err == nil {
-			_ = os.RemoveAll(s.dir) // the new folder stands; a rest of the old one is no failure
-		}
-	}
-	if err != nil {
-		return err
-	}
-	parent, err := os.Open(filepath.Dir(s.out))
-	if err != nil {
-		return err
-	}
-	return errors.Join(parent.Sync(), parent.Close())
+	return s.Root(), nil
 }

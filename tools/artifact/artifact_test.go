@@ -9,26 +9,34 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"svc/backend/api/attest"
 )
 
-var plan = attestedFiles(Files{"plan.json": []byte(`{"schema":"svc.plan/v1"}`), "role/tasks/main.yml": []byte("---\n")})
-
-// attestedFiles adds the attestation that names the files.
-func attestedFiles(files Files) Files {
-	subjects := []map[string]any{}
-	for name, content := range files {
-		subjects = append(subjects, map[string]any{"name": name, "digest": map[string]string{"sha256": Digest(content)}})
-	}
-	payload, _ := json.Marshal(map[string]any{"subject": subjects})
-	files[attestation], _ = json.Marshal(map[string]any{"payload": payload})
-	return files
-}
+var plan = Files{"plan.json": []byte(`{"schema":"svc.plan/v1"}`), "role/tasks/main.yml": []byte("---\n")}
 
 func stage(t *testing.T, out string, files Files) *Staging {
 	t.Helper()
 	s, err := Stage(out, "plan.json", files)
 	is.New(t).NoErr(err)
 	return s
+}
+
+// commit seals what was staged, adds an attestation that nobody signed, and puts
+// the folder in its place.
+func commit(t *testing.T, s *Staging) {
+	t.Helper()
+	is := is.New(t)
+	root, err := s.Seal([]byte("secret"))
+	is.NoErr(err)
+	statement, err := attest.New(root, &attest.MigrationPredicate{})
+	is.NoErr(err)
+	payload, err := json.Marshal(statement)
+	is.NoErr(err)
+	envelope, err := json.Marshal(map[string]any{"payload": payload})
+	is.NoErr(err)
+	is.NoErr(s.Add(Files{Attestation: envelope}))
+	is.NoErr(s.Commit())
 }
 
 // names lists everything below a folder.
@@ -51,9 +59,10 @@ func TestAllOrNothing(t *testing.T) {
 	s := stage(t, out, plan)
 	_, err := os.Stat(out)
 	is.True(os.IsNotExist(err)) // nothing before the commit
+	is.NoErr(s.Reserve(1 << 20))
 	is.NoErr(s.Add(Files{"more": []byte("{}")}))
-	is.NoErr(s.Commit())
-	is.Equal(names(t, dir), []string{"a/b/out/attestation.dsse.json", "a/b/out/more", "a/b/out/plan.json", "a/b/out/role/tasks/main.yml"})
+	commit(t, s)
+	is.Equal(names(t, dir), []string{"a/b/out/attestation.dsse.json", "a/b/out/manifest.salt", "a/b/out/manifest.sha256", "a/b/out/more", "a/b/out/plan.json", "a/b/out/role/tasks/main.yml"})
 	info, err := os.Stat(out)
 	is.NoErr(err)
 	is.Equal(info.Mode().Perm(), os.FileMode(0o755))
@@ -62,11 +71,11 @@ func TestAllOrNothing(t *testing.T) {
 func TestARepeatReplacesTheWhole(t *testing.T) {
 	is := is.New(t)
 	out := filepath.Join(t.TempDir(), "out")
-	is.NoErr(stage(t, out, plan).Commit())
-	s := stage(t, out, attestedFiles(Files{"plan.json": []byte(`{"x":1}`)}))
-	s.Private()
-	is.NoErr(s.Commit())
-	is.Equal(names(t, filepath.Dir(out)), []string{"out/attestation.dsse.json", "out/plan.json"})
+	commit(t, stage(t, out, plan))
+	s := stage(t, out, Files{"plan.json": []byte(`{"x":1}`)})
+	is.NoErr(s.Private())
+	commit(t, s)
+	is.Equal(names(t, filepath.Dir(out)), []string{"out/attestation.dsse.json", "out/manifest.salt", "out/manifest.sha256", "out/plan.json"})
 	info, err := os.Stat(out)
 	is.NoErr(err)
 	is.Equal(info.Mode().Perm(), os.FileMode(0o700))
@@ -78,7 +87,7 @@ func TestNothingOfOthersIsReplaced(t *testing.T) {
 	is := is.New(t)
 	for _, name := range []string{"role/host_vars", "role/tasks/main.yml"} {
 		out := filepath.Join(t.TempDir(), "out")
-		is.NoErr(stage(t, out, plan).Commit())
+		commit(t, stage(t, out, plan))
 		is.NoErr(os.WriteFile(filepath.Join(out, name), []byte("mine"), 0o644))
 		_, err := Stage(out, "plan.json", plan)
 		is.True(err != nil && strings.Contains(err.Error(), "nothing was written"))
@@ -166,4 +175,32 @@ func TestAFolderThatCannotBeWritten(t *testing.T) {
 	is.NoErr(os.Chmod(dir, 0o555))
 	_, err := Stage(filepath.Join(dir, "out"), "plan.json", plan)
 	is.True(strings.Contains(err.Error(), "can't be written to"))
+}
+
+// TestWhatARunThatWasKilledLeftIsRemoved, and what one that runs works on stays.
+func TestWhatARunThatWasKilledLeftIsRemoved(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	running := stage(t, filepath.Join(dir, "other"), plan)
+	left := filepath.Join(dir, stagingName+"left")
+	is.NoErr(os.Mkdir(left, 0o700))
+	commit(t, stage(t, filepath.Join(dir, "out"), plan))
+	_, err := os.Stat(left)
+	is.True(os.IsNotExist(err))
+	commit(t, running)
+}
+
+func TestNoRoomIsSaidBeforeAnythingIsClaimed(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skip("mounting needs root")
+	}
+	defer syscall.Unmount(dir, 0)
+	s := stage(t, filepath.Join(dir, "out"), plan)
+	err := s.Reserve(2 << 20)
+	is.True(err != nil && strings.Contains(err.Error(), "needs 3 MiB more"))
+	is.NoErr(s.Discard())
+	_, err = Stage(dir, "plan.json", plan) // no folder takes the place of a mount
+	is.True(err != nil && strings.Contains(err.Error(), "is mounted"))
 }

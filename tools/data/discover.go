@@ -47,7 +47,7 @@ func Discover(ctx context.Context, h host.Host, a *assess.Assessment, progress f
 // choose keeps the candidates that are there, each path once.
 func (f *finder) choose() {
 	chosen := map[string]bool{}
-	for _, c := range candidates(f.a, f.fs) {
+	for _, c := range f.keysOfConfiguration(candidates(f.a, f.fs)) {
 		full, err := realPath(f.fs, c.path)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
@@ -68,6 +68,40 @@ func (f *finder) choose() {
 		chosen[full] = true
 		f.d.Places = append(f.d.Places, f.place(c, full))
 	}
+}
+
+// keysOfConfiguration puts in place of folders below /etc the secret files in
+// them, a place for each folder that has some. What else is there the migration's
+// role brings, converted where it must be, or leaves for a reason: a copy of the
+// source's would undo that, and parts a key that belongs to this very machine from
+// the target's own certificate.
+func (f *finder) keysOfConfiguration(all []candidate) (kept []candidate) {
+	for _, c := range all {
+		full, err := realPath(f.fs, c.path)
+		if err != nil || !below(full, "/etc/") || c.names != nil || slices.Contains([]Kind{Database, Disk, Remote}, c.kind) {
+			kept = append(kept, c)
+			continue
+		}
+		kept = append(kept, secretsIn(f.a, full, c)...)
+	}
+	return kept
+}
+
+// secretsIn are the places of the secret files below a folder of configuration.
+func secretsIn(a *assess.Assessment, dir string, c candidate) (places []candidate) {
+	for _, file := range a.Configuration { // sorted by path, but not by folder
+		if !file.Secret || file.Machine || file.State == assess.ConfigMissing || !below(file.Path, dir) {
+			continue
+		}
+		at, name := path.Dir(file.Path), path.Base(file.Path)
+		i := slices.IndexFunc(places, func(p candidate) bool { return p.path == at })
+		if i < 0 {
+			i = len(places)
+			places = append(places, candidate{path: at, kind: c.kind, what: c.what, evidence: cmp.Or(c.evidence, c.path)})
+		}
+		places[i].names = append(places[i].names, name)
+	}
+	return places
 }
 
 // unlisted notes the folders of whose entries places would be, where these can't be

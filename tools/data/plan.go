@@ -9,6 +9,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api/release"
+	"svc/backend/visible"
 )
 
 // PlanSchema names the form of a data plan.
@@ -23,6 +24,7 @@ const (
 	DumpAndLoad  Method = "dump-and-load" // by the engine's own tools
 	Replication  Method = "replication"   // the target follows the source until it takes over
 	FromSnapshot Method = "snapshot"      // copied from a snapshot of the file system
+	Export       Method = "export"        // a person moves them by the engine's own tools: its files fit no other version
 	LeaveMounted Method = "leave-mounted" // the data are elsewhere: the target mounts them too
 	Leave        Method = "leave"         // stays behind, for the reason given
 )
@@ -144,7 +146,7 @@ func NewPlan(in PlanInput) *Plan {
 	for _, place := range places {
 		p.add(in, place)
 	}
-	p.Accounts = remap(d.Places, family(d.Release), family(in.Target.Slug))
+	p.Accounts = remap(slices.DeleteFunc(places, func(place Place) bool { return wayOf(place).method != Rsync }), family(d.Release), family(in.Target.Slug))
 	slices.Sort(p.Quiesce)
 	p.Quiesce = slices.Compact(p.Quiesce)
 	return p
@@ -340,7 +342,7 @@ func warnings(place Place) []string {
 
 func running(item Item) assess.Finding {
 	return assess.Finding{
-		Key: "data.source-running", Severity: assess.High, Inhibitor: true, Title: "Data can't be copied while the source runs", Summary: item.Path + ": " + item.Unsafe,
+		Key: "data.source-running", Severity: assess.High, Inhibitor: true, Title: "Data can't be copied while the source runs", Summary: visible.Name(item.Path) + ": " + item.Unsafe,
 		Remediations: []assess.Remediation{{Type: "hint", Text: "Stop what writes to it, and plan again with source_offline." + item.whileRunning()}},
 		Related:      []assess.Resource{{Scheme: "file", Name: item.Path}}, Evidence: []assess.Evidence{{Path: item.Path}},
 	}
@@ -359,7 +361,7 @@ func (i *Item) whileRunning() string {
 
 func unread(place Place) assess.Finding {
 	f := assess.Finding{
-		Key: "data.unread", Severity: assess.High, Inhibitor: true, Title: "Data could not be read", Summary: fmt.Sprintf("%s: %d files or folders could not be read, so the plan does not know them.", place.Path, place.Unread),
+		Key: "data.unread", Severity: assess.High, Inhibitor: true, Title: "Data could not be read", Summary: fmt.Sprintf("%s: %d files or folders could not be read, so the plan does not know them.", visible.Name(place.Path), place.Unread),
 		Remediations: []assess.Remediation{{Type: "hint", Text: "Read the machine as root, or with its disks mounted, and plan again."}},
 		Related:      []assess.Resource{{Scheme: "file", Name: place.Path}}, Evidence: []assess.Evidence{},
 	}

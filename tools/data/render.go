@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"svc/backend/visible"
 )
 
 //go:embed scripts/*.sh scripts/engines/*.sh scripts/replication/*.sh
@@ -57,8 +59,26 @@ func (i *Item) render(files map[string][]byte) (err error) {
 	return nil
 }
 
-// quote makes one word of the shell of any bytes but NUL, which no path has.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// quote makes one word of bash of any bytes but NUL, which no path has. Where some
+// are not seen, it is the form that spells them out.
+func quote(s string) string {
+	if visible.Text(s) == s {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		switch {
+		case c == '\'' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c >= 0x7F:
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "$'" + b.String() + "'"
+}
 
 // array is an array of bash.
 func array(name string, words []string) string {
@@ -73,9 +93,11 @@ func array(name string, words []string) string {
 func placeScript(i *Item) string {
 	return "# shellcheck shell=bash disable=SC2034,SC1003 # lib.sh uses what is set here\n" +
 		"PLACE=" + quote(i.Path) + "\n" +
+		"SHOWN=" + quote(visible.Text(i.Path)) + "\n" +
 		fmt.Sprintf("BYTES=%d\n", i.SpaceBytes) +
 		array("EXCLUDES", i.Excludes) +
-		array("NAMES", i.Names)
+		array("NAMES", i.Names) +
+		"UNSAFE=" + map[bool]string{true: "1", false: "0"}[i.Unsafe != ""] + "\n"
 }
 
 func accountsScript(r Remap) string {
@@ -156,9 +178,9 @@ func readme(p *Plan) string {
 		fmt.Fprintf(&b, "  %s\n", a)
 	}
 	b.WriteString("\nNothing here was run. On the target, as root, with SOURCE_SSH=root@SOURCE, or SOURCE_ROOT=the folder where the source's disk is mounted:\n\n" +
-		"  bash 10-check.sh       programs, accounts, room\n  bash 20-first-copy.sh  while the source still runs; as often as you like\n")
+		"  bash 10-check.sh       programs, accounts, room; where accounts are missing it names 05-accounts.sh, which makes them\n  bash 20-first-copy.sh  while the source still runs; as often as you like\n")
 	p.stop(&b)
-	b.WriteString("  bash 30-before.sh      counts and digests of the source\n  bash 40-copy.sh        the rest\n  bash 50-after.sh       is the target what the source is?\n")
+	b.WriteString("  bash 30-before.sh      counts and digests of the source\n  bash 40-copy.sh        stops the services of the target that work in a place, and copies the rest\n  bash 50-after.sh       is the target what the source is? Then the services are started again\n")
 	for _, i := range p.Items {
 		if i.Method == DumpAndLoad {
 			fmt.Fprintf(&b, "  bash %s dump, then load, then check\n", i.Script)
@@ -172,7 +194,7 @@ func readme(p *Plan) string {
 	for _, f := range p.Inhibitors {
 		fmt.Fprintf(&b, "INHIBITOR %s: %q\n", f.Key, f.Summary)
 	}
-	return b.String()
+	return visible.Lines(b.String())
 }
 
 // stop says what a person stops before the source is counted.

@@ -56,6 +56,7 @@ var engineWays = map[string]way{
 	"mongodb":    {DumpAndLoad, "A dump does not depend on the form of the data files.", late, "a member of the source's replica set, where that is one, of the same version and by MongoDB's own guide: there is no script for it"},
 	"slapd":      {DumpAndLoad, "LDIF does not depend on the form of the database, and is loaded so fast that a consumer by syncrepl, for which the source's configuration had to change, is not worth it.", late, ""},
 	"redis":      {Rsync, "Its dump and log are files. Where the target has Valkey in its place, they are moved by replication.", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
+	"rabbitmq":   {Export, "Its files fit no later series, and carry the source's node name. While the source runs, have its consumers empty the queues, then: rabbitmqctl export_definitions FILE on the source, rabbitmqctl import_definitions FILE on the target (RabbitMQ's guide to blue-green upgrades).", "", ""},
 	"valkey":     {Rsync, "Its dump and log are files.", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
 }
 
@@ -71,7 +72,7 @@ func publishes(p Place) bool {
 }
 
 // otherEngine is an engine whose own tools are not known here.
-var otherEngine = way{method: Rsync, why: "The engine's files, for the same version on the target; its own tools are better where it has some.", unsafe: torn}
+var otherEngine = way{method: Rsync, why: "The engine's files. They fit the same version on the target alone: compare the two before the copy. Its own export and import are safer where it has them.", unsafe: torn}
 
 func wayOf(p Place) way {
 	switch {

@@ -146,22 +146,42 @@ var meaning = lazyregexp.New(`(?i)\b(?:what|why|mean|means|explain|about|do|fix|
 // named finds the passage of a key or code that stands in the question. Codes
 // of the service are in the titles of sections.
 func (g *guide) named(question string) (Passage, bool) {
+	alone := strings.Trim(question, " \t\n?.")
+	if p, ok := g.find(alone); ok && name.FindString(alone) == alone {
+		return p, true
+	}
 	if !meaning.MatchString(question) {
 		return Passage{}, false
 	}
 	for _, n := range name.FindAllString(question, -1) {
-		for _, p := range g.passages {
-			family, isFamily := strings.CutSuffix(p.ID, "*")
-			if p.ID == n || slices.Contains(strings.Fields(p.Title), n) || isFamily && !g.has(n) && strings.HasPrefix(n, family) {
-				return p, true
-			}
+		if p, ok := g.find(n); ok {
+			return p, true
 		}
 	}
 	return Passage{}, false
 }
 
-func (g *guide) has(id string) bool {
-	return slices.ContainsFunc(g.passages, func(p Passage) bool { return p.ID == id })
+// Find is the passage of a topic, of a finding's key or of a caveat's code. A key
+// that no entry has alone is that of its caveat, or of its family.
+func Find(id string) (Passage, bool) { return loaded().find(id) }
+
+func (g *guide) find(id string) (Passage, bool) {
+	caveat, isPackage := strings.CutPrefix(id, "package.")
+	caveat = strings.ToUpper(strings.ReplaceAll(caveat, "-", "_"))
+	for _, is := range []func(Passage) bool{
+		func(p Passage) bool { return p.ID == id },
+		func(p Passage) bool { return isPackage && p.ID == caveat },
+		func(p Passage) bool { return slices.Contains(strings.Fields(p.Title), id) },
+		func(p Passage) bool {
+			family, isFamily := strings.CutSuffix(p.ID, "*")
+			return isFamily && strings.HasPrefix(id, family)
+		},
+	} {
+		if i := slices.IndexFunc(g.passages, is); i >= 0 {
+			return g.passages[i], true
+		}
+	}
+	return Passage{}, false
 }
 
 // elsewhere are questions that no handbook answers: about one event or person,

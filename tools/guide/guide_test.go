@@ -82,7 +82,7 @@ func TestEveryFindingIsExplained(t *testing.T) {
 		if strings.HasSuffix(key, ".") {
 			key += "*"
 		}
-		if !loaded().has(key) {
+		if !has(key) {
 			t.Errorf("the guide does not explain %s", key)
 		}
 	}
@@ -164,7 +164,7 @@ func TestEveryCaveatIsExplained(t *testing.T) {
 	}
 	is.True(len(codes) > 15)
 	for c := range codes {
-		if !loaded().has(c) {
+		if !has(c) {
 			t.Errorf("the guide does not explain %s", c)
 		}
 	}
@@ -178,4 +178,27 @@ func FuzzAnswer(f *testing.F) {
 			t.Fatal("a sure answer without a passage")
 		}
 	})
+}
+
+func has(id string) bool {
+	return slices.ContainsFunc(Passages(), func(p Passage) bool { return p.ID == id })
+}
+
+func TestKeysLeadToTheirPassage(t *testing.T) {
+	is := is.New(t)
+	for key, want := range map[string]string{
+		"package.weak-keys": "WEAK_KEYS", "package.nothing-known": "package.*", "database.mariadb": "database.*", "database.data-version": "database.data-version",
+		"ssh.root-login": "ssh.root-login", "SEAT_QUOTA": "seat-quota", "billing": "billing",
+	} {
+		p, ok := Find(key)
+		is.True(ok)
+		is.Equal(p.ID, want)
+	}
+	for _, question := range []string{"package.weak-keys", "What does package.weak-keys mean?"} {
+		p, ok := Answer(question)
+		is.True(ok)
+		is.Equal(p.ID, "WEAK_KEYS")
+	}
+	_, ok := Find("nothing.of-the-kind")
+	is.True(!ok)
 }

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"path"
 	"slices"
 
 	"svc/assess"
@@ -22,22 +23,47 @@ const lastStatic = 99
 
 // accounts are the users that a person made, and the groups that they need, by
 // the names that the target has for the groups of its system.
-func accounts(a *assess.Assessment, where places) Accounts {
+func accounts(a *assess.Assessment, where places, bad *invalid) Accounts {
 	out := Accounts{Users: []assess.User{}, Groups: []assess.Group{}}
 	for _, u := range a.Users {
-		if !u.System || !packageUsers.MatchString(u.Name) {
+		if (!u.System || !packageUsers.MatchString(u.Name)) && possible(&u, bad) {
 			u.Groups = slices.Clone(u.Groups)
 			for i, g := range u.Groups {
-				u.Groups[i] = where.account(g)
+				u.Groups[i] = where.group(g)
 			}
 			out.Users = append(out.Users, u)
 		}
 	}
 	for _, g := range a.Groups {
-		used := slices.ContainsFunc(out.Users, func(u assess.User) bool { return u.GID == g.GID || slices.Contains(u.Groups, where.account(g.Name)) })
-		if !g.System || used && g.GID > lastStatic && where.account(g.Name) == g.Name {
+		used := slices.ContainsFunc(out.Users, func(u assess.User) bool { return u.GID == g.GID || slices.Contains(u.Groups, where.group(g.Name)) })
+		if !AccountName(g.Name) {
+			bad.add("group", g.Name)
+			continue
+		}
+		if !g.System || used && g.GID > lastStatic && where.group(g.Name) == g.Name {
 			out.Groups = append(out.Groups, g)
 		}
 	}
 	return out
+}
+
+// AccountName reports whether a user or group can be called so.
+func AccountName(name string) bool { return accountName.MatchString(name) }
+
+// possible reports whether a system would take a user; a comment that it would
+// not take is left out.
+func possible(u *assess.User, bad *invalid) bool {
+	switch {
+	case !AccountName(u.Name):
+		bad.add("user", u.Name)
+		return false
+	case u.Home != "" && !path.IsAbs(u.Home) || !field.MatchString(u.Home):
+		bad.add("home of "+u.Name, u.Home)
+		return false
+	case u.Shell != "" && !path.IsAbs(u.Shell) || !field.MatchString(u.Shell):
+		bad.add("shell of "+u.Name, u.Shell)
+		return false
+	}
+	u.Comment = bad.take("comment of "+u.Name, u.Comment, field)
+	return true
 }

@@ -11,6 +11,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
+	"svc/backend/visible"
 )
 
 // Archives are what has to be enabled on a target of the rpm families before its
@@ -128,11 +129,11 @@ func additional(in Input, p *Plan) (all []assess.Finding) {
 	if extra := ofEPEL(in, p); len(extra) > 0 && in.Target.Family == release.EL {
 		f := assess.Finding{
 			Key: "target.epel", Severity: assess.Low, Title: "Packages of EPEL", Related: packageResources(extra),
-			Summary:      "EPEL, a project beside the distribution, has these: " + strings.Join(extra, ", ") + ". The role enables it first.",
+			Summary:      "EPEL, a project beside the distribution, has these: " + visible.Names(extra) + ". The role enables it first.",
 			Remediations: hint("Where EPEL shall not be used, take them out of role_packages, and epel-release out of role_archive_packages."),
 		}
 		if additions[in.Target.ID].epel == "" {
-			f.Severity, f.Summary = assess.Medium, "EPEL, a project beside the distribution, has these: "+strings.Join(extra, ", ")+". No archive of the target has the package that enables it."
+			f.Severity, f.Summary = assess.Medium, "EPEL, a project beside the distribution, has these: "+visible.Names(extra)+". No archive of the target has the package that enables it."
 			f.Remediations = hint("Before the role: dnf install https://dl.fedoraproject.org/pub/epel/epel-release-latest-" + in.Target.Version + ".noarch.rpm")
 		}
 		all = append(all, f)
@@ -144,38 +145,48 @@ func additional(in Input, p *Plan) (all []assess.Finding) {
 		}
 		all = append(all, assess.Finding{
 			Key: "target.stream." + m.name, Severity: assess.Medium, Title: fmt.Sprintf("The version of %s has to be chosen", m.name),
-			Summary:      fmt.Sprintf("The source has %s %s. %s has %s by default, and as streams of its module: %s.", m.name, version, in.Target.Slug, m.plain, strings.Join(m.streams, ", ")),
+			Summary:      fmt.Sprintf("The source has %s %s. %s has %s by default, and as streams of its module: %s.", m.name, visible.Name(version), in.Target.Slug, m.plain, strings.Join(m.streams, ", ")),
 			Remediations: hint(fmt.Sprintf("Where the default will not do, add for instance %s:%s to role_module_streams.", m.name, m.streams[len(m.streams)-1])),
 		})
 	}
 	return all
 }
 
-// unlisted says which packages the role installs though no list shows that the
-// target has them: one that it has not stops the whole transaction.
+// unlisted counts the packages whose names no list of the target confirms: where the
+// role installs one that the target lacks, the whole transaction stops.
 func unlisted(in Input, p *Plan) []assess.Finding {
-	if !slices.Contains([]release.Family{release.EL, release.Fedora, release.Amazon, release.SUSE}, in.Target.Family) {
-		return nil
-	}
-	var names []string
+	var installed []string
+	rows := 0
 	for _, r := range p.Packages {
-		for _, c := range r.Caveats {
-			if r.Install && c.Code == "EXISTENCE_UNKNOWN" {
-				names = append(names, r.Targets[0].Name)
-			}
+		if !slices.ContainsFunc(r.Caveats, func(c api.Caveat) bool { return c.Code == "EXISTENCE_UNKNOWN" }) {
+			continue
+		}
+		rows++
+		if r.Install && len(r.Targets) > 0 {
+			installed = append(installed, r.Targets[0].Name)
 		}
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	if len(names) == 0 {
+	if rows == 0 {
 		return nil
 	}
-	ask := map[bool]string{true: "zypper info ", false: "dnf info "}[in.Target.Family == release.SUSE]
-	return []assess.Finding{{
+	slices.Sort(installed)
+	installed = slices.Compact(installed)
+	f := assess.Finding{
 		Key: "packages.unlisted", Severity: assess.Medium, Title: "Packages of which no list shows that the target has them",
-		Summary:      fmt.Sprintf("The role installs these by names that follow the family's habits, and one that %s lacks stops it: %s.", in.Target.Slug, strings.Join(names, ", ")),
-		Remediations: hint("On the target: " + ask + strings.Join(names[:min(20, len(names))], " ")), Related: packageResources(names),
-	}}
+		Summary: fmt.Sprintf("%d of %d answers are names that no list of %s confirms; the role installs none of them.", rows, len(p.Packages), in.Target.Slug),
+	}
+	if len(installed) > 0 {
+		f.Summary = fmt.Sprintf("%d of %d answers are names that no list of %s confirms. The role installs %d of them, and one that the target lacks stops it: %s.", rows, len(p.Packages), in.Target.Slug, len(installed), visible.Names(installed))
+		f.Remediations = hint("On the target: " + askFor[in.Target.Family] + strings.Join(installed[:min(20, len(installed))], " "))
+		f.Related = packageResources(installed)
+	}
+	return []assess.Finding{f}
+}
+
+// askFor are the commands by which a family's system says whether it has a package.
+var askFor = map[release.Family]string{
+	release.Debian: "apt-cache policy ", release.Ubuntu: "apt-cache policy ", release.EL: "dnf info ", release.Fedora: "dnf info ", release.Amazon: "dnf info ",
+	release.SUSE: "zypper info ", release.Alpine: "apk policy ",
 }
 
 // language is the language of a locale's name.

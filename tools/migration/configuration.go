@@ -24,13 +24,11 @@ var handled = []struct{ path, reason string }{
 	{"/etc/apt/", "The target's own archives count; archives of others are a question in the report."},
 	{"/etc/localtime", "The time zone is set by its name."},
 	{"/etc/timezone", "The time zone is set by its name."},
+	{"/etc/hostname", "The host name is set by itself."},
 }
 
 // machineReason is why a file stays that holds for one machine alone.
 const machineReason = "It belongs to this very machine, or is made by the target's own installation."
-
-// secretReason is why a secret stays behind.
-const secretReason = "It is a secret, or others may not read it: it is carried over with --include-secrets alone."
 
 // configuration decides about every file that is not as a package made it.
 func configuration(in Input, where places) []Config {
@@ -70,11 +68,15 @@ func crontab(in Input, where places, job assess.CronJob) (Config, bool) {
 		return Config{}, false
 	}
 	user := where.account(job.User)
-	return Config{From: file, To: path.Join(to.dir, user), Action: Copy, Reason: "The jobs of a user.", Mode: "0600", Owner: cmp.Or(to.owner, user), Group: to.group}, true
+	c := Config{From: file, To: path.Join(to.dir, user), Action: Copy, Reason: "The jobs of a user.", Mode: "0600", Owner: cmp.Or(to.owner, user), Group: to.group}
+	if c.Secret = len(secretsOf(in.Assessment, file)) > 0; c.Secret && !in.IncludeSecrets {
+		c.To, c.Action, c.Reason = "", LeftOut, secretReason
+	}
+	return c, true
 }
 
 func decide(in Input, where places, f assess.ConfigFile) Config {
-	c := Config{From: f.Path, Package: f.Package, Mode: f.Mode, Owner: where.account(f.Owner), Group: where.account(f.Group), SHA256: f.SHA256, Secret: f.Secret}
+	c := Config{From: f.Path, Package: f.Package, Mode: f.Mode, Owner: where.account(f.Owner), Group: where.group(f.Group), SHA256: f.SHA256, Secret: f.Secret}
 	if c.Action, c.Reason = stays(in, where, f); c.Action != "" {
 		return c
 	}

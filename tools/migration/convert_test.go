@@ -74,11 +74,11 @@ func TestWithoutTheProgramNothingIsConverted(t *testing.T) {
 // person's, and groups of the system have the target's names.
 func TestAccountsOfOtherFamilies(t *testing.T) {
 	is := is.New(t)
-	where := places{accounts: map[string]api.Relocation{"wheel": {From: "wheel", To: ptr("sudo")}}}
+	where := places{groups: map[string]api.Relocation{"wheel": {From: "wheel", To: ptr("sudo")}}}
 	got := accounts(&assess.Assessment{
-		Users:  []assess.User{{Name: "apache", UID: 48, GID: 48, System: true}, {Name: "anna", UID: 1000, GID: 1000, Groups: []string{"wheel"}}},
+		Users:  []assess.User{{Name: "apache", UID: 48, GID: 48, System: true}, {Name: "anna", UID: 1000, GID: 1000, Home: "/home/anna", Groups: []string{"wheel"}}},
 		Groups: []assess.Group{{Name: "apache", GID: 48, System: true}, {Name: "wheel", GID: 10, System: true}, {Name: "anna", GID: 1000}},
-	}, where)
+	}, where, &invalid{})
 	is.Equal(len(got.Users), 1)
 	is.Equal(got.Users[0].Groups, []string{"sudo"})
 	is.Equal(len(got.Groups), 1)

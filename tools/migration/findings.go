@@ -7,7 +7,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/visible"
 	"svc/tools/convert"
 )
 
@@ -18,9 +18,14 @@ const tooManyUnknown = 0.1
 // findings judges the pair of releases.
 func findings(in Input, p *Plan) []assess.Finding {
 	all := []assess.Finding{}
-	for _, find := range []func(Input, *Plan) []assess.Finding{direction, unknown, removed, uncertain, unlisted, additional, older, caveats, databases, secrets, byHand, takeOver, enforced, clashes, mergeable} {
+	for _, find := range []func(Input, *Plan) []assess.Finding{judgedTarget, unknown, removed, uncertain, unlisted, additional, older, caveats, databases, secrets, byHand, takeOver, enforced, clashes, mergeable, waitingUnits} {
 		all = append(all, find(in, p)...)
 	}
+	return complete(all)
+}
+
+// complete leaves no list of a finding null.
+func complete(all []assess.Finding) []assess.Finding {
 	for i := range all {
 		f := &all[i]
 		if f.Remediations == nil {
@@ -38,16 +43,8 @@ func findings(in Input, p *Plan) []assess.Finding {
 
 func hint(text string) []assess.Remediation { return []assess.Remediation{{Type: "hint", Text: text}} }
 
-func direction(in Input, _ *Plan) []assess.Finding {
-	source, ok := release.Lookup(in.Assessment.Release)
-	if !ok || !in.Target.Older(source) {
-		return nil
-	}
-	return []assess.Finding{{
-		Key: "target.older", Severity: assess.High, Inhibitor: true, Title: "The target is older than the source",
-		Summary:      fmt.Sprintf("%s was released before %s: software would go back to earlier versions, which data and settings seldom survive.", in.Target.Name, source.Name),
-		Remediations: hint("Choose a newer release."),
-	}}
+func judgedTarget(in Input, _ *Plan) []assess.Finding {
+	return assess.JudgeTarget(in.Assessment.Release, in.Target, in.Day)
 }
 
 // chosen are the rows of packages that a person chose, and that match.
@@ -75,7 +72,7 @@ func unknown(_ Input, p *Plan) []assess.Finding {
 	all := chosen(p, func(Package) bool { return true })
 	return []assess.Finding{{
 		Key: "packages.unknown", Severity: assess.Medium, Inhibitor: float64(len(names)) > tooManyUnknown*float64(len(all)),
-		Title: "Packages whose counterpart is not known", Summary: fmt.Sprintf("%d of %d chosen packages have no answer: %s.", len(names), len(all), strings.Join(names, ", ")),
+		Title: "Packages whose counterpart is not known", Summary: fmt.Sprintf("%d of %d chosen packages have no answer: %s.", len(names), len(all), visible.Names(names)),
 		Remediations: hint("Decide for each what takes its place, and install that."), Related: packageResources(names),
 	}}
 }
@@ -86,7 +83,7 @@ func removed(in Input, p *Plan) []assess.Finding {
 		return nil
 	}
 	return []assess.Finding{{
-		Key: "packages.removed", Severity: assess.Medium, Title: "Packages without a counterpart", Summary: fmt.Sprintf("%s has nothing in the place of %s.", in.Target.Slug, strings.Join(names, ", ")),
+		Key: "packages.removed", Severity: assess.Medium, Title: "Packages without a counterpart", Summary: fmt.Sprintf("%s has nothing in the place of %s.", in.Target.Slug, visible.Names(names)),
 		Remediations: hint("See whether they are still needed."), Related: packageResources(names),
 	}}
 }
@@ -97,7 +94,7 @@ func uncertain(_ Input, p *Plan) []assess.Finding {
 		return nil
 	}
 	return []assess.Finding{{
-		Key: "packages.uncertain", Severity: assess.Medium, Title: "Packages whose counterpart is not sure", Summary: "The plan names candidates for these, and installs none: " + strings.Join(names, ", ") + ".",
+		Key: "packages.uncertain", Severity: assess.Medium, Title: "Packages whose counterpart is not sure", Summary: "The plan names candidates for these, and installs none: " + visible.Names(names) + ".",
 		Remediations: hint("Look at the candidates, and install what is right."), Related: packageResources(names),
 	}}
 }
@@ -108,7 +105,7 @@ func older(in Input, p *Plan) []assess.Finding {
 	for _, o := range convert.OlderPrograms(conversion(in, p)) {
 		newer := p.Archives != nil && slices.ContainsFunc(p.Archives.Streams, func(s string) bool { return strings.HasPrefix(s, o.Program+":") })
 		if !newer {
-			names = append(names, fmt.Sprintf("%s %s (the source has %s)", o.Program, o.Is, o.Was))
+			names = append(names, fmt.Sprintf("%s %s (the source has %s)", visible.Name(o.Program), visible.Name(o.Is), visible.Name(o.Was)))
 		}
 	}
 	if len(names) == 0 {
@@ -131,7 +128,7 @@ func caveats(_ Input, p *Plan) (all []assess.Finding) {
 			}
 			f := assess.Finding{
 				Key: "package." + strings.ToLower(strings.ReplaceAll(c.Code, "_", "-")), Severity: assess.Medium, Inhibitor: c.Severity == api.SeverityInhibitor,
-				Title: "About " + r.Name, Summary: c.Text, Related: packageResources([]string{r.Name}),
+				Title: "About " + visible.Name(r.Name), Summary: c.Text, Related: packageResources([]string{r.Name}),
 			}
 			if f.Inhibitor {
 				f.Severity = assess.High
@@ -175,13 +172,6 @@ func database(in Input, d assess.Database, row Package) assess.Finding {
 	}
 	f.Remediations = hint("Dump on the source with the newer version's tools, load on the target, compare; keep the source until then.")
 	return f
-}
-
-func secrets(_ Input, p *Plan) []assess.Finding {
-	return files(p, func(c Config) bool { return c.Reason == secretReason }, assess.Finding{
-		Key: "configuration.secrets-left-out", Severity: assess.Medium, Title: "Secrets stay behind",
-		Summary: "%d files hold secrets or are closed to others, and are not in the role: %s.", Remediations: hint("Bring them over by hand, or repeat with --include-secrets and keep the role secret."),
-	})
 }
 
 func byHand(_ Input, p *Plan) []assess.Finding {
@@ -243,6 +233,6 @@ func files(p *Plan, match func(Config) bool, f assess.Finding) []assess.Finding 
 	if len(names) == 0 {
 		return nil
 	}
-	f.Summary = fmt.Sprintf(f.Summary, len(names), strings.Join(names[:min(5, len(names))], ", "))
+	f.Summary = fmt.Sprintf(f.Summary, len(names), visible.Names(names[:min(5, len(names))]))
 	return []assess.Finding{f}
 }

@@ -61,7 +61,8 @@ func TestWhatIsInstalled(t *testing.T) {
 		"unknown":        {chosen, api.Translation{Relation: api.RelationUnknown, Packages: to("p"), Confidence: 0.9}, nil},
 		"a new relation": {chosen, api.Translation{Relation: "moved", Packages: to("p"), Confidence: 0.9}, nil},
 		"essential":      {with(func(p *assess.Package) { p.Essential = true }), api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99}, nil},
-		"a library":      {with(func(p *assess.Package) { p.Section = "libs" }), api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99}, nil},
+		"a library":      {with(func(p *assess.Package) { p.Section, p.Needed = "libs", true }), api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99}, nil},
+		"for itself":     {with(func(p *assess.Package) { p.Section = "libs" }), api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99}, []string{"p"}},
 		"a kernel":       {with(func(p *assess.Package) { p.Name = "linux-image-5.10.0-9-amd64" }), api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -260,7 +261,7 @@ func TestAccountsOfPeople(t *testing.T) {
 			{Name: "anna", GID: 1000},
 			{Name: "team", GID: 1600},
 		},
-	}, places{})
+	}, places{}, &invalid{})
 	is.Equal([]string{got.Users[0].Name, got.Users[1].Name}, []string{"worker", "anna"})
 	is.Equal(len(got.Users), 2)
 	is.Equal(len(got.Groups), 4) // docker, worker, anna, team

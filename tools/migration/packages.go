@@ -8,6 +8,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/api/lazyregexp"
+	"svc/backend/api/release"
 )
 
 // bootPackages belong to a machine's hardware and boot, not to what it does.
@@ -45,7 +46,7 @@ func row(in Input, p assess.Package, r api.Resolution) Package {
 		out.Targets = append(out.Targets, Target{target.Name, target.Version})
 	}
 	out.Why = why(in, out, r)
-	if reason := notInstalled(p, out); reason != "" {
+	if reason := notInstalled(in, p, out); reason != "" {
 		out.Why += " " + reason
 		return out
 	}
@@ -89,8 +90,21 @@ func why(in Input, p Package, r api.Resolution) string {
 // installable are the relations by which a counterpart can be installed.
 var installable = []api.Relation{api.RelationSame, api.RelationRenamed, api.RelationSplit, api.RelationMerged, api.RelationReplaced}
 
+// isLibrary reports whether a package is there for others: its index or its
+// archive says so.
+func isLibrary(p assess.Package, row Package) bool {
+	return row.Role == string(api.RoleLib) || p.Section == "libs" || p.Section == "oldlibs"
+}
+
+// saysNeeded reports whether the source's package manager says which packages
+// others depend on.
+func (in Input) saysNeeded() bool {
+	source, _ := release.Lookup(in.Assessment.Release)
+	return source.Family == release.Debian || source.Family == release.Ubuntu
+}
+
 // notInstalled is the reason why the role does not install a package, or "".
-func notInstalled(p assess.Package, row Package) string {
+func notInstalled(in Input, p assess.Package, row Package) string {
 	switch {
 	case !slices.Contains(installable, row.Relation) || len(row.Targets) == 0:
 		return "So there is nothing to install by name."
@@ -102,7 +116,7 @@ func notInstalled(p assess.Package, row Package) string {
 		return "It is part of every system."
 	case bootPackages.MatchString(p.Name):
 		return "It belongs to the machine's hardware and boot, which the target has its own of."
-	case row.Role == string(api.RoleLib), p.Section == "libs", p.Section == "oldlibs":
+	case isLibrary(p, row) && (p.Needed || !in.saysNeeded()):
 		return "It is a library, so what needs it brings it."
 	}
 	return ""

@@ -14,13 +14,16 @@ type places struct {
 	files    map[string]api.Relocation // exact paths
 	dirs     map[string]api.Relocation // folders, for all below them
 	units    map[string]api.Relocation
-	accounts map[string]api.Relocation // users and groups
-	packages map[string]Package        // rows by the package's name
+	accounts map[string]api.Relocation // users
+	groups   map[string]api.Relocation
+	packages map[string]Package // rows by the package's name
 }
 
 func newPlaces(in Input, rows []Package) places {
-	p := places{map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]Package{}}
-	byKind := map[api.RelocationKind]map[string]api.Relocation{api.RelocateFile: p.files, api.RelocateDir: p.dirs, api.RelocateService: p.units, api.RelocateUser: p.accounts}
+	p := places{map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]Package{}}
+	byKind := map[api.RelocationKind]map[string]api.Relocation{
+		api.RelocateFile: p.files, api.RelocateDir: p.dirs, api.RelocateService: p.units, api.RelocateUser: p.accounts, api.RelocateGroup: p.groups,
+	}
 	for _, row := range rows {
 		p.packages[row.Name] = row
 		for _, r := range in.Relocations[row.Canonical] {
@@ -54,13 +57,22 @@ func (p places) file(name string) (r api.Relocation, to string, ok bool) {
 	return api.Relocation{}, name, false
 }
 
-// account is what the target calls a user or group. Those of every system keep
-// their names, whoever runs a service there.
+// account is what the target calls a user. Those of every system keep their
+// names, whoever runs a service there.
 func (p places) account(name string) string {
 	if r, ok := p.accounts[name]; ok && r.To != nil && name != "root" && name != "nobody" {
 		return *r.To
 	}
 	return name
+}
+
+// group is what the target calls a group: by a relocation of its own, else as the
+// user of its name is called.
+func (p places) group(name string) string {
+	if r, ok := p.groups[name]; ok && r.To != nil && name != "root" {
+		return *r.To
+	}
+	return p.account(name)
 }
 
 func deref(s *string) string {

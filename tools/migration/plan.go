@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"svc/assess"
 	"svc/backend/api"
@@ -26,6 +27,7 @@ const Sure = 0.8
 type Input struct {
 	Assessment   *assess.Assessment
 	Target       release.Release
+	Day          time.Time // on which the target's support is judged; zero judges none
 	IndexVersion string
 	Resolutions  []api.Resolution            // one for each package of the assessment
 	Translations map[string]api.Translation  // by canonical
@@ -54,7 +56,10 @@ type Plan struct {
 	Sum           attest.PackageSum `json:"sum"`
 	Install       []string          `json:"install"` // packages of the target that the role installs
 	Archives      *Archives         `json:"archives,omitempty"`
+	System        System            `json:"system"`
 	Configuration []Config          `json:"configuration"`
+	Folders       []Folder          `json:"folders"`        // that the role makes, beside those of its files
+	Disabled      []string          `json:"disabled_links"` // links that the role removes where the target's packages made them
 	Services      []Service         `json:"services"`
 	Accounts      Accounts          `json:"accounts"`
 	Inhibitors    []assess.Finding  `json:"inhibitors"`
@@ -153,10 +158,15 @@ func New(in Input) *Plan {
 	places := newPlaces(in, p.Packages)
 	p.convert(in, configuration(in, places))
 	p.merge(in, places)
+	p.withhold(in)
 	p.Archives = archives(in, p)
-	p.Services = services(in, places)
-	p.Accounts = accounts(a, places)
-	p.Findings = findings(in, p)
+	bad := &invalid{}
+	p.System = system(in, bad)
+	p.Folders = folders(in, places)
+	p.Disabled = disabled(in, places, p.Configuration)
+	p.Services = services(in, places, bad)
+	p.Accounts = accounts(a, places, bad)
+	p.Findings = append(findings(in, p), complete(bad.finding())...)
 	for _, f := range slices.Concat(a.Findings, p.Findings) {
 		if f.Inhibitor {
 			p.Inhibitors = append(p.Inhibitors, f)

@@ -13,10 +13,15 @@ import (
 )
 
 // services decides about every unit of the assessment.
-func services(in Input, where places) []Service {
+func services(in Input, where places, bad *invalid) []Service {
 	all := []Service{}
 	for _, u := range slices.Concat(in.Assessment.Services, in.Assessment.Timers) {
-		all = append(all, service(in, where, u))
+		s := service(in, where, u)
+		if !unitName.MatchString(u.Name) || !unitName.MatchString(s.To) && s.To != "" {
+			s.To, s.Apply, s.Reason = "", false, "No unit can be called so."
+			bad.add("unit", u.Name)
+		}
+		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b Service) int { return cmp.Compare(a.Unit, b.Unit) })
 	return all

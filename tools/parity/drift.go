@@ -19,7 +19,13 @@ func Drift(before, after *assess.Assessment, places map[string]bool, accepted Ac
 	hidden := unread(after, "machine")
 	r.Checks = append(unread(before, "verified machine"), hidden...)
 	held, holds := kept(places)
-	same, changed := difference(slices.Concat(inventory(before, running), held), slices.Concat(inventory(after, running), holds), unseen(hidden))
+	r.NotLooked = notLooked(before, after)
+	was := slices.Concat(inventory(before, running), guarded(before), held)
+	is := slices.Concat(inventory(after, running), guarded(after), holds)
+	if before.Programs == nil {
+		is = slices.DeleteFunc(is, func(s subject) bool { return s.dimension == Programs })
+	}
+	same, changed := difference(was, is, unseen(hidden))
 	for _, c := range fold(changed) {
 		r.Checks = append(r.Checks, c.Check)
 	}
@@ -32,18 +38,23 @@ func Drift(before, after *assess.Assessment, places map[string]bool, accepted Ac
 
 // count adds a thing that is as it was.
 func (r *Report) count(dimension string) {
-	r.Sum.add(Match)
-	i := slices.IndexFunc(r.Dimensions, func(d DimensionSum) bool { return d.Dimension == dimension })
+	r.Sum.add(Match, false)
+	r.dimension(dimension).add(Match, false)
+}
+
+// dimension is the sum of a dimension, which is made in its place where there is
+// none.
+func (r *Report) dimension(dimension string) *DimensionSum {
+	i := slices.IndexFunc(r.Dimensions, func(d DimensionSum) bool {
+		return slices.Index(dimensions, d.Dimension) >= slices.Index(dimensions, dimension)
+	})
 	if i < 0 {
-		at := slices.IndexFunc(r.Dimensions, func(d DimensionSum) bool {
-			return slices.Index(dimensions, d.Dimension) > slices.Index(dimensions, dimension)
-		})
-		if i = at; at < 0 {
-			i = len(r.Dimensions)
-		}
+		i = len(r.Dimensions)
+	}
+	if i == len(r.Dimensions) || r.Dimensions[i].Dimension != dimension {
 		r.Dimensions = slices.Insert(r.Dimensions, i, DimensionSum{Dimension: dimension})
 	}
-	r.Dimensions[i].add(Match)
+	return &r.Dimensions[i]
 }
 
 // change is a difference with what it belongs to.
@@ -80,7 +91,9 @@ func difference(before, after []subject, unseen map[string]bool) (same []subject
 	}
 	for _, i := range after {
 		if _, added := now[i.key()]; added {
-			changed = append(changed, changeOf(i, "", orPresent(i.value), "It was not there."))
+			c := changeOf(i, "", orPresent(i.value), "It was not there.")
+			c.Added = true
+			changed = append(changed, c)
 			delete(now, i.key())
 		}
 	}

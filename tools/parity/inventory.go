@@ -53,7 +53,7 @@ func inventory(a *assess.Assessment, running bool) []subject {
 	links := linked(a)
 	var all []subject
 	for _, list := range []func(*assess.Assessment) []item{
-		packages, units, timers, jobs, users, groups, sudoers, keys, configuration, ports, sites, certificates, mounts, sysctl,
+		packages, archives, programs, units, timers, jobs, users, groups, keys, configuration, ports, sites, certificates, mounts, sysctl,
 		firewalls, system, databases, software, containers, facts,
 	} {
 		items := list(a)
@@ -170,13 +170,17 @@ const passwordOf = " (password)"
 // passwords say of the users whether a password lets them in, where that could
 // be read.
 func passwords(a *assess.Assessment) (all []item) {
-	if !slices.ContainsFunc(a.Sources, func(s assess.Source) bool { return s.What == "accounts.shadow" && s.State == assess.SourceOK }) {
+	if !passwordsKnown(a) {
 		return nil
 	}
 	for _, u := range a.Users {
 		all = append(all, item{Users, u.Name + passwordOf, map[bool]string{true: "locked", false: "set"}[u.Locked], "", in("/etc/shadow")})
 	}
 	return all
+}
+
+func passwordsKnown(a *assess.Assessment) bool {
+	return slices.ContainsFunc(a.Sources, func(s assess.Source) bool { return s.What == "accounts.shadow" && s.State == assess.SourceOK })
 }
 
 func account(u assess.User) item {
@@ -193,20 +197,6 @@ func groups(a *assess.Assessment) (all []item) {
 
 func group(g assess.Group) item {
 	return item{Groups, g.Name, "gid=" + strconv.Itoa(g.GID), "", in("/etc/group")}
-}
-
-// sudoArea is the area of the facts that are rules of sudo.
-const sudoArea = "sudo"
-
-// sudoers are the rules of sudo by whom they are for, in their order: the last
-// one that fits counts.
-func sudoers(a *assess.Assessment) (all []item) {
-	for _, f := range a.Facts {
-		if f.Area == sudoArea {
-			all = append(all, item{Sudoers, f.Key, f.Value, "", at(f.Evidence)})
-		}
-	}
-	return all
 }
 
 func keys(a *assess.Assessment) (all []item) {
@@ -247,19 +237,24 @@ func keyFingerprint(line string) string {
 
 func configuration(a *assess.Assessment) (all []item) {
 	for _, c := range a.Configuration {
-		if c.Machine {
+		if c.Machine || guardOf(c.Path) != "" {
 			continue
 		}
-		value := fmt.Sprintf("%s %s %s:%s", c.State, c.Mode, c.Owner, c.Group)
-		switch {
-		case c.Link != "":
-			value += " link to " + c.Link
-		case c.SHA256 != "":
-			value += " sha256:" + c.SHA256
-		}
-		all = append(all, item{Configuration, c.Path, value, c.Package, in(c.Path)})
+		all = append(all, item{Configuration, c.Path, fileValue(c), c.Package, in(c.Path)})
 	}
 	return all
+}
+
+// fileValue is what of a file is compared.
+func fileValue(c assess.ConfigFile) string {
+	value := fmt.Sprintf("%s %s %s:%s", c.State, c.Mode, c.Owner, c.Group)
+	switch {
+	case c.Link != "":
+		value += " link to " + c.Link
+	case c.SHA256 != "":
+		value += " sha256:" + c.SHA256
+	}
+	return value
 }
 
 // open are the ports of a machine, one by one: who listens on each.
@@ -439,12 +434,95 @@ func containers(a *assess.Assessment) (all []item) {
 	return all
 }
 
+// areas are the facts that have a dimension of their own. The rules of sudo are
+// by whom they are for, in their order: the last one that fits counts.
+var areas = map[string]string{"sudo": Sudoers, "modules": Modules, "pam": PAM}
+
 func facts(a *assess.Assessment) (all []item) {
 	for _, f := range a.Facts {
-		if f.Area == sudoArea {
-			continue // a dimension of its own
+		if dimension := areas[f.Area]; dimension != "" {
+			all = append(all, item{dimension, f.Key, f.Value, "", at(f.Evidence)})
+		} else {
+			all = append(all, item{Facts, f.Area + " " + f.Key, f.Value, "", at(f.Evidence)})
 		}
-		all = append(all, item{Facts, f.Area + " " + f.Key, f.Value, "", at(f.Evidence)})
 	}
 	return all
+}
+
+// archives are those that packages are taken from.
+func archives(a *assess.Assessment) (all []item) {
+	for _, o := range a.Origins {
+		if o.Enabled {
+			all = append(all, archiveOf(o))
+		}
+	}
+	return all
+}
+
+func archiveOf(o assess.Origin) item {
+	name := strings.Join(strings.Fields(o.URI+" "+o.Suite+" "+strings.Join(o.Components, " ")), " ")
+	value := "signed by " + cmp.Or(o.SignedBy, "any trusted key")
+	if o.Unchecked {
+		value = "signatures are not checked"
+	}
+	return item{Archives, name, strings.Join(o.Types, ",") + " " + value, "", at(o.Evidence)}
+}
+
+// programs are those of no package, and those with more rights.
+func programs(a *assess.Assessment) (all []item) {
+	for _, p := range a.Programs {
+		value := fmt.Sprintf("%s %s:%s", p.Mode, p.Owner, p.Group)
+		for _, more := range []struct {
+			is   bool
+			text string
+		}{{p.Capabilities, " with capabilities"}, {p.Changed, " changed since its package brought it"}, {p.Link != "", " link to " + p.Link}, {p.SHA256 != "", " sha256:" + p.SHA256}} {
+			if more.is {
+				value += more.text
+			}
+		}
+		if p.Package == "" && p.Link == "" && p.SHA256 == "" {
+			value += fmt.Sprintf(" %d bytes", p.Size)
+		}
+		all = append(all, item{Programs, p.Path, value, p.Package, in(p.Path)})
+	}
+	return all
+}
+
+// guards are files that matter to who gets in, by how their paths begin: those
+// with a dimension of their own, and those of the machine that are compared
+// nevertheless.
+var guards = []struct{ prefix, dimension string }{
+	{"/etc/pam.d/", PAM},
+	{"/etc/apt/keyrings/", Archives},
+	{"/etc/apt/trusted.gpg", Archives},
+	{"/etc/pki/rpm-gpg/", Archives},
+	{"/etc/initramfs-tools/", Configuration},
+	{"/etc/grub.d/", Configuration},
+	{"/etc/dpkg/", Configuration},
+}
+
+// guardOf is the dimension of a file that is guarded, or "".
+func guardOf(file string) string {
+	for _, g := range guards {
+		if strings.HasPrefix(file, g.prefix) {
+			return g.dimension
+		}
+	}
+	return ""
+}
+
+// guarded are these files, and the jobs of which only the place is known.
+func guarded(a *assess.Assessment) []subject {
+	var all []item
+	for _, c := range a.Configuration {
+		if dimension := guardOf(c.Path); dimension != "" {
+			all = append(all, item{dimension, c.Path, fileValue(c), c.Package, in(c.Path)})
+		}
+	}
+	for _, c := range a.Cron {
+		if c.Local && c.Hidden {
+			all = append(all, item{Jobs, fmt.Sprintf("%s: a job in %s", cmp.Or(c.User, "somebody"), c.Evidence.Path), c.Schedule, "", at(c.Evidence)})
+		}
+	}
+	return gathered(all)
 }

@@ -12,6 +12,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api/attest"
+	"svc/backend/secret"
 )
 
 // Schema names the form of parity.json, and of a drift's document.
@@ -25,8 +26,9 @@ const (
 	Match    Result = "match"         // as on the source
 	Planned  Result = "planned"       // otherwise than on the source, as the plan announced
 	Accepted Result = "accepted"      // differs, and a person accepted it in writing
+	Manual   Result = "manual"        // not as on the source, and announced: the plan left it to a person, or no migration carries it
 	Differs  Result = "differs"       // otherwise than the plan announced
-	Unknown  Result = "not-checkable" // could not be read, or is left to a person
+	Unknown  Result = "not-checkable" // could not be read or is not known, on one of the machines
 )
 
 // The dimensions in which machines are compared.
@@ -53,11 +55,15 @@ const (
 	Software      = "software"
 	Containers    = "containers"
 	Facts         = "facts"
+	Archives      = "archives" // where packages come from, and whose signatures are trusted
+	Programs      = "programs"
+	Modules       = "modules" // of the kernel
+	PAM           = "pam"
 )
 
 // dimensions is the order of a report.
 var dimensions = []string{
-	Identity, Packages, Services, Timers, Jobs, Users, Groups, Sudoers, Keys, Configuration, Ports, Sites, Certificates, Mounts, Sysctl,
+	Identity, Packages, Archives, Programs, Services, Timers, Jobs, Users, Groups, Sudoers, Keys, PAM, Modules, Configuration, Ports, Sites, Certificates, Mounts, Sysctl,
 	Firewall, System, Data, Databases, Software, Containers, Facts,
 }
 
@@ -70,6 +76,9 @@ type Check struct {
 	After     string            `json:"after"`  // as it is; empty where it is not there
 	Why       string            `json:"why"`
 	Evidence  []assess.Evidence `json:"evidence"` // where it was read
+	// Added says that the thing is there, or has grown, without the source, the
+	// plan or a package that accounts for it.
+	Added bool `json:"added,omitempty"`
 }
 
 // Sum counts checks by result; the others add up to Total.
@@ -78,24 +87,44 @@ type Sum struct {
 	Match    int `json:"match"`
 	Planned  int `json:"planned"`
 	Accepted int `json:"accepted"`
+	Manual   int `json:"manual,omitzero"`
 	Differs  int `json:"differs"`
+	Added    int `json:"added,omitzero"` // of those that differ
 	Unknown  int `json:"not_checkable"`
 }
 
-func (s *Sum) add(r Result) {
+func (s *Sum) add(r Result, added bool) {
 	s.Total++
-	*map[Result]*int{Match: &s.Match, Planned: &s.Planned, Accepted: &s.Accepted, Differs: &s.Differs, Unknown: &s.Unknown}[r]++
+	if added && r == Differs {
+		s.Added++
+	}
+	*map[Result]*int{Match: &s.Match, Planned: &s.Planned, Accepted: &s.Accepted, Manual: &s.Manual, Differs: &s.Differs, Unknown: &s.Unknown}[r]++
 }
 
 // CheckSum is the sum as an attestation has it.
 func (s Sum) CheckSum() attest.CheckSum {
-	return attest.CheckSum{Total: s.Total, Passed: s.Match + s.Planned + s.Accepted, Differ: s.Differs, Unknown: s.Unknown}
+	return attest.CheckSum{Total: s.Total, Passed: s.Match + s.Planned + s.Accepted, Manual: s.Manual, Differ: s.Differs, Unknown: s.Unknown}
 }
 
 // DimensionSum is the sum of one dimension.
 type DimensionSum struct {
 	Dimension string `json:"dimension"`
 	Sum
+	// Base counts the things that only the target has, and that its own packages
+	// account for.
+	Base int `json:"base,omitzero"`
+}
+
+// DimensionSums are the sums of the dimensions as an attestation has them.
+func (r *Report) DimensionSums() []attest.DimensionSum {
+	all := []attest.DimensionSum{}
+	for _, d := range r.Dimensions {
+		all = append(all, attest.DimensionSum{
+			Dimension: d.Dimension, Compared: d.Total, Equal: d.Match, Announced: d.Planned + d.Manual, Accepted: d.Accepted,
+			Differ: d.Differs, Added: d.Added, Base: d.Base, Unreadable: d.Unknown,
+		})
+	}
+	return all
 }
 
 // Report is parity.json. No list is ever null.
@@ -112,6 +141,7 @@ type Report struct {
 	Parity         bool           `json:"parity"`                     // nothing differs
 	Sum            Sum            `json:"sum"`
 	Dimensions     []DimensionSum `json:"dimensions"`
+	NotLooked      []string       `json:"not_looked"` // what was not looked at, and why; text for people
 	Checks         []Check        `json:"checks"`
 	// Unused are accepted differences that were not found: they may go.
 	Unused []string `json:"unused_acceptances"`
@@ -158,20 +188,24 @@ func (r *Report) finish(accepted Acceptances) *Report {
 		}
 		c.Evidence = c.Evidence[:min(len(c.Evidence), maxEvidence)]
 		c.Before, c.After = shown(c.Before), shown(c.After)
+		secret.MaskIn(c) // of a machine that is looked at after the plan, too
 		if byName[c.Dimension] == nil {
 			byName[c.Dimension] = &Sum{}
 		}
-		byName[c.Dimension].add(c.Result)
-		r.Sum.add(c.Result)
+		byName[c.Dimension].add(c.Result, c.Added)
+		r.Sum.add(c.Result, c.Added)
 	}
 	r.Dimensions = []DimensionSum{}
 	for _, d := range dimensions {
 		if s := byName[d]; s != nil {
-			r.Dimensions = append(r.Dimensions, DimensionSum{d, *s})
+			r.Dimensions = append(r.Dimensions, DimensionSum{Dimension: d, Sum: *s})
 		}
 	}
 	if r.Checks == nil {
 		r.Checks = []Check{}
+	}
+	if r.NotLooked == nil {
+		r.NotLooked = []string{}
 	}
 	r.Parity = r.Sum.Differs == 0
 	return r

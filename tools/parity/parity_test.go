@@ -128,7 +128,7 @@ func TestDriftCloses(t *testing.T) {
 		r := Drift(a, b, nil, nil)
 		is.Equal(r.Sum.Differs, differ)
 		is.Equal(len(r.Checks), differ)
-		is.Equal(r.Sum.Total, r.Sum.Match+r.Sum.Planned+r.Sum.Accepted+r.Sum.Differs+r.Sum.Unknown)
+		is.Equal(r.Sum.Total, r.Sum.Match+r.Sum.Planned+r.Sum.Accepted+r.Sum.Manual+r.Sum.Differs+r.Sum.Unknown)
 		is.Equal(r.Parity, differ == 0)
 	})
 }
@@ -183,8 +183,8 @@ func TestVerify(t *testing.T) {
 	got := results(r)
 	for name, want := range map[string]Result{
 		"identity fingerprint": Match, "identity release": Planned, "packages nginx": Match, "packages php7.4-fpm": Planned, "packages libssl1.1": Planned,
-		"packages odd": Unknown, "services php7.4-fpm.service": Planned, "services gone.service": Planned, "users anna": Match,
-		"configuration /etc/nginx/nginx.conf": Match, "configuration /etc/passwd-": Planned, "configuration /etc/hand.conf": Unknown, "configuration /etc/old.conf": Match,
+		"packages odd": Manual, "services php7.4-fpm.service": Planned, "services gone.service": Planned, "users anna": Match,
+		"configuration /etc/nginx/nginx.conf": Match, "configuration /etc/passwd-": Planned, "configuration /etc/hand.conf": Manual, "configuration /etc/old.conf": Match,
 	} {
 		t.Run(name, func(t *testing.T) { is.New(t).Equal(got[name], want) })
 	}
@@ -259,7 +259,7 @@ func TestWhatCouldNotBeReadIsNotGone(t *testing.T) {
 	is := is.New(t)
 	a := fixture(t)
 	b := clone(t, a)
-	b.Facts = slices.DeleteFunc(b.Facts, func(f assess.Fact) bool { return f.Area == sudoArea })
+	b.Facts = slices.DeleteFunc(b.Facts, func(f assess.Fact) bool { return f.Area == "sudo" })
 	for i := range b.Sources {
 		if b.Sources[i].What == "accounts.sudoers.d" {
 			b.Sources[i].State, b.Sources[i].Detail = assess.SourceUnreadable, "open /etc/sudoers.d/deploy: permission denied"
@@ -292,7 +292,7 @@ func TestWhatThePlanSaysOfALine(t *testing.T) {
 		"a line that is changed":  {Sysctl, file(migration.Convert, same, 2, 3), Planned},
 		"another one":             {Sysctl, file(migration.Convert, same, 2), Differs},
 		"a file as it was":        {Sysctl, file(migration.Copy, same), Differs},
-		"a file for a person":     {Sysctl, file(migration.Manual, ""), Unknown},
+		"a file for a person":     {Sysctl, file(migration.Manual, ""), Manual},
 		"a file left behind":      {Sysctl, file(migration.LeftOut, ""), Planned},
 		"one that waits":          {Firewall, file(migration.Convert, "/etc/svc/network/etc/x"), Planned},
 		"the file as a whole":     {Jobs, file(migration.Convert, "/etc/cron.d/x", 0), Planned},
@@ -313,7 +313,7 @@ func TestManyRulesAreOneCheck(t *testing.T) {
 	a := fixture(t)
 	b := clone(t, a)
 	for i := range 10_000 {
-		b.Facts = append(b.Facts, assess.Fact{Area: sudoArea, Key: "deploy", Value: fmt.Sprint("ALL=/bin/", i), Evidence: assess.Evidence{Path: "/etc/sudoers.d/x", Line: i}})
+		b.Facts = append(b.Facts, assess.Fact{Area: "sudo", Key: "deploy", Value: fmt.Sprint("ALL=/bin/", i), Evidence: assess.Evidence{Path: "/etc/sudoers.d/x", Line: i}})
 	}
 	r := Drift(a, b, nil, nil)
 	is.Equal(subjects(r.Checks), []string{"sudoers deploy"})

@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/baseline"
 	"svc/backend/api"
 	"svc/backend/api/lazyregexp"
 	"svc/backend/api/pkgversion"
+	"svc/backend/secret"
 	"svc/tools/migration"
 )
 
@@ -26,6 +28,9 @@ type Input struct {
 	// Written is what the role writes, by path on the target; nil where only the
 	// assessment of the source is there.
 	Written map[string][]byte
+	// Base is what the migrated machine's own packages account for; nil where
+	// nobody looked.
+	Base *baseline.Baseline
 	// Places are those of a data plan; nil where none is named.
 	Places   []Place
 	Accepted Acceptances
@@ -48,7 +53,7 @@ func Verify(in Input) *Report {
 	r := &Report{
 		Kind: "verify", Source: in.Plan.Source, Target: in.After.Release, Fingerprint: in.Plan.Fingerprint, IndexVersion: in.Plan.IndexVersion, PlanDigest: in.PlanDigest,
 	}
-	v := verification{Input: in, running: bothRun(in.Before, in.After), after: map[[2]string]subject{}, files: map[string]outcome{}}
+	v := verification{Input: in, running: bothRun(in.Before, in.After), after: map[[2]string]subject{}, files: map[string]outcome{}, named: map[string]bool{}}
 	for _, i := range inventory(in.After, v.running) {
 		v.after[i.key()] = i
 	}
@@ -60,7 +65,24 @@ func Verify(in Input) *Report {
 			r.Checks = append(r.Checks, v.announced(c))
 		}
 	}
-	return r.finish(in.Accepted)
+	added, accounts := v.added()
+	r.Checks, r.NotLooked = append(r.Checks, added...), notLooked(in.Before, in.After)
+	r.finish(in.Accepted)
+	for dimension, n := range accounts {
+		r.dimension(dimension).Base = n
+	}
+	return r
+}
+
+// notLooked says what of two machines could not be looked at.
+func notLooked(before, after *assess.Assessment) (all []string) {
+	if !bothRun(before, after) {
+		all = append(all, "ports on which programs listen: not both machines ran while they were read; the ports that configuration names are compared")
+	}
+	if before.Programs == nil {
+		all = append(all, "programs: the assessment of what was is of an earlier version of svc, which did not look at them")
+	}
+	return all
 }
 
 type verification struct {
@@ -69,6 +91,7 @@ type verification struct {
 	after   map[[2]string]subject // the inventory of the migrated machine
 	unseen  map[string]bool       // files of the migrated machine that could not be read
 	files   map[string]outcome    // what became of the source's files, by path
+	named   map[string]bool       // packages that the plan names
 }
 
 // outcome is what the plan does with a file of the source, all rows together.
@@ -90,7 +113,7 @@ func (v verification) announced(c Check) Check {
 	for _, f := range slices.Concat(v.Plan.Findings, v.Before.Findings) {
 		for _, r := range f.Related {
 			if r.Scheme == scheme && r.Name == c.Subject {
-				c.Result, c.Why = Unknown, fmt.Sprintf("%s The plan leaves it to a person: %s (%s).", c.Why, f.Title, f.Key)
+				c.Result, c.Why = Manual, fmt.Sprintf("%s The plan leaves it to a person: %s (%s).", c.Why, f.Title, f.Key)
 				return c
 			}
 		}
@@ -114,15 +137,15 @@ func (v verification) identity() []Check {
 
 // packages checks every row of the plan, and what the plan installs beside them.
 func (v verification) packages() (all []Check) {
-	named := map[string]bool{}
 	for _, row := range v.Plan.Packages {
 		for _, t := range row.Targets {
-			named[t.Name] = true
+			v.named[t.Name] = true
 		}
 		all = append(all, v.row(row))
 	}
 	for _, name := range v.Plan.Install {
-		if !named[name] {
+		if !v.named[name] {
+			v.named[name] = true
 			all = append(all, v.installed(Check{Dimension: Packages, Subject: name, Why: "The plan installs it."}, []string{name}))
 		}
 	}
@@ -164,13 +187,13 @@ func (v verification) row(row migration.Package) Check {
 	case len(targets) > 0 && len(found) == len(targets):
 		return v.older(row, v.installed(c, targets))
 	case row.Relation == api.RelationUnknown:
-		c.Result, c.Why = Unknown, "The index knows no counterpart; a person had to decide. "+c.Why
+		c.Result, c.Why = Manual, "The index knows no counterpart; a person had to decide. "+c.Why
 	case len(targets) > 0 && row.Confidence >= migration.Sure:
 		c.Result = Planned // the plan is sure of it, and leaves it to what needs it
 	case !row.Manual:
 		c.Result, c.Why = Planned, "It came as a dependency; the target's packages bring what they need."
 	default:
-		c.Result, c.Why = Unknown, "The plan left it to a person. "+c.Why
+		c.Result, c.Why = Manual, "The plan left it to a person. "+c.Why
 	}
 	return c
 }
@@ -237,9 +260,35 @@ func (v verification) services() (all []Check) {
 	if v.After.Running == nil {
 		return all
 	}
+	all = append(all, v.stopped()...)
 	for _, u := range v.After.Running.Units {
 		if u.State == "failed" {
 			all = append(all, Check{Dimension: Services, Subject: u.Name + ", running", Result: Differs, After: u.State, Why: "It failed on the migrated machine."})
+		}
+	}
+	return all
+}
+
+// stopped are the services that ran on the source and do not run now, where both
+// machines ran while they were read. Those that failed are told as that.
+func (v verification) stopped() (all []Check) {
+	if !v.running {
+		return nil
+	}
+	now := map[string]string{}
+	for _, u := range v.After.Running.Units {
+		now[u.Name] = u.State
+	}
+	ran := map[string]bool{}
+	for _, u := range v.Before.Running.Units {
+		ran[u.Name] = u.State == "active" && u.Sub == "running"
+	}
+	for _, s := range v.Plan.Services {
+		if s.To != "" && strings.HasSuffix(s.To, ".service") && ran[s.Unit] && now[s.To] == "" {
+			all = append(all, Check{
+				Dimension: Services, Subject: s.To + ", running", Result: Differs, Before: "running", After: "inactive", Evidence: v.unitFile(s.Unit),
+				Why: "It ran on the source, and does not run here.",
+			})
 		}
 	}
 	return all
@@ -343,7 +392,7 @@ func (v verification) configuration() (all []Check) {
 		case migration.LeftOut:
 			c.Result = Planned
 		case migration.Manual:
-			c.Result, c.Why = Unknown, "The plan left it to a person. "+row.Reason
+			c.Result, c.Why = Manual, "The plan left it to a person. "+row.Reason
 		case migration.Remove:
 			c = v.removed(c, v.Files[row.To])
 		default:
@@ -435,6 +484,10 @@ func (c Check) meaning(row migration.Config, f File, want []byte) Check {
 		c.Why = "It differs in comments, blanks or order alone. " + c.Why
 		return c
 	}
+	if row.Secret || secret.Holds(want) || secret.Holds(f.Content) {
+		c.Result, c.Why = Differs, fmt.Sprintf("%d lines differ from what the role writes to %s; they are not shown, since it holds secrets.", n, row.To)
+		return c
+	}
 	c.Result, c.Why = Differs, fmt.Sprintf("%d lines differ from what the role writes to %s: %s.", n, row.To, describe(lines))
 	return c
 }
@@ -460,10 +513,14 @@ func (v verification) carried() (all []Check) {
 		switch was := s.item; was.dimension {
 		case Packages, Services, Timers, Users, Groups, Keys, Configuration:
 			continue // they have rows in the plan
+		case Archives:
+			continue // the target has its own; those of others are a finding of the plan
 		case Ports:
 			continue // they are compared one by one
-		case Facts, Software, Containers:
+		case Facts, Modules, PAM, Software, Containers:
 			all = append(all, v.unplanned(was))
+		case Programs:
+			all = append(all, v.program(was)...)
 		case System:
 			all = append(all, v.system(was))
 		case Mounts:
@@ -474,7 +531,7 @@ func (v verification) carried() (all []Check) {
 			all = append(all, v.planned(v.present(was), was))
 		}
 	}
-	return slices.Concat(all, v.ports(), nameless(v.Before))
+	return slices.Concat(all, v.ports(), v.silent(), v.keysOfCertificates(), v.tampered(), nameless(v.Before))
 }
 
 // ports checks that what was open is open, and nothing else for others. By
@@ -495,6 +552,51 @@ func (v verification) ports() (all []Check) {
 	for _, is := range now {
 		if !strings.HasSuffix(is.subject, onlyHere) {
 			all = append(all, Check{Dimension: Ports, Subject: is.subject, Result: Differs, After: is.value, Why: "It was not open on the source.", Evidence: is.evidence})
+		}
+	}
+	return all
+}
+
+// silent are ports that the configuration of the migrated machine opens, and on
+// which nothing listens though it runs. UDP is left out: the families' programs
+// open it on demand.
+func (v verification) silent() (all []Check) {
+	if v.After.Running == nil || v.running || !socketsKnown(v.After) {
+		return nil // where both machines ran, their sockets are compared
+	}
+	listening := map[string]bool{}
+	for _, s := range v.After.Running.Sockets {
+		if strings.HasPrefix(s.Protocol, "tcp") {
+			listening[fmt.Sprintf("%d/tcp", s.Port)] = true
+		}
+	}
+	for _, is := range open(v.After, false) {
+		port := strings.TrimSuffix(is.subject, onlyHere)
+		if strings.HasSuffix(port, "/tcp") && !listening[port] {
+			all = append(all, Check{
+				Dimension: Ports, Subject: port + ", running", Result: Differs, Before: is.value, Evidence: is.evidence,
+				Why: "The configuration opens it, and nothing listens there: see whether the service runs.",
+			})
+		}
+	}
+	return all
+}
+
+func socketsKnown(a *assess.Assessment) bool {
+	return !slices.ContainsFunc(a.Running.Sources, func(s assess.Source) bool {
+		return strings.HasPrefix(s.What, "running.sockets") && s.State != assess.SourceOK && s.State != assess.SourceAbsent
+	})
+}
+
+// keysOfCertificates are the certificates of the migrated machine whose private
+// key is another one's: no server starts with them.
+func (v verification) keysOfCertificates() (all []Check) {
+	for _, c := range v.After.Certificates {
+		if c.KeyFits == "no" {
+			all = append(all, Check{
+				Dimension: Certificates, Subject: c.Path + " (key)", Result: Differs, After: c.Key, Evidence: append(in(c.Path), in(c.Key)...),
+				Why: "The private key is not the certificate's.",
+			})
 		}
 	}
 	return all
@@ -538,7 +640,7 @@ func (v verification) planned(c Check, was item) Check {
 func excuse(row migration.Config, line int) (Result, string) {
 	switch row.Action {
 	case migration.Manual:
-		return Unknown, fmt.Sprintf("The plan left %s to a person. %s", row.From, row.Reason)
+		return Manual, fmt.Sprintf("The plan left %s to a person. %s", row.From, row.Reason)
 	case migration.LeftOut:
 		return Planned, fmt.Sprintf("The plan leaves %s behind. %s", row.From, row.Reason)
 	}
@@ -554,13 +656,54 @@ func excuse(row migration.Config, line int) (Result, string) {
 }
 
 // unplanned is what no migration carries by itself: where it is not the same, a
-// person has to look.
+// person has to look. What stands in files that both machines have as their
+// packages ship them is each release's own default.
 func (v verification) unplanned(was item) Check {
 	c := v.present(was)
-	if c.Result == Differs {
-		c.Result, c.Why = Unknown, c.Why+" A migration does not carry it: see whether it is needed."
+	switch {
+	case c.Result != Differs:
+	case shippedOn(v.Before, was.evidence) && shippedOn(v.After, c.Evidence):
+		c.Result, c.Why = Planned, "It is the default of the source's packages; the target's packages have their own."
+	default:
+		c.Result, c.Why = Manual, c.Why+" A migration does not carry it: see whether it is needed."
 	}
 	return c
+}
+
+// program checks a program that no package of the source owned: the data plan
+// moves it, or a person.
+func (v verification) program(was item) []Check {
+	if was.pkg != "" {
+		return nil // the target's package has its own
+	}
+	c := v.present(was)
+	if c.Result == Differs && c.After == "" {
+		c.Result, c.Why = Manual, "It is not there. No package brings it: the data plan moves it, or a person."
+	}
+	return []Check{c}
+}
+
+// tampered are the files with more rights that are not as their packages brought
+// them, whatever the source has.
+func (v verification) tampered() (all []Check) {
+	for _, p := range v.After.Programs {
+		if p.Changed {
+			all = append(all, Check{
+				Dimension: Programs, Subject: p.Path, Result: Differs, Before: "as " + p.Package + " has it", After: "changed", Evidence: in(p.Path),
+				Why: "It runs with more rights than those of who runs it, and is not what its package brought.",
+			})
+		}
+	}
+	return all
+}
+
+// shippedOn reports whether the files of some evidence are on a machine as its
+// packages ship them.
+func shippedOn(a *assess.Assessment, evidence []assess.Evidence) bool {
+	return len(evidence) > 0 && !slices.ContainsFunc(evidence, func(e assess.Evidence) bool {
+		return !strings.HasPrefix(e.Path, "/etc/") ||
+			slices.ContainsFunc(a.Configuration, func(c assess.ConfigFile) bool { return c.Path == e.Path })
+	})
 }
 
 // own are the settings of the machine itself, which a new machine has anew.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"svc/assess"
+	"svc/backend/visible"
 	"svc/tools/parity"
 )
 
@@ -41,7 +42,7 @@ type section struct {
 }
 
 // urgency is the order of results in a section.
-var urgency = []parity.Result{parity.Differs, parity.Unknown, parity.Accepted, parity.Planned, parity.Match}
+var urgency = []parity.Result{parity.Differs, parity.Manual, parity.Unknown, parity.Accepted, parity.Planned, parity.Match}
 
 // RenderParity makes the page of a comparison: what differs first, then before
 // and after side by side, by dimension. Like the report of a plan it needs
@@ -69,7 +70,7 @@ func RenderParity(r *parity.Report, after *assess.Assessment, tool string) ([]by
 	if err := parsedParity().Execute(&b, c); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
-	return b.Bytes(), nil
+	return []byte(visible.Lines(b.String())), nil
 }
 
 // verdict is the comparison in a line; it says no more than was checked.
@@ -79,6 +80,10 @@ func verdict(r *parity.Report) string {
 		return "1 difference"
 	case r.Sum.Differs > 1:
 		return fmt.Sprintf("%d differences", r.Sum.Differs)
+	case r.Sum.Manual > 0 && r.Sum.Unknown > 0:
+		return fmt.Sprintf("nothing differs, %d left to a person, %d can't be checked", r.Sum.Manual, r.Sum.Unknown)
+	case r.Sum.Manual > 0:
+		return fmt.Sprintf("nothing differs, %d left to a person", r.Sum.Manual)
 	case r.Sum.Unknown > 0:
 		return fmt.Sprintf("nothing differs, %d can't be checked", r.Sum.Unknown)
 	}

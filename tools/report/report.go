@@ -1,6 +1,7 @@
 // Package report renders a plan as one page for people: the sum as a picture,
 // what stops the move first, then what changes and what needs a person. The
-// page needs nothing but itself: no script, no font, no network.
+// page needs nothing but itself: no script, no font, no network. What is hidden in
+// texts of the machine is spelt out.
 package report
 
 import (
@@ -13,6 +14,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/backend/visible"
 	"svc/tools/exposure"
 	"svc/tools/migration"
 )
@@ -115,7 +117,7 @@ func Render(p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool 
 	if err := parsed().Execute(&b, c); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
-	return b.Bytes(), nil
+	return []byte(visible.Lines(b.String())), nil
 }
 
 // bySeverity puts the worst first, and leaves equals as they stand.

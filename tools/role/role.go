@@ -3,16 +3,16 @@
 package role
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v4"
 
 	"svc/assess"
 	"svc/backend/api/release"
@@ -20,7 +20,7 @@ import (
 )
 
 // templates are the parts of a role that are the same for every machine, and
-// those of each package manager, which follow them in the same file.
+// those of each package manager, which follow them in a file of the same name.
 //
 //go:embed static
 var templates embed.FS
@@ -45,227 +45,174 @@ type Source struct {
 // Render makes the role. An error is one of reading a file.
 func Render(p *migration.Plan, a *assess.Assessment, s Source) (Files, error) {
 	out := Files{}
-	target, _ := release.Lookup(p.Target)
-	manager := managers[target.Family]
+	manager := managers[family(p)]
 	if manager == "" {
 		return nil, fmt.Errorf("no role can be written for %s: its package manager is not known", p.Target)
 	}
-	for _, folder := range []string{"static", "static/" + manager} {
+	for _, folder := range []string{"static/every", "static/" + manager} {
 		if err := out.addStatic(folder); err != nil {
 			return nil, err
 		}
 	}
-	files, err := out.addContents(p, s)
+	files, err := out.addContents(p, a, s)
 	if err != nil {
 		return nil, err
 	}
-	v := variables(p, a, s)
-	v.Files = files
-	if manager == "dnf" {
-		v.Archives = archivesOf(p)
-	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# What the role gives to the machine: from %s to %s.\n", p.Source, p.Target)
-	if err := encode(&b, v); err != nil {
-		return nil, err
-	}
-	out["role/defaults/main.yml"] = b.Bytes()
-	return out, nil
+	out["role/defaults/main.yml"], err = encode(variables(p, a, s, files))
+	return out, err
 }
 
-// addStatic adds the tasks, handlers and descriptions of a folder; what is in a
+// addStatic adds the tasks, plugins and descriptions of a folder; what is in a
 // file already stays before them.
 func (out Files) addStatic(folder string) error {
-	entries, err := templates.ReadDir(folder)
+	below, err := fs.Sub(templates, folder)
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if e.IsDir() {
-			continue
-		}
-		b, err := templates.ReadFile(folder + "/" + e.Name())
-		if err != nil {
+	return fs.WalkDir(below, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
 			return err
 		}
-		target := placeOf(e.Name())
-		out[target] = append(out[target], b...)
+		b, err := fs.ReadFile(below, name)
+		out[name] = append(out[name], b...)
+		return err
+	})
+}
+
+// variables are the variables of the plan.
+func variables(p *migration.Plan, a *assess.Assessment, s Source, files files) record {
+	v := record{}
+	if managers[family(p)] == "dnf" {
+		v = archivesOf(p)
 	}
-	return nil
+	return append(v, record{
+		{"role_packages", texts(p.Install)},
+		{"role_install_recommends", boolean(p.System.Recommends)},
+		{"role_groups", groups(p)},
+		{"role_users", users(p, a, s)},
+		{"role_directories", directories(p, files)},
+		{"role_files", files.records()},
+		{"role_links", links(p)},
+		{"role_disabled_links", texts(p.Disabled)},
+		{"role_removed_files", removed(p)},
+		{"role_units", units(p)},
+		{"role_host_name", text(p.System.HostName)},
+		{"role_time_zone", text(p.System.TimeZone)},
+		{"role_locale", text(p.System.Locale)},
+		{"role_fingerprint", text(p.Fingerprint)},
+	}...)
 }
 
-// placeOf is where a template stands in the artifacts' folder:
-// meta_argument_specs.yml is role/meta/argument_specs.yml.
-func placeOf(template string) string {
-	if folder, name, ok := strings.Cut(template, "_"); ok {
-		return path.Join("role", folder, name)
+func family(p *migration.Plan) release.Family {
+	target, _ := release.Lookup(p.Target)
+	return target.Family
+}
+
+// archivesOf are what has to be enabled before packages can be installed.
+func archivesOf(p *migration.Plan) record {
+	a := p.Archives
+	if a == nil {
+		a = &migration.Archives{}
 	}
-	return template
+	return record{{"role_archive_packages", texts(a.Packages)}, {"role_archives", texts(a.Enable)}, {"role_module_streams", texts(a.Streams)}}
 }
 
-// vars are the role's variables. All strings from the machine are text, never
-// templates.
-type vars struct {
-	Archives    *archives `yaml:",inline"`
-	Packages    []text    `yaml:"role_packages"`
-	Recommends  bool      `yaml:"role_install_recommends"`
-	Groups      []group   `yaml:"role_groups"`
-	Users       []user    `yaml:"role_users"`
-	Keys        []keyFile `yaml:"role_authorized_keys"`
-	Directories []text    `yaml:"role_directories"`
-	Files       []file    `yaml:"role_files"`
-	Links       []link    `yaml:"role_links"`
-	Removed     []text    `yaml:"role_removed_files"`
-	Units       []unit    `yaml:"role_units"`
-	TimeZone    text      `yaml:"role_time_zone"`
-	Locale      text      `yaml:"role_locale"`
-	Fingerprint text      `yaml:"role_fingerprint"`
-}
-
-// archives are what has to be enabled before packages can be installed.
-type archives struct {
-	Packages []text `yaml:"role_archive_packages"`
-	Enable   []text `yaml:"role_archives"`
-	Streams  []text `yaml:"role_module_streams"`
-}
-
-func archivesOf(p *migration.Plan) *archives {
-	if a := p.Archives; a != nil {
-		return &archives{texts(a.Packages), texts(a.Enable), texts(a.Streams)}
+func groups(p *migration.Plan) list {
+	all := list{}
+	for _, g := range p.Accounts.Groups {
+		all = append(all, record{{"name", text(g.Name)}, {"gid", number(g.GID)}})
 	}
-	return &archives{[]text{}, []text{}, []text{}}
+	return all
 }
 
-type group struct {
-	Name text `yaml:"name"`
-	GID  int  `yaml:"gid"`
-}
-
-type user struct {
-	Name     text   `yaml:"name"`
-	UID      int    `yaml:"uid"`
-	Group    text   `yaml:"group"`
-	Groups   []text `yaml:"groups"`
-	Comment  text   `yaml:"comment"`
-	Home     text   `yaml:"home"`
-	Shell    text   `yaml:"shell"`
-	System   bool   `yaml:"system"`
-	Password text   `yaml:"password"`
-}
-
-// keyFile is a user's authorized keys. In a template, item.keys would be a
-// method.
-type keyFile struct {
-	User    text `yaml:"user"`
-	Group   text `yaml:"group"`
-	Home    text `yaml:"home"`
-	Content text `yaml:"content"` // of authorized_keys
-}
-
-type file struct {
-	Source text `yaml:"src"`
-	Dest   text `yaml:"dest"`
-	Mode   text `yaml:"mode"`
-	Owner  text `yaml:"owner"`
-	Group  text `yaml:"group"`
-}
-
-type link struct {
-	Path   text `yaml:"path"`
-	Target text `yaml:"target"`
-}
-
-type unit struct {
-	Name    text `yaml:"name"`
-	Enabled bool `yaml:"enabled"`
-	Masked  bool `yaml:"masked"`
-}
-
-// text is a string that Ansible must not take for a template.
-type text string
-
-// MarshalYAML implements yaml.Marshaler.
-func (t text) MarshalYAML() (any, error) {
-	n := &yaml.Node{Kind: yaml.ScalarNode, Value: string(t), Style: yaml.DoubleQuotedStyle, Tag: "!!str"}
-	if strings.Contains(string(t), "{{") || strings.Contains(string(t), "{%") || strings.Contains(string(t), "{#") {
-		n.Tag, n.Style = "!unsafe", yaml.TaggedStyle|yaml.DoubleQuotedStyle
+// users are the users. Without a digest no password works, as keys may.
+func users(p *migration.Plan, a *assess.Assessment, s Source) list {
+	all, primary := list{}, primaryGroups(a)
+	for _, u := range p.Accounts.Users {
+		all = append(all, record{
+			{"name", text(u.Name)},
+			{"uid", number(u.UID)},
+			{"group", text(primary[u.GID])},
+			{"groups", texts(u.Groups)},
+			{"comment", text(u.Comment)},
+			{"home", text(u.Home)},
+			{"shell", text(u.Shell)},
+			{"system", boolean(u.System)},
+			{"password", text(cmp.Or(s.Passwords[u.Name], "!"))},
+		})
 	}
-	return n, nil
+	return all
 }
 
-func texts(all []string) []text {
-	out := []text{}
-	for _, s := range all {
-		out = append(out, text(s))
-	}
-	return out
-}
-
-func encode(b *bytes.Buffer, v any) error {
-	b.WriteString("---\n")
-	e := yaml.NewEncoder(b)
-	e.SetIndent(2)
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("writing the role's variables: %w", err)
-	}
-	return e.Close()
-}
-
-// variables are the variables of the plan, but for the files.
-func variables(p *migration.Plan, a *assess.Assessment, s Source) vars {
-	v := vars{
-		Packages: texts(p.Install), Recommends: true, Groups: []group{}, Users: []user{}, Keys: []keyFile{}, Links: []link{}, Removed: []text{}, Units: []unit{}, TimeZone: text(a.System.TimeZone), Locale: text(a.System.Locale), Fingerprint: text(p.Fingerprint),
-	}
+// primaryGroups are the names of groups that a system takes, by their ids.
+func primaryGroups(a *assess.Assessment) map[int]string {
 	names := map[int]string{}
 	for _, g := range a.Groups {
-		names[g.GID] = g.Name
-	}
-	for _, g := range p.Accounts.Groups {
-		v.Groups = append(v.Groups, group{text(g.Name), g.GID})
-	}
-	for _, u := range p.Accounts.Users {
-		v.addUser(u, names[u.GID], s.Passwords[u.Name])
-	}
-	v.addConfiguration(p)
-	for _, unitPlan := range p.Services {
-		if unitPlan.Apply && unitPlan.To != "" {
-			v.Units = append(v.Units, unit{text(unitPlan.To), unitPlan.State == "enabled", unitPlan.State == "masked"})
+		if migration.AccountName(g.Name) {
+			names[g.GID] = g.Name
 		}
 	}
-	return v
+	return names
 }
 
-// addUser adds a user; without a digest no password works, as keys may.
-func (v *vars) addUser(u assess.User, primary, password string) {
-	if password == "" {
-		password = "!"
+func units(p *migration.Plan) list {
+	all := list{}
+	for _, s := range p.Services {
+		if s.Apply && s.To != "" && slices.Contains([]string{"enabled", "disabled", "masked"}, s.State) {
+			all = append(all, record{{"name", text(s.To)}, {"was", text(s.Unit)}, {"state", text(s.State)}, {"own", boolean(s.Local)}})
+		}
 	}
-	v.Users = append(v.Users, user{
-		Name: text(u.Name), UID: u.UID, Group: text(primary), Groups: texts(u.Groups), Comment: text(u.Comment),
-		Home: text(u.Home), Shell: text(u.Shell), System: u.System, Password: text(password),
-	})
-	if len(u.AuthorizedKeys) > 0 {
-		v.Keys = append(v.Keys, keyFile{text(u.Name), text(primary), text(u.Home), text(strings.Join(u.AuthorizedKeys, "\n") + "\n")})
-	}
+	return all
 }
 
-// addConfiguration adds folders, links and removals.
-func (v *vars) addConfiguration(p *migration.Plan) {
-	dirs := []string{}
+// directories are the folders of the plan, and those above each file and link.
+func directories(p *migration.Plan, files files) list {
+	folders := map[string]migration.Folder{}
+	need := func(name string) {
+		if _, ok := folders[name]; !ok {
+			folders[name] = migration.Folder{Path: name, Mode: "0755", Owner: "root", Group: "root"}
+		}
+	}
+	for _, f := range p.Folders {
+		folders[f.Path] = f
+	}
+	for _, f := range files {
+		if f.folder != nil {
+			folders[f.folder.Path] = *f.folder
+		}
+		need(path.Dir(f.dest))
+	}
 	for _, c := range p.Configuration {
-		switch {
-		case c.Action == migration.Remove:
-			v.Removed = append(v.Removed, text(c.To))
-			continue
-		case !written(c):
-			continue
-		case c.Link != "":
-			v.Links = append(v.Links, link{text(c.To), text(c.Link)})
+		if written(c) && c.Link != "" {
+			need(path.Dir(c.To))
 		}
-		dirs = append(dirs, path.Dir(c.To))
 	}
-	slices.Sort(dirs)
-	v.Directories = texts(slices.Compact(dirs))
+	all := list{}
+	for _, name := range slices.Sorted(maps.Keys(folders)) { // those above come first
+		f := folders[name]
+		all = append(all, record{{"path", text(f.Path)}, {"mode", text(f.Mode)}, {"owner", text(f.Owner)}, {"group", text(f.Group)}, {"own", boolean(f.Own)}})
+	}
+	return all
+}
+
+func links(p *migration.Plan) list {
+	all := list{}
+	for _, c := range p.Configuration {
+		if written(c) && c.Link != "" {
+			all = append(all, record{{"path", text(c.To)}, {"target", text(c.Link)}})
+		}
+	}
+	return all
+}
+
+func removed(p *migration.Plan) list {
+	all := list{}
+	for _, c := range p.Configuration {
+		if c.Action == migration.Remove {
+			all = append(all, text(c.To))
+		}
+	}
+	return all
 }
 
 // written reports whether the role writes the file.
@@ -273,10 +220,31 @@ func written(c migration.Config) bool {
 	return c.To != "" && (c.Action == migration.Copy || c.Action == migration.Convert || c.Action == migration.Merge)
 }
 
+// file is a file that the role writes.
+type file struct {
+	src, dest, mode, owner, group string
+	folder                        *migration.Folder // of its own, where it has one
+}
+
+type files []file
+
+func (all files) records() list {
+	records := list{}
+	for _, f := range all {
+		records = append(records, record{{"src", text(f.src)}, {"dest", text(f.dest)}, {"mode", text(f.mode)}, {"owner", text(f.owner)}, {"group", text(f.group)}})
+	}
+	return records
+}
+
 // addContents puts the contents of files below role/files, under names that no
 // file system and no template engine stumbles over.
-func (out Files) addContents(p *migration.Plan, s Source) ([]file, error) {
-	files := []file{}
+func (out Files) addContents(p *migration.Plan, a *assess.Assessment, s Source) (files, error) {
+	all := files{}
+	add := func(f file, content []byte) {
+		f.src = fileName(f.dest, content)
+		out["role/files/"+f.src] = content
+		all = append(all, f)
+	}
 	for _, c := range p.Configuration {
 		if !written(c) || c.Link != "" {
 			continue
@@ -285,11 +253,19 @@ func (out Files) addContents(p *migration.Plan, s Source) ([]file, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", c.From, err)
 		}
-		name := fileName(c.To, content)
-		out["role/files/"+name] = content
-		files = append(files, file{text(name), text(c.To), text(c.Mode), text(c.Owner), text(c.Group)})
+		add(file{dest: c.To, mode: c.Mode, owner: c.Owner, group: c.Group}, content)
 	}
-	return files, nil
+	primary := primaryGroups(a)
+	for _, u := range p.Accounts.Users {
+		if len(u.AuthorizedKeys) > 0 && u.Home != "" {
+			group, dir := cmp.Or(primary[u.GID], u.Name), path.Join(u.Home, ".ssh")
+			add(file{
+				dest: path.Join(dir, "authorized_keys"), mode: "0600", owner: u.Name, group: group,
+				folder: &migration.Folder{Path: dir, Mode: "0700", Owner: u.Name, Group: group, Own: true},
+			}, []byte(strings.Join(u.AuthorizedKeys, "\n")+"\n"))
+		}
+	}
+	return all, nil
 }
 
 // contentOf is what the role writes: what a file was converted to, or what it has

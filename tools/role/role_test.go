@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/matryer/is"
 	"go.yaml.in/yaml/v4"
+	"pgregory.net/rapid"
 
 	"svc/assess"
 	"svc/tools/migration"
@@ -31,6 +34,9 @@ func plan() (*migration.Plan, *assess.Assessment) {
 	link.Link = "../sites-available/a.conf"
 	p := &migration.Plan{
 		Source: "debian-11", Target: "debian-13", Fingerprint: strings.Repeat("ab", 32), Install: []string{"apache2", "curl"},
+		System:   migration.System{HostName: "web1", TimeZone: "Europe/Vienna", Recommends: true},
+		Folders:  []migration.Folder{{Path: "/var/log/named", Mode: "2750", Owner: "bind", Group: "adm"}},
+		Disabled: []string{"/etc/apache2/sites-enabled/000-default.conf"},
 		Configuration: []migration.Config{
 			config("/etc/shop app/{{ x }}.ini", "/etc/shop app/{{ x }}.ini", migration.Copy),
 			config("/etc/'quoted\" \\ #: é.conf", "/etc/'quoted\" \\ #: é.conf", migration.Copy),
@@ -54,9 +60,7 @@ func plan() (*migration.Plan, *assess.Assessment) {
 			Groups: []assess.Group{{Name: "anna", GID: 1000}, {Name: "team", GID: 1600}},
 		},
 	}
-	a := &assess.Assessment{
-		System: assess.System{TimeZone: "Europe/Vienna"}, Groups: []assess.Group{{Name: "anna", GID: 1000}},
-	}
+	a := &assess.Assessment{Groups: []assess.Group{{Name: "anna", GID: 1000}}}
 	return p, a
 }
 
@@ -84,25 +88,104 @@ func TestGolden(t *testing.T) {
 	is.Equal(string(got), string(want)) // go test ./tools/role -update
 }
 
-// TestMachineTextIsNeverATemplate parses the variables as YAML: what Ansible
-// would take for a template is marked as text.
-func TestMachineTextIsNeverATemplate(t *testing.T) {
-	is := is.New(t)
-	var root yaml.Node
-	is.NoErr(yaml.Unmarshal(render(t, Source{})["role/defaults/main.yml"], &root))
-	marked := 0
-	var visit func(n *yaml.Node)
-	visit = func(n *yaml.Node) {
-		if strings.Contains(n.Value, "{{") || strings.Contains(n.Value, "{%") {
-			is.Equal(n.Tag, "!unsafe")
-			marked++
+// hostile draws strings that someone who owns the machine would choose.
+var hostile = rapid.Custom(func(t *rapid.T) string {
+	parts := rapid.SliceOfN(rapid.OneOf(
+		rapid.SampledFrom([]string{
+			"{{ lookup('pipe','id') }}", "{% raw %}", "{#", "#jinja2:variable_start_string:'[['\n[[ x ]]", "#jinja2:x", "!vault |\n", "!unsafe", "---\n", "\n- x: y", ": ", " #", "'", `"`, `\`, "[", "{", "&a", "*a", "|", ">", "%",
+			"\u0085", "\u2028", "\u2029", "\u202e", "\x1b[31m", "\x00", "\r", "\t", "\ufeff", "yes", "yes\n", "~", "1e3", "0644", "=", "<<", "true", "!", "&", "*", "",
+		}),
+		rapid.String(),
+	), 0, 4).Draw(t, "parts")
+	return strings.ToValidUTF8(strings.Join(parts, ""), "")
+})
+
+// fill gives every string of a value that can be set a hostile one, and every
+// empty list an element.
+func fill(t *rapid.T, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(hostile.Draw(t, "string"))
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(t, v.Field(i))
+			}
 		}
-		for _, c := range n.Content {
-			visit(c)
+	case reflect.Slice:
+		if v.Len() == 0 {
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		}
+		for i := range v.Len() {
+			fill(t, v.Index(i))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fill(t, v.Elem())
 		}
 	}
-	visit(&root)
-	is.True(marked >= 3) // a path, a comment, a key
+}
+
+// otherThanText is what PyYAML takes for something else than a string, as far as
+// hostile draws it.
+var otherThanText = regexp.MustCompile(`^(yes|true|~|null||1e3|0o7|[0-9]+|=|<<|!|&|\*)\n?$`)
+
+// TestMachineTextIsNeverATemplate renders plans in which every string is hostile:
+// in what Ansible reads each is marked as text, comes back as it was, and names
+// nothing.
+func TestMachineTextIsNeverATemplate(t *testing.T) {
+	names := regexp.MustCompile(`^[a-z_]+$`)
+	var visit func(t *rapid.T, n *yaml.Node)
+	visit = func(t *rapid.T, n *yaml.Node) {
+		switch n.Kind {
+		case yaml.MappingNode:
+			for i := 0; i < len(n.Content); i += 2 {
+				if !names.MatchString(n.Content[i].Value) {
+					t.Fatalf("%q is a name", n.Content[i].Value)
+				}
+				visit(t, n.Content[i+1])
+			}
+		case yaml.ScalarNode:
+			quoted := n.Tag == "!!str" && n.Style&yaml.DoubleQuotedStyle != 0 && !strings.ContainsAny(n.Value, "{#%$[")
+			if n.Tag != "!unsafe" && n.Tag != "!!int" && n.Tag != "!!bool" && !quoted {
+				t.Fatalf("%q is %s", n.Value, n.Tag)
+			}
+			if n.Tag == "!unsafe" && otherThanText.MatchString(n.Value) {
+				t.Fatalf("%q is marked, and no string to Ansible", n.Value)
+			}
+		default:
+			for _, c := range n.Content {
+				visit(t, c)
+			}
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		p, a := plan()
+		fill(t, reflect.ValueOf(p).Elem())
+		fill(t, reflect.ValueOf(a).Elem())
+		p.Target = rapid.SampledFrom([]string{"debian-13", "rocky-9", "sles-15"}).Draw(t, "target")
+		for i := range p.Configuration {
+			p.Configuration[i].Action, p.Configuration[i].Link = migration.Copy, hostile.Draw(t, "link")
+		}
+		for i := range p.Services {
+			p.Services[i].Apply = true
+		}
+		files, err := Render(p, a, Source{Read: func(string) ([]byte, error) { return []byte(hostile.Draw(t, "content")), nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var root yaml.Node
+		if err := yaml.Unmarshal(files["role/defaults/main.yml"], &root); err != nil {
+			t.Fatal(err)
+		}
+		visit(t, &root)
+		var packages struct {
+			Names []string `yaml:"role_packages"`
+		}
+		if err := yaml.Unmarshal(files["role/defaults/main.yml"], &packages); err != nil || !slices.Equal(packages.Names, p.Install) {
+			t.Fatalf("%q became %q: %v", p.Install, packages.Names, err)
+		}
+	})
 }
 
 func TestFileNamesAreHarmless(t *testing.T) {
@@ -120,7 +203,7 @@ func TestPasswordsOnlyWhereAsked(t *testing.T) {
 	is := is.New(t)
 	is.True(bytes.Contains(render(t, Source{})["role/defaults/main.yml"], []byte(`password: "!"`)))
 	with := render(t, Source{Passwords: map[string]string{"anna": "$6$digest"}})["role/defaults/main.yml"]
-	is.True(bytes.Contains(with, []byte(`password: "$6$digest"`)))
+	is.True(bytes.Contains(with, []byte(`password: !unsafe "$6$digest"`)))
 }
 
 func TestAFileThatCannotBeReadStopsTheRole(t *testing.T) {
@@ -150,9 +233,9 @@ func TestEveryFamily(t *testing.T) {
 			var defaults map[string]any
 			is.NoErr(yaml.Unmarshal(files["role/defaults/main.yml"], &defaults))
 			is.Equal(slices.Sorted(maps.Keys(defaults)), slices.Sorted(maps.Keys(declared)))
-			for _, text := range files {
+			for name, text := range files {
 				var any any
-				is.NoErr(yaml.Unmarshal(text, &any))
+				is.True(path.Ext(name) != ".yml" || yaml.Unmarshal(text, &any) == nil)
 			}
 		})
 	}

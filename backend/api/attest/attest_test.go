@@ -22,7 +22,7 @@ func migration() *MigrationPredicate {
 	return &MigrationPredicate{
 		Operation: Operation{
 			Fingerprint: strings.Repeat("ab", 32), Source: "centos-7", Target: "debian-12",
-			IndexVersion: "1", PlanDigest: strings.Repeat("0", 64), Tool: "svc test",
+			IndexVersion: "1", Tool: "svc test",
 		},
 		Packages: PackageSum{Total: 3, Same: 2, Unknown: 1},
 	}
@@ -30,7 +30,7 @@ func migration() *MigrationPredicate {
 
 func statement(t *testing.T) Statement {
 	t.Helper()
-	s, err := New([]Subject{File("plan.json", strings.Repeat("1", 64))}, migration())
+	s, err := New(strings.Repeat("1", 64), migration())
 	is.New(t).NoErr(err)
 	return s
 }
@@ -106,7 +106,9 @@ func TestStatementsAreChecked(t *testing.T) {
 	for name, change := range map[string]func(*Statement){
 		"type":        func(s *Statement) { s.Type = "https://in-toto.io/Statement/v0.1" },
 		"no subject":  func(s *Statement) { s.Subject = nil },
-		"bad digest":  func(s *Statement) { s.Subject[0].Digest["sha256"] = "ABC" },
+		"bad digest":  func(s *Statement) { s.Subject[0].Digest.SHA256 = "ABC" },
+		"a file":      func(s *Statement) { s.Subject[0].Name = "role/files/kunde.conf" },
+		"two":         func(s *Statement) { s.Subject = append(s.Subject, s.Subject[0]) },
 		"unknown":     func(s *Statement) { s.PredicateType = "urn:other" },
 		"predicate":   func(s *Statement) { s.Predicate = []byte(`{"vm_fingerprint":"x","colour":"red"}`) },
 		"fingerprint": func(s *Statement) { s.Predicate = []byte(`{"vm_fingerprint":"x"}`) },

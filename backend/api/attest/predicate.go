@@ -24,14 +24,14 @@ var predicates = map[string]func() Predicate{
 }
 
 // Operation is what all predicates share: which VM, from where to where, by
-// which index and plan.
+// which index. Of the machine's files it tells nothing: the plan is among those
+// that the subject lists.
 type Operation struct {
 	Fingerprint  string  `json:"vm_fingerprint"` // 64 lower-case hex characters
 	Source       string  `json:"source"`         // release slug
 	Target       string  `json:"target"`         // release slug
 	IndexVersion string  `json:"index_version"`
-	PlanDigest   string  `json:"plan_digest"` // SHA-256 of plan.json, hex
-	Tool         string  `json:"tool"`        // name and version of the program
+	Tool         string  `json:"tool"` // name and version of the program
 	Issued       *Issued `json:"issued,omitzero"`
 }
 
@@ -49,8 +49,6 @@ func (o *Operation) check() error {
 		return fmt.Errorf("the predicate's vm_fingerprint must be 64 lower-case hexadecimal characters")
 	case o.Source == "" || o.Target == "":
 		return fmt.Errorf("the predicate needs source and target: release slugs")
-	case !hex64.MatchString(o.PlanDigest):
-		return fmt.Errorf("the predicate's plan_digest must be 64 lower-case hexadecimal characters")
 	}
 	return nil
 }
@@ -72,7 +70,7 @@ type PackageSum struct {
 }
 
 // MigrationPredicate says what a migration was planned from and what it made;
-// its subjects are the artifacts.
+// its subject lists the artifacts.
 type MigrationPredicate struct {
 	Operation
 	Packages   PackageSum `json:"packages"`
@@ -83,12 +81,34 @@ type MigrationPredicate struct {
 func (*MigrationPredicate) Type() string { return MigrationType }
 
 // ParityPredicate says how a migrated VM compares with its source; its subject
-// is the parity report.
+// lists the report and the assessment of the VM.
 type ParityPredicate struct {
 	Operation
-	Packages PackageSum `json:"packages"` // of the plan that was checked
-	Checks   CheckSum   `json:"checks"`
-	Parity   bool       `json:"parity"` // nothing differs
+	// Migration is the SHA-256 of the manifest of the migration that was checked,
+	// as its attestation has it: what links the two. It is absent where the VM was
+	// compared with an assessment alone.
+	Migration string     `json:"migration,omitempty"`
+	Packages  PackageSum `json:"packages"` // of the plan that was checked
+	Checks    CheckSum   `json:"checks"`
+	// Dimensions counts the checks by what was compared.
+	Dimensions []DimensionSum `json:"dimensions" jsonschema:"the checks by what was compared, such as packages, users or programs"`
+	NotLooked  []string       `json:"not_looked" jsonschema:"what was not looked at, and why; text for people"`
+	Parity     bool           `json:"parity" jsonschema:"nothing is missing or other than announced, and nothing unannounced is there"`
+}
+
+// DimensionSum counts the checks of one dimension. Equal, announced, accepted,
+// differ and unreadable add up to compared; added is part of differ, base of none.
+// A count that is absent is zero.
+type DimensionSum struct {
+	Dimension  string `json:"dimension" jsonschema:"what was compared: packages, services, users, programs, and so on"`
+	Compared   int    `json:"compared,omitzero" jsonschema:"checks of the dimension"`
+	Equal      int    `json:"equal,omitzero" jsonschema:"as on the source"`
+	Announced  int    `json:"announced,omitzero" jsonschema:"not as on the source, as the plan announced, or left to a person"`
+	Accepted   int    `json:"accepted,omitzero" jsonschema:"differs, and a person accepted it in writing"`
+	Differ     int    `json:"differ,omitzero" jsonschema:"otherwise than announced"`
+	Added      int    `json:"added,omitzero" jsonschema:"of those that differ: on the target alone, and accounted for by neither source, plan nor packages"`
+	Base       int    `json:"base,omitzero" jsonschema:"on the target alone, and accounted for by its release, its packages or the plan: not among the checks"`
+	Unreadable int    `json:"unreadable,omitzero" jsonschema:"could not be read, or is not known"`
 }
 
 // CheckSum counts the checks of a comparison; the others add up to Total.
@@ -96,14 +116,15 @@ type CheckSum struct {
 	Total   int `json:"total"`
 	Passed  int `json:"passed"`
 	Differ  int `json:"differ"`
+	Manual  int `json:"manual"`  // not as on the source, as announced: left to a person
 	Unknown int `json:"unknown"` // could not be read
 }
 
 // Type is the predicate's URI.
 func (*ParityPredicate) Type() string { return ParityType }
 
-// DataPlanPredicate says what data a plan covers; its subjects are the plan's
-// files. It is signed by a key of the machine where it was made.
+// DataPlanPredicate says what data a plan covers; its subject lists
+// the plan's files. It is signed by a key of the machine where it was made.
 type DataPlanPredicate struct {
 	Operation
 	Packages      PackageSum `json:"packages"`

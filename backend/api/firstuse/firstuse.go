@@ -69,5 +69,18 @@ func appear(path string, b []byte, move func(from, to string) error) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return move(f.Name(), path)
+	if err := move(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir has the disk keep the names in a folder: what a new key signed is worth
+// nothing where the key is gone after a power failure.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }

@@ -69,3 +69,11 @@ func (r *Regexp) ReplaceAllString(s, by string) string { return r.get().ReplaceA
 func (r *Regexp) ReplaceAllStringFunc(s string, by func(string) string) string {
 	return r.get().ReplaceAllStringFunc(s, by)
 }
+
+// FindAllStringSubmatchIndex is where the first n matches and their groups begin and end.
+func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return r.get().FindAllStringSubmatchIndex(s, n)
+}
+
+// SubexpNames are the names of the groups; the first is that of the whole, "".
+func (r *Regexp) SubexpNames() []string { return r.get().SubexpNames() }

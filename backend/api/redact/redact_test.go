@@ -11,8 +11,6 @@ import (
 
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
-
-	"svc/backend/api"
 )
 
 func TestText(t *testing.T) {
@@ -32,9 +30,9 @@ func TestText(t *testing.T) {
 		"the server is down":                       "the server is down",
 		"10.0.0.1 10.0.0.1:80 10.0.0.0/8":          "[ip] [ip] [ip]",
 		"fe80::1%eth0, [2001:db8::1]:443":          "[ip], [[ip]]:443",
-		"::1 is not :: here":                       "[ip] is not :: here",
-		"00:1a:2b:3c:4d:5e":                        "[host]",
-		"joe@example.com, root@web01:~#":           "[email], [host]:~#",
+		"::1 is not :: here":                       "::1 is not :: here",
+		"00:1a:2b:3c:4d:5e":                        "[id]",
+		"joe@example.com, root@web01:~#":           "[email], root@[host]:~#",
 		"mailto:joe.doe+x@mail.example.org.":       "mailto:[email].",
 		"root@db:/srv/x":                           "[host]:[path]",
 		"https://example.com/a?b=c#d.":             "[url].",
@@ -106,21 +104,6 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	is.True(read >= 300)
-}
-
-// TestRoutesStay: what the service answers is no path of a machine.
-func TestRoutesStay(t *testing.T) {
-	for _, route := range []string{
-		api.Health.Path, api.Version.Path, api.OpenAPI.Path, api.Resolve.Path, api.Translate.Path, api.ConfigPaths.Path, api.Releases.Path, api.UpgradeEdges.Path,
-		api.Usage.Path, api.Authorize.Path, api.Enroll.Path, api.CVEScan.Path, api.GetAccount.Path, api.GetUsage.Path, api.GetVMs.Path, api.GetStatement.Path,
-		api.GetCapacity.Path, api.Entitlements.Path, api.Terms.Path, api.FileFinding.Path, api.GetFinding.Path, api.ResolveFinding.Path, api.AskQuestion.Path,
-		api.GetQuestion.Path, api.AnswerQuestion.Path, api.AttestSign.Path, api.AttestKeys.Path,
-	} {
-		is := is.New(t)
-		text := "POST " + route + " is slow."
-		got, _ := Text(text)
-		is.Equal(got, text)
-	}
 }
 
 func TestABracketIsNoComparison(t *testing.T) {

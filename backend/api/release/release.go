@@ -96,8 +96,18 @@ func compareVersion(a, b string) int {
 	})
 }
 
-// Nearest gives up to n known slugs that look most like name, best first.
+// Nearest gives up to n known slugs that name may mean: those of its distribution, the
+// newest first, which are supported the longest; else those that look most like it.
 func Nearest(name string, n int, known []string) []string {
+	own := slices.DeleteFunc(Suggest(name, len(table)), func(slug string) bool { return !slices.Contains(known, slug) })
+	if len(own) == 0 {
+		own = closest(name, n, known)
+	}
+	return own[:min(n, len(own))]
+}
+
+// closest gives up to n known names that look most like name, best first.
+func closest(name string, n int, known []string) []string {
 	name = strings.ToLower(name)
 	sorted := slices.Clone(known)
 	slices.SortStableFunc(sorted, func(a, b string) int {

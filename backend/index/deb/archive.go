@@ -15,7 +15,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
-	"github.com/ulikunitz/xz"
 
 	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
@@ -128,7 +127,7 @@ func Unpack(r io.Reader, ext string) (io.Reader, error) {
 	case ".bz2":
 		return bzip2.NewReader(r), nil
 	case ".xz":
-		return xz.NewReader(r)
+		return newXZ(r)
 	case ".lz4":
 		return lz4.NewReader(r), nil
 	case ".zst":

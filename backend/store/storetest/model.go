@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,6 +29,8 @@ type model struct {
 	license.Account
 	grants  map[int64]*term
 	seats   map[string]bool
+	kinds   map[string]int           // instances by the kind and pool that their lines have
+	billed  int                      // events that are billable
 	events  map[string]store.Outcome // by request
 	scans   map[string]store.Outcome
 	answers map[string]remembered
@@ -80,6 +83,27 @@ func (m *model) gate(c store.Command, day string) (claims, overage bool, refusal
 	return false, false, api.SeatQuota
 }
 
+// pool is what the contract takes the next seat from.
+func (m *model) pool(day string) license.Pool {
+	povs := 0
+	for _, t := range m.grants {
+		if t.pov && t.from <= day && day < t.until {
+			povs += t.seats
+		}
+	}
+	switch used := len(m.seats); {
+	case m.Unlimited:
+		return "unlimited"
+	case used < m.FreeQuota:
+		return "free"
+	case used < m.FreeQuota+povs:
+		return "pov"
+	case used < m.capacity(day):
+		return "license"
+	}
+	return "overage"
+}
+
 // expect is what a command has to give; fresh says that it makes an event, whose
 // id only the store knows.
 func (m *model) expect(c store.Command, now time.Time) (o store.Outcome, code api.Code, fresh bool) {
@@ -105,13 +129,16 @@ func (m *model) expect(c store.Command, now time.Time) (o store.Outcome, code ap
 	o.Seated = m.seats[c.Fingerprint]
 	o.Decision = license.Decision{
 		Licensed: o.Seated || claims, Claim: claims, Overage: overage,
-		Billable: claims && !m.Unlimited && c.Kind != api.CVEScanKind,
+		Billable: claims && !m.Unlimited,
+	}
+	if claims {
+		o.Decision.Pool = m.pool(license.Day(now))
 	}
 	return o, "", true
 }
 
 func (m *model) again(c store.Command, o store.Outcome) store.Outcome {
-	o.Decision.Licensed = m.seats[c.Fingerprint]
+	o.Decision.Licensed, o.Decision.Pool = m.seats[c.Fingerprint], ""
 	o.Seated = o.Decision.Licensed && !o.Decision.Claim
 	return o
 }
@@ -130,6 +157,10 @@ func (m *model) note(c store.Command, o store.Outcome, fresh bool, now time.Time
 	}
 	if o.Decision.Claim {
 		m.seats[c.Fingerprint] = true
+		m.kinds[string(license.SeatKind(c.Kind))+" "+string(o.Decision.Pool)]++
+	}
+	if o.Decision.Billable {
+		m.billed++
 	}
 	if o.Decision.Claim || slices.Contains([]api.Kind{api.Migration, api.Verify, api.License}, c.Kind) {
 		m.listed++
@@ -148,14 +179,15 @@ func testModel(t *testing.T, f *fixture) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a := license.Account{Plan: api.PlanFree, FreeQuota: rapid.IntRange(0, 3).Draw(rt, "quota"), VMLimit: rapid.IntRange(3, 8).Draw(rt, "limit")}
 		m := &machine{fixture: f, id: f.account(a), model: model{
-			Account: a, grants: map[int64]*term{}, seats: map[string]bool{}, events: map[string]store.Outcome{}, scans: map[string]store.Outcome{}, answers: map[string]remembered{},
+			Account: a, grants: map[int64]*term{}, seats: map[string]bool{}, kinds: map[string]int{}, events: map[string]store.Outcome{}, scans: map[string]store.Outcome{}, answers: map[string]remembered{},
 		}}
 		rt.Repeat(map[string]func(*rapid.T){
 			"":        m.agrees,
 			"command": m.command,
 			"claim":   m.command, // more of them than of what changes the account
 			"retry":   m.retry,
-			"time":    func(rt *rapid.T) { f.clock.Add(time.Duration(rapid.IntRange(1, 100).Draw(rt, "hours")) * time.Hour) },
+			// Clocks are put back too.
+			"time":    func(rt *rapid.T) { f.clock.Add(time.Duration(rapid.IntRange(-60, 100).Draw(rt, "hours")) * time.Hour) },
 			"grant":   m.grant,
 			"revoke":  m.revoke,
 			"convert": m.convert,
@@ -176,6 +208,34 @@ func (m *machine) agrees(rt *rapid.T) {
 	want := []int{len(m.seats), m.capacity(license.Day(m.clock.Now())), m.listed, len(m.seats)}
 	if !slices.Equal(got, want) {
 		rt.Fatalf("seats, capacity, events and VMs are %v, not %v", got, want)
+	}
+	m.billAgrees(rt)
+}
+
+// billAgrees: the events, the statement and the account tell of the same instances,
+// kinds and pools, and ask for the same money, whatever became of the capacity.
+func (m *machine) billAgrees(rt *rapid.T) {
+	bill, err := m.Statement(m.t.Context(), m.id)
+	m.no(rt, err)
+	sum, err := m.Summary(m.t.Context(), m.id)
+	m.no(rt, err)
+	kinds := map[string]int{}
+	for _, l := range bill.Lines {
+		kinds[string(l.Kind)+" "+*l.Pool]++
+	}
+	if !maps.Equal(kinds, m.kinds) {
+		rt.Fatalf("the lines have %v, the events %v", kinds, m.kinds)
+	}
+	got := []int{bill.Instances, bill.PaidInstances, bill.OverageInstances, bill.AnnualTotal, bill.FreeInstances + bill.PaidInstances, len(bill.Lines)}
+	want := []int{sum.BillableInstances, sum.PaidInstances, sum.OverageInstances, sum.AnnualTotal, len(m.seats), len(m.seats)}
+	unlimited := 0
+	for kind, n := range m.kinds {
+		if strings.HasSuffix(kind, " unlimited") {
+			unlimited += n
+		}
+	}
+	if !slices.Equal(got, want) || m.billed != len(m.seats)-unlimited {
+		rt.Fatalf("the statement has %v, the account %v, %d events are billable of %d", got, want, m.billed, len(m.seats))
 	}
 }
 

@@ -217,7 +217,7 @@ func testScans(t *testing.T, f *fixture) {
 	part.ScanID = "s"
 	first, err := f.Record(t.Context(), part)
 	f.is.NoErr(err)
-	f.is.True(first.Decision.Claim && !first.Decision.Billable)
+	f.is.True(first.Decision.Claim && first.Decision.Billable)
 	next := f.command(a, api.CVEScanKind, 1)
 	next.ScanID = "s"
 	second, err := f.Record(t.Context(), next)

@@ -31,7 +31,7 @@ map() {
 			missing+=("${ACCOUNTS[i]}")
 		fi
 	done
-	[ ${#missing[@]} = 0 ] || die "The target has no ${missing[*]} in /etc/$1: make them first, as the migration's role does. Nothing was done."
+	[ ${#missing[@]} = 0 ] || die "The target has no $(printf '%q ' "${missing[@]}")in /etc/$1, and data belong to them. The migration's role makes the people's: apply it first. Then 05-accounts.sh makes those that are left. Nothing was done."
 	mv -- "$2.part" "$2"
 }
 
@@ -44,7 +44,14 @@ room() {
 	need[$at]=$((${need[$at]:-0} + BYTES))
 }
 
-there() { on_source exists "$FROM" || die "The source has no $FROM, or can't be reached. Nothing was done."; }
+there() { on_source exists "$FROM" || die "The source has no $SOURCE_ROOT$SHOWN, or can't be reached. Nothing was done."; }
+
+# announce: what the copy will stop.
+announce() {
+	local units
+	units=$(workers | awk '$2 != "-" { print $2 }' | sort -u | paste -sd' ')
+	[ -z "$units" ] || say "$SHOWN: the copy will stop $units on the target, until it was compared"
+}
 
 begin
 programs
@@ -54,8 +61,9 @@ IDS=("${GROUP_IDS[@]}") ACCOUNTS=("${GROUP_ACCOUNTS[@]}")
 map group "$STATE/groups.map"
 each_place there
 each_place room
+each_place announce
 for at in "${!need[@]}"; do
 	free=$(($(df --output=avail -B1 -- "$at" | tail -n 1)))
-	[ "$free" -gt "${need[$at]}" ] || die "$at has $free bytes free, and ${need[$at]} are to come. Nothing was done."
+	[ "$free" -gt "${need[$at]}" ] || die "$(printf %q "$at") has $free bytes free, and ${need[$at]} are to come. Nothing was done."
 done
 say "The move can be made. Next: 20-first-copy.sh while the source still runs, or 30-before.sh once it is quiet."

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Holds the target against the source: the counts and digests of 30-before.sh,
-# and whether rsync finds anything left to do. Changes nothing.
+# and whether rsync finds anything left to do. Where all is equal it starts the
+# services that were stopped for the copy, and changes nothing else.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 begin
 each_place after
 [ "$different" = 0 ] || die "The target is not what the source is. Run 40-copy.sh again, or 90-roll-back.sh."
 say "All places are on the target as they are on the source."
+again

@@ -7,10 +7,10 @@
 
 back() {
 	if [ -e "$STATE/$NAME.absent" ]; then
-		say "$PLACE was not there"
+		say "$SHOWN was not there"
 		rm -rf --one-file-system -- "$TO"
 	elif [ -e "$STATE/$NAME.saved" ]; then
-		say "$PLACE as it was"
+		say "$SHOWN as it was"
 		restore "$STATE/$NAME.saved/" "$TO/"
 		rm -rf -- "$STATE/$NAME.saved"
 	fi
@@ -18,5 +18,7 @@ back() {
 }
 
 begin
+each_place still
 each_place_back back
+again
 say "The target's places are as they were."

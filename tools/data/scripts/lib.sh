@@ -17,8 +17,11 @@ TARGET_ROOT=${TARGET_ROOT%/}
 STATE=${STATE:-$TARGET_ROOT/var/lib/svc/data-move}
 DIGESTS=${DIGESTS:-1}
 EXCLUDES=() NAMES=()
+SHOWN="" # the place as it is safe to show
 SETTINGS=(EXCLUDES NAMES DIGESTS) # what a function needs where the source is
 different=0
+# shellcheck source=services.sh
+. "$plan/services.sh"
 
 die() {
 	printf '%s\n' "$*" >&2
@@ -62,6 +65,7 @@ each_place_back() {
 }
 
 load() {
+	UNSAFE=0
 	NAME=$(basename -- "$1" .sh)
 	# shellcheck source=/dev/null
 	. "$1"
@@ -69,13 +73,13 @@ load() {
 	FROM=$SOURCE_ROOT$PLACE
 	case $(realpath -m -- "$TO")/ in
 	"$TARGET_ROOT"/*) ;;
-	*) die "A link leads $TO out of $TARGET_ROOT. Nothing of it was touched." ;;
+	*) die "A link leads $TARGET_ROOT$SHOWN out of $TARGET_ROOT. Nothing of it was touched." ;;
 	esac
 	[ ${#NAMES[@]} = 0 ] || return 0
 	local own
 	for own in "$plan" "$STATE"; do
 		case $(realpath -m -- "$own")/ in
-		"$(realpath -m -- "$TO")"/*) die "$own lies in $PLACE, which is made what the source has there: it would be deleted. Move it elsewhere, such as /var/tmp. Nothing of $PLACE was touched." ;;
+		"$(realpath -m -- "$TO")"/*) die "$own lies in $SHOWN, which is made what the source has there: it would be deleted. Move it elsewhere, such as /var/tmp. Nothing of it was touched." ;;
 		esac
 	done
 }
@@ -85,7 +89,8 @@ on_source() {
 	if [ -z "$SOURCE_SSH" ]; then
 		"$@"
 	else
-		sent "$@" | ssh -o BatchMode=yes -- "$SOURCE_SSH" bash -s
+		# What the source says is shown, and obeyed by no terminal.
+		{ sent "$@" | ssh -o BatchMode=yes -- "$SOURCE_SSH" bash -s 2>&1 >&3 3>&- | cat -v >&2; } 3>&1
 	fi
 }
 
@@ -195,7 +200,7 @@ keep() {
 		: >"$STATE/$NAME.absent"
 		return
 	fi
-	[ -d "$TO" ] || die "$TO is there and is no folder. Nothing of it was touched."
+	[ -d "$TO" ] || die "$TARGET_ROOT$SHOWN is there and is no folder. Nothing of it was touched."
 	rm -rf -- "$STATE/$NAME.part"
 	mkdir -- "$STATE/$NAME.part"
 	restore "$TO/" "$STATE/$NAME.part/"
@@ -210,15 +215,15 @@ restore() {
 
 # before: counts and digests the place on the source, which must be quiet.
 before() {
-	say "$PLACE"
+	say "$SHOWN"
 	on_source manifest "$FROM" | remapped >"$STATE/$NAME.before.part"
 	mv -- "$STATE/$NAME.before.part" "$STATE/$NAME.before"
 }
 
 # last_copy: makes the place on the target what it was when it was counted.
 last_copy() {
-	say "$PLACE"
-	[ -e "$STATE/$NAME.before" ] || die "Run 30-before.sh first. Nothing of $PLACE was copied."
+	say "$SHOWN"
+	[ -e "$STATE/$NAME.before" ] || die "Run 30-before.sh first. Nothing of $SHOWN was copied."
 	keep
 	(umask 022 && mkdir -p -- "$TO")
 	copy --quiet
@@ -233,15 +238,31 @@ after() {
 	[ -e "$STATE/$NAME.before" ] || die "Run 30-before.sh and 40-copy.sh first."
 	manifest "$TO" | sort >"$STATE/$NAME.after"
 	if ! diff -- "$STATE/$NAME.before" "$STATE/$NAME.after" >"$STATE/$NAME.diff"; then
-		say "$PLACE DIFFERS (< the source, > the target):"
+		say "$SHOWN DIFFERS (< the source, > the target):"
 		cat -- "$STATE/$NAME.diff"
 		different=1
 	fi
 	[ "$DIGESTS" = 0 ] || checks+=(--checksum)
 	left=$(copy "${checks[@]}")
 	if [ -n "$left" ]; then
-		say "$PLACE DIFFERS, as rsync sees it:"
+		say "$SHOWN DIFFERS, as rsync sees it:"
 		printf '%s\n' "$left" | head -n 20
 		different=1
 	fi
+	used
+}
+
+# used: says who works in the place again before it was compared; sets different.
+used() {
+	local by
+	[ "$UNSAFE" = 1 ] || [ "$different" = 1 ] || return 0
+	by=$(workers)
+	[ -n "$by" ] || return 0
+	if [ -e "$STATE/started" ]; then
+		say "$SHOWN: its services run since the last comparison, so what differs is what they wrote."
+		return
+	fi
+	say "$SHOWN is written to on the target, though it was stopped (process, service, program):"
+	printf '%s\n' "$by"
+	different=1
 }

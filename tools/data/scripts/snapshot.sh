@@ -51,7 +51,7 @@ take() {
 take_lvm() {
 	local group volume free extent size pool how=ro room=()
 	read -r group volume free extent size pool <<<"$(lvs --noheadings --units b --nosuffix -o vg_name,lv_name,vg_free_count,vg_extent_size,lv_size,pool_lv -- "$(findmnt -n -o SOURCE --mountpoint "${1:-/}")")"
-	[ "$group/$volume" = "$VOLUME" ] || { echo "${1:-/} is on $group/$volume, and was on $VOLUME when this was planned." >&2 && return 1; }
+	[ "$group/$volume" = "$VOLUME" ] || { echo "$(printf %q "${1:-/}") is on $group/$volume, and was on $VOLUME when this was planned." >&2 && return 1; }
 	if [ -z "$pool" ]; then
 		[ "$free" -gt 0 ] || { echo "Nothing is free in the group $group." >&2 && return 1; }
 		room=(--extents "$((free < size / extent ? free : size / extent))")
@@ -100,7 +100,7 @@ each_of_these() {
 	local name
 	for name in "${PLACES[@]}"; do
 		load "$plan/places/$name.sh"
-		BASE=$(on_source base_of "$FROM") || die "The file system of $PLACE on the source does not take snapshots as it did when this was planned, or can't be reached."
+		BASE=$(on_source base_of "$FROM") || die "The file system of $SHOWN on the source does not take snapshots as it did when this was planned, or can't be reached."
 		BASE=${BASE%/}
 		"$1"
 	done
@@ -118,7 +118,7 @@ note() { known || bases+=("$BASE"); }
 take_base() {
 	! known || return 0
 	note
-	say "a snapshot of what is below ${BASE:-/}"
+	say "a snapshot of what is below $(printf %q "${BASE:-/}")"
 	on_source drop "$BASE"
 	on_source take "$BASE" || die "No snapshot was taken. Nothing was copied."
 }
@@ -139,9 +139,12 @@ snapshot() {
 		trap drop_all EXIT
 		trap 'exit 130' INT TERM HUP
 		each_of_these take_base
+		rm -f -- "$STATE/started"
+		each_of_these still
 		each_of_these move_place
 		drop_all
 		[ "$different" = 0 ] || die "The target is not what the snapshot was. Run this again, or 90-roll-back.sh."
+		again
 		say "The target has the places as they were at the snapshot. What was written since comes by 30-before.sh, 40-copy.sh and 50-after.sh, once the source is quiet."
 		;;
 	remove)

@@ -9,12 +9,14 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"svc/tools/database"
+	"svc/tools/database/upgrade/safefile"
 )
 
 // directory is a database that is one directory, and a new server takes the files
@@ -36,8 +38,10 @@ type directory struct {
 	Runs     bool     // it ran when svc came
 	Again    bool     // its program is still there: after a roll-back it runs again
 	Headroom int64    // bytes that the upgrade itself takes
+	paces
 	// Quit is the signal that stops the server in order.
-	Quit unix.Signal
+	Quit   unix.Signal
+	Undone string // where the new data go that clients may have written to
 }
 
 // dialect is what an engine does in its own way.
@@ -54,13 +58,26 @@ type dialect interface {
 	answers(ctx context.Context) error
 }
 
+// ledger is how an engine tells what clients have written.
+type ledger interface {
+	// counted says what the running server has counted of clients' writing since it
+	// was started.
+	counted(ctx context.Context, h *Host) (signs []string, err error)
+	// data reports whether a file, by its name from the directory, is of clients' data
+	// alone: what a server writes by itself is none.
+	data(name string) bool
+	// dumpKept are commands for a shell that dump a directory which no server runs on
+	// into a file.
+	dumpKept(dir, into string) []string
+}
+
 // stock is what a database holds: values, or digests of them, by what they are of.
 type stock map[string]string
 
 // Names beside the database's directory.
 func (f *directory) next() string   { return f.Data + ".svc-new" }
 func (f *directory) kept() string   { return f.Data + ".svc-old" }
-func (f *directory) undone() string { return f.Data + ".svc-undone" }
+func (f *directory) undone() string { return cmp.Or(f.Undone, f.Data+".svc-undone") }
 
 // Names in the backup directory.
 const (
@@ -83,6 +100,7 @@ func (f *directory) look(h *Host) error {
 	if err := errors.Join(f.refuseWithin(h.Backup), f.refuseMount(), f.refuseLeftovers()); err != nil {
 		return err
 	}
+	f.Undone = free(f.Data + ".svc-undone")
 	if f.Inode, err = inodeOf(f.Data); err != nil {
 		return err
 	}
@@ -95,7 +113,64 @@ func (f *directory) look(h *Host) error {
 	if s != nil {
 		f.Runs, f.Unit, f.Again = true, s.unit, s.same
 	}
-	return errors.Join(err, f.owner())
+	if err := errors.Join(err, f.owner(), f.refuseAbove()); err != nil || f.Bytes == 0 {
+		return err
+	}
+	var sample *os.File
+	if f.paces, sample, err = measure(f.Account, f.Data, filepath.Dir(f.Data), h.Backup); err != nil {
+		return err
+	}
+	return sample.Close()
+}
+
+// refuseAbove refuses data that others than root and the server's account could
+// exchange for something else: their copy is made, and renamed, beside them.
+func (f *directory) refuseAbove() error {
+	above := filepath.Dir(f.Data)
+	_, err := safefile.Directory(above)
+	if info, e := os.Stat(above); err != nil && e == nil && info.Mode().Perm()&0o022 == 0 && accountOf(info) == f.Account {
+		_, err = safefile.Directory(filepath.Dir(above))
+	}
+	if err != nil {
+		return refusef("give it to root, and let no others write there: chown root, chmod go-w", "others could exchange the directory of the data: %v", err)
+	}
+	return nil
+}
+
+// accountOf is the owner of a file, by name; empty where the number has none.
+func accountOf(info os.FileInfo) string {
+	u, err := user.LookupId(strconv.Itoa(int(info.Sys().(*syscall.Stat_t).Uid)))
+	if err != nil {
+		return ""
+	}
+	return u.Username
+}
+
+// still refuses a directory that a journal tells of where its account, its program
+// or its unit are others than svc would find now.
+func (f *directory) still(programs ...string) error {
+	info, err := os.Stat(f.old())
+	if errors.Is(err, fs.ErrNotExist) { // killed between two renamings
+		info, err = os.Stat(f.kept())
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("finding the data again: %w", err)
+	case f.Account != accountOf(info) || f.Account == "root" || f.Account == "":
+		return differs("the data belong to the account %q, not to %q", accountOf(info), f.Account)
+	case !slices.Contains(programs, f.Program):
+		return differs("the program %q is none of a server's", f.Program)
+	case f.Unit != filepath.Base(f.Unit) && f.Unit != "":
+		return differs("%q is no unit", f.Unit)
+	case filepath.Clean(f.Data) != f.Data || !filepath.IsAbs(f.Data):
+		return differs("%q is no directory", f.Data)
+	}
+	return f.refuseAbove()
+}
+
+// differs refuses a journal that does not fit to the host.
+func differs(format string, args ...any) error {
+	return refusef("see who has changed the host, or the journal; svc neither goes on nor back before it fits", "the host is not the one of the journal: "+format, args...)
 }
 
 // owner refuses data that the server's account can't have: they were moved here
@@ -105,10 +180,9 @@ func (f *directory) owner() error {
 	if err != nil {
 		return err
 	}
-	uid := info.Sys().(*syscall.Stat_t).Uid
-	u, err := user.LookupId(strconv.Itoa(int(uid)))
-	if err == nil && (u.Username == f.Account || f.Runs && uid != 0) {
-		f.Account = u.Username
+	uid, name := info.Sys().(*syscall.Stat_t).Uid, accountOf(info)
+	if name != "" && (name == f.Account || f.Runs && uid != 0) {
+		f.Account = name
 		return nil
 	}
 	return refusef(fmt.Sprintf("give it to that account (chown -R %s:), or, if the server runs as another, start it on the data once", f.Account), "%s belongs to the account with the number %d, and the server's is %s", f.Data, uid, f.Account)
@@ -137,7 +211,7 @@ func (f *directory) refuseMount() error {
 
 // refuseLeftovers refuses where an earlier upgrade has left what this one makes.
 func (f *directory) refuseLeftovers() error {
-	for _, name := range []string{f.next(), f.kept(), f.undone()} {
+	for _, name := range []string{f.next(), f.kept()} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 			return refusef("remove it, or move it elsewhere, when it is no longer wanted", "%s is there, of an earlier upgrade", name)
 		}
@@ -161,17 +235,29 @@ func (f *directory) is(dir string) bool {
 
 func (f *directory) about(method, instance string, notes []string) About {
 	return About{
-		From: f.From, To: f.To, Instance: instance, Directory: f.Data, Method: method, Downtime: "minutes: the time to copy the data twice and to read them three times",
+		From: f.From, To: f.To, Instance: instance, Directory: f.Data, Method: method, Downtime: fmt.Sprintf("about %s, from step stop to the last: the time to copy %s twice and to read them three times, as a sample of this host's disks has it", lasts(f.waiting()), size(f.Bytes)), Waiting: f.waiting(),
 		Needs: []Need{{"", f.Bytes + f.Bytes/50 + 16<<20, "the backup"}, {filepath.Dir(f.Data), f.Bytes + f.Bytes/50 + f.Headroom, "the copy that is upgraded"}},
 		Notes: append(notes, f.notes()...),
 	}
 }
 
+// waiting is for how long clients wait, in seconds, by the size: a backup, its
+// restoring, and three readings, by servers that start and stop meanwhile.
+func (f *directory) waiting() float64 {
+	const fixed, digests = 10, 100 << 20 // seconds; bytes per second that become digests
+	data := float64(f.Bytes)
+	return fixed + data/slowest(f.ReadPace, f.BackupPace) + data/slowest(f.ReadPace, f.WritePace) + 3*data/slowest(f.ReadPace, digests)
+}
+
 func (f *directory) notes() []string {
-	return []string{
-		"until the end nothing but reading happens to " + f.Data + "; it is then kept as " + f.kept(),
-		"if it is rolled back after clients have written to the new data, those are kept as " + f.undone(),
+	var earlier []string
+	if usual := f.Data + ".svc-undone"; f.undone() != usual {
+		earlier = []string{usual + " is there, of an earlier upgrade that was rolled back: what was written to it then is served by nobody; it stays"}
 	}
+	return append(earlier,
+		"until the end nothing but reading happens to "+f.Data+"; it is then kept as "+f.kept(),
+		"if it is rolled back after clients have written to the new data, those are kept as "+f.undone(),
+	)
 }
 
 // gone says so where what runs can't be started again.
@@ -185,14 +271,14 @@ func (f *directory) gone() []string {
 // steps are those of an upgrade.
 func (f *directory) steps(h *Host, d dialect) []Step {
 	steps := []Step{
-		{Name: "stop", Does: "stops the server, with everything written down, for the next boot too", Changes: true, Do: f.stop(h, d), Undo: f.startAgain(h, d), Holds: f.stopped},
+		{Name: "stop", Cuts: f.Runs, Does: "stops the server, with everything written down, for the next boot too", Changes: true, Do: f.stop(h, d), Undo: f.startAgain(h, d), Holds: f.stopped},
 		{Name: "backup", Does: "copies " + f.Data + " to the backup directory, with digests", Do: f.backup(h), Undo: f.dropBackup(h), Holds: f.unchanged(h), Fills: h.path(backupDir), Bytes: f.Bytes},
 		{Name: "verify", Does: "restores the backup beside the data, starts the new server on it in private, and takes stock", Changes: true, Do: f.verify(h, d), Undo: f.dropCopy, Holds: f.copied, Fills: f.next(), Bytes: f.Bytes},
 		{Name: "upgrade", Does: "upgrades the restored copy in private, takes stock again, and compares", Changes: true, Do: f.upgrade(h, d), Undo: f.dropCopy, Holds: f.copied},
-		{Name: "exchange", Does: "puts the upgraded copy in the place of the data, and keeps those as " + f.kept(), Changes: true, Do: f.exchange(h), Undo: f.exchangeBack(h)},
+		{Name: "exchange", Does: "puts the upgraded copy in the place of the data, and keeps those as " + f.kept(), Changes: true, Opens: true, Do: f.exchange(h), Undo: f.exchangeBack(h)},
 	}
 	if f.Runs {
-		steps = append(steps, Step{Name: "start", Does: "starts the new server and waits until it answers", Changes: true, Do: f.start(h, d), Undo: f.stopNew(h)})
+		steps = append(steps, Step{Name: "start", Serves: true, Does: "starts the new server and waits until it answers", Changes: true, Do: f.start(h, d), Undo: f.stopNew(h)})
 	}
 	return steps
 }
@@ -471,8 +557,34 @@ func (f *directory) afterwards(h *Host, look string) []string {
 		lines = append(lines, "the server was not running, and is not now: start it")
 	}
 	return append(lines,
-		fmt.Sprintf("the old data are %s, as they were: remove them (rm -r) when nothing is missed", f.kept()),
-		fmt.Sprintf("the backup is %s: keep it until a backup of the new data exists", h.path(backupDir)))
+		fmt.Sprintf("the way back to the old data: `svc db upgrade --backup-dir %s --roll-back --confirm`", quoted(h.Backup)),
+		fmt.Sprintf("the old data are %s, as they were. When nothing is missed: `rm -r %s`", f.kept(), quoted(f.kept())),
+		fmt.Sprintf("the backup is %s: keep it until a backup of the new data exists, and then: `rm -r %s`", h.path(backupDir), quoted(h.Backup)))
+}
+
+// written compares the new data with what they were when they took their place.
+func (f *directory) written(ctx context.Context, h *Host, d ledger) (Written, error) {
+	w := Written{Kept: f.undone(), Commands: d.dumpKept(f.undone(), quoted(h.path("written")))}
+	if !f.is(f.kept()) {
+		return w, nil // the old data are in their place
+	}
+	var was tree
+	if err := h.readFile(newFile, &was); err != nil {
+		return w, err
+	}
+	now, err := listTree(f.Data)
+	if err != nil {
+		return w, err
+	}
+	if n := was.differing(now, d.data); n > 0 {
+		w.Signs = append(w.Signs, fmt.Sprintf("%d files of %s are new, changed or gone", n, f.Data))
+	}
+	if s, err := f.server(f.Data); s == nil || err != nil {
+		return w, err
+	}
+	signs, err := d.counted(ctx, h)
+	w.Signs = append(w.Signs, signs...)
+	return w, err
 }
 
 // launch starts the server and waits until it answers.

@@ -23,12 +23,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
+
+	"svc/tools/database/upgrade/safefile"
 )
 
 // Host is the machine that svc runs on, as steps use it.
 type Host struct {
 	Backup string // directory for all that is kept; absolute
 	id     string // of the upgrade: what its programs have in their environment
+	reach  reach  // how far the step is that is being done
 }
 
 func newHost(o Options) *Host { return &Host{Backup: o.Backup} }
@@ -50,17 +53,22 @@ func (h *Host) check() error {
 	if os.Geteuid() != 0 {
 		return refusef("run it as root, such as by sudo", "svc does not run as root, and other accounts can't stop, copy and start a database")
 	}
-	info, err := os.Stat(h.Backup)
-	switch {
-	case !filepath.IsAbs(h.Backup):
+	if !filepath.IsAbs(h.Backup) {
 		return refusef("name it from the root, such as /srv/backup", "%q is not the whole name of a backup directory", h.Backup)
+	}
+	dir, err := safefile.Directory(h.Backup)
+	switch open := (*safefile.Unsafe)(nil); {
+	case errors.As(err, &open):
+		return refusef("name one that only root can write to, as to every one above it (chown root, chmod go-w); neither /tmp nor a directory of a database, which has to stay its account's, will do",
+			"the backup directory %s is not root's alone, and what lies in it says what root does: %v", h.Backup, open)
 	case errors.Is(err, fs.ErrNotExist):
 		return refusef("make it first, on a disk of its own where there is one: a name that is mistyped, or a disk that is not mounted, would else be filled elsewhere", "the backup directory %s does not exist", h.Backup)
+	case errors.Is(err, unix.ENOTDIR):
+		return refusef("name a directory", "the backup directory %s is a file", h.Backup)
 	case err != nil:
 		return fmt.Errorf("looking at the backup directory: %w", err)
-	case !info.IsDir():
-		return refusef("name a directory", "the backup directory %s is a file", h.Backup)
 	}
+	h.Backup = dir
 	return nil
 }
 
@@ -79,10 +87,16 @@ func (h *Host) unused() error {
 			return refusef("name an empty directory", "the backup directory %s is not empty: it has %s", h.Backup, e.Name())
 		}
 	}
+	if f, err := h.open("log", os.O_RDONLY); err == nil {
+		f.Close()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return refusef("name an empty directory", "there is a log that svc has not written: %v", err)
+	}
 	return nil
 }
 
-// lock keeps a second upgrade out until it is given back, or svc ends.
+// lock keeps a second upgrade out until it is given back, or svc ends. With it goes
+// what killed servers have left of their private sockets.
 func (h *Host) lock() (unlock func(), err error) {
 	f, err := os.OpenFile(lockFile, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -92,7 +106,7 @@ func (h *Host) lock() (unlock func(), err error) {
 		f.Close()
 		return nil, refusef("wait for it", "another svc db upgrade runs on this host")
 	}
-	return func() { f.Close() }, nil
+	return func() { _ = errors.Join(os.RemoveAll(pgPrivate), f.Close()) }, nil
 }
 
 // Need is room that an upgrade takes on a disk.
@@ -172,13 +186,22 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%d MiB", (bytes+mib-1)/mib)
 }
 
-// treeSize adds up what the files of a directory take on the disk.
-func treeSize(dir string) (bytes int64, err error) {
+// treeSize adds up what the files of a directory take, which may be behind a link;
+// folders of some names are left out.
+func treeSize(dir string, without ...string) (bytes int64, err error) {
+	if dir, err = filepath.EvalSymlinks(dir); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
 	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) { // a running server removes files
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // a running server removes files
 			return nil
-		}
-		if err != nil || !e.Type().IsRegular() {
+		case err == nil && e.IsDir() && slices.Contains(without, e.Name()):
+			return fs.SkipDir
+		case err != nil || !e.Type().IsRegular():
 			return err
 		}
 		info, err := e.Info()
@@ -201,10 +224,29 @@ type command struct {
 	// terminated with all its children.
 	stop  unix.Signal
 	quiet bool // not logged: it is run again and again
+	// rows takes what the program prints, which run then does not give.
+	rows io.Writer
 }
 
 // maxOutput bounds what is kept of what a program prints.
 const maxOutput = 64 << 20
+
+// resendAfter is how long a server has to heed a signal before it is sent once more: one
+// that comes while a server starts may be lost.
+const resendAfter = 5 * time.Second
+
+// insist sends a signal to a process, again and again until it has ended.
+func insist(p *os.Process, signal os.Signal) error {
+	err := p.Signal(signal)
+	if err != nil {
+		return err
+	}
+	go func() {
+		for time.Sleep(resendAfter); p.Signal(signal) == nil; time.Sleep(resendAfter) {
+		}
+	}()
+	return nil
+}
 
 // run runs a program to its end, or until the context ends, and gives what it
 // printed. It is killed when svc is.
@@ -217,6 +259,9 @@ func (h *Host) run(ctx context.Context, c command) (string, error) {
 	cmd.Dir, cmd.Stdin = "/"+strings.TrimPrefix(c.dir, "/"), strings.NewReader(c.stdin)
 	cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", "HOME=/", mark + "=" + h.id}, c.env...)
 	cmd.Stdout, cmd.Stderr = out, io.MultiWriter(complaint, log)
+	if c.rows != nil {
+		cmd.Stdout = c.rows
+	}
 	// A program has a process group of its own: what a terminal sends to svc
 	// does not reach it, and what svc sends to the group reaches its children.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -224,7 +269,7 @@ func (h *Host) run(ctx context.Context, c command) (string, error) {
 	cmd.WaitDelay = 20 * time.Second
 	if c.stop != 0 { // SIGKILL would cost it what is in no log, such as PostgreSQL's unlogged tables
 		cmd.SysProcAttr.Pdeathsig = c.stop
-		cmd.Cancel = func() error { return cmd.Process.Signal(c.stop) }
+		cmd.Cancel = func() error { return insist(cmd.Process, c.stop) }
 		cmd.WaitDelay = time.Hour // it writes down what it has in memory
 	}
 	if c.user != "" {
@@ -315,7 +360,7 @@ func (h *Host) openLog(quiet bool) io.WriteCloser {
 	if quiet || h.id == "" { // before an upgrade begins, nothing is written
 		return deaf{}
 	}
-	f, err := os.OpenFile(h.logFile(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := h.open("log", os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 	if err != nil {
 		return deaf{}
 	}
@@ -445,7 +490,7 @@ func inOrder(pid string) bool {
 func (h *Host) writeFile(name string, v any) error {
 	b, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent(" "))
 	if err == nil {
-		err = renameio.WriteFile(h.path(name), append(b, '\n'), 0o600)
+		err = renameio.WriteFile(h.path(name), append(b, '\n'), 0o600, renameio.WithTempDir(h.Backup))
 	}
 	if err = errors.Join(err, syncDir(h.Backup)); err != nil {
 		return fmt.Errorf("keeping %s: %w", name, err)
@@ -455,9 +500,9 @@ func (h *Host) writeFile(name string, v any) error {
 
 // readFile gives what writeFile has kept.
 func (h *Host) readFile(name string, v any) error {
-	b, err := os.ReadFile(h.path(name))
+	f, err := h.open(name, os.O_RDONLY)
 	if err == nil {
-		err = json.Unmarshal(b, v)
+		err = errors.Join(json.UnmarshalRead(f, v), f.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("reading what was kept: %w", err)

@@ -7,12 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sys/unix"
+
+	"svc/tools/database/upgrade/safefile"
 )
 
 // JournalSchema names the form of a journal.
@@ -63,6 +64,7 @@ type Progress struct {
 	begin   Entry
 	steps   map[string]State
 	outcome Outcome
+	at      map[string]time.Time // when a step last entered a state, by both
 }
 
 // Errors of a journal that can't be gone on with.
@@ -75,7 +77,7 @@ var (
 // line may be cut off, or be anything that a power cut leaves: it tells of
 // something that has not happened yet.
 func parseJournal(b []byte) (p Progress, whole int, err error) {
-	p.steps = map[string]State{}
+	p.steps, p.at = map[string]State{}, map[string]time.Time{}
 	for n := 0; whole < len(b); n++ {
 		line, rest, ended := bytes.Cut(b[whole:], []byte{'\n'})
 		e, err := parseEntry(line, n == 0)
@@ -117,6 +119,7 @@ func (p *Progress) add(e Entry) {
 		p.outcome = e.Outcome
 	default:
 		p.steps[e.Step], p.outcome = e.State, ""
+		p.at[e.Step+" "+string(e.State)] = e.At
 	}
 }
 
@@ -134,9 +137,10 @@ const (
 	journalReserve = 256 << 10
 )
 
-// readJournal reads the journal of a backup directory.
+// readJournal reads the journal of a backup directory. It says what root is to do:
+// one that others could have written is not read.
 func readJournal(dir string) (so Progress, whole int, err error) {
-	f, err := os.Open(filepath.Join(dir, journalFile))
+	f, err := safefile.Open(dir, journalFile, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return so, 0, ErrNoJournal
 	}
@@ -156,12 +160,12 @@ func readJournal(dir string) (so Progress, whole int, err error) {
 
 // beginJournal makes a new journal, in a directory where no upgrade has begun.
 func beginJournal(dir string, begin Entry, now func() time.Time) (*journal, error) {
-	f, err := os.OpenFile(filepath.Join(dir, journalFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := safefile.Open(dir, journalFile, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, fmt.Errorf("making the journal: %w", err)
 	}
-	j := &journal{file: f, so: Progress{steps: map[string]State{}}, now: now}
-	if err := errors.Join(reserve(f), j.write(begin), syncDir(dir)); err != nil {
+	j := &journal{file: f, so: Progress{steps: map[string]State{}, at: map[string]time.Time{}}, now: now}
+	if err := errors.Join(f.Truncate(0), reserve(f), j.write(begin), syncDir(dir)); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return j, nil
@@ -183,7 +187,7 @@ func openJournal(dir string, now func() time.Time) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, journalFile), os.O_RDWR, 0)
+	f, err := safefile.Open(dir, journalFile, os.O_RDWR)
 	if err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", err)
 	}

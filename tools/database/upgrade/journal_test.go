@@ -4,7 +4,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/matryer/is"
 )
 
@@ -63,4 +65,38 @@ func FuzzJournal(f *testing.F) {
 			t.Fatalf("of %q, %d bytes are sound, but by themselves they are not: %v", b, whole, err)
 		}
 	})
+}
+
+// TestWhatAJobKeeps has a journal give back what Look found out, embedded or not.
+func TestWhatAJobKeeps(t *testing.T) {
+	is := is.New(t)
+	had := &postgresql{Locks: 7, paces: paces{1, 2, 3}}
+	b, err := json.Marshal(had)
+	is.NoErr(err)
+	has := &postgresql{}
+	is.NoErr(json.Unmarshal(b, has, json.RejectUnknownMembers(true)))
+	is.Equal(has.paces, had.paces)
+	is.Equal(has.Locks, had.Locks)
+}
+
+// TestHowLongClientsWait takes the times from a journal's lines.
+func TestHowLongClientsWait(t *testing.T) {
+	is := is.New(t)
+	steps := []Step{{Name: "try"}, {Name: "close", Cuts: true}, {Name: "copy"}, {Name: "open", Serves: true}}
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		states []string // a second after each other
+		want   time.Duration
+	}{
+		{[]string{"try started", "try done"}, 0},
+		{[]string{"close started", "close done", "copy started", "copy done", "open started", "open done"}, 5 * time.Second},
+		{[]string{"close started", "close done", "copy started", "copy undoing", "copy undone", "close undoing", "close undone"}, 6 * time.Second},
+		{[]string{"close started", "close done"}, 0}, // they wait still
+	} {
+		at := map[string]time.Time{}
+		for i, s := range c.states {
+			at[s] = begin.Add(time.Duration(i) * time.Second)
+		}
+		is.Equal(waited(steps, at), c.want)
+	}
 }

@@ -148,7 +148,10 @@ func (m *mariadb) versions(in Request, installed string) error {
 			return refusef("take it out of replication first, or upgrade a replica by making it anew from its upgraded primary", "this server is a %s", role)
 		}
 	}
-	return m.between(in, "mariadb", says.Version, "mariadb", installed)
+	if err := m.between(in, "mariadb", says.Version, "mariadb", installed); err != nil {
+		return err
+	}
+	return m.refuseVersioned()
 }
 
 // between fills in where the data come from and where they go.
@@ -176,12 +179,59 @@ func (f *directory) between(in Request, fromEngine, from, toEngine, installed st
 	return nil
 }
 
+// Recheck makes the command anew; the server's program is one of those that are known.
+func (m *mariadb) Recheck(context.Context, *Host) error {
+	m.Command = []string{m.Program}
+	return m.still(mariadbServers...)
+}
+
 func (m *mariadb) About() About { return m.about(mariadbMethod, "", append(m.gone(), m.Hints...)) }
 
 func (m *mariadb) Steps(h *Host) []Step { return m.steps(h, m) }
 
 func (m *mariadb) Afterwards(h *Host) []string {
-	return m.afterwards(h, "look at it: mariadb -e 'select version()'")
+	return m.afterwards(h, "look at it: `mariadb --socket="+quoted(m.Socket)+" -e 'select version()'`, with -p where root has a password")
+}
+
+func (m *mariadb) Written(ctx context.Context, h *Host) (Written, error) {
+	return m.written(ctx, h, m)
+}
+
+// mariadbCounters count the statements that write.
+const mariadbCounters = `select variable_name, variable_value from information_schema.global_status where variable_value > 0 and variable_name in
+	('COM_INSERT', 'COM_INSERT_SELECT', 'COM_UPDATE', 'COM_UPDATE_MULTI', 'COM_DELETE', 'COM_DELETE_MULTI', 'COM_REPLACE', 'COM_REPLACE_SELECT', 'COM_LOAD', 'COM_TRUNCATE', 'COM_CALL_PROCEDURE',
+	'COM_CREATE_DB', 'COM_CREATE_TABLE', 'COM_ALTER_TABLE', 'COM_DROP_TABLE', 'COM_DROP_DB', 'COM_CREATE_USER', 'COM_GRANT', 'COM_REVOKE')`
+
+// counted asks as root does over the socket. What a server has counted that was
+// started since is in its files.
+func (m *mariadb) counted(ctx context.Context, h *Host) (signs []string, err error) {
+	out, err := h.run(ctx, command{
+		args: []string{"mariadb", "--connect-timeout=10", "--local-infile=0", "--socket=" + m.Socket, "--batch", "--skip-column-names"},
+		env:  []string{"HOME=/root"}, stdin: mariadbCounters,
+	})
+	for line := range strings.Lines(out) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		signs = append(signs, value+" of "+strings.ToLower(strings.TrimPrefix(name, "COM_")))
+	}
+	return signs, err
+}
+
+// data are the files of databases, and not of the server's own ones.
+func (m *mariadb) data(name string) bool {
+	schema, _, inside := strings.Cut(name, "/")
+	return inside && !slices.Contains([]string{"mysql", "sys", "performance_schema"}, schema) && !strings.HasPrefix(schema, "#")
+}
+
+// dumpKept starts a server that only root and its account reach, dumps all, and stops it.
+func (m *mariadb) dumpKept(dir, into string) []string {
+	at := quoted(dir)
+	socket := "--socket=" + at + "/svc.sock"
+	return []string{
+		fmt.Sprintf("runuser -u %s -- %s --datadir=%s %s --pid-file=%[3]s/svc.pid --skip-networking --skip-grant-tables --skip-log-bin --skip-slave-start --skip-log-error --loose-wsrep-on=OFF >/dev/null 2>&1 &", m.Account, m.Program, at, socket),
+		fmt.Sprintf("until mariadb-admin --no-defaults %s --silent ping; do sleep 1; done", socket),
+		fmt.Sprintf("(umask 077; mariadb-dump --no-defaults %s --all-databases --routines --events >%s.sql)", socket, into),
+		fmt.Sprintf("mariadb-admin --no-defaults %s shutdown", socket),
+	}
 }
 
 // settle has the running server purge and merge all there is to when it stops.
@@ -189,7 +239,7 @@ func (m *mariadb) Afterwards(h *Host) []string {
 // missing shows when the backup is read.
 func (m *mariadb) settle(ctx context.Context, h *Host) error {
 	_, _ = h.run(ctx, command{
-		args: []string{"mariadb", "--connect-timeout=10", "--socket=" + m.Socket},
+		args: []string{"mariadb", "--connect-timeout=10", "--local-infile=0", "--socket=" + m.Socket}, // no server gets root's files
 		env:  []string{"HOME=/root"}, stdin: "SET GLOBAL innodb_fast_shutdown=0;",
 	})
 	return nil
@@ -337,11 +387,16 @@ func (s stock) count(names []string, rows [][]string) error {
 func identifier(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // convert has mariadb-upgrade bring the server's own tables, and those that have
-// to, to the new form. It runs as root: distributions run it so, and the note that
-// it writes among the data may be root's already.
+// to, to the new form. Distributions run it as root, and the note that it leaves among
+// the data is root's then: it is removed from the copy, and made anew by the account.
 func (m *mariadb) convert(ctx context.Context, h *Host, dir string) error {
+	for _, note := range []string{"mysql_upgrade_info", "mariadb_upgrade_info"} {
+		if err := removeFile(filepath.Join(dir, note)); err != nil {
+			return err
+		}
+	}
 	return m.privately(ctx, h, dir, func(ctx context.Context) error {
-		_, err := h.run(ctx, command{args: []string{"mariadb-upgrade", "--no-defaults", "--socket=" + h.private("socket")}})
+		_, err := h.run(ctx, command{user: m.Account, args: []string{"mariadb-upgrade", "--no-defaults", "--socket=" + h.private("socket")}})
 		return err
 	})
 }

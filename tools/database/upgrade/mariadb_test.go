@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"net"
 	"os"
@@ -172,4 +173,22 @@ func TestDataAreNotMovedFromUnderAServer(t *testing.T) {
 	is.True(err != nil && strings.Contains(err.Error(), "does not stop"))
 	_, err = os.Stat(data)
 	is.NoErr(err) // it is where it was
+}
+
+// TestTablesWithSystemVersioning reads what MariaDB 11.8 has written.
+func TestTablesWithSystemVersioning(t *testing.T) {
+	is := is.New(t)
+	for head, want := range map[string]bool{
+		"fe010a0c1d0061000100fd01000010001300000000000000000000020800080000050000000000000009000000000010000000d9b0010010000000000000000000102fba849ee76611f18c4102fc000000010404010002008103000202":               true,  // with system versioning
+		"fe010a0c120056000100b001000010000500000000000000000000020800080000050000000000000009000000000010000000d9b0010010000000000000000000102fbaf132e76611f18c4102fc00000001":                                     false, // create table n (a int)
+		"fe010b0c2400680001001002000010000b00000000000000000000020800080000050000000000000009000000010010000000d9b0010010000000000000000000102fbb0777e76611f18c4102fc00000001030c03617070036170700100020083020000": false, // with a period of an application
+	} {
+		b, err := hex.DecodeString(head)
+		is.NoErr(err)
+		is.Equal(versioned(b), want)
+		for i := range b { // cut off anywhere, it is read without harm
+			versioned(b[:i])
+		}
+	}
+	is.True(!versioned([]byte("TYPE=VIEW")))
 }

@@ -4,17 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/google/renameio/v2"
-	"golang.org/x/sys/unix"
 )
 
 // beside are files of a data directory that are of the configuration.
@@ -26,15 +21,18 @@ func (g *pgRun) configure(ctx context.Context, c cluster) error {
 	if err := g.carry(c); err != nil {
 		return fmt.Errorf("carrying the configuration over: %w", err)
 	}
+	var known []string
 	for range maxUntaken {
 		_, err := g.run(ctx, g.as(c.program("postgres"), "-D", c.Config, "-C", "data_directory"))
 		if err == nil {
 			return nil
 		}
 		names := untaken(err.Error())
-		if len(names) == 0 {
+		// What it complains of once more stands in a file that is not the cluster's alone.
+		if !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(known, name) }) {
 			return fmt.Errorf("PostgreSQL %s does not take the configuration: %w", c.Version, err)
 		}
+		known = append(known, names...)
 		if err := g.comment(c, names); err != nil {
 			return fmt.Errorf("adapting the configuration: %w", err)
 		}
@@ -61,12 +59,12 @@ func untaken(text string) (names []string) {
 // carry copies the configuration's files, with the names of the new cluster.
 func (g *pgRun) carry(c cluster) error {
 	a := adaption{g.p.Old, c, g.p.Name}
-	err := eachFile(g.p.Old.Config, func(name string) error {
-		if name == "start.conf" {
-			return nil
+	names, err := g.files(g.p.Old.Config)
+	for _, name := range names {
+		if name != "start.conf" {
+			err = errors.Join(err, g.copyConfig(filepath.Join(g.p.Old.Config, name), filepath.Join(c.Config, name), a))
 		}
-		return g.copyConfig(filepath.Join(g.p.Old.Config, name), filepath.Join(c.Config, name), a)
-	})
+	}
 	for _, name := range beside {
 		if e := g.copyConfig(filepath.Join(g.p.Old.Data, name), filepath.Join(c.Data, name), a); !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
@@ -81,98 +79,80 @@ const (
 	maxConfigFile  = 4 << 20
 )
 
-// eachFile calls fn with the regular files of a configuration, and with links,
-// by their names below it. Where it is among the data, their names tell it apart.
-func eachFile(dir string, fn func(name string) error) error {
-	inData, count := isCluster(dir), 0
-	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
+// files are the regular files of a configuration, and links, by their names below
+// it. Where it is among the data, their names tell it apart.
+func (g *pgRun) files(dir string) (names []string, err error) {
+	inData := isCluster(dir)
+	err = acting(g.p.Owner, dir, func() error {
+		return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case e.IsDir() && inData && path != dir && e.Name() != "conf.d":
+				return fs.SkipDir
+			case e.IsDir(), inData && filepath.Ext(path) != ".conf":
+				return nil
+			case len(names) == maxConfigFiles:
+				return fmt.Errorf("%s has more than %d files", dir, maxConfigFiles)
+			}
+			name, err := filepath.Rel(dir, path)
+			names = append(names, name)
 			return err
-		case e.IsDir() && inData && path != dir && e.Name() != "conf.d":
-			return fs.SkipDir
-		case e.IsDir(), inData && filepath.Ext(path) != ".conf":
-			return nil
-		}
-		if count++; count > maxConfigFiles {
-			return fmt.Errorf("%s has more than %d files", dir, maxConfigFiles)
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		return fn(name)
+		})
 	})
+	return names, err
 }
 
-// copyConfig copies a file with its owner and mode; settings are adapted.
+// copyConfig copies a file with its owner and mode; settings are adapted. What the
+// account can't read is none of its server's.
 func (g *pgRun) copyConfig(from, to string, a adaption) error {
-	f, err := os.Open(from)
+	b, st, err := read(g.p.Owner, from, maxConfigFile)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
 	if err != nil {
 		return err
-	}
-	defer f.Close()
-	var st unix.Stat_t
-	b, err := io.ReadAll(io.LimitReader(f, maxConfigFile+1))
-	if err = errors.Join(err, unix.Fstat(int(f.Fd()), &st)); err != nil {
-		return err
-	}
-	if len(b) > maxConfigFile {
-		return fmt.Errorf("%s has more than %d bytes", from, maxConfigFile)
 	}
 	if strings.HasSuffix(to, ".conf") {
 		b = []byte(a.text(string(b)))
 	}
-	if err := g.ownFolder(filepath.Dir(to)); err != nil {
+	if err := makeFolder(g.p.Owner, filepath.Dir(to), 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // such as conf.d
 		return err
 	}
-	err = renameio.WriteFile(to, b, fs.FileMode(st.Mode).Perm(), renameio.WithStaticPermissions(fs.FileMode(st.Mode).Perm()))
-	return errors.Join(err, os.Lchown(to, int(st.Uid), int(st.Gid)))
+	return put(g.p.Owner, to, b, st)
 }
 
-// ownFolder makes a folder of a configuration, such as conf.d.
-func (g *pgRun) ownFolder(dir string) error {
-	if err := os.Mkdir(dir, 0o755); errors.Is(err, fs.ErrExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	return g.own(dir)
-}
-
-// replace writes a file anew, with the owner and the mode that it has.
-func replace(name string, b []byte) error {
-	var st unix.Stat_t
-	if err := unix.Stat(name, &st); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	t, err := renameio.NewPendingFile(name, renameio.WithStaticPermissions(fs.FileMode(st.Mode).Perm()))
+// replace writes a file anew, with the owner and the mode that it has, where its
+// text changes.
+func (g *pgRun) replace(name string, change func(text string) string) error {
+	b, st, err := read(g.p.Owner, name, maxConfigFile)
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
+		return err
 	}
-	defer t.Cleanup() // does nothing once it stands
-	_, err = t.Write(b)
-	if err = errors.Join(err, t.Chown(int(st.Uid), int(st.Gid))); err == nil {
-		err = t.CloseAtomicallyReplace()
+	text := change(string(b))
+	if text == string(b) {
+		return nil
 	}
-	if err = errors.Join(err, syncDir(filepath.Dir(name))); err != nil {
+	if err := put(g.p.Owner, name, []byte(text), st); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return nil
 }
 
 // comment makes comments of the lines of settings, wherever they stand.
-func (g *pgRun) comment(c cluster, names []string) error {
-	one := func(name string) error {
-		b, err := os.ReadFile(name)
-		if err != nil || !strings.HasSuffix(name, ".conf") || !mentions(string(b), names) {
-			return err
-		}
-		return replace(name, []byte(commented(string(b), names, c.Version)))
+func (g *pgRun) comment(c cluster, settings []string) error {
+	names, err := g.files(c.Config)
+	for i, name := range names {
+		names[i] = filepath.Join(c.Config, name)
 	}
-	err := eachFile(c.Config, func(name string) error { return one(filepath.Join(c.Config, name)) })
-	if e := one(filepath.Join(c.Data, "postgresql.auto.conf")); !errors.Is(e, fs.ErrNotExist) {
-		err = errors.Join(err, e)
+	for _, name := range append(names, filepath.Join(c.Data, "postgresql.auto.conf")) {
+		if !strings.HasSuffix(name, ".conf") {
+			continue
+		}
+		e := g.replace(name, func(text string) string { return commented(text, settings, c.Version) })
+		if !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
 	}
 	return err
 }
@@ -187,15 +167,6 @@ func settingOf(line string) (name, value string) {
 		return "", ""
 	}
 	return strings.ToLower(m[1]), strings.Trim(strings.TrimSpace(m[2]), "'")
-}
-
-func mentions(text string, names []string) bool {
-	for line := range strings.Lines(text) {
-		if name, _ := settingOf(line); slices.Contains(names, name) {
-			return true
-		}
-	}
-	return false
 }
 
 // commented is a configuration without the settings of some names.

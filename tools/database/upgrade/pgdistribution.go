@@ -13,6 +13,7 @@ import (
 
 	"svc/assess/datadir"
 	"svc/tools/database"
+	"svc/tools/database/upgrade/safefile"
 )
 
 // pgDistribution is the one cluster of Red Hat's own packages and their like: its
@@ -50,6 +51,7 @@ type pgAnswers struct {
 	Superuser string
 	Initdb    []string
 	Databases []pgDatabase
+	Locks     int64
 }
 
 // made is where pg_upgrade makes the new cluster.
@@ -120,10 +122,14 @@ func (m *pgDistribution) look(ctx context.Context, h *Host, in Request) error {
 	return m.address(ctx, h)
 }
 
+// pgVersions are where the programs of two releases are.
+func pgVersions(from, to string) (older, newer cluster) {
+	return cluster{Version: from, Bin: fmt.Sprintf(pgOldBin, from), Clients: pgBin}, cluster{Version: to, Bin: pgBin}
+}
+
 // versions finds which release wrote the data, and which is installed.
 func (m *pgDistribution) versions(ctx context.Context, h *Host, in Request, from string) error {
-	m.Old = cluster{Version: from, Bin: fmt.Sprintf(pgOldBin, from), Clients: pgBin}
-	m.New = cluster{Version: string(in.To.Version), Bin: pgBin}
+	m.Old, m.New = pgVersions(from, string(in.To.Version))
 	if !safe.MatchString(from + m.Data) {
 		return refusef("move it to "+pgData, "%s has signs in its name that a shell would not read as they are", m.Data)
 	}
@@ -211,10 +217,20 @@ func (m *pgDistribution) address(ctx context.Context, h *Host) (err error) {
 	return nil
 }
 
+// recheck makes the places of programs anew from the versions.
+func (m *pgDistribution) recheck() error {
+	m.Old, m.New = pgVersions(m.Old.Version, m.New.Version)
+	m.Command = []string{m.Program, "-D", m.Data}
+	if !safe.MatchString(m.Old.Version + m.New.Version + m.Data) {
+		return differs("%q is no way of versions in %q", m.Old.Version+" → "+m.New.Version, m.Data)
+	}
+	return m.still(filepath.Join(pgBin, "postgres"))
+}
+
 func (m *pgDistribution) About() About {
 	return m.about(pgMethod, "", []string{
 		fmt.Sprintf("after a roll-back the data are as they are now, which the installed release does not serve: what brings PostgreSQL %s's service back is dnf module switch-to postgresql:%[1]s", m.Old.Version),
-		"indexes on text are made again where it is not on record by which library they were sorted",
+		"indexes on text are made again where the new server's library has another version than the one by which they were sorted",
 	})
 }
 
@@ -231,6 +247,9 @@ func (m *pgDistribution) Steps(h *Host) []Step {
 		case "exchange":
 			steps[i].Do = func(ctx context.Context) error { return errors.Join(s.Do(ctx), h.relabel(ctx, m.Data)) }
 		}
+		if s.Name == "exchange" {
+			steps[i].Undo = func(ctx context.Context) error { return errors.Join(s.Undo(ctx), g.readableAt(m.undone())) }
+		}
 		if s.Name == "verify" || s.Name == "upgrade" {
 			steps[i].Undo = func(ctx context.Context) error { return errors.Join(os.RemoveAll(m.made()), s.Undo(ctx)) }
 		}
@@ -239,7 +258,7 @@ func (m *pgDistribution) Steps(h *Host) []Step {
 }
 
 func (m *pgDistribution) Afterwards(h *Host) []string {
-	return m.afterwards(h, fmt.Sprintf("look at it: psql -p %d; what the extensions' own scripts say is in %s", m.Port, h.path("pg_upgrade")))
+	return append(m.afterwards(h, fmt.Sprintf("look at it: psql -p %d; what the extensions' own scripts say is in %s", m.Port, h.path("pg_upgrade"))), h.resorted()...)
 }
 
 // run is the way of the copy into the new cluster.
@@ -261,7 +280,7 @@ func (m *pgDistribution) informed(h *Host) (*pgRun, error) {
 		return nil, err
 	}
 	g := m.run(h)
-	g.p.Superuser, g.p.Initdb, g.p.Databases = said.Superuser, said.Initdb, said.Databases
+	g.p.Superuser, g.p.Initdb, g.p.Databases, g.p.Locks = said.Superuser, said.Initdb, said.Databases, said.Locks
 	return g, nil
 }
 
@@ -271,11 +290,11 @@ func (m *pgDistribution) settle(context.Context, *Host) error { return nil }
 // stock takes the checksums of a cluster, by the server that it is of; the old
 // one says first what is to be known of it.
 func (m *pgDistribution) stock(ctx context.Context, h *Host, dir string) (has stock, err error) {
-	version, err := readText(filepath.Join(dir, "PG_VERSION"))
+	version, _, err := safefile.Read(filepath.Join(dir, "PG_VERSION"), 100)
 	if err != nil {
 		return nil, err
 	}
-	old := strings.TrimSpace(version) == m.Old.Version
+	old := strings.TrimSpace(string(version)) == m.Old.Version
 	g, c := m.run(h), m.Old.at(dir)
 	if !old {
 		g, err = m.informed(h)
@@ -284,25 +303,28 @@ func (m *pgDistribution) stock(ctx context.Context, h *Host, dir string) (has st
 	if err != nil {
 		return nil, err
 	}
-	err = g.with(ctx, c, func(ctx context.Context, s session) error {
+	err = g.with(ctx, c, false, func(ctx context.Context, s session) error {
 		if old {
 			err = m.ask(ctx, h, s)
 		}
 		if err == nil {
 			has, err = s.fingerprint(ctx)
 		}
+		if err == nil && !old {
+			err = s.keepQuiet(ctx)
+		}
 		return err
-	}, "default_transaction_read_only=on")
+	})
 	return has, err
 }
 
 // ask has the old server, on the restored copy, say what stands in the way, and
 // what the new cluster has to be like.
 func (m *pgDistribution) ask(ctx context.Context, h *Host, s session) error {
-	if err := s.ask(ctx, s, m.control); err != nil {
+	if err := errors.Join(s.ask(ctx, s, m.control), s.keepOrders(ctx)); err != nil {
 		return err
 	}
-	return h.writeFile(pgAsked, pgAnswers{s.p.Superuser, s.p.Initdb, s.p.Databases})
+	return h.writeFile(pgAsked, pgAnswers{s.p.Superuser, s.p.Initdb, s.p.Databases, s.p.Locks})
 }
 
 // convert makes the new cluster from a copy, which it takes the place of.
@@ -312,13 +334,13 @@ func (m *pgDistribution) convert(ctx context.Context, h *Host, dir string) error
 		return err
 	}
 	c := g.p.New
-	if err := errors.Join(os.RemoveAll(c.Data), os.Mkdir(c.Data, 0o700), g.own(c.Data)); err != nil {
+	if err := errors.Join(os.RemoveAll(c.Data), makeFolder(m.Account, c.Data, 0o700)); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context) error{
 		func(ctx context.Context) error { return g.initdb(ctx, c) },
 		func(ctx context.Context) error { return g.configure(ctx, c) },
-		func(ctx context.Context) error { return g.pgUpgrade(ctx, c, "--link") }, // the copy is of no use to others
+		func(ctx context.Context) error { return g.pgUpgrade(ctx, g.p.Old, c, "--link") }, // the copy is of no use to others
 		g.index,
 	} {
 		if err := step(ctx); err != nil {
@@ -328,6 +350,19 @@ func (m *pgDistribution) convert(ctx context.Context, h *Host, dir string) error
 	return errors.Join(os.RemoveAll(dir), os.Rename(c.Data, dir))
 }
 
+// Written compares the new cluster with what it was when svc alone had been in it.
+func (m *pgDistribution) Written(ctx context.Context, h *Host) (Written, error) {
+	p := &postgresql{Owner: m.Account, Superuser: m.Account, New: m.New.at(m.Data), Port: m.Port, Socket: m.Socket, Aside: m.undone()}
+	g := &pgRun{h, p}
+	w := Written{Kept: p.aside(), Commands: g.dumpKept()}
+	if !m.is(m.kept()) {
+		return w, nil // the old data are in their place
+	}
+	var err error
+	w.Signs, err = g.signs(ctx)
+	return w, err
+}
+
 func (m *pgDistribution) same(before, after stock) error {
 	return differences("the upgraded copy", before, after)
 }
@@ -335,5 +370,5 @@ func (m *pgDistribution) same(before, after stock) error {
 // answers asks whether the server takes clients.
 func (m *pgDistribution) answers(ctx context.Context) error {
 	g := m.run(m.host)
-	return session{g, m.New, m.Socket, m.Port, m.Account}.ready(ctx)
+	return session{g, m.New, m.Socket, m.Port, m.Account, false}.ready(ctx)
 }

@@ -31,14 +31,16 @@ type layout interface {
 	never() string
 	// serve starts or stops a cluster for its clients.
 	serve(action string, c cluster, name string) command
-	// create makes the new cluster, empty; removed clears what it has outside its
-	// own folders.
+	// create makes the new cluster, empty; log is the file that it has outside its own
+	// folders, empty where there is none.
 	create(ctx context.Context, g *pgRun) error
-	removed(p *postgresql) error
-	// install, drop and purge are what a person does for a version and a cluster.
+	log(version, name string) string
+	// install, drop and uninstall are what a person does for a version and a cluster.
 	install(version string) string
 	drop(c cluster, name string) string
-	purge(version string) string
+	uninstall(version string) string
+	// own reports whether a unit of systemd is the layout's own for a version.
+	own(unit, version string) bool
 }
 
 // layouts are those that are known, as journals name them.
@@ -92,19 +94,42 @@ func (debianLayout) place(old foundCluster, to string) (from, new cluster) {
 	if data == old.data {
 		data = filepath.Join("/var/lib/postgresql", to, old.name)
 	}
-	return at(old.version, old.data), at(to, data)
+	return at(old.version, old.data), at(to, besideLinked(old, to, data))
+}
+
+// besideLinked is the place of new data: where the old ones are behind a link, on
+// another disk than the usual place of the new ones, that is beside them there.
+func besideLinked(old foundCluster, to, usual string) string {
+	behind, err := filepath.EvalSymlinks(old.data)
+	if err != nil || behind == filepath.Clean(old.data) {
+		return usual
+	}
+	from, err := diskOf(behind)
+	above, aboveErr := diskOf(filepath.Dir(behind)) // a disk that is mounted there has no place beside it
+	there, thereErr := diskOf(existing(usual))
+	if errors.Join(err, aboveErr, thereErr) != nil || from.device == there.device || from.device != above.device {
+		return usual
+	}
+	data := strings.Replace(behind, "/"+old.version+"/", "/"+to+"/", 1)
+	if data == behind {
+		data += "-" + to
+	}
+	if !safe.MatchString(data) {
+		return usual
+	}
+	return data
 }
 
 func (debianLayout) control(version, extension string) string {
 	return filepath.Join("/usr/share/postgresql", version, "extension", extension+".control")
 }
 
-func (debianLayout) starts(_ context.Context, _ *pgRun, c cluster) (string, error) {
-	return readText(filepath.Join(c.Config, "start.conf"))
+func (debianLayout) starts(_ context.Context, g *pgRun, c cluster) (string, error) {
+	return g.text(filepath.Join(c.Config, "start.conf"))
 }
 
 func (debianLayout) setStart(ctx context.Context, g *pgRun, c cluster, how string) error {
-	if err := replace(filepath.Join(c.Config, "start.conf"), []byte(how)); err != nil {
+	if err := g.replace(filepath.Join(c.Config, "start.conf"), func(string) string { return how }); err != nil {
 		return err
 	}
 	return g.reload(ctx) // systemd makes its units from these files
@@ -118,15 +143,18 @@ func (debianLayout) serve(action string, c cluster, name string) command {
 
 func (debianLayout) create(ctx context.Context, g *pgRun) error {
 	p := g.p
-	c := command{args: []string{"pg_createcluster", "-u", p.Owner, "-d", p.New.Data, "-p", strconv.Itoa(p.Port), "--start-conf", "manual", p.New.Version, p.Name, "--", "-U", p.Superuser}}
-	c.args = append(c.args, p.initdb(p.New.major())...)
-	return g.do(ctx, c)
+	if err := g.initdbAnew(ctx, p.New); err != nil {
+		return err
+	}
+	return g.do(ctx, command{args: []string{"pg_createcluster", "-u", p.Owner, "-d", p.New.Data, "-p", strconv.Itoa(p.Port), "--start-conf", "manual", p.New.Version, p.Name}})
 }
 
-// removed removes the log file that pg_createcluster has made.
-func (debianLayout) removed(p *postgresql) error {
-	return os.RemoveAll(fmt.Sprintf("/var/log/postgresql/postgresql-%s-%s.log", p.New.Version, p.Name))
+func (debianLayout) log(version, name string) string {
+	return fmt.Sprintf("/var/log/postgresql/postgresql-%s-%s.log", version, name)
 }
+
+// own: Debian's units are of all versions.
+func (debianLayout) own(string, string) bool { return false }
 
 func (debianLayout) install(version string) string {
 	return fmt.Sprintf("apt-get install postgresql-%s postgresql-client-%s", version, version)
@@ -136,7 +164,9 @@ func (debianLayout) drop(c cluster, name string) string {
 	return fmt.Sprintf("pg_dropcluster --stop %s %s", c.Version, name)
 }
 
-func (debianLayout) purge(version string) string { return "apt-get purge postgresql-" + version }
+// uninstall leaves configuration and data alone, where purging would drop every
+// cluster of the version.
+func (debianLayout) uninstall(version string) string { return "apt-get remove postgresql-" + version }
 
 // pgdgLayout is that of PostgreSQL's own packages for Fedora, Red Hat and the
 // like: each version has a folder, one cluster, and a unit of systemd.
@@ -222,22 +252,21 @@ func (l pgdgLayout) create(ctx context.Context, g *pgRun) error {
 	if c.data != g.p.New.Data {
 		return fmt.Errorf("%s has its data in %s, not in %s", l.unit(c.version), c.data, g.p.New.Data)
 	}
-	if err := errors.Join(os.MkdirAll(c.data, 0o700), g.own(c.data)); err != nil {
-		return err
-	}
-	return g.initdb(ctx, g.p.New)
+	return g.initdbAnew(ctx, g.p.New)
 }
 
-func (pgdgLayout) removed(*postgresql) error { return nil }
+func (pgdgLayout) log(string, string) string { return "" }
+
+func (l pgdgLayout) own(unit, version string) bool { return unit == l.unit(version) }
 
 func (pgdgLayout) install(version string) string {
 	return fmt.Sprintf("dnf install postgresql%[1]s-server postgresql%[1]s-contrib", version)
 }
 
 func (l pgdgLayout) drop(c cluster, _ string) string {
-	return fmt.Sprintf("systemctl disable --now %s; rm -r %s", l.unit(c.Version), c.Data)
+	return fmt.Sprintf("systemctl disable --now %s; rm -r %s", l.unit(c.Version), quoted(c.Data))
 }
 
-func (pgdgLayout) purge(version string) string {
+func (pgdgLayout) uninstall(version string) string {
 	return fmt.Sprintf("dnf remove postgresql%s-server", version)
 }

@@ -61,13 +61,87 @@ func (p *postgresql) Look(ctx context.Context, h *Host, in Request) error {
 	if err := h.enterable(ctx, p.Owner); err != nil {
 		return err
 	}
-	if err := g.ask(ctx, session{g, p.Old, "", p.Port, p.Owner}, p.layout().control); err != nil {
+	live := session{g, p.Old, "", p.Port, p.Owner, false}
+	if err := g.ask(ctx, live, p.layout().control); err != nil {
 		return err
 	}
-	if p.Start, err = p.layout().starts(ctx, g, p.Old); err == nil {
-		p.Bytes, err = treeSize(p.Old.Data)
+	p.Offline = live.offline(ctx)
+	p.Online = p.Offline == ""
+	if p.Start, err = p.layout().starts(ctx, g, p.Old); err != nil {
+		return err
 	}
-	return err
+	return p.measure(h)
+}
+
+// pgLogs are folders of the log of transactions, which no new cluster gets.
+var pgLogs = []string{"pg_wal", "pg_xlog"}
+
+// measure says how much there is, and how fast this host's disks are.
+func (p *postgresql) measure(h *Host) (err error) {
+	if p.Bytes, err = treeSize(p.Old.Data, pgLogs...); err != nil {
+		return err
+	}
+	fresh := existing(p.New.Data)
+	var sample *os.File
+	if p.paces, sample, err = measure(p.Owner, p.Old.Data, fresh, h.Backup); err != nil {
+		return err
+	}
+	defer sample.Close()
+	p.Clone, p.CloneBackup = clones(sample, fresh), clonesWithin(h.Backup)
+	return nil
+}
+
+// pgOffline says what keeps a server from giving a copy of its cluster while it
+// serves: it wants two senders, and a log with more than the least in it.
+const pgOffline = `select to_json(case when current_setting('wal_level') = 'minimal' then 'wal_level is minimal: set it to replica'
+	when current_setting('max_wal_senders')::int - (select count(*) from pg_stat_replication) < 2 then 'max_wal_senders leaves no two free: raise it' else '' end)`
+
+// offline says why the cluster can't be copied while it serves; empty where it can.
+func (s session) offline(ctx context.Context) string {
+	why, err := query[string](ctx, s, "template1", pgOffline)
+	if err == nil && (len(why) != 1 || why[0] != "") {
+		return strings.Join(why, "; ")
+	}
+	if err == nil {
+		c := s.client("", "psql", "-X", "-A", "-t", "-w", "-c", "IDENTIFY_SYSTEM")
+		c.args[slices.Index(c.args, "-d")+1] = "replication=true"
+		err = s.do(ctx, c)
+	}
+	if err != nil {
+		return fmt.Sprintf("%s may not take one: give it a line in pg_hba.conf, such as: local replication %s peer (%v)", s.role, s.role, err)
+	}
+	return ""
+}
+
+// Recheck finds the cluster by its name once more: its account and its programs have
+// to be those that the journal has.
+func (p *postgresql) Recheck(ctx context.Context, h *Host) error {
+	if p.Distribution != nil {
+		return p.Distribution.recheck()
+	}
+	l := layouts[p.Layout]
+	if l == nil {
+		return differs("%q is no layout of clusters", p.Layout)
+	}
+	all, err := l.find(ctx, h)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(c foundCluster) bool { return c.version == p.Old.Version && c.name == p.Name })
+	if i < 0 {
+		return differs("there is no cluster %s", p.called(p.Old))
+	}
+	was, now := *p, &postgresql{Layout: p.Layout}
+	now.place(all[i], p.New.Version)
+	switch {
+	case now.Owner != was.Owner || now.Owner == "root":
+		return differs("%s belongs to the account %q, not to %q", p.called(p.Old), now.Owner, was.Owner)
+	case now.Old != was.Old || now.New != was.New:
+		return differs("the clusters would be %+v and %+v, and the journal has %+v and %+v", now.Old, now.New, was.Old, was.New)
+	case !safe.MatchString(p.Superuser):
+		return differs("%q is no role of initdb", p.Superuser)
+	}
+	return nil
 }
 
 // enterable refuses a backup directory that an account can't work in.
@@ -87,13 +161,17 @@ func (p *postgresql) place(old foundCluster, to string) {
 			p.Absent = append(p.Absent, dir)
 		}
 	}
+	p.Aside, p.Log = free(p.New.Data+".rolled-back"), p.layout().log(to, p.Name)
+	if _, err := os.Lstat(p.Log); err == nil {
+		p.LogBefore = free(p.Log + ".svc-before")
+	}
 	inside, err := os.ReadDir(p.New.Data)
 	p.Brought = p.inData() && err == nil && len(inside) == 0
 }
 
 // Programs that an upgrade runs.
 var (
-	oldPrograms = []string{"postgres", "initdb", "pg_ctl", "pg_isready", "psql", "pg_dump", "pg_dumpall", "pg_restore"}
+	oldPrograms = []string{"postgres", "pg_ctl", "pg_isready", "psql", "pg_basebackup"}
 	newPrograms = []string{"postgres", "initdb", "pg_ctl", "pg_isready", "psql", "pg_upgrade", "vacuumdb"}
 )
 
@@ -117,7 +195,7 @@ func (p *postgresql) refuse(all []foundCluster, old foundCluster) error {
 			"if it is an empty one, such as a package has made, remove it: " + p.layout().drop(p.New, p.Name) + "; else give it another place",
 		})
 	}
-	for _, dir := range []string{p.New.Data, p.aside()} {
+	for _, dir := range slices.Compact([]string{p.New.Config, p.New.Data}) {
 		if _, err := os.Lstat(dir); err == nil && len(refused) == 0 && (dir != p.New.Data || !p.Brought) {
 			refused = append(refused, Refusal{dir + " is there already", "see what it holds, and move it away"})
 		}
@@ -139,6 +217,7 @@ func (p *postgresql) refuse(all []foundCluster, old foundCluster) error {
 type pgState struct {
 	Super     bool   `json:"super"`
 	Superuser string `json:"superuser"`
+	Archives  bool   `json:"archives"`
 	Socket    string `json:"socket"`
 	Recovery  bool   `json:"recovery"`
 	Replicas  int    `json:"replicas"`
@@ -154,13 +233,16 @@ type pgState struct {
 	CType     string `json:"ctype"`
 	Provider  string `json:"provider"`
 	ICU       string `json:"icu"`
+	Locks     int64  `json:"locks"`       // that a transaction may have
+	Clients   int64  `json:"connections"` // that the server lets in
 }
 
 // pgAsk asks for a pgState; %[1]s is how the locale of a database is called.
 const pgAsk = `select json_build_object('super', (select rolsuper from pg_roles where rolname = current_user), 'superuser', (select rolname from pg_roles where oid = 10),
-	'socket', btrim(split_part(current_setting('unix_socket_directories'), ',', 1)), 'recovery', pg_is_in_recovery(), 'replicas', (select count(*) from pg_stat_replication),
+	'archives', current_setting('archive_mode') <> 'off', 'socket', btrim(split_part(current_setting('unix_socket_directories'), ',', 1)), 'recovery', pg_is_in_recovery(), 'replicas', (select count(*) from pg_stat_replication),
 	'slots', (select count(*) from pg_replication_slots), 'incoming', (select count(*) from pg_subscription), 'prepared', (select count(*) from pg_prepared_xacts),
 	'spaces', (select count(*) - 2 from pg_tablespace), 'hidden', (select count(*) from pg_database where not datallowconn and datname <> 'template0'),
+	'locks', current_setting('max_locks_per_transaction')::int, 'connections', current_setting('max_connections')::int,
 	'checksums', current_setting('data_checksums'), 'segment', pg_size_bytes(current_setting('wal_segment_size')),
 	'encoding', pg_encoding_to_char(encoding), 'collate', datcollate, 'ctype', datctype, 'provider', %[1]s) from pg_database where datname = 'template0'`
 
@@ -190,16 +272,19 @@ func (g *pgRun) ask(ctx context.Context, live session, control func(version, ext
 		return refusef("let it in over the local socket, as Debian does: local all "+p.Owner+" peer", "the account %s can't ask the server: %v", p.Owner, err)
 	}
 	state := states[0]
-	p.Superuser, p.Socket = state.Superuser, state.Socket
+	p.Superuser, p.Socket, p.Archives = state.Superuser, state.Socket, state.Archives
 	p.Initdb = state.initdb(p.Old)
 	if refused := state.refuse(p); refused != nil {
 		return refused
 	}
-	return g.askDatabases(ctx, live, control)
+	relations, err := g.askDatabases(ctx, live, control)
+	p.Locks = max(state.Locks, relations/max(1, state.Clients)+usualLocks)
+	return err
 }
 
-func readText(name string) (string, error) {
-	b, err := os.ReadFile(name)
+// text reads a file of the cluster's account.
+func (g *pgRun) text(name string) (string, error) {
+	b, _, err := read(g.p.Owner, name, maxOutput)
 	return string(b), err
 }
 
@@ -251,40 +336,45 @@ func (s pgState) refuse(p *postgresql) error {
 	return refused
 }
 
-// pgAskDatabases lists databases; %s is whether order changed since the indexes
-// were made, as far as the version knows.
-const (
-	pgAskDatabases   = `select json_build_object('Name', datname, 'ByBytes', datcollate in ('C', 'POSIX'), 'Sorting', %s) from pg_database where datallowconn order by datname collate "C"`
-	pgSortingUnknown = `'PostgreSQL ' || current_setting('server_version') || ' does not record by which library text was sorted'`
-	pgSortingKnown   = `case when datcollversion <> pg_database_collation_actual_version(oid) then 'made by version ' || datcollversion || ' of the library that sorts text, which is now ' || pg_database_collation_actual_version(oid) else '' end`
-)
+// pgAskDatabases lists databases.
+const pgAskDatabases = `select json_build_object('Name', datname) from pg_database where datallowconn order by datname collate "C"`
+
+// pgInside is what is asked of each database: its extensions, and how many relations
+// it has.
+const pgInside = `select json_build_object('Extensions', (select coalesce(json_agg(extname order by extname), '[]') from pg_extension), 'Relations', (select count(*) from pg_class))`
 
 // askDatabases lists the databases, and looks for their extensions in the new
-// version.
-func (g *pgRun) askDatabases(ctx context.Context, live session, control func(version, extension string) string) (err error) {
-	sorting := pgSortingUnknown
-	if g.p.Old.major() >= 15 {
-		sorting = pgSortingKnown
-	}
-	if g.p.Databases, err = query[pgDatabase](ctx, live, "template1", fmt.Sprintf(pgAskDatabases, sorting)); err != nil {
-		return err
+// version; it gives how many relations the largest one has.
+func (g *pgRun) askDatabases(ctx context.Context, live session, control func(version, extension string) string) (relations int64, err error) {
+	if g.p.Databases, err = query[pgDatabase](ctx, live, "template1", pgAskDatabases); err != nil {
+		return 0, err
 	}
 	var refused Refusals
-	for _, d := range g.p.Databases {
-		extensions, err := query[string](ctx, live, d.Name, "select to_json(extname) from pg_extension order by 1::text")
-		if err != nil {
-			return fmt.Errorf("asking database %s: %w", d.Name, err)
+	for i, d := range g.p.Databases {
+		if strings.ContainsAny(d.Name, "\n\r") {
+			refused = append(refused, Refusal{fmt.Sprintf("the name of database %q has a newline, which pg_upgrade does not take", d.Name), "alter database … rename to …"})
 		}
-		for _, name := range extensions {
+		if g.p.Databases[i].Sorting, err = live.sorting(ctx, d.Name); err != nil {
+			return 0, fmt.Errorf("asking by what database %s is sorted: %w", d.Name, err)
+		}
+		inside, err := query[struct {
+			Extensions []string
+			Relations  int64
+		}](ctx, live, d.Name, pgInside)
+		if err != nil || len(inside) != 1 {
+			return 0, fmt.Errorf("asking database %s: %w", d.Name, err)
+		}
+		relations = max(relations, inside[0].Relations)
+		for _, name := range inside[0].Extensions {
 			if r := lacks(d.Name, name, g.p.New.Version, control(g.p.New.Version, name)); r != nil {
 				refused = append(refused, *r)
 			}
 		}
 	}
 	if refused != nil {
-		return refused
+		return 0, refused
 	}
-	return nil
+	return relations, nil
 }
 
 // lacks refuses an extension that a version does not have, as its control file

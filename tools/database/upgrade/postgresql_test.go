@@ -2,7 +2,9 @@ package upgrade
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strings"
@@ -53,6 +55,31 @@ func TestThePlaceOfANewCluster(t *testing.T) {
 	is.Equal(p.called(p.New), "17")
 }
 
+// TestTheDiskOfANewCluster has data behind a link stay on the disk where they are.
+func TestTheDiskOfANewCluster(t *testing.T) {
+	is := is.New(t)
+	other, err := os.MkdirTemp("/dev/shm", "svc")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.RemoveAll(other)
+	here := t.TempDir()
+	one, err := diskOf(other)
+	is.NoErr(err)
+	two, err := diskOf(here)
+	is.NoErr(err)
+	if one.device == two.device {
+		t.Skip("there is one disk")
+	}
+	for behind, want := range map[string]string{"/13/main": "/17/main", "/pgdata": "/pgdata-17"} {
+		link := filepath.Join(here, filepath.Base(behind))
+		is.NoErr(errors.Join(os.MkdirAll(other+behind, 0o700), os.Symlink(other+behind, link)))
+		is.Equal(besideLinked(foundCluster{version: "13", data: link}, "17", filepath.Join(here, "17", "main")), other+want)
+		is.Equal(besideLinked(foundCluster{version: "13", data: link}, "17", other+"/usual"), other+"/usual")         // the same disk
+		is.Equal(besideLinked(foundCluster{version: "13", data: other + behind}, "17", here+"/usual"), here+"/usual") // no link
+	}
+}
+
 func TestConfigurationsAreAdapted(t *testing.T) {
 	is := is.New(t)
 	a := adaption{
@@ -87,25 +114,9 @@ func TestSettingsThatAServerDoesNotTake(t *testing.T) {
 	names := untaken(`LOG:  unrecognized configuration parameter "stats_temp_directory" in file "/etc/x" line 644; LOG:  invalid value for parameter "password_encryption": "on"; unrecognized configuration parameter "stats_temp_directory"`)
 	is.Equal(names, []string{"stats_temp_directory", "password_encryption"})
 	text := "stats_temp_directory = '/run/x'\nwork_mem = 1MB\n# stats_temp_directory\nPassword_Encryption on\n"
-	is.True(mentions(text, names))
-	is.True(!mentions("work_mem = 1MB # password_encryption\n", names))
+	is.Equal(commented("work_mem = 1MB # password_encryption\n", names, "17"), "work_mem = 1MB # password_encryption\n")
 	is.Equal(commented(text, names, "17"),
 		"# not taken by PostgreSQL 17: stats_temp_directory = '/run/x'\nwork_mem = 1MB\n# stats_temp_directory\n# not taken by PostgreSQL 17: Password_Encryption on\n")
-}
-
-func TestRolesOfADump(t *testing.T) {
-	is := is.New(t)
-	script := "CREATE ROLE postgres;\nALTER ROLE postgres WITH SUPERUSER;\nCREATE ROLE postgres2;\nCREATE ROLE \"od\"\"d\";\n"
-	is.Equal(withoutRole(script, "postgres"), "ALTER ROLE postgres WITH SUPERUSER;\nCREATE ROLE postgres2;\nCREATE ROLE \"od\"\"d\";\n")
-	is.Equal(withoutRole(script, `od"d`), "CREATE ROLE postgres;\nALTER ROLE postgres WITH SUPERUSER;\nCREATE ROLE postgres2;\n")
-}
-
-func TestSchemasAreComparedWhateverTheirOrder(t *testing.T) {
-	is := is.New(t)
-	is.NoErr(sameStatements("-- a dump\n\\restrict abc\nCREATE TABLE a;\n\nCREATE TABLE b;\n", "\\restrict xyz\nCREATE TABLE b;\nCREATE TABLE a;\n"))
-	err := sameStatements("CREATE TABLE a;\n", "CREATE TABLE a;\nCREATE TABLE b;\n")
-	is.True(strings.Contains(err.Error(), "CREATE TABLE b;"))
-	is.True(sameStatements("CREATE TABLE a;\n", "") != nil)
 }
 
 func TestDifferences(t *testing.T) {
@@ -113,13 +124,12 @@ func TestDifferences(t *testing.T) {
 	before := map[string]string{`shop: "rows" "public.a"`: "1", `shop: "rows" "public.b"`: "2"}
 	is.NoErr(differences("the copy", before, map[string]string{`shop: "rows" "public.a"`: "1", `shop: "rows" "public.b"`: "2"}))
 	err := differences("the copy", before, map[string]string{`shop: "rows" "public.a"`: "9", `shop: "rows" "public.c"`: "3"})
-	is.Equal(err.Error(), `the copy differs from the old one in 3 things, such as shop: "rows" "public.a" (9, was 1); shop: "rows" "public.b" (, was 2); shop: "rows" "public.c" (new)`)
+	is.Equal(err.Error(), `the copy differs from the old one in 3 things, such as shop: "rows" "public.a" (9, was 1); shop: "rows" "public.b" (not there, was 2); shop: "rows" "public.c" (new)`)
 }
 
 func TestNamesOfDatabases(t *testing.T) {
 	is := is.New(t)
 	is.Equal(dsn(`o'b\c = d`), `dbname='o\'b\\c = d'`)
-	is.Equal(literal(`o'b\c`), ` E'o''b\\c'`)
 }
 
 func TestClustersOfTheSameForm(t *testing.T) {
@@ -172,4 +182,40 @@ func TestGoingBackTwice(t *testing.T) {
 		is.True(isCluster(p.aside()))
 		is.True(!isCluster(p.New.Data))
 	}
+}
+
+func TestProcessesOfAFolder(t *testing.T) {
+	is := is.New(t)
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip("no sleep")
+	}
+	text, err := os.ReadFile(sleep)
+	is.NoErr(err)
+	bin, err := filepath.EvalSymlinks(t.TempDir())
+	is.NoErr(err)
+	program := filepath.Join(bin, "sleep") // where one file has many programs, this is its name
+	is.NoErr(os.WriteFile(program, text, 0o700))
+	cmd := exec.Command(program, "60")
+	is.NoErr(cmd.Start())
+	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	proc := fmt.Sprintf("/proc/%d", cmd.Process.Pid)
+
+	users, err := runningFrom(bin)
+	is.NoErr(err)
+	is.Equal(users, []string{fmt.Sprintf("process %d", cmd.Process.Pid)})
+	users, err = runningFrom(bin + "/none")
+	is.NoErr(err)
+	is.Equal(len(users), 0)
+
+	another, err := os.Stat(bin)
+	is.NoErr(err)
+	is.True(runsFrom(proc, bin, another)) // of another root, but this very file
+
+	is.NoErr(os.Remove(program))
+	is.NoErr(os.WriteFile(program, text, 0o700)) // as when its package is updated
+	here, err := os.Stat("/")
+	is.NoErr(err)
+	is.True(runsFrom(proc, bin, here))
+	is.True(!runsFrom(proc, bin, another)) // another root's, by the same name
 }

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"svc/assess/datadir"
 	"svc/backend/api/lazyregexp"
 	"svc/tools/database"
+	"svc/tools/database/upgrade/safefile"
 )
 
 // redis is the data of a Redis or Valkey server, whose files newer servers read.
@@ -36,6 +38,7 @@ type redisConfig struct {
 	Network    string   // how it is reached: unix or tcp; empty where it is not
 	Address    string
 	Password   string `json:"-"` // never written down: read again when it is wanted
+	Locked     bool   // it has one
 	Roles      []string
 }
 
@@ -61,7 +64,7 @@ func (r *redis) Look(ctx context.Context, h *Host, in Request) error {
 	}
 	engine := in.Engine
 	r.Data, r.Names = r.Config.Dir, []string{"redis-server", "valkey-server"}
-	r.Program, r.Account = "/usr/bin/"+engine+"-server", engine
+	r.Program, r.Account = redisServer(engine), engine
 	if err := r.look(h); err != nil {
 		return err
 	}
@@ -69,8 +72,69 @@ func (r *redis) Look(ctx context.Context, h *Host, in Request) error {
 	if err := r.versions(ctx, h, in); err != nil {
 		return err
 	}
-	r.Command = []string{r.Program, r.Settings, "--daemonize", "no", "--supervised", "no"}
-	return r.files()
+	r.Command = r.starts()
+	return errors.Join(r.files(), r.modules(), r.savable(ctx))
+}
+
+// modules refuses what the server is to load and is not there.
+func (r *redis) modules() error {
+	for _, module := range r.Config.Modules {
+		words, err := redisWords(module)
+		if err != nil || len(words) == 0 {
+			return fmt.Errorf("reading %s: a module without a name: %w", r.Settings, err)
+		}
+		if _, err := os.Stat(words[0]); err != nil {
+			return refusef("install the module for the new server, or take it out of the configuration", "%s has a module loaded that can't be: %v", r.Settings, err)
+		}
+	}
+	return nil
+}
+
+// savable refuses a server that writes nothing down when it stops, and has no
+// command left by which it could be told to.
+func (r *redis) savable(ctx context.Context) error {
+	if !r.Runs || r.Config.Saves || r.Config.Append {
+		return nil
+	}
+	const instead = "have it save when it stops (save 3600 1), or let it take SAVE and CONFIG"
+	c, err := r.dial(ctx)
+	if err != nil {
+		return refusef(instead, "the server writes nothing down when it stops, and it can't be asked to: %v", err)
+	}
+	defer c.Close()
+	answer, err := c.do("COMMAND", "INFO", "SAVE", "CONFIG")
+	list, _ := answer.([]any)
+	if err != nil || len(list) != 2 || list[0] == nil || list[1] == nil {
+		return refusef(instead, "the server writes nothing down when it stops, and does not take SAVE and CONFIG: %v", cmp.Or(err, errors.New("they were renamed or removed")))
+	}
+	return nil
+}
+
+// try has the new server start, with what its configuration loads, and no data.
+func (r *redis) try(h *Host) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return r.privately(ctx, h, "/run", func(context.Context, *resp) error { return nil })
+	}
+}
+
+func redisServer(engine string) string { return "/usr/bin/" + engine + "-server" }
+
+// starts is the command that starts the server where no service manager does.
+func (r *redis) starts() []string {
+	return []string{r.Program, r.Settings, "--daemonize", "no", "--supervised", "no"}
+}
+
+// Recheck makes the command anew, of a program and a configuration that are where
+// those of the engines are.
+func (r *redis) Recheck(context.Context, *Host) error {
+	var programs []string
+	for engine, files := range redisFiles {
+		if slices.ContainsFunc(files, func(name string) bool { return filepath.Dir(name) == filepath.Dir(r.Settings) }) {
+			programs = append(programs, redisServer(engine))
+		}
+	}
+	r.Command = r.starts()
+	return r.still(programs...)
 }
 
 // settings finds and reads the configuration.
@@ -146,7 +210,7 @@ func writer(says datadir.Statement) string {
 		if f.Key != "written by" || f.Value != says.Version {
 			continue
 		}
-		head, _ := readHead(f.Path, 4096)
+		head, _, _ := safefile.Read(f.Path, 4096) // what is longer is cut
 		if d, err := datadir.ParseDump(head); err == nil && d.Aux["valkey-ver"] != "" {
 			return "valkey"
 		}
@@ -194,10 +258,62 @@ func (r *redis) appended(dir string) os.FileInfo {
 
 func (r *redis) About() About { return r.about(redisMethod, "", append(r.gone(), r.Hints...)) }
 
-func (r *redis) Steps(h *Host) []Step { return r.steps(h, r) }
+func (r *redis) Steps(h *Host) []Step {
+	return append([]Step{{Name: "try", Does: "starts the new server in private, without data, with the modules that it is to load", Do: r.try(h)}}, r.steps(h, r)...)
+}
 
 func (r *redis) Afterwards(h *Host) []string {
-	return r.afterwards(h, "look at it: "+strings.TrimSuffix(filepath.Base(r.Program), "-server")+"-cli info keyspace")
+	return r.afterwards(h, "look at it: `"+r.client()+" info keyspace`")
+}
+
+// client is the command line of its own client, as this host's server wants it.
+func (r *redis) client() string {
+	c := strings.TrimSuffix(filepath.Base(r.Program), "-server") + "-cli"
+	switch _, port, _ := strings.Cut(r.Config.Address, ":"); {
+	case r.Config.Network == "unix":
+		c += " -s " + quoted(r.Config.Address)
+	case port != "6379":
+		c += " -p " + quoted(port)
+	}
+	if r.Config.Locked {
+		c += " --askpass"
+	}
+	return c
+}
+
+func (r *redis) Written(ctx context.Context, h *Host) (Written, error) { return r.written(ctx, h, r) }
+
+// counted asks the server for what it has not written down yet.
+func (r *redis) counted(ctx context.Context, _ *Host) (signs []string, err error) {
+	c, err := r.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	info, err := c.do("INFO", "persistence")
+	text, _ := info.(string)
+	for line := range strings.Lines(text) {
+		if n, found := strings.CutPrefix(strings.TrimSpace(line), "rdb_changes_since_last_save:"); found && n != "0" {
+			signs = append(signs, n+" changes since the last dump")
+		}
+	}
+	return signs, err
+}
+
+// data are all files but those that say which ones are in use.
+func (r *redis) data(name string) bool { return !strings.HasSuffix(name, ".manifest") }
+
+// dumpKept starts a server that only root and its account reach, has it write a dump,
+// and stops it.
+func (r *redis) dumpKept(dir, into string) []string {
+	at, cli := quoted(dir), strings.TrimSuffix(filepath.Base(r.Program), "-server")+"-cli -s "+quoted(dir)+"/svc.sock"
+	return []string{
+		fmt.Sprintf("runuser -u %s -- %s --port 0 --dir %s --unixsocket %[3]s/svc.sock --unixsocketperm 700 --save '' --dbfilename %s --appendonly %s --appendfilename %s --appenddirname %s >/dev/null 2>&1 &",
+			r.Account, r.Program, at, quoted(r.Config.Dump), yesNo(r.Config.Append), quoted(r.Config.AppendFile), quoted(r.Config.AppendDir)),
+		fmt.Sprintf("until [ \"$(%s ping 2>/dev/null)\" = PONG ]; do sleep 1; done", cli),
+		fmt.Sprintf("(umask 077; %s --rdb %s.rdb)", cli, into),
+		fmt.Sprintf("%s shutdown nosave", cli),
+	}
 }
 
 // dial connects to the server that clients reach.

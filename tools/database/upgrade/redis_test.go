@@ -93,7 +93,7 @@ func TestRedisConfiguration(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(c, redisConfig{
 		Dir: "/srv/redis", Dump: "dump.rdb", Append: true, AppendFile: "a.aof", AppendDir: "appendonlydir", Databases: "16", Modules: []string{`"/m.so" "a b"`},
-		Network: "unix", Address: "/run/r.sock", Password: "geheim", Roles: []string{"a node of a cluster"},
+		Network: "unix", Address: "/run/r.sock", Password: "geheim", Locked: true, Roles: []string{"a node of a cluster"},
 	})
 	c, err = readRedisConfig(write("plain.conf", "port 7000\n"))
 	is.NoErr(err)

@@ -3,11 +3,11 @@ package upgrade
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"svc/tools/database/upgrade/safefile"
 )
 
 // Bounds of a configuration: of a file, and of files that include others.
@@ -41,7 +41,7 @@ func readRedisConfig(name string) (redisConfig, error) {
 		case "loadmodule":
 			c.Modules = append(c.Modules, quoteAll(words[1:]))
 		case "requirepass":
-			c.Password = value
+			c.Password, c.Locked = value, value != ""
 		case "port":
 			port = value
 		case "unixsocket":
@@ -72,7 +72,7 @@ func eachRedisLine(name string, depth int, fn func(words []string)) error {
 	if depth > maxRedisIncludes {
 		return fmt.Errorf("reading %s: too many files include another", name)
 	}
-	text, err := readHead(name, maxRedisConfig)
+	text, _, err := safefile.Read(name, maxRedisConfig)
 	if err != nil {
 		return fmt.Errorf("reading the configuration: %w", err)
 	}
@@ -107,16 +107,6 @@ func eachIncluded(pattern string, depth int, fn func(words []string)) error {
 		}
 	}
 	return nil
-}
-
-// readHead reads the beginning of a file.
-func readHead(name string, most int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
 }
 
 var errQuotes = errors.New("a line's quotes are not closed")

@@ -3,7 +3,6 @@ package upgrade
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -15,28 +14,6 @@ import (
 // Keys that expire are taken together by when they do: what has expired by the
 // time of comparing is passed over, and all else has to be there.
 const expirySpan = 5 * time.Minute
-
-// sum stands for a set of keys: how many, and the sum of their digests.
-type sum struct {
-	keys  int64
-	words [4]uint64
-}
-
-// add takes a digest in; the order does not count.
-func (s *sum) add(digest [sha256.Size]byte) {
-	s.keys++
-	for i := range s.words {
-		s.words[i] += binary.LittleEndian.Uint64(digest[8*i:])
-	}
-}
-
-func (s *sum) String() string {
-	b := []byte{}
-	for _, w := range s.words {
-		b = binary.BigEndian.AppendUint64(b, w)
-	}
-	return fmt.Sprintf("%d keys, %s", s.keys, hex.EncodeToString(b)[:32])
-}
 
 // stock takes a digest of every key: its name, type, value and time to live.
 func (r *redis) stock(ctx context.Context, h *Host, dir string) (stock, error) {

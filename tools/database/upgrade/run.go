@@ -22,6 +22,8 @@ type Options struct {
 	// it is; nil where nobody looks.
 	Report func(Event)
 	Now    func() time.Time
+	// Discard has a roll-back leave behind what clients have written since.
+	Discard bool
 }
 
 // Event is a step that is about to be done or undone, or that is being done.
@@ -30,6 +32,9 @@ type Event struct {
 	State       State // Started or Undoing
 	Done, Total int   // steps of this run
 	Filled      int64 // bytes of the directory that the step fills; 0 when it begins
+	// Tables of AllTables were begun to be read, and Read bytes of about AllRead, by
+	// the server's measure; 0 where the step reads none.
+	Tables, AllTables, Read, AllRead int64
 }
 
 // Look says what an upgrade would do. Nothing is changed; what stands in the way
@@ -93,9 +98,13 @@ func Run(ctx context.Context, in Request, o Options) (Result, error) {
 	return r.forward(ctx)
 }
 
-// Begun is what the journal of a backup directory says of its upgrade.
-func Begun(o Options) (Plan, Outcome, error) {
+// Begun is what the journal of a backup directory says of its upgrade, and what
+// clients have written since.
+func Begun(ctx context.Context, o Options) (Plan, Outcome, error) {
 	h := newHost(o)
+	if err := h.check(); err != nil {
+		return Plan{}, "", err
+	}
 	so, _, err := readJournal(h.Backup)
 	if err != nil {
 		return Plan{}, "", err
@@ -104,7 +113,12 @@ func Begun(o Options) (Plan, Outcome, error) {
 	if err != nil {
 		return Plan{}, "", err
 	}
-	return planOf(h, so.begin.Engine, job, so), so.outcome, nil
+	plan := planOf(h, so.begin.Engine, job, so)
+	if err := job.Recheck(ctx, h); err != nil {
+		return Plan{}, "", err
+	}
+	plan.Written, err = (&run{host: h, job: job, steps: job.Steps(h), journal: &journal{so: so}}).written(ctx)
+	return plan, so.outcome, err
 }
 
 // jobOf makes the job of a journal.
@@ -137,6 +151,9 @@ func Resume(ctx context.Context, o Options) (Result, error) {
 // RollBack takes back what an upgrade has done, from wherever it is.
 func RollBack(ctx context.Context, o Options) (Result, error) {
 	return again(o, RolledBack, func(r *run) (Result, error) {
+		if err := r.lose(ctx, o.Discard); err != nil {
+			return Result{}, err
+		}
 		err := r.back(context.WithoutCancel(ctx), "a person asked for it")
 		return r.result(RolledBack), err
 	})
@@ -170,6 +187,9 @@ func again(o Options, end Outcome, on func(*run) (Result, error)) (Result, error
 		return r.result(end), nil
 	case j.so.outcome == RolledBack:
 		return Result{}, refusef("begin again, with another backup directory", "the upgrade in %s was rolled back", h.Backup)
+	}
+	if err := job.Recheck(context.Background(), h); err != nil {
+		return Result{}, err
 	}
 	if err := h.endLeftovers(); err != nil {
 		return Result{}, err
@@ -251,6 +271,9 @@ func (r *run) forward(ctx context.Context) (Result, error) {
 
 // back undoes everything.
 func (r *run) back(ctx context.Context, why string) error {
+	if w, err := r.written(ctx); err == nil && w != nil {
+		_ = r.host.writeFile(writtenFile, w) // a full disk stops no roll-back
+	}
 	var left []error
 	err := r.perform(ctx, behind(r.states(), 0), why, func(s Step, err error) error {
 		if s.Changes {
@@ -330,9 +353,10 @@ func (r *run) tell(e Event) (end func()) {
 		return func() {}
 	}
 	r.report(e)
-	if e.State != Started || e.Step.Fills == "" {
+	if e.State != Started {
 		return func() {}
 	}
+	r.host.reach.begin(0, 0)
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -342,8 +366,12 @@ func (r *run) tell(e Event) (end func()) {
 				return
 			case <-time.After(glance):
 			}
-			if bytes, err := treeSize(e.Step.Fills); err == nil && bytes > 0 {
-				e.Filled = bytes
+			so := &r.host.reach
+			e.Tables, e.AllTables, e.Read, e.AllRead = so.tables.Load(), so.allTables.Load(), so.bytes.Load(), so.allBytes.Load()
+			if e.Step.Fills != "" {
+				e.Filled, _ = treeSize(e.Step.Fills)
+			}
+			if e.Filled > 0 || e.AllTables > 0 {
 				r.report(e)
 			}
 		}
@@ -382,8 +410,29 @@ func (r *run) result(end Outcome) Result {
 		Plan: planOf(r.host, r.so.begin.Engine, r.job, r.so), Outcome: end,
 		Journal: filepath.Join(r.host.Backup, journalFile), Log: r.host.logFile(), Afterwards: []string{},
 	}
-	if end == Upgraded {
+	res.Waited = waited(r.steps, r.so.at).Seconds()
+	switch end {
+	case Upgraded:
 		res.Afterwards = r.job.Afterwards(r.host)
+	case RolledBack:
+		if err := r.host.readFile(writtenFile, &res.Written); err == nil {
+			res.Afterwards = res.Written.lines()
+		}
 	}
 	return res
+}
+
+// waited is how long clients were cut off: from when the step that cuts them off
+// last began, to when one that serves them was done, or that one undone.
+func waited(steps []Step, at map[string]time.Time) time.Duration {
+	var from, to time.Time
+	for _, s := range steps {
+		if s.Cuts {
+			from, to = at[s.Name+" "+string(Started)], at[s.Name+" "+string(Undone)]
+		}
+		if done := at[s.Name+" "+string(Done)]; s.Serves && done.After(to) {
+			to = done
+		}
+	}
+	return max(0, to.Sub(from))
 }

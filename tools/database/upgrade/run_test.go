@@ -35,6 +35,10 @@ var errBad = errors.New("the step is a bad one")
 
 func (f *folder) Look(context.Context, *Host, Request) error { return nil }
 
+func (f *folder) Written(context.Context, *Host) (Written, error) { return Written{}, nil }
+
+func (f *folder) Recheck(context.Context, *Host) error { return nil }
+
 func (f *folder) About() About {
 	return About{From: database.Place{Engine: "folder", Version: "1"}, To: database.Place{Engine: "folder", Version: "2"}, Directory: f.Directory}
 }
@@ -203,7 +207,7 @@ func TestASignalIsRolledBack(t *testing.T) {
 func TestProgressWithinAStep(t *testing.T) {
 	is := is.New(t)
 	told := make(chan Event, 100)
-	r := &run{report: func(e Event) { told <- e }}
+	r := &run{host: &Host{}, report: func(e Event) { told <- e }}
 	dir := t.TempDir()
 	is.NoErr(os.WriteFile(filepath.Join(dir, "file"), []byte("12345"), 0o600))
 	end := r.tell(Event{Step: Step{Fills: dir}, State: Started})
@@ -283,6 +287,9 @@ func TestServersAreStoppedInOrder(t *testing.T) {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	is.True(errors.Is(h.serve(gone, server, ready, func(ctx context.Context) error { return ctx.Err() }), context.Canceled))
+	// A signal that is lost, as one may be while a server starts, is sent again.
+	lost := command{args: []string{"sh", "-c", "trap 'trap \"exit 0\" INT' INT; while :; do sleep 0.01; done"}, stop: unix.SIGINT}
+	is.NoErr(h.serve(context.Background(), lost, ready, func(context.Context) error { time.Sleep(100 * time.Millisecond); return nil }))
 	server.args = []string{"false"}
 	err := h.serve(context.Background(), server, func(context.Context) error { return errBad }, func(context.Context) error { return nil })
 	is.True(strings.Contains(err.Error(), "the server ended")) // before it was ready

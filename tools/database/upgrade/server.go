@@ -125,7 +125,7 @@ func (h *Host) launch(ctx context.Context, c command, answers func(context.Conte
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(h.logFile(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	log, err := h.open("log", os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 	if err != nil {
 		return fmt.Errorf("opening the log: %w", err)
 	}
@@ -182,7 +182,7 @@ func (h *Host) hold(ctx context.Context, unit string) error {
 	text := fmt.Sprintf("# svc db upgrade has begun: go on or back with --backup-dir %s --resume or --roll-back\n[Unit]\nAssertPathExists=!%s\n", h.Backup, name)
 	err := os.MkdirAll(filepath.Dir(name), 0o755)
 	if err == nil {
-		err = renameio.WriteFile(name, []byte(text), 0o644)
+		err = renameio.WriteFile(name, []byte(text), 0o644, renameio.WithTempDir(filepath.Dir(name)))
 	}
 	if err != nil {
 		return fmt.Errorf("keeping %s from being started: %w", unit, err)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -74,6 +75,8 @@ func leafOf(dir, name string) (l leaf, err error) {
 	l.Mode, l.UID, l.GID, l.Modified = info.Mode(), int(st.Uid), int(st.Gid), info.ModTime().UTC()
 	switch {
 	case info.IsDir():
+	case info.Mode().IsRegular() && info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0:
+		return l, fmt.Errorf("%s is a program that runs with its owner's rights, and no file of a database", name)
 	case info.Mode().IsRegular():
 		l.Size, l.Sparse = info.Size(), st.Blocks*512 < st.Size
 	default:
@@ -116,6 +119,31 @@ func (t tree) sameStanding(o tree) bool {
 	})
 }
 
+// differing counts the files that are not the same in another tree, of those that
+// fn wants.
+func (t tree) differing(o tree, fn func(name string) bool) (n int) {
+	type standing struct {
+		size     int64
+		modified time.Time
+	}
+	files := map[string]standing{}
+	for _, l := range t {
+		if !l.Mode.IsDir() && fn(l.Name) {
+			files[l.Name] = standing{l.Size, l.Modified}
+		}
+	}
+	for _, l := range o {
+		if l.Mode.IsDir() || !fn(l.Name) {
+			continue
+		}
+		if was, there := files[l.Name]; !there || was.size != l.Size || !was.modified.Equal(l.Modified) {
+			n++
+		}
+		delete(files, l.Name)
+	}
+	return n + len(files)
+}
+
 // bytes are the sizes of the files.
 func (t tree) bytes() (sum int64) {
 	for _, l := range t {
@@ -129,13 +157,18 @@ func (t tree) bytes() (sum int64) {
 // tree that it gives has the digests of what was read; where the tree it was
 // given has some, the files must have these.
 func copyTree(ctx context.Context, t tree, from, to string) (copied tree, err error) {
-	root, err := os.OpenRoot(from) // no link leads out of it
+	in, err := os.OpenRoot(from) // no link leads out of it
 	if err != nil {
 		return nil, fmt.Errorf("copying %s: %w", from, err)
 	}
-	defer root.Close()
+	defer in.Close()
+	out, err := makeRoot(to)
+	if err != nil {
+		return nil, fmt.Errorf("copying to %s: %w", to, err)
+	}
+	defer out.Close()
 	for _, l := range t {
-		digest, err := l.copy(ctx, root, filepath.Join(to, l.Name))
+		digest, err := l.copy(ctx, in, out)
 		if err == nil && l.Digest != "" && digest != l.Digest {
 			err = fmt.Errorf("%s is not what was written there: its digest is another", filepath.Join(from, l.Name))
 		}
@@ -145,35 +178,72 @@ func copyTree(ctx context.Context, t tree, from, to string) (copied tree, err er
 		l.Digest = digest
 		copied = append(copied, l)
 	}
-	return copied, t.finish(to)
+	if err := errors.Join(t.finish(out), syncDir(filepath.Dir(to))); err != nil {
+		return nil, fmt.Errorf("copying to %s: %w", to, err)
+	}
+	return copied, nil
+}
+
+// makeRoot makes a directory that root alone can enter, and stays in it whatever
+// its name leads to later: the directory above may be an account's.
+func makeRoot(name string) (*os.Root, error) {
+	above, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	defer above.Close()
+	if err := above.Mkdir(filepath.Base(name), 0o700); err != nil {
+		return nil, err
+	}
+	root, err := above.OpenRoot(filepath.Base(name))
+	if err != nil {
+		return nil, err
+	}
+	info, err := root.Stat(".")
+	if err == nil && (info.Mode().Perm() != 0o700 || int(info.Sys().(*syscall.Stat_t).Uid) != os.Geteuid()) {
+		err = errors.New("somebody has put another directory in its place")
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return root, nil
 }
 
 // finish gives the folders of a copy, the innermost first, what filling them has
-// changed.
-func (t tree) finish(to string) error {
+// changed, and their owners: until it gets to the outermost one, nobody else gets in.
+func (t tree) finish(to *os.Root) error {
 	for _, l := range slices.Backward(t) {
 		if !l.Mode.IsDir() {
 			continue
 		}
-		name := filepath.Join(to, l.Name)
-		if err := errors.Join(l.dress(name), syncDir(name)); err != nil {
-			return fmt.Errorf("copying to %s: %w", to, err)
+		d, err := to.Open(l.Name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(l.dress(d), d.Sync(), d.Close()); err != nil {
+			return err
 		}
 	}
-	return syncDir(filepath.Dir(to))
+	return nil
 }
 
 // copy makes a folder, or copies a file and gives its digest.
-func (l leaf) copy(ctx context.Context, from *os.Root, to string) (digest string, err error) {
+func (l leaf) copy(ctx context.Context, from, to *os.Root) (digest string, err error) {
+	if l.Name == "." {
+		return "", ctx.Err()
+	}
 	if l.Mode.IsDir() {
-		return "", errors.Join(ctx.Err(), os.Mkdir(to, 0o700))
+		return "", errors.Join(ctx.Err(), to.Mkdir(l.Name, 0o700))
 	}
 	in, err := openFile(from, l.Name)
 	if err != nil {
 		return "", err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err := l.stillOf(in); err != nil {
+		return "", err
+	}
+	out, err := to.OpenFile(l.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", err
 	}
@@ -183,10 +253,23 @@ func (l leaf) copy(ctx context.Context, from *os.Root, to string) (digest string
 	} else {
 		_, err = io.Copy(out, bounded{ctx, io.TeeReader(in, sum)})
 	}
-	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
-		return "", err
+	if err == nil {
+		err = l.dress(out)
 	}
-	return hex.EncodeToString(sum.Sum(nil)), l.dress(to)
+	return hex.EncodeToString(sum.Sum(nil)), errors.Join(err, out.Sync(), out.Close())
+}
+
+// stillOf refuses a file that has got another owner or mode since it was listed:
+// its copy would give them to what somebody else has written.
+func (l leaf) stillOf(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if st := info.Sys().(*syscall.Stat_t); int(st.Uid) != l.UID || int(st.Gid) != l.GID || info.Mode() != l.Mode {
+		return fmt.Errorf("%s was exchanged while it was copied", l.Name)
+	}
+	return nil
 }
 
 // openFile opens a file of a directory; that of something else is an error.
@@ -250,17 +333,17 @@ func writeSparse(out *os.File, block []byte, at int64) error {
 	return nil
 }
 
-// dress gives a file or a folder its owner, attributes, mode and time.
-func (l leaf) dress(name string) error {
-	if err := os.Lchown(name, l.UID, l.GID); err != nil {
+// dress gives an open file or folder its owner, attributes, mode and time.
+func (l leaf) dress(f *os.File) error {
+	if err := f.Chown(l.UID, l.GID); err != nil {
 		return err
 	}
 	for key, value := range l.Attrs {
-		if err := unix.Lsetxattr(name, key, value, 0); err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
-			return &fs.PathError{Op: "lsetxattr", Path: name, Err: err}
+		if err := unix.Fsetxattr(int(f.Fd()), key, value, 0); err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
+			return &fs.PathError{Op: "fsetxattr", Path: f.Name(), Err: err}
 		}
 	}
-	return errors.Join(os.Chmod(name, l.Mode), os.Chtimes(name, l.Modified, l.Modified))
+	return errors.Join(f.Chmod(l.Mode), os.Chtimes(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), l.Modified, l.Modified))
 }
 
 // verify reads a directory and compares it with the tree that it was.

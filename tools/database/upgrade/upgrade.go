@@ -40,6 +40,13 @@ type Job interface {
 	// Look reads the live host and fills in what the steps need. What stands in
 	// the way is a Refusals; nothing is changed.
 	Look(ctx context.Context, h *Host, in Request) error
+	// Recheck looks whether accounts and programs are still those that the journal has,
+	// before a run that was begun goes on: what root runs, and as whom, it never takes
+	// from a file alone.
+	Recheck(ctx context.Context, h *Host) error
+	// Written says what clients have written since a step that Opens, and where a
+	// roll-back keeps that. An error says why nobody can tell.
+	Written(ctx context.Context, h *Host) (Written, error)
 	// About says what the job is of.
 	About() About
 	// Steps are what is done, in this order.
@@ -83,8 +90,12 @@ type About struct {
 	Directory string         `json:"directory"` // of its data
 	Method    string         `json:"method"`    // as the ways on record call it
 	Downtime  string         `json:"downtime"`  // for how long clients wait, in words
-	Needs     []Need         `json:"needs"`     // room on disks
-	Notes     []string       `json:"notes"`     // what a person should know before
+	// Preparation is how long it takes before clients are cut off, and Waiting for how
+	// long they are: estimates in seconds, from the size and a sample of the disks.
+	Preparation float64  `json:"preparation_seconds"`
+	Waiting     float64  `json:"downtime_seconds"`
+	Needs       []Need   `json:"needs"` // room on disks
+	Notes       []string `json:"notes"` // what a person should know before
 }
 
 // Step is one thing that is done, and its undoing.
@@ -92,8 +103,12 @@ type Step struct {
 	Name    string // in the journal: a word that never changes
 	Does    string // for people: "dumps every database"
 	Changes bool   // something outside the backup directory changes
+	Opens   bool   // clients can write to the new data from when it begins
 	Do      func(ctx context.Context) error
 	Undo    func(ctx context.Context) error // nil where nothing is to undo
+	// Cuts says that clients are cut off from when the step begins, and Serves that they
+	// are served again when it is done.
+	Cuts, Serves bool
 	// Fills is a directory that grows while the step is done, to about so many Bytes;
 	// zero where nobody knows. Both are for people who wait.
 	Fills string
@@ -131,6 +146,9 @@ type Plan struct {
 	About
 	Backup string        `json:"backup"`
 	Steps  []PlannedStep `json:"steps"`
+	// Written is what a roll-back would leave behind, or has left; nil where clients
+	// were not let in.
+	Written *Written `json:"written,omitzero"`
 }
 
 // PlannedStep is a step as a plan shows it.
@@ -155,6 +173,7 @@ type Result struct {
 	Plan
 	Outcome    Outcome  `json:"outcome"`
 	Journal    string   `json:"journal"`
-	Log        string   `json:"log"`        // what the programs that were run have said
-	Afterwards []string `json:"afterwards"` // what a person can do now
+	Log        string   `json:"log"`            // what the programs that were run have said
+	Waited     float64  `json:"waited_seconds"` // how long clients were cut off, as the journal has it; 0 where they were not
+	Afterwards []string `json:"afterwards"`     // what a person can do now
 }

@@ -23,4 +23,4 @@ run() {
 	esac
 }
 
-run "$@"
+visibly run "$@"

@@ -23,3 +23,5 @@ on_source() {
 	} | ssh -o BatchMode=yes -- "$SOURCE_SSH" bash -s
 }
 
+# visibly COMMAND…: runs it; what the source says is shown, and obeyed by no terminal.
+visibly() { { "$@" 2>&1 >&3 3>&- | cat -v >&2; } 3>&1 | cat -v; }

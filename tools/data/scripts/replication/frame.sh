@@ -84,4 +84,4 @@ run() {
 	esac
 }
 
-run "$@"
+visibly run "$@"

@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc/tools"
+)
+
+const (
+	hello     = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`
+	ready     = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	callSlow  = `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"svc_slow"}}`
+	pingAsOne = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+)
+
+// conversation runs a server of one tool on a clock of its own: the client
+// sends lines and ends its input. It gives what the client reads until the
+// server has ended, and when that was.
+func conversation(t *testing.T, tool tools.Tool, reads bool, lines ...string) (answers []string, took time.Duration) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		log := slog.New(slog.DiscardHandler)
+		s := mcp.NewServer(&mcp.Implementation{Name: "test"}, nil)
+		tool.Name, tool.Input, tool.Output = "svc_slow", tools.All()[0].Input, tools.All()[0].Input
+		s.AddTool(describe(tool), handler(&tools.Env{Log: log}, tool, &consent{}, &documents{log: log}, log))
+		in, feed := io.Pipe()
+		unread, out := io.Pipe()
+		read := make(chan string, 1)
+		if reads {
+			go func() { b, _ := io.ReadAll(unread); read <- string(b) }()
+		}
+		go func() {
+			for _, l := range lines {
+				io.WriteString(feed, l+"\n")
+			}
+			feed.Close()
+		}()
+		start := time.Now()
+		is.NoErr(serve(t.Context(), s, newLineGuard(in, out), log))
+		took = time.Since(start)
+		out.Close()
+		if reads {
+			answers = strings.Split(strings.TrimSpace(<-read), "\n")
+		}
+		unread.Close()
+		time.Sleep(2 * time.Hour) // what the server has left behind ends
+	})
+	return answers, took
+}
+
+func takes(d time.Duration, obeys bool) tools.Tool {
+	return tools.Tool{Call: func(ctx context.Context, _ *tools.Env, _ json.RawMessage) (any, error) {
+		if !obeys {
+			ctx = context.Background()
+		}
+		select {
+		case <-time.After(d):
+			return map[string]string{"done": "yes"}, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}}
+}
+
+// TestAnIdInUseIsRefused sends ids again while their requests are in flight:
+// each is answered or refused, in whatever form the id is written.
+func TestAnIdInUseIsRefused(t *testing.T) {
+	is := is.New(t)
+	for _, id := range []string{`1`, `1.0`, `1e0`, `"a"`, `"\u0061"`} {
+		first := `1`
+		if id[0] == '"' {
+			first = `"a"`
+		}
+		answers, took := conversation(t, takes(time.Second, true), true, hello, ready, fmt.Sprintf(callSlow, first), fmt.Sprintf(callSlow, id), fmt.Sprintf(callSlow, id))
+		is.Equal(took, time.Second)
+		is.Equal(len(answers), 4)
+		all := strings.Join(answers, "\n")
+		is.Equal(strings.Count(all, `"id":`+first), 1)
+		is.Equal(strings.Count(all, `"code":-32600`), 2)
+	}
+}
+
+// TestTheSessionEnds ends the input in every bad moment.
+func TestTheSessionEnds(t *testing.T) {
+	big := tools.Tool{Call: func(context.Context, *tools.Env, json.RawMessage) (any, error) {
+		return map[string]string{"a": strings.Repeat("a", 100)}, nil
+	}}
+	asks := tools.Tool{Call: func(context.Context, *tools.Env, json.RawMessage) (any, error) {
+		return nil, &tools.NeedsConfirm{Would: "write", Cost: "Nothing."}
+	}}
+	slowly := fmt.Sprintf(callSlow, `1`)
+	for name, c := range map[string]struct {
+		tool  tools.Tool
+		reads bool
+		lines []string
+		most  time.Duration
+	}{
+		"at once":                           {takes(0, true), true, []string{hello, ready}, 0},
+		"in a call that ends":               {takes(time.Second, true), true, []string{hello, ready, slowly}, time.Second},
+		"in a call that is cancelled":       {takes(time.Hour, true), true, []string{hello, ready, slowly, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`}, 0},
+		"in a call that goes on":            {takes(time.Hour, true), true, []string{hello, ready, slowly}, patience},
+		"in a call that nothing ends":       {takes(time.Hour, false), true, []string{hello, ready, slowly}, patience + grace},
+		"in a question to the person":       {asks, true, []string{hello, ready, slowly}, 0},
+		"with a client that does not read":  {big, false, []string{hello, ready, slowly}, unreadAtEnd + grace},
+		"with refusals that nobody reads":   {big, false, []string{"no message", "nor this"}, unread + grace},
+		"with an answer that can't be used": {takes(0, true), true, []string{hello, ready, `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`}, 0},
+		"with ids of another spelling":      {takes(time.Second, true), true, []string{hello, ready, `{"jsonrpc":"2.0","ID":7,"method":"ping"}`, pingAsOne}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, took := conversation(t, c.tool, c.reads, c.lines...)
+			if took > c.most {
+				t.Errorf("took %v, not at most %v", took, c.most)
+			}
+		})
+	}
+}
+
+// TestAClientThatStopsReading keeps its input open.
+func TestAClientThatStopsReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		in, feed := io.Pipe()
+		unreadEnd, out := io.Pipe()
+		go io.WriteString(feed, hello+"\n")
+		start := time.Now()
+		is.NoErr(serve(t.Context(), mcp.NewServer(&mcp.Implementation{Name: "test"}, nil), newLineGuard(in, out), slog.New(slog.DiscardHandler)))
+		is.True(time.Since(start) <= unread+grace)
+		feed.CloseWithError(errors.New("over"))
+		unreadEnd.Close()
+		time.Sleep(time.Hour)
+	})
+}

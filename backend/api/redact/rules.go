@@ -1,0 +1,295 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"svc/backend/api/lazyregexp"
+)
+
+// rule finds names by where they stand. The groups of its pattern are called
+// after the kinds of what they hold; hosts and users hold several, with spaces,
+// commas or "and" between.
+type rule struct {
+	// needs are pieces of text, in lower case, one of which is in every line that the rule finds something in.
+	needs []string
+	// weak says that another word may stand there too: words of the trade stay.
+	weak bool
+	// prose says that so may names of packages, architectures and file systems.
+	prose bool
+	at    *lazyregexp.Regexp
+}
+
+// The pieces of patterns. A name has two characters or more, since what stands
+// in its place must not make a text much longer.
+const (
+	name   = `[\pL\pN_](?:[\pL\pN_.-]*[\pL\pN_$])+`
+	aHost  = `["']?(?P<host>` + name + `)`
+	aUser  = `["'<]?(?P<user>` + name + `)`
+	inPath = `(?P<known>` + name + `)` // a user whose path goes as a whole
+	anID   = `["']?(?P<id>[\pL\pN][\pL\pN_:.-]{3,})`
+	list   = name + `(?:(?:, ?|,? and |,? or |["'], ?["']|:[0-9]+,)` + name + `)*`
+	// madeUp has letters, and digits among or after them; a version or a date has not.
+	madeUp = `[A-Za-z!#$%&*+@^~_-]*[A-Za-z]{2}[\w!#$%&*+/=?@^~-]*[0-9][\w!#$%&*+/=?@^~-]*[\w!#$%&*+/=?@^~]{2}|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){2,}`
+	ip4    = `[0-9]{1,3}(?:\.[0-9]{1,3}){3}`
+	stamp  = `(?:[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{8}(?:[.,][0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)`
+	flags  = `(?: +-[\w-]+(?:[ =](?:[0-9]+|/\S+))?)*`
+	// commands that take a host, and those that take a user.
+	toHosts = `(?:ping6?|ssh|telnet|nc|ncat|nslookup|dig|mosh|traceroute6?|tracepath|mtr|getent +hosts|virsh +[a-z]+|qm migrate +[0-9]+|machinectl +[a-z]+|vagrant +[a-z]+|virt-(?:viewer|clone|manager)|gcloud +compute +ssh|` +
+		`(?:kubectl|oc) +(?:exec|rsh|logs|attach|cp)|lxc +launch +\S+|lxc +[a-z]+|startvm|hostnamectl +(?:set-)?hostname)`
+	toUsers = `(?:useradd|userdel|usermod|adduser|deluser|chage|passwd|crontab +-[a-z]* *-?u|sudo +-u|su +-|loginctl +[a-z-]+|gpasswd|chsh|finger)`
+)
+
+// rules begin with that of URLs.
+var rules = []rule{
+	// What has a form of its own, wherever it stands.
+	{needs: []string{"://"}, at: lazyregexp.New(`(?P<url>(?i:(?:[a-z][a-z0-9+.-]*:)*[a-z][a-z0-9+.-]*://)(?:\[[0-9a-fA-F:.]+\])?[^\s"'<>` + "`" + `\[\]]*)`)},
+	{needs: []string{"arn:"}, at: lazyregexp.New(`\b(?P<url>arn:[\w:/.*@+=,-]+)`)},
+	{needs: []string{"-"}, at: lazyregexp.New(`\b(?P<id>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\b`)},
+	{needs: []string{""}, at: lazyregexp.New(`\b(?P<id>[0-9a-fA-F]{32,128})(?:[^\w-]|$)`)},
+	{needs: []string{":", "-", "."}, at: lazyregexp.New(`\b(?P<id>(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?:(?::[0-9a-fA-F]{2}){2}|(?::[0-9a-fA-F]{2}){10})?|(?:[0-9a-fA-F]{2}-){5}[0-9a-fA-F]{2}|(?:[0-9a-fA-F]{4}\.){2}[0-9a-fA-F]{4})\b`)},
+	{needs: []string{"sha256:"}, at: lazyregexp.New(`SHA256:(?P<id>[A-Za-z0-9+/]{43}=?)`)},
+	{needs: []string{"aaaa"}, at: lazyregexp.New(`(?:ssh-\w+|ecdsa-[\w-]+|sk-[\w@.-]+) (?P<id>AAAA[A-Za-z0-9+/]{20,}=*)`)},
+	{needs: []string{"0x"}, at: lazyregexp.New(`\b(?P<id>0x[0-9a-fA-F]{16})\b`)},
+	{needs: []string{"s-1-"}, at: lazyregexp.New(`\b(?P<id>S-1-[0-9]+(?:-[0-9]+){3,})\b`)},
+	{needs: []string{"iqn.", "nqn."}, at: lazyregexp.New(`\b(?P<id>[in]qn\.[0-9]{4}-[0-9]{2}\.[\w.:-]+)`)},
+	{needs: []string{"-"}, at: lazyregexp.New(`\b(?P<id>(?:i|vol|eni|vpc|subnet|sg|ami|snap|igw|nat|rtb|eipalloc|acl|vpce|tgw|lt)-[0-9A-Za-z]{8,17})\b`)},
+	{needs: []string{"partuuid"}, at: lazyregexp.New(`(?i:partuuid)=["']?(?P<id>[0-9a-fA-F]{8}-[0-9a-fA-F]{2})\b`)},
+
+	// Identifiers by what announces them.
+	{needs: []string{"serial", "tag"}, at: lazyregexp.New(`(?i)(?:serial(?:[ _-]?(?:number|no\.?|short))?|service tag|asset tag)["']?(?: *[:=] *| is | )` + `["']?(?P<id>[\w-]*(?:[A-Za-z][\w-]*[0-9]|[0-9][\w-]*[A-Za-z])[\w-]*(?:(?: [0-9a-f]{2})+-[0-9a-f]{2}(?: [0-9a-f]{2})+)?)`)},
+	{needs: []string{"id"}, at: lazyregexp.New(`(?i)\b(?:trace|span|session|request|req|machine|instance|boot|system|container|image|account|subscription|tenant|project|org)[ _-]?id["']?(?: *[:=] *|  *)["']?(?P<id>[\w-]*[0-9][\w-]{5,})`)},
+	{needs: []string{"session"}, at: lazyregexp.New(`session=<(?P<id>[^>\s]{6,})>`)},
+	{needs: []string{"container", "docker", "podman", "crictl"}, at: lazyregexp.New(`\b(?:container|(?:docker|podman|crictl) [a-z]+)(?: -[\w-]+)* ["']?(?P<id>[0-9a-f]*[0-9][0-9a-f]{11,63})\b`)},
+	{needs: []string{"peer", "publickey"}, at: lazyregexp.New(`(?i)\b(?:peer|publickey)[ =:]+(?P<id>[A-Za-z0-9+/]{43}=)`)},
+	{needs: []string{"volume group", "label", "vg_"}, at: lazyregexp.New(`(?:[Vv]olume group|LABEL=) ?["'](?P<id>[\w.-]{2,})["']`)},
+
+	// Lines of logs and terminals.
+	{needs: []string{":"}, at: lazyregexp.New(`(?:^|[^\S\n])(?:<[0-9]+>)?(?:1 )?` + stamp + ` ` + aHost + ` [\w/.()@\\-]+(?:\[[0-9]+\])?(?:: | - )`)},
+	{needs: []string{":"}, weak: true, at: lazyregexp.New(`^(?:<[0-9]+>)?[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} ` + aHost + ` `)},
+	{needs: []string{"kernel:"}, at: lazyregexp.New(`-- ` + aHost + ` kernel:`)},
+	{needs: []string{"linux "}, at: lazyregexp.New(`\bLinux ` + aHost + ` [0-9]+\.[0-9]+\.[0-9]+[-_+]`)},
+	{needs: []string{"@"}, at: lazyregexp.New(`(?:^|[\s\[("'])` + aUser + `@` + aHost + `[:\]]?(?: ?[~/]\S*| [^\s\]]+\])? ?[$#%]`)},
+	{needs: []string{"'@'"}, at: lazyregexp.New(`'(?P<user>[^'\s\[]{2,})'@'(?:(?P<host>[^'\s\[]*[a-z][^'\s\[]*)|(?P<ip>[0-9.%/:]{2,}))'`)},
+	{needs: []string{"'@"}, at: lazyregexp.New(`'(?P<user>` + name + `)@` + aHost)},
+	{needs: []string{"login"}, at: lazyregexp.New(`^` + aHost + ` login: ?` + `(?P<user>` + name + `)?`)},
+	{needs: []string{" tty"}, weak: true, at: lazyregexp.New(`^\S.* [0-9.]+ ` + aHost + ` tty[0-9]+$`)},
+	{needs: []string{"."}, weak: true, at: lazyregexp.New(`^[ \t]*(?:` + ip4 + `|[0-9a-fA-F]*:[0-9a-fA-F:.]*)[ \t]+(?P<hosts>` + name + `(?:[ \t]+` + name + `)*)[ \t]*(?:#[ \t]*(?P<host>` + name + `)?.*)?$`)},
+	{needs: []string{"["}, at: lazyregexp.New(`(?:^|[ \t])(?:ok|changed|fatal|failed|skipping|unreachable|included|rescued|ignored): \[` + aHost + `(?: -> (?P<host>` + name + `))?\]`)},
+	{needs: []string{"|"}, at: lazyregexp.New(`^` + aHost + ` \| (?:SUCCESS|CHANGED|FAILED|UNREACHABLE)`)},
+	{needs: []string{"ok="}, at: lazyregexp.New(`^` + aHost + ` *: ok=[0-9]`)},
+	{needs: []string{"alert: "}, at: lazyregexp.New(`(?:SERVICE|HOST) (?:ALERT|NOTIFICATION|FLAPPING ALERT): ` + aHost + `;`)},
+	{needs: []string{" [", " error", " warn", " info"}, weak: true, at: lazyregexp.New(`\b(?:ERROR|WARN|INFO|DEBUG|FATAL) +\[` + aHost + `\]`)},
+	{needs: []string{" in "}, at: lazyregexp.New(`^(?P<host>` + name + `)?[ \t]+(?:[0-9]+[ \t]+)?IN[ \t]+(?:A|AAAA|CNAME|NS|PTR|MX(?:[ \t]+[0-9]+)?)(?:[ \t]+(?P<host>` + name + `))?`)},
+
+	// Hosts by a key, a word, a command or an error before them.
+	{needs: []string{"host", "fqdn", "node", "server", "name", "peer", "master"}, at: lazyregexp.New(`(?i)\b(?:(?:[a-z]+[ _.-]?)?hostname|(?:ansible|master|db|pg|my|mysql|redis|mail|smtp|ldap|remote|source|target|slave|primary)[_.-]?host|r?host|fqdn|node(?:[_.]?name)?|name[_-]label|computer ?name|application_name|peer|asset|servername)["']?(?: ?= ?|:(?: +|["'])|: *["'])` + aHost)},
+	{needs: []string{"host"}, weak: true, at: lazyregexp.New(`(?i)\bhost[ -]?names?(?: is| was| are| to)? ` + aHost + `(?:, now it is ` + aHost + `)?`)},
+	{needs: []string{"host", "server", "machine", "node", "vm", "box", "guest", "instance", "hypervisor", "peer", "pod", "replica", "serveur", "minion", "realm", "workgroup", "master", "twin", "member", "broker", "relay", "appliance", "laptop", "workstation", "firewall", "router", "cluster", "standby", "primary", "source", "tsig", "namespace", "deployment"}, weak: true, prose: true, at: lazyregexp.New(`(?i)\b(?:hosts?|servers?|serveur|machines?|nodes?|vms?|vmid [0-9]+|vm-id [0-9]+|box(?:es)?|guests?|instances?|hypervisors?|minions?|peer|pods?|deployment|namespace|workgroup|realm|twin|master|member|broker|relay|appliance|laptop|workstation|firewall|router|cluster|replica|standby|primary|source|tsig|machine name)[,:]?(?: (?:called|named|is called|is named|are|is|name|name is))?(?: \(|[ /]["'«„]?)(?P<hosts>` + list + `)`)},
+	{needs: []string{"name"}, weak: true, at: lazyregexp.New(`(?i)\b(?:name (?:of (?:the|this|our|my) (?:host|server|machine|vm|box|node)|is)) ["'«„]?(?:is )?` + aHost)},
+	{needs: []string{"machine", "host", "server", "box", "vm"}, weak: true, at: lazyregexp.New(`(?i)\b(?:machine|host|server|box|vm)'s name is ["']?` + aHost)},
+	{needs: []string{"ssh", "ping", "telnet", "nc", "lookup", "dig", "mosh", "trace", "mtr", "getent", "virsh", "qm", "ctl", "vagrant", "virt", "exec", "rsh", "logs", "docker", "podman", "lxc", "startvm", "kubectl"}, weak: true, at: lazyregexp.New(`\b` + toHosts + `(?: +-J ` + aHost + `)?` + flags + ` +(?:` + aUser + `@)?` + aHost)},
+	{needs: []string{"docker", "podman", "crictl"}, at: lazyregexp.New(`\b(?:docker|podman|crictl) +(?:exec|logs|start|stop|restart|rm|inspect|attach|kill)(?: +-[\w-]+)* +` + aHost)},
+	{needs: []string{" exited with code"}, at: lazyregexp.New(aHost + ` exited with code`)},
+	{needs: []string{"]@"}, at: lazyregexp.New(`\[(?:user|host|secret)\]@` + aHost)},
+	{needs: []string{"ip "}, at: lazyregexp.New(`\bIP (?P<ip>` + ip4 + `)\.[0-9]+ > (?P<ip>` + ip4 + `)\.[0-9]+`)},
+	{needs: []string{"ping"}, at: lazyregexp.New(`(?:^|[ \t$#])ping: ` + aHost + `:`)},
+	{needs: []string{"ssh", "scp", "sftp"}, at: lazyregexp.New(`\b(?:ssh|scp|sftp|mosh|rsync)(?: .*)? ` + aUser + `@` + aHost)},
+	{needs: []string{"--ssh", "-host", " -h", "--name", " -n"}, at: lazyregexp.New(`(?:^| )(?:--ssh|--host(?:name)?|--node|--vm|--name|--target-host)[ =](?:` + aUser + `@)?` + aHost)},
+	{needs: []string{"mysql", "psql", "pg_", "maria", "redis", "mongo"}, at: lazyregexp.New(`\b(?:mysql\w*|mariadb\w*|psql|pg_\w+|redis-cli|mongo\w*)\b[^\n|]*? -h ?` + aHost)},
+	{needs: []string{" -n ", "namespace", " -g "}, at: lazyregexp.New(`\b(?:kubectl|oc|helm|az)\b[^\n]*? (?:-n|--namespace|-g|--resource-group)[ =]` + aHost)},
+	{needs: []string{"resolve", "unknownhost", "enotfound", "lookup ", "connect", "gaierror", "unreachable", "mounted from"}, weak: true, at: lazyregexp.New(`(?i)(?:connect(?:ion|ed|ing)? (?:to|from)(?: server on| host| master)?|closed from) ["']*` + aHost)},
+	{needs: []string{"resolve", "unknownhost", "enotfound", "lookup ", "gaierror", "target host name", "server on"}, at: lazyregexp.New(`(?:[Rr]esolve (?:hostname |host:? |["'])|UnknownHostException:? |ENOTFOUND |\blookup |gaierror for |target host name |server on )["']*` + aHost)},
+	{needs: []string{"host="}, at: lazyregexp.New(`\bhost=["']` + aHost)},
+	{needs: []string{":/"}, weak: true, at: lazyregexp.New(`(?:^|[\s"'=])` + aHost + `:/[\pL\pN]`)},
+	{needs: []string{"//"}, at: lazyregexp.New(`(?:^|[\s"'=])//` + aHost + `/`)},
+	{needs: []string{"rsync"}, at: lazyregexp.New(`rsync .*?` + aHost + `::`)},
+	{needs: []string{":"}, weak: true, at: lazyregexp.New(`(?:^|[\s"'=,(/@])(?P<host>[A-Za-z][\w-]*[A-Za-z0-9]):[0-9]{3,5}(?:\b|$)`)},
+	{needs: []string{"gcomm", "seed_hosts", "hosts"}, at: lazyregexp.New(`(?:seed_hosts|initial_master_nodes)[^\n\[]*\["?(?P<hosts>` + list + `)`)},
+	{needs: []string{" on ", " from ", " of ", " for ", " into "}, weak: true, prose: true, at: lazyregexp.New(`\b(?:(?:[Ss]een|[Rr]an|run|happens|fails|failed|boom|log|up|[Dd]rift|finding:|reboot|copied|migrated|lost|running|moved|logged|vmdk|disk|image|snapshot|boot|migration|assessment|report|role|plan|backup|copy|clone|restore|console|which|same)s?(?: \w+)?(?: on| from| of| to| for| as))(?: both)? (?P<hosts>` + list + `)`)},
+	{needs: []string{"assess", "migrat", "reboot", "enroll", "scan", "boot"}, weak: true, prose: true, at: lazyregexp.New(`\b(?:[Aa]ssess|[Mm]igrate|[Rr]eboot|[Ee]nroll|[Ss]can|[Bb]oot)(?:n?ed|d|n?ing)? (?P<hosts>` + list + `)`)},
+	{needs: []string{"migrating"}, weak: true, prose: true, at: lazyregexp.New(`\b[Mm]igrating ` + aHost)},
+	{needs: []string{" is ", " was ", " went ", " does", " hangs", " crash", " reboot"}, weak: true, prose: true, at: lazyregexp.New(aHost + ` (?:(?:is|was|went|became|is now|is still) (?:down|unreachable|offline|up|lost|dead)|does(?: not|n't) boot|hangs|crashe[sd]|rebooted)\b`)},
+	{needs: []string{"hosts:"}, weak: true, at: lazyregexp.New(`^[ -]*hosts: (?P<hosts>` + list + `)$`)},
+	{needs: []string{"permanently added", "authenticity of host", "offending"}, at: lazyregexp.New(`(?:Permanently added|authenticity of host|key for(?: host)?) '(?:\[)?` + aHost)},
+	{needs: []string{"'s password"}, at: lazyregexp.New(aUser + `@` + aHost + `'s password`)},
+	{needs: []string{"query["}, at: lazyregexp.New(`query\[[A-Z]+\] ` + aHost)},
+	{needs: []string{"ansible_"}, at: lazyregexp.New(`^` + aHost + ` +ansible_\w+=`)},
+	{needs: []string{"realm", "workgroup", "netbios", "domain"}, weak: true, at: lazyregexp.New(`(?i)\b(?:default_realm|realm|workgroup|netbios name|domain)["']?(?: ?= ?|: )` + aHost)},
+	{needs: []string{" on "}, weak: true, prose: true, at: lazyregexp.New(`\bon (?P<hosts>` + list + `)`)},
+	{needs: []string{" on ", " for ", " from "}, weak: true, at: lazyregexp.New(`\b(?:on|for|from) (?P<host>[A-Za-z][\w-]*[a-z_-][0-9]{2,3})\b(?:[^.:\w-]|[.:]?$)`)},
+	{needs: []string{"assessing", "reboot", "welcome"}, weak: true, at: lazyregexp.New(`\b(?:[Aa]ssessing|[Rr]ebooting|[Ww]elcome to) ` + aHost)},
+
+	{needs: []string{".ova", ".ovf", ".vm", ".qcow2", ".vhd", ".vdi"}, at: lazyregexp.New(`(?:^|[\s"'/])(?P<host>` + name + `)\.(?:ova|ovf|vmdk|vmx|qcow2|vhdx?|vdi)\b`)},
+	{needs: []string{"minion"}, at: lazyregexp.New(`(?:^|\s)` + aHost + `:? Minion did not`)},
+	{needs: []string{"dhcp"}, at: lazyregexp.New(`DHCP[A-Z]+\(\S+\) \S+ \S+ ` + aHost)},
+	{needs: []string{"container_name", "nodename", "ring", "name:"}, weak: true, at: lazyregexp.New(`(?:container_name|nodeName|nodelist: name|^\s*-? ?name): *` + aHost + `(?:$| ring)`)},
+	{needs: []string{" \"", " '"}, at: lazyregexp.New(`(?i)\b(?:host|server|machine|node|vm|box|pod|guest) ["'](?P<host>` + name + `)["']`)},
+
+	// A word that looks made up, after one that announces a secret in a sentence.
+	{needs: []string{"pass", "pw", "secret", "token", "key", "seed", "psk", "community", "cred"}, at: lazyregexp.New(`(?i)\b(?:password|passwd|passphrase|passcode|bind_?pw|root_?pw|pw|secret|token|api key|license key|key|seed|psk|community|credentials?)(?: is| was|:| =)? ["']?(?P<secret>` + madeUp + `)`)},
+
+	// Users.
+	{needs: []string{"owned by", "running as", "run by", "created by", "member"}, weak: true, at: lazyregexp.New(`\b(?:owned by|running as|run by|created by)(?: user| group)? ` + aUser)},
+	{needs: []string{"name="}, at: lazyregexp.New(`new (?:user|group): name=` + aUser)},
+	{needs: []string{") cmd", ") reload", ") list", ") edit", ") begin"}, at: lazyregexp.New(`\(` + aUser + `\) (?:CMD|RELOAD|LIST|BEGIN EDIT|END EDIT|REPLACE)`)},
+	{needs: []string{"imap(", "pop3(", "lmtp(", "lda(", "sieve("}, at: lazyregexp.New(`\b(?:imap|pop3|lmtp|lda|sieve|managesieve)\(` + aUser + `\)`)},
+	{needs: []string{"--user", " -l ", "--owner", "--group"}, at: lazyregexp.New(`(?:\bssh\b[^\n]* -l|--user(?:name)?|--owner)[ =]` + aUser)},
+	{needs: []string{"uid "}, at: lazyregexp.New(`(?i)\b[ug]id [0-9]+ ?\(` + aUser + `\)`)},
+	{needs: []string{"/"}, at: lazyregexp.New(`(?:^|\s)` + aUser + `/` + ip4 + `:[0-9]`)},
+	{needs: []string{"'@'"}, at: lazyregexp.New(`\[user\]'@'(?P<ip>[0-9.%]{2,})'`)},
+	{needs: []string{"user", "role"}, at: lazyregexp.New(`(?i)\b(?:user|role) ["'](?P<user>` + name + `)["']`)},
+	{needs: []string{"login "}, at: lazyregexp.New(`\bmachine \S+ login ` + aUser)},
+	{needs: []string{"account"}, weak: true, at: lazyregexp.New(`\b[Aa]ccounts? ["']?(?P<user>` + name + `)`)},
+	{needs: []string{"chpasswd"}, at: lazyregexp.New(aUser + `:(?P<secret>[^"'\s\[]{3,})["']? *\| *chpasswd`)},
+	{needs: []string{"]:"}, at: lazyregexp.New(`\]:[0-9]+ +` + aUser + `:(?P<secret>[^\s\[]{3,})`)},
+	{needs: []string{"user", "login", "logname", "acct", "owner"}, at: lazyregexp.New(`(?i)\b(?:(?:ansible_)?(?:r|db_?)?user(?:name)?|login|logname|acct|owner|connection for user)["']?(?:=|: ?["'<])` + aUser)},
+	{needs: []string{"user", "login", "logged"}, weak: true, at: lazyregexp.New(`(?i)\b(?:users?|username|login as|login|logged in as)(?::|=)? ` + `["'<]?(?P<users>` + list + `)`)},
+	{needs: []string{"(uid="}, at: lazyregexp.New(aUser + `\(uid=[0-9]+\)`)},
+	{needs: []string{"id="}, at: lazyregexp.New(`[ug]id=[0-9]+\(` + aUser + `\)`)},
+	{needs: []string{"groups="}, at: lazyregexp.New(`groups=[0-9]+\(` + aUser + `\)(?:,[0-9]+\(` + aUser + `\))?(?:,[0-9]+\(` + aUser + `\))?`)},
+	{needs: []string{"su:", "sudo:", "su["}, at: lazyregexp.New(`\b(?:su|sudo)(?:\[[0-9]+\])?: +(?:\([^)]*\) )?` + aUser + `(?: :|: Auth| on )`)},
+	{needs: []string{"accepted ", "failed ", "invalid user"}, at: lazyregexp.New(`\b(?:(?:Accepted|Failed) \S+ for(?: invalid user)?|[Ii]nvalid user) ` + aUser + ` from`)},
+	{needs: []string{"failed for"}, at: lazyregexp.New(`'su \w+' failed for ` + aUser)},
+	{needs: []string{":x:", ":*:", ":!:"}, at: lazyregexp.New(`^` + aUser + `:[x*!]?:[0-9]{4,}:[0-9]+:(?:(?P<user>[\pL][^:,\n\[]+))?[^:\n]*:`)},
+	{needs: []string{":[secret]"}, at: lazyregexp.New(`(?:^|[\s"'])` + aUser + `:\[secret\]`)},
+	{needs: []string{"/home/"}, at: lazyregexp.New(`/home/` + inPath)},
+	{needs: []string{"~"}, at: lazyregexp.New(`(?:^|\s)~` + inPath + `/`)},
+	{needs: []string{"\\users\\"}, at: lazyregexp.New(`(?i)\b[a-z]:\\users\\` + inPath)},
+	{needs: []string{" -u"}, at: lazyregexp.New(`\b(?:mysql\w*|mariadb\w*|psql|pg_\w+|curl|crontab|sudo|mongo\w*)\b[^\n|]*? -[uU] ?` + aUser)},
+	{needs: []string{"user", "chage", "passwd", "su -", "finger", "gpasswd", "chsh"}, weak: true, at: lazyregexp.New(`\b` + toUsers + flags + ` +` + aUser)},
+	{needs: []string{"chown", "chgrp"}, at: lazyregexp.New(`\bch(?:own|grp)` + flags + ` +` + aUser + `(?::` + aUser + `)?`)},
+	{needs: []string{"allow", "deny", "_users"}, at: lazyregexp.New(`(?i)\b(?:(?:allow|deny)(?:users|groups)|simple_(?:allow|deny)_(?:users|groups))[ =]+(?P<users>` + name + `(?:[, ]+` + name + `)*)`)},
+	{needs: []string{"all"}, at: lazyregexp.New(`(?:^|[\s:])%?` + aUser + ` +ALL ?=`)},
+	{needs: []string{"dc=", "ou="}, at: lazyregexp.New(`(?i)\b(?:uid|cn)=(?P<user>[^,=\s\[]{2,}),(?:ou|cn|dc)=`)},
+	{needs: []string{"rw", "r-"}, at: lazyregexp.New(`(?:^|\s)[dlbcps-][rwxsStT-]{9}[.+@]? +[0-9]+ ` + aUser + ` +` + aUser + ` +[0-9]`)},
+	{needs: []string{"pts/", "tty"}, at: lazyregexp.New(`(?:^|\bw: |last: )` + aUser + ` +(?:pts/|tty)[0-9]`)},
+	{needs: []string{"tty"}, at: lazyregexp.New(`\b[0-9]+ [0-9]+ ` + aUser + ` seat[0-9]`)},
+	{needs: []string{"] \""}, at: lazyregexp.New(`^\S+ \S+ ` + aUser + ` \[[0-9]{2}/`)},
+	{needs: []string{"user["}, at: lazyregexp.New(`\b(?:User|Group)\[` + aUser + `\]`)},
+	{needs: []string{"customer", "kunde", "ticket", "o ="}, at: lazyregexp.New(`(?:\b(?:[Cc]ustomers?|[Kk]unden?|[Tt]icket (?:from|of|by))|\bO =) ["']?(?P<user>\p{Lu}[\pL.&-]*(?: \p{Lu}[\pL.&-]+)*)`)},
+	{needs: []string{"reported", "ticket", "signed-off"}, at: lazyregexp.New(`\b(?:Reported-by|Signed-off-by|Author|From): (?P<user>[\pL][\pL .'-]+[\pL]) <`)},
+	{needs: []string{"ps aux", " 0.0 "}, at: lazyregexp.New(`^` + aUser + ` +[0-9]+ +[0-9.]+ +[0-9.]+ `)},
+	{needs: []string{":role/", ":user/"}, at: lazyregexp.New(`:(?:role|user)/` + aUser)},
+}
+
+// inPlaces replaces what stands where names stand in a line, and remembers the
+// names for the rest of the text.
+func inPlaces(line string, known map[string]string) string {
+	lower := strings.ToLower(line)
+	for _, r := range rules {
+		if slices.ContainsFunc(r.needs, func(n string) bool { return strings.Contains(lower, n) }) {
+			line = r.apply(line, known)
+		}
+	}
+	return line
+}
+
+func (r rule) apply(s string, known map[string]string) string {
+	var out strings.Builder
+	last := 0
+	kinds := r.at.SubexpNames()
+	for _, at := range r.at.FindAllStringSubmatchIndex(s, -1) {
+		for i := 1; i < len(kinds); i++ {
+			start, end := at[2*i], at[2*i+1]
+			if start < last || start < 0 || inPlaceholder(s, start, end) {
+				continue
+			}
+			out.WriteString(s[last:start])
+			out.WriteString(r.replace(kinds[i], s[start:end], known))
+			last = end
+		}
+	}
+	out.WriteString(s[last:])
+	return out.String()
+}
+
+// inPlaceholder says that s[start:end] is the word of a placeholder.
+func inPlaceholder(s string, start, end int) bool {
+	return start > 0 && end < len(s) && s[start-1] == '[' && s[end] == ']' && placeholder.MatchString(s[start-1:end+1])
+}
+
+// replace gives what stands in place of a group of a pattern.
+func (r rule) replace(kind, text string, known map[string]string) string {
+	if one, ok := strings.CutSuffix(kind, "s"); ok {
+		return oneOf.ReplaceAllStringFunc(text, func(w string) string { return r.replace(one, w, known) })
+	}
+	switch kind {
+	case url:
+		core := strings.TrimRight(text, ".,;:!?)}*|")
+		return put(url) + text[len(core):]
+	case host:
+		if r.isHost(text) {
+			learn(known, text, host)
+			return put(host)
+		}
+		return text
+	case "known":
+		learn(known, text, user)
+		return text
+	case user:
+		if isAccount(text) || r.weak && isWord(text) || !hasLetters(text) || strings.ContainsRune(text, '.') && isAddress(text) {
+			return text
+		}
+		learn(known, text, user)
+		return put(user)
+	}
+	return put(kind)
+}
+
+// oneOf is a name of a list, and not its "and".
+var oneOf = lazyregexp.New(name)
+
+// isHost judges a name that stands where a host may. What has dots or a form of
+// its own is judged by its form, and release-like words are none.
+func (r rule) isHost(w string) bool {
+	if isOrdinary(w) || !hasLetters(w) || isAddress(w) || releaseLike.MatchString(w) || advisory.MatchString(w) || r.prose && (packageLike.MatchString(w) || len(w) < 6 && strings.ToUpper(w) == w) || deviceLike.MatchString(w) {
+		return false
+	}
+	if !r.weak {
+		return true
+	}
+	word := isWord(w) && (r.prose || !strings.Contains(w, "-"))
+	return !word && kindOf(w) == "" && !startsDigit.MatchString(w) && !isAccount(w) && (isLabel(w) && !strings.Contains(w, "_") || fqdn.MatchString(w))
+}
+
+// fqdn: a name of three parts or more, also where no such domain is registered.
+var fqdn = lazyregexp.New(`^[\w-]+(?:\.[\w-]+)+\.[A-Za-z]+$`)
+
+// releaseLike are the slugs of releases, such as debian-12.
+var releaseLike = lazyregexp.New(`^(?i:debian|ubuntu|centos|rocky|almalinux|fedora|rhel|ol|sles|opensuse|opensuse-leap|amzn|el|x86|i|php|python|java|node|postgresql|nodejs|libc)-?[0-9][0-9.]*$`)
+
+var (
+	// advisory: RHSA-2024 and SUSE-SU-2024, before its colon.
+	advisory = lazyregexp.New(`^[A-Z]+(?:-[A-Z]+)*-[0-9]{4}$`)
+	// packageLike are names with what only those of packages begin or end with, and architectures.
+	packageLike = lazyregexp.New(`^(?:lib|python|perl|php|ruby|golang|node-|r-|fonts-|linux-|kernel|texlive|gir1).+|.+(?:-dev|-devel|-common|-utils|-tools|-doc|-server|-client|-libs?|-data|-bin|-perl|-python|-base|-core|-plugins?|-agent|-daemon|ctl|fs)$|^(?:aarch64|noarch|riscv64|mips|ppc64le|bookworm|bullseye|buster|trixie|stretch|jammy|focal|noble|bionic|xenial)$`)
+)
+
+// deviceLike are names of devices, formats and programs that have numbers.
+var deviceLike = lazyregexp.New(`^(?i:eth|en[ops]|ens|wlan|bond|br|virbr|docker|veth|wg|tun|tap|sd[a-z]|vd[a-z]|hd[a-z]|xvd[a-z]|md|dm-|nvme|loop|sr|tty|ttys|cpu|utf-?|iso-?|sha|md|ed|rsa|aes|ipv|ext|base|tls|http|arm|armv|amd|s390|ppc|log|lib[a-z]+-?|mod|php|python|ruby|openjdk-?|jdk|tomcat|apache|sles|leap|rhel|debian-?|ubuntu-?|php-?|gcc-?|kb|cp|windows|win)[0-9][0-9a-z]*$`)
+
+func hasLetters(w string) bool { return strings.ContainsFunc(w, unicode.IsLetter) }
+
+// learn remembers a name, unless it may as well be another word.
+func learn(known map[string]string, name, kind string) {
+	if len(name) > 2 && !isWord(name) && !isAccount(name) {
+		known[strings.ToLower(name)] = kind
+		if like := shape(name); kind == host && like != "" {
+			known[like] = kind
+		}
+	}
+}
+
+// shape is what the names of a row of machines share: web#-# of web01-a and
+// web2-b; "" where a name is of no row.
+func shape(name string) string {
+	if !rowed.MatchString(name) {
+		return ""
+	}
+	return rowed.ReplaceAllString(strings.ToLower(name), "$1#")
+}
+
+// rowed: a number, or one letter at the end.
+var rowed = lazyregexp.New(`()[0-9]+|(-)[A-Za-z]$`)

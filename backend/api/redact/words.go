@@ -1,0 +1,83 @@
+package redact
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+)
+
+// wordsTXT are words of the trade, in the form without an ending: those of a
+// dozen of the manual pages of Debian's sections 1, 5, 7 and 8 or of 25 comments
+// in Go's library, and those of our own documentation. After "the server", one of them is a word and no name.
+//
+//go:embed words.txt
+var wordsTXT string
+
+var words = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.Lines(wordsTXT) {
+		all[strings.TrimSpace(word)] = true
+	}
+	return all
+})
+
+// endings of words, and what stands for them in the form that is listed.
+var endings = []struct{ ending, stem string }{{"s", ""}, {"es", ""}, {"ed", ""}, {"ed", "e"}, {"ing", ""}, {"ing", "e"}, {"ly", ""}, {"d", ""}, {"ies", "y"}, {"n't", ""}}
+
+// isWord reports whether w is a word of the trade, or two joined by a hyphen, as
+// in "read-only".
+func isWord(w string) bool {
+	w = strings.ToLower(w)
+	if a, b, ok := strings.Cut(w, "-"); ok {
+		return len(a) > 2 && len(b) > 1 && isListed(a) && isListed(b)
+	}
+	return isListed(w)
+}
+
+// isListed finds w in the list, with or without its ending; w is in lower case.
+func isListed(w string) bool {
+	listed := func(w string) bool { return words()[w] || isOrdinary(w) }
+	if len(w) < 2 || listed(w) {
+		return true
+	}
+	for _, e := range endings {
+		if stem, ok := strings.CutSuffix(w, e.ending); ok && len(stem) > 2 && (listed(stem+e.stem) || listed(stem[:len(stem)-1]) && stem[len(stem)-1] == stem[len(stem)-2]) {
+			return true
+		}
+	}
+	return false
+}
+
+// ordinary are names that are words of every report: of distributions, engines
+// and what every machine has.
+var ordinary = set("localhost localdomain linux gnu debian ubuntu centos rocky almalinux fedora rhel redhat opensuse sles suse amazon alpine arch oracle " +
+	"ip6-localhost ip6-loopback ip6-allnodes ip6-allrouters ip6-localnet ip6-mcastprefix broadcasthost " +
+	"systemd kernel docker podman kubernetes kubectl ansible vmware kvm qemu xen lxc svc mcp api cpu ram pod ntp chrony dns dhcp ldap smtp imap http https tls ssl json yaml xml " +
+	"is was are were be the a an its it this that and or not no none what where when why how with for from in on at by to as if then than so can does did do has have had all any some each every only also again still" +
+	" none null nil unknown unset empty true false yes here there who which")
+
+// accounts are those that distributions and their packages make.
+var accounts = set("root toor daemon bin sys sync games man lp mail news uucp proxy www-data backup list irc gnats nobody nogroup adm tty disk wheel sudo users staff operator ftp halt shutdown " +
+	"systemd-network systemd-resolve systemd-timesync systemd-coredump messagebus dbus polkitd sshd _apt apache httpd nginx wwwrun http mysql mariadb postgres redis mongodb memcache memcached " +
+	"named bind unbound dovecot dovenull postfix postdrop exim debian-exim cyrus ntp chrony _chrony openldap ldap nslcd sssd rpc rpcuser statd tss avahi cups colord rtkit pulse gdm lightdm " +
+	"tomcat jetty jenkins grafana prometheus zabbix nagios munin icinga rabbitmq elasticsearch logstash kibana haproxy squid varnish clamav amavis debian-spamd spamd opendkim bacula libvirt-qemu qemu kvm " +
+	"git gitlab-runner docker vagrant ansible cron syslog uuidd landscape pollinate admin administrator system user users me you anonymous guest ubuntu debian centos fedora ec2-user cloud-user opc")
+
+func set(names string) map[string]bool {
+	all := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		all[name] = true
+	}
+	return all
+}
+
+// software is what reports speak of most, with a version of four numbers behind it too.
+var software = set("nginx httpd apache apache2 mysql mysqld mariadb postgresql postgres redis mongodb mongod dovecot postfix exim bind named samba nfs ssh sshd php python perl java node nodejs ruby " +
+	"squid haproxy varnish clamav unbound openldap tomcat wildfly jenkins gitlab grafana prometheus elasticsearch kibana logstash rabbitmq chromium firefox libreoffice roundcube wordpress nextcloud openssl openssh curl git")
+
+func isOrdinary(name string) bool {
+	name = strings.ToLower(name)
+	return name == "" || ordinary[name] || software[name]
+}
+
+func isAccount(name string) bool { return accounts[strings.ToLower(name)] || isOrdinary(name) }

@@ -1,0 +1,38 @@
+package release
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+func TestNamesThatPeopleWrite(t *testing.T) {
+	for name, want := range map[string]string{
+		"debian-13": "debian-13", "Debian 13": "debian-13", "debian13": "debian-13", " debian_13 ": "debian-13", "trixie": "debian-13",
+		"alma9": "almalinux-9", "AlmaLinux 9.4": "almalinux-9", "almalinux 9": "almalinux-9", "rocky9": "rocky-9", "Rocky Linux 9": "rocky-9",
+		"rhel9": "rhel-9", "Red Hat Enterprise Linux 9.4": "rhel-9", "oracle linux 8": "ol-8", "ubuntu24.04": "ubuntu-24.04", "Ubuntu 24.04 LTS": "ubuntu-24.04",
+		"centos stream 9": "centos-9", "amazon linux 2023": "amzn-2023", "openSUSE Leap 15.6": "opensuse-leap-15.6",
+	} {
+		r, ok := Named(name)
+		if !ok || r.Slug != want {
+			t.Errorf("%q is %q, not %q", name, r.Slug, want)
+		}
+	}
+	for _, name := range []string{"", "windows-2022", "latest", "debian", "13", "alma", "debian-99", "../debian-13"} {
+		if r, ok := Named(name); ok {
+			t.Errorf("%q is %q", name, r.Slug)
+		}
+	}
+}
+
+func TestSuggestions(t *testing.T) {
+	is := is.New(t)
+	is.True(slices.Contains(Suggest("debian-99", 3), "debian-13"))
+	is.Equal(Suggest("alma", 1)[0], "almalinux-10")
+	is.True(slices.Contains(Suggest("debain 13", 3), "debian-13"))
+	is.Equal(Suggest("ubuntu", 1)[0][:7], "ubuntu-")
+	is.Equal(len(Suggest("windows-2022", 3)), 0)
+	is.Equal(len(Suggest("", 3)), 0)
+	is.True(len(Distributions()) > 5)
+}

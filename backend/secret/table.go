@@ -1,0 +1,89 @@
+package secret
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed names.tsv
+var namesTSV string
+
+//go:embed forms.tsv
+var formsTSV string
+
+//go:embed commands.tsv
+var commandsTSV string
+
+//go:embed directives.tsv
+var directivesTSV string
+
+// rows are the lines of a table, but for its remarks.
+func rows(table string) (all [][]string) {
+	for l := range strings.Lines(table) {
+		if l[0] != '#' {
+			all = append(all, strings.Split(strings.TrimSuffix(l, "\n"), "\t"))
+		}
+	}
+	return all
+}
+
+// how says what a name tells of its value.
+type how string
+
+// name is a row of names.tsv.
+type name struct {
+	text string
+	how  how
+}
+
+// names are the rows of names.tsv by their last letter.
+var names = sync.OnceValue(func() (by [256][]name) {
+	for _, r := range rows(namesTSV) {
+		last := r[0][len(r[0])-1]
+		by[last] = append(by[last], name{r[0], how(r[1])})
+	}
+	return by
+})
+
+// form is a row of forms.tsv.
+type form struct {
+	begins, of string
+	least      int
+	kind       Kind
+}
+
+// forms are the rows of forms.tsv by their first letter.
+var forms = sync.OnceValue(func() (by [256][]form) {
+	kinds := map[string]Kind{"token": Token, "digest": Digest, "password": Password, "private key": Key}
+	for _, r := range rows(formsTSV) {
+		least, _ := strconv.Atoi(r[2]) // a test reads the table
+		by[r[0][0]] = append(by[r[0][0]], form{r[0], r[1], least, kinds[r[3]]})
+	}
+	return by
+})
+
+// option is an option of a program, after which a secret stands.
+type option struct{ flag, how, parted string }
+
+// programs are the options of commands.tsv by their program.
+var programs = sync.OnceValue(func() map[string][]option {
+	by := map[string][]option{}
+	for _, r := range rows(commandsTSV) {
+		by[r[0]] = append(by[r[0]], option{r[1], r[2], r[3]})
+	}
+	return by
+})
+
+// directives are the places of secrets in lines that begin with a word.
+var directives = sync.OnceValue(func() map[string][]int {
+	by := map[string][]int{}
+	for _, r := range rows(directivesTSV) {
+		for at := range strings.SplitSeq(r[1], ",") {
+			n, _ := strconv.Atoi(at)
+			by[r[0]] = append(by[r[0]], n)
+		}
+	}
+	return by
+})

@@ -1,0 +1,101 @@
+# shellcheck shell=bash
+# Which services of the target work in a place, so that they are stopped before it
+# is copied and started after it was compared: what runs meanwhile writes over the
+# copy when it ends. Sourced by lib.sh. $STATE/stopped has the units, a line each.
+
+# ours: this script, and all that it was called from.
+ours() {
+	local p=$$
+	while [ "$p" -gt 1 ]; do
+		printf '%s\n' "$p"
+		p=$(awk '/^PPid:/ { print $2 }' "/proc/$p/status" 2>/dev/null) || return 0
+	done
+}
+
+# opened PATH…: processes with one of these, or something below it, open.
+opened() {
+	local at tests=()
+	for at; do
+		at=${at//\\/\\\\} at=${at//\*/\\*} at=${at//\?/\\?} at=${at//\[/\\[}
+		tests+=(-o -lname "$at" -o -lname "$at/*")
+	done
+	{ find /proc/[0-9]*/cwd /proc/[0-9]*/fd -maxdepth 1 \( "${tests[@]:1}" \) -printf '%p\n' 2>/dev/null || true; } | cut -d/ -f3
+}
+
+# owned FOLDER: processes of the service's account that owns it. An engine may keep
+# all in memory, and open its file when it ends.
+owned() {
+	local id
+	id=$(stat -c %u -- "$1" 2>/dev/null) || return 0
+	[ "$id" != 0 ] && [ "$id" -lt 1000 ] || return 0
+	{ awk -v id="$id" '/^Uid:/ && $3 == id { split(FILENAME, f, "/"); print f[3] }' /proc/[0-9]*/status 2>/dev/null || true; } |
+		while read -r id; do [ ! "/proc/$id/root" -ef / ] || echo "$id"; done # a container's account is another's
+}
+
+# unit_of PROCESS: the service of the system that it belongs to.
+unit_of() { sed -nE 's|^.*/system\.slice/(.*/)?([^/]+\.service)(/.*)?$|\2|p' "/proc/$1/cgroup" 2>/dev/null | head -n 1; }
+
+# workers: who works in the place on the target, a line each: process, service or
+# -, name of the program.
+workers() {
+	local at p name paths=()
+	at=$(realpath -m -- "$TO")
+	for name in "${NAMES[@]}"; do paths+=("$at/$name"); done
+	[ ${#NAMES[@]} != 0 ] || paths=("$at")
+	{
+		opened "${paths[@]}"
+		[ "$UNSAFE" = 0 ] || owned "$at"
+	} | sort -un | while read -r p; do
+		! ours | grep -qx -- "$p" || continue
+		name=$(cat "/proc/$p/comm" 2>/dev/null) || continue
+		printf '%s %s %q\n' "$p" "$(unit_of "$p" | grep . || echo -)" "$name"
+	done
+}
+
+# still: stops the services that work in the place. What belongs to no service is a
+# person's: of a place that is unsafe to copy while it is written, that is refused.
+still() {
+	local unit units tries left
+	units=$(workers | cut -d' ' -f2 | sort -u)
+	while read -r unit; do
+		[ "${unit:--}" = - ] || stop_unit "$unit"
+	done <<<"$units"
+	for ((tries = 0; tries < 60; tries++)); do
+		left=$(workers)
+		[ "$UNSAFE" = 1 ] || left=$(printf '%s\n' "$left" | awk '$2 != "-"')
+		[ -n "$left" ] || return 0
+		sleep 0.5
+	done
+	die "These work in $TARGET_ROOT$SHOWN on the target (process, service, program), and what they write would be lost or would spoil the copy. End them first:
+$left
+Nothing was copied."
+}
+
+# stop_unit SERVICE: with what would start it again.
+stop_unit() {
+	local p triggers=()
+	[ -z "$TARGET_ROOT" ] || die "$1 of this very host works in $TARGET_ROOT$SHOWN: stop it first. Nothing was copied."
+	for p in $(ours); do
+		[ "$(unit_of "$p")" != "$1" ] || die "This session runs in $1, which works in $TARGET_ROOT$SHOWN: run the script in another way, such as from the console. Nothing was copied."
+	done
+	read -ra triggers <<<"$(systemctl show --property=TriggeredBy --value -- "$1")"
+	for p in "${triggers[@]}" "$1"; do
+		case $(systemctl is-active -- "$p") in inactive | failed | unknown) continue ;; esac
+		say "stopping $p, which works in $SHOWN; 50-after.sh starts it"
+		grep -qxF -- "$p" "$STATE/stopped" 2>/dev/null || printf '%s\n' "$p" >>"$STATE/stopped"
+		systemctl stop -- "$p"
+	done
+}
+
+# again: starts what still stopped, the last first.
+again() {
+	local unit units failed=()
+	[ -s "$STATE/stopped" ] || return 0
+	units=$(tac -- "$STATE/stopped")
+	while read -r unit; do
+		say "starting $unit"
+		systemctl start -- "$unit" </dev/null || failed+=("$unit")
+	done <<<"$units"
+	mv -- "$STATE/stopped" "$STATE/started"
+	[ ${#failed[@]} = 0 ] || die "These do not start: ${failed[*]}. The data are in place; journalctl -u NAME says why."
+}

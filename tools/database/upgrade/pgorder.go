@@ -1,0 +1,328 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// pgOrder is a collation by which a database sorts: its version on record, and that
+// of the library that the server asked has now. What depends on it is in a wrong
+// order once a library sorts otherwise.
+type pgOrder struct {
+	Name     string   `json:"name"` // quoted, with its schema; empty for the database's own
+	Recorded string   `json:"recorded"`
+	Actual   string   `json:"actual"`
+	Indexes  []string `json:"indexes"` // quoted, with their schemas
+	Tables   []string `json:"tables"`  // partitioned by it
+}
+
+// pgOrdersKnown is the first version that records for every collation, and for each
+// database's own, by which version of its library things were sorted.
+const pgOrdersKnown = 15
+
+// ordersFile has what the old server said of its collations, by database.
+const ordersFile = "orders.json"
+
+// sortedFile has what was made again.
+const sortedFile = "sorted.json"
+
+// pgOrders lists collations of libraries, with the indexes and the partitioned tables
+// that depend on them: by what they are sorted by, by an expression or a condition in
+// them, or within a type, such as a range of text or a row that has some. In place of
+// the verbs are the version on record of the database's own collation, the one that its
+// library has, whether a library sorts by it, and where types of several ranges are.
+const pgOrders = `with recursive part(object, type, coll) as (
+	select i.indexrelid, 0::oid, o from pg_index i, unnest(i.indcollation) o
+	union select i.indexrelid, 0::oid, m[1]::oid from pg_index i, regexp_matches(concat(i.indexprs::text, i.indpred::text), ':inputcollid ([0-9]+)', 'g') m
+	union select i.indexrelid, a.atttypid, 0::oid from pg_index i join pg_attribute a on a.attrelid = i.indexrelid
+	union select p.partrelid, 0::oid, o from pg_partitioned_table p, unnest(p.partcollation) o
+	union select p.partrelid, 0::oid, m[1]::oid from pg_partitioned_table p, regexp_matches(p.partexprs::text, ':inputcollid ([0-9]+)', 'g') m
+	union select p.partrelid, a.atttypid, 0::oid from pg_partitioned_table p join pg_attribute a on a.attrelid = p.partrelid and a.attnum = any (p.partattrs)
+	union select p.object, x.type, x.coll from part p, lateral (
+		select t.typelem, 0::oid from pg_type t where t.oid = p.type
+		union all select t.typbasetype, 0::oid from pg_type t where t.oid = p.type
+		union all select r.rngsubtype, r.rngcollation from pg_range r where p.type in (r.rngtypid%[4]s)
+		union all select a.atttypid, a.attcollation from pg_type t join pg_attribute a on a.attrelid = t.typrelid where t.oid = p.type and t.typrelid <> 0 and a.attnum > 0 and not a.attisdropped
+	) x(type, coll)
+)
+select json_build_object('name', case k.oid when 100 then '' else format('%%I.%%I', k.collnamespace::regnamespace, k.collname) end,
+	'recorded', coalesce(case k.oid when 100 then %[1]s else k.collversion end, ''), 'actual', coalesce(case k.oid when 100 then %[2]s else pg_collation_actual_version(k.oid) end, ''),
+	'indexes', coalesce(json_agg(distinct format('%%I.%%I', n.nspname, c.relname)) filter (where c.relkind = 'i'), '[]'),
+	'tables', coalesce(json_agg(distinct format('%%I.%%I', n.nspname, c.relname)) filter (where c.relkind = 'p'), '[]'))
+from part join pg_collation k on k.oid = part.coll join pg_class c on c.oid = part.object join pg_namespace n on n.oid = c.relnamespace left join pg_index i on i.indexrelid = c.oid
+where (k.oid = 100 and %[3]s or k.collprovider = 'i' or k.collprovider = 'c' and k.collcollate not in ('C', 'POSIX')) and c.relkind in ('i', 'p') and n.nspname !~ '^pg_(toast|temp)' and coalesce(i.indisvalid, true)
+group by k.oid, k.collnamespace, k.collname, k.collversion`
+
+// orders asks a server, from PostgreSQL 10 on, by what a database sorts.
+func (s session) orders(ctx context.Context, database string) ([]pgOrder, error) {
+	own := "(select %s from pg_database where datname = current_database())"
+	recorded, actual, library, ranges := "null", "null", "datcollate not in ('C', 'POSIX')", ""
+	if s.c.major() >= 14 {
+		ranges = ", r.rngmultitypid"
+	}
+	if s.c.major() >= pgOrdersKnown {
+		recorded, actual = fmt.Sprintf(own, "datcollversion"), fmt.Sprintf(own, "pg_database_collation_actual_version(oid)")
+		library = "(datlocprovider = 'i' or datlocprovider = 'c' and " + library + ")"
+	}
+	return query[pgOrder](ctx, s, database, fmt.Sprintf(pgOrders, recorded, actual, fmt.Sprintf(own, library), ranges))
+}
+
+// keepOrders keeps what the old server, which svc alone reaches, says of its
+// collations: one that is older does not know.
+func (s session) keepOrders(ctx context.Context) error {
+	all := map[string][]pgOrder{}
+	for _, d := range s.p.Databases {
+		if s.c.major() < pgOrdersKnown {
+			break
+		}
+		var err error
+		if all[d.Name], err = s.orders(ctx, d.Name); err != nil {
+			return fmt.Errorf("asking by what %s is sorted: %w", d.Name, err)
+		}
+	}
+	return s.writeFile(ordersFile, all)
+}
+
+// sorting says in a plan what of a database may have to be made again.
+func (s session) sorting(ctx context.Context, database string) (string, error) {
+	if s.c.major() < pgOrdersKnown {
+		return fmt.Sprintf("all of them, as PostgreSQL %s does not record by which library text was sorted", s.c.Version), nil
+	}
+	orders, err := s.orders(ctx, database)
+	return sortedBy(orders), err
+}
+
+func sortedBy(orders []pgOrder) string {
+	var by, indexes, tables []string
+	for _, o := range orders {
+		version := o.Recorded
+		if o.Recorded != o.Actual {
+			version = o.Recorded + ", where the library has " + o.Actual + " by now"
+		}
+		by = append(by, fmt.Sprintf("%s (version %s)", o.called(), version))
+		indexes, tables = append(indexes, o.Indexes...), append(tables, o.Tables...)
+	}
+	if by == nil {
+		return ""
+	}
+	slices.Sort(by)
+	return fmt.Sprintf("%d indexes and %d partitioned tables are sorted by %s; those for which the new server's library has another version are made again, or checked, before clients come back",
+		len(distinct(indexes)), len(distinct(tables)), strings.Join(by, ", "))
+}
+
+func distinct(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (o pgOrder) called() string {
+	if o.Name == "" {
+		return "the database's own order"
+	}
+	return o.Name
+}
+
+// differing are the collations of a new server by which things may be in another
+// order than the old one left them in: only what both say alike, and what was on
+// record all the time, is the same.
+func differing(before, now []pgOrder) (differ []pgOrder) {
+	for _, o := range now {
+		i := slices.IndexFunc(before, func(b pgOrder) bool { return b.Name == o.Name })
+		if i >= 0 && o.Actual != "" && before[i].Actual == o.Actual && before[i].Recorded == o.Actual {
+			continue
+		}
+		o.Recorded = ""
+		if i >= 0 {
+			o.Recorded = before[i].Recorded
+		}
+		differ = append(differ, o)
+	}
+	return differ
+}
+
+// pgSorted is what was made again of a database.
+type pgSorted struct {
+	Database string
+	By       []string // collations, each with both versions
+	Indexes  int
+	Checked  int // by amcheck
+	Tables   int // whose partitions were checked
+}
+
+func (s pgSorted) String() string {
+	proof := fmt.Sprintf("amcheck has looked at %d of them", s.Checked)
+	if s.Checked < 0 {
+		proof = "amcheck is not installed, so nothing has looked at them since"
+	}
+	return fmt.Sprintf("in %s %d indexes were made again, and the partitions of %d tables checked, as the order of text may be another: %s; %s", s.Database, s.Indexes, s.Tables, strings.Join(s.By, ", "), proof)
+}
+
+// resorted says what was made again; nothing where the step was not reached.
+func (h *Host) resorted() (lines []string) {
+	var all []pgSorted
+	if err := h.readFile(sortedFile, &all); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return []string{err.Error()}
+	}
+	for _, s := range all {
+		lines = append(lines, s.String())
+	}
+	return lines
+}
+
+// sortAgain makes again what is in an order that may have changed, and proves it.
+func (s session) sortAgain(ctx context.Context) error {
+	var before map[string][]pgOrder
+	if err := s.readFile(ordersFile, &before); err != nil {
+		return err
+	}
+	all := []pgSorted{}
+	for _, d := range s.p.Databases {
+		now, err := s.orders(ctx, d.Name)
+		if err != nil {
+			return fmt.Errorf("asking by what %s is sorted: %w", d.Name, err)
+		}
+		differ := differing(before[d.Name], now)
+		if len(differ) > 0 {
+			done, err := s.sortDatabase(ctx, d.Name, differ)
+			if err != nil {
+				return fmt.Errorf("making again what is sorted in %s: %w", d.Name, err)
+			}
+			all = append(all, done)
+		}
+		if _, err := s.rows(ctx, d.Name, s.refresh()); err != nil {
+			return fmt.Errorf("putting versions of collations on record in %s: %w", d.Name, err)
+		}
+	}
+	return s.writeFile(sortedFile, all)
+}
+
+// sortDatabase makes the indexes again, has amcheck look at them, and checks rows
+// against the bounds of partitions.
+func (s session) sortDatabase(ctx context.Context, database string, differ []pgOrder) (done pgSorted, err error) {
+	done.Database = database
+	var indexes, tables []string
+	for _, o := range differ {
+		indexes, tables = append(indexes, o.Indexes...), append(tables, o.Tables...)
+		done.By = append(done.By, fmt.Sprintf("%s (%s → %s)", o.called(), known(o.Recorded), known(o.Actual)))
+	}
+	indexes, tables = distinct(indexes), distinct(tables)
+	done.Indexes, done.Tables = len(indexes), len(tables)
+	var script strings.Builder
+	for _, name := range indexes {
+		script.WriteString("reindex index " + name + ";\n")
+	}
+	if _, err := s.rows(ctx, database, script.String()); err != nil {
+		return done, err
+	}
+	if done.Checked, err = s.check(ctx, database, indexes); err != nil {
+		return done, fmt.Errorf("amcheck: %w", err)
+	}
+	for _, table := range tables {
+		if err := s.checkPartitions(ctx, database, table); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+func known(version string) string {
+	if version == "" {
+		return "not on record"
+	}
+	return version
+}
+
+// refresh puts on record by which versions things are sorted now.
+func (s session) refresh() string {
+	script := ""
+	if s.c.major() >= pgOrdersKnown {
+		script += "select format('alter database %I refresh collation version', current_database()) \\gexec\n"
+	}
+	if s.c.major() >= 10 {
+		script += "select format('alter collation %I.%I refresh version', n.nspname, k.collname) from pg_collation k join pg_namespace n on n.oid = k.collnamespace where k.collversion <> pg_collation_actual_version(k.oid) \\gexec\n"
+	}
+	return script
+}
+
+// pgCheck has amcheck look at every entry of B-trees, and whether each row has one.
+// The extension, where it is not there already, goes again with the transaction.
+const pgCheck = `begin;
+select format('create schema svc_check; create extension amcheck schema svc_check') where not exists (select from pg_extension where extname = 'amcheck') \gexec
+select format('select to_json(1) from %%I.bt_index_check(%%L::regclass, true)', n.nspname, c.oid::regclass) from pg_extension e join pg_namespace n on n.oid = e.extnamespace, pg_class c join pg_am a on a.oid = c.relam
+	where e.extname = 'amcheck' and a.amname = 'btree' and c.oid in (%s) \gexec
+rollback;`
+
+// check has amcheck look at indexes, and says at how many; -1 where it is not
+// installed.
+func (s session) check(ctx context.Context, database string, indexes []string) (int, error) {
+	there, err := query[bool](ctx, s, database, "select to_json(count(*) > 0) from pg_available_extensions where name = 'amcheck'")
+	if err != nil || !there[0] {
+		return -1, err
+	}
+	if len(indexes) == 0 {
+		return 0, nil
+	}
+	names := make([]string, 0, len(indexes))
+	for _, name := range indexes {
+		names = append(names, literal(name)+"::regclass")
+	}
+	rows, err := s.rows(ctx, database, fmt.Sprintf(pgCheck, strings.Join(names, ", ")))
+	return len(rows), err
+}
+
+const (
+	// pgBounds makes a table like another one, with its partitions' bounds: the server
+	// then says whether one is empty, or overlaps another.
+	pgBounds = `begin;
+create schema svc_check;
+select format('create table svc_check.t (like %%s) partition by %%s', %[1]s::regclass, pg_get_partkeydef(%[1]s::regclass)) \gexec
+select format('create table svc_check.t%%s partition of svc_check.t %%s', c.oid, pg_get_expr(c.relpartbound, c.oid)) from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = %[1]s::regclass order by c.oid \gexec
+rollback;`
+	// pgMisplaced gives the partitions that have rows which are beyond their bounds.
+	pgMisplaced = `with recursive part as (select i.inhrelid as oid from pg_inherits i where i.inhparent = %[1]s::regclass union all select i.inhrelid from part p join pg_inherits i on i.inhparent = p.oid)
+select format('select to_json(%%L::text) where exists (select from only %%s where not (%%s))', c.oid::regclass, c.oid::regclass, pg_get_partition_constraintdef(c.oid)) from part join pg_class c using (oid) where c.relkind = 'r' and pg_get_partition_constraintdef(c.oid) is not null \gexec`
+)
+
+// checkPartitions refuses rows that the new order has in another partition.
+func (s session) checkPartitions(ctx context.Context, database, table string) error {
+	if _, err := s.rows(ctx, database, fmt.Sprintf(pgBounds, literal(table))); err != nil {
+		return fmt.Errorf("the bounds of the partitions of %s are in another order: %w", table, err)
+	}
+	wrong, err := query[string](ctx, s, database, fmt.Sprintf(pgMisplaced, literal(table)))
+	if err == nil && len(wrong) > 0 {
+		err = fmt.Errorf("the new order has rows of %s in another partition of %s: have bounds that every order leaves alone, or partition by a column collate \"C\"", strings.Join(wrong, ", "), table)
+	}
+	return err
+}
+
+// index makes again what is sorted by a library that may sort otherwise by now,
+// and statistics, which pg_upgrade does not copy.
+func (g *pgRun) index(ctx context.Context) error { return g.indexIn(ctx, g.p.New) }
+
+func (g *pgRun) indexIn(ctx context.Context, c cluster) error {
+	return g.with(ctx, c, true, func(ctx context.Context, s session) error {
+		if err := s.sortAgain(ctx); err != nil {
+			return err
+		}
+		analyze := s.client("template1", "vacuumdb", "--all", "--analyze-only", "-j", strconv.Itoa(min(maxReaders, runtime.NumCPU())))
+		return s.do(ctx, withoutDatabase(analyze))
+	})
+}
+
+// withoutDatabase takes -d and its name out of a program's arguments.
+func withoutDatabase(c command) command {
+	i := slices.Index(c.args, "-d")
+	c.args = slices.Delete(c.args, i, i+2)
+	return c
+}
+
+// literal quotes a text as SQL wants it.
+func literal(text string) string {
+	return " E'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(text) + "'"
+}

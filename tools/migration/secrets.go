@@ -1,0 +1,89 @@
+package migration
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc/assess"
+	"svc/backend/secret"
+	"svc/backend/visible"
+)
+
+// secretReason is why a secret stays behind. With its value masked, a file would
+// have its service start with a wrong one: so it stays behind as a whole.
+const secretReason = "It is a secret, or others may not read it: it is carried over with --include-secrets alone."
+
+// secretsOf are the places of a file's secrets.
+func secretsOf(a *assess.Assessment, file string) (all []assess.Secret) {
+	for _, s := range a.Secrets {
+		if s.Evidence.Path == file {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// withhold leaves out what a converter or a merge wrote a secret into, where
+// secrets are not wanted, and masks the lines that the plan shows.
+func (p *Plan) withhold(in Input) {
+	for i := range p.Configuration {
+		c := &p.Configuration[i]
+		if c.Text != nil && c.To != "" && !c.Secret && secret.Holds([]byte(*c.Text)) {
+			c.Secret = true
+			if !in.IncludeSecrets {
+				c.To, c.Link, c.Action, c.Reason, c.Text, c.Merge = "", "", LeftOut, secretReason, nil, nil
+			}
+		}
+		secret.MaskIn(&c.Edited)
+		secret.MaskIn(&c.Changes)
+		secret.MaskIn(&c.Refusals)
+		secret.MaskIn(&c.Merge)
+		secret.MaskIn(&c.Reason)
+	}
+}
+
+// Closed reports whether the role writes files that others may not read.
+func (p *Plan) Closed() bool {
+	return slices.ContainsFunc(p.Configuration, func(c Config) bool {
+		mode, err := strconv.ParseUint(c.Mode, 8, 32)
+		return c.To != "" && c.Link == "" && c.Action != Remove && (err != nil || mode&0o004 == 0 || c.Secret)
+	})
+}
+
+// secrets names what stays behind, or what goes along.
+func secrets(in Input, p *Plan) []assess.Finding {
+	stays := files(p, func(c Config) bool { return c.Reason == secretReason }, assess.Finding{
+		Key: "configuration.secrets-left-out", Severity: assess.Medium, Title: "Secrets stay behind",
+		Summary: "%d files hold secrets or are closed to others, and are not in the role: %s.",
+		Remediations: hint("Before their services start, bring them over by hand with owner and mode (rsync -a), or set new secrets; or repeat with --include-secrets, and keep the out folder closed. " +
+			"A file with a secret in one line stays behind whole: with that line masked, its service would fail in silence."),
+	})
+	goes := files(p, func(c Config) bool { return c.Secret && c.To != "" && c.Action != LeftOut && c.Action != Manual }, assess.Finding{
+		Key: "configuration.secrets-carried", Severity: assess.Medium, Title: "Secrets are in the role",
+		Summary:      "%d files of the role hold secrets or are closed to others: %s.",
+		Remediations: hint("Keep the out folder closed (it has mode 0700), and delete it when the move is done."),
+	})
+	all := append(stays, goes...)
+	for i := range all {
+		locate(in, &all[i])
+	}
+	return all
+}
+
+// locate says in which lines of a finding's files the secrets stand.
+func locate(in Input, f *assess.Finding) {
+	lines := []string{}
+	for _, r := range f.Related {
+		for _, s := range secretsOf(in.Assessment, r.Name) {
+			f.Evidence = append(f.Evidence, s.Evidence)
+			if s.Evidence.Line > 0 {
+				lines = append(lines, fmt.Sprintf("%s:%d (%s)", visible.Name(r.Name), s.Evidence.Line, s.Kind))
+			}
+		}
+	}
+	if len(lines) > 0 {
+		f.Summary += " Found by what is in them: " + strings.Join(lines[:min(10, len(lines))], ", ") + "."
+	}
+}
