@@ -338,9 +338,10 @@ sorted_right() {
 	SQL
 }
 
-# orders upgrades that cluster, beside another one of its version.
+# orders upgrades that cluster, the only one of its version.
 orders() {
 	local again name before differs='select chr(67008) < chr(19968) collate "de-x-icu"'
+	reset
 	make_orders
 	place orders
 	exits "sorting by ICU: a plan" 2 to 17 /srv/orders --instance 15/icu
@@ -380,17 +381,23 @@ elsewhere() {
 	return "$status"
 }
 
+# advises NAME TEXT: the result says so; a failure shows what it says instead.
+advises() {
+	grep -A 20 '"afterwards"' "$work/result.json" >"$work/last.log" || cp "$work/result.json" "$work/last.log"
+	said "$@"
+}
+
 # advice does what the result of that upgrade says to do afterwards, beside a cluster
 # that lives on by the same packages.
 advice() {
 	check "the result is said again" elsewhere json upgrade --backup-dir /srv/orders --resume --confirm --json
-	check "packages that nothing else uses may go" grep -q 'apt-get remove postgresql-15' "$work/result.json"
+	advises "packages that nothing else uses may go" 'apt-get remove postgresql-15'
 	host pg_createcluster 15 second -p 5450 >/dev/null && host pg_ctlcluster 15 second start
 	sql -p 5450 -c 'create table precious as select 1 as n'
 	cp "$work/result.json" "$work/alone.json"
 	check "and again, with another cluster of that version" json upgrade --backup-dir /srv/orders --resume --confirm --json
 	check "its packages stay" not grep -q 'apt-get' "$work/result.json"
-	check "and it is said why" grep -q 'the cluster 15/second' "$work/result.json"
+	advises "and it is said why" 'the cluster 15/second'
 	as_printed "afterwards" '^\(rm\|pg_dropcluster\)'
 	same "the other cluster lives" "$(sql -p 5450 -c 'select n from precious')" 1
 	same "the new cluster lives" "$(sql -p 5440 -d own -c 'select count(*) from n')" 400

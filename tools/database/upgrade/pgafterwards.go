@@ -86,8 +86,9 @@ func runningFrom(bin string) (users []string, err error) {
 	}
 	programs, err := filepath.Glob("/proc/[0-9]*/exe")
 	for _, link := range programs {
-		if proc := filepath.Dir(link); runsFrom(proc, bin, here) {
-			users = append(users, "process "+filepath.Base(proc))
+		proc := filepath.Dir(link)
+		if program, err := os.Readlink(link); err == nil && runsFrom(proc, program, bin, here) {
+			users = append(users, fmt.Sprintf("process %s, of %s", filepath.Base(proc), program))
 		}
 	}
 	return users, err
@@ -96,16 +97,16 @@ func runningFrom(bin string) (users []string, err error) {
 // runsFrom reports whether a process runs a program of a folder below a root, also one
 // whose file was replaced since. Where the process has another root, as in a container,
 // a program by that name is most often a file of its own, and not the folder's.
-func runsFrom(proc, bin string, here os.FileInfo) bool {
-	program, err := os.Readlink(filepath.Join(proc, "exe"))
-	if err != nil || !strings.HasPrefix(program, bin+"/") {
+func runsFrom(proc, program, bin string, here os.FileInfo) bool {
+	if !strings.HasPrefix(program, bin+"/") {
 		return false
 	}
 	root, err := os.Stat(filepath.Join(proc, "root"))
-	if errors.Is(err, fs.ErrNotExist) { // it has ended
-		return false
+	if err != nil { // it has ended, unless it still has a program
+		_, err := os.Readlink(filepath.Join(proc, "exe"))
+		return err == nil
 	}
-	return err != nil || os.SameFile(root, here) || sameProgram(proc, program)
+	return os.SameFile(root, here) || sameProgram(proc, program)
 }
 
 // unitFolders are where systemd has units.

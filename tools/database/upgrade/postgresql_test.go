@@ -198,24 +198,28 @@ func TestProcessesOfAFolder(t *testing.T) {
 	is.NoErr(os.WriteFile(program, text, 0o700))
 	cmd := exec.Command(program, "60")
 	is.NoErr(cmd.Start())
-	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	defer func() { _ = cmd.Process.Kill() }()
 	proc := fmt.Sprintf("/proc/%d", cmd.Process.Pid)
 
 	users, err := runningFrom(bin)
 	is.NoErr(err)
-	is.Equal(users, []string{fmt.Sprintf("process %d", cmd.Process.Pid)})
+	is.Equal(users, []string{fmt.Sprintf("process %d, of %s", cmd.Process.Pid, program)})
 	users, err = runningFrom(bin + "/none")
 	is.NoErr(err)
 	is.Equal(len(users), 0)
 
 	another, err := os.Stat(bin)
 	is.NoErr(err)
-	is.True(runsFrom(proc, bin, another)) // of another root, but this very file
+	is.True(runsFrom(proc, program, bin, another)) // of another root, but this very file
 
 	is.NoErr(os.Remove(program))
 	is.NoErr(os.WriteFile(program, text, 0o700)) // as when its package is updated
 	here, err := os.Stat("/")
 	is.NoErr(err)
-	is.True(runsFrom(proc, bin, here))
-	is.True(!runsFrom(proc, bin, another)) // another root's, by the same name
+	is.True(runsFrom(proc, program+" (deleted)", bin, here))
+	is.True(!runsFrom(proc, program, bin, another)) // another root's, by the same name
+
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	is.True(!runsFrom(proc, program, bin, here)) // it has ended since it was found
 }
