@@ -256,7 +256,7 @@ func (m *machine) findDatabases() {
 		m.finding(Finding{
 			Key: "database." + d.Engine, Severity: Medium, Title: title,
 			Summary:      fmt.Sprintf("%s keeps its data in %s. A migration carries its configuration, never its data.", title, visible.Name(d.Directory)),
-			Remediations: hints("Plan the move of the data apart: dump and load, or replication."), Related: []Resource{{"database", d.Engine + ":" + d.Directory}}, Evidence: []Evidence{d.Evidence},
+			Remediations: hints("Plan the move of the data apart: svc db plan --target RELEASE ranks the ways, svc data plan writes the scripts."), Related: []Resource{{"database", d.Engine + ":" + d.Directory}}, Evidence: []Evidence{d.Evidence},
 		})
 	}
 }

@@ -19,6 +19,7 @@ type DBUpgradePathInput struct {
 	From          string `json:"from" jsonschema:"version of the data, such as 13 or 8.0.34, or a release such as centos-7: what it installs by default"`
 	To            string `json:"to" jsonschema:"a version, engine/version for a change of engine, or a release such as debian-13"`
 	SourceOffline bool   `json:"source_offline,omitempty" jsonschema:"true: the source is stopped and stays so, so only ways from its files count"`
+	InPlace       bool   `json:"in_place,omitempty" jsonschema:"true: the server is upgraded on the host it is on; else the data move to a fresh host, where ways in place come last"`
 }
 
 // DBUpgradePathResult has the ways, the best first.
@@ -70,9 +71,10 @@ func DBUpgradePath(ctx context.Context, env *Env, in DBUpgradePathInput) (DBUpgr
 	if from.Version, err = versionOf(g, from.Engine, in.From); err != nil {
 		return DBUpgradePathResult{}, err
 	}
+	move := database.Move{InPlace: in.InPlace, Offline: in.SourceOffline}
 	result := DBUpgradePathResult{Schema: DBUpgradePathSchema, IndexVersion: g.IndexVersion(), To: in.To, Scoring: database.Weights}
 	if r, ok := release.Named(in.To); ok {
-		result.Route = g.ToRelease(from, r, in.SourceOffline)
+		result.Route = g.ToRelease(from, r, move)
 		return result.fit(env), nil
 	}
 	target := database.Place{Engine: engine}
@@ -80,7 +82,7 @@ func DBUpgradePath(ctx context.Context, env *Env, in DBUpgradePathInput) (DBUpgr
 		return DBUpgradePathResult{}, err
 	}
 	target.Version, _ = g.SeriesOf(target)
-	result.Route = g.To(from, target, in.SourceOffline)
+	result.Route = g.To(from, target, move)
 	return result.fit(env), nil
 }
 

@@ -129,7 +129,9 @@ func TestEveryKindHasAWay(t *testing.T) {
 	for kind := range order {
 		is.True(wayOf(Place{Kind: kind}).method != "")
 	}
-	for engine, w := range engineWays {
+	for engine := range engineWays {
+		w := wayOf(Place{Kind: Database, What: engine})
+		is.True(w.method != "")
 		if w.method == DumpAndLoad {
 			_, err := dumpScript(&Item{What: engine})
 			is.NoErr(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"svc/backend/api/release"
+	"svc/tools/database"
 )
 
 // way is how a kind of data moves, and what makes it unsafe while the source
@@ -48,16 +49,19 @@ var wholeSystems = []string{"lxc", "lxd", "incus", "systemd-nspawn"}
 
 const late = "what is written after the dump is lost"
 
-// engineWays are those of database engines that can dump or replicate.
+// methods are how a way of a database's data is carried out.
+var methods = map[database.Way]Method{database.Dump: DumpAndLoad, database.Copy: Rsync}
+
+// engineWays are what is to be said of the recommended ways of engines.
 var engineWays = map[string]way{
-	"postgresql": {DumpAndLoad, "A dump fits any newer version, and text is sorted by the target's own rules.", late, "a subscriber by logical replication"},
-	"mysql":      {DumpAndLoad, "A dump fits any newer version.", late, "a replica by the binary log, from a dump on"},
-	"mariadb":    {DumpAndLoad, "A dump fits any newer version.", late, "a replica by the binary log, from a dump on"},
-	"mongodb":    {DumpAndLoad, "A dump does not depend on the form of the data files.", late, "a member of the source's replica set, where that is one, of the same version and by MongoDB's own guide: there is no script for it"},
-	"slapd":      {DumpAndLoad, "LDIF does not depend on the form of the database, and is loaded so fast that a consumer by syncrepl, for which the source's configuration had to change, is not worth it.", late, ""},
-	"redis":      {Rsync, "Its dump and log are files. Where the target has Valkey in its place, they are moved by replication.", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
+	"postgresql": {"", "A dump fits any newer version, and text is sorted by the target's own rules.", late, "a subscriber by logical replication"},
+	"mysql":      {"", "A dump fits any newer version.", late, "a replica by the binary log, from a dump on"},
+	"mariadb":    {"", "A dump fits any newer version.", late, "a replica by the binary log, from a dump on"},
+	"mongodb":    {"", "A dump does not depend on the form of the data files.", late, "a member of the source's replica set, where that is one, of the same version and by MongoDB's own guide: there is no script for it"},
+	"slapd":      {"", "LDIF does not depend on the form of the database, and is loaded so fast that a consumer by syncrepl, for which the source's configuration had to change, is not worth it.", late, ""},
+	"redis":      {"", "Its dump and log are files. Valkey reads those of Redis up to 7.2; where it takes the place of a later Redis, keys are copied one by one (svc db plan).", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
 	"rabbitmq":   {Export, "Its files fit no later series, and carry the source's node name. While the source runs, have its consumers empty the queues, then: rabbitmqctl export_definitions FILE on the source, rabbitmqctl import_definitions FILE on the target (RabbitMQ's guide to blue-green upgrades).", "", ""},
-	"valkey":     {Rsync, "Its dump and log are files.", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
+	"valkey":     {"", "Its dump and log are files.", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
 }
 
 // replicating are the engines of which there are scripts, and whose.
@@ -78,6 +82,7 @@ func wayOf(p Place) way {
 	switch {
 	case p.Kind == Database:
 		if w, ok := engineWays[p.What]; ok {
+			w.method = cmp.Or(methods[database.Recommended(p.What)], w.method)
 			return w
 		}
 		return otherEngine

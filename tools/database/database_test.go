@@ -83,7 +83,7 @@ func TestKnownWays(t *testing.T) {
 	} {
 		t.Run(c.from+" to "+c.to, func(t *testing.T) {
 			is := is.New(t)
-			r := g.To(place(c.from), place(c.to), c.offline)
+			r := g.To(place(c.from), place(c.to), Move{Offline: c.offline})
 			got := []string{}
 			for _, p := range r.Paths {
 				got = append(got, shown(p))
@@ -98,7 +98,7 @@ func TestKnownWays(t *testing.T) {
 func TestRedis8DoesNotCopyItsFilesToValkey8(t *testing.T) {
 	is := is.New(t)
 	el10, _ := release.Lookup("almalinux-10")
-	r := onRecord(t).ToRelease(place("redis 8.0"), el10, false)
+	r := onRecord(t).ToRelease(place("redis 8.0"), el10, Move{})
 	is.Equal(r.Paths[0].Target.Place, place("valkey 8.0")) // EL 10 has no Redis
 	is.Equal(shown(r.Paths[0]), "valkey 8.0 logical copy, key by key")
 	is.True(slices.ContainsFunc(r.Barriers, func(b Barrier) bool {
@@ -112,7 +112,7 @@ func TestToARelease(t *testing.T) {
 	to := func(from, slug string) Route {
 		r, ok := release.Lookup(slug)
 		is.True(ok)
-		return g.ToRelease(place(from), r, false)
+		return g.ToRelease(place(from), r, Move{})
 	}
 	debian := to("mysql 8.0", "debian-13") // which has no MySQL
 	is.Equal(debian.Paths[0].Target.Place, place("mariadb 11.8"))
@@ -141,7 +141,7 @@ func TestPathsAreChainsOfEdges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from, to := someRoute(t, g)
 		offline := rapid.Bool().Draw(t, "offline")
-		for _, p := range g.Paths(from, Offer{Place: to}, offline) {
+		for _, p := range g.Paths(from, Offer{Place: to}, Move{Offline: offline}) {
 			at := from
 			for i, s := range p.Steps {
 				if s.From != at || !isEdge(g, s) || offline && s.State != "stopped" {
@@ -159,15 +159,68 @@ func TestPathsAreChainsOfEdges(t *testing.T) {
 // isEdge reports whether a row of the record is the step, by the rows alone.
 func isEdge(g Graph, s Step) bool {
 	return slices.ContainsFunc(g.record[s.From.Engine].Edges, func(e api.UpgradeEdge) bool {
-		return e.Method == s.Method && e.Risk == s.Risk && e.Downtime == s.Downtime && e.Back == s.Back && e.Rank == s.rank && s.From.Version.within(e.From) && slices.Contains(g.reach(s.From, e.To), s.To)
+		return e.Method == s.Method && e.Risk == s.Risk && e.Downtime == s.Downtime && e.Back == s.Back && e.Rank == s.choice && s.From.Version.within(e.From) && slices.Contains(g.reach(s.From, e.To), s.To)
 	})
+}
+
+// TestEveryMethodIsAWay: one that is none would be ranked last, whatever it is.
+func TestEveryMethodIsAWay(t *testing.T) {
+	g := onRecord(t)
+	for _, engine := range engines {
+		for _, e := range g.record[engine].Edges {
+			if WayOf(e.Method) == "" {
+				t.Errorf("%s: %q is no way", engine, e.Method)
+			}
+		}
+	}
+}
+
+// TestThereIsOneRanking: to a fresh host ways in place come last, and of one engine
+// the best is what is recommended of it, whatever the version and the target.
+func TestThereIsOneRanking(t *testing.T) {
+	g := onRecord(t)
+	rapid.Check(t, func(t *rapid.T) {
+		from, _ := someRoute(t, g)
+		to := rapid.SampledFrom(release.All()).Draw(t, "release")
+		paths := g.ToRelease(from, to, Move{}).Paths
+		onlyInPlace := false
+		for _, p := range paths {
+			inPlace := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Way == InPlace })
+			if onlyInPlace && !inPlace {
+				t.Fatalf("%s to %s: %s comes after a way in place", from, to.Slug, shown(p))
+			}
+			onlyInPlace = inPlace
+		}
+		if len(paths) > 0 && paths[0].Target.Engine == from.Engine && from.Engine != "sqlite" && paths[0].Steps[0].Way != Recommended(from.Engine) {
+			t.Fatalf("%s to %s: %s is first, and %s recommended", from, to.Slug, shown(paths[0]), Recommended(from.Engine))
+		}
+	})
+}
+
+func TestAnUpgradeInPlaceIsMadeInPlace(t *testing.T) {
+	g := onRecord(t)
+	for _, c := range []struct{ from, to, method string }{
+		{"postgresql 13", "postgresql 17", "pg_upgrade, copying"},
+		{"mariadb 10.5", "mariadb 10.11", "in place, then mariadb-upgrade"},
+		{"mysql 8.0", "mysql 8.4", "in place: the new server on the old data"},
+		{"mongodb 7.0", "mongodb 8.0", "binaries replaced, then setFeatureCompatibilityVersion"},
+		{"redis 6.2", "redis 7.0", "copy of dump.rdb or of the append-only files"},
+	} {
+		fresh, here := g.To(place(c.from), place(c.to), Move{}), g.To(place(c.from), place(c.to), Move{InPlace: true})
+		if got := here.Paths[0].Steps[0].Method; got != c.method {
+			t.Errorf("%s to %s in place: %s", c.from, c.to, got)
+		}
+		if got := fresh.Paths[0].Steps[0].Way; got == InPlace {
+			t.Errorf("%s to %s on a fresh host: %s", c.from, c.to, got)
+		}
+	}
 }
 
 func TestNoListedPathIsDominated(t *testing.T) {
 	g := onRecord(t)
 	rapid.Check(t, func(t *rapid.T) {
 		from, to := someRoute(t, g)
-		paths := g.Paths(from, Offer{Place: to}, false)
+		paths := g.Paths(from, Offer{Place: to}, Move{})
 		for _, a := range paths {
 			for _, b := range paths {
 				if !reflect.DeepEqual(a, b) && total(a).covers(total(b)) {
@@ -179,9 +232,9 @@ func TestNoListedPathIsDominated(t *testing.T) {
 }
 
 func total(p Path) cost {
-	c := costOf(p.Steps[0])
+	c := Move{}.cost(p.Steps[0])
 	for _, s := range p.Steps[1:] {
-		c = c.and(s)
+		c = c.and(Move{}.cost(s))
 	}
 	return c
 }
@@ -194,7 +247,7 @@ func TestToAReleaseIsChainsOfEdgesToWhatItOffers(t *testing.T) {
 		from, _ := someRoute(t, g)
 		to := rapid.SampledFrom(release.All()).Draw(t, "release")
 		offline := rapid.Bool().Draw(t, "offline")
-		r := g.ToRelease(from, to, offline)
+		r := g.ToRelease(from, to, Move{Offline: offline})
 		if r.Possible != (len(r.Paths) > 0) || !r.Possible && len(r.Barriers) == 0 {
 			t.Fatalf("%s to %s: possible %v, %d paths, %d barriers", from, to.Slug, r.Possible, len(r.Paths), len(r.Barriers))
 		}
@@ -226,7 +279,7 @@ func TestNoWalkIsBetterThanWhatIsFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := smallGraph(t)
 		from, to := Place{"a", "1"}, Place{"a", "4"}
-		paths := g.Paths(from, Offer{Place: to}, false)
+		paths := g.Paths(from, Offer{Place: to}, Move{})
 		walks(g, from, to, nil, func(steps []Step) {
 			c := total(Path{Steps: steps})
 			if !slices.ContainsFunc(paths, func(p Path) bool { return total(p).covers(c) }) {
@@ -269,7 +322,7 @@ func TestPathsAreDeterministic(t *testing.T) {
 	g := onRecord(t)
 	rapid.Check(t, func(t *rapid.T) {
 		from, to := someRoute(t, g)
-		if a, b := g.To(from, to, false), g.To(from, to, false); !reflect.DeepEqual(a, b) {
+		if a, b := g.To(from, to, Move{}), g.To(from, to, Move{}); !reflect.DeepEqual(a, b) {
 			t.Fatalf("%s to %s: %+v, then %+v", from, to, a, b)
 		}
 	})
@@ -323,6 +376,6 @@ func FuzzParseVersion(f *testing.F) {
 func BenchmarkPaths(b *testing.B) {
 	g := onRecord(b)
 	for b.Loop() {
-		g.To(place("mysql 5.5"), place("mariadb 11.8"), false)
+		g.To(place("mysql 5.5"), place("mariadb 11.8"), Move{})
 	}
 }

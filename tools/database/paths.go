@@ -22,12 +22,13 @@ type Cost struct {
 	Risk     string `json:"risk"`
 	Steps    int    `json:"steps"`
 	Back     bool   `json:"back"`  // after every step, what it started from is as it was
-	Rank     int    `json:"rank"`  // of the least preferred method: 1 is best
+	Rank     int    `json:"rank"`  // of the least preferred way, in the order for this move: 1 is best
 	Score    int    `json:"score"` // see Weights; less is better
 }
 
 // Weights says how a score is made.
-const Weights = "score = 3 × risk (low 0, medium 1, high 2) + 2 × downtime (seconds 0, minutes 1, copying 2, loading 3) + 2 × rank of the method + 2 if there is no way back + steps" +
+const Weights = "score = 3 × risk (low 0, medium 1, high 2) + 2 × downtime (seconds 0, minutes 1, copying 2, loading 3) + 4 × rank of the way (to a fresh host: dump 1, copy 2, replica 3, in place 4; in place: in place 1, dump 2, copy 3, replica 4) + 2 if there is no way back + steps" +
+	" + 40 for a way in place where the data move to a fresh host" +
 	" + how the version is offered (by default 0, by a stream or another package 1, by an add-on repository 2, by a vendor 3)"
 
 // Step is one edge that is taken.
@@ -35,6 +36,7 @@ type Step struct {
 	From     Place    `json:"from"`
 	To       Place    `json:"to"`
 	Method   string   `json:"method"`
+	Way      Way      `json:"way"`
 	Downtime string   `json:"downtime"`
 	Risk     string   `json:"risk"`
 	Back     bool     `json:"back"`  // what it starts from is as it was afterwards
@@ -43,7 +45,7 @@ type Step struct {
 	Risks    []string `json:"risks"`
 	Source   string   `json:"source"`
 
-	rank int
+	choice int // of the record, between methods that are else alike: 1 is best
 }
 
 // Path is a way from a version to another.
@@ -52,31 +54,40 @@ type Path struct {
 	Cost   Cost   `json:"cost"`
 	Why    string `json:"why"` // it ranks so
 	Steps  []Step `json:"steps"`
+
+	choice int
 }
 
 // cost is a path's cost as numbers, in which less is better.
-type cost struct{ risk, downtime, steps, lost, rank int }
+type cost struct{ risk, downtime, steps, lost, rank, elsewhere, choice int }
 
-func costOf(s Step) cost {
-	c := cost{risk: slices.Index(Risks, s.Risk), downtime: slices.Index(Downtimes, s.Downtime), steps: 1, rank: s.rank}
+func (m Move) cost(s Step) cost {
+	c := cost{risk: slices.Index(Risks, s.Risk), downtime: slices.Index(Downtimes, s.Downtime), steps: 1, rank: m.rank(s.Way), choice: s.choice}
+	if s.Way == InPlace && !m.InPlace {
+		c.elsewhere = elsewhere
+	}
 	if !s.Back {
 		c.lost = 1
 	}
 	return c
 }
 
-// and is the cost of a path and a further step.
-func (c cost) and(s Step) cost {
-	o := costOf(s)
-	return cost{max(c.risk, o.risk), max(c.downtime, o.downtime), c.steps + 1, max(c.lost, o.lost), max(c.rank, o.rank)}
+// and is the cost of a path and of what goes on from it.
+func (c cost) and(o cost) cost {
+	return cost{
+		max(c.risk, o.risk), max(c.downtime, o.downtime), c.steps + o.steps, max(c.lost, o.lost),
+		max(c.rank, o.rank), max(c.elsewhere, o.elsewhere), max(c.choice, o.choice),
+	}
 }
 
 // covers reports whether c is nowhere worse than o.
 func (c cost) covers(o cost) bool {
-	return c.risk <= o.risk && c.downtime <= o.downtime && c.steps <= o.steps && c.lost <= o.lost && c.rank <= o.rank
+	return c.risk <= o.risk && c.downtime <= o.downtime && c.steps <= o.steps && c.lost <= o.lost && c.rank <= o.rank && c.elsewhere <= o.elsewhere && c.choice <= o.choice
 }
 
-func (c cost) score() int { return 3*c.risk + 2*c.downtime + 2*c.rank + 2*c.lost + c.steps }
+func (c cost) score() int {
+	return 3*c.risk + 2*c.downtime + 4*c.rank + 2*c.lost + c.steps + c.elsewhere
+}
 
 func (c cost) describe(effort int) Cost {
 	return Cost{Downtimes[c.downtime], Risks[c.risk], c.steps, c.lost == 0, c.rank, c.score() + effort}
@@ -98,8 +109,8 @@ func (g Graph) steps(from Place) []Step {
 
 func newStep(from, to Place, e api.UpgradeEdge) Step {
 	return Step{
-		From: from, To: to, Method: e.Method, Downtime: e.Downtime, Risk: e.Risk, Back: e.Back, State: e.State,
-		Requires: e.Requires, Risks: e.Risks, Source: e.Source, rank: e.Rank,
+		From: from, To: to, Method: e.Method, Way: WayOf(e.Method), Downtime: e.Downtime, Risk: e.Risk, Back: e.Back, State: e.State,
+		Requires: e.Requires, Risks: e.Risks, Source: e.Source, choice: e.Rank,
 	}
 }
 
@@ -124,13 +135,13 @@ const maxSteps = 16
 
 // search finds, for every place that can be reached on the way to one, the paths
 // that no other is better than in anything without being worse in something:
-// one for each cost. With offline, no step needs a server that runs.
-func (g Graph) search(from, to Place, offline bool) map[Place][]trail {
-	steps := g.allowed(to.Engine, offline)
+// one for each cost. Where the source is offline, no step needs it to run.
+func (g Graph) search(from, to Place, m Move) map[Place][]trail {
+	steps := g.allowed(to.Engine, m.Offline)
 	best := map[Place][]trail{}
 	var open []trail
 	for _, s := range steps(from) {
-		open = append(open, trail{costOf(s), []Step{s}})
+		open = append(open, trail{m.cost(s), []Step{s}})
 	}
 	for len(open) > 0 {
 		var next []trail
@@ -140,7 +151,7 @@ func (g Graph) search(from, to Place, offline bool) map[Place][]trail {
 				continue
 			}
 			for _, s := range steps(at) {
-				next = append(next, trail{t.cost.and(s), append(slices.Clip(t.steps), s)})
+				next = append(next, trail{t.cost.and(m.cost(s)), append(slices.Clip(t.steps), s)})
 			}
 		}
 		open = next
@@ -174,13 +185,12 @@ func keep(best map[Place][]trail, at Place, t trail) bool {
 	return true
 }
 
-// Paths are the ways from a version to an offered one, the best first. With
-// offline, the source is stopped and stays so.
-func (g Graph) Paths(from Place, to Offer, offline bool) []Path {
+// Paths are the ways from a version to an offered one, the best first.
+func (g Graph) Paths(from Place, to Offer, m Move) []Path {
 	paths := []Path{}
-	for _, t := range g.search(from, to.Place, offline)[to.Place] {
+	for _, t := range g.search(from, to.Place, m)[to.Place] {
 		c := t.cost.describe(to.effort())
-		paths = append(paths, Path{to, c, why(t, c, to), t.steps})
+		paths = append(paths, Path{to, c, why(t, c, to), t.steps, t.cost.choice})
 	}
 	rank(paths)
 	return paths
@@ -191,7 +201,7 @@ func rank(paths []Path) {
 	slices.SortStableFunc(paths, func(a, b Path) int {
 		return cmp.Or(
 			cmp.Compare(a.Cost.Score, b.Cost.Score), cmp.Compare(a.Cost.Rank, b.Cost.Rank),
-			cmp.Compare(slices.Index(Risks, a.Cost.Risk), slices.Index(Risks, b.Cost.Risk)), cmp.Compare(lost(a), lost(b)),
+			cmp.Compare(slices.Index(Risks, a.Cost.Risk), slices.Index(Risks, b.Cost.Risk)), cmp.Compare(lost(a), lost(b)), cmp.Compare(a.choice, b.choice),
 			-a.Target.Version.Compare(b.Target.Version), cmp.Compare(a.Methods(), b.Methods()),
 		)
 	})
@@ -216,6 +226,10 @@ func (p *Path) Methods() string {
 
 // why says what a path's score is made of.
 func why(t trail, c Cost, to Offer) string {
+	there := ""
+	if t.cost.elsewhere > 0 {
+		there = fmt.Sprintf(" + %d as it works on the old host", t.cost.elsewhere)
+	}
 	back := "the source stays as it was"
 	if !c.Back {
 		back = "the way back is a backup"
@@ -224,8 +238,8 @@ func why(t trail, c Cost, to Offer) string {
 	if c.Steps > 1 {
 		steps = fmt.Sprintf("%d steps", c.Steps)
 	}
-	return fmt.Sprintf("%s; risk %s; down for %s; %s; score %d = 3×%d risk + 2×%d downtime + 2×%d rank + 2×%d no way back + %d + %d for how it is offered",
-		steps, c.Risk, c.Downtime, back, c.Score, t.cost.risk, t.cost.downtime, t.cost.rank, t.cost.lost, t.cost.steps, to.effort())
+	return fmt.Sprintf("%s; risk %s; down for %s; %s; score %d = 3×%d risk + 2×%d downtime + 4×%d rank + 2×%d no way back + %d%s + %d for how it is offered",
+		steps, c.Risk, c.Downtime, back, c.Score, t.cost.risk, t.cost.downtime, t.cost.rank, t.cost.lost, t.cost.steps, there, to.effort())
 }
 
 // Barrier is a way that does not work.
@@ -239,8 +253,8 @@ type Barrier struct {
 }
 
 // Barriers are the ways between two versions that do not work, though one might
-// think so. With offline, those that need a running source are among them.
-func (g Graph) Barriers(from, to Place, offline bool) []Barrier {
+// think so. Where the source is offline, those that need it to run are among them.
+func (g Graph) Barriers(from, to Place, m Move) []Barrier {
 	var all []Barrier
 	for _, b := range g.record[from.Engine].Barriers {
 		if from.Version.within(b.From) && slices.Contains(g.reach(from, b.To), to) {
@@ -248,7 +262,7 @@ func (g Graph) Barriers(from, to Place, offline bool) []Barrier {
 		}
 	}
 	for _, s := range g.steps(from) {
-		if offline && s.State == "running" && s.To == to {
+		if m.Offline && s.State == "running" && s.To == to {
 			all = append(all, Barrier{from, to, s.Method, "it needs the source running, and source_offline says that it is stopped and stays so", "the source started for the time of it", s.Source})
 		}
 	}

@@ -153,7 +153,7 @@ func (p *Plan) aim(in Input) {
 	p.Gap = gap
 	at := Place{p.Engine, p.Version}
 	if gap == GapNotOffered {
-		r := in.Graph.ToRelease(at, in.Target, false)
+		r := in.Graph.ToRelease(at, in.Target, Move{})
 		p.Paths, p.Barriers = r.Paths[:min(1, len(r.Paths))], r.Barriers
 		return
 	}
@@ -162,7 +162,7 @@ func (p *Plan) aim(in Input) {
 		p.Gap = GapMinor
 	}
 	p.Options = slices.DeleteFunc(p.Options, func(other Offer) bool { return other == o })
-	r := in.Graph.route(at, []Offer{o}, nil, false)
+	r := in.Graph.route(at, []Offer{o}, nil, Move{})
 	p.Paths, p.Barriers = r.Paths, r.Barriers
 }
 

@@ -19,14 +19,14 @@ type Route struct {
 }
 
 // To routes to one version of an engine.
-func (g Graph) To(from, to Place, offline bool) Route {
-	return g.route(from, []Offer{{Place: to}}, nil, offline)
+func (g Graph) To(from, to Place, m Move) Route {
+	return g.route(from, []Offer{{Place: to}}, nil, m)
 }
 
 // ToRelease routes to what a release offers: of the same engine, or where the
 // release itself offers none, of an engine that takes its place. Versions that
 // only a vendor's repository has are listed, and led to where there is no other.
-func (g Graph) ToRelease(from Place, r release.Release, offline bool) Route {
+func (g Graph) ToRelease(from Place, r release.Release, m Move) Route {
 	own := g.Offers(from.Engine, r)
 	offers, vendors := split(own)
 	if len(offers) == 0 {
@@ -35,9 +35,9 @@ func (g Graph) ToRelease(from Place, r release.Release, offline bool) Route {
 			offers = append(offers, others...)
 		}
 	}
-	route := g.route(from, offers, vendors, offline)
+	route := g.route(from, offers, vendors, m)
 	if !route.Possible && len(vendors) > 0 {
-		return g.route(from, append(offers, vendors...), nil, offline)
+		return g.route(from, append(offers, vendors...), nil, m)
 	}
 	return route
 }
@@ -52,16 +52,16 @@ func split(offers []Offer) (own, vendors []Offer) {
 }
 
 // route finds every path to the first of offers, and the best to each other.
-func (g Graph) route(from Place, offers, further []Offer, offline bool) Route {
+func (g Graph) route(from Place, offers, further []Offer, m Move) Route {
 	r := Route{From: from, Offers: append(append([]Offer{}, offers...), further...), Paths: []Path{}, Barriers: []Barrier{}}
 	reasons := map[string]bool{} // each is said once, of the first offer that it is about
 	for i, o := range offers {
-		paths := g.Paths(from, o, offline)
+		paths := g.Paths(from, o, m)
 		if i > 0 {
 			paths = paths[:min(1, len(paths))]
 		}
 		r.Paths = append(r.Paths, paths...)
-		for _, b := range g.Barriers(from, o.Place, offline) {
+		for _, b := range g.Barriers(from, o.Place, m) {
 			if !reasons[b.Method+b.Why] {
 				reasons[b.Method+b.Why], r.Barriers = true, append(r.Barriers, b)
 			}
@@ -80,7 +80,7 @@ func (g Graph) route(from Place, offers, further []Offer, offline bool) Route {
 
 // unreached says why there is no path at all, and what can be reached instead.
 func (g Graph) unreached(from, to Place) Barrier {
-	near, reached := []string{}, g.search(from, Place{Engine: to.Engine}, false)
+	near, reached := []string{}, g.search(from, Place{Engine: to.Engine}, Move{})
 	for _, s := range g.Series(to.Engine) {
 		if len(reached[Place{to.Engine, s}]) > 0 {
 			near = append(near, string(s))

@@ -9,6 +9,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/visible"
 	"svc/tools/convert"
+	db "svc/tools/database"
 )
 
 // tooManyUnknown is the share of chosen packages without an answer from which
@@ -170,8 +171,15 @@ func database(in Input, d assess.Database, row Package) assess.Finding {
 	if d.Engine == "postgresql" && selinux(in.Target) {
 		f.Summary += " The target's package makes no cluster by itself: postgresql-setup --initdb."
 	}
-	f.Remediations = hint("Dump on the source with the newer version's tools, load on the target, compare; keep the source until then.")
+	f.Remediations = hint(byWay[db.Recommended(d.Engine)] + " Compare, and keep the source until then. svc db plan ranks all ways; svc data plan writes the scripts.")
 	return f
+}
+
+// byWay says how a database's data reach a fresh host.
+var byWay = map[db.Way]string{
+	db.Dump: "Dump on the source with the newer version's tools, and load on the target.",
+	db.Copy: "Stop the server cleanly, and copy its files to the target while no server runs there.",
+	"":      "By the engine's own export and import: its files fit the same version alone.",
 }
 
 func byHand(_ Input, p *Plan) []assess.Finding {

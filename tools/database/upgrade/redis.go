@@ -221,7 +221,7 @@ func writer(says datadir.Statement) string {
 // refuseBarrier refuses what is on record as not working.
 func (r *redis) refuseBarrier(in Request, engine, version string) error {
 	v, _ := database.ParseVersion(version)
-	for _, b := range in.Graph.Barriers(database.Place{Engine: engine, Version: v}, in.To, false) {
+	for _, b := range in.Graph.Barriers(database.Place{Engine: engine, Version: v}, in.To, database.Move{InPlace: true}) {
 		if b.Method == redisMethod || strings.HasPrefix(b.Method, "any way") || strings.HasPrefix(b.Method, "copy of dump.rdb") {
 			return refusef(b.Instead, "%s does not go to %s by its files: %s", b.From, b.To, b.Why)
 		}
