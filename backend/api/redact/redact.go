@@ -5,7 +5,8 @@
 // again before anything is stored.
 //
 // A name goes by its form (10.0.0.1, web01, /srv/x), by where it stands (the
-// second word of a line of syslog, what follows "ssh"; table rules), or because
+// second word of a line of syslog, what follows "ssh", what answers "hostname";
+// table rules, and below), or because
 // it was found so elsewhere in the same text.
 package redact
 
@@ -59,10 +60,10 @@ func Text(s string, hosts ...string) (string, map[string]int) {
 }
 
 // withoutSecrets strips URLs, which hold passwords, then secrets, whose names may
-// be among what else goes, then the rest; until nothing changes.
+// be among what else goes, then what the line above tells, then the rest; until nothing changes.
 func withoutSecrets(s string, known map[string]string) string {
 	for range passes {
-		again := stable(secret.Mask(rules[0].apply(s, known)), known)
+		again := stable(below(secret.Mask(rules[0].apply(s, known)), known), known)
 		if again == s {
 			return s
 		}

@@ -37,7 +37,8 @@ const (
 	flags  = `(?: +-[\w-]+(?:[ =](?:[0-9]+|/\S+))?)*`
 	// commands that take a host, and those that take a user.
 	toHosts = `(?:ping6?|ssh|telnet|nc|ncat|nslookup|dig|mosh|traceroute6?|tracepath|mtr|getent +hosts|virsh +[a-z]+|qm migrate +[0-9]+|machinectl +[a-z]+|vagrant +[a-z]+|virt-(?:viewer|clone|manager)|gcloud +compute +ssh|` +
-		`(?:kubectl|oc) +(?:exec|rsh|logs|attach|cp)|lxc +launch +\S+|lxc +[a-z]+|startvm|hostnamectl +(?:set-)?hostname)`
+		`(?:kubectl|oc) +(?:exec|rsh|logs|attach|cp)|lxc +launch +\S+|lxc +[a-z]+|lxc-[a-z]+(?::| +-n)|startvm|hostnamectl +(?:set-)?hostname|` +
+		`(?:server|node|host|vm|instance|domain|droplet)s? +(?:show|start|stop|reboot|delete|describe|cordon|drain|console)|(?:describe|cordon|drain) +(?:node|pod|vm|instance)s?|sftp|ssh-copy-id|ssh-keyscan|smbclient +-L)`
 	toUsers = `(?:useradd|userdel|usermod|adduser|deluser|chage|passwd|crontab +-[a-z]* *-?u|sudo +-u|su +-|loginctl +[a-z-]+|gpasswd|chsh|finger)`
 )
 
@@ -61,6 +62,7 @@ var rules = []rule{
 	{needs: []string{"serial", "tag"}, at: lazyregexp.New(`(?i)(?:serial(?:[ _-]?(?:number|no\.?|short))?|service tag|asset tag)["']?(?: *[:=] *| is | )` + `["']?(?P<id>[\w-]*(?:[A-Za-z][\w-]*[0-9]|[0-9][\w-]*[A-Za-z])[\w-]*(?:(?: [0-9a-f]{2})+-[0-9a-f]{2}(?: [0-9a-f]{2})+)?)`)},
 	{needs: []string{"id"}, at: lazyregexp.New(`(?i)\b(?:trace|span|session|request|req|machine|instance|boot|system|container|image|account|subscription|tenant|project|org)[ _-]?id["']?(?: *[:=] *|  *)["']?(?P<id>[\w-]*[0-9][\w-]{5,})`)},
 	{needs: []string{"session"}, at: lazyregexp.New(`session=<(?P<id>[^>\s]{6,})>`)},
+	{needs: []string{"><"}, at: lazyregexp.New(`\)<[0-9]+><(?P<id>[A-Za-z0-9+/]{10,})>`)},
 	{needs: []string{"container", "docker", "podman", "crictl"}, at: lazyregexp.New(`\b(?:container|(?:docker|podman|crictl) [a-z]+)(?: -[\w-]+)* ["']?(?P<id>[0-9a-f]*[0-9][0-9a-f]{11,63})\b`)},
 	{needs: []string{"peer", "publickey"}, at: lazyregexp.New(`(?i)\b(?:peer|publickey)[ =:]+(?P<id>[A-Za-z0-9+/]{43}=)`)},
 	{needs: []string{"volume group", "label", "vg_"}, at: lazyregexp.New(`(?:[Vv]olume group|LABEL=) ?["'](?P<id>[\w.-]{2,})["']`)},
@@ -69,17 +71,28 @@ var rules = []rule{
 	{needs: []string{":"}, at: lazyregexp.New(`(?:^|[^\S\n])(?:<[0-9]+>)?(?:1 )?` + stamp + ` ` + aHost + ` [\w/.()@\\-]+(?:\[[0-9]+\])?(?:: | - )`)},
 	{needs: []string{":"}, weak: true, at: lazyregexp.New(`^(?:<[0-9]+>)?[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} ` + aHost + ` `)},
 	{needs: []string{"kernel:"}, at: lazyregexp.New(`-- ` + aHost + ` kernel:`)},
-	{needs: []string{"linux "}, at: lazyregexp.New(`\bLinux ` + aHost + ` [0-9]+\.[0-9]+\.[0-9]+[-_+]`)},
+	{needs: []string{"linux ", "sunos ", "bsd ", "darwin ", "aix ", "hp-ux "}, at: lazyregexp.New(`\b(?:Linux ` + aHost + ` [0-9]+\.[0-9]+\.[0-9]+[-_+]|(?:SunOS|FreeBSD|OpenBSD|NetBSD|Darwin|AIX|HP-UX) ` + aHost + ` [B0-9])`)},
 	{needs: []string{"@"}, at: lazyregexp.New(`(?:^|[\s\[("'])` + aUser + `@` + aHost + `[:\]]?(?: ?[~/]\S*| [^\s\]]+\])? ?[$#%]`)},
 	{needs: []string{"'@'"}, at: lazyregexp.New(`'(?P<user>[^'\s\[]{2,})'@'(?:(?P<host>[^'\s\[]*[a-z][^'\s\[]*)|(?P<ip>[0-9.%/:]{2,}))'`)},
 	{needs: []string{"'@"}, at: lazyregexp.New(`'(?P<user>` + name + `)@` + aHost)},
 	{needs: []string{"login"}, at: lazyregexp.New(`^` + aHost + ` login: ?` + `(?P<user>` + name + `)?`)},
 	{needs: []string{" tty"}, weak: true, at: lazyregexp.New(`^\S.* [0-9.]+ ` + aHost + ` tty[0-9]+$`)},
 	{needs: []string{"."}, weak: true, at: lazyregexp.New(`^[ \t]*(?:` + ip4 + `|[0-9a-fA-F]*:[0-9a-fA-F:.]*)[ \t]+(?P<hosts>` + name + `(?:[ \t]+` + name + `)*)[ \t]*(?:#[ \t]*(?P<host>` + name + `)?.*)?$`)},
+	{needs: []string{"127.", "::1"}, at: lazyregexp.New(`^[ \t]*(?:127(?:\.[0-9]+){3}|::1)(?:[ \t]+(?:localhost[\w.-]*|\[host\]))*(?P<hosts>(?:[ \t]+` + name + `)+)(?:[ \t]+\[host\])*[ \t]*(?:#.*)?$`)},
+	{needs: []string{"[ip]"}, at: lazyregexp.New(`^[ \t]*\[ip\](?:[ \t]+\[(?:host|domain)\])+(?P<hosts>(?:[ \t]+` + name + `)+)(?:[ \t]+\[(?:host|domain)\])*[ \t]*(?:#.*)?$`)},
+
+	// Names beside addresses: mail[10.0.0.1], "db" (10.0.0.1), broker/10.0.0.1:9092, 10.0.0.1:8009 (app).
+	{needs: []string{"[ip]", "[id]"}, weak: true, at: lazyregexp.New(aHost + `["')]? ?[(/\[]+\[ip\]`)},
+	{needs: []string{"[ip]", "[id]"}, weak: true, at: lazyregexp.New(`\[(?:ip|id)\](?::[0-9]+|\.[0-9]+)? \(` + aHost + `\)`)},
+	{needs: []string{"[ip]"}, at: lazyregexp.New(`\b(?:auth|passwd-file|ldap|pam|sql|shadow|static|dict)\(` + aUser + `,\[ip\]`)},
+	{needs: []string{"]"}, at: lazyregexp.New(`(?:^|[\s"'<(\[=])` + aUser + `@\[(?:host|domain|ip)\]`)},
+	{needs: []string{" h=", "helo", "ehlo"}, at: lazyregexp.New(`(?:\bH=\(?|(?i:\b[eh][eh]lo[ =]<?))` + aHost)},
+	{needs: []string{" a="}, at: lazyregexp.New(`\bA=\w+:` + aUser)},
+
 	{needs: []string{"["}, at: lazyregexp.New(`(?:^|[ \t])(?:ok|changed|fatal|failed|skipping|unreachable|included|rescued|ignored): \[` + aHost + `(?: -> (?P<host>` + name + `))?\]`)},
 	{needs: []string{"|"}, at: lazyregexp.New(`^` + aHost + ` \| (?:SUCCESS|CHANGED|FAILED|UNREACHABLE)`)},
 	{needs: []string{"ok="}, at: lazyregexp.New(`^` + aHost + ` *: ok=[0-9]`)},
-	{needs: []string{"alert: "}, at: lazyregexp.New(`(?:SERVICE|HOST) (?:ALERT|NOTIFICATION|FLAPPING ALERT): ` + aHost + `;`)},
+	{needs: []string{"alert: "}, at: lazyregexp.New(`(?i)\b(?:service|host) (?:alert|notification|flapping alert): ` + aHost + `[;/]`)},
 	{needs: []string{" [", " error", " warn", " info"}, weak: true, at: lazyregexp.New(`\b(?:ERROR|WARN|INFO|DEBUG|FATAL) +\[` + aHost + `\]`)},
 	{needs: []string{" in "}, at: lazyregexp.New(`^(?P<host>` + name + `)?[ \t]+(?:[0-9]+[ \t]+)?IN[ \t]+(?:A|AAAA|CNAME|NS|PTR|MX(?:[ \t]+[0-9]+)?)(?:[ \t]+(?P<host>` + name + `))?`)},
 
@@ -89,7 +102,7 @@ var rules = []rule{
 	{needs: []string{"host", "server", "machine", "node", "vm", "box", "guest", "instance", "hypervisor", "peer", "pod", "replica", "serveur", "minion", "realm", "workgroup", "master", "twin", "member", "broker", "relay", "appliance", "laptop", "workstation", "firewall", "router", "cluster", "standby", "primary", "source", "tsig", "namespace", "deployment"}, weak: true, prose: true, at: lazyregexp.New(`(?i)\b(?:hosts?|servers?|serveur|machines?|nodes?|vms?|vmid [0-9]+|vm-id [0-9]+|box(?:es)?|guests?|instances?|hypervisors?|minions?|peer|pods?|deployment|namespace|workgroup|realm|twin|master|member|broker|relay|appliance|laptop|workstation|firewall|router|cluster|replica|standby|primary|source|tsig|machine name)[,:]?(?: (?:called|named|is called|is named|are|is|name|name is))?(?: \(|[ /]["'«„]?)(?P<hosts>` + list + `)`)},
 	{needs: []string{"name"}, weak: true, at: lazyregexp.New(`(?i)\b(?:name (?:of (?:the|this|our|my) (?:host|server|machine|vm|box|node)|is)) ["'«„]?(?:is )?` + aHost)},
 	{needs: []string{"machine", "host", "server", "box", "vm"}, weak: true, at: lazyregexp.New(`(?i)\b(?:machine|host|server|box|vm)'s name is ["']?` + aHost)},
-	{needs: []string{"ssh", "ping", "telnet", "nc", "lookup", "dig", "mosh", "trace", "mtr", "getent", "virsh", "qm", "ctl", "vagrant", "virt", "exec", "rsh", "logs", "docker", "podman", "lxc", "startvm", "kubectl"}, weak: true, at: lazyregexp.New(`\b` + toHosts + `(?: +-J ` + aHost + `)?` + flags + ` +(?:` + aUser + `@)?` + aHost)},
+	{needs: []string{"ssh", "sftp", "smbclient", "server", "node", "host", "vm", "instance", "domain", "droplet", "pod", "ping", "telnet", "nc", "lookup", "dig", "mosh", "trace", "mtr", "getent", "virsh", "qm", "ctl", "vagrant", "virt", "exec", "rsh", "logs", "docker", "podman", "lxc", "startvm", "kubectl"}, weak: true, at: lazyregexp.New(`\b` + toHosts + `(?: +-J (?:` + aUser + `@)?` + aHost + `)?` + flags + ` +(?:` + aUser + `@)?` + aHost)},
 	{needs: []string{"docker", "podman", "crictl"}, at: lazyregexp.New(`\b(?:docker|podman|crictl) +(?:exec|logs|start|stop|restart|rm|inspect|attach|kill)(?: +-[\w-]+)* +` + aHost)},
 	{needs: []string{" exited with code"}, at: lazyregexp.New(aHost + ` exited with code`)},
 	{needs: []string{"]@"}, at: lazyregexp.New(`\[(?:user|host|secret)\]@` + aHost)},
@@ -99,18 +112,25 @@ var rules = []rule{
 	{needs: []string{"--ssh", "-host", " -h", "--name", " -n"}, at: lazyregexp.New(`(?:^| )(?:--ssh|--host(?:name)?|--node|--vm|--name|--target-host)[ =](?:` + aUser + `@)?` + aHost)},
 	{needs: []string{"mysql", "psql", "pg_", "maria", "redis", "mongo"}, at: lazyregexp.New(`\b(?:mysql\w*|mariadb\w*|psql|pg_\w+|redis-cli|mongo\w*)\b[^\n|]*? -h ?` + aHost)},
 	{needs: []string{" -n ", "namespace", " -g "}, at: lazyregexp.New(`\b(?:kubectl|oc|helm|az)\b[^\n]*? (?:-n|--namespace|-g|--resource-group)[ =]` + aHost)},
-	{needs: []string{"resolve", "unknownhost", "enotfound", "lookup ", "connect", "gaierror", "unreachable", "mounted from"}, weak: true, at: lazyregexp.New(`(?i)(?:connect(?:ion|ed|ing)? (?:to|from)(?: server on| host| master)?|closed from) ["']*` + aHost)},
-	{needs: []string{"resolve", "unknownhost", "enotfound", "lookup ", "gaierror", "target host name", "server on"}, at: lazyregexp.New(`(?:[Rr]esolve (?:hostname |host:? |["'])|UnknownHostException:? |ENOTFOUND |\blookup |gaierror for |target host name |server on )["']*` + aHost)},
+	{needs: []string{"conn", "closed ", "reset by", "server on", "server at", "failed for"}, weak: true, at: lazyregexp.New(`(?i)(?:\bconn(?:ect(?:ion|ed|ing|or)?)? (?:to|from|by)(?: server (?:on|at)| host| master| backend)?|connection by|closed (?:from|by)|reset by|server (?:on|at)|failed for) ["']*` + aHost)},
+	{needs: []string{"resolve", "unknownhost", "enotfound", "lookup ", "gaierror", "target host name", "server on"}, at: lazyregexp.New(`(?:[Rr]esolve (?:hostname |host(?: address)?:? |\[host\] |["'])|UnknownHostException:? |ENOTFOUND |\blookup |gaierror for |target host name |server on )["']*` + aHost)},
+	{needs: []string{": could not res", ": no route", ": connection", "not known", ": temporary", "unreachable", ": host is down", "unknown host", "be resolved", "no such host"}, weak: true, at: lazyregexp.New(aHost + `["']?(?:: (?:could not resolve|No route to host|Connection (?:refused|timed out|reset)|Name or service not known|Temporary failure in name|Network is unreachable|Host is down|[Uu]nknown host|no such host)| (?:could not|cannot|can't) be resolved)`)},
+	{needs: []string{"dig "}, at: lazyregexp.New(`\bdig\b.* @` + aHost)},
+	{needs: []string{"dc="}, at: lazyregexp.New(`(?i)\bdc=(?P<domain>[\pL\pN-]{2,})`)},
+	{needs: []string{"limit"}, at: lazyregexp.New(`ansible.* (?:-l|--limit)[ =]["']?(?P<hosts>` + list + `)`)},
+	{needs: []string{"helm"}, at: lazyregexp.New(`\bhelm +(?:upgrade|install|uninstall|rollback|status)(?: +--?[a-z-]+)* +` + aHost)},
+	{needs: []string{"scp ", "rsync ", "borg"}, at: lazyregexp.New(`\b(?:scp|rsync|borg)\b.*\[host\]:(?P<path>[^\s\[/][^\s\[]+)`)},
+	{needs: []string{"jobid", "job="}, at: lazyregexp.New(`(?:\bJob=` + aHost + `\.[0-9]{4}-|` + aHost + ` JobId [0-9]+:)`)},
 	{needs: []string{"host="}, at: lazyregexp.New(`\bhost=["']` + aHost)},
 	{needs: []string{":/"}, weak: true, at: lazyregexp.New(`(?:^|[\s"'=])` + aHost + `:/[\pL\pN]`)},
 	{needs: []string{"//"}, at: lazyregexp.New(`(?:^|[\s"'=])//` + aHost + `/`)},
 	{needs: []string{"rsync"}, at: lazyregexp.New(`rsync .*?` + aHost + `::`)},
-	{needs: []string{":"}, weak: true, at: lazyregexp.New(`(?:^|[\s"'=,(/@])(?P<host>[A-Za-z][\w-]*[A-Za-z0-9]):[0-9]{3,5}(?:\b|$)`)},
+	{needs: []string{":"}, weak: true, at: lazyregexp.New(`(?:^|[\s"'=,(/@\[])(?P<host>[A-Za-z][\w-]*[A-Za-z0-9]):[0-9]{3,5}(?:\b|$)`)},
 	{needs: []string{"gcomm", "seed_hosts", "hosts"}, at: lazyregexp.New(`(?:seed_hosts|initial_master_nodes)[^\n\[]*\["?(?P<hosts>` + list + `)`)},
 	{needs: []string{" on ", " from ", " of ", " for ", " into "}, weak: true, prose: true, at: lazyregexp.New(`\b(?:(?:[Ss]een|[Rr]an|run|happens|fails|failed|boom|log|up|[Dd]rift|finding:|reboot|copied|migrated|lost|running|moved|logged|vmdk|disk|image|snapshot|boot|migration|assessment|report|role|plan|backup|copy|clone|restore|console|which|same)s?(?: \w+)?(?: on| from| of| to| for| as))(?: both)? (?P<hosts>` + list + `)`)},
 	{needs: []string{"assess", "migrat", "reboot", "enroll", "scan", "boot"}, weak: true, prose: true, at: lazyregexp.New(`\b(?:[Aa]ssess|[Mm]igrate|[Rr]eboot|[Ee]nroll|[Ss]can|[Bb]oot)(?:n?ed|d|n?ing)? (?P<hosts>` + list + `)`)},
 	{needs: []string{"migrating"}, weak: true, prose: true, at: lazyregexp.New(`\b[Mm]igrating ` + aHost)},
-	{needs: []string{" is ", " was ", " went ", " does", " hangs", " crash", " reboot"}, weak: true, prose: true, at: lazyregexp.New(aHost + ` (?:(?:is|was|went|became|is now|is still) (?:down|unreachable|offline|up|lost|dead)|does(?: not|n't) boot|hangs|crashe[sd]|rebooted)\b`)},
+	{needs: []string{" is ", " was ", " went ", " has ", " did not", " powered", "unreachable", " does", " hangs", " crash", " reboot"}, weak: true, prose: true, at: lazyregexp.New(aHost + ` ?(?:(?:is|was|went|became|is now|is still|has been|has|was) (?:down|DOWN|unreachable|offline|up|UP|lost|dead|restarted|rebooted|shut down|disconnected|evicted|powered off)|does(?: not|n't) boot|did not return|powered off|unreachable|UNREACHABLE|hangs|crashe[sd]|rebooted)\b`)},
 	{needs: []string{"hosts:"}, weak: true, at: lazyregexp.New(`^[ -]*hosts: (?P<hosts>` + list + `)$`)},
 	{needs: []string{"permanently added", "authenticity of host", "offending"}, at: lazyregexp.New(`(?:Permanently added|authenticity of host|key for(?: host)?) '(?:\[)?` + aHost)},
 	{needs: []string{"'s password"}, at: lazyregexp.New(aUser + `@` + aHost + `'s password`)},
@@ -124,6 +144,17 @@ var rules = []rule{
 	{needs: []string{".ova", ".ovf", ".vm", ".qcow2", ".vhd", ".vdi"}, at: lazyregexp.New(`(?:^|[\s"'/])(?P<host>` + name + `)\.(?:ova|ovf|vmdk|vmx|qcow2|vhdx?|vdi)\b`)},
 	{needs: []string{"minion"}, at: lazyregexp.New(`(?:^|\s)` + aHost + `:? Minion did not`)},
 	{needs: []string{"dhcp"}, at: lazyregexp.New(`DHCP[A-Z]+\(\S+\) \S+ \S+ ` + aHost)},
+	{needs: []string{"servername", "serveralias", "server_name"}, at: lazyregexp.New(`^[ \t]*(?:Server(?:Name|Alias)|server_name)(?:[ \t]+\[(?:host|domain)\])*[ \t]+(?P<hosts>` + name + `(?:[ \t]+` + name + `)*)`)},
+	{needs: []string{"host"}, at: lazyregexp.New(`^[ \t]*(?:Host(?:Name)?|HostKeyAlias|ProxyJump)[ \t]+` + aHost + `$`)},
+	{needs: []string{"user "}, at: lazyregexp.New(`^[ \t]+User[ \t]+` + aUser + `$`)},
+	{needs: []string{"upstream", "server name"}, at: lazyregexp.New(`\b(?:upstream|server name) "` + aHost + `"`)},
+	{needs: []string{"# ", "> "}, at: lazyregexp.New(`^` + aHost + `(?:\(config[\w-]*\))?# [a-z]`)},
+	{needs: []string{"> "}, weak: true, at: lazyregexp.New(`^` + aHost + `(?:\(config[\w-]*\))?> [a-z]`)},
+	{needs: []string{"subject:"}, weak: true, at: lazyregexp.New(`^Subject: .* (?:on|for|from|at|of)(?: host)? ` + aHost + `(?: \*+)?$`)},
+	{needs: []string{"subject:"}, weak: true, at: lazyregexp.New(`^Subject: (?:\[|\S+ on )` + aHost)},
+	{needs: []string{": "}, weak: true, prose: true, at: lazyregexp.New(`\b(?:infected|[Pp]roblem|PROBLEM|CRIT(?:ICAL)?|WARN(?:ING)?|DOWN|UP|RECOVERY|[Hh]ostname|[Mm]ember|[Pp]eer)(?::| -) ` + aHost + `(?:$| )`)},
+	{needs: []string{"$"}, at: lazyregexp.New(`(?:^|[\s"'])(?:(?P<host>[A-Z][A-Z0-9-]{1,14})\\)?(?P<host>[A-Z][A-Z0-9-]{1,14})\$(?:[\s"',.;)]|$)`)},
+	{needs: []string{"domain", "joined", "logged on", "machine"}, weak: true, at: lazyregexp.New(`(?:\bdomain(?: controller for)?|\b[Jj]oined|\blogged on to|\b(?:enroll|join) machine|\b[Cc]omputer) ["']?` + aHost)},
 	{needs: []string{"container_name", "nodename", "ring", "name:"}, weak: true, at: lazyregexp.New(`(?:container_name|nodeName|nodelist: name|^\s*-? ?name): *` + aHost + `(?:$| ring)`)},
 	{needs: []string{" \"", " '"}, at: lazyregexp.New(`(?i)\b(?:host|server|machine|node|vm|box|pod|guest) ["'](?P<host>` + name + `)["']`)},
 
@@ -158,6 +189,7 @@ var rules = []rule{
 	{needs: []string{"~"}, at: lazyregexp.New(`(?:^|\s)~` + inPath + `/`)},
 	{needs: []string{"\\users\\"}, at: lazyregexp.New(`(?i)\b[a-z]:\\users\\` + inPath)},
 	{needs: []string{" -u"}, at: lazyregexp.New(`\b(?:mysql\w*|mariadb\w*|psql|pg_\w+|curl|crontab|sudo|mongo\w*)\b[^\n|]*? -[uU] ?` + aUser)},
+	{needs: []string{" -u "}, weak: true, at: lazyregexp.New(`(?i:^| )[a-z][\w-]+(?: [^\n|]*)? -[uU] ` + aUser)},
 	{needs: []string{"user", "chage", "passwd", "su -", "finger", "gpasswd", "chsh"}, weak: true, at: lazyregexp.New(`\b` + toUsers + flags + ` +` + aUser)},
 	{needs: []string{"chown", "chgrp"}, at: lazyregexp.New(`\bch(?:own|grp)` + flags + ` +` + aUser + `(?::` + aUser + `)?`)},
 	{needs: []string{"allow", "deny", "_users"}, at: lazyregexp.New(`(?i)\b(?:(?:allow|deny)(?:users|groups)|simple_(?:allow|deny)_(?:users|groups))[ =]+(?P<users>` + name + `(?:[, ]+` + name + `)*)`)},
@@ -168,9 +200,10 @@ var rules = []rule{
 	{needs: []string{"tty"}, at: lazyregexp.New(`\b[0-9]+ [0-9]+ ` + aUser + ` seat[0-9]`)},
 	{needs: []string{"] \""}, at: lazyregexp.New(`^\S+ \S+ ` + aUser + ` \[[0-9]{2}/`)},
 	{needs: []string{"user["}, at: lazyregexp.New(`\b(?:User|Group)\[` + aUser + `\]`)},
-	{needs: []string{"customer", "kunde", "ticket", "o ="}, at: lazyregexp.New(`(?:\b(?:[Cc]ustomers?|[Kk]unden?|[Tt]icket (?:from|of|by))|\bO =) ["']?(?P<user>\p{Lu}[\pL.&-]*(?: \p{Lu}[\pL.&-]+)*)`)},
+	{needs: []string{"customer", "colleague", "kunde", "ticket", "o ="}, at: lazyregexp.New(`(?:\b(?:[Cc]ustomers?|[Cc]olleague|[Kk]unden?|[Tt]icket (?:from|of|by))|\bO =) ["']?(?P<user>\p{Lu}[\pL.&-]*(?: \p{Lu}[\pL.&-]+)*)`)},
 	{needs: []string{"reported", "ticket", "signed-off"}, at: lazyregexp.New(`\b(?:Reported-by|Signed-off-by|Author|From): (?P<user>[\pL][\pL .'-]+[\pL]) <`)},
 	{needs: []string{"ps aux", " 0.0 "}, at: lazyregexp.New(`^` + aUser + ` +[0-9]+ +[0-9.]+ +[0-9.]+ `)},
+	{needs: []string{"hier_", "direct/"}, at: lazyregexp.New(`\[url\] ` + aUser + ` (?:HIER_)?[A-Z_]+/`)},
 	{needs: []string{":role/", ":user/"}, at: lazyregexp.New(`:(?:role|user)/` + aUser)},
 }
 
@@ -244,7 +277,7 @@ var oneOf = lazyregexp.New(name)
 // isHost judges a name that stands where a host may. What has dots or a form of
 // its own is judged by its form, and release-like words are none.
 func (r rule) isHost(w string) bool {
-	if isOrdinary(w) || !hasLetters(w) || isAddress(w) || releaseLike.MatchString(w) || advisory.MatchString(w) || r.prose && (packageLike.MatchString(w) || len(w) < 6 && strings.ToUpper(w) == w) || deviceLike.MatchString(w) {
+	if isOrdinary(w) || !hasLetters(w) || isAddress(w) || releaseLike.MatchString(w) || advisory.MatchString(w) || r.prose && (packageLike.MatchString(w) || len(w) < 6 && strings.ToUpper(w) == w && !strings.Contains(w, "-")) || deviceLike.MatchString(w) {
 		return false
 	}
 	if !r.weak {
@@ -262,13 +295,13 @@ var releaseLike = lazyregexp.New(`^(?i:debian|ubuntu|centos|rocky|almalinux|fedo
 
 var (
 	// advisory: RHSA-2024 and SUSE-SU-2024, before its colon.
-	advisory = lazyregexp.New(`^[A-Z]+(?:-[A-Z]+)*-[0-9]{4}$`)
+	advisory = lazyregexp.New(`^[A-Z]+(?:-[A-Z]+)*-(?:19|20)[0-9]{2}$`)
 	// packageLike are names with what only those of packages begin or end with, and architectures.
 	packageLike = lazyregexp.New(`^(?:lib|python|perl|php|ruby|golang|node-|r-|fonts-|linux-|kernel|texlive|gir1).+|.+(?:-dev|-devel|-common|-utils|-tools|-doc|-server|-client|-libs?|-data|-bin|-perl|-python|-base|-core|-plugins?|-agent|-daemon|ctl|fs)$|^(?:aarch64|noarch|riscv64|mips|ppc64le|bookworm|bullseye|buster|trixie|stretch|jammy|focal|noble|bionic|xenial)$`)
 )
 
 // deviceLike are names of devices, formats and programs that have numbers.
-var deviceLike = lazyregexp.New(`^(?i:eth|en[ops]|ens|wlan|bond|br|virbr|docker|veth|wg|tun|tap|sd[a-z]|vd[a-z]|hd[a-z]|xvd[a-z]|md|dm-|nvme|loop|sr|tty|ttys|cpu|utf-?|iso-?|sha|md|ed|rsa|aes|ipv|ext|base|tls|http|arm|armv|amd|s390|ppc|log|lib[a-z]+-?|mod|php|python|ruby|openjdk-?|jdk|tomcat|apache|sles|leap|rhel|debian-?|ubuntu-?|php-?|gcc-?|kb|cp|windows|win)[0-9][0-9a-z]*$`)
+var deviceLike = lazyregexp.New(`^(?i:eth|en[ops]|ens|wlan|bond|br|virbr|docker|veth|wg|tun|tap|sd[a-z]|vd[a-z]|hd[a-z]|xvd[a-z]|md|dm-|nvme|loop|sr|tty|ttys|cpu|utf-?|iso-?|sha|md|ed|rsa|aes|ipv|ext|base|tls|http|arm|armv|amd|s390|ppc|log|lib[a-z]+-?|mod|php|python|ruby|openjdk-?|jdk|tomcat|apache|sles|leap|rhel|debian-?|ubuntu-?|php-?|gcc-?|kb|cp|windows|win|(?:ba|z|da|a)?sh-)[0-9][0-9a-z.]*$`)
 
 func hasLetters(w string) bool { return strings.ContainsFunc(w, unicode.IsLetter) }
 

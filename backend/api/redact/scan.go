@@ -321,6 +321,9 @@ const (
 	stages = `prod|prd|stage|stg|staging|preprod|uat|qa|dev|old`
 )
 
+// roleAndPlace: web-blue, db-a, proxy-int: a machine among its like.
+var roleAndPlace = lazyregexp.New(`^(?i:(?:` + roles + `|ceph|redis|mongo|consul|jira|gitlab|ldap|nfs|sip|ws|pc|php|tomcat)-(?:[a-f]|blue|green|red|left|right|old|new|alt|neu|int|intern|ext|extern|legacy|hq|eg|og|ug|live|main|standby))$`)
+
 var wordThenNumber = lazyregexp.New(`^(?i)(.*-)?([a-z]+)-([0-9]+)$`)
 
 // isHost takes web01, prod-db-03 and ip-10-0-0-1: a word for a machine and its
@@ -328,6 +331,9 @@ var wordThenNumber = lazyregexp.New(`^(?i)(.*-)?([a-z]+)-([0-9]+)$`)
 func isHost(w string) bool {
 	if !isLabel(w) || isPlain(w) {
 		return false
+	}
+	if roleAndPlace.MatchString(w) {
+		return true
 	}
 	if m := wordThenNumber.FindStringSubmatch(w); m != nil && hostWords.MatchString(m[2]+m[3]) {
 		return true
@@ -340,7 +346,7 @@ func isHost(w string) bool {
 func staged(w string) bool {
 	parts := strings.Split(strings.ToLower(w), "-")
 	return len(parts) > 1 && slices.ContainsFunc(parts, func(p string) bool {
-		return p == "prod" || p == "prd" || p == "preprod" || p == "staging" || p == "uat" || p == "dmz"
+		return p == "prod" || p == "prd" || p == "preprod" || p == "staging" || p == "uat" || p == "dmz" || p == "intern" || p == "legacy"
 	})
 }
 

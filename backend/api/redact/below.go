@@ -1,0 +1,71 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+
+	"svc/backend/api/lazyregexp"
+)
+
+var (
+	// asks are commands whose answer is the name of the machine.
+	asks = lazyregexp.New(`(?:^|[$#>%] )(?:hostname(?: -[a-z]+| --[a-z]+)?|uname -n|cat /etc/(?:hostname|mailname)|hostnamectl hostname)$`)
+	// column divides the lines of a table.
+	column = lazyregexp.New(` {2,}|\t+`)
+	// namesOf are headings of columns in which machines stand.
+	namesOf = lazyregexp.New(`^(?i:nodes?|hosts?|hostname|servers?|vms?|instance|machine|minion|member)$`)
+	// named is such a column too, in a table of what runs.
+	named = lazyregexp.New(`^(?i:names?)$`)
+	runs  = lazyregexp.New(`^(?i:status|state|ready|power state)$`)
+	alone = lazyregexp.New(`^\s*(?P<host>` + name + `)\s*$`)
+)
+
+// below replaces what names a machine because of the line above it: the answer
+// to "hostname", and the column of names in a table of machines.
+func below(s string, known map[string]string) string {
+	lines := strings.Split(s, "\n")
+	at := -1 // the column of names in the table that is being read
+	for i, line := range lines {
+		fields := fieldsOf(line)
+		switch {
+		case i > 0 && asks.MatchString(strings.TrimSpace(lines[i-1])):
+			lines[i] = rule{at: alone}.apply(line, known)
+		case headed(fields) >= 0:
+			at = headed(fields)
+		case at >= len(fields) || fields[0] == "":
+			at = -1
+		case at >= 0:
+			lines[i] = inField(line, at, known)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// headed is the column of names below a heading of three columns or more, or -1.
+func headed(fields []string) int {
+	if len(fields) < 3 {
+		return -1
+	}
+	if at := slices.IndexFunc(fields, namesOf.MatchString); at >= 0 || !slices.ContainsFunc(fields, runs.MatchString) {
+		return at
+	}
+	return slices.IndexFunc(fields, named.MatchString)
+}
+
+// inField replaces the name in one column of a line, and keeps what divides them.
+func inField(line string, at int, known map[string]string) string {
+	start := len(line) - len(strings.TrimLeft(line, " \t"))
+	for range at {
+		start += column.FindAllStringIndex(line[start:], 1)[0][1]
+	}
+	end := len(line)
+	if gaps := column.FindAllStringIndex(line[start:], 1); gaps != nil {
+		end = start + gaps[0][0]
+	}
+	return line[:start] + rule{at: alone}.apply(line[start:end], known) + line[end:]
+}
+
+// fieldsOf are the columns of a line.
+func fieldsOf(line string) []string {
+	return strings.Split(column.ReplaceAllString(strings.TrimSpace(line), "\x00"), "\x00")
+}
