@@ -14,9 +14,12 @@ func targetNamed(name string) (release.Release, error) {
 	if r, ok := release.Named(name); ok {
 		return r, nil
 	}
-	known := "it knows releases of " + strings.Join(release.Distributions(), ", ")
-	if slugs := release.Suggest(name, 3); len(slugs) > 0 {
-		known = "the nearest are " + strings.Join(slugs, ", ")
+	said := fmt.Sprintf("%q", excerpt(name, 60))
+	switch slugs := release.Suggest(name, 3); {
+	case release.NoLinux(name):
+		return release.Release{}, api.Errorf(api.UnknownRelease, "%s is no Linux: svc moves machines between releases of %s; nothing was done", said, strings.Join(release.Distributions(), ", "))
+	case len(slugs) > 0:
+		return release.Release{}, api.Errorf(api.UnknownRelease, "svc knows no release called %s; is it one of %s? nothing was done; `svc releases` lists all", said, strings.Join(slugs, ", "))
 	}
-	return release.Release{}, api.Errorf(api.UnknownRelease, "svc knows no release called %s; %s", fmt.Sprintf("%q", excerpt(name, 60)), known)
+	return release.Release{}, api.Errorf(api.UnknownRelease, "svc knows no release called %s: it knows those of %s; nothing was done; `svc releases` lists all", said, strings.Join(release.Distributions(), ", "))
 }

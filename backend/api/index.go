@@ -235,8 +235,22 @@ type ReleaseInfo struct {
 	Aliases   []string `json:"aliases"`
 	Released  *string  `json:"released"`    // YYYY-MM-DD
 	EndOfLife *string  `json:"end_of_life"` // YYYY-MM-DD, of the vendor's free support
-	Packages  int      `json:"packages"`    // 0 where the index has no package list
+	Packages  int      `json:"packages"`    // of the list where that is whole, else 0
+	List      Listing  `json:"list"`        // what is known of its packages
 }
+
+// Listing says how much of a release's list of packages the index has. What a list
+// lacks, a plan asks about; `svc admin index build --rpm-md` makes it whole.
+type Listing string
+
+// The listings.
+const (
+	ListWhole   Listing = "whole"   // what its archive has
+	ListDerived Listing = "derived" // what another release has, but for what is known to differ
+	ListMost    Listing = "most"    // nearly all names
+	ListSome    Listing = "some"    // names that are found in rules and other lists
+	ListNone    Listing = "none"    // it is a name alone: neither source nor target of a plan
+)
 
 // InfoOf is the part of a ReleaseInfo that the release itself says.
 func InfoOf(r release.Release) ReleaseInfo {

@@ -148,8 +148,7 @@ func tablesOf(file *table.File, r release.Release) *releaseTables {
 // characters.
 func (ix *Index) Version() string { return ix.file.Version() }
 
-// Releases lists every known release with the number of its packages in the
-// index, zero where it has none.
+// Releases lists every known release, and what the index has of its packages.
 func (ix *Index) Releases() []api.ReleaseInfo {
 	infos := []api.ReleaseInfo{}
 	for _, r := range release.All() {
@@ -157,12 +156,32 @@ func (ix *Index) Releases() []api.ReleaseInfo {
 		if info.Aliases == nil {
 			info.Aliases = []string{}
 		}
-		if t, ok := ix.releases[r.Slug]; ok && t.nearest == nil && t.rpm == nil {
+		info.List = ix.releases[r.Slug].listing()
+		switch t := ix.releases[r.Slug]; {
+		case info.List != api.ListWhole:
+		case t.rpm != nil:
+			info.Packages = t.rpm.rpms.Len()
+		default:
 			info.Packages = t.names.Len()
 		}
 		infos = append(infos, info)
 	}
 	return infos
+}
+
+// listing says how much of a release's list is known; without tables, nothing.
+func (t *releaseTables) listing() api.Listing {
+	switch {
+	case t == nil:
+		return api.ListNone
+	case t.rpm == nil && t.nearest == nil, t.rpm != nil && t.rpm.lists():
+		return api.ListWhole
+	case t.rpm == nil:
+		return api.ListDerived
+	case t.rpm.line == "el" && t.rpm.known && t.rpm.level >= wholeLists:
+		return api.ListMost
+	}
+	return api.ListSome
 }
 
 // release finds the tables of a release by slug or alias. Its error is an

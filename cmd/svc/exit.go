@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -21,6 +22,7 @@ const (
 	exitUnauthenticated = 5
 	exitDiffers         = 6
 	exitNotCompared     = 7
+	exitInterrupted     = 130
 )
 
 // exitError ends the program with a code of its own; without an error there is
@@ -64,6 +66,8 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
 	case errors.As(err, &own):
 		return own.code
 	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, host.ErrLocation), errors.Is(err, host.ErrDestination), errors.Is(err, store.ErrAddress):

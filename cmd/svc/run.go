@@ -18,6 +18,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/attest"
+	"svc/backend/api/nearest"
 	"svc/backend/client"
 	"svc/backend/visible"
 	"svc/tools"
@@ -31,7 +32,7 @@ type program struct {
 	settings       settings
 	paths          paths
 	sets           []*flag.FlagSet // of every command, to see which settings were given
-	usage          string          // of the command whose flags did not parse
+	parsed         *ffcli.Command  // the command whose flags did not parse, or whose help is asked for
 	closers        []io.Closer
 	progress       func(what string, done, total int) // nil where nobody looks
 	drawing        *drawing                           // what it draws on
@@ -55,12 +56,12 @@ func (p *program) execute(ctx context.Context, args []string) error {
 	var group ffcli.NoExecError
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		_, err = fmt.Fprintln(p.stdout, p.usage)
+		_, err = fmt.Fprintln(p.stdout, help(p.parsed, widthOf(p.stdout)))
 		return err
 	case errors.As(err, &group):
 		return p.incomplete(group.Command)
 	case err != nil:
-		return usagef("%w", err)
+		return misused(p.parsed, err)
 	}
 	return root.Run(ctx)
 }
@@ -68,14 +69,23 @@ func (p *program) execute(ctx context.Context, args []string) error {
 // incomplete answers a group of commands that was called without one of them.
 func (p *program) incomplete(group *ffcli.Command) error {
 	full, _ := strings.CutSuffix(group.ShortUsage, groupUsage)
+	names := names(group)
 	if rest := group.FlagSet.Args(); len(rest) > 0 {
-		return usagef("unknown command %q: see %s -h", rest[0], full)
+		if meant, ok := nearest.Typo(rest[0], names); ok {
+			return usagef("there is no command %q; is it `%s %s`?", rest[0], full, meant)
+		}
+		return usagef("there is no command %q: see `%s -h`", rest[0], full)
 	}
-	var names []string
-	for _, c := range group.Subcommands {
-		names = append(names, c.Name)
-	}
+	fmt.Fprintf(p.stderr, "%s\n\n", help(group, widthOf(p.stderr)))
 	return usagef("%s needs a command: %s", full, strings.Join(names, ", "))
+}
+
+// names are the words of a group's commands.
+func names(group *ffcli.Command) (all []string) {
+	for _, c := range group.Subcommands {
+		all = append(all, c.Name)
+	}
+	return all
 }
 
 // asFlags takes `svc help COMMAND` for `svc COMMAND -h`, and `svc --version` for
@@ -100,7 +110,8 @@ func (p *program) report(err error) {
 		return
 	}
 	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("stopped by a signal: %w", err)
+		fmt.Fprintf(p.stderr, "svc: interrupted: %s\n", visible.Lines(strings.TrimSuffix(err.Error(), ": "+context.Canceled.Error())))
+		return
 	}
 	fmt.Fprintf(p.stderr, "svc: %s\n", visible.Lines(err.Error()))
 }
@@ -108,6 +119,7 @@ func (p *program) report(err error) {
 // root is the command tree.
 func (p *program) root() *ffcli.Command {
 	return p.group("svc", "move Linux VMs between operating-system releases",
+		p.releasesCommand(),
 		p.assessCommand(),
 		p.migrateCommand(),
 		p.verifyCommand(),
@@ -134,10 +146,10 @@ func (p *program) root() *ffcli.Command {
 }
 
 // group is a command that only holds others; full is all its words.
-func (p *program) group(full, help string, commands ...*ffcli.Command) *ffcli.Command {
+func (p *program) group(full, short string, commands ...*ffcli.Command) *ffcli.Command {
 	name := full[strings.LastIndex(full, " ")+1:]
 	return &ffcli.Command{
-		Name: name, ShortHelp: help, ShortUsage: full + groupUsage,
+		Name: name, ShortHelp: short, ShortUsage: full + groupUsage,
 		FlagSet: p.flagSet(name), UsageFunc: p.keepUsage, Subcommands: commands,
 	}
 }
@@ -147,44 +159,35 @@ const groupUsage = " COMMAND"
 
 // command is a command that does something. Its flags may stand before and
 // after its arguments; run gets the arguments.
-func (p *program) command(fs *flag.FlagSet, usage, help string, run func(ctx context.Context, args []string) error, sub ...*ffcli.Command) *ffcli.Command {
-	return &ffcli.Command{
-		Name: fs.Name(), ShortUsage: usage, ShortHelp: help,
-		FlagSet: fs, UsageFunc: p.keepUsage, Subcommands: sub,
-		Exec: func(ctx context.Context, args []string) error {
-			args, err := interspersed(fs, args)
-			if errors.Is(err, flag.ErrHelp) {
-				_, err = fmt.Fprintln(p.stdout, p.usage)
-				return err
+func (p *program) command(fs *flag.FlagSet, usage, short string, run func(ctx context.Context, args []string) error, sub ...*ffcli.Command) *ffcli.Command {
+	c := &ffcli.Command{Name: fs.Name(), ShortUsage: usage, ShortHelp: short, FlagSet: fs, UsageFunc: p.keepUsage, Subcommands: sub}
+	c.Exec = func(ctx context.Context, args []string) error {
+		args, err := interspersed(fs, args)
+		if errors.Is(err, flag.ErrHelp) {
+			_, err = fmt.Fprintln(p.stdout, help(p.parsed, widthOf(p.stdout)))
+			return err
+		}
+		if err != nil {
+			return misused(p.parsed, err)
+		}
+		if len(args) > 0 {
+			if meant, ok := nearest.Typo(args[0], names(c)); ok {
+				return usagef("there is no command %q; is it `%s %s`? Nothing was done", args[0], words(c), meant)
 			}
-			if err != nil {
-				return usagef("%w", err)
-			}
-			if err := p.resolveSettings(); err != nil {
-				return err
-			}
-			return inCommand(usage, run(ctx, args))
-		},
+		}
+		if err := p.resolveSettings(); err != nil {
+			return err
+		}
+		return asTyped(c, run(ctx, args))
 	}
-}
-
-// inCommand says where a command's input is described, which for a tool is its
-// schema.
-func inCommand(usage string, err error) error {
-	var input *tools.InputError
-	if !errors.As(err, &input) {
-		return err
-	}
-	words, _, _ := strings.Cut(usage, " -")
-	words, _, _ = strings.Cut(words, " [")
-	return usagef("%w; nothing was done: see %s -h", input.Err, words)
+	return c
 }
 
 // noArgs refuses arguments that a command does not take.
 func noArgs(run func(ctx context.Context) error) func(context.Context, []string) error {
 	return func(ctx context.Context, args []string) error {
 		if len(args) > 0 {
-			return usagef("unexpected argument %q", args[0])
+			return surplus(args[0])
 		}
 		return run(ctx)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,6 +115,9 @@ func (s *settings) feed(fs *flag.FlagSet) {
 	fs.StringVar(&s.advisories, "advisories", "", "advisory feed file; of the backend built in, advisories.feed among the user's data where empty")
 }
 
+// unknownSetting is how ff says that a file has a setting that is no flag.
+var unknownSetting = regexp.MustCompile(`^config file flag "(.*)" not defined in flag set`)
+
 // resolveSettings fills in what the flags left open from the environment and
 // the configuration file.
 func (p *program) resolveSettings() error {
@@ -134,6 +138,9 @@ func (p *program) resolveSettings() error {
 		ff.WithConfigFileFlag("config"),
 		ff.WithConfigFileParser(ff.PlainParser),
 		ff.WithAllowMissingConfigFile(true))
+	if m := unknownSetting.FindStringSubmatch(fmt.Sprint(err)); m != nil {
+		return usagef("%s: there is no setting %q; nothing was done: `svc serve -h` has all of them, without their dashes", resolved.config, m[1])
+	}
 	if err != nil {
 		return usagef("reading settings: %w", err)
 	}

@@ -1,52 +1,218 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"io"
+	"os"
+	"slices"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
+	"golang.org/x/term"
 )
 
-// keepUsage keeps the help of a command for when it is asked for, or where its
-// flags did not parse.
+// keepUsage keeps the command whose help is asked for, or whose flags did not parse.
+// It prints nothing: run does, once.
 func (p *program) keepUsage(c *ffcli.Command) string {
-	p.usage = helpOf(c)
-	return p.usage
+	p.parsed = c
+	return ""
 }
 
-// helpOf is what `svc COMMAND -h` prints.
-func helpOf(c *ffcli.Command) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "DESCRIPTION\n  %s\n\nUSAGE\n  %s\n", c.ShortHelp, c.ShortUsage)
-	w := tabwriter.NewWriter(&b, 0, 2, 2, ' ', 0)
-	if len(c.Subcommands) > 0 {
-		fmt.Fprintf(w, "\nSUBCOMMANDS\n")
-		for _, sub := range c.Subcommands {
-			fmt.Fprintf(w, "  %s\t%s\n", sub.Name, sub.ShortHelp)
+// Widths of help, in characters.
+const (
+	plainWidth = 80 // where the terminal's is not known
+	minWidth   = 40
+	maxWidth   = 100 // longer lines are hard to read
+	minText    = 24  // of the second of two columns: narrower, it goes below the first
+)
+
+// widthOf is how wide a text for w may be.
+func widthOf(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return min(max(width, minWidth), maxWidth)
 		}
-		w.Flush()
 	}
-	fmt.Fprintf(w, "\nFLAGS\n")
-	c.FlagSet.VisitAll(func(f *flag.Flag) { fmt.Fprintf(w, "  %s\n", flagLine(f)) })
-	w.Flush()
-	return strings.TrimSpace(b.String())
+	return plainWidth
 }
 
-// placeholders are what help shows for a flag's value, by Go's name of its type.
-var placeholders = map[string]string{"": "", "value": " VALUE", "string": " VALUE", "int": " N", "duration": " TIME", "float": " N"}
+// help is what `svc COMMAND -h` prints, in lines of at most width characters.
+func help(c *ffcli.Command, width int) string {
+	t := &helpText{width: width}
+	full := words(c)
+	page := pages[full]
+	t.section("DESCRIPTION")
+	t.paragraph("  ", capital(c.ShortHelp)+".")
+	if page.about != "" {
+		t.paragraph("  ", page.about)
+	}
+	t.section("USAGE")
+	for use := range strings.SplitSeq(c.ShortUsage, ", or ") {
+		t.paragraph("  ", use)
+	}
+	t.subcommands(c)
+	if len(page.examples) > 0 {
+		t.section("EXAMPLES")
+		for _, example := range page.examples {
+			t.example(example)
+		}
+	}
+	t.flags(c.FlagSet)
+	if c.Exec != nil || full == "svc" {
+		t.section("EXIT CODES")
+		for _, code := range codesOf(page) {
+			t.columns(8, fmt.Sprint(code), codeMeanings[code])
+		}
+	}
+	if full == "svc" {
+		t.section("ENVIRONMENT")
+		for _, variable := range environment {
+			t.columns(18, variable.name, variable.what)
+		}
+	}
+	return strings.TrimSpace(t.String())
+}
 
-// flagLine shows a flag: its value, what it does, and what holds without it.
-func flagLine(f *flag.Flag) string {
+// capital begins a sentence.
+func capital(s string) string {
+	_, n := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(s[:n]) + s[n:]
+}
+
+// helpText is a page of help that is being written.
+type helpText struct {
+	strings.Builder
+	width int
+}
+
+func (t *helpText) section(title string) { fmt.Fprintf(t, "\n%s\n", title) }
+
+// paragraph writes a text in lines that begin with an indent.
+func (t *helpText) paragraph(indent, text string) {
+	for _, line := range wrap(text, t.width-utf8.RuneCountInString(indent)) {
+		fmt.Fprintln(t, indent+line)
+	}
+}
+
+// columns writes a name and, beside it from a column on, what it is.
+func (t *helpText) columns(column int, name, text string) {
+	column = min(column, t.width-minText)
+	if utf8.RuneCountInString(name)+4 > column {
+		fmt.Fprintln(t, "  "+name)
+		t.paragraph(strings.Repeat(" ", max(column, 6)), text)
+		return
+	}
+	for i, line := range wrap(text, t.width-column) {
+		if i > 0 {
+			name = ""
+		}
+		fmt.Fprintf(t, "  %-*s%s\n", column-2, name, line)
+	}
+}
+
+// example writes a call as it is typed, below what it does.
+func (t *helpText) example(line string) {
+	call, what, _ := strings.Cut(line, " # ")
+	if what != "" {
+		t.paragraph("  # ", what)
+	}
+	fmt.Fprintln(t, "  "+strings.TrimSpace(call))
+}
+
+// subcommands lists those of a group; of svc itself, in the order of work.
+func (t *helpText) subcommands(c *ffcli.Command) {
+	if len(c.Subcommands) == 0 {
+		return
+	}
+	line := func(sub *ffcli.Command) { t.columns(16, sub.Name, sub.ShortHelp) }
+	if words(c) != "svc" {
+		t.section("COMMANDS")
+		for _, sub := range c.Subcommands {
+			line(sub)
+		}
+		return
+	}
+	for _, section := range sections {
+		t.section(section.title)
+		for _, name := range section.commands {
+			line(c.Subcommands[slices.IndexFunc(c.Subcommands, func(sub *ffcli.Command) bool { return sub.Name == name })])
+		}
+	}
+}
+
+// everyFlag are the settings that all commands have: they stand last.
+var everyFlag = []string{"json", "server", "config", "verbose"}
+
+// flags lists a command's own flags, and then those that all have.
+func (t *helpText) flags(fs *flag.FlagSet) {
+	var own []*flag.Flag
+	fs.VisitAll(func(f *flag.Flag) {
+		if !slices.Contains(everyFlag, f.Name) {
+			own = append(own, f)
+		}
+	})
+	list := func(title string, flags []*flag.Flag) {
+		if len(flags) == 0 {
+			return
+		}
+		t.section(title)
+		for _, f := range flags {
+			name, usage := flagLine(f)
+			t.columns(24, name, usage)
+		}
+	}
+	list("FLAGS", own)
+	var every []*flag.Flag
+	for _, name := range everyFlag {
+		every = append(every, fs.Lookup(name))
+	}
+	list("FLAGS OF EVERY COMMAND", every)
+}
+
+// wrap parts a text into lines of at most width characters, but for longer words.
+func wrap(text string, width int) (lines []string) {
+	line, used := "", 0
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		if used > 0 && used+1+n > width {
+			lines, line, used = append(lines, line), "", 0
+		}
+		if used > 0 {
+			line, used = line+" ", used+1
+		}
+		line, used = line+word, used+n
+	}
+	return append(lines, line)
+}
+
+// values are what help shows for the values of flags, by the flag's name.
+var values = map[string]string{
+	"root": "DIR", "image": "FILE", "ssh": "HOST", "hosts": "FILE", "out": "PATH", "source": "PATH", "target": "RELEASE", "data": "DIR", "accept": "FILE",
+	"backup-dir": "DIR", "target-archive": "DIR|URL", "source-archive": "DIR|URL", "keyring": "FILE", "account": "ID", "cursor": "CURSOR", "since": "TAG|TIME", "config": "FILE", "server": "URL", "db": "STORE", "index": "FILE", "advisories": "FILE", "signing-key": "FILE",
+	"tls-cert": "FILE", "tls-key": "FILE", "listen": "ADDRESS", "metrics-listen": "ADDRESS", "key": "FILE", "engine": "ENGINE", "from": "VERSION", "to": "VERSION",
+	"until": "DAY", "format": "FORMAT", "tools": "NAME,…", "note": "TEXT", "notes": "TEXT", "client": "NAME", "before": "DAY", "fail-on": "SEVERITY", "detail": "LEVEL", "name": "NAME", "plan": "PLAN", "kind": "KIND", "title": "TEXT", "body": "TEXT",
+	"apt": "DIR|URL", "rpm-md": "DIR|URL", "osv": "FILE|DIR|URL", "pes": "FILE", "curated": "DIR", "release": "RELEASE,…", "tag": "TAG", "channel": "CHANNEL",
+}
+
+// kinds are what it shows for others, by Go's name of the value's type.
+var kinds = map[string]string{"": "", "value": "VALUE", "string": "TEXT", "int": "N", "duration": "TIME", "float": "N"}
+
+// flagLine shows a flag: with its value, what it does, and what holds without it.
+func flagLine(f *flag.Flag) (name, usage string) {
 	kind, usage := flag.UnquoteUsage(f)
-	value, found := placeholders[kind]
-	if !found {
-		value = " " + kind
+	value, plain := kinds[kind]
+	if !plain {
+		value = kind
+	}
+	if value != "" {
+		value = " " + cmp.Or(values[f.Name], value)
 	}
 	switch f.DefValue {
 	case "", "0", "false":
-		return "--" + f.Name + value + "\t" + usage
+		return "--" + f.Name + value, usage
 	}
-	return fmt.Sprintf("--%s%s\t%s (default %s)", f.Name, value, usage, f.DefValue)
+	return "--" + f.Name + value, fmt.Sprintf("%s (default %s)", usage, f.DefValue)
 }

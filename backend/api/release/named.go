@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc/backend/api/lazyregexp"
+	"svc/backend/api/nearest"
 )
 
 // spoken is how people write a release: letters, and then numbers.
@@ -43,25 +44,33 @@ func parts(name string) (distro, version string, ok bool) {
 }
 
 // Suggest gives up to n slugs of what a name that no release has may mean: those
-// of its distribution, the newest first; of another spelling of one, the nearest;
-// none where it resembles none.
+// of its distribution, the newest first, and all of them where the name has no
+// version; those of its version where it names a family; of another spelling of a
+// distribution, the nearest; none where it resembles none.
 func Suggest(name string, n int) []string {
-	distro, _, ok := parts(name)
+	distro, version, ok := parts(name)
 	if !ok {
-		distro = strings.ToLower(name)
-		distro = cmp.Or(calls[distro], distro)
+		distro = strings.ToLower(strings.TrimSpace(name))
+		distro, n = cmp.Or(calls[distro], distro), len(table)
 	}
-	var ids []string
-	for _, r := range table {
-		ids = append(ids, r.ID)
+	if family, ok := families[distro]; ok {
+		return slugsOf(func(r Release) bool { return r.Family == family && (version == "" || fold(r.ID+"-"+version) == r.Slug) })
 	}
-	nearest := closest(distro, 1, ids)[0]
-	if distance(distro, nearest) > len(nearest)/3 {
+	meant, ok := nearest.Typo(distro, Distributions())
+	if !ok {
 		return nil
 	}
-	var slugs []string
+	slugs := slugsOf(func(r Release) bool { return r.ID == meant })
+	return slugs[:min(n, len(slugs))]
+}
+
+// families are what people call the distributions that rebuild one another's packages.
+var families = map[string]Family{"el": EL, "enterprise-linux": EL, "epel": EL}
+
+// slugsOf are the slugs of releases, the newest version first.
+func slugsOf(wanted func(Release) bool) (slugs []string) {
 	for _, r := range slices.Backward(table) {
-		if r.ID == nearest {
+		if wanted(r) {
 			slugs = append(slugs, r.Slug)
 		}
 	}
@@ -70,7 +79,21 @@ func Suggest(name string, n int) []string {
 		_, y := Split(b)
 		return compareVersion(y, x)
 	})
-	return slugs[:min(n, len(slugs))]
+	return slugs
+}
+
+// otherSystems are systems that people have machines of and that are no Linux.
+var otherSystems = []string{"windows", "win", "macos", "mac-os", "darwin", "freebsd", "openbsd", "netbsd", "solaris", "illumos", "aix", "hp-ux", "hpux", "esxi"}
+
+// NoLinux reports whether a name is that of a system that is no Linux.
+func NoLinux(name string) bool {
+	distro, _, ok := parts(name)
+	if !ok {
+		distro = strings.ToLower(strings.TrimSpace(name))
+	}
+	return slices.ContainsFunc(otherSystems, func(other string) bool {
+		return distro == other || strings.HasPrefix(distro, other+"-")
+	})
 }
 
 // Distributions are the IDs of all that are known, each once, in order.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"svc/backend/api/nearest"
 )
 
 // Family is a line of systems that share a package format and conventions.
@@ -101,39 +103,9 @@ func compareVersion(a, b string) int {
 func Nearest(name string, n int, known []string) []string {
 	own := slices.DeleteFunc(Suggest(name, len(table)), func(slug string) bool { return !slices.Contains(known, slug) })
 	if len(own) == 0 {
-		own = closest(name, n, known)
+		own = nearest.To(name, n, known)
 	}
 	return own[:min(n, len(own))]
-}
-
-// closest gives up to n known names that look most like name, best first.
-func closest(name string, n int, known []string) []string {
-	name = strings.ToLower(name)
-	sorted := slices.Clone(known)
-	slices.SortStableFunc(sorted, func(a, b string) int {
-		return cmp.Compare(distance(name, a), distance(name, b))
-	})
-	return sorted[:min(n, len(sorted))]
-}
-
-// distance is the Levenshtein distance of two short ASCII strings.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }
 
 var byName = index(table)

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/matryer/is"
+	"github.com/peterbourgon/ff/v3/ffcli"
+)
+
+// commandsBelow are a command and all below it.
+func commandsBelow(c *ffcli.Command) []*ffcli.Command {
+	all := []*ffcli.Command{c}
+	for _, sub := range c.Subcommands {
+		all = append(all, commandsBelow(sub)...)
+	}
+	return all
+}
+
+func testProgram() *program {
+	env := func(string) string { return "" }
+	return &program{env: env, stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, paths: pathsOf(env)}
+}
+
+func TestEveryPageIsOfACommand(t *testing.T) {
+	is := is.New(t)
+	known := map[string]bool{}
+	for _, c := range commandsBelow(testProgram().root()) {
+		known[words(c)] = true
+	}
+	for full := range pages {
+		if !known[full] {
+			t.Errorf("the manual has a page of %q, which is no command", full)
+		}
+	}
+	var grouped []string
+	for _, section := range sections {
+		grouped = append(grouped, section.commands...)
+	}
+	slices.Sort(grouped)
+	is.Equal(grouped, slices.Sorted(slices.Values(names(testProgram().root())))) // each stands once on the first page
+}
+
+// shellWords parts a call as a shell does that has only spaces and single quotes.
+func shellWords(call string) (words []string) {
+	for i, part := range strings.Split(call, "'") {
+		if i%2 == 1 {
+			words = append(words, part)
+			continue
+		}
+		words = append(words, strings.Fields(part)...)
+	}
+	return words
+}
+
+func TestExamplesParse(t *testing.T) {
+	for full, page := range pages {
+		for _, example := range page.examples {
+			call, _, _ := strings.Cut(example, " # ")
+			args := shellWords(call)
+			root := testProgram().root()
+			if err := root.Parse(args[1:]); err != nil {
+				t.Errorf("the example %q does not parse: %v", call, err)
+			}
+			if full != "svc" && !strings.HasPrefix(call, full) {
+				t.Errorf("%q is no example of %s", call, full)
+			}
+		}
+	}
+}
+
+func TestHelpFitsTheTerminal(t *testing.T) {
+	for _, c := range commandsBelow(testProgram().root()) {
+		for _, width := range []int{40, 80, 100} {
+			for line := range strings.Lines(help(c, width)) {
+				line = strings.TrimRight(line, "\n")
+				words := strings.Fields(line)
+				if utf8.RuneCountInString(line) > width && len(words) > 1 && !strings.Contains(line, "  svc ") {
+					t.Errorf("%s -h at %d: %q is too long", words, width, line)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryFlagFaultIsSaidInOurWords(t *testing.T) {
+	for _, args := range [][]string{
+		{"assess", "--rot", "/"},
+		{"assess", "--root"},
+		{"assess", "--limit", "x"},
+		{"assess", "--json=maybe"},
+		{"assess", "--=x"},
+		{"db", "upgrade", "--resume=1x"},
+		{"serve", "--rate-limits", "a=b"},
+		{"assess", "x", "--rot"},
+	} {
+		p := testProgram()
+		err := p.execute(t.Context(), args)
+		var own *exitError
+		if !errors.As(err, &own) || own.code != exitUsage {
+			t.Fatalf("%q ends with %v", args, err)
+		}
+		text := err.Error()
+		for _, foreign := range []string{"provided but not", "commandline", "parse error", "strconv", " -rot", "invalid boolean"} {
+			if strings.Contains(text, foreign) {
+				t.Errorf("%q says %q", args, text)
+			}
+		}
+		if !strings.Contains(text, "-h`") {
+			t.Errorf("%q is not told where to look: %q", args, text)
+		}
+	}
+}
+
+func TestFlagsHaveTheirKind(t *testing.T) {
+	for _, c := range commandsBelow(testProgram().root()) {
+		c.FlagSet.VisitAll(func(f *flag.Flag) {
+			if name, _ := flagLine(f); strings.HasSuffix(name, " VALUE") {
+				t.Errorf("%s %s: name the kind of its value", words(c), name)
+			}
+		})
+	}
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/tools"
+)
+
+func (p *program) releasesCommand() *ffcli.Command {
+	return p.command(p.flagSet("releases"), "svc releases", "list the operating-system releases that svc knows: support, and how much of their packages", noArgs(func(ctx context.Context) error {
+		r, err := tools.OSReleases(ctx, p.toolEnv())
+		if err != nil {
+			return err
+		}
+		return p.print(r, func(w *view) { viewOSReleases(w, r.Releases) })
+	}))
+}
+
+func viewOSReleases(w *view, releases []tools.OSRelease) {
+	rows := [][]string{{"RELEASE", "NAME", "SUPPORT", "SOURCE", "TARGET", "PACKAGE LIST"}}
+	for _, r := range releases {
+		rows = append(rows, []string{r.Slug, r.Name, supportOf(r), yesNo(r.Source), yesNo(r.Target), string(r.List)})
+	}
+	w.table(rows)
+	w.title("Package list: whole = the release's own list; derived = another release's, but for what is known to differ; most, some = part of the names.")
+	w.line("What a list lacks is a question in the plan. Aliases are understood too: bookworm, jammy, el-like names such as alma9.")
+}
+
+// supportOf says until when the vendor mends a release for everybody.
+func supportOf(r tools.OSRelease) string {
+	switch {
+	case r.Released == nil:
+		return "not released"
+	case r.EndOfLife == nil:
+		return "yes"
+	case r.Supported != nil && *r.Supported:
+		return "until " + *r.EndOfLife
+	}
+	return "ended " + *r.EndOfLife
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

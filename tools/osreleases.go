@@ -1,0 +1,42 @@
+package tools
+
+import (
+	"context"
+
+	"svc/backend/api"
+	"svc/backend/api/release"
+)
+
+// OSReleasesResult is what svc knows of operating-system releases.
+type OSReleasesResult struct {
+	IndexVersion string      `json:"index_version"`
+	Releases     []OSRelease `json:"releases"`
+}
+
+// OSRelease is a release, and what can be done with it.
+type OSRelease struct {
+	api.ReleaseInfo
+	Supported *bool `json:"supported"` // by the vendor, free of charge, today; null where no end is announced
+	Source    bool  `json:"source"`    // machines of it can be planned away from
+	Target    bool  `json:"target"`    // machines can be planned towards it
+}
+
+// OSReleases lists the releases of the service's index, in order.
+func OSReleases(ctx context.Context, env *Env) (OSReleasesResult, error) {
+	all, err := call(ctx, env, api.Releases, api.None{})
+	if err != nil {
+		return OSReleasesResult{}, err
+	}
+	result := OSReleasesResult{IndexVersion: all.IndexVersion, Releases: []OSRelease{}}
+	for _, info := range all.Releases {
+		planned := info.List != api.ListNone
+		line := OSRelease{ReleaseInfo: info, Source: planned, Target: planned}
+		if r, ok := release.Lookup(info.Slug); ok {
+			if supported, known := r.Supported(env.Now()); known {
+				line.Supported = &supported
+			}
+		}
+		result.Releases = append(result.Releases, line)
+	}
+	return result, nil
+}
