@@ -110,9 +110,9 @@ func httpServer(h http.Handler, log *slog.Logger) *http.Server {
 // serve answers over TLS, HTTP/2 too, where the server has a certificate.
 func serve(h *http.Server, l net.Listener) error {
 	if h.TLSConfig == nil {
-		return h.Serve(l)
+		return h.Serve(unreadListener{l})
 	}
-	return h.ServeTLS(l, "", "")
+	return h.Serve(listenTLS(l, h.TLSConfig))
 }
 
 // certificate is nil for plain HTTP.
