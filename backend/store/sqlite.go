@@ -66,10 +66,11 @@ type readers struct {
 	done  chan struct{} // nobody is let in any more
 	close func() error  // waits for those who read
 	disk  *disk         // has what was read
+	place *place        // is told of damage
 }
 
-func newReaders(db *sql.DB, n int, d *disk) *readers {
-	r := &readers{db: db, free: make(chan *prepared, n), done: make(chan struct{}), disk: d}
+func newReaders(db *sql.DB, n int, d *disk, p *place) *readers {
+	r := &readers{db: db, free: make(chan *prepared, n), done: make(chan struct{}), disk: d, place: p}
 	r.close = sync.OnceValue(r.end)
 	for range n {
 		r.free <- &prepared{stmts: map[string]*sql.Stmt{}}
@@ -105,10 +106,11 @@ func (r *readers) query(ctx context.Context, query string, args ...any) (rows, e
 	}
 	found, err := p.query(ctx, query, args...)
 	if err != nil {
+		r.place.note(err)
 		r.free <- p
 		return nil, err
 	}
-	return lent{found, func() { r.giveBack(p) }}, nil
+	return lent{found, func() { r.giveBack(p) }, r.place}, nil
 }
 
 // giveBack ends a reading. It waits until what may have been read will last.
@@ -121,6 +123,14 @@ func (r *readers) giveBack(p *prepared) {
 type lent struct {
 	rows
 	giveBack func()
+	place    *place
+}
+
+// Err implements rows.
+func (l lent) Err() error {
+	err := l.rows.Err()
+	l.place.note(err)
+	return err
 }
 
 // Close implements rows.
@@ -140,7 +150,9 @@ func (r *readers) at(ctx context.Context, use func(querier) error) error {
 		return fmt.Errorf("reading the store: %w", err)
 	}
 	defer p.execute(context.WithoutCancel(ctx), "ROLLBACK") // nothing was written
-	return use(p)
+	err = use(p)
+	r.place.note(err)
+	return err
 }
 
 func (r *readers) end() (err error) {
@@ -224,6 +236,10 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	if err := s.migrate(ctx); err != nil {
 		return nil, err
 	}
+	identity, err := identified(ctx, s.write)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.settle(ctx); err != nil {
 		return nil, err
 	}
@@ -232,7 +248,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 		return nil, err
 	}
 	s.folder = filepath.Dir(file)
-	if s.place, err = newPlace(file); err != nil {
+	if s.place, err = newPlace(file, identity); err != nil {
 		return nil, err
 	}
 	s.recall = newRecall(file)
@@ -243,7 +259,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	if err != nil {
 		return nil, err
 	}
-	s.reads = newReaders(files, readingConns, s.disk)
+	s.reads = newReaders(files, readingConns, s.disk, s.place)
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
 		return nil, err
@@ -254,9 +270,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ Store, err error
 	if files, err = openFile(path, 1, ""); err != nil {
 		return nil, err
 	}
-	if s.log, err = newCopier(file, files, o.Log); err != nil {
-		return nil, errors.Join(err, files.Close())
-	}
+	s.log = newCopier(s.place.fd, files, o.Log)
 	w := s.newWriter(s.conn)
 	s.writer = newLane(func(batch []*task[write]) { s.commit(w, batch) })
 	return s, nil
@@ -629,6 +643,9 @@ func (s *sqlite) Backup(ctx context.Context, file string) error {
 	}
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", file); err != nil {
 		_ = os.Remove(file) // what is there of it is none
+		return fmt.Errorf("backing up: %w", err)
+	}
+	if err := identify(file); err != nil {
 		return fmt.Errorf("backing up: %w", err)
 	}
 	return nil

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"log/slog"
 	"sync"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -37,19 +35,14 @@ type copier struct {
 	once        sync.Once
 }
 
-// newCopier copies the log of a file through a connection. What it opens of the file
-// itself is never closed: POSIX would take SQLite's own locks on it, too.
-func newCopier(file string, db *sql.DB, log *slog.Logger) (*copier, error) {
-	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, err
-	}
+// newCopier copies the log of a file through a connection.
+func newCopier(fd int, db *sql.DB, log *slog.Logger) *copier {
 	c := &copier{
 		db: db, synchronise: func() error { return datasync(fd) }, log: log,
 		longest: longestLog, calls: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	go c.run()
-	return c, nil
+	return c
 }
 
 // wrote has the copier look at the log once in a while.

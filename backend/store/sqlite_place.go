@@ -3,29 +3,95 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
+	"math/rand/v2"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
 	codes "modernc.org/sqlite/lib"
 )
 
-// place is where a store's file lay when it was opened. It is only looked at from
-// outside: to open and close the file once more would take SQLite's locks away.
+// place is where a store's file lay when it was opened, and which store it held. What
+// it opens is never closed: POSIX would take SQLite's locks on the file away, too.
 type place struct {
-	file    string
-	opened  os.FileInfo
-	damaged atomic.Bool
+	file     string
+	opened   os.FileInfo
+	fd       int
+	identity uint32
+	damaged  atomic.Bool
+	replaced atomic.Bool
+
+	mu   sync.Mutex
+	seen header // the last one
 }
 
-// newPlace remembers the file that was opened.
-func newPlace(file string) (*place, error) {
+// header is what of a store's first page tells it from another store, and from a copy
+// of itself: SQLite's application id, which is each store's own, and the counter of
+// changes to the first page, which only grows.
+type header struct{ identity, changes uint32 }
+
+// Where these are in a file: https://sqlite.org/fileformat.html#the_database_header.
+const (
+	headerBytes = 100
+	changesAt   = 24
+	identityAt  = 68
+)
+
+// newPlace remembers the file that was opened, which holds the store of an identity.
+func newPlace(file string, identity uint32) (*place, error) {
 	info, err := os.Stat(file)
-	return &place{file: file, opened: info}, err
+	if err != nil {
+		return nil, err
+	}
+	p := &place{file: file, opened: info, identity: identity}
+	if p.fd, err = unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0); err != nil {
+		return nil, err
+	}
+	p.seen, err = p.header()
+	return p, err
+}
+
+func (p *place) header() (h header, err error) {
+	b := make([]byte, headerBytes)
+	if n, err := unix.Pread(p.fd, b, 0); err != nil || n < len(b) {
+		return h, errors.Join(err, errors.New("the store's first page can't be read"))
+	}
+	return header{binary.BigEndian.Uint32(b[identityAt:]), binary.BigEndian.Uint32(b[changesAt:])}, nil
+}
+
+// follows says that the file still holds the store: its own identity, which stands in
+// the log alone for a while after it was given, and no earlier state of it.
+func (p *place) follows() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now, err := p.header()
+	if err != nil || now.identity != p.identity && (now.identity != 0 || p.seen.identity != 0) || int32(now.changes-p.seen.changes) < 0 {
+		return false
+	}
+	p.seen = now
+	return true
+}
+
+// overwritten says that another store was written over this one. What is in the midst
+// of being written is looked at once more; what was replaced once stays so, as
+// SQLite goes on with pages of both.
+func (p *place) overwritten() bool {
+	if p.replaced.Load() || p.follows() {
+		return p.replaced.Load()
+	}
+	time.Sleep(busyPause)
+	if !p.follows() {
+		p.replaced.Store(true)
+	}
+	return p.replaced.Load()
 }
 
 // lost is why nothing may be acknowledged any more: the file was moved, removed or
@@ -37,6 +103,8 @@ func (p *place) lost() error {
 		return errors.New("the store's file " + p.file + " was moved or replaced while it is in use: put it back, or start svc again")
 	case info.Size() < 512: // the smallest page
 		return errors.New("the store's file " + p.file + " was cut short while it is in use: restore it from a backup")
+	case p.overwritten():
+		return errors.New("another store was written over the store's file " + p.file + " while it is in use: end svc, put the right one there without the -wal and -shm beside it, and start svc again")
 	case p.damaged.Load():
 		return errors.New("the store's file " + p.file + " has damaged pages: see svc admin check, and restore it from a backup")
 	}
@@ -48,6 +116,36 @@ func (p *place) note(err error) {
 	if c := code(err) & 0xff; c == codes.SQLITE_CORRUPT || c == codes.SQLITE_NOTADB {
 		p.damaged.Store(true)
 	}
+}
+
+// identified gives a store that has none an identity of its own.
+func identified(ctx context.Context, db *sql.DB) (identity uint32, err error) {
+	t, err := db.BeginTx(ctx, nil) // which waits for another process that does the same
+	if err != nil {
+		return 0, err
+	}
+	defer t.Rollback() // nothing, where it was committed
+	if err := t.QueryRowContext(ctx, "PRAGMA application_id").Scan(&identity); err != nil || identity != 0 {
+		return identity, err
+	}
+	identity = newIdentity()
+	if _, err := t.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", identity)); err != nil {
+		return 0, err
+	}
+	return identity, t.Commit()
+}
+
+// newIdentity is a positive number of SQLite's.
+func newIdentity() uint32 { return 1 + rand.Uint32N(math.MaxInt32) }
+
+// identify has a copy of a store, which nobody has open, be told from the store.
+func identify(file string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(binary.BigEndian.AppendUint32(nil, newIdentity()), identityAt)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // created makes a store's file for its owner alone, before SQLite does: what lies

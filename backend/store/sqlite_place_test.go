@@ -69,3 +69,87 @@ func TestNoStoreIsNotAnEmptyOne(t *testing.T) {
 	is.NoErr(openSQLite(t, file, store.Options{}).Close())
 	is.NoErr(store.Exists("sqlite:" + file))
 }
+
+// TestSQLiteThatIsOverwrittenAcknowledgesNothing: the file is the same one, with the
+// pages of another store, or of an earlier state of this one.
+func TestSQLiteThatIsOverwrittenAcknowledgesNothing(t *testing.T) {
+	for name, other := range map[string]func(*testing.T, store.Store, string) string{
+		"another store": func(t *testing.T, _ store.Store, file string) string {
+			is.New(t).NoErr(openSQLite(t, file+".other", store.Options{}).Close())
+			return file + ".other"
+		},
+		"its backup": func(t *testing.T, s store.Store, file string) string {
+			is.New(t).NoErr(s.Backup(t.Context(), file+".copy"))
+			return file + ".copy"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			file := filepath.Join(t.TempDir(), "svc.db")
+			s := openSQLite(t, file, store.Options{})
+			account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, FreeQuota: 9, VMLimit: 9})
+			is.NoErr(err)
+			claim(t, s, account, 1)
+			beside := openSQLite(t, file, store.Options{}) // another process is none of this
+			is.NoErr(beside.Ready(t.Context()))
+			is.NoErr(beside.Close())
+			is.NoErr(s.Ready(t.Context()))
+			pages, err := os.ReadFile(other(t, s, file))
+			is.NoErr(err)
+			f, err := os.OpenFile(file, os.O_WRONLY, 0)
+			is.NoErr(err)
+			_, err = f.WriteAt(pages, 0)
+			is.NoErr(err)
+			is.True(s.Ready(t.Context()) != nil)
+			_, err = s.Record(t.Context(), store.Command{RequestID: "r", AccountID: account, Kind: api.Migration, Fingerprint: "f"})
+			is.Equal(api.CodeOf(err), api.Unavailable)
+		})
+	}
+}
+
+// TestSQLiteThatIsSetBackAcknowledgesNothing: a copy of the file, made while nobody had
+// it open, has the store's own identity.
+func TestSQLiteThatIsSetBackAcknowledgesNothing(t *testing.T) {
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "svc.db")
+	is.NoErr(openSQLite(t, file, store.Options{}).Close())
+	before, err := os.ReadFile(file)
+	is.NoErr(err)
+	s := openSQLite(t, file, store.Options{})
+	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, FreeQuota: 900, VMLimit: 900})
+	is.NoErr(err)
+	for i := range 400 {
+		claim(t, s, account, i)
+	}
+	is.NoErr(s.Close())
+	s = openSQLite(t, file, store.Options{})
+	is.NoErr(s.Ready(t.Context()))
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	is.NoErr(err)
+	_, err = f.WriteAt(before, 0)
+	is.NoErr(err)
+	is.True(s.Ready(t.Context()) != nil)
+}
+
+// TestSQLiteThatIsReadFindsDamage: nothing was written since, and nothing is after.
+func TestSQLiteThatIsReadFindsDamage(t *testing.T) {
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "svc.db")
+	s := openSQLite(t, file, store.Options{})
+	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, FreeQuota: 900, VMLimit: 900})
+	is.NoErr(err)
+	for i := range 400 {
+		claim(t, s, account, i)
+	}
+	is.NoErr(s.Close())
+	s = openSQLite(t, file, store.Options{})
+	info, err := os.Stat(file)
+	is.NoErr(err)
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	is.NoErr(err)
+	_, err = f.WriteAt(make([]byte, info.Size()-4096), 4096) // all but the first page
+	is.NoErr(err)
+	_, err = s.Account(t.Context(), account)
+	is.True(err != nil)
+	is.True(s.Ready(t.Context()) != nil)
+}
