@@ -18,6 +18,11 @@ e2e:
     bash .ci/e2e/run.sh
     bash .ci/e2e/centos.sh
 
+# what of the upgrades of databases takes long, with a cluster of so many GB (root, Debian's packages): just upgrade 20
+upgrade size="3":
+    E2E_SIZE={{size}} E2E_PARTS="hard many random newest large" bash .ci/e2e/upgrade.sh
+    E2E_PARTS="postgresql cuts pgdg mariadb redis distribution" bash .ci/e2e/upgrade_machine.sh
+
 # speed, as ratios to a peer or a floor
 bench:
     bash .ci/bench

@@ -3,8 +3,9 @@
 # 17 installed together, as a host has that went from Debian 11 to 13: with plans,
 # refusals, signals, SIGKILL at every step, full disks, and a file system that
 # turns read-only; and one in the layout of Red Hat's own packages. After each, every
-# table is compared by checksums of this script's own. E2E_PARTS names some of the
-# parts. Needs root. Ends with "N passed, N failed".
+# table is compared by checksums of this script's own. E2E_PARTS names the parts, of
+# which these take long and are done where they are named: hard, many, random, large,
+# newest. Needs root. Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -177,6 +178,9 @@ refusals() {
 	until [ "$(sql -c 'select count(*) from pg_stat_replication')" = 1 ]; do sleep 0.1; done
 	refused "a connected replica" "replicas or backups are connected" to 15 /srv/a
 	kill "$receiver" && wait "$receiver" 2>/dev/null || true
+	sql -d shop -c "create subscription s connection 'dbname=none' publication p with (connect = false)" 2>/dev/null
+	refused "a logical replica" "1 subscriptions are there" to 15 /srv/a
+	sql -d shop -c 'alter subscription s set (slot_name = none)' -c 'drop subscription s'
 	host install -d -o postgres /srv/space && sql -c "create tablespace far location '/srv/space'"
 	refused "a tablespace" "tablespaces are there" to 15 /srv/a
 	sql -c 'drop tablespace far'
@@ -312,6 +316,9 @@ make_orders() {
 			create type pair as (k text collate "de-x-icu", n int);
 			create type span as range (subtype = text, collation = mine);
 			create domain word as text collate mine;
+			create domain late as text check (value collate "de-x-icu" > '');
+			create table checked (k text collate "de-x-icu" constraint small check (k < U&'\4E00'), l late, z text check (z collate "C" > ''));
+			insert into checked select t, t, t from unnest(array['a', 'b']) t;
 			create table n (plain text, name text collate "de-x-icu", own text collate mine, w word, p pair, s span, c text collate "C", n int,
 				constraint only_one exclude using gist (own with =, n with =));
 			insert into n select t, t, t, t, (t, i)::pair, span(t, t, '[]'), t, i from generate_series(1, 400) i, lateral (select chr(case when i % 2 = 0 then 67008 + i % 50 else 19968 + i end) || i) as x(t);
@@ -324,6 +331,16 @@ make_orders() {
 			insert into part select chr(97 + i % 26) || i, i from generate_series(1, 100) i; insert into part select name, n from n;
 		SQL
 	done
+	# Whoever owns a table has its conditions call what he likes: not as a superuser.
+	sql -p 5440 -d columns <<-'SQL'
+		create role mallory; create schema evil authorization mallory; set role mallory;
+		create function evil.writes() returns void language plpgsql as $$ begin begin reset role; exception when others then null; end; execute 'copy (select 1) to program ''id >> /tmp/owned'''; exception when insufficient_privilege then null; end $$;
+		create function evil.calls(text) returns text language plpgsql immutable as $$ begin perform evil.writes(); return $1; end $$;
+		create table evil.t (k text collate "de-x-icu" check (evil.calls(k) collate "de-x-icu" > 'A'), n int);
+		create index bait on evil.t (n) where evil.calls('x') = 'x';
+		insert into evil.t values ('x', 1);
+	SQL
+	rm -f "$root/tmp/owned"
 	sql -p 5440 -d bytes -c 'create table b (t text primary key)' -c "insert into b values ('a'), ('b')"
 }
 
@@ -348,14 +365,23 @@ orders() {
 	said "the plan names what is sorted by a library" 'pg_catalog."de-x-icu" (version 153.120)'
 	sql -p 5440 -d own -c 'create table cut (k text collate "de-x-icu") partition by range (k)' -c "create table cut_a partition of cut for values from (minvalue) to (U&'\\4E00')" \
 		-c "create table cut_m partition of cut for values from (U&'\\4E00') to (maxvalue)" -c "insert into cut values (chr(67008))"
+	sql -p 5440 -d own <<-'SQL'
+		create domain han as text check (value >= U&'\4E00');
+		create table broken (k text collate "de-x-icu" constraint beyond check (k >= U&'\4E00'), h han);
+		insert into broken values (chr(67008), chr(67008));
+	SQL
 	place cut
-	exits "rows that the new order has in another partition" 1 to 17 /srv/cut --instance 15/icu --confirm
-	said "are said" 'the new order has rows of public.cut_m in another partition of public.cut'
-	sql -p 5440 -d own -c 'drop table cut'
+	exits "rows that the new order has in another partition, or beyond a constraint" 1 to 17 /srv/cut --instance 15/icu --confirm
+	said "are said" 'rows of public.cut_m are in another partition of public.cut'
+	said "of a constraint" 'rows of public.broken break its constraint beyond'
+	said "and of a domain" 'rows of public.broken break the constraint han_check of the domain public.han of h'
+	sql -p 5440 -d own -c 'drop table cut, broken' -c 'drop domain han'
 	before=$(sql -p 5440 -d own -c "$differs")
 	exits "sorting by ICU: 15 → 17" 0 to 17 /srv/orders --instance 15/icu --confirm
 	said "the result says what was made again" 'public.mine (153.120.42 → 153.128.46)'
 	said "and that it was looked at" 'amcheck has looked at'
+	said "constraints too, and only those that go by it" 'partitions of 1 tables and 3 constraints checked'
+	check "and no superuser has called what an owner of tables wrote" test ! -e "$root/tmp/owned"
 	check "a database in the order of bytes is left alone" not grep -q 'in bytes' "$work/last.log"
 	same "the two orders differ: the test can fail" "$before $(sql -p 5440 -d own -c "$differs")" "f t"
 	for name in own columns; do
@@ -750,6 +776,135 @@ distribution() {
 	holds "the old release's server" 13
 }
 
+# many has more tables than a transaction may lock, by the settings that are usual.
+many() {
+	reset
+	sql -d shop -c "do \$\$ begin for i in 1..${E2E_TABLES:-10000} loop execute format('create table many%s (n int primary key)', i); if i % 100 = 0 then commit; end if; end loop; end \$\$"
+	place many
+	exits "${E2E_TABLES:-10000} tables: 13 → 17" 0 json to 17 /srv/many --confirm --json
+	holds "${E2E_TABLES:-10000} tables" 17
+	durations many
+}
+
+# random kills upgrades at any moment, while a client writes, and goes on or back. No
+# row that the client was told of is lost.
+random() {
+	local round pid took begin writer acked=$work/acked step how
+	: >"$work/hit"
+	for round in $(seq 0 "${E2E_KILLS:-12}"); do
+		reset
+		sql -d shop -c 'create table written (n int)'
+		: >"$acked"
+		(n=0; while sleep 0.1; do n=$((n + 1)); sql -p 5432 -d shop -c "insert into written values ($n)" 2>/dev/null && echo "$n" >>"$acked"; done) &
+		writer=$!
+		place "random$round"
+		begin=$(date +%s%N)
+		chroot "$root" env HOME=/root svc db upgrade --engine postgresql --to 17 --backup-dir "/srv/random$round" --confirm </dev/null >"$work/run.log" 2>&1 &
+		pid=$!
+		if [ "$round" != 0 ]; then
+			sleep "$(awk -v most="$took" -v seed="$RANDOM" 'BEGIN {srand(seed); print rand() * most / 1e9}')"
+			kill -KILL "$pid" 2>/dev/null || true
+		fi
+		wait "$pid" 2>/dev/null || true
+		[ "$round" != 0 ] || took=$(($(date +%s%N) - begin))
+		step=$(sed -n 's/.*"step":"\([a-z]*\)","state":"\([a-z]*\)".*/\1 \2/p' "$root/srv/random$round/journal.jsonl" 2>/dev/null | tail -n 1)
+		how=--resume
+		[ "$((round % 2))" = 1 ] && [ "$step" != "open started" ] && [ "$step" != "open done" ] && how=--roll-back
+		if [ -n "$step" ]; then
+			exits "killed at any moment ($step), $how" 0 upgrade --backup-dir "/srv/random$round" "$how" --confirm
+			echo "$step" >>"$work/hit"
+		fi
+		sleep 0.5
+		kill "$writer" 2>/dev/null || true
+		wait "$writer" 2>/dev/null || true
+		sql -d shop -c 'select n from written order by 1' >"$work/there"
+		check "every row of which a client was told is there, of $(wc -l <"$acked")" test -z "$(comm -23 <(sort "$acked") <(sort "$work/there"))"
+		sql -d shop -c 'drop table written'
+		holds "killed at any moment" "$(sql -c 'show server_version' | cut -d. -f1)"
+		rm -rf "$root/srv/random$round"
+	done
+	echo "the steps that were hit: $(sort "$work/hit" | uniq -c | xargs)"
+} 2>/dev/null # where bash says what was killed
+
+# durations NAME: how long each step of an upgrade in a backup directory took.
+durations() {
+	python3 - "$root/srv/$1/journal.jsonl" "$work/result.json" <<-'PY'
+		import datetime, json, re, sys
+		began, took = {}, []
+		for line in open(sys.argv[1]):
+		    e = json.loads(line)
+		    at = datetime.datetime.fromisoformat(re.sub(r"\.(\d{1,6})\d*Z$", r".\1+00:00", e["at"]).replace("Z", "+00:00"))
+		    if e.get("state") == "started": began[e["step"]] = at
+		    if e.get("state") == "done": took.append("%s %.1f" % (e["step"], (at - began[e["step"]]).total_seconds()))
+		r = json.load(open(sys.argv[2]))
+		print("seconds: " + ", ".join(took))
+		print("clients waited %.0f s; the plan said about %.0f s, after %.0f s of preparation" % (r["waited_seconds"], r["downtime_seconds"], r["preparation_seconds"]))
+	PY
+}
+
+# large upgrades a cluster of E2E_SIZE GB on a disk, and has pg_upgrade --link do it by
+# hand, with what else there is to do before clients may come back.
+large() {
+	local gigabytes=${E2E_SIZE:-3} disk=$work/disk i begin
+	mkdir -p "$disk" "$root/srv/large"
+	mount --bind "$disk" "$root/srv/large"
+	host install -d -o postgres /srv/large/13
+	install -d -m 0711 "$root/srv/large/backup"
+	host pg_createcluster 13 large -p 5460 -d /srv/large/13/large -e UTF8 --locale en_US.UTF-8 -- --data-checksums >/dev/null
+	printf 'max_wal_size = 4GB\nfsync = off\n' >>"$root/etc/postgresql/13/large/postgresql.conf" # while it is filled
+	host pg_ctlcluster 13 large start
+	sql -p 5460 -c 'create table narrow (n int primary key, name text, at timestamptz)' -c "insert into narrow select i, md5(i::text), now() from generate_series(1, $gigabytes * 1000000) i" -c 'create index narrow_name on narrow (name)'
+	for i in 1 2 3 4; do
+		sql -p 5460 -c "create table wide$i (n int, t text)" -c "insert into wide$i select i, repeat(md5(i::text), 30) from generate_series(1, $gigabytes * 200000) i"
+	done
+	sed -i '/^fsync = off/d' "$root/etc/postgresql/13/large/postgresql.conf"
+	host pg_ctlcluster 13 large restart
+	echo "there are $(du -sm "$root/srv/large/13" | cut -f1) MiB"
+	exits "a large cluster: 13 → 17" 0 large_upgraded
+	grep -c 'so far\|tables of' "$work/progress" | sed 's/$/ lines of progress, such as:/'
+	grep 'tables of' "$work/progress" | tail -n 1 || true
+	large_durations
+	exits "a large cluster: and back" 0 upgrade --backup-dir /srv/large/backup --roll-back --confirm
+	host pg_ctlcluster 13 large stop
+	begin=$(date +%s%N)
+	host install -d -o postgres -m 0700 /srv/large/hand /srv/large/run
+	as_account /usr/lib/postgresql/17/bin/initdb --no-sync -D /srv/large/hand --data-checksums --locale en_US.UTF-8 -U postgres >/dev/null
+	check "by hand: pg_upgrade --link" chroot "$root" setpriv --reuid postgres --regid postgres --init-groups sh -c 'cd /srv/large/run && /usr/lib/postgresql/17/bin/pg_upgrade --link -j 2 -b /usr/lib/postgresql/13/bin -B /usr/lib/postgresql/17/bin -d /srv/large/13/large -D /srv/large/hand -o "-c config_file=/etc/postgresql/13/large/postgresql.conf" --socketdir /srv/large/run'
+	since "by hand: pg_upgrade --link" "$begin"
+	as_account /usr/lib/postgresql/17/bin/pg_ctl -D /srv/large/hand -o "-p 5460 -k /srv/large/run -c listen_addresses=" -l /srv/large/run/log -w start >/dev/null
+	sql -h /srv/large/run -p 5460 -c 'reindex database' 
+	since "and indexes made again" "$begin"
+	chroot "$root" setpriv --reuid postgres --regid postgres --init-groups vacuumdb -h /srv/large/run -p 5460 --all --analyze-only -q
+	since "and statistics" "$begin"
+	as_account /usr/lib/postgresql/17/bin/pg_ctl -D /srv/large/hand -w stop >/dev/null
+	end_servers
+	umount "$root/srv/large"
+	rm -rf --one-file-system "$disk" "$root"/etc/postgresql/13/large
+}
+
+large_upgraded() { to 17 /srv/large/backup --instance 13/large --confirm --json >"$work/result.json" 2>"$work/progress"; }
+large_durations() { durations large/backup; }
+
+# since WHAT BEGIN: how long ago that was.
+since() { echo "$1: $((($(date +%s%N) - $2) / 1000000)) ms"; }
+
+# newest has a release that Debian's next one has, where that can be had.
+newest() {
+	reset
+	echo "deb [check-valid-until=no] $(mirror) forky main" >"$root/etc/apt/sources.list.d/forky.list"
+	if ! chroot "$root" apt-get update -qq || ! DEBIAN_FRONTEND=noninteractive chroot "$root" apt-get install -y -qq --no-install-recommends -t forky postgresql-18 >"$work/last.log" 2>&1; then
+		echo "PostgreSQL 18 is not to be had: not tried"
+		rm "$root/etc/apt/sources.list.d/forky.list"
+		return
+	fi
+	reset
+	place newest
+	exits "13 → 18" 0 json to 18 /srv/newest --confirm --json
+	holds "13 → 18" 18
+	exits "18 → 13" 0 upgrade --backup-dir /srv/newest --roll-back --confirm
+	as_before "back from 18"
+}
+
 needs debootstrap:debootstrap mke2fs:e2fsprogs python3:python3
 make_root
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
@@ -760,5 +915,9 @@ host pg_ctlcluster 13 main start
 fill
 save
 sums >"$work/sums"
-for part in ${E2E_PARTS:-refusals attacks chain carried onward orders advice reset taken_back signals hard early disks distribution}; do "$part"; done
+for part in ${E2E_PARTS:-refusals attacks chain carried onward orders advice reset taken_back signals early disks distribution}; do
+	begin=$SECONDS
+	"$part"
+	echo "      $part: $((SECONDS - begin)) s"
+done
 finish

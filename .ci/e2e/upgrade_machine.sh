@@ -3,7 +3,7 @@
 # systemd runs them, and whose power is cut in the midst of steps. Then it boots
 # again, and svc goes on, or back. Every table is compared by checksums of this
 # script's own. E2E_PARTS names the parts, of postgresql (which alone is done where
-# none is named: an emulator takes its time), pgdg, mariadb, redis and distribution,
+# none is named: an emulator takes its time), cuts, pgdg, mariadb, redis and distribution,
 # whose machine has SELinux; it comes last. Needs root. Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -312,20 +312,35 @@ holds() {
 	if [ "$got" = "$2" ] && diff "$work/sums" "$work/now" >"$work/last.log" 2>&1; then ok "$1: PostgreSQL $2 has everything"; else fails "$1: PostgreSQL $got is not $2 with everything"; fi
 }
 
-# postgresql: the power is cut in steps, and in the roll-back.
+# postgresql: the power is cut in the midst of the upgrade.
 postgresql() {
 	runs "systemd has started the old server" postgresql@13-main active
 	holds "before" 13
 	cut_in upgrade 3 svc db upgrade --engine postgresql --to 17 --backup-dir /srv/pg --confirm
 	runs "a boot does not start the old server" postgresql@13-main inactive
-	cut_in open 0 svc db upgrade --backup-dir /srv/pg --resume --confirm
 	check "the rest is resumed" upgrade --backup-dir /srv/pg --resume --confirm
 	runs "systemd runs the new server" postgresql@17-main active
 	holds "resumed" 17
-	cut_in upgrade 0 svc db upgrade --backup-dir /srv/pg --roll-back --confirm
-	check "a roll-back that the power was cut in is gone on with" upgrade --backup-dir /srv/pg --roll-back --confirm
+	check "and taken back" upgrade --backup-dir /srv/pg --roll-back --confirm
 	runs "systemd runs the old server" postgresql@13-main active
 	holds "rolled back" 13
+}
+
+# cuts: the power is cut in every other step, and in the roll-back.
+cuts() {
+	local step
+	order install -d -m 0711 /srv/cuts
+	cut_in close 0 svc db upgrade --engine postgresql --to 17 --backup-dir /srv/cuts --confirm
+	for step in sums index compare open; do
+		cut_in "$step" 0 svc db upgrade --backup-dir /srv/cuts --resume --confirm
+	done
+	check "cut in each step in turn, and resumed" upgrade --backup-dir /srv/cuts --resume --confirm
+	runs "cut in each step: systemd runs the new server" postgresql@17-main active
+	holds "cut in each step" 17
+	cut_in upgrade 0 svc db upgrade --backup-dir /srv/cuts --roll-back --confirm
+	check "a roll-back that the power was cut in is gone on with" upgrade --backup-dir /srv/cuts --roll-back --confirm
+	runs "cut in the roll-back: systemd runs the old server" postgresql@13-main active
+	holds "cut in the roll-back" 13
 }
 
 # pgdg: the same in the other layout, in which units are switched on and off.
@@ -399,5 +414,10 @@ chroots bullseye
 make_root
 make_disk
 boot
-for part in $parts; do "$part"; done
+echo "      the machine is up: $SECONDS s"
+for part in $parts; do
+	begin=$SECONDS
+	"$part"
+	echo "      $part: $((SECONDS - begin)) s"
+done
 finish

@@ -321,11 +321,33 @@ func (f *directory) startAgain(h *Host, d dialect) func(context.Context) error {
 			return err
 		}
 		s, err := f.server(f.Data)
-		if s != nil || err != nil || !f.Runs || !f.Again {
+		if err != nil || !f.Runs || !f.Again {
 			return err
 		}
-		return f.launch(ctx, h, d)
+		if s != nil && f.Unit == "" && f.staysUp(ctx, s, d) {
+			return nil
+		}
+		return f.launch(ctx, h, d) // a service manager knows whether it is being stopped
 	}
+}
+
+// staysUp reports whether a server goes on serving: one that a try which was cut short
+// has told to stop is waited for.
+func (f *directory) staysUp(ctx context.Context, s *server, d dialect) bool {
+	well := 0
+	return await(ctx, func(ctx context.Context) error {
+		if s.ended(ctx) == nil {
+			return nil
+		}
+		if err := d.answers(ctx); err != nil {
+			well = 0
+			return err
+		}
+		if well++; well < 10 {
+			return errors.New("it may be about to stop")
+		}
+		return nil
+	}) == nil && s.ended(ctx) != nil
 }
 
 func (f *directory) backup(h *Host) func(context.Context) error {

@@ -147,6 +147,9 @@ func (m *mariadb) versions(in Request, installed string) error {
 		if strings.Contains(role, "replica") || strings.Contains(role, "Galera") {
 			return refusef("take it out of replication first, or upgrade a replica by making it anew from its upgraded primary", "this server is a %s", role)
 		}
+		if strings.HasPrefix(role, datadir.WritesLog) {
+			m.Hints = append(m.Hints, "this server "+role+": its replicas, if it has any, have to be of the new version before it is, as none may be older than its primary. They go on by themselves then, and by the GTIDs that they have; after a roll-back those that have read what it leaves behind have to be made anew")
+		}
 	}
 	if err := m.between(in, "mariadb", says.Version, "mariadb", installed); err != nil {
 		return err

@@ -26,7 +26,7 @@ func (p *postgresql) Afterwards(h *Host) []string {
 	lines := append([]string{fmt.Sprintf("PostgreSQL %s serves port %d: %s, data in %s", p.New.Version, p.Port, p.called(p.New), p.New.Data)}, h.resorted()...)
 	lines = append(lines,
 		fmt.Sprintf("the old cluster is in %s as it was, stopped. The way back to it: `svc db upgrade --backup-dir %s --roll-back --confirm`; what was written since is said then, and the new cluster set aside as %s", p.Old.Data, quoted(h.Backup), p.aside()),
-		fmt.Sprintf("the dump is in %s, a folder for each database: it was restored and compared; pg_restore of %s, or newer, reads it", h.path("dump"), p.Old.Version))
+		fmt.Sprintf("a copy of the old cluster, from when this began, is in %s: it was upgraded in the rehearsal, and a server of PostgreSQL %s reads it", h.path("copy", "data"), p.Old.Version))
 	lines = append(lines, g.extensions()...)
 	if p.Archives {
 		lines = append(lines, archiving)

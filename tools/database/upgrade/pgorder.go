@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type pgOrder struct {
 	Actual   string   `json:"actual"`
 	Indexes  []string `json:"indexes"` // quoted, with their schemas
 	Tables   []string `json:"tables"`  // partitioned by it
+	Checks   []int64  `json:"checks"`  // numbers of constraints, of the server that was asked
 }
 
 // pgOrdersKnown is the first version that records for every collation, and for each
@@ -32,19 +34,22 @@ const ordersFile = "orders.json"
 // sortedFile has what was made again.
 const sortedFile = "sorted.json"
 
-// pgOrders lists collations of libraries, with the indexes and the partitioned tables
-// that depend on them: by what they are sorted by, by an expression or a condition in
-// them, or within a type, such as a range of text or a row that has some. In place of
-// the verbs are the version on record of the database's own collation, the one that its
-// library has, whether a library sorts by it, and where types of several ranges are.
-const pgOrders = `with recursive part(object, type, coll) as (
-	select i.indexrelid, 0::oid, o from pg_index i, unnest(i.indcollation) o
-	union select i.indexrelid, 0::oid, m[1]::oid from pg_index i, regexp_matches(concat(i.indexprs::text, i.indpred::text), ':inputcollid ([0-9]+)', 'g') m
-	union select i.indexrelid, a.atttypid, 0::oid from pg_index i join pg_attribute a on a.attrelid = i.indexrelid
-	union select p.partrelid, 0::oid, o from pg_partitioned_table p, unnest(p.partcollation) o
-	union select p.partrelid, 0::oid, m[1]::oid from pg_partitioned_table p, regexp_matches(p.partexprs::text, ':inputcollid ([0-9]+)', 'g') m
-	union select p.partrelid, a.atttypid, 0::oid from pg_partitioned_table p join pg_attribute a on a.attrelid = p.partrelid and a.attnum = any (p.partattrs)
-	union select p.object, x.type, x.coll from part p, lateral (
+// pgOrders lists collations of libraries, with the indexes, the partitioned tables and
+// the conditions of tables and domains that depend on them: by what they are sorted by,
+// by an expression or a condition in them, or within a type, such as a range of text or
+// a row that has some. In place of the verbs are the version on record of the database's
+// own collation, the one that its library has, whether a library sorts by it, and where
+// types of several ranges are.
+const pgOrders = `with recursive part(of, object, type, coll) as (
+	select 'pg_class'::regclass, i.indexrelid, 0::oid, o from pg_index i, unnest(i.indcollation) o
+	union select 'pg_class'::regclass, i.indexrelid, 0::oid, m[1]::oid from pg_index i, regexp_matches(concat(i.indexprs::text, i.indpred::text), ':inputcollids? (?:\(o )?([0-9]+)', 'g') m
+	union select 'pg_class'::regclass, i.indexrelid, a.atttypid, 0::oid from pg_index i join pg_attribute a on a.attrelid = i.indexrelid
+	union select 'pg_class'::regclass, p.partrelid, 0::oid, o from pg_partitioned_table p, unnest(p.partcollation) o
+	union select 'pg_class'::regclass, p.partrelid, 0::oid, m[1]::oid from pg_partitioned_table p, regexp_matches(p.partexprs::text, ':inputcollids? (?:\(o )?([0-9]+)', 'g') m
+	union select 'pg_class'::regclass, p.partrelid, a.atttypid, 0::oid from pg_partitioned_table p join pg_attribute a on a.attrelid = p.partrelid and a.attnum = any (p.partattrs)
+	union select 'pg_constraint'::regclass, k.oid, 0::oid, m[1]::oid from pg_constraint k, regexp_matches(k.conbin::text, ':inputcollids? (?:\(o )?([0-9]+)', 'g') m where k.contype = 'c' and k.convalidated
+	union select 'pg_constraint'::regclass, k.oid, a.atttypid, 0::oid from pg_constraint k join pg_attribute a on a.attrelid = k.conrelid and a.attnum = any (k.conkey) where k.contype = 'c' and k.convalidated
+	union select p.of, p.object, x.type, x.coll from part p, lateral (
 		select t.typelem, 0::oid from pg_type t where t.oid = p.type
 		union all select t.typbasetype, 0::oid from pg_type t where t.oid = p.type
 		union all select r.rngsubtype, r.rngcollation from pg_range r where p.type in (r.rngtypid%[4]s)
@@ -54,9 +59,11 @@ const pgOrders = `with recursive part(object, type, coll) as (
 select json_build_object('name', case k.oid when 100 then '' else format('%%I.%%I', k.collnamespace::regnamespace, k.collname) end,
 	'recorded', coalesce(case k.oid when 100 then %[1]s else k.collversion end, ''), 'actual', coalesce(case k.oid when 100 then %[2]s else pg_collation_actual_version(k.oid) end, ''),
 	'indexes', coalesce(json_agg(distinct format('%%I.%%I', n.nspname, c.relname)) filter (where c.relkind = 'i'), '[]'),
-	'tables', coalesce(json_agg(distinct format('%%I.%%I', n.nspname, c.relname)) filter (where c.relkind = 'p'), '[]'))
-from part join pg_collation k on k.oid = part.coll join pg_class c on c.oid = part.object join pg_namespace n on n.oid = c.relnamespace left join pg_index i on i.indexrelid = c.oid
-where (k.oid = 100 and %[3]s or k.collprovider = 'i' or k.collprovider = 'c' and k.collcollate not in ('C', 'POSIX')) and c.relkind in ('i', 'p') and n.nspname !~ '^pg_(toast|temp)' and coalesce(i.indisvalid, true)
+	'tables', coalesce(json_agg(distinct format('%%I.%%I', n.nspname, c.relname)) filter (where c.relkind = 'p'), '[]'),
+	'checks', coalesce(json_agg(distinct q.oid::bigint) filter (where q.oid is not null), '[]'))
+from part join pg_collation k on k.oid = part.coll left join pg_class c on c.oid = part.object and part.of = 'pg_class'::regclass left join pg_index i on i.indexrelid = c.oid
+left join pg_constraint q on q.oid = part.object and part.of = 'pg_constraint'::regclass join pg_namespace n on n.oid = coalesce(c.relnamespace, q.connamespace)
+where (k.oid = 100 and %[3]s or k.collprovider = 'i' or k.collprovider = 'c' and k.collcollate not in ('C', 'POSIX')) and (c.relkind in ('i', 'p') or q.oid >= 16384) and n.nspname !~ '^pg_(toast|temp)' and coalesce(i.indisvalid, true)
 group by k.oid, k.collnamespace, k.collname, k.collversion`
 
 // orders asks a server, from PostgreSQL 10 on, by what a database sorts.
@@ -100,23 +107,24 @@ func (s session) sorting(ctx context.Context, database string) (string, error) {
 
 func sortedBy(orders []pgOrder) string {
 	var by, indexes, tables []string
+	var checks []int64
 	for _, o := range orders {
 		version := o.Recorded
 		if o.Recorded != o.Actual {
 			version = o.Recorded + ", where the library has " + o.Actual + " by now"
 		}
 		by = append(by, fmt.Sprintf("%s (version %s)", o.called(), version))
-		indexes, tables = append(indexes, o.Indexes...), append(tables, o.Tables...)
+		indexes, tables, checks = append(indexes, o.Indexes...), append(tables, o.Tables...), append(checks, o.Checks...)
 	}
 	if by == nil {
 		return ""
 	}
 	slices.Sort(by)
-	return fmt.Sprintf("%d indexes and %d partitioned tables are sorted by %s; those for which the new server's library has another version are made again, or checked, before clients come back",
-		len(distinct(indexes)), len(distinct(tables)), strings.Join(by, ", "))
+	return fmt.Sprintf("%d indexes, %d partitioned tables and %d constraints go by %s; those for which the new server's library has another version are made again, or checked, before clients come back",
+		len(distinct(indexes)), len(distinct(tables)), len(distinct(checks)), strings.Join(by, ", "))
 }
 
-func distinct(names []string) []string {
+func distinct[T cmp.Ordered](names []T) []T {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -151,8 +159,10 @@ type pgSorted struct {
 	Database string
 	By       []string // collations, each with both versions
 	Indexes  int
-	Checked  int // by amcheck
-	Tables   int // whose partitions were checked
+	Checked  int      // by amcheck
+	Tables   int      // whose partitions were checked
+	Checks   int      // constraints that were
+	Unknown  []string `json:",omitzero"` // what could not be
 }
 
 func (s pgSorted) String() string {
@@ -160,7 +170,11 @@ func (s pgSorted) String() string {
 	if s.Checked < 0 {
 		proof = "amcheck is not installed, so nothing has looked at them since"
 	}
-	return fmt.Sprintf("in %s %d indexes were made again, and the partitions of %d tables checked, as the order of text may be another: %s; %s", s.Database, s.Indexes, s.Tables, strings.Join(s.By, ", "), proof)
+	text := fmt.Sprintf("in %s %d indexes were made again, and the partitions of %d tables and %d constraints checked, as the order of text may be another: %s; %s", s.Database, s.Indexes, s.Tables, s.Checks, strings.Join(s.By, ", "), proof)
+	if len(s.Unknown) > 0 {
+		text += fmt.Sprintf("; %d things could not be checked, such as %s", len(s.Unknown), s.Unknown[0])
+	}
+	return text
 }
 
 // resorted says what was made again; nothing where the step was not reached.
@@ -207,12 +221,13 @@ func (s session) sortAgain(ctx context.Context) error {
 func (s session) sortDatabase(ctx context.Context, database string, differ []pgOrder) (done pgSorted, err error) {
 	done.Database = database
 	var indexes, tables []string
+	var checks []int64
 	for _, o := range differ {
-		indexes, tables = append(indexes, o.Indexes...), append(tables, o.Tables...)
+		indexes, tables, checks = append(indexes, o.Indexes...), append(tables, o.Tables...), append(checks, o.Checks...)
 		done.By = append(done.By, fmt.Sprintf("%s (%s → %s)", o.called(), known(o.Recorded), known(o.Actual)))
 	}
-	indexes, tables = distinct(indexes), distinct(tables)
-	done.Indexes, done.Tables = len(indexes), len(tables)
+	indexes, tables, checks = distinct(indexes), distinct(tables), distinct(checks)
+	done.Indexes, done.Tables, done.Checks = len(indexes), len(tables), len(checks)
 	var script strings.Builder
 	for _, name := range indexes {
 		script.WriteString("reindex index " + name + ";\n")
@@ -223,12 +238,8 @@ func (s session) sortDatabase(ctx context.Context, database string, differ []pgO
 	if done.Checked, err = s.check(ctx, database, indexes); err != nil {
 		return done, fmt.Errorf("amcheck: %w", err)
 	}
-	for _, table := range tables {
-		if err := s.checkPartitions(ctx, database, table); err != nil {
-			return done, err
-		}
-	}
-	return done, nil
+	done.Unknown, err = s.checkRows(ctx, database, tables, checks)
+	return done, err
 }
 
 func known(version string) string {
@@ -276,29 +287,32 @@ func (s session) check(ctx context.Context, database string, indexes []string) (
 	return len(rows), err
 }
 
-const (
-	// pgBounds makes a table like another one, with its partitions' bounds: the server
-	// then says whether one is empty, or overlaps another.
-	pgBounds = `begin;
-create schema svc_check;
-select format('create table svc_check.t (like %%s) partition by %%s', %[1]s::regclass, pg_get_partkeydef(%[1]s::regclass)) \gexec
-select format('create table svc_check.t%%s partition of svc_check.t %%s', c.oid, pg_get_expr(c.relpartbound, c.oid)) from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = %[1]s::regclass order by c.oid \gexec
-rollback;`
-	// pgMisplaced gives the partitions that have rows which are beyond their bounds.
-	pgMisplaced = `with recursive part as (select i.inhrelid as oid from pg_inherits i where i.inhparent = %[1]s::regclass union all select i.inhrelid from part p join pg_inherits i on i.inhparent = p.oid)
-select format('select to_json(%%L::text) where exists (select from only %%s where not (%%s))', c.oid::regclass, c.oid::regclass, pg_get_partition_constraintdef(c.oid)) from part join pg_class c using (oid) where c.relkind = 'r' and pg_get_partition_constraintdef(c.oid) is not null \gexec`
-)
-
-// checkPartitions refuses rows that the new order has in another partition.
-func (s session) checkPartitions(ctx context.Context, database, table string) error {
-	if _, err := s.rows(ctx, database, fmt.Sprintf(pgBounds, literal(table))); err != nil {
-		return fmt.Errorf("the bounds of the partitions of %s are in another order: %w", table, err)
+// checkRows refuses rows that the new order has in another partition, or that break a
+// condition by it. It gives what could not be looked at.
+func (s session) checkRows(ctx context.Context, database string, tables []string, checks []int64) (unknown []string, err error) {
+	var suspects []pgSuspect
+	scripts := []string{}
+	for _, table := range tables {
+		if err := s.bounded(ctx, database, table); err != nil {
+			return nil, err
+		}
+		scripts = append(scripts, fmt.Sprintf(pgOfPartitions, literal(table)))
 	}
-	wrong, err := query[string](ctx, s, database, fmt.Sprintf(pgMisplaced, literal(table)))
-	if err == nil && len(wrong) > 0 {
-		err = fmt.Errorf("the new order has rows of %s in another partition of %s: have bounds that every order leaves alone, or partition by a column collate \"C\"", strings.Join(wrong, ", "), table)
+	if len(checks) > 0 {
+		scripts = append(scripts, fmt.Sprintf(pgOfConstraints, strings.Trim(strings.ReplaceAll(fmt.Sprint(checks), " ", ", "), "[]")))
 	}
-	return err
+	for _, script := range scripts {
+		found, err := query[pgSuspect](ctx, s, database, script)
+		if err != nil {
+			return nil, err
+		}
+		suspects = append(suspects, found...)
+	}
+	found, err := s.breaking(ctx, database, suspects)
+	if err == nil && len(found.rows) > 0 {
+		err = fmt.Errorf("in the new order %s: have bounds and conditions that every order leaves alone, or that compare by collate \"C\"", strings.Join(found.rows, "; "))
+	}
+	return found.unknown, err
 }
 
 // index makes again what is sorted by a library that may sort otherwise by now,

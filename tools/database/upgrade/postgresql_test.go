@@ -166,6 +166,29 @@ func TestWhatAServerTellsIsRefused(t *testing.T) {
 	}
 }
 
+// TestWhatIsRemoved has the commands that a result prints, by layout: each is of one
+// version or one cluster, and a shell reads it as it is.
+func TestWhatIsRemoved(t *testing.T) {
+	for _, c := range []struct {
+		layout, name, data string
+		drop, uninstall    string
+	}{
+		{"debian", "main", "/var/lib/postgresql/13/main", "pg_dropcluster --stop 13 main", "apt-get remove postgresql-13"},
+		{"pgdg", "", "/var/lib/pgsql/13/data", "systemctl disable --now postgresql-13.service; rm -r /var/lib/pgsql/13/data", "dnf remove postgresql13-server"},
+		{"pgdg", "", "/srv/it's 13/data", `systemctl disable --now postgresql-13.service; rm -r '/srv/it'\''s 13/data'`, "dnf remove postgresql13-server"},
+	} {
+		t.Run(c.layout+c.data, func(t *testing.T) {
+			is := is.New(t)
+			l := layouts[c.layout]
+			is.Equal(l.drop(cluster{Version: "13", Data: c.data}, c.name), c.drop)
+			is.Equal(l.uninstall("13"), c.uninstall)
+			is.True(l.own("postgresql-13.service", "13") == (c.layout == "pgdg"))
+			is.True(!l.own("postgresql-17.service", "13"))
+			is.True(!l.own("postgresql-13-of-another.service", "13")) // it would stay without its server
+		})
+	}
+}
+
 // TestGoingBackTwice has a roll-back that was cut short done again: what was set
 // aside stays, and nothing stands in the way.
 func TestGoingBackTwice(t *testing.T) {
