@@ -177,6 +177,24 @@ r() {
 	z 0
 }
 
+# a WHAT PROGRAM ARGUMENT...: the beginning of what a program prints, as errors
+# alone (e) or both (b), and its status, which is 137 after 20 seconds.
+a() {
+	w=$1
+	shift
+	if ! [ -x "$1" ] || ! command -v timeout >/dev/null; then
+		z 1 'No such file or directory'
+		return
+	fi
+	s=$({
+		{
+			if [ "$w" = e ]; then timeout -s KILL 20 "$@" 2>&1 >/dev/null; else timeout -s KILL 20 "$@" 2>&1; fi 3>&- 4>&-
+			echo $? >&4
+		} | { head -c 65536 >&3; cat >/dev/null; }
+	} 4>&1)
+	z 0 "$s"
+}
+
 # What w says of some files: each file's type and mode, owner, group, size, time,
 # links, blocks, device, number and name; then the names of their extended
 # attributes, and whether those are known.

@@ -35,6 +35,7 @@ func (p *program) verifyCommand() *ffcli.Command {
 	parityFlags(fs, &c, "out folder of the migration, or an assessment of the source")
 	fs.StringVar(&c.in.Data, "data", "", "folder of the data plan by which the data moved: its places are counted; with --hosts also a folder that has such a folder for each machine")
 	fs.BoolVar(&c.in.Digests, "digests", false, "read the contents of those places too, and hold their digests against those of 30-before.sh")
+	fs.BoolVar(&c.in.Ask, "ask", false, "have the migrated machine, while it runs, run its services' own checks of their configuration (nginx -t, sshd -t and their like, a fixed list): it needs --ssh root@HOST, or root and --root / on the machine itself")
 	fs.StringVar(&c.in.Out, "out", "", "folder to write the parity report and its attestation to; with --hosts a folder in it for each machine, by its name")
 	return p.command(fs, "svc verify --root DIR | --image FILE | --ssh HOST | --hosts FILE --source DIR [--out DIR]", "compare a migrated machine with its source, and have that signed",
 		noArgs(func(ctx context.Context) error { return p.compare(ctx, c) }))

@@ -32,7 +32,9 @@ type Input struct {
 	// nobody looked.
 	Base *baseline.Baseline
 	// Places are those of a data plan; nil where none is named.
-	Places   []Place
+	Places []Place
+	// Asked is what the migrated machine says while it runs.
+	Asked    Asked
 	Accepted Acceptances
 }
 
@@ -66,7 +68,7 @@ func Verify(in Input) *Report {
 		}
 	}
 	added, accounts := v.added()
-	r.Checks, r.NotLooked = append(r.Checks, added...), notLooked(in.Before, in.After)
+	r.Checks, r.NotLooked = append(r.Checks, added...), append(notLooked(in.Before, in.After), notAsked(in.Asked, in.After)...)
 	r.finish(in.Accepted)
 	for dimension, n := range accounts {
 		r.dimension(dimension).Base = n
@@ -257,6 +259,7 @@ func (v verification) services() (all []Check) {
 	for _, s := range v.Plan.Services {
 		all = append(all, v.service(s))
 	}
+	all = append(all, v.answers()...)
 	if v.After.Running == nil {
 		return all
 	}
@@ -269,11 +272,12 @@ func (v verification) services() (all []Check) {
 	return all
 }
 
-// stopped are the services that ran on the source and do not run now, where both
-// machines ran while they were read. Those that failed are told as that.
+// stopped are the services that ran on the source and do not run now; where it was
+// not seen whether they ran, those that were enabled. Those that failed are told as
+// that.
 func (v verification) stopped() (all []Check) {
 	if !v.running {
-		return nil
+		return v.dead()
 	}
 	now := map[string]string{}
 	for _, u := range v.After.Running.Units {
