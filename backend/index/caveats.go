@@ -181,11 +181,14 @@ func (h *hops) addCurated(canonical string, t *api.Translation, targets []record
 			t.Caveats = append(t.Caveats, c.Caveat)
 		}
 	}
-	conditionals, err := curated[curatedConditional](h.ix.conditionals, canonical)
+	if t.Conditionals, err = h.addConditions(t.Conditionals, canonical); err != nil {
+		return err
+	}
+	built, err := curated[curatedConditional](h.ix.conditionals, canonical)
 	if err != nil {
 		return err
 	}
-	for _, c := range conditionals {
+	for _, c := range built {
 		there, err := h.target.hasAll(c.Packages)
 		if err != nil {
 			return err

@@ -2,6 +2,8 @@ package migration
 
 import (
 	"encoding/json"
+	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/backend/index"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -88,6 +91,82 @@ func TestConditionsAreEvaluatedHere(t *testing.T) {
 	in.Assessment.Services = []assess.Unit{{Name: "cron.service", State: "enabled"}}
 	in.PathExists = func(path string) bool { return path == "/x" }
 	is.Equal(New(in).Install, []string{"p", "with-c", "with-cron", "with-x"})
+}
+
+// TestEveryConditionOfTheIndexIsEvaluated: each row brings its packages to a machine
+// that meets it, says so, and brings them to no other.
+func TestEveryConditionOfTheIndexIsEvaluated(t *testing.T) {
+	rows := 0
+	for canonical, told := range conditionals(t) {
+		for _, c := range told {
+			rows++
+			tr := api.Translation{Canonical: canonical, Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99, Conditionals: []api.Conditional{c}}
+			in := one(t, assess.Package{Name: "p"}, tr) // nobody chose it: the condition speaks for itself
+			if p := New(in); len(p.Install) != 0 || len(p.Packages[0].Caveats) != 0 {
+				t.Errorf("%s: %v installs %v where it does not hold", canonical, c.When, p.Install)
+			}
+			p := New(meeting(in, c.When))
+			if !slices.Equal(p.Install, slices.Sorted(slices.Values(c.Packages))) || len(p.Packages[0].Caveats) != 1 || !strings.HasPrefix(p.Packages[0].Caveats[0].Text, c.Text) {
+				t.Errorf("%s: %v installs %v, and says %v", canonical, c.When, p.Install, p.Packages[0].Caveats)
+			}
+		}
+	}
+	if rows < 60 {
+		t.Errorf("the index has %d conditions", rows)
+	}
+}
+
+// meeting is an input whose machine meets a condition.
+func meeting(in Input, when api.Condition) Input {
+	a := *in.Assessment
+	in.Assessment = &a
+	switch {
+	case when.ServiceEnabled != "":
+		a.Services = []assess.Unit{{Name: when.ServiceEnabled, State: "enabled"}}
+	case when.PathExists != "":
+		in.PathExists = func(path string) bool { return path == when.PathExists }
+	default:
+		a.Packages = append(slices.Clone(a.Packages), assess.Package{Name: "other"})
+		in.Resolutions = append(slices.Clone(in.Resolutions), api.Resolution{Package: "other", Canonical: &when.CanonicalInstalled, Confidence: 1})
+	}
+	return in
+}
+
+// conditionals are all that the index tells of any move, by canonical.
+func conditionals(t *testing.T) map[string][]api.Conditional {
+	t.Helper()
+	ix, err := index.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := os.ReadFile("../../backend/index/data/conditions.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{}
+	for line := range strings.Lines(string(rows)) {
+		if name, _, ok := strings.Cut(line, "\t"); ok && !strings.HasPrefix(line, "#") {
+			names = append(names, name)
+		}
+	}
+	names = slices.Compact(names)
+	all := map[string][]api.Conditional{}
+	for _, source := range release.All() {
+		for _, target := range release.All() {
+			told, err := ix.Translate(source.Slug, target.Slug, names)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tr := range told {
+				for _, c := range tr.Conditionals {
+					if !slices.ContainsFunc(all[tr.Canonical], func(o api.Conditional) bool { return reflect.DeepEqual(o, c) }) {
+						all[tr.Canonical] = append(all[tr.Canonical], c)
+					}
+				}
+			}
+		}
+	}
+	return all
 }
 
 // TestTheSumIsClosed: whatever the index answers, every package is counted

@@ -45,6 +45,7 @@ func row(in Input, p assess.Package, r api.Resolution) Package {
 	for _, target := range t.Packages {
 		out.Targets = append(out.Targets, Target{target.Name, target.Version})
 	}
+	out.Caveats = append(out.Caveats, conditional(in, out)...)
 	out.Why = why(in, out, r)
 	if reason := notInstalled(in, p, out); reason != "" {
 		out.Why += " " + reason

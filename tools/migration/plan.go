@@ -5,6 +5,7 @@ package migration
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -193,20 +194,44 @@ func sum(rows []Package) attest.PackageSum {
 func install(in Input, rows []Package) []string {
 	names := append([]string{}, locales(in)...)
 	for _, r := range rows {
-		if !r.Install {
-			continue
-		}
-		for _, t := range r.Targets {
-			names = append(names, t.Name)
-		}
-		for _, c := range in.Translations[r.Canonical].Conditionals {
-			if holds(in, c.When) {
-				names = append(names, c.Packages...)
+		if r.Install {
+			for _, t := range r.Targets {
+				names = append(names, t.Name)
 			}
+		}
+		for _, c := range held(in, r) {
+			names = append(names, c.Packages...)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// held are the conditionals of a package's counterpart whose condition the machine
+// meets. That is what says that they are needed, whoever chose the package.
+func held(in Input, r Package) (all []api.Conditional) {
+	there := r.Relation == api.RelationIncluded || slices.Contains(installable, r.Relation)
+	if !there || len(r.Targets) == 0 || r.Confidence < Sure {
+		return nil
+	}
+	for _, c := range in.Translations[r.Canonical].Conditionals {
+		if holds(in, c.When) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// CaveatCondition is the code of what is needed as a condition of the index holds.
+const CaveatCondition = "CONDITION"
+
+// conditional are the caveats of the conditionals that hold, with what they bring.
+func conditional(in Input, r Package) (all []api.Caveat) {
+	for _, c := range held(in, r) {
+		text := fmt.Sprintf("%s As the machine has %s, %s is installed too.", c.Text, cmp.Or(c.When.PathExists, c.When.ServiceEnabled, c.When.CanonicalInstalled), strings.Join(c.Packages, " and "))
+		all = append(all, api.Caveat{Code: CaveatCondition, Severity: api.SeverityInfo, Text: text})
+	}
+	return all
 }
 
 // holds evaluates a condition of the index on the machine.
