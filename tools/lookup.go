@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/assess"
 	"svc/assess/host"
 	"svc/backend/api"
 	"svc/backend/client"
@@ -20,6 +21,8 @@ func (m *move) lookUp(ctx context.Context) (migration.Input, error) {
 	}
 	if m.host != nil { // else there is but an assessment
 		in.PathExists, in.Mentions, in.Read = m.exists, m.mentions, m.peek
+		in.Described = m.described
+		in.Owners = func(paths []string) map[string]string { return assess.Owners(ctx, m.host, paths) }
 	}
 	names := []string{}
 	for _, p := range m.a.Packages {
@@ -39,6 +42,11 @@ func (m *move) lookUp(ctx context.Context) (migration.Input, error) {
 func (m *move) exists(path string) bool {
 	_, err := m.host.FS().Stat(strings.TrimPrefix(path, "/"))
 	return err == nil
+}
+
+// described gives mode and owner of a regular file.
+func (m *move) described(name string) (mode, owner, group string, ok bool) {
+	return assess.Described(m.host, m.a, name)
 }
 
 func (m *move) mentions(path, text string) bool {

@@ -34,6 +34,7 @@ const (
 	assessmentFile  = "assessment.json"
 	planFile        = "plan.json"
 	reportFile      = "report.html"
+	nextFile        = "NEXT.md"
 	attestationFile = artifact.Attestation
 )
 
@@ -318,6 +319,7 @@ func (m *move) prepare(ctx context.Context) error {
 	if m.files[assessmentFile], err = document(m.a); err != nil {
 		return err
 	}
+	m.files[nextFile] = report.Next(m.plan, m.a)
 	m.files[planFile], err = document(m.plan)
 	m.digests = m.files.Digests()
 	return err

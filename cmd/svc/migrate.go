@@ -72,7 +72,7 @@ func viewMigration(w *view, r tools.MigrateResult) {
 	if r.SeatClaimed {
 		w.line("A licence seat was claimed for the machine; repeating this costs nothing.")
 	}
-	w.line("Next: read report.html, then ansible-playbook -i HOST, %s/site.yml", r.Out)
+	w.line("Next: %s/NEXT.md has the steps in their order; report.html says why.", r.Out)
 }
 
 func viewHeadlines(w *view, title string, headlines []tools.Headline) {

@@ -183,7 +183,11 @@ func readme(p *Plan) string {
 	b.WriteString("  bash 30-before.sh      counts and digests of the source\n  bash 40-copy.sh        stops the services of the target that work in a place, and copies the rest\n  bash 50-after.sh       is the target what the source is? Then the services are started again\n")
 	for _, i := range p.Items {
 		if i.Method == DumpAndLoad {
-			fmt.Fprintf(&b, "  bash %s dump, then load, then check\n", i.Script)
+			steps := "dump, then load, then check"
+			if i.What == "mysql" || i.What == "mariadb" {
+				steps = "dump, then load, then accounts, then check"
+			}
+			fmt.Fprintf(&b, "  bash %s %s\n", i.Script, steps)
 		}
 	}
 	b.WriteString("  bash 90-roll-back.sh   puts the places of the target back; databases that were loaded are dropped by hand\n\n" +

@@ -39,6 +39,10 @@ type Input struct {
 	Mentions func(path, text string) bool
 	// Read gives a file of the machine, for what has to be converted.
 	Read func(path string) ([]byte, error)
+	// Described gives mode and owner of a regular file of the machine, by names.
+	Described func(path string) (mode, owner, group string, ok bool)
+	// Owners tells the packages of the machine to which paths belong.
+	Owners func(paths []string) map[string]string
 	// SourceFile and TargetFile give files as packages of the releases ship them;
 	// nil where no packages were named. Without TargetFile nothing is merged.
 	SourceFile, TargetFile Shipped
@@ -60,9 +64,11 @@ type Plan struct {
 	System        System            `json:"system"`
 	Configuration []Config          `json:"configuration"`
 	Folders       []Folder          `json:"folders"`        // that the role makes, beside those of its files
+	Logs          []Folder          `json:"logs"`           // empty files of logs that carried configuration names
 	Disabled      []string          `json:"disabled_links"` // links that the role removes where the target's packages made them
 	Services      []Service         `json:"services"`
 	Accounts      Accounts          `json:"accounts"`
+	Mentions      []Mention         `json:"mentions"` // lines that a person changes on the target
 	Inhibitors    []assess.Finding  `json:"inhibitors"`
 	Findings      []assess.Finding  `json:"findings"` // of the pair of releases; the machine's own are in the assessment
 }
@@ -114,7 +120,9 @@ type Config struct {
 	Owner   string `json:"owner"`
 	Group   string `json:"group"`
 	SHA256  string `json:"sha256"`
-	Link    string `json:"link"` // where a link leads on the target
+	Link    string `json:"link"`             // where a link leads on the target
+	Awaits  bool   `json:"awaits,omitempty"` // what a link leads to comes later, with the secrets or the data
+	Place   string `json:"place,omitempty"`  // where a secret that stays behind goes
 	Secret  bool   `json:"secret"`
 
 	Edited    []convert.Change  `json:"edited,omitempty"`    // what a person changed of the package's own file, where that is at hand
@@ -159,11 +167,14 @@ func New(in Input) *Plan {
 	places := newPlaces(in, p.Packages)
 	p.convert(in, configuration(in, places))
 	p.merge(in, places)
+	p.refer(in, places)
 	p.withhold(in)
+	p.await(in, places)
 	p.Archives = archives(in, p)
 	bad := &invalid{}
 	p.System = system(in, bad)
 	p.Folders = folders(in, places)
+	p.Logs = logs(in, p)
 	p.Disabled = disabled(in, places, p.Configuration)
 	p.Services = services(in, places, bad)
 	p.Accounts = accounts(a, places, bad)

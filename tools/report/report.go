@@ -56,6 +56,7 @@ type content struct {
 	Questions []migration.Package
 	Groups    []group
 	Unread    []assess.Source
+	Steps     []Step
 	Applied   int // units whose state the role sets
 	Exposure  *exposure.Document
 	Changes   []change // of what advisories say
@@ -90,7 +91,7 @@ func changes(d *exposure.Document) (all []change) {
 // Render makes the page. What advisories say of the move may be nothing, and
 // then says why.
 func Render(p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool string) ([]byte, error) {
-	c := content{Plan: p, System: a.System, Slices: parts(p), Exposure: d, Changes: changes(d), Tool: tool}
+	c := content{Plan: p, System: a.System, Slices: parts(p), Exposure: d, Changes: changes(d), Steps: Steps(p, a), Tool: tool}
 	for _, f := range append(append([]assess.Finding{}, p.Findings...), a.Findings...) {
 		if !f.Inhibitor {
 			c.Findings = append(c.Findings, f)

@@ -94,6 +94,7 @@ func variables(p *migration.Plan, a *assess.Assessment, s Source, files files) r
 		{"role_files", files.records()},
 		{"role_links", links(p)},
 		{"role_disabled_links", texts(p.Disabled)},
+		{"role_log_files", logs(p)},
 		{"role_removed_files", removed(p)},
 		{"role_units", units(p)},
 		{"role_host_name", text(p.System.HostName)},
@@ -199,8 +200,16 @@ func links(p *migration.Plan) list {
 	all := list{}
 	for _, c := range p.Configuration {
 		if written(c) && c.Link != "" {
-			all = append(all, record{{"path", text(c.To)}, {"target", text(c.Link)}})
+			all = append(all, record{{"path", text(c.To)}, {"target", text(c.Link)}, {"awaits", boolean(c.Awaits)}})
 		}
+	}
+	return all
+}
+
+func logs(p *migration.Plan) list {
+	all := list{}
+	for _, f := range p.Logs {
+		all = append(all, record{{"path", text(f.Path)}, {"mode", text(f.Mode)}, {"owner", text(f.Owner)}, {"group", text(f.Group)}})
 	}
 	return all
 }

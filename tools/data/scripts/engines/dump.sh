@@ -12,12 +12,17 @@ run() {
 		empty || die "The target's engine holds databases already, or does not answer. Nothing was loaded."
 		load <"$DUMP" || die "Not all of it was loaded: drop the target's databases before you try again."
 		;;
+	accounts)
+		declare -F accounts >/dev/null || die "The accounts of this engine come with its dump: there is nothing to do."
+		query <"$DUMP.accounts" || die "Not all accounts were made: look into $DUMP.accounts."
+		echo "The accounts of the source are made, with their passwords."
+		;;
 	check)
 		count | diff -- "$DUMP.before" - || die "The target has not what the source had (< the source, > the target)."
 		echo "The target has what the source had."
 		;;
 	*)
-		echo "Usage: $0 dump | load | check" >&2
+		echo "Usage: $0 dump | load | accounts | check" >&2
 		exit 2
 		;;
 	esac

@@ -56,7 +56,7 @@ class Files:
         self.paths, self.notes, self.errors = [], [], []
 
     def apply(self):
-        for kind in ("directories", "files", "links", "disabled", "removed"):
+        for kind in ("directories", "logs", "files", "links", "disabled", "removed"):
             for number, entry in enumerate(self.manifest[kind]):
                 entry = {"path": entry} if isinstance(entry, str) else entry
                 place = entry.get("dest") or entry.get("path")
@@ -95,6 +95,21 @@ class Files:
         if same(now, uid, gid, mode):
             return False
         return self.module.check_mode or give(path, uid, gid, mode)
+
+    def logs(self, path, entry, _):
+        """Make an empty log, where there is none: what watches it does not start without."""
+        if os.path.lexists(path) or not os.path.isdir(os.path.dirname(path)):
+            return False
+        if self.module.check_mode:
+            return True
+        uid, gid, mode = self.access(entry)
+        log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        try:
+            os.fchown(log, uid, gid)
+            os.fchmod(log, mode & 0o777)
+        finally:
+            os.close(log)
+        return True
 
     def make(self, path, uid, gid, mode):
         """Make a folder, and those above it that are not there."""
@@ -138,7 +153,7 @@ class Files:
 
     def links(self, path, entry, _):
         target = entry["target"].encode()
-        if not os.path.exists(os.path.join(os.path.dirname(path), target)):
+        if not entry["awaits"] and not os.path.exists(os.path.join(os.path.dirname(path), target)):
             if not self.module.check_mode:
                 self.notes.append("%s is not made: it would lead to %s, which is not here" % (entry["path"], entry["target"]))
             return False

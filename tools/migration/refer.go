@@ -1,0 +1,190 @@
+package migration
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/tools/convert"
+
+	"svc/backend/visible"
+)
+
+// Bounds of the texts that are read for names, in bytes, and of how many programs
+// are.
+const (
+	maxReferring  = 1 << 20
+	maxScript     = 256 << 10
+	maxReferrings = 2000
+)
+
+// refer carries the names in all texts over that the role brings, and notes what
+// is left to a person: among it the machine's own programs, which move with the
+// data as they are.
+func (p *Plan) refer(in Input, where places) {
+	p.Mentions = []Mention{}
+	if in.Read == nil {
+		return
+	}
+	r := newReferences(in, p.Packages, where)
+	texts := map[int]string{}
+	for i, c := range p.Configuration {
+		if text, ok := c.readable(in); ok {
+			texts[i] = text
+		}
+	}
+	own := ownTexts(in)
+	if in.Owners != nil {
+		r.owners = in.Owners(systemPaths(slices.Concat(slices.Collect(maps.Values(texts)), slices.Collect(maps.Values(own)))))
+	}
+	for _, i := range slices.Sorted(maps.Keys(texts)) {
+		p.Mentions = append(p.Mentions, p.Configuration[i].refer(r, texts[i])...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		_, renamed, lost := r.text(own[name])
+		p.Mentions = append(p.Mentions, standingIn(name, append(renamed, lost...))...)
+	}
+	p.Mentions = append(p.Mentions, r.folders(in)...)
+}
+
+// readable is the text that a row brings to the target, where it is one.
+func (c *Config) readable(in Input) (string, bool) {
+	if c.To == "" || c.Link != "" || c.Waits() || !slices.Contains([]Action{Copy, Convert, Merge}, c.Action) {
+		return "", false
+	}
+	text, ok := c.carried(in)
+	return text, ok && len(text) <= maxReferring && isText(text)
+}
+
+// standingIn are mentions with the file that they stand in.
+func standingIn(file string, all []Mention) []Mention {
+	for i := range all {
+		all[i].Path = file
+	}
+	return all
+}
+
+// refer carries the names in one file over, and gives what it can't.
+func (c *Config) refer(r *references, text string) []Mention {
+	now, renamed, lost := r.text(text)
+	if to := r.ofUnit(c.To); to != c.To {
+		c.To = to
+		c.converts()
+	}
+	if now != text {
+		c.converts()
+		changes := changesOf(text, now, renamed)
+		c.Text, c.Changes = &now, append(slices.Clone(c.Changes), changes...)
+		slices.SortStableFunc(c.Changes, func(a, b convert.Change) int { return cmp.Compare(a.Line, b.Line) })
+		c.Reason = strings.TrimSpace(c.Reason + " " + lineOfNames(len(changes)))
+	}
+	return standingIn(c.To, lost)
+}
+
+// changesOf are the lines of a text that are not as they were.
+func changesOf(was, now string, renamed []Mention) (all []convert.Change) {
+	before, after := strings.Split(was, "\n"), strings.Split(now, "\n")
+	for _, m := range renamed {
+		if n := len(all) - 1; n >= 0 && all[n].Line == m.Line {
+			all[n].Why += " " + m.Why
+			continue
+		}
+		all = append(all, convert.Change{Line: m.Line, Was: strings.TrimSpace(before[m.Line-1]), Now: strings.TrimSpace(after[m.Line-1]), Why: m.Why})
+	}
+	return all
+}
+
+func (c *Config) converts() {
+	if c.Action == Copy {
+		c.Action = Convert
+	}
+}
+
+func lineOfNames(n int) string {
+	if n == 1 {
+		return "One line names what the target calls otherwise, and was changed."
+	}
+	return fmt.Sprintf("%d lines name what the target calls otherwise, and were changed.", n)
+}
+
+// ownTexts are the scripts among the programs that people wrote, by path.
+func ownTexts(in Input) map[string]string {
+	all := map[string]string{}
+	for _, name := range slices.Concat(ownPrograms(in.Assessment), started(in)) {
+		if _, ok := all[name]; ok || len(all) == maxReferrings {
+			continue
+		}
+		if text, err := in.Read(name); err == nil && len(text) <= maxScript && strings.HasPrefix(string(text), "#!") && isText(string(text)) {
+			all[name] = string(text)
+		}
+	}
+	return all
+}
+
+func ownPrograms(a *assess.Assessment) (names []string) {
+	for _, p := range a.Programs {
+		if p.Package == "" && p.Link == "" && p.Size <= maxScript && isOwn(p.Path) {
+			names = append(names, p.Path)
+		}
+	}
+	return names
+}
+
+// started are the programs that the machine's own units and jobs run.
+func started(in Input) (names []string) {
+	add := func(text string) {
+		for _, name := range absolute.FindAllString(text, -1) {
+			if isOwn(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, u := range slices.Concat(in.Assessment.Services, in.Assessment.Timers) {
+		if !u.Local || u.Path == "" {
+			continue
+		}
+		if text, err := in.Read(u.Path); err == nil {
+			for _, line := range needed.FindAllStringSubmatch(string(text), -1) {
+				add(line[1])
+			}
+		}
+	}
+	for _, job := range in.Assessment.Cron {
+		add(job.Command)
+	}
+	return names
+}
+
+// systemPaths are the paths that texts name, below the folders of packages.
+func systemPaths(texts []string) (all []string) {
+	for _, text := range texts {
+		for _, name := range absolute.FindAllString(text, -1) {
+			if ofSystem(name) {
+				all = append(all, name)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// mentions says which texts name what the target has not, by file and line.
+func mentions(_ Input, p *Plan) []assess.Finding {
+	if len(p.Mentions) == 0 {
+		return nil
+	}
+	f := assess.Finding{
+		Key: "names.of-the-source", Severity: assess.Medium, Title: "Texts name what the target calls otherwise, or has not",
+		Remediations: hint("Change these lines on the target when the data are there: see the plan's mentions, and NEXT.md."),
+	}
+	var said []string
+	for _, m := range p.Mentions {
+		f.Evidence = append(f.Evidence, assess.Evidence{Path: m.Path, Line: m.Line})
+		said = append(said, fmt.Sprintf("%s:%d (%s)", visible.Name(m.Path), m.Line, visible.Text(m.Why)))
+	}
+	f.Summary = fmt.Sprintf("%d: %s", len(said), strings.Join(said[:min(10, len(said))], "; "))
+	return []assess.Finding{f}
+}

@@ -1,0 +1,263 @@
+package migration
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
+)
+
+// A text may name what only the source has: a unit, a program, a socket, with the
+// version of its package in it. references carries these names over by what the
+// plan knows of packages and places, line by line; what has no sure counterpart is
+// said, and stays.
+type references struct {
+	where    places
+	versions []versionName
+	owners   map[string]string // packages of the source, by the paths that texts name
+	target   string
+}
+
+// versionName is a name with a version that becomes one with another: php7.4 and
+// php8.4.
+type versionName struct {
+	was, now, pkg string
+	at            *regexp.Regexp
+}
+
+// Mention is a line of a text that names what the target has not, or not so: a
+// person changes it there.
+type Mention struct {
+	Path string `json:"path"` // of the text, on the target
+	Line int    `json:"line"`
+	Name string `json:"name"`
+	Now  string `json:"now,omitempty"` // what takes its place; empty where nothing surely does
+	Why  string `json:"why"`
+}
+
+var (
+	// numbered are names of packages that have a version in them: php7.4-fpm.
+	numbered = lazyregexp.New(`^([a-z][a-z+.-]*?[a-z+]-?)([0-9]+(?:\.[0-9]+)*)((?:-.*)?)$`)
+	// absolute are paths in a text.
+	absolute = lazyregexp.New(`/[A-Za-z0-9_.@+~-]+(?:/[A-Za-z0-9_.@+~-]+)*`)
+	// unitIn are units in a text, by their full names or after what manages them.
+	unitIn = lazyregexp.New(`[A-Za-z0-9_.@\\:-]+\.(?:service|socket|timer|path|target|mount)\b`)
+	called = lazyregexp.New(`\b(?:systemctl(?: +-[a-z-]+)* +[a-z-]+|service|invoke-rc\.d)(?: +--?[a-z-]+)* +([A-Za-z0-9_.@-]+)`)
+	digits = lazyregexp.New(`[0-9]+(?:\.[0-9]+)*`)
+)
+
+// newReferences knows the names of a plan.
+func newReferences(in Input, rows []Package, where places) *references {
+	r := &references{where: where, target: in.Target.Slug}
+	now, pkg := map[string]string{}, map[string]string{}
+	for _, row := range rows {
+		was := numbered.FindStringSubmatch(row.Name)
+		if was == nil || row.Confidence < Sure || strings.HasPrefix(row.Name, "lib") {
+			continue
+		}
+		for _, t := range row.Targets {
+			is := numbered.FindStringSubmatch(t.Name)
+			if is == nil || is[1] != was[1] || is[3] != was[3] || is[2] == was[2] {
+				continue
+			}
+			key := was[1] + was[2]
+			if old, ok := now[key]; ok && old != is[1]+is[2] {
+				now[key] = "" // two packages disagree
+				continue
+			}
+			now[key], pkg[key] = is[1]+is[2], row.Name
+		}
+	}
+	for _, was := range slices.Sorted(maps.Keys(now)) {
+		if now[was] != "" {
+			at := regexp.MustCompile(`(^|[^A-Za-z0-9])` + regexp.QuoteMeta(was) + `($|[^0-9.]|\.[^0-9]|\.$)`)
+			r.versions = append(r.versions, versionName{was, now[was], pkg[was], at})
+		}
+	}
+	return r
+}
+
+// ownPlaces are folders of people and data: what they call a file there stays.
+var ownPlaces = []string{"/srv/", "/home/", "/root/", "/opt/", "/usr/local/", "/var/www/", "/var/backups/", "/mnt/", "/media/", "/data/", "/tmp/"}
+
+func isOwn(name string) bool {
+	return slices.ContainsFunc(ownPlaces, func(p string) bool { return strings.HasPrefix(name+"/", p) })
+}
+
+// ofSystem reports whether a path is where packages put programs.
+func ofSystem(name string) bool {
+	return slices.ContainsFunc([]string{"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/"}, func(p string) bool { return strings.HasPrefix(name, p) }) && !isOwn(name)
+}
+
+// silent reports whether a line says nothing to a program; a script's first line
+// says by what it is run.
+func silent(n int, line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "" || strings.HasPrefix(line, ";") || strings.HasPrefix(line, "#") && (n > 0 || !strings.HasPrefix(line, "#!"))
+}
+
+// text carries the names in a text over; what is said of a line has its number.
+func (r *references) text(text string) (now string, renamed, lost []Mention) {
+	lines := strings.Split(text, "\n")
+	for n, was := range lines {
+		if silent(n, was) {
+			continue
+		}
+		l := &nameLine{r: r, text: was, number: n + 1}
+		l.carry()
+		lines[n] = l.text
+		renamed, lost = append(renamed, l.renamed...), append(lost, l.lost...)
+	}
+	return strings.Join(lines, "\n"), renamed, lost
+}
+
+// nameLine is a line whose names are carried over.
+type nameLine struct {
+	r             *references
+	text          string
+	number        int
+	renamed, lost []Mention
+}
+
+func (l *nameLine) say(was, now, because string) {
+	m := Mention{Line: l.number, Name: was, Now: now, Why: fmt.Sprintf("%s is %s in %s%s.", was, now, l.r.target, because)}
+	if !slices.Contains(l.renamed, m) {
+		l.renamed = append(l.renamed, m)
+	}
+}
+
+// carry replaces paths first, then units, then what else has a version.
+func (l *nameLine) carry() {
+	l.text = absolute.ReplaceAllStringFunc(l.text, func(name string) string {
+		to, why, gone := l.r.path(name)
+		switch {
+		case gone != "":
+			l.lost = append(l.lost, Mention{Line: l.number, Name: name, Why: gone})
+		case to != name:
+			l.say(name, to, why)
+		}
+		return to
+	})
+	l.text = unitIn.ReplaceAllStringFunc(l.text, func(unit string) string { return l.unit(unit, "") })
+	if at := called.FindAllStringSubmatchIndex(l.text, -1); at != nil {
+		for _, at := range slices.Backward(at) {
+			l.text = l.text[:at[2]] + l.unit(l.text[at[2]:at[3]], ".service") + l.text[at[3]:]
+		}
+	}
+	for _, v := range l.r.versions {
+		if !strings.Contains(l.text, v.was) {
+			continue
+		}
+		if now := outsideOwn(l.text, v); now != l.text {
+			l.say(v.was, v.now, ", by its package "+v.pkg)
+			l.text = now
+		}
+	}
+}
+
+// unit is what the target calls a unit, which may stand without its kind.
+func (l *nameLine) unit(name, kind string) string {
+	to := strings.TrimSuffix(l.r.unit(name+kind), kind)
+	if to != name {
+		l.say(name, to, "")
+	}
+	return to
+}
+
+// outsideOwn replaces a name where it is not part of a path of people's.
+func outsideOwn(line string, v versionName) string {
+	kept := absolute.FindAllStringIndex(line, -1)
+	kept = slices.DeleteFunc(kept, func(at []int) bool { return !isOwn(line[at[0]:at[1]]) })
+	var b strings.Builder
+	from := 0
+	for _, at := range kept {
+		b.WriteString(v.at.ReplaceAllString(line[from:at[0]], "${1}"+v.now+"${2}"))
+		b.WriteString(line[at[0]:at[1]])
+		from = at[1]
+	}
+	b.WriteString(v.at.ReplaceAllString(line[from:], "${1}"+v.now+"${2}"))
+	return b.String()
+}
+
+// unit is what the target calls a unit.
+func (r *references) unit(name string) string {
+	if to, ok := r.where.units[name]; ok && to.To != nil && to.Action != api.ActionDrop {
+		return *to.To
+	}
+	return name
+}
+
+// path is where the target has what the source has at a path, with why; or what
+// it lacks.
+func (r *references) path(name string) (to, why, lost string) {
+	if isOwn(name) {
+		return name, "", ""
+	}
+	if strings.HasPrefix(name, "/etc/") {
+		if moved, to, ok := r.where.file(name); ok && to != "" && (moved.Action == api.ActionCopy || moved.Action == api.ActionConvert) {
+			return to, "", ""
+		}
+		return name, "", ""
+	}
+	pkg, owned := r.owners[name]
+	row, known := r.where.packages[pkg]
+	switch {
+	case !owned || !known:
+		return name, "", ""
+	case r.where.gone(pkg) && len(row.Targets) == 0:
+		return name, "", fmt.Sprintf("It is of the package %s, which has no counterpart in %s.", pkg, r.target)
+	}
+	return sameVersion(name, row), ", by its package " + pkg, ""
+}
+
+// sameVersion is a path with the version of a package's name in it, as it is with
+// that of its counterpart: java-17-openjdk and java-21-openjdk.
+func sameVersion(name string, row Package) string {
+	was := numbered.FindStringSubmatch(row.Name)
+	if was == nil || row.Confidence < Sure {
+		return name
+	}
+	for _, t := range row.Targets {
+		if is := numbered.FindStringSubmatch(t.Name); is != nil && is[1] == was[1] && is[3] == was[3] {
+			return digits.ReplaceAllStringFunc(name, func(v string) string {
+				if v == was[2] {
+					return is[2]
+				}
+				return v
+			})
+		}
+	}
+	return name
+}
+
+// ofUnit is where a drop-in of a unit stands whose name has a version.
+func (r *references) ofUnit(to string) string {
+	rest, below := strings.CutPrefix(to, "/etc/systemd/system/")
+	unit, file, dropin := strings.Cut(rest, ".d/")
+	if !below || !dropin || strings.Contains(unit, "/") {
+		return to
+	}
+	now := r.unit(unit)
+	for _, v := range r.versions {
+		now = v.at.ReplaceAllString(now, "${1}"+v.now+"${2}")
+	}
+	return "/etc/systemd/system/" + now + ".d/" + file
+}
+
+// folders are those of people's own software for one version of what runs it: that
+// of the target does not look there.
+func (r *references) folders(in Input) (all []Mention) {
+	if in.PathExists == nil {
+		return nil
+	}
+	for _, v := range r.versions {
+		if name := "/usr/local/lib/" + v.was; in.PathExists(name) {
+			all = append(all, Mention{Path: name, Name: name, Now: "/usr/local/lib/" + v.now, Why: fmt.Sprintf("%s looks into /usr/local/lib/%s.", v.now, v.now)})
+		}
+	}
+	return all
+}

@@ -1,0 +1,237 @@
+package report
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/backend/visible"
+	"svc/tools/convert"
+	"svc/tools/migration"
+)
+
+// Step is one of the steps of a move, in their order.
+type Step struct {
+	Title    string
+	Why      string
+	Commands []string // as root on the target, unless Title says otherwise
+	Down     string   // what does not run until it is done
+}
+
+// Steps are what a person does, from the role to the checks.
+func Steps(p *migration.Plan, a *assess.Assessment) []Step {
+	all := []Step{{
+		Title: "Apply the role, from where this folder is", Commands: []string{"ansible-playbook -i HOST, site.yml"},
+		Why: "It installs the packages, makes the accounts and writes the configuration. It may be applied again at any time. At its end it says what does not run yet; most of that waits for the steps below.",
+	}}
+	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, names, data, afterData, machine, network, reboot, check, back} {
+		if s, ok := step(p, a); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Next is NEXT.md: the steps, for a person who reads nothing else.
+func Next(p *migration.Plan, a *assess.Assessment) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# From %s to %s: what to do, in this order\n\n", p.Source, p.Target)
+	fmt.Fprintf(&b, "Commands are for root on the target, in bash, unless a step says otherwise. They reach the source by `$SOURCE_SSH`:\n\n    export SOURCE_SSH=root@SOURCE\n\n")
+	for n, s := range Steps(p, a) {
+		fmt.Fprintf(&b, "## %d. %s\n\n%s\n\n", n+1, s.Title, s.Why)
+		for _, c := range s.Commands {
+			fmt.Fprintf(&b, "    %s\n", c)
+		}
+		if len(s.Commands) > 0 {
+			b.WriteByte('\n')
+		}
+		if s.Down != "" {
+			fmt.Fprintf(&b, "Until then: %s\n\n", s.Down)
+		}
+	}
+	return []byte(visible.Lines(b.String()))
+}
+
+// word is a word of bash, of whatever text.
+func word(s string) string {
+	if visible.Text(s) != s {
+		return fmt.Sprintf("%q", s) // nobody's path; it is shown, and names nothing
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("/._-+@:,=%", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func words(all []string) string {
+	quoted := []string{}
+	for _, s := range all {
+		quoted = append(quoted, word(s))
+	}
+	return strings.Join(quoted, " ")
+}
+
+// unknown are packages that a person brings.
+func unknown(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	names := []string{}
+	for _, r := range p.Packages {
+		if r.Manual && len(r.Targets) == 0 && (r.Relation == "unknown" || r.Relation == "removed") && r.Role != "lib" {
+			names = append(names, r.Name)
+		}
+	}
+	return Step{
+		Title: "Bring the packages that the target's archives don't have",
+		Why:   fmt.Sprintf("No counterpart is known for: %s. Install them from their vendor, or decide that they are not needed; their services and configuration do not run without.", visible.Names(names)),
+		Down:  "what these packages are for.",
+	}, len(names) > 0
+}
+
+// secrets are the files that stay behind, each with its way.
+func secrets(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	same, commands := []string{}, []string{}
+	for _, c := range p.Configuration {
+		switch {
+		case c.Place == "" || c.Link != "" || c.Action != migration.LeftOut:
+		case c.Place == c.From:
+			same = append(same, c.From)
+		default:
+			commands = append(commands, fmt.Sprintf(`mkdir -p %s && rsync -a "$SOURCE_SSH":%s %s`, word(path.Dir(c.Place)), word(c.From), word(c.Place)))
+		}
+	}
+	for part := range slices.Chunk(same, 20) {
+		sources := []string{}
+		for _, s := range part {
+			sources = append(sources, `"$SOURCE_SSH":`+word(s))
+		}
+		commands = append([]string{"rsync -aR --no-implied-dirs " + strings.Join(sources, " ") + " /"}, commands...)
+	}
+	return Step{
+		Title: "Bring the secrets", Commands: commands,
+		Why:  fmt.Sprintf("%d files hold secrets or are closed to others, and are not in the role (a plan with --include-secrets has them in it, and then this step is done). rsync keeps owners by their names, and modes.", len(same)+len(commands)),
+		Down: "services that read these files; they start in the steps below.",
+	}, len(commands) > 0
+}
+
+// passwords are people's, with their ageing.
+func passwords(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	names := []string{}
+	for _, u := range p.Accounts.Users {
+		if !u.System {
+			names = append(names, u.Name)
+		}
+	}
+	return Step{
+		Title: "Give people their passwords",
+		Why:   fmt.Sprintf("These accounts have no password on the target, but for what --include-secrets brought; keys work: %s. This brings password digests, password ageing and expiry of the accounts.", visible.Names(names)),
+		Commands: []string{
+			`ssh "$SOURCE_SSH" getent shadow ` + words(names) + ` | while IFS=: read -r u p d min max w i e _; do usermod -p "$p" "$u" && chage -d "${d:--1}" ${min:+-m $min} ${max:+-M $max} ${w:+-W $w} ${i:+-I $i} -E "${e:--1}" "$u"; done`,
+		},
+		Down: "logins and sudo by password.",
+	}, len(names) > 0
+}
+
+// byHand are the files that have no place.
+func byHand(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	s := Step{Title: "Carry over by hand what no rule carries"}
+	var lines []string
+	for _, c := range p.Configuration {
+		if c.Action == migration.Manual {
+			lines = append(lines, fmt.Sprintf("- %s: %s", visible.Name(c.From), visible.Text(c.Reason)))
+		}
+	}
+	s.Why = strings.Join(lines, "\n")
+	return s, len(lines) > 0
+}
+
+// names are the lines that say what the target calls otherwise.
+func names(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	var lines []string
+	for _, m := range p.Mentions {
+		if m.Now == "" {
+			lines = append(lines, fmt.Sprintf("- %s, line %d, names %s. %s", visible.Name(m.Path), m.Line, visible.Name(m.Name), visible.Text(m.Why)))
+		}
+	}
+	return Step{Title: "Look at lines that name what the target lacks", Why: strings.Join(lines, "\n")}, len(lines) > 0
+}
+
+func data(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	s := Step{
+		Title: "Move the data",
+		Why: fmt.Sprintf("Plan it where svc is: `svc data plan --root DIR --target %s --out DATA --confirm` (or --ssh, --image), take DATA to the target, and do there what its README.txt says. "+
+			"In short, below, in DATA; the source's services that write are stopped before 30-before.sh. Of each engine of databases: dump, load, accounts, check.", p.Target),
+		Commands: []string{"bash 05-accounts.sh && bash 10-check.sh && bash 20-first-copy.sh", "bash 30-before.sh && bash 40-copy.sh && bash 50-after.sh", "for d in databases/*.sh; do [ ! -e \"$d\" ] || { bash \"$d\" dump && bash \"$d\" load && { ! grep -q '^accounts()' \"$d\" || bash \"$d\" accounts; } && bash \"$d\" check; } || break; done"},
+		Down:     "what serves or needs data: sites, databases, queues, homes, programs below /opt, /srv and /usr/local.",
+	}
+	for _, f := range p.Findings {
+		if f.Key == "units.wait-for-data" {
+			s.Down += " " + f.Summary
+		}
+	}
+	return s, true
+}
+
+// remade is what programs make of files that people wrote.
+var remade = []string{"! command -v update-ca-certificates >/dev/null || update-ca-certificates", "! command -v update-ca-trust >/dev/null || update-ca-trust", "ldconfig"}
+
+// afterData is what has to be done once data and programs are there.
+func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	s := Step{Title: "Make what follows from the data, and start what waited"}
+	for _, m := range p.Mentions {
+		switch {
+		case m.Now != "" && m.Line == 0:
+			s.Commands = append(s.Commands, fmt.Sprintf("[ ! -d %s ] || { mkdir -p %s && cp -an %s/. %s/; }", word(m.Name), word(m.Now), word(m.Name), word(m.Now)))
+		case m.Now != "":
+			s.Commands = append(s.Commands, fmt.Sprintf("sed -i '%ds|%s|%s|g' %s", m.Line, strings.ReplaceAll(m.Name, ".", `\.`), m.Now, word(m.Path)))
+		}
+	}
+	s.Commands = append(s.Commands, remade...)
+	s.Why = "Certificates of people's own are trusted from now on. Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. Modules that were built for another version of their language may have to be built anew. Then apply the role again (step 1): it starts what waited."
+	return s, true
+}
+
+// machine is what holds for one machine, and was changed by people.
+func machine(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	var lines []string
+	for _, c := range p.Configuration {
+		if c.Action == migration.LeftOut && strings.HasPrefix(c.Reason, "It belongs to this very machine") {
+			lines = append(lines, "- "+visible.Name(c.From))
+		}
+	}
+	return Step{
+		Title: "See what belonged to the old machine",
+		Why:   "These were changed on the source and stay there, since the target has its own. Carry over what of them you still want: mounts and swap, the kernel's command line, names of devices.\n\n" + strings.Join(lines, "\n"),
+	}, len(lines) > 0
+}
+
+func network(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	if !slices.ContainsFunc(p.Configuration, func(c migration.Config) bool { return c.Action == migration.Convert && c.Waits() }) {
+		return Step{}, false
+	}
+	return Step{
+		Title:    "Take over the network and the packet filter, when the source is off",
+		Commands: []string{"cp -a " + convert.Waiting + "/. /", "! command -v restorecon >/dev/null || restorecon -R /etc"},
+		Why:      "Compare names and hardware addresses with `ip -br link` first, and do it at the target's console: with the next boot the target has the source's addresses.",
+		Down:     "the source's addresses and the packet filter.",
+	}, true
+}
+
+func reboot(*migration.Plan, *assess.Assessment) (Step, bool) {
+	return Step{Title: "Boot the target", Commands: []string{"systemctl reboot"}, Why: "So that everything starts as it will from now on."}, true
+}
+
+func check(*migration.Plan, *assess.Assessment) (Step, bool) {
+	return Step{
+		Title: "Check", Commands: []string{"systemctl --failed", "svc verify --ssh root@TARGET --source OUT --data DATA --out PARITY"},
+		Why: "The second is called where svc is; OUT is this folder.",
+	}, true
+}
+
+func back(*migration.Plan, *assess.Assessment) (Step, bool) {
+	return Step{
+		Title: "To go back", Why: "Nothing of this changed the source: start its services again, give it back its addresses, and switch the target off. What was written to the target meanwhile is there alone. `bash 90-roll-back.sh` in DATA puts the target's places back, for another try.",
+	}, true
+}
