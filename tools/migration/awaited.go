@@ -19,6 +19,7 @@ func (p *Plan) await(in Input, where places) {
 			}
 		}
 	}
+	p.enable(in, where)
 	for i := range p.Configuration {
 		c := &p.Configuration[i]
 		if c.Link == "" || c.To == "" {
@@ -29,6 +30,33 @@ func (p *Plan) await(in Input, where places) {
 			leads = path.Join(path.Dir(c.From), leads)
 		}
 		c.Awaits = later[leads] || isOwn(leads) && in.PathExists != nil && in.PathExists(leads)
+	}
+}
+
+// enable carries links over that an installation makes of what it finds, and by
+// which a person's own file is enabled: that the target does not know.
+func (p *Plan) enable(in Input, where places) {
+	carried := map[string]string{} // by path on the source, what no package brings
+	for _, c := range p.Configuration {
+		if c.To != "" && c.Link == "" && c.Package == "" && (c.Action == Copy || c.Action == Convert) {
+			carried[c.From] = c.To
+		}
+	}
+	links := map[string]string{}
+	for _, f := range in.Assessment.Configuration {
+		if f.Link != "" && f.Machine {
+			links[f.Path] = leadsTo(f)
+		}
+	}
+	for i := range p.Configuration {
+		c := &p.Configuration[i]
+		leads := carried[links[c.From]]
+		if leads == "" || c.Action != LeftOut {
+			continue
+		}
+		if _, to, _ := where.file(c.From); to != "" {
+			c.To, c.Link, c.Action, c.Reason = to, leads, Copy, "It enables a file that was made on the source."
+		}
 	}
 }
 

@@ -91,6 +91,9 @@ func prepared(c Config) bool {
 	return c.Link == "" && c.Action == LeftOut && (c.Reason == machineReason || c.Reason == secretReason) && c.Owner != ""
 }
 
+// Waiting is where on the target files wait for a person.
+const Waiting = convert.Waiting
+
 // Waits reports whether what the role writes waits for a person to put it in
 // place.
 func (c Config) Waits() bool { return convert.Waits(c.To) }

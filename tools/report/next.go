@@ -8,7 +8,6 @@ import (
 
 	"svc/assess"
 	"svc/backend/visible"
-	"svc/tools/convert"
 	"svc/tools/migration"
 )
 
@@ -193,17 +192,39 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	return s, true
 }
 
+// ofMachine are files of one machine that people write, with what they hold.
+var ofMachine = []struct{ pattern, what string }{
+	{"/etc/fstab", "mounts and swap; a swap file is made anew with mkswap"},
+	{"/etc/crypttab", "encrypted disks"},
+	{"/etc/default/grub", "the kernel's command line; then update-grub or grub2-mkconfig"},
+	{"/etc/default/grub.d/*", "the kernel's command line; then update-grub"},
+	{"/etc/udev/rules.d/*", "names and rights of devices"},
+	{"/etc/pam.d/*", "how people are let in: carry edits over with pam-auth-update or authselect, and try them before you log out"},
+	{"/etc/locale.gen", "locales; then locale-gen"},
+	{"/etc/network/interfaces", "addresses"},
+	{"/etc/resolv.conf", "resolvers"},
+	{"/etc/motd", "the greeting"},
+	{"/etc/subuid", "ids for containers of users"},
+	{"/etc/subgid", "ids for containers of users"},
+	{"/etc/mdadm/mdadm.conf", "arrays of disks"},
+	{"/etc/initramfs-tools/*", "what is there when the disk is not yet"},
+}
+
 // machine is what holds for one machine, and was changed by people.
 func machine(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	var lines []string
 	for _, c := range p.Configuration {
 		if c.Action == migration.LeftOut && strings.HasPrefix(c.Reason, "It belongs to this very machine") {
-			lines = append(lines, "- "+visible.Name(c.From))
+			for _, m := range ofMachine {
+				if ok, _ := path.Match(m.pattern, c.From); ok {
+					lines = append(lines, "- "+visible.Name(c.From)+": "+m.what)
+				}
+			}
 		}
 	}
 	return Step{
 		Title: "See what belonged to the old machine",
-		Why:   "These were changed on the source and stay there, since the target has its own. Carry over what of them you still want: mounts and swap, the kernel's command line, names of devices.\n\n" + strings.Join(lines, "\n"),
+		Why:   "These were changed on the source and stay there, since the target has its own. Carry over what of them you still want:\n\n" + strings.Join(lines, "\n"),
 	}, len(lines) > 0
 }
 
@@ -213,7 +234,7 @@ func network(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	}
 	return Step{
 		Title:    "Take over the network and the packet filter, when the source is off",
-		Commands: []string{"cp -a " + convert.Waiting + "/. /", "! command -v restorecon >/dev/null || restorecon -R /etc"},
+		Commands: []string{"cp -a " + migration.Waiting + "/. /", "! command -v restorecon >/dev/null || restorecon -R /etc"},
 		Why:      "Compare names and hardware addresses with `ip -br link` first, and do it at the target's console: with the next boot the target has the source's addresses.",
 		Down:     "the source's addresses and the packet filter.",
 	}, true
