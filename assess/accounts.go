@@ -10,6 +10,7 @@ import (
 
 	"svc/assess/host"
 	"svc/backend/api/lazyregexp"
+	"svc/backend/secret"
 )
 
 // People's ids begin here on every system of today, and where login.defs says so
@@ -145,8 +146,20 @@ func (m *machine) sudoers() map[string]bool {
 // publicKey is a line of authorized_keys: options, the type, the key.
 var publicKey = lazyregexp.New(`^([^#].*\s)?(ssh-(ed25519|rsa|dss)|ecdsa-sha2-nistp[0-9]+|sk-(ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com)\s+AAAA[0-9A-Za-z+/=]+(\s|$)`)
 
-// keyFiles are where sshd looks for the user's keys by itself.
-func (u User) keyFiles() []string {
+// ShownKey is a line of authorized_keys as an assessment has it, or "". The key is
+// made to be shown; the secrets in its options and its comment are masked.
+func ShownKey(line string) string {
+	line = strings.TrimSpace(line)
+	at := publicKey.FindAllStringSubmatchIndex(line, 1)
+	if at == nil {
+		return ""
+	}
+	options, end := max(at[0][3], 0), at[0][1]
+	return secret.Mask(line[:options]) + line[options:end] + secret.Mask(line[end:])
+}
+
+// KeyFiles are where sshd looks for the user's keys by itself.
+func (u User) KeyFiles() []string {
 	home := strings.TrimPrefix(path.Clean("/"+u.Home), "/")
 	if home == "" || !fs.ValidPath(home) {
 		return nil
@@ -158,7 +171,7 @@ func (u User) keyFiles() []string {
 func keyFiles(passwd string) (files []string) {
 	for line := range strings.Lines(passwd) {
 		if u, ok := parseUser(strings.TrimRight(line, "\n")); ok {
-			files = append(files, u.keyFiles()...)
+			files = append(files, u.KeyFiles()...)
 		}
 	}
 	return files
@@ -167,15 +180,20 @@ func keyFiles(passwd string) (files []string) {
 // authorizedKeys are the public keys that may log in as the user.
 func (m *machine) authorizedKeys(u User) []string {
 	keys := []string{}
-	for _, file := range u.keyFiles() {
+	for _, file := range u.KeyFiles() {
 		if !m.exists(file) {
 			continue
 		}
 		text, _ := m.text("accounts.authorized-keys."+u.Name, file)
-		for line := range strings.Lines(text) {
+		for i, line := range strings.Split(text, "\n") {
 			// A user may link the file to one that only root reads.
-			if line = strings.TrimSpace(line); publicKey.MatchString(line) {
-				keys = append(keys, line)
+			shown := ShownKey(line)
+			if shown == "" {
+				continue
+			}
+			keys = append(keys, shown)
+			if shown != strings.TrimSpace(line) {
+				m.addSecrets(Secret{string(secret.Password), Evidence{"/" + file, i + 1}})
 			}
 		}
 	}

@@ -21,6 +21,12 @@ import (
 	"svc/tools/migration"
 )
 
+// Two keys that may log in, one of them with a secret in its options.
+const (
+	keyOne = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0Qy1jVJ3pJ7m6Xn3v0tq0rKk1mG9y3m5c8uJt0Qy1j one@office"
+	keyTwo = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB7w2b3cJt0Qy1jVJ3pJ7m6Xn3v0tq0rKk1mG9y3m5c8 two@office"
+)
+
 // planted is a machine with secrets in all files of secrettest, and in places that
 // are no files of /etc. It gives their values.
 func planted(t *testing.T) (root string, values []string) {
@@ -48,12 +54,13 @@ func planted(t *testing.T) (root string, values []string) {
 	is.NoErr(os.Chmod(filepath.Join(root, "etc/vault"), 0o700))
 	write("var/spool/cron/crontabs/root", "15 3 * * * PGPASSWORD=tab-Passw0rd-1 pg_dump shop\n", 0o600)
 	write("var/spool/cron/crontabs/backup", "15 4 * * * /usr/local/bin/backup\n", 0o600)
+	write("home/deploy/.ssh/authorized_keys", `command="/usr/bin/pull --password=keys-Passw0rd",no-pty `+keyOne+"\n"+keyTwo+"\n", 0o600)
 	write("etc/sudoers.d/ops", "deploy ALL=(root) NOPASSWD: /usr/bin/systemctl restart shop\n", 0o440)
 	write("etc/fstab", "/dev/sda1 / ext4 defaults 0 1\n//nas/x /srv/x cifs username=x,password=fstab-Passw0rd,ro 0 0\n", 0o644)
 	write("etc/apt/sources.list.d/vendor.list", "deb https://anna:aptline-Passw0rd@repo.example.org/debian bullseye main\n", 0o644)
 	write("etc/default/grub", "GRUB_CMDLINE_LINUX=\"quiet ip=dhcp shop.password=grub-Passw0rd\"\n", 0o644)
 	write("etc/profile.d/proxy.sh", "export http_proxy=http://u:profile-Passw0rd@proxy:3128/\n", 0o644)
-	return root, append(values, "etckeeper-Digest-77", "vault-Value-1", "tab-Passw0rd-1", "fstab-Passw0rd", "aptline-Passw0rd", "grub-Passw0rd", "profile-Passw0rd")
+	return root, append(values, "etckeeper-Digest-77", "vault-Value-1", "tab-Passw0rd-1", "fstab-Passw0rd", "aptline-Passw0rd", "grub-Passw0rd", "profile-Passw0rd", "keys-Passw0rd")
 }
 
 // shown are the values that stand in a text as they are, as JSON, HTML or YAML
@@ -172,6 +179,18 @@ func TestWhatHasNoSecretIsCarriedThoughItIsClosed(t *testing.T) {
 	is.True(slices.Contains(p.Findings[i].Evidence, assess.Evidence{Path: "/var/spool/cron/crontabs/root", Line: 1}))
 	is.True(slices.Contains(p.Findings[i].Evidence, assess.Evidence{Path: "/etc/redis/redis.conf", Line: 2}))
 	closedFolder(t, in.Out)
+	is.True(strings.Contains(files[planFile], "accounts.keys-left-out"))
+	is.True(strings.Contains(roleText(files), keyTwo) && !strings.Contains(roleText(files), keyOne)) // which would log in without its options
+}
+
+// roleText are the files that a role carries.
+func roleText(files map[string]string) (all string) {
+	for name, content := range files {
+		if strings.HasPrefix(name, "role/files/") {
+			all += content
+		}
+	}
+	return all
 }
 
 // closedFolder: what is closed on the machine is closed in its copy.
@@ -199,12 +218,8 @@ func TestSecretsAreNamedWhereTheyGoAlong(t *testing.T) {
 		is.Equal(shown([]byte(files[name]), values), nil)
 	}
 	is.True(strings.Contains(files[planFile], "configuration.secrets-carried"))
-	role := ""
-	for name, content := range files {
-		if strings.HasPrefix(name, "role/files/") {
-			role += content
-		}
-	}
+	role := roleText(files)
+	is.True(strings.Contains(role, "--password=keys-Passw0rd\",no-pty "+keyOne) && strings.Contains(files[planFile], "accounts.keys-carried"))
 	is.True(strings.Contains(role, "r3dis-Passw0rd") && strings.Contains(role, "tab-Passw0rd-1") && strings.Contains(role, "vault-Value-1"))
 	is.True(!strings.Contains(role, "etckeeper-Digest")) // the history never goes along
 	closedFolder(t, in.Out)

@@ -65,11 +65,40 @@ func secrets(in Input, p *Plan) []assess.Finding {
 		Summary:      "%d files of the role hold secrets or are closed to others: %s.",
 		Remediations: hint("Keep the out folder closed (it has mode 0700), and delete it when the move is done."),
 	})
-	all := append(stays, goes...)
+	all := slices.Concat(stays, goes, keys(in))
 	for i := range all {
 		locate(in, &all[i])
 	}
 	return all
+}
+
+// keys names the keys for logging in that stay behind, or go along, with the secrets
+// in their options: a forced command, or its environment.
+func keys(in Input) []assess.Finding {
+	f := assess.Finding{
+		Key: "accounts.keys-left-out", Severity: assess.Medium, Title: "Keys for ssh stay behind",
+		Summary:      "%d keys for logging in have a secret in their options, and are not in the role: %s.",
+		Remediations: hint("Bring their lines of authorized_keys over by hand, with their options; or repeat with --include-secrets. Without its options a key may do more."),
+	}
+	if in.IncludeSecrets {
+		f.Key, f.Title = "accounts.keys-carried", "Secrets are in the keys for ssh"
+		f.Summary = "%d keys of the role for logging in have a secret in their options: %s."
+		f.Remediations = hint("Keep the out folder closed (it has mode 0700), and delete it when the move is done.")
+	}
+	var names []string
+	for _, u := range in.Assessment.Users {
+		for _, file := range u.KeyFiles() {
+			for _, s := range secretsOf(in.Assessment, "/"+file) {
+				f.Evidence = append(f.Evidence, s.Evidence)
+				names = append(names, fmt.Sprintf("%s:%d", s.Evidence.Path, s.Evidence.Line))
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	f.Summary = fmt.Sprintf(f.Summary, len(names), visible.Names(names[:min(5, len(names))]))
+	return []assess.Finding{f}
 }
 
 // locate says in which lines of a finding's files the secrets stand.

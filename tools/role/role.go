@@ -16,6 +16,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api/release"
+	"svc/backend/secret"
 	"svc/tools/migration"
 )
 
@@ -271,10 +272,40 @@ func (out Files) addContents(p *migration.Plan, a *assess.Assessment, s Source) 
 			add(file{
 				dest: path.Join(dir, "authorized_keys"), mode: "0600", owner: u.Name, group: group,
 				folder: &migration.Folder{Path: dir, Mode: "0700", Owner: u.Name, Group: group, Own: true},
-			}, []byte(strings.Join(u.AuthorizedKeys, "\n")+"\n"))
+			}, []byte(strings.Join(s.keys(u), "\n")+"\n"))
 		}
 	}
 	return all, nil
+}
+
+// keys are the lines of a user's authorized_keys that the role writes. One with a
+// secret in its options stays behind as a whole, or goes along as it is: without its
+// options a key may do more.
+func (s Source) keys(u assess.User) (lines []string) {
+	for _, line := range u.AuthorizedKeys {
+		if !strings.Contains(line, secret.Masked) {
+			lines = append(lines, line)
+		} else if s.Passwords != nil {
+			lines = append(lines, s.unmasked(u, line)...)
+		}
+	}
+	return lines
+}
+
+// unmasked is a masked line as the machine has it.
+func (s Source) unmasked(u assess.User, line string) (lines []string) {
+	for _, file := range u.KeyFiles() {
+		text, err := s.Read("/" + file)
+		if err != nil {
+			continue // the user has the other one
+		}
+		for l := range strings.Lines(string(text)) {
+			if l = strings.TrimSpace(l); l != line && assess.ShownKey(l) == line {
+				return []string{l}
+			}
+		}
+	}
+	return nil
 }
 
 // contentOf is what the role writes: what a file was converted to, or what it has
