@@ -105,7 +105,7 @@ var registry = []converter{
 	{"php-fpm", []string{"/etc/php-fpm.d/*.conf", "/etc/php-fpm.conf", "/etc/php/*/fpm/php-fpm.conf", "/etc/php/*/fpm/pool.d/*.conf"}, nil, withPHP, phpPool},
 	{"sshd", []string{"/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d/*.conf"}, nil, moves, sshd},
 	{"mariadb", []string{"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/conf.d/*.cnf", "/etc/mysql/my.cnf", "/etc/mysql/mariadb.cnf"}, []string{"mariadb-server", "mariadb"}, moves, mariadb},
-	{"postgresql", []string{"/etc/postgresql/*/main/*.conf"}, nil, toDebian13, postgresql},
+	{"postgresql", []string{"/etc/postgresql/*/main/*.conf", "/etc/postgresql/*/main/conf.d/*.conf"}, nil, toDebian13, postgresql},
 	{"named", []string{"/etc/named.conf", "/etc/named/*", "/etc/named.*", "/etc/bind/*"}, []string{"bind9", "bind"}, ofRPM, named},
 	{"postfix", []string{"/etc/postfix/main.cf"}, []string{"postfix"}, moves, postfix},
 	{"postfix-master", []string{"/etc/postfix/master.cf"}, []string{"postfix"}, moves, postfixMaster},

@@ -80,10 +80,10 @@ func postgresql(in Input) (r Result) {
 			p.refuse(0, "The plan brings no server of PostgreSQL.")
 		}
 		for i := range p.active() {
-			switch path.Base(f.Path) {
-			case "postgresql.conf":
+			switch name := path.Base(f.Path); {
+			case name == "postgresql.conf", path.Base(path.Dir(f.Path)) == "conf.d":
 				s.line(p, i)
-			case "pg_hba.conf":
+			case name == "pg_hba.conf":
 				hbaLine(p, i)
 			}
 		}

@@ -25,7 +25,7 @@ func Steps(p *migration.Plan, a *assess.Assessment) []Step {
 		Title: "Apply the role, from where this folder is", Commands: []string{"ansible-playbook -i HOST, site.yml"},
 		Why: "It installs the packages, makes the accounts and writes the configuration. It may be applied again at any time. At its end it says what does not run yet; most of that waits for the steps below.",
 	}}
-	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, names, data, afterData, machine, network, reboot, check, back} {
+	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, names, data, afterData, changed, machine, network, reboot, check, back} {
 		if s, ok := step(p, a); ok {
 			all = append(all, s)
 		}
@@ -190,6 +190,19 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	s.Commands = append(s.Commands, remade...)
 	s.Why = "Certificates of people's own are trusted from now on. Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. Modules that were built for another version of their language may have to be built anew. Then apply the role again (step 1): it starts what waited."
 	return s, true
+}
+
+// changed is what a person should know of versions: what findings say that warn.
+func changed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	var lines []string
+	for _, f := range p.Findings {
+		if strings.HasPrefix(f.Key, "package.") || f.Key == "software.other-versions-of-languages" || f.Key == "target.older-programs" {
+			lines = append(lines, "- "+f.Title+": "+f.Summary)
+		}
+	}
+	return Step{
+		Title: "Try what meets other versions", Why: strings.Join(lines, "\n"), Down: "what does not run with these versions; the source still has it.",
+	}, len(lines) > 0
 }
 
 // ofMachine are files of one machine that people write, with what they hold.

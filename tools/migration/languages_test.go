@@ -1,0 +1,22 @@
+package migration
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+func TestOtherVersionsOfLanguagesAreSaid(t *testing.T) {
+	is := is.New(t)
+	rows := []Package{
+		{Name: "php7.4-cli", Version: "7.4.33-1+deb11u5", Targets: []Target{{"php8.4-cli", "8.4.11-1"}}, Confidence: 0.9},
+		{Name: "php-common", Version: "2:76", Targets: []Target{{"php-common", "2:96"}}, Confidence: 0.9},
+		{Name: "perl", Version: "5.36.0-7", Targets: []Target{{"perl", "5.36.9-1"}}, Confidence: 0.9},
+		{Name: "openjdk-17-jre-headless", Version: "17.0.1+5", Targets: []Target{{"openjdk-21-jre-headless", "21.0.8+9"}}, Confidence: 0.9},
+		{Name: "ruby2.7", Version: "2.7.4", Targets: []Target{{"ruby3.3", "3.3.8"}}, Confidence: 0.5},
+	}
+	found := languages(Input{}, &Plan{Packages: rows})
+	is.Equal(len(found), 1)
+	is.True(strings.HasPrefix(found[0].Summary, "PHP 7.4 becomes 8.4, Java 17 becomes 21. "))
+}
