@@ -68,11 +68,12 @@ type Package struct {
 	Source        string `json:"source"`
 	SourceVersion string `json:"source_version"`
 	Section       string `json:"section"`
-	Manual        bool   `json:"manual"` // chosen by a person, not pulled in
+	Manual        bool   `json:"manual"` // not pulled in by another: chosen by a person, or nothing records it
 	Held          bool   `json:"held"`
 	Needed        bool   `json:"needed,omitempty"` // another installed package depends on it; only dpkg says
 	Origin        string `json:"origin"`           // vendor or repository, empty where nothing says
 	Essential     bool   `json:"essential"`
+	Base          bool   `json:"base,omitempty"` // every installation of the release begins with it: dpkg's priorities required and important
 	Maintainer    string `json:"maintainer"`
 	Module        string `json:"module,omitempty"` // name and stream: nodejs:18
 	// InstalledAt is when the package came, or this version of it.
@@ -156,14 +157,17 @@ type ConfigFile struct {
 	Path    string      `json:"path"`
 	State   ConfigState `json:"state"`
 	Package string      `json:"package"` // owner, if any
-	Mode    string      `json:"mode"`    // octal: 0644
-	UID     int         `json:"uid"`
-	GID     int         `json:"gid"`
-	Owner   string      `json:"owner"` // names by the machine's own passwd
-	Group   string      `json:"group"`
-	Size    int64       `json:"size"`
-	SHA256  string      `json:"sha256"` // empty where missing or unreadable
-	Link    string      `json:"link,omitempty"`
+	// MadeBy is the package whose maintainer script makes it, of links alone: what is in
+	// a file may be a person's work.
+	MadeBy string `json:"made_by,omitempty"`
+	Mode   string `json:"mode"` // octal: 0644
+	UID    int    `json:"uid"`
+	GID    int    `json:"gid"`
+	Owner  string `json:"owner"` // names by the machine's own passwd
+	Group  string `json:"group"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"` // empty where missing or unreadable
+	Link   string `json:"link,omitempty"`
 	// Shipped are the digests of the file as its package has it, as
 	// "algorithm:hex"; none where the package manager does not say.
 	Shipped []string `json:"shipped,omitempty"`

@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"bytes"
 	"cmp"
 	"crypto"
 	_ "crypto/md5" // digests of packages, with those that follow
@@ -14,12 +15,14 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 
 	"svc/assess/host"
+	"svc/assess/scripts"
 )
 
 // Bounds of the walk through /etc.
@@ -105,6 +108,37 @@ func (m *machine) readConfiguration() {
 		}
 	}
 	slices.SortFunc(m.a.Configuration, func(a, b ConfigFile) int { return cmp.Compare(a.Path, b.Path) })
+	m.readMadeBy()
+}
+
+// readMadeBy says which links of /etc the installation of a package makes: its
+// maintainer script names them. What is in a file that one names may be a person's
+// work; a link has nothing in it.
+func (m *machine) readMadeBy() {
+	links := map[string]*ConfigFile{}
+	for i := range m.a.Configuration {
+		if c := &m.a.Configuration[i]; c.Link != "" && c.State == ConfigUnowned {
+			links[c.Path] = c
+		}
+	}
+	if len(links) == 0 {
+		return
+	}
+	wanted := scripts.Looking(slices.Sorted(maps.Keys(links)), nil)
+	names, _ := m.files(scripts.Dir) // its state is noted where the lists are read
+	files := []string{}
+	for _, name := range names {
+		if strings.HasSuffix(name, ".postinst") {
+			files = append(files, path.Join(scripts.Dir, name))
+		}
+	}
+	scripts.Each(m.ctx, m.fs, files, func(script string, text []byte) {
+		for _, link := range wanted.In(text) {
+			if bytes.Contains(text, []byte(path.Base(links[link].Link))) { // else it was led elsewhere
+				links[link].MadeBy = cmp.Or(links[link].MadeBy, scripts.PackageOf(script))
+			}
+		}
+	})
 }
 
 // walk collects the files and links below a folder, without following links.

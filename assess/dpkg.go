@@ -130,6 +130,8 @@ func newPackage(name string, p deb822.Paragraph) Package {
 		Name: name, Version: p.Get("Version"), Arch: p.Get("Architecture"), Section: p.Get("Section"),
 		Essential: p.Get("Essential") == "yes", Origin: p.Get("Origin"), Maintainer: p.Get("Maintainer"),
 	}
+	priority := p.Get("Priority")
+	pkg.Base = priority == "required" || priority == "important"
 	pkg.Source, pkg.SourceVersion = name, pkg.Version
 	if source := p.Get("Source"); source != "" {
 		var version string

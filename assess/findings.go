@@ -188,7 +188,7 @@ func (m *machine) findOrigins() {
 func (m *machine) findConfiguration() {
 	byState := map[ConfigState][]string{}
 	for _, c := range m.a.Configuration {
-		if !c.Machine {
+		if !c.Machine && c.MadeBy == "" {
 			byState[c.State] = append(byState[c.State], c.Path)
 		}
 	}

@@ -56,3 +56,39 @@ func TestFolders(t *testing.T) {
 	is.True(slices.Contains(a.Disabled, "/etc/nginx/sites-enabled/default"))
 	is.True(!slices.Contains(a.Disabled, "/etc/nginx/sites-enabled/shop"))
 }
+
+// TestLinksThatScriptsMake: a link that a maintainer script names, and that leads
+// where it says, is no person's; one that was led elsewhere, or that none names, is.
+func TestLinksThatScriptsMake(t *testing.T) {
+	is := is.New(t)
+	root := t.TempDir()
+	is.NoErr(os.CopyFS(root, os.DirFS("../fixtures/hosts/debian-11-web")))
+	for link, to := range map[string]string{
+		"sites-enabled/default": "/etc/nginx/sites-available/default", "sites-enabled/mine": "/etc/nginx/sites-available/default",
+		"modules-enabled/50-mod-echo.conf": "/usr/share/nginx/modules-available/mod-echo.conf", "modules-enabled/50-mod-led.conf": "/srv/mine.conf",
+	} {
+		is.NoErr(os.MkdirAll(filepath.Dir(filepath.Join(root, "etc/nginx", link)), 0o755))
+		is.NoErr(os.Symlink(to, filepath.Join(root, "etc/nginx", link)))
+	}
+	for name, text := range map[string]string{
+		"nginx-common":   "#!/bin/sh\nif [ -z \"$2\" ]; then\n  ln -s /etc/nginx/sites-available/default /etc/nginx/sites-enabled/default\nfi\n",
+		"libnginx:amd64": "for pair in mod-echo.conf:50-mod-echo.conf mod-led.conf:50-mod-led.conf ; do\n  ln -sf /usr/share/nginx/modules-available/$from \\\n    /etc/nginx/modules-enabled/$to\ndone\n",
+	} {
+		is.NoErr(os.WriteFile(filepath.Join(root, "var/lib/dpkg/info", name+".postinst"), []byte(text), 0o755))
+	}
+	a, err := assessDir(t, root)
+	is.NoErr(err)
+	made := map[string]string{}
+	for _, c := range a.Configuration {
+		if filepath.Dir(filepath.Dir(c.Path)) == "/etc/nginx" {
+			made[filepath.Base(c.Path)] = c.MadeBy
+		}
+	}
+	is.Equal(made, map[string]string{"default": "nginx-common", "mine": "", "50-mod-echo.conf": "libnginx", "50-mod-led.conf": ""})
+	for _, f := range a.Findings {
+		if f.Key == "configuration.unowned" {
+			is.True(!slices.ContainsFunc(f.Related, func(r Resource) bool { return r.Name == "/etc/nginx/sites-enabled/default" }))
+			is.True(slices.ContainsFunc(f.Related, func(r Resource) bool { return r.Name == "/etc/nginx/sites-enabled/mine" }))
+		}
+	}
+}

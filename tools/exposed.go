@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"svc/backend/api"
 	"svc/backend/client"
@@ -24,6 +25,9 @@ type MigrateExposure struct {
 	Stays   *int             `json:"stays,omitempty"`   // that are in the target's packages, too
 	Brought *int             `json:"brought,omitempty"` // that are in these alone
 	Open    *int             `json:"open,omitempty"`    // of which nobody can say
+	// Warnings say why these may not be all: old advisories, packages that could not be
+	// compared.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // errNotCompared says why a move could not be held against advisories.
@@ -73,10 +77,20 @@ func (m *move) compareExposure(ctx context.Context) (*exposure.Document, error) 
 	}, nil
 }
 
+// exposureWarnings are those of the feeds of both releases, and of what was not
+// compared.
+func exposureWarnings(d *exposure.Document, now time.Time) []string {
+	all := warnings(d.Source, d.SourceFeed, exposure.Stale(d.SourceFeed, now))
+	if d.Target != d.Source {
+		all = append(all, warnings(d.Target, d.TargetFeed, exposure.Stale(d.TargetFeed, now))...)
+	}
+	return append(all, targetWarnings(&CVETarget{Release: d.Target, Compared: true, Unsure: d.Unsure})...)
+}
+
 // counted is a document in numbers.
-func counted(d *exposure.Document) *MigrateExposure {
+func counted(d *exposure.Document, now time.Time) *MigrateExposure {
 	if !d.Compared {
 		return &MigrateExposure{Why: d.Why}
 	}
-	return &MigrateExposure{d.Compared, d.Why, &d.Before, new(len(d.Fixed)), new(len(d.Stays)), new(len(d.Brought)), new(len(d.Open))}
+	return &MigrateExposure{d.Compared, d.Why, &d.Before, new(len(d.Fixed)), new(len(d.Stays)), new(len(d.Brought)), new(len(d.Open)), exposureWarnings(d, now)}
 }

@@ -452,7 +452,7 @@ func (m *move) result(recorded api.UsageResponse) MigrateResult {
 		Source: m.a.Release, Target: m.target.Slug, Fingerprint: m.a.Fingerprint, IndexVersion: m.plan.IndexVersion, Preflight: m.in.Preflight,
 		Sum: m.plan.Sum, Install: len(m.plan.Install), Configuration: map[string]int{}, PlanDigest: m.digests[planFile],
 		Inhibitors: headlines(m.plan.Inhibitors), Findings: headlines(slices.Concat(m.plan.Findings, m.a.Findings)),
-		SeatClaimed: recorded.SeatClaimed, Licensed: recorded.Licensed, Artifacts: []Artifact{}, Exposure: counted(m.exposure),
+		SeatClaimed: recorded.SeatClaimed, Licensed: recorded.Licensed, Artifacts: []Artifact{}, Exposure: counted(m.exposure, m.env.Now()),
 	}
 	for _, c := range m.plan.Configuration {
 		r.Configuration[string(c.Action)]++

@@ -98,9 +98,9 @@ func (m *move) namely() (removed, replaced, undecided []string) {
 	chosen := slices.Clone(m.plan.Packages)
 	slices.SortStableFunc(chosen, func(a, b migration.Package) int {
 		switch {
-		case a.Manual == b.Manual:
+		case a.Chosen() == b.Chosen():
 			return 0
-		case a.Manual:
+		case a.Chosen():
 			return -1
 		}
 		return 1
@@ -110,7 +110,7 @@ func (m *move) namely() (removed, replaced, undecided []string) {
 		switch {
 		case p.Relation == api.RelationRemoved:
 			removed = append(removed, p.Name)
-		case unsure && p.Manual && !p.Install:
+		case unsure && p.Chosen() && !p.Install:
 			undecided = append(undecided, p.Name)
 		case p.Relation == api.RelationReplaced:
 			names := []string{}

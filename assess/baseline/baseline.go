@@ -13,6 +13,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/assess/scripts"
 )
 
 // Baseline is what packages account for.
@@ -46,9 +47,8 @@ type Account struct {
 
 // Bounds of what is read, in bytes and in files.
 const (
-	maxFile    = 1 << 20
-	maxScripts = 64 << 20
-	maxNames   = 50_000
+	maxFile  = 1 << 20
+	maxNames = 50_000
 )
 
 // mark is what the role writes first, and never changes.
@@ -167,92 +167,58 @@ func (r reader) lines(file string) func(func(string) bool) {
 	}
 }
 
-// wanted is what is looked for in maintainer scripts.
+// wanted is what is looked for in maintainer scripts: accounts of the system's range,
+// files of /etc that no package owns, and files with more rights, by package and base
+// name.
 type wanted struct {
-	accounts map[string]bool   // of the system's range
-	files    []string          // of /etc, that no package owns
-	words    map[string]bool   // those two, and the folders of the files
-	bases    map[string]bool   // names of the files within their folders
-	rights   map[string]string // files with more rights, by package and base name
+	scripts.Wanted
+	rights map[string]string
 }
 
 func wantedOf(a *assess.Assessment) wanted {
-	w := wanted{map[string]bool{}, nil, map[string]bool{}, map[string]bool{}, map[string]string{}}
+	accounts, files, rights := []string{}, []string{}, map[string]string{}
 	for _, u := range a.Users {
-		w.accounts[u.Name] = w.accounts[u.Name] || u.System
+		if u.System {
+			accounts = append(accounts, u.Name)
+		}
 	}
 	for _, g := range a.Groups {
-		w.accounts[g.Name] = w.accounts[g.Name] || g.System
-	}
-	for name, system := range w.accounts {
-		w.words[name] = system
+		if g.System {
+			accounts = append(accounts, g.Name)
+		}
 	}
 	for _, c := range a.Configuration {
-		w.files = append(w.files, c.Path)
-		w.words[c.Path], w.words[path.Dir(c.Path)], w.bases[path.Base(c.Path)] = true, true, true
+		files = append(files, c.Path)
 	}
 	for _, p := range a.Programs {
 		if p.Privileged && p.Package != "" {
-			w.rights[p.Package+" "+path.Base(p.Path)] = p.Path
+			rights[p.Package+" "+path.Base(p.Path)] = p.Path
 		}
 	}
-	return w
+	return wanted{scripts.Looking(files, accounts), rights}
 }
 
-// scripts are the kinds of files in dpkg's folder that say what a package makes:
-// what it removes when it is purged, it made.
-var scripts = []string{".preinst", ".postinst", ".prerm", ".postrm", ".config"}
+// kinds are the files in dpkg's folder that say what a package makes: what it removes
+// when it is purged, it made.
+var kinds = []string{".preinst", ".postinst", ".prerm", ".postrm", ".config"}
 
 // book reads dpkg's folder: when packages came, and what their scripts name.
 func (r reader) book(w wanted) {
-	const dir = "var/lib/dpkg/info"
-	for _, list := range r.files(dir, ".list") {
+	for _, list := range r.files(scripts.Dir, ".list") {
 		if info, err := r.fs.Lstat(list); err == nil {
-			name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(list), ".list"), ":")
-			r.Installed[name] = info.ModTime()
+			r.Installed[scripts.PackageOf(list)] = info.ModTime()
 		}
 	}
-	files := r.files(dir, scripts...)
+	files := r.files(scripts.Dir, kinds...)
 	r.Scripts = len(files) > 0
-	host.Expect(r.fs, host.Files, files)
-	left := int64(maxScripts)
-	for _, file := range files {
-		if r.ctx.Err() != nil || left < 0 {
-			return
+	scripts.Each(r.ctx, r.fs, files, func(script string, text []byte) {
+		for _, name := range w.In(text) {
+			if r.Named[name] == "" {
+				r.Named[name] = script
+			}
 		}
-		text, err := host.ReadFile(r.fs, file, maxFile)
-		if err != nil {
-			continue
-		}
-		left -= int64(len(text))
-		r.mentions(text, w, "/"+file)
-		r.grants(text, w, "/"+file)
-	}
-}
-
-// mentions notes which accounts and files a script names: a file by its path, or by
-// its folder and its name apart, as in: cp $TEMPLATES/after.init $RULES/after.init.
-func (r reader) mentions(text []byte, w wanted, script string) {
-	said, bases := map[string]bool{}, map[string]bool{}
-	for word := range bytes.FieldsFuncSeq(text, separates) {
-		word = bytes.TrimRight(word, "/.:*")
-		if w.words[string(word)] {
-			said[string(word)] = true
-		}
-		if base := word[bytes.LastIndexByte(word, '/')+1:]; w.bases[string(base)] {
-			bases[string(base)] = true
-		}
-	}
-	for word := range said {
-		if w.accounts[word] && r.Named[word] == "" {
-			r.Named[word] = script
-		}
-	}
-	for _, file := range w.files {
-		if r.Named[file] == "" && (said[file] || said[path.Dir(file)] && bases[path.Base(file)]) {
-			r.Named[file] = script
-		}
-	}
+		r.grants(text, w, script)
+	})
 }
 
 // granting are the programs by which scripts give files more rights.
@@ -260,22 +226,17 @@ var granting = [][]byte{[]byte("chmod"), []byte("setcap"), []byte("dpkg-statover
 
 // grants notes to which files of its own package a script gives rights.
 func (r reader) grants(text []byte, w wanted, script string) {
-	pkg, _, _ := strings.Cut(strings.TrimSuffix(path.Base(script), path.Ext(script)), ":")
+	pkg := scripts.PackageOf(script)
 	for line := range bytes.Lines(bytes.ReplaceAll(text, []byte("\\\n"), nil)) {
 		if !slices.ContainsFunc(granting, func(program []byte) bool { return bytes.Contains(line, program) }) {
 			continue
 		}
-		for word := range bytes.FieldsFuncSeq(line, separates) {
+		for word := range bytes.FieldsFuncSeq(line, scripts.Separates) {
 			if file, ok := w.rights[pkg+" "+path.Base(string(word))]; ok {
 				r.Rights[file] = script
 			}
 		}
 	}
-}
-
-// separates reports whether a character of a shell script ends a word.
-func separates(c rune) bool {
-	return c <= ' ' || strings.ContainsRune("\"'`;,|&()<>{}[]=$\\", c)
 }
 
 // pam holds the common stacks of Debian's family against the profiles from

@@ -10,6 +10,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/assess/scripts"
 )
 
 // machine is a root with some files.
@@ -83,8 +84,8 @@ func FuzzWords(f *testing.F) {
 		fields(text)
 		module(text)
 		r := reader{Baseline: &Baseline{Named: map[string]string{}, Rights: map[string]string{}}}
-		w := wanted{map[string]bool{"x": true}, []string{"/etc/x"}, map[string]bool{"x": true, "/etc": true}, map[string]bool{"x": true}, map[string]string{"s x": "/x"}}
-		r.mentions([]byte(text), w, "s.postinst")
+		w := wanted{scripts.Looking([]string{"/etc/x"}, []string{"x"}), map[string]string{"s x": "/x"}}
+		w.In([]byte(text))
 		r.grants([]byte(text), w, "s.postinst")
 	})
 }

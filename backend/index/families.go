@@ -254,11 +254,15 @@ func (f familyRows) software(canonical string) string {
 func (f familyRows) between(software string, source, target release.Release) []api.Relocation {
 	found := []api.Relocation{}
 	var before ends // most rows of software are between the same sides as the one before
-	var forth, back bool
+	var forth, back, since bool
+	var renamed []familyRow
 	for line := range strings.Lines(f.text[software]) {
 		ends, others := readEnds(line)
 		if ends != before {
-			before, forth, back = ends, ends.hold(source, target), ends.turned().hold(source, target)
+			before, forth, back, since = ends, ends.hold(source, target), ends.turned().hold(source, target), ends.sinceThen(target)
+		}
+		if since {
+			renamed = append(renamed, ends.read(others))
 		}
 		if !forth && !back {
 			continue
@@ -273,6 +277,26 @@ func (f familyRows) between(software string, source, target release.Release) []a
 		}
 		if b, ok := r.back(software); ok && !slices.ContainsFunc(found, b.says) {
 			found = b.appendTo(found)
+		}
+	}
+	return current(found, renamed)
+}
+
+// sinceThen reports whether a row tells what changed within the family of a release,
+// up to it.
+func (e ends) sinceThen(r release.Release) bool {
+	_, since := e.target.parts()
+	return since > 0 && e.source.has(r) && e.target.has(r)
+}
+
+// current puts the name of today in the place of one that the target's family has
+// given up: what another family calls it was said of an earlier release.
+func current(found []api.Relocation, renamed []familyRow) []api.Relocation {
+	for i := range found {
+		for _, r := range renamed {
+			if r.to != "" && r.Kind == found[i].Kind && r.From == deref(found[i].To) && r.From != found[i].From {
+				found[i].To = &r.to
+			}
 		}
 	}
 	return found

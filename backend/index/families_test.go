@@ -45,6 +45,7 @@ func TestPathsAcrossFamilies(t *testing.T) {
 		{"almalinux-9", "sles-15", "cronie", "service", "crond.service", "cron.service"},
 		{"sles-15", "almalinux-9", "apache2", "dir", "/etc/apache2/vhosts.d", "/etc/httpd/conf.d"},
 		{"debian-11", "debian-13", "spamassassin", "service", "spamassassin.service", "spamd.service"},
+		{"debian-12", "almalinux-9", "unattended-upgrades", "service", "unattended-upgrades.service", "dnf-automatic.timer"},
 		{"debian-10", "debian-13", "bind", "file", "/etc/default/bind9", "/etc/default/named"},
 		{"debian-11", "debian-13", "php-fpm", "file", "/run/php/php7.4-fpm.sock", "/run/php/php8.4-fpm.sock"},
 		{"centos-7", "almalinux-8", "setup", "user", "nobody", "nobody"},
@@ -62,6 +63,35 @@ func TestPathsAcrossFamilies(t *testing.T) {
 		if !slices.ContainsFunc(of, func(r api.Relocation) bool { return deref(r.To) == c.to }) {
 			t.Errorf("%s: %s is not at %s", c.canonical, c.from, c.to)
 		}
+	}
+}
+
+// TestNoAnswerNamesWhatTheTargetGaveUp: where a row says that a family has another
+// unit from a release on, no row of another family leads there to the old one.
+func TestNoAnswerNamesWhatTheTargetGaveUp(t *testing.T) {
+	all, gone := families(), 0
+	for software := range all.text {
+		for _, target := range release.All() {
+			for line := range strings.Lines(all.text[software]) {
+				ends, others := readEnds(line)
+				r := ends.read(others)
+				if !ends.sinceThen(target) || r.Kind != api.RelocateService || r.to == "" {
+					continue
+				}
+				gone++
+				for _, slug := range []string{"debian-12", "centos-7", "sles-12"} {
+					source, _ := release.Lookup(slug)
+					for _, told := range all.between(software, source, target) {
+						if deref(told.To) == r.From && told.Kind == r.Kind && told.From != r.From {
+							t.Errorf("%s to %s: %s is led to %s, which is %s there", source.Slug, target.Slug, told.From, r.From, r.to)
+						}
+					}
+				}
+			}
+		}
+	}
+	if gone == 0 {
+		t.Error("no family has renamed a unit")
 	}
 }
 

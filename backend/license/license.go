@@ -4,6 +4,9 @@
 package license
 
 import (
+	_ "embed" // the free targets
+	"strings"
+
 	"svc/backend/api"
 )
 
@@ -36,9 +39,24 @@ type Decision struct {
 	Refusal  *api.Error
 }
 
-// freeTargets are the target systems that cost nothing, as
-// "distro version" labels. The list is empty: every target bills.
-var freeTargets = map[string]bool{}
+// freeTargetsText is free_targets.txt.
+//
+//go:embed free_targets.txt
+var freeTargetsText string
+
+// freeTargets are the target systems that cost nothing, as their labels.
+var freeTargets = readTargets(freeTargetsText)
+
+// readTargets reads a label a line; those that begin with # are comments.
+func readTargets(text string) map[string]bool {
+	all := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			all[line] = true
+		}
+	}
+	return all
+}
 
 // claims are the kinds that claim a seat, and whether a paying account may go
 // beyond its capacity with them. The seat that a scan claims is a licence.

@@ -165,3 +165,9 @@ func TestPrices(t *testing.T) {
 	manual := Holdings{Licenses: []Grant{{Seats: 5, From: "2026-01-01", Until: "2027-01-01", Source: Manual}}}
 	is.Equal(price(api.PlanOnDemand, manual, 16).Paid, 1)
 }
+
+func TestFreeTargetsAreData(t *testing.T) {
+	is := is.New(t)
+	is.Equal(len(freeTargets), 0) // as they are now, every target bills
+	is.Equal(readTargets("# none\n\ndebian 13\n  ubuntu 24.04 \n"), map[string]bool{"debian 13": true, "ubuntu 24.04": true})
+}

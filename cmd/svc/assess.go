@@ -83,7 +83,7 @@ func viewAssessment(w *view, r *tools.AssessResult) {
 	w.table([][]string{
 		{"host", a.System.Hostname},
 		{"fingerprint", orNone(a.Fingerprint)},
-		{"packages", fmt.Sprintf("%d, %d chosen by a person", total("packages", len(a.Packages)), manual(a.Packages))},
+		{"packages", packagesLine(total("packages", len(a.Packages)), len(a.Packages), manual(a.Packages))},
 		{"services", fmt.Sprintf("%d enabled, %d written here", countUnits(a.Services, isEnabled), countUnits(a.Services, isLocal))},
 		{"accounts", fmt.Sprintf("%d of people", people(a.Users))},
 		{"cron jobs", fmt.Sprint(total("cron", len(a.Cron)))},
@@ -178,6 +178,15 @@ func orNone(s string) string {
 		return "none"
 	}
 	return s
+}
+
+// packagesLine says how many packages were chosen; where none is marked as pulled in,
+// as on images that were never installed by hand, nothing records that.
+func packagesLine(total, shown, chosen int) string {
+	if chosen == shown && shown > 1 {
+		return fmt.Sprintf("%d; which a person chose is not recorded", total)
+	}
+	return fmt.Sprintf("%d, %d chosen by a person", total, chosen)
 }
 
 func manual(packages []assess.Package) (n int) {

@@ -94,6 +94,9 @@ func viewExposure(w *view, e *tools.MigrateExposure) {
 	}
 	w.title("Of the vulnerabilities of %s that apply to the machine", advisories(e.Before.Total))
 	w.table(exposed(*e.Fixed, *e.Stays, *e.Brought, *e.Open))
+	for _, warning := range e.Warnings {
+		w.line("%s", warning)
+	}
 }
 
 // exposed is what a move does to vulnerabilities, in numbers.

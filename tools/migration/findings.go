@@ -51,7 +51,7 @@ func judgedTarget(in Input, _ *Plan) []assess.Finding {
 // chosen are the rows of packages that a person chose, and that match.
 func chosen(p *Plan, match func(Package) bool) (names []string) {
 	for _, r := range p.Packages {
-		if r.Manual && match(r) {
+		if r.Chosen() && match(r) {
 			names = append(names, r.Name)
 		}
 	}
@@ -124,7 +124,7 @@ func older(in Input, p *Plan) []assess.Finding {
 func caveats(_ Input, p *Plan) (all []assess.Finding) {
 	for _, r := range p.Packages {
 		for _, c := range r.Caveats {
-			if c.Severity == api.SeverityInfo || c.Severity == api.SeverityWarning && !r.Manual {
+			if c.Severity == api.SeverityInfo || c.Severity == api.SeverityWarning && !r.Chosen() {
 				continue
 			}
 			f := assess.Finding{

@@ -25,7 +25,7 @@ func packages(in Input) []Package {
 
 func row(in Input, p assess.Package, r api.Resolution) Package {
 	out := Package{
-		Name: p.Name, Version: p.Version, Arch: p.Arch, Manual: p.Manual, Relation: api.RelationUnknown,
+		Name: p.Name, Version: p.Version, Arch: p.Arch, Manual: p.Manual, Base: p.Base, Relation: api.RelationUnknown,
 		Targets: []Target{}, Caveats: []api.Caveat{}, Why: "The index does not know this name.",
 	}
 	if r.Canonical == nil {

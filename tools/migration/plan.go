@@ -85,9 +85,14 @@ type Package struct {
 	Confidence float64      `json:"confidence"`
 	Caveats    []api.Caveat `json:"caveats"`
 	Manual     bool         `json:"manual"`
+	Base       bool         `json:"base,omitempty"` // the source's own installation began with it
 	Install    bool         `json:"install"`
 	Why        string       `json:"why"`
 }
+
+// Chosen reports whether a person may have chosen the package: nothing pulled it in,
+// and the distribution's own installation does not begin with it.
+func (p Package) Chosen() bool { return p.Manual && !p.Base }
 
 // Target is a package of the target release.
 type Target struct {

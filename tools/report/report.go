@@ -99,7 +99,7 @@ func Render(p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool 
 	}
 	bySeverity(c.Findings)
 	for _, r := range p.Packages {
-		if r.Manual && !r.Install && (r.Relation == api.RelationUnknown || r.Relation == api.RelationRemoved && r.Role != string(api.RoleLib) || len(r.Targets) > 0 && r.Confidence < migration.Sure) {
+		if r.Chosen() && !r.Install && (r.Relation == api.RelationUnknown || r.Relation == api.RelationRemoved && r.Role != string(api.RoleLib) || len(r.Targets) > 0 && r.Confidence < migration.Sure) {
 			c.Questions = append(c.Questions, r)
 		}
 	}
