@@ -77,7 +77,7 @@ clear() {
 host() { chroot "$root" "$@"; }
 sql() { chroot "$root" setpriv --reuid postgres --regid postgres --init-groups psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
 
-upgrade() { timeout 300 chroot "$root" env HOME=/root svc db upgrade "$@" </dev/null; }
+upgrade() { timeout "${patience:-300}" chroot "$root" env HOME=/root svc db upgrade "$@" </dev/null; }
 to() { upgrade --engine postgresql --to "$1" --backup-dir "$2" "${@:3}"; }
 
 # json COMMAND…: keeps what it prints in $work/result.json.
@@ -89,7 +89,7 @@ place() { install -d -m 0711 "$root/srv/$1"; }
 # holds NAME VERSION: this version serves the port, with everything in it.
 holds() {
 	local got
-	got=$(sql -p 5432 -c 'show server_version' 2>&1 | cut -d. -f1)
+	got=$(sql -p 5432 -c 'show server_version' 2>&1 | cut -d. -f1) || true # which is seen below
 	sums >"$work/now" 2>&1 || true
 	if [ "$got" = "$2" ] && diff "$work/sums" "$work/now" >"$work/last.log" 2>&1; then ok "$1: PostgreSQL $2 has everything"; else fails "$1: PostgreSQL $got is not $2 with everything"; fi
 }
@@ -778,6 +778,7 @@ distribution() {
 
 # many has more tables than a transaction may lock, by the settings that are usual.
 many() {
+	local patience=40000
 	reset
 	sql -d shop -c "do \$\$ begin for i in 1..${E2E_TABLES:-10000} loop execute format('create table many%s (n int primary key)', i); if i % 100 = 0 then commit; end if; end loop; end \$\$"
 	place many
@@ -845,7 +846,7 @@ durations() {
 # large upgrades a cluster of E2E_SIZE GB on a disk, and has pg_upgrade --link do it by
 # hand, with what else there is to do before clients may come back.
 large() {
-	local gigabytes=${E2E_SIZE:-3} disk=$work/disk i begin
+	local patience=40000 gigabytes=${E2E_SIZE:-3} disk=$work/disk i begin
 	mkdir -p "$disk" "$root/srv/large"
 	mount --bind "$disk" "$root/srv/large"
 	host install -d -o postgres /srv/large/13

@@ -388,11 +388,17 @@ struck_then() {
 	"$1_start" bullseye "$1"
 }
 
+# mariadb_interrupts: also while a server starts, of which MariaDB never ends by itself.
 mariadb_interrupts() {
-	mariadb_old trixie
-	late=0.5 at upgrade INT svc_upgrade trixie mariadb 11.8 || true
-	tells "mariadb: SIGINT rolls back by itself" 'all was rolled back'
-	mariadb_back "mariadb: after SIGINT"
+	local late step
+	for late in 0.2 0.4 0.6 0.8 1; do
+		for step in verify upgrade; do
+			mariadb_old trixie
+			late=$late at "$step" INT timeout 60 chroot "$work/trixie" env HOME=/tmp /usr/local/bin/svc db upgrade --engine mariadb --to 11.8 --backup-dir "$dir" --confirm || true
+			tells "mariadb: SIGINT $late s after $step begins rolls back by itself" 'all was rolled back'
+			mariadb_back "mariadb: after SIGINT $late s after $step begins"
+		done
+	done
 }
 
 # full DISK STEP NAME: the disk is filled when the step begins.

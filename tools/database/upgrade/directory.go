@@ -275,10 +275,10 @@ func (f *directory) steps(h *Host, d dialect) []Step {
 		{Name: "backup", Does: "copies " + f.Data + " to the backup directory, with digests", Do: f.backup(h), Undo: f.dropBackup(h), Holds: f.unchanged(h), Fills: h.path(backupDir), Bytes: f.Bytes},
 		{Name: "verify", Does: "restores the backup beside the data, starts the new server on it in private, and takes stock", Changes: true, Do: f.verify(h, d), Undo: f.dropCopy, Holds: f.copied, Fills: f.next(), Bytes: f.Bytes},
 		{Name: "upgrade", Does: "upgrades the restored copy in private, takes stock again, and compares", Changes: true, Do: f.upgrade(h, d), Undo: f.dropCopy, Holds: f.copied},
-		{Name: "exchange", Does: "puts the upgraded copy in the place of the data, and keeps those as " + f.kept(), Changes: true, Opens: true, Do: f.exchange(h), Undo: f.exchangeBack(h)},
+		{Name: "exchange", Does: "puts the upgraded copy in the place of the data, and keeps those as " + f.kept(), Changes: true, Opens: true, Do: f.exchange(h), Undo: f.exchangeBack(h, d)},
 	}
 	if f.Runs {
-		steps = append(steps, Step{Name: "start", Serves: true, Does: "starts the new server and waits until it answers", Changes: true, Do: f.start(h, d), Undo: f.stopNew(h)})
+		steps = append(steps, Step{Name: "start", Serves: true, Does: "starts the new server and waits until it answers", Changes: true, Do: f.start(h, d), Undo: f.stopNew(h, d)})
 	}
 	return steps
 }
@@ -498,7 +498,7 @@ func syncDisk(dir string) error {
 
 // exchangeBack puts the old data where they were and reads them whole. What took
 // their place goes aside, and stays there if clients may have written to it.
-func (f *directory) exchangeBack(h *Host) func(context.Context) error {
+func (f *directory) exchangeBack(h *Host, d dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if f.is(f.Data) {
 			return nil
@@ -506,7 +506,7 @@ func (f *directory) exchangeBack(h *Host) func(context.Context) error {
 		if !f.is(f.kept()) {
 			return fmt.Errorf("the old data are neither %s nor %s: the backup of them is %s", f.Data, f.kept(), h.path(backupDir))
 		}
-		if err := f.stopNew(h)(ctx); err != nil {
+		if err := f.stopNew(h, d)(ctx); err != nil {
 			return err
 		}
 		if err := f.aside(h); err != nil {
@@ -559,7 +559,7 @@ func (f *directory) start(h *Host, d dialect) func(context.Context) error {
 
 // stopNew stops the server that works on the new data: svc has started it, or
 // the host has, when it came up again.
-func (f *directory) stopNew(h *Host) func(context.Context) error {
+func (f *directory) stopNew(h *Host, d dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := h.hold(ctx, f.Unit); err != nil {
 			return err
@@ -568,6 +568,13 @@ func (f *directory) stopNew(h *Host) func(context.Context) error {
 		if s == nil || err != nil || f.is(f.Data) {
 			return err
 		}
+		// One that is just starting may never end when it is told to: see command.up.
+		_ = await(ctx, func(ctx context.Context) error {
+			if s.ended(ctx) == nil {
+				return nil
+			}
+			return d.answers(ctx)
+		})
 		return s.stop(ctx, h)
 	}
 }

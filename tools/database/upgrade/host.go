@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -222,7 +223,11 @@ type command struct {
 	args  []string // the program and its arguments; no shell reads them
 	// stop is the signal that ends a server in order; a program that is none is
 	// terminated with all its children.
-	stop  unix.Signal
+	stop unix.Signal
+	// up is set where a server works on a copy, and becomes true when it has started:
+	// before that it is killed. MariaDB, when it is told to stop while it starts, ends the
+	// thread that takes signals, and then waits for ever.
+	up    *atomic.Bool
 	quiet bool // not logged: it is run again and again
 	// rows takes what the program prints, which run then does not give.
 	rows io.Writer
@@ -230,23 +235,6 @@ type command struct {
 
 // maxOutput bounds what is kept of what a program prints.
 const maxOutput = 64 << 20
-
-// resendAfter is how long a server has to heed a signal before it is sent once more: one
-// that comes while a server starts may be lost.
-const resendAfter = 5 * time.Second
-
-// insist sends a signal to a process, again and again until it has ended.
-func insist(p *os.Process, signal os.Signal) error {
-	err := p.Signal(signal)
-	if err != nil {
-		return err
-	}
-	go func() {
-		for time.Sleep(resendAfter); p.Signal(signal) == nil; time.Sleep(resendAfter) {
-		}
-	}()
-	return nil
-}
 
 // run runs a program to its end, or until the context ends, and gives what it
 // printed. It is killed when svc is.
@@ -269,7 +257,12 @@ func (h *Host) run(ctx context.Context, c command) (string, error) {
 	cmd.WaitDelay = 20 * time.Second
 	if c.stop != 0 { // SIGKILL would cost it what is in no log, such as PostgreSQL's unlogged tables
 		cmd.SysProcAttr.Pdeathsig = c.stop
-		cmd.Cancel = func() error { return insist(cmd.Process, c.stop) }
+		cmd.Cancel = func() error {
+			if c.up != nil && !c.up.Load() {
+				return cmd.Process.Kill()
+			}
+			return cmd.Process.Signal(c.stop)
+		}
 		cmd.WaitDelay = time.Hour // it writes down what it has in memory
 	}
 	if c.user != "" {
@@ -309,6 +302,9 @@ func (h *Host) serve(ctx context.Context, c command, ready, fn func(context.Cont
 	}()
 	err := await(during, ready)
 	if err == nil {
+		if c.up != nil {
+			c.up.Store(true)
+		}
 		err = fn(during)
 	}
 	if during.Err() != nil {

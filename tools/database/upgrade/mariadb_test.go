@@ -169,7 +169,7 @@ func TestDataAreNotMovedFromUnderAServer(t *testing.T) {
 	}))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	err = f.exchangeBack(h)(ctx)
+	err = f.exchangeBack(h, &mariadb{})(ctx)
 	is.True(err != nil && strings.Contains(err.Error(), "does not stop"))
 	_, err = os.Stat(data)
 	is.NoErr(err) // it is where it was

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,6 +26,6 @@ func (h *Host) serveCopy(ctx context.Context, c command, answers, use func(conte
 	if err != nil {
 		return fmt.Errorf("making the private server's directory: %w", err)
 	}
-	c.stop = unix.SIGTERM
+	c.stop, c.up = unix.SIGTERM, new(atomic.Bool)
 	return errors.Join(h.serve(ctx, c, answers, use), os.RemoveAll(pgPrivate))
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -287,9 +288,13 @@ func TestServersAreStoppedInOrder(t *testing.T) {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	is.True(errors.Is(h.serve(gone, server, ready, func(ctx context.Context) error { return ctx.Err() }), context.Canceled))
-	// A signal that is lost, as one may be while a server starts, is sent again.
-	lost := command{args: []string{"sh", "-c", "trap 'trap \"exit 0\" INT' INT; while :; do sleep 0.01; done"}, stop: unix.SIGINT}
-	is.NoErr(h.serve(context.Background(), lost, ready, func(context.Context) error { time.Sleep(100 * time.Millisecond); return nil }))
+	// One on a copy is killed where it has not started yet, and not afterwards.
+	deaf := command{args: []string{"sh", "-c", "trap '' INT; while :; do sleep 0.01; done"}, stop: unix.SIGINT, up: new(atomic.Bool)}
+	soon, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	is.True(errors.Is(h.serve(soon, deaf, func(context.Context) error { return errBad }, nil), errBad))
+	server.up = new(atomic.Bool)
+	is.NoErr(h.serve(context.Background(), server, ready, func(context.Context) error { time.Sleep(100 * time.Millisecond); return nil }))
 	server.args = []string{"false"}
 	err := h.serve(context.Background(), server, func(context.Context) error { return errBad }, func(context.Context) error { return nil })
 	is.True(strings.Contains(err.Error(), "the server ended")) // before it was ready
