@@ -442,6 +442,7 @@ holds_written() { same "and changes nothing" "$(sql -d shop -c "select count(*) 
 onward() {
 	place on
 	exits "15 → 17" 0 json to 17 /srv/on --instance 15/main --confirm --json
+	said "before clients are cut off it says for how long" 'by the rehearsal they wait about'
 	check "the result is JSON" python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); assert r["outcome"] == "upgraded" and len(r["afterwards"]) > 3' "$work/result.json"
 	holds "15 → 17" 17
 	check "nothing had to be indexed again" test "$(sql -d shop -c "select count(*) from pg_class where relname = 'item_price' and pg_relation_filenode(oid) = oid")" = 1
@@ -864,6 +865,8 @@ large() {
 	exits "a large cluster: 13 → 17" 0 large_upgraded
 	grep -c 'so far\|tables of' "$work/progress" | sed 's/$/ lines of progress, such as:/'
 	grep 'tables of' "$work/progress" | tail -n 1 || true
+	check "how long clients will wait is said before, by the rehearsal" grep 'close: .*by the rehearsal they wait about' "$work/progress"
+	cat "$work/last.log"
 	large_durations
 	exits "a large cluster: and back" 0 upgrade --backup-dir /srv/large/backup --roll-back --confirm
 	host pg_ctlcluster 13 large stop

@@ -110,7 +110,7 @@ at() {
 		echo "$line" >>"$work/said"
 		case $line in
 		"svc: "*", $step: "*)
-			sleep "${late:-0}"
+			[ "${late:-0}" = 0 ] || sleep "$late"
 			kill "-$signal" "$pid" 2>/dev/null || true
 			if [ "$signal" = STOP ]; then fill; kill -CONT "$pid"; fi
 			;;

@@ -125,6 +125,18 @@ func (g *pgRun) rehearse(ctx context.Context) error {
 	return errors.Join(os.RemoveAll(g.path("rehearsal")), os.RemoveAll(g.path("pg_upgrade")), g.writeFile("rehearsed.json", pace))
 }
 
+// expected says for how long clients will wait, by the rehearsal, if there was one.
+func (g *pgRun) expected() string {
+	var took pgPace
+	if err := g.readFile("rehearsed.json", &took); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("; by the rehearsal they wait about %s", lasts(pgFixedService+took.Sums+took.Upgrade+took.Index+took.Compare))
+}
+
+// pgFixedService is what it takes to stop a server and to start one, in seconds.
+const pgFixedService = 6
+
 // timed says how long something took, in seconds.
 func timed(took *float64, do func() error) error {
 	begin := time.Now()

@@ -222,7 +222,7 @@ func (p *postgresql) Steps(h *Host) []Step {
 		{Name: "check", Does: "asks pg_upgrade --check, and adapts the configuration, in an empty cluster in the backup directory", Do: g.check, Undo: g.remove("check")},
 		{Name: "copy", Does: "copies the cluster to the backup directory", Do: g.copy, Undo: g.removeCopy, Fills: h.path("copy"), Bytes: p.Bytes},
 		{Name: "rehearse", Does: "upgrades a copy of the copy, and compares every table of both", Do: g.rehearse, Undo: g.removeRehearsal, Fills: h.path("rehearsal"), Bytes: p.Bytes},
-		{Name: "close", Cuts: true, Does: "stops the server for its clients, and for the next boot", Changes: true, Do: g.close, Undo: g.reopen, Holds: g.closed},
+		{Name: "close", Cuts: true, Does: "stops the server for its clients, and for the next boot", Learnt: g.expected, Changes: true, Do: g.close, Undo: g.reopen, Holds: g.closed},
 		{Name: "sums", Does: "takes digests of every table", Do: g.sums, Undo: g.removeSums, Holds: g.untouched("sums.json")},
 		{Name: "upgrade", Does: "makes the new cluster and has pg_upgrade " + p.copies() + " the old one into it", Changes: true, Do: g.upgrade, Undo: g.drop, Holds: g.copied, Fills: p.New.Data, Bytes: p.Bytes},
 		{Name: "index", Does: "makes indexes on text again where the order of text may have changed, has amcheck look at them, and makes statistics", Changes: true, Do: g.index},

@@ -321,6 +321,8 @@ func (r *run) perform(ctx context.Context, acts []act, why string, failed func(S
 		entry, end, fn := Entry{Step: s.Name, State: Started}, Done, s.Do
 		if a.undo {
 			entry, end, fn = Entry{Step: s.Name, State: Undoing, Why: why}, Undone, s.Undo
+		} else if s.Learnt != nil {
+			s.Does += s.Learnt()
 		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)

@@ -100,10 +100,13 @@ type About struct {
 
 // Step is one thing that is done, and its undoing.
 type Step struct {
-	Name    string // in the journal: a word that never changes
-	Does    string // for people: "dumps every database"
-	Changes bool   // something outside the backup directory changes
-	Opens   bool   // clients can write to the new data from when it begins
+	Name string // in the journal: a word that never changes
+	Does string // for people: "dumps every database"
+	// Learnt says what steps before have found out of this one, as an end to Does; nil
+	// where nothing can be learnt.
+	Learnt  func() string
+	Changes bool // something outside the backup directory changes
+	Opens   bool // clients can write to the new data from when it begins
 	Do      func(ctx context.Context) error
 	Undo    func(ctx context.Context) error // nil where nothing is to undo
 	// Cuts says that clients are cut off from when the step begins, and Serves that they
