@@ -50,6 +50,7 @@ mount_root() {
 	mount -t proc proc "$root/proc"
 	mount --bind /dev "$root/dev"
 	cp "$work/svc" "$root/usr/local/bin/svc"
+	echo "listen_addresses = ''" >>"$root/etc/postgresql-common/createcluster.conf" # ports are those of the machine
 	mkdir -p "$root/srv"
 }
 

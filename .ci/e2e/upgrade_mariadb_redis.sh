@@ -49,7 +49,7 @@ hosts() {
 			number=$((number % 3 + 1)) # the same on every host
 			! chroot "$root" id "$engine" >/dev/null 2>&1 || chroot "$root" sh -c "usermod -o -u 90$number $engine && groupmod -o -g 90$number $engine && { [ ! -e /etc/$engine ] || chown -R $engine:$engine /etc/$engine; }"
 		done
-		printf '[mysqld]\ninnodb_log_file_size=8M\n' >"$root/etc/mysql/mariadb.conf.d/99-e2e.cnf"
+		printf '[mysqld]\ninnodb_log_file_size=8M\nskip-networking\n' >"$root/etc/mysql/mariadb.conf.d/99-e2e.cnf"
 		sed -i 's/^port .*/port 0/; s/^logfile .*/logfile ""/' "$root"/etc/{redis,valkey}/*.conf 2>/dev/null || true
 		echo 'unixsocket /run/redis/redis.sock' >>"$root/etc/redis/redis.conf"
 		[ ! -e "$root/etc/valkey" ] || echo 'unixsocket /run/redis/valkey.sock' >>"$root/etc/valkey/valkey.conf"
@@ -130,8 +130,21 @@ struck() {
 	taskset -cp "${processors%%[-,]*}" $$ >/dev/null
 	late=${late:-0} nicely="nice -n 5" at "$@" || true
 	taskset -cp "$processors" $$ >/dev/null
-	tail -n 1 "$work/backups/one/journal.jsonl" >"$work/said"
-	tells "the journal ends in the midst of $1" "\"step\":\"$1\",\"state\":\"started\""
+	tail -n 1 "$work/backups/one/journal.jsonl" | grep -q "\"step\":\"$1\",\"state\":\"started\""
+}
+
+# hit ENGINE VERSION STEP BEGIN: begins, until SIGKILL comes in the midst of the step: some
+# are over in a moment.
+hit() {
+	local try
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		"$4"
+		late=$([ "$3" = stop ] && echo "0.0$((RANDOM % 9))" || echo 0) struck "$3" KILL svc_upgrade trixie "$1" "$2" && { ok "$1: killed in the midst of $3, try $try"; return; }
+		again trixie --roll-back >/dev/null || true
+		kill "$server" 2>/dev/null || true
+		wait "$server" 2>/dev/null || true
+	done
+	fail "$1: killed in the midst of $3"
 }
 
 svc_upgrade() { exec ${nicely:-} chroot "$work/$1" env HOME=/tmp /usr/local/bin/svc db upgrade --engine "$2" --to "$3" --backup-dir "$dir" --confirm; }
@@ -364,9 +377,7 @@ mariadb_struck() {
 	local step how
 	for step in stop exchange start; do
 		for how in --roll-back --resume; do
-			mariadb_old bullseye
-			mariadb_start bullseye
-			late=$([ "$step" = stop ] && echo "0.$((RANDOM % 4))" || echo 0) struck "$step" KILL svc_upgrade trixie mariadb 11.8
+			hit mariadb 11.8 "$step" mariadb_begin
 			check "mariadb: killed in $step, $how" again trixie "$how"
 			struck_then mariadb sql "$how"
 			mariadb_facts "$on" >"$work/now" 2>&1 || true
@@ -376,6 +387,9 @@ mariadb_struck() {
 		done
 	done
 }
+
+mariadb_begin() { mariadb_old bullseye && mariadb_start bullseye; }
+redis_begin() { redis_old bullseye redis rdb && redis_start bullseye redis && cli bullseye redis set k1 changed >/dev/null; }
 
 # struck_then ENGINE ASK HOW: starts the old server where the roll-back can't, which runs
 # no longer; the host that serves is in $on.
@@ -651,10 +665,7 @@ redis_struck() {
 	appending no
 	for step in stop exchange start; do
 		for how in --roll-back --resume; do
-			redis_old bullseye redis rdb
-			redis_start bullseye redis
-			cli bullseye redis set k1 changed >/dev/null
-			late=$([ "$step" = stop ] && echo "0.0$((RANDOM % 5))" || echo 0) struck "$step" KILL svc_upgrade trixie redis 8.0
+			hit redis 8.0 "$step" redis_begin
 			check "redis: killed in $step, $how" again trixie "$how"
 			struck_then redis pinged "$how"
 			equal "redis: killed in $step, $how: what was not on the disk is there" changed "$(cli "$on" redis get k1)"
