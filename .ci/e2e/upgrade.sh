@@ -907,7 +907,7 @@ newest() {
 	exits "13 → 18" 0 json to 18 /srv/newest --confirm --json
 	holds "13 → 18" 18
 	exits "18 → 13" 0 upgrade --backup-dir /srv/newest --roll-back --confirm
-	as_before "back from 18"
+	holds "back from 18" 13
 }
 
 needs debootstrap:debootstrap mke2fs:e2fsprogs python3:python3
