@@ -23,6 +23,11 @@ upgrade size="3":
     E2E_SIZE={{size}} E2E_PARTS="hard many random newest large" bash .ci/e2e/upgrade.sh
     E2E_PARTS="postgresql cuts pgdg mariadb redis distribution" bash .ci/e2e/upgrade_machine.sh
 
+# every kind of hostile machine, and a second Ansible (root, Debian's packages)
+hostile:
+    bash .ci/e2e/hostile.sh all
+    bash .ci/e2e/hostile_ssh.sh all
+
 # speed, as ratios to a peer or a floor
 bench:
     bash .ci/bench

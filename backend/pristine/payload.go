@@ -23,7 +23,8 @@ const (
 	maxEntries  = 500_000  // files
 	maxHeader   = 64 << 20 // bytes of an rpm's header
 	maxText     = 1 << 20  // bytes of a file that is wanted
-	maxKept     = 32 << 20 // bytes of all files of a package that are kept
+	maxKept     = 32 << 20 // bytes of all files of a package that are kept, and of what keeping them takes
+	perFile     = 256      // bytes that keeping a file takes beside its name and its text
 	maxName     = 4096
 )
 
@@ -65,18 +66,18 @@ func (p *payload) take(name string, size int64, r io.Reader) error {
 		return fmt.Errorf("it has more than %d files", maxEntries)
 	}
 	name = path.Clean("/" + name)
-	if size > maxText || name != p.wanted && !strings.HasPrefix(name, "/etc/") {
+	if size < 0 || size > maxText || name != p.wanted && !strings.HasPrefix(name, "/etc/") {
 		return nil
 	}
-	if p.kept += size; p.kept > maxKept {
-		return fmt.Errorf("it has more than %d bytes below /etc", maxKept)
+	if p.kept += size + int64(len(name)) + perFile; p.kept > maxKept {
+		return fmt.Errorf("its files below /etc take more than %d bytes", maxKept)
 	}
-	text, err := io.ReadAll(io.LimitReader(r, size))
-	switch {
+	text := make([]byte, size)
+	switch _, err := io.ReadFull(r, text); {
+	case errors.Is(err, io.EOF):
+		return io.ErrUnexpectedEOF
 	case err != nil:
 		return err
-	case int64(len(text)) < size:
-		return io.ErrUnexpectedEOF
 	}
 	if p.files[name] = text; name == p.wanted {
 		return errFound

@@ -38,10 +38,19 @@ type Archives struct {
 	arch   string
 	builds map[string][]build // by name
 	opened map[string]contents
+	kept   int64 // bytes of what is opened
 }
 
 // contents are files of a package by their path; nil is what it does not have.
 type contents map[string][]byte
+
+// size is what keeping the contents takes.
+func (c contents) size() (sum int64) {
+	for name, text := range c {
+		sum += int64(len(name)+len(text)) + perFile
+	}
+	return sum
+}
 
 // build is a package of one version and architecture.
 type build struct {
@@ -79,6 +88,9 @@ func kindOf(slug string) pkgversion.Kind {
 	}
 	return pkgversion.RPM
 }
+
+// maxOpened bounds the bytes of all packages that are kept.
+const maxOpened = 3 * maxKept
 
 // maxBuilds bounds how many versions of a package are looked into.
 const maxBuilds = 20
@@ -127,6 +139,10 @@ func (a *Archives) read(ctx context.Context, b build, file string) (*File, error
 		more, err := unpack(ctx, a.kind, path, file)
 		if err != nil {
 			return nil, err
+		}
+		if a.kept += more.size(); a.kept > maxOpened { // all are read again where they are wanted again
+			a.kept, files = more.size(), contents{}
+			a.opened = map[string]contents{path: files}
 		}
 		files[file] = nil // it has none, but where it comes now
 		maps.Copy(files, more)

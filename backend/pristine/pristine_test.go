@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -169,17 +170,50 @@ func TestTheOneThatFits(t *testing.T) {
 	is.Equal(f.Version, "1")
 }
 
+// TestManyPackagesAreNotKept: each is within its bounds, and is read again where it
+// is wanted again.
+func TestManyPackagesAreNotKept(t *testing.T) {
+	is := is.New(t)
+	large := []file{}
+	for i := range 30 {
+		large = append(large, file{fmt.Sprintf("/etc/%d", i), strings.Repeat("x", maxText)})
+	}
+	files := map[string][]byte{}
+	for i := range 5 {
+		files[fmt.Sprintf("p%d_1_amd64.deb", i)] = debOf(t, ".zst", append(large, file{"/etc/a", strconv.Itoa(i)})...)
+	}
+	a, err := Open(t.Context(), Options{Places: []string{folder(t, files)}, Release: "debian-12", Arch: "amd64"})
+	is.NoErr(err)
+	for range 2 {
+		for i := range 5 {
+			f, err := a.Find(t.Context(), []string{fmt.Sprintf("p%d", i)}, "/etc/a", anything)
+			is.NoErr(err)
+			is.Equal(string(f.Text), strconv.Itoa(i))
+			var kept int64
+			for _, c := range a.opened {
+				kept += c.size()
+			}
+			is.True(kept <= maxOpened)
+		}
+	}
+}
+
 func TestDamagedPackagesAreErrors(t *testing.T) {
 	good, goodRPM := debOf(t, ".xz", file{"/etc/a", "x"}), rpmOf(t, "xz", file{"/etc/a", "x"})
 	var many []file
 	for i := range 40 {
 		many = append(many, file{fmt.Sprintf("/etc/%d", i), strings.Repeat("x", maxText)})
 	}
+	var empty []file
+	for i := range maxKept / perFile {
+		empty = append(empty, file{fmt.Sprintf("/etc/%d", i), ""})
+	}
 	for name, c := range map[string]struct {
 		release, file string
 		text          []byte
 	}{
 		"too much below /etc":  {"debian-12", "a_1_amd64.deb", debOf(t, ".zst", append(many, file{"/etc/a", "x"})...)},
+		"many files":           {"debian-12", "a_1_amd64.deb", debOf(t, ".gz", append(empty, file{"/etc/a", "x"})...)},
 		"cut off":              {"debian-12", "a_1_amd64.deb", good[:len(good)/2]},
 		"no package":           {"debian-12", "a_1_amd64.deb", []byte("hello")},
 		"no data":              {"debian-12", "a_1_amd64.deb", good[:72]},
