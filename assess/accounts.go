@@ -155,7 +155,11 @@ func ShownKey(line string) string {
 		return ""
 	}
 	options, end := max(at[0][3], 0), at[0][1]
-	return secret.Mask(line[:options]) + line[options:end] + secret.Mask(line[end:])
+	before, after := secret.Mask(line[:options]), secret.Mask(line[end:])
+	if before == line[:options] && after == line[end:] {
+		return line // without a copy: a machine may have many
+	}
+	return before + line[options:end] + after
 }
 
 // KeyFiles are where sshd looks for the user's keys by itself.

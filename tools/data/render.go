@@ -59,32 +59,11 @@ func (i *Item) render(files map[string][]byte) (err error) {
 	return nil
 }
 
-// quote makes one word of bash of any bytes but NUL, which no path has. Where some
-// are not seen, it is the form that spells them out.
-func quote(s string) string {
-	if visible.Text(s) == s {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		switch {
-		case c == '\'' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < ' ' || c >= 0x7F:
-			fmt.Fprintf(&b, `\x%02x`, c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return "$'" + b.String() + "'"
-}
-
 // array is an array of bash.
 func array(name string, words []string) string {
 	quoted := []string{}
 	for _, w := range words {
-		quoted = append(quoted, quote(w))
+		quoted = append(quoted, visible.Word(w))
 	}
 	return name + "=(" + strings.Join(quoted, " ") + ")\n"
 }
@@ -92,8 +71,8 @@ func array(name string, words []string) string {
 // placeScript is the settings of a place that is copied.
 func placeScript(i *Item) string {
 	return "# shellcheck shell=bash disable=SC2034,SC1003 # lib.sh uses what is set here\n" +
-		"PLACE=" + quote(i.Path) + "\n" +
-		"SHOWN=" + quote(visible.Text(i.Path)) + "\n" +
+		"PLACE=" + visible.Word(i.Path) + "\n" +
+		"SHOWN=" + visible.Word(visible.Text(i.Path)) + "\n" +
 		fmt.Sprintf("BYTES=%d\n", i.SpaceBytes) +
 		array("EXCLUDES", i.Excludes) +
 		array("NAMES", i.Names) +
@@ -130,12 +109,12 @@ func snapshotScript(v Volume) string {
 # shellcheck source-path=SCRIPTDIR/.. source=snapshot.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/../snapshot.sh"
 # shellcheck disable=SC2034,SC1003 # snapshot.sh uses what is set here
-` + array("PLACES", names) + "KIND=" + quote(v.Kind) + " VOLUME=" + quote(v.Volume) + "\nsnapshot \"$@\"\n"
+` + array("PLACES", names) + "KIND=" + visible.Word(v.Kind) + " VOLUME=" + visible.Word(v.Volume) + "\nsnapshot \"$@\"\n"
 }
 
 // settingsOf are what the scripts of a database begin with.
 func settingsOf(i *Item, more string) string {
-	return "# shellcheck disable=SC2034,SC1003\nDIRECTORY=" + quote(i.Path) + " DATABASE=" + quote(i.Name) + " SETTINGS=(DIRECTORY DATABASE)\n" + fmt.Sprintf(more, strings.TrimSuffix(path.Base(i.Script), ".sh"))
+	return "# shellcheck disable=SC2034,SC1003\nDIRECTORY=" + visible.Word(i.Path) + " DATABASE=" + visible.Word(i.Name) + " SETTINGS=(DIRECTORY DATABASE)\n" + fmt.Sprintf(more, strings.TrimSuffix(path.Base(i.Script), ".sh"))
 }
 
 // dumpScript is the dump, load and checks of a database, by the tools of its

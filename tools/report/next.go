@@ -55,16 +55,19 @@ func Next(p *migration.Plan, a *assess.Assessment) []byte {
 
 // word is a word of bash, of whatever text.
 func word(s string) string {
-	if visible.Text(s) != s {
-		return fmt.Sprintf("%q", s) // nobody's path; it is shown, and names nothing
-	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+	if s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("/._-+@:,=%", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	}) {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return visible.Word(s)
 }
+
+// literal is a text as an expression of sed that finds it, between bars.
+var literal = strings.NewReplacer(`\`, `\\`, `.`, `\.`, `[`, `\[`, `*`, `\*`, `^`, `\^`, `$`, `\$`, `|`, `\|`)
+
+// anew is a text as sed puts it in another's place.
+var anew = strings.NewReplacer(`\`, `\\`, `&`, `\&`, `|`, `\|`)
 
 func words(all []string) string {
 	quoted := []string{}
@@ -117,17 +120,17 @@ func secrets(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 
 // passwords are people's, with their ageing.
 func passwords(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
-	names := []string{}
+	names, patterns := []string{}, []string{}
 	for _, u := range p.Accounts.Users {
 		if !u.System {
-			names = append(names, u.Name)
+			names, patterns = append(names, u.Name), append(patterns, word(u.Name))
 		}
 	}
 	return Step{
 		Title: "Give people their passwords",
 		Why:   fmt.Sprintf("These accounts have no password on the target, but for what --include-secrets brought; keys work: %s. This brings password digests, password ageing and expiry of the accounts.", visible.Names(names)),
 		Commands: []string{
-			`ssh "$SOURCE_SSH" getent shadow ` + words(names) + ` | while IFS=: read -r u p d min max w i e _; do usermod -p "$p" "$u" && chage -d "${d:--1}" ${min:+-m $min} ${max:+-M $max} ${w:+-W $w} ${i:+-I $i} -E "${e:--1}" "$u"; done`,
+			`ssh "$SOURCE_SSH" getent shadow ` + words(names) + ` | while IFS=: read -r u p d min max w i e _; do case $u in ` + strings.Join(patterns, "|") + `) usermod -p "$p" "$u" && chage -d "${d:--1}" ${min:+-m "$min"} ${max:+-M "$max"} ${w:+-W "$w"} ${i:+-I "$i"} -E "${e:--1}" "$u" ;; esac; done`,
 		},
 		Down: "logins and sudo by password.",
 	}, len(names) > 0
@@ -184,7 +187,7 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		case m.Now != "" && m.Line == 0:
 			s.Commands = append(s.Commands, fmt.Sprintf("[ ! -d %s ] || { mkdir -p %s && cp -an %s/. %s/; }", word(m.Name), word(m.Now), word(m.Name), word(m.Now)))
 		case m.Now != "":
-			s.Commands = append(s.Commands, fmt.Sprintf("sed -i '%ds|%s|%s|g' %s", m.Line, strings.ReplaceAll(m.Name, ".", `\.`), m.Now, word(m.Path)))
+			s.Commands = append(s.Commands, fmt.Sprintf("sed -i %s %s", visible.Word(fmt.Sprintf("%ds|%s|%s|g", m.Line, literal.Replace(m.Name), anew.Replace(m.Now))), word(m.Path)))
 		}
 	}
 	s.Commands = append(s.Commands, remade...)
