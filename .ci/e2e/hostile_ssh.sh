@@ -105,8 +105,8 @@ reads() {
 	PY
 }
 
-ways="honest flood escapes names sizes noise midway"
-[ "${1:-}" != all ] || ways+=" drip slash short negative types escaped endless"
+ways="honest flood escapes names sizes midway endless"
+[ "${1:-}" != all ] || ways+=" drip slash short negative types noise escaped"
 for way in $ways; do
 	check "a machine that is $way" reads $way
 	tail -n 1 "$work/last.log" | sed 's/^/      /'
