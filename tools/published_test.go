@@ -23,6 +23,7 @@ import (
 	"svc/backend/api/schema"
 	"svc/tools/data"
 	"svc/tools/exposure"
+	"svc/tools/fleet"
 	"svc/tools/migration"
 	"svc/tools/parity"
 )
@@ -43,6 +44,7 @@ func published() map[string]*jsonschema.Schema {
 		"db-plan":             documentOf[DBPlanResult](DBPlanSchema),
 		"db-upgrade-path":     documentOf[DBUpgradePathResult](DBUpgradePathSchema),
 		"cve-scan":            documentOf[CVEScanResult](CVEScanSchema),
+		"fleet":               documentOf[fleet.Document](fleet.Schema),
 		"envelope":            schemaOf[api.Envelope](),
 		"migration-predicate": schemaOf[attest.MigrationPredicate](),
 		"parity-predicate":    schemaOf[attest.ParityPredicate](),

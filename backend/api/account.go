@@ -15,6 +15,10 @@ const (
 // Plans lists every plan.
 var Plans = []Plan{PlanFree, PlanOnDemand, PlanPro, PlanFleet, PlanInternal}
 
+// OverageRate is what an instance beyond the capacity costs, in US dollars a year: the
+// on-demand rate, whatever the plan.
+const OverageRate = 799
+
 // Page asks for a part of a long list. A number out of range is clamped and
 // echoed; what is no integer is refused.
 type Page struct {

@@ -12,14 +12,10 @@ const Currency = "USD"
 type tariff struct{ rate, pack int }
 
 var tariffs = map[api.Plan]tariff{
-	api.PlanOnDemand: {799, 1},
+	api.PlanOnDemand: {api.OverageRate, 1},
 	api.PlanPro:      {599, 10},
 	api.PlanFleet:    {399, 100},
 }
-
-// overageRate is what an instance beyond the subscription costs: the on-demand
-// rate, whatever the plan.
-const overageRate = 799
 
 // Price is what an account pays for a year.
 type Price struct {
@@ -49,7 +45,7 @@ func PriceOf(a Account, h Holdings, used int, day string) Price {
 	if bought := sumOf(h.Licenses, day, Subscription); bought > 0 && t.pack > 1 {
 		p.Quantity, p.Overage = bought, max(0, p.Paid-bought)
 	}
-	p.Total = p.Rate*p.Quantity + overageRate*p.Overage
+	p.Total = p.Rate*p.Quantity + api.OverageRate*p.Overage
 	return p
 }
 
@@ -100,7 +96,7 @@ func Statement(a Account, h Holdings, lines []api.StatementLine, day string) api
 	return api.Statement{
 		PeriodFrom: from, PeriodUntil: lastDay(until), RenewsOn: until,
 		AccountID: a.ID, AsOf: day, Plan: a.Plan, Instances: len(lines), FreeInstances: p.Free, PaidInstances: p.Paid,
-		PackSize: p.Pack, Quantity: p.Quantity, Rate: p.Rate, OverageInstances: p.Overage, OverageRate: overageRate,
+		PackSize: p.Pack, Quantity: p.Quantity, Rate: p.Rate, OverageInstances: p.Overage, OverageRate: api.OverageRate,
 		Currency: Currency, AnnualTotal: p.Total, Lines: lines,
 	}
 }

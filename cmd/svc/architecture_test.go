@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"tools/artifact":         {"backend/api"},
 	"tools/data":             {"backend/api", "backend/secret", "backend/visible", "assess", "tools/artifact", "tools/database"},
 	"tools/exposure":         {"backend/api", "backend/secret"},
+	"tools/fleet":            {"backend/visible", "assess"},
 	"tools/guide":            {"backend/api"},
 	"tools/database":         {"backend/api", "backend/secret", "assess"},
 	"tools/database/upgrade": {"backend/api", "backend/secret", "tools/database", "tools/artifact", "assess"},

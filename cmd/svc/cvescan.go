@@ -24,7 +24,7 @@ var scanFormats = []string{"table", "json", "sarif", "cyclonedx-vex"}
 // scanFlags are what cve-scan takes beside the machine.
 type scanFlags struct {
 	in             tools.CVEScanInput
-	fleet          fleet
+	many           many
 	failOn, format string
 }
 
@@ -32,7 +32,7 @@ func (p *program) cveScanCommand() *ffcli.Command {
 	var f scanFlags
 	fs := p.flagSet("cve-scan")
 	machineFlags(fs, &f.in.Machine)
-	f.fleet.flags(fs)
+	f.many.flags(fs)
 	p.settings.feed(fs)
 	fs.StringVar(&f.in.Target, "target", "", "release to compare with: what a move there fixes, and what it brings")
 	detailFlags(fs, &f.in.Detail, &f.in.Limit)
@@ -62,7 +62,7 @@ func (p *program) cveScan(ctx context.Context, f scanFlags) error {
 	if f.format != "table" && f.format != "json" {
 		f.in.Detail = tools.DetailFull
 	}
-	if f.fleet.file == "" {
+	if f.many.file == "" {
 		result, err := p.scanOne(ctx, p.toolEnv(), f, "")
 		if err != nil && !found(err) {
 			return err
@@ -72,14 +72,14 @@ func (p *program) cveScan(ctx context.Context, f scanFlags) error {
 		}
 		return err
 	}
-	machines, err := f.fleet.machines(f.in.Machine)
+	machines, err := f.many.machines(f.in.Machine)
 	if err != nil {
 		return err
 	}
 	if f.format != "table" && f.format != "json" {
 		return usagef("--hosts prints a table, or with --json a line for each machine: --format is for one")
 	}
-	return eachHost(ctx, p, machines, f.fleet.parallel, scanState, func(ctx context.Context, env *tools.Env, m listed) (tools.CVEScanResult, error) {
+	return eachHost(ctx, p, machines, f.many.parallel, scanState, func(ctx context.Context, env *tools.Env, m listed) (tools.CVEScanResult, error) {
 		f := f
 		f.in.Machine = m.machine
 		return p.scanOne(ctx, env, f, m.line+": ")

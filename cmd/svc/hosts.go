@@ -25,20 +25,20 @@ const (
 	maxParallel  = 256
 )
 
-// fleet are the machines of a command that takes one machine or many.
-type fleet struct {
+// many are the machines of a command that takes one machine or many.
+type many struct {
 	file     string
 	parallel int
 }
 
-func (f *fleet) flags(fs *flag.FlagSet) {
-	fs.StringVar(&f.file, "hosts", "", "file with a machine a line, instead of one machine: a folder, an image, or an ssh destination; also as root:, image: or ssh: and the name")
+func (f *many) flags(fs *flag.FlagSet) {
+	fs.StringVar(&f.file, "hosts", "", "file with a machine a line, instead of one machine: a folder, an image, or an ssh destination, also as root:, image: or ssh: and the place; then, if you like, a name")
 	fs.IntVar(&f.parallel, "parallel", 4, "machines of --hosts read at once")
 }
 
 // machines reads the list, in which beside is what the command was given of one
 // machine: only whether images are trusted goes for all.
-func (f *fleet) machines(beside tools.Machine) ([]listed, error) {
+func (f *many) machines(beside tools.Machine) ([]listed, error) {
 	switch {
 	case beside != tools.Machine{TrustImage: beside.TrustImage}:
 		return nil, usagef("--hosts takes the place of one machine: leave --root, --image and --ssh out")
@@ -186,14 +186,15 @@ func fleetExit(codes map[int]int) error {
 // listed is a machine of a list.
 type listed struct {
 	line    string // as it is written there
+	called  string // the name that it is given there, if any
 	machine tools.Machine
 }
 
-// name is what a machine's own folder is called among those of many: the end of
-// its path, or its ssh destination.
+// name is what a machine's own folder is called among those of many: the name that
+// it is given, the end of its path, or its ssh destination.
 func (l listed) name() string {
 	m := l.machine
-	return filepath.Base(filepath.Clean("/" + cmp.Or(m.Root, m.Image, m.SSH)))
+	return filepath.Base(filepath.Clean("/" + cmp.Or(l.called, m.Root, m.Image, m.SSH)))
 }
 
 // distinct refuses a list in which two machines would share a folder.
@@ -201,7 +202,7 @@ func distinct(machines []listed) error {
 	lines := map[string]string{}
 	for _, m := range machines {
 		if other, taken := lines[m.name()]; taken {
-			return usagef("%s and %s have the same name, so both would be kept in %s: name each in a list of its own", other, m.line, m.name())
+			return usagef("%s and %s have the same name, so both would be kept in %s: write another name after one of them", other, m.line, m.name())
 		}
 		lines[m.name()] = m.line
 	}
@@ -219,7 +220,8 @@ func readHosts(path string) (machines []listed, err error) {
 	for lines.Scan() {
 		line, _, _ := strings.Cut(lines.Text(), "#")
 		if line = strings.TrimSpace(line); line != "" {
-			machines = append(machines, listed{line, machineOf(line)})
+			place, called := placeOf(line)
+			machines = append(machines, listed{line, called, machineOf(place)})
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -231,6 +233,21 @@ func readHosts(path string) (machines []listed, err error) {
 	return machines, nil
 }
 
+// placeOf parts a line into where a machine is, and the name after it, if there is
+// one. A path may have spaces in it: one that is there is taken whole.
+func placeOf(line string) (place, called string) {
+	_, path, _ := strings.Cut(line, ":")
+	for _, whole := range []string{line, path} {
+		if _, err := os.Lstat(whole); err == nil {
+			return line, ""
+		}
+	}
+	if i := strings.LastIndexAny(line, " \t"); i >= 0 {
+		return strings.TrimSpace(line[:i]), line[i+1:]
+	}
+	return line, ""
+}
+
 // machineOf takes a line by its prefix, else by what stands there on this host.
 func machineOf(line string) tools.Machine {
 	kind, name, _ := strings.Cut(line, ":")
@@ -240,7 +257,7 @@ func machineOf(line string) tools.Machine {
 	case "image":
 		return tools.Machine{Image: name}
 	case "ssh":
-		return tools.Machine{SSH: name}
+		return tools.Machine{SSH: strings.TrimPrefix(name, "//")}
 	}
 	info, err := os.Stat(line)
 	switch {

@@ -37,7 +37,7 @@ var sections = []struct {
 	title    string
 	commands []string
 }{
-	{"LOOK", []string{"releases", "assess", "cve-scan"}},
+	{"LOOK", []string{"releases", "assess", "readiness", "cve-scan"}},
 	{"MOVE", []string{"migrate", "data", "db"}},
 	{"PROVE", []string{"verify", "drift", "attest"}},
 	{"ACCOUNT", []string{"auth", "account", "enroll"}},
@@ -69,6 +69,14 @@ var pages = map[string]page{
 			"svc assess --ssh root@web1                        # a running machine",
 		},
 		codes: []int{exitDiffers},
+	},
+	"svc readiness": {
+		about: "Assesses and plans each machine of a fleet and says which are ready, which need work, which are blocked and why, what they cost, and in which order to begin. It is free and claims no seat. With --out it writes a page for people; the same call goes on where it was interrupted, and reads again only what changed.",
+		examples: []string{
+			"svc readiness --images /srv/images --target debian-13 --out fleet",
+			"svc readiness --hosts fleet.txt --target rocky-9 --target debian-13 --parallel 8    # compare two targets",
+		},
+		codes: []int{exitNotFound, exitUnauthenticated, exitDiffers},
 	},
 	"svc migrate": {
 		about: "Plans the move of one machine: every package, service, account and file of configuration gets a row with a reason. With --confirm it writes a folder with the Ansible role, plan.json, report.html and a signed attestation, and claims the machine's licence seat. A preflight is free and writes nothing.",

@@ -121,6 +121,7 @@ func (p *program) root() *ffcli.Command {
 	return p.group("svc", "move Linux VMs between operating-system releases",
 		p.releasesCommand(),
 		p.assessCommand(),
+		p.readinessCommand(),
 		p.migrateCommand(),
 		p.verifyCommand(),
 		p.driftCommand(),

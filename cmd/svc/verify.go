@@ -15,15 +15,15 @@ import (
 
 // comparison is what verify and drift take, and which of the two it is.
 type comparison struct {
-	in    tools.VerifyInput
-	fleet fleet
-	run   func(context.Context, *tools.Env, tools.VerifyInput) (tools.ParityResult, error)
+	in   tools.VerifyInput
+	many many
+	run  func(context.Context, *tools.Env, tools.VerifyInput) (tools.ParityResult, error)
 }
 
 // parityFlags are what verify and drift take both.
 func parityFlags(fs *flag.FlagSet, c *comparison, source string) {
 	machineFlags(fs, &c.in.Machine)
-	c.fleet.flags(fs)
+	c.many.flags(fs)
 	fs.StringVar(&c.in.Source, "source", "", source+"; with --hosts also a folder that has such a folder for each machine, by its name")
 	fs.StringVar(&c.in.Accept, "accept", "", "file of differences that a person accepted: lines of DIMENSION SUBJECT # WHY")
 	detailFlags(fs, &c.in.Detail, &c.in.Limit)
@@ -52,7 +52,7 @@ func (p *program) driftCommand() *ffcli.Command {
 // compare runs a comparison, of one machine or many, and ends with the code of
 // differences where there are any.
 func (p *program) compare(ctx context.Context, c comparison) error {
-	if c.fleet.file != "" {
+	if c.many.file != "" {
 		return p.compareMany(ctx, c)
 	}
 	result, err := c.run(ctx, p.toolEnv(), c.in)
@@ -67,7 +67,7 @@ func (p *program) compare(ctx context.Context, c comparison) error {
 
 // compareMany compares the machines of a list, each with its own source.
 func (p *program) compareMany(ctx context.Context, c comparison) error {
-	machines, err := c.fleet.machines(c.in.Machine)
+	machines, err := c.many.machines(c.in.Machine)
 	if err == nil {
 		err = distinct(machines)
 	}
@@ -79,7 +79,7 @@ func (p *program) compareMany(ctx context.Context, c comparison) error {
 			return fmt.Errorf("making the folder of the machines: %w", err)
 		}
 	}
-	return eachHost(ctx, p, machines, c.fleet.parallel, nil, func(ctx context.Context, env *tools.Env, m listed) (tools.ParityResult, error) {
+	return eachHost(ctx, p, machines, c.many.parallel, nil, func(ctx context.Context, env *tools.Env, m listed) (tools.ParityResult, error) {
 		in := c.in
 		in.Machine = m.machine
 		in.Source, in.Data = ownFolder(in.Source, m), ownFolder(in.Data, m)

@@ -1,0 +1,323 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/tools"
+	"svc/tools/fleet"
+)
+
+// patienceOfFleet is how long one machine of many may take, where nothing is said.
+const patienceOfFleet = 15 * time.Minute
+
+// readinessCall is what `svc readiness` was given.
+type readinessCall struct {
+	in            tools.ReadinessInput
+	hosts         string
+	targets       []string
+	images, roots string
+}
+
+func (p *program) readinessCommand() *ffcli.Command {
+	var c readinessCall
+	fs := p.flagSet("readiness")
+	fs.Func("target", "release to move to, such as debian-13; may be given again, to compare", appendTo(&c.targets))
+	fs.StringVar(&c.hosts, "hosts", "", "file with a machine a line: a folder, an image, or ssh://[user@]host[:port]; then, if you like, a name; # begins a comment")
+	fs.StringVar(&c.images, "images", "", "folder of disk images, powered off: each is a machine")
+	fs.StringVar(&c.roots, "roots", "", "folder of root folders: each is a machine")
+	fs.IntVar(&c.in.Parallel, "parallel", 4, "machines read at once")
+	fs.DurationVar(&c.in.Patience, "patience", patienceOfFleet, "how long one machine may take")
+	fs.StringVar(&c.in.Out, "out", "", "folder to write fleet.json, index.html, machines.csv and a report of each machine to; a repeat goes on there")
+	fs.BoolVar(&c.in.Fresh, "fresh", false, "with --out: read all machines again, also images that did not change")
+	return p.command(fs, "svc readiness (--hosts FILE | --images DIR | --roots DIR)… --target RELEASE [--out DIR]", "say which machines of many can move, what each needs, and in which order to begin; free",
+		noArgs(func(ctx context.Context) error { return p.readiness(ctx, c) }))
+}
+
+// readiness looks at the fleet for each target.
+func (p *program) readiness(ctx context.Context, c readinessCall) (err error) {
+	switch {
+	case len(c.targets) == 0:
+		return usagef("--target is required: a release such as debian-13; nothing was done")
+	case c.in.Parallel < 1 || c.in.Parallel > maxParallel:
+		return usagef("--parallel takes 1 to %d", maxParallel)
+	}
+	if c.in.Members, err = c.members(); err != nil {
+		return err
+	}
+	env := p.toolEnv()
+	var documents []*fleet.Document
+	for _, target := range c.targets {
+		in := c.in
+		if in.Target = target; in.Out != "" && len(c.targets) > 1 {
+			in.Out = filepath.Join(in.Out, folderName(target))
+		}
+		d, err := tools.Readiness(ctx, env, in)
+		if err != nil {
+			if d != nil && in.Out != "" {
+				err = fmt.Errorf("%w; what is done is kept: the same call goes on", err)
+			}
+			return err
+		}
+		documents = append(documents, d)
+	}
+	if len(documents) == 1 {
+		err = p.print(documents[0], func(w *view) { viewFleet(w, documents[0], c.in.Out) })
+	} else {
+		err = p.print(struct {
+			Schema string            `json:"schema"`
+			Fleets []*fleet.Document `json:"fleets"`
+		}{"svc.fleets/v1", documents}, func(w *view) { viewFleets(w, documents, c.in.Out) })
+	}
+	return cmp.Or(err, verdict(documents))
+}
+
+// verdict is the exit code of what was found: a machine that can't be read is a
+// failure, one that is blocked a finding.
+func verdict(documents []*fleet.Document) error {
+	blocked := false
+	for _, d := range documents {
+		if d.Totals.Unreadable > 0 {
+			return &exitError{code: exitFailed}
+		}
+		blocked = blocked || d.Totals.Blocked > 0
+	}
+	return differs(blocked)
+}
+
+// members are the machines of all lists and folders, by names of their own.
+func (c *readinessCall) members() ([]tools.Member, error) {
+	var machines []listed
+	if c.hosts != "" {
+		read, err := readHosts(c.hosts)
+		if err != nil {
+			return nil, err
+		}
+		machines = read
+	}
+	for _, folder := range []struct {
+		path string
+		in   func(dir string) ([]listed, error)
+	}{{c.images, imagesIn}, {c.roots, rootsIn}} {
+		if folder.path == "" {
+			continue
+		}
+		found, err := folder.in(folder.path)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, usagef("%s holds no machine; nothing was done", folder.path)
+		}
+		machines = append(machines, found...)
+	}
+	if len(machines) == 0 {
+		return nil, usagef("name the machines by --hosts FILE, --images DIR or --roots DIR; nothing was done: see `svc readiness -h`")
+	}
+	var members []tools.Member
+	taken := map[string]bool{}
+	for _, m := range machines {
+		name := folderName(m.name())
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s-%d", folderName(m.name()), n)
+		}
+		taken[name] = true
+		members = append(members, tools.Member{Name: name, Place: m.place(), Machine: m.machine})
+	}
+	return members, nil
+}
+
+// place is where a machine is, as a list may have it.
+func (l listed) place() string {
+	switch m := l.machine; {
+	case m.Root != "":
+		return "root:" + m.Root
+	case m.Image != "":
+		return "image:" + m.Image
+	default:
+		return "ssh:" + m.SSH
+	}
+}
+
+// unusual is what does not stand in the names of machines' folders.
+var unusual = regexp.MustCompile(`[^0-9A-Za-z._@-]+`)
+
+// folderName is a name that is safe as one folder's.
+func folderName(name string) string {
+	name = strings.TrimLeft(unusual.ReplaceAllString(name, "-"), ".-")
+	return cmp.Or(name, "machine")
+}
+
+// disks are how files of disk images end; parts are files that belong to one.
+var (
+	disks = []string{".qcow2", ".qcow", ".vmdk", ".vhd", ".vhdx", ".vdi", ".img", ".raw"}
+	parts = regexp.MustCompile(`-(flat|delta|ctk|s[0-9]{3}|f[0-9]{3})\.vmdk$`)
+)
+
+// imagesIn are the disk images in a folder and the folders in it.
+func imagesIn(dir string) ([]listed, error) {
+	var found []listed
+	for _, pattern := range []string{"*", "*/*"} {
+		paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), pattern))
+		if err != nil {
+			return nil, fmt.Errorf("looking for images: %w", err)
+		}
+		for _, path := range paths {
+			info, err := os.Stat(path)
+			name := strings.ToLower(filepath.Base(path))
+			if err != nil || !info.Mode().IsRegular() || parts.MatchString(name) || !slices.Contains(disks, filepath.Ext(name)) {
+				continue
+			}
+			found = append(found, listed{path, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), tools.Machine{Image: path}})
+		}
+	}
+	return found, readable(dir)
+}
+
+// escapeGlob takes a folder's name as it stands.
+func escapeGlob(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
+}
+
+// readable is the error of a folder that can't be listed.
+func readable(dir string) error {
+	if _, err := os.ReadDir(dir); err != nil {
+		return fmt.Errorf("looking for machines: %w", err)
+	}
+	return nil
+}
+
+// rootsIn are the folders in a folder.
+func rootsIn(dir string) ([]listed, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("looking for machines: %w", err)
+	}
+	var found []listed
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			found = append(found, listed{path, e.Name(), tools.Machine{Root: path}})
+		}
+	}
+	return found, nil
+}
+
+// viewFleet is one target's answer.
+func viewFleet(w *view, d *fleet.Document, out string) {
+	rows := [][]string{{"MACHINE", "RELEASE", "VERDICT", "WAVE", "WHAT"}}
+	for _, m := range d.Machines {
+		wave := ""
+		if m.Wave > 0 {
+			wave = fmt.Sprint(m.Wave)
+		}
+		rows = append(rows, []string{m.Name, m.Source, strings.ToUpper(string(m.Verdict)), wave, whatOf(m)})
+	}
+	w.table(rows)
+	w.title("%s to %s: %d ready, %d with work, %d blocked, %d could not be read", plural(d.Totals.Machines, "machine"), d.Target, d.Totals.Ready, d.Totals.Work, d.Totals.Blocked, d.Totals.Unreadable)
+	w.line("%s", costLine(d.Cost))
+	for _, wave := range d.Waves {
+		w.line("Wave %d, %s: %s.", wave.Number, plural(len(wave.Machines), "machine"), wave.Why)
+	}
+	for i, s := range d.Shared {
+		if i == 0 {
+			w.title("What many share")
+		}
+		if i == mostShared {
+			w.line("  and %d more, in fleet.json", len(d.Shared)-mostShared)
+			break
+		}
+		w.line("  %-4d  %s", len(s.Machines), s.Title)
+	}
+	if out != "" {
+		w.title("Written to %s: index.html for people, fleet.json, machines.csv, and a report of each machine.", out)
+	}
+}
+
+// mostShared is how many findings of several machines a person's view has.
+const mostShared = 10
+
+// whatOf says in a few words why a machine has its verdict.
+func whatOf(m fleet.Machine) string {
+	var words []string
+	switch {
+	case m.Error != "":
+		return m.Error
+	case len(m.Inhibitors) > 0:
+		for _, f := range m.Inhibitors {
+			words = append(words, f.Title)
+		}
+	default:
+		for _, part := range []struct {
+			n    int
+			what string
+		}{{m.Questions, "question"}, {m.Manual, "file for a person"}, {m.ToDo() - m.Questions - m.Manual, "finding"}} {
+			if part.n > 0 {
+				words = append(words, fmt.Sprintf("%d %s", part.n, pluralOf(part.what, part.n)))
+			}
+		}
+		words = append(words, m.Databases...)
+	}
+	if m.CloneOf != "" {
+		words = append(words, "fingerprint of "+m.CloneOf)
+	}
+	return strings.Join(words, ", ")
+}
+
+// pluralOf is a noun for a number of things; "file for a person" is "files for a person".
+func pluralOf(noun string, n int) string {
+	if n == 1 {
+		return noun
+	}
+	head, rest, more := strings.Cut(noun, " ")
+	if more {
+		return head + "s " + rest
+	}
+	return head + "s"
+}
+
+func costLine(c fleet.Cost) string {
+	line := fmt.Sprintf("Seats needed: %d", c.SeatsNeeded)
+	if c.CapacityLeft != nil {
+		line += fmt.Sprintf(", %d left", *c.CapacityLeft)
+	}
+	if c.Price > 0 {
+		line += fmt.Sprintf("; the others cost %d USD a year at the On-Demand rate", c.Price)
+	}
+	return line + ". A readiness claims none."
+}
+
+// viewFleets compares targets.
+func viewFleets(w *view, documents []*fleet.Document, out string) {
+	rows := [][]string{{"TARGET", "READY", "WORK", "BLOCKED", "UNREADABLE"}}
+	for _, d := range documents {
+		rows = append(rows, []string{d.Target, fmt.Sprint(d.Totals.Ready), fmt.Sprint(d.Totals.Work), fmt.Sprint(d.Totals.Blocked), fmt.Sprint(d.Totals.Unreadable)})
+	}
+	w.table(rows)
+	header := []string{"MACHINE"}
+	for _, d := range documents {
+		header = append(header, strings.ToUpper(d.Target))
+	}
+	rows = [][]string{header}
+	for i, m := range documents[0].Machines {
+		row := []string{m.Name}
+		for _, d := range documents {
+			row = append(row, string(d.Machines[i].Verdict))
+		}
+		rows = append(rows, row)
+	}
+	w.line("")
+	w.table(rows)
+	if out != "" {
+		w.title("Written to %s, a folder for each target.", out)
+	}
+}

@@ -1,0 +1,84 @@
+package fleet
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"sync"
+
+	"svc/backend/visible"
+)
+
+//go:embed page.html
+var page string
+
+var parsed = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("fleet").Funcs(template.FuncMap{"bytes": bytesOf, "share": share, "first": first}).Parse(page))
+})
+
+// bytesOf is a size in the unit in which it is short.
+func bytesOf(n int64) string {
+	const unit = 1024
+	size, name := float64(n), "B"
+	for _, next := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
+		if size < unit {
+			break
+		}
+		size, name = size/unit, next
+	}
+	if name == "B" {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", size, name)
+}
+
+// share is a part of a whole in percent.
+func share(part, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return 100 * float64(part) / float64(whole)
+}
+
+// first are the first entries of a list.
+func first(n int, all []Shared) []Shared { return all[:min(n, len(all))] }
+
+// bar is a part of a picture.
+type bar struct {
+	Name  string
+	Count int
+}
+
+// Page is the fleet as one page for people: it needs nothing but itself. Its script
+// filters and sorts the table; without one, all is there.
+func Page(d *Document, tool string) ([]byte, error) {
+	verdicts := []bar{{"ready", d.Totals.Ready}, {"work", d.Totals.Work}, {"blocked", d.Totals.Blocked}, {"unreadable", d.Totals.Unreadable}}
+	var b bytes.Buffer
+	err := parsed().Execute(&b, struct {
+		*Document
+		Verdicts, Releases []bar
+		Tool               string
+	}{d, verdicts, d.releases(), tool})
+	if err != nil {
+		return nil, fmt.Errorf("rendering the fleet: %w", err)
+	}
+	return []byte(visible.Lines(b.String())), nil
+}
+
+// releases counts the machines of each release, in the order of the machines.
+func (d *Document) releases() (all []bar) {
+	at := map[string]int{}
+	for _, m := range d.Machines {
+		name := m.Source
+		if name == "" {
+			name = "not known"
+		}
+		if _, ok := at[name]; !ok {
+			at[name] = len(all)
+			all = append(all, bar{Name: name})
+		}
+		all[at[name]].Count++
+	}
+	return all
+}
