@@ -16,7 +16,9 @@ import (
 func drawn(t *rapid.T) []Read {
 	severity := rapid.SampledFrom([]assess.FindingSeverity{assess.High, assess.Medium, assess.Low, assess.Info})
 	key := rapid.SampledFrom([]string{"a.b", "target.database.mariadb", "release.end-of-life", "c.d"})
-	finding := rapid.Custom(func(t *rapid.T) Finding { return Finding{Key: key.Draw(t, "key"), Severity: severity.Draw(t, "severity")} })
+	finding := rapid.Custom(func(t *rapid.T) Finding {
+		return Finding{Key: key.Draw(t, "key"), Severity: severity.Draw(t, "severity")}
+	})
 	read := []Read{}
 	for i := range rapid.IntRange(0, 12).Draw(t, "machines") {
 		r := Read{
