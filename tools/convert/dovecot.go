@@ -41,13 +41,16 @@ var dovecotDrivers = map[string]bool{"pam": true, "passwd": true, "shadow": true
 var dovecotAssignment = lazyregexp.New(`^([A-Za-z0-9_]+)\s*=\s*(.*)$`)
 
 // dovecot rewrites the settings of Dovecot 2.2 and 2.3 in the form of 2.4:
-// places of mail, certificates, variables, passdb and userdb. What has no plain
-// counterpart, such as plugin sections and SQL, is refused.
+// places of mail, certificates, variables, passdb and userdb, and the plugins for
+// sieve and quota. What has no plain counterpart, such as SQL, is refused.
 func dovecot(in Input) (r Result) {
 	for _, f := range in.Files {
 		p := open(f, "#")
-		for i := range p.active() {
-			dovecotLine(p, i)
+		d := &dovecotPage{page: p, databases: map[string]bool{}}
+		for i, line := range p.active() {
+			d.enter(line)
+			d.line(i)
+			d.leave(line)
 		}
 		if f.Path == "/etc/dovecot/dovecot.conf" {
 			p.lines = append([]string{"dovecot_config_version = 2.4.0", "dovecot_storage_version = 2.4.0"}, p.lines...)
@@ -58,17 +61,127 @@ func dovecot(in Input) (r Result) {
 	return r
 }
 
-func dovecotLine(p *page, i int) {
-	line := strings.TrimSpace(p.lines[i])
+// dovecotPage is a file with the sections in which a line stands.
+type dovecotPage struct {
+	*page
+	sections  []string        // the first words of those that are open
+	databases map[string]bool // passdb and userdb with their drivers, which name them
+}
+
+// enter notes the section that a line opens; leave those that it ends.
+func (d *dovecotPage) enter(line string) {
+	if strings.HasSuffix(line, "{") {
+		d.sections = append(d.sections, strings.Fields(line)[0])
+	}
+}
+
+func (d *dovecotPage) leave(line string) {
+	if line == "}" && len(d.sections) > 0 {
+		d.sections = d.sections[:len(d.sections)-1]
+	}
+}
+
+// within is the section in which a line stands.
+func (d *dovecotPage) within() string {
+	if len(d.sections) == 0 {
+		return ""
+	}
+	return d.sections[len(d.sections)-1]
+}
+
+func (d *dovecotPage) line(i int) {
+	p, line := d.page, strings.TrimSpace(d.lines[i])
 	switch m := dovecotAssignment.FindStringSubmatch(line); {
-	case strings.HasPrefix(line, "plugin "), strings.HasPrefix(line, "dict "):
+	case line == "plugin {", d.within() == "plugin" && line == "}":
+		p.drop(i, "Dovecot 2.4 has the settings of plugins in no section of theirs.")
+	case d.within() == "plugin" && m != nil:
+		dovecotPlugin(p, i, m[1], m[2])
+	case strings.HasPrefix(line, "plugin"), strings.HasPrefix(line, "dict "):
 		p.refuse(i, "Dovecot 2.4 has no such section: each of its settings has another name and place.")
 	case strings.HasPrefix(line, "passdb {"), strings.HasPrefix(line, "userdb {"):
-		dovecotDatabase(p, i)
+		d.database(i)
 	case line == "namespace {":
 		p.refuse(i, "Dovecot 2.4 wants a name here.")
+	case m != nil && (m[1] == "default_fields" || m[1] == "override_fields") && (d.within() == "passdb" || d.within() == "userdb"):
+		dovecotFields(p, i, m[1], m[2])
+	case m != nil && known()["dovecot"][d.within()+"_"+m[1]]: // by its short name
+		p.replace(i, m[1]+" = "+dovecotVariables.Replace(m[2]), "Dovecot 2.4 has longer names for its variables.")
 	case m != nil:
 		dovecotSetting(p, i, m[1], m[2])
+	}
+}
+
+// dovecotFields are fields of every account, which other databases may name too:
+// those that count where nothing else says so have a name of their own.
+func dovecotFields(p *page, i int, name, value string) {
+	fields, ok := dovecotAssigned(value, map[string]string{"default_fields": ":default"}[name])
+	if !ok {
+		p.refuse(i, "It is not made of names with values.")
+		return
+	}
+	p.replace(i, fields, "Dovecot 2.4 has a section of fields.")
+}
+
+// dovecotAssigned is a section of fields, of words such as uid=vmail.
+func dovecotAssigned(value, suffix string) (string, bool) {
+	words := strings.Fields(value)
+	for n, word := range words {
+		key, value, ok := strings.Cut(word, "=")
+		if !ok || strings.ContainsAny(word, `"'`) || strings.HasPrefix(key, "quota") || strings.HasPrefix(key, "userdb_quota") { // which have other names
+
+			return "", false
+		}
+		words[n] = key + suffix + " = " + dovecotVariables.Replace(value)
+	}
+	return "fields {\n  " + strings.Join(words, "\n  ") + "\n}", true
+}
+
+// dovecotScripts are settings of sieve that name a script, by the type that
+// Dovecot 2.4 gives it.
+var dovecotScripts = lazyregexp.Whole(`sieve_(default|before|after|global|discard)([0-9]*)`)
+
+// dovecotQuota names the quota of users: count is what Dovecot 2.4 has in the
+// place of maildir and dirsize.
+var (
+	dovecotQuota     = lazyregexp.Whole(`(?:count|maildir|dirsize|dict):([A-Za-z0-9 _-]+)(?:::?.*)?`)
+	dovecotQuotaRule = lazyregexp.Whole(`\*:(?:bytes|storage)=([0-9]+[A-Za-z]?)(?::messages=([0-9]+))?`)
+)
+
+// userQuota is what a quota is called that has rules and one name.
+const userQuota = "User quota"
+
+// dovecotPlugin rewrites a setting of the section of plugins.
+func dovecotPlugin(p *page, i int, name, value string) {
+	value = strings.TrimSpace(dovecotVariables.Replace(value))
+	section := func(head string, lines ...string) {
+		p.replace(i, head+" {\n  "+strings.Join(lines, "\n  ")+"\n}", "Dovecot 2.4 has a section for it.")
+	}
+	switch script := dovecotScripts.FindStringSubmatch(name); {
+	case name == "sieve":
+		place, options, _ := strings.Cut(strings.TrimPrefix(value, "file:"), ";")
+		lines := []string{"driver = file", "path = " + place}
+		if active, ok := strings.CutPrefix(options, "active="); ok && !strings.Contains(active, ";") {
+			lines = append(lines, "active_path = "+active)
+		} else if options != "" {
+			p.refuse(i, "Dovecot 2.4 has this option in another form.")
+			return
+		}
+		section("sieve_script personal", lines...)
+	case script != nil && !strings.ContainsAny(value, ";"):
+		section("sieve_script "+script[1]+script[2], "type = "+script[1], "driver = file", "path = "+strings.TrimPrefix(value, "file:"))
+	case name == "quota" && dovecotQuota.MatchString(value):
+		section(`quota "`+userQuota+`"`, "driver = count")
+	case name == "quota_rule" && dovecotQuotaRule.MatchString(value):
+		rule := dovecotQuotaRule.FindStringSubmatch(value)
+		lines := []string{"storage_size = " + rule[1]}
+		if rule[2] != "" {
+			lines = append(lines, "message_count = "+rule[2])
+		}
+		section(`quota "`+userQuota+`"`, lines...)
+	case known()["dovecot"][name]:
+		p.replace(i, name+" = "+value, "Dovecot 2.4 has longer names for its variables.")
+	default:
+		p.refuse(i, "Dovecot 2.4 has this of a plugin under another name and at another place.")
 	}
 }
 
@@ -130,7 +243,8 @@ func dovecotLocation(p *page, i int, value string) {
 }
 
 // dovecotDatabase names a section by its driver, as Dovecot 2.4 wants it.
-func dovecotDatabase(p *page, i int) {
+func (d *dovecotPage) database(i int) {
+	p := d.page
 	kind := strings.Fields(p.lines[i])[0]
 	driver, driverLine, args, argsLine := "", i, "", i
 	for n := i + 1; n < len(p.lines) && !strings.ContainsAny(p.lines[n], "{}"); n++ {
@@ -147,6 +261,11 @@ func dovecotDatabase(p *page, i int) {
 		p.refuse(i, "Dovecot 2.4 has another form of this driver's arguments.")
 		return
 	}
+	if d.databases[kind+driver] {
+		p.refuse(i, "There are several of this driver, which Dovecot 2.4 wants to have names.")
+		return
+	}
+	d.databases[kind+driver] = true
 	p.replace(i, kind+" "+driver+" {", "Dovecot 2.4 names the section by its driver.")
 	p.drop(driverLine, "Dovecot 2.4 names the section by its driver.")
 	if form != "" {
@@ -162,18 +281,26 @@ func dovecotArgs(driver, args string) (string, bool) {
 	switch {
 	case args == "", driver == "pam" && args == "dovecot":
 		return "", true
-	case driver == "static" && !strings.Contains(args, "\""):
-		fields := strings.Fields(args)
-		for n, f := range fields {
-			key, value, ok := strings.Cut(f, "=")
-			if !ok {
-				return "", false
-			}
-			fields[n] = key + " = " + dovecotVariables.Replace(value)
-		}
-		return "fields {\n  " + strings.Join(fields, "\n  ") + "\n}", true
-	case driver == "passwd-file" && len(words) == 1:
-		return "passwd_file_path = " + words[0], true
+	case driver == "static":
+		return dovecotAssigned(args, "")
+	case driver == "passwd-file" && len(words) > 0 && strings.HasPrefix(words[len(words)-1], "/"):
+		return dovecotPasswdFile(words[:len(words)-1], words[len(words)-1])
 	}
 	return "", false
+}
+
+// dovecotPasswdFile is a file of accounts, with what may stand before it.
+func dovecotPasswdFile(options []string, file string) (string, bool) {
+	lines := []string{"passwd_file_path = " + file}
+	for _, option := range options {
+		switch key, value, _ := strings.Cut(option, "="); key {
+		case "scheme":
+			lines = append(lines, "default_password_scheme = "+value)
+		case "username_format":
+			lines = append(lines, "auth_username_format = "+value)
+		default:
+			return "", false
+		}
+	}
+	return strings.Join(lines, "\n"), true
 }

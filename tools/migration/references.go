@@ -254,9 +254,17 @@ func (r *references) folders(in Input) (all []Mention) {
 	if in.PathExists == nil {
 		return nil
 	}
+	homes := []string{"/usr/local/lib/"}
+	for _, s := range in.Assessment.Software {
+		if s.Manager == "venv" {
+			homes = append(homes, s.Path+"/lib/")
+		}
+	}
 	for _, v := range r.versions {
-		if name := "/usr/local/lib/" + v.was; in.PathExists(name) {
-			all = append(all, Mention{Path: name, Name: name, Now: "/usr/local/lib/" + v.now, Why: fmt.Sprintf("%s looks into /usr/local/lib/%s.", v.now, v.now)})
+		for _, home := range homes {
+			if in.PathExists(home + v.was) {
+				all = append(all, Mention{Path: home + v.was, Name: home + v.was, Now: home + v.now, Why: fmt.Sprintf("%s looks into %s.", v.now, home+v.now)})
+			}
 		}
 	}
 	return all

@@ -25,7 +25,7 @@ func Steps(p *migration.Plan, a *assess.Assessment) []Step {
 		Title: "Apply the role, from where this folder is", Commands: []string{"ansible-playbook -i HOST, site.yml"},
 		Why: "It installs the packages, makes the accounts and writes the configuration. It may be applied again at any time. At its end it says what does not run yet; most of that waits for the steps below.",
 	}}
-	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, names, data, afterData, changed, machine, network, reboot, check, back} {
+	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, names, data, exports, afterData, changed, machine, network, reboot, check, back} {
 		if s, ok := step(p, a); ok {
 			all = append(all, s)
 		}
@@ -176,6 +176,33 @@ func data(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	return s, true
 }
 
+// exported are servers whose data go by an export of their own, of which the target
+// makes what it needs: by the package, and while the source's server runs.
+var exported = map[string]struct {
+	why, down string
+	commands  []string
+}{
+	"rabbitmq-server": {
+		"Its files fit no later series: this brings virtual hosts, users with their passwords, rights, policies, exchanges and queues. Messages don't go along: have their consumers empty the queues first.",
+		"what sends and receives messages.",
+		[]string{
+			`(umask 077 && ssh "$SOURCE_SSH" rabbitmqctl -q export_definitions - --format json >definitions.json)`,
+			"rabbitmqctl import_definitions --format json <definitions.json",
+			`grep -q '"name":"guest"' definitions.json || rabbitmqctl delete_user guest; rm definitions.json`,
+		},
+	},
+}
+
+func exports(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	for _, row := range p.Packages {
+		e, ok := exported[row.Name]
+		if ok && row.Install {
+			return Step{Title: "Bring what " + row.Name + " holds, by its own export", Why: e.why, Commands: e.commands, Down: e.down}, true
+		}
+	}
+	return Step{}, false
+}
+
 // remade is what programs make of files that people wrote.
 var remade = []string{"! command -v update-ca-certificates >/dev/null || update-ca-certificates", "! command -v update-ca-trust >/dev/null || update-ca-trust", "ldconfig"}
 
@@ -191,7 +218,7 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		}
 	}
 	s.Commands = append(s.Commands, remade...)
-	s.Why = "Certificates of people's own are trusted from now on. Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. Modules that were built for another version of their language may have to be built anew. Then apply the role again (step 1): it starts what waited."
+	s.Why = "Certificates of people's own are trusted from now on. Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. Modules of a language that stand in a folder of its version are copied to that of the target's: those that were compiled have to be built anew. Then apply the role again (step 1): it starts what waited."
 	return s, true
 }
 

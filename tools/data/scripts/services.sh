@@ -71,7 +71,8 @@ $left
 Nothing was copied."
 }
 
-# stop_unit SERVICE: with what would start it again.
+# stop_unit SERVICE: with what would start it again. Some units are waited for
+# without end, as those of a server that can't save what it has.
 stop_unit() {
 	local p triggers=()
 	[ -z "$TARGET_ROOT" ] || die "$1 of this very host works in $TARGET_ROOT$SHOWN: stop it first. Nothing was copied."
@@ -83,7 +84,7 @@ stop_unit() {
 		case $(systemctl is-active -- "$p") in inactive | failed | unknown) continue ;; esac
 		say "stopping $p, which works in $SHOWN; 50-after.sh starts it"
 		grep -qxF -- "$p" "$STATE/stopped" 2>/dev/null || printf '%s\n' "$p" >>"$STATE/stopped"
-		systemctl stop -- "$p"
+		timeout "${STOP_SECONDS:-120}" systemctl stop -- "$p" || die "$p does not stop: see journalctl -u $p why, and end it yourself. Nothing was copied to $TARGET_ROOT$SHOWN."
 	done
 }
 

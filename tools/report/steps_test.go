@@ -1,0 +1,63 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/assess"
+	"svc/tools/migration"
+)
+
+// titles are those of steps, in their order.
+func titles(p *migration.Plan) (all []string) {
+	for _, s := range Steps(p, &assess.Assessment{}) {
+		all = append(all, s.Title)
+	}
+	return all
+}
+
+func TestStepsAreInTheirOrder(t *testing.T) {
+	is := is.New(t)
+	p := &migration.Plan{
+		Configuration: []migration.Config{
+			{From: "/etc/x/key", Place: "/etc/x/key", Action: migration.LeftOut},
+			{From: "/etc/y 1/key", Place: "/etc/y 2/key", Action: migration.LeftOut},
+		},
+		Accounts: migration.Accounts{Users: []assess.User{{Name: "anna"}, {Name: "daemon", System: true}}},
+		Mentions: []migration.Mention{
+			{Path: "/opt/a/run", Line: 2, Name: "/usr/bin/lang7.4", Now: "/usr/bin/lang8.4"},
+			{Path: "/srv/v/lib/lang3.9", Name: "/srv/v/lib/lang3.9", Now: "/srv/v/lib/lang3.13"},
+			{Path: "/etc/z", Line: 7, Name: "/usr/sbin/gone", Why: "It is gone."},
+		},
+	}
+	order := titles(p)
+	last := -1
+	for _, title := range []string{"Apply the role, from where this folder is", "Bring the secrets", "Give people their passwords", "Look at lines that name what the target lacks", "Move the data", "Make what follows from the data, and start what waited", "Boot the target", "Check", "To go back"} {
+		at := slices.Index(order, title)
+		is.True(at > last) // each step is there, after the one before
+		last = at
+	}
+	page := string(Next(p, &assess.Assessment{}))
+	for _, line := range []string{
+		`rsync -aR --no-implied-dirs "$SOURCE_SSH":/etc/x/key /`,
+		`mkdir -p '/etc/y 2' && rsync -a "$SOURCE_SSH":'/etc/y 1/key' '/etc/y 2/key'`,
+		`getent shadow anna |`,
+		`sed -i '2s|/usr/bin/lang7\.4|/usr/bin/lang8.4|g' /opt/a/run`,
+		`cp -an /srv/v/lib/lang3.9/. /srv/v/lib/lang3.13/`,
+	} {
+		if !strings.Contains(page, line) {
+			t.Errorf("NEXT.md lacks %q", line)
+		}
+	}
+}
+
+func TestAnEmptyPlanHasNoIdleSteps(t *testing.T) {
+	is := is.New(t)
+	order := titles(&migration.Plan{})
+	for _, title := range []string{"Bring the secrets", "Give people their passwords", "Carry over by hand what no rule carries"} {
+		is.True(!slices.Contains(order, title))
+	}
+}
