@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"svc/assess/host"
 	"svc/assess/packages/rpm"
 )
 
@@ -229,4 +230,28 @@ func (m *machine) linksInEtc() map[string]string {
 		}
 	}
 	return links
+}
+
+// EachRPM calls do with every package of rpm's database, of the first form that
+// there is; fs.ErrNotExist where there is none.
+func EachRPM(fsys host.FS, do func(*rpm.Package) error) error {
+	m := &machine{fs: fsys}
+	for _, name := range rpmDatabases {
+		db, err := m.openLogged(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		var faults rpm.Faults
+		faults.Add(rpm.Database{File: db.file, Size: db.size, Log: db.log, LogSize: db.logSize}.Each(func(p *rpm.Package) {
+			if p.Name != "gpg-pubkey" {
+				faults.Add(do(p))
+			}
+		}))
+		return faults.Err()
+	}
+	return fmt.Errorf("no database of rpm: %w", fs.ErrNotExist)
 }

@@ -1,0 +1,216 @@
+package ledger
+
+import (
+	"context"
+	"crypto/md5"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+	"pgregory.net/rapid"
+
+	"svc/assess"
+	"svc/assess/host"
+)
+
+// disk is a root with one package of dpkg, made in a folder.
+type disk struct {
+	dir  string
+	list []string
+	sums []string
+}
+
+// old is before the package came, soon after it.
+var old, soon = time.Unix(1_600_000_000, 0), time.Unix(1_700_000_000, 0)
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// put writes a file; one of the package is in its lists.
+func (d *disk) put(name, content string, owned bool) {
+	file := filepath.Join(d.dir, name)
+	must(os.MkdirAll(filepath.Dir(file), 0o755))
+	must(os.WriteFile(file, []byte(content), 0o755))
+	must(os.Chtimes(file, old, old))
+	if owned {
+		d.list = append(d.list, "/"+name)
+		d.sums = append(d.sums, fmt.Sprintf("%x  %s", md5.Sum([]byte(content)), name))
+		for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+			d.list = append(d.list, "/"+dir)
+		}
+	}
+}
+
+// change gives a file other content, and a date.
+func (d *disk) change(name, content string, when time.Time) {
+	file := filepath.Join(d.dir, name)
+	must(os.WriteFile(file, []byte(content), 0o755))
+	must(os.Chtimes(file, when, when))
+}
+
+// sum makes the ledger.
+func (d *disk) sum(places ...Place) *Sum {
+	const info = "var/lib/dpkg/info/pkg"
+	must(os.MkdirAll(filepath.Join(d.dir, "var/lib/dpkg/info"), 0o755))
+	must(os.WriteFile(filepath.Join(d.dir, info+".list"), []byte(strings.Join(d.list, "\n")+"\n"), 0o644))
+	must(os.WriteFile(filepath.Join(d.dir, info+".md5sums"), []byte(strings.Join(d.sums, "\n")+"\n"), 0o644))
+	between := time.Unix(1_650_000_000, 0)
+	must(os.Chtimes(filepath.Join(d.dir, info+".list"), between, between))
+	h, err := host.OpenRoot(d.dir)
+	must(err)
+	defer h.Close()
+	s, err := Of(context.Background(), h, Input{Assessment: &assess.Assessment{}, Places: places})
+	must(err)
+	return s
+}
+
+// rowOf is the row of the one file of a disk that a place or name has.
+func paths(all []Path) (names []string) {
+	for _, p := range all {
+		names = append(names, p.Path)
+	}
+	return names
+}
+
+func TestEachKindHasItsRow(t *testing.T) {
+	is := is.New(t)
+	d := &disk{dir: t.TempDir()}
+	is.NoErr(os.Symlink("usr/lib", filepath.Join(d.dir, "lib")))
+	d.put("usr/share/doc/pkg/README", "text", true)
+	d.put("usr/share/pkg/edited", "text", true)
+	d.put("usr/share/pkg/dated", "text", true)
+	d.put("usr/bin/program", "text", true)
+	d.put("usr/lib/systemd/system/cron.service", "unit", true)
+	d.list[len(d.list)-5] = "/lib/systemd/system/cron.service" // as packages had it before /usr was merged
+	d.put("usr/lib/python3/dist-packages/pkg/a.py", "text", true)
+	d.put("usr/lib/python3/dist-packages/pkg/__pycache__/a.cpython-311.pyc", "code", false)
+	d.put("etc/own.conf", "text", false)
+	d.put("etc/ld.so.cache", "text", false)
+	d.put("opt/app/run", "text", false)
+	d.put("srv/www/index.html", "text", false)
+	d.put("usr/lib/tmpfiles.d/pkg.conf", "d /var/lib/pkg 0755 root root -\n", true)
+	is.NoErr(os.MkdirAll(filepath.Join(d.dir, "var/lib/pkg"), 0o755))
+	d.put("usr/share/mine/a/b", "12345", false)
+	d.put("usr/share/mine/c", "12345", false)
+	d.change("usr/share/pkg/edited", "Text", soon)
+	d.change("usr/share/pkg/dated", "Text", old) // nobody reads it
+	d.change("usr/bin/program", "Text", old)
+	d.change("usr/lib/systemd/system/cron.service", "Unit", old)
+	s := d.sum(Place{Path: "srv/www", What: "site"})
+	is.Equal(paths(s.Changed), []string{"/usr/bin/program", "/usr/lib/systemd/system/cron.service", "/usr/share/pkg/edited"})
+	is.Equal(s.Rows[Changed], Count{3, 12})
+	is.Equal(paths(s.Nobody), []string{"/usr/share/mine", "/var"}) // no package of this disk has that
+	is.Equal(s.Nobody[0].Count, Count{4, 10})
+	is.Equal(s.Rows[Data], Count{3, 4}) // with the folder that leads there
+	is.Equal(s.Rows[Software], Count{3, 4})
+	is.Equal(s.Rows[Configuration], Count{2, 4})
+	is.True(s.Looked.Compared == 3 && s.Looked.Assumed > 0 && s.Looked.Unknown == 0)
+	origins := []string{}
+	for _, r := range s.Rules {
+		origins = append(origins, r.Origin)
+	}
+	for _, want := range []string{"ldconfig(8)", "py3compile(1)", "dpkg(1)", "tmpfiles.d(5): /usr/lib/tmpfiles.d/pkg.conf"} {
+		is.True(slices.Contains(origins, want))
+	}
+}
+
+// TestTheSumIsClosed puts random trees into ledgers: what is on the disk is in one
+// row each, and rows, folders and lists add up.
+func TestTheSumIsClosed(t *testing.T) {
+	part := rapid.SampledFrom([]string{"usr", "var", "lib", "etc", "srv", "opt", "home", "share", "cache", "python3", "__pycache__", "x.py", "x.pyc", "local", "log", "a", "b", "ä\n"})
+	base := t.TempDir()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		d := &disk{dir: filepath.Join(base, fmt.Sprint(n))}
+		must(os.MkdirAll(filepath.Join(d.dir, "var/lib/dpkg/info"), 0o755))
+		defer os.RemoveAll(d.dir)
+		for range rapid.IntRange(0, 20).Draw(t, "files") {
+			name := strings.Join(rapid.SliceOfN(part, 1, 5).Draw(t, "name"), "/")
+			file := filepath.Join(d.dir, name)
+			if _, err := os.Lstat(file); err == nil || os.MkdirAll(filepath.Dir(file), 0o755) != nil {
+				continue
+			}
+			if rapid.Bool().Draw(t, "link") {
+				must(os.Symlink("nowhere", file))
+				continue
+			}
+			d.put(name, rapid.StringN(0, 9, -1).Draw(t, "content"), rapid.Bool().Draw(t, "owned"))
+			if rapid.Bool().Draw(t, "changed") {
+				d.change(name, "changed", soon)
+			}
+		}
+		s := d.sum(Place{Path: "srv/a", What: "a"}, Place{Path: "home", What: "homes"}, Place{Path: "usr/share/b", Software: true})
+		var want, rows, folders, nobody Count
+		must(filepath.WalkDir(d.dir, func(_ string, e fs.DirEntry, err error) error {
+			must(err)
+			info, err := e.Info()
+			must(err)
+			want.Paths++
+			if info.Mode().IsRegular() {
+				want.Bytes += info.Size()
+			}
+			return nil
+		}))
+		for _, c := range s.Rows {
+			rows.add(c)
+			if c.Paths < 0 || c.Bytes < 0 {
+				t.Fatalf("a row has less than nothing: %+v", s.Rows)
+			}
+		}
+		for _, f := range s.Folders {
+			for _, c := range f.Rows {
+				folders.add(c)
+			}
+		}
+		for _, p := range s.Nobody {
+			nobody.add(p.Count)
+		}
+		if s.Total != want || rows != want || folders != want || nobody != s.Rows[Nobody] || int(s.Rows[Changed].Paths) != len(s.Changed) {
+			t.Fatalf("the disk has %+v; total %+v, rows %+v, folders %+v, nobody's %+v of %+v, changed %d of %+v", want, s.Total, rows, folders, nobody, s.Rows[Nobody], len(s.Changed), s.Rows[Changed])
+		}
+	})
+}
+
+func TestRulesAreWellFormed(t *testing.T) {
+	is := is.New(t)
+	is.Equal(len(rules()), strings.Count(rulesTSV, "\n")-strings.Count(rulesTSV, "\n#")-1) // the first line is a comment
+	for _, r := range rules() {
+		is.True(r.Row == State || r.Row == Software)
+		is.True(r.What != "" && r.Origin != "")
+	}
+}
+
+func TestWhatWouldBeLostIsNoticed(t *testing.T) {
+	is := is.New(t)
+	d := &disk{dir: t.TempDir()}
+	d.put("var/lib/dpkg/diversions", "/usr/bin/wall\n/usr/bin/wall.distrib\n:\n/bin/sh\n/bin/sh.distrib\ndash\n", false)
+	d.put("var/lib/dpkg/statoverride", "root mail 2755 /usr/bin/x\n", false)
+	d.put("var/lib/dpkg/alternatives/editor", "manual\n/usr/bin/editor\n", false)
+	d.put("var/lib/dpkg/alternatives/pager", "auto\n/usr/bin/pager\n", false)
+	d.put("etc/shadow", "anna:$y$secret:19000:0:99999:7:::\nben:!:19000:1:90:7:14:20000:\n", false)
+	d.put("var/lib/dhcp/dhcpd.leases", "lease", false)
+	d.put("var/lib/systemd/linger/anna", "", false)
+	is.NoErr(os.Symlink("/srv/data", filepath.Join(d.dir, "data")))
+	h, err := host.OpenRoot(d.dir)
+	is.NoErr(err)
+	defer h.Close()
+	said := []string{}
+	for _, n := range notices(h.FS(), &assess.Assessment{Mounts: []assess.Mount{{Type: "swap", Device: "/swapfile"}}, System: assess.System{Hostname: "web1"}}) {
+		said = append(said, n.Kind+" "+n.Path)
+		is.True(n.Do != "" && !strings.Contains(n.What, "secret"))
+	}
+	is.Equal(said, []string{
+		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "swap /swapfile", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
+		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna",
+	})
+}

@@ -1,0 +1,174 @@
+package ledger
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/assess/host"
+)
+
+// maxNotice bounds a file that is read for notices, in bytes; maxNotices how many
+// there are of a kind.
+const (
+	maxNotice  = 4 << 20
+	maxNotices = 200
+)
+
+// notices are the things of a machine that stand in no package and in no file that a
+// move carries.
+func notices(fsys host.FS, a *assess.Assessment) []Notice {
+	all := []Notice{}
+	for _, kind := range []func(host.FS, *assess.Assessment) []Notice{diversions, overrides, alternatives, swap, tops, ageing, hostName, leases, lingering} {
+		found := kind(fsys, a)
+		slices.SortStableFunc(found, func(x, y Notice) int { return strings.Compare(x.Path, y.Path) })
+		all = append(all, found[:min(len(found), maxNotices)]...)
+	}
+	return all
+}
+
+// lines are those of a file; none where it can't be read.
+func lines(fsys host.FS, name string) []string {
+	b, err := host.ReadFile(fsys, name, maxNotice)
+	if err != nil || len(b) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+}
+
+func diversions(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+	l := lines(fsys, "var/lib/dpkg/diversions")
+	for i := 0; i+2 < len(l); i += 3 {
+		if l[i+2] == ":" {
+			all = append(all, Notice{"diversion", l[i], "a person had dpkg put the package's file to " + l[i+1], "repeat dpkg-divert --local on the target, and bring your own file, where it is still wanted"})
+		}
+	}
+	return all
+}
+
+// overrides are modes and owners that a person or a package set for good.
+func overrides(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+	for _, l := range lines(fsys, "var/lib/dpkg/statoverride") {
+		if f := strings.SplitN(l, " ", 4); len(f) == 4 {
+			all = append(all, Notice{"statoverride", f[3], fmt.Sprintf("it is %s:%s %s by dpkg-statoverride", f[0], f[1], f[2]), "where a person set it, repeat dpkg-statoverride --add --update on the target"})
+		}
+	}
+	return all
+}
+
+// alternatives are those that are set by hand: the first line of a file says so, and
+// its link where to.
+func alternatives(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+	for _, dir := range []string{"var/lib/dpkg/alternatives", "var/lib/alternatives"} {
+		entries, _ := fsys.ReadDir(dir) // one of them is not there
+		for _, e := range entries {
+			l := lines(fsys, path.Join(dir, e.Name()))
+			if len(l) < 2 || l[0] != "manual" {
+				continue
+			}
+			to, _ := fsys.ReadLink(path.Join("etc/alternatives", e.Name()))
+			all = append(all, Notice{"alternative", l[1], "a person chose " + to, "choose it on the target: update-alternatives --config " + e.Name()})
+		}
+	}
+	return all
+}
+
+func swap(_ host.FS, a *assess.Assessment) (all []Notice) {
+	for _, m := range a.Mounts {
+		if m.Type == "swap" && strings.HasPrefix(m.Device, "/") && !strings.HasPrefix(m.Device, "/dev/") {
+			all = append(all, Notice{"swap", m.Device, "a file for swap, which fstab names", "make one on the target (mkswap, swapon), and its line in fstab"})
+		}
+	}
+	return all
+}
+
+// tops are links in the root that no system has by itself.
+func tops(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+	entries, _ := fsys.ReadDir(".") // the walk says where it can't be listed
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink == 0 {
+			continue
+		}
+		to, _ := fsys.ReadLink(e.Name())
+		base := strings.TrimSuffix(e.Name(), ".old")
+		if strings.TrimPrefix(to, "/") == "usr/"+e.Name() || base == "vmlinuz" || base == "initrd.img" || strings.HasPrefix(strings.TrimPrefix(to, "/"), "usr/lib") {
+			continue
+		}
+		all = append(all, Notice{"link", "/" + e.Name(), "a link in the root, to " + to, "make it on the target: ln -s"})
+	}
+	return all
+}
+
+// ageing are the accounts whose passwords age or end. It says nothing of passwords.
+func ageing(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+	for _, l := range lines(fsys, "etc/shadow") {
+		f := strings.Split(l, ":")
+		if len(f) < 8 {
+			continue
+		}
+		var said []string
+		for _, rule := range []struct{ value, none, what string }{
+			{f[3], "0", "at least %s days between changes"}, {f[4], "99999", "a change every %s days"}, {f[6], "", "closed %s days after that"}, {f[7], "", "the account ends on day %s since 1970"},
+		} {
+			if rule.value != "" && rule.value != rule.none {
+				said = append(said, fmt.Sprintf(rule.what, rule.value))
+			}
+		}
+		if said != nil {
+			all = append(all, Notice{"password ageing", "/etc/shadow", f[0] + ": " + strings.Join(said, ", "), "repeat it on the target: chage"})
+		}
+	}
+	return all
+}
+
+func hostName(_ host.FS, a *assess.Assessment) []Notice {
+	if a.System.Hostname == "" {
+		return nil
+	}
+	return []Notice{{"host name", "/etc/hostname", a.System.Hostname, "the role sets it: see that names and certificates lead to the target before it takes over"}}
+}
+
+// leaseFiles are what servers of addresses remember.
+var leaseFiles = []string{
+	"var/lib/dhcp/dhcpd.leases", "var/lib/dhcp/dhcpd6.leases", "var/lib/dhcpd/dhcpd.leases", "var/lib/dhcpd/dhcpd6.leases",
+	"var/lib/kea/*.csv", "var/lib/misc/dnsmasq.leases", "var/lib/dnsmasq/dnsmasq.leases",
+}
+
+func leases(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+	for _, pattern := range leaseFiles {
+		files, _ := fs.Glob(fsys, pattern) // the patterns are sound
+		for _, file := range files {
+			if info, err := fsys.Stat(file); err == nil && info.Size() > 0 {
+				all = append(all, Notice{"leases", "/" + file, fmt.Sprintf("addresses that are given out, %d bytes", info.Size()), "copy it while neither server runs: else addresses are given out twice"})
+			}
+		}
+	}
+	return all
+}
+
+func lingering(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+	entries, _ := fsys.ReadDir("var/lib/systemd/linger") // most machines have none
+	for _, e := range entries {
+		all = append(all, Notice{"lingering", "/var/lib/systemd/linger/" + e.Name(), "services of " + e.Name() + " run without a session", "loginctl enable-linger " + e.Name()})
+	}
+	return all
+}
+
+// tmpfiles are the paths that systemd makes by what the machine's packages say in
+// tmpfiles.d.
+func tmpfiles(fsys host.FS) (all []Rule) {
+	files, _ := fs.Glob(fsys, "usr/lib/tmpfiles.d/*.conf") // the pattern is sound
+	for _, file := range files {
+		for _, l := range lines(fsys, file) {
+			f := strings.Fields(l)
+			if len(f) < 2 || strings.HasPrefix(f[0], "#") || !strings.HasPrefix(f[1], "/") || strings.ContainsAny(f[1], "%*?[") || !strings.ContainsAny(f[0][:1], "fdDvqQpLcb") {
+				continue
+			}
+			all = append(all, Rule{State, path.Clean(f[1]), "made at each start", "tmpfiles.d(5): /" + file, Count{}})
+		}
+	}
+	return all
+}
