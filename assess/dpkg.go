@@ -157,6 +157,9 @@ func (m *machine) addConffiles(pkg string, lines []byte) {
 		if i < 0 || !strings.HasPrefix(rest, "/") || !fs.ValidPath(rest[1:i]) {
 			continue // dpkg writes no such line; a hostile one names no file of ours
 		}
+		if rest[i+1:] == "newconffile" {
+			continue // dpkg has no digest of it yet: it gave the file up, or another package has it
+		}
 		f.digests = []string{rest[i+1:]}
 		m.dpkg.ship(rest[:i], f)
 	}

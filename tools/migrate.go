@@ -17,6 +17,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/assess/ledger"
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/api/release"
@@ -65,8 +66,9 @@ type MigrateResult struct {
 	IndexVersion  string            `json:"index_version"`
 	Preflight     bool              `json:"preflight"`
 	Sum           attest.PackageSum `json:"sum"`
-	Install       int               `json:"install"`       // packages that the role installs
-	Configuration map[string]int    `json:"configuration"` // files by what happens to them
+	Install       int               `json:"install"`         // packages that the role installs
+	Configuration map[string]int    `json:"configuration"`   // files by what happens to them
+	Files         *FileCounts       `json:"files,omitempty"` // everything on the disk; absent where it was not counted
 	Inhibitors    []Headline        `json:"inhibitors"`
 	Findings      []Headline        `json:"findings"`
 	PlanDigest    string            `json:"plan_digest"`
@@ -77,6 +79,13 @@ type MigrateResult struct {
 	RoleFiles     int               `json:"role_files"`
 	Exposure      *MigrateExposure  `json:"exposure"` // what advisories say of the move
 	Told
+}
+
+// FileCounts are the paths of a machine's disk by rows, which add up to the total.
+type FileCounts struct {
+	Total   ledger.Count                `json:"total"`
+	Rows    map[ledger.Row]ledger.Count `json:"rows"`
+	Noticed int                         `json:"noticed"` // what a move would lose without a word
 }
 
 // Artifact is a file that was written.
@@ -109,6 +118,8 @@ type move struct {
 	files  artifact.Files // until they are staged
 	// digests are of the files that were made, the manifest's own among them.
 	digests artifact.Digests
+	// planDigest is of the plan without what is counted on the disk.
+	planDigest string
 	// exposure is what advisories say of the move, once the machine has its seat.
 	exposure *exposure.Document
 	// carried counts the bytes read of files for the role.
@@ -145,7 +156,7 @@ func Migrate(ctx context.Context, env *Env, in MigrateInput) (MigrateResult, err
 		if err != nil {
 			return MigrateResult{}, err
 		}
-		if _, err := client.Call(ctx, m.client, api.Usage, usage, client.WithKey(operationKey(secret, usage, m.digests[planFile]))); err != nil {
+		if _, err := client.Call(ctx, m.client, api.Usage, usage, client.WithKey(operationKey(secret, usage, m.planDigest))); err != nil {
 			return MigrateResult{}, err
 		}
 		// What was recorded may be the answer of an earlier call; the seat is asked for as it is now.
@@ -161,8 +172,8 @@ func Migrate(ctx context.Context, env *Env, in MigrateInput) (MigrateResult, err
 	if !m.in.Confirm {
 		return MigrateResult{}, m.unconfirmed(ctx, usage)
 	}
-	if d := m.in.PlanDigest; d != "" && d != m.digests[planFile] {
-		return MigrateResult{}, fmt.Errorf("the plan is not the one that was shown: plan_digest is %s, and that of the plan is %s; nothing was written: look at the plan again by a preflight", excerpt(d, 64), m.digests[planFile])
+	if d := m.in.PlanDigest; d != "" && d != m.planDigest {
+		return MigrateResult{}, fmt.Errorf("the plan is not the one that was shown: plan_digest is %s, and that of the plan is %s; nothing was written: look at the plan again by a preflight", excerpt(d, 64), m.planDigest)
 	}
 	r, err := m.write(ctx, usage)
 	if err != nil {
@@ -303,6 +314,9 @@ func (m *move) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if input.Files, err = m.countFiles(ctx); err != nil {
+		return err
+	}
 	m.plan = migration.New(input)
 	if err := fault(); err != nil {
 		return err
@@ -320,8 +334,11 @@ func (m *move) prepare(ctx context.Context) error {
 		return err
 	}
 	m.files[nextFile] = report.Next(m.plan, m.a)
-	m.files[planFile], err = document(m.plan)
+	if m.files[planFile], err = document(m.plan); err != nil {
+		return err
+	}
 	m.digests = m.files.Digests()
+	m.planDigest, err = m.digestPlan()
 	return err
 }
 
@@ -392,7 +409,7 @@ func (m *move) write(ctx context.Context, usage api.UsageRequest) (MigrateResult
 		return MigrateResult{}, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	recorded, err := client.Call(ctx, m.client, api.Usage, usage, client.WithKey(operationKey(signer.secret, usage, m.digests[planFile])))
+	recorded, err := client.Call(ctx, m.client, api.Usage, usage, client.WithKey(operationKey(signer.secret, usage, m.planDigest)))
 	if err != nil {
 		return MigrateResult{}, errors.Join(err, staging.Discard())
 	}
@@ -450,12 +467,15 @@ func (m *move) finish(ctx context.Context, staging *artifact.Staging, signer *si
 func (m *move) result(recorded api.UsageResponse) MigrateResult {
 	r := MigrateResult{
 		Source: m.a.Release, Target: m.target.Slug, Fingerprint: m.a.Fingerprint, IndexVersion: m.plan.IndexVersion, Preflight: m.in.Preflight,
-		Sum: m.plan.Sum, Install: len(m.plan.Install), Configuration: map[string]int{}, PlanDigest: m.digests[planFile],
+		Sum: m.plan.Sum, Install: len(m.plan.Install), Configuration: map[string]int{}, PlanDigest: m.planDigest,
 		Inhibitors: headlines(m.plan.Inhibitors), Findings: headlines(slices.Concat(m.plan.Findings, m.a.Findings)),
 		SeatClaimed: recorded.SeatClaimed, Licensed: recorded.Licensed, Artifacts: []Artifact{}, Exposure: counted(m.exposure, m.env.Now()),
 	}
 	for _, c := range m.plan.Configuration {
 		r.Configuration[string(c.Action)]++
+	}
+	if f := m.plan.Files; f != nil {
+		r.Files = &FileCounts{f.Total, f.Rows, len(f.Noticed)}
 	}
 	if m.in.Preflight {
 		return r

@@ -49,14 +49,40 @@ func diversions(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	return all
 }
 
-// overrides are modes and owners that a person or a package set for good.
+// overrides are modes and owners that a person set for good. Those that the scripts
+// of packages set, the target's packages set too.
 func overrides(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+	scripts := ""
 	for _, l := range lines(fsys, "var/lib/dpkg/statoverride") {
-		if f := strings.SplitN(l, " ", 4); len(f) == 4 {
-			all = append(all, Notice{"statoverride", f[3], fmt.Sprintf("it is %s:%s %s by dpkg-statoverride", f[0], f[1], f[2]), "where a person set it, repeat dpkg-statoverride --add --update on the target"})
+		f := strings.SplitN(l, " ", 4)
+		if len(f) != 4 {
+			continue
+		}
+		if scripts == "" {
+			scripts = overriding(fsys)
+		}
+		if !strings.Contains(scripts, f[3]) {
+			all = append(all, Notice{"statoverride", f[3], fmt.Sprintf("it is %s:%s %s by dpkg-statoverride, and no script of a package names it", f[0], f[1], f[2]), "repeat it on the target: dpkg-statoverride --add --update"})
 		}
 	}
 	return all
+}
+
+// maxScripts bounds the scripts that are looked into, in bytes.
+const maxScripts = 32 << 20
+
+// overriding are the scripts of packages that set modes by dpkg-statoverride.
+func overriding(fsys host.FS) string {
+	var all strings.Builder
+	all.WriteByte('\n')
+	files, _ := fs.Glob(fsys, "var/lib/dpkg/info/*.postinst") // the pattern is sound
+	for _, file := range files {
+		b, err := host.ReadFile(fsys, file, maxNotice)
+		if err == nil && strings.Contains(string(b), "statoverride") && all.Len()+len(b) < maxScripts {
+			all.Write(b)
+		}
+	}
+	return all.String()
 }
 
 // alternatives are those that are set by hand: the first line of a file says so, and
@@ -102,11 +128,12 @@ func tops(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	return all
 }
 
-// ageing are the accounts whose passwords age or end. It says nothing of passwords.
-func ageing(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+// ageing are the accounts of people whose passwords age or end. It says nothing of passwords.
+func ageing(fsys host.FS, a *assess.Assessment) (all []Notice) {
 	for _, l := range lines(fsys, "etc/shadow") {
 		f := strings.Split(l, ":")
-		if len(f) < 8 {
+		system := slices.ContainsFunc(a.Users, func(u assess.User) bool { return u.Name == f[0] && u.System })
+		if len(f) < 8 || system { // packages made it, and close it as they like
 			continue
 		}
 		var said []string

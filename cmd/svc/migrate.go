@@ -8,6 +8,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess/ledger"
 	"svc/tools"
 )
 
@@ -56,6 +57,7 @@ func viewMigration(w *view, r tools.MigrateResult) {
 		actions += fmt.Sprintf("%d %s", r.Configuration[action], action)
 	}
 	w.line("Configuration: %s.", orNone(actions))
+	viewFiles(w, r.Files)
 	viewHeadlines(w, "Inhibitors", r.Inhibitors)
 	viewHeadlines(w, "To know", r.Findings)
 	viewExposure(w, r.Exposure)
@@ -73,6 +75,23 @@ func viewMigration(w *view, r tools.MigrateResult) {
 		w.line("A licence seat was claimed for the machine; repeating this costs nothing.")
 	}
 	w.line("Next: %s/NEXT.md has the steps in their order; report.html says why.", r.Out)
+}
+
+// viewFiles shows what everything on the disk belongs to.
+func viewFiles(w *view, f *tools.FileCounts) {
+	if f == nil {
+		w.line("What the whole disk holds was not counted: over ssh a preflight does not, and packages have to say whose files are.")
+		return
+	}
+	w.title("Everything on the disk: %s, each in one row", plural(int(f.Total.Paths), "path"))
+	rows := [][]string{}
+	for _, row := range ledger.Rows {
+		rows = append(rows, []string{string(row), fmt.Sprint(f.Rows[row].Paths)})
+	}
+	w.table(rows)
+	if f.Noticed > 0 {
+		w.line("%s that no package and no file brings: NEXT.md and the report name them.", plural(f.Noticed, "thing"))
+	}
 }
 
 func viewHeadlines(w *view, title string, headlines []tools.Headline) {

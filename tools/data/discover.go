@@ -44,6 +44,13 @@ func Discover(ctx context.Context, h host.Host, a *assess.Assessment, progress f
 	return f.d, nil
 }
 
+// Places are the places of a machine's data, without what is in them.
+func Places(h host.Host, a *assess.Assessment) []Place {
+	f := &finder{fs: h.FS(), a: a, d: &Discovery{}}
+	f.choose()
+	return f.d.Places
+}
+
 // choose keeps the candidates that are there, each path once.
 func (f *finder) choose() {
 	chosen := map[string]bool{}

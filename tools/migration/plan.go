@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc/assess"
+	"svc/assess/ledger"
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/api/release"
@@ -46,6 +47,8 @@ type Input struct {
 	// SourceFile and TargetFile give files as packages of the releases ship them;
 	// nil where no packages were named. Without TargetFile nothing is merged.
 	SourceFile, TargetFile Shipped
+	// Files is everything on the machine's disk; nil where it was not counted.
+	Files *ledger.Sum
 	// IncludeSecrets carries keys and files that others may not read.
 	IncludeSecrets bool
 }
@@ -70,7 +73,8 @@ type Plan struct {
 	Accounts      Accounts          `json:"accounts"`
 	Mentions      []Mention         `json:"mentions"` // lines that a person changes on the target
 	Inhibitors    []assess.Finding  `json:"inhibitors"`
-	Findings      []assess.Finding  `json:"findings"` // of the pair of releases; the machine's own are in the assessment
+	Files         *ledger.Sum       `json:"files,omitempty"` // everything on the disk by what it belongs to; null where nobody counted
+	Findings      []assess.Finding  `json:"findings"`        // of the pair of releases; the machine's own are in the assessment
 }
 
 // Package is what one installed package becomes.
@@ -163,7 +167,7 @@ type Accounts struct {
 func New(in Input) *Plan {
 	a := in.Assessment
 	p := &Plan{
-		Schema: Schema, Source: a.Release, Target: in.Target.Slug, IndexVersion: in.IndexVersion, Fingerprint: a.Fingerprint,
+		Schema: Schema, Source: a.Release, Target: in.Target.Slug, IndexVersion: in.IndexVersion, Fingerprint: a.Fingerprint, Files: in.Files,
 		Install: []string{}, Inhibitors: []assess.Finding{}, Findings: []assess.Finding{},
 	}
 	p.Packages = packages(in)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/ledger"
 	"svc/backend/visible"
 	"svc/tools/migration"
 )
@@ -25,7 +26,7 @@ func Steps(p *migration.Plan, a *assess.Assessment) []Step {
 		Title: "Apply the role, from where this folder is", Commands: []string{"ansible-playbook -i HOST, site.yml"},
 		Why: "It installs the packages, makes the accounts and writes the configuration. It may be applied again at any time. At its end it says what does not run yet; most of that waits for the steps below.",
 	}}
-	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, names, data, exports, afterData, changed, machine, network, reboot, check, back} {
+	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, noticed, names, data, exports, afterData, changed, machine, network, reboot, check, back} {
 		if s, ok := step(p, a); ok {
 			all = append(all, s)
 		}
@@ -75,6 +76,41 @@ func words(all []string) string {
 		quoted = append(quoted, word(s))
 	}
 	return strings.Join(quoted, " ")
+}
+
+// noticed are things of the source that stand in no package and no file, and how much
+// of its disk is nobody's.
+func noticed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	if p.Files == nil || len(p.Files.Noticed) == 0 && len(p.Files.Changed) == 0 && len(p.Files.Nobody) == 0 {
+		return Step{}, false
+	}
+	var b strings.Builder
+	for _, n := range p.Files.Noticed {
+		fmt.Fprintf(&b, "- %s %s: %s; %s\n", n.Kind, n.Path, n.What, n.Do)
+	}
+	for _, list := range []struct {
+		title string
+		paths []ledger.Path
+	}{{"Files of packages that were changed outside what is converted", outside(p.Files.Changed)}, {"What belongs to no package, no configuration, no place of data and no rule", p.Files.Nobody}} {
+		if len(list.paths) > 0 {
+			fmt.Fprintf(&b, "- %s:\n", list.title)
+		}
+		for _, f := range list.paths[:min(len(list.paths), mostNamed)] {
+			fmt.Fprintf(&b, "    - %s (%d)\n", f.Path, f.Paths)
+		}
+		if more := len(list.paths) - mostNamed; more > 0 {
+			fmt.Fprintf(&b, "    - and %d more, in plan.json\n", more)
+		}
+	}
+	return Step{Title: "Carry what no package and no role brings, where you want it", Why: strings.TrimSpace(b.String())}, true
+}
+
+// mostNamed is how many paths of a list a page has.
+const mostNamed = 40
+
+// outside are the files that are not below /etc: those have rows of their own.
+func outside(all []ledger.Path) []ledger.Path {
+	return slices.DeleteFunc(slices.Clone(all), func(p ledger.Path) bool { return strings.HasPrefix(p.Path, "/etc/") })
 }
 
 // unknown are packages that a person brings.

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"svc/assess"
+	"svc/assess/ledger"
 	"svc/backend/api"
 	"svc/backend/visible"
 	"svc/tools/exposure"
@@ -59,8 +60,15 @@ type content struct {
 	Steps     []Step
 	Applied   int // units whose state the role sets
 	Exposure  *exposure.Document
-	Changes   []change // of what advisories say
+	Changes   []change  // of what advisories say
+	FileRows  []fileRow // of the disk, in their order
 	Tool      string
+}
+
+// fileRow is a row of the disk's sum.
+type fileRow struct {
+	Row ledger.Row
+	ledger.Count
 }
 
 // change is what the move does to some vulnerabilities; the page shows the
@@ -98,6 +106,11 @@ func Render(p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool 
 		}
 	}
 	bySeverity(c.Findings)
+	for _, row := range ledger.Rows {
+		if p.Files != nil {
+			c.FileRows = append(c.FileRows, fileRow{row, p.Files.Rows[row]})
+		}
+	}
 	for _, r := range p.Packages {
 		if r.Chosen() && !r.Install && (r.Relation == api.RelationUnknown || r.Relation == api.RelationRemoved && r.Role != string(api.RoleLib) || len(r.Targets) > 0 && r.Confidence < migration.Sure) {
 			c.Questions = append(c.Questions, r)

@@ -1,0 +1,48 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"svc/assess/ledger"
+	"svc/tools/artifact"
+	"svc/tools/data"
+)
+
+// countFiles puts everything on the machine's disk into its row. Where packages don't
+// say whose files are, nobody can. A preflight is a quick look: over ssh it leaves this,
+// and elsewhere it compares only what is newer than its package.
+func (m *move) countFiles(ctx context.Context) (*ledger.Sum, error) {
+	if m.in.Preflight && m.in.SSH != "" {
+		return nil, nil
+	}
+	m.env.progress("everything on the disk", 0, 1)
+	defer m.env.progress("everything on the disk", 1, 1)
+	in := ledger.Input{Assessment: m.a, Far: m.in.SSH != "" || m.in.Preflight}
+	for _, p := range data.Places(m.host, m.a) {
+		at := ledger.Place{Path: strings.TrimPrefix(p.Path, "/"), What: p.What, Software: p.Kind == data.Software}
+		if p.Names == nil {
+			in.Places = append(in.Places, at)
+		}
+		for _, name := range p.Names {
+			at.Path = path.Join(strings.TrimPrefix(p.Path, "/"), name)
+			in.Places = append(in.Places, at)
+		}
+	}
+	s, err := ledger.Of(ctx, m.host, in)
+	if errors.Is(err, ledger.ErrNoOwners) {
+		return nil, nil
+	}
+	return s, err
+}
+
+// digestPlan is the digest by which a plan is confirmed: of all but the counts of the
+// disk, which change while a machine runs.
+func (m *move) digestPlan() (string, error) {
+	plan := *m.plan
+	plan.Files = nil
+	b, err := document(plan)
+	return artifact.Digest(b), err
+}
