@@ -223,6 +223,7 @@ var exported = map[string]struct {
 		"what sends and receives messages.",
 		[]string{
 			`(umask 077 && ssh "$SOURCE_SSH" rabbitmqctl -q export_definitions - --format json >definitions.json)`,
+			"systemctl restart rabbitmq-server && rabbitmqctl -q await_startup", // its node is called as the host is, which the role named anew
 			"rabbitmqctl import_definitions --format json <definitions.json",
 			`grep -q '"name":"guest"' definitions.json || rabbitmqctl delete_user guest; rm definitions.json`,
 		},
