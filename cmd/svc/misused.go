@@ -80,6 +80,7 @@ func flagOf(fs *flag.FlagSet, name string) string {
 // words are those of a command, as one types them.
 func words(c *ffcli.Command) string {
 	before, _, _ := strings.Cut(c.ShortUsage, " -")
+	before, _, _ = strings.Cut(before, " (")
 	before, _, _ = strings.Cut(before, " [")
 	before, _ = strings.CutSuffix(before, groupUsage)
 	for last := before; ; before = last { // what stands in capitals is an argument
