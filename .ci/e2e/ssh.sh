@@ -280,7 +280,7 @@ on_a_terminal() {
 		        os.write(fd, b"\x03")
 		print(said)
 		code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-		sys.exit(not (interrupted - began > 0.9 and time.time() - interrupted < 5 and code == 1 and said.rstrip().endswith(b"canceled")))
+		sys.exit(not (interrupted - began > 0.9 and time.time() - interrupted < 5 and code == 130 and b"svc: interrupted" in said))
 	PY
 	local_pid=$! remote=
 	local tries=0
@@ -304,7 +304,7 @@ interrupted() {
 	kill -INT "$local_pid"
 	check "Ctrl-C ends it at once" ended "$local_pid"
 	wait "$local_pid" || code=$?
-	same "as a failure" "$code" 1
+	same "as interrupted" "$code" 130
 	same "without output" "$(cat "$work/last.out")" ""
 	same "and leaves no ssh behind" "$(pgrep -f "ssh -F $work/ssh_config")" ""
 	kill -CONT $remote

@@ -519,14 +519,14 @@ taken_back() {
 signals() {
 	place int && place term && place hup
 	during started sums interrupted int --engine postgresql --to 17 --backup-dir /srv/int --confirm
-	same "SIGINT: exit 1" "$code" 1
+	same "SIGINT: exit 130" "$code" 130
 	said "it says that all was rolled back" "all was rolled back"
 	as_before "SIGINT in sums"
 	during started upgrade terminated term --engine postgresql --to 17 --backup-dir /srv/term --confirm
-	same "SIGTERM: exit 1" "$code" 1
+	same "SIGTERM: exit 130" "$code" 130
 	as_before "SIGTERM in upgrade"
 	during started rehearse hung_up hup --engine postgresql --to 17 --backup-dir /srv/hup --confirm
-	same "SIGHUP: exit 1" "$code" 1
+	same "SIGHUP: exit 130" "$code" 130
 	as_before "SIGHUP in rehearse"
 }
 
