@@ -144,6 +144,21 @@ func TestWalkOverAShellAgrees(t *testing.T) {
 	}
 }
 
+// TestADescriptionFromTheRoot is what find and stat say of the root itself, and of what
+// is in it.
+func TestADescriptionFromTheRoot(t *testing.T) {
+	is := is.New(t)
+	s := &seen{nodes: map[string]Node{}, unread: map[string]error{}}
+	answer := &stream{ctx: t.Context(), v: s, name: "."}
+	for _, line := range []string{"41ed|0|0|4096|1700000000|18|8|2049|2|/", "41ed|0|0|4096|1700000000|90|8|2049|5|/etc", "81a4|0|0|1200|1700000000|1|8|2049|6|/etc/passwd", "41ed|0|0|4096|1700000000|1|0|7|1|/proc", "=\n"} {
+		is.NoErr(answer.take([]byte(line + "//\n")))
+	}
+	is.Equal(len(s.unread), 0)
+	is.Equal(slices.Sorted(maps.Keys(s.nodes)), []string{".", "etc", "etc/passwd", "proc"})
+	is.True(s.nodes["proc"].Boundary)
+	is.True(!s.nodes["etc"].Boundary)
+}
+
 // TestWalkOverAShellSaysWhatItCouldNotRead as somebody who may not.
 func TestWalkOverAShellSaysWhatItCouldNotRead(t *testing.T) {
 	is := is.New(t)

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -31,7 +32,7 @@ func (r *remote) walk(ctx context.Context, tops []string, v Visitor) error {
 	for i, top := range tops {
 		line := "w " + quote(absolute(top))
 		for _, other := range tops {
-			if other != top && strings.HasPrefix(other, top+"/") {
+			if other != top && (top == "." || strings.HasPrefix(other, top+"/")) {
 				line += " -path " + quote(pattern(absolute(other))) + " -prune -o"
 			}
 		}
@@ -90,11 +91,11 @@ func (s *stream) describe(record []byte) {
 		s.v.Unread(0, s.top, s.name, errDescription)
 		return
 	}
-	full := strings.TrimPrefix(string(fields[9]), "/")
+	full := cmp.Or(strings.TrimPrefix(string(fields[9]), "/"), ".")
 	n := Node{Top: s.top, Dir: path.Dir(full), Name: path.Base(full)}
 	if full == s.name {
 		n.Dir, n.Name, s.device = full, ".", uint64(st.Dev)
-	} else if !valid(full) || !strings.HasPrefix(full, s.name+"/") {
+	} else if !valid(full) || s.name != "." && !strings.HasPrefix(full, s.name+"/") {
 		s.v.Unread(0, s.top, s.name, errDescription)
 		return
 	}

@@ -224,8 +224,10 @@ var exported = map[string]struct {
 		[]string{
 			`(umask 077 && ssh "$SOURCE_SSH" rabbitmqctl -q export_definitions - --format json >definitions.json)`,
 			"systemctl restart rabbitmq-server && rabbitmqctl -q await_startup", // its node is called as the host is, which the role named anew
-			"rabbitmqctl import_definitions --format json <definitions.json",
-			`grep -q '"name":"guest"' definitions.json || rabbitmqctl delete_user guest; rm definitions.json`,
+			// From stdin it waits without end, and it reads files as its own account.
+			"install -o rabbitmq -m 0600 definitions.json /var/lib/rabbitmq/definitions.json",
+			"rabbitmqctl import_definitions /var/lib/rabbitmq/definitions.json",
+			`grep -q '"name":"guest"' definitions.json || rabbitmqctl delete_user guest; rm definitions.json /var/lib/rabbitmq/definitions.json`,
 		},
 	},
 }

@@ -12,14 +12,23 @@ ours() {
 	done
 }
 
-# opened PATH…: processes with one of these, or something below it, open.
+# opened PATH…: processes with one of these, or something below it, open. A container
+# has files of its own by such names.
 opened() {
-	local at tests=()
+	local at link name process tests=()
 	for at; do
 		at=${at//\\/\\\\} at=${at//\*/\\*} at=${at//\?/\\?} at=${at//\[/\\[}
 		tests+=(-o -lname "$at" -o -lname "$at/*")
 	done
-	{ find /proc/[0-9]*/cwd /proc/[0-9]*/fd -maxdepth 1 \( "${tests[@]:1}" \) -printf '%p\n' 2>/dev/null || true; } | cut -d/ -f3
+	{ find /proc/[0-9]*/cwd /proc/[0-9]*/fd -maxdepth 1 \( "${tests[@]:1}" \) -printf '%p\n' 2>/dev/null || true; } |
+		while read -r link; do
+			process=${link#/proc/} process=${process%%/*}
+			name=$(readlink "$link") || continue
+			case $name in
+			*' (deleted)') [ ! "/proc/$process/root" -ef / ] || echo "$process" ;;
+			*) [ ! "$link" -ef "$name" ] || echo "$process" ;;
+			esac
+		done
 }
 
 # owned FOLDER: processes of the service's account that owns it. An engine may keep
