@@ -144,6 +144,9 @@ func (b *book) Visit(worker int, n *host.Node) bool {
 		w.boundaries = append(w.boundaries, n.Path())
 		return false
 	}
+	if n.Name == "lost+found" && n.Mode.IsDir() { // it is part of a file system, as its tables are
+		return true
+	}
 	name := n.Path()
 	row, rule := b.rowOf(w, n, name)
 	one := Count{1, bytesOf(n)}
