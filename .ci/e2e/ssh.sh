@@ -163,7 +163,8 @@ same_machine() {
 	svc migrate --root "$machine" --target debian-13 --out "$work/one" --confirm >/dev/null 2>&1 || true
 	svc migrate --ssh web --target debian-13 --out "$work/two" --confirm >/dev/null 2>&1 || true
 	check "a migration over ssh writes the same role" diff -r "$work/one/role" "$work/two/role"
-	check "and the same plan" diff "$work/one/plan.json" "$work/two/plan.json"
+	# Over ssh, programs that are no newer than their packages are not fetched to be compared.
+	check "and the same plan, but for how many files were compared" diff <(unlooked "$work/one/plan.json") <(unlooked "$work/two/plan.json")
 	as_user
 	same "nothing was written on the machines" "$(find "$machine" "$work/box" -xdev \( -newer "$work/stamp" -o -cnewer "$work/stamp" \) 2>/dev/null | head)" ""
 	check "its memory stays below 64 MB" python3 - "$work/svc" "$work/bin" <<-'PY'
@@ -297,6 +298,8 @@ ended() {
 		sleep 0.1
 	done
 }
+
+unlooked() { python3 -c 'import json, sys; p = json.load(open(sys.argv[1])); del p["files"]["looked"]; print(json.dumps(p, indent=1))' "$1"; }
 
 interrupted() {
 	local code=0

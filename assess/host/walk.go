@@ -51,7 +51,8 @@ const (
 // each with a number of its own below Workers.
 type Visitor interface {
 	// Visit is told of a file; of a folder, before what is in it, and says
-	// whether to go in. The node is good until it returns.
+	// whether to go in. The node is good until it returns. It asks nothing of the
+	// machine: over ssh that is still answering.
 	Visit(worker int, n *Node) bool
 	// Unread is told what could not be listed or described.
 	Unread(worker, top int, name string, err error)

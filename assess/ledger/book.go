@@ -31,12 +31,13 @@ var rules = sync.OnceValue(func() (all []Rule) {
 type book struct {
 	host      host.Host
 	owners    *ownership
-	all       []Rule         // of the table, then of the machine's own
-	exact     map[string]int // rules by the path or folder that they are of
-	patterns  []int          // rules whose places have stars
-	names     map[string]int // rules by a file's name
-	places    map[string]int // of data, by path
-	sorted    []string       // paths of places
+	all       []Rule          // of the table, then of the machine's own
+	exact     map[string]int  // rules by the path or folder that they are of
+	patterns  []int           // rules whose places have stars
+	names     map[string]int  // rules by a file's name
+	chosen    map[string]bool // links of alternatives, by path
+	places    map[string]int  // of data, by path
+	sorted    []string        // paths of places
 	configs   map[string]assess.ConfigState
 	byteCode  int
 	aliases   int
@@ -76,7 +77,7 @@ const (
 )
 
 func newBook(h host.Host, in Input, o *ownership) *book {
-	b := &book{host: h, owners: o, exact: map[string]int{}, names: map[string]int{}, places: map[string]int{}, configs: map[string]assess.ConfigState{}}
+	b := &book{host: h, owners: o, exact: map[string]int{}, names: map[string]int{}, chosen: map[string]bool{}, places: map[string]int{}, configs: map[string]assess.ConfigState{}}
 	if b.far, b.why = in.Far, whyNear; b.far {
 		b.why = whyFar
 	}
@@ -88,6 +89,9 @@ func newBook(h host.Host, in Input, o *ownership) *book {
 	}
 	b.byteCode = b.add(Rule{State, byteCode, "byte code of packages' Python files", "py3compile(1)", Count{}})
 	b.aliases = b.add(Rule{State, aliases, "chosen alternatives", "update-alternatives(1)", Count{}})
+	for _, link := range chosen(h.FS()) {
+		b.chosen[o.real(link, "")] = true
+	}
 	for _, r := range tmpfiles(h.FS()) {
 		b.add(r)
 	}
@@ -137,7 +141,7 @@ const (
 
 func (b *book) rule(n int) Rule { return b.all[n] }
 
-// Visit puts a path into its row.
+// Visit puts a path into its row, by what is known before the walk.
 func (b *book) Visit(worker int, n *host.Node) bool {
 	w := b.workers[worker]
 	if n.Boundary {
@@ -247,10 +251,8 @@ func (b *book) ruleOf(n *host.Node, name string) int {
 	if r, ok := b.names[base]; ok {
 		return r
 	}
-	if n.Mode&fs.ModeSymlink != 0 && !strings.HasPrefix(name, "etc/") {
-		if to, err := b.host.FS().ReadLink(name); err == nil && strings.HasPrefix(to, "/etc/alternatives/") {
-			return b.aliases
-		}
+	if n.Mode&fs.ModeSymlink != 0 && b.chosen[name] {
+		return b.aliases
 	}
 	for _, r := range b.patterns {
 		if b.all[r].fits("/" + name) {

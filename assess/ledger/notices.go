@@ -85,10 +85,14 @@ func overriding(fsys host.FS) string {
 	return all.String()
 }
 
+// alternativeFolders are where update-alternatives keeps its records, of dpkg and of
+// chkconfig.
+var alternativeFolders = []string{"var/lib/dpkg/alternatives", "var/lib/alternatives"}
+
 // alternatives are those that are set by hand: the first line of a file says so, and
 // its link where to.
 func alternatives(fsys host.FS, _ *assess.Assessment) (all []Notice) {
-	for _, dir := range []string{"var/lib/dpkg/alternatives", "var/lib/alternatives"} {
+	for _, dir := range alternativeFolders {
 		entries, _ := fsys.ReadDir(dir) // one of them is not there
 		for _, e := range entries {
 			l := lines(fsys, path.Join(dir, e.Name()))
@@ -100,6 +104,22 @@ func alternatives(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 		}
 	}
 	return all
+}
+
+// chosen are the links of alternatives, by the records of update-alternatives: after
+// the mode and the master's link come a name and a link for each slave, to an empty
+// line.
+func chosen(fsys host.FS) (links []string) {
+	for _, dir := range alternativeFolders {
+		entries, _ := fsys.ReadDir(dir) // one of them is not there
+		for _, e := range entries {
+			l := lines(fsys, path.Join(dir, e.Name()))
+			for i := 1; i < len(l) && l[i] != ""; i += 2 {
+				links = append(links, l[i])
+			}
+		}
+	}
+	return links
 }
 
 func swap(_ host.FS, a *assess.Assessment) (all []Notice) {
