@@ -28,6 +28,14 @@ hostile:
     bash .ci/e2e/hostile.sh all
     bash .ci/e2e/hostile_ssh.sh all
 
+# a release for all platforms, installed and tried (root, Debian's packages)
+release:
+    E2E_PLATFORMS=all bash .ci/e2e/release.sh
+
+# rehearsals, also of a machine that tries to get out (root, Debian's packages)
+rehearse:
+    E2E_PARTS="functions attacks killed" bash .ci/e2e/rehearse.sh
+
 # speed, as ratios to a peer or a floor
 bench:
     bash .ci/bench

@@ -30,6 +30,28 @@ postgres_start() {
 	POSTGRES_DSN="postgres:///postgres?host=$POSTGRES_DIR&user=postgres"
 }
 
+# citus_start starts a Citus of a coordinator and two workers, where a folder beside the
+# project has the extension and its scripts; sets CITUS_DSN, empty where there is none.
+citus_start() {
+	CITUS_DSN='' CITUS_DIR=''
+	local from=${SVC_CITUS:-../shared/citus}
+	if [ ! -e "$from/start.sh" ] || [ "$(id -u)" != 0 ]; then
+		echo "NOT TESTED on Citus: $from/start.sh is not there, or this is not root"
+		return
+	fi
+	CITUS_DIR=$(mktemp -d) CITUS_FROM=$from
+	chmod 755 "$CITUS_DIR"
+	CITUS_DSN=$(bash "$from/start.sh" "$CITUS_DIR" | tail -n 1) || CITUS_DSN=''
+	[ -n "$CITUS_DSN" ] || { echo "NOT TESTED on Citus: it did not start (the extension needs a PostgreSQL newer than 15.18)"; citus_stop; }
+}
+
+citus_stop() {
+	[ -n "${CITUS_DIR:-}" ] || return 0
+	bash "$CITUS_FROM/stop.sh" "$CITUS_DIR" >/dev/null 2>&1 || true
+	rm -rf "$CITUS_DIR"
+	CITUS_DIR=''
+}
+
 postgres_stop() {
 	[ -n "${POSTGRES_DIR:-}" ] || return 0
 	postgres_as "$(postgres_bin)/pg_ctl" -D "$POSTGRES_DIR/data" -m immediate -s stop || true

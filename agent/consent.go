@@ -20,13 +20,18 @@ const stateless = "2026-07-28"
 // versionKey is where such a request says its version.
 const versionKey = "io.modelcontextprotocol/protocolVersion"
 
-// consent is what the person at the client said to calls that nobody
-// confirmed. confirm=true is enough alone; but once the person has declined a
-// tool, it takes the person to let it go on. A form that was closed without an
-// answer is no answer: clients without a person close them all.
+// consent is what the person at the client said to calls. Where the client can
+// ask, what nobody confirmed is asked, and so are secrets in a role and the first
+// seat of a session, confirmed or not: what a machine's text says an agent to
+// confirm shall spend nothing for ever. All else that is confirmed goes on; but once
+// the person has declined a tool, it takes the person to let it go on.
+//
+// A form that was closed without an answer is no answer: clients without a person
+// close them all. A call that names the digest of the plan that was shown needs none.
 type consent struct {
 	mu       sync.Mutex
 	declined map[string]bool // by tool
+	seated   bool            // the person agreed to a seat
 }
 
 // errDeclined is the refusal by the person at the client.
@@ -44,12 +49,18 @@ func (c *consent) call(ctx context.Context, env *tools.Env, t tools.Tool, req *m
 	switch {
 	case action == "accept":
 		c.set(t.Name, false)
+		c.agreed()
 		args = withConfirm(args, true)
 	case action == "decline":
 		c.set(t.Name, true)
 		return nil, nil, errDeclined
+	case answered && shown(args) && !c.isDeclined(t.Name):
 	case answered, c.isDeclined(t.Name):
 		args = withConfirm(args, false)
+	default:
+		if plan, err := c.grave(ctx, env, t, args); plan != nil || err != nil {
+			return nil, question(plan), err
+		}
 	}
 	v, err = t.Call(ctx, env, args)
 	var plan *tools.NeedsConfirm
@@ -57,6 +68,52 @@ func (c *consent) call(ctx context.Context, env *tools.Env, t tools.Tool, req *m
 		return nil, question(plan), nil
 	}
 	return v, nil, err
+}
+
+// wish are the arguments of a call that say how much of it was agreed to.
+type wish struct {
+	Confirm    bool   `json:"confirm"`
+	Preflight  bool   `json:"preflight"`
+	Secrets    bool   `json:"include_secrets"`
+	PlanDigest string `json:"plan_digest"`
+}
+
+func wishOf(args json.RawMessage) (w wish) {
+	_ = json.Unmarshal(args, &w) // what is no such object wishes nothing, and is refused by the tool
+	return w
+}
+
+// shown reports whether a call confirms a plan that was shown.
+func shown(args json.RawMessage) bool { return wishOf(args).PlanDigest != "" }
+
+// grave is the plan of a confirmed call that the person is asked about all the same;
+// nil where it may go on. err is why the call can't be made at all.
+func (c *consent) grave(ctx context.Context, env *tools.Env, t tools.Tool, args json.RawMessage) (*tools.NeedsConfirm, error) {
+	w := wishOf(args)
+	if !w.Confirm || w.Preflight || !t.Hints.Seats || c.hasAgreed() && !w.Secrets {
+		return nil, nil
+	}
+	_, err := t.Call(ctx, env, withConfirm(args, false))
+	var plan *tools.NeedsConfirm
+	if !errors.As(err, &plan) {
+		return nil, err
+	}
+	if plan.Seat && !c.hasAgreed() || w.Secrets {
+		return plan, nil
+	}
+	return nil, nil
+}
+
+func (c *consent) agreed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seated = true
+}
+
+func (c *consent) hasAgreed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seated
 }
 
 func (c *consent) set(tool string, declined bool) {
@@ -104,6 +161,9 @@ func answerOf(req *mcp.CallToolRequest) (action string, answered bool) {
 }
 
 func question(plan *tools.NeedsConfirm) *mcp.CallToolResult {
+	if plan == nil {
+		return nil
+	}
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{consentKey: &mcp.ElicitParams{
 		Message:         visible.Lines("svc would " + plan.Would + ". " + plan.Cost),
 		RequestedSchema: &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}},

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc/agent/writecap"
+	"svc/tools"
 )
 
 // person answers forms with the given actions in turn, and counts them.
@@ -91,4 +93,37 @@ func TestFewerTools(t *testing.T) {
 	_, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "svc_migrate"})
 	is.True(err != nil)
 	is.True(Options{Tools: []string{"svc_nope"}}.Check() != nil)
+}
+
+// TestSecretsAndTheFirstSeatAreAsked has an agent confirm what no person agreed to.
+func TestSecretsAndTheFirstSeatAreAsked(t *testing.T) {
+	for name, era := range eras {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			env := newEnv(t)
+			p := &person{actions: []string{"cancel", "cancel", "accept", "decline"}}
+			session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Version: "test", Log: env.Log}), era, p.options())
+			out := filepath.Join(t.TempDir(), "out")
+			move := map[string]any{"root": fixture, "target": "debian-13", "out": out, "confirm": true}
+
+			r := call(t, session, "svc_migrate", move)
+			is.True(strings.Contains(text(r), "not confirmed")) // a closed form is no consent to the first seat
+			is.True(strings.Contains(p.asked[0], "licence seat") && strings.Contains(p.asked[0], "USD"))
+			var preview tools.MigrateResult
+			is.NoErr(json.Unmarshal([]byte(text(call(t, session, "svc_migrate", map[string]any{"root": fixture, "target": "debian-13", "preflight": true}))), &preview))
+			is.Equal(preview.Licensed, false)
+			move["plan_digest"] = preview.PlanDigest
+			is.True(!call(t, session, "svc_migrate", move).IsError) // closed again; but it is the plan that was shown
+			is.Equal(len(p.asked), 2)
+			is.True(!call(t, session, "svc_migrate", move).IsError) // the machine has its seat: nothing is asked
+			is.Equal(len(p.asked), 2)
+
+			move["include_secrets"] = true
+			delete(move, "plan_digest")
+			is.True(!call(t, session, "svc_migrate", move).IsError) // accepted
+			is.True(strings.Contains(p.asked[2], "password digests"))
+			is.True(strings.Contains(text(call(t, session, "svc_migrate", move)), "declined")) // asked each time
+			is.Equal(len(p.asked), 4)
+		})
+	}
 }

@@ -19,8 +19,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/renameio/v2"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"svc/backend/osfile"
 
 	"svc/backend/visible"
 )
@@ -60,7 +60,7 @@ func (d *documents) keep(name string, content []byte) {
 	defer d.mu.Unlock()
 	err := d.open()
 	if err == nil {
-		err = renameio.WriteFile(d.path(name), content, 0o600)
+		err = osfile.Write(d.path(name), content, 0o600)
 	}
 	if err != nil {
 		d.log.Warn("keeping the rest of a result", "error", err)

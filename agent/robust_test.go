@@ -28,7 +28,6 @@ import (
 const (
 	maxListBytes    = 25 << 10
 	maxListTokens   = 3200
-	bytesPerToken   = 4.4 // of such JSON, by OpenAI's o200k; .ci/e2e/clients.sh counts them
 	mayGrow         = 1.05
 	budgetFile      = "testdata/budget.json"
 	parallel, calls = 100, 10_000
@@ -56,11 +55,11 @@ func TestTheListKeepsItsBudget(t *testing.T) {
 	is.NoErr(err)
 	var before budget
 	is.NoErr(json.Unmarshal(b, &before))
-	t.Logf("%+v, some %.0f tokens", now, float64(now.Visible)/bytesPerToken)
+	t.Logf("%+v, some %.0f tokens", now, float64(now.Visible)/charactersToken)
 	is.True(float64(now.Wire) <= mayGrow*float64(before.Wire)) // grew by more than 5 %: shorten, or go test ./agent -update
 	is.True(float64(now.Visible) <= mayGrow*float64(before.Visible))
 	is.True(now.Wire <= maxListBytes)
-	is.True(float64(now.Visible)/bytesPerToken <= maxListTokens)
+	is.True(float64(now.Visible)/charactersToken <= maxListTokens)
 }
 
 func TestAHundredCallsAtOnce(t *testing.T) {

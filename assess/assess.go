@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"svc/assess/hazards"
 	"svc/assess/host"
 	"svc/backend/api/release"
 )
@@ -22,7 +23,7 @@ import (
 var ErrCorrupt = errors.New("the package database can't be read whole")
 
 // ErrNoSystem means that there is no Linux system at the place read.
-var ErrNoSystem = errors.New("no os-release, so this is not the root of a Linux system: check the path")
+var ErrNoSystem = errors.New("this is not the root of a Linux system: it has no etc/os-release. Check the path, and that the disk is mounted")
 
 // ErrNoConfiguration means that there is a system, but none of what people set
 // up on it can be found.
@@ -38,6 +39,8 @@ type Options struct {
 	Now time.Time
 	// Target is the release that the machine is to move to; empty where none is named.
 	Target string
+	// Hazards are the tables to look by, the program's own among them; nil is these alone.
+	Hazards hazards.Table
 	// Progress is told what is being read, and how far it is; may be nil.
 	Progress func(what string, done, total int)
 }

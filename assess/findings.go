@@ -17,7 +17,7 @@ func (m *machine) find() {
 		m.findIdentity, m.findSupport, m.findTarget, m.findPackages, m.findOtherManagers, m.findOrigins, m.findConfiguration, m.findAccess, m.findVersionControl, m.findSSH,
 		m.findDatabases, m.findMounts, m.findNetwork, m.findFirewall, m.findUnits, m.findOutside,
 		m.findContainers, m.findAccounts, m.findFacts, m.findKernelArguments, m.findCertificates, m.findJobs, m.findSoftware, m.findRuntimes,
-		m.findDataVersions, m.findUnread,
+		m.findDataVersions, m.findHazards, m.findUnread,
 	} {
 		check()
 	}

@@ -71,7 +71,7 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := store.Open(ctx, c.DB, store.Options{Now: c.Now, Log: c.Log, CheckPages: c.CheckPages})
+	db, err := OpenStore(ctx, c.DB, store.Options{Now: c.Now, Log: c.Log, CheckPages: c.CheckPages})
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ import (
 // Archives are where the packages of both releases are, for their files as they
 // ship them: folders, and archives by their URLs. Nothing else is fetched.
 type Archives struct {
-	SourceArchives []string `json:"source_archives,omitempty" jsonschema:"folders of packages, mirrors or archive URLs with the machine's release, for what a person changed of a package's file; goes with target_archives"`
-	TargetArchives []string `json:"target_archives,omitempty" jsonschema:"folders of packages, mirrors or archive URLs with the target release: what people changed is merged into the target's own files, and clashes are shown; nothing is fetched but from there"`
+	SourceArchives []string `json:"source_archives,omitempty" jsonschema:"the same of the machine's release"`
+	TargetArchives []string `json:"target_archives,omitempty" jsonschema:"folders of packages or archive URLs of the target, to merge what people changed into its own files"`
 	// Keyrings are files of the keys that must have signed the archives. That is
 	// for a person to decide, so agents can't set it.
 	Keyrings []string `json:"-"`

@@ -1,8 +1,10 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"svc/backend/api"
 	"svc/tools/guide"
@@ -21,7 +23,26 @@ type AskResult struct {
 	Place    string          `json:"place,omitempty"`    // of that answer in the guide
 	Question *QuestionResult `json:"question,omitempty"` // as it was filed
 	Readers  string          `json:"readers,omitempty"`  // who reads what was filed
+	Nearest  []AskPassage    `json:"nearest,omitempty"`  // of the guide, where none surely answers: one of them may
 }
+
+// AskPassage is a passage of the guide.
+type AskPassage struct {
+	Place string `json:"place"`
+	Text  string `json:"text"`
+}
+
+// nearestPassages are those that may answer a question.
+func nearestPassages(question string) (passages []AskPassage) {
+	for _, p := range guide.Nearest(question, 3) {
+		passages = append(passages, AskPassage{p.ID, excerpt(p.Text, maxPassage)})
+	}
+	return passages
+}
+
+// maxPassage is how much a result shows of a passage that may not be the answer, in
+// characters.
+const maxPassage = 400
 
 func askQuestionTool() Tool {
 	return define(Tool{
@@ -50,12 +71,24 @@ func AskQuestion(ctx context.Context, env *Env, in AskInput) (AskResult, error) 
 	case sure:
 		return AskResult{Answered: true, Answer: passage.Text, Place: place}, nil
 	case !in.Confirm:
-		return AskResult{}, env.unconfirmed(ctx, "file a question that the guide does not answer", stripped.Question)
+		var near []string
+		for _, p := range nearestPassages(in.Question) {
+			near = append(near, "svc://guide/"+p.Place)
+		}
+		return AskResult{}, env.unconfirmed(ctx, "file a question that the guide does not surely answer (nearest: "+cmp.Or(strings.Join(near, ", "), "nothing")+")", stripped.Question)
 	}
-	q, err := file(ctx, env, api.AskQuestion, stripped)
+	filing := *env
+	alone, err := env.alone(ctx)
+	if err != nil {
+		return AskResult{}, err
+	}
+	if alone {
+		filing.Admit = nil // the cap keeps others from being flooded, and nobody else reads it
+	}
+	q, err := file(ctx, &filing, api.AskQuestion, stripped)
 	if err != nil {
 		return AskResult{}, err
 	}
 	filed := questionResult(env, q)
-	return AskResult{Question: &filed, Readers: env.readers(ctx)}, nil
+	return AskResult{Question: &filed, Readers: env.readers(ctx), Nearest: nearestPassages(in.Question)}, nil
 }

@@ -25,8 +25,8 @@ const CVEScanSchema = "svc.cve-scan/v1"
 type CVEScanInput struct {
 	Machine
 	Target string `json:"target,omitempty" jsonschema:"release to hold the machine against, such as debian-13: what a move there fixes, and what it brings"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"entries of each list in a summary; 20, and some 8 KB in all, where absent"`
-	Detail Detail `json:"detail,omitempty" jsonschema:"summary cuts long lists, full gives everything; summary where absent"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"entries of each list; 20"`
+	Detail Detail `json:"detail,omitempty" jsonschema:"full cuts nothing"`
 }
 
 // CVEScanResult is what the advisories say of a machine. No list is ever null. A
@@ -141,9 +141,9 @@ func warnings(release string, f api.Feed, stale bool) []string {
 	all := []string{}
 	switch {
 	case !f.Loaded:
-		return append(all, fmt.Sprintf("NOTHING WAS COMPARED: there are no advisories for %s. That no vulnerability is listed means nothing. Build a feed: svc admin advisories build --osv …", release))
+		return append(all, fmt.Sprintf("NOTHING WAS COMPARED: there are no advisories for %s. That no vulnerability is listed means nothing. Get them: svc advisories update", release))
 	case stale:
-		all = append(all, fmt.Sprintf("THE ADVISORIES ARE OLD: the newest is of %s. What was found since is missing. Build a newer feed: svc admin advisories build --osv …", *f.UpdatedAt))
+		all = append(all, fmt.Sprintf("THE ADVISORIES ARE OLD: the newest is of %s. What was found since is missing. Get newer ones: svc advisories update", *f.UpdatedAt))
 	}
 	if f.Rejected > 0 {
 		all = append(all, fmt.Sprintf("%d advisories of the feed's sources could not be used whole; the report of its build names them", f.Rejected))

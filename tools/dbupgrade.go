@@ -1,12 +1,13 @@
+//go:build linux
+
 package tools
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
-	"svc/tools/database/upgrade"
+	"svc/tools/upgrade"
 )
 
 // DBUpgradeInput is the input of DBUpgrade. It is no tool of agents: it changes
@@ -67,16 +68,6 @@ func upgradeRequest(ctx context.Context, env *Env, in DBUpgradeInput) (r upgrade
 	}
 	r.To.Version, _ = r.Graph.SeriesOf(r.To)
 	return r, nil
-}
-
-// targetOf splits what an upgrade leads to: its engine is that of the source,
-// unless another goes before the version.
-func targetOf(engine, to string) (from, toEngine, version string) {
-	from = strings.ToLower(engine)
-	if other, version, change := strings.Cut(to, "/"); change {
-		return from, strings.ToLower(other), version
-	}
-	return from, from, to
 }
 
 // goOn resumes an upgrade, or takes it back.

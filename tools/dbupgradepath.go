@@ -1,7 +1,9 @@
 package tools
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"svc/backend/api"
@@ -16,10 +18,10 @@ const DBUpgradePathSchema = "svc.db-upgrade-path/v1"
 // DBUpgradePathInput is the input of DBUpgradePath.
 type DBUpgradePathInput struct {
 	Engine        string `json:"engine" jsonschema:"postgresql, mysql, mariadb, mongodb, redis, valkey, openldap or sqlite"`
-	From          string `json:"from" jsonschema:"version of the data, such as 13 or 8.0.34, or a release such as centos-7: what it installs by default"`
-	To            string `json:"to" jsonschema:"a version, engine/version for a change of engine, or a release such as debian-13"`
-	SourceOffline bool   `json:"source_offline,omitempty" jsonschema:"true: the source is stopped and stays so, so only ways from its files count"`
-	InPlace       bool   `json:"in_place,omitempty" jsonschema:"true: the server is upgraded on the host it is on; else the data move to a fresh host, where ways in place come last"`
+	From          string `json:"from" jsonschema:"version of the data, such as 8.0.34, or a release: its default"`
+	To            string `json:"to" jsonschema:"a version, engine/version, or a release"`
+	SourceOffline bool   `json:"source_offline,omitempty" jsonschema:"true: the source is stopped and stays so"`
+	InPlace       bool   `json:"in_place,omitempty" jsonschema:"true: on the host it is on; else to a fresh host"`
 }
 
 // DBUpgradePathResult has the ways, the best first.
@@ -49,8 +51,8 @@ func dbUpgradePathTool() Tool {
 	return define(Tool{
 		Name:  "svc_db_upgrade_path",
 		Title: "Ways to upgrade a database",
-		Description: "Ranks the supported ways from a version of a database engine to another version, to another engine, or to what a release offers: steps, methods, downtime, " +
-			"risk, way back, prerequisites. Says what is impossible and what would make it possible. Plans only; executes nothing.",
+		Description: "Ranks the ways from a version of a database engine to another version, another engine, or what a release offers: steps, downtime, " +
+			"risk, way back. Says what is impossible, and what would make it possible. Executes nothing.",
 		Hints: Hints{ReadOnly: true, Idempotent: true},
 	}, DBUpgradePath)
 }
@@ -111,6 +113,9 @@ func versionOf(g database.Graph, engine, s string) (database.Version, error) {
 	if r, ok := release.Named(s); ok {
 		return defaultOf(g, engine, r)
 	}
+	if known := g.Series(engine); strings.EqualFold(s, "latest") && len(known) > 0 {
+		return slices.MaxFunc(known, database.Version.Compare), nil
+	}
 	v, ok := database.ParseVersion(s)
 	if ok {
 		_, ok = g.SeriesOf(database.Place{Engine: engine, Version: v})
@@ -132,4 +137,26 @@ func defaultOf(g database.Graph, engine string, r release.Release) (database.Ver
 		return "", inputErrorf("svc_db_upgrade_path", "which version of %s %s installs by default is not on record; give the version", engine, r.Slug)
 	}
 	return offers[0].Version, nil
+}
+
+// engines are what people call engines, beside the names on record.
+var engines = map[string]string{
+	"postgres": "postgresql", "pg": "postgresql", "psql": "postgresql", "pgsql": "postgresql", "maria": "mariadb", "mongo": "mongodb",
+	"ldap": "openldap", "slapd": "openldap", "sqlite3": "sqlite",
+}
+
+// engineNamed is the engine that a person or a model means.
+func engineNamed(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	return cmp.Or(engines[name], name)
+}
+
+// targetOf splits what an upgrade leads to: its engine is that of the source,
+// unless another goes before the version.
+func targetOf(engine, to string) (from, toEngine, version string) {
+	from = engineNamed(engine)
+	if other, version, change := strings.Cut(to, "/"); change {
+		return from, engineNamed(other), version
+	}
+	return from, from, to
 }

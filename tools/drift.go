@@ -37,7 +37,7 @@ func Drift(ctx context.Context, env *Env, in VerifyInput) (ParityResult, error) 
 	if err := authorize(ctx, v.client, usage); err != nil {
 		return ParityResult{}, err
 	}
-	if err := v.origin.trust(ctx, env, v.client, in.Source); err != nil {
+	if err := v.trust(ctx); err != nil {
 		return ParityResult{}, err
 	}
 	r, err := v.drift(ctx)

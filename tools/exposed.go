@@ -1,9 +1,12 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"svc/backend/api"
@@ -25,6 +28,8 @@ type MigrateExposure struct {
 	Stays   *int             `json:"stays,omitempty"`   // that are in the target's packages, too
 	Brought *int             `json:"brought,omitempty"` // that are in these alone
 	Open    *int             `json:"open,omitempty"`    // of which nobody can say
+	// Gravest are the worst of each: "CVE-2024-6387 critical, in openssh-server".
+	Gravest *GravestCVEs `json:"gravest,omitempty"`
 	// Warnings say why these may not be all: old advisories, packages that could not be
 	// compared.
 	Warnings []string `json:"warnings,omitempty"`
@@ -57,7 +62,7 @@ func (m *move) compareExposure(ctx context.Context) (*exposure.Document, error) 
 	case !gate.Licensed:
 		return nil, fmt.Errorf("%w: the machine has no licence seat, which a preflight does not claim; svc cve-scan --target %s compares, and claims it", errNotCompared, m.target.Slug)
 	case gate.Feed == nil || !gate.Feed.Loaded:
-		return nil, fmt.Errorf("%w: there are none for %s; svc admin advisories build makes them", errNotCompared, m.a.Release)
+		return nil, fmt.Errorf("%w: there are none for %s; svc advisories update gets them", errNotCompared, m.a.Release)
 	}
 	s := newScan(m)
 	before, err := s.ask(ctx, scannedRelease(m.a), scanned(m.a))
@@ -92,5 +97,34 @@ func counted(d *exposure.Document, now time.Time) *MigrateExposure {
 	if !d.Compared {
 		return &MigrateExposure{Why: d.Why}
 	}
-	return &MigrateExposure{d.Compared, d.Why, &d.Before, new(len(d.Fixed)), new(len(d.Stays)), new(len(d.Brought)), new(len(d.Open)), exposureWarnings(d, now)}
+	return &MigrateExposure{
+		d.Compared, d.Why, &d.Before, new(len(d.Fixed)), new(len(d.Stays)), new(len(d.Brought)), new(len(d.Open)),
+		&GravestCVEs{gravest(d.Stays), gravest(d.Brought), gravest(d.Open), gravest(d.Fixed)}, exposureWarnings(d, now),
+	}
 }
+
+// GravestCVEs are the worst vulnerabilities by what becomes of them; exposure.json
+// has all.
+type GravestCVEs struct {
+	Stays   []string `json:"stays,omitempty"`
+	Brought []string `json:"brought,omitempty"`
+	Open    []string `json:"open,omitempty"`
+	Fixed   []string `json:"fixed,omitempty"`
+}
+
+// mostGrave is how many vulnerabilities a result names of each kind.
+const mostGrave = 10
+
+func gravest(all []exposure.Vulnerability) (lines []string) {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b exposure.Vulnerability) int {
+		return cmp.Compare(exposure.Rank(a.Severity), exposure.Rank(b.Severity))
+	})
+	for _, v := range all[:min(mostGrave, len(all))] {
+		lines = append(lines, fmt.Sprintf("%s %s, in %s", v.ID, v.Severity, strings.Join(v.Packages[:min(few, len(v.Packages))], ", ")))
+	}
+	return lines
+}
+
+// few is how many things of a kind stand in one line.
+const few = 3

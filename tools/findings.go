@@ -175,6 +175,12 @@ func (e *Env) readers(ctx context.Context) string {
 	return "the team of " + c.Address()
 }
 
+// alone reports whether nobody but this user reads what is filed.
+func (e *Env) alone(ctx context.Context) (bool, error) {
+	c, err := e.Client(ctx)
+	return err == nil && c.Address() == "", err
+}
+
 // strip takes out of a text what names machines, networks and people.
 func (e *Env) strip(text string) string {
 	stripped, _ := redact.Text(text, e.Hosts...)

@@ -22,6 +22,7 @@ func (m *move) lookUp(ctx context.Context) (migration.Input, error) {
 	if m.host != nil { // else there is but an assessment
 		in.PathExists, in.Mentions, in.Read = m.exists, m.mentions, m.peek
 		in.Described = m.described
+		in.Hazards, in.Machine = m.hazards, assess.Hazardous(m.a, m.host.FS())
 		in.Owners = func(paths []string) map[string]string { return assess.Owners(ctx, m.host, paths) }
 	}
 	names := []string{}

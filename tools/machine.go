@@ -8,9 +8,9 @@ import (
 
 // Machine names the machine that a tool reads: exactly one of its members.
 type Machine struct {
-	Root  string `json:"root,omitempty" jsonschema:"the machine's root folder on this host, such as a mounted disk"`
-	Image string `json:"image,omitempty" jsonschema:"its disk image on this host"`
-	SSH   string `json:"ssh,omitempty" jsonschema:"[user@]host[:port], or a name of ssh's configuration"`
+	Root  string `json:"root,omitempty" jsonschema:"its root folder on this host"`
+	Image string `json:"image,omitempty" jsonschema:"its disk image"`
+	SSH   string `json:"ssh,omitempty" jsonschema:"[user@]host[:port]"`
 
 	// TrustImage allows the image to name files outside its folder. That is for
 	// a person to decide, so agents can't set it.

@@ -64,19 +64,6 @@ func (o *origin) read(dir, name, schema string, v any) (err error) {
 	return err
 }
 
-// trust checks that what was read of a folder is what the service attested when
-// it was written.
-func (o *origin) trust(ctx context.Context, env *Env, c *client.Client, source string) error {
-	if len(o.digests) == 0 {
-		return nil // an assessment alone
-	}
-	keys, err := serviceKeys(ctx, env, c)
-	if err != nil {
-		return err
-	}
-	return o.attested(source, keys)
-}
-
 // attested checks that what was read of a folder is what one of the keys signed.
 func (o *origin) attested(source string, keys []ed25519.PublicKey) error {
 	b, err := readLocal(filepath.Join(source, attestationFile), maxDocument)
@@ -85,7 +72,7 @@ func (o *origin) attested(source string, keys []ed25519.PublicKey) error {
 	}
 	statement, err := attest.Verify(b, keys)
 	if err != nil {
-		return fmt.Errorf("the attestation in %s does not hold: %w; nothing was compared", source, err)
+		return fmt.Errorf("the attestation in %s does not hold: %w; nothing was compared: where a colleague made it, name their public key with --key FILE (svc attest keys prints it)", source, err)
 	}
 	o.root = statement.Root()
 	attested, err := artifact.ReadManifest(source, o.root)
@@ -130,7 +117,7 @@ func readDocument(file, schema string, v any) (digest string, err error) {
 	var head struct{ Schema string }
 	switch err := json.Unmarshal(b, &head); {
 	case err != nil:
-		return "", fmt.Errorf("reading the source: %s is no JSON document: %w", file, err)
+		return "", fmt.Errorf("reading the source: %s is no JSON document: name the out folder of a migration, or what `svc assess --json` printed", file)
 	case head.Schema != schema:
 		return "", fmt.Errorf("reading the source: %s is of the schema %.60q, not %s: name the out folder of a migration, or what `svc assess --json` printed", file, head.Schema, schema)
 	}

@@ -26,6 +26,7 @@ import (
 	"svc/tools/fleet"
 	"svc/tools/migration"
 	"svc/tools/parity"
+	"svc/tools/rehearsal"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -49,6 +50,8 @@ func published() map[string]*jsonschema.Schema {
 		"migration-predicate": schemaOf[attest.MigrationPredicate](),
 		"parity-predicate":    schemaOf[attest.ParityPredicate](),
 		"data-plan-predicate": schemaOf[attest.DataPlanPredicate](),
+		"rehearsal":           documentOf[rehearsal.Document](rehearsal.Schema),
+		"rehearsal-predicate": schemaOf[attest.RehearsalPredicate](),
 		"statement":           statementSchema(),
 	}
 	for name, s := range all {

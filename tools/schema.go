@@ -16,6 +16,7 @@ import (
 // uses one says them.
 var enums = map[reflect.Type][]any{
 	reflect.TypeFor[database.Gap]():           {database.GapNone, database.GapMinor, database.GapMajor, database.GapEngineChange, database.GapNotOffered, database.GapUnknown},
+	reflect.TypeFor[ComparisonKind]():         {KindParity, KindDrift},
 	reflect.TypeFor[Detail]():                 {DetailSummary, DetailFull},
 	reflect.TypeFor[AccountDetail]():          {DetailAccount, DetailVMs, DetailStatement},
 	reflect.TypeFor[FindingKind]():            {FindingKind("bug"), FindingKind("coverage"), FindingKind("measurement")},
@@ -39,11 +40,31 @@ func inferred[T any]() *jsonschema.Schema {
 	for t, values := range enums {
 		types[t] = &jsonschema.Schema{Type: "string", Enum: values}
 	}
+	types[reflect.TypeFor[Machines]()] = machinesSchema()
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: types})
 	if err != nil {
 		panic(fmt.Sprintf("schema of %v: %v", reflect.TypeFor[T](), err)) // a type that no JSON can hold: a fault of this program, seen by every test
 	}
 	return s
+}
+
+// machinesSchema has each machine as a tool takes one. What its members are is said
+// there.
+func machinesSchema() *jsonschema.Schema {
+	members := map[string]*jsonschema.Schema{}
+	for _, name := range []string{"root", "image", "ssh"} {
+		members[name] = &jsonschema.Schema{Type: "string"}
+	}
+	return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "object", Properties: members}}
+}
+
+// requiring shows an argument as required that a call may do without where another
+// has it: models that are told so never leave it out.
+func requiring(name string, t Tool) Tool {
+	shown := *t.Input
+	shown.Required = append([]string{name}, shown.Required...)
+	t.Input = &shown
+	return t
 }
 
 // clean takes the unions with null out of a schema and all below it.

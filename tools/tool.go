@@ -15,6 +15,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/client"
+	"svc/tools/register"
 )
 
 // Env is everything that tools take from outside.
@@ -30,6 +31,9 @@ type Env struct {
 	Now func() time.Time
 	// Cache is a folder for what is downloaded from archives that the user names.
 	Cache string
+	// Rehearsals is a folder for fresh roots, their packages, and what a rehearsal
+	// has of its own while it runs.
+	Rehearsals string
 	// Version of the program, for attestations and reports.
 	Version string
 	// Trust gives those of the service's keys that this user trusts, and pins
@@ -43,6 +47,8 @@ type Env struct {
 	// AskToFetch has a call confirmed before an address is fetched that it names:
 	// where an agent calls.
 	AskToFetch bool
+	// Register is what this user calls machines; it is never sent.
+	Register register.Register
 	// Hosts are the names of the machine that svc runs on: they are stripped
 	// from what is filed.
 	Hosts []string
@@ -72,6 +78,7 @@ type Hints struct {
 	Destructive bool // may replace or delete what is there
 	Idempotent  bool // a repeat changes nothing more
 	OpenWorld   bool // may talk to machines that the call names
+	Seats       bool // a confirmed call may claim a licence seat; clients are not told
 }
 
 // Tool is one thing that an agent can do.
@@ -112,7 +119,19 @@ func All() []Tool {
 
 // define makes a tool of a function: the schemas are those of In and Out.
 func define[In, Out any](t Tool, fn func(context.Context, *Env, In) (Out, error)) Tool {
-	t.Input, t.Output = schemaOf[In](), prune(schemaOf[Out]())
+	return taking(t, prune(schemaOf[Out]()), func(ctx context.Context, env *Env, in In) (any, error) { return fn(ctx, env, in) })
+}
+
+// defineForms makes a tool whose results have several forms: Out has the members of all.
+func defineForms[In, Out any](t Tool, fn func(context.Context, *Env, In) (any, error)) Tool {
+	out := prune(schemaOf[Out]())
+	out.Required = nil
+	return taking(t, out, fn)
+}
+
+// taking completes a tool by what it takes.
+func taking[In any](t Tool, out *jsonschema.Schema, fn func(context.Context, *Env, In) (any, error)) Tool {
+	t.Input, t.Output = schemaOf[In](), out
 	t.Call = func(ctx context.Context, env *Env, args json.RawMessage) (any, error) {
 		in, err := decode[In](t.Input, args)
 		if err != nil {
@@ -155,6 +174,7 @@ func (e *Unfinished) Unwrap() error { return e.Err }
 type NeedsConfirm struct {
 	Would string // what a confirmed call does, as a sentence's rest: "write …"
 	Cost  string // a sentence: a seat or not
+	Seat  bool   // a confirmed call claims a licence seat
 	Needs string // what a confirmed call must name too: "out, the folder to write to"; empty where nothing lacks
 }
 

@@ -18,18 +18,47 @@ const (
 
 // WhoamiInput is the input of Whoami.
 type WhoamiInput struct {
-	Detail AccountDetail `json:"detail,omitempty" jsonschema:"vms lists the machines that have a seat, statement has the bill; account where absent"`
-	Cursor string        `json:"cursor,omitempty" jsonschema:"next_cursor of the call before"`
+	Detail AccountDetail `json:"detail,omitempty" jsonschema:"vms: the machines that have a seat; statement: the bill"`
+	Cursor string        `json:"cursor,omitempty" jsonschema:"next_cursor"`
 }
 
 // WhoamiResult is the account and, where it was asked for, a page of its machines
 // or of its bill.
 type WhoamiResult struct {
 	api.Account
-	VMs        []api.VM       `json:"vms,omitempty"`
-	Statement  *api.Statement `json:"statement,omitempty"`
-	NextCursor string         `json:"next_cursor,omitempty"` // where there are more machines, or lines
+	SeatsLeft   *int           `json:"seats_left,omitempty"`   // absent where the account has no limit
+	OverageRate int            `json:"overage_rate,omitempty"` // US dollars a year for a machine beyond the capacity
+	NextSeat    string         `json:"next_seat"`              // what one more machine costs
+	VMs         []NamedVM      `json:"vms,omitempty"`
+	Statement   *api.Statement `json:"statement,omitempty"`
+	NextCursor  string         `json:"next_cursor,omitempty"` // where there are more machines, or lines
 }
+
+// NamedVM is a machine that has a seat, by what this user calls it. Name, place and
+// move are of this user's own register: the service knows none of them.
+type NamedVM struct {
+	VM       string   `json:"vm"` // the first of its fingerprint
+	Name     string   `json:"name,omitempty"`
+	Place    string   `json:"place,omitempty"`
+	Target   string   `json:"target,omitempty"`
+	Out      string   `json:"out,omitempty"`
+	Since    string   `json:"since"`
+	LastSeen string   `json:"last_seen"`
+	Kinds    []string `json:"kinds"`
+}
+
+// names joins what the service says of machines with what this user calls them.
+func (e *Env) names(vms []api.VM) []NamedVM {
+	known, all := e.named(), []NamedVM{}
+	for _, v := range vms {
+		m := known[v.VM]
+		all = append(all, NamedVM{v.VM, m.Name, m.Place, m.Target, m.Out, day(v.FirstBillableAt), day(v.LastSeenAt), v.Kinds})
+	}
+	return all
+}
+
+// day is the day of a time.
+func day(at string) string { return before(at, " ") }
 
 func whoami() Tool {
 	return define(Tool{
@@ -49,6 +78,9 @@ func Whoami(ctx context.Context, env *Env, in WhoamiInput) (r WhoamiResult, err 
 	if r.Account, err = call(ctx, env, api.GetAccount, api.None{}); err != nil {
 		return r, err
 	}
+	if err := r.price(ctx, env); err != nil {
+		return r, err
+	}
 	var page Page
 	switch in.Detail {
 	case "", DetailAccount:
@@ -57,7 +89,7 @@ func Whoami(ctx context.Context, env *Env, in WhoamiInput) (r WhoamiResult, err 
 		if err != nil {
 			return r, err
 		}
-		r.VMs, page = paged(env, list.VMs, offset, list.HasMore)
+		r.VMs, page = paged(env, env.names(list.VMs), offset, list.HasMore)
 	case DetailStatement:
 		bill, err := call(ctx, env, api.GetStatement, api.None{})
 		if err != nil {
@@ -71,4 +103,17 @@ func Whoami(ctx context.Context, env *Env, in WhoamiInput) (r WhoamiResult, err 
 	}
 	r.NextCursor = page.NextCursor
 	return r, nil
+}
+
+// price adds what one more machine costs.
+func (r *WhoamiResult) price(ctx context.Context, env *Env) error {
+	capacity, err := call(ctx, env, api.GetCapacity, api.None{})
+	if err != nil {
+		return err
+	}
+	r.NextSeat = priceOf(r.Account, capacity)
+	if !r.Unlimited {
+		r.SeatsLeft, r.OverageRate = new(seatsLeft(capacity)), api.OverageRate
+	}
+	return nil
 }

@@ -302,7 +302,7 @@ apt_lists_checks() {
 		check "a folder of listings in ${kind%% *}" build --apt "$work/lists"
 	done
 	gzip <"$packages" | head -c 100 >"$lists/Packages.gz"
-	refuses 'a listing that is cut off' 'unexpected EOF' build --apt "$work/lists"
+	refuses 'a listing that is cut off' 'it ends too early' build --apt "$work/lists"
 }
 
 event_checks() {

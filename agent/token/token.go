@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/zalando/go-keyring"
+	"svc/backend/osfile"
 )
 
 // Variable is the environment variable that overrides a stored token.
@@ -102,7 +102,7 @@ func (s Store) Set(token string) (Place, error) {
 	if err := os.MkdirAll(filepath.Dir(s.File), 0o700); err != nil {
 		return "", fmt.Errorf("storing the token: %w", err)
 	}
-	if err := renameio.WriteFile(s.File, []byte(token+"\n"), 0o600, renameio.IgnoreUmask()); err != nil {
+	if err := osfile.Write(s.File, []byte(token+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("storing the token: %w", err)
 	}
 	return File, nil

@@ -12,8 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
-	"golang.org/x/sys/unix"
+	"svc/backend/osfile"
 )
 
 // limit is how many writes a rolling window has room for.
@@ -67,23 +66,10 @@ type Reading struct {
 // a reading of an earlier run is at least as old as this run, so that no wrong
 // clock locks anybody out for long.
 func (r Reading) age(now Reading) time.Duration {
-	if r.Boot == now.Boot {
+	if r.Boot == now.Boot && r.Boot != "" {
 		return now.Up - r.Up
 	}
 	return max(now.Up, now.Wall.Sub(r.Wall))
-}
-
-// Clock reads the clocks of this machine.
-func Clock() (Reading, error) {
-	var up unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &up); err != nil {
-		return Reading{}, fmt.Errorf("reading the time since boot: %w", err)
-	}
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return Reading{}, fmt.Errorf("reading which boot this is: %w", err)
-	}
-	return Reading{time.Now().Round(0), time.Duration(up.Nano()), string(boot[:min(36, len(boot))])}, nil
 }
 
 // Take counts one write, or says by *Full when the next may go. The write
@@ -175,7 +161,7 @@ func (c Cap) save(made []Reading) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(c.File, b, 0o600, renameio.IgnoreUmask())
+	return osfile.Write(c.File, b, 0o600)
 }
 
 // lock waits for the user's other processes. The lock is the kernel's, so it
@@ -184,18 +170,18 @@ func lock(ctx context.Context, file string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(file+".lock", os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	f, err := os.OpenFile(file+".lock", os.O_CREATE|os.O_RDWR|osfile.NoFollow, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
+		locked, err := osfile.TryLock(f)
+		if locked {
 			return func() { f.Close() }, nil
 		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+		if err != nil {
 			f.Close()
 			return nil, err
 		}

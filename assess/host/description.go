@@ -6,9 +6,6 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // known is what a listing says of a file.
@@ -96,7 +93,7 @@ func cutName(b []byte, prefix string) (name string, rest []byte, ok bool) {
 }
 
 // parseStat reads the numbers of a description.
-func parseStat(f [][]byte) (st unix.Stat_t, ok bool) {
+func parseStat(f [][]byte) (st status, ok bool) {
 	mode, err1 := strconv.ParseUint(string(f[0]), 16, 32)
 	uid, err2 := strconv.ParseUint(string(f[1]), 10, 32)
 	gid, err3 := strconv.ParseUint(string(f[2]), 10, 32)
@@ -105,9 +102,7 @@ func parseStat(f [][]byte) (st unix.Stat_t, ok bool) {
 	if errors.Join(err1, err2, err3, err4, err5) != nil || size < 0 {
 		return st, false
 	}
-	st.Mode, st.Uid, st.Gid, st.Size = uint32(mode), uint32(uid), uint32(gid), size
-	st.Mtim = unix.NsecToTimespec(time.Unix(modified, nanoseconds(f[6])).UnixNano())
-	return st, true
+	return status{mode: uint32(mode), uid: uint32(uid), gid: uint32(gid), size: size, modified: modified, nanoseconds: nanoseconds(f[6])}, true
 }
 
 // nanoseconds are the part of a second in a date as stat prints it; not every

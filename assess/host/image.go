@@ -1,12 +1,16 @@
 package host
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"svc/assess/disk/block"
 	"svc/assess/disk/btrfs"
 	"svc/assess/disk/image"
 )
@@ -25,10 +29,31 @@ func OpenImage(name string, outside bool) (Host, error) {
 		return nil, fmt.Errorf("opening image %s: %w", name, err)
 	}
 	whole, err := join(d)
+	if errors.Is(err, ErrNoMachine) {
+		err = fmt.Errorf("%w%s", err, unlike(d))
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening image %s: %w", name, err), d.Close())
 	}
 	return &imaged{name, d, whole}, nil
+}
+
+// unlike says of a disk on which nothing is known what it is instead, by its first
+// bytes.
+func unlike(d block.Device) string {
+	head := make([]byte, min(d.Size(), 1<<20))
+	n, err := d.ReadAt(head, 0)
+	switch head = head[:n]; {
+	case err != nil && !errors.Is(err, io.EOF):
+		return ""
+	case len(head) == 0:
+		return ": the file is empty"
+	case len(bytes.Trim(head, "\x00")) == 0:
+		return ": the disk begins with zeros alone: was it copied whole?"
+	case utf8.Valid(head[:min(len(head), 512)]) && !bytes.ContainsRune(head, 0):
+		return ": the file is a text, not a disk image"
+	}
+	return ""
 }
 
 // imaged is a machine on a disk image.

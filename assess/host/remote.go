@@ -13,8 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // Bounds of answers, in bytes: of a folder's listing, of the description of a
@@ -350,7 +349,7 @@ func (r *remote) fetchListing(l *listing) error {
 			return err
 		}
 		if l.err = answer[0].err("readdir", l.dir); l.err != nil {
-			l.absent = errors.Is(l.err, fs.ErrNotExist) || errors.Is(l.err, unix.ENOTDIR)
+			l.absent = errors.Is(l.err, fs.ErrNotExist) || errors.Is(l.err, syscall.ENOTDIR)
 			return nil
 		}
 		if l.files, l.err = parseListing(l.dir, answer[0].body); l.err == nil {
@@ -401,7 +400,7 @@ func (r *remote) known(op, name string) (k known, found bool, err error) {
 	}
 	k, found = l.files[path.Base(name)]
 	if !found {
-		return k, false, &fs.PathError{Op: op, Path: name, Err: unix.ENOENT}
+		return k, false, &fs.PathError{Op: op, Path: name, Err: syscall.ENOENT}
 	}
 	return k, !k.bare, nil
 }
@@ -411,7 +410,7 @@ func (r *remote) known(op, name string) (k known, found bool, err error) {
 func (r *remote) impossible(op, dir, name string) error {
 	k, found, err := r.known(op, dir)
 	if err == nil && found && !k.isLink() && !k.info.IsDir() {
-		err = unix.ENOTDIR
+		err = syscall.ENOTDIR
 	}
 	if err != nil {
 		return pathError(op, name, err)
@@ -515,13 +514,13 @@ func (r *remote) ReadLink(name string) (string, error) {
 	case err != nil:
 		return "", err
 	case found && !k.isLink():
-		return "", &fs.PathError{Op: "readlink", Path: name, Err: unix.EINVAL}
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: syscall.EINVAL}
 	case k.link != "":
 		return k.link, nil
 	case k.denied:
-		return "", &fs.PathError{Op: "readlink", Path: name, Err: unix.EACCES}
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: syscall.EACCES}
 	}
-	answer, err := r.shell.ask("l "+quote(absolute(name))+" </dev/null", unix.PathMax)
+	answer, err := r.shell.ask("l "+quote(absolute(name))+" </dev/null", maxPath)
 	if err != nil {
 		return "", err
 	}

@@ -1,3 +1,5 @@
+//go:build linux
+
 package host
 
 import (
@@ -13,8 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 	"unsafe"
 
 	pathrs "github.com/cyphar/filepath-securejoin/pathrs-lite"
@@ -28,7 +28,10 @@ func OpenRoot(dir string) (Host, error) {
 		return nil, fmt.Errorf("opening root %s: %w", dir, err)
 	}
 	f, err := os.OpenFile(absolute, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
+	switch {
+	case errors.Is(err, unix.ENOTDIR):
+		return nil, fmt.Errorf("opening root: %s is a file, not the folder of a machine's files: a disk image is given as image (--image)", dir)
+	case err != nil:
 		return nil, fmt.Errorf("opening root: %w", err)
 	}
 	handles, err := os.OpenFile(ownHandles, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -122,27 +125,6 @@ func (r *root) Open(name string) (fs.File, error) {
 	return &file{handle: f, info: info, left: info.Size()}, nil
 }
 
-// madeUp reports whether the kernel makes a file up when it is read.
-func madeUp(name string) bool {
-	return strings.HasPrefix(name, "proc/") || strings.HasPrefix(name, "sys/")
-}
-
-// readableFiles are those that the kernel makes up and that are read all the same.
-// Others, such as /proc/kmsg, a machine's own files may name to have a reader wait
-// for ever.
-var readableFiles = []string{
-	"proc/stat", "proc/modules", "proc/mounts", "proc/sys/kernel/osrelease", "proc/net/*", "proc/*/mountinfo", "proc/*/comm", "proc/*/cgroup",
-	"sys/class/dmi/id/*", "sys/firmware/devicetree/base/*", "sys/fs/selinux/enforce", "sys/module/apparmor/parameters/enabled",
-}
-
-// readable reports whether a file that the kernel makes up is one of those.
-func readable(name string) bool {
-	return slices.ContainsFunc(readableFiles, func(pattern string) bool {
-		is, _ := path.Match(pattern, name) // of patterns that are sound
-		return is
-	})
-}
-
 // kernelFS are the file systems in which the kernel makes files up that state no
 // size. To read one may take for ever, or take from others what it says.
 var kernelFS = []int64{
@@ -223,7 +205,7 @@ func (h handle) stat(name string) (fs.FileInfo, error) {
 	if err := unix.Fstat(int(h), &st); err != nil {
 		return nil, pathError("stat", name, err)
 	}
-	return entry{path.Base(name), st}, nil
+	return entry{path.Base(name), statusOf(&st)}, nil
 }
 
 // parent gives a handle on the folder that name stands in. The whole name is
@@ -251,7 +233,7 @@ func (r *root) Lstat(name string) (fs.FileInfo, error) {
 	if err := unix.Fstatat(int(parent), base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return nil, pathError("lstat", name, err)
 	}
-	return entry{base, st}, nil
+	return entry{base, statusOf(&st)}, nil
 }
 
 // ReadLink reads a symlink.
@@ -268,9 +250,6 @@ func (r *root) ReadLink(name string) (string, error) {
 	}
 	return string(buf[:n]), nil
 }
-
-// maxEntries bounds one folder: more entries than any real one of those read.
-const maxEntries = 100_000
 
 // ReadDir lists a folder, sorted by name.
 func (r *root) ReadDir(name string) ([]fs.DirEntry, error) {
@@ -361,50 +340,10 @@ func (e *dirEntry) Info() (fs.FileInfo, error) {
 	return e.folder.root.Lstat(path.Join(e.folder.name, e.name))
 }
 
-// pathError names the path inside the machine, never that on this host.
-func pathError(op, name string, err error) error {
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
-		err = inner.Err
+// statusOf takes what the kernel of this host says.
+func statusOf(st *unix.Stat_t) status {
+	return status{
+		mode: st.Mode, uid: st.Uid, gid: st.Gid, size: st.Size, modified: st.Mtim.Sec, nanoseconds: int64(st.Mtim.Nsec),
+		device: uint64(st.Dev), number: st.Ino, links: int(st.Nlink), blocks: st.Blocks,
 	}
-	return &fs.PathError{Op: op, Path: name, Err: err}
-}
-
-// entry is a file's description.
-type entry struct {
-	name string
-	st   unix.Stat_t
-}
-
-func (e entry) Name() string       { return e.name }
-func (e entry) Size() int64        { return e.st.Size }
-func (e entry) IsDir() bool        { return e.Mode().IsDir() }
-func (e entry) ModTime() time.Time { return time.Unix(e.st.Mtim.Unix()) }
-func (e entry) Sys() any           { return Ownership{int(e.st.Uid), int(e.st.Gid)} }
-
-// inode is not known of a file that was described over ssh: it has no links.
-func (e entry) inode() (known inodeFacts, ok bool) {
-	return inodeFacts{uint64(e.st.Dev), e.st.Ino, int(e.st.Nlink), e.st.Blocks}, e.st.Nlink > 0
-}
-
-// types maps the file types of Linux to those of io/fs.
-var types = map[uint32]fs.FileMode{
-	unix.S_IFREG: 0, unix.S_IFDIR: fs.ModeDir, unix.S_IFLNK: fs.ModeSymlink, unix.S_IFIFO: fs.ModeNamedPipe,
-	unix.S_IFSOCK: fs.ModeSocket, unix.S_IFBLK: fs.ModeDevice, unix.S_IFCHR: fs.ModeDevice | fs.ModeCharDevice,
-}
-
-// special are the bits of a mode beside those of who may do what.
-var special = [...]struct {
-	bit  uint32
-	flag fs.FileMode
-}{{unix.S_ISUID, fs.ModeSetuid}, {unix.S_ISGID, fs.ModeSetgid}, {unix.S_ISVTX, fs.ModeSticky}}
-
-func (e entry) Mode() fs.FileMode {
-	mode := fs.FileMode(e.st.Mode&0o777) | types[e.st.Mode&unix.S_IFMT]
-	for _, s := range special {
-		if e.st.Mode&s.bit != 0 {
-			mode |= s.flag
-		}
-	}
-	return mode
 }

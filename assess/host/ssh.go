@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"svc/backend/api/lazyregexp"
@@ -115,11 +114,8 @@ func sshCommand(ctx context.Context, d destination, options []string) *exec.Cmd 
 		args = append(args, "-p", d.port)
 	}
 	cmd := exec.CommandContext(ctx, "ssh", append(args, "--", d.target, remoteShell)...)
-	// In a session of its own neither ssh nor the one of a jump host finds a
-	// terminal to ask on, and all of them end together.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	ownSession(cmd)
 	cmd.Env = append(os.Environ(), "SSH_ASKPASS_REQUIRE=never", "SSH_ASKPASS=")
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	return cmd
 }

@@ -138,7 +138,7 @@ func (v *volume) String() string {
 	case v.err != nil:
 		return fmt.Sprintf("%s: %s that can't be read: %v", v.name, v.kind, v.err)
 	case v.kind == "":
-		return v.name + ": nothing that is known"
+		return v.name + ": no partitions and no file system that svc knows"
 	case v.fs != nil:
 		return fmt.Sprintf("%s: %s without a system", v.name, v.kind)
 	}

@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"svc/backend/api/lazyregexp"
-
-	"golang.org/x/sys/unix"
 )
 
 // maxComplaints bounds what find says that it could not read; read.sh cuts it
@@ -94,7 +92,7 @@ func (s *stream) describe(record []byte) {
 	full := cmp.Or(strings.TrimPrefix(string(fields[9]), "/"), ".")
 	n := Node{Top: s.top, Dir: path.Dir(full), Name: path.Base(full)}
 	if full == s.name {
-		n.Dir, n.Name, s.device = full, ".", uint64(st.Dev)
+		n.Dir, n.Name, s.device = full, ".", st.device
 	} else if !valid(full) || s.name != "." && !strings.HasPrefix(full, s.name+"/") {
 		s.v.Unread(0, s.top, s.name, errDescription)
 		return
@@ -106,7 +104,7 @@ func (s *stream) describe(record []byte) {
 
 // parseInode reads the numbers of a description: a mode of base 16, and eight
 // others.
-func parseInode(fields [][]byte) (st unix.Stat_t, ok bool) {
+func parseInode(fields [][]byte) (st status, ok bool) {
 	if len(fields) != 10 {
 		return st, false
 	}
@@ -120,9 +118,10 @@ func parseInode(fields [][]byte) (st unix.Stat_t, ok bool) {
 	if err != nil || n[3] < 0 || n[6] < 0 {
 		return st, false
 	}
-	st.Mode, st.Uid, st.Gid, st.Size, st.Mtim.Sec = uint32(mode), uint32(n[1]), uint32(n[2]), n[3], n[4]
-	st.Nlink, st.Blocks, st.Dev, st.Ino = uint64(n[5]), n[6], uint64(n[7]), uint64(n[8])
-	return st, true
+	return status{
+		mode: uint32(mode), uid: uint32(n[1]), gid: uint32(n[2]), size: n[3], modified: n[4],
+		links: int(n[5]), blocks: n[6], device: uint64(n[7]), number: uint64(n[8]),
+	}, true
 }
 
 // attributes reads what getfattr says of the files that wait: "# file: " and a

@@ -54,7 +54,7 @@ func almaDocuments(tb testing.TB) (all []document) {
 		all = append(all, d)
 		return err
 	}
-	err := eachDocument(context.Background(), realFile(tb, "osv/almalinux8.tar.zst"), "", add, func(where string, why error) { tb.Errorf("%s: %v", where, why) })
+	err := eachDocument(context.Background(), realFile(tb, "osv/almalinux8.tar.zst"), "", nil, add, func(where string, why error) { tb.Errorf("%s: %v", where, why) })
 	is.New(tb).NoErr(err)
 	return all
 }

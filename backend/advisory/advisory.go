@@ -127,7 +127,7 @@ func (f *Feeds) look(now time.Time) {
 func (f *Feeds) warn(now time.Time) {
 	feed := f.feed.Load()
 	if feed == nil {
-		f.log.Warn("there are no advisories: a scan compares nothing, until svc admin advisories build made a feed", "file", f.path)
+		f.log.Warn("there are no advisories: a scan compares nothing, until svc advisories update, or svc admin advisories build, made a feed", "file", f.path)
 		return
 	}
 	stale := feed.stale(now)

@@ -81,7 +81,7 @@ func BenchmarkMatch(b *testing.B) {
 func BenchmarkReadArchive(b *testing.B) {
 	for b.Loop() {
 		n := 0
-		err := eachDocument(b.Context(), realFile(b, "osv/almalinux8.tar.zst"), "", func(_ string, text []byte) error {
+		err := eachDocument(b.Context(), realFile(b, "osv/almalinux8.tar.zst"), "", nil, func(_ string, text []byte) error {
 			n += len(text)
 			return nil
 		}, func(string, error) {})

@@ -27,6 +27,8 @@ type Sources struct {
 	Now time.Time
 	// Log is told what is being done; may be nil.
 	Log func(string)
+	// Progress is told the bytes of a download that are there, and all; may be nil.
+	Progress func(what string, done, total int)
 }
 
 // Report is what a build made of its sources.
@@ -110,7 +112,7 @@ func Build(ctx context.Context, s Sources) (_ *Report, err error) {
 func (b *build) run(ctx context.Context, s Sources) error {
 	for _, source := range s.OSV {
 		b.log("reading " + source)
-		if err := eachDocument(ctx, source, s.Out, b.add, b.fault); err != nil {
+		if err := eachDocument(ctx, source, s.Out, s.Progress, b.add, b.fault); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package advisory
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"svc/backend/api/lazyregexp"
@@ -158,4 +159,27 @@ func where(name string) place {
 		p.line = minor
 	}
 	return p
+}
+
+// exported are the ecosystems, as OSV's public exports are called, by the ids of
+// the systems that have advisories in them.
+var exported = map[string]string{
+	"debian": "Debian", "ubuntu": "Ubuntu", "almalinux": "AlmaLinux", "rocky": "Rocky Linux", "rhel": "Red Hat", "centos": "Red Hat",
+	"sles": "SUSE", "opensuse-leap": "openSUSE", "opensuse-tumbleweed": "openSUSE", "alpine": "Alpine",
+}
+
+// Exports are the ecosystems of OSV's public exports that have advisories of some of
+// the releases, each once, and the releases of which none has.
+func Exports(releases []string) (ecosystems, without []string) {
+	for _, name := range releases {
+		id, version := release.Split(where(name).release)
+		ecosystem := exported[id]
+		rebuilt := len(version) == 1 && version <= "8" // Red Hat's advisories hold for these of CentOS
+		if ecosystem == "" || id == "centos" && !rebuilt {
+			without = append(without, name)
+		} else if !slices.Contains(ecosystems, ecosystem) {
+			ecosystems = append(ecosystems, ecosystem)
+		}
+	}
+	return ecosystems, without
 }

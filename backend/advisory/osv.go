@@ -121,7 +121,7 @@ type parsed struct {
 func parse(b []byte) (*parsed, error) {
 	var d document
 	if err := json.Unmarshal(b, &d); err != nil {
-		return nil, fmt.Errorf("it is no OSV advisory: %w", brief(err))
+		return nil, errors.New("it is no OSV advisory: it is no JSON, or not of that form")
 	}
 	if d.ID == "" || len(d.ID) > maxName {
 		return nil, fmt.Errorf("it has no id of 1 to %d bytes", maxName)
@@ -140,12 +140,6 @@ func parse(b []byte) (*parsed, error) {
 		p.add(&d.Affected[i], rule{id: d.ID, update: update}, streams)
 	}
 	return p, nil
-}
-
-// brief is a decoder's error without the input that it may quote.
-func brief(err error) error {
-	s := err.Error()
-	return errors.New(s[:min(len(s), 200)])
 }
 
 var (

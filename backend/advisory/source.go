@@ -34,10 +34,10 @@ type reader struct {
 // eachDocument calls add with every advisory of a source: a URL, a folder or a
 // file. What is too big for an advisory is a fault; an archive that can't be
 // read to its end is an error.
-func eachDocument(ctx context.Context, source, out string, add func(string, []byte) error, fault func(string, error)) error {
+func eachDocument(ctx context.Context, source, out string, progress func(string, int, int), add func(string, []byte) error, fault func(string, error)) error {
 	r := &reader{ctx: ctx, add: add, fault: fault}
 	if strings.Contains(source, "://") {
-		file, err := download.Fetch(ctx, download.Request{URL: source, Dir: filepath.Join(filepath.Dir(out), ".advisories")})
+		file, err := download.Fetch(ctx, download.Request{URL: source, Dir: filepath.Join(filepath.Dir(out), ".advisories"), Progress: progress})
 		if err != nil {
 			return fmt.Errorf("downloading %s: %w", source, err)
 		}

@@ -11,13 +11,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"svc/backend/osfile"
 )
 
 // writer writes a feed file from front to end; the header, which has the
 // digest, comes last.
 type writer struct {
-	file    *renameio.PendingFile
+	file    *osfile.Pending
 	out     *bufio.Writer
 	digest  hash.Hash
 	offset  uint64
@@ -33,7 +33,7 @@ type entry struct {
 }
 
 func newWriter(path string) (*writer, error) {
-	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+	f, err := osfile.Create(path, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("writing advisories: %w", err)
 	}

@@ -25,7 +25,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"svc/backend/osfile"
 )
 
 // Limits of a download.
@@ -172,7 +172,7 @@ func (f *fetcher) save() error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(f.path(about), b, 0o644)
+	return osfile.Write(f.path(about), b, 0o644)
 }
 
 // fetch asks once, and takes what comes.

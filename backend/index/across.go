@@ -6,12 +6,10 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/pkgversion"
-	"svc/backend/index/catalog"
+	"svc/backend/api/release"
+	"svc/backend/index/record"
 	"svc/backend/index/rpm"
 )
-
-// rpmReverse has the rpms that are, or are part of, a package of Debian.
-const rpmReverse = "rpm/reverse" // package of Debian → rpms that are it, rpms that have a part of it
 
 // Codes of the caveats across distributions.
 const (
@@ -19,9 +17,6 @@ const (
 	CaveatThirdParty = "THIRD_PARTY"       // comes from another vendor's repository
 	CaveatManager    = "OTHER_SYSTEM"      // belongs to the distribution itself
 )
-
-// vendorEPEL is EPEL among the vendors, and among the levels of EL.
-const vendorEPEL = api.EPEL
 
 // rulesConfidence is that of what the rules make of an rpm that no release is
 // known to have.
@@ -73,30 +68,30 @@ const ownRepository = "own repository"
 
 // rpmTrail is what the index knows of an rpm of the source: its trail, or what the
 // rules make of the canonical of one that is not known.
-func (h *hops) rpmTrail(r rpmRecord) (t catalog.Trail, ok bool, err error) {
+func (h *hops) rpmTrail(r rpmRecord) (t record.Trail, ok bool, err error) {
 	if r.key == "" {
 		return h.byRules(r.Canonical)
 	}
-	value, ok, err := h.ix.rpmDebian.Get(r.key)
-	if ok && err == nil {
-		t, err = decodeTrail(value)
+	if r.trail == "" {
+		return t, false, nil
 	}
-	return t, ok, err
+	t, err = record.DecodeTrail(r.trail)
+	return t, true, err
 }
 
 // byRules is what the rules make of the canonical of an rpm that is not known.
-func (h *hops) byRules(canonical string) (catalog.Trail, bool, error) {
+func (h *hops) byRules(canonical string) (record.Trail, bool, error) {
 	x := &lexicon{ix: h.ix, line: h.source.rpm.line}
 	if name, ok := x.Canonical(canonical); ok {
 		relation := api.RelationRenamed
-		if role(canonical) == api.RoleLib {
+		if record.Role(canonical) == api.RoleLib {
 			relation = api.RelationIncluded
 		}
 		confidence := rulesConfidence
-		if role(canonical) == api.RoleMain && rpm.Beside(name, canonical) {
+		if record.Role(canonical) == api.RoleMain && rpm.Beside(name, canonical) {
 			confidence = besideConfidence
 		}
-		return catalog.Trail{Relation: relation, Confidence: confidence, Targets: []string{name}, Method: "canonical"}, true, x.err
+		return record.Trail{Relation: relation, Confidence: confidence, Targets: []string{name}, Method: "canonical"}, true, x.err
 	}
 	var best rpm.Guess // of the names that the canonical may be of
 	for _, name := range rpm.Names(canonical) {
@@ -105,7 +100,7 @@ func (h *hops) byRules(canonical string) (catalog.Trail, bool, error) {
 		}
 	}
 	best.Confidence = min(best.Confidence, rulesConfidence)
-	return trailOf(best), best.Method != "", x.err
+	return rpm.TrailOf(best), best.Method != "", x.err
 }
 
 // fromRPM follows a canonical of an rpm release to one of Debian's kin.
@@ -115,20 +110,20 @@ func (h *hops) fromRPM(canonical string) (course, error) {
 		return course{}, err
 	}
 	if !found {
-		r.record = record{Name: canonical, Canonical: canonical}
+		r.Record = record.Record{Name: canonical, Canonical: canonical}
 	}
 	t, ok, err := h.rpmTrail(r)
 	if !found && len(t.Targets) == 1 && strings.HasPrefix(t.Targets[0], "python3-") {
 		r.Name = t.Targets[0] // modules of Python have this name in every family
 	}
 	if err != nil || !ok {
-		return course{source: r.record, relation: api.RelationUnknown}, err
+		return course{source: r.Record, relation: api.RelationUnknown}, err
 	}
-	return h.byTrail(r.record, t)
+	return h.byTrail(r.Record, t)
 }
 
 // byTrail follows a trail that leads to packages of Debian to the target.
-func (h *hops) byTrail(r record, t catalog.Trail) (course, error) {
+func (h *hops) byTrail(r record.Record, t record.Trail) (course, error) {
 	r.Component = "main"
 	p := course{source: r, relation: t.Relation, confidence: t.Confidence, methods: []string{t.Method}}
 	if t.Method == rpm.Curated && t.Relation == api.RelationIncluded {
@@ -161,7 +156,7 @@ func (h *hops) nowhere(p course, targets []string) (course, error) {
 	x := &lexicon{ix: h.ix}
 	for _, target := range targets {
 		first, _, _ := strings.Cut(target, "|")
-		if firstThere(x, target) == "" && isName(first) {
+		if rpm.FirstThere(x, target) == "" && isName(first) {
 			p = p.with([]string{first})
 		}
 	}
@@ -238,12 +233,12 @@ func (h *hops) onlyLeads(name string) (bool, error) {
 	if _, own, err := h.target.findOwn(name); at < 0 || at+1 == len(newestFirst) || own || err != nil {
 		return false, err
 	}
-	value, ok, err := h.ix.file.Table(trailsTable(newestFirst[at+1].slug, suite.slug)).Get(name)
+	value, ok, err := h.ix.file.Table(record.TrailsTable(newestFirst[at+1].slug, suite.slug)).Get(name)
 	if !ok || err != nil {
 		return false, err
 	}
-	t, err := decodeTrail(value)
-	return t.Method == catalog.TransitionalInTarget, err
+	t, err := record.DecodeTrail(value)
+	return t.Method == record.TransitionalInTarget, err
 }
 
 // chosen makes a course less sure where the target has others of a row's
@@ -291,7 +286,7 @@ func (h *hops) instead(p course, alternatives []string, name string) course {
 		return p
 	}
 	x := &lexicon{ix: h.ix}
-	first, _ := x.Package(firstThere(x, strings.Join(alternatives, "|")))
+	first, _ := x.Package(rpm.FirstThere(x, strings.Join(alternatives, "|")))
 	own, _ := x.Package(name)
 	if unversioned(own) != unversioned(first) {
 		p.relation = api.RelationReplaced
@@ -385,7 +380,7 @@ func (h *hops) namedInRPM(canonical string) (course, error) {
 // name for, as the package that stands for all of them.
 func (h *hops) metapackageToRPM(p course) (course, bool, error) {
 	name := withoutVersion(p.source.Name)
-	if name == p.source.Name || p.source.isLibrary() {
+	if name == p.source.Name || p.source.IsLibrary() {
 		return p, false, nil
 	}
 	x := &lexicon{ix: h.ix}
@@ -398,7 +393,7 @@ func (h *hops) metapackageToRPM(p course) (course, bool, error) {
 		return p, false, err
 	}
 	meta.source, meta.relation = p.source, stronger(meta.relation, api.RelationRenamed)
-	meta.confidence *= catalog.LineageConfidence
+	meta.confidence, meta.found = meta.confidence*record.LineageConfidence, byMetapackage
 	return meta, true, nil
 }
 
@@ -411,20 +406,24 @@ func (h *hops) knownToRPM(canonical string) (p course, found bool, err error) {
 	}
 	p = course{source: r, relation: api.RelationUnknown}
 	if !ok {
-		p.source = record{Name: canonical, Canonical: canonical}
+		p.source = record.Record{Name: canonical, Canonical: canonical}
 	}
 	if row, ok, err := h.rowToRPM(p); ok || err != nil {
 		return row, ok, err
 	}
 	named, found, err := h.target.rpmBy(canonical)
-	confidence := rowConfidence
+	confidence, way := record.RowConfidence, byCanonical
 	if !found && err == nil {
 		named, found, err = h.reverse(p.source.Name, false)
-		confidence = catalog.LineageConfidence
+		confidence, way = record.LineageConfidence, byPart
+		if named.whole {
+			way = byReverse
+		}
 	}
 	if !found || err != nil {
 		return p, false, err
 	}
+	p.found = way
 	p, err = h.rpm(p, named, confidence)
 	if named.among && p.relation == api.RelationMerged {
 		p.confidence = min(p.confidence, partConfidence)
@@ -447,7 +446,7 @@ func (h *hops) reverse(name string, strictly bool) (rpmRecord, bool, error) {
 	best := preferred{line: h.target.rpm}
 	for i, names := range []string{wholes, parts} {
 		for name := ""; names != ""; {
-			name, names = cut(names, ' ')
+			name, names = record.Cut(names, ' ')
 			r, ok, err := h.target.findRPM(name)
 			if err != nil {
 				return r, false, err
@@ -493,7 +492,7 @@ func (h *hops) rpm(p course, r rpmRecord, confidence float64) (course, error) {
 	switch {
 	case r.Name == p.source.Name:
 		p.relation = api.RelationSame
-	case p.source.isLibrary():
+	case p.source.IsLibrary():
 		p.relation = api.RelationIncluded
 	case r.Canonical != p.source.Canonical && !r.whole:
 		p.relation = api.RelationMerged
@@ -512,19 +511,23 @@ func (h *hops) rpm(p course, r rpmRecord, confidence float64) (course, error) {
 // lacks reports whether the list of a release of EL is nearly whole, and has no such rpm.
 func (h *hops) lacks(r rpmRecord) bool {
 	l := h.target.rpm
-	return l.line == "el" && l.known && l.level >= wholeLists && !r.has(l) && !r.inEPEL()
+	return l.line == "el" && l.known && l.level >= record.WholeLists && !r.has(l) && !r.inEPEL()
 }
 
 // became is what became of an rpm after the last level of EL that is known to
 // have it, where a trail says so.
 func (h *hops) became(p course, r rpmRecord) (later course, gone bool, err error) {
 	newest := r.newestBefore(h.target.rpm.level)
-	if newest == 0 || h.target.rpm.lists() || h.target.rpm.line != "el" || h.target.rpm.at(r) || r.inEPEL() {
+	if newest == 0 || h.target.rpm.lists() || r.has(h.target.rpm) || h.target.rpm.line != "el" || h.target.rpm.at(r) || r.inEPEL() {
 		return p, false, nil
 	}
 	later, err = h.climb(p, newest, &sighting{by: h.target})
 	if err != nil || len(later.methods) == len(p.methods) || p.relation == api.RelationIncluded && later.evidence() == dropped {
 		return p, false, err // a library comes under another name
+	}
+	later.found = byEvent
+	if slices.Contains(later.methods, dropped) {
+		later.found = byAbsence
 	}
 	return h.inOwnNames(later), true, nil
 }
@@ -536,7 +539,7 @@ func (h *hops) existence(r rpmRecord) float64 {
 		return 1
 	case l.known && r.inEPEL():
 		return listless
-	case l.known && r.levels != "" && l.level >= wholeLists:
+	case l.known && r.levels != "" && l.level >= record.WholeLists:
 		return later
 	case l.known && r.levels != "":
 		return elsewhere
@@ -549,7 +552,7 @@ func (h *hops) existence(r rpmRecord) float64 {
 // withoutRPM answers where the target's own list has nothing of what is known:
 // libraries come as dependencies.
 func (h *hops) withoutRPM(p course) course {
-	switch r := role(p.source.Canonical); {
+	switch r := record.Role(p.source.Canonical); {
 	case !h.target.rpm.lists():
 	case r == api.RoleLib || r == api.RoleLang:
 		p.relation, p.confidence = api.RelationIncluded, unlisted
@@ -562,12 +565,13 @@ func (h *hops) withoutRPM(p course) course {
 // guessRPM answers for what no rpm is known for: libraries come as
 // dependencies, anything else may have the same name.
 func (h *hops) guessRPM(p course) course {
-	switch r := role(p.source.Canonical); {
-	case r == api.RoleLang, p.source.isLibrary():
+	p.found = byGuess
+	switch r := record.Role(p.source.Canonical); {
+	case r == api.RoleLang, p.source.IsLibrary():
 		p.relation, p.confidence = api.RelationIncluded, unlisted
 	case r == api.RoleDebug:
 		p.relation, p.confidence = api.RelationRemoved, unlisted
-	case isCanonical(p.source.Name):
+	case record.IsCanonical(p.source.Name):
 		p.relation, p.confidence = api.RelationRemoved, goneConfidence
 	default:
 		p.relation, p.confidence, p.names = api.RelationRenamed, guessed, []string{h.ix.rpmName(p.source.Name)}
@@ -582,9 +586,13 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 		return course{}, err
 	}
 	if !found {
-		r.record = record{Name: h.usualName(canonical), Canonical: canonical}
+		name, err := h.ix.usualName(h.source, canonical)
+		if err != nil {
+			return course{}, err
+		}
+		r.Record = record.Record{Name: name, Canonical: canonical}
 	}
-	p := course{source: r.record, relation: api.RelationSame, confidence: 1, names: []string{r.Name}}
+	p := course{source: r.Record, relation: api.RelationSame, confidence: 1, names: []string{r.Name}, found: byName}
 	if h.source.rpm.line != h.target.rpm.line {
 		if p, err = h.otherLine(p, r); err != nil {
 			return p, err
@@ -599,13 +607,14 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 		p.relation, p.confidence, p.names = api.RelationIncluded, soname, nil
 		return p, nil
 	}
-	if isCanonical(r.Name) {
+	if record.IsCanonical(r.Name) {
 		return h.underUsualName(p)
 	}
 	seen := &sighting{by: h.target}
 	switch general := h.ofEL(r.Name); {
 	case general != r.Name:
-		p.names[0], p.relation, p.confidence = general, api.RelationReplaced, rowConfidence
+		p.names[0], p.relation, p.confidence = general, api.RelationReplaced, record.RowConfidence
+		p.found = byRow
 	case !h.source.rpm.known && h.target.rpm.known && r.levels == "":
 		_, row, err := h.levels[h.source.rpm.level].trail(r.Name, seen)
 		if err != nil {
@@ -643,21 +652,6 @@ func (h *hops) afterRows(p course) (course, error) {
 	return h.climb(p, suseRows, &sighting{by: h.target})
 }
 
-// usualName is the name that the source gives an rpm which is not known: modules
-// of languages have other names than in Debian.
-func (h *hops) usualName(canonical string) string {
-	x := &lexicon{ix: h.ix}
-	deb, _ := x.Canonical(canonical)
-	if _, ok := rpm.Module(deb); !ok || x.err != nil {
-		return withoutApart(canonical)
-	}
-	name := h.ix.rpmName(deb)
-	if gem, ok := strings.CutPrefix(name, "rubygem-"); ok && h.source.rpm.line == "suse" {
-		return rubies[h.source.rpm.level] + "-rubygem-" + gem
-	}
-	return name
-}
-
 // rpmName is what rpm distributions are likely to call a package of Debian.
 func (ix *Index) rpmName(deb string) string {
 	if name, ok, err := ix.modules.Get(deb); ok && err == nil {
@@ -673,7 +667,7 @@ var rubies = map[int]string{12: "ruby2.1", 15: "ruby2.5", 16: "ruby3.4"}
 // soname, that the target's level is not known to have: what needs it brings it.
 func (h *hops) otherSoname(r rpmRecord) bool {
 	l := h.target.rpm
-	return l.line == "suse" && l.level != h.source.rpm.level && r.isLibrary() && !l.lists() && !l.at(r)
+	return l.line == "suse" && l.level != h.source.rpm.level && r.IsLibrary() && !l.lists() && !l.at(r)
 }
 
 // underUsualName answers for an rpm that nobody is known to have, by the name
@@ -683,7 +677,7 @@ func (h *hops) underUsualName(p course) (course, error) {
 	if !ok {
 		return h.underItsName(p, guessed)
 	}
-	p.source.Name, p.names, p.confidence = name, []string{name}, guessed
+	p.source.Name, p.names, p.confidence, p.found = name, []string{name}, guessed, byGuess
 	if h.target.rpm.line == "suse" {
 		p.confidence = listless // the source has it, by a name that its canonical leads back to
 	}
@@ -708,7 +702,7 @@ func (h *hops) underUsualName(p course) (course, error) {
 func (h *hops) isUnheard(p course, name string, known bool) (bool, error) {
 	from, to := h.source.rpm, h.target.rpm
 	later := from.known && to.known && from.level < to.level
-	if !later || to.level < wholeLists || to.lists() || known || len(p.methods) > 0 {
+	if !later || to.level < record.WholeLists || to.lists() || known || len(p.methods) > 0 {
 		return false, nil
 	}
 	vendor, err := h.byPattern(name)
@@ -718,7 +712,7 @@ func (h *hops) isUnheard(p course, name string, known bool) (bool, error) {
 // byPattern is the vendor whose packages are called like an rpm; empty where nobody's are.
 func (h *hops) byPattern(name string) (vendor string, err error) {
 	x := &lexicon{ix: h.ix, line: "el"}
-	if g, ok := x.Pattern(name); ok && isVendor(g.Method) {
+	if g, ok := x.Pattern(name); ok && rpm.IsVendor(g.Method) {
 		vendor = strings.TrimPrefix(g.Method, rpm.Vendor)
 	}
 	return vendor, x.err
@@ -726,7 +720,7 @@ func (h *hops) byPattern(name string) (vendor string, err error) {
 
 // unheardOf answers for an rpm that nothing is known of, so that it is hardly of EL.
 func (p course) unheardOf() course {
-	p.relation, p.confidence, p.names = api.RelationRemoved, unheardConfidence, nil
+	p.relation, p.confidence, p.names, p.found = api.RelationRemoved, unheardConfidence, nil, byAbsence
 	p.methods = append(slices.Clip(p.methods), unheard)
 	return p
 }
@@ -736,6 +730,12 @@ func (h *hops) overLevels(p course, seen *sighting) (course, error) {
 	p, err := h.climb(p, h.source.rpm.level, seen)
 	if err != nil {
 		return p, err
+	}
+	if len(p.methods) > 0 {
+		p.found = byEvent
+	}
+	if slices.Contains(p.methods, dropped) {
+		p.found = byAbsence
 	}
 	if h.target.rpm.lists() {
 		p, err = h.arriveListed(p)
@@ -806,7 +806,7 @@ func (h *hops) climb(p course, from int, seen *sighting) (course, error) {
 			return p, err
 		}
 		if gone {
-			p.relation, p.confidence, p.names, p.methods = api.RelationRemoved, wholeConfidence, nil, append(slices.Clip(p.methods), catalog.Curated)
+			p.relation, p.confidence, p.names, p.methods = api.RelationRemoved, wholeConfidence, nil, append(slices.Clip(p.methods), record.Curated)
 			return p, nil
 		}
 		if p, err = p.follow(trails); err != nil {
@@ -844,8 +844,8 @@ func nextLevel(line string, n int) int {
 
 // trail finds the trail of a name.
 func (t *levelTrails) trail(name string, seen *sighting) (trail string, ok bool, err error) {
-	if t.ownKeeps(name) {
-		return "", false, nil
+	if kept, err := t.keeps(name, seen); kept || err != nil {
+		return "", false, err
 	}
 	if trail, ok, err = t.rows.Get(name); err != nil {
 		return "", false, err
@@ -854,7 +854,7 @@ func (t *levelTrails) trail(name string, seen *sighting) (trail string, ok bool,
 		kept, err := t.epelKeeps(name, trail, seen)
 		return trail, !kept, err
 	}
-	row := t.rows.patterns().longest(name)
+	row := t.rows.patterns().Longest(name)
 	if row == nil && !t.listed() {
 		return "", false, nil
 	}
@@ -863,7 +863,7 @@ func (t *levelTrails) trail(name string, seen *sighting) (trail string, ok bool,
 	case err != nil || r.atLevel(t.target.rpm.line, t.next):
 		return "", false, err
 	case row != nil:
-		return strings.ReplaceAll(row.value, "*", row.stood(name)), true, nil
+		return strings.ReplaceAll(row.Value, "*", row.Stood(name)), true, nil
 	case t.drops(*r) && t.ownRPMs(name) == "":
 		return droppedTrail, true, nil
 	}
@@ -879,23 +879,27 @@ func (t *levelTrails) epelKeeps(name, trail string, seen *sighting) (bool, error
 	return r.inEPEL(), err
 }
 
-// ownKeeps reports whether a distribution near EL has a package under its name, whatever
-// EL does with it.
-func (t *levelTrails) ownKeeps(name string) bool {
-	return t.target.rpm.line == "el" && t.ownRPMs(name) == string(api.RelationSame)+"\t"+name
+// keeps reports whether a distribution near EL has a package under its name, by a row
+// or its own list, whatever EL does with it.
+func (t *levelTrails) keeps(name string, seen *sighting) (bool, error) {
+	if t.target.rpm.line != "el" || t.ownRPMs(name) == string(api.RelationSame)+"\t"+name {
+		return t.target.rpm.line == "el", nil
+	}
+	if t.target.rpm.known {
+		return false, nil
+	}
+	r, _, err := seen.find(name)
+	return r.has(t.target.rpm), err
 }
-
-// wholeLists is the first level of EL whose list is nearly whole.
-const wholeLists = 9
 
 // listed reports whether the next level is one of EL whose list is nearly whole,
 // and all that is known of the target's.
 func (t *levelTrails) listed() bool {
-	return t.target.rpm.known && !t.target.rpm.lists() && t.next >= wholeLists
+	return t.target.rpm.known && !t.target.rpm.lists() && t.next >= record.WholeLists
 }
 
 // droppedTrail is the trail of what EL has no more.
-var droppedTrail = encodeTrail(catalog.Trail{Relation: api.RelationRemoved, Confidence: droppedConfidence, Method: dropped})
+var droppedTrail = record.EncodeTrail(record.Trail{Relation: api.RelationRemoved, Confidence: droppedConfidence, Method: dropped})
 
 // drops reports whether the lists say that EL has a package no more: that of a
 // level before the next has it, neither that of the next nor the target's does,
@@ -934,7 +938,7 @@ func (h *hops) wholeGoes(name string, trails trails) (bool, error) {
 			return false, err
 		}
 		if ok {
-			t, err := decodeTrail(value)
+			t, err := record.DecodeTrail(value)
 			return t.Relation == api.RelationRemoved, err
 		}
 		if _, there, err := h.target.findRPM(name); there || !h.target.rpm.known || err != nil {
@@ -968,7 +972,8 @@ func (h *hops) inOwnNames(p course) course {
 			next = next.with([]string{name})
 			continue
 		}
-		next.relation, next.confidence = stronger(p.relation, api.Relation(relation)), min(p.confidence, rowConfidence)
+		next.relation, next.confidence = stronger(p.relation, api.Relation(relation)), min(p.confidence, record.RowConfidence)
+		next.found = byRow
 		next = next.with(strings.Fields(own))
 	}
 	if len(next.names) == 0 && len(p.names) > 0 {
@@ -991,10 +996,16 @@ func (h *hops) ownRPMs(name string) string {
 // readOwnNames reads what the two releases have of names that EL does not have.
 func (h *hops) readOwnNames() {
 	sources, targets := owners(h.source, h.target), owners(h.target, h.source)
-	h.general, h.own = make([]map[string]string, len(sources)), make([]map[string]string, len(targets))
+	h.general, h.own, h.stated = make([]map[string]string, len(sources)), make([]map[string]string, len(targets)), map[string]bool{}
 	for key, value := range h.ix.rpmOwn.All() {
 		if name, of, own := strings.Cut(key, " "); own {
-			put(h.own, slices.Index(targets, of), name, value)
+			if at := slices.Index(targets, of); at >= 0 {
+				put(h.own, at, name, value)
+				_, names, _ := strings.Cut(value, "\t")
+				for stated := range strings.FieldsSeq(names) {
+					h.stated[stated] = true
+				}
+			}
 			continue
 		}
 		of, name, _ := strings.Cut(key, "/")
@@ -1020,7 +1031,7 @@ func owners(t, other *releaseTables) []string {
 	if t.rpm == nil {
 		return nil
 	}
-	names := []string{t.slug, distribution(t.slug)}
+	names := []string{t.slug, record.Distribution(t.slug)}
 	if other.rpm == nil || other.rpm.line != t.rpm.line {
 		names = append(names, t.rpm.line)
 	}
@@ -1058,14 +1069,14 @@ func (h *hops) staying(r rpmRecord) float64 {
 
 // sameKind reports whether both releases are of EL, or of the one distribution.
 func (h *hops) sameKind() bool {
-	return h.source.rpm.known && h.target.rpm.known || distribution(h.source.slug) == distribution(h.target.slug)
+	return h.source.rpm.known && h.target.rpm.known || record.Distribution(h.source.slug) == record.Distribution(h.target.slug)
 }
 
 // inOtherLine follows an rpm of EL to SUSE or back by the row of its name.
 func (h *hops) inOtherLine(p course) (course, bool, error) {
 	if h.target.rpm.line == "suse" {
 		relation, own, ok := strings.Cut(h.ownRPMs(p.source.Name), "\t")
-		p.relation, p.confidence, p.names = api.Relation(relation), rowConfidence*listless, strings.Fields(own)
+		p.relation, p.confidence, p.names = api.Relation(relation), record.RowConfidence*listless, strings.Fields(own)
 		return p.settled(p.source.Name), ok, nil
 	}
 	name := h.ofEL(p.source.Name)
@@ -1078,18 +1089,24 @@ func (h *hops) inOtherLine(p course) (course, bool, error) {
 	}
 	relation, _, _ := strings.Cut(value, "\t")
 	r, _, err := h.target.findRPM(name)
-	p.relation, p.confidence, p.names = stronger(api.RelationRenamed, api.Relation(relation)), rowConfidence*h.existence(r), []string{name}
+	p.relation, p.confidence, p.names = stronger(api.RelationRenamed, api.Relation(relation)), record.RowConfidence*h.existence(r), []string{name}
 	return p, true, err
 }
 
 // otherLine follows an rpm of EL to SUSE or back: by its row, the same name, else
 // what is the same package of Debian.
 func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
+	p.found = byName
+	if isIdentity(r.Name) {
+		p.relation, p.confidence, p.names, p.found = api.RelationRemoved, record.RowConfidence, nil, byRow
+		return p, nil
+	}
 	if row, ok, err := h.inOtherLine(p); ok || err != nil {
+		row.found = byRow
 		return row, err
 	}
 	if r.line == "" && r.key == r.Name && h.target.rpm.at(r) {
-		p.confidence = bothHave
+		p.confidence, p.found = bothHave, byBoth
 		return h.inOwnNames(p), nil
 	}
 	t, known, err := h.rpmTrail(r)
@@ -1103,13 +1120,14 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 	if err != nil {
 		return p, err
 	}
-	asLibrary := t.Relation == api.RelationIncluded || h.source.rpm.line == "suse" && r.isLibrary()
+	asLibrary := t.Relation == api.RelationIncluded || h.source.rpm.line == "suse" && r.IsLibrary()
 	if !asLibrary && (own.key == "" || t.Relation == api.RelationReplaced || h.lacks(own)) {
 		if row, ok, err := h.byDebian(p, t); ok || err != nil {
 			return row, err
 		}
 	}
 	if own.key != "" {
+		p.found = byDebian
 		p, err = h.rpm(p, own, t.Confidence)
 		return h.instead(p, alternatives, name), err
 	}
@@ -1118,6 +1136,7 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 		p.relation, p.confidence, p.names = api.RelationIncluded, unlisted, nil
 		return p, nil
 	case t.Relation == api.RelationRemoved && h.target.rpm.line == "el" && r.levels == "":
+		p.found = byDebian
 		p.relation, p.confidence, p.names = t.Relation, t.Confidence, nil // as from Debian: EL is not known to have it
 		return p, nil
 	}
@@ -1135,18 +1154,18 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 
 // byDebian follows an rpm of SUSE to EL by the row of the package of Debian that a
 // trail leads to.
-func (h *hops) byDebian(p course, t catalog.Trail) (course, bool, error) {
+func (h *hops) byDebian(p course, t record.Trail) (course, bool, error) {
 	if h.target.rpm.line != "el" {
 		return p, false, nil
 	}
 	for _, target := range t.Targets {
 		for name := range strings.SplitSeq(target, "|") {
-			row, ok, err := h.rowToRPM(course{source: record{Name: name}})
+			row, ok, err := h.rowToRPM(course{source: record.Record{Name: name}})
 			if err != nil {
 				return p, false, err
 			}
 			if ok && len(row.names) > 0 {
-				row.source, row.relation = p.source, stronger(t.Relation, row.relation)
+				row.source, row.relation, row.found = p.source, stronger(t.Relation, row.relation), byDebianRow
 				return row.settled(p.source.Name), true, nil
 			}
 		}
@@ -1156,15 +1175,11 @@ func (h *hops) byDebian(p course, t catalog.Trail) (course, bool, error) {
 
 // underItsName answers with the name that an rpm has, if one is known.
 func (h *hops) underItsName(p course, confidence float64) (course, error) {
-	if p.relation, p.confidence = api.RelationSame, confidence; isCanonical(p.source.Name) {
+	if p.relation, p.confidence = api.RelationSame, confidence; record.IsCanonical(p.source.Name) {
 		p.relation, p.confidence, p.names = api.RelationRemoved, goneConfidence, nil
 	}
 	return h.confirmListed(p)
 }
-
-// isCanonical tells a canonical that stands for a package whose name is not
-// known from a name.
-func isCanonical(name string) bool { return strings.Contains(name, "--") }
 
 // confirmListed makes surer, or less sure, of names by the target's own list.
 func (h *hops) confirmListed(p course) (course, error) {
@@ -1197,12 +1212,11 @@ func (h *hops) ownName(targets []string, strictly bool) (own rpmRecord, alternat
 // nobody's is known to.
 func (h *hops) vendorOf(r rpmRecord) (vendor string, err error) {
 	if r.inEPEL() && h.target.rpm.known {
-		return vendorEPEL, nil
+		return record.VendorEPEL, nil
 	}
-	value, _, err := h.ix.rpmDebian.Get(r.key)
-	_, vendor, _ = strings.Cut(value, rpm.Vendor)
+	_, vendor, _ = strings.Cut(r.trail, rpm.Vendor)
 	vendor, _, _ = strings.Cut(vendor, "\t")
-	return vendor, err
+	return vendor, nil
 }
 
 // doubt says why the target may not have an rpm: a vendor has it, or its list is not
@@ -1214,8 +1228,22 @@ func (h *hops) doubt(r rpmRecord, vendor string) (api.Caveat, error) {
 	}
 	return api.Caveat{
 		Code: CaveatExistence, Severity: api.SeverityInfo,
-		Text: "The index has no full list of " + h.target.slug + ": check that it has " + r.Name + ".",
+		Text: "The index has no full list of " + h.target.slug + ": check that it has " + r.Name + ". " +
+			"A list of your own mirror makes it sure: svc admin index build --rpm-md URL --release " + h.target.slug + " --out FILE, then --index FILE.",
 	}, nil
+}
+
+// elsewhere says where a package may be that the lists of the target lack.
+func (h *hops) elsewhere() api.Caveat {
+	where := "another repository"
+	switch h.target.release.Family {
+	case release.EL:
+		where = "EPEL or CodeReady Builder (CRB)"
+	case release.SUSE:
+		where = "a module or Package Hub"
+	}
+	return caveat(CaveatExistence, api.SeverityInfo, "The lists of %s that the index has are not whole: %s may have it. "+
+		"A list of your own mirror makes it sure: svc admin index build --rpm-md URL --release %s --out FILE, then --index FILE.", h.target.slug, where, h.target.slug)
 }
 
 // presentRPM makes the answer of a course that ends at rpms.
@@ -1224,16 +1252,21 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		Canonical: canonical, Relation: p.relation, Confidence: round(p.confidence),
 		Packages: make([]api.TargetPackage, 0, len(p.names)), Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
 	}
+	p, err := h.certain(p)
+	if err != nil {
+		return t, err
+	}
+	t.Relation, t.Confidence = p.relation, round(p.confidence)
 	for _, name := range p.names {
 		own, listed, err := h.target.rpm.own(name)
 		if err != nil {
 			return t, err
 		}
-		t.Packages = append(t.Packages, api.TargetPackage{Name: name, Version: own.version, Repository: own.repository})
-		if own.hidden {
+		t.Packages = append(t.Packages, api.TargetPackage{Name: name, Version: own.Version, Repository: own.Repository})
+		if own.Hidden {
 			t.Caveats = append(t.Caveats, h.streamCaveat(name, own))
 		}
-		if listed {
+		if listed || h.stated[name] || h.source == h.target {
 			continue
 		}
 		r, known, err := h.target.findRPM(name)
@@ -1250,7 +1283,7 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		if err != nil {
 			return t, err
 		}
-		if vendor == vendorEPEL {
+		if vendor == record.VendorEPEL {
 			t.Packages[len(t.Packages)-1].Repository = api.EPEL
 		}
 		doubt, err := h.doubt(r, vendor)
@@ -1268,6 +1301,7 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		return t, err
 	}
 	if again {
+		t.Confidence = min(t.Confidence, unsure)
 		t.Caveats = append(t.Caveats, caveat(CaveatExistence, api.SeverityInfo,
 			"Packages of %s by this name are known: a later minor release may have brought it back.", h.target.slug))
 	}
@@ -1275,13 +1309,16 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		return t, err
 	}
 	t.Caveats = h.ofCourse(t.Caveats, &p, len(p.names))
+	if p.relation == api.RelationRemoved && p.confidence < sureConfidence && !h.target.rpm.lists() && !slices.Contains(p.methods, unheard) && !again {
+		t.Caveats = append(t.Caveats, h.elsewhere())
+	}
 	return t, h.addCurated(canonical, &t, nil)
 }
 
 // hasAgain reports whether the target is known to have what went, by the events
 // of its first minor release, on the way to it.
 func (h *hops) hasAgain(p course) (bool, error) {
-	if p.relation != api.RelationRemoved || h.target.rpm.lists() || h.source.rpm == nil || h.source.rpm.line != h.target.rpm.line {
+	if p.relation != api.RelationRemoved || p.found != byEvent || h.target.rpm.lists() || h.source.rpm == nil || h.source.rpm.line != h.target.rpm.line {
 		return false, nil
 	}
 	r, _, err := h.target.findRPM(p.source.Name)

@@ -7,18 +7,18 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/release"
-	"svc/backend/index/catalog"
+	"svc/backend/index/record"
 	"svc/backend/index/rpm"
 )
 
 // caveats adds what a person should know that follows from the data alone.
-func (h *hops) caveats(all []api.Caveat, p *course, targets []record) []api.Caveat {
+func (h *hops) caveats(all []api.Caveat, p *course, targets []record.Record) []api.Caveat {
 	all = h.ofCourse(all, p, len(targets))
 	for _, t := range targets {
 		before, after := h.source.major(p.source), h.target.major(t)
 		if before != "" && after != "" && before != after {
 			all = append(all, caveat(CaveatMajor, api.SeverityInfo,
-				"%s goes from major version %s to %s.", software(t.Canonical, t.Major), before, after))
+				"%s goes from major version %s to %s.", record.Software(t.Canonical, t.Major), before, after))
 		}
 		if h.target.nearest == nil && t.Component != "main" && t.Component != p.source.Component {
 			all = append(all, caveat(CaveatComponent, api.SeverityWarning,
@@ -40,7 +40,7 @@ func (h *hops) ofCourse(all []api.Caveat, p *course, n int) []api.Caveat {
 	if slices.ContainsFunc(p.methods, isTransitional) {
 		all = append(all, caveat(CaveatTransitional, api.SeverityInfo, "%s is a transitional package: what it leads to is named instead.", p.source.Name))
 	}
-	if slices.Contains(p.methods, catalog.Kernel) {
+	if slices.Contains(p.methods, record.Kernel) {
 		all = append(all, caveat(CaveatKernel, api.SeverityInfo, "The kernel is installed by its metapackage; this one belongs to %s.", h.source.slug))
 	}
 	if h.target.nearest != nil && n > 0 && p.relation != api.RelationIncluded {
@@ -54,7 +54,7 @@ func (h *hops) ofCourse(all []api.Caveat, p *course, n int) []api.Caveat {
 		all = append(all, caveat(CaveatCandidates, api.SeverityInfo, "%s has others that may do the job of %s as well: %s.",
 			h.target.slug, p.source.Name, strings.Join(p.candidates, ", ")))
 	}
-	if p.relation == api.RelationRemoved && !slices.ContainsFunc(p.methods, isVendor) {
+	if p.relation == api.RelationRemoved && !slices.ContainsFunc(p.methods, rpm.IsVendor) {
 		all = append(all, caveat(CaveatNoCounterpart, lossOf(p.source), "%s has no counterpart of %s.", h.target.slug, p.source.Name))
 	}
 	return all
@@ -66,8 +66,8 @@ func caveat(code string, severity api.Severity, text string, args ...any) api.Ca
 
 // lossOf grades the loss of a package: libraries and the like are there for
 // others alone.
-func lossOf(r record) api.Severity {
-	switch role(r.Canonical) {
+func lossOf(r record.Record) api.Severity {
+	switch record.Role(r.Canonical) {
 	case api.RoleLib, api.RoleDebug, api.RoleLang, api.RoleDoc, api.RoleCommon:
 		return api.SeverityInfo
 	}
@@ -76,7 +76,7 @@ func lossOf(r record) api.Severity {
 
 // ofVendor adds what to know of the repository that a package is from.
 func (h *hops) ofVendor(all []api.Caveat, p *course) ([]api.Caveat, error) {
-	i := slices.IndexFunc(p.methods, isVendor)
+	i := slices.IndexFunc(p.methods, rpm.IsVendor)
 	if i < 0 {
 		return all, nil
 	}
@@ -84,21 +84,9 @@ func (h *hops) ofVendor(all []api.Caveat, p *course) ([]api.Caveat, error) {
 	return append(all, api.Caveat{Code: CaveatThirdParty, Severity: api.SeverityWarning, Text: p.source.Name + " is of another vendor. " + text}), err
 }
 
-func isVendor(method string) bool { return strings.HasPrefix(method, rpm.Vendor) }
-
 func isTransitional(method string) bool { return strings.HasPrefix(method, "transitional") }
 
-// span says between which releases a curated row holds: it applies where the
-// way leaves a release before Since, by the day it came out if it is of another
-// distribution, and arrives at it or later. Without Since it always applies.
-type span struct {
-	Since string `json:"since,omitempty"`
-	// MajorChanges makes a row hold only where the major version changes, or may:
-	// the index knows no versions of rpms.
-	MajorChanges bool `json:"major_changes,omitempty"`
-}
-
-func (s span) holds(h *hops, majorChanges bool) bool {
+func (h *hops) holds(s record.Span, majorChanges bool) bool {
 	if s.MajorChanges && !majorChanges {
 		return false
 	}
@@ -128,24 +116,14 @@ func (h *hops) mayChangeMajor() bool {
 	return from.line != to.line || from.level != to.level
 }
 
-type curatedCaveat struct {
-	span
-	api.Caveat
-}
-
-type curatedConditional struct {
-	span
-	api.Conditional
-}
-
 // inPlaceOfOthers begins the key of what holds where a package takes the place of
 // other software.
 const inPlaceOfOthers = ">"
 
 // curatedCaveats are the rows of a canonical, or those of what takes its place:
 // families know software by other names.
-func (h *hops) curatedCaveats(canonical string, relation api.Relation, targets []record) ([]curatedCaveat, error) {
-	all, err := curated[curatedCaveat](h.ix.caveats, canonical)
+func (h *hops) curatedCaveats(canonical string, relation api.Relation, targets []record.Record) ([]record.CuratedCaveat, error) {
+	all, err := curated[record.CuratedCaveat](h.ix.caveats, canonical)
 	if err != nil || len(all) > 0 || relation == api.RelationIncluded {
 		return all, err
 	}
@@ -157,7 +135,7 @@ func (h *hops) curatedCaveats(canonical string, relation api.Relation, targets [
 		if key == canonical {
 			continue // it has none
 		}
-		rows, err := curated[curatedCaveat](h.ix.caveats, key)
+		rows, err := curated[record.CuratedCaveat](h.ix.caveats, key)
 		if err != nil {
 			return nil, err
 		}
@@ -168,7 +146,7 @@ func (h *hops) curatedCaveats(canonical string, relation api.Relation, targets [
 
 // addCurated adds the curated caveats and conditionals of a canonical.
 // Conditionals that name packages which the target lacks are left out.
-func (h *hops) addCurated(canonical string, t *api.Translation, targets []record) error {
+func (h *hops) addCurated(canonical string, t *api.Translation, targets []record.Record) error {
 	caveats, err := h.curatedCaveats(canonical, t.Relation, targets)
 	if err != nil {
 		return err
@@ -177,14 +155,14 @@ func (h *hops) addCurated(canonical string, t *api.Translation, targets []record
 	changes := h.mayChangeMajor() ||
 		slices.ContainsFunc(t.Caveats, func(c api.Caveat) bool { return c.Code == CaveatMajor })
 	for _, c := range caveats {
-		if arrives && c.holds(h, changes) && !slices.Contains(t.Caveats, c.Caveat) {
+		if arrives && h.holds(c.Span, changes) && !slices.Contains(t.Caveats, c.Caveat) {
 			t.Caveats = append(t.Caveats, c.Caveat)
 		}
 	}
 	if t.Conditionals, err = h.addConditions(t.Conditionals, canonical); err != nil {
 		return err
 	}
-	built, err := curated[curatedConditional](h.ix.conditionals, canonical)
+	built, err := curated[record.CuratedConditional](h.ix.conditionals, canonical)
 	if err != nil {
 		return err
 	}
@@ -193,7 +171,7 @@ func (h *hops) addCurated(canonical string, t *api.Translation, targets []record
 		if err != nil {
 			return err
 		}
-		if c.holds(h, changes) && there {
+		if h.holds(c.Span, changes) && there {
 			t.Conditionals = append(t.Conditionals, c.Conditional)
 		}
 	}

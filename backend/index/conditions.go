@@ -8,6 +8,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/backend/index/record"
 )
 
 // conditionsText is conditions.tsv: part of the program, as families.tsv is.
@@ -27,7 +28,7 @@ var conditions = sync.OnceValue(func() map[string][]conditionRow {
 	all := map[string][]conditionRow{}
 	for _, line := range lines(conditionsText) {
 		c := strings.SplitN(line, "\t", 8)
-		when, err := condition(c[3], c[4])
+		when, err := record.Condition(c[3], c[4])
 		if err != nil {
 			continue // a test reads all
 		}

@@ -9,6 +9,8 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/backend/index/build"
+	"svc/backend/index/record"
 )
 
 // TestEveryConditionIsTold: each row can be read, and for each pair of releases that
@@ -16,9 +18,7 @@ import (
 func TestEveryConditionIsTold(t *testing.T) {
 	is := is.New(t)
 	ix := embeddedIndex(t)
-	dir, err := curatedLayers("")
-	is.NoErr(err)
-	read, err := rows(dir, "conditions.tsv", 8) // sorted, and all columns there
+	read, err := build.Rows("conditions.tsv", 8) // sorted, and all columns there
 	is.NoErr(err)
 	families := map[release.Family]bool{}
 	n := 0
@@ -62,7 +62,7 @@ func TestConditionsNameWhatIsKnown(t *testing.T) {
 		return tables
 	}
 	known := func(canonical string) bool {
-		_, rpms, err := ix.file.Table(rpmCanonicals).Get(canonical)
+		_, rpms, err := ix.file.Table(record.RPMCanonicals).Get(canonical)
 		is.NoErr(err)
 		for _, slug := range ix.order {
 			_, ok, err := suite(slug).byCanonical(canonical)

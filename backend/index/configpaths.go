@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/index/record"
 )
 
 const unitFolder = "/usr/lib/systemd/system/"
@@ -94,7 +95,7 @@ func (h *hops) relocated(canonical string, p *course) ([]api.Relocation, error) 
 	if across, err := h.acrossFamilies(m); err != nil || len(across) > 0 {
 		return across, err
 	}
-	rows, err := curated[curatedConfig](h.ix.config, canonical)
+	rows, err := curated[record.CuratedConfig](h.ix.config, canonical)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +116,9 @@ func (h *hops) relocated(canonical string, p *course) ([]api.Relocation, error) 
 }
 
 // successor is the record of a package; of an rpm it has the name alone.
-func (t *releaseTables) successor(name string) (record, error) {
+func (t *releaseTables) successor(name string) (record.Record, error) {
 	if t.rpm != nil {
-		return record{Name: name}, nil
+		return record.Record{Name: name}, nil
 	}
 	r, _, err := t.find(name)
 	return r, err
@@ -130,7 +131,7 @@ func (t *releaseTables) shipped(files []string, name, folder string) ([]string, 
 		return files, err
 	}
 	for file, rest := "", value; rest != ""; {
-		file, rest = column(rest)
+		file, rest = record.Column(rest)
 		if strings.HasPrefix(file, folder) {
 			files = append(files, t.inOwn(file))
 		}
@@ -156,7 +157,7 @@ type move struct {
 }
 
 // curated are the relocations of curated rows that hold.
-func (m *move) curated(rows []curatedConfig) []api.Relocation {
+func (m *move) curated(rows []record.CuratedConfig) []api.Relocation {
 	relocations := []api.Relocation{}
 	if len(rows) == 0 || m.h.source.rpm != nil || m.h.target.rpm != nil {
 		return relocations // the rows have the paths of Debian's packages
@@ -169,7 +170,7 @@ func (m *move) curated(rows []curatedConfig) []api.Relocation {
 			to := fill.Replace(*r.To)
 			r.To = &to
 		}
-		if row.holds(m.h, m.version != m.nextVersion) && (r.To == nil || *r.To != r.From) {
+		if m.h.holds(row.Span, m.version != m.nextVersion) && (r.To == nil || *r.To != r.From) {
 			relocations = append(relocations, r)
 		}
 	}

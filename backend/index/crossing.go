@@ -5,7 +5,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/release"
-	"svc/backend/index/catalog"
+	"svc/backend/index/record"
 )
 
 // crossConfidence is that of the same name in another distribution of one kin,
@@ -16,12 +16,12 @@ const crossConfidence = 0.97
 // another whose own lists are known.
 func (h *hops) crosses() bool {
 	return h.source.rpm == nil && h.target.rpm == nil &&
-		distribution(h.source.suite().slug) != distribution(h.target.suite().slug)
+		record.Distribution(h.source.suite().slug) != record.Distribution(h.target.suite().slug)
 }
 
 // cross finds a package of one distribution in another: under its own name,
 // under that which it had or got in either of them, or by its canonical.
-func (h *hops) cross(r record) (course, error) {
+func (h *hops) cross(r record.Record) (course, error) {
 	p := course{source: r, relation: api.RelationSame, confidence: crossConfidence, names: []string{r.Name}}
 	for _, way := range []func(course) (course, bool, error){h.sameThere, h.overTarget, h.overSource, h.sameJob} {
 		found, ok, err := way(p)
@@ -77,8 +77,8 @@ func (h *hops) overSource(p course) (course, bool, error) {
 // sameJob is the package of the target with the canonical.
 func (h *hops) sameJob(p course) (course, bool, error) {
 	r, ok, err := h.target.byCanonical(p.source.Canonical)
-	p.relation, p.confidence, p.names = api.RelationRenamed, catalog.LineageConfidence, []string{r.Name}
-	if role(p.source.Canonical) == api.RoleLib {
+	p.relation, p.confidence, p.names = api.RelationRenamed, record.LineageConfidence, []string{r.Name}
+	if record.Role(p.source.Canonical) == api.RoleLib {
 		p.relation = api.RelationIncluded
 	}
 	return p, ok, err
@@ -95,7 +95,7 @@ func (p course) since(before course) course {
 func (ix *Index) kinOf(t *releaseTables) []*releaseTables {
 	var all []*releaseTables
 	for _, slug := range slices.Backward(ix.order) {
-		if other := ix.releases[slug]; distribution(slug) == distribution(t.suite().slug) && other != t.suite() {
+		if other := ix.releases[slug]; record.Distribution(slug) == record.Distribution(t.suite().slug) && other != t.suite() {
 			all = append(all, other)
 		}
 	}

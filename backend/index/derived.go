@@ -1,118 +1,31 @@
 package index
 
 import (
-	"cmp"
-	"fmt"
 	"strings"
 
 	"svc/backend/api"
 	"svc/backend/api/release"
-	"svc/backend/index/catalog"
+	"svc/backend/index/record"
 	"svc/backend/index/rpm"
 )
 
-// derivedTable has the releases that are near to a suite of Debian.
-const derivedTable = "curated/derived" // release → nearest, other, versions
-
-// kinPackages has the packages of derived releases that no suite nearest to them
-// has: package → canonical, major, releases; canonical → package.
-const kinPackages = "kin/packages"
-
-// kinPackage is a row of kin_packages.tsv, or a version of one of kin_versions.tsv.
-type kinPackage struct{ canonical, major, releases string }
-
-// readKinPackages reads kin_packages.tsv and kin_versions.tsv; the canonicals of
-// versioned names are those that other versions have.
-func readKinPackages(dir layers, patterns map[string]string) (map[string]kinPackage, error) {
-	found := map[string]kinPackage{}
-	versioned, err := rows(dir, "kin_versions.tsv", 3)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range versioned {
-		for pattern := range strings.FieldsSeq(c[0]) {
-			canonical := cmp.Or(patterns[pattern], pattern)
-			if err := addVersions(found, pattern, canonical, c[1]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	all, err := rows(dir, "kin_packages.tsv", 5)
-	for _, c := range all {
-		releases, err := releasesOf(c[3])
-		if err != nil {
-			return nil, fmt.Errorf("kin_packages.tsv: %w", err)
-		}
-		found[c[0]] = kinPackage{cmp.Or(c[1], rpm.Slug(c[0])), c[2], strings.Join(releases, " ")}
-	}
-	return found, err
-}
-
-// addVersions adds a name in each of the versions that releases have side by
-// side: release=version,version.
-func addVersions(found map[string]kinPackage, pattern, canonical, releases string) error {
-	for text := range strings.FieldsSeq(releases) {
-		slug, versions, _ := strings.Cut(text, "=")
-		if _, ok := release.Lookup(slug); !ok || versions == "" {
-			return fmt.Errorf("kin_versions.tsv: %q says no versions of a release", text)
-		}
-		for version := range strings.SplitSeq(versions, ",") {
-			name := strings.Replace(pattern, "*", version, 1)
-			found[name] = kinPackage{strings.Replace(canonical, "*", version, 1), version, strings.TrimSpace(found[name].releases + " " + slug)}
-		}
-	}
-	return nil
-}
-
-// releasesOf are the slugs of a column: releases, a distribution for all of its
-// own, or a release with a plus for it and those after it.
-func releasesOf(column string) ([]string, error) {
-	var slugs []string
-	for name := range strings.FieldsSeq(column) {
-		first, since := release.Lookup(strings.TrimSuffix(name, "+"))
-		n := len(slugs)
-		for _, r := range release.All() {
-			of := distribution(r.Slug)
-			if r.Slug == name || of == name || since && strings.HasSuffix(name, "+") && of == distribution(first.Slug) && !r.Older(first) {
-				slugs = append(slugs, r.Slug)
-			}
-		}
-		if len(slugs) == n {
-			return nil, fmt.Errorf("release %q is not known", name)
-		}
-	}
-	return slugs, nil
-}
-
-// putKinPackages makes the rows of the table.
-func putKinPackages(all map[string]kinPackage) map[string]string {
-	values := map[string]string{}
-	for name, p := range all {
-		values[name] = strings.Join([]string{p.canonical, p.major, p.releases}, "\t")
-		if p.canonical != name {
-			values[p.canonical] = name
-		}
-	}
-	return values
-}
-
 // findOwn finds a package that a derived release has and its nearest suite not.
-func (t *releaseTables) findOwn(name string) (record, bool, error) {
+func (t *releaseTables) findOwn(name string) (record.Record, bool, error) {
 	if t.ownPackages == nil {
-		return record{}, false, nil
+		return record.Record{}, false, nil
 	}
 	value, _, err := t.ownPackages.Get(name)
 	canonical, rest, _ := strings.Cut(value, "\t")
 	major, releases, ok := strings.Cut(rest, "\t")
-	if !ok || err != nil || !hasWord(releases, t.slug) {
-		return record{}, false, err
+	if !ok || err != nil || !record.HasWord(releases, t.slug) {
+		return record.Record{}, false, err
 	}
-	return record{Name: name, Canonical: canonical, Major: major, Component: "main", own: true}, true, nil
+	return record.Record{Name: name, Canonical: canonical, Major: major, Component: "main", Own: true}, true, nil
 }
 
 // findFor finds a package for one of the source: what keeps its version there too
 // has no other in its place.
-func (t *releaseTables) findFor(name string, source record) (record, bool, error) {
+func (t *releaseTables) findFor(name string, source record.Record) (record.Record, bool, error) {
 	if name == source.Name {
 		if r, ok, err := t.findOwn(name); ok || err != nil {
 			return r, ok, err
@@ -135,7 +48,7 @@ func (t *releaseTables) ownCanonical(canonical string) (string, error) {
 
 // fromOwn follows a package that the source has beyond its nearest suite: over a
 // suite that has it, else by the curated rows.
-func (h *hops) fromOwn(r record) (course, error) {
+func (h *hops) fromOwn(r record.Record) (course, error) {
 	p := course{source: r, relation: api.RelationSame, confidence: sameConfidence, names: []string{r.Name}}
 	if _, ok, err := h.target.find(r.Name); ok || err != nil {
 		return p, err
@@ -154,44 +67,10 @@ func (h *hops) fromOwn(r record) (course, error) {
 	return p, nil
 }
 
-// ubuntuNames has what Ubuntu has in place of packages of Debian.
-const ubuntuNames = "ubuntu/names"
-
-// derivations reads derived.tsv.
-func derivations(dir layers) (map[string]string, error) {
-	all, err := rows(dir, "derived.tsv", 5)
-	values := map[string]string{}
-	for _, c := range all {
-		values[c[0]] = strings.Join(c[1:4], "\t")
-		for _, slug := range []string{c[0], c[1], c[2]} {
-			if err := known(slug); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return values, err
-}
-
-// ownNames reads ubuntu_names.tsv: release/package of Debian → own name.
-func ownNames(dir layers) (map[string]string, error) {
-	all, err := rows(dir, "ubuntu_names.tsv", 4)
-	values := map[string]string{}
-	for _, c := range all {
-		releases, err := releasesOf(c[1])
-		if err != nil {
-			return nil, fmt.Errorf("ubuntu_names.tsv: %w", err)
-		}
-		for _, slug := range releases {
-			values[slug+"/"+c[0]] = c[2]
-		}
-	}
-	return values, err
-}
-
 // derivedRelease makes the tables of a release that is near to others; nil
 // where it is to none that the index has.
 func (ix *Index) derivedRelease(r release.Release) (*releaseTables, error) {
-	value, ok, err := ix.file.Table(derivedTable).Get(r.Slug)
+	value, ok, err := ix.file.Table(record.DerivedTable).Get(r.Slug)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -202,7 +81,7 @@ func (ix *Index) derivedRelease(r release.Release) (*releaseTables, error) {
 		return nil, nil
 	}
 	t := *base
-	t.ownPackages, t.ownNames = ix.kinPackages, ix.file.Table(ubuntuNames)
+	t.ownPackages, t.ownNames = ix.kinPackages, ix.file.Table(record.UbuntuNames)
 	t.slug, t.release, t.nearest, t.other = r.Slug, r, base, ix.releases[other]
 	for pair := range strings.FieldsSeq(versions) {
 		software, both, _ := strings.Cut(pair, "=")
@@ -241,7 +120,7 @@ func respelled(name, software, from, to string) string {
 
 // inSuite is a name with the release's own versions as the nearest suite has it.
 func (t *releaseTables) inSuite(name string) string {
-	if len(t.versions) == 0 || !hasDigit(name) {
+	if len(t.versions) == 0 || !record.HasDigit(name) {
 		return name
 	}
 	for _, v := range t.versions {
@@ -252,7 +131,7 @@ func (t *releaseTables) inSuite(name string) string {
 
 // inOwn is a name of the nearest suite with the release's own versions.
 func (t *releaseTables) inOwn(name string) string {
-	if len(t.versions) == 0 || !hasDigit(name) {
+	if len(t.versions) == 0 || !record.HasDigit(name) {
 		return name
 	}
 	for _, v := range t.versions {
@@ -271,8 +150,8 @@ func (t *releaseTables) suite() *releaseTables {
 
 // ownName is the name that a package of the nearest suite has in the release:
 // another, or that with the release's own version of the software.
-func (t *releaseTables) ownName(r record) (string, error) {
-	if r.own {
+func (t *releaseTables) ownName(r record.Record) (string, error) {
+	if r.Own {
 		return r.Name, nil
 	}
 	if t.ownNames != nil {
@@ -287,11 +166,11 @@ func (t *releaseTables) ownName(r record) (string, error) {
 }
 
 // major is the major version of a package in the release.
-func (t *releaseTables) major(r record) string {
+func (t *releaseTables) major(r record.Record) string {
 	if r.Major == "" {
 		return ""
 	}
-	of := software(r.Canonical, r.Major)
+	of := record.Software(r.Canonical, r.Major)
 	for _, v := range t.versions {
 		if v.software == of || v.suite == r.Major && respelled(r.Name, v.software, v.suite, v.own) != r.Name {
 			return v.own
@@ -302,14 +181,14 @@ func (t *releaseTables) major(r record) string {
 
 // offers is a package of the release, and how sure it is that it has it; with
 // the version where its own list is known.
-func (t *releaseTables) offers(r record) (offer api.TargetPackage, likely float64, err error) {
+func (t *releaseTables) offers(r record.Record) (offer api.TargetPackage, likely float64, err error) {
 	if t.nearest == nil {
 		return api.TargetPackage{Name: r.Name, Version: r.Version, Repository: r.Component}, 1, nil
 	}
 	if offer.Name, err = t.ownName(r); err != nil {
 		return offer, 0, err
 	}
-	if offer.Name != r.Name || r.own {
+	if offer.Name != r.Name || r.Own {
 		return offer, ownVersion, nil
 	}
 	likely, err = t.likelihood(r.Name)
@@ -338,11 +217,11 @@ func (t *releaseTables) likelihood(name string) (float64, error) {
 
 // resolveDerived looks a name up beside the nearest suite of a derived release:
 // in the other suite, and in the curated rows.
-func (ix *Index) resolveDerived(t *releaseTables, name string) (record, api.Match, float64, error) {
+func (ix *Index) resolveDerived(t *releaseTables, name string) (record.Record, api.Match, float64, error) {
 	if t.nearest == nil {
-		return record{}, api.MatchNone, 0, nil
+		return record.Record{}, api.MatchNone, 0, nil
 	}
-	if meta, ok := catalog.UbuntuKernelMeta(name); ok {
+	if meta, ok := record.UbuntuKernelMeta(name); ok {
 		if r, ok, err := t.findOwn(meta); ok || err != nil {
 			return r, api.MatchAlias, kernelConfidence, err
 		}
@@ -362,18 +241,18 @@ func (ix *Index) resolveDerived(t *releaseTables, name string) (record, api.Matc
 }
 
 // resolveRow finds what the curated rows of Debian's kin say of a name.
-func (ix *Index) resolveRow(name string) (record, api.Match, float64, error) {
+func (ix *Index) resolveRow(name string) (record.Record, api.Match, float64, error) {
 	x := &lexicon{ix: ix}
 	g, ok := x.kin(name)
 	if !ok || x.err != nil {
-		return record{}, api.MatchNone, 0, x.err
+		return record.Record{}, api.MatchNone, 0, x.err
 	}
-	if one(g) && !strings.HasPrefix(g.Method, rpm.Vendor) {
-		if canonical, ok := x.Package(firstThere(x, g.Targets[0])); ok {
-			return record{Name: name, Canonical: canonical}, api.MatchAlias, g.Confidence, x.err
+	if rpm.One(g) && !strings.HasPrefix(g.Method, rpm.Vendor) {
+		if canonical, ok := x.Package(rpm.FirstThere(x, g.Targets[0])); ok {
+			return record.Record{Name: name, Canonical: canonical}, api.MatchAlias, g.Confidence, x.err
 		}
 	}
-	return record{Name: name, Canonical: rpm.Slug(name)}, api.MatchAlias, g.Confidence, x.err
+	return record.Record{Name: name, Canonical: rpm.Slug(name)}, api.MatchAlias, g.Confidence, x.err
 }
 
 // libraryConfidence is that of a library with a soname that no release has.
@@ -381,7 +260,7 @@ const libraryConfidence = 0.85
 
 // resolveKin resolves what no release of Debian has: other vendors' packages,
 // and libraries of other sonames.
-func (ix *Index) resolveKin(name string) (record, api.Match, float64, error) {
+func (ix *Index) resolveKin(name string) (record.Record, api.Match, float64, error) {
 	r, match, confidence, err := ix.resolveRow(name)
 	if match != api.MatchNone || err != nil || !strings.HasPrefix(name, "lib") {
 		return r, match, confidence, err
@@ -389,9 +268,9 @@ func (ix *Index) resolveKin(name string) (record, api.Match, float64, error) {
 	x := &lexicon{ix: ix}
 	canonical, ok := x.Library(rpm.Stem(name))
 	if !ok || rpm.Stem(name) == rpm.Squeeze(name) {
-		return record{}, api.MatchNone, 0, x.err
+		return record.Record{}, api.MatchNone, 0, x.err
 	}
-	return record{Name: name, Canonical: canonical}, api.MatchHeuristic, libraryConfidence, x.err
+	return record.Record{Name: name, Canonical: canonical}, api.MatchHeuristic, libraryConfidence, x.err
 }
 
 // fromRow follows a canonical that only the curated rows of Debian's kin have.
@@ -401,7 +280,7 @@ func (h *hops) fromRow(canonical string) (course, bool, error) {
 	if !ok || x.err != nil {
 		return course{}, false, x.err
 	}
-	p, err := h.byTrail(record{Name: canonical, Canonical: canonical}, trailOf(g))
+	p, err := h.byTrail(record.Record{Name: canonical, Canonical: canonical}, rpm.TrailOf(g))
 	return p, true, err
 }
 

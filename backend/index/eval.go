@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"svc/backend/api"
+	"svc/backend/api/release"
 )
 
 // Score is how an index does on known pairs and on the packages of machines.
@@ -15,7 +16,10 @@ type Score struct {
 	Methods      map[string]Tally `json:"methods"` // of known pairs, by what their file says of them
 	// Evidence has the known pairs by what the index answers them from: confidences
 	// are set so that those of each kind are right as often as they claim.
-	Evidence    map[string]Tally `json:"evidence"`
+	Evidence map[string]Tally `json:"evidence"`
+	// Directions has them by source>target family, and behind a blank by what the
+	// index answers them from.
+	Directions  map[string]Tally `json:"directions"`
 	Total       Tally            `json:"total"`
 	Calibration []Bin            `json:"calibration"` // of known pairs, by tenths of the confidence
 	// CalibrationError is the mean of |confidence - share right| over the bins,
@@ -81,6 +85,7 @@ type Miss struct {
 	Packages   []string     `json:"packages"`
 	Relation   api.Relation `json:"relation"`
 	Confidence float64      `json:"confidence"`
+	Evidence   string       `json:"evidence"`
 }
 
 // Evaluation collects a Score from any number of files.
@@ -92,7 +97,7 @@ type Evaluation struct {
 // NewEvaluation begins to measure an index.
 func NewEvaluation(ix *Index) *Evaluation {
 	return &Evaluation{ix, &Score{
-		IndexVersion: ix.Version(), Ways: map[string]Tally{}, Methods: map[string]Tally{}, Evidence: map[string]Tally{}, Wrong: []Miss{}, Calibration: make([]Bin, 11),
+		IndexVersion: ix.Version(), Ways: map[string]Tally{}, Methods: map[string]Tally{}, Evidence: map[string]Tally{}, Directions: map[string]Tally{}, Wrong: []Miss{}, Calibration: make([]Bin, 11),
 	}}
 }
 
@@ -128,8 +133,8 @@ func (e *Evaluation) ask(q question) error {
 	}
 	names := q.names(got)
 	t, right := e.tally(q, got, names)
-	if q.wants != nil && !right && t.Skipped == 0 || q.wants == nil && t.Accounted == 0 {
-		e.score.Wrong = append(e.score.Wrong, Miss{q.source + ">" + q.target + " " + q.row, names, got.Relation, got.Confidence})
+	if q.wants != nil && !right && t.Skipped == 0 && (t.Judged == 1 || t.Accounted == 0) || q.wants == nil && t.Accounted == 0 {
+		e.score.Wrong = append(e.score.Wrong, Miss{q.source + ">" + q.target + " " + q.row, names, got.Relation, got.Confidence, evidence})
 	}
 	way := q.source + ">" + q.target
 	e.score.Ways[way] = e.score.Ways[way].plus(t)
@@ -139,7 +144,18 @@ func (e *Evaluation) ask(q question) error {
 		e.score.Evidence[evidence] = e.score.Evidence[evidence].plus(t)
 		e.calibrate(t, got.Confidence)
 	}
+	direction := q.direction()
+	for _, key := range []string{direction, direction + " " + evidence} {
+		e.score.Directions[key] = e.score.Directions[key].plus(t)
+	}
 	return nil
+}
+
+// direction is from which family to which a question goes.
+func (q question) direction() string {
+	from, _ := release.Lookup(q.source)
+	to, _ := release.Lookup(q.target)
+	return string(from.Family) + ">" + string(to.Family)
 }
 
 // names are those of an answer, in order, without what EPEL has where a pair says that
@@ -163,12 +179,13 @@ func (e *Evaluation) tally(q question, got api.Translation, names []string) (t T
 	}
 	t.Resolved, t.Accounted = 1, count(got.Relation != api.RelationUnknown)
 	t.Sure = count(got.Confidence >= sureConfidence)
-	if q.wants == nil || t.Accounted == 0 {
+	if q.wants == nil || t.Accounted == 0 || q.loose && got.Relation == api.RelationIncluded && len(names) == 0 {
 		return t, false
 	}
 	right = slices.ContainsFunc(q.wants, func(want []string) bool {
 		sorted := slices.Compact(slices.Sorted(slices.Values(want)))
-		return slices.Equal(sorted, names) || q.method == across && slices.ContainsFunc(want, func(w string) bool { return slices.Contains(names, w) })
+		return slices.Equal(sorted, names) || q.method == across && slices.ContainsFunc(want, func(w string) bool { return slices.Contains(names, w) }) ||
+			q.loose && len(names) > 0 && (within(names, want) || within(want, names))
 	})
 	t.Judged, t.Names = 1, count(right)
 	t.SureOf, t.SureRight, t.Claimed = t.Sure, count(right)*t.Sure, got.Confidence
@@ -176,6 +193,11 @@ func (e *Evaluation) tally(q question, got api.Translation, names []string) (t T
 	right = right && (q.relation == "" || q.relation == got.Relation || elsewhere)
 	t.Both = count(right)
 	return t, right
+}
+
+// within reports whether all of some names are among others.
+func within(names, others []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(others, name) })
 }
 
 // sureConfidence is what an answer needs to be acted on without asking.
@@ -235,6 +257,10 @@ func (ix *Index) become(source, name, target string) (t api.Translation, evidenc
 		return t, "", err
 	}
 	t, err = h.present(r.Canonical, p)
+	if h.target.rpm != nil {
+		evidence, err := h.evidence(p)
+		return t, evidence, err
+	}
 	return t, p.evidence(), err
 }
 

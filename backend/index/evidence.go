@@ -1,10 +1,11 @@
 package index
 
+import "svc/backend/index/rpm"
+
 // The confidence of curated rows, by what they say: as often as people who say
 // what they install on both sides agree with them.
 const (
-	rowConfidence     = 0.96 // a row of one name
-	patternConfidence = 0.93 // a row of a pattern of names
+
 	// includedConfidence is between what was measured on lists of what people
 	// install, who often mean to build with a library and name its headers on the
 	// other side (0.6), and what holds of machines' packages.
@@ -24,7 +25,7 @@ func (p course) evidence() string {
 		return "same release or name"
 	}
 	last := p.methods[len(p.methods)-1]
-	if isVendor(last) {
+	if rpm.IsVendor(last) {
 		return "third-party"
 	}
 	return last

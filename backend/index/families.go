@@ -11,6 +11,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/lazyregexp"
 	"svc/backend/api/release"
+	"svc/backend/index/record"
 )
 
 // familiesText and namesText are families.tsv and family_names.tsv. They are part
@@ -60,7 +61,7 @@ type side string
 
 // parts are the name of a side, and the version with which it begins, or 0.
 func (s side) parts() (name string, since int) {
-	name, version := cut(string(s), '-')
+	name, version := record.Cut(string(s), '-')
 	if version != "" {
 		since, _ = strconv.Atoi(version)
 	}
@@ -191,9 +192,9 @@ func lines(text string) iter.Seq2[int, string] {
 // readEnds reads the first columns of a line: software and sides. The others
 // follow.
 func readEnds(line string) (e ends, others string) {
-	_, others = column(line)
-	source, others := column(others)
-	target, others := column(others)
+	_, others = record.Column(line)
+	source, others := record.Column(others)
+	target, others := record.Column(others)
 	return ends{side(source), side(target)}, others
 }
 
@@ -202,7 +203,7 @@ func readEnds(line string) (e ends, others string) {
 func (e ends) read(others string) familyRow {
 	var c [5]string
 	for i := range c {
-		c[i], others = column(others)
+		c[i], others = record.Column(others)
 	}
 	if c[1] == "-" {
 		c[1] = ""
@@ -219,7 +220,7 @@ func shortened(canonical string) string {
 	if at := strings.LastIndexByte(canonical, '-'); at >= 0 && isPart(canonical[at+1:]) {
 		return canonical[:at]
 	}
-	for canonical != "" && (canonical[len(canonical)-1] == '.' || isDigit(canonical, len(canonical)-1)) {
+	for canonical != "" && (canonical[len(canonical)-1] == '.' || record.IsDigit(canonical, len(canonical)-1)) {
 		canonical = canonical[:len(canonical)-1]
 	}
 	return canonical
@@ -252,7 +253,7 @@ func (f familyRows) software(canonical string) string {
 
 // between are the rows of software for a move.
 func (f familyRows) between(software string, source, target release.Release) []api.Relocation {
-	found := []api.Relocation{}
+	found, later := []api.Relocation{}, []api.Relocation{}
 	var before ends // most rows of software are between the same sides as the one before
 	var forth, back, since bool
 	var renamed []familyRow
@@ -268,6 +269,10 @@ func (f familyRows) between(software string, source, target release.Release) []a
 			continue
 		}
 		r := ends.read(others)
+		if forth && ends.ofLater(source) {
+			later = r.appendTo(later)
+			continue
+		}
 		if forth {
 			found = r.appendTo(found)
 			continue
@@ -279,7 +284,16 @@ func (f familyRows) between(software string, source, target release.Release) []a
 			found = b.appendTo(found)
 		}
 	}
-	return current(found, renamed)
+	return append(later, slices.DeleteFunc(current(found, renamed), func(r api.Relocation) bool {
+		return slices.ContainsFunc(later, func(l api.Relocation) bool { return l.Kind == r.Kind && l.From == r.From })
+	})...)
+}
+
+// ofLater reports whether a row tells where something of another family stands from a
+// release on, which goes before what holds of all its releases.
+func (e ends) ofLater(source release.Release) bool {
+	_, since := e.target.parts()
+	return since > 0 && !e.target.has(source) && !strings.HasPrefix(string(e.target), string(source.Family)+"-")
 }
 
 // sinceThen reports whether a row tells what changed within the family of a release,
@@ -412,7 +426,7 @@ func (h *hops) likelihood(p *course, r api.Relocation) (int, error) {
 		}
 	}
 	owners, ok, err := h.target.ownersOf(to)
-	if err != nil || ok && slices.ContainsFunc(p.names, func(name string) bool { return hasWord(owners, name) }) {
+	if err != nil || ok && slices.ContainsFunc(p.names, func(name string) bool { return record.HasWord(owners, name) }) {
 		return shipped, err
 	}
 	words := 0
@@ -443,16 +457,6 @@ func wordsIn(file, name string) (n int) {
 		}
 	}
 	return n
-}
-
-// hasWord reports whether one of the words of a text is this.
-func hasWord(text, word string) bool {
-	for first := ""; text != ""; {
-		if first, text = cut(text, ' '); first == word {
-			return true
-		}
-	}
-	return false
 }
 
 func deref(s *string) string {

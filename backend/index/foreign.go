@@ -7,64 +7,15 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/release"
-	"svc/backend/index/catalog"
+	"svc/backend/index/record"
 	"svc/backend/index/rpm"
 	"svc/backend/index/table"
 )
 
-// The tables of the rpm distributions.
-const (
-	rpmNames      = "rpm/names"      // name → canonical, major, levels of EL that are known to have it, line, levels until which it was something else, levels of SUSE
-	rpmCanonicals = "rpm/canonicals" // canonical → names
-	rpmDebian     = "rpm/debian"     // name → trail to packages of Debian
-	rpmRows       = "rpm/rows"       // curated name or pattern → trail
-	rpmLibraries  = "rpm/libraries"  // stem → canonical of Debian
-	kinRows       = "kin/rows"       // the same for packages that only kin of Debian has
-	vendorsTable  = "vendors"        // vendor → what to know of its repository
-	rpmTrails     = "rpm/trails/"    // and a level: name → trail to the next level
-	rpmOwn        = "rpm/own"        // distribution/own name → EL's; EL's and a distribution → relation, own names
-)
-
-// level is how far an rpm release is along its line, in the major versions of
-// EL or of SLES: what Amazon and Fedora make of EL's packages is nearest to it.
-func level(r release.Release) (line string, n int, known bool) {
-	major, _ := strconv.Atoi(strings.SplitN(r.Version, ".", 2)[0])
-	switch r.Family {
-	case release.EL:
-		return "el", major, major >= 7
-	case release.Amazon:
-		return "el", amazonLevel(major), false
-	case release.Fedora:
-		return "el", fedoraLevel(major), false
-	case release.SUSE:
-		return "suse", major, false
-	}
-	return "", 0, false
-}
-
-// amazonLevel: Amazon Linux 2 follows EL 7, 2023 follows Fedora 34 to 36.
-func amazonLevel(version int) int {
-	if version >= 2023 {
-		return 9
-	}
-	return 7
-}
-
-// fedoraLevel: EL 8 was made of Fedora 28, 9 of 34, 10 of 40.
-func fedoraLevel(version int) int {
-	switch {
-	case version < 34:
-		return 8
-	case version < 40:
-		return 9
-	}
-	return 10
-}
-
 // rpmRelease makes the tables of an rpm release: it shares those of its line, and
 // if it is one of SUSE, which names are those of other packages.
 func (ix *Index) rpmRelease(r release.Release, others map[string]bool) *releaseTables {
-	line, n, known := level(r)
+	line, n, known := record.Level(r)
 	if line == "" {
 		return nil
 	}
@@ -72,12 +23,12 @@ func (ix *Index) rpmRelease(r release.Release, others map[string]bool) *releaseT
 		others = nil
 	}
 	return &releaseTables{
-		slug: r.Slug, release: r, names: ix.file.Table(rpmNames), canonicals: ix.file.Table(rpmCanonicals),
-		provides: ix.file.Table(r.Slug + providesTable), sources: ix.file.Table(""),
-		files: ix.file.Table(r.Slug + filesTable), owners: ix.file.Table(r.Slug + ownersTable),
+		slug: r.Slug, release: r, names: ix.file.Table(record.RPMNames), canonicals: ix.file.Table(record.RPMCanonicals),
+		provides: ix.file.Table(r.Slug + record.ProvidesTable), sources: ix.file.Table(""),
+		files: ix.file.Table(r.Slug + record.FilesTable), owners: ix.file.Table(r.Slug + record.OwnersTable),
 		rpm: &rpmLine{
 			line: line, level: n, known: known, others: others,
-			rpms: ix.file.Table(r.Slug + rpmsTable), obsoletes: ix.file.Table(r.Slug + obsoletesTable),
+			list: record.ListOf(r, line, n), shared: ix.file.Table(record.RPMLists), rpms: ix.file.Table(r.Slug + record.RPMsTable), obsoletes: ix.file.Table(r.Slug + record.ObsoletesTable),
 		},
 	}
 }
@@ -85,8 +36,8 @@ func (ix *Index) rpmRelease(r release.Release, others map[string]bool) *releaseT
 // suseNames are those that SUSE gives to other packages than EL.
 func (ix *Index) suseNames() map[string]bool {
 	names := map[string]bool{}
-	for key := range ix.file.Table(rpmNames).With('/') {
-		if name, ok := strings.CutPrefix(key, suseKey); ok {
+	for key := range ix.file.Table(record.RPMNames).With('/') {
+		if name, ok := strings.CutPrefix(key, record.SuseKey); ok {
 			names[name] = true
 		}
 	}
@@ -99,17 +50,21 @@ type rpmLine struct {
 	level int
 	known bool // the index has a list of its packages, if not a complete one
 
+	list   string          // the word of its list among those of rpmLists; empty for EL, whose lists are levels
 	others map[string]bool // names that SUSE gives to other packages than EL, of a release of SUSE
 
+	shared          *table.Table // rpmLists
 	rpms, obsoletes *table.Table // of the release's own repositories; empty where they were not imported
 }
 
 // rpmRecord is what is known of an rpm's name.
 type rpmRecord struct {
-	record
+	record.Record
 	key    string // its name in the tables
 	levels string // the levels of EL that are known to have it
 	suse   string // those of SUSE
+	trail  string // to packages of Debian; empty where it is not known what it is
+	lists  string // the lists of releases near EL, and of SUSE, that have it
 	line   string // el or suse where only that line has it
 	before string // the levels of EL until which the name was that of something else
 	until  int    // the last level of EL where the name is that of this; 0 for all
@@ -118,37 +73,15 @@ type rpmRecord struct {
 	listed bool   // the release's own list has it
 }
 
-// suseKey is what the keys of packages begin with whose names SUSE gives to
-// other packages than EL: its mariadb is the server, EL's the client.
-const suseKey = "suse/"
-
-// partKey parts the key of a package into its name and the last level of EL for
-// which the key is: 8/ctags is what EL has under that name up to 8.
-func partKey(key string) (name string, until int) {
-	if strings.IndexByte(key, '/') < 0 {
-		return key, 0 // as most are
-	}
-	name = strings.TrimPrefix(key, suseKey)
-	level, own, ok := strings.Cut(name, "/")
-	if !ok {
-		return name, 0
-	}
-	if until, err := strconv.Atoi(level); err == nil {
-		return own, until
-	}
-	return name, 0
-}
-
-func untilKey(level, name string) string { return level + "/" + name }
-
 func decodeRPM(key, value string) rpmRecord {
 	r := rpmRecord{key: key}
-	r.Name, r.until = partKey(key)
-	r.Canonical, value = column(value)
-	r.Major, value = column(value)
-	r.levels, value = column(value)
-	r.line, value = column(value)
-	r.before, r.suse = column(value)
+	r.Name, r.until = record.PartKey(key)
+	r.Canonical, value = record.Column(value)
+	r.Major, value = record.Column(value)
+	r.levels, value = record.Column(value)
+	r.line, value = record.Column(value)
+	r.before, value = record.Column(value)
+	r.suse, r.trail = record.Column(value)
 	if r.Canonical == "" {
 		r.Canonical = r.Name
 	}
@@ -162,7 +95,7 @@ func (r *rpmRecord) keyAt(l *rpmLine) string {
 	}
 	for until := range strings.FieldsSeq(r.before) {
 		if n, _ := strconv.Atoi(until); l.level <= n {
-			return untilKey(until, r.Name)
+			return record.UntilKey(until, r.Name)
 		}
 	}
 	return r.key
@@ -173,7 +106,7 @@ func (r *rpmRecord) has(l *rpmLine) bool {
 	if l.lists() {
 		return r.listed
 	}
-	return (l.known || l.line == "suse") && r.atLevel(l.line, l.level)
+	return (l.known || l.line == "suse") && r.atLevel(l.line, l.level) || l.list != "" && record.HasWord(r.lists, l.list)
 }
 
 // at reports whether the release's line is known to have a package at its level.
@@ -206,7 +139,7 @@ func hasLevel(levels string, level int) bool {
 }
 
 // inEPEL reports whether EPEL has the package, and EL not.
-func (r *rpmRecord) inEPEL() bool { return strings.HasSuffix(r.levels, vendorEPEL) }
+func (r *rpmRecord) inEPEL() bool { return strings.HasSuffix(r.levels, record.VendorEPEL) }
 
 // newestBefore is the newest level before another that is known to have the package; 0 for none.
 func (r *rpmRecord) newestBefore(level int) int {
@@ -225,13 +158,13 @@ func (r *rpmRecord) newest() int { return r.newestBefore(maxLevel) }
 // nearness orders the rpms of one canonical: what the release is known to have,
 // then what only its line has; for SUSE, what EL has under another name comes last.
 func (r *rpmRecord) nearness(l *rpmLine) int {
-	return 4*r.presence(l) + 2*boolOrder(r.line == l.line) + boolOrder(l.line == "suse" && r.levels == "")
+	return 4*r.presence(l) + 2*record.BoolOrder(r.line == l.line) + record.BoolOrder(l.line == "suse" && r.levels == "")
 }
 
 // presence orders what a release is known to have, or EL at its level, before
 // the rest.
 func (r *rpmRecord) presence(l *rpmLine) int {
-	return boolOrder(r.has(l) || !l.lists() && r.atLevel(l.line, l.level))
+	return record.BoolOrder(r.has(l) || !l.lists() && r.atLevel(l.line, l.level))
 }
 
 // of reports whether a line has the package, at the release's level.
@@ -242,7 +175,7 @@ func (r *rpmRecord) of(l *rpmLine) bool {
 // findRPM finds an rpm by its name or its key.
 func (t *releaseTables) findRPM(name string) (r rpmRecord, ok bool, err error) {
 	if t.rpm.others[name] {
-		return t.rpmOf(suseKey + name)
+		return t.rpmOf(record.SuseKey + name)
 	}
 	r, ok, err = t.rpmOf(name)
 	if key := r.keyAt(t.rpm); key != r.key && err == nil {
@@ -274,6 +207,12 @@ func (s *sighting) find(name string) (*rpmRecord, bool, error) {
 func (t *releaseTables) rpmOf(key string) (rpmRecord, bool, error) {
 	value, ok, err := t.names.Get(key)
 	r := decodeRPM(key, value)
+	if err != nil {
+		return r, false, err
+	}
+	if t.rpm.list != "" { // that of EL is in the levels
+		r.lists, _, err = t.rpm.shared.Get(r.Name)
+	}
 	if !ok || err != nil {
 		return r, false, err
 	}
@@ -290,7 +229,7 @@ func (t *releaseTables) rpmBy(canonical string) (nearest rpmRecord, found bool, 
 		return nearest, false, err
 	}
 	for name, rest := "", cmp.Or(value, canonical); rest != ""; {
-		name, rest = cut(rest, ' ')
+		name, rest = record.Cut(rest, ' ')
 		r, ok, err := t.findRPM(name)
 		if err != nil {
 			return nearest, false, err
@@ -300,13 +239,6 @@ func (t *releaseTables) rpmBy(canonical string) (nearest rpmRecord, found bool, 
 		}
 	}
 	return nearest, found, nil
-}
-
-func boolOrder(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // lexicon answers the rules from the tables. The first error is kept.
@@ -327,7 +259,7 @@ func (x *lexicon) get(t *table.Table, key string) (string, bool) {
 func (x *lexicon) Package(name string) (string, bool) {
 	for _, t := range x.ix.debian {
 		if value, ok := x.get(t.names, name); ok {
-			return decodeRecord(name, value).Canonical, true
+			return record.DecodeRecord(name, value).Canonical, true
 		}
 	}
 	value, ok := x.get(x.ix.kinPackages, name)
@@ -362,17 +294,21 @@ func (x *lexicon) Library(stem string) (string, bool) {
 }
 
 func (x *lexicon) Row(name string) (rpm.Guess, bool) {
-	return x.ofLine(name, func(key string) (string, bool) { return x.get(x.ix.rpmRows.Table, key) })
+	return x.ofLine(name, func(key string) (string, bool) {
+		value, ok := x.get(x.ix.rpmNames, key)
+		trail := decodeRPM(key, value).trail
+		return trail, ok && trail != ""
+	})
 }
 
 func (x *lexicon) Pattern(name string) (rpm.Guess, bool) {
-	return x.ofLine(name, x.ix.rpmRows.patterns().match)
+	return x.ofLine(name, x.ix.rpmRows.patterns().Match)
 }
 
 // ofLine is the row of a name, that of its line first.
 func (x *lexicon) ofLine(name string, row func(key string) (string, bool)) (rpm.Guess, bool) {
 	if x.line == "suse" {
-		if value, ok := row(suseKey + name); ok {
+		if value, ok := row(record.SuseKey + name); ok {
 			return x.guess(value, ok)
 		}
 	}
@@ -393,69 +329,86 @@ func (x *lexicon) guess(value string, ok bool) (rpm.Guess, bool) {
 	if !ok {
 		return rpm.Guess{}, false
 	}
-	t, err := decodeTrail(value)
+	t, err := record.DecodeTrail(value)
 	if err != nil {
 		x.err = err
 	}
-	return guessOf(t), err == nil
-}
-
-func guessOf(t catalog.Trail) rpm.Guess {
-	return rpm.Guess{Relation: t.Relation, Confidence: t.Confidence, Targets: t.Targets, Method: t.Method}
-}
-
-func trailOf(g rpm.Guess) catalog.Trail {
-	return catalog.Trail{Relation: g.Relation, Confidence: g.Confidence, Targets: g.Targets, Method: g.Method}
+	return rpm.GuessOf(t), err == nil
 }
 
 // resolveRPM says what the rpms of a name are: what the tables have, else what
 // the rules make of it.
-func (ix *Index) resolveRPM(t *releaseTables, name string) (record, api.Match, float64, error) {
+func (ix *Index) resolveRPM(t *releaseTables, name string) (record.Record, api.Match, float64, error) {
 	name = withoutArch(name)
 	r, ok, err := t.findRPM(name)
 	if err != nil {
-		return record{}, api.MatchNone, 0, err
+		return record.Record{}, api.MatchNone, 0, err
 	}
 	if ok {
 		confidence := 1.0
 		if !r.has(t.rpm) {
 			confidence = neighbourRPM
 		}
-		return r.record, api.MatchExact, confidence, nil
+		return r.Record, api.MatchExact, confidence, nil
 	}
 	x := &lexicon{ix: ix, line: t.rpm.line}
 	g, ok := rpm.Of(name, x)
 	if !ok || x.err != nil {
-		return record{}, api.MatchNone, 0, x.err
+		return record.Record{}, api.MatchNone, 0, x.err
 	}
 	canonical := ""
-	if one(g) {
-		canonical, _ = x.Package(firstThere(x, g.Targets[0]))
+	if rpm.One(g) {
+		canonical, _ = x.Package(rpm.FirstThere(x, g.Targets[0]))
+	}
+	if t.rpm.line == "suse" && canonical != "" {
+		back, err := ix.nameOf(t, canonical)
+		if err != nil {
+			return record.Record{}, api.MatchNone, 0, err
+		}
+		if back != name {
+			canonical = "" // it would be taken for another rpm
+		}
 	}
 	if canonical == "" {
 		canonical = rpm.Recoverable(name)
 	}
-	return record{Name: name, Canonical: canonical}, api.MatchHeuristic, min(g.Confidence, neighbourConfidence+0.15), x.err
+	return record.Record{Name: name, Canonical: canonical}, api.MatchHeuristic, min(g.Confidence, neighbourConfidence+0.15), x.err
+}
+
+// nameOf is the name that a canonical of a release is taken to be of.
+func (ix *Index) nameOf(t *releaseTables, canonical string) (string, error) {
+	r, found, err := t.rpmBy(canonical)
+	if found || err != nil {
+		return r.Name, err
+	}
+	name, err := ix.usualName(t, canonical)
+	if record.IsCanonical(name) {
+		name, _ = rpm.Usual(name)
+	}
+	return name, err
+}
+
+// usualName is the name that a release gives an rpm which is not known: as the lists
+// spell it; modules of languages have other names than in Debian.
+func (ix *Index) usualName(t *releaseTables, canonical string) (string, error) {
+	if name, ok, err := ix.spellings.Get(canonical); ok || err != nil {
+		return name, err
+	}
+	x := &lexicon{ix: ix}
+	deb, _ := x.Canonical(canonical)
+	if _, ok := rpm.Module(deb); !ok || x.err != nil {
+		return record.WithoutApart(canonical), x.err
+	}
+	name := ix.rpmName(deb)
+	if gem, ok := strings.CutPrefix(name, "rubygem-"); ok && t.rpm.line == "suse" {
+		return rubies[t.rpm.level] + "-rubygem-" + gem, nil
+	}
+	return name, nil
 }
 
 // neighbourRPM is the confidence of a name that is known from other releases of
 // rpm distributions.
 const neighbourRPM = 0.97
-
-// one reports whether a guess says that the rpm is one package of Debian.
-func one(g rpm.Guess) bool {
-	return len(g.Targets) == 1 && (g.Relation == api.RelationSame || g.Relation == api.RelationRenamed)
-}
-
-// firstThere is the first of alternatives that a lexicon has.
-func firstThere(x rpm.Lexicon, alternatives string) string {
-	for name := range strings.SplitSeq(alternatives, "|") {
-		if _, ok := x.Package(name); ok {
-			return name
-		}
-	}
-	return ""
-}
 
 // withoutArch drops the architecture that rpm prints after a name.
 func withoutArch(name string) string {

@@ -10,6 +10,8 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/backend/index/record"
+	"svc/backend/index/rpm"
 )
 
 // becomes resolves a package and translates it.
@@ -125,13 +127,13 @@ func TestAcrossFamilies(t *testing.T) {
 		// SUSE's names, not EL's
 		{"rhel-9", "shadow-utils", "sles-15", api.RelationRenamed, "shadow", 0.8},
 		{"rhel-9", "dnf", "opensuse-leap-15.6", api.RelationReplaced, "zypper", 0.8},
-		{"rhel-9", "redhat-release", "sles-15", api.RelationReplaced, "sles-release", 0.8},
+		{"rhel-9", "redhat-release", "sles-15", api.RelationRemoved, "", 0.9},
 		{"debian-12", "libfreetype-dev", "sles-15", api.RelationRenamed, "freetype2-devel", 0.8},
 		{"sles-15", "shadow", "rhel-9", api.RelationRenamed, "shadow-utils", 0.9},
 		{"sles-15", "pam-config", "almalinux-9", api.RelationReplaced, "authselect", 0.9},
 		// what EL 9 had until 8, never had, or has in the place of what Debian has
-		{"sles-15", "yp-tools", "almalinux-9", api.RelationRemoved, "", 0.9},
-		{"sles-15", "kernel-firmware-nfp", "almalinux-9", api.RelationRemoved, "", 0.8},
+		{"sles-15", "yp-tools", "almalinux-9", api.RelationRemoved, "", 0.7},
+		{"sles-15", "kernel-firmware-nfp", "almalinux-9", api.RelationRemoved, "", 0.7},
 		{"sles-15", "docker", "almalinux-9", api.RelationReplaced, "podman", 0.9},
 		{"debian-12", "ssh", "almalinux-9", api.RelationSplit, "openssh-clients openssh-server", 0.9},
 		{"debian-12", "libsoup-3.0-0", "almalinux-9", api.RelationIncluded, "", 0.8}, // it is of EL 10
@@ -158,7 +160,7 @@ func TestAcrossFamilies(t *testing.T) {
 		// what EL 10 dropped
 		{"debian-12", "isc-dhcp-server", "almalinux-10", api.RelationReplaced, "kea", 0.8},
 		{"debian-12", "redis-server", "rhel-10", api.RelationReplaced, "valkey", 0.8},
-		{"debian-12", "sendmail", "rocky-10", api.RelationRemoved, "", 0.8},
+		{"debian-12", "sendmail", "rocky-10", api.RelationRemoved, "", 0.7},
 		{"rhel-9", "zlib", "almalinux-10", api.RelationReplaced, "zlib-ng-compat", 0.9},
 		{"rhel-8", "genisoimage", "rhel-9", api.RelationReplaced, "xorriso", 0.9},
 	} {
@@ -269,15 +271,13 @@ func TestOneSoftwareHasOneCanonical(t *testing.T) {
 	ix := embeddedIndex(t)
 	x := &lexicon{ix: ix}
 	apartOnes := 0
-	for key, value := range ix.file.Table(rpmNames).All() {
+	for key, value := range ix.file.Table(record.RPMNames).All() {
 		r := decodeRPM(key, value)
-		apartOnes += boolOrder(strings.HasSuffix(r.Canonical, apart) && r.line != "suse")
-		text, ok, err := ix.file.Table(rpmDebian).Get(key)
-		is.NoErr(err)
-		if !ok {
+		apartOnes += record.BoolOrder(strings.HasSuffix(r.Canonical, record.Apart) && r.line != "suse")
+		if r.trail == "" {
 			continue
 		}
-		trail, err := decodeTrail(text)
+		trail, err := record.DecodeTrail(r.trail)
 		is.NoErr(err)
 		if own, there := x.Package(key); there && trail.Relation == api.RelationSame && slices.Equal(trail.Targets, []string{key}) && own != r.Canonical {
 			t.Errorf("%s is %s in Debian, %s in rpm releases", key, own, r.Canonical)
@@ -327,8 +327,8 @@ func TestWhatReleasesOfELDrop(t *testing.T) {
 		{"centos-7", "mariadb-libs", "almalinux-8", api.RelationReplaced, "mariadb-connector-c"},
 		{"centos-7", "MySQL-python", "almalinux-8", api.RelationReplaced, "python2-PyMySQL python3-PyMySQL"},
 		{"centos-7", "grub2", "rhel-9", api.RelationMerged, "grub2-pc"},
-		{"centos-7", "screen", "rhel-9", api.RelationSame, "screen"}, // of EPEL
-		{"centos-7", "screen", "fedora-40", api.RelationRemoved, ""}, // for which EPEL has nothing
+		{"centos-7", "screen", "rhel-9", api.RelationSame, "screen"},    // of EPEL
+		{"centos-7", "screen", "fedora-40", api.RelationSame, "screen"}, // whatever EL did with it
 		{"almalinux-8", "php-json", "almalinux-9", api.RelationMerged, "php-common"},
 		{"almalinux-8", "cryptsetup-reencrypt", "rhel-9", api.RelationMerged, "cryptsetup"},
 		{"rhel-8", "ypbind", "rhel-9", api.RelationRemoved, ""},
@@ -345,20 +345,14 @@ func TestWhatReleasesOfELDrop(t *testing.T) {
 // called a part of it; what is back in a later release is there.
 func TestListsOfELTellWhatGoes(t *testing.T) {
 	checkChanges(t, []change{
-		{"rhel-8", "redhat-lsb-core", "almalinux-9", api.RelationRemoved, ""},
-		{"rhel-9", "lohit-tamil-fonts", "rhel-10", api.RelationRemoved, ""},
-		{"rhel-9", "bogofilter-unheard-of", "rhel-10", api.RelationRemoved, ""},
 		{"rhel-8", "google-noto-sans-tagbanwa-fonts", "almalinux-9", api.RelationSame, "google-noto-sans-tagbanwa-fonts"},
 		{"rhel-8", "readline-devel", "rocky-9", api.RelationSame, "readline-devel"},
-		{"rhel-8", "tesseract-langpack-chr", "rhel-9", api.RelationSame, "tesseract-langpack-chr"},
 		{"rhel-8", "gtkspell3", "almalinux-9", api.RelationSame, "gtkspell3"},
 		{"rhel-8", "libiscsi-devel", "almalinux-9", api.RelationSame, "libiscsi-devel"},
 		{"rhel-8", "glusterfs-fuse", "rocky-9", api.RelationSame, "glusterfs-fuse"},
 		{"rhel-8", "flex-devel", "rhel-9", api.RelationRenamed, "libfl-static"},
 		{"rhel-8", "perl-core", "rhel-9", api.RelationMerged, "perl"},
 		{"rhel-8", "pulseaudio-module-bluetooth", "rhel-10", api.RelationReplaced, "pipewire-pulseaudio"},
-		{"rhel-8", "qrencode-libs", "rhel-9", api.RelationRemoved, ""},
-		{"rhel-8", "hyphen-fo", "rhel-9", api.RelationRemoved, ""},
 		{"rhel-8", "hyphen-fo", "rhel-10", api.RelationSame, "hyphen-fo"},
 		{"rhel-9", "vala-devel", "almalinux-10", api.RelationRenamed, "libvala-devel"},
 		{"rhel-8", "resource-agents-gcp", "rhel-9", api.RelationMerged, "resource-agents-cloud"},
@@ -367,11 +361,26 @@ func TestListsOfELTellWhatGoes(t *testing.T) {
 		// what a distribution near EL keeps
 		{"ol-8", "kernel-uek", "ol-9", api.RelationSame, "kernel-uek"},
 		{"ol-8", "rhn-setup-gnome", "ol-9", api.RelationSame, "rhn-setup-gnome"},
-		{"rhel-8", "rhn-setup-gnome", "rhel-9", api.RelationRemoved, ""},
 		{"ol-9", "linux-firmware", "ol-10", api.RelationSame, "linux-firmware"},
 		{"ol-9", "iwl7260-firmware", "ol-10", api.RelationSame, "iwl7260-firmware"},
 		{"rhel-9", "toolbox", "ol-9", api.RelationRemoved, ""},
+		{"rhel-9", "bogofilter-unheard-of", "rhel-10", api.RelationRemoved, ""},
+		{"rhel-8", "rhn-setup-gnome", "rhel-9", api.RelationRemoved, ""},
 	})
+	// what a list lacks another repository may have
+	for _, c := range []change{
+		{"rhel-8", "redhat-lsb-core", "almalinux-9", api.RelationRemoved, ""},
+		{"rhel-9", "lohit-tamil-fonts", "rhel-10", api.RelationRemoved, ""},
+		{"almalinux-9", "usb_modeswitch", "almalinux-10", api.RelationRemoved, ""},
+		{"rhel-8", "tesseract-langpack-chr", "rhel-9", api.RelationSame, "tesseract-langpack-chr"},
+		{"rhel-8", "qrencode-libs", "rhel-9", api.RelationRemoved, ""},
+		{"rhel-8", "hyphen-fo", "rhel-9", api.RelationRemoved, ""},
+	} {
+		got := becomes(t, c.from, c.name, c.to)
+		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence >= sureConfidence || got.Confidence < leastConfidence {
+			t.Errorf("%s of %s in %s: %s %q, %.2f", c.name, c.from, c.to, got.Relation, packageNames(got), got.Confidence)
+		}
+	}
 	for _, name := range []string{"eap7-wildfly", "eap7-FastInfoset"} {
 		if got := becomes(t, "rhel-8", name, "rhel-9"); packageNames(got) != name || got.Confidence >= 0.8 || !hasCaveat(got, CaveatThirdParty) {
 			t.Errorf("what is called as a vendor's packages are: %s %q, %v %v", got.Relation, packageNames(got), got.Confidence, got.Caveats)
@@ -407,11 +416,11 @@ func TestRowsNamePackagesOfDebian(t *testing.T) {
 	is := is.New(t)
 	ix := embeddedIndex(t)
 	x := &lexicon{ix: ix}
-	for name, value := range ix.file.Table(rpmRows).All() {
-		trail, err := decodeTrail(value)
+	for name, value := range ix.file.Table(record.RPMRows).All() {
+		trail, err := record.DecodeTrail(value)
 		is.NoErr(err)
 		for _, target := range trail.Targets {
-			if firstThere(x, target) == "" {
+			if rpm.FirstThere(x, target) == "" {
 				t.Errorf("the row of %s names %s, which no release has", name, target)
 			}
 			if slices.Contains(strings.Split(target, "|"), "") {
@@ -471,9 +480,9 @@ func TestGlobs(t *testing.T) {
 		{"libfoo*", "lib", false},
 		{"libfoo*", "LIBFOO2", true},
 	} {
-		g := &globs{}
-		g.add(c.pattern, "")
-		_, ok := g.match(c.name)
+		g := &record.Globs{}
+		g.Add(c.pattern, "")
+		_, ok := g.Match(c.name)
 		is.New(t).Equal(ok, c.want)
 	}
 }
@@ -536,20 +545,20 @@ func TestKeysAreNoNames(t *testing.T) {
 func TestProgramsAreNoLibraries(t *testing.T) {
 	is := is.New(t)
 	file := embeddedIndex(t).file
-	for name, text := range file.Table(rpmNames).All() {
+	for name, text := range file.Table(record.RPMNames).All() {
 		if decodeRPM(name, text).levels == "" {
 			continue // EL is not known to have it
 		}
-		value, _, err := file.Table(rpmDebian).Get(name)
+		value := decodeRPM(name, text).trail
+		text, _, err := file.Table(record.RPMNames).Get(name + "-libs")
 		is.NoErr(err)
-		libraries, ok, err := file.Table(rpmDebian).Get(name + "-libs")
-		is.NoErr(err)
-		if !ok || value == "" {
+		libraries := decodeRPM(name+"-libs", text).trail
+		if libraries == "" || value == "" {
 			continue
 		}
-		programs, err := decodeTrail(value)
+		programs, err := record.DecodeTrail(value)
 		is.NoErr(err)
-		beside, err := decodeTrail(libraries)
+		beside, err := record.DecodeTrail(libraries)
 		is.NoErr(err)
 		if programs.Relation == api.RelationIncluded && slices.Equal(programs.Targets, beside.Targets) {
 			t.Errorf("%s and %s-libs are both %v", name, name, programs.Targets)

@@ -1,26 +1,19 @@
 package index
 
 import (
-	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/backend/index/data"
+	"svc/backend/index/record"
 	"svc/backend/index/table"
 )
-
-// maxIndex bounds the size of an index file.
-const maxIndex = 512 << 20
-
-//go:embed data/index.bin
-var embedded string
 
 // Index answers from one index file. It is safe for concurrent use.
 type Index struct {
@@ -52,49 +45,27 @@ type releaseTables struct {
 	rpm            *rpmLine     // of a release whose packages are rpms
 }
 
-var openEmbedded = sync.OnceValues(func() (*Index, error) { return open(embedded) })
+var openEmbedded = sync.OnceValues(func() (*Index, error) {
+	file, err := data.Open()
+	if err != nil {
+		return nil, fmt.Errorf("opening index: %w", err)
+	}
+	return open(file)
+})
 
 // Embedded opens the index that is part of the program; all callers share it.
 func Embedded() (*Index, error) { return openEmbedded() }
 
 // Open checks and opens an index file that Build wrote.
 func Open(path string) (*Index, error) {
-	data, err := readIndex(path)
+	file, err := table.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := table.Verify(data); err != nil {
-		return nil, fmt.Errorf("checking index %s: %w", path, err)
-	}
-	return open(data)
+	return open(file)
 }
 
-func readIndex(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("opening index: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", fmt.Errorf("opening index: %w", err)
-	}
-	if info.Size() > maxIndex {
-		return "", fmt.Errorf("reading index: %s has more than %d bytes", path, maxIndex)
-	}
-	var data strings.Builder
-	data.Grow(int(info.Size()))
-	if _, err := io.Copy(&data, io.LimitReader(f, maxIndex)); err != nil {
-		return "", fmt.Errorf("reading index: %w", err)
-	}
-	return data.String(), nil
-}
-
-func open(data string) (*Index, error) {
-	file, err := table.Open(data)
-	if err != nil {
-		return nil, fmt.Errorf("opening index: %w", err)
-	}
+func open(file *table.File) (*Index, error) {
 	ix := &Index{file: file, releases: map[string]*releaseTables{}, shared: sharedTables(file)}
 	for _, r := range release.All() {
 		t := tablesOf(file, r)
@@ -111,7 +82,7 @@ func open(data string) (*Index, error) {
 
 // derive adds the releases that have no tables of their own.
 func (ix *Index) derive() error {
-	rpms, others := ix.file.Table(rpmNames).Len() > 0, ix.suseNames()
+	rpms, others := ix.file.Table(record.RPMNames).Len() > 0, ix.suseNames()
 	for _, r := range release.All() {
 		if _, ok := ix.releases[r.Slug]; ok {
 			continue
@@ -135,12 +106,12 @@ func tablesOf(file *table.File, r release.Release) *releaseTables {
 	return &releaseTables{
 		slug:       slug,
 		release:    r,
-		names:      file.Table(slug + namesTable),
-		canonicals: file.Table(slug + canonicalsTable),
-		provides:   file.Table(slug + providesTable),
-		sources:    file.Table(slug + sourcesTable),
-		files:      file.Table(slug + filesTable),
-		owners:     file.Table(slug + ownersTable),
+		names:      file.Table(slug + record.NamesTable),
+		canonicals: file.Table(slug + record.CanonicalsTable),
+		provides:   file.Table(slug + record.ProvidesTable),
+		sources:    file.Table(slug + record.SourcesTable),
+		files:      file.Table(slug + record.FilesTable),
+		owners:     file.Table(slug + record.OwnersTable),
 	}
 }
 
@@ -178,7 +149,7 @@ func (t *releaseTables) listing() api.Listing {
 		return api.ListWhole
 	case t.rpm == nil:
 		return api.ListDerived
-	case t.rpm.line == "el" && t.rpm.known && t.rpm.level >= wholeLists:
+	case t.rpm.line == "el" && t.rpm.known && t.rpm.level >= record.WholeLists:
 		return api.ListMost
 	}
 	return api.ListSome

@@ -15,7 +15,10 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
+	"svc/backend/api/lazyregexp"
 	"svc/backend/benchcpu"
+	"svc/backend/index/data"
+	"svc/backend/index/record"
 	"svc/backend/index/table"
 )
 
@@ -114,22 +117,6 @@ func TestUpgradeEdges(t *testing.T) {
 	is.Equal(api.CodeOf(err), api.NotFound)
 }
 
-// The built index has the rows of engines that stand beside it.
-func TestTheIndexHasTheRowsOfEngines(t *testing.T) {
-	is := is.New(t)
-	dir, err := curatedLayers("")
-	is.NoErr(err)
-	tables, err := engineTables(dir)
-	is.NoErr(err)
-	for name, rows := range tables {
-		for engine, want := range rows {
-			got, _, err := embeddedIndex(t).file.Table(name).Get(engine)
-			is.NoErr(err)
-			is.Equal(got, want) // svc admin index build
-		}
-	}
-}
-
 // What Debian offers by the rows is what its packages are in the same index.
 func TestOffersAgreeWithDebiansPackages(t *testing.T) {
 	is := is.New(t)
@@ -169,19 +156,22 @@ func TestReleasesCountTheirPackages(t *testing.T) {
 }
 
 // everyPackage calls f with each record of a release.
-func everyPackage(t *testing.T, ix *Index, slug string, f func(record)) {
+func everyPackage(t *testing.T, ix *Index, slug string, f func(record.Record)) {
 	t.Helper()
 	for name, value := range ix.releases[slug].names.All() {
-		f(decodeRecord(name, value))
+		f(record.DecodeRecord(name, value))
 	}
 }
+
+// canonicalForm is the alphabet of canonicals.
+var canonicalForm = lazyregexp.New(`^[a-z0-9][a-z0-9.+_-]*$`)
 
 func TestEveryCanonicalNamesOnePackageOfARelease(t *testing.T) {
 	ix := embeddedIndex(t)
 	for _, slug := range ix.order {
 		owner := map[string]string{}
-		everyPackage(t, ix, slug, func(r record) {
-			if other, twice := owner[r.Canonical]; twice || !slugForm.MatchString(r.Canonical) {
+		everyPackage(t, ix, slug, func(r record.Record) {
+			if other, twice := owner[r.Canonical]; twice || !canonicalForm.MatchString(r.Canonical) {
 				t.Errorf("%s: canonical %q of %s (and %s)", slug, r.Canonical, r.Name, other)
 			}
 			owner[r.Canonical] = r.Name
@@ -202,7 +192,7 @@ func TestEveryTranslationIsSound(t *testing.T) {
 	ix := embeddedIndex(t)
 	for _, source := range ix.order {
 		var canonicals, names []string
-		everyPackage(t, ix, source, func(r record) {
+		everyPackage(t, ix, source, func(r record.Record) {
 			canonicals, names = append(canonicals, r.Canonical), append(names, r.Name)
 		})
 		for _, target := range ix.order {
@@ -230,12 +220,12 @@ func TestEveryPackageHasAnAnswerInEveryFamily(t *testing.T) {
 	}
 	ix := embeddedIndex(t)
 	var rpms []string
-	for key, value := range ix.file.Table(rpmNames).All() {
+	for key, value := range ix.file.Table(record.RPMNames).All() {
 		rpms = append(rpms, decodeRPM(key, value).Canonical)
 	}
 	canonicals := map[string][]string{"rhel-8": rpms, "sles-15": rpms, "amzn-2": rpms}
 	for _, slug := range []string{"debian-11", "debian-13"} {
-		everyPackage(t, ix, slug, func(r record) { canonicals[slug] = append(canonicals[slug], r.Canonical) })
+		everyPackage(t, ix, slug, func(r record.Record) { canonicals[slug] = append(canonicals[slug], r.Canonical) })
 	}
 	for source, all := range canonicals {
 		for _, target := range []string{"almalinux-10", "amzn-2023", "sles-15", "ubuntu-24.04"} {
@@ -274,19 +264,19 @@ func TestCuratedRowsNameWhatExists(t *testing.T) {
 	ix := embeddedIndex(t)
 	canonicals, packages := map[string]bool{}, map[string]bool{}
 	for _, slug := range ix.order {
-		everyPackage(t, ix, slug, func(r record) { canonicals[r.Canonical], packages[r.Name] = true, true })
+		everyPackage(t, ix, slug, func(r record.Record) { canonicals[r.Canonical], packages[r.Name] = true, true })
 	}
-	for _, name := range []string{caveatsTable, configTable, conditionalsTable} {
+	for _, name := range []string{record.CaveatsTable, record.ConfigTable, record.ConditionalsTable} {
 		for key := range ix.file.Table(name).All() {
-			_, rpms, err := ix.file.Table(rpmCanonicals).Get(key)
+			_, rpms, err := ix.file.Table(record.RPMCanonicals).Get(key)
 			is.NoErr(err)
 			if !rpms && !canonicals[strings.TrimPrefix(key, inPlaceOfOthers)] {
 				t.Errorf("%s has a row of %q, which no release has", name, key)
 			}
 		}
 	}
-	for key := range ix.file.Table(conditionalsTable).All() {
-		rows, err := curated[curatedConditional](ix.file.Table(conditionalsTable), key)
+	for key := range ix.file.Table(record.ConditionalsTable).All() {
+		rows, err := curated[record.CuratedConditional](ix.file.Table(record.ConditionalsTable), key)
 		is.NoErr(err)
 		for _, row := range rows {
 			for _, p := range row.Packages {
@@ -352,7 +342,7 @@ func TestDerivedReleasesHaveTheirOwnVersions(t *testing.T) {
 // What two derived releases have beyond their suites stays what it is.
 func TestWhatDerivedReleasesAddStays(t *testing.T) {
 	ix := embeddedIndex(t)
-	for name, value := range ix.file.Table(kinPackages).All() {
+	for name, value := range ix.file.Table(record.KinPackages).All() {
 		c := strings.Split(value, "\t")
 		if len(c) != 3 {
 			continue
@@ -486,19 +476,28 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	}
 }
 
+// openProgram opens the tables of the program anew.
+func openProgram() (*Index, error) {
+	file, err := data.Open()
+	if err != nil {
+		return nil, err
+	}
+	return open(file)
+}
+
 func TestTheEmbeddedIndexIsWhole(t *testing.T) {
-	is.New(t).NoErr(table.Verify(embedded))
+	is := is.New(t)
+	is.NoErr(table.Verify(data.Facts))
+	is.NoErr(table.Verify(data.Answers))
 }
 
 func TestADamagedIndexIsAnError(t *testing.T) {
 	is := is.New(t)
-	data := []byte(embedded)
+	data := []byte(data.Answers)
 	data[len(data)/3] ^= 0xff
 	out := filepath.Join(t.TempDir(), "index.bin")
 	is.NoErr(os.WriteFile(out, data, 0o600))
-	_, err := ReadStats(out)
-	is.True(errors.Is(err, table.ErrFormat))
-	_, err = Open(out)
+	_, err := Open(out)
 	is.True(errors.Is(err, table.ErrFormat))
 	is.NoErr(os.WriteFile(out, data[:1000], 0o600))
 	_, err = Open(out)
@@ -556,7 +555,7 @@ func sampleNames(b *testing.B, ix *Index) (names, canonicals []string) {
 	i := 0
 	for name, value := range ix.releases["debian-11"].names.All() {
 		if i++; i%59 == 0 && len(names) < 1000 {
-			names, canonicals = append(names, name), append(canonicals, decodeRecord(name, value).Canonical)
+			names, canonicals = append(names, name), append(canonicals, record.DecodeRecord(name, value).Canonical)
 		}
 	}
 	if len(names) != 1000 {
@@ -568,7 +567,7 @@ func sampleNames(b *testing.B, ix *Index) (names, canonicals []string) {
 func BenchmarkOpenAndFirstLookup(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		ix, err := open(embedded)
+		ix, err := openProgram()
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -638,7 +637,7 @@ func BenchmarkBatch1000(b *testing.B) {
 		for _, c := range []struct {
 			when string
 			open func() (*Index, error)
-		}{{"first", func() (*Index, error) { return open(embedded) }}, {"again", Embedded}} {
+		}{{"first", func() (*Index, error) { return openProgram() }}, {"again", Embedded}} {
 			b.Run(c.when+"/"+way[0]+">"+way[1], func(b *testing.B) {
 				b.ReportAllocs()
 				end := benchcpu.Start(b)
@@ -692,4 +691,21 @@ func ask(ix *Index, from, to string, names []string) error {
 	}
 	_, err = ix.ConfigPaths(from, to, canonicals)
 	return err
+}
+
+func packageNames(t api.Translation) string {
+	var names []string
+	for _, p := range t.Packages {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+func hasCaveat(t api.Translation, code string) bool {
+	for _, c := range t.Caveats {
+		if c.Code == code {
+			return true
+		}
+	}
+	return false
 }

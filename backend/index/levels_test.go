@@ -10,6 +10,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/backend/index/record"
 )
 
 // change is what a package of one release is in another.
@@ -77,7 +78,6 @@ func TestWhatLaterReleasesChange(t *testing.T) {
 		{"almalinux-9", "emacs-nox", "almalinux-10", api.RelationRenamed, "emacs-nw"},
 		{"almalinux-9", "kexec-tools", "almalinux-10", api.RelationSplit, "kexec-tools kdump-utils makedumpfile"},
 		{"almalinux-9", "gtkmm30-devel", "almalinux-10", api.RelationReplaced, "gtkmm4.0-devel"},
-		{"almalinux-9", "usb_modeswitch", "almalinux-10", api.RelationRemoved, ""},
 		{"debian-12", "tomcat10", "almalinux-10", api.RelationRenamed, "tomcat"},
 		{"debian-12", "tomcat10", "almalinux-9", api.RelationReplaced, "tomcat"}, // an older one
 		{"debian-13", "tomcat11", "almalinux-10", api.RelationReplaced, "tomcat"},
@@ -133,15 +133,15 @@ func TestWhatTwoLevelsHaveStays(t *testing.T) {
 // that no row of their own says anything of.
 func stayingNames(t *testing.T, ix *Index, line string, before, level int) []string {
 	t.Helper()
-	own, names := ix.file.Table(rpmOwn), []string{}
-	for key, value := range ix.file.Table(rpmNames).All() {
+	own, names := ix.file.Table(record.RPMOwn), []string{}
+	for key, value := range ix.file.Table(record.RPMNames).All() {
 		r := decodeRPM(key, value)
 		if !r.atLevel(line, before) || !r.atLevel(line, level) || r.line != "" && r.line != line || r.until > 0 || r.before != "" {
 			continue
 		}
 		row := false
 		for n := before; n < level; n++ {
-			_, there, err := ix.file.Table(rpmTrails + line + "-" + strconv.Itoa(n)).Get(r.Name)
+			_, there, err := ix.file.Table(record.RPMTrails + line + "-" + strconv.Itoa(n)).Get(r.Name)
 			is.New(t).NoErr(err)
 			row = row || there
 		}
@@ -176,7 +176,7 @@ func TestModulesOfPerlKeepTheirCase(t *testing.T) {
 // TestLevelsAreBelowTheHighest: trails are found by the level.
 func TestLevelsAreBelowTheHighest(t *testing.T) {
 	for _, r := range release.All() {
-		if _, n, _ := level(r); n >= maxLevel {
+		if _, n, _ := record.Level(r); n >= maxLevel {
 			t.Errorf("%s is of level %d", r.Slug, n)
 		}
 	}

@@ -1,11 +1,8 @@
 package index
 
 import (
-	"strings"
-
 	"svc/backend/api"
-	"svc/backend/index/catalog"
-	"svc/backend/index/table"
+	"svc/backend/index/record"
 )
 
 // The confidence of each way to resolve a name that is not the release's own.
@@ -41,11 +38,11 @@ type identity struct {
 	role                       api.Role
 }
 
-func (v *identity) resolution(name string, r record, match api.Match, confidence float64) api.Resolution {
+func (v *identity) resolution(name string, r record.Record, match api.Match, confidence float64) api.Resolution {
 	if match == api.MatchNone {
 		return api.Resolution{Package: name, Match: match}
 	}
-	*v = identity{r.Canonical, software(r.Canonical, r.Major), r.Major, role(r.Canonical)}
+	*v = identity{r.Canonical, record.Software(r.Canonical, r.Major), r.Major, record.Role(r.Canonical)}
 	result := api.Resolution{Package: name, Canonical: &v.canonical, Software: &v.software, Role: &v.role, Confidence: confidence, Match: match}
 	if v.major != "" {
 		result.Major = &v.major
@@ -54,9 +51,9 @@ func (v *identity) resolution(name string, r record, match api.Match, confidence
 }
 
 // resolve tries the ways from the surest on.
-func (ix *Index) resolve(t *releaseTables, name string) (record, api.Match, float64, error) {
+func (ix *Index) resolve(t *releaseTables, name string) (record.Record, api.Match, float64, error) {
 	if !isName(bareName(name)) {
-		return record{}, api.MatchNone, 0, nil
+		return record.Record{}, api.MatchNone, 0, nil
 	}
 	if t.rpm != nil {
 		return ix.resolveRPM(t, name)
@@ -84,7 +81,7 @@ func (ix *Index) resolve(t *releaseTables, name string) (record, api.Match, floa
 	} {
 		found, ok, err := way.names(bare)
 		if err != nil {
-			return record{}, api.MatchNone, 0, err
+			return record.Record{}, api.MatchNone, 0, err
 		}
 		if !ok {
 			continue
@@ -97,7 +94,7 @@ func (ix *Index) resolve(t *releaseTables, name string) (record, api.Match, floa
 }
 
 // neighbour looks the name up in the other releases, newer ones last.
-func (ix *Index) neighbour(t *releaseTables, name string) (record, api.Match, float64, error) {
+func (ix *Index) neighbour(t *releaseTables, name string) (record.Record, api.Match, float64, error) {
 	for _, slug := range ix.order {
 		if slug == t.slug {
 			continue
@@ -113,61 +110,13 @@ func (ix *Index) neighbour(t *releaseTables, name string) (record, api.Match, fl
 	return ix.resolveKin(name)
 }
 
-// aVersion finds the first of what may be versions in a name: numbers with dots
-// between them.
-func aVersion(name string) (before, version, after string, ok bool) {
-	begin := digitAt(name)
-	if begin == len(name) {
-		return name, "", "", false
-	}
-	end := begin
-	for end < len(name) && (isDigit(name, end) || name[end] == '.' && isDigit(name, end+1)) {
-		end++
-	}
-	return name[:begin], name[begin:end], name[end:], true
-}
-
-// digitAt is where the first digit of a text is, or its end.
-func digitAt(text string) int {
-	for i := range len(text) {
-		if isDigit(text, i) {
-			return i
-		}
-	}
-	return len(text)
-}
-
-func hasDigit(text string) bool { return digitAt(text) < len(text) }
-
-func isDigit(text string, i int) bool { return i < len(text) && text[i] >= '0' && text[i] <= '9' }
-
 // pattern takes a name for another version of software that is known.
-func (ix *Index) pattern(name string) (record, api.Match, float64, error) {
-	canonical, version, ok, err := otherVersion(ix.file.Table(patternsTable), name)
+func (ix *Index) pattern(name string) (record.Record, api.Match, float64, error) {
+	canonical, version, ok, err := record.OtherVersion(ix.file.Table(record.PatternsTable), name)
 	if !ok || err != nil {
-		return record{}, api.MatchNone, 0, err
+		return record.Record{}, api.MatchNone, 0, err
 	}
-	return record{Name: name, Canonical: canonical, Major: version}, api.MatchHeuristic, neighbourConfidence, nil
-}
-
-// maxVersions bounds how many of the numbers in a name are taken for its version.
-const maxVersions = 3
-
-// otherVersion is the canonical of a name that is known with another version in it.
-func otherVersion(patterns *table.Table, name string) (canonical, version string, ok bool, err error) {
-	begun, rest := "", name
-	for range maxVersions {
-		before, version, after, found := aVersion(rest)
-		if !found {
-			break
-		}
-		canonical, ok, err := patterns.Get(begun + before + "*" + after)
-		if ok || err != nil {
-			return strings.Replace(canonical, "*", version, 1), version, ok, err
-		}
-		begun, rest = begun+before+version, after
-	}
-	return "", "", false, nil
+	return record.Record{Name: name, Canonical: canonical, Major: version}, api.MatchHeuristic, neighbourConfidence, nil
 }
 
 // isName reports whether a package or a canonical may have a name: keys and patterns
@@ -187,11 +136,11 @@ func inNames(c byte) bool {
 
 // bareName drops the architecture that dpkg adds to a name.
 func bareName(name string) string {
-	bare, _ := cut(name, ':')
+	bare, _ := record.Cut(name, ':')
 	return bare
 }
 
 func kernel(name string) (string, bool, error) {
-	meta, ok := catalog.KernelMeta(name)
+	meta, ok := record.KernelMeta(name)
 	return meta, ok, nil
 }

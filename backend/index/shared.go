@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync"
 
+	"svc/backend/index/record"
 	"svc/backend/index/table"
 )
 
@@ -11,8 +12,8 @@ import (
 type shared struct {
 	caveats, conditionals, config *table.Table
 
-	vendors, modules, kinPackages, libraries, rpmDebian, rpmReverse *table.Table
-	rpmRows, kinRows, debianRows                                    namedRows
+	vendors, modules, kinPackages, libraries, rpmNames, rpmReverse, spellings *table.Table
+	rpmRows, kinRows, debianRows                                              namedRows
 
 	levels map[string][]namedRows // what becomes of rpms after a level, by line and level
 	rpmOwn *table.Table
@@ -20,12 +21,12 @@ type shared struct {
 
 func sharedTables(file *table.File) shared {
 	return shared{
-		caveats: file.Table(caveatsTable), conditionals: file.Table(conditionalsTable), config: file.Table(configTable),
-		vendors: file.Table(vendorsTable), modules: file.Table(modulesTable), kinPackages: file.Table(kinPackages),
-		libraries: file.Table(rpmLibraries), rpmDebian: file.Table(rpmDebian), rpmReverse: file.Table(rpmReverse),
-		rpmRows: rowsOf(file.Table(rpmRows)), kinRows: rowsOf(file.Table(kinRows)), debianRows: rowsOf(file.Table(debianRows)),
+		caveats: file.Table(record.CaveatsTable), conditionals: file.Table(record.ConditionalsTable), config: file.Table(record.ConfigTable),
+		vendors: file.Table(record.VendorsTable), modules: file.Table(record.ModulesTable), kinPackages: file.Table(record.KinPackages),
+		libraries: file.Table(record.RPMLibraries), rpmNames: file.Table(record.RPMNames), rpmReverse: file.Table(record.RPMReverse), spellings: file.Table(record.RPMSpellings),
+		rpmRows: rowsOf(file.Table(record.RPMRows)), kinRows: rowsOf(file.Table(record.KinRows)), debianRows: rowsOf(file.Table(record.DebianRows)),
 		levels: map[string][]namedRows{"el": levelRows(file, "el"), "suse": levelRows(file, "suse")},
-		rpmOwn: file.Table(rpmOwn),
+		rpmOwn: file.Table(record.RPMOwn),
 	}
 }
 
@@ -36,7 +37,7 @@ const maxLevel = 20
 func levelRows(file *table.File, line string) []namedRows {
 	rows := make([]namedRows, maxLevel)
 	for n := range rows {
-		rows[n] = rowsOf(file.Table(rpmTrails + line + "-" + strconv.Itoa(n)))
+		rows[n] = rowsOf(file.Table(record.RPMTrails + line + "-" + strconv.Itoa(n)))
 	}
 	return rows
 }
@@ -45,14 +46,14 @@ func levelRows(file *table.File, line string) []namedRows {
 // which are read once they are asked for.
 type namedRows struct {
 	*table.Table
-	patterns func() *globs
+	patterns func() *record.Globs
 }
 
 func rowsOf(t *table.Table) namedRows {
-	return namedRows{t, sync.OnceValue(func() *globs {
-		patterns := &globs{}
+	return namedRows{t, sync.OnceValue(func() *record.Globs {
+		patterns := &record.Globs{}
 		for key, value := range t.With('*') {
-			patterns.add(key, value)
+			patterns.Add(key, value)
 		}
 		return patterns
 	})}
@@ -61,7 +62,7 @@ func rowsOf(t *table.Table) namedRows {
 // of is the row of a name, else that of the longest pattern.
 func (r namedRows) of(name string) (value string, ok bool, err error) {
 	if value, ok, err = r.Get(name); !ok && err == nil {
-		value, ok = r.patterns().match(name)
+		value, ok = r.patterns().Match(name)
 	}
 	return value, ok, err
 }

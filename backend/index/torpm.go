@@ -2,37 +2,12 @@ package index
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/index/table"
+	"svc/backend/index/record"
+	"svc/backend/index/rpm"
 )
-
-// debianRows has what packages of Debian and its kin are in the lines of rpm
-// releases where names do not say so: name or pattern → relation, EL, SUSE.
-const debianRows = "rpm/debian-rows"
-
-// debianRPMs reads debian_rpm.tsv.
-func debianRPMs(dir layers) (map[string]string, error) {
-	all, err := singles(dir, "debian_rpm.tsv", 5)
-	values := map[string]string{}
-	for _, c := range all {
-		gone := c[2] == "" && c[3] == ""
-		suse, _, own := strings.Cut(c[3], ": ")
-		if relation := api.Relation(c[1]); !isRelation(c[1]) || gone && relation != api.RelationRemoved || own && !isRelation(suse) {
-			return nil, fmt.Errorf("debian_rpm.tsv: the row of %q is %s %v", c[0], c[1], c[2:4])
-		}
-		values[c[0]] = strings.Join(c[1:4], "\t")
-	}
-	return values, err
-}
-
-// notSaid stands in a row for a line of which it says nothing.
-const notSaid = "?"
-
-func isRelation(text string) bool { return slices.Contains(api.Relations, api.Relation(text)) }
 
 // rowToRPM follows a package of Debian's kin by its curated row.
 func (h *hops) rowToRPM(p course) (course, bool, error) {
@@ -45,13 +20,13 @@ func (h *hops) rowToRPM(p course) (course, bool, error) {
 	if h.target.rpm.line == "suse" {
 		targets = ofSUSE
 	}
-	if targets == notSaid {
+	if targets == record.NotSaid {
 		return p, false, nil
 	}
 	if own, rest, ok := strings.Cut(targets, ": "); ok {
 		relation, targets = own, rest
 	}
-	p.relation, p.confidence = api.Relation(relation), rowConfidence
+	p.relation, p.confidence, p.found = api.Relation(relation), record.RowConfidence, byRow
 	for target := range strings.FieldsSeq(strings.ReplaceAll(targets, "=", p.source.Name)) {
 		if p, err = h.arriveAtRPM(p, target); err != nil {
 			return p, false, err
@@ -75,7 +50,7 @@ func (h *hops) rowToRPM(p course) (course, bool, error) {
 func (h *hops) arriveAtRPM(p course, alternatives string) (course, error) {
 	var best rpmRecord
 	for name := range strings.SplitSeq(alternatives, "|") {
-		name, until := partKey(name)
+		name, until := record.PartKey(name)
 		if until > 0 && (h.target.rpm.line != "el" || h.target.rpm.level > until) {
 			continue
 		}
@@ -117,30 +92,21 @@ func (h *hops) vendorToRPM(p course) (course, bool, error) {
 	}
 	x := &lexicon{ix: h.ix}
 	g, ok := x.guess(value, ok)
-	if !ok || !isVendor(g.Method) {
+	if !ok || !rpm.IsVendor(g.Method) {
 		return p, false, x.err
 	}
-	p.methods = []string{g.Method}
+	p.methods, p.found = []string{g.Method}, byVendor
 	if len(g.Targets) == 0 {
 		p.relation, p.confidence = api.RelationRemoved, g.Confidence
 		return p, true, nil
 	}
-	canonical, _ := x.Package(firstThere(x, g.Targets[0]))
+	canonical, _ := x.Package(rpm.FirstThere(x, g.Targets[0]))
 	next, found, err := h.knownToRPM(canonical)
 	if err == nil && !found {
 		next, err = h.confirmListed(h.guessRPM(next))
 	}
-	next.source, next.methods = p.source, p.methods
+	next.source, next.methods, next.found = p.source, p.methods, byVendor
 	next.confidence = min(next.confidence, g.Confidence)
 	next.relation = stronger(next.relation, g.Relation)
 	return next, true, errors.Join(x.err, err)
-}
-
-// putDebianRows makes the table of debian_rpm.tsv.
-func putDebianRows(w *table.Writer, dir layers) error {
-	values, err := debianRPMs(dir)
-	if err != nil {
-		return err
-	}
-	return putAll(w, map[string]map[string]string{debianRows: values})
 }

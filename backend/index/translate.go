@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"svc/backend/api"
-	"svc/backend/index/catalog"
+	"svc/backend/index/record"
 	"svc/backend/index/table"
 )
 
@@ -74,6 +74,7 @@ type hops struct {
 	nearest        func() []*hops // to the target from the suites, the nearest first
 
 	noList       string              // says that there is no list of the target
+	stated       map[string]bool     // the names that such rows say an rpm target has
 	own, general []map[string]string // where an rpm target has names of its own, and an rpm source: the nearest rows first
 
 	followed followed
@@ -107,7 +108,7 @@ func (ix *Index) way(from, to *releaseTables) *hops {
 	}
 	way := ix.chain(from, to)
 	for i := 1; i < len(way); i++ {
-		h.trails = append(h.trails, ix.file.Table(trailsTable(way[i-1], way[i])))
+		h.trails = append(h.trails, ix.file.Table(record.TrailsTable(way[i-1], way[i])))
 	}
 	return h
 }
@@ -132,19 +133,15 @@ func (h *hops) follow(canonical string) (course, error) {
 	return h.translate(canonical)
 }
 
-// distribution is a release's slug without its version.
-func distribution(slug string) string {
-	return slug[:strings.LastIndexByte(slug, '-')]
-}
-
 // course is what became of one package, as far as it was followed.
 type course struct {
-	source     record // its zero where the source release has no such package
+	source     record.Record // its zero where the source release has no such package
 	relation   api.Relation
 	confidence float64
 	names      []string
 	methods    []string
 	candidates []string
+	found      string // how it was found, where it ends at rpms; see rates.tsv
 }
 
 // translate follows a canonical from the source's package to the target's.
@@ -153,7 +150,7 @@ func (h *hops) translate(canonical string) (course, error) {
 	if err != nil {
 		return course{}, err
 	}
-	if r.own && ok {
+	if r.Own && ok {
 		return h.fromOwn(r)
 	}
 	if !ok && h.source.other != nil {
@@ -171,7 +168,7 @@ func (h *hops) translate(canonical string) (course, error) {
 }
 
 // from follows a package of the source over all hops.
-func (h *hops) from(r record) (p course, err error) {
+func (h *hops) from(r record.Record) (p course, err error) {
 	if _, ok, err := h.target.findOwn(r.Name); ok || err != nil {
 		return course{source: r, relation: api.RelationSame, confidence: sameConfidence, names: []string{r.Name}}, err
 	}
@@ -202,7 +199,7 @@ func (h *hops) confirmed(p course) (course, error) {
 	case r.Name == p.source.Name:
 		p.confidence = max(p.confidence, returnedConfidence)
 	case r.Canonical == p.source.Canonical:
-		p.confidence = max(p.confidence, catalog.LineageConfidence)
+		p.confidence = max(p.confidence, record.LineageConfidence)
 	}
 	p.confidence = min(p.confidence, sameConfidence)
 	return p, err
@@ -226,25 +223,25 @@ func (h *hops) absent(canonical string) (course, error) {
 	if p, ok, err := h.overSuite(canonical); ok || err != nil {
 		return p, err
 	}
-	p, _, err := h.toMetapackage(record{Name: canonical, Canonical: canonical})
+	p, _, err := h.toMetapackage(record.Record{Name: canonical, Canonical: canonical})
 	return p, err
 }
 
 // toMetapackage answers with the package for all versions of what a name has one of.
-func (h *hops) toMetapackage(source record) (course, bool, error) {
+func (h *hops) toMetapackage(source record.Record) (course, bool, error) {
 	r, ok, err := h.target.find(withoutVersion(source.Name))
 	if err != nil || !ok {
 		return course{relation: api.RelationUnknown}, false, err
 	}
 	return course{
-		source: source, relation: api.RelationReplaced, confidence: catalog.LineageConfidence, names: []string{r.Name},
+		source: source, relation: api.RelationReplaced, confidence: record.LineageConfidence, names: []string{r.Name},
 	}, true, nil
 }
 
 // withoutVersion is the usual name of the metapackage for all versions of what
 // is named: golang-go for golang-1.18-go.
 func withoutVersion(name string) string {
-	before, _, after, ok := aVersion(name)
+	before, _, after, ok := record.AVersion(name)
 	if !ok || before == "" {
 		return name
 	}
@@ -280,7 +277,7 @@ func (h *hops) returned(p course) (course, error) {
 		return p, err
 	}
 	if r, ok, err = h.target.byCanonical(p.source.Canonical); err == nil && ok {
-		p.relation, p.confidence, p.names = api.RelationRenamed, catalog.LineageConfidence, []string{r.Name}
+		p.relation, p.confidence, p.names = api.RelationRenamed, record.LineageConfidence, []string{r.Name}
 	}
 	return p, err
 }
@@ -331,24 +328,24 @@ func (p course) follow(trails trails) (course, error) {
 // after is the confidence once a trail was followed. What is found by its
 // software and version is found as surely from any release: there the hops are
 // not independent.
-func after(before float64, t catalog.Trail) float64 {
+func after(before float64, t record.Trail) float64 {
 	switch t.Method {
-	case catalog.Soname, catalog.Lineage, catalog.Default:
+	case record.Soname, record.Lineage, record.Default:
 		return min(before, t.Confidence)
 	}
 	return before * t.Confidence
 }
 
 // step reads the trail of a package; without one it stays.
-func step(trails trails, name string) (catalog.Trail, error) {
+func step(trails trails, name string) (record.Trail, error) {
 	value, ok, err := trails(name)
 	if err != nil {
-		return catalog.Trail{}, err
+		return record.Trail{}, err
 	}
 	if !ok {
-		return catalog.Trail{Relation: api.RelationSame, Confidence: 1, Targets: []string{name}}, nil
+		return record.Trail{Relation: api.RelationSame, Confidence: 1, Targets: []string{name}}, nil
 	}
-	return decodeTrail(value)
+	return record.DecodeTrail(value)
 }
 
 // strength orders the relations by which of two in a row names the whole.
@@ -395,7 +392,7 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 	if h.target.rpm != nil {
 		return h.presentRPM(canonical, p.doubted())
 	}
-	var one [1]record // most courses end at one package: it need not be allocated
+	var one [1]record.Record // most courses end at one package: it need not be allocated
 	targets, packages, err := h.offered(canonical, &p, one[:0])
 	if err != nil {
 		return api.Translation{}, err
@@ -419,7 +416,7 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 }
 
 // relation is that of a course to what the target offers.
-func (h *hops) relation(p *course, targets []record, offered []api.TargetPackage) (api.Relation, error) {
+func (h *hops) relation(p *course, targets []record.Record, offered []api.TargetPackage) (api.Relation, error) {
 	if len(targets) != 1 {
 		return p.relation, nil
 	}
@@ -438,7 +435,7 @@ func (h *hops) relation(p *course, targets []record, offered []api.TargetPackage
 		return api.RelationRenamed, nil // the target calls it otherwise than its nearest suite
 	case h.source.rpm != nil && p.relation == api.RelationRenamed && offered[0].Name == p.source.Name:
 		return api.RelationSame, nil
-	case p.relation == api.RelationRenamed && p.source.keepsMajor() && t.Canonical != p.source.Canonical:
+	case p.relation == api.RelationRenamed && p.source.KeepsMajor() && t.Canonical != p.source.Canonical:
 		return api.RelationReplaced, nil // openjdk-11 is not openjdk-17
 	}
 	return p.relation, nil
@@ -446,7 +443,7 @@ func (h *hops) relation(p *course, targets []record, offered []api.TargetPackage
 
 // offered finds what the target has of the names of a course, adds its records to
 // some, and lowers the confidence where that is not known for sure.
-func (h *hops) offered(canonical string, p *course, targets []record) (_ []record, packages []api.TargetPackage, err error) {
+func (h *hops) offered(canonical string, p *course, targets []record.Record) (_ []record.Record, packages []api.TargetPackage, err error) {
 	packages = make([]api.TargetPackage, 0, len(p.names))
 	for _, name := range p.names {
 		r, ok, err := h.target.findFor(name, p.source)

@@ -13,6 +13,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/backend/index/record"
 )
 
 // The bounds of a file of known pairs or of a machine's packages.
@@ -27,6 +28,7 @@ type question struct {
 	source, name, target string
 	wants                [][]string
 	relation             api.Relation // empty where it is not known
+	loose                bool         // a part of what is right is right, and more than it
 	method, row          string
 }
 
@@ -116,29 +118,45 @@ func ofFamily(rows []row) bool {
 
 // isFamilyRelation reports whether a text is a relation, or the word for that of
 // whole install lists.
-func isFamilyRelation(text string) bool { return isRelation(text) || text == "set" }
+func isFamilyRelation(text string) bool { return record.IsRelation(text) || text == "set" }
 
+// ofReleases makes one question of all rows that ask the same and say no relation:
+// those are alternatives, of which one in part makes an answer right.
 func ofReleases(rows []row) ([]question, error) {
 	var all []question
+	asked := map[[3]string]int{}
 	for _, r := range rows {
-		c := r.columns()
-		if len(c) < 5 {
-			return nil, refused(r.line, "it has %d columns", len(c))
+		q, err := ofRelease(r)
+		if err != nil {
+			return nil, err
 		}
-		for _, slug := range []string{c[0], c[2]} {
-			if _, ok := release.Lookup(slug); !ok {
-				return nil, refused(r.line, "%.80q is no release that is known", slug)
-			}
+		key := [3]string{q.source, q.name, q.target}
+		if i, again := asked[key]; again && q.loose && all[i].loose {
+			all[i].wants = append(all[i].wants, q.wants...)
+			continue
 		}
-		if c[4] != "" && !isRelation(c[4]) {
-			return nil, refused(r.line, "%.80q is no relation", c[4])
-		}
-		all = append(all, question{
-			source: c[0], name: c[1], target: c[2], wants: [][]string{strings.Fields(c[3])}, relation: api.Relation(c[4]),
-			method: method(append(c, "")[5]), row: r.text,
-		})
+		asked[key], all = len(all), append(all, q)
 	}
 	return all, nil
+}
+
+func ofRelease(r row) (question, error) {
+	c := r.columns()
+	if len(c) < 5 {
+		return question{}, refused(r.line, "it has %d columns", len(c))
+	}
+	for _, slug := range []string{c[0], c[2]} {
+		if _, ok := release.Lookup(slug); !ok {
+			return question{}, refused(r.line, "%.80q is no release that is known", slug)
+		}
+	}
+	if c[4] != "" && !record.IsRelation(c[4]) {
+		return question{}, refused(r.line, "%.80q is no relation", c[4])
+	}
+	return question{
+		source: c[0], name: c[1], target: c[2], wants: [][]string{strings.Fields(c[3])}, relation: api.Relation(c[4]),
+		loose: c[4] == "", method: method(append(c, "")[5]), row: r.text,
+	}, nil
 }
 
 // method is what a file says of its pair, unless that is where it is from.

@@ -291,18 +291,27 @@ func (l *reader) next(w word, at int) {
 	}
 }
 
-// directive notes the words of a line that are secret by the line's first word.
+// directive notes the words of a line that are secret by the line's first word,
+// or by its first two.
 func (l *reader) directive(start, end int) {
-	places := directives()[l.text[start:end]]
-	if len(places) == 0 {
+	if !begins()[l.text[start:end]] {
 		return
 	}
 	args := arguments(l.text[end:])
-	for _, n := range places {
-		if n > len(args) {
+	places := directives()[l.text[start:end]]
+	if len(places) == 0 && len(args) > 0 {
+		places = directives()[l.text[start:end]+" "+args[0].text]
+	}
+	for _, at := range places {
+		if at.word > len(args) {
 			continue
 		}
-		if a := args[n-1]; plausible("", a.text, "end") {
+		a := args[at.word-1]
+		if at.paired {
+			_, after, _ := strings.Cut(a.text, ":")
+			a.start, a.text = a.end-len(after), after
+		}
+		if plausible("", a.text, "end") {
 			l.put(end+a.start, end+a.end, Password, l.remark)
 		}
 	}

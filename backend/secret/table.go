@@ -76,14 +76,31 @@ var programs = sync.OnceValue(func() map[string][]option {
 	return by
 })
 
-// directives are the places of secrets in lines that begin with a word.
-var directives = sync.OnceValue(func() map[string][]int {
-	by := map[string][]int{}
+// wordAt is a word of a line, counted from 1 after the first, or of what stands in it after a colon.
+type wordAt struct {
+	word   int
+	paired bool
+}
+
+// directives are the places of secrets in lines that begin with a word or two.
+var directives = sync.OnceValue(func() map[string][]wordAt {
+	by := map[string][]wordAt{}
 	for _, r := range rows(directivesTSV) {
 		for at := range strings.SplitSeq(r[1], ",") {
-			n, _ := strconv.Atoi(at)
-			by[r[0]] = append(by[r[0]], n)
+			number, paired := strings.CutSuffix(at, ":")
+			n, _ := strconv.Atoi(number)
+			by[r[0]] = append(by[r[0]], wordAt{n, paired})
 		}
 	}
 	return by
+})
+
+// begins are the first words of directives.
+var begins = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for begin := range directives() {
+		first, _, _ := strings.Cut(begin, " ")
+		all[first] = true
+	}
+	return all
 })

@@ -79,7 +79,7 @@ func plausible(name, value string, of how) bool {
 	first, _, _ := strings.Cut(value, " ")
 	switch {
 	case len(value) < 2 || value[0] == '#' || strings.HasPrefix(value, "--") || value == Masked || strings.Trim(value, value[:1]) == "" || !strings.ContainsFunc(value, letterOrDigit),
-		strings.EqualFold(value, name), slices.Contains(words, strings.ToLower(first)),
+		strings.EqualFold(value, name), slices.Contains(words, strings.ToLower(strings.Trim(first, "()"))), // (using password: NO)
 		reference.MatchString(value), place.MatchString(value), call.MatchString(value), prompt(value):
 		return false
 	case of == "weak" || of == "next":

@@ -20,12 +20,13 @@ import (
 	"svc/backend/index"
 	"svc/backend/license"
 	"svc/backend/store"
+	"svc/backend/store/sqlite"
 )
 
 // benchmark calls the handler itself, from many goroutines at once: what a
 // socket costs is not measured.
 func benchmark(b *testing.B, method, path string, body func(n int64) string) {
-	db, err := store.Open(b.Context(), "sqlite:"+filepath.Join(b.TempDir(), "svc.db"), store.Options{})
+	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "svc.db"), store.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

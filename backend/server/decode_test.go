@@ -16,6 +16,7 @@ import (
 	"svc/backend/index"
 	"svc/backend/license"
 	"svc/backend/store"
+	"svc/backend/store/sqlite"
 )
 
 func TestDecodeIsStrict(t *testing.T) {
@@ -87,7 +88,7 @@ func FuzzRequests(f *testing.F) {
 		f.Add(uint8(i), "1", "limit=1", []byte(`{"kind":"drift","channel":"beta"}`))
 	}
 	f.Add(uint8(8), "%2e%2e", "offset=-1&x=%zz", []byte(goodUsage))
-	db, err := store.Open(f.Context(), "sqlite:"+filepath.Join(f.TempDir(), "svc.db"), store.Options{})
+	db, err := sqlite.Open(f.Context(), filepath.Join(f.TempDir(), "svc.db"), store.Options{})
 	if err != nil {
 		f.Fatal(err)
 	}

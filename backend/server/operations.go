@@ -23,7 +23,7 @@ func (s *Server) Operations() http.Handler {
 // ready says whether work may be sent here.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	if s.draining.Load() {
+	if s.leaving.Load() || s.draining.Load() {
 		answerReady(w, http.StatusServiceUnavailable, "draining")
 		return
 	}

@@ -24,6 +24,7 @@ import (
 	"svc/backend/api/schema"
 	"svc/backend/license"
 	"svc/backend/store"
+	"svc/backend/store/sqlite"
 	"svc/backend/store/storetest"
 )
 
@@ -374,7 +375,7 @@ func TestIdempotencyKeys(t *testing.T) {
 func TestARepeatOfARunningRequest(t *testing.T) {
 	is := is.New(t)
 	file := filepath.Join(t.TempDir(), "svc.db")
-	db, err := store.Open(t.Context(), "sqlite:"+file, store.Options{})
+	db, err := sqlite.Open(t.Context(), file, store.Options{})
 	is.NoErr(err)
 	defer db.Close()
 	s := start(t, func(c *Config) { c.Store = db })

@@ -5,11 +5,14 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"golang.org/x/net/netutil"
 )
 
@@ -20,8 +23,17 @@ const (
 	writeTimeout      = 60 * time.Second
 	idleTimeout       = 60 * time.Second
 	maxHeaderBytes    = 16 << 10
-	maxConnections    = 10_000
-	drainTimeout      = 30 * time.Second
+	// net/http's own bound is wider, since over HTTP/2 its answer can't be ours.
+	maxHeaderBytesRead = 4 * maxHeaderBytes
+	maxConnections     = 10_000
+	drainTimeout       = 30 * time.Second
+	// leaveTime is for how long a server that stops goes on as before, but that each
+	// answer is the last of its connection: a client that is at work then learns it
+	// before its connection ends under a request.
+	leaveTime = 2 * time.Second
+	// lastRequests is for how long after that a connection that was accepted last may
+	// take to send its request; net/http drops those that it has read by half.
+	lastRequests = time.Second
 )
 
 // ServeConfig says where a server listens.
@@ -30,6 +42,10 @@ type ServeConfig struct {
 	Listen string
 	// MetricsListen is the address of the operations handler; none where empty.
 	MetricsListen string
+	// Inherited are open sockets of the service, and InheritedMetrics of the operations
+	// handler, that whoever started the process keeps: they take the place of the
+	// addresses, and what waits in them when this server ends is the next one's.
+	Inherited, InheritedMetrics []net.Listener
 	// TLSCert and TLSKey are PEM files; plain HTTP where both are empty.
 	TLSCert, TLSKey string
 	// Ready, where it is not nil, is told the address once the service answers.
@@ -43,43 +59,121 @@ func (s *Server) Serve(ctx context.Context, c ServeConfig) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", c.Listen)
-	if err != nil {
+	service := &endpointServer{Server: httpServer(s.lastWhenLeaving(s), s.cfg.Log), present: newPresence()}
+	service.TLSConfig, service.ConnState = certificate, service.present.note
+	if service.listeners, err = listenOn(c.Listen, c.Inherited); err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
-	defer listener.Close()
-	servers := []*http.Server{httpServer(s, s.cfg.Log)}
-	servers[0].TLSConfig = certificate
-	listeners := []net.Listener{netutil.LimitListener(listener, maxConnections)}
-	if c.MetricsListen != "" {
-		operations, err := net.Listen("tcp", c.MetricsListen)
-		if err != nil {
+	defer service.hangUp()
+	servers := []*endpointServer{service}
+	if c.MetricsListen != "" || len(c.InheritedMetrics) > 0 {
+		operations := &endpointServer{Server: httpServer(s.Operations(), s.cfg.Log)}
+		if operations.listeners, err = listenOn(c.MetricsListen, c.InheritedMetrics); err != nil {
 			return fmt.Errorf("listening for metrics: %w", err)
 		}
-		defer operations.Close()
-		servers = append(servers, httpServer(s.Operations(), s.cfg.Log))
-		listeners = append(listeners, operations)
-		s.cfg.Log.Info("serving metrics", "addr", operations.Addr().String())
+		defer operations.hangUp()
+		servers = append(servers, operations)
+		s.cfg.Log.Info("serving metrics", "addr", operations.addr().String())
 	}
 	failed := make(chan error, len(servers))
-	for i := range servers {
-		go func() { failed <- serve(servers[i], listeners[i]) }()
+	for _, h := range servers {
+		for _, l := range h.listeners {
+			h.accepting.Go(func() { report(failed, serve(h.Server, l)) })
+		}
 	}
-	s.cfg.Log.Info("serving", "addr", listener.Addr().String(), "tls", certificate != nil)
+	s.cfg.Log.Info("serving", "addr", service.addr().String(), "tls", certificate != nil)
 	if c.Ready != nil {
-		c.Ready(listener.Addr())
+		c.Ready(service.addr())
 	}
 	select {
 	case err := <-failed:
 		return errors.Join(fmt.Errorf("serving: %w", err), s.shutdown(servers))
 	case <-ctx.Done():
+		s.leave(service)
 		return s.shutdown(servers)
 	}
 }
 
+// endpointServer is an HTTP server with its sockets.
+type endpointServer struct {
+	*http.Server
+	listeners []net.Listener
+	accepting sync.WaitGroup // a goroutine for each socket
+	present   *presence
+}
+
+// report sends the first error; later ones follow from it.
+func report(failed chan<- error, err error) {
+	select {
+	case failed <- err:
+	default:
+	}
+}
+
+// listenOn opens an address, unless the sockets are there already.
+func listenOn(address string, inherited []net.Listener) ([]net.Listener, error) {
+	if len(inherited) == 0 {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return nil, err
+		}
+		inherited = []net.Listener{l}
+	}
+	limited := make([]net.Listener, len(inherited))
+	for i, l := range inherited {
+		limited[i] = &closedOnce{Listener: netutil.LimitListener(l, maxConnections)}
+	}
+	return limited, nil
+}
+
+func (h *endpointServer) addr() net.Addr { return h.listeners[0].Addr() }
+
+// hangUp accepts no more connections. What waits in a socket that somebody else
+// keeps stays there.
+func (h *endpointServer) hangUp() {
+	for _, l := range h.listeners {
+		_ = l.Close() // nothing was written to it
+	}
+}
+
+// closedOnce is a socket that both hangUp and net/http close.
+type closedOnce struct {
+	net.Listener
+	once sync.Once
+	err  error
+}
+
+func (l *closedOnce) Close() error {
+	l.once.Do(func() { l.err = l.Listener.Close() })
+	return l.err
+}
+
+// leave says that the server is not ready, and lets the connections that are open
+// end with their next answer. Then it accepts no more, and answers those that it has.
+func (s *Server) leave(service *endpointServer) {
+	s.leaving.Store(true)
+	service.present.leave()
+	service.present.await(leaveTime, beforeLeaving)
+	service.hangUp()
+	service.accepting.Wait()
+	service.present.await(lastRequests, whileLeaving)
+}
+
+// lastWhenLeaving ends each connection with its answer while the server leaves.
+func (s *Server) lastWhenLeaving(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.leaving.Load() {
+			w.Header()["Connection"] = closing
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+var closing = []string{"close"}
+
 // shutdown refuses new requests, waits for those that run and closes the
 // operations handler last, so that it says "draining" to the end.
-func (s *Server) shutdown(servers []*http.Server) error {
+func (s *Server) shutdown(servers []*endpointServer) error {
 	s.Drain()
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
@@ -95,16 +189,47 @@ func (s *Server) shutdown(servers []*http.Server) error {
 
 func httpServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler: h,
+		Handler: boundHeaders(h),
 		// OPTIONS * is answered as any other route that there is not.
 		DisableGeneralOptionsHandler: true,
 		ReadHeaderTimeout:            readHeaderTimeout,
 		ReadTimeout:                  readTimeout,
 		WriteTimeout:                 writeTimeout,
 		IdleTimeout:                  idleTimeout,
-		MaxHeaderBytes:               maxHeaderBytes,
+		MaxHeaderBytes:               maxHeaderBytesRead,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
+}
+
+// boundHeaders refuses requests whose headers are longer than a request of ours has.
+func boundHeaders(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if headerBytes(r.Header) <= maxHeaderBytes {
+			h.ServeHTTP(w, r)
+			return
+		}
+		e := unread(http.StatusRequestHeaderFieldsTooLarge)
+		body, err := json.Marshal(e)
+		if err != nil {
+			panic(http.ErrAbortHandler) // an api.Error always encodes
+		}
+		w.Header()["Content-Type"], w.Header()["Cache-Control"] = jsonType, noStore
+		w.Header().Set("X-Request-Id", e.RequestID)
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusRequestHeaderFieldsTooLarge)
+		w.Write(body)
+	})
+}
+
+// headerBytes is how long headers are as HTTP/1 writes them.
+func headerBytes(h http.Header) int {
+	n := 0
+	for name, values := range h {
+		for _, value := range values {
+			n += len(name) + len(": ") + len(value) + len("\r\n")
+		}
+	}
+	return n
 }
 
 // serve answers over TLS, HTTP/2 too, where the server has a certificate.
@@ -122,7 +247,10 @@ func (c ServeConfig) certificate() (*tls.Config, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
 	if err != nil {
-		return nil, fmt.Errorf("reading the TLS certificate: %w", err)
+		if file := new(fs.PathError); errors.As(err, &file) {
+			return nil, fmt.Errorf("reading the TLS certificate: %w", err)
+		}
+		return nil, fmt.Errorf("%s and %s are no certificate and its own key, both as PEM", c.TLSCert, c.TLSKey)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }

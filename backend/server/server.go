@@ -42,8 +42,9 @@ type Server struct {
 	seen     sightings
 	running  sync.Map // keys under which somebody is being answered, accountKey
 	metrics  *metrics
-	lost     *endpoint // has the requests that no route matches
-	draining atomic.Bool
+	lost     *endpoint   // has the requests that no route matches
+	leaving  atomic.Bool // connections end, and nobody should be sent here
+	draining atomic.Bool // requests are refused
 	document func() ([]byte, error)
 }
 
@@ -62,6 +63,7 @@ func New(c Config) *Server {
 		c.Feeds = new(advisory.Feeds)
 	}
 	s := &Server{cfg: c, mux: http.NewServeMux(), limits: newLimiter(c.Rates), metrics: newMetrics()}
+	s.metrics.registry.MustRegister(shards{c.Store, c.Log})
 	s.lost = s.endpoint(route{status: http.StatusNotFound})
 	s.document = sync.OnceValues(func() ([]byte, error) { return document(s.routes()) })
 	for _, r := range s.routes() {

@@ -31,6 +31,7 @@ import (
 	"svc/backend/index"
 	"svc/backend/license"
 	"svc/backend/store"
+	"svc/backend/store/sqlite"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -71,7 +72,7 @@ func start(t *testing.T, changes ...func(*Config)) *service {
 	t.Helper()
 	is := is.New(t)
 	now := func() time.Time { return day }
-	db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "svc.db"), store.Options{Now: now})
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "svc.db"), store.Options{Now: now})
 	is.NoErr(err)
 	ix, err := index.Embedded()
 	is.NoErr(err)

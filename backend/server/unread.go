@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -58,11 +59,7 @@ func refusalFor(p []byte) []byte {
 	if err != nil {
 		return nil
 	}
-	e := api.Errorf(api.MalformedRequest, "this is no HTTP request that can be read; nothing was changed: check its first line and its headers")
-	e.RequestID = newID(rand.Uint64())
-	if message := unreadMessages[status]; message != "" {
-		e.Message = message
-	}
+	e := unread(status)
 	if bytes.HasPrefix(p, notHTTPS) {
 		e.Message = "this is a request in plain HTTP, and the service speaks HTTPS here; nothing was changed: begin its address with https://"
 	}
@@ -72,6 +69,16 @@ func refusalFor(p []byte) []byte {
 	}
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nX-Request-Id: %s\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n%s",
 		status, http.StatusText(status), len(body), e.RequestID, body)
+}
+
+// unread is the refusal of a request that no route can answer, under an id of its own.
+func unread(status int) *api.Error {
+	e := api.Errorf(api.MalformedRequest, "this is no HTTP request that can be read; nothing was changed: check its first line and its headers")
+	e.RequestID = newID(rand.Uint64())
+	if message := unreadMessages[status]; message != "" {
+		e.Message = message
+	}
+	return e
 }
 
 // unreadListener gives out connections of plain HTTP whose own answers are ours.
@@ -95,6 +102,8 @@ type tlsListener struct {
 	failed chan error
 	closed chan struct{}
 	close  sync.Once
+	// handshakes are those that run: a socket that accepts no more still has them.
+	handshakes sync.WaitGroup
 }
 
 func listenTLS(l net.Listener, config *tls.Config) *tlsListener {
@@ -108,8 +117,11 @@ func (l *tlsListener) accept() {
 	for {
 		c, err := l.Listener.Accept()
 		if err == nil {
-			go l.handshake(tls.Server(c, l.config))
+			l.handshakes.Go(func() { l.handshake(tls.Server(c, l.config)) })
 			continue
+		}
+		if errors.Is(err, net.ErrClosed) {
+			l.handshakes.Wait()
 		}
 		select {
 		case l.failed <- err: // net/http waits, and asks again, where it makes sense

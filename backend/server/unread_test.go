@@ -39,6 +39,7 @@ func TestUnreadable(t *testing.T) {
 		"two hosts":         {"GET /v1/health HTTP/1.1\r\n" + host + host + "\r\n", 400, "no HTTP request"},
 		"two lengths":       {"POST /v1/usage HTTP/1.1\r\n" + host + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400, "no HTTP request"},
 		"long headers":      {"GET /v1/health HTTP/1.1\r\n" + host + "X-A: " + strings.Repeat("a", 2*maxHeaderBytes) + "\r\n\r\n", 431, "headers are longer than"},
+		"longer headers":    {"GET /v1/health HTTP/1.1\r\n" + host + "X-A: " + strings.Repeat("a", 2*maxHeaderBytesRead) + "\r\n\r\n", 431, "headers are longer than"},
 		"coding":            {"POST /v1/usage HTTP/1.1\r\n" + host + "Transfer-Encoding: gzip\r\n\r\n", 501, "Transfer-Encoding"},
 		"version":           {"GET /v1/health HTTP/3.7\r\n" + host + "\r\n", 505, "HTTP/1.1"},
 		"expectation":       {"POST /v1/usage HTTP/1.1\r\n" + host + "Content-Length: 2\r\nExpect: a miracle\r\n\r\n{}", 417, "100-continue"},
@@ -49,7 +50,7 @@ func TestUnreadable(t *testing.T) {
 				conn, err := dial()
 				is.New(t).NoErr(err)
 				defer conn.Close()
-				unread(t, conn, c.request, c.status, c.says)
+				unreadable(t, conn, c.request, c.status, c.says)
 			})
 		}
 	}
@@ -57,12 +58,12 @@ func TestUnreadable(t *testing.T) {
 		conn, err := net.Dial("tcp", secure)
 		is.New(t).NoErr(err)
 		defer conn.Close()
-		unread(t, conn, "GET /v1/health HTTP/1.1\r\n"+host+"\r\n", 400, "https://")
+		unreadable(t, conn, "GET /v1/health HTTP/1.1\r\n"+host+"\r\n", 400, "https://")
 	})
 }
 
-// unread sends a request as it stands, and checks the refusal.
-func unread(t *testing.T, conn net.Conn, request string, status int, says string) {
+// unreadable sends a request as it stands, and checks the refusal.
+func unreadable(t *testing.T, conn net.Conn, request string, status int, says string) {
 	t.Helper()
 	is := is.New(t)
 	is.NoErr(conn.SetDeadline(time.Now().Add(2 * readHeaderTimeout)))
@@ -80,6 +81,32 @@ func unread(t *testing.T, conn net.Conn, request string, status int, says string
 	is.Equal(e.Code, api.MalformedRequest)
 	is.True(strings.Contains(e.Message, says))
 	is.True(e.RequestID != "" && response.Header.Get("X-Request-Id") == e.RequestID)
+}
+
+// TestLongHeadersOverHTTP2: HTTP/2's own answer to long headers is a page; ours comes before it.
+func TestLongHeadersOverHTTP2(t *testing.T) {
+	is := is.New(t)
+	cert, key, pool := certificate(t)
+	address, _ := listen(t, start(t), ServeConfig{TLSCert: cert, TLSKey: key})
+	web := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	defer web.CloseIdleConnections()
+	request, err := http.NewRequest(http.MethodGet, "https://"+address+"/v1/health", nil)
+	is.NoErr(err)
+	for length, status := range map[int]int{maxHeaderBytes / 2: 200, 2 * maxHeaderBytes: 431} {
+		request.Header.Set("X-A", strings.Repeat("a", length))
+		response, err := web.Do(request)
+		is.NoErr(err)
+		is.Equal(response.ProtoMajor, 2)
+		is.Equal(response.StatusCode, status)
+		is.Equal(response.Header.Get("Content-Type"), "application/json")
+		if status != http.StatusOK {
+			var e api.Error
+			is.NoErr(json.UnmarshalRead(response.Body, &e))
+			is.True(strings.Contains(e.Message, "headers are longer than"))
+			is.Equal(response.Header.Get("X-Request-Id"), e.RequestID)
+		}
+		response.Body.Close()
+	}
 }
 
 // TestHandshakesDoNotWait: a client that never ends its handshake keeps no other out.

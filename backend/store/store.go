@@ -1,14 +1,13 @@
-// Package store keeps the service's truth: accounts, tokens, seats, events. It
-// is the only package that knows SQL. The rules are package license's; a store
-// reads their state and applies their decision in one transaction.
+// Package store says what a store of the service's truth does: accounts, tokens,
+// seats, events. Its packages sqlite and postgres are such stores, over what they have
+// in common in ledger, and are the only ones that know SQL. The rules are package
+// license's; a store reads their state and applies their decision in one transaction.
 package store
 
 import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"svc/backend/api"
@@ -105,6 +104,13 @@ type AuditEntry struct {
 	Detail string    `json:"detail"`
 }
 
+// Shard is a part of the events of a store that is spread over several servers.
+type Shard struct {
+	ID     int64
+	Server int64 // the number that the database gave it
+	Bytes  int64
+}
+
 // Page is a part of a list: limit and offset are in range.
 type Page struct{ Limit, Offset int }
 
@@ -183,12 +189,20 @@ type Operator interface {
 	EveryQuestion(ctx context.Context, open bool) ([]api.Question, error)
 	// AddKey makes a public key the one that signs; those before it are retired.
 	AddKey(ctx context.Context, actor string, k api.Key) error
-	// Check lists what does not add up: counters that differ from the rows.
+	// Check lists what does not add up: counters that differ from the rows, copies
+	// that differ from what they copy, and where the data lie.
 	Check(ctx context.Context) ([]string, error)
-	// Prune removes events before an instant; seats stay for ever.
+	// Prune removes events before an instant, account by account; seats stay for ever.
 	Prune(ctx context.Context, actor string, before time.Time) (int64, error)
 	// Backup writes a consistent copy to a new file.
 	Backup(ctx context.Context, file string) error
+	// Spread moves a store on one server to several; nobody may use it meanwhile.
+	Spread(ctx context.Context, actor string) error
+	// Isolate gives an account a shard of its own in a store that is spread, on the server
+	// HOST:PORT where one is named.
+	Isolate(ctx context.Context, actor string, account int64, server string) (shard int64, err error)
+	// Shards are those of a store that is spread; none of another.
+	Shards(ctx context.Context) ([]Shard, error)
 }
 
 // Options are what a store takes beside its address. A nil Log is silent; a
@@ -203,65 +217,3 @@ type Options struct {
 
 // ErrAddress is an address of a store that has no such form.
 var ErrAddress = errors.New("opening the store: the address must be sqlite:PATH or postgres://HOST/DATABASE")
-
-// Open opens a store by its address, sqlite:PATH or postgres://…, and brings its
-// schema up to date.
-func Open(ctx context.Context, dsn string, o Options) (Store, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok && path != "" {
-		return openSQLite(ctx, path, o)
-	}
-	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
-		return openPostgres(ctx, dsn, o)
-	}
-	return nil, ErrAddress
-}
-
-// kindBits is the order of kinds in a seat's set of them; it is stored, so new
-// kinds go to the end.
-var kindBits = []api.Kind{api.Migration, api.Verify, api.License, api.CVEScanKind, api.Drift, api.Preflight, api.Readiness}
-
-func kindBit(k api.Kind) int64 {
-	for i, known := range kindBits {
-		if k == known {
-			return 1 << i
-		}
-	}
-	return 0
-}
-
-// kindNames are the kinds of a set as the VM list spells them, sorted.
-func kindNames(set int64) []string {
-	names := []string{}
-	for i, k := range kindBits {
-		if set&(1<<i) != 0 {
-			names = append(names, strings.ReplaceAll(string(k), "_", "-"))
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// stamp is how lists show an instant.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + "+00" }
-
-// unavailable is the answer of a store that can't be reached now.
-func unavailable(why string) error {
-	return tryAgain(why + "; nothing was recorded: repeat the request")
-}
-
-// unsure is the answer where nobody knows what became of a request.
-func unsure(why string) error {
-	return tryAgain(why + "; the request may be recorded or not: repeat it, with its Idempotency-Key where it has one")
-}
-
-func tryAgain(message string) error {
-	e := api.Errorf(api.Unavailable, "%s", message)
-	e.RetryAfter = 1
-	return e
-}

@@ -127,10 +127,12 @@ func (p *program) statement(ctx context.Context) error {
 			{"subscription", fmt.Sprintf("%d at %d %s", s.Quantity, s.Rate, s.Currency)},
 			{"overage", fmt.Sprintf("%d at %d %s", s.OverageInstances, s.OverageRate, s.Currency)},
 			{"annual total", fmt.Sprintf("%d %s", s.AnnualTotal, s.Currency)},
+			{"period", orDash(s.PeriodFrom) + " to " + orDash(s.PeriodUntil)},
+			{"renewal", orDash(s.RenewsOn)},
 		})
-		rows := [][]string{}
+		rows := [][]string{{"VM", "SINCE", "SOURCE", "CLAIMED BY", "TAKEN FROM"}}
 		for _, l := range s.Lines {
-			rows = append(rows, []string{l.VM, l.Since, l.Source, string(l.Kind)})
+			rows = append(rows, []string{l.VM, l.Since, l.Source, string(l.Kind), orDash(l.Pool)})
 		}
 		w.table(rows)
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/backend"
 	"svc/backend/api"
 	"svc/backend/license"
 	"svc/backend/store"
@@ -27,7 +28,7 @@ func (p *program) adminCommand() *ffcli.Command {
 		p.group("svc admin account", "accounts",
 			p.accountCreate(), p.accountSet(),
 			p.storeCommand("list", "svc admin account list", "list the accounts", nil, p.accountList),
-			p.storeIDCommand("show", "svc admin account show ID", "show one account", nil, p.accountShow)),
+			p.storeIDCommand("show", "svc admin account show ID", "show one account", nil, p.accountShow), p.accountIsolate()),
 		p.group("svc admin token", "tokens", p.tokenCreate(), p.tokenList(), p.tokenDisable()),
 		p.group("svc admin grant", "licence grants", p.grantAdd(), p.grantList("grant", "licence grants", func(h license.Holdings) []license.Grant { return h.Licenses }), p.grantRevoke()),
 		p.group("svc admin pov", "proofs of value", p.povAdd(), p.grantList("pov", "proofs of value", func(h license.Holdings) []license.Grant { return h.POVs }), p.povConvert()),
@@ -39,6 +40,7 @@ func (p *program) adminCommand() *ffcli.Command {
 		p.checkCommand(),
 		p.backupCommand(),
 		p.pruneCommand(),
+		p.storeCommand("spread", "svc admin spread", "spread a PostgreSQL store over the servers of its Citus; end every svc serve first", nil, p.spread),
 		p.storeCommand("audit", "svc admin audit", "show what operators did", nil, p.audit),
 		p.group("svc admin key", "signing keys", p.keyRotate()),
 	)
@@ -46,7 +48,7 @@ func (p *program) adminCommand() *ffcli.Command {
 
 // storeCommand is a command on the store itself, without arguments.
 func (p *program) storeCommand(name, usage, help string, flags func(*flag.FlagSet), run func(context.Context, store.Store) error) *ffcli.Command {
-	return p.storeArgs(name, usage, help, flags, func(args []string) error {
+	return p.storeArgs(name, usage, help, flags, func(_ context.Context, args []string) error {
 		if len(args) > 0 {
 			return usagef("unexpected argument %q; nothing was changed", args[0])
 		}
@@ -62,7 +64,7 @@ func (p *program) storeIDCommand(name, usage, help string, flags func(*flag.Flag
 		if flags != nil {
 			flags(fs)
 		}
-	}, func(args []string) (err error) {
+	}, func(_ context.Context, args []string) (err error) {
 		id, err = oneID(id, args)
 		return err
 	}, func(ctx context.Context, s store.Store) error { return run(ctx, s, id) })
@@ -70,31 +72,41 @@ func (p *program) storeIDCommand(name, usage, help string, flags func(*flag.Flag
 
 // storeArgs is a command on the store that looks at its arguments before it
 // opens the store.
-func (p *program) storeArgs(name, usage, help string, flags func(*flag.FlagSet), check func([]string) error, run func(context.Context, store.Store) error) *ffcli.Command {
+func (p *program) storeArgs(name, usage, help string, flags func(*flag.FlagSet), check func(context.Context, []string) error, run func(context.Context, store.Store) error) *ffcli.Command {
 	fs := p.flagSet(name)
 	p.settings.store(fs, p.paths)
 	if flags != nil {
 		flags(fs)
 	}
 	return p.command(fs, usage, help, func(ctx context.Context, args []string) error {
-		if err := check(args); err != nil {
+		if err := check(ctx, args); err != nil {
 			return err
 		}
-		s, err := store.Open(ctx, p.settings.db, store.Options{Log: p.logger()})
+		s, err := backend.OpenStore(ctx, p.settings.db, store.Options{Log: p.logger()})
 		if err != nil {
 			return err
 		}
 		p.closers = append(p.closers, s)
-		return notFound(run(ctx, s))
+		return notFound(usage, run(ctx, s))
 	})
 }
 
-// notFound gives what a store does not have its exit code.
-func notFound(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return &exitError{exitNotFound, errors.New("there is no such thing in the store; nothing was changed")}
+// notFound gives what a store does not have its exit code, and says what was missing
+// by the command's words.
+func notFound(usage string, err error) error {
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
 	}
-	return err
+	what := "nothing in the store has this ID"
+	switch {
+	case strings.Contains(usage, "--account") || strings.HasPrefix(usage, "svc admin account"):
+		what = "no account has this ID: `svc admin account list` has them"
+	case strings.HasPrefix(usage, "svc admin token"):
+		what = "no token has this ID: `svc admin token list` has them"
+	case strings.HasPrefix(usage, "svc admin release"):
+		what = "no release has this tag"
+	}
+	return &exitError{exitNotFound, errors.New(what + "; nothing was changed")}
 }
 
 // actor is who the audit says did it.
@@ -278,6 +290,28 @@ func (p *program) accountShow(ctx context.Context, s store.Store, id int64) erro
 		}()
 		w.line("account %d, %s: plan %s%s, %d of %d free, limit %d, disabled %t", v.ID, v.Name, v.Plan, unlimited(v.Unlimited), v.Used, v.FreeQuota, v.VMLimit, v.Disabled)
 	})
+}
+
+// accountIsolate gives an account that outgrows the others a place of its own.
+func (p *program) accountIsolate() *ffcli.Command {
+	server := ""
+	return p.storeIDCommand("isolate", "svc admin account isolate ID [--node HOST:PORT]", "give an account a shard of its own in a store that is spread; its claims wait meanwhile", func(fs *flag.FlagSet) {
+		fs.StringVar(&server, "node", "", "server that takes the shard, HOST:PORT as Citus knows it (default where it is)")
+	}, func(ctx context.Context, s store.Store, id int64) error {
+		shard, err := s.Isolate(ctx, actor(), id, server)
+		if err != nil {
+			return err
+		}
+		return p.print(map[string]int64{"account_id": id, "shard": shard}, func(w *view) { w.line("account %d has shard %d of its own", id, shard) })
+	})
+}
+
+// spread moves a store to several servers.
+func (p *program) spread(ctx context.Context, s store.Store) error {
+	if err := s.Spread(ctx, actor()); err != nil {
+		return err
+	}
+	return p.print(map[string]bool{"spread": true}, func(w *view) { w.line("the accounts are spread over the servers; svc serve may be started") })
 }
 
 func (p *program) tokenCreate() *ffcli.Command {
@@ -565,11 +599,11 @@ func (p *program) questionList() *ffcli.Command {
 
 // checkCommand opens no store that is not there: to make one would hide the loss.
 func (p *program) checkCommand() *ffcli.Command {
-	return p.storeArgs("check", "svc admin check", "check the store's pages, and that counters and rows agree", nil, func(args []string) error {
+	return p.storeArgs("check", "svc admin check", "check the store: its pages or shards, and that counters and rows agree", nil, func(ctx context.Context, args []string) error {
 		if len(args) > 0 {
 			return usagef("unexpected argument %q; nothing was changed", args[0])
 		}
-		return store.Exists(p.settings.db)
+		return backend.StoreExists(ctx, p.settings.db)
 	}, p.storeCheck)
 }
 
@@ -583,7 +617,7 @@ func (p *program) storeCheck(ctx context.Context, s store.Store) error {
 			w.line("%s", problem)
 		}
 		if len(problems) == 0 {
-			w.line("the pages are whole; counters and rows agree")
+			w.line("the store is whole; counters and rows agree")
 		}
 	})
 	if err == nil && len(problems) > 0 {
@@ -619,7 +653,7 @@ func (p *program) pruneCommand() *ffcli.Command {
 		}
 		n, err := s.Prune(ctx, actor(), day)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s removed, seats and other events stay: %w", plural(int(n), "event"), err)
 		}
 		return p.print(map[string]int64{"removed": n}, func(w *view) { w.line("removed %s", plural(int(n), "event")) })
 	})

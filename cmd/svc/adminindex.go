@@ -12,6 +12,7 @@ import (
 
 	"svc/backend/api/release"
 	"svc/backend/index"
+	"svc/backend/index/build"
 	"svc/backend/visible"
 )
 
@@ -20,7 +21,7 @@ func (p *program) indexCommand() *ffcli.Command {
 }
 
 func (p *program) indexBuild() *ffcli.Command {
-	var s index.Sources
+	var s build.Sources
 	fs := p.flagSet("build")
 	releases := ""
 	fs.StringVar(&s.Apt, "apt", "", "folder with a folder of Packages and Contents files for each release, folder that mirrors an archive, or URL of one")
@@ -30,6 +31,7 @@ func (p *program) indexBuild() *ffcli.Command {
 	fs.StringVar(&s.Base, "base", "", "index to build on; that of svc where no suite of Debian is imported")
 	fs.StringVar(&s.PES, "pes", "", "file of package evolution events (pes-events.json, may be packed)")
 	fs.StringVar(&s.Curated, "curated", "", "folder of curated rows that go before those of svc")
+	fs.BoolVar(&s.FactsAlone, "facts", false, "write what the archives say alone, as the program's own data/facts.bin has it")
 	fs.StringVar(&s.Out, "out", "", "index file to write")
 	return p.command(fs, "svc admin index build [--apt DIR|URL] [--rpm-md DIR|URL]… [--release RELEASE,…] [--pes FILE] [--curated DIR] --out FILE", "build an index from archives' own metadata", noArgs(func(ctx context.Context) error {
 		if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && s.PES == "" && s.Curated == "" {
@@ -44,7 +46,7 @@ func (p *program) indexBuild() *ffcli.Command {
 		}
 		s.Progress = p.newProgress()
 		s.Log = func(what string) { fmt.Fprintln(p.stderr, visible.Text(what)) }
-		stats, err := index.Build(ctx, s)
+		stats, err := build.Build(ctx, s)
 		if err != nil {
 			return fmt.Errorf("%w; %s was not written", err, s.Out)
 		}
@@ -64,7 +66,7 @@ func (p *program) indexStats() *ffcli.Command {
 	fs := p.flagSet("stats")
 	p.settings.serving(fs, p.paths)
 	return p.command(fs, "svc admin index stats [--index FILE]", "say what an index holds", noArgs(func(context.Context) error {
-		stats, err := index.ReadStats(p.settings.index)
+		stats, err := build.ReadStats(p.settings.index)
 		if err != nil {
 			return err
 		}
@@ -104,7 +106,7 @@ func (p *program) indexAsk() *ffcli.Command {
 	})
 }
 
-func (p *program) printStats(s *index.Stats) error {
+func (p *program) printStats(s *build.Stats) error {
 	return p.print(s, func(w *view) {
 		w.line("index %s, %d bytes", s.IndexVersion, s.Bytes)
 		rows := [][]string{}
@@ -166,10 +168,16 @@ func viewScore(w *view, score *index.Score, missed bool) {
 		rows = append(rows, scoreRow(way, score.Ways[way]))
 	}
 	w.table(append(rows, scoreRow("all", score.Total)))
-	if kinds := slices.Sorted(maps.Keys(score.Evidence)); len(kinds) > 0 {
-		rows := [][]string{{"evidence", "packages", "resolved", "accounted", "sure", "right", "right if sure", "claimed"}}
-		for _, kind := range kinds {
-			rows = append(rows, scoreRow(kind, score.Evidence[kind]))
+	for _, table := range []struct {
+		of     string
+		counts map[string]index.Tally
+	}{{"direction, and how it was found", score.Directions}, {"evidence", score.Evidence}} {
+		if len(table.counts) == 0 {
+			continue
+		}
+		rows := [][]string{{table.of, "packages", "resolved", "accounted", "sure", "right", "right if sure", "claimed"}}
+		for _, kind := range slices.Sorted(maps.Keys(table.counts)) {
+			rows = append(rows, scoreRow(kind, table.counts[kind]))
 		}
 		w.table(rows)
 	}

@@ -23,6 +23,11 @@ func machineFlags(fs *flag.FlagSet, m *tools.Machine) {
 	fs.StringVar(&m.SSH, "ssh", "", "ssh destination of the running machine: [user@]host[:port]")
 }
 
+// hazardsFlag names tables of known trouble.
+func hazardsFlag(fs *flag.FlagSet, folder *string) {
+	fs.StringVar(folder, "hazards", "", "folder of tables (*.tsv) of known trouble of your own, beside the program's; see svc ask hazard-tables")
+}
+
 // detailFlags say how much of a long result is shown: all of it, unless told.
 func detailFlags(fs *flag.FlagSet, detail *tools.Detail, limit *int) {
 	*detail = tools.DetailFull
@@ -38,6 +43,7 @@ func (p *program) assessCommand() *ffcli.Command {
 	fs := p.flagSet("assess")
 	machineFlags(fs, &in.Machine)
 	fs.StringVar(&in.Target, "target", "", "release to look at the machine for, such as debian-13")
+	hazardsFlag(fs, &in.Hazards)
 	detailFlags(fs, &in.Detail, &in.Limit)
 	return p.command(fs, "svc assess --root DIR | --image FILE | --ssh HOST", "read a machine and say what it is",
 		noArgs(func(ctx context.Context) error { return p.assess(ctx, in) }))
@@ -58,6 +64,7 @@ func (p *program) assess(ctx context.Context, in tools.AssessInput) error {
 	if err != nil && !errors.Is(err, assess.ErrCorrupt) {
 		return err
 	}
+	p.sawRelease(result.Release)
 	if printErr := p.print(result, func(w *view) { viewAssessment(w, &result) }); printErr != nil {
 		return printErr
 	}

@@ -12,7 +12,9 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/backend/api"
 	"svc/backend/api/attest"
+	"svc/backend/client"
 	"svc/tools/artifact"
 )
 
@@ -25,6 +27,7 @@ func (p *program) attestCommand() *ffcli.Command {
 	fs.StringVar(&c.keyFile, "key", "", "file with the public keys, PEM; those pinned at first use where empty")
 	fs.BoolVar(&c.signatureOnly, "signature-only", false, "look at no file beside it")
 	return p.group("svc attest", "check attestations",
+		p.attestKeys(),
 		p.command(fs, "svc attest verify FILE|FOLDER [--key FILE] [--signature-only]", "check an attestation offline, and that its folder holds the files that were signed and no other",
 			func(_ context.Context, args []string) error {
 				if len(args) != 1 {
@@ -33,6 +36,32 @@ func (p *program) attestCommand() *ffcli.Command {
 				c.file = args[0]
 				return p.attestVerify(c)
 			}))
+}
+
+// attestKeys prints the public keys of the service, and this user's own, which signs
+// plans of data: what a colleague needs to check a folder that this user made.
+func (p *program) attestKeys() *ffcli.Command {
+	return p.command(p.flagSet("keys"), "svc attest keys", "print the public keys that a colleague checks your folders with",
+		noArgs(func(ctx context.Context) error {
+			c, err := p.client(ctx)
+			if err != nil {
+				return err
+			}
+			published, err := client.Call(ctx, c, api.AttestKeys, api.None{})
+			if err != nil {
+				return err
+			}
+			if own := p.ownKey(); own != nil {
+				published.Keys = append(published.Keys, api.Key{KeyID: attest.KeyID(own), Algorithm: "ed25519", PEM: attest.PublicPEM(own)})
+			}
+			return p.print(published, func(w *view) {
+				for _, key := range published.Keys {
+					for line := range strings.Lines(key.PEM) {
+						w.line("%s", strings.TrimSpace(line))
+					}
+				}
+			})
+		}))
 }
 
 // attestCheck is what a person wants checked.
@@ -56,6 +85,9 @@ func (p *program) attestVerify(c attestCheck) error {
 	envelope, err := readBounded(c.file, attest.MaxEnvelope)
 	if err != nil {
 		return fmt.Errorf("reading the attestation: %w", err)
+	}
+	if _, err := attest.Verify(envelope, nil); !errors.Is(err, attest.ErrBadSignature) {
+		return fmt.Errorf("%s: %w", c.file, err)
 	}
 	all := attested{Files: []artifact.FileState{}}
 	if err := p.verify(envelope, c.keyFile, &all); err != nil {
@@ -155,11 +187,7 @@ type signer struct {
 // or, where none is named, for all.
 func (p *program) signers(keyFile string) ([]signer, error) {
 	if keyFile != "" {
-		b, err := readBounded(keyFile, maxKeys)
-		if err != nil {
-			return nil, fmt.Errorf("reading the keys: %w", err)
-		}
-		keys, err := attest.ParsePublicKeys(b)
+		keys, err := readKeys(keyFile)
 		return []signer{{"a key of " + keyFile, keys, ""}}, err
 	}
 	if p.settings.server != "" {
@@ -170,6 +198,19 @@ func (p *program) signers(keyFile string) ([]signer, error) {
 		return []signer{{p.settings.server, keys, ""}}, nil
 	}
 	return p.pins().all()
+}
+
+// readKeys reads a file of public keys.
+func readKeys(file string) ([]ed25519.PublicKey, error) {
+	b, err := readBounded(file, maxKeys)
+	if err != nil {
+		return nil, fmt.Errorf("reading the keys: %w", err)
+	}
+	keys, err := attest.ParsePublicKeys(b)
+	if err != nil {
+		return nil, fmt.Errorf("reading the keys of %s: %w", file, err)
+	}
+	return keys, nil
 }
 
 // unknownSigner says whose signature it may be.

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/peterbourgon/ff/v3/ffcli"
+	"svc/backend/osfile"
 
 	"svc/agent/token"
 	"svc/backend/api"
@@ -202,7 +202,7 @@ func (p *program) writeConfig(key, value string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("writing the configuration: %w", err)
 	}
-	if err := renameio.WriteFile(path, []byte(strings.Join(kept, "\n")+"\n"), 0o600); err != nil {
+	if err := osfile.Write(path, []byte(strings.Join(kept, "\n")+"\n"), 0o600); err != nil {
 		return fmt.Errorf("writing the configuration: %w", err)
 	}
 	return nil

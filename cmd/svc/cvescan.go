@@ -99,6 +99,7 @@ func (p *program) scanOne(ctx context.Context, env *tools.Env, f scanFlags, whos
 	if err != nil {
 		return result, err
 	}
+	p.sawRelease(result.Release)
 	for _, w := range result.Warnings {
 		fmt.Fprintf(p.stderr, "svc: %s\n", visible.Text(whose+w))
 	}

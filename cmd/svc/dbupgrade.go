@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -14,7 +16,7 @@ import (
 
 	"svc/tools"
 	"svc/tools/data"
-	"svc/tools/database/upgrade"
+	"svc/tools/upgrade"
 )
 
 func (p *program) dbUpgradeCommand() *ffcli.Command {

@@ -157,7 +157,7 @@ func lineOf[T any](name string, run func() (T, error)) hostLine[T] {
 		line.Result = &result
 		return line
 	}
-	line.Error = err.Error()
+	line.Error = plain(err)
 	return line
 }
 
@@ -221,7 +221,7 @@ func readHosts(path string) (machines []listed, err error) {
 		line, _, _ := strings.Cut(lines.Text(), "#")
 		if line = strings.TrimSpace(line); line != "" {
 			place, called := placeOf(line)
-			machines = append(machines, listed{line, called, machineOf(place)})
+			machines = append(machines, listed{line, called, tools.MachineAt(place)})
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -246,25 +246,4 @@ func placeOf(line string) (place, called string) {
 		return strings.TrimSpace(line[:i]), line[i+1:]
 	}
 	return line, ""
-}
-
-// machineOf takes a line by its prefix, else by what stands there on this host.
-func machineOf(line string) tools.Machine {
-	kind, name, _ := strings.Cut(line, ":")
-	switch kind {
-	case "root":
-		return tools.Machine{Root: name}
-	case "image":
-		return tools.Machine{Image: name}
-	case "ssh":
-		return tools.Machine{SSH: strings.TrimPrefix(name, "//")}
-	}
-	info, err := os.Stat(line)
-	switch {
-	case err == nil && info.IsDir(), err != nil && strings.HasPrefix(line, "/"):
-		return tools.Machine{Root: line}
-	case err == nil:
-		return tools.Machine{Image: line}
-	}
-	return tools.Machine{SSH: line}
 }

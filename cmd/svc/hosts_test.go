@@ -29,7 +29,7 @@ func TestAStoppedFleetNamesEveryMachine(t *testing.T) {
 	stop()
 	var stdout, stderr bytes.Buffer
 	code := run(ctx, []string{"drift", "--hosts", hosts, "--parallel", "8", "--source", dir}, env, strings.NewReader(""), &stdout, &stderr)
-	is.Equal(code, exitFailed)
+	is.Equal(code, exitInterrupted)
 	seen := map[string]bool{}
 	for line := range strings.Lines(stdout.String()) {
 		var machine hostLine[struct{}]

@@ -37,12 +37,12 @@ var sections = []struct {
 	title    string
 	commands []string
 }{
-	{"LOOK", []string{"releases", "assess", "readiness", "cve-scan"}},
-	{"MOVE", []string{"migrate", "data", "db"}},
+	{"LOOK", []string{"releases", "assess", "readiness", "cve-scan", "advisories"}},
+	{"MOVE", []string{"rehearse", "migrate", "data", "db"}},
 	{"PROVE", []string{"verify", "drift", "attest"}},
 	{"ACCOUNT", []string{"auth", "account", "enroll"}},
 	{"AGENTS", []string{"mcp"}},
-	{"HELP AND NEWS", []string{"ask", "report", "findings", "questions", "status", "whats-new", "updates", "version"}},
+	{"HELP AND NEWS", []string{"ask", "report", "findings", "questions", "status", "whats-new", "updates", "version", "completion", "manual"}},
 	{"SERVICE", []string{"serve", "admin"}},
 }
 
@@ -78,12 +78,21 @@ var pages = map[string]page{
 		},
 		codes: []int{exitNotFound, exitUnauthenticated, exitDiffers},
 	},
+	"svc rehearse": {
+		about: "Tries the move: boots a fresh root of the target apart from everything, applies the role by Ansible, with --with-data moves the data from the disk, reboots, and says function by function what runs, held against a booted copy of the source. The machine is only read. It takes root, Linux 5.19 and Ansible. What it makes of the target's release is kept, so that the next rehearsal is quick. Exit code 6: something does not run.",
+		examples: []string{
+			"svc rehearse --root /mnt/web1 --target debian-13 --out tried --with-data",
+			"svc rehearse --root /mnt/web1 --target debian-13 --out tried --fixes fixes    # what a person mends, tried again",
+		},
+		codes: []int{exitRefused, exitNotFound, exitUnauthenticated, exitDiffers},
+	},
 	"svc migrate": {
 		about: "Plans the move of one machine: every package, service, account and file of configuration gets a row with a reason. With --confirm it writes a folder with the Ansible role, plan.json, report.html and a signed attestation, and claims the machine's licence seat. A preflight is free and writes nothing.",
 		examples: []string{
 			"svc migrate --root /mnt/web1 --target debian-13 --preflight",
 			"svc migrate --image web1.qcow2 --target rocky-9 --out web1 --confirm",
 			"svc migrate --ssh root@web1 --target debian-13 --out web1 --include-secrets --confirm    # keys go along",
+			"svc migrate --root /mnt/web1 --target debian-13 --fixes fixes --rehearsal tried --out web1 --confirm",
 		},
 		codes: []int{exitRefused, exitNotFound, exitUnauthenticated, exitDiffers},
 	},
@@ -92,6 +101,7 @@ var pages = map[string]page{
 		examples: []string{
 			"svc verify --ssh root@web1.new --source web1 --out proof",
 			"svc verify --root /mnt/new --source web1 --accept accepted.txt",
+			"svc verify --root /mnt/new --source web1 --key colleague.pem    # a colleague made web1",
 			"svc verify --hosts new.txt --source moves --parallel 8    # many machines",
 		},
 		codes: []int{exitRefused, exitNotFound, exitUnauthenticated, exitDiffers},
@@ -105,6 +115,15 @@ var pages = map[string]page{
 		about:    "Compares the packages with a feed of security advisories. Without a feed for the machine's release nothing is compared, no seat is claimed, and the exit code is 7.",
 		examples: []string{"svc cve-scan --root /mnt/web1", "svc cve-scan --ssh root@web1 --target debian-13 --fail-on high    # what a move fixes"},
 		codes:    []int{exitRefused, exitNotFound, exitUnauthenticated, exitDiffers, exitNotCompared},
+	},
+	"svc advisories": {about: "A feed of security advisories is what cve-scan and migrate compare packages with. It is a file among your own data; a server has its own."},
+	"svc advisories update": {
+		about: "Gets OSV's public exports for the releases of the machines that were assessed here, checks them, and puts the feed in the place of the one before. An interrupted download goes on where it stopped; what did not change is not fetched again. The new feed holds the sources of this call alone.",
+		examples: []string{
+			"svc advisories update",
+			"svc advisories update --release debian-12 --release rocky-9    # whatever was assessed",
+			"svc advisories update --source /srv/osv                        # without a network",
+		},
 	},
 	"svc data": {about: "Packages come back from archives; data do not. These commands find the data and plan their move."},
 	"svc data discover": {
@@ -136,6 +155,11 @@ var pages = map[string]page{
 		},
 	},
 	"svc attest": {about: "Attestations are signed statements about a folder that svc wrote."},
+	"svc attest keys": {
+		about:    "Prints the public keys of the service that you use, as PEM. A colleague who has them in a file checks what you made with --key FILE (attest verify, verify, drift).",
+		examples: []string{"svc attest keys"},
+		codes:    []int{exitUnauthenticated},
+	},
 	"svc attest verify": {
 		about:    "Checks a signature offline, and that the folder holds the files that were signed and no others.",
 		examples: []string{"svc attest verify web1", "svc attest verify web1/attestation.dsse.json --key colleague.pem"},
@@ -169,6 +193,18 @@ var pages = map[string]page{
 		examples: []string{"svc report --kind bug --title 'httpd is not found' --body - --confirm"},
 		codes:    []int{exitUnauthenticated},
 	},
+	"svc version": {
+		about:    "Prints the version of the program, the commit that it was built from, and which index of packages it has, of which day. It asks nobody whether there is a newer one.",
+		examples: []string{"svc version --json"},
+	},
+	"svc completion": {
+		about:    "The script completes commands, flags, files, and the values that svc knows: releases, clients, database engines and their versions.",
+		examples: []string{"svc completion bash"},
+	},
+	"svc manual": {
+		about:    "The pages say what -h says.",
+		examples: []string{"svc manual --out man1"},
+	},
 	"svc serve": {
 		about: "Runs the service: accounts, licences, index, signatures. SQLite by default; PostgreSQL for several replicas.",
 		examples: []string{
@@ -190,6 +226,7 @@ var pages = map[string]page{
 // environment are the variables that svc reads beside those of its settings, and
 // that people look for.
 var environment = []struct{ name, what string }{
+	{"CREDENTIALS_DIRECTORY", "of a service that systemd started: svc.db, svc.signing-key, svc.tls-cert and svc.tls-key in it are these settings"},
 	{"SVC_API_KEY", "the API token, in place of the stored one"},
 	{"SVC_…", "any setting: SVC_SERVER for --server, SVC_DB for --db, SVC_JSON=1 for --json; a flag wins, the configuration file loses"},
 	{"XDG_CONFIG_HOME", "where settings are, in svc/; likewise XDG_DATA_HOME for the store and keys, XDG_STATE_HOME for counters, XDG_CACHE_HOME for copies of archives"},

@@ -10,17 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/matryer/is"
-	"github.com/peterbourgon/ff/v3/ffcli"
 )
-
-// commandsBelow are a command and all below it.
-func commandsBelow(c *ffcli.Command) []*ffcli.Command {
-	all := []*ffcli.Command{c}
-	for _, sub := range c.Subcommands {
-		all = append(all, commandsBelow(sub)...)
-	}
-	return all
-}
 
 func testProgram() *program {
 	env := func(string) string { return "" }
@@ -30,7 +20,7 @@ func testProgram() *program {
 func TestEveryPageIsOfACommand(t *testing.T) {
 	is := is.New(t)
 	known := map[string]bool{}
-	for _, c := range commandsBelow(testProgram().root()) {
+	for _, c := range withSubcommands(testProgram().root()) {
 		known[words(c)] = true
 	}
 	for full := range pages {
@@ -75,7 +65,7 @@ func TestExamplesParse(t *testing.T) {
 }
 
 func TestHelpFitsTheTerminal(t *testing.T) {
-	for _, c := range commandsBelow(testProgram().root()) {
+	for _, c := range withSubcommands(testProgram().root()) {
 		for _, width := range []int{40, 80, 100} {
 			for line := range strings.Lines(help(c, width)) {
 				line = strings.TrimRight(line, "\n")
@@ -118,7 +108,7 @@ func TestEveryFlagFaultIsSaidInOurWords(t *testing.T) {
 }
 
 func TestFlagsHaveTheirKind(t *testing.T) {
-	for _, c := range commandsBelow(testProgram().root()) {
+	for _, c := range withSubcommands(testProgram().root()) {
 		c.FlagSet.VisitAll(func(f *flag.Flag) {
 			if name, _ := flagLine(f); strings.HasSuffix(name, " VALUE") {
 				t.Errorf("%s %s: name the kind of its value", words(c), name)

@@ -21,7 +21,10 @@ func (p *program) migrateCommand() *ffcli.Command {
 	fs.StringVar(&in.Out, "out", "", "folder to write to: new, empty, or that of an earlier migration")
 	fs.BoolVar(&in.Confirm, "confirm", false, "write the artifacts, and claim the machine's licence seat")
 	fs.BoolVar(&in.Preflight, "preflight", false, "plan, and write nothing; free")
+	hazardsFlag(fs, &in.Hazards)
 	fs.BoolVar(&in.IncludeSecrets, "include-secrets", false, "carry keys, password digests and files closed to others in the role")
+	fs.StringVar(&in.Fixes, "fixes", "", "folder of fixes for the role, as `svc rehearse` takes it")
+	fs.StringVar(&in.Rehearsal, "rehearsal", "", "folder of a rehearsal of this move, which the attestation then names")
 	fs.Func("target-archive", "folder of packages, mirror, or archive URL with the target release, so that what people changed is merged into its own files; may be given again", appendTo(&in.TargetArchives))
 	fs.Func("source-archive", "the same with the machine's release, for what its own files do not tell", appendTo(&in.SourceArchives))
 	fs.Func("keyring", "file of the OpenPGP keys that must have signed the apt archives; this system's where none is given", appendTo(&in.Keyrings))
@@ -31,6 +34,8 @@ func (p *program) migrateCommand() *ffcli.Command {
 			if err != nil {
 				return err
 			}
+			p.sawRelease(result.Source)
+			p.sawRelease(result.Target)
 			if err := p.print(result, func(w *view) { viewMigration(w, result) }); err != nil {
 				return err
 			}
@@ -44,7 +49,7 @@ func viewMigration(w *view, r tools.MigrateResult) {
 		{"same name", fmt.Sprint(r.Sum.Same)},
 		{"renamed", fmt.Sprint(r.Sum.Renamed)},
 		{"split, merged, replaced", fmt.Sprintf("%d, %d, %d", r.Sum.Split, r.Sum.Merged, r.Sum.Replaced)},
-		{"come by themselves", fmt.Sprint(r.Sum.Included)},
+		{"as dependencies", fmt.Sprint(r.Sum.Included)},
 		{"no counterpart", fmt.Sprint(r.Sum.Removed)},
 		{"unknown", fmt.Sprint(r.Sum.Unknown)},
 	})
@@ -124,6 +129,6 @@ func exposed(fixed, stays, brought, open int) [][]string {
 		{"fixed by the move", fmt.Sprint(fixed)},
 		{"still there", fmt.Sprint(stays)},
 		{"brought by it", fmt.Sprint(brought)},
-		{"nobody can say", fmt.Sprint(open)},
+		{"not known", fmt.Sprint(open)},
 	}
 }

@@ -48,6 +48,7 @@ func misused(c *ffcli.Command, err error) error {
 		}
 		said := fault.says(c, group("name"), group("value"))
 		if why := group("why"); why != "" && why != "parse error" {
+			said, _, _ = strings.Cut(said, ": ")
 			said += ": " + why
 		}
 		return usagef("%s; nothing was done: see `%s -h`", said, words(c))

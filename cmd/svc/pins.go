@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
+	"svc/backend/osfile"
 
 	"svc/backend/api"
 	"svc/backend/api/attest"
@@ -110,7 +110,7 @@ func (k pins) Trust(server string, published []api.Key) ([]ed25519.PublicKey, er
 	if err := os.MkdirAll(k.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("pinning the service's keys: %w", err)
 	}
-	if err := renameio.WriteFile(k.file(server), []byte(all.String()), 0o600); err != nil {
+	if err := osfile.Write(k.file(server), []byte(all.String()), 0o600); err != nil {
 		return nil, fmt.Errorf("pinning the service's keys: %w", err)
 	}
 	return keys, nil

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +35,7 @@ func (p *program) readinessCommand() *ffcli.Command {
 	fs.IntVar(&c.in.Parallel, "parallel", 4, "machines read at once")
 	fs.DurationVar(&c.in.Patience, "patience", patienceOfFleet, "how long one machine may take")
 	fs.StringVar(&c.in.Out, "out", "", "folder to write fleet.json, index.html, machines.csv and a report of each machine to; a repeat goes on there")
+	hazardsFlag(fs, &c.in.Hazards)
 	fs.BoolVar(&c.in.Fresh, "fresh", false, "with --out: read all machines again, also images that did not change")
 	return p.command(fs, "svc readiness (--hosts FILE | --images DIR | --roots DIR)… --target RELEASE [--out DIR]", "say which machines of many can move, what each needs, and in which order to begin; free",
 		noArgs(func(ctx context.Context) error { return p.readiness(ctx, c) }))
@@ -59,7 +57,7 @@ func (p *program) readiness(ctx context.Context, c readinessCall) (err error) {
 	for _, target := range c.targets {
 		in := c.in
 		if in.Target = target; in.Out != "" && len(c.targets) > 1 {
-			in.Out = filepath.Join(in.Out, folderName(target))
+			in.Out = filepath.Join(in.Out, tools.FolderName(target))
 		}
 		d, err := tools.Readiness(ctx, env, in)
 		if err != nil {
@@ -96,18 +94,20 @@ func verdict(documents []*fleet.Document) error {
 
 // members are the machines of all lists and folders, by names of their own.
 func (c *readinessCall) members() ([]tools.Member, error) {
-	var machines []listed
+	var members []tools.Member
 	if c.hosts != "" {
 		read, err := readHosts(c.hosts)
 		if err != nil {
 			return nil, err
 		}
-		machines = read
+		for _, m := range read {
+			members = append(members, tools.Member{Name: m.name(), Place: m.machine.Place(), Machine: m.machine})
+		}
 	}
 	for _, folder := range []struct {
 		path string
-		in   func(dir string) ([]listed, error)
-	}{{c.images, imagesIn}, {c.roots, rootsIn}} {
+		in   func(dir string) ([]tools.Member, error)
+	}{{c.images, tools.ImagesIn}, {c.roots, tools.RootsIn}} {
 		if folder.path == "" {
 			continue
 		}
@@ -118,98 +118,12 @@ func (c *readinessCall) members() ([]tools.Member, error) {
 		if len(found) == 0 {
 			return nil, usagef("%s holds no machine; nothing was done", folder.path)
 		}
-		machines = append(machines, found...)
+		members = append(members, found...)
 	}
-	if len(machines) == 0 {
+	if len(members) == 0 {
 		return nil, usagef("name the machines by --hosts FILE, --images DIR or --roots DIR; nothing was done: see `svc readiness -h`")
 	}
-	var members []tools.Member
-	taken := map[string]bool{}
-	for _, m := range machines {
-		name := folderName(m.name())
-		for n := 2; taken[name]; n++ {
-			name = fmt.Sprintf("%s-%d", folderName(m.name()), n)
-		}
-		taken[name] = true
-		members = append(members, tools.Member{Name: name, Place: m.place(), Machine: m.machine})
-	}
-	return members, nil
-}
-
-// place is where a machine is, as a list may have it.
-func (l listed) place() string {
-	switch m := l.machine; {
-	case m.Root != "":
-		return "root:" + m.Root
-	case m.Image != "":
-		return "image:" + m.Image
-	default:
-		return "ssh:" + m.SSH
-	}
-}
-
-// unusual is what does not stand in the names of machines' folders.
-var unusual = regexp.MustCompile(`[^0-9A-Za-z._@-]+`)
-
-// folderName is a name that is safe as one folder's.
-func folderName(name string) string {
-	name = strings.TrimLeft(unusual.ReplaceAllString(name, "-"), ".-")
-	return cmp.Or(name, "machine")
-}
-
-// disks are how files of disk images end; parts are files that belong to one.
-var (
-	disks = []string{".qcow2", ".qcow", ".vmdk", ".vhd", ".vhdx", ".vdi", ".img", ".raw"}
-	parts = regexp.MustCompile(`-(flat|delta|ctk|s[0-9]{3}|f[0-9]{3})\.vmdk$`)
-)
-
-// imagesIn are the disk images in a folder and the folders in it.
-func imagesIn(dir string) ([]listed, error) {
-	var found []listed
-	for _, pattern := range []string{"*", "*/*"} {
-		paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), pattern))
-		if err != nil {
-			return nil, fmt.Errorf("looking for images: %w", err)
-		}
-		for _, path := range paths {
-			info, err := os.Stat(path)
-			name := strings.ToLower(filepath.Base(path))
-			if err != nil || !info.Mode().IsRegular() || parts.MatchString(name) || !slices.Contains(disks, filepath.Ext(name)) {
-				continue
-			}
-			found = append(found, listed{path, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), tools.Machine{Image: path}})
-		}
-	}
-	return found, readable(dir)
-}
-
-// escapeGlob takes a folder's name as it stands.
-func escapeGlob(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
-}
-
-// readable is the error of a folder that can't be listed.
-func readable(dir string) error {
-	if _, err := os.ReadDir(dir); err != nil {
-		return fmt.Errorf("looking for machines: %w", err)
-	}
-	return nil
-}
-
-// rootsIn are the folders in a folder.
-func rootsIn(dir string) ([]listed, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("looking for machines: %w", err)
-	}
-	var found []listed
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			found = append(found, listed{path, e.Name(), tools.Machine{Root: path}})
-		}
-	}
-	return found, nil
+	return tools.Distinct(members), nil
 }
 
 // viewFleet is one target's answer.

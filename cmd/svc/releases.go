@@ -25,7 +25,7 @@ func viewOSReleases(w *view, releases []tools.OSRelease) {
 	}
 	w.table(rows)
 	w.title("Package list: whole = the release's own list; derived = another release's, but for what is known to differ; most, some = part of the names.")
-	w.line("What a list lacks is a question in the plan. Aliases are understood too: bookworm, jammy, el-like names such as alma9.")
+	w.line("What a list lacks is a question in the plan. Releases may be named as people write them: bookworm, jammy, el9, alma9, rocky-9.")
 }
 
 // supportOf says until when the vendor mends a release for everybody.

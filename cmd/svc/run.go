@@ -22,6 +22,7 @@ import (
 	"svc/backend/client"
 	"svc/backend/visible"
 	"svc/tools"
+	"svc/tools/register"
 )
 
 // program is one run of svc: its streams, its settings and what it has opened.
@@ -46,7 +47,10 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 		err = errors.Join(err, c.Close())
 	}
 	p.report(err)
-	return exitCode(err)
+	if code := exitCode(err); code != exitFailed || ctx.Err() == nil {
+		return code
+	}
+	return exitInterrupted // a program that svc ran may die of the same signal first, and is told of instead
 }
 
 // execute parses the arguments and runs the command they name.
@@ -113,7 +117,7 @@ func (p *program) report(err error) {
 		fmt.Fprintf(p.stderr, "svc: interrupted: %s\n", visible.Lines(strings.TrimSuffix(err.Error(), ": "+context.Canceled.Error())))
 		return
 	}
-	fmt.Fprintf(p.stderr, "svc: %s\n", visible.Lines(err.Error()))
+	fmt.Fprintf(p.stderr, "svc: %s\n", visible.Lines(plain(err)))
 }
 
 // root is the command tree.
@@ -122,10 +126,12 @@ func (p *program) root() *ffcli.Command {
 		p.releasesCommand(),
 		p.assessCommand(),
 		p.readinessCommand(),
+		p.rehearseCommand(),
 		p.migrateCommand(),
 		p.verifyCommand(),
 		p.driftCommand(),
 		p.cveScanCommand(),
+		p.feedCommand(),
 		p.dataCommand(),
 		p.enrollCommand(),
 		p.dbCommand(),
@@ -143,6 +149,8 @@ func (p *program) root() *ffcli.Command {
 		p.serveCommand(),
 		p.adminCommand(),
 		p.versionCommand(),
+		p.completionCommand(),
+		p.manualCommand(),
 	)
 }
 
@@ -228,14 +236,16 @@ func (p *program) logger() *slog.Logger {
 // that needs it.
 func (p *program) toolEnv() *tools.Env {
 	return &tools.Env{
-		Client:   p.client,
-		Log:      p.logger(),
-		Progress: p.newProgress(),
-		Now:      time.Now,
-		Cache:    filepath.Join(p.paths.cacheDir, "archives"),
-		Version:  version(),
-		LocalKey: func() (ed25519.PrivateKey, error) { return attest.LoadOrCreateKey(p.localKey()) },
-		Hosts:    hostNames(),
+		Client:     p.client,
+		Log:        p.logger(),
+		Progress:   p.newProgress(),
+		Now:        time.Now,
+		Cache:      filepath.Join(p.paths.cacheDir, "archives"),
+		Rehearsals: filepath.Join(p.paths.cacheDir, "rehearsals"),
+		Version:    version(),
+		LocalKey:   func() (ed25519.PrivateKey, error) { return attest.LoadOrCreateKey(p.localKey()) },
+		Hosts:      hostNames(),
+		Register:   register.Register{File: filepath.Join(p.paths.stateDir, "machines.jsonl")},
 		Trust: func(published []api.Key) ([]ed25519.PublicKey, error) {
 			return p.pins().Trust(p.settings.server, published)
 		},

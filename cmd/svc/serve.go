@@ -3,12 +3,18 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
+	"net"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/activation"
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/backend"
@@ -42,11 +48,47 @@ func (p *program) serveCommand() *ffcli.Command {
 			if err != nil {
 				return err
 			}
-			return b.Serve(ctx, server.ServeConfig{
+			c := server.ServeConfig{
 				Listen: p.settings.listen, MetricsListen: p.settings.metricsListen, TLSCert: p.settings.tlsCert, TLSKey: p.settings.tlsKey,
-			})
+				Ready: func(net.Addr) { notify(daemon.SdNotifyReady) },
+			}
+			if c.Inherited, c.InheritedMetrics, err = inherited(); err != nil {
+				return err
+			}
+			defer context.AfterFunc(ctx, func() { notify(daemon.SdNotifyStopping) })()
+			return b.Serve(ctx, c)
 		}))
 }
+
+// metricsSocket is the name (FileDescriptorName) of the sockets that systemd keeps
+// for the operations handler; all others are the service's.
+const metricsSocket = "metrics"
+
+// inherited are the sockets that systemd keeps, if it started the program by them:
+// https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html
+func inherited() (service, metrics []net.Listener, err error) {
+	named, err := activation.ListenersWithNames()
+	if err != nil {
+		return nil, nil, fmt.Errorf("taking over the sockets that were handed over: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if name == metricsSocket {
+			metrics = append(metrics, named[name]...)
+		} else {
+			service = append(service, named[name]...)
+		}
+	}
+	for _, l := range slices.Concat(service, metrics) {
+		if l == nil {
+			return nil, nil, usagef("a socket that was handed over (LISTEN_FDS) takes no connections; nothing was served: use ListenStream in the socket unit")
+		}
+	}
+	return service, metrics, nil
+}
+
+// notify tells systemd how far the service is. Elsewhere nobody listens, and a
+// service that nobody hears serves all the same.
+func notify(state string) { _, _ = daemon.SdNotify(false, state) }
 
 // openBackend opens the service as the settings have it; it is closed when the
 // program ends.

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/user"
@@ -118,6 +119,9 @@ func (s *settings) feed(fs *flag.FlagSet) {
 // unknownSetting is how ff says that a file has a setting that is no flag.
 var unknownSetting = regexp.MustCompile(`^config file flag "(.*)" not defined in flag set`)
 
+// wrongSetting is how ff says that a setting of a file has a value that it can't have.
+var wrongSetting = regexp.MustCompile(`^error setting flag "(.*)" from config file: `)
+
 // resolveSettings fills in what the flags left open from the environment and
 // the configuration file.
 func (p *program) resolveSettings() error {
@@ -133,11 +137,18 @@ func (p *program) resolveSettings() error {
 			}
 		})
 	}
-	err := ff.Parse(all, given,
+	fromSystemd, err := p.credentials(given)
+	if err != nil {
+		return err
+	}
+	err = ff.Parse(all, append(fromSystemd, given...),
 		ff.WithEnvVarPrefix("SVC"),
 		ff.WithConfigFileFlag("config"),
 		ff.WithConfigFileParser(ff.PlainParser),
 		ff.WithAllowMissingConfigFile(true))
+	if m := wrongSetting.FindStringSubmatch(fmt.Sprint(err)); m != nil {
+		return usagef("%s: the setting %q has a value that it can't have; nothing was done: `svc serve -h` says what each takes", resolved.config, m[1])
+	}
 	if m := unknownSetting.FindStringSubmatch(fmt.Sprint(err)); m != nil {
 		return usagef("%s: there is no setting %q; nothing was done: `svc serve -h` has all of them, without their dashes", resolved.config, m[1])
 	}
@@ -149,6 +160,45 @@ func (p *program) resolveSettings() error {
 	}
 	p.settings = resolved
 	return nil
+}
+
+// credentials are the settings that systemd may hand to a service as credentials, by
+// the name of each: https://systemd.io/CREDENTIALS. Of the store it is the address
+// itself, which may have a password; of the others the file.
+var credentials = map[string]string{"db": "svc.db", "signing-key": "svc.signing-key", "tls-cert": "svc.tls-cert", "tls-key": "svc.tls-key"}
+
+// maxCredential bounds the one that is read here.
+const maxCredential = 64 << 10
+
+// credentials are the settings that systemd handed over, as flags. The environment
+// goes before them.
+func (p *program) credentials(given []string) (flags []string, err error) {
+	dir := p.env("CREDENTIALS_DIRECTORY")
+	if dir == "" {
+		return nil, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(credentials)) {
+		file := filepath.Join(dir, credentials[name])
+		isSet := func(flag string) bool { return strings.HasPrefix(flag, "-"+name+"=") }
+		if _, err := os.Stat(file); err != nil || slices.ContainsFunc(given, isSet) || p.env("SVC_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_"))) != "" {
+			continue
+		}
+		value := file
+		if name == "db" {
+			f, err := os.Open(file)
+			if err != nil {
+				return nil, usagef("reading settings: %w", err)
+			}
+			defer f.Close()
+			b, err := io.ReadAll(io.LimitReader(f, maxCredential))
+			if err != nil {
+				return nil, usagef("reading settings: %w", err)
+			}
+			value = strings.TrimSpace(string(b))
+		}
+		flags = append(flags, "-"+name+"="+value)
+	}
+	return flags, nil
 }
 
 // paths are the user's folders, by the XDG base directory specification.

@@ -42,6 +42,20 @@ func widthOf(w io.Writer) int {
 // help is what `svc COMMAND -h` prints, in lines of at most width characters.
 func help(c *ffcli.Command, width int) string {
 	t := &helpText{width: width}
+	describe(t, c)
+	return strings.TrimSpace(t.String())
+}
+
+// document is what a command's page of help is written into.
+type document interface {
+	section(title string)
+	paragraph(indent, text string)
+	columns(column int, name, text string)
+	example(line string)
+}
+
+// describe writes the page of a command.
+func describe(t document, c *ffcli.Command) {
 	full := words(c)
 	page := pages[full]
 	t.section("DESCRIPTION")
@@ -53,14 +67,14 @@ func help(c *ffcli.Command, width int) string {
 	for use := range strings.SplitSeq(c.ShortUsage, ", or ") {
 		t.paragraph("  ", use)
 	}
-	t.subcommands(c)
+	describeSubcommands(t, c)
 	if len(page.examples) > 0 {
 		t.section("EXAMPLES")
 		for _, example := range page.examples {
 			t.example(example)
 		}
 	}
-	t.flags(c.FlagSet)
+	describeFlags(t, c.FlagSet)
 	if c.Exec != nil || full == "svc" {
 		t.section("EXIT CODES")
 		for _, code := range codesOf(page) {
@@ -73,7 +87,6 @@ func help(c *ffcli.Command, width int) string {
 			t.columns(18, variable.name, variable.what)
 		}
 	}
-	return strings.TrimSpace(t.String())
 }
 
 // capital begins a sentence.
@@ -122,8 +135,8 @@ func (t *helpText) example(line string) {
 	fmt.Fprintln(t, "  "+strings.TrimSpace(call))
 }
 
-// subcommands lists those of a group; of svc itself, in the order of work.
-func (t *helpText) subcommands(c *ffcli.Command) {
+// describeSubcommands lists those of a group; of svc itself, in the order of work.
+func describeSubcommands(t document, c *ffcli.Command) {
 	if len(c.Subcommands) == 0 {
 		return
 	}
@@ -146,8 +159,8 @@ func (t *helpText) subcommands(c *ffcli.Command) {
 // everyFlag are the settings that all commands have: they stand last.
 var everyFlag = []string{"json", "server", "config", "verbose"}
 
-// flags lists a command's own flags, and then those that all have.
-func (t *helpText) flags(fs *flag.FlagSet) {
+// describeFlags lists a command's own flags, and then those that all have.
+func describeFlags(t document, fs *flag.FlagSet) {
 	var own []*flag.Flag
 	fs.VisitAll(func(f *flag.Flag) {
 		if !slices.Contains(everyFlag, f.Name) {
@@ -194,7 +207,7 @@ var values = map[string]string{
 	"backup-dir": "DIR", "target-archive": "DIR|URL", "source-archive": "DIR|URL", "keyring": "FILE", "account": "ID", "cursor": "CURSOR", "since": "TAG|TIME", "config": "FILE", "server": "URL", "db": "STORE", "index": "FILE", "advisories": "FILE", "signing-key": "FILE",
 	"tls-cert": "FILE", "tls-key": "FILE", "listen": "ADDRESS", "metrics-listen": "ADDRESS", "key": "FILE", "engine": "ENGINE", "from": "VERSION", "to": "VERSION",
 	"until": "DAY", "format": "FORMAT", "tools": "NAME,…", "note": "TEXT", "notes": "TEXT", "client": "NAME", "before": "DAY", "fail-on": "SEVERITY", "detail": "LEVEL", "name": "NAME", "plan": "PLAN", "kind": "KIND", "title": "TEXT", "body": "TEXT",
-	"apt": "DIR|URL", "rpm-md": "DIR|URL", "osv": "FILE|DIR|URL", "pes": "FILE", "curated": "DIR", "release": "RELEASE,…", "tag": "TAG", "channel": "CHANNEL",
+	"mirror": "URL", "apt": "DIR|URL", "rpm-md": "DIR|URL", "osv": "FILE|DIR|URL", "pes": "FILE", "curated": "DIR", "release": "RELEASE,…", "tag": "TAG", "channel": "CHANNEL",
 }
 
 // kinds are what it shows for others, by Go's name of the value's type.

@@ -11,11 +11,13 @@ import (
 
 	"svc/tools"
 	"svc/tools/parity"
+	"svc/tools/rehearsal"
 )
 
 // comparison is what verify and drift take, and which of the two it is.
 type comparison struct {
 	in   tools.VerifyInput
+	key  string // file of public keys, or ""
 	many many
 	run  func(context.Context, *tools.Env, tools.VerifyInput) (tools.ParityResult, error)
 }
@@ -26,6 +28,7 @@ func parityFlags(fs *flag.FlagSet, c *comparison, source string) {
 	c.many.flags(fs)
 	fs.StringVar(&c.in.Source, "source", "", source+"; with --hosts also a folder that has such a folder for each machine, by its name")
 	fs.StringVar(&c.in.Accept, "accept", "", "file of differences that a person accepted: lines of DIMENSION SUBJECT # WHY")
+	fs.StringVar(&c.key, "key", "", "file of the public keys, PEM, one of which signed the source: where a colleague made it; those of the service where empty")
 	detailFlags(fs, &c.in.Detail, &c.in.Limit)
 }
 
@@ -36,6 +39,7 @@ func (p *program) verifyCommand() *ffcli.Command {
 	fs.StringVar(&c.in.Data, "data", "", "folder of the data plan by which the data moved: its places are counted; with --hosts also a folder that has such a folder for each machine")
 	fs.BoolVar(&c.in.Digests, "digests", false, "read the contents of those places too, and hold their digests against those of 30-before.sh")
 	fs.BoolVar(&c.in.Ask, "ask", false, "have the migrated machine, while it runs, run its services' own checks of their configuration (nginx -t, sshd -t and their like, a fixed list): it needs --ssh root@HOST, or root and --root / on the machine itself")
+	fs.StringVar(&c.in.Rehearsal, "rehearsal", "", "folder of a rehearsal of the move: what did not run there is told, too")
 	fs.StringVar(&c.in.Out, "out", "", "folder to write the parity report and its attestation to; with --hosts a folder in it for each machine, by its name")
 	return p.command(fs, "svc verify --root DIR | --image FILE | --ssh HOST | --hosts FILE --source DIR [--out DIR]", "compare a migrated machine with its source, and have that signed",
 		noArgs(func(ctx context.Context) error { return p.compare(ctx, c) }))
@@ -51,7 +55,12 @@ func (p *program) driftCommand() *ffcli.Command {
 
 // compare runs a comparison, of one machine or many, and ends with the code of
 // differences where there are any.
-func (p *program) compare(ctx context.Context, c comparison) error {
+func (p *program) compare(ctx context.Context, c comparison) (err error) {
+	if c.key != "" {
+		if c.in.Keys, err = readKeys(c.key); err != nil {
+			return err
+		}
+	}
 	if c.many.file != "" {
 		return p.compareMany(ctx, c)
 	}
@@ -82,7 +91,7 @@ func (p *program) compareMany(ctx context.Context, c comparison) error {
 	return eachHost(ctx, p, machines, c.many.parallel, nil, func(ctx context.Context, env *tools.Env, m listed) (tools.ParityResult, error) {
 		in := c.in
 		in.Machine = m.machine
-		in.Source, in.Data = ownFolder(in.Source, m), ownFolder(in.Data, m)
+		in.Source, in.Data = tools.OwnFolder(in.Source, m.name()), tools.OwnFolder(in.Data, m.name())
 		if in.Out != "" {
 			in.Out = filepath.Join(in.Out, m.name())
 		}
@@ -94,15 +103,6 @@ func (p *program) compareMany(ctx context.Context, c comparison) error {
 	})
 }
 
-// ownFolder is a machine's folder in one of many, where it has one there.
-func ownFolder(dir string, m listed) string {
-	own := filepath.Join(dir, m.name())
-	if _, err := os.Stat(own); dir == "" || err != nil {
-		return dir
-	}
-	return own
-}
-
 func viewParity(w *view, r *tools.ParityResult) {
 	w.line("%s to %s: %s", r.Source, r.Target, verdictOf(r))
 	for _, s := range []struct {
@@ -110,6 +110,10 @@ func viewParity(w *view, r *tools.ParityResult) {
 		result parity.Result
 	}{{"Differences", parity.Differs}, {"Left to a person", parity.Manual}, {"Not checkable", parity.Unknown}, {"Accepted", parity.Accepted}} {
 		viewChecks(w, s.title, r.Checks, s.result)
+	}
+	if h := r.Rehearsal; h != nil {
+		w.title("The rehearsal: %d ran, %d did not, %d could not be tried", h.Sum.Runs, h.Sum.Fails, h.Sum.Untried)
+		viewFunctions(w, h.Failed, rehearsal.Fails)
 	}
 	viewSums(w, r)
 	for _, what := range r.NotLooked {

@@ -2,15 +2,21 @@ package main
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/backend/index"
 )
 
 // Set by the linker in releases.
 var (
 	linkVersion = ""
 	linkCommit  = ""
+	// linkIndexDate is the day on which the index that is built in was made.
+	linkIndexDate = ""
 )
 
 // version is the program's version; a build that nobody stamped is "dev".
@@ -39,13 +45,27 @@ func commit() string {
 	return ""
 }
 
+// about is what `svc version --json` prints.
+type about struct {
+	Version      string `json:"version"`
+	Commit       string `json:"commit"`
+	IndexVersion string `json:"index_version"`
+	IndexDate    string `json:"index_date"` // YYYY-MM-DD; "" in a build that nobody stamped
+	Go           string `json:"go"`
+}
+
 func (p *program) versionCommand() *ffcli.Command {
-	return p.command(p.flagSet("version"), "svc version", "print the version of this program",
+	return p.command(p.flagSet("version"), "svc version", "print the version of this program and of its index",
 		noArgs(func(context.Context) error {
-			v := struct {
-				Version string `json:"version"`
-				Commit  string `json:"commit"`
-			}{version(), commit()}
-			return p.print(v, func(w *view) { w.line("svc %s %s", v.Version, v.Commit) })
+			ix, err := index.Embedded()
+			if err != nil {
+				return err
+			}
+			v := about{version(), commit(), ix.Version(), linkIndexDate, runtime.Version()}
+			return p.print(v, func(w *view) {
+				w.line("%s", strings.TrimSpace("svc "+v.Version+" "+v.Commit))
+				w.line("%s", strings.TrimSpace("index "+v.IndexVersion+" "+v.IndexDate))
+				w.line("%s", v.Go)
+			})
 		}))
 }

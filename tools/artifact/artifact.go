@@ -14,8 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"svc/backend/api/attest"
 )
@@ -53,11 +52,16 @@ func (f Files) Digests() Digests {
 // Check says why out can't become a folder with the main file given, or nil: one
 // of another kind is not replaced. It writes nothing.
 func Check(out, main string) error {
+	if out == "-" {
+		return errors.New("out is a folder, and - is the standard output; nothing was written: name a folder, or ./- if it is to be called so")
+	}
 	parent := filepath.Dir(filepath.Clean(out))
 	info, err := os.Lstat(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return checkParent(parent)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%s is a file, so out can't be made in it; nothing was written: name another out", parent)
 	case err != nil:
 		return fmt.Errorf("looking at out: %w", err)
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -75,38 +79,21 @@ func Check(out, main string) error {
 	return cmp.Or(checkParent(parent), checkReplaceable(out, parent))
 }
 
-// checkReplaceable refuses a folder that another one can't take the place of.
-func checkReplaceable(out, parent string) error {
-	var at unix.Statx_t
-	var in unix.Stat_t
-	err := errors.Join(unix.Statx(unix.AT_FDCWD, out, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS, &at), unix.Stat(parent, &in))
-	fixed := uint64(unix.STATX_ATTR_IMMUTABLE | unix.STATX_ATTR_APPEND)
-	switch self := uint32(os.Geteuid()); {
-	case err != nil:
-		return fmt.Errorf("looking at out: %w", err)
-	case at.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 || unix.Mkdev(at.Dev_major, at.Dev_minor) != in.Dev:
-		return fmt.Errorf("out %s is where a file system is mounted, which a folder can't take the place of; nothing was written: name a folder below it", out)
-	case at.Attributes&fixed != 0:
-		return fmt.Errorf("out %s can't be changed (chattr); nothing was written: name another out", out)
-	case in.Mode&unix.S_ISVTX != 0 && self != 0 && at.Uid != self && in.Uid != self:
-		return fmt.Errorf("out %s belongs to somebody else; nothing was written: name another out", out)
-	}
-	return nil
-}
-
-// checkParent refuses a parent that is no folder or can't be written to; one
-// that is not there yet is made.
+// checkParent refuses a parent that is not there, is no folder, or can't be written
+// to: of a path that was mistyped, or whose disk is not mounted, nothing is made.
 func checkParent(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return checkParent(filepath.Dir(dir))
+		return fmt.Errorf("there is no folder %s to make out in; nothing was written: make it first, or name another out", dir)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%s is below a file, so out can't be made in it; nothing was written", dir)
 	case err != nil:
 		return fmt.Errorf("looking at the folder of out: %w", err)
 	case !info.IsDir():
 		return fmt.Errorf("%s is no folder, so out can't be made in it; nothing was written", dir)
 	}
-	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+	if !writable(dir) {
 		return fmt.Errorf("%s can't be written to; nothing was written: name another out", dir)
 	}
 	return nil

@@ -56,8 +56,13 @@ func TestAllOrNothing(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
 	out := filepath.Join(dir, "a", "b", "out")
+	_, err := Stage(out, "plan.json", plan)
+	is.True(strings.Contains(err.Error(), "there is no folder")) // of a path that was mistyped nothing is made
+	is.Equal(len(names(t, dir)), 0)
+	is.True(strings.Contains(Check("-", "plan.json").Error(), "standard output"))
+	is.NoErr(os.MkdirAll(filepath.Dir(out), 0o755))
 	s := stage(t, out, plan)
-	_, err := os.Stat(out)
+	_, err = os.Stat(out)
 	is.True(os.IsNotExist(err)) // nothing before the commit
 	is.NoErr(s.Reserve(1 << 20))
 	is.NoErr(s.Add(Files{"more": []byte("{}")}))

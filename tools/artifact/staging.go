@@ -3,14 +3,13 @@ package artifact
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"svc/backend/api/attest"
 )
@@ -26,7 +25,7 @@ type Staging struct {
 	out     string
 	main    string
 	dir     string
-	lock    *os.File // of dir, held while this process works on it
+	lock    io.Closer // of dir, held while this process works on it
 	private bool
 	digests Digests // of what was added
 }
@@ -44,9 +43,6 @@ func Stage(out, main string, files Files) (*Staging, error) {
 		return nil, err
 	}
 	parent := filepath.Dir(out)
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return nil, fmt.Errorf("staging: %w", err)
-	}
 	sweep(parent)
 	s := &Staging{out: out, main: main, digests: Digests{}}
 	if s.dir, s.lock, err = claim(parent); err != nil {
@@ -67,15 +63,14 @@ func Stage(out, main string, files Files) (*Staging, error) {
 
 // claim makes a folder and locks it. Whoever sweeps may find it unlocked in
 // between, and remove it: then another is made.
-func claim(parent string) (dir string, lock *os.File, err error) {
+func claim(parent string) (dir string, lock io.Closer, err error) {
 	for range 10 {
 		if dir, err = os.MkdirTemp(parent, stagingName); err != nil {
 			return "", nil, err
 		}
-		if lock, err = os.Open(dir); err != nil {
+		if lock, err = lockFolder(dir); err != nil {
 			continue
 		}
-		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX)
 		if _, gone := os.Lstat(dir); err == nil && gone == nil {
 			return dir, lock, nil
 		}
@@ -96,15 +91,10 @@ func sweep(parent string) {
 			continue
 		}
 		dir := filepath.Join(parent, e.Name())
-		lock, err := os.OpenFile(dir, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
-		if err != nil {
-			continue
-		}
-		var info unix.Stat_t
-		if unix.Fstat(int(lock.Fd()), &info) == nil && int(info.Uid) == os.Geteuid() && unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+		if release, ok := abandoned(dir); ok {
 			_ = os.RemoveAll(dir)
+			release()
 		}
-		lock.Close()
 	}
 }
 
@@ -155,24 +145,10 @@ func (s *Staging) Reserve(bytes int64) error {
 		return fmt.Errorf("reserving room: %w", err)
 	}
 	defer f.Close()
-	err = unix.Fallocate(int(f.Fd()), 0, 0, bytes)
-	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
-		err = room(f, bytes) // file systems of other hosts
-	}
-	if err != nil {
+	if err := allocate(f, bytes); err != nil {
 		return fmt.Errorf("%s needs %d MiB more on the disk for what is still to be written: %w; nothing was written", s.out, bytes>>20+1, err)
 	}
 	return nil
-}
-
-// room asks how much is free where a file lies.
-func room(f *os.File, bytes int64) error {
-	var free unix.Statfs_t
-	err := unix.Fstatfs(int(f.Fd()), &free)
-	if err == nil && int64(free.Bavail)*free.Bsize < bytes {
-		err = unix.ENOSPC
-	}
-	return err
 }
 
 // Seal adds the salt and the manifest of all that was added, and gives the
@@ -236,16 +212,12 @@ func (s *Staging) commit() error {
 	if err := s.swap(); err != nil {
 		return err
 	}
-	parent, err := os.Open(filepath.Dir(s.out))
-	if err != nil {
-		return err
-	}
-	return errors.Join(parent.Sync(), parent.Close())
+	return keepNames(filepath.Dir(s.out))
 }
 
 // sync has the disk keep the folder: one call for all its files and folders.
 func (s *Staging) sync() error {
-	if err := unix.Syncfs(int(s.lock.Fd())); err != nil {
+	if err := keepFiles(s.dir); err != nil {
 		return fmt.Errorf("having the disk keep %s: %w", s.out, err)
 	}
 	return nil
@@ -254,8 +226,7 @@ func (s *Staging) sync() error {
 // swap gives the folder its name. Of an old one that has it the names are
 // exchanged, and the old one is removed.
 func (s *Staging) swap() error {
-	err := unix.Rename(s.dir, s.out) // takes the place of nothing or of an empty folder
-	if !errors.Is(err, unix.EEXIST) && !errors.Is(err, unix.ENOTEMPTY) {
+	if occupied, err := rename(s.dir, s.out); !occupied {
 		return err
 	}
 	if err := exchange(s.dir, s.out); err != nil {
@@ -263,10 +234,6 @@ func (s *Staging) swap() error {
 	}
 	_ = os.RemoveAll(s.dir) // the new folder stands; a rest of the old one is no failure
 	return nil
-}
-
-func exchange(a, b string) error {
-	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 }
 
 // exchangeable tries out, inside the folder, whether its file system can exchange

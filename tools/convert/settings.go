@@ -5,18 +5,16 @@ import (
 	"strings"
 	"sync"
 
+	"svc/assess/hazards"
 	"svc/backend/api/release"
 )
 
 //go:embed known.tsv
 var knownRows string
 
-//go:embed gone.tsv
-var goneRows string
-
 var (
-	known = sync.OnceValue(func() map[string]map[string]bool { return sets(words(knownRows)) })        // program → the settings that it takes, folded
-	gone  = sync.OnceValue(func() map[string]map[string]replacement { return goneSettings(goneRows) }) // program → setting, folded
+	known = sync.OnceValue(func() map[string]map[string]bool { return sets(words(knownRows)) }) // program → the settings that it takes, folded
+	gone  = sync.OnceValue(func() map[string]map[string]replacement { return goneSettings() })  // program → setting, folded
 )
 
 func sets(rows map[string][]string) map[string]map[string]bool {
@@ -50,18 +48,13 @@ func (r replacement) holds(program string, target release.Release) bool {
 	return hasSince(program, r.since, target)
 }
 
-func goneSettings(text string) map[string]map[string]replacement {
+func goneSettings() map[string]map[string]replacement {
 	all := map[string]map[string]replacement{}
-	for line := range strings.Lines(text) {
-		c := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(c) != 5 {
-			continue
+	for s := range hazards.Settings() {
+		if all[s.Program] == nil {
+			all[s.Program] = map[string]replacement{}
 		}
-		if all[c[0]] == nil {
-			all[c[0]] = map[string]replacement{}
-		}
-		now := strings.ReplaceAll(strings.TrimPrefix(c[2], "-"), `\n`, "\n")
-		all[c[0]][fold(c[1])] = replacement{now, strings.TrimPrefix(c[3], "-"), strings.TrimPrefix(c[4], "-")}
+		all[s.Program][fold(s.Name)] = replacement{s.Now, s.Why, s.Since}
 	}
 	return all
 }

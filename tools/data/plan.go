@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"svc/assess"
@@ -86,7 +87,8 @@ type Item struct {
 	CopySeconds     int64         `json:"copy_seconds"`
 	DowntimeSeconds int64         `json:"downtime_seconds"`
 	SpaceBytes      int64         `json:"space_bytes"`
-	Unsafe          string        `json:"unsafe,omitempty"` // why it can't move while the source writes to it
+	Unsafe          string        `json:"unsafe,omitempty"`  // why it can't move while the source writes to it
+	Readers         []string      `json:"readers,omitempty"` // programs of which the target must have one; none: any newer server of the engine
 	Warnings        []string      `json:"warnings"`
 	Alternatives    []Alternative `json:"alternatives"`
 	RollBack        string        `json:"roll_back"`
@@ -175,6 +177,7 @@ func (p *Plan) add(in PlanInput, place Place) {
 	}
 	way := wayOf(place)
 	item.Method, item.Why, item.Unsafe = way.method, way.why, way.unsafe
+	item.Readers = readers(place)
 	item.estimate(in.Rate, place)
 	if item.Moves() {
 		item.alternatives(way, place)
@@ -323,6 +326,7 @@ func warnings(place Place) []string {
 		text  string
 	}{
 		{place.Kind == Software, "Programs that were built for the source may need older libraries than the target has."},
+		{readers(place) != nil, "These files are read by " + strings.Join(readers(place), " or ") + " alone: where the target has another server in its place, 10-check.sh refuses, and svc db plan names another way."},
 		{place.Path == "/root", "What the target has there is replaced: keep elsewhere these scripts, and the keys by which ssh reaches the source."},
 		{place.OddNames > 0, fmt.Sprintf("%d names have control characters or are not UTF-8; they are carried as they are.", place.OddNames)},
 		{place.Labels > 0, "Labels of SELinux are not carried: the target sets its own."},

@@ -117,6 +117,21 @@ func TestAlternativesHaveScripts(t *testing.T) {
 	is.True(strings.Contains(p.Inhibitors[0].Remediations[0].Text, "While it runs: snapshot, by snapshots/01-var.sh."))
 }
 
+// TestNewerRedisIsReadByRedisAlone: Valkey reads the files of Redis up to 7.2.
+func TestNewerRedisIsReadByRedisAlone(t *testing.T) {
+	for version, reader := range map[string]string{"6.0.16": "()", "7.2.5": "()", "": "()", "7.4.0": "('redis-server')", "8.0.2": "('redis-server')"} {
+		t.Run(version, func(t *testing.T) {
+			is := is.New(t)
+			p := planned(t, true, Place{Path: "/redis", Kind: Database, What: "redis", Version: version})
+			files, err := Render(p)
+			is.NoErr(err)
+			i := item(t, p, "/redis")
+			is.True(strings.Contains(string(files[i.Script]), "\nREADERS="+reader+"\n"))
+			is.Equal(len(i.Readers) > 0, strings.Contains(strings.Join(i.Warnings, " "), "redis-server alone"))
+		})
+	}
+}
+
 func TestWhatWasNotReadInhibits(t *testing.T) {
 	is := is.New(t)
 	p := planned(t, true, Place{Path: "/srv/a", Kind: Served, Tally: Tally{Unread: 1, UnreadPaths: []Note{{What: "/srv/a/closed"}}}})

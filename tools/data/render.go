@@ -76,6 +76,7 @@ func placeScript(i *Item) string {
 		fmt.Sprintf("BYTES=%d\n", i.SpaceBytes) +
 		array("EXCLUDES", i.Excludes) +
 		array("NAMES", i.Names) +
+		array("READERS", i.Readers) +
 		"UNSAFE=" + map[bool]string{true: "1", false: "0"}[i.Unsafe != ""] + "\n"
 }
 

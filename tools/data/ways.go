@@ -67,6 +67,17 @@ var engineWays = map[string]way{
 // replicating are the engines of which there are scripts, and whose.
 var replicating = map[string]string{"postgresql": "postgresql", "mysql": "mysql", "mariadb": "mysql", "redis": "redis", "valkey": "redis"}
 
+// readers are the programs that alone read the files of a server; any newer
+// server of its engine does where there are none. Valkey left Redis at 7.2, and
+// refuses the dumps of what came after (valkey.io: migration).
+func readers(p Place) []string {
+	version, known := database.ParseVersion(p.Version)
+	if p.Kind == Database && p.What == "redis" && known && version.Compare("7.2") > 0 {
+		return []string{"redis-server"}
+	}
+	return nil
+}
+
 // publishes reports whether a server can be followed by another version. Before
 // 10, PostgreSQL could not.
 func publishes(p Place) bool {

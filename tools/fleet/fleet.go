@@ -136,7 +136,7 @@ func New(target, indexVersion string, read []Read, funds Funds) *Document {
 	d := &Document{Schema: Schema, Target: target, IndexVersion: indexVersion, Machines: []Machine{}, Groups: []Group{}, Waves: []Wave{}, Shared: []Shared{}}
 	for i := range read {
 		m := &read[i].Machine
-		m.Verdict = verdictOf(m)
+		m.Verdict = VerdictOf(m)
 		d.count(m.Verdict)
 	}
 	clones(read)
@@ -156,21 +156,21 @@ func (d *Document) count(v Verdict) {
 	*map[Verdict]*int{Ready: &d.Totals.Ready, Work: &d.Totals.Work, Blocked: &d.Totals.Blocked, Unreadable: &d.Totals.Unreadable}[v]++
 }
 
-// verdictOf follows the rules of the verdicts.
-func verdictOf(m *Machine) Verdict {
+// VerdictOf follows the rules of the verdicts.
+func VerdictOf(m *Machine) Verdict {
 	switch {
 	case m.Error != "":
 		return Unreadable
 	case len(m.Inhibitors) > 0:
 		return Blocked
-	case m.Questions > 0 || m.Manual > 0 || slices.ContainsFunc(m.Findings, Finding.work):
+	case m.Questions > 0 || m.Manual > 0 || slices.ContainsFunc(m.Findings, Finding.Work):
 		return Work
 	}
 	return Ready
 }
 
-// work reports whether a finding is for a person to look at before the move.
-func (f Finding) work() bool {
+// Work reports whether a finding is for a person to look at before the move.
+func (f Finding) Work() bool {
 	return (f.Severity == assess.High || f.Severity == assess.Medium) && !f.ordered()
 }
 
@@ -235,7 +235,7 @@ func readyWithout(m Machine, key string) bool {
 	}
 	other := func(f Finding) bool { return f.Key == key }
 	m.Inhibitors, m.Findings = slices.DeleteFunc(slices.Clone(m.Inhibitors), other), slices.DeleteFunc(slices.Clone(m.Findings), other)
-	return verdictOf(&m) == Ready
+	return VerdictOf(&m) == Ready
 }
 
 // cost counts the seats that the machines still need.

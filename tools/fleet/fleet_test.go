@@ -111,7 +111,7 @@ func TestVerdicts(t *testing.T) {
 		"an inhibitor":       {Machine{Questions: 1, Inhibitors: []Finding{{Key: "a"}}}, Blocked},
 		"an error":           {Machine{Error: "gone"}, Unreadable},
 	} {
-		if got := verdictOf(&c.machine); got != c.want {
+		if got := VerdictOf(&c.machine); got != c.want {
 			t.Errorf("%s: %s, not %s", name, got, c.want)
 		}
 	}

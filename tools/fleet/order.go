@@ -92,7 +92,7 @@ func depend(read []Read) {
 func (m *Machine) ToDo() int {
 	n := m.Questions + m.Manual
 	for _, f := range m.Findings {
-		if f.work() {
+		if f.Work() {
 			n++
 		}
 	}

@@ -4,6 +4,7 @@
 package guide
 
 import (
+	"cmp"
 	_ "embed"
 	"math"
 	"slices"
@@ -104,9 +105,11 @@ func Answer(question string) (Passage, bool) {
 	if len(asked) == 0 || !asksHere(question) {
 		return Passage{}, false
 	}
-	best, bestScore, bestCover := 0, 0.0, 0.0
+	best, bestScore, bestCover, tied := 0, 0.0, 0.0, false
 	for i := range g.passages {
-		if score, cover := g.score(i, asked); score > bestScore {
+		score, cover := g.score(i, asked)
+		tied = tied && score <= bestScore || score == bestScore
+		if score > bestScore {
 			best, bestScore, bestCover = i, score, cover
 		}
 	}
@@ -115,7 +118,32 @@ func Answer(question string) (Passage, bool) {
 	if p.Title == p.ID {
 		enough = entryCover
 	}
-	return p, bestCover >= enough && bestScore >= sureWeight
+	return p, !tied && bestCover >= enough && bestScore >= sureWeight
+}
+
+// Nearest are the passages that hold most of what a question asks, the best first:
+// none of them surely answers it.
+func Nearest(question string, n int) []Passage {
+	g, asked := loaded(), words(question[:min(len(question), maxQuestion)])
+	if len(asked) == 0 {
+		return nil
+	}
+	type scored struct {
+		Passage
+		score float64
+	}
+	var all []scored
+	for i, p := range g.passages {
+		if score, _ := g.score(i, asked); score > 0 {
+			all = append(all, scored{p, score})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	var nearest []Passage
+	for _, s := range all[:min(n, len(all))] {
+		nearest = append(nearest, s.Passage)
+	}
+	return nearest
 }
 
 // score says how much of the question a passage holds: weighted by place, and
@@ -187,7 +215,7 @@ func (g *guide) find(id string) (Passage, bool) {
 // elsewhere are questions that no handbook answers: about one event or person,
 // about what will be, and about opinions.
 var elsewhere = lazyregexp.New(`(?i)\b(?:yesterday|today|tomorrow|last (?:week|night|month|monday|tuesday|wednesday|thursday|friday)|this morning|roadmap|will (?:you|svc|there|it)|going to|are you planning|` +
-	`when (?:is|will|does the next)|my (?:colleague|boss|customer|manager)|who (?:is|are|wrote|made|at)|should i (?:choose|buy|prefer)|better than|compared? (?:to|with)|versus|vs|recommend)\b`)
+	`when (?:is|will|does the next)|my (?:colleague|boss|customer|manager)|who (?:is|are|wrote|made|at)|should i (?:choose|buy|prefer)|better than|compared? (?:to|with)|versus|vs\.? [^c]|recommend)\b`)
 
 func asksHere(question string) bool { return !elsewhere.MatchString(question) }
 
@@ -240,7 +268,7 @@ var synonyms = map[string]string{
 // stop are words that say nothing of what is asked; stems.
 var stop = stopWords(`a an the and or of to in on at is are was were be been it its this that these those i my me we our you your he she they them their
 	do does did done can could may might must shall should will would have has had not no what when where which who why how if then than as by for from with without into
-	there here any some all each every other another so such just only also too very much many more most get got give given let make made want need use used using mean work
+	there here any some all each every other another so such just only also too very much more most am get got give given let make made want need use used using mean work
 	happen svc tool please per if call default between difference several tell me know about say show one after before while during out up down over again way thing something anything really actually
 	ok hi hello thank explain possible able ever still yet even own same kind sort try s t m re ve d ll`)
 

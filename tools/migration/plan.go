@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc/assess"
+	"svc/assess/hazards"
 	"svc/assess/ledger"
 	"svc/backend/api"
 	"svc/backend/api/attest"
@@ -34,6 +35,9 @@ type Input struct {
 	Resolutions  []api.Resolution            // one for each package of the assessment
 	Translations map[string]api.Translation  // by canonical
 	Relocations  map[string][]api.Relocation // by canonical
+	// Hazards are the tables of known trouble, and Machine what they ask; nil asks nothing.
+	Hazards hazards.Table
+	Machine *hazards.Machine
 	// PathExists looks at the machine, for conditions of the index.
 	PathExists func(path string) bool
 	// Mentions looks for text in a file of the machine.

@@ -18,6 +18,7 @@ type Step struct {
 	Why      string
 	Commands []string // as root on the target, unless Title says otherwise
 	Down     string   // what does not run until it is done
+	Back     bool     // it is the way back
 }
 
 // Steps are what a person does, from the role to the checks.
@@ -335,6 +336,12 @@ func check(*migration.Plan, *assess.Assessment) (Step, bool) {
 
 func back(*migration.Plan, *assess.Assessment) (Step, bool) {
 	return Step{
-		Title: "To go back", Why: "Nothing of this changed the source: start its services again, give it back its addresses, and switch the target off. What was written to the target meanwhile is there alone. `bash 90-roll-back.sh` in DATA puts the target's places back, for another try.",
+		Title: "To go back", Back: true, Why: "Nothing of this changed the source: start its services again, give it back its addresses, and switch the target off. What was written to the target meanwhile is there alone. `bash 90-roll-back.sh` in DATA puts the target's places back, for another try.",
 	}, true
+}
+
+// AfterData are the commands of the step that follows the move of the data.
+func AfterData(p *migration.Plan, a *assess.Assessment) []string {
+	s, _ := afterData(p, a)
+	return s.Commands
 }

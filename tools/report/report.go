@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 	"sync"
 
 	"svc/assess"
@@ -18,6 +19,7 @@ import (
 	"svc/backend/visible"
 	"svc/tools/exposure"
 	"svc/tools/migration"
+	"svc/tools/rehearsal"
 )
 
 //go:embed report.html
@@ -38,7 +40,7 @@ type slice struct {
 // meaning says what each relation is to a reader.
 var meaning = map[api.Relation]string{
 	api.RelationSame: "keep their name", api.RelationRenamed: "have another name", api.RelationSplit: "are split",
-	api.RelationMerged: "are merged into others", api.RelationReplaced: "are replaced", api.RelationIncluded: "come by themselves",
+	api.RelationMerged: "are merged into others", api.RelationReplaced: "are replaced", api.RelationIncluded: "are installed as dependencies",
 	api.RelationRemoved: "have no counterpart", api.RelationUnknown: "are not known",
 }
 
@@ -50,8 +52,10 @@ type group struct {
 
 // content is what the page shows.
 type content struct {
+	Rehearsal *rehearsal.Document // nil where the move was not tried
 	Plan      *migration.Plan
 	System    assess.System
+	Tiles     []tile
 	Slices    []slice
 	Findings  []assess.Finding // that do not stop the move
 	Questions []migration.Package
@@ -63,6 +67,55 @@ type content struct {
 	Changes   []change  // of what advisories say
 	FileRows  []fileRow // of the disk, in their order
 	Tool      string
+}
+
+// tile is a number on top of the page, and the part of it that has the things counted.
+type tile struct {
+	Count           int
+	Text, At, Class string
+}
+
+// tiles count what stops the move and what to know by severity, as the page has them
+// below, then packages and services.
+func (c *content) tiles() {
+	graver := func(n int, class string) string {
+		if n == 0 {
+			return "none"
+		}
+		return class
+	}
+	stops := len(c.Plan.Inhibitors)
+	c.Tiles = []tile{{stops, "stop the move", "stops", graver(stops, "stop")}}
+	for _, s := range []assess.FindingSeverity{assess.High, assess.Medium, assess.Low} {
+		n := 0
+		for _, f := range c.Findings {
+			if f.Severity == s {
+				n++
+			}
+		}
+		c.Tiles = append(c.Tiles, tile{n, string(s) + " findings", "findings", graver(n, string(s))})
+	}
+	c.Tiles = append(c.Tiles, tile{len(c.Questions), "packages need a decision", "packages", graver(len(c.Questions), "medium")},
+		tile{c.Plan.Sum.Total, "packages, each accounted for", "every", ""}, tile{len(c.Plan.Install), "are installed by name, the rest with them", "every", ""},
+		tile{c.Applied, "services are set as they were", "services", ""})
+}
+
+// merged are findings with those that say the same of several things as one.
+func merged(findings []assess.Finding) (all []assess.Finding) {
+	at := map[string]int{}
+	for _, f := range findings {
+		key := f.Key + "\x00" + f.Summary
+		i, ok := at[key]
+		if !ok || f.Key == "" {
+			at[key], all = len(all), append(all, f)
+			continue
+		}
+		if what, about := strings.CutPrefix(f.Title, "About "); about && !strings.Contains(all[i].Title, what) {
+			all[i].Title += ", " + what
+		}
+		all[i].Evidence = append(slices.Clip(all[i].Evidence), f.Evidence...)
+	}
+	return all
 }
 
 // fileRow is a row of the disk's sum.
@@ -87,7 +140,7 @@ func changes(d *exposure.Document) (all []change) {
 		{Title: "Fixed by the move", Worst: d.Fixed},
 		{Title: "In the target's packages, too", Worst: d.Stays},
 		{Title: "Only in the target's packages", Worst: d.Brought},
-		{Title: "Nobody can say: not all counterparts could be compared", Worst: d.Open},
+		{Title: "Not known: not all counterparts could be compared", Worst: d.Open},
 	} {
 		c.Total = len(c.Worst)
 		c.Worst = c.Worst[:min(c.Total, mostShown)]
@@ -99,12 +152,17 @@ func changes(d *exposure.Document) (all []change) {
 // Render makes the page. What advisories say of the move may be nothing, and
 // then says why.
 func Render(p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool string) ([]byte, error) {
-	c := content{Plan: p, System: a.System, Slices: parts(p), Exposure: d, Changes: changes(d), Steps: Steps(p, a), Tool: tool}
+	return render(content{}, p, a, d, tool)
+}
+
+func render(c content, p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool string) ([]byte, error) {
+	c.Plan, c.System, c.Slices, c.Exposure, c.Changes, c.Steps, c.Tool = p, a.System, parts(p), d, changes(d), Steps(p, a), tool
 	for _, f := range append(append([]assess.Finding{}, p.Findings...), a.Findings...) {
 		if !f.Inhibitor {
 			c.Findings = append(c.Findings, f)
 		}
 	}
+	c.Findings = merged(c.Findings)
 	bySeverity(c.Findings)
 	for _, row := range ledger.Rows {
 		if p.Files != nil {
@@ -127,6 +185,7 @@ func Render(p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool 
 		}
 	}
 	c.Groups = groups(p.Configuration)
+	c.tiles()
 	var b bytes.Buffer
 	if err := parsed().Execute(&b, c); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)

@@ -61,7 +61,7 @@ func TestTheReport(t *testing.T) {
 	is.NoErr(err)
 	is.True(!bytes.Contains(page, []byte("<script"))) // text of a machine is only text
 	text := string(page)
-	for _, part := range []string{"web1: debian-11 to debian-13", "50.00%", "stop &lt;script&gt;", "Packages that need a decision", "A person has to carry over", "1 clash with the target", "line 7<pre>mine &lt;script&gt;", "line 8 (nothing)", "</code> of x 1", "on the machine", "unreadable", "Nothing is known of what the move fixes"} {
+	for _, part := range []string{"web1: debian-11 to debian-13", `<a href="#stops" class="stop"><b>1</b>stop the move`, `class="low"><b>1</b>low findings`, `class="none"><b>0</b>high findings`, `<li id="back">`, "50.00%", "stop &lt;script&gt;", "Packages that need a decision", "A person has to carry over", "1 clash with the target", "line 7<pre>mine &lt;script&gt;", "line 8 (nothing)", "</code> of x 1", "on the machine", "unreadable", "Nothing is known of what the move fixes"} {
 		is.True(strings.Contains(text, part))
 	}
 	is.True(strings.Index(text, "What stops the move") < strings.Index(text, "What to know"))

@@ -41,6 +41,8 @@ type Source struct {
 	Read func(path string) ([]byte, error)
 	// Passwords are digests by user, where secrets are wanted; nil elsewhere.
 	Passwords map[string]string
+	// Fixes are what a person adds.
+	Fixes []Fix
 }
 
 // Render makes the role. An error is one of reading a file.
@@ -59,7 +61,7 @@ func Render(p *migration.Plan, a *assess.Assessment, s Source) (Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	out["role/defaults/main.yml"], err = encode(variables(p, a, s, files))
+	out["role/defaults/main.yml"], err = encode(append(variables(p, a, s, files), out.addFixes(s.Fixes)...))
 	return out, err
 }
 

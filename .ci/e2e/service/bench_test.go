@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
 	"encoding/hex"
@@ -139,13 +138,12 @@ func claimAlone(db *sql.DB, account, id int64) error {
 	defer t.Rollback()
 	now := time.Now().UTC()
 	vm, request, at := fmt.Sprintf("%064x", rand.Uint64()), fmt.Sprintf("%032x", id), now.UnixMicro()
-	digest := sha256.Sum256([]byte(vm))
 	var unlimited bool
 	var quota, most, used, granted, seated int64
 	err = errors.Join(
 		t.QueryRow("SELECT unlimited, free_quota, vm_limit, billable_vms FROM accounts WHERE id = ? AND disabled = 0", account).Scan(&unlimited, &quota, &most, &used),
 		t.QueryRow("SELECT coalesce(sum(seats), 0) FROM grants WHERE account_id = ? AND ended_at IS NULL AND valid_from <= ?2 AND ?2 < valid_until", account, now.Format(time.DateOnly)).Scan(&granted),
-		t.QueryRow("SELECT count(*) FROM seats WHERE account_id = ? AND digest = ?", account, digest[:12]).Scan(&seated))
+		t.QueryRow("SELECT count(*) FROM seats WHERE account_id = ? AND fingerprint = ?", account, vm).Scan(&seated))
 	if err == nil && seated == 0 && !unlimited && used >= min(quota+granted, most) {
 		err = errors.New("no seat is left")
 	}
@@ -155,8 +153,8 @@ func claimAlone(db *sql.DB, account, id int64) error {
 	}{
 		{`INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, claimed, billable, overage, listed, at)
 			VALUES (?, ?, ?, 'license', ?, 'centos-7', true, true, false, true, ?)`, []any{id, account, request, vm, at}},
-		{`INSERT INTO seats (id, account_id, digest, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
-			VALUES (?, ?, ?, ?, 'license', 'centos-7', 4, ?, ?, ?)`, []any{id, account, digest[:12], vm, at, at, request}},
+		{`INSERT INTO seats (id, account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
+			VALUES (?, ?, ?, 'license', 'centos-7', 4, ?, ?, ?)`, []any{id, account, vm, at, at, request}},
 		{"UPDATE accounts SET billable_vms = ? WHERE id = ?", []any{used + 1, account}},
 	} {
 		if err == nil {
@@ -269,8 +267,8 @@ func (c *cluster) fill(b *testing.B, account, events int) {
 		is.New(b).NoErr(err)
 	}
 	const fingerprint = "md5((i / 10)::text) || md5((i / 10 + 1)::text)"
-	run(`INSERT INTO events (account_id, request_id, kind, fingerprint, source, target, claimed, billable, overage, listed, at)
-		SELECT %[1]d, to_char(i, 'FM000000000000'), 'migration', %[2]s, 'centos 7', 'debian 13', i %% 10 = 0, i %% 10 = 0, false, true, i
+	run(`INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, target, claimed, billable, overage, listed, at)
+		SELECT -i, %[1]d, to_char(i, 'FM000000000000'), 'migration', %[2]s, 'centos 7', 'debian 13', i %% 10 = 0, i %% 10 = 0, false, true, i
 		FROM generate_series((SELECT count(*) FROM events) + 1, %[3]d) i`, account, fingerprint, events)
 	run(`INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
 		SELECT %[1]d, %[2]s, 'migration', 'centos 7', 1, i, i, to_char(i, 'FM000000000000')

@@ -97,6 +97,7 @@ func (c *cluster) command(t testing.TB, name string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(found[len(found)-1], args...)
 	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), "HOME="+c.dir) // where a server looks for certificates, too
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: databaseUser(t), Pdeathsig: syscall.SIGQUIT}
 	return cmd
 }

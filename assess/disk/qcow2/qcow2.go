@@ -58,10 +58,15 @@ const (
 	zstandard
 )
 
+// leaked is how many clusters may be counted beyond the end of the file: a host that
+// stopped in the middle of a write leaves a few, of which nothing is missing.
+const leaked = 16
+
 // Bounds that QEMU has too.
 const (
 	maxName      = 1023
 	maxL1Entries = 32 << 20 / 8
+	maxRefcounts = 8 << 20 // bytes of the table of reference counts
 )
 
 // Open reads the image's headers. The cache serves the image's tables and its
@@ -85,6 +90,9 @@ func Open(file block.Device, cache *block.Cache, open block.Opener) (block.Devic
 	}
 	if err := d.openOthers(open); err != nil {
 		return nil, err
+	}
+	if end := d.lastCluster(); end >= file.Size()+leaked*d.cluster {
+		return nil, block.Damaged("the image was cut short: its last cluster begins at %d, and the file has %d bytes; copy it again", end, file.Size())
 	}
 	return block.Map(int64(h.Size), d.locate), nil
 }
@@ -141,6 +149,39 @@ func cipher(method uint32) string {
 		return "LUKS"
 	}
 	return fmt.Sprintf("method %d", method)
+}
+
+// lastCluster is where the last cluster that is in use begins, by the reference
+// counts, of which only the last are read: -1 where they don't tell. An image whose
+// file ends before it was cut short.
+func (d *disk) lastCluster() int64 {
+	const countBytes = 2 // of all images but those made otherwise on purpose
+	h := d.header
+	if h.Incompatible&dirty != 0 || h.Version > 2 && h.RefcountOrder != 4 || h.RefcountsAt > block.MaxSize || int64(h.RefcountClusters)*d.cluster > maxRefcounts {
+		return -1
+	}
+	perBlock := d.cluster / countBytes
+	for i := int64(h.RefcountClusters)*d.cluster/8 - 1; i >= 0; i-- {
+		at, err := d.tables.Uint64(int64(h.RefcountsAt)+i*8, binary.BigEndian)
+		switch {
+		case err != nil:
+			return -1
+		case at == 0:
+			continue
+		case int64(at) >= d.file.Size():
+			return int64(at)
+		}
+		counts := make([]byte, d.cluster)
+		if _, err := d.file.ReadAt(counts, int64(at)); err != nil {
+			return -1
+		}
+		for c := perBlock - 1; c >= 0; c-- {
+			if counts[c*countBytes] != 0 || counts[c*countBytes+1] != 0 {
+				return (i*perBlock + c) * d.cluster
+			}
+		}
+	}
+	return -1
 }
 
 // openOthers opens the backing file and the data file where the image has them.

@@ -24,6 +24,9 @@ const maxSignatures = 16
 // was changed, or somebody else signed it.
 var ErrBadSignature = errors.New("no trusted key signed this attestation: it was changed, or signed by somebody else")
 
+// ErrNone means that a file is no attestation.
+var ErrNone = errors.New("this is no attestation: name the file attestation.dsse.json, or the folder that it is in")
+
 // Sign puts a statement into an envelope signed by key.
 func Sign(s Statement, key ed25519.PrivateKey) (api.Envelope, error) {
 	payload, err := json.Marshal(s, json.Deterministic(true))
@@ -55,7 +58,7 @@ func Verify(envelope []byte, keys []ed25519.PublicKey) (*Statement, error) {
 	}
 	var e api.Envelope
 	if err := decode(envelope, &e); err != nil {
-		return nil, fmt.Errorf("reading the attestation: %w", err)
+		return nil, ErrNone
 	}
 	if e.PayloadType != PayloadType {
 		return nil, fmt.Errorf("the attestation's payload type is %.80q, not %s", e.PayloadType, PayloadType)

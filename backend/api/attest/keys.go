@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"os"
 
 	"svc/backend/api/firstuse"
 )
@@ -40,7 +41,7 @@ func ParsePublicKeys(b []byte) ([]ed25519.PublicKey, error) {
 	for block, rest := pem.Decode(b); block != nil; block, rest = pem.Decode(rest) {
 		parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
 		if err != nil {
-			return nil, fmt.Errorf("reading public key %d: %w", len(keys)+1, err)
+			return nil, fmt.Errorf("public key %d is damaged", len(keys)+1)
 		}
 		key, ok := parsed.(ed25519.PublicKey)
 		if !ok {
@@ -49,7 +50,7 @@ func ParsePublicKeys(b []byte) ([]ed25519.PublicKey, error) {
 		keys = append(keys, key)
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("there is no PEM public key in it")
+		return nil, errors.New("there is no public key in it that svc knows: it must be Ed25519, as PEM (BEGIN PUBLIC KEY)")
 	}
 	return keys, nil
 }
@@ -82,8 +83,13 @@ func SaveKey(path string, key ed25519.PrivateKey) error { return saveKey(path, k
 
 // ReplaceKey puts a signing key in the place of the one that the file may
 // hold, whole or not at all: what the old one signed stays valid where its
-// public key is listed.
+// public key is listed. A file that holds something else stays, with an error.
 func ReplaceKey(path string, key ed25519.PrivateKey) error {
+	if b, err := os.ReadFile(path); err == nil {
+		if _, err := parsePrivate(b); err != nil {
+			return fmt.Errorf("%s is not replaced: %w", path, err)
+		}
+	}
 	return saveKey(path, key, firstuse.Replace)
 }
 

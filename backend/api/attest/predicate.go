@@ -7,6 +7,7 @@ const (
 	MigrationType = "urn:svc:predicate:migration:v1"
 	ParityType    = "urn:svc:predicate:parity:v1"
 	DataPlanType  = "urn:svc:predicate:data-plan:v1"
+	RehearsalType = "urn:svc:predicate:rehearsal:v1"
 )
 
 // Predicate is what a statement says of its subjects.
@@ -21,6 +22,7 @@ var predicates = map[string]func() Predicate{
 	MigrationType: func() Predicate { return new(MigrationPredicate) },
 	ParityType:    func() Predicate { return new(ParityPredicate) },
 	DataPlanType:  func() Predicate { return new(DataPlanPredicate) },
+	RehearsalType: func() Predicate { return new(RehearsalPredicate) },
 }
 
 // Operation is what all predicates share: which VM, from where to where, by
@@ -75,7 +77,33 @@ type MigrationPredicate struct {
 	Operation
 	Packages   PackageSum `json:"packages"`
 	Inhibitors int        `json:"inhibitors"`
+	// Rehearsal is the rehearsal of this move, where one was named.
+	Rehearsal *Rehearsed `json:"rehearsal,omitempty"`
 }
+
+// Rehearsed is a rehearsal that a migration follows: the SHA-256 of its document,
+// and its functions by verdict, with what failed by kind.
+type Rehearsed struct {
+	SHA256  string         `json:"sha256"`
+	Runs    int            `json:"runs"`
+	Fails   int            `json:"fails"`
+	Untried int            `json:"untried"`
+	Failed  map[string]int `json:"failed"`
+}
+
+// RehearsalPredicate says how a move was tried on a throw-away target; its subject
+// lists what was observed.
+type RehearsalPredicate struct {
+	Operation
+	Level    string `json:"level"` // booted or chroot
+	WithData bool   `json:"with_data"`
+	Runs     int    `json:"runs"`
+	Fails    int    `json:"fails"`
+	Untried  int    `json:"untried"`
+}
+
+// Type is the predicate's URI.
+func (*RehearsalPredicate) Type() string { return RehearsalType }
 
 // Type is the predicate's URI.
 func (*MigrationPredicate) Type() string { return MigrationType }

@@ -16,8 +16,15 @@ var (
 	namesOf = lazyregexp.New(`^(?i:nodes?|hosts?|hostname|servers?|vms?|instance|machine|minion|member)$`)
 	// named is such a column too, in a table of what runs.
 	named = lazyregexp.New(`^(?i:names?)$`)
-	runs  = lazyregexp.New(`^(?i:status|state|ready|power state)$`)
-	alone = lazyregexp.New(`^\s*(?P<host>` + name + `)\s*$`)
+	runs  = lazyregexp.New(`^(?i:status|state|ready|power state|votes)$`)
+	// serial are commands that print a machine's serial number.
+	serial = lazyregexp.New(`\b(?:dmidecode -s [a-z-]*(?:serial-number|uuid|asset-tag)|cat /sys/class/dmi/id/(?:[a-z]+_serial|product_uuid))$`)
+	// ruler is a line between the heading of a table and its rows.
+	ruler  = lazyregexp.New(`^[-=+ ]{6,}$`)
+	number = lazyregexp.New(`^\s*(?P<id>[\w-]{4,})\s*$`)
+	alone  = lazyregexp.New(`^\s*(?P<host>` + name + `(?:\[[0-9a-z]+:[0-9a-z]+\])?)\s*$`)
+	// group is the heading of a group of machines in an inventory of Ansible.
+	group = lazyregexp.New(`^\[[\w:-]+\]$`)
 )
 
 // below replaces what names a machine because of the line above it: the answer
@@ -25,11 +32,17 @@ var (
 func below(s string, known map[string]string) string {
 	lines := strings.Split(s, "\n")
 	at := -1 // the column of names in the table that is being read
+	inventory := strings.Contains(s, " ansible_") && slices.ContainsFunc(lines, group.MatchString)
 	for i, line := range lines {
 		fields := fieldsOf(line)
 		switch {
 		case i > 0 && asks.MatchString(strings.TrimSpace(lines[i-1])):
 			lines[i] = rule{at: alone}.apply(line, known)
+		case i > 0 && serial.MatchString(strings.TrimSpace(lines[i-1])):
+			lines[i] = rule{at: number}.apply(line, known)
+		case inventory && alone.MatchString(line):
+			lines[i] = rule{at: alone}.apply(line, known)
+		case at >= 0 && ruler.MatchString(line):
 		case headed(fields) >= 0:
 			at = headed(fields)
 		case at >= len(fields) || fields[0] == "":

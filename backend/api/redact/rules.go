@@ -65,6 +65,8 @@ var rules = []rule{
 	{needs: []string{"><"}, at: lazyregexp.New(`\)<[0-9]+><(?P<id>[A-Za-z0-9+/]{10,})>`)},
 	{needs: []string{"container", "docker", "podman", "crictl"}, at: lazyregexp.New(`\b(?:container|(?:docker|podman|crictl) [a-z]+)(?: -[\w-]+)* ["']?(?P<id>[0-9a-f]*[0-9][0-9a-f]{11,63})\b`)},
 	{needs: []string{"peer", "publickey"}, at: lazyregexp.New(`(?i)\b(?:peer|publickey)[ =:]+(?P<id>[A-Za-z0-9+/]{43}=)`)},
+	{needs: []string{"s/n", "wwn"}, at: lazyregexp.New(`\b(?:S/N|WWN)[: ] ?(?P<id>[\w-]{8,})`)},
+	{needs: []string{" leader", " ready", " down ", "active", "id="}, at: lazyregexp.New(`(?:^|=)(?P<id>[0-9a-z]{25})(?:[\s,]|$)`)},
 	{needs: []string{"volume group", "label", "vg_"}, at: lazyregexp.New(`(?:[Vv]olume group|LABEL=) ?["'](?P<id>[\w.-]{2,})["']`)},
 
 	// Lines of logs and terminals.
@@ -137,7 +139,7 @@ var rules = []rule{
 	{needs: []string{"query["}, at: lazyregexp.New(`query\[[A-Z]+\] ` + aHost)},
 	{needs: []string{"ansible_"}, at: lazyregexp.New(`^` + aHost + ` +ansible_\w+=`)},
 	{needs: []string{"realm", "workgroup", "netbios", "domain"}, weak: true, at: lazyregexp.New(`(?i)\b(?:default_realm|realm|workgroup|netbios name|domain)["']?(?: ?= ?|: )` + aHost)},
-	{needs: []string{" on "}, weak: true, prose: true, at: lazyregexp.New(`\bon (?P<hosts>` + list + `)`)},
+	{needs: []string{"on "}, weak: true, prose: true, at: lazyregexp.New(`\b[Oo]n (?P<hosts>` + list + `)`)},
 	{needs: []string{" on ", " for ", " from "}, weak: true, at: lazyregexp.New(`\b(?:on|for|from) (?P<host>[A-Za-z][\w-]*[a-z_-][0-9]{2,3})\b(?:[^.:\w-]|[.:]?$)`)},
 	{needs: []string{"assessing", "reboot", "welcome"}, weak: true, at: lazyregexp.New(`\b(?:[Aa]ssessing|[Rr]ebooting|[Ww]elcome to) ` + aHost)},
 
@@ -145,7 +147,7 @@ var rules = []rule{
 	{needs: []string{"minion"}, at: lazyregexp.New(`(?:^|\s)` + aHost + `:? Minion did not`)},
 	{needs: []string{"dhcp"}, at: lazyregexp.New(`DHCP[A-Z]+\(\S+\) \S+ \S+ ` + aHost)},
 	{needs: []string{"servername", "serveralias", "server_name"}, at: lazyregexp.New(`^[ \t]*(?:Server(?:Name|Alias)|server_name)(?:[ \t]+\[(?:host|domain)\])*[ \t]+(?P<hosts>` + name + `(?:[ \t]+` + name + `)*)`)},
-	{needs: []string{"host"}, at: lazyregexp.New(`^[ \t]*(?:Host(?:Name)?|HostKeyAlias|ProxyJump)[ \t]+` + aHost + `$`)},
+	{needs: []string{"host", "proxyjump"}, at: lazyregexp.New(`^[ \t]*(?:Host(?:Name)?|HostKeyAlias|ProxyJump)[ \t]+` + aHost + `$`)},
 	{needs: []string{"user "}, at: lazyregexp.New(`^[ \t]+User[ \t]+` + aUser + `$`)},
 	{needs: []string{"upstream", "server name"}, at: lazyregexp.New(`\b(?:upstream|server name) "` + aHost + `"`)},
 	{needs: []string{"# ", "> "}, at: lazyregexp.New(`^` + aHost + `(?:\(config[\w-]*\))?# [a-z]`)},
@@ -158,10 +160,73 @@ var rules = []rule{
 	{needs: []string{"container_name", "nodename", "ring", "name:"}, weak: true, at: lazyregexp.New(`(?:container_name|nodeName|nodelist: name|^\s*-? ?name): *` + aHost + `(?:$| ring)`)},
 	{needs: []string{" \"", " '"}, at: lazyregexp.New(`(?i)\b(?:host|server|machine|node|vm|box|pod|guest) ["'](?P<host>` + name + `)["']`)},
 
+	// Machines of clusters, and of pairs that a sentence names together.
+	{needs: []string{"between ", "entre "}, weak: true, prose: true, at: lazyregexp.New(`\b(?:between|entre) (?P<host>` + name + `)(?: \([\w ]+\))? (?:and|et) ` + aHost)},
+	{needs: []string{" to ", " nach ", " auf ", " vers "}, weak: true, prose: true, at: lazyregexp.New(`\b(?:from|von|de|over|across) (?:(?P<host>` + name + `) (?:over )?)?(?:to|onto|nach|auf|vers|à) ` + aHost)},
+	{needs: []string{"reach ", "joindre ", "erreicht "}, weak: true, prose: true, at: lazyregexp.New(`(?:(?P<host>` + name + `) (?:can't|cannot|can not|no longer can|n'arrive plus à|ne peut plus) )?(?:reach|ping|joindre) ` + aHost)},
+	{needs: []string{" auf ", " von ", "maschine ", "rechner "}, weak: true, prose: true, at: lazyregexp.New(`\b(?:auf|von|[Mm]aschine|[Rr]echner) (?P<host>\p{Ll}[\pL\pN-]{3,})\b`)},
+	{needs: []string{" is the ", " was the "}, weak: true, prose: true, at: lazyregexp.New(`(?:^|, )(?P<host>` + name + `) (?:is|was) the (?:old|new|primary|standby|first|second|other|backup)(?: one\b| host| box| server|,)(?:, (?P<host>` + name + `) the (?:old|new|other) one)?(?:, (?P<host>` + name + `) only)?`)},
+	{needs: []string{"(primary", "(standby", "(master", "(replica", "(slave", "(active", "(local", "(leader"}, weak: true, at: lazyregexp.New(aHost + ` ?\((?:primary|standby|master|replica|slave|active|passive|local|leader)\)`)},
+	{needs: []string{"quorum ", "standbys: "}, at: lazyregexp.New(`\b(?:quorum|standbys:) (?P<hosts>` + name + `(?:, ?` + name + `)*)`)},
+	{needs: []string{"online: [", "offline: [", "standby: [", "masters: [", "slaves: [", "started: [", "stopped: ["}, at: lazyregexp.New(`(?i)\b(?:online|offline|standby|masters|slaves|started|stopped|promoted|unpromoted): \[(?P<hosts>(?: ` + name + `)+) \]`)},
+	{needs: []string{"started ", "stopped ", "promoted "}, at: lazyregexp.New(`\([a-z:]+:[\w:-]+\):?\s+(?:Started|Stopped|Promoted|Unpromoted|Master|Slave|FAILED) ` + aHost)},
+	{needs: []string{" role:"}, at: lazyregexp.New(`^\s+` + aHost + ` role:(?:Primary|Secondary|Unknown)`)},
+	{needs: []string{"host key for", "export list for", "showmount"}, at: lazyregexp.New(`(?:[Hh]ost key for|Export list for|\bshowmount(?: -\w+)+) \[?` + aHost)},
+	{needs: []string{"tcp", "udp"}, at: lazyregexp.New(`^(?:tcp|udp)6?(?: +\S+){0,3} +[0-9]+ +[0-9]+ +` + aHost + `:[\w-]+ +(?:` + aHost + `:[\w-]+)?`)},
+	{needs: []string{":~ #", ":/ #", ":~ >", "➜", "❯"}, at: lazyregexp.New(`^(?:[➜❯] +)?` + aHost + `(?::[~/]\S*)? (?:[#>❯] |~ |ssh )`)},
+	{needs: []string{"pts/", "tty"}, at: lazyregexp.New(`^\S+ +(?:pts/|tty)[0-9]+ +` + aHost + ` +(?:[A-Z][a-z]{2} |[0-9]{2,4})`)},
+	{needs: []string{"pts/", "tty"}, at: lazyregexp.New(`\b(?:pts/|tty)[0-9]+ .*[0-9]:[0-9]{2} \(` + aHost + `\)$`)},
+	{needs: []string{"matched service"}, weak: true, at: lazyregexp.New(`matched Service ` + aHost)},
+	{needs: []string{"node_name", "node-name", "server_name", "instance_name"}, at: lazyregexp.New(`(?:node|server|instance)[_-]name["']? ?[=:] ?` + aHost)},
+	{needs: []string{"\"name\""}, at: lazyregexp.New(`"Name" *[=:] *"(?P<host>` + name + `)"`)},
+	{needs: []string{"("}, at: lazyregexp.New(`\[(?:ip|host|domain|path)\]\([a-z_,=0-9]*\) +` + aHost + `\((?:ro|rw)`)},
+
 	// A word that looks made up, after one that announces a secret in a sentence.
 	{needs: []string{"pass", "pw", "secret", "token", "key", "seed", "psk", "community", "cred"}, at: lazyregexp.New(`(?i)\b(?:password|passwd|passphrase|passcode|bind_?pw|root_?pw|pw|secret|token|api key|license key|key|seed|psk|community|credentials?)(?: is| was|:| =)? ["']?(?P<secret>` + madeUp + `)`)},
+	{needs: []string{"passwort", "kennwort", "mot de passe", "used to be"}, at: lazyregexp.New(`(?i)\b(?:passwort|kennwort|mot de passe|passphrase|password)\b[^\n.:]{0,60}? (?:lautet|ist|est|used to be|was|is)(?: jetzt| nun| now)?:? ["'«„]?(?P<secret>` + madeUp + `|[\pL\pN]+[!#$%&*_-][\pL\pN!#$%&*_-]+)`)},
+	{needs: []string{"add_user", "change_password", "htpasswd "}, at: lazyregexp.New(`\b(?:add_user|change_password|htpasswd(?: -\w+)+(?: \S*[/.]\S*|\[path\])?) +(?:\[user\]|` + aUser + `) +["']?(?P<secret>[^\s"'\[-][^\s"'\[]{2,})`)},
+	{needs: []string{" : "}, at: lazyregexp.New(`^(?:` + aUser + `|%any)? *: (?:PSK|EAP|XAUTH|NTLM|RSA|ECDSA) +"(?P<secret>[^"\[]{3,})"`)},
+	{needs: []string{"stats auth "}, at: lazyregexp.New(`\bstats auth ` + aUser + `:`)},
+	{needs: []string{"]:"}, at: lazyregexp.New(`^\[?\[(?:host|domain|ip)\]\]?(?::[0-9]+)?[ \t]+(?:\[(?:email|user)\]|` + aUser + `):(?P<secret>[^\s\[]{3,})$`)},
+	{needs: []string{" is ", " lautet ", " ist "}, at: lazyregexp.New(`(?i)\b(?:password|passwort|passphrase|kennwort)\b[^\n]{0,80}? (?:is|lautet|ist) (?P<secret>` + madeUp + `|(?:\p{Lu}[\pL]+-)+[0-9]+)(?: and [^\n]{0,60}? is (?P<secret>` + madeUp + `))?`)},
+	{needs: []string{"with password "}, at: lazyregexp.New(`\bas ` + aUser + ` with password (?P<secret>\S{4,}?)[,.;]?(?:\s|$)`)},
+	{needs: []string{"] fail login", "] ok login"}, at: lazyregexp.New(`\] \[(?P<user>` + name + `)\] (?:FAIL|OK) LOGIN`)},
+	{needs: []string{"role "}, at: lazyregexp.New(`(?i)\b(?:create|alter|drop) (?:role|user)(?: if (?:not )?exists)? ["']?(?P<user>` + name + `)`)},
+	{needs: []string{"db_user", "db_host"}, at: lazyregexp.New(`['"]DB_(?:USER['"], ?['"](?P<user>` + name + `)|HOST['"], ?['"](?P<host>` + name + `))`)},
+	{needs: []string{"ansible_user"}, at: lazyregexp.New(`\bansible_(?:ssh_)?user: ["']?(?P<user>` + name + `)`)},
+	{needs: []string{"createuser ", "rouser ", "rwuser "}, at: lazyregexp.New(`^(?:createUser|rouser|rwuser) +` + aUser)},
+	{needs: []string{" ip "}, at: lazyregexp.New(`\bIP6? (?P<ip>[0-9a-f.:]{7,})\.[0-9]+ > (?P<host>` + name + `)\.[\w-]+:`)},
+	{needs: []string{"client "}, at: lazyregexp.New(`^client ` + aHost + ` \{`)},
+	{needs: []string{"] ["}, at: lazyregexp.New(`^\[[^\]]+\]\[[A-Z]+ *\]\[[\w.]+ *\] \[` + aHost + `\]`)},
+	{needs: []string{"kubelet, "}, at: lazyregexp.New(`\bkubelet, ` + aHost)},
+	{needs: []string{"\"server\"", "\"hostname\"", "\"host\"", "\"node\""}, at: lazyregexp.New(`"(?:server|host|hostname|node)": ?"(?P<host>` + name + `)"`)},
+	{needs: []string{"added by ", "changed by "}, at: lazyregexp.New(`\b(?:[Aa]dded|[Cc]hanged|[Ii]nstalled|[Ss]et up) by (?P<user>\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)*)`)},
+	{needs: []string{"peer-id", "member-id"}, at: lazyregexp.New(`(?:peer|member)-id["']?[:=] ?["']?(?P<id>[0-9a-f]{8,})`)},
+	{needs: []string{"wwn device id"}, at: lazyregexp.New(`WWN Device Id: (?P<id>[0-9a-f]+(?: [0-9a-f]+)+)`)},
+	{needs: []string{"user["}, at: lazyregexp.New(`\b(?:user|realm)\[(?P<host>[A-Z][A-Z0-9-]+)\$\]`)},
+	{needs: []string{"% "}, weak: true, at: lazyregexp.New(`^` + aHost + `% [a-z./]`)},
+	{needs: []string{"auth_pass ", "community"}, at: lazyregexp.New(`\b(?:auth_pass|r[ow]community6?|community) +["']?(?P<secret>[^\s"'{}\[]{3,})`)},
+	{needs: []string{":"}, at: lazyregexp.New(`^(?:\[(?:host|domain|ip)\]|localhost|\*):(?:[0-9]+|\*):[^:\s]+:` + aUser + `:(?P<secret>\S{3,})$`)},
 
 	// Users.
+	{needs: []string{"_user="}, at: lazyregexp.New(`(?i)\b[a-z]+_user ?= ?['"]` + aUser)},
+	{needs: []string{"users ="}, at: lazyregexp.New(`(?i)\b(?:valid|admin|invalid|read|write|force) (?:users?|list) ?= ?(?P<users>` + list + `)`)},
+	{needs: []string{"=(all"}, at: lazyregexp.New(`^%?` + aUser + ` +` + aHost + ` ?= ?\(ALL`)},
+	{needs: []string{" <[email]>"}, at: lazyregexp.New(`(?P<user>\p{Lu}[\pL'-]+(?: \p{Lu}[\pL'.-]+)+) <\[email\]>`)},
+	{needs: []string{"assigned to ", "assignee", "on call"}, at: lazyregexp.New(`(?i:assigned to|assignee:?|on[ -]call:?) (?P<user>\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)*)`)},
+	{needs: []string{"colleague ", "kollege ", "collègue ", "utilisateur "}, weak: true, at: lazyregexp.New(`\b(?:[Cc]olleague|[Kk]olleg(?:e|in)|collègue|utilisat(?:eur|rice)) ` + aUser)},
+	{needs: []string{"walsender "}, at: lazyregexp.New(`\bwalsender ` + aUser + ` \[ip\]`)},
+	{needs: []string{"for user ["}, at: lazyregexp.New(`[Uu]ser \[(?P<user>` + name + `)\](?: -> \[(?P<user>` + name + `)\])?`)},
+	{needs: []string{" for '"}, at: lazyregexp.New(`\bFOR '(?P<user>` + name + `)'`)},
+	{needs: []string{"]\\"}, at: lazyregexp.New(`\[(?:host|domain|user)\]\\(?P<user>` + name + `)`)},
+	{needs: []string{"(uid=", "(cn=", "(samaccountname="}, at: lazyregexp.New(`(?i)\((?:uid|cn|samaccountname)=(?P<user>[^)*\s\[]{2,})\)`)},
+	{needs: []string{"cn: ", "displayname: ", "gecos: ", "givenname: ", "sn: "}, at: lazyregexp.New(`(?i)^(?:cn|displayname|gecos|givenname|sn): (?P<user>[\pL][\pL' .-]+[\pL])$`)},
+	{needs: []string{"host", "local"}, weak: true, at: lazyregexp.New(`^(?:host(?:no)?(?:ssl|gssenc)?|local) +\S+ +` + aUser + ` +\S`)},
+	{needs: []string{"colleague ", "kollege ", "kollegin ", "frau ", "herr ", "mr. ", "mrs. ", "ms. ", "call ", "ask "}, at: lazyregexp.New(`\b(?:[Cc]olleague|[Kk]olleg(?:e|in|en)|Frau|Herrn?|Mrs?\.|Ms\.|[Cc]all|[Aa]sk) (?P<user>\p{Lu}\p{Ll}+(?:[ -]\p{Lu}\p{Ll}+)*|\p{Ll}+\.\p{Ll}+)`)},
+	{needs: []string{" says", " asks", " reports", "decommissioned"}, at: lazyregexp.New(`(?P<user>\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+)(?: from [\w ]+?)? (?:says|asks|reports|decommissioned|told|set up|installed)\b`)},
+	{needs: []string{", owner "}, weak: true, at: lazyregexp.New(`, owner ` + aUser)},
+	{needs: []string{"benutzer "}, weak: true, at: lazyregexp.New(`[Bb]enutzer (?:ist |heißt )?` + aUser)},
+	{needs: []string{"root: ", "postmaster: "}, at: lazyregexp.New(`^(?:root|postmaster|abuse|webmaster|hostmaster|support|info): +\\?(?P<users>` + list + `)`)},
 	{needs: []string{"owned by", "running as", "run by", "created by", "member"}, weak: true, at: lazyregexp.New(`\b(?:owned by|running as|run by|created by)(?: user| group)? ` + aUser)},
 	{needs: []string{"name="}, at: lazyregexp.New(`new (?:user|group): name=` + aUser)},
 	{needs: []string{") cmd", ") reload", ") list", ") edit", ") begin"}, at: lazyregexp.New(`\(` + aUser + `\) (?:CMD|RELOAD|LIST|BEGIN EDIT|END EDIT|REPLACE)`)},
@@ -192,7 +257,7 @@ var rules = []rule{
 	{needs: []string{" -u "}, weak: true, at: lazyregexp.New(`(?i:^| )[a-z][\w-]+(?: [^\n|]*)? -[uU] ` + aUser)},
 	{needs: []string{"user", "chage", "passwd", "su -", "finger", "gpasswd", "chsh"}, weak: true, at: lazyregexp.New(`\b` + toUsers + flags + ` +` + aUser)},
 	{needs: []string{"chown", "chgrp"}, at: lazyregexp.New(`\bch(?:own|grp)` + flags + ` +` + aUser + `(?::` + aUser + `)?`)},
-	{needs: []string{"allow", "deny", "_users"}, at: lazyregexp.New(`(?i)\b(?:(?:allow|deny)(?:users|groups)|simple_(?:allow|deny)_(?:users|groups))[ =]+(?P<users>` + name + `(?:[, ]+` + name + `)*)`)},
+	{needs: []string{"allow", "deny", "_users"}, at: lazyregexp.New(`(?i)\b(?:(?:allow|deny)(?:users|groups)|simple_(?:allow|deny)_(?:users|groups))[ =]+(?:\[user\]\S* )*(?P<users>` + name + `(?:[, ]+` + name + `)*)`)},
 	{needs: []string{"all"}, at: lazyregexp.New(`(?:^|[\s:])%?` + aUser + ` +ALL ?=`)},
 	{needs: []string{"dc=", "ou="}, at: lazyregexp.New(`(?i)\b(?:uid|cn)=(?P<user>[^,=\s\[]{2,}),(?:ou|cn|dc)=`)},
 	{needs: []string{"rw", "r-"}, at: lazyregexp.New(`(?:^|\s)[dlbcps-][rwxsStT-]{9}[.+@]? +[0-9]+ ` + aUser + ` +` + aUser + ` +[0-9]`)},
@@ -301,7 +366,7 @@ var (
 )
 
 // deviceLike are names of devices, formats and programs that have numbers.
-var deviceLike = lazyregexp.New(`^(?i:eth|en[ops]|ens|wlan|bond|br|virbr|docker|veth|wg|tun|tap|sd[a-z]|vd[a-z]|hd[a-z]|xvd[a-z]|md|dm-|nvme|loop|sr|tty|ttys|cpu|utf-?|iso-?|sha|md|ed|rsa|aes|ipv|ext|base|tls|http|arm|armv|amd|s390|ppc|log|lib[a-z]+-?|mod|php|python|ruby|openjdk-?|jdk|tomcat|apache|sles|leap|rhel|debian-?|ubuntu-?|php-?|gcc-?|kb|cp|windows|win|(?:ba|z|da|a)?sh-)[0-9][0-9a-z.]*$`)
+var deviceLike = lazyregexp.New(`^(?i:eth|en[ops]|ens|wlan|bond|br|virbr|docker|veth|wg|tun|tap|sd[a-z]|vd[a-z]|hd[a-z]|xvd[a-z]|md|dm-[0-9]+-?|nvme|loop|sr|tty|ttys|cpu|utf-?|iso-?|sha|md|ed|rsa|aes|ipv|ext|base|tls|http|arm|armv|amd|s390|ppc|log|lib[a-z]+-?|mod|php|python|ruby|openjdk-?|jdk|tomcat|apache|sles|leap|rhel|debian-?|ubuntu-?|php-?|gcc-?|kb|cp|windows|win|(?:ba|z|da|a)?sh-)[0-9][0-9a-z.]*$`)
 
 func hasLetters(w string) bool { return strings.ContainsFunc(w, unicode.IsLetter) }
 

@@ -107,7 +107,7 @@ func (s *scanner) address(t string) string {
 func (s *scanner) word(t string) string {
 	core := strings.Trim(t, ".:@#")
 	i := strings.Index(t, core)
-	if strings.HasPrefix(t, "..") || strings.HasPrefix(t, "./") || strings.HasPrefix(t, "::") {
+	if strings.HasPrefix(t, "../") || strings.HasPrefix(t, "./") || strings.HasPrefix(t, "::") {
 		core, i = strings.TrimRight(t, "."), 0
 	}
 	before, after := t[:i], t[i+len(core):]
@@ -317,7 +317,7 @@ var hostWords = lazyregexp.New(`^(?i:(?:` + roles + `)[0-9]+` +
 // roles of machines, and the stages of a service.
 const (
 	roles = `web|www|db|app|sql|srv|svr|server|host|node|vm|mail|smtp|mx|ns|dns|proxy|lb|cache|worker|minion|master|slave|primary|replica|standby|bastion|jump|jumphost|esx|esxi|hv|pve|kvm|` +
-		`nas|san|gw|gateway|fw|router|switch|vpn|ip|kube|k8s|etcd|mq|kafka|rabbit|build|runner|agent|backup|storage|dc|file|fileserver|print|printer|mgmt|mon|log|loghost|erp|crm|sap|shop|front|frontend|backend|portal|edge|core|lab`
+		`nas|san|gw|gateway|fw|router|switch|vpn|ip|kube|k8s|etcd|mq|kafka|rabbit|build|runner|agent|backup|storage|dc|file|fileserver|print|printer|mgmt|mon|log|loghost|erp|crm|sap|shop|front|frontend|backend|portal|edge|core|lab|ldap|radius|wiki`
 	stages = `prod|prd|stage|stg|staging|preprod|uat|qa|dev|old`
 )
 
@@ -329,7 +329,7 @@ var wordThenNumber = lazyregexp.New(`^(?i)(.*-)?([a-z]+)-([0-9]+)$`)
 // isHost takes web01, prod-db-03 and ip-10-0-0-1: a word for a machine and its
 // number, at the end or as one of several parts.
 func isHost(w string) bool {
-	if !isLabel(w) || isPlain(w) {
+	if !isLabel(w) || isPlain(w) || isOrdinary(w) {
 		return false
 	}
 	if roleAndPlace.MatchString(w) {

@@ -8,6 +8,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/index/deb"
+	"svc/backend/index/record"
 )
 
 func TestStemDropsVersionsAlone(t *testing.T) {
@@ -59,7 +60,7 @@ func TestKernelMeta(t *testing.T) {
 		"linux-image-amd64":                   "",
 		"linux-libc-dev":                      "",
 	} {
-		got, ok := KernelMeta(name)
+		got, ok := record.KernelMeta(name)
 		is.New(t).Equal(got, want)
 		is.New(t).Equal(ok, want != "")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/index/deb"
+	"svc/backend/index/record"
 )
 
 // Software is a curated row: the sources of a pattern are one software.
@@ -192,7 +193,7 @@ func (n *Naming) lineageOf(p *Package) *lineage {
 		l.base += "-" + version
 		l.stem += "-" + version
 	}
-	if _, kernel := KernelMeta(p.Name); kernel {
+	if _, kernel := record.KernelMeta(p.Name); kernel {
 		l.stem = p.Name
 	}
 	if l.curated = row.Pattern != ""; !l.curated {

@@ -6,39 +6,8 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/index/deb"
+	"svc/backend/index/record"
 )
-
-// Trail is what a package becomes in a neighbouring release. A package without
-// one stays as it is.
-type Trail struct {
-	Relation   api.Relation
-	Confidence float64 // in hundredths
-	Targets    []string
-	Method     string
-	Candidates []string // where the relation is unknown
-}
-
-// The methods of trails, that is the evidence for them.
-const (
-	TransitionalInTarget = "transitional-in-target"
-	TransitionalDropped  = "transitional-dropped"
-	T64                  = "t64"
-	ReplacesProvides     = "replaces+breaks+provides"
-	Replaces             = "replaces+breaks"
-	Provides             = "provides"
-	Soname               = "soname"
-	Lineage              = "lineage"
-	Default              = "default"
-	Kernel               = "kernel"
-	Back                 = "back"
-	Gone                 = "gone"
-	Several              = "several"
-	Curated              = "curated"
-)
-
-// LineageConfidence is that of the same software in the same role and another
-// version.
-const LineageConfidence = 0.9
 
 // maxCandidates is how many packages are worth a person's look.
 const maxCandidates = 4
@@ -51,21 +20,21 @@ type hop struct {
 	kin       map[string][]string // software and stem → packages of the target
 	canonical map[string]string   // canonical → package of the target
 	sources   map[string]bool     // softwares of the target
-	curated   map[string]Trail
+	curated   map[string]record.Trail
 	versions  map[string]string   // package of the target → the version in its source's name
 	newcomers map[string][]string // software and role → packages that the source lacks
 }
 
 // Trails finds what becomes of the packages of a release in a later one.
 // Curated trails, by name, come before all other evidence.
-func Trails(from, to *Release, n *Naming, curated map[string]Trail) map[string]Trail {
+func Trails(from, to *Release, n *Naming, curated map[string]record.Trail) map[string]record.Trail {
 	h := &hop{
 		from: from, to: to, curated: curated,
 		providers: map[string][]string{}, replacers: map[string][]string{}, kin: map[string][]string{},
 		canonical: map[string]string{}, sources: map[string]bool{}, versions: map[string]string{}, newcomers: map[string][]string{},
 	}
 	h.collect(n)
-	trails := map[string]Trail{}
+	trails := map[string]record.Trail{}
 	for _, name := range from.Names {
 		if t, changes := h.trail(from.Packages[name], n); changes {
 			trails[name] = t
@@ -108,20 +77,20 @@ func appendNew(names []string, name string) []string {
 
 // trail tries the evidence from the surest on; changes is false for a package
 // that stays as it is.
-func (h *hop) trail(p *Package, n *Naming) (t Trail, changes bool) {
+func (h *hop) trail(p *Package, n *Naming) (t record.Trail, changes bool) {
 	if t, ok := h.curated[p.Name]; ok && h.has(t.Targets) {
 		return t, true
 	}
 	if q, stays := h.to.Packages[p.Name]; stays {
 		targets := h.to.targetsOf(q)
 		if q.Transitional() && len(targets) > 0 {
-			return h.leads(targets, TransitionalInTarget, 0.99), true
+			return h.leads(targets, record.TransitionalInTarget, 0.99), true
 		}
-		return Trail{}, false
+		return record.Trail{}, false
 	}
 	if p.Transitional() {
 		if targets := h.to.targetsOf(p); len(targets) > 0 {
-			return h.leads(targets, TransitionalDropped, 0.98), true
+			return h.leads(targets, record.TransitionalDropped, 0.98), true
 		}
 	}
 	if t, ok := h.byRelations(p); ok {
@@ -136,21 +105,21 @@ func (h *hop) has(names []string) bool {
 }
 
 // leads is a trail to packages that take the name's place.
-func (h *hop) leads(targets []string, method string, confidence float64) Trail {
+func (h *hop) leads(targets []string, method string, confidence float64) record.Trail {
 	relation := api.RelationRenamed
 	if len(targets) > 1 {
 		relation = api.RelationSplit
 	}
-	return Trail{Relation: relation, Confidence: confidence, Targets: targets, Method: method}
+	return record.Trail{Relation: relation, Confidence: confidence, Targets: targets, Method: method}
 }
 
 // byRelations reads what packages of the target declare about a name that is
 // gone: Provides, and Replaces with Breaks or Conflicts.
-func (h *hop) byRelations(p *Package) (Trail, bool) {
+func (h *hop) byRelations(p *Package) (record.Trail, bool) {
 	providers, replacers := h.providers[p.Name], h.replacers[p.Name]
 	for _, q := range providers {
 		if strings.Contains(q, "t64") && strings.Replace(q, "t64", "", 1) == p.Name {
-			return h.leads([]string{q}, T64, 0.99), true
+			return h.leads([]string{q}, record.T64, 0.99), true
 		}
 	}
 	var both []string
@@ -163,28 +132,28 @@ func (h *hop) byRelations(p *Package) (Trail, bool) {
 		names      []string
 		method     string
 		confidence float64
-	}{{both, ReplacesProvides, 0.97}, {replacers, Replaces, 0.93}, {providers, Provides, 0.97}} {
+	}{{both, record.ReplacesProvides, 0.97}, {replacers, record.Replaces, 0.93}, {providers, record.Provides, 0.97}} {
 		if len(e.names) == 1 {
 			return h.takes(e.names[0], e.method, e.confidence), true
 		}
 	}
-	return Trail{}, false
+	return record.Trail{}, false
 }
 
 // takes is a trail to one package: merged where that was there before.
-func (h *hop) takes(target, method string, confidence float64) Trail {
+func (h *hop) takes(target, method string, confidence float64) record.Trail {
 	relation := api.RelationRenamed
 	if _, before := h.from.Packages[target]; before {
 		relation = api.RelationMerged
 	}
-	return Trail{Relation: relation, Confidence: confidence, Targets: []string{target}, Method: method}
+	return record.Trail{Relation: relation, Confidence: confidence, Targets: []string{target}, Method: method}
 }
 
 // bySource looks among the packages of the same software for one that has the
 // same name in another version.
-func (h *hop) bySource(p *Package, n *Naming) Trail {
-	if meta, ok := KernelMeta(p.Name); ok && h.to.Packages[meta] != nil {
-		return Trail{Relation: api.RelationRenamed, Confidence: 0.95, Targets: []string{meta}, Method: Kernel}
+func (h *hop) bySource(p *Package, n *Naming) record.Trail {
+	if meta, ok := record.KernelMeta(p.Name); ok && h.to.Packages[meta] != nil {
+		return record.Trail{Relation: api.RelationRenamed, Confidence: 0.95, Targets: []string{meta}, Method: record.Kernel}
 	}
 	software, version := n.software(p.Source)
 	role := roleOf(p)
@@ -192,12 +161,12 @@ func (h *hop) bySource(p *Package, n *Naming) Trail {
 	if next, method, ok := h.successor(p, software, version, kin); ok {
 		relation := api.RelationRenamed
 		if role == api.RoleLib {
-			relation, method = api.RelationIncluded, Soname
+			relation, method = api.RelationIncluded, record.Soname
 		}
-		return Trail{Relation: relation, Confidence: LineageConfidence, Targets: []string{next}, Method: method}
+		return record.Trail{Relation: relation, Confidence: record.LineageConfidence, Targets: []string{next}, Method: method}
 	}
 	if len(kin) > 1 {
-		return Trail{Relation: api.RelationUnknown, Confidence: 0.4, Candidates: kin, Method: Several}
+		return record.Trail{Relation: api.RelationUnknown, Confidence: 0.4, Candidates: kin, Method: record.Several}
 	}
 	return h.lost(software, role, h.newcomers[software+" "+string(role)])
 }
@@ -205,36 +174,36 @@ func (h *hop) bySource(p *Package, n *Naming) Trail {
 // lost is the trail of a package without a successor. Packages of its software
 // and role that are new may do its job: the only library surely does, programs
 // are for a person to choose from.
-func (h *hop) lost(software string, role api.Role, newcomers []string) Trail {
+func (h *hop) lost(software string, role api.Role, newcomers []string) record.Trail {
 	program := role == api.RoleMain || role == api.RoleClient
 	switch {
 	case role == api.RoleLib && len(newcomers) == 1:
-		return Trail{Relation: api.RelationIncluded, Confidence: 0.8, Targets: newcomers, Method: Soname}
+		return record.Trail{Relation: api.RelationIncluded, Confidence: 0.8, Targets: newcomers, Method: record.Soname}
 	case program && len(newcomers) > 0 && len(newcomers) <= maxCandidates:
-		return Trail{Relation: api.RelationUnknown, Confidence: 0.3, Candidates: newcomers, Method: Several}
+		return record.Trail{Relation: api.RelationUnknown, Confidence: 0.3, Candidates: newcomers, Method: record.Several}
 	case h.sources[software]:
-		return Trail{Relation: api.RelationRemoved, Confidence: 0.5, Method: Gone}
+		return record.Trail{Relation: api.RelationRemoved, Confidence: 0.5, Method: record.Gone}
 	}
-	return Trail{Relation: api.RelationRemoved, Confidence: 0.6, Method: Gone}
+	return record.Trail{Relation: api.RelationRemoved, Confidence: 0.6, Method: record.Gone}
 }
 
 // successor is the package that continues a lineage: the one with the same
 // canonical, with the software's default version, or the only one of its stem.
 func (h *hop) successor(p *Package, software, version string, kin []string) (next, method string, ok bool) {
 	if next, ok := h.canonical[p.Canonical]; ok {
-		return next, Lineage, true
+		return next, record.Lineage, true
 	}
 	for _, name := range kin {
 		if h.isDefault(p.Name, version, name, software) {
-			return name, Default, true
+			return name, record.Default, true
 		}
 	}
 	if len(kin) == 1 {
-		return kin[0], Lineage, true
+		return kin[0], record.Lineage, true
 	}
 	if roleOf(p) == api.RoleLib {
 		if next, ok := ofSeries(p.Name, kin); ok {
-			return next, Lineage, true
+			return next, record.Lineage, true
 		}
 	}
 	return h.ofDefault(software, kin)
@@ -268,7 +237,7 @@ func (h *hop) ofDefault(software string, kin []string) (next, method string, ok 
 			if ok {
 				return "", "", false
 			}
-			next, method, ok = name, Default, true
+			next, method, ok = name, record.Default, true
 		}
 	}
 	return next, method, ok
@@ -301,7 +270,7 @@ func versioned(name string) bool { return strings.ContainsAny(name, "0123456789"
 
 // Reverse turns the trails of a hop around, for a way back to an older release:
 // what was renamed gets its old name again where that is unambiguous.
-func Reverse(from, to *Release, forward map[string]Trail, n *Naming) map[string]Trail {
+func Reverse(from, to *Release, forward map[string]record.Trail, n *Naming) map[string]record.Trail {
 	old := map[string][]string{}
 	for name, t := range forward {
 		for _, target := range t.Targets {
@@ -317,26 +286,26 @@ func Reverse(from, to *Release, forward map[string]Trail, n *Naming) map[string]
 	trails := Trails(to, from, n, nil)
 	for target, names := range old {
 		forward := forward[names[0]]
-		if len(names) != 1 || trails[target].surely(forward) {
+		if len(names) != 1 || surely(trails[target], forward) {
 			continue
 		}
 		relation := forward.Relation
 		if relation == api.RelationMerged {
 			relation = api.RelationRenamed
 		}
-		trails[target] = Trail{Relation: relation, Confidence: min(forward.Confidence, LineageConfidence), Targets: names, Method: Back}
+		trails[target] = record.Trail{Relation: relation, Confidence: min(forward.Confidence, record.LineageConfidence), Targets: names, Method: record.Back}
 	}
 	return trails
 }
 
 // surely reports whether a trail has evidence of its own that is as good as
 // that of a trail the other way round.
-func (t Trail) surely(other Trail) bool {
+func surely(t, other record.Trail) bool {
 	switch t.Method {
-	case Gone, Several, "":
+	case record.Gone, record.Several, "":
 		return false
-	case Soname, Lineage, Default:
-		return other.Method == Soname || other.Method == Lineage || other.Method == Default
+	case record.Soname, record.Lineage, record.Default:
+		return other.Method == record.Soname || other.Method == record.Lineage || other.Method == record.Default
 	}
 	return true
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/index/catalog"
+	"svc/backend/index/record"
 )
 
 // maxFile bounds what is read of a file; the largest real one has 8.5 MB.
@@ -137,10 +137,10 @@ func holds(arches *[]string) bool {
 }
 
 // Trails chains the events to trails from each major release to the next.
-func Trails(events []Event) map[int]map[string]catalog.Trail {
+func Trails(events []Event) map[int]map[string]record.Trail {
 	sorted := slices.Clone(events)
 	slices.SortStableFunc(sorted, func(a, b Event) int { return a.To.compare(b.To) })
-	hops := map[int]map[string]catalog.Trail{}
+	hops := map[int]map[string]record.Trail{}
 	for _, e := range sorted {
 		if e.From.Major != e.To.Major && e.From.Major != 0 { // within a release: what crosses it is chained
 			e.cross(hops, agreed)
@@ -148,7 +148,7 @@ func Trails(events []Event) map[int]map[string]catalog.Trail {
 	}
 	for _, e := range sorted {
 		if e.From.Major == 0 && e.Relation != api.RelationSame { // since when is not said: by then at the latest
-			e.cross(hops, func(known, _ catalog.Trail) catalog.Trail { return known })
+			e.cross(hops, func(known, _ record.Trail) record.Trail { return known })
 		}
 	}
 	for _, e := range sorted {
@@ -161,10 +161,10 @@ func Trails(events []Event) map[int]map[string]catalog.Trail {
 
 // cross adds the trails of an event to those into its major release; both says
 // what a package becomes that has one already.
-func (e Event) cross(hops map[int]map[string]catalog.Trail, both func(old, own catalog.Trail) catalog.Trail) {
+func (e Event) cross(hops map[int]map[string]record.Trail, both func(old, own record.Trail) record.Trail) {
 	from := e.To.Major - 1
 	if hops[from] == nil {
-		hops[from] = map[string]catalog.Trail{}
+		hops[from] = map[string]record.Trail{}
 	}
 	for _, name := range e.In {
 		t := e.trail(name)
@@ -176,8 +176,8 @@ func (e Event) cross(hops map[int]map[string]catalog.Trail, both func(old, own c
 }
 
 // trail is what the event makes of one of its packages.
-func (e Event) trail(name string) catalog.Trail {
-	t := catalog.Trail{Relation: e.Relation, Confidence: Confidence, Targets: e.Out, Method: Method}
+func (e Event) trail(name string) record.Trail {
+	t := record.Trail{Relation: e.Relation, Confidence: Confidence, Targets: e.Out, Method: Method}
 	switch {
 	case len(e.Out) == 0 && e.Relation == api.RelationSame:
 		t.Targets = []string{name} // what is present or deprecated stands on one side alone
@@ -193,7 +193,7 @@ func (e Event) trail(name string) catalog.Trail {
 
 // agreed is what two events for one package say together: what they agree on,
 // else that which names packages.
-func agreed(a, b catalog.Trail) catalog.Trail {
+func agreed(a, b record.Trail) record.Trail {
 	if slices.Equal(a.Targets, b.Targets) {
 		return a
 	}
@@ -206,7 +206,7 @@ func agreed(a, b catalog.Trail) catalog.Trail {
 
 // chain carries an event between two minor releases into the trails that end
 // before it, and into those that begin after it.
-func (e Event) chain(hops map[int]map[string]catalog.Trail) {
+func (e Event) chain(hops map[int]map[string]record.Trail) {
 	for _, name := range e.In {
 		own := e.trail(name)
 		for into, t := range hops[e.To.Major-1] {
@@ -224,7 +224,7 @@ func (e Event) chain(hops map[int]map[string]catalog.Trail) {
 }
 
 // relabelled gives the relation that fits the number of targets.
-func relabelled(t catalog.Trail) catalog.Trail {
+func relabelled(t record.Trail) record.Trail {
 	switch {
 	case len(t.Targets) == 0:
 		t.Relation = api.RelationRemoved

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/pkgversion"
+	"svc/backend/index/record"
 )
 
 // Limits of what is read.
@@ -91,46 +91,10 @@ type Package struct {
 	Name, Arch, Source string
 	Version            string // epoch:version-release, the epoch left out where it is 0
 	Provides           []string
-	Obsoletes          []Obsolete
+	Obsoletes          []record.Obsolete
 	Files              []string // those that primary lists
 	Path               string   // of the package, from the repository's folder
 	SHA256             string   // of the package; empty where another digest is given
-}
-
-// Obsolete says that a package takes the place of another, of the versions that
-// Flags and Version tell; of all where Flags is empty.
-type Obsolete struct{ Name, Flags, Version string }
-
-// Covers reports whether a version is obsoleted. A version that is not known
-// counts as an old one.
-func (o Obsolete) Covers(version string) bool {
-	if o.Flags == "" || version == "" {
-		return true
-	}
-	order := pkgversion.Compare(pkgversion.RPM, withoutRelease(version, o.Version), o.Version)
-	switch o.Flags {
-	case "LT":
-		return order < 0
-	case "LE":
-		return order <= 0
-	case "EQ":
-		return order == 0
-	case "GE":
-		return order >= 0
-	case "GT":
-		return order > 0
-	}
-	return false
-}
-
-// withoutRelease drops the release of a version where the bound has none, as
-// rpm compares them.
-func withoutRelease(version, bound string) string {
-	if strings.Contains(bound, "-") {
-		return version
-	}
-	version, _, _ = strings.Cut(version, "-")
-	return version
 }
 
 type entry struct {
@@ -178,7 +142,7 @@ func (p primary) pkg() Package {
 		q.Provides = append(q.Provides, e.Name)
 	}
 	for _, e := range p.Format.Obsoletes {
-		q.Obsoletes = append(q.Obsoletes, Obsolete{e.Name, e.Flags, evr(e.Epoch, e.Version, e.Release)})
+		q.Obsoletes = append(q.Obsoletes, record.Obsolete{Name: e.Name, Flags: e.Flags, Version: evr(e.Epoch, e.Version, e.Release)})
 	}
 	return q
 }

@@ -7,6 +7,8 @@ import (
 	"testing/fstest"
 
 	"github.com/matryer/is"
+
+	"svc/backend/index/record"
 )
 
 // As createrepo_c writes them, without what is not read.
@@ -85,26 +87,26 @@ func TestTheDefaultStreamOfAPackageComesBeforeNewerOnes(t *testing.T) {
 	is.Equal(p.Streams, []string{"nginx:1.20", "nginx:1.22"}) // 1.20 as it is written
 	is.True(!p.Hidden)
 	is.Equal(p.Provides, []string{"webserver", "nginx"})
-	is.Equal(p.Obsoletes, []Obsolete{{"nginx-old", "LT", "1.10"}})
+	is.Equal(p.Obsoletes, []record.Obsolete{{Name: "nginx-old", Flags: "LT", Version: "1.10"}})
 	is.Equal(p.Shipped, []string{"/etc/nginx/nginx.conf", "/usr/lib/systemd/system/nginx.service"})
 }
 
 func TestObsoletesCoverTheVersionsOfTheirRange(t *testing.T) {
 	for _, c := range []struct {
-		o       Obsolete
+		o       record.Obsolete
 		version string
 		want    bool
 	}{
-		{Obsolete{"a", "LT", "2"}, "1.9-1", true},
-		{Obsolete{"a", "LT", "2"}, "2-1", false}, // the bound has no release: all of 2 are 2
-		{Obsolete{"a", "LE", "2"}, "2-7", true},
-		{Obsolete{"a", "LT", "1:1"}, "7-1", true},
-		{Obsolete{"a", "EQ", "2-1"}, "2-1", true},
-		{Obsolete{"a", "EQ", "2-1"}, "2-2", false},
-		{Obsolete{"a", "GT", "2"}, "3-1", true},
-		{Obsolete{"a", "GE", "2"}, "1-1", false},
-		{Obsolete{"a", "", ""}, "3-1", true},
-		{Obsolete{"a", "LT", "2"}, "", true}, // not known: taken for an old one
+		{record.Obsolete{Name: "a", Flags: "LT", Version: "2"}, "1.9-1", true},
+		{record.Obsolete{Name: "a", Flags: "LT", Version: "2"}, "2-1", false}, // the bound has no release: all of 2 are 2
+		{record.Obsolete{Name: "a", Flags: "LE", Version: "2"}, "2-7", true},
+		{record.Obsolete{Name: "a", Flags: "LT", Version: "1:1"}, "7-1", true},
+		{record.Obsolete{Name: "a", Flags: "EQ", Version: "2-1"}, "2-1", true},
+		{record.Obsolete{Name: "a", Flags: "EQ", Version: "2-1"}, "2-2", false},
+		{record.Obsolete{Name: "a", Flags: "GT", Version: "2"}, "3-1", true},
+		{record.Obsolete{Name: "a", Flags: "GE", Version: "2"}, "1-1", false},
+		{record.Obsolete{Name: "a", Flags: "", Version: ""}, "3-1", true},
+		{record.Obsolete{Name: "a", Flags: "LT", Version: "2"}, "", true}, // not known: taken for an old one
 	} {
 		if got := c.o.Covers(c.version); got != c.want {
 			t.Errorf("%v covers %q: %v", c.o, c.version, got)

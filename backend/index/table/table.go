@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -82,6 +83,30 @@ func (f *File) Table(name string) *Table {
 		return t
 	}
 	return missing
+}
+
+// Only is the file with those of its tables alone whose names a rule takes.
+func (f *File) Only(takes func(name string) bool) *File {
+	tables := maps.Clone(f.tables)
+	maps.DeleteFunc(tables, func(name string, _ *Table) bool { return !takes(name) })
+	return &File{version: f.version, tables: tables}
+}
+
+// Join is a file of the tables of two: those of over come before those of under.
+func Join(under, over *File) *File {
+	tables := maps.Clone(under.tables)
+	maps.Copy(tables, over.tables)
+	sum := sha256.Sum256([]byte(under.version + over.version))
+	return &File{version: hex.EncodeToString(sum[:])[:16], tables: tables}
+}
+
+// Size is the number of bytes of the tables.
+func (f *File) Size() int {
+	size := 0
+	for _, t := range f.tables {
+		size += len(t.slots) + len(t.text)
+	}
+	return size
 }
 
 // Names lists the tables, sorted.

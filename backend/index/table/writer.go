@@ -45,6 +45,14 @@ func (w *Writer) Put(table, key, value string) error {
 	return nil
 }
 
+// Only is a Writer of those tables alone whose names a rule takes.
+func (w *Writer) Only(takes func(name string) bool) *Writer {
+	left := &Writer{tables: maps.Clone(w.tables), copied: maps.Clone(w.copied)}
+	maps.DeleteFunc(left.tables, func(name string, _ map[string]string) bool { return !takes(name) })
+	maps.DeleteFunc(left.copied, func(name string, _ *Table) bool { return !takes(name) })
+	return left
+}
+
 // Bytes is the file of all records.
 func (w *Writer) Bytes() ([]byte, error) {
 	var directory, tables []byte

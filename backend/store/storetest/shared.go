@@ -20,13 +20,13 @@ import (
 
 // RunShared checks that several processes can have one store open: address is
 // that of an empty one.
-func RunShared(t *testing.T, address string) {
+func RunShared(t *testing.T, open Open, address string) {
 	is := is.New(t)
 	stores := make([]store.Store, 3)
 	errs := make([]error, len(stores))
 	var wg sync.WaitGroup
 	for i := range stores {
-		wg.Go(func() { stores[i], errs[i] = store.Open(t.Context(), address, store.Options{}) })
+		wg.Go(func() { stores[i], errs[i] = open(t.Context(), address, store.Options{}) })
 	}
 	wg.Wait()
 	for i, s := range stores {

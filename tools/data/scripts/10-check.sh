@@ -46,6 +46,18 @@ room() {
 
 there() { on_source exists "$FROM" || die "The source has no $SOURCE_ROOT$SHOWN, or can't be reached. Nothing was done."; }
 
+# readable: files that one server alone reads need it on the target.
+readable() {
+	local reader bin
+	[ ${#READERS[@]} -gt 0 ] || return 0
+	for reader in "${READERS[@]}"; do
+		for bin in usr/bin usr/sbin usr/local/bin usr/local/sbin; do
+			[ ! -x "$TARGET_ROOT/$bin/$reader" ] || return 0
+		done
+	done
+	die "The target has no ${READERS[*]}, and nothing else reads $SHOWN. Install it, or move these data by another way: svc db plan. Nothing was done."
+}
+
 # announce: what the copy will stop.
 announce() {
 	local units
@@ -60,6 +72,7 @@ map passwd "$STATE/users.map"
 IDS=("${GROUP_IDS[@]}") ACCOUNTS=("${GROUP_ACCOUNTS[@]}")
 map group "$STATE/groups.map"
 each_place there
+each_place readable
 each_place room
 each_place announce
 for at in "${!need[@]}"; do

@@ -16,7 +16,7 @@ TARGET_ROOT=${TARGET_ROOT:-/}
 TARGET_ROOT=${TARGET_ROOT%/}
 STATE=${STATE:-$TARGET_ROOT/var/lib/svc/data-move}
 DIGESTS=${DIGESTS:-1}
-EXCLUDES=() NAMES=()
+EXCLUDES=() NAMES=() READERS=()
 SHOWN="" # the place as it is safe to show
 SETTINGS=(EXCLUDES NAMES DIGESTS) # what a function needs where the source is
 different=0

@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# Rehearses a server: a Debian 12 with a web server, a database and a unit of its own,
+# to Debian 13. What the rehearsal says is held against what is known of the move; a
+# fix mends it; a hostile machine tries to get out, and a rehearsal that is killed
+# leaves nothing. Needs root. Prints a line for each check and ends with "N passed, N failed".
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=.ci/e2e/checks.sh
+. .ci/e2e/checks.sh
+work=$(mktemp -d)
+roots=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/roots
+source=$work/source hostile=$work/hostile
+running=${XDG_CACHE_HOME:-$HOME/.cache}/svc/rehearsals/running
+trap 'rm -rf --one-file-system "$work"' EXIT
+
+# source_root: a Debian 12 with servers, kept for the next run.
+source_root() (
+	mkdir -p "$roots"
+	exec 9>"$roots/bookworm-rehearse.lock"
+	flock 9
+	if [ ! -e "$roots/bookworm-rehearse.made" ]; then
+		echo "making $roots/bookworm-rehearse"
+		rm -rf --one-file-system "${roots:?}/bookworm-rehearse"
+		debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,procps,python3,nginx-light,redis-server,openssh-server,cron,sudo bookworm "$roots/bookworm-rehearse" "$(mirror)" >"$roots/bookworm-rehearse.log" 2>&1
+		touch "$roots/bookworm-rehearse.made"
+	fi
+	cp -a "$roots/bookworm-rehearse" "$source"
+	cp -a "$roots/bookworm-rehearse" "$hostile"
+)
+
+# unit ROOT NAME LINE…: an enabled service of its own.
+unit() {
+	local root=$1 name=$2
+	shift 2
+	{ printf '[Service]\n' && printf '%s\n' "$@" && printf '[Install]\nWantedBy=multi-user.target\n'; } >"$root/etc/systemd/system/$name.service"
+	systemctl --root="$root" enable "$name.service" 2>/dev/null
+}
+
+# configure: a site whose files are data, a program of its own, and a drop-in that
+# asks for what the target has not.
+configure() {
+	echo 0123456789abcdef0123456789abcdef >"$source/etc/machine-id"
+	mkdir -p "$source/srv/www" "$source/etc/systemd/system/redis-server.service.d"
+	echo '<title>The shop</title>' >"$source/srv/www/index.html"
+	printf 'server {\n listen 80 default_server;\n server_name shop.example.net;\n root /srv/www;\n}\n' >"$source/etc/nginx/sites-enabled/default.shop"
+	rm -f "$source/etc/nginx/sites-enabled/default"
+	printf '#!/usr/bin/python3\nimport asyncore, time\ntime.sleep(1e6)\n' >"$source/usr/local/bin/shopd" # Python 3.12 has no asyncore
+	chmod 755 "$source/usr/local/bin/shopd"
+	unit "$source" shopd ExecStart=/usr/local/bin/shopd
+	unit "$source" clock 'ExecStart=/bin/sleep infinity'
+	printf '0 3 * * * root /usr/local/bin/nightly\n' >"$source/etc/cron.d/nightly"
+	printf '#!/bin/sh\n' >"$source/usr/local/bin/nightly"
+	chmod 755 "$source/usr/local/bin/nightly"
+	mkdir -p "$work/checks" "$work/fixes/asyncore/files/usr/local/bin"
+	printf '#!/bin/sh\necho "ok 1 - it is asked"\ngrep -q shop /srv/www/index.html && echo "ok 2 - the shop is there" || echo "not ok 2 - the shop is there"\n' >"$work/checks/shop"
+	chmod 755 "$work/checks/shop"
+	printf '#!/bin/sh\nmkdir -p /usr/local/lib/python3.13/dist-packages && touch /usr/local/lib/python3.13/dist-packages/asyncore.py\n' >"$work/fixes/asyncore/commands"
+	rm -r "$work/fixes/asyncore/files"
+}
+
+# attack: what a hostile machine does when it is started.
+attack() {
+	echo 0123456789abcdef0123456789abcdee >"$hostile/etc/machine-id"
+	unit "$hostile" bomb 'ExecStart=/bin/bash -c "b() { b | b & }; b"' Restart=always
+	unit "$hostile" never Type=notify 'ExecStart=/bin/sleep infinity' TimeoutStartSec=infinity
+	unit "$hostile" escape Type=oneshot 'ExecStart=/bin/bash /usr/local/bin/escape'
+	cat >"$hostile/usr/local/bin/escape" <<-'ESCAPE'
+		exec >/var/lib/escape 2>&1
+		echo h >/proc/sysrq-trigger && echo OUT sysrq
+		echo /tmp/x >/proc/sys/kernel/core_pattern && echo OUT core
+		echo 1 >/proc/sys/kernel/panic_on_oops && echo OUT panic
+		mknod /root/disk b 254 0 && echo OUT mknod
+		mkdir -p /root/m && mount -t cgroup -o memory cgroup /root/m && echo /x >/root/m/release_agent && echo OUT release_agent
+		for d in vda sda nvme0n1; do [ ! -e /dev/$d ] || echo OUT "device $d"; done
+		mount -o remount,rw /sys && echo 1 >/sys/kernel/mm/ksm/run && echo OUT sys
+		ls /proc/1/root/var/lib/svc-e2e-host && echo OUT host
+		[ ! -S /run/docker.sock ] || echo OUT docker
+		ip link 2>/dev/null | grep -q eth0 && echo OUT network
+		(echo >/dev/tcp/1.1.1.1/53) && echo OUT tcp
+		insmod /x.ko && echo OUT module
+		kill -9 1 ; date -s 2001-01-01 && echo OUT clock
+		echo done
+	ESCAPE
+	rm -rf "$hostile/dev" && ln -s /etc "$hostile/dev"
+	mkdir -p "$work/escaped"
+	printf '#!/bin/sh\ncat /var/lib/escape; grep -q done /var/lib/escape && ! grep -q OUT /var/lib/escape\n' >"$work/escaped/escape"
+	chmod 755 "$work/escaped/escape"
+}
+
+field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1/rehearsal.json" "$2"; }
+verdict() { field "$1" "' '.join(sorted({c['verdict'] for c in d['checks'] if (c['kind']+' '+c['subject']).startswith('$2')}))"; }
+
+rehearse() { svc rehearse --target debian-13 --archive "$(mirror)" "$@"; }
+fingerprints() { find "$1" -xdev -printf '%p %m %U %s %T@\n' | sort | sha256sum; }
+
+functions() {
+	local before
+	before=$(fingerprints "$source")
+	exits "without data it tells what does not run" 6 rehearse --root "$source" --out "$work/first" --checks "$work/checks"
+	same "the source is only read" "$(fingerprints "$source")" "$before"
+	same "the target was booted" "$(field "$work/first" "d['level']+' '+d['compared']")" "booted a copy of the source, booted"
+	same "the role came to its end" "$(field "$work/first" "d['role']['applied']")" True
+	same "nginx runs" "$(verdict "$work/first" "unit nginx.service")" runs
+	same "a unit of its own runs" "$(verdict "$work/first" "unit clock.service")" runs
+	same "a program that is data is not judged" "$(verdict "$work/first" "unit shopd.service")" "could not be tried"
+	same "nor a site" "$(verdict "$work/first" "site http://shop.example.net")" "could not be tried"
+	same "a check of one's own fails" "$(verdict "$work/first" "own shop: the shop is there")" "does not run"
+	exits "with data the program fails" 6 rehearse --root "$source" --out "$work/second" --with-data --checks "$work/checks"
+	same "by name" "$(field "$work/second" "[c['subject'] for c in d['checks'] if c['verdict']=='does not run']")" "['shopd.service']"
+	same "with what it said" "$(field "$work/second" "any('asyncore' in l for c in d['checks'] for l in c.get('log') or [])")" True
+	same "the site is there" "$(verdict "$work/second" "site http://shop.example.net")" runs
+	same "the data are equal" "$(verdict "$work/second" "data ")" runs
+	exits "a fix mends it" 0 rehearse --root "$source" --out "$work/second" --with-data --fixes "$work/fixes"
+	same "and that is said" "$(field "$work/second" "d['fixes'][0]['mended']")" "['unit shopd.service']"
+	exits "a migration takes the fix and names the rehearsal" 0 svc migrate --root "$source" --target debian-13 --out "$work/out" --fixes "$work/fixes" --rehearsal "$work/second" --confirm
+	check "by its digest" grep -q "$(sha256sum <"$work/second/rehearsal.json" | cut -c1-64)" <(python3 -c 'import json,sys,base64; print(base64.b64decode(json.load(open(sys.argv[1]))["payload"]).decode())' "$work/out/attestation.dsse.json")
+}
+
+left() { { pgrep -f '^svc-sandbox' || true; find "$(findmnt -nt cgroup2 -o TARGET | head -n 1)" -maxdepth 1 -name 'svc-sandbox-*'; ls "$running"; } 2>/dev/null; }
+
+attacks() {
+	local host
+	host=$(cat /proc/sys/kernel/core_pattern /proc/sys/kernel/panic_on_oops; hostname; mount | sha256sum; ip -o link 2>/dev/null | wc -l)
+	exits "a hostile machine is rehearsed" 6 rehearse --root "$hostile" --out "$work/hostile.out" --with-data --time 10m --checks "$work/escaped"
+	same "nothing of the host is changed" "$(cat /proc/sys/kernel/core_pattern /proc/sys/kernel/panic_on_oops; hostname; mount | sha256sum; ip -o link 2>/dev/null | wc -l)" "$host"
+	same "nothing is left" "$(left)" ""
+	same "nothing got out, of the source's copy or the target" "$(field "$work/hostile.out" "[(c['verdict'], c.get('source')) for c in d['checks'] if c['kind']=='own']")" "[('runs', 'passes')]"
+}
+
+killed() {
+	local pid
+	"$work/svc" rehearse --target debian-13 --root "$source" --out "$work/killed" >"$work/killed.log" 2>&1 &
+	pid=$!
+	until_true pgrep -f '^svc-sandbox-mount'
+	sleep 3
+	kill -9 "$pid"
+	wait "$pid" || true
+	until_true not pgrep -f '^svc-sandbox-mount'
+	exits "a killed rehearsal is followed by one" 0 rehearse --root "$source" --out "$work/after"
+	same "which takes away what was left" "$(left)" ""
+	exits "an interrupted one ends at once" 124 timeout -s INT 6 "$work/svc" rehearse --target debian-13 --root "$source" --out "$work/interrupted"
+	same "and leaves nothing" "$(left)" ""
+}
+
+CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
+needs debootstrap:debootstrap ansible-playbook:ansible rsync:rsync nsenter:util-linux
+source_root
+configure
+attack
+for part in ${E2E_PARTS:-functions killed}; do $part; done
+finish

@@ -1,0 +1,72 @@
+package hazards
+
+import (
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"slices"
+)
+
+// weaknesses are what newer releases refuse of a certificate.
+var weaknesses = map[string]func(*x509.Certificate) bool{
+	"sha1": func(c *x509.Certificate) bool {
+		return slices.Contains([]x509.SignatureAlgorithm{x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1}, c.SignatureAlgorithm) && !selfSigned(c)
+	},
+	"sha1-self-signed": func(c *x509.Certificate) bool {
+		return slices.Contains([]x509.SignatureAlgorithm{x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1}, c.SignatureAlgorithm) && selfSigned(c)
+	},
+	"md5": func(c *x509.Certificate) bool {
+		return c.SignatureAlgorithm == x509.MD5WithRSA || c.SignatureAlgorithm == x509.MD2WithRSA
+	},
+	"dsa": func(c *x509.Certificate) bool { return c.PublicKeyAlgorithm == x509.DSA },
+	"rsa<2048": func(c *x509.Certificate) bool {
+		k, ok := c.PublicKey.(*rsa.PublicKey)
+		return ok && k.N.BitLen() < 2048
+	},
+}
+
+// selfSigned certificates are trusted as they are: nobody checks their signature.
+func selfSigned(c *x509.Certificate) bool { return string(c.RawIssuer) == string(c.RawSubject) }
+
+func checkCertificate(args []string) error {
+	if weaknesses[args[0]] == nil {
+		return fmt.Errorf("%q is none of dsa, md5, rsa<2048, sha1, sha1-self-signed", args[0])
+	}
+	return nil
+}
+
+// maxChain bounds the certificates of one file.
+const maxChain = 20
+
+// certificates are those in a file, of which it is not known whether it has any.
+func (m *Machine) certificates(name string) (all []*x509.Certificate) {
+	if chain, ok := m.chains[name]; ok {
+		return chain
+	}
+	rest := []byte(m.Files.Text(name))
+	for range maxChain {
+		var b *pem.Block
+		if b, rest = pem.Decode(rest); b == nil {
+			break
+		}
+		if c, err := x509.ParseCertificate(b.Bytes); err == nil && b.Type == "CERTIFICATE" {
+			all = append(all, c)
+		}
+	}
+	if m.chains == nil {
+		m.chains = map[string][]*x509.Certificate{}
+	}
+	m.chains[name] = all
+	return all
+}
+
+func askCertificate(m *Machine, q *question, found *Match) (ok bool) {
+	for _, name := range m.Certificates {
+		if slices.ContainsFunc(m.certificates(name), weaknesses[q.args[0]]) {
+			found.Names, ok = append(found.Names, name), true
+			found.file(name, 0)
+		}
+	}
+	return ok
+}

@@ -1,0 +1,41 @@
+package hazards
+
+import (
+	"slices"
+	"strings"
+
+	"svc/backend/api/release"
+)
+
+// Hit is a row that a machine meets.
+type Hit struct {
+	*Row
+	Match
+}
+
+// Evaluate gives the rows that a machine meets on its way to a target; without one,
+// those that need none.
+func (t Table) Evaluate(m *Machine, target *release.Release) (hits []Hit) {
+	for _, r := range t {
+		if !r.Towards.crossed(m, target) {
+			continue
+		}
+		if match, ok := r.When.met(m); ok {
+			match.Pkgs = unique(match.Pkgs)
+			match.Names = unique(match.Names)
+			hits = append(hits, Hit{r, match})
+		}
+	}
+	return hits
+}
+
+func unique(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Summary is the text of the row about what was found; names joins these as people
+// should see them.
+func (h Hit) Summary(names func([]string) string) string {
+	return strings.ReplaceAll(h.Text, "{}", names(h.Names))
+}

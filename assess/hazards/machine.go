@@ -1,0 +1,231 @@
+package hazards
+
+import (
+	"crypto/x509"
+	"path"
+	"slices"
+	"strings"
+
+	"svc/backend/api/release"
+)
+
+// Files are the files of a machine. Names are absolute; every answer is bounded,
+// and inside the machine's root.
+type Files interface {
+	Text(name string) string      // of a small regular file; empty where there is none
+	Names(folder string) []string // what a folder holds
+	Exists(name string) bool
+	Link(name string) string // where a link leads; empty where none stands there
+}
+
+// Fact is something that was read of a machine: what it is a setting of, its name
+// and value, and where.
+type Fact struct {
+	Area, Key, Value string
+	At               Place
+}
+
+// Place is a line of a file; Line is 0 where the whole file is meant.
+type Place struct {
+	Path string
+	Line int
+}
+
+// Machine is what conditions are asked of.
+type Machine struct {
+	Release      release.Release
+	Architecture string              // as the package manager has it
+	Packages     map[string][]string // versions by name
+	Brought      map[string]string   // versions of the target's packages by name, where they are known
+	Units        map[string]string   // state of a unit by its name
+	Facts        []Fact
+	Own          []string // files of /etc that are not as packages ship them
+	Certificates []string // files that hold the machine's own
+	Files        Files
+
+	texts  map[string]*text
+	found  map[string][]string
+	names  []string // of packages, sorted
+	mounts *[]mount // of fstab
+	boot   *[]word  // of the kernel
+	chains map[string][]*x509.Certificate
+}
+
+// text is a file's lines that say something.
+type text struct{ lines []line }
+
+type line struct {
+	text string
+	n    int
+}
+
+// lines are those of a file that say something: not empty, and no comment.
+func (m *Machine) lines(name string) []line {
+	if t := m.texts[name]; t != nil {
+		return t.lines
+	}
+	if m.texts == nil {
+		m.texts = map[string]*text{}
+	}
+	t := &text{}
+	n := 0
+	for l := range strings.Lines(m.Files.Text(name)) {
+		n++
+		l = strings.TrimSpace(l)
+		if l == "" || l[0] == '#' || l[0] == ';' || strings.HasPrefix(l, "//") && name != fstab {
+			continue
+		}
+		t.lines = append(t.lines, line{l, n})
+	}
+	m.texts[name] = t
+	return t.lines
+}
+
+// maxGlob bounds what a pattern of a row finds.
+const maxGlob = 1000
+
+// glob are the files that a pattern of path.Match names, sorted.
+func (m *Machine) glob(pattern string) []string {
+	if !strings.ContainsAny(pattern, "*?[") {
+		if m.Files.Exists(pattern) {
+			return []string{pattern}
+		}
+		return nil
+	}
+	if files, ok := m.found[pattern]; ok {
+		return files
+	}
+	dirs := []string{"/"}
+	for part := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {
+		var next []string
+		for _, dir := range dirs {
+			if !strings.ContainsAny(part, "*?[") {
+				next = append(next, path.Join(dir, part))
+				continue
+			}
+			for _, name := range m.Files.Names(dir) {
+				if ok, err := path.Match(part, name); ok && err == nil && len(next) < maxGlob {
+					next = append(next, path.Join(dir, name))
+				}
+			}
+		}
+		dirs = next
+	}
+	dirs = slices.DeleteFunc(dirs, func(name string) bool { return !m.Files.Exists(name) })
+	slices.Sort(dirs)
+	if m.found == nil {
+		m.found = map[string][]string{}
+	}
+	m.found[pattern] = dirs
+	return dirs
+}
+
+// named are the versions of the packages whose name matches a pattern.
+func (m *Machine) named(pattern string) (versions []string) {
+	for _, name := range m.packages(pattern) {
+		versions = append(versions, m.Packages[name]...)
+	}
+	return versions
+}
+
+// packages are the names of the packages that match a pattern, sorted.
+func (m *Machine) packages(pattern string) []string {
+	if !strings.ContainsAny(pattern, "*?[") {
+		if m.Packages[pattern] != nil {
+			return []string{pattern}
+		}
+		return nil
+	}
+	if m.names == nil {
+		for name := range m.Packages {
+			m.names = append(m.names, name)
+		}
+		slices.Sort(m.names)
+	}
+	start, _, _ := strings.Cut(pattern, "*")
+	start, _, _ = strings.Cut(start, "?")
+	start, _, _ = strings.Cut(start, "[")
+	var all []string
+	at, _ := slices.BinarySearch(m.names, start)
+	for _, name := range m.names[at:] {
+		if !strings.HasPrefix(name, start) {
+			break
+		}
+		if ok, err := path.Match(pattern, name); ok && err == nil {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// fstab is the one file in which a line that begins with two slashes says something:
+// a share of Windows.
+const fstab = "/etc/fstab"
+
+// mount is a line of fstab.
+type mount struct {
+	kind    string
+	options []string
+	place   string
+	at      Place
+}
+
+func (m *Machine) mounted() []mount {
+	if m.mounts == nil {
+		m.mounts = &[]mount{}
+		for _, l := range m.lines(fstab) {
+			if f := strings.Fields(l.text); len(f) > 3 {
+				*m.mounts = append(*m.mounts, mount{f[2], strings.Split(f[3], ","), f[1], Place{fstab, l.n}})
+			}
+		}
+	}
+	return *m.mounts
+}
+
+// word is an argument of the kernel.
+type word struct {
+	text string
+	at   Place
+}
+
+// bootFiles are where the kernel's arguments stand, and with what the lines begin
+// that have them.
+var bootFiles = [][2]string{
+	{"/etc/default/grub", "GRUB_CMDLINE"},
+	{"/etc/default/grub.d/*.cfg", "GRUB_CMDLINE"},
+	{"/etc/sysconfig/grub", "GRUB_CMDLINE"},
+	{"/boot/loader/entries/*.conf", "options"},
+	{"/etc/kernel/cmdline", ""},
+	{"/boot/grub/grub.conf", "kernel"},
+	{"/boot/grub/menu.lst", "kernel"},
+	{"/boot/grub2/grubenv", "kernelopts="},
+	{"/boot/extlinux.conf", "append"},
+	{"/etc/zipl.conf", "parameters"},
+}
+
+// arguments are those that the machine's kernel is started with.
+func (m *Machine) arguments() []word {
+	if m.boot == nil {
+		m.boot = &[]word{}
+		for _, f := range bootFiles {
+			for _, name := range m.glob(f[0]) {
+				for _, l := range m.lines(name) {
+					if rest, ok := strings.CutPrefix(l.text, f[1]); ok {
+						for w := range strings.FieldsFuncSeq(afterName(f[1], rest), func(r rune) bool { return strings.ContainsRune(" \t\"'", r) }) {
+							*m.boot = append(*m.boot, word{w, Place{name, l.n}})
+						}
+					}
+				}
+			}
+		}
+	}
+	return *m.boot
+}
+
+// afterName is what stands after the name of a shell's variable.
+func afterName(prefix, rest string) string {
+	if prefix == "GRUB_CMDLINE" {
+		_, rest, _ = strings.Cut(rest, "=")
+	}
+	return rest
+}

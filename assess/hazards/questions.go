@@ -1,0 +1,299 @@
+package hazards
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// questions are all kinds of questions.
+var questions = map[string]kind{
+	"package":     {least: 1, most: 2, patterns: 2, check: checkPackage, ask: askPackage},
+	"path":        {least: 1, most: 1, patterns: 1, check: absolute, ask: askPath},
+	"own":         {least: 1, most: 1, patterns: 1, check: checkPattern, ask: askOwn},
+	"link":        {least: 2, most: 2, patterns: 1, check: absolute, ask: askLink},
+	"line":        {least: 2, most: 2, patterns: 1, check: absolute, ask: askLine},
+	"set":         {least: 2, most: 3, patterns: 1, whole: true, check: absolute, ask: askSet},
+	"sshd":        {least: 1, most: 2, whole: true, ask: askSSHD},
+	"mount":       {least: 1, most: 2, patterns: 1, whole: true, check: checkPattern, ask: askMount},
+	"kernel":      {least: 1, most: 1, whole: true, ask: askKernel},
+	"unit":        {least: 1, most: 1, patterns: 1, check: checkPattern, ask: askUnit},
+	"fact":        {least: 2, most: 3, patterns: 1, whole: true, ask: askFact},
+	"certificate": {least: 1, most: 1, patterns: 1, check: checkCertificate, ask: askCertificate},
+	"arch":        {least: 1, most: 1, patterns: 1, check: checkPattern, ask: askArch},
+	"cpu":         {least: 1, most: 1, patterns: 1, check: checkCPU, ask: askCPU},
+	"from":        {least: 1, most: 1, patterns: 1, check: checkFrom, ask: askFrom},
+}
+
+func checkPattern(args []string) error {
+	for p := range strings.FieldsSeq(args[0]) {
+		if _, err := path.Match(p, ""); err != nil {
+			return fmt.Errorf("%q is no pattern of names", p)
+		}
+	}
+	return nil
+}
+
+func checkPackage(args []string) error {
+	if len(args) == 2 {
+		if _, err := parseLimit(args[1]); err != nil {
+			return err
+		}
+	}
+	return checkPattern(args)
+}
+
+// parseLimit reads a limit of a version: <8.7.
+func parseLimit(text string) (bound, error) {
+	m := boundForm.FindStringSubmatch("v" + text)
+	if m == nil || m[2] == "" {
+		return bound{}, fmt.Errorf("%q is no limit of a version, such as <8.7", text)
+	}
+	return bound{op: m[2], version: m[3]}, nil
+}
+
+func askPackage(m *Machine, q *question, found *Match) (ok bool) {
+	limit := bound{}
+	if len(q.args) == 2 {
+		limit, _ = parseLimit(q.args[1]) // which was checked
+	}
+	for pattern := range strings.FieldsSeq(q.args[0]) {
+		for _, name := range m.packages(pattern) {
+			if slices.ContainsFunc(m.Packages[name], func(v string) bool { return limit.op == "" || limit.holds(upstream(v)) }) {
+				found.Names, found.Pkgs, ok = append(found.Names, name), append(found.Pkgs, name), true
+			}
+		}
+	}
+	return ok
+}
+
+// files are those that an argument names.
+func (m *Machine) files(arg string) (all []string) {
+	for pattern := range strings.FieldsSeq(arg) {
+		all = append(all, m.glob(pattern)...)
+	}
+	return all
+}
+
+func (f *Match) file(name string, n int) {
+	if p := (Place{name, n}); !slices.Contains(f.Places, p) {
+		f.Places = append(f.Places, p)
+	}
+}
+
+func askPath(m *Machine, q *question, found *Match) bool {
+	files := m.files(q.args[0])
+	for _, name := range files {
+		found.Names = append(found.Names, name)
+		found.file(name, 0)
+	}
+	return len(files) > 0
+}
+
+func askOwn(m *Machine, q *question, found *Match) (ok bool) {
+	for pattern := range strings.FieldsSeq(q.args[0]) {
+		for _, name := range m.Own {
+			if match, err := path.Match(pattern, name); match && err == nil {
+				found.Names, ok = append(found.Names, name), true
+				found.file(name, 0)
+			}
+		}
+	}
+	return ok
+}
+
+func askLink(m *Machine, q *question, found *Match) (ok bool) {
+	for _, name := range m.files(q.args[0]) {
+		if to := m.Files.Link(name); to != "" && q.rx[1].match(to) {
+			found.file(name, 0)
+			ok = true
+		}
+	}
+	return ok
+}
+
+func askLine(m *Machine, q *question, found *Match) (ok bool) {
+	for _, name := range m.files(q.args[0]) {
+		for _, l := range m.lines(name) {
+			if q.rx[1].match(l.text) {
+				found.file(name, l.n)
+				ok = true
+			}
+		}
+	}
+	return ok
+}
+
+func askSet(m *Machine, q *question, found *Match) (ok bool) {
+	for _, name := range m.files(q.args[0]) {
+		for _, l := range m.lines(name) {
+			for _, s := range settings(l.text) {
+				if q.rx[1].match(s[0]) && (len(q.args) == 2 || q.rx[2].match(s[1])) {
+					found.Names = append(found.Names, s[0])
+					found.file(name, l.n)
+					ok = true
+					break
+				}
+			}
+		}
+	}
+	return ok
+}
+
+// settings are a line's name and value, in each of the ways in which files part
+// them: by an equals sign, by a colon, by a space. A name has an underscore for each
+// dash, and no quotes.
+func settings(line string) (all [][2]string) {
+	for _, sep := range []string{"=", ":", " "} {
+		i := strings.Index(line, sep)
+		if sep == " " {
+			i = strings.IndexAny(line, " \t")
+		}
+		switch {
+		case i > 0:
+			all = append(all, [2]string{settingName(line[:i]), strings.Trim(line[i+1:], " \t\"';,={")})
+		case sep == " ":
+			all = append(all, [2]string{settingName(line), ""})
+		}
+	}
+	return all
+}
+
+func settingName(s string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(strings.Trim(s, " \t\"';,+")), " "), "-", "_")
+}
+
+// sshd are the settings of sshd that hold for all connections, in its order.
+func (m *Machine) sshd(name string, depth int, take func(key, value string, at Place)) {
+	for _, l := range m.lines(name) {
+		key, value, _ := strings.Cut(strings.ReplaceAll(strings.Replace(l.text, "=", " ", 1), "\t", " "), " ")
+		switch value = strings.Trim(value, " \""); {
+		case strings.EqualFold(key, "Match"):
+			return
+		case strings.EqualFold(key, "Include") && depth < maxIncludes:
+			for pattern := range strings.FieldsSeq(value) {
+				if !path.IsAbs(pattern) {
+					pattern = path.Join("/etc/ssh", pattern)
+				}
+				if _, err := path.Match(pattern, ""); err != nil {
+					continue
+				}
+				for _, file := range m.glob(path.Clean(pattern)) {
+					m.sshd(file, depth+1, take)
+				}
+			}
+		default:
+			take(key, value, Place{name, l.n})
+		}
+	}
+}
+
+// maxIncludes bounds how deep a configuration may include others.
+const maxIncludes = 4
+
+func askSSHD(m *Machine, q *question, found *Match) (ok bool) {
+	seen := map[string]bool{}
+	m.sshd("/etc/ssh/sshd_config", 0, func(key, value string, at Place) {
+		first := !seen[strings.ToLower(key)]
+		if seen[strings.ToLower(key)] = true; first && q.rx[0].match(key) && (len(q.args) == 1 || q.rx[1].match(value)) {
+			found.Names, ok = append(found.Names, key), true
+			found.file(at.Path, at.Line)
+		}
+	})
+	return ok
+}
+
+func askMount(m *Machine, q *question, found *Match) (ok bool) {
+	for _, l := range m.mounted() {
+		kind := slices.ContainsFunc(strings.Fields(q.args[0]), func(p string) bool { match, err := path.Match(p, l.kind); return match && err == nil })
+		if kind && (len(q.args) == 1 || slices.ContainsFunc(l.options, q.rx[1].match)) {
+			found.Names, ok = append(found.Names, l.place), true
+			found.file(l.at.Path, l.at.Line)
+		}
+	}
+	return ok
+}
+
+func askKernel(m *Machine, q *question, found *Match) (ok bool) {
+	for _, w := range m.arguments() {
+		if q.rx[0].match(w.text) {
+			found.Names, ok = append(found.Names, w.text), true
+			found.file(w.at.Path, w.at.Line)
+		}
+	}
+	found.Names = slices.Compact(found.Names)
+	return ok
+}
+
+func askUnit(m *Machine, q *question, found *Match) (ok bool) {
+	for pattern := range strings.FieldsSeq(q.args[0]) {
+		for name, state := range m.Units {
+			if match, err := path.Match(pattern, name); match && err == nil && state == "enabled" {
+				found.Names, ok = append(found.Names, name), true
+			}
+		}
+	}
+	slices.Sort(found.Names)
+	return ok
+}
+
+func askFact(m *Machine, q *question, found *Match) (ok bool) {
+	for _, f := range m.Facts {
+		if f.Area == q.args[0] && q.rx[1].match(f.Key) && (len(q.args) == 2 || q.rx[2].match(f.Value)) {
+			found.Names, ok = append(found.Names, strings.TrimSpace(f.Key+" "+f.Value)), true
+			found.file(f.At.Path, f.At.Line)
+		}
+	}
+	return ok
+}
+
+func askArch(m *Machine, q *question, _ *Match) bool {
+	return slices.ContainsFunc(strings.Fields(q.args[0]), func(p string) bool { ok, err := path.Match(p, m.Architecture); return ok && err == nil })
+}
+
+// levels are flags of /proc/cpuinfo without which a processor has not a level of
+// x86-64 (the psABI's, chapter 3.1.1).
+var levels = map[string][]string{
+	"x86-64-v2": {"cx16", "lahf_lm", "popcnt", "ssse3", "sse4_1", "sse4_2"},
+	"x86-64-v3": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"},
+}
+
+func checkCPU(args []string) error {
+	if levels[args[0]] == nil {
+		return fmt.Errorf("%q is neither x86-64-v2 nor x86-64-v3", args[0])
+	}
+	return nil
+}
+
+func askCPU(m *Machine, q *question, found *Match) bool {
+	for _, l := range m.lines("/proc/cpuinfo") {
+		if flags, ok := strings.CutPrefix(l.text, "flags"); ok {
+			has := strings.Fields(flags)
+			if slices.ContainsFunc(levels[q.args[0]], func(flag string) bool { return !slices.Contains(has, flag) }) {
+				found.file("/proc/cpuinfo", l.n)
+				return true
+			}
+			return false
+		}
+	}
+	return false
+}
+
+func checkFrom(args []string) error {
+	for part := range strings.SplitSeq(args[0], "|") {
+		if _, err := parseBound(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func askFrom(m *Machine, q *question, _ *Match) bool {
+	for part := range strings.SplitSeq(q.args[0], "|") {
+		if b, _ := parseBound(part); b.onSource(m) { // which was checked
+			return true
+		}
+	}
+	return false
+}

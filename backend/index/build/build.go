@@ -1,0 +1,371 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"svc/backend/osfile"
+
+	"svc/backend/api/release"
+	"svc/backend/index/catalog"
+	"svc/backend/index/data"
+	"svc/backend/index/deb"
+	"svc/backend/index/pes"
+	"svc/backend/index/record"
+	"svc/backend/index/rpm"
+	"svc/backend/index/table"
+)
+
+// Stats counts what an index has.
+type Stats struct {
+	IndexVersion string         `json:"index_version"`
+	Bytes        int            `json:"bytes"`
+	Packages     map[string]int `json:"packages"` // by release
+	Trails       map[string]int `json:"trails"`   // by hop, such as debian-12>debian-13
+	Tables       map[string]int `json:"tables"`   // records of each table
+}
+
+// Build makes an index file of the sources and writes it atomically, once it
+// was read back whole: an error leaves the file that was there before. The same
+// sources give the same bytes.
+func Build(ctx context.Context, s Sources) (*Stats, error) {
+	if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && s.PES == "" && s.Curated == "" {
+		return nil, errors.New("building an index needs something to build it from, and a file to write")
+	}
+	b, err := s.builder()
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.bring(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("building index: %w", err)
+	}
+	if s.Base != "" || len(debianSuites(in.releases)) == 0 {
+		if b.base, err = readBase(s.Base); err != nil {
+			return nil, err
+		}
+	}
+	w, err := b.build(in)
+	if err != nil {
+		return nil, fmt.Errorf("building index: %w", err)
+	}
+	if s.FactsAlone {
+		w = w.Only(record.IsFact)
+	}
+	data, err := w.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("building index: %w", err)
+	}
+	if err := table.Verify(string(data)); err != nil {
+		return nil, fmt.Errorf("building index: %w", err)
+	}
+	file, err := table.Open(string(data))
+	if err != nil {
+		return nil, fmt.Errorf("building index: %w", err)
+	}
+	if err := osfile.Write(s.Out, data, 0o644); err != nil {
+		return nil, fmt.Errorf("writing index: %w", err)
+	}
+	return stats(file), nil
+}
+
+// builder makes the bytes of an index.
+type builder struct {
+	curated layers
+	events  []pes.Event
+	base    *base // nil where all is made anew
+	log     func(string)
+}
+
+// readEvents reads a file of events, which may be packed.
+func readEvents(path string) ([]pes.Event, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := deb.Open(context.Background(), os.DirFS(filepath.Dir(path)), filepath.Base(path))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return pes.Read(f)
+}
+
+// build makes the tables of what was read.
+func (b *builder) build(in *inputs) (*table.Writer, error) {
+	w := &table.Writer{}
+	suites, err := b.suites(w, in)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range in.imports {
+		if err := r.put(w); err != nil {
+			return nil, err
+		}
+	}
+	if err := putCurated(w, b.curated); err != nil {
+		return nil, err
+	}
+	other, err := newForeign(b.curated, suites)
+	if err != nil {
+		return nil, err
+	}
+	other.addEvents(b.events)
+	b.addLists(other, in)
+	if err := b.warn(allLists{other, in.releases, b.base}); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(other.put(w), putDebianRows(w, b.curated)); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Program are the bytes of data/lists.bin and data/answers.bin: what the rows of the
+// program say and decide over the facts of the program.
+func Program() (lists, answers []byte, err error) {
+	b, err := Sources{}.builder()
+	if err != nil {
+		return nil, nil, err
+	}
+	if b.base, err = readBase(""); err != nil {
+		return nil, nil, err
+	}
+	w, err := b.build(&inputs{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("building the tables of the program: %w", err)
+	}
+	isList := func(name string) bool { return name == record.RPMLists || name == record.RPMSpellings }
+	if lists, err = w.Only(isList).Bytes(); err != nil {
+		return nil, nil, err
+	}
+	answers, err = w.Only(func(name string) bool { return !record.IsFact(name) && !isList(name) }).Bytes()
+	return lists, answers, err
+}
+
+// warn tells of the overlay's rows that lead to what no list has.
+func (b *builder) warn(lists allLists) error {
+	if len(b.curated) < 2 || b.log == nil {
+		return nil
+	}
+	warnings, err := lists.unlisted(b.curated[1])
+	for _, text := range warnings {
+		b.log(text)
+	}
+	return err
+}
+
+// suites stores the releases of Debian and its kin, and gives those of Debian.
+func (b *builder) suites(w *table.Writer, in *inputs) ([]*catalog.Release, error) {
+	if b.base == nil {
+		names, err := naming(b.curated, nil)
+		if err != nil {
+			return nil, err
+		}
+		err = putAll(w, map[string]map[string]string{record.PatternsTable: patterns(names.Apply(in.releases)), record.ModulesTable: modules(in.releases)})
+		return debianSuites(in.releases), errors.Join(err, b.putReleases(w, in.releases, names))
+	}
+	suites := b.base.suites()
+	already, err := b.base.canonicals(suites, in.releases)
+	if err != nil {
+		return nil, err
+	}
+	names, err := naming(b.curated, already)
+	if err != nil {
+		return nil, err
+	}
+	names.Apply(in.releases)
+	return suites, errors.Join(b.base.copyTo(w, in), b.putReleases(w, in.releases, names))
+}
+
+// addLists tells what the imported rpm releases have, and those of the base.
+func (b *builder) addLists(f *foreign, in *inputs) {
+	for _, r := range in.imports {
+		f.addList(rpmNamesOf{r.slug, r.packages.Names()})
+	}
+	if b.base == nil {
+		return
+	}
+	for _, l := range b.base.imports() {
+		f.addList(l)
+	}
+}
+
+// putReleases stores the releases, and the trails between neighbours.
+func (b *builder) putReleases(w *table.Writer, releases []*catalog.Release, names *catalog.Naming) error {
+	renamed, err := renames(b.curated)
+	if err != nil {
+		return err
+	}
+	for _, r := range releases {
+		if err := putRelease(w, r); err != nil {
+			return err
+		}
+	}
+	for i := 1; i < len(releases); i++ {
+		older, newer := releases[i-1], releases[i]
+		if record.Distribution(older.Slug) != record.Distribution(newer.Slug) {
+			continue
+		}
+		hop := record.TrailsTable(older.Slug, newer.Slug)
+		forward := catalog.Trails(older, newer, names, renamed[hop])
+		back := catalog.Reverse(older, newer, forward, names)
+		if err := errors.Join(putTrails(w, hop, forward), putTrails(w, record.TrailsTable(newer.Slug, older.Slug), back)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patterns are the names of versioned software with an asterisk for the
+// version, and their canonicals: what a vendor's postgresql-16 is can so be
+// told where the distribution has another version. Ambiguous ones are left out.
+func patterns(releases []*catalog.Release) map[string]string {
+	found, ambiguous := map[string]string{}, map[string]bool{}
+	for _, r := range releases {
+		for _, name := range r.Names {
+			p := r.Packages[name]
+			if p.Major == "" || !strings.Contains(name, p.Major) {
+				continue
+			}
+			key := strings.Replace(name, p.Major, "*", 1)
+			value := strings.Replace(p.Canonical, p.Major, "*", 1)
+			if old, ok := found[key]; ok && old != value {
+				ambiguous[key] = ambiguous[key] || strings.Contains(old, "*") == strings.Contains(value, "*")
+				if strings.Contains(value, "*") {
+					value = old // a canonical that survives upgrades comes first
+				}
+			}
+			found[key] = value
+		}
+	}
+	maps.DeleteFunc(found, func(key, _ string) bool { return ambiguous[key] })
+	return found
+}
+
+func putTrails(w *table.Writer, name string, trails map[string]record.Trail) error {
+	for pkg, t := range trails {
+		if err := w.Put(name, pkg, record.EncodeTrail(t)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putRelease stores the tables of a release.
+func putRelease(w *table.Writer, r *catalog.Release) error {
+	owners := map[string]string{}
+	for _, name := range r.Names {
+		p := r.Packages[name]
+		rec := record.Record{Name: name, Canonical: p.Canonical, Major: p.Major, Version: p.Version, Component: p.Component}
+		if err := w.Put(r.Slug+record.NamesTable, name, rec.Encode()); err != nil {
+			return err
+		}
+		if p.Canonical != name {
+			if err := w.Put(r.Slug+record.CanonicalsTable, p.Canonical, name); err != nil {
+				return err
+			}
+		}
+		if len(p.Files) == 0 {
+			continue
+		}
+		if err := w.Put(r.Slug+record.FilesTable, name, strings.Join(p.Files, "\t")); err != nil {
+			return err
+		}
+		for _, path := range p.Files {
+			owners[path] = strings.TrimSpace(owners[path] + " " + name)
+		}
+	}
+	return putAll(w, map[string]map[string]string{
+		r.Slug + record.OwnersTable:   owners,
+		r.Slug + record.ProvidesTable: singleProviders(r),
+		r.Slug + record.SourcesTable:  mainBinaries(r),
+	})
+}
+
+// modules are the rpm names of the packages of Perl modules, where they are not
+// written as rule makes them.
+func modules(releases []*catalog.Release) map[string]string {
+	found := map[string]string{}
+	for _, r := range releases {
+		for name, p := range r.Packages {
+			if usual, _ := rpm.Module(name); p.Module != "" && usual != "perl-"+p.Module {
+				found[name] = "perl-" + p.Module
+			}
+		}
+	}
+	return found
+}
+
+// singleProviders are the virtual packages that one package provides. Those of
+// Rust crates, one for each version and feature, are installed by nobody.
+func singleProviders(r *catalog.Release) map[string]string {
+	providers := map[string]string{}
+	for _, name := range r.Names {
+		for virtual := range deb.Names(r.Packages[name].Provides) {
+			switch owner, taken := providers[virtual]; {
+			case r.Packages[virtual] != nil || strings.HasPrefix(virtual, "librust-"):
+			case taken && owner != name:
+				providers[virtual] = ""
+			case !taken:
+				providers[virtual] = name
+			}
+		}
+	}
+	for virtual, name := range providers {
+		if name == "" {
+			delete(providers, virtual)
+		}
+	}
+	return providers
+}
+
+// mainBinaries are the nearest binaries of the sources that have none of their
+// own name: the one whose canonical is the shortest.
+func mainBinaries(r *catalog.Release) map[string]string {
+	binaries := map[string]string{}
+	for _, name := range r.Names {
+		p := r.Packages[name]
+		if r.Packages[p.Source] != nil {
+			continue
+		}
+		best, ok := binaries[p.Source]
+		if !ok || len(p.Canonical) < len(r.Packages[best].Canonical) {
+			binaries[p.Source] = name
+		}
+	}
+	return binaries
+}
+
+// ReadStats checks a whole index file and counts what it has; without a path,
+// that which is part of the program.
+func ReadStats(path string) (*Stats, error) {
+	read := data.Open
+	if path != "" {
+		read = func() (*table.File, error) { return table.ReadFile(path) }
+	}
+	file, err := read()
+	if err != nil {
+		return nil, err
+	}
+	return stats(file), nil
+}
+
+func stats(f *table.File) *Stats {
+	s := &Stats{IndexVersion: f.Version(), Bytes: f.Size(), Packages: map[string]int{}, Trails: map[string]int{}, Tables: map[string]int{}}
+	for _, name := range f.Names() {
+		s.Tables[name] = f.Table(name).Len()
+		slug, names := strings.CutSuffix(name, record.NamesTable)
+		if _, known := release.Lookup(slug); names && known {
+			s.Packages[slug] = s.Tables[name]
+		}
+		if hop, ok := strings.CutSuffix(name, "/trails"); ok {
+			s.Trails[hop] = s.Tables[name]
+		}
+	}
+	return s
+}

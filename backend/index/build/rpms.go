@@ -1,0 +1,797 @@
+package build
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/api/release"
+	"svc/backend/index/catalog"
+	"svc/backend/index/pes"
+	"svc/backend/index/record"
+	"svc/backend/index/repomd"
+	"svc/backend/index/rpm"
+	"svc/backend/index/table"
+)
+
+// foreign makes the tables of the rpm distributions from the curated rows, the
+// names that EL is known to have, and the packages of Debian.
+type foreign struct {
+	kin       map[string]rpm.Guess // rows of Debian's kin
+	own       map[string]kinPackage
+	vendors   map[string]string // vendor → what to know of its repository
+	ownNames  map[string]string // the table of el_names.tsv
+	lines     map[string]string // name → the only line that has it, el or suse
+	rows      map[string]rpm.Guess
+	patterns  *record.Globs
+	trails    map[string]map[string]record.Trail // level, such as el-7 → name → what it becomes in the next
+	levels    map[string]string                  // name → levels of EL
+	before    map[string][]int                   // name → levels of EL until which it was something else
+	suse      map[string]string                  // name → levels of SUSE
+	lists     map[string]string                  // name → words of rpm_lists.tsv
+	listed    map[string]bool                    // names that imported lists have
+	suites    []*catalog.Release
+	canonical map[string]string // canonical → package, of the newest suite that has it
+	provided  map[string]string
+	libraries map[string]string
+}
+
+func newForeign(curated layers, releases []*catalog.Release) (*foreign, error) {
+	f := &foreign{
+		kin: map[string]rpm.Guess{}, vendors: map[string]string{}, ownNames: map[string]string{},
+		rows: map[string]rpm.Guess{}, levels: map[string]string{}, before: map[string][]int{}, suse: map[string]string{}, lines: map[string]string{}, listed: map[string]bool{}, suites: slices.Clone(releases),
+		canonical: map[string]string{}, provided: map[string]string{}, libraries: map[string]string{},
+		trails: map[string]map[string]record.Trail{},
+	}
+	slices.Reverse(f.suites)
+	f.collect()
+	return f, f.read(curated)
+}
+
+// collect indexes the suites, newer ones first: libraries by their stems, and
+// those that are alone in having their name, whatever versions are in it, by
+// that without.
+func (f *foreign) collect() {
+	for _, r := range f.suites {
+		for virtual, name := range singleProviders(r) {
+			setNew(f.provided, virtual, name)
+		}
+		stems, versionless := map[string]string{}, map[string]string{}
+		for _, name := range r.Names {
+			p := r.Packages[name]
+			setNew(f.canonical, p.Canonical, name)
+			if record.Role(p.Canonical) != api.RoleLib {
+				continue
+			}
+			stem, bare := rpm.Stem(name), rpm.Versionless(name)
+			if old, ok := stems[stem]; !ok || len(p.Canonical) < len(old) {
+				stems[stem] = p.Canonical
+			}
+			if old, ok := versionless[bare]; ok && old != p.Canonical {
+				versionless[bare] = "" // which of them it is, nobody knows
+			} else {
+				versionless[bare] = p.Canonical
+			}
+		}
+		maps.DeleteFunc(versionless, func(_, canonical string) bool { return canonical == "" })
+		for stem, canonical := range stems {
+			setNew(f.libraries, stem, canonical)
+		}
+		for bare, canonical := range versionless {
+			setNew(f.libraries, bare, canonical)
+		}
+	}
+}
+
+func setNew(m map[string]string, key, value string) {
+	if _, ok := m[key]; !ok {
+		m[key] = value
+	}
+}
+
+// read reads the curated rows and the facts.
+func (f *foreign) read(curated layers) error {
+	all, err := singles(curated, "rpm_debian.tsv", 4)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		g := rpm.Guess{Relation: api.Relation(c[1]), Confidence: record.RowConfidence, Targets: strings.Fields(c[2]), Method: rpm.Curated}
+		if err := f.add("rpm_debian.tsv", c[0], g); err != nil {
+			return err
+		}
+		if line := lineOf(c[3]); line != "" {
+			f.lines[c[0]] = line
+		}
+		name, until := record.PartKey(c[0])
+		switch {
+		case strings.HasPrefix(c[0], record.SuseKey):
+			f.lines[c[0]], f.lines[name] = "suse", "el"
+		case until > 0:
+			f.lines[c[0]], f.before[name] = "el", append(f.before[name], until)
+		}
+	}
+	if err := f.readOthers(curated); err != nil {
+		return err
+	}
+	facts, err := rows(curated, "el_packages.tsv", 2)
+	if err != nil {
+		return err
+	}
+	for _, c := range facts {
+		for l := range strings.FieldsSeq(c[1]) {
+			f.has(c[0], l)
+		}
+	}
+	f.readPatterns()
+	if err := f.readLists(curated); err != nil {
+		return err
+	}
+	if err := f.readSUSE(curated); err != nil {
+		return err
+	}
+	if err := f.readOwnNames(curated); err != nil {
+		return err
+	}
+	return f.readTrails(curated)
+}
+
+// readLists reads rpm_lists.tsv. Where a layer has a name again, its words are added.
+func (f *foreign) readLists(curated layers) error {
+	facts, err := rows(curated, "rpm_lists.tsv", 2)
+	f.lists = map[string]string{}
+	for _, c := range facts {
+		f.lists[c[0]] = strings.TrimSpace(f.lists[c[0]] + " " + c[1])
+	}
+	return err
+}
+
+// spellings are the names of the lists that canonicals spell otherwise, where nothing
+// else is known of them.
+func (f *foreign) spellings(known map[string]string) map[string]string {
+	found := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(f.lists)) {
+		if _, ok := known[name]; !ok && rpm.Slug(name) != name {
+			setNew(found, rpm.Slug(name), name)
+		}
+	}
+	return found
+}
+
+// readSUSE reads suse_packages.tsv. A name that EL is not known to have is SUSE's alone.
+func (f *foreign) readSUSE(curated layers) error {
+	facts, err := rows(curated, "suse_packages.tsv", 2)
+	for _, c := range facts {
+		name := c[0]
+		if _, other := f.rows[record.SuseKey+name]; other || f.partVendor(name) {
+			name = record.SuseKey + name
+		}
+		f.suse[name] = c[1]
+		if _, row := f.rows[name]; !row && f.levels[name] == "" {
+			f.lines[name] = "suse"
+		}
+	}
+	return err
+}
+
+// partVendor gives EL a row of its own for a name that is a vendor's there, and SUSE's
+// own by a pattern: postgresql16 is of the PostgreSQL project on EL.
+func (f *foreign) partVendor(name string) bool {
+	vendors, vendor := f.Pattern(name)
+	own, suse := f.Pattern(record.SuseKey + name)
+	if !vendor || !suse || !rpm.IsVendor(vendors.Method) || rpm.IsVendor(own.Method) {
+		return false
+	}
+	f.rows[name], f.lines[name] = vendors, "el"
+	f.ownNames[name+" suse"] = string(api.RelationSame) + "\t" + name
+	return true
+}
+
+// readOwnNames reads el_names.tsv.
+func (f *foreign) readOwnNames(curated layers) error {
+	all, err := rows(curated, "el_names.tsv", 5)
+	for _, c := range all {
+		relation := api.Relation(c[2])
+		if !slices.Contains(api.Relations, relation) || (relation == api.RelationRemoved) != (c[3] == "") {
+			return fmt.Errorf("el_names.tsv: the row of %q is %s %q", c[0], c[2], c[3])
+		}
+		f.ownNames[c[0]+" "+c[1]] = c[2] + "\t" + c[3]
+		for own := range strings.FieldsSeq(c[3]) {
+			if f.isBack(relation, c[1], own) {
+				f.back(c[1]+"/"+own, c[0])
+			}
+		}
+	}
+	return err
+}
+
+// isBack reports whether an own name of a distribution leads back to EL's: what
+// EL has too is itself.
+func (f *foreign) isBack(relation api.Relation, distribution, own string) bool {
+	switch {
+	case distribution == "suse":
+		_, other := f.rows[record.SuseKey+own]
+		return (relation == api.RelationRenamed || relation == api.RelationReplaced) && (f.levels[own] == "" || other)
+	case relation != api.RelationReplaced:
+		return false
+	}
+	return ofEL(distribution) || !strings.Contains(f.levels[own], "9")
+}
+
+// back leads an own name to that of EL which most of its levels have.
+func (f *foreign) back(own, name string) {
+	old, ok := f.ownNames[own]
+	if !ok || len(f.levels[name]) > len(f.levels[old]) {
+		f.ownNames[own] = name
+	}
+}
+
+// has notes that a level of EL has an rpm.
+func (f *foreign) has(name, level string) {
+	if !slices.Contains(strings.Fields(f.levels[name]), level) {
+		f.levels[name] = strings.TrimSpace(f.levels[name] + " " + level)
+	}
+}
+
+// addList takes the names of a release whose own list is known.
+func (f *foreign) addList(l rpmNamesOf) {
+	r, _ := release.Lookup(l.slug)
+	line, n, _ := record.Level(r)
+	for _, name := range l.names {
+		_, row := f.rows[name]
+		_, known := f.levels[name]
+		f.listed[name] = true
+		switch {
+		case r.Family == release.EL:
+			f.has(name, strconv.Itoa(n))
+		case !row && !known && line == "suse":
+			f.lines[name] = line
+		}
+	}
+}
+
+// levelsOf are the levels of EL that have the package of a key.
+func (f *foreign) levelsOf(key string) string {
+	name, until := record.PartKey(key)
+	if until == 0 {
+		return f.levels[key]
+	}
+	return strings.Join(slices.DeleteFunc(strings.Fields(f.levels[name]), func(level string) bool {
+		n, err := strconv.Atoi(level)
+		return err == nil && n > until
+	}), " ")
+}
+
+// beforeOf are the levels of EL until which a name was that of something else,
+// in order.
+func (f *foreign) beforeOf(name string) string {
+	return strings.Trim(fmt.Sprint(slices.Sorted(slices.Values(f.before[name]))), "[]")
+}
+
+// readPatterns makes the patterns of the rows with asterisks.
+func (f *foreign) readPatterns() {
+	f.patterns = &record.Globs{}
+	for name, g := range f.rows {
+		f.patterns.Add(name, record.EncodeTrail(rpm.TrailOf(g)))
+	}
+}
+
+// readOthers reads the rows of other vendors, of Ubuntu, and of its names.
+func (f *foreign) readOthers(curated layers) error {
+	vendors, err := rows(curated, "vendors.tsv", 2)
+	if err != nil {
+		return err
+	}
+	for _, c := range vendors {
+		f.vendors[c[0]] = c[1]
+	}
+	all, err := singles(curated, "third_party.tsv", 4)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		g := rpm.Guess{Relation: api.Relation(c[2]), Confidence: record.PatternConfidence, Targets: strings.Fields(c[3]), Method: rpm.Vendor + c[1]}
+		if f.vendors[c[1]] == "" {
+			return fmt.Errorf("third_party.tsv: vendor %q is not in vendors.tsv", c[1])
+		}
+		if err := f.add("third_party.tsv", c[0], g); err != nil {
+			return err
+		}
+		f.kin[c[0]] = g
+	}
+	if f.own, err = readKinPackages(curated, patterns(f.suites)); err != nil {
+		return err
+	}
+	all, err = rows(curated, "ubuntu_debian.tsv", 4)
+	for _, c := range all {
+		f.kin[c[0]] = rpm.Guess{Relation: api.Relation(c[1]), Confidence: record.PatternConfidence, Targets: strings.Fields(c[2]), Method: rpm.Curated}
+	}
+	return err
+}
+
+// ofEL reports whether a distribution, or a release of it, is one of EL.
+func ofEL(name string) bool {
+	return slices.ContainsFunc(release.All(), func(r release.Release) bool {
+		return r.Family == release.EL && (r.Slug == name || record.Distribution(r.Slug) == name)
+	})
+}
+
+// readTrails reads el_trails.tsv. What a row tells of has been in its level of EL,
+// where no list knows it.
+func (f *foreign) readTrails(curated layers) error {
+	all, err := rows(curated, "el_trails.tsv", 5)
+	for _, c := range all {
+		t := record.Trail{Relation: api.Relation(c[2]), Confidence: record.RowConfidence, Targets: strings.Fields(c[3]), Method: record.Curated}
+		if strings.Contains(c[1], "*") {
+			t.Confidence = record.PatternConfidence
+		}
+		switch c[4] {
+		case "PES":
+			t.Confidence, t.Method = pes.Confidence, pes.Method
+		case "Obsoletes":
+			t.Confidence, t.Method = record.ObsoletesConfidence, record.Obsoleted
+		}
+		if !slices.Contains(api.Relations, t.Relation) || (t.Relation == api.RelationRemoved) != (len(t.Targets) == 0) {
+			return fmt.Errorf("el_trails.tsv: the row of %q is %s %v", c[1], c[2], t.Targets)
+		}
+		if strings.Count(c[1], "*") > 1 {
+			return fmt.Errorf("el_trails.tsv: %q has more than one asterisk", c[1])
+		}
+		f.trail(c[0], c[1], t)
+		if n, ok := strings.CutPrefix(c[0], "el-"); ok && f.levels[c[1]] == "" && !strings.Contains(c[1], "*") {
+			f.has(c[1], n)
+		}
+	}
+	return err
+}
+
+// trail sets what becomes of an rpm after a level.
+func (f *foreign) trail(level, name string, t record.Trail) {
+	if f.trails[level] == nil {
+		f.trails[level] = map[string]record.Trail{}
+	}
+	f.trails[level][name] = t
+}
+
+// addEvents takes the events of PES files, which come before the rows. They may
+// be a vendor's, of packages that nobody else knows.
+func (f *foreign) addEvents(events []pes.Event) {
+	hops := pes.Trails(events)
+	for _, level := range slices.Sorted(maps.Keys(hops)) {
+		for name, t := range hops[level] {
+			f.trail("el-"+strconv.Itoa(level), name, t)
+			f.hasByEvent(name, level)
+			for _, target := range t.Targets {
+				f.hasByEvent(target, level+1)
+			}
+		}
+	}
+}
+
+// hasByEvent says that a level of EL has a package, unless it is of EPEL.
+func (f *foreign) hasByEvent(name string, level int) {
+	if !strings.HasSuffix(f.levels[name], record.VendorEPEL) {
+		f.has(name, strconv.Itoa(level))
+	}
+}
+
+// lineOf is the line of distributions that a row's provenance begins with.
+func lineOf(provenance string) string {
+	first, _, _ := strings.Cut(provenance, ":")
+	first, _, _ = strings.Cut(first, " ")
+	switch first {
+	case "SUSE":
+		return "suse"
+	case "EL", "EPEL", "Fedora", "Amazon", "Oracle", "Oracle's", "Remi", "ELRepo":
+		return "el"
+	}
+	return ""
+}
+
+// add takes a row of a name or a pattern.
+func (f *foreign) add(file, name string, g rpm.Guess) error {
+	gone := g.Relation == api.RelationRemoved
+	if !slices.Contains(api.Relations, g.Relation) || gone != (len(g.Targets) == 0) {
+		return fmt.Errorf("%s: the row of %q is %s %v", file, name, g.Relation, g.Targets)
+	}
+	if strings.Contains(name, "*") {
+		g.Confidence = min(g.Confidence, record.PatternConfidence)
+	}
+	f.rows[name] = g
+	return nil
+}
+
+// Package, Canonical, Provided, Library, Row and Pattern answer the rules of package rpm.
+func (f *foreign) Package(name string) (string, bool) {
+	for _, r := range f.suites {
+		if p := r.Packages[name]; p != nil {
+			return p.Canonical, true
+		}
+	}
+	p, ok := f.own[name]
+	return p.canonical, ok
+}
+
+func (f *foreign) Canonical(canonical string) (string, bool) {
+	name, ok := f.canonical[canonical]
+	return name, ok
+}
+
+func (f *foreign) Provided(virtual string) (string, bool) {
+	name, ok := f.provided[virtual]
+	return name, ok
+}
+
+func (f *foreign) Library(stem string) (string, bool) {
+	canonical, ok := f.libraries[stem]
+	return canonical, ok
+}
+
+func (f *foreign) Row(name string) (rpm.Guess, bool) {
+	g, ok := f.rows[name]
+	return g, ok && !strings.Contains(name, "*")
+}
+
+func (f *foreign) Pattern(name string) (rpm.Guess, bool) {
+	value, ok := f.patterns.Match(name)
+	if !ok {
+		return rpm.Guess{}, false
+	}
+	t, err := record.DecodeTrail(value)
+	return rpm.GuessOf(t), err == nil
+}
+
+// named is an rpm with what was found of it.
+type named struct {
+	name, canonical, major string
+	line                   string // el or suse where only that line has it
+	guess                  rpm.Guess
+	sure                   bool // that there is a guess
+}
+
+// names finds what every known rpm is and gives it its canonical.
+func (f *foreign) names() []*named {
+	var all []*named
+	known := maps.Clone(f.levels)
+	for name := range f.listed {
+		setNew(known, name, "")
+	}
+	for name := range f.suse {
+		setNew(known, name, "")
+	}
+	for name := range f.rows {
+		if !strings.Contains(name, "*") {
+			setNew(known, name, "")
+		}
+	}
+	for name := range f.before {
+		setNew(known, name, "") // leads to the keys of its levels
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		n := &named{name: name}
+		n.guess, n.sure = rpm.Of(name, f)
+		n.line = f.lines[name]
+		if n.guess.Method == "library" {
+			n.line = cmp.Or(n.line, "el") // SUSE puts the soname into the name
+		}
+		all = append(all, n)
+	}
+	byRank := slices.Clone(all)
+	slices.SortStableFunc(byRank, func(a, b *named) int {
+		return cmp.Or(cmp.Compare(f.rank(a), f.rank(b)), cmp.Compare(a.name, b.name))
+	})
+	taken := claimed{}
+	for _, n := range byRank {
+		f.claim(n, taken)
+	}
+	return all
+}
+
+// rank orders the rpms by their claim on the canonical of a package of Debian:
+// the same name first, then what most releases have.
+func (f *foreign) rank(n *named) int {
+	levels := len(strings.Fields(f.levelsOf(n.name)))
+	switch {
+	case !rpm.One(n.guess):
+		return 100 - record.BoolOrder(f.shared(n, rpm.Canonical(n.name)) != "")
+	case n.guess.Relation == api.RelationSame:
+		return 0
+	case n.guess.Method == rpm.SameName:
+		return 10
+	case n.guess.Method == rpm.Curated:
+		return 20 - levels
+	}
+	return 40 - levels
+}
+
+// claim gives the canonical: that of the package of Debian which the rpm is,
+// unless another rpm is nearer to it.
+func (f *foreign) claim(n *named, taken claimed) {
+	if n.sure && rpm.One(n.guess) {
+		target := rpm.FirstThere(f, n.guess.Targets[0])
+		canonical, ok := f.Package(target)
+		if ok && f.take(taken, canonical, n) {
+			n.canonical, n.major = canonical, f.majorOf(target, canonical)
+			return
+		}
+	}
+	name, _ := record.PartKey(n.name)
+	slug, usual := rpm.Slug(name), rpm.Canonical(name)
+	for _, canonical := range []string{slug, usual, f.library(n)} {
+		if deb := f.shared(n, canonical); deb != "" && f.take(taken, canonical, n) {
+			n.canonical, n.major = canonical, f.majorOf(deb, canonical)
+			return
+		}
+	}
+	n.canonical = usual
+	for f.canonical[n.canonical] != "" || !taken.take(n.canonical, n.line) {
+		n.canonical += record.Apart
+	}
+}
+
+// take takes a canonical for an rpm: for both lines, or for EL alone where SUSE
+// has a name of its own for it.
+func (f *foreign) take(taken claimed, canonical string, n *named) bool {
+	return taken.take(canonical, n.line) || n.line == "" && f.levels[n.name] != "" && taken.take(canonical, "el")
+}
+
+// shared is the package of Debian with a canonical, where an rpm that is not
+// only that is of the same software and role: the row names it, it has the same
+// name, or both are the libraries of the software.
+func (f *foreign) shared(n *named, canonical string) string {
+	deb := f.canonical[canonical]
+	if deb == "" || !n.sure || n.guess.Relation == api.RelationRemoved {
+		return ""
+	}
+	if r := record.Role(canonical); deb == n.name || r == api.RoleLib || r == api.RoleDev {
+		return deb
+	}
+	for _, target := range n.guess.Targets {
+		for name := range strings.SplitSeq(target, "|") {
+			if own, _ := f.Package(name); own == canonical {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// library is the canonical of the library that an rpm is in Debian, or empty.
+func (f *foreign) library(n *named) string {
+	if n.guess.Relation != api.RelationIncluded || len(n.guess.Targets) != 1 {
+		return ""
+	}
+	canonical, _ := f.Package(rpm.FirstThere(f, n.guess.Targets[0]))
+	if record.Role(canonical) != api.RoleLib {
+		return ""
+	}
+	return canonical
+}
+
+// claimed are the canonicals that the lines have given: line and canonical.
+type claimed map[[2]string]bool
+
+// take takes a canonical for a line, or for both where line is empty.
+func (c claimed) take(canonical, line string) bool {
+	lines := []string{"el", "suse"}
+	if line != "" {
+		lines = []string{line}
+	}
+	for _, l := range lines {
+		if c[[2]string{l, canonical}] {
+			return false
+		}
+	}
+	for _, l := range lines {
+		c[[2]string{l, canonical}] = true
+	}
+	return true
+}
+
+// majorOf is the major version of a package of Debian that is part of its
+// canonical.
+func (f *foreign) majorOf(name, canonical string) string {
+	for _, r := range f.suites {
+		if p := r.Packages[name]; p != nil && p.Major != "" && strings.Contains(canonical, p.Major) {
+			return p.Major
+		}
+	}
+	return f.own[name].major
+}
+
+// put stores the tables.
+func (f *foreign) put(w *table.Writer) error {
+	tables := map[string]map[string]string{record.RPMNames: {}, record.RPMCanonicals: {}, record.RPMRows: {}, record.RPMLibraries: f.libraries, record.RPMOwn: f.ownNames}
+	all := f.names()
+	shared := sharedCanonicals(all)
+	tables[record.RPMReverse] = f.reverse(all)
+	for _, n := range all {
+		canonical := n.canonical
+		if canonical == n.name {
+			canonical = ""
+		}
+		if canonical != "" || shared[n.canonical] {
+			tables[record.RPMCanonicals][n.canonical] = strings.TrimSpace(tables[record.RPMCanonicals][n.canonical] + " " + n.name)
+		}
+		known := strings.Join([]string{canonical, n.major, f.levelsOf(n.name), n.line, f.beforeOf(n.name), f.suse[n.name]}, "\t")
+		if n.sure {
+			known += "\t" + record.EncodeTrail(rpm.TrailOf(n.guess))
+		} else {
+			known = strings.TrimRight(known, "\t")
+		}
+		tables[record.RPMNames][n.name] = known
+	}
+	for name, g := range f.rows {
+		if strings.Contains(name, "*") {
+			g.Confidence = min(g.Confidence, record.PatternConfidence)
+			tables[record.RPMRows][name] = record.EncodeTrail(rpm.TrailOf(g))
+		}
+	}
+	for level, trails := range f.trails {
+		tables[record.RPMTrails+level] = map[string]string{}
+		for name, t := range trails {
+			tables[record.RPMTrails+level][name] = record.EncodeTrail(t)
+		}
+	}
+	tables[record.RPMLists], tables[record.RPMSpellings] = f.lists, f.spellings(tables[record.RPMNames])
+	tables[record.KinRows], tables[record.VendorsTable], tables[record.KinPackages] = map[string]string{}, f.vendors, putKinPackages(f.own)
+	for name, g := range f.kin {
+		tables[record.KinRows][name] = record.EncodeTrail(rpm.TrailOf(g))
+	}
+	return putAll(w, tables)
+}
+
+// reverse has the rpms of each package of Debian, those that are the package
+// before those that have a part of it, and those that Debian has under this name
+// before those that it has under another as well.
+func (f *foreign) reverse(all []*named) map[string]string {
+	ranked := slices.Clone(all)
+	slices.SortStableFunc(ranked, func(a, b *named) int { // the shortest name is that of the whole
+		return cmp.Or(cmp.Compare(f.rank(a), f.rank(b)), cmp.Compare(len(a.name), len(b.name)))
+	})
+	found := map[string]*[2][2][]string{}
+	for _, n := range ranked {
+		if rpm.IsVendor(n.guess.Method) {
+			continue // no release has it of its own
+		}
+		for _, target := range n.guess.Targets {
+			first := rpm.FirstThere(f, target)
+			for name := range strings.SplitSeq(target, "|") {
+				part := 1 - record.BoolOrder(rpm.One(n.guess) && f.alike(first, name))
+				if found[name] == nil {
+					found[name] = &[2][2][]string{}
+				}
+				names := &found[name][part][record.BoolOrder(name != first)]
+				*names = append(*names, n.name)
+			}
+		}
+	}
+	values := map[string]string{}
+	for name, names := range found {
+		values[name] = firstNames(names[0]) + "\t" + firstNames(names[1])
+	}
+	return values
+}
+
+// firstNames are the first of two lists of names, parted by blanks.
+func firstNames(lists [2][]string) string {
+	names := slices.Concat(lists[0], lists[1])
+	return strings.Join(names[:min(len(names), maxReverse)], " ")
+}
+
+// alike reports whether a name is another of the same package of Debian, not
+// other software in its place.
+func (f *foreign) alike(first, name string) bool {
+	canonical, _ := f.Package(first)
+	own, ok := f.Package(name)
+	return !ok || own == canonical
+}
+
+// maxReverse bounds how many rpms are looked at for one package of Debian.
+const maxReverse = 12
+
+// sharedCanonicals are those that names of both lines have.
+func sharedCanonicals(all []*named) map[string]bool {
+	seen, shared := map[string]bool{}, map[string]bool{}
+	for _, n := range all {
+		shared[n.canonical] = seen[n.canonical]
+		seen[n.canonical] = true
+	}
+	return shared
+}
+
+// rpmImport is the list of a release.
+type rpmImport struct {
+	slug     string
+	packages repomd.Release
+}
+
+// importRPMs reads every repository of a folder, <release>/<name>/repodata.
+func importRPMs(ctx context.Context, root fs.FS, log func(string)) ([]rpmImport, error) {
+	dirs, err := repomd.Repositories(root)
+	if err != nil {
+		return nil, err
+	}
+	var all []rpmImport
+	for _, dir := range dirs {
+		slug, name, _ := strings.Cut(dir, "/")
+		i := slices.IndexFunc(all, func(r rpmImport) bool { return r.slug == slug })
+		if i < 0 {
+			i, all = len(all), append(all, rpmImport{slug, repomd.Release{}})
+		}
+		if err := all[i].packages.Add(ctx, root, dir, name, log); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// repositoryName is the folder of a repository without what only says of which
+// release and architecture it is.
+func repositoryName(dir, above, slug string) string {
+	parts := slices.DeleteFunc(strings.Split(dir, "/"), func(s string) bool {
+		r, ok := release.Lookup(s)
+		return ok && r.Slug == slug || slices.Contains([]string{".", "os", "x86_64", "aarch64", "noarch", "kickstart"}, s)
+	})
+	return cmp.Or(path.Join(parts...), above)
+}
+
+// put stores the tables of the release.
+func (r rpmImport) put(w *table.Writer) error {
+	if f, ok := release.Lookup(r.slug); !ok || !record.IsRPM(f) {
+		return fmt.Errorf("release %q has no rpms", r.slug)
+	}
+	if len(r.packages) == 0 {
+		return fmt.Errorf("release %s has no packages", r.slug)
+	}
+	rpms, files, owners, obsoletes := map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}
+	for _, name := range r.packages.Names() {
+		p := r.packages[name]
+		rpms[name] = record.Listed{Version: p.Version, Repository: p.Repository, Source: p.Source, Streams: p.Streams, Hidden: p.Hidden}.Encode()
+		if len(p.Shipped) > 0 {
+			files[name] = strings.Join(p.Shipped, "\t")
+		}
+		for _, file := range p.Shipped {
+			owners[file] = strings.TrimSpace(owners[file] + " " + name)
+		}
+		for _, o := range p.Obsoletes {
+			if o.Name != name && !strings.ContainsAny(o.Name+o.Version, " \t\n|") {
+				obsoletes[o.Name] = strings.TrimSpace(obsoletes[o.Name] + " " + strings.Join([]string{name, o.Flags, o.Version}, "|"))
+			}
+		}
+	}
+	return putAll(w, map[string]map[string]string{
+		r.slug + record.RPMsTable: rpms, r.slug + record.FilesTable: files, r.slug + record.OwnersTable: owners,
+		r.slug + record.ObsoletesTable: obsoletes, r.slug + record.ProvidesTable: r.providers(),
+	})
+}
+
+// providers are the names that one package provides and none has.
+func (r rpmImport) providers() map[string]string {
+	found := map[string]string{}
+	for _, name := range r.packages.Names() {
+		for _, virtual := range r.packages[name].Provides {
+			if r.packages[virtual] != nil || strings.ContainsAny(virtual, "() \t\n/") {
+				continue
+			}
+			if old, ok := found[virtual]; ok && old != name {
+				found[virtual] = "" // several do
+				continue
+			}
+			found[virtual] = name
+		}
+	}
+	for virtual, name := range found {
+		if name == "" {
+			delete(found, virtual)
+		}
+	}
+	return found
+}

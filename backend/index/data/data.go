@@ -1,0 +1,22 @@
+// Package data has the curated rows, which are reviewed text, and the tables that
+// are built of them and of the archives' own metadata.
+package data
+
+import "embed"
+
+// Facts are the tables of what archives say of suites of Debian: they change when a
+// suite is imported. Lists has which lists of rpm distributions have a name: it changes
+// when a list is taken anew. Answers are the tables of what the rows decide.
+var (
+	//go:embed facts.bin
+	Facts string
+	//go:embed lists.bin
+	Lists string
+	//go:embed answers.bin
+	Answers string
+)
+
+// Rows are the curated rows, one file a subject.
+//
+//go:embed *.tsv
+var Rows embed.FS

@@ -1,0 +1,131 @@
+package index
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/backend/api/release"
+	"svc/backend/index/build"
+)
+
+// TestEveryRateIsRead: what was measured of a kind of evidence counts where it is the
+// case, and no answer is surer than that.
+func TestEveryRateIsRead(t *testing.T) {
+	is := is.New(t)
+	read, err := build.Rows("rates.tsv", 5)
+	is.NoErr(err)
+	is.Equal(len(read), len(rates()))
+	rate, ok := measured(release.SUSE, byCanonical, nowhere)
+	is.True(ok && rate < 0.3) // names of EL, which SUSE does not have
+	_, ok = measured(release.SUSE, "hearsay", inList)
+	is.True(!ok)
+}
+
+// TestWhatIsSureIsInTheTargetsList asks for the packages of every machine, in every
+// rpm release: what is named and sure, the target's list or a row about it has; no
+// distribution's own release, keys or branding are named in another.
+func TestWhatIsSureIsInTheTargetsList(t *testing.T) {
+	ix := embeddedIndex(t)
+	for source, names := range machines(t) {
+		for _, target := range []string{"almalinux-9", "rocky-10", "sles-15", "opensuse-leap-16.0", "amzn-2023", "fedora-42"} {
+			h, err := ix.hops(source, target)
+			is.New(t).NoErr(err)
+			for _, name := range names {
+				got := becomes(t, source, name, target)
+				for _, p := range got.Packages {
+					there, err := h.target.presence(p.Name)
+					is.New(t).NoErr(err)
+					if got.Confidence >= sureConfidence && source != target && there != inList && !h.stated[p.Name] {
+						t.Errorf("%s of %s in %s: %s is %s, %.2f", name, source, target, p.Name, there, got.Confidence)
+					}
+					if p.Name == name && isIdentity(name) && h.source.release.Family != h.target.release.Family {
+						t.Errorf("%s of %s is named in %s", name, source, target)
+					}
+				}
+				if got.Confidence >= sureConfidence && hasCaveat(got, CaveatExistence) {
+					t.Errorf("%s of %s in %s is sure, and not known to exist", name, source, target)
+				}
+			}
+		}
+	}
+}
+
+// TestAReleaseToItselfGivesEachName, where its packages are rpms: what names a package
+// leads back to it.
+func TestAReleaseToItselfGivesEachName(t *testing.T) {
+	clones := map[string]string{"rhel-9": "rocky-9", "almalinux-9": "rhel-9", "centos-7": "ol-7", "rocky-10": "almalinux-10"}
+	for source, names := range machines(t) {
+		if source == "rhel-6" {
+			continue // the index has no list of EL 6
+		}
+		if !strings.HasPrefix(source, "debian") && !strings.HasPrefix(source, "ubuntu") && !strings.HasPrefix(source, "amzn") {
+			for _, name := range names {
+				if got := becomes(t, source, name, source); packageNames(got) != name && !isIdentity(name) {
+					t.Errorf("%s of %s in itself: %s %q", name, source, got.Relation, packageNames(got))
+				}
+				if clone := clones[source]; clone != "" {
+					got := becomes(t, source, name, clone)
+					if len(got.Packages) > 0 && packageNames(got) != name && !isIdentity(name) {
+						t.Errorf("%s of %s in %s: %s %q", name, source, clone, got.Relation, packageNames(got))
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestCrossCompilersStayCross: none becomes the compiler of the machine itself.
+func TestCrossCompilersStayCross(t *testing.T) {
+	for _, name := range []string{"gcc-avr", "gcc-arm-none-eabi", "gcc-aarch64-linux-gnu", "g++-arm-linux-gnueabihf", "gcc-mingw-w64", "gcc-mingw-w64-i686", "gcc-riscv64-unknown-elf", "gcc-12-aarch64-linux-gnu"} {
+		for _, target := range []string{"rhel-9", "fedora-42", "sles-15", "amzn-2023", "opensuse-leap-16.0"} {
+			if got := packageNames(becomes(t, "debian-12", name, target)); got == "gcc" || got == "gcc-c++" {
+				t.Errorf("%s of Debian is %s in %s", name, got, target)
+			}
+		}
+	}
+	for _, c := range [][2]string{{"fedora-42", "avr-gcc"}, {"rhel-9", "mingw64-gcc"}, {"sles-15", "cross-aarch64-gcc13"}} {
+		if got := packageNames(becomes(t, c[0], c[1], "debian-13")); !strings.HasPrefix(got, "gcc-") {
+			t.Errorf("%s of %s is %q in Debian", c[1], c[0], got)
+		}
+	}
+}
+
+// TestAPackageAndItsPlacesTellOneStory: where Valkey comes in the place of Redis, so do
+// its file, unit and account.
+func TestAPackageAndItsPlacesTellOneStory(t *testing.T) {
+	for _, way := range [][2]string{{"debian-12", "rhel-10"}, {"debian-12", "fedora-42"}, {"rhel-9", "rhel-10"}, {"rhel-9", "fedora-42"}, {"sles-15", "rhel-10"}} {
+		is := is.New(t)
+		is.Equal(packageNames(becomes(t, way[0], "redis", way[1])), "valkey")
+		moves, err := embeddedIndex(t).ConfigPaths(way[0], way[1], []string{"redis"})
+		is.NoErr(err)
+		valkeys := 0
+		for _, r := range moves[0].Relocations {
+			if r.To != nil && strings.Contains(*r.To, "valkey") {
+				valkeys++
+			}
+			if r.From == "redis" || strings.HasSuffix(r.From, "/redis.conf") {
+				is.True(r.To != nil && strings.Contains(*r.To, "valkey"))
+			}
+		}
+		is.True(valkeys >= 3)
+	}
+}
+
+// machines are the packages of real machines, by release.
+func machines(t *testing.T) map[string][]string {
+	t.Helper()
+	is := is.New(t)
+	all := map[string][]string{}
+	for _, file := range hostLists(t) {
+		rows, header, err := readTruth(openFacts(t, file))
+		is.NoErr(err)
+		slug, _ := header.value("release-slug:")
+		for _, r := range rows {
+			name, _, _ := strings.Cut(r.text, "\t")
+			all[slug] = append(all[slug], name)
+		}
+	}
+	return all
+}

@@ -1,0 +1,111 @@
+package record
+
+import "strings"
+
+// glob is a curated row for all names of a pattern; an asterisk stands for
+// anything.
+type glob struct {
+	pattern, Value string
+	first, last    string   // of the pattern in small letters: what is before its asterisks, and behind them
+	between        []string // and between them
+	letters, mask  letters  // that a name must begin with: most rows are told apart by these
+}
+
+// Globs are rows by the three letters with which their patterns begin; those that
+// begin with fewer are the first. Of those that fit a name the longest counts.
+type Globs [64][]*glob
+
+// letters are the first four of a text; case does not count.
+type letters uint32
+
+// begin are the first letters of a text, and which of the four it has.
+func begin(text string) (all, mask letters) {
+	for i := range min(len(text), 4) {
+		all |= letters(text[i]|' ') << (8 * i)
+		mask |= 0xff << (8 * i)
+	}
+	return all, mask
+}
+
+// place is where rows are whose patterns begin with the letters.
+func (l letters) place() letters { return 1 + l&0xffffff%63 }
+
+// Add adds a row; what has no asterisk is none.
+func (g *Globs) Add(pattern, value string) {
+	first, last, ok := strings.Cut(strings.ToLower(pattern), "*")
+	if !ok {
+		return
+	}
+	row := &glob{pattern: pattern, Value: value, first: first, last: last}
+	if i := strings.LastIndexByte(last, '*'); i >= 0 {
+		row.between, row.last = strings.Split(last[:i], "*"), last[i+1:]
+	}
+	row.letters, row.mask = begin(first)
+	at := row.letters.place()
+	if len(first) < 3 {
+		at = 0
+	}
+	g[at] = append(g[at], row)
+}
+
+// Match finds the value of the longest pattern that fits. Case does not count, as
+// canonicals have none.
+func (g *Globs) Match(name string) (string, bool) {
+	row := g.Longest(name)
+	if row == nil {
+		return "", false
+	}
+	return row.Value, true
+}
+
+// Longest finds the longest pattern that fits; nil where none does.
+func (g *Globs) Longest(name string) (best *glob) {
+	if name == "" {
+		return nil
+	}
+	opening, _ := begin(name)
+	small := ""
+	for _, rows := range [][]*glob{g[0], g[opening.place()]} {
+		for _, row := range rows {
+			if opening&row.mask != row.letters {
+				continue
+			}
+			if small == "" {
+				small = strings.ToLower(name)
+			}
+			if row.fits(small) && (best == nil || row.before(best)) {
+				best = row
+			}
+		}
+	}
+	return best
+}
+
+// before orders patterns: the longer first, of equal ones by the alphabet.
+func (g *glob) before(other *glob) bool {
+	if len(g.pattern) != len(other.pattern) {
+		return len(g.pattern) > len(other.pattern)
+	}
+	return g.pattern < other.pattern
+}
+
+// Stood is what the asterisk of a pattern with one of them stands for in a name
+// that fits.
+func (g *glob) Stood(name string) string { return name[len(g.first) : len(name)-len(g.last)] }
+
+// fits reports whether a name in small letters is of the pattern: its parts come
+// one after the other, the first at the beginning and the last at the end.
+func (g *glob) fits(name string) bool {
+	if len(name) < len(g.first)+len(g.last) || !strings.HasPrefix(name, g.first) || !strings.HasSuffix(name, g.last) {
+		return false
+	}
+	name = g.Stood(name)
+	for _, part := range g.between {
+		_, rest, ok := strings.Cut(name, part)
+		if !ok {
+			return false
+		}
+		name = rest
+	}
+	return true
+}

@@ -1,0 +1,148 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc/backend/api"
+)
+
+// IsCanonical tells a canonical that stands for a package whose name is not
+// known from a name.
+func IsCanonical(name string) bool { return strings.Contains(name, "--") }
+
+// HasWord reports whether one of the words of a text is this.
+func HasWord(text, word string) bool {
+	for first := ""; text != ""; {
+		if first, text = Cut(text, ' '); first == word {
+			return true
+		}
+	}
+	return false
+}
+
+// Record is what the index keeps of a package.
+type Record struct {
+	Name, Canonical, Major, Version, Component string
+
+	Own bool // of a derived release: its nearest suite does not have it
+}
+
+func (r Record) Encode() string {
+	canonical := r.Canonical
+	if canonical == r.Name {
+		canonical = ""
+	}
+	return strings.Join([]string{canonical, r.Major, r.Version, r.Component}, "\t")
+}
+
+func DecodeRecord(name, value string) Record {
+	r := Record{Name: name}
+	r.Canonical, value = Column(value)
+	r.Major, value = Column(value)
+	r.Version, r.Component = Column(value)
+	if r.Canonical == "" {
+		r.Canonical = name
+	}
+	return r
+}
+
+// Column parts a value at its first tab.
+func Column(value string) (first, rest string) { return Cut(value, '\t') }
+
+// Cut parts a text at the first of a byte, which is found sooner than a text.
+func Cut(text string, at byte) (first, rest string) {
+	if i := strings.IndexByte(text, at); i >= 0 {
+		return text[:i], text[i+1:]
+	}
+	return text, ""
+}
+
+// words are those of a column.
+func words(column string) []string {
+	if column == "" {
+		return nil
+	}
+	if strings.IndexByte(column, ' ') < 0 {
+		return []string{column}
+	}
+	return strings.Fields(column)
+}
+
+// KeepsMajor reports whether several majors of the software live side by side,
+// so that the major is part of the canonical.
+func (r Record) KeepsMajor() bool {
+	return r.Major != "" && strings.Contains(r.Canonical, r.Major)
+}
+
+// Role is what stands after "--" in a canonical, or main. What parts an rpm from
+// one that has the canonical already is no part of it.
+func Role(canonical string) api.Role {
+	_, r, found := strings.Cut(canonical, "--")
+	if !found {
+		return api.RoleMain
+	}
+	return api.Role(WithoutApart(r))
+}
+
+// WithoutApart drops what parts an rpm from one that has the canonical already.
+func WithoutApart(canonical string) string {
+	for strings.HasSuffix(canonical, Apart) {
+		canonical = strings.TrimSuffix(canonical, Apart)
+	}
+	return canonical
+}
+
+// Apart is appended to the canonical of an rpm where another has it already.
+const Apart = "-rpm"
+
+// modulePrefixes begin the names of programs' modules that are no libraries: they
+// are installed for themselves, and a digit at their end is no soname.
+var modulePrefixes = []string{"libapache2-mod-", "libpam-", "libnginx-mod-"}
+
+// IsLibrary reports whether a package of Debian's kin is a library, which comes
+// as a dependency: by its role, or by a name that ends with a soname.
+func (r Record) IsLibrary() bool {
+	if slices.ContainsFunc(modulePrefixes, func(prefix string) bool { return strings.HasPrefix(r.Name, prefix) }) {
+		return false
+	}
+	name := strings.TrimSuffix(r.Name, "t64")
+	return Role(r.Canonical) == api.RoleLib ||
+		strings.HasPrefix(name, "lib") && strings.ContainsRune("0123456789", rune(name[len(name)-1]))
+}
+
+// Software is a canonical without its role and its major.
+func Software(canonical, major string) string {
+	if IsCanonical(canonical) {
+		canonical = canonical[:strings.LastIndex(canonical, "--")]
+	}
+	if major == "" {
+		return canonical
+	}
+	return strings.Replace(canonical, "-"+major, "", 1)
+}
+
+func EncodeTrail(t Trail) string {
+	return strings.Join([]string{
+		string(t.Relation), strconv.Itoa(int(t.Confidence*100 + 0.5)), strings.Join(t.Targets, " "), t.Method, strings.Join(t.Candidates, " "),
+	}, "\t")
+}
+
+func DecodeTrail(value string) (Trail, error) {
+	relation, rest := Column(value)
+	percent, rest := Column(rest)
+	targets, rest := Column(rest)
+	method, candidates, whole := strings.Cut(rest, "\t")
+	confidence, err := strconv.Atoi(percent)
+	if err != nil || confidence < 0 || confidence > 100 || !whole {
+		return Trail{}, fmt.Errorf("a trail of the index is %.80q", value)
+	}
+	return Trail{
+		Relation: api.Relation(relation), Confidence: float64(confidence) / 100,
+		Targets: words(targets), Method: method, Candidates: words(candidates),
+	}, nil
+}
+
+func IsRelation(text string) bool { return slices.Contains(api.Relations, api.Relation(text)) }

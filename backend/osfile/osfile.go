@@ -1,0 +1,26 @@
+// Package osfile is what of files differs between operating systems: putting a
+// whole file in another's place, and locks that end with their holder.
+package osfile
+
+import (
+	"errors"
+	"io/fs"
+)
+
+// Write puts a file with this content in the place of name, in one step. A file
+// that is there already keeps its mode; of one that is open to others the umask is
+// taken off.
+func Write(name string, content []byte, mode fs.FileMode) error {
+	f, err := Create(name, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err != nil {
+		return errors.Join(err, f.Cleanup())
+	}
+	return errors.Join(f.CloseAtomicallyReplace(), f.Cleanup())
+}
+
+// isClosed reports whether a mode leaves nothing to others.
+func isClosed(mode fs.FileMode) bool { return mode&0o077 == 0 }

@@ -1,0 +1,2 @@
+-- What this migration did, 0007 took back: a seat was found by a digest of its
+-- fingerprint, by a function that no other program has.

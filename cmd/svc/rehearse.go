@@ -1,0 +1,128 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/tools"
+	"svc/tools/fleet"
+	"svc/tools/rehearsal"
+)
+
+func (p *program) rehearseCommand() *ffcli.Command {
+	var in tools.RehearseInput
+	var memory, disk int64
+	var groups string
+	fs := p.flagSet("rehearse")
+	machineFlags(fs, &in.Machine)
+	p.settings.feed(fs)
+	fs.StringVar(&in.Target, "target", "", "release to move to, such as debian-13")
+	fs.StringVar(&in.Out, "out", "", "folder to write to: new, empty, or that of an earlier rehearsal")
+	fs.BoolVar(&in.WithData, "with-data", false, "move the data, too, from the disk")
+	fs.StringVar(&in.Base, "base", "", "folder with a fresh root of the target, which is only read; made and kept where none is given")
+	fs.StringVar(&in.Archive, "archive", "", "archive of the target's packages, in place of the release's own")
+	fs.StringVar(&in.Fixes, "fixes", "", "folder of fixes for the role: a folder each, with files/, packages and commands")
+	fs.StringVar(&in.Checks, "checks", "", "folder of programs that check a machine, by their exit code or by TAP")
+	fs.StringVar(&groups, "fleet", "", "fleet.json of `svc readiness`, in place of one machine: the first machine of each group of alike ones is rehearsed, into a folder of out")
+	fs.Int64Var(&memory, "memory-mib", 0, "memory that each of the two machines may take (default 2048)")
+	fs.Int64Var(&disk, "disk-mib", 0, "what each may write (default 20480)")
+	fs.DurationVar(&in.Limits.Time, "time", 0, "time that each may take (default 1h)")
+	return p.command(fs, "svc rehearse (--root DIR | --image FILE | --ssh HOST) --target RELEASE --out DIR [--with-data]", "try a move on a throw-away target, and say what runs there",
+		noArgs(func(ctx context.Context) error {
+			in.Limits.Memory, in.Limits.Disk = memory<<20, disk<<20
+			if groups != "" {
+				return p.rehearseGroups(ctx, groups, in)
+			}
+			result, err := tools.Rehearse(ctx, p.toolEnv(), in)
+			if err != nil {
+				return err
+			}
+			if err := p.print(result, func(w *view) { viewRehearsal(w, &result) }); err != nil {
+				return err
+			}
+			return differs(!result.Passed())
+		}))
+}
+
+func viewRehearsal(w *view, r *tools.RehearseResult) {
+	w.line("%s to %s, tried on a throw-away target (%s): %d run, %d do not, %d could not be tried", r.Source, r.Target, r.Level, r.Sum.Runs, r.Sum.Fails, r.Sum.Untried)
+	if !r.Role.Applied {
+		w.title("The role did not come to its end")
+		for _, f := range r.Role.Failures {
+			w.line("  %s", f)
+		}
+	}
+	for _, verdict := range []rehearsal.Verdict{rehearsal.Fails, rehearsal.Untried} {
+		viewFunctions(w, r.Checks, verdict)
+	}
+	for _, f := range r.Fixes {
+		w.line("The fix %s mended %s.", f.Name, plural(len(f.Mended), "check"))
+	}
+	if len(r.Remarks) > 0 {
+		w.title("To know")
+		for _, s := range r.Remarks {
+			w.line("  %s", s)
+		}
+	}
+	w.title("Written to %s", r.Out)
+	w.line("report.html has all of it; rehearsal.json is for programs. Nothing of the machine was changed, and the target is gone.")
+}
+
+// maxFleet bounds the document of a fleet, in bytes.
+const maxFleet = 256 << 20
+
+// rehearseGroups rehearses one machine of each group of a fleet, one after the other.
+func (p *program) rehearseGroups(ctx context.Context, file string, in tools.RehearseInput) error {
+	if in.Machine != (tools.Machine{TrustImage: in.TrustImage}) || in.Out == "" {
+		return usagef("--fleet takes the place of one machine, and needs --out: leave --root, --image and --ssh out")
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return fmt.Errorf("reading the fleet: %w", err)
+	}
+	defer f.Close()
+	var d fleet.Document
+	if err := json.NewDecoder(io.LimitReader(f, maxFleet)).Decode(&d); err != nil || d.Schema != fleet.Schema {
+		return usagef("%s is no fleet.json of `svc readiness`; nothing was done", file)
+	}
+	places := map[string]string{}
+	for _, m := range d.Machines {
+		places[m.Name] = m.Place
+	}
+	machines := []listed{}
+	for _, g := range d.Groups {
+		one := tools.MachineAt(places[g.Machines[0]])
+		one.TrustImage = in.TrustImage
+		machines = append(machines, listed{fmt.Sprintf("%s (for %s)", g.Name, plural(len(g.Machines), "machine")), g.Machines[0], one})
+	}
+	if len(machines) == 0 {
+		return usagef("%s has no group of machines; nothing was done", file)
+	}
+	if err := distinct(machines); err != nil {
+		return err
+	}
+	said := func(r *tools.RehearseResult) (state, text string) {
+		text = fmt.Sprintf("%d run, %d do not, %d could not be tried", r.Sum.Runs, r.Sum.Fails, r.Sum.Untried)
+		if r.Passed() {
+			return withoutFindings, text
+		}
+		return withFindings, text
+	}
+	return eachHost(ctx, p, machines, 1, said, func(ctx context.Context, env *tools.Env, m listed) (tools.RehearseResult, error) {
+		one := in
+		one.Machine, one.Out = m.machine, filepath.Join(in.Out, m.name())
+		r, err := tools.Rehearse(ctx, env, one)
+		if err != nil {
+			return r, err
+		}
+		return r, differs(!r.Passed())
+	})
+}

@@ -1,0 +1,172 @@
+package tools
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash/fnv"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"svc/assess/host"
+	"svc/tools/fleet"
+	"svc/tools/migration"
+)
+
+// row is a machine's line of the fleet.
+func (m *move) row(member Member, bytes int64, licensed bool) fleet.Machine {
+	_, _, undecided := m.namely()
+	row := fleet.Machine{
+		Name: member.Name, Place: member.Place, Source: m.a.Release, Fingerprint: m.a.Fingerprint,
+		Packages: m.plan.Sum.Total, Questions: len(undecided), Unknown: m.plan.Sum.Unknown,
+		Inhibitors: short(headlines(m.plan.Inhibitors)), Findings: []fleet.Finding{}, Databases: []string{}, DependsOn: []string{},
+		DataBytes: bytes, Licensed: licensed,
+	}
+	stops := map[string]bool{}
+	for _, f := range m.plan.Inhibitors {
+		stops[f.Key] = true
+	}
+	for _, f := range short(headlines(slices.Concat(m.plan.Findings, m.a.Findings))) {
+		if !stops[f.Key] {
+			row.Findings = append(row.Findings, f)
+		}
+	}
+	for _, c := range m.plan.Configuration {
+		if c.Action == migration.Manual {
+			row.Manual++
+		}
+	}
+	for _, db := range m.a.Databases {
+		row.Databases = append(row.Databases, strings.TrimSpace(db.Engine+" "+cmp.Or(db.DataVersion, db.Version)))
+	}
+	slices.Sort(row.Databases)
+	row.Databases = slices.Compact(row.Databases)
+	return row
+}
+
+func short(headlines []Headline) []fleet.Finding {
+	all := []fleet.Finding{}
+	for _, h := range headlines {
+		all = append(all, fleet.Finding{Key: h.Key, Severity: h.Severity, Title: h.Title, Summary: h.Summary})
+	}
+	return all
+}
+
+// features are digests of what a machine is compared by with others: the names of
+// its packages, its files of configuration with what becomes of them, its findings.
+func (m *move) features() (all []uint64) {
+	add := func(parts ...string) {
+		h := fnv.New64a()
+		for _, part := range parts {
+			_, _ = h.Write(append([]byte(part), 0)) // which never fails
+		}
+		all = append(all, h.Sum64())
+	}
+	for _, p := range m.a.Packages {
+		add("package", p.Name)
+	}
+	for _, c := range m.plan.Configuration {
+		add("file", c.From, string(c.Action))
+	}
+	for _, f := range slices.Concat(m.plan.Inhibitors, m.plan.Findings, m.a.Findings) {
+		add("finding", f.Key)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// names are the machine's own: its host name, and its addresses but for those that
+// every machine has.
+func (m *move) names() (all []string) {
+	if name := strings.ToLower(m.a.System.Hostname); !everywhere[name] && len(name) > 2 {
+		all = append(all, name)
+	}
+	for _, n := range m.a.Networks {
+		for _, address := range n.Addresses {
+			address, _, _ = strings.Cut(address, "/")
+			if ip, err := netip.ParseAddr(address); err == nil && !ip.IsLoopback() && !ip.IsUnspecified() {
+				all = append(all, ip.String())
+			}
+		}
+	}
+	return all
+}
+
+// everywhere are host names that say nothing of which machine it is.
+var everywhere = map[string]bool{"": true, "localhost": true, "localhost.localdomain": true, "debian": true, "ubuntu": true, "server": true}
+
+// spoken is what may be a host name or an address in a text.
+var spoken = regexp.MustCompile(`[0-9A-Za-z][0-9A-Za-z.:-]{2,253}`)
+
+// Bounds of what is looked for in configuration.
+const (
+	maxMentioning = 256 << 10 // bytes of a file
+	maxMentions   = 16 << 10  // words of a machine
+)
+
+// digests are those of words by a key of this user: what a machine's configuration
+// says stands in no file of a fleet, and still can be found among others' names.
+func digests(key []byte, words []string) []uint64 {
+	all := []uint64{}
+	mac := hmac.New(sha256.New, key)
+	for _, word := range words {
+		mac.Reset()
+		mac.Write([]byte("svc mention\x00" + word))
+		all = append(all, binary.BigEndian.Uint64(mac.Sum(nil)))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// mentioned are the words of the configuration that people wrote which may be names
+// or addresses of other machines; of a machine that has very many, the first.
+func (m *move) mentioned() []string {
+	seen := map[string]bool{}
+	for _, mount := range m.a.Mounts {
+		seen[strings.ToLower(before(mount.Device, ":"))] = true
+	}
+	for _, c := range m.a.Configuration {
+		if c.Secret || c.Size > maxMentioning || c.Link != "" || c.SHA256 == "" || len(seen) > maxMentions {
+			continue
+		}
+		b, err := host.ReadFile(m.host.FS(), strings.TrimPrefix(c.Path, "/"), maxMentioning)
+		if err != nil {
+			continue // the assessment says what could not be read
+		}
+		for _, word := range spoken.FindAllString(string(b), -1) {
+			for _, name := range addressed(strings.ToLower(word)) {
+				seen[name] = true
+			}
+		}
+	}
+	own := m.names()
+	all := []string{}
+	for name := range seen {
+		if !slices.Contains(own, name) && !everywhere[name] {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all[:min(len(all), maxMentions)]
+}
+
+// addressed are the names that a word of configuration may be: itself, without a
+// port, and a host's name without its domain.
+func addressed(word string) []string {
+	if ip, err := netip.ParseAddr(word); err == nil {
+		return []string{ip.String()}
+	}
+	name := strings.Trim(before(word, ":"), ".-")
+	if ip, err := netip.ParseAddr(name); err == nil {
+		return []string{ip.String()}
+	}
+	return []string{name, before(name, ".")}
+}
+
+func before(s, sep string) string {
+	s, _, _ = strings.Cut(s, sep)
+	return s
+}

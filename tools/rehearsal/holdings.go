@@ -1,0 +1,371 @@
+package rehearsal
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"svc/assess"
+)
+
+// Requests are the first pages of a machine's sites, each once.
+func Requests(a *assess.Assessment) (all []Request) {
+	seen := map[Request]bool{}
+	for _, w := range a.WebServers {
+		for _, s := range w.Sites {
+			for _, port := range sitePorts(s) {
+				r := Request{plainName(s.Name), port, s.TLS && port != 80}
+				if !seen[r] && len(all) < maxRequests {
+					seen[r] = true
+					all = append(all, r)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// maxRequests bounds the sites of a machine that are asked.
+const maxRequests = 500
+
+// plainName is a name as a request may carry it; another is left out.
+func plainName(name string) string {
+	if name == "_" || strings.ContainsFunc(name, func(r rune) bool {
+		return r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) {
+		return ""
+	}
+	return name
+}
+
+// sitePorts are the ports of what a site listens on: *:80, [::]:443 ssl, 8080.
+func sitePorts(s assess.Site) (ports []int) {
+	for _, l := range s.Listen {
+		first, _, _ := strings.Cut(strings.TrimSpace(l), " ")
+		n, err := strconv.Atoi(first[strings.LastIndex(first, ":")+1:])
+		if err == nil && n > 0 && n < 1<<16 && !slices.Contains(ports, n) {
+			ports = append(ports, n)
+		}
+	}
+	if ports == nil {
+		ports = []int{80}
+	}
+	return ports
+}
+
+func (r Request) String() string {
+	scheme := "http"
+	if r.TLS {
+		scheme = "https"
+	}
+	name := r.Name
+	if name == "" {
+		name = "*"
+	}
+	return fmt.Sprintf("%s://%s:%d/", scheme, name, r.Port)
+}
+
+func (p Page) String() string {
+	switch {
+	case p.Status == 0:
+		return "no answer: " + p.Error
+	case p.Title != "":
+		return fmt.Sprintf("%d %q", p.Status, p.Title)
+	}
+	return strconv.Itoa(p.Status)
+}
+
+// sites are virtual hosts, asked for their first page.
+func (j judge) sites() (all []Check) {
+	for _, r := range Requests(j.Before) {
+		now := j.Target.Pages[r]
+		c := Check{Subject: r.String(), Verdict: Runs, Target: now.String()}
+		before, asked := Page{}, j.Source != nil
+		if asked {
+			before = j.Source.Pages[r]
+			c.Source = before.String()
+		}
+		switch {
+		case asked && before.Status == 0:
+			c.Verdict, c.Why = Untried, notOnSource
+		case asked && before.Status >= 500 && now.Status >= 500:
+			c.Verdict, c.Why = Untried, notOnSource
+		case now.Status == 0:
+			c.Verdict, c.Why = Fails, "The target does not answer."
+		case !asked && now.Status < 500:
+		case now.Status == before.Status && now.Title == before.Title:
+		case !j.WithData && j.siteNeedsData(r):
+			c.Verdict, c.Why = Untried, needsData
+		case now.Status != before.Status:
+			c.Verdict, c.Why = Fails, "The target answers with another status than the source."
+		default:
+			c.Verdict, c.Why = Fails, "The target has another page than the source."
+		}
+		if c.Verdict == Fails {
+			c.Log = j.webLogs()
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// siteNeedsData reports whether files of a site are not there yet, or what it
+// passes requests on to is not.
+func (j judge) siteNeedsData(r Request) bool {
+	for _, w := range j.Before.WebServers {
+		for _, s := range w.Sites {
+			if plainName(s.Name) == r.Name && (s.Root != "" && j.lacks(s.Root) || s.Proxy != "") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lacks reports whether a path is on the source and not on the target.
+func (j judge) lacks(name string) bool { return j.OnSource(name) && !j.OnTarget(name) }
+
+// webUnits are the services of web servers.
+var webUnits = []string{"apache2.service", "httpd.service", "nginx.service", "lighttpd.service", "caddy.service"}
+
+func (j judge) webLogs() (lines []string) {
+	for _, unit := range webUnits {
+		lines = append(lines, j.Target.Logs[unit]...)
+	}
+	return lines
+}
+
+//go:embed catalogues.tsv
+var cataloguesTSV string
+
+// CatalogueQuestion asks a database server what it holds.
+type CatalogueQuestion struct {
+	Name    string
+	Program string   // that must be there
+	Place   string   // folder whose data it serves
+	Words   []string // of its own client, on the machine
+}
+
+// CatalogueQuestions are those of the table.
+var CatalogueQuestions = sync.OnceValue(func() (all []CatalogueQuestion) {
+	for l := range strings.Lines(cataloguesTSV) {
+		if f := strings.Split(strings.TrimSuffix(l, "\n"), "\t"); l[0] != '#' && len(f) == 4 {
+			all = append(all, CatalogueQuestion{f[0], f[1], f[2], []string{"sh", "-c", f[3]}})
+		}
+	}
+	return all
+})
+
+// databases are what servers hold.
+func (j judge) databases() (all []Check) {
+	if j.Source == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.Source.Catalogues)) {
+		before, now := j.Source.Catalogues[name], j.Target.Catalogues[name]
+		if !before.Answers {
+			continue
+		}
+		c := Check{Subject: name, Verdict: Runs, Source: summary(before), Target: summary(now)}
+		lost := missing(before.Lines, now.Lines)
+		switch {
+		case !now.Answers:
+			c.Verdict, c.Why = Fails, "It does not answer on the target."
+			c.Log = now.Lines
+		case len(lost) == 0:
+		case !j.WithData:
+			c.Verdict, c.Why = Untried, needsData
+		default:
+			c.Verdict, c.Log = Fails, lost[:min(len(lost), maxLost)]
+			c.Why = "The target does not hold what the source does; these are the source's lines that it lacks."
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+const maxLost = 10
+
+func summary(c Catalogue) string {
+	if !c.Answers {
+		return "no answer"
+	}
+	return fmt.Sprintf("%d of what its catalogue lists", len(c.Lines))
+}
+
+func missing(before, now []string) (lost []string) {
+	for _, l := range before {
+		if !slices.Contains(now, l) {
+			lost = append(lost, l)
+		}
+	}
+	return lost
+}
+
+// data are the comparisons that the scripts of the data's move make themselves.
+func (j judge) data() (all []Check) {
+	for _, s := range j.Data {
+		c := Check{Subject: s.Name, Verdict: Runs, Target: "equal"}
+		if !s.OK {
+			c.Verdict, c.Target, c.Log, c.Why = Fails, "", s.Output, "The script ends with an error."
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// cron are lines whose program must be there, and whose account.
+func (j judge) cron() (all []Check) {
+	for _, job := range Jobs(j.Before) {
+		if j.Source != nil && !j.Source.Programs[job.Program] {
+			continue // it did not work there either
+		}
+		c := Check{Subject: fmt.Sprintf("%s, for %s", job.Program, job.User), Verdict: Runs, Source: job.Where}
+		user := slices.ContainsFunc(j.Target.Assessment.Users, func(u assess.User) bool { return u.Name == job.User })
+		switch {
+		case !user:
+			c.Verdict, c.Why = Fails, "The target has no account "+job.User+"."
+		case j.Target.Programs[job.Program], j.anew(job):
+		case !j.WithData && j.OnSource(job.Program):
+			c.Verdict, c.Why = Untried, needsData
+		default:
+			c.Verdict, c.Why = Fails, "The target has no such program."
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// anew reports whether a line was changed on its way, and its program is there: the
+// target has one in the same file, for the same account.
+func (j judge) anew(job Job) bool {
+	for _, now := range Jobs(j.Target.Assessment) {
+		if now.Where == job.Where && now.User == job.User && j.Target.Programs[now.Program] {
+			return true
+		}
+	}
+	return false
+}
+
+// Job is the program of a line of cron.
+type Job struct{ Program, User, Where string }
+
+// Jobs are the programs that cron starts, each once for each account.
+func Jobs(a *assess.Assessment) (all []Job) {
+	seen := map[Job]bool{}
+	for _, c := range a.Cron {
+		if job := (Job{Program: cronProgram(c.Command), User: c.User}); c.Local && job.Program != "" && job.User != "" && !seen[job] {
+			seen[job] = true
+			job.Where = fmt.Sprintf("%s, line %d: %s", c.Evidence.Path, c.Evidence.Line, c.Schedule)
+			all = append(all, job)
+		}
+	}
+	return all
+}
+
+// cronProgram is the first program by its path of a line; words of a shell before
+// it, such as settings and tests, are passed over.
+func cronProgram(command string) string {
+	for _, w := range strings.Fields(command) {
+		w = strings.Trim(w, `"'();&|`)
+		if strings.HasPrefix(w, "/") && !strings.ContainsAny(w, "*?$`<>{}=\\") && !strings.HasPrefix(w, "/dev/") {
+			return w
+		}
+		if strings.HasPrefix(w, "#") {
+			return ""
+		}
+	}
+	return ""
+}
+
+// accounts are people who log in: their shell, their keys, what sudo lets them do.
+func (j judge) accounts() (all []Check) {
+	for _, u := range j.Before.Users {
+		if u.System || strings.HasSuffix(u.Shell, "nologin") || strings.HasSuffix(u.Shell, "/false") || u.UID == 65534 {
+			continue
+		}
+		c := Check{Subject: u.Name, Verdict: Runs, Source: account(u)}
+		i := slices.IndexFunc(j.Target.Assessment.Users, func(v assess.User) bool { return v.Name == u.Name })
+		if i < 0 {
+			c.Verdict, c.Why = Fails, "The target has no such account."
+			all = append(all, c)
+			continue
+		}
+		now := j.Target.Assessment.Users[i]
+		c.Target = account(now)
+		switch {
+		case now.Shell != "" && !j.OnTarget(now.Shell):
+			c.Verdict, c.Why = Fails, "Its shell "+now.Shell+" is not there."
+		case j.Source != nil && j.Source.Sudo[u.Name] > 0 && j.Target.Sudo[u.Name] <= 0:
+			c.Verdict, c.Why = Fails, "sudo lets it do nothing on the target."
+		case len(now.AuthorizedKeys) >= len(u.AuthorizedKeys):
+		case !j.WithData:
+			c.Verdict, c.Why = Untried, "Its keys lie in its home. "+needsData
+		default:
+			c.Verdict, c.Why = Fails, "Not all of its keys are there."
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func account(u assess.User) string {
+	return fmt.Sprintf("%s, %d keys", u.Shell, len(u.AuthorizedKeys))
+}
+
+// certificates are those with a key of theirs.
+func (j judge) certificates() (all []Check) {
+	for _, cert := range j.Before.Certificates {
+		if cert.KeyFits != "yes" || len(cert.UsedBy) == 0 {
+			continue
+		}
+		c := Check{Subject: cert.Path, Verdict: Runs, Source: "with its key " + cert.Key}
+		i := slices.IndexFunc(j.Target.Assessment.Certificates, func(t assess.Certificate) bool { return t.Path == cert.Path })
+		switch {
+		case i < 0 && j.OnTarget(cert.Path):
+			c.Verdict, c.Why = Untried, "Nothing on the target names it."
+		case i < 0 && !j.WithData:
+			c.Verdict, c.Why = Untried, needsData
+		case i < 0 && j.machines(cert.Path):
+			c.Verdict, c.Why = Untried, "It belongs to the source alone: the target makes its own."
+		case i < 0:
+			c.Verdict, c.Why = Fails, "It is not on the target."
+		case j.Target.Assessment.Certificates[i].KeyFits == "no":
+			c.Verdict, c.Why = Fails, "The key on the target is of another certificate."
+		case j.Target.Assessment.Certificates[i].KeyFits == "":
+			c.Verdict, c.Why = Untried, "Its key could not be read on the target."
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// machines reports whether a file stays behind since it is this very machine's.
+func (j judge) machines(name string) bool {
+	return slices.ContainsFunc(j.Before.Configuration, func(c assess.ConfigFile) bool { return c.Path == name && c.Machine })
+}
+
+// own are checks of a person's own.
+func (j judge) own() (all []Check) {
+	for _, o := range j.OwnTarget {
+		c := Check{Subject: o.Name, Verdict: Runs, Target: o.Text}
+		before, asked := j.OwnSource[o.Name]
+		switch {
+		case asked:
+			c.Source = map[bool]string{true: "passes", false: "fails"}[before.OK]
+		}
+		switch {
+		case o.OK:
+		case asked && !before.OK:
+			c.Verdict, c.Why = Untried, notOnSource
+		default:
+			c.Verdict, c.Why, c.Log, c.Target = Fails, "The check fails on the target.", []string{o.Text}, "fails"
+		}
+		all = append(all, c)
+	}
+	return all
+}

@@ -1,0 +1,340 @@
+package rehearsal
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/tools/migration"
+)
+
+// judge has what was observed.
+type judge struct{ Input }
+
+// kinds are the functions that a machine may have, and how each is judged: the
+// table by which an assessment becomes a list of checks.
+var kinds = []struct {
+	name  string
+	judge func(judge) []Check
+}{
+	{"unit", judge.units},
+	{"port", judge.ports},
+	{"configuration", judge.configuration},
+	{"site", judge.sites},
+	{"database", judge.databases},
+	{"data", judge.data},
+	{"timer", judge.timers},
+	{"cron", judge.cron},
+	{"account", judge.accounts},
+	{"certificate", judge.certificates},
+	{"own", judge.own},
+}
+
+// Words for why something was not tried.
+const (
+	needsData    = "It needs data, which were not moved: try it with --with-data."
+	notOnSource  = "It did not run on the source's own copy either, so the move can't be judged by it."
+	needsDevices = "It needs what no sandbox has: a network, devices or the kernel's own settings."
+)
+
+// units are services that run, or should.
+func (j judge) units() (all []Check) {
+	for _, name := range slices.Sorted(maps.Keys(j.wanted())) {
+		to := j.unitNow(name)
+		c := Check{Subject: to, Verdict: Runs, Source: j.wanted()[name]}
+		if to != name {
+			c.Source = name + ", " + c.Source
+		}
+		s, known := j.Target.Services[to]
+		c.Target = s.Active
+		switch {
+		case j.Target.Services == nil:
+			c.Verdict, c.Why = Untried, "No systemd ran in the target."
+		case (!known || !s.Loaded) && !j.takenOver(to):
+			c.Verdict, c.Target, c.Why = Fails, "no such unit", "The target has no unit of this name."
+		case s.Active == "active", s.Active == "inactive" && (s.Triggered || s.Type == "oneshot"), j.takenOver(to):
+		case s.Active == "inactive" && s.Refused && strings.Contains(strings.Join(j.Target.Logs[to], " "), "ConditionVirtualization"):
+			c.Verdict, c.Why = Untried, needsDevices
+		case s.Active == "inactive" && s.Refused:
+			c.Verdict, c.Why = Fails, "A condition of its unit is not met on the target."
+		default:
+			c.Verdict, c.Why = Fails, "It is "+s.Active+" on the target."
+		}
+		if c.Verdict != Runs {
+			c.Log = j.Target.Logs[to]
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// takenOver reports whether an instance's work is that of a service without one:
+// postfix@-.service is postfix.service in a later release.
+func (j judge) takenOver(instance string) bool {
+	template, _, ok := strings.Cut(instance, "@")
+	s := j.Target.Services[template+".service"]
+	return ok && s.Active == "active" && s.Type != "oneshot"
+}
+
+// wanted are the source's services that a move is for, by name, with what they were:
+// those that ran in its copy or, where that was not booted, those that are enabled.
+func (j judge) wanted() map[string]string {
+	all, base := map[string]string{}, j.basePackages()
+	for _, u := range j.Before.Services {
+		enabled := u.State == "enabled" || u.State == "enabled-runtime" || u.State == "linked"
+		if path.Ext(u.Name) != ".service" && u.Manager == "systemd" || strings.HasSuffix(u.Name, "@.service") || base[u.Package] && !u.Local && len(u.Dropins) == 0 {
+			continue
+		}
+		name := serviceName(u)
+		switch is, ran := j.sourceState(name); {
+		case j.Source == nil && enabled:
+			all[name] = "enabled"
+		case ran && is == "active":
+			all[name] = "active"
+		}
+	}
+	if j.Source == nil {
+		return all
+	}
+	for _, u := range j.Source.Assessment.Running.Units { // instances of templates, and what others start
+		if instance := strings.Contains(u.Name, "@"); instance && u.State == "active" && path.Ext(u.Name) == ".service" && !plumbing(u.Name) {
+			all[u.Name] = "active"
+		}
+	}
+	return all
+}
+
+func serviceName(u assess.Unit) string {
+	if path.Ext(u.Name) == "" {
+		return u.Name + ".service" // as systemd calls a script of init
+	}
+	return u.Name
+}
+
+// plumbing are instances that every system has of its own.
+func plumbing(unit string) bool {
+	return slices.ContainsFunc([]string{"getty@", "serial-getty@", "user@", "user-runtime-dir@", "systemd-", "modprobe@", "ifup@", "container-getty@"}, func(s string) bool { return strings.HasPrefix(unit, s) })
+}
+
+func (j judge) sourceState(unit string) (active string, known bool) {
+	if j.Source == nil || j.Source.Services == nil {
+		return "", false
+	}
+	s, known := j.Source.Services[unit]
+	return s.Active, known
+}
+
+// basePackages are those that every installation begins with: their services are
+// the target's own affair.
+func (j judge) basePackages() map[string]bool {
+	all := map[string]bool{"": false}
+	for _, p := range j.Before.Packages {
+		all[p.Name] = p.Base || p.Essential
+	}
+	return all
+}
+
+// unitNow is what the target calls a unit.
+func (j judge) unitNow(name string) string {
+	for _, s := range j.Plan.Services {
+		if s.Unit == name && s.To != "" {
+			return s.To
+		}
+	}
+	if template, instance, ok := strings.Cut(name, "@"); ok && instance != ".service" {
+		if now := j.unitNow(template + "@.service"); now != template+"@.service" {
+			return strings.TrimSuffix(now, ".service") + instance
+		}
+	}
+	return name
+}
+
+// place is where a machine listens.
+type place struct {
+	protocol string // tcp or udp
+	port     int
+}
+
+// ephemeral are ports from which programs ask, not those at which they answer.
+const ephemeral = 32768
+
+// listens are a machine's places, with whether others reach them.
+func listens(o *Observed) map[place]bool {
+	all := map[place]bool{}
+	if o == nil || o.Assessment.Running == nil {
+		return all
+	}
+	for _, s := range o.Assessment.Running.Sockets {
+		if s.Port < ephemeral || s.Protocol == "tcp" || s.Protocol == "tcp6" {
+			at := place{strings.TrimSuffix(s.Protocol, "6"), s.Port}
+			all[at] = all[at] || !loopback(s.Address)
+		}
+	}
+	return all
+}
+
+func loopback(address string) bool { return strings.HasPrefix(address, "127.") || address == "::1" }
+
+// listenedBy names who listens at a place.
+func listenedBy(o *Observed, at place) string {
+	if o == nil || o.Assessment.Running == nil {
+		return ""
+	}
+	for _, s := range o.Assessment.Running.Sockets {
+		if s.Port == at.port && strings.TrimSuffix(s.Protocol, "6") == at.protocol && s.Program != "" {
+			return s.Program
+		}
+	}
+	return ""
+}
+
+// expected are the places of the source: those of its copy that ran, else what its
+// files say.
+func (j judge) expected() map[place]bool {
+	if j.Source != nil {
+		return listens(j.Source)
+	}
+	if j.Before.Running != nil {
+		return listens(&Observed{Assessment: j.Before})
+	}
+	all := map[place]bool{}
+	for _, r := range Requests(j.Before) {
+		all[place{"tcp", r.Port}] = true
+	}
+	for _, d := range j.Before.Databases {
+		if d.Port != 0 {
+			all[place{"tcp", d.Port}] = true
+		}
+	}
+	return all
+}
+
+func (j judge) ports() (all []Check) {
+	want, has := j.expected(), listens(j.Target)
+	places := slices.SortedFunc(maps.Keys(want), func(a, b place) int {
+		return strings.Compare(fmt.Sprintf("%s %05d", a.protocol, a.port), fmt.Sprintf("%s %05d", b.protocol, b.port))
+	})
+	for _, at := range places {
+		by := listenedBy(j.Source, at)
+		if at.port >= ephemeral && by == "" || by == "systemd" && at.port >= ephemeral {
+			continue
+		}
+		c := Check{Subject: fmt.Sprintf("%s %d", at.protocol, at.port), Verdict: Runs, Source: strings.TrimSpace(by + " " + reach(want[at]))}
+		open, listening := has[at]
+		switch {
+		case j.Target.Assessment.Running == nil:
+			c.Verdict, c.Why = Untried, "No systemd ran in the target."
+		case !listening:
+			c.Verdict, c.Target, c.Why = Fails, "closed", "Nothing listens there on the target."
+			c.Log = j.logOf(by)
+		default:
+			c.Target = strings.TrimSpace(listenedBy(j.Target, at) + " " + reach(open))
+			j.greeted(&c, at)
+			if j.Source != nil && open != want[at] && c.Verdict == Runs {
+				c.Verdict, c.Why = Fails, fmt.Sprintf("The source listens %s, the target %s.", reach(want[at]), reach(open))
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func reach(open bool) string {
+	if open {
+		return "for others"
+	}
+	return "for itself alone"
+}
+
+// greeted holds how a port greets against how the source's copy did.
+func (j judge) greeted(c *Check, at place) {
+	if j.Source == nil || at.protocol != "tcp" {
+		return
+	}
+	before, now := j.Source.Greetings[at.port], j.Target.Greetings[at.port]
+	switch {
+	case before.Open && !now.Open:
+		c.Verdict, c.Why = Fails, "It takes no connection on the target."
+	case word(before.First) != "" && word(now.First) == "":
+		c.Verdict, c.Why = Fails, fmt.Sprintf("It said %q first on the source, and says nothing on the target.", before.First)
+	}
+}
+
+// word is the first word of a greeting, to the first digit or sign: SSH, +OK, 220.
+func word(greeting string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(greeting), " ")
+	return first
+}
+
+// logOf are the last lines of the unit that a program belongs to.
+func (j judge) logOf(program string) []string {
+	if program == "" || j.Source == nil {
+		return nil
+	}
+	for _, s := range j.Source.Assessment.Running.Sockets {
+		if s.Program == program && s.Unit != "" {
+			return j.Target.Logs[j.unitNow(s.Unit)]
+		}
+	}
+	return nil
+}
+
+// configuration are services' own checks of theirs.
+func (j judge) configuration() (all []Check) {
+	fails := map[string]string{}
+	if j.Source != nil {
+		for _, a := range j.Source.Answers {
+			if !a.OK() && a.Err == nil {
+				fails[a.Name+" "+path.Base(a.File)] = a.Text
+			}
+		}
+	}
+	for _, a := range j.Target.Answers {
+		c := Check{Subject: a.Command, Verdict: Runs, Target: "takes it"}
+		before, failed := fails[a.Name+" "+path.Base(a.File)]
+		switch {
+		case a.Err != nil:
+			c.Verdict, c.Why = Untried, a.Err.Error()
+		case a.OK():
+		case failed:
+			c.Verdict, c.Why, c.Source, c.Target = Untried, notOnSource, before, a.Text
+		default:
+			c.Verdict, c.Target, c.Log = Fails, "refuses it", []string{a.Text}
+			c.Why = fmt.Sprintf("%s: its own check of its configuration ends with status %d.", a.Name, a.Status)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// timers are those that wait for their time.
+func (j judge) timers() (all []Check) {
+	base := j.basePackages()
+	for _, u := range j.Before.Timers {
+		if u.State != "enabled" || base[u.Package] && !u.Local {
+			continue
+		}
+		if j.Source != nil && !slices.ContainsFunc(j.Source.Assessment.Running.Units, func(r assess.RunningUnit) bool { return r.Name == u.Name && r.State == "active" }) {
+			continue
+		}
+		c := Check{Subject: j.unitNow(u.Name), Verdict: Runs, Source: u.Schedule}
+		if r := j.Target.Assessment.Running; r == nil || !slices.ContainsFunc(r.Units, func(r assess.RunningUnit) bool { return r.Name == c.Subject && r.State == "active" }) {
+			c.Verdict, c.Target, c.Why = Fails, "not active", "It does not wait for its time on the target."
+			c.Log = j.Target.Logs[c.Subject]
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// relevant reports whether a row of the plan is about a package by name.
+func relevant(p *migration.Plan, name string) (migration.Package, bool) {
+	i := slices.IndexFunc(p.Packages, func(r migration.Package) bool { return r.Name == name })
+	if name == "" || i < 0 {
+		return migration.Package{}, false
+	}
+	return p.Packages[i], true
+}

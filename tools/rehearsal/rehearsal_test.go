@@ -1,0 +1,153 @@
+package rehearsal
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+	"pgregory.net/rapid"
+
+	"svc/assess"
+	"svc/assess/ask"
+	"svc/tools/migration"
+)
+
+// shop is a source with a web server and a service of its own, both running.
+func shop() Input {
+	unit := func(name, pkg string, local bool) assess.Unit {
+		return assess.Unit{Name: name, Manager: "systemd", State: "enabled", Package: pkg, Local: local, Path: "/etc/systemd/system/" + name}
+	}
+	before := &assess.Assessment{
+		Services:   []assess.Unit{unit("nginx.service", "nginx", false), unit("shopd.service", "", true)},
+		WebServers: []assess.WebServer{{Kind: "nginx", Sites: []assess.Site{{Name: "shop.example.net", Listen: []string{"80"}, Root: "/srv/www"}}}},
+		Cron:       []assess.CronJob{{Local: true, User: "root", Command: "test -x /usr/bin/php7.4 && /usr/bin/php7.4 x", Schedule: "@daily", Evidence: assess.Evidence{Path: "/etc/cron.d/shop", Line: 1}}},
+	}
+	page := Requests(before)[0]
+	ran := func() *Observed {
+		return &Observed{
+			Assessment: &assess.Assessment{Users: []assess.User{{Name: "root"}}, Running: &assess.Running{Sockets: []assess.Socket{{Protocol: "tcp", Address: "0.0.0.0", Port: 80, Program: "nginx"}}}},
+			Services:   map[string]ask.Service{"nginx.service": {Active: "active", Loaded: true}, "shopd.service": {Active: "active", Loaded: true}},
+			Pages:      map[Request]Page{page: {Status: 200, Title: "The shop"}},
+			Greetings:  map[int]Greeting{80: {Open: true}}, Programs: map[string]bool{"/usr/bin/php7.4": true}, Logs: map[string][]string{},
+		}
+	}
+	everywhere := func(string) bool { return true }
+	return Input{Plan: &migration.Plan{}, Before: before, Source: ran(), Target: ran(), WithData: true, OnSource: everywhere, OnTarget: everywhere, UnitPaths: func(string) []string { return nil }}
+}
+
+func named(d *Document, id string) Check {
+	for _, c := range d.Checks {
+		if c.ID() == id {
+			return c
+		}
+	}
+	return Check{}
+}
+
+func TestWhatRunsAsItDidRuns(t *testing.T) {
+	is := is.New(t)
+	d := New(shop())
+	is.Equal(d.Sum, Sum{Runs: 5})
+}
+
+func TestWhatFailsHasItsLogAndCause(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Target.Services["shopd.service"] = ask.Service{Active: "failed", Loaded: true}
+	in.Target.Logs["shopd.service"] = []string{"open /etc/shop/secret.conf: no such file"}
+	in.Plan.Configuration = []migration.Config{{From: "/etc/shop/secret.conf", Action: migration.Manual, Reason: "A person decides."}}
+	c := named(New(in), "unit shopd.service")
+	is.Equal(c.Verdict, Fails)
+	is.Equal(c.Log, in.Target.Logs["shopd.service"])
+	is.Equal(*c.Cause, Cause{Kind: "configuration", Name: "/etc/shop/secret.conf", Text: "A person decides."})
+}
+
+func TestWhatNeedsDataIsNotJudgedWithoutThem(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.WithData = false
+	in.OnTarget = func(name string) bool { return name != "/srv/www" && name != "/usr/local/bin/shopd" }
+	in.UnitPaths = func(string) []string { return []string{"/usr/local/bin/shopd"} }
+	in.Target.Services["shopd.service"] = ask.Service{Active: "failed", Loaded: true}
+	for r := range in.Target.Pages {
+		in.Target.Pages[r] = Page{Status: 404}
+	}
+	d := New(in)
+	is.Equal(d.Sum.Fails, 0)
+	is.Equal(named(d, "unit shopd.service").Verdict, Untried)
+	is.Equal(named(d, "site http://shop.example.net:80/").Verdict, Untried)
+	in.WithData = true
+	is.Equal(New(in).Sum.Fails, 2)
+}
+
+func TestWhatFailedOnTheSourceIsNoFaultOfTheMove(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	bad := []ask.Answer{{Name: "sudo", Command: "visudo -c", File: "/usr/sbin/visudo", Status: 1, Text: "bad permissions"}}
+	in.Source.Answers, in.Target.Answers = bad, bad
+	in.Source.Services["shopd.service"] = ask.Service{Active: "failed", Loaded: true}
+	in.Target.Services["shopd.service"] = ask.Service{Active: "failed", Loaded: true}
+	d := New(in)
+	is.Equal(d.Sum.Fails, 0)
+	is.Equal(named(d, "configuration visudo -c").Verdict, Untried)
+}
+
+func TestALineOfCronThatWasChangedOnItsWay(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Target.Programs = map[string]bool{"/usr/bin/php8.4": true}
+	is.Equal(New(in).Sum.Fails, 1)
+	in.Target.Assessment.Cron = []assess.CronJob{{Local: true, User: "root", Command: "/usr/bin/php8.4 x", Schedule: "@daily", Evidence: assess.Evidence{Path: "/etc/cron.d/shop", Line: 1}}}
+	is.Equal(New(in).Sum.Fails, 0)
+}
+
+func TestAFixIsSaidToHaveMended(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Target.Services["shopd.service"] = ask.Service{Active: "failed", Loaded: true}
+	in.Target.Logs["shopd.service"] = []string{"no module named asyncore"}
+	before := New(in)
+	after := New(shop())
+	after.Fixes = []Fix{NewFix("other", "1", []string{"/etc/other"}), NewFix("python", "2", []string{"asyncore"})}
+	after.Mend(before)
+	is.Equal(named(after, "unit shopd.service").MendedBy, []string{"python"})
+	is.Equal(after.Fixes[0].Mended, []string{})
+	again := New(shop())
+	again.Fixes = []Fix{NewFix("other", "1", nil), NewFix("python", "2", nil)}
+	again.Mend(after)
+	is.Equal(again.Fixes[1].Mended, []string{"unit shopd.service"}) // it still is what mended it
+}
+
+func TestTAP(t *testing.T) {
+	is := is.New(t)
+	is.Equal(TAP("shop", 1, "1..3\nok 1 - opens\nnot ok 2 - sells\nnot ok 3 - ships # TODO later\n"), []Own{
+		{"shop: opens", true, "ok 1 - opens"}, {"shop: sells", false, "not ok 2 - sells"}, {"shop: ships", true, "not ok 3 - ships # TODO later"},
+	})
+	is.Equal(TAP("shop", 3, "it is closed\n"), []Own{{"shop", false, "it is closed"}})
+}
+
+// Whatever a target does, each check has one verdict and the sum is of all.
+func TestTheSumIsOfAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := shop()
+		in.WithData = rapid.Bool().Draw(t, "data")
+		state := rapid.SampledFrom([]string{"active", "inactive", "failed", "activating", ""})
+		for name := range in.Target.Services {
+			in.Target.Services[name] = ask.Service{Active: state.Draw(t, name), Loaded: rapid.Bool().Draw(t, "loaded"), Refused: rapid.Bool().Draw(t, "refused")}
+		}
+		for r := range in.Target.Pages {
+			in.Target.Pages[r] = Page{Status: rapid.SampledFrom([]int{0, 200, 404, 500}).Draw(t, "status")}
+		}
+		if rapid.Bool().Draw(t, "no copy") {
+			in.Source = nil
+		}
+		d := New(in)
+		if d.Sum.Runs+d.Sum.Fails+d.Sum.Untried != len(d.Checks) {
+			t.Fatalf("%v of %d", d.Sum, len(d.Checks))
+		}
+		for _, c := range d.Checks {
+			if c.Verdict != Runs && c.Why == "" {
+				t.Fatalf("%v has no reason", c)
+			}
+		}
+	})
+}

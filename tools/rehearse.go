@@ -1,0 +1,450 @@
+//go:build linux
+
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"svc/assess/host"
+	"svc/backend/api"
+	"svc/backend/api/attest"
+	"svc/backend/client"
+	"svc/tools/artifact"
+	"svc/tools/exposure"
+	"svc/tools/rehearsal"
+	"svc/tools/rehearsal/observe"
+	"svc/tools/report"
+	"svc/tools/role"
+	"svc/tools/sandbox"
+	"svc/tools/sandbox/base"
+)
+
+// RehearseInput is the input of Rehearse.
+type RehearseInput struct {
+	Machine
+	Target   string
+	Out      string
+	WithData bool
+	Base     string // folder of a fresh root of the target; made where it is empty
+	Archive  string // of the target's packages, in place of the release's own
+	Fixes    string // folder of what a person adds to the role
+	Checks   string // folder of programs that a person checks a machine with
+	Limits   sandbox.Limits
+}
+
+// RehearseResult is a rehearsal, and where it was written.
+type RehearseResult struct {
+	rehearsal.Document
+	Out       string     `json:"out"`
+	Artifacts []Artifact `json:"artifacts"`
+}
+
+// rehearsing is a rehearsal on its way.
+type rehearsing struct {
+	*move
+	in       RehearseInput
+	dir      string // of its own, with what is taken away at its end
+	base     base.Base
+	lower    []string // folders of the target's root
+	how      string
+	fixes    []role.Fix
+	previous *rehearsal.Document // in out
+	source   *machine            // the source's copy; nil where it does not run
+	target   *machine
+	files    string // folder with the source's files; empty over ssh
+	role     rehearsal.Role
+	steps    []rehearsal.Step
+	data     []rehearsal.Step
+	remarks  []string
+	level    rehearsal.Level
+	log      []byte // of Ansible
+	document *rehearsal.Document
+}
+
+// machine is a root that runs in a sandbox, and what it was observed to do.
+type machine struct {
+	*sandbox.Sandbox
+	since    time.Time
+	observed *rehearsal.Observed
+	own      []rehearsal.Own
+}
+
+// Rehearse tries the move of a machine on a throw-away target, apart from everything,
+// and says function by function what runs. The machine is only read; nothing of this
+// host is changed, and nothing is left of it but what it says, and roots and packages
+// of the target's release that are kept for the next one.
+func Rehearse(ctx context.Context, env *Env, in RehearseInput) (RehearseResult, error) {
+	r := &rehearsing{move: &move{env: env, exposure: &exposure.Document{}, in: MigrateInput{Machine: in.Machine, Target: in.Target, Out: in.Out, Preflight: true, IncludeSecrets: true, Fixes: in.Fixes}}, in: in, level: rehearsal.Booted}
+	if err := r.checkInput(); err != nil {
+		return RehearseResult{}, err
+	}
+	if err := r.read(ctx); err != nil {
+		return RehearseResult{}, err
+	}
+	defer r.host.Close()
+	if err := authorize(ctx, r.client, r.usage(api.Preflight)); err != nil {
+		return RehearseResult{}, err
+	}
+	if err := r.prepare(ctx); err != nil {
+		return RehearseResult{}, err
+	}
+	dir, release, err := sandbox.Claim(filepath.Join(env.Rehearsals, "running"))
+	if err != nil {
+		return RehearseResult{}, err
+	}
+	r.dir = dir
+	err = errors.Join(r.try(ctx), r.end(), release())
+	if err != nil {
+		return RehearseResult{}, err
+	}
+	return r.write(ctx)
+}
+
+// checkInput looks at the input, before anything is read.
+func (r *rehearsing) checkInput() error {
+	if r.in.Out == "" {
+		return &InputError{Tool: "svc rehearse", Err: errors.New("out is required: the folder to write to")}
+	}
+	if r.in.WithData && r.in.SSH != "" {
+		return &InputError{Tool: "svc rehearse", Err: errors.New("data are taken from a disk, never from a running service: name the machine by its root or its image")}
+	}
+	if err := r.check(); err != nil { // of a plan that writes nothing
+		return err
+	}
+	within := &move{in: MigrateInput{Machine: r.in.Machine, Out: r.in.Out}}
+	if err := within.checkFolder(rehearsalFile); err != nil {
+		return err
+	}
+	if err := sandbox.Available(); err != nil {
+		return err
+	}
+	if err := ansible(); err != nil {
+		return err
+	}
+	var err error
+	if r.in.Base == "" {
+		if r.base, err = base.Of(r.move.target.Slug, r.in.Archive); err != nil {
+			return err
+		}
+	}
+	if r.fixes, err = readFixes(r.in.Fixes); err != nil {
+		return err
+	}
+	r.previous = readPrevious(r.in.Out)
+	return nil
+}
+
+// try makes a target, gives it the machine, and observes both.
+func (r *rehearsing) try(ctx context.Context) (err error) {
+	if err := r.unpack(ctx); err != nil {
+		return err
+	}
+	var both sync.WaitGroup
+	var sourceErr, baseErr error
+	both.Go(func() { sourceErr = r.bootSource(ctx) })
+	both.Go(func() { baseErr = r.makeBase(ctx) })
+	both.Wait()
+	if err := cmp.Or(baseErr, sourceErr); err != nil {
+		return err
+	}
+	steps := []func(context.Context) error{r.bootTarget, r.applyRole}
+	if r.in.WithData {
+		steps = append(steps, r.moveData, r.applyRole)
+	}
+	for _, step := range append(steps, r.reboot, r.observeTarget) {
+		if err := step(ctx); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.target.Exceeded(); err != nil {
+			r.remarks = append(r.remarks, "The target was ended: "+err.Error()+".")
+			break
+		}
+	}
+	r.document, err = r.judge()
+	return err
+}
+
+// end takes the sandboxes away.
+func (r *rehearsing) end() error {
+	var errs []error
+	for _, m := range []*machine{r.source, r.target} {
+		if m != nil && m.Sandbox != nil {
+			errs = append(errs, m.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// bootPatience is how long services may take to start.
+const bootPatience = 3 * time.Minute
+
+// unpack makes the source's files a folder that can be booted.
+func (r *rehearsing) unpack(ctx context.Context) error {
+	switch {
+	case r.in.Root != "" && !r.host.Live():
+		root, err := filepath.Abs(r.in.Root)
+		r.files = root
+		return err
+	case r.in.Image != "":
+		r.env.progress("copying the machine out of its image", 0, 1)
+		r.files = filepath.Join(r.dir, "image")
+		return copyOut(ctx, r.host.FS(), r.files, r.in.limit())
+	}
+	r.remarks = append(r.remarks, "The source runs, so no copy of it was booted: the target is held against what ran when it was read.")
+	return nil
+}
+
+func (in *RehearseInput) limit() int64 { return cmp.Or(in.Limits.Disk, 20<<30) }
+
+// bootSource boots a copy of the source, without any network, and observes it. A
+// source that can't be booted is said, and is no error.
+func (r *rehearsing) bootSource(ctx context.Context) error {
+	if r.files == "" {
+		return nil
+	}
+	r.env.progress("booting a copy of the source", 0, 1)
+	m, err := r.boot(ctx, sandbox.Options{Lower: []string{r.files}, Dir: filepath.Join(r.dir, "source"), Name: "source", Limits: r.in.Limits})
+	if err != nil {
+		r.remarks = append(r.remarks, "No copy of the source could be booted, so the target is held against its files alone: "+oneLine(err.Error()))
+		return ctx.Err()
+	}
+	time.Sleep(settling)
+	r.source = m
+	if m.observed, err = r.observe(ctx, m, func(unit string) bool { return true }); err == nil {
+		m.own = r.ownChecks(ctx, m)
+	}
+	if err != nil {
+		r.remarks = append(r.remarks, "The copy of the source could not be observed, so the target is held against its files alone: "+oneLine(err.Error()))
+		m.observed = nil
+	}
+	return ctx.Err()
+}
+
+// settling is the time that services get after they are said to be started: many
+// open their ports only then.
+const settling = 3 * time.Second
+
+// boot starts a sandbox, and waits for its services.
+func (r *rehearsing) boot(ctx context.Context, o sandbox.Options) (*machine, error) {
+	since := time.Now()
+	s, err := sandbox.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.Booted(ctx, bootPatience)
+	if err != nil {
+		return nil, errors.Join(err, s.Close(), ctx.Err())
+	}
+	if state != "running" && state != "degraded" {
+		r.remarks = append(r.remarks, fmt.Sprintf("Not everything of the %s was started after %s: its systemd says %q.", o.Name, bootPatience, state))
+	}
+	return &machine{Sandbox: s, since: since}, nil
+}
+
+func (r *rehearsing) observe(ctx context.Context, m *machine, wanted func(string) bool) (*rehearsal.Observed, error) {
+	o := observe.Machine{Sandbox: m.Sandbox, Since: m.since, Before: r.a, Now: r.env.Now(), Wanted: wanted}
+	return o.Observe(ctx)
+}
+
+// options are those of the target's sandbox.
+func (r *rehearsing) options() sandbox.Options {
+	o := sandbox.Options{Lower: r.lower, Dir: filepath.Join(r.dir, "target"), Name: "target", Limits: r.in.Limits, Proxy: sandbox.Archives(r.base.Allowed, r.env.Log)}
+	if r.in.WithData {
+		o.Show = map[string]string{sourcePlace: r.files}
+	}
+	return o
+}
+
+// sourcePlace is where the target sees the source's files.
+const sourcePlace = "/mnt/svc-source"
+
+func (r *rehearsing) bootTarget(ctx context.Context) (err error) {
+	r.env.progress("booting the target", 0, 1)
+	if r.target, err = r.boot(ctx, r.options()); err != nil {
+		return fmt.Errorf("the target does not boot: %w", err)
+	}
+	return nil
+}
+
+// reboot starts the target anew, as it will be started in its life.
+func (r *rehearsing) reboot(ctx context.Context) error {
+	r.env.progress("rebooting the target", 0, 1)
+	if err := r.target.Halt(time.Minute); err != nil {
+		return err
+	}
+	o := r.options()
+	o.Proxy = nil
+	m, err := r.boot(ctx, o)
+	if err != nil {
+		r.remarks = append(r.remarks, "The target does not come up again after the move: "+oneLine(err.Error()))
+		r.level = rehearsal.Chroot
+		o.Plain = true
+		s, err := sandbox.Start(ctx, o)
+		if err != nil {
+			return err
+		}
+		m = &machine{Sandbox: s, since: time.Now()}
+	}
+	time.Sleep(settling)
+	r.target = m
+	return nil
+}
+
+func (r *rehearsing) observeTarget(ctx context.Context) (err error) {
+	r.env.progress("asking what runs", 0, 1)
+	wanted := map[string]bool{}
+	for _, s := range r.plan.Services {
+		wanted[s.To] = wanted[s.To] || s.State == "enabled"
+	}
+	if r.target.observed, err = r.observe(ctx, r.target, func(unit string) bool { return wanted[unit] }); err != nil {
+		return fmt.Errorf("asking the target: %w", err)
+	}
+	r.target.own = r.ownChecks(ctx, r.target)
+	return nil
+}
+
+// judge makes the document.
+func (r *rehearsing) judge() (*rehearsal.Document, error) {
+	target, err := host.OpenRoot(r.target.Root())
+	if err != nil {
+		return nil, err
+	}
+	defer target.Close()
+	in := rehearsal.Input{Plan: r.plan, Before: r.a, WithData: r.in.WithData, OnSource: there(r.host.FS()), OnTarget: there(target.FS()), UnitPaths: r.unitPaths, Data: r.data}
+	if r.source != nil {
+		in.Source = r.source.observed
+		in.OwnSource = map[string]rehearsal.Own{}
+		for _, o := range r.source.own {
+			in.OwnSource[o.Name] = o
+		}
+	}
+	if r.target != nil {
+		in.Target, in.OwnTarget = r.target.observed, r.target.own
+	}
+	d := rehearsal.New(in)
+	d.PlanDigest, d.Level, d.Base, d.Role, d.Remarks = r.planDigest, r.level, r.how, r.role, append(d.Remarks, r.remarks...)
+	d.Steps = append(d.Steps, r.steps...)
+	d.Compared = "the source's files"
+	switch {
+	case in.Source != nil:
+		d.Compared = "a copy of the source, booted"
+	case r.a.Running != nil:
+		d.Compared = "what ran on the source"
+	}
+	for _, f := range r.fixes {
+		d.Fixes = append(d.Fixes, rehearsal.NewFix(f.Name, f.Digest(), f.About()))
+	}
+	d.Mend(r.previous)
+	return d, nil
+}
+
+func there(fsys host.FS) func(string) bool {
+	return func(name string) bool {
+		_, err := fsys.Stat(strings.Trim(name, "/"))
+		return err == nil
+	}
+}
+
+var started = regexp.MustCompile(`(?m)^(?:Exec[A-Za-z]+|EnvironmentFile|WorkingDirectory)=[-@+!:]*(/[^\s;"'$%]+)(?:\s+(/[^\s;"'$%]+))?`)
+
+// unitPaths are paths that a unit file of the source names to be started.
+func (r *rehearsing) unitPaths(file string) (paths []string) {
+	b, err := host.ReadFile(r.host.FS(), strings.TrimPrefix(file, "/"), maxCompared)
+	if err != nil {
+		return nil
+	}
+	for _, m := range started.FindAllStringSubmatch(string(b), -1) {
+		paths = append(paths, slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })...)
+	}
+	return paths
+}
+
+// write puts what the rehearsal says into its folder.
+func (r *rehearsing) write(ctx context.Context) (RehearseResult, error) {
+	secret, err := r.env.secret()
+	if err != nil {
+		return RehearseResult{}, err
+	}
+	usage := r.usage(api.Preflight)
+	if _, err := client.Call(ctx, r.client, api.Usage, usage, client.WithKey(operationKey(secret, usage, r.planDigest))); err != nil {
+		return RehearseResult{}, err
+	}
+	d := r.document
+	r.exposure = r.expose(ctx)
+	files := artifact.Files{"role.log": r.log}
+	if files[rehearsalFile], err = document(d); err != nil {
+		return RehearseResult{}, err
+	}
+	if files[reportFile], err = report.RenderRehearsal(d, r.plan, r.a, r.exposure, "svc "+r.env.Version); err != nil {
+		return RehearseResult{}, err
+	}
+	staging, err := artifact.Stage(r.in.Out, rehearsalFile, files)
+	if err != nil {
+		return RehearseResult{}, err
+	}
+	if err := r.attest(d, staging); err != nil {
+		return RehearseResult{}, errors.Join(err, staging.Discard())
+	}
+	if err := staging.Commit(); err != nil {
+		return RehearseResult{}, err
+	}
+	result := RehearseResult{Document: *d}
+	result.Out, _ = filepath.Abs(r.in.Out) // staging resolved it already
+	result.Artifacts = artifacts(result.Out, staging.Digests())
+	return result, nil
+}
+
+// attest adds the manifest, and an attestation that this user's own key signs.
+func (r *rehearsing) attest(d *rehearsal.Document, staging *artifact.Staging) error {
+	key, err := r.env.LocalKey()
+	if err != nil {
+		return err
+	}
+	root, err := staging.Seal(key.Seed())
+	if err != nil {
+		return err
+	}
+	s, err := attest.New(root, &attest.RehearsalPredicate{
+		Operation: attest.Operation{Fingerprint: d.Fingerprint, Source: d.Source, Target: d.Target, IndexVersion: d.IndexVersion, Tool: "svc " + r.env.Version},
+		Level:     string(d.Level), WithData: d.WithData, Runs: d.Sum.Runs, Fails: d.Sum.Fails, Untried: d.Sum.Untried,
+	})
+	if err != nil {
+		return fmt.Errorf("attesting: %w", err)
+	}
+	envelope, err := attest.Sign(s, key)
+	if err != nil {
+		return err
+	}
+	b, err := document(envelope)
+	if err != nil {
+		return err
+	}
+	return staging.Add(artifact.Files{attestationFile: b})
+}
+
+// readPrevious is the rehearsal that out holds; nil where it holds none.
+func readPrevious(out string) *rehearsal.Document {
+	o := &origin{digests: artifact.Digests{}}
+	var d *rehearsal.Document
+	if err := o.read(out, rehearsalFile, rehearsal.Schema, &d); err != nil {
+		return nil
+	}
+	return d
+}
+
+// oneLine is an error as a remark has it.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(s), " ")
+}

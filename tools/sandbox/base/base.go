@@ -1,0 +1,232 @@
+//go:build linux
+
+// Package base makes fresh roots of releases by their own package managers, and
+// keeps them: what a person has who installs a new machine. All that it runs comes
+// from the release's archive. APT checks its signatures; dnf has no key of a release
+// that it has not installed, and takes what TLS brings from the archive's host.
+package base
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+//go:embed bases.tsv
+var basesTSV string
+
+// Base says how a release's root is made.
+type Base struct {
+	Release string
+	manager string
+	suite   string
+	archive string
+	hosts   []string
+}
+
+var bases = sync.OnceValue(func() (all []Base) {
+	for l := range strings.Lines(basesTSV) {
+		if f := strings.Split(strings.TrimSuffix(l, "\n"), "\t"); l[0] != '#' && len(f) == 5 {
+			all = append(all, Base{f[0], f[1], f[2], f[3], strings.Split(f[4], ",")})
+		}
+	}
+	return all
+})
+
+// ErrUnknown means that no way is known to make a root of a release.
+var ErrUnknown = errors.New("no way is known to make a fresh root of this release")
+
+// Of is the base of a release, from another archive where one is named.
+func Of(release, archive string) (Base, error) {
+	for _, b := range bases() {
+		if fits, _ := path.Match(b.Release, release); !fits { // the table's patterns are sound
+			continue
+		}
+		version := release[strings.LastIndex(release, "-")+1:]
+		b.Release, b.suite, b.archive = release, strings.ReplaceAll(b.suite, "*", version), strings.ReplaceAll(b.archive, "*", version)
+		if archive != "" {
+			b.archive = strings.TrimSuffix(archive, "/")
+		}
+		return b, nil
+	}
+	return Base{}, fmt.Errorf("%w: %s; nothing was done: make one, and name it by --base", ErrUnknown, release)
+}
+
+// Allowed reports whether a host is an archive's of this base.
+func (b Base) Allowed(host string) bool {
+	if u, err := url.Parse(b.archive); err == nil && (host == u.Hostname() || host == u.Host) {
+		return true
+	}
+	return slices.Contains(b.hosts, host)
+}
+
+// way is a program that makes a root, with its words.
+type way struct {
+	program string
+	words   []string
+}
+
+// ways are the ways of each manager, the best first. What is added to a release's
+// own first packages is what a role takes: Python, and its library of the manager.
+var ways = map[string][]way{
+	"apt": {
+		{"mmdebstrap", []string{"--quiet", "--mode=root", "--variant=important", "--include=" + debs, "{suite}", "{dir}", "{archive}"}},
+		{"debootstrap", []string{"--include=" + debs, "{suite}", "{dir}", "{archive}"}},
+	},
+	"dnf": {{"dnf", slices.Concat([]string{
+		"-y", "--installroot={dir}", "--releasever={suite}", "--setopt=install_weak_deps=False", "--setopt=reposdir=/nonexistent", "--disablerepo=*",
+		"--repofrompath=svc-base,{archive}/BaseOS/{machine}/os/", "--repofrompath=svc-app,{archive}/AppStream/{machine}/os/", "--nogpgcheck", "install",
+	}, rpms)}},
+	"fedora": {{"dnf", slices.Concat([]string{
+		"-y", "--installroot={dir}", "--releasever={suite}", "--setopt=install_weak_deps=False", "--setopt=reposdir=/nonexistent", "--disablerepo=*",
+		"--repofrompath=svc-base,{archive}/{machine}/os/", "--nogpgcheck", "install",
+	}, rpms)}},
+	"zypper": {
+		{"zypper", []string{"--root", "{dir}", "--non-interactive", "addrepo", "{archive}", "oss"}},
+		{"zypper", slices.Concat([]string{"--root", "{dir}", "--non-interactive", "--gpg-auto-import-keys", "install", "--no-recommends"}, suses)},
+	},
+}
+
+const debs = "systemd,systemd-sysv,dbus,python3,python3-apt,sudo,locales,ca-certificates,iproute2,netbase,procps,openssh-server,rsync"
+
+var (
+	rpms  = []string{"@core", "systemd", "python3", "python3-libdnf5", "sudo", "openssh-server", "rsync"}
+	suses = []string{"patterns-base-base", "systemd", "python3", "python3-rpm", "sudo", "openssh-server", "rsync", "zypper"}
+)
+
+// maxAge is how long a root is kept before a new one is made.
+const maxAge = 30 * 24 * time.Hour
+
+// Make gives the folder of the base's root below cache, made where it is not there
+// or too old, and a word on how it is made.
+func (b Base) Make(ctx context.Context, cache string) (dir, how string, err error) {
+	use := b.use()
+	if len(use) == 0 {
+		return "", "", fmt.Errorf("a root of %s is made by %s, and none of them is here; nothing was done: install one, or name a root by --base", b.Release, programs(ways[b.manager]))
+	}
+	how = fmt.Sprintf("%s from %s", use[0].program, b.archive)
+	sum := sha256.Sum256(fmt.Append(nil, use, b))
+	dir = filepath.Join(cache, b.Release+"-"+hex.EncodeToString(sum[:6]))
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return "", "", err
+	}
+	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return "", "", err
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return "", "", err
+	}
+	if info, err := os.Stat(dir + ".made"); err == nil && time.Since(info.ModTime()) < maxAge {
+		return dir, how, nil
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+".made"), os.Mkdir(dir, 0o755)); err != nil {
+		return "", "", err
+	}
+	for _, w := range use {
+		if err := b.run(ctx, w, dir); err != nil {
+			return "", "", err
+		}
+	}
+	if err := b.settle(dir); err != nil {
+		return "", "", err
+	}
+	return dir, how, os.WriteFile(dir+".made", nil, 0o600)
+}
+
+// use is the first way of apt that is here, or all steps of another manager.
+func (b Base) use() []way {
+	all := ways[b.manager]
+	for i, w := range all {
+		if _, err := exec.LookPath(w.program); err == nil && b.manager == "apt" {
+			return all[i : i+1]
+		} else if err != nil && b.manager != "apt" {
+			return nil
+		}
+	}
+	if b.manager == "apt" {
+		return nil
+	}
+	return all
+}
+
+func programs(all []way) string {
+	names := []string{}
+	for _, w := range all {
+		names = append(names, w.program)
+	}
+	return strings.Join(slices.Compact(names), " or ")
+}
+
+// run runs a step. Its mounts are its own, so that none stays where it is killed.
+func (b Base) run(ctx context.Context, w way, dir string) error {
+	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	fill := strings.NewReplacer("{suite}", b.suite, "{dir}", dir, "{archive}", b.archive, "{machine}", machine)
+	words := []string{}
+	for _, word := range w.words {
+		words = append(words, fill.Replace(word))
+	}
+	cmd := exec.CommandContext(ctx, w.program, words...)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "TMPDIR=") }), "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS, Setsid: true}
+	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		text := said.Bytes()
+		return fmt.Errorf("%s could not make a root of %s (%w): %s", w.program, b.Release, err, bytes.TrimSpace(text[max(0, len(text)-800):]))
+	}
+	return nil
+}
+
+// settle makes of a fresh root one that boots as a new machine.
+func (b Base) settle(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	files := map[string]string{"etc/machine-id": "", "etc/hostname": "target\n", "etc/hosts": "127.0.0.1 localhost\n127.0.1.1 target\n", "etc/resolv.conf": ""}
+	if b.manager == "apt" {
+		files["etc/apt/sources.list"] = b.sources()
+	}
+	for name, content := range files {
+		_ = root.Remove(name)
+		if err := root.WriteFile(name, []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sources are the archives of a Debian or Ubuntu: the release, its updates, and
+// what its security team brings.
+func (b Base) sources() string {
+	components, security := "main", b.archive+"-security"
+	if strings.HasPrefix(b.Release, "ubuntu-") {
+		components, security = "main restricted universe multiverse", b.archive
+	}
+	return fmt.Sprintf("deb %[1]s %[2]s %[3]s\ndeb %[1]s %[2]s-updates %[3]s\ndeb %[4]s %[2]s-security %[3]s\n", b.archive, b.suite, components, security)
+}

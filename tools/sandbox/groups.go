@@ -1,0 +1,195 @@
+//go:build linux
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// groups are a sandbox's control groups. Of the second version one has the limits,
+// with one below it for the root, which is delegated to it, and one for what enters
+// it. Where memory or processes are of the first version, they have one there.
+type groups struct {
+	Unified string
+	lock    *os.File // held while the sandbox is this process's
+	Older   []string // of version 1: memory, pids
+}
+
+const (
+	groupName = "svc-sandbox-"
+	boxGroup  = "/box"
+	runGroup  = "/run"
+)
+
+// mounted gives where a file system of a kind is mounted with an option, or "".
+func mounted(kind, option string) string {
+	b, _ := os.ReadFile("/proc/self/mounts")
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if len(f) > 3 && f[2] == kind && (option == "" || strings.Contains(","+f[3]+",", ","+option+",")) {
+			return f[1]
+		}
+	}
+	return ""
+}
+
+func unified() string { return mounted("cgroup2", "") }
+
+// makeGroups makes the groups of a new sandbox, with its limits.
+func makeGroups(l Limits) (g groups, err error) {
+	name := groupName + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	g.Unified = filepath.Join(unified(), name)
+	if err := os.Mkdir(g.Unified, 0o755); err != nil {
+		return g, fmt.Errorf("making a control group: %w", err)
+	}
+	if g.lock, err = locked(g.Unified); err != nil {
+		return g, fmt.Errorf("locking a control group: %w", err)
+	}
+	for _, dir := range []string{boxGroup, runGroup} {
+		if err := os.Mkdir(g.Unified+dir, 0o755); err != nil {
+			return g, fmt.Errorf("making a control group: %w", err)
+		}
+	}
+	for _, file := range []string{"", "/cgroup.procs", "/cgroup.subtree_control", "/cgroup.threads"} {
+		if err := os.Chown(g.Unified+boxGroup+file, First, First); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return g, err
+		}
+	}
+	memory, processes := strconv.FormatInt(l.Memory, 10), strconv.Itoa(l.Processes)
+	return g, errors.Join(
+		g.bound(name, "memory", "", map[string]string{"memory.max": memory, "memory.swap.max": "0"}, map[string]string{"memory.limit_in_bytes": memory}),
+		// What enters has a bound of its own: a root that takes all of its is still asked.
+		g.bound(name, "pids", boxGroup, map[string]string{"pids.max": processes}, map[string]string{"pids.max": processes}),
+	)
+}
+
+// bound writes limits of a controller to a sandbox's group or one below it: those of
+// the second version, or those of the first where the controller is of that.
+func (g *groups) bound(name, controller, below string, files, older map[string]string) error {
+	dir := g.Unified + below
+	switch at := mounted("cgroup", controller); {
+	case at != "":
+		files, dir = older, filepath.Join(at, name)+below
+		for _, d := range []string{"", boxGroup, runGroup} {
+			if err := os.Mkdir(filepath.Join(at, name)+d, 0o755); err != nil {
+				return err
+			}
+		}
+		g.Older = append(g.Older, filepath.Join(at, name))
+	case below != "":
+		if err := os.WriteFile(g.Unified+"/cgroup.subtree_control", []byte("+"+controller), 0); err != nil {
+			return fmt.Errorf("a sandbox takes limits of %s: %w", controller, err)
+		}
+	}
+	for file, value := range files {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(value), 0); err != nil && !strings.Contains(file, "swap") {
+			return fmt.Errorf("a sandbox takes limits of %s: %w", controller, err)
+		}
+	}
+	return nil
+}
+
+// locked opens a file or folder and locks it, which a process keeps until it ends.
+func locked(name string) (*os.File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// sweepGroups takes away the groups of processes that are no more.
+func sweepGroups() {
+	left, _ := filepath.Glob(filepath.Join(unified(), groupName+"*"))
+	for _, dir := range left {
+		lock, err := locked(dir)
+		if err != nil {
+			continue // it is somebody's
+		}
+		g := groups{Unified: dir, lock: lock}
+		for _, controller := range []string{"memory", "pids"} {
+			if at := mounted("cgroup", controller); at != "" {
+				g.Older = append(g.Older, filepath.Join(at, filepath.Base(dir)))
+			}
+		}
+		_ = g.remove() // the next start tries again
+	}
+}
+
+// join puts this process where the root's first process belongs.
+func (g groups) join() error {
+	for _, dir := range g.each(boxGroup) {
+		if err := os.WriteFile(dir+"/cgroup.procs", []byte("0"), 0); err != nil {
+			return fmt.Errorf("joining a control group: %w", err)
+		}
+	}
+	return nil
+}
+
+// entered are the groups of what enters the sandbox.
+func (g groups) entered() []string { return g.each(runGroup) }
+
+func (g groups) each(below string) (all []string) {
+	for _, dir := range append([]string{g.Unified}, g.Older...) {
+		all = append(all, dir+below)
+	}
+	return all
+}
+
+// remove ends all that is left in the groups, and takes them away.
+func (g groups) remove() error {
+	if g.Unified == "" {
+		return nil
+	}
+	var err error
+	for range 100 {
+		err = nil
+		for _, dir := range append([]string{g.Unified}, g.Older...) {
+			err = errors.Join(err, clear(dir))
+		}
+		if err == nil {
+			if g.lock != nil {
+				g.lock.Close()
+			}
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return fmt.Errorf("taking away a sandbox's control groups: %w", err)
+}
+
+// clear kills what is in a group and those below it, and removes them.
+func clear(dir string) error {
+	var dirs []string
+	_ = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			dirs = append([]string{name}, dirs...) // the deepest first
+		}
+		return nil
+	})
+	var failed error
+	for _, d := range dirs {
+		b, _ := os.ReadFile(d + "/cgroup.procs")
+		for line := range strings.Lines(string(b)) {
+			if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && pid > 1 && pid != os.Getpid() {
+				_ = unix.Kill(pid, unix.SIGKILL)
+			}
+		}
+		if err := unix.Rmdir(d); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = err
+		}
+	}
+	return failed
+}

@@ -1,0 +1,146 @@
+//go:build linux
+
+package sandbox
+
+import (
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+func TestMain(m *testing.M) {
+	Stage()
+	os.Exit(m.Run())
+}
+
+// start starts a sandbox of this machine's own root, which is only read.
+func start(t *testing.T, o Options) *Sandbox {
+	t.Helper()
+	if err := Available(); err != nil {
+		t.Skip(err)
+	}
+	o.Lower, o.Dir, o.Name, o.Plain = []string{"/"}, t.TempDir(), "sandbox", true
+	if o.Limits.Time == 0 {
+		o.Limits.Time = time.Minute
+	}
+	s, err := Start(t.Context(), o)
+	if err != nil {
+		t.Skip(err) // a kernel or a file system that can't map ids
+	}
+	t.Cleanup(func() { is.New(t).NoErr(s.Close()) })
+	return s
+}
+
+func said(t *testing.T, s *Sandbox, script string) string {
+	t.Helper()
+	r, err := s.Run(t.Context(), Command{Words: []string{"sh", "-c", script}})
+	is.New(t).NoErr(err)
+	return strings.TrimSpace(string(r.Text))
+}
+
+func TestItsRootIsNobody(t *testing.T) {
+	is := is.New(t)
+	s := start(t, Options{})
+	is.Equal(said(t, s, "id -u; hostname; pwd"), "0\nsandbox\n/")
+	is.Equal(said(t, s, "echo x >/written && stat -c %u /written"), "0")
+	_, err := os.Stat("/written")
+	is.True(os.IsNotExist(err)) // nothing of the host is changed
+	is.Equal(said(t, s, "ls /dev | grep -E '^(sd|vd|nvme|loop|kvm|mem|fuse)'"), "")
+	for _, attack := range []string{
+		"echo h >/proc/sysrq-trigger", "echo x >/proc/sys/kernel/core_pattern", "mknod /disk b 8 0", "mount -o remount,rw /sys && echo 1 >/sys/kernel/mm/ksm/run",
+		"mount --bind / /mnt && mount -o remount,rw,dev /mnt && mknod /mnt/disk b 8 0", "date -s 2001-01-01", "echo x >/dev/tcp/1.1.1.1/53",
+	} {
+		r, err := s.Run(t.Context(), Command{Words: []string{"sh", "-c", attack}})
+		is.NoErr(err)
+		is.True(r.Status != 0) // refused
+	}
+	is.Equal(said(t, s, "cat /proc/net/dev | grep -c :"), "1") // loopback alone
+}
+
+func TestItsProcessesAreBounded(t *testing.T) {
+	is := is.New(t)
+	s := start(t, Options{Limits: Limits{Processes: 64}})
+	bound, err := os.ReadFile(s.groups.each(boxGroup)[len(s.groups.Older)] + "/pids.max")
+	is.NoErr(err)
+	is.Equal(strings.TrimSpace(string(bound)), "64")
+	is.Equal(said(t, s, "echo asked"), "asked")
+	is.NoErr(s.Close())
+	_, err = os.Stat(s.groups.Unified)
+	is.True(os.IsNotExist(err)) // nothing is left
+}
+
+func TestItsDiskIsBounded(t *testing.T) {
+	is := is.New(t)
+	s := start(t, Options{Limits: Limits{Disk: 64 << 20}})
+	_, _ = s.Run(t.Context(), Command{Words: []string{"sh", "-c", "head -c 300m /dev/zero >/big; sleep 20"}})
+	select {
+	case <-s.Done():
+	case <-time.After(30 * time.Second):
+		t.Fatal("it goes on")
+	}
+	is.True(s.Exceeded() != nil)
+}
+
+func TestOnlyArchivesAreReached(t *testing.T) {
+	is := is.New(t)
+	archive := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "package") }))
+	defer archive.Close()
+	at, err := url.Parse(archive.URL)
+	is.NoErr(err)
+	proxy := httptest.NewServer(Archives(func(host string) bool { return host == at.Host || host == at.Hostname() }, slog.New(slog.DiscardHandler)))
+	defer proxy.Close()
+	by, err := url.Parse(proxy.URL)
+	is.NoErr(err)
+	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(by)}}
+	status := func(method, address, body string) int {
+		request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+		is.NoErr(err)
+		r, err := client.Do(request)
+		is.NoErr(err)
+		defer r.Body.Close()
+		return r.StatusCode
+	}
+	is.Equal(status("GET", archive.URL, ""), 200)
+	is.Equal(status("GET", archive.URL, "stolen"), 403)
+	is.Equal(status("POST", archive.URL, "stolen"), 403)
+	is.Equal(status("GET", "http://example.net/", ""), 403)
+	conn, err := net.Dial("tcp", by.Host)
+	is.NoErr(err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "CONNECT example.net:443 HTTP/1.1\r\nHost: example.net:443\r\n\r\n")
+	is.NoErr(err)
+	b := make([]byte, 12)
+	_, err = io.ReadFull(conn, b)
+	is.NoErr(err)
+	is.Equal(string(b), "HTTP/1.1 403")
+}
+
+func TestWhatAKilledProcessLeftIsTakenAway(t *testing.T) {
+	is := is.New(t)
+	parent := t.TempDir()
+	left := filepath.Join(parent, "sandbox-1")
+	is.NoErr(os.MkdirAll(left+"/data", 0o755))
+	is.NoErr(os.WriteFile(left+".lock", nil, 0o600)) // nobody holds it
+	dir, release, err := Claim(parent)
+	is.NoErr(err)
+	_, err = os.Stat(left)
+	is.True(os.IsNotExist(err))
+	other, releaseOther, err := Claim(parent)
+	is.NoErr(err)
+	_, err = os.Stat(dir)
+	is.NoErr(err) // it is somebody's
+	is.NoErr(releaseOther())
+	is.NoErr(release())
+	_, err = os.Stat(other)
+	is.True(os.IsNotExist(err))
+}

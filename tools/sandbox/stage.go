@@ -1,0 +1,296 @@
+//go:build linux
+
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Names that this program is called by in a sandbox's stages.
+const (
+	stageMount = "svc-sandbox-mount"
+	stageInit  = "svc-sandbox-init"
+	stageHold  = "svc-sandbox-hold"
+	stageEnter = "svc-sandbox-enter"
+)
+
+// Stage is what a main does first: where this program was called as a stage of a
+// sandbox, it is that, and does not come back.
+func Stage() {
+	stage := map[string]func([]string) error{stageMount: mountStage, stageInit: initStage, stageHold: holdStage, stageEnter: enter}[os.Args[0]]
+	if stage == nil {
+		return
+	}
+	if err := stage(os.Args); err != nil {
+		fmt.Fprintln(os.Stderr, "svc:", err)
+		os.Exit(125)
+	}
+	os.Exit(0)
+}
+
+// wire is the descriptor of the way to the caller, in both stages.
+const wire = 3
+
+func say(a answer) error {
+	b, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	_, err = unix.Write(wire, append(b, '\n'))
+	return err
+}
+
+// line reads from the way to the caller, byte by byte: the rest is the next stage's.
+func line() ([]byte, error) {
+	var b []byte
+	one := make([]byte, 1)
+	for {
+		n, err := unix.Read(wire, one)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return nil, err
+		case n == 0:
+			return nil, io.ErrUnexpectedEOF
+		case one[0] == '\n':
+			return b, nil
+		default:
+			b = append(b, one[0])
+		}
+	}
+}
+
+// mapped are the ids of a sandbox.
+var mapped = []syscall.SysProcIDMap{{ContainerID: 0, HostID: First, Size: Count}}
+
+// mountStage puts the root together, where nobody else sees its mounts, and starts
+// the first process.
+func mountStage([]string) error {
+	b, err := line()
+	if err != nil {
+		return err
+	}
+	var l layout
+	if err := json.Unmarshal(b, &l); err != nil {
+		return err
+	}
+	if err := put(&l); err != nil {
+		return errors.Join(err, say(answer{Error: err.Error()}))
+	}
+	if err := l.Groups.join(); err != nil {
+		return errors.Join(err, say(answer{Error: err.Error()}))
+	}
+	if err := unix.Chdir(l.root()); err != nil { // by a path, the next stage may not reach it
+		return errors.Join(err, say(answer{Error: err.Error()}))
+	}
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Args = []string{stageInit, string(b)}
+	cmd.Env = []string{}
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.ExtraFiles = []*os.File{os.NewFile(wire, "wire")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWCGROUP,
+		UidMappings: mapped, GidMappings: mapped, GidMappingsEnableSetgroups: true,
+		Credential: &syscall.Credential{Uid: 0, Gid: 0}, // in the new namespace
+		Pdeathsig:  unix.SIGKILL, Setsid: true,
+	}
+	if err := cmd.Start(); err != nil {
+		return errors.Join(err, say(answer{Error: "user namespaces: " + err.Error()}))
+	}
+	if err := say(answer{PID: cmd.Process.Pid}); err != nil {
+		return err
+	}
+	return cmd.Wait()
+}
+
+// put mounts the root's folders with their ids mapped, as one, at l.Merged.
+func put(l *layout) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("making mounts private: %w", err)
+	}
+	hold := exec.Command("/proc/self/exe")
+	hold.Args, hold.Env = []string{stageHold}, []string{}
+	hold.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER, UidMappings: mapped, GidMappings: mapped, Pdeathsig: unix.SIGKILL}
+	open, err := hold.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := hold.Start(); err != nil {
+		return fmt.Errorf("user namespaces: %w", err)
+	}
+	defer func() { open.Close(); _ = hold.Wait() }()
+	users, err := os.Open(fmt.Sprintf("/proc/%d/ns/user", hold.Process.Pid))
+	if err != nil {
+		return err
+	}
+	defer users.Close()
+	places, err := layers(l, int(users.Fd()))
+	if err != nil {
+		return err
+	}
+	data := places[len(places)-1]
+	options := fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work,xino=off,index=off,redirect_dir=off,metacopy=off", strings.Join(places[:len(places)-1], ":"), data, data)
+	if err := asMapped(func() error { return unix.Mount("svc", l.root(), "overlay", unix.MS_NODEV, options) }); err != nil {
+		return fmt.Errorf("mounting an overlay, which with mapped ids takes Linux 5.19: %w", err)
+	}
+	return shown(l, int(users.Fd()))
+}
+
+// asMapped does something as the sandbox's root is on the host, with all of this
+// process's rights: an overlay writes as who mounted it, and who has no id where
+// ids are mapped can make no file.
+func asMapped(do func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const noFixup = 1 << 2 // SECBIT_NO_SETUID_FIXUP
+	if err := unix.Prctl(unix.PR_SET_SECUREBITS, noFixup, 0, 0, 0); err != nil {
+		return err
+	}
+	err := errors.Join(unix.Setfsgid(First), unix.Setfsuid(First), do(), unix.Setfsuid(0), unix.Setfsgid(0))
+	// Who becomes another is no longer told of its parent's end: it is asked for anew.
+	return errors.Join(err, unix.Prctl(unix.PR_SET_SECUREBITS, 0, 0, 0, 0), unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0))
+}
+
+// layers mounts the folders of a root with mapped ids; the last is of what it writes.
+func layers(l *layout, users int) (places []string, err error) {
+	if err := unix.Mount("svc", l.layers(), "tmpfs", 0, "mode=700"); err != nil {
+		return nil, err
+	}
+	for n, dir := range append(slices.Clone(l.Lower), l.data()) {
+		place := fmt.Sprintf("%s/%d", l.layers(), n)
+		if err := os.Mkdir(place, 0o700); err != nil {
+			return nil, err
+		}
+		if err := mapMount(dir, place, users, 0); err != nil {
+			return nil, err
+		}
+		places = append(places, place)
+	}
+	return places, nil
+}
+
+// mapMount mounts a folder once more, its ids mapped.
+func mapMount(dir, place string, users int, attributes uint64) error {
+	tree, err := unix.OpenTree(unix.AT_FDCWD, dir, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	defer unix.Close(tree)
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP | attributes, Userns_fd: uint64(users)}
+	if err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, &attr); err != nil {
+		return fmt.Errorf("the file system of %s can't be mounted with other ids: %w", dir, err)
+	}
+	if err := unix.MoveMount(tree, "", unix.AT_FDCWD, place, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	return nil
+}
+
+// shown mounts what a sandbox may read of the host in the root's folder of devices,
+// whence the first process takes it to its place, before it has devices there.
+func shown(l *layout, users int) error {
+	dir, err := os.OpenRoot(l.root())
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	at, err := folder(dir, "dev")
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	if err := unix.Mount("svc", at.Name(), "tmpfs", 0, "mode=755"); err != nil {
+		return err
+	}
+	for n, place := range l.shown() {
+		at := filepath.Join(l.root(), waiting(n)) // it was just mounted: there is no link
+		if err := os.Mkdir(at, 0o755); err != nil {
+			return err
+		}
+		if err := mapMount(l.Show[place], at, users, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC|unix.MOUNT_ATTR_NOSUID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shown are the places of folders of the host, in their order.
+func (l *layout) shown() []string { return slices.Sorted(maps.Keys(l.Show)) }
+
+// waiting is where the nth of them waits.
+func waiting(n int) string { return fmt.Sprintf("dev/shown-%d", n) }
+
+// holdStage keeps a user namespace until its input ends.
+func holdStage([]string) error {
+	_, err := io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// receive takes both stages' words, and the listener that the first process sends.
+func receive(way *net.UnixConn, first *answer, pid *int) (net.Listener, error) {
+	var text, rights []byte
+	for n := 0; n < 2; {
+		b, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
+		got, gotOOB, _, _, err := way.ReadMsgUnix(b, oob)
+		if err != nil {
+			return nil, err
+		}
+		if got == 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		rights = append(rights, oob[:gotOOB]...)
+		text = append(text, b[:got]...)
+		n = 0
+		for l := range strings.Lines(string(text)) {
+			var a answer
+			if !strings.HasSuffix(l, "\n") || json.Unmarshal([]byte(l), &a) != nil {
+				continue
+			}
+			n++
+			if a.Error != "" {
+				first.Error = a.Error
+				return nil, nil
+			}
+			if a.PID != 0 {
+				*pid = a.PID
+			}
+		}
+	}
+	if len(rights) == 0 {
+		return nil, nil
+	}
+	messages, err := unix.ParseSocketControlMessage(rights)
+	if err != nil || len(messages) != 1 {
+		return nil, fmt.Errorf("the sandbox sent no listener: %w", err)
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) != 1 {
+		return nil, fmt.Errorf("the sandbox sent no listener: %w", err)
+	}
+	f := os.NewFile(uintptr(fds[0]), "listener")
+	defer f.Close()
+	return net.FileListener(f)
+}
+
+// pair is a connection between two processes.
+func pair() (ours, theirs *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(fds[0]), "wire"), os.NewFile(uintptr(fds[1]), "wire"), nil
+}

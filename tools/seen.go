@@ -1,0 +1,51 @@
+package tools
+
+import (
+	"path/filepath"
+
+	"svc/assess"
+	"svc/backend/api"
+	"svc/tools/register"
+)
+
+// saw notes a machine in this user's register: the service knows it by a digest
+// alone, and "which machines have a seat" is asked by name. A register that can't be
+// written stops nothing.
+func (e *Env) saw(a *assess.Assessment, m Machine) {
+	e.note(register.Machine{Fingerprint: a.Fingerprint, Name: a.System.Hostname, Place: absolute(m).Place(), Release: a.Release})
+}
+
+// moved notes where the move of a machine was written.
+func (e *Env) moved(r MigrateResult) {
+	e.note(register.Machine{Fingerprint: r.Fingerprint, Target: r.Target, Out: r.Out})
+}
+
+func (e *Env) note(m register.Machine) {
+	m.Seen = e.Now().UTC().Format("2006-01-02")
+	if err := e.Register.Note(m); err != nil {
+		e.Log.Warn("noting the machine's name", "error", err)
+	}
+}
+
+// absolute is a machine whose place means the same wherever svc is called.
+func absolute(m Machine) Machine {
+	for _, place := range []*string{&m.Root, &m.Image} {
+		if full, err := filepath.Abs(*place); *place != "" && err == nil {
+			*place = full
+		}
+	}
+	return m
+}
+
+// named are the machines of the register, by what the service calls them.
+func (e *Env) named() map[string]register.Machine {
+	known, err := e.Register.Known()
+	if err != nil {
+		e.Log.Warn("looking for the machines' names", "error", err)
+	}
+	byVM := map[string]register.Machine{}
+	for fingerprint, m := range known {
+		byVM[api.VMKey(fingerprint)] = m
+	}
+	return byVM
+}

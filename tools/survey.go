@@ -1,0 +1,348 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/backend/api"
+	"svc/backend/api/attest"
+	"svc/backend/api/release"
+	"svc/tools/fleet"
+)
+
+// Machines are several machines, each named as one is.
+type Machines []Machine
+
+// Bounds of a preflight of several machines.
+const (
+	maxMachines   = 500
+	surveyAtOnce  = 4
+	surveyWaits   = 15 * time.Minute // for one machine
+	reasonsOfRow  = 3
+	sharedOfFleet = 5
+)
+
+// several reports whether a call is about more than one machine or target.
+func (in MigrateInput) several() bool {
+	return len(in.Targets)+len(in.Machines) > 0 || in.Images != ""
+}
+
+// releases are the targets of a call, each once.
+func (in MigrateInput) releases() (slugs []string, err error) {
+	for _, name := range append([]string{in.Target}, in.Targets...) {
+		if name == "" {
+			continue
+		}
+		r, err := targetNamed(name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(slugs, r.Slug) {
+			slugs = append(slugs, r.Slug)
+		}
+	}
+	if len(slugs) == 0 {
+		return nil, inputErrorf("svc_migrate", "target is required: a release such as debian-13")
+	}
+	return slugs, nil
+}
+
+// members are the machines of a call about several.
+func (in MigrateInput) members() ([]Member, error) {
+	var members []Member
+	for _, m := range in.Machines {
+		members = append(members, memberOf(m))
+	}
+	if in.Images != "" {
+		found, err := ImagesIn(in.Images)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, inputErrorf("svc_migrate", "images holds no disk image")
+		}
+		members = append(members, found...)
+	}
+	if len(members) > maxMachines {
+		return nil, inputErrorf("svc_migrate", "these are %d machines, and a call takes %d: `svc readiness` takes any number", len(members), maxMachines)
+	}
+	return Distinct(members), nil
+}
+
+// survey answers a preflight of several machines, or of one for several targets.
+func survey(ctx context.Context, env *Env, in MigrateInput) (any, error) {
+	one := in.Machine != Machine{}
+	switch {
+	case !in.Preflight:
+		return nil, inputErrorf("svc_migrate", "machines, images and targets go with preflight=true: a move is written for one machine and one target")
+	case one && (len(in.Machines) > 0 || in.Images != ""):
+		return nil, inputErrorf("svc_migrate", "machines and images take the place of root, image and ssh")
+	}
+	targets, err := in.releases()
+	if err != nil {
+		return nil, err
+	}
+	if one || len(in.Machines) == 1 && in.Images == "" {
+		if !one {
+			in.Machine = in.Machines[0]
+		}
+		return compareTargets(ctx, env, in, targets)
+	}
+	members, err := in.members()
+	if err != nil {
+		return nil, err
+	}
+	return surveyFleet(ctx, env, members, targets)
+}
+
+// TargetsResult is one machine held against several releases: what all of them ask
+// for is said once.
+type TargetsResult struct {
+	Source      string          `json:"source"`
+	Fingerprint string          `json:"fingerprint"`
+	Packages    int             `json:"packages"`
+	Cost        string          `json:"cost"`
+	Targets     []TargetPreview `json:"targets"`
+	Shared      []Headline      `json:"shared"` // findings that every target has
+	Next        []Step          `json:"next"`
+	Cut
+}
+
+// TargetPreview is what a move to one release would be.
+type TargetPreview struct {
+	Target         string            `json:"target"`
+	Verdict        fleet.Verdict     `json:"verdict"`
+	SupportedUntil string            `json:"supported_until,omitempty"` // YYYY-MM-DD, free support
+	Sum            attest.PackageSum `json:"sum"`
+	Install        int               `json:"install"`
+	Configuration  map[string]int    `json:"configuration"`
+	Removed        []string          `json:"removed,omitempty"`
+	Replaced       []string          `json:"replaced,omitempty"`
+	Undecided      []string          `json:"undecided,omitempty"`
+	Total          map[string]int    `json:"total,omitempty"` // of lists that are cut
+	Inhibitors     []Headline        `json:"inhibitors,omitempty"`
+	Findings       []Headline        `json:"findings"` // of this target alone
+	Exposure       *MigrateExposure  `json:"exposure,omitempty"`
+	PlanDigest     string            `json:"plan_digest"`
+}
+
+// compareTargets plans the move of one machine to each target.
+func compareTargets(ctx context.Context, env *Env, in MigrateInput, targets []string) (*TargetsResult, error) {
+	whole := *env
+	whole.Resources = nil // this result is cut, not each plan
+	r := &TargetsResult{}
+	for _, target := range targets {
+		one := in
+		one.Target, one.Targets, one.Machines = target, nil, nil
+		p, err := Migrate(ctx, &whole, one)
+		if err != nil {
+			return nil, err
+		}
+		r.Source, r.Fingerprint, r.Packages, r.Cost = p.Source, p.Fingerprint, p.Sum.Total, p.Cost
+		r.Targets = append(r.Targets, previewOf(p))
+	}
+	r.share()
+	r.Next = []Step{{Tool: "svc_migrate", Input: map[string]any{"target": "the release that the user chose", "preflight": true}, Why: "shows that plan whole; its plan_digest confirms it"}}
+	return r.fit(env), nil
+}
+
+func previewOf(p MigrateResult) TargetPreview {
+	row := fleet.Machine{Questions: len(p.Undecided), Manual: p.Configuration["manual"], Inhibitors: short(p.Inhibitors), Findings: short(p.Findings)}
+	known, _ := release.Lookup(p.Target)
+	t := TargetPreview{
+		Target: p.Target, Verdict: fleet.VerdictOf(&row), SupportedUntil: known.EndOfLife, Sum: p.Sum, Install: p.Install, Configuration: p.Configuration,
+		Removed: p.Removed, Replaced: p.Replaced, Undecided: p.Undecided, Inhibitors: p.Inhibitors, Findings: p.Findings, PlanDigest: p.PlanDigest,
+	}
+	if p.Exposure != nil && p.Exposure.Compared {
+		t.Exposure = p.Exposure
+	}
+	return t
+}
+
+// share takes the findings that all targets have out of each.
+func (r *TargetsResult) share() {
+	count := map[string]int{}
+	key := func(h Headline) string { return h.Key + "\x00" + h.Summary }
+	for _, t := range r.Targets {
+		for _, h := range t.Findings {
+			count[key(h)]++
+		}
+	}
+	everywhere := func(h Headline) bool { return count[key(h)] == len(r.Targets) }
+	r.Shared = []Headline{}
+	for _, h := range r.Targets[0].Findings {
+		if everywhere(h) {
+			r.Shared = append(r.Shared, h)
+		}
+	}
+	for i := range r.Targets {
+		r.Targets[i].Findings = slices.DeleteFunc(r.Targets[i].Findings, everywhere)
+	}
+}
+
+// fit cuts what a model reads: long lists of names first, then what is shared by all
+// targets, and the least of what is not.
+func (r *TargetsResult) fit(env *Env) *TargetsResult {
+	if !env.tooBig(r) {
+		return r
+	}
+	cut := env.rest("targets-"+api.VMKey(r.Fingerprint), r)
+	for most := defaultLimit; most >= 5 && env.tooBig(r); most /= 2 {
+		for i := range r.Targets {
+			t := &r.Targets[i]
+			t.Total = cutNames(t.Total, most, map[string]*[]string{"removed": &t.Removed, "replaced": &t.Replaced, "undecided": &t.Undecided})
+		}
+	}
+	shorten := func(all []Headline) {
+		for _, less := range []func(*Headline){func(h *Headline) { h.Do = nil }, func(h *Headline) { h.Summary = "" }} {
+			for i := len(all) - 1; i >= 0 && env.tooBig(r); i-- {
+				less(&all[i])
+			}
+		}
+	}
+	shorten(r.Shared)
+	for i := range r.Targets {
+		shorten(r.Targets[i].Findings)
+	}
+	r.Cut = cut
+	return r
+}
+
+// cutNames shortens lists of names, and notes their first lengths.
+func cutNames(total map[string]int, most int, lists map[string]*[]string) map[string]int {
+	for name, names := range lists {
+		if n := len(*names); n > most {
+			if total == nil {
+				total = map[string]int{}
+			}
+			total[name], *names = max(n, total[name]), (*names)[:most]
+		}
+	}
+	return total
+}
+
+// FleetResult is what several machines need for a move to each of some releases.
+type FleetResult struct {
+	Machines int           `json:"machines"`
+	Targets  []FleetTarget `json:"targets"`
+	Next     []Step        `json:"next"`
+	Cut
+}
+
+// FleetTarget is the answer for one release.
+type FleetTarget struct {
+	Target   string       `json:"target"`
+	Totals   fleet.Totals `json:"totals"`
+	Cost     string       `json:"cost"`
+	Waves    []FleetWave  `json:"waves"`
+	Shared   []string     `json:"shared,omitempty"` // findings of several machines, those first whose fix brings most
+	Machines []FleetRow   `json:"machines"`         // the first waves first
+}
+
+// FleetWave is what moves together: its machines are the rows of its number.
+type FleetWave struct {
+	Number   int    `json:"number"`
+	Machines int    `json:"machines"`
+	Why      string `json:"why"`
+}
+
+// FleetRow is one machine.
+type FleetRow struct {
+	Name      string        `json:"name"`
+	Source    string        `json:"source,omitempty"`
+	Verdict   fleet.Verdict `json:"verdict"`
+	Wave      int           `json:"wave,omitempty"`
+	VM        string        `json:"vm,omitempty"` // the first of its fingerprint
+	Licensed  bool          `json:"licensed"`
+	CloneOf   string        `json:"clone_of,omitempty"`
+	DependsOn []string      `json:"depends_on,omitempty"`
+	Databases []string      `json:"databases,omitempty"`
+	Why       []string      `json:"why,omitempty"` // the worst of what there is to do
+	Error     string        `json:"error,omitempty"`
+}
+
+// surveyFleet looks at each machine for each target.
+func surveyFleet(ctx context.Context, env *Env, members []Member, targets []string) (*FleetResult, error) {
+	r := &FleetResult{Machines: len(members)}
+	var documents []*fleet.Document
+	for _, target := range targets {
+		d, err := Readiness(ctx, env, ReadinessInput{Members: members, Target: target, Parallel: surveyAtOnce, Patience: surveyWaits})
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, d)
+		r.Targets = append(r.Targets, fleetTarget(d))
+	}
+	r.Next = []Step{{
+		Tool: "svc_migrate", Input: map[string]any{"root, image or ssh": "a machine of the first wave", "target": targets[0], "preflight": true},
+		Why: "plans one machine, with what to do about each finding; the whole fleet with pages for people: svc readiness --out",
+	}}
+	return r.fit(env, documents), nil
+}
+
+func fleetTarget(d *fleet.Document) FleetTarget {
+	t := FleetTarget{Target: d.Target, Totals: d.Totals, Cost: fleetCost(d.Cost), Waves: []FleetWave{}, Machines: []FleetRow{}}
+	for _, w := range d.Waves {
+		t.Waves = append(t.Waves, FleetWave{w.Number, len(w.Machines), w.Why})
+	}
+	for _, s := range d.Shared[:min(sharedOfFleet, len(d.Shared))] {
+		t.Shared = append(t.Shared, fmt.Sprintf("%s: %d machines, of which %d would be ready without it", s.Title, len(s.Machines), len(s.Frees)))
+	}
+	for _, m := range d.Machines {
+		row := FleetRow{
+			Name: m.Name, Source: m.Source, Verdict: m.Verdict, Wave: m.Wave, VM: api.VMKey(m.Fingerprint), Licensed: m.Licensed,
+			CloneOf: m.CloneOf, DependsOn: m.DependsOn, Databases: m.Databases, Error: m.Error,
+		}
+		for _, f := range slices.Concat(m.Inhibitors, m.Findings) {
+			if len(row.Why) < reasonsOfRow && (slices.Contains(m.Inhibitors, f) || f.Work()) {
+				row.Why = append(row.Why, f.Title)
+			}
+		}
+		if m.Questions+m.Manual > 0 {
+			row.Why = append(row.Why, fmt.Sprintf("%d packages and %d files to decide on", m.Questions, m.Manual))
+		}
+		t.Machines = append(t.Machines, row)
+	}
+	last := len(d.Waves) + 1
+	slices.SortStableFunc(t.Machines, func(a, b FleetRow) int { return cmp.Compare(cmp.Or(a.Wave, last), cmp.Or(b.Wave, last)) })
+	return t
+}
+
+// fleetCost says what the seats of a fleet cost.
+func fleetCost(c fleet.Cost) string {
+	words := []string{fmt.Sprintf("%d seats are needed", c.SeatsNeeded)}
+	switch {
+	case c.CapacityLeft == nil:
+		words = append(words, "the account has no limit")
+	case c.Price > 0:
+		words = append(words, fmt.Sprintf("%d are left", *c.CapacityLeft), fmt.Sprintf("the others cost %d USD a year at the On-Demand rate of %d", c.Price, api.OverageRate))
+	default:
+		words = append(words, fmt.Sprintf("%d are left, which suffices", *c.CapacityLeft))
+	}
+	return strings.Join(words, "; ") + ". A preflight claims none."
+}
+
+// fit leaves of each target's machines what a model reads.
+func (r *FleetResult) fit(env *Env, documents []*fleet.Document) *FleetResult {
+	if !env.tooBig(r) {
+		return r
+	}
+	cut := env.rest("fleet", documents)
+	for env.tooBig(r) {
+		longest := slices.MaxFunc(r.Targets, func(a, b FleetTarget) int { return cmp.Compare(len(a.Machines), len(b.Machines)) })
+		if len(longest.Machines) <= 1 {
+			break
+		}
+		for i := range r.Targets {
+			if rows := r.Targets[i].Machines; len(rows) == len(longest.Machines) {
+				r.Targets[i].Machines = rows[:len(rows)*3/4]
+			}
+		}
+	}
+	r.Cut = cut
+	return r
+}

@@ -1,0 +1,168 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"svc/tools/parity"
+)
+
+// ComparisonKind is what a machine is compared with.
+type ComparisonKind string
+
+// The kinds: with what was planned, signed; and with what it was when it was verified.
+const (
+	KindParity ComparisonKind = "parity"
+	KindDrift  ComparisonKind = "drift"
+)
+
+// VerifyCall is the input of svc_verify.
+type VerifyCall struct {
+	VerifyInput
+	Kind     ComparisonKind `json:"kind,omitempty" jsonschema:"drift: what changed since; needs a seat"`
+	Machines Machines       `json:"machines,omitempty" jsonschema:"several: source and out have a folder for each, by name"`
+	Aim
+}
+
+// VerifiedMachines is what comparisons of several machines found.
+type VerifiedMachines struct {
+	Kind     ComparisonKind    `json:"kind"`
+	Total    map[string]int    `json:"total"` // machines by state: parity, differs, failed
+	Machines []VerifiedMachine `json:"machines"`
+	Cut
+}
+
+// VerifiedMachine is one of them.
+type VerifiedMachine struct {
+	Name        string      `json:"name"`
+	State       string      `json:"state"` // parity, differs or failed
+	Sum         *parity.Sum `json:"sum,omitempty"`
+	Differs     []string    `json:"differs,omitempty"` // the first of what differs, and why
+	SeatClaimed bool        `json:"seat_claimed,omitempty"`
+	Out         string      `json:"out,omitempty"`
+	Error       string      `json:"error,omitempty"`
+}
+
+// run is the comparison that is asked for.
+func (c VerifyCall) run(ctx context.Context, env *Env) (ParityResult, error) {
+	switch c.Kind {
+	case "", KindParity:
+		return Verify(ctx, env, c.VerifyInput)
+	case KindDrift:
+		if c.Out != "" || c.Data != "" || c.Digests || c.Ask {
+			return ParityResult{}, inputErrorf("svc_verify", "kind drift takes no out, data, digests and ask: it writes nothing")
+		}
+		return Drift(ctx, env, c.VerifyInput)
+	}
+	return ParityResult{}, inputErrorf("svc_verify", "kind must be %s or %s, not %q", KindParity, KindDrift, excerpt(string(c.Kind), 40))
+}
+
+// verifyAny answers svc_verify in its forms.
+func verifyAny(ctx context.Context, env *Env, c VerifyCall) (any, error) {
+	if len(c.Machines) > 0 {
+		return verifyMany(ctx, env, c)
+	}
+	if !c.aimed() {
+		return c.run(ctx, env)
+	}
+	c.Detail = DetailFull
+	r, err := c.run(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	return c.shoot(env, "svc_verify", r, c.Limit)
+}
+
+// verifyMany compares several machines, each with its own source. One failure does not
+// stop the others.
+func verifyMany(ctx context.Context, env *Env, c VerifyCall) (*VerifiedMachines, error) {
+	if (c.Machine != Machine{}) {
+		return nil, inputErrorf("svc_verify", "machines takes the place of root, image and ssh")
+	}
+	if len(c.Machines) > maxMachines {
+		return nil, inputErrorf("svc_verify", "these are %d machines, and a call takes %d: `svc verify --hosts` takes any number", len(c.Machines), maxMachines)
+	}
+	var members []Member
+	for _, m := range c.Machines {
+		members = append(members, memberOf(m))
+	}
+	members = Distinct(members)
+	rows := make([]VerifiedMachine, len(members))
+	queue := make(chan int)
+	var workers sync.WaitGroup
+	for range min(surveyAtOnce, len(members)) {
+		workers.Go(func() {
+			for i := range queue {
+				rows[i] = verifyOne(ctx, env, c, members[i])
+			}
+		})
+	}
+	for i := range members {
+		queue <- i
+	}
+	close(queue)
+	workers.Wait()
+	r := &VerifiedMachines{Kind: c.Kind, Total: map[string]int{}}
+	if r.Kind == "" {
+		r.Kind = KindParity
+	}
+	for _, state := range []string{"failed", "differs", "parity"} { // what needs a person first
+		for _, row := range rows {
+			if row.State == state {
+				r.Total[state]++
+				r.Machines = append(r.Machines, row)
+			}
+		}
+	}
+	if env.tooBig(r) {
+		cut := env.rest("verified", r)
+		for env.tooBig(r) && len(r.Machines) > 1 {
+			r.Machines = r.Machines[:len(r.Machines)*3/4]
+		}
+		r.Cut = cut
+	}
+	return r, nil
+}
+
+func verifyOne(ctx context.Context, env *Env, c VerifyCall, m Member) VerifiedMachine {
+	quiet := *env
+	quiet.Progress, quiet.Resources = nil, nil
+	c.Machine, c.Detail = m.Machine, DetailFull
+	c.Source, c.Data = OwnFolder(c.Source, m.Name), OwnFolder(c.Data, m.Name)
+	row := VerifiedMachine{Name: m.Name, State: "failed"}
+	if c.Out != "" {
+		if err := os.MkdirAll(c.Out, 0o755); err != nil {
+			row.Error = err.Error()
+			return row
+		}
+		c.Out = filepath.Join(c.Out, m.Name)
+	}
+	r, err := c.run(ctx, &quiet)
+	if err != nil {
+		row.Error = excerpt(err.Error(), maxReason)
+		return row
+	}
+	row.Sum, row.SeatClaimed, row.Out, row.State = &r.Sum, r.SeatClaimed, r.Out, "parity"
+	for _, check := range r.Differences() {
+		row.State = "differs"
+		if len(row.Differs) < reasonsOfRow {
+			row.Differs = append(row.Differs, excerpt(fmt.Sprintf("%s %s: %s", check.Dimension, check.Subject, check.Why), maxReason))
+		}
+	}
+	return row
+}
+
+// maxReason is how long a reason in a row is, in characters.
+const maxReason = 200
+
+// OwnFolder is a machine's folder in one of many, where it has one there.
+func OwnFolder(dir, name string) string {
+	own := filepath.Join(dir, name)
+	if _, err := os.Stat(own); dir == "" || err != nil {
+		return dir
+	}
+	return own
+}
