@@ -127,7 +127,7 @@ func (h *hops) byTrail(r record.Record, t record.Trail) (course, error) {
 	r.Component = "main"
 	p := course{source: r, relation: t.Relation, confidence: t.Confidence, methods: []string{t.Method}}
 	if t.Method == rpm.Curated && t.Relation == api.RelationIncluded {
-		p.confidence, p.methods = min(t.Confidence, includedConfidence), []string{included}
+		p.confidence, p.methods = min(t.Confidence, includedConfidence), []string{Included}
 	}
 	for i, target := range t.Targets {
 		alternatives := t.Targets[i : i+1]
@@ -1309,7 +1309,7 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		return t, err
 	}
 	t.Caveats = h.ofCourse(t.Caveats, &p, len(p.names))
-	if p.relation == api.RelationRemoved && p.confidence < sureConfidence && !h.target.rpm.lists() && !slices.Contains(p.methods, unheard) && !again {
+	if p.relation == api.RelationRemoved && p.confidence < SureConfidence && !h.target.rpm.lists() && !slices.Contains(p.methods, unheard) && !again {
 		t.Caveats = append(t.Caveats, h.elsewhere())
 	}
 	return t, h.addCurated(canonical, &t, nil)

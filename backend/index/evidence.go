@@ -15,7 +15,7 @@ const (
 
 // The kinds of curated rows that are less sure than the others.
 const (
-	included = "curated, included"
+	Included = "curated, included"
 	choice   = "curated, one of several"
 )
 

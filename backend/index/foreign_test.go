@@ -377,7 +377,7 @@ func TestListsOfELTellWhatGoes(t *testing.T) {
 		{"rhel-8", "hyphen-fo", "rhel-9", api.RelationRemoved, ""},
 	} {
 		got := becomes(t, c.from, c.name, c.to)
-		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence >= sureConfidence || got.Confidence < leastConfidence {
+		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence >= SureConfidence || got.Confidence < leastConfidence {
 			t.Errorf("%s of %s in %s: %s %q, %.2f", c.name, c.from, c.to, got.Relation, packageNames(got), got.Confidence)
 		}
 	}
@@ -404,7 +404,7 @@ func TestNothingIsInstalledThatNoListKnows(t *testing.T) {
 			}
 		}
 		for _, way := range [][2]string{{"centos-7", "almalinux-8"}, {"almalinux-9", "almalinux-8"}, {"rhel-8", "amzn-2023"}} {
-			if got := becomes(t, way[0], name, way[1]); len(got.Packages) != 1 || got.Confidence >= sureConfidence {
+			if got := becomes(t, way[0], name, way[1]); len(got.Packages) != 1 || got.Confidence >= SureConfidence {
 				t.Errorf("%s of %s in %s: %s %q, %.2f", name, way[0], way[1], got.Relation, packageNames(got), got.Confidence)
 			}
 		}
@@ -584,7 +584,7 @@ func TestOneOfSeveralIsAQuestion(t *testing.T) {
 	} {
 		got := becomes(t, c.from, c.name, c.to)
 		said := slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool { return c.Code == CaveatCandidates })
-		if got.Relation == api.RelationUnknown || (got.Confidence >= sureConfidence) != c.sure || said == c.sure {
+		if got.Relation == api.RelationUnknown || (got.Confidence >= SureConfidence) != c.sure || said == c.sure {
 			t.Errorf("%s of %s in %s: %s %.2f %+v", c.name, c.from, c.to, got.Relation, got.Confidence, got.Caveats)
 		}
 	}
@@ -599,7 +599,7 @@ func TestPartsOfAPackage(t *testing.T) {
 	is.Equal(whole.Relation, api.RelationRenamed)
 	part := becomes(t, "debian-13", "qemu-system-gui", "almalinux-9")
 	is.Equal(part.Relation, api.RelationMerged)
-	is.True(part.Confidence < sureConfidence)
+	is.True(part.Confidence < SureConfidence)
 }
 
 // TestCaveatsOfArrival checks that a caveat holds where its software arrives,

@@ -155,6 +155,12 @@ func (t *releaseTables) listing() api.Listing {
 	return api.ListSome
 }
 
+// Check is the error of a release that the index has nothing of.
+func (ix *Index) Check(name string) error {
+	_, err := ix.release(name)
+	return err
+}
+
 // release finds the tables of a release by slug or alias. Its error is an
 // *api.Error that lists the nearest releases with data.
 func (ix *Index) release(name string) (*releaseTables, error) {

@@ -3,7 +3,6 @@ package index
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -502,35 +501,6 @@ func TestADamagedIndexIsAnError(t *testing.T) {
 	is.NoErr(os.WriteFile(out, data[:1000], 0o600))
 	_, err = Open(out)
 	is.True(err != nil)
-}
-
-// wrongTruth are rows of the known pairs that are wrong themselves.
-var wrongTruth = map[string]string{
-	"debian-11\tfirmware-atheros\tdebian-12": "the pairs were made without non-free-firmware, where debian-12 has firmware-atheros",
-}
-
-func TestKnownPairsOfDebian(t *testing.T) {
-	is := is.New(t)
-	f, err := os.Open(filepath.Join(root(t), "..", "shared", "data", "truth", "debian_suites.tsv"))
-	if err != nil {
-		t.Skip("the known pairs are not here")
-	}
-	defer f.Close()
-	score, err := Eval(embeddedIndex(t), f)
-	is.NoErr(err)
-	for _, method := range slices.Sorted(maps.Keys(score.Methods)) {
-		m := score.Methods[method]
-		t.Logf("%-26s rows %4d, names right %4d, relation too %4d (%.2f %%)", method, m.Rows, m.Names, m.Both, 100*m.Share())
-	}
-	t.Logf("%-26s rows %4d, names right %4d, relation too %4d (%.2f %%)", "all", score.Total.Rows, score.Total.Names, score.Total.Both, 100*score.Total.Share())
-	for _, miss := range score.Wrong {
-		key := strings.Join(strings.Split(miss.Row, "\t")[:3], "\t")
-		if _, known := wrongTruth[key]; !known {
-			t.Logf("wrong: %s: %s %v", miss.Row, miss.Relation, miss.Packages)
-		}
-	}
-	is.Equal(score.Total.Skipped, 0)
-	is.True(score.Total.Share() >= 0.99)
 }
 
 // root is the project's folder.

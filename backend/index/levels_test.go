@@ -25,7 +25,7 @@ func checkChanges(t *testing.T, changes []change) {
 	t.Helper()
 	for _, c := range changes {
 		got := becomes(t, c.from, c.name, c.to)
-		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence < sureConfidence {
+		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence < SureConfidence {
 			t.Errorf("%s of %s in %s: %s %q, %.2f", c.name, c.from, c.to, got.Relation, packageNames(got), got.Confidence)
 		}
 	}
@@ -121,7 +121,7 @@ func TestWhatTwoLevelsHaveStays(t *testing.T) {
 			}
 			for _, name := range names {
 				got := becomes(t, line.slugs[before], name, line.slugs[level])
-				if packageNames(got) != name || got.Confidence < sureConfidence {
+				if packageNames(got) != name || got.Confidence < SureConfidence {
 					t.Errorf("%s of %s in %s: %s %q, %.2f", name, line.slugs[before], line.slugs[level], got.Relation, packageNames(got), got.Confidence)
 				}
 			}

@@ -126,7 +126,7 @@ func (h *hops) certain(p course) (course, error) {
 		p.confidence = min(p.confidence, unsure, max(rate, leastConfidence))
 	case least != inList:
 		p.confidence = min(p.confidence, unsure)
-	case ok && (p.confidence >= sureConfidence || p.found == byGuess) && h.source.release.Family != h.target.release.Family:
+	case ok && (p.confidence >= SureConfidence || p.found == byGuess) && h.source.release.Family != h.target.release.Family:
 		p.confidence = min(rate, sameConfidence)
 	}
 	return p, nil

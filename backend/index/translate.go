@@ -65,6 +65,38 @@ func (h *hops) answer(canonical string, o *outcome) (api.Translation, error) {
 	return t, err
 }
 
+// Become resolves a package of a release and translates it to another; the zero
+// of a translation where the index does not know it.
+func (ix *Index) Become(source, name, target string) (api.Translation, error) {
+	t, _, err := ix.Explain(source, name, target)
+	return t, err
+}
+
+// Explain is Become with the kind of evidence that the answer is from.
+func (ix *Index) Explain(source, name, target string) (t api.Translation, evidence string, err error) {
+	h, err := ix.hops(source, target)
+	if err != nil {
+		return t, "", err
+	}
+	r, match, _, err := ix.resolve(h.source, name)
+	if err != nil || match == api.MatchNone {
+		return t, "none", err
+	}
+	p, err := h.follow(r.Canonical)
+	if err != nil {
+		return t, "", err
+	}
+	t, err = h.present(r.Canonical, p)
+	if h.target.rpm != nil {
+		evidence, err := h.evidence(p)
+		return t, evidence, err
+	}
+	return t, p.evidence(), err
+}
+
+// SureConfidence is what an answer needs to be acted on without asking.
+const SureConfidence = 0.8
+
 // hops is the way between two releases.
 type hops struct {
 	ix             *Index

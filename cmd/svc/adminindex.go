@@ -13,6 +13,7 @@ import (
 	"svc/backend/api/release"
 	"svc/backend/index"
 	"svc/backend/index/build"
+	"svc/backend/index/eval"
 	"svc/backend/visible"
 )
 
@@ -139,7 +140,7 @@ func (p *program) evaluate(files, targets []string, missed bool) error {
 	if err != nil {
 		return err
 	}
-	e := index.NewEvaluation(ix)
+	e := eval.New(ix)
 	for _, file := range files {
 		if err := addFile(e, file, targets); err != nil {
 			return err
@@ -149,7 +150,7 @@ func (p *program) evaluate(files, targets []string, missed bool) error {
 	return p.print(score, func(w *view) { viewScore(w, score, missed) })
 }
 
-func addFile(e *index.Evaluation, file string, targets []string) error {
+func addFile(e *eval.Evaluation, file string, targets []string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return fmt.Errorf("reading what to measure: %w", err)
@@ -162,7 +163,7 @@ func addFile(e *index.Evaluation, file string, targets []string) error {
 }
 
 // viewScore is the score as a table: a line for each pair of releases.
-func viewScore(w *view, score *index.Score, missed bool) {
+func viewScore(w *view, score *eval.Score, missed bool) {
 	rows := [][]string{{"way", "packages", "resolved", "accounted", "sure", "right", "right if sure", "claimed"}}
 	for _, way := range slices.Sorted(maps.Keys(score.Ways)) {
 		rows = append(rows, scoreRow(way, score.Ways[way]))
@@ -170,7 +171,7 @@ func viewScore(w *view, score *index.Score, missed bool) {
 	w.table(append(rows, scoreRow("all", score.Total)))
 	for _, table := range []struct {
 		of     string
-		counts map[string]index.Tally
+		counts map[string]eval.Tally
 	}{{"direction, and how it was found", score.Directions}, {"evidence", score.Evidence}} {
 		if len(table.counts) == 0 {
 			continue
@@ -189,7 +190,7 @@ func viewScore(w *view, score *index.Score, missed bool) {
 	}
 }
 
-func scoreRow(name string, t index.Tally) []string {
+func scoreRow(name string, t eval.Tally) []string {
 	percent := func(part, whole int) string {
 		if whole == 0 {
 			return "-"
@@ -203,7 +204,7 @@ func scoreRow(name string, t index.Tally) []string {
 }
 
 // claimed is how much of what was judged should be right, by the answers' own word.
-func claimed(t index.Tally) string {
+func claimed(t eval.Tally) string {
 	if t.Judged == 0 {
 		return "-"
 	}

@@ -1,4 +1,4 @@
-package index
+package eval
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/backend/index"
 	"svc/backend/index/record"
 )
 
@@ -47,13 +48,13 @@ func refused(line int, format string, args ...any) error {
 
 // questions are what a file asks; of the packages of a machine, for each target.
 // Several rows of one package between families are alternatives.
-func (ix *Index) questions(r io.Reader, targets []string) ([]question, error) {
+func questions(ix *index.Index, r io.Reader, targets []string) ([]question, error) {
 	rows, header, err := readTruth(r)
 	if err != nil {
 		return nil, err
 	}
 	if slug, ok := header.value("release-slug:"); ok {
-		return ix.ofMachine(slug, rows, targets)
+		return ofMachine(ix, slug, rows, targets)
 	}
 	if ofFamily(rows) {
 		return ofFamilies(rows)
@@ -241,9 +242,9 @@ func newestEL(slugs string) string {
 	return cmp.Or(newest, "rhel-8")
 }
 
-func (ix *Index) ofMachine(slug string, rows []row, targets []string) ([]question, error) {
+func ofMachine(ix *index.Index, slug string, rows []row, targets []string) ([]question, error) {
 	for _, end := range append([]string{slug}, targets...) {
-		if _, err := ix.release(end); err != nil {
+		if err := ix.Check(end); err != nil {
 			return nil, err
 		}
 	}

@@ -1,4 +1,6 @@
-package index
+// Package eval measures what an index answers on pairs whose counterpart is known, and
+// on the packages of machines.
+package eval
 
 import (
 	"io"
@@ -7,6 +9,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/release"
+	"svc/backend/index"
 )
 
 // Score is how an index does on known pairs and on the packages of machines.
@@ -90,20 +93,20 @@ type Miss struct {
 
 // Evaluation collects a Score from any number of files.
 type Evaluation struct {
-	ix    *Index
+	ix    *index.Index
 	score *Score
 }
 
-// NewEvaluation begins to measure an index.
-func NewEvaluation(ix *Index) *Evaluation {
+// New begins to measure an index.
+func New(ix *index.Index) *Evaluation {
 	return &Evaluation{ix, &Score{
 		IndexVersion: ix.Version(), Ways: map[string]Tally{}, Methods: map[string]Tally{}, Evidence: map[string]Tally{}, Directions: map[string]Tally{}, Wrong: []Miss{}, Calibration: make([]Bin, 11),
 	}}
 }
 
-// Eval measures an index on one file of known pairs.
-func Eval(ix *Index, truth io.Reader) (*Score, error) {
-	e := NewEvaluation(ix)
+// Of measures an index on one file of known pairs.
+func Of(ix *index.Index, truth io.Reader) (*Score, error) {
+	e := New(ix)
 	if err := e.Add(truth, nil); err != nil {
 		return nil, err
 	}
@@ -113,7 +116,7 @@ func Eval(ix *Index, truth io.Reader) (*Score, error) {
 // Add asks what a file asks: known pairs, or the packages of a machine, where
 // targets says where it goes. A file that is none of these measures nothing.
 func (e *Evaluation) Add(r io.Reader, targets []string) error {
-	questions, err := e.ix.questions(r, targets)
+	questions, err := questions(e.ix, r, targets)
 	if err != nil {
 		return err
 	}
@@ -127,7 +130,7 @@ func (e *Evaluation) Add(r io.Reader, targets []string) error {
 
 // ask puts a question to the index and counts the answer.
 func (e *Evaluation) ask(q question) error {
-	got, evidence, err := e.ix.become(q.source, q.name, q.target)
+	got, evidence, err := e.ix.Explain(q.source, q.name, q.target)
 	if err != nil && api.CodeOf(err) != api.UnknownRelease {
 		return err
 	}
@@ -178,7 +181,7 @@ func (e *Evaluation) tally(q question, got api.Translation, names []string) (t T
 		return t, false
 	}
 	t.Resolved, t.Accounted = 1, count(got.Relation != api.RelationUnknown)
-	t.Sure = count(got.Confidence >= sureConfidence)
+	t.Sure = count(got.Confidence >= index.SureConfidence)
 	if q.wants == nil || t.Accounted == 0 || q.loose && got.Relation == api.RelationIncluded && len(names) == 0 {
 		return t, false
 	}
@@ -199,9 +202,6 @@ func (e *Evaluation) tally(q question, got api.Translation, names []string) (t T
 func within(names, others []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(others, name) })
 }
-
-// sureConfidence is what an answer needs to be acted on without asking.
-const sureConfidence = 0.8
 
 func count(b bool) int {
 	if b {
@@ -233,35 +233,6 @@ func (e *Evaluation) Score() *Score {
 		e.score.CalibrationError = sum / float64(answers)
 	}
 	return e.score
-}
-
-// Become resolves a package of a release and translates it to another; the zero
-// of a translation where the index does not know it.
-func (ix *Index) Become(source, name, target string) (api.Translation, error) {
-	t, _, err := ix.become(source, name, target)
-	return t, err
-}
-
-// become is Become with the kind of evidence that the answer is from.
-func (ix *Index) become(source, name, target string) (t api.Translation, evidence string, err error) {
-	h, err := ix.hops(source, target)
-	if err != nil {
-		return t, "", err
-	}
-	r, match, _, err := ix.resolve(h.source, name)
-	if err != nil || match == api.MatchNone {
-		return t, "none", err
-	}
-	p, err := h.follow(r.Canonical)
-	if err != nil {
-		return t, "", err
-	}
-	t, err = h.present(r.Canonical, p)
-	if h.target.rpm != nil {
-		evidence, err := h.evidence(p)
-		return t, evidence, err
-	}
-	return t, p.evidence(), err
 }
 
 func (t Tally) plus(o Tally) Tally {
