@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"svc/tools/upgrade"
+	"svc/tools/upgrade/job"
 )
 
 // DBUpgradeInput is the input of DBUpgrade. It is no tool of agents: it changes
@@ -53,7 +54,7 @@ func unconfirmed(format string, args ...any) error {
 }
 
 // upgradeRequest asks the index what ways there are.
-func upgradeRequest(ctx context.Context, env *Env, in DBUpgradeInput) (r upgrade.Request, err error) {
+func upgradeRequest(ctx context.Context, env *Env, in DBUpgradeInput) (r job.Request, err error) {
 	c, err := env.Client(ctx)
 	if err != nil {
 		return r, err

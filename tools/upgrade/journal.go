@@ -165,7 +165,7 @@ func beginJournal(dir string, begin Entry, now func() time.Time) (*journal, erro
 		return nil, fmt.Errorf("making the journal: %w", err)
 	}
 	j := &journal{file: f, so: Progress{steps: map[string]State{}, at: map[string]time.Time{}}, now: now}
-	if err := errors.Join(f.Truncate(0), reserve(f), j.write(begin), syncDir(dir)); err != nil {
+	if err := errors.Join(f.Truncate(0), reserve(f), j.write(begin), safefile.SyncDir(dir)); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return j, nil
@@ -210,13 +210,4 @@ func (j *journal) write(e Entry) error {
 	}
 	j.so.add(e)
 	return nil
-}
-
-// syncDir has the names in a directory on the disk.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

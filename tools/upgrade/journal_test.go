@@ -2,12 +2,15 @@ package upgrade
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/matryer/is"
+
+	"svc/tools/upgrade/job"
 )
 
 const (
@@ -67,22 +70,10 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// TestWhatAJobKeeps has a journal give back what Look found out, embedded or not.
-func TestWhatAJobKeeps(t *testing.T) {
-	is := is.New(t)
-	had := &postgresql{Locks: 7, paces: paces{1, 2, 3}}
-	b, err := json.Marshal(had)
-	is.NoErr(err)
-	has := &postgresql{}
-	is.NoErr(json.Unmarshal(b, has, json.RejectUnknownMembers(true)))
-	is.Equal(has.paces, had.paces)
-	is.Equal(has.Locks, had.Locks)
-}
-
 // TestHowLongClientsWait takes the times from a journal's lines.
 func TestHowLongClientsWait(t *testing.T) {
 	is := is.New(t)
-	steps := []Step{{Name: "try"}, {Name: "close", Cuts: true}, {Name: "copy"}, {Name: "open", Serves: true}}
+	steps := []job.Step{{Name: "try"}, {Name: "close", Cuts: true}, {Name: "copy"}, {Name: "open", Serves: true}}
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		states []string // a second after each other
@@ -98,5 +89,27 @@ func TestHowLongClientsWait(t *testing.T) {
 			at[s] = begin.Add(time.Duration(i) * time.Second)
 		}
 		is.Equal(waited(steps, at), c.want)
+	}
+}
+
+// TestForgedJournalsAreNotRead has journals that root has not written alone.
+func TestForgedJournalsAreNotRead(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	name := filepath.Join(dir, journalFile)
+	is.NoErr(os.WriteFile(name, []byte(beginLine), 0o600))
+	_, _, err := readJournal(dir)
+	is.NoErr(err)
+	is.NoErr(os.Chmod(name, 0o644))
+	_, _, err = readJournal(dir)
+	is.True(strings.Contains(err.Error(), "is open to others"))
+	is.NoErr(os.Rename(name, filepath.Join(dir, "elsewhere")))
+	is.NoErr(os.Symlink("elsewhere", name))
+	_, _, err = readJournal(dir)
+	is.True(strings.Contains(err.Error(), "is a link"))
+	if os.Geteuid() == 0 {
+		is.NoErr(errors.Join(os.Remove(name), os.WriteFile(name, []byte(beginLine), 0o600), os.Chown(name, 65534, 65534)))
+		_, _, err = readJournal(dir)
+		is.True(strings.Contains(err.Error(), "belongs to the account"))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +15,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"svc/tools/database"
+	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/safefile"
 )
 
 // Options are how an upgrade is run.
@@ -28,7 +32,7 @@ type Options struct {
 
 // Event is a step that is about to be done or undone, or that is being done.
 type Event struct {
-	Step        Step
+	Step        job.Step
 	State       State // Started or Undoing
 	Done, Total int   // steps of this run
 	Filled      int64 // bytes of the directory that the step fills; 0 when it begins
@@ -39,62 +43,87 @@ type Event struct {
 
 // Look says what an upgrade would do. Nothing is changed; what stands in the way
 // is a Refusals.
-func Look(ctx context.Context, in Request, o Options) (Plan, error) {
+func Look(ctx context.Context, in job.Request, o Options) (Plan, error) {
 	h := newHost(o)
-	job, err := look(ctx, h, in)
+	todo, err := look(ctx, h, in)
 	if err != nil {
 		return Plan{}, err
 	}
-	return planOf(h, in.Engine, job, Progress{}), nil
+	return planOf(h, in.Engine, todo, Progress{}), nil
 }
 
-func look(ctx context.Context, h *Host, in Request) (Job, error) {
-	if err := h.check(); err != nil {
+func look(ctx context.Context, h *job.Host, in job.Request) (job.Job, error) {
+	if err := h.Check(); err != nil {
 		return nil, err
 	}
-	if err := h.unused(); err != nil {
+	if err := unused(h); err != nil {
 		return nil, err
 	}
 	create := engines[in.Engine]
 	if create == nil {
-		return nil, refusef("plan it: svc db upgrade-path", "databases of %q are not upgraded; these are: %s", in.Engine, strings.Join(Engines(), ", "))
+		return nil, job.Refusef("plan it: svc db upgrade-path", "databases of %q are not upgraded; these are: %s", in.Engine, strings.Join(Engines(), ", "))
 	}
-	job := create()
-	err := job.Look(ctx, h, in)
-	about := h.about(job)
+	todo := create()
+	err := todo.Look(ctx, h, in)
+	about := h.AboutOf(todo)
 	if _, known := in.Graph.Edge(about.From, about.To, about.Method); !known && about.From.Version != "" {
-		return nil, refusef("svc db upgrade-path says what ways there are", "%s → %s by %s is not on record as supported", about.From, about.To.Version, about.Method)
+		return nil, job.Refusef("svc db upgrade-path says what ways there are", "%s → %s by %s is not on record as supported", about.From, about.To.Version, about.Method)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return job, h.room(about.Needs)
+	return todo, h.Room(about.Needs)
+}
+
+func newHost(o Options) *job.Host { return &job.Host{Backup: o.Backup} }
+
+// unused refuses a backup directory that has something else in it.
+func unused(h *job.Host) error {
+	_, _, err := readJournal(h.Backup)
+	if err == nil || errors.Is(err, ErrJournal) {
+		return job.Refusef("go on with --resume or take it back with --roll-back; for another one name another directory", "an upgrade has begun in %s", h.Backup)
+	}
+	entries, readErr := os.ReadDir(h.Backup)
+	if !errors.Is(err, ErrNoJournal) || readErr != nil {
+		return errors.Join(err, readErr)
+	}
+	for _, e := range entries {
+		if !slices.Contains([]string{"lost+found", journalFile, "log"}, e.Name()) {
+			return job.Refusef("name an empty directory", "the backup directory %s is not empty: it has %s", h.Backup, e.Name())
+		}
+	}
+	if f, err := h.Open("log", os.O_RDONLY); err == nil {
+		f.Close()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return job.Refusef("name an empty directory", "there is a log that svc has not written: %v", err)
+	}
+	return nil
 }
 
 // Run upgrades a database. What fails, and what a cancelled context cuts short,
 // is rolled back: the error then says so.
-func Run(ctx context.Context, in Request, o Options) (Result, error) {
+func Run(ctx context.Context, in job.Request, o Options) (Result, error) {
 	h := newHost(o)
-	job, err := look(ctx, h, in)
+	todo, err := look(ctx, h, in)
 	if err != nil {
 		return Result{}, err
 	}
-	unlock, err := h.lock()
+	unlock, err := h.Lock()
 	if err != nil {
 		return Result{}, err
 	}
 	defer unlock()
-	state, err := json.Marshal(job)
+	state, err := json.Marshal(todo)
 	if err != nil {
 		return Result{}, fmt.Errorf("keeping what the steps need: %w", err)
 	}
-	h.id = rand.Text()
-	j, err := beginJournal(h.Backup, Entry{Schema: JournalSchema, ID: h.id, Engine: in.Engine, Job: state}, o.Now)
+	h.ID = rand.Text()
+	j, err := beginJournal(h.Backup, Entry{Schema: JournalSchema, ID: h.ID, Engine: in.Engine, Job: state}, o.Now)
 	if err != nil {
 		return Result{}, err
 	}
 	defer j.file.Close()
-	r := &run{h, job, job.Steps(h), j, o.Report}
+	r := &run{h, todo, todo.Steps(h), j, o.Report}
 	return r.forward(ctx)
 }
 
@@ -102,37 +131,37 @@ func Run(ctx context.Context, in Request, o Options) (Result, error) {
 // clients have written since.
 func Begun(ctx context.Context, o Options) (Plan, Outcome, error) {
 	h := newHost(o)
-	if err := h.check(); err != nil {
+	if err := h.Check(); err != nil {
 		return Plan{}, "", err
 	}
 	so, _, err := readJournal(h.Backup)
 	if err != nil {
 		return Plan{}, "", err
 	}
-	job, err := jobOf(so)
+	todo, err := jobOf(so)
 	if err != nil {
 		return Plan{}, "", err
 	}
-	plan := planOf(h, so.begin.Engine, job, so)
-	if err := job.Recheck(ctx, h); err != nil {
+	plan := planOf(h, so.begin.Engine, todo, so)
+	if err := todo.Recheck(ctx, h); err != nil {
 		return Plan{}, "", err
 	}
-	plan.Written, err = (&run{host: h, job: job, steps: job.Steps(h), journal: &journal{so: so}}).written(ctx)
+	plan.Written, err = (&run{host: h, job: todo, steps: todo.Steps(h), journal: &journal{so: so}}).written(ctx)
 	return plan, so.outcome, err
 }
 
 // jobOf makes the job of a journal.
-func jobOf(so Progress) (Job, error) {
+func jobOf(so Progress) (job.Job, error) {
 	create := engines[so.begin.Engine]
 	if create == nil {
 		return nil, fmt.Errorf("%w: it is of the engine %q", ErrJournal, so.begin.Engine)
 	}
-	job := create()
-	if err := json.Unmarshal(so.begin.Job, job, json.RejectUnknownMembers(true)); err != nil {
+	todo := create()
+	if err := json.Unmarshal(so.begin.Job, todo, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
 	}
 	known := map[string]bool{}
-	for _, s := range job.Steps(&Host{}) {
+	for _, s := range todo.Steps(&job.Host{}) {
 		known[s.Name] = true
 	}
 	for name := range so.steps {
@@ -140,7 +169,7 @@ func jobOf(so Progress) (Job, error) {
 			return nil, fmt.Errorf("%w: this version of svc knows no step %q", ErrJournal, name)
 		}
 	}
-	return job, nil
+	return todo, nil
 }
 
 // Resume goes on with an upgrade that was cut short.
@@ -163,10 +192,10 @@ func RollBack(ctx context.Context, o Options) (Result, error) {
 // already, nothing is done.
 func again(o Options, end Outcome, on func(*run) (Result, error)) (Result, error) {
 	h := newHost(o)
-	if err := h.check(); err != nil {
+	if err := h.Check(); err != nil {
 		return Result{}, err
 	}
-	unlock, err := h.lock()
+	unlock, err := h.Lock()
 	if err != nil {
 		return Result{}, err
 	}
@@ -176,22 +205,22 @@ func again(o Options, end Outcome, on func(*run) (Result, error)) (Result, error
 		return Result{}, err
 	}
 	defer j.file.Close()
-	job, err := jobOf(j.so)
+	todo, err := jobOf(j.so)
 	if err != nil {
 		return Result{}, err
 	}
-	h.id = j.so.begin.ID
-	r := &run{h, job, job.Steps(h), j, o.Report}
+	h.ID = j.so.begin.ID
+	r := &run{h, todo, todo.Steps(h), j, o.Report}
 	switch {
 	case j.so.outcome == end:
 		return r.result(end), nil
 	case j.so.outcome == RolledBack:
-		return Result{}, refusef("begin again, with another backup directory", "the upgrade in %s was rolled back", h.Backup)
+		return Result{}, job.Refusef("begin again, with another backup directory", "the upgrade in %s was rolled back", h.Backup)
 	}
-	if err := job.Recheck(context.Background(), h); err != nil {
+	if err := todo.Recheck(context.Background(), h); err != nil {
 		return Result{}, err
 	}
-	if err := h.endLeftovers(); err != nil {
+	if err := h.EndLeftovers(); err != nil {
 		return Result{}, err
 	}
 	return on(r)
@@ -199,9 +228,9 @@ func again(o Options, end Outcome, on func(*run) (Result, error)) (Result, error
 
 // run is a run over the steps of a job.
 type run struct {
-	host  *Host
-	job   Job
-	steps []Step
+	host  *job.Host
+	job   job.Job
+	steps []job.Step
 	*journal
 	report func(Event)
 }
@@ -245,7 +274,7 @@ func (r *run) states() []State {
 
 // firstOpen is the first step that is not done, or no longer holds.
 func (r *run) firstOpen(ctx context.Context) int {
-	return slices.IndexFunc(append(slices.Clip(r.steps), Step{}), func(s Step) bool {
+	return slices.IndexFunc(append(slices.Clip(r.steps), job.Step{}), func(s job.Step) bool {
 		return r.so.steps[s.Name] != Done || s.Holds != nil && !s.Holds(ctx)
 	})
 }
@@ -266,16 +295,16 @@ func (r *run) forward(ctx context.Context) (Result, error) {
 	if err != nil {
 		return r.result(""), fmt.Errorf("%w; and then rolling back failed, so the host is half way: %w; when what stands in the way is gone: svc db upgrade --backup-dir %s --roll-back --confirm", why, err, r.host.Backup)
 	}
-	return r.result(RolledBack), fmt.Errorf("%w; all was rolled back: %s is as it was; %s says more", why, r.job.About().From, r.host.logFile())
+	return r.result(RolledBack), fmt.Errorf("%w; all was rolled back: %s is as it was; %s says more", why, r.job.About().From, r.host.LogFile())
 }
 
 // back undoes everything.
 func (r *run) back(ctx context.Context, why string) error {
 	if w, err := r.written(ctx); err == nil && w != nil {
-		_ = r.host.writeFile(writtenFile, w) // a full disk stops no roll-back
+		_ = r.host.WriteFile(writtenFile, w) // a full disk stops no roll-back
 	}
 	var left []error
-	err := r.perform(ctx, behind(r.states(), 0), why, func(s Step, err error) error {
+	err := r.perform(ctx, behind(r.states(), 0), why, func(s job.Step, err error) error {
 		if s.Changes {
 			return err
 		}
@@ -309,13 +338,13 @@ func (e *Left) Error() string {
 func (e *Left) Unwrap() error { return e.Err }
 
 // stop has the failure of a step be that of the run.
-func stop(_ Step, err error) error { return err }
+func stop(_ job.Step, err error) error { return err }
 
 // perform does and undoes steps, each after it was written down; failed says
 // what a failure is to the run. That a disk has no room for that line stops no
 // undoing: the step stays on record as begun, and to undo it once more does no
 // harm.
-func (r *run) perform(ctx context.Context, acts []act, why string, failed func(Step, error) error) error {
+func (r *run) perform(ctx context.Context, acts []act, why string, failed func(job.Step, error) error) error {
 	for i, a := range acts {
 		s := r.steps[a.step]
 		entry, end, fn := Entry{Step: s.Name, State: Started}, Done, s.Do
@@ -358,7 +387,7 @@ func (r *run) tell(e Event) (end func()) {
 	if e.State != Started {
 		return func() {}
 	}
-	r.host.reach.begin(0, 0)
+	r.host.Reach.Begin(0, 0)
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -368,10 +397,10 @@ func (r *run) tell(e Event) (end func()) {
 				return
 			case <-time.After(glance):
 			}
-			so := &r.host.reach
-			e.Tables, e.AllTables, e.Read, e.AllRead = so.tables.Load(), so.allTables.Load(), so.bytes.Load(), so.allBytes.Load()
+			so := &r.host.Reach
+			e.Tables, e.AllTables, e.Read, e.AllRead = so.Tables.Load(), so.AllTables.Load(), so.Bytes.Load(), so.AllBytes.Load()
 			if e.Step.Fills != "" {
-				e.Filled, _ = treeSize(e.Step.Fills)
+				e.Filled, _ = job.TreeSize(e.Step.Fills)
 			}
 			if e.Filled > 0 || e.AllTables > 0 {
 				r.report(e)
@@ -383,14 +412,14 @@ func (r *run) tell(e Event) (end func()) {
 
 // lastingly does or undoes a step, and has what it changed on the disks before
 // the journal, which may be on another one, says so.
-func (r *run) lastingly(ctx context.Context, s Step, fn func(context.Context) error) error {
+func (r *run) lastingly(ctx context.Context, s job.Step, fn func(context.Context) error) error {
 	if fn == nil {
 		return nil
 	}
 	if err := fn(ctx); err != nil || !s.Changes {
 		return err
 	}
-	about := r.host.about(r.job)
+	about := r.host.AboutOf(r.job)
 	places := []string{"/etc", about.Directory}
 	for _, n := range about.Needs {
 		places = append(places, n.Directory)
@@ -399,7 +428,7 @@ func (r *run) lastingly(ctx context.Context, s Step, fn func(context.Context) er
 		if place == r.host.Backup { // writing the journal sees to it
 			continue
 		}
-		if err := syncDisk(existing(place)); err != nil {
+		if err := safefile.SyncDisk(job.Existing(place)); err != nil {
 			return fmt.Errorf("having all on the disk of %s: %w", place, err)
 		}
 	}
@@ -410,15 +439,15 @@ func (r *run) lastingly(ctx context.Context, s Step, fn func(context.Context) er
 func (r *run) result(end Outcome) Result {
 	res := Result{
 		Plan: planOf(r.host, r.so.begin.Engine, r.job, r.so), Outcome: end,
-		Journal: filepath.Join(r.host.Backup, journalFile), Log: r.host.logFile(), Afterwards: []string{},
+		Journal: filepath.Join(r.host.Backup, journalFile), Log: r.host.LogFile(), Afterwards: []string{},
 	}
 	res.Waited = waited(r.steps, r.so.at).Seconds()
 	switch end {
 	case Upgraded:
 		res.Afterwards = r.job.Afterwards(r.host)
 	case RolledBack:
-		if err := r.host.readFile(writtenFile, &res.Written); err == nil {
-			res.Afterwards = res.Written.lines()
+		if err := r.host.ReadFile(writtenFile, &res.Written); err == nil {
+			res.Afterwards = leftBehind(res.Written)
 		}
 	}
 	return res
@@ -426,7 +455,7 @@ func (r *run) result(end Outcome) Result {
 
 // waited is how long clients were cut off: from when the step that cuts them off
 // last began, to when one that serves them was done, or that one undone.
-func waited(steps []Step, at map[string]time.Time) time.Duration {
+func waited(steps []job.Step, at map[string]time.Time) time.Duration {
 	var from, to time.Time
 	for _, s := range steps {
 		if s.Cuts {

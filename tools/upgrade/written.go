@@ -3,27 +3,17 @@ package upgrade
 import (
 	"context"
 	"fmt"
-	"strings"
-	"time"
 
 	"svc/tools/database"
+	"svc/tools/upgrade/job"
 )
-
-// Written is what clients have written since they were let in to the new server: a
-// roll-back no longer serves it.
-type Written struct {
-	Since    time.Time `json:"since"`    // when they were let in
-	Signs    []string  `json:"signs"`    // of their writing, for people; empty where there is none
-	Kept     string    `json:"kept"`     // directory where a roll-back keeps the new data
-	Commands []string  `json:"commands"` // for a shell, in their order: they dump what is kept
-}
 
 // writtenFile has what a roll-back found.
 const writtenFile = "written.json"
 
 // written asks what clients have written; nil where they were not let in, or were
 // taken off again.
-func (r *run) written(ctx context.Context) (*Written, error) {
+func (r *run) written(ctx context.Context) (*job.Written, error) {
 	for _, s := range r.steps {
 		if state := r.so.steps[s.Name]; !s.Opens || state == "" || state == Undone {
 			continue
@@ -54,32 +44,17 @@ func (r *run) lose(ctx context.Context, discard bool) error {
 // Nothing was changed.
 type Unserved struct {
 	From   database.Place
-	Lost   Written
+	Lost   job.Written
 	Backup string
 }
 
 func (e *Unserved) Error() string {
 	return fmt.Sprintf("the roll-back is refused, and nothing was changed: %s; %s would not have it. To go back all the same: svc db upgrade --backup-dir %s --roll-back --discard-writes --confirm; the new data are then kept in %s, and can be dumped from there",
-		e.Lost, e.From, quoted(e.Backup), e.Lost.Kept)
+		e.Lost, e.From, job.Quoted(e.Backup), e.Lost.Kept)
 }
 
-func (w Written) String() string {
-	if len(w.Signs) == 0 {
-		return fmt.Sprintf("clients were let in at %s, and nothing shows that they have written since", w.Since.UTC().Format(time.RFC3339))
-	}
-	return fmt.Sprintf("clients were let in at %s, and have written since: %s", w.Since.UTC().Format(time.RFC3339), strings.Join(w.Signs, "; "))
-}
-
-// quoted is a word as a shell reads it.
-func quoted(word string) string {
-	if safe.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// lines say to people what a roll-back has left behind, and how to read it.
-func (w *Written) lines() []string {
+// leftBehind says to people what a roll-back has left behind, and how to read it.
+func leftBehind(w *job.Written) []string {
 	if w == nil || len(w.Signs) == 0 {
 		return nil
 	}

@@ -1,0 +1,661 @@
+// Package inplace upgrades databases that are one directory, by servers that take the
+// files of older ones: on a copy, which then takes the directory's place.
+package inplace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"svc/assess/datadir"
+	"svc/assess/host"
+	"svc/tools/database"
+	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/safefile"
+	"svc/tools/upgrade/tree"
+)
+
+// Directory is a database that is one directory, and a new server takes the files
+// of an old one. What is upgraded is a copy of the directory, which then takes
+// its place: the new server never opens the old files, and the way back is to
+// put their directory where it was. The copy is made from the backup, so that
+// the backup has been read and restored before anything changes.
+type Directory struct {
+	From     database.Place
+	To       database.Place
+	Data     string // the directory; no part of its name is a link
+	Inode    uint64 // of the directory: tells it from its copy
+	Bytes    int64
+	Program  string   // of the new server
+	Command  []string // that starts it where no service manager does
+	Account  string   // that it runs as: first its usual one
+	Names    []string // that a process of the server has
+	Unit     string   // of systemd, that ran it; empty where none did
+	Runs     bool     // it ran when svc came
+	Again    bool     // its program is still there: after a roll-back it runs again
+	Headroom int64    // bytes that the upgrade itself takes
+	job.Paces
+	// Quit is the signal that stops the server in order.
+	Quit   unix.Signal
+	Undone string // where the new data go that clients may have written to
+}
+
+// Dialect is what an engine does in its own way.
+type Dialect interface {
+	// Settle prepares a running server for being stopped with all it has on the disk.
+	Settle(ctx context.Context, h *job.Host) error
+	// Stock says what a directory holds, as the new server reads it.
+	Stock(ctx context.Context, h *job.Host, dir string) (Stock, error)
+	// Convert upgrades the files of a directory.
+	Convert(ctx context.Context, h *job.Host, dir string) error
+	// Same compares what was there with what is there now.
+	Same(before, after Stock) error
+	// Answers gives no error if the server serves.
+	Answers(ctx context.Context) error
+}
+
+// ledger is how an engine tells what clients have written.
+type ledger interface {
+	// Counted says what the running server has counted of clients' writing since it
+	// was started.
+	Counted(ctx context.Context, h *job.Host) (signs []string, err error)
+	// ClientsData reports whether a file, by its name from the directory, is of clients' data
+	// alone: what a server writes by itself is none.
+	ClientsData(name string) bool
+	// DumpKept are commands for a shell that dump a directory which no server runs on
+	// into a file.
+	DumpKept(dir, into string) []string
+}
+
+// Stock is what a database holds: values, or digests of them, by what they are of.
+type Stock map[string]string
+
+// Next is where the copy is made that takes the database's place.
+func (f *Directory) Next() string { return f.Data + ".svc-new" }
+
+// Kept is where the old data are from then on.
+func (f *Directory) Kept() string { return f.Data + ".svc-old" }
+
+// UndonePath is where a roll-back keeps new data that clients may have written to.
+func (f *Directory) UndonePath() string { return cmp.Or(f.Undone, f.Data+".svc-undone") }
+
+// Names in the backup directory.
+const (
+	treeFile  = "data.json"  // the tree of the backup
+	stockFile = "stock.json" // what the backup holds
+	backupDir = "data"       // the backup
+	newFile   = "new.json"   // the tree of the copy as it took the data's place
+)
+
+// FindOut fills in what the directory and its server say.
+func (f *Directory) FindOut(h *job.Host) error {
+	data, err := filepath.EvalSymlinks(f.Data)
+	if errors.Is(err, fs.ErrNotExist) {
+		return job.Refusef("put the old server's files there first", "%s, where the server has its data, does not exist", f.Data)
+	}
+	if err != nil {
+		return fmt.Errorf("looking at the data: %w", err)
+	}
+	f.Data = data
+	if err := errors.Join(f.refuseWithin(h.Backup), f.refuseMount(), f.refuseLeftovers()); err != nil {
+		return err
+	}
+	f.Undone = job.Unused(f.Data + ".svc-undone")
+	if f.Inode, err = inodeOf(f.Data); err != nil {
+		return err
+	}
+	t, err := tree.List(f.Data)
+	if err != nil {
+		return job.Refusef("have every file of the database in that directory itself", "%s can't be copied as a whole: %v", f.Data, err)
+	}
+	f.Bytes = t.Bytes()
+	s, err := f.ServerIn(f.Data)
+	if s != nil {
+		f.Runs, f.Unit, f.Again = true, s.Unit, s.Same
+	}
+	if err := errors.Join(err, f.owner(), f.refuseAbove()); err != nil || f.Bytes == 0 {
+		return err
+	}
+	var sample *os.File
+	if f.Paces, sample, err = job.Measure(f.Account, f.Data, filepath.Dir(f.Data), h.Backup); err != nil {
+		return err
+	}
+	return sample.Close()
+}
+
+// refuseAbove refuses data that others than root and the server's account could
+// exchange for something else: their copy is made, and renamed, beside them.
+func (f *Directory) refuseAbove() error {
+	above := filepath.Dir(f.Data)
+	_, err := safefile.Directory(above)
+	if info, e := os.Stat(above); err != nil && e == nil && info.Mode().Perm()&0o022 == 0 && job.AccountOf(info) == f.Account {
+		_, err = safefile.Directory(filepath.Dir(above))
+	}
+	if err != nil {
+		return job.Refusef("give it to root, and let no others write there: chown root, chmod go-w", "others could exchange the directory of the data: %v", err)
+	}
+	return nil
+}
+
+// Still refuses a directory that a journal tells of where its account, its program
+// or its unit are others than svc would find now.
+func (f *Directory) Still(programs ...string) error {
+	info, err := os.Stat(f.old())
+	if errors.Is(err, fs.ErrNotExist) { // killed between two renamings
+		info, err = os.Stat(f.Kept())
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("finding the data again: %w", err)
+	case f.Account != job.AccountOf(info) || f.Account == "root" || f.Account == "":
+		return job.Differs("the data belong to the account %q, not to %q", job.AccountOf(info), f.Account)
+	case !slices.Contains(programs, f.Program):
+		return job.Differs("the program %q is none of a server's", f.Program)
+	case f.Unit != filepath.Base(f.Unit) && f.Unit != "":
+		return job.Differs("%q is no unit", f.Unit)
+	case filepath.Clean(f.Data) != f.Data || !filepath.IsAbs(f.Data):
+		return job.Differs("%q is no directory", f.Data)
+	}
+	return f.refuseAbove()
+}
+
+// owner refuses data that the server's account can't have: they were moved here
+// from a host where its number is another.
+func (f *Directory) owner() error {
+	info, err := os.Stat(f.Data)
+	if err != nil {
+		return err
+	}
+	uid, name := info.Sys().(*syscall.Stat_t).Uid, job.AccountOf(info)
+	if name != "" && (name == f.Account || f.Runs && uid != 0) {
+		f.Account = name
+		return nil
+	}
+	return job.Refusef(fmt.Sprintf("give it to that account (chown -R %s:), or, if the server runs as another, start it on the data once", f.Account), "%s belongs to the account with the number %d, and the server's is %s", f.Data, uid, f.Account)
+}
+
+// refuseWithin refuses a backup directory among the data.
+func (f *Directory) refuseWithin(backup string) error {
+	backup, err := filepath.EvalSymlinks(backup)
+	if err != nil {
+		return fmt.Errorf("looking at the backup directory: %w", err)
+	}
+	if inside, err := filepath.Rel(f.Data, backup); err == nil && filepath.IsLocal(inside) {
+		return job.Refusef("name one elsewhere, best on another disk", "the backup directory %s is among the data that are to be backed up", backup)
+	}
+	return nil
+}
+
+// refuseMount refuses a directory that can't be renamed.
+func (f *Directory) refuseMount() error {
+	if mounted, err := job.MountPoint(f.Data); !mounted || err != nil {
+		return err
+	}
+	return job.Refusef("give the data a directory within that file system: stop the server, move its files into one, and name it as the data's directory in the server's configuration",
+		"%s is where a file system is mounted, so it can't be exchanged for its copy in one step", f.Data)
+}
+
+// refuseLeftovers refuses where an earlier upgrade has left what this one makes.
+func (f *Directory) refuseLeftovers() error {
+	for _, name := range []string{f.Next(), f.Kept()} {
+		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return job.Refusef("remove it, or move it elsewhere, when it is no longer wanted", "%s is there, of an earlier upgrade", name)
+		}
+	}
+	return nil
+}
+
+func inodeOf(dir string) (uint64, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(dir, &st); err != nil {
+		return 0, &fs.PathError{Op: "stat", Path: dir, Err: err}
+	}
+	return st.Ino, nil
+}
+
+// Is reports whether a directory is the old data.
+func (f *Directory) Is(dir string) bool {
+	inode, err := inodeOf(dir)
+	return err == nil && inode == f.Inode
+}
+
+// Describe is what a job of the directory is of.
+func (f *Directory) Describe(method, instance string, notes []string) job.About {
+	return job.About{
+		From: f.From, To: f.To, Instance: instance, Directory: f.Data, Method: method, Downtime: fmt.Sprintf("about %s, from step stop to the last: the time to copy %s twice and to read them three times, as a sample of this host's disks has it", job.Lasts(f.waiting()), job.Size(f.Bytes)), Waiting: f.waiting(),
+		Needs: []job.Need{{Directory: "", Bytes: f.Bytes + f.Bytes/50 + 16<<20, For: "the backup"}, {Directory: filepath.Dir(f.Data), Bytes: f.Bytes + f.Bytes/50 + f.Headroom, For: "the copy that is upgraded"}},
+		Notes: append(notes, f.notes()...),
+	}
+}
+
+// waiting is for how long clients wait, in seconds, by the size: a backup, its
+// restoring, and three readings, by servers that start and stop meanwhile.
+func (f *Directory) waiting() float64 {
+	const fixed, digests = 10, 100 << 20 // seconds; bytes per second that become digests
+	data := float64(f.Bytes)
+	return fixed + data/job.Slowest(f.ReadPace, f.BackupPace) + data/job.Slowest(f.ReadPace, f.WritePace) + 3*data/job.Slowest(f.ReadPace, digests)
+}
+
+func (f *Directory) notes() []string {
+	var earlier []string
+	if usual := f.Data + ".svc-undone"; f.UndonePath() != usual {
+		earlier = []string{usual + " is there, of an earlier upgrade that was rolled back: what was written to it then is served by nobody; it stays"}
+	}
+	return append(earlier,
+		"until the end nothing but reading happens to "+f.Data+"; it is then kept as "+f.Kept(),
+		"if it is rolled back after clients have written to the new data, those are kept as "+f.UndonePath(),
+	)
+}
+
+// Gone says so where what runs can't be started again.
+func (f *Directory) Gone() []string {
+	if !f.Runs || f.Again {
+		return nil
+	}
+	return []string{"the server that runs is of a program that is no longer installed: once stopped, only the new one can be started; after a roll-back install the old one again"}
+}
+
+// Exchange are those of an upgrade.
+func (f *Directory) Exchange(h *job.Host, d Dialect) []job.Step {
+	steps := []job.Step{
+		{Name: "stop", Cuts: f.Runs, Does: "stops the server, with everything written down, for the next boot too", Changes: true, Do: f.stopServer(h, d), Undo: f.startAgain(h, d), Holds: f.stopped},
+		{Name: "backup", Does: "copies " + f.Data + " to the backup directory, with digests", Do: f.backup(h), Undo: f.dropBackup(h), Holds: f.unchanged(h), Fills: h.Path(backupDir), Bytes: f.Bytes},
+		{Name: "verify", Does: "restores the backup beside the data, starts the new server on it in private, and takes stock", Changes: true, Do: f.verify(h, d), Undo: f.dropCopy, Holds: f.copied, Fills: f.Next(), Bytes: f.Bytes},
+		{Name: "upgrade", Does: "upgrades the restored copy in private, takes stock again, and compares", Changes: true, Do: f.upgrade(h, d), Undo: f.dropCopy, Holds: f.copied},
+		{Name: "exchange", Does: "puts the upgraded copy in the place of the data, and keeps those as " + f.Kept(), Changes: true, Opens: true, Do: f.exchange(h), Undo: f.exchangeBack(h, d)},
+	}
+	if f.Runs {
+		steps = append(steps, job.Step{Name: "start", Serves: true, Does: "starts the new server and waits until it answers", Changes: true, Do: f.start(h, d), Undo: f.stopNew(h, d)})
+	}
+	return steps
+}
+
+// ServerIn is the one that works in a directory.
+func (f *Directory) ServerIn(dir string) (*job.Server, error) {
+	s, err := job.ServerOn(dir, f.Program, f.Names)
+	if s != nil {
+		s.Quit = cmp.Or(f.Quit, unix.SIGTERM)
+	}
+	return s, err
+}
+
+func (f *Directory) stopServer(h *job.Host, d Dialect) func(context.Context) error {
+	return func(ctx context.Context) error {
+		s, err := f.ServerIn(f.Data)
+		if err != nil {
+			return err
+		}
+		if err := h.Hold(ctx, f.Unit); err != nil || s == nil {
+			return err
+		}
+		if err := d.Settle(ctx, h); err != nil {
+			return err
+		}
+		return s.Stop(ctx, h)
+	}
+}
+
+// stopped reports whether no server works on the data, or they have gone on.
+func (f *Directory) stopped(context.Context) bool {
+	s, err := f.ServerIn(f.Data)
+	return err == nil && (s == nil || !f.Is(f.Data))
+}
+
+// startAgain starts the server that was stopped, where its program is there.
+func (f *Directory) startAgain(h *job.Host, d Dialect) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := h.Release(ctx, f.Unit); err != nil {
+			return err
+		}
+		s, err := f.ServerIn(f.Data)
+		if err != nil || !f.Runs || !f.Again {
+			return err
+		}
+		if s != nil && f.Unit == "" && f.staysUp(ctx, s, d) {
+			return nil
+		}
+		return f.launch(ctx, h, d) // a service manager knows whether it is being stopped
+	}
+}
+
+// staysUp reports whether a server goes on serving: one that a try which was cut short
+// has told to stop is waited for.
+func (f *Directory) staysUp(ctx context.Context, s *job.Server, d Dialect) bool {
+	well := 0
+	return job.Await(ctx, func(ctx context.Context) error {
+		if s.Ended(ctx) == nil {
+			return nil
+		}
+		if err := d.Answers(ctx); err != nil {
+			well = 0
+			return err
+		}
+		if well++; well < 10 {
+			return errors.New("it may be about to stop")
+		}
+		return nil
+	}) == nil && s.Ended(ctx) != nil
+}
+
+func (f *Directory) backup(h *job.Host) func(context.Context) error {
+	return func(ctx context.Context) error {
+		t, err := tree.List(f.Data)
+		if err != nil {
+			return fmt.Errorf("listing the data: %w", err)
+		}
+		copied, err := tree.Copy(ctx, t, f.Data, h.Path(backupDir))
+		if err != nil {
+			return err
+		}
+		return h.WriteFile(treeFile, copied)
+	}
+}
+
+func (f *Directory) dropBackup(h *job.Host) func(context.Context) error {
+	return func(context.Context) error {
+		return errors.Join(job.RemoveFile(h.Path(treeFile)), os.RemoveAll(h.Path(backupDir)))
+	}
+}
+
+// old is where the old data are: kept aside once the copy has taken their place.
+func (f *Directory) old() string {
+	if f.Is(f.Kept()) {
+		return f.Kept()
+	}
+	return f.Data
+}
+
+// unchanged reports whether the data are still what was backed up.
+func (f *Directory) unchanged(h *job.Host) func(context.Context) bool {
+	return func(context.Context) bool {
+		var was tree.Tree
+		now, err := tree.List(f.old())
+		return err == nil && h.ReadFile(treeFile, &was) == nil && was.SameStanding(now)
+	}
+}
+
+// restore makes the copy, from the backup, whose digests are compared.
+func (f *Directory) restore(ctx context.Context, h *job.Host) error {
+	var t tree.Tree
+	if err := h.ReadFile(treeFile, &t); err != nil {
+		return err
+	}
+	_, err := tree.Copy(ctx, t, h.Path(backupDir), f.Next())
+	return err
+}
+
+func (f *Directory) verify(h *job.Host, d Dialect) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := f.restore(ctx, h); err != nil {
+			return err
+		}
+		has, err := d.Stock(ctx, h, f.Next())
+		if err != nil {
+			return f.short(fmt.Errorf("reading the restored backup: %w", err))
+		}
+		return h.WriteFile(stockFile, has)
+	}
+}
+
+func (f *Directory) upgrade(h *job.Host, d Dialect) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if !f.copied(ctx) { // a try that was cut short
+			if err := f.restore(ctx, h); err != nil {
+				return err
+			}
+		}
+		if err := d.Convert(ctx, h, f.Next()); err != nil {
+			return f.short(err)
+		}
+		after, err := d.Stock(ctx, h, f.Next())
+		if err != nil {
+			return fmt.Errorf("reading the upgraded copy: %w", err)
+		}
+		var before Stock
+		if err := h.ReadFile(stockFile, &before); err != nil {
+			return err
+		}
+		return d.Same(before, after)
+	}
+}
+
+// short says so where a disk with no room left is why something failed: servers
+// and their programs then say all kinds of things.
+func (f *Directory) short(err error) error {
+	const little = 16 << 20
+	if d, diskErr := job.DiskOf(f.Next()); diskErr == nil && d.Free < little {
+		return fmt.Errorf("the disk of %s has no room left: %w", f.Next(), err)
+	}
+	return err
+}
+
+// copied reports whether the copy is there, or has taken the data's place.
+func (f *Directory) copied(context.Context) bool {
+	_, err := os.Lstat(f.Next())
+	return err == nil || f.Is(f.Kept())
+}
+
+// dropCopy removes the copy that is beside the data.
+func (f *Directory) dropCopy(context.Context) error {
+	if f.Is(f.Next()) {
+		return fmt.Errorf("%s is the old data: not removed", f.Next())
+	}
+	return os.RemoveAll(f.Next())
+}
+
+func (f *Directory) exchange(h *job.Host) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if !f.stopped(ctx) || !f.unchanged(h)(ctx) {
+			return fmt.Errorf("%s was changed since the backup: somebody has started the server", f.Data)
+		}
+		t, err := tree.List(f.Next())
+		if err == nil {
+			err = errors.Join(safefile.SyncDisk(f.Next()), h.WriteFile(newFile, t))
+		}
+		if err != nil {
+			return err
+		}
+		if err = os.Rename(f.Data, f.Kept()); err == nil {
+			err = os.Rename(f.Next(), f.Data)
+		}
+		if err != nil {
+			return fmt.Errorf("exchanging the data for their copy: %w", err)
+		}
+		return safefile.SyncDir(filepath.Dir(f.Data))
+	}
+}
+
+// exchangeBack puts the old data where they were and reads them whole. What took
+// their place goes aside, and stays there if clients may have written to it.
+func (f *Directory) exchangeBack(h *job.Host, d Dialect) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if f.Is(f.Data) {
+			return nil
+		}
+		if !f.Is(f.Kept()) {
+			return fmt.Errorf("the old data are neither %s nor %s: the backup of them is %s", f.Data, f.Kept(), h.Path(backupDir))
+		}
+		if err := f.stopNew(h, d)(ctx); err != nil {
+			return err
+		}
+		if err := f.aside(h); err != nil {
+			return err
+		}
+		if err := errors.Join(os.Rename(f.Kept(), f.Data), safefile.SyncDir(filepath.Dir(f.Data))); err != nil {
+			return fmt.Errorf("putting the old data back: %w", err)
+		}
+		return f.intact(ctx, h)
+	}
+}
+
+// aside moves the new data out of the way: as the copy that they were, or to
+// where they are kept if a server has written to them since.
+func (f *Directory) aside(h *job.Host) error {
+	now, err := tree.List(f.Data)
+	if len(now) == 0 || err != nil { // killed between two renamings
+		return err
+	}
+	to, was := f.UndonePath(), tree.Tree{}
+	if h.ReadFile(newFile, &was) == nil && was.SameStanding(now) {
+		to = f.Next()
+	}
+	if err := os.Rename(f.Data, to); err != nil {
+		return fmt.Errorf("setting the new data aside: %w", err)
+	}
+	return nil
+}
+
+// intact reads the old data and compares them with what was backed up.
+func (f *Directory) intact(ctx context.Context, h *job.Host) error {
+	var t tree.Tree
+	if err := h.ReadFile(treeFile, &t); err != nil {
+		return err
+	}
+	if err := t.Verify(ctx, f.Data); err != nil {
+		return fmt.Errorf("%w; the backup of it is %s", err, h.Path(backupDir))
+	}
+	return nil
+}
+
+func (f *Directory) start(h *job.Host, d Dialect) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := h.Release(ctx, f.Unit); err != nil {
+			return err
+		}
+		return f.launch(ctx, h, d)
+	}
+}
+
+// stopNew stops the server that works on the new data: svc has started it, or
+// the host has, when it came up again.
+func (f *Directory) stopNew(h *job.Host, d Dialect) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := h.Hold(ctx, f.Unit); err != nil {
+			return err
+		}
+		s, err := f.ServerIn(f.Data)
+		if s == nil || err != nil || f.Is(f.Data) {
+			return err
+		}
+		// One that is just starting may never end when it is told to: see job.Command.Up.
+		_ = job.Await(ctx, func(ctx context.Context) error {
+			if s.Ended(ctx) == nil {
+				return nil
+			}
+			return d.Answers(ctx)
+		})
+		return s.Stop(ctx, h)
+	}
+}
+
+// Advise says what a person can do when all is done.
+func (f *Directory) Advise(h *job.Host, look string) []string {
+	lines := []string{look}
+	if !f.Runs {
+		lines = append(lines, "the server was not running, and is not now: start it")
+	}
+	return append(lines,
+		fmt.Sprintf("the way back to the old data: `svc db upgrade --backup-dir %s --roll-back --confirm`", job.Quoted(h.Backup)),
+		fmt.Sprintf("the old data are %s, as they were. When nothing is missed: `rm -r %s`", f.Kept(), job.Quoted(f.Kept())),
+		fmt.Sprintf("the backup is %s: keep it until a backup of the new data exists, and then: `rm -r %s`", h.Path(backupDir), job.Quoted(h.Backup)))
+}
+
+// Compare compares the new data with what they were when they took their place.
+func (f *Directory) Compare(ctx context.Context, h *job.Host, d ledger) (job.Written, error) {
+	w := job.Written{Kept: f.UndonePath(), Commands: d.DumpKept(f.UndonePath(), job.Quoted(h.Path("written")))}
+	if !f.Is(f.Kept()) {
+		return w, nil // the old data are in their place
+	}
+	var was tree.Tree
+	if err := h.ReadFile(newFile, &was); err != nil {
+		return w, err
+	}
+	now, err := tree.List(f.Data)
+	if err != nil {
+		return w, err
+	}
+	if n := was.Differing(now, d.ClientsData); n > 0 {
+		w.Signs = append(w.Signs, fmt.Sprintf("%d files of %s are new, changed or gone", n, f.Data))
+	}
+	if s, err := f.ServerIn(f.Data); s == nil || err != nil {
+		return w, err
+	}
+	signs, err := d.Counted(ctx, h)
+	w.Signs = append(w.Signs, signs...)
+	return w, err
+}
+
+// launch starts the server and waits until it answers.
+func (f *Directory) launch(ctx context.Context, h *job.Host, d Dialect) error {
+	if f.Unit == "" {
+		return h.Launch(ctx, job.Command{User: f.Account, Args: f.Command}, d.Answers)
+	}
+	if _, err := h.Run(ctx, job.Command{Args: []string{"systemctl", "start", f.Unit}}); err != nil {
+		return err
+	}
+	return job.Await(ctx, d.Answers)
+}
+
+// StatementOf is what a directory's own files state.
+func StatementOf(engine, dir string) (datadir.Statement, error) {
+	root, err := host.OpenRoot("/")
+	if err != nil {
+		return datadir.Statement{}, err
+	}
+	defer root.Close()
+	return datadir.Read(root.FS(), datadir.Source{Engine: engine, Directory: dir}), nil
+}
+
+// Between fills in where the data come from and where they go.
+func (f *Directory) Between(in job.Request, fromEngine, from, toEngine, installed string) error {
+	old, ok := database.ParseVersion(from)
+	if !ok {
+		return job.Refusef("start the old server once on them, and stop it", "the files of %s do not state the version that wrote them", f.Data)
+	}
+	version, _ := database.ParseVersion(installed)
+	f.From, f.To = database.Place{Engine: fromEngine, Version: old}, database.Place{Engine: toEngine, Version: version}
+	series, known := in.Graph.SeriesOf(f.To)
+	if !known {
+		return job.Refusef("install a version that svc knows", "the installed server is %s, which is not on record", f.To)
+	}
+	f.To.Version = series
+	own, _ := in.Graph.SeriesOf(f.From)
+	switch {
+	case in.To.Version != series:
+		return job.Refusef(fmt.Sprintf("install the server of %s first, or ask for %s", in.To.Version, series), "the server that is installed is %s %s, not %s", toEngine, installed, in.To)
+	case fromEngine == toEngine && own == series:
+		return job.Refusef("nothing is to be done; for a newer version install its server first", "the data in %s are of %s already, and so is the installed server", f.Data, f.To)
+	case fromEngine == toEngine && own.Compare(series) > 0:
+		return job.Refusef("install a server of the data's version or a newer one", "the data in %s are of %s, and the installed server is older: %s", f.Data, f.From, series)
+	}
+	return nil
+}
+
+// Differences is an error that names what is not as it was.
+func Differences(what string, before, after map[string]string) error {
+	var names []string
+	for name, value := range before {
+		if after[name] != value {
+			names = append(names, fmt.Sprintf("%s (%s, was %s)", name, cmp.Or(after[name], "not there"), value))
+		}
+	}
+	for name := range after {
+		if _, known := before[name]; !known {
+			names = append(names, name+" (new)")
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	slices.Sort(names)
+	return fmt.Errorf("%s differs from the old one in %d things, such as %s", what, len(names), strings.Join(names[:min(5, len(names))], "; "))
+}

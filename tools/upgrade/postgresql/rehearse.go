@@ -1,0 +1,301 @@
+package postgresql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"svc/tools/upgrade/inplace"
+	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/postgresql/session"
+	"svc/tools/upgrade/safefile"
+	"svc/tools/upgrade/tree"
+)
+
+// The rehearsal: all that will be done to the cluster is done to a copy of it
+// first, while clients are served. The copy is one of the files and not a dump:
+// it has every page, index and row that pg_upgrade will meet, it needs no locks
+// of the server that clients use, and no constraint of anybody's runs a function
+// of his as a superuser, as the loading of a dump has them do.
+
+// beside is a cluster in a folder of the backup directory, in the form of one of
+// the host.
+func (g *pgRun) beside(c session.Cluster, name string) session.Cluster {
+	dir := g.Path(name)
+	c.Data, c.Config = filepath.Join(dir, "data"), filepath.Join(dir, "config")
+	if g.p.inData() {
+		c.Config = c.Data
+	}
+	return c
+}
+
+func (g *pgRun) copyOf() session.Cluster    { return g.beside(g.p.Old, "copy") }
+func (g *pgRun) rehearsal() session.Cluster { return g.beside(g.p.New, "rehearsal") }
+func (g *pgRun) emptyNew() session.Cluster  { return g.beside(g.p.New, "check") }
+
+// makeBeside makes the folder of a cluster that is beside, and that of its configuration.
+func (g *pgRun) makeBeside(c session.Cluster) error {
+	_, err := g.folder(filepath.Base(filepath.Dir(c.Data)))
+	if err != nil || c.Config == c.Data {
+		return err
+	}
+	return job.MakeFolderAs(g.p.Owner, c.Config, 0o700)
+}
+
+// copy copies the cluster: while it serves, by its own base backup, and else
+// its files.
+func (g *pgRun) copy(ctx context.Context) error {
+	c := g.copyOf()
+	err := errors.Join(os.RemoveAll(g.Path("rehearsed.json")), g.makeBeside(c))
+	if err == nil && g.p.Online {
+		err = g.baseBackup(ctx, c)
+	} else if err == nil {
+		err = g.copyFiles(ctx, c)
+	}
+	if err != nil {
+		return fmt.Errorf("copying the cluster: %w", err)
+	}
+	if err := g.carry(c); err != nil {
+		return fmt.Errorf("copying the configuration: %w", err)
+	}
+	return nil
+}
+
+// baseBackup has the running server give a copy, with the log that makes it whole,
+// and compares it with the server's list of it, which there is since 13.
+func (g *pgRun) baseBackup(ctx context.Context, c session.Cluster) error {
+	live := g.session(g.p.Old, g.p.Socket, g.p.Port, g.p.Owner)
+	backup := session.WithoutDatabase(live.Client("", "pg_basebackup", "-D", c.Data, "-X", "stream", "--checkpoint=fast", "-w"))
+	if err := g.do(ctx, backup); err != nil {
+		return err
+	}
+	if _, err := os.Stat(c.Client("pg_verifybackup")); err != nil {
+		return nil
+	}
+	return g.do(ctx, g.as(c.Client("pg_verifybackup"), "-q", c.Data))
+}
+
+// copyFiles copies the files of a stopped cluster.
+func (g *pgRun) copyFiles(ctx context.Context, c session.Cluster) error {
+	from, err := filepath.EvalSymlinks(g.p.Old.Data)
+	if err != nil {
+		return err
+	}
+	t, err := tree.List(from)
+	if err != nil {
+		return err
+	}
+	_, err = tree.Copy(ctx, t, from, c.Data)
+	return err
+}
+
+// pgPace is how long the parts of an upgrade took, in the rehearsal: in seconds.
+type pgPace struct {
+	Sums, Upgrade, Index, Compare float64
+}
+
+// rehearse upgrades the copy as the cluster will be upgraded, and compares every
+// table of both. The copy stays as it was, for bad times.
+func (g *pgRun) rehearse(ctx context.Context) error {
+	from, to := g.copyOf(), g.rehearsal()
+	// The number in a copied lock is that of the server that was copied.
+	if err := errors.Join(job.RemoveAs(g.p.Owner, filepath.Join(from.Data, "postmaster.pid")), g.makeBeside(to)); err != nil {
+		return err
+	}
+	var before inplace.Stock
+	var pace pgPace
+	err := timed(&pace.Sums, func() (err error) { before, err = g.takeStock(ctx, from); return err })
+	if err != nil {
+		return fmt.Errorf("reading the copy: %w", err)
+	}
+	for _, part := range []struct {
+		took *float64
+		do   func() error
+	}{
+		{&pace.Upgrade, func() error { return g.remake(ctx, from, to) }},
+		{&pace.Index, func() error { return g.indexIn(ctx, to) }},
+		{&pace.Compare, func() error { return g.compareWith(ctx, to, "the upgraded copy", before) }},
+	} {
+		if err := timed(part.took, part.do); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.RemoveAll(g.Path("rehearsal")), os.RemoveAll(g.Path("pg_upgrade")), g.WriteFile("rehearsed.json", pace))
+}
+
+// expected says for how long clients will wait, by the rehearsal, if there was one.
+func (g *pgRun) expected() string {
+	var took pgPace
+	if err := g.ReadFile("rehearsed.json", &took); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("; by the rehearsal they wait about %s", job.Lasts(pgFixedService+took.Sums+took.Upgrade+took.Index+took.Compare))
+}
+
+// pgFixedService is what it takes to stop a server and to start one, in seconds.
+const pgFixedService = 6
+
+// timed says how long something took, in seconds.
+func timed(took *float64, do func() error) error {
+	begin := time.Now()
+	err := do()
+	*took = time.Since(begin).Seconds()
+	return err
+}
+
+// remake makes a cluster of the new version beside, and upgrades one into it.
+func (g *pgRun) remake(ctx context.Context, from, to session.Cluster) error {
+	if err := g.initdb(ctx, to); err != nil {
+		return err
+	}
+	if err := g.configure(ctx, to); err != nil {
+		return err
+	}
+	return g.pgUpgrade(ctx, from, to, g.transfer(g.p.CloneBackup)...)
+}
+
+// transfer is how pg_upgrade brings the files over: it shares their blocks where
+// the file system can, and copies them where not. It never links: the old cluster
+// has to stay as it is.
+func (g *pgRun) transfer(clone bool) []string {
+	if clone {
+		return []string{"--clone"}
+	}
+	return nil
+}
+
+// takeStock says what a stopped cluster has. One of the old version also says by what
+// it sorts, and one of the new version how much it has written.
+func (g *pgRun) takeStock(ctx context.Context, c session.Cluster) (has inplace.Stock, err error) {
+	err = g.with(ctx, c, false, func(ctx context.Context, s session.Session) error {
+		if has, err = s.Fingerprint(ctx, g.p.Databases); err != nil {
+			return err
+		}
+		if c.Version == g.p.Old.Version {
+			return s.KeepOrders(ctx, g.p.Databases)
+		}
+		return s.KeepQuiet(ctx)
+	})
+	return has, err
+}
+
+// compareWith compares a cluster with what another had.
+func (g *pgRun) compareWith(ctx context.Context, c session.Cluster, what string, before inplace.Stock) error {
+	after, err := g.takeStock(ctx, c)
+	if err != nil {
+		return err
+	}
+	return inplace.Differences(what, before, after)
+}
+
+// sums takes the digests of every table, while nobody else is in.
+func (g *pgRun) sums(ctx context.Context) error {
+	before, err := g.takeStock(ctx, g.p.Old)
+	if err != nil {
+		return err
+	}
+	if err := g.WriteFile("before.json", before); err != nil {
+		return err
+	}
+	return g.touched("sums.json")
+}
+
+func (g *pgRun) removeSums(context.Context) error {
+	return errors.Join(os.RemoveAll(g.Path("before.json")), os.RemoveAll(g.Path("sums.json")))
+}
+
+// removeCopy removes the copy, unless it was upgraded in a rehearsal: that is kept
+// for bad times.
+func (g *pgRun) removeCopy(context.Context) error {
+	if g.kept("rehearsed.json") {
+		return nil
+	}
+	return os.RemoveAll(g.Path("copy"))
+}
+
+func (g *pgRun) removeRehearsal(context.Context) error {
+	return errors.Join(os.RemoveAll(g.Path("rehearsal")), os.RemoveAll(g.Path("pg_upgrade")))
+}
+
+// unchanged refuses to cut clients off from a cluster that is no longer what was
+// rehearsed: it asks once more what Look has asked.
+func (g *pgRun) unchanged(ctx context.Context) error {
+	now := *g.p
+	again := &pgRun{g.Host, &now}
+	live := again.session(now.Old, now.Socket, now.Port, now.Owner)
+	if err := again.ask(ctx, live, now.layout().control); err != nil {
+		return fmt.Errorf("since the plan was made: %w", err)
+	}
+	names := func(p *Job) (all []string) {
+		for _, d := range p.Databases {
+			all = append(all, d.Name)
+		}
+		return all
+	}
+	if was, is := names(g.p), names(&now); !slices.Equal(was, is) {
+		return fmt.Errorf("the databases are no longer those that the plan was made for: %q, and were %q; begin again", is, was)
+	}
+	return nil
+}
+
+// reasons are what the logs of pg_upgrade give as the cause of a failure: where it
+// has written them is the version's choice.
+func (g *pgRun) reasons(dirs ...string) string {
+	var found []string
+	for _, dir := range dirs {
+		_ = job.Acting(g.p.Owner, dir, func() error {
+			return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+				if err == nil && e.Type().IsRegular() && slices.Contains([]string{".log", ".txt"}, filepath.Ext(name)) {
+					text, _, _ := safefile.Read(name, maxReasonFile) // what can't be read says nothing
+					found = append(found, reasonsIn(string(text), filepath.Ext(name) == ".txt")...)
+				}
+				return nil
+			})
+		})
+	}
+	if found = slices.Compact(found); found == nil {
+		return ""
+	}
+	return "; " + strings.Join(found[max(0, len(found)-maxReasons):], "; ")
+}
+
+// Bounds of the reasons: how many, how long one is, and what of a file is read.
+const (
+	maxReasons    = 8
+	maxReason     = 500
+	maxReasonFile = 4 << 20
+)
+
+// reasonsIn are the lines of a log that tell of an error; of a list, all.
+func reasonsIn(text string, list bool) (found []string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		tells := slices.ContainsFunc([]string{"FATAL:", "PANIC:", "ERROR:", "error:"}, func(sign string) bool { return strings.Contains(line, sign) })
+		if line != "" && (list || tells) {
+			found = append(found, line[:min(len(line), maxReason)])
+		}
+	}
+	return found
+}
+
+// index makes again what is sorted by a library that may sort otherwise by now,
+// and statistics, which pg_upgrade does not copy.
+func (g *pgRun) index(ctx context.Context) error { return g.indexIn(ctx, g.p.New) }
+
+func (g *pgRun) indexIn(ctx context.Context, c session.Cluster) error {
+	return g.with(ctx, c, true, func(ctx context.Context, s session.Session) error {
+		if err := s.SortAgain(ctx, g.p.Databases); err != nil {
+			return err
+		}
+		analyze := s.Client("template1", "vacuumdb", "--all", "--analyze-only", "-j", strconv.Itoa(min(session.MaxReaders, runtime.NumCPU())))
+		return g.do(ctx, session.WithoutDatabase(analyze))
+	})
+}

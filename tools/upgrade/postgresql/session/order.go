@@ -1,0 +1,328 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"svc/tools/upgrade/job"
+)
+
+// Order is a collation by which a database sorts: its version on record, and that
+// of the library that the server asked has now. What depends on it is in a wrong
+// order once a library sorts otherwise.
+type Order struct {
+	Name     string   `json:"name"` // quoted, with its schema; empty for the database's own
+	Recorded string   `json:"recorded"`
+	Actual   string   `json:"actual"`
+	Indexes  []string `json:"indexes"` // quoted, with their schemas
+	Tables   []string `json:"tables"`  // partitioned by it
+	Checks   []int64  `json:"checks"`  // numbers of constraints, of the server that was asked
+}
+
+// pgOrdersKnown is the first version that records for every collation, and for each
+// database's own, by which version of its library things were sorted.
+const pgOrdersKnown = 15
+
+// ordersFile has what the old server said of its collations, by database.
+const ordersFile = "orders.json"
+
+// sortedFile has what was made again.
+const sortedFile = "sorted.json"
+
+// pgOrders lists collations of libraries, with the indexes, the partitioned tables and
+// the conditions of tables and domains that depend on them: by what they are sorted by,
+// by an expression or a condition in them, or within a type, such as a range of text or
+// a row that has some. In place of the verbs are the version on record of the database's
+// own collation, the one that its library has, whether a library sorts by it, and where
+// types of several ranges are.
+const pgOrders = `with recursive part(of, object, type, coll) as (
+	select 'pg_class'::regclass, i.indexrelid, 0::oid, o from pg_index i, unnest(i.indcollation) o
+	union select 'pg_class'::regclass, i.indexrelid, 0::oid, m[1]::oid from pg_index i, regexp_matches(concat(i.indexprs::text, i.indpred::text), ':inputcollids? (?:\(o )?([0-9]+)', 'g') m
+	union select 'pg_class'::regclass, i.indexrelid, a.atttypid, 0::oid from pg_index i join pg_attribute a on a.attrelid = i.indexrelid
+	union select 'pg_class'::regclass, p.partrelid, 0::oid, o from pg_partitioned_table p, unnest(p.partcollation) o
+	union select 'pg_class'::regclass, p.partrelid, 0::oid, m[1]::oid from pg_partitioned_table p, regexp_matches(p.partexprs::text, ':inputcollids? (?:\(o )?([0-9]+)', 'g') m
+	union select 'pg_class'::regclass, p.partrelid, a.atttypid, 0::oid from pg_partitioned_table p join pg_attribute a on a.attrelid = p.partrelid and a.attnum = any (p.partattrs)
+	union select 'pg_constraint'::regclass, k.oid, 0::oid, m[1]::oid from pg_constraint k, regexp_matches(k.conbin::text, ':inputcollids? (?:\(o )?([0-9]+)', 'g') m where k.contype = 'c' and k.convalidated
+	union select 'pg_constraint'::regclass, k.oid, a.atttypid, 0::oid from pg_constraint k join pg_attribute a on a.attrelid = k.conrelid and a.attnum = any (k.conkey) where k.contype = 'c' and k.convalidated
+	union select p.of, p.object, x.type, x.coll from part p, lateral (
+		select t.typelem, 0::oid from pg_type t where t.oid = p.type
+		union all select t.typbasetype, 0::oid from pg_type t where t.oid = p.type
+		union all select r.rngsubtype, r.rngcollation from pg_range r where p.type in (r.rngtypid%[4]s)
+		union all select a.atttypid, a.attcollation from pg_type t join pg_attribute a on a.attrelid = t.typrelid where t.oid = p.type and t.typrelid <> 0 and a.attnum > 0 and not a.attisdropped
+	) x(type, coll)
+)
+select json_build_object('name', case k.oid when 100 then '' else format('%%I.%%I', k.collnamespace::regnamespace, k.collname) end,
+	'recorded', coalesce(case k.oid when 100 then %[1]s else k.collversion end, ''), 'actual', coalesce(case k.oid when 100 then %[2]s else pg_collation_actual_version(k.oid) end, ''),
+	'indexes', coalesce(json_agg(distinct format('%%I.%%I', n.nspname, c.relname)) filter (where c.relkind = 'i'), '[]'),
+	'tables', coalesce(json_agg(distinct format('%%I.%%I', n.nspname, c.relname)) filter (where c.relkind = 'p'), '[]'),
+	'checks', coalesce(json_agg(distinct q.oid::bigint) filter (where q.oid is not null), '[]'))
+from part join pg_collation k on k.oid = part.coll left join pg_class c on c.oid = part.object and part.of = 'pg_class'::regclass left join pg_index i on i.indexrelid = c.oid
+left join pg_constraint q on q.oid = part.object and part.of = 'pg_constraint'::regclass join pg_namespace n on n.oid = coalesce(c.relnamespace, q.connamespace)
+where (k.oid = 100 and %[3]s or k.collprovider = 'i' or k.collprovider = 'c' and k.collcollate not in ('C', 'POSIX')) and (c.relkind in ('i', 'p') or q.oid >= 16384) and n.nspname !~ '^pg_(toast|temp)' and coalesce(i.indisvalid, true)
+group by k.oid, k.collnamespace, k.collname, k.collversion`
+
+// orders asks a server, from PostgreSQL 10 on, by what a database sorts.
+func (s Session) orders(ctx context.Context, database string) ([]Order, error) {
+	own := "(select %s from pg_database where datname = current_database())"
+	recorded, actual, library, ranges := "null", "null", "datcollate not in ('C', 'POSIX')", ""
+	if s.Cluster.Major() >= 14 {
+		ranges = ", r.rngmultitypid"
+	}
+	if s.Cluster.Major() >= pgOrdersKnown {
+		recorded, actual = fmt.Sprintf(own, "datcollversion"), fmt.Sprintf(own, "pg_database_collation_actual_version(oid)")
+		library = "(datlocprovider = 'i' or datlocprovider = 'c' and " + library + ")"
+	}
+	return Query[Order](ctx, s, database, fmt.Sprintf(pgOrders, recorded, actual, fmt.Sprintf(own, library), ranges))
+}
+
+// KeepOrders keeps what the old server, which svc alone reaches, says of its
+// collations: one that is older does not know.
+func (s Session) KeepOrders(ctx context.Context, databases []Database) error {
+	all := map[string][]Order{}
+	for _, d := range databases {
+		if s.Cluster.Major() < pgOrdersKnown {
+			break
+		}
+		var err error
+		if all[d.Name], err = s.orders(ctx, d.Name); err != nil {
+			return fmt.Errorf("asking by what %s is sorted: %w", d.Name, err)
+		}
+	}
+	return s.WriteFile(ordersFile, all)
+}
+
+// Sorting says in a plan what of a database may have to be made again.
+func (s Session) Sorting(ctx context.Context, database string) (string, error) {
+	if s.Cluster.Major() < pgOrdersKnown {
+		return fmt.Sprintf("all of them, as PostgreSQL %s does not record by which library text was sorted", s.Cluster.Version), nil
+	}
+	orders, err := s.orders(ctx, database)
+	return sortedBy(orders), err
+}
+
+func sortedBy(orders []Order) string {
+	var by, indexes, tables []string
+	var checks []int64
+	for _, o := range orders {
+		version := o.Recorded
+		if o.Recorded != o.Actual {
+			version = o.Recorded + ", where the library has " + o.Actual + " by now"
+		}
+		by = append(by, fmt.Sprintf("%s (version %s)", o.called(), version))
+		indexes, tables, checks = append(indexes, o.Indexes...), append(tables, o.Tables...), append(checks, o.Checks...)
+	}
+	if by == nil {
+		return ""
+	}
+	slices.Sort(by)
+	return fmt.Sprintf("%d indexes, %d partitioned tables and %d constraints go by %s; those for which the new server's library has another version are made again, or checked, before clients come back",
+		len(distinct(indexes)), len(distinct(tables)), len(distinct(checks)), strings.Join(by, ", "))
+}
+
+func distinct[T cmp.Ordered](names []T) []T {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (o Order) called() string {
+	if o.Name == "" {
+		return "the database's own order"
+	}
+	return o.Name
+}
+
+// differing are the collations of a new server by which things may be in another
+// order than the old one left them in: only what both say alike, and what was on
+// record all the time, is the same.
+func differing(before, now []Order) (differ []Order) {
+	for _, o := range now {
+		i := slices.IndexFunc(before, func(b Order) bool { return b.Name == o.Name })
+		if i >= 0 && o.Actual != "" && before[i].Actual == o.Actual && before[i].Recorded == o.Actual {
+			continue
+		}
+		o.Recorded = ""
+		if i >= 0 {
+			o.Recorded = before[i].Recorded
+		}
+		differ = append(differ, o)
+	}
+	return differ
+}
+
+// Sorted is what was made again of a database.
+type Sorted struct {
+	Database string
+	By       []string // collations, each with both versions
+	Indexes  int
+	Checked  int      // by amcheck
+	Tables   int      // whose partitions were checked
+	Checks   int      // constraints that were
+	Unknown  []string `json:",omitzero"` // what could not be
+}
+
+func (s Sorted) String() string {
+	proof := fmt.Sprintf("amcheck has looked at %d of them", s.Checked)
+	if s.Checked < 0 {
+		proof = "amcheck is not installed, so nothing has looked at them since"
+	}
+	text := fmt.Sprintf("in %s %d indexes were made again, and the partitions of %d tables and %d constraints checked, as the order of text may be another: %s; %s", s.Database, s.Indexes, s.Tables, s.Checks, strings.Join(s.By, ", "), proof)
+	if len(s.Unknown) > 0 {
+		text += fmt.Sprintf("; %d things could not be checked, such as %s", len(s.Unknown), s.Unknown[0])
+	}
+	return text
+}
+
+// Resorted says what was made again; nothing where the step was not reached.
+func Resorted(h *job.Host) (lines []string) {
+	var all []Sorted
+	if err := h.ReadFile(sortedFile, &all); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return []string{err.Error()}
+	}
+	for _, s := range all {
+		lines = append(lines, s.String())
+	}
+	return lines
+}
+
+// SortAgain makes again what is in an order that may have changed, and proves it.
+func (s Session) SortAgain(ctx context.Context, databases []Database) error {
+	var before map[string][]Order
+	if err := s.ReadFile(ordersFile, &before); err != nil {
+		return err
+	}
+	all := []Sorted{}
+	for _, d := range databases {
+		now, err := s.orders(ctx, d.Name)
+		if err != nil {
+			return fmt.Errorf("asking by what %s is sorted: %w", d.Name, err)
+		}
+		differ := differing(before[d.Name], now)
+		if len(differ) > 0 {
+			done, err := s.sortDatabase(ctx, d.Name, differ)
+			if err != nil {
+				return fmt.Errorf("making again what is sorted in %s: %w", d.Name, err)
+			}
+			all = append(all, done)
+		}
+		if _, err := s.Rows(ctx, d.Name, s.refresh()); err != nil {
+			return fmt.Errorf("putting versions of collations on record in %s: %w", d.Name, err)
+		}
+	}
+	return s.WriteFile(sortedFile, all)
+}
+
+// sortDatabase makes the indexes again, has amcheck look at them, and checks rows
+// against the bounds of partitions.
+func (s Session) sortDatabase(ctx context.Context, database string, differ []Order) (done Sorted, err error) {
+	done.Database = database
+	var indexes, tables []string
+	var checks []int64
+	for _, o := range differ {
+		indexes, tables, checks = append(indexes, o.Indexes...), append(tables, o.Tables...), append(checks, o.Checks...)
+		done.By = append(done.By, fmt.Sprintf("%s (%s → %s)", o.called(), known(o.Recorded), known(o.Actual)))
+	}
+	indexes, tables, checks = distinct(indexes), distinct(tables), distinct(checks)
+	done.Indexes, done.Tables, done.Checks = len(indexes), len(tables), len(checks)
+	var script strings.Builder
+	for _, name := range indexes {
+		script.WriteString("reindex index " + name + ";\n")
+	}
+	if _, err := s.Rows(ctx, database, script.String()); err != nil {
+		return done, err
+	}
+	if done.Checked, err = s.check(ctx, database, indexes); err != nil {
+		return done, fmt.Errorf("amcheck: %w", err)
+	}
+	done.Unknown, err = s.checkRows(ctx, database, tables, checks)
+	return done, err
+}
+
+func known(version string) string {
+	if version == "" {
+		return "not on record"
+	}
+	return version
+}
+
+// refresh puts on record by which versions things are sorted now.
+func (s Session) refresh() string {
+	script := ""
+	if s.Cluster.Major() >= pgOrdersKnown {
+		script += "select format('alter database %I refresh collation version', current_database()) \\gexec\n"
+	}
+	if s.Cluster.Major() >= 10 {
+		script += "select format('alter collation %I.%I refresh version', n.nspname, k.collname) from pg_collation k join pg_namespace n on n.oid = k.collnamespace where k.collversion <> pg_collation_actual_version(k.oid) \\gexec\n"
+	}
+	return script
+}
+
+// pgCheck has amcheck look at every entry of B-trees, and whether each row has one.
+// The extension, where it is not there already, goes again with the transaction.
+const pgCheck = `begin;
+select format('create schema svc_check; create extension amcheck schema svc_check') where not exists (select from pg_extension where extname = 'amcheck') \gexec
+select format('select to_json(1) from %%I.bt_index_check(%%L::regclass, true)', n.nspname, c.oid::regclass) from pg_extension e join pg_namespace n on n.oid = e.extnamespace, pg_class c join pg_am a on a.oid = c.relam
+	where e.extname = 'amcheck' and a.amname = 'btree' and c.oid in (%s) \gexec
+rollback;`
+
+// check has amcheck look at indexes, and says at how many; -1 where it is not
+// installed.
+func (s Session) check(ctx context.Context, database string, indexes []string) (int, error) {
+	there, err := Query[bool](ctx, s, database, "select to_json(count(*) > 0) from pg_available_extensions where name = 'amcheck'")
+	if err != nil || !there[0] {
+		return -1, err
+	}
+	if len(indexes) == 0 {
+		return 0, nil
+	}
+	names := make([]string, 0, len(indexes))
+	for _, name := range indexes {
+		names = append(names, literal(name)+"::regclass")
+	}
+	rows, err := s.Rows(ctx, database, fmt.Sprintf(pgCheck, strings.Join(names, ", ")))
+	return len(rows), err
+}
+
+// checkRows refuses rows that the new order has in another partition, or that break a
+// condition by it. It gives what could not be looked at.
+func (s Session) checkRows(ctx context.Context, database string, tables []string, checks []int64) (unknown []string, err error) {
+	var suspects []pgSuspect
+	scripts := []string{}
+	for _, table := range tables {
+		if err := s.bounded(ctx, database, table); err != nil {
+			return nil, err
+		}
+		scripts = append(scripts, fmt.Sprintf(pgOfPartitions, literal(table)))
+	}
+	if len(checks) > 0 {
+		scripts = append(scripts, fmt.Sprintf(pgOfConstraints, strings.Trim(strings.ReplaceAll(fmt.Sprint(checks), " ", ", "), "[]")))
+	}
+	for _, script := range scripts {
+		found, err := Query[pgSuspect](ctx, s, database, script)
+		if err != nil {
+			return nil, err
+		}
+		suspects = append(suspects, found...)
+	}
+	found, err := s.breaking(ctx, database, suspects)
+	if err == nil && len(found.rows) > 0 {
+		err = fmt.Errorf("in the new order %s: have bounds and conditions that every order leaves alone, or that compare by collate \"C\"", strings.Join(found.rows, "; "))
+	}
+	return found.unknown, err
+}
+
+// WithoutDatabase takes -d and its name out of a program's arguments.
+func WithoutDatabase(c job.Command) job.Command {
+	i := slices.Index(c.Args, "-d")
+	c.Args = slices.Delete(c.Args, i, i+2)
+	return c
+}
+
+// literal quotes a text as SQL wants it.
+func literal(text string) string {
+	return " E'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(text) + "'"
+}

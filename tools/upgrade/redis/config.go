@@ -1,0 +1,191 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"svc/tools/upgrade/safefile"
+)
+
+// Bounds of a configuration: of a file, and of files that include others.
+const (
+	maxRedisConfig   = 4 << 20
+	maxRedisIncludes = 8
+)
+
+// readRedisConfig reads a configuration and what it includes. The last word on a
+// thing counts.
+func readRedisConfig(name string) (redisConfig, error) {
+	c := redisConfig{Dump: "dump.rdb", AppendFile: "appendonly.aof", AppendDir: "appendonlydir", Saves: true, Databases: "16", Network: "tcp", Address: "127.0.0.1:6379"}
+	port, saves := "6379", []string{}
+	err := eachRedisLine(name, 0, func(words []string) {
+		value := words[1]
+		switch strings.ToLower(words[0]) {
+		case "dir":
+			c.Dir = value
+		case "dbfilename":
+			c.Dump = value
+		case "appendonly":
+			c.Append = strings.EqualFold(value, "yes")
+		case "appendfilename":
+			c.AppendFile = value
+		case "appenddirname":
+			c.AppendDir = value
+		case "save":
+			saves = append(saves, value)
+		case "databases":
+			c.Databases = value
+		case "loadmodule":
+			c.Modules = append(c.Modules, quoteAll(words[1:]))
+		case "requirepass":
+			c.Password, c.Locked = value, value != ""
+		case "port":
+			port = value
+		case "unixsocket":
+			c.Network, c.Address = "unix", value
+		case "replicaof", "slaveof":
+			if !strings.EqualFold(value, "no") {
+				c.Roles = append(c.Roles, "a replica of "+strings.Join(words[1:], " "))
+			}
+		case "cluster-enabled":
+			if strings.EqualFold(value, "yes") {
+				c.Roles = append(c.Roles, "a node of a cluster")
+			}
+		}
+	})
+	c.Saves = len(saves) == 0 || saves[len(saves)-1] != ""
+	if c.Network == "tcp" {
+		c.Address = "127.0.0.1:" + port
+	}
+	if c.Network == "tcp" && port == "0" {
+		c.Network = ""
+	}
+	return c, err
+}
+
+// eachRedisLine gives the words of each line of a configuration, those that
+// have at least two.
+func eachRedisLine(name string, depth int, fn func(words []string)) error {
+	if depth > maxRedisIncludes {
+		return fmt.Errorf("reading %s: too many files include another", name)
+	}
+	text, _, err := safefile.Read(name, maxRedisConfig)
+	if err != nil {
+		return fmt.Errorf("reading the configuration: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		words, err := redisWords(strings.TrimSpace(line))
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", name, err)
+		}
+		switch {
+		case len(words) < 2:
+		case strings.EqualFold(words[0], "include"):
+			err = eachIncluded(words[1], depth, fn)
+		default:
+			fn(words)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachIncluded gives the lines of the files that a pattern names.
+func eachIncluded(pattern string, depth int, fn func(words []string)) error {
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		return fmt.Errorf("including %s: %w", pattern, err)
+	}
+	for _, name := range names {
+		if err := eachRedisLine(name, depth+1, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errQuotes = errors.New("a line's quotes are not closed")
+
+// redisWords splits a line as the server does: words, in quotes with \xHH and
+// \n in them, or in single ones. A comment has none.
+func redisWords(line string) (words []string, err error) {
+	for line = strings.TrimLeft(line, " \t"); line != "" && (line[0] != '#' || words != nil); line = strings.TrimLeft(line, " \t") {
+		word, rest, err := redisWord(line)
+		if err != nil {
+			return nil, err
+		}
+		words, line = append(words, word), rest
+	}
+	return words, nil
+}
+
+// redisWord takes the first word off.
+func redisWord(line string) (word, rest string, err error) {
+	if line[0] != '"' && line[0] != '\'' {
+		i := strings.IndexAny(line, " \t")
+		if i < 0 {
+			i = len(line)
+		}
+		return line[:i], line[i:], nil
+	}
+	var b strings.Builder
+	quote := line[0]
+	for i := 1; i < len(line); i++ {
+		switch {
+		case line[i] == quote:
+			return b.String(), line[i+1:], nil
+		case line[i] != '\\' || i+1 == len(line):
+			b.WriteByte(line[i])
+		default:
+			n := escaped(&b, line[i+1:], quote)
+			i += n
+		}
+	}
+	return "", "", errQuotes
+}
+
+// escaped writes what stands after a backslash, and says how much of it counts.
+func escaped(b *strings.Builder, s string, quote byte) int {
+	if quote == '\'' {
+		if s[0] != '\'' {
+			b.WriteByte('\\')
+			return 0
+		}
+	} else if n, err := strconv.ParseUint(s[min(1, len(s)):min(3, len(s))], 16, 8); s[0] == 'x' && len(s) >= 3 && err == nil {
+		b.WriteByte(byte(n))
+		return 3
+	} else if i := strings.IndexByte("nrtba", s[0]); i >= 0 {
+		b.WriteByte("\n\r\t\b\a"[i])
+		return 1
+	}
+	b.WriteByte(s[0])
+	return 1
+}
+
+// quoteRedis writes a word as the server reads it.
+func quoteRedis(word string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(word) {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+			fmt.Fprintf(&b, `\x%02x`, c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func quoteAll(words []string) string {
+	quoted := make([]string, 0, len(words))
+	for _, w := range words {
+		quoted = append(quoted, quoteRedis(w))
+	}
+	return strings.Join(quoted, " ")
+}
