@@ -62,7 +62,7 @@ func (p *program) updateFeed(ctx context.Context, u feedUpdate) error {
 		return fmt.Errorf("making the data directory: %w", err)
 	}
 	s := advisory.Sources{OSV: u.sources, Out: p.paths.data(backend.FeedFile), Now: time.Now(), Progress: p.newProgress()}
-	s.Log = func(what string) { fmt.Fprintln(p.stderr, what) }
+	s.Log = func(what string) { p.note("%s", what) }
 	report, err := advisory.Build(ctx, s)
 	if err != nil {
 		return err

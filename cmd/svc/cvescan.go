@@ -101,7 +101,7 @@ func (p *program) scanOne(ctx context.Context, env *tools.Env, f scanFlags, whos
 	}
 	p.sawRelease(result.Release)
 	for _, w := range result.Warnings {
-		fmt.Fprintf(p.stderr, "svc: %s\n", visible.Text(whose+w))
+		p.note("%s", visible.Text(whose+w))
 	}
 	switch {
 	case !result.Feed.Loaded:
@@ -123,7 +123,7 @@ func (p *program) printScan(format string, r *tools.CVEScanResult) error {
 	case "json":
 		return p.encode(r)
 	}
-	w := &view{out: p.stdout}
+	w := p.view()
 	viewScan(w, r)
 	return w.err
 }

@@ -78,6 +78,12 @@ const seldom = time.Minute
 func (p *program) upgradeProgress(bar func(what string, done, total int)) func(upgrade.Event) {
 	const mib = 1 << 20
 	var last time.Time
+	if p.settings.quiet {
+		return func(upgrade.Event) {}
+	}
+	if terminalWidth(p.stderr) == 0 {
+		bar = nil
+	}
 	return func(e upgrade.Event) {
 		what := e.Step.Does
 		if e.State == upgrade.Undoing {

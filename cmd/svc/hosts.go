@@ -94,6 +94,7 @@ func eachHost[T any](ctx context.Context, p *program, machines []listed, paralle
 	emit := func(line hostLine[T]) {
 		mu.Lock()
 		defer mu.Unlock()
+		p.clearLine()
 		codes[line.Exit]++
 		done++
 		if p.progress != nil {
@@ -130,7 +131,7 @@ func eachHost[T any](ctx context.Context, p *program, machines []listed, paralle
 	workers.Wait()
 	if len(rows) > 0 {
 		slices.SortFunc(rows, slices.Compare)
-		w := &view{out: p.stdout}
+		w := p.view()
 		w.table(append([][]string{{"MACHINE", "STATE", "WHAT"}}, rows...))
 		failed = cmp.Or(failed, w.err)
 	}
@@ -138,7 +139,7 @@ func eachHost[T any](ctx context.Context, p *program, machines []listed, paralle
 	if n := states[notCompared]; n > 0 {
 		uncompared = fmt.Sprintf("%d not compared, ", n)
 	}
-	fmt.Fprintf(p.stderr, "svc: %s: %d without findings, %d with, %s%d failed\n", plural(len(machines), "machine"), states[withoutFindings], states[withFindings], uncompared, states[failedHost])
+	p.note("%s: %d without findings, %d with, %s%d failed", plural(len(machines), "machine"), states[withoutFindings], states[withFindings], uncompared, states[failedHost])
 	if failed != nil {
 		return failed
 	}

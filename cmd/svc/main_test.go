@@ -4,11 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
+	patience = time.Hour // what is printed does not depend on how busy the machine is
 	testscript.Main(m, map[string]func(){"svc": main})
 }
 

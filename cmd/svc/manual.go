@@ -7,7 +7,14 @@ type page struct {
 	about    string   // what it is for, in a few sentences
 	examples []string // calls that parse as they stand, each with what it does after a "#"
 	codes    []int    // exit codes beside 0, 1, 2 and 130, which every command has
+	left     string   // what an interruption leaves; leftNothing where it is empty
 }
+
+// What an interrupted command leaves.
+const (
+	leftNothing = "Nothing was changed; the same call begins again."
+	leftFolder  = "The folder of --out is as it was; the same call begins again, and claims no second seat."
+)
 
 // codeMeanings are what the exit codes of the contract mean.
 var codeMeanings = map[int]string{
@@ -77,6 +84,7 @@ var pages = map[string]page{
 			"svc readiness --hosts fleet.txt --target rocky-9 --target debian-13 --parallel 8    # compare two targets",
 		},
 		codes: []int{exitNotFound, exitUnauthenticated, exitDiffers},
+		left:  "What was assessed is kept in --out; the same call goes on from there.",
 	},
 	"svc rehearse": {
 		about: "Tries the move: boots a fresh root of the target apart from everything, applies the role by Ansible, with --with-data moves the data from the disk, reboots, and says function by function what runs, held against a booted copy of the source. The machine is only read. It takes root, Linux 5.19 and Ansible. What it makes of the target's release is kept, so that the next rehearsal is quick. Exit code 6: something does not run.",
@@ -85,6 +93,7 @@ var pages = map[string]page{
 			"svc rehearse --root /mnt/web1 --target debian-13 --out tried --fixes fixes    # what a person mends, tried again",
 		},
 		codes: []int{exitRefused, exitNotFound, exitUnauthenticated, exitDiffers},
+		left:  "The machines that were booted are gone, and the folder of --out is as it was. A base of the target that was made whole is kept.",
 	},
 	"svc migrate": {
 		about: "Plans the move of one machine: every package, service, account and file of configuration gets a row with a reason. With --confirm it writes a folder with the Ansible role, plan.json, report.html and a signed attestation, and claims the machine's licence seat. A preflight is free and writes nothing.",
@@ -95,6 +104,7 @@ var pages = map[string]page{
 			"svc migrate --root /mnt/web1 --target debian-13 --fixes fixes --rehearsal tried --out web1 --confirm",
 		},
 		codes: []int{exitRefused, exitNotFound, exitUnauthenticated, exitDiffers},
+		left:  leftFolder,
 	},
 	"svc verify": {
 		about: "Compares a migrated machine with its source and its plan, both ways: what is missing, and what is there that nobody announced. With --out it writes the parity report and has it signed.",
@@ -105,6 +115,7 @@ var pages = map[string]page{
 			"svc verify --hosts new.txt --source moves --parallel 8    # many machines",
 		},
 		codes: []int{exitRefused, exitNotFound, exitUnauthenticated, exitDiffers},
+		left:  leftFolder,
 	},
 	"svc drift": {
 		about:    "Says what changed on a machine since it was verified. The machine must have a licence seat.",
@@ -124,6 +135,7 @@ var pages = map[string]page{
 			"svc advisories update --release debian-12 --release rocky-9    # whatever was assessed",
 			"svc advisories update --source /srv/osv                        # without a network",
 		},
+		left: "The feed is as it was; the same call goes on with what was downloaded.",
 	},
 	"svc data": {about: "Packages come back from archives; data do not. These commands find the data and plan their move."},
 	"svc data discover": {
@@ -134,6 +146,7 @@ var pages = map[string]page{
 		about:    "Writes a folder of numbered scripts that move the data: what to stop, copy, load, compare and start. Nothing is executed.",
 		examples: []string{"svc data plan --root /mnt/web1 --target debian-13 --out web1-data --source-offline --confirm"},
 		codes:    []int{exitNotFound, exitUnauthenticated, exitDiffers},
+		left:     leftFolder,
 	},
 	"svc db": {about: "Databases: what becomes of each in a move, the ways between versions, and the upgrade of one on this host."},
 	"svc db plan": {
@@ -153,6 +166,7 @@ var pages = map[string]page{
 			"svc db upgrade --engine postgresql --to 17 --backup-dir /srv/backup --confirm",
 			"svc db upgrade --backup-dir /srv/backup --roll-back --confirm",
 		},
+		left: "The journal in --backup-dir has every step: --resume goes on, --roll-back undoes.",
 	},
 	"svc attest": {about: "Attestations are signed statements about a folder that svc wrote."},
 	"svc attest keys": {

@@ -1,47 +1,48 @@
 package main
 
 import (
+	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
-
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
+	"unicode/utf8"
 
 	"svc/backend/visible"
 )
 
-// patience is how long a person waits before being shown what is done.
-const patience = time.Second
+// patience is how long a person waits before being shown what is done. Tests that
+// compare what is printed wait longer.
+var patience = time.Second
 
-// newDrawing draws bars on a terminal for what takes longer than a second; it is
-// nil where stderr is no terminal.
+// How often a line of progress is drawn again on a terminal, and where there is none
+// printed, at most.
+const (
+	redrawn = 100 * time.Millisecond
+	printed = 10 * time.Second
+)
+
+// newDrawing shows the progress of what takes longer than patience: on one line of a
+// terminal, which is gone when the work is done, or else in lines that stay.
 func newDrawing(stderr io.Writer) *drawing {
-	f, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil
-	}
-	return &drawing{out: f}
+	return &drawing{out: stderr, width: func() int { return terminalWidth(stderr) }}
 }
 
-// drawing is one bar at a time: that of the step last reported. It begins a
-// second after the first report, whether or not there was another one.
+// drawing shows the step last reported. It begins after the first report, whether or
+// not there was another one.
 type drawing struct {
 	mu          sync.Mutex
 	out         io.Writer
+	width       func() int  // of the terminal, which may change; 0 where there is none
 	late        *time.Timer // calls begin
 	begun       bool
 	what        string
 	done, total int
-	bars        *mpb.Progress // nil while there is none
-	bar         *mpb.Bar
-	drawn       string // what the bar is of
+	shown       string    // the step on the screen; "" while there is none
+	at          time.Time // when it was last drawn
 }
 
 // report takes what is being done, and how far it is. A total below zero is one
-// that nobody knows: what is done is counted.
+// that is not known: what is done is counted.
 func (d *drawing) report(what string, done, total int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -61,42 +62,61 @@ func (d *drawing) begin() {
 	d.draw()
 }
 
-// draw shows the step last reported.
+// draw shows the step last reported, unless that is over.
 func (d *drawing) draw() {
-	over := d.total >= 0 && d.done >= d.total
-	if over || d.drawn != d.what {
-		d.finish()
-	}
-	if over {
+	width := d.width()
+	if d.total >= 0 && d.done >= d.total {
+		d.clear()
 		return
 	}
-	if d.bars == nil {
-		d.drawn, d.bars = d.what, mpb.New(mpb.WithOutput(d.out), mpb.WithWidth(40))
-		d.bar = d.newBar(decor.Name(visible.Text(d.what)))
+	pause := redrawn
+	if width == 0 {
+		pause = printed
 	}
-	if d.total >= 0 {
-		d.bar.SetTotal(int64(d.total), false)
-	}
-	d.bar.SetCurrent(int64(d.done))
-}
-
-// newBar begins a bar of a total, or a count where there is none.
-func (d *drawing) newBar(name decor.Decorator) *mpb.Bar {
-	if d.total < 0 {
-		return d.bars.New(0, mpb.NopStyle(), mpb.PrependDecorators(name), mpb.AppendDecorators(decor.CurrentNoUnit("%d")))
-	}
-	return d.bars.AddBar(int64(d.total), mpb.BarRemoveOnComplete(), mpb.PrependDecorators(name), mpb.AppendDecorators(decor.CountersNoUnit("%d of %d")))
-}
-
-// finish takes the bar away, for good by when it returns: what is printed then
-// stands.
-func (d *drawing) finish() {
-	if d.bars == nil {
+	if time.Since(d.at) < pause && (d.shown == d.what || width == 0) {
 		return
 	}
-	d.bar.Abort(true)
-	d.bars.Wait()
-	d.bars = nil
+	d.shown, d.at = d.what, time.Now()
+	if width == 0 {
+		fmt.Fprintf(d.out, "svc: %s%s\n", visible.Text(d.what), d.count())
+		return
+	}
+	fmt.Fprint(d.out, "\r\x1b[K", shorten(visible.Text(d.what), width-1-utf8.RuneCountInString(d.count())), d.count())
+}
+
+// count says how far a step is, where that can be told.
+func (d *drawing) count() string {
+	switch {
+	case d.total < 0:
+		return fmt.Sprintf("  %d", d.done)
+	case d.total > 1:
+		return fmt.Sprintf("  %d of %d", d.done, d.total)
+	}
+	return " …"
+}
+
+// shorten cuts a text that is longer than n characters, and says so.
+func shorten(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	return string(runes[:max(n-1, 0)]) + "…"
+}
+
+// clear takes the line off the terminal: what is printed next stands in its place.
+func (d *drawing) clear() {
+	if d.shown != "" && d.width() > 0 {
+		fmt.Fprint(d.out, "\r\x1b[K")
+	}
+	d.shown = ""
+}
+
+// pause takes the line away until the next report.
+func (d *drawing) pause() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.clear()
 }
 
 // close takes away what is left, such as that of a step that failed.
@@ -106,6 +126,6 @@ func (d *drawing) close() {
 	if d.late != nil {
 		d.late.Stop()
 	}
-	d.done, d.total = 0, 0
-	d.finish()
+	d.clear()
+	d.begun = false
 }

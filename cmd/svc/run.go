@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -33,6 +34,7 @@ type program struct {
 	settings       settings
 	paths          paths
 	sets           []*flag.FlagSet // of every command, to see which settings were given
+	running        *ffcli.Command  // the command that was called, once its call was understood
 	parsed         *ffcli.Command  // the command whose flags did not parse, or whose help is asked for
 	closers        []io.Closer
 	progress       func(what string, done, total int) // nil where nobody looks
@@ -46,11 +48,12 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 	for _, c := range p.closers {
 		err = errors.Join(err, c.Close())
 	}
-	p.report(err)
-	if code := exitCode(err); code != exitFailed || ctx.Err() == nil {
-		return code
+	code := exitCode(err)
+	if code == exitFailed && ctx.Err() != nil {
+		code = exitInterrupted // a program that svc ran may die of the same signal first, and is told of instead
 	}
-	return exitInterrupted // a program that svc ran may die of the same signal first, and is told of instead
+	p.report(err, code == exitInterrupted)
+	return code
 }
 
 // execute parses the arguments and runs the command they name.
@@ -105,7 +108,7 @@ func asFlags(args []string) []string {
 }
 
 // report says on stderr why the program did not do what it was asked.
-func (p *program) report(err error) {
+func (p *program) report(err error, interrupted bool) {
 	if p.drawing != nil {
 		p.drawing.close()
 	}
@@ -113,11 +116,24 @@ func (p *program) report(err error) {
 	if err == nil || errors.As(err, &own) && own.err == nil {
 		return
 	}
-	if errors.Is(err, context.Canceled) {
-		fmt.Fprintf(p.stderr, "svc: interrupted: %s\n", visible.Lines(strings.TrimSuffix(err.Error(), ": "+context.Canceled.Error())))
+	name := "svc:"
+	if p.colours(p.stderr) {
+		name = paint(name, bold+";"+red)
+	}
+	if interrupted {
+		said := strings.ReplaceAll(": "+plain(err), ": "+context.Canceled.Error(), "") // what was being done, if that is known
+		fmt.Fprintf(p.stderr, "%s interrupted%s. %s\n", name, visible.Lines(said), p.left())
 		return
 	}
-	fmt.Fprintf(p.stderr, "svc: %s\n", visible.Lines(plain(err)))
+	fmt.Fprintf(p.stderr, "%s %s\n", name, visible.Lines(plain(err)))
+}
+
+// left says what an interruption leaves behind of the command that ran.
+func (p *program) left() string {
+	if p.running == nil {
+		return leftNothing
+	}
+	return cmp.Or(pages[words(p.running)].left, leftNothing)
 }
 
 // root is the command tree.
@@ -187,6 +203,7 @@ func (p *program) command(fs *flag.FlagSet, usage, short string, run func(ctx co
 		if err := p.resolveSettings(); err != nil {
 			return err
 		}
+		p.running = c
 		return asTyped(c, run(ctx, args))
 	}
 	return c
@@ -252,15 +269,24 @@ func (p *program) toolEnv() *tools.Env {
 	}
 }
 
-// newProgress draws on the terminal; it is nil where there is none.
+// newProgress shows on stderr what takes long; it is nil where nobody wants to see it.
 func (p *program) newProgress() func(what string, done, total int) {
+	if p.settings.quiet {
+		return nil
+	}
 	if p.drawing == nil {
 		p.drawing = newDrawing(p.stderr)
 	}
-	if p.drawing == nil {
-		return nil
-	}
 	return p.drawing.report
+}
+
+// note says on stderr what is no result and no error.
+func (p *program) note(format string, args ...any) {
+	if p.settings.quiet {
+		return
+	}
+	p.clearLine()
+	fmt.Fprintf(p.stderr, "svc: "+format+"\n", args...)
 }
 
 // hostNames are the names of the machine that svc runs on; where it has none

@@ -28,6 +28,7 @@ type settings struct {
 	config  string
 	json    bool
 	verbose bool
+	quiet   bool
 
 	db string
 
@@ -47,6 +48,7 @@ func (s *settings) common(fs *flag.FlagSet, p paths) {
 	fs.StringVar(&s.config, "config", p.config("config"), "configuration file")
 	fs.BoolVar(&s.json, "json", false, "print JSON")
 	fs.BoolVar(&s.verbose, "verbose", false, "say on stderr what is done")
+	fs.BoolVar(&s.quiet, "quiet", false, "print results and errors alone: no progress, no notes")
 }
 
 // store is where the data of the service are.

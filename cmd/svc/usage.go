@@ -157,7 +157,7 @@ func describeSubcommands(t document, c *ffcli.Command) {
 }
 
 // everyFlag are the settings that all commands have: they stand last.
-var everyFlag = []string{"json", "server", "config", "verbose"}
+var everyFlag = []string{"json", "server", "config", "verbose", "quiet"}
 
 // describeFlags lists a command's own flags, and then those that all have.
 func describeFlags(t document, fs *flag.FlagSet) {
