@@ -23,7 +23,7 @@ func (e *Env) moved(r MigrateResult) {
 func (e *Env) note(m register.Machine) {
 	m.Seen = e.Now().UTC().Format("2006-01-02")
 	if err := e.Register.Note(m); err != nil {
-		e.Log.Warn("noting the machine's name", "error", err)
+		e.Log.Info("noting the machine's name", "error", err)
 	}
 }
 

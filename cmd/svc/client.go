@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 
 	"svc/agent/token"
 	"svc/backend"
@@ -35,4 +37,38 @@ func (p *program) embedded(ctx context.Context) (*client.Client, error) {
 	}
 	p.closers = append(p.closers, closer)
 	return c, nil
+}
+
+// borrowData lets a call that keeps nothing do without the user's own data, where they
+// can't be written: it gets a folder that goes when svc ends.
+func (p *program) borrowData() error {
+	if writable(p.paths.dataDir) {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "svc-")
+	if err != nil {
+		return fmt.Errorf("making a folder for what this call needs: %w", err)
+	}
+	p.paths.dataDir = dir
+	p.closers = append(p.closers, removal(dir))
+	return nil
+}
+
+// removal removes the folder of its name when it is closed.
+type removal string
+
+// Close removes the folder.
+func (r removal) Close() error { return os.RemoveAll(string(r)) }
+
+// writable reports whether files can be made in a folder, which is made where there
+// is none.
+func writable(dir string) bool {
+	if os.MkdirAll(dir, 0o700) != nil {
+		return false
+	}
+	probe, err := os.CreateTemp(dir, ".svc-")
+	if err != nil {
+		return false
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name())) == nil
 }

@@ -29,6 +29,9 @@ func (p *program) dbPlanCommand() *ffcli.Command {
 			if in.Target == "" {
 				return usagef("db plan needs --target")
 			}
+			if err := p.borrowData(); err != nil {
+				return err
+			}
 			result, err := tools.DBPlan(ctx, p.toolEnv(), in)
 			if err != nil {
 				return err
@@ -142,6 +145,9 @@ func (p *program) dbUpgradePathCommand() *ffcli.Command {
 
 // dbUpgradePath prints the ways; that there is none is a failure.
 func (p *program) dbUpgradePath(ctx context.Context, in tools.DBUpgradePathInput) error {
+	if err := p.borrowData(); err != nil {
+		return err
+	}
 	result, err := tools.DBUpgradePath(ctx, p.toolEnv(), in)
 	if err != nil {
 		return err

@@ -30,6 +30,11 @@ func (p *program) migrateCommand() *ffcli.Command {
 	fs.Func("keyring", "file of the OpenPGP keys that must have signed the apt archives; this system's where none is given", appendTo(&in.Keyrings))
 	return p.command(fs, "svc migrate --root DIR --target RELEASE (--preflight | --out DIR --confirm)", "plan a machine's move, and write the role that makes it",
 		noArgs(func(ctx context.Context) error {
+			if in.Preflight {
+				if err := p.borrowData(); err != nil {
+					return err
+				}
+			}
 			result, err := tools.Migrate(ctx, p.toolEnv(), in)
 			if err != nil {
 				return err

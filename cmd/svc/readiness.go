@@ -52,6 +52,9 @@ func (p *program) readiness(ctx context.Context, c readinessCall) (err error) {
 	if c.in.Members, err = c.members(); err != nil {
 		return err
 	}
+	if err := p.borrowData(); err != nil {
+		return err
+	}
 	env := p.toolEnv()
 	var documents []*fleet.Document
 	for _, target := range c.targets {

@@ -10,6 +10,9 @@ import (
 
 func (p *program) releasesCommand() *ffcli.Command {
 	return p.command(p.flagSet("releases"), "svc releases", "list the operating-system releases that svc knows: support, and how much of their packages", noArgs(func(ctx context.Context) error {
+		if err := p.borrowData(); err != nil {
+			return err
+		}
 		r, err := tools.OSReleases(ctx, p.toolEnv())
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,7 +46,7 @@ type program struct {
 func run(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{env: env, stdin: stdin, stdout: stdout, stderr: stderr, paths: pathsOf(env)}
 	err := p.execute(ctx, args)
-	for _, c := range p.closers {
+	for _, c := range slices.Backward(p.closers) {
 		err = errors.Join(err, c.Close())
 	}
 	code := exitCode(err)

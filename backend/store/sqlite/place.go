@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -152,12 +153,39 @@ func identify(file string) error {
 func created(file string) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil
+		return isStore(file)
 	}
 	if err != nil {
 		return err
 	}
 	return f.Close()
+}
+
+// magic begins every file of SQLite.
+const magic = "SQLite format 3\x00"
+
+// isStore refuses what SQLite can't open, before SQLite says so in numbers of its
+// own. A store that was made and never written is empty.
+func isStore(file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errors.New("it is no regular file; nothing was changed: name the file of a store, or one that is not there yet")
+	case info.Size() == 0:
+		return nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	if _, err := io.ReadFull(f, head); err != nil || string(head) != magic {
+		return errors.New("it is no store of svc, or its beginning is damaged; nothing was changed: name another file, or restore it from a backup")
+	}
+	return nil
 }
 
 // sound has SQLite look through the pages, for some time at most: what could not be
