@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/tools"
 	"svc/tools/guide"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"svc/assess/host"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 	"svc/backend/secret"
 )
 

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // aptTokens are the words of apt's configuration; what is between is a comment or

@@ -15,7 +15,7 @@ import (
 
 	"svc/assess/hazards"
 	"svc/assess/host"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // ErrCorrupt means that the package database can't be read to its end, or not

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // periods are the folders of scripts and when cron runs them.

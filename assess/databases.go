@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"svc/assess/datadir"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 )
 
 // readDatabases finds databases by the engines' own files, in the directories

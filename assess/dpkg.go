@@ -13,8 +13,8 @@ import (
 	"sync"
 
 	"svc/assess/host"
-	"svc/backend/api/deb822"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/deb822"
+	"svc/backend/lazyregexp"
 )
 
 // Limits of dpkg's files, in bytes: some twenty times those of a desktop with

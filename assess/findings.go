@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/backend/visible"
 )
 

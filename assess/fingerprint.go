@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"svc/assess/host"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // fingerprintKey sets svc's fingerprints apart from every other hash of a

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // maxEntries bounds the rules of a firewall that are listed; all are counted.

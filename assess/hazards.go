@@ -7,7 +7,7 @@ import (
 
 	"svc/assess/hazards"
 	"svc/assess/host"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // files answers what tables of hazards ask of a machine's files.

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"svc/assess/host"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 )
 
 // manager is a package manager.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // myServer is an instance of MariaDB or MySQL by its configuration.

@@ -6,8 +6,8 @@ import (
 	"path"
 	"strings"
 
-	"svc/backend/api/deb822"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/deb822"
+	"svc/backend/lazyregexp"
 )
 
 // ownArchive tells the distributions' own archives, by where they are known to

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"svc/assess/host"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // releaseFiles are what systems from before os-release say of themselves, best

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 )
 
 // ownRepository tells a distribution's own repositories, by where they are known

@@ -15,7 +15,7 @@ import (
 	"github.com/matryer/is"
 	_ "modernc.org/sqlite" // writes what is read here
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // realRPM copies a real database of the library's test data into a machine.

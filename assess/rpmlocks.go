@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"svc/assess/packages/rpm"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // maxLocks bounds the patterns that each package is held against.

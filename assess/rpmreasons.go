@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"svc/assess/packages/sqlite"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // pulledIn are packages that were installed for others, by "name.arch" or by

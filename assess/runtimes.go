@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // runtimeFile is where a runtime shows itself: a program whose name or folder

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // maxSoftware bounds the list of what was installed past the package manager.

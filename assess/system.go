@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"svc/assess/host"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 )
 
 // readSystem finds out what system this is; without that there is nothing to

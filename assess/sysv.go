@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // scriptFolders are where the scripts stand; one may be a link to the other.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // JudgeTarget says what is wrong with a release as a target on a day, of a machine

@@ -6,7 +6,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 func TestTheTargetIsJudged(t *testing.T) {

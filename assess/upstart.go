@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // upstartJobs is where jobs and their overrides stand.

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/firstuse"
 	"svc/backend/client"
+	"svc/backend/firstuse"
 	"svc/backend/license"
 	"svc/backend/store"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"svc/backend/api/nearest"
+	"svc/backend/nearest"
 )
 
 // Aim asks for lists of a long document alone, instead of a summary of all.

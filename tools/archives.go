@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/backend/api/release"
 	"svc/backend/pristine"
+	"svc/backend/release"
 	"svc/tools/migration"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // decode takes the arguments of a call; none is an empty object. What models

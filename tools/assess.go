@@ -15,7 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"svc/assess"
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/tools/artifact"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
 	"svc/backend/client"
+	"svc/backend/lazyregexp"
 	"svc/tools/exposure"
 	"svc/tools/migration"
 )

@@ -9,7 +9,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api/attest"
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/tools/artifact"
 	"svc/tools/data"
 )

@@ -13,8 +13,8 @@ import (
 	"svc/assess/datadir"
 	"svc/assess/host"
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/client"
+	"svc/backend/release"
 	"svc/tools/database"
 )
 

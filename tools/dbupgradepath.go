@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/client"
+	"svc/backend/release"
 	"svc/tools/database"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // OSReleasesResult is what svc knows of operating-system releases.

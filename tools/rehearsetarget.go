@@ -26,7 +26,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc/assess/host"
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/backend/secret"
 	"svc/backend/visible"
 	"svc/tools/rehearsal"

@@ -10,7 +10,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/attest"
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/tools/fleet"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // targetNamed is the release that a call names, in the words that people have for

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // storageEngines are the storage engines by the suffixes of tables' files.

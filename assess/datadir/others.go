@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // wiredTiger is the line of a directory's own file with the storage engine's version.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // Hit is a row that a machine meets.

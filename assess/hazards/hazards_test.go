@@ -9,8 +9,8 @@ import (
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
 
-	"svc/backend/api/release"
 	"svc/backend/benchcpu"
+	"svc/backend/release"
 )
 
 // TestEveryRowShowsAndIsQuiet runs the examples of all rows, and sees that what a row

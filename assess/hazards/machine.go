@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // Files are the files of a machine. Names are absolute; every answer is bounded,

@@ -27,7 +27,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // Stop is why a hazard stops a move until a person has acted. There is no other

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/pkgversion"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/pkgversion"
+	"svc/backend/release"
 )
 
 // Towards are the releases and versions of software towards which a hazard lies:

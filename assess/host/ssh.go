@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 	"svc/backend/visible"
 )
 

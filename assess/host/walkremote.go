@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // maxComplaints bounds what find says that it could not read; read.sh cuts it

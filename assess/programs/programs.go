@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"svc/assess/host"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // File is a program, or a file that belongs to programs.

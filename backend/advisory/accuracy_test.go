@@ -18,7 +18,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/backend/api"
-	"svc/backend/api/pkgversion"
+	"svc/backend/pkgversion"
 )
 
 // corpus is the folder of real inputs beside the project; what needs it is

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/pkgversion"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/pkgversion"
+	"svc/backend/release"
 )
 
 // distribution is how an ecosystem names packages, versions and releases.

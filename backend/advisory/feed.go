@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"svc/backend/api"
-	"svc/backend/api/pkgversion"
+	"svc/backend/pkgversion"
 )
 
 // A feed file holds, after its header, the records of advisories; for each

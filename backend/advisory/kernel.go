@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/pkgversion"
+	"svc/backend/lazyregexp"
+	"svc/backend/pkgversion"
 )
 
 var (

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/pkgversion"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/pkgversion"
+	"svc/backend/release"
 )
 
 // Result is what the advisories of a release say of packages.

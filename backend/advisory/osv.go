@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/pkgversion"
+	"svc/backend/lazyregexp"
+	"svc/backend/pkgversion"
 )
 
 // Limits of one advisory.

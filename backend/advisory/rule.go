@@ -3,7 +3,7 @@ package advisory
 import (
 	"encoding/binary"
 
-	"svc/backend/api/pkgversion"
+	"svc/backend/pkgversion"
 )
 
 // rule says which versions of a package an advisory is about, in one release.

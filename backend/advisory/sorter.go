@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/pkgversion"
+	"svc/backend/pkgversion"
 )
 
 // row is a finding on its way into the feed.

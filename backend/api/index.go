@@ -1,6 +1,6 @@
 package api
 
-import "svc/backend/api/release"
+import "svc/backend/release"
 
 // HealthResponse is the answer of a process that serves.
 type HealthResponse struct {

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/pkgversion"
-	"svc/backend/api/release"
 	"svc/backend/index/record"
 	"svc/backend/index/rpm"
+	"svc/backend/pkgversion"
+	"svc/backend/release"
 )
 
 // Codes of the caveats across distributions.

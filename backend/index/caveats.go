@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/record"
 	"svc/backend/index/rpm"
+	"svc/backend/release"
 )
 
 // caveats adds what a person should know that follows from the data alone.

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/record"
+	"svc/backend/release"
 )
 
 // conditionsText is conditions.tsv: part of the program, as families.tsv is.

@@ -8,9 +8,9 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/build"
 	"svc/backend/index/record"
+	"svc/backend/release"
 )
 
 // TestEveryConditionIsTold: each row can be read, and for each pair of releases that

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/record"
+	"svc/backend/release"
 )
 
 // crossConfidence is that of the same name in another distribution of one kin,

@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/record"
 	"svc/backend/index/rpm"
+	"svc/backend/release"
 )
 
 // findOwn finds a package that a derived release has and its nearest suite not.

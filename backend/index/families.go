@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
 	"svc/backend/index/record"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 )
 
 // familiesText and namesText are families.tsv and family_names.tsv. They are part

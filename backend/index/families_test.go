@@ -10,8 +10,8 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/build"
+	"svc/backend/release"
 )
 
 // TestPathsAcrossFamilies: what people know of the other family.

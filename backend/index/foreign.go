@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/record"
 	"svc/backend/index/rpm"
 	"svc/backend/index/table"
+	"svc/backend/release"
 )
 
 // rpmRelease makes the tables of an rpm release: it shares those of its line, and

@@ -9,9 +9,9 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/record"
 	"svc/backend/index/rpm"
+	"svc/backend/release"
 )
 
 // becomes resolves a package and translates it.

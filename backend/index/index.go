@@ -9,10 +9,10 @@ import (
 	"sync"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/data"
 	"svc/backend/index/record"
 	"svc/backend/index/table"
+	"svc/backend/release"
 )
 
 // Index answers from one index file. It is safe for concurrent use.

@@ -14,11 +14,11 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
 	"svc/backend/benchcpu"
 	"svc/backend/index/data"
 	"svc/backend/index/record"
 	"svc/backend/index/table"
+	"svc/backend/lazyregexp"
 )
 
 func embeddedIndex(t testing.TB) *Index {

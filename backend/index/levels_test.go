@@ -9,8 +9,8 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/record"
+	"svc/backend/release"
 )
 
 // change is what a package of one release is in another.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
 	"svc/backend/index/record"
+	"svc/backend/lazyregexp"
 )
 
 // presence says how the index knows that a release has an rpm.

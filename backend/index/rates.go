@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // ratesText is rates.tsv: part of the program, as families.tsv is.

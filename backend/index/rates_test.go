@@ -8,8 +8,8 @@ import (
 
 	"github.com/matryer/is"
 
-	"svc/backend/api/release"
 	"svc/backend/index/build"
+	"svc/backend/release"
 )
 
 // TestEveryRateIsRead: what was measured of a kind of evidence counts where it is the

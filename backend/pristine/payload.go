@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/backend/api/pkgversion"
 	"svc/backend/index/deb"
+	"svc/backend/pkgversion"
 )
 
 // Bounds of what is read of a package.

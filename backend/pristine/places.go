@@ -12,11 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"svc/backend/api/deb822"
-	"svc/backend/api/pkgversion"
+	"svc/backend/deb822"
 	"svc/backend/index/archive"
 	"svc/backend/index/deb"
 	"svc/backend/index/repomd"
+	"svc/backend/pkgversion"
 )
 
 // maxPackages bounds the packages of one place.

@@ -13,8 +13,8 @@ import (
 	"os"
 	"slices"
 
-	"svc/backend/api/pkgversion"
-	"svc/backend/api/release"
+	"svc/backend/pkgversion"
+	"svc/backend/release"
 )
 
 // Options say where packages are, and which are meant.

@@ -23,7 +23,7 @@ import (
 	"github.com/matryer/is"
 	"github.com/ulikunitz/xz"
 
-	"svc/backend/api/pkgversion"
+	"svc/backend/pkgversion"
 )
 
 // file is one of a package that a test makes.

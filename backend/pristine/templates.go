@@ -1,6 +1,6 @@
 package pristine
 
-import "svc/backend/api/lazyregexp"
+import "svc/backend/lazyregexp"
 
 // Template is a file of a package that is copied into /etc as it is installed.
 type Template struct {

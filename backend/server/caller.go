@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 	"svc/backend/store"
 )
 

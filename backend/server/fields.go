@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 var (

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 func (s *Server) resolve(ctx context.Context, c caller, in api.ResolveRequest) (api.ResolveResponse, error) {

@@ -15,8 +15,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
 	"svc/backend/api/schema"
+	"svc/backend/lazyregexp"
 )
 
 // object is a JSON object of the document.

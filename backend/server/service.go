@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // maxHistory bounds the releases that the version lists.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/backend/store"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"svc/backend/api/release"
 	"svc/backend/index"
 	"svc/backend/index/build"
 	"svc/backend/index/eval"
+	"svc/backend/release"
 	"svc/backend/visible"
 )
 

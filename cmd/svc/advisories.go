@@ -15,8 +15,8 @@ import (
 
 	"svc/backend"
 	"svc/backend/advisory"
-	"svc/backend/api/firstuse"
-	"svc/backend/api/release"
+	"svc/backend/firstuse"
+	"svc/backend/release"
 )
 
 // osvExports is where OSV publishes its advisories: a zip for each ecosystem.

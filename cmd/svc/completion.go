@@ -13,8 +13,8 @@ import (
 
 	"svc/agent"
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index"
+	"svc/backend/release"
 	"svc/tools"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/backend/visible"
 	"svc/tools"
 	"svc/tools/exposure"

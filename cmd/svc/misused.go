@@ -10,7 +10,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess/host"
-	"svc/backend/api/nearest"
+	"svc/backend/nearest"
 	"svc/tools"
 )
 

@@ -20,8 +20,8 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/api/attest"
-	"svc/backend/api/nearest"
 	"svc/backend/client"
+	"svc/backend/nearest"
 	"svc/backend/visible"
 	"svc/tools"
 	"svc/tools/register"

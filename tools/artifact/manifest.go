@@ -17,7 +17,7 @@ import (
 	"slices"
 
 	"svc/backend/api/attest"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // Salt is the file of a folder that nobody outside can guess, so that nobody can

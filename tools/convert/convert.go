@@ -25,7 +25,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // Bounds of what is converted; what is larger is a person's job.

@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

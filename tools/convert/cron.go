@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // debianAccounts are accounts of the rpm families' packages with their names on

@@ -3,7 +3,7 @@ package convert
 import (
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // dovecotPlaces are where the families keep what Dovecot's settings name.

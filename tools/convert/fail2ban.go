@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // fail2ban carries jails, filters and actions over: logs, ban actions and

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"svc/backend/api/pkgversion"
-	"svc/backend/api/release"
+	"svc/backend/pkgversion"
+	"svc/backend/release"
 )
 
 //go:embed versions.tsv

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 //go:embed httpd_directives.tsv

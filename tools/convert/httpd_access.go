@@ -3,7 +3,7 @@ package convert
 import (
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // rules are the lines of httpd 2.2 that say who may come in, of one section.

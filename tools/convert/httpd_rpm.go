@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // httpdRPMPackages are packages of the rpm families with modules that httpd's own

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // writeInterfaces writes for Debian's ifupdown: a file an interface.

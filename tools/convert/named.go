@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // namedPlaces are where the families keep what named.conf names. Debian's

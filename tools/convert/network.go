@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // Waiting is the folder of the target in which lies what decides who reaches the

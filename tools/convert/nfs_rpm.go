@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // nfsRPM carries the settings of NFS's daemons to the rpm families, whose NFS

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // nginxPackages are packages of Debian with modules that the rpm families have

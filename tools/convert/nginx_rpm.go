@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // nginxGone are directives that nginx has no more, with the version that dropped

@@ -3,7 +3,7 @@ package convert
 import (
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // nssPackages are the sources of names that Debian has in packages of their own;

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // ntp carries ntp.conf over to chrony, or to NTPsec where the target gets that.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // phpPackage is a package of Debian that carries PHP's version in its name.

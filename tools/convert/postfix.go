@@ -3,7 +3,7 @@ package convert
 import (
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 var postfixPlaces = places{

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"svc/assess/hazards"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 //go:embed known.tsv

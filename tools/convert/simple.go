@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // same carries files to a place with settings of one line each.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 )
 
 // layout is how SUSE's way differs from that of the rpm families, for the files

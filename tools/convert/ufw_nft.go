@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // nftPlace is where the rpm families' unit of nftables loads its rules from.

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"svc/assess"
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/backend/visible"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 func planned(t testing.TB, offline bool, places ...Place) *Plan {

@@ -10,7 +10,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // setting is how a program is told where its data are: files, and what stands

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/tools/database"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"svc/assess/datadir"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // glibc is the version of the C library by release. Sorting changes with it,

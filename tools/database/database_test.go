@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index"
+	"svc/backend/release"
 )
 
 // engines are those on record.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // Graph is what is on record of engines.

@@ -9,7 +9,7 @@ import (
 	"svc/assess"
 	"svc/assess/datadir"
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // Gap says how far the target's offer is from a database.

@@ -10,7 +10,7 @@ import (
 	"svc/assess"
 	"svc/assess/datadir"
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 func planned(t *testing.T, engine, version, source, target string, data datadir.Statement) Plan {

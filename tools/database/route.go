@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // Route is the answer to how a database gets from a version to a version, or to

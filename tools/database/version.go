@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // Version is dotted numbers. It stands for the last release that begins so:

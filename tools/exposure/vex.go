@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // VEX is a document of vulnerabilities in the form of CycloneDX 1.6.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"unicode"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 //go:embed guide.md

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"svc/assess"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // packageUsers are system users that packages or the base system make by

@@ -9,8 +9,8 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/backend/visible"
 )
 

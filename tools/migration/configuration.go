@@ -11,8 +11,8 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 )
 
 // versioned are folders that carry the version of their software: settings in

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"svc/assess"
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"svc/assess"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 	"svc/backend/visible"
 )
 

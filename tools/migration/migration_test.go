@@ -13,8 +13,8 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index"
+	"svc/backend/release"
 )
 
 func ptr[T any](v T) *T { return &v }

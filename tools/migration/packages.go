@@ -7,8 +7,8 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 )
 
 // bootPackages belong to a machine's hardware and boot, not to what it does.

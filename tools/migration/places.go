@@ -6,7 +6,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // places knows where files and units go.

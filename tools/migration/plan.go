@@ -15,7 +15,7 @@ import (
 	"svc/assess/ledger"
 	"svc/backend/api"
 	"svc/backend/api/attest"
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // A text may name what only the source has: a unit, a program, a socket, with the

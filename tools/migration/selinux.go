@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"svc/assess"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 )
 
 // confinement is how SELinux of the rpm families bounds a service, by the folder

@@ -9,7 +9,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // services decides about every unit of the assessment.

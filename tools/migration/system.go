@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"svc/assess"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 )
 
 // System is what the role sets of the system as a whole; what is empty stays as

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"svc/assess"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // needed are the settings of a unit that name what has to be there before it

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"svc/assess"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // item is one thing of a machine in a form that can be compared.

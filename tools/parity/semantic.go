@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // maxShown bounds what a check shows of a file, in lines and in characters of

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"svc/assess"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // origins say of what dimension the sources of an assessment tell, by how their

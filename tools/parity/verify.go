@@ -10,8 +10,8 @@ import (
 	"svc/assess"
 	"svc/assess/baseline"
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/pkgversion"
+	"svc/backend/lazyregexp"
+	"svc/backend/pkgversion"
 	"svc/backend/secret"
 	"svc/tools/migration"
 )

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"svc/assess"
-	"svc/backend/api/release"
+	"svc/backend/release"
 	"svc/backend/secret"
 	"svc/tools/migration"
 )

@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 
 	"svc/backend/visible"
 )

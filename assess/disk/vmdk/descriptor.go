@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"svc/assess/disk/block"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 const descriptorMagic = "# Disk DescriptorFile"

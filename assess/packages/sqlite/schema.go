@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // ErrNoTable means that the file has no such table, or the table no such column.

@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"os"
 
-	"svc/backend/api/firstuse"
+	"svc/backend/firstuse"
 )
 
 const (

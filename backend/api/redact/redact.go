@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 	"svc/backend/secret"
 )
 

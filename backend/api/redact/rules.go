@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // rule finds names by where they stand. The groups of its pattern are called

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"svc/backend/api/deb822"
-	"svc/backend/api/release"
+	"svc/backend/deb822"
+	"svc/backend/release"
 )
 
 // Apt brings Packages and Contents of a suite into the folder, as

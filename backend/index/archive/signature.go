@@ -13,7 +13,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp"
 	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
 
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // maxSigned bounds a signed file and a keyring, in bytes.

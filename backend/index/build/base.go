@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/release"
 	"svc/backend/index/catalog"
 	"svc/backend/index/data"
 	"svc/backend/index/record"
 	"svc/backend/index/table"
+	"svc/backend/release"
 )
 
 // base is an index that another is built on: its suites, their trails and the

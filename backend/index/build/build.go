@@ -11,7 +11,6 @@ import (
 
 	"svc/backend/osfile"
 
-	"svc/backend/api/release"
 	"svc/backend/index/catalog"
 	"svc/backend/index/data"
 	"svc/backend/index/deb"
@@ -19,6 +18,7 @@ import (
 	"svc/backend/index/record"
 	"svc/backend/index/rpm"
 	"svc/backend/index/table"
+	"svc/backend/release"
 )
 
 // Stats counts what an index has.

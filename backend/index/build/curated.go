@@ -14,12 +14,12 @@ import (
 	"unicode/utf8"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
 	"svc/backend/index/catalog"
 	"svc/backend/index/data"
 	"svc/backend/index/record"
 	"svc/backend/index/table"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 )
 
 // ofProgram are rows that are no part of an index file: an overlay can't have them.

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/record"
 	"svc/backend/index/rpm"
 	"svc/backend/index/table"
+	"svc/backend/release"
 )
 
 // kinPackage is a row of kin_packages.tsv, or a version of one of kin_versions.tsv.

@@ -12,13 +12,13 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/catalog"
 	"svc/backend/index/pes"
 	"svc/backend/index/record"
 	"svc/backend/index/repomd"
 	"svc/backend/index/rpm"
 	"svc/backend/index/table"
+	"svc/backend/release"
 )
 
 // foreign makes the tables of the rpm distributions from the curated rows, the

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/release"
 	"svc/backend/index/archive"
 	"svc/backend/index/catalog"
 	"svc/backend/index/record"
 	"svc/backend/index/repomd"
+	"svc/backend/release"
 )
 
 func (s Sources) builder() (*builder, error) {

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/release"
 	"svc/backend/index/deb"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
 )
 
 // Package is a binary package of a release.

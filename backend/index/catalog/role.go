@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // suffixes give the role by the end of a name, the first that fits counting.

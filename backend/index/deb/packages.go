@@ -10,8 +10,8 @@ import (
 	"iter"
 	"strings"
 
-	"svc/backend/api/deb822"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/deb822"
+	"svc/backend/lazyregexp"
 )
 
 // Package is what a stanza of a Packages file says. The relations are kept as

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index"
+	"svc/backend/release"
 )
 
 // Score is how an index does on known pairs and on the packages of machines.

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index"
 	"svc/backend/index/record"
+	"svc/backend/release"
 )
 
 // The bounds of a file of known pairs or of a machine's packages.

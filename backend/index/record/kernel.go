@@ -1,6 +1,6 @@
 package record
 
-import "svc/backend/api/lazyregexp"
+import "svc/backend/lazyregexp"
 
 // versionedKernel is a kernel package with its ABI in its name.
 var versionedKernel = lazyregexp.New(`^linux-(image|headers)-[0-9][0-9a-z.+~-]*?-((?:cloud-|rt-)?(?:amd64|arm64|686-pae|686|armmp-lpae|armmp|ppc64el|riscv64|s390x))(?:-dbg|-unsigned)?$`)

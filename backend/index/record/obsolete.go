@@ -3,7 +3,7 @@ package record
 import (
 	"strings"
 
-	"svc/backend/api/pkgversion"
+	"svc/backend/pkgversion"
 )
 
 // Obsolete says that a package takes the place of another, of the versions that

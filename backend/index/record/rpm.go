@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // VendorEPEL is EPEL among the vendors, and among the levels of EL.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/pkgversion"
 	"svc/backend/index/deb"
+	"svc/backend/pkgversion"
 )
 
 // Listed is a package of a release: of its versions the one that is installed

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // qtName is a module of Qt 5 or 6, such as qt5-qtsvg-devel.

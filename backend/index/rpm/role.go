@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // suffixes give the role by the end of an rpm's name, the first that fits

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // Lexicon is what the rules ask about the packages of Debian, of all releases

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 	"svc/tools/database"
 )
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"svc/assess/datadir"
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 	"svc/tools/database"
 	"svc/tools/upgrade/inplace"
 	"svc/tools/upgrade/job"

@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // Kind is a package format: the rules by which its versions are ordered.

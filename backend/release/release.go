@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"svc/backend/api/nearest"
+	"svc/backend/nearest"
 )
 
 // Family is a line of systems that share a package format and conventions.

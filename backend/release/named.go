@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
-	"svc/backend/api/nearest"
+	"svc/backend/lazyregexp"
+	"svc/backend/nearest"
 )
 
 // spoken is how people write a release: letters, and then numbers.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 func TestRegexpIsThatOfRegexp(t *testing.T) {
