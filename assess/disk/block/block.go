@@ -30,6 +30,24 @@ func Damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
+// maxLooks bounds how many blocks of a disk Whole looks for.
+const maxLooks = 1 << 18
+
+// Whole refuses an image whose file ends before a block of it begins: it was cut short.
+// The blocks of a disk are looked up one after the other, as locate has them.
+func Whole(file Device, size, step int64, locate func(off int64) (Run, error)) error {
+	for n := int64(0); n < maxLooks && n*step < size; n++ {
+		run, err := locate(n * step)
+		if err != nil {
+			return err
+		}
+		if run.From == io.ReaderAt(file) && run.At >= file.Size() {
+			return Damaged("the image was cut short: what it tells of goes on at %d, and the file has %d bytes; copy it again", run.At, file.Size())
+		}
+	}
+	return nil
+}
+
 // Unsupported is an ErrUnsupported that says what can't be read.
 func Unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUnsupported, fmt.Sprintf(format, args...))

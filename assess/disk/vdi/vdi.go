@@ -51,6 +51,9 @@ func Open(file block.Device, cache *block.Cache) (block.Device, error) {
 		return nil, err
 	}
 	d := &disk{header: h, file: file, tables: block.NewTables(file, cache), block: int64(h.Block)}
+	if err := block.Whole(file, int64(h.Size), d.block, d.locate); err != nil {
+		return nil, err
+	}
 	return block.Map(int64(h.Size), d.locate), nil
 }
 

@@ -57,7 +57,7 @@ func TestDisksThatAreRefused(t *testing.T) {
 		"absurd size":  {block.ErrDamaged, "a disk of", func(h *header) { h.Size, h.Blocks = 0, 0 }},
 		"table":        {block.ErrDamaged, "a table at 3", func(h *header) { h.TableAt = 3 }},
 		"table beyond": {block.ErrDamaged, "beyond the end", func(h *header) { h.TableAt = 1 << 30 }},
-		"block beyond": {block.ErrDamaged, "it ends at", func(h *header) { h.DataAt = 1 << 30 }},
+		"block beyond": {block.ErrDamaged, "cut short", func(h *header) { h.DataAt = 1 << 30 }},
 		"entry":        {block.ErrDamaged, "block 1633771873 of 3", func(h *header) { h.TableAt = 1024 }},
 	} {
 		t.Run(name, func(t *testing.T) {

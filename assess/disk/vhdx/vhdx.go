@@ -84,6 +84,9 @@ func Open(file block.Device, cache *block.Cache) (block.Device, error) {
 	if last := d.index(size - 1); (last+1)*8 > d.table.length {
 		return nil, block.Damaged("a table of %d bytes for a disk of %d", d.table.length, size)
 	}
+	if err := block.Whole(file, size, d.block, d.end); err != nil {
+		return nil, err
+	}
 	return block.Map(size, d.locate), nil
 }
 
@@ -252,6 +255,13 @@ const (
 func (d *disk) index(off int64) int64 {
 	n := off / d.block
 	return n + n/d.chunk
+}
+
+// end is the last byte of a place's block; blocks are whole in the file.
+func (d *disk) end(off int64) (block.Run, error) {
+	run, err := d.locate(off)
+	run.At += max(run.Len-1, 0)
+	return run, err
 }
 
 func (d *disk) locate(off int64) (block.Run, error) {

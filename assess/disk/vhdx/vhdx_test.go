@@ -128,7 +128,7 @@ func TestDisksThatAreRefused(t *testing.T) {
 		"small table":    {block.ErrDamaged, "a table of", func(m *image) { m.values[diskSize] = 1 << 40 }},
 		"bad state":      {block.ErrDamaged, "a block in state 5", func(m *image) { m.table[0] = 5 }},
 		"partly present": {block.ErrDamaged, "a block in state 7", func(m *image) { m.table[0] = 7 }},
-		"block beyond":   {block.ErrDamaged, "it ends at", func(m *image) { m.table[0] = 1<<40 | present }},
+		"block beyond":   {block.ErrDamaged, "cut short", func(m *image) { m.table[0] = 1<<40 | present }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)

@@ -71,7 +71,11 @@ func openSparse(file block.Device, cache *block.Cache) (*sparse, error) {
 	if h.DirectoryAt > maxSectors {
 		return nil, block.Damaged("a directory at sector %d", h.DirectoryAt)
 	}
-	return &sparse{h, file, block.NewTables(file, cache), cache, int64(h.Grain) * sector}, nil
+	s := &sparse{h, file, block.NewTables(file, cache), cache, int64(h.Grain) * sector}
+	if h.Flags&compressed != 0 {
+		return s, nil // its last header, which was written when all was, is there
+	}
+	return s, block.Whole(file, int64(h.Capacity)*sector, s.grain, s.locate)
 }
 
 func readHeader(file block.Device, at int64) (*header, error) {

@@ -156,7 +156,7 @@ func TestDisksThatAreRefused(t *testing.T) {
 		"directory":    {block.ErrDamaged, "a directory", newSparse(alone, func(h *header) { h.DirectoryAt = 1 << 60 })},
 		"no footer":    {block.ErrDamaged, "at its end", newSparse(alone, func(h *header) { h.DirectoryAt = atEnd })},
 		"descriptor":   {block.ErrDamaged, "a descriptor", newSparse(alone, func(h *header) { h.DescriptorLen = 1 << 60 })},
-		"cut short":    {block.ErrDamaged, "it ends at", newSparse(alone, same)[:9*sector]},
+		"cut short":    {block.ErrDamaged, "cut short", newSparse(alone, same)[:9*sector]},
 		"bomb":         {block.ErrDamaged, "a grain of", newSparse(alone, func(h *header) { h.Flags |= compressed; h.Compression = 1; h.Grain = 16 })},
 	} {
 		t.Run(name, func(t *testing.T) {
