@@ -451,7 +451,7 @@ func (h *hops) reverse(name string, strictly bool) (rpmRecord, bool, error) {
 			if err != nil {
 				return r, false, err
 			}
-			if r.whole = i == 0; ok && r.key == name && r.of(h.target.rpm) && !(strictly && r.line == "") {
+			if r.whole = i == 0; ok && r.key == name && r.of(h.target.rpm) && !(strictly && (r.line == "" || rpm.OfVersion(name))) {
 				best.add(r)
 			}
 		}
@@ -475,6 +475,10 @@ func (p *preferred) add(r rpmRecord) {
 	case p.rpm.key == "" || presence > 0:
 		p.rpm, p.others = r, false
 	case presence < 0 || p.others || p.rpm.whole && !r.whole: // it stays
+	case rpm.OfVersion(r.Name) != rpm.OfVersion(p.rpm.Name): // that of the version which programs mean comes first
+		if rpm.OfVersion(p.rpm.Name) {
+			p.rpm = r
+		}
 	case rpm.Unnumbered(r.Name) != rpm.Unnumbered(p.rpm.Name):
 		p.others = true
 	case pkgversion.Compare(pkgversion.RPM, r.Name, p.rpm.Name) > 0:
@@ -594,6 +598,9 @@ func (h *hops) amongRPMs(canonical string) (course, error) {
 	}
 	p := course{source: r.Record, relation: api.RelationSame, confidence: 1, names: []string{r.Name}, found: byName}
 	if h.source.rpm.line != h.target.rpm.line {
+		if name, ok := rpm.Usual(r.Name); ok && record.IsCanonical(r.Name) {
+			r.Name, p.source.Name, p.names[0], p.spelt = name, name, name, true
+		}
 		if p, err = h.otherLine(p, r); err != nil {
 			return p, err
 		}
@@ -649,7 +656,11 @@ func (h *hops) afterRows(p course) (course, error) {
 	if h.target.rpm.line != "suse" || h.target.rpm.lists() {
 		return p, nil
 	}
-	return h.climb(p, suseRows, &sighting{by: h.target})
+	later, err := h.climb(p, suseRows, &sighting{by: h.target})
+	if len(later.methods) > len(p.methods) {
+		later.found = byEvent
+	}
+	return later, err
 }
 
 // rpmName is what rpm distributions are likely to call a package of Debian.
@@ -1116,7 +1127,12 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 	if !known {
 		return h.underItsName(p, guessed)
 	}
-	own, alternatives, name, err := h.ownName(t.Targets, r.line == "")
+	there, err := h.presenceOf(p)
+	if err != nil {
+		return p, err
+	}
+	shared := r.line == "" && (r.key == r.Name || there == inList) // the target has the name too
+	own, alternatives, name, err := h.ownName(t.Targets, shared)
 	if err != nil {
 		return p, err
 	}
@@ -1144,7 +1160,7 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 		return later, err
 	}
 	switch {
-	case h.lacks(r):
+	case there == nowhere && h.lacks(r):
 		return p.unheardOf(), nil
 	case t.Relation != api.RelationRemoved && r.line == "" && h.source.rpm.line != h.target.rpm.line:
 		return h.underItsName(p, listless)
@@ -1173,9 +1189,14 @@ func (h *hops) byDebian(p course, t record.Trail) (course, bool, error) {
 	return p, false, nil
 }
 
-// underItsName answers with the name that an rpm has, if one is known.
+// underItsName answers with the name that an rpm has, if one is known: one that its
+// canonical alone leads back to, which may not be spelt so, where a list has it.
 func (h *hops) underItsName(p course, confidence float64) (course, error) {
-	if p.relation, p.confidence = api.RelationSame, confidence; record.IsCanonical(p.source.Name) {
+	there, err := h.presenceOf(p)
+	if err != nil {
+		return p, err
+	}
+	if p.relation, p.confidence = api.RelationSame, confidence; p.spelt && there == nowhere || record.IsCanonical(p.source.Name) {
 		p.relation, p.confidence, p.names = api.RelationRemoved, goneConfidence, nil
 	}
 	return h.confirmListed(p)

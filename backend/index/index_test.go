@@ -250,7 +250,7 @@ func unsound(t api.Translation) string {
 		return "a nil list"
 	case named == (t.Relation == api.RelationRemoved || t.Relation == api.RelationUnknown) && t.Relation != api.RelationIncluded:
 		return "packages do not fit the relation"
-	case named && t.Confidence < leastConfidence, t.Confidence < 0, t.Confidence > 1:
+	case named && t.Confidence == 0, t.Confidence < 0, t.Confidence > 1:
 		return "the confidence is out of range"
 	case (t.Relation == api.RelationSplit) != (len(t.Packages) > 1) && t.Relation != api.RelationIncluded && t.Relation != api.RelationReplaced:
 		return "the number of packages does not fit the relation"

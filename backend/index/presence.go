@@ -112,24 +112,33 @@ func (h *hops) certain(p course) (course, error) {
 	}
 	if len(p.names) == 0 {
 		if p.relation == api.RelationRemoved && !h.saysSo(p) {
-			p.confidence = min(p.confidence, unsure)
+			p.confidence = h.weighed(p, removed)
 		}
 		return p, nil
 	}
 	least, err := h.presenceOf(p)
-	if err != nil {
-		return p, err
-	}
-	rate, ok := measured(h.target.release.Family, p.found, least)
+	p.confidence = h.weighed(p, least)
+	return p, err
+}
+
+// removed is in the place of a presence where an answer names nothing.
+const removed presence = "removed"
+
+// weighed is the confidence of a course across families by how often such answers were
+// measured right: sure where the target's list has the names and that is often enough.
+// Within a family, and where nothing was measured, the rules say.
+func (h *hops) weighed(p course, known presence) float64 {
+	r, ok := measured(h.source.release.Family, h.target.release.Family, p.found, string(known))
+	across := h.source.release.Family != h.target.release.Family
 	switch {
-	case least != inList && ok:
-		p.confidence = min(p.confidence, unsure, max(rate, leastConfidence))
-	case least != inList:
-		p.confidence = min(p.confidence, unsure)
-	case ok && (p.confidence >= SureConfidence || p.found == byGuess) && h.source.release.Family != h.target.release.Family:
-		p.confidence = min(rate, sameConfidence)
+	case known == inList && (!across || !ok || p.confidence < SureConfidence && p.found != byGuess):
+		return p.confidence // the rules have a doubt of their own
+	case !across || !ok:
+		return min(p.confidence, unsure)
+	case known == inList && r.sure():
+		return r.claim()
 	}
-	return p, nil
+	return min(r.claim(), unsure)
 }
 
 // ownThere is the name of what is said to be lost, where the target's list has a package

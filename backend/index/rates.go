@@ -14,34 +14,52 @@ import (
 //go:embed data/rates.tsv
 var ratesText string
 
-// evidenceKind is what is known of an answer that names packages: to which family it
-// leads, how it was found, and how the index knows that the target has them.
-type evidenceKind struct{ towards, found, known string }
+// evidenceKind is what is known of an answer: between which families it leads, how it was
+// found, and how the index knows that the target has the names.
+type evidenceKind struct{ from, towards, found, known string }
 
-// rates are how often answers of a kind were measured right.
-var rates = sync.OnceValue(func() map[evidenceKind]float64 {
-	all := map[evidenceKind]float64{}
+// rate is how often answers of a kind were measured right.
+type rate struct{ right, of float64 }
+
+// claim is the confidence that a rate deserves: a few pairs make nobody certain.
+func (r rate) claim() float64 { return min((r.right+1)/(r.of+2), sameConfidence) }
+
+// sure reports whether answers of the kind are right often enough to be acted on unasked.
+func (r rate) sure() bool { return r.right >= sureRate*r.of }
+
+// sureRate is the part of a kind of answers that has to be right.
+const sureRate = 0.97
+
+// whole is in the place of a presence towards Debian and its kin, whose lists are whole.
+const whole = "-"
+
+// rates are those of every kind that was measured.
+var rates = sync.OnceValue(func() map[evidenceKind]rate {
+	all := map[evidenceKind]rate{}
 	for _, line := range lines(ratesText) {
 		c := strings.Split(strings.TrimSpace(line), "\t")
-		if len(c) != 5 {
+		if len(c) != 6 {
 			continue // a test counts the rows
 		}
-		right, err := strconv.ParseFloat(c[3], 64)
-		of, errOf := strconv.ParseFloat(c[4], 64)
-		if err != nil || errOf != nil || of == 0 {
-			continue
+		right, err := strconv.ParseFloat(c[4], 64)
+		of, errOf := strconv.ParseFloat(c[5], 64)
+		if err == nil && errOf == nil {
+			all[evidenceKind{c[0], c[1], c[2], c[3]}] = rate{right, of}
 		}
-		all[evidenceKind{c[0], c[1], c[2]}] = right / of
 	}
 	return all
 })
 
-// measured is how often such answers towards a family are right, or those towards all.
-func measured(towards release.Family, found string, known presence) (rate float64, ok bool) {
-	for _, family := range []string{string(towards), "-"} {
-		if rate, ok = rates()[evidenceKind{family, found, string(known)}]; ok {
-			return rate, true
+// measured is the rate of such answers between two families: theirs, or that towards the
+// one, or that of all.
+func measured(from, to release.Family, found, known string) (r rate, ok bool) {
+	if from == release.Ubuntu {
+		from = release.Debian
+	}
+	for _, ends := range [][2]string{{string(from), string(to)}, {"-", string(to)}, {"-", "-"}} {
+		if r, ok = rates()[evidenceKind{ends[0], ends[1], found, known}]; ok {
+			return r, true
 		}
 	}
-	return 0, false
+	return r, false
 }

@@ -16,13 +16,24 @@ import (
 // case, and no answer is surer than that.
 func TestEveryRateIsRead(t *testing.T) {
 	is := is.New(t)
-	read, err := build.Rows("rates.tsv", 5)
+	read, err := build.Rows("rates.tsv", 6)
 	is.NoErr(err)
 	is.Equal(len(read), len(rates()))
-	rate, ok := measured(release.SUSE, byCanonical, nowhere)
-	is.True(ok && rate < 0.3) // names of EL, which SUSE does not have
-	_, ok = measured(release.SUSE, "hearsay", inList)
+	r, ok := measured(release.Debian, release.SUSE, byCanonical, string(nowhere))
+	is.True(ok && r.claim() < 0.5 && !r.sure()) // names of EL, which SUSE does not have
+	_, ok = measured(release.Debian, release.SUSE, "hearsay", string(inList))
 	is.True(!ok)
+	for _, r := range rates() {
+		is.True(r.right <= r.of && r.of > 0)
+	}
+}
+
+// TestARateIsAClaim: few pairs make nobody certain, and what is wrong too often is a question.
+func TestARateIsAClaim(t *testing.T) {
+	is := is.New(t)
+	is.Equal(rate{0, 18}.claim(), 0.05)
+	is.True(rate{3, 3}.claim() < 0.81 && rate{300, 300}.claim() == sameConfidence)
+	is.True(rate{97, 100}.sure() && !rate{96, 100}.sure())
 }
 
 // TestWhatIsSureIsInTheTargetsList asks for the packages of every machine, in every

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"svc/backend/api"
+	"svc/backend/api/release"
 	"svc/backend/index/record"
 	"svc/backend/index/table"
 )
@@ -30,8 +31,8 @@ const (
 	absentConfidence   = 0.85 // the source does not have it, the target does
 	overConfidence     = 0.95 // by another release that has it
 	goneConfidence     = 0.6
-	// leastConfidence is what an answer that names packages needs; below it they
-	// are candidates for a person to choose from.
+	// leastConfidence is what the rules need to name packages; below it they are
+	// candidates for a person to choose from. What was measured may be less.
 	leastConfidence = 0.5
 )
 
@@ -174,6 +175,7 @@ type course struct {
 	methods    []string
 	candidates []string
 	found      string // how it was found, where it ends at rpms; see rates.tsv
+	spelt      bool   // the name of its source is what its canonical alone leads back to
 }
 
 // translate follows a canonical from the source's package to the target's.
@@ -327,7 +329,7 @@ func (p course) follow(trails trails) (course, error) {
 			return p, err
 		}
 	}
-	next := course{source: p.source, confidence: p.confidence, methods: p.methods}
+	next := course{source: p.source, confidence: p.confidence, methods: p.methods, found: p.found}
 	lost := api.RelationRemoved
 	relation := api.RelationSame
 	for _, name := range p.names {
@@ -431,6 +433,9 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 	}
 	if p = p.doubted(); len(p.names) == 0 {
 		targets, packages = nil, []api.TargetPackage{}
+	}
+	if r, ok := measured(h.source.release.Family, release.Debian, p.evidence(), whole); ok && p.confidence < SureConfidence {
+		p.confidence = min(p.confidence, r.claim())
 	}
 	relation, err := h.relation(&p, targets, packages)
 	if err != nil {

@@ -183,6 +183,9 @@ func viewScore(w *view, score *eval.Score, missed bool) {
 		w.table(rows)
 	}
 	w.line("calibration error %.3f", score.CalibrationError)
+	for _, direction := range slices.Sorted(maps.Keys(score.DirectionErrors)) {
+		w.line("calibration error of %s %.3f", direction, score.DirectionErrors[direction])
+	}
 	for _, m := range score.Wrong {
 		if missed {
 			w.line("%s: %s %v %.2f", m.Row, m.Relation, m.Packages, m.Confidence)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"svc/backend/api"
 	"svc/backend/index"
@@ -21,14 +22,15 @@ type Score struct {
 	// are set so that those of each kind are right as often as they claim.
 	Evidence map[string]Tally `json:"evidence"`
 	// Directions has them by source>target family, and behind a blank by what the
-	// index answers them from.
+	// index answers them from: a pair that several releases or files have counts once.
 	Directions  map[string]Tally `json:"directions"`
 	Total       Tally            `json:"total"`
-	Calibration []Bin            `json:"calibration"` // of known pairs, by tenths of the confidence
+	Calibration Bins             `json:"calibration"` // of known pairs, by tenths of the confidence
 	// CalibrationError is the mean of |confidence - share right| over the bins,
-	// weighed by their answers.
-	CalibrationError float64 `json:"calibration_error"`
-	Wrong            []Miss  `json:"wrong"`
+	// weighed by their answers; DirectionErrors is that of each direction.
+	CalibrationError float64            `json:"calibration_error"`
+	DirectionErrors  map[string]float64 `json:"direction_errors"`
+	Wrong            []Miss             `json:"wrong"`
 }
 
 // Tally counts the packages that were asked for.
@@ -53,6 +55,30 @@ type Bin struct {
 	Answers    int     `json:"answers"`
 	Right      int     `json:"right"`
 	Confidence float64 `json:"confidence"` // the mean
+}
+
+// Bins are tenths of confidence.
+type Bins []Bin
+
+// add counts a judged answer.
+func (b Bins) add(right int, confidence float64) {
+	bin := &b[int(math.Floor(confidence*10+1e-9))]
+	bin.Confidence = (bin.Confidence*float64(bin.Answers) + confidence) / float64(bin.Answers+1)
+	bin.Answers++
+	bin.Right += right
+}
+
+// error is how far confidence is from the share of the right.
+func (b Bins) error() float64 {
+	answers, sum := 0, 0.0
+	for _, bin := range b {
+		sum += math.Abs(bin.Confidence*float64(bin.Answers) - float64(bin.Right))
+		answers += bin.Answers
+	}
+	if answers == 0 {
+		return 0
+	}
+	return sum / float64(answers)
 }
 
 // Share is the part of the rows tried that are right in both.
@@ -93,15 +119,26 @@ type Miss struct {
 
 // Evaluation collects a Score from any number of files.
 type Evaluation struct {
-	ix    *index.Index
-	score *Score
+	ix       *index.Index
+	score    *Score
+	bins     map[string]Bins    // by direction
+	counted  map[answer]bool    // pairs that are counted in their direction
+	verdicts map[answer]verdict // of people who looked at answers that no pair states
 }
+
+// answer is what a package becomes in a direction.
+type answer struct{ direction, name, packages string }
+
+// tenths are those of confidence, and certainty.
+const tenths = 11
 
 // New begins to measure an index.
 func New(ix *index.Index) *Evaluation {
-	return &Evaluation{ix, &Score{
-		IndexVersion: ix.Version(), Ways: map[string]Tally{}, Methods: map[string]Tally{}, Evidence: map[string]Tally{}, Directions: map[string]Tally{}, Wrong: []Miss{}, Calibration: make([]Bin, 11),
-	}}
+	score := &Score{
+		IndexVersion: ix.Version(), Ways: map[string]Tally{}, Methods: map[string]Tally{}, Evidence: map[string]Tally{},
+		Directions: map[string]Tally{}, DirectionErrors: map[string]float64{}, Wrong: []Miss{}, Calibration: make(Bins, tenths),
+	}
+	return &Evaluation{ix, score, map[string]Bins{}, map[answer]bool{}, map[answer]verdict{}}
 }
 
 // Of measures an index on one file of known pairs.
@@ -114,9 +151,17 @@ func Of(ix *index.Index, truth io.Reader) (*Score, error) {
 }
 
 // Add asks what a file asks: known pairs, or the packages of a machine, where
-// targets says where it goes. A file that is none of these measures nothing.
+// targets says where it goes. Verdicts on answers hold for the files after them. A file
+// that is none of these measures nothing.
 func (e *Evaluation) Add(r io.Reader, targets []string) error {
-	questions, err := questions(e.ix, r, targets)
+	rows, header, err := readTruth(r)
+	if err != nil {
+		return err
+	}
+	if areVerdicts(rows) {
+		return e.judged(rows)
+	}
+	questions, err := questions(e.ix, rows, header, targets)
 	if err != nil {
 		return err
 	}
@@ -135,7 +180,11 @@ func (e *Evaluation) ask(q question) error {
 		return err
 	}
 	names := q.names(got)
+	asked := answer{q.direction(), q.name, strings.Join(names, " ")}
 	t, right := e.tally(q, got, names)
+	if !right && t.Judged == 1 && e.verdicts[asked] == bothFine {
+		t.Names, t.Both, t.SureRight, right = 1, 1, t.SureOf, true
+	}
 	if q.wants != nil && !right && t.Skipped == 0 && (t.Judged == 1 || t.Accounted == 0) || q.wants == nil && t.Accounted == 0 {
 		e.score.Wrong = append(e.score.Wrong, Miss{q.source + ">" + q.target + " " + q.row, names, got.Relation, got.Confidence, evidence})
 	}
@@ -145,20 +194,42 @@ func (e *Evaluation) ask(q question) error {
 	if q.wants != nil {
 		e.score.Methods[q.method] = e.score.Methods[q.method].plus(t)
 		e.score.Evidence[evidence] = e.score.Evidence[evidence].plus(t)
-		e.calibrate(t, got.Confidence)
+		if t.Judged == 1 {
+			e.score.Calibration.add(t.Names, got.Confidence)
+		}
+		if e.counted[asked] {
+			return nil
+		}
+		e.counted[asked] = true
 	}
-	direction := q.direction()
-	for _, key := range []string{direction, direction + " " + evidence} {
-		e.score.Directions[key] = e.score.Directions[key].plus(t)
-	}
+	e.direct(asked.direction, evidence, t, got.Confidence)
 	return nil
 }
 
-// direction is from which family to which a question goes.
+// direct counts an answer in its direction.
+func (e *Evaluation) direct(direction, evidence string, t Tally, confidence float64) {
+	for _, key := range []string{direction, direction + " " + evidence} {
+		e.score.Directions[key] = e.score.Directions[key].plus(t)
+	}
+	if t.Judged == 1 {
+		if e.bins[direction] == nil {
+			e.bins[direction] = make(Bins, tenths)
+		}
+		e.bins[direction].add(t.Names, confidence)
+	}
+}
+
+// direction is from which family to which a question goes; Ubuntu is of Debian's.
 func (q question) direction() string {
-	from, _ := release.Lookup(q.source)
-	to, _ := release.Lookup(q.target)
-	return string(from.Family) + ">" + string(to.Family)
+	return familyOf(q.source) + ">" + familyOf(q.target)
+}
+
+func familyOf(slug string) string {
+	r, _ := release.Lookup(slug)
+	if r.Family == release.Ubuntu {
+		return string(release.Debian)
+	}
+	return string(r.Family)
 }
 
 // names are those of an answer, in order, without what EPEL has where a pair says that
@@ -210,27 +281,11 @@ func count(b bool) int {
 	return 0
 }
 
-func (e *Evaluation) calibrate(t Tally, confidence float64) {
-	if t.Judged == 0 {
-		return
-	}
-	b := &e.score.Calibration[int(math.Floor(confidence*10+1e-9))]
-	b.Confidence = (b.Confidence*float64(b.Answers) + confidence) / float64(b.Answers+1)
-	b.Answers++
-	b.Right += t.Names
-}
-
 // Score is what was measured.
 func (e *Evaluation) Score() *Score {
-	answers, sum := 0, 0.0
-	for _, b := range e.score.Calibration {
-		if b.Answers > 0 {
-			sum += math.Abs(b.Confidence*float64(b.Answers) - float64(b.Right))
-			answers += b.Answers
-		}
-	}
-	if answers > 0 {
-		e.score.CalibrationError = sum / float64(answers)
+	e.score.CalibrationError = e.score.Calibration.error()
+	for direction, bins := range e.bins {
+		e.score.DirectionErrors[direction] = bins.error()
 	}
 	return e.score
 }

@@ -39,7 +39,8 @@ func (q question) gone() bool { return len(q.wants) == 1 && len(q.wants[0]) == 0
 // truthKinds are the kinds of files that are told apart.
 const truthKinds = "known pairs between releases (release, package, target release, packages parted by blanks, relation, method), " +
 	"known pairs between families (package, package, relation, three counts, releases, releases, releases of Debian that have it), " +
-	"both with tabs between columns, or the packages of a machine, a name first in each line, below a comment \"# release-slug: RELEASE\""
+	"verdicts on answers (direction, package, answer, relation, confidence, what is stated, verdict, files), " +
+	"all with tabs between columns, or the packages of a machine, a name first in each line, below a comment \"# release-slug: RELEASE\""
 
 // refused is the error of a file that is of none of the kinds.
 func refused(line int, format string, args ...any) error {
@@ -48,11 +49,7 @@ func refused(line int, format string, args ...any) error {
 
 // questions are what a file asks; of the packages of a machine, for each target.
 // Several rows of one package between families are alternatives.
-func questions(ix *index.Index, r io.Reader, targets []string) ([]question, error) {
-	rows, header, err := readTruth(r)
-	if err != nil {
-		return nil, err
-	}
+func questions(ix *index.Index, rows []row, header comments, targets []string) ([]question, error) {
 	if slug, ok := header.value("release-slug:"); ok {
 		return ofMachine(ix, slug, rows, targets)
 	}

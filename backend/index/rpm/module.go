@@ -98,6 +98,13 @@ func pythonModule(name string) string {
 	return module
 }
 
+// OfVersion reports whether a name is of a module for one version of Python, beside
+// those of the version that a release has by default: python3.12-pyyaml.
+func OfVersion(name string) bool {
+	version, _, _ := strings.Cut(after("python")(name), "-")
+	return len(version) > 1 && pythonModule(name) != ""
+}
+
 // rubyModule knows rubygem- and ruby2.5-rubygem-.
 func rubyModule(name string) string {
 	version := strings.TrimLeft(after("ruby")(name), digits+".")

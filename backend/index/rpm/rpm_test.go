@@ -233,3 +233,11 @@ func TestAlike(t *testing.T) {
 	is.True(!Alike("java-21-openjdk-headless", "default-jre-headless")) // a word that says nothing of the software
 	is.True(Alike("libdb-devel", "libdb5.3-dev"))
 }
+
+func TestModulesOfOneVersion(t *testing.T) {
+	for name, of := range map[string]bool{"python3.12-pyyaml": true, "python36-six": true, "python3-pyyaml": false, "python-six": false, "pythonic": false, "python3.12": false} {
+		if OfVersion(name) != of {
+			t.Errorf("%s: %v", name, !of)
+		}
+	}
+}
