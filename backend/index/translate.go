@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"svc/backend/api"
-	"svc/backend/api/release"
 	"svc/backend/index/record"
 	"svc/backend/index/table"
+	"svc/backend/release"
 )
 
 // Codes of the caveats that the index gives.
