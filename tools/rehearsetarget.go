@@ -307,6 +307,11 @@ func (r *rehearsing) moveData(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, e := range report.Exports(r.plan) {
+		if err := r.export(ctx, e); err != nil {
+			return err
+		}
+	}
 	for n, command := range report.AfterData(r.plan, r.a) {
 		r.script(ctx, r.target, fmt.Sprintf("what follows from the data, %d", n+1), command, nil)
 	}
@@ -353,20 +358,41 @@ func (r *rehearsing) moveDatabase(ctx context.Context, plan, script string) erro
 	return nil
 }
 
+// export brings what a server holds from the source's copy, by its own export.
+func (r *rehearsing) export(ctx context.Context, e report.Export) error {
+	if r.source == nil || r.source.observed == nil {
+		r.data = append(r.data, rehearsal.Step{Name: e.Package, Output: []string{"The source's server does not run: there is no booted copy of it."}})
+		return nil
+	}
+	if err := r.pipe(ctx, e.Source, "umask 077 && cat >"+dataPlace+"/"+e.File); err != nil {
+		r.data = append(r.data, rehearsal.Step{Name: e.Package, Output: []string{oneLine(err.Error())}})
+		return ctx.Err()
+	}
+	step := r.script(ctx, r.target, e.Package+": its export", "{ "+strings.Join(e.Commands, "; } && { ")+"; }", nil)
+	r.data = append(r.data, rehearsal.Step{Name: e.Package, OK: step.OK, Output: step.Output})
+	return nil
+}
+
 // carry takes the dump of a database from the source's copy to the target.
 func (r *rehearsing) carry(ctx context.Context, name string) error {
+	return r.pipe(ctx, "cd "+dataPlace+" && tar -c -- "+visible.Word(name)+".dump*", "exec tar -x --no-same-owner -C "+dataPlace)
+}
+
+// pipe has the target read what a command of a shell prints in the source's copy.
+func (r *rehearsing) pipe(ctx context.Context, from, to string) error {
 	in, out := io.Pipe()
 	go func() {
-		got, err := r.source.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", "cd " + dataPlace + " && tar -c -- " + visible.Word(name) + ".dump*"}, Stdout: out, Stderr: io.Discard, Time: dataTime})
+		var said bytes.Buffer
+		got, err := r.source.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", from}, Stdout: out, Stderr: &bounded{&said, 1 << 12}, Time: dataTime})
 		if err == nil && got.Status != 0 {
-			err = errors.New("packing a dump failed")
+			err = fmt.Errorf("the source: %s", tail(said.Bytes(), 300))
 		}
 		out.CloseWithError(err)
 	}()
-	got, err := r.target.Run(ctx, sandbox.Command{Words: []string{"tar", "-x", "--no-same-owner", "-C", dataPlace}, Stdin: in, Time: dataTime})
+	got, err := r.target.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", to}, Stdin: in, Time: dataTime})
 	in.Close()
 	if err == nil && got.Status != 0 {
-		err = fmt.Errorf("unpacking a dump: %s", tail(got.Text, 300))
+		err = fmt.Errorf("the target: %s", tail(got.Text, 300))
 	}
 	return err
 }
@@ -431,10 +457,13 @@ func (r *rehearsing) ownChecks(ctx context.Context, m *machine) (all []rehearsal
 			all = append(all, rehearsal.Own{Name: e.Name(), Text: oneLine(err.Error())})
 			continue
 		}
-		all = append(all, rehearsal.TAP(e.Name(), got.Status, tail2(got.Text))...)
+		all = append(all, rehearsal.TAP(e.Name(), got.Status, tap(got.Text))...)
 	}
 	return all
 }
+
+// tap is what a check printed, as text of a machine; a bounded end of it.
+func tap(b []byte) string { return visible.Lines(secret.Mask(string(b[max(0, len(b)-64<<10):]))) }
 
 // copyOut copies a machine's files into a folder of this host, with their owners and
 // modes; devices and pipes are left out.

@@ -91,6 +91,10 @@ var tapLine = sync.OnceValue(func() *regexp.Regexp {
 func TAP(name string, status int, text string) (all []Own) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, l := range lines {
+		if said, ok := strings.CutPrefix(strings.TrimSpace(l), "# "); ok && len(all) > 0 && !all[len(all)-1].OK {
+			all[len(all)-1].Text += " " + said // TAP's diagnostics follow what they are about
+			continue
+		}
 		m := tapLine().FindStringSubmatch(strings.TrimSpace(l))
 		if m == nil || m[2] == "" && m[3] == "" {
 			continue

@@ -122,6 +122,7 @@ func TestTAP(t *testing.T) {
 	is.Equal(TAP("shop", 1, "1..3\nok 1 - opens\nnot ok 2 - sells\nnot ok 3 - ships # TODO later\n"), []Own{
 		{"shop: opens", true, "ok 1 - opens"}, {"shop: sells", false, "not ok 2 - sells"}, {"shop: ships", true, "not ok 3 - ships # TODO later"},
 	})
+	is.Equal(TAP("shop", 1, "not ok 1 - sells\n# no till\nok 2 - opens\n# unasked\n"), []Own{{"shop: sells", false, "not ok 1 - sells no till"}, {"shop: opens", true, "ok 2 - opens"}})
 	is.Equal(TAP("shop", 3, "it is closed\n"), []Own{{"shop", false, "it is closed"}})
 }
 

@@ -213,34 +213,47 @@ func data(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	return s, true
 }
 
-// exported are servers whose data go by an export of their own, of which the target
-// makes what it needs: by the package, and while the source's server runs.
-var exported = map[string]struct {
+// Export is how what a server holds goes by an export of its own, while the source's
+// server runs: what the source prints goes into a file, of which the target makes
+// what it needs.
+type Export struct {
+	Package   string // by whose server it goes
+	Source    string // words of a shell, on the source
+	File      string // in the folder that Commands are called in
+	Commands  []string
 	why, down string
-	commands  []string
-}{
-	"rabbitmq-server": {
-		"Its files fit no later series: this brings virtual hosts, users with their passwords, rights, policies, exchanges and queues. Messages don't go along: have their consumers empty the queues first.",
-		"what sends and receives messages.",
-		[]string{
-			`(umask 077 && ssh "$SOURCE_SSH" rabbitmqctl -q export_definitions - --format json >definitions.json)`,
-			"systemctl restart rabbitmq-server && rabbitmqctl -q await_startup", // its node is called as the host is, which the role named anew
-			// From stdin it waits without end, and it reads files as its own account.
-			"install -o rabbitmq -m 0600 definitions.json /var/lib/rabbitmq/definitions.json",
-			"rabbitmqctl import_definitions /var/lib/rabbitmq/definitions.json",
-			`grep -q '"name":"guest"' definitions.json || rabbitmqctl delete_user guest; rm definitions.json /var/lib/rabbitmq/definitions.json`,
-		},
+}
+
+var exported = []Export{{
+	Package: "rabbitmq-server",
+	why:     "Its files fit no later series: this brings virtual hosts, users with their passwords, rights, policies, exchanges and queues. Messages don't go along: have their consumers empty the queues first.",
+	down:    "what sends and receives messages.",
+	Source:  "rabbitmqctl -q export_definitions - --format json",
+	File:    "definitions.json",
+	Commands: []string{
+		"systemctl restart rabbitmq-server && rabbitmqctl -q await_startup", // its node is called as the host is, which the role named anew
+		// From stdin it waits without end, and it reads files as its own account.
+		"install -o rabbitmq -m 0600 definitions.json /var/lib/rabbitmq/definitions.json",
+		"rabbitmqctl import_definitions /var/lib/rabbitmq/definitions.json",
+		`grep -q '"name":"guest"' definitions.json || rabbitmqctl delete_user guest; rm definitions.json /var/lib/rabbitmq/definitions.json`,
 	},
+}}
+
+// Exports are those of a plan's servers.
+func Exports(p *migration.Plan) []Export {
+	return slices.DeleteFunc(slices.Clone(exported), func(e Export) bool {
+		return !slices.ContainsFunc(p.Packages, func(row migration.Package) bool { return row.Name == e.Package && row.Install })
+	})
 }
 
 func exports(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
-	for _, row := range p.Packages {
-		e, ok := exported[row.Name]
-		if ok && row.Install {
-			return Step{Title: "Bring what " + row.Name + " holds, by its own export", Why: e.why, Commands: e.commands, Down: e.down}, true
-		}
+	s := Step{}
+	for _, e := range Exports(p) {
+		s.Title, s.Why, s.Down = "Bring what "+e.Package+" holds, by its own export", e.why, e.down
+		s.Commands = append(s.Commands, fmt.Sprintf(`(umask 077 && ssh "$SOURCE_SSH" %s >%s)`, e.Source, e.File))
+		s.Commands = append(s.Commands, e.Commands...)
 	}
-	return Step{}, false
+	return s, s.Title != ""
 }
 
 // remade is what programs make of files that people wrote.
