@@ -36,6 +36,10 @@ release:
 rehearse:
     E2E_PARTS="functions attacks killed" bash .ci/e2e/rehearse.sh
 
+# servers of the usual kinds, each moved and held against its functions (root, Debian's packages): just servers mail shop
+servers *names:
+    bash .ci/servers/run.sh {{names}}
+
 # speed, as ratios to a peer or a floor
 bench:
     bash .ci/bench

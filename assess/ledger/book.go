@@ -39,6 +39,7 @@ type book struct {
 	places    map[string]int  // of data, by path
 	sorted    []string        // paths of places
 	configs   map[string]assess.ConfigState
+	installed map[string]bool // names of packages
 	byteCode  int
 	aliases   int
 	workers   []*page
@@ -77,7 +78,7 @@ const (
 )
 
 func newBook(h host.Host, in Input, o *ownership) *book {
-	b := &book{host: h, owners: o, exact: map[string]int{}, names: map[string]int{}, chosen: map[string]bool{}, places: map[string]int{}, configs: map[string]assess.ConfigState{}}
+	b := &book{host: h, owners: o, exact: map[string]int{}, names: map[string]int{}, chosen: map[string]bool{}, places: map[string]int{}, configs: map[string]assess.ConfigState{}, installed: map[string]bool{}}
 	if b.far, b.why = in.Far, whyNear; b.far {
 		b.why = whyFar
 	}
@@ -101,6 +102,9 @@ func newBook(h host.Host, in Input, o *ownership) *book {
 			row = Software
 		}
 		b.places[p.Path] = b.add(Rule{row, "/" + p.Path, p.What, "", Count{}})
+	}
+	for _, p := range in.Assessment.Packages {
+		b.installed[p.Name] = true
 	}
 	for _, c := range in.Assessment.Configuration {
 		b.configs[strings.TrimPrefix(c.Path, "/")] = c.State
@@ -243,7 +247,7 @@ func (b *book) ruleOf(n *host.Node, name string) int {
 		return r
 	}
 	for at := name; at != "."; at = path.Dir(at) {
-		if r, ok := b.exact[at+"/"]; ok {
+		if r, ok := b.exact[at+"/"]; ok && (at != caches || b.cacheOfPackage(name)) {
 			return r
 		}
 	}
@@ -260,6 +264,23 @@ func (b *book) ruleOf(n *host.Node, name string) int {
 		}
 	}
 	return -1
+}
+
+// caches is where programs put what they can make anew; but people put there what
+// nothing makes anew, in folders of their own.
+const caches = "var/cache"
+
+// cacheOfPackage reports whether a path is of a cache that is a package's, by its
+// list or its name, or the system's.
+func (b *book) cacheOfPackage(name string) bool {
+	top, _, below := strings.Cut(strings.TrimPrefix(name, caches+"/"), "/")
+	if name == caches || top == "private" {
+		return true
+	}
+	if _, owned := b.owners.of(caches + "/" + top); owned {
+		return true
+	}
+	return b.installed[top] || !below && strings.Contains(top, ".") // a file, as of ldconfig
 }
 
 // fits matches a place with stars.

@@ -98,6 +98,8 @@ type Notice struct {
 	Path string `json:"path"`
 	What string `json:"what"`
 	Do   string `json:"do"` // what a person does about it on the target
+	// Command does it, for root in bash on the target; none where a person has to choose.
+	Command string `json:"command,omitempty"`
 }
 
 // Looked says of how many files of packages the contents were compared.

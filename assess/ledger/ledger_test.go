@@ -99,6 +99,8 @@ func TestEachKindHasItsRow(t *testing.T) {
 	d.put("srv/www/index.html", "text", false)
 	d.put("usr/lib/tmpfiles.d/pkg.conf", "d /var/lib/pkg 0755 root root -\n", true)
 	is.NoErr(os.MkdirAll(filepath.Join(d.dir, "var/lib/pkg"), 0o755))
+	d.put("var/cache/pkg", "text", true)
+	d.put("var/cache/mine/kept", "123", false) // what no package makes is nobody's
 	d.put("usr/share/mine/a/b", "12345", false)
 	d.put("usr/share/mine/c", "12345", false)
 	d.change("usr/share/pkg/edited", "Text", soon)
@@ -108,7 +110,7 @@ func TestEachKindHasItsRow(t *testing.T) {
 	s := d.sum(Place{Path: "srv/www", What: "site"})
 	is.Equal(paths(s.Changed), []string{"/usr/bin/program", "/usr/lib/systemd/system/cron.service", "/usr/share/pkg/edited"})
 	is.Equal(s.Rows[Changed], Count{3, 12})
-	is.Equal(paths(s.Nobody), []string{"/usr/share/mine", "/var"}) // no package of this disk has that
+	is.Equal(paths(s.Nobody), []string{"/usr/share/mine", "/var/cache/mine", "/var/lib"}) // no package of this disk has the last
 	is.Equal(s.Nobody[0].Count, Count{4, 10})
 	is.Equal(s.Rows[Data], Count{3, 4}) // with the folder that leads there
 	is.Equal(s.Rows[Software], Count{3, 4})
@@ -197,20 +199,37 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	d.put("var/lib/dpkg/statoverride", "root mail 2755 /usr/bin/x\n", false)
 	d.put("var/lib/dpkg/alternatives/editor", "manual\n/usr/bin/editor\n", false)
 	d.put("var/lib/dpkg/alternatives/pager", "auto\n/usr/bin/pager\n", false)
+	d.put("var/lib/dpkg/alternatives/mytool", "auto\n/usr/bin/mytool\n\n/opt/my tool\n50\n\n", false)
+	d.put("var/lib/dpkg/info/vim.postinst", "update-alternatives --install /usr/bin/editor editor /usr/bin/vim 30; pager\n", false)
+	d.put("swapfile", "swap", false)
 	d.put("etc/shadow", "anna:$y$secret:19000:0:99999:7:::\nben:!:19000:1:90:7:14:20000:\n", false)
 	d.put("var/lib/dhcp/dhcpd.leases", "lease", false)
 	d.put("var/lib/systemd/linger/anna", "", false)
 	is.NoErr(os.Symlink("/srv/data", filepath.Join(d.dir, "data")))
+	is.NoErr(os.MkdirAll(filepath.Join(d.dir, "etc/alternatives"), 0o755))
+	is.NoErr(os.Symlink("/usr/bin/vim", filepath.Join(d.dir, "etc/alternatives/editor")))
 	h, err := host.OpenRoot(d.dir)
 	is.NoErr(err)
 	defer h.Close()
-	said := []string{}
+	said, commands := []string{}, []string{}
 	for _, n := range notices(h.FS(), &assess.Assessment{Mounts: []assess.Mount{{Type: "swap", Device: "/swapfile"}}, System: assess.System{Hostname: "web1"}}) {
 		said = append(said, n.Kind+" "+n.Path)
+		if n.Command != "" {
+			commands = append(commands, n.Command)
+		}
 		is.True(n.Do != "" && !strings.Contains(n.What, "secret"))
 	}
 	is.Equal(said, []string{
-		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "swap /swapfile", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
+		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "swap /swapfile", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
 		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna",
+	})
+	is.Equal(commands, []string{
+		`dpkg-divert --local --rename --divert '/usr/bin/wall.distrib' --add '/usr/bin/wall' && rsync -a "$SOURCE_SSH":'/usr/bin/wall' '/usr/bin/wall'`,
+		"dpkg-statoverride --force-all --update --add 'root' 'mail' '2755' '/usr/bin/x'",
+		"update-alternatives --set 'editor' '/usr/bin/vim'",
+		"update-alternatives --install '/usr/bin/mytool' 'mytool' '/opt/my tool' '50'",
+		"dd if=/dev/zero of='/swapfile' bs=1M count=1 status=none && chmod 600 '/swapfile' && mkswap '/swapfile' && { grep -qF '/swapfile none swap sw 0 0' /etc/fstab || echo '/swapfile none swap sw 0 0' >>/etc/fstab; }",
+		"[ -e '/data' ] || ln -sn '/srv/data' '/data'",
+		"loginctl enable-linger 'anna'",
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/backend/visible"
 )
 
 // maxNotice bounds a file that is read for notices, in bytes; maxNotices how many
@@ -43,7 +44,10 @@ func diversions(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	l := lines(fsys, "var/lib/dpkg/diversions")
 	for i := 0; i+2 < len(l); i += 3 {
 		if l[i+2] == ":" {
-			all = append(all, Notice{"diversion", l[i], "a person had dpkg put the package's file to " + l[i+1], "repeat dpkg-divert --local on the target, and bring your own file, where it is still wanted"})
+			all = append(all, Notice{
+				"diversion", l[i], "a person had dpkg put the package's file to " + l[i+1], "repeat dpkg-divert --local on the target, and bring your own file, where it is still wanted",
+				fmt.Sprintf(`dpkg-divert --local --rename --divert %[2]s --add %[1]s && rsync -a "$SOURCE_SSH":%[1]s %[1]s`, visible.Word(l[i]), visible.Word(l[i+1])),
+			})
 		}
 	}
 	return all
@@ -59,10 +63,13 @@ func overrides(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 			continue
 		}
 		if scripts == "" {
-			scripts = overriding(fsys)
+			scripts = calling(fsys, "statoverride")
 		}
 		if !strings.Contains(scripts, f[3]) {
-			all = append(all, Notice{"statoverride", f[3], fmt.Sprintf("it is %s:%s %s by dpkg-statoverride, and no script of a package names it", f[0], f[1], f[2]), "repeat it on the target: dpkg-statoverride --add --update"})
+			all = append(all, Notice{
+				"statoverride", f[3], fmt.Sprintf("it is %s:%s %s by dpkg-statoverride, and no script of a package names it", f[0], f[1], f[2]), "repeat it on the target: dpkg-statoverride --add --update",
+				fmt.Sprintf("dpkg-statoverride --force-all --update --add %s %s %s %s", visible.Word(f[0]), visible.Word(f[1]), visible.Word(f[2]), visible.Word(f[3])),
+			})
 		}
 	}
 	return all
@@ -71,14 +78,14 @@ func overrides(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 // maxScripts bounds the scripts that are looked into, in bytes.
 const maxScripts = 32 << 20
 
-// overriding are the scripts of packages that set modes by dpkg-statoverride.
-func overriding(fsys host.FS) string {
+// calling are the scripts of packages that name a program.
+func calling(fsys host.FS, program string) string {
 	var all strings.Builder
 	all.WriteByte('\n')
 	files, _ := fs.Glob(fsys, "var/lib/dpkg/info/*.postinst") // the pattern is sound
 	for _, file := range files {
 		b, err := host.ReadFile(fsys, file, maxNotice)
-		if err == nil && strings.Contains(string(b), "statoverride") && all.Len()+len(b) < maxScripts {
+		if err == nil && strings.Contains(string(b), program) && all.Len()+len(b) < maxScripts {
 			all.Write(b)
 		}
 	}
@@ -89,21 +96,50 @@ func overriding(fsys host.FS) string {
 // chkconfig.
 var alternativeFolders = []string{"var/lib/dpkg/alternatives", "var/lib/alternatives"}
 
-// alternatives are those that are set by hand: the first line of a file says so, and
-// its link where to.
+// alternatives are those that are set by hand, which the first line of a record
+// says, and those that no package made.
 func alternatives(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+	scripts := ""
 	for _, dir := range alternativeFolders {
 		entries, _ := fsys.ReadDir(dir) // one of them is not there
+		if len(entries) > 0 && scripts == "" {
+			scripts = calling(fsys, "update-alternatives")
+		}
 		for _, e := range entries {
 			l := lines(fsys, path.Join(dir, e.Name()))
-			if len(l) < 2 || l[0] != "manual" {
+			if len(l) < 2 || strings.HasPrefix(l[1], "/run/") { // made anew with each start
 				continue
 			}
 			to, _ := fsys.ReadLink(path.Join("etc/alternatives", e.Name()))
-			all = append(all, Notice{"alternative", l[1], "a person chose " + to, "choose it on the target: update-alternatives --config " + e.Name()})
+			name := visible.Word(e.Name())
+			if dir == alternativeFolders[0] && !strings.Contains(scripts, e.Name()) {
+				if command := install(name, l); command != "" {
+					all = append(all, Notice{"alternative", l[1], "a person made it, with update-alternatives --install; it leads to " + to, "make it on the target, when the program that it leads to is there", command})
+				}
+				continue
+			}
+			if l[0] == "manual" {
+				all = append(all, Notice{"alternative", l[1], "a person chose " + to, "choose it on the target: update-alternatives --config " + e.Name(), fmt.Sprintf("update-alternatives --set %s %s", name, visible.Word(to))})
+			}
 		}
 	}
 	return all
+}
+
+// install is the command that makes an alternative anew, with its choices: after the
+// slaves come an empty line and, for each choice, its path, its priority and a path
+// for each slave.
+func install(name string, record []string) string {
+	end := slices.Index(record, "")
+	if end < 2 {
+		return ""
+	}
+	slaves := (end - 2) / 2
+	commands := []string{}
+	for i := end + 1; i+1 < len(record) && record[i] != ""; i += 2 + slaves {
+		commands = append(commands, fmt.Sprintf("update-alternatives --install %s %s %s %s", visible.Word(record[1]), name, visible.Word(record[i]), visible.Word(record[i+1])))
+	}
+	return strings.Join(commands, " && ")
 }
 
 // chosen are the links of alternatives, by the records of update-alternatives: after
@@ -122,10 +158,14 @@ func chosen(fsys host.FS) (links []string) {
 	return links
 }
 
-func swap(_ host.FS, a *assess.Assessment) (all []Notice) {
+func swap(fsys host.FS, a *assess.Assessment) (all []Notice) {
 	for _, m := range a.Mounts {
 		if m.Type == "swap" && strings.HasPrefix(m.Device, "/") && !strings.HasPrefix(m.Device, "/dev/") {
-			all = append(all, Notice{"swap", m.Device, "a file for swap, which fstab names", "make one on the target (mkswap, swapon), and its line in fstab"})
+			command := ""
+			if info, err := fsys.Stat(strings.TrimPrefix(m.Device, "/")); err == nil && info.Size() > 0 {
+				command = fmt.Sprintf("dd if=/dev/zero of=%[1]s bs=1M count=%[2]d status=none && chmod 600 %[1]s && mkswap %[1]s && { grep -qF %[3]s /etc/fstab || echo %[3]s >>/etc/fstab; }", visible.Word(m.Device), (info.Size()+1<<20-1)>>20, visible.Word(m.Device+" none swap sw 0 0"))
+			}
+			all = append(all, Notice{"swap", m.Device, "a file for swap, which fstab names", "make one on the target (mkswap, swapon), and its line in fstab", command})
 		}
 	}
 	return all
@@ -143,7 +183,7 @@ func tops(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 		if strings.TrimPrefix(to, "/") == "usr/"+e.Name() || base == "vmlinuz" || base == "initrd.img" || strings.HasPrefix(strings.TrimPrefix(to, "/"), "usr/lib") {
 			continue
 		}
-		all = append(all, Notice{"link", "/" + e.Name(), "a link in the root, to " + to, "make it on the target: ln -s"})
+		all = append(all, Notice{"link", "/" + e.Name(), "a link in the root, to " + to, "make it on the target: ln -s", fmt.Sprintf("[ -e %[1]s ] || ln -sn %[2]s %[1]s", visible.Word("/"+e.Name()), visible.Word(to))})
 	}
 	return all
 }
@@ -165,7 +205,7 @@ func ageing(fsys host.FS, a *assess.Assessment) (all []Notice) {
 			}
 		}
 		if said != nil {
-			all = append(all, Notice{"password ageing", "/etc/shadow", f[0] + ": " + strings.Join(said, ", "), "repeat it on the target: chage"})
+			all = append(all, Notice{"password ageing", "/etc/shadow", f[0] + ": " + strings.Join(said, ", "), "repeat it on the target: chage", ""})
 		}
 	}
 	return all
@@ -175,7 +215,7 @@ func hostName(_ host.FS, a *assess.Assessment) []Notice {
 	if a.System.Hostname == "" {
 		return nil
 	}
-	return []Notice{{"host name", "/etc/hostname", a.System.Hostname, "the role sets it: see that names and certificates lead to the target before it takes over"}}
+	return []Notice{{"host name", "/etc/hostname", a.System.Hostname, "the role sets it: see that names and certificates lead to the target before it takes over", ""}}
 }
 
 // leaseFiles are what servers of addresses remember.
@@ -189,7 +229,7 @@ func leases(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 		files, _ := fs.Glob(fsys, pattern) // the patterns are sound
 		for _, file := range files {
 			if info, err := fsys.Stat(file); err == nil && info.Size() > 0 {
-				all = append(all, Notice{"leases", "/" + file, fmt.Sprintf("addresses that are given out, %d bytes", info.Size()), "copy it while neither server runs: else addresses are given out twice"})
+				all = append(all, Notice{"leases", "/" + file, fmt.Sprintf("addresses that are given out, %d bytes", info.Size()), "copy it while neither server runs: else addresses are given out twice", ""})
 			}
 		}
 	}
@@ -199,7 +239,7 @@ func leases(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 func lingering(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	entries, _ := fsys.ReadDir("var/lib/systemd/linger") // most machines have none
 	for _, e := range entries {
-		all = append(all, Notice{"lingering", "/var/lib/systemd/linger/" + e.Name(), "services of " + e.Name() + " run without a session", "loginctl enable-linger " + e.Name()})
+		all = append(all, Notice{"lingering", "/var/lib/systemd/linger/" + e.Name(), "services of " + e.Name() + " run without a session", "loginctl enable-linger " + e.Name(), "loginctl enable-linger " + visible.Word(e.Name())})
 	}
 	return all
 }

@@ -79,6 +79,9 @@ func (l *reader) valueOf(w word) {
 	if q := l.quote(at); q > 0 && isQuote(before) {
 		at, quoted = at+q, true
 	}
+	if before == '!' && strings.HasPrefix(l.text[at:], ":") {
+		return // a cipher that a list leaves out: !PSK:!RC4
+	}
 	at += len(l.near(at)) - len(strings.TrimLeft(l.near(at), "])"))
 	spaced := at
 	at = l.skip(at)

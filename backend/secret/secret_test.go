@@ -44,6 +44,7 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 		"proxy_pass http://127.0.0.1:8080;", "fastcgi_pass unix:/run/php/php-fpm.sock;",
 		"password=$DB_PASSWORD", `password="${PASS:-}"`, "password = {{ vault_password }}", "PASSWORD=$(cat /root/pw)",
 		"password_file = /etc/x/password", "password = /etc/shop/password", "ssl_key = </etc/dovecot/private/dovecot.pem",
+		"#ssl_cipher_list = ALL:!kRSA:!3DES:!MD5:!PSK:!RC4:!ADH:!LOW@STRENGTH", "ssl_ciphers HIGH:!PSK:!SRP;",
 		"Pin: release a=bookworm-backports", "Pin-Priority: 100",
 		"deploy ALL=(root) NOPASSWD: /usr/bin/systemctl restart shop",
 		"PublicKey = xTIBA5rboUvnH4htodjb6e697QjLERt1NAB4mZqp8Dg=",

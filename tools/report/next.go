@@ -27,7 +27,7 @@ func Steps(p *migration.Plan, a *assess.Assessment) []Step {
 		Title: "Apply the role, from where this folder is", Commands: []string{"ansible-playbook -i HOST, site.yml"},
 		Why: "It installs the packages, makes the accounts and writes the configuration. It may be applied again at any time. At its end it says what does not run yet; most of that waits for the steps below.",
 	}}
-	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, noticed, names, data, exports, afterData, changed, machine, network, reboot, check, back} {
+	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, names, data, exports, noticed, afterData, changed, machine, network, reboot, check, back} {
 		if s, ok := step(p, a); ok {
 			all = append(all, s)
 		}
@@ -86,8 +86,12 @@ func noticed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		return Step{}, false
 	}
 	var b strings.Builder
+	var commands []string
 	for _, n := range p.Files.Noticed {
 		fmt.Fprintf(&b, "- %s %s: %s; %s\n", n.Kind, n.Path, n.What, n.Do)
+		if n.Command != "" {
+			commands = append(commands, n.Command)
+		}
 	}
 	for _, list := range []struct {
 		title string
@@ -103,7 +107,7 @@ func noticed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 			fmt.Fprintf(&b, "    - and %d more, in plan.json\n", more)
 		}
 	}
-	return Step{Title: "Carry what no package and no role brings, where you want it", Why: strings.TrimSpace(b.String())}, true
+	return Step{Title: "Carry what no package and no role brings, where you want it", Why: strings.TrimSpace(b.String()), Commands: commands}, true
 }
 
 // mostNamed is how many paths of a list a page has.
@@ -257,7 +261,7 @@ func exports(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 }
 
 // remade is what programs make of files that people wrote.
-var remade = []string{"! command -v update-ca-certificates >/dev/null || update-ca-certificates", "! command -v update-ca-trust >/dev/null || update-ca-trust", "ldconfig"}
+var remade = []string{"! command -v update-ca-certificates >/dev/null || update-ca-certificates", "! command -v update-ca-trust >/dev/null || update-ca-trust", "! command -v newaliases >/dev/null || newaliases", "ldconfig"}
 
 // afterData is what has to be done once data and programs are there.
 func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
@@ -353,8 +357,10 @@ func back(*migration.Plan, *assess.Assessment) (Step, bool) {
 	}, true
 }
 
-// AfterData are the commands of the step that follows the move of the data.
+// AfterData are the commands of the steps that follow the move of the data, but for
+// those that reach the source.
 func AfterData(p *migration.Plan, a *assess.Assessment) []string {
+	before, _ := noticed(p, a)
 	s, _ := afterData(p, a)
-	return s.Commands
+	return slices.DeleteFunc(slices.Concat(before.Commands, s.Commands), func(c string) bool { return strings.Contains(c, "$SOURCE_SSH") })
 }
