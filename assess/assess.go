@@ -64,7 +64,6 @@ type machine struct {
 	shadowed   map[string]bool // users whose password is locked; nil where shadow is unreadable
 	included   map[string]bool // files that sshd's configuration includes
 	followed   int             // files that those of databases name
-	oldApache  []Setting       // directives that newer versions of Apache don't have
 	listings   sync.Map        // of folders, by their names
 	listed     atomic.Int64    // bytes of the names in these
 	small      atomic.Int64    // bytes read of files that people write by hand

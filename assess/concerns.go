@@ -35,7 +35,6 @@ var factChecks = []factCheck{
 		"apparmor", nil, nil, "security.apparmor-customised", "AppArmor was adapted on this machine", "Profiles were written, changed, disabled or set to complain:",
 		"See which of the profiles the target has, and repeat the change there.", Low,
 	},
-	{"fips", nil, nil, "security.fips", "The machine keeps to FIPS 140", "Its cryptography is restricted on purpose:", "Choose a target with certified modules, and switch its FIPS mode on when it is installed.", High},
 	{
 		"crypto-policy", lazyregexp.Whole("policy"), lazyregexp.Whole("LEGACY.*|FUTURE.*|FIPS.*|DEFAULT:.+|NEXT.*"), "security.crypto-policy", "The system's crypto policy is not the default", "What old peers can still connect with depends on it:",
 		"Set the same policy on the target, or bring the peers up to date.", Medium,
@@ -50,20 +49,14 @@ var factChecks = []factCheck{
 		"Join the target to the domain anew, and remove the old machine from it.", Medium,
 	},
 	{
-		"pam", lazyregexp.Whole(`pam_(tally|tally2|cracklib|stack|console|ldap|lastlog)\.so`), nil, "accounts.pam-module-gone", "Log-ins pass a module that newer releases dropped", "Where PAM can't load a module that must succeed, nobody can log in:",
-		"Use what took its place: pam_faillock for pam_tally and pam_tally2, pam_pwquality for pam_cracklib, pam_sss for pam_ldap.", High,
-	},
-	{
 		"pam", lazyregexp.Whole(`pam_(google_authenticator|duo|radius_auth|yubico|u2f|oath|pkcs11|krb5|winbind|centrifydc|vas\d?|lsass|mount|otpw|script|python|mysql|pgsql|abl)\.so`), nil, "accounts.pam-module-added", "Log-ins pass a module beside the usual ones", "Where PAM can't load a module that must succeed, nobody can log in:",
 		"Install and set it up on the target before its PAM configuration names it; keep a session open meanwhile.", Medium,
 	},
-	{"tcp-wrappers", nil, nil, "firewall.tcp-wrappers", "Access is limited by hosts.allow and hosts.deny", "Many newer releases build their services without it, so the files say nothing there:", "Make the limits rules of the firewall, or settings of the services.", Medium},
 	{"exports", nil, nil, "mounts.exported", "Folders are exported to other machines", "NFS clients depend on this machine:", "Export them on the target, and move the clients.", Medium},
 	{"storage", lazyregexp.Whole("iscsi"), nil, "mounts.iscsi", "Disks come over iSCSI", "The machine logs in to:", "Give the target's initiator access, and never mount a disk on both machines.", Medium},
 	{"storage", lazyregexp.Whole("multipath"), nil, "mounts.multipath", "Disks are reached on several paths", "multipath joins the paths.", "Set up multipath on the target before its disks are used.", Medium},
 	{"storage", lazyregexp.Whole("(?i)array"), nil, "mounts.raid", "Disks form a RAID", "mdadm knows:", "Lay out the target's disks accordingly.", Low},
 	{"storage", lazyregexp.Whole("lvm"), nil, "mounts.lvm", "Disks are divided by LVM", "Its volumes are:", "Lay out the target's disks accordingly.", Info},
-	{"boot", lazyregexp.Whole("loader"), lazyregexp.Whole("grub-legacy|lilo"), "boot.legacy-loader", "The boot loader is one that newer releases don't have", "The machine is started by", "Install the target on disks of its own: its loader is another.", Medium},
 	{"modules", lazyregexp.Whole("options|install|blacklist|alias"), nil, "kernel.module-settings", "Kernel modules have settings of their own", "The kernel's modules may have other names and options on the target:", "See for each whether the target's kernel takes it.", Low},
 	{"sudo", nil, lazyregexp.New(`NOPASSWD`), "accounts.sudo-without-password", "sudo asks some for no password", "These may act without one:", "See whether that is still wanted.", Low},
 	{"systemd", lazyregexp.Whole("linger"), nil, "services.linger", "Services of users run without them", "systemd keeps what these users start:", "Bring the units of the users' homes, and enable lingering on the target.", Low},
@@ -200,65 +193,6 @@ func (m *machine) findSoftware() {
 			f.Evidence, f.Related = f.Evidence[:min(len(f.Evidence), 20)], f.Related[:min(len(f.Related), 50)]
 			m.finding(f)
 		}
-	}
-}
-
-// phpGone are settings that newer versions of PHP don't have, where they are on.
-var phpGone = []string{"register_globals", "magic_quotes_gpc", "magic_quotes_runtime", "safe_mode", "allow_call_time_pass_reference", "register_long_arrays", "track_errors", "mbstring.func_overload", "asp_tags", "zend.ze1_compatibility_mode"}
-
-// findRuntimes finds runtimes whose programs don't run on newer ones as they
-// are, and settings that went away.
-func (m *machine) findRuntimes() {
-	for _, c := range []struct{ language, before, key, title, hint string }{
-		{"python", "3", "runtimes.python-2", "Python 2 is installed", "Programs for Python 2 don't run on Python 3: port them, or bring a Python 2 of your own."},
-		{"php", "7", "runtimes.php-5", "PHP 5 is installed", "Programs for PHP 5 may need changes for PHP 7 and 8: the mysql, ereg and mcrypt functions are gone."},
-	} {
-		f := Finding{Key: c.key, Severity: Medium, Title: c.title, Remediations: hints(c.hint)}
-		for _, r := range m.a.Runtimes {
-			if r.Language == c.language && r.Version != "" && compareNatural(r.Version, c.before) < 0 {
-				f.Summary = fmt.Sprintf("%s %s is in %s.", r.Language, visible.Name(r.Version), visible.Name(r.Path))
-				f.Evidence = append(f.Evidence, r.Evidence)
-			}
-		}
-		if len(f.Evidence) > 0 {
-			m.finding(f)
-		}
-	}
-	m.findPHPSettings()
-	m.settingsFinding(m.oldApache, Finding{
-		Key: "web.apache-2.2-directive", Severity: Medium, Title: "Apache has directives of version 2.2", Remediations: hints("Use Require in place of Order, Allow and Deny, and see Apache's own guide for 2.2 to 2.4; check with apachectl configtest."),
-	})
-}
-
-func (m *machine) findPHPSettings() {
-	var gone []Setting
-	for _, r := range m.a.Runtimes {
-		ini := path.Join(r.Path, "php.ini")
-		if r.Language != "php" {
-			continue
-		}
-		for s := range parseSettings(ini, m.peek(ini[1:]), "=") {
-			if on := yes(s.Value) || strings.EqualFold(s.Value, "on"); on && slices.Contains(phpGone, strings.ToLower(s.Key)) {
-				gone = append(gone, s)
-			}
-		}
-	}
-	m.settingsFinding(gone, Finding{
-		Key: "runtimes.php-setting-gone", Severity: Medium, Title: "PHP has settings that newer versions dropped", Remediations: hints("See what in the programs depends on them; newer versions refuse to start or ignore them."),
-	})
-}
-
-// settingsFinding is a finding about settings, if there are any.
-func (m *machine) settingsFinding(settings []Setting, f Finding) {
-	var names []string
-	for _, s := range settings {
-		names = append(names, s.Key+" "+s.Value)
-		f.Evidence, f.Related = append(f.Evidence, s.Evidence), append(f.Related, Resource{"file", s.Evidence.Path})
-	}
-	if len(names) > 0 {
-		f.Summary = some(names) + "."
-		f.Evidence, f.Related = f.Evidence[:min(len(f.Evidence), 20)], slices.Compact(f.Related)
-		m.finding(f)
 	}
 }
 

@@ -16,7 +16,7 @@ func (m *machine) find() {
 	for _, check := range []func(){
 		m.findIdentity, m.findSupport, m.findTarget, m.findPackages, m.findOtherManagers, m.findOrigins, m.findConfiguration, m.findAccess, m.findVersionControl, m.findSSH,
 		m.findDatabases, m.findMounts, m.findNetwork, m.findFirewall, m.findUnits, m.findOutside,
-		m.findContainers, m.findAccounts, m.findFacts, m.findKernelArguments, m.findCertificates, m.findJobs, m.findSoftware, m.findRuntimes,
+		m.findContainers, m.findAccounts, m.findFacts, m.findKernelArguments, m.findCertificates, m.findJobs, m.findSoftware,
 		m.findDataVersions, m.findHazards, m.findUnread,
 	} {
 		check()
@@ -222,27 +222,12 @@ var sshChecks = []struct {
 	{"permitrootlogin", "yes", "ssh.root-login", "root may log in by password", "sshd lets root in with a password.", "Set PermitRootLogin to no or prohibit-password.", Medium},
 	{"passwordauthentication", "yes", "ssh.password-authentication", "Passwords open ssh", "sshd takes passwords.", "Use keys alone where people can.", Low},
 	{"permitemptypasswords", "yes", "ssh.empty-passwords", "Empty passwords open ssh", "sshd lets in accounts without a password.", "Set PermitEmptyPasswords to no.", High},
-	{"protocol", "1", "ssh.protocol-1", "ssh protocol 1", "sshd is set to a protocol that current versions don't have.", "Remove the Protocol line.", High},
-}
-
-// sshGone are options that current versions of sshd refuse or ignore.
-var sshGone = []string{
-	"usePrivilegeSeparation", "keyRegenerationInterval", "serverKeyBits", "rsaAuthentication", "rhostsRSAAuthentication",
-	"challengeResponseAuthentication", "pubkeyAcceptedKeyTypes", "hostbasedAcceptedKeyTypes", "useLogin",
 }
 
 func (m *machine) findSSH() {
 	for _, c := range sshChecks {
 		if s, ok := m.sshd(c.key); ok && strings.EqualFold(s.Value, c.value) {
 			m.finding(Finding{Key: c.finding, Severity: c.severity, Title: c.title, Summary: c.summary, Remediations: hints(c.hint), Related: []Resource{{"service", "ssh"}}, Evidence: []Evidence{s.Evidence}})
-		}
-	}
-	for _, option := range sshGone {
-		if s, ok := m.sshd(option); ok {
-			m.finding(Finding{
-				Key: "ssh.deprecated-option", Severity: Medium, Title: "sshd has an option that newer versions dropped", Summary: visible.Name(s.Key) + " is deprecated or gone in current versions of sshd.",
-				Remediations: hints("Remove " + s.Key + ", or use the option that took its place; check with sshd -t."), Related: []Resource{{"service", "ssh"}}, Evidence: []Evidence{s.Evidence},
-			})
 		}
 	}
 }

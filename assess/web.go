@@ -63,7 +63,6 @@ func (m *machine) apache() {
 			for _, file := range m.glob(pattern) {
 				if text, ok := m.text("web.apache."+path.Base(file), file[1:]); ok && !leftover(file) {
 					w.Sites = append(w.Sites, parseApache(file, text)...)
-					m.oldApache = append(m.oldApache, oldDirectives(file, text)...)
 					w.Modules = append(w.Modules, apacheModules(text)...)
 				}
 			}
@@ -76,21 +75,6 @@ func (m *machine) apache() {
 	if len(seen) == 0 {
 		m.source("web.apache", SourceAbsent, "")
 	}
-}
-
-// goneDirectives are what Apache 2.4 dropped or changed; access by Order and
-// Allow works as long as mod_access_compat is there.
-var goneDirectives = []string{"order", "allow", "deny", "satisfy", "namevirtualhost", "sslmutex", "lockfile", "acceptmutex", "rewritelog", "rewriteloglevel", "defaulttype"}
-
-// oldDirectives are the lines of a file that newer versions don't take as they
-// are.
-func oldDirectives(file, text string) (old []Setting) {
-	for n, line := range numberedLines(text) {
-		if f := strings.Fields(line); len(f) > 1 && slices.Contains(goneDirectives, strings.ToLower(f[0])) {
-			old = append(old, Setting{f[0], strings.Join(f[1:], " "), Evidence{file, n}})
-		}
-	}
-	return old
 }
 
 // modulesOf are the modules that are switched on apart from the main file.

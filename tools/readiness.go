@@ -65,6 +65,9 @@ func Readiness(ctx context.Context, env *Env, in ReadinessInput) (*fleet.Documen
 	if err != nil {
 		return nil, err
 	}
+	if _, err := hazardTables(in.Hazards); err != nil { // before it is every machine's error
+		return nil, err
+	}
 	if in.Out != "" {
 		if err := checkFleet(in.Out); err != nil {
 			return nil, err

@@ -38,6 +38,7 @@ type RehearseInput struct {
 	Archive  string // of the target's packages, in place of the release's own
 	Fixes    string // folder of what a person adds to the role
 	Checks   string // folder of programs that a person checks a machine with
+	Hazards  string // folder of tables of known trouble, beside the program's own
 	Limits   sandbox.Limits
 }
 
@@ -83,7 +84,7 @@ type machine struct {
 // host is changed, and nothing is left of it but what it says, and roots and packages
 // of the target's release that are kept for the next one.
 func Rehearse(ctx context.Context, env *Env, in RehearseInput) (RehearseResult, error) {
-	r := &rehearsing{move: &move{env: env, exposure: &exposure.Document{}, in: MigrateInput{Machine: in.Machine, Target: in.Target, Out: in.Out, Preflight: true, IncludeSecrets: true, Fixes: in.Fixes}}, in: in, level: rehearsal.Booted}
+	r := &rehearsing{move: &move{env: env, exposure: &exposure.Document{}, in: MigrateInput{Machine: in.Machine, Target: in.Target, Out: in.Out, Preflight: true, IncludeSecrets: true, Fixes: in.Fixes, Hazards: in.Hazards}}, in: in, level: rehearsal.Booted}
 	if err := r.checkInput(); err != nil {
 		return RehearseResult{}, err
 	}
