@@ -31,27 +31,13 @@ var managers = []manager{
 	{"apk", apkDatabases, (*machine).readAPK, (*machine).apkOrigins},
 }
 
-// managerOf says which manager a family of systems has.
-var managerOf = map[release.Family]string{
-	release.Debian: "dpkg", release.Ubuntu: "dpkg", release.EL: "rpm", release.SUSE: "rpm", release.Amazon: "rpm", release.Fedora: "rpm",
-	release.Alpine: "apk",
-}
-
-// families are the families of systems by the ID and ID_LIKE of os-release, for
-// those that are of no release that svc knows.
-var families = map[string]release.Family{
-	"debian": release.Debian, "ubuntu": release.Ubuntu, "rhel": release.EL, "centos": release.EL, "almalinux": release.EL, "rocky": release.EL,
-	"ol": release.EL, "fedora": release.Fedora, "amzn": release.Amazon, "suse": release.SUSE, "opensuse": release.SUSE, "sles": release.SUSE,
-	"alpine": release.Alpine,
-}
-
 // family is the family of the machine's system, or "".
 func (m *machine) family() release.Family {
 	if m.known {
 		return m.release.Family
 	}
 	for _, id := range m.ids {
-		if f, ok := families[id]; ok {
+		if f := release.FamilyOf(id); f != "" {
 			return f
 		}
 	}
@@ -76,7 +62,7 @@ func (m *machine) readOrigins() { m.ownManager().origins(m) }
 // ownManager is the manager that the machine's system comes with; where nothing
 // says which, one whose database is there.
 func (m *machine) ownManager() manager {
-	name := managerOf[m.family()]
+	name := m.family().Conventions().Database
 	i := slices.IndexFunc(managers, func(o manager) bool { return o.name == name || name == "" && m.databaseOf(o) != "" })
 	return managers[max(i, 0)]
 }

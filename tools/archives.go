@@ -86,7 +86,7 @@ func archOf(slug, arch string) string {
 	r, _ := release.Lookup(slug)
 	for _, n := range names {
 		if arch == n[0] || arch == n[1] {
-			if r.Family == release.Debian || r.Family == release.Ubuntu {
+			if r.Family.Conventions().Format == release.Deb {
 				return n[0]
 			}
 			return n[1]

@@ -26,7 +26,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc/assess/host"
-	"svc/backend/release"
 	"svc/backend/secret"
 	"svc/backend/visible"
 	"svc/tools/rehearsal"
@@ -70,15 +69,14 @@ func (r *rehearsing) makeBase(ctx context.Context) (err error) {
 }
 
 // installs are the words of a shell by which packages are installed.
-var installs = map[release.Family]string{
-	release.Debian: "apt-get -qq update && apt-get -y -qq -o APT::Install-Recommends=%t -o Dpkg::Options::=--force-unsafe-io install -- %s && apt-get clean",
-	release.Ubuntu: "apt-get -qq update && apt-get -y -qq -o APT::Install-Recommends=%t -o Dpkg::Options::=--force-unsafe-io install -- %s && apt-get clean",
+var installs = map[string]string{ // by package manager
+	"apt": "apt-get -qq update && apt-get -y -qq -o APT::Install-Recommends=%t -o Dpkg::Options::=--force-unsafe-io install -- %s && apt-get clean",
 }
 
 // layer installs the packages of the plan. Where that fails there is none: the role
 // then says what is wrong.
 func (r *rehearsing) layer(ctx context.Context, dir string) (string, error) {
-	words := installs[r.move.target.Family]
+	words := installs[r.move.target.Family.Conventions().Manager]
 	if words == "" || len(r.plan.Install) == 0 {
 		return "", nil
 	}

@@ -75,12 +75,17 @@ func (t Towards) crossed(m *Machine, target *release.Release) bool {
 	})
 }
 
-// families are the names of families in tables: a release's own, and the two that
-// share a package format.
-var families = map[string][]release.Family{
-	"debian": {release.Debian}, "ubuntu": {release.Ubuntu}, "el": {release.EL}, "suse": {release.SUSE}, "amazon": {release.Amazon}, "fedora": {release.Fedora}, "alpine": {release.Alpine},
-	"apt": {release.Debian, release.Ubuntu}, "rpm": {release.EL, release.SUSE, release.Amazon, release.Fedora},
-}
+// families are the families by their names in tables: a release's own, and those that
+// share a package manager or a format.
+var families = func() map[string][]release.Family {
+	all := map[string][]release.Family{}
+	for _, f := range release.Families() {
+		for _, name := range slices.Compact([]string{string(f.Family), f.Manager, string(f.Format)}) {
+			all[name] = append(all[name], f.Family)
+		}
+	}
+	return all
+}()
 
 // holds compares a version.
 func (b bound) holds(version string) bool {

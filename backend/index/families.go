@@ -77,9 +77,9 @@ func (s side) has(r release.Release) bool {
 func isSide(name string, f release.Family) bool {
 	switch name {
 	case "rpm":
-		return f == release.EL || f == release.Fedora || f == release.Amazon
+		return f.Conventions().Line == release.LineEL
 	case "debian":
-		return f == release.Debian || f == release.Ubuntu
+		return f.Conventions().Line == release.LineDebian
 	}
 	return name == string(f)
 }

@@ -83,7 +83,7 @@ func Open(ctx context.Context, o Options) (*Archives, error) {
 
 func kindOf(slug string) pkgversion.Kind {
 	r, _ := release.Lookup(slug)
-	if r.Family == release.Debian || r.Family == release.Ubuntu {
+	if r.Family.Conventions().Format == release.Deb {
 		return pkgversion.Deb
 	}
 	return pkgversion.RPM

@@ -12,20 +12,6 @@ import (
 	"svc/backend/nearest"
 )
 
-// Family is a line of systems that share a package format and conventions.
-type Family string
-
-// The families.
-const (
-	Debian Family = "debian"
-	Ubuntu Family = "ubuntu"
-	EL     Family = "el"
-	SUSE   Family = "suse"
-	Amazon Family = "amazon"
-	Fedora Family = "fedora"
-	Alpine Family = "alpine"
-)
-
 // Release is one operating-system release. Dates are YYYY-MM-DD, or empty
 // where they are not known.
 type Release struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -138,13 +139,8 @@ func (p *program) encode(v any) error {
 
 // databaseOf is where a release keeps its package database.
 func databaseOf(slug string) string {
-	switch r, _ := release.Lookup(slug); r.Family {
-	case release.Debian, release.Ubuntu:
-		return "var/lib/dpkg/status"
-	case release.Alpine:
-		return "lib/apk/db/installed"
-	}
-	return "var/lib/rpm"
+	r, _ := release.Lookup(slug)
+	return cmp.Or(r.Family.Conventions().DatabasePath, "var/lib/rpm")
 }
 
 // scanState is what a scan says of one machine of many, whatever its exit code: what

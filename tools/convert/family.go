@@ -77,11 +77,11 @@ func OlderPrograms(in Input) (all []Older) {
 }
 
 func debianFamily(r release.Release) bool {
-	return r.Family == release.Debian || r.Family == release.Ubuntu
+	return r.Family.Conventions().Line == release.LineDebian
 }
 
 func rpmFamily(r release.Release) bool {
-	return slices.Contains([]release.Family{release.EL, release.Fedora, release.Amazon}, r.Family)
+	return r.Family.Conventions().Line == release.LineEL
 }
 
 // fromRPM is a move from the rpm families to Debian or Ubuntu.

@@ -148,7 +148,7 @@ func NewPlan(in PlanInput) *Plan {
 	for _, place := range places {
 		p.add(in, place)
 	}
-	p.Accounts = remap(slices.DeleteFunc(places, func(place Place) bool { return wayOf(place).method != Rsync }), family(d.Release), family(in.Target.Slug))
+	p.Accounts = remap(slices.DeleteFunc(places, func(place Place) bool { return wayOf(place).method != Rsync }), line(d.Release), line(in.Target.Slug))
 	slices.Sort(p.Quiesce)
 	p.Quiesce = slices.Compact(p.Quiesce)
 	return p

@@ -121,19 +121,15 @@ func (i *Item) alternatives(w way, p Place) {
 // snapshots are the kinds that there are scripts for.
 var snapshots = []string{"lvm", "btrfs", "zfs"}
 
-// families of distributions, which name their accounts alike.
-var families = map[string]string{
-	"debian": "debian", "ubuntu": "debian", "centos": "el", "rhel": "el", "almalinux": "el", "rocky": "el", "ol": "el", "fedora": "el", "amzn": "el",
-	"sles": "suse", "opensuse-leap": "suse", "opensuse-tumbleweed": "suse", "alpine": "alpine",
-}
-
-func family(slug string) string {
+// line is that of a slug, also of a release that is not known: distributions of one
+// name their accounts alike.
+func line(slug string) release.Line {
 	distro, _ := release.Split(slug)
-	return families[distro]
+	return release.FamilyOf(distro).Conventions().Line
 }
 
-// accountNames, by family of distributions, that do the same work.
-var accountNames = []map[string]string{
+// accountNames, by line of distributions, that do the same work.
+var accountNames = []map[release.Line]string{
 	{"el": "apache", "suse": "wwwrun", "debian": "www-data", "alpine": "apache"},
 	{"el": "nginx", "suse": "nginx", "debian": "www-data", "alpine": "nginx"},
 	{"el": "named", "suse": "named", "debian": "bind", "alpine": "named"},
@@ -149,14 +145,14 @@ var accountNames = []map[string]string{
 }
 
 // groupNames are those of groups alone.
-var groupNames = []map[string]string{
+var groupNames = []map[release.Line]string{
 	{"el": "nobody", "suse": "nobody", "debian": "nogroup", "alpine": "nobody"},
 	{"el": "nfsnobody", "suse": "nogroup", "debian": "nogroup", "alpine": "nobody"},
 	{"el": "wheel", "suse": "wheel", "debian": "sudo", "alpine": "wheel"},
 }
 
 // remap says what becomes of every owner of the places.
-func remap(places []Place, from, to string) Remap {
+func remap(places []Place, from, to release.Line) Remap {
 	var users, groups [][]Owner
 	for _, p := range places {
 		users, groups = append(users, p.Users), append(groups, p.Groups)
@@ -164,7 +160,7 @@ func remap(places []Place, from, to string) Remap {
 	return Remap{accountsFor(users, accountNames, from, to), accountsFor(groups, slices.Concat(groupNames, accountNames), from, to)}
 }
 
-func accountsFor(lists [][]Owner, names []map[string]string, from, to string) []Account {
+func accountsFor(lists [][]Owner, names []map[release.Line]string, from, to release.Line) []Account {
 	all := []Account{}
 	for _, o := range slices.Concat(lists...) {
 		if !slices.ContainsFunc(all, func(a Account) bool { return a.ID == o.ID }) {
@@ -175,7 +171,7 @@ func accountsFor(lists [][]Owner, names []map[string]string, from, to string) []
 	return all
 }
 
-func counterpart(o Owner, names []map[string]string, from, to string) Account {
+func counterpart(o Owner, names []map[release.Line]string, from, to release.Line) Account {
 	if o.Name == "" {
 		return Account{o.ID, "", "", "The source has no account of this number: it stays."}
 	}

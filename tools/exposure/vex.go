@@ -163,14 +163,11 @@ func (v *vexVulnerability) add(ref string, m api.CVEMatch) {
 	}
 }
 
-// purlTypes are the package URL's type by family of releases.
-var purlTypes = map[release.Family]string{release.Debian: "deb", release.Ubuntu: "deb", release.Alpine: "apk"}
-
 // packageURL is a package by its purl; rpm's epoch is a qualifier.
 func packageURL(slug, name, version string) string {
 	r, _ := release.Lookup(slug)
 	distro, _ := release.Split(slug)
-	kind := firstOf(purlTypes[r.Family], "rpm")
+	kind := firstOf(string(r.Family.Conventions().Format), "rpm")
 	qualifiers := "?distro=" + url.QueryEscape(slug)
 	if epoch, rest, found := strings.Cut(version, ":"); found && kind == "rpm" {
 		version, qualifiers = rest, qualifiers+"&epoch="+url.QueryEscape(epoch)

@@ -177,16 +177,10 @@ func unlisted(in Input, p *Plan) []assess.Finding {
 	}
 	if len(installed) > 0 {
 		f.Summary = fmt.Sprintf("%d of %d answers are names that no list of %s confirms. The role installs %d of them, and one that the target lacks stops it: %s.", rows, len(p.Packages), in.Target.Slug, len(installed), visible.Names(installed))
-		f.Remediations = hint("On the target: " + askFor[in.Target.Family] + strings.Join(installed[:min(20, len(installed))], " "))
+		f.Remediations = hint("On the target: " + in.Target.Family.Conventions().Ask + " " + strings.Join(installed[:min(20, len(installed))], " "))
 		f.Related = packageResources(installed)
 	}
 	return []assess.Finding{f}
-}
-
-// askFor are the commands by which a family's system says whether it has a package.
-var askFor = map[release.Family]string{
-	release.Debian: "apt-cache policy ", release.Ubuntu: "apt-cache policy ", release.EL: "dnf info ", release.Fedora: "dnf info ", release.Amazon: "dnf info ",
-	release.SUSE: "zypper info ", release.Alpine: "apk policy ",
 }
 
 // language is the language of a locale's name.
@@ -195,12 +189,12 @@ var language = lazyregexp.New(`^([a-z]{2,3})_[A-Z]{2}`)
 // locales is the package of a family that has the locale of the source.
 func locales(in Input) []string {
 	m := language.FindStringSubmatch(in.Assessment.System.Locale)
-	switch family := in.Target.Family; {
+	switch line := in.Target.Family.Conventions().Line; {
 	case m == nil, in.Target.Slug == "centos-7", in.Target.Slug == "amzn-2":
 		return nil
-	case slices.Contains([]release.Family{release.EL, release.Fedora, release.Amazon}, family):
+	case line == release.LineEL:
 		return []string{"glibc-langpack-" + m[1]}
-	case family == release.SUSE:
+	case line == release.LineSUSE:
 		return []string{"glibc-locale"}
 	}
 	return nil

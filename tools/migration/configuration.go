@@ -3,7 +3,6 @@ package migration
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -45,30 +44,15 @@ func configuration(in Input, where places) []Config {
 	return files
 }
 
-// tables are where the families keep users' own tables of jobs, and to whom
-// the tables belong there; an empty owner is the user.
-var tables = map[release.Family]table{
-	release.Debian: {"/var/spool/cron/crontabs", "", "crontab"},
-	release.Ubuntu: {"/var/spool/cron/crontabs", "", "crontab"},
-	release.SUSE:   {"/var/spool/cron/tabs", "root", "root"},
-	release.EL:     {"/var/spool/cron", "", "root"},
-	release.Fedora: {"/var/spool/cron", "", "root"},
-	release.Amazon: {"/var/spool/cron", "", "root"},
-	release.Alpine: {"/etc/crontabs", "root", "root"},
-}
-
-// table is where a family keeps users' own tables of jobs.
-type table struct{ dir, owner, group string }
-
 // crontab is a user's own table of jobs, which stands outside /etc.
 func crontab(in Input, where places, job assess.CronJob) (Config, bool) {
-	file, to := job.Evidence.Path, tables[in.Target.Family]
-	isTable := slices.ContainsFunc(slices.Collect(maps.Values(tables)), func(t table) bool { return path.Dir(file) == t.dir })
-	if !isTable || job.Hidden || to.dir == "" {
+	file, to := job.Evidence.Path, in.Target.Family.Conventions().Crontabs
+	isTable := slices.ContainsFunc(release.Families(), func(f release.Conventions) bool { return path.Dir(file) == f.Crontabs.Folder })
+	if !isTable || job.Hidden || to.Folder == "" {
 		return Config{}, false
 	}
 	user := where.account(job.User)
-	c := Config{From: file, To: path.Join(to.dir, user), Action: Copy, Reason: "The jobs of a user.", Mode: "0600", Owner: cmp.Or(to.owner, user), Group: to.group}
+	c := Config{From: file, To: path.Join(to.Folder, user), Action: Copy, Reason: "The jobs of a user.", Mode: "0600", Owner: cmp.Or(to.Owner, user), Group: to.Group}
 	if c.Secret = len(secretsOf(in.Assessment, file)) > 0; c.Secret && !in.IncludeSecrets {
 		c.To, c.Action, c.Reason = "", LeftOut, secretReason
 	}

@@ -168,7 +168,7 @@ func database(in Input, d assess.Database, row Package) assess.Finding {
 		return f
 	}
 	f.Summary = fmt.Sprintf("The role installs %s with an empty cluster; the data in %s stay on the source.", strings.TrimSpace(row.Targets[0].Name+" "+row.Targets[0].Version), d.Directory)
-	if d.Engine == "postgresql" && selinux(in.Target) {
+	if d.Engine == "postgresql" && in.Target.Family.Conventions().SELinux {
 		f.Summary += " The target's package makes no cluster by itself: postgresql-setup --initdb."
 	}
 	f.Remediations = hint(byWay[db.Recommended(d.Engine)] + " Compare, and keep the source until then. svc db plan ranks all ways; svc data plan writes the scripts.")
@@ -192,7 +192,7 @@ func byHand(_ Input, p *Plan) []assess.Finding {
 // takeOver says how what waits on the target is put in place.
 func takeOver(in Input, p *Plan) []assess.Finding {
 	put := "cp -a " + convert.Waiting + "/. /"
-	if selinux(in.Target) {
+	if in.Target.Family.Conventions().SELinux {
 		put += " && restorecon -R /etc"
 	}
 	return files(p, func(c Config) bool { return c.Action == Convert && c.Waits() }, assess.Finding{

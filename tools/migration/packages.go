@@ -101,7 +101,7 @@ func isLibrary(p assess.Package, row Package) bool {
 // others depend on.
 func (in Input) saysNeeded() bool {
 	source, _ := release.Lookup(in.Assessment.Release)
-	return source.Family == release.Debian || source.Family == release.Ubuntu
+	return source.Family.Conventions().Format == release.Deb
 }
 
 // notInstalled is the reason why the role does not install a package, or "".

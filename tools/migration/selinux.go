@@ -7,7 +7,6 @@ import (
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
-	"svc/backend/release"
 )
 
 // confinement is how SELinux of the rpm families bounds a service, by the folder
@@ -35,15 +34,10 @@ var (
 	labelled = lazyregexp.New(`^/(var/www|srv/www|usr/share|etc)(/|$)`)
 )
 
-// selinux reports whether a release has SELinux on by itself.
-func selinux(r release.Release) bool {
-	return slices.Contains([]release.Family{release.EL, release.Fedora, release.Amazon}, r.Family)
-}
-
 // enforced says what SELinux, which the rpm families have on, would keep services
 // from doing that their configuration asks for: the commands that allow it.
 func enforced(in Input, p *Plan) []assess.Finding {
-	if !selinux(in.Target) {
+	if !in.Target.Family.Conventions().SELinux {
 		return nil
 	}
 	var commands []string

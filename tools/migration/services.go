@@ -63,7 +63,7 @@ func service(in Input, where places, u assess.Unit) Service {
 // alike: Debian's start what they bring, others what the distribution lists.
 func samePresets(in Input) bool {
 	source, ok := release.Lookup(in.Assessment.Release)
-	return !ok || tables[source.Family] == tables[in.Target.Family]
+	return !ok || source.Family.Conventions().Line == in.Target.Family.Conventions().Line
 }
 
 // carried reports whether the role brings a unit that was written on the

@@ -102,7 +102,7 @@ func folders(in Input, where places) []Folder {
 // does not enable: packages of the target may make them.
 func disabled(in Input, where places, files []Config) []string {
 	all := []string{}
-	if source, _ := release.Lookup(in.Assessment.Release); tables[source.Family].dir != tables[in.Target.Family].dir {
+	if source, _ := release.Lookup(in.Assessment.Release); source.Family.Conventions().Line != in.Target.Family.Conventions().Line {
 		return all // these links are of Debian's family alone
 	}
 	written := map[string]bool{}

@@ -26,10 +26,8 @@ import (
 //go:embed static
 var templates embed.FS
 
-// managers are the package managers of families.
-var managers = map[release.Family]string{
-	release.Debian: "apt", release.Ubuntu: "apt", release.EL: "dnf", release.Fedora: "dnf", release.Amazon: "dnf", release.SUSE: "zypper",
-}
+// managers are the package managers that a role has tasks for.
+var managers = []string{"apt", "dnf", "zypper"}
 
 // Files are the role's files by their path below the artifacts' folder:
 // site.yml and role/….
@@ -48,8 +46,8 @@ type Source struct {
 // Render makes the role. An error is one of reading a file.
 func Render(p *migration.Plan, a *assess.Assessment, s Source) (Files, error) {
 	out := Files{}
-	manager := managers[family(p)]
-	if manager == "" {
+	manager := family(p).Conventions().Manager
+	if !slices.Contains(managers, manager) {
 		return nil, fmt.Errorf("no role can be written for %s: its package manager is not known", p.Target)
 	}
 	for _, folder := range []string{"static/every", "static/" + manager} {
@@ -85,7 +83,7 @@ func (out Files) addStatic(folder string) error {
 // variables are the variables of the plan.
 func variables(p *migration.Plan, a *assess.Assessment, s Source, files files) record {
 	v := record{}
-	if managers[family(p)] == "dnf" {
+	if family(p).Conventions().Manager == "dnf" {
 		v = archivesOf(p)
 	}
 	return append(v, record{

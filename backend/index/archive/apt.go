@@ -46,7 +46,7 @@ func Apt(ctx context.Context, o Options) error {
 // suiteOf is what an archive calls a release: its code name.
 func suiteOf(slug string) (string, error) {
 	r, ok := release.Lookup(slug)
-	if !ok || r.Family != release.Debian && r.Family != release.Ubuntu {
+	if !ok || r.Family.Conventions().Format != release.Deb {
 		return "", fmt.Errorf("%q is no release of Debian or Ubuntu: name one with --release", slug)
 	}
 	if len(r.Aliases) == 0 {

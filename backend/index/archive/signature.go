@@ -42,16 +42,10 @@ func ReadKeyring(path string) (Keyring, error) {
 	return Keyring(keys), nil
 }
 
-// systemKeyrings are where systems keep the keys of their archives.
-var systemKeyrings = map[release.Family]string{
-	release.Debian: "/usr/share/keyrings/debian-archive-keyring.gpg",
-	release.Ubuntu: "/usr/share/keyrings/ubuntu-archive-keyring.gpg",
-}
-
 // SystemKeyring reads the keys that this system has of the archive of a release.
 func SystemKeyring(slug string) (Keyring, error) {
 	r, _ := release.Lookup(slug)
-	keys, err := ReadKeyring(systemKeyrings[r.Family])
+	keys, err := ReadKeyring(r.Family.Conventions().Keyring)
 	if err != nil {
 		return nil, fmt.Errorf("%w; name the archive's keys with --keyring", err)
 	}

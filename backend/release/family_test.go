@@ -1,0 +1,33 @@
+package release
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+// TestEveryReleaseHasConventions: a family without a row would have neither a package
+// manager nor a place for anything.
+func TestEveryReleaseHasConventions(t *testing.T) {
+	for _, r := range All() {
+		is := is.New(t)
+		c := r.Family.Conventions()
+		is.Equal(c.Family, r.Family)
+		is.True(c.Line != "" && c.Format != "" && c.Database != "" && c.Manager != "" && c.Ask != "")
+		is.True(c.Crontabs.Folder != "" && c.Crontabs.Group != "")
+		is.Equal(FamilyOf(r.ID), r.Family) // also where only os-release is known
+	}
+}
+
+func TestADistributionIsOfOneFamily(t *testing.T) {
+	is := is.New(t)
+	seen := map[string]bool{}
+	for _, c := range Families() {
+		for _, id := range c.ids {
+			is.True(!seen[id])
+			seen[id] = true
+		}
+	}
+	is.Equal(FamilyOf("plan9"), Family(""))
+	is.Equal(Family("plan9").Conventions(), Conventions{})
+}
