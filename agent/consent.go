@@ -51,6 +51,9 @@ func (c *consent) call(ctx context.Context, env *tools.Env, t tools.Tool, req *m
 		c.set(t.Name, false)
 		c.agreed()
 		args = withConfirm(args, true)
+		person := *env
+		person.ForAgent = false // who was shown all that this does, and agreed
+		env = &person
 	case action == "decline":
 		c.set(t.Name, true)
 		return nil, nil, errDeclined
@@ -58,8 +61,8 @@ func (c *consent) call(ctx context.Context, env *tools.Env, t tools.Tool, req *m
 	case answered, c.isDeclined(t.Name):
 		args = withConfirm(args, false)
 	default:
-		if plan, err := c.grave(ctx, env, t, args); plan != nil || err != nil {
-			return nil, question(plan), err
+		if plan, done, err := c.grave(ctx, env, t, args); plan != nil || done != nil || err != nil {
+			return done, question(plan), err
 		}
 	}
 	v, err = t.Call(ctx, env, args)
@@ -75,6 +78,7 @@ type wish struct {
 	Confirm    bool   `json:"confirm"`
 	Preflight  bool   `json:"preflight"`
 	Secrets    bool   `json:"include_secrets"`
+	Fixes      string `json:"fixes"`
 	PlanDigest string `json:"plan_digest"`
 }
 
@@ -86,22 +90,25 @@ func wishOf(args json.RawMessage) (w wish) {
 // shown reports whether a call confirms a plan that was shown.
 func shown(args json.RawMessage) bool { return wishOf(args).PlanDigest != "" }
 
+// grave reports whether the role gets what may do harm whoever reads or runs it.
+func (w wish) grave() bool { return w.Secrets || w.Fixes != "" }
+
 // grave is the plan of a confirmed call that the person is asked about all the same;
-// nil where it may go on. err is why the call can't be made at all.
-func (c *consent) grave(ctx context.Context, env *tools.Env, t tools.Tool, args json.RawMessage) (*tools.NeedsConfirm, error) {
+// nil where it may go on. done is the result of a call that needed no consent, and err
+// why it can't be made at all.
+func (c *consent) grave(ctx context.Context, env *tools.Env, t tools.Tool, args json.RawMessage) (plan *tools.NeedsConfirm, done any, err error) {
 	w := wishOf(args)
-	if !w.Confirm || w.Preflight || !t.Hints.Seats || c.hasAgreed() && !w.Secrets {
-		return nil, nil
+	if !w.Confirm || w.Preflight || !t.Hints.Seats || c.hasAgreed() && !w.grave() {
+		return nil, nil, nil
 	}
-	_, err := t.Call(ctx, env, withConfirm(args, false))
-	var plan *tools.NeedsConfirm
+	done, err = t.Call(ctx, env, withConfirm(args, false))
 	if !errors.As(err, &plan) {
-		return nil, err
+		return nil, done, err
 	}
-	if plan.Seat && !c.hasAgreed() || w.Secrets {
-		return plan, nil
+	if plan.Seat && !c.hasAgreed() || w.grave() {
+		return plan, nil, nil
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 func (c *consent) agreed() {

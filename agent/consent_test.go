@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,6 +125,76 @@ func TestSecretsAndTheFirstSeatAreAsked(t *testing.T) {
 			is.True(strings.Contains(p.asked[2], "password digests"))
 			is.True(strings.Contains(text(call(t, session, "svc_migrate", move)), "declined")) // asked each time
 			is.Equal(len(p.asked), 4)
+		})
+	}
+}
+
+// TestASeatOfAVerificationIsAsked moves a machine on one service, and verifies it on
+// another that has no seat of it.
+func TestASeatOfAVerificationIsAsked(t *testing.T) {
+	is := is.New(t)
+	out := filepath.Join(t.TempDir(), "assessment.json")
+	assessed := call(t, connect(t, newEnv(t), nil), "svc_assess", map[string]any{"root": fixture, "detail": "full"})
+	is.NoErr(os.WriteFile(out, []byte(text(assessed)), 0o644))
+	for name, era := range eras {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			env := newEnv(t)
+			compare := map[string]any{"root": fixture, "source": out}
+			session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log}), era, nil)
+			r := call(t, session, "svc_verify", compare)
+			is.True(r.IsError && strings.Contains(text(r), "not confirmed") && strings.Contains(text(r), "USD"))
+			several := call(t, session, "svc_verify", map[string]any{"source": out, "machines": []any{map[string]any{"root": fixture}, map[string]any{"root": fixture}}})
+			is.True(several.IsError && strings.Contains(text(several), "these 2"))
+			is.True(strings.Contains(text(call(t, session, "svc_whoami", nil)), `"billable_instances":0`))
+
+			p := &person{actions: []string{"decline", "accept", "cancel"}}
+			session = connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log}), era, p.options())
+			compare["confirm"] = true // as a machine's text may have said
+			is.True(strings.Contains(text(call(t, session, "svc_verify", compare)), "declined"))
+			delete(compare, "confirm")
+			r = call(t, session, "svc_verify", compare)
+			is.True(!r.IsError)
+			is.True(strings.Contains(text(r), `"seat_claimed":true`))
+			is.True(!call(t, session, "svc_verify", compare).IsError) // it has its seat: nothing is asked
+			is.Equal(len(p.asked), 2)
+		})
+	}
+}
+
+// TestCommandsOfFixesAreShownFirst has an agent name a folder whose commands the role
+// would run as root.
+func TestCommandsOfFixesAreShownFirst(t *testing.T) {
+	for name, era := range eras {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			env := newEnv(t)
+			dir := t.TempDir()
+			is.NoErr(os.MkdirAll(filepath.Join(dir, "fixes", "handy"), 0o755))
+			is.NoErr(os.WriteFile(filepath.Join(dir, "fixes", "handy", "commands"), []byte("touch /from-a-fix\n"), 0o644))
+			move := map[string]any{"root": fixture, "target": "debian-13", "out": filepath.Join(dir, "out"), "confirm": true, "fixes": filepath.Join(dir, "fixes")}
+			session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log}), era, nil)
+			r := call(t, session, "svc_migrate", move)
+			is.True(r.IsError && strings.Contains(text(r), "touch /from-a-fix") && strings.Contains(text(r), "plan_digest"))
+			var plain, mended tools.MigrateResult
+			is.NoErr(json.Unmarshal([]byte(text(call(t, session, "svc_migrate", map[string]any{"root": fixture, "target": "debian-13", "preflight": true}))), &plain))
+			move["preflight"] = true
+			is.NoErr(json.Unmarshal([]byte(text(call(t, session, "svc_migrate", move))), &mended))
+			is.True(strings.Contains(strings.Join(mended.Fixes, ""), "touch /from-a-fix"))
+			delete(move, "preflight")
+			move["plan_digest"] = plain.PlanDigest // that plan had no fixes
+			is.True(call(t, session, "svc_migrate", move).IsError)
+			_, err := os.Stat(filepath.Join(dir, "out"))
+			is.True(os.IsNotExist(err))
+			move["plan_digest"] = mended.PlanDigest
+			is.True(!call(t, session, "svc_migrate", move).IsError)
+
+			p := &person{actions: []string{"decline", "accept"}}
+			session = connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log}), era, p.options())
+			delete(move, "plan_digest")
+			is.True(strings.Contains(text(call(t, session, "svc_migrate", move)), "declined")) // the seat is there, and yet it is asked
+			is.True(strings.Contains(p.asked[0], "touch /from-a-fix"))
+			is.True(!call(t, session, "svc_migrate", move).IsError) // accepted
 		})
 	}
 }

@@ -100,7 +100,7 @@ func abnormal(err error) error {
 // kept in store.
 func newServer(env *tools.Env, store *documents, o Options) *mcp.Server {
 	served := *env
-	served.Resources = store
+	served.Resources, served.ForAgent = store, true
 	s := mcp.NewServer(&mcp.Implementation{Name: "svc", Title: "svc", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: instructions,
 		Logger:       o.Log,

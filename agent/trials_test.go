@@ -225,4 +225,14 @@ func TestWhatIsCutCanBeAimedAt(test *testing.T) {
 	t.ask(&p, "svc_migrate", map[string]any{"root": fixture, "target": "debian-13", "preflight": true, "section": "packages", "match": `"removed"`})
 	is.True(p.Total["packages"] > 0)
 	is.True(strings.Contains(t.ask(nil, "svc_assess", map[string]any{"root": fixture, "section": "user"}), "did you mean users?"))
+	var data tools.DataDiscoverResult
+	t.ask(&data, "svc_data_discover", map[string]any{"root": fixture, "section": "places", "match": `"web"`})
+	is.True(len(data.Places) > 0 && data.Total["places"] == len(data.Places) && data.Notes == nil)
+	var plan struct {
+		Databases []map[string]any `json:"databases"`
+		Total     map[string]int   `json:"total"`
+		Next      string           `json:"next_cursor"`
+	}
+	t.ask(&plan, "svc_db_plan", map[string]any{"root": fixture, "target": "debian-13", "section": "databases", "match": "postgresql"})
+	is.True(len(plan.Databases) == 1 && plan.Total["databases"] >= 1)
 }

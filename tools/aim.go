@@ -14,8 +14,8 @@ import (
 
 // Aim asks for lists of a long document alone, instead of a summary of all.
 type Aim struct {
-	Section []string `json:"section,omitempty" jsonschema:"lists to show: packages, users …"`
-	Match   string   `json:"match,omitempty" jsonschema:"only entries with this text"`
+	Section []string `json:"section,omitempty" jsonschema:"lists to show"`
+	Match   string   `json:"match,omitempty" jsonschema:"entries with this text"`
 	Cursor  string   `json:"cursor,omitempty" jsonschema:"next_cursor"`
 }
 

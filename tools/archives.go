@@ -39,7 +39,7 @@ func (a Archives) consented(env *Env, confirmed bool) error {
 			addresses = append(addresses, strconv.Quote(place))
 		}
 	}
-	if !env.AskToFetch || confirmed || len(addresses) == 0 {
+	if !env.ForAgent || confirmed || len(addresses) == 0 {
 		return nil
 	}
 	return &NeedsConfirm{

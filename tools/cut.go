@@ -42,7 +42,7 @@ func excerpt(s string, most int) string {
 
 // Paging is a list's input: how much of it, and from where.
 type Paging struct {
-	Limit  int    `json:"limit,omitempty" jsonschema:"entries, at most 100; 50 where absent"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"at most 100; 50"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"next_cursor"`
 }
 

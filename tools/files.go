@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"strings"
 
@@ -45,4 +46,17 @@ func (m *move) digestPlan() (string, error) {
 	plan.Files = nil
 	b, err := document(plan)
 	return artifact.Digest(b), err
+}
+
+// digestShown is the digest of all that is confirmed: the plan, and, where they go into
+// the role, secrets and each fix.
+func (m *move) digestShown() string {
+	if !m.in.IncludeSecrets && len(m.fixes) == 0 {
+		return m.planDigest
+	}
+	all := fmt.Sprintf("%s %t", m.planDigest, m.in.IncludeSecrets)
+	for _, f := range m.fixes {
+		all += " " + f.Digest()
+	}
+	return artifact.Digest([]byte(all))
 }

@@ -83,3 +83,26 @@ func readFix(fsys fs.FS, name string) (f role.Fix, err error) {
 	}
 	return f, err
 }
+
+// maxCommands is how much of a fix's commands a person is shown, in characters.
+const maxCommands = 600
+
+// fixLines say of each fix what it brings to the role, and what it runs.
+func (m *move) fixLines() (lines []string) {
+	for _, f := range m.fixes {
+		about := strings.Join(f.About(), ", ")
+		if f.Commands != nil {
+			about = strings.TrimPrefix(fmt.Sprintf("%s; runs as root %q", about, excerpt(string(f.Commands), maxCommands)), "; ")
+		}
+		lines = append(lines, fmt.Sprintf("%q (%s): %s", f.Name, f.Digest()[:12], excerpt(about, 2*maxCommands)))
+	}
+	return lines
+}
+
+// mending are the fixes as the rest of a sentence.
+func (m *move) mending() string {
+	if len(m.fixes) == 0 {
+		return ""
+	}
+	return ", with the fixes " + strings.Join(m.fixLines(), "; ")
+}

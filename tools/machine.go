@@ -8,7 +8,7 @@ import (
 
 // Machine names the machine that a tool reads: exactly one of its members.
 type Machine struct {
-	Root  string `json:"root,omitempty" jsonschema:"its root folder on this host"`
+	Root  string `json:"root,omitempty" jsonschema:"its root folder here"`
 	Image string `json:"image,omitempty" jsonschema:"its disk image"`
 	SSH   string `json:"ssh,omitempty" jsonschema:"[user@]host[:port]"`
 

@@ -76,7 +76,7 @@ func brief(r *api.Release) *api.Release {
 
 // WhatsNewInput is the input of WhatsNew.
 type WhatsNewInput struct {
-	Since string `json:"since,omitempty" jsonschema:"tag of a release, or a time such as 2026-08-07 or 2026-08-07 12:30:00+00; everything where absent"`
+	Since string `json:"since,omitempty" jsonschema:"tag of a release, or a time such as 2026-08-07; everything where absent"`
 }
 
 // WhatsNewResult is what came after a release or a time, newest first.

@@ -132,15 +132,7 @@ func (m *move) next(r MigrateResult) []Step {
 		}}
 	}
 	return []Step{
-		{Command: "ansible-playbook -i NEWHOST, " + word(filepath.Join(r.Out, "site.yml")), Why: "the user applies the role to a fresh " + r.Target + "; the source stays as it is"},
+		{Command: "ansible-playbook -i NEWHOST, " + visible.Word(filepath.Join(r.Out, "site.yml")), Why: "the user applies the role to a fresh " + r.Target + "; the source stays as it is"},
 		{Tool: "svc_verify", Input: map[string]any{"ssh": "NEWHOST", "source": r.Out}, Why: "compares the new machine with this one"},
 	}
-}
-
-// word is a path as a shell takes it.
-func word(path string) string {
-	if visible.Name(path) == path {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -61,7 +61,7 @@ func TestNoAddressIsFetchedUnasked(t *testing.T) {
 	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { asked++; w.WriteHeader(http.StatusNotFound) }))
 	defer listener.Close()
 	env, in := newEnv(t), confirmed(t)
-	env.AskToFetch, env.Cache = true, t.TempDir()
+	env.ForAgent, env.Cache = true, t.TempDir()
 	in.TargetArchives = []string{listener.URL + "/leak?secret=hunter2"}
 	in.Confirm, in.Preflight = false, true
 	_, err := Migrate(t.Context(), env, in)

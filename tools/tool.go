@@ -44,9 +44,9 @@ type Env struct {
 	LocalKey func() (ed25519.PrivateKey, error)
 	// Resources keeps what a result was too small for; nil where nobody reads it.
 	Resources Resources
-	// AskToFetch has a call confirmed before an address is fetched that it names:
-	// where an agent calls.
-	AskToFetch bool
+	// ForAgent is that an agent calls: what no person typed is confirmed before it is
+	// done, an address to fetch, a folder of commands, the seat of a verification.
+	ForAgent bool
 	// Register is what this user calls machines; it is never sent.
 	Register register.Register
 	// Hosts are the names of the machine that svc runs on: they are stripped
@@ -176,12 +176,16 @@ type NeedsConfirm struct {
 	Cost  string // a sentence: a seat or not
 	Seat  bool   // a confirmed call claims a licence seat
 	Needs string // what a confirmed call must name too: "out, the folder to write to"; empty where nothing lacks
+	Shown string // the plan_digest that a confirmed call names where no person was asked; empty where it need not
 }
 
 func (e *NeedsConfirm) Error() string {
 	confirm := "confirm"
 	if e.Needs != "" {
 		confirm += ", and with " + e.Needs + ","
+	}
+	if e.Shown != "" {
+		confirm += " and plan_digest " + e.Shown
 	}
 	return fmt.Sprintf("not confirmed, so nothing was written, sent or seated. With confirm this would %s. %s Repeat the call with %s to go on.", e.Would, e.Cost, confirm)
 }

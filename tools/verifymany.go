@@ -2,11 +2,14 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
+	"svc/backend/visible"
 	"svc/tools/parity"
 )
 
@@ -90,13 +93,13 @@ func verifyMany(ctx context.Context, env *Env, c VerifyCall) (*VerifiedMachines,
 		members = append(members, memberOf(m))
 	}
 	members = Distinct(members)
-	rows := make([]VerifiedMachine, len(members))
+	rows, unagreed := make([]VerifiedMachine, len(members)), make([]*NeedsConfirm, len(members))
 	queue := make(chan int)
 	var workers sync.WaitGroup
 	for range min(surveyAtOnce, len(members)) {
 		workers.Go(func() {
 			for i := range queue {
-				rows[i] = verifyOne(ctx, env, c, members[i])
+				rows[i], unagreed[i] = verifyOne(ctx, env, c, members[i])
 			}
 		})
 	}
@@ -105,6 +108,9 @@ func verifyMany(ctx context.Context, env *Env, c VerifyCall) (*VerifiedMachines,
 	}
 	close(queue)
 	workers.Wait()
+	if err := agreement(members, unagreed); err != nil {
+		return nil, err
+	}
 	r := &VerifiedMachines{Kind: c.Kind, Total: map[string]int{}}
 	if r.Kind == "" {
 		r.Kind = KindParity
@@ -127,23 +133,44 @@ func verifyMany(ctx context.Context, env *Env, c VerifyCall) (*VerifiedMachines,
 	return r, nil
 }
 
-func verifyOne(ctx context.Context, env *Env, c VerifyCall, m Member) VerifiedMachine {
+// agreement is what is to be confirmed where seats of some machines would be claimed.
+func agreement(members []Member, unagreed []*NeedsConfirm) error {
+	var names []string
+	all := NeedsConfirm{Seat: true}
+	for i, n := range unagreed {
+		if n != nil {
+			names, all.Cost = append(names, visible.Name(members[i].Name)), n.Cost
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	all.Would = fmt.Sprintf("compare %d machines, have each result signed, and claim a licence seat for each of these %d: %s", len(members), len(names), strings.Join(names, ", "))
+	all.Cost = "Of the next of them: " + all.Cost
+	return &all
+}
+
+// verifyOne compares one of several; unagreed is what nobody agreed to.
+func verifyOne(ctx context.Context, env *Env, c VerifyCall, m Member) (row VerifiedMachine, unagreed *NeedsConfirm) {
 	quiet := *env
 	quiet.Progress, quiet.Resources = nil, nil
 	c.Machine, c.Detail = m.Machine, DetailFull
 	c.Source, c.Data = OwnFolder(c.Source, m.Name), OwnFolder(c.Data, m.Name)
-	row := VerifiedMachine{Name: m.Name, State: "failed"}
+	row = VerifiedMachine{Name: m.Name, State: "failed"}
 	if c.Out != "" {
 		if err := os.MkdirAll(c.Out, 0o755); err != nil {
 			row.Error = err.Error()
-			return row
+			return row, nil
 		}
 		c.Out = filepath.Join(c.Out, m.Name)
 	}
 	r, err := c.run(ctx, &quiet)
+	if errors.As(err, &unagreed) {
+		return row, unagreed
+	}
 	if err != nil {
 		row.Error = excerpt(err.Error(), maxReason)
-		return row
+		return row, nil
 	}
 	row.Sum, row.SeatClaimed, row.Out, row.State = &r.Sum, r.SeatClaimed, r.Out, "parity"
 	for _, check := range r.Differences() {
@@ -152,7 +179,7 @@ func verifyOne(ctx context.Context, env *Env, c VerifyCall, m Member) VerifiedMa
 			row.Differs = append(row.Differs, excerpt(fmt.Sprintf("%s %s: %s", check.Dimension, check.Subject, check.Why), maxReason))
 		}
 	}
-	return row
+	return row, nil
 }
 
 // maxReason is how long a reason in a row is, in characters.
