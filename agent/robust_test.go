@@ -24,6 +24,9 @@ import (
 	"svc/tools"
 )
 
+// charactersToken is how many characters of JSON a model's token has, roughly.
+const charactersToken = 4
+
 // The list of tools must fit what clients and models have room for.
 const (
 	maxListBytes    = 25 << 10

@@ -85,13 +85,35 @@ func (m *move) told(r MigrateResult) MigrateResult {
 	if plan := m.files[planFile]; r.Preflight && plan != nil {
 		r.Resource = m.env.Resources.Put("plan-"+m.a.Fingerprint[:12], plan)
 	}
-	for _, shorten := range []func(*Headline){func(h *Headline) { h.Do = nil }, func(h *Headline) { h.Summary = "" }} {
+	for _, s := range shortened {
 		for i := len(r.Findings) - 1; i >= 0 && m.env.tooBig(r); i-- {
-			shorten(&r.Findings[i])
+			if r.Findings[i].Severity == s.of {
+				s.shorten(&r.Findings[i])
+			}
 		}
 	}
 	return r
 }
+
+// shortened is what goes first of findings where there is no room for all: what to do
+// about a grave one stays longer than what a slight one says.
+var shortened = []struct {
+	of      assess.FindingSeverity
+	shorten func(*Headline)
+}{
+	{assess.Info, (*Headline).forgetDo},
+	{assess.Low, (*Headline).forgetDo},
+	{assess.Info, (*Headline).forgetSummary},
+	{assess.Medium, (*Headline).forgetDo},
+	{assess.Low, (*Headline).forgetSummary},
+	{assess.Medium, (*Headline).forgetSummary},
+	{assess.High, (*Headline).forgetDo},
+	{assess.High, (*Headline).forgetSummary},
+}
+
+func (h *Headline) forgetDo() { h.Do = nil }
+
+func (h *Headline) forgetSummary() { h.Summary = "" }
 
 // namely are the packages that do not simply go along, by name.
 func (m *move) namely() (removed, replaced, undecided []string) {

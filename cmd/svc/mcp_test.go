@@ -12,7 +12,7 @@ import (
 )
 
 // stdio is `svc mcp` as an agent starts it, with pipes of the system.
-func stdio(t *testing.T) (cmd *exec.Cmd, say func(string), hear *bufio.Scanner, hangUp func()) {
+func stdio(t *testing.T) (cmd *exec.Cmd, say func(string), hear *bufio.Scanner, hangUp func(unfinished ...string)) {
 	t.Helper()
 	is := is.New(t)
 	cmd = exec.Command("svc", "mcp")
@@ -25,7 +25,10 @@ func stdio(t *testing.T) (cmd *exec.Cmd, say func(string), hear *bufio.Scanner, 
 	t.Cleanup(func() { cmd.Process.Kill() })
 	hear = bufio.NewScanner(out)
 	hear.Buffer(nil, 16<<20)
-	return cmd, func(s string) { fmt.Fprintln(in, s) }, hear, func() { in.Close() }
+	return cmd, func(s string) { fmt.Fprintln(in, s) }, hear, func(unfinished ...string) {
+		fmt.Fprint(in, strings.Join(unfinished, ""))
+		in.Close()
+	}
 }
 
 // ends waits for a program's good end.
@@ -71,5 +74,26 @@ func TestMCPEndsThoughNobodyReads(t *testing.T) {
 	case <-ended:
 	case <-time.After(time.Minute):
 		t.Fatal("svc mcp is alive")
+	}
+}
+
+// TestMCPEndsInTheMiddleOfALine has input end within a message: what came whole is
+// answered, the rest refused, and the process ends.
+func TestMCPEndsInTheMiddleOfALine(t *testing.T) {
+	whole := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"svc_whoami","arguments":{}}}`
+	for rest, want := range map[string]string{whole: `"id":2`, whole[:len(whole)/2]: `"code":-32700`, "": ""} {
+		is := is.New(t)
+		cmd, say, hear, hangUp := stdio(t)
+		say(greeting)
+		say(strings.Replace(whole, `"id":2`, `"id":1`, 1))
+		hangUp(rest)
+		var heard []string
+		for hear.Scan() {
+			heard = append(heard, hear.Text())
+		}
+		ends(t, cmd, time.Minute)
+		all := strings.Join(heard, "\n")
+		is.True(strings.Contains(all, `"id":1`)) // it came whole
+		is.True(strings.Contains(all, want))
 	}
 }
