@@ -16,6 +16,7 @@ import (
 	"svc/assess/hazards"
 	"svc/assess/host"
 	"svc/backend/release"
+	"svc/backend/visible"
 )
 
 // ErrCorrupt means that the package database can't be read to its end, or not
@@ -163,9 +164,18 @@ func (m *machine) source(what string, state SourceState, detail string) {
 func (m *machine) outcome(what, name string, err error) {
 	detail := "/" + name
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		detail = err.Error()
+		detail = quoted(err)
 	}
 	m.source(what, stateOf(err), detail)
+}
+
+// quoted is an error in words, in which the name of a file is told apart from ours.
+func quoted(err error) string {
+	words := err.Error()
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		words = strings.ReplaceAll(words, at.Path, visible.Name(at.Path))
+	}
+	return words
 }
 
 // stateOf is the state that an error stands for.

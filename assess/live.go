@@ -56,7 +56,7 @@ func (r *running) text(what, name string) string {
 func (r *running) outcome(what, name string, err error) {
 	detail := "/" + name
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		detail = err.Error()
+		detail = quoted(err)
 	}
 	r.Sources = append(r.Sources, Source{what, stateOf(err), detail})
 }

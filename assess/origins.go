@@ -88,7 +88,7 @@ func (m *machine) deb822Sources(file, text string) {
 		p, err := r.Next()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				m.source("origins."+path.Base(file), SourceCorrupt, err.Error())
+				m.source("origins."+path.Base(file), SourceCorrupt, quoted(err))
 			}
 			return
 		}

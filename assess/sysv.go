@@ -65,7 +65,7 @@ func (m *machine) initScript(file string, runlevels, active []string) {
 	}
 	head, err := m.head(file, maxHeader)
 	if err != nil {
-		m.source("units.init-scripts."+u.Name, stateOf(err), err.Error())
+		m.source("units.init-scripts."+u.Name, stateOf(err), quoted(err))
 	}
 	own, isService := parseInitHeader(string(head))
 	u.Local = u.Package == ""

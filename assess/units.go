@@ -154,7 +154,7 @@ func (us *units) mask(name string, local bool) {
 func (us *units) link(dir, name string, local bool) {
 	target, err := us.m.fs.ReadLink(path.Join(dir, name))
 	if err != nil {
-		us.m.source("units."+name, stateOf(err), err.Error())
+		us.m.source("units."+name, stateOf(err), quoted(err))
 		return
 	}
 	if !path.IsAbs(target) {
@@ -202,7 +202,7 @@ func (us *units) defaultTarget(name, target, dir string) {
 func (m *machine) unitFile(name string) (u unitFile, empty bool) {
 	b, err := host.ReadFile(m.fs, name, maxUnit)
 	if err != nil {
-		m.source("units."+path.Base(name), stateOf(err), err.Error())
+		m.source("units."+path.Base(name), stateOf(err), quoted(err))
 		return u, false
 	}
 	return parseUnit(string(b)), len(b) == 0
@@ -248,7 +248,7 @@ func (us *units) dropinFolders(dir string) {
 func (us *units) dropins(unit, dir string) {
 	names, err := us.m.files(dir)
 	if err != nil {
-		us.m.source("units."+unit+".d", stateOf(err), err.Error())
+		us.m.source("units."+unit+".d", stateOf(err), quoted(err))
 		return
 	}
 	if !slices.Contains(unitKinds, path.Ext(unit)) {
@@ -291,7 +291,7 @@ func (m *machine) links(dir string, entries []fs.DirEntry) map[string]bool {
 		}
 		names, err := m.files(path.Join(dir, e.Name()))
 		if err != nil {
-			m.source("units."+e.Name(), stateOf(err), err.Error())
+			m.source("units."+e.Name(), stateOf(err), quoted(err))
 		}
 		for _, name := range names {
 			enabled[name] = true

@@ -10,6 +10,7 @@ import (
 	"svc/assess"
 	"svc/backend/api/attest"
 	"svc/backend/release"
+	"svc/backend/visible"
 	"svc/tools/artifact"
 	"svc/tools/data"
 )
@@ -161,7 +162,7 @@ func (in *DataPlanInput) result(p *data.Plan, digests artifact.Digests, keyID st
 		Inhibitors: headlines(p.Inhibitors), PlanDigest: digests[planFile], Artifacts: []Artifact{}, KeyID: keyID,
 	}
 	for i := range r.Inhibitors {
-		r.Inhibitors[i].Title += ": " + related(p.Inhibitors[i])
+		r.Inhibitors[i].Title += ": " + visible.Name(related(p.Inhibitors[i]))
 	}
 	for _, i := range p.Items {
 		r.Methods[string(i.Method)]++

@@ -143,7 +143,15 @@ func migratePart(ctx context.Context, env *Env, in MigrateInput) (any, error) {
 	if _, err := migrateShowing(ctx, env, in, func(p *migration.Plan) { plan = p }); err != nil {
 		return nil, err
 	}
-	return in.shoot(env, "svc_migrate", plan, 0)
+	return in.shoot(env, "svc_migrate", planLists{Plan: plan, ConfigurationFiles: plan.Configuration}, 0)
+}
+
+// planLists are the lists of a plan under names that no other member of the result has:
+// there configuration is counted.
+type planLists struct {
+	*migration.Plan
+	Configuration      *struct{}          `json:"configuration,omitempty"`
+	ConfigurationFiles []migration.Config `json:"configuration_files"`
 }
 
 // move is one migration on its way.

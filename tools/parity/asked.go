@@ -5,6 +5,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/ask"
+	"svc/backend/visible"
 )
 
 // Asked is what the migrated machine says while it runs; nothing where it was not asked.
@@ -37,10 +38,10 @@ func (v verification) answers() (all []Check) {
 		c := Check{Dimension: Services, Subject: a.Command, Result: Match, Why: a.Name + ": its own check of its configuration passes.", Evidence: in(a.File)}
 		switch {
 		case a.Err != nil:
-			c.Result, c.Why = Unknown, fmt.Sprintf("%s could not be asked: %v", a.Name, a.Err)
+			c.Result, c.Why = Unknown, fmt.Sprintf("%s could not be asked: %v", visible.Name(a.Name), a.Err)
 		case !a.OK():
 			c.Result, c.After = Differs, a.Text
-			c.Why = fmt.Sprintf("%s: its own check of its configuration ends with status %d.", a.Name, a.Status)
+			c.Why = fmt.Sprintf("%s: its own check of its configuration ends with status %d.", visible.Name(a.Name), a.Status)
 		}
 		all = append(all, c)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
+	"svc/backend/visible"
 )
 
 // item is one thing of a machine in a form that can be compared.
@@ -521,7 +522,7 @@ func guarded(a *assess.Assessment) []subject {
 	}
 	for _, c := range a.Cron {
 		if c.Local && c.Hidden {
-			all = append(all, item{Jobs, fmt.Sprintf("%s: a job in %s", cmp.Or(c.User, "somebody"), c.Evidence.Path), c.Schedule, "", at(c.Evidence)})
+			all = append(all, item{Jobs, fmt.Sprintf("%s: a job in %s", visible.Name(cmp.Or(c.User, "somebody")), visible.Name(c.Evidence.Path)), c.Schedule, "", at(c.Evidence)})
 		}
 	}
 	return gathered(all)

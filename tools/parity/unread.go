@@ -7,6 +7,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
+	"svc/backend/visible"
 )
 
 // origins say of what dimension the sources of an assessment tell, by how their
@@ -59,7 +60,7 @@ func unread(a *assess.Assessment, whose string) (all []Check) {
 		if s.State != assess.SourceUnreadable && s.State != assess.SourceCorrupt {
 			continue
 		}
-		c := Check{Dimension: originOf(s.What), Subject: s.What + " of the " + whose, Result: Unknown, Why: fmt.Sprintf("It is %s: %s", s.State, s.Detail)}
+		c := Check{Dimension: originOf(s.What), Subject: visible.Name(s.What) + " of the " + whose, Result: Unknown, Why: fmt.Sprintf("It is %s: %s", s.State, s.Detail)}
 		if file := pathIn.FindString(s.Detail); file != "" {
 			c.Evidence = []assess.Evidence{{Path: file}}
 		}

@@ -13,6 +13,7 @@ import (
 	"svc/backend/lazyregexp"
 	"svc/backend/pkgversion"
 	"svc/backend/secret"
+	"svc/backend/visible"
 	"svc/tools/migration"
 )
 
@@ -216,7 +217,7 @@ func (v verification) installed(c Check, names []string) Check {
 	c.After = strings.Join(found, ", ")
 	switch {
 	case len(found) < len(names):
-		c.Result, c.Why = Differs, fmt.Sprintf("Of %s, not all are installed. %s", strings.Join(names, ", "), c.Why)
+		c.Result, c.Why = Differs, fmt.Sprintf("Of %s, not all are installed. %s", visible.Names(names), c.Why)
 	case len(names) == 1 && names[0] == c.Subject:
 		c.Result = Match
 	default:
@@ -315,13 +316,13 @@ func (v verification) service(s migration.Service) Check {
 	case s.To == "":
 		c.Result = Planned
 	case s.Apply && !same:
-		c.Result, c.Why = Differs, fmt.Sprintf("The role sets %s %s.", s.To, s.State)
+		c.Result, c.Why = Differs, fmt.Sprintf("The role sets %s %s.", visible.Name(s.To), s.State)
 	case same && s.To == s.Unit:
 		c.Result = Match
 	case same:
-		c.Result, c.Why = Planned, fmt.Sprintf("It is %s there. %s", s.To, c.Why)
+		c.Result, c.Why = Planned, fmt.Sprintf("It is %s there. %s", visible.Name(s.To), c.Why)
 	case there && s.State == "enabled":
-		c.Result, c.Why = Differs, fmt.Sprintf("It was enabled, and %s is %s.", s.To, is.value)
+		c.Result, c.Why = Differs, fmt.Sprintf("It was enabled, and %s is %s.", visible.Name(s.To), is.value)
 	default:
 		c.Result = Planned // its package decides, and has no such unit or another default
 	}
@@ -429,9 +430,9 @@ func (v verification) written(c Check, row migration.Config, f File) Check {
 	case f.Err != "":
 		c.Result, c.Why = Unknown, f.Err
 	case !f.Exists && row.Link != "" && !v.Files[destination(row)].Exists:
-		c.Result, c.Why = Planned, fmt.Sprintf("%s The role makes links that lead somewhere, and %s has no %s.", c.Why, v.After.Release, destination(row))
+		c.Result, c.Why = Planned, fmt.Sprintf("%s The role makes links that lead somewhere, and %s has no %s.", c.Why, v.After.Release, visible.Name(destination(row)))
 	case !f.Exists:
-		c.Result, c.Why = Differs, fmt.Sprintf("The role writes %s, and it is not there.", row.To)
+		c.Result, c.Why = Differs, fmt.Sprintf("The role writes %s, and it is not there.", visible.Name(row.To))
 	case row.Link != "":
 		return c.compare(row.Link, f.Link, row.To != row.From)
 	case !known && (row.Action != migration.Copy || row.SHA256 == ""):
@@ -489,10 +490,10 @@ func (c Check) meaning(row migration.Config, f File, want []byte) Check {
 		return c
 	}
 	if row.Secret || secret.Holds(want) || secret.Holds(f.Content) {
-		c.Result, c.Why = Differs, fmt.Sprintf("%d lines differ from what the role writes to %s; they are not shown, since it holds secrets.", n, row.To)
+		c.Result, c.Why = Differs, fmt.Sprintf("%d lines differ from what the role writes to %s; they are not shown, since it holds secrets.", n, visible.Name(row.To))
 		return c
 	}
-	c.Result, c.Why = Differs, fmt.Sprintf("%d lines differ from what the role writes to %s: %s.", n, row.To, describe(lines))
+	c.Result, c.Why = Differs, fmt.Sprintf("%d lines differ from what the role writes to %s: %s.", n, visible.Name(row.To), describe(lines))
 	return c
 }
 
@@ -505,7 +506,7 @@ func (c Check) mode(row migration.Config, f File) Check {
 	case row.To == row.From && row.Action == migration.Copy:
 		c.Result = Match
 	default:
-		c.Result, c.Why = Planned, fmt.Sprintf("It stands in %s. %s", row.To, c.Why)
+		c.Result, c.Why = Planned, fmt.Sprintf("It stands in %s. %s", visible.Name(row.To), c.Why)
 	}
 	return c
 }
@@ -644,16 +645,16 @@ func (v verification) planned(c Check, was item) Check {
 func excuse(row migration.Config, line int) (Result, string) {
 	switch row.Action {
 	case migration.Manual:
-		return Manual, fmt.Sprintf("The plan left %s to a person. %s", row.From, row.Reason)
+		return Manual, fmt.Sprintf("The plan left %s to a person. %s", visible.Name(row.From), row.Reason)
 	case migration.LeftOut:
-		return Planned, fmt.Sprintf("The plan leaves %s behind. %s", row.From, row.Reason)
+		return Planned, fmt.Sprintf("The plan leaves %s behind. %s", visible.Name(row.From), row.Reason)
 	}
 	if row.Waits() {
-		return Planned, fmt.Sprintf("The plan lays what follows from %s ready. %s", row.From, row.Reason)
+		return Planned, fmt.Sprintf("The plan lays what follows from %s ready. %s", visible.Name(row.From), row.Reason)
 	}
 	for _, change := range row.Changes {
 		if change.Line == line || change.Line == 0 || line == 0 { // 0 is the file as a whole
-			return Planned, fmt.Sprintf("The plan changes %s. %s", strings.TrimPrefix(fmt.Sprintf("line %d of %s", line, row.From), "line 0 of "), change.Why)
+			return Planned, fmt.Sprintf("The plan changes %s. %s", strings.TrimPrefix(fmt.Sprintf("line %d of %s", line, visible.Name(row.From)), "line 0 of "), change.Why)
 		}
 	}
 	return "", ""
