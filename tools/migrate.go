@@ -26,6 +26,7 @@ import (
 	"svc/backend/visible"
 	"svc/tools/artifact"
 	"svc/tools/exposure"
+	"svc/tools/fixes"
 	"svc/tools/migration"
 	"svc/tools/report"
 	"svc/tools/role"
@@ -276,6 +277,10 @@ func (m *move) unconfirmed(ctx context.Context, usage api.UsageRequest) error {
 	if m.unseen() {
 		shown = m.shownDigest
 	}
+	mending := ""
+	if len(m.fixes) > 0 {
+		mending = ", with the fixes " + strings.Join(fixes.Lines(m.fixes), "; ")
+	}
 	relations := map[string]int{}
 	for _, p := range m.plan.Packages {
 		relations[string(p.Relation)]++
@@ -283,7 +288,7 @@ func (m *move) unconfirmed(ctx context.Context, usage api.UsageRequest) error {
 	return &NeedsConfirm{
 		Would: fmt.Sprintf("write to %s the plan of the move of %s to %s (digest %s), a report, an attestation and a role of %d files%s%s. "+
 			"Packages of the source: %d, as %s; the role installs %d. Files of /etc: %s. Findings: %d; inhibitors: %s",
-			r.Out, m.a.Release, m.target.Slug, r.PlanDigest, r.RoleFiles, secrets, m.mending(),
+			r.Out, m.a.Release, m.target.Slug, r.PlanDigest, r.RoleFiles, secrets, mending,
 			m.plan.Sum.Total, counts(relations), r.Install, counts(r.Configuration), len(r.Findings), keys(r.Inhibitors)),
 		Cost:  cost,
 		Seat:  answer.WouldClaimSeat,
@@ -404,7 +409,7 @@ func (m *move) prepare(ctx context.Context) error {
 	if m.in.IncludeSecrets {
 		passwords = m.passwords()
 	}
-	if m.fixes, err = readFixes(m.in.Fixes); err != nil {
+	if m.fixes, err = fixes.Read(m.in.Fixes); err != nil {
 		return err
 	}
 	roleFiles, err := role.Render(m.plan, m.a, role.Source{Read: m.readFile, Passwords: passwords, Fixes: m.fixes})
@@ -550,7 +555,7 @@ func (m *move) finish(ctx context.Context, staging *artifact.Staging, signer *si
 func (m *move) result(recorded api.UsageResponse) MigrateResult {
 	r := MigrateResult{
 		Source: m.a.Release, Target: m.target.Slug, Fingerprint: m.a.Fingerprint, IndexVersion: m.plan.IndexVersion, Preflight: m.in.Preflight,
-		Sum: m.plan.Sum, Install: len(m.plan.Install), Configuration: map[string]int{}, PlanDigest: m.shownDigest, Fixes: m.fixLines(),
+		Sum: m.plan.Sum, Install: len(m.plan.Install), Configuration: map[string]int{}, PlanDigest: m.shownDigest, Fixes: fixes.Lines(m.fixes),
 		Inhibitors: headlines(m.plan.Inhibitors), Findings: headlines(slices.Concat(m.plan.Findings, m.a.Findings)),
 		SeatClaimed: recorded.SeatClaimed, Licensed: recorded.Licensed, Artifacts: []Artifact{}, Exposure: counted(m.exposure, m.env.Now()), Rehearse: m.rehearse(),
 	}

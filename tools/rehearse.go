@@ -20,6 +20,7 @@ import (
 	"svc/backend/client"
 	"svc/tools/artifact"
 	"svc/tools/exposure"
+	"svc/tools/fixes"
 	"svc/tools/rehearsal"
 	"svc/tools/rehearsal/observe"
 	"svc/tools/report"
@@ -137,7 +138,7 @@ func (r *rehearsing) checkInput() error {
 			return err
 		}
 	}
-	if r.fixes, err = readFixes(r.in.Fixes); err != nil {
+	if r.fixes, err = fixes.Read(r.in.Fixes); err != nil {
 		return err
 	}
 	r.previous = readPrevious(r.in.Out)

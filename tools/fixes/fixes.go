@@ -1,4 +1,6 @@
-package tools
+// Package fixes reads what a person adds to a role after a rehearsal: a folder for each
+// fix, with files, packages and commands.
+package fixes
 
 import (
 	"errors"
@@ -18,9 +20,9 @@ const (
 	maxFixes = 500
 )
 
-// readFixes reads what a person adds to a role: of each folder in it the files, the
+// Read reads what a person adds to a role: of each folder in it the files, the
 // packages and the commands; nothing where no folder is named.
-func readFixes(dir string) (all []role.Fix, err error) {
+func Read(dir string) (all []role.Fix, err error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -84,25 +86,25 @@ func readFix(fsys fs.FS, name string) (f role.Fix, err error) {
 	return f, err
 }
 
-// maxCommands is how much of a fix's commands a person is shown, in characters.
-const maxCommands = 600
+// maxCommands is how much of a fix's commands a person is shown, in bytes.
+const maxCommands = 1200
 
-// fixLines say of each fix what it brings to the role, and what it runs.
-func (m *move) fixLines() (lines []string) {
-	for _, f := range m.fixes {
+// Lines say of each fix what it brings to the role, and what it runs.
+func Lines(all []role.Fix) (lines []string) {
+	for _, f := range all {
 		about := strings.Join(f.About(), ", ")
 		if f.Commands != nil {
-			about = strings.TrimPrefix(fmt.Sprintf("%s; runs as root %q", about, excerpt(string(f.Commands), maxCommands)), "; ")
+			about = strings.TrimPrefix(fmt.Sprintf("%s; runs as root %q", about, excerpt(f.Commands)), "; ")
 		}
-		lines = append(lines, fmt.Sprintf("%q (%s): %s", f.Name, f.Digest()[:12], excerpt(about, 2*maxCommands)))
+		lines = append(lines, fmt.Sprintf("%q (%s): %s", f.Name, f.Digest()[:12], excerpt([]byte(about))))
 	}
 	return lines
 }
 
-// mending are the fixes as the rest of a sentence.
-func (m *move) mending() string {
-	if len(m.fixes) == 0 {
-		return ""
+// excerpt is the beginning of a text.
+func excerpt(b []byte) string {
+	if len(b) <= maxCommands {
+		return string(b)
 	}
-	return ", with the fixes " + strings.Join(m.fixLines(), "; ")
+	return strings.ToValidUTF8(string(b[:maxCommands]), "") + "…"
 }
