@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"svc/backend/api"
-	"svc/backend/api/redact"
 	"svc/backend/client"
 )
 
@@ -183,7 +182,7 @@ func (e *Env) alone(ctx context.Context) (bool, error) {
 
 // strip takes out of a text what names machines, networks and people.
 func (e *Env) strip(text string) string {
-	stripped, _ := redact.Text(text, e.Hosts...)
+	stripped, _ := e.vocabulary().Text(text)
 	return stripped
 }
 

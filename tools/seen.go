@@ -2,9 +2,12 @@ package tools
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/backend/api/redact"
 	"svc/tools/register"
 )
 
@@ -12,7 +15,37 @@ import (
 // alone, and "which machines have a seat" is asked by name. A register that can't be
 // written stops nothing.
 func (e *Env) saw(a *assess.Assessment, m Machine) {
-	e.note(register.Machine{Fingerprint: a.Fingerprint, Name: a.System.Hostname, Place: absolute(m).Place(), Release: a.Release})
+	e.note(register.Machine{Fingerprint: a.Fingerprint, Name: a.System.Hostname, Place: absolute(m).Place(), Release: a.Release, People: people(a)})
+}
+
+// maxPeople bounds how many accounts of a machine the register keeps.
+const maxPeople = 300
+
+// people are the accounts of a machine that no package made.
+func people(a *assess.Assessment) string {
+	names := []string{}
+	for _, u := range a.Users {
+		if !u.System && len(names) < maxPeople {
+			names = append(names, u.Name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// vocabulary is what this user's machines and the people on them are called: what
+// is filed must not have it, whatever the words look like.
+func (e *Env) vocabulary() redact.Vocabulary {
+	v := redact.Vocabulary{Hosts: slices.Clone(e.Hosts)}
+	known, err := e.Register.Known()
+	if err != nil {
+		e.Log.Warn("looking for the machines' names", "error", err)
+	}
+	for _, m := range known {
+		short, _, _ := strings.Cut(m.Name, ".")
+		v.Hosts = append(v.Hosts, m.Name, short)
+		v.Users = append(v.Users, strings.Fields(m.People)...)
+	}
+	return v
 }
 
 // moved notes where the move of a machine was written.

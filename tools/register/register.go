@@ -33,6 +33,7 @@ type Machine struct {
 	Target      string `json:"target,omitempty"`  // slug of the release that a move was written for
 	Out         string `json:"out,omitempty"`     // folder of that move
 	Seen        string `json:"seen,omitempty"`    // YYYY-MM-DD
+	People      string `json:"people,omitempty"`  // its accounts that no package made, with spaces between
 }
 
 // Register is one file of JSON lines; of a machine's lines the later adds to those
@@ -89,7 +90,7 @@ func wait(f *os.File) error {
 // with is what is known of a machine and what is new of it.
 func (m Machine) with(n Machine) Machine {
 	for _, f := range []struct{ old, new *string }{
-		{&m.Fingerprint, &n.Fingerprint}, {&m.Name, &n.Name}, {&m.Place, &n.Place}, {&m.Release, &n.Release}, {&m.Target, &n.Target}, {&m.Out, &n.Out}, {&m.Seen, &n.Seen},
+		{&m.Fingerprint, &n.Fingerprint}, {&m.Name, &n.Name}, {&m.Place, &n.Place}, {&m.Release, &n.Release}, {&m.Target, &n.Target}, {&m.Out, &n.Out}, {&m.Seen, &n.Seen}, {&m.People, &n.People},
 	} {
 		if *f.new != "" {
 			*f.old = *f.new

@@ -6,8 +6,8 @@
 //
 // A name goes by its form (10.0.0.1, web01, /srv/x), by where it stands (the
 // second word of a line of syslog, what follows "ssh", what answers "hostname";
-// table rules, and below), or because
-// it was found so elsewhere in the same text.
+// table rules, and below), because it is a stranger among known words (strangers),
+// because the caller knows it (Vocabulary), or because it was found so elsewhere in the same text.
 package redact
 
 import (
@@ -40,13 +40,27 @@ var placeholder = lazyregexp.New(`\[(host|domain|ip|email|url|path|secret|id|use
 // read as another name the next time; lines of people need two or three passes.
 const passes = 8
 
+// Vocabulary is what a caller knows of names that a text may have.
+type Vocabulary struct {
+	Hosts []string // names of machines, whatever else they mean
+	Users []string // accounts; one that is a word of every text too says nothing
+}
+
+// Text is that of an empty vocabulary, with the names of hosts that are given.
+func Text(s string, hosts ...string) (string, map[string]int) {
+	return Vocabulary{Hosts: hosts}.Text(s)
+}
+
 // Text gives s with every such name replaced by its kind in brackets, and how
 // often each kind stands in the result. Doing it again changes nothing. A
 // hostname that looks like any other word, and stands where any other word may
-// stand, is found only where hosts names it.
-func Text(s string, hosts ...string) (string, map[string]int) {
+// stand, is found only where the vocabulary has it.
+func (v Vocabulary) Text(s string) (string, map[string]int) {
 	known := map[string]string{}
-	for _, name := range hosts {
+	for _, name := range v.Users {
+		learn(known, name, user)
+	}
+	for _, name := range v.Hosts {
 		if !isOrdinary(name) {
 			known[strings.ToLower(name)] = host
 		}
@@ -80,7 +94,7 @@ func stable(s string, known map[string]string) string {
 	for n := range passes {
 		for i, line := range lines {
 			if changed[i] { // or else the rules find nothing new
-				lines[i] = inPlaces(line, known)
+				lines[i] = strangers(inPlaces(line, known), known)
 				changed[i] = lines[i] != line
 			}
 		}

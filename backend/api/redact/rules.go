@@ -88,6 +88,7 @@ var rules = []rule{
 	{needs: []string{"[ip]", "[id]"}, weak: true, at: lazyregexp.New(`\[(?:ip|id)\](?::[0-9]+|\.[0-9]+)? \(` + aHost + `\)`)},
 	{needs: []string{"[ip]"}, at: lazyregexp.New(`\b(?:auth|passwd-file|ldap|pam|sql|shadow|static|dict)\(` + aUser + `,\[ip\]`)},
 	{needs: []string{"]"}, at: lazyregexp.New(`(?:^|[\s"'<(\[=])` + aUser + `@\[(?:host|domain|ip)\]`)},
+	{needs: []string{"received: from"}, at: lazyregexp.New(`(?i)\breceived: from ` + aHost)},
 	{needs: []string{" h=", "helo", "ehlo"}, at: lazyregexp.New(`(?:\bH=\(?|(?i:\b[eh][eh]lo[ =]<?))` + aHost)},
 	{needs: []string{" a="}, at: lazyregexp.New(`\bA=\w+:` + aUser)},
 
@@ -99,7 +100,7 @@ var rules = []rule{
 	{needs: []string{" in "}, at: lazyregexp.New(`^(?P<host>` + name + `)?[ \t]+(?:[0-9]+[ \t]+)?IN[ \t]+(?:A|AAAA|CNAME|NS|PTR|MX(?:[ \t]+[0-9]+)?)(?:[ \t]+(?P<host>` + name + `))?`)},
 
 	// Hosts by a key, a word, a command or an error before them.
-	{needs: []string{"host", "fqdn", "node", "server", "name", "peer", "master"}, at: lazyregexp.New(`(?i)\b(?:(?:[a-z]+[ _.-]?)?hostname|(?:ansible|master|db|pg|my|mysql|redis|mail|smtp|ldap|remote|source|target|slave|primary)[_.-]?host|r?host|fqdn|node(?:[_.]?name)?|name[_-]label|computer ?name|application_name|peer|asset|servername)["']?(?: ?= ?|:(?: +|["'])|: *["'])` + aHost)},
+	{needs: []string{"host", "fqdn", "node", "server", "name", "peer", "master"}, at: lazyregexp.New(`(?i)\b(?:(?:[a-z]+[ _.-]?)?hostname|(?:ansible|master|db|pg|my|mysql|redis|mail|smtp|ldap|remote|source|target|slave|primary)[_.-]?host|r?host|fqdn|node(?:[_.]?name)?|name[_-]label|computer ?name|(?:vm|server|machine|instance)[ _-]?name|application_name|peer|asset|servername)["']?(?: ?= ?|:(?: +|["'])|: *["'])` + aHost)},
 	{needs: []string{"host"}, weak: true, at: lazyregexp.New(`(?i)\bhost[ -]?names?(?: is| was| are| to)? ` + aHost + `(?:, now it is ` + aHost + `)?`)},
 	{needs: []string{"host", "server", "machine", "node", "vm", "box", "guest", "instance", "hypervisor", "peer", "pod", "replica", "serveur", "minion", "realm", "workgroup", "master", "twin", "member", "broker", "relay", "appliance", "laptop", "workstation", "firewall", "router", "cluster", "standby", "primary", "source", "tsig", "namespace", "deployment"}, weak: true, prose: true, at: lazyregexp.New(`(?i)\b(?:hosts?|servers?|serveur|machines?|nodes?|vms?|vmid [0-9]+|vm-id [0-9]+|box(?:es)?|guests?|instances?|hypervisors?|minions?|peer|pods?|deployment|namespace|workgroup|realm|twin|master|member|broker|relay|appliance|laptop|workstation|firewall|router|cluster|replica|standby|primary|source|tsig|machine name)[,:]?(?: (?:called|named|is called|is named|are|is|name|name is))?(?: \(|[ /]["'«„]?)(?P<hosts>` + list + `)`)},
 	{needs: []string{"name"}, weak: true, at: lazyregexp.New(`(?i)\b(?:name (?:of (?:the|this|our|my) (?:host|server|machine|vm|box|node)|is)) ["'«„]?(?:is )?` + aHost)},
@@ -184,6 +185,13 @@ var rules = []rule{
 	// A word that looks made up, after one that announces a secret in a sentence.
 	{needs: []string{"pass", "pw", "secret", "token", "key", "seed", "psk", "community", "cred"}, at: lazyregexp.New(`(?i)\b(?:password|passwd|passphrase|passcode|bind_?pw|root_?pw|pw|secret|token|api key|license key|key|seed|psk|community|credentials?)(?: is| was|:| =)? ["']?(?P<secret>` + madeUp + `)`)},
 	{needs: []string{"passwort", "kennwort", "mot de passe", "used to be"}, at: lazyregexp.New(`(?i)\b(?:passwort|kennwort|mot de passe|passphrase|password)\b[^\n.:]{0,60}? (?:lautet|ist|est|used to be|was|is)(?: jetzt| nun| now)?:? ["'«„]?(?P<secret>` + madeUp + `|[\pL\pN]+[!#$%&*_-][\pL\pN!#$%&*_-]+)`)},
+	{needs: []string{"pass", "pw", "secret", "token", "key", "cred", "login", "logged", "auth", "kennwort", "zugang", "pin"}, at: lazyregexp.New(`(?i)\b(?:\w*passw\w+|passphrase|passcode|kennwort|mot de passe|contraseña|pw|secret|tokens?|keys?|credentials?|log(?:ged)? ?in|zugangsdaten|auth|key is|pin)\b(?:[ :=,"'(/]+[\pL_-]+\b){0,6}?[ :=,"'(/„«` + "`" + `]+(?P<mixed>[^\s"'(),;„“«»` + "`" + `\[\]]{6,})`)},
+	{needs: []string{"eap", "psk", "xauth", "chap"}, at: lazyregexp.New(`\b(?:EAP|PSK|XAUTH|CHAP) +"(?P<secret>[^"\[]{3,})"`)},
+	{needs: []string{" pin"}, at: lazyregexp.New(`(?i)\bpin(?:[- ]?code)?(?: is| was| ist| lautet|:| =)? (?P<secret>[0-9]{4,8})\b`)},
+	{needs: []string{" login"}, at: lazyregexp.New(`\b(?:docker|podman|buildah|skopeo|registry) login\b[^\n|]*? (?:-p|--password)[ =]["']?(?P<secret>[^\s"'\[]{4,})`)},
+	{needs: []string{"net use"}, at: lazyregexp.New(`(?i)\bnet use [^\n]*/user:\S+ (?P<secret>[^\s/\[*]{4,})`)},
+	{needs: []string{"passphrase"}, at: lazyregexp.New(`(?i)\bpassphrase (?:is|was|lautet|ist):? (?P<secret>[a-z]{3,}(?:[ -][a-z]{3,}){3,5})$`)},
+	{needs: []string{""}, at: lazyregexp.New(`(?:^|[\s"'=:(,` + "`" + `])(?P<random>[A-Za-z0-9_-]{20,})`)},
 	{needs: []string{"add_user", "change_password", "htpasswd "}, at: lazyregexp.New(`\b(?:add_user|change_password|htpasswd(?: -\w+)+(?: \S*[/.]\S*|\[path\])?) +(?:\[user\]|` + aUser + `) +["']?(?P<secret>[^\s"'\[-][^\s"'\[]{2,})`)},
 	{needs: []string{" : "}, at: lazyregexp.New(`^(?:` + aUser + `|%any)? *: (?:PSK|EAP|XAUTH|NTLM|RSA|ECDSA) +"(?P<secret>[^"\[]{3,})"`)},
 	{needs: []string{"stats auth "}, at: lazyregexp.New(`\bstats auth ` + aUser + `:`)},
@@ -265,7 +273,7 @@ var rules = []rule{
 	{needs: []string{"tty"}, at: lazyregexp.New(`\b[0-9]+ [0-9]+ ` + aUser + ` seat[0-9]`)},
 	{needs: []string{"] \""}, at: lazyregexp.New(`^\S+ \S+ ` + aUser + ` \[[0-9]{2}/`)},
 	{needs: []string{"user["}, at: lazyregexp.New(`\b(?:User|Group)\[` + aUser + `\]`)},
-	{needs: []string{"customer", "colleague", "kunde", "ticket", "o ="}, at: lazyregexp.New(`(?:\b(?:[Cc]ustomers?|[Cc]olleague|[Kk]unden?|[Tt]icket (?:from|of|by))|\bO =) ["']?(?P<user>\p{Lu}[\pL.&-]*(?: \p{Lu}[\pL.&-]+)*)`)},
+	{needs: []string{"customer", "company", "firma", "tenant", "colleague", "kunde", "ticket", "o ="}, at: lazyregexp.New(`(?:\b(?:[Cc]ustomers?|[Cc]ompany|[Ff]irma|[Tt]enant|[Cc]olleague|[Kk]unden?|[Tt]icket (?:from|of|by))|\bO =) ["']?(?P<user>\p{Lu}[\pL.&-]*(?: \p{Lu}[\pL.&-]+)*)`)},
 	{needs: []string{"reported", "ticket", "signed-off"}, at: lazyregexp.New(`\b(?:Reported-by|Signed-off-by|Author|From): (?P<user>[\pL][\pL .'-]+[\pL]) <`)},
 	{needs: []string{"ps aux", " 0.0 "}, at: lazyregexp.New(`^` + aUser + ` +[0-9]+ +[0-9.]+ +[0-9.]+ `)},
 	{needs: []string{"hier_", "direct/"}, at: lazyregexp.New(`\[url\] ` + aUser + ` (?:HIER_)?[A-Z_]+/`)},
@@ -323,6 +331,11 @@ func (r rule) replace(kind, text string, known map[string]string) string {
 			return put(host)
 		}
 		return text
+	case "mixed", "random":
+		if kind == "mixed" && !isMixed(text) || kind == "random" && !isRandom(text) {
+			return text
+		}
+		return put(hidden)
 	case "known":
 		learn(known, text, user)
 		return text
@@ -334,6 +347,52 @@ func (r rule) replace(kind, text string, known map[string]string) string {
 		return put(user)
 	}
 	return put(kind)
+}
+
+// isMixed says that a word is made up as passwords are: capitals, small letters
+// and digits, or these and a sign that no name has; and no version or name.
+func isMixed(w string) bool {
+	w = strings.TrimRight(w, ".:?")
+	small, capital, digit, sign := strings.ContainsFunc(w, unicode.IsLower), strings.ContainsFunc(w, unicode.IsUpper), strings.ContainsFunc(w, unicode.IsDigit), strings.ContainsAny(w, "!#$%&*+^~")
+	return (small && capital && digit || (small || capital) && digit && sign || small && digit && turns(w) > 4) &&
+		kindOf(w) == "" && !versioned.MatchString(w) && !strings.Contains(w, "/") && !releaseLike.MatchString(w) && !packageLike.MatchString(w)
+}
+
+// versioned: 1.2, and foo-1.2.
+var versioned = lazyregexp.New(`(?:^|-)v?[0-9]+[.:][0-9]`)
+
+// isRandom says that a long word is nobody's: capitals, small letters and digits
+// take turns, as only in tokens.
+func isRandom(w string) bool {
+	for _, part := range letters.FindAllString(w, -1) {
+		if isKnown(strings.ToLower(part)) {
+			return false
+		}
+	}
+	return strings.ContainsFunc(w, unicode.IsLower) && strings.ContainsFunc(w, unicode.IsUpper) && strings.ContainsFunc(w, unicode.IsDigit) && turns(w)*4 >= len(w)
+}
+
+// letters of a word as long as only words are.
+var letters = lazyregexp.New(`[A-Za-z][a-z]{3,}`)
+
+// turns counts where letters and digits follow each other in a word, or a
+// capital a small letter.
+func turns(w string) (n int) {
+	class := func(c byte) int {
+		switch {
+		case c >= '0' && c <= '9':
+			return 1
+		case c >= 'A' && c <= 'Z':
+			return 2
+		}
+		return 3
+	}
+	for i := 1; i < len(w); i++ {
+		if class(w[i]) != class(w[i-1]) {
+			n++
+		}
+	}
+	return n
 }
 
 // oneOf is a name of a list, and not its "and".

@@ -322,7 +322,7 @@ const (
 )
 
 // roleAndPlace: web-blue, db-a, proxy-int: a machine among its like.
-var roleAndPlace = lazyregexp.New(`^(?i:(?:` + roles + `|ceph|redis|mongo|consul|jira|gitlab|ldap|nfs|sip|ws|pc|php|tomcat)-(?:[a-f]|blue|green|red|left|right|old|new|alt|neu|int|intern|ext|extern|legacy|hq|eg|og|ug|live|main|standby))$`)
+var roleAndPlace = lazyregexp.New(`^(?i:(?:` + roles + `|ceph|redis|mongo|consul|jira|gitlab|ldap|nfs|sip|ws|pc|php|tomcat)-(?:[a-f]|blue|green|red|left|right|old|new|alt|neu|int|intern|ext|extern|legacy|hq|eg|og|ug|live|main|standby)|[a-z0-9]+(?:-[a-z0-9]+)*-(?:srv|gw|fw|nas|esx|mx)[0-9]*)$`)
 
 var wordThenNumber = lazyregexp.New(`^(?i)(.*-)?([a-z]+)-([0-9]+)$`)
 

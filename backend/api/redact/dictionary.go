@@ -1,0 +1,64 @@
+package redact
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"io"
+	"strings"
+	"sync"
+)
+
+// dictionaryGZ are the words of English, of manual pages and in names of
+// packages; gen.go makes it.
+//
+//go:embed dictionary.txt.gz
+var dictionaryGZ []byte
+
+var dictionary = sync.OnceValue(func() map[string]bool {
+	z, err := gzip.NewReader(bytes.NewReader(dictionaryGZ))
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		panic(err)
+	}
+	all := make(map[string]bool, 1<<16)
+	for w := range strings.Lines(string(text)) {
+		all[w[:len(w)-1]] = true
+	}
+	return all
+})
+
+// themesTXT are what people name machines after, a theme a line.
+//
+//go:embed themes.tsv
+var themesTXT string
+
+var themes = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for line := range strings.Lines(themesTXT) {
+		if _, names, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && line[0] != '#' {
+			for name := range strings.FieldsSeq(names) {
+				all[name] = true
+			}
+		}
+	}
+	return all
+})
+
+// isKnown finds a word in lower case in the dictionary, with or without its endings.
+func isKnown(w string) bool {
+	if len(w) < 3 || dictionary()[w] || isListed(w) || isAccount(w) {
+		return true
+	}
+	for _, e := range endings {
+		if stem, ok := strings.CutSuffix(w, e.ending); ok && len(stem) > 2 {
+			if isKnown(stem+e.stem) || len(stem) > 3 && stem[len(stem)-1] == stem[len(stem)-2] && isKnown(stem[:len(stem)-1]) {
+				return true
+			}
+		}
+	}
+	return false
+}

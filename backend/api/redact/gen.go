@@ -1,0 +1,128 @@
+//go:build ignore
+
+// Gen makes dictionary.txt.gz: the words that texts of this trade are written
+// in, one a line, sorted, without what their ending makes of another. Of three sources:
+//
+//   - SCOWL up to size 60, American and British (Debian's package scowl; free to copy with NOTICE.scowl)
+//   - words of three manual pages or more, of those installed in sections 1, 5, 7 and 8
+//   - parts of the names of three packages or more, of those on standard input: apt-cache pkgnames, and the lists of the index;
+//     and what stands before the number at the end of a name, with its hyphen
+//
+// It is run as
+//
+//	(apt-cache pkgnames; cut -f1,2 ../../index/data/rpm_lists.tsv) | go run gen.go DIR
+//
+// where DIR is the folder that the package scowl was unpacked into.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	roff  = regexp.MustCompile(`\\f.|\\\(..|\\[-&]`)
+	words = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
+	lower = regexp.MustCompile(`^[a-z]{2,20}$|^[a-z]{2,12}[0-9]{1,4}[a-z]{0,4}$`)
+	// numbered are names of packages that end in a number.
+	numbered = regexp.MustCompile(`^([a-z][a-z0-9.+-]*-)[0-9][0-9.]*$`)
+)
+
+// endings are those that redact undoes.
+var endings = [][2]string{{"s", ""}, {"es", ""}, {"ed", ""}, {"ed", "e"}, {"ing", ""}, {"ing", "e"}, {"ly", ""}, {"d", ""}, {"ies", "y"}}
+
+func main() {
+	all := map[string]bool{}
+	for _, list := range []string{"english", "american", "british", "british_z"} {
+		for _, size := range strings.Fields("10 20 35 40 50 55 60") {
+			text, err := os.ReadFile(filepath.Join(os.Args[1], "usr/share/dict/scowl", list+"-words."+size))
+			if err != nil && !os.IsNotExist(err) {
+				log.Fatal(err)
+			}
+			for _, w := range strings.Fields(string(text)) {
+				all[w] = lower.MatchString(w)
+			}
+		}
+	}
+	often(all, pages())
+	names, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		log.Fatal(err)
+	}
+	list := strings.Fields(strings.ToLower(string(names)))
+	slices.Sort(list)
+	list = slices.Compact(list)
+	often(all, list)
+	for _, name := range list {
+		if m := numbered.FindStringSubmatch(name); m != nil {
+			all[m[1]] = true
+		}
+	}
+	if err := os.WriteFile("dictionary.txt.gz", packed(all), 0o644); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// pages are the texts of manual pages.
+func pages() (texts []string) {
+	files, _ := filepath.Glob("/usr/share/man/man[1578]/*.gz") // the pattern is sound
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			continue // a link to nothing
+		}
+		if z, err := gzip.NewReader(f); err == nil {
+			text, _ := io.ReadAll(io.LimitReader(z, 400_000)) // what is broken has fewer words
+			texts = append(texts, roff.ReplaceAllString(string(text), " "))
+		}
+		f.Close()
+	}
+	return texts
+}
+
+// often adds the words that three texts or more have.
+func often(all map[string]bool, texts []string) {
+	count := map[string]int{}
+	for _, text := range texts {
+		seen := map[string]bool{}
+		for _, w := range words.FindAllString(text, -1) {
+			if lower.MatchString(w) && !seen[w] {
+				seen[w] = true
+				if count[w]++; count[w] > 2 {
+					all[w] = true
+				}
+			}
+		}
+	}
+}
+
+func packed(all map[string]bool) []byte {
+	list := []string{}
+	for w, ok := range all {
+		if ok && !derived(all, w) {
+			list = append(list, w)
+		}
+	}
+	slices.Sort(list)
+	var out bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	io.WriteString(z, strings.Join(list, "\n")+"\n")
+	z.Close()
+	return out.Bytes()
+}
+
+func derived(all map[string]bool, w string) bool {
+	for _, e := range endings {
+		if stem, ok := strings.CutSuffix(w, e[0]); ok && len(stem) > 2 && (all[stem+e[1]] || len(stem) > 3 && stem[len(stem)-1] == stem[len(stem)-2] && all[stem[:len(stem)-1]]) {
+			return true
+		}
+	}
+	return false
+}

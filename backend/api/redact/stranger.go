@@ -1,0 +1,187 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+
+	"svc/backend/api/lazyregexp"
+)
+
+// A stranger is a word that is in no dictionary, or one that people name
+// machines after, in a line whose other words are known: it is a name.
+
+// bare is a word of a text with what may stand around it: quotes, brackets and
+// the points of a sentence; and 's.
+var bare = lazyregexp.New(`^(["'«„“‚([{*` + "`" + `]*)([\pL\pN][\pL\pN-]*[\pL\pN])((?:'s|’s)?["'»“”‘)\]}*,.;:?!` + "`" + `]*)$`)
+
+// inLine is a word of a line where it stands.
+type inLine struct {
+	start, end int
+	text       string // "" where something else stands: a path, a number, a placeholder
+}
+
+// strangers replaces the strangers of a line, and remembers them.
+func strangers(line string, known map[string]string) string {
+	words := wordsOf(line)
+	prose := isProse(words)
+	if manages.MatchString(line) {
+		return line
+	}
+	var out strings.Builder
+	last := 0
+	for i, w := range words {
+		kind := ""
+		if prose || isNumbered(w.text) || i > 0 && places[strings.ToLower(words[i-1].text)] {
+			kind = strange(words, i, line)
+		}
+		if kind != "" {
+			out.WriteString(line[last:w.start])
+			out.WriteString(put(kind))
+			last = w.end
+			if themes()[w.text] || !isKnown(strings.ToLower(w.text)) {
+				learn(known, w.text, kind)
+			}
+		}
+	}
+	return out.String() + line[last:]
+}
+
+// wordsOf splits a line at its spaces.
+func wordsOf(line string) (words []inLine) {
+	for at := 0; at < len(line); {
+		n := strings.IndexAny(line[at:], " \t")
+		if n < 0 {
+			n = len(line) - at
+		}
+		if n > 0 {
+			w := inLine{start: at, end: at + n}
+			if m := bare.FindAllStringSubmatchIndex(line[at:at+n], 1); m != nil {
+				w = inLine{at + m[0][4], at + m[0][5], line[at+m[0][4] : at+m[0][5]]}
+			}
+			words = append(words, w)
+		}
+		at += n + 1
+	}
+	return words
+}
+
+// isProse says that most words of a line are known: in another language, or in
+// a list of packages, a word that no dictionary has says nothing.
+func isProse(words []inLine) bool {
+	all, listed := 0, 0
+	for _, w := range words {
+		if plainWord.MatchString(w.text) {
+			all++
+			if isKnown(strings.ToLower(w.text)) {
+				listed++
+			}
+		}
+	}
+	return listed >= 3 && listed*10 >= all*6
+}
+
+var (
+	plainWord = lazyregexp.New(`^[A-Za-z]{2,}$`)
+	// manages: a line about packages, whose names no dictionary has.
+	manages = lazyregexp.New(`(?i)\b(?:apt|apt-get|dnf|yum|zypper|dpkg|rpm|pip3?|npm|gem|cargo|snap|flatpak|modprobe|insmod|import)\b|\b(?:packages?|modules?|plugins?|drivers?|extensions?|libraries|library|codecs?|depends|kernel option|unpacking|setting up|selecting)\b`)
+	// candidate: a word as names of machines are written.
+	candidate = lazyregexp.New(`^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$`)
+	// capitals: SAPQ21.
+	capitals  = lazyregexp.New(`^[A-Z]{3,8}[0-9]{1,3}$`)
+	letterRun = lazyregexp.New(`[a-z]{3,}`)
+	hexNumber = lazyregexp.New(`^[0-9a-f]*[0-9][0-9a-f]*$`)
+	// about are words after which something of the software's stands, and not a machine.
+	about = strings.Fields("the a an name import service command option function variable file directory setting parameter directive unit program binary user group account field column table database schema key flag process daemon engine format codec method protocol using with via in")
+	// thing are words that say of the word before that it is no machine.
+	thing = strings.Fields("package module service unit daemon library plugin driver command option function variable file directory setting parameter directive program binary protocol format syntax")
+)
+
+// strange is the kind of a word if it is a stranger, or "".
+func strange(words []inLine, i int, line string) string {
+	w := words[i]
+	next := byte(' ')
+	if w.end < len(line) {
+		next = line[w.end]
+	}
+	if !candidate.MatchString(w.text) && !capitals.MatchString(w.text) || len(w.text) < 3 || next == '=' || next == '(' || hexNumber.MatchString(w.text) ||
+		releaseLike.MatchString(w.text) || packageLike.MatchString(w.text) || deviceLike.MatchString(w.text) {
+		return ""
+	}
+	before, after := "", ""
+	if i > 0 {
+		before = strings.ToLower(words[i-1].text)
+	}
+	if i+1 < len(words) {
+		after = strings.ToLower(words[i+1].text)
+	}
+	theme, unknown := parts(strings.ToLower(w.text))
+	switch {
+	case isNumbered(w.text):
+		return host
+	case slices.Contains(thing, after), i+1 < len(words) && startsDigit.MatchString(line[words[i+1].start:words[i+1].end]) && after != "":
+		return ""
+	case (theme || hasNumber.MatchString(w.text) && !isKnown(strings.ToLower(w.text))) && (placed(before) || acts(after)):
+		return host
+	case unknown && candidate.MatchString(w.text) && !slices.Contains(about, before) && (!foreign(words) || placed(before) && compound.MatchString(w.text)):
+		return host
+	}
+	return ""
+}
+
+var hasNumber = lazyregexp.New(`[a-z]{3}-?[0-9]{1,3}$|^[A-Z]{3,}[0-9]+$`)
+
+// isNumbered takes kube-infra-2 and s3gw-2: a number behind several parts, or
+// behind what is no word; and no package is called so.
+func isNumbered(w string) bool {
+	m := numbered.FindStringSubmatch(w)
+	if m == nil || dictionary()[m[1]] || releaseLike.MatchString(w) || packageLike.MatchString(w) || deviceLike.MatchString(w) {
+		return false
+	}
+	stem := strings.TrimSuffix(m[1], "-")
+	if deviceLike.MatchString(strings.ReplaceAll(lastTwo(w), "-", "")) {
+		return false // scram-sha-256
+	}
+	return strings.Contains(stem, "-") && stem == strings.ToLower(stem) || !isKnown(strings.ToLower(stem))
+}
+
+// lastTwo are the last two parts of a word: sha-256 of scram-sha-256.
+func lastTwo(w string) string {
+	return w[strings.LastIndexByte(w[:strings.LastIndexByte(w, '-')], '-')+1:]
+}
+
+var numbered = lazyregexp.New(`^([A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*-)[0-9]{1,3}$`)
+
+// compound: with a number, or of several parts.
+var compound = lazyregexp.New(`[a-z](?:-?[0-9]|-[a-z])`)
+
+// foreign says that a line is in German or French, of which the dictionary has little.
+func foreign(words []inLine) bool {
+	n := 0
+	for _, w := range words {
+		if abroad[strings.ToLower(w.text)] {
+			n++
+		}
+	}
+	return n > 1
+}
+
+var abroad = set("je de sans par mon votre peut mais vous il on der die das den dem des ein eine ist nicht ich wir mit auf für von nach wird wurde haben habe hat kann auch noch aber oder und seit beim zum zur im le la les du des une un est pas plus sur avec pour dans je nous que qui vers et ne se ce cette el los las que por con para una está")
+
+// parts says whether a word, or a part of it, is one that people name machines
+// after, and whether one is in no dictionary.
+func parts(w string) (theme, unknown bool) {
+	for _, part := range letterRun.FindAllString(w, -1) {
+		theme = theme || themes()[part]
+		unknown = unknown || !isKnown(part)
+	}
+	return theme, unknown
+}
+
+var (
+	places = set("on from to of between and or behind into onto against than both at towards toward for via by called named host server machine vm box node while whereas but that if when is was not retire touch reboot restart move moved migrate copy upgrade drain login log ssh ping old new ask tell see check only except without vs versus like unlike near through over until after before because since once auf von nach vom zum und oder aus dass bitte ob wie zwischen als de vers sur et entre depuis que")
+	doing  = set("uses used left joined joins is was isn't wasn't has had hasn't runs ran run still still, went lost gets got keeps kept boots booted hangs hung crashed crashes fails failed needs needed should must can can't cannot will won't would does doesn't did didn't has answers answered came comes reports reported says said shows showed sees forwards holds mounts serves stopped stops starts started went and or but to at only also now ist hat war läuft fehlt nicht noch erst und est")
+)
+
+func placed(before string) bool { return before == "" || places[before] }
+
+func acts(after string) bool { return doing[after] }

@@ -1,0 +1,25 @@
+package tools
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"svc/assess"
+	"svc/tools/register"
+)
+
+// What a machine that svc has read is called, and who has an account on it, goes
+// from what is filed, though the words are any other's.
+func TestWhatIsKnownOfMachinesIsStripped(t *testing.T) {
+	is := is.New(t)
+	env := &Env{Now: time.Now, Log: slog.New(slog.DiscardHandler), Register: register.Register{File: filepath.Join(t.TempDir(), "machines.jsonl")}}
+	is.Equal(env.strip("Table keeps the keys of harvester"), "Table keeps the keys of harvester")
+	a := &assess.Assessment{Fingerprint: "f", System: assess.System{Hostname: "table.acme.example"}, Users: []assess.User{{Name: "harvester"}, {Name: "backup"}, {Name: "www-data", System: true}}}
+	env.saw(a, Machine{Root: "/"})
+	is.Equal(env.strip("Table keeps the keys of harvester"), "[host] keeps the keys of [user]")
+	is.Equal(env.strip("the backup as www-data"), "the backup as www-data")
+}
