@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/api/lazyregexp"
+	"svc/backend/lazyregexp"
 )
 
 // A stranger is a word that is in no dictionary, or one that people name
