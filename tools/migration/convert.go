@@ -19,7 +19,8 @@ func (p *Plan) convert(in Input, files []Config) {
 		return
 	}
 	of := conversion(in, p)
-	taken := map[string][]int{} // converter → rows
+	taken := map[string][]int{}  // converter → rows
+	closed := map[string][]int{} // converter → rows of secrets that stay behind
 	names := []string{}
 	for i, c := range files {
 		if why := convert.ByHand(of, c.From); why != "" && c.Action == Copy {
@@ -31,7 +32,12 @@ func (p *Plan) convert(in Input, files []Config) {
 				names = append(names, name)
 			}
 			taken[name] = append(taken[name], i)
+		} else if name != "" && c.Action == LeftOut && c.Reason == secretReason && c.Link == "" {
+			closed[name] = append(closed[name], i)
 		}
+	}
+	for name, rows := range closed {
+		p.age(name, rows, of, in)
 	}
 	for _, name := range names {
 		p.apply(name, taken[name], of, in)
@@ -116,6 +122,22 @@ func conversion(in Input, p *Plan) convert.Input {
 		}
 	}
 	return of
+}
+
+// age marks the secrets of one service that would be converted, had the role them:
+// as they are, they are written for the source's release.
+func (p *Plan) age(name string, rows []int, of convert.Input, in Input) {
+	of.Files = nil
+	for _, i := range rows {
+		if b, err := in.Read(p.Configuration[i].From); err == nil {
+			of.Files = append(of.Files, convert.File{Path: p.Configuration[i].From, Text: string(b)})
+		}
+	}
+	r := convert.Run(name, of)
+	for _, i := range rows {
+		c := &p.Configuration[i]
+		c.Old = len(r.Changes[c.From]) > 0 || len(r.Refusals[c.From]) > 0
+	}
 }
 
 // apply converts the files of one service.

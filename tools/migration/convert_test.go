@@ -61,6 +61,23 @@ func TestAConvertedFile(t *testing.T) {
 	}
 }
 
+// A secret that stays behind is not brought as it is where the target reads it otherwise.
+func TestASecretOfTheOldRelease(t *testing.T) {
+	is := is.New(t)
+	in := elServer(t, map[string]string{"/etc/httpd/conf.d/old.conf": "ErrorLog logs/b\n", "/etc/httpd/conf.d/same.conf": "Timeout 20\n"})
+	for i := range in.Assessment.Configuration {
+		in.Assessment.Configuration[i].Secret = true
+	}
+	for _, c := range New(in).Configuration {
+		is.Equal(c.Action, LeftOut)
+		is.Equal(c.Old, c.From == "/etc/httpd/conf.d/old.conf")
+	}
+	in.IncludeSecrets = true
+	for _, c := range New(in).Configuration {
+		is.True(!c.Old)
+	}
+}
+
 func TestWithoutTheProgramNothingIsConverted(t *testing.T) {
 	is := is.New(t)
 	in := elServer(t, map[string]string{"/etc/httpd/conf.d/b.conf": "Order allow,deny\n"})

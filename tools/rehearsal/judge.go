@@ -23,6 +23,7 @@ var kinds = []struct {
 	{"unit", judge.units},
 	{"port", judge.ports},
 	{"configuration", judge.configuration},
+	{"settings", judge.settings},
 	{"site", judge.sites},
 	{"database", judge.databases},
 	{"data", judge.data},
@@ -308,6 +309,32 @@ func (j judge) configuration() (all []Check) {
 		all = append(all, c)
 	}
 	return all
+}
+
+// settings are files of services that ran, which no rule carries: where nobody wrote
+// them on the target, what they say does not hold there.
+func (j judge) settings() (all []Check) {
+	for _, row := range j.Plan.Configuration {
+		if row.Action != migration.Manual || !j.ran(row.Package, row.From) {
+			continue
+		}
+		c := Check{Subject: row.From, Verdict: Runs}
+		if !slices.ContainsFunc(j.Target.Assessment.Configuration, func(f assess.ConfigFile) bool { return f.Path == row.From && f.State != assess.ConfigMissing }) {
+			c.Verdict, c.Why = Fails, "What it says does not hold on the target, for it is not carried: "+row.Reason
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// ran reports whether a service ran on the source whose file this is: by its
+// package, or by the folder of it that the package's service is called by.
+func (j judge) ran(pkg, file string) bool {
+	folder, _, _ := strings.Cut(strings.TrimPrefix(file, "/etc/"), "/")
+	wanted := j.wanted()
+	return slices.ContainsFunc(j.Before.Services, func(u assess.Unit) bool {
+		return wanted[serviceName(u)] != "" && (pkg != "" && u.Package == pkg || strings.TrimSuffix(serviceName(u), ".service") == folder)
+	})
 }
 
 // timers are those that wait for their time.

@@ -65,7 +65,7 @@ type Sum struct {
 
 // Check is a function of the source, and what became of it.
 type Check struct {
-	Kind     string   `json:"kind"` // unit, port, configuration, site, database, data, cron, timer, account, certificate, own
+	Kind     string   `json:"kind"` // unit, port, configuration, settings, site, database, data, cron, timer, account, certificate, own
 	Subject  string   `json:"subject"`
 	Verdict  Verdict  `json:"verdict"`
 	Source   string   `json:"source,omitempty"` // what the source has, or did

@@ -49,6 +49,21 @@ func TestWhatRunsAsItDidRuns(t *testing.T) {
 	is.Equal(d.Sum, Sum{Runs: 5})
 }
 
+func TestSettingsThatNobodyCarried(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Plan.Configuration = []migration.Config{
+		{From: "/etc/nginx/conf.d/own.conf", Action: migration.Manual, Reason: "Line 4 is not understood."},
+		{From: "/etc/nginx/conf.d/written.conf", Action: migration.Manual}, {From: "/etc/idle/idle.conf", Action: migration.Manual},
+		{From: "/etc/nginx/conf.d/carried.conf", Action: migration.Copy},
+	}
+	in.Target.Assessment.Configuration = []assess.ConfigFile{{Path: "/etc/nginx/conf.d/written.conf", State: assess.ConfigUnowned}}
+	d := New(in)
+	is.Equal(named(d, "settings /etc/nginx/conf.d/own.conf").Verdict, Fails)
+	is.Equal(named(d, "settings /etc/nginx/conf.d/written.conf").Verdict, Runs)
+	is.Equal(d.Sum, Sum{Runs: 6, Fails: 1})
+}
+
 func TestWhatFailsHasItsLogAndCause(t *testing.T) {
 	is := is.New(t)
 	in := shop()

@@ -135,16 +135,19 @@ func unknown(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 
 // secrets are the files that stay behind, each with its way.
 func secrets(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
-	same, commands := []string{}, []string{}
+	same, commands, old := []string{}, []string{}, []string{}
 	for _, c := range p.Configuration {
 		switch {
 		case c.Place == "" || c.Link != "" || c.Action != migration.LeftOut:
+		case c.Old:
+			old = append(old, c.From)
 		case c.Place == c.From:
 			same = append(same, c.From)
 		default:
 			commands = append(commands, fmt.Sprintf(`mkdir -p %s && rsync -a "$SOURCE_SSH":%s %s`, word(path.Dir(c.Place)), word(c.From), word(c.Place)))
 		}
 	}
+	files := len(same) + len(commands) + len(old)
 	for part := range slices.Chunk(same, 20) {
 		sources := []string{}
 		for _, s := range part {
@@ -152,11 +155,15 @@ func secrets(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		}
 		commands = append([]string{"rsync -aR --no-implied-dirs " + strings.Join(sources, " ") + " /"}, commands...)
 	}
+	why := ""
+	if len(old) > 0 {
+		why = fmt.Sprintf(" Of these, some are written for the old versions, and their services don't run with them as they are: %s. Plan again with --include-secrets, which converts them, or write them anew.", visible.Names(old))
+	}
 	return Step{
 		Title: "Bring the secrets", Commands: commands,
-		Why:  fmt.Sprintf("%d files hold secrets or are closed to others, and are not in the role (a plan with --include-secrets has them in it, and then this step is done). rsync keeps owners by their names, and modes.", len(same)+len(commands)),
+		Why:  fmt.Sprintf("%d files hold secrets or are closed to others, and are not in the role (a plan with --include-secrets has them in it, and then this step is done). rsync keeps owners by their names, and modes.", files) + why,
 		Down: "services that read these files; they start in the steps below.",
-	}, len(commands) > 0
+	}, files > 0
 }
 
 // passwords are people's, with their ageing.

@@ -25,6 +25,7 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 		Configuration: []migration.Config{
 			{From: "/etc/x/key", Place: "/etc/x/key", Action: migration.LeftOut},
 			{From: "/etc/y 1/key", Place: "/etc/y 2/key", Action: migration.LeftOut},
+			{From: "/etc/z/old", Place: "/etc/z/old", Action: migration.LeftOut, Old: true},
 		},
 		Accounts: migration.Accounts{Users: []assess.User{{Name: "anna"}, {Name: "daemon", System: true}}},
 		Mentions: []migration.Mention{
@@ -42,7 +43,9 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 	}
 	page := string(Next(p, &assess.Assessment{}))
 	for _, line := range []string{
-		`rsync -aR --no-implied-dirs "$SOURCE_SSH":/etc/x/key /`,
+		"3 files hold secrets",
+		"don't run with them as they are: /etc/z/old. Plan again with --include-secrets",
+		"    rsync -aR --no-implied-dirs \"$SOURCE_SSH\":/etc/x/key /\n",
 		`mkdir -p '/etc/y 2' && rsync -a "$SOURCE_SSH":'/etc/y 1/key' '/etc/y 2/key'`,
 		`getent shadow anna |`,
 		`sed -i '2s|/usr/bin/lang7\.4|/usr/bin/lang8.4|g' /opt/a/run`,
