@@ -432,6 +432,9 @@ func (r *rehearsing) send(ctx context.Context, m *machine, dir string) error {
 	return err
 }
 
+// ownTime is how long a program of a person's checks may take.
+const ownTime = 6 * time.Minute
+
 // ownChecks runs a person's checks on a machine: each program of the folder is one,
 // or as many as it prints lines of TAP.
 func (r *rehearsing) ownChecks(ctx context.Context, m *machine) (all []rehearsal.Own) {
@@ -450,7 +453,7 @@ func (r *rehearsing) ownChecks(ctx context.Context, m *machine) (all []rehearsal
 			continue
 		}
 		const run = "f=$(mktemp /run/svc-check.XXXXXX) && cat >$f && chmod 700 $f && $f </dev/null; s=$?; rm -f $f; exit $s"
-		got, err := m.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", run}, Stdin: bytes.NewReader(b), Time: 2 * time.Minute})
+		got, err := m.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", run}, Stdin: bytes.NewReader(b), Time: ownTime})
 		if err != nil {
 			all = append(all, rehearsal.Own{Name: e.Name(), Text: oneLine(err.Error())})
 			continue

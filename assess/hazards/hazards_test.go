@@ -2,6 +2,7 @@ package hazards
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -231,4 +232,13 @@ func BenchmarkEvaluate(b *testing.B) {
 		table.Evaluate(m, &to)
 	}
 	b.ReportMetric(float64(len(table)), "rows")
+}
+
+func TestStatementsOfABlockInOneLine(t *testing.T) {
+	is := is.New(t)
+	has := func(line, name, value string) bool { return slices.Contains(statements(line), [2]string{name, value}) }
+	is.True(has(`zone "x" { type primary; auto-dnssec maintain; };`, "auto_dnssec", "maintain"))
+	is.True(has("auto-dnssec maintain;", "auto_dnssec", "maintain"))
+	is.True(!has("# auto-dnssec maintain;", "auto_dnssec", "maintain"))
+	is.True(!has("dsn = a;b=c", "b", "c")) // no block
 }

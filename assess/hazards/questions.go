@@ -128,7 +128,7 @@ func askLine(m *Machine, q *question, found *Match) (ok bool) {
 func askSet(m *Machine, q *question, found *Match) (ok bool) {
 	for _, name := range m.files(q.args[0]) {
 		for _, l := range m.lines(name) {
-			for _, s := range settings(l.text) {
+			for _, s := range statements(l.text) {
 				if q.rx[1].match(s[0]) && (len(q.args) == 2 || q.rx[2].match(s[1])) {
 					found.Names = append(found.Names, s[0])
 					found.file(name, l.n)
@@ -139,6 +139,18 @@ func askSet(m *Machine, q *question, found *Match) (ok bool) {
 		}
 	}
 	return ok
+}
+
+// statements are the settings of a line and, where it holds a block as a whole, those
+// of each statement in it: zone "x" { type primary; file "y"; };
+func statements(line string) [][2]string {
+	all := settings(line)
+	if strings.Contains(line, "{") && strings.Contains(line, ";") {
+		for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("{};", r) }) {
+			all = append(all, settings(strings.TrimSpace(part))...)
+		}
+	}
+	return all
 }
 
 // settings are a line's name and value, in each of the ways in which files part

@@ -229,7 +229,7 @@ func leases(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 		files, _ := fs.Glob(fsys, pattern) // the patterns are sound
 		for _, file := range files {
 			if info, err := fsys.Stat(file); err == nil && info.Size() > 0 {
-				all = append(all, Notice{"leases", "/" + file, fmt.Sprintf("addresses that are given out, %d bytes", info.Size()), "copy it while neither server runs: else addresses are given out twice", ""})
+				all = append(all, Notice{"leases", "/" + file, fmt.Sprintf("addresses that are given out, %d bytes", info.Size()), "the data's move brings it, where it has the folder; else copy it while neither server runs, or addresses are given out twice", ""})
 			}
 		}
 	}

@@ -63,7 +63,10 @@ func (f *finder) choose() {
 			continue
 		}
 		if c.names != nil {
-			c.names = f.bounded(full, c.names)
+			c.names = f.bounded(full, f.there(full, c.names))
+			if len(c.names) == 0 {
+				continue
+			}
 		}
 		if full == "/" || chosen[full] || c.names == nil && isSystem(full) {
 			continue
@@ -75,6 +78,14 @@ func (f *finder) choose() {
 		chosen[full] = true
 		f.d.Places = append(f.d.Places, f.place(c, full))
 	}
+}
+
+// there are the names that a folder has.
+func (f *finder) there(dir string, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, err := f.fs.Lstat(strings.TrimPrefix(path.Join(dir, name), "/"))
+		return err != nil
+	})
 }
 
 // keysOfConfiguration puts in place of folders below /etc the secret files in

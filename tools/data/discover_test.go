@@ -88,6 +88,16 @@ func TestNoFolderOrFileIsForgotten(t *testing.T) {
 	is.Equal(d.Notes[0].What, "/big.img") // of the root itself
 }
 
+// TestLeasesMoveAlone: what a server of addresses gave out goes along, and nothing else
+// of a folder that every system has.
+func TestLeasesMoveAlone(t *testing.T) {
+	is := is.New(t)
+	d := discovered(t, machine(t, map[string]string{"var/lib/dhcp/dhcpd.leases": "x", "var/lib/dhcp/dhclient.eth0.leases": "x", "var/lib/misc/other": "x"}))
+	is.Equal(len(d.Places), 1)
+	is.Equal(d.Places[0].Path, "/var/lib/dhcp")
+	is.Equal(d.Places[0].Names, []string{"dhcpd.leases"})
+}
+
 // volumeGroup is a description as LVM writes one: of 123 extents of 4 MiB, 25
 // and 24 are in use.
 const volumeGroup = `contents = "Text Format Volume Group"

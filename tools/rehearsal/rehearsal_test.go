@@ -54,7 +54,8 @@ func TestSettingsThatNobodyCarried(t *testing.T) {
 	in := shop()
 	in.Plan.Configuration = []migration.Config{
 		{From: "/etc/nginx/conf.d/own.conf", Action: migration.Manual, Reason: "Line 4 is not understood."},
-		{From: "/etc/nginx/conf.d/written.conf", Action: migration.Manual}, {From: "/etc/idle/idle.conf", Action: migration.Manual},
+		{From: "/etc/nginx/conf.d/written.conf", Action: migration.Manual},
+		{From: "/etc/idle/idle.conf", Action: migration.Manual},
 		{From: "/etc/nginx/conf.d/carried.conf", Action: migration.Copy},
 	}
 	in.Target.Assessment.Configuration = []assess.ConfigFile{{Path: "/etc/nginx/conf.d/written.conf", State: assess.ConfigUnowned}}

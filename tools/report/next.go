@@ -27,7 +27,7 @@ func Steps(p *migration.Plan, a *assess.Assessment) []Step {
 		Title: "Apply the role, from where this folder is", Commands: []string{"ansible-playbook -i HOST, site.yml"},
 		Why: "It installs the packages, makes the accounts and writes the configuration. It may be applied again at any time. At its end it says what does not run yet; most of that waits for the steps below.",
 	}}
-	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, names, data, exports, noticed, afterData, changed, machine, network, reboot, check, back} {
+	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, hazards, names, data, exports, noticed, afterData, changed, machine, network, reboot, check, back} {
 		if s, ok := step(p, a); ok {
 			all = append(all, s)
 		}
@@ -195,6 +195,26 @@ func byHand(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	}
 	s.Why = strings.Join(lines, "\n")
 	return s, len(lines) > 0
+}
+
+// hazards are what is known to fail with the target's versions, and what mends it.
+func hazards(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	var lines []string
+	for _, f := range p.Findings {
+		if !strings.HasPrefix(f.Key, "hazard.") || f.Severity != assess.High {
+			continue
+		}
+		line := "- " + f.Title
+		for _, e := range f.Evidence[:min(len(f.Evidence), 3)] {
+			line += fmt.Sprintf(" (%s, line %d)", visible.Name(e.Path), e.Line)
+		}
+		line += ": " + f.Summary
+		for _, r := range f.Remediations {
+			line += " " + r.Text
+		}
+		lines = append(lines, line)
+	}
+	return Step{Title: "Mend what is known to fail", Why: strings.Join(lines, "\n"), Down: "the services that these are about."}, len(lines) > 0
 }
 
 // names are the lines that say what the target calls otherwise.
