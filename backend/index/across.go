@@ -1127,7 +1127,7 @@ func (h *hops) otherLine(p course, r rpmRecord) (course, error) {
 	if !known {
 		return h.underItsName(p, guessed)
 	}
-	there, err := h.presenceOf(p)
+	there, err := h.presenceOf(p, &sighting{by: h.target})
 	if err != nil {
 		return p, err
 	}
@@ -1192,7 +1192,7 @@ func (h *hops) byDebian(p course, t record.Trail) (course, bool, error) {
 // underItsName answers with the name that an rpm has, if one is known: one that its
 // canonical alone leads back to, which may not be spelt so, where a list has it.
 func (h *hops) underItsName(p course, confidence float64) (course, error) {
-	there, err := h.presenceOf(p)
+	there, err := h.presenceOf(p, &sighting{by: h.target})
 	if err != nil {
 		return p, err
 	}
@@ -1273,7 +1273,8 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		Canonical: canonical, Relation: p.relation, Confidence: round(p.confidence),
 		Packages: make([]api.TargetPackage, 0, len(p.names)), Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
 	}
-	p, err := h.certain(p)
+	seen := &sighting{by: h.target}
+	p, err := h.certain(p, seen)
 	if err != nil {
 		return t, err
 	}
@@ -1290,14 +1291,14 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		if listed || h.stated[name] || h.source == h.target {
 			continue
 		}
-		r, known, err := h.target.findRPM(name)
+		r, known, err := seen.find(name)
 		if err != nil {
 			return t, err
 		}
 		if r.has(h.target.rpm) {
 			continue
 		}
-		vendor, err := h.vendorOf(r)
+		vendor, err := h.vendorOf(*r)
 		if !known && name == p.source.Name && err == nil {
 			vendor, err = h.byPattern(name)
 		}
@@ -1307,7 +1308,7 @@ func (h *hops) presentRPM(canonical string, p course) (api.Translation, error) {
 		if vendor == record.VendorEPEL {
 			t.Packages[len(t.Packages)-1].Repository = api.EPEL
 		}
-		doubt, err := h.doubt(r, vendor)
+		doubt, err := h.doubt(*r, vendor)
 		if err != nil {
 			return t, err
 		}

@@ -20,7 +20,13 @@ const (
 
 // presence is how the index knows that the release has an rpm of a name.
 func (t *releaseTables) presence(name string) (presence, error) {
-	r, _, err := t.findRPM(name)
+	return (&sighting{by: t}).presence(name)
+}
+
+// presence is that of the release by which it is looked for.
+func (s *sighting) presence(name string) (presence, error) {
+	t := s.by
+	r, _, err := s.find(name)
 	if err != nil {
 		return nowhere, err
 	}
@@ -45,13 +51,13 @@ func (t *releaseTables) presence(name string) (presence, error) {
 }
 
 // presenceOf is that of the names of a course which is least known.
-func (h *hops) presenceOf(p course) (least presence, err error) {
+func (h *hops) presenceOf(p course, seen *sighting) (least presence, err error) {
 	least = inList
 	for _, name := range p.names {
 		if h.stated[name] {
 			continue
 		}
-		own, err := h.target.presence(name)
+		own, err := seen.presence(name)
 		if err != nil {
 			return least, err
 		}
@@ -85,7 +91,7 @@ func (h *hops) evidence(p course) (string, error) {
 	if len(p.names) == 0 {
 		return p.found + ", " + string(p.relation), nil
 	}
-	least, err := h.presenceOf(p)
+	least, err := h.presenceOf(p, &sighting{by: h.target})
 	return p.found + ", " + string(least), err
 }
 
@@ -94,7 +100,7 @@ const unsure = 0.79
 
 // certain is a course with the confidence that its evidence deserves. Names that the
 // target's list lacks, and losses that only a whole list could tell of, are unsure.
-func (h *hops) certain(p course) (course, error) {
+func (h *hops) certain(p course, seen *sighting) (course, error) {
 	if h.target.rpm.lists() || h.source == h.target {
 		return p, nil
 	}
@@ -116,7 +122,7 @@ func (h *hops) certain(p course) (course, error) {
 		}
 		return p, nil
 	}
-	least, err := h.presenceOf(p)
+	least, err := h.presenceOf(p, seen)
 	p.confidence = h.weighed(p, least)
 	return p, err
 }

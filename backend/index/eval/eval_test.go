@@ -142,7 +142,7 @@ func halfOf(t *testing.T, r io.Reader, half uint32) io.Reader {
 // sureOfMachines is the part of all machines' packages that must be answered for with
 // a confidence of 0.8 or more, by the target.
 var sureOfMachines = map[string]float64{
-	"debian-13": 0.99, "ubuntu-24.04": 0.99, "almalinux-9": 0.95, "sles-15": 0.8, "amzn-2023": 0.88, "fedora-42": 0.92,
+	"debian-13": 0.99, "ubuntu-24.04": 0.99, "almalinux-9": 0.95, "sles-15": 0.8, "amzn-2023": 0.88, "fedora-42": 0.93,
 }
 
 // hostLists are the files of machines' packages, below the facts.
