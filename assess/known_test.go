@@ -15,7 +15,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/assess/host"
-	"svc/backend/api/release"
+	"svc/backend/release"
 )
 
 // knownTroubles are troubles of upgrades as others list them: an id, the step, what
