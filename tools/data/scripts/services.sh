@@ -93,7 +93,8 @@ stop_unit() {
 		case $(systemctl is-active -- "$p") in inactive | failed | unknown) continue ;; esac
 		say "stopping $p, which works in $SHOWN; 50-after.sh starts it"
 		grep -qxF -- "$p" "$STATE/stopped" 2>/dev/null || printf '%s\n' "$p" >>"$STATE/stopped"
-		timeout "${STOP_SECONDS:-120}" systemctl stop -- "$p" || die "$p does not stop: see journalctl -u $p why, and end it yourself. Nothing was copied to $TARGET_ROOT$SHOWN."
+		timeout "${STOP_SECONDS:-120}" systemctl stop -- "$p" ||
+			die "$p does not stop: see journalctl -u $p why. Nothing was copied to $TARGET_ROOT$SHOWN. Where it can't save what it has, and that is nothing that you want beside the source's, end it by: systemctl kill --signal=KILL $p; then repeat this."
 	done
 }
 
