@@ -13,6 +13,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/assess/packages/rpm"
 	"svc/assess/scripts"
 )
 
@@ -32,8 +33,9 @@ type Baseline struct {
 	// Rights are the files to which a script of their own package gives more rights,
 	// by path, and which script. dpkg does not note modes.
 	Rights map[string]string
-	// Scripts reports whether the package manager keeps maintainer scripts as
-	// files; where it does not, nothing is known of what they make.
+	// Scripts reports whether every account that packages make is declared or named
+	// by a script, as with dpkg. The package setup of rpm's families brings accounts
+	// in a passwd that the machine's own takes the place of: there one may be neither.
 	Scripts bool
 	// Modules are lines of PAM's stacks that come from no package's profile.
 	Modules []assess.Fact
@@ -62,7 +64,9 @@ func Read(ctx context.Context, h host.Host, a *assess.Assessment) *Baseline {
 	}
 	r.declared()
 	r.masters()
-	r.book(wantedOf(a))
+	wanted := wantedOf(a)
+	r.book(wanted)
+	r.scriptlets(wanted)
 	r.pam()
 	return r.Baseline
 }
@@ -211,22 +215,35 @@ func (r reader) book(w wanted) {
 	}
 	files := r.files(scripts.Dir, kinds...)
 	r.Scripts = len(files) > 0
-	scripts.Each(r.ctx, r.fs, files, func(script string, text []byte) {
-		for _, name := range w.In(text) {
-			if r.Named[name] == "" {
-				r.Named[name] = script
-			}
+	scripts.Each(r.ctx, r.fs, files, func(script string, text []byte) { r.script(text, w, scripts.PackageOf(script), script) })
+}
+
+// scriptlets reads what rpm's database keeps of scripts. A database that can't be
+// read whole names less.
+func (r reader) scriptlets(w wanted) {
+	_ = assess.EachRPM(r.fs, func(p *rpm.Package) error {
+		for _, text := range p.Scripts() {
+			r.script([]byte(text), w, p.Name, "a scriptlet of the package "+p.Name)
 		}
-		r.grants(text, w, script)
+		return r.ctx.Err()
 	})
+}
+
+// script notes what a script of a package names.
+func (r reader) script(text []byte, w wanted, pkg, script string) {
+	for _, name := range w.In(text) {
+		if r.Named[name] == "" {
+			r.Named[name] = script
+		}
+	}
+	r.grants(text, w, pkg, script)
 }
 
 // granting are the programs by which scripts give files more rights.
 var granting = [][]byte{[]byte("chmod"), []byte("setcap"), []byte("dpkg-statoverride")}
 
 // grants notes to which files of its own package a script gives rights.
-func (r reader) grants(text []byte, w wanted, script string) {
-	pkg := scripts.PackageOf(script)
+func (r reader) grants(text []byte, w wanted, pkg, script string) {
 	for line := range bytes.Lines(bytes.ReplaceAll(text, []byte("\\\n"), nil)) {
 		if !slices.ContainsFunc(granting, func(program []byte) bool { return bytes.Contains(line, program) }) {
 			continue

@@ -2,7 +2,9 @@ package baseline
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,6 +88,25 @@ func FuzzWords(f *testing.F) {
 		r := reader{Baseline: &Baseline{Named: map[string]string{}, Rights: map[string]string{}}}
 		w := wanted{scripts.Looking([]string{"/etc/x"}, []string{"x"}), map[string]string{"s x": "/x"}}
 		w.In([]byte(text))
-		r.grants([]byte(text), w, "s.postinst")
+		r.grants([]byte(text), w, "s", "s.postinst")
 	})
+}
+
+// rpm keeps in its database what scripts of packages make: here that of a CentOS 7,
+// from the tests of go-rpmdb.
+func TestScriptletsAccountForWhatTheyName(t *testing.T) {
+	is := is.New(t)
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/anchore/go-rpmdb").Output()
+	if err != nil {
+		t.Skip("no go command, or no module cache")
+	}
+	db, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "pkg/testdata/centos7-many/Packages"))
+	is.NoErr(err)
+	h := machine(t, map[string]string{"var/lib/rpm/Packages": string(db)})
+	b := Read(t.Context(), h, &assess.Assessment{
+		Users:         []assess.User{{Name: "dbus", System: true}, {Name: "eve", System: true}, {Name: "nobody-made-this", System: true}},
+		Configuration: []assess.ConfigFile{{Path: "/etc/ld.so.cache"}, {Path: "/etc/evil.conf"}},
+	})
+	is.Equal(b.Named["dbus"], "a scriptlet of the package dbus")
+	is.Equal(b.Named["eve"]+b.Named["nobody-made-this"]+b.Named["/etc/evil.conf"], "")
 }

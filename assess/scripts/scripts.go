@@ -1,6 +1,6 @@
 // Package scripts reads the maintainer scripts that dpkg keeps, as text: what one of
-// them names, its package may have made. Nothing of them is run. rpm keeps its
-// scripts in its database, where they are not read.
+// them names, its package may have made. Nothing of them is run. rpm keeps
+// its scripts in its database: package rpm reads them.
 package scripts
 
 import (

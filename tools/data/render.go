@@ -185,7 +185,7 @@ func readme(p *Plan) string {
 func (p *Plan) stop(b *strings.Builder) {
 	b.WriteString("  then stop on the source what writes to its data:\n")
 	for _, q := range p.Quiesce {
-		fmt.Fprintf(b, "    %q\n", q)
+		fmt.Fprintf(b, "    %s\n", visible.Word(q))
 	}
 	if slices.ContainsFunc(p.Items, func(i Item) bool { return i.Method == DumpAndLoad }) {
 		b.WriteString("    what uses the databases; their engines run on until they are dumped\n")

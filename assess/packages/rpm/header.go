@@ -22,6 +22,10 @@ const (
 	tagPackager    tag = 1015
 	tagGroup       tag = 1016
 	tagArch        tag = 1022
+	tagPreIn       tag = 1023
+	tagPostIn      tag = 1024
+	tagPreUn       tag = 1025
+	tagPostUn      tag = 1026
 	tagFileStates  tag = 1029
 	tagFileModes   tag = 1030
 	tagFileDigests tag = 1035
@@ -34,6 +38,8 @@ const (
 	tagDirIndexes  tag = 1116
 	tagBaseNames   tag = 1117
 	tagDirNames    tag = 1118
+	tagPreTrans    tag = 1151
+	tagPostTrans   tag = 1152
 	tagDigestAlgo  tag = 5011
 	tagModule      tag = 5096
 )
@@ -97,6 +103,18 @@ func Parse(blob []byte) (*Package, error) {
 	}
 	p.values = v
 	return p, nil
+}
+
+// Scripts are the scriptlets by which a package makes what it does not own, and
+// takes it away: text, of which nothing is run.
+func (p *Package) Scripts() (all []string) {
+	v := p.values // a scriptlet that is not as it must be names nothing
+	for _, t := range []tag{tagPreIn, tagPostIn, tagPreUn, tagPostUn, tagPreTrans, tagPostTrans} {
+		if text := v.text(t); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // parseValues checks that the index points into the store.
