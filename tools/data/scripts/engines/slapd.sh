@@ -1,13 +1,34 @@
-# The target's slapd must be configured for the same suffix, and be stopped while
-# its database is loaded. There may be several: DATABASE is the suffix of this one.
+# The target's slapd must be configured for the same suffix. It is stopped while its
+# database is loaded. There may be several: DATABASE is the suffix of this one.
 dump() { slapcat ${DATABASE:+-b "$DATABASE"} -o ldif-wrap=no; }
 
-empty() { [ "$(dump 2>/dev/null | grep -c '^dn:')" = 0 ]; }
+# empty: it has nothing but what an installation puts there: its top, and who
+# administers it.
+empty() {
+	{ dump 2>/dev/null || true; } | awk '/^dn:/ { dn = tolower(substr($0, 5)); if (!n++) { top = dn; next } if (dn != "cn=admin," top) found = 1 } END { exit found }'
+}
+
+# folder: where slapd keeps this database.
+folder() {
+	slapcat -n 0 -o ldif-wrap=no | awk -v suffix="$DATABASE" '
+		/^$/ { if (place != "" && (suffix == "" || tolower(suffix) == has)) { print place; exit }; place = has = "" }
+		/^olcDbDirectory: / { place = substr($0, 17) }
+		/^olcSuffix: / { has = tolower(substr($0, 12)) }
+	'
+}
 
 load() {
-	local account
+	local account at runs=
 	for account in openldap ldap; do ! id -u "$account" >/dev/null 2>&1 || break; done
-	runuser -u "$account" -- slapadd -q ${DATABASE:+-b "$DATABASE"}
+	at=$(folder)
+	if command -v systemctl >/dev/null && systemctl is-active --quiet slapd 2>/dev/null; then
+		runs=yes
+		systemctl stop slapd
+	fi
+	# The installation's own entries are in the way of the source's.
+	[ -z "$at" ] || [ ! -e "$at/data.mdb" ] || mv -- "$at/data.mdb" "$at/data.mdb.before"
+	runuser -u "$account" -- slapadd -q ${DATABASE:+-b "$DATABASE"} || return
+	[ -z "$runs" ] || systemctl start slapd
 }
 
 # count: how many entries there are, and the digest of all that they say.
