@@ -35,14 +35,10 @@ type AskPassage struct {
 // nearestPassages are those that may answer a question.
 func nearestPassages(question string) (passages []AskPassage) {
 	for _, p := range guide.Nearest(question, 3) {
-		passages = append(passages, AskPassage{p.ID, excerpt(p.Text, maxPassage)})
+		passages = append(passages, AskPassage{p.ID, p.Text})
 	}
 	return passages
 }
-
-// maxPassage is how much a result shows of a passage that may not be the answer, in
-// characters.
-const maxPassage = 400
 
 func askQuestionTool() Tool {
 	return define(Tool{

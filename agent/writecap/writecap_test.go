@@ -14,6 +14,8 @@ import (
 
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
+
+	"svc/tools/guide"
 )
 
 // TestMain is also the process that TestManyProcesses starts: it takes until
@@ -148,4 +150,12 @@ func TestAHeldCountIsNotWaitedForEver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	is.True(errors.Is(Cap{File: file}.Take(ctx), context.DeadlineExceeded))
+}
+
+// TestTheGuideHasTheCap holds what the guide says against the limits.
+func TestTheGuideHasTheCap(t *testing.T) {
+	is := is.New(t)
+	p, ok := guide.Find("write-cap")
+	is.True(ok)
+	is.True(strings.Contains(p.Text, fmt.Sprintf("file %d findings and questions a %s and %d a rolling %s", limits[0].most, limits[0].name, limits[1].most, limits[1].name)))
 }

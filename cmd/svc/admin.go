@@ -20,6 +20,9 @@ import (
 	"svc/backend/store"
 )
 
+// defaultFreeQuota are the VMs of a new account that cost nothing.
+const defaultFreeQuota = 10
+
 // defaultVMLimit is the hard limit of VMs of a new account.
 const defaultVMLimit = 10_000
 
@@ -173,7 +176,7 @@ func checkAccount(a license.Account) error {
 }
 
 func (p *program) accountCreate() *ffcli.Command {
-	a := store.Account{Account: license.Account{Plan: api.PlanFree, FreeQuota: 10, VMLimit: defaultVMLimit}}
+	a := store.Account{Account: license.Account{Plan: api.PlanFree, FreeQuota: defaultFreeQuota, VMLimit: defaultVMLimit}}
 	return p.storeCommand("create", "svc admin account create --name NAME [--plan PLAN]", "make an account", func(fs *flag.FlagSet) { accountFlags(fs, &a) },
 		func(ctx context.Context, s store.Store) error {
 			if a.Name == "" {

@@ -18,6 +18,12 @@ import (
 //go:embed guide.md
 var text string
 
+// questions are what people asked, a line each, with the passages that answer it right,
+// the best first.
+//
+//go:embed asked.tsv
+var questions string
+
 // Text is the whole guide, in Markdown.
 func Text() string { return comment.ReplaceAllString(text, "") }
 
@@ -43,7 +49,15 @@ func Passages() []Passage { return loaded().passages }
 type guide struct {
 	passages []Passage
 	terms    []map[string]float64 // of each passage: a word's weight
-	rarity   map[string]float64   // of each word, in all passages
+	asked    []asking
+	rarity   map[string]float64 // of a word, over passages and questions
+	unknown  float64            // rarity of a word that is in none
+}
+
+// asking is a question that was asked before.
+type asking struct {
+	words   []string
+	answers []int // passages, the best first
 }
 
 var loaded = sync.OnceValue(parse)
@@ -60,21 +74,52 @@ func parse() *guide {
 	for _, m := range entry.FindAllStringSubmatch(text, -1) {
 		g.passages = append(g.passages, Passage{ID: m[1], Title: m[1], Text: m[2]})
 	}
-	count := map[string]float64{}
 	for _, p := range g.passages {
 		terms := map[string]float64{}
 		add(terms, p.Title+" "+p.ID, 3)
 		add(terms, p.also, 2)
 		add(terms, p.Text, 1)
+		g.terms = append(g.terms, terms)
+	}
+	g.learn(questions)
+	g.weigh()
+	return g
+}
+
+// learn takes in questions with their answers.
+func (g *guide) learn(questions string) {
+	for line := range strings.Lines(questions) {
+		question, answers, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		if !ok {
+			continue
+		}
+		a := asking{words: words(question)}
+		for _, id := range strings.Fields(answers) {
+			if i := slices.IndexFunc(g.passages, func(p Passage) bool { return p.ID == id }); i >= 0 {
+				a.answers = append(a.answers, i)
+			}
+		}
+		g.asked = append(g.asked, a)
+	}
+}
+
+// weigh finds how rare each word is.
+func (g *guide) weigh() {
+	count, all := map[string]float64{}, float64(len(g.passages)+len(g.asked))
+	for _, terms := range g.terms {
 		for t := range terms {
 			count[t]++
 		}
-		g.terms = append(g.terms, terms)
+	}
+	for _, a := range g.asked {
+		for _, w := range a.words {
+			count[w]++
+		}
 	}
 	for t, n := range count {
-		g.rarity[t] = math.Log(1 + float64(len(g.passages))/n)
+		g.rarity[t] = math.Log(1 + all/n)
 	}
-	return g
+	g.unknown = math.Log(1 + all)
 }
 
 // add gives the words of a text at least this weight.
@@ -84,85 +129,173 @@ func add(terms map[string]float64, text string, weight float64) {
 	}
 }
 
-// Thresholds of a sure answer, tuned on the questions of the test.
+// Thresholds of a sure answer: with them, of the questions that were asked before, each
+// looked for among the others, fewer than one in fifty is answered wrong.
 const (
-	sureCover  = 0.72 // of what a question asks, by rarity, that a passage must hold
-	entryCover = 0.9  // the same of an entry of a list, which is about one thing alone
-	sureWeight = 4.2  // of what it holds, by rarity and place
+	sureScore  = 0.6  // of the best passage
+	sureMargin = 0.75 // by which it is ahead of the second
+	sureCover  = 0.5  // of the question, by rarity, that it and what was asked of it hold
+	asBefore   = 0.95 // how alike a question is to one that was asked before, to be that one
+)
+
+// How much counts what.
+const (
+	secondLike  = 0.3 // the second question of a passage that is like the one asked
+	otherAnswer = 0.9 // a passage that answers a question too, but is not its best answer
+	entryPart   = 0.8 // an entry of a list, which is about one thing alone
+	strange     = 0.6 // a word that the guide does not know
 )
 
 // maxQuestion bounds what of a question is looked at, in bytes.
 const maxQuestion = 4 << 10
 
 // Answer is the passage that surely answers the question.
-func Answer(question string) (Passage, bool) {
-	g := loaded()
+func Answer(question string) (Passage, bool) { return loaded().answer(question, nobody) }
+
+// nobody is that no question that was asked before is left out.
+const nobody = -1
+
+// answer is Answer, without what was asked at a place of the list.
+func (g *guide) answer(question string, without int) (Passage, bool) {
 	question = question[:min(len(question), maxQuestion)]
 	if p, ok := g.named(question); ok {
 		return p, true
 	}
-	asked := words(question)
-	if len(asked) == 0 || !asksHere(question) {
+	if !asksHere(question) {
 		return Passage{}, false
 	}
-	best, bestScore, bestCover, tied := 0, 0.0, 0.0, false
-	for i := range g.passages {
-		score, cover := g.score(i, asked)
-		tied = tied && score <= bestScore || score == bestScore
-		if score > bestScore {
-			best, bestScore, bestCover = i, score, cover
-		}
+	near := g.rank(words(question), without)
+	if len(near) == 0 {
+		return Passage{}, false
 	}
-	p := g.passages[best]
-	enough := sureCover
-	if p.Title == p.ID {
-		enough = entryCover
+	if alike := slices.MaxFunc(near, func(a, b ranked) int { return cmp.Compare(a.like, b.like) }); alike.like >= asBefore {
+		return g.passages[alike.passage], true
 	}
-	return p, !tied && bestCover >= enough && bestScore >= sureWeight
+	best, margin := near[0], near[0].score
+	if len(near) > 1 {
+		margin -= near[1].score
+	}
+	sure := best.score >= sureScore && margin >= sureMargin && best.cover >= sureCover
+	return g.passages[best.passage], sure
 }
 
-// Nearest are the passages that hold most of what a question asks, the best first:
+// Nearest are the passages that are nearest to what a question asks, the best first:
 // none of them surely answers it.
-func Nearest(question string, n int) []Passage {
-	g, asked := loaded(), words(question[:min(len(question), maxQuestion)])
-	if len(asked) == 0 {
-		return nil
-	}
-	type scored struct {
-		Passage
-		score float64
-	}
-	var all []scored
-	for i, p := range g.passages {
-		if score, _ := g.score(i, asked); score > 0 {
-			all = append(all, scored{p, score})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
-	var nearest []Passage
-	for _, s := range all[:min(n, len(all))] {
-		nearest = append(nearest, s.Passage)
+func Nearest(question string, n int) []Passage { return loaded().nearest(question, n, nobody) }
+
+func (g *guide) nearest(question string, n, without int) (nearest []Passage) {
+	ranked := g.rank(words(question[:min(len(question), maxQuestion)]), without)
+	for _, r := range ranked[:min(n, len(ranked))] {
+		nearest = append(nearest, g.passages[r.passage])
 	}
 	return nearest
 }
 
-// score says how much of the question a passage holds: weighted by place, and
-// as a share. A word that the guide does not know counts as the rarest.
-func (g *guide) score(i int, asked []string) (score, cover float64) {
-	unknown := math.Log(1 + float64(len(g.passages)))
-	held, all := 0.0, 0.0
-	for _, w := range asked {
-		rarity, known := g.rarity[w]
-		if !known {
-			rarity = unknown
+// ranked is how near a passage is to a question.
+type ranked struct {
+	passage int
+	like    float64 // how alike the question is to the best of those that it answers
+	score   float64
+	cover   float64 // of the question that it, and those that it answers, hold
+}
+
+// rank gives the passages that have something of a question, the best first: by the
+// questions that they answered before, and by their own words. A question may be left out.
+func (g *guide) rank(asked []string, without int) (all []ranked) {
+	if len(asked) == 0 {
+		return nil
+	}
+	like, second, held := make([]float64, len(g.passages)), make([]float64, len(g.passages)), map[int]map[string]bool{}
+	for i, before := range g.asked {
+		if i == without {
+			continue
 		}
-		all += rarity
-		if weight := g.terms[i][w]; weight > 0 {
-			held += rarity
-			score += rarity * (1 + weight) / 2
+		alike := g.alike(asked, before.words)
+		for n, p := range before.answers {
+			if n > 0 {
+				alike *= otherAnswer
+			} else {
+				hold(held, p, before.words)
+			}
+			second[p] = max(second[p], min(alike, like[p]))
+			like[p] = max(like[p], alike)
 		}
 	}
-	return score, held / all
+	for i, p := range g.passages {
+		own := g.own(i, asked)
+		if p.Title == p.ID {
+			own *= entryPart
+		}
+		if score := like[i] + secondLike*second[i] + own; score > 0 {
+			all = append(all, ranked{i, like[i], score, g.cover(i, asked, held[i])})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	return all
+}
+
+// hold adds words to those of a passage.
+func hold(held map[int]map[string]bool, passage int, words []string) {
+	if held[passage] == nil {
+		held[passage] = map[string]bool{}
+	}
+	for _, w := range words {
+		held[passage][w] = true
+	}
+}
+
+// weight is a word's rarity; of one that is not known, this part of the rarest.
+func (g *guide) weight(w string, unknown float64) float64 {
+	if rarity, known := g.rarity[w]; known {
+		return rarity
+	}
+	return unknown * g.unknown
+}
+
+func (g *guide) sum(words []string) (sum float64) {
+	for _, w := range words {
+		sum += g.weight(w, strange)
+	}
+	return sum
+}
+
+// alike says how much two questions have in common, from 0 to 1.
+func (g *guide) alike(a, b []string) float64 {
+	common := 0.0
+	for _, w := range a {
+		if slices.Contains(b, w) {
+			common += g.weight(w, strange)
+		}
+	}
+	if common == 0 {
+		return 0
+	}
+	return common / math.Sqrt(g.sum(a)*g.sum(b))
+}
+
+// own says how much of a question stands in a passage, by place and rarity.
+func (g *guide) own(passage int, asked []string) float64 {
+	held := 0.0
+	for _, w := range asked {
+		if place := g.terms[passage][w]; place > 0 {
+			held += g.weight(w, strange) * (1 + place) / 2
+		}
+	}
+	return held / g.sum(asked)
+}
+
+// cover says how much of a question a passage and the questions that it answers hold.
+// A word that the guide does not know counts as the rarest.
+func (g *guide) cover(passage int, asked []string, held map[string]bool) float64 {
+	some, all := 0.0, 0.0
+	for _, w := range asked {
+		weight := g.weight(w, 1)
+		all += weight
+		if held[w] || g.terms[passage][w] > 0 {
+			some += weight
+		}
+	}
+	return some / all
 }
 
 // name is what looks like a key of a finding, or a code.
@@ -253,6 +386,21 @@ func stem(w string) string {
 
 // synonyms are words for one thing, by word or stem.
 var synonyms = map[string]string{
+	"server": "machine", "servers": "machine", "host": "machine", "hosts": "machine", "box": "machine", "boxes": "machine", "guest": "machine", "laptop": "machine", "old": "source", "inspected": "source",
+	"buy": "bill", "bought": "bill", "money": "bill", "invoice": "bill", "invoic": "bill", "billed": "bill", "billabl": "bill", "charged": "bill",
+	"bastion": "jump", "gateway": "jump", "credential": "password", "credentials": "password",
+	"holes": "cve", "hole": "cve", "exposure": "cve", "exposur": "cve",
+	"powered": "run", "power": "crash", "electricity": "crash", "killed": "crash", "reboot": "crash",
+	"offline": "offline", "air": "offline", "airgapped": "offline", "isolated": "offline", "internet": "offline",
+	"batch": "wave", "batches": "wave", "group": "wave", "wav": "wave",
+	"evidence": "attestation", "evidenc": "attestation", "proof": "attestation", "attest": "attestation", "auditor": "attestation",
+	"rehears": "try", "trial": "try", "test": "try", "tri": "try",
+	"minut": "duration", "hour": "duration", "minutes": "duration", "hours": "duration", "fast": "duration", "quick": "duration",
+	"execut": "run", "executed": "run", "apply": "run", "appli": "run", "applied": "run",
+	"approv": "confirm", "approval": "confirm", "agree": "confirm", "consent": "confirm",
+	"come": "carri", "travel": "carri", "carry": "carri", "transfer": "carri", "transferr": "carri", "copi": "copy", "along": "carri",
+	"edit": "change", "edited": "change", "modif": "change", "modifi": "change", "chang": "change",
+	"previou": "back", "return": "back",
 	"licence": "seat", "license": "seat", "licens": "seat", "licenc": "seat", "licensed": "seat", "seats": "seat",
 	"vm": "machine", "vms": "machine", "machin": "machine", "instanc": "machine", "instances": "machine", "computer": "machine", "comput": "machine",
 	"charg": "bill", "pay": "bill", "paid": "bill", "cost": "bill", "pric": "bill", "price": "bill", "billing": "bill", "expensiv": "bill", "fee": "bill", "fees": "bill",
