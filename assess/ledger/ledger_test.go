@@ -200,6 +200,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	d.put("var/lib/dpkg/alternatives/editor", "manual\n/usr/bin/editor\n", false)
 	d.put("var/lib/dpkg/alternatives/pager", "auto\n/usr/bin/pager\n", false)
 	d.put("var/lib/dpkg/alternatives/mytool", "auto\n/usr/bin/mytool\n\n/opt/my tool\n50\n\n", false)
+	d.put("var/lib/dpkg/alternatives/helped", "auto\n/usr/bin/helped\n\n/usr/lib/db/15/helped\n50\n\n", false)
 	d.put("var/lib/dpkg/info/vim.postinst", "update-alternatives --install /usr/bin/editor editor /usr/bin/vim 30; pager\n", false)
 	d.put("swapfile", "swap", false)
 	d.put("etc/shadow", "anna:$y$secret:19000:0:99999:7:::\nben:!:19000:1:90:7:14:20000:\n", false)

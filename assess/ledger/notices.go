@@ -126,7 +126,7 @@ func alternatives(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	return all
 }
 
-// install is the command that makes an alternative anew, with its choices: after the
+// install is the command that makes an alternative anew, with a person's choices: after the
 // slaves come an empty line and, for each choice, its path, its priority and a path
 // for each slave.
 func install(name string, record []string) string {
@@ -137,9 +137,17 @@ func install(name string, record []string) string {
 	slaves := (end - 2) / 2
 	commands := []string{}
 	for i := end + 1; i+1 < len(record) && record[i] != ""; i += 2 + slaves {
+		if ofPackages(record[i]) { // whose scripts had a helper make it
+			continue
+		}
 		commands = append(commands, fmt.Sprintf("update-alternatives --install %s %s %s %s", visible.Word(record[1]), name, visible.Word(record[i]), visible.Word(record[i+1])))
 	}
 	return strings.Join(commands, " && ")
+}
+
+// ofPackages reports whether packages alone put files where a path is.
+func ofPackages(name string) bool {
+	return !strings.HasPrefix(name, "/usr/local/") && slices.ContainsFunc([]string{"/usr/", "/bin/", "/sbin/", "/lib/", "/etc/", "/run/"}, func(s string) bool { return strings.HasPrefix(name, s) })
 }
 
 // chosen are the links of alternatives, by the records of update-alternatives: after
