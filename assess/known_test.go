@@ -120,8 +120,8 @@ func knownRelease(t *testing.T, name string) release.Release {
 // versions, files and their text, links, enabled units.
 func describedRoot(tb testing.TB, r release.Release, description string) string {
 	tb.Helper()
-	id, version, _ := strings.Cut(r.Slug, "-")
-	files := map[string]string{"etc/machine-id": testID, "etc/os-release": fmt.Sprintf("ID=%s\nVERSION_ID=%q\n", id, version)}
+	_, version, _ := strings.Cut(r.Slug, "-")
+	files := map[string]string{"etc/machine-id": testID, "etc/os-release": fmt.Sprintf("ID=%s\nVERSION_ID=%q\n", r.ID, version)}
 	links, packages, conffiles, arch := map[string]string{}, [][2]string{}, "", "amd64"
 	for part := range strings.SplitSeq(description, " ;; ") {
 		word, rest, _ := strings.Cut(part, " ")
