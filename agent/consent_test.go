@@ -145,7 +145,7 @@ func TestASeatOfAVerificationIsAsked(t *testing.T) {
 			r := call(t, session, "svc_verify", compare)
 			is.True(r.IsError && strings.Contains(text(r), "not confirmed") && strings.Contains(text(r), "USD"))
 			several := call(t, session, "svc_verify", map[string]any{"source": out, "machines": []any{map[string]any{"root": fixture}, map[string]any{"root": fixture}}})
-			is.True(several.IsError && strings.Contains(text(several), "these 2"))
+			is.True(several.IsError && strings.Contains(text(several), "those that have none"))
 			is.True(strings.Contains(text(call(t, session, "svc_whoami", nil)), `"billable_instances":0`))
 
 			p := &person{actions: []string{"decline", "accept", "cancel"}}

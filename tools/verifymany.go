@@ -2,13 +2,12 @@ package tools
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
+	"svc/backend/api"
 	"svc/backend/visible"
 	"svc/tools/parity"
 )
@@ -93,13 +92,16 @@ func verifyMany(ctx context.Context, env *Env, c VerifyCall) (*VerifiedMachines,
 		members = append(members, memberOf(m))
 	}
 	members = Distinct(members)
-	rows, unagreed := make([]VerifiedMachine, len(members)), make([]*NeedsConfirm, len(members))
+	if err := agreement(ctx, env, c, members); err != nil {
+		return nil, err
+	}
+	rows := make([]VerifiedMachine, len(members))
 	queue := make(chan int)
 	var workers sync.WaitGroup
 	for range min(surveyAtOnce, len(members)) {
 		workers.Go(func() {
 			for i := range queue {
-				rows[i], unagreed[i] = verifyOne(ctx, env, c, members[i])
+				rows[i] = verifyOne(ctx, env, c, members[i])
 			}
 		})
 	}
@@ -108,9 +110,6 @@ func verifyMany(ctx context.Context, env *Env, c VerifyCall) (*VerifiedMachines,
 	}
 	close(queue)
 	workers.Wait()
-	if err := agreement(members, unagreed); err != nil {
-		return nil, err
-	}
 	r := &VerifiedMachines{Kind: c.Kind, Total: map[string]int{}}
 	if r.Kind == "" {
 		r.Kind = KindParity
@@ -133,44 +132,61 @@ func verifyMany(ctx context.Context, env *Env, c VerifyCall) (*VerifiedMachines,
 	return r, nil
 }
 
-// agreement is what is to be confirmed where seats of some machines would be claimed.
-func agreement(members []Member, unagreed []*NeedsConfirm) error {
+// agreement is what is to be confirmed where an agent calls and seats of some machines
+// would be claimed. It asks before anything is compared, by what the sources say of
+// themselves; what can't be read or is refused, its own row tells.
+func agreement(ctx context.Context, env *Env, c VerifyCall, members []Member) error {
+	if !env.ForAgent || c.Confirm || c.Kind == KindDrift {
+		return nil
+	}
+	service, err := env.Client(ctx)
+	if err != nil {
+		return err
+	}
 	var names []string
-	all := NeedsConfirm{Seat: true}
-	for i, n := range unagreed {
-		if n != nil {
-			names, all.Cost = append(names, visible.Name(members[i].Name)), n.Cost
+	var last api.AuthorizeResponse
+	for _, m := range members {
+		o, err := readOrigin(OwnFolder(c.Source, m.Name))
+		if err != nil || o.before.RequireFingerprint() != nil {
+			continue
+		}
+		system := osOf(o.before.Release)
+		answer, err := admitted(ctx, service, api.UsageRequest{Kind: api.Verify, Fingerprint: o.before.Fingerprint, Source: system, Target: &system})
+		if err == nil && answer.WouldClaimSeat {
+			names, last = append(names, m.Name), answer
 		}
 	}
 	if len(names) == 0 {
 		return nil
 	}
-	all.Would = fmt.Sprintf("compare %d machines, have each result signed, and claim a licence seat for each of these %d: %s", len(members), len(names), strings.Join(names, ", "))
-	all.Cost = "Of the next of them: " + all.Cost
-	return &all
+	cost, err := costOf(ctx, env, last)
+	if err != nil {
+		return err
+	}
+	return &NeedsConfirm{
+		Would: fmt.Sprintf("compare %d machines, have each result signed, and claim licence seats for those that have none: %s", len(members), visible.Names(names)),
+		Cost:  "Of one of them: " + cost, Seat: true,
+	}
 }
 
-// verifyOne compares one of several; unagreed is what nobody agreed to.
-func verifyOne(ctx context.Context, env *Env, c VerifyCall, m Member) (row VerifiedMachine, unagreed *NeedsConfirm) {
+// verifyOne compares one of several.
+func verifyOne(ctx context.Context, env *Env, c VerifyCall, m Member) VerifiedMachine {
 	quiet := *env
 	quiet.Progress, quiet.Resources = nil, nil
 	c.Machine, c.Detail = m.Machine, DetailFull
 	c.Source, c.Data = OwnFolder(c.Source, m.Name), OwnFolder(c.Data, m.Name)
-	row = VerifiedMachine{Name: m.Name, State: "failed"}
+	row := VerifiedMachine{Name: m.Name, State: "failed"}
 	if c.Out != "" {
 		if err := os.MkdirAll(c.Out, 0o755); err != nil {
 			row.Error = err.Error()
-			return row, nil
+			return row
 		}
 		c.Out = filepath.Join(c.Out, m.Name)
 	}
 	r, err := c.run(ctx, &quiet)
-	if errors.As(err, &unagreed) {
-		return row, unagreed
-	}
 	if err != nil {
 		row.Error = excerpt(err.Error(), maxReason)
-		return row, nil
+		return row
 	}
 	row.Sum, row.SeatClaimed, row.Out, row.State = &r.Sum, r.SeatClaimed, r.Out, "parity"
 	for _, check := range r.Differences() {
@@ -179,7 +195,7 @@ func verifyOne(ctx context.Context, env *Env, c VerifyCall, m Member) (row Verif
 			row.Differs = append(row.Differs, excerpt(fmt.Sprintf("%s %s: %s", check.Dimension, check.Subject, check.Why), maxReason))
 		}
 	}
-	return row, nil
+	return row
 }
 
 // maxReason is how long a reason in a row is, in characters.
