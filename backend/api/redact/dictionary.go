@@ -48,16 +48,25 @@ var themes = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// isKnown finds a word in lower case in the dictionary, with or without its endings.
-func isKnown(w string) bool {
-	if len(w) < 3 || dictionary()[w] || isListed(w) || isAccount(w) {
+// longest is the length of the longest word that is looked up.
+const longest = 24
+
+// isKnown finds a word in lower case in the dictionary, with or without its
+// endings, of which a word may have two: used, users.
+func isKnown(w string) bool { return len(w) < 3 || len(w) <= longest && isDerived(w, 2) }
+
+func isDerived(w string, endingsLeft int) bool {
+	if dictionary()[w] || isListed(w) || isAccount(w) {
 		return true
 	}
 	for _, e := range endings {
-		if stem, ok := strings.CutSuffix(w, e.ending); ok && len(stem) > 2 {
-			if isKnown(stem+e.stem) || len(stem) > 3 && stem[len(stem)-1] == stem[len(stem)-2] && isKnown(stem[:len(stem)-1]) {
-				return true
-			}
+		stem, ok := strings.CutSuffix(w, e.ending)
+		if !ok || len(stem) < 3 || endingsLeft == 0 {
+			continue
+		}
+		doubled := len(stem) > 3 && stem[len(stem)-1] == stem[len(stem)-2]
+		if isDerived(stem+e.stem, endingsLeft-1) || doubled && isDerived(stem[:len(stem)-1], endingsLeft-1) {
+			return true
 		}
 	}
 	return false

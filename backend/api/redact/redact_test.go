@@ -197,6 +197,13 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
+// A word of endings alone is looked up in time that does not grow with its length.
+func TestEndingsEnd(t *testing.T) {
+	for _, ending := range []string{"s", "es", "ed", "ing", "d"} {
+		checkStable(t, "the server is up and "+strings.Repeat(ending, 2000)+" is its name")
+	}
+}
+
 // TestPackageNamesStay measures real names: what a report is about must not be
 // stripped from it.
 func TestPackageNamesStay(t *testing.T) {
