@@ -74,14 +74,17 @@ func (all *Machines) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// memberOf is a machine by the last part of its place.
-func memberOf(m Machine) Member {
+// Name is the last part of where a machine is, without the ending of an image.
+func (m Machine) Name() string {
 	name := filepath.Base(filepath.Clean("/" + cmp.Or(m.Root, m.Image, m.SSH)))
 	if m.Image != "" {
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
-	return Member{name, m.Place(), m}
+	return name
 }
+
+// memberOf is a machine by the last part of its place.
+func memberOf(m Machine) Member { return Member{m.Name(), m.Place(), m} }
 
 // Distinct gives members names that are safe as a folder's, each one of its own.
 func Distinct(members []Member) []Member {

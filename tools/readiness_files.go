@@ -1,8 +1,6 @@
 package tools
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +12,7 @@ import (
 
 	"svc/backend/visible"
 	"svc/tools/fleet"
+	"svc/tools/fleet/folder"
 )
 
 // keepMachine writes what was read of a machine, and its report.
@@ -75,11 +74,8 @@ func (s *readiness) keep(d *fleet.Document) error {
 	return nil
 }
 
-// tableOf is a fleet as a table for spreadsheets. A text that one would take for a
-// formula is quoted.
+// tableOf is a fleet as a table for spreadsheets.
 func tableOf(d *fleet.Document) []byte {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
 	rows := [][]string{{"name", "place", "source", "verdict", "wave", "group", "packages", "questions", "unknown", "manual", "inhibitors", "findings", "databases", "data_bytes", "licensed", "depends_on", "error"}}
 	for _, m := range d.Machines {
 		var stops []string
@@ -91,13 +87,5 @@ func tableOf(d *fleet.Document) []byte {
 			strings.Join(stops, "; "), strconv.Itoa(len(m.Findings)), strings.Join(m.Databases, "; "), strconv.FormatInt(m.DataBytes, 10), strconv.FormatBool(m.Licensed), strings.Join(m.DependsOn, " "), m.Error,
 		})
 	}
-	for _, row := range rows {
-		for i, cell := range row {
-			if row[i] = visible.Text(cell); strings.ContainsAny(cell[:min(1, len(cell))], "=+-@") {
-				row[i] = "'" + row[i]
-			}
-		}
-	}
-	_ = w.WriteAll(rows) // a buffer takes all
-	return b.Bytes()
+	return folder.Table(rows)
 }

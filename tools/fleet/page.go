@@ -2,7 +2,7 @@ package fleet
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"fmt"
 	"html/template"
 	"sync"
@@ -10,12 +10,21 @@ import (
 	"svc/backend/visible"
 )
 
-//go:embed page.html
-var page string
+//go:embed page.html overview.html shared.html
+var pages embed.FS
 
 var parsed = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("fleet").Funcs(template.FuncMap{"bytes": bytesOf, "share": share, "first": first}).Parse(page))
+	return template.Must(template.New("fleet").Funcs(template.FuncMap{"bytes": bytesOf, "share": share, "first": first}).ParseFS(pages, "*.html"))
 })
+
+// render is one of the pages; what of the machines turns text round is spelt out.
+func render(name string, of any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := parsed().ExecuteTemplate(&b, name, of); err != nil {
+		return nil, fmt.Errorf("rendering the fleet: %w", err)
+	}
+	return []byte(visible.Lines(b.String())), nil
+}
 
 // bytesOf is a size in the unit in which it is short.
 func bytesOf(n int64) string {
@@ -54,16 +63,11 @@ type bar struct {
 // filters and sorts the table; without one, all is there.
 func Page(d *Document, tool string) ([]byte, error) {
 	verdicts := []bar{{"ready", d.Totals.Ready}, {"work", d.Totals.Work}, {"blocked", d.Totals.Blocked}, {"unreadable", d.Totals.Unreadable}}
-	var b bytes.Buffer
-	err := parsed().Execute(&b, struct {
+	return render("page.html", struct {
 		*Document
 		Verdicts, Releases []bar
 		Tool               string
 	}{d, verdicts, d.releases(), tool})
-	if err != nil {
-		return nil, fmt.Errorf("rendering the fleet: %w", err)
-	}
-	return []byte(visible.Lines(b.String())), nil
 }
 
 // releases counts the machines of each release, in the order of the machines.
