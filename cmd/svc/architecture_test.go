@@ -48,6 +48,8 @@ var mayImport = map[string][]string{
 	"tools/data":           {"backend/api", "backend/secret", "backend/visible", "assess", "tools/artifact", "tools/database"},
 	"tools/exposure":       {"backend/api", "backend/secret"},
 	"tools/fleet":          {"backend/visible", "assess"},
+	"tools/fleet/folder":   {"backend/osfile", "backend/visible", "tools/fleet"},
+	"tools/several":        {"backend/api", "backend/client", "assess", "tools"},
 	"tools/register":       {"backend/osfile"},
 	"tools/guide":          {"backend/api"},
 	"tools/database":       {"backend/api", "backend/secret", "assess"},

@@ -13,6 +13,7 @@ import (
 
 	"svc/assess"
 	"svc/tools"
+	"svc/tools/several"
 )
 
 // machineFlags name the machine that a command reads.
@@ -40,13 +41,41 @@ func detailFlags(fs *flag.FlagSet, detail *tools.Detail, limit *int) {
 
 func (p *program) assessCommand() *ffcli.Command {
 	var in tools.AssessInput
+	var m many
 	fs := p.flagSet("assess")
 	machineFlags(fs, &in.Machine)
+	m.flags(fs)
+	m.keeps(fs, "assessment.json")
 	fs.StringVar(&in.Target, "target", "", "release to look at the machine for, such as debian-13")
 	hazardsFlag(fs, &in.Hazards)
 	detailFlags(fs, &in.Detail, &in.Limit)
-	return p.command(fs, "svc assess --root DIR | --image FILE | --ssh HOST", "read a machine and say what it is",
-		noArgs(func(ctx context.Context) error { return p.assess(ctx, in) }))
+	return p.command(fs, "svc assess --root DIR | --image FILE | --ssh HOST | --hosts FILE", "read a machine and say what it is",
+		noArgs(func(ctx context.Context) error {
+			if m.Given() {
+				return assessMany(ctx, p, m, in)
+			}
+			if err := m.alone(); err != nil {
+				return err
+			}
+			return p.assess(ctx, in)
+		}))
+}
+
+// assessMany reads many machines.
+func assessMany(ctx context.Context, p *program, many many, in tools.AssessInput) error {
+	machines, err := many.machines(in.Machine)
+	if err != nil {
+		return err
+	}
+	return eachHost(ctx, p, many, machines, several.Assessed, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.AssessResult, error) {
+		in := in
+		in.Machine = m.Machine
+		r, err := tools.Assess(ctx, env, in)
+		if err != nil {
+			return r, err
+		}
+		return r, differs(inhibited(r.Findings))
+	})
 }
 
 // An assessment of a usual machine ends before the first collection is due; that

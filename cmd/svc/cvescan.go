@@ -17,6 +17,7 @@ import (
 	"svc/backend/visible"
 	"svc/tools"
 	"svc/tools/exposure"
+	"svc/tools/several"
 )
 
 // The forms of a scan's result.
@@ -34,6 +35,7 @@ func (p *program) cveScanCommand() *ffcli.Command {
 	fs := p.flagSet("cve-scan")
 	machineFlags(fs, &f.in.Machine)
 	f.many.flags(fs)
+	f.many.keeps(fs, "cve-scan.json")
 	p.settings.feed(fs)
 	fs.StringVar(&f.in.Target, "target", "", "release to compare with: what a move there fixes, and what it brings")
 	detailFlags(fs, &f.in.Detail, &f.in.Limit)
@@ -63,7 +65,10 @@ func (p *program) cveScan(ctx context.Context, f scanFlags) error {
 	if f.format != "table" && f.format != "json" {
 		f.in.Detail = tools.DetailFull
 	}
-	if f.many.file == "" {
+	if !f.many.Given() {
+		if err := f.many.alone(); err != nil {
+			return err
+		}
 		result, err := p.scanOne(ctx, p.toolEnv(), f, "")
 		if err != nil && !found(err) {
 			return err
@@ -80,10 +85,10 @@ func (p *program) cveScan(ctx context.Context, f scanFlags) error {
 	if f.format != "table" && f.format != "json" {
 		return usagef("--hosts prints a table, or with --json a line for each machine: --format is for one")
 	}
-	return eachHost(ctx, p, machines, f.many.parallel, scanState, func(ctx context.Context, env *tools.Env, m listed) (tools.CVEScanResult, error) {
+	return eachHost(ctx, p, f.many, machines, several.Scanned, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.CVEScanResult, error) {
 		f := f
-		f.in.Machine = m.machine
-		return p.scanOne(ctx, env, f, m.line+": ")
+		f.in.Machine = m.Machine
+		return p.scanOne(ctx, env, f, m.Line+": ")
 	})
 }
 
@@ -141,23 +146,6 @@ func (p *program) encode(v any) error {
 func databaseOf(slug string) string {
 	r, _ := release.Lookup(slug)
 	return cmp.Or(r.Family.Conventions().DatabasePath, "var/lib/rpm")
-}
-
-// scanState is what a scan says of one machine of many, whatever its exit code: what
-// was found counts also where no --fail-on asks for it.
-func scanState(r *tools.CVEScanResult) (state, text string) {
-	c := r.Counts
-	switch {
-	case !r.Feed.Loaded:
-		return notCompared, "no advisories for " + r.Release
-	case c.Total == 0:
-		return withoutFindings, plural(r.Scanned, "package")
-	}
-	text = fmt.Sprintf("%d critical, %d high, %d medium, %d low, %d unknown", c.Critical, c.High, c.Medium, c.Low, c.Unknown)
-	if r.SeatClaimed {
-		text += "; a seat was claimed"
-	}
-	return withFindings, text
 }
 
 func viewScan(w *view, r *tools.CVEScanResult) {

@@ -10,6 +10,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/store"
 	"svc/tools"
+	"svc/tools/several"
 )
 
 // The exit codes of the contract.
@@ -70,8 +71,10 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &own):
 		return own.code
-	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, host.ErrLocation), errors.Is(err, host.ErrDestination), errors.Is(err, store.ErrAddress):
+	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, several.ErrList), errors.Is(err, host.ErrLocation), errors.Is(err, host.ErrDestination), errors.Is(err, store.ErrAddress):
 		return exitUsage
+	case errors.Is(err, several.ErrCapacity):
+		return exitRefused
 	case errors.Is(err, token.ErrNone):
 		return exitUnauthenticated
 	case errors.As(err, &refused) && byStatus[refused.Status()] != 0:

@@ -1,53 +1,79 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"svc/backend/visible"
 	"svc/tools"
+	"svc/tools/fleet"
+	"svc/tools/fleet/folder"
+	"svc/tools/several"
 )
 
-// Limits of a list of machines.
+// Bounds of commands on many machines: how many are read at once, and, where nothing
+// is said, how long one may take.
 const (
-	maxHostsFile = 8 << 20 // bytes
-	maxParallel  = 256
+	maxParallel     = 256
+	patienceOfFleet = 15 * time.Minute
 )
 
 // many are the machines of a command that takes one machine or many.
 type many struct {
-	file     string
+	several.Sources
 	parallel int
+	patience time.Duration // for one machine; 0 is no limit
+	out      string        // folder of what is written of each, and of all
+	command  string
+	file     string // name of the result of each below its folder; empty where the command writes that itself
 }
 
 func (f *many) flags(fs *flag.FlagSet) {
-	fs.StringVar(&f.file, "hosts", "", "file with a machine a line, instead of one machine: a folder, an image, or an ssh destination, also as root:, image: or ssh: and the place; then, if you like, a name")
-	fs.IntVar(&f.parallel, "parallel", 4, "machines of --hosts read at once")
+	f.command = "svc " + fs.Name()
+	fs.StringVar(&f.Hosts, "hosts", "", "file with a machine a line, instead of one machine: a folder, an image, ssh://[user@]host[:port], also as root:, image: or ssh: and the place; then, if you like, a name; # begins a comment")
+	fs.StringVar(&f.Images, "images", "", "folder of disk images, powered off, instead of one machine: each is one")
+	fs.StringVar(&f.Roots, "roots", "", "folder of root folders, instead of one machine: each is one")
+	fs.IntVar(&f.parallel, "parallel", 4, "machines of many read at once")
+	fs.DurationVar(&f.patience, "patience", patienceOfFleet, "how long one machine of many may take")
 }
 
-// machines reads the list, in which beside is what the command was given of one
-// machine: only whether images are trusted goes for all.
-func (f *many) machines(beside tools.Machine) ([]listed, error) {
+// keeps adds --out to a command that has none for one machine.
+func (f *many) keeps(fs *flag.FlagSet, file string) {
+	f.file = file
+	fs.StringVar(&f.out, "out", "", "with --hosts, --images or --roots: folder to write index.html, machines.json, machines.csv and a folder for each machine to")
+}
+
+// alone refuses, of a command on one machine, what is for many.
+func (f *many) alone() error {
+	if f.out != "" {
+		return usagef("--out goes with --hosts, --images or --roots here: --json prints the result of one machine")
+	}
+	return nil
+}
+
+// machines are those of all lists and folders, in which beside is what the command was
+// given of one machine: only whether images are trusted goes for all.
+func (f *many) machines(beside tools.Machine) ([]several.Listed, error) {
 	switch {
 	case beside != tools.Machine{TrustImage: beside.TrustImage}:
-		return nil, usagef("--hosts takes the place of one machine: leave --root, --image and --ssh out")
+		return nil, usagef("--hosts takes the place of one machine, as --images and --roots do: leave --root, --image and --ssh out")
 	case f.parallel < 1 || f.parallel > maxParallel:
 		return nil, usagef("--parallel takes 1 to %d", maxParallel)
 	}
-	machines, err := readHosts(f.file)
+	machines, err := f.Machines()
+	if err == nil && f.out != "" {
+		err = several.Distinct(machines)
+	}
 	for i := range machines {
-		machines[i].machine.TrustImage = beside.TrustImage
+		machines[i].Machine.TrustImage = beside.TrustImage
 	}
 	return machines, err
 }
@@ -60,38 +86,40 @@ type hostLine[T any] struct {
 	Result  *T     `json:"result,omitempty"`
 }
 
-// What became of a machine of many, whatever its exit code means.
-const (
-	withFindings    = "findings"
-	withoutFindings = "without findings"
-	notCompared     = "not compared"
-	failedHost      = "failed"
-)
-
 // state is what became of the machine of a line, and a few words on it.
 func (l hostLine[T]) state(of func(*T) (state, text string)) (state, text string) {
 	switch {
 	case l.Result == nil:
-		return failedHost, l.Error
+		return fleet.StateFailed, l.Error
 	case of != nil:
 		return of(l.Result)
 	case l.Exit == exitDiffers:
-		return withFindings, ""
+		return fleet.StateFindings, ""
 	}
-	return withoutFindings, ""
+	return fleet.StateClean, ""
 }
 
 // eachHost runs a command on every machine of a list, several at once: a JSON
 // line for each as it is done, a summary on stderr, and one exit code. Where
 // run gives an *exitError without a text, its result is printed too. With of,
 // which says what became of a machine, people get a table instead of the lines.
-func eachHost[T any](ctx context.Context, p *program, machines []listed, parallel int, of func(*T) (state, text string), run func(context.Context, *tools.Env, listed) (T, error)) error {
+// Where results are kept, an overview of all is, too.
+func eachHost[T any](ctx context.Context, p *program, many many, machines []several.Listed, of func(*T) (state, text string), run func(context.Context, *tools.Env, several.Listed) (T, error)) error {
+	kept, err := folder.Open(many.out, many.command, "svc "+version())
+	if err != nil {
+		return err
+	}
 	env := p.sharedEnv(ctx)
 	var mu sync.Mutex
 	var failed error
 	codes, states, done := map[int]int{}, map[string]int{}, 0
-	rows := [][]string{}
-	emit := func(line hostLine[T]) {
+	rows, outcomes := [][]string{}, []fleet.Outcome{}
+	emit := func(m several.Listed, line hostLine[T]) {
+		if many.file != "" && line.Result != nil {
+			if err := kept.Put(m.Name(), many.file, line.Result); err != nil {
+				line = hostLine[T]{Machine: line.Machine, Exit: exitFailed, Error: plain(err)}
+			}
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		p.clearLine()
@@ -102,6 +130,7 @@ func eachHost[T any](ctx context.Context, p *program, machines []listed, paralle
 		}
 		state, text := line.state(of)
 		states[state]++
+		outcomes = append(outcomes, fleet.Outcome{Name: m.Name(), Place: m.Machine.Place(), State: state, What: text, Exit: line.Exit, Wave: m.Wave, File: kept.Linked(m.Name(), reportFile, many.file)})
 		if of != nil && !p.settings.json {
 			rows = append(rows, []string{line.Machine, strings.ToUpper(state), text})
 			return
@@ -110,16 +139,16 @@ func eachHost[T any](ctx context.Context, p *program, machines []listed, paralle
 			failed = fmt.Errorf("printing: %w", err)
 		}
 	}
-	queue := make(chan listed)
+	queue := make(chan several.Listed)
 	var workers sync.WaitGroup
-	for range min(parallel, len(machines)) {
+	for range min(many.parallel, len(machines)) {
 		workers.Go(func() {
 			for m := range queue {
-				emit(lineOf(m.line, func() (result T, err error) {
+				emit(m, lineOf(m.Line, func() (result T, err error) {
 					if ctx.Err() != nil {
 						return result, errStopped
 					}
-					return run(ctx, env, m)
+					return patiently(ctx, many.patience, func(ctx context.Context) (T, error) { return run(ctx, env, m) })
 				}))
 			}
 		})
@@ -136,14 +165,31 @@ func eachHost[T any](ctx context.Context, p *program, machines []listed, paralle
 		failed = cmp.Or(failed, w.err)
 	}
 	uncompared := ""
-	if n := states[notCompared]; n > 0 {
+	if n := states[fleet.StateNotCompared]; n > 0 {
 		uncompared = fmt.Sprintf("%d not compared, ", n)
 	}
-	p.note("%s: %d without findings, %d with, %s%d failed", plural(len(machines), "machine"), states[withoutFindings], states[withFindings], uncompared, states[failedHost])
-	if failed != nil {
+	p.note("%s: %d without findings, %d with, %s%d failed", plural(len(machines), "machine"), states[fleet.StateClean], states[fleet.StateFindings], uncompared, states[fleet.StateFailed])
+	if failed = cmp.Or(failed, kept.Close(outcomes)); failed != nil {
 		return failed
 	}
 	return fleetExit(codes)
+}
+
+// reportFile is the page of a machine, where a command writes one.
+const reportFile = "report.html"
+
+// patiently ends what takes longer than one machine may, and says so.
+func patiently[T any](ctx context.Context, patience time.Duration, run func(context.Context) (T, error)) (T, error) {
+	if patience == 0 {
+		return run(ctx)
+	}
+	one, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it took longer than %s", patience))
+	defer cancel()
+	result, err := run(one)
+	if err != nil && one.Err() != nil && ctx.Err() == nil {
+		err = context.Cause(one)
+	}
+	return result, err
 }
 
 // errStopped is the error of machines whose turn did not come.
@@ -182,69 +228,4 @@ func fleetExit(codes map[int]int) error {
 		return &exitError{code: exitNotCompared}
 	}
 	return differs(codes[exitDiffers] > 0)
-}
-
-// listed is a machine of a list.
-type listed struct {
-	line    string // as it is written there
-	called  string // the name that it is given there, if any
-	machine tools.Machine
-}
-
-// name is what a machine's own folder is called among those of many: the name that
-// it is given, the end of its path, or its ssh destination.
-func (l listed) name() string {
-	m := l.machine
-	return filepath.Base(filepath.Clean("/" + cmp.Or(l.called, m.Root, m.Image, m.SSH)))
-}
-
-// distinct refuses a list in which two machines would share a folder.
-func distinct(machines []listed) error {
-	lines := map[string]string{}
-	for _, m := range machines {
-		if other, taken := lines[m.name()]; taken {
-			return usagef("%s and %s have the same name, so both would be kept in %s: write another name after one of them", other, m.line, m.name())
-		}
-		lines[m.name()] = m.line
-	}
-	return nil
-}
-
-// readHosts reads a list of machines; # begins a comment.
-func readHosts(path string) (machines []listed, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the machines: %w", err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, maxHostsFile))
-	for lines.Scan() {
-		line, _, _ := strings.Cut(lines.Text(), "#")
-		if line = strings.TrimSpace(line); line != "" {
-			place, called := placeOf(line)
-			machines = append(machines, listed{line, called, tools.MachineAt(place)})
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("reading the machines: %w", err)
-	}
-	if len(machines) == 0 {
-		return nil, usagef("%s names no machine", path)
-	}
-	return machines, nil
-}
-
-// placeOf parts a line into where a machine is, and the name after it, if there is
-// one. A path may have spaces in it: one that is there is taken whole.
-func placeOf(line string) (place, called string) {
-	_, path, _ := strings.Cut(line, ":")
-	for _, whole := range []string{line, path} {
-		if _, err := os.Lstat(whole); err == nil {
-			return line, ""
-		}
-	}
-	if i := strings.LastIndexAny(line, " \t"); i >= 0 {
-		return strings.TrimSpace(line[:i]), line[i+1:]
-	}
-	return line, ""
 }

@@ -10,15 +10,19 @@ import (
 
 	"svc/assess/ledger"
 	"svc/tools"
+	"svc/tools/fleet/folder"
+	"svc/tools/several"
 )
 
 func (p *program) migrateCommand() *ffcli.Command {
 	var in tools.MigrateInput
+	var m many
 	fs := p.flagSet("migrate")
 	machineFlags(fs, &in.Machine)
+	m.flags(fs)
 	p.settings.feed(fs)
 	fs.StringVar(&in.Target, "target", "", "release to move to, such as debian-13")
-	fs.StringVar(&in.Out, "out", "", "folder to write to: new, empty, or that of an earlier migration")
+	fs.StringVar(&in.Out, "out", "", "folder to write to: new, empty, or that of an earlier migration; of many machines a folder in it for each, by its name, and an inventory and one site.yml for all")
 	fs.BoolVar(&in.Confirm, "confirm", false, "write the artifacts, and claim the machine's licence seat")
 	fs.BoolVar(&in.Preflight, "preflight", false, "plan, and write nothing; free")
 	hazardsFlag(fs, &in.Hazards)
@@ -28,8 +32,11 @@ func (p *program) migrateCommand() *ffcli.Command {
 	fs.Func("target-archive", "folder of packages, mirror, or archive URL with the target release, so that what people changed is merged into its own files; may be given again", appendTo(&in.TargetArchives))
 	fs.Func("source-archive", "the same with the machine's release, for what its own files do not tell", appendTo(&in.SourceArchives))
 	fs.Func("keyring", "file of the OpenPGP keys that must have signed the apt archives; this system's where none is given", appendTo(&in.Keyrings))
-	return p.command(fs, "svc migrate --root DIR --target RELEASE (--preflight | --out DIR --confirm)", "plan a machine's move, and write the role that makes it",
+	return p.command(fs, "svc migrate --root DIR | --hosts FILE --target RELEASE (--preflight | --out DIR --confirm)", "plan a machine's move, and write the role that makes it",
 		noArgs(func(ctx context.Context) error {
+			if m.Given() {
+				return migrateMany(ctx, p, m, in)
+			}
 			if in.Preflight {
 				if err := p.borrowData(); err != nil {
 					return err
@@ -46,6 +53,43 @@ func (p *program) migrateCommand() *ffcli.Command {
 			}
 			return differs(len(result.Inhibitors) > 0)
 		}))
+}
+
+// migrateMany plans and writes the move of many machines. A preflight is what `svc
+// readiness` says of them.
+func migrateMany(ctx context.Context, p *program, many many, in tools.MigrateInput) error {
+	many.out = in.Out
+	machines, err := many.machines(in.Machine)
+	if err == nil {
+		err = several.Distinct(machines)
+	}
+	switch {
+	case err != nil:
+		return err
+	case in.Preflight:
+		return p.readiness(ctx, readinessCall{in: tools.ReadinessInput{Parallel: many.parallel, Patience: many.patience, Hazards: in.Hazards}, targets: []string{in.Target}, Sources: many.Sources})
+	case in.Rehearsal != "" || in.PlanDigest != "":
+		return usagef("--rehearsal is of one machine's move")
+	case in.Confirm && in.Out == "":
+		return usagef("--out is required: the folder to write to (or --preflight, which writes nothing)")
+	}
+	move, err := several.Prepare(ctx, p.toolEnv(), several.MoveInput{Machines: machines, Migrate: in, Parallel: many.parallel, Patience: many.patience})
+	if err != nil {
+		return err
+	}
+	err = eachHost(ctx, p, many, move.Order, several.Moved, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.MigrateResult, error) {
+		r, err := move.Migrate(ctx, env, m, in)
+		if err != nil {
+			return r, err
+		}
+		return r, differs(len(r.Inhibitors) > 0)
+	})
+	inventory, playErr := folder.Play(many.out, move.Done())
+	if playErr != nil {
+		return playErr
+	}
+	p.note("written to %s: index.html says what came of each; fill in %s, then: ansible-playbook -i %s site.yml", many.out, inventory, inventory)
+	return err
 }
 
 func viewMigration(w *view, r tools.MigrateResult) {

@@ -6,32 +6,28 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/tools"
 	"svc/tools/fleet"
+	"svc/tools/several"
 )
-
-// patienceOfFleet is how long one machine of many may take, where nothing is said.
-const patienceOfFleet = 15 * time.Minute
 
 // readinessCall is what `svc readiness` was given.
 type readinessCall struct {
-	in            tools.ReadinessInput
-	hosts         string
-	targets       []string
-	images, roots string
+	in      tools.ReadinessInput
+	targets []string
+	several.Sources
 }
 
 func (p *program) readinessCommand() *ffcli.Command {
 	var c readinessCall
 	fs := p.flagSet("readiness")
 	fs.Func("target", "release to move to, such as debian-13; may be given again, to compare", appendTo(&c.targets))
-	fs.StringVar(&c.hosts, "hosts", "", "file with a machine a line: a folder, an image, or ssh://[user@]host[:port]; then, if you like, a name; # begins a comment")
-	fs.StringVar(&c.images, "images", "", "folder of disk images, powered off: each is a machine")
-	fs.StringVar(&c.roots, "roots", "", "folder of root folders: each is a machine")
+	fs.StringVar(&c.Hosts, "hosts", "", "file with a machine a line: a folder, an image, or ssh://[user@]host[:port]; then, if you like, a name; # begins a comment")
+	fs.StringVar(&c.Images, "images", "", "folder of disk images, powered off: each is a machine")
+	fs.StringVar(&c.Roots, "roots", "", "folder of root folders: each is a machine")
 	fs.IntVar(&c.in.Parallel, "parallel", 4, "machines read at once")
 	fs.DurationVar(&c.in.Patience, "patience", patienceOfFleet, "how long one machine may take")
 	fs.StringVar(&c.in.Out, "out", "", "folder to write fleet.json, index.html, machines.csv and a report of each machine to; a repeat goes on there")
@@ -96,37 +92,15 @@ func verdict(documents []*fleet.Document) error {
 }
 
 // members are the machines of all lists and folders, by names of their own.
-func (c *readinessCall) members() ([]tools.Member, error) {
-	var members []tools.Member
-	if c.hosts != "" {
-		read, err := readHosts(c.hosts)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range read {
-			members = append(members, tools.Member{Name: m.name(), Place: m.machine.Place(), Machine: m.machine})
-		}
-	}
-	for _, folder := range []struct {
-		path string
-		in   func(dir string) ([]tools.Member, error)
-	}{{c.images, tools.ImagesIn}, {c.roots, tools.RootsIn}} {
-		if folder.path == "" {
-			continue
-		}
-		found, err := folder.in(folder.path)
-		if err != nil {
-			return nil, err
-		}
-		if len(found) == 0 {
-			return nil, usagef("%s holds no machine; nothing was done", folder.path)
-		}
-		members = append(members, found...)
-	}
-	if len(members) == 0 {
+func (c *readinessCall) members() (members []tools.Member, err error) {
+	if !c.Given() {
 		return nil, usagef("name the machines by --hosts FILE, --images DIR or --roots DIR; nothing was done: see `svc readiness -h`")
 	}
-	return tools.Distinct(members), nil
+	listed, err := c.Machines()
+	for _, m := range listed {
+		members = append(members, m.Member())
+	}
+	return tools.Distinct(members), err
 }
 
 // viewFleet is one target's answer.
@@ -137,11 +111,11 @@ func viewFleet(w *view, d *fleet.Document, out string) {
 		if m.Wave > 0 {
 			wave = fmt.Sprint(m.Wave)
 		}
-		rows = append(rows, []string{m.Name, m.Source, strings.ToUpper(string(m.Verdict)), wave, whatOf(m)})
+		rows = append(rows, []string{m.Name, m.Source, strings.ToUpper(string(m.Verdict)), wave, m.Why()})
 	}
 	w.table(rows)
 	w.title("%s to %s: %d ready, %d with work, %d blocked, %d could not be read", plural(d.Totals.Machines, "machine"), d.Target, d.Totals.Ready, d.Totals.Work, d.Totals.Blocked, d.Totals.Unreadable)
-	w.line("%s", costLine(d.Cost))
+	w.line("%s", d.Cost.Line())
 	for _, wave := range d.Waves {
 		w.line("Wave %d, %s: %s.", wave.Number, plural(len(wave.Machines), "machine"), wave.Why)
 	}
@@ -162,56 +136,6 @@ func viewFleet(w *view, d *fleet.Document, out string) {
 
 // mostShared is how many findings of several machines a person's view has.
 const mostShared = 10
-
-// whatOf says in a few words why a machine has its verdict.
-func whatOf(m fleet.Machine) string {
-	var words []string
-	switch {
-	case m.Error != "":
-		return m.Error
-	case len(m.Inhibitors) > 0:
-		for _, f := range m.Inhibitors {
-			words = append(words, f.Title)
-		}
-	default:
-		for _, part := range []struct {
-			n    int
-			what string
-		}{{m.Questions, "question"}, {m.Manual, "file for a person"}, {m.ToDo() - m.Questions - m.Manual, "finding"}} {
-			if part.n > 0 {
-				words = append(words, fmt.Sprintf("%d %s", part.n, pluralOf(part.what, part.n)))
-			}
-		}
-		words = append(words, m.Databases...)
-	}
-	if m.CloneOf != "" {
-		words = append(words, "fingerprint of "+m.CloneOf)
-	}
-	return strings.Join(words, ", ")
-}
-
-// pluralOf is a noun for a number of things; "file for a person" is "files for a person".
-func pluralOf(noun string, n int) string {
-	if n == 1 {
-		return noun
-	}
-	head, rest, more := strings.Cut(noun, " ")
-	if more {
-		return head + "s " + rest
-	}
-	return head + "s"
-}
-
-func costLine(c fleet.Cost) string {
-	line := fmt.Sprintf("Seats needed: %d", c.SeatsNeeded)
-	if c.CapacityLeft != nil {
-		line += fmt.Sprintf(", %d left", *c.CapacityLeft)
-	}
-	if c.Price > 0 {
-		line += fmt.Sprintf("; the others cost %d USD a year at the On-Demand rate", c.Price)
-	}
-	return line + ". A readiness claims none."
-}
 
 // viewFleets compares targets.
 func viewFleets(w *view, documents []*fleet.Document, out string) {

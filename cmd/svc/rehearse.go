@@ -15,6 +15,7 @@ import (
 	"svc/tools"
 	"svc/tools/fleet"
 	"svc/tools/rehearsal"
+	"svc/tools/several"
 )
 
 func (p *program) rehearseCommand() *ffcli.Command {
@@ -98,28 +99,21 @@ func (p *program) rehearseGroups(ctx context.Context, file string, in tools.Rehe
 	for _, m := range d.Machines {
 		places[m.Name] = m.Place
 	}
-	machines := []listed{}
+	machines := []several.Listed{}
 	for _, g := range d.Groups {
 		one := tools.MachineAt(places[g.Machines[0]])
 		one.TrustImage = in.TrustImage
-		machines = append(machines, listed{fmt.Sprintf("%s (for %s)", g.Name, plural(len(g.Machines), "machine")), g.Machines[0], one})
+		machines = append(machines, several.Listed{Line: fmt.Sprintf("%s (for %s)", g.Name, plural(len(g.Machines), "machine")), Called: g.Machines[0], Machine: one})
 	}
 	if len(machines) == 0 {
 		return usagef("%s has no group of machines; nothing was done", file)
 	}
-	if err := distinct(machines); err != nil {
+	if err := several.Distinct(machines); err != nil {
 		return err
 	}
-	said := func(r *tools.RehearseResult) (state, text string) {
-		text = fmt.Sprintf("%d run, %d do not, %d could not be tried", r.Sum.Runs, r.Sum.Fails, r.Sum.Untried)
-		if r.Passed() {
-			return withoutFindings, text
-		}
-		return withFindings, text
-	}
-	return eachHost(ctx, p, machines, 1, said, func(ctx context.Context, env *tools.Env, m listed) (tools.RehearseResult, error) {
+	return eachHost(ctx, p, many{parallel: 1}, machines, several.Rehearsed, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.RehearseResult, error) {
 		one := in
-		one.Machine, one.Out = m.machine, filepath.Join(in.Out, m.name())
+		one.Machine, one.Out = m.Machine, filepath.Join(in.Out, m.Name())
 		r, err := tools.Rehearse(ctx, env, one)
 		if err != nil {
 			return r, err

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
@@ -12,6 +12,7 @@ import (
 	"svc/tools"
 	"svc/tools/parity"
 	"svc/tools/rehearsal"
+	"svc/tools/several"
 )
 
 // comparison is what verify and drift take, and which of the two it is.
@@ -49,6 +50,7 @@ func (p *program) driftCommand() *ffcli.Command {
 	c := comparison{run: tools.Drift}
 	fs := p.flagSet("drift")
 	parityFlags(fs, &c, "out folder of a verification, or of the migration")
+	c.many.keeps(fs, "drift.json")
 	return p.command(fs, "svc drift --root DIR | --image FILE | --ssh HOST | --hosts FILE --source DIR", "say what changed on a machine since it was verified",
 		noArgs(func(ctx context.Context) error { return p.compare(ctx, c) }))
 }
@@ -61,8 +63,11 @@ func (p *program) compare(ctx context.Context, c comparison) (err error) {
 			return err
 		}
 	}
-	if c.many.file != "" {
+	if c.many.Given() {
 		return p.compareMany(ctx, c)
+	}
+	if err := c.many.alone(); err != nil {
+		return err
 	}
 	result, err := c.run(ctx, p.toolEnv(), c.in)
 	if err != nil {
@@ -76,24 +81,20 @@ func (p *program) compare(ctx context.Context, c comparison) (err error) {
 
 // compareMany compares the machines of a list, each with its own source.
 func (p *program) compareMany(ctx context.Context, c comparison) error {
+	c.many.out = cmp.Or(c.in.Out, c.many.out)
 	machines, err := c.many.machines(c.in.Machine)
 	if err == nil {
-		err = distinct(machines)
+		err = several.Distinct(machines) // each has its own source
 	}
 	if err != nil {
 		return err
 	}
-	if c.in.Out != "" {
-		if err := os.MkdirAll(c.in.Out, 0o755); err != nil {
-			return fmt.Errorf("making the folder of the machines: %w", err)
-		}
-	}
-	return eachHost(ctx, p, machines, c.many.parallel, nil, func(ctx context.Context, env *tools.Env, m listed) (tools.ParityResult, error) {
+	return eachHost(ctx, p, c.many, machines, nil, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.ParityResult, error) {
 		in := c.in
-		in.Machine = m.machine
-		in.Source, in.Data = tools.OwnFolder(in.Source, m.name()), tools.OwnFolder(in.Data, m.name())
+		in.Machine = m.Machine
+		in.Source, in.Data = tools.OwnFolder(in.Source, m.Name()), tools.OwnFolder(in.Data, m.Name())
 		if in.Out != "" {
-			in.Out = filepath.Join(in.Out, m.name())
+			in.Out = filepath.Join(in.Out, m.Name())
 		}
 		result, err := c.run(ctx, env, in)
 		if err != nil {

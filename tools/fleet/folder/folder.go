@@ -78,6 +78,19 @@ func (f Folder) Of(name string) string {
 	return filepath.Join(f.path, name)
 }
 
+// Linked is the first of some files that a machine's folder has, below the folder of all.
+func (f Folder) Linked(name string, files ...string) string {
+	for _, file := range files {
+		if f.path == "" || file == "" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(f.Of(name), file)); err == nil {
+			return name + "/" + file
+		}
+	}
+	return ""
+}
+
 // Put writes a document of one machine.
 func (f Folder) Put(name, file string, document any) error {
 	if f.path == "" {
@@ -133,10 +146,11 @@ func (f Folder) Close(outcomes []fleet.Outcome) error {
 
 // Play writes the playbook of the machines that moved, and their inventory: one that
 // a person has filled in stays, and the new one lies beside it, which is reported.
-func (f Folder) Play(moved []fleet.Machine) (inventory string, err error) {
+func Play(path string, moved []fleet.Machine) (inventory string, err error) {
+	f := Folder{path: path}
 	made := fleet.Inventory(moved)
 	inventory = inventoryFile
-	before, err := os.ReadFile(filepath.Join(f.path, inventoryFile))
+	before, err := os.ReadFile(filepath.Join(path, inventoryFile))
 	switch {
 	case err == nil && !bytes.Equal(before, made):
 		inventory = inventoryNew

@@ -1,0 +1,61 @@
+package several
+
+import (
+	"fmt"
+
+	"svc/assess"
+	"svc/tools"
+	"svc/tools/fleet"
+)
+
+// Assessed is what an assessment says of one machine of many.
+func Assessed(r *tools.AssessResult) (state, text string) {
+	count := map[assess.FindingSeverity]int{}
+	for _, f := range r.Findings {
+		count[f.Severity]++
+	}
+	high, medium, low := count[assess.High], count[assess.Medium], count[assess.Low]
+	text = fmt.Sprintf("%s, %d packages; findings: %d high, %d medium, %d low", r.Release, max(len(r.Packages), r.Total["packages"]), high, medium, low)
+	if high+medium+low == 0 {
+		return fleet.StateClean, text
+	}
+	return fleet.StateFindings, text
+}
+
+// Moved is what became of the move of one machine of many.
+func Moved(r *tools.MigrateResult) (state, text string) {
+	text = fmt.Sprintf("%s to %s, %d packages", r.Source, r.Target, r.Sum.Total)
+	if r.SeatClaimed {
+		text += "; a seat was claimed"
+	}
+	if len(r.Inhibitors) == 0 {
+		return fleet.StateClean, text
+	}
+	return fleet.StateFindings, text + "; stopped by: " + r.Inhibitors[0].Title
+}
+
+// Scanned is what a scan says of one machine of many, whatever its exit code: what was
+// found counts also where no --fail-on asks for it.
+func Scanned(r *tools.CVEScanResult) (state, text string) {
+	c := r.Counts
+	switch {
+	case !r.Feed.Loaded:
+		return fleet.StateNotCompared, "no advisories for " + r.Release
+	case c.Total == 0:
+		return fleet.StateClean, fmt.Sprintf("%d packages", r.Scanned)
+	}
+	text = fmt.Sprintf("%d critical, %d high, %d medium, %d low, %d unknown", c.Critical, c.High, c.Medium, c.Low, c.Unknown)
+	if r.SeatClaimed {
+		text += "; a seat was claimed"
+	}
+	return fleet.StateFindings, text
+}
+
+// Rehearsed is what a rehearsal says of one machine of many.
+func Rehearsed(r *tools.RehearseResult) (state, text string) {
+	text = fmt.Sprintf("%d run, %d do not, %d could not be tried", r.Sum.Runs, r.Sum.Fails, r.Sum.Untried)
+	if r.Passed() {
+		return fleet.StateClean, text
+	}
+	return fleet.StateFindings, text
+}
