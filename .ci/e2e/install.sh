@@ -5,5 +5,5 @@ cd "$(dirname "$0")"
 # shellcheck source=.ci/e2e/checks.sh
 . ./checks.sh
 
-needs debootstrap:debootstrap debootstrap:ca-certificates ansible-playbook:ansible ansible-lint:ansible-lint \
+needs curl:curl debootstrap:debootstrap debootstrap:ca-certificates ansible-playbook:ansible ansible-lint:ansible-lint \
 	shellcheck:shellcheck jq:jq lz4:lz4 gcc:gcc gcc:libc6-dev
