@@ -6,4 +6,4 @@ cd "$(dirname "$0")"
 . ./checks.sh
 
 needs curl:curl debootstrap:debootstrap debootstrap:ca-certificates ansible-playbook:ansible ansible-lint:ansible-lint \
-	shellcheck:shellcheck jq:jq lz4:lz4 gcc:gcc gcc:libc6-dev
+	shellcheck:shellcheck chromium:chromium jq:jq lz4:lz4 gcc:gcc gcc:libc6-dev

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/zalando/go-keyring"
@@ -61,7 +62,7 @@ func (s Store) Stored() (token string, from Place, err error) {
 	switch {
 	case err == nil:
 		return strings.TrimSpace(string(b)), File, nil
-	case !errors.Is(err, fs.ErrNotExist):
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR): // HOME may be no folder
 		return "", "", fmt.Errorf("reading the stored token: %w", err)
 	}
 	found := make(chan string, 1)

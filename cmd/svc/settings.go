@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/peterbourgon/ff/v3"
 
@@ -148,6 +150,9 @@ func (p *program) resolveSettings() error {
 		ff.WithConfigFileFlag("config"),
 		ff.WithConfigFileParser(ff.PlainParser),
 		ff.WithAllowMissingConfigFile(true))
+	if errors.Is(err, syscall.ENOTDIR) && resolved.config == p.paths.config("config") {
+		err = nil // HOME is no folder, so it has no file of settings
+	}
 	if m := wrongSetting.FindStringSubmatch(fmt.Sprint(err)); m != nil {
 		return usagef("%s: the setting %q has a value that it can't have; nothing was done: `svc serve -h` says what each takes", resolved.config, m[1])
 	}
