@@ -42,6 +42,7 @@ var mayImport = map[string][]string{
 	"tools/migration":      {"backend/api", "backend/secret", "backend/visible", "backend/pristine", "assess", "tools/convert", "tools/merge", "tools/database"},
 	"tools/role":           {"backend/api", "backend/secret", "backend/visible", "assess", "tools/migration"},
 	"tools/fixes":          {"tools/role"},
+	"tools/listing":        {},
 	"tools/parity":         {"backend/api", "backend/secret", "backend/visible", "assess", "tools/migration", "tools/data"},
 	"tools/report":         {"backend/api", "backend/secret", "backend/visible", "assess", "tools/migration", "tools/parity", "tools/exposure", "tools/rehearsal"},
 	"tools/artifact":       {"backend/api"},
