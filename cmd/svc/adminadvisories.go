@@ -15,11 +15,11 @@ import (
 	"svc/backend/visible"
 )
 
-func (p *program) advisoriesCommand() *ffcli.Command {
+func (p admin) advisoriesCommand() *ffcli.Command {
 	return p.group("svc admin advisories", "the advisory feed of cve-scan", p.advisoriesBuild(), p.advisoriesStats())
 }
 
-func (p *program) advisoriesBuild() *ffcli.Command {
+func (p admin) advisoriesBuild() *ffcli.Command {
 	s := advisory.Sources{Out: p.paths.data(backend.FeedFile)}
 	fs := p.flagSet("build")
 	fs.Func("osv", "file, folder or URL of advisories in the OSV format: JSON, zip or tar, also .zst and .gz; may be given again", func(source string) error {
@@ -71,7 +71,7 @@ func viewReleases(w *view, releases map[string]advisory.ReleaseStats) {
 	w.table(rows)
 }
 
-func (p *program) advisoriesStats() *ffcli.Command {
+func (p admin) advisoriesStats() *ffcli.Command {
 	fs := p.flagSet("stats")
 	p.settings.serving(fs, p.paths)
 	return p.command(fs, "svc admin advisories stats [--advisories FILE]", "check a feed, and say what it holds", noArgs(func(context.Context) error {

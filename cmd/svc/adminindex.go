@@ -17,11 +17,11 @@ import (
 	"svc/backend/visible"
 )
 
-func (p *program) indexCommand() *ffcli.Command {
+func (p admin) indexCommand() *ffcli.Command {
 	return p.group("svc admin index", "the package index", p.indexBuild(), p.indexStats(), p.indexAsk(), p.indexEval())
 }
 
-func (p *program) indexBuild() *ffcli.Command {
+func (p admin) indexBuild() *ffcli.Command {
 	var s build.Sources
 	fs := p.flagSet("build")
 	releases := ""
@@ -63,7 +63,7 @@ func appendTo(list *[]string) func(string) error {
 	}
 }
 
-func (p *program) indexStats() *ffcli.Command {
+func (p admin) indexStats() *ffcli.Command {
 	fs := p.flagSet("stats")
 	p.settings.serving(fs, p.paths)
 	return p.command(fs, "svc admin index stats [--index FILE]", "say what an index holds", noArgs(func(context.Context) error {
@@ -75,7 +75,7 @@ func (p *program) indexStats() *ffcli.Command {
 	}))
 }
 
-func (p *program) indexAsk() *ffcli.Command {
+func (p admin) indexAsk() *ffcli.Command {
 	fs := p.flagSet("ask")
 	p.settings.serving(fs, p.paths)
 	return p.command(fs, "svc admin index ask [--index FILE] SOURCE TARGET PACKAGE", "say what a package of a release becomes in another", func(_ context.Context, args []string) error {
@@ -107,7 +107,7 @@ func (p *program) indexAsk() *ffcli.Command {
 	})
 }
 
-func (p *program) printStats(s *build.Stats) error {
+func (p admin) printStats(s *build.Stats) error {
 	return p.print(s, func(w *view) {
 		w.line("index %s, %d bytes", s.IndexVersion, s.Bytes)
 		rows := [][]string{}
@@ -121,7 +121,7 @@ func (p *program) printStats(s *build.Stats) error {
 	})
 }
 
-func (p *program) indexEval() *ffcli.Command {
+func (p admin) indexEval() *ffcli.Command {
 	fs := p.flagSet("eval")
 	p.settings.serving(fs, p.paths)
 	targets := fs.String("target", "debian-13", "releases that the machines go to, parted by commas")
@@ -135,7 +135,7 @@ func (p *program) indexEval() *ffcli.Command {
 		})
 }
 
-func (p *program) evaluate(files, targets []string, missed bool) error {
+func (p admin) evaluate(files, targets []string, missed bool) error {
 	ix, err := openIndex(p.settings.index)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 // keyRotate makes a new signing key; what the old one signed stays good.
-func (p *program) keyRotate() *ffcli.Command {
+func (p admin) keyRotate() *ffcli.Command {
 	return p.storeCommand("rotate", "svc admin key rotate [--signing-key FILE]", "make a new signing key; a running service takes it when it is started again", func(fs *flag.FlagSet) {
 		fs.StringVar(&p.settings.signingKey, "signing-key", p.paths.data("signing-key.pem"), "Ed25519 key that signs attestations")
 	}, func(ctx context.Context, s store.Store) error {

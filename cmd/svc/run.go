@@ -164,7 +164,7 @@ func (p *program) root() *ffcli.Command {
 		p.findingsCommand(),
 		p.questionsCommand(),
 		p.serveCommand(),
-		p.adminCommand(),
+		admin{p}.tree(),
 		p.versionCommand(),
 		p.completionCommand(),
 		p.manualCommand(),

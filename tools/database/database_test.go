@@ -175,6 +175,19 @@ func TestEveryMethodIsAWay(t *testing.T) {
 	}
 }
 
+// TestEveryRowOfMethodsIsOnRecord: one that is not is a slip of the pen.
+func TestEveryRowOfMethodsIsOnRecord(t *testing.T) {
+	g := onRecord(t)
+	for method, way := range methods() {
+		known := slices.ContainsFunc(engines, func(engine string) bool {
+			return slices.ContainsFunc(g.record[engine].Edges, func(e api.UpgradeEdge) bool { return e.Method == method })
+		})
+		if !known || !slices.Contains([]Way{Dump, Copy, Replica, InPlace}, way) {
+			t.Errorf("%q, which is %q, is not on record", method, way)
+		}
+	}
+}
+
 // TestThereIsOneRanking: to a fresh host ways in place come last, and of one engine
 // the best is what is recommended of it, whatever the version and the target.
 func TestThereIsOneRanking(t *testing.T) {

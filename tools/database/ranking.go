@@ -1,8 +1,10 @@
 package database
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Way is what a method does with the data, whatever the engine's own name for it.
@@ -44,32 +46,22 @@ func (m Move) rank(w Way) int {
 	return len(order) + 1
 }
 
-// wayWords tell ways by the words of methods; the first that is in one counts.
-var wayWords = []struct {
-	words string
-	way   Way
-}{
-	{"in place", InPlace},
-	{"pg_upgrade", InPlace},
-	{"binaries replaced", InPlace},
-	{"replica", Replica}, // and replication
-	{"replication", Replica},
-	{"copy of ", Copy},
-	{"and copy", Copy},
-	{"logical copy", Dump},
-	{"slapcat", Dump},
-	{"dump", Dump},
-}
+//go:embed methods.tsv
+var methodRows string
 
-// WayOf is the way that a method is; empty where its words tell none.
-func WayOf(method string) Way {
-	for _, w := range wayWords {
-		if strings.Contains(method, w.words) {
-			return w.way
+// methods are the ways of the methods on record.
+var methods = sync.OnceValue(func() map[string]Way {
+	all := map[string]Way{}
+	for row := range strings.Lines(methodRows) {
+		if method, way, ok := strings.Cut(strings.TrimSuffix(row, "\n"), "\t"); ok && !strings.HasPrefix(row, "#") {
+			all[method] = Way(way)
 		}
 	}
-	return ""
-}
+	return all
+})
+
+// WayOf is the way that a method is; empty where none is on record.
+func WayOf(method string) Way { return methods()[method] }
 
 // hostWays are the ways by which an engine's own tools bring its data to a fresh
 // host of the next release.

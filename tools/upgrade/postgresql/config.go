@@ -18,9 +18,12 @@ import (
 // beside are files of a data directory that are of the configuration.
 var beside = []string{"postgresql.auto.conf", "server.crt", "server.key", "root.crt", "root.crl"}
 
+// configuration is what brings the settings of the old cluster to another one.
+type configuration struct{ *pgRun }
+
 // configure gives a cluster the old one's configuration, in which lines that its
 // server does not take are made comments.
-func (g *pgRun) configure(ctx context.Context, c session.Cluster) error {
+func (g configuration) configure(ctx context.Context, c session.Cluster) error {
 	if err := g.carry(c); err != nil {
 		return fmt.Errorf("carrying the configuration over: %w", err)
 	}
@@ -60,7 +63,7 @@ func untaken(text string) (names []string) {
 }
 
 // carry copies the configuration's files, with the names of the new cluster.
-func (g *pgRun) carry(c session.Cluster) error {
+func (g configuration) carry(c session.Cluster) error {
 	a := adaption{g.p.Old, c, g.p.Name}
 	names, err := g.files(g.p.Old.Config)
 	for _, name := range names {
@@ -84,7 +87,7 @@ const (
 
 // files are the regular files of a configuration, and links, by their names below
 // it. Where it is among the data, their names tell it apart.
-func (g *pgRun) files(dir string) (names []string, err error) {
+func (g configuration) files(dir string) (names []string, err error) {
 	inData := isCluster(dir)
 	err = job.Acting(g.p.Owner, dir, func() error {
 		return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -108,7 +111,7 @@ func (g *pgRun) files(dir string) (names []string, err error) {
 
 // copyConfig copies a file with its owner and mode; settings are adapted. What the
 // account can't read is none of its server's.
-func (g *pgRun) copyConfig(from, to string, a adaption) error {
+func (g configuration) copyConfig(from, to string, a adaption) error {
 	b, st, err := job.ReadAs(g.p.Owner, from, maxConfigFile)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil
@@ -127,7 +130,7 @@ func (g *pgRun) copyConfig(from, to string, a adaption) error {
 
 // replace writes a file anew, with the owner and the mode that it has, where its
 // text changes.
-func (g *pgRun) replace(name string, change func(text string) string) error {
+func (g configuration) replace(name string, change func(text string) string) error {
 	b, st, err := job.ReadAs(g.p.Owner, name, maxConfigFile)
 	if err != nil {
 		return err
@@ -143,7 +146,7 @@ func (g *pgRun) replace(name string, change func(text string) string) error {
 }
 
 // comment makes comments of the lines of settings, wherever they stand.
-func (g *pgRun) comment(c session.Cluster, settings []string) error {
+func (g configuration) comment(c session.Cluster, settings []string) error {
 	names, err := g.files(c.Config)
 	for i, name := range names {
 		names[i] = filepath.Join(c.Config, name)

@@ -251,7 +251,7 @@ func (m *pgDistribution) Steps(h *job.Host) []job.Step {
 			steps[i].Do = func(ctx context.Context) error { return errors.Join(s.Do(ctx), h.Relabel(ctx, m.Data)) }
 		}
 		if s.Name == "exchange" {
-			steps[i].Undo = func(ctx context.Context) error { return errors.Join(s.Undo(ctx), g.readableAt(m.UndonePath())) }
+			steps[i].Undo = func(ctx context.Context) error { return errors.Join(s.Undo(ctx), newCluster{g}.readableAt(m.UndonePath())) }
 		}
 		if s.Name == "verify" || s.Name == "upgrade" {
 			steps[i].Undo = func(ctx context.Context) error { return errors.Join(os.RemoveAll(m.made()), s.Undo(ctx)) }
@@ -337,7 +337,7 @@ func (m *pgDistribution) Convert(ctx context.Context, h *job.Host, dir string) e
 	}
 	for _, step := range []func(context.Context) error{
 		func(ctx context.Context) error { return g.initdb(ctx, c) },
-		func(ctx context.Context) error { return g.configure(ctx, c) },
+		func(ctx context.Context) error { return configuration{g}.configure(ctx, c) },
 		func(ctx context.Context) error { return g.pgUpgrade(ctx, g.p.Old, c, "--link") }, // the copy is of no use to others
 		g.index,
 	} {
@@ -352,12 +352,12 @@ func (m *pgDistribution) Convert(ctx context.Context, h *job.Host, dir string) e
 func (m *pgDistribution) Written(ctx context.Context, h *job.Host) (job.Written, error) {
 	p := &Job{Owner: m.Account, Superuser: m.Account, New: m.New.At(m.Data), Port: m.Port, Socket: m.Socket, Aside: m.UndonePath()}
 	g := &pgRun{h, p}
-	w := job.Written{Kept: p.aside(), Commands: g.dumpKept()}
+	w := job.Written{Kept: p.aside(), Commands: newCluster{g}.dumpKept()}
 	if !m.Is(m.Kept()) {
 		return w, nil // the old data are in their place
 	}
 	var err error
-	w.Signs, err = g.signs(ctx)
+	w.Signs, err = newCluster{g}.signs(ctx)
 	return w, err
 }
 

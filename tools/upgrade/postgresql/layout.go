@@ -126,7 +126,7 @@ func (debianLayout) starts(_ context.Context, g *pgRun, c session.Cluster) (stri
 }
 
 func (debianLayout) setStart(ctx context.Context, g *pgRun, c session.Cluster, how string) error {
-	if err := g.replace(filepath.Join(c.Config, "start.conf"), func(string) string { return how }); err != nil {
+	if err := (configuration{g}).replace(filepath.Join(c.Config, "start.conf"), func(string) string { return how }); err != nil {
 		return err
 	}
 	return g.Reload(ctx) // systemd makes its units from these files

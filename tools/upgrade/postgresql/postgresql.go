@@ -422,7 +422,7 @@ func (g *pgRun) check(ctx context.Context) error {
 	if err := g.initdb(ctx, c); err != nil {
 		return err
 	}
-	if err := g.configure(ctx, c); err != nil {
+	if err := (configuration{g}).configure(ctx, c); err != nil {
 		return err
 	}
 	if err := g.pgUpgrade(ctx, g.p.Old, c, "--check"); err != nil {
@@ -508,7 +508,7 @@ func (g *pgRun) upgrade(ctx context.Context) error {
 	if err := p.layout().create(ctx, g); err != nil {
 		return err
 	}
-	if err := g.configure(ctx, p.New); err != nil {
+	if err := (configuration{g}).configure(ctx, p.New); err != nil {
 		return err
 	}
 	if err := g.pgUpgrade(ctx, p.Old, p.New, g.transfer(p.Clone)...); err != nil {
@@ -522,7 +522,7 @@ func (g *pgRun) upgrade(ctx context.Context) error {
 func (g *pgRun) drop(context.Context) error {
 	p := g.p
 	if g.kept("opened.json") {
-		if err := g.setAside(); err != nil {
+		if err := (newCluster{g}).setAside(); err != nil {
 			return fmt.Errorf("setting the new cluster aside: %w", err)
 		}
 	}

@@ -63,7 +63,7 @@ func (g *pgRun) copy(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("copying the cluster: %w", err)
 	}
-	if err := g.carry(c); err != nil {
+	if err := (configuration{g}).carry(c); err != nil {
 		return fmt.Errorf("copying the configuration: %w", err)
 	}
 	return nil
@@ -156,7 +156,7 @@ func (g *pgRun) remake(ctx context.Context, from, to session.Cluster) error {
 	if err := g.initdb(ctx, to); err != nil {
 		return err
 	}
-	if err := g.configure(ctx, to); err != nil {
+	if err := (configuration{g}).configure(ctx, to); err != nil {
 		return err
 	}
 	return g.pgUpgrade(ctx, from, to, g.transfer(g.p.CloneBackup)...)

@@ -25,17 +25,20 @@ func (p *Job) Written(ctx context.Context, h *job.Host) (job.Written, error) {
 		return p.Distribution.Written(ctx, h)
 	}
 	g := &pgRun{h, p}
-	w := job.Written{Kept: p.aside(), Commands: g.dumpKept()}
+	w := job.Written{Kept: p.aside(), Commands: newCluster{g}.dumpKept()}
 	if !isCluster(p.New.Data) {
 		return w, nil // it is set aside already
 	}
 	var err error
-	w.Signs, err = g.signs(ctx)
+	w.Signs, err = newCluster{g}.signs(ctx)
 	return w, err
 }
 
+// newCluster is the new cluster once clients may have written to it.
+type newCluster struct{ *pgRun }
+
 // signs are those that clients have written to the new cluster.
-func (g *pgRun) signs(ctx context.Context) ([]string, error) {
+func (g newCluster) signs(ctx context.Context) ([]string, error) {
 	var before, now session.Activity
 	err := g.ReadFile(session.QuietFile, &before)
 	if err != nil {
@@ -57,7 +60,7 @@ func (g *pgRun) signs(ctx context.Context) ([]string, error) {
 }
 
 // controlData takes the count of transactions from a stopped cluster's control file.
-func (g *pgRun) controlData(ctx context.Context, c session.Cluster) (a session.Activity, err error) {
+func (g newCluster) controlData(ctx context.Context, c session.Cluster) (a session.Activity, err error) {
 	out, err := g.Run(ctx, g.as(c.Program("pg_controldata"), "-D", c.Data))
 	if err != nil {
 		return a, err
@@ -83,7 +86,7 @@ const keptRules = "svc_hba.conf"
 // readableAt gives a cluster that was set aside, if one was, what its server wants to
 // be started: its configuration, where that was elsewhere, and a rule that lets in
 // its account, which alone gets to its socket.
-func (g *pgRun) readableAt(dir string) error {
+func (g newCluster) readableAt(dir string) error {
 	if !isCluster(dir) {
 		return nil
 	}
@@ -93,18 +96,18 @@ func (g *pgRun) readableAt(dir string) error {
 	}
 	var names []string
 	if _, gone := os.Stat(g.p.New.Config); gone == nil && !g.p.inData() {
-		names, err = g.files(g.p.New.Config)
+		names, err = configuration{g.pgRun}.files(g.p.New.Config)
 	}
 	a := adaption{g.p.New, g.p.New.At(dir), g.p.Name}
 	for _, name := range names {
-		err = errors.Join(err, g.copyConfig(filepath.Join(g.p.New.Config, name), filepath.Join(dir, name), a))
+		err = errors.Join(err, configuration{g.pgRun}.copyConfig(filepath.Join(g.p.New.Config, name), filepath.Join(dir, name), a))
 	}
 	st := unix.Stat_t{Uid: who.Uid, Gid: who.Gid, Mode: 0o600}
 	return errors.Join(err, job.PutAs(g.p.Owner, filepath.Join(dir, keptRules), []byte("local all all trust\n"), st))
 }
 
 // dumpKept are the commands that dump what a roll-back has set aside.
-func (g *pgRun) dumpKept() []string {
+func (g newCluster) dumpKept() []string {
 	p, dir := g.p, g.p.aside()
 	as := "runuser -u " + p.Owner + " -- "
 	quiet := fmt.Sprintf("-p %d -c listen_addresses= -c unix_socket_directories=%[2]s -c hba_file=%[2]s/%[3]s -c external_pid_file= -c ssl=off -c archive_mode=off -c logging_collector=off", p.Port, dir, keptRules)
@@ -116,7 +119,7 @@ func (g *pgRun) dumpKept() []string {
 }
 
 // setAside moves a new cluster away that clients may have written to.
-func (g *pgRun) setAside() error {
+func (g newCluster) setAside() error {
 	p := g.p
 	if isCluster(p.New.Data) {
 		if err := job.Acting(p.Owner, filepath.Dir(p.New.Data), func() error { return os.Rename(p.New.Data, p.aside()) }); err != nil {

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"slices"
+	"strings"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/backend/api"
+	"svc/backend/store"
+)
+
+func (p admin) releaseStage() *ffcli.Command {
+	var r store.Release
+	return p.storeCommand("stage", "svc admin release stage --tag TAG --channel CHANNEL", "stage a release", func(fs *flag.FlagSet) {
+		textVar(fs, &r.Tag, "tag", "tag")
+		fs.StringVar(&r.Channel, "channel", "", strings.Join(api.Channels, " or "))
+		textVar(fs, &r.Notes, "notes", "what a user notices")
+	}, func(ctx context.Context, s store.Store) error {
+		if r.Tag == "" || !slices.Contains(api.Channels, r.Channel) {
+			return usagef("release stage needs --tag, and --channel %s", strings.Join(api.Channels, " or "))
+		}
+		staged, err := s.StageRelease(ctx, actor(), r)
+		if err != nil {
+			return err
+		}
+		return p.print(staged, func(w *view) { w.line("%s is staged on %s", r.Tag, r.Channel) })
+	})
+}
+
+func (p admin) releasePublish() *ffcli.Command {
+	tag := ""
+	return p.storeCommand("publish", "svc admin release publish --tag TAG", "publish a staged release", func(fs *flag.FlagSet) {
+		fs.StringVar(&tag, "tag", "", "tag")
+	}, func(ctx context.Context, s store.Store) error {
+		if tag == "" {
+			return usagef("release publish needs --tag")
+		}
+		r, err := s.PublishRelease(ctx, actor(), tag)
+		if err != nil {
+			return err
+		}
+		return p.print(r, func(w *view) { w.line("%s is published", r.Tag) })
+	})
+}
+
+// findingList lists the findings of all accounts.
+func (p admin) findingList() *ffcli.Command {
+	open := false
+	return p.storeCommand("list", "svc admin finding list [--open]", "list the findings of all accounts, oldest first", func(fs *flag.FlagSet) {
+		fs.BoolVar(&open, "open", false, "leave out those that are fixed")
+	}, func(ctx context.Context, s store.Store) error {
+		findings, err := s.EveryFinding(ctx, open)
+		if err != nil {
+			return err
+		}
+		return p.print(findings, func(w *view) {
+			for _, f := range findings {
+				w.line("%d  %s  %s  %s  %s", f.ID, f.CreatedAt, f.Status, f.Kind, f.Title)
+			}
+		})
+	})
+}
+
+// questionList lists the questions of all accounts.
+func (p admin) questionList() *ffcli.Command {
+	open := false
+	return p.storeCommand("list", "svc admin question list [--open]", "list the questions of all accounts, oldest first", func(fs *flag.FlagSet) {
+		fs.BoolVar(&open, "open", false, "leave out those that are answered")
+	}, func(ctx context.Context, s store.Store) error {
+		questions, err := s.EveryQuestion(ctx, open)
+		if err != nil {
+			return err
+		}
+		return p.print(questions, func(w *view) {
+			for _, q := range questions {
+				w.line("%d  %s  %s  %s", q.ID, q.CreatedAt, q.Status, q.Question)
+			}
+		})
+	})
+}
