@@ -251,7 +251,9 @@ func (m *pgDistribution) Steps(h *job.Host) []job.Step {
 			steps[i].Do = func(ctx context.Context) error { return errors.Join(s.Do(ctx), h.Relabel(ctx, m.Data)) }
 		}
 		if s.Name == "exchange" {
-			steps[i].Undo = func(ctx context.Context) error { return errors.Join(s.Undo(ctx), newCluster{g}.readableAt(m.UndonePath())) }
+			steps[i].Undo = func(ctx context.Context) error {
+				return errors.Join(s.Undo(ctx), newCluster{g}.readableAt(m.UndonePath()))
+			}
 		}
 		if s.Name == "verify" || s.Name == "upgrade" {
 			steps[i].Undo = func(ctx context.Context) error { return errors.Join(os.RemoveAll(m.made()), s.Undo(ctx)) }
