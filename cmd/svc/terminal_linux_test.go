@@ -150,7 +150,7 @@ func TestAnInterruptedCallSaysWhatIsLeft(t *testing.T) {
 
 func TestWrappedLinesHaveAllWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		line := rapid.StringMatching(`( {0,4}[a-zä→]{1,24}){0,20}`).Draw(t, "line")
+		line := rapid.StringMatching(`( {1,4}[a-zä→]{1,24}){0,20}`).Draw(t, "line")
 		width := rapid.IntRange(minWidth, 120).Draw(t, "width")
 		lines := hang(line, width)
 		if got, want := strings.Fields(strings.Join(lines, " ")), strings.Fields(line); fmt.Sprint(got) != fmt.Sprint(want) {
