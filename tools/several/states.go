@@ -2,6 +2,7 @@ package several
 
 import (
 	"fmt"
+	"slices"
 
 	"svc/assess"
 	"svc/tools"
@@ -10,13 +11,22 @@ import (
 
 // Assessed is what an assessment says of one machine of many.
 func Assessed(r *tools.AssessResult) (state, text string) {
-	count := map[assess.FindingSeverity]int{}
+	var severities []assess.FindingSeverity
 	for _, f := range r.Findings {
-		count[f.Severity]++
+		severities = append(severities, f.Severity)
 	}
-	high, medium, low := count[assess.High], count[assess.Medium], count[assess.Low]
-	text = fmt.Sprintf("%s, %d packages; findings: %d high, %d medium, %d low", r.Release, max(len(r.Packages), r.Total["packages"]), high, medium, low)
-	if high+medium+low == 0 {
+	state, text = counted(severities)
+	return state, fmt.Sprintf("%s, %d packages; %s", r.Release, max(len(r.Packages), r.Total["packages"]), text)
+}
+
+// counted says how many findings there are of each severity.
+func counted(severities []assess.FindingSeverity) (state, text string) {
+	count := map[assess.FindingSeverity]int{}
+	for _, s := range severities {
+		count[s]++
+	}
+	text = fmt.Sprintf("findings: %d high, %d medium, %d low", count[assess.High], count[assess.Medium], count[assess.Low])
+	if len(severities) == 0 {
 		return fleet.StateClean, text
 	}
 	return fleet.StateFindings, text
@@ -24,14 +34,19 @@ func Assessed(r *tools.AssessResult) (state, text string) {
 
 // Moved is what became of the move of one machine of many.
 func Moved(r *tools.MigrateResult) (state, text string) {
-	text = fmt.Sprintf("%s to %s, %d packages", r.Source, r.Target, r.Sum.Total)
+	var severities []assess.FindingSeverity
+	for _, f := range slices.Concat(r.Inhibitors, r.Findings) {
+		severities = append(severities, f.Severity)
+	}
+	state, text = counted(severities)
+	text = fmt.Sprintf("%s to %s, %d packages; %s", r.Source, r.Target, r.Sum.Total, text)
 	if r.SeatClaimed {
 		text += "; a seat was claimed"
 	}
-	if len(r.Inhibitors) == 0 {
-		return fleet.StateClean, text
+	if len(r.Inhibitors) > 0 {
+		text += "; stopped by: " + r.Inhibitors[0].Title
 	}
-	return fleet.StateFindings, text + "; stopped by: " + r.Inhibitors[0].Title
+	return state, text
 }
 
 // Scanned is what a scan says of one machine of many, whatever its exit code: what was

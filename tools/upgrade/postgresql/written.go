@@ -94,13 +94,14 @@ func (g newCluster) readableAt(dir string) error {
 	if err != nil {
 		return err
 	}
+	conf := configuration(g)
 	var names []string
 	if _, gone := os.Stat(g.p.New.Config); gone == nil && !g.p.inData() {
-		names, err = configuration{g.pgRun}.files(g.p.New.Config)
+		names, err = conf.files(g.p.New.Config)
 	}
 	a := adaption{g.p.New, g.p.New.At(dir), g.p.Name}
 	for _, name := range names {
-		err = errors.Join(err, configuration{g.pgRun}.copyConfig(filepath.Join(g.p.New.Config, name), filepath.Join(dir, name), a))
+		err = errors.Join(err, conf.copyConfig(filepath.Join(g.p.New.Config, name), filepath.Join(dir, name), a))
 	}
 	st := unix.Stat_t{Uid: who.Uid, Gid: who.Gid, Mode: 0o600}
 	return errors.Join(err, job.PutAs(g.p.Owner, filepath.Join(dir, keptRules), []byte("local all all trust\n"), st))
