@@ -421,7 +421,7 @@ full() {
 	fill() { cat /dev/zero >"$disk/filler" || true; }
 	at "$2" STOP svc_upgrade trixie "$3" "$4" || true
 	rm -f "$disk/filler"
-	tells "$3: a disk that is full at $2 is said" 'no space left on device\|has no room left'
+	tells "$3: a disk that is full at $2 is said" 'there is no space left for\|has no room left'
 	tells "$3: and all is rolled back" 'all was rolled back'
 }
 
@@ -445,7 +445,7 @@ mariadb_readonly() {
 	mariadb_old trixie
 	fill() { mount -o remount,ro "$work/disk"; }
 	at backup STOP svc_upgrade trixie mariadb 11.8 || true
-	tells "mariadb: a disk that went read-only is said" 'read-only file system'
+	tells "mariadb: a disk that went read-only is said" 'is on a file system that is read-only'
 	mariadb_back "mariadb: on a disk that went read-only"
 	mount -o remount,rw "$work/disk"
 	again trixie --roll-back >/dev/null || true
