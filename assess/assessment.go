@@ -398,6 +398,7 @@ type Socket struct {
 	Program  string `json:"program"` // name of the process; empty where it could not be found out
 	Path     string `json:"path"`    // of its executable
 	Unit     string `json:"unit"`    // that it belongs to
+	Package  string `json:"package"` // that the unit is from; empty where none owns it
 }
 
 // RunningUnit is a service or timer that is active, or a unit that failed.

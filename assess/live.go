@@ -288,10 +288,12 @@ func (r *running) heldSockets(processes []process, wanted map[string][]int) map[
 
 // program describes a process as the holder of a socket.
 func (r *running) program(p process) Socket {
+	unit := unitOf(r.m.peek(path.Join("proc", p.pid, "cgroup")))
 	return Socket{
 		Program: firstLine(r.m.peek(path.Join("proc", p.pid, "comm"))),
 		Path:    strings.TrimSuffix(p.exe, replaced),
-		Unit:    unitOf(r.m.peek(path.Join("proc", p.pid, "cgroup"))),
+		Unit:    unit,
+		Package: r.m.unitPackage(unit),
 	}
 }
 
@@ -304,7 +306,7 @@ func better(s, holder Socket) Socket {
 		return cmp.Or(order[s.Program], "0") + s.Program + s.Path + s.Unit
 	}
 	if s.Program == "" || rank(holder) < rank(s) {
-		s.Program, s.Path, s.Unit = holder.Program, holder.Path, holder.Unit
+		s.Program, s.Path, s.Unit, s.Package = holder.Program, holder.Path, holder.Unit, holder.Package
 	}
 	return s
 }

@@ -29,17 +29,18 @@ var kernelFiles = map[string]string{
 		"   0: 0100007F:0CEA 00000000:0000 0A 00000000:00000000 00:00000000 00000000   107        0 111 1 0 100 0 0 10 0\n" +
 		"   1: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 222 1 0 100 0 0 10 0\n" +
 		"   2: 0100007F:9999 0100007F:0016 01 00000000:00000000 00:00000000 00000000     0        0 333 1 0 100 0 0 10 0\n",
-	"proc/net/tcp6":          "   0: 00000000000000000000000001000000:0050 00000000000000000000000000000000:0000 0A 0:0 0:0 0 33 0 444 1\n",
-	"proc/net/udp":           "",
-	"proc/10/comm":           "mysqld\n",
-	"proc/10/cgroup":         "1:name=systemd:/system.slice/mariadb.service\n0::/\n",
-	"proc/20/comm":           "sshd\n",
-	"proc/20/cgroup":         "0::/system.slice/ssh.service\n",
-	"proc/1/comm":            "systemd\n",
-	"proc/1/cgroup":          "0::/init.scope\n",
-	"proc/30/comm":           "nginx\n",
-	"sys/fs/selinux/enforce": "1",
-	"var/lib/dpkg/status":    status + "\nPackage: mariadb-server-core-10.5\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1:10.5.23-0+deb11u1\n",
+	"proc/net/tcp6":                         "   0: 00000000000000000000000001000000:0050 00000000000000000000000000000000:0000 0A 0:0 0:0 0 33 0 444 1\n",
+	"proc/net/udp":                          "",
+	"proc/10/comm":                          "mysqld\n",
+	"proc/10/cgroup":                        "1:name=systemd:/system.slice/mariadb.service\n0::/\n",
+	"proc/20/comm":                          "sshd\n",
+	"proc/20/cgroup":                        "0::/system.slice/ssh.service\n",
+	"proc/1/comm":                           "systemd\n",
+	"proc/1/cgroup":                         "0::/init.scope\n",
+	"proc/30/comm":                          "nginx\n",
+	"sys/fs/selinux/enforce":                "1",
+	"var/lib/dpkg/info/openssh-server.list": "/.\n/lib/systemd/system/ssh.service\n",
+	"var/lib/dpkg/status":                   status + "\nPackage: openssh-server\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1:8.4p1-5\n\nPackage: mariadb-server-core-10.5\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1:10.5.23-0+deb11u1\n",
 }
 
 // kernelLinks are the links among them.
@@ -71,9 +72,9 @@ func TestWhatRuns(t *testing.T) {
 	is.Equal(r.AppArmor, "disabled")
 	is.Equal(r.Modules, []string{"ext4", "xfs"})
 	is.Equal(r.Sockets, []Socket{
-		{"tcp", "0.0.0.0", 22, "sshd", "/usr/sbin/sshd", "ssh.service"},
-		{"tcp6", "::1", 80, "nginx", "/usr/sbin/nginx", ""},
-		{"tcp", "127.0.0.1", 3306, "mysqld", "/usr/sbin/mysqld", "mariadb.service"},
+		{"tcp", "0.0.0.0", 22, "sshd", "/usr/sbin/sshd", "ssh.service", "openssh-server"},
+		{"tcp6", "::1", 80, "nginx", "/usr/sbin/nginx", "", ""},
+		{"tcp", "127.0.0.1", 3306, "mysqld", "/usr/sbin/mysqld", "mariadb.service", ""},
 	})
 	is.Equal(r.Databases, []RunningDatabase{{"mariadb", "10.5.23", "/usr/sbin/mysqld", "mariadb-server-core-10.5", true}})
 	is.Equal(len(r.Mounts), 2)

@@ -198,6 +198,23 @@ func (us *units) defaultTarget(name, target, dir string) {
 	}
 }
 
+// unitPackage is the package that a unit is from, or the template that it is made of;
+// "" where no package owns it.
+func (m *machine) unitPackage(unit string) string {
+	names := []string{unit}
+	if template, rest, instance := strings.Cut(unit, "@"); instance {
+		names = append(names, template+"@"+path.Ext(rest))
+	}
+	for _, f := range unitFolders {
+		for _, name := range names {
+			if pkg := m.owner(path.Join(f.dir, name)); pkg != "" && unit != "" {
+				return pkg
+			}
+		}
+	}
+	return ""
+}
+
 // unitFile reads a unit file, and says whether it is there and empty.
 func (m *machine) unitFile(name string) (u unitFile, empty bool) {
 	b, err := host.ReadFile(m.fs, name, maxUnit)

@@ -52,7 +52,7 @@ reach() {
 verifies() {
 	local name=$1 code=$2
 	shift 2
-	exits "$name" "$code" svc verify --ssh root@target --source "$work/out" --json "$@"
+	exits "$name" "$code" svc verify --quiet --ssh root@target --source "$work/out" --json "$@"
 	differs=$(python3 -c 'import json,sys; print(*sorted(c["subject"] for c in json.load(sys.stdin)["checks"] if c["dimension"]=="services" and c["result"]=="differs"), sep="; ")' <"$work/last.log")
 }
 
@@ -81,6 +81,11 @@ same "and its services were asked" "$(asked)" 6
 verifies "without --ask nothing differs either" 0
 said "and that is said" "--ask has the migrated machine run them"
 exits "a folder can't be asked" 2 svc verify --root "$target" --source "$work/out" --ask
+listens='my $s = IO::Socket::INET->new(LocalAddr => "0.0.0.0", LocalPort => shift, Listen => 1) or die; sleep 600'
+check "a program listens that nobody announced" inside target systemd-run -q --unit=innocent perl -MIO::Socket::INET -e "$listens" 4444
+verifies "which differs" 6
+said "by its port and program" '"subject": "4444/tcp, running"'
+check "it is ended" inside target systemctl stop innocent
 check "it is broken" breaks
 stopped="apache2.service, running; memcached.service, running; own.service, running"
 verifies "what does not run differs" 6

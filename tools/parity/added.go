@@ -84,7 +84,7 @@ func (v verification) added() (checks []Check, accounts map[string]int) {
 			changed = append(changed, changeOf(s, "", orPresent(s.value), notAnnounced))
 		}
 	}
-	changed = append(changed, a.gained()...)
+	changed = slices.Concat(changed, a.gained(), a.listeners())
 	for _, c := range fold(changed) {
 		c.Added = true
 		checks = append(checks, c.Check)

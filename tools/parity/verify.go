@@ -80,7 +80,7 @@ func Verify(in Input) *Report {
 // notLooked says what of two machines could not be looked at.
 func notLooked(before, after *assess.Assessment) (all []string) {
 	if !bothRun(before, after) {
-		all = append(all, "ports on which programs listen: not both machines ran while they were read; the ports that configuration names are compared")
+		all = append(all, "ports on which programs listen: not both machines ran while they were read; the ports that configuration names are compared; on a migrated machine that runs, a port that a program of no known service opens is named too")
 	}
 	if before.Programs == nil {
 		all = append(all, "programs: the assessment of what was is of an earlier version of svc, which did not look at them")
