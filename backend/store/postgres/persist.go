@@ -127,6 +127,8 @@ func (p *postgres) attempt(ctx context.Context, on *server, try func(context.Con
 		return false, errors.Join(p.same(""), err)
 	case p.spread && remote(err):
 		return true, err
+	case errors.Is(err, context.DeadlineExceeded) && !conn.Conn.Conn().IsClosed():
+		return true, err // the time was up before anything was sent
 	case lost(conn.Conn, err):
 		p.pool.Reset() // its neighbours lead to the same server
 		return true, err
