@@ -235,7 +235,7 @@ type ReleaseInfo struct {
 	Aliases   []string `json:"aliases"`
 	Released  *string  `json:"released"`    // YYYY-MM-DD
 	EndOfLife *string  `json:"end_of_life"` // YYYY-MM-DD, of the vendor's free support
-	Packages  int      `json:"packages"`    // of the list where that is whole, else 0
+	Packages  *int     `json:"packages"`    // of the list where that is whole
 	List      Listing  `json:"list"`        // what is known of its packages
 }
 

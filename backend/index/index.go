@@ -128,16 +128,21 @@ func (ix *Index) Releases() []api.ReleaseInfo {
 			info.Aliases = []string{}
 		}
 		info.List = ix.releases[r.Slug].listing()
-		switch t := ix.releases[r.Slug]; {
-		case info.List != api.ListWhole:
-		case t.rpm != nil:
-			info.Packages = t.rpm.rpms.Len()
-		default:
-			info.Packages = t.names.Len()
+		if info.List == api.ListWhole {
+			count := ix.releases[r.Slug].packages()
+			info.Packages = &count
 		}
 		infos = append(infos, info)
 	}
 	return infos
+}
+
+// packages is how many packages the release's own archives have.
+func (t *releaseTables) packages() int {
+	if t.rpm != nil {
+		return t.rpm.rpms.Len()
+	}
+	return t.names.Len()
 }
 
 // listing says how much of a release's list is known; without tables, nothing.

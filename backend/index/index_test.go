@@ -145,13 +145,13 @@ func TestOffersAgreeWithDebiansPackages(t *testing.T) {
 
 func TestReleasesCountTheirPackages(t *testing.T) {
 	is := is.New(t)
-	counts := map[string]int{}
+	counts := map[string]*int{}
 	for _, r := range embeddedIndex(t).Releases() {
 		is.True(r.Aliases != nil)
 		counts[r.Slug] = r.Packages
 	}
-	is.True(counts["debian-12"] > 60_000)
-	is.Equal(counts["almalinux-9"], 0)
+	is.True(*counts["debian-12"] > 60_000)
+	is.True(counts["almalinux-9"] == nil) // no list of its own is whole
 }
 
 // everyPackage calls f with each record of a release.
