@@ -38,31 +38,43 @@ brings() {
 	printf '%s\n' "$2" >"$work/added$1"
 }
 
-# additions: what somebody adds to a copy of the target, of each kind, is named
-# by its own dimension, and nothing else is.
+# adds KIND: somebody adds to the copy what is of one kind; prints the differences that
+# it is.
+adds() {
+	case $1 in
+	archives) brings /etc/apt/sources.list.d/evil.list 'deb [trusted=yes] http://evil.example/debian x main' && echo "archives http://evil.example/debian x main" ;;
+	keys)
+		brings /root/.ssh/authorized_keys 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl eve'
+		echo "authorized_keys root SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU"
+		;;
+	configuration) brings /etc/ld.so.preload /opt/evil.so && echo "configuration /etc/ld.so.preload" ;;
+	jobs) brings /etc/cron.d/evil '* * * * * root /opt/evil' && echo "jobs root: /opt/evil" ;;
+	modules) brings /etc/modules-load.d/evil.conf evil && echo "modules evil" ;;
+	packages) extends /var/lib/dpkg/status "$(printf 'Package: evil\nStatus: install ok installed\nVersion: 1\nArchitecture: all\n')" && echo "packages evil" ;;
+	pam) extends /etc/pam.d/common-auth 'auth sufficient pam_evil.so' && echo "pam pam_evil.so" ;;
+	su) brings /usr/bin/su '#!/bin/sh' && chmod 4755 "$work/added/usr/bin/su" && echo "programs /usr/bin/su" ;;
+	setuid) brings /usr/lib/evil/helper '#!/bin/sh' && chmod 4755 "$work/added/usr/lib/evil/helper" && echo "programs /usr/lib/evil/helper" ;;
+	programs) brings /usr/local/bin/evil '#!/bin/sh' && chmod 755 "$work/added/usr/local/bin/evil" && echo "programs /usr/local/bin/evil" ;;
+	services) brings /etc/systemd/system/evil.service '[Service]' && echo "services evil.service" ;;
+	sudoers) brings /etc/sudoers.d/evil 'mallory ALL=(ALL) NOPASSWD: ALL' && echo "sudoers mallory" ;;
+	users) extends /etc/passwd 'toor:x:0:0::/root:/bin/bash' && echo "users toor" ;;
+	esac
+}
+
+# additions: what somebody adds to a copy of the target, of all kinds and of some that
+# are drawn, is named by its own dimension, and nothing else is.
 additions() {
-	cp -alx "$target" "$work/added"
-	extends /etc/passwd 'toor:x:0:0::/root:/bin/bash'
-	brings /root/.ssh/authorized_keys 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl eve'
-	brings /etc/sudoers.d/evil 'mallory ALL=(ALL) NOPASSWD: ALL'
-	brings /etc/ld.so.preload /opt/evil.so
-	brings /etc/modules-load.d/evil.conf evil
-	brings /etc/cron.d/evil '* * * * * root /opt/evil'
-	brings /etc/systemd/system/evil.service '[Service]'
-	brings /etc/apt/sources.list.d/evil.list 'deb [trusted=yes] http://evil.example/debian x main'
-	brings /usr/local/bin/evil '#!/bin/sh'
-	brings /usr/lib/evil/helper '#!/bin/sh'
-	chmod 755 "$work/added/usr/local/bin/evil"
-	chmod 4755 "$work/added/usr/lib/evil/helper"
-	brings /usr/bin/su '#!/bin/sh'
-	chmod 4755 "$work/added/usr/bin/su"
-	extends /etc/pam.d/common-auth 'auth sufficient pam_evil.so'
-	extends /var/lib/dpkg/status "$(printf 'Package: evil\nStatus: install ok installed\nVersion: 1\nArchitecture: all\n')"
-	exits "what was added is found" 6 svc verify --root "$work/added" --source "$out" --json
-	same "and named by its dimension, nothing else" "$(python3 -c 'import json,sys; print(*sorted(c["dimension"]+" "+c["subject"] for c in json.load(sys.stdin)["checks"] if c["result"]=="differs"), sep="; ")' <"$work/last.log")" \
-		"archives http://evil.example/debian x main; authorized_keys root SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU; configuration /etc/ld.so.preload; jobs root: /opt/evil; modules evil; packages evil; pam pam_evil.so; programs /usr/bin/su; programs /usr/lib/evil/helper; programs /usr/local/bin/evil; services evil.service; sudoers mallory; users toor"
-	exits "drift from the migration's folder finds it too" 6 svc drift --root "$work/added" --source "$out"
-	rm -rf --one-file-system "$work/added"
+	local kinds=(archives keys configuration jobs modules packages pam su setuid programs services sudoers users) drawn
+	mapfile -t drawn < <(shuf -n "$((1 + RANDOM % 6))" -e "${kinds[@]}")
+	for set in "${kinds[*]}" "${drawn[*]}"; do
+		cp -alx "$target" "$work/added"
+		for kind in $set; do adds "$kind"; done | sort >"$work/expected"
+		exits "what was added is found: $set" 6 svc verify --quiet --root "$work/added" --source "$out" --json
+		python3 -c 'import json,sys; print(*sorted(c["dimension"]+" "+c["subject"] for c in json.load(sys.stdin)["checks"] if c["result"]=="differs"), sep="\n")' <"$work/last.log" >"$work/named"
+		check "and named by its dimension, nothing else" diff <(LC_ALL=C sort "$work/expected") <(LC_ALL=C sort "$work/named")
+		exits "drift from the migration's folder finds it too" 6 svc drift --root "$work/added" --source "$out"
+		rm -rf --one-file-system "$work/added"
+	done
 }
 
 # drifts PACKAGE UNIT FILE: one package, one unit, one file, one user and one

@@ -18,7 +18,7 @@ import (
 func grantFlags(fs *flag.FlagSet, account *int64, g *license.Grant) {
 	fs.Int64Var(account, "account", 0, "account")
 	fs.IntVar(&g.Seats, "seats", 0, "seats")
-	fs.StringVar(&g.From, "from", "", "first day, YYYY-MM-DD (default today)")
+	fs.StringVar(&g.From, "from", "", "first `DAY`, YYYY-MM-DD (default today)")
 	fs.StringVar(&g.Until, "until", "", "last day, YYYY-MM-DD")
 }
 
@@ -54,7 +54,7 @@ func (p admin) grantAdd() *ffcli.Command {
 	var g license.Grant
 	return p.storeCommand("add", "svc admin grant add --account ID --seats N --until DAY --source SOURCE", "add a licence grant", func(fs *flag.FlagSet) {
 		grantFlags(fs, &account, &g)
-		fs.StringVar(&g.Source, "source", license.Subscription, strings.Join(license.GrantSources, ", "))
+		fs.StringVar(&g.Source, "source", license.Subscription, "`KIND` of the grant: "+strings.Join(license.GrantSources, ", "))
 		textVar(fs, &g.Note, "note", "commercial context")
 	}, func(ctx context.Context, s store.Store) error {
 		if !slices.Contains(license.GrantSources, g.Source) {

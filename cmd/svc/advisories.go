@@ -32,7 +32,7 @@ type feedUpdate struct {
 func (p *program) feedCommand() *ffcli.Command {
 	var u feedUpdate
 	fs := p.flagSet("update")
-	fs.Func("source", "file, folder or URL of advisories in the OSV format, in place of OSV's public exports; may be given again", appendTo(&u.sources))
+	fs.Func("source", "`FILE|DIR|URL` of advisories in the OSV format, in place of OSV's public exports; may be given again", appendTo(&u.sources))
 	fs.Func("release", "release to get advisories of, in place of those that were assessed here; may be given again", appendTo(&u.releases))
 	fs.StringVar(&u.mirror, "mirror", osvExports, "where ECOSYSTEM/all.zip is fetched from")
 	return p.group("svc advisories", "the security advisories that machines are compared with",

@@ -217,10 +217,10 @@ var kinds = map[string]string{"": "", "value": "VALUE", "string": "TEXT", "int":
 func flagLine(f *flag.Flag) (name, usage string) {
 	kind, usage := flag.UnquoteUsage(f)
 	value, plain := kinds[kind]
-	if !plain {
-		value = kind
-	}
-	if value != "" {
+	switch {
+	case !plain:
+		value = " " + kind // what the flag itself says in back quotes
+	case value != "":
 		value = " " + cmp.Or(values[f.Name], value)
 	}
 	switch f.DefValue {
