@@ -27,7 +27,7 @@ func (p *program) migrateCommand() *ffcli.Command {
 	fs.BoolVar(&in.Preflight, "preflight", false, "plan, and write nothing; free")
 	hazardsFlag(fs, &in.Hazards)
 	fs.BoolVar(&in.IncludeSecrets, "include-secrets", false, "carry keys, password digests and files closed to others in the role")
-	fs.StringVar(&in.Fixes, "fixes", "", "folder of fixes for the role, as `svc rehearse` takes it")
+	fs.StringVar(&in.Fixes, "fixes", "", "folder of fixes for the role, as svc rehearse takes it")
 	fs.StringVar(&in.Rehearsal, "rehearsal", "", "folder of a rehearsal of this move, which the attestation then names")
 	fs.Func("target-archive", "folder of packages, mirror, or archive URL with the target release, so that what people changed is merged into its own files; may be given again", appendTo(&in.TargetArchives))
 	fs.Func("source-archive", "the same with the machine's release, for what its own files do not tell", appendTo(&in.SourceArchives))

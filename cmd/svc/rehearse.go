@@ -33,7 +33,7 @@ func (p *program) rehearseCommand() *ffcli.Command {
 	fs.StringVar(&in.Fixes, "fixes", "", "folder of fixes for the role: a folder each, with files/, packages and commands")
 	fs.StringVar(&in.Checks, "checks", "", "folder of programs that check a machine, by their exit code or by TAP")
 	hazardsFlag(fs, &in.Hazards)
-	fs.StringVar(&groups, "fleet", "", "fleet.json of `svc readiness`, in place of one machine: the first machine of each group of alike ones is rehearsed, into a folder of out")
+	fs.StringVar(&groups, "fleet", "", "fleet.json of svc readiness, in place of one machine: the first machine of each group of alike ones is rehearsed, into a folder of out")
 	fs.Int64Var(&memory, "memory-mib", 0, "memory that each of the two machines may take (default 2048)")
 	fs.Int64Var(&disk, "disk-mib", 0, "what each may write (default 20480)")
 	fs.DurationVar(&in.Limits.Time, "time", 0, "time that each may take (default 1h)")
