@@ -281,7 +281,7 @@ on_a_terminal() {
 		        os.write(fd, b"\x03")
 		print(said)
 		code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-		sys.exit(not (interrupted - began > 0.9 and time.time() - interrupted < 5 and code == 130 and b"svc: interrupted" in said))
+		sys.exit(not (interrupted - began > 0.9 and time.time() - interrupted < 5 and code == 130 and b"interrupted. Nothing was changed" in said))
 	PY
 	local_pid=$! remote=
 	local tries=0
