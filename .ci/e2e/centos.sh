@@ -62,7 +62,7 @@ compose() {
 	' >"$work/rpm.log" 2>&1 || { cat "$work/rpm.log"; return 1; }
 	mv "$chroot/svc/root" "$source"
 	accounts
-	python3 - "$source" tools/convert/testdata/centos-7*.txtar tools/convert/testdata/httpd-el6.txtar <<-'PY'
+	python3 - "$source" tools/convert/registry/testdata/centos-7*.txtar tools/convert/registry/testdata/httpd-el6.txtar <<-'PY'
 		import os, re, sys
 		for archive in sys.argv[2:]:
 		    parts = re.split(r"(?m)^-- (\S+) --\n", open(archive).read())

@@ -168,7 +168,7 @@ debian_machine() {
 	for package in nginx=1.18.0 bind9=1:9.16.50 postfix=3.5.25 haproxy=2.2.9 nodejs=18.19.0 htop=3.0.5; do
 		printf '\nPackage: %s\nStatus: install ok installed\nArchitecture: amd64\nVersion: %s\n' "${package%=*}" "${package#*=}" >>"$debian/var/lib/dpkg/status"
 	done
-	files "$debian" tools/convert/testdata/debian-11-almalinux-9.txtar
+	files "$debian" tools/convert/registry/testdata/debian-11-almalinux-9.txtar
 	key_pair "$debian/etc/ssl/private/shop.key" "$debian/etc/ssl/certs/shop.pem"
 }
 
@@ -198,7 +198,7 @@ centos_machine() {
 	printf 'root:x:0:0:root:/root:/bin/bash\napache:x:48:48::/usr/share/httpd:/sbin/nologin\nanna:x:1000:1000:Anna:/home/anna:/bin/bash\n' >"$centos/etc/passwd"
 	printf 'root:x:0:\nwheel:x:10:anna\napache:x:48:\nanna:x:1000:\n' >"$centos/etc/group"
 	printf 'root:!:19000::::::\nanna:!:19000::::::\n' >"$centos/etc/shadow"
-	files "$centos" tools/convert/testdata/centos-7-rocky-9.txtar
+	files "$centos" tools/convert/registry/testdata/centos-7-rocky-9.txtar
 }
 
 prepare() {

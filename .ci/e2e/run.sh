@@ -50,7 +50,7 @@ with_ufw() {
 		printf '\nPackage: ufw\nStatus: install ok installed\nArchitecture: all\nVersion: 0.36-7.1\nMaintainer: Jamie Strandboge <jdstrand@ubuntu.com>\n\n'
 	} >"$work/status"
 	mv "$work/status" "$source/var/lib/dpkg/status"
-	python3 - "$source" tools/convert/testdata/ubuntu-22.04-ufw.txtar <<-'PY'
+	python3 - "$source" tools/convert/registry/testdata/ubuntu-22.04-ufw.txtar <<-'PY'
 		import os, re, sys
 		parts = re.split(r"(?m)^-- (\S+) --\n", open(sys.argv[2]).read())
 		for name, text in zip(parts[1::2], parts[2::2]):
@@ -137,7 +137,7 @@ firewall() {
 	said "put in place, ufw keeps its policies" "Default: deny (incoming), allow (outgoing)"
 	said "and its rules" "22/tcp                     LIMIT IN    Anywhere"
 	said "those of applications too" "80,443/tcp (Apache Full)   ALLOW IN    Anywhere"
-	sed '1,/^-- .*nftables.conf --$/d' tools/convert/testdata/ubuntu-22.04-ufw-rocky.golden >"$target/root/ufw.nft"
+	sed '1,/^-- .*nftables.conf --$/d' tools/convert/registry/testdata/ubuntu-22.04-ufw-rocky.golden >"$target/root/ufw.nft"
 	check "nftables takes what is made of it where there is no ufw" unshare -n chroot "$target" nft -c -f /root/ufw.nft
 }
 

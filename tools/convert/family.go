@@ -18,7 +18,7 @@ var versionRows string
 // fedora.
 var versions = sync.OnceValue(func() map[string]map[string]string {
 	all := map[string]map[string]string{}
-	for program, cells := range words(versionRows) {
+	for program, cells := range Words(versionRows) {
 		all[program] = map[string]string{}
 		for _, cell := range cells {
 			on, version, _ := strings.Cut(cell, "=")
@@ -28,9 +28,9 @@ var versions = sync.OnceValue(func() map[string]map[string]string {
 	return all
 })
 
-// versionOn is the version of a program that a release of the rpm families has,
+// VersionOn is the version of a program that a release of the rpm families has,
 // or empty.
-func versionOn(program string, r release.Release) string {
+func VersionOn(program string, r release.Release) string {
 	major, _, _ := strings.Cut(r.Version, ".")
 	program, _, _ = strings.Cut(program, "/") // of a program with sections
 	of := versions()[program]
@@ -43,13 +43,13 @@ func versionOn(program string, r release.Release) string {
 	return of[string(r.Family)]
 }
 
-// hasSince reports whether what came with a version of a program, or went with
+// HasSince reports whether what came with a version of a program, or went with
 // it, is so on a release: of those of Debian's family always.
-func hasSince(program, since string, r release.Release) bool {
-	if since == "" || debianFamily(r) {
+func HasSince(program, since string, r release.Release) bool {
+	if since == "" || DebianFamily(r) {
 		return true
 	}
-	has := versionOn(program, r)
+	has := VersionOn(program, r)
 	return has == "" || pkgversion.Compare(pkgversion.RPM, has, since) >= 0
 }
 
@@ -64,11 +64,11 @@ var programPackages = map[string][]string{
 // OlderPrograms are the programs of a machine that a target of the rpm families
 // has in an earlier version: what their settings say may be news to them.
 func OlderPrograms(in Input) (all []Older) {
-	if debianFamily(in.Target) {
+	if DebianFamily(in.Target) {
 		return nil
 	}
 	for _, program := range slices.Sorted(maps.Keys(programPackages)) {
-		was, is := majorMinor.FindString(in.installed(programPackages[program]...)), versionOn(program, in.Target)
+		was, is := MajorMinor.FindString(in.VersionOf(programPackages[program]...)), VersionOn(program, in.Target)
 		if was != "" && is != "" && pkgversion.Compare(pkgversion.RPM, was, is) > 0 {
 			all = append(all, Older{program, was, is})
 		}
@@ -76,69 +76,69 @@ func OlderPrograms(in Input) (all []Older) {
 	return all
 }
 
-func debianFamily(r release.Release) bool {
+func DebianFamily(r release.Release) bool {
 	return r.Family.Conventions().Line == release.LineDebian
 }
 
-func rpmFamily(r release.Release) bool {
+func RPMFamily(r release.Release) bool {
 	return r.Family.Conventions().Line == release.LineEL
 }
 
-// fromRPM is a move from the rpm families to Debian or Ubuntu.
-func fromRPM(in Input) bool { return rpmFamily(in.Source) && debianFamily(in.Target) }
+// FromRPM is a move from the rpm families to Debian or Ubuntu.
+func FromRPM(in Input) bool { return RPMFamily(in.Source) && DebianFamily(in.Target) }
 
-// toRPM is a move to a release of the rpm families with dnf, or to SUSE, whose
+// ToRPM is a move to a release of the rpm families with dnf, or to SUSE, whose
 // files are made of theirs.
-func toRPM(in Input) bool {
+func ToRPM(in Input) bool {
 	major, _, _ := strings.Cut(in.Target.Version, ".")
 	old := slices.Contains([]string{"5", "6", "7"}, major) && in.Target.Family == release.EL || in.Target.Slug == "amzn-2"
-	return toSUSE(in) || rpmFamily(in.Target) && !old && in.Source.Slug != in.Target.Slug && in.Source.Family != release.SUSE
+	return ToSUSE(in) || RPMFamily(in.Target) && !old && in.Source.Slug != in.Target.Slug && in.Source.Family != release.SUSE
 }
 
-// withDNF is a move to a release of the rpm families itself.
-func withDNF(in Input) bool { return toRPM(in) && !toSUSE(in) }
+// WithDNF is a move to a release of the rpm families itself.
+func WithDNF(in Input) bool { return ToRPM(in) && !ToSUSE(in) }
 
-// fromDebian is a move from Debian or Ubuntu to the rpm families.
-func fromDebian(in Input) bool { return debianFamily(in.Source) && toRPM(in) }
+// FromDebian is a move from Debian or Ubuntu to the rpm families.
+func FromDebian(in Input) bool { return DebianFamily(in.Source) && ToRPM(in) }
 
-// withinRPM is a move between releases of the rpm families.
-func withinRPM(in Input) bool { return rpmFamily(in.Source) && toRPM(in) }
+// WithinRPM is a move between releases of the rpm families.
+func WithinRPM(in Input) bool { return RPMFamily(in.Source) && ToRPM(in) }
 
-// across is a move from one family to another.
-func across(in Input) bool { return fromRPM(in) || fromDebian(in) || toSUSE(in) }
+// Across is a move from one family to another.
+func Across(in Input) bool { return FromRPM(in) || FromDebian(in) || ToSUSE(in) }
 
-// elsewhere says why a place is another.
-func elsewhere(in Input) string {
-	if debianFamily(in.Target) {
+// Elsewhere says why a place is another.
+func Elsewhere(in Input) string {
+	if DebianFamily(in.Target) {
 		return "Debian keeps it in another place."
 	}
 	return "The target keeps it in another place."
 }
 
-// account is what the target calls an account of web servers.
-func (in Input) account() (name, why string) {
-	if debianFamily(in.Target) {
+// WebAccount is what the target calls an account of web servers.
+func (in Input) WebAccount() (name, why string) {
+	if DebianFamily(in.Target) {
 		return "www-data", "Debian's account of web servers is www-data."
 	}
 	return "apache", "The account of web servers is apache."
 }
 
-// between are the places that are others in a move, of a table that says what
+// Between are the places that are others in a move, of a table that says what
 // the rpm families and Debian have.
-func (all places) between(in Input) places {
+func (all Places) Between(in Input) Places {
 	switch {
-	case fromDebian(in):
-		return all.back()
-	case withinRPM(in):
+	case FromDebian(in):
+		return all.Back()
+	case WithinRPM(in):
 		return nil
 	}
 	return all
 }
 
-// back is the way from Debian: of several that lead to one place the first
+// Back is the way from Debian: of several that lead to one place the first
 // counts, and the longer comes before what it begins with.
-func (all places) back() places {
-	turned := places{}
+func (all Places) Back() Places {
+	turned := Places{}
 	for _, place := range all {
 		known := slices.ContainsFunc(turned, func(t [2]string) bool { return t[0] == place[1] })
 		if !known && !strings.Contains(place[0], "/chroot/") && place[1] != "/tmp" && place[1] != "/var/log" {
@@ -149,44 +149,56 @@ func (all places) back() places {
 	return turned
 }
 
-// moves is a move whose programs' settings are known.
-func moves(in Input) bool { return toDebian13(in) || toRPM(in) }
+// Moves is a move whose programs' settings are known.
+func Moves(in Input) bool { return ToDebian13(in) || ToRPM(in) }
 
-// ofRPM is a move from the rpm families, or to them.
-func ofRPM(in Input) bool { return fromRPM(in) || toRPM(in) }
+// OfRPM is a move from the rpm families, or to them.
+func OfRPM(in Input) bool { return FromRPM(in) || ToRPM(in) }
 
-// ownWays are the converters whose files are written in the way of a family, and
-// say nothing, or something else, in another.
-var ownWays = map[release.Family][]string{
-	release.SUSE: {"httpd", "nginx", "php", "php-fpm", "mariadb", "named", "postfix-master", "chrony", "nsswitch", "iptables", "nftables", "nfs", "fail2ban"},
-	release.EL:   {"nsswitch", "fail2ban", "anacron"},
+// ToDebian13 is a move to the release whose programs were asked what they take,
+// or a later one.
+func ToDebian13(in Input) bool {
+	since, _ := release.Lookup("debian-13")
+	if in.Target.Family == release.Ubuntu {
+		since, _ = release.Lookup("ubuntu-26.04")
+	}
+	return DebianFamily(in.Target) && !in.Target.Older(since) && in.Source.Slug != in.Target.Slug
 }
 
-// ByHand says why a file has to be carried over by a person though its path is
-// the same: no converter knows the way to the target's family. It is empty where
-// one does, and where the file holds as it is.
-func ByHand(in Input, file string) string {
-	family := in.Target.Family
-	if rpmFamily(in.Target) {
-		family = release.EL
-	}
-	if family == in.Source.Family || rpmFamily(in.Source) && rpmFamily(in.Target) {
-		return newerDovecot(in, file)
-	}
-	for _, c := range registry {
-		own := slices.Contains(ownWays[family], c.name) || in.Source.Family == release.SUSE && slices.Contains(ownWays[release.SUSE], c.name)
-		if own && c.takesFile(file) && !c.applies(in) {
-			return "It is written in the way of " + in.Source.Name + ", and no converter knows that of " + in.Target.Name + ": carry its settings over by hand."
+// VersionOf is the version, without its epoch, of the first of some packages
+// that the source has, or empty.
+func (in Input) VersionOf(names ...string) string {
+	for _, name := range names {
+		if version, ok := in.Installed[name]; ok {
+			if _, upstream, epoch := strings.Cut(version, ":"); epoch {
+				return upstream
+			}
+			return version
 		}
 	}
-	return newerDovecot(in, file)
+	return ""
 }
 
-// newerDovecot says that a file has the form of Dovecot 2.4, which the rpm
-// families' does not take.
-func newerDovecot(in Input, file string) string {
-	if rpmFamily(in.Target) && strings.HasPrefix(file, "/etc/dovecot/") && strings.HasPrefix(in.installed("dovecot", "dovecot-core"), "2.4") {
-		return "Dovecot 2.4 has another form of its settings than 2.3, which the target has."
+// debianAccounts are accounts of the rpm families' packages with their names on
+// Debian.
+var debianAccounts = map[string]string{
+	"apache": "www-data", "nginx": "www-data", "named": "bind", "ldap": "openldap", "squid": "proxy", "wheel": "sudo", "clamscan": "clamav",
+}
+
+// DebianAccount is what Debian calls an account or group.
+func DebianAccount(name string) string {
+	if now := debianAccounts[name]; now != "" {
+		return now
 	}
-	return ""
+	return name
+}
+
+// WithinDebian is a move from one release of Debian or Ubuntu to another, or to
+// the same.
+func WithinDebian(in Input) bool { return DebianFamily(in.Source) && DebianFamily(in.Target) }
+
+// ToSUSE is a move to a release of SUSE from Debian's or the rpm families.
+func ToSUSE(in Input) bool {
+	since, _ := release.Lookup("sles-15")
+	return in.Target.Family == release.SUSE && !in.Target.Older(since) && (RPMFamily(in.Source) || DebianFamily(in.Source))
 }

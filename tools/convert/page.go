@@ -6,83 +6,83 @@ import (
 	"strings"
 )
 
-// page is a file that is being converted, line by line.
-type page struct {
-	from    string
+// Page is a file that is being converted, line by line.
+type Page struct {
+	From    string
 	comment string // what begins a comment
-	lines   []string
-	changes []Change
-	refused []Refusal
+	Lines   []string
+	Changes []Change
+	Refused []Refusal
 }
 
-func open(f File, comment string) *page {
-	return &page{from: f.Path, comment: comment, lines: strings.Split(strings.ReplaceAll(f.Text, "\r\n", "\n"), "\n")}
+func Open(f File, comment string) *Page {
+	return &Page{From: f.Path, comment: comment, Lines: strings.Split(strings.ReplaceAll(f.Text, "\r\n", "\n"), "\n")}
 }
 
-// replace puts another line in the place of line i, from 0, with its indent.
-func (p *page) replace(i int, now, why string) {
-	was := strings.TrimSpace(p.lines[i])
+// Replace puts another line in the place of line i, from 0, with its indent.
+func (p *Page) Replace(i int, now, why string) {
+	was := strings.TrimSpace(p.Lines[i])
 	if was == now {
 		return
 	}
-	p.lines[i] = indent(p.lines[i]) + strings.ReplaceAll(now, "\n", "\n"+indent(p.lines[i]))
-	p.changes = append(p.changes, Change{i + 1, was, now, why})
+	p.Lines[i] = Indent(p.Lines[i]) + strings.ReplaceAll(now, "\n", "\n"+Indent(p.Lines[i]))
+	p.Changes = append(p.Changes, Change{i + 1, was, now, why})
 }
 
-// drop makes a comment of a line, and of those that continue it.
-func (p *page) drop(i int, why string) {
-	for more := true; more && i < len(p.lines); i++ {
-		more = strings.HasSuffix(p.lines[i], `\`)
-		p.replace(i, p.comment+" "+strings.TrimSuffix(strings.TrimSpace(p.lines[i]), `\`), why)
+// Drop makes a comment of a line, and of those that continue it.
+func (p *Page) Drop(i int, why string) {
+	for more := true; more && i < len(p.Lines); i++ {
+		more = strings.HasSuffix(p.Lines[i], `\`)
+		p.Replace(i, p.comment+" "+strings.TrimSuffix(strings.TrimSpace(p.Lines[i]), `\`), why)
 	}
 }
 
-func (p *page) refuse(i int, why string) {
-	p.refused = append(p.refused, Refusal{i + 1, strings.TrimSpace(p.lines[i]), why})
+func (p *Page) Refuse(i int, why string) {
+	p.Refused = append(p.Refused, Refusal{i + 1, strings.TrimSpace(p.Lines[i]), why})
 }
 
-// idle reports whether a line says nothing.
-func (p *page) idle(i int) bool {
-	line := strings.TrimSpace(p.lines[i])
+// Idle reports whether a line says nothing.
+func (p *Page) Idle(i int) bool {
+	line := strings.TrimSpace(p.Lines[i])
 	return line == "" || strings.HasPrefix(line, p.comment)
 }
 
-// active are the lines that say something, without the space around them; those
+// Active are the lines that say something, without the space around them; those
 // that become comments on the way are passed over.
-func (p *page) active() iter.Seq2[int, string] {
+func (p *Page) Active() iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
-		for i := range p.lines {
-			if !p.idle(i) && !yield(i, strings.TrimSpace(p.lines[i])) {
+		for i := range p.Lines {
+			if !p.Idle(i) && !yield(i, strings.TrimSpace(p.Lines[i])) {
 				return
 			}
 		}
 	}
 }
 
-func (p *page) text() string { return strings.Join(p.lines, "\n") }
+func (p *Page) Text() string { return strings.Join(p.Lines, "\n") }
 
-// close puts a page into the result as a file of the target.
-func (r *Result) close(p *page, to string) {
-	r.Files = append(r.Files, File{Path: to, Text: p.text(), From: p.from})
-	slices.SortStableFunc(p.changes, func(a, b Change) int { return a.Line - b.Line })
-	slices.SortStableFunc(p.refused, func(a, b Refusal) int { return a.Line - b.Line })
-	if len(p.changes) > 0 {
-		r.note(p.from, p.changes...)
+// Close puts a page into the result as a file of the target.
+func (r *Result) Close(p *Page, to string) {
+	r.Files = append(r.Files, File{Path: to, Text: p.Text(), From: p.From})
+	slices.SortStableFunc(p.Changes, func(a, b Change) int { return a.Line - b.Line })
+	slices.SortStableFunc(p.Refused, func(a, b Refusal) int { return a.Line - b.Line })
+	if len(p.Changes) > 0 {
+		r.Note(p.From, p.Changes...)
 	}
-	if len(p.refused) > 0 {
-		r.refuse(p.from, p.refused...)
+	if len(p.Refused) > 0 {
+		r.Refuse(p.From, p.Refused...)
 	}
 }
 
-func indent(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
+func Indent(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
-// places are paths of a source with what stands there on the target, the
+// Places are paths of a source with what stands there on the target, the
 // longer of two that overlap first.
-type places [][2]string
+type Places [][2]string
 
-// move rewrites the paths of a text that the places name. A path ends where no
+// Move rewrites the paths of a text that the places name. A path ends where no
 // name could go on.
-func (all places) move(text string) string {
+func (all Places) Move(text string) string {
 	for i := 0; i < len(text); {
 		from, to := all.at(text, i)
 		if from == "" {
@@ -96,7 +96,7 @@ func (all places) move(text string) string {
 }
 
 // at is the place whose path begins at i.
-func (all places) at(text string, i int) (from, to string) {
+func (all Places) at(text string, i int) (from, to string) {
 	if text[i] != '/' || i > 0 && inName(text[i-1]) {
 		return "", ""
 	}
@@ -114,10 +114,17 @@ func inName(b byte) bool {
 	return b == '.' || b == '_' || b == '-' || b == '/' || b == '$' || b == '%' || b == '}' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
 }
 
-// note says of a file what became of it, where none of the target follows.
-func (r *Result) note(path string, changes ...Change) {
+// Note says of a file what became of it, where none of the target follows.
+func (r *Result) Note(path string, changes ...Change) {
 	if r.Changes == nil {
 		r.Changes = map[string][]Change{}
 	}
 	r.Changes[path] = append(r.Changes[path], changes...)
+}
+
+// MoveAll rewrites every line that says something.
+func (p *Page) MoveAll(move func(string) string, why string) {
+	for i, line := range p.Active() {
+		p.Replace(i, move(line), why)
+	}
 }

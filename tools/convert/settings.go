@@ -13,8 +13,8 @@ import (
 var knownRows string
 
 var (
-	known = sync.OnceValue(func() map[string]map[string]bool { return sets(words(knownRows)) }) // program → the settings that it takes, folded
-	gone  = sync.OnceValue(func() map[string]map[string]replacement { return goneSettings() })  // program → setting, folded
+	Known = sync.OnceValue(func() map[string]map[string]bool { return sets(Words(knownRows)) }) // program → the settings that it takes, folded
+	Gone  = sync.OnceValue(func() map[string]map[string]Replacement { return goneSettings() })  // program → setting, folded
 )
 
 func sets(rows map[string][]string) map[string]map[string]bool {
@@ -22,60 +22,60 @@ func sets(rows map[string][]string) map[string]map[string]bool {
 	for program, names := range rows {
 		all[program] = map[string]bool{}
 		for _, name := range names {
-			all[program][fold(name)] = true
+			all[program][Fold(name)] = true
 		}
 	}
 	return all
 }
 
-// fold is a name as programs compare it: without regard to case, mysqld without
+// Fold is a name as programs compare it: without regard to case, mysqld without
 // regard to dashes, Samba without regard to spaces.
-func fold(name string) string {
+func Fold(name string) string {
 	return strings.NewReplacer("-", "_", " ", "", "\t", "").Replace(strings.ToLower(name))
 }
 
-// replacement is what takes the place of a setting that is gone.
-type replacement struct {
-	now, why string
-	since    string // version of the program; empty is long ago, debian is on Debian alone
+// Replacement is what takes the place of a setting that is gone.
+type Replacement struct {
+	Now, Why string
+	Since    string // version of the program; empty is long ago, debian is on Debian alone
 }
 
 // holds reports whether a setting is gone on a release.
-func (r replacement) holds(program string, target release.Release) bool {
-	if r.since == "debian" {
-		return !rpmFamily(target)
+func (r Replacement) holds(program string, target release.Release) bool {
+	if r.Since == "debian" {
+		return !RPMFamily(target)
 	}
-	return hasSince(program, r.since, target)
+	return HasSince(program, r.Since, target)
 }
 
-func goneSettings() map[string]map[string]replacement {
-	all := map[string]map[string]replacement{}
+func goneSettings() map[string]map[string]Replacement {
+	all := map[string]map[string]Replacement{}
 	for s := range hazards.Settings() {
 		if all[s.Program] == nil {
-			all[s.Program] = map[string]replacement{}
+			all[s.Program] = map[string]Replacement{}
 		}
-		all[s.Program][fold(s.Name)] = replacement{s.Now, s.Why, s.Since}
+		all[s.Program][Fold(s.Name)] = Replacement{s.Now, s.Why, s.Since}
 	}
 	return all
 }
 
-// settings converts files of one setting a line.
-type settings struct {
-	program string // of known and gone; one without a list of its own takes every name
-	comment string
-	equals  bool // a name and its value stand on either side of an equals sign, not of a space
-	places  places
-	target  release.Release
-	// own does what is particular about a setting; it reports whether that was
+// Settings converts files of one setting a line.
+type Settings struct {
+	Program string // of known and gone; one without a list of its own takes every name
+	Comment string
+	Equals  bool // a name and its value stand on either side of an equals sign, not of a space
+	Places  Places
+	Target  release.Release
+	// Own does what is particular about a setting; it reports whether that was
 	// all there is to do.
-	own func(p *page, i int, name, value string) bool
+	Own func(p *Page, i int, name, value string) bool
 }
 
-// setting is the name and value of a line, with what stands between.
-func (s settings) setting(line string) (name, between, value string) {
+// Setting is the name and value of a line, with what stands between.
+func (s Settings) Setting(line string) (name, between, value string) {
 	line = strings.TrimSpace(line)
 	cut := " \t"
-	if s.equals {
+	if s.Equals {
 		cut = "="
 	}
 	i := strings.IndexAny(line, cut)
@@ -87,63 +87,81 @@ func (s settings) setting(line string) (name, between, value string) {
 	return name, line[len(name) : len(line)-len(value)], value
 }
 
-// convert goes through a whole file.
-func (s settings) convert(f File) *page {
-	p := open(f, s.comment)
-	for i := range p.active() {
-		s.line(p, i)
+// Convert goes through a whole file.
+func (s Settings) Convert(f File) *Page {
+	p := Open(f, s.Comment)
+	for i := range p.Active() {
+		s.Line(p, i)
 	}
 	return p
 }
 
-func (s settings) line(p *page, i int) {
-	name, between, value := s.setting(p.lines[i])
-	if s.own != nil && s.own(p, i, name, value) {
+func (s Settings) Line(p *Page, i int) {
+	name, between, value := s.Setting(p.Lines[i])
+	if s.Own != nil && s.Own(p, i, name, value) {
 		return
 	}
-	switch r, isGone := s.gone(name); {
-	case isGone && r.now != "":
-		p.replace(i, strings.TrimSpace(r.now+between+s.places.move(value)), r.why)
-	case isGone && r.why != "":
-		p.drop(i, r.why)
+	switch r, isGone := s.Gone(name); {
+	case isGone && r.Now != "":
+		p.Replace(i, strings.TrimSpace(r.Now+between+s.Places.Move(value)), r.Why)
+	case isGone && r.Why != "":
+		p.Drop(i, r.Why)
 	case isGone:
-		p.refuse(i, "The target has this no more, and nothing in its place that would surely do the same.")
-	case !s.takes(name):
-		p.refuse(i, "The target's program does not know this setting.")
+		p.Refuse(i, "The target has this no more, and nothing in its place that would surely do the same.")
+	case !s.Takes(name):
+		p.Refuse(i, "The target's program does not know this setting.")
 	default:
-		s.move(p, i)
+		s.Move(p, i)
 	}
 }
 
-// towards are the settings for a move: the places that are others in it.
-func (s settings) towards(in Input) settings {
-	s.target, s.places = in.Target, s.places.between(in)
+// Towards are the settings for a move: the places that are others in it.
+func (s Settings) Towards(in Input) Settings {
+	s.Target, s.Places = in.Target, s.Places.Between(in)
 	return s
 }
 
-// gone is what takes the place of a setting that the target's program has no
+// Gone is what takes the place of a setting that the target's program has no
 // more.
-func (s settings) gone(name string) (replacement, bool) {
-	r, ok := gone()[s.program][fold(name)]
-	return r, ok && r.holds(s.program, s.target)
+func (s Settings) Gone(name string) (Replacement, bool) {
+	r, ok := Gone()[s.Program][Fold(name)]
+	return r, ok && r.holds(s.Program, s.Target)
 }
 
-// move rewrites the places of a line.
-func (s settings) move(p *page, i int) {
-	line := strings.TrimSpace(p.lines[i])
-	p.replace(i, s.places.move(line), "The target keeps it in another place.")
+// Move rewrites the places of a line.
+func (s Settings) Move(p *Page, i int) {
+	line := strings.TrimSpace(p.Lines[i])
+	p.Replace(i, s.Places.Move(line), "The target keeps it in another place.")
 }
 
-func (s settings) takes(name string) bool {
-	names := known()[s.program]
-	if _, later := gone()[s.program][fold(name)]; names == nil || later {
+func (s Settings) Takes(name string) bool {
+	names := Known()[s.Program]
+	if _, later := Gone()[s.Program][Fold(name)]; names == nil || later {
 		return true
 	}
-	name = fold(name)
+	name = Fold(name)
 	for _, prefix := range []string{"", "loose_", "skip_", "enable_", "disable_"} {
 		if bare, ok := strings.CutPrefix(name, prefix); ok && (names[bare] || names["skip_"+bare]) {
 			return true
 		}
 	}
 	return false
+}
+
+// Same carries files to a place with settings of one line each.
+func Same(s Settings, place func(Input, string) string) func(Input) Result {
+	return func(in Input) (r Result) {
+		for _, f := range in.Files {
+			r.Close(s.Towards(in).Convert(f), place(in, f.Path))
+		}
+		return r
+	}
+}
+
+// There is a place that stays.
+func There(_ Input, file string) string { return file }
+
+// Place is where a file of a program stands in a release of the other family.
+func Place(table Places) func(Input, string) string {
+	return func(in Input, file string) string { return table.Between(in).Move(file) }
 }

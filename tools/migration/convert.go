@@ -9,6 +9,7 @@ import (
 	"svc/assess"
 	"svc/backend/release"
 	"svc/tools/convert"
+	"svc/tools/convert/registry"
 )
 
 // convert has the configuration converted that a converter knows, and completes
@@ -23,11 +24,11 @@ func (p *Plan) convert(in Input, files []Config) {
 	closed := map[string][]int{} // converter → rows of secrets that stay behind
 	names := []string{}
 	for i, c := range files {
-		if why := convert.ByHand(of, c.From); why != "" && c.Action == Copy {
+		if why := registry.ByHand(of, c.From); why != "" && c.Action == Copy {
 			files[i].To, files[i].Link, files[i].Action, files[i].Reason = "", "", Manual, why
 			continue
 		}
-		if name := convert.Takes(of, c.From); name != "" && (convertible(c, convert.TakesLinks(of, name)) || convert.Prepares(name) && prepared(c)) {
+		if name := registry.Takes(of, c.From); name != "" && (convertible(c, registry.TakesLinks(of, name)) || convert.Prepares(name) && prepared(c)) {
 			if taken[name] == nil {
 				names = append(names, name)
 			}
@@ -133,7 +134,7 @@ func (p *Plan) age(name string, rows []int, of convert.Input, in Input) {
 			of.Files = append(of.Files, convert.File{Path: p.Configuration[i].From, Text: string(b)})
 		}
 	}
-	r := convert.Run(name, of)
+	r := registry.Run(name, of)
 	for _, i := range rows {
 		c := &p.Configuration[i]
 		c.Old = len(r.Changes[c.From]) > 0 || len(r.Refusals[c.From]) > 0
@@ -145,7 +146,7 @@ func (p *Plan) apply(name string, rows []int, of convert.Input, in Input) {
 	of.Files = nil
 	rows = slices.DeleteFunc(rows, func(i int) bool {
 		from := p.Configuration[i].From
-		if of.Links[from] != "" && convert.TakesLinks(of, name) {
+		if of.Links[from] != "" && registry.TakesLinks(of, name) {
 			of.Files = append(of.Files, convert.File{Path: from})
 			return false
 		}
@@ -155,7 +156,7 @@ func (p *Plan) apply(name string, rows []int, of convert.Input, in Input) {
 		}
 		return err != nil
 	})
-	r := convert.Run(name, of)
+	r := registry.Run(name, of)
 	bases := p.convertBases(name, rows, of)
 	p.Install = append(p.Install, r.Packages...)
 	written := map[string][]convert.File{}
@@ -192,7 +193,7 @@ func (p *Plan) convertBases(name string, rows []int, of convert.Input) map[[2]st
 			of.Files[i].Text = b.text
 		}
 	}
-	for _, f := range convert.Run(name, of).Files {
+	for _, f := range registry.Run(name, of).Files {
 		if b := original[f.From]; b != nil {
 			all[[2]string{f.From, f.Path}] = &shipped{f.Text, b.from}
 		}

@@ -1,0 +1,95 @@
+package database
+
+import (
+	"slices"
+	"strings"
+
+	"svc/tools/convert"
+)
+
+// hbaTypes are the kinds of connections that a line of pg_hba.conf is about.
+var hbaTypes = strings.Fields("local host hostssl hostnossl hostgssenc hostnogssenc")
+
+// hbaMethods are the methods of authentication of PostgreSQL 17.
+var hbaMethods = strings.Fields("trust reject scram-sha-256 md5 password gss sspi ident peer pam ldap radius cert bsd")
+
+// hbaLine converts a line of pg_hba.conf: methods and options that are gone.
+func hbaLine(p *convert.Page, i int) {
+	line, _, _ := strings.Cut(p.Lines[i], "#")
+	words := hbaWords(line)
+	if len(words) == 0 || strings.HasPrefix(words[0], "include") {
+		return
+	}
+	n := 3
+	if words[0] != "local" {
+		n = 4
+		if len(words) > 4 && strings.Count(words[4], ".") == 3 && !strings.Contains(words[3], "/") {
+			n = 5 // an address with its mask
+		}
+	}
+	if !slices.Contains(hbaTypes, words[0]) || len(words) <= n {
+		p.Refuse(i, "PostgreSQL does not know a line of this form.")
+		return
+	}
+	hbaMethod(p, i, words[0], words[n], words[n+1:])
+}
+
+// hbaWords are the words of a line; what stands in quotes is one.
+func hbaWords(line string) []string {
+	quoted := false
+	return strings.FieldsFunc(line, func(c rune) bool {
+		if c == '"' {
+			quoted = !quoted
+		}
+		return !quoted && (c == ' ' || c == '\t' || c == '\r')
+	})
+}
+
+func hbaMethod(p *convert.Page, i int, kind, method string, options []string) {
+	replaced := func(now, why string) { p.Replace(i, replaceLast(strings.TrimSpace(p.Lines[i]), method, now), why) }
+	switch bare := strings.ToLower(method); {
+	case bare == "ident" && kind == "local":
+		replaced("peer", "By a socket of the machine itself ident means peer.")
+	case bare == "krb5":
+		p.Refuse(i, "PostgreSQL 9.4 has gss in its place, which needs another keytab.")
+	case bare == "crypt":
+		p.Refuse(i, "PostgreSQL 8.4 has it no more: scram-sha-256 needs passwords that are set anew.")
+	case !slices.Contains(hbaMethods, bare):
+		p.Refuse(i, "PostgreSQL has no method "+method+".")
+	case slices.ContainsFunc(options, func(o string) bool { return !strings.Contains(o, "=") }):
+		p.Refuse(i, "Options are a name and a value since PostgreSQL 8.4.")
+	default:
+		hbaOptions(p, i, bare, options)
+	}
+}
+
+// hbaOptions converts the options of clients' certificates.
+func hbaOptions(p *convert.Page, i int, method string, options []string) {
+	n := slices.IndexFunc(options, func(option string) bool { return strings.HasPrefix(strings.ToLower(option), "clientcert=") })
+	if n < 0 {
+		return
+	}
+	switch line := strings.TrimSpace(p.Lines[i]); strings.ToLower(options[n]) {
+	case "clientcert=1":
+		now := "clientcert=verify-ca"
+		if method == "cert" {
+			now = "clientcert=verify-full"
+		}
+		p.Replace(i, replaceLast(line, options[n], now), "PostgreSQL 14 says what is verified.")
+	case "clientcert=0", "clientcert=no-verify":
+		p.Replace(i, strings.TrimSpace(replaceLast(line, options[n], "")), "PostgreSQL 14 verifies nothing unless told.")
+	}
+}
+
+// replaceLast puts another word in the place of the last of its kind before a
+// comment.
+func replaceLast(line, was, now string) string {
+	before, comment, commented := strings.Cut(line, "#")
+	if n := strings.LastIndex(" "+strings.ReplaceAll(before, "\t", " ")+" ", " "+was+" "); n >= 0 {
+		before = before[:n] + now + before[n+len(was):]
+	}
+	if commented {
+		return before + "#" + comment
+	}
+	return before
+}

@@ -1,0 +1,307 @@
+package mail
+
+import (
+	"strings"
+
+	"svc/backend/lazyregexp"
+	"svc/tools/convert"
+)
+
+// DovecotPlaces are where the families keep what Dovecot's settings name.
+var DovecotPlaces = convert.Places{
+	{"/etc/pki/dovecot/certs/dovecot.pem", "/etc/dovecot/private/dovecot.pem"},
+	{"/etc/pki/dovecot/private/dovecot.pem", "/etc/dovecot/private/dovecot.key"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+	{"/usr/lib64/dovecot", "/usr/lib/dovecot/modules"},
+	{"/usr/libexec/dovecot", "/usr/lib/dovecot"},
+}
+
+// dovecotFiles are settings of a file, which Dovecot 2.4 names as such.
+var dovecotFiles = map[string]string{
+	"ssl_cert": "ssl_server_cert_file", "ssl_key": "ssl_server_key_file", "ssl_ca": "ssl_server_ca_file", "ssl_dh": "ssl_server_dh_file",
+}
+
+// dovecotSwitches are switches with what Dovecot 2.4 has for yes and for no.
+var dovecotSwitches = map[string]struct{ yes, no, why string }{
+	"disable_plaintext_auth":    {"auth_allow_cleartext = no", "auth_allow_cleartext = yes", "Dovecot 2.4 says it the other way round."},
+	"ssl_prefer_server_ciphers": {"ssl_server_prefer_ciphers = server", "ssl_server_prefer_ciphers = client", "Dovecot 2.4 has another name for it."},
+}
+
+// dovecotVariables are variables of one letter with what Dovecot 2.4 calls them.
+var dovecotVariables = strings.NewReplacer(
+	"%Lu", "%{user | lower}", "%Ln", "%{user | username | lower}", "%Ld", "%{user | domain | lower}", "%u", "%{user}", "%n", "%{user | username}", "%d", "%{user | domain}",
+	"%h", "%{home}", "%s", "%{protocol}", "%r", "%{remote_ip}", "%l", "%{local_ip}", "%m", "%{mechanism}", "%w", "%{password}",
+)
+
+// dovecotDrivers are the drivers of passdb and userdb that need no arguments.
+var dovecotDrivers = map[string]bool{"pam": true, "passwd": true, "shadow": true, "prefetch": true, "static": true, "passwd-file": true}
+
+// dovecotAssignment is a setting of a line.
+var dovecotAssignment = lazyregexp.New(`^([A-Za-z0-9_]+)\s*=\s*(.*)$`)
+
+// Dovecot rewrites the settings of Dovecot 2.2 and 2.3 in the form of 2.4:
+// places of mail, certificates, variables, passdb and userdb, and the plugins for
+// sieve and quota. What has no plain counterpart, such as SQL, is refused.
+func Dovecot(in convert.Input) (r convert.Result) {
+	for _, f := range in.Files {
+		p := convert.Open(f, "#")
+		d := &dovecotPage{Page: p, databases: map[string]bool{}}
+		for i, line := range p.Active() {
+			d.enter(line)
+			d.line(i)
+			d.leave(line)
+		}
+		if f.Path == "/etc/dovecot/dovecot.conf" {
+			p.Lines = append([]string{"dovecot_config_version = 2.4.0", "dovecot_storage_version = 2.4.0"}, p.Lines...)
+			p.Changes = append(p.Changes, convert.Change{Line: 0, Was: "", Now: "dovecot_config_version = 2.4.0; dovecot_storage_version = 2.4.0", Why: "Dovecot 2.4 wants to know whose form the file has."})
+		}
+		r.Close(p, f.Path)
+	}
+	return r
+}
+
+// dovecotPage is a file with the sections in which a line stands.
+type dovecotPage struct {
+	*convert.Page
+	sections  []string        // the first words of those that are open
+	databases map[string]bool // passdb and userdb with their drivers, which name them
+}
+
+// enter notes the section that a line opens; leave those that it ends.
+func (d *dovecotPage) enter(line string) {
+	if strings.HasSuffix(line, "{") {
+		d.sections = append(d.sections, strings.Fields(line)[0])
+	}
+}
+
+func (d *dovecotPage) leave(line string) {
+	if line == "}" && len(d.sections) > 0 {
+		d.sections = d.sections[:len(d.sections)-1]
+	}
+}
+
+// within is the section in which a line stands.
+func (d *dovecotPage) within() string {
+	if len(d.sections) == 0 {
+		return ""
+	}
+	return d.sections[len(d.sections)-1]
+}
+
+func (d *dovecotPage) line(i int) {
+	p, line := d.Page, strings.TrimSpace(d.Lines[i])
+	switch m := dovecotAssignment.FindStringSubmatch(line); {
+	case line == "plugin {", d.within() == "plugin" && line == "}":
+		p.Drop(i, "Dovecot 2.4 has the settings of plugins in no section of theirs.")
+	case d.within() == "plugin" && m != nil:
+		dovecotPlugin(p, i, m[1], m[2])
+	case strings.HasPrefix(line, "plugin"), strings.HasPrefix(line, "dict "):
+		p.Refuse(i, "Dovecot 2.4 has no such section: each of its settings has another name and place.")
+	case strings.HasPrefix(line, "passdb {"), strings.HasPrefix(line, "userdb {"):
+		d.database(i)
+	case line == "namespace {":
+		p.Refuse(i, "Dovecot 2.4 wants a name here.")
+	case m != nil && (m[1] == "default_fields" || m[1] == "override_fields") && (d.within() == "passdb" || d.within() == "userdb"):
+		dovecotFields(p, i, m[1], m[2])
+	case m != nil && convert.Known()["dovecot"][d.within()+"_"+m[1]]: // by its short name
+		p.Replace(i, m[1]+" = "+dovecotVariables.Replace(m[2]), "Dovecot 2.4 has longer names for its variables.")
+	case m != nil:
+		dovecotSetting(p, i, m[1], m[2])
+	}
+}
+
+// dovecotFields are fields of every account, which other databases may name too:
+// those that count where nothing else says so have a name of their own.
+func dovecotFields(p *convert.Page, i int, name, value string) {
+	fields, ok := dovecotAssigned(value, map[string]string{"default_fields": ":default"}[name])
+	if !ok {
+		p.Refuse(i, "It is not made of names with values.")
+		return
+	}
+	p.Replace(i, fields, "Dovecot 2.4 has a section of fields.")
+}
+
+// dovecotAssigned is a section of fields, of words such as uid=vmail.
+func dovecotAssigned(value, suffix string) (string, bool) {
+	words := strings.Fields(value)
+	for n, word := range words {
+		key, value, ok := strings.Cut(word, "=")
+		if !ok || strings.ContainsAny(word, `"'`) || strings.HasPrefix(key, "quota") || strings.HasPrefix(key, "userdb_quota") { // which have other names
+
+			return "", false
+		}
+		words[n] = key + suffix + " = " + dovecotVariables.Replace(value)
+	}
+	return "fields {\n  " + strings.Join(words, "\n  ") + "\n}", true
+}
+
+// dovecotScripts are settings of sieve that name a script, by the type that
+// Dovecot 2.4 gives it.
+var dovecotScripts = lazyregexp.Whole(`sieve_(default|before|after|global|discard)([0-9]*)`)
+
+// dovecotQuota names the quota of users: count is what Dovecot 2.4 has in the
+// place of maildir and dirsize.
+var (
+	dovecotQuota     = lazyregexp.Whole(`(?:count|maildir|dirsize|dict):([A-Za-z0-9 _-]+)(?:::?.*)?`)
+	dovecotQuotaRule = lazyregexp.Whole(`\*:(?:bytes|storage)=([0-9]+[A-Za-z]?)(?::messages=([0-9]+))?`)
+)
+
+// userQuota is what a quota is called that has rules and one name.
+const userQuota = "User quota"
+
+// dovecotPlugin rewrites a setting of the section of plugins.
+func dovecotPlugin(p *convert.Page, i int, name, value string) {
+	value = strings.TrimSpace(dovecotVariables.Replace(value))
+	section := func(head string, lines ...string) {
+		p.Replace(i, head+" {\n  "+strings.Join(lines, "\n  ")+"\n}", "Dovecot 2.4 has a section for it.")
+	}
+	switch script := dovecotScripts.FindStringSubmatch(name); {
+	case name == "sieve":
+		place, options, _ := strings.Cut(strings.TrimPrefix(value, "file:"), ";")
+		lines := []string{"driver = file", "path = " + place}
+		if active, ok := strings.CutPrefix(options, "active="); ok && !strings.Contains(active, ";") {
+			lines = append(lines, "active_path = "+active)
+		} else if options != "" {
+			p.Refuse(i, "Dovecot 2.4 has this option in another form.")
+			return
+		}
+		section("sieve_script personal", lines...)
+	case script != nil && !strings.ContainsAny(value, ";"):
+		section("sieve_script "+script[1]+script[2], "type = "+script[1], "driver = file", "path = "+strings.TrimPrefix(value, "file:"))
+	case name == "quota" && dovecotQuota.MatchString(value):
+		section(`quota "`+userQuota+`"`, "driver = count")
+	case name == "quota_rule" && dovecotQuotaRule.MatchString(value):
+		rule := dovecotQuotaRule.FindStringSubmatch(value)
+		lines := []string{"storage_size = " + rule[1]}
+		if rule[2] != "" {
+			lines = append(lines, "message_count = "+rule[2])
+		}
+		section(`quota "`+userQuota+`"`, lines...)
+	case convert.Known()["dovecot"][name]:
+		p.Replace(i, name+" = "+value, "Dovecot 2.4 has longer names for its variables.")
+	default:
+		p.Refuse(i, "Dovecot 2.4 has this of a plugin under another name and at another place.")
+	}
+}
+
+func dovecotSetting(p *convert.Page, i int, name, value string) {
+	file := dovecotFiles[name]
+	bare, _, _ := strings.Cut(value, " #")
+	switch bare = strings.TrimSpace(bare); {
+	case file != "" && strings.HasPrefix(value, "<"):
+		moved := postfixPlaces.Move(strings.TrimSpace(value[1:]))
+		p.Replace(i, file+" = "+moved, "Dovecot 2.4 has another name for it.")
+	case name == "mail_location":
+		dovecotLocation(p, i, value)
+	case dovecotSwitches[name].why != "":
+		s := dovecotSwitches[name]
+		if now := map[string]string{"yes": s.yes, "no": s.no}[bare]; now != "" {
+			p.Replace(i, now, s.why)
+		} else {
+			p.Refuse(i, "It is neither yes nor no.")
+		}
+	case name == "ssl_dh_parameters_length" || name == "ssl_parameters_regenerate":
+		p.Drop(i, "Dovecot 2.3 has it no more.")
+	case name == "mail_plugins":
+		words := strings.Fields(strings.ReplaceAll(bare, "$mail_plugins", ""))
+		if len(words) == 0 {
+			p.Drop(i, "It adds nothing.")
+			return
+		}
+		p.Replace(i, "mail_plugins {\n  "+strings.Join(words, " = yes\n  ")+" = yes\n}", "Dovecot 2.4 adds to a list by a section.")
+	case name == "driver" || name == "args": // done with their section
+	case !convert.Known()["dovecot"][name]:
+		p.Refuse(i, "Dovecot 2.4 does not know this setting.")
+	default:
+		p.Replace(i, name+" = "+postfixPlaces.Move(dovecotVariables.Replace(value)), "Dovecot 2.4 has longer names for its variables.")
+	}
+}
+
+// dovecotLocation splits a place of mail: driver:path:KEY=path….
+func dovecotLocation(p *convert.Page, i int, value string) {
+	parts := strings.Split(dovecotVariables.Replace(value), ":")
+	if value == "" {
+		p.Drop(i, "It is found out by itself.")
+		return
+	}
+	if len(parts) < 2 {
+		p.Refuse(i, "It names no format of mail.")
+		return
+	}
+	lines := []string{"mail_driver = " + parts[0], "mail_path = " + parts[1]}
+	keys := map[string]string{"INBOX": "mail_inbox_path", "INDEX": "mail_index_path", "CONTROL": "mail_control_path"}
+	for _, part := range parts[2:] {
+		key, path, _ := strings.Cut(part, "=")
+		if keys[key] == "" {
+			p.Refuse(i, "Dovecot 2.4 has "+key+" in another form.")
+			return
+		}
+		lines = append(lines, keys[key]+" = "+path)
+	}
+	p.Replace(i, strings.Join(lines, "\n"), "Dovecot 2.4 has a setting for each part.")
+}
+
+// dovecotDatabase names a section by its driver, as Dovecot 2.4 wants it.
+func (d *dovecotPage) database(i int) {
+	p := d.Page
+	kind := strings.Fields(p.Lines[i])[0]
+	driver, driverLine, args, argsLine := "", i, "", i
+	for n := i + 1; n < len(p.Lines) && !strings.ContainsAny(p.Lines[n], "{}"); n++ {
+		switch m := dovecotAssignment.FindStringSubmatch(strings.TrimSpace(p.Lines[n])); {
+		case m == nil:
+		case m[1] == "driver":
+			driver, driverLine = m[2], n
+		case m[1] == "args":
+			args, argsLine = m[2], n
+		}
+	}
+	form, ok := dovecotArgs(driver, args)
+	if !dovecotDrivers[driver] || !ok {
+		p.Refuse(i, "Dovecot 2.4 has another form of this driver's arguments.")
+		return
+	}
+	if d.databases[kind+driver] {
+		p.Refuse(i, "There are several of this driver, which Dovecot 2.4 wants to have names.")
+		return
+	}
+	d.databases[kind+driver] = true
+	p.Replace(i, kind+" "+driver+" {", "Dovecot 2.4 names the section by its driver.")
+	p.Drop(driverLine, "Dovecot 2.4 names the section by its driver.")
+	if form != "" {
+		p.Replace(argsLine, form, "Dovecot 2.4 has a setting for each argument.")
+	} else if args != "" {
+		p.Drop(argsLine, "It is the default.")
+	}
+}
+
+// dovecotArgs are a driver's arguments as settings.
+func dovecotArgs(driver, args string) (string, bool) {
+	words := strings.Fields(dovecotVariables.Replace(args))
+	switch {
+	case args == "", driver == "pam" && args == "dovecot":
+		return "", true
+	case driver == "static":
+		return dovecotAssigned(args, "")
+	case driver == "passwd-file" && len(words) > 0 && strings.HasPrefix(words[len(words)-1], "/"):
+		return dovecotPasswdFile(words[:len(words)-1], words[len(words)-1])
+	}
+	return "", false
+}
+
+// dovecotPasswdFile is a file of accounts, with what may stand before it.
+func dovecotPasswdFile(options []string, file string) (string, bool) {
+	lines := []string{"passwd_file_path = " + file}
+	for _, option := range options {
+		switch key, value, _ := strings.Cut(option, "="); key {
+		case "scheme":
+			lines = append(lines, "default_password_scheme = "+value)
+		case "username_format":
+			lines = append(lines, "auth_username_format = "+value)
+		default:
+			return "", false
+		}
+	}
+	return strings.Join(lines, "\n"), true
+}

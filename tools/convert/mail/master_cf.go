@@ -1,0 +1,123 @@
+package mail
+
+import (
+	"slices"
+	"strings"
+
+	"svc/tools/convert"
+)
+
+// masterPlaces are where the families keep the programs that pipes of master.cf
+// call, the longer first.
+var masterPlaces = convert.Places{
+	{"/usr/libexec/dovecot/deliver", "/usr/lib/dovecot/dovecot-lda"},
+	{"/usr/libexec/dovecot", "/usr/lib/dovecot"},
+	{"/usr/lib/cyrus-imapd", "/usr/lib/cyrus/bin"},
+	{"/usr/libexec/cyrus-imapd", "/usr/lib/cyrus/bin"},
+	{"/usr/libexec/postfix", "/usr/lib/postfix/sbin"},
+	{"/usr/lib/mailman/mail/mailman", "/var/lib/mailman/mail/mailman"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+}
+
+// masterPrograms are the daemons of Postfix 3.10 that a line may name.
+var masterPrograms = strings.Fields("anvil bounce cleanup discard dnsblog error flush lmtp local master oqmgr pickup pipe postlogd postscreen proxymap qmgr qmqpd scache showq smtp smtpd spawn tlsmgr tlsproxy trivial-rewrite verify virtual nqmgr")
+
+// masterKinds are the kinds of sockets of a service.
+var masterKinds = strings.Fields("inet unix unix-dgram fifo pass")
+
+// PostfixMaster carries master.cf over: programs stand in another place, and
+// what Postfix 3 takes for granted is said where an earlier one took another.
+func PostfixMaster(in convert.Input) (r convert.Result) {
+	s := convert.Settings{Program: "postfix", Equals: true, Places: postfixPlaces}.Towards(in)
+	old := strings.HasPrefix(in.VersionOf("postfix"), "2.")
+	for _, f := range in.Files {
+		p := convert.Open(f, "#")
+		for i := range p.Active() {
+			if convert.Continues(p.Lines[i]) {
+				masterOption(s, p, i, in)
+			} else {
+				masterService(p, i, old, in)
+			}
+		}
+		r.Close(p, f.Path)
+	}
+	return r
+}
+
+// masterService converts the line of a service: name, kind, private,
+// unprivileged, chroot, wakeup, how many, program.
+func masterService(p *convert.Page, i int, old bool, in convert.Input) {
+	line := strings.TrimSpace(p.Lines[i])
+	words := strings.Fields(line)
+	switch {
+	case len(words) < 8 || !slices.Contains(masterKinds, words[1]):
+		p.Refuse(i, "It is no line of a service: eight columns are wanted.")
+		return
+	case !slices.Contains(masterPrograms, words[7]):
+		p.Refuse(i, "Postfix 3.10 has no program "+words[7]+".")
+		return
+	}
+	if words[1] == "fifo" {
+		line = column(line, 1, "unix")
+		p.Replace(i, line, "Postfix 2.10 wakes its queue by a socket.")
+	}
+	if words[7] == "nqmgr" {
+		line = column(line, 7, "qmgr")
+		p.Replace(i, line, "The new queue manager is the only one.")
+	}
+	if words[4] == "-" && old {
+		line = column(line, 4, "y")
+		p.Replace(i, line, "Postfix 3.0 runs nothing in a chroot unless told; 2.x did.")
+	}
+	if convert.FromDebian(in) && words[4] == "y" {
+		line = column(line, 4, "n")
+		p.Replace(i, line, "The target's package makes no folder to run it in a chroot.")
+	}
+	p.Replace(i, masterPlaces.Between(in).Move(line), convert.Elsewhere(in))
+}
+
+// column puts another word in a column of a line.
+func column(line string, n int, now string) string {
+	at := 0
+	for range n {
+		at += len(line[at:]) - len(strings.TrimLeft(line[at:], " \t"))
+		at += strings.IndexAny(line[at:]+" ", " \t")
+	}
+	at += len(line[at:]) - len(strings.TrimLeft(line[at:], " \t"))
+	end := at + strings.IndexAny(line[at:]+" ", " \t")
+	return line[:at] + now + line[end:]
+}
+
+// masterOption converts what goes on with a service: parameters of its own, or
+// the command of a pipe.
+func masterOption(s convert.Settings, p *convert.Page, i int, in convert.Input) {
+	line := strings.TrimSpace(p.Lines[i])
+	rest, ok := strings.CutPrefix(line, "-o")
+	if !ok {
+		p.Replace(i, masterPlaces.Between(in).Move(line), convert.Elsewhere(in))
+		return
+	}
+	if rest = strings.TrimSpace(rest); strings.Contains(rest, " -o ") || strings.HasPrefix(rest, "{") {
+		p.Refuse(i, "Several parameters stand in one line: give each a line of its own.")
+		return
+	}
+	name, _, value := s.Setting(rest)
+	switch r, isGone := s.Gone(name); {
+	case isGone && r.Now != "":
+		p.Replace(i, "-o "+r.Now+"="+s.Places.Move(value), r.Why)
+	case isGone && r.Why != "":
+		p.Drop(i, r.Why)
+	case isGone, !s.Takes(name) && !masterDefined(name):
+		p.Refuse(i, "Postfix 3.10 does not know this parameter.")
+	default:
+		p.Replace(i, s.Places.Move(line), convert.Elsewhere(in))
+	}
+}
+
+// masterDefined reports whether a parameter is one that a person defines for a
+// service and uses in others: Debian's own are mua_…_restrictions.
+func masterDefined(name string) bool {
+	return strings.HasSuffix(name, "_restrictions") || transportSetting.MatchString(name)
+}

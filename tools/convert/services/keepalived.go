@@ -1,0 +1,147 @@
+package services
+
+import (
+	"slices"
+	"strings"
+
+	"svc/tools/convert"
+)
+
+// keepalivedBlocks are what stands at the outermost level of keepalived.conf.
+var keepalivedBlocks = strings.Fields("global_defs global_tracking net_namespace namespace_with_ipsets instance use_pid_dir vrrp_instance vrrp_script vrrp_sync_group vrrp_track_file track_file vrrp_track_process " +
+	"track_process garp_group interface_up_down_delays linkbeat_interfaces static_ipaddress static_routes static_rules static_addresses static_track_group virtual_server virtual_server_group SSL bfd_instance linkbeat_use_polling child_wait_time")
+
+// keepalivedGone are words that keepalived 2.3 has no more: what has their
+// place, or nothing, and why.
+var keepalivedGone = map[string]convert.Replacement{
+	"lvs_sync_daemon_inteface": {Now: "", Why: "", Since: ""},
+	"nat_mask":                 {Now: "", Why: "keepalived has done nothing with it for long.", Since: ""},
+	"native_ipv6":              {Now: "", Why: "keepalived sees it by the addresses.", Since: ""},
+	"nb_get_retry":             {Now: "retry", Why: "keepalived 2.0 has another name for it.", Since: ""},
+	"plugin_dir":               {Now: "", Why: "keepalived has no plugins.", Since: ""},
+	"vrrp_ipsets":              {Now: "", Why: "Debian's keepalived filters by nftables, whose sets need no names.", Since: ""},
+	"vrrp_iptables":            {Now: "nftables", Why: "Debian's keepalived filters by nftables.", Since: ""},
+}
+
+// keepalivedPlaces are where the families keep what scripts and checks call.
+var keepalivedPlaces = convert.Places{
+	{"/usr/sbin/pidof", "/usr/bin/pidof"},
+	{"/sbin/pidof", "/usr/bin/pidof"},
+	{"/usr/sbin/ss", "/usr/bin/ss"},
+	{"/sbin/service", "/usr/sbin/service"},
+	{"/usr/libexec/keepalived", "/usr/libexec/keepalived"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+	{"/var/lib/mysql/mysql.sock", "/run/mysqld/mysqld.sock"},
+}
+
+// keepalivedUnits are what scripts of checks call the programs of services.
+var keepalivedUnits = []struct{ was, now string }{
+	{"httpd.service", "apache2.service"},
+	{"named.service", "named.service"},
+	{"crond.service", "cron.service"},
+	{"killall -0 httpd", "killall -0 apache2"},
+	{"pidof httpd", "pidof apache2"},
+	{"pgrep httpd", "pgrep apache2"},
+	{"is-active httpd", "is-active apache2"},
+	{"killall -0 mysqld", "killall -0 mariadbd"},
+	{"pidof mysqld", "pidof mariadbd"},
+	{"is-active redis", "is-active redis-server"},
+	{"status httpd", "status apache2"},
+}
+
+// Keepalived keeps the file where it is: scripts of checks call programs and
+// units by the target's names, and blocks that keepalived does not know are refused.
+func Keepalived(in convert.Input) (r convert.Result) {
+	for _, f := range in.Files {
+		p, depth, opens := convert.Open(f, "#"), 0, false
+		for i := range p.Lines {
+			line := keepalivedCode(p.Lines[i])
+			words := strings.Fields(line)
+			if len(words) == 0 {
+				continue
+			}
+			if depth == 0 && !opens {
+				keepalivedBlock(p, i, words[0])
+			}
+			keepalivedLine(&r, p, i, words[0], in)
+			opens = depth == 0 && !strings.Contains(line, "{") && words[0] != "}" && keepalivedOpens(p.Lines[i+1:])
+			depth += strings.Count(line, "{") - strings.Count(line, "}")
+			if depth < 0 {
+				p.Refuse(i, "It ends a block that no line began.")
+				depth = 0
+			}
+		}
+		if depth > 0 {
+			p.Refuse(len(p.Lines)-1, "A block has no end.")
+		}
+		r.Close(p, f.Path)
+	}
+	return r
+}
+
+// keepalivedCode is a line without its comment and strings.
+func keepalivedCode(line string) string {
+	quoted := false
+	for i, c := range line {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == '#' || c == '!'):
+			return line[:i]
+		}
+	}
+	return line
+}
+
+// keepalivedOpens reports whether the next line that says something opens a
+// block.
+func keepalivedOpens(lines []string) bool {
+	for _, line := range lines {
+		if line = strings.TrimSpace(keepalivedCode(line)); line != "" {
+			return strings.HasPrefix(line, "{")
+		}
+	}
+	return false
+}
+
+func keepalivedBlock(p *convert.Page, i int, word string) {
+	known := slices.Contains(keepalivedBlocks, word) || word == "include" || strings.ContainsAny(word[:1], "{}@$")
+	if !known {
+		p.Refuse(i, "keepalived 2.3 has no such block.")
+	}
+}
+
+func keepalivedLine(r *convert.Result, p *convert.Page, i int, word string, in convert.Input) {
+	if gone, ok := keepalivedGone[word]; ok && (convert.DebianFamily(in.Target) || !strings.HasPrefix(word, "vrrp_ip")) {
+		keepalivedReplace(p, i, word, gone)
+		return
+	}
+	line := strings.TrimSpace(p.Lines[i])
+	for _, u := range keepalivedUnits {
+		switch {
+		case convert.FromDebian(in):
+			line = strings.ReplaceAll(line, u.now, u.was)
+		case !convert.WithinRPM(in):
+			line = strings.ReplaceAll(line, u.was, u.now)
+		}
+	}
+	p.Replace(i, keepalivedPlaces.Between(in).Move(line), "Programs and units have other names and places.")
+	if strings.Contains(line, "killall ") || strings.Contains(line, "/killall") {
+		r.Packages = append(r.Packages, "psmisc")
+	}
+}
+
+func keepalivedReplace(p *convert.Page, i int, word string, gone convert.Replacement) {
+	switch line := strings.TrimSpace(p.Lines[i]); {
+	case strings.ContainsAny(keepalivedCode(line), "{}"), gone == convert.Replacement{}:
+		p.Refuse(i, "keepalived 2.3 has this no more, and nothing in its place that would surely do the same.")
+	case word == "vrrp_iptables":
+		p.Replace(i, gone.Now, gone.Why) // names of chains mean nothing to it
+	case gone.Now != "":
+		p.Replace(i, gone.Now+strings.TrimPrefix(line, word), gone.Why)
+	default:
+		p.Drop(i, gone.Why)
+	}
+}

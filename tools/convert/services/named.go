@@ -1,0 +1,130 @@
+// Package services converts servers that have no room of their own.
+package services
+
+import (
+	"slices"
+	"strings"
+
+	"svc/backend/lazyregexp"
+	"svc/tools/convert"
+)
+
+// namedPlaces are where the families keep what named.conf names. Debian's
+// AppArmor lets named write in /var/cache/bind and /var/lib/bind alone.
+var namedPlaces = convert.Places{
+	{"/etc/named.root.key", "/etc/bind/bind.keys"},
+	{"/etc/rndc.key", "/etc/bind/rndc.key"},
+	{"/etc/named.conf", "/etc/bind/named.conf"},
+	{"/etc/named", "/etc/bind"},
+	{"/var/named/named.ca", "/usr/share/dns/root.hints"},
+	{"/var/named/chroot/var/named", "/var/cache/bind"},
+	{"/var/named", "/var/cache/bind"},
+	{"/var/log/named", "/var/log/bind"},
+	{"/var/run/named", "/run/named"},
+}
+
+// namedIncludes are files of the rpm family's own package.
+var namedIncludes = lazyregexp.New(`^include\s+"(/etc/named\.(rfc1912\.zones|root\.key)|/etc/crypto-policies/.*)"\s*;`)
+
+// namedDefaults is the file of Debian's package that has its own zones.
+var namedDefaults = lazyregexp.New(`^include\s+"/etc/bind/named\.conf\.(default-zones|root-hints)"\s*;`)
+
+// namedGone are statements that BIND 9.20 has no more.
+var namedGone = map[string]string{
+	"dnssec-enable": "BIND 9.16 always has DNSSEC.", "dnssec-lookaside": "The registry of look-aside keys is closed.", "bindkeys-file": "BIND has the keys of the root built in.",
+	"additional-from-auth": "BIND 9.18 has it no more.", "additional-from-cache": "BIND 9.18 has it no more.", "cleaning-interval": "BIND 9.18 has it no more.",
+	"fetch-glue": "BIND 9.18 has it no more.", "has-old-clients": "BIND 9.18 has it no more.", "host-statistics": "BIND 9.18 has it no more.", "multiple-cnames": "BIND 9.18 has it no more.",
+	"maintain-ixfr-base": "BIND 9.18 has it no more.", "max-ixfr-log-size": "BIND 9.18 has it no more.", "treat-cr-as-space": "BIND 9.18 has it no more.", "rfc2308-type1": "BIND 9.18 has it no more.",
+	"use-id-pool": "BIND 9.18 has it no more.", "deallocate-on-exit": "BIND 9.18 has it no more.", "fake-iquery": "BIND 9.18 has it no more.", "queryport-pool-ports": "BIND 9.18 has it no more.",
+	"queryport-pool-updateinterval": "BIND 9.18 has it no more.", "use-queryport-pool": "BIND 9.18 has it no more.", "random-device": "BIND 9.18 takes the system's.", "lwres": "BIND 9.12 has it no more.",
+	"dnssec-update-mode": "BIND 9.20 has dnssec-policy in its place.", "auto-dnssec": "BIND 9.20 has dnssec-policy in its place.", "dnssec-dnskey-kskonly": "BIND 9.20 has it no more.",
+	"dnssec-secure-to-insecure": "BIND 9.20 has it no more.", "dialup": "BIND 9.20 has it no more.", "heartbeat-interval": "BIND 9.20 has it no more.", "glue-cache": "BIND 9.20 has it no more.",
+	"reserved-sockets": "BIND 9.20 has it no more.", "tkey-dhkey": "BIND 9.20 has it no more.", "use-v4-udp-ports": "BIND 9.20 takes the system's ports.", "use-v6-udp-ports": "BIND 9.20 takes the system's ports.",
+	"avoid-v4-udp-ports": "BIND 9.20 takes the system's ports.", "avoid-v6-udp-ports": "BIND 9.20 takes the system's ports.", "dscp": "BIND 9.20 has it no more.",
+}
+
+// namedSince is the version of BIND that a reason names.
+var namedSince = lazyregexp.New(`^BIND (9\.[0-9]+) `)
+
+// rootKeys is validation by keys that a file of the rpm families has.
+var rootKeys = lazyregexp.New(`^dnssec-validation\s+yes\s*;$`)
+
+// namedRefused are statements whose meaning has another form that a person has
+// to choose.
+var namedRefused = lazyregexp.New(`^(auto-dnssec|lwres|filter-aaaa(-on-v[46])?|delegation-only|root-delegation-only|trusted-keys|managed-keys)(\s|$)`)
+
+// Named carries named.conf and what it includes over to Debian's folder, in one
+// piece: Debian's split into options, local and default zones is but habit.
+func Named(in convert.Input) (r convert.Result) {
+	for _, f := range in.Files {
+		p := convert.Open(f, "//")
+		inComment := false
+		for i := range p.Lines {
+			line := strings.TrimSpace(p.Lines[i])
+			if strings.HasPrefix(line, "/*") {
+				inComment = true
+			}
+			if !inComment && !p.Idle(i) && !strings.HasPrefix(line, "#") {
+				namedLine(p, i, line, in)
+			}
+			if strings.Contains(line, "*/") {
+				inComment = false
+			}
+		}
+		r.Close(p, namedPlaces.Between(in).Move(f.Path))
+	}
+	if convert.FromDebian(in) {
+		namedWhole(&r)
+	}
+	return r
+}
+
+// namedWhole gives the target the file that includes the others, where the
+// source had it as its package makes it.
+func namedWhole(r *convert.Result) {
+	text, from := "", ""
+	for _, f := range r.Files {
+		switch f.Path {
+		case "/etc/named.conf":
+			return
+		case "/etc/named/named.conf.options", "/etc/named/named.conf.local":
+			text, from = text+"include \""+f.Path+"\";\n", f.From
+		}
+	}
+	if from != "" {
+		r.Files = append(r.Files, convert.File{Path: "/etc/named.conf", From: from, Text: "// What Debian's named.conf includes.\n" + sortedLines(text) + "include \"/etc/named.rfc1912.zones\";\n"})
+	}
+}
+
+// sortedLines has options before zones.
+func sortedLines(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(b, a) })
+	return strings.Join(lines, "")
+}
+
+func namedLine(p *convert.Page, i int, line string, in convert.Input) {
+	statement, _, _ := strings.Cut(strings.NewReplacer(";", " ", "\t", " ", "{", " ").Replace(line), " ")
+	why := namedGone[strings.ToLower(statement)]
+	if m := namedSince.FindStringSubmatch(why); m != nil && !convert.HasSince("bind", m[1], in.Target) {
+		why = ""
+	}
+	switch {
+	case convert.ToRPM(in) && namedDefaults.MatchString(line):
+		p.Replace(i, `include "/etc/named.rfc1912.zones";`, convert.Elsewhere(in))
+	case convert.ToRPM(in) && (namedIncludes.MatchString(line) || rootKeys.MatchString(line) || why == "" && namedRefused.MatchString(line)):
+		p.Replace(i, namedPlaces.Between(in).Move(line), convert.Elsewhere(in))
+	case namedIncludes.MatchString(line):
+		p.Drop(i, "It is a file of the rpm families: BIND has these zones and keys built in.")
+	case namedRefused.MatchString(line):
+		p.Refuse(i, "BIND 9.20 has another form of this, which has to be chosen.")
+	case rootKeys.MatchString(line):
+		p.Replace(i, "dnssec-validation auto;", "BIND has the keys of the root built in.")
+	case why != "" && strings.Count(line, ";") == 1 && !strings.Contains(line, "{"):
+		p.Drop(i, why)
+	case why != "":
+		p.Refuse(i, why)
+	default:
+		p.Replace(i, namedPlaces.Between(in).Move(line), convert.Elsewhere(in))
+	}
+}

@@ -1,0 +1,96 @@
+package system
+
+import (
+	"slices"
+	"strings"
+
+	"svc/tools/convert"
+)
+
+// rsyslogPackages are the modules that Debian has in packages of their own, and
+// those that are in rsyslog itself, with an empty name.
+var rsyslogPackages = map[string]string{
+	"omelasticsearch": "rsyslog-elasticsearch", "ommysql": "rsyslog-mysql", "ompgsql": "rsyslog-pgsql", "imrelp": "rsyslog-relp", "omrelp": "rsyslog-relp", "imgssapi": "rsyslog-gssapi", "omgssapi": "rsyslog-gssapi",
+	"imkafka": "rsyslog-kafka", "omkafka": "rsyslog-kafka", "mmkubernetes": "rsyslog-kubernetes", "ommongodb": "rsyslog-mongodb", "omhiredis": "rsyslog-hiredis", "imhiredis": "rsyslog-hiredis", "omsnmp": "rsyslog-snmp",
+	"mmsnmptrapd": "rsyslog-snmp", "imczmq": "rsyslog-czmq", "omczmq": "rsyslog-czmq", "imdocker": "rsyslog-docker", "omclickhouse": "rsyslog-clickhouse", "gtls": "rsyslog-gnutls", "ossl": "rsyslog-openssl",
+	"lmnsd_gtls": "rsyslog-gnutls", "lmnsd_ossl": "rsyslog-openssl",
+}
+
+// rsyslogModules are the modules of Debian's rsyslog.
+var rsyslogModules = strings.Fields("builtin:omfile builtin:omfwd builtin:ompipe builtin:omshell builtin:omusrmsg builtin:omdiscard fmhash imfile imjournal imklog imkmsg immark impstats imptcp imtcp imudp imuxsock " +
+	"mmanon mmexternal mmfields mmjsonparse mmnormalize mmpstrucdata mmrm1stspace mmsequence mmutf8fix omjournal ommail omprog omuxsock pmaixforwardedfrom pmciscoios pmcisconames pmlastmsg pmnormalize pmsnare ptcp")
+
+// rsyslogPlaces are where the families keep logs, states and certificates.
+var rsyslogPlaces = append(convert.Places{
+	{"/var/lib/rsyslog", "/var/spool/rsyslog"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+	{"/etc/pki/rsyslog", "/etc/ssl/rsyslog"},
+}, convert.LogPlaces...)
+
+// Rsyslog carries rules of logs over: the files have Debian's names, which its
+// logrotate and others look for; modules bring their packages; words that
+// rsyslog 8 gives up have those that it takes in their place.
+func Rsyslog(in convert.Input) (r convert.Result) {
+	for _, f := range in.Files {
+		p := convert.Open(f, "#")
+		for i := range p.Active() {
+			r.Packages = append(r.Packages, rsyslogLine(p, i)...)
+		}
+		r.Close(p, f.Path)
+	}
+	return r
+}
+
+// rsyslogLine rewrites a line, and names the packages of its modules.
+func rsyslogLine(p *convert.Page, i int) (packages []string) {
+	line := strings.TrimSpace(p.Lines[i])
+	for _, m := range rsyslogLoads(line) {
+		switch name, apart := rsyslogPackages[m]; {
+		case apart:
+			packages = append(packages, name)
+		case !slices.Contains(rsyslogModules, m):
+			p.Refuse(i, "Debian's rsyslog has no module "+m+".")
+			return nil
+		}
+	}
+	p.Replace(i, rsyslogAction(line), "rsyslog 8 has another word for it.")
+	// A file that is not synchronised has a dash before its name.
+	line = strings.ReplaceAll(strings.TrimSpace(p.Lines[i]), "-/", "-\x00/")
+	p.Replace(i, strings.ReplaceAll(rsyslogPlaces.Move(line), "\x00", ""), "Debian keeps it in another place.")
+	return packages
+}
+
+// rsyslogLoads are the modules that a line loads.
+func rsyslogLoads(line string) (names []string) {
+	fields := strings.Fields(line)
+	switch first := strings.ToLower(fields[0]); {
+	case len(fields) < 2 && first[0] == '$':
+	case first == "$modload":
+		name := fields[1][strings.LastIndexByte(fields[1], '/')+1:]
+		return []string{strings.TrimSuffix(name, ".so")}
+	case first == "$defaultnetstreamdriver":
+		return []string{fields[1]}
+	}
+	for _, mark := range []string{`load="`, `driver="`} { // module(load="…"), global(defaultNetstreamDriver="…"), action(… streamDriver="…")
+		_, after, ok := strings.Cut(strings.ToLower(strings.ReplaceAll(line, " ", "")), mark)
+		if name, _, end := strings.Cut(after, `"`); ok && end {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// rsyslogAction is a line of a selector with an action in today's words.
+func rsyslogAction(line string) string {
+	at := len(strings.TrimRight(line, "~*"))
+	before, action := line[:at], line[at:]
+	switch spaced := strings.HasSuffix(before, " ") || strings.HasSuffix(before, "\t"); {
+	case action == "~" && spaced && line[0] != '$':
+		return before + "stop"
+	case action == "*" && spaced && strings.Contains(before, "."):
+		return before + ":omusrmsg:*"
+	}
+	return line
+}

@@ -1,0 +1,99 @@
+package system
+
+import (
+	"slices"
+	"strings"
+
+	"svc/tools/convert"
+)
+
+// sshdPlaces are where the families keep what sshd names.
+var sshdPlaces = convert.Places{
+	{"/usr/libexec/openssh/sftp-server", "/usr/lib/openssh/sftp-server"},
+	{"/usr/libexec/sftp-server", "/usr/lib/openssh/sftp-server"},
+	{"/usr/lib/ssh/sftp-server", "/usr/lib/openssh/sftp-server"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+}
+
+// sshdAlgorithms are the settings that list algorithms, with the list of those
+// that the target has.
+var sshdAlgorithms = map[string]string{
+	"ciphers": "ssh-cipher", "macs": "ssh-mac", "kexalgorithms": "ssh-kex", "hostkeyalgorithms": "ssh-key-sig", "pubkeyacceptedkeytypes": "ssh-key-sig",
+	"pubkeyacceptedalgorithms": "ssh-key-sig", "hostbasedacceptedkeytypes": "ssh-key-sig", "casignaturealgorithms": "ssh-key-sig",
+}
+
+// SSHD drops and renames options that OpenSSH has no more, and leaves out
+// algorithms that the target lacks.
+func SSHD(in convert.Input) (r convert.Result) {
+	s := convert.Settings{Program: "sshd", Comment: "#", Places: sshdPlaces, Own: sshdOwn}.Towards(in)
+	if convert.ToRPM(in) {
+		s.Own = sshdOwnRPM
+	}
+	for _, f := range in.Files {
+		p := s.Convert(f)
+		for i := range p.Changes {
+			p.Changes[i].Why = sshdWhy(in, p.Changes[i].Why)
+		}
+		r.Close(p, f.Path)
+	}
+	return r
+}
+
+func sshdOwn(p *convert.Page, i int, name, value string) bool {
+	lower := strings.ToLower(name)
+	switch list := sshdAlgorithms[lower]; {
+	case list != "":
+		algorithms(p, i, name, value, convert.Known()[list])
+		return convert.Gone()["sshd"][lower].Now == ""
+	case lower == "hostkey" && strings.Contains(value, "_dsa_key"):
+		p.Drop(i, "OpenSSH 10 has no DSA any more.")
+		return true
+	case lower == "include" && strings.Contains(value, "crypto-policies"):
+		p.Drop(i, "Crypto policies are the rpm families' own; OpenSSH's defaults hold.")
+		return true
+	}
+	return false
+}
+
+// sshdWhy names the version of Debian 13 to those who get it.
+func sshdWhy(in convert.Input, why string) string {
+	if convert.DebianFamily(in.Target) {
+		return why
+	}
+	return strings.ReplaceAll(why, "OpenSSH 10 has", "OpenSSH of the target has")
+}
+
+// sshdOwnRPM leaves the rpm families' policies of algorithms in force, and drops
+// what Debian added.
+func sshdOwnRPM(p *convert.Page, i int, name, value string) bool {
+	lower := strings.ToLower(name)
+	switch {
+	case lower == "debianbanner":
+		p.Drop(i, "It is Debian's own.")
+		return true
+	case lower == "include" && strings.Contains(value, "crypto-policies"):
+		return true
+	}
+	return sshdOwn(p, i, name, value)
+}
+
+// algorithms leaves out of a list what the target does not have. Names with
+// asterisks are patterns.
+func algorithms(p *convert.Page, i int, name, value string, there map[string]bool) {
+	value = strings.Trim(value, `"`)
+	sign := ""
+	if value != "" && strings.ContainsRune("+-^", rune(value[0])) {
+		sign, value = value[:1], value[1:]
+	}
+	kept := slices.DeleteFunc(strings.Split(value, ","), func(a string) bool {
+		return !there[convert.Fold(strings.TrimSpace(a))] && !strings.Contains(a, "*") && !strings.HasPrefix(a, "gss-")
+	})
+	switch {
+	case len(kept) > 0:
+		p.Replace(i, name+" "+sign+strings.Join(kept, ","), "OpenSSH 10 has the others no more.")
+	case sign != "":
+		p.Drop(i, "OpenSSH 10 has none of them.")
+	default:
+		p.Refuse(i, "OpenSSH 10 has none of these algorithms.")
+	}
+}

@@ -1,0 +1,95 @@
+package system
+
+import (
+	"slices"
+	"strings"
+
+	"svc/tools/convert"
+)
+
+// sssdPlaces are where the families keep what sssd.conf names.
+var sssdPlaces = convert.Places{
+	{"/etc/openldap/cacerts", "/etc/ldap/cacerts"},
+	{"/etc/openldap", "/etc/ldap"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/cert.pem", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+	{"/etc/pki/ca-trust/source/anchors", "/usr/local/share/ca-certificates"},
+	{"/sbin/nologin", "/usr/sbin/nologin"},
+}
+
+// sssdServices are what SSSD 2.10 answers for.
+var sssdServices = strings.Fields("nss pam sudo autofs ssh pac ifp")
+
+// SSSD drops options that SSSD has no more and refuses those that it would not
+// take: it does not start with one that it does not know.
+func SSSD(in convert.Input) (r convert.Result) {
+	for _, f := range in.Files {
+		p := convert.Open(f, "#")
+		s := convert.Settings{Comment: "#", Equals: true, Places: sssdPlaces}.Towards(in)
+		s.Own = func(p *convert.Page, i int, name, value string) bool { return sssdSetting(&s, p, i, name, value) }
+		for i := range p.Active() {
+			s.Line(p, i)
+		}
+		r.Close(p, f.Path)
+	}
+	return r
+}
+
+func sssdSetting(s *convert.Settings, p *convert.Page, i int, name, value string) bool {
+	switch section, ok := strings.CutPrefix(name, "["); {
+	case ok:
+		s.Program = sssdProgram(strings.TrimSuffix(section, "]"))
+		if convert.Known()[s.Program] == nil {
+			p.Refuse(i, "SSSD 2.10 has no such section: its options would be read by nobody.")
+		}
+		return true
+	case strings.HasPrefix(name, ";"):
+		return true
+	case s.Program == "":
+		p.Refuse(i, "It stands in no section.")
+		return true
+	case name == "services" && s.Program == "sssd/sssd":
+		sssdServiceList(p, i, value)
+		return true
+	case name == "id_provider" && value == "local":
+		p.Refuse(i, "SSSD 2.9 has no local users of its own: sss_override and sssctl show them, the system's own files take them.")
+		return true
+	}
+	return convert.Known()[s.Program] == nil
+}
+
+// sssdProgram is the name under which the options of a section are known.
+func sssdProgram(section string) string {
+	parts := strings.Split(section, "/")
+	switch {
+	case (parts[0] == "domain" || parts[0] == "application") && len(parts) == 2:
+		return "sssd/domain"
+	case parts[0] == "domain" && len(parts) == 3:
+		return "sssd/subdomain"
+	case parts[0] == "certmap" && len(parts) == 3:
+		return "sssd/certmap"
+	case parts[0] == "prompting" && len(parts) == 2:
+		return "sssd/prompting_" + parts[1]
+	case parts[0] == "prompting" && len(parts) == 3:
+		return "sssd/prompting_" + parts[1] + "_subsec"
+	}
+	return "sssd/" + section
+}
+
+// sssdServiceList leaves out services that SSSD has no more.
+func sssdServiceList(p *convert.Page, i int, value string) {
+	words := strings.Split(value, ",")
+	kept := slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(sssdServices, strings.TrimSpace(w)) })
+	for n, w := range kept {
+		kept[n] = strings.TrimSpace(w)
+	}
+	if len(kept) == 0 {
+		p.Drop(i, "SSSD 2.10 starts its parts by sockets.")
+		return
+	}
+	if len(kept) < strings.Count(value, ",")+1 {
+		p.Replace(i, "services = "+strings.Join(kept, ", "), "SSSD 2.10 has the others no more, or starts them by sockets.")
+	}
+}

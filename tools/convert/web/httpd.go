@@ -1,0 +1,371 @@
+// Package web converts web servers, and PHP behind them.
+package web
+
+import (
+	_ "embed"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"svc/backend/lazyregexp"
+	"svc/tools/convert"
+)
+
+//go:embed httpd_directives.tsv
+var httpdDirectiveRows string
+
+//go:embed httpd_modules.tsv
+var httpdModuleRows string
+
+var (
+	httpdDirectives = sync.OnceValue(func() map[string][]string { return convert.Words(httpdDirectiveRows) }) // name in lower case → modules that have it
+	httpdModules    = sync.OnceValue(func() map[string][]string { return convert.Words(httpdModuleRows) })    // module → what it needs first
+)
+
+// httpdDefault are the modules that Debian's package enables, and those that
+// are built in.
+var httpdDefault = strings.Fields("core access_compat alias auth_basic authn_core authn_file authz_core authz_host authz_user autoindex deflate dir env filter mime mpm_event negotiation reqtimeout setenvif status " +
+	"http so log_config logio unixd version watchdog")
+
+// httpdGone are directives with what to do: a new name, or none and why.
+var httpdGone = map[string]struct{ now, why string }{
+	"serverroot":                  {"", "Debian's apache2 has its root compiled in: /etc/apache2."},
+	"pidfile":                     {"", "/etc/apache2/envvars sets it."},
+	"namevirtualhost":             {"", "httpd 2.4 takes every address of a virtual host by name."},
+	"lockfile":                    {"", "httpd 2.4 has Mutex in its place; the default serves."},
+	"acceptmutex":                 {"", "httpd 2.4 has Mutex in its place; the default serves."},
+	"sslmutex":                    {"", "httpd 2.4 has Mutex in its place; the default serves."},
+	"rewritelock":                 {"", "httpd 2.4 has Mutex in its place; the default serves."},
+	"rewritelog":                  {"", "httpd 2.4 logs rewriting to the error log: LogLevel rewrite:trace3."},
+	"rewriteloglevel":             {"", "httpd 2.4 logs rewriting to the error log: LogLevel rewrite:trace3."},
+	"defaulttype":                 {"", "httpd 2.4 has no default type."},
+	"cookielog":                   {"", "httpd 2.4 has CustomLog in its place."},
+	"authzldapauthoritative":      {"", "httpd 2.4 combines authorizations by RequireAll and RequireAny."},
+	"authzgroupfileauthoritative": {"", "httpd 2.4 combines authorizations by RequireAll and RequireAny."},
+	"authzuserauthoritative":      {"", "httpd 2.4 combines authorizations by RequireAll and RequireAny."},
+	"authzdefaultauthoritative":   {"", "httpd 2.4 combines authorizations by RequireAll and RequireAny."},
+	"selinuxservertrail":          {"", "It is SELinux's; Debian has AppArmor."},
+	"selinuxserverdomain":         {"", "It is SELinux's; Debian has AppArmor."},
+	"maxclients":                  {"MaxRequestWorkers", "httpd 2.4 has another name for it."},
+	"maxrequestsperchild":         {"MaxConnectionsPerChild", "httpd 2.4 has another name for it."},
+}
+
+// httpdPlaces are where the families keep what httpd's configuration names.
+var httpdPlaces = convert.Places{
+	{"/etc/httpd/conf.d", "/etc/apache2/conf-available"},
+	{"/etc/httpd/conf", "/etc/apache2"},
+	{"/etc/httpd/logs", "/var/log/apache2"},
+	{"/etc/httpd/run", "/run/apache2"},
+	{"/etc/httpd/modules", "/usr/lib/apache2/modules"},
+	{"/etc/httpd", "/etc/apache2"},
+	{"/var/log/httpd", "/var/log/apache2"},
+	{"/var/run/httpd", "/run/apache2"},
+	{"/run/httpd", "/run/apache2"},
+	{"/usr/lib64/httpd/modules", "/usr/lib/apache2/modules"},
+	{"/usr/share/httpd/icons", "/usr/share/apache2/icons"},
+	{"/usr/share/httpd/error", "/usr/share/apache2/error"},
+	{"/var/www/icons", "/usr/share/apache2/icons"},
+	{"/var/www/error", "/usr/share/apache2/error"},
+	{"/var/lib/dav", "/var/lib/apache2/dav"},
+	{"/etc/pki/tls/certs/localhost.crt", "/etc/ssl/certs/ssl-cert-snakeoil.pem"},
+	{"/etc/pki/tls/private/localhost.key", "/etc/ssl/private/ssl-cert-snakeoil.key"},
+	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+	{"/etc/pki/tls/private", "/etc/ssl/private"},
+}
+
+// httpdRelative are the folders below ServerRoot that relative names begin with.
+var httpdRelative = lazyregexp.New(`(^|["\s|])(conf\.d|conf|logs|run|modules)/`)
+
+// httpdRun is the conversion of one server.
+type httpdRun struct {
+	convert.Result
+	in      convert.Input
+	modules map[string][]string // what has to be enabled → the files that need it
+	places  convert.Places
+
+	defaultSite bool // Debian's default site is removed
+}
+
+// HTTPD makes Debian's apache2 of a server of the rpm families: conf.d is
+// sites-available and conf-available with the links that enable them, LoadModule
+// is the link of a2enmod, the rules of access are those of httpd 2.4. What the
+// server served as a whole goes on in conf-available/httpd.conf.
+func HTTPD(in convert.Input) convert.Result {
+	switch {
+	case convert.FromDebian(in):
+		return httpdFromDebian(in)
+	case convert.WithinRPM(in):
+		return httpdWithin(in)
+	}
+	h := &httpdRun{in: in, modules: map[string][]string{}, places: slices.Concat(phpPlaces(in), httpdPlaces)}
+	for _, f := range in.Files {
+		h.file(f)
+	}
+	h.enable()
+	return h.Result
+}
+
+func (h *httpdRun) file(f convert.File) {
+	p := convert.Open(f, "#")
+	for i := 0; i < len(p.Lines); i++ {
+		if !p.Idle(i) {
+			i = h.line(p, i)
+		}
+	}
+	h.access(p)
+	to, link := httpdPlace(f.Path, p.Text())
+	h.Close(p, to)
+	if link != "" {
+		h.Links = append(h.Links, convert.Link{Path: link, Target: "../" + path.Base(path.Dir(to)) + "/" + path.Base(to), From: f.Path, Why: "It is enabled, as a2ensite and a2enconf do it."})
+	}
+	if len(p.Refused) == 0 && !h.defaultSite {
+		h.defaultSite = true
+		h.Removed = append(h.Removed, convert.Link{Path: "/etc/apache2/sites-enabled/000-default.conf", Target: "", From: f.Path, Why: "The source has no such site: it would answer before the others."})
+	}
+}
+
+// httpdPlace is where a file stands on Debian, with the link that enables it.
+func httpdPlace(file, text string) (to, link string) {
+	name := path.Base(file)
+	switch path.Dir(file) {
+	case "/etc/httpd/conf", "/etc/httpd/conf.d":
+	case "/etc/httpd/conf.modules.d":
+		name = "modules-" + name
+	default: // included by name
+		return httpdPlaces.Move(file), ""
+	}
+	kind := "conf"
+	if VirtualHost.MatchString(text) {
+		kind = "sites"
+	}
+	return "/etc/apache2/" + kind + "-available/" + name, "/etc/apache2/" + kind + "-enabled/" + name
+}
+
+var VirtualHost = lazyregexp.New(`(?im)^\s*<VirtualHost\b`)
+
+// line converts the directive that begins at line i, and gives the last line of
+// it.
+func (h *httpdRun) line(p *convert.Page, i int) int {
+	last := i
+	for last+1 < len(p.Lines) && strings.HasSuffix(p.Lines[last], `\`) {
+		last++
+	}
+	name, value := directive(p.Lines[i])
+	switch gone, known := httpdGone[name], httpdDirectives()[name]; {
+	case gone.why != "" && gone.now == "":
+		p.Drop(i, gone.why)
+	case gone.now != "":
+		p.Replace(i, gone.now+" "+value, gone.why)
+	case name == "user" || name == "group":
+		h.account(p, i, value)
+	case name == "listen":
+		h.listen(p, i, value)
+	case name == "loadmodule":
+		h.loadModule(p, i, value)
+	case strings.HasPrefix(name, "include") && httpdOwn.MatchString(value):
+		p.Drop(i, "Debian's apache2.conf includes what is enabled.")
+	case strings.HasPrefix(name, "/"), known != nil, strings.HasPrefix(name, "php_"):
+		for n := i; n <= last; n++ {
+			h.paths(p, n)
+		}
+		h.needs(p, name, strings.Join(p.Lines[i:last+1], " "))
+	default:
+		p.Refuse(i, "No module of Debian's apache2 has this directive.")
+	}
+	return last
+}
+
+// httpdOwn are the folders that httpd.conf includes as a whole.
+var httpdOwn = lazyregexp.New(`^"?(/etc/httpd/)?conf(\.modules)?\.d/\*\.conf"?$`)
+
+// directive is a line's directive in lower case, with its argument. A section's
+// begins with its name; its end with a slash.
+func directive(line string) (name, value string) {
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, "<") {
+		line = strings.TrimSuffix(strings.TrimPrefix(line, "<"), ">")
+	}
+	if i := strings.IndexAny(line, " \t"); i >= 0 {
+		return strings.ToLower(line[:i]), strings.TrimSpace(line[i:])
+	}
+	return strings.ToLower(line), ""
+}
+
+func (h *httpdRun) account(p *convert.Page, i int, value string) {
+	if value != "apache" {
+		p.Refuse(i, "The server runs as an account of its own: set it in /etc/apache2/envvars.")
+		return
+	}
+	p.Drop(i, "Debian's account is www-data; /etc/apache2/envvars sets it.")
+}
+
+// listen leaves out the ports that Debian's ports.conf opens.
+func (h *httpdRun) listen(p *convert.Page, i int, value string) {
+	switch port, everywhere := listens(value); {
+	case port == "":
+		p.Refuse(i, "It has no port.")
+	case port != "80" && port != "443":
+	case !everywhere:
+		p.Refuse(i, "Debian's ports.conf opens port "+port+oneAddress)
+	case port == "80":
+		p.Drop(i, "Debian's ports.conf opens port 80.")
+	default:
+		h.need("ssl", p.From)
+		p.Drop(i, "Debian's ports.conf opens port 443 where mod_ssl is enabled.")
+	}
+}
+
+// oneAddress is why a Listen can't stand beside that of the target's own files.
+const oneAddress = " on every address; httpd does not start with another Listen for one of them: say there which is meant."
+
+// listens is the port of a Listen, and whether it is that of every address.
+func listens(value string) (port string, everywhere bool) {
+	port = strings.Fields(value + " ?")[0]
+	host := port[:strings.LastIndexByte(port, ':')+1]
+	return strings.Trim(port[len(host):], "?"), slices.Contains([]string{"", "*:", "0.0.0.0:", "[::]:"}, host)
+}
+
+// loadModule enables a module where it is loaded on purpose: the rpm families
+// load all that they have, so what Debian leaves out is enabled by need.
+func (h *httpdRun) loadModule(p *convert.Page, i int, value string) {
+	name := strings.TrimSuffix(strings.Fields(value + " ?")[0], "_module")
+	_, known := httpdModules()[name]
+	switch {
+	case slices.Contains(httpdDefault, name):
+		p.Drop(i, "Debian's apache2 has it enabled, or built in.")
+	case strings.HasPrefix(name, "mpm_") && known:
+		h.need(name, p.From)
+		for _, ext := range []string{".load", ".conf"} {
+			h.Removed = append(h.Removed, convert.Link{Path: "/etc/apache2/mods-enabled/mpm_event" + ext, Target: "", From: p.From, Why: "One MPM can run."})
+		}
+		p.Drop(i, "It is enabled, as a2enmod does it.")
+	case known && generalModules.MatchString(p.From):
+		p.Drop(i, "It is enabled where a directive needs it.")
+	case known:
+		h.need(name, p.From)
+		p.Drop(i, "It is enabled, as a2enmod does it.")
+	case strings.HasPrefix(name, "php"):
+		h.Packages = append(h.Packages, "libapache2-mod-php")
+		p.Drop(i, "libapache2-mod-php enables its module itself.")
+	case httpdPackages[name] != "":
+		h.Packages = append(h.Packages, httpdPackages[name])
+		p.Drop(i, httpdPackages[name]+" enables its module itself.")
+	case slices.Contains(httpdGoneModules, name):
+		p.Drop(i, "httpd 2.4 has no such module.")
+	default:
+		p.Refuse(i, "Debian's apache2 does not ship this module.")
+	}
+}
+
+// generalModules are the files in which the rpm families load what they have.
+var generalModules = lazyregexp.New(`/conf/httpd\.conf$|/conf\.modules\.d/00-[a-z]+\.conf$`)
+
+// httpdGoneModules are modules of httpd 2.2 that 2.4 needs no more.
+var httpdGoneModules = strings.Fields("authn_alias authn_default authz_default disk_cache mem_cache cern_meta systemd selinux cgi_systemd")
+
+// httpdPackages are packages of Debian with modules of others.
+var httpdPackages = map[string]string{
+	"wsgi": "libapache2-mod-wsgi-py3", "wsgi_python3": "libapache2-mod-wsgi-py3", "security2": "libapache2-mod-security2", "evasive20": "libapache2-mod-evasive",
+	"auth_gssapi": "libapache2-mod-auth-gssapi", "auth_openidc": "libapache2-mod-auth-openidc", "auth_mellon": "libapache2-mod-auth-mellon", "dav_svn": "libapache2-mod-svn",
+	"authz_svn": "libapache2-mod-svn", "fcgid": "libapache2-mod-fcgid", "perl": "libapache2-mod-perl2", "passenger": "libapache2-mod-passenger", "geoip": "libapache2-mod-geoip",
+	"maxminddb": "libapache2-mod-maxminddb", "xsendfile": "libapache2-mod-xsendfile", "qos": "libapache2-mod-qos", "jk": "libapache2-mod-jk", "mpm_itk": "libapache2-mpm-itk",
+}
+
+// paths rewrites the places that a line names.
+func (h *httpdRun) paths(p *convert.Page, i int) {
+	line := strings.TrimSpace(p.Lines[i])
+	absolute := httpdRelative.ReplaceAllString(line, "${1}/etc/httpd/${2}/")
+	if name, _ := directive(line); !takesFile(name) {
+		absolute = line
+	}
+	now := h.places.Move(absolute)
+	if strings.HasPrefix(strings.ToLower(now), "<ifmodule") {
+		now = oldMPM.Replace(now)
+	}
+	if now != absolute {
+		p.Replace(i, now, convert.Elsewhere(h.in))
+	}
+}
+
+// oldMPM are the source files by which httpd 2.2 named its MPMs.
+var oldMPM = strings.NewReplacer("prefork.c>", "mpm_prefork_module>", "worker.c>", "mpm_worker_module>", "mod_mpm_mpm_", "mpm_")
+
+// takesFile reports whether relative names of a directive are below ServerRoot.
+func takesFile(name string) bool {
+	return strings.HasSuffix(name, "log") || strings.HasSuffix(name, "file") || strings.HasPrefix(name, "include") || strings.HasSuffix(name, "path") || name == "sslsessioncache" || name == "mimemagicfile"
+}
+
+// needs notes the modules that a directive is of, or that its argument names.
+func (h *httpdRun) needs(p *convert.Page, name, line string) {
+	if modules := httpdDirectives()[name]; len(modules) == 1 && name != "ifmodule" {
+		h.need(modules[0], p.From)
+	}
+	if strings.HasPrefix(name, "php_") {
+		h.Packages = append(h.Packages, "libapache2-mod-php")
+	}
+	for _, hint := range httpdHints {
+		if hint.line.MatchString(line) {
+			for _, m := range hint.modules {
+				h.need(m, p.From)
+			}
+		}
+	}
+}
+
+func (h *httpdRun) need(module, file string) {
+	there := httpdDefault
+	if convert.ToSUSE(h.in) {
+		there = suseModules
+	}
+	if slices.Contains(h.modules[module], file) || slices.Contains(there, module) {
+		return
+	}
+	h.modules[module] = append(h.modules[module], file)
+	for _, first := range httpdModules()[module] {
+		h.need(first, file)
+	}
+}
+
+// httpdHints are arguments that need modules.
+var httpdHints = []struct {
+	line    *lazyregexp.Regexp
+	modules []string
+}{
+	{lazyregexp.New(`(?i)(proxy\w*\s.*|proxy:)(http|https|ws)://`), []string{"proxy", "proxy_http"}},
+	{lazyregexp.New(`(?i)\bwss?://`), []string{"proxy_wstunnel"}},
+	{lazyregexp.New(`(?i)\bfcgi://`), []string{"proxy", "proxy_fcgi"}},
+	{lazyregexp.New(`(?i)\bajp://`), []string{"proxy", "proxy_ajp"}},
+	{lazyregexp.New(`(?i)\buwsgi://`), []string{"proxy", "proxy_uwsgi"}},
+	{lazyregexp.New(`(?i)\bbalancer://`), []string{"proxy_balancer", "lbmethod_byrequests", "slotmem_shm"}},
+	{lazyregexp.New(`(?i)lbmethod=bytraffic`), []string{"lbmethod_bytraffic"}},
+	{lazyregexp.New(`(?i)lbmethod=bybusyness`), []string{"lbmethod_bybusyness"}},
+	{lazyregexp.New(`(?i)\bserver-info\b`), []string{"info"}},
+	{lazyregexp.New(`(?i)\bcgi-script\b|\bExecCGI\b|^\s*ScriptAlias`), []string{"cgid"}},
+	{lazyregexp.New(`(?i)\bAuthType\s+"?Digest`), []string{"auth_digest"}},
+	{lazyregexp.New(`(?i)\bAuthBasicProvider\b.*\bldap\b|\bRequire\s+(not\s+)?ldap-`), []string{"authnz_ldap"}},
+	{lazyregexp.New(`(?i)\bAuthBasicProvider\b.*\bdbm\b`), []string{"authn_dbm"}},
+	{lazyregexp.New(`(?i)\bRequire\s+(not\s+)?group\b`), []string{"authz_groupfile"}},
+	{lazyregexp.New(`(?i)\bINCLUDES\b`), []string{"include"}},
+	{lazyregexp.New(`(?i)\bRATE_LIMIT\b`), []string{"ratelimit"}},
+	{lazyregexp.New(`(?i)\bSUBSTITUTE\b`), []string{"substitute"}},
+	{lazyregexp.New(`(?i)^\s*Protocols\b.*\bh2c?\b`), []string{"http2"}},
+	{lazyregexp.New(`(?i)\bDAV\s+on\b`), []string{"dav_fs"}},
+	{lazyregexp.New(`(?i)\bSSLSessionCache\s+"?shmcb`), []string{"socache_shmcb"}},
+}
+
+// enable links what has to be enabled.
+func (h *httpdRun) enable() {
+	for module, files := range h.modules {
+		i := slices.IndexFunc(files, func(f string) bool { return len(h.Refusals[f]) == 0 })
+		if i < 0 {
+			continue
+		}
+		for _, ext := range []string{".load", ".conf"} {
+			name := module + ext
+			h.Links = append(h.Links, convert.Link{Path: "/etc/apache2/mods-enabled/" + name, Target: "../mods-available/" + name, From: files[i], Why: "A directive needs the module: it is enabled, as a2enmod does it."})
+		}
+	}
+	slices.SortFunc(h.Links, func(a, b convert.Link) int { return strings.Compare(a.Path, b.Path) })
+}

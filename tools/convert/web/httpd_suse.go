@@ -1,0 +1,66 @@
+package web
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"svc/tools/convert"
+)
+
+var SUSEPlaces = convert.Places{
+	{"/etc/pki/tls/certs/localhost.crt", "/etc/apache2/ssl.crt/server.crt"},
+	{"/etc/pki/tls/private/localhost.key", "/etc/apache2/ssl.key/server.key"},
+	{"/etc/httpd/conf", "/etc/apache2"},
+	{"/etc/httpd/logs", "/var/log/apache2"},
+	{"/etc/httpd/run", "/run"},
+	{"/etc/httpd/modules", "/usr/lib64/apache2"},
+	{"/etc/httpd", "/etc/apache2"},
+	{"/var/log/httpd", "/var/log/apache2"},
+	{"/var/run/httpd", "/run"},
+	{"/run/httpd", "/run"},
+	{"/usr/lib64/httpd/modules", "/usr/lib64/apache2"},
+	{"/usr/share/httpd", "/usr/share/apache2"},
+}
+
+// suseModules are those that SUSE's apache2 loads by itself, and those that are
+// built in.
+var suseModules = strings.Fields("actions alias auth_basic authn_core authn_file authz_host authz_groupfile authz_core authz_user autoindex cgi dir env expires include log_config mime negotiation setenvif ssl socache_shmcb userdir reqtimeout " +
+	"core http so unixd logio systemd version mpm_prefork")
+
+// susePackages are packages of SUSE with modules that apache2 itself has not.
+var susePackages = map[string]string{
+	"dav_svn": "subversion-server", "authz_svn": "subversion-server", "wsgi": "apache2-mod_wsgi-python3", "security2": "apache2-mod_security2", "perl": "apache2-mod_perl", "fcgid": "apache2-mod_fcgid",
+	"auth_openidc": "apache2-mod_auth_openidc", "auth_mellon": "apache2-mod_auth_mellon", "evasive": "apache2-mod_evasive", "jk": "apache2-mod_jk",
+}
+
+// loadModules loads the modules that are needed beside those of SUSE's
+// APACHE_MODULES, each with those that it needs first.
+func (h *httpdRun) loadModules() {
+	text, from := "# Modules that the files beside and those of vhosts.d need; APACHE_MODULES of /etc/sysconfig/apache2 has the others.\n", ""
+	var load func(module, file string)
+	load = func(module, file string) {
+		if slices.Contains(suseModules, module) || strings.HasPrefix(module, "mpm_") || strings.Contains(text, " "+module+"_module ") {
+			return
+		}
+		for _, first := range httpdModules()[module] {
+			load(first, file)
+		}
+		if from == "" {
+			from = file
+		}
+		text += "<IfModule !" + module + "_module>\n    LoadModule " + module + "_module /etc/httpd/modules/mod_" + module + ".so\n</IfModule>\n"
+	}
+	for _, module := range slices.Sorted(maps.Keys(h.modules)) {
+		files := h.modules[module]
+		if i := slices.IndexFunc(files, func(f string) bool { return len(h.Refusals[f]) == 0 }); i >= 0 {
+			if name := susePackages[module]; name != "" {
+				h.Packages = append(h.Packages, name)
+			}
+			load(module, files[i])
+		}
+	}
+	if from != "" {
+		h.Files = append(h.Files, convert.File{Path: "/etc/httpd/conf.d/00-modules.conf", Text: text, From: from, Mode: "0644"})
+	}
+}

@@ -1,0 +1,125 @@
+package web
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"svc/backend/lazyregexp"
+	"svc/tools/convert"
+)
+
+// nginxGone are directives that nginx has no more, with the version that dropped
+// them.
+var nginxGone = []struct {
+	line  *lazyregexp.Regexp
+	since string
+}{
+	{lazyregexp.New(`^(ssl|http2_push\w*|http2_max_field_size|http2_max_header_size|http2_max_requests|http2_idle_timeout)\s+\S+\s*;`), "1.25"},
+	{lazyregexp.New(`^spdy_\w+\s|^listen\s.*\bspdy\b|^(limit_zone|perl_modules)\s`), "1.14"},
+}
+
+// nginxSnippets are files of Debian's packages that sites include, with what is
+// in them.
+var nginxSnippets = []struct {
+	line *lazyregexp.Regexp
+	now  string
+}{
+	{lazyregexp.New(`^include\s+"?(/etc/nginx/)?snippets/fastcgi-php\.conf"?\s*;`), "fastcgi_split_path_info ^(.+?\\.php)(/.*)$;\ntry_files $fastcgi_script_name =404;\nset $path_info $fastcgi_path_info;\nfastcgi_param PATH_INFO $path_info;\nfastcgi_index index.php;\ninclude fastcgi.conf;"},
+	{lazyregexp.New(`^include\s+"?(/etc/nginx/)?proxy_params"?\s*;`), "proxy_set_header Host $http_host;\nproxy_set_header X-Real-IP $remote_addr;\nproxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;\nproxy_set_header X-Forwarded-Proto $scheme;"},
+	{lazyregexp.New(`^include\s+"?(/etc/nginx/)?snippets/snakeoil\.conf"?\s*;`), "ssl_certificate /etc/pki/tls/certs/localhost.crt;\nssl_certificate_key /etc/pki/tls/private/localhost.key;"},
+}
+
+// nginxDebian are lines of Debian's nginx.conf; without a now they are dropped.
+var nginxDebian = []convert.Rewording{
+	{Line: lazyregexp.New(`^user\s+www-data(\s+www-data)?\s*;`), Now: "user nginx;", Why: "The account of nginx is nginx."},
+	{Line: lazyregexp.New(`^include\s+"?(/etc/nginx/)?modules-enabled/\*\.conf"?\s*;`), Now: "include /usr/share/nginx/modules/*.conf;", Why: "The target's packages enable their modules here."},
+	{Line: lazyregexp.New(`^include\s+"?(/etc/nginx/)?sites-enabled/\*(\.\w+)?"?\s*;`), Now: "", Why: "What is enabled stands in conf.d."},
+}
+
+var nginxPlacesRPM = convert.Places{
+	{"/etc/ssl/certs/ssl-cert-snakeoil.pem", "/etc/pki/tls/certs/localhost.crt"},
+	{"/etc/ssl/private/ssl-cert-snakeoil.key", "/etc/pki/tls/private/localhost.key"},
+	{"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"},
+	{"/etc/ssl/certs", "/etc/pki/tls/certs"},
+	{"/etc/ssl/private", "/etc/pki/tls/private"},
+	{"/usr/lib/nginx/modules", "/usr/lib64/nginx/modules"},
+}
+
+// nginxRPM carries nginx to the rpm families: from Debian what is enabled goes to
+// conf.d, and what is not stands where nothing reads it.
+func nginxRPM(in convert.Input) (r convert.Result) {
+	enabled := map[string]string{}
+	for link, file := range in.Links {
+		enabled[file] = path.Base(link)
+	}
+	for _, f := range in.Files {
+		if file, ok := in.Links[f.Path]; ok && convert.FromDebian(in) {
+			r.Note(f.Path, convert.Change{Line: 0, Was: f.Path + " -> " + file, Now: "", Why: "What it enables goes to /etc/nginx/conf.d where a person wrote it; the target's own package has the rest."})
+			continue
+		}
+		p := convert.Open(f, "#")
+		for i := range p.Active() {
+			nginxLineRPM(p, i, in)
+		}
+		r.Close(p, nginxPlaceRPM(in, f.Path, enabled[f.Path]))
+	}
+	return r
+}
+
+// nginxPlaceRPM is where a file stands; enabled is the name by which it is.
+func nginxPlaceRPM(in convert.Input, file, enabled string) string {
+	switch name := path.Base(file); {
+	case !convert.FromDebian(in):
+		return file
+	case path.Dir(file) == "/etc/nginx/sites-enabled":
+		return "/etc/nginx/conf.d/" + confName(name)
+	case path.Dir(file) == "/etc/nginx/sites-available" && enabled != "":
+		return "/etc/nginx/conf.d/" + confName(enabled)
+	}
+	return file
+}
+
+// confName is a name that conf.d/*.conf matches.
+func confName(name string) string { return strings.TrimSuffix(name, ".conf") + ".conf" }
+
+func nginxLineRPM(p *convert.Page, i int, in convert.Input) {
+	line := strings.TrimSpace(p.Lines[i])
+	for _, gone := range nginxGone {
+		if gone.line.MatchString(line) && convert.HasSince("nginx", gone.since, in.Target) {
+			p.Refuse(i, "The target's nginx has this no more: ssl is a word of listen, and SPDY and push are gone.")
+			return
+		}
+	}
+	if !convert.FromDebian(in) {
+		return
+	}
+	for _, s := range nginxSnippets {
+		if s.line.MatchString(line) {
+			p.Replace(i, s.now, "Debian's package has these lines in a file of its own.")
+			return
+		}
+	}
+	for _, rule := range nginxDebian {
+		switch {
+		case !rule.Line.MatchString(line):
+		case rule.Now == "":
+			p.Drop(i, rule.Why)
+			return
+		default:
+			p.Replace(i, rule.Now, rule.Why)
+			return
+		}
+	}
+	if m := nginxSnippet.FindStringSubmatch(line); m != nil && !slices.ContainsFunc(in.Files, func(f convert.File) bool { return f.Path == "/etc/nginx/"+m[1] }) {
+		p.Refuse(i, "It is a file of Debian's package, which the target has not: say what of it is wanted.")
+		return
+	}
+	if strings.HasPrefix(line, "load_module") {
+		p.Refuse(i, "The target's packages load their modules themselves: install the one that has it.")
+		return
+	}
+	p.Replace(i, nginxPlacesRPM.Move(phpBack(line)), convert.Elsewhere(in))
+}
+
+var nginxSnippet = lazyregexp.New(`^include\s+"?(?:/etc/nginx/)?(snippets/[\w.-]+)"?\s*;`)

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"svc/backend/lazyregexp"
+	"svc/tools/convert"
+)
+
+// phpPackage is a package of Debian that carries PHP's version in its name.
+var phpPackage = lazyregexp.New(`^(?:libapache2-mod-)?php([0-9]+\.[0-9]+)(?:-|$)`)
+
+// phpOfRPM is a package of PHP in the rpm families and on SUSE.
+var phpOfRPM = lazyregexp.New(`^php8?-`)
+
+// PHPVersion is the version of PHP that the target gets, such as 8.4, or empty.
+func PHPVersion(in convert.Input) string {
+	if !convert.DebianFamily(in.Target) {
+		for name := range in.Brought {
+			if phpOfRPM.MatchString(name) {
+				return convert.VersionOn("php", in.Target)
+			}
+		}
+		return ""
+	}
+	versions := []string{}
+	for name, version := range in.Brought {
+		if m := phpPackage.FindStringSubmatch(name); m != nil {
+			versions = append(versions, m[1])
+		}
+		if _, after, ok := strings.Cut(version, ":"); ok && strings.HasPrefix(name, "php") && convert.MajorMinor.MatchString(after) {
+			versions = append(versions, convert.MajorMinor.FindString(after))
+		}
+	}
+	if len(versions) == 0 {
+		return ""
+	}
+	return slices.Max(versions)
+}
+
+// phpDebian are what Debian's configuration names of PHP, with what the rpm
+// families have for it.
+var phpDebian = []struct {
+	was *lazyregexp.Regexp
+	now string
+}{
+	{lazyregexp.New(`(/var)?/run/php/php[0-9.]*-fpm\.sock`), "/run/php-fpm/www.sock"},
+	{lazyregexp.New(`(/var)?/run/php/php[0-9.]*-fpm\.pid`), "/run/php-fpm/php-fpm.pid"},
+	{lazyregexp.New(`(/var)?/run/php/`), "/run/php-fpm/"},
+	{lazyregexp.New(`/etc/php/[0-9.]+/fpm/pool\.d`), "/etc/php-fpm.d"},
+	{lazyregexp.New(`/etc/php/[0-9.]+/[a-z0-9]+/conf\.d`), "/etc/php.d"},
+	{lazyregexp.New(`/var/log/php[0-9.]*-fpm\.log`), "/var/log/php-fpm/error.log"},
+	{lazyregexp.New(`/var/lib/php/sessions\b`), "/var/lib/php/session"},
+	{lazyregexp.New(`/etc/ssl/certs/ca-certificates\.crt`), "/etc/pki/tls/certs/ca-bundle.crt"},
+	{lazyregexp.New(`(/var)?/run/mysqld/mysqld\.sock`), "/var/lib/mysql/mysql.sock"},
+}
+
+// phpBack is a text with the rpm families' names of what Debian has of PHP.
+func phpBack(text string) string {
+	for _, p := range phpDebian {
+		text = p.was.ReplaceAllString(text, p.now)
+	}
+	return text
+}
+
+// phpPlaces are where the families keep the sockets of PHP.
+func phpPlaces(in convert.Input) convert.Places {
+	to := "/run/php/php" + PHPVersion(in) + "-fpm"
+	return convert.Places{
+		{"/var/run/php-fpm/php-fpm.pid", to + ".pid"},
+		{"/run/php-fpm/php-fpm.pid", to + ".pid"},
+		{"/var/run/php-fpm/www.sock", to + ".sock"},
+		{"/run/php-fpm/www.sock", to + ".sock"},
+		{"/var/run/php-fpm", "/run/php"},
+		{"/run/php-fpm", "/run/php"},
+	}
+}
