@@ -256,6 +256,13 @@ func (r reader) grants(text []byte, w wanted, pkg, script string) {
 	}
 }
 
+// PAM are lines of the common stacks of Debian's family that no profile makes.
+func PAM(fsys host.FS) []assess.Fact {
+	r := reader{fs: fsys, Baseline: &Baseline{}}
+	r.pam()
+	return r.Modules
+}
+
 // pam holds the common stacks of Debian's family against the profiles from
 // which pam-auth-update makes them.
 func (r reader) pam() {

@@ -12,6 +12,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/backend/lazyregexp"
 )
 
 //go:embed rules.tsv
@@ -294,6 +295,10 @@ func (r Rule) fits(name string) bool {
 	return ok
 }
 
+// cachedAs is what a cache of byte code adds to a file's name: its Python, and how it
+// was compiled.
+var cachedAs = lazyregexp.New(`\.[a-z]+-[0-9]+[a-z]*(\.opt-[0-9a-z]+)?$`)
+
 // isByteCode reports whether a file is compiled of a package's Python file, or a
 // folder of such.
 func (b *book) isByteCode(n *host.Node, name string) bool {
@@ -309,7 +314,7 @@ func (b *book) isByteCode(n *host.Node, name string) bool {
 	}
 	if up, cached := strings.CutSuffix(dir, "/__pycache__"); cached {
 		dir = up
-		stem, _, _ = strings.Cut(stem, ".")
+		stem = cachedAs.ReplaceAllString(stem, "")
 	}
 	_, owned := b.owners.of(dir + "/" + stem + ".py")
 	return owned

@@ -149,7 +149,7 @@ func Of(ctx context.Context, h host.Host, in Input) (*Sum, error) {
 		return nil, err
 	}
 	s := b.sum()
-	s.Noticed = notices(h.FS(), in.Assessment)
+	s.Noticed = append(notices(h.FS(), in.Assessment), edited(h.FS(), s.Changed)...)
 	return s, host.Lost(h)
 }
 

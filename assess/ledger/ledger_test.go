@@ -206,6 +206,9 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	d.put("etc/shadow", "anna:$y$secret:19000:0:99999:7:::\nben:!:19000:1:90:7:14:20000:\n", false)
 	d.put("var/lib/dhcp/dhcpd.leases", "lease", false)
 	d.put("var/lib/systemd/linger/anna", "", false)
+	d.put("usr/share/pam-configs/unix", "Session:\n\trequired pam_unix.so\n", false)
+	d.put("etc/pam.d/common-session", "session required pam_unix.so\nsession required pam_mkhomedir.so skel=/etc/skel\n", false)
+	d.put("etc/pam.d/common-auth", "auth sufficient pam_ldap.so\n", false)
 	is.NoErr(os.Symlink("/srv/data", filepath.Join(d.dir, "data")))
 	is.NoErr(os.MkdirAll(filepath.Join(d.dir, "etc/alternatives"), 0o755))
 	is.NoErr(os.Symlink("/usr/bin/vim", filepath.Join(d.dir, "etc/alternatives/editor")))
@@ -222,7 +225,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	}
 	is.Equal(said, []string{
 		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "swap /swapfile", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
-		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna",
+		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna", "line of PAM /etc/pam.d/common-auth", "line of PAM /etc/pam.d/common-session",
 	})
 	is.Equal(commands, []string{
 		`dpkg-divert --local --rename --divert '/usr/bin/wall.distrib' --add '/usr/bin/wall' && rsync -a "$SOURCE_SSH":'/usr/bin/wall' '/usr/bin/wall'`,
@@ -232,5 +235,22 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 		"dd if=/dev/zero of='/swapfile' bs=1M count=1 status=none && chmod 600 '/swapfile' && mkswap '/swapfile' && { grep -qF '/swapfile none swap sw 0 0' /etc/fstab || echo '/swapfile none swap sw 0 0' >>/etc/fstab; }",
 		"[ -e '/data' ] || ln -sn '/srv/data' '/data'",
 		"loginctl enable-linger 'anna'",
+		`ls /usr/lib/*/security/'pam_mkhomedir.so' >/dev/null && printf '%s\n' 'Name: pam_mkhomedir.so, as on the old machine' 'Default: yes' 'Priority: 0' 'Session-Type: Additional' 'Session-Interactive-Only: yes' 'Session:' '  required pam_mkhomedir.so skel=/etc/skel' >'/usr/share/pam-configs/common-session-pam_mkhomedir' && pam-auth-update --package`,
 	})
+}
+
+func TestAnEditedUnitIsShown(t *testing.T) {
+	is := is.New(t)
+	d := &disk{dir: t.TempDir()}
+	d.put("usr/lib/systemd/system/cron.service", "[Service]\nExecStart=/usr/sbin/cron\n", true)
+	d.put("usr/lib/systemd/system/at.service", "[Service]\nExecStart=/usr/sbin/atd\n", true)
+	d.put("usr/lib/python3.9/phello.foo.py", "", true)
+	d.put("usr/lib/python3.9/__pycache__/phello.foo.cpython-39.pyc", "", false)
+	d.put("usr/lib/python3.9/__pycache__/phello.foo.cpython-39.opt-1.pyc", "", false)
+	d.change("usr/lib/systemd/system/cron.service", "[Service]\n# nicer\nNice=5\nEnvironment=PASSWORD=hunter2hunter2\n", soon)
+	s := d.sum()
+	is.Equal(len(s.Noticed), 1)
+	is.Equal(s.Noticed[0].Kind+" "+s.Noticed[0].Path, "edited unit /usr/lib/systemd/system/cron.service")
+	is.True(strings.Contains(s.Noticed[0].What, "Nice=5") && !strings.Contains(s.Noticed[0].What, "hunter2"))
+	is.Equal(paths(s.Nobody), []string{"/var"}) // byte code is of a package's file, whatever its name has in it
 }

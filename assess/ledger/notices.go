@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/baseline"
 	"svc/assess/host"
+	"svc/backend/secret"
 	"svc/backend/visible"
 )
 
@@ -23,7 +25,7 @@ const (
 // move carries.
 func notices(fsys host.FS, a *assess.Assessment) []Notice {
 	all := []Notice{}
-	for _, kind := range []func(host.FS, *assess.Assessment) []Notice{diversions, overrides, alternatives, swap, tops, ageing, hostName, leases, lingering} {
+	for _, kind := range []func(host.FS, *assess.Assessment) []Notice{diversions, overrides, alternatives, swap, tops, ageing, hostName, leases, lingering, stacks} {
 		found := kind(fsys, a)
 		slices.SortStableFunc(found, func(x, y Notice) int { return strings.Compare(x.Path, y.Path) })
 		all = append(all, found[:min(len(found), maxNotices)]...)
@@ -248,6 +250,63 @@ func lingering(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	entries, _ := fsys.ReadDir("var/lib/systemd/linger") // most machines have none
 	for _, e := range entries {
 		all = append(all, Notice{"lingering", "/var/lib/systemd/linger/" + e.Name(), "services of " + e.Name() + " run without a session", "loginctl enable-linger " + e.Name(), "loginctl enable-linger " + visible.Word(e.Name())})
+	}
+	return all
+}
+
+// stacks are lines of PAM that a person put beside what packages' profiles make.
+func stacks(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+	for _, f := range baseline.PAM(fsys) {
+		all = append(all, Notice{
+			"line of PAM", f.Evidence.Path, fmt.Sprintf("line %d, which no package's profile makes: %s", f.Evidence.Line, secret.Mask(f.Value)),
+			"bring it by a profile of pam-auth-update, and try to log in before you log out", profile(path.Base(f.Evidence.Path), strings.Fields(f.Value)),
+		})
+	}
+	return all
+}
+
+// profile is the command that has pam-auth-update make a line anew. What decides who
+// is let in is a person's to place among the others; a line with a secret is not shown.
+func profile(stack string, line []string) string {
+	if len(line) < 3 || strings.TrimPrefix(line[0], "-") != "session" || strings.HasPrefix(line[1], "[") || secret.Mask(strings.Join(line, " ")) != strings.Join(line, " ") {
+		return ""
+	}
+	module := path.Base(line[2])
+	name := strings.TrimSuffix(stack+"-"+module, ".so")
+	text := []string{"Name: " + module + ", as on the old machine", "Default: yes", "Priority: 0", "Session-Type: Additional"}
+	if stack == "common-session" {
+		text = append(text, "Session-Interactive-Only: yes")
+	}
+	text = append(text, "Session:", "  "+strings.Join(line[1:], " "))
+	for i := range text {
+		text[i] = visible.Word(text[i])
+	}
+	return fmt.Sprintf("ls /usr/lib/*/security/%s >/dev/null && printf '%%s\\n' %s >%s && pam-auth-update --package", visible.Word(module), strings.Join(text, " "), visible.Word("/usr/share/pam-configs/"+name))
+}
+
+// Bounds of what is shown of a unit that was edited, in lines and in bytes.
+const (
+	maxUnitLines = 40
+	maxUnit      = 64 << 10
+)
+
+// edited are units of packages that a person changed where they stand: what they say
+// is shown, for what of it is the person's is known to no package.
+func edited(fsys host.FS, changed []Path) (all []Notice) {
+	for _, p := range changed {
+		kind := path.Ext(p.Path)
+		if strings.HasPrefix(p.Path, "/etc/") || !slices.Contains([]string{".service", ".socket", ".timer", ".mount", ".path", ".slice", ".target"}, kind) || !strings.Contains(p.Path, "/systemd/") || len(all) == maxNotices {
+			continue
+		}
+		b, err := host.ReadFile(fsys, strings.TrimPrefix(p.Path, "/"), maxUnit)
+		if err != nil {
+			continue // the walk says so
+		}
+		said := slices.DeleteFunc(strings.Split(secret.Mask(string(b)), "\n"), func(l string) bool { return strings.TrimSpace(l) == "" || strings.HasPrefix(strings.TrimSpace(l), "#") })
+		all = append(all, Notice{
+			"edited unit", p.Path, fmt.Sprintf("a unit of the package %s that was edited in its place; it says: %s", p.Package, visible.Text(strings.Join(said[:min(len(said), maxUnitLines)], "; "))),
+			"write what a person changed in it as a drop-in: systemctl edit " + visible.Word(path.Base(p.Path)), fmt.Sprintf(`ssh "$SOURCE_SSH" cat %[1]s | diff %[1]s - || true`, visible.Word(p.Path)),
+		})
 	}
 	return all
 }

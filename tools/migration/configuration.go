@@ -94,6 +94,8 @@ func stays(in Input, where places, f assess.ConfigFile) (Action, string) {
 		}
 	}
 	switch {
+	case f.Path == madeLocales && in.Target.Family.Conventions().Line == release.LineDebian:
+		return LeftOut, "The role has its locales made."
 	case !utf8.ValidString(f.Path) || !utf8.ValidString(f.Link):
 		return Manual, "Its name is no UTF-8, so no role can name it."
 	case f.Machine:

@@ -24,10 +24,17 @@ func told(in Input, p *Plan) []assess.Finding {
 }
 
 // mended reports whether each line that a finding names is changed in what the role
-// brings.
+// brings. Where it names a file whole, its place is the trouble: another place mends
+// that, of all of its lines.
 func (p *Plan) mended(f assess.Finding) bool {
+	placed := map[string]bool{}
+	for _, e := range f.Evidence {
+		placed[e.Path] = placed[e.Path] || e.Line == 0
+	}
 	return len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence, func(e assess.Evidence) bool {
-		return e.Line == 0 || !slices.ContainsFunc(p.Configuration, func(c Config) bool { return c.From == e.Path && c.Action == Convert && c.changes(e.Line) })
+		return !slices.ContainsFunc(p.Configuration, func(c Config) bool {
+			return c.From == e.Path && c.Action == Convert && (c.changes(e.Line) || placed[e.Path] && c.To != "" && c.To != c.From)
+		})
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/index"
 	"svc/backend/release"
+	"svc/tools/convert"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -368,4 +369,25 @@ func TestDatabases(t *testing.T) {
 	in.Assessment.Databases = []assess.Database{db}
 	is.Equal(len(New(in).Inhibitors), 0)
 	is.Equal(New(in).Findings[0].Severity, assess.High)
+}
+
+func TestWhatARoleBringsElsewhereIsMended(t *testing.T) {
+	is := is.New(t)
+	p := &Plan{Configuration: []Config{{From: "/etc/a.conf", To: "/etc/a.d/local.conf", Action: Convert}, {From: "/etc/b.conf", To: "/etc/b.conf", Action: Convert, Changes: []convert.Change{{Line: 2}}}}}
+	says := func(all ...assess.Evidence) bool { return p.mended(assess.Finding{Evidence: all}) }
+	is.True(says(assess.Evidence{Path: "/etc/a.conf"}, assess.Evidence{Path: "/etc/a.conf", Line: 7})) // it is the place that was wrong
+	is.True(!says(assess.Evidence{Path: "/etc/a.conf", Line: 7}))                                      // the line came along as it was
+	is.True(!says(assess.Evidence{Path: "/etc/b.conf"}, assess.Evidence{Path: "/etc/b.conf", Line: 3}))
+	is.True(says(assess.Evidence{Path: "/etc/b.conf", Line: 2}))
+	is.True(!says())
+}
+
+func TestOtherLocalesAreMade(t *testing.T) {
+	is := is.New(t)
+	in := Input{Assessment: &assess.Assessment{System: assess.System{Locale: "de_DE.UTF-8"}}, Target: target(t, "debian-13"), Read: func(string) ([]byte, error) {
+		return []byte("# en_GB.UTF-8 UTF-8\nde_DE.UTF-8 UTF-8\n en_US.UTF-8 UTF-8\nde_DE@euro ISO-8859-15\n$(reboot) UTF-8\n\nen_US.UTF-8 UTF-8\n"), nil
+	}}
+	is.Equal(otherLocales(in), []string{"en_US.UTF-8", "de_DE@euro"})
+	in.Target = target(t, "almalinux-9")
+	is.Equal(len(otherLocales(in)), 0) // they come with packages there
 }

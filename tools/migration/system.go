@@ -15,10 +15,11 @@ import (
 // System is what the role sets of the system as a whole; what is empty stays as
 // the target has it.
 type System struct {
-	HostName   string `json:"host_name"`
-	TimeZone   string `json:"time_zone"`
-	Locale     string `json:"locale"`
-	Recommends bool   `json:"recommends"` // packages that others recommend are installed too
+	HostName   string   `json:"host_name"`
+	TimeZone   string   `json:"time_zone"`
+	Locale     string   `json:"locale"`
+	Locales    []string `json:"locales,omitempty"` // that are made beside it, where the target makes them by their names
+	Recommends bool     `json:"recommends"`        // packages that others recommend are installed too
 }
 
 // Folder is a folder that the role makes.
@@ -63,7 +64,32 @@ func (v *invalid) add(what, value string) {
 // system decides what the role sets of the system as a whole.
 func system(in Input, bad *invalid) System {
 	s := in.Assessment.System
-	return System{HostName: bad.take("host name", s.Hostname, hostName), TimeZone: bad.take("time zone", s.TimeZone, zoneName), Locale: bad.take("locale", s.Locale, localeName), Recommends: recommends(in)}
+	return System{HostName: bad.take("host name", s.Hostname, hostName), TimeZone: bad.take("time zone", s.TimeZone, zoneName), Locale: bad.take("locale", s.Locale, localeName), Locales: otherLocales(in), Recommends: recommends(in)}
+}
+
+// Where Debian's family has the locales that are made, and how many of them a
+// machine may name.
+const (
+	madeLocales = "/etc/locale.gen"
+	maxLocales  = 100
+)
+
+// otherLocales are those that a person had made beside the one that is set.
+func otherLocales(in Input) (all []string) {
+	if in.Read == nil || in.Target.Family.Conventions().Line != release.LineDebian {
+		return nil
+	}
+	text, err := in.Read(madeLocales)
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		name := strings.Fields(line + " #")[0]
+		if localeName.MatchString(name) && name != in.Assessment.System.Locale && !slices.Contains(all, name) && len(all) < maxLocales {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // recommendSettings are the settings of package managers that say whether

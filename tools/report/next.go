@@ -8,6 +8,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/ledger"
+	"svc/backend/release"
 	"svc/backend/visible"
 	"svc/tools/migration"
 )
@@ -327,7 +328,6 @@ var ofMachine = []struct{ pattern, what string }{
 	{"/etc/default/grub.d/*", "the kernel's command line; then update-grub"},
 	{"/etc/udev/rules.d/*", "names and rights of devices"},
 	{"/etc/pam.d/*", "how people are let in: carry edits over with pam-auth-update or authselect, and try them before you log out"},
-	{"/etc/locale.gen", "locales; then locale-gen"},
 	{"/etc/network/interfaces", "addresses"},
 	{"/etc/resolv.conf", "resolvers"},
 	{"/etc/motd", "the greeting"},
@@ -340,8 +340,10 @@ var ofMachine = []struct{ pattern, what string }{
 // machine is what holds for one machine, and was changed by people.
 func machine(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	var lines []string
+	source, _ := release.Lookup(p.Source)
 	for _, c := range p.Configuration {
-		if c.Action == migration.LeftOut && strings.HasPrefix(c.Reason, "It belongs to this very machine") {
+		made := p.Files != nil && source.Family.Conventions().Line == release.LineDebian && strings.HasPrefix(c.From, "/etc/pam.d/") // what of it is a person's is noticed by line
+		if c.Action == migration.LeftOut && !made && strings.HasPrefix(c.Reason, "It belongs to this very machine") {
 			for _, m := range ofMachine {
 				if ok, _ := path.Match(m.pattern, c.From); ok {
 					lines = append(lines, "- "+visible.Name(c.From)+": "+m.what)

@@ -83,8 +83,11 @@ func (out Files) addStatic(folder string) error {
 // variables are the variables of the plan.
 func variables(p *migration.Plan, a *assess.Assessment, s Source, files files) record {
 	v := record{}
-	if family(p).Conventions().Manager == "dnf" {
+	switch family(p).Conventions().Manager {
+	case "dnf":
 		v = archivesOf(p)
+	case "apt":
+		v = record{{"role_locales", texts(p.System.Locales)}}
 	}
 	return append(v, record{
 		{"role_packages", texts(p.Install)},
