@@ -331,7 +331,7 @@ var unitChecks = []struct {
 		func(u Unit) bool {
 			return u.Local && (u.Manager == managerSysV && strings.Contains(u.Path, "/init.d/") || u.Path == "/etc/inittab")
 		},
-		"services.init-scripts", "Init scripts were written on this machine", "scripts are carried over, and newer systems start them for a while yet; entries of inittab are not.", "Write a unit for each.", Low,
+		"services.init-scripts", "Init scripts were written on this machine", "scripts are carried over, and most newer systems start them for a while yet, SLES and Leap 16 do not; entries of inittab are not.", "Write a unit for each.", Low,
 	},
 	{
 		func(u Unit) bool { return u.Local && (u.Manager == managerUpstart || u.Manager == managerOpenRC) },

@@ -23,6 +23,7 @@ import (
 //	set(FILES, "name", "value")    a setting, whose whole name and value match; the value may be left out
 //	sshd("name", "value")          the same of sshd, whose first setting of a name counts
 //	mount(xfs, "(no)?barrier")     a line of fstab by its type and one whole option; the option may be left out
+//	mounts(twice)                  fstab mounts twice at a place; disorder: a place after one below it
 //	kernel("fips=1")               a whole argument of the kernel
 //	unit("nfs-blkmap.*")           a unit that is enabled
 //	fact(area, "key", "value")     what an assessment read; the value may be left out

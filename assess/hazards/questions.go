@@ -17,6 +17,7 @@ var questions = map[string]kind{
 	"set":         {least: 2, most: 3, patterns: 1, whole: true, check: absolute, ask: askSet},
 	"sshd":        {least: 1, most: 2, whole: true, ask: askSSHD},
 	"mount":       {least: 1, most: 2, patterns: 1, whole: true, check: checkPattern, ask: askMount},
+	"mounts":      {least: 1, most: 1, check: checkMounts, ask: askMounts},
 	"kernel":      {least: 1, most: 1, whole: true, ask: askKernel},
 	"unit":        {least: 1, most: 1, patterns: 1, check: checkPattern, ask: askUnit},
 	"fact":        {least: 2, most: 3, patterns: 1, whole: true, ask: askFact},
@@ -220,6 +221,31 @@ func askMount(m *Machine, q *question, found *Match) (ok bool) {
 	for _, l := range m.mounted() {
 		kind := slices.ContainsFunc(strings.Fields(q.args[0]), func(p string) bool { match, err := path.Match(p, l.kind); return match && err == nil })
 		if kind && (len(q.args) == 1 || slices.ContainsFunc(l.options, q.rx[1].match)) {
+			found.Names, ok = append(found.Names, l.place), true
+			found.file(l.at.Path, l.at.Line)
+		}
+	}
+	return ok
+}
+
+func checkMounts(args []string) error {
+	if args[0] != "twice" && args[0] != "disorder" {
+		return fmt.Errorf("%q is neither twice nor disorder", args[0])
+	}
+	return nil
+}
+
+// askMounts finds places where fstab mounts twice, and those where it mounts only after
+// what lies below them.
+func askMounts(m *Machine, q *question, found *Match) (ok bool) {
+	all := slices.DeleteFunc(slices.Clone(m.mounted()), func(l mount) bool { return !path.IsAbs(l.place) })
+	for i, l := range all {
+		if slices.ContainsFunc(all[:i], func(before mount) bool {
+			if q.args[0] == "twice" {
+				return path.Clean(before.place) == path.Clean(l.place)
+			}
+			return strings.HasPrefix(path.Clean(before.place), strings.TrimSuffix(path.Clean(l.place), "/")+"/")
+		}) {
 			found.Names, ok = append(found.Names, l.place), true
 			found.file(l.at.Path, l.at.Line)
 		}

@@ -137,7 +137,7 @@ func (b bound) onSource(m *Machine) bool {
 // has reports whether the machine has a package of the software, or the software is
 // one that every machine has.
 func (m *Machine) has(s program) bool {
-	return len(s.packages) == 0 || len(m.Packages) == 0 || slices.ContainsFunc(s.packages, func(name string) bool { return len(m.packages(name)) > 0 })
+	return s.base || len(m.Packages) == 0 || slices.ContainsFunc(s.packages, func(name string) bool { return len(m.packages(name)) > 0 })
 }
 
 // version is that of a software on the machine: its package's, or else its
@@ -172,6 +172,7 @@ func upstream(version string) string {
 // releases have.
 type program struct {
 	packages []string
+	base     bool     // every machine has it, whatever its package is called
 	defaults []string // packages whose version is not the software's own
 	releases map[string]string
 }
@@ -193,9 +194,11 @@ var software = sync.OnceValue(func() map[string]program {
 				name = bare
 				p.defaults = append(p.defaults, name)
 			}
-			if name != "-" {
-				p.packages = append(p.packages, name)
+			if name == "-" {
+				p.base = true
+				continue
 			}
+			p.packages = append(p.packages, name)
 		}
 		for cell := range strings.FieldsSeq(c[2]) {
 			on, version, _ := strings.Cut(cell, "=")
