@@ -19,6 +19,12 @@ func JudgeTarget(source string, target release.Release, day time.Time) (all []Fi
 			Summary:      fmt.Sprintf("%s is an earlier release than %s: software would go back to earlier versions, which data and settings seldom survive.", target.Name, from.Name),
 			Remediations: hints("Choose a newer release."),
 		})
+	case known && target.Family != from.Family && target.Released != "" && target.Released < from.Released:
+		all = append(all, Finding{
+			Key: "target.earlier", Severity: Medium, Title: "The target came out before the source",
+			Summary:      fmt.Sprintf("%s is of %s and %s of %s: programs may be older there, and data and settings of newer ones seldom go back.", target.Name, target.Released, from.Name, from.Released),
+			Remediations: hints("Compare the versions in the plan, or choose a newer release."),
+		})
 	case known && target.Slug == from.Slug:
 		all = append(all, Finding{
 			Key: "target.same", Severity: Low, Title: "The target is the release that the machine has",
