@@ -177,7 +177,7 @@ func (d *databases) translations(ctx context.Context) (map[string]api.Translatio
 	if len(names) == 0 {
 		return all, nil
 	}
-	resolved, err := client.Call(ctx, d.client, api.Resolve, api.ResolveRequest{Release: d.a.Release, Packages: names})
+	resolved, err := client.Call(ctx, d.client, api.Resolve, api.ResolveRequest{Release: d.a.Release, Packages: names, Architecture: api.BesideX86(d.a.System.Architecture)})
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (d *databases) translations(ctx context.Context) (map[string]api.Translatio
 	if len(wanted) == 0 {
 		return all, nil
 	}
-	translated, err := client.Call(ctx, d.client, api.Translate, api.TranslateRequest{Source: d.a.Release, Target: d.target.Slug, Canonicals: wanted})
+	translated, err := client.Call(ctx, d.client, api.Translate, api.TranslateRequest{Source: d.a.Release, Target: d.target.Slug, Canonicals: wanted, Architecture: api.BesideX86(d.a.System.Architecture)})
 	if err != nil {
 		return nil, err
 	}

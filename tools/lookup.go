@@ -30,7 +30,7 @@ func (m *move) lookUp(ctx context.Context) (migration.Input, error) {
 		names = append(names, p.Name)
 	}
 	for batch := range slices.Chunk(names, api.MaxBatch) {
-		r, err := client.Call(ctx, m.client, api.Resolve, api.ResolveRequest{Release: m.a.Release, Packages: batch})
+		r, err := client.Call(ctx, m.client, api.Resolve, api.ResolveRequest{Release: m.a.Release, Packages: batch, Architecture: api.BesideX86(m.a.System.Architecture)})
 		if err != nil {
 			return in, err
 		}
@@ -63,7 +63,7 @@ func (m *move) peek(name string) ([]byte, error) {
 // translate asks what the canonicals become, and where their configuration goes.
 func (m *move) translate(ctx context.Context, in *migration.Input) error {
 	for batch := range slices.Chunk(canonicals(in.Resolutions), api.MaxBatch) {
-		request := api.TranslateRequest{Source: m.a.Release, Target: m.target.Slug, Canonicals: batch}
+		request := api.TranslateRequest{Source: m.a.Release, Target: m.target.Slug, Canonicals: batch, Architecture: api.BesideX86(m.a.System.Architecture)}
 		t, err := client.Call(ctx, m.client, api.Translate, request)
 		if err != nil {
 			return err

@@ -50,10 +50,12 @@ func TestBatchLimits(t *testing.T) {
 	for i := range names {
 		names[i] = "bash"
 	}
-	is.Equal(CodeOf(ResolveRequest{"debian-12", nil}.Check()), EmptyBatch)
-	is.Equal(CodeOf(ResolveRequest{"debian-12", names}.Check()), BatchTooLarge)
-	is.NoErr(ResolveRequest{"debian-12", names[:MaxBatch]}.Check())
-	is.Equal(CodeOf(TranslateRequest{"debian-12", "", names[:1]}.Check()), MalformedRequest)
+	is.Equal(CodeOf(ResolveRequest{Release: "debian-12"}.Check()), EmptyBatch)
+	is.Equal(CodeOf(ResolveRequest{Release: "debian-12", Packages: names}.Check()), BatchTooLarge)
+	is.NoErr(ResolveRequest{Release: "debian-12", Packages: names[:MaxBatch]}.Check())
+	is.Equal(CodeOf(TranslateRequest{Source: "debian-12", Canonicals: names[:1]}.Check()), MalformedRequest)
+	is.Equal(CodeOf(TranslateRequest{Source: "debian-12", Target: "debian-13", Canonicals: names[:1], Architecture: "arm64;"}.Check()), MalformedRequest)
+	is.NoErr(ResolveRequest{Release: "debian-12", Packages: names[:1], Architecture: "aarch64"}.Check())
 }
 
 func TestEveryCodeHasAStatusOfItsClass(t *testing.T) {

@@ -11,12 +11,17 @@ type HealthResponse struct {
 type ResolveRequest struct {
 	Release  string   `json:"release"`  // a release slug or one of its aliases
 	Packages []string `json:"packages"` // 1 to 1000 native names
+
+	Architecture string `json:"architecture,omitempty"` // of the machine: arm64, aarch64; x86-64 where empty
 }
 
 // Check refuses an empty or an oversized batch.
 func (r ResolveRequest) Check() error {
 	if r.Release == "" {
 		return Errorf(MalformedRequest, "release is required: a slug such as debian-12")
+	}
+	if err := checkArchitecture(r.Architecture); err != nil {
+		return err
 	}
 	return checkItems(r.Packages, "packages")
 }
@@ -78,12 +83,17 @@ type TranslateRequest struct {
 	Source     string   `json:"source"`
 	Target     string   `json:"target"`
 	Canonicals []string `json:"canonicals"` // 1 to 1000
+
+	Architecture string `json:"architecture,omitempty"` // of the machine: arm64, aarch64; x86-64 where empty
 }
 
 // Check refuses an empty or an oversized batch.
 func (r TranslateRequest) Check() error {
 	if r.Source == "" || r.Target == "" {
 		return Errorf(MalformedRequest, "source and target are required: slugs such as centos-7 and debian-12")
+	}
+	if err := checkArchitecture(r.Architecture); err != nil {
+		return err
 	}
 	return checkItems(r.Canonicals, "canonicals")
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func (s *Server) resolve(ctx context.Context, c caller, in api.ResolveRequest) (api.ResolveResponse, error) {
-	results, err := s.cfg.Index.Resolve(in.Release, in.Packages)
+	results, err := s.cfg.Index.Of(in.Architecture).Resolve(in.Release, in.Packages)
 	if err != nil {
 		return api.ResolveResponse{}, err
 	}
@@ -23,7 +23,7 @@ func (s *Server) resolve(ctx context.Context, c caller, in api.ResolveRequest) (
 }
 
 func (s *Server) translate(ctx context.Context, c caller, in api.TranslateRequest) (api.TranslateResponse, error) {
-	results, err := s.cfg.Index.Translate(in.Source, in.Target, in.Canonicals)
+	results, err := s.cfg.Index.Of(in.Architecture).Translate(in.Source, in.Target, in.Canonicals)
 	if err != nil {
 		return api.TranslateResponse{}, err
 	}

@@ -1,0 +1,176 @@
+package index
+
+import (
+	_ "embed" // the rows
+	"slices"
+	"strings"
+	"sync"
+
+	"svc/backend/api"
+	"svc/backend/index/record"
+	"svc/backend/release"
+)
+
+// architecturesText is architectures.tsv.
+//
+//go:embed data/architectures.tsv
+var architecturesText string
+
+// CaveatArchitecture says that a package is made for another architecture.
+const CaveatArchitecture = "ARCHITECTURE"
+
+// counterpart is a package of x86-64 alone, and the one that arm64 has in its place, or
+// none. An asterisk in both stands for anything.
+type counterpart struct{ x86, arm string }
+
+// counterparts are those of each line of releases: debian, el and suse.
+var counterparts = sync.OnceValue(func() map[string][]counterpart {
+	all := map[string][]counterpart{}
+	for _, line := range lines(architecturesText) {
+		c := strings.Split(strings.TrimSpace(line), "\t")
+		all[c[0]] = append(all[c[0]], counterpart{c[1], strings.TrimPrefix(c[2], "-")})
+	}
+	return all
+})
+
+// named are the exact rows of each line, by the name on x86-64.
+var named = sync.OnceValue(func() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for line, rows := range counterparts() {
+		all[line] = map[string]string{}
+		for _, c := range rows {
+			if !strings.Contains(c.x86, "*") {
+				all[line][c.x86] = c.arm
+			}
+		}
+	}
+	return all
+})
+
+// respelt is a name of one pattern in the form of another, with what the asterisk of the
+// first stands for.
+func respelt(name, from, to string) (string, bool) {
+	head, tail, open := strings.Cut(from, "*")
+	if !open {
+		return to, name == from
+	}
+	if len(name) < len(head)+len(tail) || !strings.HasPrefix(name, head) || !strings.HasSuffix(name, tail) {
+		return "", false
+	}
+	return strings.Replace(to, "*", name[len(head):len(name)-len(tail)], 1), true
+}
+
+// abroad is what arm64 has of a package that only x86-64 has, or nothing; false where
+// nothing says that other architectures lack it.
+func abroad(line, name string) (string, bool) {
+	if arm, ok := named()[line][name]; ok {
+		return arm, true
+	}
+	for _, c := range counterparts()[line] {
+		if strings.Contains(c.x86, "*") {
+			if arm, ok := respelt(name, c.x86, c.arm); ok {
+				return arm, true
+			}
+		}
+	}
+	return "", false
+}
+
+// home is the package of x86-64 in whose place arm64 has one of this name, or else the
+// name itself.
+func home(line, name string) string {
+	for _, c := range counterparts()[line] {
+		if c.arm != "" {
+			if x86, ok := respelt(name, c.arm, c.x86); ok {
+				return x86
+			}
+		}
+	}
+	return name
+}
+
+// lineOf is the line of a release in architectures.tsv.
+func lineOf(slug string) string {
+	r, _ := release.Lookup(slug)
+	switch {
+	case r.Family == release.SUSE:
+		return "suse"
+	case r.Family.Conventions().Format == release.RPM:
+		return "el"
+	}
+	return "debian"
+}
+
+// Machine is the index as a machine of an architecture asks it. Its facts are those of
+// x86-64: names that are made for that alone are taken for what arm64 has in their place,
+// and on other architectures for questions.
+type Machine struct {
+	ix           *Index
+	architecture string
+}
+
+// Of is the index for machines of an architecture, as package managers call it; the empty
+// one, and that of 32-bit PCs, stand for x86-64.
+func (ix *Index) Of(architecture string) Machine { return Machine{ix, api.BesideX86(architecture)} }
+
+// Resolve is that of the index.
+func (m Machine) Resolve(rel string, names []string) ([]api.Resolution, error) {
+	if m.architecture != api.ARM64 {
+		return m.ix.Resolve(rel, names)
+	}
+	line, asked := lineOf(rel), slices.Clone(names)
+	for i, name := range asked {
+		asked[i] = home(line, bareName(name))
+	}
+	results, err := m.ix.Resolve(rel, asked)
+	for i := range results {
+		results[i].Package = names[i]
+	}
+	return results, err
+}
+
+// Translate is that of the index.
+func (m Machine) Translate(source, target string, canonicals []string) ([]api.Translation, error) {
+	results, err := m.ix.Translate(source, target, canonicals)
+	if m.architecture == "" {
+		return results, err
+	}
+	line := lineOf(target)
+	for i := range results {
+		results[i] = m.there(line, results[i])
+	}
+	return results, err
+}
+
+// there is a translation with the packages that the architecture has.
+func (m Machine) there(line string, t api.Translation) api.Translation {
+	var kept []api.TargetPackage
+	var lacks []string
+	for _, p := range t.Packages {
+		switch arm, only := abroad(line, p.Name); {
+		case !only:
+			kept = append(kept, p)
+		case m.architecture == api.ARM64 && arm != "":
+			p.Name = arm
+			kept = append(kept, p)
+		default:
+			lacks = append(lacks, p.Name)
+		}
+	}
+	t.Packages = slices.CompactFunc(kept, func(a, b api.TargetPackage) bool { return a.Name == b.Name })
+	if len(lacks) == 0 {
+		return t
+	}
+	text := strings.Join(lacks, " and ") + ": made for x86-64 alone"
+	if m.architecture == api.ARM64 {
+		t.Confidence = min(t.Confidence, record.RowConfidence)
+	} else {
+		text += "; what " + m.architecture + " has in its place is not known"
+		t.Confidence = min(t.Confidence, unsure)
+	}
+	if len(t.Packages) == 0 {
+		t.Relation, t.Packages = api.RelationRemoved, []api.TargetPackage{}
+	}
+	t.Caveats = append(slices.Clip(t.Caveats), api.Caveat{Code: CaveatArchitecture, Severity: api.SeverityInfo, Text: text + "."})
+	return t
+}
