@@ -31,7 +31,6 @@ type release struct {
 	work      string // folder of what it is made of
 	commit    string
 	time      time.Time // of the commit: no file has another
-	indexDate string
 	owner     owner
 	platforms []platform
 	artifacts []string // names of files in out
@@ -98,7 +97,6 @@ func (r *release) source() (err error) {
 		return err
 	}
 	r.commit = git("rev-parse", "HEAD")
-	r.indexDate = git("log", "-1", "--format=%cs", "--", "backend/index/data")
 	at := os.Getenv("SOURCE_DATE_EPOCH")
 	if at == "" {
 		at = git("log", "-1", "--format=%ct")
@@ -172,7 +170,7 @@ func (r *release) program(p platform) string {
 }
 
 func (r *release) compile(to, goos, goarch string) error {
-	flags := fmt.Sprintf("-s -w -buildid= -X main.linkVersion=%s -X main.linkCommit=%s -X main.linkIndexDate=%s", r.version, r.commit, r.indexDate)
+	flags := fmt.Sprintf("-s -w -buildid= -X main.linkVersion=%s -X main.linkCommit=%s", r.version, r.commit)
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", to, "./cmd/svc")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOTOOLCHAIN=local")
 	cmd.Stderr = os.Stderr
