@@ -2,12 +2,10 @@ package assess
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,131 +44,57 @@ type Options struct {
 	Progress func(what string, done, total int)
 }
 
-// machine is an assessment in the making.
-type machine struct {
-	fs         host.FS
-	ctx        context.Context // of the one call that this is for
-	o          Options
-	a          *Assessment
-	release    release.Release
-	known      bool     // release is in the table
-	ids        []string // ID and ID_LIKE of os-release
-	dpkg       dpkg
-	reaccessed reaccessed
+// Machine is an assessment in the making.
+type Machine struct {
+	FS         host.FS
+	Context    context.Context // of the one call that this is for
+	Options    Options
+	A          *Assessment
+	Release    release.Release
+	Known      bool     // release is in the table
+	IDs        []string // ID and ID_LIKE of os-release
+	Book       Book
+	Reaccessed reaccessed
 	secrets    secrets
-	versioned  []string // folders of version control below /etc
-	users      map[int]string
-	groups     map[int]string
-	people     people          // where their ids begin
-	shadowed   map[string]bool // users whose password is locked; nil where shadow is unreadable
-	included   map[string]bool // files that sshd's configuration includes
-	followed   int             // files that those of databases name
+	Versioned  []string // folders of version control below /etc
+	Users      map[int]string
+	Groups     map[int]string
+	People     People          // where their ids begin
+	Shadowed   map[string]bool // users whose password is locked; nil where shadow is unreadable
+	Included   map[string]bool // files that sshd's configuration includes
+	Followed   int             // files that those of databases name
 	listings   sync.Map        // of folders, by their names
 	listed     atomic.Int64    // bytes of the names in these
 	small      atomic.Int64    // bytes read of files that people write by hand
 	room       room
-	host       host.Host
-	programs   candidates
-}
-
-// Assess reads the machine. On ErrCorrupt the assessment is there too.
-func Assess(ctx context.Context, h host.Host, o Options) (*Assessment, error) {
-	m := &machine{fs: watched{h.FS(), ctx}, ctx: ctx, o: o, a: &Assessment{Schema: Schema}, host: h}
-	if err := m.readSystem(); err != nil {
-		return nil, cmp.Or(ctx.Err(), host.Lost(h), err)
-	}
-	if _, err := m.files("etc"); err != nil {
-		return nil, cmp.Or(ctx.Err(), host.Lost(h), fmt.Errorf("%w: %w", ErrNoConfiguration, err))
-	}
-	steps := []struct {
-		what string
-		read func()
-	}{
-		{"identity", m.readFingerprint},
-		{"programs", m.findPrograms},
-		{"packages", m.readPackages},
-		{"package origins", m.readOrigins},
-		{"accounts", m.readAccounts},
-		{"services", m.readServices},
-		{"jobs", m.readCron},
-		{"programs' digests", m.readPrograms},
-		{"configuration", m.readConfiguration},
-		{"folders", m.readFolders},
-		{"mounts", m.readMounts},
-		{"network", m.readNetworks},
-		{"kernel settings", m.readSysctl},
-		{"ssh", m.readSSH},
-		{"firewall", m.readFirewalls},
-		{"databases", m.readDatabases},
-		{"web servers", m.readWebServers},
-		{"settings", m.readFacts},
-		{"storage", m.readStorage},
-		{"runtimes", m.readRuntimes},
-		{"software", m.readSoftware},
-		{"containers", m.readContainers},
-		{"certificates", m.readCertificates},
-		{"findings", m.find},
-		{"what runs", func() { m.readRunning(ctx, h) }},
-	}
-	if o.Progress == nil {
-		o.Progress = func(string, int, int) {}
-	}
-	for i, s := range steps {
-		o.Progress(s.what, i, len(steps))
-		s.read()
-		m.bound()
-		if err := cmp.Or(ctx.Err(), host.Lost(h)); err != nil {
-			return nil, fmt.Errorf("assessing: %w", err)
-		}
-	}
-	o.Progress(steps[len(steps)-1].what, len(steps), len(steps))
-	m.order()
-	m.maskSecrets()
-	return m.a, m.corrupt()
-}
-
-// corrupt is the error of a package database that could not be read whole.
-func (m *machine) corrupt() error {
-	for _, s := range m.a.Sources {
-		if s.State != SourceOK && s.What == m.dpkg.source {
-			return fmt.Errorf("%w: %s", ErrCorrupt, m.reason(s))
-		}
-	}
-	return nil
-}
-
-// reason says why the package database could not be read.
-func (m *machine) reason(s Source) string {
-	if s.State == SourceAbsent {
-		return "there is no /" + strings.Join(m.ownManager().database, ", /")
-	}
-	return s.Detail
+	Host       host.Host
+	Programs   candidates
 }
 
 // maxSources bounds the places whose state is told.
 const maxSources = 20_000
 
-// source notes how the reading of one place ended.
-func (m *machine) source(what string, state SourceState, detail string) {
-	switch n := len(m.a.Sources); {
+// Source notes how the reading of one place ended.
+func (m *Machine) Source(what string, state SourceState, detail string) {
+	switch n := len(m.A.Sources); {
 	case n < maxSources:
-		m.a.Sources = append(m.a.Sources, Source{what, state, detail})
+		m.A.Sources = append(m.A.Sources, Source{what, state, detail})
 	case n == maxSources:
-		m.a.Sources = append(m.a.Sources, Source{"assessment.sources", SourceUnreadable, "more than any real machine has are left out"})
+		m.A.Sources = append(m.A.Sources, Source{"assessment.sources", SourceUnreadable, "more than any real machine has are left out"})
 	}
 }
 
-// outcome notes how the reading of a file or folder ended.
-func (m *machine) outcome(what, name string, err error) {
+// Outcome notes how the reading of a file or folder ended.
+func (m *Machine) Outcome(what, name string, err error) {
 	detail := "/" + name
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		detail = quoted(err)
+		detail = Quoted(err)
 	}
-	m.source(what, stateOf(err), detail)
+	m.Source(what, StateOf(err), detail)
 }
 
-// quoted is an error in words, in which the name of a file is told apart from ours.
-func quoted(err error) string {
+// Quoted is an error in words, in which the name of a file is told apart from ours.
+func Quoted(err error) string {
 	words := err.Error()
 	if at := (*fs.PathError)(nil); errors.As(err, &at) {
 		words = strings.ReplaceAll(words, at.Path, visible.Name(at.Path))
@@ -178,8 +102,8 @@ func quoted(err error) string {
 	return words
 }
 
-// stateOf is the state that an error stands for.
-func stateOf(err error) SourceState {
+// StateOf is the state that an error stands for.
+func StateOf(err error) SourceState {
 	switch {
 	case err == nil:
 		return SourceOK
@@ -194,43 +118,43 @@ func stateOf(err error) SourceState {
 // Bounds of files that people write by hand: the bytes and lines of one, and the
 // bytes of all.
 const (
-	maxFile  = 2 << 20
-	maxLines = 20_000
-	maxSmall = 32 << 20
+	MaxFile  = 2 << 20
+	MaxLines = 20_000
+	MaxSmall = 32 << 20
 )
 
-// readSmall reads a file that people write by hand.
-func (m *machine) readSmall(name string) ([]byte, error) {
-	if m.small.Load() > maxSmall {
-		return nil, fmt.Errorf("/%s: %w: the machine's files before it have %d bytes", name, host.ErrTooBig, maxSmall)
+// ReadSmall reads a file that people write by hand.
+func (m *Machine) ReadSmall(name string) ([]byte, error) {
+	if m.small.Load() > MaxSmall {
+		return nil, fmt.Errorf("/%s: %w: the machine's files before it have %d bytes", name, host.ErrTooBig, MaxSmall)
 	}
-	b, err := host.ReadFile(m.fs, name, maxFile)
+	b, err := host.ReadFile(m.FS, name, MaxFile)
 	m.small.Add(int64(len(b)))
-	if err == nil && bytes.Count(b, []byte("\n")) > maxLines {
-		return nil, fmt.Errorf("/%s: %w: over %d lines", name, host.ErrTooBig, maxLines)
+	if err == nil && bytes.Count(b, []byte("\n")) > MaxLines {
+		return nil, fmt.Errorf("/%s: %w: over %d lines", name, host.ErrTooBig, MaxLines)
 	}
 	return b, err
 }
 
-// text reads a small file and notes how that ended under what.
-func (m *machine) text(what, name string) (string, bool) {
-	b, err := m.readSmall(name)
-	m.outcome(what, name, err)
+// Text reads a small file and notes how that ended under what.
+func (m *Machine) Text(what, name string) (string, bool) {
+	b, err := m.ReadSmall(name)
+	m.Outcome(what, name, err)
 	return string(b), err == nil
 }
 
-// peek reads a small file of which it matters only what it says, if anything.
-func (m *machine) peek(name string) string {
-	b, err := m.readSmall(name)
+// Peek reads a small file of which it matters only what it says, if anything.
+func (m *Machine) Peek(name string) string {
+	b, err := m.ReadSmall(name)
 	if err != nil {
 		return ""
 	}
 	return string(b)
 }
 
-// exists reports whether something stands at name.
-func (m *machine) exists(name string) bool {
-	_, err := m.fs.Stat(name)
+// Exists reports whether something stands at name.
+func (m *Machine) Exists(name string) bool {
+	_, err := m.FS.Stat(name)
 	return err == nil
 }
 
@@ -243,14 +167,14 @@ type listing struct {
 // maxListed bounds the names that are kept, in bytes.
 const maxListed = 2 << 20
 
-// files are the names in a folder, and how the reading of it ended. A folder is
+// Files are the names in a folder, and how the reading of it ended. A folder is
 // read once, however many patterns look into it, as long as there is room.
-func (m *machine) files(dir string) ([]string, error) {
+func (m *Machine) Files(dir string) ([]string, error) {
 	if l, ok := m.listings.Load(dir); ok {
 		l := l.(listing)
 		return l.names, l.err
 	}
-	entries, err := m.fs.ReadDir(dir)
+	entries, err := m.FS.ReadDir(dir)
 	names, size := make([]string, 0, len(entries)), len(dir)
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -262,68 +186,10 @@ func (m *machine) files(dir string) ([]string, error) {
 	return names, err
 }
 
-// order sorts every list that is not sorted by how it was made, and leaves no
-// list null.
-func (m *machine) order() {
-	a := m.a
-	slices.SortFunc(a.Packages, func(x, y Package) int {
-		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Arch, y.Arch), compareNatural(x.Version, y.Version))
-	})
-	a.Sources = tidy(a.Sources)
-	slices.SortStableFunc(a.Facts, func(x, y Fact) int { return cmp.Or(cmp.Compare(x.Area, y.Area), cmp.Compare(x.Key, y.Key)) })
-	slices.SortStableFunc(a.Findings, func(x, y Finding) int {
-		return cmp.Or(compareBool(y.Inhibitor, x.Inhibitor), cmp.Compare(x.Severity.rank(), y.Severity.rank()), cmp.Compare(x.Key, y.Key))
-	})
-	for i := range a.Findings {
-		f := &a.Findings[i]
-		f.Remediations, f.Related, f.Evidence = list(f.Remediations), list(f.Related), list(f.Evidence)
-	}
-	a.Packages, a.Origins, a.Services, a.Timers, a.Cron = list(a.Packages), list(a.Origins), list(a.Services), list(a.Timers), list(a.Cron)
-	a.Users, a.Groups, a.Configuration, a.Mounts = list(a.Users), list(a.Groups), list(a.Configuration), list(a.Mounts)
-	a.Folders, a.Disabled = list(a.Folders), list(a.Disabled)
-	a.Networks, a.Sysctl, a.SSH, a.Firewalls = list(a.Networks), list(a.Sysctl), list(a.SSH), list(a.Firewalls)
-	a.Certificates, a.Runtimes, a.Software, a.Containers, a.Facts = list(a.Certificates), list(a.Runtimes), list(a.Software), list(a.Containers), list(a.Facts)
-	a.Programs = list(a.Programs)
-	a.Databases, a.WebServers, a.Findings, a.Sources = list(a.Databases), list(a.WebServers), list(a.Findings), list(a.Sources)
-}
-
-// tidy sorts the sources. What can stand in several places is absent only where
-// it is in none of them.
-func tidy(sources []Source) (tidied []Source) {
-	there, absent := map[string]bool{}, map[string]bool{}
-	for _, s := range sources {
-		there[s.What] = there[s.What] || s.State != SourceAbsent
-	}
-	for _, s := range sources {
-		if s.State == SourceAbsent && (there[s.What] || absent[s.What]) {
-			continue
-		}
-		absent[s.What] = s.State == SourceAbsent
-		tidied = append(tidied, s)
-	}
-	slices.SortFunc(tidied, func(x, y Source) int { return cmp.Or(cmp.Compare(x.What, y.What), cmp.Compare(x.Detail, y.Detail)) })
-	return slices.Compact(tidied)
-}
-
-// list is s, but never nil.
-func list[T any](s []T) []T {
+// List is s, but never nil.
+func List[T any](s []T) []T {
 	if s == nil {
 		return []T{}
 	}
 	return s
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
-// rank orders the severities, worst first.
-func (s FindingSeverity) rank() int {
-	return slices.Index([]FindingSeverity{High, Medium, Low, Info}, s)
 }

@@ -3,7 +3,20 @@
 // anything of the machine and never writes to it.
 package assess
 
-import "time"
+import (
+	"crypto"
+	_ "crypto/md5"
+	_ "crypto/sha1"
+	_ "crypto/sha3"
+	_ "crypto/sha512"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Schema names the form of assessment.json; it changes when a field is renamed,
 // retyped or dropped.
@@ -415,4 +428,45 @@ type RunningDatabase struct {
 	Path     string `json:"path"`     // of its executable
 	Package  string `json:"package"`  // that it is from
 	Replaced bool   `json:"replaced"` // the program on disk is another one by now: it needs a restart
+}
+
+// KeyFiles are where sshd looks for the user's keys by itself.
+func (u User) KeyFiles() []string {
+	home := strings.TrimPrefix(path.Clean("/"+u.Home), "/")
+	if home == "" || !fs.ValidPath(home) {
+		return nil
+	}
+	return []string{path.Join(home, ".ssh/authorized_keys"), path.Join(home, ".ssh/authorized_keys2")}
+}
+
+// hashes are the algorithms of the digests that package managers keep.
+var hashes = []crypto.Hash{crypto.MD5, crypto.SHA1, crypto.SHA224, crypto.SHA256, crypto.SHA384, crypto.SHA512, crypto.SHA3_256, crypto.SHA3_512}
+
+// ShippedAs reports whether a text is the file as its package has it.
+func (f ConfigFile) ShippedAs(text []byte) bool {
+	for _, h := range hashes {
+		if !h.Available() {
+			continue
+		}
+		digest := h.New()
+		digest.Write(text)
+		if slices.Contains(f.Shipped, strings.ToLower(h.String())+":"+hex.EncodeToString(digest.Sum(nil))) {
+			return true
+		}
+	}
+	return false
+}
+
+// RequireFingerprint is ErrNoFingerprint where the machine has none, and says
+// why where it could not be read.
+func (a *Assessment) RequireFingerprint() error {
+	if a.Fingerprint != "" {
+		return nil
+	}
+	for _, s := range a.Sources {
+		if strings.HasPrefix(s.What, "identity.") && (s.State == SourceUnreadable || s.State == SourceCorrupt) {
+			return fmt.Errorf("the machine's identity can't be read: %s: repeat as root, or repair the file", s.Detail)
+		}
+	}
+	return ErrNoFingerprint
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// maxKept bounds what an assessment keeps beside the package database, in bytes:
+// MaxKept bounds what an assessment keeps beside the package database, in bytes:
 // some times what a server of a thousand sites has.
-const maxKept = 7 << 20
+const MaxKept = 7 << 20
 
 // manyRead is from how many bytes of a machine's files on what is kept is copied
 // out of them: else a word would keep the whole file that it stands in.
@@ -26,18 +26,18 @@ type room struct {
 // maxUnweighed is how many entries a list may get before they are weighed.
 const maxUnweighed = 10_000
 
-// grow adds to a list that one step may make longer than there is room for.
-func grow[T any](m *machine, name string, list *[]T, entry T) {
+// Grow adds to a list that one step may make longer than there is room for.
+func Grow[T any](m *Machine, name string, list *[]T, entry T) {
 	*list = append(*list, entry)
 	if len(*list) > m.room.weighed[name]+maxUnweighed {
 		m.boundList(name, reflect.ValueOf(list).Elem())
 	}
 }
 
-// bound cuts the lists that a step made to what there is room for, and says so.
+// Bound cuts the lists that a step made to what there is room for, and says so.
 // Packages, findings and sources are bounded where they are added.
-func (m *machine) bound() {
-	v := reflect.ValueOf(m.a).Elem()
+func (m *Machine) Bound() {
+	v := reflect.ValueOf(m.A).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Tag.Get("json")
 		if v.Field(i).Kind() == reflect.Slice && !slices.Contains([]string{"packages", "findings", "sources"}, name) {
@@ -46,14 +46,14 @@ func (m *machine) bound() {
 	}
 }
 
-func (m *machine) boundList(name string, list reflect.Value) {
+func (m *Machine) boundList(name string, list reflect.Value) {
 	if m.room.weighed == nil {
 		m.room.weighed, m.room.left = map[string]int{}, map[string]int{}
 	}
 	n, all := m.room.weighed[name], list.Len()
 	for ; n < all; n++ {
-		w := weigh(list.Index(n), m.small.Load() > manyRead)
-		if m.room.kept+w > maxKept {
+		w := Weigh(list.Index(n), m.small.Load() > manyRead)
+		if m.room.kept+w > MaxKept {
 			break
 		}
 		m.room.kept += w
@@ -68,18 +68,18 @@ func (m *machine) boundList(name string, list reflect.Value) {
 }
 
 // leftOut says once of a list how many of its entries there was no room for.
-func (m *machine) leftOut(name string, n int) {
+func (m *Machine) leftOut(name string, n int) {
 	m.room.left[name] += n
 	said := Source{"assessment." + name, SourceUnreadable, fmt.Sprintf("%d more than any real machine has are left out", m.room.left[name])}
-	if i := slices.IndexFunc(m.a.Sources, func(s Source) bool { return s.What == said.What }); i >= 0 {
-		m.a.Sources[i] = said
+	if i := slices.IndexFunc(m.A.Sources, func(s Source) bool { return s.What == said.What }); i >= 0 {
+		m.A.Sources[i] = said
 		return
 	}
-	m.a.Sources = append(m.a.Sources, said)
+	m.A.Sources = append(m.A.Sources, said)
 }
 
-// weigh is about how many bytes a value takes. On demand its words are copied.
-func weigh(v reflect.Value, copied bool) (n int) {
+// Weigh is about how many bytes a value takes. On demand its words are copied.
+func Weigh(v reflect.Value, copied bool) (n int) {
 	switch v.Kind() {
 	case reflect.String:
 		if copied {
@@ -88,7 +88,7 @@ func weigh(v reflect.Value, copied bool) (n int) {
 		return int(v.Type().Size()) + v.Len()
 	case reflect.Slice:
 		for i := range v.Len() {
-			n += weigh(v.Index(i), copied)
+			n += Weigh(v.Index(i), copied)
 		}
 		return n + int(v.Type().Size())
 	case reflect.Struct:
@@ -96,7 +96,7 @@ func weigh(v reflect.Value, copied bool) (n int) {
 			return int(v.Type().Size())
 		}
 		for i := range v.NumField() {
-			n += weigh(v.Field(i), copied)
+			n += Weigh(v.Field(i), copied)
 		}
 		return n
 	}

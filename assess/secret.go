@@ -71,9 +71,9 @@ func (p place) fits(file string) bool {
 // Bounds of the search for secrets: the bytes of one file, of all, what is looked
 // at in one go, and how many places of one file are told.
 const (
-	maxSearched    = 4 << 20
+	MaxSearched    = 4 << 20
 	maxSearchedAll = 16 << 20
-	searchedAtOnce = 256 << 10
+	SearchedAtOnce = 256 << 10
 	maxSecrets     = 20
 )
 
@@ -85,49 +85,49 @@ type secrets struct {
 	open     sync.Map     // folder → whether others may pass it and all above
 }
 
-// secret reports whether a file is secret by one of three rules: others may not
+// Secret reports whether a file is secret by one of three rules: others may not
 // come to it, what is kept there is secret, or it has a secret in it. What it
 // finds goes into the list of secrets.
-func (m *machine) secret(file string, info fs.FileInfo) bool {
+func (m *Machine) Secret(file string, info fs.FileInfo) bool {
 	what := kept(file)
 	switch {
 	case what == "secret":
-		m.addSecrets(Secret{SecretPlace, Evidence{file, 0}})
+		m.AddSecrets(Secret{SecretPlace, Evidence{file, 0}})
 		return true
-	case what != "closed" && (info.Mode().Perm()&0o004 == 0 || !m.passable(path.Dir(file))):
-		m.addSecrets(Secret{SecretClosed, Evidence{file, 0}})
+	case what != "closed" && (info.Mode().Perm()&0o004 == 0 || !m.Passable(path.Dir(file))):
+		m.AddSecrets(Secret{SecretClosed, Evidence{file, 0}})
 		return true
 	}
-	return m.search(file, info.Size())
+	return m.Search(file, info.Size())
 }
 
-// passable reports whether others may pass a folder and all that are above it: a
+// Passable reports whether others may pass a folder and all that are above it: a
 // file is as closed as its path.
-func (m *machine) passable(dir string) bool {
+func (m *Machine) Passable(dir string) bool {
 	if dir == "/" || dir == "." {
 		return true
 	}
 	if open, ok := m.secrets.open.Load(dir); ok {
 		return open.(bool)
 	}
-	info, err := m.fs.Stat(dir[1:])
-	open := err == nil && info.Mode().Perm()&0o001 != 0 && m.passable(path.Dir(dir))
+	info, err := m.FS.Stat(dir[1:])
+	open := err == nil && info.Mode().Perm()&0o001 != 0 && m.Passable(path.Dir(dir))
 	m.secrets.open.Store(dir, open)
 	return open
 }
 
-// search reports whether a file has secrets in it, and notes where. One that
+// Search reports whether a file has secrets in it, and notes where. One that
 // can't be read is told of elsewhere.
-func (m *machine) search(file string, size int64) bool {
-	f, err := m.fs.Open(file[1:])
+func (m *Machine) Search(file string, size int64) bool {
+	f, err := m.FS.Open(file[1:])
 	if err != nil {
 		return false
 	}
 	defer f.Close()
 	found, lines, rest := []Secret(nil), 0, []byte(nil)
-	for n, buf := 0, make([]byte, min(max(size, 0), searchedAtOnce-1)+1); ; {
+	for n, buf := 0, make([]byte, min(max(size, 0), SearchedAtOnce-1)+1); ; {
 		got, err := io.ReadFull(f, buf)
-		if n += got; n > maxSearched || m.secrets.searched.Add(int64(got)) > maxSearchedAll {
+		if n += got; n > MaxSearched || m.secrets.searched.Add(int64(got)) > maxSearchedAll {
 			found = append(found, Secret{SecretUnread, Evidence{file, 0}})
 			break
 		}
@@ -142,7 +142,7 @@ func (m *machine) search(file string, size int64) bool {
 			break
 		}
 	}
-	m.addSecrets(found[:min(len(found), maxSecrets)]...)
+	m.AddSecrets(found[:min(len(found), maxSecrets)]...)
 	return len(found) > 0
 }
 
@@ -160,28 +160,28 @@ func spotted(file string, text []byte, lines int) (all []Secret) {
 	return all
 }
 
-func (m *machine) addSecrets(found ...Secret) {
+func (m *Machine) AddSecrets(found ...Secret) {
 	m.secrets.Lock()
 	defer m.secrets.Unlock()
-	if len(m.secrets.all) < maxFiles {
+	if len(m.secrets.all) < MaxFiles {
 		m.secrets.all = append(m.secrets.all, found...)
 	}
 }
 
-// maskSecrets orders the list of secrets, and masks what of the assessment says
+// MaskSecrets orders the list of secrets, and masks what of the assessment says
 // one. Keys by which people log in are made to be shown.
-func (m *machine) maskSecrets() {
+func (m *Machine) MaskSecrets() {
 	all := m.secrets.all
 	slices.SortFunc(all, func(a, b Secret) int {
 		return cmp.Or(cmp.Compare(a.Evidence.Path, b.Evidence.Path), cmp.Compare(a.Evidence.Line, b.Evidence.Line), cmp.Compare(a.Kind, b.Kind))
 	})
-	keys := make([][]string, len(m.a.Users))
-	for i := range m.a.Users {
-		keys[i], m.a.Users[i].AuthorizedKeys = m.a.Users[i].AuthorizedKeys, nil
+	keys := make([][]string, len(m.A.Users))
+	for i := range m.A.Users {
+		keys[i], m.A.Users[i].AuthorizedKeys = m.A.Users[i].AuthorizedKeys, nil
 	}
-	secret.MaskIn(m.a)
-	for i := range m.a.Users {
-		m.a.Users[i].AuthorizedKeys = keys[i]
+	secret.MaskIn(m.A)
+	for i := range m.A.Users {
+		m.A.Users[i].AuthorizedKeys = keys[i]
 	}
-	m.a.Secrets = list(slices.Compact(all))
+	m.A.Secrets = List(slices.Compact(all))
 }

@@ -9,55 +9,55 @@ import (
 	"svc/assess/host"
 )
 
-// watched is a machine's file system for as long as its context lasts: from
+// Watched is a machine's file system for as long as its context lasts: from
 // then on everything fails, so that no step of an assessment outlives it by
 // more than a read.
-type watched struct {
-	fs  host.FS
-	ctx context.Context
+type Watched struct {
+	FS      host.FS
+	Context context.Context
 }
 
-func (w watched) Open(name string) (fs.File, error) {
-	if err := w.ctx.Err(); err != nil {
+func (w Watched) Open(name string) (fs.File, error) {
+	if err := w.Context.Err(); err != nil {
 		return nil, err
 	}
-	f, err := w.fs.Open(name)
+	f, err := w.FS.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	return watchedFile{f, w.ctx}, nil
+	return watchedFile{f, w.Context}, nil
 }
 
-func (w watched) Stat(name string) (fs.FileInfo, error) {
-	if err := w.ctx.Err(); err != nil {
+func (w Watched) Stat(name string) (fs.FileInfo, error) {
+	if err := w.Context.Err(); err != nil {
 		return nil, err
 	}
-	return w.fs.Stat(name)
+	return w.FS.Stat(name)
 }
 
-func (w watched) Lstat(name string) (fs.FileInfo, error) {
-	if err := w.ctx.Err(); err != nil {
+func (w Watched) Lstat(name string) (fs.FileInfo, error) {
+	if err := w.Context.Err(); err != nil {
 		return nil, err
 	}
-	return w.fs.Lstat(name)
+	return w.FS.Lstat(name)
 }
 
-func (w watched) ReadDir(name string) ([]fs.DirEntry, error) {
-	if err := w.ctx.Err(); err != nil {
+func (w Watched) ReadDir(name string) ([]fs.DirEntry, error) {
+	if err := w.Context.Err(); err != nil {
 		return nil, err
 	}
-	return w.fs.ReadDir(name)
+	return w.FS.ReadDir(name)
 }
 
-func (w watched) ReadLink(name string) (string, error) {
-	if err := w.ctx.Err(); err != nil {
+func (w Watched) ReadLink(name string) (string, error) {
+	if err := w.Context.Err(); err != nil {
 		return "", err
 	}
-	return w.fs.ReadLink(name)
+	return w.FS.ReadLink(name)
 }
 
 // Expect passes on what is about to be read.
-func (w watched) Expect(what host.Expected, names []string) { host.Expect(w.fs, what, names) }
+func (w Watched) Expect(what host.Expected, names []string) { host.Expect(w.FS, what, names) }
 
 // watchedFile fails in the middle of a large file too.
 type watchedFile struct {

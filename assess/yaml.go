@@ -12,8 +12,8 @@ import (
 // hundred times as many.
 const maxYAML = 128 << 10
 
-// decodeYAML decodes a document into what v points to.
-func decodeYAML(text string, v any) error {
+// DecodeYAML decodes a document into what v points to.
+func DecodeYAML(text string, v any) error {
 	if len(text) > maxYAML {
 		return fmt.Errorf("%w: over %d bytes", host.ErrTooBig, maxYAML)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"svc/assess"
+	"svc/assess/inspect"
 	"svc/backend/release"
 	"svc/tools/artifact"
 )
@@ -98,7 +99,7 @@ func Assess(ctx context.Context, env *Env, in AssessInput) (AssessResult, error)
 		return AssessResult{}, err
 	}
 	defer m.Close()
-	a, err := assess.Assess(ctx, m, assess.Options{Now: env.Now(), Target: in.Target, Hazards: tables, Progress: env.Progress})
+	a, err := inspect.Assess(ctx, m, assess.Options{Now: env.Now(), Target: in.Target, Hazards: tables, Progress: env.Progress})
 	if a == nil {
 		return AssessResult{}, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/assess/inspect"
 	"svc/tools/data"
 )
 
@@ -70,7 +71,7 @@ func DataDiscover(ctx context.Context, env *Env, in DataDiscoverInput) (DataDisc
 
 // discover assesses a machine and finds its data.
 func discover(ctx context.Context, env *Env, m host.Host) (*assess.Assessment, *data.Discovery, error) {
-	a, err := assess.Assess(ctx, m, assess.Options{Now: env.Now(), Progress: env.Progress})
+	a, err := inspect.Assess(ctx, m, assess.Options{Now: env.Now(), Progress: env.Progress})
 	if a == nil {
 		return nil, nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"svc/assess"
 	"svc/assess/datadir"
 	"svc/assess/host"
+	"svc/assess/inspect"
 	"svc/backend/api"
 	"svc/backend/client"
 	"svc/backend/release"
@@ -74,7 +75,7 @@ func DBPlan(ctx context.Context, env *Env, in DBPlanInput) (DBPlanResult, error)
 		return DBPlanResult{}, err
 	}
 	defer m.Close()
-	a, err := assess.Assess(ctx, m, assess.Options{Now: env.Now(), Progress: env.Progress})
+	a, err := inspect.Assess(ctx, m, assess.Options{Now: env.Now(), Progress: env.Progress})
 	if a == nil {
 		return DBPlanResult{}, err
 	}

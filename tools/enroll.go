@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"svc/assess"
+	"svc/assess/inspect"
 	"svc/backend/api"
 )
 
@@ -23,7 +24,7 @@ func Enroll(ctx context.Context, env *Env, in Machine) (EnrollResult, error) {
 		return EnrollResult{}, err
 	}
 	defer host.Close()
-	a, err := assess.Assess(ctx, host, assess.Options{Now: env.Now(), Progress: env.Progress})
+	a, err := inspect.Assess(ctx, host, assess.Options{Now: env.Now(), Progress: env.Progress})
 	if err == nil {
 		err = a.RequireFingerprint()
 	}

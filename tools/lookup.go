@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"svc/assess"
 	"svc/assess/host"
+	"svc/assess/judge"
+	"svc/assess/packages"
 	"svc/backend/api"
 	"svc/backend/client"
 	"svc/tools/migration"
@@ -22,8 +23,8 @@ func (m *move) lookUp(ctx context.Context) (migration.Input, error) {
 	if m.host != nil { // else there is but an assessment
 		in.PathExists, in.Mentions, in.Read = m.exists, m.mentions, m.peek
 		in.Described = m.described
-		in.Hazards, in.Machine = m.hazards, assess.Hazardous(m.a, m.host.FS())
-		in.Owners = func(paths []string) map[string]string { return assess.Owners(ctx, m.host, paths) }
+		in.Hazards, in.Machine = m.hazards, judge.Hazardous(m.a, m.host.FS())
+		in.Owners = func(paths []string) map[string]string { return packages.Owners(ctx, m.host, paths) }
 	}
 	names := []string{}
 	for _, p := range m.a.Packages {
@@ -47,7 +48,7 @@ func (m *move) exists(path string) bool {
 
 // described gives mode and owner of a regular file.
 func (m *move) described(name string) (mode, owner, group string, ok bool) {
-	return assess.Described(m.host, m.a, name)
+	return packages.Described(m.host, m.a, name)
 }
 
 func (m *move) mentions(path, text string) bool {

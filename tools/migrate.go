@@ -18,6 +18,7 @@ import (
 	"svc/assess"
 	"svc/assess/hazards"
 	"svc/assess/host"
+	"svc/assess/inspect"
 	"svc/assess/ledger"
 	"svc/backend/api"
 	"svc/backend/api/attest"
@@ -361,7 +362,7 @@ func (m *move) read(ctx context.Context) (err error) {
 	if m.host, err = m.in.open(ctx, m.env); err != nil {
 		return err
 	}
-	m.a, err = assess.Assess(ctx, m.host, assess.Options{Now: m.env.Now(), Hazards: m.hazards, Progress: m.env.Progress})
+	m.a, err = inspect.Assess(ctx, m.host, assess.Options{Now: m.env.Now(), Hazards: m.hazards, Progress: m.env.Progress})
 	if err == nil {
 		err = m.a.RequireFingerprint()
 	}
@@ -379,7 +380,7 @@ func (m *move) read(ctx context.Context) (err error) {
 func (m *move) usage(kind api.Kind) api.UsageRequest {
 	source, target := osOf(m.a.Release), osOf(m.target.Slug)
 	return api.UsageRequest{
-		Kind: kind, Fingerprint: m.a.Fingerprint, Source: source, Target: &target, HostHint: api.HostHint(assess.HostHint(m.host)),
+		Kind: kind, Fingerprint: m.a.Fingerprint, Source: source, Target: &target, HostHint: api.HostHint(inspect.HostHint(m.host)),
 	}
 }
 

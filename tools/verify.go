@@ -17,6 +17,7 @@ import (
 	"svc/assess/ask"
 	"svc/assess/baseline"
 	"svc/assess/host"
+	"svc/assess/inspect"
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/client"
@@ -240,7 +241,7 @@ func (v *verification) open(ctx context.Context) (err error) {
 	if v.in.Ask && !v.host.Live() {
 		return errors.Join(&InputError{Tool: "svc_verify", Err: errors.New("only a machine that runs can be asked: name it by ssh, or by root / where svc runs on it")}, v.host.Close())
 	}
-	v.after, err = assess.Assess(ctx, v.host, assess.Options{Now: v.env.Now(), Progress: v.env.Progress})
+	v.after, err = inspect.Assess(ctx, v.host, assess.Options{Now: v.env.Now(), Progress: v.env.Progress})
 	if err == nil {
 		v.client, err = v.env.Client(ctx)
 	}
@@ -253,7 +254,7 @@ func (v *verification) open(ctx context.Context) (err error) {
 // usage is the event of the comparison: it is the source's seat that counts.
 func (v *verification) usage(kind api.Kind) api.UsageRequest {
 	u := api.UsageRequest{
-		Kind: kind, Fingerprint: v.origin.before.Fingerprint, Source: osOf(v.origin.before.Release), HostHint: api.HostHint(assess.HostHint(v.host)),
+		Kind: kind, Fingerprint: v.origin.before.Fingerprint, Source: osOf(v.origin.before.Release), HostHint: api.HostHint(inspect.HostHint(v.host)),
 	}
 	if kind == api.Verify {
 		target := osOf(v.after.Release)

@@ -13,6 +13,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/assess/packages"
 	"svc/assess/packages/rpm"
 	"svc/assess/scripts"
 )
@@ -221,7 +222,7 @@ func (r reader) book(w wanted) {
 // scriptlets reads what rpm's database keeps of scripts. A database that can't be
 // read whole names less.
 func (r reader) scriptlets(w wanted) {
-	_ = assess.EachRPM(r.fs, func(p *rpm.Package) error {
+	_ = packages.EachRPM(r.fs, func(p *rpm.Package) error {
 		for _, text := range p.Scripts() {
 			r.script([]byte(text), w, p.Name, "a scriptlet of the package "+p.Name)
 		}

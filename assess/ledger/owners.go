@@ -19,8 +19,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"svc/assess"
 	"svc/assess/host"
+	"svc/assess/packages"
 	"svc/assess/packages/rpm"
 )
 
@@ -174,7 +174,7 @@ func (o *ownership) readDpkg(ctx context.Context) error {
 
 // readRPM reads the paths of rpm's database.
 func (o *ownership) readRPM() error {
-	return assess.EachRPM(o.fs, func(p *rpm.Package) error {
+	return packages.EachRPM(o.fs, func(p *rpm.Package) error {
 		n := uint32(len(o.packages))
 		o.packages = append(o.packages, owner{name: p.Name, installed: p.Installed.Unix()})
 		return p.Paths(func([]byte) bool { return true }, func(_ int, file string) { o.own(file, n) })
@@ -227,7 +227,7 @@ func (o *ownership) digests(wanted map[uint32]map[string]bool) (map[string]diges
 
 func (o *ownership) digestsOfRPM(wanted map[uint32]map[string]bool, found map[string]digest) error {
 	n := uint32(0)
-	return assess.EachRPM(o.fs, func(p *rpm.Package) error {
+	return packages.EachRPM(o.fs, func(p *rpm.Package) error {
 		files := wanted[n]
 		n++
 		if len(files) == 0 {

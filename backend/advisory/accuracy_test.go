@@ -17,6 +17,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/assess/inspect"
 	"svc/backend/api"
 	"svc/backend/pkgversion"
 )
@@ -164,7 +165,7 @@ func el8(tb testing.TB) (packages []api.ScannedPackage) {
 	h, err := host.OpenRoot(root)
 	is.NoErr(err)
 	defer h.Close()
-	a, err := assess.Assess(tb.Context(), h, assess.Options{Now: time.Now()})
+	a, err := inspect.Assess(tb.Context(), h, assess.Options{Now: time.Now()})
 	is.NoErr(err)
 	for _, p := range a.Packages {
 		packages = append(packages, api.ScannedPackage{Name: p.Name, Version: p.Version, Arch: p.Arch, Source: p.Source, SourceVersion: p.SourceVersion, Module: p.Module})

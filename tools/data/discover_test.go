@@ -16,6 +16,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/assess/inspect"
 )
 
 // machine is a root with the files given; a name that ends in a slash is a folder.
@@ -51,7 +52,7 @@ func discovered(t testing.TB, root string) *Discovery {
 	h, err := host.OpenRoot(root)
 	is.NoErr(err)
 	defer h.Close()
-	a, err := assess.Assess(t.Context(), h, assess.Options{Now: time.Unix(0, 0)})
+	a, err := inspect.Assess(t.Context(), h, assess.Options{Now: time.Unix(0, 0)})
 	is.NoErr(err)
 	d, err := Discover(t.Context(), h, a, nil)
 	is.NoErr(err)
@@ -289,7 +290,7 @@ func BenchmarkDiscover(b *testing.B) {
 	h, err := host.OpenRoot(root)
 	is.NoErr(err)
 	defer h.Close()
-	a, err := assess.Assess(b.Context(), h, assess.Options{Now: time.Unix(0, 0)})
+	a, err := inspect.Assess(b.Context(), h, assess.Options{Now: time.Unix(0, 0)})
 	is.NoErr(err)
 	b.Run("svc", func(b *testing.B) {
 		b.ReportAllocs()

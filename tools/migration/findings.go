@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/judge"
 	"svc/backend/api"
 	"svc/backend/visible"
 	"svc/tools/convert"
@@ -45,7 +46,7 @@ func complete(all []assess.Finding) []assess.Finding {
 func hint(text string) []assess.Remediation { return []assess.Remediation{{Type: "hint", Text: text}} }
 
 func judgedTarget(in Input, _ *Plan) []assess.Finding {
-	return assess.JudgeTarget(in.Assessment.Release, in.Target, in.Day)
+	return judge.JudgeTarget(in.Assessment.Release, in.Target, in.Day)
 }
 
 // chosen are the rows of packages that a person chose, and that match.

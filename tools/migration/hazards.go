@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"svc/assess"
+	"svc/assess/judge"
 )
 
 // told are the known troubles that the machine meets on the way. What a converter
@@ -13,7 +14,7 @@ func told(in Input, p *Plan) []assess.Finding {
 		return nil
 	}
 	in.Machine.Brought = conversion(in, p).Brought
-	all := assess.Hazards(in.Hazards, in.Machine, &in.Target)
+	all := judge.Hazards(in.Hazards, in.Machine, &in.Target)
 	for i := range all {
 		if f := &all[i]; p.mended(*f) {
 			f.Severity, f.Inhibitor = assess.Info, false

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/config"
 	"svc/backend/release"
 	"svc/backend/secret"
 	"svc/tools/migration"
@@ -303,7 +304,7 @@ func (s Source) unmasked(u assess.User, line string) (lines []string) {
 			continue // the user has the other one
 		}
 		for l := range strings.Lines(string(text)) {
-			if l = strings.TrimSpace(l); l != line && assess.ShownKey(l) == line {
+			if l = strings.TrimSpace(l); l != line && config.ShownKey(l) == line {
 				return []string{l}
 			}
 		}

@@ -29,6 +29,7 @@ import (
 	"svc/assess"
 	"svc/assess/ask"
 	"svc/assess/host"
+	"svc/assess/inspect"
 	"svc/backend/secret"
 	"svc/tools/rehearsal"
 	"svc/tools/sandbox"
@@ -91,7 +92,7 @@ func (m *Machine) Observe(ctx context.Context) (*rehearsal.Observed, error) {
 	}
 	defer h.Close()
 	o := &rehearsal.Observed{Pages: map[rehearsal.Request]rehearsal.Page{}, Greetings: map[int]rehearsal.Greeting{}, Catalogues: map[string]rehearsal.Catalogue{}, Programs: map[string]bool{}, Sudo: map[string]int{}}
-	if o.Assessment, err = assess.Assess(ctx, h, assess.Options{Now: m.Now}); err != nil {
+	if o.Assessment, err = inspect.Assess(ctx, h, assess.Options{Now: m.Now}); err != nil {
 		return nil, fmt.Errorf("reading what runs: %w", err)
 	}
 	o.Services = ask.Services(ctx, h)

@@ -1,0 +1,311 @@
+// Package config reads what people set up in /etc: files that are not as packages
+// made them, accounts, and the settings of the system.
+package config
+
+import (
+	"bytes"
+	"cmp"
+	_ "crypto/md5" // digests of packages, with those that follow
+	_ "crypto/sha1"
+	"crypto/sha256"
+	_ "crypto/sha3"
+	_ "crypto/sha512"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/assess/host"
+	"svc/assess/scripts"
+)
+
+// noise are the places of /etc that programs fill by themselves, over and over:
+// they say nothing about a machine. A name that ends in / stands for all below.
+var noise = []string{
+	"alternatives/", "rc0.d/", "rc1.d/", "rc2.d/", "rc3.d/", "rc4.d/", "rc5.d/", "rc6.d/", "rcS.d/",
+	"ssl/certs/ca-certificates.crt", "ssl/certs/java/", "ca-certificates/", "ld.so.cache", ".pwd.lock", ".updated", "mtab", "mailcap", "udev/hwdb.bin",
+	"python3/debian_config", "apt/apt.conf.d/01autoremove", "runit/", "svc/",
+	"console-setup/cached_", "dictionaries-common/", "blkid.tab", "os-release", "apparmor.d/local/", "postgresql-common/root.crt",
+	"apt/apt.conf.d/01autoremove-", "dpkg/origins/",
+	// EL, Fedora, SUSE and Alpine have their own.
+	"rc.d/rc0.d/", "rc.d/rc1.d/", "rc.d/rc2.d/", "rc.d/rc3.d/", "rc.d/rc4.d/", "rc.d/rc5.d/", "rc.d/rc6.d/",
+	"pki/ca-trust/extracted/", "pki/java/cacerts", "prelink.cache", "aliases.db", "selinux/targeted/", "selinux/minimum/", "selinux/mls/",
+	"lvm/cache/", "lvm/archive/", "lvm/backup/", "blkid/", "authselect/", "crypto-policies/back-ends/", "crypto-policies/state/", "rpm/platform",
+	"init.d/rc0.d/", "init.d/rc1.d/", "init.d/rc2.d/", "init.d/rc3.d/", "init.d/rc4.d/", "init.d/rc5.d/", "init.d/rc6.d/", "init.d/rcS.d/", "init.d/.depend.",
+	"apk/world", "apk/arch", "apk/protected_paths.d/", "runlevels/",
+}
+
+// backups are what programs keep of the files of accounts.
+var backups = []string{"etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-", "etc/subuid-", "etc/subgid-"}
+
+// versionControl are folders of version control, etckeeper's among them: they have
+// all that files ever said, also of those that are closed.
+var versionControl = []string{".git", ".bzr", ".hg", ".svn", "_darcs", "CVS", "RCS", ".etckeeper"}
+
+// linkNoise are folders in which the links, but not the files, are made by
+// programs: certificates by digest, and the state of units, which is read apart.
+var linkNoise = []string{"ssl/certs/", "systemd/system/", "systemd/user/"}
+
+// machineOnly are files that hold for this very machine, or that the target's
+// own installation makes: they are listed, and never carried over.
+var machineOnly = []string{
+	"ca-certificates.conf", "machine-id", "hostname", "fstab", "crypttab", "resolv.conf", "adjtime", "localtime", "motd",
+	"passwd", "group", "shadow", "gshadow", "subuid", "subgid", "security/opasswd", "ssh/ssh_host_", "udev/rules.d/70-persistent-",
+	"network/interfaces", "network/interfaces.d/", "network/run", "netplan/", "systemd/network/", "NetworkManager/system-connections/", "lvm/", "mdadm/",
+	"iscsi/initiatorname.iscsi", "multipath/", "hostid", "dpkg/", "apt/sources.list", "apt/sources.list.d/", "apt/trusted.gpg", "apt/keyrings/", "shells",
+	"cloud/", "initramfs-tools/", "default/grub", "default/grub.d/", "grub.d/", "kernel-img.conf", "ssl/private/ssl-cert-snakeoil.key", "ssl/certs/ssl-cert-snakeoil.pem",
+	"sysconfig/network", "sysconfig/network/ifcfg-", "sysconfig/network/ifroute-", "sysconfig/network/routes", "sysconfig/network-scripts/", "sysconfig/hwconf", "sysconfig/kernel", "sysconfig/bootloader", "sysconfig/grub",
+	"dracut.conf.d/", "grub.conf", "grub2.cfg", "grub2-efi.cfg", "modprobe.d/anaconda", "yum.repos.d/", "yum/vars/", "dnf/", "zypp/repos.d/", "zypp/services.d/", "zypp/credentials.d/", "apk/repositories", "apk/keys/",
+	"pki/rpm-gpg/", "pki/consumer/", "pki/entitlement/", "pki/product/", "rhsm/", "sysconfig/rhn/", "pki/tls/private/localhost.key", "pki/tls/certs/localhost.crt", "openldap/certs/",
+	"networks", "mysql/debian.cnf", "mysql/my.cnf", "pam.d/common-", "locale.gen", "default/locale", "timezone", "chrony/chrony.keys",
+}
+
+// templates are the files that installation copies into /etc and then forgets:
+// one that is still equal to its template is nobody's work.
+var templates = map[string]string{
+	"/etc/profile": "usr/share/base-files/profile",
+	"/etc/motd":    "usr/share/base-files/motd",
+
+	"/etc/nsswitch.conf":        "usr/share/libc-bin/nsswitch.conf",
+	"/etc/inputrc":              "usr/share/readline/inputrc",
+	"/etc/adduser.conf":         "usr/share/adduser/adduser.conf",
+	"/etc/environment":          "",
+	"/etc/hosts.allow":          "",
+	"/etc/hosts.deny":           "",
+	"/etc/security/opasswd":     "",
+	"/etc/ca-certificates.conf": "",
+}
+
+// ReadConfiguration lists what of /etc is not as packages made it.
+func ReadConfiguration(m *assess.Machine) {
+	w := &walk{m: m}
+	w.dir("etc", 0)
+	m.Outcome("configuration.etc", "etc", w.failed)
+	missing(m, w)
+	found := make([]*assess.ConfigFile, len(w.files))
+	next := make([]int, len(w.files))
+	for i := range next {
+		next[i] = i
+	}
+	assess.InParallel(m.Context, next, func(i int) { found[i] = compare(m, w.files[i]) })
+	for _, f := range found {
+		if f != nil {
+			m.A.Configuration = append(m.A.Configuration, *f)
+		}
+	}
+	slices.SortFunc(m.A.Configuration, func(a, b assess.ConfigFile) int { return cmp.Compare(a.Path, b.Path) })
+	readMadeBy(m)
+}
+
+// readMadeBy says which links of /etc the installation of a package makes: its
+// maintainer script names them. What is in a file that one names may be a person's
+// work; a link has nothing in it.
+func readMadeBy(m *assess.Machine) {
+	links := map[string]*assess.ConfigFile{}
+	for i := range m.A.Configuration {
+		if c := &m.A.Configuration[i]; c.Link != "" && c.State == assess.ConfigUnowned {
+			links[c.Path] = c
+		}
+	}
+	if len(links) == 0 {
+		return
+	}
+	wanted := scripts.Looking(slices.Sorted(maps.Keys(links)), nil)
+	names, _ := m.Files(scripts.Dir) // its state is noted where the lists are read
+	files := []string{}
+	for _, name := range names {
+		if strings.HasSuffix(name, ".postinst") {
+			files = append(files, path.Join(scripts.Dir, name))
+		}
+	}
+	scripts.Each(m.Context, m.FS, files, func(script string, text []byte) {
+		for _, link := range wanted.In(text) {
+			if bytes.Contains(text, []byte(path.Base(links[link].Link))) { // else it was led elsewhere
+				links[link].MadeBy = cmp.Or(links[link].MadeBy, scripts.PackageOf(script))
+			}
+		}
+	})
+}
+
+// walk collects the files and links below a folder, without following links.
+type walk struct {
+	m      *assess.Machine
+	files  []found
+	failed error
+}
+
+// found is a file or link of /etc.
+type found struct {
+	path string // with a leading slash
+	kind fs.FileMode
+}
+
+func (w *walk) dir(dir string, depth int) {
+	entries, err := w.m.FS.ReadDir(dir)
+	if err != nil {
+		if depth == 0 || !errors.Is(err, fs.ErrNotExist) {
+			w.failed = cmp.Or(w.failed, err)
+		}
+		return
+	}
+	disabled(w.m, dir, entries)
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch isLink := e.Type()&fs.ModeSymlink != 0; {
+		case len(w.files) >= assess.MaxFiles || depth >= assess.MaxDepth:
+			w.failed = fmt.Errorf("/%s: more than %d files or %d folders deep; the rest was not looked at", dir, assess.MaxFiles, assess.MaxDepth)
+			return
+		case slices.Contains(versionControl, e.Name()):
+			w.m.Versioned = append(w.m.Versioned, "/"+name)
+		case slices.Contains(backups, name), matches(noise, "/"+name), isLink && matches(linkNoise, "/"+name), newer(name):
+		case e.IsDir():
+			etcFolder(w.m, name, e)
+			w.dir(name, depth+1)
+		default:
+			w.files = append(w.files, found{"/" + name, e.Type()})
+		}
+	}
+}
+
+// missing adds the files of packages that are not there any more.
+func missing(m *assess.Machine, w *walk) {
+	there := make(map[string]bool, len(w.files))
+	for _, f := range w.files {
+		there[f.path] = true
+	}
+	for file, c := range m.Book.Conffiles {
+		if there[file] || c.Obsolete || !strings.HasPrefix(file, "/etc/") {
+			continue
+		}
+		// A folder on the way that can't be read says nothing about the file.
+		if _, err := m.FS.Lstat(file[1:]); errors.Is(err, fs.ErrNotExist) {
+			m.A.Configuration = append(m.A.Configuration, assess.ConfigFile{Path: file, State: assess.ConfigMissing, Package: c.Package})
+		}
+	}
+}
+
+// compare gives the entry of a file that is not as its package made it, or nil.
+func compare(m *assess.Machine, f found) *assess.ConfigFile {
+	shipped, isConf := m.Book.Conffiles[f.path]
+	if !isConf && m.Book.Owned[f.path] != "" {
+		return nil // part of a package, and not meant to be edited
+	}
+	c := &assess.ConfigFile{Path: f.path, Package: shipped.Package, State: assess.ConfigUnowned, Machine: matches(machineOnly, f.path) || phpLink(f)}
+	if isConf {
+		c.State, c.Shipped = assess.ConfigChanged, shipped.Named()
+	}
+	switch {
+	case untouched(m, f.path):
+		return nil
+	case f.kind&fs.ModeSymlink != 0:
+		return link(m, c, shipped)
+	case !f.kind.IsRegular():
+		return nil // a socket or pipe is nobody's configuration
+	}
+	return regular(m, c, shipped)
+}
+
+// link completes the entry of a link, or gives nil where it leads to where its
+// package had it lead. Links have no owner or mode of their own that matters.
+func link(m *assess.Machine, c *assess.ConfigFile, shipped assess.Conffile) *assess.ConfigFile {
+	target, err := m.FS.ReadLink(c.Path[1:])
+	if err == nil && target == shipped.Link {
+		return nil
+	}
+	c.Link, c.Mode, c.Owner, c.Group = target, "0777", m.Users[0], m.Groups[0]
+	if err != nil {
+		c.State = assess.ConfigUnreadable
+	}
+	return c
+}
+
+// regular completes the entry of a file, or gives nil where it is as shipped.
+func regular(m *assess.Machine, c *assess.ConfigFile, shipped assess.Conffile) *assess.ConfigFile {
+	name := c.Path[1:]
+	if m.Pristine(name, shipped) {
+		checkAccess(m, c.Path, shipped)
+		return nil
+	}
+	info, err := m.FS.Stat(name)
+	if err != nil {
+		c.State = assess.ConfigUnreadable
+		return c
+	}
+	describe(m, c, info)
+	unknown := len(shipped.Digests) > 0 && !shipped.Hash.Available()
+	if c.SHA256 = m.Digest(name, sha256.New()); c.SHA256 == "" || unknown {
+		c.State = assess.ConfigUnreadable
+	}
+	return c
+}
+
+// checkAccess notes a file that has another owner or mode than its package gave
+// it, where the package says which.
+func checkAccess(m *assess.Machine, file string, shipped assess.Conffile) {
+	if shipped.Access == (assess.Access{}) {
+		return
+	}
+	info, err := m.FS.Stat(file[1:])
+	if err != nil {
+		return
+	}
+	uid, gid, _ := host.Owner(info)
+	is := assess.Access{Mode: assess.Octal(info.Mode()), User: m.Users[uid], Group: m.Groups[gid]}
+	was := assess.Access{Mode: cmp.Or(shipped.Access.Mode, is.Mode), User: cmp.Or(shipped.Access.User, is.User), Group: cmp.Or(shipped.Access.Group, is.Group)}
+	if is == was || is.User == "" || is.Group == "" {
+		return
+	}
+	m.Reaccessed.Lock()
+	defer m.Reaccessed.Unlock()
+	m.Reaccessed.Files = append(m.Reaccessed.Files, assess.Evidence{Path: file, Line: 0})
+	m.Reaccessed.How = append(m.Reaccessed.How, fmt.Sprintf("%s (%s, shipped as %s)", file, is, was))
+}
+
+// describe fills in owner, mode and size.
+func describe(m *assess.Machine, c *assess.ConfigFile, info fs.FileInfo) {
+	c.UID, c.GID, _ = host.Owner(info)
+	c.Owner, c.Group = m.Users[c.UID], m.Groups[c.GID]
+	c.Mode, c.Size = fmt.Sprintf("%04o", assess.Octal(info.Mode())), info.Size()
+	c.Secret = m.Secret(c.Path, info)
+}
+
+// untouched reports whether a file is as installation copied it. What no
+// template tells apart counts as a person's.
+func untouched(m *assess.Machine, file string) bool {
+	template, ok := templates[file]
+	if !ok {
+		return false
+	}
+	if template == "" {
+		return !slices.ContainsFunc(strings.Split(m.Peek(file[1:]), "\n"), func(line string) bool {
+			line = strings.TrimSpace(line)
+			return line != "" && line[0] != '#'
+		})
+	}
+	return m.Peek(file[1:]) == m.Peek(template)
+}
+
+// newer tells the files that rpm and apk put beside one that was edited: what the
+// package would have there.
+func newer(name string) bool {
+	return strings.HasSuffix(name, ".rpmnew") || strings.HasSuffix(name, ".apk-new")
+}
+
+// phpLink tells the links by which PHP's packages enable their modules: they
+// make them anew for each version.
+func phpLink(f found) bool {
+	return f.kind&fs.ModeSymlink != 0 && strings.HasPrefix(f.path, "/etc/php/") && strings.Contains(f.path, "/conf.d/")
+}
+
+// matches reports whether a path of /etc is in a list: as it stands, below a
+// folder, or beginning with a name that ends in - or _.
+func matches(list []string, file string) bool {
+	rel := strings.TrimPrefix(file, "/etc/")
+	return slices.ContainsFunc(list, func(entry string) bool {
+		return rel == entry || strings.HasPrefix(rel, entry) && strings.ContainsRune("/-_", rune(entry[len(entry)-1]))
+	})
+}

@@ -1,0 +1,246 @@
+package config
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/backend/lazyregexp"
+)
+
+// factFile is a file of which some settings are facts as they stand. Keys are
+// named one by one wherever a file may hold a password too.
+type factFile struct {
+	area string
+	file string   // may end in a pattern: /etc/modprobe.d/*.conf
+	sep  string   // between key and value; empty is any space
+	keys []string // all where nil; in lower case
+	own  bool     // only what is not as a package made it
+	name string   // of the one setting of a file that has no keys
+}
+
+// factFiles are in the order of their areas.
+var factFiles = []factFile{
+	{area: "boot", file: "/etc/default/grub", sep: "=", keys: []string{"grub_cmdline_linux", "grub_cmdline_linux_default", "grub_default"}},
+	{area: "crypto-policy", file: "/etc/crypto-policies/config", name: "policy"},
+	{area: "directory", file: "/etc/nsswitch.conf", sep: ":", keys: []string{"passwd", "group", "shadow", "hosts", "sudoers", "automount"}},
+	{area: "directory", file: "/etc/sssd/sssd.conf", sep: "=", keys: []string{"domains", "services", "id_provider", "auth_provider", "access_provider", "ad_domain", "ad_server", "ldap_uri", "ldap_search_base", "krb5_realm", "krb5_server"}},
+	{area: "directory", file: "/etc/sssd/conf.d/*.conf", sep: "=", keys: []string{"domains", "id_provider", "ad_domain", "ldap_uri", "krb5_realm"}},
+	{area: "directory", file: "/etc/krb5.conf", sep: "=", keys: []string{"default_realm", "kdc", "admin_server"}},
+	{area: "directory", file: "/etc/ldap/ldap.conf", keys: []string{"uri", "base", "tls_cacert"}},
+	{area: "directory", file: "/etc/openldap/ldap.conf", keys: []string{"uri", "base", "tls_cacertdir"}},
+	{area: "directory", file: "/etc/ldap.conf", keys: []string{"uri", "host", "base"}},
+	{area: "directory", file: "/etc/nslcd.conf", keys: []string{"uri", "base"}},
+	{area: "directory", file: "/etc/pam_ldap.conf", keys: []string{"uri", "host", "base"}},
+	{area: "directory", file: "/etc/samba/smb.conf", sep: "=", keys: []string{"workgroup", "security", "realm", "idmap config * : range"}},
+	{area: "directory", file: "/etc/yp.conf"},
+	{area: "exports", file: "/etc/exports"},
+	{area: "exports", file: "/etc/exports.d/*.exports"},
+	{area: "limits", file: "/etc/security/limits.conf"},
+	{area: "limits", file: "/etc/security/limits.d/*.conf", own: true},
+	{area: "login", file: "/etc/login.defs", keys: []string{"uid_min", "gid_min", "encrypt_method", "pass_max_days", "umask"}},
+	{area: "mail", file: "/etc/aliases", sep: ":"},
+	{area: "mail", file: "/etc/mail/aliases", sep: ":"},
+	{area: "mail", file: "/etc/postfix/main.cf", sep: "=", keys: []string{"relayhost", "myhostname", "mydestination", "inet_interfaces"}},
+	{area: "modules", file: "/etc/modprobe.conf"},
+	{area: "modules", file: "/etc/modprobe.d/*.conf", own: true},
+	{area: "modules", file: "/etc/modules"},
+	{area: "modules", file: "/etc/modules-load.d/*.conf", own: true},
+	{area: "packages", file: "/etc/dnf/dnf.conf", sep: "=", keys: []string{"install_weak_deps"}},
+	{area: "packages", file: "/etc/zypp/zypp.conf", sep: "=", keys: []string{"solver.onlyrequires"}},
+	{area: "selinux", file: "/etc/selinux/config", sep: "=", keys: []string{"selinux", "selinuxtype"}},
+	{area: "storage", file: "/etc/auto.master"},
+	{area: "storage", file: "/etc/crypttab"},
+	{area: "storage", file: "/etc/iscsi/initiatorname.iscsi", sep: "="},
+	{area: "storage", file: "/etc/mdadm.conf", keys: []string{"array"}},
+	{area: "storage", file: "/etc/mdadm/mdadm.conf", keys: []string{"array"}},
+	{area: "storage", file: "/etc/raidtab"},
+	{area: "tcp-wrappers", file: "/etc/hosts.allow", sep: ":"},
+	{area: "tcp-wrappers", file: "/etc/hosts.deny", sep: ":"},
+	{area: "time", file: "/etc/chrony.conf", keys: timeKeys},
+	{area: "time", file: "/etc/chrony/chrony.conf", keys: timeKeys},
+	{area: "time", file: "/etc/ntp.conf", keys: timeKeys},
+	{area: "time", file: "/etc/ntpsec/ntp.conf", keys: timeKeys},
+	{area: "time", file: "/etc/systemd/timesyncd.conf", sep: "=", keys: []string{"ntp"}},
+}
+
+// timeKeys are the settings that name time servers.
+var timeKeys = []string{"server", "pool", "peer"}
+
+// ReadFacts reads what the files of the table say.
+func ReadFacts(m *assess.Machine) {
+	for _, f := range factFiles {
+		files := []string{f.file}
+		if strings.Contains(f.file, "*") {
+			files = m.Glob(f.file)
+		}
+		for _, file := range files {
+			if !f.own || m.IsLocal(file) || m.ChangedConffile(file) {
+				factsOf(m, f, file)
+			}
+		}
+	}
+	releaseFacts(m)
+	aptFacts(m)
+	selinux(m)
+	apparmor(m)
+	fips(m)
+	pam(m)
+	joined(m)
+	sudoRules(m)
+	logrotate(m)
+	linger(m)
+}
+
+// factsOf reads one file of the table.
+func factsOf(m *assess.Machine, f factFile, file string) {
+	text, _ := m.Text(f.area+"."+path.Base(file), file[1:])
+	for s := range assess.ParseSettings(file, text, f.sep) {
+		if f.name != "" {
+			s.Key, s.Value = f.name, s.Key
+		}
+		key := strings.ToLower(s.Key)
+		if s.Value == "" && f.sep == "=" || strings.HasPrefix(key, "[") || f.keys != nil && !slices.Contains(f.keys, key) || usualFact(f.area, s) {
+			continue
+		}
+		m.Fact(f.area, s.Key, assess.Unquote(s.Value), s.Evidence)
+	}
+}
+
+// usualFact tells what stands on every machine: the aliases of a system's own
+// accounts.
+func usualFact(area string, s assess.Setting) bool {
+	return area == "mail" && path.Base(s.Evidence.Path) == "aliases" && slices.Contains([]string{"root", "postmaster", "/dev/null"}, s.Value)
+}
+
+// releaseFacts notes what the release file of a family says beside os-release.
+func releaseFacts(m *assess.Machine) {
+	for _, file := range []string{"etc/redhat-release", "etc/SuSE-release", "etc/alpine-release", "etc/debian_version"} {
+		if line := assess.FirstLine(m.Peek(file)); line != "" {
+			m.Fact("release", path.Base(file), line, assess.Evidence{Path: "/" + file, Line: 1})
+		}
+	}
+}
+
+// linger notes the users whose services run without them being logged in.
+func linger(m *assess.Machine) {
+	names, _ := m.Files("var/lib/systemd/linger") // made when the first user asks for it
+	for _, user := range names {
+		m.Fact("systemd", "linger", user, assess.Evidence{Path: "/var/lib/systemd/linger/" + user, Line: 0})
+	}
+}
+
+// sudoRules notes what sudo lets people do, and where a password is not asked.
+func sudoRules(m *assess.Machine) {
+	names, _ := m.Files("etc/sudoers.d") // noted with the accounts
+	files := []string{"etc/sudoers"}
+	for _, name := range names {
+		files = append(files, path.Join("etc/sudoers.d", name))
+	}
+	for _, file := range files {
+		if !m.IsLocal("/"+file) && !m.ChangedConffile("/"+file) {
+			continue
+		}
+		for s := range assess.ParseSettings("/"+file, m.Peek(file), "") {
+			if strings.Contains(s.Value, "ALL") || strings.Contains(s.Value, "=") && s.Key != "Defaults" {
+				m.Fact("sudo", s.Key, strings.Join(strings.Fields(s.Value), " "), s.Evidence)
+			}
+		}
+	}
+}
+
+// logrotate notes the rules for logs that no package made: the logs, and what
+// is done to them.
+func logrotate(m *assess.Machine) {
+	m.EachFile("logrotate.logrotate.d", "etc/logrotate.d", "", func(file string) {
+		if !m.IsLocal("/"+file) && !m.ChangedConffile("/"+file) {
+			return
+		}
+		text, _ := m.Text("logrotate."+path.Base(file), file)
+		for _, s := range parseLogrotate("/"+file, text) {
+			m.Fact("logrotate", s.Key, s.Value, s.Evidence)
+		}
+	})
+}
+
+// parseLogrotate reads blocks of logs and directives; scripts are left out.
+func parseLogrotate(file, text string) (rules []assess.Setting) {
+	n, script := 0, false
+	var logs []string
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 0 || f[0][0] == '#':
+		case script:
+			script = f[0] != "endscript"
+		case slices.Contains(logScripts, f[0]):
+			script = true
+		case strings.HasSuffix(line, "{"):
+			logs = append(logs, strings.TrimSpace(strings.TrimSuffix(line, "{")))
+			rules = append(rules, assess.Setting{Key: strings.TrimSpace(strings.Join(logs, " ")), Value: "", Evidence: assess.Evidence{Path: file, Line: n}})
+			logs = nil
+		case line == "}":
+		case line[0] == '/' || line[0] == '"':
+			logs = append(logs, line)
+		case len(rules) > 0:
+			last := &rules[len(rules)-1]
+			last.Value = strings.TrimPrefix(last.Value+", "+strings.Join(f, " "), ", ")
+		}
+	}
+	return rules
+}
+
+var logScripts = []string{"postrotate", "prerotate", "firstaction", "lastaction", "preremove"}
+
+// pamModule is a line of PAM's: type, control, module.
+var pamModule = lazyregexp.New(`^-?(?:auth|account|password|session)\s+(?:\[[^\]]*\]|\S+)\s+(\S+\.so)`)
+
+// pamUsual are the modules that come with PAM, with systemd and with sudo.
+var pamUsual = []string{
+	"pam_access.so", "pam_console.so", "pam_deny.so", "pam_env.so", "pam_faildelay.so", "pam_faillock.so", "pam_gnome_keyring.so", "pam_keyinit.so", "pam_lastlog.so",
+	"pam_limits.so", "pam_listfile.so", "pam_localuser.so", "pam_loginuid.so", "pam_mail.so", "pam_motd.so", "pam_namespace.so", "pam_nologin.so", "pam_permit.so",
+	"pam_pwquality.so", "pam_rootok.so", "pam_securetty.so", "pam_selinux.so", "pam_sepermit.so", "pam_shells.so", "pam_succeed_if.so", "pam_systemd.so", "pam_umask.so",
+	"pam_unix.so", "pam_wheel.so", "pam_xauth.so", "pam_cap.so", "pam_exec.so", "pam_echo.so", "pam_warn.so", "pam_issue.so", "pam_time.so", "pam_group.so", "pam_postgresok.so",
+	"pam_usertype.so", "pam_fprintd.so", "pam_debug.so", "pam_ftp.so", "pam_setquota.so", "pam_stress.so", "pam_timestamp.so", "pam_tty_audit.so", "pam_userdb.so", "pam_rhosts.so", "pam_filter.so", "pam_ck_connector.so",
+}
+
+// pam notes the modules that say how people of this machine prove who they
+// are, beside those of every system.
+func pam(m *assess.Machine) {
+	seen := map[string]bool{}
+	m.EachFile("directory.pam", "etc/pam.d", "", func(file string) {
+		for n, line := range assess.NumberedLines(m.Peek(file)) {
+			f := pamModule.FindStringSubmatch(line)
+			if f == nil {
+				continue
+			}
+			if module := path.Base(f[1]); !slices.Contains(pamUsual, module) && !seen[module] {
+				seen[module] = true
+				m.Fact("pam", module, strings.Join(strings.Fields(line), " "), assess.Evidence{Path: "/" + file, Line: n})
+			}
+		}
+	})
+}
+
+// joins are what a machine has that a domain took in.
+var joins = []struct{ key, file string }{
+	{"keytab", "etc/krb5.keytab"},
+	{"samba secrets", "var/lib/samba/private/secrets.tdb"},
+	{"sssd cache", "var/lib/sss/db"},
+	{"ipa client", "etc/ipa/default.conf"},
+	{"realmd", "var/lib/realmd"},
+	{"pbis", "etc/pbis"},
+	{"centrify", "etc/centrifydc"},
+	{"vas", "etc/opt/quest/vas/vas.conf"},
+}
+
+func joined(m *assess.Machine) {
+	for _, j := range joins {
+		if m.Exists(j.file) {
+			m.Fact("directory", j.key, "there", assess.Evidence{Path: "/" + j.file, Line: 0})
+		}
+	}
+}

@@ -1,0 +1,650 @@
+// Package database reads which databases a machine has, where they stand by their
+// own configuration, and of what version their data are.
+package database
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc/assess"
+	"svc/assess/datadir"
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
+)
+
+// ReadDatabases finds databases by the engines' own files, in the directories
+// that configuration names, and engines that are installed without data.
+func ReadDatabases(m *assess.Machine) {
+	commands := invocations(m)
+	postgresql(m, commands)
+	mysql(m, commands)
+	redis(m, commands)
+	mongodb(m, commands)
+	openldap(m, commands)
+	oracle(m)
+	for _, e := range namedOnly {
+		if !hasDatabase(m, e.engine) {
+			named(m, e)
+		}
+	}
+	slices.SortStableFunc(m.A.Databases, func(a, b assess.Database) int {
+		return cmp.Or(cmp.Compare(a.Engine, b.Engine), assess.CompareNatural(a.Version, b.Version), cmp.Compare(a.Directory, b.Directory))
+	})
+}
+
+// engine is one that its own files do not tell of: that it is there is seen by
+// its package, or by what its folder holds.
+type engine struct {
+	engine, pkg, dir string
+	port             int
+}
+
+// namedOnly are such engines, each by every package it comes in.
+var namedOnly = []engine{
+	{"arangodb", "arangodb3", "/var/lib/arangodb3", 8529},
+	{"cassandra", "cassandra", "/var/lib/cassandra", 9042},
+	{"clickhouse", "clickhouse-server", "/var/lib/clickhouse", 9000},
+	{"cockroachdb", "cockroach", "/var/lib/cockroach", 26257},
+	{"couchbase", "couchbase-server", "/opt/couchbase/var/lib/couchbase", 8091},
+	{"couchdb", "couchdb", "/var/lib/couchdb", 5984},
+	{"couchdb", "couchdb", "/opt/couchdb/data", 5984},
+	{"db2", "db2", "/opt/ibm/db2", 50000},
+	{"elasticsearch", "elasticsearch", "/var/lib/elasticsearch", 9200},
+	{"etcd", "etcd-server", "/var/lib/etcd", 2379},
+	{"etcd", "etcd", "/var/lib/etcd", 2379},
+	{"firebird", "firebird4.0-server", "/var/lib/firebird", 3050},
+	{"firebird", "firebird3.0-server", "/var/lib/firebird", 3050},
+	{"firebird", "firebird", "/opt/firebird", 3050},
+	{"influxdb", "influxdb", "/var/lib/influxdb", 8086},
+	{"influxdb", "influxdb2", "/var/lib/influxdb", 8086},
+	{"memcached", "memcached", "", 11211},
+	{"mongodb", "mongodb-org-server", "/var/lib/mongodb", 27017},
+	{"mongodb", "mongodb-server-core", "/var/lib/mongodb", 27017},
+	{"mongodb", "mongodb-server", "/var/lib/mongo", 27017},
+	{"monetdb", "monetdb5-server", "/var/monetdb5", 50000},
+	{"mssql", "mssql-server", "/var/opt/mssql", 1433},
+	{"neo4j", "neo4j", "/var/lib/neo4j", 7687},
+	{"opensearch", "opensearch", "/var/lib/opensearch", 9200},
+	{"prometheus", "prometheus", "/var/lib/prometheus/metrics2", 9090}, // beside it are its exporters' folders
+	{"rabbitmq", "rabbitmq-server", "/var/lib/rabbitmq", 5672},
+	{"sap-hana", "hdb-server", "/hana/shared", 0},
+	{"scylla", "scylla-server", "/var/lib/scylla", 9042},
+	{"slapd", "slapd", "/var/lib/ldap", 389},
+	{"tarantool", "tarantool", "/var/lib/tarantool", 3301},
+	{"virtuoso", "virtuoso-opensource", "/var/lib/virtuoso-opensource-7", 1111},
+	{"zookeeper", "zookeeper", "/var/lib/zookeeper", 2181},
+}
+
+// named adds an engine whose package is installed, or whose folder holds
+// something, or is closed.
+func named(m *assess.Machine, e engine) {
+	d := assess.Database{Engine: e.engine, Directory: e.dir, Port: e.port}
+	if p := m.Installed(e.pkg); p != nil {
+		d.Version, d.Package, d.Evidence = assess.Upstream(p.Version), p.Name, assess.Evidence{Path: m.Book.Database, Line: 0}
+		addDatabase(m, d)
+		return
+	}
+	if e.dir == "" {
+		return
+	}
+	if files, err := m.Files(inside(e.dir)); len(files) > 0 || errors.Is(err, fs.ErrPermission) {
+		d.Evidence = assess.Evidence{Path: e.dir, Line: 0}
+		addDatabase(m, d)
+	}
+}
+
+func hasDatabase(m *assess.Machine, engine string) bool {
+	return slices.ContainsFunc(m.A.Databases, func(d assess.Database) bool { return d.Engine == engine })
+}
+
+// addDatabase adds a database; what its data say of their version counts. Two
+// engines never share a directory.
+func addDatabase(m *assess.Machine, d assess.Database) {
+	known := d.Directory != "" && slices.ContainsFunc(m.A.Databases, func(o assess.Database) bool { return o.Directory == d.Directory })
+	if known {
+		return
+	}
+	if assess.PlainVersion.MatchString(d.DataVersion) {
+		d.Version = d.DataVersion
+	}
+	d.Databases = datadir.Names(m.FS, datadir.Source{Engine: d.Engine, Directory: d.Directory})
+	m.A.Databases = append(m.A.Databases, d)
+}
+
+// maxFollowed is as many files, and patterns of them, as the configurations of
+// databases include, all together: hostile ones include each other over and over.
+const maxFollowed = 300
+
+// follow reports whether one more is read that another file names.
+func follow(m *assess.Machine, depth int) bool {
+	if m.Followed++; m.Followed == maxFollowed+1 {
+		m.Source("databases.included", assess.SourceUnreadable, fmt.Sprintf("the configurations of databases name more than %d files; the rest was not read", maxFollowed))
+	}
+	return depth <= assess.MaxIncludes && m.Followed <= maxFollowed
+}
+
+// following are the files of a pattern that another file names.
+func following(m *assess.Machine, pattern string, depth int) []string {
+	if !follow(m, depth) {
+		return nil
+	}
+	return m.Glob(pattern)
+}
+
+// inside is a directory of the machine as its file system takes it.
+func inside(dir string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+dir), "/"), ".") }
+
+// stated reads the file in which data say what made them. That a directory is
+// closed is not that it says nothing.
+func stated(m *assess.Machine, engine, dir, name string) string {
+	file := path.Join(inside(dir), name)
+	b, err := m.ReadSmall(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		m.Outcome("databases."+engine+".data", file, err)
+	}
+	return assess.FirstLine(string(b))
+}
+
+// clusterPlaces are where the families and PostgreSQL's own packages keep
+// clusters, beside Debian's.
+var clusterPlaces = []string{
+	"/var/lib/pgsql/data", "/var/lib/pgsql/[0-9]*/data", "/var/lib/postgres/data", "/var/lib/postgresql/data", "/var/lib/postgresql/[0-9]*/data", "/var/lib/postgresql/[0-9]*/main",
+	"/var/opt/rh/*postgresql*/lib/pgsql/data", "/opt/rh/*postgresql*/root/var/lib/pgsql/data", "/usr/local/pgsql/data", "/opt/postgres*/data",
+}
+
+// pgdata is how the settings of a service say where its cluster is.
+var pgdata = lazyregexp.New(`(?m)^\s*PGDATA=["']?([^"'\s]+)`)
+
+// postgresql reads Debian's clusters, /etc/postgresql/VERSION/NAME, and those
+// that stand where others keep them or a service says.
+func postgresql(m *assess.Machine, commands []invocation) {
+	versions, err := m.Files("etc/postgresql")
+	m.Outcome("databases.postgresql", "etc/postgresql", err)
+	for _, version := range versions {
+		names, _ := m.Files(path.Join("etc/postgresql", version)) // a file beside the versions is no cluster
+		for _, name := range names {
+			cluster(m, version, name)
+		}
+	}
+	for _, dir := range clusterFolders(m, commands) {
+		bareCluster(m, dir)
+	}
+}
+
+// clusterFolders are the directories that may hold a cluster, each once.
+func clusterFolders(m *assess.Machine, commands []invocation) (dirs []string) {
+	for _, c := range commands {
+		args, _ := c.of("postgres", "postmaster", "pg_ctl")
+		if dir := cmp.Or(args.option("-D", "--pgdata"), c.environment["PGDATA"]); strings.HasPrefix(dir, "/") {
+			dirs = append(dirs, path.Clean(dir))
+		}
+	}
+	for _, pattern := range []string{"/etc/sysconfig/pgsql/*", "/etc/conf.d/postgresql"} {
+		for _, file := range m.Glob(pattern) {
+			if f := pgdata.FindStringSubmatch(m.Peek(file[1:])); f != nil {
+				dirs = append(dirs, path.Clean("/"+f[1]))
+			}
+		}
+	}
+	for _, pattern := range clusterPlaces {
+		dirs = append(dirs, m.Glob(pattern)...)
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+func cluster(m *assess.Machine, version, name string) {
+	file := path.Join("etc/postgresql", version, name, "postgresql.conf")
+	text, ok := m.Text("databases.postgresql."+version+"."+name, file)
+	if !ok {
+		return
+	}
+	d := assess.Database{
+		Engine: "postgresql", Version: version, Name: name, Directory: path.Join("/var/lib/postgresql", version, name),
+		Port: 5432, Package: "postgresql-" + version, Evidence: assess.Evidence{Path: "/" + file, Line: 0},
+	}
+	configure(m, &d, "/"+file, text, 0)
+	// The data say for themselves what made them; only their owner may read that.
+	d.DataVersion = stated(m, "postgresql", d.Directory, "PG_VERSION")
+	addDatabase(m, d)
+}
+
+// configure takes what a postgresql.conf says, and those that it includes: of a
+// setting that comes more than once, the last counts.
+func configure(m *assess.Machine, d *assess.Database, file, text string, depth int) {
+	for s := range assess.ParseSettings(file, text, "") {
+		value := postgresqlValue(s.Value)
+		switch strings.ToLower(s.Key) {
+		case "data_directory":
+			d.Directory = value
+		case "port":
+			d.Port, _ = strconv.Atoi(value) // 0 is "unknown"
+		case "include", "include_if_exists":
+			include(m, d, file, value, depth)
+		case "include_dir":
+			include(m, d, file, path.Join(value, "*.conf"), depth)
+		}
+	}
+}
+
+// include configures by the files of a pattern, from the folder of what names it.
+func include(m *assess.Machine, d *assess.Database, from, pattern string, depth int) {
+	if !path.IsAbs(pattern) {
+		pattern = path.Join(path.Dir(from), pattern)
+	}
+	for _, file := range following(m, pattern, depth) {
+		if !follow(m, depth) {
+			return
+		}
+		text, _ := m.Text("databases.postgresql."+path.Base(file), file[1:])
+		configure(m, d, file, text, depth+1)
+	}
+}
+
+// postgresqlValue is a value of postgresql.conf without its quotes and what is
+// noted behind it.
+func postgresqlValue(s string) string {
+	if quoted, ok := strings.CutPrefix(s, "'"); ok {
+		s, _, _ = strings.Cut(quoted, "'")
+		return s
+	}
+	s, _, _ = strings.Cut(s, "#")
+	return strings.TrimSpace(s)
+}
+
+// bareCluster adds a cluster that is known by its data alone.
+func bareCluster(m *assess.Machine, dir string) {
+	d := assess.Database{Engine: "postgresql", Name: path.Base(strings.TrimSuffix(dir, "/data")), Directory: dir, Port: 5432, Evidence: assess.Evidence{Path: path.Join(dir, "PG_VERSION"), Line: 0}}
+	if d.DataVersion = stated(m, "postgresql", dir, "PG_VERSION"); d.DataVersion == "" && !m.Exists(path.Join(inside(dir), "PG_VERSION")) {
+		return // an empty folder is no cluster; a closed one is noted
+	}
+	configure(m, &d, path.Join(dir, "postgresql.conf"), m.Peek(path.Join(inside(dir), "postgresql.conf")), 0)
+	short := strings.ReplaceAll(d.DataVersion, ".", "")
+	if d.Package = m.PackageOf([]string{"postgresql" + short + "-server", "rh-postgresql" + short + "-postgresql-server", "postgresql-server", "postgresql" + short, "postgresql"}, ""); d.Package != "" {
+		d.Version = assess.Upstream(m.Installed(d.Package).Version)
+	}
+	addDatabase(m, d)
+}
+
+// myPackages are the packages of the servers; what begins so is one. SUSE's and
+// Alpine's server is called as EL calls the client, and all have a
+// mariadb-common that the client's library needs.
+var myPackages = []struct{ engine, prefix string }{
+	{"mariadb", "mariadb-server"}, {"mariadb", "MariaDB-server"}, {"mysql", "mysql-community-server"}, {"mysql", "mysql-server"}, {"mysql", "percona-server-server"}, {"mysql", "mysql80-server"},
+}
+
+// myServerPackage is the installed package of a server of MySQL or MariaDB, or nil.
+func myServerPackage(m *assess.Machine) (engine string, p *assess.Package) {
+	for _, k := range myPackages {
+		if p = m.InstalledPrefix(k.prefix); p != nil {
+			return k.engine, p
+		}
+	}
+	if f := m.Family(); f == release.SUSE || f == release.Alpine {
+		return "mariadb", m.Installed("mariadb")
+	}
+	return "mariadb", nil
+}
+
+// myDatabase adds an instance that has data or is installed.
+func myDatabase(m *assess.Machine, s myServer) bool {
+	d := assess.Database{Engine: "mariadb", Name: s.name, Directory: s.dir, Port: s.port, Evidence: s.evidence}
+	if engine, p := myServerPackage(m); p != nil && s.dir != "" && !strings.Contains(s.dir, "/opt/rh/") {
+		d.Engine, d.Package, d.Version = engine, p.Name, assess.Upstream(p.Version)
+	}
+	there := m.Exists(path.Join(inside(s.dir), "ibdata1")) || m.Exists(path.Join(inside(s.dir), "mysql"))
+	if s.dir == "" || !there && d.Package == "" {
+		return false
+	}
+	if d.Evidence.Path == "" {
+		d.Evidence.Path = s.dir
+	}
+	m.Source("databases.mysql", assess.SourceOK, s.dir)
+	myVersion(m, &d)
+	addDatabase(m, d)
+	return true
+}
+
+// myVersion reads what the data say of themselves: what upgraded them last, or
+// the first page of MySQL 8's dictionary.
+func myVersion(m *assess.Machine, d *assess.Database) {
+	for _, name := range []string{"mariadb_upgrade_info", "mysql_upgrade_info"} {
+		if v := stated(m, "mysql", d.Directory, name); v != "" {
+			var flavour string
+			d.DataVersion, flavour, _ = strings.Cut(v, "-")
+			d.Evidence = assess.Evidence{Path: path.Join(d.Directory, name), Line: 1}
+			if d.Package == "" && !strings.HasPrefix(flavour, "MariaDB") {
+				d.Engine = "mysql"
+			}
+			return
+		}
+	}
+	dir := inside(d.Directory)
+	if v := lastUpgrade([]byte(m.Peek(path.Join(dir, "mysql_upgrade_history")))); v != "" {
+		d.Engine, d.DataVersion, d.Evidence = "mysql", v, assess.Evidence{Path: path.Join(d.Directory, "mysql_upgrade_history"), Line: 0}
+		return
+	}
+	if head, err := m.Head(path.Join(dir, "mysql.ibd"), 16); err == nil {
+		d.Engine, d.DataVersion, d.Evidence = "mysql", tablespaceVersion(head), assess.Evidence{Path: path.Join(d.Directory, "mysql.ibd"), Line: 0}
+	}
+}
+
+// lastUpgrade is the last version in MySQL 8.4's book of upgrades.
+func lastUpgrade(b []byte) string {
+	var book struct {
+		History []struct{ Version string } `json:"upgrade_history"`
+	}
+	if json.Unmarshal(b, &book) != nil || len(book.History) == 0 {
+		return ""
+	}
+	return book.History[len(book.History)-1].Version
+}
+
+// tablespaceVersion is the server's version in the first page of a tablespace
+// of MySQL 8: 80034 at byte 8.
+func tablespaceVersion(page []byte) string {
+	if len(page) < 12 {
+		return ""
+	}
+	v := binary.BigEndian.Uint32(page[8:])
+	if v < 80000 || v > 200000 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100)
+}
+
+// redisFiles are configurations of Redis and Valkey; each is an instance.
+var redisFiles = []struct{ engine, pattern string }{
+	{"redis", "/etc/redis.conf"}, {"redis", "/etc/redis/*.conf"}, {"valkey", "/etc/valkey.conf"}, {"valkey", "/etc/valkey/*.conf"}, {"redis", "/etc/opt/rh/*redis*/redis.conf"},
+}
+
+// redis reads Redis's and Valkey's configuration, and the header of the dump. A file
+// that another one includes is no instance's own.
+func redis(m *assess.Machine, commands []invocation) {
+	var instances []redisInstance
+	for _, f := range redisFiles {
+		for _, file := range m.Glob(f.pattern) {
+			if path.Base(file) != "sentinel.conf" && path.Base(file) != "users.acl" {
+				instances = append(instances, redisSettings(m, f.engine, file))
+			}
+		}
+	}
+	included := map[string]bool{}
+	for _, i := range instances {
+		maps.Copy(included, i.included)
+	}
+	for _, i := range instances {
+		if !included[i.file] {
+			redisDatabase(m, i)
+		}
+	}
+	for _, c := range commands {
+		redisCommand(m, c)
+	}
+	for _, engine := range []string{"redis", "valkey"} {
+		if p := redisPackage(m, engine); p != nil && !hasDatabase(m, engine) {
+			addDatabase(m, assess.Database{Engine: engine, Version: assess.Upstream(p.Version), Directory: "/var/lib/" + engine, Port: 6379, Package: p.Name, Evidence: assess.Evidence{Path: m.Book.Database, Line: 0}})
+		}
+	}
+}
+
+// redisInstance is what a configuration file says of a server, with what it includes.
+type redisInstance struct {
+	engine, file, dir, dump string
+	port                    int
+	included                map[string]bool
+}
+
+func redisSettings(m *assess.Machine, engine, file string) redisInstance {
+	i := redisInstance{engine, file, "/var/lib/" + engine, "dump.rdb", 6379, map[string]bool{}}
+	i.read(m, file, 0)
+	delete(i.included, file)
+	return i
+}
+
+func (i *redisInstance) read(m *assess.Machine, file string, depth int) {
+	text, _ := m.Text("databases."+i.engine, file[1:])
+	for s := range assess.ParseSettings(file, text, "") {
+		value := strings.Trim(s.Value, `'"`)
+		switch strings.ToLower(s.Key) {
+		case "dir":
+			i.dir = value
+		case "dbfilename":
+			i.dump = value
+		case "port":
+			i.port, _ = strconv.Atoi(value) // 0 is "unknown"
+		case "include":
+			for _, other := range following(m, value, depth) {
+				if !i.included[other] && follow(m, depth) {
+					i.included[other] = true
+					i.read(m, other, depth+1)
+				}
+			}
+		}
+	}
+}
+
+// redisCommand adds the server that a command starts with a file or a folder of
+// its own.
+func redisCommand(m *assess.Machine, c invocation) {
+	for _, engine := range []string{"redis", "valkey"} {
+		args, ok := c.of(engine + "-server")
+		if !ok {
+			continue
+		}
+		i := redisInstance{engine, c.evidence.Path, "", "dump.rdb", 6379, map[string]bool{}}
+		if len(args) > 0 && strings.HasPrefix(args[0], "/") {
+			i = redisSettings(m, engine, path.Clean(args[0]))
+		}
+		i.dir, i.dump = cmp.Or(args.option("--dir"), i.dir), cmp.Or(args.option("--dbfilename"), i.dump)
+		if port, err := strconv.Atoi(args.option("--port")); err == nil {
+			i.port = port
+		}
+		if i.dir != "" {
+			redisDatabase(m, i)
+		}
+	}
+}
+
+func redisPackage(m *assess.Machine, engine string) *assess.Package {
+	if p := m.Installed(engine + "-server"); p != nil {
+		return p
+	}
+	return m.Installed(engine)
+}
+
+func redisDatabase(m *assess.Machine, i redisInstance) {
+	d := assess.Database{Engine: i.engine, Directory: i.dir, Port: i.port, Evidence: assess.Evidence{Path: i.file, Line: 0}}
+	if p := redisPackage(m, i.engine); p != nil {
+		d.Package, d.Version = p.Name, assess.Upstream(p.Version)
+	}
+	file := path.Join(inside(i.dir), i.dump)
+	head, err := m.Head(file, 256)
+	if assess.StateOf(err) == assess.SourceUnreadable {
+		m.Outcome("databases."+i.engine+".data", file, err)
+	}
+	d.Name, d.DataVersion = parseRDB(head)
+	addDatabase(m, d)
+}
+
+// parseRDB reads the header of a dump: its form, "REDIS0009" being "rdb 9", and
+// the version of the server that wrote it, a field "redis-ver".
+func parseRDB(head []byte) (form, version string) {
+	if len(head) < 9 || string(head[:5]) != "REDIS" && string(head[:6]) != "VALKEY" {
+		return "", ""
+	}
+	n, err := strconv.Atoi(strings.TrimLeft(string(head[5:9]), "Y"))
+	if err != nil {
+		return "", ""
+	}
+	form = "rdb " + strconv.Itoa(n)
+	for _, field := range []string{"redis-ver", "valkey-ver"} {
+		_, rest, ok := strings.Cut(string(head), "\xfa"+string(rune(len(field)))+field)
+		if ok && len(rest) > 1 && int(rest[0]) < len(rest) && rest[0] < 64 {
+			return form, rest[1 : 1+int(rest[0])]
+		}
+	}
+	return form, form
+}
+
+// mongodbFiles are configurations of MongoDB; each is an instance.
+var mongodbFiles = []string{"/etc/mongod*.conf", "/etc/mongod/*.conf", "/etc/opt/rh/*mongodb*/mongod.conf"}
+
+// mongodb reads where configuration and commands say the data are, and what the
+// engine below it wrote there.
+func mongodb(m *assess.Machine, commands []invocation) {
+	for _, pattern := range mongodbFiles {
+		for _, file := range m.Glob(pattern) {
+			mongodbDatabase(m, mongodbSettings(m, file))
+		}
+	}
+	for _, c := range commands {
+		args, ok := c.of("mongod")
+		file, dir := args.option("-f", "--config"), args.option("--dbpath")
+		if !ok || file == "" && dir == "" {
+			continue
+		}
+		d := assess.Database{Engine: "mongodb", Port: 27017, Evidence: c.evidence}
+		if file != "" {
+			d = mongodbSettings(m, path.Clean("/"+file))
+		}
+		d.Directory = cmp.Or(dir, d.Directory)
+		if port, err := strconv.Atoi(args.option("--port")); err == nil {
+			d.Port = port
+		}
+		mongodbDatabase(m, d)
+	}
+}
+
+// mongodbSetting is one of the settings that matter, in YAML of either style or in
+// the lines of before.
+var mongodbSetting = lazyregexp.New(`(?i)\b(dbpath|port)["']?\s*[:=]\s*(?:"([^"]*)"|'([^']*)'|([^\s,}]+))`)
+
+func mongodbSettings(m *assess.Machine, file string) assess.Database {
+	d := assess.Database{Engine: "mongodb", Directory: "/var/lib/mongodb", Port: 27017, Evidence: assess.Evidence{Path: file, Line: 0}}
+	text, _ := m.Text("databases.mongodb", file[1:])
+	for n, line := range assess.NumberedLines(text) {
+		line, _, _ = strings.Cut(" "+line, " #")
+		for _, f := range mongodbSetting.FindAllStringSubmatch(line, -1) {
+			if value := f[2] + f[3] + f[4]; strings.EqualFold(f[1], "port") {
+				d.Port, _ = strconv.Atoi(value) // 0 is "unknown"
+			} else {
+				d.Directory, d.Evidence.Line = value, n
+			}
+		}
+	}
+	return d
+}
+
+func mongodbDatabase(m *assess.Machine, d assess.Database) {
+	if d.Package = m.PackageOf([]string{"mongodb-org-server", "mongodb-server", "mongodb-server-core", "rh-mongodb36-mongodb-server"}, ""); d.Package != "" {
+		d.Version = assess.Upstream(m.Installed(d.Package).Version)
+	}
+	d.DataVersion = wiredTiger(m.Start(path.Join(inside(d.Directory), "WiredTiger")))
+	addDatabase(m, d)
+}
+
+// wiredTigerLine is the line of a directory's own file that has the version of
+// the storage engine.
+var wiredTigerLine = lazyregexp.New(`(?m)^WiredTiger ([0-9]+(?:\.[0-9]+)*)`)
+
+func wiredTiger(b []byte) string {
+	if f := wiredTigerLine.FindSubmatch(b); f != nil {
+		return "wiredtiger " + string(f[1])
+	}
+	return ""
+}
+
+// ldapBackends are the forms of OpenLDAP's data by the files they have.
+var ldapBackends = []struct{ form, file string }{{"mdb", "data.mdb"}, {"hdb", "id2entry.bdb"}}
+
+// openldap reads the databases of OpenLDAP from its configuration, of either
+// form, and finds 389's instances.
+func openldap(m *assess.Machine, commands []invocation) {
+	folders, files := []string{"/etc/ldap/slapd.d", "/etc/openldap/slapd.d"}, []string{"/etc/openldap/slapd.conf", "/etc/ldap/slapd.conf"}
+	for _, c := range commands {
+		args, _ := c.of("slapd")
+		folders, files = append(folders, path.Clean("/"+args.option("-F"))), append(files, path.Clean("/"+args.option("-f")))
+	}
+	for _, dir := range folders {
+		for _, file := range m.Glob(path.Join(dir, "cn=config", "olcDatabase=*.ldif")) {
+			text, _ := m.Text("databases.slapd", file[1:])
+			// A long line of LDIF goes on after a space.
+			ldapDatabase(m, assess.ParseSettings(file, strings.ReplaceAll(text, "\n ", ""), ":"), "olcdbdirectory", "olcsuffix")
+		}
+	}
+	for _, file := range files {
+		slapdFile(m, file, 0)
+	}
+	for _, dir := range m.Glob("/var/lib/dirsrv/slapd-*/db") {
+		addDatabase(m, assess.Database{Engine: "389-ds", Name: path.Base(path.Dir(dir)), Directory: dir, Port: 389, DataVersion: stated(m, "389-ds", dir, "DBVERSION"), Evidence: assess.Evidence{Path: dir, Line: 0}})
+	}
+}
+
+// slapdFile reads a slapd.conf and what it includes, but schemas: the settings of a
+// database follow a line that begins it.
+func slapdFile(m *assess.Machine, file string, depth int) {
+	if file == "/" || !follow(m, depth) {
+		return
+	}
+	var database []assess.Setting
+	text, _ := m.Text("databases.slapd", file[1:])
+	for s := range assess.ParseSettings(file, text, "") {
+		switch strings.ToLower(s.Key) {
+		case "include":
+			if path.Ext(s.Value) != ".schema" {
+				slapdFile(m, path.Clean("/"+assess.Unquote(s.Value)), depth+1)
+			}
+		case "database":
+			ldapDatabase(m, slices.Values(database), "directory", "suffix")
+			database = nil
+		default:
+			database = append(database, s)
+		}
+	}
+	ldapDatabase(m, slices.Values(database), "directory", "suffix")
+}
+
+func ldapDatabase(m *assess.Machine, settings iter.Seq[assess.Setting], directory, suffix string) {
+	d := assess.Database{Engine: "slapd", Port: 389}
+	for s := range settings {
+		switch strings.ToLower(s.Key) {
+		case directory:
+			d.Directory, d.Evidence = assess.Unquote(s.Value), s.Evidence
+		case suffix:
+			d.Name = assess.Unquote(s.Value)
+		}
+	}
+	if d.Directory == "" {
+		return
+	}
+	for _, b := range ldapBackends {
+		if m.Exists(path.Join(inside(d.Directory), b.file)) {
+			d.DataVersion = b.form
+		}
+	}
+	if d.Package = m.PackageOf([]string{"slapd", "openldap-servers", "openldap2", "openldap"}, ""); d.Package != "" {
+		d.Version = assess.Upstream(m.Installed(d.Package).Version)
+	}
+	addDatabase(m, d)
+}
+
+// oracle reads the table of Oracle's instances.
+func oracle(m *assess.Machine) {
+	text, _ := m.Text("databases.oracle", "etc/oratab")
+	for s := range assess.ParseSettings("/etc/oratab", text, ":") {
+		if home, _, ok := strings.Cut(s.Value, ":"); ok {
+			addDatabase(m, assess.Database{Engine: "oracle", Name: s.Key, Directory: home, Port: 1521, Evidence: s.Evidence})
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package assess
+
+// Fact notes a setting of the machine that has no list of its own.
+func (m *Machine) Fact(area, key, value string, at Evidence) {
+	switch n := len(m.A.Facts); {
+	case n < maxFacts:
+		m.A.Facts = append(m.A.Facts, Fact{area, key, value, at})
+	case n == maxFacts:
+		m.A.Facts = append(m.A.Facts, Fact{area, key, value, at})
+		m.Source("assessment.facts", SourceUnreadable, "more than any real machine has are left out")
+	}
+}
+
+// Facts are those of an area.
+func (m *Machine) Facts(area string) (facts []Fact) {
+	for _, f := range m.A.Facts {
+		if f.Area == area {
+			facts = append(facts, f)
+		}
+	}
+	return facts
+}
+
+// maxFacts bounds the facts until there is time to weigh them.
+const maxFacts = 50_000

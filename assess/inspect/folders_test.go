@@ -1,0 +1,82 @@
+package inspect
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/assess"
+)
+
+// TestFolders: what no package brings is listed with its mode; what a package
+// brings, what belongs to the machine alone and what is in a service's own folder
+// is not.
+func TestFolders(t *testing.T) {
+	is := is.New(t)
+	root := t.TempDir()
+	is.NoErr(os.CopyFS(root, os.DirFS("../../fixtures/hosts/debian-11-web")))
+	for dir, mode := range map[string]os.FileMode{
+		"etc/letsencrypt/archive": 0o700, "var/log/named/old": 0o2750, "var/log/journal/0123456789abcdef0123456789abcdef": 0o755,
+		"etc/app": 0o755, "etc/lvm/backup": 0o700, "etc/nginx/sites-available": 0o755, "etc/nginx/sites-enabled": 0o755,
+	} {
+		is.NoErr(os.MkdirAll(filepath.Join(root, dir), 0o755))
+		is.NoErr(os.Chmod(filepath.Join(root, dir), mode&0o777|os.ModeSetgid*(mode>>10&1)))
+	}
+	for _, file := range []string{"sites-available/default", "sites-available/shop", "sites-enabled/shop"} {
+		is.NoErr(os.WriteFile(filepath.Join(root, "etc/nginx", file), nil, 0o644))
+	}
+	is.NoErr(os.WriteFile(filepath.Join(root, "var/lib/dpkg/info/curl.list"), []byte("/.\n/etc\n/etc/app\n/var/log\n"), 0o644))
+	a, err := assessDir(t, root)
+	is.NoErr(err)
+	modes := map[string]string{}
+	for _, f := range a.Folders {
+		modes[f.Path] = f.Mode
+	}
+	is.Equal(modes["/etc/letsencrypt/archive"], "0700")
+	is.Equal(modes["/var/log/named/old"], "2750")
+	for _, absent := range []string{"/etc/app", "/etc/lvm/backup", "/var/log/journal/0123456789abcdef0123456789abcdef"} {
+		_, there := modes[absent]
+		is.True(!there)
+	}
+	is.True(slices.Contains(a.Disabled, "/etc/nginx/sites-enabled/default"))
+	is.True(!slices.Contains(a.Disabled, "/etc/nginx/sites-enabled/shop"))
+}
+
+// TestLinksThatScriptsMake: a link that a maintainer script names, and that leads
+// where it says, is no person's; one that was led elsewhere, or that none names, is.
+func TestLinksThatScriptsMake(t *testing.T) {
+	is := is.New(t)
+	root := t.TempDir()
+	is.NoErr(os.CopyFS(root, os.DirFS("../../fixtures/hosts/debian-11-web")))
+	for link, to := range map[string]string{
+		"sites-enabled/default": "/etc/nginx/sites-available/default", "sites-enabled/mine": "/etc/nginx/sites-available/default",
+		"modules-enabled/50-mod-echo.conf": "/usr/share/nginx/modules-available/mod-echo.conf", "modules-enabled/50-mod-led.conf": "/srv/mine.conf",
+	} {
+		is.NoErr(os.MkdirAll(filepath.Dir(filepath.Join(root, "etc/nginx", link)), 0o755))
+		is.NoErr(os.Symlink(to, filepath.Join(root, "etc/nginx", link)))
+	}
+	for name, text := range map[string]string{
+		"nginx-common":   "#!/bin/sh\nif [ -z \"$2\" ]; then\n  ln -s /etc/nginx/sites-available/default /etc/nginx/sites-enabled/default\nfi\n",
+		"libnginx:amd64": "for pair in mod-echo.conf:50-mod-echo.conf mod-led.conf:50-mod-led.conf ; do\n  ln -sf /usr/share/nginx/modules-available/$from \\\n    /etc/nginx/modules-enabled/$to\ndone\n",
+	} {
+		is.NoErr(os.WriteFile(filepath.Join(root, "var/lib/dpkg/info", name+".postinst"), []byte(text), 0o755))
+	}
+	a, err := assessDir(t, root)
+	is.NoErr(err)
+	made := map[string]string{}
+	for _, c := range a.Configuration {
+		if filepath.Dir(filepath.Dir(c.Path)) == "/etc/nginx" {
+			made[filepath.Base(c.Path)] = c.MadeBy
+		}
+	}
+	is.Equal(made, map[string]string{"default": "nginx-common", "mine": "", "50-mod-echo.conf": "libnginx", "50-mod-led.conf": ""})
+	for _, f := range a.Findings {
+		if f.Key == "configuration.unowned" {
+			is.True(!slices.ContainsFunc(f.Related, func(r assess.Resource) bool { return r.Name == "/etc/nginx/sites-enabled/default" }))
+			is.True(slices.ContainsFunc(f.Related, func(r assess.Resource) bool { return r.Name == "/etc/nginx/sites-enabled/mine" }))
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package judge
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/assess/hazards"
+	"svc/assess/host"
+	"svc/backend/release"
+)
+
+// files answers what tables of hazards ask of a machine's files.
+type files struct {
+	fs   host.FS
+	left int64 // bytes that may still be read
+}
+
+// inRoot is a name as file systems of hosts have it.
+func inRoot(name string) string {
+	if name = strings.Trim(path.Clean(name), "/"); name == "" {
+		return "."
+	}
+	return name
+}
+
+func (f *files) Text(name string) string {
+	b, err := host.ReadFile(f.fs, inRoot(name), min(assess.MaxFile, f.left))
+	if err != nil {
+		return ""
+	}
+	f.left -= int64(len(b))
+	return string(b)
+}
+
+func (f *files) Names(folder string) (names []string) {
+	entries, err := f.fs.ReadDir(inRoot(folder))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func (f *files) Exists(name string) bool {
+	_, err := f.fs.Lstat(inRoot(name))
+	return err == nil
+}
+
+func (f *files) Link(name string) string {
+	to, err := f.fs.ReadLink(inRoot(name))
+	if err != nil {
+		return ""
+	}
+	return to
+}
+
+// Hazardous is the machine as tables of hazards ask it: what was assessed, and its
+// files, each read when a row asks.
+func Hazardous(a *assess.Assessment, fsys host.FS) *hazards.Machine {
+	m := &hazards.Machine{Architecture: a.System.Architecture, Packages: map[string][]string{}, Units: map[string]string{}, Files: &files{fsys, assess.MaxSmall}}
+	m.Release, _ = release.Lookup(a.Release)
+	for _, p := range a.Packages {
+		m.Packages[p.Name] = append(m.Packages[p.Name], p.Version)
+	}
+	for _, u := range slices.Concat(a.Services, a.Timers) {
+		m.Units[u.Name] = u.State
+	}
+	for _, c := range a.Configuration {
+		if c.State != assess.ConfigMissing {
+			m.Own = append(m.Own, c.Path)
+		}
+	}
+	for _, c := range a.Certificates {
+		m.Certificates = append(m.Certificates, c.Path)
+	}
+	for _, f := range a.Facts {
+		m.Facts = append(m.Facts, hazards.Fact{Area: f.Area, Key: f.Key, Value: f.Value, At: hazards.Place(f.Evidence)})
+	}
+	return m
+}
+
+// Hazards are the findings about the rows of a table that a machine meets on its
+// way to a target; without a target, about those that need none.
+func Hazards(t hazards.Table, m *hazards.Machine, target *release.Release) (all []assess.Finding) {
+	for _, h := range t.Evaluate(m, target) {
+		f := assess.Finding{Key: h.Key, Severity: assess.FindingSeverity(h.Severity), Inhibitor: h.Stops != hazards.None, Title: h.Title, Summary: h.Summary(assess.Some), Remediations: []assess.Remediation{remedy(h.Do)}}
+		if f.Inhibitor {
+			f.Severity = assess.High
+			f.Summary += " " + h.Stops.Says()
+		}
+		f.Related = assess.Resources("package", h.Pkgs)
+		for _, p := range h.Places {
+			if p.Path != "" {
+				f.Evidence = append(f.Evidence, assess.Evidence(p))
+				f.Related = append(f.Related, assess.Resource{Scheme: "file", Name: p.Path})
+			}
+		}
+		f.Evidence, f.Related = assess.List(f.Evidence[:min(len(f.Evidence), maxEvidence)]), assess.List(slices.Compact(f.Related))
+		all = append(all, f)
+	}
+	return all
+}
+
+// maxEvidence bounds the places that a finding of a table names.
+const maxEvidence = 20
+
+// remedy is what a row says to do.
+func remedy(do string) assess.Remediation {
+	if line, ok := strings.CutPrefix(do, "$ "); ok {
+		return assess.Command(line)
+	}
+	return assess.Remediation{Type: "hint", Text: do}
+}
+
+// findHazards finds what tables of hazards know: what needs no target, and, where
+// one is named, what lies on the way there.
+func findHazards(m *assess.Machine) {
+	table, asked := m.Options.Hazards, Hazardous(m.A, m.FS)
+	if table == nil {
+		table = hazards.Curated()
+	}
+	for _, f := range Hazards(table, asked, nil) {
+		m.Finding(f)
+	}
+	if target, ok := release.Lookup(m.Options.Target); ok {
+		for _, f := range Hazards(table, asked, &target) {
+			m.Finding(f)
+		}
+	}
+}

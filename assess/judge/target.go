@@ -1,0 +1,48 @@
+package judge
+
+import (
+	"fmt"
+	"time"
+
+	"svc/assess"
+	"svc/backend/release"
+)
+
+// JudgeTarget says what is wrong with a release as a target on a day, of a machine
+// of the release source, a slug: that it is older, the same, not out yet, or out of
+// support. A zero day judges no dates.
+func JudgeTarget(source string, target release.Release, day time.Time) (all []assess.Finding) {
+	from, known := release.Lookup(source)
+	switch {
+	case known && target.Older(from):
+		all = append(all, assess.Finding{
+			Key: "target.older", Severity: assess.High, Inhibitor: true, Title: "The target is older than the source",
+			Summary:      fmt.Sprintf("%s is an earlier release than %s: software would go back to earlier versions, which data and settings seldom survive.", target.Name, from.Name),
+			Remediations: assess.Hints("Choose a newer release."),
+		})
+	case known && target.Slug == from.Slug:
+		all = append(all, assess.Finding{
+			Key: "target.same", Severity: assess.Low, Title: "The target is the release that the machine has",
+			Summary: fmt.Sprintf("The machine runs %s already: this moves it to another machine, not to another release.", target.Name),
+		})
+	}
+	if day.IsZero() {
+		return all
+	}
+	today := day.UTC().Format(time.DateOnly)
+	if supported, known := target.Supported(day); known && !supported {
+		all = append(all, assess.Finding{
+			Key: "target.end-of-life", Severity: assess.High, Title: target.Name + " is out of support",
+			Summary:      fmt.Sprintf("The vendor's free support ended on %s: there are no security updates for everybody any more.", target.EndOfLife),
+			Remediations: assess.Hints("Choose a release that is supported."),
+		})
+	}
+	if target.Released == "" || target.Released > today {
+		all = append(all, assess.Finding{
+			Key: "target.unreleased", Severity: assess.High, Title: target.Name + " is not released yet",
+			Summary:      "Its packages still change, it has no security support, and what the index knows of it is of an unfinished state.",
+			Remediations: assess.Hints("Choose a release that is out, unless this is a trial."),
+		})
+	}
+	return all
+}
