@@ -16,6 +16,9 @@ const (
 	DetailStatement AccountDetail = "statement"
 )
 
+// linesOfBill is how many lines of a bill a result may have.
+const linesOfBill = 1000
+
 // WhoamiInput is the input of Whoami.
 type WhoamiInput struct {
 	Detail AccountDetail `json:"detail,omitempty" jsonschema:"vms: the machines that have a seat; statement: the bill"`
@@ -91,12 +94,12 @@ func Whoami(ctx context.Context, env *Env, in WhoamiInput) (r WhoamiResult, err 
 		}
 		r.VMs, page = paged(env, env.names(list.VMs), offset, list.HasMore)
 	case DetailStatement:
-		bill, err := call(ctx, env, api.GetStatement, api.None{})
+		bill, err := call(ctx, env, api.GetStatement, api.StatementRequest{Limit: linesOfBill, Offset: offset})
 		if err != nil {
 			return r, err
 		}
-		offset = min(offset, len(bill.Lines))
-		bill.Lines, page = paged(env, bill.Lines[offset:], offset, false)
+		bill.Lines, page = paged(env, bill.Lines, offset, bill.NextCursor != "")
+		bill.NextCursor = "" // the result's own is told
 		r.Statement = &bill
 	default:
 		return r, inputErrorf("svc_whoami", "detail must be %s, %s or %s, not %q", DetailAccount, DetailVMs, DetailStatement, in.Detail)

@@ -1,5 +1,10 @@
 package api
 
+import (
+	"slices"
+	"strings"
+)
+
 // Plan is an account's tariff.
 type Plan string
 
@@ -24,6 +29,45 @@ const OverageRate = 799
 type Page struct {
 	Limit  int `json:"-" query:"limit" default:"50" minimum:"1" maximum:"1000"`
 	Offset int `json:"-" query:"offset" default:"0" minimum:"0" maximum:"1000000000"`
+	Cursor string `json:"-" query:"cursor" default:""` // next_cursor, in place of the offset: any page costs the same
+}
+
+// Check refuses two beginnings.
+func (p *Page) Check() error { return oneBeginning(p.Offset, p.Cursor) }
+
+func oneBeginning(offset int, cursor string) error {
+	if offset != 0 && cursor != "" {
+		return Errorf(MalformedRequest, "cursor takes the place of offset: give one of them; nothing was read")
+	}
+	return nil
+}
+
+// StatementRequest says which lines of a statement are asked for, and how.
+type StatementRequest struct {
+	Limit  int             `json:"-" query:"limit" default:"0" minimum:"1" maximum:"10000"` // all lines where it is not given
+	Offset int             `json:"-" query:"offset" default:"0" minimum:"0" maximum:"1000000000"`
+	Cursor string          `json:"-" query:"cursor" default:""`
+	Format StatementFormat `json:"-" query:"format" default:"json"`
+}
+
+// StatementFormat is what a statement is written as.
+type StatementFormat string
+
+// The formats of a statement: CSV has its lines alone.
+const (
+	StatementJSON StatementFormat = "json"
+	StatementCSV  StatementFormat = "csv"
+)
+
+// StatementFormats lists every format.
+var StatementFormats = []StatementFormat{StatementJSON, StatementCSV}
+
+// Check refuses two beginnings, and a format that there is not.
+func (r *StatementRequest) Check() error {
+	if r.Format != "" && !slices.Contains(StatementFormats, r.Format) {
+		return Errorf(MalformedRequest, "format must be json or csv, not %.20q; nothing was read", r.Format)
+	}
+	return oneBeginning(r.Offset, r.Cursor)
 }
 
 // ShortPage is a Page of the lists that give at most 100.
@@ -93,6 +137,7 @@ type VMList struct {
 	Offset  int  `json:"offset"`
 	Count   int  `json:"count"`
 	HasMore bool `json:"has_more"`
+	NextCursor string `json:"next_cursor,omitempty"` // where there is more
 }
 
 // VM is a licensed VM. Times are YYYY-MM-DD HH:MM:SS+00.
@@ -111,6 +156,7 @@ type UsageHistory struct {
 	Offset  int          `json:"offset"`
 	Count   int          `json:"count"`
 	HasMore bool         `json:"has_more"`
+	NextCursor string `json:"next_cursor,omitempty"` // where there is more
 }
 
 // UsageEvent is one billable operation.
@@ -141,6 +187,7 @@ type Statement struct {
 	PeriodFrom       *string         `json:"period_from"`  // the year that the total is for; null without instances
 	PeriodUntil      *string         `json:"period_until"` // its last day
 	RenewsOn         *string         `json:"renews_on"`    // the day after, when the next year is due
+	NextCursor       string          `json:"next_cursor,omitempty"` // where a limit was given and there are more lines
 	Lines            []StatementLine `json:"lines"`
 }
 
@@ -153,4 +200,19 @@ type StatementLine struct {
 	// Pool is what the seat was taken from when it was claimed: free, pov, license,
 	// overage or unlimited; null where that was not recorded.
 	Pool *string `json:"pool"`
+}
+
+// StatementColumns head the lines of a statement as a table.
+var StatementColumns = []string{"vm", "since", "source", "kind", "pool"}
+
+// Cells are a line of that table. What a customer called a system is no formula there.
+func (l StatementLine) Cells() []string {
+	source, pool := l.Source, ""
+	if strings.ContainsAny(source[:min(1, len(source))], "=+-@") {
+		source = "'" + source
+	}
+	if l.Pool != nil {
+		pool = *l.Pool
+	}
+	return []string{l.VM, l.Since, source, string(l.Kind), pool}
 }

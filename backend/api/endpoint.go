@@ -54,7 +54,7 @@ var (
 	GetAccount   = Endpoint[None, Account]{Method: http.MethodGet, Path: "/v1/account", Auth: Bearer, Doc: "Billing and usage summary."}
 	GetUsage     = Endpoint[Page, UsageHistory]{Method: http.MethodGet, Path: "/v1/account/usage", Auth: Bearer, Doc: "Billable operations, newest first."}
 	GetVMs       = Endpoint[Page, VMList]{Method: http.MethodGet, Path: "/v1/account/vms", Auth: Bearer, Doc: "Licensed VMs, newest first."}
-	GetStatement = Endpoint[None, Statement]{Method: http.MethodGet, Path: "/v1/account/statement", Auth: Bearer, Doc: "Billing statement: instances, rate, annual total."}
+	GetStatement = Endpoint[StatementRequest, Statement]{Method: http.MethodGet, Path: "/v1/account/statement", Auth: Bearer, Doc: "Billing statement: instances, rate, annual total, and a line an instance: all of them, or a page; with format=csv the lines alone."}
 	GetCapacity  = Endpoint[None, Capacity]{Method: http.MethodGet, Path: "/v1/account/capacity", Auth: Bearer, Doc: "Capacity and its terms."}
 	Entitlements = Endpoint[None, Capacity]{Method: http.MethodGet, Path: "/v1/account/entitlements", Auth: Bearer, Doc: "Alias of /v1/account/capacity."}
 	Terms        = Endpoint[None, Capacity]{Method: http.MethodGet, Path: "/v1/account/terms", Auth: Bearer, Doc: "Alias of /v1/account/capacity."}

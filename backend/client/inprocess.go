@@ -18,8 +18,7 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		served.Body = http.NoBody
 	}
 	w := &recorder{header: http.Header{}}
-	t.handler.ServeHTTP(w, served)
-	if err := r.Context().Err(); err != nil {
+	if err := t.serve(w, served); err != nil {
 		return nil, err
 	}
 	w.WriteHeader(http.StatusOK) // unless the handler did
@@ -28,6 +27,19 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()),
 	}, nil
+}
+
+// serve has the handler answer; one that ends in the midst of it has not.
+func (t inProcess) serve(w http.ResponseWriter, r *http.Request) (err error) {
+	defer func() {
+		if p := recover(); p == http.ErrAbortHandler {
+			err = io.ErrUnexpectedEOF
+		} else if p != nil {
+			panic(p)
+		}
+	}()
+	t.handler.ServeHTTP(w, r)
+	return r.Context().Err()
 }
 
 // recorder keeps a response.

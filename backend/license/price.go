@@ -63,16 +63,15 @@ func Summary(a Account, h Holdings, used int, day string) api.Account {
 
 // period is the year that a day is in, and the day of its renewal: that of the
 // active subscription which ends first, else the one counted from the first instance.
-func period(h Holdings, lines []api.StatementLine, day string) (from, renewal *string) {
+func period(h Holdings, first, day string) (from, renewal *string) {
 	for _, g := range active(h.Licenses, day) {
 		if g.Source == Subscription && (renewal == nil || g.Until < *renewal) {
 			from, renewal = &g.From, &g.Until
 		}
 	}
-	if renewal != nil || len(lines) == 0 {
+	if renewal != nil || first == "" {
 		return from, renewal
 	}
-	first := lines[0].Since
 	for n := 1; ; n++ {
 		if next := Anniversary(first, n); next > day || next == first {
 			start := Anniversary(first, n-1)
@@ -89,14 +88,15 @@ func lastDay(until *string) *string {
 	return &last
 }
 
-// Statement is the billing statement as of a day, with its lines.
-func Statement(a Account, h Holdings, lines []api.StatementLine, day string) api.Statement {
-	p := PriceOf(a, h, len(lines), day)
-	from, until := period(h, lines, day)
+// Statement is the billing statement as of a day, without its lines: of so many
+// instances, the first of which is of the day first.
+func Statement(a Account, h Holdings, instances int, first, day string) api.Statement {
+	p := PriceOf(a, h, instances, day)
+	from, until := period(h, first, day)
 	return api.Statement{
 		PeriodFrom: from, PeriodUntil: lastDay(until), RenewsOn: until,
-		AccountID: a.ID, AsOf: day, Plan: a.Plan, Instances: len(lines), FreeInstances: p.Free, PaidInstances: p.Paid,
+		AccountID: a.ID, AsOf: day, Plan: a.Plan, Instances: instances, FreeInstances: p.Free, PaidInstances: p.Paid,
 		PackSize: p.Pack, Quantity: p.Quantity, Rate: p.Rate, OverageInstances: p.Overage, OverageRate: api.OverageRate,
-		Currency: Currency, AnnualTotal: p.Total, Lines: lines,
+		Currency: Currency, AnnualTotal: p.Total, Lines: []api.StatementLine{},
 	}
 }

@@ -29,7 +29,7 @@ func add(counts, more map[string]int) {
 }
 
 func (s *Server) findings(ctx context.Context, c caller, in api.ShortPage) (api.FindingList, error) {
-	return s.cfg.Store.Findings(ctx, c.AccountID, store.Page(in))
+	return s.cfg.Store.Findings(ctx, c.AccountID, shortPage(in))
 }
 
 func (s *Server) finding(ctx context.Context, c caller, in api.ByID) (api.Finding, error) {
@@ -46,7 +46,7 @@ func (s *Server) askQuestion(ctx context.Context, c caller, in api.QuestionReque
 }
 
 func (s *Server) questions(ctx context.Context, c caller, in api.ShortPage) (api.QuestionList, error) {
-	return s.cfg.Store.Questions(ctx, c.AccountID, store.Page(in))
+	return s.cfg.Store.Questions(ctx, c.AccountID, shortPage(in))
 }
 
 func (s *Server) question(ctx context.Context, c caller, in api.ByID) (api.Question, error) {
@@ -56,6 +56,8 @@ func (s *Server) question(ctx context.Context, c caller, in api.ByID) (api.Quest
 func (s *Server) answerQuestion(ctx context.Context, _ caller, in api.AnswerRequest) (api.Question, error) {
 	return s.cfg.Store.AnswerQuestion(ctx, in.ID, in.Answer)
 }
+
+func shortPage(in api.ShortPage) store.Page { return store.Page{Limit: in.Limit, Offset: in.Offset} }
 
 // cut keeps a text within its limit: placeholders can be longer than what they
 // stand for.

@@ -110,6 +110,10 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.server.fail(x, err)
 		return
 	}
+	if answer, ok := out.(streamed); ok {
+		e.server.stream(x, r, e.status, answer)
+		return
+	}
 	e.server.write(x, e.status, out)
 }
 
@@ -277,10 +281,10 @@ func (s *Server) write(x *exchange, status int, v any) {
 // token nor the body nor a whole fingerprint is ever logged.
 func (s *Server) finish(x *exchange, r *http.Request, start time.Time) {
 	s.metrics.running.Dec()
-	if p := recover(); p != nil {
-		if p == http.ErrAbortHandler {
-			panic(p)
-		}
+	p := recover()
+	if p == http.ErrAbortHandler {
+		defer panic(p) // the connection ends, once that is noted
+	} else if p != nil {
 		err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		if x.status == 0 {
 			s.fail(x, err)

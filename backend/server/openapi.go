@@ -63,10 +63,14 @@ func (p *printer) operation(r route) (object, error) {
 	if err != nil {
 		return nil, err
 	}
+	success := response("Success.", out)
+	if r.in == reflect.TypeFor[api.StatementRequest]() {
+		success["content"].(object)[csvType] = object{"schema": object{"type": "string"}}
+	}
 	operation := object{
 		"operationId": operationID(r),
 		"summary":     r.doc,
-		"responses":   object{strconv.Itoa(r.status): response("Success.", out), "default": object{"$ref": "#/components/responses/Error"}},
+		"responses":   object{strconv.Itoa(r.status): success, "default": object{"$ref": "#/components/responses/Error"}},
 	}
 	if parameters := parameters(r); len(parameters) > 0 {
 		operation["parameters"] = parameters
@@ -120,7 +124,7 @@ func parameters(r route) []object {
 			all = append(all, object{"name": name, "in": "path", "required": true, "schema": pathSchema(r.in.Field(i).Type)})
 		}
 		if name := tag.Get("query"); name != "" {
-			all = append(all, object{"name": name, "in": "query", "required": r.in.Field(i).Type.Kind() == reflect.String, "schema": querySchema(r.in.Field(i))})
+			all = append(all, object{"name": name, "in": "query", "required": !optional(tag), "schema": querySchema(r.in.Field(i))})
 		}
 	}
 	if r.replay {
@@ -133,6 +137,12 @@ func parameters(r route) []object {
 	return all
 }
 
+// optional reports whether a parameter has a default.
+func optional(tag reflect.StructTag) bool {
+	_, ok := tag.Lookup("default")
+	return ok
+}
+
 func pathSchema(t reflect.Type) any {
 	if s := enums[t]; s != nil {
 		return s
@@ -141,6 +151,9 @@ func pathSchema(t reflect.Type) any {
 }
 
 func querySchema(f reflect.StructField) object {
+	if s := enums[f.Type]; s != nil {
+		return object{"type": "string", "enum": s.Enum, "default": f.Tag.Get("default")}
+	}
 	if f.Type.Kind() == reflect.String {
 		return object{"type": "string"}
 	}
@@ -175,6 +188,7 @@ var enums = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[rawjson.RawMessage]():   {Ref: "schemas/statement"}, // what attest/sign takes; beside this document
 	reflect.TypeFor[api.SchemaName]():       enum(schema.Names()...),
 	reflect.TypeFor[api.Role]():             enum(api.Roles...),
+	reflect.TypeFor[api.StatementFormat]():  enum(api.StatementFormats...),
 }
 
 // checked are the members of requests whose limits no type has.

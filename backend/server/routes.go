@@ -33,7 +33,7 @@ func (s *Server) routes() []route {
 		mount(api.GetAccount, s.account),
 		mount(api.GetUsage, s.usageHistory),
 		mount(api.GetVMs, s.vms),
-		mount(api.GetStatement, s.statement),
+		join(api.GetStatement, s.statement),
 		mount(api.GetCapacity, s.capacity),
 		mount(api.Entitlements, s.capacity),
 		mount(api.Terms, s.capacity),

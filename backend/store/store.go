@@ -111,9 +111,6 @@ type Shard struct {
 	Bytes  int64
 }
 
-// Page is a part of a list: limit and offset are in range.
-type Page struct{ Limit, Offset int }
-
 // Store is what the server and the operator's commands need. All methods are
 // safe for concurrent use. A refusal is an *api.Error; what is not there is
 // ErrNotFound; a store that can't be reached is an *api.Error UNAVAILABLE.
@@ -133,7 +130,8 @@ type Store interface {
 
 	Summary(ctx context.Context, account int64) (api.Account, error)
 	Capacity(ctx context.Context, account int64) (api.Capacity, error)
-	Statement(ctx context.Context, account int64) (api.Statement, error)
+	// Statement is the bill with a page of its lines, the oldest first.
+	Statement(ctx context.Context, account int64, p Page) (api.Statement, error)
 	VMs(ctx context.Context, account int64, p Page) (api.VMList, error)
 	Usage(ctx context.Context, account int64, p Page) (api.UsageHistory, error)
 

@@ -17,7 +17,7 @@ func (p *program) accountCommand() *ffcli.Command {
 		p.pageCommand("vms", "list the licensed machines", p.vms),
 		p.pageCommand("usage", "list the billable operations, newest first", p.usageHistory),
 		p.command(p.flagSet("capacity"), "svc account capacity", "show capacity and its terms", noArgs(p.capacity)),
-		p.command(p.flagSet("statement"), "svc account statement", "show the billing statement", noArgs(p.statement)),
+		p.statementCommand(),
 	)
 }
 
@@ -110,29 +110,6 @@ func (p *program) capacity(ctx context.Context) error {
 		rows := [][]string{}
 		for _, t := range c.Terms {
 			rows = append(rows, []string{t.Kind, orDash(t.Source), fmt.Sprint(t.Seats), t.ValidFrom + " to " + t.ValidUntil, orDash(t.Note)})
-		}
-		w.table(rows)
-	})
-}
-
-func (p *program) statement(ctx context.Context) error {
-	s, err := call(ctx, p, api.GetStatement, api.None{})
-	if err != nil {
-		return err
-	}
-	return p.print(s, func(w *view) {
-		w.line("Account %d, plan %s, as of %s", s.AccountID, s.Plan, s.AsOf)
-		w.table([][]string{
-			{"instances", fmt.Sprintf("%d, %d free, %d paid", s.Instances, s.FreeInstances, s.PaidInstances)},
-			{"subscription", fmt.Sprintf("%d at %d %s", s.Quantity, s.Rate, s.Currency)},
-			{"overage", fmt.Sprintf("%d at %d %s", s.OverageInstances, s.OverageRate, s.Currency)},
-			{"annual total", fmt.Sprintf("%d %s", s.AnnualTotal, s.Currency)},
-			{"period", orDash(s.PeriodFrom) + " to " + orDash(s.PeriodUntil)},
-			{"renewal", orDash(s.RenewsOn)},
-		})
-		rows := [][]string{{"VM", "SINCE", "SOURCE", "CLAIMED BY", "TAKEN FROM"}}
-		for _, l := range s.Lines {
-			rows = append(rows, []string{l.VM, l.Since, l.Source, string(l.Kind), orDash(l.Pool)})
 		}
 		w.table(rows)
 	})

@@ -228,53 +228,70 @@ func (s *service) body(b *testing.B, path, token string) string {
 	return string(body)
 }
 
-// BenchmarkGrowth asks an account of a million events and one of ten million: what
-// a page of a list and a decision cost must not grow with them.
+// BenchmarkGrowth asks an account of a thousand machines, and of up to a million, with
+// ten events each: what a page of a list and a decision cost must not grow with them,
+// wherever in the list the page is. A page by its offset grows, and the statement's
+// time does; its memory does not.
 func BenchmarkGrowth(b *testing.B) {
 	pg := newCluster(b, "fsync=off", "max_wal_size=8GB", "shared_buffers=1GB")
 	s := start(b, address(pg), 1)
 	id, token := s.account(b, "--unlimited")
-	operations := []struct {
-		name    string
-		request func(int, []byte) []byte
-	}{
-		{"usage", get("/v1/account/usage", token)},
-		{"vms", get("/v1/account/vms", token)},
-		{"capacity", get("/v1/account/capacity", token)},
-		{"claim", claims([]string{token})},
-	}
-	before := map[string]float64{}
-	for _, events := range []int{1_000_000, 10_000_000} {
-		pg.fill(b, id, events)
+	first := map[string]float64{}
+	for _, machines := range []int{1_000, 10_000, 100_000, 1_000_000} {
+		pg.fill(b, id, 10*machines)
+		deep := fmt.Sprintf("offset=%d", machines-60)
 		scans := pg.scans(b)
-		for _, o := range operations {
+		for _, o := range []struct {
+			name    string
+			request func(int, []byte) []byte
+		}{
+			{"account", get("/v1/account", token)},
+			{"capacity", get("/v1/account/capacity", token)},
+			{"usage", get("/v1/account/usage", token)},
+			{"vms", get("/v1/account/vms", token)},
+			{"vms-last-by-cursor", get("/v1/account/vms?cursor="+s.cursor(b, token, "vms?"+deep), token)},
+			{"vms-last-by-offset", get("/v1/account/vms?"+deep, token)},
+			{"usage-last-by-cursor", get("/v1/account/usage?cursor="+s.cursor(b, token, fmt.Sprintf("usage?offset=%d", 10*machines-60)), token)},
+			{"statement-last-by-cursor", get("/v1/account/statement?limit=50&cursor="+s.cursor(b, token, "statement?limit=50&"+deep), token)},
+			{"claim", claims([]string{token})},
+		} {
 			took := s.drive(b, 1, benchTime, o.request)
 			half := took[len(took)/2].Seconds() * 1e6
-			b.ReportMetric(half, fmt.Sprintf("us-%s-at-%dM", o.name, events/1_000_000))
-			if before[o.name] > 0 {
-				b.ReportMetric(half/before[o.name], "x-"+o.name)
+			b.ReportMetric(half, fmt.Sprintf("us-%s-at-%d", o.name, machines))
+			if machines == 1_000 {
+				first[o.name] = half
 			}
-			before[o.name] = half
+			b.ReportMetric(half/first[o.name], "x-"+o.name)
 		}
 		is.New(b).Equal(pg.scans(b), scans) // nothing reads a whole table
+		took, more := s.statements(b, token, 1, machines)
+		b.ReportMetric(took.Seconds(), fmt.Sprintf("s-statement-at-%d", machines))
+		b.ReportMetric(more, fmt.Sprintf("MB-statement-at-%d", machines))
 	}
+	_, more := s.statements(b, token, 10, 1_000_000)
+	b.ReportMetric(more, "MB-ten-statements-at-1000000")
 }
 
 // fill gives an account so many events, ten to a VM, all listed.
-func (c *cluster) fill(b *testing.B, account, events int) {
-	run := func(format string, args ...any) {
-		_, err := c.within(20*time.Minute, fmt.Sprintf(format, args...))
-		is.New(b).NoErr(err)
-	}
-	const fingerprint = "md5((i / 10)::text) || md5((i / 10 + 1)::text)"
-	run(`INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, target, claimed, billable, overage, listed, at)
-		SELECT -i, %[1]d, to_char(i, 'FM000000000000'), 'migration', %[2]s, 'centos 7', 'debian 13', i %% 10 = 0, i %% 10 = 0, false, true, i
-		FROM generate_series((SELECT count(*) FROM events) + 1, %[3]d) i`, account, fingerprint, events)
-	run(`INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
-		SELECT %[1]d, %[2]s, 'migration', 'centos 7', 1, i, i, to_char(i, 'FM000000000000')
-		FROM generate_series(10, %[3]d, 10) i ON CONFLICT DO NOTHING`, account, fingerprint, events)
-	run("UPDATE accounts SET billable_vms = (SELECT count(*) FROM seats)")
-	run("ANALYZE")
+func (c *cluster) fill(b testing.TB, account, events int) {
+	c.run(b, `INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, target, claimed, billable, overage, listed, at)
+		SELECT -i, %[1]d, to_char(i, 'FM000000000000'), 'migration', md5((i / 10)::text) || md5((i / 10 + 1)::text), 'centos 7', 'debian 13', i %% 10 = 0, i %% 10 = 0, false, true, i
+		FROM generate_series((SELECT count(*) FROM events WHERE id < 0) + 1, %[2]d) i`, account, events)
+	c.machines(b, account, events/10)
+}
+
+// machines gives an account so many seats.
+func (c *cluster) machines(b testing.TB, account, n int) {
+	c.run(b, `INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by)
+		SELECT %[1]d, md5(i::text) || md5((i + 1)::text), 'migration', 'centos 7', 1, 10 * i, 10 * i, to_char(10 * i, 'FM000000000000')
+		FROM generate_series(1, %[2]d) i ON CONFLICT DO NOTHING`, account, n)
+	c.run(b, "UPDATE accounts SET billable_vms = (SELECT count(*) FROM seats WHERE account_id = id)")
+	c.run(b, "ANALYZE")
+}
+
+func (c *cluster) run(b testing.TB, format string, args ...any) {
+	_, err := c.within(20*time.Minute, fmt.Sprintf(format, args...))
+	is.New(b).NoErr(err)
 }
 
 // scans counts the sequential scans of the tables that grow, when the counters

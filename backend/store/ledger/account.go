@@ -3,7 +3,9 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"math"
 
 	"svc/backend/api"
 	"svc/backend/license"
@@ -94,17 +96,29 @@ func (s *Ledger) Capacity(ctx context.Context, account int64) (out api.Capacity,
 }
 
 // Statement implements store.Store.
-func (s *Ledger) Statement(ctx context.Context, account int64) (out api.Statement, err error) {
+func (s *Ledger) Statement(ctx context.Context, account int64, p store.Page) (out api.Statement, err error) {
 	err = s.billing(ctx, account, func(q Querier, a store.Account, h license.Holdings, day string) error {
+		first, err := One(ctx, q, Value[int64], "SELECT first_at FROM seats WHERE account_id = ? ORDER BY first_at LIMIT 1", account)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		since := ""
+		if err == nil {
+			since = license.Day(TimeOf(first))
+		}
+		var instants []int64
 		lines, err := Collect(ctx, q, func(r Row) (l api.StatementLine, err error) {
 			var since int64
 			var pool string
 			err = r.Scan(&l.VM, &since, &l.Source, &l.Kind, &pool)
 			l.Pool = pointer(Null(pool))
 			l.Since, l.Kind = license.Day(TimeOf(since)), license.SeatKind(l.Kind)
+			instants = append(instants, since)
 			return l, err
-		}, "SELECT substr(fingerprint, 1, 12), first_at, source, kind, pool FROM seats WHERE account_id = ? ORDER BY first_at, fingerprint", account)
-		out = license.Statement(a.Account, h, lines, day)
+		}, `SELECT substr(fingerprint, 1, 12), first_at, source, kind, pool FROM seats
+			WHERE account_id = ? AND first_at >= ? ORDER BY first_at, fingerprint LIMIT ? OFFSET ?`, account, p.Start(math.MinInt64), p.Limit+1, p.Offset)
+		out = license.Statement(a.Account, h, a.Used, since, day)
+		out.Lines, out.NextCursor = pageFrom(lines, instants, p)
 		return err
 	})
 	return out, err
@@ -118,38 +132,50 @@ func pageOf[T any](all []T, limit int) ([]T, bool) {
 	return all, false
 }
 
+// pageFrom cuts a list whose entries have these instants, and says where it goes on.
+func pageFrom[T any](all []T, instants []int64, p store.Page) (page []T, next string) {
+	if len(all) > p.Limit {
+		return all[:p.Limit], p.Next(instants[:p.Limit]).Cursor()
+	}
+	return all, ""
+}
+
 // VMs implements store.Store.
 func (s *Ledger) VMs(ctx context.Context, account int64, p store.Page) (api.VMList, error) {
+	var instants []int64
 	all, err := Collect(ctx, s.Read, func(r Row) (vm api.VM, err error) {
 		var first, last, kinds int64
 		err = r.Scan(&vm.VM, &first, &last, &kinds)
+		instants = append(instants, first)
 		vm.FirstBillableAt, vm.LastSeenAt, vm.Licensed, vm.Kinds = stamp(TimeOf(first)), stamp(TimeOf(last)), true, kindNames(kinds)
 		return vm, err
 	}, `SELECT substr(fingerprint, 1, 12), first_at, last_seen_at, kinds FROM seats
-		WHERE account_id = ? ORDER BY first_at DESC, fingerprint DESC LIMIT ? OFFSET ?`, account, p.Limit+1, p.Offset)
+		WHERE account_id = ? AND first_at <= ? ORDER BY first_at DESC, fingerprint DESC LIMIT ? OFFSET ?`, account, p.Start(math.MaxInt64), p.Limit+1, p.Offset)
 	if err != nil {
 		return api.VMList{}, fmt.Errorf("listing VMs: %w", err)
 	}
 	l := api.VMList{Limit: p.Limit, Offset: p.Offset}
-	l.VMs, l.HasMore = pageOf(all, p.Limit)
-	l.Count = len(l.VMs)
+	l.VMs, l.NextCursor = pageFrom(all, instants, p)
+	l.Count, l.HasMore = len(l.VMs), l.NextCursor != ""
 	return l, nil
 }
 
 // Usage implements store.Store.
 func (s *Ledger) Usage(ctx context.Context, account int64, p store.Page) (api.UsageHistory, error) {
+	var instants []int64
 	all, err := Collect(ctx, s.Read, func(r Row) (e api.UsageEvent, err error) {
 		var at int64
 		var target sql.NullString
 		err = r.Scan(&e.ID, &e.Kind, &e.VM, &e.Source, &target, &at)
 		e.Target, e.At = pointer(target), stamp(TimeOf(at))
+		instants = append(instants, at)
 		return e, err
-	}, s.History, account, p.Limit+1, p.Offset)
+	}, s.History, account, p.Start(math.MaxInt64), p.Limit+1, p.Offset)
 	if err != nil {
 		return api.UsageHistory{}, fmt.Errorf("listing usage: %w", err)
 	}
 	h := api.UsageHistory{Limit: p.Limit, Offset: p.Offset}
-	h.Events, h.HasMore = pageOf(all, p.Limit)
-	h.Count = len(h.Events)
+	h.Events, h.NextCursor = pageFrom(all, instants, p)
+	h.Count, h.HasMore = len(h.Events), h.NextCursor != ""
 	return h, nil
 }

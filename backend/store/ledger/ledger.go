@@ -27,8 +27,8 @@ type Ledger struct {
 	Change   func(ctx context.Context, do func(*Tx) error) error
 	// Enter decides and records an entry.
 	Enter func(ctx context.Context, e *Entry) error
-	// History asks for the listed events of an account, the newest first: its id, how
-	// many, and after how many.
+	// History asks for the listed events of an account, the newest first: its id, from
+	// which instant back, how many, and after how many.
 	History string
 
 	tokens *Lane[*lookup]

@@ -13,7 +13,7 @@ import (
 )
 
 const history = `SELECT id, kind, substr(fingerprint, 1, 12), source, target, at FROM events
-	WHERE account_id = ? AND listed ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`
+	WHERE account_id = ? AND listed AND at <= ? ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`
 
 // The lookups name rows one by one: a join might read a whole table where the
 // planner has not seen it grow. For the same reason sequential scans are off; and as

@@ -302,7 +302,7 @@ func TestLosesItsConnections(t *testing.T) {
 		is.NoErr(execute(address, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"))
 	}
 	wg.Wait()
-	statement, err := s.Statement(t.Context(), account)
+	statement, err := s.Statement(t.Context(), account, store.Page{Limit: 1})
 	is.NoErr(err)
 	is.Equal(int64(statement.Instances), claims.Load())
 	problems, err := s.Check(t.Context())

@@ -10,10 +10,10 @@ import (
 )
 
 // history merges the events that claimed a seat with the others.
-const history = `SELECT id, kind, substr(fingerprint, 1, 12), source, target, at FROM events WHERE account_id = ?1 AND listed AND NOT claimed
+const history = `SELECT id, kind, substr(fingerprint, 1, 12), source, target, at FROM events WHERE account_id = ?1 AND listed AND NOT claimed AND at <= ?2
 	UNION ALL
-	SELECT s.id, e.kind, substr(e.fingerprint, 1, 12), e.source, e.target, s.first_at FROM seats s JOIN events e ON e.id = s.id WHERE s.account_id = ?1
-	ORDER BY 6 DESC, 1 DESC LIMIT ?2 OFFSET ?3`
+	SELECT s.id, e.kind, substr(e.fingerprint, 1, 12), e.source, e.target, s.first_at FROM seats s JOIN events e ON e.id = s.id WHERE s.account_id = ?1 AND s.first_at <= ?2
+	ORDER BY 6 DESC, 1 DESC LIMIT ?3 OFFSET ?4`
 
 const isSeated = "SELECT EXISTS (SELECT 1 FROM seats WHERE account_id = ? AND fingerprint = ?)"
 

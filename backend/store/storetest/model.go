@@ -215,7 +215,7 @@ func (m *machine) agrees(rt *rapid.T) {
 // billAgrees: the events, the statement and the account tell of the same instances,
 // kinds and pools, and ask for the same money, whatever became of the capacity.
 func (m *machine) billAgrees(rt *rapid.T) {
-	bill, err := m.Statement(m.t.Context(), m.id)
+	bill, err := m.Statement(m.t.Context(), m.id, store.Page{Limit: 1000})
 	m.no(rt, err)
 	sum, err := m.Summary(m.t.Context(), m.id)
 	m.no(rt, err)

@@ -313,14 +313,51 @@ func testLists(t *testing.T, f *fixture) {
 		}
 	}
 	f.is.Equal(pages, whole.Events)
+	f.is.Equal(allPages(f, 3, func(p store.Page) ([]api.UsageEvent, string) {
+		page, err := f.Usage(t.Context(), a, p)
+		f.is.NoErr(err)
+		f.is.Equal(page.HasMore, page.NextCursor != "")
+		return page.Events, page.NextCursor
+	}), whole.Events)
 	vms, err := f.VMs(t.Context(), a, store.Page{Limit: 3, Offset: 5})
 	f.is.NoErr(err)
 	f.is.Equal(vms.Count, 2)
 	f.is.True(!vms.HasMore)
 	f.is.Equal(len(vms.VMs[0].VM), api.VMKeyLength)
-	statement, err := f.Statement(t.Context(), a)
+	all, err := f.VMs(t.Context(), a, store.Page{Limit: 100})
 	f.is.NoErr(err)
-	f.is.Equal(len(statement.Lines), 7)
+	f.is.Equal(allPages(f, 2, func(p store.Page) ([]api.VM, string) {
+		page, err := f.VMs(t.Context(), a, p)
+		f.is.NoErr(err)
+		return page.VMs, page.NextCursor
+	}), all.VMs)
+	statement, err := f.Statement(t.Context(), a, store.Page{Limit: 100})
+	f.is.NoErr(err)
+	f.is.Equal([]int{len(statement.Lines), statement.Instances}, []int{7, 7})
+	f.is.Equal(statement.NextCursor, "")
+	for limit := 1; limit <= 7; limit++ {
+		f.is.Equal(allPages(f, limit, func(p store.Page) ([]api.StatementLine, string) {
+			page, err := f.Statement(t.Context(), a, p)
+			f.is.NoErr(err)
+			f.is.Equal(page.Instances, 7) // of the whole, on each page
+			return page.Lines, page.NextCursor
+		}), statement.Lines)
+	}
+}
+
+// allPages follows a list by its cursors.
+func allPages[T any](f *fixture, limit int, read func(store.Page) ([]T, string)) (all []T) {
+	for p := (store.Page{Limit: limit}); ; {
+		page, next := read(p)
+		all = append(all, page...)
+		if next == "" {
+			return all
+		}
+		f.is.Equal(len(page), limit)
+		var err error
+		p, err = store.PageAt(next, limit)
+		f.is.NoErr(err)
+	}
 }
 
 func testTerms(t *testing.T, f *fixture) {
