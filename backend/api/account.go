@@ -27,8 +27,8 @@ const OverageRate = 799
 // Page asks for a part of a long list. A number out of range is clamped and
 // echoed; what is no integer is refused.
 type Page struct {
-	Limit  int `json:"-" query:"limit" default:"50" minimum:"1" maximum:"1000"`
-	Offset int `json:"-" query:"offset" default:"0" minimum:"0" maximum:"1000000000"`
+	Limit  int    `json:"-" query:"limit" default:"50" minimum:"1" maximum:"1000"`
+	Offset int    `json:"-" query:"offset" default:"0" minimum:"0" maximum:"1000000000"`
 	Cursor string `json:"-" query:"cursor" default:""` // next_cursor, in place of the offset: any page costs the same
 }
 
@@ -132,11 +132,11 @@ type Term struct {
 
 // VMList is a page of licensed VMs.
 type VMList struct {
-	VMs     []VM `json:"vms"`
-	Limit   int  `json:"limit"`
-	Offset  int  `json:"offset"`
-	Count   int  `json:"count"`
-	HasMore bool `json:"has_more"`
+	VMs        []VM   `json:"vms"`
+	Limit      int    `json:"limit"`
+	Offset     int    `json:"offset"`
+	Count      int    `json:"count"`
+	HasMore    bool   `json:"has_more"`
 	NextCursor string `json:"next_cursor,omitempty"` // where there is more
 }
 
@@ -151,12 +151,12 @@ type VM struct {
 
 // UsageHistory is a page of billable operations.
 type UsageHistory struct {
-	Events  []UsageEvent `json:"events"`
-	Limit   int          `json:"limit"`
-	Offset  int          `json:"offset"`
-	Count   int          `json:"count"`
-	HasMore bool         `json:"has_more"`
-	NextCursor string `json:"next_cursor,omitempty"` // where there is more
+	Events     []UsageEvent `json:"events"`
+	Limit      int          `json:"limit"`
+	Offset     int          `json:"offset"`
+	Count      int          `json:"count"`
+	HasMore    bool         `json:"has_more"`
+	NextCursor string       `json:"next_cursor,omitempty"` // where there is more
 }
 
 // UsageEvent is one billable operation.
@@ -184,9 +184,9 @@ type Statement struct {
 	OverageRate      int             `json:"overage_rate"`
 	Currency         string          `json:"currency"`
 	AnnualTotal      int             `json:"annual_total"`
-	PeriodFrom       *string         `json:"period_from"`  // the year that the total is for; null without instances
-	PeriodUntil      *string         `json:"period_until"` // its last day
-	RenewsOn         *string         `json:"renews_on"`    // the day after, when the next year is due
+	PeriodFrom       *string         `json:"period_from"`           // the year that the total is for; null without instances
+	PeriodUntil      *string         `json:"period_until"`          // its last day
+	RenewsOn         *string         `json:"renews_on"`             // the day after, when the next year is due
 	NextCursor       string          `json:"next_cursor,omitempty"` // where a limit was given and there are more lines
 	Lines            []StatementLine `json:"lines"`
 }
