@@ -156,7 +156,7 @@ type readBefore struct {
 	Target  string     `json:"target"`
 	Index   string     `json:"index_version"`
 	Version string     `json:"version"` // of svc
-	Stamp   string     `json:"stamp"`   // of the disk image; empty where nothing tells cheaply that a machine changed
+	Stamp   string     `json:"stamp"`   // of what it was read from; empty where nothing tells cheaply that it changed
 	Read    fleet.Read `json:"read"`
 }
 
@@ -165,7 +165,10 @@ type readBefore struct {
 func (s *readiness) one(ctx context.Context, member Member) (fleet.Read, string) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.in.Patience, fmt.Errorf("it took longer than %s", s.in.Patience))
 	defer cancel()
-	now := readBefore{Target: s.target, Version: s.env.Version, Stamp: stamp(member.Machine)}
+	now := readBefore{Target: s.target, Version: s.env.Version}
+	if s.in.Out != "" {
+		now.Stamp = stamp(ctx, member.Machine)
+	}
 	if before, ok := s.before(member); ok && now.Stamp != "" && before.Stamp == now.Stamp && before.Read.Machine.Place == member.Place && before.Target == now.Target && before.Version == now.Version {
 		return before.Read, before.Index
 	}
@@ -184,19 +187,6 @@ func (s *readiness) one(ctx context.Context, member Member) (fleet.Read, string)
 		}}, ""
 	}
 	return *r, now.Index
-}
-
-// stamp changes with a disk image: its files' sizes and times. Of what is no image,
-// nothing does that is cheaper than reading.
-func stamp(m Machine) string {
-	if m.Image == "" {
-		return ""
-	}
-	info, err := os.Stat(m.Image)
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
 }
 
 // before is what an earlier readiness kept of a machine.

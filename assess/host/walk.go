@@ -18,6 +18,7 @@ type Node struct {
 	Size       int64 // apparent, in bytes
 	UID, GID   int
 	Modified   int64 // seconds since 1970
+	Changed    int64 // of a root folder: its description, in nanoseconds since 1970
 	Inode      bool  // Device, Number, Links and Blocks are known
 	Device     uint64
 	Number     uint64

@@ -32,7 +32,7 @@ func (p *program) readinessCommand() *ffcli.Command {
 	fs.DurationVar(&c.in.Patience, "patience", patienceOfFleet, "how long one machine may take")
 	fs.StringVar(&c.in.Out, "out", "", "folder to write fleet.json, index.html, machines.csv and a report of each machine to; a repeat goes on there")
 	hazardsFlag(fs, &c.in.Hazards)
-	fs.BoolVar(&c.in.Fresh, "fresh", false, "with --out: read all machines again, also images that did not change")
+	fs.BoolVar(&c.in.Fresh, "fresh", false, "with --out: read all machines again, also images and folders that did not change")
 	return p.command(fs, "svc readiness (--hosts FILE | --images DIR | --roots DIR)… --target RELEASE [--out DIR]", "say which machines of many can move, what each needs, and in which order to begin; free",
 		noArgs(func(ctx context.Context) error { return p.readiness(ctx, c) }))
 }
