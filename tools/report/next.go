@@ -8,6 +8,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/ledger"
+	"svc/backend/lazyregexp"
 	"svc/backend/release"
 	"svc/backend/visible"
 	"svc/tools/migration"
@@ -88,7 +89,9 @@ func noticed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	}
 	var b strings.Builder
 	var commands []string
+	known := map[string]bool{}
 	for _, n := range p.Files.Noticed {
+		known[n.Path] = true
 		fmt.Fprintf(&b, "- %s %s: %s; %s\n", n.Kind, n.Path, n.What, n.Do)
 		if n.Command != "" {
 			commands = append(commands, n.Command)
@@ -108,7 +111,24 @@ func noticed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 			fmt.Fprintf(&b, "    - and %d more, in plan.json\n", more)
 		}
 	}
+	commands = append(commands, brought(p.Files.Nobody, known)...)
 	return Step{Title: "Carry what no package and no role brings, where you want it", Why: strings.TrimSpace(b.String()), Commands: commands}, true
+}
+
+// brought is the command that brings what is nobody's, but for what has a command of
+// its own, and for what stands where packages alone put files.
+func brought(nobody []ledger.Path, known map[string]bool) []string {
+	var sources []string
+	for _, f := range nobody {
+		top, _, _ := strings.Cut(strings.TrimPrefix(f.Path, "/"), "/")
+		if !known[f.Path] && !slices.Contains([]string{"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "boot", "etc"}, top) && len(sources) < mostNamed {
+			sources = append(sources, `"$SOURCE_SSH":`+word(f.Path))
+		}
+	}
+	if sources == nil {
+		return nil
+	}
+	return []string{"rsync -aR --no-implied-dirs " + strings.Join(sources, " ") + " /"}
 }
 
 // mostNamed is how many paths of a list a page has.
@@ -119,19 +139,56 @@ func outside(all []ledger.Path) []ledger.Path {
 	return slices.DeleteFunc(slices.Clone(all), func(p ledger.Path) bool { return strings.HasPrefix(p.Path, "/etc/") })
 }
 
+// remake brings a package of dpkg as the source has it: made anew of its files, its
+// scripts and what dpkg remembers of it.
+const remake = `d=$(mktemp -d) && chmod 755 "$d" && ssh "$SOURCE_SSH" "dpkg-query -L %[1]s | grep -vxE '/(\.|s?bin|lib[x0-9]*)' | tar -c --no-recursion --ignore-failed-read -T -" | tar -x -C "$d" && mkdir -p "$d/DEBIAN" && ` +
+	`for c in $(ssh "$SOURCE_SSH" dpkg-query --control-list %[1]s); do ssh "$SOURCE_SSH" dpkg-query --control-show %[1]s "$c" >"$d/DEBIAN/$c" && case $c in *inst | *rm | config) chmod 755 "$d/DEBIAN/$c" ;; esac; done; ` +
+	`ssh "$SOURCE_SSH" dpkg-query -s %[1]s | sed '/^Status:/d; /^Config-Version:/d; /^Conffiles:/,/^[^ ]/{/^Conffiles:/d; /^ /d}' >"$d/DEBIAN/control" && dpkg-deb -b "$d" /var/tmp/%[1]s.deb && apt-get install -y /var/tmp/%[1]s.deb`
+
+// remadeOf are the commands that bring packages as the source has them, and have their
+// services run that ran; none where the families' packages differ in kind.
+func remadeOf(p *migration.Plan, a *assess.Assessment, names []string) (commands []string) {
+	source, _ := release.Lookup(p.Source)
+	target, _ := release.Lookup(p.Target)
+	if source.Family.Conventions().Line != release.LineDebian || target.Family.Conventions().Line != release.LineDebian {
+		return nil
+	}
+	for _, name := range names {
+		if !dpkgName.MatchString(name) {
+			continue
+		}
+		c := fmt.Sprintf(remake, name)
+		for _, u := range a.Services {
+			if u.Package == name && u.State == "enabled" {
+				c += " && systemctl enable --now " + word(u.Name)
+			}
+		}
+		commands = append(commands, c)
+	}
+	return commands
+}
+
+// dpkgName is what dpkg takes for the name of a package.
+var dpkgName = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
+
 // unknown are packages that a person brings.
-func unknown(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+func unknown(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 	names := []string{}
 	for _, r := range p.Packages {
 		if r.Manual && len(r.Targets) == 0 && (r.Relation == "unknown" || r.Relation == "removed") && r.Role != "lib" {
 			names = append(names, r.Name)
 		}
 	}
-	return Step{
-		Title: "Bring the packages that the target's archives don't have",
-		Why:   fmt.Sprintf("No counterpart is known for: %s. Install them from their vendor, or decide that they are not needed; their services and configuration do not run without.", visible.Names(names)),
-		Down:  "what these packages are for.",
-	}, len(names) > 0
+	s := Step{
+		Title:    "Bring the packages that the target's archives don't have",
+		Why:      fmt.Sprintf("No counterpart is known for: %s. Install them from their vendor, or decide that they are not needed; their services and configuration do not run without.", visible.Names(names)),
+		Commands: remadeOf(p, a, names),
+		Down:     "what these packages are for.",
+	}
+	if len(s.Commands) > 0 {
+		s.Why += " Where their vendor has none for this release, these commands make them anew of what the source has installed, their edited configuration with them; what they need of other packages decides whether they run."
+	}
+	return s, len(names) > 0
 }
 
 // secrets are the files that stay behind, each with its way.

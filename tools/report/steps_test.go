@@ -8,6 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/assess"
+	"svc/assess/ledger"
 	"svc/tools/migration"
 )
 
@@ -63,4 +64,26 @@ func TestAnEmptyPlanHasNoIdleSteps(t *testing.T) {
 	for _, title := range []string{"Bring the secrets", "Give people their passwords", "Carry over by hand what no rule carries"} {
 		is.True(!slices.Contains(order, title))
 	}
+}
+
+func TestWhatOnlyTheSourceHasIsBrought(t *testing.T) {
+	is := is.New(t)
+	p := &migration.Plan{
+		Source: "debian-11", Target: "debian-13",
+		Packages: []migration.Package{{Name: "collector", Manual: true, Relation: "unknown"}, {Name: "$(reboot)", Manual: true, Relation: "unknown"}},
+		Files: &ledger.Sum{
+			Noticed: []ledger.Notice{{Kind: "swap", Path: "/swapfile"}},
+			Nobody:  []ledger.Path{{Path: "/swapfile"}, {Path: "/var/cache/b log"}, {Path: "/usr/bin/x"}},
+		},
+	}
+	a := &assess.Assessment{Services: []assess.Unit{{Name: "collector.service", Package: "collector", State: "enabled"}}}
+	s, ok := unknown(p, a)
+	is.True(ok)
+	is.Equal(len(s.Commands), 1) // the other is no name of a package
+	is.True(strings.HasSuffix(s.Commands[0], "apt-get install -y /var/tmp/collector.deb && systemctl enable --now collector.service"))
+	s, _ = noticed(p, a)
+	is.Equal(s.Commands, []string{`rsync -aR --no-implied-dirs "$SOURCE_SSH":'/var/cache/b log' /`})
+	p.Target = "almalinux-9"
+	s, _ = unknown(p, a)
+	is.Equal(len(s.Commands), 0) // a package of dpkg is none there
 }
