@@ -262,17 +262,26 @@ func hazards(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		if !strings.HasPrefix(f.Key, "hazard.") || f.Severity != assess.High {
 			continue
 		}
-		line := "- " + f.Title
-		for _, e := range f.Evidence[:min(len(f.Evidence), 3)] {
-			line += fmt.Sprintf(" (%s, line %d)", visible.Name(e.Path), e.Line)
-		}
-		line += ": " + f.Summary
-		for _, r := range f.Remediations {
-			line += " " + r.Text
-		}
-		lines = append(lines, line)
+		lines = append(lines, told(f))
 	}
 	return Step{Title: "Mend what is known to fail", Why: strings.Join(lines, "\n"), Down: "the services that these are about."}, len(lines) > 0
+}
+
+// told is a known trouble as a page has it.
+func told(f assess.Finding) string {
+	line := "- " + f.Title
+	for _, e := range f.Evidence[:min(len(f.Evidence), 3)] {
+		line += " (" + visible.Name(e.Path)
+		if e.Line > 0 {
+			line += fmt.Sprintf(", line %d", e.Line)
+		}
+		line += ")"
+	}
+	line += ": " + f.Summary
+	for _, r := range f.Remediations {
+		line += " " + r.Text
+	}
+	return line
 }
 
 // names are the lines that say what the target calls otherwise.
@@ -368,6 +377,9 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 func changed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	var lines []string
 	for _, f := range p.Findings {
+		if f.Severity == assess.Medium && strings.HasPrefix(f.Key, "hazard.") {
+			lines = append(lines, told(f))
+		}
 		if strings.HasPrefix(f.Key, "package.") || f.Key == "software.other-versions-of-languages" || f.Key == "target.older-programs" {
 			lines = append(lines, "- "+f.Title+": "+f.Summary)
 		}
