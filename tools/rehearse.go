@@ -35,7 +35,7 @@ type RehearseInput struct {
 	Target   string
 	Out      string
 	WithData bool
-	Base     string // folder of a fresh root of the target; made where it is empty
+	Base     string // folder or disk image of a fresh root of the target; made where it is empty
 	Archive  string // of the target's packages, in place of the release's own
 	Fixes    string // folder of what a person adds to the role
 	Checks   string // folder of programs that a person checks a machine with

@@ -59,6 +59,12 @@ func (r *rehearsing) makeBase(ctx context.Context) (err error) {
 			return err
 		}
 		r.how = "a root of the user's own"
+		if info, err := os.Stat(dir); err == nil && info.Mode().IsRegular() {
+			r.how = "an image of the user's own"
+			if dir, err = r.imageBase(ctx, dir, info); err != nil {
+				return err
+			}
+		}
 	}
 	r.lower = []string{dir}
 	layer, err := r.layer(ctx, dir)
@@ -66,6 +72,27 @@ func (r *rehearsing) makeBase(ctx context.Context) (err error) {
 		r.lower = []string{layer, dir}
 	}
 	return err
+}
+
+// imageBase is the root on an image of the user's own, copied out of it and kept
+// until the image is another.
+func (r *rehearsing) imageBase(ctx context.Context, image string, info fs.FileInfo) (string, error) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", image, info.Size(), info.ModTime()))
+	at := filepath.Join(r.env.Rehearsals, "roots", "image-"+hex.EncodeToString(sum[:8]))
+	if _, err := os.Stat(at); err == nil {
+		return at, nil
+	}
+	h, err := host.OpenImage(image, r.in.TrustImage)
+	if err != nil {
+		return "", fmt.Errorf("reading the base: %w", err)
+	}
+	defer h.Close()
+	r.env.progress("copying the base out of its image", 0, 1)
+	part := filepath.Join(r.dir, "base")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), copyOut(ctx, h.FS(), part, r.in.limit())); err != nil {
+		return "", err
+	}
+	return at, os.Rename(part, at)
 }
 
 // installs are the words of a shell by which packages are installed.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -28,7 +29,7 @@ func (p *program) rehearseCommand() *ffcli.Command {
 	fs.StringVar(&in.Target, "target", "", "release to move to, such as debian-13")
 	fs.StringVar(&in.Out, "out", "", "folder to write to: new, empty, or that of an earlier rehearsal")
 	fs.BoolVar(&in.WithData, "with-data", false, "move the data, too, from the disk")
-	fs.StringVar(&in.Base, "base", "", "folder with a fresh root of the target, which is only read; made and kept where none is given")
+	fs.StringVar(&in.Base, "base", "", "folder or disk image with a fresh root of the target, which is only read; made and kept where none is given")
 	fs.StringVar(&in.Archive, "archive", "", "archive of the target's packages, in place of the release's own")
 	fs.StringVar(&in.Fixes, "fixes", "", "folder of fixes for the role: a folder each, with files/, packages and commands")
 	fs.StringVar(&in.Checks, "checks", "", "folder of programs that check a machine, by their exit code or by TAP")
@@ -36,7 +37,7 @@ func (p *program) rehearseCommand() *ffcli.Command {
 	fs.StringVar(&groups, "fleet", "", "fleet.json of svc readiness, in place of one machine: the first machine of each group of alike ones is rehearsed, into a folder of out")
 	fs.Int64Var(&memory, "memory-mib", 0, "memory that each of the two machines may take (default 2048)")
 	fs.Int64Var(&disk, "disk-mib", 0, "what each may write (default 20480)")
-	fs.DurationVar(&in.Limits.Time, "time", 0, "time that each may take (default 1h)")
+	fs.DurationVar(&in.Limits.Time, "time", time.Hour, "time that each may take")
 	return p.command(fs, "svc rehearse (--root DIR | --image FILE | --ssh HOST) --target RELEASE --out DIR [--with-data]", "try a move on a throw-away target, and say what runs there",
 		noArgs(func(ctx context.Context) error {
 			in.Limits.Memory, in.Limits.Disk = memory<<20, disk<<20

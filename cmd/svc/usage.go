@@ -203,7 +203,7 @@ func wrap(text string, width int) (lines []string) {
 
 // values are what help shows for the values of flags, by the flag's name.
 var values = map[string]string{
-	"root": "DIR", "images": "DIR", "roots": "DIR", "image": "FILE", "ssh": "HOST", "hosts": "FILE", "out": "PATH", "source": "PATH", "target": "RELEASE", "data": "DIR", "accept": "FILE", "fixes": "DIR", "fleet": "FILE", "hazards": "DIR", "checks": "DIR", "rehearsal": "DIR", "base": "DIR", "archive": "URL",
+	"root": "DIR", "images": "DIR", "roots": "DIR", "image": "FILE", "ssh": "HOST", "hosts": "FILE", "out": "PATH", "source": "PATH", "target": "RELEASE", "data": "DIR", "accept": "FILE", "fixes": "DIR", "fleet": "FILE", "hazards": "DIR", "checks": "DIR", "rehearsal": "DIR", "base": "PATH", "archive": "URL",
 	"backup-dir": "DIR", "target-archive": "DIR|URL", "source-archive": "DIR|URL", "keyring": "FILE", "account": "ID", "cursor": "CURSOR", "since": "TAG|TIME", "config": "FILE", "server": "URL", "db": "STORE", "index": "FILE", "advisories": "FILE", "signing-key": "FILE",
 	"tls-cert": "FILE", "tls-key": "FILE", "listen": "ADDRESS", "metrics-listen": "ADDRESS", "key": "FILE", "engine": "ENGINE", "from": "VERSION", "to": "VERSION",
 	"until": "DAY", "format": "FORMAT", "tools": "NAME,…", "note": "TEXT", "notes": "TEXT", "client": "NAME", "before": "DAY", "fail-on": "SEVERITY", "detail": "LEVEL", "name": "NAME", "plan": "PLAN", "kind": "KIND", "title": "TEXT", "body": "TEXT",
