@@ -106,7 +106,7 @@ func stays(in Input, where places, f assess.ConfigFile) (Action, string) {
 		return LeftOut, secretReason
 	case where.gone(f.Package):
 		return Manual, fmt.Sprintf("Its package %s has no sure counterpart in %s.", f.Package, in.Target.Slug)
-	case f.Owner == "" || f.Group == "":
+	case f.State != assess.ConfigMissing && (f.Owner == "" || f.Group == ""):
 		return Manual, "Its owner has no name on the source."
 	}
 	return "", ""

@@ -278,6 +278,7 @@ func TestServices(t *testing.T) {
 		{Name: "old.service", State: "enabled"},
 		{Name: "mine.service", State: "enabled", Local: true},
 		{Name: "usual.service", State: "enabled", Preset: true},
+		{Name: "helper.service", State: "enabled", Preset: true, Package: "php7.4-fpm"},
 	}
 	byName := map[string]Service{}
 	for _, s := range New(in).Services {
@@ -289,6 +290,16 @@ func TestServices(t *testing.T) {
 	is.True(!byName["old.service"].Apply)
 	is.True(byName["mine.service"].Apply)
 	is.True(!byName["usual.service"].Apply)
+	is.True(byName["helper.service"].Apply) // a later release of its package may not enable it
+}
+
+func TestADeletedFileHasNoOwner(t *testing.T) {
+	is := is.New(t)
+	in := moved(t, assess.ConfigFile{Path: "/etc/hosts", State: assess.ConfigMissing})
+	in.Assessment.Configuration[0].Owner, in.Assessment.Configuration[0].Group = "", ""
+	c := New(in).Configuration[0]
+	is.Equal(c.Action, Remove)
+	is.Equal(c.To, "/etc/hosts")
 }
 
 func TestServicesOfOtherManagers(t *testing.T) {

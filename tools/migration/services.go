@@ -49,7 +49,7 @@ func service(in Input, where places, u assess.Unit) Service {
 		s.To, s.Reason = "", fmt.Sprintf("%s does not have this unit.", in.Target.Slug)
 	case where.gone(u.Package):
 		s.To, s.Reason = "", fmt.Sprintf("Its package %s has no sure counterpart in %s.", u.Package, in.Target.Slug)
-	case u.State == "static", u.Preset && samePresets(in):
+	case u.State == "static", u.Preset && samePresets(in) && (u.State != "enabled" || u.Package == "" || where.packages[u.Package].Base):
 		s.Reason = "Its package sets this state by itself."
 	case u.Preset:
 		s.Apply, s.Reason = true, "The source's packages set this state by themselves; the target's may set another."

@@ -56,6 +56,9 @@ func (j judge) units() (all []Check) {
 			c.Verdict, c.Why = Untried, "No systemd ran in the target."
 		case (!known || !s.Loaded) && !j.takenOver(to):
 			c.Verdict, c.Target, c.Why = Fails, "no such unit", "The target has no unit of this name."
+			if state := j.stateNow(to); state != "" {
+				c.Target, c.Why = state, "Its unit is "+state+" on the target."
+			}
 		case s.Active == "active", s.Active == "inactive" && (s.Triggered || s.Type == "oneshot"), j.takenOver(to):
 		case s.Active == "inactive" && s.Refused && strings.Contains(strings.Join(j.Target.Logs[to], " "), "ConditionVirtualization"):
 			c.Verdict, c.Why = Untried, needsDevices
@@ -70,6 +73,16 @@ func (j judge) units() (all []Check) {
 		all = append(all, c)
 	}
 	return all
+}
+
+// stateNow is how a unit is set on the target, whose file is there.
+func (j judge) stateNow(name string) string {
+	for _, u := range j.Target.Assessment.Services {
+		if serviceName(u) == name {
+			return u.State
+		}
+	}
+	return ""
 }
 
 // takenOver reports whether an instance's work is that of a service without one:

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -21,8 +22,11 @@ import (
 type groups struct {
 	Unified string
 	lock    *os.File // held while the sandbox is this process's
-	Older   []string // of version 1: memory, pids
+	Older   []string // of version 1, by controllers
 }
+
+// controllers are those that bound a sandbox.
+var controllers = []string{"memory", "pids", "cpu"}
 
 const (
 	groupName = "svc-sandbox-"
@@ -69,7 +73,18 @@ func makeGroups(l Limits) (g groups, err error) {
 		g.bound(name, "memory", "", map[string]string{"memory.max": memory, "memory.swap.max": "0"}, map[string]string{"memory.limit_in_bytes": memory}),
 		// What enters has a bound of its own: a root that takes all of its is still asked.
 		g.bound(name, "pids", boxGroup, map[string]string{"pids.max": processes}, map[string]string{"pids.max": processes}),
+		g.share(name),
 	)
+}
+
+// share has all that runs in a sandbox weigh as much as one busy program for each
+// processor, however many they are, where others want the processors too.
+func (g *groups) share(name string) error {
+	if _, err := os.Stat(g.Unified + "/cpu.weight"); err != nil && mounted("cgroup", "cpu") == "" {
+		return nil // this host shares its processors between processes alone
+	}
+	n := runtime.NumCPU()
+	return g.bound(name, "cpu", "", map[string]string{"cpu.weight": strconv.Itoa(min(100*n, 10_000))}, map[string]string{"cpu.shares": strconv.Itoa(1024 * n)})
 }
 
 // bound writes limits of a controller to a sandbox's group or one below it: those of
@@ -80,7 +95,7 @@ func (g *groups) bound(name, controller, below string, files, older map[string]s
 	case at != "":
 		files, dir = older, filepath.Join(at, name)+below
 		for _, d := range []string{"", boxGroup, runGroup} {
-			if err := os.Mkdir(filepath.Join(at, name)+d, 0o755); err != nil {
+			if err := os.Mkdir(filepath.Join(at, name)+d, 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // controllers may share a hierarchy
 				return err
 			}
 		}
@@ -119,7 +134,7 @@ func sweepGroups() {
 			continue // it is somebody's
 		}
 		g := groups{Unified: dir, lock: lock}
-		for _, controller := range []string{"memory", "pids"} {
+		for _, controller := range controllers {
 			if at := mounted("cgroup", controller); at != "" {
 				g.Older = append(g.Older, filepath.Join(at, filepath.Base(dir)))
 			}

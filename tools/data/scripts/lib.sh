@@ -3,6 +3,7 @@
 # read the source: over ssh, or in a folder where its disk is mounted. Set:
 #   SOURCE_SSH   [user@]host of the source, whose user must be root; empty where it is mounted
 #   SOURCE_ROOT  folder that holds the source's files; / over ssh
+#   NO_DEVICES   1 where the target may make no devices: they are left out
 #   TARGET_ROOT  folder that holds the target's files; / where it is unset
 #   STATE        folder that remembers what was there before; on the target
 #   DIGESTS      0 leaves out the digests of contents, which read everything
@@ -12,13 +13,14 @@ umask 077
 plan=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 SOURCE_SSH=${SOURCE_SSH:-}
 SOURCE_ROOT=${SOURCE_ROOT:-}
+NO_DEVICES=${NO_DEVICES:-}
 TARGET_ROOT=${TARGET_ROOT:-/}
 TARGET_ROOT=${TARGET_ROOT%/}
 STATE=${STATE:-$TARGET_ROOT/var/lib/svc/data-move}
 DIGESTS=${DIGESTS:-1}
 EXCLUDES=() NAMES=() READERS=()
 SHOWN="" # the place as it is safe to show
-SETTINGS=(EXCLUDES NAMES DIGESTS) # what a function needs where the source is
+SETTINGS=(EXCLUDES NAMES DIGESTS NO_DEVICES) # what a function needs where the source is
 different=0
 # shellcheck source=services.sh
 . "$plan/services.sh"
@@ -119,6 +121,7 @@ literal() {
 # of those NAMES in it that are there.
 entries() {
 	local prune=() name there=()
+	[ "$NO_DEVICES" != 1 ] || set -- ! -type b ! -type c "$@"
 	if [ ${#NAMES[@]} != 0 ]; then
 		for name in "${NAMES[@]}"; do
 			[ ! -e "./$name" ] && [ ! -L "./$name" ] || there+=("./$name")
@@ -190,6 +193,7 @@ copy() {
 	[ -z "$users" ] || options+=("--usermap=$users")
 	[ -z "$groups" ] || options+=("--groupmap=$groups")
 	[ -z "$SOURCE_SSH" ] || from=$SOURCE_SSH:$from
+	[ "$NO_DEVICES" != 1 ] || options+=(--no-devices --info=nonreg0)
 	rsync "${options[@]}" "$@" -- "$from" "$TO/"
 }
 
@@ -210,6 +214,7 @@ keep() {
 # restore FROM TO: a copy within the target, owners as they are.
 restore() {
 	filters
+	[ "$NO_DEVICES" != 1 ] || FILTERS+=(--no-devices --info=nonreg0)
 	rsync -aHAXS --numeric-ids --one-file-system --delete "${FILTERS[@]}" -- "$1" "$2"
 }
 
