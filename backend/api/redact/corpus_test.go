@@ -68,9 +68,10 @@ func readLines(t *testing.T, name string) []string {
 // rules may be made after and for those held out: every second one of the first
 // list, and a list that was written after the rules for all others were. The
 // broad list has what people tell in prose, and tables of clusters: there the
-// names of machines that are other words too can't be told.
+// names of machines that are other words too can't be told. The list of themes
+// calls machines after animals, writers and cities, in many languages.
 func TestRecall(t *testing.T) {
-	tuned, heldOut, fresh, broad := map[string]score{}, map[string]score{}, map[string]score{}, map[string]score{}
+	tuned, heldOut, fresh, broad, alike := map[string]score{}, map[string]score{}, map[string]score{}, map[string]score{}, map[string]score{}
 	for i, s := range readLines(t, "marked.txt") {
 		if i%2 == 0 {
 			measure(s, tuned, t.Logf)
@@ -87,10 +88,14 @@ func TestRecall(t *testing.T) {
 	for _, s := range readLines(t, "broad.txt") {
 		measure(s, broad, nil)
 	}
+	for _, s := range readLines(t, "themes.txt") {
+		measure(s, alike, nil)
+	}
 	expect(t, "tuned", tuned, map[string]float64{"names": 0.97, "secret": 0.97, "id": 0.97, "user": 0.95})
 	expect(t, "held out", heldOut, map[string]float64{"names": 0.95, "secret": 0.95, "id": 0.95, "user": 0.95})
-	expect(t, "fresh", fresh, map[string]float64{"names": 0.94, "secret": 0.95, "user": 0.95})
-	expect(t, "broad", broad, map[string]float64{"names": 0.91, "secret": 0.92, "id": 0.95, "user": 0.9})
+	expect(t, "fresh", fresh, map[string]float64{"names": 0.95, "secret": 0.95, "user": 0.95})
+	expect(t, "of a theme", alike, map[string]float64{"names": 0.93, "secret": 0.95, "user": 0.9})
+	expect(t, "broad", broad, map[string]float64{"names": 0.94, "secret": 0.92, "id": 0.95, "user": 0.9})
 }
 
 // measure adds the marks of a line to the scores, and tells of those that stay.

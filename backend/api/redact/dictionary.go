@@ -15,10 +15,20 @@ import (
 //go:embed dictionary.txt.gz
 var dictionaryGZ []byte
 
-var dictionary = sync.OnceValue(func() map[string]bool {
-	z, err := gzip.NewReader(bytes.NewReader(dictionaryGZ))
+var dictionary = sync.OnceValue(func() map[string]bool { return unpacked(dictionaryGZ) })
+
+// namesGZ are proper names in small letters, animals and plants; gen.go makes it.
+//
+//go:embed names.txt.gz
+var namesGZ []byte
+
+var names = sync.OnceValue(func() map[string]bool { return unpacked(namesGZ) })
+
+// unpacked are the words of a list that is part of the program.
+func unpacked(list []byte) map[string]bool {
+	z, err := gzip.NewReader(bytes.NewReader(list))
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err)
 	}
 	text, err := io.ReadAll(z)
 	if err != nil {
@@ -29,7 +39,7 @@ var dictionary = sync.OnceValue(func() map[string]bool {
 		all[w[:len(w)-1]] = true
 	}
 	return all
-})
+}
 
 // themesTXT are what people name machines after, a theme a line.
 //
@@ -47,6 +57,10 @@ var themes = sync.OnceValue(func() map[string]bool {
 	}
 	return all
 })
+
+// isGiven says that a word in small letters is one that people name machines after: of
+// a theme, or a name that is no word of texts.
+func isGiven(w string) bool { return themes()[w] || names()[w] }
 
 // longest is the length of the longest word that is looked up.
 const longest = 24

@@ -1,18 +1,28 @@
 //go:build ignore
 
-// Gen makes dictionary.txt.gz: the words that texts of this trade are written
-// in, one a line, sorted, without what their ending makes of another. Of three sources:
+// Gen makes two lists, of a word a line, sorted. The first is dictionary.txt.gz: the
+// words that texts of this trade are written in, without what their ending makes of
+// another. Of three sources:
 //
 //   - SCOWL up to size 60, American and British (Debian's package scowl; free to copy with NOTICE.scowl)
 //   - words of three manual pages or more, of those installed in sections 1, 5, 7 and 8
 //   - parts of the names of three packages or more, of those on standard input: apt-cache pkgnames, and the lists of the index;
 //     and what stands before the number at the end of a name, with its hyphen
 //
+// The second is names.txt.gz: what is the name of a machine in small letters, since else
+// it is written with a capital, or is no word of this trade:
+//
+//   - proper names of SCOWL, but for those that are words too
+//   - what WordNet has first of all as an animal or a plant, and as no verb and no
+//     adjective (Debian's package wordnet-base; free to copy with NOTICE.wordnet)
+//
+// without what a package is called, and what three manual pages or packages have.
+//
 // It is run as
 //
 //	(apt-cache pkgnames; cut -f1,2 ../../index/data/rpm_lists.tsv) | go run gen.go DIR
 //
-// where DIR is the folder that the package scowl was unpacked into.
+// where DIR is the folder that the packages scowl and wordnet-base were unpacked into.
 package main
 
 import (
@@ -20,16 +30,19 @@ import (
 	"compress/gzip"
 	"io"
 	"log"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 var (
 	roff  = regexp.MustCompile(`\\f.|\\\(..|\\[-&]`)
 	words = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
+	plain = regexp.MustCompile(`^[a-z]+$`)
 	lower = regexp.MustCompile(`^[a-z]{2,20}$|^[a-z]{2,12}[0-9]{1,4}[a-z]{0,4}$`)
 	// numbered are names of packages that end in a number.
 	numbered = regexp.MustCompile(`^([a-z][a-z0-9.+-]*-)[0-9][0-9.]*$`)
@@ -40,18 +53,18 @@ var endings = [][2]string{{"s", ""}, {"es", ""}, {"ed", ""}, {"ed", "e"}, {"ing"
 
 func main() {
 	all := map[string]bool{}
-	for _, list := range []string{"english", "american", "british", "british_z"} {
-		for _, size := range strings.Fields("10 20 35 40 50 55 60") {
-			text, err := os.ReadFile(filepath.Join(os.Args[1], "usr/share/dict/scowl", list+"-words."+size))
-			if err != nil && !os.IsNotExist(err) {
-				log.Fatal(err)
-			}
-			for _, w := range strings.Fields(string(text)) {
-				all[w] = lower.MatchString(w)
-			}
+	for _, w := range scowl("words", "10 20 35 40 50 55 60") {
+		all[w] = lower.MatchString(w)
+	}
+	given := map[string]bool{}
+	for _, w := range slices.Concat(scowl("proper-names", every), scowl("upper", every), living()) {
+		w = strings.TrimSuffix(w, "'s")
+		if lower := strings.ToLower(w); len(w) > 3 && plain.MatchString(lower) && (lower == w || !all[lower] && !derived(all, lower)) {
+			given[lower] = true
 		}
 	}
-	often(all, pages())
+	trade := map[string]bool{}
+	often(trade, pages())
 	names, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		log.Fatal(err)
@@ -59,8 +72,13 @@ func main() {
 	list := strings.Fields(strings.ToLower(string(names)))
 	slices.Sort(list)
 	list = slices.Compact(list)
-	often(all, list)
+	often(trade, list)
+	for w := range trade {
+		all[w] = true
+		delete(given, w)
+	}
 	for _, name := range list {
+		delete(given, name)
 		if m := numbered.FindStringSubmatch(name); m != nil {
 			all[m[1]] = true
 		}
@@ -68,6 +86,62 @@ func main() {
 	if err := os.WriteFile("dictionary.txt.gz", packed(all), 0o644); err != nil {
 		log.Fatal(err)
 	}
+	if err := os.WriteFile("names.txt.gz", zipped(slices.Sorted(maps.Keys(given))), 0o644); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// every size of SCOWL.
+const every = "10 20 35 40 50 55 60 70 80 95"
+
+// scowl are the words of a kind, of lists up to a size.
+func scowl(kind, sizes string) (all []string) {
+	for _, list := range []string{"english", "american", "british", "british_z"} {
+		for _, size := range strings.Fields(sizes) {
+			text, err := os.ReadFile(filepath.Join(os.Args[1], "usr/share/dict/scowl", list+"-"+kind+"."+size))
+			if err != nil && !os.IsNotExist(err) {
+				log.Fatal(err)
+			}
+			all = append(all, strings.Fields(string(text))...)
+		}
+	}
+	return all
+}
+
+// living are the words that WordNet has first of all as an animal or a plant.
+func living() (all []string) {
+	index := func(name string) map[string][]string {
+		words := map[string][]string{}
+		for line := range strings.Lines(wordnet(name)) {
+			if fields := strings.Fields(line); len(fields) > 4 && !strings.HasPrefix(line, " ") {
+				words[fields[0]] = fields
+			}
+		}
+		return words
+	}
+	of := map[string]string{} // the lexicographer's file of a synset, by its number
+	for line := range strings.Lines(wordnet("data.noun")) {
+		if fields := strings.Fields(line); len(fields) > 2 {
+			of[fields[0]] = fields[1]
+		}
+	}
+	const animals, plants = "05", "20"
+	verbs, adjectives := index("index.verb"), index("index.adj")
+	for w, fields := range index("index.noun") {
+		senses, _ := strconv.Atoi(fields[2])
+		if first := of[fields[len(fields)-senses]]; (first == animals || first == plants) && verbs[w] == nil && adjectives[w] == nil {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+func wordnet(name string) string {
+	text, err := os.ReadFile(filepath.Join(os.Args[1], "usr/share/wordnet", name))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return string(text)
 }
 
 // pages are the texts of manual pages.
@@ -111,6 +185,10 @@ func packed(all map[string]bool) []byte {
 		}
 	}
 	slices.Sort(list)
+	return zipped(list)
+}
+
+func zipped(list []string) []byte {
 	var out bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	io.WriteString(z, strings.Join(list, "\n")+"\n")

@@ -185,7 +185,7 @@ func FuzzText(f *testing.F) {
 // BenchmarkText shows that time grows with the text and no faster: the ns/op of
 // the longer text of each pair is some 16 times that of the shorter.
 func BenchmarkText(b *testing.B) {
-	for _, piece := range []string{"a:", "/", "a.", "x/y:", `\a `, `"/`, "[", "http://", "a@", "web1-", "é ", "web01:/00", "0@A0/0:"} {
+	for _, piece := range []string{"a:", "/", "a.", "x/y:", `\a `, `"/`, "[", "http://", "a@", "web1-", "é ", "web01:/00", "0@A0/0:", "kestrel and web01, ", "der die das ibex "} {
 		for _, size := range []int{16 << 10, 256 << 10} {
 			b.Run(fmt.Sprintf("%q/%d", piece, size), func(b *testing.B) {
 				text := strings.Repeat(piece, size/len(piece))

@@ -94,7 +94,7 @@ var rules = []rule{
 
 	{needs: []string{"["}, at: lazyregexp.New(`(?:^|[ \t])(?:ok|changed|fatal|failed|skipping|unreachable|included|rescued|ignored): \[` + aHost + `(?: -> (?P<host>` + name + `))?\]`)},
 	{needs: []string{"|"}, at: lazyregexp.New(`^` + aHost + ` \| (?:SUCCESS|CHANGED|FAILED|UNREACHABLE)`)},
-	{needs: []string{"ok="}, at: lazyregexp.New(`^` + aHost + ` *: ok=[0-9]`)},
+	{needs: []string{"ok="}, at: lazyregexp.New(`^(?:PLAY RECAP:? *)?` + aHost + ` *: ok=[0-9]`)},
 	{needs: []string{"alert: "}, at: lazyregexp.New(`(?i)\b(?:service|host) (?:alert|notification|flapping alert): ` + aHost + `[;/]`)},
 	{needs: []string{" [", " error", " warn", " info"}, weak: true, at: lazyregexp.New(`\b(?:ERROR|WARN|INFO|DEBUG|FATAL) +\[` + aHost + `\]`)},
 	{needs: []string{" in "}, at: lazyregexp.New(`^(?P<host>` + name + `)?[ \t]+(?:[0-9]+[ \t]+)?IN[ \t]+(?:A|AAAA|CNAME|NS|PTR|MX(?:[ \t]+[0-9]+)?)(?:[ \t]+(?P<host>` + name + `))?`)},
@@ -102,7 +102,7 @@ var rules = []rule{
 	// Hosts by a key, a word, a command or an error before them.
 	{needs: []string{"host", "fqdn", "node", "server", "name", "peer", "master"}, at: lazyregexp.New(`(?i)\b(?:(?:[a-z]+[ _.-]?)?hostname|(?:ansible|master|db|pg|my|mysql|redis|mail|smtp|ldap|remote|source|target|slave|primary)[_.-]?host|r?host|fqdn|node(?:[_.]?name)?|name[_-]label|computer ?name|(?:vm|server|machine|instance)[ _-]?name|application_name|peer|asset|servername)["']?(?: ?= ?|:(?: +|["'])|: *["'])` + aHost)},
 	{needs: []string{"host"}, weak: true, at: lazyregexp.New(`(?i)\bhost[ -]?names?(?: is| was| are| to)? ` + aHost + `(?:, now it is ` + aHost + `)?`)},
-	{needs: []string{"host", "server", "machine", "node", "vm", "box", "guest", "instance", "hypervisor", "peer", "pod", "replica", "serveur", "minion", "realm", "workgroup", "master", "twin", "member", "broker", "relay", "appliance", "laptop", "workstation", "firewall", "router", "cluster", "standby", "primary", "source", "tsig", "namespace", "deployment"}, weak: true, prose: true, at: lazyregexp.New(`(?i)\b(?:hosts?|servers?|serveur|machines?|nodes?|vms?|vmid [0-9]+|vm-id [0-9]+|box(?:es)?|guests?|instances?|hypervisors?|minions?|peer|pods?|deployment|namespace|workgroup|realm|twin|master|member|broker|relay|appliance|laptop|workstation|firewall|router|cluster|replica|standby|primary|source|tsig|machine name)[,:]?(?: (?:called|named|is called|is named|are|is|name|name is))?(?: \(|[ /]["'«„]?)(?P<hosts>` + list + `)`)},
+	{needs: []string{"host", "server", "machine", "node", "vm", "box", "guest", "instance", "hypervisor", "peer", "pod", "replica", "serveur", "minion", "realm", "workgroup", "master", "twin", "member", "broker", "relay", "appliance", "laptop", "workstation", "firewall", "router", "cluster", "standby", "primary", "source", "tsig", "namespace", "deployment"}, weak: true, prose: true, at: lazyregexp.New(`(?i)(?:^|[^\pL\pN_-])(?:hosts?|servers?|serveur|machines?|nodes?|vms?|vmid [0-9]+|vm-id [0-9]+|box(?:es)?|guests?|instances?|hypervisors?|minions?|peer|pods?|deployment|namespace|workgroup|realm|twin|master|member|broker|relay|appliance|laptop|workstation|firewall|router|cluster|replica|standby|primary|source|tsig|machine name)[,:]?(?: (?:called|named|is called|is named|are|is|name|name is))?(?: \(|[ /]["'«„]?)(?P<hosts>` + list + `)`)},
 	{needs: []string{"name"}, weak: true, at: lazyregexp.New(`(?i)\b(?:name (?:of (?:the|this|our|my) (?:host|server|machine|vm|box|node)|is)) ["'«„]?(?:is )?` + aHost)},
 	{needs: []string{"machine", "host", "server", "box", "vm"}, weak: true, at: lazyregexp.New(`(?i)\b(?:machine|host|server|box|vm)'s name is ["']?` + aHost)},
 	{needs: []string{"ssh", "sftp", "smbclient", "server", "node", "host", "vm", "instance", "domain", "droplet", "pod", "ping", "telnet", "nc", "lookup", "dig", "mosh", "trace", "mtr", "getent", "virsh", "qm", "ctl", "vagrant", "virt", "exec", "rsh", "logs", "docker", "podman", "lxc", "startvm", "kubectl"}, weak: true, at: lazyregexp.New(`\b` + toHosts + `(?: +-J (?:` + aUser + `@)?` + aHost + `)?` + flags + ` +(?:` + aUser + `@)?` + aHost)},
@@ -134,6 +134,12 @@ var rules = []rule{
 	{needs: []string{"assess", "migrat", "reboot", "enroll", "scan", "boot"}, weak: true, prose: true, at: lazyregexp.New(`\b(?:[Aa]ssess|[Mm]igrate|[Rr]eboot|[Ee]nroll|[Ss]can|[Bb]oot)(?:n?ed|d|n?ing)? (?P<hosts>` + list + `)`)},
 	{needs: []string{"migrating"}, weak: true, prose: true, at: lazyregexp.New(`\b[Mm]igrating ` + aHost)},
 	{needs: []string{" is ", " was ", " went ", " has ", " did not", " powered", "unreachable", " does", " hangs", " crash", " reboot"}, weak: true, prose: true, at: lazyregexp.New(aHost + ` ?(?:(?:is|was|went|became|is now|is still|has been|has|was) (?:down|DOWN|unreachable|offline|up|UP|lost|dead|restarted|rebooted|shut down|disconnected|evicted|powered off)|does(?: not|n't) boot|did not return|powered off|unreachable|UNREACHABLE|hangs|crashe[sd]|rebooted)\b`)},
+	{needs: []string{"host_vars/"}, at: lazyregexp.New(`\bhost_vars/(?P<host>` + name + `?)(?:\.ya?ml|/|\b)`)},
+	{needs: []string{"--machine", " -m "}, at: lazyregexp.New(`\b(?:systemctl|journalctl|loginctl|hostnamectl|systemd-run)\b[^\n|]*? (?:--machine[= ]|-M ?)(?:` + aUser + `@)?` + aHost)},
+	{needs: []string{"zabbix_"}, at: lazyregexp.New(`\bzabbix_(?:sender|get)\b[^\n|]*? -s ` + aHost)},
+	{needs: []string{"hostname to"}, at: lazyregexp.New(`\bhostname to <` + aHost + `>`)},
+	{needs: []string{"critical", "warning", "unknown"}, weak: true, prose: true, at: lazyregexp.New(`^(?:CRITICAL|WARNING|UNKNOWN)(?: -|:) ` + aHost + `[/;]`)},
+	{needs: []string{"host_alias"}, at: lazyregexp.New(`\bHost_Alias\s+\w+\s*=\s*(?P<hosts>` + list + `)`)},
 	{needs: []string{"hosts:"}, weak: true, at: lazyregexp.New(`^[ -]*hosts: (?P<hosts>` + list + `)$`)},
 	{needs: []string{"permanently added", "authenticity of host", "offending"}, at: lazyregexp.New(`(?:Permanently added|authenticity of host|key for(?: host)?) '(?:\[)?` + aHost)},
 	{needs: []string{"'s password"}, at: lazyregexp.New(aUser + `@` + aHost + `'s password`)},
@@ -218,6 +224,11 @@ var rules = []rule{
 
 	// Users.
 	{needs: []string{"_user="}, at: lazyregexp.New(`(?i)\b[a-z]+_user ?= ?['"]` + aUser)},
+	{needs: []string{"user_alias"}, at: lazyregexp.New(`\bUser_Alias\s+\w+\s*=\s*(?P<users>` + list + `)`)},
+	{needs: []string{"runuser"}, at: lazyregexp.New(`\brunuser (?:-l|-u|--user[= ]|-) ?` + aUser)},
+	{needs: []string{"password for", "passwort für", "home of"}, weak: true, at: lazyregexp.New(`\b(?:[Pp]assword for|[Pp]asswort für|[Hh]ome of)(?: user)? ` + aUser)},
+	{needs: []string{"smbclient", "rpcclient", "ipmitool"}, at: lazyregexp.New(`\b(?:smbclient|rpcclient|ipmitool)\b[^\n|]*? -U ?` + aUser)},
+	{needs: []string{";uid=", "; uid="}, at: lazyregexp.New(`(?i); ?uid=` + aUser)},
 	{needs: []string{"users ="}, at: lazyregexp.New(`(?i)\b(?:valid|admin|invalid|read|write|force) (?:users?|list) ?= ?(?P<users>` + list + `)`)},
 	{needs: []string{"=(all"}, at: lazyregexp.New(`^%?` + aUser + ` +` + aHost + ` ?= ?\(ALL`)},
 	{needs: []string{" <[email]>"}, at: lazyregexp.New(`(?P<user>\p{Lu}[\pL'-]+(?: \p{Lu}[\pL'.-]+)+) <\[email\]>`)},
@@ -243,7 +254,7 @@ var rules = []rule{
 	{needs: []string{"uid "}, at: lazyregexp.New(`(?i)\b[ug]id [0-9]+ ?\(` + aUser + `\)`)},
 	{needs: []string{"/"}, at: lazyregexp.New(`(?:^|\s)` + aUser + `/` + ip4 + `:[0-9]`)},
 	{needs: []string{"'@'"}, at: lazyregexp.New(`\[user\]'@'(?P<ip>[0-9.%]{2,})'`)},
-	{needs: []string{"user", "role"}, at: lazyregexp.New(`(?i)\b(?:user|role) ["'](?P<user>` + name + `)["']`)},
+	{needs: []string{"user", "role"}, at: lazyregexp.New(`(?i)\b(?:user|role) ["'` + "`" + `](?P<user>` + name + `)["'` + "`" + `]`)},
 	{needs: []string{"login "}, at: lazyregexp.New(`\bmachine \S+ login ` + aUser)},
 	{needs: []string{"account"}, weak: true, at: lazyregexp.New(`\b[Aa]ccounts? ["']?(?P<user>` + name + `)`)},
 	{needs: []string{"chpasswd"}, at: lazyregexp.New(aUser + `:(?P<secret>[^"'\s\[]{3,})["']? *\| *chpasswd`)},
@@ -421,7 +432,7 @@ var (
 	// advisory: RHSA-2024 and SUSE-SU-2024, before its colon.
 	advisory = lazyregexp.New(`^[A-Z]+(?:-[A-Z]+)*-(?:19|20)[0-9]{2}$`)
 	// packageLike are names with what only those of packages begin or end with, and architectures.
-	packageLike = lazyregexp.New(`^(?:lib|python|perl|php|ruby|golang|node-|r-|fonts-|linux-|kernel|texlive|gir1).+|.+(?:-dev|-devel|-common|-utils|-tools|-doc|-server|-client|-libs?|-data|-bin|-perl|-python|-base|-core|-plugins?|-agent|-daemon|ctl|fs)$|^(?:aarch64|noarch|riscv64|mips|ppc64le|bookworm|bullseye|buster|trixie|stretch|jammy|focal|noble|bionic|xenial)$`)
+	packageLike = lazyregexp.New(`^(?:lib|python|perl|php|ruby|golang|node-|r-|fonts-|linux-|kernel|systemd-|texlive|gir1).+|.+(?:-dev|-devel|-common|-utils|-tools|-doc|-server|-client|-libs?|-data|-bin|-perl|-python|-base|-core|-plugins?|-agent|-daemon|ctl|fs)$|^(?:aarch64|noarch|riscv64|mips|ppc64le|bookworm|bullseye|buster|trixie|stretch|jammy|focal|noble|bionic|xenial)$`)
 )
 
 // deviceLike are names of devices, formats and programs that have numbers.

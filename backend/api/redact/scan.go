@@ -292,7 +292,7 @@ var (
 	// fileEndings are top-level domains too, but name.sh is a script.
 	fileEndings = []string{"ac", "am", "cc", "cf", "cgi", "java", "la", "md", "mk", "ml", "mo", "new", "pl", "pm", "ps", "pub", "py", "rs", "sh", "so", "target", "tf", "zip"}
 	// packages have names that would be domains.
-	packages = []string{"docker.io", "containerd.io", "asp.net", "node.js", "socket.io"}
+	packages = []string{"docker.io", "containerd.io", "asp.net", "node.js", "socket.io", "jail.local", "fail2ban.local"}
 )
 
 // member: os.Open, a name in a program.

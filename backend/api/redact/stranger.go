@@ -3,6 +3,8 @@ package redact
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"svc/backend/lazyregexp"
 )
@@ -23,9 +25,12 @@ type inLine struct {
 // strangers replaces the strangers of a line, and remembers them.
 func strangers(line string, known map[string]string) string {
 	words := wordsOf(line)
-	prose := isProse(words)
+	prose, german := isProse(words), isGerman(words)
 	if manages.MatchString(line) {
 		return line
+	}
+	if found := given(line, words, known); found != line {
+		return found // the rest is seen to the next time, with what they stand beside
 	}
 	var out strings.Builder
 	last := 0
@@ -34,17 +39,47 @@ func strangers(line string, known map[string]string) string {
 		if prose || isNumbered(w.text) || i > 0 && places[strings.ToLower(words[i-1].text)] {
 			kind = strange(words, i, line)
 		}
+		if kind == "" && (german && isSmallNoun(w.text) || isBeside(words, i, line)) {
+			kind = host
+		}
 		if kind != "" {
 			out.WriteString(line[last:w.start])
 			out.WriteString(put(kind))
 			last = w.end
-			if themes()[w.text] || !isKnown(strings.ToLower(w.text)) {
+			if isGiven(w.text) || !isKnown(strings.ToLower(w.text)) {
 				learn(known, w.text, kind)
 			}
 		}
 	}
 	return out.String() + line[last:]
 }
+
+// small is a word in small letters that is no part of another, of a path or an address.
+var small = lazyregexp.New(`(?:^|[^\pL\pN_/.@-])([a-z]{4,})`)
+
+// given replaces, wherever they stand, the words that nothing but a name is: of 336,000
+// lines of packages' documentation one in 500 has one. Many a word of another language is
+// a name in English: there they have to stand where names do.
+func given(line string, words []inLine, known map[string]string) string {
+	var out strings.Builder
+	last := 0
+	elsewhere := foreign(words) || isGerman(words)
+	for _, at := range small.FindAllStringSubmatchIndex(line, -1) {
+		w := line[at[2]:at[3]]
+		if rest, _ := utf8.DecodeRuneInString(line[at[3]:]); !names()[w] || unicode.IsLetter(rest) || unicode.IsDigit(rest) || strings.ContainsRune("_/.@(=-", rest) && !sentenceEnds.MatchString(line[at[3]:]) ||
+			isWord(w) || isAccount(w) || german[w] || abroad[w] || elsewhere && !placed(lastWord(line[:at[2]])) || packageLike.MatchString(w) || inPlaceholder(line, at[2], at[3]) {
+			continue
+		}
+		out.WriteString(line[last:at[2]])
+		out.WriteString(put(host))
+		last = at[3]
+		learn(known, w, host)
+	}
+	return out.String() + line[last:]
+}
+
+// sentenceEnds: a point that ends a sentence.
+var sentenceEnds = lazyregexp.New(`^\.+(?:[\s"')]|$)`)
 
 // wordsOf splits a line at its spaces.
 func wordsOf(line string) (words []inLine) {
@@ -120,7 +155,7 @@ func strange(words []inLine, i int, line string) string {
 		return host
 	case slices.Contains(thing, after), i+1 < len(words) && startsDigit.MatchString(line[words[i+1].start:words[i+1].end]) && after != "":
 		return ""
-	case (theme || hasNumber.MatchString(w.text) && !isKnown(strings.ToLower(w.text))) && (placed(before) || acts(after)):
+	case (theme || names()[w.text] || hasNumber.MatchString(w.text) && !isKnown(strings.ToLower(w.text))) && (placed(before) || acts(after)):
 		return host
 	case unknown && candidate.MatchString(w.text) && !slices.Contains(about, before) && (!foreign(words) || placed(before) && compound.MatchString(w.text)):
 		return host
@@ -163,6 +198,60 @@ func foreign(words []inLine) bool {
 		}
 	}
 	return n > 1
+}
+
+// isGerman says that a line is in German, whose nouns have capitals.
+func isGerman(words []inLine) bool {
+	seen := map[string]bool{}
+	for _, w := range words {
+		if lower := strings.ToLower(w.text); german[lower] {
+			seen[lower] = true
+		}
+	}
+	return len(seen) > 2
+}
+
+// isSmallNoun says that a word of a German line is neither a verb, an adjective nor a
+// particle, by its ending, and no word of the trade: without a capital, it is a name.
+func isSmallNoun(w string) bool {
+	return candidate.MatchString(w) && len(w) > 3 && !german[w] && !packageLike.MatchString(w) && !deviceLike.MatchString(w) && !releaseLike.MatchString(w) &&
+		(themes()[w] || !inflected.MatchString(w) && (isGiven(w) || !isKnown(w)))
+}
+
+// inflected: as German verbs, adjectives and adverbs end.
+var inflected = lazyregexp.New(`(?:t|te|en|er|es|em|e|rn|ln|ig|lich|isch|bar|sam|los|nd|al|iv|ell|är|aus|auf|ab|an|ein|mal|falls|um|her|hin|zu|bei|wegs|seits)$`)
+
+// german are the words of German that are no nouns and end in no way of their own: its
+// particles, and verbs that change within.
+var german = set("der die das den dem des ein eine einen einem einer und oder aber ist sind war nicht kein keine ich wir ihr sie man es er mir mich uns mit auf aus von vom zum zur zu im am beim seit für nach nur noch auch schon wie was wer wo wann warum wenn weil obwohl obgleich sobald solange sodass dass ob als bis dann denn doch hier dort sehr mehr kaum bisher vorher nachher daher dabei damit davon dazu darauf daran durch ohne gegen über unter zwischen neben vor hinter während wegen trotz " +
+	"wird wurde werden haben habe hat hatte kann kannst können muss musste müssen soll sollte will wollte darf mag läuft lief liegt lag kam kommt gibt gab ging geht steht stand blieb bleibt fehlt ließ lässt hieß heißt nahm nimmt fand sah schrieb warf brach gern sonst sogar so selbst etwa ganz gar je nie oft ja nein bitte danke alles nichts etwas jemand niemand beide drei vier fünf sechs sieben acht neun zehn elf zwölf neu alt leer voll schnell kaputt gleich sofort gestern heute morgen abends nachts morgens mittags jetzt wieder danach zuvor außen innen oben unten links rechts vorn online offline per statt samt bzw usw etc ggf habe")
+
+// isBeside says that a word and a machine that was found are named together: in a list,
+// by "and", or one after the other.
+func isBeside(words []inLine, i int, line string) bool {
+	w := words[i]
+	if !candidate.MatchString(w.text) || len(w.text) < 3 || isWord(w.text) || isOrdinary(w.text) || isAccount(w.text) || releaseLike.MatchString(w.text) || packageLike.MatchString(w.text) || deviceLike.MatchString(w.text) {
+		return false
+	}
+	before, after := line[:w.start], line[w.end:]
+	listed := before == "" || placed(lastWord(before)) || strings.HasSuffix(before, ": ")
+	ends := after == "" || strings.ContainsRune(".,;:)", rune(after[0])) || acts(strings.ToLower(lastWord(firstWord(after))))
+	return ends && besideBefore.MatchString(before[max(0, len(before)-longestLink):]) || listed && besideAfter.MatchString(after)
+}
+
+// longestLink is more than a machine's placeholder and what links it to another have.
+const longestLink = 24
+
+var (
+	besideBefore = lazyregexp.New(`\[host\](?:, ?|,? (?:and|or|und|oder|et|ou|y|e|i|og|och|en|sowie|&) | ?(?:→|->|=>) ?| / )$`)
+	besideAfter  = lazyregexp.New(`^(?:, ?|,? (?:and|or|und|oder|et|ou|y|e|i|og|och|en|sowie|&) | ?(?:→|->|=>) ?| / )\[host\]`)
+)
+
+func firstWord(s string) string { w, _, _ := strings.Cut(strings.TrimPrefix(s, " "), " "); return w }
+
+func lastWord(s string) string {
+	s = strings.TrimRight(s, " \t")
+	return strings.ToLower(strings.TrimLeft(s[strings.LastIndexAny(s, " \t")+1:], "(„\"'"))
 }
 
 var abroad = set("je de sans par mon votre peut mais vous il on der die das den dem des ein eine ist nicht ich wir mit auf für von nach wird wurde haben habe hat kann auch noch aber oder und seit beim zum zur im le la les du des une un est pas plus sur avec pour dans je nous que qui vers et ne se ce cette el los las que por con para una está")
