@@ -310,6 +310,50 @@ mariadb_chain() {
 	check "mariadb: 11.8 → 11.8 is refused" not upgrade trixie mariadb 11.8
 }
 
+# replica ARGS…: asks the replica of a pair.
+replica() { on trixie mysql --socket=/run/mysqld/replica.sock -BN "$@"; }
+
+replica_has() { [ "$(replica -e "select count(*) from pair.rows")" = "$1" ]; }
+
+# follows NAME ROWS: the replica has as many of the primary's rows, and goes on by GTIDs.
+follows() {
+	until_true replica_has "$2" || true
+	equal "$1: the replica has what was written" "$2" "$(replica -e 'select count(*) from pair.rows')"
+	on trixie mysql --socket=/run/mysqld/replica.sock -e 'show slave status\G' >"$work/last.log"
+	equal "$1: by GTID, and goes on" "Slave_IO_Running: Yes Slave_SQL_Running: Yes Using_Gtid: Slave_Pos" "$(grep -oE '(Slave_(IO|SQL)_Running|Using_Gtid): .*' "$work/last.log" | xargs)"
+}
+
+# mariadb_pair: a primary of 10.5 with a replica that is of 11.8 already, as it has to be.
+mariadb_pair() {
+	local suite follower
+	ip link set lo up
+	mariadb_old bullseye
+	for suite in bullseye trixie; do
+		printf '[mysqld]\nskip-networking=0\nbind-address=127.0.0.1\nport=3306\nserver-id=1\nlog-bin=bin\n' >"$work/$suite/etc/mysql/mariadb.conf.d/99-pair.cnf"
+	done
+	on trixie mariadb-install-db --user=mysql --datadir=/srv/db/replica --auth-root-authentication-method=socket >"$work/last.log" 2>&1
+	chroot "$work/trixie" mariadbd --user=mysql --datadir=/srv/db/replica --socket=/run/mysqld/replica.sock --pid-file=/tmp/replica.pid --port=3399 --server-id=2 --skip-log-bin >"$work/replica.log" 2>&1 &
+	follower=$!
+	until_true replica -e 'select 1'
+	mariadb_start bullseye
+	replica -e "set global gtid_slave_pos = '$(sql bullseye -e 'select @@gtid_binlog_pos')'; change master to master_host='127.0.0.1', master_user='rep', master_password='secret', master_use_gtid=slave_pos, master_connect_retry=1, master_ssl=0, master_ssl_verify_server_cert=0"
+	sql bullseye -e "create user rep@localhost identified by 'secret'; grant replication slave on *.* to rep@localhost; create database pair; create table pair.rows (n int primary key); insert into pair.rows values (1)"
+	replica -e "start slave"
+	follows "mariadb, a pair: before" 1
+	check "mariadb, a pair: the primary, 10.5 → 11.8" upgrade trixie mariadb 11.8
+	tells "mariadb, a pair: says what replicas have to be" 'its replicas, if it has any, have to be of the new version'
+	wait "$server" 2>/dev/null || true
+	sql trixie -e 'insert into pair.rows values (2)'
+	follows "mariadb, a pair: upgraded" 2
+	on trixie mysqladmin --socket=/run/mysqld/replica.sock shutdown
+	wait "$follower" 2>/dev/null || true
+	check "mariadb, a pair: back" again trixie --roll-back --discard-writes
+	equal "mariadb, a pair: 10.5 has what it had" 1 "$(mariadb_start bullseye && sql bullseye -e 'select count(*) from pair.rows')"
+	on bullseye mysqladmin --socket=$socket shutdown
+	until_true not sql bullseye -e 'select 1'
+	rm "$work"/{bullseye,trixie}/etc/mysql/mariadb.conf.d/99-pair.cnf
+}
+
 # mariadb_running: the old server runs while the new one's files are there.
 mariadb_running() {
 	mariadb_old bullseye
@@ -694,7 +738,7 @@ if [ "${1:-}" != inside ]; then
 	chroots bullseye bookworm trixie
 	work=$(mktemp -d)
 	trap 'rmdir "$work"' EXIT
-	unshare --mount --pid --fork --kill-child --propagation private bash "$PWD/.ci/e2e/upgrade_mariadb_redis.sh" inside "$work"
+	unshare --mount --pid --net --fork --kill-child --propagation private bash "$PWD/.ci/e2e/upgrade_mariadb_redis.sh" inside "$work"
 	exit
 fi
 work=$2
@@ -703,7 +747,7 @@ mount -t proc proc /proc
 hosts
 mariadb_data
 redis_data
-parts="$(echo mariadb_{refusals,crashed,chain,running,cleaned,kills,struck,interrupts,full,readonly} redis_{refusals,chain,running,cleaned,kills,struck,full})"
+parts="$(echo mariadb_{refusals,crashed,chain,running,pair,cleaned,kills,struck,interrupts,full,readonly} redis_{refusals,chain,running,cleaned,kills,struck,full})"
 for part in ${E2E_PARTS:-$parts}; do
 	begin=$SECONDS
 	"$part"

@@ -196,11 +196,22 @@ func (r *reader) myRoles() {
 			r.s.Replication = append(r.s.Replication, role.role)
 		}
 	}
-	for _, name := range r.names(".") {
-		if strings.HasSuffix(name, "-bin.index") || strings.HasSuffix(name, "binlog.index") || name == "binlog.index" {
+	names := r.names(".")
+	for _, name := range names {
+		stem, index := strings.CutSuffix(name, ".index")
+		if index && (strings.HasSuffix(stem, "-bin") || strings.HasSuffix(stem, "binlog") || r.isBinaryLog(stem, names)) {
 			r.s.Replication = append(r.s.Replication, WritesLog+" ("+name+")")
 		}
 	}
+}
+
+// isBinaryLog reports whether files called so, and numbered, begin as binary logs do,
+// whatever their name; a replica's own are what it has read.
+func (r *reader) isBinaryLog(stem string, names []string) bool {
+	return !strings.Contains(stem, "relay") && slices.ContainsFunc(names, func(name string) bool {
+		number, ok := strings.CutPrefix(name, stem+".")
+		return ok && number != "" && strings.Trim(number, "0123456789") == "" && string(r.head(name, 4)) == "\xfebin"
+	})
 }
 
 // filled reports whether a file is there and not empty: servers make some of
