@@ -314,7 +314,7 @@ const pgAskDatabases = `select json_build_object('Name', datname) from pg_databa
 
 // pgInside is what is asked of each database: its extensions, and how many relations
 // it has.
-const pgInside = `select json_build_object('Extensions', (select coalesce(json_agg(extname order by extname), '[]') from pg_extension), 'Relations', (select count(*) from pg_class))`
+const pgInside = `select json_build_object('Extensions', (select coalesce(json_agg(extname order by extname), '[]') from pg_extension), 'Relations', (select count(*) from pg_class), 'Own', (select count(*) from pg_class where oid >= 16384))`
 
 // askDatabases lists the databases, and looks for their extensions in the new
 // version; it gives how many relations the largest one has.
@@ -322,6 +322,7 @@ func (g *pgRun) askDatabases(ctx context.Context, live session.Session, control 
 	if g.p.Databases, err = session.Query[session.Database](ctx, live, "template1", pgAskDatabases); err != nil {
 		return 0, err
 	}
+	g.p.Relations = 0
 	var refused job.Refusals
 	for i, d := range g.p.Databases {
 		if strings.ContainsAny(d.Name, "\n\r") {
@@ -333,11 +334,13 @@ func (g *pgRun) askDatabases(ctx context.Context, live session.Session, control 
 		inside, err := session.Query[struct {
 			Extensions []string
 			Relations  int64
+			Own        int64 // but those of every database
 		}](ctx, live, d.Name, pgInside)
 		if err != nil || len(inside) != 1 {
 			return 0, fmt.Errorf("asking database %s: %w", d.Name, err)
 		}
 		relations = max(relations, inside[0].Relations)
+		g.p.Relations += inside[0].Own
 		for _, name := range inside[0].Extensions {
 			if r := lacks(d.Name, name, g.p.New.Version, control(g.p.New.Version, name)); r != nil {
 				refused = append(refused, *r)

@@ -22,6 +22,7 @@ type Order struct {
 	Indexes  []string `json:"indexes"` // quoted, with their schemas
 	Tables   []string `json:"tables"`  // partitioned by it
 	Checks   []int64  `json:"checks"`  // numbers of constraints, of the server that was asked
+	Stored   []int64  `json:"stored"`  // and of what generates columns that are stored
 }
 
 // pgOrdersKnown is the first version that records for every collation, and for each
@@ -34,12 +35,12 @@ const ordersFile = "orders.json"
 // sortedFile has what was made again.
 const sortedFile = "sorted.json"
 
-// pgOrders lists collations of libraries, with the indexes, the partitioned tables and
-// the conditions of tables and domains that depend on them: by what they are sorted by,
-// by an expression or a condition in them, or within a type, such as a range of text or
-// a row that has some. In place of the verbs are the version on record of the database's
-// own collation, the one that its library has, whether a library sorts by it, and where
-// types of several ranges are.
+// pgOrders lists collations of libraries, with the indexes, the partitioned tables, the
+// conditions of tables and domains and the columns made of others that depend on them:
+// by what they are sorted by, by an expression or a condition in them, or within a type,
+// such as a range of text or a row that has some. In place of the verbs are the version on
+// record of the database's own collation, the one that its library has, whether a library
+// sorts by it, where types of several ranges are, and the columns, pgStored.
 const pgOrders = `with recursive part(of, object, type, coll) as (
 	select 'pg_class'::regclass, i.indexrelid, 0::oid, o from pg_index i, unnest(i.indcollation) o
 	union select 'pg_class'::regclass, i.indexrelid, 0::oid, m[1]::oid from pg_index i, regexp_matches(concat(i.indexprs::text, i.indpred::text), ':inputcollids? (?:\(o )?([0-9]+)', 'g') m
@@ -49,6 +50,7 @@ const pgOrders = `with recursive part(of, object, type, coll) as (
 	union select 'pg_class'::regclass, p.partrelid, a.atttypid, 0::oid from pg_partitioned_table p join pg_attribute a on a.attrelid = p.partrelid and a.attnum = any (p.partattrs)
 	union select 'pg_constraint'::regclass, k.oid, 0::oid, m[1]::oid from pg_constraint k, regexp_matches(k.conbin::text, ':inputcollids? (?:\(o )?([0-9]+)', 'g') m where k.contype = 'c' and k.convalidated
 	union select 'pg_constraint'::regclass, k.oid, a.atttypid, 0::oid from pg_constraint k join pg_attribute a on a.attrelid = k.conrelid and a.attnum = any (k.conkey) where k.contype = 'c' and k.convalidated
+	union select 'pg_constraint'::regclass, k.oid, t.typbasetype, 0::oid from pg_constraint k join pg_type t on t.oid = k.contypid where k.contype = 'c' and k.convalidated%[5]s
 	union select p.of, p.object, x.type, x.coll from part p, lateral (
 		select t.typelem, 0::oid from pg_type t where t.oid = p.type
 		union all select t.typbasetype, 0::oid from pg_type t where t.oid = p.type
@@ -60,16 +62,30 @@ select json_build_object('name', case k.oid when 100 then '' else format('%%I.%%
 	'recorded', coalesce(case k.oid when 100 then %[1]s else k.collversion end, ''), 'actual', coalesce(case k.oid when 100 then %[2]s else pg_collation_actual_version(k.oid) end, ''),
 	'indexes', coalesce(json_agg(distinct format('%%I.%%I', n.nspname, c.relname)) filter (where c.relkind = 'i'), '[]'),
 	'tables', coalesce(json_agg(distinct format('%%I.%%I', n.nspname, c.relname)) filter (where c.relkind = 'p'), '[]'),
-	'checks', coalesce(json_agg(distinct q.oid::bigint) filter (where q.oid is not null), '[]'))
+	'checks', coalesce(json_agg(distinct q.oid::bigint) filter (where q.oid is not null), '[]'),
+	'stored', coalesce(json_agg(distinct d.oid::bigint) filter (where d.oid is not null), '[]'))
 from part join pg_collation k on k.oid = part.coll left join pg_class c on c.oid = part.object and part.of = 'pg_class'::regclass left join pg_index i on i.indexrelid = c.oid
-left join pg_constraint q on q.oid = part.object and part.of = 'pg_constraint'::regclass join pg_namespace n on n.oid = coalesce(c.relnamespace, q.connamespace)
-where (k.oid = 100 and %[3]s or k.collprovider = 'i' or k.collprovider = 'c' and k.collcollate not in ('C', 'POSIX')) and (c.relkind in ('i', 'p') or q.oid >= 16384) and n.nspname !~ '^pg_(toast|temp)' and coalesce(i.indisvalid, true)
+left join pg_constraint q on q.oid = part.object and part.of = 'pg_constraint'::regclass left join pg_attrdef d on d.oid = part.object and part.of = 'pg_attrdef'::regclass left join pg_class g on g.oid = d.adrelid
+join pg_namespace n on n.oid = coalesce(c.relnamespace, q.connamespace, g.relnamespace)
+where (k.oid = 100 and %[3]s or k.collprovider = 'i' or k.collprovider = 'c' and k.collcollate not in ('C', 'POSIX')) and (c.relkind in ('i', 'p') or q.oid >= 16384 or g.relkind = 'r' and d.oid >= 16384) and n.nspname !~ '^pg_(toast|temp)' and coalesce(i.indisvalid, true)
 group by k.oid, k.collnamespace, k.collname, k.collversion`
+
+// pgStored are columns that are made of others and stored, by what their expression goes
+// by, and by the types of their table's columns.
+const pgStored = `
+	union select 'pg_attrdef'::regclass, d.oid, 0::oid, m[1]::oid from pg_attrdef d join pg_attribute g on g.attrelid = d.adrelid and g.attnum = d.adnum, regexp_matches(d.adbin::text, ':inputcollids? (?:\(o )?([0-9]+)', 'g') m where g.attgenerated = 's'
+	union select 'pg_attrdef'::regclass, d.oid, a.atttypid, 0::oid from pg_attrdef d join pg_attribute g on g.attrelid = d.adrelid and g.attnum = d.adnum join pg_attribute a on a.attrelid = d.adrelid and a.attnum > 0 and not a.attisdropped where g.attgenerated = 's'`
+
+// pgStoredSince is the first version that has such columns.
+const pgStoredSince = 12
 
 // orders asks a server, from PostgreSQL 10 on, by what a database sorts.
 func (s Session) orders(ctx context.Context, database string) ([]Order, error) {
 	own := "(select %s from pg_database where datname = current_database())"
-	recorded, actual, library, ranges := "null", "null", "datcollate not in ('C', 'POSIX')", ""
+	recorded, actual, library, ranges, stored := "null", "null", "datcollate not in ('C', 'POSIX')", "", ""
+	if s.Cluster.Major() >= pgStoredSince {
+		stored = pgStored
+	}
 	if s.Cluster.Major() >= 14 {
 		ranges = ", r.rngmultitypid"
 	}
@@ -77,7 +93,7 @@ func (s Session) orders(ctx context.Context, database string) ([]Order, error) {
 		recorded, actual = fmt.Sprintf(own, "datcollversion"), fmt.Sprintf(own, "pg_database_collation_actual_version(oid)")
 		library = "(datlocprovider = 'i' or datlocprovider = 'c' and " + library + ")"
 	}
-	return Query[Order](ctx, s, database, fmt.Sprintf(pgOrders, recorded, actual, fmt.Sprintf(own, library), ranges))
+	return Query[Order](ctx, s, database, fmt.Sprintf(pgOrders, recorded, actual, fmt.Sprintf(own, library), ranges, stored))
 }
 
 // KeepOrders keeps what the old server, which svc alone reaches, says of its
@@ -107,21 +123,21 @@ func (s Session) Sorting(ctx context.Context, database string) (string, error) {
 
 func sortedBy(orders []Order) string {
 	var by, indexes, tables []string
-	var checks []int64
+	var checks, stored []int64
 	for _, o := range orders {
 		version := o.Recorded
 		if o.Recorded != o.Actual {
 			version = o.Recorded + ", where the library has " + o.Actual + " by now"
 		}
 		by = append(by, fmt.Sprintf("%s (version %s)", o.called(), version))
-		indexes, tables, checks = append(indexes, o.Indexes...), append(tables, o.Tables...), append(checks, o.Checks...)
+		indexes, tables, checks, stored = append(indexes, o.Indexes...), append(tables, o.Tables...), append(checks, o.Checks...), append(stored, o.Stored...)
 	}
 	if by == nil {
 		return ""
 	}
 	slices.Sort(by)
-	return fmt.Sprintf("%d indexes, %d partitioned tables and %d constraints go by %s; those for which the new server's library has another version are made again, or checked, before clients come back",
-		len(distinct(indexes)), len(distinct(tables)), len(distinct(checks)), strings.Join(by, ", "))
+	return fmt.Sprintf("%d indexes, %d partitioned tables, %d constraints and %d columns that are made of others go by %s; those for which the new server's library has another version are made again, or checked, before clients come back",
+		len(distinct(indexes)), len(distinct(tables)), len(distinct(checks)), len(distinct(stored)), strings.Join(by, ", "))
 }
 
 func distinct[T cmp.Ordered](names []T) []T {
@@ -162,6 +178,7 @@ type Sorted struct {
 	Checked  int      // by amcheck
 	Tables   int      // whose partitions were checked
 	Checks   int      // constraints that were
+	Stored   int      // columns that are made of others, and were
 	Unknown  []string `json:",omitzero"` // what could not be
 }
 
@@ -170,7 +187,7 @@ func (s Sorted) String() string {
 	if s.Checked < 0 {
 		proof = "amcheck is not installed, so nothing has looked at them since"
 	}
-	text := fmt.Sprintf("in %s %d indexes were made again, and the partitions of %d tables and %d constraints checked, as the order of text may be another: %s; %s", s.Database, s.Indexes, s.Tables, s.Checks, strings.Join(s.By, ", "), proof)
+	text := fmt.Sprintf("in %s %d indexes were made again, and the partitions of %d tables, %d constraints and %d columns that are made of others checked, as the order of text may be another: %s; %s", s.Database, s.Indexes, s.Tables, s.Checks, s.Stored, strings.Join(s.By, ", "), proof)
 	if len(s.Unknown) > 0 {
 		text += fmt.Sprintf("; %d things could not be checked, such as %s", len(s.Unknown), s.Unknown[0])
 	}
@@ -221,13 +238,13 @@ func (s Session) SortAgain(ctx context.Context, databases []Database) error {
 func (s Session) sortDatabase(ctx context.Context, database string, differ []Order) (done Sorted, err error) {
 	done.Database = database
 	var indexes, tables []string
-	var checks []int64
+	var checks, stored []int64
 	for _, o := range differ {
-		indexes, tables, checks = append(indexes, o.Indexes...), append(tables, o.Tables...), append(checks, o.Checks...)
+		indexes, tables, checks, stored = append(indexes, o.Indexes...), append(tables, o.Tables...), append(checks, o.Checks...), append(stored, o.Stored...)
 		done.By = append(done.By, fmt.Sprintf("%s (%s → %s)", o.called(), known(o.Recorded), known(o.Actual)))
 	}
-	indexes, tables, checks = distinct(indexes), distinct(tables), distinct(checks)
-	done.Indexes, done.Tables, done.Checks = len(indexes), len(tables), len(checks)
+	indexes, tables, checks, stored = distinct(indexes), distinct(tables), distinct(checks), distinct(stored)
+	done.Indexes, done.Tables, done.Checks, done.Stored = len(indexes), len(tables), len(checks), len(stored)
 	var script strings.Builder
 	for _, name := range indexes {
 		script.WriteString("reindex index " + name + ";\n")
@@ -238,7 +255,7 @@ func (s Session) sortDatabase(ctx context.Context, database string, differ []Ord
 	if done.Checked, err = s.check(ctx, database, indexes); err != nil {
 		return done, fmt.Errorf("amcheck: %w", err)
 	}
-	done.Unknown, err = s.checkRows(ctx, database, tables, checks)
+	done.Unknown, err = s.checkRows(ctx, database, tables, checks, stored)
 	return done, err
 }
 
@@ -287,9 +304,9 @@ func (s Session) check(ctx context.Context, database string, indexes []string) (
 	return len(rows), err
 }
 
-// checkRows refuses rows that the new order has in another partition, or that break a
-// condition by it. It gives what could not be looked at.
-func (s Session) checkRows(ctx context.Context, database string, tables []string, checks []int64) (unknown []string, err error) {
+// checkRows refuses rows that the new order has in another partition, that break a
+// condition by it, or of which it makes something else. It gives what could not be looked at.
+func (s Session) checkRows(ctx context.Context, database string, tables []string, checks, stored []int64) (unknown []string, err error) {
 	var suspects []pgSuspect
 	scripts := []string{}
 	for _, table := range tables {
@@ -298,8 +315,13 @@ func (s Session) checkRows(ctx context.Context, database string, tables []string
 		}
 		scripts = append(scripts, fmt.Sprintf(pgOfPartitions, literal(table)))
 	}
-	if len(checks) > 0 {
-		scripts = append(scripts, fmt.Sprintf(pgOfConstraints, strings.Trim(strings.ReplaceAll(fmt.Sprint(checks), " ", ", "), "[]")))
+	for _, of := range []struct {
+		script  string
+		numbers []int64
+	}{{pgOfConstraints, checks}, {pgOfDomains, checks}, {pgOfStored, stored}} {
+		if len(of.numbers) > 0 {
+			scripts = append(scripts, fmt.Sprintf(of.script, strings.Trim(strings.ReplaceAll(fmt.Sprint(of.numbers), " ", ", "), "[]")))
+		}
 	}
 	for _, script := range scripts {
 		found, err := Query[pgSuspect](ctx, s, database, script)
@@ -310,7 +332,7 @@ func (s Session) checkRows(ctx context.Context, database string, tables []string
 	}
 	found, err := s.breaking(ctx, database, suspects)
 	if err == nil && len(found.rows) > 0 {
-		err = fmt.Errorf("in the new order %s: have bounds and conditions that every order leaves alone, or that compare by collate \"C\"", strings.Join(found.rows, "; "))
+		err = fmt.Errorf("in the new order %s: have bounds, conditions and columns made of others that every order leaves alone, or that compare by collate \"C\"", strings.Join(found.rows, "; "))
 	}
 	return found.unknown, err
 }

@@ -33,20 +33,31 @@ select json_build_object('name', format('rows of %%s are in another partition of
 	'ask', format('exists (select from only %%s where not (%%s))', c.oid::regclass, pg_get_partition_constraintdef(c.oid)))
 from part join pg_class c using (oid) where c.relkind = 'r' and pg_get_partition_constraintdef(c.oid) is not null`
 
-	// pgOfConstraints are the conditions of tables, and those of domains by the columns
-	// that are of one: in these, value is what the condition calls the value, which for it
-	// is in the order of the type that the domain is made of.
+	// pgOfConstraints are the conditions of tables.
 	pgOfConstraints = `select json_build_object('name', format('rows of %%s break its constraint %%I', k.conrelid::regclass, k.conname), 'owner', quote_ident(pg_get_userbyid(c.relowner)),
 	'ask', format('exists (select from only %%s where not (%%s))', c.oid::regclass, pg_get_expr(k.conbin, k.conrelid)))
-from pg_constraint k join pg_class c on c.oid = k.conrelid where k.oid in (%[1]s) and c.relkind = 'r'
-union all select json_build_object('name', format('rows of %%s break the constraint %%I of the domain %%s of %%I', c.oid::regclass, k.conname, t.oid::regtype, a.attname), 'owner', quote_ident(pg_get_userbyid(c.relowner)),
-	'ask', format('exists (select from (select (%%I::%%s)%%s as value from only %%s) v where not (%%s))', a.attname, format_type(t.typbasetype, t.typtypmod),
-		(select format(' collate %%I.%%I', n.nspname, o.collname) from pg_collation o join pg_namespace n on n.oid = o.collnamespace where o.oid = b.typcollation), c.oid::regclass, pg_get_expr(k.conbin, 0)))
-from pg_constraint k join pg_type t on t.oid = k.contypid join pg_type b on b.oid = t.typbasetype join pg_attribute a on a.atttypid = t.oid and not a.attisdropped join pg_class c on c.oid = a.attrelid where k.oid in (%[1]s) and c.relkind = 'r'`
+from pg_constraint k join pg_class c on c.oid = k.conrelid where k.oid in (%[1]s) and c.relkind = 'r'`
+
+	// pgOfDomains are the conditions of domains, by the columns whose type is one, or has
+	// one somewhere within: what such a value is printed as is read again, and the server
+	// looks at every domain in it.
+	pgOfDomains = `with recursive has(domain, type) as (select distinct k.contypid, k.contypid from pg_constraint k where k.oid in (%[1]s) and k.contypid <> 0
+	union select h.domain, t.oid from has h join pg_type t on t.typelem = h.type or t.typbasetype = h.type or exists (select from pg_attribute a where a.attrelid = t.typrelid and a.atttypid = h.type and a.attnum > 0 and not a.attisdropped)
+		or exists (select from pg_range r where r.rngsubtype = h.type and r.rngtypid = t.oid))
+select json_build_object('name', format('rows of %%s break a constraint of the domain %%s in %%I', c.oid::regclass, h.domain::regtype, a.attname), 'owner', quote_ident(pg_get_userbyid(c.relowner)),
+	'ask', format('exists (select from only %%1$s where %%2$I::text is not null and ((%%2$I::text)::%%3$s)::text is null)', c.oid::regclass, a.attname, format_type(a.atttypid, a.atttypmod)))
+from has h join pg_attribute a on a.atttypid = h.type and a.attnum > 0 and not a.attisdropped join pg_class c on c.oid = a.attrelid where c.relkind = 'r'`
+
+	// pgOfStored are columns that are made of others: whether they would be the same, bit
+	// by bit, if they were made now.
+	pgOfStored = `select json_build_object('name', format('rows of %%s have another value in %%I than would be made of their other columns now', c.oid::regclass, a.attname), 'owner', quote_ident(pg_get_userbyid(c.relowner)),
+	'ask', format('exists (select from only %%s where row(%%I)::record operator(pg_catalog.*<>) row((%%s)::%%s)::record)', c.oid::regclass, a.attname, pg_get_expr(d.adbin, d.adrelid), format_type(a.atttypid, a.atttypmod)))
+from pg_attrdef d join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum join pg_class c on c.oid = d.adrelid where d.oid in (%[1]s) and c.relkind = 'r'`
 
 	// pgAsOwner asks as an owner. What his functions put off to the end of the
 	// transaction never happens.
-	pgAsOwner = `begin;
+	pgAsOwner = `\set VERBOSITY verbose
+begin;
 set local check_function_bodies = off;
 create schema svc_check;
 grant usage, create on schema svc_check to %[2]s;
@@ -95,7 +106,10 @@ func (s Session) breaking(ctx context.Context, database string, suspects []pgSus
 			if ctx.Err() != nil {
 				return b, err
 			}
-			if err != nil {
+			switch {
+			case err != nil && strings.Contains(err.Error(), checkViolation):
+				found = []string{x.Name}
+			case err != nil:
 				b.unknown = append(b.unknown, fmt.Sprintf("whether %s: %v", x.Name, err))
 			}
 			b.rows = append(b.rows, found...)
@@ -103,6 +117,9 @@ func (s Session) breaking(ctx context.Context, database string, suspects []pgSus
 	}
 	return b, nil
 }
+
+// checkViolation is what PostgreSQL numbers a value that breaks a condition.
+const checkViolation = "ERROR:  23514:"
 
 // breaks is the script that evaluates conditions of one owner.
 func breaks(suspects ...pgSuspect) string {
