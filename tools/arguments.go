@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"svc/backend/release"
+	"svc/backend/nearest"
 )
 
 // decode takes the arguments of a call; none is an empty object. What models
@@ -55,7 +55,11 @@ func unknownArgument(name string, schema *jsonschema.Schema) error {
 	if len(known) == 0 {
 		return fmt.Errorf("there is no argument %q: the tool takes none", name)
 	}
-	return fmt.Errorf("there is no argument %q (did you mean %s?): the tool takes %s", name, release.Nearest(name, 1, known)[0], strings.Join(known, ", "))
+	said := fmt.Sprintf("there is no argument %q", name)
+	if meant, ok := nearest.Meant(strings.ReplaceAll(name, "-", "_"), known); ok {
+		said += fmt.Sprintf(" (did you mean %s?)", meant)
+	}
+	return fmt.Errorf("%s: the tool takes %s", said, strings.Join(known, ", "))
 }
 
 // coerce gives a value in the type that the schema wants, or says what is

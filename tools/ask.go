@@ -24,6 +24,7 @@ type AskResult struct {
 	Question *QuestionResult `json:"question,omitempty"` // as it was filed
 	Readers  string          `json:"readers,omitempty"`  // who reads what was filed
 	Nearest  []AskPassage    `json:"nearest,omitempty"`  // of the guide, where none surely answers: one of them may
+	Topics   string          `json:"topics,omitempty"`   // of the guide, where none of these does: svc://guide/TOPIC, or ask the topic alone
 }
 
 // AskPassage is a passage of the guide.
@@ -86,5 +87,5 @@ func AskQuestion(ctx context.Context, env *Env, in AskInput) (AskResult, error) 
 		return AskResult{}, err
 	}
 	filed := questionResult(env, q)
-	return AskResult{Question: &filed, Readers: env.readers(ctx), Nearest: nearestPassages(in.Question)}, nil
+	return AskResult{Question: &filed, Readers: env.readers(ctx), Nearest: nearestPassages(in.Question), Topics: strings.Join(guide.Topics(), " ")}, nil
 }

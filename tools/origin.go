@@ -112,7 +112,7 @@ func (o *origin) complete(ctx context.Context, env *Env, c *client.Client, targe
 func readDocument(file, schema string, v any) (digest string, err error) {
 	b, err := readLocal(file, maxDocument)
 	if err != nil {
-		return "", fmt.Errorf("reading the source: %w", err)
+		return "", fmt.Errorf("reading the source: %w: name the out folder of a migration, or what `svc assess --json` printed", err)
 	}
 	var head struct{ Schema string }
 	switch err := json.Unmarshal(b, &head); {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"svc/backend/api"
@@ -174,8 +173,8 @@ func (ix *Index) release(name string) (*releaseTables, error) {
 			return t, nil
 		}
 	}
-	near := strings.Join(release.Nearest(name, 4, slices.Sorted(maps.Keys(ix.releases))), ", ")
-	return nil, api.Errorf(api.UnknownRelease, "the index has no packages of release %.80q; the nearest that it knows are %s", name, near)
+	instead := release.Instead(name, 4, slices.Sorted(maps.Keys(ix.releases)))
+	return nil, api.Errorf(api.UnknownRelease, "the index has no packages of release %.80q: %s", name, instead)
 }
 
 // curated reads the rows of a table whose values are JSON arrays.

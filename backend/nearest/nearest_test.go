@@ -22,6 +22,22 @@ func TestTypo(t *testing.T) {
 	is.New(t).True(!ok)
 }
 
+func TestMeant(t *testing.T) {
+	flags := []string{"root", "ssh", "target", "out", "preflight", "hosts", "include_secrets", "source_archives", "target_archives", "confirm"}
+	for name, want := range map[string]string{
+		"rot": "root", "path": "root", "host": "ssh", "to": "target", "dry_run": "preflight", "dry-run": "preflight", "secrets": "include_secrets", "include": "include_secrets", "OUTPUT": "out",
+		"archives": "", "colour": "", "": "",
+	} {
+		meant, ok := Meant(name, flags)
+		if ok != (want != "") || meant != want {
+			t.Errorf("%q means %q, not %q", name, meant, want)
+		}
+	}
+	if meant, ok := Meant("scan", []string{"assess", "cve-scan"}); !ok || meant != "cve-scan" {
+		t.Errorf("scan means %q", meant)
+	}
+}
+
 func TestDistance(t *testing.T) {
 	word := rapid.StringMatching(`[a-d]{0,6}`)
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"svc/backend/nearest"
 )
 
 // Release is one operating-system release. Dates are YYYY-MM-DD, or empty
@@ -84,14 +82,20 @@ func compareVersion(a, b string) int {
 	})
 }
 
-// Nearest gives up to n known slugs that name may mean: those of its distribution, the
-// newest first, which are supported the longest; else those that look most like it.
-func Nearest(name string, n int, known []string) []string {
-	own := slices.DeleteFunc(Suggest(name, len(table)), func(slug string) bool { return !slices.Contains(known, slug) })
-	if len(own) == 0 {
-		own = nearest.To(name, n, known)
+// Instead says which of the known slugs a name may mean: up to n of its distribution or
+// of the one that it misspells; where it resembles none, whose releases are known.
+func Instead(name string, n int, known []string) string {
+	near := slices.DeleteFunc(Suggest(name, len(table)), func(slug string) bool { return !slices.Contains(known, slug) })
+	if len(near) > 0 {
+		return "the nearest are " + strings.Join(near[:min(n, len(near))], ", ")
 	}
-	return own[:min(n, len(own))]
+	var distros []string
+	for _, slug := range known {
+		distro, _ := Split(slug)
+		distros = append(distros, distro)
+	}
+	slices.Sort(distros)
+	return "svc moves machines between releases of " + strings.Join(slices.Compact(distros), ", ")
 }
 
 var byName = index(table)

@@ -78,9 +78,9 @@ func TestOlder(t *testing.T) {
 	is.True(!get("centos-7").Older(get("debian-13"))) // another distribution
 }
 
-func TestNearest(t *testing.T) {
+func TestInstead(t *testing.T) {
 	is := is.New(t)
 	known := []string{"almalinux-9", "debian-11", "debian-12", "ubuntu-22.04"}
-	is.Equal(Nearest("debain-12", 2, known), []string{"debian-12", "debian-11"})
-	is.Equal(len(Nearest("x", 9, known)), 4)
+	is.Equal(Instead("debain-12", 2, known), "the nearest are debian-12, debian-11")
+	is.Equal(Instead("alpine-3.18.4", 9, known), "svc moves machines between releases of almalinux, debian, ubuntu")
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"svc/backend/api"
 	"svc/backend/release"
@@ -47,6 +46,5 @@ func (s *Server) unknownRelease(name string) error {
 	for _, r := range s.cfg.Index.Releases() {
 		known = append(known, r.Slug)
 	}
-	return api.Errorf(api.UnknownRelease, "the release %.80q is not known; the nearest are %s",
-		name, strings.Join(release.Nearest(name, 3, known), ", "))
+	return api.Errorf(api.UnknownRelease, "the release %.80q is not known: %s", name, release.Instead(name, 3, known))
 }

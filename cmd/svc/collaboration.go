@@ -174,10 +174,21 @@ func (p *program) askCommand() *ffcli.Command {
 				w.line("(%s)", r.Place)
 				return
 			}
-			viewText(w, r.Question.Question)
+			viewNearest(w, r)
 			w.title("Filed as question %d. %s", r.Question.ID, p.whereWordsStay())
 		})
 	})
+}
+
+// viewNearest prints what of the guide may answer a question that it does not surely answer.
+func viewNearest(w *view, r tools.AskResult) {
+	w.line("The guide does not surely answer this. Nearest:")
+	for _, near := range r.Nearest {
+		w.title("%s", near.Place)
+		viewText(w, near.Text)
+	}
+	w.title("Every topic: svc ask --confirm TOPIC")
+	viewText(w, r.Topics)
 }
 
 // maxWords bounds a text on stdin, in bytes.

@@ -28,7 +28,7 @@ var flagFaults = []struct {
 		return fmt.Sprintf("--%s takes no value, not %s", name, value)
 	}},
 	{regexp.MustCompile(`(?s)^invalid value (?P<value>".*") for flag -(?P<name>\S+): (?P<why>.*)$`), func(c *ffcli.Command, name, value string) string {
-		return fmt.Sprintf("--%s can't be %s: %s", name, value, flagOf(c.FlagSet, name))
+		return fmt.Sprintf("--%s can't be %s: %s", name, value, takes(c.FlagSet, name))
 	}},
 }
 
@@ -61,11 +61,29 @@ func unknownFlag(c *ffcli.Command, name, _ string) string {
 	name, _, _ = strings.Cut(name, "=")
 	var known []string
 	c.FlagSet.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
-	said := fmt.Sprintf("there is no flag --%s", strings.TrimLeft(name, "-"))
-	if meant, ok := nearest.Typo(name, known); ok {
+	dashes := "--"
+	if len(name) == 1 {
+		dashes = "-"
+	}
+	said := fmt.Sprintf("there is no flag %s%s", dashes, strings.TrimLeft(name, "-"))
+	if meant, ok := nearest.Meant(name, known); ok {
 		said += ", is it --" + meant + "?"
 	}
 	return said
+}
+
+// forms are what values of Go's types look like, by the kind that help shows for them.
+var forms = map[string]string{"int": "a whole number", "uint": "a whole number", "float": "a number", "duration": "a time such as 30s or 5m"}
+
+// takes is the form of a flag's value, and what its help says of it.
+func takes(fs *flag.FlagSet, name string) string {
+	if f := fs.Lookup(name); f != nil {
+		kind, usage := flag.UnquoteUsage(f)
+		if form, ok := forms[kind]; ok {
+			return fmt.Sprintf("it takes %s (%s)", form, usage)
+		}
+	}
+	return flagOf(fs, name)
 }
 
 // flagOf is what a flag's help says that it takes.

@@ -115,6 +115,8 @@ func ofNetwork(err error) string {
 	var invalid x509.CertificateInvalidError
 	var noTLS tls.RecordHeaderError
 	switch {
+	case errors.As(err, &name) && strings.HasPrefix(name.Name, "tcp/"): // a port was looked for
+		return fmt.Sprintf("there is no port %q: it is a number, such as 8443", name.Name[len("tcp/"):])
 	case errors.As(err, &name):
 		return fmt.Sprintf("there is no host %q: check the name and the network", name.Name)
 	case errors.As(err, &address):

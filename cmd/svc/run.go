@@ -79,13 +79,36 @@ func (p *program) incomplete(group *ffcli.Command) error {
 	full, _ := strings.CutSuffix(group.ShortUsage, groupUsage)
 	names := names(group)
 	if rest := group.FlagSet.Args(); len(rest) > 0 {
-		if meant, ok := nearest.Typo(rest[0], names); ok {
-			return usagef("there is no command %q; is it `%s %s`?", rest[0], full, meant)
+		if meant := p.meant(group, full, rest[0]); meant != "" {
+			return usagef("there is no command %q; is it `%s`?", rest[0], meant)
 		}
 		return usagef("there is no command %q: see `%s -h`", rest[0], full)
 	}
 	fmt.Fprintf(p.stderr, "%s\n\n", help(group, widthOf(p.stderr)))
 	return usagef("%s needs a command: %s", full, strings.Join(names, ", "))
+}
+
+// meant is the command that a word means which a group has none for: one of the group's,
+// or the only one of that name in another; "" where there is none.
+func (p *program) meant(group *ffcli.Command, full, word string) string {
+	if meant, ok := nearest.Meant(word, names(group)); ok {
+		return full + " " + meant
+	}
+	var found []string
+	var look func(c *ffcli.Command)
+	look = func(c *ffcli.Command) {
+		for _, sub := range c.Subcommands {
+			if sub.Name == word && (group.Name == "svc" || group.Name == c.Name) {
+				found = append(found, words(sub))
+			}
+			look(sub)
+		}
+	}
+	look(p.root())
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
 }
 
 // names are the words of a group's commands.
@@ -102,7 +125,7 @@ func asFlags(args []string) []string {
 	switch {
 	case len(args) > 0 && args[0] == "help":
 		return append(args[1:], "-h")
-	case len(args) == 1 && (args[0] == "--version" || args[0] == "-version"):
+	case len(args) == 1 && slices.Contains([]string{"--version", "-version", "-V"}, args[0]):
 		return []string{"version"}
 	}
 	return args
@@ -197,7 +220,7 @@ func (p *program) command(fs *flag.FlagSet, usage, short string, run func(ctx co
 			return misused(p.parsed, err)
 		}
 		if len(args) > 0 {
-			if meant, ok := nearest.Typo(args[0], names(c)); ok {
+			if meant, ok := nearest.Meant(args[0], names(c)); ok {
 				return usagef("there is no command %q; is it `%s %s`? Nothing was done", args[0], words(c), meant)
 			}
 		}

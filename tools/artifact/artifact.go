@@ -74,7 +74,7 @@ func Check(out, main string) error {
 		return fmt.Errorf("looking at out: %w", err)
 	}
 	if len(entries) > 0 && !ours(out, main) {
-		return fmt.Errorf("out %s holds something else than an earlier %s as it was written with its files; nothing was written: name a new or an empty folder", out, main)
+		return fmt.Errorf("out %s holds something else than what svc wrote there, or was changed since; nothing was written: name a new or an empty folder", out)
 	}
 	return cmp.Or(checkParent(parent), checkReplaceable(out, parent))
 }

@@ -45,8 +45,10 @@ func Stage(out, main string, files Files) (*Staging, error) {
 	parent := filepath.Dir(out)
 	sweep(parent)
 	s := &Staging{out: out, main: main, digests: Digests{}}
-	if s.dir, s.lock, err = claim(parent); err != nil {
-		return nil, fmt.Errorf("staging: %w", err)
+	if s.dir, s.lock, err = claim(parent); errors.Is(err, fs.ErrNotExist) { // it was there a moment ago: a folder such as /proc
+		return nil, fmt.Errorf("nothing can be made in %s; nothing was written: name another out", parent)
+	} else if err != nil {
+		return nil, fmt.Errorf("staging: %w; nothing was written", err)
 	}
 	err = s.Add(files)
 	if err == nil {

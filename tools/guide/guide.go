@@ -45,6 +45,17 @@ var (
 // Passages are all passages, in the guide's order.
 func Passages() []Passage { return loaded().passages }
 
+// Topics are the names of the guide's sections: what a question about one of them is
+// answered by, whatever its words are.
+func Topics() (topics []string) {
+	for _, p := range Passages() {
+		if p.Title != p.ID {
+			topics = append(topics, p.ID)
+		}
+	}
+	return topics
+}
+
 // guide is the parsed text and what searching needs of it.
 type guide struct {
 	passages []Passage
@@ -133,7 +144,7 @@ func add(terms map[string]float64, text string, weight float64) {
 // looked for among the others, fewer than one in fifty is answered wrong.
 const (
 	sureScore  = 0.6  // of the best passage
-	sureMargin = 0.75 // by which it is ahead of the second
+	sureMargin = 0.85 // by which it is ahead of the second
 	sureCover  = 0.5  // of the question, by rarity, that it and what was asked of it hold
 	asBefore   = 0.95 // how alike a question is to one that was asked before, to be that one
 )
@@ -308,7 +319,7 @@ var meaning = lazyregexp.New(`(?i)\b(?:what|why|mean|means|explain|about|do|fix|
 // of the service are in the titles of sections.
 func (g *guide) named(question string) (Passage, bool) {
 	alone := strings.Trim(question, " \t\n?.")
-	if p, ok := g.find(alone); ok && name.FindString(alone) == alone {
+	if p, ok := g.find(alone); ok && (name.FindString(alone) == alone || p.ID == alone) {
 		return p, true
 	}
 	if !meaning.MatchString(question) {
@@ -394,7 +405,7 @@ var synonyms = map[string]string{
 	"offline": "offline", "air": "offline", "airgapped": "offline", "isolated": "offline", "internet": "offline",
 	"batch": "wave", "batches": "wave", "group": "wave", "wav": "wave",
 	"evidence": "attestation", "evidenc": "attestation", "proof": "attestation", "attest": "attestation", "auditor": "attestation",
-	"rehears": "try", "trial": "try", "test": "try", "tri": "try",
+	"rehears": "trial", "try": "trial", "tri": "trial", "test": "trial",
 	"minut": "duration", "hour": "duration", "minutes": "duration", "hours": "duration", "fast": "duration", "quick": "duration",
 	"execut": "run", "executed": "run", "apply": "run", "appli": "run", "applied": "run",
 	"approv": "confirm", "approval": "confirm", "agree": "confirm", "consent": "confirm",
@@ -407,7 +418,7 @@ var synonyms = map[string]string{
 	"folder": "directory", "dir": "directory", "directori": "directory",
 	"rollback": "undo", "revert": "undo", "databas": "database", "db": "database", "dbs": "database",
 	"vulnerabilit": "cve", "vulnerability": "cve", "vulnerabl": "cve", "cves": "cve", "passwd": "password",
-	"redact": "strip", "anonymiz": "strip", "anonymis": "strip", "remov": "strip", "mov": "migrat", "move": "migrat", "migrate": "migrat",
+	"gone": "strip", "vanish": "strip", "disappear": "strip", "outage": "downtime", "interrupt": "downtime", "redact": "strip", "anonymiz": "strip", "anonymis": "strip", "remov": "strip", "mov": "migrat", "move": "migrat", "migrate": "migrat",
 	"apikey": "token", "sign": "signature", "signatur": "signature", "signed": "signature",
 	"broken": "corrupt", "damag": "corrupt", "begin": "start", "limits": "limit", "truncat": "cut", "shorten": "cut",
 	"distribution": "release", "distro": "release", "distribut": "release", "releas": "release", "fold": "directory",
@@ -418,7 +429,7 @@ var stop = stopWords(`a an the and or of to in on at is are was were be been it 
 	do does did done can could may might must shall should will would have has had not no what when where which who why how if then than as by for from with without into
 	there here any some all each every other another so such just only also too very much more most am get got give given let make made want need use used using mean work
 	happen svc tool please per if call default between difference several tell me know about say show one after before while during out up down over again way thing something anything really actually
-	ok hi hello thank explain possible able ever still yet even own same kind sort try s t m re ve d ll`)
+	ok hi hello thank explain possible able ever still yet even own same kind sort s t m re ve d ll`)
 
 func stopWords(list string) map[string]bool {
 	set := map[string]bool{}

@@ -74,8 +74,8 @@ func TestQuestions(t *testing.T) {
 		filed              int
 	}{
 		"asked before":  {text: questions, right: 95, wrong: 1, near: 95},
-		"each left out": {text: questions, without: true, right: 40, wrong: 2, near: 85},
-		"held out":      {text: file("heldout.tsv"), right: 30, wrong: 2, near: 85},
+		"each left out": {text: questions, without: true, right: 32, wrong: 2, near: 88},
+		"held out":      {text: file("heldout.tsv"), right: 25, wrong: 1, near: 85},
 		"unknowable":    {text: file("unknowable.tsv"), filed: 95},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,6 +117,17 @@ func TestPassages(t *testing.T) {
 		is.True(seen[id])
 	}
 	is.True(!strings.Contains(Text(), "<!--"))
+}
+
+// TestTopics asks by the name of each topic alone.
+func TestTopics(t *testing.T) {
+	is := is.New(t)
+	is.True(len(Topics()) > 50)
+	for _, topic := range Topics() {
+		p, sure := Answer(topic)
+		is.True(sure)
+		is.Equal(p.ID, topic)
+	}
 }
 
 // TestEveryFindingIsExplained reads the keys of findings out of the program's
