@@ -351,6 +351,16 @@ type Finding struct {
 	Evidence     []Evidence      `json:"evidence"`
 }
 
+// JoinTitles is the title of two findings that say the same of different things, each
+// "THING: what is said".
+func JoinTitles(a, b string) string {
+	i, j := strings.LastIndex(a, ": "), strings.LastIndex(b, ": ")
+	if i < 0 || j < 0 || a[i:] != b[j:] || slices.Contains(strings.Split(a[:i], ", "), b[:j]) {
+		return a
+	}
+	return a[:i] + ", " + b[:j] + a[i:]
+}
+
 // Remediation is what to do about a finding.
 type Remediation struct {
 	Type string `json:"type"` // hint or command

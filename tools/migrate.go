@@ -557,7 +557,7 @@ func (m *move) result(recorded api.UsageResponse) MigrateResult {
 	r := MigrateResult{
 		Source: m.a.Release, Target: m.target.Slug, Fingerprint: m.a.Fingerprint, IndexVersion: m.plan.IndexVersion, Preflight: m.in.Preflight,
 		Sum: m.plan.Sum, Install: len(m.plan.Install), Configuration: map[string]int{}, PlanDigest: m.shownDigest, Fixes: fixes.Lines(m.fixes),
-		Inhibitors: headlines(m.plan.Inhibitors), Findings: headlines(slices.Concat(m.plan.Findings, m.a.Findings)),
+		Inhibitors: headlines(m.plan.Inhibitors), Findings: headlines(slices.DeleteFunc(slices.Concat(m.plan.Findings, m.a.Findings), func(f assess.Finding) bool { return f.Inhibitor })),
 		SeatClaimed: recorded.SeatClaimed, Licensed: recorded.Licensed, Artifacts: []Artifact{}, Exposure: counted(m.exposure, m.env.Now()), Rehearse: m.rehearse(),
 	}
 	for _, c := range m.plan.Configuration {

@@ -107,7 +107,8 @@ type TargetsResult struct {
 	Packages    int             `json:"packages"`
 	Cost        string          `json:"cost"`
 	Targets     []TargetPreview `json:"targets"`
-	Shared      []Headline      `json:"shared"` // findings that every target has
+	Shared      []Headline      `json:"shared"`          // findings that every target has, what stops the move first
+	Total       map[string]int  `json:"total,omitempty"` // of lists that are cut
 	Next        []Step          `json:"next"`
 	Cut
 }
@@ -163,24 +164,29 @@ func previewOf(p MigrateResult) TargetPreview {
 	return t
 }
 
-// share takes the findings that all targets have out of each.
+// share takes the inhibitors and findings that all targets have out of each.
 func (r *TargetsResult) share() {
-	count := map[string]int{}
-	key := func(h Headline) string { return h.Key + "\x00" + h.Summary }
-	for _, t := range r.Targets {
-		for _, h := range t.Findings {
-			count[key(h)]++
-		}
-	}
-	everywhere := func(h Headline) bool { return count[key(h)] == len(r.Targets) }
 	r.Shared = []Headline{}
-	for _, h := range r.Targets[0].Findings {
-		if everywhere(h) {
-			r.Shared = append(r.Shared, h)
+	for _, of := range []func(*TargetPreview) *[]Headline{
+		func(t *TargetPreview) *[]Headline { return &t.Inhibitors }, func(t *TargetPreview) *[]Headline { return &t.Findings },
+	} {
+		count := map[string]int{}
+		key := func(h Headline) string { return h.Key + "\x00" + h.Summary }
+		for i := range r.Targets {
+			for _, h := range *of(&r.Targets[i]) {
+				count[key(h)]++
+			}
 		}
-	}
-	for i := range r.Targets {
-		r.Targets[i].Findings = slices.DeleteFunc(r.Targets[i].Findings, everywhere)
+		everywhere := func(h Headline) bool { return count[key(h)] == len(r.Targets) }
+		for _, h := range *of(&r.Targets[0]) {
+			if everywhere(h) {
+				r.Shared = append(r.Shared, h)
+			}
+		}
+		for i := range r.Targets {
+			list := of(&r.Targets[i])
+			*list = slices.DeleteFunc(*list, everywhere)
+		}
 	}
 }
 
@@ -197,17 +203,16 @@ func (r *TargetsResult) fit(env *Env) *TargetsResult {
 			t.Total = cutNames(t.Total, most, map[string]*[]string{"removed": &t.Removed, "replaced": &t.Replaced, "undecided": &t.Undecided})
 		}
 	}
-	shorten := func(all []Headline) {
-		for _, less := range []func(*Headline){func(h *Headline) { h.Do = nil }, func(h *Headline) { h.Summary = "" }} {
-			for i := len(all) - 1; i >= 0 && env.tooBig(r); i-- {
-				less(&all[i])
-			}
-		}
-	}
-	shorten(r.Shared)
+	lists := []telling{{&r.Shared, noted(&r.Total, "shared")}}
 	for i := range r.Targets {
-		shorten(r.Targets[i].Findings)
+		t := &r.Targets[i]
+		lists = append(lists, telling{&t.Findings, noted(&t.Total, "findings")})
 	}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		lists = append(lists, telling{&t.Inhibitors, noted(&t.Total, "inhibitors")})
+	}
+	shorten(func() bool { return env.tooBig(r) }, lists...)
 	r.Cut = cut
 	return r
 }

@@ -49,10 +49,7 @@ func headlines(findings []assess.Finding) []Headline {
 	for _, f := range findings {
 		key := f.Key + "\x00" + f.Summary
 		if i, ok := at[key]; ok {
-			what, more := strings.CutPrefix(f.Title, "About ")
-			if more && strings.HasPrefix(all[i].Title, "About ") && all[i].Title != f.Title {
-				all[i].Title += ", " + what
-			}
+			all[i].Title = assess.JoinTitles(all[i].Title, f.Title)
 			continue
 		}
 		h := Headline{Key: f.Key, Severity: f.Severity, Title: f.Title, Summary: f.Summary}
@@ -85,21 +82,17 @@ func (m *move) told(r MigrateResult) MigrateResult {
 	if plan := m.files[planFile]; r.Preflight && plan != nil {
 		r.Resource = m.env.Resources.Put("plan-"+m.a.Fingerprint[:12], plan)
 	}
-	for _, s := range shortened {
-		for i := len(r.Findings) - 1; i >= 0 && m.env.tooBig(r); i-- {
-			if r.Findings[i].Severity == s.of {
-				s.shorten(&r.Findings[i])
-			}
-		}
-	}
+	tooBig := func() bool { return m.env.tooBig(r) }
+	shorten(tooBig, telling{&r.Findings, noted(&r.Total, "findings")})
+	shorten(tooBig, telling{&r.Inhibitors, noted(&r.Total, "inhibitors")})
 	return r
 }
 
 // shortened is what goes first of findings where there is no room for all: what to do
-// about a grave one stays longer than what a slight one says.
+// about a grave one stays longer than that there is a slight one.
 var shortened = []struct {
-	of      assess.FindingSeverity
-	shorten func(*Headline)
+	of   assess.FindingSeverity
+	part func(*Headline) // nil is the whole
 }{
 	{assess.Info, (*Headline).forgetDo},
 	{assess.Low, (*Headline).forgetDo},
@@ -107,8 +100,50 @@ var shortened = []struct {
 	{assess.Medium, (*Headline).forgetDo},
 	{assess.Low, (*Headline).forgetSummary},
 	{assess.Medium, (*Headline).forgetSummary},
+	{assess.Info, nil},
+	{assess.Low, nil},
 	{assess.High, (*Headline).forgetDo},
+	{assess.Medium, nil},
 	{assess.High, (*Headline).forgetSummary},
+}
+
+// telling is a list of findings of a result, and where it is noted how many there are
+// if some are left out.
+type telling struct {
+	list  *[]Headline
+	total func(int)
+}
+
+// noted notes the first length of a list that is cut.
+func noted(total *map[string]int, name string) func(int) {
+	return func(n int) {
+		if *total == nil {
+			*total = map[string]int{}
+		}
+		(*total)[name] = max(n, (*total)[name])
+	}
+}
+
+// shorten takes from lists of findings what goes first, of the last ones first, until
+// the result that they are in is small enough.
+func shorten(tooBig func() bool, lists ...telling) {
+	for _, s := range shortened {
+		for _, l := range lists {
+			all := len(*l.list)
+			for i := all - 1; i >= 0 && tooBig(); i-- {
+				switch {
+				case (*l.list)[i].Severity != s.of:
+				case s.part != nil:
+					s.part(&(*l.list)[i])
+				default:
+					*l.list = slices.Delete(*l.list, i, i+1)
+				}
+			}
+			if len(*l.list) < all {
+				l.total(all)
+			}
+		}
+	}
 }
 
 func (h *Headline) forgetDo() { h.Do = nil }

@@ -104,12 +104,12 @@ func TestAPreflightSaysWhatAPersonAsks(t *testing.T) {
 func TestHeadlinesAreSaidOnce(t *testing.T) {
 	is := is.New(t)
 	is.Equal(headlines([]assess.Finding{
-		{Key: "k", Severity: assess.Low, Title: "About a", Summary: "s", Remediations: []assess.Remediation{{Text: "do"}}},
-		{Key: "k", Severity: assess.Low, Title: "About b", Summary: "s"},
-		{Key: "k", Severity: assess.High, Title: "About c", Summary: "other"},
+		{Key: "k", Severity: assess.Low, Title: "a: is old", Summary: "s", Remediations: []assess.Remediation{{Text: "do"}}},
+		{Key: "k", Severity: assess.Low, Title: "b: is old", Summary: "s"},
+		{Key: "k", Severity: assess.High, Title: "c: is old", Summary: "other"},
 	}), []Headline{
-		{Key: "k", Severity: assess.High, Title: "About c", Summary: "other"},
-		{Key: "k", Severity: assess.Low, Title: "About a, b", Summary: "s", Do: []string{"do"}},
+		{Key: "k", Severity: assess.High, Title: "c: is old", Summary: "other"},
+		{Key: "k", Severity: assess.Low, Title: "a, b: is old", Summary: "s", Do: []string{"do"}},
 	})
 }
 

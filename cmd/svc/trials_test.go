@@ -183,6 +183,46 @@ func TestTrialOfTwoTargets(test *testing.T) {
 	t.within(1, 2500)
 }
 
+// TestTrialsOfEveryMachine holds the ceilings on machines of every kind: some have more to
+// say than there is room for, and then what stops a move is said longest.
+func TestTrialsOfEveryMachine(test *testing.T) {
+	for host, target := range moves {
+		if target == "" {
+			continue
+		}
+		test.Run(host, func(test *testing.T) {
+			t, is := newTrial(test), is.New(test)
+			root := map[string]any{"root": filepath.Join("../../fixtures/hosts", host)}
+			t.ask(nil, "svc_assess", root)
+			plan := maps.Clone(root)
+			plan["target"], plan["preflight"] = target, true
+			var preflight, written tools.MigrateResult
+			t.ask(&preflight, "svc_migrate", plan)
+			for _, f := range preflight.Inhibitors {
+				is.True(f.Summary != "")
+			}
+			for name, list := range map[string][]tools.Headline{"findings": preflight.Findings, "inhibitors": preflight.Inhibitors} {
+				if n, cut := preflight.Total[name]; cut {
+					is.True(n > len(list) && preflight.Resource != "")
+				}
+			}
+			delete(plan, "preflight")
+			plan["out"], plan["confirm"] = filepath.Join(t.TempDir(), "out"), true
+			t.ask(&written, "svc_migrate", plan)
+			is.Equal(written.PlanDigest, preflight.PlanDigest)
+			var verified tools.ParityResult
+			t.ask(&verified, "svc_verify", map[string]any{"root": root["root"], "source": plan["out"], "confirm": true})
+			t.within(8, 9000)
+
+			t.calls, t.letters = 0, 0
+			var r tools.TargetsResult
+			t.ask(&r, "svc_migrate", map[string]any{"root": root["root"], "targets": []string{"almalinux-9", "debian-13"}, "preflight": true})
+			is.Equal(len(r.Targets), 2)
+			t.within(1, 2500)
+		})
+	}
+}
+
 // TestTrialOfDatabases asks three tools how to move MariaDB 10.5: none contradicts another.
 func TestTrialOfDatabases(test *testing.T) {
 	t, is := newTrial(test), is.New(test)

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,6 +121,20 @@ func older(in Input, p *Plan) []assess.Finding {
 	}}
 }
 
+// caveatTitles say in short what the index has to say of a package, by the code of its
+// caveat.
+var caveatTitles = map[string]string{
+	"DATA_MIGRATION": "its data have to be migrated", "NO_COUNTERPART": "no counterpart on the target", "MAJOR_VERSION": "a new major version", "MODULE_STREAM": "comes from a module stream",
+	"ARCHIVE_COMPONENT": "needs another archive component", "CANDIDATES": "several packages may replace it", "THIRD_PARTY": "comes from another vendor", "OTHER_SYSTEM": "part of the old distribution",
+	"CONDITION": "needs a further package", "WEAK_KEYS": "old keys are refused", "CONFIG_FORMAT": "configuration in a new format", "CONFIG_OPTIONS": "options were dropped", "CONFIG_PATH": "configuration in another place",
+	"CODE_CHECK": "check the programs that use it", "MODULES": "modules have to be installed again", "EXTERNALLY_MANAGED": "pip needs virtual environments", "LOG_FORMAT": "log lines in a new format", "TMPFS": "/tmp is kept in memory", "COMMANDS": "commands moved to other packages",
+}
+
+// caveatTitle is that of a code; of one that has none, its own words.
+func caveatTitle(code string) string {
+	return cmp.Or(caveatTitles[code], strings.ToLower(strings.ReplaceAll(code, "_", " ")))
+}
+
 // caveats makes findings of the index's caveats that stop or warn: one of those
 // of a package that have a code in common.
 func caveats(_ Input, p *Plan) (all []assess.Finding) {
@@ -130,7 +145,7 @@ func caveats(_ Input, p *Plan) (all []assess.Finding) {
 			}
 			f := assess.Finding{
 				Key: "package." + strings.ToLower(strings.ReplaceAll(c.Code, "_", "-")), Severity: assess.Medium, Inhibitor: c.Severity == api.SeverityInhibitor,
-				Title: "About " + visible.Name(r.Name), Summary: c.Text, Related: packageResources([]string{r.Name}),
+				Title: visible.Name(r.Name) + ": " + caveatTitle(c.Code), Summary: c.Text, Related: packageResources([]string{r.Name}),
 			}
 			if f.Inhibitor {
 				f.Severity = assess.High

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
-	"strings"
 	"sync"
 
 	"svc/assess"
@@ -110,9 +109,7 @@ func merged(findings []assess.Finding) (all []assess.Finding) {
 			at[key], all = len(all), append(all, f)
 			continue
 		}
-		if what, about := strings.CutPrefix(f.Title, "About "); about && !strings.Contains(all[i].Title, what) {
-			all[i].Title += ", " + what
-		}
+		all[i].Title = assess.JoinTitles(all[i].Title, f.Title)
 		all[i].Evidence = append(slices.Clip(all[i].Evidence), f.Evidence...)
 	}
 	return all
