@@ -6,6 +6,7 @@ import (
 
 	"svc/agent/writecap"
 	"svc/backend/api"
+	"svc/backend/plainly"
 	"svc/tools"
 )
 
@@ -32,7 +33,7 @@ func explain(err error) string {
 	case errors.As(err, &confirm), errors.As(err, &unfinished), errors.As(err, &full), errors.As(err, &working):
 		return err.Error()
 	case errors.As(err, &refused):
-		return strings.TrimSpace(string(refused.Code) + ": " + err.Error() + ". Nothing was changed. " + next[refused.Code])
+		return strings.TrimSpace(string(refused.Code) + ": " + plainly.Error(err) + ". Nothing was changed. " + next[refused.Code])
 	}
-	return err.Error() + ". Nothing was changed."
+	return plainly.Error(err) + ". Nothing was changed."
 }

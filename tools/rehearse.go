@@ -204,7 +204,7 @@ func (r *rehearsing) unpack(ctx context.Context) error {
 		r.files = filepath.Join(r.dir, "image")
 		return copyOut(ctx, r.host.FS(), r.files, r.in.limit())
 	}
-	r.remarks = append(r.remarks, "The source runs, so no copy of it was booted: the target is held against what ran when it was read.")
+	r.remarks = append(r.remarks, "The source runs, so no copy of it was booted: the target is compared with what ran when it was read.")
 	return nil
 }
 
@@ -219,7 +219,7 @@ func (r *rehearsing) bootSource(ctx context.Context) error {
 	r.env.progress("booting a copy of the source", 0, 1)
 	m, err := r.boot(ctx, sandbox.Options{Lower: []string{r.files}, Dir: filepath.Join(r.dir, "source"), Name: "source", Limits: r.in.Limits})
 	if err != nil {
-		r.remarks = append(r.remarks, "No copy of the source could be booted, so the target is held against its files alone: "+oneLine(err.Error()))
+		r.remarks = append(r.remarks, "No copy of the source could be booted, so the target is compared with its files alone: "+oneLine(err.Error()))
 		return ctx.Err()
 	}
 	time.Sleep(settling)
@@ -228,7 +228,7 @@ func (r *rehearsing) bootSource(ctx context.Context) error {
 		m.own = r.ownChecks(ctx, m)
 	}
 	if err != nil {
-		r.remarks = append(r.remarks, "The copy of the source could not be observed, so the target is held against its files alone: "+oneLine(err.Error()))
+		r.remarks = append(r.remarks, "The copy of the source could not be observed, so the target is compared with its files alone: "+oneLine(err.Error()))
 		m.observed = nil
 	}
 	return ctx.Err()

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	pathrs "github.com/cyphar/filepath-securejoin/pathrs-lite"
@@ -31,6 +32,8 @@ func OpenRoot(dir string) (Host, error) {
 	switch {
 	case errors.Is(err, unix.ENOTDIR):
 		return nil, fmt.Errorf("opening root: %s is a file, not the folder of a machine's files: a disk image is given as image (--image)", dir)
+	case err != nil && strings.HasPrefix(dir, "~"): // a shell that wrote the path out did not see it
+		return nil, fmt.Errorf("opening root: %w: ~ is no folder here, give the path in whole", err)
 	case err != nil:
 		return nil, fmt.Errorf("opening root: %w", err)
 	}

@@ -154,7 +154,7 @@ func findConfiguration(m *assess.Machine) {
 		severity      assess.FindingSeverity
 	}{
 		{assess.ConfigChanged, "configuration.changed", "Configuration files of packages were edited", "differ from what their packages shipped", assess.Low},
-		{assess.ConfigUnowned, "configuration.unowned", "Configuration that no package made", "are in /etc without belonging to a package", assess.Low},
+		{assess.ConfigUnowned, "configuration.unowned", "Configuration files that belong to no package", "are in /etc without belonging to a package", assess.Low},
 		{assess.ConfigMissing, "configuration.missing", "Configuration files of packages were deleted", "were shipped by packages and are gone", assess.Info},
 		{assess.ConfigUnreadable, "configuration.unreadable", "Configuration that could not be read", "could not be compared", assess.Medium},
 	} {

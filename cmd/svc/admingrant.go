@@ -16,8 +16,8 @@ import (
 
 // grantFlags are those of a grant or a POV; until is the last day.
 func grantFlags(fs *flag.FlagSet, account *int64, g *license.Grant) {
-	fs.Int64Var(account, "account", 0, "account")
-	fs.IntVar(&g.Seats, "seats", 0, "seats")
+	fs.Int64Var(account, "account", 0, "ID of the account")
+	fs.IntVar(&g.Seats, "seats", 0, "number of seats")
 	fs.StringVar(&g.From, "from", "", "first `DAY`, YYYY-MM-DD (default today)")
 	fs.StringVar(&g.Until, "until", "", "last day, YYYY-MM-DD")
 }
@@ -100,7 +100,7 @@ func viewOfGrant(g license.Grant, day string) grantView {
 func (p admin) grantList(noun, what string, of func(license.Holdings) []license.Grant) *ffcli.Command {
 	var account int64
 	return p.storeCommand("list", "svc admin "+noun+" list --account ID", "list an account's "+what, func(fs *flag.FlagSet) {
-		fs.Int64Var(&account, "account", 0, "account")
+		fs.Int64Var(&account, "account", 0, "ID of the account")
 	}, func(ctx context.Context, s store.Store) error {
 		if account <= 0 {
 			return usagef("%s list needs --account", noun)

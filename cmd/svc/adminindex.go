@@ -27,9 +27,9 @@ func (p admin) indexBuild() *ffcli.Command {
 	releases := ""
 	fs.StringVar(&s.Apt, "apt", "", "folder with a folder of Packages and Contents files for each release, folder that mirrors an archive, or URL of one")
 	fs.Func("rpm-md", "folder of rpm repositories, or URL of one; may be given again", appendTo(&s.RPM))
-	fs.StringVar(&releases, "release", "", "releases that a URL has, parted by commas: suites of the apt archive, one release of the rpm repositories")
+	fs.StringVar(&releases, "release", "", "`RELEASE,…` at a URL, separated by commas: suites of an apt archive, or one release of rpm repositories")
 	fs.Func("keyring", "file of the OpenPGP keys that must have signed the archives; may be given again", appendTo(&s.Keyrings))
-	fs.StringVar(&s.Base, "base", "", "index to build on; that of svc where no suite of Debian is imported")
+	fs.StringVar(&s.Base, "base", "", "index to build on; without it and without a suite of Debian, that of svc")
 	fs.StringVar(&s.PES, "pes", "", "file of package evolution events (pes-events.json, may be packed)")
 	fs.StringVar(&s.Curated, "curated", "", "folder of curated rows that go before those of svc")
 	fs.BoolVar(&s.FactsAlone, "facts", false, "write what the archives say alone, as the program's own data/facts.bin has it")

@@ -15,7 +15,7 @@ import (
 func (p admin) releaseStage() *ffcli.Command {
 	var r store.Release
 	return p.storeCommand("stage", "svc admin release stage --tag TAG --channel CHANNEL", "stage a release", func(fs *flag.FlagSet) {
-		textVar(fs, &r.Tag, "tag", "tag")
+		textVar(fs, &r.Tag, "tag", "tag of the release")
 		fs.StringVar(&r.Channel, "channel", "", strings.Join(api.Channels, " or "))
 		textVar(fs, &r.Notes, "notes", "what a user notices")
 	}, func(ctx context.Context, s store.Store) error {
@@ -33,7 +33,7 @@ func (p admin) releaseStage() *ffcli.Command {
 func (p admin) releasePublish() *ffcli.Command {
 	tag := ""
 	return p.storeCommand("publish", "svc admin release publish --tag TAG", "publish a staged release", func(fs *flag.FlagSet) {
-		fs.StringVar(&tag, "tag", "", "tag")
+		fs.StringVar(&tag, "tag", "", "tag of the release")
 	}, func(ctx context.Context, s store.Store) error {
 		if tag == "" {
 			return usagef("release publish needs --tag")

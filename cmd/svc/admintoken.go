@@ -14,7 +14,7 @@ import (
 func (p admin) tokenCreate() *ffcli.Command {
 	var account int64
 	return p.storeCommand("create", "svc admin token create --account ID", "make a token; it is shown this once", func(fs *flag.FlagSet) {
-		fs.Int64Var(&account, "account", 0, "account it is for")
+		fs.Int64Var(&account, "account", 0, "ID of the account that the token is for")
 	}, func(ctx context.Context, s store.Store) error {
 		if account <= 0 {
 			return usagef("token create needs --account")
@@ -37,7 +37,7 @@ func (p admin) tokenCreate() *ffcli.Command {
 func (p admin) tokenList() *ffcli.Command {
 	var account int64
 	return p.storeCommand("list", "svc admin token list --account ID", "list an account's tokens", func(fs *flag.FlagSet) {
-		fs.Int64Var(&account, "account", 0, "account")
+		fs.Int64Var(&account, "account", 0, "ID of the account")
 	}, func(ctx context.Context, s store.Store) error {
 		if account <= 0 {
 			return usagef("token list needs --account")

@@ -24,8 +24,8 @@ const maxKeys = 1 << 20
 func (p *program) attestCommand() *ffcli.Command {
 	fs := p.flagSet("verify")
 	var c attestCheck
-	fs.StringVar(&c.keyFile, "key", "", "file with the public keys, PEM; those pinned at first use where empty")
-	fs.BoolVar(&c.signatureOnly, "signature-only", false, "look at no file beside it")
+	fs.StringVar(&c.keyFile, "key", "", "file of public keys (PEM); without it, those pinned when this user first used the service")
+	fs.BoolVar(&c.signatureOnly, "signature-only", false, "check the signature alone, not the files of the folder")
 	return p.group("svc attest", "check attestations",
 		p.attestKeys(),
 		p.command(fs, "svc attest verify FILE|FOLDER [--key FILE] [--signature-only]", "check an attestation offline, and that its folder holds the files that were signed and no other",

@@ -47,7 +47,7 @@ func (p *program) borrowData() error {
 	}
 	dir, err := os.MkdirTemp("", "svc-")
 	if err != nil {
-		return fmt.Errorf("making a folder for what this call needs: %w", err)
+		return fmt.Errorf("making a folder for what this call needs: %w; name another place by TMPDIR", err)
 	}
 	p.paths.dataDir = dir
 	p.closers = append(p.closers, removal(dir))

@@ -16,7 +16,7 @@ import (
 
 func pagingFlags(fs *flag.FlagSet, in *tools.Paging) {
 	fs.IntVar(&in.Limit, "limit", 50, "entries to list, at most 100")
-	fs.StringVar(&in.Cursor, "cursor", "", "where to go on: next_cursor of the list before")
+	fs.StringVar(&in.Cursor, "cursor", "", "next_cursor of the page before: lists what follows it")
 }
 
 func (p *program) findingsCommand() *ffcli.Command {
@@ -237,7 +237,7 @@ func viewNotes(w *view, releases []api.Release) {
 func (p *program) whatsNewCommand() *ffcli.Command {
 	var in tools.WhatsNewInput
 	fs := p.flagSet("whats-new")
-	fs.StringVar(&in.Since, "since", "", "tag of a release, or a time; everything where empty")
+	fs.StringVar(&in.Since, "since", "", "tag of a release, or a time; without it, everything")
 	return p.command(fs, "svc whats-new [--since TAG|TIME]", "show what was released, and which of this account's findings were fixed", noArgs(func(ctx context.Context) error {
 		r, err := tools.WhatsNew(ctx, p.toolEnv(), in)
 		if err != nil {
@@ -262,7 +262,7 @@ func viewNews(w *view, releases []api.Release, title string, findings []tools.Fi
 func (p *program) updatesCommand() *ffcli.Command {
 	var in tools.UpdatesInput
 	fs := p.flagSet("updates")
-	fs.StringVar(&in.Cursor, "cursor", "", "cursor of the poll before; everything where empty")
+	fs.StringVar(&in.Cursor, "cursor", "", "cursor of the poll before; without it, everything")
 	return p.command(fs, "svc updates [--cursor CURSOR]", "poll once for releases and findings that are new or changed", noArgs(func(ctx context.Context) error {
 		r, err := tools.Updates(ctx, p.toolEnv(), in)
 		if err != nil {

@@ -37,9 +37,9 @@ func (p *program) cveScanCommand() *ffcli.Command {
 	f.many.flags(fs)
 	f.many.keeps(fs, "cve-scan.json")
 	p.settings.feed(fs)
-	fs.StringVar(&f.in.Target, "target", "", "release to compare with: what a move there fixes, and what it brings")
+	fs.StringVar(&f.in.Target, "target", "", "release to compare with: which vulnerabilities a move there fixes, and which it adds")
 	detailFlags(fs, &f.in.Detail, &f.in.Limit)
-	fs.Func("fail-on", "critical, high, medium or low: exit 6 where an advisory is as grave, or worse; low counts unknown too", func(s string) error {
+	fs.Func("fail-on", "critical, high, medium or low: exit 6 where an advisory has this severity or a higher one; low includes unknown severities", func(s string) error {
 		if f.failOn = s; !slices.Contains(exposure.Severities[:4], s) {
 			return fmt.Errorf("it takes critical, high, medium or low")
 		}
@@ -51,7 +51,7 @@ func (p *program) cveScanCommand() *ffcli.Command {
 		}
 		return nil
 	})
-	return p.command(fs, "svc cve-scan --root DIR | --image FILE | --ssh HOST | --hosts FILE", "hold a machine's packages against the advisories of its release",
+	return p.command(fs, "svc cve-scan --root DIR | --image FILE | --ssh HOST | --hosts FILE", "compare a machine's packages with the security advisories of its release",
 		noArgs(func(ctx context.Context) error { return p.cveScan(ctx, f) }))
 }
 

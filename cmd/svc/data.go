@@ -40,7 +40,7 @@ func (p *program) dataPlanCommand() *ffcli.Command {
 	machineFlags(fs, &in.Machine)
 	fs.StringVar(&in.Target, "target", "", "release to move to, such as debian-13")
 	fs.StringVar(&in.Out, "out", "", "folder to write the plan and its scripts to")
-	fs.BoolVar(&in.SourceOffline, "source-offline", false, "assert that nothing writes to the source's data any more")
+	fs.BoolVar(&in.SourceOffline, "source-offline", false, "state that the source is stopped: nothing writes to its data any more")
 	fs.IntVar(&in.RateMiB, "rate-mib", 0, "MiB a second between the machines, for the estimate (default 100)")
 	fs.BoolVar(&in.Confirm, "confirm", false, "write the plan; nothing is executed")
 	return p.command(fs, "svc data plan --root DIR --target RELEASE --out DIR [--source-offline] --confirm", "plan the move of a machine's data, and write the scripts that make it",

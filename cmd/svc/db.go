@@ -132,8 +132,8 @@ func (p *program) dbUpgradePathCommand() *ffcli.Command {
 	fs.StringVar(&in.Engine, "engine", "", "postgresql, mysql, mariadb, mongodb, redis, valkey, openldap or sqlite")
 	fs.StringVar(&in.From, "from", "", "version of the data, such as 13 or 8.0.34, or a release: what it installs by default")
 	fs.StringVar(&in.To, "to", "", "a version, engine/version for a change of engine, or a release such as debian-13")
-	fs.BoolVar(&in.SourceOffline, "source-offline", false, "the source is stopped and stays so: only ways from its files count")
-	fs.BoolVar(&in.InPlace, "in-place", false, "the server is upgraded on the host it is on; else its data move to a fresh host")
+	fs.BoolVar(&in.SourceOffline, "source-offline", false, "the source is stopped and stays stopped: only ways that use its files are listed")
+	fs.BoolVar(&in.InPlace, "in-place", false, "upgrade on the same host; without it, the data move to a fresh host")
 	return p.command(fs, "svc db upgrade-path --engine ENGINE --from VERSION --to VERSION|ENGINE/VERSION|RELEASE", "rank the ways from a version of a database to another",
 		noArgs(func(ctx context.Context) error {
 			if in.Engine == "" || in.From == "" || in.To == "" {

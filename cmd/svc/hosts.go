@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"svc/backend/plainly"
 	"svc/backend/visible"
 	"svc/tools"
 	"svc/tools/fleet"
@@ -38,17 +39,17 @@ type many struct {
 
 func (f *many) flags(fs *flag.FlagSet) {
 	f.command = "svc " + fs.Name()
-	fs.StringVar(&f.Hosts, "hosts", "", "file with a machine a line, instead of one machine: a folder, an image, ssh://[user@]host[:port], also as root:, image: or ssh: and the place; then, if you like, a name; # begins a comment")
-	fs.StringVar(&f.Images, "images", "", "folder of disk images, powered off, instead of one machine: each is one")
-	fs.StringVar(&f.Roots, "roots", "", "folder of root folders, instead of one machine: each is one")
-	fs.IntVar(&f.parallel, "parallel", 4, "machines of many read at once")
-	fs.DurationVar(&f.patience, "patience", patienceOfFleet, "how long one machine of many may take")
+	fs.StringVar(&f.Hosts, "hosts", "", "many machines, from a file with one a line: a folder, an image or ssh://[user@]host[:port] (also root:DIR, image:FILE, ssh:HOST), and optionally a name; # begins a comment")
+	fs.StringVar(&f.Images, "images", "", "many machines: a folder of powered-off disk images, one a machine")
+	fs.StringVar(&f.Roots, "roots", "", "many machines: a folder of root folders, one a machine")
+	fs.IntVar(&f.parallel, "parallel", 4, "with many machines: how many are read at once")
+	fs.DurationVar(&f.patience, "patience", patienceOfFleet, "with many machines: how long one may take")
 }
 
 // keeps adds --out to a command that has none for one machine.
 func (f *many) keeps(fs *flag.FlagSet, file string) {
 	f.file = file
-	fs.StringVar(&f.out, "out", "", "with --hosts, --images or --roots: folder to write index.html, machines.json, machines.csv and a folder for each machine to")
+	fs.StringVar(&f.out, "out", "", "with many machines: folder for index.html, machines.json, machines.csv and a folder for each machine")
 }
 
 // alone refuses, of a command on one machine, what is for many.
@@ -117,7 +118,7 @@ func eachHost[T any](ctx context.Context, p *program, many many, machines []seve
 	emit := func(m several.Listed, line hostLine[T]) {
 		if many.file != "" && line.Result != nil {
 			if err := kept.Put(m.Name(), many.file, line.Result); err != nil {
-				line = hostLine[T]{Machine: line.Machine, Exit: exitFailed, Error: plain(err)}
+				line = hostLine[T]{Machine: line.Machine, Exit: exitFailed, Error: plainly.Error(err)}
 			}
 		}
 		mu.Lock()
@@ -204,7 +205,7 @@ func lineOf[T any](name string, run func() (T, error)) hostLine[T] {
 		line.Result = &result
 		return line
 	}
-	line.Error = plain(err)
+	line.Error = plainly.Error(err)
 	return line
 }
 

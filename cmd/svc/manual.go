@@ -87,7 +87,7 @@ var pages = map[string]page{
 		left:  "What was assessed is kept in --out; the same call goes on from there.",
 	},
 	"svc rehearse": {
-		about: "Tries the move: boots a fresh root of the target apart from everything, applies the role by Ansible, with --with-data moves the data from the disk, reboots, and says function by function what runs, held against a booted copy of the source. The machine is only read. It takes root, Linux 5.19 and Ansible. What it makes of the target's release is kept, so that the next rehearsal is quick. Exit code 6: something does not run.",
+		about: "Tries the move: boots a fresh root of the target apart from everything, applies the role by Ansible, with --with-data moves the data from the disk, reboots, and says function by function what runs, compared with a booted copy of the source. The machine is only read. It takes root, Linux 5.19 and Ansible. What it makes of the target's release is kept, so that the next rehearsal is quick. Exit code 6: something does not run.",
 		examples: []string{
 			"svc rehearse --root /mnt/web1 --target debian-13 --out tried --with-data",
 			"svc rehearse --root /mnt/web1 --target debian-13 --out tried --fixes fixes    # what a person mends, tried again",
@@ -132,7 +132,7 @@ var pages = map[string]page{
 		about: "Gets OSV's public exports for the releases of the machines that were assessed here, checks them, and puts the feed in the place of the one before. An interrupted download goes on where it stopped; what did not change is not fetched again. The new feed holds the sources of this call alone.",
 		examples: []string{
 			"svc advisories update",
-			"svc advisories update --release debian-12 --release rocky-9    # whatever was assessed",
+			"svc advisories update --release debian-12 --release rocky-9    # for these releases, whether assessed or not",
 			"svc advisories update --source /srv/osv                        # without a network",
 		},
 		left: "The feed is as it was; the same call goes on with what was downloaded.",

@@ -22,16 +22,16 @@ func (p *program) migrateCommand() *ffcli.Command {
 	m.flags(fs)
 	p.settings.feed(fs)
 	fs.StringVar(&in.Target, "target", "", "release to move to, such as debian-13")
-	fs.StringVar(&in.Out, "out", "", "folder to write to: new, empty, or that of an earlier migration; of many machines a folder in it for each, by its name, and an inventory and one site.yml for all")
+	fs.StringVar(&in.Out, "out", "", "folder to write to: new, empty, or that of an earlier migration; with many machines it gets a folder for each, an inventory and one site.yml for all")
 	fs.BoolVar(&in.Confirm, "confirm", false, "write the artifacts, and claim the machine's licence seat")
 	fs.BoolVar(&in.Preflight, "preflight", false, "plan, and write nothing; free")
 	hazardsFlag(fs, &in.Hazards)
 	fs.BoolVar(&in.IncludeSecrets, "include-secrets", false, "carry keys, password digests and files closed to others in the role")
 	fs.StringVar(&in.Fixes, "fixes", "", "folder of fixes for the role, as svc rehearse takes it")
-	fs.StringVar(&in.Rehearsal, "rehearsal", "", "folder of a rehearsal of this move, which the attestation then names")
-	fs.Func("target-archive", "folder of packages, mirror, or archive URL with the target release, so that what people changed is merged into its own files; may be given again", appendTo(&in.TargetArchives))
-	fs.Func("source-archive", "the same with the machine's release, for what its own files do not tell", appendTo(&in.SourceArchives))
-	fs.Func("keyring", "file of the OpenPGP keys that must have signed the apt archives; this system's where none is given", appendTo(&in.Keyrings))
+	fs.StringVar(&in.Rehearsal, "rehearsal", "", "folder of a rehearsal of this move; the attestation names it")
+	fs.Func("target-archive", "packages of the target release (folder, mirror or URL): edited files are merged into the target's own; may be given again", appendTo(&in.TargetArchives))
+	fs.Func("source-archive", "packages of the machine's release, for original files that the machine does not keep; may be given again", appendTo(&in.SourceArchives))
+	fs.Func("keyring", "file of the OpenPGP keys that must have signed the apt archives; without it, this system's keys", appendTo(&in.Keyrings))
 	return p.command(fs, "svc migrate --root DIR | --hosts FILE --target RELEASE (--preflight | --out DIR --confirm)", "plan a machine's move, and write the role that makes it",
 		noArgs(func(ctx context.Context) error {
 			if m.Given() {

@@ -25,12 +25,12 @@ func (p *program) readinessCommand() *ffcli.Command {
 	var c readinessCall
 	fs := p.flagSet("readiness")
 	fs.Func("target", "release to move to, such as debian-13; may be given again, to compare", appendTo(&c.targets))
-	fs.StringVar(&c.Hosts, "hosts", "", "file with a machine a line: a folder, an image, or ssh://[user@]host[:port]; then, if you like, a name; # begins a comment")
-	fs.StringVar(&c.Images, "images", "", "folder of disk images, powered off: each is a machine")
-	fs.StringVar(&c.Roots, "roots", "", "folder of root folders: each is a machine")
+	fs.StringVar(&c.Hosts, "hosts", "", "file with one machine a line: a folder, an image or ssh://[user@]host[:port], and optionally a name; # begins a comment")
+	fs.StringVar(&c.Images, "images", "", "folder of powered-off disk images, one a machine")
+	fs.StringVar(&c.Roots, "roots", "", "folder of root folders, one a machine")
 	fs.IntVar(&c.in.Parallel, "parallel", 4, "machines read at once")
 	fs.DurationVar(&c.in.Patience, "patience", patienceOfFleet, "how long one machine may take")
-	fs.StringVar(&c.in.Out, "out", "", "folder to write fleet.json, index.html, machines.csv and a report of each machine to; a repeat goes on there")
+	fs.StringVar(&c.in.Out, "out", "", "folder for fleet.json, index.html, machines.csv and a report of each machine; a repeat continues there")
 	hazardsFlag(fs, &c.in.Hazards)
 	fs.BoolVar(&c.in.Fresh, "fresh", false, "with --out: read all machines again, also images and folders that did not change")
 	return p.command(fs, "svc readiness (--hosts FILE | --images DIR | --roots DIR)… --target RELEASE [--out DIR]", "say which machines of many can move, what each needs, and in which order to begin; free",

@@ -29,7 +29,7 @@ func (p *program) rehearseCommand() *ffcli.Command {
 	fs.StringVar(&in.Target, "target", "", "release to move to, such as debian-13")
 	fs.StringVar(&in.Out, "out", "", "folder to write to: new, empty, or that of an earlier rehearsal")
 	fs.BoolVar(&in.WithData, "with-data", false, "move the data, too, from the disk")
-	fs.StringVar(&in.Base, "base", "", "folder or disk image with a fresh root of the target, which is only read; made and kept where none is given")
+	fs.StringVar(&in.Base, "base", "", "folder or disk image with a fresh root of the target, only read; without it, one is made and kept")
 	fs.StringVar(&in.Archive, "archive", "", "archive of the target's packages, in place of the release's own")
 	fs.StringVar(&in.Fixes, "fixes", "", "folder of fixes for the role: a folder each, with files/, packages and commands")
 	fs.StringVar(&in.Checks, "checks", "", "folder of programs that check a machine, by their exit code or by TAP")

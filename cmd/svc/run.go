@@ -22,6 +22,7 @@ import (
 	"svc/backend/api/attest"
 	"svc/backend/client"
 	"svc/backend/nearest"
+	"svc/backend/plainly"
 	"svc/backend/visible"
 	"svc/tools"
 	"svc/tools/register"
@@ -145,11 +146,11 @@ func (p *program) report(err error, interrupted bool) {
 		name = paint(name, bold+";"+red)
 	}
 	if interrupted {
-		said := strings.ReplaceAll(": "+plain(err), ": "+context.Canceled.Error(), "") // what was being done, if that is known
+		said := strings.ReplaceAll(": "+plainly.Error(err), ": "+context.Canceled.Error(), "") // what was being done, if that is known
 		fmt.Fprintf(p.stderr, "%s interrupted%s. %s\n", name, visible.Lines(said), p.left())
 		return
 	}
-	fmt.Fprintf(p.stderr, "%s %s\n", name, visible.Lines(plain(err)))
+	fmt.Fprintf(p.stderr, "%s %s\n", name, visible.Lines(plainly.Error(err)))
 }
 
 // left says what an interruption leaves behind of the command that ran.

@@ -62,12 +62,12 @@ func (s *settings) store(fs *flag.FlagSet, p paths) {
 func (s *settings) serving(fs *flag.FlagSet, p paths) {
 	s.store(fs, p)
 	fs.StringVar(&s.listen, "listen", "127.0.0.1:8443", "address to serve on; port 0 picks one")
-	fs.StringVar(&s.metricsListen, "metrics-listen", "", "address of /metrics and /ready; none where empty")
-	fs.StringVar(&s.index, "index", "", "index file; the built-in one where empty")
+	fs.StringVar(&s.metricsListen, "metrics-listen", "", "address of /metrics and /ready; without it, they are not served")
+	fs.StringVar(&s.index, "index", "", "index file; without it, the built-in index")
 	s.feed(fs)
 	fs.StringVar(&s.signingKey, "signing-key", p.data("signing-key.pem"), "Ed25519 key that signs attestations; made on first use")
 	fs.Var(&s.rates, "rate-limits", "requests a minute, as `PLAN=N`,… for the plans that differ from "+rates(server.DefaultRates).String())
-	fs.StringVar(&s.tlsCert, "tls-cert", "", "certificate file; plain HTTP where empty")
+	fs.StringVar(&s.tlsCert, "tls-cert", "", "certificate file; without it, plain HTTP")
 	fs.StringVar(&s.tlsKey, "tls-key", "", "key file of the certificate")
 }
 
@@ -117,7 +117,7 @@ func (r *rates) Set(s string) error {
 
 // feed is where the advisories are, of a service or of the backend built in.
 func (s *settings) feed(fs *flag.FlagSet) {
-	fs.StringVar(&s.advisories, "advisories", "", "advisory feed file; of the backend built in, advisories.feed among the user's data where empty")
+	fs.StringVar(&s.advisories, "advisories", "", "file of the advisory feed; without it, the one that svc advisories update wrote")
 }
 
 // unknownSetting is how ff says that a file has a setting that is no flag.

@@ -29,7 +29,7 @@ func parityFlags(fs *flag.FlagSet, c *comparison, source string) {
 	c.many.flags(fs)
 	fs.StringVar(&c.in.Source, "source", "", source+"; with --hosts also a folder that has such a folder for each machine, by its name")
 	fs.StringVar(&c.in.Accept, "accept", "", "file of differences that a person accepted: lines of DIMENSION SUBJECT # WHY")
-	fs.StringVar(&c.key, "key", "", "file of the public keys, PEM, one of which signed the source: where a colleague made it; those of the service where empty")
+	fs.StringVar(&c.key, "key", "", "file of public keys (PEM), for a source that a colleague made; without it, the keys of the service")
 	detailFlags(fs, &c.in.Detail, &c.in.Limit)
 }
 
@@ -40,7 +40,7 @@ func (p *program) verifyCommand() *ffcli.Command {
 	fs.StringVar(&c.in.Data, "data", "", "folder of the data plan by which the data moved: its places are counted; with --hosts also a folder that has such a folder for each machine")
 	fs.BoolVar(&c.in.Digests, "digests", false, "read the contents of those places too, and hold their digests against those of 30-before.sh")
 	fs.BoolVar(&c.in.Ask, "ask", false, "have the migrated machine, while it runs, run its services' own checks of their configuration (nginx -t, sshd -t and their like, a fixed list): it needs --ssh root@HOST, or root and --root / on the machine itself")
-	fs.StringVar(&c.in.Rehearsal, "rehearsal", "", "folder of a rehearsal of the move: what did not run there is told, too")
+	fs.StringVar(&c.in.Rehearsal, "rehearsal", "", "folder of a rehearsal of the move: the report also names what did not run there")
 	fs.StringVar(&c.in.Out, "out", "", "folder to write the parity report and its attestation to; with --hosts a folder in it for each machine, by its name")
 	return p.command(fs, "svc verify --root DIR | --image FILE | --ssh HOST | --hosts FILE --source DIR [--out DIR]", "compare a migrated machine with its source, and have that signed",
 		noArgs(func(ctx context.Context) error { return p.compare(ctx, c) }))

@@ -353,7 +353,7 @@ func (a additions) fileWhy(s subject) string {
 	case c.State == assess.ConfigMissing:
 		return "It is not there."
 	case c.Machine && s.dimension == PAM:
-		return "pam-auth-update makes it; what it says is held against the profiles of packages."
+		return "pam-auth-update makes it; what it says is compared with the profiles of packages."
 	case c.Link != "" && a.brought(c):
 		return "It is a link to a part of a package."
 	case script != "" && !under(powerful, s.subject):

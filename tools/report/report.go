@@ -96,7 +96,7 @@ func (c *content) tiles() {
 	}
 	c.Tiles = append(c.Tiles, tile{len(c.Questions), "packages need a decision", "packages", graver(len(c.Questions), "medium")},
 		tile{c.Plan.Sum.Total, "packages, each accounted for", "every", ""}, tile{len(c.Plan.Install), "are installed by name, the rest with them", "every", ""},
-		tile{c.Applied, "services are set as they were", "services", ""})
+		tile{c.Applied, "services stay enabled or disabled as on the source", "services", ""})
 }
 
 // merged are findings with those that say the same of several things as one.

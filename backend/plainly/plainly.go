@@ -1,4 +1,6 @@
-package main
+// Package plainly says what went wrong in svc's words, in the place of those of Go and of
+// libraries, which tell of system calls, and not of what a person named.
+package plainly
 
 import (
 	"archive/zip"
@@ -19,9 +21,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// plain is an error's text with svc's words in the place of those of Go and of
-// libraries, which tell of system calls, and not of what a person named.
-func plain(err error) string {
+// Error is an error's text in svc's words.
+func Error(err error) string {
 	text := err.Error()
 	each(err, func(raw error) bool {
 		said := inOurWords(raw)
