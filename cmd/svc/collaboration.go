@@ -175,7 +175,9 @@ func (p *program) askCommand() *ffcli.Command {
 				return
 			}
 			viewNearest(w, r)
-			w.title("Filed as question %d. %s", r.Question.ID, p.whereWordsStay())
+			w.title("Filed as question %d:", r.Question.ID)
+			viewText(w, r.Question.Question)
+			w.line("%s", p.whereWordsStay())
 		})
 	})
 }
