@@ -98,15 +98,19 @@ stop_unit() {
 	done
 }
 
-# again: starts what still stopped, the last first.
+# again: starts what still stopped, the last first. What needs one that is started
+# after it is tried once more.
 again() {
-	local unit units failed=()
+	local unit units first=() failed=()
 	[ -s "$STATE/stopped" ] || return 0
 	units=$(tac -- "$STATE/stopped")
 	while read -r unit; do
 		say "starting $unit"
-		systemctl start -- "$unit" </dev/null || failed+=("$unit")
+		systemctl start -- "$unit" </dev/null || first+=("$unit")
 	done <<<"$units"
+	for unit in "${first[@]}"; do
+		systemctl start -- "$unit" </dev/null || failed+=("$unit")
+	done
 	mv -- "$STATE/stopped" "$STATE/started"
 	[ ${#failed[@]} = 0 ] || die "These do not start: ${failed[*]}. The data are in place; journalctl -u NAME says why."
 }
