@@ -119,7 +119,7 @@ func (s *readiness) funds(ctx context.Context) (fleet.Funds, error) {
 	if err != nil {
 		return fleet.Funds{}, err
 	}
-	return fleet.Funds{Unlimited: account.Unlimited, Left: seatsLeft(capacity), Rate: api.OverageRate}, nil
+	return fleet.Funds{Unlimited: account.Unlimited, Left: seatsLeft(capacity), Rate: api.OverageRate, Annual: account.AnnualTotal}, nil
 }
 
 // all reads the machines, several at once.

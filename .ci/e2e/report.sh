@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Opens reports in a browser: at the widths of a desk and of a phone, and as print has
-# them, nothing may be wider than the page, each tile must agree with what it leads to,
-# and print must show what is folded. Pictures go to $SVC_SCREENSHOTS, if that is set.
+# Opens reports and the page of a fleet in a browser: at the widths of a desk and of a
+# phone, and as print has them, nothing may be wider than the page, each tile must agree
+# with what it leads to, and print must show what is folded. The page of a thousand
+# machines must open at once, filter and sort, and be dark where the reader's system is.
+# Pictures go to $SVC_SCREENSHOTS, if that is set.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
@@ -56,4 +58,47 @@ for move in debian-11-web:debian-13 centos-7-web:rocky-9 centos-7-web:debian-13;
 	browser --no-pdf-header-footer --print-to-pdf="$work/report.pdf" "file://$out/report.html" >/dev/null
 	[ "$(stat -c %s "$work/report.pdf")" -gt 20000 ] || { echo "$move: the print is empty"; exit 1; }
 	echo "$move: the report fits, agrees with itself, and prints whole"
+done
+
+# What measures the page of a fleet: it has a script of its own, which is used.
+cat >"$work/measure.js" <<'JS'
+addEventListener("load", () => {
+  const opened = performance.now(), $ = id => document.getElementById(id);
+  const rows = [...document.querySelectorAll("#machines tbody tr")], shown = () => rows.filter(r => !r.hidden).length;
+  const set = (id, value, event) => { $(id).value = value; $(id).dispatchEvent(new Event(event)); return shown(); };
+  const begun = performance.now();
+  const filters = { word: set("find", "host0007", "input"), none: set("find", "", "input"), verdict: set("verdict", "blocked", "change"), both: set("release", "debian-11", "change") };
+  set("verdict", "", "change"); set("release", "", "change");
+  document.querySelectorAll("#machines th button")[7].click();
+  document.querySelectorAll("#machines th button")[7].click();
+  const result = {
+    opened, worked: performance.now() - begun, rows: rows.length, filters, largest: document.querySelector("#machines tbody tr").cells[7].textContent,
+    page: document.documentElement.scrollWidth, window: innerWidth, paper: getComputedStyle(document.body).backgroundColor,
+    wide: [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".wide")).slice(0, 3).map(e => e.outerHTML.slice(0, 200)),
+    hidden: [...document.querySelectorAll("details")].filter(d => d.lastElementChild.getBoundingClientRect().height === 0).length,
+  };
+  document.body.innerHTML = "<script type=application/json>" + JSON.stringify(result) + "</" + "script>";
+});
+JS
+
+SVC_PAGES=$work go test -count=1 -run PageOfAThousand ./tools/fleet >/dev/null
+for width in 1280 390; do
+	for media in print screen dark; do
+		cp "$work/thousand.html" "$work/page.html"
+		case $media in
+		screen) sed -i 's/@media print/@media screen/' "$work/page.html" ;; # as if it were printed
+		dark) sed -i 's/@media (prefers-color-scheme: dark)/@media screen/' "$work/page.html" ;;
+		esac
+		{ echo '<script>'; cat "$work/measure.js"; echo '</script>'; } >>"$work/page.html"
+		got=$(browser --window-size="$width,1200" --dump-dom "file://$work/page.html" | grep -o '{"opened".*}' | head -1)
+		jq -e '.page <= .window + 1 and .wide == []' <<<"$got" >/dev/null || { echo "the fleet at $width: wider than the page: $got"; exit 1; }
+		jq -e '.rows == 1000 and .filters == {word: 1, none: 1000, verdict: 100, both: 50} and .largest == "15.6 GiB"' <<<"$got" >/dev/null || { echo "the fleet at $width does not filter and sort: $got"; exit 1; }
+		jq -e '.opened < 20000' <<<"$got" >/dev/null || { echo "the fleet at $width opens late: $got"; exit 1; }
+		[ $media != screen ] || jq -e '.hidden == 0' <<<"$got" >/dev/null || { echo "the fleet at $width: print hides what is folded: $got"; exit 1; }
+		[ $media != dark ] || jq -e '.paper == "rgb(18, 22, 28)"' <<<"$got" >/dev/null || { echo "the fleet at $width is not dark: $got"; exit 1; }
+	done
+	if [ -n "${SVC_SCREENSHOTS:-}" ]; then
+		browser --window-size="$width,2400" --screenshot="$SVC_SCREENSHOTS/fleet-$width.png" "file://$work/thousand.html" >/dev/null
+	fi
+	jq -r '"a fleet of a thousand at '"$width"': opens in \(.opened | floor) ms, filters and sorts in \(.worked | floor) ms"' <<<"$got"
 done

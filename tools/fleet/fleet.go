@@ -112,6 +112,8 @@ type Cost struct {
 	SeatsNeeded  int  `json:"seats_needed"`  // one a fingerprint that has none yet
 	CapacityLeft *int `json:"capacity_left"` // seats that are left; null where there is no limit
 	Price        int  `json:"price"`         // US dollars a year for the seats beyond that
+	AnnualBefore int  `json:"annual_before"` // what the account costs a year now, in US dollars
+	AnnualAfter  int  `json:"annual_after"`  // and once all have moved
 }
 
 // Read is what was read of a machine: its row, and what it is compared by.
@@ -126,6 +128,7 @@ type Read struct {
 type Funds struct {
 	Unlimited bool
 	Left      int // seats
+	Annual    int // US dollars a year, as it is
 	Rate      int // US dollars a year for one beyond that
 }
 
@@ -247,11 +250,13 @@ func cost(machines []Machine, funds Funds) Cost {
 			c.SeatsNeeded++
 		}
 	}
+	c.AnnualBefore, c.AnnualAfter = funds.Annual, funds.Annual
 	if funds.Unlimited {
 		return c
 	}
 	left := max(0, funds.Left)
 	c.CapacityLeft, c.Price = &left, max(0, c.SeatsNeeded-left)*funds.Rate
+	c.AnnualAfter += c.Price
 	return c
 }
 

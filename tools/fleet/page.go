@@ -14,7 +14,7 @@ import (
 var pages embed.FS
 
 var parsed = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("fleet").Funcs(template.FuncMap{"bytes": bytesOf, "share": share, "first": first}).ParseFS(pages, "*.html"))
+	return template.Must(template.New("fleet").Funcs(template.FuncMap{"bytes": bytesOf, "share": share, "first": first, "count": count}).ParseFS(pages, "*.html"))
 })
 
 // render is one of the pages; what of the machines turns text round is spelt out.
@@ -52,6 +52,11 @@ func share(part, whole int) float64 {
 
 // first are the first entries of a list.
 func first(n int, all []Shared) []Shared { return all[:min(n, len(all))] }
+
+// count says how many machines there are.
+func count(names []string) string {
+	return fmt.Sprintf("%d %s", len(names), pluralOf("machine", len(names)))
+}
 
 // bar is a part of a picture.
 type bar struct {
