@@ -173,6 +173,9 @@ func (s *readiness) one(ctx context.Context, member Member) (fleet.Read, string)
 		return before.Read, before.Index
 	}
 	r, page, err := s.look(ctx, member)
+	if err == nil {
+		r, err = ownCopy(r)
+	}
 	if err == nil && s.in.Out != "" {
 		now.Read, now.Index = *r, s.index
 		err = s.keepMachine(member, now, page)
@@ -187,6 +190,20 @@ func (s *readiness) one(ctx context.Context, member Member) (fleet.Read, string)
 		}}, ""
 	}
 	return *r, now.Index
+}
+
+// ownCopy is one that holds nothing of the files which its words are parts of: what is
+// kept of a fleet must not grow with them.
+func ownCopy(r *fleet.Read) (*fleet.Read, error) {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("keeping what was read: %w", err)
+	}
+	own := new(fleet.Read)
+	if err := json.Unmarshal(b, own); err != nil {
+		return nil, fmt.Errorf("keeping what was read: %w", err)
+	}
+	return own, nil
 }
 
 // before is what an earlier readiness kept of a machine.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
@@ -37,6 +38,10 @@ func (p *program) readinessCommand() *ffcli.Command {
 		noArgs(func(ctx context.Context) error { return p.readiness(ctx, c) }))
 }
 
+// collectOften has garbage collected when there is half as much of it as of what is
+// kept: of machines that are read at once, most is soon garbage.
+const collectOften = 50
+
 // readiness looks at the fleet for each target.
 func (p *program) readiness(ctx context.Context, c readinessCall) (err error) {
 	switch {
@@ -51,6 +56,7 @@ func (p *program) readiness(ctx context.Context, c readinessCall) (err error) {
 	if err := p.borrowData(); err != nil {
 		return err
 	}
+	debug.SetGCPercent(collectOften)
 	env := p.toolEnv()
 	var documents []*fleet.Document
 	for _, target := range c.targets {
