@@ -175,7 +175,7 @@ var dpkgName = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
 func unknown(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 	names := []string{}
 	for _, r := range p.Packages {
-		if r.Manual && len(r.Targets) == 0 && (r.Relation == "unknown" || r.Relation == "removed") && r.Role != "lib" {
+		if r.Chosen() && len(r.Targets) == 0 && (r.Relation == "unknown" || r.Relation == "removed") && r.Role != "lib" {
 			names = append(names, r.Name)
 		}
 	}

@@ -58,6 +58,20 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 	}
 }
 
+// TestWhatReleasesBeginWithIsNoStep: nobody chose it, so nobody has to bring it.
+func TestWhatReleasesBeginWithIsNoStep(t *testing.T) {
+	is := is.New(t)
+	p := &migration.Plan{Packages: []migration.Package{
+		{Name: "keys-of-the-archive", Relation: "removed", Manual: true, Base: true},
+		{Name: "chosen", Relation: "removed", Manual: true},
+		{Name: "a-dependency", Relation: "unknown"},
+	}}
+	page := string(Next(p, &assess.Assessment{}))
+	is.True(strings.Contains(page, "No counterpart is known for: chosen. Install"))
+	p.Packages = slices.Delete(p.Packages, 1, 2)
+	is.True(!strings.Contains(string(Next(p, &assess.Assessment{})), "No counterpart is known"))
+}
+
 func TestAnEmptyPlanHasNoIdleSteps(t *testing.T) {
 	is := is.New(t)
 	order := titles(&migration.Plan{})
