@@ -66,6 +66,23 @@ func TestKnownTroublesAreSaid(t *testing.T) {
 	t.Logf("%d of %d are said", said, listed)
 }
 
+// TestTroublesOfReleaseNotesAreSaid: so do machines of another list, which were written
+// without a look at the tables.
+func TestTroublesOfReleaseNotesAreSaid(t *testing.T) {
+	for c := range rowsOf(t, "testdata/notes.tsv", 5) {
+		t.Run(c[0]+" "+c[1]+" "+c[2], func(t *testing.T) {
+			findings := findingsOf(t, c[0], c[1], c[4])
+			i := slices.IndexFunc(findings, func(f assess.Finding) bool { return f.Key == c[2] })
+			if i < 0 {
+				t.Fatalf("not %s is said, but %s", c[2], keysOf(findings))
+			}
+			if want := c[3] == "stops"; findings[i].Inhibitor != want {
+				t.Errorf("it stops the move: %v", findings[i].Inhibitor)
+			}
+		})
+	}
+}
+
 // rowsOf are the rows of a table of testdata.
 func rowsOf(tb testing.TB, name string, n int) func(yield func([]string) bool) {
 	text, err := os.ReadFile(name)
