@@ -26,11 +26,10 @@ const (
 // list only shrinks: who makes one smaller writes the new bound here, and nobody
 // raises one. What has come below its bound by far is reported, too.
 var tooLarge = map[string]int{
-	"assess/host":     4000,
-	"backend/index":   5500,
-	"cmd/svc":         7000,
-	"tools":           8000,
-	"tools/migration": 3250,
+	"assess/host":   4000,
+	"backend/index": 5500,
+	"cmd/svc":       7000,
+	"tools":         8000,
 
 	"backend/index.hops": 110,
 	"cmd/svc.program":    105,

@@ -12,6 +12,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
+	"svc/tools/migration/edits"
 )
 
 // versioned are folders that carry the version of their software: settings in
@@ -74,7 +75,7 @@ func decide(in Input, where places, f assess.ConfigFile) Config {
 	}
 	c.base = base(in, f)
 	changes, known := edited(in, f, c.base)
-	if known && onlyRemarks(changes) {
+	if known && edits.OnlyRemarks(changes) {
 		c.Action, c.Reason = LeftOut, "Only comments differ from what its package ships: the target's own file holds."
 	} else {
 		c = carry(in, where, f, c)

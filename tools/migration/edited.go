@@ -8,7 +8,7 @@ import (
 	"svc/assess"
 	"svc/backend/pristine"
 	"svc/tools/convert"
-	"svc/tools/merge"
+	"svc/tools/migration/edits"
 )
 
 // besides end the names under which package managers put, beside a file that
@@ -102,64 +102,9 @@ func edited(in Input, f assess.ConfigFile, b *shipped) (all []convert.Change, ok
 		return nil, false
 	}
 	has, err := in.Read(f.Path)
-	was, now := lines(b.text), lines(string(has))
+	was, now := edits.Lines(b.text), edits.Lines(string(has))
 	if err != nil || len(was)+len(now) > maxEdited {
 		return nil, false
 	}
-	return differences(was, now), true
-}
-
-func lines(text string) []string {
-	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
-}
-
-// differences are the lines of two texts that they do not have in common; one
-// that took the place of another is one change. Lines are those of the second
-// text, from 1.
-func differences(was, now []string) []convert.Change {
-	all := []convert.Change{}
-	between := func(was, now []string, line int) {
-		for i := range max(len(was), len(now)) {
-			c := convert.Change{Line: line + min(i, len(now))}
-			if i < len(was) {
-				c.Was = was[i]
-			}
-			if i < len(now) {
-				c.Now = now[i]
-			}
-			all = append(all, c)
-		}
-	}
-	i, j := 0, 0
-	for next, at := range merge.Common(was, now) {
-		if at >= 0 {
-			between(was[i:next], now[j:at], j+1)
-			i, j = next+1, at+1
-		}
-	}
-	between(was[i:], now[j:], j+1)
-	return all
-}
-
-// remark reports whether a line says nothing to a program. #! and #include do,
-// and so does what goes on in the next line.
-func remark(line string) bool {
-	line = strings.TrimSpace(line)
-	switch {
-	case line == "":
-		return true
-	case strings.HasPrefix(line, "#!"), strings.HasPrefix(line, "#include"), strings.HasSuffix(line, `\`):
-		return false
-	}
-	return line[0] == '#' || line[0] == ';'
-}
-
-// onlyRemarks reports whether changes are to comments and empty lines alone.
-func onlyRemarks(changes []convert.Change) bool {
-	for _, c := range changes {
-		if !remark(c.Was) || !remark(c.Now) {
-			return false
-		}
-	}
-	return true
+	return edits.Between(was, now), true
 }

@@ -1,11 +1,9 @@
 package migration
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/matryer/is"
-	"pgregory.net/rapid"
 
 	"svc/assess"
 	"svc/tools/convert"
@@ -47,31 +45,4 @@ func TestSecretsAreNotCompared(t *testing.T) {
 	in.PathExists, in.IncludeSecrets = func(string) bool { return true }, true
 	in.Assessment.Configuration = []assess.ConfigFile{{Path: "/etc/x.conf", State: assess.ConfigChanged, Mode: "0600", Owner: "root", Group: "root", Secret: true}}
 	is.Equal(len(New(in).Configuration[0].Edited), 0)
-}
-
-// TestDifferencesLeadFromOneTextToTheOther: with what they say, the first text
-// becomes the second.
-func TestDifferencesLeadFromOneTextToTheOther(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", "c", "d"}))
-		was, now := text.Draw(t, "was"), text.Draw(t, "now")
-		got, left := []string{}, was
-		for _, c := range differences(was, now) {
-			for len(got) < c.Line-1 {
-				got, left = append(got, left[0]), left[1:]
-			}
-			if c.Was != "" {
-				if left[0] != c.Was {
-					t.Fatalf("%q is not %q", left[0], c.Was)
-				}
-				left = left[1:]
-			}
-			if c.Now != "" {
-				got = append(got, c.Now)
-			}
-		}
-		if got = append(got, left...); strings.Join(got, "") != strings.Join(now, "") {
-			t.Fatalf("%q is not %q", got, now)
-		}
-	})
 }

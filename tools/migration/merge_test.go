@@ -13,6 +13,7 @@ import (
 	"svc/assess"
 	"svc/backend/pristine"
 	"svc/tools/merge"
+	"svc/tools/migration/edits"
 )
 
 // merging is a move of one edited file, of which the packages of both releases
@@ -79,7 +80,7 @@ func TestAClashShowsBothSides(t *testing.T) {
 	is := is.New(t)
 	p := New(merging(t, "x\na 1\n", "new\nx\na 9\n", "x\na 8\n"))
 	clash := p.Configuration[0].Merge.Clashes[0]
-	is.Equal(clash, Clash{Line: 3, Text: []string{"a 9"}, TargetLine: 2, Target: []string{"a 8"}, Base: []string{"a 1"}, Why: bothChanged})
+	is.Equal(clash, edits.Clash{Line: 3, Text: []string{"a 9"}, TargetLine: 2, Target: []string{"a 8"}, Base: []string{"a 1"}, Why: edits.BothChanged})
 	found := false
 	for _, f := range p.Findings {
 		found = found || f.Key == "configuration.merge-clash"
@@ -130,9 +131,9 @@ func TestNothingSaidIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SliceOfN(rapid.SampledFrom(strings.Split("a 1,a 2,b 1,b 2,# a,# b,c 1,", ",")), 0, 10)
 		base, ours, theirs := text.Draw(t, "base"), text.Draw(t, "ours"), text.Draw(t, "theirs")
-		result, clashes := join(merge.Lines(base, ours, theirs))
+		result, clashes := edits.Join(merge.Lines(base, ours, theirs))
 		for name, side := range map[string][]string{"ours": ours, "theirs": theirs} {
-			for _, line := range said(side) {
+			for _, line := range edits.Said(side) {
 				there := strings.Contains(strings.Join(slices.Concat(base, result), "\n"), line)
 				for _, c := range clashes {
 					there = there || strings.Contains(strings.Join(slices.Concat(c.Text, c.Target), "\n"), line)

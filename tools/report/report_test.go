@@ -11,6 +11,7 @@ import (
 	"svc/backend/api"
 	"svc/tools/exposure"
 	"svc/tools/migration"
+	"svc/tools/migration/edits"
 	"svc/tools/parity"
 )
 
@@ -52,7 +53,7 @@ func TestTheReport(t *testing.T) {
 			{Name: "a", Relation: api.RelationSame}, {Name: evil, Relation: api.RelationUnknown, Manual: true, Why: evil},
 		},
 		Configuration: []migration.Config{{From: evil, Action: migration.Manual, Reason: "by hand"}, {From: "/etc/x", Action: migration.Copy, Merge: &migration.Merged{
-			Base: migration.Origin{Path: "/etc/x", Package: "x", Version: "1"}, Target: migration.Origin{Path: "/etc/x.dist"}, Clashes: []migration.Clash{{Line: 7, Text: []string{"mine " + evil}, TargetLine: 8}},
+			Base: migration.Origin{Path: "/etc/x", Package: "x", Version: "1"}, Target: migration.Origin{Path: "/etc/x.dist"}, Clashes: []edits.Clash{{Line: 7, Text: []string{"mine " + evil}, TargetLine: 8}},
 		}}},
 		Inhibitors: []assess.Finding{{Title: "stop " + evil, Inhibitor: true, Severity: assess.High}},
 	}
