@@ -326,7 +326,6 @@ follows() {
 # mariadb_pair: a primary of 10.5 with a replica that is of 11.8 already, as it has to be.
 mariadb_pair() {
 	local suite follower
-	ip link set lo up
 	mariadb_old bullseye
 	for suite in bullseye trixie; do
 		printf '[mysqld]\nskip-networking=0\nbind-address=127.0.0.1\nport=3306\nserver-id=1\nlog-bin=bin\n' >"$work/$suite/etc/mysql/mariadb.conf.d/99-pair.cnf"
@@ -735,6 +734,7 @@ redis_full() {
 }
 
 if [ "${1:-}" != inside ]; then
+	needs ip:iproute2
 	chroots bullseye bookworm trixie
 	work=$(mktemp -d)
 	trap 'rmdir "$work"' EXIT
@@ -744,6 +744,7 @@ fi
 work=$2
 unset TMPDIR # chroots have their own
 mount -t proc proc /proc
+ip link set lo up
 hosts
 mariadb_data
 redis_data
