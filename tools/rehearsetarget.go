@@ -315,7 +315,7 @@ func (r *rehearsing) moveData(ctx context.Context) error {
 		return ctx.Err()
 	}
 	for _, script := range []string{"05-accounts.sh", "10-check.sh", "20-first-copy.sh", "30-before.sh", "40-copy.sh", "50-after.sh"} {
-		step := r.script(ctx, r.target, script, "bash "+script, []string{"SOURCE_ROOT=" + sourcePlace, "NO_DEVICES=1"}) // a sandbox makes none
+		step := r.script(ctx, r.target, script, "bash "+script, []string{"SOURCE_ROOT=" + sourcePlace, "NO_DEVICES=1", "STOP_HARD=1"}) // a sandbox makes none, and is thrown away
 		if script == "50-after.sh" {
 			r.data = append(r.data, rehearsal.Step{Name: "files, as the data's own comparison has them", OK: step.OK, Output: step.Output})
 		}

@@ -81,7 +81,8 @@ Nothing was copied."
 }
 
 # stop_unit SERVICE: with what would start it again. Some units are waited for
-# without end, as those of a server that can't save what it has.
+# without end, as those of a server that can't save what it has. STOP_HARD=1 ends
+# them: of a target that is thrown away, nobody wants what they have.
 stop_unit() {
 	local p triggers=()
 	[ -z "$TARGET_ROOT" ] || die "$1 of this very host works in $TARGET_ROOT$SHOWN: stop it first. Nothing was copied."
@@ -93,8 +94,11 @@ stop_unit() {
 		case $(systemctl is-active -- "$p") in inactive | failed | unknown) continue ;; esac
 		say "stopping $p, which works in $SHOWN; 50-after.sh starts it"
 		grep -qxF -- "$p" "$STATE/stopped" 2>/dev/null || printf '%s\n' "$p" >>"$STATE/stopped"
-		timeout "${STOP_SECONDS:-120}" systemctl stop -- "$p" ||
+		timeout "${STOP_SECONDS:-120}" systemctl stop -- "$p" && continue
+		[ "${STOP_HARD:-}" = 1 ] ||
 			die "$p does not stop: see journalctl -u $p why. Nothing was copied to $TARGET_ROOT$SHOWN. Where it can't save what it has, and that is nothing that you want beside the source's, end it by: systemctl kill --signal=KILL $p; then repeat this."
+		say "$p does not stop, so it is ended"
+		systemctl kill --signal=KILL -- "$p"
 	done
 }
 
