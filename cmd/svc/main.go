@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"svc/tools/sandbox"
 )
@@ -15,7 +16,9 @@ import (
 func main() {
 	sandbox.Stage()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	// A second signal ends the program at once. One that comes with the first is none: a
+	// terminal, sudo and timeout each send it to all that they have begun.
+	context.AfterFunc(ctx, func() { time.Sleep(time.Second); stop() })
 	code := run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
