@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"svc/tools/upgrade"
 	"svc/tools/upgrade/job"
@@ -55,11 +57,14 @@ func unconfirmed(format string, args ...any) error {
 
 // upgradeRequest asks the index what ways there are.
 func upgradeRequest(ctx context.Context, env *Env, in DBUpgradeInput) (r job.Request, err error) {
+	from, engine, version := targetOf(in.Engine, in.To)
+	if !slices.Contains(upgrade.Engines(), from) {
+		return r, inputErrorf("svc db upgrade", "databases of %.80q are not upgraded here: those of %s are; svc db upgrade-path says what ways others have", in.Engine, strings.Join(upgrade.Engines(), ", "))
+	}
 	c, err := env.Client(ctx)
 	if err != nil {
 		return r, err
 	}
-	from, engine, version := targetOf(in.Engine, in.To)
 	if r.Graph, err = engineGraph(ctx, c, from, engine); err != nil {
 		return r, err
 	}

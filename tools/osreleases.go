@@ -10,6 +10,7 @@ import (
 // OSReleasesResult is what svc knows of operating-system releases.
 type OSReleasesResult struct {
 	IndexVersion string      `json:"index_version"`
+	IndexDate    *string     `json:"index_date"` // by which its facts had been taken from the archives; null where that is not known
 	Releases     []OSRelease `json:"releases"`
 }
 
@@ -27,7 +28,7 @@ func OSReleases(ctx context.Context, env *Env) (OSReleasesResult, error) {
 	if err != nil {
 		return OSReleasesResult{}, err
 	}
-	result := OSReleasesResult{IndexVersion: all.IndexVersion, Releases: []OSRelease{}}
+	result := OSReleasesResult{IndexVersion: all.IndexVersion, IndexDate: all.IndexDate, Releases: []OSRelease{}}
 	for _, info := range all.Releases {
 		planned := info.List != api.ListNone
 		line := OSRelease{ReleaseInfo: info, Source: planned, Target: planned}

@@ -20,6 +20,12 @@ func JudgeTarget(source string, target release.Release, day time.Time) (all []as
 			Summary:      fmt.Sprintf("%s is an earlier release than %s: software would go back to earlier versions, which data and settings seldom survive.", target.Name, from.Name),
 			Remediations: assess.Hints("Choose a newer release."),
 		})
+	case known && target.Family != from.Family && target.Released != "" && target.Released < from.Released:
+		all = append(all, assess.Finding{
+			Key: "target.earlier", Severity: assess.Medium, Title: "The target came out before the source",
+			Summary:      fmt.Sprintf("%s is of %s and %s of %s: programs may be older there, and data and settings of newer ones seldom go back.", target.Name, target.Released, from.Name, from.Released),
+			Remediations: assess.Hints("Compare the versions in the plan, or choose a newer release."),
+		})
 	case known && target.Slug == from.Slug:
 		all = append(all, assess.Finding{
 			Key: "target.same", Severity: assess.Low, Title: "The target is the release that the machine has",

@@ -13,7 +13,7 @@ func TestTheTargetIsJudged(t *testing.T) {
 	day := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	for target, want := range map[string][]string{
 		"debian-13": nil, "debian-11": {"target.same", "target.end-of-life"}, "debian-10": {"target.older", "target.end-of-life"}, "debian-14": {"target.unreleased"},
-		"centos-7": {"target.end-of-life"}, "fedora-40": {"target.end-of-life"}, "almalinux-9": nil,
+		"centos-7": {"target.earlier", "target.end-of-life"}, "ubuntu-20.04": {"target.earlier", "target.end-of-life"}, "ubuntu-22.04": nil, "fedora-40": {"target.end-of-life"}, "almalinux-9": nil,
 	} {
 		r, ok := release.Lookup(target)
 		is.New(t).True(ok)

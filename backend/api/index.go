@@ -235,6 +235,7 @@ type OtherPlace struct {
 // ReleasesResponse lists the releases of the index.
 type ReleasesResponse struct {
 	IndexVersion string        `json:"index_version"`
+	IndexDate    *string       `json:"index_date"` // YYYY-MM-DD, by which its facts had been taken from the archives; null where it was built elsewhere
 	Releases     []ReleaseInfo `json:"releases"`
 }
 

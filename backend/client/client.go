@@ -46,6 +46,9 @@ type Client struct {
 	http      *http.Client
 }
 
+// ErrPlainHTTP means that a token would have been readable on its way: nothing was sent.
+var ErrPlainHTTP = errors.New("a token is never sent over plain HTTP to another machine")
+
 // New makes a client of the service at baseURL, such as
 // https://svc.example.org. The token may be "" for the public endpoints alone;
 // over plain HTTP it only goes to this machine.
@@ -57,7 +60,7 @@ func New(baseURL, token string, o Options) (*Client, error) {
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
 		return nil, errors.New("the service's URL must hold no user, query or fragment")
 	case token != "" && base.Scheme == "http" && !isLoopback(base.Hostname()):
-		return nil, fmt.Errorf("a token is never sent over plain HTTP to another machine: use https://%s", base.Host)
+		return nil, fmt.Errorf("%w: use https://%s", ErrPlainHTTP, base.Host)
 	}
 	return newClient(base.JoinPath("/").String(), token, o)
 }

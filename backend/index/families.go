@@ -407,6 +407,23 @@ func (h *hops) defaults(m *move, already []api.Relocation) []api.Relocation {
 // itself ships goes before what only its name speaks for, and what a row says to
 // stay, stays.
 func (h *hops) likelihood(p *course, r api.Relocation) (int, error) {
+	grounds, err := h.grounds(p, r)
+	grounds *= 2
+	to := deref(r.To)
+	if r.Kind == api.RelocateDir && strings.Count(to, "/") == strings.Count(r.From, "/") {
+		grounds++ // of a folder and one in it
+	}
+	if top, _, _ := strings.Cut(strings.TrimPrefix(r.From, "/"), "/"); strings.HasPrefix(to, "/"+top+"/") {
+		grounds += alike // logs stay among the logs, settings among the settings
+	}
+	return grounds, err
+}
+
+// alike is more than all other grounds.
+const alike = 3 * shipped
+
+// grounds are what speaks for a place by the packages that move there.
+func (h *hops) grounds(p *course, r api.Relocation) (int, error) {
 	to, below := deref(r.To), ""
 	if to == r.From {
 		return shipped, nil

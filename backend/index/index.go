@@ -22,6 +22,7 @@ type Index struct {
 	debian   []*releaseTables // the suites of Debian with tables of their own, newest first
 	engines  sync.Map         // engine → api.UpgradeEdgesResponse, once it is asked for
 	followed ways
+	embedded bool
 	shared
 }
 
@@ -49,7 +50,12 @@ var openEmbedded = sync.OnceValues(func() (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening index: %w", err)
 	}
-	return open(file)
+	ix, err := open(file)
+	if err != nil {
+		return nil, err
+	}
+	ix.embedded = true
+	return ix, nil
 })
 
 // Embedded opens the index that is part of the program; all callers share it.
@@ -117,6 +123,16 @@ func tablesOf(file *table.File, r release.Release) *releaseTables {
 // Version identifies the content: the beginning of its SHA-256, 16 hex
 // characters.
 func (ix *Index) Version() string { return ix.file.Version() }
+
+// Date is the day by which the facts of the program's own index had been taken from
+// the archives, YYYY-MM-DD; nil of an index that was built elsewhere, which does not say.
+func (ix *Index) Date() *string {
+	if !ix.embedded {
+		return nil
+	}
+	day := data.Day
+	return &day
+}
 
 // Releases lists every known release, and what the index has of its packages.
 func (ix *Index) Releases() []api.ReleaseInfo {

@@ -43,7 +43,7 @@ func (s *Server) configPaths(ctx context.Context, c caller, in api.TranslateRequ
 }
 
 func (s *Server) releases(context.Context, caller, api.None) (api.ReleasesResponse, error) {
-	return api.ReleasesResponse{IndexVersion: s.cfg.Index.Version(), Releases: s.cfg.Index.Releases()}, nil
+	return api.ReleasesResponse{IndexVersion: s.cfg.Index.Version(), IndexDate: s.cfg.Index.Date(), Releases: s.cfg.Index.Releases()}, nil
 }
 
 func (s *Server) upgradeEdges(_ context.Context, _ caller, in api.UpgradeEdgesRequest) (api.UpgradeEdgesResponse, error) {

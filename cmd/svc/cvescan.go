@@ -154,7 +154,7 @@ func viewScan(w *view, r *tools.CVEScanResult) {
 		return
 	}
 	c := r.Counts
-	w.line("%s: %s, %s apply (%d critical, %d high, %d medium, %d low, %d unknown)", r.Release, plural(r.Scanned, "package"), advisories(c.Total), c.Critical, c.High, c.Medium, c.Low, c.Unknown)
+	w.line("%s: %s, %s (%d critical, %d high, %d medium, %d low, %d unknown)", r.Release, plural(r.Scanned, "package"), apply(c.Total), c.Critical, c.High, c.Medium, c.Low, c.Unknown)
 	w.line("%s of %s, feed %s", advisories(r.Feed.Advisories), *r.Feed.UpdatedAt, r.Feed.Version)
 	rows := [][]string{}
 	for _, g := range byAdvisory(r.Matches) {
@@ -170,11 +170,18 @@ func viewScan(w *view, r *tools.CVEScanResult) {
 	}
 	viewChange(w, r)
 	if r.SeatClaimed {
-		w.line("A licence seat was claimed for the machine: it is on the account's bill; further scans cost nothing.")
+		w.line("A licence seat was claimed for the machine: svc account statement says what it was taken from; further scans cost nothing.")
 	}
 	for _, warning := range r.Warnings {
 		w.line("Warning: %s", warning)
 	}
+}
+
+func apply(n int) string {
+	if n == 1 {
+		return "1 advisory applies"
+	}
+	return advisories(n) + " apply"
 }
 
 func advisories(n int) string {

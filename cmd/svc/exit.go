@@ -8,6 +8,7 @@ import (
 	"svc/agent/token"
 	"svc/assess/host"
 	"svc/backend/api"
+	"svc/backend/client"
 	"svc/backend/store"
 	"svc/tools"
 	"svc/tools/several"
@@ -71,7 +72,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &own):
 		return own.code
-	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, several.ErrList), errors.Is(err, host.ErrLocation), errors.Is(err, host.ErrDestination), errors.Is(err, store.ErrAddress):
+	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, several.ErrList), errors.Is(err, host.ErrLocation), errors.Is(err, host.ErrDestination), errors.Is(err, store.ErrAddress), errors.Is(err, client.ErrPlainHTTP):
 		return exitUsage
 	case errors.Is(err, several.ErrCapacity):
 		return exitRefused

@@ -169,7 +169,11 @@ func eachHost[T any](ctx context.Context, p *program, many many, machines []seve
 	if n := states[fleet.StateNotCompared]; n > 0 {
 		uncompared = fmt.Sprintf("%d not compared, ", n)
 	}
-	p.note("%s: %d without findings, %d with, %s%d failed", plural(len(machines), "machine"), states[fleet.StateClean], states[fleet.StateFindings], uncompared, states[fleet.StateFailed])
+	again := ""
+	if n := several.Again(machines); n > 0 {
+		again = fmt.Sprintf("; %s named more than once, and counted each time", plural(n, "machine"))
+	}
+	p.note("%s: %d without findings, %d with, %s%d failed%s", plural(len(machines), "machine"), states[fleet.StateClean], states[fleet.StateFindings], uncompared, states[fleet.StateFailed], again)
 	if failed = cmp.Or(failed, kept.Close(outcomes)); failed != nil {
 		return failed
 	}

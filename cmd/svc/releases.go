@@ -17,18 +17,21 @@ func (p *program) releasesCommand() *ffcli.Command {
 		if err != nil {
 			return err
 		}
-		return p.print(r, func(w *view) { viewOSReleases(w, r.Releases) })
+		return p.print(r, func(w *view) { viewOSReleases(w, r) })
 	}))
 }
 
-func viewOSReleases(w *view, releases []tools.OSRelease) {
+func viewOSReleases(w *view, all tools.OSReleasesResult) {
 	rows := [][]string{{"RELEASE", "NAME", "SUPPORT", "SOURCE", "TARGET", "PACKAGE LIST"}}
-	for _, r := range releases {
+	for _, r := range all.Releases {
 		rows = append(rows, []string{r.Slug, r.Name, supportOf(r), yesNo(r.Source), yesNo(r.Target), string(r.List)})
 	}
 	w.table(rows)
 	w.title("Package list: whole = the release's own list; derived = another release's, but for what is known to differ; most, some = part of the names.")
 	w.line("What a list lacks is a question in the plan. Releases may be named as people write them: bookworm, jammy, el9, alma9, rocky-9.")
+	if all.IndexDate != nil {
+		w.line("The lists had been taken from the archives by %s: newer packages are not in them.", *all.IndexDate)
+	}
 }
 
 // supportOf says until when the vendor mends a release for everybody.

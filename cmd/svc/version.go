@@ -15,8 +15,6 @@ import (
 var (
 	linkVersion = ""
 	linkCommit  = ""
-	// linkIndexDate is the day on which the index that is built in was made.
-	linkIndexDate = ""
 )
 
 // version is the program's version; a build that nobody stamped is "dev".
@@ -50,7 +48,7 @@ type about struct {
 	Version      string `json:"version"`
 	Commit       string `json:"commit"`
 	IndexVersion string `json:"index_version"`
-	IndexDate    string `json:"index_date"` // YYYY-MM-DD; "" in a build that nobody stamped
+	IndexDate    string `json:"index_date"` // YYYY-MM-DD, by which its facts had been taken from the archives
 	Go           string `json:"go"`
 }
 
@@ -61,7 +59,7 @@ func (p *program) versionCommand() *ffcli.Command {
 			if err != nil {
 				return err
 			}
-			v := about{version(), commit(), ix.Version(), linkIndexDate, runtime.Version()}
+			v := about{version(), commit(), ix.Version(), *ix.Date(), runtime.Version()}
 			return p.print(v, func(w *view) {
 				w.line("%s", strings.TrimSpace("svc "+v.Version+" "+v.Commit))
 				w.line("%s", strings.TrimSpace("index "+v.IndexVersion+" "+v.IndexDate))

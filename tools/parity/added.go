@@ -85,7 +85,7 @@ func (v verification) added() (checks []Check, accounts map[string]int) {
 		}
 	}
 	changed = slices.Concat(changed, a.gained(), a.listeners())
-	for _, c := range fold(changed) {
+	for _, c := range fold(edits(changed, v.Before, v.After)) {
 		c.Added = true
 		checks = append(checks, c.Check)
 	}

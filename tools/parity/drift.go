@@ -26,7 +26,7 @@ func Drift(before, after *assess.Assessment, places map[string]bool, accepted Ac
 		is = slices.DeleteFunc(is, func(s subject) bool { return s.dimension == Programs })
 	}
 	same, changed := difference(was, is, unseen(hidden))
-	for _, c := range fold(changed) {
+	for _, c := range fold(edits(changed, before, after)) {
 		r.Checks = append(r.Checks, c.Check)
 	}
 	r.finish(accepted)
@@ -65,6 +65,9 @@ type change struct {
 
 func (c change) gone() bool { return c.Before == "" || c.After == "" }
 
+// notThere is what is said of what was added.
+const notThere = "It was not there."
+
 // difference is what two inventories share, and what they do not. What is gone
 // from a file that could not be read may be there.
 func difference(before, after []subject, unseen map[string]bool) (same []subject, changed []change) {
@@ -91,7 +94,7 @@ func difference(before, after []subject, unseen map[string]bool) (same []subject
 	}
 	for _, i := range after {
 		if _, added := now[i.key()]; added {
-			c := changeOf(i, "", orPresent(i.value), "It was not there.")
+			c := changeOf(i, "", orPresent(i.value), notThere)
 			c.Added = true
 			changed = append(changed, c)
 			delete(now, i.key())

@@ -362,3 +362,34 @@ func TestKeyFingerprintIsThatOfSSH(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(keyFingerprint(string(line)), strings.Fields(string(want))[1])
 }
+
+// TestAnEditedFileIsNotMissing edits files that the source has as their packages
+// brought them: no row says that they were not there.
+func TestAnEditedFileIsNotMissing(t *testing.T) {
+	is := is.New(t)
+	a := fixture(t)
+	b := clone(t, a)
+	owner := a.Packages[0].Name
+	for _, file := range []string{"/etc/pam.d/sshd", "/etc/some.conf"} {
+		b.Configuration = append(b.Configuration, assess.ConfigFile{Path: file, State: assess.ConfigChanged, Package: owner, SHA256: strings.Repeat("1", 64)})
+	}
+	b.Configuration = append(b.Configuration, assess.ConfigFile{Path: "/etc/other.conf", State: assess.ConfigChanged, Package: "of-no-package-of-the-source", SHA256: strings.Repeat("1", 64)})
+	for _, forth := range []bool{true, false} {
+		from, to, rows := a, b, map[string][2]string{}
+		if !forth {
+			from, to = b, a
+		}
+		for _, c := range Drift(from, to, nil, nil).Checks {
+			is.True(!c.Added || c.Subject == "/etc/other.conf")
+			rows[c.Subject] = [2]string{c.Before, c.After}
+			if !forth {
+				rows[c.Subject] = [2]string{c.After, c.Before}
+			}
+		}
+		is.Equal(len(rows), 3)
+		is.Equal(rows["/etc/pam.d/sshd"][0], notEdited)
+		is.Equal(rows["/etc/some.conf"][0], notEdited)
+		is.Equal(rows["/etc/other.conf"][0], "")
+		is.True(strings.HasPrefix(rows["/etc/some.conf"][1], "changed "))
+	}
+}
