@@ -88,15 +88,15 @@ func patterns(file *ast.File) (arguments []ast.Expr) {
 	return arguments
 }
 
-// literal is the value of a literal, or of several that are added up; what has a
-// name is left out.
+// literal is the value of a literal, or of several that are added up; a letter stands
+// for what has a name.
 func literal(e ast.Expr) (value string, ok bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
 		value, err := strconv.Unquote(e.Value)
 		return value, err == nil
 	case *ast.Ident:
-		return "", true
+		return "x", true
 	case *ast.BinaryExpr:
 		left, isLeft := literal(e.X)
 		right, isRight := literal(e.Y)

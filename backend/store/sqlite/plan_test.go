@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,10 +16,10 @@ import (
 func TestHistoryIsMerged(t *testing.T) {
 	is := is.New(t)
 	s, account := openForTest(t, filepath.Join(t.TempDir(), "svc.db"))
-	plan := strings.Join(planOf(t, s, history, account, 50, 0), "\n")
+	plan := strings.Join(planOf(t, s, history, account, int64(math.MaxInt64), 50, 0), "\n")
 	is.True(strings.Contains(plan, "MERGE (UNION ALL)"))
-	is.True(strings.Contains(plan, "SEARCH events USING INDEX events_listed (account_id=?)"))
-	is.True(strings.Contains(plan, "USING COVERING INDEX seats_newest (account_id=?)"))
+	is.True(strings.Contains(plan, "SEARCH events USING INDEX events_listed (account_id=? AND at<?)"))
+	is.True(strings.Contains(plan, "USING COVERING INDEX seats_newest (account_id=? AND first_at<?)"))
 	is.True(!strings.Contains(plan, "TEMP B-TREE"))
 }
 
