@@ -155,7 +155,8 @@ refusals() {
 	refused "the backup directory has something in it" "is not empty" to 15 /srv/full
 	place a
 	refused "a way that is not on record" "is not on record as supported" to 11 /srv/a --instance 13/main
-	refused "an engine that is not upgraded" "are not upgraded" upgrade --engine mongodb --to 5.0 --backup-dir /srv/a
+	exits "refused: an engine that is not upgraded" 2 upgrade --engine mongodb --to 5.0 --backup-dir /srv/a --confirm
+	said "and why: an engine that is not upgraded" "are not upgraded"
 	refused "the new version is not installed" "apt-get install postgresql-16" to 16 /srv/a
 	host pg_createcluster 15 main >/dev/null
 	refused "the new cluster is there" "pg_dropcluster --stop 15 main" to 15 /srv/a --instance 13/main
