@@ -66,12 +66,7 @@ func decide(in Input, where places, f assess.ConfigFile) Config {
 		return c
 	}
 	if f.State == assess.ConfigMissing {
-		_, to, _ := where.file(f.Path)
-		c.To, c.Action, c.Reason = to, Remove, "It was deleted on the source."
-		if to == "" {
-			c.Action, c.Reason = LeftOut, "It was deleted on the source, and the target does not ship it."
-		}
-		return c
+		return deleted(in, where, f, c)
 	}
 	c.base = base(in, f)
 	changes, known := edited(in, f, c.base)
@@ -84,6 +79,22 @@ func decide(in Input, where places, f assess.ConfigFile) Config {
 		c.Reason += fmt.Sprintf(" %d of its lines are not as its package ships them.", len(changes))
 	}
 	c.Edited = changes[:min(len(changes), maxEdits)]
+	return c
+}
+
+// deleted decides about a package's file that is not there any more. The role deletes
+// the same file of the target; what only does its work there, in another family above
+// all, is another file, which nobody deleted.
+func deleted(in Input, where places, f assess.ConfigFile, c Config) Config {
+	r, to, moved := where.file(f.Path)
+	switch {
+	case to == "":
+		c.Action, c.Reason = LeftOut, "It was deleted on the source, and the target does not ship it."
+	case !sameLine(in), moved && r.Action == api.ActionManual:
+		c.Action, c.Reason = Manual, fmt.Sprintf("It was deleted on the source. Whether %s of %s is wanted, a person has to say.", to, in.Target.Slug)
+	default:
+		c.To, c.Action, c.Reason = to, Remove, "It was deleted on the source."
+	}
 	return c
 }
 

@@ -213,6 +213,7 @@ func moved(t *testing.T, f assess.ConfigFile) Input {
 		{From: "/etc/php/7.4/fpm", To: ptr("/etc/php/8.4/fpm"), Kind: api.RelocateDir, Action: api.ActionConvert, Note: "check"},
 		{From: "/etc/apache2/conf-available/php7.4-fpm.conf", To: ptr("/etc/apache2/conf-available/php8.4-fpm.conf"), Kind: api.RelocateFile, Action: api.ActionCopy},
 		{From: "/etc/gone.conf", Kind: api.RelocateFile, Action: api.ActionDrop, Note: "not shipped any more"},
+		{From: "/etc/yum.conf", To: ptr("/etc/apt/apt.conf.d"), Kind: api.RelocateFile, Action: api.ActionManual},
 		{From: "php7.4-fpm.service", To: ptr("php8.4-fpm.service"), Kind: api.RelocateService, Action: api.ActionConvert},
 		{From: "old.service", Kind: api.RelocateService, Action: api.ActionDrop},
 	}}
@@ -235,6 +236,7 @@ func TestWhereConfigurationGoes(t *testing.T) {
 		"of another version":   {assess.ConfigFile{Path: "/etc/postgresql/13/main/pg_hba.conf", State: assess.ConfigUnowned}, Manual, "", ""},
 		"not shipped any more": {assess.ConfigFile{Path: "/etc/gone.conf", State: assess.ConfigChanged}, Manual, "", ""},
 		"deleted":              {assess.ConfigFile{Path: "/etc/cron.daily/x", State: assess.ConfigMissing}, Remove, "/etc/cron.daily/x", ""},
+		"deleted, elsewhere":   {assess.ConfigFile{Path: "/etc/yum.conf", State: assess.ConfigMissing}, Manual, "", ""},
 		"deleted, and gone":    {assess.ConfigFile{Path: "/etc/gone.conf", State: assess.ConfigMissing}, LeftOut, "", ""},
 		"a secret":             {assess.ConfigFile{Path: "/etc/k.key", State: assess.ConfigUnowned, Secret: true}, LeftOut, "", ""},
 		"the machine's own":    {assess.ConfigFile{Path: "/etc/fstab", State: assess.ConfigUnowned, Machine: true}, LeftOut, "", ""},
@@ -300,6 +302,14 @@ func TestADeletedFileHasNoOwner(t *testing.T) {
 	c := New(in).Configuration[0]
 	is.Equal(c.Action, Remove)
 	is.Equal(c.To, "/etc/hosts")
+}
+
+// TestADeletedFileOfAnotherFamilyStays: a file of CentOS that is gone deletes nothing of Debian.
+func TestADeletedFileOfAnotherFamilyStays(t *testing.T) {
+	is := is.New(t)
+	in := moved(t, assess.ConfigFile{Path: "/etc/login.defs", State: assess.ConfigMissing})
+	in.Assessment.Release = "centos-7"
+	is.Equal(New(in).Configuration[0].Action, Manual)
 }
 
 func TestServicesOfOtherManagers(t *testing.T) {

@@ -49,7 +49,7 @@ func service(in Input, where places, u assess.Unit) Service {
 		s.To, s.Reason = "", fmt.Sprintf("%s does not have this unit.", in.Target.Slug)
 	case where.gone(u.Package):
 		s.To, s.Reason = "", fmt.Sprintf("Its package %s has no sure counterpart in %s.", u.Package, in.Target.Slug)
-	case u.State == "static", u.Preset && samePresets(in) && (u.State != "enabled" || u.Package == "" || where.packages[u.Package].Base):
+	case u.State == "static", u.Preset && sameLine(in) && (u.State != "enabled" || u.Package == "" || where.packages[u.Package].Base):
 		s.Reason = "Its package sets this state by itself."
 	case u.Preset:
 		s.Apply, s.Reason = true, "The source's packages set this state by themselves; the target's may set another."
@@ -59,9 +59,10 @@ func service(in Input, where places, u assess.Unit) Service {
 	return s
 }
 
-// samePresets reports whether packages of source and target enable their units
-// alike: Debian's start what they bring, others what the distribution lists.
-func samePresets(in Input) bool {
+// sameLine reports whether source and target are of one line of systems: their packages
+// have the same files, and enable their units alike (Debian's start what they bring,
+// others what the distribution lists).
+func sameLine(in Input) bool {
 	source, ok := release.Lookup(in.Assessment.Release)
 	return !ok || source.Family.Conventions().Line == in.Target.Family.Conventions().Line
 }
