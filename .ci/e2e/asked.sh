@@ -53,10 +53,10 @@ verifies() {
 	local name=$1 code=$2
 	shift 2
 	exits "$name" "$code" svc verify --quiet --ssh root@target --source "$work/out" --json "$@"
-	differs=$(python3 -c 'import json,sys; print(*sorted(c["subject"] for c in json.load(sys.stdin)["checks"] if c["dimension"]=="services" and c["result"]=="differs"), sep="; ")' <"$work/last.log")
+	differs=$(python3 -c 'import json,sys; print(*sorted(c["subject"] for c in json.load(sys.stdin)["checks"] if c["dimension"]=="services" and c["result"]=="differs"), sep="; ")' <"$work/stdout")
 }
 
-asked() { python3 -c 'import json,sys; print(sum(c["dimension"]=="services" and c["subject"].startswith("/") and c["result"]=="match" for c in json.load(sys.stdin)["checks"]))' <"$work/last.log"; }
+asked() { python3 -c 'import json,sys; print(sum(c["dimension"]=="services" and c["subject"].startswith("/") and c["result"]=="match" for c in json.load(sys.stdin)["checks"]))' <"$work/stdout"; }
 
 # breaks: two services are stopped, one can't be started any more, one would not
 # start again, and a file of sudo's is none.

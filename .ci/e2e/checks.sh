@@ -21,7 +21,8 @@ check() {
 exits() {
 	local name=$1 want=$2 got=0
 	shift 2
-	"$@" >"$work/last.log" 2>&1 || got=$?
+	"$@" >"$work/stdout" 2>"$work/stderr" || got=$?
+	cat "$work/stdout" "$work/stderr" >"$work/last.log"
 	if [ "$got" = "$want" ]; then ok "$name"; else fails "$name: exit $got, not $want"; fi
 }
 

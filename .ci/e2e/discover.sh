@@ -103,7 +103,7 @@ found() {
 	local way=$1
 	shift
 	exits "data is found by $way" 0 svc data discover "$@" --json
-	cp "$work/last.log" "$work/$way.json"
+	cp "$work/stdout" "$work/$way.json"
 }
 
 # counted WAY: each place's counts are those that Python has of the folder.

@@ -70,7 +70,7 @@ additions() {
 		cp -alx "$target" "$work/added"
 		for kind in $set; do adds "$kind"; done | sort >"$work/expected"
 		exits "what was added is found: $set" 6 svc verify --quiet --root "$work/added" --source "$out" --json
-		python3 -c 'import json,sys; print(*sorted(c["dimension"]+" "+c["subject"] for c in json.load(sys.stdin)["checks"] if c["result"]=="differs"), sep="\n")' <"$work/last.log" >"$work/named"
+		python3 -c 'import json,sys; print(*sorted(c["dimension"]+" "+c["subject"] for c in json.load(sys.stdin)["checks"] if c["result"]=="differs"), sep="\n")' <"$work/stdout" >"$work/named"
 		check "and named by its dimension, nothing else" diff <(LC_ALL=C sort "$work/expected") <(LC_ALL=C sort "$work/named")
 		exits "drift from the migration's folder finds it too" 6 svc drift --root "$work/added" --source "$out"
 		rm -rf --one-file-system "$work/added"
@@ -92,6 +92,6 @@ drifts() {
 	chroot "$target" useradd -m eve
 	sed -i '1i Port 2222' "$target/etc/ssh/sshd_config"
 	exits "drift is found" 6 svc drift --root "$target" --source "$work/parity" --json
-	same "and is what was changed" "$(python3 -c 'import json,sys; print(*sorted(c["dimension"]+" "+c["subject"] for c in json.load(sys.stdin)["checks"]), sep="; ")' <"$work/last.log")" \
+	same "and is what was changed" "$(python3 -c 'import json,sys; print(*sorted(c["dimension"]+" "+c["subject"] for c in json.load(sys.stdin)["checks"]), sep="; ")' <"$work/stdout")" \
 		"configuration $file; packages $package; ports ssh; services $unit; users eve"
 }

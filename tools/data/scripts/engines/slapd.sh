@@ -2,10 +2,14 @@
 # database is loaded. There may be several: DATABASE is the suffix of this one.
 dump() { slapcat ${DATABASE:+-b "$DATABASE"} -o ldif-wrap=no; }
 
-# empty: it has nothing but what an installation puts there: its top, and who
-# administers it.
+# empty: it has nothing but what an installation puts there: its top, made of the name
+# of a domain, and who administers it.
 empty() {
-	{ dump 2>/dev/null || true; } | awk '/^dn:/ { dn = tolower(substr($0, 5)); if (!n++) { top = dn; next } if (dn != "cn=admin," top) found = 1 } END { exit found }'
+	{ dump 2>/dev/null || true; } | awk '
+		/^dn:/ { dn = tolower(substr($0, 5)); if (!n++) top = dn; else if (dn != "cn=admin," top) found = 1 }
+		n == 1 && tolower($0) == "objectclass: dcobject" { made = 1 }
+		END { exit found || n && !made }
+	'
 }
 
 # folder: where slapd keeps this database.
