@@ -140,9 +140,10 @@ func outside(all []ledger.Path) []ledger.Path {
 }
 
 // remake brings a package of dpkg as the source has it: made anew of its files, its
-// scripts and what dpkg remembers of it.
+// scripts and what dpkg remembers of it. What the source calls its scripts leads out of
+// no folder.
 const remake = `d=$(mktemp -d) && chmod 755 "$d" && ssh "$SOURCE_SSH" "dpkg-query -L %[1]s | grep -vxE '/(\.|s?bin|lib[x0-9]*)' | tar -c --no-recursion --ignore-failed-read -T -" | tar -x -C "$d" && mkdir -p "$d/DEBIAN" && ` +
-	`for c in $(ssh "$SOURCE_SSH" dpkg-query --control-list %[1]s); do ssh "$SOURCE_SSH" dpkg-query --control-show %[1]s "$c" >"$d/DEBIAN/$c" && case $c in *inst | *rm | config) chmod 755 "$d/DEBIAN/$c" ;; esac; done; ` +
+	`for c in $(ssh "$SOURCE_SSH" dpkg-query --control-list %[1]s); do ssh "$SOURCE_SSH" dpkg-query --control-show %[1]s "$c" >"$d/DEBIAN/${c##*/}" && case $c in *inst | *rm | config) chmod 755 "$d/DEBIAN/${c##*/}" ;; esac; done; ` +
 	`ssh "$SOURCE_SSH" dpkg-query -s %[1]s | sed '/^Status:/d; /^Config-Version:/d; /^Conffiles:/,/^[^ ]/{/^Conffiles:/d; /^ /d}' >"$d/DEBIAN/control" && dpkg-deb -b "$d" /var/tmp/%[1]s.deb && apt-get install -y /var/tmp/%[1]s.deb`
 
 // remadeOf are the commands that bring packages as the source has them, and have their
@@ -186,7 +187,7 @@ func unknown(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 		Down:     "what these packages are for.",
 	}
 	if len(s.Commands) > 0 {
-		s.Why += " Where their vendor has none for this release, these commands make them anew of what the source has installed, their edited configuration with them; what they need of other packages decides whether they run."
+		s.Why += " Where their vendor has none for this release, these commands make them anew of what the source has installed, their edited configuration with them. The scripts of such a package run as root on the target, as the source has them: make only those that you trust. What they need of other packages decides whether they run."
 	}
 	return s, len(names) > 0
 }
