@@ -82,9 +82,7 @@ func (h handle) Close() { _ = unix.Close(int(h)) } // nothing was written throug
 // openInRoot leaves the work to the kernel, which resolves in one step, and
 // takes the library where the kernel is older than that.
 func (r *root) openInRoot(name string) (handle, error) {
-	fd, err := unix.Openat2(r.fd, name, &unix.OpenHow{
-		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
-	})
+	fd, err := r.openat2(name, unix.O_PATH, unix.RESOLVE_NO_MAGICLINKS)
 	if !errors.Is(err, unix.ENOSYS) {
 		return handle(fd), err
 	}
@@ -95,6 +93,23 @@ func (r *root) openInRoot(name string) (handle, error) {
 	defer f.Close()
 	fd, err = unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	return handle(fd), err
+}
+
+// maxRaces is how often a path is resolved anew where something was renamed meanwhile.
+const maxRaces = 1000
+
+// openat2 opens name inside the root. The kernel refuses a path with ".." in it, as links
+// often have, whenever anything at all is renamed or mounted on the host meanwhile, and
+// leaves it to the caller to try again (openat2(2), EAGAIN).
+func (r *root) openat2(name string, flags, resolve uint64) (fd int, err error) {
+	how := &unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: resolve | unix.RESOLVE_IN_ROOT}
+	for range maxRaces {
+		fd, err = unix.Openat2(r.fd, name, how)
+		if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	return fd, err
 }
 
 // reopen opens what a handle stands for: the very same file, whatever the

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -52,6 +53,33 @@ func TestLinksStayInside(t *testing.T) {
 	info, err := h.FS().Lstat("absolute")
 	is.NoErr(err)
 	is.True(info.Mode()&fs.ModeSymlink != 0)
+}
+
+// TestLinksHoldWhileTheHostIsBusy renames a file elsewhere while links that climb are read.
+func TestLinksHoldWhileTheHostIsBusy(t *testing.T) {
+	is := is.New(t)
+	h, dir := newRoot(t)
+	is.NoErr(os.Symlink("../../../../etc/inside", filepath.Join(dir, "climbing")))
+	elsewhere := filepath.Join(t.TempDir(), "a")
+	is.NoErr(os.WriteFile(elsewhere, nil, 0o600))
+	done := make(chan struct{})
+	var busy sync.WaitGroup
+	busy.Go(func() {
+		for from, to := elsewhere, elsewhere+"b"; ; from, to = to, from {
+			select {
+			case <-done:
+				return
+			default:
+				_ = os.Rename(from, to) // its own result is nothing to this test
+			}
+		}
+	})
+	defer busy.Wait()
+	defer close(done)
+	for range 20_000 {
+		_, err := ReadFile(h.FS(), "climbing", 100)
+		is.NoErr(err)
+	}
 }
 
 func TestPathsThatAreNone(t *testing.T) {

@@ -46,9 +46,7 @@ var errMoved = errors.New("it was replaced while it was read")
 
 // openFolder opens a folder without following any link.
 func (r *root) openFolder(f pendingFolder) (int, error) {
-	fd, err := unix.Openat2(r.fd, f.name, &unix.OpenHow{
-		Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_SYMLINKS,
-	})
+	fd, err := r.openat2(f.name, unix.O_RDONLY|unix.O_DIRECTORY, unix.RESOLVE_NO_SYMLINKS)
 	if errors.Is(err, unix.ENOSYS) {
 		fd, err = r.openFolderOld(f.name)
 	}
