@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/backend/lazyregexp"
 	"svc/tools/migration"
 )
 
@@ -158,12 +159,37 @@ func (j judge) unitNow(name string) string {
 			return s.To
 		}
 	}
-	if template, instance, ok := strings.Cut(name, "@"); ok && instance != ".service" {
-		if now := j.unitNow(template + "@.service"); now != template+"@.service" {
-			return strings.TrimSuffix(now, ".service") + instance
+	template, instance, ok := strings.Cut(name, "@")
+	if !ok || instance == ".service" {
+		return name
+	}
+	if now := j.unitNow(template + "@.service"); now != template+"@.service" {
+		return strings.TrimSuffix(now, ".service") + instance
+	}
+	return j.ofOtherVersion(name)
+}
+
+// versioned is the beginning of an instance's name that is a version: @15-main.
+var versioned = lazyregexp.New(`@[0-9]+(\.[0-9]+)*-`)
+
+// ofOtherVersion is the target's instance where an instance is named by its program's
+// version: postgresql@15-main is postgresql@17-main. It is the name as it was where the
+// target has that, or not exactly one that differs in its version alone.
+func (j judge) ofOtherVersion(instance string) string {
+	if j.Target.Services[instance].Loaded || !versioned.MatchString(instance) {
+		return instance
+	}
+	plain := func(unit string) string { return versioned.ReplaceAllString(unit, "@") }
+	var found []string
+	for other, s := range j.Target.Services {
+		if s.Loaded && versioned.MatchString(other) && plain(other) == plain(instance) {
+			found = append(found, other)
 		}
 	}
-	return name
+	if len(found) != 1 {
+		return instance
+	}
+	return found[0]
 }
 
 // place is where a machine listens.

@@ -49,6 +49,19 @@ func TestWhatRunsAsItDidRuns(t *testing.T) {
 	is.Equal(d.Sum, Sum{Runs: 5})
 }
 
+func TestAnInstanceThatIsNamedByItsVersion(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Source.Services["database@15-main.service"] = ask.Service{Active: "active", Loaded: true}
+	in.Source.Assessment.Running.Units = []assess.RunningUnit{{Name: "database@15-main.service", State: "active"}}
+	is.Equal(named(New(in), "unit database@15-main.service").Verdict, Fails)
+	in.Target.Services["database@17-main.service"] = ask.Service{Active: "active", Loaded: true}
+	in.Target.Services["database@17-other.service"] = ask.Service{Active: "failed", Loaded: true}
+	is.Equal(named(New(in), "unit database@17-main.service").Verdict, Runs)
+	in.Target.Services["database@18-main.service"] = ask.Service{Active: "failed", Loaded: true}
+	is.Equal(named(New(in), "unit database@15-main.service").Verdict, Fails) // which of them is not known
+}
+
 func TestSettingsThatNobodyCarried(t *testing.T) {
 	is := is.New(t)
 	in := shop()
