@@ -46,7 +46,7 @@ func (h *hops) onePlaceEach(canonical string, o *outcome) ([]api.Relocation, err
 	}
 	kept := all[:0]
 	for _, r := range all {
-		i := slices.IndexFunc(kept, func(k api.Relocation) bool { return k.Kind == r.Kind && k.From == r.From })
+		i := slices.IndexFunc(kept, samePlace(r))
 		if i < 0 {
 			kept = append(kept, r)
 		} else if kept[i], err = h.likelier(p, kept[i], r); err != nil {
@@ -68,11 +68,21 @@ func (h *hops) likelier(p *course, one, other api.Relocation) (api.Relocation, e
 		one, other = other, one
 		one.Alternatives, other.Alternatives = other.Alternatives, nil
 	}
+	return withOther(one, other), err
+}
+
+// withOther is one with another place as an alternative.
+func withOther(one, other api.Relocation) api.Relocation {
 	to := deref(other.To)
 	if to != "" && to != deref(one.To) && !slices.ContainsFunc(one.Alternatives, func(a api.OtherPlace) bool { return a.To == to }) {
 		one.Alternatives = append(one.Alternatives, api.OtherPlace{To: to, Note: other.Note})
 	}
-	return one, err
+	return one
+}
+
+// samePlace finds relocations of what r relocates.
+func samePlace(r api.Relocation) func(api.Relocation) bool {
+	return func(other api.Relocation) bool { return other.Kind == r.Kind && other.From == r.From }
 }
 
 // relocated lists what moves, curated rows first. A package without a successor

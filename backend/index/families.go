@@ -1,8 +1,10 @@
 package index
 
 import (
+	"cmp"
 	_ "embed" // the rows
 	"iter"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -251,42 +253,87 @@ func (f familyRows) software(canonical string) string {
 	}
 }
 
-// between are the rows of software for a move.
-func (f familyRows) between(software string, source, target release.Release) []api.Relocation {
-	found, later := []api.Relocation{}, []api.Relocation{}
+// between are the rows of software for a move: those of its own direction, which
+// are the first n, and those that are read backwards.
+func (f familyRows) between(software string, source, target release.Release) (all []api.Relocation, n int) {
+	forth, later, back := []api.Relocation{}, []api.Relocation{}, []api.Relocation{}
 	var before ends // most rows of software are between the same sides as the one before
-	var forth, back, since bool
+	var goes, returns, since bool
 	var renamed []familyRow
+	var there names
 	for line := range strings.Lines(f.text[software]) {
 		ends, others := readEnds(line)
 		if ends != before {
-			before, forth, back, since = ends, ends.hold(source, target), ends.turned().hold(source, target), ends.sinceThen(target)
+			before, goes, returns, since = ends, ends.hold(source, target), ends.turned().hold(source, target), ends.sinceThen(target)
+			there.begins, there.ends, there.between = ends.source.has(target), ends.target.has(target), goes || returns
 		}
-		if since {
-			renamed = append(renamed, ends.read(others))
-		}
-		if !forth && !back {
+		if !goes && !returns && !since && !there.begins && !there.ends {
 			continue
 		}
 		r := ends.read(others)
-		if forth && ends.ofLater(source) {
+		if since {
+			renamed = append(renamed, r)
+		}
+		there.take(r)
+		switch {
+		case goes && ends.ofLater(source):
 			later = r.appendTo(later)
-			continue
-		}
-		if forth {
-			found = r.appendTo(found)
-			continue
-		}
-		if !r.turns() {
-			continue
-		}
-		if b, ok := r.back(software); ok && !slices.ContainsFunc(found, b.says) {
-			found = b.appendTo(found)
+		case goes:
+			forth = r.appendTo(forth)
+		case returns && r.turns():
+			if b, ok := r.back(software); ok && !slices.ContainsFunc(forth, b.says) {
+				back = b.appendTo(back)
+			}
 		}
 	}
-	return append(later, slices.DeleteFunc(current(found, renamed), func(r api.Relocation) bool {
-		return slices.ContainsFunc(later, func(l api.Relocation) bool { return l.Kind == r.Kind && l.From == r.From })
-	})...)
+	told := func(r api.Relocation) bool { return slices.ContainsFunc(later, samePlace(r)) }
+	forth = slices.DeleteFunc(current(forth, renamed), told)
+	back = slices.DeleteFunc(current(there.staying(back), renamed), told)
+	return slices.Concat(later, forth, back), len(later) + len(forth)
+}
+
+// names are what rows name on the side of a target, each with its kind: at which end
+// of a row, and whether that is between the very sides of a move. What other
+// families' rows name counts for accounts alone: a file or a unit may be long gone.
+type names struct {
+	begins, ends, between bool
+	all                   map[api.RelocationKind][]string
+}
+
+func (n *names) take(r familyRow) {
+	account := r.Kind == relocateAccount || r.Kind == api.RelocateUser || r.Kind == api.RelocateGroup
+	if !n.begins && !n.ends || !n.between && !account {
+		return
+	}
+	if n.all == nil {
+		n.all = map[api.RelocationKind][]string{}
+	}
+	kinds := []api.RelocationKind{r.Kind}
+	if r.Kind == relocateAccount {
+		kinds = []api.RelocationKind{api.RelocateUser, api.RelocateGroup}
+	}
+	for _, kind := range kinds {
+		if n.begins {
+			n.all[kind] = append(n.all[kind], r.From)
+		}
+		if n.ends && r.to != "" {
+			n.all[kind] = append(n.all[kind], r.to)
+		}
+	}
+}
+
+// staying puts before each relocation of what the target has under the same name
+// that it keeps it: rows that are read backwards tell what else leads there.
+func (n *names) staying(back []api.Relocation) []api.Relocation {
+	var all []api.Relocation
+	for _, r := range back {
+		if known := slices.ContainsFunc(all, samePlace(r)); !known && deref(r.To) != r.From && slices.Contains(n.all[r.Kind], r.From) {
+			from := r.From
+			all = append(all, api.Relocation{From: from, To: &from, Kind: r.Kind, Action: r.Action, Note: "It has the same name there."})
+		}
+		all = append(all, r)
+	}
+	return all
 }
 
 // ofLater reports whether a row tells where something of another family stands from a
@@ -308,7 +355,7 @@ func (e ends) sinceThen(r release.Release) bool {
 func current(found []api.Relocation, renamed []familyRow) []api.Relocation {
 	for i := range found {
 		for _, r := range renamed {
-			if r.to != "" && r.Kind == found[i].Kind && r.From == deref(found[i].To) && r.From != found[i].From {
+			if r.to != "" && r.Kind == found[i].Kind && r.From == deref(found[i].To) {
 				found[i].To = &r.to
 			}
 		}
@@ -338,12 +385,20 @@ func (h *hops) ofFamilies(m *move) ([]api.Relocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	between := families().between(m.software, h.source.release, h.target.release)
-	found := between[:0]
-	for _, r := range between {
+	between, own := families().between(m.software, h.source.release, h.target.release)
+	found, n := between[:0], 0 // of those found, n are told for this direction
+	for i, r := range between {
 		versioned := strings.Contains(r.From, "{")
-		if r, ok := filled(r, m.version, next); ok && (!versioned || r.From != deref(r.To)) {
-			found = append(found, r)
+		r, ok := filled(r, m.version, next)
+		if !ok || versioned && r.From == deref(r.To) {
+			continue
+		}
+		if at := slices.IndexFunc(found[:n], samePlace(r)); i >= own && at >= 0 && found[at].To != nil {
+			found[at] = withOther(found[at], r)
+			continue
+		}
+		if found = append(found, r); i < own {
+			n = len(found)
 		}
 	}
 	return found, nil
@@ -408,10 +463,14 @@ func (h *hops) defaults(m *move, already []api.Relocation) []api.Relocation {
 // stay, stays.
 func (h *hops) likelihood(p *course, r api.Relocation) (int, error) {
 	grounds, err := h.grounds(p, r)
-	grounds *= 2
+	grounds *= 4
 	to := deref(r.To)
-	if r.Kind == api.RelocateDir && strings.Count(to, "/") == strings.Count(r.From, "/") {
-		grounds++ // of a folder and one in it
+	switch deeper := strings.Count(to, "/") - strings.Count(r.From, "/"); {
+	case r.Kind != api.RelocateDir: // of a folder and one in it:
+	case deeper > 0 && path.Base(to) == path.Base(r.From):
+		grounds += 2 // what bears the same name is for the same
+	case deeper == 0:
+		grounds++
 	}
 	if top, _, _ := strings.Cut(strings.TrimPrefix(r.From, "/"), "/"); strings.HasPrefix(to, "/"+top+"/") {
 		grounds += alike // logs stay among the logs, settings among the settings
@@ -420,7 +479,7 @@ func (h *hops) likelihood(p *course, r api.Relocation) (int, error) {
 }
 
 // alike is more than all other grounds.
-const alike = 3 * shipped
+const alike = 5 * shipped
 
 // grounds are what speaks for a place by the packages that move there.
 func (h *hops) grounds(p *course, r api.Relocation) (int, error) {
@@ -448,7 +507,7 @@ func (h *hops) grounds(p *course, r api.Relocation) (int, error) {
 	}
 	words := 0
 	for _, name := range p.names {
-		words = max(words, wordsIn(to, name))
+		words = max(words, wordsIn(cmp.Or(below, to), name))
 	}
 	return words, nil
 }

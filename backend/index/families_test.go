@@ -2,6 +2,7 @@ package index
 
 import (
 	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,6 +36,13 @@ func TestPathsAcrossFamilies(t *testing.T) {
 		{"debian-12", "almalinux-9", "apache2", "user", "www-data", "apache"},
 		{"debian-12", "almalinux-9", "chrony", "file", "/etc/chrony/chrony.conf", "/etc/chrony.conf"},
 		{"debian-12", "almalinux-9", "sudo", "group", "sudo", "wheel"},
+		{"debian-12", "almalinux-9", "base-passwd", "group", "utmp", "utmp"},
+		{"debian-12", "almalinux-9", "clamav", "group", "clamav", "clamscan"},
+		{"debian-12", "almalinux-9", "apache2", "dir", "/etc/apache2", "/etc/httpd"},
+		{"debian-12", "almalinux-9", "ca-certificates", "dir", "/usr/local/share/ca-certificates", "/etc/pki/ca-trust/source/anchors"},
+		{"debian-12", "sles-15", "apache2", "group", "www-data", "www"},
+		{"sles-15", "almalinux-9", "apache2", "service", "apache2.service", "httpd.service"},
+		{"almalinux-9", "debian-12", "spamassassin", "service", "spamassassin.service", "spamd.service"},
 		{"debian-12", "sles-15", "cron", "dir", "/var/spool/cron/crontabs", "/var/spool/cron/tabs"},
 		{"centos-7", "almalinux-8", "ntp", "file", "/etc/ntp.conf", "/etc/chrony.conf"},
 		{"centos-7", "almalinux-9", "initscripts", "service", "network.service", "NetworkManager.service"},
@@ -82,7 +90,8 @@ func TestNoAnswerNamesWhatTheTargetGaveUp(t *testing.T) {
 				gone++
 				for _, slug := range []string{"debian-12", "centos-7", "sles-12"} {
 					source, _ := release.Lookup(slug)
-					for _, told := range all.between(software, source, target) {
+					told, _ := all.between(software, source, target)
+					for _, told := range told {
 						if deref(told.To) == r.From && told.Kind == r.Kind && told.From != r.From {
 							t.Errorf("%s to %s: %s is led to %s, which is %s there", source.Slug, target.Slug, told.From, r.From, r.to)
 						}
@@ -104,7 +113,8 @@ func TestNoFolderOfAllMoves(t *testing.T) {
 		source, _ := release.Lookup(way[0])
 		target, _ := release.Lookup(way[1])
 		for software := range all.text {
-			for _, r := range all.between(software, source, target) {
+			told, _ := all.between(software, source, target)
+			for _, r := range told {
 				if slices.Contains([]string{"/", "/etc", "/etc/pam.d", "/etc/ssh", "/etc/systemd/system", "/etc/cron.d", "/etc/logrotate.d", "/etc/security"}, r.From) {
 					t.Errorf("%s: %s as a whole becomes %s", software, r.From, deref(r.To))
 				}
@@ -253,7 +263,8 @@ func (f familyRows) leads(kind api.RelocationKind, name string, source, target r
 	name = strings.TrimSuffix(name, ".service")
 	found := []string{}
 	for software := range f.text {
-		for _, r := range f.between(software, source, target) {
+		told, _ := f.between(software, source, target)
+		for _, r := range told {
 			if (r.Kind == kind || kind == api.RelocateUser && r.Kind == api.RelocateGroup) && strings.TrimSuffix(r.From, ".service") == name && r.To != nil {
 				found = append(found, strings.TrimSuffix(*r.To, ".service"))
 			}
@@ -323,4 +334,96 @@ func TestOneAnswerForEachPlace(t *testing.T) {
 	}
 	t.Logf("%d answers, %d alternatives", answers, alternatives)
 	is.True(answers > 1000 && alternatives > 0)
+}
+
+// moves are directions between families, with releases in which names differ.
+func moves() (all [][2]release.Release) {
+	slugs := []string{"debian-12", "ubuntu-24.04", "centos-7", "almalinux-9", "rhel-10", "fedora-42", "amzn-2023", "sles-12", "sles-15"}
+	for _, a := range slugs {
+		for _, b := range slugs {
+			source, _ := release.Lookup(a)
+			target, _ := release.Lookup(b)
+			if source.Family != target.Family {
+				all = append(all, [2]release.Release{source, target})
+			}
+		}
+	}
+	return all
+}
+
+// relocations are what the index says of software, by kind and place.
+func relocations(t *testing.T, software string, source, target release.Release) map[string]api.Relocation {
+	t.Helper()
+	is := is.New(t)
+	ix, err := Embedded()
+	is.NoErr(err)
+	all, err := ix.ConfigPaths(source.Slug, target.Slug, []string{software})
+	is.NoErr(err)
+	told := map[string]api.Relocation{}
+	for _, r := range all[0].Relocations {
+		told[string(r.Kind)+" "+r.From] = r
+	}
+	return told
+}
+
+// saysOfIt reports whether a row of the move's own direction leads from a place to
+// another, or one of what the target's family changed.
+func (f familyRows) saysOfIt(software string, source, target release.Release, r api.Relocation) bool {
+	all, n := f.between(software, source, target)
+	for line := range strings.Lines(f.text[software]) {
+		if ends, others := readEnds(line); ends.sinceThen(target) {
+			all, n = ends.read(others).appendTo(all[:n]), n+1
+		}
+	}
+	return slices.ContainsFunc(all[:n], func(own api.Relocation) bool {
+		return own.Kind == r.Kind && own.From == r.From && deref(own.To) == deref(r.To)
+	})
+}
+
+// TestANameOfBothStays: what keeps its name on the way there does not come back under
+// another, but where a row of the way back says so.
+func TestANameOfBothStays(t *testing.T) {
+	f, n := families(), 0
+	for _, move := range moves() {
+		for software := range f.text {
+			back := relocations(t, software, move[1], move[0])
+			for place, r := range relocations(t, software, move[0], move[1]) {
+				b, ok := back[place]
+				if !ok || deref(r.To) != r.From || strings.HasPrefix(r.From, "/") {
+					continue
+				}
+				if n++; deref(b.To) != b.From && !f.saysOfIt(software, move[1], move[0], b) {
+					t.Errorf("%s to %s, %s: %s is %s there too, and comes back as %s", move[0].Slug, move[1].Slug, software, place, r.From, deref(b.To))
+				}
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d names are of both sides", n)
+	}
+}
+
+// TestAFolderBeforeOneInIt: a folder leads to its counterpart before it leads to one
+// in that, unless that bears its name.
+func TestAFolderBeforeOneInIt(t *testing.T) {
+	f, n := families(), 0
+	for _, move := range moves() {
+		for software := range f.text {
+			for _, r := range relocations(t, software, move[0], move[1]) {
+				to := deref(r.To)
+				if r.Kind != api.RelocateDir || path.Base(to) == path.Base(r.From) {
+					continue
+				}
+				for _, other := range r.Alternatives {
+					n++
+					if strings.HasPrefix(to, other.To+"/") && strings.Count(other.To, "/") == strings.Count(r.From, "/") && !f.saysOfIt(software, move[0], move[1], r) {
+						t.Errorf("%s to %s, %s: %s leads to %s, which is in %s", move[0].Slug, move[1].Slug, software, r.From, to, other.To)
+					}
+				}
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no folder leads to several")
+	}
 }
