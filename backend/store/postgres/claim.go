@@ -28,9 +28,9 @@ func claimSeat(host, replay bool) string {
 		)`
 	}
 	if replay {
-		where = " AND NOT EXISTS (SELECT FROM replays WHERE account_id = $1 AND key = $21::text)"
+		where = " AND NOT EXISTS (SELECT FROM replays WHERE account_id = $1 AND key = $20::text)"
 		more += `, replay AS (
-			INSERT INTO replays (account_id, key, body_hash, answer, at) SELECT id, $21::text, $22::bytea, $23::text, $10 FROM account
+			INSERT INTO replays (account_id, key, body_hash, answer, at) SELECT id, $20::text, $21::bytea, $22::text, $10 FROM account
 		)`
 	}
 	return `WITH account AS (
@@ -42,13 +42,8 @@ func claimSeat(host, replay bool) string {
 				WHERE e.account_id = $1 AND e.fingerprint = $3 AND e.kind IN ('preflight', 'readiness')), $10, $10, $11, $9 FROM account
 		)` + more + `
 		INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, target, claimed, billable, overage, listed, host_hint, at)
-		SELECT $12::bigint, id, $11, $4, $3, $5, nullif($13::text, ''), true, $14::boolean, $15::boolean, $16::boolean, nullif($19::text, ''), $10::bigint FROM account
-		WHERE NOT $20::boolean OR set_config('synchronous_commit', 'off', true) = 'off'`
+		SELECT $12::bigint, id, $11, $4, $3, $5, nullif($13::text, ''), true, $14::boolean, $15::boolean, $16::boolean, nullif($19::text, ''), $10::bigint FROM account`
 }
-
-// flushedLater is the number of its argument, from 0, that says that the disk need not have
-// it yet: another transaction has it kept before anybody is told.
-const flushedLater = 19
 
 // claims are these statements, by whether a claim has a host and a key.
 var claims = map[[2]bool]string{
@@ -84,7 +79,7 @@ func (r *recorder) claim(e *entry) (done bool, err error) {
 	}
 	r.known = nil
 	f := &flight{query: claims[[2]bool{e.HostHint != "", e.Replay != nil}], args: args}
-	if err := r.fly(ctx, r.account, f); err != nil || f.rows == 0 {
+	if err := r.pilot.Do(ctx, f); err != nil || f.rows == 0 {
 		return false, err
 	}
 	k.Account.Used++
@@ -99,7 +94,7 @@ func claimArgs(k *known, c store.Command, o store.Outcome, now time.Time) ([]any
 	args := []any{
 		a.ID, k.writes, c.Fingerprint, string(c.Kind), c.Source.Label(), ledger.KindBit(c.Kind), ledger.KindBit(api.Preflight), ledger.KindBit(api.Readiness),
 		string(o.Decision.Pool), ledger.Instant(now), c.RequestID, o.EventID, ledger.Label(c.Target).String, o.Decision.Billable, o.Decision.Overage,
-		license.Listed(c.Kind, true), a.Version, ledger.Instant(a.CreatedAt), c.HostHint, false,
+		license.Listed(c.Kind, true), a.Version, ledger.Instant(a.CreatedAt), c.HostHint,
 	}
 	if c.Replay == nil {
 		return args, nil

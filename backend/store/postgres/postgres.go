@@ -48,7 +48,7 @@ type postgres struct {
 	servers  servers
 	ids      ids
 
-	pilots [pilots]*ledger.Lane[*flight]
+	pilot *ledger.Lane[*flight] // of the claims of many accounts
 
 	mu        sync.Mutex
 	closed    bool
@@ -92,9 +92,7 @@ func Open(ctx context.Context, dsn string, o store.Options) (store.Store, error)
 	p.layout.Store(true)
 	p.pool.Reset() // the session that migrated plans as others do
 	p.Ledger = ledger.Ledger{Now: o.Now, Read: patient{p}, Snapshot: p.at, Change: p.transact, Enter: p.enter, History: history}
-	for i := range p.pilots {
-		p.pilots[i] = ledger.NewLane(p.carry)
-	}
+	p.pilot = ledger.NewLane(p.carry)
 	p.Start()
 	return p, nil
 }
@@ -119,9 +117,7 @@ func (p *postgres) Close() error {
 	for _, r := range recorders {
 		r.lane.Close()
 	}
-	for _, pilot := range p.pilots {
-		pilot.Close()
-	}
+	p.pilot.Close()
 	p.Ledger.Close()
 	p.pool.Close()
 	return nil

@@ -63,6 +63,16 @@ func execute(address, sql string, args ...any) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
+// without counts the recordings of a session that did not wait for the disk.
+func without(t testing.TB, address string) (n int) {
+	is := is.New(t)
+	conn, err := pgx.Connect(t.Context(), address)
+	is.NoErr(err)
+	defer conn.Close(t.Context())
+	is.NoErr(conn.QueryRow(t.Context(), "SELECT count(*) FROM waited WHERE how = 'off'").Scan(&n))
+	return n
+}
+
 func open(t testing.TB, address string, o store.Options) store.Store {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), address, o)
@@ -275,6 +285,46 @@ func TestOneBadCommand(t *testing.T) {
 	c, err := s.Capacity(t.Context(), account)
 	is.NoErr(err)
 	is.Equal(c.BillableVMsUsed, 63)
+}
+
+// TestManyAccounts has accounts claim at the same time, which share a wait for the disk, and
+// each at times what fails: the others go on, and no session keeps not to wait for it.
+func TestManyAccounts(t *testing.T) {
+	const accounts, vms, bad = 48, 12, 7
+	is := is.New(t)
+	s, _, address := faulty(t, "", "RAISE EXCEPTION 'bad'", 0)
+	is.NoErr(execute(address, "ALTER TABLE events ADD CHECK (fingerprint <> '"+storetest.Fingerprint(bad)+"')"))
+	is.NoErr(execute(address, "CREATE TABLE waited (how text)"))
+	is.NoErr(execute(address, "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO waited VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$"))
+	is.NoErr(execute(address, "CREATE TRIGGER note AFTER INSERT ON events EXECUTE FUNCTION note()"))
+	together := func(claim func(account int64)) {
+		var wg sync.WaitGroup
+		for range accounts {
+			account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, FreeQuota: 100, VMLimit: 100})
+			is.NoErr(err)
+			wg.Go(func() { claim(account) })
+		}
+		wg.Wait()
+	}
+	together(func(account int64) {
+		for vm := range vms {
+			if err := record(t, s, account, vm); (err != nil) != (vm == bad) {
+				t.Errorf("account %d, VM %d: %v", account, vm, err)
+			}
+		}
+		c, err := s.Capacity(t.Context(), account)
+		if err != nil || c.BillableVMsUsed != vms-1 {
+			t.Errorf("account %d has %d seats, %v", account, c.BillableVMsUsed, err)
+		}
+	})
+	is.True(without(t, address) > 0) // some did share it
+	is.NoErr(execute(address, "TRUNCATE waited"))
+	together(func(account int64) {
+		if err := record(t, s, account, 1); err != nil { // the first of an account waits itself
+			t.Error(err)
+		}
+	})
+	is.Equal(without(t, address), 0)
 }
 
 // TestLosesItsConnections ends every session, again and again, under
