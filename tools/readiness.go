@@ -19,6 +19,7 @@ import (
 	"svc/tools/data"
 	"svc/tools/exposure"
 	"svc/tools/fleet"
+	"svc/tools/fleet/folder"
 	"svc/tools/report"
 )
 
@@ -49,10 +50,11 @@ type readiness struct {
 	target string // slug
 	client *client.Client
 
-	mu    sync.Mutex
-	done  int
-	index string
-	read  []fleet.Read
+	mu       sync.Mutex
+	done     int
+	index    string
+	read     []fleet.Read
+	mentions *folder.Mentions
 }
 
 // Readiness says of every machine of a fleet whether it can move to a release, and
@@ -81,7 +83,14 @@ func Readiness(ctx context.Context, env *Env, in ReadinessInput) (*fleet.Documen
 	if err != nil {
 		return nil, err
 	}
+	if s.mentions, err = folder.KeepMentions(); err != nil {
+		return nil, err
+	}
+	defer s.mentions.Close()
 	s.all(ctx)
+	if err := s.mentions.Return(s.read); err != nil {
+		return nil, err
+	}
 	d := fleet.New(s.target, s.index, s.read, funds)
 	if in.Out != "" {
 		err = s.keep(d)
@@ -133,7 +142,7 @@ func (s *readiness) all(ctx context.Context) {
 				if ctx.Err() != nil {
 					continue // it was cut off: a repeat reads it
 				}
-				s.add(r, index)
+				s.add(m, r, index)
 			}
 		})
 	}
@@ -144,9 +153,12 @@ func (s *readiness) all(ctx context.Context) {
 	workers.Wait()
 }
 
-func (s *readiness) add(r fleet.Read, index string) {
+func (s *readiness) add(m Member, r fleet.Read, index string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.mentions.Take(&r); err != nil {
+		r = unreadable(m, err)
+	}
 	s.read, s.index, s.done = append(s.read, r), cmp.Or(index, s.index), s.done+1
 	s.env.progress("machines", s.done, len(s.in.Members))
 }
@@ -184,12 +196,17 @@ func (s *readiness) one(ctx context.Context, member Member) (fleet.Read, string)
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return fleet.Read{Machine: fleet.Machine{
-			Name: member.Name, Place: member.Place, Error: visible.Lines(err.Error()),
-			Inhibitors: []fleet.Finding{}, Findings: []fleet.Finding{}, Databases: []string{}, DependsOn: []string{},
-		}}, ""
+		return unreadable(member, err), ""
 	}
 	return *r, now.Index
+}
+
+// unreadable is the row of a machine that could not be read.
+func unreadable(m Member, err error) fleet.Read {
+	return fleet.Read{Machine: fleet.Machine{
+		Name: m.Name, Place: m.Place, Error: visible.Lines(err.Error()),
+		Inhibitors: []fleet.Finding{}, Findings: []fleet.Finding{}, Databases: []string{}, DependsOn: []string{},
+	}}
 }
 
 // ownCopy is one that holds nothing of the files which its words are parts of: what is

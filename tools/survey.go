@@ -244,7 +244,8 @@ type FleetTarget struct {
 	Totals   fleet.Totals `json:"totals"`
 	Cost     string       `json:"cost"`
 	Waves    []FleetWave  `json:"waves"`
-	Shared   []string     `json:"shared,omitempty"` // findings of several machines, those first whose fix brings most
+	Shared   []string     `json:"shared,omitempty"` // findings of several machines, those first that alone keep most from being ready
+	Fixes    []string     `json:"fixes,omitempty"`  // what to deal with first, in that order, and how many machines are ready then
 	Machines []FleetRow   `json:"machines"`         // the first waves first
 }
 
@@ -295,7 +296,10 @@ func fleetTarget(d *fleet.Document) FleetTarget {
 		t.Waves = append(t.Waves, FleetWave{w.Number, len(w.Machines), w.Why})
 	}
 	for _, s := range d.Shared[:min(sharedOfFleet, len(d.Shared))] {
-		t.Shared = append(t.Shared, fmt.Sprintf("%s: %d machines, of which %d would be ready without it", s.Title, len(s.Machines), len(s.Frees)))
+		t.Shared = append(t.Shared, fmt.Sprintf("%s: %d machines, of which %d need its fix, and %d nothing else", s.Title, len(s.Machines), s.Waiting, len(s.Frees)))
+	}
+	for _, f := range d.Fixes[:min(sharedOfFleet, len(d.Fixes))] {
+		t.Fixes = append(t.Fixes, fmt.Sprintf("%s: %d machines need it; %d of %d are ready with it and those before", f.Title, len(f.Machines), f.Ready, d.Totals.Machines))
 	}
 	for _, m := range d.Machines {
 		row := FleetRow{

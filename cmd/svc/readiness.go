@@ -38,9 +38,14 @@ func (p *program) readinessCommand() *ffcli.Command {
 		noArgs(func(ctx context.Context) error { return p.readiness(ctx, c) }))
 }
 
-// collectOften has garbage collected when there is half as much of it as of what is
-// kept: of machines that are read at once, most is soon garbage.
-const collectOften = 50
+// Of machines that are read at once, most is soon garbage: it is collected when there
+// is half as much of it as of what is kept, and before all together is more than each
+// machine that is read, and each row that is kept, may take, in bytes.
+const (
+	collectOften = 50
+	machineRoom  = 48 << 20
+	rowRoom      = 64 << 10
+)
 
 // readiness looks at the fleet for each target.
 func (p *program) readiness(ctx context.Context, c readinessCall) (err error) {
@@ -57,6 +62,7 @@ func (p *program) readiness(ctx context.Context, c readinessCall) (err error) {
 		return err
 	}
 	debug.SetGCPercent(collectOften)
+	debug.SetMemoryLimit(int64(c.in.Parallel)*machineRoom + int64(len(c.in.Members))*rowRoom)
 	env := p.toolEnv()
 	var documents []*fleet.Document
 	for _, target := range c.targets {
@@ -134,6 +140,16 @@ func viewFleet(w *view, d *fleet.Document, out string) {
 			break
 		}
 		w.line("  %-4d  %s", len(s.Machines), s.Title)
+	}
+	for i, f := range d.Fixes {
+		if i == 0 {
+			w.title("What to fix first, and how many machines are ready then")
+		}
+		if i == mostShared {
+			w.line("  and %d more, in fleet.json", len(d.Fixes)-mostShared)
+			break
+		}
+		w.line("  %-4d  %s (%d need it)", f.Ready, f.Title, len(f.Machines))
 	}
 	if out != "" {
 		w.title("Written to %s: index.html for people, fleet.json, machines.csv, and a report of each machine.", out)

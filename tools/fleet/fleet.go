@@ -40,7 +40,8 @@ type Document struct {
 	Machines     []Machine `json:"machines"` // in the order of their names
 	Groups       []Group   `json:"groups"`   // the largest first
 	Waves        []Wave    `json:"waves"`    // in their order
-	Shared       []Shared  `json:"shared"`   // findings of several machines, the most common first
+	Shared       []Shared  `json:"shared"`   // findings of several machines, those first that alone keep most from being ready
+	Fixes        []Fix     `json:"fixes"`    // what keeps machines from being ready, in the order in which to deal with it
 	Cost         Cost      `json:"cost"`
 }
 
@@ -104,7 +105,8 @@ type Shared struct {
 	Finding
 	Inhibitor bool     `json:"inhibitor"`
 	Machines  []string `json:"machines"`
-	Frees     []string `json:"frees"` // of these, those that would be ready without it
+	Waiting   int      `json:"waiting"` // of these, how many are not ready before it is dealt with
+	Frees     []string `json:"frees"`   // and those that nothing else keeps from it
 }
 
 // Cost is what the move of all machines costs.
@@ -136,7 +138,7 @@ type Funds struct {
 func New(target, indexVersion string, read []Read, funds Funds) *Document {
 	read = slices.Clone(read)
 	slices.SortStableFunc(read, func(a, b Read) int { return cmp.Compare(a.Machine.Name, b.Machine.Name) })
-	d := &Document{Schema: Schema, Target: target, IndexVersion: indexVersion, Machines: []Machine{}, Groups: []Group{}, Waves: []Wave{}, Shared: []Shared{}}
+	d := &Document{Schema: Schema, Target: target, IndexVersion: indexVersion, Machines: []Machine{}, Groups: []Group{}, Waves: []Wave{}}
 	for i := range read {
 		m := &read[i].Machine
 		m.Verdict = VerdictOf(m)
@@ -149,7 +151,7 @@ func New(target, indexVersion string, read []Read, funds Funds) *Document {
 	for _, r := range read {
 		d.Machines = append(d.Machines, r.Machine)
 	}
-	d.Shared = shared(d.Machines)
+	d.Shared, d.Fixes = shared(d.Machines), fixes(d.Machines)
 	d.Cost = cost(d.Machines, funds)
 	return d
 }
@@ -195,50 +197,44 @@ func clones(read []Read) {
 
 // shared are the findings that two machines or more have.
 func shared(machines []Machine) []Shared {
-	byKey := map[string]*Shared{}
-	note := func(m Machine, f Finding, inhibitor bool) {
-		s := byKey[f.Key]
+	known := map[identity]*Shared{}
+	note := func(m *Machine, f Finding, todo []Finding) {
+		s := known[f.identity()]
 		if s == nil {
-			s = &Shared{Finding: f, Inhibitor: inhibitor, Frees: []string{}}
-			byKey[f.Key] = s
+			s = &Shared{Finding: f, Frees: []string{}}
+			known[f.identity()] = s
 		}
-		if !slices.Contains(s.Machines, m.Name) {
-			s.Machines = append(s.Machines, m.Name)
-			if readyWithout(m, f.Key) {
+		if n := len(s.Machines); n > 0 && s.Machines[n-1] == m.Name {
+			return
+		}
+		s.Machines = append(s.Machines, m.Name)
+		s.Inhibitor = s.Inhibitor || slices.ContainsFunc(m.Inhibitors, f.same)
+		if slices.ContainsFunc(todo, f.same) {
+			s.Waiting++
+			if len(todo) == 1 {
 				s.Frees = append(s.Frees, m.Name)
 			}
 		}
 	}
-	for _, m := range machines {
-		for _, f := range m.Inhibitors {
-			note(m, f, true)
-		}
-		for _, f := range m.Findings {
-			if f.Severity != assess.Info {
-				note(m, f, false)
+	for i := range machines {
+		m := &machines[i]
+		todo := needs(m)
+		for _, f := range slices.Concat(m.Inhibitors, m.Findings) {
+			if f.Severity != assess.Info || slices.ContainsFunc(m.Inhibitors, f.same) {
+				note(m, f, todo)
 			}
 		}
 	}
 	all := []Shared{}
-	for _, s := range byKey {
+	for _, s := range known {
 		if len(s.Machines) > 1 {
 			all = append(all, *s)
 		}
 	}
 	slices.SortFunc(all, func(a, b Shared) int {
-		return cmp.Or(cmp.Compare(len(b.Frees), len(a.Frees)), cmp.Compare(len(b.Machines), len(a.Machines)), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(len(b.Frees), len(a.Frees)), cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(len(b.Machines), len(a.Machines)), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Title, b.Title))
 	})
 	return all
-}
-
-// readyWithout reports whether a machine that is not ready would be, without a finding.
-func readyWithout(m Machine, key string) bool {
-	if m.Verdict == Ready {
-		return false
-	}
-	other := func(f Finding) bool { return f.Key == key }
-	m.Inhibitors, m.Findings = slices.DeleteFunc(slices.Clone(m.Inhibitors), other), slices.DeleteFunc(slices.Clone(m.Findings), other)
-	return VerdictOf(&m) == Ready
 }
 
 // cost counts the seats that the machines still need.

@@ -15,16 +15,16 @@ import (
 // drawn are the machines of a random fleet.
 func drawn(t *rapid.T) []Read {
 	severity := rapid.SampledFrom([]assess.FindingSeverity{assess.High, assess.Medium, assess.Low, assess.Info})
-	key := rapid.SampledFrom([]string{"a.b", "target.database.mariadb", "release.end-of-life", "c.d"})
+	key := rapid.SampledFrom([]string{"a.b", "target.database.mariadb", "release.end-of-life", "c.d", "packages.unknown", "packages.uncertain", "configuration.by-hand"})
 	finding := rapid.Custom(func(t *rapid.T) Finding {
-		return Finding{Key: key.Draw(t, "key"), Severity: severity.Draw(t, "severity")}
+		return Finding{Key: key.Draw(t, "key"), Severity: severity.Draw(t, "severity"), Title: rapid.SampledFrom([]string{"one", "another"}).Draw(t, "title")}
 	})
 	read := []Read{}
 	for i := range rapid.IntRange(0, 12).Draw(t, "machines") {
 		r := Read{
 			Machine: Machine{
 				Name: fmt.Sprintf("m%02d", i), Source: rapid.SampledFrom([]string{"debian-11", "centos-7"}).Draw(t, "source"), Fingerprint: rapid.SampledFrom([]string{"f1", "f2", "f3", "f4"}).Draw(t, "fingerprint"),
-				Questions: rapid.IntRange(0, 9).Draw(t, "questions") / 5, Findings: rapid.SliceOfN(finding, 0, 3).Draw(t, "findings"), Licensed: rapid.Bool().Draw(t, "licensed"),
+				Questions: rapid.IntRange(0, 9).Draw(t, "questions") / 5, Manual: rapid.IntRange(0, 9).Draw(t, "manual") / 5, Findings: rapid.SliceOfN(finding, 0, 3).Draw(t, "findings"), Licensed: rapid.Bool().Draw(t, "licensed"),
 				Inhibitors: rapid.SliceOfN(finding, 0, rapid.IntRange(0, 1).Draw(t, "stops")).Draw(t, "inhibitors"),
 			},
 			Features: rapid.SliceOfNDistinct(rapid.Uint64Range(0, 6), 0, 6, rapid.ID).Draw(t, "features"),
@@ -88,12 +88,85 @@ func TestEveryMachineHasItsPlace(t *testing.T) {
 		}
 		for _, s := range d.Shared {
 			for _, name := range s.Frees {
-				if v := byName[name].Verdict; v != Work && v != Blocked {
-					t.Fatalf("%s is %s, and would be ready without %s", name, v, s.Key)
+				if m := without(byName[name], s.identity()); VerdictOf(&m) != Ready || byName[name].Verdict == Ready {
+					t.Fatalf("%s needs nothing but %s, and is %s then", name, s.Key, VerdictOf(&m))
 				}
 			}
 		}
+		// Each fix says how many are ready then, which the verdicts of machines without
+		// what was fixed must say too; in the end all that could be read are.
+		fixed := slices.Clone(d.Machines)
+		for _, f := range d.Fixes {
+			ready := 0
+			for i := range fixed {
+				fixed[i] = without(fixed[i], identity{f.Key, f.Title})
+				if VerdictOf(&fixed[i]) == Ready {
+					ready++
+				}
+			}
+			if ready != f.Ready {
+				t.Fatalf("with %s %d are ready, not %d: %+v", f.Key, ready, f.Ready, d.Fixes)
+			}
+		}
+		for i := range fixed {
+			if v := VerdictOf(&fixed[i]); v != Ready && v != Unreadable {
+				t.Fatalf("with all fixes %s is %s", fixed[i].Name, v)
+			}
+		}
 	})
+}
+
+// without is a machine once a finding is dealt with, and with the last that tells of a
+// count what it holds.
+func without(m Machine, id identity) Machine {
+	is := func(f Finding) bool { return f.identity() == id }
+	before := needs(&m)
+	m.Inhibitors, m.Findings = slices.DeleteFunc(slices.Clone(m.Inhibitors), is), slices.DeleteFunc(slices.Clone(m.Findings), is)
+	left := slices.Concat(m.Inhibitors, m.Findings)
+	for _, c := range counted {
+		tells := func(f Finding) bool {
+			return slices.Contains(c.told, f.Key) && (f.Work() || slices.Contains(m.Inhibitors, f))
+		}
+		if !slices.ContainsFunc(before, is) || slices.ContainsFunc(left, tells) {
+			continue
+		}
+		switch {
+		case !slices.Contains(c.told, id.key) && c.instead.identity() != id:
+		case c.instead.Key == "packages.undecided":
+			m.Questions = 0
+		default:
+			m.Manual = 0
+		}
+	}
+	return m
+}
+
+func TestWhatToFixFirst(t *testing.T) {
+	is := is.New(t)
+	machine := func(name string, keys ...string) Read {
+		m := Machine{Name: name}
+		for _, key := range keys {
+			m.Findings = append(m.Findings, Finding{Key: key, Severity: assess.Medium, Title: key})
+		}
+		return Read{Machine: m}
+	}
+	read := []Read{machine("r"), {Machine: Machine{Name: "x", Error: "gone"}}}
+	for i := range 10 {
+		read = append(read, machine(fmt.Sprint("a", i), "a"), machine(fmt.Sprint("b", i), "b1", "b2", fmt.Sprint("own", i)))
+	}
+	for i := range 12 {
+		read = append(read, machine(fmt.Sprint("c", i), "c1", "c2", "c3"))
+	}
+	fixes := New("debian-13", "", read, Funds{}).Fixes
+	got := ""
+	for _, f := range fixes[:6] {
+		got += fmt.Sprintf("%s %d %d, ", f.Title, len(f.Machines), f.Ready)
+	}
+	// One fix for ten machines, then three for twelve, then what each has of its own:
+	// that most machines have c1 makes none of them ready.
+	is.Equal(got, "a 10 11, c1 12 11, c2 12 11, c3 12 23, b1 10 23, b2 10 23, ")
+	is.Equal(len(fixes), 16)
+	is.Equal(fixes[15].Ready, 33) // all but the one that could not be read
 }
 
 func TestVerdicts(t *testing.T) {

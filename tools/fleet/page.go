@@ -14,7 +14,7 @@ import (
 var pages embed.FS
 
 var parsed = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("fleet").Funcs(template.FuncMap{"bytes": bytesOf, "share": share, "first": first, "count": count}).ParseFS(pages, "*.html"))
+	return template.Must(template.New("fleet").Funcs(template.FuncMap{"bytes": bytesOf, "share": share, "count": count}).ParseFS(pages, "*.html"))
 })
 
 // render is one of the pages; what of the machines turns text round is spelt out.
@@ -49,9 +49,6 @@ func share(part, whole int) float64 {
 	}
 	return 100 * float64(part) / float64(whole)
 }
-
-// first are the first entries of a list.
-func first(n int, all []Shared) []Shared { return all[:min(n, len(all))] }
 
 // count says how many machines there are.
 func count(names []string) string {
