@@ -262,6 +262,27 @@ broken_root() {
 	echo "$work/broken"
 }
 
+# taken_ids gives the ids of a source to others of the target: an account whose id is taken
+# gets one that is nobody's, and those whose are free have theirs, whatever comes first.
+taken_ids() {
+	chroot "$target" sh -c 'groupadd -g 1700 taken && useradd -u 1700 -g 1700 taken'
+	cat >"$work/taken.yml" <<-PLAY
+		- hosts: all
+		  gather_facts: false
+		  vars:
+		    role_groups: [{name: shopd, gid: 1700, system: true}, {name: dora, gid: 1701, system: false}]
+		    role_users:
+		      - {name: shopd, uid: 1700, group: shopd, groups: [], comment: "", home: /srv, shell: /bin/false, system: true, password: "!"}
+		      - {name: dora, uid: 1701, group: dora, groups: [shopd], comment: "", home: /home/dora, shell: /bin/sh, system: false, password: "!"}
+		      - {name: dora-too, uid: 1701, group: dora, groups: [], comment: "", home: /home/dora, shell: /bin/sh, system: false, password: "!"}
+		  tasks:
+		    - ansible.builtin.import_tasks: $out/role/tasks/accounts.yml
+	PLAY
+	check "accounts are made where some of their ids are taken" env ANSIBLE_NOCOWS=1 ansible-playbook -i "$target," -c community.general.chroot "$work/taken.yml"
+	same "who can have it has the id of the source, shared ones too" "$(chroot "$target" sh -c 'id -u dora; id -g dora; id -u dora-too' | tr '\n' ' ')" "1701 1701 1701 "
+	check "who can't has one of the system's" test "$(chroot "$target" id -u shopd)" -lt 1000
+}
+
 prepare
 migrate
 apply_twice
@@ -273,4 +294,5 @@ agents
 bad_input
 clash
 firewall
+taken_ids
 finish

@@ -126,7 +126,7 @@ func archivesOf(p *migration.Plan) record {
 func groups(p *migration.Plan) list {
 	all := list{}
 	for _, g := range p.Accounts.Groups {
-		all = append(all, record{{"name", text(g.Name)}, {"gid", number(g.GID)}})
+		all = append(all, record{{"name", text(g.Name)}, {"gid", number(g.GID)}, {"system", boolean(g.System)}})
 	}
 	return all
 }
