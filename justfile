@@ -23,6 +23,10 @@ upgrade size="3":
     E2E_SIZE={{size}} E2E_PARTS="hard many random newest large" bash .ci/e2e/upgrade.sh
     E2E_PARTS="postgresql cuts pgdg mariadb redis distribution" bash .ci/e2e/upgrade_machine.sh
 
+# all that is tested on Citus (root, Debian's packages, the extension)
+citus:
+    bash .ci/citus all
+
 # every kind of hostile machine, and a second Ansible (root, Debian's packages)
 hostile:
     bash .ci/e2e/hostile.sh all

@@ -12,35 +12,41 @@ import (
 	"github.com/matryer/is"
 )
 
-// BenchmarkCitusClaims counts the processor's time of a claim of a thousand accounts on
-// one, two and three workers, which share one machine here: by the coordinator, by the
-// workers together, and by the service.
+// BenchmarkCitusClaims counts the processor's time of a claim on one, two and three workers,
+// which share one machine here: by the coordinator, by the workers together, and by the
+// service; and the statements that the workers got for it.
 func BenchmarkCitusClaims(b *testing.B) {
+	const clients = 64 // and accounts
 	for workers := 1; workers <= 3; workers++ {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			c := newCitusOf(b, workers)
+			is.New(b).NoErr(c.execute("CREATE EXTENSION pg_stat_statements"))
 			s := start(b, address(c.cluster), 1)
-			claim := claims(s.tokens(b, 200))
-			s.drive(b, 64, benchTime, claim)
+			claim := claims(s.tokens(b, clients))
+			s.drive(b, clients, benchTime, claim)
 			for b.Loop() {
-				coordinator, rest, served := c.used(b), time.Duration(0), usedBy(b, s.replicas[0].cmd.Process.Pid)
-				for _, w := range c.workers {
-					rest += w.used(b)
+				before := c.cost(b, s)
+				n := float64(len(s.drive(b, clients, 2*benchTime, claim)))
+				for what, cost := range c.cost(b, s) {
+					b.ReportMetric((cost-before[what])/n, what)
 				}
-				took := s.drive(b, 64, 2*benchTime, claim)
-				n := float64(len(took))
-				each := func(used time.Duration) float64 { return float64(used.Microseconds()) / n }
-				b.ReportMetric(each(c.used(b)-coordinator), "us-coordinator/claim")
-				var now time.Duration
-				for _, w := range c.workers {
-					now += w.used(b)
-				}
-				b.ReportMetric(each(now-rest), "us-workers/claim")
-				b.ReportMetric(each(usedBy(b, s.replicas[0].cmd.Process.Pid)-served), "us-svc/claim")
 				b.ReportMetric(n/(2*benchTime).Seconds(), "claims/s")
 			}
 		})
 	}
+}
+
+// cost is what a service on Citus has cost so far.
+func (c *citus) cost(b *testing.B, s *service) map[string]float64 {
+	micros := func(d time.Duration) float64 { return float64(d.Microseconds()) }
+	cost := map[string]float64{"us-coordinator/claim": micros(c.used(b)), "us-svc/claim": micros(usedBy(b, s.replicas[0].cmd.Process.Pid))}
+	for _, w := range c.workers {
+		cost["us-workers/claim"] += micros(w.used(b))
+		n, err := w.column("SELECT sum(calls)::bigint FROM pg_stat_statements")
+		is.New(b).NoErr(err)
+		cost["statements/claim"] += float64(n[0])
+	}
+	return cost
 }
 
 // used is the processor's time of a server and its processes, those that ended too.

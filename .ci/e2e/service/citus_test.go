@@ -44,7 +44,7 @@ func newCitusOf(t testing.TB, workers int) *citus {
 
 func citusNode(t testing.TB) *cluster {
 	host := fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
-	c := newCluster(t, "listen_addresses="+host, "shared_preload_libraries=citus", "max_prepared_transactions=400", "wal_level=logical", "citus.local_hostname="+host)
+	c := newCluster(t, append(archived(), "listen_addresses="+host, "shared_preload_libraries=citus,pg_stat_statements", "max_prepared_transactions=400", "wal_level=logical", "citus.local_hostname="+host)...)
 	c.host = host
 	is.New(t).NoErr(c.execute("CREATE EXTENSION citus"))
 	return c

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,10 +29,10 @@ func newCitus(t testing.TB) string {
 	nodes := nodesOf(t, coordinator)
 	for i := range nodes { // the coordinator is the last to lose it
 		node := onNode(t, coordinator, nodes[i], "")
-		is.NoErr(execute(node, "CREATE DATABASE "+name))
+		makeTemplate(t, node, onNode(t, coordinator, nodes[i], template))
+		is.NoErr(execute(node, "CREATE DATABASE "+name+" TEMPLATE "+template))
 		t.Cleanup(func() { is.NoErr(execute(node, "DROP DATABASE "+name+" WITH (FORCE)")) })
 		is.NoErr(execute(node, "ALTER DATABASE "+name+" SET citus.shard_count = 4"))
-		is.NoErr(execute(onNode(t, coordinator, nodes[i], name), "CREATE EXTENSION citus"))
 	}
 	address := onNode(t, coordinator, nodes[0], name)
 	is.NoErr(execute(address, "SELECT citus_set_coordinator_host($1, $2)", nodes[0].host, nodes[0].port))
@@ -39,6 +40,22 @@ func newCitus(t testing.TB) string {
 		is.NoErr(execute(address, "SELECT citus_add_node($1, $2)", n.host, n.port))
 	}
 	return address
+}
+
+// template is a database that has the extension, whose making takes a second each time; a
+// server keeps it.
+const template = "svc_template"
+
+func makeTemplate(t testing.TB, server, address string) {
+	is := is.New(t)
+	switch err := execute(server, "CREATE DATABASE "+template); {
+	case err != nil && strings.Contains(err.Error(), "already exists"):
+	default:
+		is.NoErr(err)
+		is.NoErr(execute(address, "CREATE EXTENSION citus"))
+		is.NoErr(execute(server, "ALTER DATABASE "+template+" ALLOW_CONNECTIONS false")) // nor a daemon's, while it is copied
+		is.NoErr(execute(server, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", template))
+	}
 }
 
 // node is a server of Citus.
