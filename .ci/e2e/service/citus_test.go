@@ -173,3 +173,36 @@ func TestCitusReplicaIsKilled(t *testing.T) {
 	l.only(t, "200", "503", "connection")
 	l.audit(t, s)
 }
+
+// TestCitusAnyServer has a replica ask each server of Citus, the workers as well as the
+// coordinator: without that the others go on.
+func TestCitusAnyServer(t *testing.T) {
+	is := is.New(t)
+	c := newCitus(t)
+	s := start(t, address(c.cluster), 1)
+	for _, w := range c.workers {
+		s.replicas = append(s.replicas, start(t, address(w), 1).replicas...)
+	}
+	elsewhere := &service{dsn: address(c.workers[0]), dir: s.dir}
+	id, token := elsewhere.account(t, "--unlimited")
+	l := s.startLoad(t)
+	goes := func(replicas []string) (n int) {
+		for _, address := range replicas {
+			if status, _, _ := l.enroll(t, address, token); status == http.StatusOK {
+				n++
+			}
+		}
+		return n
+	}
+	time.Sleep(2 * time.Second)
+	check(t, goes(s.addresses()) == 3, "an account that was made over a worker claims over each of three servers")
+	l.end(t)
+	l.only(t, "200")
+	c.kill()
+	check(t, goes(s.addresses()[1:]) == 2, "the coordinator is killed: claims over the workers go on")
+	c.start(t)
+	out, err := s.command("admin", "account", "set", "--disabled", fmt.Sprint(id)).CombinedOutput()
+	check(t, err == nil && goes(s.addresses()) == 0, "an account that is disabled over the coordinator claims over none: %s", bytes.TrimSpace(out))
+	is.NoErr(err)
+	l.audit(t, s)
+}
