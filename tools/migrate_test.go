@@ -221,7 +221,6 @@ func TestMigrateRefusals(t *testing.T) {
 		"no out":            {func(in *MigrateInput) { in.Out = "" }, func(err error) bool { return errors.As(err, &input) }},
 		"no target":         {func(in *MigrateInput) { in.Target = "" }, func(err error) bool { return errors.As(err, &input) }},
 		"no such target":    {func(in *MigrateInput) { in.Target = "debain-13" }, func(err error) bool { return strings.Contains(err.Error(), "debian-13") }},
-		"no data of target": {func(in *MigrateInput) { in.Target = "alpine-3.20" }, func(err error) bool { return api.CodeOf(err) == api.UnknownRelease }},
 		"two machines":      {func(in *MigrateInput) { in.SSH = "a@b" }, func(err error) bool { return err != nil }},
 		"a foreign folder":  {func(in *MigrateInput) { in.Out = foreign }, func(err error) bool { return strings.Contains(err.Error(), "nothing was written") }},
 		"a broken database": {func(in *MigrateInput) { in.Root = broken }, func(err error) bool { return errors.Is(err, assess.ErrCorrupt) }},

@@ -227,7 +227,7 @@ func TestSystemsFromBeforeOSRelease(t *testing.T) {
 		"SUSE Linux Enterprise Server 11 (x86_64)\nVERSION = 11\nPATCHLEVEL = 4\n": "sles-11",
 		"openSUSE 13.1 (x86_64)\nVERSION = 13.1\nCODENAME = Bottle\n":              "opensuse-13.1",
 		"Fedora release 14 (Laughlin)\n":                                           "fedora-14",
-		"3.4.6\n":                                                                  "alpine-3.4.6",
+		"3.4.6\n":                                                                  "alpine-3.4",
 	} {
 		info, ok := parseRelease(text)
 		is.True(ok)

@@ -97,6 +97,8 @@ func lineOf(slug string) string {
 		return "suse"
 	case r.Family.Conventions().Format == release.RPM:
 		return "el"
+	case isAPK(r):
+		return "alpine"
 	}
 	return "debian"
 }

@@ -82,7 +82,7 @@ func (h *hops) addConditions(all []api.Conditional, canonical string) ([]api.Con
 		if !row.source.has(h.source.release) || !row.target.has(h.target.release) {
 			continue
 		}
-		there := h.target.rpm != nil
+		there := h.target.foreign()
 		if !there {
 			var err error
 			if there, err = h.target.hasAll(row.Packages); err != nil {

@@ -169,7 +169,7 @@ type move struct {
 // curated are the relocations of curated rows that hold.
 func (m *move) curated(rows []record.CuratedConfig) []api.Relocation {
 	relocations := []api.Relocation{}
-	if len(rows) == 0 || m.h.source.rpm != nil || m.h.target.rpm != nil {
+	if len(rows) == 0 || m.h.source.foreign() || m.h.target.foreign() {
 		return relocations // the rows have the paths of Debian's packages
 	}
 	fill := strings.NewReplacer("{source}", m.version, "{target}", m.nextVersion)

@@ -15,7 +15,7 @@ const crossConfidence = 0.97
 // crosses reports whether the way leads from one distribution of Debian's kin to
 // another whose own lists are known.
 func (h *hops) crosses() bool {
-	return h.source.rpm == nil && h.target.rpm == nil &&
+	return !h.source.foreign() && !h.target.foreign() &&
 		record.Distribution(h.source.suite().slug) != record.Distribution(h.target.suite().slug)
 }
 

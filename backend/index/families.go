@@ -6,11 +6,11 @@ import (
 	"iter"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"svc/backend/api"
+	"svc/backend/index/apk"
 	"svc/backend/index/record"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
@@ -61,18 +61,12 @@ func (r familyRow) appendTo(all []api.Relocation) []api.Relocation {
 // begins with that release.
 type side string
 
-// parts are the name of a side, and the version with which it begins, or 0.
-func (s side) parts() (name string, since int) {
-	name, version := record.Cut(string(s), '-')
-	if version != "" {
-		since, _ = strconv.Atoi(version)
-	}
-	return name, since
-}
+// parts are the name of a side, and the version with which it begins, or none.
+func (s side) parts() (name, since string) { return record.Cut(string(s), '-') }
 
 func (s side) has(r release.Release) bool {
 	name, since := s.parts()
-	return isSide(name, r.Family) && (since == 0 || major(r) >= since)
+	return isSide(name, r.Family) && (since == "" || compareVersion(r.Version, since) >= 0)
 }
 
 // isSide reports whether a family is of those of a name.
@@ -86,13 +80,6 @@ func isSide(name string, f release.Family) bool {
 	return name == string(f)
 }
 
-// major is the number with which a version begins.
-func major(r release.Release) int {
-	text, _, _ := strings.Cut(r.Version, ".")
-	n, _ := strconv.Atoi(text)
-	return n
-}
-
 // hold reports whether a row is for a move; one within a family holds where
 // the move passes the release with which its target begins.
 func (e ends) hold(source, target release.Release) bool {
@@ -100,7 +87,7 @@ func (e ends) hold(source, target release.Release) bool {
 		return false
 	}
 	_, since := e.target.parts()
-	return since == 0 || source.Family != target.Family || major(source) < since
+	return since == "" || source.Family != target.Family || compareVersion(source.Version, since) < 0
 }
 
 // turned are the sides of a row that is read backwards.
@@ -340,14 +327,14 @@ func (n *names) staying(back []api.Relocation) []api.Relocation {
 // release on, which goes before what holds of all its releases.
 func (e ends) ofLater(source release.Release) bool {
 	_, since := e.target.parts()
-	return since > 0 && !e.target.has(source) && !strings.HasPrefix(string(e.target), string(source.Family)+"-")
+	return since != "" && !e.target.has(source) && !strings.HasPrefix(string(e.target), string(source.Family)+"-")
 }
 
 // sinceThen reports whether a row tells what changed within the family of a release,
 // up to it.
 func (e ends) sinceThen(r release.Release) bool {
 	_, since := e.target.parts()
-	return since > 0 && e.source.has(r) && e.target.has(r)
+	return since != "" && e.source.has(r) && e.target.has(r)
 }
 
 // current puts the name of today in the place of one that the target's family has
@@ -366,7 +353,7 @@ func current(found []api.Relocation, renamed []familyRow) []api.Relocation {
 // acrossFamilies are the rows of software for the move, with the versions of
 // both sides filled in. A row whose version is not known is left out.
 func (h *hops) acrossFamilies(m *move) ([]api.Relocation, error) {
-	if h.source.rpm == nil && h.target.rpm == nil {
+	if !h.source.foreign() && !h.target.foreign() {
 		return nil, nil
 	}
 	found, err := h.ofFamilies(m)
@@ -441,8 +428,8 @@ func (h *hops) defaults(m *move, already []api.Relocation) []api.Relocation {
 	if fromDebian {
 		files = m.old
 	}
-	if !fromDebian && h.target.rpm != nil {
-		return nil
+	if !fromDebian && h.target.rpm != nil || h.source.apk != nil || h.target.apk != nil {
+		return nil // Alpine keeps them in /etc/conf.d, by the names of its services
 	}
 	for _, file := range files {
 		base, ok := strings.CutPrefix(file, defaultFolder)
@@ -554,6 +541,9 @@ func (h *hops) versionOf(software, own string) (string, error) {
 	form := majorMinor()[software]
 	if form == nil || h.target.rpm != nil {
 		return own, nil
+	}
+	if h.target.apk != nil {
+		return apk.Version(software, h.target.release), nil
 	}
 	for _, v := range h.target.versions {
 		if v.software == software {

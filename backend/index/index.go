@@ -43,6 +43,7 @@ type releaseTables struct {
 	ownNames       *table.Table // release/package of Debian → what the release has in its place
 	ownPackages    *table.Table // package that derived releases have, or its canonical → what it is
 	rpm            *rpmLine     // of a release whose packages are rpms
+	apk            *apkNames    // of a release of Alpine
 }
 
 var openEmbedded = sync.OnceValues(func() (*Index, error) {
@@ -74,7 +75,7 @@ func open(file *table.File) (*Index, error) {
 	ix := &Index{file: file, releases: map[string]*releaseTables{}, shared: sharedTables(file)}
 	for _, r := range release.All() {
 		t := tablesOf(file, r)
-		if t.names.Len() > 0 {
+		if t.names.Len() > 0 && !isAPK(r) {
 			ix.releases[r.Slug] = t
 			ix.order = append(ix.order, r.Slug)
 			if ofDebian(r) {
@@ -96,7 +97,10 @@ func (ix *Index) derive() error {
 		if err != nil {
 			return err
 		}
-		if t == nil && rpms {
+		switch {
+		case t == nil && isAPK(r):
+			t = ix.apkRelease(r)
+		case t == nil && rpms:
 			t = ix.rpmRelease(r, others)
 		}
 		if t != nil {
@@ -165,6 +169,8 @@ func (t *releaseTables) listing() api.Listing {
 	switch {
 	case t == nil:
 		return api.ListNone
+	case t.apk != nil && !t.lists():
+		return api.ListSome
 	case t.rpm == nil && t.nearest == nil, t.rpm != nil && t.rpm.lists():
 		return api.ListWhole
 	case t.rpm == nil:

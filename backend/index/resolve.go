@@ -58,6 +58,9 @@ func (ix *Index) resolve(t *releaseTables, name string) (record.Record, api.Matc
 	if t.rpm != nil {
 		return ix.resolveRPM(t, name)
 	}
+	if t.apk != nil {
+		return ix.resolveAPK(t, name)
+	}
 	if r, ok, err := t.find(name); ok || err != nil {
 		return r, api.MatchExact, 1, err
 	}

@@ -92,6 +92,9 @@ func (ix *Index) Explain(source, name, target string) (t api.Translation, eviden
 		evidence, err := h.evidence(p)
 		return t, evidence, err
 	}
+	if h.target.apk != nil {
+		return t, p.found, err
+	}
 	return t, p.evidence(), err
 }
 
@@ -133,10 +136,13 @@ func (ix *Index) way(from, to *releaseTables) *hops {
 		h.levels = h.levelTrails()
 		h.readOwnNames()
 	}
+	if to.apk != nil {
+		h.noList = noAPKs(to.slug)
+	}
 	if to.nearest != nil {
 		h.noList = "The index has no list of " + to.slug + "; the answer is that of " + to.nearest.slug + ", which is nearest to it."
 	}
-	if from.rpm != nil || to.rpm != nil || h.crosses() {
+	if from.foreign() || to.foreign() || h.crosses() {
 		return h
 	}
 	way := ix.chain(from, to)
@@ -156,6 +162,10 @@ func (h *hops) follow(canonical string) (course, error) {
 	switch from, to := h.source.rpm != nil, h.target.rpm != nil; {
 	case !isName(canonical):
 		return course{relation: api.RelationUnknown}, nil
+	case h.target.apk != nil:
+		return apkWay{h}.to(canonical)
+	case h.source.apk != nil:
+		return apkWay{h}.from(canonical)
 	case from && to:
 		return h.amongRPMs(canonical)
 	case from:
@@ -426,6 +436,9 @@ func (h *hops) present(canonical string, p course) (api.Translation, error) {
 	if h.target.rpm != nil {
 		return h.presentRPM(canonical, p.doubted())
 	}
+	if h.target.apk != nil {
+		return apkWay{h}.present(canonical, p.doubted())
+	}
 	var one [1]record.Record // most courses end at one package: it need not be allocated
 	targets, packages, err := h.offered(canonical, &p, one[:0])
 	if err != nil {
@@ -458,7 +471,7 @@ func (h *hops) relation(p *course, targets []record.Record, offered []api.Target
 		return p.relation, nil
 	}
 	switch t := targets[0]; {
-	case t.Name == p.source.Name && h.source.rpm == nil:
+	case t.Name == p.source.Name && !h.source.foreign():
 		from, _, err := h.source.findFor(p.source.Name, p.source)
 		if err != nil {
 			return p.relation, err
@@ -468,9 +481,9 @@ func (h *hops) relation(p *course, targets []record.Record, offered []api.Target
 			return api.RelationSame, err
 		}
 		return api.RelationRenamed, err // each has a name or a version of its own
-	case h.source.rpm != nil && p.relation == api.RelationSame && offered[0].Name != p.source.Name:
+	case h.source.foreign() && p.relation == api.RelationSame && offered[0].Name != p.source.Name:
 		return api.RelationRenamed, nil // the target calls it otherwise than its nearest suite
-	case h.source.rpm != nil && p.relation == api.RelationRenamed && offered[0].Name == p.source.Name:
+	case h.source.foreign() && p.relation == api.RelationRenamed && offered[0].Name == p.source.Name:
 		return api.RelationSame, nil
 	case p.relation == api.RelationRenamed && p.source.KeepsMajor() && t.Canonical != p.source.Canonical:
 		return api.RelationReplaced, nil // openjdk-11 is not openjdk-17

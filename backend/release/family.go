@@ -32,6 +32,15 @@ const (
 	LineAlpine Line = "alpine"
 )
 
+// Init is what starts a system's services.
+type Init string
+
+// The inits.
+const (
+	Systemd Init = "systemd"
+	OpenRC  Init = "openrc"
+)
+
 // Format is a format of packages.
 type Format string
 
@@ -46,6 +55,7 @@ const (
 type Conventions struct {
 	Family       Family
 	Line         Line
+	Init         Init
 	Format       Format
 	Database     string // the program that keeps it: dpkg, rpm, apk
 	DatabasePath string // where that is, from the root
@@ -104,7 +114,7 @@ func parseFamilies(rows string) (all []Conventions) {
 			continue
 		}
 		f := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
-		if len(f) != 13 {
+		if len(f) != 14 {
 			panic(fmt.Sprintf("a row of families has %d columns: %q", len(f), row))
 		}
 		for i := range f {
@@ -113,8 +123,8 @@ func parseFamilies(rows string) (all []Conventions) {
 			}
 		}
 		all = append(all, Conventions{
-			Family: Family(f[0]), Line: Line(f[1]), Format: Format(f[2]), Database: f[3], DatabasePath: f[4], Manager: f[5], Ask: f[6],
-			SELinux: f[7] == "yes", Crontabs: Crontabs{f[8], f[9], f[10]}, Keyring: f[11], ids: strings.Fields(f[12]),
+			Family: Family(f[0]), Line: Line(f[1]), Init: Init(f[2]), Format: Format(f[3]), Database: f[4], DatabasePath: f[5], Manager: f[6], Ask: f[7],
+			SELinux: f[8] == "yes", Crontabs: Crontabs{f[9], f[10], f[11]}, Keyring: f[12], ids: strings.Fields(f[13]),
 		})
 	}
 	return all

@@ -20,7 +20,7 @@ var remark = lazyregexp.New(` *\([^()]*\)$`)
 
 // calls are what people call distributions, beside the IDs of their os-release.
 var calls = map[string]string{
-	"alma": "almalinux", "alma-linux": "almalinux", "almalinux-os": "almalinux", "rocky-linux": "rocky", "rockylinux": "rocky",
+	"alpine-linux": "alpine", "alma": "almalinux", "alma-linux": "almalinux", "almalinux-os": "almalinux", "rocky-linux": "rocky", "rockylinux": "rocky",
 	"oracle": "ol", "oracle-linux": "ol", "oracle-linux-server": "ol", "oraclelinux": "ol", "oel": "ol", "redhat": "rhel", "red-hat": "rhel", "red-hat-enterprise-linux": "rhel", "red-hat-enterprise-linux-server": "rhel",
 	"centos-stream": "centos", "centos-linux": "centos", "suse": "sles", "sle": "sles", "suse-linux-enterprise-server": "sles", "suse-linux-enterprise": "sles", "amazon": "amzn", "amazon-linux": "amzn", "amazonlinux": "amzn",
 	"opensuse": "opensuse-leap", "leap": "opensuse-leap", "fedora-linux": "fedora", "fc": "fedora", "f": "fedora", "debian-gnu-linux": "debian", "debian-linux": "debian", "deb": "debian", "ubuntu-server": "ubuntu", "ubuntu-linux": "ubuntu",
@@ -132,7 +132,7 @@ var otherSystems = []string{"windows", "win", "macos", "mac-os", "darwin", "free
 // otherLinuxes are distributions that svc has no packages of, by the ID of their
 // os-release and what people call them: none of them is a misspelling of another.
 var otherLinuxes = []string{
-	"alpine", "alpine-linux", "arch", "archlinux", "arch-linux", "gentoo", "nixos", "void", "slackware", "mageia", "manjaro", "linuxmint", "linux-mint", "mint", "kali", "kali-linux",
+	"arch", "archlinux", "arch-linux", "gentoo", "nixos", "void", "slackware", "mageia", "manjaro", "linuxmint", "linux-mint", "mint", "kali", "kali-linux",
 	"devuan", "raspbian", "proxmox", "photon", "mariner", "azurelinux", "azure-linux", "flatcar", "wolfi", "clear-linux-os", "openwrt", "scientific", "scientific-linux", "opensuse-tumbleweed", "tumbleweed", "eurolinux", "openeuler", "virtuozzo", "cloudlinux",
 }
 

@@ -44,9 +44,10 @@ func TestSuggestions(t *testing.T) {
 	is.Equal(Suggest("centos-5", 1), []string{"centos-6"})
 	is.Equal(Suggest("ubuntu 23.10", 1), []string{"ubuntu-24.04"})
 	is.Equal(Suggest("debian-stable", 1)[1], "debian-13")
-	for _, other := range []string{"gentoo", "archlinux", "devuan 5", "alpine-3.20", "latest"} { // no misspellings
+	for _, other := range []string{"gentoo", "archlinux", "devuan 5", "void", "latest"} { // no misspellings
 		is.Equal(len(Suggest(other, 3)), 0)
 	}
+	is.Equal(Suggest("alpine 3.40", 1), []string{"alpine-3.23"})
 	is.True(len(Distributions()) > 5)
 }
 

@@ -23,8 +23,9 @@ type Release struct {
 	EndOfLife string // of the vendor's free support for everybody
 }
 
-// folded are the distributions whose minor releases are one release.
-var folded = []string{"centos", "rhel", "almalinux", "rocky", "ol", "sles", "sled"}
+// folded are the distributions whose minor releases are one release, and how many numbers
+// of a version tell their releases apart.
+var folded = map[string]int{"centos": 1, "rhel": 1, "almalinux": 1, "rocky": 1, "ol": 1, "sles": 1, "sled": 1, "alpine": 2}
 
 // All lists every known release in the order of distribution and version.
 func All() []Release { return slices.Clone(table) }
@@ -45,11 +46,11 @@ func Slug(id, version string) string {
 // fold cuts the minor of the distributions that fold it.
 func fold(slug string) string {
 	i := strings.LastIndexByte(slug, '-')
-	if i < 0 || !slices.Contains(folded, slug[:i]) {
+	if i < 0 || folded[slug[:i]] == 0 {
 		return slug
 	}
-	major, _, _ := strings.Cut(slug[i+1:], ".")
-	return slug[:i+1] + major
+	numbers := strings.Split(slug[i+1:], ".")
+	return slug[:i+1] + strings.Join(numbers[:min(folded[slug[:i]], len(numbers))], ".")
 }
 
 // Split is the distribution and the version of a slug: what usage events carry.

@@ -27,16 +27,17 @@ func (p admin) indexBuild() *ffcli.Command {
 	releases := ""
 	fs.StringVar(&s.Apt, "apt", "", "folder with a folder of Packages and Contents files for each release, folder that mirrors an archive, or URL of one")
 	fs.Func("rpm-md", "folder of rpm repositories, or URL of one; may be given again", appendTo(&s.RPM))
-	fs.StringVar(&releases, "release", "", "`RELEASE,…` at a URL, separated by commas: suites of an apt archive, or one release of rpm repositories")
+	fs.Func("apk", "folder of Alpine's repositories, or URL of one, as the lists of apk name it; may be given again", appendTo(&s.APK))
+	fs.StringVar(&releases, "release", "", "`RELEASE,…` at a URL, separated by commas: suites of an apt archive, or one release of rpm repositories or of Alpine's")
 	fs.Func("keyring", "file of the OpenPGP keys that must have signed the archives; may be given again", appendTo(&s.Keyrings))
 	fs.StringVar(&s.Base, "base", "", "index to build on; without it and without a suite of Debian, that of svc")
 	fs.StringVar(&s.PES, "pes", "", "file of package evolution events (pes-events.json, may be packed)")
 	fs.StringVar(&s.Curated, "curated", "", "folder of curated rows that go before those of svc")
 	fs.BoolVar(&s.FactsAlone, "facts", false, "write what the archives say alone, as the program's own data/facts.bin has it")
 	fs.StringVar(&s.Out, "out", "", "index file to write")
-	return p.command(fs, "svc admin index build [--apt DIR|URL] [--rpm-md DIR|URL]… [--release RELEASE,…] [--pes FILE] [--curated DIR] --out FILE", "build an index from archives' own metadata", noArgs(func(ctx context.Context) error {
-		if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && s.PES == "" && s.Curated == "" {
-			return usagef("index build needs --out, and at least one of --apt, --rpm-md, --pes and --curated")
+	return p.command(fs, "svc admin index build [--apt DIR|URL] [--rpm-md DIR|URL]… [--apk DIR|URL]… [--release RELEASE,…] [--pes FILE] [--curated DIR] --out FILE", "build an index from archives' own metadata", noArgs(func(ctx context.Context) error {
+		if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && len(s.APK) == 0 && s.PES == "" && s.Curated == "" {
+			return usagef("index build needs --out, and at least one of --apt, --rpm-md, --apk, --pes and --curated")
 		}
 		for name := range strings.FieldsFuncSeq(releases, func(r rune) bool { return r == ',' || r == ' ' }) {
 			r, ok := release.Lookup(name)

@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 // mustNotImport says which packages below its own folder or its doors one does
 // nevertheless not import: what answers knows no importer.
 var mustNotImport = map[string][]string{
-	"backend/index": {"backend/index/archive", "backend/index/build", "backend/index/catalog", "backend/index/deb", "backend/index/eval", "backend/index/pes", "backend/index/repomd"},
+	"backend/index": {"backend/index/apkindex", "backend/index/archive", "backend/index/build", "backend/index/catalog", "backend/index/deb", "backend/index/eval", "backend/index/pes", "backend/index/repomd"},
 }
 
 type goPackage struct {

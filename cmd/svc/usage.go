@@ -207,7 +207,7 @@ var values = map[string]string{
 	"backup-dir": "DIR", "target-archive": "DIR|URL", "source-archive": "DIR|URL", "keyring": "FILE", "account": "ID", "cursor": "CURSOR", "since": "TAG|TIME", "config": "FILE", "server": "URL", "db": "STORE", "index": "FILE", "advisories": "FILE", "signing-key": "FILE",
 	"tls-cert": "FILE", "tls-key": "FILE", "listen": "ADDRESS", "metrics-listen": "ADDRESS", "key": "FILE", "engine": "ENGINE", "from": "VERSION", "to": "VERSION",
 	"until": "DAY", "format": "FORMAT", "tools": "NAME,…", "note": "TEXT", "notes": "TEXT", "client": "NAME", "before": "DAY", "fail-on": "SEVERITY", "detail": "LEVEL", "name": "NAME", "plan": "PLAN", "kind": "KIND", "title": "TEXT", "body": "TEXT",
-	"mirror": "URL", "apt": "DIR|URL", "rpm-md": "DIR|URL", "osv": "FILE|DIR|URL", "pes": "FILE", "curated": "DIR", "release": "RELEASE", "tag": "TAG", "channel": "CHANNEL",
+	"mirror": "URL", "apt": "DIR|URL", "rpm-md": "DIR|URL", "apk": "DIR|URL", "osv": "FILE|DIR|URL", "pes": "FILE", "curated": "DIR", "release": "RELEASE", "tag": "TAG", "channel": "CHANNEL",
 }
 
 // kinds are what it shows for others, by Go's name of the value's type.

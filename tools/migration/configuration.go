@@ -34,22 +34,31 @@ const machineReason = "It belongs to this very machine, or is made by the target
 func configuration(in Input, where places) []Config {
 	files, there := []Config{}, map[string]bool{}
 	for _, f := range in.Assessment.Configuration {
+		if isCrontab(f.Path) {
+			continue // they are told by their jobs
+		}
 		files, there[f.Path] = append(files, decide(in, where, f)), true
 	}
+	tables := map[string]bool{}
 	for _, job := range in.Assessment.Cron {
-		if c, ok := crontab(in, where, job); ok && !there[c.From] {
-			files, there[c.From] = append(files, c), true
+		if c, ok := crontab(in, where, job); ok && !there[c.From] && !tables[path.Base(c.From)] {
+			files, there[c.From], tables[path.Base(c.From)] = append(files, c), true, true // Alpine has each by two paths
 		}
 	}
 	slices.SortFunc(files, compareConfig)
 	return files
 }
 
+// isCrontab reports whether a file is a user's own table of jobs, in the folder that a
+// family has for them.
+func isCrontab(file string) bool {
+	return slices.ContainsFunc(release.Families(), func(f release.Conventions) bool { return path.Dir(file) == f.Crontabs.Folder })
+}
+
 // crontab is a user's own table of jobs, which stands outside /etc.
 func crontab(in Input, where places, job assess.CronJob) (Config, bool) {
 	file, to := job.Evidence.Path, in.Target.Family.Conventions().Crontabs
-	isTable := slices.ContainsFunc(release.Families(), func(f release.Conventions) bool { return path.Dir(file) == f.Crontabs.Folder })
-	if !isTable || job.Hidden || to.Folder == "" {
+	if !isCrontab(file) || job.Hidden || to.Folder == "" {
 		return Config{}, false
 	}
 	user := where.account(job.User)
@@ -112,6 +121,8 @@ func stays(in Input, where places, f assess.ConfigFile) (Action, string) {
 		return Manual, "Its name is no UTF-8, so no role can name it."
 	case f.Machine:
 		return LeftOut, machineReason
+	case in.inits().ByHand(f.Path) != "":
+		return Manual, in.inits().ByHand(f.Path)
 	case f.State == assess.ConfigUnreadable:
 		return Manual, "It could not be read."
 	case f.Secret && !in.IncludeSecrets:

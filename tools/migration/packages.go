@@ -12,7 +12,7 @@ import (
 )
 
 // bootPackages belong to a machine's hardware and boot, not to what it does.
-var bootPackages = lazyregexp.New(`^(linux-(image|headers|modules|kbuild|base)|grub|shim-|firmware-|efibootmgr|os-prober|initramfs-tools|dracut|.*-microcode$|.*-dkms$)`)
+var bootPackages = lazyregexp.New(`^(linux-(image|headers|modules|kbuild|base)|linux-(lts|virt|edge|stable|rpi)$|syslinux$|mkinitfs$|grub|shim-|firmware-|efibootmgr|os-prober|initramfs-tools|dracut|.*-microcode$|.*-dkms$)`)
 
 // packages gives each installed package its row, in the assessment's order.
 func packages(in Input) []Package {
@@ -113,6 +113,8 @@ func notInstalled(in Input, p assess.Package, row Package) string {
 		return "It was installed as a dependency, so what needs it brings it."
 	case row.Confidence < Sure:
 		return fmt.Sprintf("At a confidence of %.2f this is a question, not an install.", row.Confidence)
+	case p.Essential && in.Target.Family == release.Alpine:
+		return "It is part of every system of the source; Alpine begins with Busybox in its place: install it where its own options are needed."
 	case p.Essential:
 		return "It is part of every system."
 	case bootPackages.MatchString(p.Name):

@@ -192,6 +192,9 @@ func New(in Input) *Plan {
 	p.Disabled = disabled(in, places, p.Configuration)
 	p.Services = services(in, places, bad)
 	p.Accounts = accounts(a, places, bad)
+	for i, u := range p.Accounts.Users {
+		p.Accounts.Users[i].Shell = in.inits().Shell(u.Shell)
+	}
 	p.Findings = append(findings(in, p), complete(bad.finding())...)
 	for _, f := range slices.Concat(a.Findings, p.Findings) {
 		if f.Inhibitor {
@@ -217,7 +220,7 @@ func sum(rows []Package) attest.PackageSum {
 // install lists what the role installs, by name: the targets of the chosen
 // packages, and what conditions of the index add.
 func install(in Input, rows []Package) []string {
-	names := append([]string{}, locales(in)...)
+	names := append(append([]string{}, in.inits().Packages(in.Assessment)...), locales(in)...)
 	for _, r := range rows {
 		if r.Install {
 			for _, t := range r.Targets {

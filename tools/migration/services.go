@@ -10,6 +10,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/release"
+	"svc/tools/migration/inits"
 )
 
 // services decides about every unit of the assessment.
@@ -28,6 +29,12 @@ func services(in Input, where places, bad *invalid) []Service {
 }
 
 func service(in Input, where places, u assess.Unit) Service {
+	if !in.inits().Same() || in.Target.Family.Conventions().Init == release.OpenRC {
+		s := Service{Unit: u.Name, State: u.State, Local: u.Local}
+		r, known := where.unit(u)
+		s.To, s.Apply, s.Reason = in.inits().Service(u, deref(r.To), known, where.gone(u.Package))
+		return s
+	}
 	s := Service{Unit: u.Name, To: u.Name, State: u.State, Local: u.Local}
 	if !u.Local && path.Ext(u.Name) == "" {
 		s.To = u.Name + ".service" // a script or job: systemd would call it so
@@ -57,6 +64,19 @@ func service(in Input, where places, u assess.Unit) Service {
 		s.Apply, s.Reason = true, "It was set so on the source."
 	}
 	return s
+}
+
+// inits are what starts services on both sides.
+func (in Input) inits() inits.Move {
+	source, _ := release.Lookup(in.Assessment.Release)
+	return inits.Move{Source: source, Target: in.Target}
+}
+
+// withoutInit are the services that the target's init is not given.
+func withoutInit(in Input, p *Plan) []assess.Finding {
+	return in.inits().Finding(slices.Concat(in.Assessment.Services, in.Assessment.Timers), func(unit string) bool {
+		return slices.ContainsFunc(p.Services, func(s Service) bool { return s.Unit == unit && s.To != "" })
+	})
 }
 
 // sameLine reports whether source and target are of one line of systems: their packages

@@ -25,16 +25,41 @@ type Step struct {
 
 // Steps are what a person does, from the role to the checks.
 func Steps(p *migration.Plan, a *assess.Assessment) []Step {
-	all := []Step{{
+	all := append(before(p), Step{
 		Title: "Apply the role, from where this folder is", Commands: []string{"ansible-playbook -i HOST, site.yml"},
 		Why: "It installs the packages, makes the accounts and writes the configuration. It may be applied again at any time. At its end it says what does not run yet; most of that waits for the steps below.",
-	}}
+	})
 	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, hazards, names, data, exports, noticed, afterData, changed, machine, network, reboot, check, back} {
 		if s, ok := step(p, a); ok {
 			all = append(all, s)
 		}
 	}
 	return all
+}
+
+// The commands that NEXT.md has of the target's init.
+var bootCommand, failedCommand = inWords("systemctl reboot", "reboot"), inWords("systemctl --failed", "rc-status --crashed")
+
+// inWords is a command of the target, by what starts its services.
+func inWords(systemd, openrc string) func(*migration.Plan) string {
+	return func(p *migration.Plan) string {
+		if target, _ := release.Lookup(p.Target); target.Family.Conventions().Init == release.OpenRC {
+			return openrc
+		}
+		return systemd
+	}
+}
+
+// before is what a target needs before a role can be applied: Alpine begins with next to
+// nothing.
+func before(p *migration.Plan) []Step {
+	if target, _ := release.Lookup(p.Target); target.Family != release.Alpine {
+		return nil
+	}
+	return []Step{{
+		Title: "Give the target what the role and these steps need", Commands: []string{"apk update && apk add python3 bash rsync shadow", "apk policy " + words(p.Install)},
+		Why: "Ansible needs Python there, and the commands below need bash, rsync and shadow (usermod, chage). Some of it, as much of what the role installs, is in the repository community: see that /etc/apk/repositories names it. Where Ansible is, the role needs the collection community.general. The second command shows of each package that the role installs whether the target has it; take out of role_packages what it has not, or the role stops there.",
+	}}
 }
 
 // Next is NEXT.md: the steps, for a person who reads nothing else.
@@ -243,12 +268,26 @@ func passwords(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	}, len(names) > 0
 }
 
+// mostAlike is how many files of a folder that stay for one reason are named each.
+const mostAlike = 10
+
 // byHand are the files that have no place.
 func byHand(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	s := Step{Title: "Carry over by hand what no rule carries"}
 	var lines []string
+	alike := map[[2]string]int{}
 	for _, c := range p.Configuration {
 		if c.Action == migration.Manual {
+			alike[[2]string{path.Dir(c.From), c.Reason}]++
+		}
+	}
+	for _, c := range p.Configuration {
+		folder := [2]string{path.Dir(c.From), c.Reason}
+		switch n := alike[folder]; {
+		case c.Action != migration.Manual || n == 0:
+		case n > mostAlike:
+			lines, alike[folder] = append(lines, fmt.Sprintf("- %s, %d files: %s", visible.Name(folder[0]), n, visible.Text(c.Reason))), 0
+		default:
 			lines = append(lines, fmt.Sprintf("- %s: %s", visible.Name(c.From), visible.Text(c.Reason)))
 		}
 	}
@@ -356,7 +395,7 @@ func exports(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 }
 
 // remade is what programs make of files that people wrote.
-var remade = []string{"! command -v update-ca-certificates >/dev/null || update-ca-certificates", "! command -v update-ca-trust >/dev/null || update-ca-trust", "! command -v newaliases >/dev/null || newaliases", "ldconfig"}
+var remade = []string{"! command -v update-ca-certificates >/dev/null || update-ca-certificates", "! command -v update-ca-trust >/dev/null || update-ca-trust", "! command -v newaliases >/dev/null || newaliases"}
 
 // afterData is what has to be done once data and programs are there.
 func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
@@ -370,6 +409,9 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		}
 	}
 	s.Commands = append(s.Commands, remade...)
+	if target, _ := release.Lookup(p.Target); target.Family != release.Alpine {
+		s.Commands = append(s.Commands, "ldconfig") // musl looks for libraries itself
+	}
 	s.Why = "Certificates of people's own are trusted from now on. Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. Modules of a language that stand in a folder of its version are copied to that of the target's: those that were compiled have to be built anew. Then apply the role again (step 1): it starts what waited."
 	return s, true
 }
@@ -439,13 +481,13 @@ func network(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	}, true
 }
 
-func reboot(*migration.Plan, *assess.Assessment) (Step, bool) {
-	return Step{Title: "Boot the target", Commands: []string{"systemctl reboot"}, Why: "So that everything starts as it will from now on."}, true
+func reboot(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+	return Step{Title: "Boot the target", Commands: []string{bootCommand(p)}, Why: "So that everything starts as it will from now on."}, true
 }
 
-func check(*migration.Plan, *assess.Assessment) (Step, bool) {
+func check(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	return Step{
-		Title: "Check", Commands: []string{"systemctl --failed", "svc verify --ssh root@TARGET --source OUT --data DATA --out PARITY"},
+		Title: "Check", Commands: []string{failedCommand(p), "svc verify --ssh root@TARGET --source OUT --data DATA --out PARITY"},
 		Why: "The second is called where svc is; OUT is this folder.",
 	}, true
 }

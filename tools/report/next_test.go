@@ -62,3 +62,26 @@ func TestNoCommandOfTheStepsRunsWhatTheMachineSays(t *testing.T) {
 		is.True(strings.Contains(string(b), "source:"+file+"\x00")) // rsync brings just this file
 	}
 }
+
+// A target with OpenRC gets its words, and what it needs first.
+func TestStepsOfAlpine(t *testing.T) {
+	is := is.New(t)
+	text := string(Next(&migration.Plan{Source: "debian-12", Target: "alpine-3.22", Install: []string{"nginx", "$(x)"}}, &assess.Assessment{}))
+	is.True(!strings.Contains(text, "systemctl"))
+	is.True(!strings.Contains(text, "    ldconfig"))
+	for _, said := range []string{"    apk update && apk add python3 bash rsync shadow", "    apk policy nginx '$(x)'", "    reboot", "    rc-status --crashed"} {
+		is.True(strings.Contains(text, said))
+	}
+}
+
+// Many files of a folder that stay for one reason are one line.
+func TestFilesThatStayAlikeAreOneLine(t *testing.T) {
+	is := is.New(t)
+	p := &migration.Plan{Configuration: []migration.Config{{From: "/etc/a/one", Action: migration.Manual, Reason: "Another."}}}
+	for _, name := range strings.Fields("a b c d e f g h i j k") {
+		p.Configuration = append(p.Configuration, migration.Config{From: "/etc/a/" + name, Action: migration.Manual, Reason: "Why."})
+	}
+	s, ok := byHand(p, nil)
+	is.True(ok)
+	is.Equal(s.Why, "- /etc/a/one: Another.\n- /etc/a, 11 files: Why.")
+}

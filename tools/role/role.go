@@ -21,14 +21,15 @@ import (
 	"svc/tools/migration"
 )
 
-// templates are the parts of a role that are the same for every machine, and
-// those of each package manager, which follow them in a file of the same name.
+// templates are the parts of a role that are the same for every machine, those of what
+// starts services, and those of each package manager, which follow them in a file of the
+// same name.
 //
 //go:embed static
 var templates embed.FS
 
 // managers are the package managers that a role has tasks for.
-var managers = []string{"apt", "dnf", "zypper"}
+var managers = []string{"apt", "dnf", "zypper", "apk"}
 
 // Files are the role's files by their path below the artifacts' folder:
 // site.yml and role/….
@@ -51,7 +52,7 @@ func Render(p *migration.Plan, a *assess.Assessment, s Source) (Files, error) {
 	if !slices.Contains(managers, manager) {
 		return nil, fmt.Errorf("no role can be written for %s: its package manager is not known", p.Target)
 	}
-	for _, folder := range []string{"static/every", "static/" + manager} {
+	for _, folder := range []string{"static/every", "static/" + string(family(p).Conventions().Init), "static/" + manager} {
 		if err := out.addStatic(folder); err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ type Stats struct {
 // was read back whole: an error leaves the file that was there before. The same
 // sources give the same bytes.
 func Build(ctx context.Context, s Sources) (*Stats, error) {
-	if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && s.PES == "" && s.Curated == "" {
+	if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && len(s.APK) == 0 && s.PES == "" && s.Curated == "" {
 		return nil, errors.New("building an index needs something to build it from, and a file to write")
 	}
 	b, err := s.builder()
@@ -103,6 +103,11 @@ func (b *builder) build(in *inputs) (*table.Writer, error) {
 		return nil, err
 	}
 	for _, r := range in.imports {
+		if err := r.put(w); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range in.apks {
 		if err := r.put(w); err != nil {
 			return nil, err
 		}

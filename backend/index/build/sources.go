@@ -34,8 +34,10 @@ type Sources struct {
 	Apt string
 	// RPM are folders and URLs of rpm repositories.
 	RPM []string
+	// APK are folders and URLs of repositories of Alpine.
+	APK []string
 	// Releases are the slugs of what the URLs have: suites of an apt archive, and
-	// for the rpm repositories one release.
+	// for the rpm repositories, and for those of Alpine, one release.
 	Releases []string
 	// Keyrings are files of the keys that the archives are signed by. Without one
 	// archives of Debian and Ubuntu must be signed by the key that this machine's
@@ -58,6 +60,7 @@ const cacheFolder = ".archives"
 type inputs struct {
 	releases []*catalog.Release
 	imports  []rpmImport
+	apks     []apkImport
 }
 
 // staging is the folder into which archives are brought.
@@ -84,6 +87,9 @@ func (s Sources) bring(ctx context.Context) (*inputs, error) {
 	}
 	in := &inputs{}
 	if in.releases, err = st.apt(ctx); err != nil {
+		return nil, err
+	}
+	if in.apks, err = st.apks(ctx); err != nil {
 		return nil, err
 	}
 	in.imports, err = st.rpms(ctx)

@@ -40,6 +40,7 @@ type converter struct {
 // registry has every converter; the first that takes a file has it.
 var registry = []converter{
 	{"httpd", []string{"/etc/httpd/*/*.conf", "/etc/httpd/*/*/*.conf", "/etc/apache2/*.conf", "/etc/apache2/*/*"}, []string{"apache2", "httpd"}, convert.OfRPM, web.HTTPD},
+	{"apache2", []string{"/etc/apache2/sites-*/*", "/etc/apache2/conf-*/*", "/etc/apache2/mods-enabled/*"}, []string{"apache2"}, web.ToAlpine, web.ApacheAlpine},
 	{"nginx", []string{"/etc/nginx/nginx.conf", "/etc/nginx/*.d/*.conf", "/etc/nginx/*.d/*/*.conf", "/etc/nginx/sites-available/*", "/etc/nginx/sites-enabled/*", "/etc/nginx/snippets/*"}, []string{"nginx", "nginx-core", "nginx-light", "nginx-full", "nginx-extras"}, convert.OfRPM, web.Nginx},
 	{"php", []string{"/etc/php.ini", "/etc/php.d/*.ini", "/etc/php/*/*/php.ini", "/etc/php/*/mods-available/*.ini"}, nil, withPHP, web.PHP},
 	{"php-fpm", []string{"/etc/php-fpm.d/*.conf", "/etc/php-fpm.conf", "/etc/php/*/fpm/php-fpm.conf", "/etc/php/*/fpm/pool.d/*.conf"}, nil, withPHP, web.PHPPool},
@@ -62,6 +63,7 @@ var registry = []converter{
 	{"sysctl", []string{"/etc/sysctl.conf", "/etc/sysctl.d/*.conf"}, nil, convert.Moves, system.Sysctl},
 	{"logrotate", []string{"/etc/logrotate.d/*"}, []string{"logrotate"}, convert.Across, system.Logrotate},
 	{"cron", []string{"/etc/cron.d/*", "/etc/crontab", "/etc/cron.hourly/*.*", "/etc/cron.daily/*.*", "/etc/cron.weekly/*.*", "/etc/cron.monthly/*.*", "/var/spool/cron/*", "/var/spool/cron/crontabs/*"}, []string{"cron", "cronie"}, convert.Across, system.Cron},
+	{"crontabs", []string{"/etc/crontabs/*", "/var/spool/cron/crontabs/*"}, nil, convert.CrossesAlpine, system.Crontabs},
 	{"anacron", []string{"/etc/anacrontab"}, []string{"anacron"}, convert.FromRPM, system.Anacron},
 	{"limits", []string{"/etc/security/limits.conf", "/etc/security/limits.d/*.conf"}, nil, convert.FromRPM, system.Limits},
 	{"exports", []string{"/etc/exports", "/etc/exports.d/*.exports"}, []string{"nfs-kernel-server"}, convert.FromRPM, services.Exports},
@@ -113,12 +115,24 @@ func withPHP(in convert.Input) bool {
 // Takes is the name of the converter that takes a file in a move, or empty.
 func Takes(in convert.Input, name string) string {
 	for _, c := range registry {
-		if c.takesFile(name) && c.comes(in) && c.applies(in) {
+		if c.takesFile(name) && c.comes(in) && c.goes(in) {
 			return c.name
 		}
 	}
 	return ""
 }
+
+// goes reports whether a converter knows the way of a move.
+func (c converter) goes(in convert.Input) bool {
+	if convert.CrossesAlpine(in) {
+		return web.ToAlpine(in) && c.name == "apache2" || (convert.DebianFamily(in.Source) || convert.DebianFamily(in.Target)) && slices.Contains(withAlpine, c.name)
+	}
+	return c.applies(in)
+}
+
+// withAlpine are the converters that know Alpine's way; asAlpine those whose files hold
+// there as they are.
+var withAlpine, asAlpine = []string{"nginx", "sshd", "crontabs"}, []string{"sysctl", "sudoers", "exports", "keepalived", "samba"}
 
 func (c converter) takesFile(name string) bool {
 	return slices.ContainsFunc(c.takes, func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
@@ -132,7 +146,7 @@ func (c converter) comes(in convert.Input) bool {
 // TakesLinks reports whether a converter takes links too: those by which
 // Debian's packages enable sites, modules and the like.
 func TakesLinks(in convert.Input, name string) bool {
-	return convert.FromDebian(in) && slices.Contains([]string{"httpd", "nginx"}, name)
+	return (convert.FromDebian(in) || web.ToAlpine(in)) && slices.Contains([]string{"httpd", "nginx", "apache2"}, name)
 }
 
 // Run converts the files of one converter. Files that are not text are refused
@@ -206,6 +220,9 @@ var ownWays = map[release.Family][]string{
 // the same: no converter knows the way to the target's family. It is empty where
 // one does, and where the file holds as it is.
 func ByHand(in convert.Input, file string) string {
+	if convert.CrossesAlpine(in) && Takes(in, file) != "" {
+		return ""
+	}
 	family := in.Target.Family
 	if convert.RPMFamily(in.Target) {
 		family = release.EL
@@ -214,8 +231,8 @@ func ByHand(in convert.Input, file string) string {
 		return newerDovecot(in, file)
 	}
 	for _, c := range registry {
-		own := slices.Contains(ownWays[family], c.name) || in.Source.Family == release.SUSE && slices.Contains(ownWays[release.SUSE], c.name)
-		if own && c.takesFile(file) && !c.applies(in) {
+		own := convert.CrossesAlpine(in) && !slices.Contains(asAlpine, c.name) || slices.Contains(ownWays[family], c.name) || in.Source.Family == release.SUSE && slices.Contains(ownWays[release.SUSE], c.name)
+		if own && c.takesFile(file) && !c.goes(in) {
 			return "It is written in the way of " + in.Source.Name + ", and no converter knows that of " + in.Target.Name + ": carry its settings over by hand."
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
@@ -13,6 +14,22 @@ var sshdPlaces = convert.Places{
 	{"/usr/libexec/sftp-server", "/usr/lib/openssh/sftp-server"},
 	{"/usr/lib/ssh/sftp-server", "/usr/lib/openssh/sftp-server"},
 	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+}
+
+// sshdPlacesAlpine are where Alpine keeps what Debian's sshd names.
+var sshdPlacesAlpine = convert.Places{{"/usr/lib/openssh/sftp-server", "/usr/lib/ssh/sftp-server"}}
+
+// sshdOwnAlpine drops what Alpine's sshd is made without, and what Debian added.
+func sshdOwnAlpine(p *convert.Page, i int, name, value string) bool {
+	switch lower := strings.ToLower(name); {
+	case lower == "debianbanner":
+		p.Drop(i, "Debian's own option.")
+	case lower == "usepam", strings.HasPrefix(lower, "gssapi"), strings.HasPrefix(lower, "kerberos"):
+		p.Drop(i, "Alpine's openssh-server is made without it; openssh-server-pam has PAM.")
+	default:
+		return sshdOwn(p, i, name, value)
+	}
+	return true
 }
 
 // sshdAlgorithms are the settings that list algorithms, with the list of those
@@ -26,7 +43,10 @@ var sshdAlgorithms = map[string]string{
 // algorithms that the target lacks.
 func SSHD(in convert.Input) (r convert.Result) {
 	s := convert.Settings{Program: "sshd", Comment: "#", Places: sshdPlaces, Own: sshdOwn}.Towards(in)
-	if convert.ToRPM(in) {
+	switch {
+	case in.Target.Family == release.Alpine:
+		s.Places, s.Own = sshdPlacesAlpine, sshdOwnAlpine
+	case convert.ToRPM(in):
 		s.Own = sshdOwnRPM
 	}
 	for _, f := range in.Files {

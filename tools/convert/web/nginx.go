@@ -45,7 +45,10 @@ var nginxRules = []struct {
 // Nginx keeps the files where they are: both families have nginx.conf and
 // conf.d. The account, modules and the sockets of PHP have other names.
 func Nginx(in convert.Input) (r convert.Result) {
-	if convert.ToRPM(in) {
+	switch {
+	case convert.CrossesAlpine(in):
+		return nginxAlpine(in)
+	case convert.ToRPM(in):
 		return nginxRPM(in)
 	}
 	moved := slices.Concat(phpPlaces(in), convert.Places{{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"}, {"/etc/pki/tls/certs", "/etc/ssl/certs"}, {"/etc/pki/tls/private", "/etc/ssl/private"}, {"/usr/lib64/nginx/modules", "/usr/lib/nginx/modules"}})

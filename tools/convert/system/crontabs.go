@@ -1,0 +1,36 @@
+package system
+
+import (
+	"path"
+
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
+	"svc/tools/convert"
+)
+
+var (
+	cronSetting = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_]*)\s*=`)
+	runsFolder  = lazyregexp.New(`\srun-parts\s+/etc/periodic/(hourly|daily|weekly|monthly)\s*$`)
+)
+
+// Crontabs carries users' own tables of jobs between Debian's cron and crond of Busybox,
+// which takes the same times and commands, and next to no settings.
+func Crontabs(in convert.Input) (r convert.Result) {
+	to := in.Target.Family.Conventions().Crontabs
+	for _, f := range in.Files {
+		p := convert.Open(f, "#")
+		for i, line := range p.Active() {
+			setting := cronSetting.FindStringSubmatch(line)
+			switch {
+			case in.Target.Family == release.Alpine && setting != nil && setting[1] == "MAILTO":
+				p.Drop(i, "crond of Busybox mails nothing: what a job prints goes to the log.")
+			case in.Target.Family == release.Alpine && setting != nil:
+				p.Refuse(i, "crond of Busybox takes no such setting: put it into the commands, or install cronie.")
+			case in.Target.Family != release.Alpine && runsFolder.MatchString(line):
+				p.Drop(i, "Debian's own /etc/crontab runs what is in /etc/cron.hourly and the like.")
+			}
+		}
+		r.Close(p, path.Join(to.Folder, path.Base(f.Path)))
+	}
+	return r
+}
