@@ -89,6 +89,19 @@ moves() {
 	said "and that they write" 'run since the last comparison'
 }
 
+# cannot_save has the target's Redis unable to write its file, so that it does not end.
+cannot_save() {
+	local move=(inside target env SOURCE_ROOT=/srv-source STATE=/var/lib/svc/another STOP_SECONDS=5 bash)
+	exits "another move is checked" 0 "${move[@]}" /srv-plan/10-check.sh
+	inside target sh -c 'chown root: /var/lib/redis && redis-cli set precious 1' >/dev/null
+	exits "a server that can't save what it has is not ended" 1 "${move[@]}" /srv-plan/20-first-copy.sh
+	said "and who wants that may end it" 'end it by: systemctl kill'
+	same "it still has it" "$(keys)" 1
+	inside target redis-cli del precious >/dev/null
+	exits "one that has nothing is" 0 "${move[@]}" /srv-plan/20-first-copy.sh
+	said "and this is said" 'it is ended'
+}
+
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 needs debootstrap:debootstrap capsh:libcap2-bin nsenter:util-linux rsync:rsync
 target_root
@@ -101,4 +114,5 @@ boot target "$target"
 same "the keys outlive a boot" "$(keys)" 200
 step "it rolls back" 0 90-roll-back.sh
 same "to an empty Redis that runs" "$(keys)" 0
+cannot_save
 finish

@@ -80,9 +80,28 @@ $left
 Nothing was copied."
 }
 
+# holds_nothing SERVICE: it is a Redis or Valkey, and has not one key.
+holds_nothing() {
+	local process client at settings answer words=()
+	process=$(systemctl show --property=MainPID --value -- "$1")
+	client=$(sed -n 's/-server$/-cli/p' "/proc/$process/comm" 2>/dev/null)
+	case $client in redis-cli | valkey-cli) ;; *) return 1 ;; esac
+	read -ra words <<<"$(tr '\0' ' ' <"/proc/$process/cmdline")" # it says where it listens: *:6379, unixsocket:PATH
+	at=${words[1]:-}
+	case $at in
+	unixsocket:/*) words=(-s "${at#unixsocket:}") ;;
+	*:*) words=(-h "${at%:*}" -p "${at##*:}") ;;
+	*) return 1 ;;
+	esac
+	[ "${words[1]}" != '*' ] || words[1]=127.0.0.1
+	settings=$(systemctl show --property=ExecStart --value -- "$1" | grep -oE '/[^ ;]+[.]conf' | head -n 1)
+	answer=$(REDISCLI_AUTH=$(sed -nE 's/^requirepass +"?([^"]*)"? *$/\1/p' "$settings" 2>/dev/null | tail -n 1) timeout 10 "$client" "${words[@]}" info keyspace 2>/dev/null) || return 1
+	grep -q '^# Keyspace' <<<"$answer" && ! grep -q '^db' <<<"$answer"
+}
+
 # stop_unit SERVICE: with what would start it again. Some units are waited for
-# without end, as those of a server that can't save what it has. STOP_HARD=1 ends
-# them: of a target that is thrown away, nobody wants what they have.
+# without end, as those of a server that can't save what it has. One that has nothing is
+# ended. STOP_HARD=1 ends all: of a target that is thrown away, nobody wants what they have.
 stop_unit() {
 	local p triggers=()
 	[ -z "$TARGET_ROOT" ] || die "$1 of this very host works in $TARGET_ROOT$SHOWN: stop it first. Nothing was copied."
@@ -95,9 +114,9 @@ stop_unit() {
 		say "stopping $p, which works in $SHOWN; 50-after.sh starts it"
 		grep -qxF -- "$p" "$STATE/stopped" 2>/dev/null || printf '%s\n' "$p" >>"$STATE/stopped"
 		timeout "${STOP_SECONDS:-120}" systemctl stop -- "$p" && continue
-		[ "${STOP_HARD:-}" = 1 ] ||
+		[ "${STOP_HARD:-}" = 1 ] || holds_nothing "$p" ||
 			die "$p does not stop: see journalctl -u $p why. Nothing was copied to $TARGET_ROOT$SHOWN. Where it can't save what it has, and that is nothing that you want beside the source's, end it by: systemctl kill --signal=KILL $p; then repeat this."
-		say "$p does not stop, so it is ended"
+		say "$p does not stop, and has nothing that is wanted: it is ended"
 		systemctl kill --signal=KILL -- "$p"
 	done
 }
