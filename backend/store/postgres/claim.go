@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"svc/backend/api"
@@ -16,33 +17,35 @@ const lockAccount = "SELECT FROM accounts WHERE id = $1 FOR UPDATE"
 
 // claimSeat claims a seat where nobody wrote to the account since it was read, and the VM
 // has none; else it writes nothing. Whoever writes what it depends on counts a write: so
-// what it reads at its beginning still holds when it had to wait for the account. It
-// gets what a claim seldom has, an answer to keep or a host, only where there is that: each
-// table that a statement may write to costs, though nothing is written.
+// what it reads at its beginning still holds when it had to wait for the account. Its
+// event is listed, as that of each seat is. It gets what a claim seldom has, an
+// answer to keep or a host, only where there is that: each table that a statement may write
+// to costs, though nothing is written.
 func claimSeat(host, replay bool) string {
 	where, more := "", ""
 	if host {
 		more += `, host AS (
-			INSERT INTO hosts (account_id, fingerprint, host_hint, events) SELECT id, $3, $19::text, 1 FROM account
+			INSERT INTO hosts (account_id, fingerprint, host_hint, events) SELECT id, $3, $16::text, 1 FROM account
 			ON CONFLICT (account_id, fingerprint, host_hint) DO UPDATE SET events = hosts.events + 1
 		)`
 	}
 	if replay {
-		where = " AND NOT EXISTS (SELECT FROM replays WHERE account_id = $1 AND key = $20::text)"
+		where = " AND NOT EXISTS (SELECT FROM replays WHERE account_id = $1 AND key = $17::text)"
 		more += `, replay AS (
-			INSERT INTO replays (account_id, key, body_hash, answer, at) SELECT id, $20::text, $21::bytea, $22::text, $10 FROM account
+			INSERT INTO replays (account_id, key, body_hash, answer, at) SELECT id, $17::text, $18::bytea, $19::text, $8 FROM account
 		)`
 	}
-	return `WITH account AS (
-			UPDATE accounts SET billable_vms = billable_vms + 1, writes = writes + 1 WHERE id = $1 AND (writes, version, created_at) = ($2::bigint, $17::bigint, $18::bigint)
-				AND NOT EXISTS (SELECT FROM seats WHERE account_id = $1 AND fingerprint = $3)` + where + ` RETURNING id
+	return fmt.Sprintf(`WITH account AS (
+			UPDATE accounts SET billable_vms = billable_vms + 1, writes = writes + 1 WHERE id = $1 AND (writes, version, created_at) = ($2::bigint, $14::bigint, $15::bigint)
+				AND NOT EXISTS (SELECT FROM seats WHERE account_id = $1 AND fingerprint = $3)%s RETURNING id
 		), seat AS (
 			INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by, pool)
-			SELECT id, $3, $4, $5, $6 | (SELECT coalesce(bit_or(CASE e.kind WHEN 'preflight' THEN $7::bigint ELSE $8::bigint END), 0) FROM events e
-				WHERE e.account_id = $1 AND e.fingerprint = $3 AND e.kind IN ('preflight', 'readiness')), $10, $10, $11, $9 FROM account
-		)` + more + `
+			SELECT id, $3, $4, $5, $6 | (SELECT coalesce(bit_or(CASE e.kind WHEN 'preflight' THEN %d ELSE %d END), 0) FROM events e
+				WHERE e.account_id = $1 AND e.fingerprint = $3 AND e.kind IN ('preflight', 'readiness')), $8, $8, $9, $7 FROM account
+		)%s
 		INSERT INTO events (id, account_id, request_id, kind, fingerprint, source, target, claimed, billable, overage, listed, host_hint, at)
-		SELECT $12::bigint, id, $11, $4, $3, $5, nullif($13::text, ''), true, $14::boolean, $15::boolean, $16::boolean, nullif($19::text, ''), $10::bigint FROM account`
+		SELECT $10::bigint, id, $9, $4, $3, $5, nullif($11::text, ''), true, $12::boolean, $13::boolean, true, nullif($16::text, ''), $8::bigint FROM account`,
+		where, ledger.KindBit(api.Preflight), ledger.KindBit(api.Readiness), more)
 }
 
 // claims are these statements, by whether a claim has a host and a key.
@@ -92,9 +95,8 @@ func (r *recorder) claim(e *entry) (done bool, err error) {
 func claimArgs(k *known, c store.Command, o store.Outcome, now time.Time) ([]any, error) {
 	a := k.Account
 	args := []any{
-		a.ID, k.writes, c.Fingerprint, string(c.Kind), c.Source.Label(), ledger.KindBit(c.Kind), ledger.KindBit(api.Preflight), ledger.KindBit(api.Readiness),
-		string(o.Decision.Pool), ledger.Instant(now), c.RequestID, o.EventID, ledger.Label(c.Target).String, o.Decision.Billable, o.Decision.Overage,
-		license.Listed(c.Kind, true), a.Version, ledger.Instant(a.CreatedAt), c.HostHint,
+		a.ID, k.writes, c.Fingerprint, string(c.Kind), c.Source.Label(), ledger.KindBit(c.Kind), string(o.Decision.Pool), ledger.Instant(now), c.RequestID,
+		o.EventID, ledger.Label(c.Target).String, o.Decision.Billable, o.Decision.Overage, a.Version, ledger.Instant(a.CreatedAt), c.HostHint,
 	}
 	if c.Replay == nil {
 		return args, nil
