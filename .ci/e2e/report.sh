@@ -102,3 +102,21 @@ for width in 1280 390; do
 	fi
 	jq -r '"a fleet of a thousand at '"$width"': opens in \(.opened | floor) ms, filters and sorts in \(.worked | floor) ms"' <<<"$got"
 done
+
+# What the pages look like. All letters are of one font, as machines have others.
+fc-list | grep -q DejaVuSans.ttf || needs no-such-program:fonts-dejavu-core
+SVC_PAGES=$work go test -count=1 -run PageOfAMachine ./tools/report >/dev/null
+go build -o "$work/picture" ./.ci/e2e/picture
+for page in machine thousand; do
+	for look in desk:1280 phone:390 dark:1280; do
+		name=$page-${look%%:*} width=${look##*:}
+		sed -e '/Content-Security-Policy/d' -e 's/system-ui, sans-serif/"DejaVu Sans"/; s/ui-monospace, monospace/"DejaVu Sans"/g' "$work/$page.html" >"$work/page.html"
+		[ "$look" != dark:1280 ] || sed -i 's/@media (prefers-color-scheme: dark)/@media screen/' "$work/page.html"
+		browser --force-device-scale-factor=1 --force-color-profile=srgb --font-render-hinting=none --disable-lcd-text \
+			--window-size="$width,1600" --screenshot="$work/$name.png" "file://$work/page.html" >/dev/null
+		[ -z "${SVC_SCREENSHOTS:-}" ] || cp "$work/$name.png" "$SVC_SCREENSHOTS/"
+		printf '%s: ' "$name"
+		"$work/picture" "${SVC_PICTURES:-compare}" ".ci/e2e/pictures/$name.png" "$work/$name.png" ||
+			{ echo "$name does not look as it did: SVC_SCREENSHOTS=DIR keeps what it looks like, SVC_PICTURES=keep takes it for right"; exit 1; }
+	done
+done
