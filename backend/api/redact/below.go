@@ -9,7 +9,7 @@ import (
 
 var (
 	// asks are commands whose answer is the name of the machine.
-	asks = lazyregexp.New(`(?:^|[$#>%] )(?:hostname(?: -[a-z]+| --[a-z]+)?|uname -n|cat /etc/(?:hostname|mailname)|hostnamectl hostname)$`)
+	asks = lazyregexp.New(`(?:^|[$#>%] )(?:sudo )?(?:hostname(?: +--?[a-z]+)*|uname -n|uname --nodename|cat /etc/(?:hostname|HOSTNAME|mailname|myname|nodename)|hostnamectl(?: +--?[a-z]+)*(?: hostname)?(?: +--?[a-z]+)*|scutil --get \w+|nmcli (?:-\w+ )*g\w* h\w*|echo \"?\$\{?HOST(?:NAME)?\}?\"?)$`)
 	// column divides the lines of a table.
 	column = lazyregexp.New(` {2,}|\t+`)
 	// namesOf are headings of columns in which machines stand.

@@ -69,9 +69,10 @@ func readLines(t *testing.T, name string) []string {
 // list, and a list that was written after the rules for all others were. The
 // broad list has what people tell in prose, and tables of clusters: there the
 // names of machines that are other words too can't be told. The list of themes
-// calls machines after animals, writers and cities, in many languages.
+// calls machines after animals, writers and cities, in many languages. So does that of
+// tongues, of which the last 94 lines were measured before rules were made for them: 0.926 of names.
 func TestRecall(t *testing.T) {
-	tuned, heldOut, fresh, broad, alike := map[string]score{}, map[string]score{}, map[string]score{}, map[string]score{}, map[string]score{}
+	tuned, heldOut, fresh, broad, alike, tongues := map[string]score{}, map[string]score{}, map[string]score{}, map[string]score{}, map[string]score{}, map[string]score{}
 	for i, s := range readLines(t, "marked.txt") {
 		if i%2 == 0 {
 			measure(s, tuned, t.Logf)
@@ -91,6 +92,10 @@ func TestRecall(t *testing.T) {
 	for _, s := range readLines(t, "themes.txt") {
 		measure(s, alike, nil)
 	}
+	for _, s := range readLines(t, "tongues.txt") {
+		measure(s, tongues, nil)
+	}
+	expect(t, "of many tongues", tongues, map[string]float64{"names": 0.96, "secret": 0.97, "id": 0.97, "user": 0.9})
 	expect(t, "tuned", tuned, map[string]float64{"names": 0.97, "secret": 0.97, "id": 0.97, "user": 0.95})
 	expect(t, "held out", heldOut, map[string]float64{"names": 0.95, "secret": 0.95, "id": 0.95, "user": 0.95})
 	expect(t, "fresh", fresh, map[string]float64{"names": 0.95, "secret": 0.95, "user": 0.95})

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	_ "embed"
 	"io"
+	"maps"
 	"strings"
 	"sync"
 )
@@ -23,6 +24,38 @@ var dictionary = sync.OnceValue(func() map[string]bool { return unpacked(diction
 var namesGZ []byte
 
 var names = sync.OnceValue(func() map[string]bool { return unpacked(namesGZ) })
+
+// rareGZ are words for what can be seen or touched, which texts of this trade do not
+// have; gen.go makes it.
+//
+//go:embed rare.txt.gz
+var rareGZ []byte
+
+var rare = sync.OnceValue(func() map[string]bool { return unpacked(rareGZ) })
+
+// abroadGZ are words of other languages; gen.go makes it.
+//
+//go:embed abroad.txt.gz
+var abroadGZ []byte
+
+var (
+	foreignWords = sync.OnceValue(func() map[string]bool {
+		all := maps.Clone(abroad)
+		for w := range unpacked(abroadGZ) {
+			all[strings.TrimSuffix(w, "*")] = true
+		}
+		return all
+	})
+	germanWords = sync.OnceValue(func() map[string]bool {
+		all := maps.Clone(german)
+		for w := range unpacked(abroadGZ) {
+			if w, ok := strings.CutSuffix(w, "*"); ok {
+				all[w] = true
+			}
+		}
+		return all
+	})
+)
 
 // unpacked are the words of a list that is part of the program.
 func unpacked(list []byte) map[string]bool {

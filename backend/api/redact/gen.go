@@ -1,6 +1,6 @@
 //go:build ignore
 
-// Gen makes two lists, of a word a line, sorted. The first is dictionary.txt.gz: the
+// Gen makes four lists, of a word a line, sorted. The first is dictionary.txt.gz: the
 // words that texts of this trade are written in, without what their ending makes of
 // another. Of three sources:
 //
@@ -18,11 +18,21 @@
 //
 // without what a package is called, and what three manual pages or packages have.
 //
+// The third is rare.txt.gz: words for what can be seen or touched, which texts of this
+// trade do not have. Where a machine's name stands, one of them is a name:
+//
+//   - what WordNet has first of all as an animal, an artifact, food, a thing of nature,
+//     a phenomenon, a person, a plant, a place or a substance, and as no adjective
+//
+// The fourth is abroad.txt.gz: words of other languages that two manual pages in one of
+// them have, and that are no words of the first list. An asterisk says that a word is German.
+//
 // It is run as
 //
 //	(apt-cache pkgnames; cut -f1,2 ../../index/data/rpm_lists.tsv) | go run gen.go DIR
 //
-// where DIR is the folder that the packages scowl and wordnet-base were unpacked into.
+// where DIR is the folder that the packages scowl, wordnet-base and manpages-* (cs, da, de,
+// es, fi, fr, hu, it, nb, nl, pl, pt-br, ro, sv) were unpacked into.
 package main
 
 import (
@@ -57,11 +67,15 @@ func main() {
 		all[w] = lower.MatchString(w)
 	}
 	given := map[string]bool{}
-	for _, w := range slices.Concat(scowl("proper-names", every), scowl("upper", every), living()) {
+	for _, w := range slices.Concat(scowl("proper-names", every), scowl("upper", every), nouns(living, true)) {
 		w = strings.TrimSuffix(w, "'s")
 		if lower := strings.ToLower(w); len(w) > 3 && plain.MatchString(lower) && (lower == w || !all[lower] && !derived(all, lower)) {
 			given[lower] = true
 		}
+	}
+	rare := map[string]bool{}
+	for _, w := range nouns(tangible, false) {
+		rare[w] = len(w) > 3 && plain.MatchString(w)
 	}
 	trade := map[string]bool{}
 	often(trade, pages())
@@ -83,7 +97,18 @@ func main() {
 			all[m[1]] = true
 		}
 	}
+	for w, ok := range rare {
+		if !ok || given[w] || trade[w] || derived(trade, w) || slices.Contains(list, w) {
+			delete(rare, w)
+		}
+	}
+	if err := os.WriteFile("rare.txt.gz", zipped(slices.Sorted(maps.Keys(rare))), 0o644); err != nil {
+		log.Fatal(err)
+	}
 	if err := os.WriteFile("dictionary.txt.gz", packed(all), 0o644); err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile("abroad.txt.gz", zipped(abroad(all)), 0o644); err != nil {
 		log.Fatal(err)
 	}
 	if err := os.WriteFile("names.txt.gz", zipped(slices.Sorted(maps.Keys(given))), 0o644); err != nil {
@@ -108,8 +133,16 @@ func scowl(kind, sizes string) (all []string) {
 	return all
 }
 
-// living are the words that WordNet has first of all as an animal or a plant.
-func living() (all []string) {
+// The lexicographer's files of WordNet that a noun's first sense may be in: animals and
+// plants, and with them artifacts, food, things of nature, phenomena, people, places and substances.
+var (
+	living   = []string{"05", "20"}
+	tangible = []string{"05", "06", "13", "15", "17", "18", "19", "20", "27"}
+)
+
+// nouns are the words that WordNet has first of all in one of the files, and as no
+// adjective, and where alone is set as no verb either.
+func nouns(files []string, alone bool) (all []string) {
 	index := func(name string) map[string][]string {
 		words := map[string][]string{}
 		for line := range strings.Lines(wordnet(name)) {
@@ -125,11 +158,10 @@ func living() (all []string) {
 			of[fields[0]] = fields[1]
 		}
 	}
-	const animals, plants = "05", "20"
 	verbs, adjectives := index("index.verb"), index("index.adj")
 	for w, fields := range index("index.noun") {
 		senses, _ := strconv.Atoi(fields[2])
-		if first := of[fields[len(fields)-senses]]; (first == animals || first == plants) && verbs[w] == nil && adjectives[w] == nil {
+		if first := of[fields[len(fields)-senses]]; slices.Contains(files, first) && (!alone || verbs[w] == nil) && adjectives[w] == nil {
 			all = append(all, w)
 		}
 	}
@@ -145,8 +177,10 @@ func wordnet(name string) string {
 }
 
 // pages are the texts of manual pages.
-func pages() (texts []string) {
-	files, _ := filepath.Glob("/usr/share/man/man[1578]/*.gz") // the pattern is sound
+func pages() []string { return pagesBelow("/usr/share/man/man[1578]/*.gz") }
+
+func pagesBelow(pattern string) (texts []string) {
+	files, _ := filepath.Glob(pattern) // the patterns are sound
 	for _, file := range files {
 		f, err := os.Open(file)
 		if err != nil {
@@ -159,6 +193,38 @@ func pages() (texts []string) {
 		f.Close()
 	}
 	return texts
+}
+
+var letters = regexp.MustCompile(`\pL+`)
+
+// abroad are words of other languages than that of the words that are given.
+func abroad(english map[string]bool) []string {
+	folders, _ := filepath.Glob(filepath.Join(os.Args[1], "usr/share/man/??")) // the pattern is sound
+	brazil, _ := filepath.Glob(filepath.Join(os.Args[1], "usr/share/man/pt_BR"))
+	german := map[string]string{} // what stands behind a word
+	for _, folder := range slices.Concat(brazil, folders) {
+		count := map[string]int{}
+		for _, text := range pagesBelow(folder + "/man*/*.gz") {
+			seen := map[string]bool{}
+			for _, w := range letters.FindAllString(text, -1) {
+				if !seen[w] && w == strings.ToLower(w) && len(w) > 1 && len(w) <= 24 {
+					seen[w] = true
+					count[w]++
+				}
+			}
+		}
+		for w, n := range count {
+			if n > 1 && !english[w] && !derived(english, w) {
+				german[w] += map[string]string{"de": "*"}[filepath.Base(folder)]
+			}
+		}
+	}
+	list := []string{}
+	for w, mark := range german {
+		list = append(list, w+mark)
+	}
+	slices.Sort(list)
+	return list
 }
 
 // often adds the words that three texts or more have.

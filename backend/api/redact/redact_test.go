@@ -228,3 +228,12 @@ func TestPackageNamesStay(t *testing.T) {
 		t.Errorf("%d of %d package names are stripped, such as %q", len(stripped), names, stripped[:min(20, len(stripped))])
 	}
 }
+
+// TestLinesAlike: where one line of a list names a machine, the others do.
+func TestLinesAlike(t *testing.T) {
+	is := is.New(t)
+	got, _ := Text("kernel of web01 is 4.18\nkernel of kitchen is 5.14")
+	is.Equal(got, "kernel of [host] is 4.18\nkernel of [host] is 5.14")
+	got, _ = Text("tasks:\n  - name: x\nweb01:\n")
+	is.Equal(got, "tasks:\n  - name: x\n[host]:\n") // a word of the trade stays
+}

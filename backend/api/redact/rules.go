@@ -3,6 +3,7 @@ package redact
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"svc/backend/lazyregexp"
@@ -79,7 +80,7 @@ var rules = []rule{
 	{needs: []string{"'@"}, at: lazyregexp.New(`'(?P<user>` + name + `)@` + aHost)},
 	{needs: []string{"login"}, at: lazyregexp.New(`^` + aHost + ` login: ?` + `(?P<user>` + name + `)?`)},
 	{needs: []string{" tty"}, weak: true, at: lazyregexp.New(`^\S.* [0-9.]+ ` + aHost + ` tty[0-9]+$`)},
-	{needs: []string{"."}, weak: true, at: lazyregexp.New(`^[ \t]*(?:` + ip4 + `|[0-9a-fA-F]*:[0-9a-fA-F:.]*)[ \t]+(?P<hosts>` + name + `(?:[ \t]+` + name + `)*)[ \t]*(?:#[ \t]*(?P<host>` + name + `)?.*)?$`)},
+	{needs: []string{".", ":"}, weak: true, at: lazyregexp.New(`^[ \t]*(?:` + ip4 + `|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*)[ \t]+(?P<hosts>` + name + `(?:[ \t]+` + name + `)*)[ \t]*(?:#[ \t]*(?P<host>` + name + `)?.*)?$`)},
 	{needs: []string{"127.", "::1"}, at: lazyregexp.New(`^[ \t]*(?:127(?:\.[0-9]+){3}|::1)(?:[ \t]+(?:localhost[\w.-]*|\[host\]))*(?P<hosts>(?:[ \t]+` + name + `)+)(?:[ \t]+\[host\])*[ \t]*(?:#.*)?$`)},
 	{needs: []string{"[ip]"}, at: lazyregexp.New(`^[ \t]*\[ip\](?:[ \t]+\[(?:host|domain)\])+(?P<hosts>(?:[ \t]+` + name + `)+)(?:[ \t]+\[(?:host|domain)\])*[ \t]*(?:#.*)?$`)},
 
@@ -97,12 +98,14 @@ var rules = []rule{
 	{needs: []string{"ok="}, at: lazyregexp.New(`^(?:PLAY RECAP:? *)?` + aHost + ` *: ok=[0-9]`)},
 	{needs: []string{"alert: "}, at: lazyregexp.New(`(?i)\b(?:service|host) (?:alert|notification|flapping alert): ` + aHost + `[;/]`)},
 	{needs: []string{" [", " error", " warn", " info"}, weak: true, at: lazyregexp.New(`\b(?:ERROR|WARN|INFO|DEBUG|FATAL) +\[` + aHost + `\]`)},
-	{needs: []string{" in "}, at: lazyregexp.New(`^(?P<host>` + name + `)?[ \t]+(?:[0-9]+[ \t]+)?IN[ \t]+(?:A|AAAA|CNAME|NS|PTR|MX(?:[ \t]+[0-9]+)?)(?:[ \t]+(?P<host>` + name + `))?`)},
+	{needs: []string{" in ", "\tin\t", "\tin "}, at: lazyregexp.New(`^(?P<host>` + name + `)?[ \t]+(?:[0-9]+[ \t]+)?IN[ \t]+(?:A|AAAA|CNAME|NS|PTR|MX(?:[ \t]+[0-9]+)?)(?:[ \t]+(?P<host>` + name + `))?`)},
 
 	// Hosts by a key, a word, a command or an error before them.
+	{needs: []string{"pretty"}, at: lazyregexp.New(`(?i)\bpretty[ _]hostname["']? ?[=:] ?["']?(?P<hosts>\pL[\pL\pN._-]+(?: [\pL\pN._-]+)*)`)},
 	{needs: []string{"host", "fqdn", "node", "server", "name", "peer", "master"}, at: lazyregexp.New(`(?i)\b(?:(?:[a-z]+[ _.-]?)?hostname|(?:ansible|master|db|pg|my|mysql|redis|mail|smtp|ldap|remote|source|target|slave|primary)[_.-]?host|r?host|fqdn|node(?:[_.]?name)?|name[_-]label|computer ?name|(?:vm|server|machine|instance)[ _-]?name|application_name|peer|asset|servername)["']?(?: ?= ?|:(?: +|["'])|: *["'])` + aHost)},
+	{needs: []string{"host", "server", "node", "master", "machine", "vm", "relay", "peer"}, weak: true, at: lazyregexp.New(`(?i)(?:^|[^\pL\pN._-])[a-z0-9_.-]*(?:host|server|node|master|machine|vm|relay|peer)(?:[_.-]?name)?["']?(?: ?= ?|: ?["'])` + aHost + `(?:["',;\s]|$)`)},
 	{needs: []string{"host"}, weak: true, at: lazyregexp.New(`(?i)\bhost[ -]?names?(?: is| was| are| to)? ` + aHost + `(?:, now it is ` + aHost + `)?`)},
-	{needs: []string{"host", "server", "machine", "node", "vm", "box", "guest", "instance", "hypervisor", "peer", "pod", "replica", "serveur", "minion", "realm", "workgroup", "master", "twin", "member", "broker", "relay", "appliance", "laptop", "workstation", "firewall", "router", "cluster", "standby", "primary", "source", "tsig", "namespace", "deployment"}, weak: true, prose: true, at: lazyregexp.New(`(?i)(?:^|[^\pL\pN_-])(?:hosts?|servers?|serveur|machines?|nodes?|vms?|vmid [0-9]+|vm-id [0-9]+|box(?:es)?|guests?|instances?|hypervisors?|minions?|peer|pods?|deployment|namespace|workgroup|realm|twin|master|member|broker|relay|appliance|laptop|workstation|firewall|router|cluster|replica|standby|primary|source|tsig|machine name)[,:]?(?: (?:called|named|is called|is named|are|is|name|name is))?(?: \(|[ /]["'«„]?)(?P<hosts>` + list + `)`)},
+	{needs: []string{"host", "server", "machine", "node", "vm", "box", "guest", "instance", "hypervisor", "peer", "pod", "replica", "serveur", "minion", "realm", "workgroup", "master", "twin", "member", "broker", "relay", "appliance", "laptop", "workstation", "firewall", "router", "cluster", "standby", "primary", "source", "tsig", "namespace", "deployment", "servidor", "máquina", "equipo", "macchina", "maskin", "palvelin", "serwer", "szerver"}, weak: true, prose: true, at: lazyregexp.New(`(?i)(?:^|[^\pL\pN_-])(?:hosts?|servers?|serveur|machines?|nodes?|vms?|vmid [0-9]+|vm-id [0-9]+|box(?:es)?|guests?|instances?|hypervisors?|minions?|peer|pods?|deployment|namespace|workgroup|realm|twin|master|member|broker|relay|appliance|laptop|workstation|firewall|router|cluster|replica|standby|primary|source|tsig|machine name|servidora?|máquina|equipo|macchina|maskine?n|servern|serveren|palvelin|serwer\pL{0,3}|szerver):?(?: (?:called|named|is called|is named|are|is|name|name is|heißt|heisst|hiess|hieß|s'appelle|se llama|si chiama|se chama|heet|heter|hedder|nazywa się))?(?: \(|[ /]["'«„]?)(?P<hosts>` + list + `)`)},
 	{needs: []string{"name"}, weak: true, at: lazyregexp.New(`(?i)\b(?:name (?:of (?:the|this|our|my) (?:host|server|machine|vm|box|node)|is)) ["'«„]?(?:is )?` + aHost)},
 	{needs: []string{"machine", "host", "server", "box", "vm"}, weak: true, at: lazyregexp.New(`(?i)\b(?:machine|host|server|box|vm)'s name is ["']?` + aHost)},
 	{needs: []string{"ssh", "sftp", "smbclient", "server", "node", "host", "vm", "instance", "domain", "droplet", "pod", "ping", "telnet", "nc", "lookup", "dig", "mosh", "trace", "mtr", "getent", "virsh", "qm", "ctl", "vagrant", "virt", "exec", "rsh", "logs", "docker", "podman", "lxc", "startvm", "kubectl"}, weak: true, at: lazyregexp.New(`\b` + toHosts + `(?: +-J (?:` + aUser + `@)?` + aHost + `)?` + flags + ` +(?:` + aUser + `@)?` + aHost)},
@@ -128,7 +131,12 @@ var rules = []rule{
 	{needs: []string{":/"}, weak: true, at: lazyregexp.New(`(?:^|[\s"'=])` + aHost + `:/[\pL\pN]`)},
 	{needs: []string{"//"}, at: lazyregexp.New(`(?:^|[\s"'=])//` + aHost + `/`)},
 	{needs: []string{"rsync"}, at: lazyregexp.New(`rsync .*?` + aHost + `::`)},
-	{needs: []string{":"}, weak: true, at: lazyregexp.New(`(?:^|[\s"'=,(/@\[])(?P<host>[A-Za-z][\w-]*[A-Za-z0-9]):[0-9]{3,5}(?:\b|$)`)},
+	{needs: []string{":"}, weak: true, at: lazyregexp.New(`(?:^|[\s"'=,(/@\[])(?P<host>[A-Za-z][\w-]*[A-Za-z0-9]):[0-9]{3,5}(?:[^\w:]|:[^\w:]|:?$)`)},
+	{needs: []string{"]:"}, weak: true, at: lazyregexp.New(`\[(?P<host>` + name + `)\]:[0-9]{2,5}\b`)},
+	{needs: []string{"→", "->", "=>"}, weak: true, prose: true, at: lazyregexp.New(`\[host\] ?(?:→|->|=>) ?` + aHost)},
+	{needs: []string{"→", "->", "=>"}, weak: true, prose: true, at: lazyregexp.New(aHost + ` ?(?:→|->|=>) ?\[host\]`)},
+	{needs: []string{"[host]: "}, weak: true, prose: true, at: lazyregexp.New(`\[host\]: [^:\[\]\n]{2,60}[,;] ` + aHost + `: `)},
+	{needs: []string{"compare", "diff", "vergleich"}, weak: true, prose: true, at: lazyregexp.New(`(?i)\b(?:compar\w+|diff\w*|vergleich\w*)(?: of| von)? \[host\] (?:with|to|and|against|mit|und) ` + aHost)},
 	{needs: []string{"gcomm", "seed_hosts", "hosts"}, at: lazyregexp.New(`(?:seed_hosts|initial_master_nodes)[^\n\[]*\["?(?P<hosts>` + list + `)`)},
 	{needs: []string{" on ", " from ", " of ", " for ", " into "}, weak: true, prose: true, at: lazyregexp.New(`\b(?:(?:[Ss]een|[Rr]an|run|happens|fails|failed|boom|log|up|[Dd]rift|finding:|reboot|copied|migrated|lost|running|moved|logged|vmdk|disk|image|snapshot|boot|migration|assessment|report|role|plan|backup|copy|clone|restore|console|which|same)s?(?: \w+)?(?: on| from| of| to| for| as))(?: both)? (?P<hosts>` + list + `)`)},
 	{needs: []string{"assess", "migrat", "reboot", "enroll", "scan", "boot"}, weak: true, prose: true, at: lazyregexp.New(`\b(?:[Aa]ssess|[Mm]igrate|[Rr]eboot|[Ee]nroll|[Ss]can|[Bb]oot)(?:n?ed|d|n?ing)? (?P<hosts>` + list + `)`)},
@@ -146,6 +154,7 @@ var rules = []rule{
 	{needs: []string{"query["}, at: lazyregexp.New(`query\[[A-Z]+\] ` + aHost)},
 	{needs: []string{"ansible_"}, at: lazyregexp.New(`^` + aHost + ` +ansible_\w+=`)},
 	{needs: []string{"realm", "workgroup", "netbios", "domain"}, weak: true, at: lazyregexp.New(`(?i)\b(?:default_realm|realm|workgroup|netbios name|domain)["']?(?: ?= ?|: )` + aHost)},
+	{needs: []string{"netbios name "}, at: lazyregexp.New(`(?i)\bnetbios name ` + aHost)},
 	{needs: []string{"on "}, weak: true, prose: true, at: lazyregexp.New(`\b[Oo]n (?P<hosts>` + list + `)`)},
 	{needs: []string{" on ", " for ", " from "}, weak: true, at: lazyregexp.New(`\b(?:on|for|from) (?P<host>[A-Za-z][\w-]*[a-z_-][0-9]{2,3})\b(?:[^.:\w-]|[.:]?$)`)},
 	{needs: []string{"assessing", "reboot", "welcome"}, weak: true, at: lazyregexp.New(`\b(?:[Aa]ssessing|[Rr]ebooting|[Ww]elcome to) ` + aHost)},
@@ -214,6 +223,7 @@ var rules = []rule{
 	{needs: []string{"] ["}, at: lazyregexp.New(`^\[[^\]]+\]\[[A-Z]+ *\]\[[\w.]+ *\] \[` + aHost + `\]`)},
 	{needs: []string{"kubelet, "}, at: lazyregexp.New(`\bkubelet, ` + aHost)},
 	{needs: []string{"\"server\"", "\"hostname\"", "\"host\"", "\"node\""}, at: lazyregexp.New(`"(?:server|host|hostname|node)": ?"(?P<host>` + name + `)"`)},
+	{needs: []string{"\"name\"", "\"id\""}, at: lazyregexp.New(`(?i)"(?:servers?|hosts?|nodes?|vms?|machines?|instances?)": ?[\[{]+ *"(?:name|id)": ?"(?P<host>` + name + `)"`)},
 	{needs: []string{"added by ", "changed by "}, at: lazyregexp.New(`\b(?:[Aa]dded|[Cc]hanged|[Ii]nstalled|[Ss]et up) by (?P<user>\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)*)`)},
 	{needs: []string{"peer-id", "member-id"}, at: lazyregexp.New(`(?:peer|member)-id["']?[:=] ?["']?(?P<id>[0-9a-f]{8,})`)},
 	{needs: []string{"wwn device id"}, at: lazyregexp.New(`WWN Device Id: (?P<id>[0-9a-f]+(?: [0-9a-f]+)+)`)},
@@ -307,10 +317,11 @@ func (r rule) apply(s string, known map[string]string) string {
 	var out strings.Builder
 	last := 0
 	kinds := r.at.SubexpNames()
+	tongue := sync.OnceValue(func() tongue { return tongueOf(wordsOf(s)) })
 	for _, at := range r.at.FindAllStringSubmatchIndex(s, -1) {
 		for i := 1; i < len(kinds); i++ {
 			start, end := at[2*i], at[2*i+1]
-			if start < last || start < 0 || inPlaceholder(s, start, end) {
+			if start < last || start < 0 || inPlaceholder(s, start, end) || r.weak && isForeign(s[start:end], tongue) {
 				continue
 			}
 			out.WriteString(s[last:start])
@@ -321,6 +332,14 @@ func (r rule) apply(s string, known map[string]string) string {
 	out.WriteString(s[last:])
 	return out.String()
 }
+
+// isForeign says that a word of a German line is an adjective or a pronoun of it; or what
+// "die VM" does there, as "startet" is.
+func isForeign(w string, in func() tongue) bool {
+	return declined.MatchString(w) && germanWords()[w] && in().german || acted.MatchString(w) && in().german
+}
+
+var acted = lazyregexp.New(`^\p{Ll}{2,}(?:e|ch|ng|h?l|[bfgkpz])t$`)
 
 // inPlaceholder says that s[start:end] is the word of a placeholder.
 func inPlaceholder(s string, start, end int) bool {

@@ -322,14 +322,14 @@ const (
 )
 
 // roleAndPlace: web-blue, db-a, proxy-int: a machine among its like.
-var roleAndPlace = lazyregexp.New(`^(?i:(?:` + roles + `|ceph|redis|mongo|consul|jira|gitlab|ldap|nfs|sip|ws|pc|php|tomcat)-(?:[a-f]|blue|green|red|left|right|old|new|alt|neu|int|intern|ext|extern|legacy|hq|eg|og|ug|live|main|standby)|[a-z0-9]+(?:-[a-z0-9]+)*-(?:srv|gw|fw|nas|esx|mx)[0-9]*)$`)
+var roleAndPlace = lazyregexp.New(`^(?i:(?:(?:` + roles + `)-)?(?:` + roles + `|cluster|ceph|redis|mongo|consul|jira|gitlab|ldap|nfs|sip|ws|pc|php|tomcat)-(?:[a-f]|blue|green|red|left|right|old|new|alt|neu|int|intern|ext|extern|legacy|hq|eg|og|ug|live|main|standby)|[a-z0-9]+(?:-[a-z0-9]+)*-(?:srv|gw|fw|nas|esx|mx)[0-9]*)$`)
 
 var wordThenNumber = lazyregexp.New(`^(?i)(.*-)?([a-z]+)-([0-9]+)$`)
 
 // isHost takes web01, prod-db-03 and ip-10-0-0-1: a word for a machine and its
 // number, at the end or as one of several parts.
 func isHost(w string) bool {
-	if !isLabel(w) || isPlain(w) || isOrdinary(w) {
+	if !isLabel(w) || isPlain(w) || isOrdinary(w) || ofProtocol.MatchString(w) {
 		return false
 	}
 	if roleAndPlace.MatchString(w) {
@@ -340,6 +340,9 @@ func isHost(w string) bool {
 	}
 	return strings.ContainsRune(w, '-') && (cloudName.MatchString(w) || staged(w)) || slices.ContainsFunc(strings.Split(w, "-"), hostWords.MatchString)
 }
+
+// ofProtocol: gateway4, a setting for a version of IP.
+var ofProtocol = lazyregexp.New(`^(?i:gateway|dns|ip)[46]$`)
 
 // staged takes crm-prod and eu-stage-sql: a stage of a service among parts. A
 // package has "dev" and "old" in its name.

@@ -25,11 +25,12 @@ type inLine struct {
 // strangers replaces the strangers of a line, and remembers them.
 func strangers(line string, known map[string]string) string {
 	words := wordsOf(line)
-	prose, german := isProse(words), isGerman(words)
+	in := tongueOf(words)
+	prose := isProse(words, in)
 	if manages.MatchString(line) {
 		return line
 	}
-	if found := given(line, words, known); found != line {
+	if found := given(line, in, known); found != line {
 		return found // the rest is seen to the next time, with what they stand beside
 	}
 	var out strings.Builder
@@ -37,16 +38,16 @@ func strangers(line string, known map[string]string) string {
 	for i, w := range words {
 		kind := ""
 		if prose || isNumbered(w.text) || i > 0 && places[strings.ToLower(words[i-1].text)] {
-			kind = strange(words, i, line)
+			kind = strange(words, i, line, in)
 		}
-		if kind == "" && (german && isSmallNoun(w.text) || isBeside(words, i, line)) {
+		if kind == "" && (in.german && isSmallNoun(w.text) || isBeside(words, i, line)) {
 			kind = host
 		}
 		if kind != "" {
 			out.WriteString(line[last:w.start])
 			out.WriteString(put(kind))
 			last = w.end
-			if isGiven(w.text) || !isKnown(strings.ToLower(w.text)) {
+			if isGiven(w.text) || rare()[w.text] || !isKnown(strings.ToLower(w.text)) {
 				learn(known, w.text, kind)
 			}
 		}
@@ -60,14 +61,14 @@ var small = lazyregexp.New(`(?:^|[^\pL\pN_/.@-])([a-z]{4,})`)
 // given replaces, wherever they stand, the words that nothing but a name is: of 336,000
 // lines of packages' documentation one in 500 has one. Many a word of another language is
 // a name in English: there they have to stand where names do.
-func given(line string, words []inLine, known map[string]string) string {
+func given(line string, in tongue, known map[string]string) string {
 	var out strings.Builder
 	last := 0
-	elsewhere := foreign(words) || isGerman(words)
+	elsewhere := in.foreign || in.german
 	for _, at := range small.FindAllStringSubmatchIndex(line, -1) {
 		w := line[at[2]:at[3]]
 		if rest, _ := utf8.DecodeRuneInString(line[at[3]:]); !names()[w] || unicode.IsLetter(rest) || unicode.IsDigit(rest) || strings.ContainsRune("_/.@(=-", rest) && !sentenceEnds.MatchString(line[at[3]:]) ||
-			isWord(w) || isAccount(w) || german[w] || abroad[w] || elsewhere && !placed(lastWord(line[:at[2]])) || packageLike.MatchString(w) || inPlaceholder(line, at[2], at[3]) {
+			isWord(w) || isAccount(w) || german[w] || abroad[w] || elsewhere && (!placed(lastWord(line[:at[2]])) && !abroadPlaces[lastWord(line[:at[2]])] || declined.MatchString(w) || foreignWords()[w]) || packageLike.MatchString(w) || inPlaceholder(line, at[2], at[3]) {
 			continue
 		}
 		out.WriteString(line[last:at[2]])
@@ -100,23 +101,27 @@ func wordsOf(line string) (words []inLine) {
 	return words
 }
 
-// isProse says that most words of a line are known: in another language, or in
-// a list of packages, a word that no dictionary has says nothing.
-func isProse(words []inLine) bool {
+// isProse says that most words of a line are known: in a list of packages, a word
+// that no dictionary has says nothing.
+func isProse(words []inLine, in tongue) bool {
 	all, listed := 0, 0
 	for _, w := range words {
-		if plainWord.MatchString(w.text) {
+		if !plainWord.MatchString(w.text) {
+			continue
+		}
+		lower := strings.ToLower(w.text)
+		switch {
+		case isKnown(lower) || in.foreign && foreignWords()[lower]:
+			all, listed = all+1, listed+1
+		case !in.german || lower == w.text: // German nouns, which are many, have capitals
 			all++
-			if isKnown(strings.ToLower(w.text)) {
-				listed++
-			}
 		}
 	}
 	return listed >= 3 && listed*10 >= all*6
 }
 
 var (
-	plainWord = lazyregexp.New(`^[A-Za-z]{2,}$`)
+	plainWord = lazyregexp.New(`^\pL{2,}$`)
 	// manages: a line about packages, whose names no dictionary has.
 	manages = lazyregexp.New(`(?i)\b(?:apt|apt-get|dnf|yum|zypper|dpkg|rpm|pip3?|npm|gem|cargo|snap|flatpak|modprobe|insmod|import)\b|\b(?:packages?|modules?|plugins?|drivers?|extensions?|libraries|library|codecs?|depends|kernel option|unpacking|setting up|selecting)\b`)
 	// candidate: a word as names of machines are written.
@@ -132,7 +137,7 @@ var (
 )
 
 // strange is the kind of a word if it is a stranger, or "".
-func strange(words []inLine, i int, line string) string {
+func strange(words []inLine, i int, line string, in tongue) string {
 	w := words[i]
 	next := byte(' ')
 	if w.end < len(line) {
@@ -150,14 +155,19 @@ func strange(words []inLine, i int, line string) string {
 		after = strings.ToLower(words[i+1].text)
 	}
 	theme, unknown := parts(strings.ToLower(w.text))
+	given := themes()[w.text] || rare()[w.text] || names()[w.text] && !(in.german && declined.MatchString(w.text))
 	switch {
 	case isNumbered(w.text):
 		return host
 	case slices.Contains(thing, after), i+1 < len(words) && startsDigit.MatchString(line[words[i+1].start:words[i+1].end]) && after != "":
 		return ""
-	case (theme || names()[w.text] || hasNumber.MatchString(w.text) && !isKnown(strings.ToLower(w.text))) && (placed(before) || acts(after)):
+	case in.foreign && foreignWords()[w.text]:
+		return ""
+	case (theme || given || hasNumber.MatchString(w.text) && !isKnown(strings.ToLower(w.text))) && (placed(before) || acts(after)):
 		return host
-	case unknown && candidate.MatchString(w.text) && !slices.Contains(about, before) && (!foreign(words) || placed(before) && compound.MatchString(w.text)):
+	case given && alongside[before]:
+		return host
+	case unknown && candidate.MatchString(w.text) && !slices.Contains(about, before) && (!in.foreign || isForeignName(words, i, before, in)):
 		return host
 	}
 	return ""
@@ -189,37 +199,63 @@ var numbered = lazyregexp.New(`^([A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*-)[0-9]{1
 // compound: with a number, or of several parts.
 var compound = lazyregexp.New(`[a-z](?:-?[0-9]|-[a-z])`)
 
-// foreign says that a line is in German or French, of which the dictionary has little.
-func foreign(words []inLine) bool {
-	n := 0
-	for _, w := range words {
-		if abroad[strings.ToLower(w.text)] {
-			n++
-		}
-	}
-	return n > 1
+// tongue is the language of a line: another than English, and of these German, whose
+// nouns have capitals.
+type tongue struct{ foreign, german bool }
+
+func tongueOf(words []inLine) tongue {
+	return tongue{distinct(words, foreignWords()) > 1, distinct(words, germanWords()) > 2}
 }
 
-// isGerman says that a line is in German, whose nouns have capitals.
-func isGerman(words []inLine) bool {
+// distinct counts the words of a line that are in a list.
+func distinct(words []inLine, list map[string]bool) int {
 	seen := map[string]bool{}
 	for _, w := range words {
-		if lower := strings.ToLower(w.text); german[lower] {
+		if lower := strings.ToLower(w.text); list[lower] {
 			seen[lower] = true
 		}
 	}
-	return len(seen) > 2
+	return len(seen)
 }
+
+// isForeignName says that a word which is none of English is none of the other language
+// either, where a name stands: with no article. In German an adjective may stand there
+// before its noun, but not in small letters where a sentence begins.
+func isForeignName(words []inLine, i int, before string, in tongue) bool {
+	w := words[i].text
+	if compound.MatchString(w) && placed(before) {
+		return true
+	}
+	first := before == "" && i == 0
+	if foreignWords()[w] || len(w) < 4 || !first && !abroadPlaces[before] && (!places[before] || articles[before]) {
+		return false
+	}
+	describes := in.german && (i+1 < len(words) && startsCapital.MatchString(words[i+1].text) && declined.MatchString(w) || adverb.MatchString(w))
+	return first || !describes
+}
+
+var (
+	// articles of one language are places of another.
+	articles      = set("de den der die das la")
+	startsCapital = lazyregexp.New(`^\p{Lu}`)
+	adverb        = lazyregexp.New(`(?:t|lich|ig|weise|los|bar)$`)
+)
+
+// abroadPlaces are words of other languages after which a name has no article.
+var abroadPlaces = set("sur chez depuis vers avec pour dans entre migré di su da con verso desde hacia sobre para a en na do z od w op van naar aan på fra til av från till om em no pelo bei an für mit seit haben habe hat migrer migrar migrare migrato déplacé déplacer mover movido spostato spostare verplaatst flyttade flyttet przenieśliśmy heißt")
 
 // isSmallNoun says that a word of a German line is neither a verb, an adjective nor a
 // particle, by its ending, and no word of the trade: without a capital, it is a name.
 func isSmallNoun(w string) bool {
-	return candidate.MatchString(w) && len(w) > 3 && !german[w] && !packageLike.MatchString(w) && !deviceLike.MatchString(w) && !releaseLike.MatchString(w) &&
+	return candidate.MatchString(w) && len(w) > 3 && !germanWords()[w] && !packageLike.MatchString(w) && !deviceLike.MatchString(w) && !releaseLike.MatchString(w) &&
 		(themes()[w] || !inflected.MatchString(w) && (isGiven(w) || !isKnown(w)))
 }
 
 // inflected: as German verbs, adjectives and adverbs end.
 var inflected = lazyregexp.New(`(?:t|te|en|er|es|em|e|rn|ln|ig|lich|isch|bar|sam|los|nd|al|iv|ell|är|aus|auf|ab|an|ein|mal|falls|um|her|hin|zu|bei|wegs|seits)$`)
+
+// declined: as adjectives and verbs do that are names in English: lange.
+var declined = lazyregexp.New(`(?:e|en|em|es|er|rn)$`)
 
 // german are the words of German that are no nouns and end in no way of their own: its
 // particles, and verbs that change within.
@@ -270,6 +306,9 @@ var (
 	places = set("on from to of between and or behind into onto against than both at towards toward for via by called named host server machine vm box node while whereas but that if when is was not retire touch reboot restart move moved migrate copy upgrade drain login log ssh ping old new ask tell see check only except without vs versus like unlike near through over until after before because since once auf von nach vom zum und oder aus dass bitte ob wie zwischen als de vers sur et entre depuis que")
 	doing  = set("uses used left joined joins is was isn't wasn't has had hasn't runs ran run still still, went lost gets got keeps kept boots booted hangs hung crashed crashes fails failed needs needed should must can can't cannot will won't would does doesn't did didn't has answers answered came comes reports reported says said shows showed sees forwards holds mounts serves stopped stops starts started went and or but to at only also now ist hat war läuft fehlt nicht noch erst und est")
 )
+
+// alongside are words after which a name stands, and most other words do.
+var alongside = set("with about for mit über für avec pour con para read reads plan planned assess assessed verify verified")
 
 func placed(before string) bool { return before == "" || places[before] }
 

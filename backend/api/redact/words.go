@@ -55,6 +55,7 @@ var ordinary = set("localhost localdomain linux gnu debian ubuntu centos rocky a
 	"systemd kernel docker podman kubernetes kubectl ansible vmware kvm qemu xen lxc svc mcp api cpu ram pod ntp chrony dns dhcp ldap smtp imap http https tls ssl json yaml xml " +
 	"is was are were be the a an its it this that and or not no none what where when why how with for from in on at by to as if then than so can does did do has have had all any some each every only also again still" +
 	" version eine einen einem einer dem den der das des die diese diesem diesen dieser jede jedem jeden allen beiden anderen neue neuen neuem alte alten altem hier dort null" +
+	" one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety hundred thousand dozen" +
 	" none nil unknown unset empty true false yes here there who which")
 
 // accounts are those that distributions and their packages make.
