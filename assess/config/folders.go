@@ -21,11 +21,12 @@ var fillers = []struct {
 	dir    string
 	depth  int
 	rooted bool // folders of root are listed too
+	within bool // what packages bring is looked into too
 }{
-	{"var/log", 3, true},
-	{"var/cache", 1, false},
-	{"var/lib", 1, false},
-	{"var/spool", 1, false},
+	{"var/log", 3, true, true},
+	{"var/cache", 2, true, false}, // what is in it does not move: a service makes it anew, but often not its folder
+	{"var/lib", 1, false, false},
+	{"var/spool", 1, false, false},
 }
 
 // ReadFolders lists the folders that no package brings: of /etc, and of where
@@ -34,13 +35,14 @@ func ReadFolders(m *assess.Machine) {
 	before := 0
 	for _, f := range fillers {
 		before = len(m.A.Folders)
-		foldersBelow(m, f.dir, f.depth, before, func(folder assess.Folder) bool { return f.rooted || folder.UID != 0 || folder.GID != 0 })
+		foldersBelow(m, f.dir, f.depth, before, f.within, func(folder assess.Folder) bool { return f.rooted || folder.UID != 0 || folder.GID != 0 })
 	}
 	slices.SortFunc(m.A.Folders, func(a, b assess.Folder) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// foldersBelow adds the folders of a folder that match; links are not followed.
-func foldersBelow(m *assess.Machine, dir string, depth, before int, match func(assess.Folder) bool) {
+// foldersBelow adds the folders of a folder that match, and those in them: in folders of
+// packages where within says so. Links are not followed.
+func foldersBelow(m *assess.Machine, dir string, depth, before int, within bool, match func(assess.Folder) bool) {
 	entries, err := m.FS.ReadDir(dir)
 	if assess.StateOf(err) == assess.SourceUnreadable {
 		m.Outcome("folders."+path.Base(dir), dir, err)
@@ -54,11 +56,12 @@ func foldersBelow(m *assess.Machine, dir string, depth, before int, match func(a
 		if !e.IsDir() || ownName(m, e.Name()) {
 			continue
 		}
-		if folder, ok := folder(m, name); ok && m.Book.Owned["/"+name] == "" && match(folder) {
+		alien := m.Book.Owned["/"+name] == ""
+		if folder, ok := folder(m, name); ok && alien && match(folder) {
 			assess.Grow(m, "folders", &m.A.Folders, folder)
 		}
-		if depth > 1 {
-			foldersBelow(m, name, depth-1, before, match)
+		if depth > 1 && (within || alien) {
+			foldersBelow(m, name, depth-1, before, within, match)
 		}
 	}
 }

@@ -20,6 +20,7 @@ func TestFolders(t *testing.T) {
 	is.NoErr(os.CopyFS(root, os.DirFS("../../fixtures/hosts/debian-11-web")))
 	for dir, mode := range map[string]os.FileMode{
 		"etc/letsencrypt/archive": 0o700, "var/log/named/old": 0o2750, "var/log/journal/0123456789abcdef0123456789abcdef": 0o755,
+		"var/cache/nginx": 0o755, "var/cache/nginx/site/a": 0o700, "var/cache/man/de": 0o755,
 		"etc/app": 0o755, "etc/lvm/backup": 0o700, "etc/nginx/sites-available": 0o755, "etc/nginx/sites-enabled": 0o755,
 	} {
 		is.NoErr(os.MkdirAll(filepath.Join(root, dir), 0o755))
@@ -28,7 +29,7 @@ func TestFolders(t *testing.T) {
 	for _, file := range []string{"sites-available/default", "sites-available/shop", "sites-enabled/shop"} {
 		is.NoErr(os.WriteFile(filepath.Join(root, "etc/nginx", file), nil, 0o644))
 	}
-	is.NoErr(os.WriteFile(filepath.Join(root, "var/lib/dpkg/info/curl.list"), []byte("/.\n/etc\n/etc/app\n/var/log\n"), 0o644))
+	is.NoErr(os.WriteFile(filepath.Join(root, "var/lib/dpkg/info/curl.list"), []byte("/.\n/etc\n/etc/app\n/var/log\n/var/cache/man\n"), 0o644))
 	a, err := assessDir(t, root)
 	is.NoErr(err)
 	modes := map[string]string{}
@@ -37,7 +38,9 @@ func TestFolders(t *testing.T) {
 	}
 	is.Equal(modes["/etc/letsencrypt/archive"], "0700")
 	is.Equal(modes["/var/log/named/old"], "2750")
-	for _, absent := range []string{"/etc/app", "/etc/lvm/backup", "/var/log/journal/0123456789abcdef0123456789abcdef"} {
+	is.Equal(modes["/var/cache/nginx"], "0755")
+	is.Equal(modes["/var/cache/nginx/site"], "0755")
+	for _, absent := range []string{"/var/cache/nginx/site/a", "/var/cache/man", "/var/cache/man/de", "/etc/app", "/etc/lvm/backup", "/var/log/journal/0123456789abcdef0123456789abcdef"} {
 		_, there := modes[absent]
 		is.True(!there)
 	}
