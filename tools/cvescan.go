@@ -143,7 +143,7 @@ func warnings(release string, f api.Feed, stale bool) []string {
 	case !f.Loaded:
 		return append(all, fmt.Sprintf("NOTHING WAS COMPARED: there are no advisories for %s. That no vulnerability is listed means nothing. Get them: svc advisories update", release))
 	case stale:
-		all = append(all, fmt.Sprintf("THE ADVISORIES ARE OLD: the newest is of %s. What was found since is missing. Get newer ones: svc advisories update", *f.UpdatedAt))
+		all = append(all, fmt.Sprintf("THE ADVISORIES ARE OLD: the newest for %s is of %s. What was found since is missing. Get newer ones: svc advisories update", release, *f.UpdatedAt))
 	}
 	if f.Rejected > 0 {
 		all = append(all, fmt.Sprintf("%d advisories of the feed's sources could not be used whole; the report of its build names them", f.Rejected))
