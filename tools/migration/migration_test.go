@@ -80,6 +80,21 @@ func TestWhatIsInstalled(t *testing.T) {
 	}
 }
 
+// TestWhatHasAServiceIsInstalledByName: what needed it on the source may bring another
+// package in the target's release.
+func TestWhatHasAServiceIsInstalledByName(t *testing.T) {
+	is := is.New(t)
+	same := api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99}
+	in := one(t, assess.Package{Name: "p"}, same)
+	is.Equal(New(in).Install, []string{})
+	in.Assessment.Services = []assess.Unit{{Name: "p.service", Manager: "systemd", State: "disabled", Package: "p"}}
+	is.Equal(New(in).Install, []string{})
+	in.Assessment.Services[0].State = "enabled"
+	is.Equal(New(in).Install, []string{"p"})
+	in.Assessment.Packages[0].Base = true
+	is.Equal(New(in).Install, []string{})
+}
+
 func TestConditionsAreEvaluatedHere(t *testing.T) {
 	is := is.New(t)
 	tr := api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99, Conditionals: []api.Conditional{

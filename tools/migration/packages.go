@@ -2,6 +2,7 @@ package migration
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -104,12 +105,20 @@ func (in Input) saysNeeded() bool {
 	return source.Family.Conventions().Format == release.Deb
 }
 
+// starts reports whether a package has a service that starts with the machine: what
+// needs it there may bring another one in the target's release.
+func starts(in Input, p assess.Package) bool {
+	return slices.ContainsFunc(in.Assessment.Services, func(u assess.Unit) bool {
+		return u.Package == p.Name && u.State == "enabled" && (u.Manager != "systemd" || path.Ext(u.Name) == ".service")
+	})
+}
+
 // notInstalled is the reason why the role does not install a package, or "".
 func notInstalled(in Input, p assess.Package, row Package) string {
 	switch {
 	case !slices.Contains(installable, row.Relation) || len(row.Targets) == 0:
 		return "So there is nothing to install by name."
-	case !p.Manual:
+	case !p.Manual && (p.Base || !starts(in, p)):
 		return "It was installed as a dependency, so what needs it brings it."
 	case row.Confidence < Sure:
 		return fmt.Sprintf("At a confidence of %.2f this is a question, not an install.", row.Confidence)
