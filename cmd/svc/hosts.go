@@ -110,7 +110,7 @@ func eachHost[T any](ctx context.Context, p *program, many many, machines []seve
 	if err != nil {
 		return err
 	}
-	env := p.sharedEnv(ctx)
+	env := p.sharedEnv()
 	var mu sync.Mutex
 	var failed error
 	codes, states, done := map[int]int{}, map[string]int{}, 0

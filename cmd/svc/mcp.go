@@ -43,7 +43,6 @@ func (p *program) mcp(ctx context.Context, o agent.Options) error {
 	env := p.toolEnv()
 	env.Log = slog.New(slog.NewJSONHandler(visible.JSONWriter(p.stderr), &slog.HandlerOptions{Level: slog.LevelInfo}))
 	env.Progress = nil
-	env.Client = shared(p.client)
 	env.Admit = writecap.Cap{File: filepath.Join(p.paths.stateDir, "agent-writes.json")}.Take
 	o.Version, o.Log, o.Results = version(), env.Log, filepath.Join(p.paths.cacheDir, "results")
 	return agent.Serve(ctx, env, io.NopCloser(p.stdin), writeNopCloser{p.stdout}, o)

@@ -38,14 +38,9 @@ func (p *program) readinessCommand() *ffcli.Command {
 		noArgs(func(ctx context.Context) error { return p.readiness(ctx, c) }))
 }
 
-// Of machines that are read at once, most is soon garbage: it is collected when there
-// is half as much of it as of what is kept, and before all together is more than each
-// machine that is read, and each row that is kept, may take, in bytes.
-const (
-	collectOften = 50
-	machineRoom  = 48 << 20
-	rowRoom      = 64 << 10
-)
+// collectOften has garbage collected when there is half as much of it as of what is
+// kept: of machines that are read at once, most is soon garbage.
+const collectOften = 50
 
 // readiness looks at the fleet for each target.
 func (p *program) readiness(ctx context.Context, c readinessCall) (err error) {
@@ -62,7 +57,6 @@ func (p *program) readiness(ctx context.Context, c readinessCall) (err error) {
 		return err
 	}
 	debug.SetGCPercent(collectOften)
-	debug.SetMemoryLimit(int64(c.in.Parallel)*machineRoom + int64(len(c.in.Members))*rowRoom)
 	env := p.toolEnv()
 	var documents []*fleet.Document
 	for _, target := range c.targets {

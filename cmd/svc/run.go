@@ -13,14 +13,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/backend/api"
 	"svc/backend/api/attest"
-	"svc/backend/client"
 	"svc/backend/nearest"
 	"svc/backend/plainly"
 	"svc/backend/visible"
@@ -274,11 +272,11 @@ func (p *program) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
 }
 
-// toolEnv is what the tools run in. The service is opened at the first call
+// toolEnv is what the tools run in. The service is opened once, at the first call
 // that needs it.
 func (p *program) toolEnv() *tools.Env {
 	return &tools.Env{
-		Client:     p.client,
+		Client:     shared(p.client),
 		Log:        p.logger(),
 		Progress:   p.newProgress(),
 		Now:        time.Now,
@@ -325,12 +323,10 @@ func hostNames() []string {
 	return []string{name, short}
 }
 
-// sharedEnv is a tools' environment for several machines at once: one client,
-// and no progress of its own.
-func (p *program) sharedEnv(ctx context.Context) *tools.Env {
+// sharedEnv is a tools' environment for several machines at once, without progress of
+// its own.
+func (p *program) sharedEnv() *tools.Env {
 	env := p.toolEnv()
 	p.progress, env.Progress = env.Progress, nil
-	open := sync.OnceValues(func() (*client.Client, error) { return p.client(ctx) })
-	env.Client = func(context.Context) (*client.Client, error) { return open() }
 	return env
 }
