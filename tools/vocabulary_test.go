@@ -17,9 +17,9 @@ import (
 func TestWhatIsKnownOfMachinesIsStripped(t *testing.T) {
 	is := is.New(t)
 	env := &Env{Now: time.Now, Log: slog.New(slog.DiscardHandler), Register: register.Register{File: filepath.Join(t.TempDir(), "machines.jsonl")}}
-	is.Equal(env.strip("Table keeps the keys of harvester"), "Table keeps the keys of harvester")
-	a := &assess.Assessment{Fingerprint: "f", System: assess.System{Hostname: "table.acme.example"}, Users: []assess.User{{Name: "harvester"}, {Name: "backup"}, {Name: "www-data", System: true}}}
+	is.Equal(env.strip("Table keeps the keys of tester"), "Table keeps the keys of tester")
+	a := &assess.Assessment{Fingerprint: "f", System: assess.System{Hostname: "table.acme.example"}, Users: []assess.User{{Name: "tester"}, {Name: "backup"}, {Name: "www-data", System: true}}}
 	env.saw(a, Machine{Root: "/"})
-	is.Equal(env.strip("Table keeps the keys of harvester"), "[host] keeps the keys of [user]")
+	is.Equal(env.strip("Table keeps the keys of tester"), "[host] keeps the keys of [user]")
 	is.Equal(env.strip("the backup as www-data"), "the backup as www-data")
 }
