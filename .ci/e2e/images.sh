@@ -356,7 +356,7 @@ mcp=$(
 		    answers = []
 		    for kind, place in (("root", root), ("image", image)):
 		        answer = ask("tools/call", name=tool["name"], arguments={kind: place, **rest})["structuredContent"]
-		        for key in ("attestation", "manifest", "salt"): answer.pop(key, 0)  # signed anew each time
+		        for key in ("attestation", "manifest", "salt", "signature"): answer.pop(key, 0)  # signed anew each time
 		        if "places" in answer: # with the devices that they are on
 		            answer = [(p["path"], p["kind"], p["files"], p["bytes"]) for p in answer["places"]]
 		        answers.append(json.dumps(answer).replace(place, "PLACE").replace(f"--{kind} ", "--KIND "))
