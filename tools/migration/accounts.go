@@ -26,7 +26,7 @@ const lastStatic = 99
 func accounts(a *assess.Assessment, where places, bad *invalid) Accounts {
 	out := Accounts{Users: []assess.User{}, Groups: []assess.Group{}}
 	for _, u := range a.Users {
-		if (!u.System || !packageUsers.MatchString(u.Name)) && possible(&u, bad) {
+		if (!u.System || !packageUsers.MatchString(u.Name) || entered(u)) && possible(&u, bad) {
 			u.Groups = slices.Clone(u.Groups)
 			for i, g := range u.Groups {
 				u.Groups[i] = where.group(g)
@@ -46,6 +46,10 @@ func accounts(a *assess.Assessment, where places, bad *invalid) Accounts {
 	}
 	return out
 }
+
+// entered reports whether people log in to an account of the system by a key: then they
+// need its shell and its home, whoever made it. Root is everywhere.
+func entered(u assess.User) bool { return u.UID != 0 && len(u.AuthorizedKeys) > 0 }
 
 // AccountName reports whether a user or group can be called so.
 func AccountName(name string) bool { return accountName.MatchString(name) }

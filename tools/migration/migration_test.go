@@ -364,6 +364,23 @@ func TestCrontabsOfEveryFamily(t *testing.T) {
 	is.True(!ok)
 }
 
+// TestAnAccountThatIsEnteredByAKey: whoever made it, what logs in to it needs its shell.
+func TestAnAccountThatIsEnteredByAKey(t *testing.T) {
+	is := is.New(t)
+	in := one(t, assess.Package{Name: "p", Manual: true}, api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99})
+	keys := []string{"ssh-ed25519 AAAA x"}
+	in.Assessment.Users = []assess.User{
+		{Name: "git", UID: 995, GID: 994, System: true, Home: "/srv/git", Shell: "/bin/bash", AuthorizedKeys: keys},
+		{Name: "redis", UID: 101, GID: 101, System: true},
+		{Name: "root", System: true, AuthorizedKeys: keys},
+	}
+	in.Assessment.Groups = []assess.Group{{Name: "git", GID: 994, System: true}}
+	p := New(in)
+	is.Equal(len(p.Accounts.Users), 1)
+	is.Equal(p.Accounts.Users[0].Shell, "/bin/bash")
+	is.Equal(len(p.Accounts.Groups), 1)
+}
+
 func TestAccountsOfPeople(t *testing.T) {
 	is := is.New(t)
 	got := accounts(&assess.Assessment{
