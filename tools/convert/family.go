@@ -14,8 +14,8 @@ import (
 //go:embed versions.tsv
 var versionRows string
 
-// versions are those of programs by release, such as el-9, or family, such as
-// fedora.
+// versions are those of programs by release, such as alpine-3.18, by its major one, such
+// as el-9, or by family, such as fedora.
 var versions = sync.OnceValue(func() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for program, cells := range Words(versionRows) {
@@ -28,12 +28,15 @@ var versions = sync.OnceValue(func() map[string]map[string]string {
 	return all
 })
 
-// VersionOn is the version of a program that a release of the rpm families has,
-// or empty.
+// VersionOn is the version of a program that a release of the rpm families or of Alpine
+// has, or empty.
 func VersionOn(program string, r release.Release) string {
 	major, _, _ := strings.Cut(r.Version, ".")
 	program, _, _ = strings.Cut(program, "/") // of a program with sections
 	of := versions()[program]
+	if v := of[string(r.Family)+"-"+r.Version]; v != "" {
+		return v
+	}
 	if v := of[string(r.Family)+"-"+major]; v != "" {
 		return v
 	}

@@ -8,6 +8,23 @@ type Rewording struct {
 	Now, Why string
 }
 
+// Reword writes a line by the first rule that is about it, and reports whether there is
+// one. What a rule has no word for is dropped.
+func (p *Page) Reword(i int, line string, rules []Rewording) bool {
+	for _, rule := range rules {
+		if !rule.Line.MatchString(line) {
+			continue
+		}
+		if rule.Now == "" {
+			p.Drop(i, rule.Why)
+		} else {
+			p.Replace(i, rule.Now, rule.Why)
+		}
+		return true
+	}
+	return false
+}
+
 // LogPlaces are where the families keep the logs of services.
 var LogPlaces = Places{
 	{"/var/log/httpd", "/var/log/apache2"},

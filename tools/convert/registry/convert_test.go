@@ -242,6 +242,18 @@ func TestWhatIsNotText(t *testing.T) {
 	is.Equal(len(Run("nothing", in).Files), 0)
 }
 
+// TestWhatNginxStillTakes: a directive is refused from the release on whose nginx has it no more.
+func TestWhatNginxStillTakes(t *testing.T) {
+	is := is.New(t)
+	refused := func(target string) int {
+		return len(Run("nginx", convert.Input{Source: lookup(t, "debian-11"), Target: lookup(t, target), Files: []convert.File{{Path: "/etc/nginx/conf.d/a.conf", Text: "server {\n  ssl on;\n}\n"}}}).Refusals)
+	}
+	is.Equal(refused("alpine-3.18"), 0)
+	is.Equal(refused("alpine-3.22"), 1)
+	is.Equal(refused("almalinux-9"), 0)
+	is.Equal(refused("almalinux-10"), 1)
+}
+
 // TestHostileTexts: what a file repeats does not multiply the work that it is.
 func TestHostileTexts(t *testing.T) {
 	lines := func(line string) string { return strings.Repeat(line+"\n", (maxText-100)/(len(line)+1)) }

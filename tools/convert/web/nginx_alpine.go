@@ -30,6 +30,9 @@ var nginxFromAlpine = []convert.Rewording{
 	{Line: lazyregexp.New(`^include\s+"?(/etc/nginx/)?conf\.d/\*(\.\w+)?"?\s*;`), Now: "", Why: "Alpine reads it beside http; on Debian the folder is for what stands within."},
 }
 
+// nginxSnippetsAlpine are without the certificate of the rpm families' packages.
+var nginxSnippetsAlpine = slices.DeleteFunc(slices.Clone(nginxSnippets), func(s snippet) bool { return strings.Contains(s.now, "/etc/pki/") })
+
 // nginxAlpine carries nginx from Debian's family to Alpine, and back.
 func nginxAlpine(in convert.Input) (r convert.Result) {
 	enabled := map[string]string{}
@@ -51,38 +54,11 @@ func nginxAlpine(in convert.Input) (r convert.Result) {
 }
 
 func nginxLineAlpine(p *convert.Page, i int, line string, in convert.Input) {
-	rules := nginxToAlpine
-	if in.Source.Family == release.Alpine {
-		rules = nginxFromAlpine
-	}
-	for _, gone := range nginxGone {
-		if gone.line.MatchString(line) {
-			p.Refuse(i, "nginx has this no more: ssl is a word of listen, and SPDY and push are gone.")
-			return
-		}
-	}
-	for _, rule := range rules {
-		switch {
-		case !rule.Line.MatchString(line):
-		case rule.Now == "":
-			p.Drop(i, rule.Why)
-			return
-		default:
-			p.Replace(i, rule.Now, rule.Why)
-			return
-		}
-	}
-	for _, s := range nginxSnippets {
-		if s.line.MatchString(line) && !strings.Contains(s.now, "/etc/pki/") {
-			p.Replace(i, s.now, "Debian's package has these lines in a file of its own.")
-			return
-		}
-	}
-	switch m := nginxSnippet.FindStringSubmatch(line); {
-	case m != nil && !slices.ContainsFunc(in.Files, func(f convert.File) bool { return f.Path == "/etc/nginx/"+m[1] }):
-		p.Refuse(i, "It is a file of Debian's package, which the target has not: say what of it is wanted.")
-	case strings.HasPrefix(line, "load_module"):
-		p.Refuse(i, "The target's packages load their modules themselves: install the one that has it.")
+	switch {
+	case nginxRefused(p, i, line, in):
+	case in.Source.Family == release.Alpine:
+		p.Reword(i, line, nginxFromAlpine)
+	case p.Reword(i, line, nginxToAlpine), nginxIncluded(p, i, line, nginxSnippetsAlpine), nginxOfDebian(p, i, line, in):
 	case strings.Contains(line, "ssl-cert-snakeoil"):
 		p.Refuse(i, "It is a certificate that Debian's package ssl-cert makes, which the target has not.")
 	}

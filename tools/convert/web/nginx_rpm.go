@@ -19,12 +19,15 @@ var nginxGone = []struct {
 	{lazyregexp.New(`^spdy_\w+\s|^listen\s.*\bspdy\b|^(limit_zone|perl_modules)\s`), "1.14"},
 }
 
-// nginxSnippets are files of Debian's packages that sites include, with what is
-// in them.
-var nginxSnippets = []struct {
+// snippet is a line that includes a file, with what stands in it.
+type snippet struct {
 	line *lazyregexp.Regexp
 	now  string
-}{
+}
+
+// nginxSnippets are files of Debian's packages that sites include, with what is
+// in them.
+var nginxSnippets = []snippet{
 	{lazyregexp.New(`^include\s+"?(/etc/nginx/)?snippets/fastcgi-php\.conf"?\s*;`), "fastcgi_split_path_info ^(.+?\\.php)(/.*)$;\ntry_files $fastcgi_script_name =404;\nset $path_info $fastcgi_path_info;\nfastcgi_param PATH_INFO $path_info;\nfastcgi_index index.php;\ninclude fastcgi.conf;"},
 	{lazyregexp.New(`^include\s+"?(/etc/nginx/)?proxy_params"?\s*;`), "proxy_set_header Host $http_host;\nproxy_set_header X-Real-IP $remote_addr;\nproxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;\nproxy_set_header X-Forwarded-Proto $scheme;"},
 	{lazyregexp.New(`^include\s+"?(/etc/nginx/)?snippets/snakeoil\.conf"?\s*;`), "ssl_certificate /etc/pki/tls/certs/localhost.crt;\nssl_certificate_key /etc/pki/tls/private/localhost.key;"},
@@ -85,41 +88,48 @@ func confName(name string) string { return strings.TrimSuffix(name, ".conf") + "
 
 func nginxLineRPM(p *convert.Page, i int, in convert.Input) {
 	line := strings.TrimSpace(p.Lines[i])
+	switch {
+	case nginxRefused(p, i, line, in), !convert.FromDebian(in):
+	case nginxIncluded(p, i, line, nginxSnippets), p.Reword(i, line, nginxDebian), nginxOfDebian(p, i, line, in):
+	default:
+		p.Replace(i, nginxPlacesRPM.Move(phpBack(line)), convert.Elsewhere(in))
+	}
+}
+
+// nginxRefused reports whether a line is one that the target's nginx takes no more.
+func nginxRefused(p *convert.Page, i int, line string, in convert.Input) bool {
 	for _, gone := range nginxGone {
 		if gone.line.MatchString(line) && convert.HasSince("nginx", gone.since, in.Target) {
 			p.Refuse(i, "The target's nginx has this no more: ssl is a word of listen, and SPDY and push are gone.")
-			return
+			return true
 		}
 	}
-	if !convert.FromDebian(in) {
-		return
-	}
-	for _, s := range nginxSnippets {
+	return false
+}
+
+// nginxIncluded writes out what stands in a file of Debian's package.
+func nginxIncluded(p *convert.Page, i int, line string, snippets []snippet) bool {
+	for _, s := range snippets {
 		if s.line.MatchString(line) {
 			p.Replace(i, s.now, "Debian's package has these lines in a file of its own.")
-			return
+			return true
 		}
 	}
-	for _, rule := range nginxDebian {
-		switch {
-		case !rule.Line.MatchString(line):
-		case rule.Now == "":
-			p.Drop(i, rule.Why)
-			return
-		default:
-			p.Replace(i, rule.Now, rule.Why)
-			return
-		}
-	}
-	if m := nginxSnippet.FindStringSubmatch(line); m != nil && !slices.ContainsFunc(in.Files, func(f convert.File) bool { return f.Path == "/etc/nginx/"+m[1] }) {
+	return false
+}
+
+// nginxOfDebian refuses what only Debian's packages bring.
+func nginxOfDebian(p *convert.Page, i int, line string, in convert.Input) bool {
+	m := nginxSnippet.FindStringSubmatch(line)
+	switch {
+	case m != nil && !slices.ContainsFunc(in.Files, func(f convert.File) bool { return f.Path == "/etc/nginx/"+m[1] }):
 		p.Refuse(i, "It is a file of Debian's package, which the target has not: say what of it is wanted.")
-		return
-	}
-	if strings.HasPrefix(line, "load_module") {
+	case strings.HasPrefix(line, "load_module"):
 		p.Refuse(i, "The target's packages load their modules themselves: install the one that has it.")
-		return
+	default:
+		return false
 	}
-	p.Replace(i, nginxPlacesRPM.Move(phpBack(line)), convert.Elsewhere(in))
+	return true
 }
 
 var nginxSnippet = lazyregexp.New(`^include\s+"?(?:/etc/nginx/)?(snippets/[\w.-]+)"?\s*;`)
