@@ -14,15 +14,18 @@ import (
 // maxFolders bounds the folders below one place.
 const maxFolders = 2000
 
-// fillers are where services write: their folders have to be there before they
-// start, with the owner that the service runs as. Below the places with data only
-// the first is looked at, for what is in one is its service's, and moves with it.
-var fillers = []struct {
+// filler is a place in which services write.
+type filler struct {
 	dir    string
 	depth  int
 	rooted bool // folders of root are listed too
 	within bool // what packages bring is looked into too
-}{
+}
+
+// fillers are where services write: their folders have to be there before they
+// start, with the owner that the service runs as. Below the places with data only
+// the first is looked at, for what is in one is its service's, and moves with it.
+var fillers = []filler{
 	{"var/log", 3, true, true},
 	{"var/cache", 2, true, false}, // what is in it does not move: a service makes it anew, but often not its folder
 	{"var/lib", 1, false, false},
@@ -32,23 +35,21 @@ var fillers = []struct {
 // ReadFolders lists the folders that no package brings: of /etc, and of where
 // services write.
 func ReadFolders(m *assess.Machine) {
-	before := 0
 	for _, f := range fillers {
-		before = len(m.A.Folders)
-		foldersBelow(m, f.dir, f.depth, before, f.within, func(folder assess.Folder) bool { return f.rooted || folder.UID != 0 || folder.GID != 0 })
+		f.read(m, f.dir, f.depth, len(m.A.Folders)+maxFolders)
 	}
 	slices.SortFunc(m.A.Folders, func(a, b assess.Folder) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// foldersBelow adds the folders of a folder that match, and those in them: in folders of
-// packages where within says so. Links are not followed.
-func foldersBelow(m *assess.Machine, dir string, depth, before int, within bool, match func(assess.Folder) bool) {
+// read adds the folders of dir that no package brings, and those in them, until there are
+// most; links are not followed.
+func (f filler) read(m *assess.Machine, dir string, depth, most int) {
 	entries, err := m.FS.ReadDir(dir)
 	if assess.StateOf(err) == assess.SourceUnreadable {
 		m.Outcome("folders."+path.Base(dir), dir, err)
 	}
 	for _, e := range entries {
-		if len(m.A.Folders)-before >= maxFolders {
+		if len(m.A.Folders) >= most {
 			m.Outcome("folders."+path.Base(dir), dir, fmt.Errorf("/%s: more than %d folders; the rest was not looked at", dir, maxFolders))
 			return
 		}
@@ -56,12 +57,12 @@ func foldersBelow(m *assess.Machine, dir string, depth, before int, within bool,
 		if !e.IsDir() || ownName(m, e.Name()) {
 			continue
 		}
-		alien := m.Book.Owned["/"+name] == ""
-		if folder, ok := folder(m, name); ok && alien && match(folder) {
+		owned := m.Book.Owned["/"+name] != ""
+		if folder, ok := folder(m, name); ok && !owned && (f.rooted || folder.UID != 0 || folder.GID != 0) {
 			assess.Grow(m, "folders", &m.A.Folders, folder)
 		}
-		if depth > 1 && (within || alien) {
-			foldersBelow(m, name, depth-1, before, within, match)
+		if depth > 1 && (f.within || !owned) {
+			f.read(m, name, depth-1, most)
 		}
 	}
 }
