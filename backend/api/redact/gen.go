@@ -201,7 +201,7 @@ var letters = regexp.MustCompile(`\pL+`)
 func abroad(english map[string]bool) []string {
 	folders, _ := filepath.Glob(filepath.Join(os.Args[1], "usr/share/man/??")) // the pattern is sound
 	brazil, _ := filepath.Glob(filepath.Join(os.Args[1], "usr/share/man/pt_BR"))
-	german := map[string]string{} // what stands behind a word
+	marks := map[string]string{} // what stands behind each word
 	for _, folder := range slices.Concat(brazil, folders) {
 		count := map[string]int{}
 		for _, text := range pagesBelow(folder + "/man*/*.gz") {
@@ -215,12 +215,12 @@ func abroad(english map[string]bool) []string {
 		}
 		for w, n := range count {
 			if n > 1 && !english[w] && !derived(english, w) {
-				german[w] += map[string]string{"de": "*"}[filepath.Base(folder)]
+				marks[w] += map[string]string{"de": "*"}[filepath.Base(folder)]
 			}
 		}
 	}
 	list := []string{}
-	for w, mark := range german {
+	for w, mark := range marks {
 		list = append(list, w+mark)
 	}
 	slices.Sort(list)
