@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	victoria "github.com/VictoriaMetrics/metrics"
 	"github.com/go-json-experiment/json"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"svc/backend/api"
 	"svc/backend/store"
@@ -55,7 +55,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, id: requestID(r.Header.Get("X-Request-Id")), method: r.Method, at: s.lost}
 	h := w.Header()
 	h["X-Request-Id"], h["X-Content-Type-Options"], h["Cache-Control"] = []string{x.id}, noSniff, noStore
-	s.metrics.running.Inc()
+	s.meters.running.Inc()
 	defer s.finish(x, r, time.Now())
 	x.said.exchange = x
 	s.mux.ServeHTTP(&x.said, r)
@@ -88,8 +88,8 @@ type endpoint struct {
 	server  *Server
 	pattern string
 	log     slog.Handler
-	seconds prometheus.Observer
-	done    prometheus.Counter // of the route's own status
+	seconds *victoria.PrometheusHistogram
+	done    *victoria.Counter // of the route's own status
 }
 
 func (s *Server) endpoint(r route) *endpoint {
@@ -97,8 +97,16 @@ func (s *Server) endpoint(r route) *endpoint {
 	return &endpoint{
 		route: r, server: s, pattern: pattern,
 		log:     s.cfg.Log.Handler().WithAttrs([]slog.Attr{slog.String("route", pattern)}),
-		seconds: s.metrics.seconds.WithLabelValues(pattern), done: s.metrics.requests.WithLabelValues(pattern, strconv.Itoa(r.status)),
+		seconds: s.meters.seconds(pattern), done: s.meters.count(requestsTotal, "route", pattern, "status", strconv.Itoa(r.status)),
 	}
+}
+
+// answered counts the requests that were answered so.
+func (e *endpoint) answered(status int) *victoria.Counter {
+	if status == e.status {
+		return e.done
+	}
+	return e.server.meters.count(requestsTotal, "route", e.pattern, "status", strconv.Itoa(status))
 }
 
 // ServeHTTP answers a request that the mux matched; w is always a *muxAnswer.
@@ -192,7 +200,7 @@ func (e *notAllowed) Error() string {
 func (s *Server) fail(x *exchange, err error) {
 	refused := asError(err)
 	refused.RequestID = x.id
-	s.metrics.refused.WithLabelValues(string(refused.Code)).Inc()
+	s.meters.count(refusalsTotal, "code", string(refused.Code)).Inc()
 	h := x.Header()
 	setRetryAfter(h, refused.RetryAfter)
 	var wrong *notAllowed
@@ -280,7 +288,7 @@ func (s *Server) write(x *exchange, status int, v any) {
 // finish answers for a panic, then counts and logs the request. Neither the
 // token nor the body nor a whole fingerprint is ever logged.
 func (s *Server) finish(x *exchange, r *http.Request, start time.Time) {
-	s.metrics.running.Dec()
+	s.meters.running.Dec()
 	p := recover()
 	if p == http.ErrAbortHandler {
 		defer panic(p) // the connection ends, once that is noted
@@ -292,8 +300,8 @@ func (s *Server) finish(x *exchange, r *http.Request, start time.Time) {
 		x.cause = err
 	}
 	end := time.Now()
-	s.metrics.answered(x.at, x.status).Inc()
-	x.at.seconds.Observe(end.Sub(start).Seconds())
+	x.at.answered(x.status).Inc()
+	x.at.seconds.Update(end.Sub(start).Seconds())
 	level := slog.LevelInfo
 	if x.cause != nil {
 		level = slog.LevelError

@@ -24,6 +24,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
+	"svc/backend/store"
 )
 
 // listen serves s on a socket until the test, or stop, ends it.
@@ -122,15 +123,52 @@ func TestMetricsAreApart(t *testing.T) {
 	token := s.free()
 	s.call("GET", "/v1/findings/7", token, nil)
 	s.refused(s.call("GET", "/metrics", token, nil), api.NotFound) // not on the service's own listener
+	page := measured(t, s)
+	for _, line := range []string{
+		`svc_requests_total{route="GET /v1/findings/{id}",status="404"} 1`,
+		`svc_request_seconds_bucket{route="GET /v1/findings/{id}",le="30"} 1`,
+		`svc_request_seconds_bucket{route="GET /v1/findings/{id}",le="+Inf"} 1`,
+		`svc_request_seconds_count{route="GET /v1/findings/{id}"} 1`,
+		`svc_refusals_total{code="NOT_FOUND"} 2`,
+		"svc_requests_running 0",
+	} {
+		is.True(strings.Contains(page, "\n"+line+"\n")) // the page has it
+	}
+}
+
+// measured is what the operations listener says of metrics.
+func measured(t *testing.T, s *service) string {
+	t.Helper()
+	is := is.New(t)
 	operations := httptest.NewServer(s.server.Operations())
 	defer operations.Close()
 	response, err := http.Get(operations.URL + "/metrics")
 	is.NoErr(err)
 	defer response.Body.Close()
+	is.Equal(response.Header.Get("Content-Type"), "text/plain; version=0.0.4; charset=utf-8")
 	b, err := io.ReadAll(response.Body)
 	is.NoErr(err)
-	is.True(strings.Contains(string(b), `svc_requests_total{route="GET /v1/findings/{id}",status="404"} 1`))
-	is.True(strings.Contains(string(b), "svc_requests_running 0"))
+	return string(b)
+}
+
+func TestEachMetricOfSvcSaysWhatItIs(t *testing.T) {
+	is := is.New(t)
+	s := start(t)
+	s.server.meters.count(seatsClaimed, "pool", "included").Inc()
+	var shards strings.Builder
+	sizes([]store.Shard{{ID: 7, Server: 2, Bytes: 8192}}).WritePrometheus(&shards)
+	s.call("GET", "/v1/nowhere", "", nil)
+	page := measured(t, s) + helps.Replace(shards.String())
+	for name, kind := range map[string]string{
+		requestsTotal: "counter", requestSeconds: "histogram", running: "gauge", refusalsTotal: "counter", seatsClaimed: "counter", shardBytes: "gauge",
+		"go_goroutines": "gauge", "go_gc_duration_seconds": "summary", "go_sched_gomaxprocs_threads": "gauge", "process_resident_memory_bytes": "gauge", "process_open_fds": "gauge",
+	} {
+		is.Equal(strings.Count(page, "# TYPE "+name+" "+kind+"\n"), 1) // one line of its type
+		if strings.HasPrefix(name, "svc_") {
+			is.Equal(strings.Count(page, "# HELP "+name+" "), 1) // it is told
+		}
+	}
+	is.True(strings.Contains(page, "\nsvc_store_shard_bytes{shard=\"7\",server=\"2\"} 8192\n"))
 }
 
 func TestNotReadyWithoutAStore(t *testing.T) {

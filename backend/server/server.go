@@ -41,7 +41,7 @@ type Server struct {
 	limits   *limiter
 	seen     sightings
 	running  sync.Map // keys under which somebody is being answered, accountKey
-	metrics  *metrics
+	meters   *meters
 	lost     *endpoint   // has the requests that no route matches
 	leaving  atomic.Bool // connections end, and nobody should be sent here
 	draining atomic.Bool // requests are refused
@@ -62,8 +62,7 @@ func New(c Config) *Server {
 	if c.Feeds == nil {
 		c.Feeds = new(advisory.Feeds)
 	}
-	s := &Server{cfg: c, mux: http.NewServeMux(), limits: newLimiter(c.Rates), metrics: newMetrics()}
-	s.metrics.registry.MustRegister(shards{c.Store, c.Log})
+	s := &Server{cfg: c, mux: http.NewServeMux(), limits: newLimiter(c.Rates), meters: newMeters()}
 	s.lost = s.endpoint(route{status: http.StatusNotFound})
 	s.document = sync.OnceValues(func() ([]byte, error) { return document(s.routes()) })
 	for _, r := range s.routes() {

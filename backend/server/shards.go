@@ -2,35 +2,32 @@ package server
 
 import (
 	"context"
-	"log/slog"
+	"io"
 	"strconv"
 
-	"github.com/prometheus/client_golang/prometheus"
+	victoria "github.com/VictoriaMetrics/metrics"
 
 	"svc/backend/store"
 )
 
-// shards are the metrics of a store that is spread over several servers, asked for when
-// they are. They have numbers alone: no account's name, nor a server's.
-type shards struct {
-	store store.Store
-	log   *slog.Logger
+// writeShards writes the sizes of the shards of a store that is spread over several
+// servers. They have numbers alone: no account's name, nor a server's. What can't be
+// asked now is left out.
+func (s *Server) writeShards(ctx context.Context, w io.Writer) {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	found, err := s.cfg.Store.Shards(ctx)
+	if err != nil {
+		s.cfg.Log.Error("measuring the shards", "cause", err)
+	}
+	sizes(found).WritePrometheus(w)
 }
 
-var shardBytes = prometheus.NewDesc("svc_store_shard_bytes", "Size of a shard of the events, of a store that is spread over several servers.", []string{"shard", "server"}, nil)
-
-// Describe implements prometheus.Collector.
-func (s shards) Describe(all chan<- *prometheus.Desc) { all <- shardBytes }
-
-// Collect implements prometheus.Collector. What can't be asked now is left out.
-func (s shards) Collect(all chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
-	defer cancel()
-	found, err := s.store.Shards(ctx)
-	if err != nil {
-		s.log.Error("measuring the shards", "cause", err)
-	}
+func sizes(found []store.Shard) *victoria.Set {
+	set := victoria.NewSet()
 	for _, one := range found {
-		all <- prometheus.MustNewConstMetric(shardBytes, prometheus.GaugeValue, float64(one.Bytes), strconv.FormatInt(one.ID, 10), strconv.FormatInt(one.Server, 10))
+		name := series(shardBytes, "shard", strconv.FormatInt(one.ID, 10), "server", strconv.FormatInt(one.Server, 10))
+		set.NewGauge(name, nil).Set(float64(one.Bytes))
 	}
+	return set
 }

@@ -80,7 +80,7 @@ func (s *Server) record(ctx context.Context, c caller, cmd store.Command) (store
 	}
 	if err == nil {
 		if o.Decision.Pool != "" && o.Decision.Claim {
-			s.metrics.seats.WithLabelValues(string(o.Decision.Pool)).Inc()
+			s.meters.count(seatsClaimed, "pool", string(o.Decision.Pool)).Inc()
 		}
 		c.Plan, c.Unlimited = o.Owner.Plan, o.Owner.Unlimited
 		s.seen.keep(c.token, c.Principal)
