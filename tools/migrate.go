@@ -434,10 +434,7 @@ func (m *move) prepare(ctx context.Context) error {
 // expounded are the report, and what advisories say of the move where they say
 // something.
 func (m *move) expounded() (files artifact.Files, err error) {
-	files = artifact.Files{}
-	if files[reportFile], err = report.Render(m.plan, m.a, m.exposure, "svc "+m.env.Version); err != nil {
-		return nil, err
-	}
+	files = artifact.Files{reportFile: report.Render(m.plan, m.a, m.exposure, "svc "+m.env.Version)}
 	if m.exposure.Compared {
 		files[exposureFile], err = document(m.exposure)
 	}

@@ -269,7 +269,7 @@ func (s *readiness) look(ctx context.Context, member Member) (*fleet.Read, []byt
 	r := &fleet.Read{Machine: m.row(member, found.Sum.Bytes, next.Licensed), Features: m.features(), Names: digests(secret, m.names()), Mentions: digests(secret, m.mentioned())}
 	var page []byte
 	if s.in.Out != "" {
-		page, err = report.Render(m.plan, m.a, m.exposure, "svc "+env.Version)
+		page = report.Render(m.plan, m.a, m.exposure, "svc "+env.Version)
 	}
-	return r, page, err
+	return r, page, nil
 }

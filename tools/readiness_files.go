@@ -58,15 +58,11 @@ func (s *readiness) keep(d *fleet.Document) error {
 	if err := os.MkdirAll(s.in.Out, 0o755); err != nil {
 		return fmt.Errorf("writing the fleet: %w", err)
 	}
-	page, err := fleet.Page(d, "svc "+s.env.Version)
-	if err != nil {
-		return err
-	}
 	doc, err := document(d)
 	if err != nil {
 		return err
 	}
-	for name, b := range map[string][]byte{fleetFile: doc, fleetTable: tableOf(d), fleetPage: page} {
+	for name, b := range map[string][]byte{fleetFile: doc, fleetTable: tableOf(d), fleetPage: fleet.Page(d, "svc "+s.env.Version)} {
 		if err := osfile.Write(filepath.Join(s.in.Out, name), b, 0o644); err != nil {
 			return fmt.Errorf("writing the fleet: %w", err)
 		}

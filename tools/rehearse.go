@@ -389,9 +389,7 @@ func (r *rehearsing) write(ctx context.Context) (RehearseResult, error) {
 	if files[rehearsalFile], err = document(d); err != nil {
 		return RehearseResult{}, err
 	}
-	if files[reportFile], err = report.RenderRehearsal(d, r.plan, r.a, r.exposure, "svc "+r.env.Version); err != nil {
-		return RehearseResult{}, err
-	}
+	files[reportFile] = report.RenderRehearsal(d, r.plan, r.a, r.exposure, "svc "+r.env.Version)
 	staging, err := artifact.Stage(r.in.Out, rehearsalFile, files)
 	if err != nil {
 		return RehearseResult{}, err

@@ -402,9 +402,7 @@ func (v *verification) sign(ctx context.Context, r *parity.Report, usage api.Usa
 	if files[assessmentFile], err = document(v.after); err != nil {
 		return ParityResult{}, err
 	}
-	if files[reportFile], err = report.RenderParity(r, v.after, "svc "+v.env.Version); err != nil {
-		return ParityResult{}, err
-	}
+	files[reportFile] = report.RenderParity(r, v.after, "svc "+v.env.Version)
 	signer, err := newSigner(ctx, v.env, v.client)
 	if err != nil {
 		return ParityResult{}, err

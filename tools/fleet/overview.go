@@ -2,8 +2,11 @@ package fleet
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+
+	"svc/tools/page"
 )
 
 // OverviewSchema names the form of machines.json.
@@ -59,7 +62,7 @@ type stateBar struct {
 }
 
 // Page is the overview as one page for people, which needs nothing but itself.
-func (o *Overview) Page(tool string) ([]byte, error) {
+func (o *Overview) Page(tool string) []byte {
 	var states []stateBar
 	for _, name := range slices.Sorted(maps.Keys(o.Totals)) {
 		states = append(states, stateBar{bar{name, o.Totals[name]}, classes[name]})
@@ -67,10 +70,30 @@ func (o *Overview) Page(tool string) ([]byte, error) {
 	slices.SortStableFunc(states, func(a, b stateBar) int {
 		return cmp.Compare(slices.Index(Verdicts, a.Class), slices.Index(Verdicts, b.Class))
 	})
-	return render("overview.html", struct {
-		*Overview
-		States []stateBar
-		Waves  bool
-		Tool   string
-	}{o, states, slices.ContainsFunc(o.Machines, func(m Outcome) bool { return m.Wave > 0 }), tool})
+	names := make([]string, 0, len(states))
+	for _, s := range states {
+		names = append(names, s.Name)
+	}
+	waves := slices.ContainsFunc(o.Machines, func(m Outcome) bool { return m.Wave > 0 })
+	title := fmt.Sprintf("%s: %d machines", o.Command, len(o.Machines))
+	return page.Whole(title, page.Look(look),
+		page.El("h1", page.Text(title)),
+		page.P(page.Soft(), page.Textf("Made by %s. machines.json and machines.csv have the same rows.", tool)),
+		page.Div(page.Attr("class", "facts"), page.Each(states, func(s stateBar) page.Node { return fact(s.Class, s.Count, s.Name) })),
+		page.Div(page.Attr("class", "stack"), page.Attr("role", "img"), page.Attr("aria-label", "Machines by state"), page.Each(states, func(s stateBar) page.Node { return piece(s.bar, string(s.Class)) })),
+		page.El("h2", page.Textf("Machines")),
+		tools("State", "all states", names, nil),
+		wide(page.Attr("id", "machines"),
+			page.El("thead", page.Tr(page.El("th", page.Textf("Machine")), page.El("th", page.Textf("Place")), page.El("th", page.Textf("State")), page.If(waves, page.El("th", page.Textf("Wave"))), page.El("th", page.Textf("What")))),
+			page.El("tbody", page.Each(o.Machines, func(m Outcome) page.Node { return m.row(waves) }))),
+		page.Script(script))
+}
+
+// row is a machine in the table, with its wave where some have one.
+func (o Outcome) row(waves bool) page.Node {
+	name := page.Text(o.Name)
+	if o.File != "" {
+		name = page.El("a", page.Beside(o.File), name)
+	}
+	return page.Tr(page.Data("verdict", o.State), page.Td(name), page.Td(page.Text(o.Place)), page.Td(page.Class("v", string(o.Class())), page.Text(o.State)), page.If(waves, wave(o.Wave)), page.Td(page.Text(o.What)))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/assess"
+	"svc/tools/page/pagetest"
 )
 
 // thousand is a fleet of a thousand machines of ten kinds. A name is long, one is
@@ -42,8 +43,7 @@ func thousand() *Document {
 // short enough to open at once; with SVC_PAGES it is written there, for a browser.
 func TestPageOfAThousand(t *testing.T) {
 	is := is.New(t)
-	b, err := Page(thousand(), "svc test")
-	is.NoErr(err)
+	b := Page(thousand(), "svc test")
 	page := string(b)
 	is.Equal(strings.Count(page, `/report.html"`), 900) // all that were read
 	is.Equal(strings.Count(page, "<tr data-verdict="), 1000)
@@ -54,4 +54,9 @@ func TestPageOfAThousand(t *testing.T) {
 	is.True(strings.Contains(page, "644190 USD</b>a year after all have moved; 4990 now")) // 900 seats, 100 of them there
 	is.True(len(page) < 1<<20)
 	is.NoErr(os.WriteFile(filepath.Join(cmp.Or(os.Getenv("SVC_PAGES"), t.TempDir()), "thousand.html"), b, 0o644))
+}
+
+func TestThePagesAreNoMachinesOwn(t *testing.T) {
+	pagetest.Holds(t, func(d *Document) []byte { return Page(d, "svc test") })
+	pagetest.Holds(t, func(o *Overview) []byte { return o.Page("svc test") })
 }

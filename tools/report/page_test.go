@@ -15,6 +15,9 @@ import (
 	"svc/tools/convert"
 	"svc/tools/exposure"
 	"svc/tools/migration"
+	"svc/tools/page/pagetest"
+	"svc/tools/parity"
+	"svc/tools/rehearsal"
 )
 
 // aMachine is a plan that never changes, with something in most parts of the page.
@@ -46,8 +49,27 @@ func aMachine() (*migration.Plan, *assess.Assessment) {
 func TestPageOfAMachine(t *testing.T) {
 	is := is.New(t)
 	p, a := aMachine()
-	b, err := Render(p, a, exposure.Uncompared("debian-11", "debian-13", "no feed"), "svc test")
-	is.NoErr(err)
+	b := Render(p, a, exposure.Uncompared("debian-11", "debian-13", "no feed"), "svc test")
 	is.True(strings.Contains(string(b), "web1.example.org: debian-11 to debian-13"))
 	is.NoErr(os.WriteFile(filepath.Join(cmp.Or(os.Getenv("SVC_PAGES"), t.TempDir()), "machine.html"), b, 0o644))
+}
+
+func TestThePagesAreNoMachinesOwn(t *testing.T) {
+	pagetest.Holds(t, func(c *content) []byte {
+		if c.Plan == nil {
+			c.Plan = &migration.Plan{}
+		}
+		if c.Rehearsal != nil {
+			for i := range c.Rehearsal.Checks {
+				c.Rehearsal.Checks[i].Verdict = rehearsal.Fails
+			}
+		}
+		return c.whole()
+	})
+	pagetest.Holds(t, func(c *comparison) []byte {
+		if c.Report == nil {
+			c.Report = &parity.Report{}
+		}
+		return c.whole()
+	})
 }

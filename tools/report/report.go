@@ -5,28 +5,15 @@
 package report
 
 import (
-	"bytes"
-	_ "embed"
-	"fmt"
-	"html/template"
 	"slices"
-	"sync"
 
 	"svc/assess"
 	"svc/assess/ledger"
 	"svc/backend/api"
-	"svc/backend/visible"
 	"svc/tools/exposure"
 	"svc/tools/migration"
 	"svc/tools/rehearsal"
 )
-
-//go:embed report.html
-var page string
-
-var parsed = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("report").Funcs(template.FuncMap{"percent": percent}).Parse(page))
-})
 
 // slice is one part of the picture.
 type slice struct {
@@ -46,6 +33,7 @@ var meaning = map[api.Relation]string{
 // group is a set of configuration files with one fate.
 type group struct {
 	Title string
+	Open  bool // a reader sees it at once
 	Files []migration.Config
 }
 
@@ -148,11 +136,11 @@ func changes(d *exposure.Document) (all []change) {
 
 // Render makes the page. What advisories say of the move may be nothing, and
 // then says why.
-func Render(p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool string) ([]byte, error) {
+func Render(p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool string) []byte {
 	return render(content{}, p, a, d, tool)
 }
 
-func render(c content, p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool string) ([]byte, error) {
+func render(c content, p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool string) []byte {
 	c.Plan, c.System, c.Slices, c.Exposure, c.Changes, c.Steps, c.Tool = p, a.System, parts(p), d, changes(d), Steps(p, a), tool
 	for _, f := range append(append([]assess.Finding{}, p.Findings...), a.Findings...) {
 		if !f.Inhibitor {
@@ -183,11 +171,7 @@ func render(c content, p *migration.Plan, a *assess.Assessment, d *exposure.Docu
 	}
 	c.Groups = groups(p.Configuration)
 	c.tiles()
-	var b bytes.Buffer
-	if err := parsed().Execute(&b, c); err != nil {
-		return nil, fmt.Errorf("rendering the report: %w", err)
-	}
-	return []byte(visible.Lines(b.String())), nil
+	return c.whole()
 }
 
 // bySeverity puts the worst first, and leaves equals as they stand.
@@ -224,7 +208,7 @@ func groups(files []migration.Config) (all []group) {
 		{migration.Remove, "Removed, as on the source"},
 		{migration.LeftOut, "Left out"},
 	} {
-		found := group{Title: g.title}
+		found := group{Title: g.title, Open: g.action == migration.Manual}
 		for _, f := range files {
 			if f.Action == g.action {
 				found.Files = append(found.Files, f)
@@ -236,5 +220,3 @@ func groups(files []migration.Config) (all []group) {
 	}
 	return all
 }
-
-func percent(f float64) string { return fmt.Sprintf("%.2f%%", f) }

@@ -129,10 +129,6 @@ func (f Folder) Close(outcomes []fleet.Outcome) error {
 		return nil
 	}
 	o := fleet.NewOverview(f.command, outcomes)
-	page, err := o.Page(f.tool)
-	if err != nil {
-		return err
-	}
 	rows := [][]string{{"name", "place", "state", "exit", "wave", "file", "what"}}
 	for _, m := range o.Machines {
 		rows = append(rows, []string{m.Name, m.Place, m.State, strconv.Itoa(m.Exit), strconv.Itoa(m.Wave), m.File, m.What})
@@ -141,7 +137,7 @@ func (f Folder) Close(outcomes []fleet.Outcome) error {
 	if err := encode(&document, o); err != nil {
 		return err
 	}
-	return errors.Join(f.write(overviewFile, document.Bytes()), f.write(tableFile, Table(rows)), f.write(pageFile, page))
+	return errors.Join(f.write(overviewFile, document.Bytes()), f.write(tableFile, Table(rows)), f.write(pageFile, o.Page(f.tool)))
 }
 
 // Play writes the playbook of the machines that moved, and their inventory: one that

@@ -1,5 +1,7 @@
-{{define "style"}}<style>
-:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dee5; --paper: #fff; --card: #f6f8fa; --ready: #2f7d4f; --work: #b07c1f; --blocked: #b3261e; --unreadable: #5b6675; }
+package fleet
+
+// look is the style of both pages.
+const look = `:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dee5; --paper: #fff; --card: #f6f8fa; --ready: #2f7d4f; --work: #b07c1f; --blocked: #b3261e; --unreadable: #5b6675; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6eaf0; --soft: #9aa5b4; --line: #333c48; --paper: #12161c; --card: #1a2029; --ready: #6fcf97; --work: #f0c060; --blocked: #ff8a80; --unreadable: #9aa5b4; } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 0 auto; max-width: 76rem; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .25rem; } h2 { margin: 2.5rem 0 .75rem; font-size: 1.3rem; }
@@ -14,10 +16,10 @@ td.k { white-space: nowrap; } td.long { min-width: 12rem; } details summary { cu
 th { color: var(--soft); font-weight: 600; white-space: nowrap; } th button { all: unset; cursor: pointer; } th button:focus-visible { outline: 2px solid; } th.n, td.n { text-align: right; white-space: nowrap; }
 .v { font-weight: 600; white-space: nowrap; } .v.ready { color: var(--ready); } .v.work { color: var(--work); } .v.blocked { color: var(--blocked); } .v.unreadable { color: var(--unreadable); }
 .tools { display: flex; gap: .75rem; flex-wrap: wrap; margin: .5rem 0; } input, select { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: .4rem; padding: .3rem .6rem; }
-@media print { body { max-width: none; padding: 0; } .tools { display: none; } .wide { overflow: visible; } th, td, td.k, th.n, td.n { white-space: normal; overflow-wrap: anywhere; } td.long { min-width: 0; } details::details-content { content-visibility: visible; height: auto; } thead { display: table-header-group; } tr { break-inside: avoid; } }
-</style>{{end}}
-{{define "script"}}<script>
-(() => {
+@media print { body { max-width: none; padding: 0; } .tools { display: none; } .wide { overflow: visible; } th, td, td.k, th.n, td.n { white-space: normal; overflow-wrap: anywhere; } td.long { min-width: 0; } details::details-content { content-visibility: visible; height: auto; } thead { display: table-header-group; } tr { break-inside: avoid; } }`
+
+// script filters and sorts the table of machines; without it, all is there.
+const script = `(() => {
   const body = document.querySelector("#machines tbody"), rows = [...body.rows], find = document.getElementById("find"), verdict = document.getElementById("verdict"), release = document.getElementById("release"), shown = document.getElementById("shown");
   const text = new Map(rows.map(r => [r, r.textContent.toLowerCase()]));
   const show = () => {
@@ -46,7 +48,4 @@ th { color: var(--soft); font-weight: 600; white-space: nowrap; } th button { al
     });
   });
   show();
-})();
-</script>{{end}}
-{{define "names"}}{{if gt (len .) 12}}<details><summary>{{count .}}</summary>{{template "list" .}}</details>{{else}}{{template "list" .}}{{end}}{{end}}
-{{define "list"}}<span class="soft">{{range $i, $m := .}}{{if $i}}, {{end}}{{$m}}{{end}}</span>{{end}}
+})();`
