@@ -19,28 +19,6 @@ unset TMPDIR # chroots have their own
 . .ci/e2e/shop.sh
 trap clear EXIT
 
-# make_root makes a trixie with the servers of three releases, once.
-make_root() (
-	local base=$cache/postgresql suite
-	mkdir -p "$cache"
-	exec 9>"$cache/lock"
-	flock 9
-	[ ! -e "$base.made" ] || return 0
-	echo "making $base"
-	rm -rf --one-file-system "$base"
-	mkdir -p "$base"
-	{ # a failure of any ends it
-		debootstrap --variant=minbase trixie "$base" "$(mirror)" &&
-			for suite in bullseye bookworm trixie; do echo "deb $(mirror) $suite main"; done >"$base/etc/apt/sources.list" &&
-			printf '#!/bin/sh\nexit 101\n' >"$base/usr/sbin/policy-rc.d" &&
-			chmod +x "$base/usr/sbin/policy-rc.d" &&
-			mkdir -p "$base/etc/postgresql-common" &&
-			echo 'create_main_cluster = false' >"$base/etc/postgresql-common/createcluster.conf" &&
-			DEBIAN_FRONTEND=noninteractive chroot "$base" sh -c 'apt-get update && apt-get install -y -qq --no-install-recommends postgresql-13 postgresql-15 postgresql-17 locales && echo "en_US.UTF-8 UTF-8" >/etc/locale.gen && locale-gen && apt-get clean'
-	} >"$base.log" 2>&1 || { tail -n 20 "$base.log"; return 1; }
-	touch "$base.made"
-)
-
 # mount_root has all changes to the chroot go to memory.
 mount_root() {
 	mkdir -p "$work/memory" "$root"
@@ -273,7 +251,7 @@ chain() {
 	delay=0 during started check killed chain --engine postgresql --to 15 --backup-dir /srv/chain --confirm
 	exits "while one is begun, no other begins" 1 to 15 /srv/chain --confirm
 	said "and it says how to go on" "--resume"
-	for step in copy rehearse close sums upgrade index compare open; do
+	for step in copy rehearse make close sums upgrade index compare open; do
 		delay=0.$((RANDOM % 7)) during started "$step" killed chain --backup-dir /srv/chain --resume --confirm
 		check "SIGKILL in $step" grep -q "\"step\":\"$step\",\"state\":\"started\"" "$root/srv/chain/journal.jsonl"
 	done
@@ -319,8 +297,9 @@ make_orders() {
 			create type span as range (subtype = text, collation = mine);
 			create domain word as text collate mine;
 			create domain late as text check (value collate "de-x-icu" > '');
-			create table checked (k text collate "de-x-icu" constraint small check (k < U&'\4E00'), l late, z text check (z collate "C" > ''), ls late[], g text generated always as (greatest(k, 'b' collate "de-x-icu")) stored, b bool generated always as (z collate "C" > 'b') stored);
-			insert into checked select t, t, t from unnest(array['a', 'b']) t;
+			create type later as range (subtype = late);
+			create table checked (k text collate "de-x-icu" constraint small check (k < U&'\4E00'), l late, z text check (z collate "C" > ''), ls late[], lr later_multirange, g text generated always as (greatest(k, 'b' collate "de-x-icu")) stored, b bool generated always as (z collate "C" > 'b') stored);
+			insert into checked select t, t, t from unnest(array['a', 'b']) t; update checked set lr = later_multirange(later(l, null));
 			create table n (plain text, name text collate "de-x-icu", own text collate mine, w word, p pair, s span, c text collate "C", n int,
 				constraint only_one exclude using gist (own with =, n with =));
 			insert into n select t, t, t, t, (t, i)::pair, span(t, t, '[]'), t, i from generate_series(1, 400) i, lateral (select chr(case when i % 2 = 0 then 67008 + i % 50 else 19968 + i end) || i) as x(t);
@@ -371,14 +350,15 @@ orders() {
 		create domain han as text check (value >= U&'\4E00');
 		create domain chinese as han;
 		create type two as (n int, c chinese);
-		create table broken (k text collate "de-x-icu" constraint beyond check (k >= U&'\4E00'), h han, hs chinese[], two two[], after bool generated always as (k >= U&'\4E00' collate "de-x-icu") stored);
-		insert into broken values (chr(67008), chr(67008), array[chr(19968), chr(67008)], array[(1, chr(67008))::two]);
+		create type spell as range (subtype = chinese);
+		create table broken (k text collate "de-x-icu" constraint beyond check (k >= U&'\4E00'), h han, hs chinese[], two two[], spell spell, spells spell_multirange, of_spells spell_multirange[], after bool generated always as (k >= U&'\4E00' collate "de-x-icu") stored);
+		insert into broken values (chr(67008), chr(67008), array[chr(19968), chr(67008)], array[(1, chr(67008))::two], spell(chr(67008), null), spell_multirange(spell(chr(67008), null)), array[spell_multirange(spell(chr(67008), null))]);
 	SQL
 	place cut
 	exits "rows that the new order has in another partition, or beyond a constraint" 1 to 17 /srv/cut --instance 15/icu --confirm
 	said "are said" 'rows of public.cut_m are in another partition of public.cut'
 	said "of a constraint" 'rows of public.broken break its constraint beyond'
-	for column in h hs two; do said "of a domain, in $column" "rows of public.broken break a constraint of the domain public.han in $column"; done
+	for column in h hs two spell spells of_spells; do said "of a domain, in $column" "rows of public.broken break a constraint of the domain public.han in $column"; done
 	said "and of a column that is made of others" 'rows of public.broken have another value in after than would be made'
 	sql -p 5440 -d own -c 'drop table cut, broken' -c 'drop domain han cascade' -c 'drop type two'
 	before=$(sql -p 5440 -d own -c "$differs")
@@ -507,7 +487,7 @@ taken_back() {
 	echo 'of an earlier cluster' >"$log" && host chown postgres:adm "/var/log/postgresql/${log##*/}"
 	chmod 600 "$log" && touch -d 2020-02-03 "$log"
 	places >"$work/places"
-	for step in check copy rehearse close sums upgrade index compare open; do
+	for step in check copy rehearse make close sums upgrade index compare open; do
 		place "back-$step"
 		delay=0.$((RANDOM % 9)) during started "$step" killed "back-$step" --engine postgresql --to 17 --backup-dir "/srv/back-$step" --confirm
 		undoing_killed "$step" --backup-dir "/srv/back-$step" --roll-back --confirm
@@ -848,50 +828,105 @@ durations() {
 		    if e.get("state") == "done": took.append("%s %.1f" % (e["step"], (at - began[e["step"]]).total_seconds()))
 		r = json.load(open(sys.argv[2]))
 		print("seconds: " + ", ".join(took))
-		print("clients waited %.0f s; the plan said about %.0f s, after %.0f s of preparation" % (r["waited_seconds"], r["downtime_seconds"], r["preparation_seconds"]))
+		print("clients waited %.1f s; the plan said about %.0f s, after %.0f s of preparation" % (r["waited_seconds"], r["downtime_seconds"], r["preparation_seconds"]))
 	PY
 }
 
-# large upgrades a cluster of E2E_SIZE GB on a disk, and has pg_upgrade --link do it by
-# hand, with what else there is to do before clients may come back.
+# large_disk DIRECTORY GIGABYTES: what is mounted there shares blocks where E2E_FS is a
+# file system that can: xfs, or btrfs, which also presses what it holds, so that 20 GB
+# fit on less. Else it is the disk that this script works on.
+large_disk() {
+	local fs=${E2E_FS:-}
+	mkdir -p "$1"
+	[ -n "$fs" ] || return 0
+	truncate -s "$(($2 * 6 + 8))g" "$1.img"
+	case $fs in
+	btrfs) mkfs.btrfs -q "$1.img" >/dev/null && mount -o loop,discard,compress=zstd:1 "$1.img" "$1" ;;
+	ext4) mke2fs -q -F -t ext4 "$1.img" && mount -o loop,discard "$1.img" "$1" ;;
+	*) "mkfs.$fs" -q "$1.img" && mount -o loop,discard "$1.img" "$1" ;;
+	esac
+}
+
+# large_taken DIRECTORY: what of the real disk is taken, where that is another one.
+large_taken() { [ ! -e "$1.img" ] || echo "$2: $(du -sm "$1.img" | cut -f1) MiB of the disk below"; }
+
+# large_fill GIGABYTES: as it is in a cluster that has run for long: looked over by
+# VACUUM, so that the first to read a row has nothing to write. What is loaded in the
+# transaction that makes its table needs no log at the least level of it.
+large_fill() {
+	local i conf=$root/etc/postgresql/13/large/postgresql.conf
+	cp "$conf" "$work/large.conf"
+	printf 'fsync = off\nwal_level = minimal\nmax_wal_senders = 0\nmaintenance_work_mem = 256MB\n' >>"$conf"
+	host pg_ctlcluster 13 large start
+	sql -p 5460 <<-SQL
+		create table narrow as select i as n, md5(i::text) as name, now() as at from generate_series(1, $1 * 1000000) i;
+		alter table narrow add primary key (n);
+		create index narrow_name on narrow (name);
+	SQL
+	for i in 1 2 3 4; do sql -p 5460 -c "create table wide$i as select i as n, repeat(md5(i::text), 30) as t from generate_series(1, $1 * 200000) i"; done
+	sql -p 5460 -c 'vacuum analyze'
+	cat "$work/large.conf" >"$conf"
+	host pg_ctlcluster 13 large restart
+}
+
+# large upgrades a cluster of E2E_SIZE GB on a disk, and has pg_upgrade do it by hand,
+# which clones where the file system can and links where not, with what else there is to
+# do before clients may come back.
 large() {
-	local patience=40000 gigabytes=${E2E_SIZE:-3} disk=$work/disk i begin
-	mkdir -p "$disk" "$root/srv/large"
+	local patience=40000 gigabytes=${E2E_SIZE:-3} disk=$work/disk begin way=--link
+	large_disk "$disk" "$gigabytes"
+	case ${E2E_FS:-} in xfs | btrfs) way=--clone ;; esac
+	mkdir -p "$root/srv/large"
 	mount --bind "$disk" "$root/srv/large"
 	host install -d -o postgres /srv/large/13
 	install -d -m 0711 "$root/srv/large/backup"
 	host pg_createcluster 13 large -p 5460 -d /srv/large/13/large -e UTF8 --locale en_US.UTF-8 -- --data-checksums >/dev/null
-	printf 'max_wal_size = 4GB\nfsync = off\n' >>"$root/etc/postgresql/13/large/postgresql.conf" # while it is filled
-	host pg_ctlcluster 13 large start
-	sql -p 5460 -c 'create table narrow (n int primary key, name text, at timestamptz)' -c "insert into narrow select i, md5(i::text), now() from generate_series(1, $gigabytes * 1000000) i" -c 'create index narrow_name on narrow (name)'
-	for i in 1 2 3 4; do
-		sql -p 5460 -c "create table wide$i (n int, t text)" -c "insert into wide$i select i, repeat(md5(i::text), 30) from generate_series(1, $gigabytes * 200000) i"
-	done
-	sed -i '/^fsync = off/d' "$root/etc/postgresql/13/large/postgresql.conf"
-	host pg_ctlcluster 13 large restart
-	echo "there are $(du -sm "$root/srv/large/13" | cut -f1) MiB"
+	large_fill "$gigabytes"
+	echo "there are $(du -sm --apparent-size "$root/srv/large/13" | cut -f1) MiB"
+	large_taken "$disk" "with the cluster"
 	exits "a large cluster: 13 → 17" 0 large_upgraded
-	grep -c 'so far\|tables of' "$work/progress" | sed 's/$/ lines of progress, such as:/'
+	large_taken "$disk" "with the upgraded one, and the copy"
+	{ grep -c "so far\|tables of" "$work/progress" || true; } | sed 's/$/ lines of progress, such as:/'
 	grep 'tables of' "$work/progress" | tail -n 1 || true
 	check "how long clients will wait is said before, by the rehearsal" grep 'close: .*by the rehearsal they wait about' "$work/progress"
 	cat "$work/last.log"
-	large_durations
+	large_durations | tee "$work/durations"
 	exits "a large cluster: and back" 0 upgrade --backup-dir /srv/large/backup --roll-back --confirm
-	host pg_ctlcluster 13 large stop
+	rm -rf --one-file-system "$root/srv/large/backup"
 	begin=$(date +%s%N)
+	host pg_ctlcluster 13 large stop
 	host install -d -o postgres -m 0700 /srv/large/hand /srv/large/run
 	as_account /usr/lib/postgresql/17/bin/initdb --no-sync -D /srv/large/hand --data-checksums --locale en_US.UTF-8 -U postgres >/dev/null
-	check "by hand: pg_upgrade --link" chroot "$root" setpriv --reuid postgres --regid postgres --init-groups sh -c 'cd /srv/large/run && /usr/lib/postgresql/17/bin/pg_upgrade --link -j 2 -b /usr/lib/postgresql/13/bin -B /usr/lib/postgresql/17/bin -d /srv/large/13/large -D /srv/large/hand -o "-c config_file=/etc/postgresql/13/large/postgresql.conf" --socketdir /srv/large/run'
-	since "by hand: pg_upgrade --link" "$begin"
+	check "by hand: pg_upgrade $way" chroot "$root" setpriv --reuid postgres --regid postgres --init-groups sh -c 'cd /srv/large/run && /usr/lib/postgresql/17/bin/pg_upgrade '"$way"' -j 2 -b /usr/lib/postgresql/13/bin -B /usr/lib/postgresql/17/bin -d /srv/large/13/large -D /srv/large/hand -o "-c config_file=/etc/postgresql/13/large/postgresql.conf" --socketdir /srv/large/run'
+	since "by hand: pg_upgrade $way" "$begin"
 	as_account /usr/lib/postgresql/17/bin/pg_ctl -D /srv/large/hand -o "-p 5460 -k /srv/large/run -c listen_addresses=" -l /srv/large/run/log -w start >/dev/null
-	sql -h /srv/large/run -p 5460 -c 'reindex database' 
-	since "and indexes made again" "$begin"
+	sql -h /srv/large/run -p 5460 -c 'reindex database'
+	since "and indexes made again" "$begin" | tee -a "$work/durations"
 	chroot "$root" setpriv --reuid postgres --regid postgres --init-groups vacuumdb -h /srv/large/run -p 5460 --all --analyze-only -q
-	since "and statistics" "$begin"
+	since "and statistics" "$begin" | tee -a "$work/durations"
 	as_account /usr/lib/postgresql/17/bin/pg_ctl -D /srv/large/hand -w stop >/dev/null
+	host pg_createcluster 17 hand -p 5460 -d /srv/large/hand >/dev/null
+	host pg_ctlcluster 17 hand start
+	same "by hand: clients are back" "$(sql -p 5460 -c 'show server_version' | cut -d. -f1)" 17
+	since "and clients are back" "$begin" | tee -a "$work/durations"
+	large_taken "$disk" "by hand"
+	large_compared
 	end_servers
 	umount "$root/srv/large"
-	rm -rf --one-file-system "$disk" "$root"/etc/postgresql/13/large
+	umount "$disk" 2>/dev/null || true
+	rm -rf --one-file-system "$disk" "$disk.img" "$root"/etc/postgresql/13/large "$root"/etc/postgresql/17/hand
+}
+
+# large_compared: how svc's downtime is to that by hand, without a proof and with it.
+large_compared() {
+	python3 - "$work/durations" <<-'PY'
+		import re, sys
+		text = open(sys.argv[1]).read()
+		of = lambda what: float(re.search(what + r"\D*? ([\d.]+)", text)[1])
+		hand, statistics = of("and clients are back:") / 1000, (of("and statistics:") - of("and indexes made again:")) / 1000
+		waited, proof = of("clients waited"), of("sums") + of("compare") - statistics
+		print("by hand %.1f s, digests and amcheck %.1f s; svc %.1f s: %.2f of by hand, %.2f of that with the proof" % (hand, proof, waited, waited / hand, waited / (hand + proof)))
+	PY
 }
 
 large_upgraded() { to 17 /srv/large/backup --instance 13/large --confirm --json >"$work/result.json" 2>"$work/progress"; }
@@ -918,7 +953,7 @@ newest() {
 }
 
 needs debootstrap:debootstrap mke2fs:e2fsprogs python3:python3
-make_root
+servers_root "$cache"
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 mount_root
 host pg_createcluster 13 main -e UTF8 --locale en_US.UTF-8 -- --data-checksums >/dev/null

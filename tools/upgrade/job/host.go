@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -293,6 +294,23 @@ func (h *Host) Serve(ctx context.Context, c Command, ready, fn func(context.Cont
 		err = last
 	}
 	return err
+}
+
+// AtOnce does tasks beside each other, until all have ended; when one fails the others
+// are told to end.
+func AtOnce(ctx context.Context, tasks ...func(context.Context) error) error {
+	during, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	var wait sync.WaitGroup
+	for _, task := range tasks {
+		wait.Go(func() {
+			if err := task(during); err != nil {
+				end(err) // the first that is told stays
+			}
+		})
+	}
+	wait.Wait()
+	return context.Cause(during)
 }
 
 // patience is how long is waited for a server, and how often it is looked at.

@@ -99,3 +99,21 @@ func TestWhatIsKept(t *testing.T) {
 }
 
 var errNotYet = errors.New("it is not ready")
+
+// TestAtOnce has the first failure end the others, and be the one that is told.
+func TestAtOnce(t *testing.T) {
+	is := is.New(t)
+	is.NoErr(AtOnce(t.Context()))
+	failure, done := errors.New("the first"), false
+	err := AtOnce(
+		t.Context(),
+		func(context.Context) error { return failure },
+		func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+		func(context.Context) error { done = true; return nil },
+	)
+	is.Equal(err, failure)
+	is.True(done)
+	during, end := context.WithCancel(t.Context())
+	err = AtOnce(during, func(ctx context.Context) error { end(); <-ctx.Done(); return ctx.Err() })
+	is.Equal(err, context.Canceled)
+}

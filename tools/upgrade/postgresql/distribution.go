@@ -55,6 +55,7 @@ type pgAnswers struct {
 	Initdb    []string
 	Databases []session.Database
 	Locks     int64
+	Alone     bool
 }
 
 // made is where pg_upgrade makes the new cluster.
@@ -279,7 +280,7 @@ func (m *pgDistribution) informed(h *job.Host) (*pgRun, error) {
 		return nil, err
 	}
 	g := m.run(h)
-	g.p.Superuser, g.p.Initdb, g.p.Databases, g.p.Locks = said.Superuser, said.Initdb, said.Databases, said.Locks
+	g.p.Superuser, g.p.Initdb, g.p.Databases, g.p.Locks, g.p.Alone = said.Superuser, said.Initdb, said.Databases, said.Locks, said.Alone
 	return g, nil
 }
 
@@ -302,16 +303,14 @@ func (m *pgDistribution) Stock(ctx context.Context, h *job.Host, dir string) (ha
 	if err != nil {
 		return nil, err
 	}
+	if !old {
+		return g.prove(ctx, c)
+	}
 	err = g.with(ctx, c, false, func(ctx context.Context, s session.Session) error {
-		if old {
-			err = m.ask(ctx, g, s)
+		if err := m.ask(ctx, g, s); err != nil {
+			return err
 		}
-		if err == nil {
-			has, err = s.Fingerprint(ctx, g.p.Databases)
-		}
-		if err == nil && !old {
-			err = s.KeepQuiet(ctx)
-		}
+		has, err = s.Fingerprint(ctx, g.p.Databases)
 		return err
 	})
 	return has, err
@@ -324,7 +323,7 @@ func (m *pgDistribution) ask(ctx context.Context, g *pgRun, s session.Session) e
 	if err = errors.Join(err, s.KeepOrders(ctx, g.p.Databases)); err != nil {
 		return err
 	}
-	return g.WriteFile(pgAsked, pgAnswers{g.p.Superuser, g.p.Initdb, g.p.Databases, g.p.Locks})
+	return g.WriteFile(pgAsked, pgAnswers{g.p.Superuser, g.p.Initdb, g.p.Databases, g.p.Locks, g.p.Alone})
 }
 
 // Convert makes the new cluster from a copy, which it takes the place of.

@@ -206,6 +206,7 @@ type pgState struct {
 	CType     string `json:"ctype"`
 	Provider  string `json:"provider"`
 	ICU       string `json:"icu"`
+	Alone     bool   `json:"alone"`
 	Locks     int64  `json:"locks"`       // that a transaction may have
 	Clients   int64  `json:"connections"` // that the server lets in
 }
@@ -215,6 +216,7 @@ const pgAsk = `select json_build_object('super', (select rolsuper from pg_roles 
 	'archives', current_setting('archive_mode') <> 'off', 'socket', btrim(split_part(current_setting('unix_socket_directories'), ',', 1)), 'recovery', pg_is_in_recovery(), 'replicas', (select count(*) from pg_stat_replication),
 	'slots', (select count(*) from pg_replication_slots), 'incoming', (select count(*) from pg_subscription), 'prepared', (select count(*) from pg_prepared_xacts),
 	'spaces', (select count(*) - 2 from pg_tablespace), 'hidden', (select count(*) from pg_database where not datallowconn and datname <> 'template0'),
+	'alone', concat(current_setting('shared_preload_libraries'), current_setting('session_preload_libraries'), current_setting('local_preload_libraries')) = '',
 	'locks', current_setting('max_locks_per_transaction')::int, 'connections', current_setting('max_connections')::int,
 	'checksums', current_setting('data_checksums'), 'segment', pg_size_bytes(current_setting('wal_segment_size')),
 	'encoding', pg_encoding_to_char(encoding), 'collate', datcollate, 'ctype', datctype, 'provider', %[1]s) from pg_database where datname = 'template0'`
@@ -245,7 +247,7 @@ func (g *pgRun) ask(ctx context.Context, live session.Session, control func(vers
 		return job.Refusef("let it in over the local socket, as Debian does: local all "+p.Owner+" peer", "the account %s can't ask the server: %v", p.Owner, err)
 	}
 	state := states[0]
-	p.Superuser, p.Socket, p.Archives = state.Superuser, state.Socket, state.Archives
+	p.Superuser, p.Socket, p.Archives, p.Alone = state.Superuser, state.Socket, state.Archives, state.Alone
 	p.Initdb = state.initdb(p.Old)
 	if refused := state.refuse(p); refused != nil {
 		return refused

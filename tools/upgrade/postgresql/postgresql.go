@@ -40,6 +40,7 @@ type Job struct {
 	Bytes     int64  // of the data, without the log of transactions
 	Locks     int64  // that a transaction may have, for all relations of the largest database
 	Relations int64  // tables, indexes and what else has a file, of all databases
+	Alone     bool   `json:",omitzero"` // its server loads no library that could have workers of its own
 	Online    bool   // the server gives a copy while it serves
 	Offline   string `json:",omitzero"` // why it does not
 	job.Paces
@@ -164,7 +165,7 @@ func (p *Job) sortingNotes() (notes []string) {
 }
 
 // Steps are the way of a cluster. Clients are cut off only when all that comes
-// then has been done to a copy, and the new cluster is made only then.
+// then has been done to a copy.
 func (p *Job) Steps(h *job.Host) []job.Step {
 	if p.Distribution != nil {
 		return p.Distribution.Steps(h)
@@ -174,15 +175,16 @@ func (p *Job) Steps(h *job.Host) []job.Step {
 		{Name: "check", Does: "asks pg_upgrade --check, and adapts the configuration, in an empty cluster in the backup directory", Do: g.check, Undo: g.remove("check")},
 		{Name: "copy", Does: "copies the cluster to the backup directory", Do: g.copy, Undo: g.removeCopy, Fills: h.Path("copy"), Bytes: p.Bytes},
 		{Name: "rehearse", Does: "upgrades a copy of the copy, and compares every table of both", Do: g.rehearse, Undo: g.removeRehearsal, Fills: h.Path("rehearsal"), Bytes: p.Bytes},
+		{Name: "make", Does: "makes the new cluster, empty, with the configuration of the old one", Changes: true, Do: newCluster{g}.make, Undo: g.drop},
 		{Name: "close", Cuts: true, Does: "stops the server for its clients, and for the next boot", Learnt: g.expected, Changes: true, Do: g.close, Undo: g.reopen, Holds: g.closed},
 		{Name: "sums", Does: "takes digests of every table", Do: g.sums, Undo: g.removeSums, Holds: g.untouched("sums.json")},
-		{Name: "upgrade", Does: "makes the new cluster and has pg_upgrade " + p.copies() + " the old one into it", Changes: true, Do: g.upgrade, Undo: g.drop, Holds: g.copied, Fills: p.New.Data, Bytes: p.Bytes},
-		{Name: "index", Does: "makes indexes on text again where the order of text may have changed, has amcheck look at them, and makes statistics", Changes: true, Do: g.index},
-		{Name: "compare", Does: "compares every table with the digests taken before", Do: g.compare},
+		{Name: "upgrade", Does: "has pg_upgrade " + p.copies() + " the old cluster into the new one", Changes: true, Do: g.upgrade, Undo: g.drop, Holds: g.copied, Fills: p.New.Data, Bytes: p.Bytes},
+		{Name: "index", Does: "makes indexes on text again where the order of text may have changed", Changes: true, Do: g.index},
+		{Name: "compare", Does: "compares every table with the digests taken before, has amcheck look at the indexes, and makes statistics", Changes: true, Do: g.compare},
 		{Name: "open", Serves: true, Opens: true, Does: "starts the new server for the clients", Changes: true, Do: g.open, Undo: g.shut},
 	}
 	if !p.Online { // its files are copied when nobody writes to them
-		steps[1], steps[2], steps[3] = steps[3], steps[1], steps[2]
+		steps[1], steps[2], steps[3], steps[4] = steps[4], steps[1], steps[2], steps[3]
 	}
 	return g.settledAll(steps)
 }
@@ -335,13 +337,22 @@ func (g *pgRun) private() error {
 // before a cluster was asked.
 const usualLocks = 64
 
+// workers are processes that help to make an index. Where libraries are loaded, which may
+// have workers of their own, none is let in.
+func (p *Job) workers() int {
+	if !p.Alone {
+		return 0
+	}
+	return runtime.NumCPU()
+}
+
 // quiet are the settings of a server that does nothing by itself, touches nothing
 // of the one that clients use, and takes little memory beside it. What the cluster
 // loads it loads too, but runs no worker of it.
 func (g *pgRun) quiet(c session.Cluster) []string {
 	all := []string{
 		"hba_file=" + job.PrivateDir + "/pg_hba.conf", "external_pid_file=", "logging_collector=off", "log_destination=stderr", "archive_mode=off", "synchronous_standby_names=",
-		"max_worker_processes=0", "max_locks_per_transaction=" + strconv.FormatInt(max(usualLocks, g.p.Locks), 10), "shared_buffers=128MB", "huge_pages=off", "ssl=off",
+		"max_worker_processes=" + strconv.Itoa(g.p.workers()), "max_locks_per_transaction=" + strconv.FormatInt(max(usualLocks, g.p.Locks), 10), "shared_buffers=128MB", "huge_pages=off", "ssl=off",
 	}
 	if c.Major() < 15 {
 		all = append(all, "stats_temp_directory=pg_stat_tmp")
@@ -399,11 +410,18 @@ func (p *Job) initdb(major int) []string {
 	return args
 }
 
+// noSyncSince is the first version whose pg_upgrade leaves it to others to have the files
+// on the disk, which it does one by one.
+const noSyncSince = 15
+
 // pgUpgrade runs pg_upgrade from a cluster to another.
 func (g *pgRun) pgUpgrade(ctx context.Context, from, to session.Cluster, further ...string) error {
 	work, err := g.folder("pg_upgrade")
 	if err != nil {
 		return err
+	}
+	if to.Major() >= noSyncSince { // what the step has changed is brought to the disk as a whole when it ends
+		further = append(further, "--no-sync")
 	}
 	options := func(c session.Cluster) string { return "-c " + strings.Join(g.quiet(c), " -c ") }
 	c := g.as(append([]string{
@@ -504,19 +522,37 @@ func (g *pgRun) closed(ctx context.Context) bool {
 	return err == nil && how == l.never() && (socket == "" || socket == job.PrivateDir)
 }
 
-// upgrade makes the new cluster, whose place was empty when all began.
-func (g *pgRun) upgrade(ctx context.Context) error {
+// madeFile is there as long as the new cluster is as it was made.
+const madeFile = "made.json"
+
+// make makes the new cluster, whose place was empty when all began: no client waits for
+// what of it does not depend on the old one's data.
+func (g newCluster) make(ctx context.Context) error {
 	p := g.p
 	if err := p.logAway(); err != nil {
 		return fmt.Errorf("keeping a log that is there: %w", err)
 	}
-	if err := p.layout().create(ctx, g); err != nil {
+	if err := p.layout().create(ctx, g.pgRun); err != nil {
 		return err
 	}
-	if err := (configuration{g}).configure(ctx, p.New); err != nil {
+	if err := configuration(g).configure(ctx, p.New); err != nil {
 		return err
 	}
-	if err := g.pgUpgrade(ctx, p.Old, p.New, g.transfer(p.Clone)...); err != nil {
+	return g.WriteFile(madeFile, true)
+}
+
+// upgrade has pg_upgrade fill the new cluster. Where a try was cut short, its undoing has
+// removed that, and another one is made.
+func (g *pgRun) upgrade(ctx context.Context) error {
+	if !g.kept(madeFile) {
+		if err := (newCluster{g}).make(ctx); err != nil {
+			return err
+		}
+	}
+	if err := job.RemoveFile(g.Path(madeFile)); err != nil {
+		return err
+	}
+	if err := g.pgUpgrade(ctx, g.p.Old, g.p.New, g.transfer(g.p.Clone)...); err != nil {
 		return err
 	}
 	return g.touched("upgrade.json")
@@ -545,7 +581,7 @@ func (g *pgRun) drop(context.Context) error {
 		return fmt.Errorf("removing the new cluster: %w", err)
 	}
 	// The database comes first: that the backup directory can't be written stops nothing.
-	for _, name := range []string{"upgrade.json", "pg_upgrade", "opened.json"} {
+	for _, name := range []string{madeFile, "upgrade.json", "pg_upgrade", "opened.json"} {
 		_ = os.RemoveAll(g.Path(name))
 	}
 	return nil

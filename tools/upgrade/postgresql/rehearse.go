@@ -116,11 +116,17 @@ func (g *pgRun) rehearse(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the copy: %w", err)
 	}
+	if err := g.initdb(ctx, to); err != nil {
+		return err
+	}
+	if err := (configuration{g}).configure(ctx, to); err != nil {
+		return err
+	}
 	for _, part := range []struct {
 		took *float64
 		do   func() error
 	}{
-		{&pace.Upgrade, func() error { return g.remake(ctx, from, to) }},
+		{&pace.Upgrade, func() error { return g.pgUpgrade(ctx, from, to, g.transfer(g.p.CloneBackup)...) }},
 		{&pace.Index, func() error { return g.indexIn(ctx, to) }},
 		{&pace.Compare, func() error { return g.compareWith(ctx, to, "the upgraded copy", before) }},
 	} {
@@ -151,17 +157,6 @@ func timed(took *float64, do func() error) error {
 	return err
 }
 
-// remake makes a cluster of the new version beside, and upgrades one into it.
-func (g *pgRun) remake(ctx context.Context, from, to session.Cluster) error {
-	if err := g.initdb(ctx, to); err != nil {
-		return err
-	}
-	if err := (configuration{g}).configure(ctx, to); err != nil {
-		return err
-	}
-	return g.pgUpgrade(ctx, from, to, g.transfer(g.p.CloneBackup)...)
-}
-
 // transfer is how pg_upgrade brings the files over: it shares their blocks where
 // the file system can, and copies them where not. It never links: the old cluster
 // has to stay as it is.
@@ -172,24 +167,45 @@ func (g *pgRun) transfer(clone bool) []string {
 	return nil
 }
 
-// takeStock says what a stopped cluster has. One of the old version also says by what
-// it sorts, and one of the new version how much it has written.
+// takeStock says what the old cluster has, or a copy of it, and by what it sorts.
 func (g *pgRun) takeStock(ctx context.Context, c session.Cluster) (has inplace.Stock, err error) {
 	err = g.with(ctx, c, false, func(ctx context.Context, s session.Session) error {
 		if has, err = s.Fingerprint(ctx, g.p.Databases); err != nil {
 			return err
 		}
-		if c.Version == g.p.Old.Version {
-			return s.KeepOrders(ctx, g.p.Databases)
+		return s.KeepOrders(ctx, g.p.Databases)
+	})
+	return has, err
+}
+
+// prove takes stock of a cluster that was upgraded, and at the same time has amcheck and
+// the server look at what was made again, and makes statistics, which pg_upgrade does not
+// copy before 18: none of it changes what another one reads. Last it says how much the
+// cluster has written.
+func (g *pgRun) prove(ctx context.Context, c session.Cluster) (has inplace.Stock, err error) {
+	err = g.with(ctx, c, true, func(ctx context.Context, s session.Session) error {
+		reads := s
+		reads.Writes = false
+		err := job.AtOnce(
+			ctx,
+			func(ctx context.Context) (err error) { has, err = reads.Fingerprint(ctx, g.p.Databases); return err },
+			func(ctx context.Context) error { return s.ProveOrder(ctx, g.p.Databases) },
+			func(ctx context.Context) error {
+				analyze := s.Client("template1", "vacuumdb", "--all", "--analyze-only", "-j", strconv.Itoa(min(session.MaxReaders, runtime.NumCPU())))
+				return g.do(ctx, session.WithoutDatabase(analyze))
+			},
+		)
+		if err != nil {
+			return err
 		}
-		return s.KeepQuiet(ctx)
+		return reads.KeepQuiet(ctx)
 	})
 	return has, err
 }
 
 // compareWith compares a cluster with what another had.
 func (g *pgRun) compareWith(ctx context.Context, c session.Cluster, what string, before inplace.Stock) error {
-	after, err := g.takeStock(ctx, c)
+	after, err := g.prove(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -286,16 +302,9 @@ func reasonsIn(text string, list bool) (found []string) {
 	return found
 }
 
-// index makes again what is sorted by a library that may sort otherwise by now,
-// and statistics, which pg_upgrade does not copy.
+// index makes again what is sorted by a library that may sort otherwise by now.
 func (g *pgRun) index(ctx context.Context) error { return g.indexIn(ctx, g.p.New) }
 
 func (g *pgRun) indexIn(ctx context.Context, c session.Cluster) error {
-	return g.with(ctx, c, true, func(ctx context.Context, s session.Session) error {
-		if err := s.SortAgain(ctx, g.p.Databases); err != nil {
-			return err
-		}
-		analyze := s.Client("template1", "vacuumdb", "--all", "--analyze-only", "-j", strconv.Itoa(min(session.MaxReaders, runtime.NumCPU())))
-		return g.do(ctx, session.WithoutDatabase(analyze))
-	})
+	return g.with(ctx, c, true, func(ctx context.Context, s session.Session) error { return s.SortAgain(ctx, g.p.Databases) })
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -76,6 +78,9 @@ const pgStored = `
 	union select 'pg_attrdef'::regclass, d.oid, 0::oid, m[1]::oid from pg_attrdef d join pg_attribute g on g.attrelid = d.adrelid and g.attnum = d.adnum, regexp_matches(d.adbin::text, ':inputcollids? (?:\(o )?([0-9]+)', 'g') m where g.attgenerated = 's'
 	union select 'pg_attrdef'::regclass, d.oid, a.atttypid, 0::oid from pg_attrdef d join pg_attribute g on g.attrelid = d.adrelid and g.attnum = d.adnum join pg_attribute a on a.attrelid = d.adrelid and a.attnum > 0 and not a.attisdropped where g.attgenerated = 's'`
 
+// pgMultirangesSince is the first version that has types of several ranges.
+const pgMultirangesSince = 14
+
 // pgStoredSince is the first version that has such columns.
 const pgStoredSince = 12
 
@@ -86,7 +91,7 @@ func (s Session) orders(ctx context.Context, database string) ([]Order, error) {
 	if s.Cluster.Major() >= pgStoredSince {
 		stored = pgStored
 	}
-	if s.Cluster.Major() >= 14 {
+	if s.Cluster.Major() >= pgMultirangesSince {
 		ranges = ", r.rngmultitypid"
 	}
 	if s.Cluster.Major() >= pgOrdersKnown {
@@ -122,22 +127,21 @@ func (s Session) Sorting(ctx context.Context, database string) (string, error) {
 }
 
 func sortedBy(orders []Order) string {
-	var by, indexes, tables []string
-	var checks, stored []int64
+	var by []string
 	for _, o := range orders {
 		version := o.Recorded
 		if o.Recorded != o.Actual {
 			version = o.Recorded + ", where the library has " + o.Actual + " by now"
 		}
 		by = append(by, fmt.Sprintf("%s (version %s)", o.called(), version))
-		indexes, tables, checks, stored = append(indexes, o.Indexes...), append(tables, o.Tables...), append(checks, o.Checks...), append(stored, o.Stored...)
 	}
 	if by == nil {
 		return ""
 	}
 	slices.Sort(by)
+	all := goBy(orders)
 	return fmt.Sprintf("%d indexes, %d partitioned tables, %d constraints and %d columns that are made of others go by %s; those for which the new server's library has another version are made again, or checked, before clients come back",
-		len(distinct(indexes)), len(distinct(tables)), len(distinct(checks)), len(distinct(stored)), strings.Join(by, ", "))
+		len(all.indexes), len(all.tables), len(all.checks), len(all.stored), strings.Join(by, ", "))
 }
 
 func distinct[T cmp.Ordered](names []T) []T {
@@ -206,23 +210,51 @@ func Resorted(h *job.Host) (lines []string) {
 	return lines
 }
 
-// SortAgain makes again what is in an order that may have changed, and proves it.
-func (s Session) SortAgain(ctx context.Context, databases []Database) error {
+// unsure are the collations of a database by which things may be in another order than
+// the old server left them in.
+func (s Session) unsure(ctx context.Context, databases []Database) (map[string][]Order, error) {
 	var before map[string][]Order
 	if err := s.ReadFile(ordersFile, &before); err != nil {
+		return nil, err
+	}
+	all := map[string][]Order{}
+	for _, d := range databases {
+		now, err := s.orders(ctx, d.Name)
+		if err != nil {
+			return nil, fmt.Errorf("asking by what %s is sorted: %w", d.Name, err)
+		}
+		all[d.Name] = differing(before[d.Name], now)
+	}
+	return all, nil
+}
+
+// SortAgain makes the indexes again whose order may have changed.
+func (s Session) SortAgain(ctx context.Context, databases []Database) error {
+	all, err := s.unsure(ctx, databases)
+	if err != nil {
+		return err
+	}
+	for _, d := range databases {
+		if err := s.reindex(ctx, d.Name, goBy(all[d.Name]).indexes); err != nil {
+			return fmt.Errorf("making again what is sorted in %s: %w", d.Name, err)
+		}
+	}
+	return nil
+}
+
+// ProveOrder looks at what was made again and at what goes by another order now, and puts
+// on record by which versions things are sorted.
+func (s Session) ProveOrder(ctx context.Context, databases []Database) error {
+	differ, err := s.unsure(ctx, databases)
+	if err != nil {
 		return err
 	}
 	all := []Sorted{}
 	for _, d := range databases {
-		now, err := s.orders(ctx, d.Name)
-		if err != nil {
-			return fmt.Errorf("asking by what %s is sorted: %w", d.Name, err)
-		}
-		differ := differing(before[d.Name], now)
-		if len(differ) > 0 {
-			done, err := s.sortDatabase(ctx, d.Name, differ)
+		if len(differ[d.Name]) > 0 {
+			done, err := s.prove(ctx, d.Name, differ[d.Name])
 			if err != nil {
-				return fmt.Errorf("making again what is sorted in %s: %w", d.Name, err)
+				return fmt.Errorf("looking at what is sorted in %s: %w", d.Name, err)
 			}
 			all = append(all, done)
 		}
@@ -233,30 +265,86 @@ func (s Session) SortAgain(ctx context.Context, databases []Database) error {
 	return s.WriteFile(sortedFile, all)
 }
 
-// sortDatabase makes the indexes again, has amcheck look at them, and checks rows
-// against the bounds of partitions.
-func (s Session) sortDatabase(ctx context.Context, database string, differ []Order) (done Sorted, err error) {
-	done.Database = database
-	var indexes, tables []string
-	var checks, stored []int64
+// sortedThings are what goes by some collations.
+type sortedThings struct {
+	indexes, tables []string
+	checks, stored  []int64
+}
+
+func goBy(orders []Order) (all sortedThings) {
+	for _, o := range orders {
+		all.indexes, all.tables = append(all.indexes, o.Indexes...), append(all.tables, o.Tables...)
+		all.checks, all.stored = append(all.checks, o.Checks...), append(all.stored, o.Stored...)
+	}
+	return sortedThings{distinct(all.indexes), distinct(all.tables), distinct(all.checks), distinct(all.stored)}
+}
+
+// prove has amcheck look at indexes that were made again, and compares rows with the
+// bounds of partitions and with conditions.
+func (s Session) prove(ctx context.Context, database string, differ []Order) (done Sorted, err error) {
+	things := goBy(differ)
+	done = Sorted{Database: database, Indexes: len(things.indexes), Tables: len(things.tables), Checks: len(things.checks), Stored: len(things.stored)}
 	for _, o := range differ {
-		indexes, tables, checks, stored = append(indexes, o.Indexes...), append(tables, o.Tables...), append(checks, o.Checks...), append(stored, o.Stored...)
 		done.By = append(done.By, fmt.Sprintf("%s (%s → %s)", o.called(), known(o.Recorded), known(o.Actual)))
 	}
-	indexes, tables, checks, stored = distinct(indexes), distinct(tables), distinct(checks), distinct(stored)
-	done.Indexes, done.Tables, done.Checks, done.Stored = len(indexes), len(tables), len(checks), len(stored)
-	var script strings.Builder
-	for _, name := range indexes {
-		script.WriteString("reindex index " + name + ";\n")
-	}
-	if _, err := s.Rows(ctx, database, script.String()); err != nil {
-		return done, err
-	}
-	if done.Checked, err = s.check(ctx, database, indexes); err != nil {
+	if done.Checked, err = s.check(ctx, database, things.indexes); err != nil {
 		return done, fmt.Errorf("amcheck: %w", err)
 	}
-	done.Unknown, err = s.checkRows(ctx, database, tables, checks, stored)
+	done.Unknown, err = s.checkRows(ctx, database, things.tables, things.checks, things.stored)
 	return done, err
+}
+
+// pgIndexed are tables by their indexes, the table and its index's size in bytes.
+const pgIndexed = `select json_build_object('table', i.indrelid::bigint, 'name', format('%%I.%%I', n.nspname, c.relname), 'bytes', pg_relation_size(c.oid))
+from pg_index i join pg_class c on c.oid = i.indexrelid join pg_namespace n on n.oid = c.relnamespace where c.oid in (%s)`
+
+// reindex makes indexes again, of several tables at a time. Those of one table are made
+// one after the other: to plan how many workers take part the server opens the others
+// too, and two such would wait for each other.
+func (s Session) reindex(ctx context.Context, database string, indexes []string) error {
+	if len(indexes) == 0 {
+		return nil
+	}
+	all, err := Query[struct {
+		Table int64  `json:"table"`
+		Name  string `json:"name"`
+		Bytes int64  `json:"bytes"`
+	}](ctx, s, database, fmt.Sprintf(pgIndexed, classes(indexes)))
+	if err != nil {
+		return err
+	}
+	scripts, bytes := map[int64]string{}, map[int64]int64{}
+	for _, i := range all {
+		scripts[i.Table] += "reindex index " + i.Name + ";\n"
+		bytes[i.Table] += i.Bytes
+	}
+	var tasks []func(context.Context) error
+	for _, tables := range shared(slices.Sorted(maps.Keys(scripts)), func(t int64) int64 { return bytes[t] }) {
+		tasks = append(tasks, func(ctx context.Context) error {
+			script := ""
+			if s.Cluster.Major() >= pgWorkersSince {
+				script = fmt.Sprintf("set max_parallel_maintenance_workers = %d;\n", runtime.NumCPU())
+			}
+			for _, t := range tables {
+				script += scripts[t]
+			}
+			_, err := s.Rows(ctx, database, script)
+			return err
+		})
+	}
+	return job.AtOnce(ctx, tasks...)
+}
+
+// pgWorkersSince is the first version that has several processes make an index.
+const pgWorkersSince = 11
+
+// classes are relations by their names, as a list in SQL.
+func classes(names []string) string {
+	quoted := make([]string, 0, len(names))
+	for _, name := range names {
+		quoted = append(quoted, literal(name)+"::regclass")
+	}
+	return strings.Join(quoted, ", ")
 }
 
 func known(version string) string {
@@ -296,11 +384,7 @@ func (s Session) check(ctx context.Context, database string, indexes []string) (
 	if len(indexes) == 0 {
 		return 0, nil
 	}
-	names := make([]string, 0, len(indexes))
-	for _, name := range indexes {
-		names = append(names, literal(name)+"::regclass")
-	}
-	rows, err := s.Rows(ctx, database, fmt.Sprintf(pgCheck, strings.Join(names, ", ")))
+	rows, err := s.Rows(ctx, database, fmt.Sprintf(pgCheck, classes(indexes)))
 	return len(rows), err
 }
 
@@ -315,12 +399,18 @@ func (s Session) checkRows(ctx context.Context, database string, tables []string
 		}
 		scripts = append(scripts, fmt.Sprintf(pgOfPartitions, literal(table)))
 	}
+	multiranges := ""
+	if s.Cluster.Major() >= pgMultirangesSince {
+		multiranges = pgInMultiranges
+	}
 	for _, of := range []struct {
 		script  string
 		numbers []int64
-	}{{pgOfConstraints, checks}, {pgOfDomains, checks}, {pgOfStored, stored}} {
+		further []any
+	}{{pgOfConstraints, checks, nil}, {pgOfDomains, checks, []any{multiranges}}, {pgOfStored, stored, nil}} {
 		if len(of.numbers) > 0 {
-			scripts = append(scripts, fmt.Sprintf(of.script, strings.Trim(strings.ReplaceAll(fmt.Sprint(of.numbers), " ", ", "), "[]")))
+			list := strings.Trim(strings.ReplaceAll(fmt.Sprint(of.numbers), " ", ", "), "[]")
+			scripts = append(scripts, fmt.Sprintf(of.script, append([]any{list}, of.further...)...))
 		}
 	}
 	for _, script := range scripts {

@@ -40,13 +40,16 @@ from pg_constraint k join pg_class c on c.oid = k.conrelid where k.oid in (%[1]s
 
 	// pgOfDomains are the conditions of domains, by the columns whose type is one, or has
 	// one somewhere within: what such a value is printed as is read again, and the server
-	// looks at every domain in it.
+	// looks at every domain in it. %[2]s is pgInMultiranges, or nothing.
 	pgOfDomains = `with recursive has(domain, type) as (select distinct k.contypid, k.contypid from pg_constraint k where k.oid in (%[1]s) and k.contypid <> 0
 	union select h.domain, t.oid from has h join pg_type t on t.typelem = h.type or t.typbasetype = h.type or exists (select from pg_attribute a where a.attrelid = t.typrelid and a.atttypid = h.type and a.attnum > 0 and not a.attisdropped)
-		or exists (select from pg_range r where r.rngsubtype = h.type and r.rngtypid = t.oid))
+		or exists (select from pg_range r where r.rngsubtype = h.type and r.rngtypid = t.oid%[2]s))
 select json_build_object('name', format('rows of %%s break a constraint of the domain %%s in %%I', c.oid::regclass, h.domain::regtype, a.attname), 'owner', quote_ident(pg_get_userbyid(c.relowner)),
 	'ask', format('exists (select from only %%1$s where %%2$I::text is not null and ((%%2$I::text)::%%3$s)::text is null)', c.oid::regclass, a.attname, format_type(a.atttypid, a.atttypmod)))
 from has h join pg_attribute a on a.atttypid = h.type and a.attnum > 0 and not a.attisdropped join pg_class c on c.oid = a.attrelid where c.relkind = 'r'`
+
+	// pgInMultiranges goes on from a range to the type of several of them.
+	pgInMultiranges = ` or r.rngtypid = h.type and r.rngmultitypid = t.oid`
 
 	// pgOfStored are columns that are made of others: whether they would be the same, bit
 	// by bit, if they were made now.

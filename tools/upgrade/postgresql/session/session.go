@@ -38,8 +38,9 @@ var neutral = []string{
 // versionSettings are further ones, by the version that has them first. Event triggers
 // are people's own, and not for what svc does.
 var versionSettings = map[int][]string{
-	9:  {"session_replication_role=replica"}, // has no event trigger fire, but those that are always on
-	11: {"jit=off"},                          // a host may lack what compiles a costly query
+	9:  {"session_replication_role=replica"},  // has no event trigger fire, but those that are always on
+	10: {"max_parallel_workers_per_gather=0"}, // several are read at a time
+	11: {"jit=off"},                           // a host may lack what compiles a costly query
 	17: {"event_triggers=off", "transaction_timeout=0"},
 }
 

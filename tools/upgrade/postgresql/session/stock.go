@@ -10,11 +10,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"svc/tools/upgrade/inplace"
+	"svc/tools/upgrade/job"
 )
 
 // relation is what holds rows of its own.
@@ -135,27 +135,36 @@ func (r relation) read() string {
 // MaxReaders bounds how many relations are read at a time.
 const MaxReaders = 4
 
-// sums reads relations, some at a time: the largest first, each by whoever has
-// the least to do.
+// sums reads relations, some at a time.
 func (s Session) sums(ctx context.Context, database string, relations []relation) (inplace.Stock, error) {
-	slices.SortStableFunc(relations, func(a, b relation) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	readers := make([][]relation, min(MaxReaders, runtime.NumCPU(), len(relations)))
-	todo := make([]int64, len(readers))
-	for _, r := range relations {
-		i := slices.Index(todo, slices.Min(todo))
-		readers[i], todo[i] = append(readers[i], r), todo[i]+r.Bytes+pageBytes
+	readers := shared(relations, func(r relation) int64 { return r.Bytes })
+	parts := make([]inplace.Stock, len(readers))
+	var tasks []func(context.Context) error
+	for i, its := range readers {
+		tasks = append(tasks, func(ctx context.Context) (err error) {
+			parts[i], err = s.read(ctx, database, its)
+			return err
+		})
 	}
-	all, failed := make([]inplace.Stock, len(readers)), make([]error, len(readers))
-	var wait sync.WaitGroup
-	for i := range readers {
-		wait.Go(func() { all[i], failed[i] = s.read(ctx, database, readers[i]) })
-	}
-	wait.Wait()
+	err := job.AtOnce(ctx, tasks...)
 	has := inplace.Stock{}
-	for _, part := range all {
+	for _, part := range parts {
 		maps.Copy(has, part)
 	}
-	return has, errors.Join(failed...)
+	return has, err
+}
+
+// shared are things in parts of about the same size, one for each processor: the largest
+// first, each to the part that has the least.
+func shared[T any](all []T, bytes func(T) int64) [][]T {
+	all = slices.SortedStableFunc(slices.Values(all), func(a, b T) int { return cmp.Compare(bytes(b), bytes(a)) })
+	parts := make([][]T, min(MaxReaders, runtime.NumCPU(), len(all)))
+	taken := make([]int64, len(parts))
+	for _, x := range all {
+		i := slices.Index(taken, slices.Min(taken))
+		parts[i], taken[i] = append(parts[i], x), taken[i]+bytes(x)+pageBytes
+	}
+	return parts
 }
 
 // pageBytes is what even an empty table costs.
