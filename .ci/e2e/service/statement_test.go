@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -74,17 +73,12 @@ func (c *counter) Write(p []byte) (int, error) {
 }
 
 func (s *service) open(t testing.TB, token, what string) *http.Response {
-	response := s.ask(t, token, what)
-	is.New(t).Equal(response.StatusCode, http.StatusOK)
-	return response
-}
-
-func (s *service) ask(t testing.TB, token, what string) *http.Response {
 	r, err := http.NewRequest(http.MethodGet, "http://"+s.replicas[0].address+"/v1/account/"+what, nil)
 	is.New(t).NoErr(err)
 	r.Header.Set("Authorization", "Bearer "+token)
 	response, err := http.DefaultClient.Do(r)
 	is.New(t).NoErr(err)
+	is.New(t).Equal(response.StatusCode, http.StatusOK)
 	return response
 }
 
@@ -94,24 +88,6 @@ func (s *service) get(t testing.TB, token, what string) []byte {
 	b, err := io.ReadAll(response.Body)
 	is.New(t).NoErr(err)
 	return b
-}
-
-// cursor is where a page goes on. The last page of millions by its offset may take longer
-// than the service lets it; when it is asked for again, more of it is in memory.
-func (s *service) cursor(t testing.TB, token, page string) string {
-	for range 20 {
-		response := s.ask(t, token, page)
-		response.Body.Close()
-		if response.StatusCode != http.StatusServiceUnavailable {
-			break
-		}
-	}
-	var answer struct {
-		Next string `json:"next_cursor"`
-	}
-	is.New(t).NoErr(json.Unmarshal(s.get(t, token, page), &answer))
-	is.New(t).True(answer.Next != "")
-	return answer.Next
 }
 
 var kilobytes = regexp.MustCompile(`[0-9]+`)
