@@ -26,7 +26,7 @@ const (
 	maxResponse = 64 << 20 // bytes of an answer
 	attempts    = 5        // of a call that may be repeated
 	firstWait   = 100 * time.Millisecond
-	longestWait = 30 * time.Second // a service that asks for more is not waited for
+	longestWait = 30 * time.Second // of one call; a service that asks for more is not waited for
 	timeout     = 90 * time.Second // of one attempt
 )
 
@@ -44,6 +44,7 @@ type Client struct {
 	token     string
 	userAgent string
 	http      *http.Client
+	line      chan struct{} // holds one while a call waits for the rate limit
 }
 
 // ErrPlainHTTP means that a token would have been readable on its way: nothing was sent.
@@ -79,7 +80,7 @@ func newClient(base, token string, o Options) (*Client, error) {
 	if o.UserAgent == "" {
 		o.UserAgent = "svc"
 	}
-	return &Client{base: base, token: token, userAgent: o.UserAgent, http: &http.Client{
+	return &Client{base: base, token: token, userAgent: o.UserAgent, line: make(chan struct{}, 1), http: &http.Client{
 		Transport: o.Transport, Timeout: timeout,
 		// A redirect would carry the token to where nobody sent it.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -135,7 +136,7 @@ func Call[In, Out any](ctx context.Context, c *Client, e api.Endpoint[In, Out], 
 			return out, fmt.Errorf("encoding the request: %w", err)
 		}
 	}
-	answer, err := c.retry(ctx, request)
+	answer, err := c.inTurn(ctx, request)
 	if err != nil {
 		return out, err
 	}
@@ -143,6 +144,53 @@ func Call[In, Out any](ctx context.Context, c *Client, e api.Endpoint[In, Out], 
 		return out, fmt.Errorf("reading the answer of %s %s: %w", e.Method, e.Path, err)
 	}
 	return out, nil
+}
+
+// inTurn makes a call when the rate limit lets it: that is no failure, and a fleet asks
+// for more than a small plan has in a minute. While one call waits, all of the client
+// wait for it, one after the other: else they would take what it waits for.
+func (c *Client) inTurn(ctx context.Context, request call) ([]byte, error) {
+	mine := false
+	enter := func() error {
+		select {
+		case c.line <- struct{}{}:
+			mine = true
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	defer func() {
+		if mine {
+			<-c.line
+		}
+	}()
+	if len(c.line) > 0 {
+		if err := enter(); err != nil {
+			return nil, err
+		}
+	}
+	for waited := time.Duration(0); ; {
+		answer, err := c.retry(ctx, request)
+		after, limited := slower(err)
+		if waited += after; !limited || waited > longestWait || !mine && enter() != nil {
+			return answer, err
+		}
+		select {
+		case <-time.After(after):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// slower says whether the rate limit refused a call, and how long to wait for it.
+func slower(err error) (after time.Duration, limited bool) {
+	var refused *api.Error
+	if !errors.As(err, &refused) || refused.Code != api.RateLimited {
+		return 0, false
+	}
+	return time.Duration(max(1, refused.RetryAfter)) * time.Second, true
 }
 
 // retry tries a call until it succeeds, is refused for good, or ctx ends.
@@ -172,7 +220,7 @@ func repeats(err error) (time.Duration, bool) {
 		return 0, true
 	case errors.As(err, &refused):
 		switch refused.Code {
-		case api.RateLimited, api.Unavailable, api.IdempotencyInFlight:
+		case api.Unavailable, api.IdempotencyInFlight:
 			return time.Duration(refused.RetryAfter) * time.Second, true
 		}
 	}

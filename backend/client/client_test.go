@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/matryer/is"
+	"golang.org/x/time/rate"
 
 	"svc/backend/api"
 )
@@ -117,6 +119,35 @@ func TestWaitsAsLongAsTheServiceSays(t *testing.T) {
 	is.Equal(api.CodeOf(err), api.RateLimited) // an hour is not waited for
 	is.Equal(calls.Load(), int32(2))
 	is.True(time.Since(start) >= time.Second)
+}
+
+// TestManyCallsShareALimit makes more calls at once than the service takes in a second,
+// and far more than each is tried again where the service fails.
+func TestManyCallsShareALimit(t *testing.T) {
+	const each, workers = 3, 12
+	is := is.New(t)
+	limit := rate.NewLimiter(10, 4)
+	c, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if !limit.Allow() {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			fmt.Fprint(w, `{"error":"slower","code":"RATE_LIMITED"}`)
+			return
+		}
+		fmt.Fprint(w, `{}`)
+	})
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for range each {
+				if _, err := Call(t.Context(), c, api.GetAccount, api.None{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	is.Equal(len(c.line), 0)
 }
 
 func TestRefusalsAreNotRepeated(t *testing.T) {

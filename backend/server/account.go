@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 
 	"svc/backend/api"
 	"svc/backend/store"
@@ -16,7 +17,8 @@ func (s *Server) usageHistory(ctx context.Context, c caller, in api.Page) (api.U
 	if err != nil {
 		return api.UsageHistory{}, err
 	}
-	return s.cfg.Store.Usage(ctx, c.AccountID, p)
+	h, err := s.cfg.Store.Usage(ctx, c.AccountID, p)
+	return h, tooFar(p, err)
 }
 
 func (s *Server) vms(ctx context.Context, c caller, in api.Page) (api.VMList, error) {
@@ -24,7 +26,22 @@ func (s *Server) vms(ctx context.Context, c caller, in api.Page) (api.VMList, er
 	if err != nil {
 		return api.VMList{}, err
 	}
-	return s.cfg.Store.VMs(ctx, c.AccountID, p)
+	l, err := s.cfg.Store.VMs(ctx, c.AccountID, p)
+	return l, tooFar(p, err)
+}
+
+// farOffset is from where on a page may not be reached in time: a store goes past all
+// entries before it, at a microsecond each or more.
+const farOffset = 100_000
+
+// tooFar is the error of a page. One that was not reached in time would not be the
+// next time either, and each time keeps the store busy: who is told to try again does.
+func tooFar(p store.Page, err error) error {
+	if p.Offset < farOffset || !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return errors.Join(api.Errorf(api.MalformedRequest,
+		"the page at offset %d was not reached in %s; nothing was changed: go on from a page's next_cursor, with cursor in place of offset, which takes as long anywhere in the list", p.Offset, workTimeout), err)
 }
 
 // pageOf is a page that begins at an offset or at a cursor.

@@ -223,6 +223,24 @@ func TestAccountRoutes(t *testing.T) {
 	is.Equal(get[api.Account](s, s.call("GET", "/v1/account", token, nil)).AccountID, id)
 }
 
+// TestPageTooFar asks for pages when the time of a request is over.
+func TestPageTooFar(t *testing.T) {
+	is := is.New(t)
+	s := start(t)
+	id, _ := s.account(license.Account{})
+	late, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	who := caller{Principal: store.Principal{AccountID: id}}
+	for offset, want := range map[int]api.Code{0: api.Unavailable, farOffset - 1: api.Unavailable, farOffset: api.MalformedRequest} {
+		_, usage := s.server.usageHistory(late, who, api.Page{Limit: 50, Offset: offset})
+		_, vms := s.server.vms(late, who, api.Page{Limit: 50, Offset: offset})
+		_, bill := s.server.statement(late, who, api.StatementRequest{Limit: 50, Offset: offset})
+		for _, err := range []error{usage, vms, bill} {
+			is.Equal(asError(err).Code, want)
+		}
+	}
+}
+
 func TestFindingsAndQuestions(t *testing.T) {
 	is := is.New(t)
 	s := start(t)

@@ -42,7 +42,7 @@ func (s *Server) statement(ctx context.Context, c caller, in api.StatementReques
 	}
 	bill, err := s.cfg.Store.Statement(ctx, c.AccountID, page)
 	if err != nil {
-		return nil, err
+		return nil, tooFar(page, err)
 	}
 	rest := &statementRest{s.cfg.Store, c.AccountID, max(0, bill.Instances-page.Offset), bill.NextCursor}
 	if page.From != nil { // which says no number

@@ -17,12 +17,14 @@ const history = `SELECT id, kind, substr(fingerprint, 1, 12), source, target, at
 
 // The lookups name rows one by one: a join might read a whole table where the
 // planner has not seen it grow. For the same reason sequential scans are off; and as
-// there is but one good plan, it is made once. A session is told so at its beginning;
-// where a pooler may give each transaction another one, each transaction. Citus makes its plans
-// itself, where it knows the account.
+// there is but one good plan, it is made once. One that holds for any limit looks dear
+// where a table is large, and PostgreSQL would compile it each time, which takes far
+// longer than its few rows. A session is told so at its beginning; where a pooler may
+// give each transaction another one, each transaction. Citus makes its plans itself,
+// where it knows the account.
 const (
-	planByIndex   = "SELECT set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)"
-	planSession   = "SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan"
+	planByIndex   = "SELECT set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true)"
+	planSession   = "SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; SET jit = off"
 	lockAndReadIt = "SELECT writes, " + ledger.AccountColumns + " FROM accounts WHERE id = $1 FOR UPDATE"
 	findTokens    = "SELECT id FROM tokens WHERE account_id = $1 AND id = ANY($2) AND disabled_at IS NULL"
 	findGrants    = "SELECT " + ledger.GrantColumns + " FROM grants WHERE account_id = $1 ORDER BY id"
