@@ -111,7 +111,18 @@ func (m *Move) room(a api.Account) error {
 	if n := len(reached); n > 0 {
 		how = fmt.Sprintf("in the order of the move it would reach %d of them, up to %s", n, reached[n-1].Name)
 	}
-	return fmt.Errorf("the %d machines need %d seats, and the account has room for %d: %s; %w: name fewer machines, or add capacity", planned, m.Fleet.Cost.SeatsNeeded, seats, how, ErrCapacity)
+	return fmt.Errorf("the %d machines need %d seats, and the account has room for %d: %s; %w: name fewer machines, or add capacity%s", planned, m.Fleet.Cost.SeatsNeeded, seats, how, ErrCapacity, m.others())
+}
+
+// others says how many machines there are besides those that could be planned, and what
+// is the matter with the first of them.
+func (m *Move) others() string {
+	for _, machine := range m.Fleet.Machines {
+		if why, ok := m.unread[machine.Name]; ok {
+			return fmt.Sprintf(". %d more could not be read, such as %s: %s", len(m.unread), machine.Name, why)
+		}
+	}
+	return ""
 }
 
 // Migrate moves one machine, into its folder below the out of all. What could not be
