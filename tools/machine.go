@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"svc/assess/host"
+	"svc/assess/host/locate"
 )
 
 // Machine names the machine that a tool reads: exactly one of its members.
@@ -21,5 +22,5 @@ type Machine struct {
 func (m Machine) open(ctx context.Context, env *Env) (host.Host, error) {
 	env.progress("opening the machine", 0, 1)
 	defer env.progress("opening the machine", 1, 1)
-	return host.Open(ctx, host.Location{Root: m.Root, Image: m.Image, SSH: m.SSH, TrustImage: m.TrustImage})
+	return locate.Open(ctx, locate.Location{Root: m.Root, Image: m.Image, SSH: m.SSH, TrustImage: m.TrustImage})
 }

@@ -26,6 +26,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc/assess/host"
+	"svc/assess/host/joined"
 	"svc/backend/secret"
 	"svc/backend/visible"
 	"svc/tools/rehearsal"
@@ -82,7 +83,7 @@ func (r *rehearsing) imageBase(ctx context.Context, image string, info fs.FileIn
 	if _, err := os.Stat(at); err == nil {
 		return at, nil
 	}
-	h, err := host.OpenImage(image, r.in.TrustImage)
+	h, err := joined.Open(image, r.in.TrustImage)
 	if err != nil {
 		return "", fmt.Errorf("reading the base: %w", err)
 	}

@@ -3,9 +3,7 @@ package host
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 )
 
@@ -13,6 +11,9 @@ import (
 // Those of this package are all that there are: nothing that comes from a
 // machine is ever part of one, and none changes anything.
 type Command struct{ words []string }
+
+// Words are the program's name and its arguments.
+func (c Command) Words() []string { return slices.Clone(c.words) }
 
 // ListUnits prints the units that systemd knows, a line each: name, whether it
 // is loaded, state, state of its kind, description.
@@ -26,7 +27,7 @@ var ShowServices = Command{[]string{
 
 // Bounds of what a command prints, in bytes, and of how long it may take.
 const (
-	maxOutput   = 4 << 20
+	MaxOutput   = 4 << 20
 	maxDuration = 30 * time.Second
 )
 
@@ -37,12 +38,12 @@ var ErrNotRunning = errors.New("the machine is not running")
 // has no such program.
 func Run(ctx context.Context, h Host, c Command) ([]byte, error) {
 	r, ok := h.(interface {
-		run(ctx context.Context, c Command) ([]byte, error)
+		Run(ctx context.Context, c Command) ([]byte, error)
 	})
 	if !ok || !h.Live() {
 		return nil, ErrNotRunning
 	}
-	return r.run(ctx, c)
+	return r.Run(ctx, c)
 }
 
 // Question is a program that a running machine is asked by what it thinks of its
@@ -61,7 +62,7 @@ type Answer struct {
 
 // Bounds of an answer, in bytes and in time.
 const (
-	maxAnswer = 64 << 10
+	MaxAnswer = 64 << 10
 	patience  = 20 * time.Second
 )
 
@@ -72,30 +73,10 @@ const killed = 137
 // program, or no means to bound its time.
 func Ask(ctx context.Context, h Host, q Question) (Answer, error) {
 	r, ok := h.(interface {
-		ask(ctx context.Context, q Question) (Answer, error)
+		Ask(ctx context.Context, q Question) (Answer, error)
 	})
 	if !ok || !h.Live() {
 		return Answer{}, ErrNotRunning
 	}
-	return r.ask(ctx, q)
-}
-
-// ask has the shell run a program of the machine.
-func (r *remote) ask(_ context.Context, q Question) (Answer, error) {
-	line := "a " + map[bool]string{true: "e", false: "b"}[q.ErrorsAlone]
-	for _, word := range q.Words {
-		line += " " + quote(word)
-	}
-	answer, err := r.shell.ask(line+" </dev/null", maxAnswer)
-	if err != nil {
-		return Answer{}, err
-	}
-	if err := answer[0].err("run", q.Words[0]); err != nil {
-		return Answer{}, err
-	}
-	status, err := strconv.Atoi(strings.TrimSpace(answer[0].reason))
-	if err != nil {
-		return Answer{}, &fs.PathError{Op: "run", Path: q.Words[0], Err: errFrame}
-	}
-	return Answer{status, answer[0].body}, nil
+	return r.Ask(ctx, q)
 }

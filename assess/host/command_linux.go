@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// run runs a program of this host, whose root this is.
-func (r *root) run(ctx context.Context, c Command) ([]byte, error) {
+// Run runs a program of this host, whose root this is.
+func (r *root) Run(ctx context.Context, c Command) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxDuration)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.words[0], c.words[1:]...)
@@ -25,11 +25,11 @@ func (r *root) run(ctx context.Context, c Command) ([]byte, error) {
 	case err != nil && !errors.As(err, &exit):
 		return nil, fmt.Errorf("running %s: %w", c.words[0], err)
 	}
-	return b[:min(len(b), maxOutput)], nil
+	return b[:min(len(b), MaxOutput)], nil
 }
 
-// ask runs a program of this host, whose root this is.
-func (r *root) ask(ctx context.Context, q Question) (Answer, error) {
+// Ask runs a program of this host, whose root this is.
+func (r *root) Ask(ctx context.Context, q Question) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, q.Words[0], q.Words[1:]...)
@@ -59,6 +59,6 @@ func (r *root) ask(ctx context.Context, q Question) (Answer, error) {
 type beginning struct{ kept []byte }
 
 func (b *beginning) Write(p []byte) (int, error) {
-	b.kept = append(b.kept, p[:min(len(p), maxAnswer-len(b.kept))]...)
+	b.kept = append(b.kept, p[:min(len(p), MaxAnswer-len(b.kept))]...)
 	return len(p), nil
 }

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// maxEntries bounds one folder: more entries than any real one of those read.
-const maxEntries = 100_000
+// MaxEntries bounds one folder: more entries than any real one of those read.
+const MaxEntries = 100_000
 
-// madeUp reports whether the kernel makes a file up when it is read.
-func madeUp(name string) bool {
+// MadeUp reports whether the kernel makes a file up when it is read.
+func MadeUp(name string) bool {
 	return strings.HasPrefix(name, "proc/") || strings.HasPrefix(name, "sys/")
 }
 
@@ -25,26 +25,26 @@ var readableFiles = []string{
 	"sys/class/dmi/id/*", "sys/firmware/devicetree/base/*", "sys/fs/selinux/enforce", "sys/module/apparmor/parameters/enabled",
 }
 
-// readable reports whether a file that the kernel makes up is one of those.
-func readable(name string) bool {
+// Readable reports whether a file that the kernel makes up is one of those.
+func Readable(name string) bool {
 	return slices.ContainsFunc(readableFiles, func(pattern string) bool {
 		is, _ := path.Match(pattern, name) // of patterns that are sound
 		return is
 	})
 }
 
-// status is what Linux says of a file, on whichever system this runs.
-type status struct {
-	mode, uid, gid        uint32
-	size                  int64
-	modified, nanoseconds int64 // since 1970
-	device, number        uint64
-	links                 int
-	blocks                int64 // of 512 bytes
+// Status is what Linux says of a file, on whichever system this runs.
+type Status struct {
+	Mode, UID, GID        uint32
+	Size                  int64
+	Modified, Nanoseconds int64 // since 1970
+	Device, Number        uint64
+	Links                 int
+	Blocks                int64 // of 512 bytes
 }
 
-// pathError names the path inside the machine, never that on this host.
-func pathError(op, name string, err error) error {
+// PathError names the path inside the machine, never that on this host.
+func PathError(op, name string, err error) error {
 	var inner *fs.PathError
 	if errors.As(err, &inner) {
 		err = inner.Err
@@ -52,21 +52,21 @@ func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// entry is a file's description.
-type entry struct {
-	name string
-	st   status
+// Entry is a file's description.
+type Entry struct {
+	Base   string
+	Status Status
 }
 
-func (e entry) Name() string       { return e.name }
-func (e entry) Size() int64        { return e.st.size }
-func (e entry) IsDir() bool        { return e.Mode().IsDir() }
-func (e entry) ModTime() time.Time { return time.Unix(e.st.modified, e.st.nanoseconds) }
-func (e entry) Sys() any           { return Ownership{int(e.st.uid), int(e.st.gid)} }
+func (e Entry) Name() string       { return e.Base }
+func (e Entry) Size() int64        { return e.Status.Size }
+func (e Entry) IsDir() bool        { return e.Mode().IsDir() }
+func (e Entry) ModTime() time.Time { return time.Unix(e.Status.Modified, e.Status.Nanoseconds) }
+func (e Entry) Sys() any           { return Ownership{int(e.Status.UID), int(e.Status.GID)} }
 
-// inode is not known of a file that was described over ssh: it has no links.
-func (e entry) inode() (known inodeFacts, ok bool) {
-	return inodeFacts{e.st.device, e.st.number, e.st.links, e.st.blocks}, e.st.links > 0
+// Inode is not known of a file that was described over ssh: it has no links.
+func (e Entry) Inode() (known Inode, ok bool) {
+	return Inode{e.Status.Device, e.Status.Number, e.Status.Links, e.Status.Blocks}, e.Status.Links > 0
 }
 
 // typeBits are those of a mode that say what a file is.
@@ -84,10 +84,10 @@ var special = [...]struct {
 	flag fs.FileMode
 }{{0o4000, fs.ModeSetuid}, {0o2000, fs.ModeSetgid}, {0o1000, fs.ModeSticky}}
 
-func (e entry) Mode() fs.FileMode {
-	mode := fs.FileMode(e.st.mode&0o777) | types[e.st.mode&typeBits]
+func (e Entry) Mode() fs.FileMode {
+	mode := fs.FileMode(e.Status.Mode&0o777) | types[e.Status.Mode&typeBits]
 	for _, s := range special {
-		if e.st.mode&s.bit != 0 {
+		if e.Status.Mode&s.bit != 0 {
 			mode |= s.flag
 		}
 	}

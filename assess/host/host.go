@@ -6,24 +6,12 @@ package host
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"strings"
 )
-
-// Location says where a machine is: exactly one of Root, Image and SSH is set.
-type Location struct {
-	Root  string // a folder that holds the machine's files
-	Image string // a disk image
-	SSH   string // [user@]host[:port] of a running machine
-
-	// TrustImage allows the image to name files outside its folder, such as a
-	// backing file; whoever made it chose their names.
-	TrustImage bool
-}
 
 // Host is a machine that can be read.
 type Host interface {
@@ -71,9 +59,6 @@ type FS interface {
 	fs.ReadLinkFS
 }
 
-// ErrLocation means that a Location does not name exactly one machine.
-var ErrLocation = errors.New("name the machine by exactly one of root, image and ssh")
-
 // ErrNotRegular means that something else than a regular file stands where a
 // file is expected: a device, a pipe, a socket or a folder, or what the kernel
 // makes up where its name does not say so. It was not opened.
@@ -82,27 +67,8 @@ var ErrNotRegular = errors.New("not a regular file")
 // ErrTooBig means that a file is larger than what is sensible in its place.
 var ErrTooBig = errors.New("larger than expected")
 
-// Open opens the machine at a location. A connection to it lasts no longer than ctx.
-func Open(ctx context.Context, l Location) (Host, error) {
-	set := 0
-	for _, s := range []string{l.Root, l.Image, l.SSH} {
-		if s != "" {
-			set++
-		}
-	}
-	switch {
-	case set != 1:
-		return nil, ErrLocation
-	case l.Root != "":
-		return OpenRoot(l.Root)
-	case l.Image != "":
-		return OpenImage(l.Image, l.TrustImage)
-	}
-	return OpenSSH(ctx, l.SSH)
-}
-
-// valid is fs.ValidPath, but that a name may be of any bytes, as it may in Linux.
-func valid(name string) bool { return fs.ValidPath(strings.ToValidUTF8(name, "?")) }
+// Valid is fs.ValidPath, but that a name may be of any bytes, as it may in Linux.
+func Valid(name string) bool { return fs.ValidPath(strings.ToValidUTF8(name, "?")) }
 
 // ReadFile reads a regular file of at most limit bytes.
 func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {

@@ -35,7 +35,7 @@ func (i *inside) String() string { return "the sandbox" }
 // missing is the status of a program that is not there, as env has it.
 const missing = 127
 
-func (i *inside) run(ctx context.Context, c Command) ([]byte, error) {
+func (i *inside) Run(ctx context.Context, c Command) ([]byte, error) {
 	a, err := i.runs(ctx, c.words, false)
 	if err == nil && a.Status == missing {
 		err = &fs.PathError{Op: "run", Path: c.words[0], Err: fs.ErrNotExist}
@@ -43,7 +43,7 @@ func (i *inside) run(ctx context.Context, c Command) ([]byte, error) {
 	return a.Text, err
 }
 
-func (i *inside) ask(ctx context.Context, q Question) (Answer, error) {
+func (i *inside) Ask(ctx context.Context, q Question) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	a, err := i.runs(ctx, q.Words, q.ErrorsAlone)

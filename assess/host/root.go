@@ -63,12 +63,12 @@ func (r *root) Close() error   { return errors.Join(r.file.Close(), r.handles.Cl
 // resolve gives a handle on what name leads to, without opening that: a pipe
 // can't block and a device can't act.
 func (r *root) resolve(op, name string) (handle, error) {
-	if !valid(name) {
+	if !Valid(name) {
 		return -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
 	h, err := r.openInRoot(name)
 	if err != nil {
-		return -1, pathError(op, name, err)
+		return -1, PathError(op, name, err)
 	}
 	return h, nil
 }
@@ -133,12 +133,12 @@ func (r *root) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() == 0 && !readable(name) && h.isKernels() {
+	if !info.Mode().IsRegular() || info.Size() == 0 && !Readable(name) && h.isKernels() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
 	f, err := r.reopen(h, unix.O_RDONLY|unix.O_NOCTTY)
 	if err != nil {
-		return nil, pathError("open", name, err)
+		return nil, PathError("open", name, err)
 	}
 	return &file{handle: f, info: info, left: info.Size()}, nil
 }
@@ -199,7 +199,7 @@ func (f *file) again(op string, read func() (int, error)) (int, error) {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
-			return 0, pathError(op, f.info.Name(), err)
+			return 0, PathError(op, f.info.Name(), err)
 		case n == 0:
 			return 0, io.EOF
 		default:
@@ -221,20 +221,20 @@ func (r *root) Stat(name string) (fs.FileInfo, error) {
 func (h handle) stat(name string) (fs.FileInfo, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(h), &st); err != nil {
-		return nil, pathError("stat", name, err)
+		return nil, PathError("stat", name, err)
 	}
-	return entry{path.Base(name), statusOf(&st)}, nil
+	return Entry{path.Base(name), statusOf(&st)}, nil
 }
 
 // parent gives a handle on the folder that name stands in. The whole name is
 // checked: a last element of .. would lead out of it.
 func (r *root) parent(op, name string) (handle, error) {
-	if !valid(name) {
+	if !Valid(name) {
 		return -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
 	h, err := r.resolve(op, path.Dir(name))
 	if err != nil {
-		return -1, pathError(op, name, err)
+		return -1, PathError(op, name, err)
 	}
 	return h, nil
 }
@@ -249,9 +249,9 @@ func (r *root) Lstat(name string) (fs.FileInfo, error) {
 	base := path.Base(name)
 	var st unix.Stat_t
 	if err := unix.Fstatat(int(parent), base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return nil, pathError("lstat", name, err)
+		return nil, PathError("lstat", name, err)
 	}
-	return entry{base, statusOf(&st)}, nil
+	return Entry{base, statusOf(&st)}, nil
 }
 
 // ReadLink reads a symlink.
@@ -264,7 +264,7 @@ func (r *root) ReadLink(name string) (string, error) {
 	buf := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(int(parent), path.Base(name), buf)
 	if err != nil {
-		return "", pathError("readlink", name, err)
+		return "", PathError("readlink", name, err)
 	}
 	return string(buf[:n]), nil
 }
@@ -278,12 +278,12 @@ func (r *root) ReadDir(name string) ([]fs.DirEntry, error) {
 	defer h.Close()
 	d, err := r.reopen(h, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
-		return nil, pathError("readdir", name, err)
+		return nil, PathError("readdir", name, err)
 	}
 	defer d.Close()
 	listed, err := (&rootFolder{r, name}).list(d)
 	if err != nil {
-		return nil, pathError("readdir", name, err)
+		return nil, PathError("readdir", name, err)
 	}
 	slices.SortFunc(listed, func(a, b dirEntry) int { return cmp.Compare(a.name, b.name) })
 	entries := make([]fs.DirEntry, len(listed))
@@ -302,7 +302,7 @@ type rootFolder struct {
 // list lists the folder by a handle on it.
 func (f *rootFolder) list(h handle) (entries []dirEntry, err error) {
 	buf := make([]byte, direntBuffer)
-	for len(entries) <= maxEntries {
+	for len(entries) <= MaxEntries {
 		n, err := unix.ReadDirent(int(h), buf)
 		switch {
 		case errors.Is(err, unix.EINTR):
@@ -359,9 +359,9 @@ func (e *dirEntry) Info() (fs.FileInfo, error) {
 }
 
 // statusOf takes what the kernel of this host says.
-func statusOf(st *unix.Stat_t) status {
-	return status{
-		mode: st.Mode, uid: st.Uid, gid: st.Gid, size: st.Size, modified: st.Mtim.Sec, nanoseconds: int64(st.Mtim.Nsec),
-		device: uint64(st.Dev), number: st.Ino, links: int(st.Nlink), blocks: st.Blocks,
+func statusOf(st *unix.Stat_t) Status {
+	return Status{
+		Mode: st.Mode, UID: st.Uid, GID: st.Gid, Size: st.Size, Modified: st.Mtim.Sec, Nanoseconds: int64(st.Mtim.Nsec),
+		Device: uint64(st.Dev), Number: st.Ino, Links: int(st.Nlink), Blocks: st.Blocks,
 	}
 }

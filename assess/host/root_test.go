@@ -145,20 +145,6 @@ func TestFilesDescribeThemselves(t *testing.T) {
 	is.True(entries[0].Type().IsRegular())
 }
 
-func TestOpenTakesExactlyOneLocation(t *testing.T) {
-	is := is.New(t)
-	_, err := Open(t.Context(), Location{})
-	is.Equal(err, ErrLocation)
-	_, err = Open(t.Context(), Location{Root: "/", SSH: "a@b"})
-	is.Equal(err, ErrLocation)
-	_, err = Open(t.Context(), Location{Root: filepath.Join(t.TempDir(), "nothing")})
-	is.True(errors.Is(err, fs.ErrNotExist))
-	live, err := Open(t.Context(), Location{Root: "/"})
-	is.NoErr(err)
-	defer live.Close()
-	is.True(live.Live())
-}
-
 func TestHintIsForLiveHostsAlone(t *testing.T) {
 	is := is.New(t)
 	h, dir := newRoot(t)

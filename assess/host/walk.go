@@ -61,6 +61,22 @@ type folderHost interface {
 	attributes(name string, mode fs.FileMode) Attributes
 }
 
+// Walker is a machine that describes all below folders at once, as far as it has the
+// programs for that.
+type Walker interface {
+	// Walk is as the function is; it has not begun where it is not done.
+	Walk(ctx context.Context, tops []string, v Visitor) (done bool, err error)
+}
+
+// Lister is a machine's file system that tells more of a folder's files than a listing
+// does. No folder of a path is a link.
+type Lister interface {
+	// List tells of each file, or why it can't be described.
+	List(dir string, tell func(n *Node, err error)) error
+	// Attributes are those of one file.
+	Attributes(name string) Attributes
+}
+
 // maxPending bounds the folders that wait; beyond it a worker goes into a folder
 // at once, so that the memory of a walk does not grow with the machine.
 const maxPending = 1 << 15
@@ -78,12 +94,13 @@ func Walk(ctx context.Context, h Host, tops []string, v Visitor) error {
 	switch m := h.(type) {
 	case folderHost:
 		w.list = m.walkFolder
-	case *imaged:
-		w.list = m.fs.walkFolder
-	case *remote:
-		if m.hasFind() {
-			return m.walk(ctx, tops, v)
+	case Walker:
+		if done, err := m.Walk(ctx, tops, v); done {
+			return err
 		}
+	}
+	if l, ok := h.FS().(Lister); ok {
+		w.list = byFolder{l}.list
 	}
 	for i, top := range tops {
 		w.start(h, i, top)
@@ -125,33 +142,32 @@ func (w *walk) start(h Host, i int, top string) {
 		return
 	}
 	n := &Node{Top: i, Dir: top, Name: "."}
-	n.describe(info)
-	switch m := h.(type) {
-	case folderHost:
+	n.Describe(info)
+	if m, ok := h.(folderHost); ok {
 		n.Attributes = m.attributes(top, n.Mode)
-	case *imaged:
-		n.Attributes = m.fs.attributes(top)
+	} else if l, ok := h.FS().(Lister); ok {
+		n.Attributes = l.Attributes(top)
 	}
 	if w.v.Visit(0, n) && info.IsDir() {
 		w.pending = append(w.pending, pendingFolder{i, top, n.Device, n.Number})
 	}
 }
 
-// describe takes what a description has; some have the inode too.
-func (n *Node) describe(info fs.FileInfo) {
+// Describe takes what a description has; some have the inode too.
+func (n *Node) Describe(info fs.FileInfo) {
 	n.Mode, n.Size, n.Modified = info.Mode(), info.Size(), info.ModTime().Unix()
 	n.UID, n.GID, _ = Owner(info)
-	if i, ok := info.(interface{ inode() (inodeFacts, bool) }); ok {
-		known, all := i.inode()
-		n.Device, n.Number, n.Links, n.Blocks, n.Inode = known.device, known.number, known.links, known.blocks, all
+	if i, ok := info.(interface{ Inode() (Inode, bool) }); ok {
+		known, all := i.Inode()
+		n.Device, n.Number, n.Links, n.Blocks, n.Inode = known.Device, known.Number, known.Links, known.Blocks, all
 	}
 }
 
-// inodeFacts are what Node has of an inode.
-type inodeFacts struct {
-	device, number uint64
-	links          int
-	blocks         int64
+// Inode is what Node has of an inode.
+type Inode struct {
+	Device, Number uint64
+	Links          int
+	Blocks         int64 // of 512 bytes
 }
 
 // work lists folders until there are none and nobody can find more.
@@ -209,54 +225,20 @@ func (w *walk) enter(worker int, f pendingFolder) {
 	w.descend(worker, f)
 }
 
-// walkFolder lists a folder of a disk image.
-func (j *joined) walkFolder(w *walk, worker int, f pendingFolder) error {
-	m, inside := j.place(f.name)
-	if m.missing != nil {
-		return m.missing
-	}
-	entries, err := m.fs.ReadDir(inside)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		full := path.Join(f.name, e.Name())
-		info, device, err := j.met(m, full, e)
+// byFolder walks a file system that lists its folders for walks.
+type byFolder struct{ fs Lister }
+
+func (l byFolder) list(w *walk, worker int, f pendingFolder) error {
+	return l.fs.List(f.name, func(n *Node, err error) {
 		if err != nil {
-			w.v.Unread(worker, f.top, full, err)
-			continue
+			w.v.Unread(worker, f.top, n.Path(), err)
+			return
 		}
-		n := &Node{Top: f.top, Dir: f.name, Name: e.Name(), Boundary: device != m.device}
-		n.describe(imageInfo{info, e.Name(), device})
-		n.Attributes = j.attributes(full)
-		if w.v.Visit(worker, n) && info.IsDir() && !n.Boundary {
-			w.enter(worker, pendingFolder{top: f.top, name: full})
+		n.Top = f.top
+		if w.v.Visit(worker, n) && n.Mode.IsDir() && !n.Boundary {
+			w.enter(worker, pendingFolder{top: f.top, name: n.Path()})
 		}
-	}
-	return nil
-}
-
-// attributes are those of a file of a disk image whose folders are no links.
-func (j *joined) attributes(full string) Attributes {
-	m, inside := j.place(full)
-	if m.missing != nil {
-		return 0
-	}
-	names, err := m.fs.Attributes(inside)
-	if err != nil {
-		return 0
-	}
-	return parseAttributes(strings.Join(names, "\x00"))
-}
-
-// met describes an entry of a folder, or what is mounted in its place.
-func (j *joined) met(m mount, full string, e fs.DirEntry) (info fs.FileInfo, device uint64, err error) {
-	if other, ok := j.mounts[full]; ok {
-		info, err = j.lstat(full)
-		return info, other.device, err
-	}
-	info, err = e.Info()
-	return info, m.device, err
+	})
 }
 
 // generic walks any file system by its listings.
@@ -274,7 +256,7 @@ func (g generic) list(w *walk, worker int, f pendingFolder) error {
 			continue
 		}
 		n := &Node{Top: f.top, Dir: f.name, Name: e.Name()}
-		n.describe(info)
+		n.Describe(info)
 		if w.v.Visit(worker, n) && info.IsDir() {
 			w.enter(worker, pendingFolder{top: f.top, name: path.Join(f.name, e.Name())})
 		}
@@ -282,7 +264,8 @@ func (g generic) list(w *walk, worker int, f pendingFolder) error {
 	return nil
 }
 
-func parseAttributes(list string) Attributes {
+// ParseAttributes reads the names of attributes, each with a zero byte behind it.
+func ParseAttributes(list string) Attributes {
 	found := AttributesKnown
 	for name := range strings.SplitSeq(strings.TrimSuffix(list, "\x00"), "\x00") {
 		switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/assess"
-	"svc/assess/host"
+	"svc/assess/host/locate"
 )
 
 // imagesOf are disks of one machine, and its root folder, where the end-to-end
@@ -29,13 +29,13 @@ func BenchmarkAssessImage(b *testing.B) {
 	for _, name := range imagesOf {
 		b.Run(name, func(b *testing.B) {
 			is := is.New(b)
-			at := host.Location{Image: filepath.Join(dir, name)}
+			at := locate.Location{Image: filepath.Join(dir, name)}
 			if name == "machine" {
-				at = host.Location{Root: at.Image}
+				at = locate.Location{Root: at.Image}
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				h, err := host.Open(b.Context(), at)
+				h, err := locate.Open(b.Context(), at)
 				is.NoErr(err)
 				_, err = Assess(b.Context(), h, assess.Options{Now: time.Now()})
 				is.NoErr(err)

@@ -6,7 +6,8 @@ import (
 	"fmt"
 
 	"svc/agent/token"
-	"svc/assess/host"
+	"svc/assess/host/locate"
+	"svc/assess/host/remote"
 	"svc/backend/api"
 	"svc/backend/client"
 	"svc/backend/store"
@@ -72,7 +73,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &own):
 		return own.code
-	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, several.ErrList), errors.Is(err, host.ErrLocation), errors.Is(err, host.ErrDestination), errors.Is(err, store.ErrAddress), errors.Is(err, client.ErrPlainHTTP):
+	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, several.ErrList), errors.Is(err, locate.ErrLocation), errors.Is(err, remote.ErrDestination), errors.Is(err, store.ErrAddress), errors.Is(err, client.ErrPlainHTTP):
 		return exitUsage
 	case errors.Is(err, several.ErrCapacity):
 		return exitRefused

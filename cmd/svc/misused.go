@@ -9,7 +9,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"svc/assess/host"
+	"svc/assess/host/locate"
 	"svc/backend/nearest"
 	"svc/tools"
 )
@@ -130,7 +130,7 @@ func asTyped(c *ffcli.Command, err error) error {
 		return usagef("%w; %s", err, see)
 	case errors.As(err, &input):
 		return usagef("%s; %s", withDashes(c.FlagSet, input.Err.Error()), see)
-	case errors.Is(err, host.ErrLocation) && err.Error() == host.ErrLocation.Error():
+	case errors.Is(err, locate.ErrLocation) && err.Error() == locate.ErrLocation.Error():
 		return usagef("name the machine by exactly one of %s; %s", machine, see)
 	}
 	return err

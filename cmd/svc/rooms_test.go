@@ -26,7 +26,6 @@ const (
 // list only shrinks: who makes one smaller writes the new bound here, and nobody
 // raises one. What has come below its bound by far is reported, too.
 var tooLarge = map[string]int{
-	"assess/host":   4000,
 	"backend/index": 5500,
 	"cmd/svc":       7000,
 	"tools":         8000,

@@ -1,4 +1,4 @@
-package host
+package remote
 
 import (
 	"bytes"
@@ -21,6 +21,8 @@ import (
 
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
+
+	"svc/assess/host"
 )
 
 // server is a real sshd on loopback, with keys of its own, for the user who
@@ -176,7 +178,7 @@ func oddRoot(t *testing.T) string {
 // every shell.
 func TestTheSameAsARoot(t *testing.T) {
 	dir := oddRoot(t)
-	local, err := OpenRoot("/")
+	local, err := host.OpenRoot("/")
 	is.New(t).NoErr(err)
 	defer local.Close()
 	for name, argv := range shells(t) {
@@ -195,19 +197,19 @@ func TestTheSameAsARoot(t *testing.T) {
 
 // madeUpElsewhere asks for files of the kernel, by names that hide that and by
 // their own: one that can be read only once, and not to its end.
-func madeUpElsewhere(t *testing.T, a, b FS) {
+func madeUpElsewhere(t *testing.T, a, b host.FS) {
 	t.Helper()
 	is := is.New(t)
 	dir := t.TempDir()
 	is.NoErr(os.Symlink("/proc", filepath.Join(dir, "link")))
 	_, err := b.ReadDir(dir[1:] + "/link") // its files are known as small ones from here on
 	is.NoErr(err)
-	for _, fsys := range []FS{a, b} {
+	for _, fsys := range []host.FS{a, b} {
 		for _, name := range []string{dir[1:] + "/link/kmsg", dir[1:] + "/link/version", "proc/kmsg"} {
-			_, err := ReadFile(fsys, name, 1<<20)
-			is.True(errors.Is(err, ErrNotRegular))
+			_, err := host.ReadFile(fsys, name, 1<<20)
+			is.True(errors.Is(err, host.ErrNotRegular))
 		}
-		release, err := ReadFile(fsys, "proc/sys/kernel/osrelease", 1<<20)
+		release, err := host.ReadFile(fsys, "proc/sys/kernel/osrelease", 1<<20)
 		is.NoErr(err)
 		is.True(len(release) > 0)
 	}
@@ -215,7 +217,7 @@ func madeUpElsewhere(t *testing.T, a, b FS) {
 
 func TestTheSameAsARootOverSSH(t *testing.T) {
 	dir := oddRoot(t)
-	local, err := OpenRoot("/")
+	local, err := host.OpenRoot("/")
 	is.New(t).NoErr(err)
 	defer local.Close()
 	r := start(t, "127.0.0.1").mustDial(t)
@@ -223,7 +225,7 @@ func TestTheSameAsARootOverSSH(t *testing.T) {
 	is.New(t).True(r.Live())
 }
 
-func sameTree(t *testing.T, a, b FS, dir string) {
+func sameTree(t *testing.T, a, b host.FS, dir string) {
 	t.Helper()
 	same(t, a, b, dir)
 	entries, err := a.ReadDir(dir)
@@ -241,7 +243,7 @@ func sameTree(t *testing.T, a, b FS, dir string) {
 }
 
 // same compares what two file systems say of a name.
-func same(t *testing.T, a, b FS, name string) {
+func same(t *testing.T, a, b host.FS, name string) {
 	t.Helper()
 	is := is.New(t)
 	is.Equal(told(b.Stat(name)), told(a.Stat(name)))
@@ -249,8 +251,8 @@ func same(t *testing.T, a, b FS, name string) {
 	linkB, errB := b.ReadLink(name)
 	linkA, errA := a.ReadLink(name)
 	is.Equal([]string{linkB, fmt.Sprint(errB)}, []string{linkA, fmt.Sprint(errA)})
-	bytesB, errB := ReadFile(b, name, 1<<20)
-	bytesA, errA := ReadFile(a, name, 1<<20)
+	bytesB, errB := host.ReadFile(b, name, 1<<20)
+	bytesA, errA := host.ReadFile(a, name, 1<<20)
 	is.Equal([]string{string(bytesB), fmt.Sprint(errB)}, []string{string(bytesA), fmt.Sprint(errA)})
 	dirB, errB := b.ReadDir(name)
 	dirA, errA := a.ReadDir(name)
@@ -447,7 +449,7 @@ func FuzzListing(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		files, err := parseListing("etc", b)
 		for name, k := range files {
-			if err != nil || name != k.info.name || strings.Contains(name, "/") {
+			if err != nil || name != k.info.Base || strings.Contains(name, "/") {
 				t.Fatalf("%q, %v", name, err)
 			}
 			_ = k.info.ModTime()

@@ -1,4 +1,4 @@
-package host
+package remote
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"svc/assess/host"
 )
 
 // Bounds of contents, in bytes.
@@ -32,7 +34,7 @@ const batchFiles = 200
 // content is a small file of the machine, or a question for it.
 type content struct {
 	ready chan struct{} // closed when the rest is set
-	info  entry
+	info  host.Entry
 	body  []byte
 	ok    bool
 }
@@ -40,12 +42,12 @@ type content struct {
 // isSmall reports whether a file can be fetched with others: what the kernel
 // makes up has not the size that it states.
 func (k known) isSmall(name string) bool {
-	return !k.bare && k.info.Mode().IsRegular() && k.info.Size() <= smallFile && !madeUp(name)
+	return !k.bare && k.info.Mode().IsRegular() && k.info.Size() <= smallFile && !host.MadeUp(name)
 }
 
 // Open opens a regular file.
 func (r *remote) Open(name string) (fs.File, error) {
-	if !valid(name) {
+	if !host.Valid(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
 	k, found, err := r.known("open", name)
@@ -53,10 +55,10 @@ func (r *remote) Open(name string) (fs.File, error) {
 	case err != nil:
 		return nil, err
 	case found && !k.isLink() && !k.info.Mode().IsRegular():
-		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
-	case madeUp(name) && !readable(name):
+		return nil, &fs.PathError{Op: "open", Path: name, Err: host.ErrNotRegular}
+	case host.MadeUp(name) && !host.Readable(name):
 		_, err := r.Stat(name)
-		return nil, cmp.Or(err, error(&fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}))
+		return nil, cmp.Or(err, error(&fs.PathError{Op: "open", Path: name, Err: host.ErrNotRegular}))
 	}
 	if c := r.content(name, found && k.isSmall(name)); c != nil {
 		return &remoteFile{info: c.info, head: c.body, whole: true}, nil
@@ -194,14 +196,14 @@ func cut(names []string, answer []frame) map[string]content {
 	}
 	for _, name := range names {
 		k, rest, ok := parseKnown(descriptions, absolute(name))
-		if !ok || k.info.name != "" {
+		if !ok || k.info.Base != "" {
 			continue // it may not be read, or is gone
 		}
 		n := k.info.Size()
 		if n > int64(len(row)) {
 			return nil
 		}
-		k.info.name = path.Base(name)
+		k.info.Base = path.Base(name)
 		files[name] = content{info: k.info, body: bytes.Clone(row[:n])}
 		descriptions, row = rest, row[n:]
 	}
@@ -222,7 +224,7 @@ func (r *remote) begin(name string) (fs.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: host.ErrNotRegular}
 	}
 	if err := answer[1].err("open", name); err != nil {
 		return nil, err
@@ -240,7 +242,7 @@ func (r *remote) begin(name string) (fs.File, error) {
 type remoteFile struct {
 	name   string
 	remote *remote
-	info   entry
+	info   host.Entry
 	head   []byte
 	whole  bool // the head is all
 
@@ -327,7 +329,7 @@ func (f *remoteFile) readAt(p []byte, off int64) (int, error) {
 // fetch gets a block, and more after it the longer the file is read in order.
 func (f *remoteFile) fetch(block int64) error {
 	if block*blockSize >= maxSpool {
-		return &fs.PathError{Op: "read", Path: f.name, Err: ErrTooBig}
+		return &fs.PathError{Op: "read", Path: f.name, Err: host.ErrTooBig}
 	}
 	if err := f.openSpool(); err != nil {
 		return err

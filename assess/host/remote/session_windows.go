@@ -1,4 +1,4 @@
-package host
+package remote
 
 import (
 	"os/exec"

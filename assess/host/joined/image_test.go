@@ -1,4 +1,4 @@
-package host
+package joined
 
 import (
 	"encoding/binary"
@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc/assess/disk/inode"
+	"svc/assess/host"
 )
 
 // hostFolder is a file system as those of disks are, on a folder of this host.
@@ -118,19 +119,19 @@ func TestJoinedFileSystems(t *testing.T) {
 		"self/self/var/back": "root's", "slash/etc/file": "root's", "lib/os-release": "ID=x", "etc/os-release": "ID=x",
 		"srv/www/index": "srv's", "data/www/index": "srv's", ".hidden": "hidden", "var/lib/.dot": "dot",
 	} {
-		b, err := ReadFile(m, name, 100)
+		b, err := host.ReadFile(m, name, 100)
 		is.NoErr(err)
 		is.Equal(string(b), want)
 		info, err := m.Stat(name)
 		is.NoErr(err)
 		is.Equal(info.Name(), filepath.Base(name))
-		uid, gid, ok := Owner(info)
+		uid, gid, ok := host.Owner(info)
 		is.Equal([]int{uid, gid}, []int{7, 8})
 		is.True(ok)
 	}
 	for name, want := range map[string]error{
 		"var/under": fs.ErrNotExist, "none": fs.ErrNotExist, "etc/nowhere": fs.ErrNotExist, "etc/file/x": syscall.ENOTDIR,
-		"etc/absolute/x": syscall.ENOTDIR, "loop1": syscall.ELOOP, "loop1/x": syscall.ELOOP, "etc": ErrNotRegular,
+		"etc/absolute/x": syscall.ENOTDIR, "loop1": syscall.ELOOP, "loop1/x": syscall.ELOOP, "etc": host.ErrNotRegular,
 		"home/x": fs.ErrPermission, "..": fs.ErrInvalid, "/etc/file": fs.ErrInvalid,
 	} {
 		_, err := m.Open(name)
@@ -167,7 +168,7 @@ func TestJoinedAsARoot(t *testing.T) {
 		"etc/dangling": "→/a/b", "etc/through": "→file/..", "a/1": "→/a/2", "a/2": "→/a/1",
 	})
 	whole := newJoined(mount{fs: files, dir: "."})
-	h, err := OpenRoot(string(files))
+	h, err := host.OpenRoot(string(files))
 	is.NoErr(err)
 	defer h.Close()
 	for _, name := range []string{
@@ -179,14 +180,14 @@ func TestJoinedAsARoot(t *testing.T) {
 }
 
 // toldOf is all that a file system says of a name.
-func toldOf(fsys FS, name string) string {
+func toldOf(fsys host.FS, name string) string {
 	text := ""
 	add := func(what string, err error) {
 		if text += what + "\n"; err != nil {
 			text += err.Error() + "\n"
 		}
 	}
-	b, err := ReadFile(fsys, name, 100)
+	b, err := host.ReadFile(fsys, name, 100)
 	add(string(b), err)
 	for _, describe := range []func(string) (fs.FileInfo, error){fsys.Stat, fsys.Lstat} {
 		info, err := describe(name)
@@ -289,12 +290,12 @@ func TestImage(t *testing.T) {
 	file := newImage(t, map[string]string{
 		"etc/os-release": "ID=debian\n", "etc/fstab": "/dev/sda1 / ext4\nPARTUUID=cafe0001-02 /var ext4\n/dev/sdz9 /srv ext4\n", "var/x": "", "srv/x": "",
 	}, map[string]string{"lib/state": "var's"})
-	h, err := Open(t.Context(), Location{Image: file})
+	h, err := Open(file, false)
 	is.NoErr(err)
 	defer h.Close()
 	is.True(!h.Live())
 	is.Equal(h.String(), file)
-	b, err := ReadFile(h.FS(), "var/lib/state", 100)
+	b, err := host.ReadFile(h.FS(), "var/lib/state", 100)
 	is.NoErr(err)
 	is.Equal(string(b), "var's")
 	_, err = h.FS().Stat("srv/x")
@@ -304,14 +305,14 @@ func TestImage(t *testing.T) {
 func TestSeveralSystems(t *testing.T) {
 	is := is.New(t)
 	system := map[string]string{"etc/os-release": "ID=debian\n"}
-	_, err := OpenImage(newImage(t, system, system), false)
+	_, err := Open(newImage(t, system, system), false)
 	is.True(errors.Is(err, ErrManyMachines))
 	is.True(strings.HasSuffix(err.Error(), ": partition 1, partition 2"))
 	named := map[string]string{"etc/os-release": "ID=ubuntu\n", "etc/fstab": "PARTUUID=cafe0001-02 / ext4\n"}
-	h, err := OpenImage(newImage(t, system, named), false)
+	h, err := Open(newImage(t, system, named), false)
 	is.NoErr(err)
 	defer h.Close()
-	b, err := ReadFile(h.FS(), "etc/os-release", 100)
+	b, err := host.ReadFile(h.FS(), "etc/os-release", 100)
 	is.NoErr(err)
 	is.Equal(string(b), "ID=ubuntu\n")
 }
@@ -322,7 +323,7 @@ func TestImagesWithoutASystem(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "disk")
 	open := func() error {
 		is.NoErr(os.WriteFile(file, disk, 0o600))
-		_, err := OpenImage(file, false)
+		_, err := Open(file, false)
 		is.True(errors.Is(err, ErrNoMachine))
 		return err
 	}

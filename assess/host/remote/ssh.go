@@ -1,4 +1,4 @@
-package host
+package remote
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/assess/host"
 	"svc/backend/lazyregexp"
 	"svc/backend/visible"
 )
@@ -78,11 +79,11 @@ var sshOptions = []string{
 // Any login shell takes this line.
 const remoteShell = `exec /bin/sh -c 'if [ "$(id -u)" -gt 0 ] && sudo -k -n /bin/sh -c : </dev/null >/dev/null 2>&1; then exec sudo -k -n /bin/sh; fi; exec /bin/sh'`
 
-// OpenSSH opens a running machine through the user's own ssh program, over one
+// Open opens a running machine through the user's own ssh program, over one
 // connection that lasts until ctx ends or the host is closed. Nothing is
 // written there. What the user, or sudo without a password, may not read is
 // fs.ErrPermission.
-func OpenSSH(ctx context.Context, dest string) (Host, error) {
+func Open(ctx context.Context, dest string) (host.Host, error) {
 	r, err := dialSSH(ctx, dest)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package host
+package remote
 
 import (
 	"bytes"
@@ -6,11 +6,13 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+
+	"svc/assess/host"
 )
 
 // known is what a listing says of a file.
 type known struct {
-	info    entry
+	info    host.Entry
 	changed string // time of the last change of the description
 	bare    bool   // the name alone is known
 	link    string // what it says, where it is a link that says something plain
@@ -28,16 +30,16 @@ func parseListing(dir string, b []byte) (map[string]known, error) {
 	prefix := folder(dir) + "/"
 	for len(b) > 0 {
 		k, rest, ok := parseKnown(b, prefix)
-		if !ok || len(files) > maxEntries {
+		if !ok || len(files) > host.MaxEntries {
 			err := errDescription
 			if ok {
-				err = ErrTooBig
+				err = host.ErrTooBig
 			}
 			return nil, &fs.PathError{Op: "readdir", Path: dir, Err: err}
 		}
 		b = rest
-		if _, twice := files[k.info.name]; !twice || !k.bare {
-			files[k.info.name] = k
+		if _, twice := files[k.info.Base]; !twice || !k.bare {
+			files[k.info.Base] = k
 		}
 	}
 	return files, nil
@@ -49,7 +51,7 @@ func parseListing(dir string, b []byte) (map[string]known, error) {
 func parseKnown(b []byte, prefix string) (k known, rest []byte, ok bool) {
 	if bytes.HasPrefix(b, []byte("?")) {
 		k.bare = true
-		k.info.name, rest, ok = cutName(b[1:], prefix)
+		k.info.Base, rest, ok = cutName(b[1:], prefix)
 		if ok = ok && bytes.HasPrefix(rest, []byte("\n")); !ok {
 			return k, nil, false
 		}
@@ -59,11 +61,11 @@ func parseKnown(b []byte, prefix string) (k known, rest []byte, ok bool) {
 	if len(fields) != 8 {
 		return k, nil, false
 	}
-	if k.info.st, ok = parseStat(fields); !ok {
+	if k.info.Status, ok = parseStat(fields); !ok {
 		return k, nil, false
 	}
 	k.changed = string(fields[5])
-	if k.info.name, rest, ok = cutName(fields[7], prefix); !ok {
+	if k.info.Base, rest, ok = cutName(fields[7], prefix); !ok {
 		return k, nil, false
 	}
 	quoted, rest, ok := bytes.Cut(rest, []byte("//\n"))
@@ -73,7 +75,7 @@ func parseKnown(b []byte, prefix string) (k known, rest []byte, ok bool) {
 		}
 	}
 	if k.isLink() {
-		k.link, k.denied = plainLink(string(quoted), prefix+k.info.name), len(quoted) == 0
+		k.link, k.denied = plainLink(string(quoted), prefix+k.info.Base), len(quoted) == 0
 	}
 	return k, rest, true
 }
@@ -93,7 +95,7 @@ func cutName(b []byte, prefix string) (name string, rest []byte, ok bool) {
 }
 
 // parseStat reads the numbers of a description.
-func parseStat(f [][]byte) (st status, ok bool) {
+func parseStat(f [][]byte) (st host.Status, ok bool) {
 	mode, err1 := strconv.ParseUint(string(f[0]), 16, 32)
 	uid, err2 := strconv.ParseUint(string(f[1]), 10, 32)
 	gid, err3 := strconv.ParseUint(string(f[2]), 10, 32)
@@ -102,7 +104,7 @@ func parseStat(f [][]byte) (st status, ok bool) {
 	if errors.Join(err1, err2, err3, err4, err5) != nil || size < 0 {
 		return st, false
 	}
-	return status{mode: uint32(mode), uid: uint32(uid), gid: uint32(gid), size: size, modified: modified, nanoseconds: nanoseconds(f[6])}, true
+	return host.Status{Mode: uint32(mode), UID: uint32(uid), GID: uint32(gid), Size: size, Modified: modified, Nanoseconds: nanoseconds(f[6])}, true
 }
 
 // nanoseconds are the part of a second in a date as stat prints it; not every

@@ -1,4 +1,6 @@
-package host
+// Package remote reads a running machine over ssh, by a POSIX shell and the programs
+// that every system has.
+package remote
 
 import (
 	"bytes"
@@ -14,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"svc/assess/host"
 )
 
 // Bounds of answers, in bytes: of a folder's listing, of the description of a
@@ -22,6 +26,7 @@ const (
 	maxListing = 32 << 20
 	maxStat    = 64 << 10
 	maxKept    = 48 << 20
+	maxTarget  = 4096 // of a link, as Linux has it
 )
 
 // remote is the file system of a machine behind a shell. It describes files by
@@ -68,14 +73,14 @@ var whole = []string{"etc", "usr/lib/systemd/system", "lib/systemd/system", "var
 
 // usual are what else an assessment looks into, or for. Whatever is not here is
 // asked for when it is needed.
-var usual = map[Expected][]string{
-	Folders: {
+var usual = map[host.Expected][]string{
+	host.Folders: {
 		"usr", "usr/lib", "usr/lib/systemd", "usr/lib/sysimage", "usr/lib/sysimage/rpm", "usr/lib/modules", "usr/share", "usr/local", "usr/local/bin",
 		"usr/local/sbin", "usr/local/lib", "usr/local/share", "usr/src", "lib/systemd", "lib/modules", "opt", "srv", "home", "boot",
 		"var", "var/lib", "var/lib/dpkg", "var/lib/dpkg/info", "var/lib/apt", "var/lib/systemd", "var/lib/ucf", "var/lib/rpm", "var/lib/dnf",
 		"var/lib/yum", "var/lib/mysql", "var/lib/postgresql", "var/lib/docker", "var/spool", "var/spool/at",
 	},
-	Files: {
+	host.Files: {
 		"etc/os-release", "etc/localtime", "etc/mysql/my.cnf", "var/lib/dpkg/status", "var/lib/apt/extended_states", "var/lib/ucf/registry", "var/lib/ucf/hashfile",
 		"usr/share/adduser/adduser.conf", "usr/share/readline/inputrc", "usr/share/base-files/motd", "usr/share/base-files/profile", "usr/share/libc-bin/nsswitch.conf",
 	},
@@ -98,9 +103,9 @@ func (r *remote) prefetch() {
 		r.listAll(level)
 	}
 	slices.Sort(r.order)
-	r.Expect(Folders, usual[Folders])
-	r.Expect(Files, usual[Files])
-	r.Expect(Files, r.order)
+	r.Expect(host.Folders, usual[host.Folders])
+	r.Expect(host.Files, usual[host.Files])
+	r.Expect(host.Files, r.order)
 }
 
 // maxQuestions bounds the questions for single files that are under way at once.
@@ -108,14 +113,14 @@ const maxQuestions = 500
 
 // Expect asks for what is about to be read, with all questions under way at
 // once.
-func (r *remote) Expect(what Expected, names []string) {
-	names = slices.DeleteFunc(slices.Clone(names[:min(len(names), maxFollowed)]), func(name string) bool { return !valid(name) })
+func (r *remote) Expect(what host.Expected, names []string) {
+	names = slices.DeleteFunc(slices.Clone(names[:min(len(names), maxFollowed)]), func(name string) bool { return !host.Valid(name) })
 	switch what {
-	case Folders:
+	case host.Folders:
 		r.listAll(names)
-	case Links:
+	case host.Links:
 		r.describeAll(names)
-	case Files:
+	case host.Files:
 		r.expectFiles(names)
 	}
 }
@@ -123,7 +128,7 @@ func (r *remote) Expect(what Expected, names []string) {
 func (r *remote) expectFiles(names []string) {
 	parents := map[string]bool{}
 	for _, name := range names {
-		if !madeUp(name) {
+		if !host.MadeUp(name) {
 			parents[path.Dir(name)] = true
 		}
 	}
@@ -172,7 +177,7 @@ func (r *remote) keepLinks(names []string, b []byte) {
 	defer r.mu.Unlock()
 	for _, name := range names {
 		k, rest, ok := parseKnown(b, absolute(name))
-		if ok && k.info.name == "" {
+		if ok && k.info.Base == "" {
 			b, r.links[name] = rest, k
 			r.kept += 300
 		}
@@ -212,7 +217,7 @@ func (r *remote) below(dirs []string) (folders []string) {
 	return folders
 }
 
-func (r *remote) FS() FS         { return r }
+func (r *remote) FS() host.FS    { return r }
 func (r *remote) Live() bool     { return true }
 func (r *remote) String() string { return r.dest }
 func (r *remote) Close() error   { return r.shell.Close() }
@@ -232,7 +237,7 @@ type listing struct {
 
 // description is a file, and what it leads to, as the machine described it.
 type description struct {
-	self, target       entry
+	self, target       host.Entry
 	selfErr, targetErr error
 }
 
@@ -320,12 +325,12 @@ func parseListings(some []*listing, b []byte) (said map[*listing]bool) {
 		}
 	}
 	for _, l := range some {
-		for said[l] && len(b) > 0 && len(l.files) <= maxEntries {
+		for said[l] && len(b) > 0 && len(l.files) <= host.MaxEntries {
 			k, rest, ok := parseKnown(b, folder(l.dir)+"/")
 			if !ok {
 				break
 			}
-			l.files[k.info.name], b = k, rest
+			l.files[k.info.Base], b = k, rest
 		}
 	}
 	if len(b) > 0 { // some of it is not understood: take none of it
@@ -394,7 +399,7 @@ func (r *remote) known(op, name string) (k known, found bool, err error) {
 	case l == nil:
 		return k, false, r.impossible(op, dir, name)
 	case l.absent:
-		return k, false, pathError(op, name, l.err)
+		return k, false, host.PathError(op, name, l.err)
 	case l.err != nil:
 		return k, false, nil
 	}
@@ -413,7 +418,7 @@ func (r *remote) impossible(op, dir, name string) error {
 		err = syscall.ENOTDIR
 	}
 	if err != nil {
-		return pathError(op, name, err)
+		return host.PathError(op, name, err)
 	}
 	return nil
 }
@@ -444,21 +449,21 @@ func (r *remote) describe(name string) (*description, error) {
 }
 
 // described takes the one description that a frame holds.
-func described(f frame, op, name string) (entry, error) {
+func described(f frame, op, name string) (host.Entry, error) {
 	if err := f.err(op, name); err != nil {
-		return entry{}, err
+		return host.Entry{}, err
 	}
 	k, _, ok := parseKnown(f.body, absolute(name))
 	if !ok {
-		return entry{}, &fs.PathError{Op: op, Path: name, Err: errDescription}
+		return host.Entry{}, &fs.PathError{Op: op, Path: name, Err: errDescription}
 	}
-	k.info.name = path.Base(name)
+	k.info.Base = path.Base(name)
 	return k.info, nil
 }
 
 // Lstat describes name itself, a symlink too.
 func (r *remote) Lstat(name string) (fs.FileInfo, error) {
-	if !valid(name) {
+	if !host.Valid(name) {
 		return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrInvalid}
 	}
 	k, found, err := r.known("lstat", name)
@@ -473,7 +478,7 @@ func (r *remote) Lstat(name string) (fs.FileInfo, error) {
 }
 
 // info keeps an error from becoming a file that is not nil.
-func info(e entry, err error) (fs.FileInfo, error) {
+func info(e host.Entry, err error) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -482,7 +487,7 @@ func info(e entry, err error) (fs.FileInfo, error) {
 
 // Stat describes what name leads to.
 func (r *remote) Stat(name string) (fs.FileInfo, error) {
-	if !valid(name) {
+	if !host.Valid(name) {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrInvalid}
 	}
 	k, found, err := r.known("stat", name)
@@ -494,14 +499,14 @@ func (r *remote) Stat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	if d.targetErr != nil {
-		return nil, pathError("stat", name, d.targetErr)
+		return nil, host.PathError("stat", name, d.targetErr)
 	}
 	return d.target, nil
 }
 
 // ReadLink reads a symlink.
 func (r *remote) ReadLink(name string) (string, error) {
-	if !valid(name) {
+	if !host.Valid(name) {
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
 	}
 	k, found, err := r.known("readlink", name)
@@ -520,7 +525,7 @@ func (r *remote) ReadLink(name string) (string, error) {
 	case k.denied:
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: syscall.EACCES}
 	}
-	answer, err := r.shell.ask("l "+quote(absolute(name))+" </dev/null", maxPath)
+	answer, err := r.shell.ask("l "+quote(absolute(name))+" </dev/null", maxTarget)
 	if err != nil {
 		return "", err
 	}
@@ -529,7 +534,7 @@ func (r *remote) ReadLink(name string) (string, error) {
 
 // ReadDir lists a folder, sorted by name.
 func (r *remote) ReadDir(name string) ([]fs.DirEntry, error) {
-	if !valid(name) {
+	if !host.Valid(name) {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
 	}
 	if _, _, err := r.known("readdir", name); err != nil {
@@ -560,15 +565,35 @@ func (e remoteEntry) IsDir() bool                { return e.kind.IsDir() }
 func (e remoteEntry) Type() fs.FileMode          { return e.kind }
 func (e remoteEntry) Info() (fs.FileInfo, error) { return e.remote.Lstat(e.path) }
 
-// run runs a program of the machine.
-func (r *remote) run(_ context.Context, c Command) ([]byte, error) {
+// Run runs a program of the machine.
+func (r *remote) Run(_ context.Context, c host.Command) ([]byte, error) {
 	line := "r"
-	for _, word := range c.words {
+	for _, word := range c.Words() {
 		line += " " + quote(word)
 	}
-	answer, err := r.shell.ask(line+" </dev/null", maxOutput)
+	answer, err := r.shell.ask(line+" </dev/null", host.MaxOutput)
 	if err != nil {
 		return nil, err
 	}
-	return answer[0].body, answer[0].err("run", c.words[0])
+	return answer[0].body, answer[0].err("run", c.Words()[0])
+}
+
+// Ask has the shell run a program of the machine.
+func (r *remote) Ask(_ context.Context, q host.Question) (host.Answer, error) {
+	line := "a " + map[bool]string{true: "e", false: "b"}[q.ErrorsAlone]
+	for _, word := range q.Words {
+		line += " " + quote(word)
+	}
+	answer, err := r.shell.ask(line+" </dev/null", host.MaxAnswer)
+	if err != nil {
+		return host.Answer{}, err
+	}
+	if err := answer[0].err("run", q.Words[0]); err != nil {
+		return host.Answer{}, err
+	}
+	status, err := strconv.Atoi(strings.TrimSpace(answer[0].reason))
+	if err != nil {
+		return host.Answer{}, &fs.PathError{Op: "run", Path: q.Words[0], Err: errFrame}
+	}
+	return host.Answer{Status: status, Text: answer[0].body}, nil
 }

@@ -1,4 +1,4 @@
-package host
+package joined
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/assess/disk/inode/inodetest"
+	"svc/assess/host"
 )
 
 // layouts are those that installers make: the subvolumes in their order, the
@@ -88,14 +89,14 @@ func TestLayoutsOfBtrfs(t *testing.T) {
 					inodetest.Command(t, "btrfs", "subvolume", "set-default", filepath.Join(top, l.byItself))
 				}
 			})
-			h, err := OpenImage(image, false)
+			h, err := Open(image, false)
 			is.NoErr(err)
 			defer h.Close()
-			b, err := ReadFile(h.FS(), "etc/os-release", 100)
+			b, err := host.ReadFile(h.FS(), "etc/os-release", 100)
 			is.NoErr(err)
 			is.Equal(string(b), "ID=right\n")
 			for dir, want := range l.markers {
-				b, err := ReadFile(h.FS(), path.Join(dir, "marker"), 100)
+				b, err := host.ReadFile(h.FS(), path.Join(dir, "marker"), 100)
 				is.NoErr(err)
 				is.Equal(string(b), want)
 			}

@@ -1,4 +1,4 @@
-package host
+package remote
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"svc/assess/host"
 	"svc/backend/lazyregexp"
 )
 
@@ -24,9 +25,12 @@ func (r *remote) hasFind() bool {
 	return err == nil && bytes.Count(answer[0].body, []byte("|")) == 3
 }
 
-// walk has the machine describe all below each of tops, in one answer for each,
-// which is read as it comes.
-func (r *remote) walk(ctx context.Context, tops []string, v Visitor) error {
+// Walk has the machine describe all below each of tops, in one answer for each,
+// which is read as it comes. It is not done where the machine has no find.
+func (r *remote) Walk(ctx context.Context, tops []string, v host.Visitor) (done bool, err error) {
+	if !r.hasFind() {
+		return false, nil
+	}
 	for i, top := range tops {
 		line := "w " + quote(absolute(top))
 		for _, other := range tops {
@@ -41,7 +45,7 @@ func (r *remote) walk(ctx context.Context, tops []string, v Visitor) error {
 		}
 		s.complain(complaints.body)
 	}
-	return errors.Join(ctx.Err(), Lost(r))
+	return true, errors.Join(ctx.Err(), host.Lost(r))
 }
 
 // pattern is a pattern of find that means this very name.
@@ -53,12 +57,12 @@ func pattern(name string) string {
 // after some of them their attributes.
 type stream struct {
 	ctx     context.Context
-	v       Visitor
+	v       host.Visitor
 	top     int
 	name    string // of the top
 	device  uint64 // of the top
 	partial []byte
-	batch   []Node
+	batch   []host.Node
 	skip    string // what is below is not wanted
 }
 
@@ -90,21 +94,21 @@ func (s *stream) describe(record []byte) {
 		return
 	}
 	full := cmp.Or(strings.TrimPrefix(string(fields[9]), "/"), ".")
-	n := Node{Top: s.top, Dir: path.Dir(full), Name: path.Base(full)}
+	n := host.Node{Top: s.top, Dir: path.Dir(full), Name: path.Base(full)}
 	if full == s.name {
-		n.Dir, n.Name, s.device = full, ".", st.device
-	} else if !valid(full) || s.name != "." && !strings.HasPrefix(full, s.name+"/") {
+		n.Dir, n.Name, s.device = full, ".", st.Device
+	} else if !host.Valid(full) || s.name != "." && !strings.HasPrefix(full, s.name+"/") {
 		s.v.Unread(0, s.top, s.name, errDescription)
 		return
 	}
-	n.describe(entry{n.Name, st})
+	n.Describe(host.Entry{Base: n.Name, Status: st})
 	n.Boundary = n.Device != s.device
 	s.batch = append(s.batch, n)
 }
 
 // parseInode reads the numbers of a description: a mode of base 16, and eight
 // others.
-func parseInode(fields [][]byte) (st status, ok bool) {
+func parseInode(fields [][]byte) (st host.Status, ok bool) {
 	if len(fields) != 10 {
 		return st, false
 	}
@@ -118,9 +122,9 @@ func parseInode(fields [][]byte) (st status, ok bool) {
 	if err != nil || n[3] < 0 || n[6] < 0 {
 		return st, false
 	}
-	return status{
-		mode: uint32(mode), uid: uint32(n[1]), gid: uint32(n[2]), size: n[3], modified: n[4],
-		links: int(n[5]), blocks: n[6], device: uint64(n[7]), number: uint64(n[8]),
+	return host.Status{
+		Mode: uint32(mode), UID: uint32(n[1]), GID: uint32(n[2]), Size: n[3], Modified: n[4],
+		Links: int(n[5]), Blocks: n[6], Device: uint64(n[7]), Number: uint64(n[8]),
 	}, true
 }
 
@@ -128,15 +132,15 @@ func parseInode(fields [][]byte) (st status, ok bool) {
 // name, then the names of its attributes, and an empty line.
 func (s *stream) attributes(text string) {
 	known := strings.HasSuffix(text, "=")
-	found := map[string]Attributes{}
+	found := map[string]host.Attributes{}
 	for part := range strings.SplitSeq(text, "# file: ") {
 		name, list, _ := strings.Cut(part, "\n")
 		list, _, _ = strings.Cut(list, "\n\n")
-		found[strings.TrimPrefix(unescaped(name), "/")] = parseAttributes(strings.ReplaceAll(list, "\n", "\x00"))
+		found[strings.TrimPrefix(unescaped(name), "/")] = host.ParseAttributes(strings.ReplaceAll(list, "\n", "\x00"))
 	}
 	for i := range s.batch {
 		if n := &s.batch[i]; known && n.Mode&fs.ModeSymlink == 0 {
-			n.Attributes = AttributesKnown | found[n.Path()]
+			n.Attributes = host.AttributesKnown | found[n.Path()]
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package remote
 
 import (
 	"bufio"
@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"svc/assess/host"
 )
 
 //go:embed read.sh
@@ -266,7 +268,7 @@ var errnos = map[string]error{
 	"Input/output error": syscall.EIO, "I/O error": syscall.EIO, "No such device": syscall.ENODEV,
 	"Stale file handle": syscall.ESTALE, "Stale NFS file handle": syscall.ESTALE, "No such process": syscall.ESRCH,
 	"Transport endpoint is not connected": syscall.ENOTCONN, "Socket not connected": syscall.ENOTCONN,
-	"Not a regular file": ErrNotRegular,
+	"Not a regular file": host.ErrNotRegular,
 }
 
 // err is the error of a frame that failed, as a system call would give it. The

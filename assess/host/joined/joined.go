@@ -1,4 +1,6 @@
-package host
+// Package joined reads a machine off a disk image: its file systems, as its fstab joins
+// them.
+package joined
 
 import (
 	"errors"
@@ -12,6 +14,7 @@ import (
 	"syscall"
 
 	"svc/assess/disk/inode"
+	"svc/assess/host"
 )
 
 // joined is the file systems of a disk image as the machine mounts them. It is
@@ -165,7 +168,7 @@ func (j *joined) pass(full string) (target string, err error) {
 
 // find resolves a name that a caller gave.
 func (j *joined) find(op, name string, follow bool) (string, fs.FileInfo, error) {
-	if !valid(name) {
+	if !host.Valid(name) {
 		return "", nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
 	full, info, err := j.resolve(name, follow)
@@ -181,7 +184,7 @@ func imageError(op, name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = syscall.ENOENT
 	}
-	return pathError(op, name, err)
+	return host.PathError(op, name, err)
 }
 
 // Open opens a regular file.
@@ -191,7 +194,7 @@ func (j *joined) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: host.ErrNotRegular}
 	}
 	m, inside := j.place(full)
 	f, err := m.fs.Open(inside)
@@ -257,8 +260,8 @@ func (j *joined) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, imageError("readdir", name, err)
 	}
-	if len(listed) > maxEntries {
-		return nil, &fs.PathError{Op: "readdir", Path: name, Err: ErrTooBig}
+	if len(listed) > host.MaxEntries {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: host.ErrTooBig}
 	}
 	entries := make([]fs.DirEntry, len(listed))
 	for i, e := range listed {
@@ -291,12 +294,12 @@ func (d imageInfo) Sys() any {
 	if !ok {
 		return nil
 	}
-	return Ownership{s.UID, s.GID}
+	return host.Ownership{UID: s.UID, GID: s.GID}
 }
 
-func (d imageInfo) inode() (known inodeFacts, ok bool) {
+func (d imageInfo) Inode() (known host.Inode, ok bool) {
 	s, ok := d.FileInfo.Sys().(inode.Stat)
-	return inodeFacts{d.device, s.Ino, s.Links, s.Blocks}, ok
+	return host.Inode{Device: d.device, Number: s.Ino, Links: s.Links, Blocks: s.Blocks}, ok
 }
 
 // elsewhere is why a folder can't be read whose file system is not on the image.
@@ -306,3 +309,49 @@ func (e elsewhere) Error() string { return fmt.Sprintf("it is on %s, which %s", 
 
 // Is makes it a file that is there but can't be read.
 func (e elsewhere) Is(target error) bool { return target == fs.ErrPermission }
+
+// List tells a walk of a folder's files.
+func (j *joined) List(dir string, tell func(n *host.Node, err error)) error {
+	m, inside := j.place(dir)
+	if m.missing != nil {
+		return m.missing
+	}
+	entries, err := m.fs.ReadDir(inside)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		n := &host.Node{Dir: dir, Name: e.Name()}
+		info, device, err := j.met(m, n.Path(), e)
+		if err == nil {
+			n.Boundary = device != m.device
+			n.Describe(imageInfo{info, e.Name(), device})
+			n.Attributes = j.Attributes(n.Path())
+		}
+		tell(n, err)
+	}
+	return nil
+}
+
+// Attributes are those of a file of a disk image whose folders are no links.
+func (j *joined) Attributes(full string) host.Attributes {
+	m, inside := j.place(full)
+	if m.missing != nil {
+		return 0
+	}
+	names, err := m.fs.Attributes(inside)
+	if err != nil {
+		return 0
+	}
+	return host.ParseAttributes(strings.Join(names, "\x00"))
+}
+
+// met describes an entry of a folder, or what is mounted in its place.
+func (j *joined) met(m mount, full string, e fs.DirEntry) (info fs.FileInfo, device uint64, err error) {
+	if other, ok := j.mounts[full]; ok {
+		info, err = j.lstat(full)
+		return info, other.device, err
+	}
+	info, err = e.Info()
+	return info, m.device, err
+}

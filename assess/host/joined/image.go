@@ -1,4 +1,4 @@
-package host
+package joined
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"svc/assess/disk/block"
 	"svc/assess/disk/btrfs"
 	"svc/assess/disk/image"
+	"svc/assess/host"
 )
 
 // ErrNoMachine means that a disk image has no Linux system.
@@ -21,9 +22,9 @@ var ErrNoMachine = errors.New("no Linux system that can be read is on it")
 // ErrManyMachines means that a disk image has several Linux systems.
 var ErrManyMachines = errors.New("several Linux systems are on it: mount the one that is meant, and give its folder as root")
 
-// OpenImage opens the machine on a disk image, read where it lies. Outside
+// Open opens the machine on a disk image, read where it lies. Outside
 // allows the image to name files outside its folder, such as a backing file.
-func OpenImage(name string, outside bool) (Host, error) {
+func Open(name string, outside bool) (host.Host, error) {
 	d, err := image.Open(name, image.Options{Outside: outside})
 	if err != nil {
 		return nil, fmt.Errorf("opening image %s: %w", name, err)
@@ -63,7 +64,7 @@ type imaged struct {
 	fs   *joined
 }
 
-func (h *imaged) FS() FS         { return h.fs }
+func (h *imaged) FS() host.FS    { return h.fs }
 func (h *imaged) Live() bool     { return false }
 func (h *imaged) String() string { return h.name }
 func (h *imaged) Close() error   { return h.disk.Close() }
@@ -181,7 +182,7 @@ func (v *volume) system(m mount) *system {
 	whole := newJoined(m)
 	for _, name := range releases {
 		if _, err := whole.Lstat(name); err == nil {
-			text, _ := ReadFile(whole, "etc/fstab", maxFstab) // without one, nothing is mounted
+			text, _ := host.ReadFile(whole, "etc/fstab", maxFstab) // without one, nothing is mounted
 			return &system{m, v, parseFstab(string(text))}
 		}
 	}
