@@ -8,6 +8,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"svc/tools"
 	"svc/tools/guide"
 )
 
@@ -27,4 +28,14 @@ func TestTheGuideHasTheNumbersOfAgents(t *testing.T) {
 	}
 	p, _ := guide.Find("long-calls")
 	is.True(strings.Contains(p.Text, "within ten minutes"))
+}
+
+// TestTheGuideNamesEveryTool holds the passage of the tools against their list.
+func TestTheGuideNamesEveryTool(t *testing.T) {
+	is := is.New(t)
+	p, ok := guide.Find("tools")
+	is.True(ok)
+	for _, tool := range tools.All() {
+		is.True(strings.Contains(p.Text, tool.Name))
+	}
 }

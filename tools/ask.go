@@ -41,6 +41,20 @@ func nearestPassages(question string) (passages []AskPassage) {
 	return passages
 }
 
+// answered joins the passages that answer a question: mostly one; where two are as near,
+// both, each below its title.
+func answered(passages []guide.Passage) (answer, place string) {
+	var texts, places []string
+	for _, p := range passages {
+		places = append(places, fmt.Sprintf("%s: %s", p.ID, p.Title))
+		if len(passages) > 1 {
+			p.Text = p.Title + ". " + p.Text
+		}
+		texts = append(texts, p.Text)
+	}
+	return strings.Join(texts, "\n\n"), "guide, " + strings.Join(places, "; ")
+}
+
 func askQuestionTool() Tool {
 	return define(Tool{
 		Name:  "svc_ask_question",
@@ -57,16 +71,15 @@ func AskQuestion(ctx context.Context, env *Env, in AskInput) (AskResult, error) 
 	if err := stripped.Check(); err != nil {
 		return AskResult{}, &InputError{Tool: "svc_ask_question", Err: err}
 	}
-	passage, sure := guide.Answer(in.Question)
-	place := fmt.Sprintf("guide, %s: %s", passage.ID, passage.Title)
+	answer, place := answered(guide.Answer(in.Question))
 	switch {
-	case sure && !in.Confirm:
+	case answer != "" && !in.Confirm:
 		return AskResult{}, &NeedsConfirm{
-			Would: fmt.Sprintf("send nothing, and answer from svc's %s: <<<%s>>>", place, passage.Text),
+			Would: fmt.Sprintf("send nothing, and answer from svc's %s: <<<%s>>>", place, answer),
 			Cost:  "It costs nothing, and claims no licence seat.",
 		}
-	case sure:
-		return AskResult{Answered: true, Answer: passage.Text, Place: place}, nil
+	case answer != "":
+		return AskResult{Answered: true, Answer: answer, Place: place}, nil
 	case !in.Confirm:
 		var near []string
 		for _, p := range nearestPassages(in.Question) {

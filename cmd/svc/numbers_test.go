@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -11,8 +12,10 @@ import (
 	"svc/backend/api"
 	"svc/backend/license"
 	"svc/backend/server"
+	"svc/backend/store/ledger"
 	"svc/tools/guide"
 	"svc/tools/migration"
+	"svc/tools/upgrade"
 )
 
 var number = regexp.MustCompile(`\d+(?:\.\d+)*`)
@@ -36,9 +39,15 @@ func TestTheGuideHasTheNumbersOfTheRules(t *testing.T) {
 			status(api.RateLimited),
 		},
 		"confidence": {migration.Sure},
-		"exit-codes": {exitDone, exitFailed, exitUsage, exitRefused, status(api.SeatQuota), 403, exitNotFound, exitUnauthenticated, exitDiffers, exitNotCompared, exitInterrupted, exitDiffers},
-		"inhibitors": {exitDiffers},
-		"confirm":    {exitUsage},
+		"requests": {
+			status(api.MalformedRequest), 1, api.MaxBatch, status(api.InternalPlanRequired), status(api.NotFound), status(api.MethodNotAllowed),
+			status(api.BodyTooLarge), api.MaxBody >> 20, status(api.UnsupportedMediaType), status(api.Internal500), status(api.Unavailable),
+		},
+		"idempotency": {ledger.Lifetime.Hours(), status(api.IdempotencyMismatch), status(api.IdempotencyInFlight)},
+		"pages":       {api.DefaultLimit, api.MaxLimit, api.MaxShort, 1}, // /v1
+		"exit-codes":  {exitDone, exitFailed, exitUsage, exitRefused, status(api.SeatQuota), 403, exitNotFound, exitUnauthenticated, exitDiffers, exitNotCompared, exitInterrupted, exitDiffers},
+		"inhibitors":  {exitDiffers},
+		"confirm":     {exitUsage},
 	} {
 		is := is.New(t)
 		p, ok := guide.Find(passage)
@@ -52,4 +61,28 @@ func TestTheGuideHasTheNumbersOfTheRules(t *testing.T) {
 		slices.Sort(numbers)
 		is.Equal(slices.Compact(said), slices.Compact(numbers)) // what the guide says, and what is so
 	}
+}
+
+// TestTheGuideHasTheNamesOfTheRules holds the lists of names in passages against the code.
+func TestTheGuideHasTheNamesOfTheRules(t *testing.T) {
+	for passage, names := range map[string][]string{
+		"relations": texts(api.Relations),
+		"engines":   upgrade.Engines(),
+		"plans":     {string(api.PlanFree), string(api.PlanOnDemand), string(api.PlanPro), string(api.PlanFleet)},
+		"metering":  texts(api.UsageKinds),
+	} {
+		is := is.New(t)
+		p, ok := guide.Find(passage)
+		is.True(ok)
+		for _, name := range names {
+			is.True(strings.Contains(strings.ToLower(p.Title+p.Text), name)) // the guide has not this name
+		}
+	}
+}
+
+func texts[T ~string](all []T) (texts []string) {
+	for _, one := range all {
+		texts = append(texts, string(one))
+	}
+	return texts
 }

@@ -1,6 +1,10 @@
 package guide
 
 import (
+	"bytes"
+	"compress/gzip"
+	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -18,32 +22,53 @@ import (
 // measure is how a set of questions was answered.
 type measure struct {
 	known, right, wrong int // questions that the guide answers; surely right; surely wrong
+	two                 int // of the right ones, those with two passages
 	near                int // those whose answer is surely given, or among the three nearest
 	unknowable, filed   int
 }
 
-func (m *measure) add(t *testing.T, question string, want []string, without int) {
-	got, sure := loaded().answer(question, without)
-	right := sure && slices.Contains(want, got.ID)
+func (m *measure) add(t *testing.T, g *guide, question string, want []string) {
+	wanted := func(p Passage) bool { return slices.Contains(want, p.ID) }
+	got := g.answer(question)
+	right := slices.ContainsFunc(got, wanted)
 	if want[0] == "-" {
 		m.unknowable++
-		m.filed += count(!sure)
+		m.filed += count(got == nil)
 		return
 	}
 	m.known++
 	m.right += count(right)
-	m.wrong += count(sure && !right)
-	m.near += count(right || !sure && slices.ContainsFunc(loaded().nearest(question, 3, without), func(p Passage) bool { return slices.Contains(want, p.ID) }))
-	if sure && !right {
-		t.Logf("%q: %s, not %v", question, got.ID, want)
+	m.two += count(right && len(got) == 2)
+	m.wrong += count(got != nil && !right)
+	m.near += count(right || got == nil && slices.ContainsFunc(g.nearest(question, 3), wanted))
+	if got != nil && !right {
+		t.Logf("%q: %s, not %v", question, got[0].ID, want)
 	}
 }
 
-// each goes through the lines of a file of questions.
-func each(t *testing.T, text string, do func(line int, question string, want []string)) {
+func (m measure) String() string {
+	return fmt.Sprintf("of %d: %.1f %% surely right (%.1f %% by two passages), %.1f %% surely wrong, %.1f %% right or among the nearest; %d of %d unknowable filed", m.known,
+		percent(m.right, m.known), percent(m.two, m.known), percent(m.wrong, m.known), percent(m.near, m.known), m.filed, m.unknowable)
+}
+
+// names are those of an example's passages.
+func (g *guide) names(e example) (names []string) {
+	for _, p := range e.passages {
+		if p == len(g.passages) {
+			names = append(names, "-")
+		} else {
+			names = append(names, g.passages[p].ID)
+		}
+	}
+	return names
+}
+
+// lines are the questions of a file, with the names of the passages that answer them.
+func lines(t *testing.T, name string, do func(question string, want []string)) {
 	t.Helper()
-	line := 0
-	for l := range strings.Lines(text) {
+	b, err := os.ReadFile(filepath.Join("testdata", name))
+	is.New(t).NoErr(err)
+	for l := range strings.Lines(string(b)) {
 		question, want, ok := strings.Cut(strings.TrimSpace(l), "\t")
 		if !ok {
 			continue
@@ -53,46 +78,108 @@ func each(t *testing.T, text string, do func(line int, question string, want []s
 				t.Errorf("%q: there is no passage %s", question, id)
 			}
 		}
-		do(line, question, strings.Fields(want))
-		line++
+		do(question, strings.Fields(want))
 	}
+}
+
+// sentence is how many words a question has that is more than a catchword.
+const sentence = 5
+
+// leftOut measures each tenth of the questions by a guide that has learned the others;
+// catchwords, which have nothing in common with others, are only learned.
+func leftOut(t *testing.T) (m measure) {
+	const parts = 10
+	for part := range parts {
+		g := parse()
+		var learned, left []example
+		for i, q := range g.questions() {
+			if i%parts == part && len(strings.Fields(q.text)) >= sentence {
+				left = append(left, q)
+			} else {
+				learned = append(learned, q)
+			}
+		}
+		g.learn(learned)
+		for _, q := range left {
+			m.add(t, g, q.text, g.names(q))
+		}
+	}
+	return m
 }
 
 // TestQuestions holds what is answered of questions that were asked before; of the same,
 // each as if it had not been; of those that nothing was tuned on; and of some that no
-// guide can know. In percent.
+// guide can know. In percent. Most that are left out have the words of their passage that
+// no other question has, and many are answered by a passage that nobody noted: of what
+// people ask anew more is right.
 func TestQuestions(t *testing.T) {
-	file := func(name string) string {
-		b, err := os.ReadFile(filepath.Join("testdata", name))
-		is.New(t).NoErr(err)
-		return string(b)
-	}
 	for name, c := range map[string]struct {
-		text               string
-		without            bool
+		of                 func(*testing.T) measure
 		right, wrong, near int
 		filed              int
 	}{
-		"asked before":  {text: questions, right: 95, wrong: 1, near: 95},
-		"each left out": {text: questions, without: true, right: 32, wrong: 2, near: 88},
-		"held out":      {text: file("heldout.tsv"), right: 25, wrong: 1, near: 85},
-		"unknowable":    {text: file("unknowable.tsv"), filed: 95},
+		"asked before": {of: before, right: 95, wrong: 1, near: 95, filed: 95},
+		"left out":     {of: leftOut, right: 68, wrong: 7, near: 85, filed: 75},
+		"held out":     {of: file("heldout.tsv"), right: 85, wrong: 1, near: 95},
+		"unknowable":   {of: file("unknowable.tsv"), filed: 90},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			var m measure
-			each(t, c.text, func(line int, question string, want []string) {
-				if !c.without {
-					line = nobody
-				}
-				m.add(t, question, want, line)
-			})
-			t.Logf("of %d: %.1f %% surely right, %.1f %% surely wrong, %.1f %% right or among the nearest; %d of %d unknowable filed", m.known,
-				percent(m.right, m.known), percent(m.wrong, m.known), percent(m.near, m.known), m.filed, m.unknowable)
+			m := c.of(t)
+			t.Log(m)
 			is.True(m.right*100 >= c.right*m.known && m.near*100 >= c.near*m.known)
 			is.True(m.wrong*100 <= c.wrong*m.known)
 			is.True(m.filed*100 >= c.filed*m.unknowable)
 		})
+	}
+}
+
+// before measures the questions that were asked before.
+func before(t *testing.T) (m measure) {
+	g := loaded()
+	for _, q := range g.questions() {
+		m.add(t, g, q.text, g.names(q))
+	}
+	return m
+}
+
+func file(name string) func(*testing.T) measure {
+	return func(t *testing.T) (m measure) {
+		lines(t, name, func(question string, want []string) { m.add(t, loaded(), question, want) })
+		return m
+	}
+}
+
+var update = flag.Bool("update", false, "pack the questions anew")
+
+// TestQuestionsArePacked fails where asked.txt is another than the program has packed:
+// -update packs it.
+func TestQuestionsArePacked(t *testing.T) {
+	is := is.New(t)
+	text, err := os.ReadFile("asked.txt")
+	is.NoErr(err)
+	if *update {
+		var packed bytes.Buffer
+		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		is.NoErr(err)
+		_, err = w.Write(text)
+		is.NoErr(err)
+		is.NoErr(w.Close())
+		is.NoErr(os.WriteFile("asked.txt.gz", packed.Bytes(), 0o600))
+		return
+	}
+	is.True(bytes.Equal(unpackedQuestions(), text))
+}
+
+// TestQuestionsNamePassages reads the names above the questions.
+func TestQuestionsNamePassages(t *testing.T) {
+	for line := range strings.Lines(string(unpackedQuestions())) {
+		names, ok := strings.CutPrefix(strings.TrimSpace(line), "# ")
+		for _, id := range strings.Fields(names) {
+			if ok && id != "-" && !has(id) {
+				t.Errorf("there is no passage %s", id)
+			}
+		}
 	}
 }
 
@@ -124,9 +211,9 @@ func TestTopics(t *testing.T) {
 	is := is.New(t)
 	is.True(len(Topics()) > 50)
 	for _, topic := range Topics() {
-		p, sure := Answer(topic)
-		is.True(sure)
-		is.Equal(p.ID, topic)
+		got := Answer(topic)
+		is.Equal(len(got), 1)
+		is.Equal(got[0].ID, topic)
 	}
 }
 
@@ -232,8 +319,8 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("What does DATA_MIGRATION mean?")
 	f.Add("\xff ssh.root-login?")
 	f.Fuzz(func(t *testing.T, question string) {
-		if p, sure := Answer(question); sure && p.ID == "" {
-			t.Fatal("a sure answer without a passage")
+		if got := Answer(question); len(got) > 2 || slices.ContainsFunc(got, func(p Passage) bool { return p.ID == "" }) {
+			t.Fatal("an answer without a passage")
 		}
 	})
 }
@@ -253,9 +340,9 @@ func TestKeysLeadToTheirPassage(t *testing.T) {
 		is.Equal(p.ID, want)
 	}
 	for _, question := range []string{"package.weak-keys", "What does package.weak-keys mean?"} {
-		p, ok := Answer(question)
-		is.True(ok)
-		is.Equal(p.ID, "WEAK_KEYS")
+		got := Answer(question)
+		is.Equal(len(got), 1)
+		is.Equal(got[0].ID, "WEAK_KEYS")
 	}
 	_, ok := Find("nothing.of-the-kind")
 	is.True(!ok)
