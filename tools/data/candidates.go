@@ -129,6 +129,7 @@ func candidates(a *assess.Assessment, fsys host.FS) []candidate {
 	for _, list := range []func(*assess.Assessment, host.FS) []candidate{engines, mounted, sites, named, bound, exports, keys, known, homes, listed, loose} {
 		all = append(all, list(a, fsys)...)
 	}
+	all = append(all, stated(a, fsys, all)...)
 	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.path, "/") || c.path == "/" && c.names == nil })
 }
 

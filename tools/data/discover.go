@@ -53,7 +53,7 @@ func Places(h host.Host, a *assess.Assessment) []Place {
 
 // choose keeps the candidates that are there, each path once.
 func (f *finder) choose() {
-	chosen := map[string]bool{}
+	chosen := map[string]Kind{}
 	for _, c := range f.keysOfConfiguration(candidates(f.a, f.fs)) {
 		full, err := realPath(f.fs, c.path)
 		if err != nil {
@@ -68,14 +68,16 @@ func (f *finder) choose() {
 				continue
 			}
 		}
-		if full == "/" || chosen[full] || c.names == nil && isSystem(full) {
+		kind, twice := chosen[full]
+		twice = twice && (kind != Logs || c.names == nil) // of a folder that stays behind, files move
+		if full == "/" || twice || c.names == nil && isSystem(full) {
 			continue
 		}
 		if len(chosen) >= maxPlaces {
 			f.note("more places", fmt.Sprintf("there are more than %d", maxPlaces))
 			break
 		}
-		chosen[full] = true
+		chosen[full] = c.kind
 		f.d.Places = append(f.d.Places, f.place(c, full))
 	}
 }
