@@ -387,9 +387,35 @@ func (v *verification) places(ctx context.Context) ([]parity.Place, error) {
 		case !errors.Is(err, fs.ErrNotExist):
 			p.Err = cmp.Or(p.Err, fmt.Errorf("%s: %w", file, err))
 		}
+		if err := v.follow(ctx, &p); err != nil {
+			return nil, err
+		}
 		places = append(places, p)
 	}
 	return places, nil
+}
+
+// follow allows for what the plan's own steps changed in a place. What they copied
+// may have been there before: it is left out where the rest is then as it was.
+func (v *verification) follow(ctx context.Context, p *parity.Place) error {
+	f := parity.Follow(v.origin.plan, p.Item)
+	for _, m := range f.Lines {
+		b, err := host.ReadFile(v.host.FS(), strings.TrimPrefix(m.Path, "/"), maxCompared)
+		if err == nil { // what can't be read counts as it was
+			f.Grow(m, string(b))
+		}
+	}
+	if f.Copied != nil && p.Want != nil && p.Err == nil && p.Want.Entries() != p.Has.Entries() {
+		has, errs, err := data.Measure(ctx, v.host, []data.Item{f.Without(p.Item)}, v.in.Digests)
+		if err != nil {
+			return err
+		}
+		if f.Apart = errs[0] == nil && has[0].Entries() == p.Want.Entries(); f.Apart {
+			p.Has = has[0]
+		}
+	}
+	p.Followed = f
+	return nil
 }
 
 // sign records the verification, has it attested, and writes what it made.

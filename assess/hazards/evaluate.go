@@ -26,7 +26,15 @@ func (t Table) Evaluate(m *Machine, target *release.Release) (hits []Hit) {
 			hits = append(hits, Hit{r, match})
 		}
 	}
-	return hits
+	return slices.DeleteFunc(slices.Clone(hits), func(h Hit) bool { return h.setting && said(h, hits) })
+}
+
+// said reports whether rows that were written of their own say where a setting stands:
+// that it is gone is then no more news.
+func said(h Hit, hits []Hit) bool {
+	return len(h.Places) > 0 && !slices.ContainsFunc(h.Places, func(p Place) bool {
+		return !slices.ContainsFunc(hits, func(o Hit) bool { return !o.setting && slices.Contains(o.Places, p) })
+	})
 }
 
 func unique(names []string) []string {

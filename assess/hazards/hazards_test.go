@@ -246,3 +246,18 @@ func TestStatementsOfABlockInOneLine(t *testing.T) {
 	is.True(!has("# auto-dnssec maintain;", "auto_dnssec", "maintain"))
 	is.True(!has("dsn = a;b=c", "b", "c")) // no block
 }
+
+// TestOneLineIsOneTrouble: a setting that a row of its own tells of is not told again.
+func TestOneLineIsOneTrouble(t *testing.T) {
+	is := is.New(t)
+	e, err := parseExample(`bind9 9.18 ;; release: debian-12 ;; /etc/bind/named.conf.local: auto-dnssec maintain;\nalt-transfer-source 10.0.0.1;`)
+	is.NoErr(err)
+	target, _ := release.Lookup("debian-13")
+	keys := []string{}
+	for _, h := range Curated().Evaluate(e.machine(), &target) {
+		if len(h.Places) > 0 {
+			keys = append(keys, h.Key)
+		}
+	}
+	is.Equal(keys, []string{"hazard.bind.auto-dnssec", "hazard.named.alt-transfer-source"})
+}

@@ -74,7 +74,8 @@ func settingRow(s Setting, c []string) *Row {
 	software, files, effect, name, check, origin := c[1], c[2], c[3], c[4], c[5], c[6]
 	slug := strings.NewReplacer("_", "-", " ", "-", ".", "-").Replace(strings.ToLower(s.Name))
 	r := &Row{
-		Key: "hazard." + strings.ReplaceAll(s.Program, "/", "-") + "." + slug, Severity: effect, Title: fmt.Sprintf("%s has %s no more", name, s.Name),
+		setting: true,
+		Key:     "hazard." + strings.ReplaceAll(s.Program, "/", "-") + "." + slug, Severity: effect, Title: fmt.Sprintf("%s has %s no more", name, s.Name),
 		Towards: Towards{any: []bound{{software, ">=", s.Since}}}, Origin: origin,
 		Text: fmt.Sprintf("%s is gone since %s %s.", s.Name, name, s.Since), Do: "Remove the line; check by " + check + ".",
 	}

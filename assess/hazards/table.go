@@ -64,6 +64,7 @@ type Row struct {
 	Origin   string
 	Shows    Example
 	Quiet    Example
+	setting  bool // made of settings.tsv
 }
 
 // Table is a list of hazards, by key.

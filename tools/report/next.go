@@ -413,14 +413,25 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		s.Commands = append(s.Commands, "ldconfig") // musl looks for libraries itself
 	}
 	s.Why = "Certificates of people's own are trusted from now on. Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. Modules of a language that stand in a folder of its version are copied to that of the target's: those that were compiled have to be built anew. Then apply the role again (step 1): it starts what waited."
+	for _, f := range p.Findings {
+		if raises(f) {
+			s.Commands, s.Why = append(s.Commands, f.Remediations[0].Text), s.Why+"\n\n"+told(assess.Finding{Title: f.Title, Summary: f.Summary + " Its command is here.", Evidence: f.Evidence})
+		}
+	}
 	return s, true
+}
+
+// raises reports whether a finding brings the command by which a program raises what
+// it keeps to its new version.
+func raises(f assess.Finding) bool {
+	return strings.HasPrefix(f.Key, "hazard.schema.") && len(f.Remediations) > 0 && f.Remediations[0].Type == "command"
 }
 
 // changed is what a person should know of versions: what findings say that warn.
 func changed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	var lines []string
 	for _, f := range p.Findings {
-		if f.Severity == assess.Medium && strings.HasPrefix(f.Key, "hazard.") {
+		if f.Severity == assess.Medium && strings.HasPrefix(f.Key, "hazard.") && !raises(f) {
 			lines = append(lines, told(f))
 		}
 		if strings.HasPrefix(f.Key, "package.") || f.Key == "software.other-versions-of-languages" || f.Key == "target.older-programs" {

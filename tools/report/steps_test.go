@@ -34,6 +34,10 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 			{Path: "/srv/v/lib/lang3.9", Name: "/srv/v/lib/lang3.9", Now: "/srv/v/lib/lang3.13"},
 			{Path: "/etc/z", Line: 7, Name: "/usr/sbin/gone", Why: "It is gone."},
 		},
+		Findings: []assess.Finding{
+			{Key: "hazard.schema.a", Severity: assess.Medium, Title: "A wants raising", Summary: "It does not start.", Remediations: []assess.Remediation{assess.Command("a raise")}},
+			{Key: "hazard.schema.b", Severity: assess.Medium, Title: "B wants raising", Summary: "It fails.", Remediations: assess.Hints("b raise")},
+		},
 	}
 	order := titles(p)
 	last := -1
@@ -51,6 +55,7 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 		`getent shadow anna |`,
 		`sed -i '2s|/usr/bin/lang7\.4|/usr/bin/lang8.4|g' /opt/a/run`,
 		`cp -an /srv/v/lib/lang3.9/. /srv/v/lib/lang3.13/`,
+		"- A wants raising: It does not start. Its command is here.\n\n", "    a raise\n", "- B wants raising: It fails. b raise\n",
 	} {
 		if !strings.Contains(page, line) {
 			t.Errorf("NEXT.md lacks %q", line)
