@@ -16,6 +16,7 @@ type Setting struct {
 	Now     string // what takes its place; empty where nothing does
 	Why     string // empty where there is no more to say
 	Since   string // version of the program; empty is long ago, debian is on Debian alone
+	Warned  bool   // the program starts with it still, and says that it does nothing
 }
 
 //go:embed settings.tsv
@@ -29,7 +30,8 @@ func Settings() iter.Seq[Setting] {
 	return func(yield func(Setting) bool) {
 		for c := range cells(settingRows, 5) {
 			now := strings.ReplaceAll(strings.TrimPrefix(c[2], "-"), `\n`, "\n")
-			if !yield(Setting{c[0], c[1], now, strings.TrimPrefix(c[3], "-"), strings.TrimPrefix(c[4], "-")}) {
+			since, warned := strings.CutPrefix(strings.TrimPrefix(c[4], "-"), "~")
+			if !yield(Setting{c[0], c[1], now, strings.TrimPrefix(c[3], "-"), since, warned}) {
 				return
 			}
 		}
@@ -79,7 +81,11 @@ func settingRow(s Setting, c []string) *Row {
 		Towards: Towards{any: []bound{{software, ">=", s.Since}}}, Origin: origin,
 		Text: fmt.Sprintf("%s is gone since %s %s.", s.Name, name, s.Since), Do: "Remove the line; check by " + check + ".",
 	}
-	if effect == string(Service) {
+	switch {
+	case s.Warned:
+		r.Severity = "low"
+		r.Text += " " + name + " starts with it still, and only says that it does nothing."
+	case effect == string(Service):
 		r.Severity, r.Stops = "high", Service
 		r.Text += " " + name + " refuses a setting that it does not know."
 	}

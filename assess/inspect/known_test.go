@@ -135,12 +135,13 @@ func knownRelease(t *testing.T, name string) release.Release {
 }
 
 // describedRoot is a machine as tables of hazards describe examples: packages and
-// versions, files and their text, links, enabled units.
+// versions, files and their text, links, enabled units and perhaps the package that owns
+// them (unit: squid.service of squid).
 func describedRoot(tb testing.TB, r release.Release, description string) string {
 	tb.Helper()
 	_, version, _ := strings.Cut(r.Slug, "-")
 	files := map[string]string{"etc/machine-id": testID, "etc/os-release": fmt.Sprintf("ID=%s\nVERSION_ID=%q\n", r.ID, version)}
-	links, packages, conffiles, arch := map[string]string{}, [][2]string{}, "", "amd64"
+	links, packages, conffiles, arch, owners := map[string]string{}, [][2]string{}, "", "amd64", map[string]string{}
 	for part := range strings.SplitSeq(description, " ;; ") {
 		word, rest, _ := strings.Cut(part, " ")
 		name, isFile := strings.CutPrefix(strings.TrimSuffix(word, ":"), "/")
@@ -150,6 +151,10 @@ func describedRoot(tb testing.TB, r release.Release, description string) string 
 		case isFile:
 			files[name] = strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(rest) + "\n"
 		case word == "unit:":
+			unit, owner, owned := strings.Cut(rest, " of ")
+			if rest = unit; owned {
+				owners[owner] = "/usr/lib/systemd/system/" + unit
+			}
 			files["usr/lib/systemd/system/"+rest] = "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n"
 			links["etc/systemd/system/multi-user.target.wants/"+rest] = "/usr/lib/systemd/system/" + rest
 		case word == "own:":
@@ -172,6 +177,9 @@ func describedRoot(tb testing.TB, r release.Release, description string) string 
 	if r.Family == release.Debian || r.Family == release.Ubuntu {
 		files["var/lib/dpkg/status"] = status.String()
 		files["var/lib/dpkg/arch"] = arch + "\n"
+		for owner, unit := range owners {
+			files["var/lib/dpkg/info/"+owner+".list"] = unit + "\n"
+		}
 	}
 	dir := writeRoot(tb, files)
 	for name, to := range links {
@@ -179,13 +187,13 @@ func describedRoot(tb testing.TB, r release.Release, description string) string 
 		is.New(tb).NoErr(os.Symlink(to, filepath.Join(dir, name)))
 	}
 	if files["var/lib/dpkg/status"] == "" {
-		writeRPM(tb, filepath.Join(dir, "var/lib/rpm/rpmdb.sqlite"), packages)
+		writeRPM(tb, filepath.Join(dir, "var/lib/rpm/rpmdb.sqlite"), packages, owners)
 	}
 	return dir
 }
 
 // writeRPM makes a database of packages and their versions, in rpm's form of SQLite.
-func writeRPM(tb testing.TB, name string, packages [][2]string) {
+func writeRPM(tb testing.TB, name string, packages [][2]string, owners map[string]string) {
 	tb.Helper()
 	is := is.New(tb)
 	is.NoErr(os.MkdirAll(filepath.Dir(name), 0o755))
@@ -195,24 +203,31 @@ func writeRPM(tb testing.TB, name string, packages [][2]string) {
 	_, err = db.ExecContext(tb.Context(), "CREATE TABLE Packages (hnum INTEGER PRIMARY KEY AUTOINCREMENT, blob BLOB NOT NULL)")
 	is.NoErr(err)
 	for _, p := range packages {
-		_, err = db.ExecContext(tb.Context(), "INSERT INTO Packages (blob) VALUES (?)", rpmHeader(p[0], p[1]))
+		_, err = db.ExecContext(tb.Context(), "INSERT INTO Packages (blob) VALUES (?)", rpmHeader(p[0], p[1], owners[p[0]]))
 		is.NoErr(err)
 	}
 }
 
-// rpmHeader is the least of a package's header: name, version, release, architecture
-// and source.
-func rpmHeader(name, version string) []byte {
+// rpmHeader is the least of a package's header: name, version, release, architecture,
+// source, and the one file that it may own.
+func rpmHeader(name, version, file string) []byte {
 	var index, store []byte
-	for _, v := range []struct {
-		tag  uint32
-		text string
-	}{{1000, name}, {1001, version}, {1002, "1"}, {1022, "x86_64"}, {1044, name + "-" + version + "-1.src.rpm"}} {
-		for _, n := range []uint32{v.tag, 6, uint32(len(store)), 1} {
+	add := func(tag, kind uint32, value string) {
+		for _, n := range []uint32{tag, kind, uint32(len(store)), 1} {
 			index = binary.BigEndian.AppendUint32(index, n)
 		}
-		store = append(store, v.text+"\x00"...)
+		store = append(store, value...)
 	}
+	if file != "" {
+		add(1116, 4, "\x00\x00\x00\x00") // first, as numbers stand at multiples of four
+		add(1117, 8, filepath.Base(file)+"\x00")
+		add(1118, 8, filepath.Dir(file)+"/\x00")
+	}
+	add(1000, 6, name+"\x00")
+	add(1001, 6, version+"\x00")
+	add(1002, 6, "1\x00")
+	add(1022, 6, "x86_64\x00")
+	add(1044, 6, name+"-"+version+"-1.src.rpm\x00")
 	blob := binary.BigEndian.AppendUint32(nil, uint32(len(index)/16))
 	blob = binary.BigEndian.AppendUint32(blob, uint32(len(store)))
 	return slices.Concat(blob, index, store)

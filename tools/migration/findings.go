@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/hazards"
 	"svc/assess/judge"
 	"svc/backend/api"
 	"svc/backend/visible"
@@ -24,7 +25,7 @@ func findings(in Input, p *Plan) []assess.Finding {
 	for _, find := range []func(Input, *Plan) []assess.Finding{judgedTarget, unknown, removed, uncertain, unlisted, additional, older, caveats, databases, secrets, byHand, withoutInit, takeOver, enforced, clashes, mergeable, waitingUnits, mentions, languages, told} {
 		all = append(all, find(in, p)...)
 	}
-	return complete(all)
+	return complete(append(all, orphaned(in, p, all)...))
 }
 
 // complete leaves no list of a finding null.
@@ -88,6 +89,39 @@ func removed(in Input, p *Plan) []assess.Finding {
 	return []assess.Finding{{
 		Key: "packages.removed", Severity: assess.Medium, Title: "Packages without a counterpart", Summary: fmt.Sprintf("%s has nothing in the place of %s.", in.Target.Slug, visible.Names(names)),
 		Remediations: hint("See whether they are still needed."), Related: packageResources(names),
+	}}
+}
+
+// bootScripts is the package of the scripts by which SysV's init starts a machine: they
+// serve nobody.
+const bootScripts = "initscripts"
+
+// orphaned are the services that run here by packages in whose place the target surely has
+// nothing. What stops the move for such a package already
+// is not told twice.
+func orphaned(in Input, p *Plan, told []assess.Finding) []assess.Finding {
+	var units, names []string
+	for _, u := range in.Assessment.Services {
+		i := slices.IndexFunc(p.Packages, func(r Package) bool { return r.Name == u.Package })
+		if u.State != "enabled" || u.Local || i < 0 || u.Package == bootScripts {
+			continue
+		}
+		r := p.Packages[i]
+		stopped := slices.ContainsFunc(told, func(f assess.Finding) bool {
+			return f.Inhibitor && slices.Contains(f.Related, assess.Resource{Scheme: "package", Name: r.Name})
+		})
+		if r.Chosen() && !stopped && r.Relation == api.RelationRemoved && r.Confidence >= Sure {
+			units, names = append(units, u.Name), append(names, r.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return []assess.Finding{{
+		Key: "services.nothing-runs-them", Severity: assess.High, Inhibitor: true, Title: "Services have nothing on the target that runs them",
+		Summary:      fmt.Sprintf("%s run here; %s has nothing in the place of %s. %s", visible.Names(units), in.Target.Slug, visible.Names(slices.Compact(names)), hazards.Service.Says()),
+		Remediations: hint("Bring what does their work on the target and its data, or switch them off on the source where nobody uses them."), Related: packageResources(slices.Compact(names)),
 	}}
 }
 
