@@ -181,11 +181,59 @@ agents() {
 	check "and installs it" "${at[@]}" timeout 60 codex plugin add svc@e2e
 }
 
-# podman runs the image as the compose example does, where podman can run.
+# podman_runs has the compose example run: the image as it is released, and in the
+# place of the one of PostgreSQL, which a registry has, one of Debian's PostgreSQL 17
+# that takes the same variables. runc, as crun refuses hosts with both kinds of
+# cgroups; limits of its own, as root of a guest may not raise those that it has.
 podman_runs() {
-	needs podman:podman
-	check "podman loads the image" podman --root "$work/podman" --runroot "$work/podman-run" load -i "$out"/*_oci.tar
-	check "and runs it" podman --root "$work/podman" --runroot "$work/podman-run" run --rm --network none --cgroups disabled --read-only "localhost/svc:1.0.0" version
+	needs podman:podman runc:runc podman-compose:podman-compose
+	[ -e /usr/lib/podman/netavark ] || needs no-such-program:netavark
+	[ -e /usr/lib/podman/aardvark-dns ] || needs no-such-program:aardvark-dns
+	printf '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]\n[engine]\nruntime = "runc"\n[network]\nnetwork_backend = "netavark"\n' >"$work/containers.conf"
+	printf '[storage]\ndriver = "overlay"\ngraphroot = "%s"\nrunroot = "%s"\n' "$work/podman" "$work/podman-run" >"$work/storage.conf"
+	export CONTAINERS_CONF=$work/containers.conf CONTAINERS_STORAGE_CONF=$work/storage.conf
+	check "podman loads the image" podman load -i "$out"/*_oci.tar
+	check "and runs it" podman run --rm --network none --read-only --cap-drop ALL localhost/svc:1.0.0 version
+	check "it is no root's" test "$(podman image inspect -f '{{.User}}' localhost/svc:1.0.0)" = 65532:65532
+	check "and has no shell" not podman run --rm --network none --entrypoint /bin/sh localhost/svc:1.0.0 -c true
+	postgresql_image
+	mkdir "$work/composed"
+	cp packaging/compose.yaml "$work/composed/"
+	check "the example's PostgreSQL starts" composed up -d db
+	check "and is ready" until_true podman exec e2e_db_1 /usr/lib/postgresql/17/bin/pg_isready -q -h 127.0.0.1 -U svc
+	composed up -d >"$work/last.log" 2>&1 || true # this podman-compose waits for no health, and says that the first is there
+	check "the service answers" until_true curl -sf -m 5 -o /dev/null http://127.0.0.1:8443/v1/health
+	check "an account is made beside it" podman exec e2e_svc_1 /usr/bin/svc admin account create --name acme --plan pro
+	check "which PostgreSQL has" bash -c "podman exec e2e_db_1 /usr/lib/postgresql/17/bin/psql -U svc -tAc 'select name from accounts' | grep -qx acme"
+	check "the service starts again" podman restart -t 10 e2e_svc_1
+	check "and has the account as before" until_true bash -c "podman exec e2e_svc_1 /usr/bin/svc admin account list --json | grep -q acme"
+	podman rm -f -a -t 1 >/dev/null 2>&1
+	podman system reset --force >/dev/null 2>&1
+}
+
+composed() { (cd "$work/composed" && SVC_VERSION=1.0.0 POSTGRES_PASSWORD=secret podman-compose -p e2e "$@"); }
+
+# postgresql_image makes what the example takes from a registry.
+postgresql_image() {
+	local own=$work/postgresql
+	debootstrap --variant=minbase --include=postgresql-17 trixie "$own" "$(mirror)" >"$work/last.log" 2>&1
+	rm -rf "$own"/var/cache/apt/archives/*.deb
+	cat >"$own/usr/local/bin/start" <<'SH'
+#!/bin/sh
+set -e
+export PGDATA=/var/lib/postgresql/data PATH=/usr/lib/postgresql/17/bin:$PATH
+if [ "$(id -u)" = 0 ]; then chown postgres: "$PGDATA" && exec setpriv --reuid postgres --regid postgres --init-groups "$0"; fi
+if [ ! -s "$PGDATA/PG_VERSION" ]; then
+	echo "$POSTGRES_PASSWORD" >/tmp/password
+	initdb -U "$POSTGRES_USER" --pwfile /tmp/password -A scram-sha-256 >/dev/null
+	printf 'local all all trust\nhost all all all scram-sha-256\n' >"$PGDATA/pg_hba.conf"
+	echo "create database $POSTGRES_USER" | postgres --single -D "$PGDATA" postgres >/dev/null
+fi
+exec postgres -c listen_addresses='*'
+SH
+	chmod 0755 "$own/usr/local/bin/start"
+	tar -C "$own" -c . | podman import --change 'ENTRYPOINT ["/usr/local/bin/start"]' - docker.io/library/postgres:17 >/dev/null 2>&1
+	rm -rf --one-file-system "$own"
 }
 
 needs debootstrap:debootstrap jq:jq capsh:libcap2-bin
