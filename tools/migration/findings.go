@@ -92,36 +92,29 @@ func removed(in Input, p *Plan) []assess.Finding {
 	}}
 }
 
-// bootScripts is the package of the scripts by which SysV's init starts a machine: they
-// serve nobody.
-const bootScripts = "initscripts"
-
 // orphaned are the services that run here by packages in whose place the target surely has
-// nothing. What stops the move for such a package already
-// is not told twice.
+// nothing, but for what stops the move already, and for the scripts that start a machine.
 func orphaned(in Input, p *Plan, told []assess.Finding) []assess.Finding {
 	var units, names []string
 	for _, u := range in.Assessment.Services {
-		i := slices.IndexFunc(p.Packages, func(r Package) bool { return r.Name == u.Package })
-		if u.State != "enabled" || u.Local || i < 0 || u.Package == bootScripts {
-			continue
-		}
-		r := p.Packages[i]
 		stopped := slices.ContainsFunc(told, func(f assess.Finding) bool {
-			return f.Inhibitor && slices.Contains(f.Related, assess.Resource{Scheme: "package", Name: r.Name})
+			return f.Inhibitor && slices.Contains(f.Related, assess.Resource{Scheme: "package", Name: u.Package})
 		})
-		if r.Chosen() && !stopped && r.Relation == api.RelationRemoved && r.Confidence >= Sure {
-			units, names = append(units, u.Name), append(names, r.Name)
+		if u.State == "enabled" && !u.Local && !stopped && u.Package != "initscripts" && slices.ContainsFunc(p.Packages, func(r Package) bool {
+			return r.Name == u.Package && r.Chosen() && r.Relation == api.RelationRemoved && r.Confidence >= Sure
+		}) {
+			units, names = append(units, u.Name), append(names, u.Package)
 		}
 	}
 	if len(names) == 0 {
 		return nil
 	}
 	slices.Sort(names)
+	names = slices.Compact(names)
 	return []assess.Finding{{
 		Key: "services.nothing-runs-them", Severity: assess.High, Inhibitor: true, Title: "Services have nothing on the target that runs them",
-		Summary:      fmt.Sprintf("%s run here; %s has nothing in the place of %s. %s", visible.Names(units), in.Target.Slug, visible.Names(slices.Compact(names)), hazards.Service.Says()),
-		Remediations: hint("Bring what does their work on the target and its data, or switch them off on the source where nobody uses them."), Related: packageResources(slices.Compact(names)),
+		Summary:      fmt.Sprintf("%s run here; %s has nothing in the place of %s. %s", visible.Names(units), in.Target.Slug, visible.Names(names), hazards.Service.Says()),
+		Remediations: hint("Bring what does their work on the target and its data, or switch them off on the source where nobody uses them."), Related: packageResources(names),
 	}}
 }
 
