@@ -1,10 +1,13 @@
 package fleet
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"svc/backend/lazyregexp"
 )
 
 // Order are the machines that can be planned, in the order of the move: wave by
@@ -37,12 +40,23 @@ func (d *Document) Reach(seats int) []Machine {
 	return order
 }
 
+const inventoryHead = "---\n# The new machines, fresh systems that are to take the places of the old ones, by waves.\n# Write the address of each after ansible_host: never that of the source, which stays as it is.\nall:\n  children:\n"
+
+// unfilled are the groups of an inventory as Inventory makes it.
+var unfilled = lazyregexp.Whole(`(?:    \w+:\n      hosts:\n(?:        ".*":\n          ansible_host: ".*\.invalid"\n)+)*`)
+
+// Unfilled reports whether a person has written nothing into an inventory yet.
+func Unfilled(inventory []byte) bool {
+	groups, ok := bytes.CutPrefix(inventory, []byte(inventoryHead))
+	return ok && unfilled.Match(groups)
+}
+
 // Inventory is the Ansible inventory of machines that move: a group for each wave.
 // Where the new machines are, a person writes; until then the addresses are ones
 // that never resolve, for a name may well be the source's.
 func Inventory(moved []Machine) []byte {
 	var b strings.Builder
-	b.WriteString("---\n# The new machines, fresh systems that are to take the places of the old ones, by waves.\n# Write the address of each after ansible_host: never that of the source, which stays as it is.\nall:\n  children:\n")
+	b.WriteString(inventoryHead)
 	last := -1
 	for _, m := range moved {
 		if m.Wave != last {

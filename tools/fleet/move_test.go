@@ -66,6 +66,14 @@ func TestAnsibleReadsWhatIsWritten(t *testing.T) {
 			is.True(strings.HasSuffix(h["ansible_host"], ".invalid")) // a person writes where the new machine is
 		}
 	}
+	made := string(Inventory(moved))
+	is.True(Unfilled([]byte(made)) && Unfilled(Inventory(nil)))
+	for _, written := range []string{
+		"", strings.Replace(made, "web1.invalid", "10.0.0.9", 1), strings.Replace(made, `"007.invalid"`, `10.0.0.9 # was "007.invalid"`, 1),
+		strings.Replace(made, "    wave_3", "    databases", 1) + "  vars: {}\n", made + "          ansible_port: 22\n",
+	} {
+		is.True(!Unfilled([]byte(written))) // a person's work
+	}
 	var plays []struct {
 		Hosts string
 		Roles []struct{ Role string }

@@ -141,14 +141,15 @@ func (f Folder) Close(outcomes []fleet.Outcome) error {
 }
 
 // Play writes the playbook of the machines that moved, and their inventory: one that
-// a person has filled in stays, and the new one lies beside it, which is reported.
+// a person has filled in stays, and the new one lies beside it, which is reported. One of
+// a call that was cut off gives way.
 func Play(path string, moved []fleet.Machine) (inventory string, err error) {
 	f := Folder{path: path}
 	made := fleet.Inventory(moved)
 	inventory = inventoryFile
 	before, err := os.ReadFile(filepath.Join(path, inventoryFile))
 	switch {
-	case err == nil && !bytes.Equal(before, made):
+	case err == nil && !bytes.Equal(before, made) && !fleet.Unfilled(before):
 		inventory = inventoryNew
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("looking at the inventory: %w", err)
