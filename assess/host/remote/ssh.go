@@ -146,7 +146,7 @@ var sshFaults = []struct {
 func explain(dest, said string, connected bool) error {
 	for _, f := range sshFaults {
 		if f.said.MatchString(said) && !connected {
-			return fmt.Errorf(f.text+" (ssh: %s)", dest, printable(said))
+			return fmt.Errorf(f.text+" (ssh: %s)", byHand(dest), printable(said))
 		}
 	}
 	what := "can't connect"
@@ -157,6 +157,15 @@ func explain(dest, said string, connected bool) error {
 		said = "ssh says nothing"
 	}
 	return fmt.Errorf("%s: %s", what, said)
+}
+
+// byHand is a destination as a person gives it to ssh, which takes no port behind the host.
+func byHand(dest string) string {
+	d, err := parseDestination(dest)
+	if err != nil || d.port == "" {
+		return dest
+	}
+	return "-p " + d.port + " " + d.target
 }
 
 // printable is text of a machine as one line that is safe on a terminal. The

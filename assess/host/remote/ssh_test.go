@@ -324,6 +324,15 @@ func TestDestinations(t *testing.T) {
 	}
 }
 
+// TestAPersonConnectsByHand with what an error says.
+func TestAPersonConnectsByHand(t *testing.T) {
+	is := is.New(t)
+	const unknown = "No ED25519 host key is known for [web1]:2222"
+	for dest, command := range map[string]string{"root@web1": "`ssh root@web1`", "web1:2222": "`ssh -p 2222 web1`", "root@[fe80::1]:22": "`ssh -p 22 root@fe80::1`"} {
+		is.True(strings.Contains(explain(dest, unknown, false).Error(), command))
+	}
+}
+
 func TestHostKeys(t *testing.T) {
 	is := is.New(t)
 	s := start(t, "127.0.0.1")
@@ -333,7 +342,7 @@ func TestHostKeys(t *testing.T) {
 	s.write(t, "known_hosts")
 	_, err = s.dial(t.Context())
 	is.True(strings.Contains(err.Error(), "its host key is not known"))
-	is.True(strings.Contains(err.Error(), "ssh "+s.user+"@127.0.0.1:"+s.port))
+	is.True(strings.Contains(err.Error(), "ssh -p "+s.port+" "+s.user+"@127.0.0.1"))
 	other, err := os.ReadFile(s.path("client.pub"))
 	is.NoErr(err)
 	changed := "[127.0.0.1]:" + s.port + " " + string(other)
