@@ -38,7 +38,7 @@ release:
 
 # rehearsals, also of a machine that tries to get out (root, Debian's packages)
 rehearse:
-    E2E_PARTS="functions attacks killed" bash .ci/e2e/rehearse.sh
+    E2E_PARTS="functions attacks killed user" bash .ci/e2e/rehearse.sh
 
 # servers of the usual kinds, each moved and held against its functions (root, Debian's packages): just servers mail shop
 servers *names:

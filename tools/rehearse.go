@@ -99,6 +99,7 @@ func Rehearse(ctx context.Context, env *Env, in RehearseInput) (RehearseResult, 
 	if err := r.prepare(ctx); err != nil {
 		return RehearseResult{}, err
 	}
+	r.chooseLevel()
 	dir, release, err := sandbox.Claim(filepath.Join(env.Rehearsals, "running"))
 	if err != nil {
 		return RehearseResult{}, err
@@ -178,6 +179,18 @@ func (r *rehearsing) try(ctx context.Context) (err error) {
 	return err
 }
 
+// chooseLevel says how far a user who is no root gets.
+func (r *rehearsing) chooseLevel() {
+	if !sandbox.User() {
+		return
+	}
+	r.remarks = append(r.remarks, "It was tried without root, in user namespaces: what of the machine only root may read was not read.")
+	if err := sandbox.Boots(); err != nil {
+		r.level = rehearsal.Chroot
+		r.remarks = append(r.remarks, "Nothing was started, neither of the source's copy nor of the target: "+err.Error()+". As root, or where systemd gives you a group (systemd-run --user --scope svc rehearse …), both are booted.")
+	}
+}
+
 // end takes the sandboxes away.
 func (r *rehearsing) end() error {
 	var errs []error
@@ -195,12 +208,12 @@ const bootPatience = 3 * time.Minute
 // unpack makes the source's files a folder that can be booted.
 func (r *rehearsing) unpack(ctx context.Context) error {
 	switch {
-	case r.in.Root != "" && !r.host.Live():
+	case r.in.Root != "" && !r.host.Live() && !sandbox.User():
 		root, err := filepath.Abs(r.in.Root)
 		r.files = root
 		return err
-	case r.in.Image != "":
-		r.env.progress("copying the machine out of its image", 0, 1)
+	case r.in.Image != "", r.in.Root != "" && !r.host.Live():
+		r.env.progress("copying the machine's files", 0, 1)
 		r.files = filepath.Join(r.dir, "image")
 		return copyOut(ctx, r.host.FS(), r.files, r.in.limit())
 	}
@@ -213,7 +226,7 @@ func (in *RehearseInput) limit() int64 { return cmp.Or(in.Limits.Disk, 20<<30) }
 // bootSource boots a copy of the source, without any network, and observes it. A
 // source that can't be booted is said, and is no error.
 func (r *rehearsing) bootSource(ctx context.Context) error {
-	if r.files == "" {
+	if r.files == "" || r.level == rehearsal.Chroot {
 		return nil
 	}
 	r.env.progress("booting a copy of the source", 0, 1)
@@ -245,6 +258,9 @@ func (r *rehearsing) boot(ctx context.Context, o sandbox.Options) (*machine, err
 	if err != nil {
 		return nil, err
 	}
+	if o.Plain {
+		return &machine{Sandbox: s, since: since}, nil
+	}
 	state, err := s.Booted(ctx, bootPatience)
 	if err != nil {
 		return nil, errors.Join(err, s.Close(), ctx.Err())
@@ -262,7 +278,7 @@ func (r *rehearsing) observe(ctx context.Context, m *machine, wanted func(string
 
 // options are those of the target's sandbox.
 func (r *rehearsing) options() sandbox.Options {
-	o := sandbox.Options{Lower: r.lower, Dir: filepath.Join(r.dir, "target"), Name: "target", Limits: r.in.Limits, Proxy: sandbox.Archives(r.base.Allowed, r.env.Log)}
+	o := sandbox.Options{Lower: r.lower, Dir: filepath.Join(r.dir, "target"), Name: "target", Limits: r.in.Limits, Proxy: sandbox.Archives(r.base.Allowed, r.env.Log), Plain: r.level == rehearsal.Chroot}
 	if r.in.WithData {
 		o.Show = map[string]string{sourcePlace: r.files}
 	}
@@ -273,15 +289,21 @@ func (r *rehearsing) options() sandbox.Options {
 const sourcePlace = "/mnt/svc-source"
 
 func (r *rehearsing) bootTarget(ctx context.Context) (err error) {
-	r.env.progress("booting the target", 0, 1)
+	r.env.progress("starting the target", 0, 1)
 	if r.target, err = r.boot(ctx, r.options()); err != nil {
 		return fmt.Errorf("the target does not boot: %w", err)
 	}
-	return nil
+	if r.level == rehearsal.Chroot {
+		_, err = r.target.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", quiet}})
+	}
+	return err
 }
 
 // reboot starts the target anew, as it will be started in its life.
 func (r *rehearsing) reboot(ctx context.Context) error {
+	if r.level == rehearsal.Chroot {
+		return nil // what was never booted
+	}
 	r.env.progress("rebooting the target", 0, 1)
 	if err := r.target.Halt(time.Minute); err != nil {
 		return err
@@ -293,11 +315,9 @@ func (r *rehearsing) reboot(ctx context.Context) error {
 		r.remarks = append(r.remarks, "The target does not come up again after the move: "+oneLine(err.Error()))
 		r.level = rehearsal.Chroot
 		o.Plain = true
-		s, err := sandbox.Start(ctx, o)
-		if err != nil {
+		if m, err = r.boot(ctx, o); err != nil {
 			return err
 		}
-		m = &machine{Sandbox: s, since: time.Now()}
 	}
 	time.Sleep(settling)
 	r.target = m
@@ -324,7 +344,7 @@ func (r *rehearsing) judge() (*rehearsal.Document, error) {
 		return nil, err
 	}
 	defer target.Close()
-	in := rehearsal.Input{Plan: r.plan, Before: r.a, WithData: r.in.WithData, OnSource: there(r.host.FS()), OnTarget: there(target.FS()), UnitPaths: r.unitPaths, Data: r.data}
+	in := rehearsal.Input{Level: r.level, Plan: r.plan, Before: r.a, WithData: r.in.WithData, OnSource: there(r.host.FS()), OnTarget: there(target.FS()), UnitPaths: r.unitPaths, Data: r.data}
 	if r.source != nil {
 		in.Source = r.source.observed
 		in.OwnSource = map[string]rehearsal.Own{}

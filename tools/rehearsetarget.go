@@ -101,6 +101,9 @@ var installs = map[string]string{ // by package manager
 	"apt": "apt-get -qq update && apt-get -y -qq -o APT::Install-Recommends=%t -o Dpkg::Options::=--force-unsafe-io install -- %s && apt-get clean",
 }
 
+// quiet has packages start nothing as they are installed.
+const quiet = "printf '#!/bin/sh\\nexit 101\\n' >/usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d"
+
 // layer installs the packages of the plan. Where that fails there is none: the role
 // then says what is wrong.
 func (r *rehearsing) layer(ctx context.Context, dir string) (string, error) {
@@ -134,8 +137,7 @@ func (r *rehearsing) layer(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	const quiet = "printf '#!/bin/sh\\nexit 101\\n' >/usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d && (%s); s=$?; rm -f /usr/sbin/policy-rc.d; exit $s"
-	got, err := s.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", fmt.Sprintf(quiet, command)}, Time: time.Hour, Network: true})
+	got, err := s.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", fmt.Sprintf("%s && (%s); s=$?; rm -f /usr/sbin/policy-rc.d; exit $s", quiet, command)}, Time: time.Hour, Network: true})
 	if err := errors.Join(err, s.Close(), ctx.Err()); err != nil {
 		return "", err
 	}
@@ -505,9 +507,18 @@ func copyOut(ctx context.Context, fsys host.FS, to string, limit int64) error {
 		return err
 	}
 	defer root.Close()
+	own := func(name string, info fs.FileInfo) error {
+		uid, gid, _ := host.Owner(info)
+		uid, knownUser := sandbox.OnDisk(uid)
+		gid, knownGroup := sandbox.OnDisk(gid)
+		if !knownUser || !knownGroup {
+			return nil // it stays nobody's
+		}
+		return root.Lchown(name, uid, gid)
+	}
 	left := limit
 	return fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || name == "." {
+		if err != nil {
 			return ctx.Err() // what can't be read is not copied
 		}
 		info, err := e.Info()
@@ -517,8 +528,8 @@ func copyOut(ctx context.Context, fsys host.FS, to string, limit int64) error {
 		if left -= info.Size(); left < 0 {
 			return fmt.Errorf("the machine has over %d MiB of files; nothing was rehearsed: mount its disk, and name the folder", limit>>20)
 		}
-		uid, gid, _ := host.Owner(info)
 		switch {
+		case name == ".":
 		case info.IsDir():
 			err = root.Mkdir(name, 0o700)
 		case info.Mode()&fs.ModeSymlink != 0:
@@ -526,21 +537,21 @@ func copyOut(ctx context.Context, fsys host.FS, to string, limit int64) error {
 			if target, err = fsys.ReadLink(name); err == nil {
 				err = root.Symlink(target, name)
 			}
-			return errors.Join(err, root.Lchown(name, uid, gid), ctx.Err())
+			return errors.Join(err, own(name, info), ctx.Err())
 		case info.Mode().IsRegular():
-			err = copyFile(fsys, root, name)
+			from, unread := fsys.Open(name)
+			if unread != nil {
+				return ctx.Err()
+			}
+			err = copyFile(from, root, name)
 		default:
 			return nil
 		}
-		return errors.Join(err, root.Lchown(name, uid, gid), root.Chmod(name, info.Mode()), ctx.Err())
+		return errors.Join(err, own(name, info), root.Chmod(name, info.Mode()), ctx.Err())
 	})
 }
 
-func copyFile(fsys host.FS, root *os.Root, name string) error {
-	from, err := fsys.Open(name)
-	if err != nil {
-		return nil // it is not copied
-	}
+func copyFile(from fs.File, root *os.Root, name string) error {
 	defer from.Close()
 	to, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

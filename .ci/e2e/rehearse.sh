@@ -2,7 +2,7 @@
 # Rehearses a server: a Debian 12 with a web server, a database and a unit of its own,
 # to Debian 13. What the rehearsal says is held against what is known of the move; a
 # fix mends it; a hostile machine tries to get out, and a rehearsal that is killed
-# leaves nothing. Needs root. Prints a line for each check and ends with "N passed, N failed".
+# leaves nothing; without root it goes as far as that does. Needs root. Prints a line for each check and ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=.ci/e2e/checks.sh
@@ -61,29 +61,78 @@ configure() {
 # attack: what a hostile machine does when it is started.
 attack() {
 	echo 0123456789abcdef0123456789abcdee >"$hostile/etc/machine-id"
-	unit "$hostile" bomb 'ExecStart=/bin/bash -c "b() { b | b & }; b"' Restart=always
+	unit "$hostile" bomb 'ExecStart=/bin/bash -c "b() { b | b & }; b"' Restart=always '[Unit]' After=escape.service
 	unit "$hostile" never Type=notify 'ExecStart=/bin/sleep infinity' TimeoutStartSec=infinity
-	unit "$hostile" escape Type=oneshot 'ExecStart=/bin/bash /usr/local/bin/escape'
+	unit "$hostile" escape Type=oneshot 'ExecStart=/bin/bash /usr/local/bin/escape' 'ExecStart=/usr/bin/python3 /usr/local/bin/reach'
 	cat >"$hostile/usr/local/bin/escape" <<-'ESCAPE'
 		exec >/var/lib/escape 2>&1
 		echo h >/proc/sysrq-trigger && echo OUT sysrq
 		echo /tmp/x >/proc/sys/kernel/core_pattern && echo OUT core
 		echo 1 >/proc/sys/kernel/panic_on_oops && echo OUT panic
+		echo 3 >/proc/sys/vm/drop_caches && echo OUT drop_caches
+		head -c 1 /proc/kcore && echo OUT kcore
+		head -c 1 /dev/kmsg && echo OUT kmsg
 		mknod /root/disk b 254 0 && echo OUT mknod
-		mkdir -p /root/m && mount -t cgroup -o memory cgroup /root/m && echo /x >/root/m/release_agent && echo OUT release_agent
-		for d in vda sda nvme0n1; do [ ! -e /dev/$d ] || echo OUT "device $d"; done
+		for d in vda sda nvme0n1 mem fuse kvm; do [ ! -e /dev/$d ] || echo OUT "device $d"; done
+		mkdir -p /root/m
+		for kind in memory pids devices; do mount -t cgroup -o $kind cgroup /root/m && echo /x >/root/m/release_agent && echo OUT "release_agent of $kind"; done
+		mount -t cgroup -o pids cgroup /root/m && echo max >/root/m/pids.max && echo OUT pids.max
+		mount -t cgroup -o none,name=svc-e2e cgroup /root/m && echo OUT hierarchy
+		for file in pids.max memory.max cpu.max cgroup.max.descendants; do echo max >/sys/fs/cgroup/$file && echo OUT "cgroup $file"; done
+		echo $$ >/sys/fs/cgroup/../cgroup.procs && echo OUT "cgroup above"
 		mount -o remount,rw /sys && echo 1 >/sys/kernel/mm/ksm/run && echo OUT sys
+		for kind in debugfs tracefs securityfs; do mount -t $kind x /root/m && echo OUT $kind; done
+		mount -o remount,bind,rw /mnt/svc-source && touch /mnt/svc-source/written && echo OUT source
+		mount -o remount,bind,dev,suid,exec /mnt/svc-source && echo OUT "source's flags"
+		umount /dev/null && ls -d /dev/vd* && echo OUT "the host's devices"
 		ls /proc/1/root/var/lib/svc-e2e-host && echo OUT host
+		ls /proc/1/cwd/svc-e2e-host /proc/self/fd/*/svc-e2e-host && echo OUT folder
+		grep -ls 'svc-e2e-[p]rocess' /proc/[0-9]*/cmdline && echo OUT process
+		nsenter -t 1 -m ls /var/lib/svc-e2e-host && echo OUT nsenter
 		[ ! -S /run/docker.sock ] || echo OUT docker
 		ip link 2>/dev/null | grep -q eth0 && echo OUT network
 		(echo >/dev/tcp/1.1.1.1/53) && echo OUT tcp
 		insmod /x.ko && echo OUT module
-		kill -9 1 ; date -s 2001-01-01 && echo OUT clock
+		date -s 2001-01-01 && echo OUT clock
+		kill -9 1 # no signal of its own reaches the first process
 		echo done
 	ESCAPE
-	rm -rf "$hostile/dev" && ln -s /etc "$hostile/dev"
+	cat >"$hostile/usr/local/bin/reach" <<-'REACH'
+		import ctypes, os, socket, time, urllib.request
+		out = open('/var/lib/escape', 'a', buffering=1)
+		def reached(name, way):
+		    try:
+		        way()
+		        print('OUT', name, file=out)
+		    except OSError:
+		        pass
+		for name in ('\0svc-e2e-host', '/tmp/svc-e2e-host', '/run/dbus/../../tmp/svc-e2e-host'):
+		    reached('socket ' + name[1:], lambda: socket.socket(socket.AF_UNIX).connect(name))
+		reached('port', lambda: socket.create_connection(('127.0.0.1', 34567), 2))
+		for address in ('http://127.0.0.1:34567/', 'http://localhost:34567/', 'https://127.0.0.1:34567/'):
+		    proxy = urllib.request.build_opener(urllib.request.ProxyHandler({'http': 'http://127.0.0.1:3142', 'https': 'http://127.0.0.1:3142'}))
+		    reached('proxy to ' + address, lambda: proxy.open(address, timeout=3))
+		for kind in (socket.AF_NETLINK, 40):  # 40: to the hypervisor
+		    reached('kernel socket', lambda: socket.socket(kind, socket.SOCK_DGRAM if kind == 16 else socket.SOCK_STREAM, 31 if kind == 16 else 0).connect((0, 0) if kind == 16 else (2, 1024)))
+		# programs of the host that come in to ask: is one left that can be written to, or held?
+		libc, held, end = ctypes.CDLL(None), {}, time.time() + 60
+		while time.time() < end:
+		    for pid in filter(str.isdigit, os.listdir('/proc')):
+		        try:
+		            if pid not in held and os.stat(f'/proc/{pid}/exe').st_uid == 65534:
+		                held[pid] = os.open(f'/proc/{pid}/exe', os.O_PATH)
+		                libc.ptrace(16, int(pid), 0, 0)  # attach
+		            if pid in held and os.stat(f'/proc/{pid}/root/var/lib/svc-e2e-host'):
+		                print('OUT root of', pid, file=out)
+		        except OSError:
+		            pass
+		    for pid, fd in held.items():
+		        reached('program', lambda: os.open(f'/proc/self/fd/{fd}', os.O_WRONLY | os.O_NONBLOCK))
+		print('reached', file=out)
+	REACH
+	rm -rf "${hostile:?}/dev" && ln -s /etc "$hostile/dev"
 	mkdir -p "$work/escaped"
-	printf '#!/bin/sh\ncat /var/lib/escape; grep -q done /var/lib/escape && ! grep -q OUT /var/lib/escape\n' >"$work/escaped/escape"
+	printf '#!/bin/sh\ntail -n 60 /var/lib/escape; grep OUT /var/lib/escape; grep -q done /var/lib/escape && grep -q reached /var/lib/escape && ! grep -q OUT /var/lib/escape\n' >"$work/escaped/escape"
 	chmod 755 "$work/escaped/escape"
 }
 
@@ -118,13 +167,34 @@ functions() {
 
 left() { { pgrep -f '^svc-sandbox' || true; find "$(findmnt -nt cgroup2 -o TARGET | head -n 1)" -maxdepth 1 -name 'svc-sandbox-*'; ls "$running"; } 2>/dev/null; }
 
+# host: what attacks would change of this machine; its kernel's settings but those that count.
+host() {
+	grep -rs . /proc/sys/kernel /proc/sys/vm /proc/sys/fs | grep -vE '/(ns_last_pid|random/[a-z_]*|dentry-state|(file|inode|aio|dquot)-(nr|state)|pty/nr|quota/syncs):' || true # some are for nobody to read
+	hostname
+	mount | grep -v ' /\(tmp\|dev/shm\)/' # where scripts beside this one mount
+	ip -o link
+	sha256sum "$(command -v nsenter)" "$work/svc"
+	ls /dev /sys/fs/cgroup
+}
+
 attacks() {
-	local host
-	host=$(cat /proc/sys/kernel/core_pattern /proc/sys/kernel/panic_on_oops; hostname; mount | sha256sum; ip -o link 2>/dev/null | wc -l)
+	local before source bait
+	mkdir -p /var/lib/svc-e2e-host
+	rm -f /tmp/svc-e2e-host
+	python3 -c 'import socket, time
+bait = [socket.socket(socket.AF_UNIX) for _ in range(2)] + [socket.create_server(("127.0.0.1", 34567))]
+for s, name in zip(bait, ("\0svc-e2e-host", "/tmp/svc-e2e-host")): s.bind(name); s.listen()
+time.sleep(3600)' svc-e2e-process &
+	bait=$!
+	before=$(host) source=$(fingerprints "$hostile")
 	exits "a hostile machine is rehearsed" 6 rehearse --root "$hostile" --out "$work/hostile.out" --with-data --time 10m --checks "$work/escaped"
-	same "nothing of the host is changed" "$(cat /proc/sys/kernel/core_pattern /proc/sys/kernel/panic_on_oops; hostname; mount | sha256sum; ip -o link 2>/dev/null | wc -l)" "$host"
+	check "nothing of the host is changed" diff <(echo "$before") <(host)
+	same "its disk is only read" "$(fingerprints "$hostile")" "$source"
+	check "what it tried to reach is still there" kill "$bait"
 	same "nothing is left" "$(left)" ""
+	same "nor a mount" "$(grep -F "$running" /proc/self/mounts)" ""
 	same "nothing got out, of the source's copy or the target" "$(field "$work/hostile.out" "[(c['verdict'], c.get('source')) for c in d['checks'] if c['kind']=='own']")" "[('runs', 'passes')]"
+	rm -rf /var/lib/svc-e2e-host /tmp/svc-e2e-host
 }
 
 killed() {
@@ -140,6 +210,30 @@ killed() {
 	same "which takes away what was left" "$(left)" ""
 	exits "an interrupted one ends at once" 124 timeout -s INT 6 "$work/svc" rehearse --target debian-13 --root "$source" --out "$work/interrupted"
 	same "and leaves nothing" "$(left)" ""
+}
+
+# user: as far as it goes without root.
+user() {
+	local name=svc-e2e-user home group
+	needs newuidmap:uidmap
+	id "$name" >/dev/null 2>&1 || useradd --create-home "$name"
+	home=$(getent passwd "$name" | cut -d: -f6)
+	chmod 755 "$work"
+	as() { runuser -u "$name" -- env -C "$home" HOME="$home" "$@"; }
+	exits "without root it goes as far as it can" 0 as "$work/svc" rehearse --root "$source" --target debian-13 --archive "$(mirror)" --out chroot
+	said "and says how far" "Level chroot"
+	same "nothing was started" "$(field "$home/chroot" "d['level']+' '+d['compared']")" "chroot the source's files"
+	same "the role came to its end" "$(field "$home/chroot" "d['role']['applied']")" True
+	same "a unit of its own is there, and could not be tried" "$(verdict "$home/chroot" "unit clock.service")" "could not be tried"
+	same "nginx was asked for its configuration" "$(verdict "$home/chroot" "configuration nginx")" runs
+	same "a site was not" "$(verdict "$home/chroot" "site ")" "could not be tried"
+	group=$(findmnt -nt cgroup2 -o TARGET | head -n 1)/svc-e2e-user # as systemd gives its users
+	mkdir "$group" && chown -R "$name" "$group"
+	exits "with a control group of one's own it boots" 0 bash -c 'echo 0 >"$1/cgroup.procs" && shift && exec "$@"' _ "$group" runuser -u "$name" -- env -C "$home" HOME="$home" "$work/svc" rehearse --root "$source" --target debian-13 --archive "$(mirror)" --out booted
+	same "and runs" "$(field "$home/booted" "d['level']+' '+d['compared']") $(verdict "$home/booted" "unit clock.service")" "booted a copy of the source, booted runs"
+	same "nothing is left" "$(as ls "$home/.cache/svc/rehearsals/running"; pgrep -u "$name" -l || true)" ""
+	find "$group" -depth -type d -exec rmdir {} \;
+	userdel --remove "$name" 2>/dev/null
 }
 
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc

@@ -87,7 +87,7 @@ var pages = map[string]page{
 		left:  "What was assessed is kept in --out; the same call goes on from there.",
 	},
 	"svc rehearse": {
-		about: "Tries the move: boots a fresh root of the target apart from everything, applies the role by Ansible, with --with-data moves the data from the disk, reboots, and says function by function what runs, compared with a booted copy of the source. The machine is only read. It takes root, Linux 5.19 and Ansible. What it makes of the target's release is kept, so that the next rehearsal is quick. Exit code 6: something does not run.",
+		about: "Tries the move: boots a fresh root of the target apart from everything, applies the role by Ansible, with --with-data moves the data from the disk, reboots, and says function by function what runs, compared with a booted copy of the source. The machine is only read. It takes Ansible, and root with Linux 5.19. Without root it goes as far as user namespaces do: where no control group is yours nothing is started (level chroot), and what that leaves untried is said. What it makes of the target's release is kept, so that the next rehearsal is quick. Exit code 6: something does not run.",
 		examples: []string{
 			"svc rehearse --root /mnt/web1 --target debian-13 --out tried --with-data",
 			"svc rehearse --root /mnt/web1 --target debian-13 --out tried --fixes fixes    # what a person mends, tried again",

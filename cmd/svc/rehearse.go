@@ -16,6 +16,7 @@ import (
 	"svc/tools"
 	"svc/tools/fleet"
 	"svc/tools/rehearsal"
+	"svc/tools/sandbox"
 	"svc/tools/several"
 )
 
@@ -40,6 +41,9 @@ func (p *program) rehearseCommand() *ffcli.Command {
 	fs.DurationVar(&in.Limits.Time, "time", time.Hour, "time that each may take")
 	return p.command(fs, "svc rehearse (--root DIR | --image FILE | --ssh HOST) --target RELEASE --out DIR [--with-data]", "try a move on a throw-away target, and say what runs there",
 		noArgs(func(ctx context.Context) error {
+			if err := sandbox.AsRootOfItsOwn(); err != nil {
+				return err
+			}
 			in.Limits.Memory, in.Limits.Disk = memory<<20, disk<<20
 			if groups != "" {
 				return p.rehearseGroups(ctx, groups, in)
@@ -57,6 +61,9 @@ func (p *program) rehearseCommand() *ffcli.Command {
 
 func viewRehearsal(w *view, r *tools.RehearseResult) {
 	w.line("%s to %s, tried on a throw-away target (%s): %d run, %d do not, %d could not be tried", r.Source, r.Target, r.Level, r.Sum.Runs, r.Sum.Fails, r.Sum.Untried)
+	if r.Level == rehearsal.Chroot {
+		w.line("Level chroot: the role was applied and programs were asked, but nothing was started. What only a started service shows could not be tried.")
+	}
 	if !r.Role.Applied {
 		w.title("The role did not come to its end")
 		for _, f := range r.Role.Failures {

@@ -16,31 +16,41 @@ import (
 type judge struct{ Input }
 
 // kinds are the functions that a machine may have, and how each is judged: the
-// table by which an assessment becomes a list of checks.
+// table by which an assessment becomes a list of checks. What takes something that
+// was started can't be told where nothing was.
 var kinds = []struct {
-	name  string
-	judge func(judge) []Check
+	name    string
+	judge   func(judge) []Check
+	started bool
 }{
-	{"unit", judge.units},
-	{"port", judge.ports},
-	{"configuration", judge.configuration},
-	{"settings", judge.settings},
-	{"site", judge.sites},
-	{"database", judge.databases},
-	{"data", judge.data},
-	{"timer", judge.timers},
-	{"cron", judge.cron},
-	{"account", judge.accounts},
-	{"certificate", judge.certificates},
-	{"own", judge.own},
+	{"unit", judge.units, false}, // whether it is there is told by files
+	{"port", judge.ports, true},
+	{"configuration", judge.configuration, false},
+	{"settings", judge.settings, false},
+	{"site", judge.sites, true},
+	{"database", judge.databases, true},
+	{"data", judge.data, true},
+	{"timer", judge.timers, true},
+	{"cron", judge.cron, false},
+	{"account", judge.accounts, false},
+	{"certificate", judge.certificates, false},
+	{"own", judge.own, true},
 }
 
 // Words for why something was not tried.
 const (
 	needsData    = "It needs data, which were not moved: try it with --with-data."
 	notOnSource  = "It did not run on the source's own copy either, so the move can't be judged by it."
+	notStarted   = "Nothing was started in the target, which was not booted."
 	needsDevices = "It needs what no sandbox has: a network, devices or the kernel's own settings."
 )
+
+// level takes back what was said of a function that only something started shows.
+func (j judge) level(c *Check, started bool) {
+	if j.Level == Chroot && started && c.Verdict == Fails {
+		c.Verdict, c.Target, c.Why = Untried, "", notStarted
+	}
+}
 
 // units are services that run, or should.
 func (j judge) units() (all []Check) {
@@ -53,8 +63,8 @@ func (j judge) units() (all []Check) {
 		s, known := j.Target.Services[to]
 		c.Target = s.Active
 		switch {
-		case j.Target.Services == nil:
-			c.Verdict, c.Why = Untried, "No systemd ran in the target."
+		case j.Level == Chroot && (j.stateNow(to) != "" || strings.Contains(to, "@")):
+			c.Verdict, c.Target, c.Why = Untried, j.stateNow(to), notStarted
 		case (!known || !s.Loaded) && !j.takenOver(to):
 			c.Verdict, c.Target, c.Why = Fails, "no such unit", "The target has no unit of this name."
 			if state := j.stateNow(to); state != "" {
@@ -266,7 +276,7 @@ func (j judge) ports() (all []Check) {
 		open, listening := has[at]
 		switch {
 		case j.Target.Assessment.Running == nil:
-			c.Verdict, c.Why = Untried, "No systemd ran in the target."
+			c.Verdict, c.Why = Untried, notStarted
 		case !listening:
 			c.Verdict, c.Target, c.Why = Fails, "closed", "Nothing listens there on the target."
 			c.Log = j.logOf(by)

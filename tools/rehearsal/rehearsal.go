@@ -166,6 +166,7 @@ type Own struct {
 
 // Input is what a verdict is made of.
 type Input struct {
+	Level    Level // of the target
 	Plan     *migration.Plan
 	Before   *assess.Assessment // as it was planned from
 	Source   *Observed          // the source's copy; nil where it could not be booted
@@ -193,6 +194,7 @@ func New(in Input) *Document {
 	for _, kind := range kinds {
 		for _, c := range kind.judge(j) {
 			c.Kind = kind.name
+			j.level(&c, kind.started)
 			j.explain(&c)
 			d.Checks = append(d.Checks, c)
 		}

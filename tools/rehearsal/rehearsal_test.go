@@ -62,6 +62,23 @@ func TestAnInstanceThatIsNamedByItsVersion(t *testing.T) {
 	is.Equal(named(New(in), "unit database@15-main.service").Verdict, Fails) // which of them is not known
 }
 
+func TestWhatNothingStartedCanNotShow(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Level, in.Source = Chroot, nil
+	in.Target = &Observed{
+		Assessment: &assess.Assessment{Users: []assess.User{{Name: "root"}}, Running: &assess.Running{}, Services: []assess.Unit{{Name: "nginx.service", State: "enabled"}}},
+		Answers:    []ask.Answer{{Name: "nginx", Command: "nginx -t"}, {Name: "Apache", Command: "apache2 -t", Status: 1}},
+	}
+	d := New(in)
+	is.Equal(named(d, "unit nginx.service").Verdict, Untried) // it is there, and was not started
+	is.Equal(named(d, "unit shopd.service").Verdict, Fails)   // files tell that it is not
+	is.Equal(named(d, "port tcp 80").Verdict, Untried)
+	is.Equal(named(d, "site http://shop.example.net:80/").Why, notStarted)
+	is.Equal(named(d, "configuration nginx -t").Verdict, Runs)
+	is.Equal(named(d, "configuration apache2 -t").Verdict, Fails)
+}
+
 func TestSettingsThatNobodyCarried(t *testing.T) {
 	is := is.New(t)
 	in := shop()

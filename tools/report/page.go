@@ -72,8 +72,8 @@ func tried(d *rehearsal.Document) page.Node {
 	}
 	return page.Group(
 		page.El("h2", page.Textf("Tried on a throw-away target")),
-		page.P(page.Textf("%d functions run, %d do not, %d could not be tried; the target was compared with %s%s. Its root: %s. The role %s (%d tasks, %d changes).",
-			d.Sum.Runs, d.Sum.Fails, d.Sum.Untried, d.Compared, choice(d.WithData, "", ", without its data"), d.Base, choice(d.Role.Applied, "came to its end", "failed"), d.Role.OK, d.Role.Changed)),
+		page.P(page.Textf("%d functions run, %d do not, %d could not be tried; %sthe target was compared with %s%s. Its root: %s. The role %s (%d tasks, %d changes).",
+			d.Sum.Runs, d.Sum.Fails, d.Sum.Untried, choice(d.Level == rehearsal.Chroot, "programs of the target were called, but nothing was started (chroot); ", ""), d.Compared, choice(d.WithData, "", ", without its data"), d.Base, choice(d.Role.Applied, "came to its end", "failed"), d.Role.OK, d.Role.Changed)),
 		page.Each(d.Role.Failures, func(line string) page.Node {
 			return page.Div(page.Attr("class", "finding stop"), page.P(page.Text(line)))
 		}),

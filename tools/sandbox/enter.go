@@ -41,6 +41,21 @@ const maxText = 1 << 20
 // environment is that of programs in a sandbox.
 var environment = []string{"HOME=/root", "LC_ALL=C.UTF-8", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "TERM=dumb", "DEBIAN_FRONTEND=noninteractive", "container=svc"}
 
+// offline tells systemctl, and Ansible, that no systemd runs: they set what they can in files.
+const offline = "SYSTEMD_OFFLINE=1"
+
+// environment is that of programs, which may know of the proxy.
+func (s *Sandbox) environment(network bool) []string {
+	env := slices.Clone(environment)
+	if s.options.Plain {
+		env = append(env, offline)
+	}
+	if network {
+		env = append(env, proxied...)
+	}
+	return env
+}
+
 // proxied is the environment of programs that fetch packages.
 var proxied = []string{"http_proxy=" + ProxyURL, "https_proxy=" + ProxyURL, "HTTP_PROXY=" + ProxyURL, "HTTPS_PROXY=" + ProxyURL}
 
@@ -60,17 +75,13 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, errors.Join(ErrEnded, s.Exceeded())
 	default:
 	}
-	env := environment
-	if c.Network {
-		env = slices.Concat(environment, proxied)
-	}
 	words := []string{stageEnter, strings.Join(s.groups.entered(), ":")}
 	for i, n := range namespaces {
 		words = append(words, fmt.Sprintf("%s=/proc/self/fd/%d", n[0], 3+i))
 	}
 	words = append(words, "--setuid=0", "--setgid=0", "--", "/usr/bin/env", "-i")
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
-	cmd.Args = slices.Concat(words, env, c.Words)
+	cmd.Args = slices.Concat(words, s.environment(c.Network), c.Words)
 	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}
 	cmd.ExtraFiles = s.spaces
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL}
@@ -134,7 +145,7 @@ func (s *Sandbox) Root() string { return fmt.Sprintf("/proc/%d/root", s.pid) }
 
 // enter is the stage that joins a sandbox's groups and becomes nsenter.
 func enter(args []string) error {
-	for _, group := range strings.Split(args[1], ":") {
+	for _, group := range strings.FieldsFunc(args[1], func(r rune) bool { return r == ':' }) {
 		if err := os.WriteFile(group+"/cgroup.procs", []byte("0"), 0); err != nil {
 			return err
 		}
@@ -159,7 +170,7 @@ func (s *Sandbox) Script() string {
 		fmt.Fprintf(&b, " %s=/proc/%d/fd/%d", n[0], os.Getpid(), s.spaces[i].Fd())
 	}
 	b.WriteString(" --setuid=0 --setgid=0 -- /usr/bin/env -i")
-	for _, e := range slices.Concat(environment, proxied) {
+	for _, e := range s.environment(true) {
 		b.WriteString(" " + e)
 	}
 	b.WriteString(" /bin/sh -c \"$last\"\n")

@@ -48,10 +48,21 @@ func mounted(kind, option string) string {
 
 func unified() string { return mounted("cgroup2", "") }
 
+// parentGroup is the group that those of sandboxes are made in.
+func parentGroup() string {
+	if ours().user {
+		return delegated()
+	}
+	return unified()
+}
+
 // makeGroups makes the groups of a new sandbox, with its limits.
 func makeGroups(l Limits) (g groups, err error) {
+	if Boots() != nil {
+		return g, nil // what is in the sandbox ends with its first process
+	}
 	name := groupName + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36)
-	g.Unified = filepath.Join(unified(), name)
+	g.Unified = filepath.Join(parentGroup(), name)
 	if err := os.Mkdir(g.Unified, 0o755); err != nil {
 		return g, fmt.Errorf("making a control group: %w", err)
 	}
@@ -64,7 +75,7 @@ func makeGroups(l Limits) (g groups, err error) {
 		}
 	}
 	for _, file := range []string{"", "/cgroup.procs", "/cgroup.subtree_control", "/cgroup.threads"} {
-		if err := os.Chown(g.Unified+boxGroup+file, First, First); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Chown(g.Unified+boxGroup+file, ours().first, ours().first); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return g, err
 		}
 	}
@@ -91,6 +102,9 @@ func (g *groups) share(name string) error {
 // the second version, or those of the first where the controller is of that.
 func (g *groups) bound(name, controller, below string, files, older map[string]string) error {
 	dir := g.Unified + below
+	if ours().user && !strings.Contains(" "+text(g.Unified+"/cgroup.controllers")+" ", " "+controller+" ") {
+		return nil // it is not given to users: processes are bounded alone
+	}
 	switch at := mounted("cgroup", controller); {
 	case at != "":
 		files, dir = older, filepath.Join(at, name)+below
@@ -113,6 +127,11 @@ func (g *groups) bound(name, controller, below string, files, older map[string]s
 	return nil
 }
 
+func text(file string) string {
+	b, _ := os.ReadFile(file)
+	return strings.TrimSpace(string(b))
+}
+
 // locked opens a file or folder and locks it, which a process keeps until it ends.
 func locked(name string) (*os.File, error) {
 	f, err := os.Open(name)
@@ -127,7 +146,16 @@ func locked(name string) (*os.File, error) {
 
 // sweepGroups takes away the groups of processes that are no more.
 func sweepGroups() {
-	left, _ := filepath.Glob(filepath.Join(unified(), groupName+"*"))
+	if Boots() != nil {
+		return
+	}
+	left, _ := filepath.Glob(filepath.Join(parentGroup(), groupName+"*"))
+	if ours().user {
+		rooms, _ := filepath.Glob(filepath.Join(parentGroup(), "svc-[0-9]*"))
+		for _, dir := range rooms {
+			_ = unix.Rmdir(dir) // one with processes stays
+		}
+	}
 	for _, dir := range left {
 		lock, err := locked(dir)
 		if err != nil {
@@ -135,7 +163,7 @@ func sweepGroups() {
 		}
 		g := groups{Unified: dir, lock: lock}
 		for _, controller := range controllers {
-			if at := mounted("cgroup", controller); at != "" {
+			if at := mounted("cgroup", controller); at != "" && !ours().user {
 				g.Older = append(g.Older, filepath.Join(at, filepath.Base(dir)))
 			}
 		}
@@ -157,6 +185,9 @@ func (g groups) join() error {
 func (g groups) entered() []string { return g.each(runGroup) }
 
 func (g groups) each(below string) (all []string) {
+	if g.Unified == "" {
+		return nil
+	}
 	for _, dir := range append([]string{g.Unified}, g.Older...) {
 		all = append(all, dir+below)
 	}

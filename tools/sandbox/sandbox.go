@@ -94,6 +94,7 @@ type layout struct {
 	Show   map[string]string
 	Name   string
 	Groups groups
+	Limits Limits
 	Proxy  bool
 	Plain  bool
 }
@@ -112,12 +113,15 @@ var ErrNoSandbox = errors.New("no root can be booted apart on this machine")
 // Available says what this machine lacks for a sandbox; nil where it has all.
 func Available() error {
 	if os.Geteuid() != 0 {
-		return fmt.Errorf("%w: it takes root, who alone may mount a root whose users are mapped; nothing was done: call it by sudo, or on a machine where you are root", ErrNoSandbox)
+		return fmt.Errorf("%w: it takes root, of this machine or of a user namespace; nothing was done: call it by sudo", ErrNoSandbox)
+	}
+	if i := ours(); i.count < enough {
+		return fmt.Errorf("%w: a system's users take %d ids, and this user namespace has %d to give; nothing was done: call it outside of the namespace, or by sudo", ErrNoSandbox, enough, i.count)
 	}
 	if _, err := exec.LookPath("nsenter"); err != nil {
 		return fmt.Errorf("%w: nsenter of util-linux is missing; nothing was done: install it", ErrNoSandbox)
 	}
-	if unified() == "" {
+	if unified() == "" && !ours().user {
 		return fmt.Errorf("%w: no control groups of the second version are mounted; nothing was done", ErrNoSandbox)
 	}
 	return nil
@@ -137,11 +141,14 @@ func Start(ctx context.Context, o Options) (*Sandbox, error) {
 }
 
 func (s *Sandbox) start(ctx context.Context) (err error) {
-	l := layout{Lower: s.options.Lower, Dir: s.options.Dir, Show: s.options.Show, Name: s.options.Name, Proxy: s.options.Proxy != nil, Plain: s.options.Plain}
+	l := layout{Lower: s.options.Lower, Dir: s.options.Dir, Show: s.options.Show, Name: s.options.Name, Limits: s.options.Limits, Proxy: s.options.Proxy != nil, Plain: s.options.Plain}
 	for _, dir := range []string{l.data() + "/upper", l.data() + "/work", l.layers(), l.root()} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
+	}
+	if err := ours().give(Written(s.options.Dir), l.data()+"/work"); err != nil {
+		return err
 	}
 	if s.groups, err = makeGroups(s.options.Limits); err != nil {
 		return err

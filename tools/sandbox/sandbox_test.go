@@ -69,6 +69,29 @@ func TestItsRootIsNobody(t *testing.T) {
 	is.Equal(said(t, s, "cat /proc/net/dev | grep -c :"), "1") // loopback alone
 }
 
+func TestIDsThatAUserMayGiveAway(t *testing.T) {
+	is := is.New(t)
+	is.Equal(idsOf("0 0 4294967295\n"), ids{first: First, count: Count})                   // root of the machine
+	is.Equal(idsOf("0 1001 1\n1 100000 65536\n"), ids{first: 1, count: 65536, user: true}) // as unshare --map-auto has it
+	is.Equal(idsOf("0 100000 65536\n"), ids{first: 1, count: 65535, user: true})           // root of somebody's container
+	is.Equal(idsOf("0 1001 1\n"), ids{first: 1, count: 0, user: true})                     // who has no others
+}
+
+func TestAFolderOfDevicesIsMadeWhereThereIsNone(t *testing.T) {
+	is := is.New(t)
+	if err := Available(); err != nil {
+		t.Skip(err)
+	}
+	upper := t.TempDir()
+	is.NoErr(os.Symlink("/etc", filepath.Join(upper, "dev"))) // as a hostile machine has it
+	s, err := Start(t.Context(), Options{Lower: []string{upper, "/"}, Dir: t.TempDir(), Name: "sandbox", Plain: true})
+	if err != nil {
+		t.Skip(err) // a kernel or a file system that can't map ids
+	}
+	defer s.Close()
+	is.Equal(said(t, s, "stat -c %F /dev; echo x >/dev/null && echo written"), "directory\nwritten")
+}
+
 func TestItsProcessesAreBounded(t *testing.T) {
 	is := is.New(t)
 	s := start(t, Options{Limits: Limits{Processes: 64}})

@@ -22,16 +22,17 @@ import (
 
 // Names that this program is called by in a sandbox's stages.
 const (
-	stageMount = "svc-sandbox-mount"
-	stageInit  = "svc-sandbox-init"
-	stageHold  = "svc-sandbox-hold"
-	stageEnter = "svc-sandbox-enter"
+	stageMount  = "svc-sandbox-mount"
+	stageInit   = "svc-sandbox-init"
+	stageHold   = "svc-sandbox-hold"
+	stageEnter  = "svc-sandbox-enter"
+	stageNobody = "svc-sandbox-nobody"
 )
 
 // Stage is what a main does first: where this program was called as a stage of a
 // sandbox, it is that, and does not come back.
 func Stage() {
-	stage := map[string]func([]string) error{stageMount: mountStage, stageInit: initStage, stageHold: holdStage, stageEnter: enter}[os.Args[0]]
+	stage := map[string]func([]string) error{stageMount: mountStage, stageInit: initStage, stageHold: holdStage, stageEnter: enter, stageNobody: nobody}[os.Args[0]]
 	if stage == nil {
 		return
 	}
@@ -74,9 +75,6 @@ func line() ([]byte, error) {
 	}
 }
 
-// mapped are the ids of a sandbox.
-var mapped = []syscall.SysProcIDMap{{ContainerID: 0, HostID: First, Size: Count}}
-
 // mountStage puts the root together, where nobody else sees its mounts, and starts
 // the first process.
 func mountStage([]string) error {
@@ -94,6 +92,11 @@ func mountStage([]string) error {
 	if err := l.Groups.join(); err != nil {
 		return errors.Join(err, say(answer{Error: err.Error()}))
 	}
+	if ours().user {
+		if err := limitEach(l.Limits); err != nil {
+			return errors.Join(err, say(answer{Error: err.Error()}))
+		}
+	}
 	if err := unix.Chdir(l.root()); err != nil { // by a path, the next stage may not reach it
 		return errors.Join(err, say(answer{Error: err.Error()}))
 	}
@@ -104,7 +107,7 @@ func mountStage([]string) error {
 	cmd.ExtraFiles = []*os.File{os.NewFile(wire, "wire")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWCGROUP,
-		UidMappings: mapped, GidMappings: mapped, GidMappingsEnableSetgroups: true,
+		UidMappings: ours().mapped(), GidMappings: ours().mapped(), GidMappingsEnableSetgroups: true,
 		Credential: &syscall.Credential{Uid: 0, Gid: 0}, // in the new namespace
 		Pdeathsig:  unix.SIGKILL, Setsid: true,
 	}
@@ -122,9 +125,12 @@ func put(l *layout) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("making mounts private: %w", err)
 	}
+	if ours().user {
+		return join(l, unmapped)
+	}
 	hold := exec.Command("/proc/self/exe")
 	hold.Args, hold.Env = []string{stageHold}, []string{}
-	hold.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER, UidMappings: mapped, GidMappings: mapped, Pdeathsig: unix.SIGKILL}
+	hold.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER, UidMappings: ours().mapped(), GidMappings: ours().mapped(), Pdeathsig: unix.SIGKILL}
 	open, err := hold.StdinPipe()
 	if err != nil {
 		return err
@@ -138,16 +144,29 @@ func put(l *layout) error {
 		return err
 	}
 	defer users.Close()
-	places, err := layers(l, int(users.Fd()))
+	return join(l, int(users.Fd()))
+}
+
+// unmapped stands for the namespace by which ids are mapped where none are.
+const unmapped = -1
+
+// join mounts the root's folders as one.
+func join(l *layout, users int) error {
+	places, err := layers(l, users)
 	if err != nil {
 		return err
 	}
 	data := places[len(places)-1]
-	options := fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work,xino=off,index=off,redirect_dir=off,metacopy=off", strings.Join(places[:len(places)-1], ":"), data, data)
+	options := fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work,xino=off,index=off", strings.Join(places[:len(places)-1], ":"), data, data)
+	if users == unmapped {
+		options += ",userxattr" // who is no root of the machine sets no others, and redirects nothing
+	} else {
+		options += ",redirect_dir=off,metacopy=off"
+	}
 	if err := asMapped(func() error { return unix.Mount("svc", l.root(), "overlay", unix.MS_NODEV, options) }); err != nil {
 		return fmt.Errorf("mounting an overlay, which with mapped ids takes Linux 5.19: %w", err)
 	}
-	return shown(l, int(users.Fd()))
+	return shown(l, users)
 }
 
 // asMapped does something as the sandbox's root is on the host, with all of this
@@ -160,7 +179,7 @@ func asMapped(do func() error) error {
 	if err := unix.Prctl(unix.PR_SET_SECUREBITS, noFixup, 0, 0, 0); err != nil {
 		return err
 	}
-	err := errors.Join(unix.Setfsgid(First), unix.Setfsuid(First), do(), unix.Setfsuid(0), unix.Setfsgid(0))
+	err := errors.Join(unix.Setfsgid(ours().first), unix.Setfsuid(ours().first), do(), unix.Setfsuid(0), unix.Setfsgid(0))
 	// Who becomes another is no longer told of its parent's end: it is asked for anew.
 	return errors.Join(err, unix.Prctl(unix.PR_SET_SECUREBITS, 0, 0, 0, 0), unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0))
 }
@@ -190,7 +209,10 @@ func mapMount(dir, place string, users int, attributes uint64) error {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	defer unix.Close(tree)
-	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP | attributes, Userns_fd: uint64(users)}
+	attr := unix.MountAttr{Attr_set: attributes}
+	if users != unmapped {
+		attr.Attr_set, attr.Userns_fd = attributes|unix.MOUNT_ATTR_IDMAP, uint64(users)
+	}
 	if err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, &attr); err != nil {
 		return fmt.Errorf("the file system of %s can't be mounted with other ids: %w", dir, err)
 	}
@@ -208,7 +230,8 @@ func shown(l *layout, users int) error {
 		return err
 	}
 	defer dir.Close()
-	at, err := folder(dir, "dev")
+	var at opened
+	err = asMapped(func() (err error) { at, err = folder(dir, "dev"); return err }) // it may have to be made
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"svc/tools/sandbox"
 )
 
 //go:embed bases.tsv
@@ -138,7 +140,7 @@ func (b Base) Make(ctx context.Context, cache string) (dir, how string, err erro
 	if info, err := os.Stat(dir + ".made"); err == nil && time.Since(info.ModTime()) < maxAge {
 		return dir, how, nil
 	}
-	if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+".made"), os.Mkdir(dir, 0o755)); err != nil {
+	if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+".made"), os.Mkdir(dir, 0o755), sandbox.Give(dir)); err != nil {
 		return "", "", err
 	}
 	for _, w := range use {
@@ -176,17 +178,32 @@ func programs(all []way) string {
 	return strings.Join(slices.Compact(names), " or ")
 }
 
-// run runs a step. Its mounts are its own, so that none stays where it is killed.
-func (b Base) run(ctx context.Context, w way, dir string) error {
+// words are those of a step.
+func (b Base) words(w way, dir string) (words []string) {
 	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	fill := strings.NewReplacer("{suite}", b.suite, "{dir}", dir, "{archive}", b.archive, "{machine}", machine)
-	words := []string{}
 	for _, word := range w.words {
 		words = append(words, fill.Replace(word))
 	}
-	cmd := exec.CommandContext(ctx, w.program, words...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "TMPDIR=") }), "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive")
+	return words
+}
+
+// reached is where a step finds the folder, whose root has no way to it.
+const reached = "/mnt"
+
+// failed says which step failed, with the end of what it printed.
+func (b Base) failed(w way, err error, text []byte) error {
+	return fmt.Errorf("%s could not make a root of %s (%w): %s", w.program, b.Release, err, bytes.TrimSpace(text[max(0, len(text)-800):]))
+}
+
+// run runs a step. Its mounts are its own, so that none stays where it is killed.
+func (b Base) run(ctx context.Context, w way, dir string) error {
+	cmd := exec.CommandContext(ctx, w.program, b.words(w, dir)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS, Setsid: true}
+	if sandbox.User() {
+		cmd = sandbox.AsNobody(ctx, dir, reached, append([]string{w.program}, b.words(w, reached)...)...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	}
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	var said bytes.Buffer
@@ -195,8 +212,7 @@ func (b Base) run(ctx context.Context, w way, dir string) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		text := said.Bytes()
-		return fmt.Errorf("%s could not make a root of %s (%w): %s", w.program, b.Release, err, bytes.TrimSpace(text[max(0, len(text)-800):]))
+		return b.failed(w, err, said.Bytes())
 	}
 	return nil
 }
@@ -214,7 +230,8 @@ func (b Base) settle(dir string) error {
 	}
 	for name, content := range files {
 		_ = root.Remove(name)
-		if err := root.WriteFile(name, []byte(content), 0o644); err != nil {
+		owner, _ := sandbox.OnDisk(0)
+		if err := errors.Join(root.WriteFile(name, []byte(content), 0o644), root.Lchown(name, owner, owner)); err != nil {
 			return err
 		}
 	}
