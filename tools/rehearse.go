@@ -135,7 +135,10 @@ func (r *rehearsing) checkInput() error {
 	}
 	var err error
 	if r.in.Base == "" {
-		if r.base, err = base.Of(r.move.target.Slug, r.in.Archive); err != nil {
+		if r.base, err = base.Of(r.move.target.Slug, r.in.Archive); err == nil {
+			err = r.base.Makes()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -262,6 +265,9 @@ func (r *rehearsing) boot(ctx context.Context, o sandbox.Options) (*machine, err
 		return &machine{Sandbox: s, since: since}, nil
 	}
 	state, err := s.Booted(ctx, bootPatience)
+	if errors.Is(err, sandbox.ErrEnded) {
+		err = fmt.Errorf("%w: %s", err, cmp.Or(oneLine(tail([]byte(s.Console()), 300)), "its first process said nothing"))
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close(), ctx.Err())
 	}

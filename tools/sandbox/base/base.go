@@ -116,13 +116,21 @@ var (
 // maxAge is how long a root is kept before a new one is made.
 const maxAge = 30 * 24 * time.Hour
 
+// Makes says which program lacks here to make the base; nil where none does.
+func (b Base) Makes() error {
+	if len(b.use()) > 0 {
+		return nil
+	}
+	return fmt.Errorf("a root of %s is made by %s, and none of them is here; nothing was done: install one, or name a root by --base", b.Release, programs(ways[b.manager]))
+}
+
 // Make gives the folder of the base's root below cache, made where it is not there
 // or too old, and a word on how it is made.
 func (b Base) Make(ctx context.Context, cache string) (dir, how string, err error) {
-	use := b.use()
-	if len(use) == 0 {
-		return "", "", fmt.Errorf("a root of %s is made by %s, and none of them is here; nothing was done: install one, or name a root by --base", b.Release, programs(ways[b.manager]))
+	if err := b.Makes(); err != nil {
+		return "", "", err
 	}
+	use := b.use()
 	how = fmt.Sprintf("%s from %s", use[0].program, b.archive)
 	sum := sha256.Sum256(fmt.Append(nil, use, b))
 	dir = filepath.Join(cache, b.Release+"-"+hex.EncodeToString(sum[:6]))
