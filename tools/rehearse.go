@@ -345,21 +345,20 @@ func (r *rehearsing) observeTarget(ctx context.Context) (err error) {
 
 // judge makes the document.
 func (r *rehearsing) judge() (*rehearsal.Document, error) {
-	target, err := host.OpenRoot(r.target.Root())
-	if err != nil {
+	in := rehearsal.Input{Level: r.level, Plan: r.plan, Before: r.a, WithData: r.in.WithData, OnSource: there(r.host.FS()), UnitPaths: r.unitPaths, Data: r.data}
+	switch target, err := host.OpenRoot(r.target.Root()); {
+	case err == nil:
+		defer target.Close()
+		in.OnTarget, in.Target, in.OwnTarget = there(target.FS()), r.target.observed, r.target.own
+	case r.target.Exceeded() == nil:
 		return nil, err
-	}
-	defer target.Close()
-	in := rehearsal.Input{Level: r.level, Plan: r.plan, Before: r.a, WithData: r.in.WithData, OnSource: there(r.host.FS()), OnTarget: there(target.FS()), UnitPaths: r.unitPaths, Data: r.data}
+	} // one that was ended is asked nothing
 	if r.source != nil {
 		in.Source = r.source.observed
 		in.OwnSource = map[string]rehearsal.Own{}
 		for _, o := range r.source.own {
 			in.OwnSource[o.Name] = o
 		}
-	}
-	if r.target != nil {
-		in.Target, in.OwnTarget = r.target.observed, r.target.own
 	}
 	d := rehearsal.New(in)
 	d.PlanDigest, d.Level, d.Base, d.Role, d.Remarks = r.planDigest, r.level, r.how, r.role, append(d.Remarks, r.remarks...)

@@ -43,7 +43,11 @@ func (s *Sandbox) watch(ctx context.Context) {
 		if now > reserve && (begin-now < s.options.Limits.Disk || used(s.options.Dir+"/data/upper") < s.options.Limits.Disk) {
 			continue
 		}
-		s.exceeded <- fmt.Errorf("%w: it wrote over %d MiB", ErrTooMuch, s.options.Limits.Disk>>20)
+		if now <= reserve {
+			s.exceeded <- fmt.Errorf("%w: the disk of %s has less than the %d MiB left that it leaves to others", ErrTooMuch, s.options.Dir, reserve>>20)
+		} else {
+			s.exceeded <- fmt.Errorf("%w: it wrote over %d MiB", ErrTooMuch, s.options.Limits.Disk>>20)
+		}
 		_ = s.stage.Process.Kill()
 		return
 	}
