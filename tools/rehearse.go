@@ -23,6 +23,7 @@ import (
 	"svc/tools/fixes"
 	"svc/tools/rehearsal"
 	"svc/tools/rehearsal/observe"
+	"svc/tools/rehearsal/unpack"
 	"svc/tools/report"
 	"svc/tools/role"
 	"svc/tools/sandbox"
@@ -218,7 +219,7 @@ func (r *rehearsing) unpack(ctx context.Context) error {
 	case r.in.Image != "", r.in.Root != "" && !r.host.Live():
 		r.env.progress("copying the machine's files", 0, 1)
 		r.files = filepath.Join(r.dir, "image")
-		return copyOut(ctx, r.host.FS(), r.files, r.in.limit())
+		return unpack.Copy(ctx, r.host.FS(), r.files, r.in.limit())
 	}
 	r.remarks = append(r.remarks, "The source runs, so no copy of it was booted: the target is compared with what ran when it was read.")
 	return nil

@@ -25,11 +25,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"svc/assess/host"
 	"svc/assess/host/joined"
 	"svc/backend/secret"
 	"svc/backend/visible"
 	"svc/tools/rehearsal"
+	"svc/tools/rehearsal/unpack"
 	"svc/tools/report"
 	"svc/tools/sandbox"
 	"svc/tools/sandbox/base"
@@ -90,7 +90,7 @@ func (r *rehearsing) imageBase(ctx context.Context, image string, info fs.FileIn
 	defer h.Close()
 	r.env.progress("copying the base out of its image", 0, 1)
 	part := filepath.Join(r.dir, "base")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), copyOut(ctx, h.FS(), part, r.in.limit())); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), unpack.Copy(ctx, h.FS(), part, r.in.limit())); err != nil {
 		return "", err
 	}
 	return at, os.Rename(part, at)
@@ -495,68 +495,3 @@ func (r *rehearsing) ownChecks(ctx context.Context, m *machine) (all []rehearsal
 
 // tap is what a check printed, as text of a machine; a bounded end of it.
 func tap(b []byte) string { return visible.Lines(secret.Mask(string(b[max(0, len(b)-64<<10):]))) }
-
-// copyOut copies a machine's files into a folder of this host, with their owners and
-// modes; devices and pipes are left out.
-func copyOut(ctx context.Context, fsys host.FS, to string, limit int64) error {
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(to)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	own := func(name string, info fs.FileInfo) error {
-		uid, gid, _ := host.Owner(info)
-		uid, knownUser := sandbox.OnDisk(uid)
-		gid, knownGroup := sandbox.OnDisk(gid)
-		if !knownUser || !knownGroup {
-			return nil // it stays nobody's
-		}
-		return root.Lchown(name, uid, gid)
-	}
-	left := limit
-	return fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return ctx.Err() // what can't be read is not copied
-		}
-		info, err := e.Info()
-		if err != nil {
-			return ctx.Err()
-		}
-		if left -= info.Size(); left < 0 {
-			return fmt.Errorf("the machine has over %d MiB of files; nothing was rehearsed: mount its disk, and name the folder", limit>>20)
-		}
-		switch {
-		case name == ".":
-		case info.IsDir():
-			err = root.Mkdir(name, 0o700)
-		case info.Mode()&fs.ModeSymlink != 0:
-			var target string
-			if target, err = fsys.ReadLink(name); err == nil {
-				err = root.Symlink(target, name)
-			}
-			return errors.Join(err, own(name, info), ctx.Err())
-		case info.Mode().IsRegular():
-			from, unread := fsys.Open(name)
-			if unread != nil {
-				return ctx.Err()
-			}
-			err = copyFile(from, root, name)
-		default:
-			return nil
-		}
-		return errors.Join(err, own(name, info), root.Chmod(name, info.Mode()), ctx.Err())
-	})
-}
-
-func copyFile(from fs.File, root *os.Root, name string) error {
-	defer from.Close()
-	to, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
-	return errors.Join(err, to.Close())
-}
