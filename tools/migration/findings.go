@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"svc/assess"
-	"svc/assess/hazards"
 	"svc/assess/judge"
 	"svc/backend/api"
 	"svc/backend/visible"
@@ -94,6 +93,7 @@ func removed(in Input, p *Plan) []assess.Finding {
 
 // orphaned are the services that run here by packages in whose place the target surely has
 // nothing, but for what stops the move already, and for the scripts that start a machine.
+// They stop no move: many are the distribution's own, such as its updates.
 func orphaned(in Input, p *Plan, told []assess.Finding) []assess.Finding {
 	var units, names []string
 	for _, u := range in.Assessment.Services {
@@ -112,8 +112,8 @@ func orphaned(in Input, p *Plan, told []assess.Finding) []assess.Finding {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	return []assess.Finding{{
-		Key: "services.nothing-runs-them", Severity: assess.High, Inhibitor: true, Title: "Services have nothing on the target that runs them",
-		Summary:      fmt.Sprintf("%s run here; %s has nothing in the place of %s. %s", visible.Names(units), in.Target.Slug, visible.Names(names), hazards.Service.Says()),
+		Key: "services.nothing-runs-them", Severity: assess.High, Title: "Services have nothing on the target that runs them",
+		Summary:      fmt.Sprintf("%s run here; %s has nothing in the place of %s.", visible.Names(units), in.Target.Slug, visible.Names(names)),
 		Remediations: hint("Bring what does their work on the target and its data, or switch them off on the source where nobody uses them."), Related: packageResources(names),
 	}}
 }
