@@ -13,7 +13,6 @@ import (
 
 	"svc/assess/hazards"
 	"svc/assess/host"
-	"svc/backend/release"
 	"svc/backend/visible"
 )
 
@@ -44,31 +43,24 @@ type Options struct {
 	Progress func(what string, done, total int)
 }
 
-// Machine is an assessment in the making.
+// Machine is an assessment in the making: what was read so far, and the machine.
 type Machine struct {
-	FS         host.FS
-	Context    context.Context // of the one call that this is for
-	Options    Options
-	A          *Assessment
-	Release    release.Release
-	Known      bool     // release is in the table
-	IDs        []string // ID and ID_LIKE of os-release
-	Book       Book
-	Reaccessed reaccessed
-	secrets    secrets
-	Versioned  []string // folders of version control below /etc
-	Users      map[int]string
-	Groups     map[int]string
-	People     People          // where their ids begin
-	Shadowed   map[string]bool // users whose password is locked; nil where shadow is unreadable
-	Included   map[string]bool // files that sshd's configuration includes
-	Followed   int             // files that those of databases name
-	listings   sync.Map        // of folders, by their names
-	listed     atomic.Int64    // bytes of the names in these
-	small      atomic.Int64    // bytes read of files that people write by hand
-	room       room
-	Host       host.Host
-	Programs   candidates
+	Reading
+	FS       host.FS
+	Context  context.Context // of the one call that this is for
+	secrets  secrets
+	Users    map[int]string
+	Groups   map[int]string
+	People   People          // where their ids begin
+	Shadowed map[string]bool // users whose password is locked; nil where shadow is unreadable
+	Included map[string]bool // files that sshd's configuration includes
+	Followed int             // files that those of databases name
+	listings sync.Map        // of folders, by their names
+	listed   atomic.Int64    // bytes of the names in these
+	small    atomic.Int64    // bytes read of files that people write by hand
+	room     room
+	Host     host.Host
+	Programs candidates
 }
 
 // maxSources bounds the places whose state is told.

@@ -110,12 +110,12 @@ func (m *Machine) ChangedConffile(file string) bool {
 }
 
 // Installed is the installed package of a name, or nil.
-func (m *Machine) Installed(name string) *Package {
-	i := slices.IndexFunc(m.A.Packages, func(p Package) bool { return p.Name == name })
+func (r *Reading) Installed(name string) *Package {
+	i := slices.IndexFunc(r.A.Packages, func(p Package) bool { return p.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return &m.A.Packages[i]
+	return &r.A.Packages[i]
 }
 
 // InstalledPrefix is the first installed package whose name begins so.
@@ -155,11 +155,11 @@ func (m *Machine) Owner(file string) string {
 }
 
 // Family is the family of the machine's system, or "".
-func (m *Machine) Family() release.Family {
-	if m.Known {
-		return m.Release.Family
+func (r *Reading) Family() release.Family {
+	if r.Known {
+		return r.Release.Family
 	}
-	for _, id := range m.IDs {
+	for _, id := range r.IDs {
 		if f := release.FamilyOf(id); f != "" {
 			return f
 		}

@@ -12,8 +12,8 @@ func (m *Machine) Fact(area, key, value string, at Evidence) {
 }
 
 // Facts are those of an area.
-func (m *Machine) Facts(area string) (facts []Fact) {
-	for _, f := range m.A.Facts {
+func (r *Reading) Facts(area string) (facts []Fact) {
+	for _, f := range r.A.Facts {
 		if f.Area == area {
 			facts = append(facts, f)
 		}

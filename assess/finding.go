@@ -9,9 +9,9 @@ import (
 // maxNamed bounds what a finding names; its summary counts all.
 const maxNamed = 1000
 
-func (m *Machine) Finding(f Finding) {
+func (r *Reading) Finding(f Finding) {
 	f.Related, f.Evidence = f.Related[:min(len(f.Related), maxNamed)], f.Evidence[:min(len(f.Evidence), maxNamed)]
-	m.A.Findings = append(m.A.Findings, f)
+	r.A.Findings = append(r.A.Findings, f)
 }
 
 // Hints and commands make remediations.
@@ -49,8 +49,8 @@ func Plural(n int, what string) string {
 }
 
 // ThirdParty are the enabled origins that are not the distribution's.
-func (m *Machine) ThirdParty() (origins []Origin) {
-	for _, o := range m.A.Origins {
+func (r *Reading) ThirdParty() (origins []Origin) {
+	for _, o := range r.A.Origins {
 		if o.ThirdParty && o.Enabled {
 			origins = append(origins, o)
 		}

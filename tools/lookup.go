@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/assess"
 	"svc/assess/host"
 	"svc/assess/judge"
 	"svc/assess/packages"
@@ -23,7 +24,7 @@ func (m *move) lookUp(ctx context.Context) (migration.Input, error) {
 	if m.host != nil { // else there is but an assessment
 		in.PathExists, in.Mentions, in.Read = m.exists, m.mentions, m.peek
 		in.Described = m.described
-		in.Hazards, in.Machine = m.hazards, judge.Hazardous(m.a, m.host.FS())
+		in.Hazards, in.Machine = m.hazards, judge.Hazardous(m.a, assess.Asking(m.host.FS()))
 		in.Owners = func(paths []string) map[string]string { return packages.Owners(ctx, m.host, paths) }
 	}
 	names := []string{}

@@ -418,7 +418,7 @@ func TestListsInParts(t *testing.T) {
 	h, err := host.OpenRoot(newMachine(t, map[string]string{"var/lib/dpkg/info/bash.list": list.String(), "var/lib/dpkg/info/one.list": strings.Repeat("x", 300<<10)}))
 	is.NoErr(err)
 	defer h.Close()
-	m := &assess.Machine{FS: h.FS(), Context: t.Context(), A: &assess.Assessment{}}
+	m := &assess.Machine{FS: h.FS(), Context: t.Context(), Reading: assess.Reading{A: &assess.Assessment{}}}
 	packages.ReadPackages(m)
 	n := 0
 	for file := range m.Book.Owned {

@@ -36,7 +36,7 @@ func BenchmarkFloor(b *testing.B) {
 	h, err := host.OpenRoot(root)
 	is.NoErr(err)
 	defer h.Close()
-	m := &assess.Machine{Context: b.Context(), FS: h.FS(), A: &assess.Assessment{}}
+	m := &assess.Machine{Context: b.Context(), FS: h.FS(), Reading: assess.Reading{A: &assess.Assessment{}}}
 	packages.ReadPackages(m)
 	b.ResetTimer()
 	for b.Loop() {

@@ -23,7 +23,8 @@ import (
 
 // Assess reads the machine. On ErrCorrupt the assessment is there too.
 func Assess(ctx context.Context, h host.Host, o assess.Options) (*assess.Assessment, error) {
-	m := &assess.Machine{FS: assess.Watched{FS: h.FS(), Context: ctx}, Context: ctx, Options: o, A: &assess.Assessment{Schema: assess.Schema}, Host: h}
+	m := &assess.Machine{FS: assess.Watched{FS: h.FS(), Context: ctx}, Context: ctx, Host: h}
+	m.Reading = assess.Reading{Options: o, A: &assess.Assessment{Schema: assess.Schema}, Asked: assess.Asking(m.FS)}
 	if err := readSystem(m); err != nil {
 		return nil, cmp.Or(ctx.Err(), host.Lost(h), err)
 	}
@@ -57,7 +58,7 @@ func Assess(ctx context.Context, h host.Host, o assess.Options) (*assess.Assessm
 		{"software", software.ReadSoftware},
 		{"containers", software.ReadContainers},
 		{"certificates", web.ReadCertificates},
-		{"findings", judge.Find},
+		{"findings", func(m *assess.Machine) { look(m); judge.Find(&m.Reading) }},
 		{"what runs", func(m *assess.Machine) { readRunning(m, ctx, h) }},
 	}
 	if o.Progress == nil {

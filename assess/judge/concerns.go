@@ -69,11 +69,11 @@ func (c factCheck) matches(f assess.Fact) bool {
 }
 
 // findFacts makes one finding of all facts that a check matches.
-func findFacts(m *assess.Machine) {
+func findFacts(r *assess.Reading) {
 	for _, c := range factChecks {
 		var said []string
 		f := assess.Finding{Key: c.finding, Severity: c.severity, Title: c.title, Remediations: assess.Hints(c.hint)}
-		for _, fact := range m.A.Facts {
+		for _, fact := range r.A.Facts {
 			if c.matches(fact) {
 				said = append(said, strings.TrimSpace(fact.Key+" "+fact.Value))
 				f.Evidence, f.Related = append(f.Evidence, fact.Evidence), append(f.Related, assess.Resource{Scheme: "file", Name: fact.Evidence.Path})
@@ -86,18 +86,18 @@ func findFacts(m *assess.Machine) {
 			f.Summary += " " + assess.Some(said) + "."
 		}
 		f.Evidence, f.Related = f.Evidence[:min(len(f.Evidence), 20)], slices.Compact(f.Related)
-		m.Finding(f)
+		r.Finding(f)
 	}
 }
 
 // findKernelArguments finds what people start the kernel with.
-func findKernelArguments(m *assess.Machine) {
-	for _, f := range m.Facts("boot") {
+func findKernelArguments(r *assess.Reading) {
+	for _, f := range r.Facts("boot") {
 		if !strings.HasPrefix(f.Key, "GRUB_CMDLINE") && f.Key != "arguments" {
 			continue
 		}
 		if own := ownArguments(f.Value); len(own) > 0 {
-			m.Finding(assess.Finding{
+			r.Finding(assess.Finding{
 				Key: "kernel.arguments", Severity: assess.Low, Title: "The kernel is started with arguments of its own", Summary: "Beside the usual ones there are " + assess.Some(own) + "; they are not carried over.",
 				Remediations: assess.Hints("See for each whether the target's kernel has it and needs it."), Related: []assess.Resource{{Scheme: "file", Name: f.Evidence.Path}}, Evidence: []assess.Evidence{f.Evidence},
 			})
@@ -110,16 +110,16 @@ const soon = 30 * 24 * time.Hour
 
 // findCertificates finds certificates that have ended or are about to, and
 // authorities that people trust.
-func findCertificates(m *assess.Machine) {
+func findCertificates(r *assess.Reading) {
 	checks := []struct {
 		match func(assess.Certificate, time.Time) bool
 		f     assess.Finding
 	}{
-		{func(_ assess.Certificate, end time.Time) bool { return end.Before(m.Options.Now) }, assess.Finding{
+		{func(_ assess.Certificate, end time.Time) bool { return end.Before(r.Options.Now) }, assess.Finding{
 			Key: "certificates.expired", Severity: assess.High, Title: "Certificates have ended", Remediations: assess.Hints("Renew them before the move, or leave them behind where nothing uses them."),
 		}},
 		{func(_ assess.Certificate, end time.Time) bool {
-			return !end.Before(m.Options.Now) && end.Before(m.Options.Now.Add(soon))
+			return !end.Before(r.Options.Now) && end.Before(r.Options.Now.Add(soon))
 		}, assess.Finding{
 			Key: "certificates.expiring", Severity: assess.Medium, Title: "Certificates end soon", Remediations: assess.Hints("Renew them on the target; see that what renews them moves too."),
 		}},
@@ -132,7 +132,7 @@ func findCertificates(m *assess.Machine) {
 	for _, check := range checks {
 		var said []string
 		f := check.f
-		for _, c := range m.A.Certificates {
+		for _, c := range r.A.Certificates {
 			if end, err := time.Parse(time.RFC3339, c.NotAfter); err == nil && check.match(c, end) {
 				said = append(said, fmt.Sprintf("%s (%s) until %s", c.Path, c.Subject, end.Format(time.DateOnly)))
 				f.Evidence, f.Related = append(append(f.Evidence, assess.Evidence{Path: c.Path, Line: 0}), c.UsedBy...), append(f.Related, assess.Resource{Scheme: "file", Name: c.Path})
@@ -140,17 +140,17 @@ func findCertificates(m *assess.Machine) {
 		}
 		if len(said) > 0 {
 			f.Summary = assess.Some(said) + "."
-			m.Finding(f)
+			r.Finding(f)
 		}
 	}
 }
 
 // findJobs finds jobs that are closed to others, and those that wait to run
 // once.
-func findJobs(m *assess.Machine) {
+func findJobs(r *assess.Reading) {
 	once := assess.Finding{Key: "cron.once", Severity: assess.Low, Title: "Jobs wait to run once", Remediations: assess.Hints("Enter them on the target anew, if they are still wanted.")}
 	closed := assess.Finding{Key: "cron.closed", Severity: assess.Info, Title: "Tables of jobs are closed to others", Remediations: assess.Hints("Look at them on the machine: their commands are not in this document.")}
-	for _, job := range m.A.Cron {
+	for _, job := range r.A.Cron {
 		switch {
 		case strings.HasPrefix(job.Schedule, "at "):
 			once.Evidence = append(once.Evidence, job.Evidence)
@@ -160,11 +160,11 @@ func findJobs(m *assess.Machine) {
 	}
 	if n := len(once.Evidence); n > 0 {
 		once.Summary = assess.Plural(n, "job") + " of at: none is carried over."
-		m.Finding(once)
+		r.Finding(once)
 	}
 	if n := len(closed.Evidence); n > 0 {
 		closed.Summary = assess.Plural(n, "job") + " may hold what others should not read."
-		m.Finding(closed)
+		r.Finding(closed)
 	}
 }
 
@@ -181,11 +181,11 @@ var installers = []struct{ name, what, hint string }{
 	{"venv", "There are virtual environments of Python", "Make them anew on the target from their lists of requirements: they hold the old Python."},
 }
 
-func findSoftware(m *assess.Machine) {
+func findSoftware(r *assess.Reading) {
 	for _, manager := range installers {
 		var names []string
 		f := assess.Finding{Key: "software." + manager.name, Severity: assess.Medium, Title: manager.what, Remediations: assess.Hints(manager.hint)}
-		for _, s := range m.A.Software {
+		for _, s := range r.A.Software {
 			if s.Manager == manager.name {
 				names = append(names, strings.TrimSpace(s.Name+" "+s.Version))
 				f.Evidence, f.Related = append(f.Evidence, s.Evidence), append(f.Related, assess.Resource{Scheme: "file", Name: s.Path})
@@ -194,7 +194,7 @@ func findSoftware(m *assess.Machine) {
 		if len(names) > 0 {
 			f.Summary = assess.Some(names) + ": none of it is carried over."
 			f.Evidence, f.Related = f.Evidence[:min(len(f.Evidence), 20)], f.Related[:min(len(f.Related), 50)]
-			m.Finding(f)
+			r.Finding(f)
 		}
 	}
 }
@@ -211,21 +211,21 @@ func major(engine, version string) string {
 
 // findDataVersions finds data that the installed server would not take as they
 // are.
-func findDataVersions(m *assess.Machine) {
-	for _, d := range m.A.Databases {
+func findDataVersions(r *assess.Reading) {
+	for _, d := range r.A.Databases {
 		related := []assess.Resource{{Scheme: "database", Name: d.Engine + ":" + d.Directory}}
 		if d.Engine == "slapd" && d.DataVersion == "hdb" {
-			m.Finding(assess.Finding{
+			r.Finding(assess.Finding{
 				Key: "database.slapd-backend", Severity: assess.High, Title: "OpenLDAP's data are of a form that newer versions dropped", Summary: fmt.Sprintf("%s is of the hdb or bdb backend, which OpenLDAP 2.5 and later don't have.", visible.Name(d.Directory)),
 				Remediations: assess.Hints("Export with slapcat here, and load with slapadd into an mdb database on the target."), Related: related, Evidence: []assess.Evidence{d.Evidence},
 			})
 		}
-		p := m.Installed(d.Package)
+		p := r.Installed(d.Package)
 		if p == nil || !assess.PlainVersion.MatchString(d.DataVersion) || !slices.Contains([]string{"postgresql", "mariadb", "mysql"}, d.Engine) {
 			continue
 		}
 		if has, says := major(d.Engine, assess.Upstream(p.Version)), major(d.Engine, d.DataVersion); has != says {
-			m.Finding(assess.Finding{
+			r.Finding(assess.Finding{
 				Key: "database.data-version", Severity: assess.High, Title: "Data are of another version than the server", Summary: fmt.Sprintf("%s is of %s %s, and %s is %s.", visible.Name(d.Directory), d.Engine, visible.Name(d.DataVersion), visible.Name(p.Name), visible.Name(cmp.Or(assess.Upstream(p.Version), p.Version))),
 				Remediations: assess.Hints("Upgrade the data here first, or dump them with the version that wrote them."), Related: related, Evidence: []assess.Evidence{d.Evidence},
 			})

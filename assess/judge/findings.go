@@ -8,7 +8,6 @@ import (
 	_ "crypto/sha3"
 	_ "crypto/sha512"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -20,41 +19,41 @@ import (
 
 // Find judges what was read. Each check adds at most a few findings; what
 // depends on where the machine goes is the planner's.
-func Find(m *assess.Machine) {
-	for _, check := range []func(*assess.Machine){
+func Find(r *assess.Reading) {
+	for _, check := range []func(*assess.Reading){
 		findIdentity, findSupport, findTarget, findPackages, findOtherManagers, findOrigins, findConfiguration, findAccess, findVersionControl, findSSH,
 		findDatabases, findMounts, findNetwork, findFirewall, findUnits, findOutside,
 		findContainers, findAccounts, findFacts, findKernelArguments, findCertificates, findJobs, findSoftware,
 		findDataVersions, findHazards, findUnread,
 	} {
-		check(m)
+		check(r)
 	}
 }
 
-func findIdentity(m *assess.Machine) {
-	if m.A.Fingerprint != "" {
+func findIdentity(r *assess.Reading) {
+	if r.A.Fingerprint != "" {
 		return
 	}
-	m.Finding(assess.Finding{
+	r.Finding(assess.Finding{
 		Key: "identity.no-machine-id", Severity: assess.High, Title: "The machine has no identity",
 		Summary:      "Neither /etc/svc/fingerprint nor a machine-id can be used, so this machine can't be told from another: it can be assessed, but not migrated, verified or licensed.",
 		Remediations: []assess.Remediation{assess.Command("systemd-machine-id-setup")}, Evidence: []assess.Evidence{{Path: "/etc/machine-id", Line: 0}},
 	})
 }
 
-func findSupport(m *assess.Machine) {
-	if !m.Known {
-		m.Finding(assess.Finding{
+func findSupport(r *assess.Reading) {
+	if !r.Known {
+		r.Finding(assess.Finding{
 			Key: "release.unknown", Severity: assess.Medium, Title: "The release is not known to svc",
-			Summary: fmt.Sprintf("os-release says %s; when its support ends is not known here.", m.A.Release), Evidence: []assess.Evidence{{Path: "/etc/os-release", Line: 0}},
+			Summary: fmt.Sprintf("os-release says %s; when its support ends is not known here.", r.A.Release), Evidence: []assess.Evidence{{Path: "/etc/os-release", Line: 0}},
 		})
 		return
 	}
-	supported, known := m.Release.Supported(m.Options.Now)
+	supported, known := r.Release.Supported(r.Options.Now)
 	if known && !supported {
-		m.Finding(assess.Finding{
-			Key: "release.end-of-life", Severity: assess.High, Title: m.Release.Name + " is out of support",
-			Summary:      fmt.Sprintf("The vendor's free support ended on %s: there are no security updates for everybody any more.", m.Release.EndOfLife),
+		r.Finding(assess.Finding{
+			Key: "release.end-of-life", Severity: assess.High, Title: r.Release.Name + " is out of support",
+			Summary:      fmt.Sprintf("The vendor's free support ended on %s: there are no security updates for everybody any more.", r.Release.EndOfLife),
 			Remediations: assess.Hints("Move the machine to a release that is supported."), Evidence: []assess.Evidence{{Path: "/etc/os-release", Line: 0}},
 		})
 	}
@@ -62,26 +61,26 @@ func findSupport(m *assess.Machine) {
 
 // findTarget says what is known of the release that the machine is to move to,
 // without asking the index.
-func findTarget(m *assess.Machine) {
-	if m.Options.Target == "" {
+func findTarget(r *assess.Reading) {
+	if r.Options.Target == "" {
 		return
 	}
-	target, ok := release.Lookup(m.Options.Target)
+	target, ok := release.Lookup(r.Options.Target)
 	if !ok {
-		m.Finding(assess.Finding{
-			Key: "target.unknown", Severity: assess.High, Inhibitor: true, Title: "The target is not known", Summary: fmt.Sprintf("No release is called %q.", m.Options.Target),
+		r.Finding(assess.Finding{
+			Key: "target.unknown", Severity: assess.High, Inhibitor: true, Title: "The target is not known", Summary: fmt.Sprintf("No release is called %q.", r.Options.Target),
 			Remediations: assess.Hints("Name the target by its slug, such as debian-13."),
 		})
 		return
 	}
-	for _, f := range JudgeTarget(m.A.Release, target, m.Options.Now) {
-		m.Finding(f)
+	for _, f := range JudgeTarget(r.A.Release, target, r.Options.Now) {
+		r.Finding(f)
 	}
 }
 
 // names of the packages that match.
-func packageNames(m *assess.Machine, match func(assess.Package) bool) (names []string) {
-	for _, p := range m.A.Packages {
+func packageNames(r *assess.Reading, match func(assess.Package) bool) (names []string) {
+	for _, p := range r.A.Packages {
 		if match(p) {
 			names = append(names, p.Name)
 		}
@@ -89,47 +88,47 @@ func packageNames(m *assess.Machine, match func(assess.Package) bool) (names []s
 	return names
 }
 
-func findPackages(m *assess.Machine) {
-	status := []assess.Evidence{{Path: m.Book.Database, Line: 0}}
-	if held := packageNames(m, func(p assess.Package) bool { return p.Held }); len(held) > 0 {
-		m.Finding(assess.Finding{
+func findPackages(r *assess.Reading) {
+	status := []assess.Evidence{{Path: r.Book.Database, Line: 0}}
+	if held := packageNames(r, func(p assess.Package) bool { return p.Held }); len(held) > 0 {
+		r.Finding(assess.Finding{
 			Key: "packages.held", Severity: assess.Medium, Title: "Packages are held back", Summary: "Somebody keeps these from being updated: " + assess.Some(held) + ". The reason is not on the machine.",
 			Remediations: assess.Hints("Find out why before the move; the hold is not carried over."), Related: assess.Resources("package", held), Evidence: status,
 		})
 	}
-	if len(m.Book.Unsettled) > 0 {
+	if len(r.Book.Unsettled) > 0 {
 		var names []string
-		for _, p := range m.Book.Unsettled {
+		for _, p := range r.Book.Unsettled {
 			names = append(names, p.Name)
 		}
-		m.Finding(assess.Finding{
+		r.Finding(assess.Finding{
 			Key: "packages.unsettled", Severity: assess.High, Title: "Packages are half installed", Summary: "dpkg did not finish with " + assess.Some(names) + ".",
 			Remediations: []assess.Remediation{assess.Command("dpkg --configure -a")}, Related: assess.Resources("package", names), Evidence: status,
 		})
 	}
-	foreign := packageNames(m, func(p assess.Package) bool { return !packages.AnyArch(p.Arch) && p.Arch != m.A.System.Architecture })
+	foreign := packageNames(r, func(p assess.Package) bool { return !packages.AnyArch(p.Arch) && p.Arch != r.A.System.Architecture })
 	if len(foreign) > 0 {
-		m.Finding(assess.Finding{
-			Key: "packages.foreign-architecture", Severity: assess.Medium, Title: "Packages of another architecture", Summary: assess.Some(foreign) + " are not for " + m.A.System.Architecture + ".",
+		r.Finding(assess.Finding{
+			Key: "packages.foreign-architecture", Severity: assess.Medium, Title: "Packages of another architecture", Summary: assess.Some(foreign) + " are not for " + r.A.System.Architecture + ".",
 			Remediations: assess.Hints("Add the architecture on the target first, if they are still needed."), Related: assess.Resources("package", foreign), Evidence: status,
 		})
 	}
-	third := packageNames(m, func(p assess.Package) bool { return packages.FromOutside(m, p) })
+	third := packageNames(r, func(p assess.Package) bool { return packages.FromOutside(r, p) })
 	if len(third) > 0 {
-		m.Finding(assess.Finding{
+		r.Finding(assess.Finding{
 			Key: "packages.third-party", Severity: assess.Medium, Title: "Packages may come from outside the distribution", Summary: fmt.Sprintf("%s: their maintainers are not the distribution's own. Only the package's own word was looked at, not the archive it came from.", assess.Plural(len(third), "package")),
 			Remediations: assess.Hints("Decide for each whether the target's own package takes its place."), Related: assess.Resources("package", third), Evidence: status,
 		})
 	}
 }
 
-func findOrigins(m *assess.Machine) {
+func findOrigins(r *assess.Reading) {
 	f := assess.Finding{
 		Key: "origins.third-party", Severity: assess.Medium, Title: "Package archives from outside the distribution",
 		Remediations: assess.Hints("See whether each has packages for the target release; they are not carried over by themselves."),
 	}
 	var names []string
-	for _, o := range m.ThirdParty() {
+	for _, o := range r.ThirdParty() {
 		names = append(names, o.URI)
 		f.Evidence = append(f.Evidence, o.Evidence)
 	}
@@ -137,13 +136,13 @@ func findOrigins(m *assess.Machine) {
 		slices.Sort(names)
 		names = slices.Compact(names)
 		f.Summary, f.Related = "The machine also takes packages from "+assess.Some(names)+".", assess.Resources("repository", names)
-		m.Finding(f)
+		r.Finding(f)
 	}
 }
 
-func findConfiguration(m *assess.Machine) {
+func findConfiguration(r *assess.Reading) {
 	byState := map[assess.ConfigState][]string{}
-	for _, c := range m.A.Configuration {
+	for _, c := range r.A.Configuration {
 		if !c.Machine && c.MadeBy == "" {
 			byState[c.State] = append(byState[c.State], c.Path)
 		}
@@ -166,7 +165,7 @@ func findConfiguration(m *assess.Machine) {
 		for _, file := range files[:min(len(files), 20)] {
 			f.Evidence = append(f.Evidence, assess.Evidence{Path: file, Line: 0})
 		}
-		m.Finding(f)
+		r.Finding(f)
 	}
 }
 
@@ -180,21 +179,21 @@ var sshChecks = []struct {
 	{"permitemptypasswords", "yes", "ssh.empty-passwords", "Empty passwords open ssh", "sshd lets in accounts without a password.", "Set PermitEmptyPasswords to no.", assess.High},
 }
 
-func findSSH(m *assess.Machine) {
+func findSSH(r *assess.Reading) {
 	for _, c := range sshChecks {
-		if s, ok := sshd(m, c.key); ok && strings.EqualFold(s.Value, c.value) {
-			m.Finding(assess.Finding{Key: c.finding, Severity: c.severity, Title: c.title, Summary: c.summary, Remediations: assess.Hints(c.hint), Related: []assess.Resource{{Scheme: "service", Name: "ssh"}}, Evidence: []assess.Evidence{s.Evidence}})
+		if s, ok := sshd(r, c.key); ok && strings.EqualFold(s.Value, c.value) {
+			r.Finding(assess.Finding{Key: c.finding, Severity: c.severity, Title: c.title, Summary: c.summary, Remediations: assess.Hints(c.hint), Related: []assess.Resource{{Scheme: "service", Name: "ssh"}}, Evidence: []assess.Evidence{s.Evidence}})
 		}
 	}
 }
 
-func findDatabases(m *assess.Machine) {
-	for _, d := range m.A.Databases {
+func findDatabases(r *assess.Reading) {
+	for _, d := range r.A.Databases {
 		if d.Directory == "" {
 			continue
 		}
 		title := strings.TrimSpace(fmt.Sprintf("Database %s %s", d.Engine, d.Version))
-		m.Finding(assess.Finding{
+		r.Finding(assess.Finding{
 			Key: "database." + d.Engine, Severity: assess.Medium, Title: title,
 			Summary:      fmt.Sprintf("%s keeps its data in %s. A migration carries its configuration, never its data.", title, visible.Name(d.Directory)),
 			Remediations: assess.Hints("Plan the move of the data apart: svc db plan --target RELEASE ranks the ways, svc data plan writes the scripts."), Related: []assess.Resource{{Scheme: "database", Name: d.Engine + ":" + d.Directory}}, Evidence: []assess.Evidence{d.Evidence},
@@ -205,43 +204,43 @@ func findDatabases(m *assess.Machine) {
 // remoteTypes are file systems that live on other machines.
 var remoteTypes = []string{"nfs", "nfs4", "cifs", "smbfs", "glusterfs", "ceph", "fuse.sshfs"}
 
-func findMounts(m *assess.Machine) {
-	for _, mount := range m.A.Mounts {
+func findMounts(r *assess.Reading) {
+	for _, mount := range r.A.Mounts {
 		related := []assess.Resource{{Scheme: "mount", Name: mount.Path}}
 		switch {
 		case slices.Contains(remoteTypes, mount.Type):
-			m.Finding(assess.Finding{
+			r.Finding(assess.Finding{
 				Key: "mounts.remote", Severity: assess.Medium, Title: "A file system of another machine is mounted", Summary: fmt.Sprintf("%s comes from %s (%s).", visible.Name(mount.Path), visible.Name(mount.Device), visible.Name(mount.Type)),
 				Remediations: assess.Hints("Mount it on the target too, and let its server know the new machine."), Related: related, Evidence: []assess.Evidence{mount.Evidence},
 			})
 		case strings.HasPrefix(mount.Device, "/dev/mapper/"), strings.HasPrefix(mount.Device, "/dev/md"):
-			m.Finding(assess.Finding{
+			r.Finding(assess.Finding{
 				Key: "mounts.volume", Severity: assess.Low, Title: "A logical volume or RAID is mounted", Summary: fmt.Sprintf("%s is on %s.", visible.Name(mount.Path), visible.Name(mount.Device)),
 				Remediations: assess.Hints("Lay out the target's disks accordingly."), Related: related, Evidence: []assess.Evidence{mount.Evidence},
 			})
 		}
 	}
-	if text := m.Peek("etc/crypttab"); assess.HasSettings(text) {
-		m.Finding(assess.Finding{
+	if r.Seen.Encrypted {
+		r.Finding(assess.Finding{
 			Key: "mounts.encrypted", Severity: assess.Medium, Title: "Disks are encrypted", Summary: "/etc/crypttab names encrypted volumes; their keys are not looked at.",
 			Remediations: assess.Hints("Set up the target's encryption by hand."), Evidence: []assess.Evidence{{Path: "/etc/crypttab", Line: 0}},
 		})
 	}
 }
 
-func findNetwork(m *assess.Machine) {
-	for _, n := range m.A.Networks {
+func findNetwork(r *assess.Reading) {
+	for _, n := range r.A.Networks {
 		if n.Method != assess.MethodStatic && n.Method != "manual" || len(n.Addresses) == 0 {
 			continue
 		}
-		m.Finding(assess.Finding{
+		r.Finding(assess.Finding{
 			Key: "network.static", Severity: assess.Low, Title: "The network is set up by hand", Summary: strings.TrimSpace(fmt.Sprintf("%s has %s by %s.", visible.Name(n.Name), assess.Some(n.Addresses), n.Manager)),
 			Remediations: assess.Hints("Addresses and interface names belong to the machine: nothing of them is put in place by itself. Set up the target's network before it takes over."), Related: []assess.Resource{{Scheme: "file", Name: n.Evidence.Path}}, Evidence: []assess.Evidence{n.Evidence},
 		})
 	}
 	f := assess.Finding{Key: "network.composed", Severity: assess.Medium, Title: "Interfaces are built of others, or have routes of their own", Remediations: assess.Hints("Build bonds, bridges and vlans on the target in the way of its network manager, and add the routes.")}
 	var names []string
-	for _, n := range m.A.Networks {
+	for _, n := range r.A.Networks {
 		if slices.Contains([]string{assess.KindBond, assess.KindBridge, assess.KindVLAN, "team", "vrf"}, n.Kind) || len(n.Routes) > 0 {
 			names = append(names, n.Name)
 			f.Evidence = append(f.Evidence, n.Evidence)
@@ -250,17 +249,17 @@ func findNetwork(m *assess.Machine) {
 	}
 	if len(names) > 0 {
 		f.Summary = assess.Some(names) + ": none of it is carried over by itself."
-		m.Finding(f)
+		r.Finding(f)
 	}
 }
 
-func findFirewall(m *assess.Machine) {
-	for _, f := range m.A.Firewalls {
+func findFirewall(r *assess.Reading) {
+	for _, f := range r.A.Firewalls {
 		state := "is not enabled"
 		if f.Enabled {
 			state = "is enabled"
 		}
-		m.Finding(assess.Finding{
+		r.Finding(assess.Finding{
 			Key: "firewall." + f.Kind, Severity: assess.Info, Title: "A firewall is set up", Summary: fmt.Sprintf("%s has %s and %s.", f.Kind, assess.Plural(f.Rules, "rule"), state),
 			Remediations: assess.Hints("Look whether the rules name interfaces or addresses that change."), Related: []assess.Resource{{Scheme: "file", Name: f.Evidence.Path}}, Evidence: []assess.Evidence{f.Evidence},
 		})
@@ -309,11 +308,11 @@ var unitChecks = []struct {
 	},
 }
 
-func findUnits(m *assess.Machine) {
+func findUnits(r *assess.Reading) {
 	for _, c := range unitChecks {
 		f := assess.Finding{Key: c.key, Severity: c.severity, Title: c.title, Remediations: assess.Hints(c.hint)}
 		var names []string
-		for _, u := range slices.Concat(m.A.Services, m.A.Timers) {
+		for _, u := range slices.Concat(r.A.Services, r.A.Timers) {
 			if u.State != assess.StateMasked && c.match(u) {
 				names = append(names, u.Name)
 				f.Evidence = append(f.Evidence, assess.Evidence{Path: u.Path, Line: 0})
@@ -321,56 +320,36 @@ func findUnits(m *assess.Machine) {
 		}
 		if len(names) > 0 {
 			f.Summary, f.Related = assess.Some(names)+": "+c.summary, assess.Resources("service", names)
-			m.Finding(f)
+			r.Finding(f)
 		}
 	}
 }
 
-// outside are the places where software stands that no package manager knows.
-var outside = []string{"opt", "usr/local/bin", "usr/local/sbin", "usr/local/lib", "usr/local/share", "usr/src"}
-
-func findOutside(m *assess.Machine) {
-	var places []string
+func findOutside(r *assess.Reading) {
+	places := r.Seen.Outside
 	f := assess.Finding{Key: "software.outside", Severity: assess.Medium, Title: "Software outside the package manager"}
-	for _, dir := range outside {
-		names, err := m.Files(dir)
-		if err != nil {
-			continue
-		}
-		for _, name := range names {
-			if file := "/" + path.Join(dir, name); m.Book.Owned[file] == "" && !slices.Contains(usualLocal, file) {
-				places = append(places, file)
-				f.Evidence = append(f.Evidence, assess.Evidence{Path: file, Line: 0})
-			}
-		}
+	for _, file := range r.Seen.Outside {
+		f.Evidence = append(f.Evidence, assess.Evidence{Path: file, Line: 0})
 	}
 	if len(places) > 0 {
 		f.Summary = assess.Some(places) + ": what these are, and whether they run on the target, was not looked at."
 		f.Remediations, f.Related = assess.Hints("Install them on the target by the way they came."), assess.Resources("file", places)
 		f.Evidence = f.Evidence[:min(len(f.Evidence), 20)]
-		m.Finding(f)
+		r.Finding(f)
 	}
 }
 
-// usualLocal stand on every fresh system.
-var usualLocal = []string{"/usr/local/lib/python2.7", "/usr/local/lib/python3.7", "/usr/local/lib/python3.9", "/usr/local/lib/python3.11", "/usr/local/lib/python3.13", "/usr/local/share/man", "/usr/local/share/ca-certificates", "/usr/local/share/fonts", "/usr/local/share/xml", "/usr/local/share/sgml"}
-
-// containers are where container engines keep what they run.
-var containers = []struct{ engine, dir string }{
-	{"docker", "var/lib/docker"}, {"podman", "var/lib/containers/storage"}, {"containerd", "var/lib/containerd"}, {"lxd", "var/lib/lxd"}, {"kubelet", "var/lib/kubelet"},
-}
-
-func findContainers(m *assess.Machine) {
-	for _, c := range containers {
-		if m.Exists(c.dir) {
-			m.Finding(assess.Finding{
-				Key: "containers." + c.engine, Severity: assess.Medium, Title: "Containers run here", Summary: fmt.Sprintf("%s keeps images and volumes in /%s%s; what is in them was not looked at.", c.engine, c.dir, contained(m, c.engine)),
-				Remediations: assess.Hints("Move volumes as data, and pull the images again."), Related: []assess.Resource{{Scheme: "file", Name: "/" + c.dir}}, Evidence: []assess.Evidence{{Path: "/" + c.dir, Line: 0}},
+func findContainers(r *assess.Reading) {
+	for _, c := range assess.ContainerFolders {
+		if r.Seen.Containers[c.Engine] {
+			r.Finding(assess.Finding{
+				Key: "containers." + c.Engine, Severity: assess.Medium, Title: "Containers run here", Summary: fmt.Sprintf("%s keeps images and volumes in /%s%s; what is in them was not looked at.", c.Engine, c.Dir, contained(r, c.Engine)),
+				Remediations: assess.Hints("Move volumes as data, and pull the images again."), Related: []assess.Resource{{Scheme: "file", Name: "/" + c.Dir}}, Evidence: []assess.Evidence{{Path: "/" + c.Dir, Line: 0}},
 			})
 		}
 	}
 	f := assess.Finding{Key: "containers.files", Severity: assess.Low, Title: "Containers are described by files", Remediations: assess.Hints("Bring the files and what they mount to the target, with an engine that reads them.")}
-	for _, c := range m.A.Containers {
+	for _, c := range r.A.Containers {
 		if c.Kind == "compose" || c.Kind == "unit" {
 			f.Related, f.Evidence = append(f.Related, assess.Resource{Scheme: "file", Name: c.Evidence.Path}), append(f.Evidence, c.Evidence)
 		}
@@ -378,10 +357,10 @@ func findContainers(m *assess.Machine) {
 	if len(f.Evidence) > 0 {
 		f.Related, f.Evidence = slices.Compact(f.Related), slices.Compact(f.Evidence)
 		f.Summary = assess.Plural(len(f.Evidence), "file") + " of compose or podman start containers."
-		m.Finding(f)
+		r.Finding(f)
 	}
-	if m.Exists("var/lib/dkms") && m.Installed("dkms") != nil {
-		m.Finding(assess.Finding{
+	if r.Seen.Modules && r.Installed("dkms") != nil {
+		r.Finding(assess.Finding{
 			Key: "kernel.modules", Severity: assess.Medium, Title: "Kernel modules are built on the machine", Summary: "dkms builds modules for each kernel; which ones still build was not tried.",
 			Remediations: assess.Hints("See whether the target's kernel has them."), Related: []assess.Resource{{Scheme: "package", Name: "dkms"}}, Evidence: []assess.Evidence{{Path: "/var/lib/dkms", Line: 0}},
 		})
@@ -389,9 +368,9 @@ func findContainers(m *assess.Machine) {
 }
 
 // contained counts what an engine has, where that could be read.
-func contained(m *assess.Machine, engine string) string {
+func contained(r *assess.Reading, engine string) string {
 	count := map[string]int{}
-	for _, c := range m.A.Containers {
+	for _, c := range r.A.Containers {
 		if c.Engine == engine {
 			count[c.Kind]++
 		}
@@ -402,9 +381,9 @@ func contained(m *assess.Machine, engine string) string {
 	return fmt.Sprintf(": %s, %s, %s", assess.Plural(count["container"], "container"), assess.Plural(count["image"], "image"), assess.Plural(count["volume"], "volume"))
 }
 
-func findAccounts(m *assess.Machine) {
+func findAccounts(r *assess.Reading) {
 	byID := map[int][]string{}
-	for _, u := range m.A.Users {
+	for _, u := range r.A.Users {
 		byID[u.UID] = append(byID[u.UID], u.Name)
 	}
 	for _, id := range sortedIDs(byID) {
@@ -413,7 +392,7 @@ func findAccounts(m *assess.Machine) {
 			if id == 0 {
 				severity, title = assess.High, "More than one user is root"
 			}
-			m.Finding(assess.Finding{
+			r.Finding(assess.Finding{
 				Key: "accounts.shared-id", Severity: severity, Title: title, Summary: fmt.Sprintf("%s all have the id %d.", visible.Names(names), id),
 				Remediations: assess.Hints("Give each its own id before the move."), Related: assess.Resources("user", names), Evidence: []assess.Evidence{{Path: "/etc/passwd", Line: 0}},
 			})
@@ -435,78 +414,71 @@ func sortedIDs(m map[int][]string) []int {
 var everywhere = []string{"accounts.passwd", "accounts.group", "packages.dpkg-lists", "configuration.etc"}
 
 // findUnread says what the assessment does not know.
-func findUnread(m *assess.Machine) {
+func findUnread(r *assess.Reading) {
 	var names []string
 	f := assess.Finding{Key: "assessment.incomplete", Severity: assess.Medium, Title: "Not everything could be read"}
-	for _, s := range m.A.Sources {
-		if s.State == assess.SourceUnreadable || s.State == assess.SourceCorrupt || s.State == assess.SourceAbsent && (slices.Contains(everywhere, s.What) || s.What == m.Book.Source) {
+	for _, s := range r.A.Sources {
+		if s.State == assess.SourceUnreadable || s.State == assess.SourceCorrupt || s.State == assess.SourceAbsent && (slices.Contains(everywhere, s.What) || s.What == r.Book.Source) {
 			names = append(names, s.What)
 		}
 	}
 	if len(names) > 0 {
 		f.Summary = "Nothing is known of " + assess.Some(names) + ": an empty list there says nothing."
 		f.Remediations, f.Related = assess.Hints("Repeat as root, or repair the files."), assess.Resources("file", names)
-		m.Finding(f)
+		r.Finding(f)
 	}
 }
 
 // findVersionControl says which history of /etc stays behind.
-func findVersionControl(m *assess.Machine) {
-	if len(m.Versioned) == 0 {
+func findVersionControl(r *assess.Reading) {
+	if len(r.Versioned) == 0 {
 		return
 	}
 	f := assess.Finding{
 		Key: "configuration.version-control", Severity: assess.Info, Title: "The history of /etc stays behind",
-		Summary:      fmt.Sprintf("%s: version control keeps every file as it was, shadow and private keys among them.", assess.Some(m.Versioned)),
+		Summary:      fmt.Sprintf("%s: version control keeps every file as it was, shadow and private keys among them.", assess.Some(r.Versioned)),
 		Remediations: assess.Hints("Start a new history on the target (etckeeper init); keep the old one with the source's backup, closed to others."),
 	}
-	for _, dir := range m.Versioned[:min(len(m.Versioned), 20)] {
+	for _, dir := range r.Versioned[:min(len(r.Versioned), 20)] {
 		f.Evidence = append(f.Evidence, assess.Evidence{Path: dir, Line: 0})
 	}
-	m.Finding(f)
+	r.Finding(f)
 }
 
 // findAccess says which files are open to others than their packages meant.
-func findAccess(m *assess.Machine) {
-	r := &m.Reaccessed
-	if len(r.Files) == 0 {
+func findAccess(r *assess.Reading) {
+	changed := &r.Reaccessed
+	if len(changed.Files) == 0 {
 		return
 	}
-	slices.Sort(r.How)
-	slices.SortFunc(r.Files, func(a, b assess.Evidence) int { return cmp.Compare(a.Path, b.Path) })
-	m.Finding(assess.Finding{
+	slices.Sort(changed.How)
+	slices.SortFunc(changed.Files, func(a, b assess.Evidence) int { return cmp.Compare(a.Path, b.Path) })
+	r.Finding(assess.Finding{
 		Key: "configuration.access", Severity: assess.Low, Title: "Configuration files have other owners or modes than their packages gave them",
-		Summary:      fmt.Sprintf("%s: %s. What is in them is as shipped, so they are not carried over.", assess.Plural(len(r.Files), "file"), assess.Some(r.How)),
-		Remediations: assess.Hints("Set owner and mode on the target by hand, where they still matter."), Evidence: r.Files[:min(len(r.Files), 20)],
+		Summary:      fmt.Sprintf("%s: %s. What is in them is as shipped, so they are not carried over.", assess.Plural(len(changed.Files), "file"), assess.Some(changed.How)),
+		Remediations: assess.Hints("Set owner and mode on the target by hand, where they still matter."), Evidence: changed.Files[:min(len(changed.Files), 20)],
 	})
 }
 
 // findOtherManagers says that more than one manager keeps book here: what the
 // others have is not among the packages.
-func findOtherManagers(m *assess.Machine) {
-	own := packages.OwnManager(m)
-	for _, o := range packages.Managers {
-		file := packages.DatabaseOf(m, o)
-		if o.Name == own.Name || file == "" {
-			continue
-		}
-		if info, err := m.FS.Stat(file); err == nil && info.Size() > 0 {
-			m.Finding(assess.Finding{
-				Key: "packages.other-manager", Severity: assess.Low, Title: "Another package manager has a database here",
-				Summary:      fmt.Sprintf("/%s is a database of %s on a machine of %s: what it lists is not among the packages.", file, o.Name, own.Name),
-				Remediations: assess.Hints("See whether somebody installed software that way."), Related: []assess.Resource{{Scheme: "file", Name: "/" + file}}, Evidence: []assess.Evidence{{Path: "/" + file, Line: 0}},
-			})
-		}
+func findOtherManagers(r *assess.Reading) {
+	for _, o := range r.Seen.Managers {
+		r.Finding(assess.Finding{
+			Key: "packages.other-manager", Severity: assess.Low, Title: "Another package manager has a database here",
+			Summary:      fmt.Sprintf("/%s is a database of %s on a machine of %s: what it lists is not among the packages.", o.Database, o.Name, o.Own),
+			Remediations: assess.Hints("See whether somebody installed software that way."), Related: []assess.Resource{{Scheme: "file", Name: "/" + o.Database}}, Evidence: []assess.Evidence{{Path: "/" + o.Database, Line: 0}},
+		})
 	}
 }
 
 // sshd is the first value of an sshd setting, by its name in lower case.
-func sshd(m *assess.Machine, key string) (assess.Setting, bool) {
-	i := slices.IndexFunc(m.A.SSH, func(s assess.Setting) bool { return strings.EqualFold(s.Key, key) })
+func sshd(r *assess.Reading, key string) (assess.Setting, bool) {
+	i := slices.IndexFunc(r.A.SSH, func(s assess.Setting) bool { return strings.EqualFold(s.Key, key) })
 	if i < 0 {
 		return assess.Setting{}, false
 	}
-	return m.A.SSH[i], true
+	return r.A.SSH[i], true
 }
 
 // usualArguments are what installers and distributions start a kernel with.

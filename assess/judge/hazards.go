@@ -1,67 +1,18 @@
 package judge
 
 import (
-	"path"
 	"slices"
 	"strings"
 
 	"svc/assess"
 	"svc/assess/hazards"
-	"svc/assess/host"
 	"svc/backend/release"
 )
 
-// files answers what tables of hazards ask of a machine's files.
-type files struct {
-	fs   host.FS
-	left int64 // bytes that may still be read
-}
-
-// inRoot is a name as file systems of hosts have it.
-func inRoot(name string) string {
-	if name = strings.Trim(path.Clean(name), "/"); name == "" {
-		return "."
-	}
-	return name
-}
-
-func (f *files) Text(name string) string {
-	b, err := host.ReadFile(f.fs, inRoot(name), min(assess.MaxFile, f.left))
-	if err != nil {
-		return ""
-	}
-	f.left -= int64(len(b))
-	return string(b)
-}
-
-func (f *files) Names(folder string) (names []string) {
-	entries, err := f.fs.ReadDir(inRoot(folder))
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
-
-func (f *files) Exists(name string) bool {
-	_, err := f.fs.Lstat(inRoot(name))
-	return err == nil
-}
-
-func (f *files) Link(name string) string {
-	to, err := f.fs.ReadLink(inRoot(name))
-	if err != nil {
-		return ""
-	}
-	return to
-}
-
 // Hazardous is the machine as tables of hazards ask it: what was assessed, and its
 // files, each read when a row asks.
-func Hazardous(a *assess.Assessment, fsys host.FS) *hazards.Machine {
-	m := &hazards.Machine{Architecture: a.System.Architecture, Packages: map[string][]string{}, Units: map[string]string{}, Files: &files{fsys, assess.MaxSmall}}
+func Hazardous(a *assess.Assessment, asked hazards.Files) *hazards.Machine {
+	m := &hazards.Machine{Architecture: a.System.Architecture, Packages: map[string][]string{}, Units: map[string]string{}, Files: asked}
 	m.Release, _ = release.Lookup(a.Release)
 	for _, p := range a.Packages {
 		m.Packages[p.Name] = append(m.Packages[p.Name], p.Version)
@@ -118,17 +69,17 @@ func remedy(do string) assess.Remediation {
 
 // findHazards finds what tables of hazards know: what needs no target, and, where
 // one is named, what lies on the way there.
-func findHazards(m *assess.Machine) {
-	table, asked := m.Options.Hazards, Hazardous(m.A, m.FS)
+func findHazards(r *assess.Reading) {
+	table, asked := r.Options.Hazards, Hazardous(r.A, r.Asked)
 	if table == nil {
 		table = hazards.Curated()
 	}
 	for _, f := range Hazards(table, asked, nil) {
-		m.Finding(f)
+		r.Finding(f)
 	}
-	if target, ok := release.Lookup(m.Options.Target); ok {
+	if target, ok := release.Lookup(r.Options.Target); ok {
 		for _, f := range Hazards(table, asked, &target) {
-			m.Finding(f)
+			r.Finding(f)
 		}
 	}
 }

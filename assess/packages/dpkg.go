@@ -338,7 +338,7 @@ var ownMaintainer = lazyregexp.New(`(?i)@([a-z0-9.-]+\.)?(debian\.(org|net)|ubun
 
 // debFromOutside tells a package of another origin, or, where there are other
 // archives, of another maintainer.
-func debFromOutside(m *assess.Machine, p assess.Package) bool {
+func debFromOutside(m *assess.Reading, p assess.Package) bool {
 	return p.Origin != "" && !ownMaintainer.MatchString(p.Origin) ||
 		p.Maintainer != "" && !ownMaintainer.MatchString(p.Maintainer) && len(m.ThirdParty()) > 0
 }

@@ -57,6 +57,21 @@ func OwnManager(m *assess.Machine) manager {
 	return Managers[max(i, 0)]
 }
 
+// OtherManagers are those beside the system's own that have a database.
+func OtherManagers(m *assess.Machine) (all []assess.OtherManager) {
+	own := OwnManager(m)
+	for _, o := range Managers {
+		file := DatabaseOf(m, o)
+		if o.Name == own.Name || file == "" {
+			continue
+		}
+		if info, err := m.FS.Stat(file); err == nil && info.Size() > 0 {
+			all = append(all, assess.OtherManager{Name: o.Name, Own: own.Name, Database: file})
+		}
+	}
+	return all
+}
+
 // DatabaseOf is where a manager's database is, or "".
 func DatabaseOf(m *assess.Machine, o manager) string {
 	i := slices.IndexFunc(o.Database, m.Exists)
@@ -99,7 +114,7 @@ var ownVendor = map[release.Family]*lazyregexp.Regexp{
 
 // FromOutside reports whether a package says, or its silence lets expect, that
 // it is not the distribution's.
-func FromOutside(m *assess.Machine, p assess.Package) bool {
+func FromOutside(m *assess.Reading, p assess.Package) bool {
 	if own := ownVendor[m.Family()]; own != nil {
 		return !own.MatchString(p.Origin)
 	}

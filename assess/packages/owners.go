@@ -36,7 +36,7 @@ func Described(h host.Host, a *assess.Assessment, name string) (mode, owner, gro
 // Owners tells to which packages files of a machine belong, by paths with a leading
 // slash; of what no package has, there is nothing. It asks dpkg's lists alone.
 func Owners(ctx context.Context, h host.Host, paths []string) map[string]string {
-	m := &assess.Machine{FS: assess.Watched{FS: h.FS(), Context: ctx}, Context: ctx, Host: h, A: &assess.Assessment{}}
+	m := &assess.Machine{FS: assess.Watched{FS: h.FS(), Context: ctx}, Context: ctx, Host: h, Reading: assess.Reading{A: &assess.Assessment{}}}
 	c := &m.Programs
 	c.Aliases = m.FolderLinks()
 	owners, asked := map[string]string{}, map[string][]string{}

@@ -66,8 +66,10 @@ var mayImport = map[string][]string{
 }
 
 // mustNotImport says which packages below its own folder or its doors one does
-// nevertheless not import: what answers knows no importer.
+// nevertheless not import: what answers knows no importer, and what judges a machine has
+// no way to it.
 var mustNotImport = map[string][]string{
+	"assess/judge":  {"assess/host"},
 	"backend/index": {"backend/index/apkindex", "backend/index/archive", "backend/index/build", "backend/index/catalog", "backend/index/deb", "backend/index/eval", "backend/index/pes", "backend/index/repomd"},
 }
 
