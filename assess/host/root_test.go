@@ -144,15 +144,3 @@ func TestFilesDescribeThemselves(t *testing.T) {
 	is.Equal(entries[0].Name(), "inside")
 	is.True(entries[0].Type().IsRegular())
 }
-
-func TestHintIsForLiveHostsAlone(t *testing.T) {
-	is := is.New(t)
-	h, dir := newRoot(t)
-	is.NoErr(os.MkdirAll(filepath.Join(dir, "sys/class/dmi/id"), 0o755))
-	is.NoErr(os.WriteFile(filepath.Join(dir, "sys/class/dmi/id/product_uuid"), []byte("ABC\n"), 0o600))
-	id := "0123456789abcdef0123456789abcdef"
-	is.Equal(Hint(h, id), "")
-	h.(*root).dir = "/" // as if this root were the running machine's
-	is.Equal(len(Hint(h, id)), 64)
-	is.Equal(Hint(h, ""), "")
-}

@@ -40,7 +40,7 @@ func (f hostFolder) Lstat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	st := info.Sys().(*syscall.Stat_t)
-	return inode.Info{Base: info.Name(), Bytes: st.Size, UnixMode: st.Mode, Modified: info.ModTime(), Stat: inode.Stat{UID: 7, GID: 8}}, nil
+	return inode.Info{Base: info.Name(), Bytes: st.Size, UnixMode: uint32(st.Mode), Modified: info.ModTime(), Stat: inode.Stat{UID: 7, GID: 8}}, nil
 }
 
 func (f hostFolder) ReadLink(name string) (string, error) {
