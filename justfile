@@ -22,6 +22,7 @@ e2e:
 upgrade size="3" fs="":
     E2E_SIZE={{size}} E2E_FS={{fs}} E2E_PARTS="hard many random newest large" bash .ci/e2e/upgrade.sh
     E2E_PARTS="postgresql cuts pgdg mariadb redis distribution" bash .ci/e2e/upgrade_machine.sh
+    bash .ci/e2e/upgrade_rpm.sh
 
 # all that is tested on Citus (root, Debian's packages, the extension)
 citus:

@@ -76,7 +76,9 @@ func (g *pgRun) users() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	units, err := unitsOf(p.Old.Bin, func(unit string) bool { return p.layout().own(unit, p.Old.Version) })
+	units, err := unitsOf(unitFolders, func(unit, text string) bool {
+		return strings.Contains(text, p.Old.Bin+"/") && !p.layout().own(unit, p.Old.Version)
+	})
 	return append(append(users, running...), units...), err
 }
 
@@ -117,9 +119,10 @@ var unitFolders = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/l
 // maxUnit bounds a unit's file.
 const maxUnit = 1 << 20
 
-// unitsOf are the units that name a folder of programs, but for those that are own.
-func unitsOf(bin string, own func(unit string) bool) (users []string, err error) {
-	for _, folder := range unitFolders {
+// unitsOf are the units in some folders that use what is meant, by name and text of
+// themselves or what is added to them.
+func unitsOf(folders []string, uses func(unit, text string) bool) (users []string, err error) {
+	for _, folder := range folders {
 		names, e := filepath.Glob(filepath.Join(folder, "*.service"))
 		err = errors.Join(err, e)
 		drops, e := filepath.Glob(filepath.Join(folder, "*.service.d", "*.conf"))
@@ -130,7 +133,7 @@ func unitsOf(bin string, own func(unit string) bool) (users []string, err error)
 			if filepath.Ext(name) == ".service" {
 				unit = filepath.Base(name)
 			}
-			if e == nil && strings.Contains(string(text), bin+"/") && !own(unit) && !slices.Contains(users, "the unit "+unit) {
+			if e == nil && uses(unit, string(text)) && !slices.Contains(users, "the unit "+unit) {
 				users = append(users, "the unit "+unit)
 			}
 		}

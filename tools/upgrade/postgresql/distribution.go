@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,6 +141,14 @@ func (m *pgDistribution) versions(ctx context.Context, h *job.Host, in job.Reque
 	out, err := h.Run(ctx, job.Command{Args: []string{m.Program, "--version"}})
 	installed := strings.TrimPrefix(strings.TrimSpace(out), "postgres (PostgreSQL) ")
 	if err == nil && strings.HasPrefix(installed+".", from+".") {
+		others, err := m.others()
+		switch {
+		case err != nil:
+			return fmt.Errorf("what else has its server from %s can't be told: %w", m.Program, err)
+		case len(others) > 0:
+			return job.Refusef("have these served by programs of their own first, as in a container, or remove them",
+				"the distribution's own packages have one release at a time, and these have their server from them too, and would not start again once PostgreSQL %s is installed: %s", in.To.Version, strings.Join(others, ", "))
+		}
 		return job.Refusef(fmt.Sprintf("install that of %[1]s, which leaves the data as they are: systemctl stop postgresql; dnf module switch-to postgresql:%[1]s; dnf install postgresql-server postgresql-contrib postgresql-upgrade", in.To.Version),
 			"the server that is installed is still that of the data, PostgreSQL %s, and the distribution's own packages have one at a time", from)
 	}
@@ -152,6 +161,53 @@ func (m *pgDistribution) versions(ctx context.Context, h *job.Host, in job.Reque
 		return err
 	}
 	return m.Between(in, "postgresql", from, "postgresql", installed)
+}
+
+// others are what else on the host has its server from the installed packages: clusters
+// that are served, and units, also stopped ones.
+func (m *pgDistribution) others() ([]string, error) {
+	running, err := servedBy(m.Program, m.Data)
+	if err != nil {
+		return nil, err
+	}
+	units, err := unitsOf(unitFolders, distributionUnit)
+	return append(running, units...), err
+}
+
+// distributionUnit reports whether a unit is another than that of the packages, and its
+// server theirs; also an instance of their template, to which postgresql-setup adds
+// where its data are.
+func distributionUnit(unit, text string) bool {
+	template := "postgresql@.service"
+	if unit == pgUnit || unit == template {
+		return false
+	}
+	return strings.HasPrefix(unit, "postgresql@") || strings.Contains(text, pgBin+"/postgres ") || strings.Contains(text, pgBin+"/postmaster ") || strings.Contains(text, pgBin+"/pg_ctl ")
+}
+
+// servedBy are the clusters that servers of a program run on, but for one.
+func servedBy(program, but string) (clusters []string, err error) {
+	here, err := os.Stat("/")
+	if err != nil {
+		return nil, err
+	}
+	programs, err := filepath.Glob("/proc/[0-9]*/exe")
+	for _, link := range programs {
+		proc := filepath.Dir(link)
+		found, err := os.Readlink(link)
+		if err != nil || found != program || !runsFrom(proc, found, filepath.Dir(program), here) {
+			continue
+		}
+		cwd := filepath.Join(proc, "cwd")
+		data, err := os.Readlink(cwd)
+		if err != nil || job.SameDir(cwd, but) {
+			continue
+		}
+		if name := "the cluster in " + data; !slices.Contains(clusters, name) {
+			clusters = append(clusters, name)
+		}
+	}
+	return clusters, err
 }
 
 // missing refuses a cluster of which a program is not installed.
@@ -233,7 +289,7 @@ func (m *pgDistribution) recheck() error {
 
 func (m *pgDistribution) About() job.About {
 	return m.Describe(pgMethod, "", []string{
-		fmt.Sprintf("after a roll-back the data are as they are now, which the installed release does not serve: what brings PostgreSQL %s's service back is dnf module switch-to postgresql:%[1]s", m.Old.Version),
+		fmt.Sprintf("after a roll-back the data are as they are now, which the installed release does not serve: what brings PostgreSQL %s's service back is `dnf module switch-to postgresql:%[1]s; systemctl start postgresql`, or where that release has no module, as the first of an EL 9, `dnf module reset postgresql; dnf distro-sync postgresql 'postgresql-*'; systemctl start postgresql`", m.Old.Version),
 		"indexes on text are made again where the new server's library has another version than the one by which they were sorted",
 	})
 }

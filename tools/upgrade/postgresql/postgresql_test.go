@@ -247,6 +247,65 @@ func TestProcessesOfAFolder(t *testing.T) {
 	is.True(!runsFrom(proc, program, bin, here)) // it has ended since it was found
 }
 
+// TestServersOfAProgram finds clusters by the folder that their servers run in.
+func TestServersOfAProgram(t *testing.T) {
+	is := is.New(t)
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip("no sleep")
+	}
+	text, err := os.ReadFile(sleep)
+	is.NoErr(err)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	is.NoErr(err)
+	program := filepath.Join(dir, "sleep")
+	is.NoErr(os.WriteFile(program, text, 0o700))
+	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
+	for _, data := range []string{one, two, two} {
+		is.NoErr(os.MkdirAll(data, 0o700))
+		cmd := exec.Command(program, "60")
+		cmd.Dir = data
+		is.NoErr(cmd.Start())
+		defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	}
+	is.NoErr(os.Symlink(one, filepath.Join(dir, "data")))
+	got, err := servedBy(program, filepath.Join(dir, "data"))
+	is.NoErr(err)
+	is.Equal(got, []string{"the cluster in " + two})
+}
+
+// TestUnitsOfADistributionsServer tells those of people from those of the packages.
+func TestUnitsOfADistributionsServer(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"postgresql.service":                      "ExecStart=/usr/bin/postmaster -D ${PGDATA}",
+		"postgresql@.service":                     "ExecStart=/usr/bin/postmaster -D ${PGDATA}",
+		"postgresql@shop.service.d/30-setup.conf": "Environment=PGDATA=/srv/shop",
+		"postgresql.service.d/override.conf":      "Environment=PGPORT=5434\nExecStart=/usr/bin/postgres -D /x",
+		"second.service":                          "ExecStart=/usr/bin/postgres -D /srv/second",
+		"other.service":                           "ExecStart=/usr/pgsql-13/bin/postgres -D /srv/other",
+		"exporter.service":                        "ExecStart=/usr/bin/postgres_exporter",
+	} {
+		name = filepath.Join(dir, name)
+		is.NoErr(os.MkdirAll(filepath.Dir(name), 0o700))
+		is.NoErr(os.WriteFile(name, []byte(text), 0o600))
+	}
+	got, err := unitsOf([]string{dir}, distributionUnit)
+	is.NoErr(err)
+	is.Equal(got, []string{"the unit second.service", "the unit postgresql@shop.service"})
+}
+
+// TestTheWayBackToADistributionsRelease has a command for a release of a module, and
+// one for a release that has none, which leaves the packages of others alone.
+func TestTheWayBackToADistributionsRelease(t *testing.T) {
+	is := is.New(t)
+	m := &pgDistribution{Old: session.Cluster{Version: "13"}}
+	notes := strings.Join(m.About().Notes, "\n")
+	is.True(strings.Contains(notes, "`dnf module switch-to postgresql:13; systemctl start postgresql`"))
+	is.True(strings.Contains(notes, "`dnf module reset postgresql; dnf distro-sync postgresql 'postgresql-*'; systemctl start postgresql`"))
+}
+
 // TestWhatAJobKeeps has a journal give back what Look found out, embedded or not.
 func TestWhatAJobKeeps(t *testing.T) {
 	is := is.New(t)
