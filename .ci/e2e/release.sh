@@ -74,7 +74,7 @@ debian() {
 	root=$work/root
 	cp -a "$cache/root" "$root"
 	cp "$out"/*amd64.deb "$root/root/svc.deb"
-	cp "$out"/*.rpm "$root/root/svc.rpm"
+	cp "$out"/*x86_64.rpm "$root/root/svc.rpm"
 	next
 	check "the root starts" boot release "$root"
 	check "the .deb is installed" inside release dpkg -i /root/svc.deb
@@ -131,11 +131,7 @@ restarts() {
 credential() {
 	inside release bash -c 'mkdir -p /etc/credstore && echo sqlite:/var/lib/svc/other.db >/etc/credstore/svc.db'
 	check "it restarts with a credential" inside release systemctl restart svc.service
-	if inside release test -s /run/credentials/svc.service/svc.db; then
-		check "and takes the store that it names" until_true inside release test -s /var/lib/svc/other.db
-	else
-		echo "NOT SHOWN: the systemd of this nested root handed no credential over"
-	fi
+	check "and takes the store that it names" until_true inside release test -s /var/lib/svc/other.db
 	inside release rm /etc/credstore/svc.db
 }
 
