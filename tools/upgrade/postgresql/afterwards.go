@@ -84,18 +84,27 @@ func (g *pgRun) users() ([]string, error) {
 
 // runningFrom are the processes of programs of a folder of this host.
 func runningFrom(bin string) (users []string, err error) {
+	err = eachFrom(bin, func(proc, program string) {
+		users = append(users, fmt.Sprintf("process %s, of %s", filepath.Base(proc), program))
+	})
+	return users, err
+}
+
+// eachFrom visits the processes, each by its folder below /proc and its program, that run
+// a program of a folder of this host.
+func eachFrom(bin string, visit func(proc, program string)) error {
 	here, err := os.Stat("/")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	programs, err := filepath.Glob("/proc/[0-9]*/exe")
 	for _, link := range programs {
 		proc := filepath.Dir(link)
 		if program, err := os.Readlink(link); err == nil && runsFrom(proc, program, bin, here) {
-			users = append(users, fmt.Sprintf("process %s, of %s", filepath.Base(proc), program))
+			visit(proc, program)
 		}
 	}
-	return users, err
+	return err
 }
 
 // runsFrom reports whether a process runs a program of a folder below a root, also one

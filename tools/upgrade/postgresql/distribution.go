@@ -187,26 +187,16 @@ func distributionUnit(unit, text string) bool {
 
 // servedBy are the clusters that servers of a program run on, but for one.
 func servedBy(program, but string) (clusters []string, err error) {
-	here, err := os.Stat("/")
-	if err != nil {
-		return nil, err
-	}
-	programs, err := filepath.Glob("/proc/[0-9]*/exe")
-	for _, link := range programs {
-		proc := filepath.Dir(link)
-		found, err := os.Readlink(link)
-		if err != nil || found != program || !runsFrom(proc, found, filepath.Dir(program), here) {
-			continue
-		}
+	err = eachFrom(filepath.Dir(program), func(proc, found string) {
 		cwd := filepath.Join(proc, "cwd")
 		data, err := os.Readlink(cwd)
-		if err != nil || job.SameDir(cwd, but) {
-			continue
+		if err != nil || found != program || job.SameDir(cwd, but) {
+			return
 		}
 		if name := "the cluster in " + data; !slices.Contains(clusters, name) {
 			clusters = append(clusters, name)
 		}
-	}
+	})
 	return clusters, err
 }
 

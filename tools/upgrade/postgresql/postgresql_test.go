@@ -207,7 +207,9 @@ func TestGoingBackTwice(t *testing.T) {
 	}
 }
 
-func TestProcessesOfAFolder(t *testing.T) {
+// sleeper is a program in a folder of its own, which sleeps for the seconds that it is given.
+func sleeper(t *testing.T) (dir, program string) {
+	t.Helper()
 	is := is.New(t)
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
@@ -215,10 +217,16 @@ func TestProcessesOfAFolder(t *testing.T) {
 	}
 	text, err := os.ReadFile(sleep)
 	is.NoErr(err)
-	bin, err := filepath.EvalSymlinks(t.TempDir())
+	dir, err = filepath.EvalSymlinks(t.TempDir())
 	is.NoErr(err)
-	program := filepath.Join(bin, "sleep") // where one file has many programs, this is its name
+	program = filepath.Join(dir, "sleep") // where one file has many programs, this is its name
 	is.NoErr(os.WriteFile(program, text, 0o700))
+	return dir, program
+}
+
+func TestProcessesOfAFolder(t *testing.T) {
+	is := is.New(t)
+	bin, program := sleeper(t)
 	cmd := exec.Command(program, "60")
 	is.NoErr(cmd.Start())
 	defer func() { _ = cmd.Process.Kill() }()
@@ -236,7 +244,7 @@ func TestProcessesOfAFolder(t *testing.T) {
 	is.True(runsFrom(proc, program, bin, another)) // of another root, but this very file
 
 	is.NoErr(os.Remove(program))
-	is.NoErr(os.WriteFile(program, text, 0o700)) // as when its package is updated
+	is.NoErr(os.WriteFile(program, []byte("another"), 0o700)) // as when its package is updated
 	here, err := os.Stat("/")
 	is.NoErr(err)
 	is.True(runsFrom(proc, program+" (deleted)", bin, here))
@@ -250,16 +258,7 @@ func TestProcessesOfAFolder(t *testing.T) {
 // TestServersOfAProgram finds clusters by the folder that their servers run in.
 func TestServersOfAProgram(t *testing.T) {
 	is := is.New(t)
-	sleep, err := exec.LookPath("sleep")
-	if err != nil {
-		t.Skip("no sleep")
-	}
-	text, err := os.ReadFile(sleep)
-	is.NoErr(err)
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	is.NoErr(err)
-	program := filepath.Join(dir, "sleep")
-	is.NoErr(os.WriteFile(program, text, 0o700))
+	dir, program := sleeper(t)
 	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
 	for _, data := range []string{one, two, two} {
 		is.NoErr(os.MkdirAll(data, 0o700))
