@@ -56,6 +56,10 @@ type Assessment struct {
 	Findings      []Finding     `json:"findings"`
 	Sources       []Source      `json:"sources"`
 	Running       *Running      `json:"running,omitempty"` // of a machine that runs while it is read
+
+	// AsShipped are the other files of /etc that packages name as configuration, by path:
+	// the package. They are asked while the machine is at hand.
+	AsShipped map[string]string `json:"-"`
 }
 
 // System is the machine itself.

@@ -92,9 +92,12 @@ func ReadConfiguration(m *assess.Machine) {
 		next[i] = i
 	}
 	assess.InParallel(m.Context, next, func(i int) { found[i] = compare(m, w.files[i]) })
-	for _, f := range found {
+	m.A.AsShipped = map[string]string{}
+	for i, f := range found {
 		if f != nil {
 			m.A.Configuration = append(m.A.Configuration, *f)
+		} else if c, isConf := m.Book.Conffiles[w.files[i].path]; isConf {
+			m.A.AsShipped[w.files[i].path] = c.Package
 		}
 	}
 	slices.SortFunc(m.A.Configuration, func(a, b assess.ConfigFile) int { return cmp.Compare(a.Path, b.Path) })

@@ -20,13 +20,31 @@ func (t Table) Evaluate(m *Machine, target *release.Release) (hits []Hit) {
 		if !r.Towards.crossed(m, target) {
 			continue
 		}
-		if match, ok := r.When.met(m); ok {
+		if match, ok := r.When.met(m); ok && !r.staysBehind(m, target, match.Places) {
 			match.Pkgs = unique(match.Pkgs)
 			match.Names = unique(match.Names)
 			hits = append(hits, Hit{r, match})
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(hits), func(h Hit) bool { return h.setting && said(h, hits) })
+}
+
+// staysBehind reports whether a program would trip over nothing but lines of files that
+// are as packages ship them: where the target has the program, it has its own in their
+// place. What only behaves otherwise there is told all the same, for people rely on what
+// a package set too.
+func (r *Row) staysBehind(m *Machine, target *release.Release, places []Place) bool {
+	if target == nil || len(places) == 0 || !r.setting && r.Stops != Service {
+		return false
+	}
+	has := slices.ContainsFunc(r.Towards.any, func(b bound) bool {
+		return families[b.name] == nil && b.onTarget(m, *target) && !b.onSource(m)
+	})
+	return !slices.ContainsFunc(places, func(p Place) bool {
+		pkg, shipped := m.Shipped[p.Path]
+		_, brought := m.Brought[pkg]
+		return p.Line == 0 || !shipped || !has && !brought
+	})
 }
 
 // said reports whether rows that were written of their own say where a setting stands:

@@ -261,3 +261,38 @@ func TestOneLineIsOneTrouble(t *testing.T) {
 	}
 	is.Equal(keys, []string{"hazard.bind.auto-dnssec", "hazard.named.alt-transfer-source"})
 }
+
+// TestWhatAPackageShippedStaysBehind: a program of the target does not read lines of the
+// source's packages, where it has files of its own.
+func TestWhatAPackageShippedStaysBehind(t *testing.T) {
+	is := is.New(t)
+	table, err := Parse("t", strings.Join([]string{
+		"hazard.x.stops\tdovecot>=2.4\tline(\"/etc/dovecot/*.conf /etc/passwd\", \"old\")\thigh\tservice\tt\ttext.\tdo\to\t/etc/dovecot/a.conf: old\t-",
+		"hazard.x.behaves\tdovecot>=2.4\tline(\"/etc/dovecot/*.conf\", \"old\")\tmedium\t-\tt\ttext.\tdo\to\t/etc/dovecot/a.conf: old\t-",
+		"hazard.x.family\tdebian>=13\tline(\"/etc/dovecot/*.conf\", \"old\")\thigh\tservice\tt\ttext.\tdo\to\t/etc/dovecot/a.conf: old\t-",
+	}, "\n"))
+	is.NoErr(err)
+	target, _ := release.Lookup("debian-13")
+	machine := func(shipped map[string]string) *Machine {
+		m := &Machine{Packages: map[string][]string{"dovecot-core": {"1:2.3.19-1"}}, Shipped: shipped, Files: memory{"/etc/dovecot/a.conf": {text: "old\n"}, "/etc/dovecot/b.conf": {text: "new\n"}}}
+		m.Release, _ = release.Lookup("debian-12")
+		return m
+	}
+	keys := func(m *Machine) (all []string) {
+		for _, h := range table.Evaluate(m, &target) {
+			all = append(all, strings.TrimPrefix(h.Key, "hazard.x."))
+		}
+		return all
+	}
+	all := []string{"behaves", "family", "stops"}
+	is.Equal(keys(machine(nil)), all) // a person's file
+	is.Equal(keys(machine(map[string]string{"/etc/dovecot/b.conf": "dovecot-core"})), all)
+	ours := machine(map[string]string{"/etc/dovecot/a.conf": "dovecot-core"})
+	is.Equal(keys(ours), []string{"behaves", "family"}) // a family says nothing of the program
+	ours.Brought = map[string]string{"dovecot-core": "1:2.4.1"}
+	is.Equal(keys(ours), []string{"behaves"})
+	passwd := machine(ours.Shipped)
+	passwd.Files.(memory)["/etc/passwd"] = entry{text: "old:x:1000:1000::/:/bin/sh\n"}
+	is.Equal(keys(passwd), all) // what no package ships is read
+	is.Equal(len(table.Evaluate(ours, nil)), 0)
+}

@@ -39,8 +39,9 @@ type Machine struct {
 	Brought      map[string]string   // versions of the target's packages by name, where they are known
 	Units        map[string]string   // state of a unit by its name
 	Facts        []Fact
-	Own          []string // files of /etc that are not as packages ship them
-	Certificates []string // files that hold the machine's own
+	Own          []string          // files of /etc that are not as packages ship them
+	Shipped      map[string]string // those that are as a package ships them, by path: the package
+	Certificates []string          // files that hold the machine's own
 	Files        Files
 
 	texts  map[string]*text

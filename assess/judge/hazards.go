@@ -12,7 +12,7 @@ import (
 // Hazardous is the machine as tables of hazards ask it: what was assessed, and its
 // files, each read when a row asks.
 func Hazardous(a *assess.Assessment, asked hazards.Files) *hazards.Machine {
-	m := &hazards.Machine{Architecture: a.System.Architecture, Packages: map[string][]string{}, Units: map[string]string{}, Files: asked}
+	m := &hazards.Machine{Architecture: a.System.Architecture, Packages: map[string][]string{}, Units: map[string]string{}, Shipped: a.AsShipped, Files: asked}
 	m.Release, _ = release.Lookup(a.Release)
 	for _, p := range a.Packages {
 		m.Packages[p.Name] = append(m.Packages[p.Name], p.Version)
