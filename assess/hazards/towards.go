@@ -209,6 +209,18 @@ var software = sync.OnceValue(func() map[string]program {
 	return all
 })
 
+// VersionOn is the version that a release has of a program of settings.tsv, or of a
+// software, by default; empty where that is not known.
+func VersionOn(name string, r release.Release) string {
+	for c := range cells(programRows, 7) {
+		if c[0] == name {
+			name = c[1]
+			break
+		}
+	}
+	return software()[name].on(r)
+}
+
 // on is the version that a release has, or of one that the table does not name, the
 // newest that an older release of its family has; empty where it has none.
 func (p program) on(r release.Release) string {

@@ -1,12 +1,14 @@
 package convert
 
 import (
+	"cmp"
 	_ "embed"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"svc/assess/hazards"
 	"svc/backend/pkgversion"
 	"svc/backend/release"
 )
@@ -28,9 +30,15 @@ var versions = sync.OnceValue(func() map[string]map[string]string {
 	return all
 })
 
-// VersionOn is the version of a program that a release of the rpm families or of Alpine
-// has, or empty.
+// softwareOf are programs by what hazards call their software.
+var softwareOf = map[string]string{"sshd": "openssh", "sysctl": "linux"}
+
+// VersionOn is the version of a program that a release has, or empty where it is not
+// known.
 func VersionOn(program string, r release.Release) string {
+	if DebianFamily(r) {
+		return hazards.VersionOn(cmp.Or(softwareOf[program], program), r)
+	}
 	major, _, _ := strings.Cut(r.Version, ".")
 	program, _, _ = strings.Cut(program, "/") // of a program with sections
 	of := versions()[program]
@@ -47,13 +55,10 @@ func VersionOn(program string, r release.Release) string {
 }
 
 // HasSince reports whether what came with a version of a program, or went with
-// it, is so on a release: of those of Debian's family always.
+// it, is so on a release; where its version is not known, it is.
 func HasSince(program, since string, r release.Release) bool {
-	if since == "" || DebianFamily(r) {
-		return true
-	}
 	has := VersionOn(program, r)
-	return has == "" || pkgversion.Compare(pkgversion.RPM, has, since) >= 0
+	return since == "" || has == "" || pkgversion.Compare(pkgversion.RPM, has, since) >= 0
 }
 
 // Older is a program that is older on the target.
@@ -64,11 +69,11 @@ var programPackages = map[string][]string{
 	"bind": {"bind", "bind9"}, "haproxy": {"haproxy"}, "mariadb": {"mariadb-server"}, "nginx": {"nginx"}, "php": {"php-fpm", "php-cli", "php-common"}, "postfix": {"postfix"}, "samba": {"samba"}, "sshd": {"openssh-server"},
 }
 
-// OlderPrograms are the programs of a machine that a target of the rpm families
-// has in an earlier version: what their settings say may be news to them.
+// OlderPrograms are the programs of a machine that a target has in an earlier
+// version: what their settings say may be news to them.
 func OlderPrograms(in Input) (all []Older) {
-	if DebianFamily(in.Target) {
-		return nil
+	if DebianFamily(in.Target) && in.Source.Family == in.Target.Family {
+		return nil // to go back in one family is a choice
 	}
 	for _, program := range slices.Sorted(maps.Keys(programPackages)) {
 		was, is := MajorMinor.FindString(in.VersionOf(programPackages[program]...)), VersionOn(program, in.Target)
@@ -153,18 +158,19 @@ func (all Places) Back() Places {
 }
 
 // Moves is a move whose programs' settings are known.
-func Moves(in Input) bool { return ToDebian13(in) || ToRPM(in) }
+func Moves(in Input) bool { return ToDebian(in) || ToRPM(in) }
 
 // OfRPM is a move from the rpm families, or to them.
 func OfRPM(in Input) bool { return FromRPM(in) || ToRPM(in) }
 
-// ToDebian13 is a move to the release whose programs were asked what they take,
-// or a later one.
-func ToDebian13(in Input) bool {
-	since, _ := release.Lookup("debian-13")
-	if in.Target.Family == release.Ubuntu {
-		since, _ = release.Lookup("ubuntu-26.04")
-	}
+// debianSince are the oldest releases of Debian's family whose programs' settings are
+// known: the programs of Debian 13 were asked what they take, and by their versions it is
+// known what earlier ones still have.
+var debianSince = map[release.Family]string{release.Debian: "debian-12", release.Ubuntu: "ubuntu-22.04"}
+
+// ToDebian is a move to a release of Debian's family whose programs' settings are known.
+func ToDebian(in Input) bool {
+	since, _ := release.Lookup(debianSince[in.Target.Family])
 	return DebianFamily(in.Target) && !in.Target.Older(since) && in.Source.Slug != in.Target.Slug
 }
 

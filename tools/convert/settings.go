@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"svc/assess/hazards"
+	"svc/backend/pkgversion"
 	"svc/backend/release"
 )
 
@@ -66,6 +67,7 @@ type Settings struct {
 	Equals  bool // a name and its value stand on either side of an equals sign, not of a space
 	Places  Places
 	Target  release.Release
+	Version string // of the target's program, where it is not that of the release
 	// Own does what is particular about a setting; it reports whether that was
 	// all there is to do.
 	Own func(p *Page, i int, name, value string) bool
@@ -125,6 +127,9 @@ func (s Settings) Towards(in Input) Settings {
 // more.
 func (s Settings) Gone(name string) (Replacement, bool) {
 	r, ok := Gone()[s.Program][Fold(name)]
+	if s.Version != "" && ok && r.Since != "" && r.Since != "debian" {
+		return r, pkgversion.Compare(pkgversion.RPM, s.Version, r.Since) >= 0
+	}
 	return r, ok && r.holds(s.Program, s.Target)
 }
 

@@ -18,7 +18,7 @@ func PostgreSQL(in convert.Input) (r convert.Result) {
 			version = max(version, m[1])
 		}
 	}
-	s := convert.Settings{Program: "postgresql", Comment: "#", Equals: true}
+	s := convert.Settings{Program: "postgresql", Comment: "#", Equals: true, Target: in.Target, Version: version}
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		if version == "" {

@@ -21,7 +21,7 @@ var masterPlaces = convert.Places{
 	{"/etc/pki/tls/private", "/etc/ssl/private"},
 }
 
-// masterPrograms are the daemons of Postfix 3.10 that a line may name.
+// masterPrograms are the daemons of Postfix that a line may name.
 var masterPrograms = strings.Fields("anvil bounce cleanup discard dnsblog error flush lmtp local master oqmgr pickup pipe postlogd postscreen proxymap qmgr qmqpd scache showq smtp smtpd spawn tlsmgr tlsproxy trivial-rewrite verify virtual nqmgr")
 
 // masterKinds are the kinds of sockets of a service.
@@ -56,7 +56,7 @@ func masterService(p *convert.Page, i int, old bool, in convert.Input) {
 		p.Refuse(i, "It is no line of a service: eight columns are wanted.")
 		return
 	case !slices.Contains(masterPrograms, words[7]):
-		p.Refuse(i, "Postfix 3.10 has no program "+words[7]+".")
+		p.Refuse(i, "Postfix has no program "+words[7]+".")
 		return
 	}
 	if words[1] == "fifo" {
@@ -110,7 +110,7 @@ func masterOption(s convert.Settings, p *convert.Page, i int, in convert.Input) 
 	case isGone && r.Why != "":
 		p.Drop(i, r.Why)
 	case isGone, !s.Takes(name) && !masterDefined(name):
-		p.Refuse(i, "Postfix 3.10 does not know this parameter.")
+		p.Refuse(i, "Postfix does not know this parameter.")
 	default:
 		p.Replace(i, s.Places.Move(line), convert.Elsewhere(in))
 	}

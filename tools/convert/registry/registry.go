@@ -46,18 +46,18 @@ var registry = []converter{
 	{"php-fpm", []string{"/etc/php-fpm.d/*.conf", "/etc/php-fpm.conf", "/etc/php/*/fpm/php-fpm.conf", "/etc/php/*/fpm/pool.d/*.conf"}, nil, withPHP, web.PHPPool},
 	{"sshd", []string{"/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d/*.conf"}, nil, convert.Moves, system.SSHD},
 	{"mariadb", []string{"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/conf.d/*.cnf", "/etc/mysql/my.cnf", "/etc/mysql/mariadb.cnf"}, []string{"mariadb-server", "mariadb"}, convert.Moves, database.MariaDB},
-	{"postgresql", []string{"/etc/postgresql/*/main/*.conf", "/etc/postgresql/*/main/conf.d/*.conf"}, nil, convert.ToDebian13, database.PostgreSQL},
+	{"postgresql", []string{"/etc/postgresql/*/main/*.conf", "/etc/postgresql/*/main/conf.d/*.conf"}, nil, convert.ToDebian, database.PostgreSQL},
 	{"named", []string{"/etc/named.conf", "/etc/named/*", "/etc/named.*", "/etc/bind/*"}, []string{"bind9", "bind"}, convert.OfRPM, services.Named},
 	{"postfix", []string{"/etc/postfix/main.cf"}, []string{"postfix"}, convert.Moves, mail.Postfix},
 	{"postfix-master", []string{"/etc/postfix/master.cf"}, []string{"postfix"}, convert.Moves, mail.PostfixMaster},
 	{"samba", []string{"/etc/samba/*.conf"}, []string{"samba", "samba-common-bin", "smbclient"}, convert.Moves, services.Samba},
 	{"sssd", []string{"/etc/sssd/sssd.conf", "/etc/sssd/conf.d/*.conf"}, []string{"sssd", "sssd-common"}, convert.Moves, system.SSSD},
 	{"keepalived", []string{"/etc/keepalived/*.conf", "/etc/keepalived/*/*.conf"}, []string{"keepalived"}, convert.Moves, services.Keepalived},
-	{"fail2ban", []string{"/etc/fail2ban/jail.*", "/etc/fail2ban/fail2ban.*", "/etc/fail2ban/*.d/*.conf", "/etc/fail2ban/*.d/*.local"}, []string{"fail2ban"}, convert.ToDebian13, firewall.Fail2ban},
+	{"fail2ban", []string{"/etc/fail2ban/jail.*", "/etc/fail2ban/fail2ban.*", "/etc/fail2ban/*.d/*.conf", "/etc/fail2ban/*.d/*.local"}, []string{"fail2ban"}, convert.ToDebian, firewall.Fail2ban},
 	{"nsswitch", []string{"/etc/nsswitch.conf"}, nil, convert.FromRPM, system.NSSwitch},
 	{"ntp", []string{"/etc/ntp.conf"}, []string{"ntpsec", "chrony"}, withNTP, system.NTP},
 	{"dovecot", []string{"/etc/dovecot/*.conf", "/etc/dovecot/conf.d/*.conf", "/etc/dovecot/conf.d/*.ext"}, []string{"dovecot-core", "dovecot-imapd", "dovecot-pop3d"}, toDovecot24, mail.Dovecot},
-	{"dovecot-2.3", []string{"/etc/dovecot/*.conf", "/etc/dovecot/conf.d/*.conf", "/etc/dovecot/conf.d/*.ext"}, []string{"dovecot"}, staysDovecot23, convert.Same(convert.Settings{Comment: "#", Equals: true, Places: mail.DovecotPlaces}, convert.There)},
+	{"dovecot-2.3", []string{"/etc/dovecot/*.conf", "/etc/dovecot/conf.d/*.conf", "/etc/dovecot/conf.d/*.ext"}, []string{"dovecot", "dovecot-core", "dovecot-imapd", "dovecot-pop3d"}, staysDovecot23, convert.Same(convert.Settings{Comment: "#", Equals: true, Places: mail.DovecotPlaces}, convert.There)},
 	{"chrony", []string{"/etc/chrony.conf", "/etc/chrony.d/*.conf", "/etc/chrony/chrony.conf", "/etc/chrony/conf.d/*.conf"}, []string{"chrony"}, convert.OfRPM, system.Chrony},
 	{"haproxy", []string{"/etc/haproxy/haproxy.cfg", "/etc/haproxy/conf.d/*.cfg"}, []string{"haproxy"}, convert.Moves, services.HAProxy},
 	{"sysctl", []string{"/etc/sysctl.conf", "/etc/sysctl.d/*.conf"}, nil, convert.Moves, system.Sysctl},
@@ -74,7 +74,7 @@ var registry = []converter{
 	}, nil, network.Moves, network.Convert},
 	{"iptables", []string{"/etc/sysconfig/iptables", "/etc/sysconfig/ip6tables", "/etc/iptables/rules.v4", "/etc/iptables/rules.v6"}, nil, filters, firewall.Iptables},
 	{"nftables", []string{"/etc/sysconfig/nftables.conf", "/etc/nftables/*", "/etc/nftables.conf"}, []string{"nftables"}, filters, firewall.Nftables},
-	{"firewalld", []string{"/etc/firewalld/firewalld.conf", "/etc/firewalld/direct.xml", "/etc/firewalld/*/*.xml"}, []string{"firewalld"}, convert.ToDebian13, firewall.Firewalld},
+	{"firewalld", []string{"/etc/firewalld/firewalld.conf", "/etc/firewalld/direct.xml", "/etc/firewalld/*/*.xml"}, []string{"firewalld"}, convert.ToDebian, firewall.Firewalld},
 	{"ufw", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, []string{"ufw"}, convert.WithinDebian, firewall.UFW},
 	{"ufw-nftables", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, nil, func(in convert.Input) bool { return convert.FromDebian(in) && convert.WithDNF(in) }, firewall.UFWToNftables},
 	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, convert.FromRPM, system.Rsyslog},
@@ -89,19 +89,20 @@ func withNTP(in convert.Input) bool { return convert.Moves(in) && in.VersionOf("
 
 // toDovecot24 is a move from a release with an earlier Dovecot.
 func toDovecot24(in convert.Input) bool {
-	return convert.ToDebian13(in) && !strings.HasPrefix(in.VersionOf("dovecot", "dovecot-core"), "2.4") && (convert.RPMFamily(in.Source) || in.Source.Family == in.Target.Family && in.Source.Older(in.Target))
+	return convert.ToDebian(in) && convert.HasSince("dovecot", "2.4", in.Target) && !strings.HasPrefix(in.VersionOf("dovecot", "dovecot-core"), "2.4") && (convert.RPMFamily(in.Source) || in.Source.Family == in.Target.Family && in.Source.Older(in.Target))
 }
 
-// staysDovecot23 is a move from Debian's family with Dovecot 2.3, which the rpm
-// families have too.
+// staysDovecot23 is a move to another family with a Dovecot before 2.4, which the target
+// has too.
 func staysDovecot23(in convert.Input) bool {
-	return convert.FromDebian(in) && convert.WithDNF(in) && !strings.HasPrefix(in.VersionOf("dovecot-core"), "2.4")
+	across := convert.FromDebian(in) && convert.WithDNF(in) || convert.FromRPM(in) && convert.ToDebian(in) && !convert.HasSince("dovecot", "2.4", in.Target)
+	return across && !strings.HasPrefix(in.VersionOf("dovecot", "dovecot-core"), "2.4")
 }
 
 // toNfsConf is a move to a release whose NFS reads nfs.conf alone, from one whose
 // does not, or reads another.
 func toNfsConf(in convert.Input) bool {
-	return convert.ToDebian13(in) && (convert.RPMFamily(in.Source) || slices.ContainsFunc([]string{"debian-12", "ubuntu-22.04"}, func(slug string) bool {
+	return convert.ToDebian(in) && (convert.RPMFamily(in.Source) || slices.ContainsFunc([]string{"debian-12", "ubuntu-22.04"}, func(slug string) bool {
 		since, _ := release.Lookup(slug)
 		return in.Source.Older(since)
 	}))

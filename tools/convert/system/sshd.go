@@ -49,6 +49,9 @@ func SSHD(in convert.Input) (r convert.Result) {
 	case convert.ToRPM(in):
 		s.Own = sshdOwnRPM
 	}
+	if convert.DebianFamily(in.Target) && !convert.HasSince("sshd", "10", in.Target) {
+		s.Own = keepingDSA(s.Own)
+	}
 	for _, f := range in.Files {
 		p := s.Convert(f)
 		for i := range p.Changes {
@@ -75,12 +78,19 @@ func sshdOwn(p *convert.Page, i int, name, value string) bool {
 	return false
 }
 
-// sshdWhy names the version of Debian 13 to those who get it.
+// sshdWhy names OpenSSH 10 to those who get it.
 func sshdWhy(in convert.Input, why string) string {
-	if convert.DebianFamily(in.Target) {
+	if convert.HasSince("sshd", "10", in.Target) {
 		return why
 	}
 	return strings.ReplaceAll(why, "OpenSSH 10 has", "OpenSSH of the target has")
+}
+
+// keepingDSA leaves lines alone that name DSA, which OpenSSH has before 10.
+func keepingDSA(own func(*convert.Page, int, string, string) bool) func(*convert.Page, int, string, string) bool {
+	return func(p *convert.Page, i int, name, value string) bool {
+		return !strings.Contains(value, "_dsa_key") && !strings.Contains(value, "ssh-dss") && own(p, i, name, value)
+	}
 }
 
 // sshdOwnRPM leaves the rpm families' policies of algorithms in force, and drops
