@@ -15,6 +15,8 @@ import (
 	"svc/backend/api"
 	"svc/backend/index/apk"
 	"svc/backend/index/build"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
 	"svc/backend/release"
 )
 
@@ -48,7 +50,7 @@ func TestAlpine(t *testing.T) {
 			is.NoErr(err)
 			is.Equal(string(got.Relation), c.relation)
 			is.Equal(packageNames(got), c.names)
-			is.Equal(got.Confidence >= SureConfidence, c.sure)
+			is.Equal(got.Confidence >= course.SureConfidence, c.sure)
 		})
 	}
 }
@@ -57,25 +59,25 @@ func TestAlpine(t *testing.T) {
 func TestAlpineIsSureByRowsAlone(t *testing.T) {
 	is := is.New(t)
 	ix := embeddedIndex(t)
-	target, err := ix.release("alpine-3.22")
+	target, err := ix.tables.Release("alpine-3.22")
 	is.NoErr(err)
 	rows := map[string]bool{}
-	for _, row := range target.apk.Rows {
+	for _, row := range target.APK.Rows {
 		rows[row.Name] = true
 	}
 	n := 0
-	for name := range ix.debian[0].names.All() {
+	for name := range ix.tables.Debian[0].Names.All() {
 		if n++; n%40 != 0 {
 			continue // a part of them tells
 		}
-		got, err := ix.Become(ix.debian[0].slug, name, "alpine-3.22")
+		got, err := ix.Become(ix.tables.Debian[0].Slug, name, "alpine-3.22")
 		is.NoErr(err)
 		for _, p := range got.Packages {
-			if got.Confidence >= SureConfidence && !rows[p.Name] {
+			if got.Confidence >= course.SureConfidence && !rows[p.Name] {
 				t.Errorf("%s becomes %s for sure, and no row says so", name, p.Name)
 			}
 		}
-		if len(got.Packages) > 0 && !slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool { return c.Code == CaveatExistence }) {
+		if len(got.Packages) > 0 && !slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool { return c.Code == course.CaveatExistence }) {
 			t.Errorf("%s: nothing says that there is no list", name)
 		}
 	}
@@ -84,7 +86,7 @@ func TestAlpineIsSureByRowsAlone(t *testing.T) {
 // What a row leads to in Debian is there.
 func TestRowsOfAlpineLeadToDebian(t *testing.T) {
 	is := is.New(t)
-	x := &lexicon{ix: embeddedIndex(t)}
+	x := &lookup.Names{Tables: embeddedIndex(t).tables}
 	for _, r := range release.All() {
 		if r.Family != release.Alpine {
 			continue
@@ -101,7 +103,7 @@ func TestRowsOfAlpineLeadToDebian(t *testing.T) {
 				}
 			}
 		}
-		is.NoErr(x.err)
+		is.NoErr(x.Err)
 	}
 }
 
@@ -144,7 +146,7 @@ func TestListOfAlpine(t *testing.T) {
 		got, err := ix.Become("debian-13", c.name, "alpine-3.22")
 		is.NoErr(err)
 		is.Equal(packageNames(got), c.names)
-		is.Equal(got.Confidence >= SureConfidence, c.sure)
+		is.Equal(got.Confidence >= course.SureConfidence, c.sure)
 		if c.version != "" {
 			is.Equal(got.Packages[0].Version, c.version)
 			is.Equal(got.Packages[0].Repository, "main")

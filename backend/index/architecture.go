@@ -1,20 +1,17 @@
 package index
 
 import (
-	_ "embed" // the rows
 	"slices"
 	"strings"
 	"sync"
 
 	"svc/backend/api"
+	"svc/backend/index/course"
+	"svc/backend/index/data"
+	"svc/backend/index/lookup"
 	"svc/backend/index/record"
 	"svc/backend/release"
 )
-
-// architecturesText is architectures.tsv.
-//
-//go:embed data/architectures.tsv
-var architecturesText string
 
 // CaveatArchitecture says that a package is made for another architecture.
 const CaveatArchitecture = "ARCHITECTURE"
@@ -26,7 +23,7 @@ type counterpart struct{ x86, arm string }
 // counterparts are those of each line of releases: debian, el and suse.
 var counterparts = sync.OnceValue(func() map[string][]counterpart {
 	all := map[string][]counterpart{}
-	for _, line := range lines(architecturesText) {
+	for _, line := range data.Lines(data.Architectures) {
 		c := strings.Split(strings.TrimSpace(line), "\t")
 		all[c[0]] = append(all[c[0]], counterpart{c[1], strings.TrimPrefix(c[2], "-")})
 	}
@@ -97,7 +94,7 @@ func lineOf(slug string) string {
 		return "suse"
 	case r.Family.Conventions().Format == release.RPM:
 		return "el"
-	case isAPK(r):
+	case lookup.IsAPK(r):
 		return "alpine"
 	}
 	return "debian"
@@ -122,7 +119,7 @@ func (m Machine) Resolve(rel string, names []string) ([]api.Resolution, error) {
 	}
 	line, asked := lineOf(rel), slices.Clone(names)
 	for i, name := range asked {
-		asked[i] = home(line, bareName(name))
+		asked[i] = home(line, lookup.BareName(name))
 	}
 	results, err := m.ix.Resolve(rel, asked)
 	for i := range results {
@@ -168,7 +165,7 @@ func (m Machine) there(line string, t api.Translation) api.Translation {
 		t.Confidence = min(t.Confidence, record.RowConfidence)
 	} else {
 		text += "; what " + m.architecture + " has in its place is not known"
-		t.Confidence = min(t.Confidence, unsure)
+		t.Confidence = min(t.Confidence, course.Unsure)
 	}
 	if len(t.Packages) == 0 {
 		t.Relation, t.Packages = api.RelationRemoved, []api.TargetPackage{}

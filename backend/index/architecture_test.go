@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"svc/backend/api"
+	"svc/backend/index/course"
 )
 
 // onMachine is what becomes of a package of a machine of an architecture.
@@ -53,9 +54,9 @@ func TestAnArmMachineHasItsOwnKernelAndLoader(t *testing.T) {
 	is := is.New(t)
 	_, got := onMachine(t, "arm64", "rhel-9", "microcode_ctl", "debian-13")
 	is.Equal(got.Relation, api.RelationRemoved)
-	is.True(hasCaveat(got, CaveatArchitecture) && got.Confidence >= SureConfidence)
+	is.True(hasCaveat(got, CaveatArchitecture) && got.Confidence >= course.SureConfidence)
 	_, got = onMachine(t, "s390x", "rhel-9", "kernel-core", "debian-13")
-	is.True(got.Confidence < SureConfidence && strings.Contains(got.Caveats[len(got.Caveats)-1].Text, "s390x"))
+	is.True(got.Confidence < course.SureConfidence && strings.Contains(got.Caveats[len(got.Caveats)-1].Text, "s390x"))
 	_, x86 := onMachine(t, "x86_64", "rhel-9", "kernel-core", "debian-13")
 	is.Equal(packageNames(x86), "linux-image-amd64") // and the answers that are kept were not changed
 }

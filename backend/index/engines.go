@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/index/lookup"
 	"svc/backend/index/record"
 )
 
 // Engines are the engines of databases on record.
 func (ix *Index) Engines() (engines []string) {
-	for engine := range ix.file.Table(record.EdgesTable).All() {
+	for engine := range ix.tables.File.Table(record.EdgesTable).All() {
 		engines = append(engines, engine)
 	}
 	slices.Sort(engines)
@@ -35,16 +36,16 @@ func (ix *Index) UpgradeEdges(engine string) (api.UpgradeEdgesResponse, error) {
 
 // readEngine decodes what the tables have of an engine.
 func (ix *Index) readEngine(engine string) (api.UpgradeEdgesResponse, error) {
-	edges, err := curated[api.UpgradeEdge](ix.file.Table(record.EdgesTable), engine)
+	edges, err := lookup.Curated[api.UpgradeEdge](ix.tables.File.Table(record.EdgesTable), engine)
 	if err == nil && len(edges) == 0 {
 		err = ix.unknownEngine(engine)
 	}
 	if err != nil {
 		return api.UpgradeEdgesResponse{}, err
 	}
-	barriers, barriersErr := curated[api.UpgradeBarrier](ix.file.Table(record.BarriersTable), engine)
-	series, seriesErr := curated[api.EngineSeries](ix.file.Table(record.SeriesTable), engine)
-	offers, offersErr := curated[api.EngineOffer](ix.file.Table(record.OffersTable), engine)
+	barriers, barriersErr := lookup.Curated[api.UpgradeBarrier](ix.tables.File.Table(record.BarriersTable), engine)
+	series, seriesErr := lookup.Curated[api.EngineSeries](ix.tables.File.Table(record.SeriesTable), engine)
+	offers, offersErr := lookup.Curated[api.EngineOffer](ix.tables.File.Table(record.OffersTable), engine)
 	return api.UpgradeEdgesResponse{
 		Engine: engine, IndexVersion: ix.Version(), Edges: edges, Barriers: barriers, Series: series, Offers: offers,
 	}, errors.Join(barriersErr, seriesErr, offersErr)

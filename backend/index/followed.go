@@ -4,34 +4,43 @@ import (
 	"sync"
 
 	"svc/backend/api"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
+	"svc/backend/index/translate"
 )
 
 // What is kept of what was followed: a machine's packages are asked for more than
 // once, and those of many machines are the same.
 const (
-	maxWays    = 16
-	maxCourses = 4096 // of each way
+	maxPaths   = 16
+	maxCourses = 4096 // of each path
 )
 
-// ways are the ways that were gone last.
-type ways struct {
-	mu  sync.Mutex
-	all map[[2]*releaseTables]*hops
+// keptPath is a way between two releases, with what was followed on it.
+type keptPath struct {
+	*translate.Path
+	followed
 }
 
-// way is the way from one release to another, which is found once.
-func (w *ways) way(from, to *releaseTables, find func(from, to *releaseTables) *hops) *hops {
+// paths are those that were asked for last.
+type paths struct {
+	mu  sync.Mutex
+	all map[[2]*lookup.Release]*keptPath
+}
+
+// path is that from one release to another, which is found once.
+func (w *paths) path(from, to *lookup.Release, find func() *keptPath) *keptPath {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	ends := [2]*releaseTables{from, to}
+	ends := [2]*lookup.Release{from, to}
 	h, ok := w.all[ends]
 	if ok {
 		return h
 	}
-	if w.all == nil || len(w.all) >= maxWays {
-		w.all = map[[2]*releaseTables]*hops{}
+	if w.all == nil || len(w.all) >= maxPaths {
+		w.all = map[[2]*lookup.Release]*keptPath{}
 	}
-	h = find(from, to)
+	h = find()
 	w.all[ends] = h
 	return h
 }
@@ -47,7 +56,7 @@ type followed struct {
 // shared: nobody may change it.
 type outcome struct {
 	mu          sync.Mutex
-	course      once[course]
+	course      once[course.Course]
 	answer      once[api.Translation]
 	relocations once[[]api.Relocation]
 }

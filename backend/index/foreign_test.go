@@ -9,6 +9,8 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
 	"svc/backend/index/record"
 	"svc/backend/index/rpm"
 	"svc/backend/release"
@@ -253,7 +255,7 @@ func TestEveryPairAccountsForServers(t *testing.T) {
 		}
 	}
 	for _, slug := range strings.Fields("debian-10 debian-14 ubuntu-18.04 ubuntu-26.04 rhel-6 rhel-10 centos-6 centos-10 almalinux-8 almalinux-10 rocky-8 rocky-10 ol-6 ol-10 fedora-42 amzn-2 amzn-2023 sles-12 sles-16 opensuse-leap-15.6 opensuse-leap-16.0") {
-		if _, err := ix.release(slug); err != nil {
+		if _, err := ix.tables.Release(slug); err != nil {
 			t.Errorf("%s: %v", slug, err)
 		}
 	}
@@ -265,15 +267,15 @@ func TestEveryPairAccountsForServers(t *testing.T) {
 func TestOneSoftwareHasOneCanonical(t *testing.T) {
 	is := is.New(t)
 	ix := embeddedIndex(t)
-	x := &lexicon{ix: ix}
+	x := &lookup.Names{Tables: ix.tables}
 	apartOnes := 0
-	for key, value := range ix.file.Table(record.RPMNames).All() {
-		r := decodeRPM(key, value)
-		apartOnes += record.BoolOrder(strings.HasSuffix(r.Canonical, record.Apart) && r.line != "suse")
-		if r.trail == "" {
+	for key, value := range ix.tables.File.Table(record.RPMNames).All() {
+		r := lookup.DecodeRPM(key, value)
+		apartOnes += record.BoolOrder(strings.HasSuffix(r.Canonical, record.Apart) && r.Line != "suse")
+		if r.Trail == "" {
 			continue
 		}
-		trail, err := record.DecodeTrail(r.trail)
+		trail, err := record.DecodeTrail(r.Trail)
 		is.NoErr(err)
 		if own, there := x.Package(key); there && trail.Relation == api.RelationSame && slices.Equal(trail.Targets, []string{key}) && own != r.Canonical {
 			t.Errorf("%s is %s in Debian, %s in rpm releases", key, own, r.Canonical)
@@ -373,12 +375,12 @@ func TestListsOfELTellWhatGoes(t *testing.T) {
 		{"rhel-8", "hyphen-fo", "rhel-9", api.RelationRemoved, ""},
 	} {
 		got := becomes(t, c.from, c.name, c.to)
-		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence >= SureConfidence || got.Confidence < leastConfidence {
+		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence >= course.SureConfidence || got.Confidence < course.LeastConfidence {
 			t.Errorf("%s of %s in %s: %s %q, %.2f", c.name, c.from, c.to, got.Relation, packageNames(got), got.Confidence)
 		}
 	}
 	for _, name := range []string{"eap7-wildfly", "eap7-FastInfoset"} {
-		if got := becomes(t, "rhel-8", name, "rhel-9"); packageNames(got) != name || got.Confidence >= 0.8 || !hasCaveat(got, CaveatThirdParty) {
+		if got := becomes(t, "rhel-8", name, "rhel-9"); packageNames(got) != name || got.Confidence >= 0.8 || !hasCaveat(got, course.CaveatThirdParty) {
 			t.Errorf("what is called as a vendor's packages are: %s %q, %v %v", got.Relation, packageNames(got), got.Confidence, got.Caveats)
 		}
 	}
@@ -394,13 +396,13 @@ func TestNothingIsInstalledThatNoListKnows(t *testing.T) {
 	for _, name := range []string{"acme-agent", "acme-agent-devel", "php-acme", "perl-Acme-Agent"} {
 		for _, way := range [][2]string{{"almalinux-8", "almalinux-9"}, {"rhel-8", "rocky-10"}, {"centos-7", "ol-9"}, {"rhel-9", "rhel-10"}} {
 			got := becomes(t, way[0], name, way[1])
-			doubted := slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool { return c.Code == CaveatExistence })
-			if got.Relation != api.RelationRemoved || len(got.Packages) > 0 || !doubted || got.Confidence >= droppedConfidence {
+			doubted := slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool { return c.Code == course.CaveatExistence })
+			if got.Relation != api.RelationRemoved || len(got.Packages) > 0 || !doubted || got.Confidence >= course.DroppedConfidence {
 				t.Errorf("%s of %s in %s: %s %q, %.2f %v", name, way[0], way[1], got.Relation, packageNames(got), got.Confidence, got.Caveats)
 			}
 		}
 		for _, way := range [][2]string{{"centos-7", "almalinux-8"}, {"almalinux-9", "almalinux-8"}, {"rhel-8", "amzn-2023"}} {
-			if got := becomes(t, way[0], name, way[1]); len(got.Packages) != 1 || got.Confidence >= SureConfidence {
+			if got := becomes(t, way[0], name, way[1]); len(got.Packages) != 1 || got.Confidence >= course.SureConfidence {
 				t.Errorf("%s of %s in %s: %s %q, %.2f", name, way[0], way[1], got.Relation, packageNames(got), got.Confidence)
 			}
 		}
@@ -411,8 +413,8 @@ func TestNothingIsInstalledThatNoListKnows(t *testing.T) {
 func TestRowsNamePackagesOfDebian(t *testing.T) {
 	is := is.New(t)
 	ix := embeddedIndex(t)
-	x := &lexicon{ix: ix}
-	for name, value := range ix.file.Table(record.RPMRows).All() {
+	x := &lookup.Names{Tables: ix.tables}
+	for name, value := range ix.tables.File.Table(record.RPMRows).All() {
 		trail, err := record.DecodeTrail(value)
 		is.NoErr(err)
 		for _, target := range trail.Targets {
@@ -424,7 +426,7 @@ func TestRowsNamePackagesOfDebian(t *testing.T) {
 			}
 		}
 	}
-	is.NoErr(x.err)
+	is.NoErr(x.Err)
 }
 
 // What the target has from another repository alone says so.
@@ -443,13 +445,13 @@ func TestAnotherRepositoryIsNamed(t *testing.T) {
 		{"ubuntu-20.04", "mongodb-org", "almalinux-9", "MongoDB"},
 	} {
 		got := becomes(t, c.from, c.name, c.to)
-		if !slices.ContainsFunc(got.Caveats, func(v api.Caveat) bool { return v.Code == CaveatThirdParty && strings.Contains(v.Text, c.says) }) {
+		if !slices.ContainsFunc(got.Caveats, func(v api.Caveat) bool { return v.Code == course.CaveatThirdParty && strings.Contains(v.Text, c.says) }) {
 			t.Errorf("%s of %s in %s: %v", c.name, c.from, c.to, got.Caveats)
 		}
 	}
 	for _, name := range []string{"postgresql", "postgresql16", "postgresql17-server"} { // SUSE's own
 		for _, c := range becomes(t, "sles-15", name, "debian-13").Caveats {
-			if c.Code == CaveatThirdParty {
+			if c.Code == course.CaveatThirdParty {
 				t.Errorf("%s of SUSE: %s", name, c.Text)
 			}
 		}
@@ -540,15 +542,15 @@ func TestKeysAreNoNames(t *testing.T) {
 // another package with -libs, is none of them.
 func TestProgramsAreNoLibraries(t *testing.T) {
 	is := is.New(t)
-	file := embeddedIndex(t).file
+	file := embeddedIndex(t).tables.File
 	for name, text := range file.Table(record.RPMNames).All() {
-		if decodeRPM(name, text).levels == "" {
+		if lookup.DecodeRPM(name, text).Levels == "" {
 			continue // EL is not known to have it
 		}
-		value := decodeRPM(name, text).trail
+		value := lookup.DecodeRPM(name, text).Trail
 		text, _, err := file.Table(record.RPMNames).Get(name + "-libs")
 		is.NoErr(err)
-		libraries := decodeRPM(name+"-libs", text).trail
+		libraries := lookup.DecodeRPM(name+"-libs", text).Trail
 		if libraries == "" || value == "" {
 			continue
 		}
@@ -579,8 +581,8 @@ func TestOneOfSeveralIsAQuestion(t *testing.T) {
 		{"rhel-9", "libjpeg-turbo-devel", "debian-13", false},
 	} {
 		got := becomes(t, c.from, c.name, c.to)
-		said := slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool { return c.Code == CaveatCandidates })
-		if got.Relation == api.RelationUnknown || (got.Confidence >= SureConfidence) != c.sure || said == c.sure {
+		said := slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool { return c.Code == course.CaveatCandidates })
+		if got.Relation == api.RelationUnknown || (got.Confidence >= course.SureConfidence) != c.sure || said == c.sure {
 			t.Errorf("%s of %s in %s: %s %.2f %+v", c.name, c.from, c.to, got.Relation, got.Confidence, got.Caveats)
 		}
 	}
@@ -595,7 +597,7 @@ func TestPartsOfAPackage(t *testing.T) {
 	is.Equal(whole.Relation, api.RelationRenamed)
 	part := becomes(t, "debian-13", "qemu-system-gui", "almalinux-9")
 	is.Equal(part.Relation, api.RelationMerged)
-	is.True(part.Confidence < SureConfidence)
+	is.True(part.Confidence < course.SureConfidence)
 }
 
 // TestCaveatsOfArrival checks that a caveat holds where its software arrives,

@@ -1,52 +1,28 @@
 package index
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
 	"svc/backend/api"
+	"svc/backend/index/course"
 	"svc/backend/index/data"
-	"svc/backend/index/record"
+	"svc/backend/index/lookup"
+	"svc/backend/index/relocation"
 	"svc/backend/index/table"
-	"svc/backend/release"
+	"svc/backend/index/translate"
 )
 
 // Index answers from one index file. It is safe for concurrent use.
 type Index struct {
-	file     *table.File
-	releases map[string]*releaseTables
-	order    []string         // slugs with data, by distribution and version
-	debian   []*releaseTables // the suites of Debian with tables of their own, newest first
-	engines  sync.Map         // engine → api.UpgradeEdgesResponse, once it is asked for
-	followed ways
+	tables   *lookup.Tables
 	embedded bool
-	shared
+	engines  sync.Map // engine → api.UpgradeEdgesResponse, once it is asked for
+	kept     paths
 }
 
-// releaseTables are the tables of one release.
-type releaseTables struct {
-	slug       string
-	release    release.Release
-	names      *table.Table // name → record
-	canonicals *table.Table // canonical → name, where they differ
-	provides   *table.Table // virtual name → its one provider
-	sources    *table.Table // source without a binary of its name → main binary
-	files      *table.Table // name → configuration, units, sysusers
-	owners     *table.Table // path → name
-
-	// Of a release that is derived from others:
-	nearest, other *releaseTables
-	versions       []variant    // of software with its version in its names
-	ownNames       *table.Table // release/package of Debian → what the release has in its place
-	ownPackages    *table.Table // package that derived releases have, or its canonical → what it is
-	rpm            *rpmLine     // of a release whose packages are rpms
-	apk            *apkNames    // of a release of Alpine
-}
-
-var openEmbedded = sync.OnceValues(func() (*Index, error) {
+var program = sync.OnceValues(func() (*Index, error) {
 	file, err := data.Open()
 	if err != nil {
 		return nil, fmt.Errorf("opening index: %w", err)
@@ -60,9 +36,9 @@ var openEmbedded = sync.OnceValues(func() (*Index, error) {
 })
 
 // Embedded opens the index that is part of the program; all callers share it.
-func Embedded() (*Index, error) { return openEmbedded() }
+func Embedded() (*Index, error) { return program() }
 
-// Open checks and opens an index file that Build wrote.
+// Open checks and opens an index file that package build wrote.
 func Open(path string) (*Index, error) {
 	file, err := table.ReadFile(path)
 	if err != nil {
@@ -72,61 +48,16 @@ func Open(path string) (*Index, error) {
 }
 
 func open(file *table.File) (*Index, error) {
-	ix := &Index{file: file, releases: map[string]*releaseTables{}, shared: sharedTables(file)}
-	for _, r := range release.All() {
-		t := tablesOf(file, r)
-		if t.names.Len() > 0 && !isAPK(r) {
-			ix.releases[r.Slug] = t
-			ix.order = append(ix.order, r.Slug)
-			if ofDebian(r) {
-				ix.debian = append([]*releaseTables{t}, ix.debian...)
-			}
-		}
+	t, err := lookup.Open(file)
+	if err != nil {
+		return nil, err
 	}
-	return ix, ix.derive()
-}
-
-// derive adds the releases that have no tables of their own.
-func (ix *Index) derive() error {
-	rpms, others := ix.file.Table(record.RPMNames).Len() > 0, ix.suseNames()
-	for _, r := range release.All() {
-		if _, ok := ix.releases[r.Slug]; ok {
-			continue
-		}
-		t, err := ix.derivedRelease(r)
-		if err != nil {
-			return err
-		}
-		switch {
-		case t == nil && isAPK(r):
-			t = ix.apkRelease(r)
-		case t == nil && rpms:
-			t = ix.rpmRelease(r, others)
-		}
-		if t != nil {
-			ix.releases[r.Slug] = t
-		}
-	}
-	return nil
-}
-
-func tablesOf(file *table.File, r release.Release) *releaseTables {
-	slug := r.Slug
-	return &releaseTables{
-		slug:       slug,
-		release:    r,
-		names:      file.Table(slug + record.NamesTable),
-		canonicals: file.Table(slug + record.CanonicalsTable),
-		provides:   file.Table(slug + record.ProvidesTable),
-		sources:    file.Table(slug + record.SourcesTable),
-		files:      file.Table(slug + record.FilesTable),
-		owners:     file.Table(slug + record.OwnersTable),
-	}
+	return &Index{tables: t}, nil
 }
 
 // Version identifies the content: the beginning of its SHA-256, 16 hex
 // characters.
-func (ix *Index) Version() string { return ix.file.Version() }
+func (ix *Index) Version() string { return ix.tables.Version() }
 
 // Date is the day by which the facts of the program's own index had been taken from
 // the archives, YYYY-MM-DD; nil of an index that was built elsewhere, which does not say.
@@ -139,87 +70,119 @@ func (ix *Index) Date() *string {
 }
 
 // Releases lists every known release, and what the index has of its packages.
-func (ix *Index) Releases() []api.ReleaseInfo {
-	infos := []api.ReleaseInfo{}
-	for _, r := range release.All() {
-		info := api.InfoOf(r)
-		if info.Aliases == nil {
-			info.Aliases = []string{}
-		}
-		info.List = ix.releases[r.Slug].listing()
-		if info.List == api.ListWhole {
-			count := ix.releases[r.Slug].packages()
-			info.Packages = &count
-		}
-		infos = append(infos, info)
-	}
-	return infos
-}
-
-// packages is how many packages the release's own archives have.
-func (t *releaseTables) packages() int {
-	if t.rpm != nil {
-		return t.rpm.rpms.Len()
-	}
-	return t.names.Len()
-}
-
-// listing says how much of a release's list is known; without tables, nothing.
-func (t *releaseTables) listing() api.Listing {
-	switch {
-	case t == nil:
-		return api.ListNone
-	case t.apk != nil && !t.lists():
-		return api.ListSome
-	case t.rpm == nil && t.nearest == nil, t.rpm != nil && t.rpm.lists():
-		return api.ListWhole
-	case t.rpm == nil:
-		return api.ListDerived
-	case t.rpm.line == "el" && t.rpm.known && t.rpm.level >= record.WholeLists:
-		return api.ListMost
-	}
-	return api.ListSome
-}
+func (ix *Index) Releases() []api.ReleaseInfo { return ix.tables.Releases() }
 
 // Check is the error of a release that the index has nothing of.
-func (ix *Index) Check(name string) error {
-	_, err := ix.release(name)
-	return err
+func (ix *Index) Check(name string) error { return ix.tables.Check(name) }
+
+// Resolve says what the named packages of a release are, one result for each
+// name in the same order. Its errors are an *api.Error UNKNOWN_RELEASE, or that
+// the index is damaged.
+func (ix *Index) Resolve(release string, names []string) ([]api.Resolution, error) {
+	return ix.tables.Resolve(release, names)
 }
 
-// release finds the tables of a release by slug or alias. Its error is an
-// *api.Error that lists the nearest releases with data.
-func (ix *Index) release(name string) (*releaseTables, error) {
-	if r, ok := release.Lookup(name); ok {
-		if t, ok := ix.releases[r.Slug]; ok {
-			return t, nil
+// Translate says what canonicals of the source release become in the target,
+// one result for each in the same order. Its errors are an *api.Error
+// UNKNOWN_RELEASE, or that the index is damaged.
+func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Translation, error) {
+	h, err := ix.path(source, target)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]api.Translation, len(canonicals))
+	for i, o := range h.of(canonicals) {
+		t, err := part(o, &o.answer, func() (api.Translation, error) { return h.answer(canonicals[i], o) })
+		if err != nil {
+			return nil, err
 		}
+		results[i] = *t
 	}
-	instead := release.Instead(name, 4, slices.Sorted(maps.Keys(ix.releases)))
-	return nil, api.Errorf(api.UnknownRelease, "the index has no packages of release %.80q: %s", name, instead)
+	return results, nil
 }
 
-// curated reads the rows of a table whose values are JSON arrays.
-func curated[T any](t *table.Table, key string) ([]T, error) {
-	value, ok, err := t.Get(key)
-	if err != nil || !ok {
-		return []T{}, err
+// answer is what becomes of a canonical.
+func (h *keptPath) answer(canonical string, o *outcome) (api.Translation, error) {
+	p, err := h.course(canonical, o)
+	if err != nil {
+		return api.Translation{}, err
 	}
-	rows := []T{}
-	if err := json.Unmarshal([]byte(value), &rows); err != nil {
-		return nil, fmt.Errorf("reading curated rows of %q: %w", key, err)
-	}
-	return rows, nil
+	t, err := h.Present(canonical, *p)
+	t.Packages, t.Caveats, t.Conditionals = slices.Clip(t.Packages), slices.Clip(t.Caveats), slices.Clip(t.Conditionals)
+	return t, err
 }
 
-// chain is the way from a release to another of the same distribution, both
-// included, over every release between them that the index has.
-func (ix *Index) chain(source, target *releaseTables) []string {
-	from, to := slices.Index(ix.order, source.suite().slug), slices.Index(ix.order, target.suite().slug)
-	if from <= to {
-		return ix.order[from : to+1]
+// Become resolves a package of a release and translates it to another; the zero
+// of a translation where the index does not know it.
+func (ix *Index) Become(source, name, target string) (api.Translation, error) {
+	t, _, err := ix.Explain(source, name, target)
+	return t, err
+}
+
+// Explain is Become with the kind of evidence that the answer is from.
+func (ix *Index) Explain(source, name, target string) (t api.Translation, evidence string, err error) {
+	h, err := ix.path(source, target)
+	if err != nil {
+		return t, "", err
 	}
-	way := slices.Clone(ix.order[to : from+1])
-	slices.Reverse(way)
-	return way
+	r, match, _, err := ix.tables.ResolveOne(h.Source, name)
+	if err != nil || match == api.MatchNone {
+		return t, "none", err
+	}
+	p, err := h.Follow(r.Canonical)
+	if err != nil {
+		return t, "", err
+	}
+	if t, err = h.Present(r.Canonical, p); err != nil {
+		return t, "", err
+	}
+	evidence, err = h.Evidence(p)
+	return t, evidence, err
+}
+
+// path finds the way between two releases, and what is known of it already.
+func (ix *Index) path(source, target string) (*keptPath, error) {
+	from, err := ix.tables.Release(source)
+	if err != nil {
+		return nil, err
+	}
+	to, err := ix.tables.Release(target)
+	if err != nil {
+		return nil, err
+	}
+	return ix.kept.path(from, to, func() *keptPath { return &keptPath{Path: translate.Between(ix.tables, from, to)} }), nil
+}
+
+// course follows a canonical, once.
+func (h *keptPath) course(canonical string, o *outcome) (*course.Course, error) {
+	return o.course.get(func() (course.Course, error) { return h.Follow(canonical) })
+}
+
+// ConfigPaths says where the configuration of canonicals goes: by comparing
+// what the package and its successors ship in both releases, and by curated
+// rows. One result for each canonical in the same order; its errors are those
+// of Translate.
+func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.ConfigRelocated, error) {
+	h, err := ix.path(source, target)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]api.ConfigRelocated, len(canonicals))
+	for i, o := range h.of(canonicals) {
+		relocations, err := part(o, &o.relocations, func() ([]api.Relocation, error) { return h.relocations(canonicals[i], o) })
+		if err != nil {
+			return nil, err
+		}
+		results[i] = api.ConfigRelocated{Canonical: canonicals[i], Relocations: *relocations}
+	}
+	return results, nil
+}
+
+// relocations are what moves of a canonical.
+func (h *keptPath) relocations(canonical string, o *outcome) ([]api.Relocation, error) {
+	p, err := h.course(canonical, o)
+	if err != nil {
+		return nil, err
+	}
+	return relocation.Of(h.Pair, canonical, p)
 }

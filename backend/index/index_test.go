@@ -15,7 +15,9 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/benchcpu"
+	"svc/backend/index/course"
 	"svc/backend/index/data"
+	"svc/backend/index/lookup"
 	"svc/backend/index/record"
 	"svc/backend/index/table"
 	"svc/backend/lazyregexp"
@@ -125,10 +127,10 @@ func TestOffersAgreeWithDebiansPackages(t *testing.T) {
 		r, err := ix.UpgradeEdges(engine)
 		is.NoErr(err)
 		for _, o := range r.Offers {
-			if !slices.Contains(ix.order, o.Release) {
+			if !slices.Contains(ix.tables.Order, o.Release) {
 				continue
 			}
-			p, found, err := ix.releases[o.Release].find(o.Package)
+			p, found, err := ix.tables.BySlug[o.Release].Find(o.Package)
 			is.NoErr(err)
 			version := p.Version
 			if _, rest, epoch := strings.Cut(version, ":"); epoch {
@@ -157,7 +159,7 @@ func TestReleasesCountTheirPackages(t *testing.T) {
 // everyPackage calls f with each record of a release.
 func everyPackage(t *testing.T, ix *Index, slug string, f func(record.Record)) {
 	t.Helper()
-	for name, value := range ix.releases[slug].names.All() {
+	for name, value := range ix.tables.BySlug[slug].Names.All() {
 		f(record.DecodeRecord(name, value))
 	}
 }
@@ -167,14 +169,14 @@ var canonicalForm = lazyregexp.New(`^[a-z0-9][a-z0-9.+_-]*$`)
 
 func TestEveryCanonicalNamesOnePackageOfARelease(t *testing.T) {
 	ix := embeddedIndex(t)
-	for _, slug := range ix.order {
+	for _, slug := range ix.tables.Order {
 		owner := map[string]string{}
 		everyPackage(t, ix, slug, func(r record.Record) {
 			if other, twice := owner[r.Canonical]; twice || !canonicalForm.MatchString(r.Canonical) {
 				t.Errorf("%s: canonical %q of %s (and %s)", slug, r.Canonical, r.Name, other)
 			}
 			owner[r.Canonical] = r.Name
-			back, ok, err := ix.releases[slug].byCanonical(r.Canonical)
+			back, ok, err := ix.tables.BySlug[slug].ByCanonical(r.Canonical)
 			if err != nil || !ok || back.Name != r.Name {
 				t.Errorf("%s: %s is %s, which names %q", slug, r.Name, r.Canonical, back.Name)
 			}
@@ -189,12 +191,12 @@ func TestEveryTranslationIsSound(t *testing.T) {
 		t.Skip("goes through the whole index")
 	}
 	ix := embeddedIndex(t)
-	for _, source := range ix.order {
+	for _, source := range ix.tables.Order {
 		var canonicals, names []string
 		everyPackage(t, ix, source, func(r record.Record) {
 			canonicals, names = append(canonicals, r.Canonical), append(names, r.Name)
 		})
-		for _, target := range ix.order {
+		for _, target := range ix.tables.Order {
 			got, err := ix.Translate(source, target, canonicals)
 			if err != nil {
 				t.Fatal(err)
@@ -219,8 +221,8 @@ func TestEveryPackageHasAnAnswerInEveryFamily(t *testing.T) {
 	}
 	ix := embeddedIndex(t)
 	var rpms []string
-	for key, value := range ix.file.Table(record.RPMNames).All() {
-		rpms = append(rpms, decodeRPM(key, value).Canonical)
+	for key, value := range ix.tables.File.Table(record.RPMNames).All() {
+		rpms = append(rpms, lookup.DecodeRPM(key, value).Canonical)
 	}
 	canonicals := map[string][]string{"rhel-8": rpms, "sles-15": rpms, "amzn-2": rpms}
 	for _, slug := range []string{"debian-11", "debian-13"} {
@@ -262,20 +264,20 @@ func TestCuratedRowsNameWhatExists(t *testing.T) {
 	is := is.New(t)
 	ix := embeddedIndex(t)
 	canonicals, packages := map[string]bool{}, map[string]bool{}
-	for _, slug := range ix.order {
+	for _, slug := range ix.tables.Order {
 		everyPackage(t, ix, slug, func(r record.Record) { canonicals[r.Canonical], packages[r.Name] = true, true })
 	}
 	for _, name := range []string{record.CaveatsTable, record.ConfigTable, record.ConditionalsTable} {
-		for key := range ix.file.Table(name).All() {
-			_, rpms, err := ix.file.Table(record.RPMCanonicals).Get(key)
+		for key := range ix.tables.File.Table(name).All() {
+			_, rpms, err := ix.tables.File.Table(record.RPMCanonicals).Get(key)
 			is.NoErr(err)
-			if !rpms && !canonicals[strings.TrimPrefix(key, inPlaceOfOthers)] {
+			if !rpms && !canonicals[strings.TrimPrefix(key, course.InPlaceOfOthers)] {
 				t.Errorf("%s has a row of %q, which no release has", name, key)
 			}
 		}
 	}
-	for key := range ix.file.Table(record.ConditionalsTable).All() {
-		rows, err := curated[record.CuratedConditional](ix.file.Table(record.ConditionalsTable), key)
+	for key := range ix.tables.File.Table(record.ConditionalsTable).All() {
+		rows, err := lookup.Curated[record.CuratedConditional](ix.tables.File.Table(record.ConditionalsTable), key)
 		is.NoErr(err)
 		for _, row := range rows {
 			for _, p := range row.Packages {
@@ -333,7 +335,7 @@ func TestDerivedReleasesHaveTheirOwnVersions(t *testing.T) {
 			if at < 0 {
 				t.Fatalf("%s does not move: %v", c.from, moved[0].Relocations)
 			}
-			is.Equal(deref(moved[0].Relocations[at].To), c.to)
+			is.Equal(*moved[0].Relocations[at].To, c.to)
 		})
 	}
 }
@@ -341,7 +343,7 @@ func TestDerivedReleasesHaveTheirOwnVersions(t *testing.T) {
 // What two derived releases have beyond their suites stays what it is.
 func TestWhatDerivedReleasesAddStays(t *testing.T) {
 	ix := embeddedIndex(t)
-	for name, value := range ix.file.Table(record.KinPackages).All() {
+	for name, value := range ix.tables.File.Table(record.DerivativePackages).All() {
 		c := strings.Split(value, "\t")
 		if len(c) != 3 {
 			continue
@@ -422,11 +424,11 @@ func translated(t *testing.T, ix *Index, source, target, name string) string {
 // What derived.tsv says of the suites is what they have.
 func TestDerivedReleasesKnowTheirSuites(t *testing.T) {
 	ix := embeddedIndex(t)
-	for slug, of := range ix.releases {
-		for _, v := range of.versions {
-			r, _, err := of.nearest.byCanonical(v.software)
-			if err != nil || v.suite != r.Major {
-				t.Errorf("%s: %s of %s is %s, not %s (%v)", slug, v.software, of.nearest.slug, r.Major, v.suite, err)
+	for slug, of := range ix.tables.BySlug {
+		for _, v := range of.Versions {
+			r, _, err := of.Nearest.ByCanonical(v.Software)
+			if err != nil || v.Suite != r.Major {
+				t.Errorf("%s: %s of %s is %s, not %s (%v)", slug, v.Software, of.Nearest.Slug, r.Major, v.Suite, err)
 			}
 		}
 	}
@@ -469,7 +471,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 			is.NoErr(err)
 			is.Equal(answers[i], alone[0])
 		}
-		h, err := ix.hops("debian-11", "debian-13")
+		h, err := ix.path("debian-11", "debian-13")
 		is.NoErr(err)
 		is.True(len(h.followed.all) <= maxCourses)
 	}
@@ -523,7 +525,7 @@ func root(t *testing.T) string {
 func sampleNames(b *testing.B, ix *Index) (names, canonicals []string) {
 	b.Helper()
 	i := 0
-	for name, value := range ix.releases["debian-11"].names.All() {
+	for name, value := range ix.tables.BySlug["debian-11"].Names.All() {
 		if i++; i%59 == 0 && len(names) < 1000 {
 			names, canonicals = append(names, name), append(canonicals, record.DecodeRecord(name, value).Canonical)
 		}
@@ -558,7 +560,7 @@ func BenchmarkResolve1000(b *testing.B) {
 	}
 }
 
-func BenchmarkTranslate1000OverThreeHops(b *testing.B) {
+func BenchmarkTranslate1000OverThreeSteps(b *testing.B) {
 	ix := embeddedIndex(b)
 	_, canonicals := sampleNames(b, ix)
 	b.ReportAllocs()
@@ -629,11 +631,11 @@ func BenchmarkBatch1000(b *testing.B) {
 // namesOf are 1000 packages of a release, evenly chosen.
 func namesOf(b *testing.B, ix *Index, slug string) []string {
 	b.Helper()
-	t := ix.releases[slug]
-	each := t.names.Len() / 1000
+	t := ix.tables.BySlug[slug]
+	each := t.Names.Len() / 1000
 	var names []string
 	i := 0
-	for name := range t.names.All() {
+	for name := range t.Names.All() {
 		if i++; i%each == 0 && len(names) < 1000 {
 			names = append(names, name)
 		}

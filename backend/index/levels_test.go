@@ -9,6 +9,8 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
 	"svc/backend/index/record"
 	"svc/backend/release"
 )
@@ -25,7 +27,7 @@ func checkChanges(t *testing.T, changes []change) {
 	t.Helper()
 	for _, c := range changes {
 		got := becomes(t, c.from, c.name, c.to)
-		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence < SureConfidence {
+		if got.Relation != c.relation || packageNames(got) != c.want || got.Confidence < course.SureConfidence {
 			t.Errorf("%s of %s in %s: %s %q, %.2f", c.name, c.from, c.to, got.Relation, packageNames(got), got.Confidence)
 		}
 	}
@@ -94,7 +96,7 @@ func TestWhatLaterReleasesChange(t *testing.T) {
 func TestWhatALaterMinorReleaseBrings(t *testing.T) {
 	for name, want := range map[string]bool{"tomcat": true, "whois": true, "acpid-sysvinit": false, "net-snmp-sysvinit": false} {
 		got := becomes(t, "centos-7", name, "almalinux-8")
-		again := slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool { return c.Code == CaveatExistence })
+		again := slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool { return c.Code == course.CaveatExistence })
 		if got.Relation != api.RelationRemoved || again != want {
 			t.Errorf("%s of EL 7 in EL 8: %s %q, %v", name, got.Relation, packageNames(got), got.Caveats)
 		}
@@ -121,7 +123,7 @@ func TestWhatTwoLevelsHaveStays(t *testing.T) {
 			}
 			for _, name := range names {
 				got := becomes(t, line.slugs[before], name, line.slugs[level])
-				if packageNames(got) != name || got.Confidence < SureConfidence {
+				if packageNames(got) != name || got.Confidence < course.SureConfidence {
 					t.Errorf("%s of %s in %s: %s %q, %.2f", name, line.slugs[before], line.slugs[level], got.Relation, packageNames(got), got.Confidence)
 				}
 			}
@@ -133,15 +135,15 @@ func TestWhatTwoLevelsHaveStays(t *testing.T) {
 // that no row of their own says anything of.
 func stayingNames(t *testing.T, ix *Index, line string, before, level int) []string {
 	t.Helper()
-	own, names := ix.file.Table(record.RPMOwn), []string{}
-	for key, value := range ix.file.Table(record.RPMNames).All() {
-		r := decodeRPM(key, value)
-		if !r.atLevel(line, before) || !r.atLevel(line, level) || r.line != "" && r.line != line || r.until > 0 || r.before != "" {
+	own, names := ix.tables.File.Table(record.RPMOwn), []string{}
+	for key, value := range ix.tables.File.Table(record.RPMNames).All() {
+		r := lookup.DecodeRPM(key, value)
+		if !r.AtLevel(line, before) || !r.AtLevel(line, level) || r.Line != "" && r.Line != line || r.Until > 0 || r.Before != "" {
 			continue
 		}
 		row := false
 		for n := before; n < level; n++ {
-			_, there, err := ix.file.Table(record.RPMTrails + line + "-" + strconv.Itoa(n)).Get(r.Name)
+			_, there, err := ix.tables.File.Table(record.RPMTrails + line + "-" + strconv.Itoa(n)).Get(r.Name)
 			is.New(t).NoErr(err)
 			row = row || there
 		}
@@ -176,7 +178,7 @@ func TestModulesOfPerlKeepTheirCase(t *testing.T) {
 // TestLevelsAreBelowTheHighest: trails are found by the level.
 func TestLevelsAreBelowTheHighest(t *testing.T) {
 	for _, r := range release.All() {
-		if _, n, _ := record.Level(r); n >= maxLevel {
+		if _, n, _ := record.Level(r); n >= lookup.MaxLevel {
 			t.Errorf("%s is of level %d", r.Slug, n)
 		}
 	}

@@ -3,38 +3,17 @@ package index
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
-	"svc/backend/index/build"
-	"svc/backend/release"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
+	"svc/backend/index/record"
+	"svc/backend/index/rpm"
 )
-
-// TestEveryRateIsRead: what was measured of a kind of evidence counts where it is the
-// case, and no answer is surer than that.
-func TestEveryRateIsRead(t *testing.T) {
-	is := is.New(t)
-	read, err := build.Rows("rates.tsv", 6)
-	is.NoErr(err)
-	is.Equal(len(read), len(rates()))
-	r, ok := measured(release.Debian, release.SUSE, byCanonical, string(nowhere))
-	is.True(ok && r.claim() < 0.5 && !r.sure()) // names of EL, which SUSE does not have
-	_, ok = measured(release.Debian, release.SUSE, "hearsay", string(inList))
-	is.True(!ok)
-	for _, r := range rates() {
-		is.True(r.right <= r.of && r.of > 0)
-	}
-}
-
-// TestARateIsAClaim: few pairs make nobody certain, and what is wrong too often is a question.
-func TestARateIsAClaim(t *testing.T) {
-	is := is.New(t)
-	is.Equal(rate{0, 18}.claim(), 0.05)
-	is.True(rate{3, 3}.claim() < 0.81 && rate{300, 300}.claim() == sameConfidence)
-	is.True(rate{97, 100}.sure() && !rate{96, 100}.sure())
-}
 
 // TestWhatIsSureIsInTheTargetsList asks for the packages of every machine, in every
 // rpm release: what is named and sure, the target's list or a row about it has; no
@@ -43,26 +22,43 @@ func TestWhatIsSureIsInTheTargetsList(t *testing.T) {
 	ix := embeddedIndex(t)
 	for source, names := range machines(t) {
 		for _, target := range []string{"almalinux-9", "rocky-10", "sles-15", "opensuse-leap-16.0", "amzn-2023", "fedora-42"} {
-			h, err := ix.hops(source, target)
+			from, err := ix.tables.Release(source)
 			is.New(t).NoErr(err)
+			to, err := ix.tables.Release(target)
+			is.New(t).NoErr(err)
+			stated := statedFor(ix, to)
 			for _, name := range names {
 				got := becomes(t, source, name, target)
 				for _, p := range got.Packages {
-					there, err := h.target.presence(p.Name)
+					there, err := to.Presence(p.Name)
 					is.New(t).NoErr(err)
-					if got.Confidence >= SureConfidence && source != target && there != inList && !h.stated[p.Name] {
+					if got.Confidence >= course.SureConfidence && source != target && there != lookup.InList && !stated[p.Name] {
 						t.Errorf("%s of %s in %s: %s is %s, %.2f", name, source, target, p.Name, there, got.Confidence)
 					}
-					if p.Name == name && isIdentity(name) && h.source.release.Family != h.target.release.Family {
+					if p.Name == name && rpm.IsIdentity(name) && from.Release.Family != to.Release.Family {
 						t.Errorf("%s of %s is named in %s", name, source, target)
 					}
 				}
-				if got.Confidence >= SureConfidence && hasCaveat(got, CaveatExistence) {
+				if got.Confidence >= course.SureConfidence && hasCaveat(got, course.CaveatExistence) {
 					t.Errorf("%s of %s in %s is sure, and not known to exist", name, source, target)
 				}
 			}
 		}
 	}
+}
+
+// statedFor are the names that rows say a release of rpms has in place of EL's.
+func statedFor(ix *Index, to *lookup.Release) map[string]bool {
+	names := map[string]bool{}
+	for key, value := range ix.tables.File.Table(record.RPMOwn).All() {
+		if _, owner, _ := strings.Cut(key, " "); slices.Contains([]string{to.Slug, record.Distribution(to.Slug), to.RPM.Line}, owner) {
+			_, stated, _ := strings.Cut(value, "\t")
+			for name := range strings.FieldsSeq(stated) {
+				names[name] = true
+			}
+		}
+	}
+	return names
 }
 
 // TestAReleaseToItselfGivesEachName, where its packages are rpms: what names a package
@@ -75,12 +71,12 @@ func TestAReleaseToItselfGivesEachName(t *testing.T) {
 		}
 		if !strings.HasPrefix(source, "debian") && !strings.HasPrefix(source, "ubuntu") && !strings.HasPrefix(source, "amzn") {
 			for _, name := range names {
-				if got := becomes(t, source, name, source); packageNames(got) != name && !isIdentity(name) {
+				if got := becomes(t, source, name, source); packageNames(got) != name && !rpm.IsIdentity(name) {
 					t.Errorf("%s of %s in itself: %s %q", name, source, got.Relation, packageNames(got))
 				}
 				if clone := clones[source]; clone != "" {
 					got := becomes(t, source, name, clone)
-					if len(got.Packages) > 0 && packageNames(got) != name && !isIdentity(name) {
+					if len(got.Packages) > 0 && packageNames(got) != name && !rpm.IsIdentity(name) {
 						t.Errorf("%s of %s in %s: %s %q", name, source, clone, got.Relation, packageNames(got))
 					}
 				}

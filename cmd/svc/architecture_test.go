@@ -63,6 +63,12 @@ var mayImport = map[string][]string{
 	"tools/rehearsal":      {"backend/api", "backend/secret", "assess", "tools/migration", "tools/sandbox"},
 	"agent":                {"backend/api", "backend/osfile", "backend/secret", "backend/visible", "backend/client", "assess", "tools"},
 	"cmd":                  {"backend", "assess", "tools", "agent"},
+
+	"backend/index/lookup":     {"backend/api", "backend/index/apk", "backend/index/record", "backend/index/rpm", "backend/index/table"},
+	"backend/index/course":     {"backend/api", "backend/index/data", "backend/index/lookup", "backend/index/record", "backend/index/rpm"},
+	"backend/index/torpm":      {"backend/api", "backend/index/course", "backend/index/lookup", "backend/index/record", "backend/index/rpm"},
+	"backend/index/relocation": {"backend/api", "backend/index/apk", "backend/index/course", "backend/index/data", "backend/index/lookup", "backend/index/record"},
+	"backend/index/translate":  {"backend/api", "backend/index/apk", "backend/index/course", "backend/index/lookup", "backend/index/record", "backend/index/rpm", "backend/index/table", "backend/index/torpm"},
 }
 
 // mustNotImport says which packages below its own folder or its doors one does

@@ -101,7 +101,7 @@ func debianSuites(releases []*catalog.Release) []*catalog.Release {
 	return slices.DeleteFunc(slices.Clone(releases), func(r *catalog.Release) bool { return record.Distribution(r.Slug) != "debian" })
 }
 
-// has reports whether a release of Debian or its kin in the base has a package.
+// has reports whether a release of Debian or its derivatives in the base has a package.
 func (b *base) has(name string) bool {
 	return b != nil && slices.ContainsFunc(b.file.Names(), func(table string) bool {
 		_, there, err := b.file.Table(table).Get(name)

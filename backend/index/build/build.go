@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"svc/backend/osfile"
-
 	"svc/backend/index/catalog"
 	"svc/backend/index/data"
 	"svc/backend/index/deb"
@@ -18,6 +16,7 @@ import (
 	"svc/backend/index/record"
 	"svc/backend/index/rpm"
 	"svc/backend/index/table"
+	"svc/backend/osfile"
 	"svc/backend/release"
 )
 
@@ -26,7 +25,7 @@ type Stats struct {
 	IndexVersion string         `json:"index_version"`
 	Bytes        int            `json:"bytes"`
 	Packages     map[string]int `json:"packages"` // by release
-	Trails       map[string]int `json:"trails"`   // by hop, such as debian-12>debian-13
+	Trails       map[string]int `json:"trails"`   // by step, such as debian-12>debian-13
 	Tables       map[string]int `json:"tables"`   // records of each table
 }
 
@@ -164,7 +163,7 @@ func (b *builder) warn(lists allLists) error {
 	return err
 }
 
-// suites stores the releases of Debian and its kin, and gives those of Debian.
+// suites stores the releases of Debian and its derivatives, and gives those of Debian.
 func (b *builder) suites(w *table.Writer, in *inputs) ([]*catalog.Release, error) {
 	if b.base == nil {
 		names, err := naming(b.curated, nil)
@@ -216,10 +215,10 @@ func (b *builder) putReleases(w *table.Writer, releases []*catalog.Release, name
 		if record.Distribution(older.Slug) != record.Distribution(newer.Slug) {
 			continue
 		}
-		hop := record.TrailsTable(older.Slug, newer.Slug)
-		forward := catalog.Trails(older, newer, names, renamed[hop])
+		step := record.TrailsTable(older.Slug, newer.Slug)
+		forward := catalog.Trails(older, newer, names, renamed[step])
 		back := catalog.Reverse(older, newer, forward, names)
-		if err := errors.Join(putTrails(w, hop, forward), putTrails(w, record.TrailsTable(newer.Slug, older.Slug), back)); err != nil {
+		if err := errors.Join(putTrails(w, step, forward), putTrails(w, record.TrailsTable(newer.Slug, older.Slug), back)); err != nil {
 			return err
 		}
 	}
@@ -368,8 +367,8 @@ func stats(f *table.File) *Stats {
 		if _, known := release.Lookup(slug); names && known {
 			s.Packages[slug] = s.Tables[name]
 		}
-		if hop, ok := strings.CutSuffix(name, "/trails"); ok {
-			s.Trails[hop] = s.Tables[name]
+		if step, ok := strings.CutSuffix(name, "/trails"); ok {
+			s.Trails[step] = s.Tables[name]
 		}
 	}
 	return s

@@ -13,6 +13,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/index"
 	"svc/backend/index/catalog"
+	"svc/backend/index/course"
 	"svc/backend/index/table"
 )
 
@@ -174,22 +175,22 @@ func TestTranslateByEachEvidence(t *testing.T) {
 	}{
 		{"kept", "debian-11", "debian-12", api.RelationSame, "kept", 0.99, ""},
 		{"kept", "debian-12", "debian-12", api.RelationSame, "kept", 0.99, ""},
-		{"bird-bgp", "debian-11", "debian-12", api.RelationSplit, "bird kept", 0.98, index.CaveatTransitional},
-		{"dummy-dropped", "debian-11", "debian-12", api.RelationRenamed, "kept", 0.97, index.CaveatTransitional},
+		{"bird-bgp", "debian-11", "debian-12", api.RelationSplit, "bird kept", 0.98, course.CaveatTransitional},
+		{"dummy-dropped", "debian-11", "debian-12", api.RelationRenamed, "kept", 0.97, course.CaveatTransitional},
 		{"swallowed", "debian-11", "debian-12", api.RelationRenamed, "other", 0.85, ""},
 		{"virtual-name", "debian-11", "debian-12", api.RelationMerged, "kept", 0.85, ""},
 		{"libssl1.1", "debian-11", "debian-12", api.RelationIncluded, "libssl3", 0.9, ""},
 		{"libssl3", "debian-12", "debian-13", api.RelationRenamed, "libssl3t64", 0.99, ""},
 		{"libssl1.1", "debian-11", "debian-13", api.RelationIncluded, "libssl3t64", 0.89, ""},
 		{"libssl3t64", "debian-13", "debian-12", api.RelationRenamed, "libssl3", 0.9, ""},
-		{"php7.4-fpm", "debian-11", "debian-12", api.RelationRenamed, "php8.2-fpm", 0.9, index.CaveatMajor},
+		{"php7.4-fpm", "debian-11", "debian-12", api.RelationRenamed, "php8.2-fpm", 0.9, course.CaveatMajor},
 		{"postgresql-13", "debian-11", "debian-13", api.RelationRenamed, "postgresql-17", 0.9, "DATA_MIGRATION"},
-		{"postgresql-17", "debian-13", "debian-11", api.RelationRenamed, "postgresql-13", 0.9, index.CaveatMajor},
-		{"linux-image-5.10.0-1-amd64", "debian-11", "debian-12", api.RelationRenamed, "linux-image-amd64", 0.95, index.CaveatKernel},
-		{"firmware", "debian-11", "debian-12", api.RelationSame, "firmware", 0.99, index.CaveatComponent},
-		{"lost", "debian-11", "debian-12", api.RelationRemoved, "", 0.6, index.CaveatNoCounterpart},
+		{"postgresql-17", "debian-13", "debian-11", api.RelationRenamed, "postgresql-13", 0.9, course.CaveatMajor},
+		{"linux-image-5.10.0-1-amd64", "debian-11", "debian-12", api.RelationRenamed, "linux-image-amd64", 0.95, course.CaveatKernel},
+		{"firmware", "debian-11", "debian-12", api.RelationSame, "firmware", 0.99, course.CaveatComponent},
+		{"lost", "debian-11", "debian-12", api.RelationRemoved, "", 0.6, course.CaveatNoCounterpart},
 		{"lost", "debian-11", "debian-13", api.RelationSame, "lost", 0.95, ""},
-		{"relation-none", "debian-11", "debian-12", api.RelationRemoved, "", 0.6, index.CaveatNoCounterpart},
+		{"relation-none", "debian-11", "debian-12", api.RelationRemoved, "", 0.6, course.CaveatNoCounterpart},
 	} {
 		t.Run(c.name+" "+c.from+" "+c.to, func(t *testing.T) {
 			is := is.New(t)
@@ -247,7 +248,7 @@ func TestWhatTheSourceLacks(t *testing.T) {
 	got, err := small(t).Translate("debian-12", "debian-13", []string{"lost", "nosuch", "one-off"})
 	is.NoErr(err)
 	is.Equal(got[0].Relation, api.RelationSame) // the target has it
-	is.True(hasCaveat(got[0], index.CaveatNotInSource))
+	is.True(hasCaveat(got[0], course.CaveatNotInSource))
 	is.Equal(got[1].Relation, api.RelationUnknown)
 	is.Equal(got[1].Confidence, 0.0)
 	is.Equal(got[2].Relation, api.RelationRemoved) // only Debian 11 had it

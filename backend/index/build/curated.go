@@ -175,25 +175,25 @@ func naming(dir layers, already map[string]string) (*catalog.Naming, error) {
 	return catalog.NewNaming(all, overrides), nil
 }
 
-// renames reads renames.tsv: hop → package → trail.
+// renames reads renames.tsv: step → package → trail.
 func renames(dir layers) (map[string]map[string]record.Trail, error) {
 	all, err := rows(dir, "renames.tsv", 6)
 	if err != nil {
 		return nil, err
 	}
-	hops := map[string]map[string]record.Trail{}
+	steps := map[string]map[string]record.Trail{}
 	for _, c := range all {
 		t := record.Trail{Relation: api.Relation(c[3]), Confidence: 1, Targets: strings.Fields(c[4]), Method: record.Curated}
 		if !slices.Contains(api.Relations, t.Relation) {
 			return nil, fmt.Errorf("renames.tsv: %q is no relation", c[3])
 		}
-		hop := record.TrailsTable(c[0], c[2])
-		if hops[hop] == nil {
-			hops[hop] = map[string]record.Trail{}
+		step := record.TrailsTable(c[0], c[2])
+		if steps[step] == nil {
+			steps[step] = map[string]record.Trail{}
 		}
-		hops[hop][c[1]] = t
+		steps[step][c[1]] = t
 	}
-	return hops, nil
+	return steps, nil
 }
 
 // relocates checks that a row says what a relocation can.

@@ -14,7 +14,7 @@ import (
 )
 
 // leads says of which package a row of a file is and to which it leads, alternatives
-// parted by |, and whether they are of EL, or of Debian and its kin. Files whose rows
+// parted by |, and whether they are of EL, or of Debian and its derivatives. Files whose rows
 // lead to SUSE or to a distribution near EL are none of these: nobody knows all that
 // those have.
 type leads struct {

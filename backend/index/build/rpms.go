@@ -24,28 +24,28 @@ import (
 // foreign makes the tables of the rpm distributions from the curated rows, the
 // names that EL is known to have, and the packages of Debian.
 type foreign struct {
-	kin       map[string]rpm.Guess // rows of Debian's kin
-	own       map[string]kinPackage
-	vendors   map[string]string // vendor → what to know of its repository
-	ownNames  map[string]string // the table of el_names.tsv
-	lines     map[string]string // name → the only line that has it, el or suse
-	rows      map[string]rpm.Guess
-	patterns  *record.Globs
-	trails    map[string]map[string]record.Trail // level, such as el-7 → name → what it becomes in the next
-	levels    map[string]string                  // name → levels of EL
-	before    map[string][]int                   // name → levels of EL until which it was something else
-	suse      map[string]string                  // name → levels of SUSE
-	lists     map[string]string                  // name → words of rpm_lists.tsv
-	listed    map[string]bool                    // names that imported lists have
-	suites    []*catalog.Release
-	canonical map[string]string // canonical → package, of the newest suite that has it
-	provided  map[string]string
-	libraries map[string]string
+	derivatives map[string]rpm.Guess // rows of what derivatives of Debian have
+	own         map[string]derivativePackage
+	vendors     map[string]string // vendor → what to know of its repository
+	ownNames    map[string]string // the table of el_names.tsv
+	lines       map[string]string // name → the only line that has it, el or suse
+	rows        map[string]rpm.Guess
+	patterns    *record.Globs
+	trails      map[string]map[string]record.Trail // level, such as el-7 → name → what it becomes in the next
+	levels      map[string]string                  // name → levels of EL
+	before      map[string][]int                   // name → levels of EL until which it was something else
+	suse        map[string]string                  // name → levels of SUSE
+	lists       map[string]string                  // name → words of rpm_lists.tsv
+	listed      map[string]bool                    // names that imported lists have
+	suites      []*catalog.Release
+	canonical   map[string]string // canonical → package, of the newest suite that has it
+	provided    map[string]string
+	libraries   map[string]string
 }
 
 func newForeign(curated layers, releases []*catalog.Release) (*foreign, error) {
 	f := &foreign{
-		kin: map[string]rpm.Guess{}, vendors: map[string]string{}, ownNames: map[string]string{},
+		derivatives: map[string]rpm.Guess{}, vendors: map[string]string{}, ownNames: map[string]string{},
 		rows: map[string]rpm.Guess{}, levels: map[string]string{}, before: map[string][]int{}, suse: map[string]string{}, lines: map[string]string{}, listed: map[string]bool{}, suites: slices.Clone(releases),
 		canonical: map[string]string{}, provided: map[string]string{}, libraries: map[string]string{},
 		trails: map[string]map[string]record.Trail{},
@@ -304,14 +304,14 @@ func (f *foreign) readOthers(curated layers) error {
 		if err := f.add("third_party.tsv", c[0], g); err != nil {
 			return err
 		}
-		f.kin[c[0]] = g
+		f.derivatives[c[0]] = g
 	}
-	if f.own, err = readKinPackages(curated, patterns(f.suites)); err != nil {
+	if f.own, err = readDerivativePackages(curated, patterns(f.suites)); err != nil {
 		return err
 	}
 	all, err = rows(curated, "ubuntu_debian.tsv", 4)
 	for _, c := range all {
-		f.kin[c[0]] = rpm.Guess{Relation: api.Relation(c[1]), Confidence: record.PatternConfidence, Targets: strings.Fields(c[2]), Method: rpm.Curated}
+		f.derivatives[c[0]] = rpm.Guess{Relation: api.Relation(c[1]), Confidence: record.PatternConfidence, Targets: strings.Fields(c[2]), Method: rpm.Curated}
 	}
 	return err
 }
@@ -363,9 +363,9 @@ func (f *foreign) trail(level, name string, t record.Trail) {
 // addEvents takes the events of PES files, which come before the rows. They may
 // be a vendor's, of packages that nobody else knows.
 func (f *foreign) addEvents(events []pes.Event) {
-	hops := pes.Trails(events)
-	for _, level := range slices.Sorted(maps.Keys(hops)) {
-		for name, t := range hops[level] {
+	steps := pes.Trails(events)
+	for _, level := range slices.Sorted(maps.Keys(steps)) {
+		for name, t := range steps[level] {
 			f.trail("el-"+strconv.Itoa(level), name, t)
 			f.hasByEvent(name, level)
 			for _, target := range t.Targets {
@@ -641,9 +641,9 @@ func (f *foreign) put(w *table.Writer) error {
 		}
 	}
 	tables[record.RPMLists], tables[record.RPMSpellings] = f.lists, f.spellings(tables[record.RPMNames])
-	tables[record.KinRows], tables[record.VendorsTable], tables[record.KinPackages] = map[string]string{}, f.vendors, putKinPackages(f.own)
-	for name, g := range f.kin {
-		tables[record.KinRows][name] = record.EncodeTrail(rpm.TrailOf(g))
+	tables[record.DerivativeRows], tables[record.VendorsTable], tables[record.DerivativePackages] = map[string]string{}, f.vendors, putDerivativePackages(f.own)
+	for name, g := range f.derivatives {
+		tables[record.DerivativeRows][name] = record.EncodeTrail(rpm.TrailOf(g))
 	}
 	return putAll(w, tables)
 }

@@ -12,6 +12,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/index"
+	"svc/backend/index/course"
 )
 
 // repository writes the metadata of an rpm repository: a package element for
@@ -149,7 +150,7 @@ func TestRowsThatLeadToWhatNoListHas(t *testing.T) {
 	is.Equal(packageNames(got), "ournginx")
 	is.Equal(got.Relation, api.RelationReplaced)
 	is.True(slices.ContainsFunc(got.Caveats, func(c api.Caveat) bool {
-		return c.Code == index.CaveatExistence && c.Severity == api.SeverityWarning && strings.Contains(c.Text, "ournginx")
+		return c.Code == course.CaveatExistence && c.Severity == api.SeverityWarning && strings.Contains(c.Text, "ournginx")
 	}))
 	got, err = ix.Become("rocky-9", "vsftpd", "debian-13")
 	is.NoErr(err)

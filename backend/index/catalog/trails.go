@@ -12,12 +12,12 @@ import (
 // maxCandidates is how many packages are worth a person's look.
 const maxCandidates = 4
 
-// hop collects what the target release says of names that it may not have.
-type hop struct {
+// step collects what the target release says of names that it may not have.
+type step struct {
 	from, to  *Release
 	providers map[string][]string // virtual name → packages of the target
 	replacers map[string][]string // name → packages with Replaces and Breaks or Conflicts
-	kin       map[string][]string // software and stem → packages of the target
+	related   map[string][]string // software and stem → packages of the target
 	canonical map[string]string   // canonical → package of the target
 	sources   map[string]bool     // softwares of the target
 	curated   map[string]record.Trail
@@ -28,9 +28,9 @@ type hop struct {
 // Trails finds what becomes of the packages of a release in a later one.
 // Curated trails, by name, come before all other evidence.
 func Trails(from, to *Release, n *Naming, curated map[string]record.Trail) map[string]record.Trail {
-	h := &hop{
+	h := &step{
 		from: from, to: to, curated: curated,
-		providers: map[string][]string{}, replacers: map[string][]string{}, kin: map[string][]string{},
+		providers: map[string][]string{}, replacers: map[string][]string{}, related: map[string][]string{},
 		canonical: map[string]string{}, sources: map[string]bool{}, versions: map[string]string{}, newcomers: map[string][]string{},
 	}
 	h.collect(n)
@@ -44,7 +44,7 @@ func Trails(from, to *Release, n *Naming, curated map[string]record.Trail) map[s
 }
 
 // collect reads the target release once.
-func (h *hop) collect(n *Naming) {
+func (h *step) collect(n *Naming) {
 	for _, name := range h.to.Names {
 		p := h.to.Packages[name]
 		h.canonical[p.Canonical] = name
@@ -55,7 +55,7 @@ func (h *hop) collect(n *Naming) {
 			h.newcomers[key] = append(h.newcomers[key], name)
 		}
 		key := software + " " + stem(name)
-		h.kin[key] = append(h.kin[key], name)
+		h.related[key] = append(h.related[key], name)
 		for virtual := range deb.Names(p.Provides) {
 			h.providers[virtual] = appendNew(h.providers[virtual], name)
 		}
@@ -77,7 +77,7 @@ func appendNew(names []string, name string) []string {
 
 // trail tries the evidence from the surest on; changes is false for a package
 // that stays as it is.
-func (h *hop) trail(p *Package, n *Naming) (t record.Trail, changes bool) {
+func (h *step) trail(p *Package, n *Naming) (t record.Trail, changes bool) {
 	if t, ok := h.curated[p.Name]; ok && h.has(t.Targets) {
 		return t, true
 	}
@@ -100,12 +100,12 @@ func (h *hop) trail(p *Package, n *Naming) (t record.Trail, changes bool) {
 }
 
 // has reports whether the target release has all the packages.
-func (h *hop) has(names []string) bool {
+func (h *step) has(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return h.to.Packages[name] == nil })
 }
 
 // leads is a trail to packages that take the name's place.
-func (h *hop) leads(targets []string, method string, confidence float64) record.Trail {
+func (h *step) leads(targets []string, method string, confidence float64) record.Trail {
 	relation := api.RelationRenamed
 	if len(targets) > 1 {
 		relation = api.RelationSplit
@@ -115,7 +115,7 @@ func (h *hop) leads(targets []string, method string, confidence float64) record.
 
 // byRelations reads what packages of the target declare about a name that is
 // gone: Provides, and Replaces with Breaks or Conflicts.
-func (h *hop) byRelations(p *Package) (record.Trail, bool) {
+func (h *step) byRelations(p *Package) (record.Trail, bool) {
 	providers, replacers := h.providers[p.Name], h.replacers[p.Name]
 	for _, q := range providers {
 		if strings.Contains(q, "t64") && strings.Replace(q, "t64", "", 1) == p.Name {
@@ -141,7 +141,7 @@ func (h *hop) byRelations(p *Package) (record.Trail, bool) {
 }
 
 // takes is a trail to one package: merged where that was there before.
-func (h *hop) takes(target, method string, confidence float64) record.Trail {
+func (h *step) takes(target, method string, confidence float64) record.Trail {
 	relation := api.RelationRenamed
 	if _, before := h.from.Packages[target]; before {
 		relation = api.RelationMerged
@@ -151,22 +151,22 @@ func (h *hop) takes(target, method string, confidence float64) record.Trail {
 
 // bySource looks among the packages of the same software for one that has the
 // same name in another version.
-func (h *hop) bySource(p *Package, n *Naming) record.Trail {
+func (h *step) bySource(p *Package, n *Naming) record.Trail {
 	if meta, ok := record.KernelMeta(p.Name); ok && h.to.Packages[meta] != nil {
 		return record.Trail{Relation: api.RelationRenamed, Confidence: 0.95, Targets: []string{meta}, Method: record.Kernel}
 	}
 	software, version := n.software(p.Source)
 	role := roleOf(p)
-	kin := h.kin[software+" "+stem(p.Name)]
-	if next, method, ok := h.successor(p, software, version, kin); ok {
+	related := h.related[software+" "+stem(p.Name)]
+	if next, method, ok := h.successor(p, software, version, related); ok {
 		relation := api.RelationRenamed
 		if role == api.RoleLib {
 			relation, method = api.RelationIncluded, record.Soname
 		}
 		return record.Trail{Relation: relation, Confidence: record.LineageConfidence, Targets: []string{next}, Method: method}
 	}
-	if len(kin) > 1 {
-		return record.Trail{Relation: api.RelationUnknown, Confidence: 0.4, Candidates: kin, Method: record.Several}
+	if len(related) > 1 {
+		return record.Trail{Relation: api.RelationUnknown, Confidence: 0.4, Candidates: related, Method: record.Several}
 	}
 	return h.lost(software, role, h.newcomers[software+" "+string(role)])
 }
@@ -174,7 +174,7 @@ func (h *hop) bySource(p *Package, n *Naming) record.Trail {
 // lost is the trail of a package without a successor. Packages of its software
 // and role that are new may do its job: the only library surely does, programs
 // are for a person to choose from.
-func (h *hop) lost(software string, role api.Role, newcomers []string) record.Trail {
+func (h *step) lost(software string, role api.Role, newcomers []string) record.Trail {
 	program := role == api.RoleMain || role == api.RoleClient
 	switch {
 	case role == api.RoleLib && len(newcomers) == 1:
@@ -189,31 +189,31 @@ func (h *hop) lost(software string, role api.Role, newcomers []string) record.Tr
 
 // successor is the package that continues a lineage: the one with the same
 // canonical, with the software's default version, or the only one of its stem.
-func (h *hop) successor(p *Package, software, version string, kin []string) (next, method string, ok bool) {
+func (h *step) successor(p *Package, software, version string, related []string) (next, method string, ok bool) {
 	if next, ok := h.canonical[p.Canonical]; ok {
 		return next, record.Lineage, true
 	}
-	for _, name := range kin {
+	for _, name := range related {
 		if h.isDefault(p.Name, version, name, software) {
 			return name, record.Default, true
 		}
 	}
-	if len(kin) == 1 {
-		return kin[0], record.Lineage, true
+	if len(related) == 1 {
+		return related[0], record.Lineage, true
 	}
 	if roleOf(p) == api.RoleLib {
-		if next, ok := ofSeries(p.Name, kin); ok {
+		if next, ok := ofSeries(p.Name, related); ok {
 			return next, record.Lineage, true
 		}
 	}
-	return h.ofDefault(software, kin)
+	return h.ofDefault(software, related)
 }
 
 // ofSeries is the one library that differs from another in the last of its
 // versions alone: libgnome-desktop-3-21 of libgnome-desktop-3-20t64, where
 // libgnome-desktop-4-2t64 is there too.
-func ofSeries(old string, kin []string) (next string, ok bool) {
-	for _, name := range kin {
+func ofSeries(old string, related []string) (next string, ok bool) {
+	for _, name := range related {
 		if series(name) == series(old) {
 			if ok {
 				return "", false
@@ -231,8 +231,8 @@ func series(name string) string {
 
 // ofDefault is the one package whose source has the default version: libasan8
 // for libasan6 where gcc-14 is the compiler.
-func (h *hop) ofDefault(software string, kin []string) (next, method string, ok bool) {
-	for _, name := range kin {
+func (h *step) ofDefault(software string, related []string) (next, method string, ok bool) {
+	for _, name := range related {
 		if h.versions[name] == h.to.defaults[software] && h.versions[name] != "" {
 			if ok {
 				return "", "", false
@@ -246,7 +246,7 @@ func (h *hop) ofDefault(software string, kin []string) (next, method string, ok 
 // isDefault reports whether a name is another with the target's default version
 // of a software in place of an older one: of the package's own software, or of
 // one that it extends, as postgresql-17-postgis-3 is for postgresql-15-postgis-3.
-func (h *hop) isDefault(old, version, name, software string) bool {
+func (h *step) isDefault(old, version, name, software string) bool {
 	if next := h.to.defaults[software]; version != "" && next != "" && sameBut(old, name, version, next) {
 		return true
 	}
@@ -268,7 +268,7 @@ func sameBut(old, name, part, next string) bool {
 // versioned reports whether a name has a version in it.
 func versioned(name string) bool { return strings.ContainsAny(name, "0123456789") }
 
-// Reverse turns the trails of a hop around, for a way back to an older release:
+// Reverse turns the trails of a step around, for a way back to an older release:
 // what was renamed gets its old name again where that is unambiguous.
 func Reverse(from, to *Release, forward map[string]record.Trail, n *Naming) map[string]record.Trail {
 	old := map[string][]string{}

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"io"
 	"io/fs"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -67,4 +68,17 @@ func (f listsFile) Size() int64 {
 		return 0
 	}
 	return f.Reader.Size()
+}
+
+// Lines are those of rows, with where each begins and its end; not comments.
+func Lines(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		at := 0
+		for line := range strings.Lines(text) {
+			if !strings.HasPrefix(line, "#") && !yield(at, line) {
+				return
+			}
+			at += len(line)
+		}
+	}
 }

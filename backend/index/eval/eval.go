@@ -10,6 +10,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/index"
+	"svc/backend/index/course"
 	"svc/backend/release"
 )
 
@@ -252,7 +253,7 @@ func (e *Evaluation) tally(q question, got api.Translation, names []string) (t T
 		return t, false
 	}
 	t.Resolved, t.Accounted = 1, count(got.Relation != api.RelationUnknown)
-	t.Sure = count(got.Confidence >= index.SureConfidence)
+	t.Sure = count(got.Confidence >= course.SureConfidence)
 	if q.wants == nil || t.Accounted == 0 || q.loose && got.Relation == api.RelationIncluded && len(names) == 0 {
 		return t, false
 	}

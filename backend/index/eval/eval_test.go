@@ -15,6 +15,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/index"
+	"svc/backend/index/course"
 )
 
 // facts are beside the project; tests of them are skipped where they are not.
@@ -108,7 +109,7 @@ func TestEachKindOfEvidenceIsAsSureAsItIsRight(t *testing.T) {
 			t.Errorf("half %d: the calibration error is %.4f", half, s.CalibrationError)
 		}
 		for kind, tally := range s.Evidence {
-			if kind == index.Included || tally.Judged < 5 {
+			if kind == course.Included || tally.Judged < 5 {
 				continue // machines' packages are the libraries themselves; few answers prove nothing
 			}
 			claim := tally.Claim()

@@ -140,38 +140,38 @@ func holds(arches *[]string) bool {
 func Trails(events []Event) map[int]map[string]record.Trail {
 	sorted := slices.Clone(events)
 	slices.SortStableFunc(sorted, func(a, b Event) int { return a.To.compare(b.To) })
-	hops := map[int]map[string]record.Trail{}
+	steps := map[int]map[string]record.Trail{}
 	for _, e := range sorted {
 		if e.From.Major != e.To.Major && e.From.Major != 0 { // within a release: what crosses it is chained
-			e.cross(hops, agreed)
+			e.cross(steps, agreed)
 		}
 	}
 	for _, e := range sorted {
 		if e.From.Major == 0 && e.Relation != api.RelationSame { // since when is not said: by then at the latest
-			e.cross(hops, func(known, _ record.Trail) record.Trail { return known })
+			e.cross(steps, func(known, _ record.Trail) record.Trail { return known })
 		}
 	}
 	for _, e := range sorted {
 		if e.From.Major == e.To.Major && e.From.Major != 0 {
-			e.chain(hops)
+			e.chain(steps)
 		}
 	}
-	return hops
+	return steps
 }
 
 // cross adds the trails of an event to those into its major release; both says
 // what a package becomes that has one already.
-func (e Event) cross(hops map[int]map[string]record.Trail, both func(old, own record.Trail) record.Trail) {
+func (e Event) cross(steps map[int]map[string]record.Trail, both func(old, own record.Trail) record.Trail) {
 	from := e.To.Major - 1
-	if hops[from] == nil {
-		hops[from] = map[string]record.Trail{}
+	if steps[from] == nil {
+		steps[from] = map[string]record.Trail{}
 	}
 	for _, name := range e.In {
 		t := e.trail(name)
-		if old, twice := hops[from][name]; twice {
+		if old, twice := steps[from][name]; twice {
 			t = both(old, t)
 		}
-		hops[from][name] = t
+		steps[from][name] = t
 	}
 }
 
@@ -206,16 +206,16 @@ func agreed(a, b record.Trail) record.Trail {
 
 // chain carries an event between two minor releases into the trails that end
 // before it, and into those that begin after it.
-func (e Event) chain(hops map[int]map[string]record.Trail) {
+func (e Event) chain(steps map[int]map[string]record.Trail) {
 	for _, name := range e.In {
 		own := e.trail(name)
-		for into, t := range hops[e.To.Major-1] {
+		for into, t := range steps[e.To.Major-1] {
 			if i := slices.Index(t.Targets, name); i >= 0 {
 				t.Targets = slices.Compact(slices.Sorted(slices.Values(slices.Concat(t.Targets[:i], own.Targets, t.Targets[i+1:]))))
-				hops[e.To.Major-1][into] = relabelled(t)
+				steps[e.To.Major-1][into] = relabelled(t)
 			}
 		}
-		if next, ok := hops[e.To.Major]; ok && len(own.Targets) == 1 {
+		if next, ok := steps[e.To.Major]; ok && len(own.Targets) == 1 {
 			if t, ok := next[own.Targets[0]]; ok && next[name].Method == "" {
 				next[name] = t
 			}

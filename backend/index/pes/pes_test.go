@@ -42,7 +42,7 @@ func TestEventsBecomeTrails(t *testing.T) {
 	all, err := Read(strings.NewReader(events))
 	is.NoErr(err)
 	is.Equal(len(all), 11) // but that of another architecture
-	hops := Trails(all)
+	steps := Trails(all)
 	for name, want := range map[string]struct {
 		relation   api.Relation
 		targets    string
@@ -55,14 +55,14 @@ func TestEventsBecomeTrails(t *testing.T) {
 		"ever":  {api.RelationRenamed, "new", Confidence}, // since when is not said
 		"twice": {api.RelationReplaced, "once", conflicting},
 	} {
-		got := hops[7][name]
+		got := steps[7][name]
 		is.Equal(got.Relation, want.relation)
 		is.Equal(strings.Join(got.Targets, " "), want.targets)
 		is.Equal(got.Confidence, want.confidence)
 	}
-	is.Equal(hops[8]["later"].Relation, api.RelationRemoved)
-	is.Equal(hops[8]["other"].Relation, api.RelationRemoved) // by the name that it got within EL 8
-	_, crosses := hops[7]["nodejs"]
+	is.Equal(steps[8]["later"].Relation, api.RelationRemoved)
+	is.Equal(steps[8]["other"].Relation, api.RelationRemoved) // by the name that it got within EL 8
+	_, crosses := steps[7]["nodejs"]
 	is.True(!crosses) // an event without a beginning
 }
 

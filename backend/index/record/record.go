@@ -102,7 +102,7 @@ const Apart = "-rpm"
 // are installed for themselves, and a digit at their end is no soname.
 var modulePrefixes = []string{"libapache2-mod-", "libpam-", "libnginx-mod-"}
 
-// IsLibrary reports whether a package of Debian's kin is a library, which comes
+// IsLibrary reports whether a package of Debian's family is a library, which comes
 // as a dependency: by its role, or by a name that ends with a soname.
 func (r Record) IsLibrary() bool {
 	if slices.ContainsFunc(modulePrefixes, func(prefix string) bool { return strings.HasPrefix(r.Name, prefix) }) {

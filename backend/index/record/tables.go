@@ -6,9 +6,9 @@ const RPMReverse = "rpm/reverse" // package of Debian → rpms that are it, rpms
 // DerivedTable has the releases that are near to a suite of Debian.
 const DerivedTable = "curated/derived" // release → nearest, other, versions
 
-// KinPackages has the packages of derived releases that no suite nearest to them
+// DerivativePackages has the packages of derived releases that no suite nearest to them
 // has: package → canonical, major, releases; canonical → package.
-const KinPackages = "kin/packages"
+const DerivativePackages = "kin/packages"
 
 // UbuntuNames has what Ubuntu has in place of packages of Debian.
 const UbuntuNames = "ubuntu/names"
@@ -23,14 +23,14 @@ const (
 
 // The tables of the rpm distributions.
 const (
-	RPMNames      = "rpm/names"      // name → canonical, major, levels of EL that are known to have it, line, levels until which it was something else, levels of SUSE, and the trail to packages of Debian
-	RPMCanonicals = "rpm/canonicals" // canonical → names
-	RPMRows       = "rpm/rows"       // curated pattern → trail
-	RPMLibraries  = "rpm/libraries"  // stem → canonical of Debian
-	KinRows       = "kin/rows"       // the same for packages that only kin of Debian has
-	VendorsTable  = "vendors"        // vendor → what to know of its repository
-	RPMTrails     = "rpm/trails/"    // and a level: name → trail to the next level
-	RPMOwn        = "rpm/own"        // distribution/own name → EL's; EL's and a distribution → relation, own names
+	RPMNames       = "rpm/names"      // name → canonical, major, levels of EL that are known to have it, line, levels until which it was something else, levels of SUSE, and the trail to packages of Debian
+	RPMCanonicals  = "rpm/canonicals" // canonical → names
+	RPMRows        = "rpm/rows"       // curated pattern → trail
+	RPMLibraries   = "rpm/libraries"  // stem → canonical of Debian
+	DerivativeRows = "kin/rows"       // the same for packages that only derivatives of Debian have
+	VendorsTable   = "vendors"        // vendor → what to know of its repository
+	RPMTrails      = "rpm/trails/"    // and a level: name → trail to the next level
+	RPMOwn         = "rpm/own"        // distribution/own name → EL's; EL's and a distribution → relation, own names
 )
 
 // RPMLists has which lists of releases near EL, and of SUSE, have an rpm:
@@ -67,6 +67,6 @@ const (
 	ObsoletesTable = "/obsoletes" // obsoleted name → by whom, of which versions
 )
 
-// DebianRows has what packages of Debian and its kin are in the lines of rpm
+// DebianRows has what packages of Debian and its derivatives are in the lines of rpm
 // releases where names do not say so: name or pattern → relation, EL, SUSE.
 const DebianRows = "rpm/debian-rows"

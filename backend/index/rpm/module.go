@@ -162,12 +162,12 @@ func (q query) module() (Guess, bool) {
 			return q.ofModule(name)
 		}
 		for _, virtual := range names {
-			if name, ok := q.lex.Provided(virtual); ok {
+			if name, ok := q.debian.Provided(virtual); ok {
 				return found(api.RelationIncluded, core, e.name+" provided", name)
 			}
 		}
 		if plain := e.plain + module; e.plain != "" && q.name != plain {
-			g, ok := of(plain, q.lex, q.depth)
+			g, ok := of(plain, q.debian, q.depth)
 			return g.renamed(), ok
 		}
 		if e.name == "perl" || e.name == "python" || e.name == "ruby" || e.name == "php" {

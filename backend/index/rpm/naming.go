@@ -32,11 +32,11 @@ func (q query) qt() (Guess, bool) {
 }
 
 func (q query) qtLibrary(major, module string) (Guess, bool) {
-	canonical, ok := q.lex.Library(Squeeze("libqt" + major + module))
+	canonical, ok := q.debian.Library(Squeeze("libqt" + major + module))
 	if !ok {
 		return Guess{}, false
 	}
-	name, ok := q.lex.Canonical(canonical)
+	name, ok := q.debian.Canonical(canonical)
 	if !ok {
 		return Guess{}, false
 	}
@@ -95,9 +95,9 @@ func (q query) part() (Guess, bool) {
 			return Guess{}, false
 		}
 		name = name[:i]
-		g, ok := of(name, q.lex, 0)
+		g, ok := of(name, q.debian, 0)
 		if !ok {
-			g, ok = query{name: name, lower: strings.ToLower(name), lex: q.lex}.itself()
+			g, ok = query{name: name, lower: strings.ToLower(name), debian: q.debian}.itself()
 		}
 		switch {
 		case ok && len(g.Targets) == 0:

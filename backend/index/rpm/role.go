@@ -79,7 +79,7 @@ func (q query) byRole(rest, suffix string, role api.Role) (Guess, bool) {
 		return found(api.RelationRenamed, development, "role", name)
 	}
 	software, most := q.software(rest)
-	name, ok := q.lex.Canonical(withRole(software, role))
+	name, ok := q.debian.Canonical(withRole(software, role))
 	switch {
 	case !ok:
 		return Guess{}, false
@@ -114,7 +114,7 @@ func (q query) dev(rest, suffix string) (Guess, bool) {
 	confidence := development
 	if !ok {
 		software, most := q.software(rest)
-		name, ok = q.lex.Canonical(software + "--dev")
+		name, ok = q.debian.Canonical(software + "--dev")
 		confidence = min(development-0.02, most)
 	}
 	if !ok {
@@ -132,7 +132,7 @@ func (q query) texDoc(rest string) (Guess, bool) {
 	if !strings.HasPrefix(rest, "texlive-") {
 		return Guess{}, false
 	}
-	g, ok := of(rest, q.lex, q.depth)
+	g, ok := of(rest, q.debian, q.depth)
 	if !ok || len(g.Targets) != 1 {
 		return Guess{}, false
 	}
@@ -145,12 +145,12 @@ func (q query) texDoc(rest string) (Guess, bool) {
 // software is the software that an rpm's name stands for, and how sure that may
 // be at most: what only begins like other software need not be that.
 func (q query) software(name string) (software string, most float64) {
-	g, ok := of(name, q.lex, q.depth)
+	g, ok := of(name, q.debian, q.depth)
 	if !ok || len(g.Targets) == 0 {
 		return Slug(name), 1
 	}
 	target, _, _ := strings.Cut(g.Targets[0], "|")
-	canonical, ok := q.lex.Package(target)
+	canonical, ok := q.debian.Package(target)
 	if !ok {
 		return Slug(name), 1
 	}
@@ -170,7 +170,7 @@ func (q query) withoutRole(rest string, role api.Role) (Guess, bool) {
 	case api.RoleDoc:
 		return found(api.RelationRemoved, absent, Absent)
 	}
-	g, ok := of(rest, q.lex, q.depth)
+	g, ok := of(rest, q.debian, q.depth)
 	if !ok {
 		return Guess{}, false
 	}
@@ -201,7 +201,7 @@ func (q query) absence(g Guess) float64 {
 // holding is how sure it is that a package holds programs which have one of
 // their own in rpm: libraries hold none.
 func (q query) holding(target string) float64 {
-	canonical, _ := q.lex.Package(target)
+	canonical, _ := q.debian.Package(target)
 	if strings.HasSuffix(canonical, "--"+string(api.RoleLib)) {
 		return partly
 	}

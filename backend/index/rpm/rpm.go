@@ -11,9 +11,9 @@ import (
 	"svc/backend/lazyregexp"
 )
 
-// Lexicon is what the rules ask about the packages of Debian, of all releases
+// Debian is what the rules ask about the packages of Debian, of all releases
 // that are known.
-type Lexicon interface {
+type Debian interface {
 	// Package is the canonical of a package.
 	Package(name string) (canonical string, ok bool)
 	// Canonical is the package that a canonical names.
@@ -64,21 +64,21 @@ const (
 
 // Of makes the guess of a name: the curated row, else the first rule that
 // fits. ok is false for a name that says nothing.
-func Of(name string, lex Lexicon) (g Guess, ok bool) {
-	return of(name, lex, maxDepth)
+func Of(name string, debian Debian) (g Guess, ok bool) {
+	return of(name, debian, maxDepth)
 }
 
 // maxDepth bounds how often a rule may ask for what a part of a name is.
 const maxDepth = 3
 
-func of(name string, lex Lexicon, depth int) (Guess, bool) {
-	if g, ok := lex.Row(name); ok {
+func of(name string, debian Debian, depth int) (Guess, bool) {
+	if g, ok := debian.Row(name); ok {
 		return g, true
 	}
 	if depth == 0 || name == "" || !wellFormed(name) {
 		return Guess{}, false
 	}
-	q := query{name: name, lower: strings.ToLower(name), lex: lex, depth: depth - 1}
+	q := query{name: name, lower: strings.ToLower(name), debian: debian, depth: depth - 1}
 	for _, rule := range rules() {
 		if g, ok := rule(q); ok {
 			return g, true
@@ -95,7 +95,7 @@ func wellFormed(name string) bool {
 // query is a name that rules look at.
 type query struct {
 	name, lower string
-	lex         Lexicon
+	debian      Debian
 	depth       int
 }
 
@@ -110,7 +110,7 @@ func rules() []func(query) (Guess, bool) {
 // first is the first of the names that Debian has.
 func (q query) first(names ...string) (string, bool) {
 	for _, name := range names {
-		if _, ok := q.lex.Package(name); ok {
+		if _, ok := q.debian.Package(name); ok {
 			return name, true
 		}
 	}
@@ -122,12 +122,12 @@ func found(relation api.Relation, confidence float64, method string, targets ...
 }
 
 // pattern finds the curated row of a pattern.
-func (q query) pattern() (Guess, bool) { return q.lex.Pattern(q.name) }
+func (q query) pattern() (Guess, bool) { return q.debian.Pattern(q.name) }
 
 // identical takes the same name for the same thing, which collisions in the
 // curated rows contradict.
 func (q query) identical() (Guess, bool) {
-	if _, ok := q.lex.Package(q.name); ok {
+	if _, ok := q.debian.Package(q.name); ok {
 		return found(api.RelationSame, sameName, SameName, q.name)
 	}
 	return Guess{}, false
@@ -155,7 +155,7 @@ func (q query) collection() (Guess, bool) {
 	if strings.HasPrefix(q.name, "php") && !strings.HasPrefix(inner, "php-") && inner != "php" {
 		inner = "php-" + inner
 	}
-	g, ok := of(inner, q.lex, q.depth)
+	g, ok := of(inner, q.debian, q.depth)
 	g.Confidence = min(g.Confidence, library)
 	return g.renamed(), ok
 }
@@ -179,7 +179,7 @@ func (q query) translation() (Guess, bool) {
 	if m == nil {
 		return Guess{}, false
 	}
-	if g, ok := of(m[1], q.lex, q.depth); ok && len(g.Targets) > 0 {
+	if g, ok := of(m[1], q.debian, q.depth); ok && len(g.Targets) > 0 {
 		return found(api.RelationIncluded, min(g.Confidence, translations), "translations", g.Targets[0])
 	}
 	return found(api.RelationRemoved, absent, Absent)
@@ -221,11 +221,11 @@ func (q query) lib() (Guess, bool) {
 		name, confidence = "lib"+q.name, sibling
 	}
 	for _, stem := range []string{Squeeze(name), Stem(name), Stem(Stem(name))} {
-		canonical, ok := q.lex.Library(stem)
+		canonical, ok := q.debian.Library(stem)
 		if !ok {
 			continue
 		}
-		if name, ok := q.lex.Canonical(canonical); ok {
+		if name, ok := q.debian.Canonical(canonical); ok {
 			return found(api.RelationIncluded, confidence, "library", name)
 		}
 	}
@@ -238,11 +238,11 @@ func (q query) versionless() (Guess, bool) {
 	if strings.ContainsAny(q.name, "0123456789") {
 		return Guess{}, false
 	}
-	canonical, ok := q.lex.Library(Versionless("lib" + strings.TrimPrefix(q.lower, "lib")))
+	canonical, ok := q.debian.Library(Versionless("lib" + strings.TrimPrefix(q.lower, "lib")))
 	if !ok {
 		return Guess{}, false
 	}
-	name, ok := q.lex.Canonical(canonical)
+	name, ok := q.debian.Canonical(canonical)
 	return Guess{Relation: api.RelationIncluded, Confidence: similar, Targets: []string{name}, Method: "library"}, ok
 }
 
@@ -253,10 +253,10 @@ var helper = lazyregexp.New(`^gir1\.2-|-(?:bin|utils|tools|tests|proxy|service)$
 // source takes a name for that of software whose packages have others.
 func (q query) source() (Guess, bool) {
 	slug := Slug(q.name)
-	lib, isLib := q.lex.Canonical(slug + "--lib")
-	main, isMain := q.lex.Canonical(slug)
+	lib, isLib := q.debian.Canonical(slug + "--lib")
+	main, isMain := q.debian.Canonical(slug)
 	switch {
-	case isMain && strings.Contains(Squeeze(main), Squeeze(q.name)) && !Beside(main, q.name) && !(isLib && helper.MatchString(main)):
+	case isMain && strings.Contains(Squeeze(main), Squeeze(q.name)) && !IsSubpackage(main, q.name) && !(isLib && helper.MatchString(main)):
 		return found(api.RelationRenamed, mainBinary, "main binary", main)
 	case isLib:
 		return found(api.RelationIncluded, library, "library", lib)
@@ -270,9 +270,9 @@ func (q query) source() (Guess, bool) {
 // name; Debian puts java behind all of Java's.
 var wholes = []string{"", "all", "base", "bin", "cli", "core", "daemon", "full", "java", "main", "server", "standard"}
 
-// Beside reports whether a package of Debian has the name of software and a word
+// IsSubpackage reports whether a package of Debian has the name of software and a word
 // that says which part of it: openvswitch-pki is not Open vSwitch.
-func Beside(deb, software string) bool {
+func IsSubpackage(deb, software string) bool {
 	_, word, ok := strings.Cut(Unnumbered(deb), Unnumbered(software)+"-")
 	return ok && !slices.Contains(wholes, word)
 }

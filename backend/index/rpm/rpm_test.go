@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// debian is a lexicon of a few packages of Debian 13 by their canonicals, one
+// debian stands for Debian with a few packages of Debian 13 by their canonicals, one
 // virtual package, and rows as rpm_debian.tsv has them.
 type debian struct {
 	packages, canonicals, provided, libraries map[string]string
@@ -83,11 +83,11 @@ func TestNamesOfARepository(t *testing.T) {
 	is.NoErr(err)
 	text, err := gzip.NewReader(bytes.NewReader(packed))
 	is.NoErr(err)
-	lex := newDebian()
+	debian := newDebian()
 	var lines []string
 	for p, err := range repomd.Packages(text) {
 		is.NoErr(err)
-		g, ok := Of(p.Name, lex)
+		g, ok := Of(p.Name, debian)
 		line := p.Name + "\tnothing"
 		if ok {
 			line = fmt.Sprintf("%s\t%s\t%s\t%.2f\t%s", p.Name, g.Relation, strings.Join(g.Targets, " "), g.Confidence, g.Method)
@@ -135,15 +135,15 @@ func TestModulesOfOCaml(t *testing.T) {
 // Debian has the documentation of TeX Live beside what it is about, or with it.
 func TestDocumentationOfTeXLive(t *testing.T) {
 	is := is.New(t)
-	lex := newDebian()
+	debian := newDebian()
 	for _, name := range []string{"texlive-base", "texlive-metapost", "texlive-metapost-doc", "texlive-latex-extra", "texlive-latex-extra-doc"} {
-		lex.packages[name] = "texlive"
+		debian.packages[name] = "texlive"
 	}
-	lex.canonicals["texlive--doc"] = "texlive-metapost-doc"
-	lex.rows["texlive-amsfonts"] = Guess{api.RelationMerged, 0.96, []string{"texlive-base"}, Curated}
-	lex.rows["texlive-acmart"] = Guess{api.RelationMerged, 0.96, []string{"texlive-latex-extra"}, Curated}
+	debian.canonicals["texlive--doc"] = "texlive-metapost-doc"
+	debian.rows["texlive-amsfonts"] = Guess{api.RelationMerged, 0.96, []string{"texlive-base"}, Curated}
+	debian.rows["texlive-acmart"] = Guess{api.RelationMerged, 0.96, []string{"texlive-latex-extra"}, Curated}
 	for name, want := range map[string]string{"texlive-amsfonts-doc": "texlive-base", "texlive-acmart-doc": "texlive-latex-extra-doc"} {
-		g, ok := Of(name, lex)
+		g, ok := Of(name, debian)
 		is.True(ok)
 		is.Equal(g.Relation, api.RelationMerged)
 		is.Equal(g.Targets, []string{want})
@@ -153,9 +153,9 @@ func TestDocumentationOfTeXLive(t *testing.T) {
 // TestEveryGuessIsSound holds whatever the name: what it leads to exists, and
 // nothing is removed into something.
 func TestEveryGuessIsSound(t *testing.T) {
-	lex := newDebian()
+	debian := newDebian()
 	known := slices.Sorted(func(yield func(string) bool) {
-		for name := range lex.packages {
+		for name := range debian.packages {
 			if !yield(name) {
 				return
 			}
@@ -165,16 +165,16 @@ func TestEveryGuessIsSound(t *testing.T) {
 		word := rapid.OneOf(rapid.SampledFrom(known), rapid.StringMatching(`[a-zA-Z0-9._+]{1,8}`),
 			rapid.SampledFrom([]string{"perl", "python3", "qt5", "rh-php73", "lib", "fonts", "devel", "libs", "doc", "lang", "javadoc", "debuginfo", "boost"}))
 		name := strings.Join(rapid.SliceOfN(word, 1, 4).Draw(t, "words"), "-")
-		if why := unsound(name, lex); why != "" {
+		if why := unsound(name, debian); why != "" {
 			t.Errorf("%q: %s", name, why)
 		}
 	})
 }
 
 // unsound says what is wrong with the guess of a name; nothing where all is well.
-func unsound(name string, lex *debian) string {
-	g, ok := Of(name, lex)
-	again, okAgain := Of(name, lex)
+func unsound(name string, debian *debian) string {
+	g, ok := Of(name, debian)
+	again, okAgain := Of(name, debian)
 	switch {
 	case ok != okAgain || fmt.Sprint(g) != fmt.Sprint(again):
 		return "it is guessed otherwise the second time"
@@ -186,7 +186,7 @@ func unsound(name string, lex *debian) string {
 		return fmt.Sprintf("confidence %v by %q", g.Confidence, g.Method)
 	}
 	for _, target := range g.Targets {
-		if _, ok := lex.Package(target); !ok {
+		if _, ok := debian.Package(target); !ok {
 			return target + " does not exist"
 		}
 	}
@@ -197,9 +197,9 @@ func FuzzOf(f *testing.F) {
 	for _, name := range []string{"perl-File-Temp", "qt5-qtsvg-devel", "-", "---", "lib", "fonts-fonts", "rh-php73-", "a-fonts-common", "kacst--fonts", "\x00", "java-1.8.0-openjdk-devel-debug"} {
 		f.Add(name)
 	}
-	lex := newDebian()
+	debian := newDebian()
 	f.Fuzz(func(t *testing.T, name string) {
-		if why := unsound(name, lex); why != "" {
+		if why := unsound(name, debian); why != "" {
 			t.Errorf("%q: %s", name, why)
 		}
 		for _, s := range []string{Name(name), Canonical(name), Stem(name), Slug(name)} {
@@ -223,7 +223,7 @@ func TestBeside(t *testing.T) {
 		{"python3-yaml", "python-yaml", false},
 		{"bind9", "bind", false},
 	} {
-		is.New(t).Equal(Beside(c.deb, c.software), c.want)
+		is.New(t).Equal(IsSubpackage(c.deb, c.software), c.want)
 	}
 }
 

@@ -20,8 +20,8 @@ func One(g Guess) bool {
 	return len(g.Targets) == 1 && (g.Relation == api.RelationSame || g.Relation == api.RelationRenamed)
 }
 
-// FirstThere is the first of alternatives that a lexicon has.
-func FirstThere(x Lexicon, alternatives string) string {
+// FirstThere is the first of alternatives that Debian has.
+func FirstThere(x Debian, alternatives string) string {
 	for name := range strings.SplitSeq(alternatives, "|") {
 		if _, ok := x.Package(name); ok {
 			return name

@@ -1,0 +1,92 @@
+package course
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"svc/backend/api"
+	"svc/backend/index/data"
+	"svc/backend/index/record"
+	"svc/backend/release"
+)
+
+// conditionRow is what a target needs of software only where something holds on the
+// machine.
+type conditionRow struct {
+	source, target releases
+	api.Conditional
+}
+
+// conditions are the rows of conditions.tsv by canonical.
+var conditions = sync.OnceValue(func() map[string][]conditionRow {
+	all := map[string][]conditionRow{}
+	for _, line := range data.Lines(data.Conditions) {
+		c := strings.SplitN(line, "\t", 8)
+		when, err := record.Condition(c[3], c[4])
+		if err != nil {
+			continue // a test reads all
+		}
+		all[c[0]] = append(all[c[0]], conditionRow{releases(c[1]), releases(c[2]), api.Conditional{When: when, Text: c[6], Packages: strings.Fields(c[5])}})
+	}
+	return all
+})
+
+// releases names some of them: words that are each a family or a distribution, and
+// behind a dash the versions from..to, of which either may be missing.
+type releases string
+
+func (s releases) has(r release.Release) bool {
+	for word := range strings.FieldsSeq(string(s)) {
+		name, span, spanned := strings.Cut(word, "-")
+		if name != string(r.Family) && name != r.ID {
+			continue
+		}
+		from, to, _ := strings.Cut(span, "..")
+		if !spanned || (from == "" || CompareVersion(r.Version, from) >= 0) && (to == "" || CompareVersion(r.Version, to) <= 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// CompareVersion compares a version with a bound, number by number, as far as the
+// bound goes: 15.6 is within 15. What has no version is newer than all.
+func CompareVersion(version, bound string) int {
+	if version == "" {
+		return 1
+	}
+	for bound != "" {
+		var v, b string
+		v, version, _ = strings.Cut(version, ".")
+		b, bound, _ = strings.Cut(bound, ".")
+		have, _ := strconv.Atoi(v)
+		wanted, _ := strconv.Atoi(b)
+		if have != wanted {
+			return have - wanted
+		}
+	}
+	return 0
+}
+
+// addConditions adds the rows of a canonical for the move. Those that name packages
+// which a suite of Debian lacks are left out; lists of rpms are lower bounds, which
+// say so of nothing.
+func (h *Pair) addConditions(all []api.Conditional, canonical string) ([]api.Conditional, error) {
+	for _, row := range conditions()[canonical] {
+		if !row.source.has(h.Source.Release) || !row.target.has(h.Target.Release) {
+			continue
+		}
+		there := h.Target.Foreign()
+		if !there {
+			var err error
+			if there, err = h.Target.HasAll(row.Packages); err != nil {
+				return all, err
+			}
+		}
+		if there {
+			all = append(all, row.Conditional)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,23 @@
+package course
+
+import "svc/backend/index/lookup"
+
+// How a course that ends at rpms was found.
+const (
+	ByRow         = "row"             // a curated row
+	ByVendor      = "vendor"          // another vendor's row
+	ByMetapackage = "metapackage"     // what stands for all versions
+	ByCanonical   = "canonical"       // an rpm has the canonical
+	ByReverse     = "reverse"         // an rpm is the package of Debian
+	ByPart        = "part"            // an rpm has a part of it
+	ByGuess       = "guess"           // the name that rules make
+	ByName        = "name"            // its own name
+	ByEvent       = "event"           // what became of it between releases
+	ByAbsence     = "absence"         // a list lacks it
+	ByBoth        = "both"            // both lines have the name
+	ByDebian      = "over Debian"     // the package of Debian that it is
+	ByDebianRow   = "row over Debian" // the row of that
+)
+
+// Removed is in the place of a presence where an answer names nothing.
+const Removed lookup.Presence = "removed"

@@ -1,0 +1,130 @@
+package course
+
+import (
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/index/lookup"
+	"svc/backend/index/record"
+	"svc/backend/index/rpm"
+	"svc/backend/release"
+)
+
+// Pair are the two releases between which packages are followed.
+type Pair struct {
+	Tables         *lookup.Tables
+	Source, Target *lookup.Release
+	NoList         string // says that there is no list of the target
+}
+
+// RPMTrail is what the index knows of an rpm of the source: its trail, or what the
+// rules make of the canonical of one that is not known.
+func (h *Pair) RPMTrail(r lookup.RPM) (t record.Trail, ok bool, err error) {
+	if r.Key == "" {
+		return h.byRules(r.Canonical)
+	}
+	if r.Trail == "" {
+		return t, false, nil
+	}
+	t, err = record.DecodeTrail(r.Trail)
+	return t, true, err
+}
+
+// byRules is what the rules make of the canonical of an rpm that is not known.
+func (h *Pair) byRules(canonical string) (record.Trail, bool, error) {
+	x := &lookup.Names{Tables: h.Tables, Line: h.Source.RPM.Line}
+	if name, ok := x.Canonical(canonical); ok {
+		relation := api.RelationRenamed
+		if record.Role(canonical) == api.RoleLib {
+			relation = api.RelationIncluded
+		}
+		confidence := rulesConfidence
+		if record.Role(canonical) == api.RoleMain && rpm.IsSubpackage(name, canonical) {
+			confidence = SubpackageConfidence
+		}
+		return record.Trail{Relation: relation, Confidence: confidence, Targets: []string{name}, Method: "canonical"}, true, x.Err
+	}
+	var best rpm.Guess // of the names that the canonical may be of
+	for _, name := range rpm.Names(canonical) {
+		if g, ok := rpm.Of(name, x); ok && g.Confidence > best.Confidence {
+			best = g
+		}
+	}
+	best.Confidence = min(best.Confidence, rulesConfidence)
+	return rpm.TrailOf(best), best.Method != "", x.Err
+}
+
+// Instead says so where one of some alternatives is other software than the
+// first of them that any release has.
+func (h *Pair) Instead(p Course, alternatives []string, name string) Course {
+	if name == alternatives[0] || p.Relation != api.RelationRenamed {
+		return p
+	}
+	x := &lookup.Names{Tables: h.Tables}
+	first, _ := x.Package(rpm.FirstThere(x, strings.Join(alternatives, "|")))
+	own, _ := x.Package(name)
+	if unversioned(own) != unversioned(first) {
+		p.Relation = api.RelationReplaced
+	}
+	return p
+}
+
+// unversioned is the software of a canonical without anything of a version.
+func unversioned(canonical string) string {
+	name, _, _ := strings.Cut(canonical, "--")
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' {
+			return r
+		}
+		return -1
+	}, name)
+}
+
+// Holds reports whether a curated row is for the move: one may be for moves past a
+// release alone, or for a change of the major version.
+func (h *Pair) Holds(s record.Span, majorChanges bool) bool {
+	if s.MajorChanges && !majorChanges {
+		return false
+	}
+	if s.Since == "" {
+		return true
+	}
+	at, ok := release.Lookup(s.Since)
+	return ok && h.Target.Release.ID == at.ID && !h.Target.Release.Older(at) && before(h.Source.Release, at)
+}
+
+// before reports whether a release came before another: what has no day yet is
+// still to come.
+func before(r, at release.Release) bool {
+	if r.ID == at.ID {
+		return r.Older(at)
+	}
+	return r.Released != "" && (at.Released == "" || r.Released < at.Released)
+}
+
+// mayChangeMajor reports whether the releases are so far apart that software
+// whose versions the index does not know has another major in each.
+func (h *Pair) mayChangeMajor() bool {
+	from, to := h.Source.RPM, h.Target.RPM
+	if from == nil || to == nil {
+		return from != to
+	}
+	return from.Line != to.Line || from.Level != to.Level
+}
+
+// Crosses reports whether the way leads from one distribution of Debian's family to
+// another whose own lists are known.
+func (h *Pair) Crosses() bool {
+	return !h.Source.Foreign() && !h.Target.Foreign() &&
+		record.Distribution(h.Source.Suite().Slug) != record.Distribution(h.Target.Suite().Slug)
+}
+
+// WithoutVersion is the usual name of the metapackage for all versions of what
+// is named: golang-go for golang-1.18-go.
+func WithoutVersion(name string) string {
+	before, _, after, ok := record.AVersion(name)
+	if !ok || before == "" {
+		return name
+	}
+	return strings.TrimSuffix(before, "-") + after
+}

@@ -1,0 +1,149 @@
+package lookup
+
+import (
+	"svc/backend/api"
+	"svc/backend/index/record"
+)
+
+// The confidence of each way to resolve a name that is not the release's own.
+const (
+	providesConfidence  = 0.9
+	sourceConfidence    = 0.8
+	kernelConfidence    = 0.95
+	neighbourConfidence = 0.75
+)
+
+// Resolve says what the named packages of a release are, one result for each
+// name in the same order. Its errors are an *api.Error UNKNOWN_RELEASE, or that
+// the index is damaged.
+func (ix *Tables) Resolve(rel string, names []string) ([]api.Resolution, error) {
+	t, err := ix.Release(rel)
+	if err != nil {
+		return nil, err
+	}
+	results, of := make([]api.Resolution, len(names)), make([]identity, len(names))
+	for i, name := range names {
+		found, match, confidence, err := ix.ResolveOne(t, name)
+		if err != nil {
+			return nil, err
+		}
+		results[i] = of[i].resolution(name, found, match, confidence)
+	}
+	return results, nil
+}
+
+// identity is what the fields of a resolution point to.
+type identity struct {
+	canonical, software, major string
+	role                       api.Role
+}
+
+func (v *identity) resolution(name string, r record.Record, match api.Match, confidence float64) api.Resolution {
+	if match == api.MatchNone {
+		return api.Resolution{Package: name, Match: match}
+	}
+	*v = identity{r.Canonical, record.Software(r.Canonical, r.Major), r.Major, record.Role(r.Canonical)}
+	result := api.Resolution{Package: name, Canonical: &v.canonical, Software: &v.software, Role: &v.role, Confidence: confidence, Match: match}
+	if v.major != "" {
+		result.Major = &v.major
+	}
+	return result
+}
+
+// ResolveOne tries the ways from the surest on.
+func (ix *Tables) ResolveOne(t *Release, name string) (record.Record, api.Match, float64, error) {
+	if !IsName(BareName(name)) {
+		return record.Record{}, api.MatchNone, 0, nil
+	}
+	if t.RPM != nil {
+		return ix.resolveRPM(t, name)
+	}
+	if t.APK != nil {
+		return ix.resolveAPK(t, name)
+	}
+	if r, ok, err := t.Find(name); ok || err != nil {
+		return r, api.MatchExact, 1, err
+	}
+	bare := BareName(name)
+	if bare != name {
+		if r, ok, err := t.Find(bare); ok || err != nil {
+			return r, api.MatchAlias, 1, err
+		}
+	}
+	if r, match, confidence, err := ix.resolveDerived(t, bare); match != api.MatchNone || err != nil {
+		return r, match, confidence, err
+	}
+	for _, way := range []struct {
+		names      func(string) (string, bool, error)
+		match      api.Match
+		confidence float64
+	}{
+		{kernel, api.MatchAlias, kernelConfidence},
+		{t.Provides.Get, api.MatchProvides, providesConfidence},
+		{t.sources.Get, api.MatchSource, sourceConfidence},
+	} {
+		found, ok, err := way.names(bare)
+		if err != nil {
+			return record.Record{}, api.MatchNone, 0, err
+		}
+		if !ok {
+			continue
+		}
+		if r, ok, err := t.Find(found); ok || err != nil {
+			return r, way.match, way.confidence, err
+		}
+	}
+	return ix.neighbour(t, bare)
+}
+
+// neighbour looks the name up in the other releases, newer ones last.
+func (ix *Tables) neighbour(t *Release, name string) (record.Record, api.Match, float64, error) {
+	for _, slug := range ix.Order {
+		if slug == t.Slug {
+			continue
+		}
+		if r, ok, err := ix.BySlug[slug].Find(name); ok || err != nil {
+			return r, api.MatchHeuristic, neighbourConfidence, err
+		}
+	}
+	r, match, confidence, err := ix.pattern(name)
+	if match != api.MatchNone || err != nil {
+		return r, match, confidence, err
+	}
+	return ix.resolveVendor(name)
+}
+
+// pattern takes a name for another version of software that is known.
+func (ix *Tables) pattern(name string) (record.Record, api.Match, float64, error) {
+	canonical, version, ok, err := record.OtherVersion(ix.File.Table(record.PatternsTable), name)
+	if !ok || err != nil {
+		return record.Record{}, api.MatchNone, 0, err
+	}
+	return record.Record{Name: name, Canonical: canonical, Major: version}, api.MatchHeuristic, neighbourConfidence, nil
+}
+
+// IsName reports whether a package or a canonical may have a name: keys and patterns
+// of the tables, such as 8/ctags and *-logos, have characters that no name has.
+func IsName(name string) bool {
+	for i := range len(name) {
+		if !inNames(name[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func inNames(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c == '-' || c == '.' || c == '+' || c == '_'
+}
+
+// BareName drops the architecture that dpkg adds to a name.
+func BareName(name string) string {
+	bare, _ := record.Cut(name, ':')
+	return bare
+}
+
+func kernel(name string) (string, bool, error) {
+	meta, ok := record.KernelMeta(name)
+	return meta, ok, nil
+}

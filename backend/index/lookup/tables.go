@@ -1,0 +1,174 @@
+package lookup
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"svc/backend/api"
+	"svc/backend/index/record"
+	"svc/backend/index/table"
+	"svc/backend/release"
+)
+
+// Tables are those of an open index file: what each release has.
+type Tables struct {
+	File   *table.File
+	BySlug map[string]*Release
+	Order  []string   // slugs with data, by distribution and version
+	Debian []*Release // the suites of Debian with tables of their own, newest first
+	shared
+}
+
+// Release are the tables of one release.
+type Release struct {
+	Slug       string
+	Release    release.Release
+	Names      *table.Table // name → record
+	canonicals *table.Table // canonical → name, where they differ
+	Provides   *table.Table // virtual name → its one provider
+	sources    *table.Table // source without a binary of its name → main binary
+	files      *table.Table // name → configuration, units, sysusers
+	Owners     *table.Table // path → name
+
+	// Of a release that is derived from others:
+	Nearest, Other *Release
+	Versions       []variant    // of software with its version in its names
+	ownNames       *table.Table // release/package of Debian → what the release has in its place
+	ownPackages    *table.Table // package that derived releases have, or its canonical → what it is
+	RPM            *Line        // of a release whose packages are rpms
+	APK            *APKNames    // of a release of Alpine
+}
+
+// Open finds the tables of every release in an index file.
+func Open(file *table.File) (*Tables, error) {
+	ix := &Tables{File: file, BySlug: map[string]*Release{}, shared: sharedTables(file)}
+	for _, r := range release.All() {
+		t := tablesOf(file, r)
+		if t.Names.Len() > 0 && !IsAPK(r) {
+			ix.BySlug[r.Slug] = t
+			ix.Order = append(ix.Order, r.Slug)
+			if ofDebian(r) {
+				ix.Debian = append([]*Release{t}, ix.Debian...)
+			}
+		}
+	}
+	return ix, ix.derive()
+}
+
+// derive adds the releases that have no tables of their own.
+func (ix *Tables) derive() error {
+	rpms, others := ix.File.Table(record.RPMNames).Len() > 0, ix.suseNames()
+	for _, r := range release.All() {
+		if _, ok := ix.BySlug[r.Slug]; ok {
+			continue
+		}
+		t, err := ix.derivedRelease(r)
+		if err != nil {
+			return err
+		}
+		switch {
+		case t == nil && IsAPK(r):
+			t = ix.apkRelease(r)
+		case t == nil && rpms:
+			t = ix.rpmRelease(r, others)
+		}
+		if t != nil {
+			ix.BySlug[r.Slug] = t
+		}
+	}
+	return nil
+}
+
+func tablesOf(file *table.File, r release.Release) *Release {
+	slug := r.Slug
+	return &Release{
+		Slug:       slug,
+		Release:    r,
+		Names:      file.Table(slug + record.NamesTable),
+		canonicals: file.Table(slug + record.CanonicalsTable),
+		Provides:   file.Table(slug + record.ProvidesTable),
+		sources:    file.Table(slug + record.SourcesTable),
+		files:      file.Table(slug + record.FilesTable),
+		Owners:     file.Table(slug + record.OwnersTable),
+	}
+}
+
+// Version identifies the content: the beginning of its SHA-256, 16 hex
+// characters.
+func (ix *Tables) Version() string { return ix.File.Version() }
+
+// Releases lists every known release, and what the index has of its packages.
+func (ix *Tables) Releases() []api.ReleaseInfo {
+	infos := []api.ReleaseInfo{}
+	for _, r := range release.All() {
+		info := api.InfoOf(r)
+		if info.Aliases == nil {
+			info.Aliases = []string{}
+		}
+		info.List = ix.BySlug[r.Slug].listing()
+		if info.List == api.ListWhole {
+			count := ix.BySlug[r.Slug].packages()
+			info.Packages = &count
+		}
+		infos = append(infos, info)
+	}
+	return infos
+}
+
+// packages is how many packages the release's own archives have.
+func (t *Release) packages() int {
+	if t.RPM != nil {
+		return t.RPM.rpms.Len()
+	}
+	return t.Names.Len()
+}
+
+// listing says how much of a release's list is known; without tables, nothing.
+func (t *Release) listing() api.Listing {
+	switch {
+	case t == nil:
+		return api.ListNone
+	case t.APK != nil && !t.Lists():
+		return api.ListSome
+	case t.RPM == nil && t.Nearest == nil, t.RPM != nil && t.RPM.Lists():
+		return api.ListWhole
+	case t.RPM == nil:
+		return api.ListDerived
+	case t.RPM.Line == "el" && t.RPM.Known && t.RPM.Level >= record.WholeLists:
+		return api.ListMost
+	}
+	return api.ListSome
+}
+
+// Check is the error of a release that the index has nothing of.
+func (ix *Tables) Check(name string) error {
+	_, err := ix.Release(name)
+	return err
+}
+
+// Release finds the tables of a release by slug or alias. Its error is an
+// *api.Error that lists the nearest releases with data.
+func (ix *Tables) Release(name string) (*Release, error) {
+	if r, ok := release.Lookup(name); ok {
+		if t, ok := ix.BySlug[r.Slug]; ok {
+			return t, nil
+		}
+	}
+	instead := release.Instead(name, 4, slices.Sorted(maps.Keys(ix.BySlug)))
+	return nil, api.Errorf(api.UnknownRelease, "the index has no packages of release %.80q: %s", name, instead)
+}
+
+// Curated reads the rows of a table whose values are JSON arrays.
+func Curated[T any](t *table.Table, key string) ([]T, error) {
+	value, ok, err := t.Get(key)
+	if err != nil || !ok {
+		return []T{}, err
+	}
+	rows := []T{}
+	if err := json.Unmarshal([]byte(value), &rows); err != nil {
+		return nil, fmt.Errorf("reading curated rows of %q: %w", key, err)
+	}
+	return rows, nil
+}

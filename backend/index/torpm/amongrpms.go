@@ -1,0 +1,117 @@
+package torpm
+
+import (
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
+	"svc/backend/index/record"
+	"svc/backend/index/rpm"
+)
+
+// amongRPMs follows an rpm to another release of rpms.
+func (h *Path) amongRPMs(canonical string) (course.Course, error) {
+	r, found, err := h.Source.RPMBy(canonical)
+	if err != nil {
+		return course.Course{}, err
+	}
+	if !found {
+		name, err := h.Tables.UsualName(h.Source, canonical)
+		if err != nil {
+			return course.Course{}, err
+		}
+		r.Record = record.Record{Name: name, Canonical: canonical}
+	}
+	p := course.Course{Source: r.Record, Relation: api.RelationSame, Confidence: 1, Names: []string{r.Name}, Found: course.ByName}
+	if h.Source.RPM.Line != h.Target.RPM.Line {
+		if name, ok := rpm.Usual(r.Name); ok && record.IsCanonical(r.Name) {
+			r.Name, p.Source.Name, p.Names[0], p.Spelt = name, name, name, true
+		}
+		if p, err = h.otherLine(p, r); err != nil {
+			return p, err
+		}
+		return h.afterRows(p)
+	}
+	if r.Name, err = h.nameToday(r.Name); err != nil {
+		return p, err
+	}
+	p.Source.Name, p.Names[0] = r.Name, r.Name
+	if h.otherSoname(r) {
+		p.Relation, p.Confidence, p.Names = api.RelationIncluded, course.Soname, nil
+		return p, nil
+	}
+	if record.IsCanonical(r.Name) {
+		return h.underUsualName(p)
+	}
+	seen := &lookup.Memo{In: h.Target}
+	switch general := h.ofEL(r.Name); {
+	case general != r.Name:
+		p.Names[0], p.Relation, p.Confidence = general, api.RelationReplaced, record.RowConfidence
+		p.Found = course.ByRow
+	case !h.Source.RPM.Known && h.Target.RPM.Known && r.Levels == "":
+		_, row, err := h.levels[h.Source.RPM.Level].trail(r.Name, seen)
+		if err != nil {
+			return p, err
+		}
+		if !row {
+			return h.otherLine(p, r)
+		}
+	}
+	return h.overLevels(p, seen)
+}
+
+// otherSoname reports whether an rpm is a library of SUSE, whose name has its
+// soname, that the target's level is not known to have: what needs it brings it.
+func (h *Path) otherSoname(r lookup.RPM) bool {
+	l := h.Target.RPM
+	return l.Line == "suse" && l.Level != h.Source.RPM.Level && r.IsLibrary() && !l.Lists() && !l.At(r)
+}
+
+// underUsualName answers for an rpm that nobody is known to have, by the name
+// that such packages have.
+func (h *Path) underUsualName(p course.Course) (course.Course, error) {
+	name, ok := rpm.Usual(p.Source.Canonical)
+	if !ok {
+		return h.underItsName(p, course.Guessed)
+	}
+	p.Source.Name, p.Names, p.Confidence, p.Found = name, []string{name}, course.Guessed, course.ByGuess
+	if h.Target.RPM.Line == "suse" {
+		p.Confidence = course.Listless // the source has it, by a name that its canonical leads back to
+	}
+	seen := &lookup.Memo{In: h.Target}
+	p, err := h.climb(p, h.Source.RPM.Level, seen)
+	if err != nil {
+		return p, err
+	}
+	_, known, err := seen.Find(name)
+	if err != nil {
+		return p, err
+	}
+	if unheard, err := h.isUnheard(p, name, known); unheard || err != nil {
+		return p.UnheardOf(), err
+	}
+	return h.confirmListed(p)
+}
+
+// isUnheard reports whether an rpm that no row speaks of is not known of a later
+// release of EL either, whose list is nearly whole, and all that is known of it, nor
+// called as those of a vendor are.
+func (h *Path) isUnheard(p course.Course, name string, known bool) (bool, error) {
+	from, to := h.Source.RPM, h.Target.RPM
+	later := from.Known && to.Known && from.Level < to.Level
+	if !later || to.Level < record.WholeLists || to.Lists() || known || len(p.Methods) > 0 {
+		return false, nil
+	}
+	vendor, err := h.byPattern(name)
+	return vendor == "", err
+}
+
+// byPattern is the vendor whose packages are called like an rpm; empty where nobody's are.
+func (h *Path) byPattern(name string) (vendor string, err error) {
+	x := &lookup.Names{Tables: h.Tables, Line: "el"}
+	if g, ok := x.Pattern(name); ok && rpm.IsVendor(g.Method) {
+		vendor = strings.TrimPrefix(g.Method, rpm.Vendor)
+	}
+	return vendor, x.Err
+}

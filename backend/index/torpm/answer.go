@@ -1,0 +1,131 @@
+package torpm
+
+import (
+	"slices"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
+	"svc/backend/index/record"
+	"svc/backend/index/rpm"
+	"svc/backend/release"
+)
+
+// vendorOf is whose repository has an rpm that the target itself has not; empty where
+// nobody's is known to.
+func (h *Path) vendorOf(r lookup.RPM) (vendor string, err error) {
+	if r.InEPEL() && h.Target.RPM.Known {
+		return record.VendorEPEL, nil
+	}
+	_, vendor, _ = strings.Cut(r.Trail, rpm.Vendor)
+	vendor, _, _ = strings.Cut(vendor, "\t")
+	return vendor, nil
+}
+
+// doubt says why the target may not have an rpm: a vendor has it, or its list is not
+// known.
+func (h *Path) doubt(r lookup.RPM, vendor string) (api.Caveat, error) {
+	if vendor != "" {
+		text, _, err := h.Tables.Vendors.Get(vendor)
+		return course.Caveat(course.CaveatThirdParty, api.SeverityWarning, "%s is not of %s itself. %s", r.Name, h.Target.Slug, text), err
+	}
+	return api.Caveat{
+		Code: course.CaveatExistence, Severity: api.SeverityInfo,
+		Text: "The index has no full list of " + h.Target.Slug + ": check that it has " + r.Name + ". " +
+			"A list of your own mirror makes it sure: svc admin index build --rpm-md URL --release " + h.Target.Slug + " --out FILE, then --index FILE.",
+	}, nil
+}
+
+// elsewhere says where a package may be that the lists of the target lack.
+func (h *Path) elsewhere() api.Caveat {
+	where := "another repository"
+	switch h.Target.Release.Family {
+	case release.EL:
+		where = "EPEL or CodeReady Builder (CRB)"
+	case release.SUSE:
+		where = "a module or Package Hub"
+	}
+	return course.Caveat(course.CaveatExistence, api.SeverityInfo, "The lists of %s that the index has are not whole: %s may have it. "+
+		"A list of your own mirror makes it sure: svc admin index build --rpm-md URL --release %s --out FILE, then --index FILE.", h.Target.Slug, where, h.Target.Slug)
+}
+
+// Present makes the answer of a course that ends at rpms.
+func (h *Path) Present(canonical string, p course.Course) (api.Translation, error) {
+	t := api.Translation{
+		Canonical: canonical, Relation: p.Relation, Confidence: course.Round(p.Confidence),
+		Packages: make([]api.TargetPackage, 0, len(p.Names)), Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
+	}
+	seen := &lookup.Memo{In: h.Target}
+	p, err := h.certain(p, seen)
+	if err != nil {
+		return t, err
+	}
+	t.Relation, t.Confidence = p.Relation, course.Round(p.Confidence)
+	for _, name := range p.Names {
+		own, listed, err := h.Target.RPM.Own(name)
+		if err != nil {
+			return t, err
+		}
+		t.Packages = append(t.Packages, api.TargetPackage{Name: name, Version: own.Version, Repository: own.Repository})
+		if own.Hidden {
+			t.Caveats = append(t.Caveats, h.streamCaveat(name, own))
+		}
+		if listed || h.stated[name] || h.Source == h.Target {
+			continue
+		}
+		r, known, err := seen.Find(name)
+		if err != nil {
+			return t, err
+		}
+		if r.Has(h.Target.RPM) {
+			continue
+		}
+		vendor, err := h.vendorOf(*r)
+		if !known && name == p.Source.Name && err == nil {
+			vendor, err = h.byPattern(name)
+		}
+		if err != nil {
+			return t, err
+		}
+		if vendor == record.VendorEPEL {
+			t.Packages[len(t.Packages)-1].Repository = api.EPEL
+		}
+		doubt, err := h.doubt(*r, vendor)
+		if err != nil {
+			return t, err
+		}
+		t.Caveats = append(t.Caveats, doubt)
+	}
+	if slices.Contains(p.Methods, course.Unheard) {
+		t.Caveats = append(t.Caveats, course.Caveat(course.CaveatExistence, api.SeverityInfo,
+			"No list of the index, of EL, EPEL or another vendor, knows this package: see where the machine has it from, and whether that has it for %s.", h.Target.Slug))
+	}
+	again, err := h.hasAgain(p)
+	if err != nil {
+		return t, err
+	}
+	if again {
+		t.Confidence = min(t.Confidence, course.Unsure)
+		t.Caveats = append(t.Caveats, course.Caveat(course.CaveatExistence, api.SeverityInfo,
+			"Packages of %s by this name are known: a later minor release may have brought it back.", h.Target.Slug))
+	}
+	if t.Caveats, err = h.OfVendor(t.Caveats, &p); err != nil {
+		return t, err
+	}
+	t.Caveats = h.OfCourse(t.Caveats, &p, len(p.Names))
+	if p.Relation == api.RelationRemoved && p.Confidence < course.SureConfidence && !h.Target.RPM.Lists() && !slices.Contains(p.Methods, course.Unheard) && !again {
+		t.Caveats = append(t.Caveats, h.elsewhere())
+	}
+	return t, h.AddCurated(canonical, &t, nil)
+}
+
+// hasAgain reports whether the target is known to have what went, by the events
+// of its first minor release, on the way to it.
+func (h *Path) hasAgain(p course.Course) (bool, error) {
+	if p.Relation != api.RelationRemoved || p.Found != course.ByEvent || h.Target.RPM.Lists() || h.Source.RPM == nil || h.Source.RPM.Line != h.Target.RPM.Line {
+		return false, nil
+	}
+	r, _, err := h.Target.FindRPM(p.Source.Name)
+	return h.Target.RPM.At(r), err
+}

@@ -1,0 +1,297 @@
+package torpm
+
+import (
+	"slices"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
+	"svc/backend/index/record"
+)
+
+// suseRows is the level of SUSE whose names the rows between families have.
+const suseRows = 15
+
+// nameToday is the name that a source after SLES 15 has for what had another
+// there: a module of Python bears its version.
+func (h *Path) nameToday(name string) (string, error) {
+	if h.Source.RPM.Line != "suse" || h.Source.RPM.Level <= suseRows {
+		return name, nil
+	}
+	seen := &lookup.Memo{In: h.Target}
+	t, err := course.Step(func(name string) (string, bool, error) { return h.levels[suseRows].trail(name, seen) }, name)
+	if err != nil || t.Relation != api.RelationRenamed || len(t.Targets) != 1 {
+		return name, err
+	}
+	return t.Targets[0], nil
+}
+
+// afterRows takes the names that rows have for SUSE on to the target's level.
+func (h *Path) afterRows(p course.Course) (course.Course, error) {
+	if h.Target.RPM.Line != "suse" || h.Target.RPM.Lists() {
+		return p, nil
+	}
+	later, err := h.climb(p, suseRows, &lookup.Memo{In: h.Target})
+	if len(later.Methods) > len(p.Methods) {
+		later.Found = course.ByEvent
+	}
+	return later, err
+}
+
+// overLevels follows an rpm from level to level of its line.
+func (h *Path) overLevels(p course.Course, seen *lookup.Memo) (course.Course, error) {
+	p, err := h.climb(p, h.Source.RPM.Level, seen)
+	if err != nil {
+		return p, err
+	}
+	if len(p.Methods) > 0 {
+		p.Found = course.ByEvent
+	}
+	if slices.Contains(p.Methods, course.Dropped) {
+		p.Found = course.ByAbsence
+	}
+	if h.Target.RPM.Lists() {
+		p, err = h.arriveListed(p)
+		p.Confidence = min(p.Confidence, course.SameConfidence)
+		return p, err
+	}
+	if len(p.Names) == 0 {
+		return h.back(p, seen)
+	}
+	p.Confidence = min(p.Confidence, course.SameConfidence)
+	for _, name := range p.Names {
+		r, ok, err := seen.Find(name)
+		if err != nil {
+			return p, err
+		}
+		if h.ownRPMs(name) != "" {
+			continue // the target's own row says what it has
+		}
+		if unheard, err := h.isUnheard(p, name, ok); unheard || err != nil {
+			return p.UnheardOf(), err
+		}
+		p.Confidence *= h.persistence(p, *r, ok)
+	}
+	return h.inOwnNames(p), nil
+}
+
+// back looks whether the target is known to have again what went on the way.
+func (h *Path) back(p course.Course, seen *lookup.Memo) (course.Course, error) {
+	if h.Target.RPM.Level == nextLevel(h.Target.RPM.Line, h.Source.RPM.Level) {
+		return p, nil
+	}
+	r, ok, err := seen.Find(p.Source.Name)
+	if err == nil && ok && h.Target.RPM.At(*r) {
+		p.Relation, p.Confidence, p.Names, p.Methods = api.RelationSame, course.ReturnedConfidence, []string{p.Source.Name}, nil
+	}
+	for _, name := range forPython3(p.Source.Name) {
+		if err != nil || len(p.Names) > 0 {
+			break
+		}
+		var module lookup.RPM
+		if module, ok, err = h.Target.FindRPM(name); err == nil && ok && h.Target.RPM.At(module) {
+			p.Relation, p.Confidence, p.Names, p.Methods = api.RelationReplaced, course.ReturnedConfidence, []string{name}, nil
+		}
+	}
+	return p, err
+}
+
+// forPython3 are the names that a module of EL for another version of Python may
+// have for the one that is called Python 3 alone.
+func forPython3(name string) []string {
+	for _, version := range []string{"python-", "python2-", "python36-"} {
+		if module, ok := strings.CutPrefix(name, version); ok {
+			return []string{"python3-" + module}
+		}
+	}
+	if library, ok := strings.CutSuffix(name, "-python"); ok {
+		return []string{"python3-" + library, library + "-python3", "python3-" + strings.TrimSuffix(library, "-libs")}
+	}
+	return nil
+}
+
+// climb follows a line's trails from a level to the target's.
+func (h *Path) climb(p course.Course, from int, seen *lookup.Memo) (course.Course, error) {
+	for n := from; n < h.Target.RPM.Level; n++ {
+		trails := func(name string) (string, bool, error) { return h.levels[n].trail(name, seen) }
+		gone, err := h.withItsWhole(p, trails, seen)
+		if err != nil {
+			return p, err
+		}
+		if gone {
+			p.Relation, p.Confidence, p.Names, p.Methods = api.RelationRemoved, course.WholeConfidence, nil, append(slices.Clip(p.Methods), record.Curated)
+			return p, nil
+		}
+		if p, err = p.Follow(trails); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// levelTrails are what becomes of rpms after a level of the target's line: the row
+// of a name, else, unless the next level is known to have the name, that of the
+// longest pattern, else what the lists of EL say.
+type levelTrails struct {
+	rows lookup.NamedRows
+	*Path
+	next int
+}
+
+// levelTrails are those of every level of the target's line, by the level.
+func (h *Path) levelTrails() []levelTrails {
+	all, line := make([]levelTrails, lookup.MaxLevel), h.Target.RPM.Line
+	for n, rows := range h.Tables.Levels[line] {
+		all[n] = levelTrails{rows, h, nextLevel(line, n)}
+	}
+	return all
+}
+
+// nextLevel is the level after one: SUSE has none between 12 and 15.
+func nextLevel(line string, n int) int {
+	if line == "suse" {
+		return max(n+1, suseRows)
+	}
+	return n + 1
+}
+
+// trail finds the trail of a name.
+func (t *levelTrails) trail(name string, seen *lookup.Memo) (trail string, ok bool, err error) {
+	if kept, err := t.keeps(name, seen); kept || err != nil {
+		return "", false, err
+	}
+	if trail, ok, err = t.rows.Get(name); err != nil {
+		return "", false, err
+	}
+	if ok {
+		kept, err := t.epelKeeps(name, trail, seen)
+		return trail, !kept, err
+	}
+	row := t.rows.Patterns().Longest(name)
+	if row == nil && !t.listed() {
+		return "", false, nil
+	}
+	r, _, err := seen.Find(name)
+	switch {
+	case err != nil || r.AtLevel(t.Target.RPM.Line, t.next):
+		return "", false, err
+	case row != nil:
+		return strings.ReplaceAll(row.Value, "*", row.Stood(name)), true, nil
+	case t.drops(*r) && t.ownRPMs(name) == "":
+		return droppedTrail, true, nil
+	}
+	return "", false, nil
+}
+
+// epelKeeps reports whether EPEL has taken what a trail says has gone from EL.
+func (t *levelTrails) epelKeeps(name, trail string, seen *lookup.Memo) (bool, error) {
+	if !strings.HasPrefix(trail, string(api.RelationRemoved)) || !t.Target.RPM.Known || t.Target.RPM.Lists() {
+		return false, nil
+	}
+	r, _, err := seen.Find(name)
+	return r.InEPEL(), err
+}
+
+// keeps reports whether a distribution near EL has a package under its name, by a row
+// or its own list, whatever EL does with it.
+func (t *levelTrails) keeps(name string, seen *lookup.Memo) (bool, error) {
+	if t.Target.RPM.Line != "el" || t.ownRPMs(name) == string(api.RelationSame)+"\t"+name {
+		return t.Target.RPM.Line == "el", nil
+	}
+	if t.Target.RPM.Known {
+		return false, nil
+	}
+	r, _, err := seen.Find(name)
+	return r.Has(t.Target.RPM), err
+}
+
+// listed reports whether the next level is one of EL whose list is nearly whole,
+// and all that is known of the target's.
+func (t *levelTrails) listed() bool {
+	return t.Target.RPM.Known && !t.Target.RPM.Lists() && t.next >= record.WholeLists
+}
+
+// droppedTrail is the trail of what EL has no more.
+var droppedTrail = record.EncodeTrail(record.Trail{Relation: api.RelationRemoved, Confidence: course.DroppedConfidence, Method: course.Dropped})
+
+// drops reports whether the lists say that EL has a package no more: that of a
+// level before the next has it, neither that of the next nor the target's does,
+// and EPEL has not taken it.
+func (t *levelTrails) drops(r lookup.RPM) bool {
+	return t.listed() && !t.Target.RPM.At(r) && !r.InEPEL() && r.NewestBefore(t.next) > 0
+}
+
+// withItsWhole reports whether a package goes because what it is a part of does:
+// rows name the library alone, not its headers, and no list has every part.
+func (h *Path) withItsWhole(p course.Course, trails course.Trails, seen *lookup.Memo) (bool, error) {
+	if len(p.Names) != 1 {
+		return false, nil
+	}
+	name, headers := p.Names[0], strings.HasSuffix(p.Names[0], "-devel")
+	if !headers && !h.Target.RPM.Known {
+		return false, nil
+	}
+	r, there, err := seen.Find(name)
+	if err != nil || there && (r.Has(h.Target.RPM) || !headers) {
+		return false, err
+	}
+	if _, own, err := trails(name); own || err != nil {
+		return false, err
+	}
+	return h.wholeGoes(name, trails)
+}
+
+// wholeGoes reports whether the nearest package that anything is known of, of
+// those whose names a name goes on from, goes.
+func (h *Path) wholeGoes(name string, trails course.Trails) (bool, error) {
+	for at := strings.LastIndexByte(name, '-'); at > 0; at = strings.LastIndexByte(name, '-') {
+		name = name[:at]
+		value, ok, err := trails(name)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			t, err := record.DecodeTrail(value)
+			return t.Relation == api.RelationRemoved, err
+		}
+		if _, there, err := h.Target.FindRPM(name); there || !h.Target.RPM.Known || err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// persistence is how sure it is that the target still has an rpm.
+func (h *Path) persistence(p course.Course, r lookup.RPM, ok bool) float64 {
+	switch {
+	case ok && r.Has(h.Target.RPM), h.sameKind() && h.Source.RPM.Level == h.Target.RPM.Level:
+		return 1
+	case len(p.Methods) > 0:
+		return 1 // an event says so
+	case h.Target.RPM.Line == "suse":
+		return h.staying(r)
+	case !h.Source.RPM.Known || !h.Target.RPM.Known || h.Source.RPM.Level > h.Target.RPM.Level:
+		return h.existence(r)
+	case r.Newest() > h.Target.RPM.Level:
+		return course.Skipped
+	}
+	return h.existence(r)
+}
+
+// staying is how sure it is that a release of SUSE has what another of its line
+// has, where no row says that it went.
+func (h *Path) staying(r lookup.RPM) float64 {
+	switch {
+	case h.Source.RPM.Level == h.Target.RPM.Level:
+		return course.Alongside
+	case r.Line == "suse" || r.Suse != "":
+		return course.Onward
+	}
+	return course.Listless
+}
+
+// sameKind reports whether both releases are of EL, or of the one distribution.
+func (h *Path) sameKind() bool {
+	return h.Source.RPM.Known && h.Target.RPM.Known || record.Distribution(h.Source.Slug) == record.Distribution(h.Target.Slug)
+}

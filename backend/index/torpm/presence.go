@@ -1,0 +1,119 @@
+package torpm
+
+import (
+	"slices"
+
+	"svc/backend/api"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
+	"svc/backend/index/record"
+	"svc/backend/index/rpm"
+)
+
+// presenceOf is that of the names of a course which is least known.
+func (h *Path) presenceOf(p course.Course, seen *lookup.Memo) (least lookup.Presence, err error) {
+	least = lookup.InList
+	for _, name := range p.Names {
+		if h.stated[name] {
+			continue
+		}
+		own, err := seen.Presence(name)
+		if err != nil {
+			return least, err
+		}
+		if own == lookup.Nowhere || own == lookup.InNear && least == lookup.InList {
+			least = own
+		}
+	}
+	return least, nil
+}
+
+// Evidence is how a course was found, to what, and how the index knows that the
+// target has it.
+func (h *Path) Evidence(p course.Course) (string, error) {
+	if len(p.Names) == 0 {
+		return p.Found + ", " + string(p.Relation), nil
+	}
+	least, err := h.presenceOf(p, &lookup.Memo{In: h.Target})
+	return p.Found + ", " + string(least), err
+}
+
+// certain is a course with the confidence that its evidence deserves. Names that the
+// target's list lacks, and losses that only a whole list could tell of, are unsure.
+func (h *Path) certain(p course.Course, seen *lookup.Memo) (course.Course, error) {
+	if h.Target.RPM.Lists() || h.Source == h.Target {
+		return p, nil
+	}
+	if rpm.IsIdentity(p.Source.Name) && h.Source.Release.Family != h.Target.Release.Family && slices.Contains(p.Names, p.Source.Name) {
+		p.Relation, p.Confidence, p.Names, p.Found = api.RelationRemoved, record.RowConfidence, nil, course.ByRow
+		return p, nil
+	}
+	stated := p.Found == course.ByRow
+	if own, err := h.ownThere(p); own != "" || err != nil {
+		p = course.Course{Source: p.Source, Relation: api.RelationRenamed, Confidence: listedGuess, Names: []string{own}, Found: course.ByGuess, Methods: p.Methods}
+		if stated {
+			p.Confidence = course.Unsure // which of the two is right, a person must say
+		}
+		return p.Settled(p.Source.Name), err
+	}
+	if len(p.Names) == 0 {
+		if p.Relation == api.RelationRemoved && !h.saysSo(p) {
+			p.Confidence = h.weighed(p, course.Removed)
+		}
+		return p, nil
+	}
+	least, err := h.presenceOf(p, seen)
+	p.Confidence = h.weighed(p, least)
+	return p, err
+}
+
+// weighed is the confidence of a course across families by how often such answers were
+// measured right: sure where the target's list has the names and that is often enough.
+// Within a family, and where nothing was measured, the rules say.
+func (h *Path) weighed(p course.Course, known lookup.Presence) float64 {
+	r, ok := course.Measured(h.Source.Release.Family, h.Target.Release.Family, p.Found, string(known))
+	across := h.Source.Release.Family != h.Target.Release.Family
+	switch {
+	case known == lookup.InList && (!across || !ok || p.Confidence < course.SureConfidence && p.Found != course.ByGuess):
+		return p.Confidence // the rules have a doubt of their own
+	case !across || !ok:
+		return min(p.Confidence, course.Unsure)
+	case known == lookup.InList && r.Sure():
+		return r.Claim()
+	}
+	return min(r.Claim(), course.Unsure)
+}
+
+// ownThere is the name of what is said to be lost, where the target's list has a package
+// of that name: it is of EL that rows and events tell, and may be here.
+func (h *Path) ownThere(p course.Course) (string, error) {
+	if p.Relation != api.RelationRemoved || h.Target.RPM.Known || p.Found != course.ByRow && h.saysSo(p) || rpm.IsIdentity(p.Source.Name) {
+		return "", nil
+	}
+	name := p.Source.Name
+	if h.Source.RPM == nil {
+		name = h.Tables.RPMName(name)
+	}
+	if _, own := h.ownRow(name); own {
+		return "", nil
+	}
+	if least, err := h.Target.Presence(name); least != lookup.InList {
+		return "", err
+	}
+	return name, nil
+}
+
+// listedGuess is that of the own name of what is said to be lost, where the target's
+// list has it.
+const listedGuess = 0.93
+
+// saysSo reports whether a row tells of a loss, or an event of the target's own line.
+func (h *Path) saysSo(p course.Course) bool {
+	switch p.Found {
+	case course.ByRow, course.ByVendor:
+		return true
+	case course.ByEvent:
+		return h.Source.RPM != nil && h.Source.RPM.Line == h.Target.RPM.Line && (h.Target.RPM.Line == "suse" || h.sameKind())
+	}
+	return false
+}

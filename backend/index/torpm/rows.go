@@ -1,0 +1,114 @@
+package torpm
+
+import (
+	"errors"
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
+	"svc/backend/index/record"
+	"svc/backend/index/rpm"
+)
+
+// rowToRPM follows a package of Debian's family by its curated row.
+func (h *Path) rowToRPM(p course.Course) (course.Course, bool, error) {
+	value, ok, err := h.Tables.DebianRows.Of(p.Source.Name)
+	if !ok || err != nil {
+		return p, false, err
+	}
+	relation, targets, _ := strings.Cut(value, "\t")
+	targets, ofSUSE, _ := strings.Cut(targets, "\t")
+	if h.Target.RPM.Line == "suse" {
+		targets = ofSUSE
+	}
+	if targets == record.NotSaid {
+		return p, false, nil
+	}
+	if own, rest, ok := strings.Cut(targets, ": "); ok {
+		relation, targets = own, rest
+	}
+	p.Relation, p.Confidence, p.Found = api.Relation(relation), record.RowConfidence, course.ByRow
+	for target := range strings.FieldsSeq(strings.ReplaceAll(targets, "=", p.Source.Name)) {
+		if p, err = h.arriveAtRPM(p, target); err != nil {
+			return p, false, err
+		}
+	}
+	switch {
+	case len(p.Names) == 0:
+		p.Relation = api.RelationRemoved
+	case p.Relation == api.RelationRemoved: // others of the packages have gone, not these
+		p.Relation = api.Relation(relation)
+	}
+	if p = p.Settled(p.Source.Name); h.Target.RPM.Line != "suse" {
+		p = h.inOwnNames(p)
+	}
+	return p, true, nil
+}
+
+// arriveAtRPM adds the first of some alternatives that the target is known to
+// have, else the first. What EL has until a level under the name of something
+// else comes in the package's place.
+func (h *Path) arriveAtRPM(p course.Course, alternatives string) (course.Course, error) {
+	var best lookup.RPM
+	for name := range strings.SplitSeq(alternatives, "|") {
+		name, until := record.PartKey(name)
+		if until > 0 && (h.Target.RPM.Line != "el" || h.Target.RPM.Level > until) {
+			continue
+		}
+		if until > 0 {
+			p.Relation = course.Stronger(p.Relation, api.RelationReplaced)
+		}
+		r, _, err := h.Target.FindRPM(name)
+		if err != nil {
+			return p, err
+		}
+		_, listed, err := h.Target.RPM.Own(name)
+		if err != nil {
+			return p, err
+		}
+		if listed || r.Has(h.Target.RPM) {
+			return p.With([]string{name}), nil
+		}
+		if best.Name == "" {
+			best = r
+		}
+	}
+	if h.Target.RPM.Lists() {
+		return p, nil // its own list is whole
+	}
+	if later, gone, err := h.became(course.Course{Names: []string{best.Name}, Relation: p.Relation, Confidence: p.Confidence}, best); gone || err != nil {
+		p.Relation, p.Confidence = later.Relation, later.Confidence
+		return p.With(later.Names), err
+	}
+	p.Confidence *= course.Listless
+	return p.With([]string{best.Name}), nil
+}
+
+// vendorToRPM follows a package of another vendor: over what Debian has in its
+// place.
+func (h *Path) vendorToRPM(p course.Course) (course.Course, bool, error) {
+	value, ok, err := h.Tables.DerivativeRows.Of(p.Source.Name)
+	if !ok || err != nil {
+		return p, false, err
+	}
+	x := &lookup.Names{Tables: h.Tables}
+	g, ok := x.Guess(value, ok)
+	if !ok || !rpm.IsVendor(g.Method) {
+		return p, false, x.Err
+	}
+	p.Methods, p.Found = []string{g.Method}, course.ByVendor
+	if len(g.Targets) == 0 {
+		p.Relation, p.Confidence = api.RelationRemoved, g.Confidence
+		return p, true, nil
+	}
+	canonical, _ := x.Package(rpm.FirstThere(x, g.Targets[0]))
+	next, found, err := h.knownToRPM(canonical)
+	if err == nil && !found {
+		next, err = h.confirmListed(h.guessRPM(next))
+	}
+	next.Source, next.Methods, next.Found = p.Source, p.Methods, course.ByVendor
+	next.Confidence = min(next.Confidence, g.Confidence)
+	next.Relation = course.Stronger(next.Relation, g.Relation)
+	return next, true, errors.Join(x.Err, err)
+}

@@ -1,0 +1,168 @@
+package translate
+
+import (
+	"slices"
+
+	"svc/backend/api"
+	"svc/backend/index/apk"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
+	"svc/backend/index/record"
+)
+
+// What is known of Alpine's packages is what they are in Debian: every other way leads
+// over its newest suite. Sure are names that a row has, or the release's own list where
+// one was imported; all else is a question.
+const (
+	listedAPK   = 0.85 // the release's list has Debian's name
+	unlistedAPK = 0.6  // nobody is known to have it there
+)
+
+// apkWay is a way from Alpine, or to it.
+type apkWay struct{ *Path }
+
+// source is the package of Alpine that a canonical names, as the source of a course.
+func (h apkWay) source(canonical string) (record.Record, error) {
+	owners, err := h.Path.Source.APK.Owners()
+	x := &lookup.Names{Tables: h.Tables}
+	if err != nil {
+		return record.Record{}, err
+	}
+	name := h.Path.Source.APK.By(canonical, owners, x)
+	return record.Record{Name: name, Canonical: canonical, Major: apk.VersionIn(name)}, x.Err
+}
+
+// from follows a package of Alpine to another system: what it is in Debian, and that there.
+func (h apkWay) from(canonical string) (course.Course, error) {
+	r, err := h.source(canonical)
+	if err != nil {
+		return course.Course{}, err
+	}
+	x := &lookup.Names{Tables: h.Tables}
+	t, ok := h.Path.Source.APK.Trail(r.Name, x)
+	switch {
+	case x.Err != nil || !ok:
+		return course.Course{Source: r, Relation: api.RelationUnknown}, x.Err
+	case h.Target.RPM == nil:
+		return h.byTrail(r, t)
+	}
+	return h.overDebian(r, t)
+}
+
+// overDebian follows a trail to packages of Debian, and these to a release of rpms.
+func (h apkWay) overDebian(r record.Record, t record.Trail) (course.Course, error) {
+	debian := h.Tables.Stable()
+	p, err := Between(h.Tables, h.Path.Source, debian).byTrail(r, t)
+	if err != nil || len(p.Names) == 0 {
+		return p, err
+	}
+	onward, end := Between(h.Tables, debian, h.Target), course.Course{Source: r, Relation: p.Relation, Confidence: p.Confidence, Found: course.ByDebian}
+	for _, name := range p.Names {
+		there, _, err := debian.Find(name)
+		if err != nil {
+			return p, err
+		}
+		q, err := onward.Follow(there.Canonical)
+		if err != nil {
+			return p, err
+		}
+		end.Relation, end.Confidence = course.Stronger(end.Relation, q.Relation), min(end.Confidence, p.Confidence*q.Confidence)
+		end = end.With(q.Names)
+	}
+	if len(end.Names) == 0 {
+		end.Relation = api.RelationRemoved
+	}
+	end.Confidence = min(end.Confidence, record.LineageConfidence)
+	return end.Settled(r.Name), nil
+}
+
+// to follows a package to Alpine: by the row of its name in Debian, or of what it is
+// there today; else it is taken to have that name, which is a question.
+func (h apkWay) to(canonical string) (course.Course, error) {
+	if h.Path.Source.APK != nil {
+		return h.among(canonical)
+	}
+	p, err := Between(h.Tables, h.Path.Source, h.Tables.Stable()).Follow(canonical)
+	if err != nil {
+		return p, err
+	}
+	for _, name := range append([]string{p.Source.Name}, p.Names...) {
+		if names, relation := h.Target.APK.Named(name); len(names) > 0 {
+			q := course.Course{Source: p.Source, Relation: relation, Confidence: record.RowConfidence, Names: names, Found: course.ByRow}
+			return q.Settled(p.Source.Name), nil
+		}
+	}
+	p.Found, p.Confidence = course.ByGuess, min(p.Confidence*unlistedAPK, course.Unsure)
+	if len(p.Names) == 0 {
+		return p, nil
+	}
+	p.Names = slices.Clone(p.Names)
+	for i, name := range p.Names {
+		p.Names[i] = apk.Usual(name)
+	}
+	return h.listed(p.Settled(p.Source.Name), listedAPK, course.Unsure)
+}
+
+// among follows a package from one release of Alpine to another: by the rows of both, else
+// under its own name.
+func (h apkWay) among(canonical string) (course.Course, error) {
+	r, err := h.source(canonical)
+	if err != nil {
+		return course.Course{}, err
+	}
+	p := course.Course{Source: r, Relation: api.RelationSame, Confidence: course.SameConfidence, Names: []string{r.Name}, Found: course.ByRow}
+	names, relation := h.Path.Source.APK.Later(r.Name, h.Target.APK.Names)
+	switch {
+	case h.Path.Source == h.Target, relation == api.RelationSame:
+		return p, nil
+	case len(names) > 0:
+		p.Names, p.Relation, p.Confidence = names, relation, record.RowConfidence
+		return p.Settled(r.Name), nil
+	}
+	p.Confidence, p.Found = course.Unsure, course.ByName
+	return h.listed(p, course.SameConfidence, course.DroppedConfidence)
+}
+
+// listed makes a guess as sure as it is where the target's own list has all of its names,
+// and says as surely as that is that what the list lacks is not there.
+func (h apkWay) listed(p course.Course, has, lacks float64) (course.Course, error) {
+	if !h.Target.Lists() {
+		return p, nil
+	}
+	there, err := h.Target.HasAll(p.Names)
+	if there {
+		p.Confidence, p.Found = has, course.ByName
+	} else {
+		p.Relation, p.Confidence, p.Names, p.Found = api.RelationRemoved, lacks, nil, course.ByAbsence
+	}
+	return p, err
+}
+
+// present makes the answer of a course that ends at packages of Alpine.
+func (h apkWay) present(canonical string, p course.Course) (api.Translation, error) {
+	t := api.Translation{Canonical: canonical, Packages: []api.TargetPackage{}, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{}}
+	whole := true
+	for _, name := range p.Names {
+		r, listed, err := h.Target.Find(name)
+		if err != nil {
+			return t, err
+		}
+		if h.Target.Lists() && !listed {
+			p.Confidence = min(p.Confidence, course.Unsure) // a row says otherwise than the list
+		}
+		t.Packages = append(t.Packages, api.TargetPackage{Name: name, Version: r.Version, Repository: r.Component})
+		whole = whole && listed
+	}
+	if !whole {
+		t.Caveats = append(t.Caveats, api.Caveat{Code: course.CaveatExistence, Severity: api.SeverityInfo, Text: h.NoList})
+	}
+	t.Relation, t.Confidence = p.Relation, course.Round(p.Confidence)
+	t.Caveats = h.OfCourse(t.Caveats, &p, len(p.Names))
+	return t, h.AddCurated(canonical, &t, nil)
+}
+
+// noAPKs says what makes a name sure.
+func noAPKs(slug string) string {
+	return "No list that the index has of " + slug + " shows it: apk policy NAME says on the target whether it is there. " +
+		"A list of your own mirror makes it sure: svc admin index build --apk URL --release " + slug + " --out FILE, then --index FILE."
+}

@@ -1,0 +1,291 @@
+package translate
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"svc/backend/api"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
+	"svc/backend/index/record"
+	"svc/backend/index/table"
+	"svc/backend/index/torpm"
+	"svc/backend/release"
+)
+
+// Path is the way between two releases, step by step.
+type Path struct {
+	*course.Pair
+	trails  []*table.Table // of each step, in order
+	nearest func() []*Path // to the target from the suites, the nearest first
+	rpms    *torpm.Path    // where the target's packages are rpms
+}
+
+// Between is the way between two releases: over the suites of Debian, or straight.
+func Between(ix *lookup.Tables, from, to *lookup.Release) *Path {
+	h := &Path{Pair: &course.Pair{Tables: ix, Source: from, Target: to}, nearest: sync.OnceValue(func() []*Path { return waysTo(ix, to) })}
+	if to.RPM != nil {
+		h.rpms = torpm.New(h.Pair)
+	}
+	if to.APK != nil {
+		h.NoList = noAPKs(to.Slug)
+	}
+	if to.Nearest != nil {
+		h.NoList = "The index has no list of " + to.Slug + "; the answer is that of " + to.Nearest.Slug + ", which is nearest to it."
+	}
+	if from.Foreign() || to.Foreign() || h.Crosses() {
+		return h
+	}
+	way := ix.Chain(from, to)
+	for i := 1; i < len(way); i++ {
+		h.trails = append(h.trails, ix.File.Table(record.TrailsTable(way[i-1], way[i])))
+	}
+	return h
+}
+
+// Follow follows a canonical by what the two releases are.
+func (h *Path) Follow(canonical string) (course.Course, error) {
+	switch {
+	case !lookup.IsName(canonical):
+		return course.Course{Relation: api.RelationUnknown}, nil
+	case h.Target.APK != nil:
+		return apkWay{h}.to(canonical)
+	case h.Source.APK != nil:
+		return apkWay{h}.from(canonical)
+	case h.rpms != nil:
+		return h.rpms.Follow(canonical)
+	case h.Source.RPM != nil:
+		return h.fromRPM(canonical)
+	}
+	return h.translate(canonical)
+}
+
+// Evidence is the kind of evidence that a course ends with.
+func (h *Path) Evidence(p course.Course) (string, error) {
+	switch {
+	case h.rpms != nil:
+		return h.rpms.Evidence(p)
+	case h.Target.APK != nil:
+		return p.Found, nil
+	}
+	return p.Evidence(), nil
+}
+
+// translate follows a canonical from the source's package to the target's.
+func (h *Path) translate(canonical string) (course.Course, error) {
+	r, ok, err := h.Source.ByCanonical(canonical)
+	if err != nil {
+		return course.Course{}, err
+	}
+	if r.Own && ok {
+		return h.fromOwn(r)
+	}
+	if !ok && h.Source.Other != nil {
+		if r, ok, err = h.Source.Other.ByCanonical(canonical); err != nil {
+			return course.Course{}, err
+		}
+		if ok {
+			return Between(h.Tables, h.Source.Other, h.Target).from(r)
+		}
+	}
+	if !ok {
+		return h.absent(canonical)
+	}
+	return h.from(r)
+}
+
+// from follows a package of the source over all steps.
+func (h *Path) from(r record.Record) (p course.Course, err error) {
+	if _, ok, err := h.Target.FindOwn(r.Name); ok || err != nil {
+		return course.Course{Source: r, Relation: api.RelationSame, Confidence: course.SameConfidence, Names: []string{r.Name}}, err
+	}
+	if h.Crosses() {
+		return h.cross(r)
+	}
+	p = course.Course{Source: r, Relation: api.RelationSame, Confidence: 1, Names: []string{r.Name}}
+	for _, trails := range h.trails {
+		if p, err = p.Follow(trails.Get); err != nil {
+			return course.Course{}, err
+		}
+	}
+	if len(p.Names) == 0 {
+		return h.returned(p)
+	}
+	if len(p.Names) == 1 && len(p.Methods) > 0 {
+		return h.confirmed(p)
+	}
+	p.Confidence = min(p.Confidence, course.SameConfidence)
+	return p, nil
+}
+
+// confirmed makes surer of an answer that bears the name or the canonical it
+// set out with, whatever it was called on the way.
+func (h *Path) confirmed(p course.Course) (course.Course, error) {
+	r, _, err := h.Target.Find(p.Names[0])
+	switch {
+	case r.Name == p.Source.Name:
+		p.Confidence = max(p.Confidence, course.ReturnedConfidence)
+	case r.Canonical == p.Source.Canonical:
+		p.Confidence = max(p.Confidence, record.LineageConfidence)
+	}
+	p.Confidence = min(p.Confidence, course.SameConfidence)
+	return p, err
+}
+
+// absent answers for software that the source release does not have.
+func (h *Path) absent(canonical string) (course.Course, error) {
+	if p, ok, err := h.fromRow(canonical); ok || err != nil {
+		return p, err
+	}
+	r, ok, err := h.Target.ByCanonical(canonical)
+	if err != nil {
+		return course.Course{}, err
+	}
+	if ok {
+		return course.Course{Relation: api.RelationSame, Confidence: course.AbsentConfidence, Names: []string{r.Name}}, nil
+	}
+	if p, ok, err := h.fromDerivative(canonical); ok || err != nil {
+		return p, err
+	}
+	if p, ok, err := h.overSuite(canonical); ok || err != nil {
+		return p, err
+	}
+	p, _, err := h.toMetapackage(record.Record{Name: canonical, Canonical: canonical})
+	return p, err
+}
+
+// toMetapackage answers with the package for all versions of what a name has one of.
+func (h *Path) toMetapackage(source record.Record) (course.Course, bool, error) {
+	r, ok, err := h.Target.Find(course.WithoutVersion(source.Name))
+	if err != nil || !ok {
+		return course.Course{Relation: api.RelationUnknown}, false, err
+	}
+	return course.Course{
+		Source: source, Relation: api.RelationReplaced, Confidence: record.LineageConfidence, Names: []string{r.Name},
+	}, true, nil
+}
+
+// overSuite follows a canonical from the suite that is nearest to the target and
+// has it.
+func (h *Path) overSuite(canonical string) (course.Course, bool, error) {
+	for _, way := range h.nearest() {
+		r, ok, err := way.Source.ByCanonical(canonical)
+		if err != nil {
+			return course.Course{}, false, err
+		}
+		if !ok {
+			continue
+		}
+		p, err := way.from(r)
+		p.Confidence *= course.OverConfidence
+		if len(p.Names) == 0 {
+			p.Relation, p.Confidence = api.RelationRemoved, course.GoneConfidence
+		}
+		return p, true, err
+	}
+	return course.Course{}, false, nil
+}
+
+// returned looks whether what got lost on the way is in the target after all.
+func (h *Path) returned(p course.Course) (course.Course, error) {
+	r, ok, err := h.Target.Find(p.Source.Name)
+	if err != nil || ok {
+		p.Relation, p.Confidence, p.Names = api.RelationSame, course.ReturnedConfidence, []string{r.Name}
+		return p, err
+	}
+	if r, ok, err = h.Target.ByCanonical(p.Source.Canonical); err == nil && ok {
+		p.Relation, p.Confidence, p.Names = api.RelationRenamed, record.LineageConfidence, []string{r.Name}
+	}
+	return p, err
+}
+
+// Present makes the answer of a course: packages with versions, and caveats.
+func (h *Path) Present(canonical string, p course.Course) (api.Translation, error) {
+	if h.rpms != nil {
+		return h.rpms.Present(canonical, p.Doubted())
+	}
+	if h.Target.APK != nil {
+		return apkWay{h}.present(canonical, p.Doubted())
+	}
+	var one [1]record.Record // most courses end at one package: it need not be allocated
+	targets, packages, err := h.offered(canonical, &p, one[:0])
+	if err != nil {
+		return api.Translation{}, err
+	}
+	if p = p.Doubted(); len(p.Names) == 0 {
+		targets, packages = nil, []api.TargetPackage{}
+	}
+	if r, ok := course.Measured(h.Source.Release.Family, release.Debian, p.Evidence(), course.Whole); ok && p.Confidence < course.SureConfidence {
+		p.Confidence = min(p.Confidence, r.Claim())
+	}
+	relation, err := h.relation(&p, targets, packages)
+	if err != nil {
+		return api.Translation{}, err
+	}
+	t := api.Translation{
+		Canonical: canonical, Relation: relation, Confidence: course.Round(p.Confidence),
+		Packages: packages, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
+	}
+	if t.Caveats, err = h.OfVendor(t.Caveats, &p); err != nil {
+		return t, err
+	}
+	t.Caveats = h.Caveats(t.Caveats, &p, targets)
+	return t, h.AddCurated(canonical, &t, targets)
+}
+
+// relation is that of a course to what the target offers.
+func (h *Path) relation(p *course.Course, targets []record.Record, offered []api.TargetPackage) (api.Relation, error) {
+	if len(targets) != 1 {
+		return p.Relation, nil
+	}
+	switch t := targets[0]; {
+	case t.Name == p.Source.Name && !h.Source.Foreign():
+		from, _, err := h.Source.FindFor(p.Source.Name, p.Source)
+		if err != nil {
+			return p.Relation, err
+		}
+		own, err := h.Source.OwnName(from)
+		if own == offered[0].Name {
+			return api.RelationSame, err
+		}
+		return api.RelationRenamed, err // each has a name or a version of its own
+	case h.Source.Foreign() && p.Relation == api.RelationSame && offered[0].Name != p.Source.Name:
+		return api.RelationRenamed, nil // the target calls it otherwise than its nearest suite
+	case h.Source.Foreign() && p.Relation == api.RelationRenamed && offered[0].Name == p.Source.Name:
+		return api.RelationSame, nil
+	case p.Relation == api.RelationRenamed && p.Source.KeepsMajor() && t.Canonical != p.Source.Canonical:
+		return api.RelationReplaced, nil // openjdk-11 is not openjdk-17
+	}
+	return p.Relation, nil
+}
+
+// offered finds what the target has of the names of a course, adds its records to
+// some, and lowers the confidence where that is not known for sure.
+func (h *Path) offered(canonical string, p *course.Course, targets []record.Record) (_ []record.Record, packages []api.TargetPackage, err error) {
+	packages = make([]api.TargetPackage, 0, len(p.Names))
+	for _, name := range p.Names {
+		r, ok, err := h.Target.FindFor(name, p.Source)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok && slices.Contains(p.Methods, course.OwnRepository) {
+			packages = append(packages, api.TargetPackage{Name: name})
+			continue
+		}
+		if !ok {
+			return nil, nil, fmt.Errorf("the index leads %s of %s to %s, which %s does not have", canonical, h.Source.Slug, name, h.Target.Slug)
+		}
+		offer, likely, err := h.Target.Offers(r)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p.Relation != api.RelationIncluded {
+			p.Confidence = min(p.Confidence, p.Confidence*likely)
+		}
+		if !slices.Contains(packages, offer) {
+			targets, packages = append(targets, r), append(packages, offer)
+		}
+	}
+	return targets, packages, nil
+}
