@@ -1,35 +1,128 @@
 package firewall
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/tools/convert"
 )
+
+// home is how a family has fail2ban: what its package sets, and what its jails name.
+type home struct {
+	paths    string            // the file of fail2ban that has the family's logs
+	logs     convert.Places    // where the system's logs are
+	units    *strings.Replacer // services by their names in the journal
+	journal  bool              // the system has one
+	sshd     bool              // its package has the jail of sshd on
+	filters  map[string]string // filters that its own jails have in the place of others
+	firewall map[string]string // ban actions by those that take their place
+	packages []string
+}
+
+// byNftables are the ban actions that families with firewalld's nftables beneath have in
+// the place of others.
+var byNftables = map[string]string{
+	"iptables": "nftables", "iptables-new": "nftables", "iptables-multiport": "nftables-multiport", "iptables-allports": "nftables-allports", "iptables-ipset": "nftables-multiport",
+	"iptables-ipset-proto4": "nftables-multiport", "iptables-ipset-proto6": "nftables-multiport", "iptables-ipset-proto6-allports": "nftables-allports", "ufw": "nftables",
+}
+
+// homes are those of the families. Origin: fail2ban's paths-*.conf, and the files that
+// Debian, EPEL, openSUSE and Alpine (aports: main/fail2ban) have in jail.d and filter.d.
+var homes = map[release.Line]home{
+	release.LineDebian: {
+		paths: "paths-debian.conf", logs: convert.LogPlaces, journal: true, sshd: true, packages: []string{"python3-systemd", "nftables"},
+		units:   strings.NewReplacer("=sshd.service", "=ssh.service", "=httpd.service", "=apache2.service", "=crond.service", "=cron.service", "=radiusd.service", "=freeradius.service"),
+		filters: map[string]string{"alpine-sshd": "sshd", "alpine-sshd-ddos": "sshd[mode=ddos]"},
+	},
+	release.LineEL: {
+		paths: "paths-fedora.conf", logs: convert.LogPlaces.Back(), journal: true, firewall: byNftables, packages: []string{"nftables"},
+		units: strings.NewReplacer("=ssh.service", "=sshd.service", "=apache2.service", "=httpd.service", "=cron.service", "=crond.service", "=freeradius.service", "=radiusd.service"),
+	},
+	release.LineSUSE: {
+		paths: "paths-opensuse.conf", journal: true, firewall: byNftables, packages: []string{"nftables"},
+		logs:  convert.Places{{"/var/log/auth.log", "/var/log/messages"}, {"/var/log/secure", "/var/log/messages"}, {"/var/log/syslog", "/var/log/messages"}, {"/var/log/mail.log", "/var/log/mail"}, {"/var/log/maillog", "/var/log/mail"}, {"/var/log/httpd", "/var/log/apache2"}},
+		units: strings.NewReplacer("=ssh.service", "=sshd.service", "=httpd.service", "=apache2.service", "=crond.service", "=cron.service", "=freeradius.service", "=radiusd.service"),
+	},
+	release.LineAlpine: {
+		paths: "paths-debian.conf", sshd: true, filters: map[string]string{"sshd": "alpine-sshd"}, units: strings.NewReplacer(),
+		logs: convert.Places{{"/var/log/auth.log", "/var/log/messages"}, {"/var/log/secure", "/var/log/messages"}, {"/var/log/syslog", "/var/log/messages"}},
+	},
+}
 
 // Fail2ban carries jails, filters and actions over: logs, ban actions and
 // backends have other names, and what a jail names must be there, or fail2ban
 // does not start.
 func Fail2ban(in convert.Input) (r convert.Result) {
-	j := &jails{in: in, packages: []string{"python3-systemd", "nftables"}}
+	line := in.Target.Family.Conventions().Line
+	j := &jails{in: in, home: homes[line], packages: slices.Clone(homes[line].packages)}
+	_, j.rsyslog = in.Brought["rsyslog"]
+	var pages []*convert.Page
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		switch dir := path.Base(path.Dir(f.Path)); {
 		case dir == "filter.d" || dir == "action.d":
 			if kind := "fail2ban-" + strings.TrimSuffix(dir, ".d"); strings.HasSuffix(f.Path, ".conf") && convert.Known()[kind][convert.Fold(strings.TrimSuffix(path.Base(f.Path), ".conf"))] {
-				p.Refuse(0, "Debian has its own of this name, which is newer: put what was changed into a file of the same name that ends in .local.")
+				p.Refuse(0, "The target's package has its own of this name, which is newer: put what was changed into a file of the same name that ends in .local.")
 			}
 		case strings.HasPrefix(path.Base(f.Path), "fail2ban."):
 			fail2banItself(p)
 		default:
 			j.file(p)
+			pages = append(pages, p)
+			continue
 		}
 		r.Close(p, f.Path)
 	}
+	j.defaults(pages)
+	for _, p := range pages {
+		r.Close(p, p.From)
+	}
 	r.Packages = j.packages
 	return r
+}
+
+// defaults says what the source's package set, or had by itself, and the target's has
+// otherwise: the jail of sshd, which Debian's and Alpine's have on, and bans by firewalld,
+// which was not the source's firewall.
+func (j *jails) defaults(pages []*convert.Page) {
+	was := homes[j.in.Source.Family.Conventions().Line]
+	if was.sshd && !j.home.sshd {
+		setJail(pages, "sshd", "enabled", "enabled = true", "The source's package has this jail on, the target's does not.")
+	}
+	if j.home.firewall != nil && j.in.VersionOf("firewalld") == "" {
+		setJail(pages, "DEFAULT", "banaction", "banaction = nftables\nbanaction_allports = nftables[type=allports]", "The target's package bans by firewalld, which the source did not have.")
+	}
+}
+
+// setJail adds a setting to a section, unless one of the files has it there.
+func setJail(pages []*convert.Page, section, name, lines, why string) {
+	var at *convert.Page
+	header := -1
+	for _, p := range pages {
+		within := false
+		for i, line := range p.Lines {
+			switch line = strings.TrimSpace(line); {
+			case strings.HasPrefix(line, "["):
+				if within = line == "["+section+"]"; within && at == nil {
+					at, header = p, i
+				}
+			case within && strings.HasPrefix(line, name) && strings.HasPrefix(strings.TrimLeft(line[len(name):], " \t"), "="):
+				return
+			}
+		}
+	}
+	switch {
+	case at != nil:
+		at.Replace(header, "["+section+"]\n"+lines, why)
+	case len(pages) > 0:
+		p := pages[0]
+		p.Changes = append(p.Changes, convert.Change{Line: 0, Was: "", Now: "[" + section + "]\n" + lines, Why: why})
+		p.Lines = append(p.Lines, strings.Split("["+section+"]\n"+lines+"\n", "\n")...)
+	}
 }
 
 // fail2banLevels are the levels of logging by the numbers of fail2ban 0.8.
@@ -47,8 +140,11 @@ func fail2banItself(p *convert.Page) {
 // jails converts files of jails.
 type jails struct {
 	in       convert.Input
+	home     home
+	rsyslog  bool // the target gets it
 	packages []string
 	page     *convert.Page
+	jailName string          // of the section
 	names    map[string]bool // of the sections of the page
 	lines    map[string]int  // of the section: setting → its line
 }
@@ -78,7 +174,9 @@ func (j *jails) section(start, end int) {
 			j.lines[name] = i
 		}
 	}
+	j.jailName = strings.Trim(strings.TrimSpace(j.page.Lines[start]), "[]")
 	j.jail(start)
+	j.logged(start)
 	above := "" // the setting that a line goes on with
 	for i := start; i < end; i++ {
 		line := j.page.Lines[i]
@@ -137,16 +235,15 @@ var filterModes = map[string]string{
 // jailAction is the action at the beginning of a value, with what it is given.
 var jailAction = lazyregexp.New(`^([A-Za-z0-9_-]+)(\[.*)?$`)
 
-// matchUnits are units of journals by their names on Debian.
-var matchUnits = strings.NewReplacer("=sshd.service", "=ssh.service", "=httpd.service", "=apache2.service", "=crond.service", "=cron.service", "=radiusd.service", "=freeradius.service")
-
 func (j *jails) setting(i int, name, value string) {
 	p := j.page
 	switch {
 	case name == "before" && strings.HasPrefix(value, "paths-"):
-		p.Replace(i, "before = paths-debian.conf", "Debian's logs have other names.")
+		p.Replace(i, "before = "+j.home.paths, "The target's logs have other names.")
 	case name == "backend" && (value == "gamin" || value == "pyinotify"):
 		p.Replace(i, "backend = auto", "fail2ban finds out itself what it has.")
+	case name == "backend" && value == "systemd" && !j.home.journal:
+		p.Replace(i, "backend = auto", "The target has no journal.")
 	case name == "filter":
 		j.filter(i, value)
 	case name == "banaction" || name == "banaction_allports":
@@ -155,14 +252,18 @@ func (j *jails) setting(i int, name, value string) {
 		j.action(i, value)
 	case name == "logpath":
 		j.log(i, value)
+	case name == "journalmatch" && !j.home.journal:
+		p.Drop(i, "The target has no journal.")
 	case name == "journalmatch":
-		p.Replace(i, matchUnits.Replace(strings.TrimSpace(p.Lines[i])), "The unit has another name.")
+		p.Replace(i, j.home.units.Replace(strings.TrimSpace(p.Lines[i])), "The unit has another name.")
 	}
 }
 
 func (j *jails) filter(i int, value string) {
 	name, given, _ := strings.Cut(value, "[")
-	switch now := filterModes[name]; {
+	switch now := cmp.Or(j.home.filters[name], filterModes[name]); {
+	case j.home.filters[name] != "":
+		j.page.Replace(i, "filter = "+now, "It reads the log as the target's system writes it.")
 	case strings.HasPrefix(value, "%"), strings.Contains(name, "%"), j.there("filter", name):
 	case now != "" && given == "":
 		j.page.Replace(i, "filter = "+now, "fail2ban 0.10 has modes of filters in its place.")
@@ -172,16 +273,20 @@ func (j *jails) filter(i int, value string) {
 }
 
 // firewallBrought are the packages that the ban actions of a firewall need.
-var firewallBrought = []struct{ prefix, name string }{{"iptables", "iptables"}, {"ufw", "ufw"}, {"shorewall", "shorewall"}}
+var firewallBrought = []struct{ prefix, name string }{{"iptables", "iptables"}, {"nftables", "nftables"}, {"ufw", "ufw"}, {"shorewall", "shorewall"}}
 
 func (j *jails) banAction(i int, name, value string) {
 	action, _, _ := strings.Cut(value, "[")
+	now, why := j.home.firewall[action], "The target's packet filter is nftables."
 	if _, there := j.in.Brought["firewalld"]; strings.HasPrefix(action, "firewallcmd") && !there {
-		now := "nftables"
+		now, why = "nftables", "The target has no firewalld: nftables bans in its place."
+	}
+	if now != "" {
 		if strings.HasSuffix(name, "allports") {
 			now = "nftables[type=allports]"
 		}
-		j.page.Replace(i, name+" = "+now, "The target has no firewalld: Debian's fail2ban bans by nftables.")
+		j.page.Replace(i, name+" = "+now, why)
+		j.packages = append(j.packages, "nftables")
 		return
 	}
 	j.needs(i, action)
@@ -209,31 +314,61 @@ func (j *jails) action(i int, value string) {
 			j.page.Refuse(i, "The target has no firewalld: name an action of nftables.")
 			return
 		}
+		if now := j.home.firewall[m[1]]; now != "" {
+			j.page.Replace(i, strings.Replace(strings.TrimSpace(j.page.Lines[i]), m[1], now, 1), "The target's packet filter is nftables.")
+			return
+		}
 		j.needs(i, m[1])
 	}
 }
 
-// systemLogs are the logs of the system that Debian's journal has, unless
-// rsyslog writes them.
+// systemLogs are the logs of the system, which a journal has unless rsyslog writes them.
 var systemLogs = map[string]bool{"/var/log/secure": true, "/var/log/messages": true, "/var/log/maillog": true, "/var/log/auth.log": true, "/var/log/syslog": true, "/var/log/mail.log": true}
 
-// apacheLogs are the logs of the server itself by fail2ban's own names for them.
-var apacheLogs = map[string]string{
+// syslogJails are jails of fail2ban's own that read the system's logs (jail.conf of 1.1);
+// those of sshd are apart.
+var syslogJails = strings.Fields("postfix postfix-rbl postfix-sasl dovecot sieve sendmail-auth sendmail-reject courier-smtp courier-auth cyrus-imap uwimap-auth perdition solid-pop3d proftpd pure-ftpd wuftpd pam-generic xinetd-fail dropbear squirrelmail")
+
+// logged refuses a jail whose log the target's system writes in a form that its filter
+// does not know: Alpine's syslogd has the facility in each line, and its package a filter
+// for sshd alone that reads them.
+func (j *jails) logged(start int) {
+	value := ""
+	if i, ok := j.lines["logpath"]; ok {
+		_, _, value = convert.Settings{Equals: true}.Setting(j.page.Lines[i])
+	}
+	reads := systemLogs[value] || value == "" && slices.Contains(syslogJails, j.jailName)
+	if off, ok := j.lines["enabled"]; ok && strings.HasSuffix(strings.TrimSpace(j.page.Lines[off]), "false") {
+		return
+	}
+	_, filters := j.lines["filter"]
+	if !j.home.journal && value == "" && filters && !convert.Known()["fail2ban-jail"][convert.Fold(j.jailName)] {
+		j.page.Refuse(start, "The target has no journal, and the jail names no log: name the one that has its lines.")
+		return
+	}
+	if !j.home.journal && !j.rsyslog && reads && !strings.HasPrefix(j.jailName, "sshd") {
+		j.page.Refuse(start, "The target's syslogd writes lines in a form that this jail's filter does not know: have rsyslog write its log, and name that.")
+	}
+}
+
+// ownNames are logs of Apache by fail2ban's own names for them.
+var ownNames = map[string]string{
 	"/var/log/httpd/*error_log": "%(apache_error_log)s", "/var/log/httpd/error_log": "%(apache_error_log)s", "/var/log/httpd/*access_log": "%(apache_access_log)s", "/var/log/httpd/access_log": "%(apache_access_log)s",
+	"/var/log/apache2/*error.log": "%(apache_error_log)s", "/var/log/apache2/error.log": "%(apache_error_log)s", "/var/log/apache2/*access.log": "%(apache_access_log)s", "/var/log/apache2/access.log": "%(apache_access_log)s",
 }
 
 func (j *jails) log(i int, value string) {
-	_, rsyslog := j.in.Brought["rsyslog"]
 	p, continued := j.page, convert.Continues(j.page.Lines[i])
-	switch now := apacheLogs[value]; {
-	case systemLogs[value] && !rsyslog && continued:
+
+	switch now := ownNames[value]; {
+	case systemLogs[value] && !j.rsyslog && j.home.journal && continued:
 		p.Refuse(i, "The target has no such log: its journal takes the place of all of them, or of none.")
-	case systemLogs[value] && !rsyslog:
+	case systemLogs[value] && !j.rsyslog && j.home.journal:
 		j.journal(i)
-	case now != "":
-		p.Replace(i, strings.Replace(strings.TrimSpace(p.Lines[i]), value, now, 1), "Debian's logs have other names.")
+	case now != "" && j.in.Source.Family.Conventions().Line != j.in.Target.Family.Conventions().Line:
+		p.Replace(i, strings.Replace(strings.TrimSpace(p.Lines[i]), value, now, 1), "The target's logs have other names.")
 	default:
-		p.Replace(i, convert.LogPlaces.Move(strings.TrimSpace(p.Lines[i])), "Debian keeps it in another place.")
+		p.Replace(i, j.home.logs.Move(strings.TrimSpace(p.Lines[i])), convert.Elsewhere(j.in))
 	}
 }
 

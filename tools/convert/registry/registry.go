@@ -53,7 +53,7 @@ var registry = []converter{
 	{"samba", []string{"/etc/samba/*.conf"}, []string{"samba", "samba-common-bin", "smbclient"}, convert.Moves, services.Samba},
 	{"sssd", []string{"/etc/sssd/sssd.conf", "/etc/sssd/conf.d/*.conf"}, []string{"sssd", "sssd-common"}, convert.Moves, system.SSSD},
 	{"keepalived", []string{"/etc/keepalived/*.conf", "/etc/keepalived/*/*.conf"}, []string{"keepalived"}, convert.Moves, services.Keepalived},
-	{"fail2ban", []string{"/etc/fail2ban/jail.*", "/etc/fail2ban/fail2ban.*", "/etc/fail2ban/*.d/*.conf", "/etc/fail2ban/*.d/*.local"}, []string{"fail2ban"}, convert.ToDebian, firewall.Fail2ban},
+	{"fail2ban", []string{"/etc/fail2ban/jail.*", "/etc/fail2ban/fail2ban.*", "/etc/fail2ban/*.d/*.conf", "/etc/fail2ban/*.d/*.local"}, []string{"fail2ban"}, convert.Moves, firewall.Fail2ban},
 	{"nsswitch", []string{"/etc/nsswitch.conf"}, nil, convert.FromRPM, system.NSSwitch},
 	{"ntp", []string{"/etc/ntp.conf"}, []string{"ntpsec", "chrony"}, withNTP, system.NTP},
 	{"dovecot", []string{"/etc/dovecot/*.conf", "/etc/dovecot/conf.d/*.conf", "/etc/dovecot/conf.d/*.ext"}, []string{"dovecot-core", "dovecot-imapd", "dovecot-pop3d"}, toDovecot24, mail.Dovecot},
@@ -75,7 +75,7 @@ var registry = []converter{
 	{"iptables", []string{"/etc/sysconfig/iptables", "/etc/sysconfig/ip6tables", "/etc/iptables/rules.v4", "/etc/iptables/rules.v6"}, nil, filters, firewall.Iptables},
 	{"nftables", []string{"/etc/sysconfig/nftables.conf", "/etc/nftables/*", "/etc/nftables.conf"}, []string{"nftables"}, filters, firewall.Nftables},
 	{"firewalld", []string{"/etc/firewalld/firewalld.conf", "/etc/firewalld/direct.xml", "/etc/firewalld/*/*.xml"}, []string{"firewalld"}, convert.ToDebian, firewall.Firewalld},
-	{"ufw", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, []string{"ufw"}, convert.WithinDebian, firewall.UFW},
+	{"ufw", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, []string{"ufw"}, func(in convert.Input) bool { return convert.WithinDebian(in) || convert.CrossesAlpine(in) }, firewall.UFW},
 	{"ufw-nftables", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, nil, func(in convert.Input) bool { return convert.FromDebian(in) && convert.WithDNF(in) }, firewall.UFWToNftables},
 	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, convert.FromRPM, system.Rsyslog},
 	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, convert.Across, system.Sudoers},
@@ -133,7 +133,7 @@ func (c converter) goes(in convert.Input) bool {
 
 // withAlpine are the converters that know Alpine's way; asAlpine those whose files hold
 // there as they are.
-var withAlpine, asAlpine = []string{"nginx", "sshd", "crontabs"}, []string{"sysctl", "sudoers", "exports", "keepalived", "samba"}
+var withAlpine, asAlpine = []string{"nginx", "sshd", "crontabs", "fail2ban", "ufw"}, []string{"sysctl", "sudoers", "exports", "keepalived", "samba"}
 
 func (c converter) takesFile(name string) bool {
 	return slices.ContainsFunc(c.takes, func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
@@ -213,8 +213,8 @@ func withoutRefused(r convert.Result) convert.Result {
 // ownWays are the converters whose files are written in the way of a family, and
 // say nothing, or something else, in another.
 var ownWays = map[release.Family][]string{
-	release.SUSE: {"httpd", "nginx", "php", "php-fpm", "mariadb", "named", "postfix-master", "chrony", "nsswitch", "iptables", "nftables", "nfs", "fail2ban"},
-	release.EL:   {"nsswitch", "fail2ban", "anacron"},
+	release.SUSE: {"httpd", "nginx", "php", "php-fpm", "mariadb", "named", "postfix-master", "chrony", "nsswitch", "iptables", "nftables", "nfs"},
+	release.EL:   {"nsswitch", "anacron"},
 }
 
 // ByHand says why a file has to be carried over by a person though its path is
