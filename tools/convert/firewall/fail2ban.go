@@ -44,7 +44,7 @@ var homes = map[release.Line]home{
 	},
 	release.LineSUSE: {
 		paths: "paths-opensuse.conf", journal: true, firewall: byNftables, packages: []string{"nftables"},
-		logs:  convert.Places{{"/var/log/auth.log", "/var/log/messages"}, {"/var/log/secure", "/var/log/messages"}, {"/var/log/syslog", "/var/log/messages"}, {"/var/log/mail.log", "/var/log/mail"}, {"/var/log/maillog", "/var/log/mail"}, {"/var/log/httpd", "/var/log/apache2"}},
+		logs:  convert.Places{{"/var/log/auth.log", "/var/log/messages"}, {"/var/log/secure", "/var/log/messages"}, {"/var/log/syslog", "/var/log/messages"}, {"/var/log/mail.log", "/var/log/mail"}, {"/var/log/maillog", "/var/log/mail"}, {"/var/log/httpd", "/var/log/apache2"}, {"/var/log/apache2/*error.log", "/var/log/apache2/*error_log"}, {"/var/log/apache2/error.log", "/var/log/apache2/error_log"}, {"/var/log/apache2/*access.log", "/var/log/apache2/*access_log"}, {"/var/log/apache2/access.log", "/var/log/apache2/access_log"}},
 		units: strings.NewReplacer("=ssh.service", "=sshd.service", "=httpd.service", "=apache2.service", "=crond.service", "=cron.service", "=freeradius.service", "=radiusd.service"),
 	},
 	release.LineAlpine: {
@@ -365,7 +365,7 @@ func (j *jails) log(i int, value string) {
 		p.Refuse(i, "The target has no such log: its journal takes the place of all of them, or of none.")
 	case systemLogs[value] && !j.rsyslog && j.home.journal:
 		j.journal(i)
-	case now != "" && j.in.Source.Family.Conventions().Line != j.in.Target.Family.Conventions().Line:
+	case now != "" && j.home.paths != "paths-opensuse.conf" && j.in.Source.Family.Conventions().Line != j.in.Target.Family.Conventions().Line:
 		p.Replace(i, strings.Replace(strings.TrimSpace(p.Lines[i]), value, now, 1), "The target's logs have other names.")
 	default:
 		p.Replace(i, j.home.logs.Move(strings.TrimSpace(p.Lines[i])), convert.Elsewhere(j.in))

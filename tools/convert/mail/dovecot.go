@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"slices"
 	"strings"
 
 	"svc/backend/lazyregexp"
@@ -42,11 +43,16 @@ var dovecotDrivers = map[string]bool{"pam": true, "passwd": true, "shadow": true
 var dovecotAssignment = lazyregexp.New(`^([A-Za-z0-9_]+)\s*=\s*(.*)$`)
 
 // Dovecot rewrites the settings of Dovecot 2.2 and 2.3 in the form of 2.4:
-// places of mail, certificates, variables, passdb and userdb, and the plugins for
-// sieve and quota. What has no plain counterpart, such as SQL, is refused.
+// places of mail, certificates, variables, passdb and userdb, what asks SQL for them,
+// and the plugins for sieve and quota. What has no plain counterpart is refused.
 func Dovecot(in convert.Input) (r convert.Result) {
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
+		if sqlQueries.MatchString(f.Text) {
+			dovecotSQL(p)
+			r.Close(p, f.Path)
+			continue
+		}
 		d := &dovecotPage{Page: p, databases: map[string]bool{}}
 		for i, line := range p.Active() {
 			d.enter(line)
@@ -67,6 +73,7 @@ type dovecotPage struct {
 	*convert.Page
 	sections  []string        // the first words of those that are open
 	databases map[string]bool // passdb and userdb with their drivers, which name them
+	dropped   bool            // the section of dictionaries is
 }
 
 // enter notes the section that a line opens; leave those that it ends.
@@ -97,6 +104,9 @@ func (d *dovecotPage) line(i int) {
 		p.Drop(i, "Dovecot 2.4 has the settings of plugins in no section of theirs.")
 	case d.within() == "plugin" && m != nil:
 		dovecotPlugin(p, i, m[1], m[2])
+	case d.within() == "dict" && (d.dropped || line == "dict {" && d.quotaAlone(i)):
+		d.dropped = line != "}"
+		p.Drop(i, "Dovecot 2.4 counts quota in its own index, which needs no dictionary: doveadm quota recalc -A counts it anew.")
 	case strings.HasPrefix(line, "plugin"), strings.HasPrefix(line, "dict "):
 		p.Refuse(i, "Dovecot 2.4 has no such section: each of its settings has another name and place.")
 	case strings.HasPrefix(line, "passdb {"), strings.HasPrefix(line, "userdb {"):
@@ -110,6 +120,19 @@ func (d *dovecotPage) line(i int) {
 	case m != nil:
 		dovecotSetting(p, i, m[1], m[2])
 	}
+}
+
+// quotaAlone reports whether a section of dictionaries has none but those of quota.
+func (d *dovecotPage) quotaAlone(i int) bool {
+	for _, line := range d.Lines[i+1:] {
+		switch m := dovecotAssignment.FindStringSubmatch(strings.TrimSpace(line)); {
+		case strings.TrimSpace(line) == "}":
+			return true
+		case m != nil && !strings.Contains(m[1], "quota"):
+			return false
+		}
+	}
+	return false
 }
 
 // dovecotFields are fields of every account, which other databases may name too:
@@ -145,7 +168,19 @@ var dovecotScripts = lazyregexp.Whole(`sieve_(default|before|after|global|discar
 // place of maildir and dirsize.
 var (
 	dovecotQuota     = lazyregexp.Whole(`(?:count|maildir|dirsize|dict):([A-Za-z0-9 _-]+)(?:::?.*)?`)
-	dovecotQuotaRule = lazyregexp.Whole(`\*:(?:bytes|storage)=([0-9]+[A-Za-z]?)(?::messages=([0-9]+))?`)
+	dovecotQuotaRule = lazyregexp.Whole(`\*:(bytes|storage)=([0-9]+)([A-Za-z]?)(?::messages=([0-9]+))?`)
+	// of one mailbox: what it may have more, or that it does not count
+	dovecotMailboxRule = lazyregexp.Whole(`([^*:]+):(?:(bytes|storage)=\+([0-9]+)([A-Za-z]?)|ignore)`)
+	// storage=95%% quota-warning 95 user: what is executed where a limit is crossed
+	dovecotQuotaWarning = lazyregexp.Whole(`(-?)(storage|messages?)=([0-9]+)%+ +(\S+)(?: +(.*))?`)
+)
+
+// quotaRules and quotaWarnings are the settings of the first quota; that of another is
+// quota2, with its rules.
+var (
+	quotaRules    = lazyregexp.Whole(`quota_rule[0-9]*`)
+	quotaWarnings = lazyregexp.Whole(`quota_warning[0-9]*`)
+	quotaSize     = lazyregexp.Whole(`[0-9]+ *[kKMG]?`)
 )
 
 // userQuota is what a quota is called that has rules and one name.
@@ -172,11 +207,37 @@ func dovecotPlugin(p *convert.Page, i int, name, value string) {
 		section("sieve_script "+script[1]+script[2], "type = "+script[1], "driver = file", "path = "+strings.TrimPrefix(value, "file:"))
 	case name == "quota" && dovecotQuota.MatchString(value):
 		section(`quota "`+userQuota+`"`, "driver = count")
-	case name == "quota_rule" && dovecotQuotaRule.MatchString(value):
+	case quotaRules.MatchString(name) && dovecotMailboxRule.MatchString(value):
+		rule := dovecotMailboxRule.FindStringSubmatch(value)
+		mailbox, setting := strings.TrimSpace(rule[1]), "quota_storage_extra = "+rule[3]+quotaUnit(rule[2], rule[4])
+		if rule[3] == "" {
+			setting = "quota_ignore = yes"
+		}
+		if strings.ContainsAny(mailbox, " ") {
+			mailbox = `"` + mailbox + `"`
+		}
+		section("namespace inbox", "mailbox "+mailbox+" {", "  "+setting, "}")
+	case quotaWarnings.MatchString(name) && dovecotQuotaWarning.MatchString(value):
+		w := dovecotQuotaWarning.FindStringSubmatch(value)
+		warning, lines := "warn-"+w[3], []string{"  quota_storage_percentage = " + w[3]}
+		if w[2] != "storage" {
+			warning, lines = "warn-messages-"+w[3], []string{"  quota_warning_resource = message", "  quota_message_percentage = " + w[3]}
+		}
+		if w[1] == "-" {
+			warning, lines = warning+"-under", append(lines, "  quota_warning_threshold = under")
+		}
+		lines = append(lines, "  execute "+w[4]+" {", "    args = "+w[5], "  }", "}")
+		section(`quota "`+userQuota+`"`, append([]string{"warning " + warning + " {"}, lines...)...)
+	case name == "quota_grace" && quotaSize.MatchString(value):
+		if last := value[len(value)-1]; last >= '0' && last <= '9' {
+			value += "B"
+		}
+		p.Replace(i, "quota_storage_grace = "+value, "Dovecot 2.4 has another name for it.")
+	case quotaRules.MatchString(name) && dovecotQuotaRule.MatchString(value):
 		rule := dovecotQuotaRule.FindStringSubmatch(value)
-		lines := []string{"storage_size = " + rule[1]}
-		if rule[2] != "" {
-			lines = append(lines, "message_count = "+rule[2])
+		lines := []string{"storage_size = " + rule[2] + quotaUnit(rule[1], rule[3])}
+		if rule[4] != "" {
+			lines = append(lines, "message_count = "+rule[4])
 		}
 		section(`quota "`+userQuota+`"`, lines...)
 	case convert.Known()["dovecot"][name]:
@@ -256,6 +317,17 @@ func (d *dovecotPage) database(i int) {
 		case m[1] == "args":
 			args, argsLine = m[2], n
 		}
+	}
+	if driver == "sql" && sqlFiles.MatchString(args) && !d.databases[kind+driver] {
+		d.databases[kind+driver] = true
+		head := kind + " sql {"
+		if !slices.ContainsFunc(p.Lines[argsLine+1:], func(line string) bool { return strings.Contains(line, args) }) {
+			head = "!include " + args + "\n" + head // at the last of its sections, so that all keep their order
+		}
+		p.Replace(i, head, "Dovecot 2.4 has the queries among its settings: the file has their sections.")
+		p.Drop(driverLine, "Dovecot 2.4 names the section by its driver.")
+		p.Drop(argsLine, "The file is included.")
+		return
 	}
 	form, ok := dovecotArgs(driver, args)
 	if !dovecotDrivers[driver] || !ok {
