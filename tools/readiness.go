@@ -51,7 +51,7 @@ type readiness struct {
 	client *client.Client
 
 	mu       sync.Mutex
-	done     int
+	progress fleet.Progress
 	index    string
 	read     []fleet.Read
 	mentions *folder.Mentions
@@ -75,7 +75,7 @@ func Readiness(ctx context.Context, env *Env, in ReadinessInput) (*fleet.Documen
 			return nil, err
 		}
 	}
-	s := &readiness{env: env, in: in, target: target.Slug}
+	s := &readiness{env: env, in: in, target: target.Slug, progress: fleet.Progress{Total: len(in.Members)}}
 	if s.client, err = env.Client(ctx); err != nil {
 		return nil, err
 	}
@@ -138,11 +138,15 @@ func (s *readiness) all(ctx context.Context) {
 	for range min(max(1, s.in.Parallel), len(s.in.Members)) {
 		workers.Go(func() {
 			for m := range queue {
-				r, index := s.one(ctx, m)
+				if ctx.Err() != nil {
+					continue
+				}
+				s.begin()
+				r, index, how := s.one(ctx, m)
 				if ctx.Err() != nil {
 					continue // it was cut off: a repeat reads it
 				}
-				s.add(m, r, index)
+				s.add(m, r, index, how)
 			}
 		})
 	}
@@ -153,14 +157,20 @@ func (s *readiness) all(ctx context.Context) {
 	workers.Wait()
 }
 
-func (s *readiness) add(m Member, r fleet.Read, index string) {
+func (s *readiness) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.env.progress(s.progress.Begins(s.env.Now()))
+}
+
+func (s *readiness) add(m Member, r fleet.Read, index string, how fleet.Ended) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.mentions.Take(&r); err != nil {
-		r = unreadable(m, err)
+		r, how = unreadable(m, err), fleet.HasFailed
 	}
-	s.read, s.index, s.done = append(s.read, r), cmp.Or(index, s.index), s.done+1
-	s.env.progress("machines", s.done, len(s.in.Members))
+	s.read, s.index = append(s.read, r), cmp.Or(index, s.index)
+	s.env.progress(s.progress.Ends(how, s.env.Now()))
 }
 
 // readBefore is what is kept of a machine: what was read, and of what.
@@ -174,7 +184,7 @@ type readBefore struct {
 
 // one reads one machine, or takes what was read of it before where it has not
 // changed. What it can't read is an error in the row.
-func (s *readiness) one(ctx context.Context, member Member) (fleet.Read, string) {
+func (s *readiness) one(ctx context.Context, member Member) (read fleet.Read, index string, how fleet.Ended) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.in.Patience, fmt.Errorf("it took longer than %s", s.in.Patience))
 	defer cancel()
 	now := readBefore{Target: s.target, Version: s.env.Version}
@@ -182,7 +192,7 @@ func (s *readiness) one(ctx context.Context, member Member) (fleet.Read, string)
 		now.Stamp = stamp(ctx, member.Machine)
 	}
 	if before, ok := s.before(member); ok && now.Stamp != "" && before.Stamp == now.Stamp && before.Read.Machine.Place == member.Place && before.Target == now.Target && before.Version == now.Version {
-		return before.Read, before.Index
+		return before.Read, before.Index, fleet.WasKept
 	}
 	r, page, err := s.look(ctx, member)
 	if err == nil {
@@ -196,9 +206,9 @@ func (s *readiness) one(ctx context.Context, member Member) (fleet.Read, string)
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return unreadable(member, err), ""
+		return unreadable(member, err), "", fleet.HasFailed
 	}
-	return *r, now.Index
+	return *r, now.Index, fleet.WasRead
 }
 
 // unreadable is the row of a machine that could not be read.

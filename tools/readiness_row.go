@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -98,9 +97,6 @@ func (m *move) names() (all []string) {
 // everywhere are host names that say nothing of which machine it is.
 var everywhere = map[string]bool{"": true, "localhost": true, "localhost.localdomain": true, "debian": true, "ubuntu": true, "server": true}
 
-// spoken is what may be a host name or an address in a text.
-var spoken = regexp.MustCompile(`[0-9A-Za-z][0-9A-Za-z.:-]{2,253}`)
-
 // Bounds of what is looked for in configuration.
 const (
 	maxMentioning = 256 << 10 // bytes of a file
@@ -126,7 +122,8 @@ func digests(key []byte, words []string) []uint64 {
 func (m *move) mentioned() []string {
 	seen := map[string]bool{}
 	for _, mount := range m.a.Mounts {
-		seen[strings.ToLower(before(mount.Device, ":"))] = true
+		device, _, _ := strings.Cut(mount.Device, ":")
+		seen[strings.ToLower(device)] = true
 	}
 	for _, c := range m.a.Configuration {
 		if c.Secret || c.Size > maxMentioning || c.Link != "" || c.SHA256 == "" || len(seen) > maxMentions {
@@ -136,11 +133,7 @@ func (m *move) mentioned() []string {
 		if err != nil {
 			continue // the assessment says what could not be read
 		}
-		for _, word := range spoken.FindAllString(string(b), -1) {
-			for _, name := range addressed(strings.ToLower(word)) {
-				seen[name] = true
-			}
-		}
+		fleet.Mentioned(c.Path, string(b), func(name string) { seen[name] = true })
 	}
 	own := m.names()
 	all := []string{}
@@ -151,22 +144,4 @@ func (m *move) mentioned() []string {
 	}
 	slices.Sort(all)
 	return all[:min(len(all), maxMentions)]
-}
-
-// addressed are the names that a word of configuration may be: itself, without a
-// port, and a host's name without its domain.
-func addressed(word string) []string {
-	if ip, err := netip.ParseAddr(word); err == nil {
-		return []string{ip.String()}
-	}
-	name := strings.Trim(before(word, ":"), ".-")
-	if ip, err := netip.ParseAddr(name); err == nil {
-		return []string{ip.String()}
-	}
-	return []string{name, before(name, ".")}
-}
-
-func before(s, sep string) string {
-	s, _, _ = strings.Cut(s, sep)
-	return s
 }

@@ -201,11 +201,23 @@ func verifyOne(ctx context.Context, env *Env, c VerifyCall, m Member) VerifiedMa
 // maxReason is how long a reason in a row is, in characters.
 const maxReason = 200
 
-// OwnFolder is a machine's folder in one of many, where it has one there.
+// OwnFolder is a machine's folder in one of many. Where it has none there, and the folder
+// is what is meant itself, of one machine, it is that folder.
 func OwnFolder(dir, name string) string {
 	own := filepath.Join(dir, name)
-	if _, err := os.Stat(own); dir == "" || err != nil {
+	if dir == "" {
 		return dir
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return dir
+	}
+	if _, err := os.Stat(own); err == nil {
+		return own
+	}
+	for _, file := range []string{assessmentFile, planFile} {
+		if _, err := os.Stat(filepath.Join(dir, file)); err == nil {
+			return dir
+		}
 	}
 	return own
 }

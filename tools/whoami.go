@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"strings"
 
 	"svc/backend/api"
 )
@@ -61,7 +62,10 @@ func (e *Env) names(vms []api.VM) []NamedVM {
 }
 
 // day is the day of a time.
-func day(at string) string { return before(at, " ") }
+func day(at string) string {
+	day, _, _ := strings.Cut(at, " ")
+	return day
+}
 
 func whoami() Tool {
 	return define(Tool{

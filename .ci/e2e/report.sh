@@ -3,6 +3,7 @@
 # phone, and as print has them, nothing may be wider than the page, each tile must agree
 # with what it leads to, and print must show what is folded. The page of a thousand
 # machines must open at once, filter and sort, and be dark where the reader's system is.
+# They must look as they did, on a desk, a phone and paper.
 # Pictures go to $SVC_SCREENSHOTS, if that is set.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -82,8 +83,10 @@ addEventListener("load", () => {
 JS
 
 SVC_PAGES=$work go test -count=1 -run PageOfAThousand ./tools/fleet >/dev/null
-for width in 1280 390; do
+paper=718 # the width of A4 between its margins, in pixels
+for width in 1280 390 $paper; do
 	for media in print screen dark; do
+		[ "$media:$width" != screen:390 ] || continue # no paper is as narrow as a phone
 		cp "$work/thousand.html" "$work/page.html"
 		case $media in
 		screen) sed -i 's/@media print/@media screen/' "$work/page.html" ;; # as if it were printed
@@ -107,11 +110,16 @@ done
 fc-list | grep -q DejaVuSans.ttf || needs no-such-program:fonts-dejavu-core
 SVC_PAGES=$work go test -count=1 -run PageOfAMachine ./tools/report >/dev/null
 go build -o "$work/picture" ./.ci/e2e/picture
-for page in machine thousand; do
-	for look in desk:1280 phone:390 dark:1280; do
+cp "$work/thousand.html" "$work/rows.html" # of the fleet, its table alone
+echo '<style>body > :not(.tools, .wide:last-of-type) { display: none; }</style>' >>"$work/rows.html"
+for page in machine thousand rows overview; do
+	for look in desk:1280 phone:390 dark:1280 print:$paper; do
 		name=$page-${look%%:*} width=${look##*:}
 		sed -e '/Content-Security-Policy/d' -e 's/system-ui, sans-serif/"DejaVu Sans"/; s/ui-monospace, monospace/"DejaVu Sans"/g' "$work/$page.html" >"$work/page.html"
-		[ "$look" != dark:1280 ] || sed -i 's/@media (prefers-color-scheme: dark)/@media screen/' "$work/page.html"
+		case $look in
+		dark:*) sed -i 's/@media (prefers-color-scheme: dark)/@media screen/' "$work/page.html" ;;
+		print:*) sed -i 's/@media print/@media screen/' "$work/page.html" ;; # as if it were printed
+		esac
 		browser --force-device-scale-factor=1 --force-color-profile=srgb --font-render-hinting=none --disable-lcd-text \
 			--window-size="$width,1600" --screenshot="$work/$name.png" "file://$work/page.html" >/dev/null
 		[ -z "${SVC_SCREENSHOTS:-}" ] || cp "$work/$name.png" "$SVC_SCREENSHOTS/"

@@ -45,6 +45,7 @@ type Client struct {
 	userAgent string
 	http      *http.Client
 	line      chan struct{} // holds one while a call waits for the rate limit
+	limited   func(waits bool)
 }
 
 // ErrPlainHTTP means that a token would have been readable on its way: nothing was sent.
@@ -80,12 +81,16 @@ func newClient(base, token string, o Options) (*Client, error) {
 	if o.UserAgent == "" {
 		o.UserAgent = "svc"
 	}
-	return &Client{base: base, token: token, userAgent: o.UserAgent, line: make(chan struct{}, 1), http: &http.Client{
+	return &Client{base: base, token: token, userAgent: o.UserAgent, line: make(chan struct{}, 1), limited: func(bool) {}, http: &http.Client{
 		Transport: o.Transport, Timeout: timeout,
 		// A redirect would carry the token to where nobody sent it.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
+
+// OnLimit has a function called whenever a call begins to wait for the rate limit, and
+// when it goes on. It must be set before the first call.
+func (c *Client) OnLimit(limited func(waits bool)) { c.limited = limited }
 
 // Address is the service's URL; "" where it is in this process.
 func (c *Client) Address() string {
@@ -176,11 +181,21 @@ func (c *Client) inTurn(ctx context.Context, request call) ([]byte, error) {
 		if waited += after; !limited || waited > longestWait || !mine && enter() != nil {
 			return answer, err
 		}
-		select {
-		case <-time.After(after):
-		case <-ctx.Done():
+		if !c.pause(ctx, after) {
 			return nil, err
 		}
+	}
+}
+
+// pause waits for the rate limit, and reports whether ctx did not end meanwhile.
+func (c *Client) pause(ctx context.Context, after time.Duration) bool {
+	c.limited(true)
+	defer c.limited(false)
+	select {
+	case <-time.After(after):
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

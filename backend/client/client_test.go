@@ -136,6 +136,14 @@ func TestManyCallsShareALimit(t *testing.T) {
 		}
 		fmt.Fprint(w, `{}`)
 	})
+	var waits, goesOn atomic.Int32
+	c.OnLimit(func(begins bool) {
+		if begins {
+			waits.Add(1)
+			return
+		}
+		goesOn.Add(1)
+	})
 	var all sync.WaitGroup
 	for range workers {
 		all.Go(func() {
@@ -148,6 +156,7 @@ func TestManyCallsShareALimit(t *testing.T) {
 	}
 	all.Wait()
 	is.Equal(len(c.line), 0)
+	is.True(waits.Load() > 0 && waits.Load() == goesOn.Load()) // which is told
 }
 
 func TestRefusalsAreNotRepeated(t *testing.T) {

@@ -20,8 +20,13 @@ import (
 func machineFlags(fs *flag.FlagSet, m *tools.Machine) {
 	fs.StringVar(&m.Root, "root", "", "root folder of the machine, such as a mounted disk")
 	fs.StringVar(&m.Image, "image", "", "disk image of the machine, powered off: raw, qcow2, vmdk, vhd, vhdx or vdi")
-	fs.BoolVar(&m.TrustImage, "trust-image", false, "allow the image to name files outside its folder")
+	trustFlag(fs, &m.TrustImage)
 	fs.StringVar(&m.SSH, "ssh", "", "ssh destination of the running machine: [user@]host[:port]")
+}
+
+// trustFlag lets images name files elsewhere.
+func trustFlag(fs *flag.FlagSet, trust *bool) {
+	fs.BoolVar(trust, "trust-image", false, "allow an image to name files outside its folder")
 }
 
 // hazardsFlag names tables of known trouble.

@@ -69,9 +69,12 @@ func (p *program) cveScan(ctx context.Context, f scanFlags) error {
 		if err := f.many.alone(); err != nil {
 			return err
 		}
-		result, err := p.scanOne(ctx, p.toolEnv(), f, "")
+		result, err := p.scanOne(ctx, p.toolEnv(), f)
 		if err != nil && !found(err) {
 			return err
+		}
+		for _, w := range result.Warnings {
+			p.note("%s", visible.Text(w))
 		}
 		if printErr := p.printScan(f.format, &result); printErr != nil {
 			return printErr
@@ -85,11 +88,18 @@ func (p *program) cveScan(ctx context.Context, f scanFlags) error {
 	if f.format != "table" && f.format != "json" {
 		return usagef("--hosts prints a table, or with --json a line for each machine: --format is for one")
 	}
-	return eachHost(ctx, p, f.many, machines, several.Scanned, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.CVEScanResult, error) {
+	var warned several.Warnings
+	err = eachHost(ctx, p, f.many, machines, several.Scanned, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.CVEScanResult, error) {
 		f := f
 		f.in.Machine = m.Machine
-		return p.scanOne(ctx, env, f, m.Line+": ")
+		r, err := p.scanOne(ctx, env, f)
+		warned.Add(m.Line, r.Warnings)
+		return r, err
 	})
+	for _, w := range warned.Lines() {
+		p.note("%s", visible.Text(w))
+	}
+	return err
 }
 
 // found tells an exit code that only says what was found from a failure.
@@ -98,17 +108,14 @@ func found(err error) bool {
 	return errors.As(err, &own) && own.err == nil
 }
 
-// scanOne scans a machine; whose goes before what is said of it. A scan that
-// compared nothing has an exit code of its own: nobody may take it for clean.
-func (p *program) scanOne(ctx context.Context, env *tools.Env, f scanFlags, whose string) (tools.CVEScanResult, error) {
+// scanOne scans a machine. A scan that compared nothing has an exit code of its own:
+// nobody may take it for clean.
+func (p *program) scanOne(ctx context.Context, env *tools.Env, f scanFlags) (tools.CVEScanResult, error) {
 	result, err := tools.CVEScan(ctx, env, f.in)
 	if err != nil {
 		return result, err
 	}
 	p.sawRelease(result.Release)
-	for _, w := range result.Warnings {
-		p.note("%s", visible.Text(whose+w))
-	}
 	switch {
 	case !result.Feed.Loaded:
 		return result, &exitError{code: exitNotCompared}

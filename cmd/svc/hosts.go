@@ -69,12 +69,10 @@ func (f *many) machines(beside tools.Machine) ([]several.Listed, error) {
 	case f.parallel < 1 || f.parallel > maxParallel:
 		return nil, usagef("--parallel takes 1 to %d", maxParallel)
 	}
+	f.Trust = beside.TrustImage
 	machines, err := f.Machines()
 	if err == nil && f.out != "" {
 		err = several.Distinct(machines)
-	}
-	for i := range machines {
-		machines[i].Machine.TrustImage = beside.TrustImage
 	}
 	return machines, err
 }
@@ -90,67 +88,55 @@ type hostLine[T any] struct {
 // state is what became of the machine of a line, and a few words on it.
 func (l hostLine[T]) state(of func(*T) (state, text string)) (state, text string) {
 	switch {
-	case l.Result == nil:
-		return fleet.StateFailed, l.Error
-	case of != nil:
+	case l.Result != nil:
 		return of(l.Result)
-	case l.Exit == exitDiffers:
-		return fleet.StateFindings, ""
+	case l.Exit == exitInterrupted:
+		return fleet.StateNotReached, l.Error
 	}
-	return fleet.StateClean, ""
+	return fleet.StateFailed, l.Error
 }
 
-// eachHost runs a command on every machine of a list, several at once: a JSON
-// line for each as it is done, a summary on stderr, and one exit code. Where
-// run gives an *exitError without a text, its result is printed too. With of,
-// which says what became of a machine, people get a table instead of the lines.
-// Where results are kept, an overview of all is, too.
+// round is a command on its way through many machines.
+type round[T any] struct {
+	p    *program
+	many many
+	kept folder.Folder
+	of   func(*T) (state, text string)
+
+	mu       sync.Mutex
+	progress fleet.Progress
+	codes    map[int]int
+	states   map[string]int
+	rows     [][]string
+	outcomes []fleet.Outcome
+	failed   error
+}
+
+// eachHost runs a command on every machine of a list, several at once: a table for
+// people, or a JSON line for each as it is done, a summary on stderr, and one exit code.
+// Where run gives an *exitError without a text, its result counts too: of says what
+// became of the machine. Where results are kept, an overview of all is, too.
 func eachHost[T any](ctx context.Context, p *program, many many, machines []several.Listed, of func(*T) (state, text string), run func(context.Context, *tools.Env, several.Listed) (T, error)) error {
 	kept, err := folder.Open(many.out, many.command, "svc "+version())
 	if err != nil {
 		return err
 	}
 	env := p.sharedEnv()
-	var mu sync.Mutex
-	var failed error
-	codes, states, done := map[int]int{}, map[string]int{}, 0
-	rows, outcomes := [][]string{}, []fleet.Outcome{}
-	emit := func(m several.Listed, line hostLine[T]) {
-		if many.file != "" && line.Result != nil {
-			if err := kept.Put(m.Name(), many.file, line.Result); err != nil {
-				line = hostLine[T]{Machine: line.Machine, Exit: exitFailed, Error: plainly.Error(err)}
-			}
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		p.clearLine()
-		codes[line.Exit]++
-		done++
-		if p.progress != nil {
-			p.progress("machines", done, len(machines))
-		}
-		state, text := line.state(of)
-		states[state]++
-		outcomes = append(outcomes, fleet.Outcome{Name: m.Name(), Place: m.Machine.Place(), State: state, What: text, Exit: line.Exit, Wave: m.Wave, File: kept.Linked(m.Name(), reportFile, many.file)})
-		if of != nil && !p.settings.json {
-			rows = append(rows, []string{line.Machine, strings.ToUpper(state), text})
-			return
-		}
-		if err := json.NewEncoder(visible.JSONWriter(p.stdout)).Encode(line); err != nil && failed == nil {
-			failed = fmt.Errorf("printing: %w", err)
-		}
-	}
+	r := &round[T]{p: p, many: many, kept: kept, of: of, progress: fleet.Progress{Total: len(machines)}, codes: map[int]int{}, states: map[string]int{}}
 	queue := make(chan several.Listed)
 	var workers sync.WaitGroup
 	for range min(many.parallel, len(machines)) {
 		workers.Go(func() {
 			for m := range queue {
-				emit(m, lineOf(m.Line, func() (result T, err error) {
-					if ctx.Err() != nil {
-						return result, errStopped
-					}
+				if ctx.Err() != nil {
+					r.record(m, hostLine[T]{Machine: m.Line, Exit: exitInterrupted, Error: errNotReached.Error()})
+					continue
+				}
+				r.begin()
+				line := lineOf(ctx, m.Line, func() (T, error) {
 					return patiently(ctx, many.patience, func(ctx context.Context) (T, error) { return run(ctx, env, m) })
-				}))
+				})
+				r.end(r.record(m, r.keep(m, line)))
 			}
 		})
 	}
@@ -159,25 +145,103 @@ func eachHost[T any](ctx context.Context, p *program, many many, machines []seve
 	}
 	close(queue)
 	workers.Wait()
-	if len(rows) > 0 {
-		slices.SortFunc(rows, slices.Compare)
-		w := p.view()
-		w.table(append([][]string{{"MACHINE", "STATE", "WHAT"}}, rows...))
-		failed = cmp.Or(failed, w.err)
+	return r.close(machines)
+}
+
+// begin and end tell how far the round is.
+func (r *round[T]) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tell(r.progress.Begins(time.Now()))
+}
+
+func (r *round[T]) end(state string) {
+	how := fleet.WasRead
+	if state == fleet.StateFailed {
+		how = fleet.HasFailed
 	}
-	uncompared := ""
-	if n := states[fleet.StateNotCompared]; n > 0 {
-		uncompared = fmt.Sprintf("%d not compared, ", n)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tell(r.progress.Ends(how, time.Now()))
+}
+
+func (r *round[T]) tell(what string, done, total int) {
+	if r.p.progress != nil {
+		r.p.progress(what, done, total)
 	}
-	again := ""
+}
+
+// keep writes the result of a machine to its folder, where the command does not itself.
+func (r *round[T]) keep(m several.Listed, line hostLine[T]) hostLine[T] {
+	if r.many.file == "" || line.Result == nil {
+		return line
+	}
+	if err := r.kept.Put(m.Name(), r.many.file, line.Result); err != nil {
+		return hostLine[T]{Machine: line.Machine, Exit: exitFailed, Error: plainly.Error(err)}
+	}
+	return line
+}
+
+// record takes what became of a machine, and prints it where a program reads it.
+func (r *round[T]) record(m several.Listed, line hostLine[T]) (state string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	state, text := line.state(r.of)
+	r.codes[line.Exit]++
+	r.states[state]++
+	r.outcomes = append(r.outcomes, fleet.Outcome{Name: m.Name(), Place: m.Machine.Place(), State: state, What: text, Exit: line.Exit, Wave: m.Wave, File: r.kept.Linked(m.Name(), reportFile, r.many.file)})
+	if !r.p.settings.json {
+		if state != fleet.StateNotReached { // they are counted
+			r.rows = append(r.rows, []string{line.Machine, strings.ToUpper(state), text})
+		}
+		return state
+	}
+	r.p.clearLine()
+	if err := json.NewEncoder(visible.JSONWriter(r.p.stdout)).Encode(line); err != nil && r.failed == nil {
+		r.failed = fmt.Errorf("printing: %w", err)
+	}
+	return state
+}
+
+// close prints the table and the summary, and writes the overview.
+func (r *round[T]) close(machines []several.Listed) error {
+	r.p.clearLine()
+	if len(r.rows) > 0 {
+		slices.SortFunc(r.rows, slices.Compare)
+		w := r.p.view()
+		w.table(append([][]string{{"MACHINE", "STATE", "WHAT"}}, r.rows...))
+		r.failed = cmp.Or(r.failed, w.err)
+	}
+	summary := fmt.Sprintf("%s: %d without findings, %d with", plural(len(machines), "machine"), r.states[fleet.StateClean], r.states[fleet.StateFindings])
+	if n := r.states[fleet.StateNotCompared]; n > 0 {
+		summary += fmt.Sprintf(", %d not compared", n)
+	}
+	summary += fmt.Sprintf(", %d failed", r.states[fleet.StateFailed])
+	unreached := r.states[fleet.StateNotReached]
+	if unreached > 0 {
+		summary += fmt.Sprintf(", %d not reached", unreached)
+	}
 	if n := several.Again(machines); n > 0 {
-		again = fmt.Sprintf("; %s named more than once, and counted each time", plural(n, "machine"))
+		summary += fmt.Sprintf("; %s named more than once, and counted each time", plural(n, "machine"))
 	}
-	p.note("%s: %d without findings, %d with, %s%d failed%s", plural(len(machines), "machine"), states[fleet.StateClean], states[fleet.StateFindings], uncompared, states[fleet.StateFailed], again)
-	if failed = cmp.Or(failed, kept.Close(outcomes)); failed != nil {
-		return failed
+	r.p.note("%s", summary)
+	err := r.kept.Close(r.outcomes)
+	if unreached > 0 {
+		r.p.note("%s", howToGoOn(r.many.out))
 	}
-	return fleetExit(codes)
+	if err = cmp.Or(r.failed, err); err != nil {
+		return err
+	}
+	return fleetExit(r.codes)
+}
+
+// howToGoOn says what a round that was stopped leaves behind.
+func howToGoOn(out string) string {
+	kept := ""
+	if out != "" {
+		kept = " What is done is kept in " + out + ", and its index.html names the others."
+	}
+	return "It was stopped." + kept + " The same call looks at all machines again; no seat is claimed twice."
 }
 
 // reportFile is the page of a machine, where a command writes one.
@@ -197,17 +261,24 @@ func patiently[T any](ctx context.Context, patience time.Duration, run func(cont
 	return result, err
 }
 
-// errStopped is the error of machines whose turn did not come.
-var errStopped = errors.New("stopped before it was looked at")
+// What is said of machines that an interruption comes before.
+var (
+	errNotReached = errors.New("stopped before its turn came")
+	errCutOff     = errors.New("stopped before it was done")
+)
 
-// lineOf runs a command on one machine; a fault there is a line like others.
-func lineOf[T any](name string, run func() (T, error)) hostLine[T] {
+// lineOf runs a command on one machine; a fault there is a line like others. One that
+// comes with an interruption comes of it: programs that svc ran die of the same signal.
+func lineOf[T any](ctx context.Context, name string, run func() (T, error)) hostLine[T] {
 	result, err := run()
 	line := hostLine[T]{Machine: name, Exit: exitCode(err)}
 	var own *exitError
 	if err == nil || errors.As(err, &own) && own.err == nil {
 		line.Result = &result
 		return line
+	}
+	if ctx.Err() != nil {
+		line.Exit, err = exitInterrupted, errCutOff
 	}
 	line.Error = plainly.Error(err)
 	return line

@@ -28,15 +28,21 @@ func TestAStoppedFleetNamesEveryMachine(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, []string{"drift", "--hosts", hosts, "--parallel", "8", "--source", dir}, env, strings.NewReader(""), &stdout, &stderr)
+	code := run(ctx, []string{"drift", "--hosts", hosts, "--parallel", "8", "--source", dir, "--json"}, env, strings.NewReader(""), &stdout, &stderr)
 	is.Equal(code, exitInterrupted)
 	seen := map[string]bool{}
 	for line := range strings.Lines(stdout.String()) {
 		var machine hostLine[struct{}]
 		is.NoErr(json.Unmarshal([]byte(line), &machine))
-		is.Equal(machine.Error, errStopped.Error())
+		is.Equal(machine.Error, errNotReached.Error())
 		seen[machine.Machine] = true
 	}
 	is.Equal(len(seen), 50)
-	is.True(strings.Contains(stderr.String(), "50 machines: 0 without findings, 0 with, 50 failed"))
+	is.True(strings.Contains(stderr.String(), "50 machines: 0 without findings, 0 with, 0 failed, 50 not reached"))
+	is.True(strings.Contains(stderr.String(), "The same call looks at all machines again"))
+
+	// People get the numbers, and no row for each.
+	stdout.Reset()
+	is.Equal(run(ctx, []string{"drift", "--hosts", hosts, "--source", dir}, env, strings.NewReader(""), &stdout, &stderr), exitInterrupted)
+	is.Equal(stdout.String(), "")
 }

@@ -84,7 +84,7 @@ var pages = map[string]page{
 			"svc readiness --hosts fleet.txt --target rocky-9 --target debian-13 --parallel 8    # compare two targets",
 		},
 		codes: []int{exitNotFound, exitUnauthenticated, exitDiffers},
-		left:  "What was assessed is kept in --out; the same call goes on from there.",
+		left:  "What was assessed is kept in the folder of --out, if there is one, and the same call goes on from there.",
 	},
 	"svc rehearse": {
 		about: "Tries the move: boots a fresh root of the target apart from everything, applies the role by Ansible, with --with-data moves the data from the disk, reboots, and says function by function what runs, compared with a booted copy of the source. The machine is only read. It takes Ansible, and root with Linux 5.19. Without root it goes as far as user namespaces do: where no control group is yours nothing is started (level chroot), and what that leaves untried is said. What it makes of the target's release is kept, so that the next rehearsal is quick. Exit code 6: something does not run.",

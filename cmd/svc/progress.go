@@ -37,6 +37,7 @@ type drawing struct {
 	begun       bool
 	what        string
 	done, total int
+	waits       bool      // for the service's rate limit
 	shown       string    // the step on the screen; "" while there is none
 	at          time.Time // when it was last drawn
 }
@@ -47,6 +48,19 @@ func (d *drawing) report(what string, done, total int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.what, d.done, d.total = what, done, total
+	d.soon()
+}
+
+// limited takes whether the service's rate limit is waited for.
+func (d *drawing) limited(waits bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waits = waits
+	d.soon()
+}
+
+// soon draws what is new, once that has begun; the caller holds the lock.
+func (d *drawing) soon() {
 	if d.late == nil {
 		d.late = time.AfterFunc(patience, d.begin)
 	}
@@ -64,25 +78,33 @@ func (d *drawing) begin() {
 
 // draw shows the step last reported, unless that is over.
 func (d *drawing) draw() {
-	width := d.width()
-	if d.total >= 0 && d.done >= d.total {
+	width, text, count := d.width(), d.what, d.count()
+	switch over := d.total >= 0 && d.done >= d.total; {
+	case over && !d.waits:
 		d.clear()
 		return
+	case over:
+		text, count = waiting, " …"
+	case d.waits:
+		text = waiting + "; " + text
 	}
 	pause := redrawn
 	if width == 0 {
 		pause = printed
 	}
-	if time.Since(d.at) < pause && (d.shown == d.what || width == 0) {
+	if time.Since(d.at) < pause && (d.shown == text || width == 0) {
 		return
 	}
-	d.shown, d.at = d.what, time.Now()
+	d.shown, d.at = text, time.Now()
 	if width == 0 {
-		fmt.Fprintf(d.out, "svc: %s%s\n", visible.Text(d.what), d.count())
+		fmt.Fprintf(d.out, "svc: %s%s\n", visible.Text(text), count)
 		return
 	}
-	fmt.Fprint(d.out, "\r\x1b[K", shorten(visible.Text(d.what), width-1-utf8.RuneCountInString(d.count())), d.count())
+	fmt.Fprint(d.out, "\r\x1b[K", shorten(visible.Text(text), width-1-utf8.RuneCountInString(count)), count)
 }
+
+// waiting is said where the rate limit makes a step last.
+const waiting = "it waits for the service's rate limit"
 
 // count says how far a step is, where that can be told.
 func (d *drawing) count() string {

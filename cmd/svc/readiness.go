@@ -29,6 +29,7 @@ func (p *program) readinessCommand() *ffcli.Command {
 	fs.StringVar(&c.Hosts, "hosts", "", "file with one machine a line: a folder, an image or ssh://[user@]host[:port], and optionally a name; # begins a comment")
 	fs.StringVar(&c.Images, "images", "", "folder of powered-off disk images, one a machine")
 	fs.StringVar(&c.Roots, "roots", "", "folder of root folders, one a machine")
+	trustFlag(fs, &c.Trust)
 	fs.IntVar(&c.in.Parallel, "parallel", 4, "machines read at once")
 	fs.DurationVar(&c.in.Patience, "patience", patienceOfFleet, "how long one machine may take")
 	fs.StringVar(&c.in.Out, "out", "", "folder for fleet.json, index.html, machines.csv and a report of each machine; a repeat continues there")
@@ -66,9 +67,6 @@ func (p *program) readiness(ctx context.Context, c readinessCall) (err error) {
 		}
 		d, err := tools.Readiness(ctx, env, in)
 		if err != nil {
-			if d != nil && in.Out != "" {
-				err = fmt.Errorf("%w; what is done is kept: the same call goes on", err)
-			}
 			return err
 		}
 		documents = append(documents, d)

@@ -118,6 +118,23 @@ func TestProgressIsLinesWhereThereIsNoTerminal(t *testing.T) {
 	is.Equal(out.String(), "svc: reading  0 of 2\n")
 }
 
+func TestProgressSaysThatItWaits(t *testing.T) {
+	is := is.New(t)
+	tty, text := terminal(t, 100)
+	d := newDrawing(tty)
+	d.report("machines done", 3, 12)
+	d.begin()
+	d.limited(true)
+	d.limited(false)
+	d.report("machines done", 12, 12) // is over, but a call goes on
+	d.limited(true)
+	d.limited(false)
+	d.close()
+	is.Equal(strings.Split(strings.TrimPrefix(text(), "\r\x1b[K"), "\r\x1b[K"), []string{
+		"machines done  3 of 12", "it waits for the service's rate limit; machines done  3 of 12", "machines done  3 of 12", "", "it waits for the service's rate limit …", "",
+	})
+}
+
 func TestQuietShowsNoProgress(t *testing.T) {
 	is := is.New(t)
 	p := testProgram()

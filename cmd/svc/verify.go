@@ -89,7 +89,7 @@ func (p *program) compareMany(ctx context.Context, c comparison) error {
 	if err != nil {
 		return err
 	}
-	return eachHost(ctx, p, c.many, machines, nil, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.ParityResult, error) {
+	return eachHost(ctx, p, c.many, machines, several.Compared, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.ParityResult, error) {
 		in := c.in
 		in.Machine = m.Machine
 		in.Source, in.Data = tools.OwnFolder(in.Source, m.Name()), tools.OwnFolder(in.Data, m.Name())

@@ -16,7 +16,13 @@ td.k { white-space: nowrap; } td.long { min-width: 12rem; } details summary { cu
 th { color: var(--soft); font-weight: 600; white-space: nowrap; } th button { all: unset; cursor: pointer; } th button:focus-visible { outline: 2px solid; } th.n, td.n { text-align: right; white-space: nowrap; }
 .v { font-weight: 600; white-space: nowrap; } .v.ready { color: var(--ready); } .v.work { color: var(--work); } .v.blocked { color: var(--blocked); } .v.unreadable { color: var(--unreadable); }
 .tools { display: flex; gap: .75rem; flex-wrap: wrap; margin: .5rem 0; } input, select { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: .4rem; padding: .3rem .6rem; }
-@media print { body { max-width: none; padding: 0; } .tools { display: none; } .wide { overflow: visible; } th, td, td.k, th.n, td.n { white-space: normal; overflow-wrap: anywhere; } td.long { min-width: 0; } details::details-content { content-visibility: visible; height: auto; } thead { display: table-header-group; } tr { break-inside: avoid; } }`
+@media screen and (max-width: 40rem) {
+  th, th.n, .v { white-space: normal; } th, td { padding-right: .5rem; } td.long { min-width: 7rem; }
+  #machines td { border: 0; padding: 0; white-space: normal; overflow-wrap: anywhere; } #machines td.n { display: none; } #machines td.long { grid-column: 1 / -1; order: 1; }
+  #machines tbody tr:not([hidden]) { display: grid; grid-template-columns: minmax(0, 1fr) max-content max-content; gap: 0 .8rem; padding: .35rem 0; border-bottom: 1px solid var(--line); }
+  #machines thead tr { display: flex; flex-wrap: wrap; gap: 0 .8rem; } #machines th { border: 0; padding: .1rem 0; } #machines:has(th button) thead tr::before { content: "Sort by"; color: var(--soft); padding: .1rem 0; }
+}
+@media print { body { max-width: none; padding: 0; } .tools { display: none; } .wide { overflow: visible; } table { font-size: .78rem; } #machines { font-size: .7rem; } th { white-space: normal; } th, td { padding-right: .5rem; } td { white-space: nowrap; } td.long { min-width: 8rem; white-space: normal; overflow-wrap: anywhere; } #machines td:first-child { min-width: 6rem; white-space: normal; overflow-wrap: anywhere; } details::details-content { content-visibility: visible; height: auto; } thead { display: table-header-group; } tr { break-inside: avoid; } }`
 
 // script filters and sorts the table of machines; without it, all is there.
 const script = `(() => {

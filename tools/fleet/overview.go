@@ -24,7 +24,7 @@ type Overview struct {
 type Outcome struct {
 	Name  string `json:"name"`
 	Place string `json:"place"`          // as it was given
-	State string `json:"state"`          // findings, without findings, not compared or failed
+	State string `json:"state"`          // findings, without findings, not compared, failed or not reached
 	What  string `json:"what"`           // why, in short
 	Exit  int    `json:"exit"`           // the exit code that the command has for this machine alone
 	Wave  int    `json:"wave,omitempty"` // of a move
@@ -37,9 +37,10 @@ const (
 	StateFindings    = "findings"
 	StateNotCompared = "not compared"
 	StateFailed      = "failed"
+	StateNotReached  = "not reached" // for it was stopped before
 )
 
-var classes = map[string]Verdict{StateClean: Ready, StateFindings: Work, StateNotCompared: Unreadable, StateFailed: Blocked}
+var classes = map[string]Verdict{StateClean: Ready, StateFindings: Work, StateNotCompared: Unreadable, StateFailed: Blocked, StateNotReached: Unreadable}
 
 // Class is the verdict that a state is coloured as.
 func (o Outcome) Class() Verdict { return classes[o.State] }
@@ -95,5 +96,5 @@ func (o Outcome) row(waves bool) page.Node {
 	if o.File != "" {
 		name = page.El("a", page.Beside(o.File), name)
 	}
-	return page.Tr(page.Data("verdict", o.State), page.Td(name), page.Td(page.Text(o.Place)), page.Td(page.Class("v", string(o.Class())), page.Text(o.State)), page.If(waves, wave(o.Wave)), page.Td(page.Text(o.What)))
+	return page.Tr(page.Data("verdict", o.State), page.Td(page.Attr("class", "k"), name), long(page.Text(o.Place)), page.Td(page.Class("v", string(o.Class())), page.Text(o.State)), page.If(waves, wave(o.Wave)), long(page.Text(o.What)))
 }

@@ -60,3 +60,28 @@ func TestThePagesAreNoMachinesOwn(t *testing.T) {
 	pagetest.Holds(t, func(d *Document) []byte { return Page(d, "svc test") })
 	pagetest.Holds(t, func(o *Overview) []byte { return o.Page("svc test") })
 }
+
+// TestPageOfAThousandOutcomes is of the overview what TestPageOfAThousand is of a fleet.
+func TestPageOfAThousandOutcomes(t *testing.T) {
+	is := is.New(t)
+	var outcomes []Outcome
+	for i := range 1000 {
+		o := Outcome{Name: fmt.Sprintf("host%04d.site-%d.example.net", i, i%10), State: StateFindings, What: fmt.Sprintf("%d differ, 5 not checkable, 640 as planned", i%17+1), Exit: 6}
+		o.Place, o.File = fmt.Sprintf("image:/srv/images/of-the-second-data-centre/host%04d.qcow2", i), o.Name+"/report.html"
+		switch i % 10 {
+		case 0:
+			o.State, o.What, o.Exit = StateClean, "5 not checkable, 641 as planned", 0
+		case 8:
+			o.State, o.What, o.File, o.Exit = StateFailed, "reading the source: moves/"+o.Name+": there is no such file or folder", "", 1
+		case 9:
+			o.State, o.What, o.File, o.Exit = StateNotReached, "stopped before its turn came", "", 130
+		}
+		outcomes = append(outcomes, o)
+	}
+	b := NewOverview("svc verify", outcomes).Page("svc test")
+	page := string(b)
+	is.Equal(strings.Count(page, `/report.html"`), 800)
+	is.Equal(strings.Count(page, "<tr data-verdict="), 1000)
+	is.True(len(page) < 1<<20)
+	is.NoErr(os.WriteFile(filepath.Join(cmp.Or(os.Getenv("SVC_PAGES"), t.TempDir()), "overview.html"), b, 0o644))
+}

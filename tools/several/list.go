@@ -30,10 +30,11 @@ type Sources struct {
 	Hosts  string // file with a machine a line
 	Images string // folder of disk images
 	Roots  string // folder of root folders
+	Trust  bool   // images may name files outside their folders
 }
 
 // Given reports whether there is any.
-func (s Sources) Given() bool { return s != Sources{} }
+func (s Sources) Given() bool { return s != Sources{Trust: s.Trust} }
 
 // Listed is a machine of many.
 type Listed struct {
@@ -81,6 +82,9 @@ func (s Sources) Machines() (all []Listed, err error) {
 		for _, m := range found {
 			all = append(all, Listed{Line: m.Place, Called: m.Name, Machine: m.Machine})
 		}
+	}
+	for i := range all {
+		all[i].Machine.TrustImage = s.Trust
 	}
 	return all, nil
 }

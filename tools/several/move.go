@@ -46,7 +46,7 @@ func Prepare(ctx context.Context, env *tools.Env, in MoveInput) (*Move, error) {
 	}
 	d, err := tools.Readiness(ctx, env, tools.ReadinessInput{Members: members, Target: in.Migrate.Target, Parallel: in.Parallel, Patience: in.Patience, Hazards: in.Migrate.Hazards})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("looking at the machines before the first seat is claimed: %w", err)
 	}
 	m := &Move{Fleet: d, unread: map[string]string{}, done: map[string]bool{}}
 	planned := d.Order()

@@ -49,6 +49,27 @@ func Moved(r *tools.MigrateResult) (state, text string) {
 	return state, text
 }
 
+// Compared is what a comparison says of one machine of many.
+func Compared(r *tools.ParityResult) (state, text string) {
+	state = fleet.StateClean
+	if !r.Parity {
+		state = fleet.StateFindings
+	}
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{r.Sum.Differs, "differ"}, {r.Sum.Manual, "left to a person"}, {r.Sum.Accepted, "accepted"}, {r.Sum.Unknown, "not checkable"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf("%d %s, ", part.n, part.what)
+		}
+	}
+	text += fmt.Sprintf("%d as planned", r.Sum.Match+r.Sum.Planned)
+	if r.SeatClaimed {
+		text += "; a seat was claimed"
+	}
+	return state, text
+}
+
 // Scanned is what a scan says of one machine of many, whatever its exit code: what was
 // found counts also where no --fail-on asks for it.
 func Scanned(r *tools.CVEScanResult) (state, text string) {
