@@ -18,21 +18,15 @@ func (p *program) client(ctx context.Context) (*client.Client, error) {
 	case err != nil && !none:
 		return nil, err
 	case none && p.settings.server == "":
-		return p.shown(p.embedded(ctx))
+		c, err := p.embedded(ctx)
+		return p.drawing.of(c, err)
 	case none:
 		return nil, usagef("a server is set (%s) but no token: store one with svc auth --server URL TOKEN, or set %s", p.settings.server, token.Variable)
 	case p.settings.server == "":
 		return nil, usagef("a token is set but no server: use --server, SVC_SERVER or svc auth --server URL TOKEN; or remove the token (svc auth logout) to use the backend built in")
 	}
-	return p.shown(client.New(p.settings.server, t, client.Options{UserAgent: "svc/" + version()}))
-}
-
-// shown has a client whose progress says when it waits for the rate limit.
-func (p *program) shown(c *client.Client, err error) (*client.Client, error) {
-	if err == nil && p.drawing != nil {
-		c.OnLimit(p.drawing.limited)
-	}
-	return c, err
+	c, err := client.New(p.settings.server, t, client.Options{UserAgent: "svc/" + version()})
+	return p.drawing.of(c, err)
 }
 
 // embedded opens the backend in this process, on the user's own data.

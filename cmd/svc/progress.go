@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"svc/backend/client"
 	"svc/backend/visible"
 )
 
@@ -49,6 +50,14 @@ func (d *drawing) report(what string, done, total int) {
 	defer d.mu.Unlock()
 	d.what, d.done, d.total = what, done, total
 	d.soon()
+}
+
+// of has a client tell when it waits for the rate limit, where there is a drawing.
+func (d *drawing) of(c *client.Client, err error) (*client.Client, error) {
+	if err == nil && d != nil {
+		c.OnLimit(d.limited)
+	}
+	return c, err
 }
 
 // limited takes whether the service's rate limit is waited for.

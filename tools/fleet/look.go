@@ -17,7 +17,7 @@ th { color: var(--soft); font-weight: 600; white-space: nowrap; } th button { al
 .v { font-weight: 600; white-space: nowrap; } .v.ready { color: var(--ready); } .v.work { color: var(--work); } .v.blocked { color: var(--blocked); } .v.unreadable { color: var(--unreadable); }
 .tools { display: flex; gap: .75rem; flex-wrap: wrap; margin: .5rem 0; } input, select { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: .4rem; padding: .3rem .6rem; }
 @media screen and (max-width: 40rem) {
-  th, th.n, .v { white-space: normal; } th, td { padding-right: .5rem; } td.long { min-width: 7rem; }
+  table { font-size: .78rem; } #machines { font-size: .92rem; } th, th.n, .v { white-space: normal; } th, td { padding-right: .35rem; } td.long { min-width: 6rem; }
   #machines td { border: 0; padding: 0; white-space: normal; overflow-wrap: anywhere; } #machines td.n { display: none; } #machines td.long { grid-column: 1 / -1; order: 1; }
   #machines tbody tr:not([hidden]) { display: grid; grid-template-columns: minmax(0, 1fr) max-content max-content; gap: 0 .8rem; padding: .35rem 0; border-bottom: 1px solid var(--line); }
   #machines thead tr { display: flex; flex-wrap: wrap; gap: 0 .8rem; } #machines th { border: 0; padding: .1rem 0; } #machines:has(th button) thead tr::before { content: "Sort by"; color: var(--soft); padding: .1rem 0; }

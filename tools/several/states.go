@@ -63,7 +63,11 @@ func Compared(r *tools.ParityResult) (state, text string) {
 			text += fmt.Sprintf("%d %s, ", part.n, part.what)
 		}
 	}
-	text += fmt.Sprintf("%d as planned", r.Sum.Match+r.Sum.Planned)
+	as := "as planned"
+	if r.Kind == string(tools.KindDrift) {
+		as = "unchanged"
+	}
+	text += fmt.Sprintf("%d %s", r.Sum.Match+r.Sum.Planned, as)
 	if r.SeatClaimed {
 		text += "; a seat was claimed"
 	}
