@@ -20,6 +20,7 @@ var patience = time.Second
 const (
 	redrawn = 100 * time.Millisecond
 	printed = 10 * time.Second
+	again   = 5 * time.Second // within which a call that waited for the rate limit is likely to wait again
 )
 
 // newDrawing shows the progress of what takes longer than patience: on one line of a
@@ -39,6 +40,7 @@ type drawing struct {
 	what        string
 	done, total int
 	waits       bool      // for the service's rate limit
+	waited      time.Time // when it last began to
 	shown       string    // the step on the screen; "" while there is none
 	at          time.Time // when it was last drawn
 }
@@ -64,7 +66,9 @@ func (d *drawing) of(c *client.Client, err error) (*client.Client, error) {
 func (d *drawing) limited(waits bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.waits = waits
+	if d.waits = waits; waits {
+		d.waited = time.Now()
+	}
 	d.soon()
 }
 
@@ -94,7 +98,7 @@ func (d *drawing) draw() {
 		return
 	case over:
 		text, count = waiting, " …"
-	case d.waits:
+	case time.Since(d.waited) < again:
 		text = waiting + "; " + text
 	}
 	pause := redrawn

@@ -131,7 +131,7 @@ func TestProgressSaysThatItWaits(t *testing.T) {
 	d.limited(false)
 	d.close()
 	is.Equal(strings.Split(strings.TrimPrefix(text(), "\r\x1b[K"), "\r\x1b[K"), []string{
-		"machines done  3 of 12", "it waits for the service's rate limit; machines done  3 of 12", "machines done  3 of 12", "", "it waits for the service's rate limit …", "",
+		"machines done  3 of 12", "it waits for the service's rate limit; machines done  3 of 12", "", "it waits for the service's rate limit …", "",
 	})
 }
 
