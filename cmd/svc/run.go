@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 	if code == exitFailed && ctx.Err() != nil {
 		code = exitInterrupted // a program that svc ran may die of the same signal first, and is told of instead
 	}
-	p.report(err, code == exitInterrupted)
+	p.report(ctx, err, code == exitInterrupted)
 	return code
 }
 
@@ -131,7 +131,7 @@ func asFlags(args []string) []string {
 }
 
 // report says on stderr why the program did not do what it was asked.
-func (p *program) report(err error, interrupted bool) {
+func (p *program) report(ctx context.Context, err error, interrupted bool) {
 	if p.drawing != nil {
 		p.drawing.close()
 	}
@@ -144,7 +144,10 @@ func (p *program) report(err error, interrupted bool) {
 		name = paint(name, bold+";"+red)
 	}
 	if interrupted {
-		said := strings.ReplaceAll(": "+plainly.Error(err), ": "+context.Canceled.Error(), "") // what was being done, if that is known
+		said := ": " + plainly.Error(err) // what was being done, if that is known
+		for _, stop := range []error{cmp.Or(context.Cause(ctx), context.Canceled), context.Canceled} {
+			said = strings.ReplaceAll(said, ": "+stop.Error(), "")
+		}
 		fmt.Fprintf(p.stderr, "%s interrupted%s. %s\n", name, visible.Lines(said), p.left())
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -152,16 +153,18 @@ func TestAnInterruptedCallSaysWhatIsLeft(t *testing.T) {
 	}{
 		{[]string{"assess", "--root", fixture}, leftNothing},
 		{[]string{"migrate", "--root", fixture, "--target", "debian-13", "--out", t.TempDir(), "--confirm"}, leftFolder},
+		{[]string{"readiness", "--roots", filepath.Dir(fixture), "--target", "debian-13"}, pages["svc readiness"].left},
 	} {
 		var stderr bytes.Buffer
-		ctx, interrupt := context.WithCancel(t.Context())
-		interrupt()
+		ctx, interrupt := context.WithCancelCause(t.Context())
+		interrupt(fmt.Errorf("somebody stopped it: %w", context.Canceled))
 		home := t.TempDir()
 		code := run(ctx, c.args, func(name string) string { return map[string]string{"HOME": home}[name] }, strings.NewReader(""), io.Discard, &stderr)
 		is.Equal(code, exitInterrupted)
 		is.True(strings.HasPrefix(stderr.String(), "svc: interrupted"))
 		is.True(strings.HasSuffix(stderr.String(), c.says+"\n"))
 		is.True(!strings.Contains(stderr.String(), "context canceled"))
+		is.True(!strings.Contains(stderr.String(), "somebody stopped it"))
 	}
 }
 
