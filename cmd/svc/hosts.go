@@ -212,36 +212,15 @@ func (r *round[T]) close(machines []several.Listed) error {
 		w.table(append([][]string{{"MACHINE", "STATE", "WHAT"}}, r.rows...))
 		r.failed = cmp.Or(r.failed, w.err)
 	}
-	summary := fmt.Sprintf("%s: %d without findings, %d with", plural(len(machines), "machine"), r.states[fleet.StateClean], r.states[fleet.StateFindings])
-	if n := r.states[fleet.StateNotCompared]; n > 0 {
-		summary += fmt.Sprintf(", %d not compared", n)
-	}
-	summary += fmt.Sprintf(", %d failed", r.states[fleet.StateFailed])
-	unreached := r.states[fleet.StateNotReached]
-	if unreached > 0 {
-		summary += fmt.Sprintf(", %d not reached", unreached)
-	}
-	if n := several.Again(machines); n > 0 {
-		summary += fmt.Sprintf("; %s named more than once, and counted each time", plural(n, "machine"))
-	}
-	r.p.note("%s", summary)
+	r.p.note("%s", several.Summary(machines, r.states))
 	err := r.kept.Close(r.outcomes)
-	if unreached > 0 {
-		r.p.note("%s", howToGoOn(r.many.out))
+	if r.states[fleet.StateNotReached] > 0 {
+		r.p.note("%s", several.Stopped(r.many.out))
 	}
 	if err = cmp.Or(r.failed, err); err != nil {
 		return err
 	}
 	return fleetExit(r.codes)
-}
-
-// howToGoOn says what a round that was stopped leaves behind.
-func howToGoOn(out string) string {
-	kept := ""
-	if out != "" {
-		kept = " What is done is kept in " + out + ", and its index.html names the others."
-	}
-	return "It was stopped." + kept + " The same call looks at all machines again; no seat is claimed twice."
 }
 
 // reportFile is the page of a machine, where a command writes one.

@@ -89,17 +89,6 @@ func (s Sources) Machines() (all []Listed, err error) {
 	return all, nil
 }
 
-// Again counts the machines that are listed more than once.
-func Again(machines []Listed) (n int) {
-	times := map[tools.Machine]int{}
-	for _, m := range machines {
-		if times[m.Machine]++; times[m.Machine] == 2 {
-			n++
-		}
-	}
-	return n
-}
-
 // Distinct refuses a list in which two machines would share a folder.
 func Distinct(machines []Listed) error {
 	lines := map[string]string{}
