@@ -37,6 +37,7 @@ boot() {
 		pivot_root . mnt
 		cd /
 		umount -l mnt
+		hash -r # the root may have its programs elsewhere
 		mount --make-rshared / # systemd leaves this to who starts a container, and hands credentials over by it
 		exec env -i container=svc-e2e PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system
 	INIT
