@@ -20,6 +20,7 @@ import (
 //	own("/etc/apparmor.d/*")       one of the files is not as a package ships it
 //	link(/etc/localtime, "/US/")   where a link leads has a match
 //	line(FILES, "regexp")          a line has a match
+//	wrote(FILES, "regexp")         the same, of files that are not as a package ships them
 //	set(FILES, "name", "value")    a setting, whose whole name and value match; the value may be left out
 //	sshd("name", "value")          the same of sshd, whose first setting of a name counts
 //	mount(xfs, "(no)?barrier")     a line of fstab by its type and one whole option; the option may be left out

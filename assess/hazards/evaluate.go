@@ -20,30 +20,34 @@ func (t Table) Evaluate(m *Machine, target *release.Release) (hits []Hit) {
 		if !r.Towards.crossed(m, target) {
 			continue
 		}
-		if match, ok := r.When.met(m); ok && !r.staysBehind(m, target, match.Places) {
-			match.Pkgs = unique(match.Pkgs)
-			match.Names = unique(match.Names)
-			hits = append(hits, Hit{r, match})
+		match, ok := r.When.met(m)
+		told := r.comesAlong(m, target, match.Places)
+		if !ok || len(match.Places) > 0 && len(told) == 0 {
+			continue
 		}
+		match.Places = told
+		match.Pkgs = unique(match.Pkgs)
+		match.Names = unique(match.Names)
+		hits = append(hits, Hit{r, match})
 	}
 	return slices.DeleteFunc(slices.Clone(hits), func(h Hit) bool { return h.setting && said(h, hits) })
 }
 
-// staysBehind reports whether a program would trip over nothing but lines of files that
-// are as packages ship them: where the target has the program, it has its own in their
-// place. What only behaves otherwise there is told all the same, for people rely on what
-// a package set too.
-func (r *Row) staysBehind(m *Machine, target *release.Release, places []Place) bool {
-	if target == nil || len(places) == 0 || !r.setting && r.Stops != Service {
-		return false
+// comesAlong leaves out lines of files that are as packages ship them, where the row is
+// about what a program trips over, and the target has the program: it has its own files in
+// their place. What only behaves otherwise there is told all the same, for people rely on
+// what a package set too.
+func (r *Row) comesAlong(m *Machine, target *release.Release, places []Place) []Place {
+	if target == nil || !r.setting && r.Stops != Service {
+		return places
 	}
 	has := slices.ContainsFunc(r.Towards.any, func(b bound) bool {
 		return families[b.name] == nil && b.onTarget(m, *target) && !b.onSource(m)
 	})
-	return !slices.ContainsFunc(places, func(p Place) bool {
+	return slices.DeleteFunc(slices.Clone(places), func(p Place) bool {
 		pkg, shipped := m.Shipped[p.Path]
 		_, brought := m.Brought[pkg]
-		return p.Line == 0 || !shipped || !has && !brought
+		return p.Line > 0 && shipped && (has || brought)
 	})
 }
 

@@ -289,6 +289,14 @@ func TestWhatAPackageShippedStaysBehind(t *testing.T) {
 	is.Equal(keys(machine(map[string]string{"/etc/dovecot/b.conf": "dovecot-core"})), all)
 	ours := machine(map[string]string{"/etc/dovecot/a.conf": "dovecot-core"})
 	is.Equal(keys(ours), []string{"behaves", "family"}) // a family says nothing of the program
+	both := machine(map[string]string{"/etc/dovecot/a.conf": "dovecot-core"})
+	both.Files.(memory)["/etc/dovecot/c.conf"] = entry{text: "old\n"}
+	is.Equal(table.Evaluate(both, &target)[2].Places, []Place{{"/etc/dovecot/c.conf", 1}}) // that of a person alone
+	wrote, err := ParseCondition(`wrote("/etc/dovecot/*.conf", "old")`)
+	is.NoErr(err)
+	found, ok := wrote.met(both)
+	is.True(ok)
+	is.Equal(found.Places, []Place{{"/etc/dovecot/c.conf", 1}})
 	ours.Brought = map[string]string{"dovecot-core": "1:2.4.1"}
 	is.Equal(keys(ours), []string{"behaves"})
 	passwd := machine(ours.Shipped)

@@ -14,6 +14,7 @@ var questions = map[string]kind{
 	"own":         {least: 1, most: 1, patterns: 1, check: checkPattern, ask: askOwn},
 	"link":        {least: 2, most: 2, patterns: 1, check: absolute, ask: askLink},
 	"line":        {least: 2, most: 2, patterns: 1, check: absolute, ask: askLine},
+	"wrote":       {least: 2, most: 2, patterns: 1, check: absolute, ask: askWrote},
 	"set":         {least: 2, most: 3, patterns: 1, whole: true, check: absolute, ask: askSet},
 	"sshd":        {least: 1, most: 2, whole: true, ask: askSSHD},
 	"mount":       {least: 1, most: 2, patterns: 1, whole: true, check: checkPattern, ask: askMount},
@@ -121,6 +122,19 @@ func askLine(m *Machine, q *question, found *Match) (ok bool) {
 				found.file(name, l.n)
 				ok = true
 			}
+		}
+	}
+	return ok
+}
+
+// askWrote asks for lines of files that are not as a package ships them.
+func askWrote(m *Machine, q *question, found *Match) (ok bool) {
+	all := Match{}
+	askLine(m, q, &all)
+	for _, p := range all.Places {
+		if _, shipped := m.Shipped[p.Path]; !shipped {
+			found.file(p.Path, p.Line)
+			ok = true
 		}
 	}
 	return ok
