@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -67,6 +68,7 @@ type rehearsing struct {
 	role     rehearsal.Role
 	steps    []rehearsal.Step
 	data     []rehearsal.Step
+	noting   sync.Mutex // of remarks: the source's copy and the target are made beside each other
 	remarks  []string
 	level    rehearsal.Level
 	log      []byte // of Ansible
@@ -155,32 +157,68 @@ func (r *rehearsing) try(ctx context.Context) (err error) {
 	if err := r.unpack(ctx); err != nil {
 		return err
 	}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil) // of which both machines would end
 	var both sync.WaitGroup
-	var sourceErr, baseErr error
-	both.Go(func() { sourceErr = r.bootSource(ctx) })
-	both.Go(func() { baseErr = r.makeBase(ctx) })
+	for _, machine := range []func(context.Context) error{r.readCopy, r.makeTarget} {
+		both.Go(func() {
+			if err := machine(ctx); err != nil {
+				fail(err) // the other is not waited for
+			}
+		})
+	}
 	both.Wait()
-	if err := cmp.Or(baseErr, sourceErr); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	steps := []func(context.Context) error{r.bootTarget, r.applyRole}
+	steps := []func(context.Context) error{r.reboot, r.observeTarget}
 	if r.in.WithData {
-		steps = append(steps, r.moveData, r.applyRole)
+		steps = slices.Concat([]func(context.Context) error{r.moveData, r.applyRole}, steps)
 	}
-	for _, step := range append(steps, r.reboot, r.observeTarget) {
-		if err := step(ctx); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := r.target.Exceeded(); err != nil {
-			r.remarks = append(r.remarks, "The target was ended: "+err.Error()+".")
-			break
-		}
+	if err := r.follow(ctx, steps...); err != nil {
+		return err
+	}
+	if err := r.target.Exceeded(); err != nil {
+		r.remark("The target was ended: " + err.Error() + ".")
 	}
 	r.document, err = r.judge()
 	return err
+}
+
+// readCopy boots a copy of the source and reads what it does. It ends then, but where
+// its servers give their data.
+func (r *rehearsing) readCopy(ctx context.Context) error {
+	if err := r.bootSource(ctx); err != nil || r.source == nil || r.in.WithData {
+		return err
+	}
+	return r.source.Close()
+}
+
+// makeTarget boots a fresh target and applies the role to it.
+func (r *rehearsing) makeTarget(ctx context.Context) error {
+	return r.follow(ctx, r.makeBase, r.bootTarget, r.applyRole)
+}
+
+// follow takes steps of the target, as long as it runs: one that took more than it may
+// is no error, but what is said of it.
+func (r *rehearsing) follow(ctx context.Context, steps ...func(context.Context) error) error {
+	over := func() bool { return r.target != nil && r.target.Exceeded() != nil }
+	for _, step := range steps {
+		if over() {
+			break
+		}
+		if err := cmp.Or(step(ctx), ctx.Err()); err != nil && (ctx.Err() != nil || !over()) {
+			return err
+		}
+	}
+	return nil
+}
+
+// remark adds what a reader should know.
+func (r *rehearsing) remark(s string) {
+	r.noting.Lock()
+	defer r.noting.Unlock()
+	r.remarks = append(r.remarks, s)
 }
 
 // chooseLevel says how far a user who is no root gets.
@@ -188,10 +226,10 @@ func (r *rehearsing) chooseLevel() {
 	if !sandbox.User() {
 		return
 	}
-	r.remarks = append(r.remarks, "It was tried without root, in user namespaces: what of the machine only root may read was not read.")
+	r.remark("It was tried without root, in user namespaces: what of the machine only root may read was not read.")
 	if err := sandbox.Boots(); err != nil {
 		r.level = rehearsal.Chroot
-		r.remarks = append(r.remarks, "Nothing was started, neither of the source's copy nor of the target: "+err.Error()+". As root, or where systemd gives you a group (systemd-run --user --scope svc rehearse …), both are booted.")
+		r.remark("Nothing was started, neither of the source's copy nor of the target: " + err.Error() + ". As root, or where systemd gives you a group (systemd-run --user --scope svc rehearse …), both are booted.")
 	}
 }
 
@@ -221,7 +259,7 @@ func (r *rehearsing) unpack(ctx context.Context) error {
 		r.files = filepath.Join(r.dir, "image")
 		return unpack.Copy(ctx, r.host.FS(), r.files, r.in.limit())
 	}
-	r.remarks = append(r.remarks, "The source runs, so no copy of it was booted: the target is compared with what ran when it was read.")
+	r.remark("The source runs, so no copy of it was booted: the target is compared with what ran when it was read.")
 	return nil
 }
 
@@ -236,24 +274,27 @@ func (r *rehearsing) bootSource(ctx context.Context) error {
 	r.env.progress("booting a copy of the source", 0, 1)
 	m, err := r.boot(ctx, sandbox.Options{Lower: []string{r.files}, Dir: filepath.Join(r.dir, "source"), Name: "source", Limits: r.in.Limits})
 	if err != nil {
-		r.remarks = append(r.remarks, "No copy of the source could be booted, so the target is compared with its files alone: "+oneLine(err.Error()))
+		r.remark("No copy of the source could be booted, so the target is compared with its files alone: " + oneLine(err.Error()))
 		return ctx.Err()
 	}
-	time.Sleep(settling)
 	r.source = m
+	m.Settle(ctx, settling, settled)
 	if m.observed, err = r.observe(ctx, m, func(unit string) bool { return true }); err == nil {
 		m.own = r.ownChecks(ctx, m)
 	}
 	if err != nil {
-		r.remarks = append(r.remarks, "The copy of the source could not be observed, so the target is compared with its files alone: "+oneLine(err.Error()))
+		r.remark("The copy of the source could not be observed, so the target is compared with its files alone: " + oneLine(err.Error()))
 		m.observed = nil
 	}
 	return ctx.Err()
 }
 
-// settling is the time that services get after they are said to be started: many
-// open their ports only then.
-const settling = 3 * time.Second
+// Services are said to be started before many of them open their ports. They get the
+// time until nothing has worked for settling, but no more than settled.
+const (
+	settling = 2 * time.Second
+	settled  = 30 * time.Second
+)
 
 // boot starts a sandbox, and waits for its services.
 func (r *rehearsing) boot(ctx context.Context, o sandbox.Options) (*machine, error) {
@@ -273,7 +314,7 @@ func (r *rehearsing) boot(ctx context.Context, o sandbox.Options) (*machine, err
 		return nil, errors.Join(err, s.Close(), ctx.Err())
 	}
 	if state != "running" && state != "degraded" {
-		r.remarks = append(r.remarks, fmt.Sprintf("Not everything of the %s was started after %s: its systemd says %q.", o.Name, bootPatience, state))
+		r.remark(fmt.Sprintf("Not everything of the %s was started after %s: its systemd says %q.", o.Name, bootPatience, state))
 	}
 	return &machine{Sandbox: s, since: since}, nil
 }
@@ -319,15 +360,15 @@ func (r *rehearsing) reboot(ctx context.Context) error {
 	o.Proxy = nil
 	m, err := r.boot(ctx, o)
 	if err != nil {
-		r.remarks = append(r.remarks, "The target does not come up again after the move: "+oneLine(err.Error()))
+		r.remark("The target does not come up again after the move: " + oneLine(err.Error()))
 		r.level = rehearsal.Chroot
 		o.Plain = true
 		if m, err = r.boot(ctx, o); err != nil {
 			return err
 		}
 	}
-	time.Sleep(settling)
 	r.target = m
+	m.Settle(ctx, settling, settled)
 	return nil
 }
 
@@ -378,10 +419,11 @@ func (r *rehearsing) judge() (*rehearsal.Document, error) {
 	return d, nil
 }
 
+// there reports whether a path is there, as far as this user may look.
 func there(fsys host.FS) func(string) bool {
 	return func(name string) bool {
 		_, err := fsys.Stat(strings.Trim(name, "/"))
-		return err == nil
+		return err == nil || errors.Is(err, fs.ErrPermission)
 	}
 }
 

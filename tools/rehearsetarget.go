@@ -142,7 +142,7 @@ func (r *rehearsing) layer(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	if got.Status != 0 {
-		r.remarks = append(r.remarks, "The packages could not be installed at once, before the role: "+oneLine(tail(got.Text, 400)))
+		r.remark("The packages could not be installed at once, before the role: " + oneLine(tail(got.Text, 400)))
 		return "", nil
 	}
 	for _, left := range []string{"/layers", "/root", "/data/work"} {
@@ -314,7 +314,7 @@ func (r *rehearsing) moveData(ctx context.Context) error {
 		return fmt.Errorf("planning the data's move: %w", err)
 	}
 	if err := r.send(ctx, r.target, plan); err != nil {
-		r.remarks = append(r.remarks, "The target takes no scripts, so its data were not moved: "+oneLine(err.Error()))
+		r.remark("The target takes no scripts, so its data were not moved: " + oneLine(err.Error()))
 		return ctx.Err()
 	}
 	for _, script := range []string{"05-accounts.sh", "10-check.sh", "20-first-copy.sh", "30-before.sh", "40-copy.sh", "50-after.sh"} {
@@ -473,7 +473,7 @@ func (r *rehearsing) ownChecks(ctx context.Context, m *machine) (all []rehearsal
 	}
 	entries, err := os.ReadDir(r.in.Checks)
 	if err != nil {
-		r.remarks = append(r.remarks, "The checks could not be read: "+oneLine(err.Error()))
+		r.remark("The checks could not be read: " + oneLine(err.Error()))
 		return nil
 	}
 	for _, e := range entries {

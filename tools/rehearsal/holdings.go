@@ -221,7 +221,7 @@ func (j judge) data() (all []Check) {
 // cron are lines whose program must be there, and whose account.
 func (j judge) cron() (all []Check) {
 	for _, job := range Jobs(j.Before) {
-		if j.Source != nil && !j.Source.Programs[job.Program] {
+		if !j.ranOnSource(job) {
 			continue // it did not work there either
 		}
 		c := Check{Subject: fmt.Sprintf("%s, for %s", job.Program, job.User), Verdict: Runs, Source: job.Where}
@@ -238,6 +238,15 @@ func (j judge) cron() (all []Check) {
 		all = append(all, c)
 	}
 	return all
+}
+
+// ranOnSource reports whether the source has the program of a line; where no copy of
+// it was booted, its files say so.
+func (j judge) ranOnSource(job Job) bool {
+	if j.Source == nil {
+		return j.OnSource(job.Program)
+	}
+	return j.Source.Programs[job.Program]
 }
 
 // anew reports whether a line was changed on its way, and its program is there: the

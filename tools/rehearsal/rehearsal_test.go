@@ -146,6 +146,22 @@ func TestALineOfCronThatWasChangedOnItsWay(t *testing.T) {
 	is.Equal(New(in).Sum.Fails, 0)
 }
 
+func TestALineOfCronWhoseProgramTheSourceHasNotEither(t *testing.T) {
+	for _, booted := range []bool{true, false} {
+		is := is.New(t)
+		in := shop()
+		in.Target.Programs = map[string]bool{}
+		is.Equal(New(in).Sum.Fails, 1)
+		in.Source.Programs = map[string]bool{}
+		if !booted {
+			in.Source, in.OnSource = nil, func(string) bool { return false }
+		}
+		for _, c := range New(in).Checks {
+			is.True(c.Kind != "cron")
+		}
+	}
+}
+
 func TestAFixIsSaidToHaveMended(t *testing.T) {
 	is := is.New(t)
 	in := shop()

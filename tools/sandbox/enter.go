@@ -139,6 +139,28 @@ func (s *Sandbox) Booted(ctx context.Context, patience time.Duration) (string, e
 	return state, nil
 }
 
+// Settle waits until what runs in it has hardly worked for a while, or gives up.
+func (s *Sandbox) Settle(ctx context.Context, quiet, patience time.Duration) {
+	const look = 250 * time.Millisecond
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	since, worked := time.Now(), s.worked()
+	for end := since.Add(patience); time.Since(since) < quiet && time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.done:
+			return
+		case <-tick.C:
+		}
+		now := s.worked()
+		if now-worked > look/10 {
+			since = time.Now()
+		}
+		worked = now
+	}
+}
+
 // Root is the folder of the sandbox's root, for readers that resolve each path
 // inside it.
 func (s *Sandbox) Root() string { return fmt.Sprintf("/proc/%d/root", s.pid) }

@@ -194,6 +194,13 @@ func (g groups) each(below string) (all []string) {
 	return all
 }
 
+// worked is the time that processors gave to what runs in the root.
+func (s *Sandbox) worked() time.Duration {
+	var µs int64
+	_, _ = fmt.Sscanf(text(s.groups.Unified+boxGroup+"/cpu.stat"), "usage_usec %d", &µs)
+	return time.Duration(µs) * time.Microsecond
+}
+
 // remove ends all that is left in the groups, and takes them away.
 func (g groups) remove() error {
 	if g.Unified == "" {
