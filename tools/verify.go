@@ -43,7 +43,7 @@ const (
 // VerifyInput is the input of Verify.
 type VerifyInput struct {
 	Machine
-	Source string `json:"source" jsonschema:"out folder of the migration, or an assessment file of the source"`
+	Source string `json:"source,omitempty" jsonschema:"out folder of the migration, or an assessment file of the source"`
 	Out    string `json:"out,omitempty" jsonschema:"folder to write to"`
 	// Confirm agrees to the seat that the comparison claims; it is asked for where an
 	// agent calls.
@@ -59,7 +59,7 @@ type VerifyInput struct {
 	// checks of their configuration.
 	Ask bool `json:"ask,omitempty" jsonschema:"true has the running machine run its services' own checks (nginx -t …): ssh as root, or root /"`
 	// Rehearsal is read, and what it said is told beside the comparison.
-	Rehearsal string `json:"rehearsal,omitempty" jsonschema:"folder of a rehearsal"`
+	Rehearsal string `json:"rehearsal,omitempty" jsonschema:"folder of a rehearsal; alone: what it said"`
 	Limit     int    `json:"limit,omitempty" jsonschema:"checks; 20"`
 	Detail    Detail `json:"detail,omitempty" jsonschema:"full has every check"`
 }

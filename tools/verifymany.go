@@ -48,6 +48,11 @@ type VerifiedMachine struct {
 	Error       string      `json:"error,omitempty"`
 }
 
+// RehearsalResult is what a rehearsal said, where no machine was moved yet.
+type RehearsalResult struct {
+	Rehearsal *Rehearsed `json:"rehearsal"`
+}
+
 // run is the comparison that is asked for.
 func (c VerifyCall) run(ctx context.Context, env *Env) (ParityResult, error) {
 	switch c.Kind {
@@ -66,6 +71,10 @@ func (c VerifyCall) run(ctx context.Context, env *Env) (ParityResult, error) {
 func verifyAny(ctx context.Context, env *Env, c VerifyCall) (any, error) {
 	if len(c.Machines) > 0 {
 		return verifyMany(ctx, env, c)
+	}
+	if c.Rehearsal != "" && c.Source == "" && c.Machine == (Machine{}) {
+		_, said, err := readRehearsal(env, c.Rehearsal) // before there is a machine to compare
+		return RehearsalResult{said}, err
 	}
 	if !c.aimed() {
 		return c.run(ctx, env)

@@ -35,7 +35,7 @@ func (p *program) rehearseCommand() *ffcli.Command {
 	fs.StringVar(&in.Fixes, "fixes", "", "folder of fixes for the role: a folder each, with files/, packages and commands")
 	fs.StringVar(&in.Checks, "checks", "", "folder of programs that check a machine, by their exit code or by TAP")
 	hazardsFlag(fs, &in.Hazards)
-	fs.StringVar(&groups, "fleet", "", "fleet.json of svc readiness, in place of one machine: the first machine of each group of alike ones is rehearsed, into a folder of out")
+	fs.StringVar(&groups, "fleet", "", "fleet.json of svc readiness, in place of one machine: the first machine of each group of alike ones is rehearsed, into a folder of out, whose index.html has all")
 	fs.Int64Var(&memory, "memory-mib", 0, "memory that each of the two machines may take (default 2048)")
 	fs.Int64Var(&disk, "disk-mib", 0, "what each may write (default 20480)")
 	fs.DurationVar(&in.Limits.Time, "time", time.Hour, "time that each may take")
@@ -119,7 +119,7 @@ func (p *program) rehearseGroups(ctx context.Context, file string, in tools.Rehe
 	if err := several.Distinct(machines); err != nil {
 		return err
 	}
-	return eachHost(ctx, p, many{parallel: 1}, machines, several.Rehearsed, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.RehearseResult, error) {
+	return eachHost(ctx, p, many{parallel: 1, out: in.Out, command: "svc rehearse"}, machines, several.Rehearsed, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.RehearseResult, error) {
 		one := in
 		one.Machine, one.Out = m.Machine, filepath.Join(in.Out, m.Name())
 		r, err := tools.Rehearse(ctx, env, one)

@@ -11,8 +11,10 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +92,23 @@ func TestAFolderOfDevicesIsMadeWhereThereIsNone(t *testing.T) {
 	}
 	defer s.Close()
 	is.Equal(said(t, s, "stat -c %F /dev; echo x >/dev/null && echo written"), "directory\nwritten")
+}
+
+func TestItIsAtRestWhenNothingWorks(t *testing.T) {
+	is := is.New(t)
+	s := start(t, Options{})
+	begun := time.Now()
+	s.Settle(t.Context(), time.Second, 30*time.Second)
+	is.True(time.Since(begun) >= time.Second)
+	before := s.worked()
+	busy := exec.CommandContext(t.Context(), "sh", "-c", "while :; do :; done")
+	is.NoErr(busy.Start())
+	defer func() { _ = busy.Process.Kill(); _ = busy.Wait() }()
+	is.NoErr(os.WriteFile(s.groups.Unified+boxGroup+"/cgroup.procs", []byte(strconv.Itoa(busy.Process.Pid)), 0))
+	for s.worked() <= before+100*time.Millisecond && time.Since(begun) < time.Minute {
+		time.Sleep(10 * time.Millisecond)
+	}
+	is.True(s.worked() > before+100*time.Millisecond)
 }
 
 func TestItsProcessesAreBounded(t *testing.T) {

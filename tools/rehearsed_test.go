@@ -1,0 +1,48 @@
+//go:build linux
+
+package tools
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/tools/artifact"
+	"svc/tools/rehearsal"
+)
+
+func TestAnAgentReadsARehearsalBeforeAnythingIsMoved(t *testing.T) {
+	is := is.New(t)
+	env, dir := newEnv(t), filepath.Join(t.TempDir(), "tried")
+	d := &rehearsal.Document{
+		Schema: rehearsal.Schema, Fingerprint: strings.Repeat("0a", 32), Source: "debian-12", Target: "debian-13", IndexVersion: "0", PlanDigest: strings.Repeat("0b", 32),
+		Level: rehearsal.Booted, Sum: rehearsal.Sum{Runs: 1, Fails: 1},
+		Checks: []rehearsal.Check{{Kind: "unit", Subject: "shopd.service", Verdict: rehearsal.Fails}, {Kind: "port", Subject: "tcp 80", Verdict: rehearsal.Runs}},
+	}
+	b, err := document(d)
+	is.NoErr(err)
+	staging, err := artifact.Stage(dir, rehearsalFile, artifact.Files{rehearsalFile: b})
+	is.NoErr(err)
+	is.NoErr((&rehearsing{move: &move{env: env}}).attest(d, staging))
+	is.NoErr(staging.Commit())
+
+	call := func() (any, error) {
+		args, err := json.Marshal(map[string]string{"rehearsal": dir})
+		is.NoErr(err)
+		return verifyTool().Call(t.Context(), env, args)
+	}
+	got, err := call()
+	is.NoErr(err)
+	said := got.(RehearsalResult).Rehearsal
+	is.Equal(said.Sum, d.Sum)
+	is.Equal(said.SHA256, artifact.Digest(b))
+	is.Equal(said.Failed, d.Checks[:1])
+
+	is.NoErr(os.WriteFile(filepath.Join(dir, rehearsalFile), []byte(strings.Replace(string(b), "shopd", "other", 1)), 0o644))
+	_, err = call()
+	is.True(strings.Contains(err.Error(), "is not what was attested"))
+}
