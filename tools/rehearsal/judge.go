@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -82,6 +83,32 @@ func (j judge) units() (all []Check) {
 			c.Log = j.Target.Logs[to]
 		}
 		all = append(all, c)
+	}
+	return append(all, j.anewFailed(all)...)
+}
+
+// anewFailed are services that the target alone has fail, beside those that were asked
+// about: what was written for a program that the source's release has not, for one.
+func (j judge) anewFailed(asked []Check) (all []Check) {
+	if j.Source == nil || j.Level == Chroot {
+		return nil
+	}
+	base, of := map[string]bool{}, map[string]string{}
+	for _, p := range j.Target.Assessment.Packages {
+		base[p.Name] = p.Base || p.Essential
+	}
+	for _, u := range j.Target.Assessment.Services {
+		of[serviceName(u)] = u.Package
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.Target.Services)) {
+		was, known := j.sourceState(name)
+		switch {
+		case j.Target.Services[name].Active != "failed", plumbing(name), base[of[name]], known && was != "active" && was != "inactive":
+			continue
+		case slices.ContainsFunc(asked, func(c Check) bool { return c.Subject == name }):
+			continue
+		}
+		all = append(all, Check{Subject: name, Verdict: Fails, Source: cmp.Or(was, "no such unit"), Target: "failed", Why: "It is failed on the target, and was not on the source.", Log: j.Target.Logs[name]})
 	}
 	return all
 }

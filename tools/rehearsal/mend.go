@@ -1,15 +1,17 @@
 package rehearsal
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // Mend says which fixes mended what an earlier rehearsal of the machine had fail: of
-// those that are new or changed since then, the ones that name what failed or its
-// cause, or all of them where none does.
+// those that are new or changed since then, the ones that have most words of what failed
+// or its cause and of nothing else that did, or all of them where none has any.
 func (d *Document) Mend(before *Document) {
 	if before == nil || before.Fingerprint != d.Fingerprint || before.Target != d.Target {
 		return
@@ -55,29 +57,57 @@ func (d *Document) note(c *Check, fixes []string) {
 	}
 }
 
-// mended are the names of the fixes that came since an earlier rehearsal.
+// mended are the names of the fixes that came since an earlier rehearsal and have the
+// most words of what this check alone said, or of all where none has any.
 func (d *Document) mended(before *Document, was Check) (names []string) {
-	said := was.Subject + " " + was.Why + " " + strings.Join(was.Log, " ")
-	if was.Cause != nil {
-		said += " " + was.Cause.Name + " " + was.Cause.Text
+	said := wordsOf(was.about())
+	for _, c := range before.Checks {
+		if c.Verdict == Fails && c.ID() != was.ID() {
+			maps.DeleteFunc(said, func(word string, _ bool) bool { return wordsOf(c.about())[word] })
+		}
 	}
-	var about []string
+	most := 0
 	for _, f := range d.Fixes {
 		if slices.ContainsFunc(before.Fixes, func(b Fix) bool { return b.Name == f.Name && b.SHA256 == f.SHA256 }) {
 			continue
 		}
-		names = append(names, f.Name)
-		if slices.ContainsFunc(f.about, func(s string) bool { return s != "" && strings.Contains(said, s) }) {
-			about = append(about, f.Name)
+		has := 0
+		for word := range wordsOf(strings.Join(f.about, " ")) {
+			if said[word] {
+				has++
+			}
 		}
-	}
-	if about != nil {
-		return about
+		if has > most {
+			names, most = nil, has
+		}
+		if has == most {
+			names = append(names, f.Name)
+		}
 	}
 	return names
 }
 
-// NewFix is a fix of the role, and the paths and packages that it is about.
+// about is all that is told of a check.
+func (c Check) about() string {
+	said := c.Subject + " " + c.Why + " " + strings.Join(c.Log, " ")
+	if c.Cause != nil {
+		said += " " + c.Cause.Name + " " + c.Cause.Text
+	}
+	return said
+}
+
+// wordsOf are a text's words, without those that most paths have.
+func wordsOf(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(w) > 2 && !slices.Contains([]string{"usr", "local", "lib", "bin", "sbin", "etc", "var", "opt", "srv", "the"}, w) {
+			all[w] = true
+		}
+	}
+	return all
+}
+
+// NewFix is a fix of the role, and what it is about: its paths, packages and commands.
 func NewFix(name, digest string, about []string) Fix {
 	return Fix{Name: name, SHA256: digest, Mended: []string{}, about: about}
 }

@@ -107,7 +107,7 @@ type Fix struct {
 	SHA256 string   `json:"sha256"` // of all that is in it
 	Mended []string `json:"mended"` // checks that failed without it, and run
 
-	about []string // paths and packages that it is about
+	about []string // paths, packages and commands
 }
 
 // Line is a line of a log, as often as it was there.

@@ -162,6 +162,39 @@ func TestALineOfCronWhoseProgramTheSourceHasNotEither(t *testing.T) {
 	}
 }
 
+func TestAServiceThatFailsOnTheTargetAlone(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	failed := ask.Service{Active: "failed", Loaded: true}
+	in.Target.Services["quadlet.service"], in.Target.Services["systemd-x.service"], in.Target.Services["login.service"] = failed, failed, failed
+	in.Target.Assessment.Packages = append(in.Target.Assessment.Packages, assess.Package{Name: "login", Base: true})
+	in.Target.Assessment.Services = append(in.Target.Assessment.Services, assess.Unit{Name: "login.service", Package: "login"})
+	d := New(in)
+	is.Equal(d.Sum.Fails, 1) // not the release's own
+	is.Equal(named(d, "unit quadlet.service").Source, "no such unit")
+	in.Source.Services["quadlet.service"] = failed
+	is.Equal(New(in).Sum.Fails, 0)
+}
+
+func TestEachFixMendsWhatItIsAbout(t *testing.T) {
+	is := is.New(t)
+	before, after := New(shop()), New(shop())
+	for n, said := range map[string]string{"one": "asyncore", "two": "cgi", "three": "asynchat"} {
+		id := Check{Kind: "unit", Subject: n + ".service", Verdict: Fails, Log: []string{"/usr/local/bin/" + n + ": No module named '" + said + "'"}}
+		before.Checks = append(before.Checks, id)
+		id.Verdict = Runs
+		after.Checks = append(after.Checks, id)
+	}
+	after.Fixes = []Fix{
+		NewFix("file", "1", []string{"/usr/local/lib/python3.13/dist-packages/asyncore.py"}), NewFix("package", "2", []string{"python3-legacy-cgi"}),
+		NewFix("command", "3", []string{"#!/bin/sh\ntouch /usr/local/lib/python3.13/dist-packages/asynchat.py\n"}),
+	}
+	after.Mend(before)
+	is.Equal(after.Fixes[0].Mended, []string{"unit one.service"})
+	is.Equal(after.Fixes[1].Mended, []string{"unit two.service"})
+	is.Equal(after.Fixes[2].Mended, []string{"unit three.service"})
+}
+
 func TestAFixIsSaidToHaveMended(t *testing.T) {
 	is := is.New(t)
 	in := shop()

@@ -34,13 +34,13 @@ func (f Fix) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// About are the paths and packages that it brings.
+// About are the paths and packages that it brings, and its commands.
 func (f Fix) About() []string {
 	all := slices.Clone(f.Packages)
 	for _, file := range f.Files {
 		all = append(all, file.Path)
 	}
-	return all
+	return append(all, string(f.Commands))
 }
 
 // setUnits is the task before which fixes are made: what they bring is there when
