@@ -335,7 +335,11 @@ func (r *rehearsing) moveData(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, e := range report.Exports(r.plan) {
+	exports := report.Exports(r.plan)
+	if r.source != nil && r.source.observed != nil {
+		exports = slices.Concat(report.Remade(r.plan, r.a), exports)
+	}
+	for _, e := range exports {
 		if err := r.export(ctx, e); err != nil {
 			return err
 		}

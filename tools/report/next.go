@@ -169,29 +169,62 @@ func outside(all []ledger.Path) []ledger.Path {
 // no folder.
 const remake = `d=$(mktemp -d) && chmod 755 "$d" && ssh "$SOURCE_SSH" "dpkg-query -L %[1]s | grep -vxE '/(\.|s?bin|lib[x0-9]*)' | tar -c --no-recursion --ignore-failed-read -T -" | tar -x -C "$d" && mkdir -p "$d/DEBIAN" && ` +
 	`for c in $(ssh "$SOURCE_SSH" dpkg-query --control-list %[1]s); do ssh "$SOURCE_SSH" dpkg-query --control-show %[1]s "$c" >"$d/DEBIAN/${c##*/}" && case $c in *inst | *rm | config) chmod 755 "$d/DEBIAN/${c##*/}" ;; esac; done; ` +
-	`ssh "$SOURCE_SSH" dpkg-query -s %[1]s | sed '/^Status:/d; /^Config-Version:/d; /^Conffiles:/,/^[^ ]/{/^Conffiles:/d; /^ /d}' >"$d/DEBIAN/control" && dpkg-deb -b "$d" /var/tmp/%[1]s.deb && apt-get install -y /var/tmp/%[1]s.deb`
+	`ssh "$SOURCE_SSH" dpkg-query -s %[1]s | sed '/^Status:/d; /^Config-Version:/d; /^Conffiles:/,/^[^ ]/{/^Conffiles:/d; /^ /d}' >"$d/DEBIAN/control" && dpkg-deb -b "$d" /var/tmp/%[1]s.deb`
+
+// installMade installs a package that was made, and has its services run that ran.
+func installMade(a *assess.Assessment, name, dir string) string {
+	c := fmt.Sprintf("apt-get install -y %s/%s.deb", dir, name)
+	for _, u := range a.Services {
+		if u.Package == name && u.State == "enabled" {
+			c += " && systemctl enable --now " + word(u.Name)
+		}
+	}
+	return c
+}
 
 // remadeOf are the commands that bring packages as the source has them, and have their
-// services run that ran; none where the families' packages differ in kind.
-func remadeOf(p *migration.Plan, a *assess.Assessment, names []string) (commands []string) {
+// services run that ran.
+func remadeOf(p *migration.Plan, a *assess.Assessment) (commands []string) {
+	for _, name := range makeable(p) {
+		commands = append(commands, fmt.Sprintf(remake, name)+" && "+installMade(a, name, "/var/tmp"))
+	}
+	return commands
+}
+
+// Remade are the packages that NEXT.md makes anew of what the source has installed, as
+// exports: they are made on the source, with nothing of it reached from elsewhere.
+func Remade(p *migration.Plan, a *assess.Assessment) (all []Export) {
+	for _, name := range makeable(p) {
+		all = append(all, Export{
+			Package:  name,
+			Source:   `ssh() { shift; sh -c "$*"; }; { ` + fmt.Sprintf(remake, name) + fmt.Sprintf("; } >&2 && cat /var/tmp/%s.deb", name),
+			File:     name + ".deb",
+			Commands: []string{installMade(a, name, ".")},
+		})
+	}
+	return all
+}
+
+// makeable are packages without a counterpart that can be made anew: none where the
+// families' packages differ in kind.
+func makeable(p *migration.Plan) []string {
 	source, _ := release.Lookup(p.Source)
 	target, _ := release.Lookup(p.Target)
 	if source.Family.Conventions().Line != release.LineDebian || target.Family.Conventions().Line != release.LineDebian {
 		return nil
 	}
-	for _, name := range names {
-		if !dpkgName.MatchString(name) {
-			continue
+	return slices.DeleteFunc(brings(p), func(name string) bool { return !dpkgName.MatchString(name) })
+}
+
+// brings are the packages that a person brings: chosen ones that no counterpart is known of.
+func brings(p *migration.Plan) []string {
+	names := []string{}
+	for _, r := range p.Packages {
+		if r.Chosen() && len(r.Targets) == 0 && (r.Relation == "unknown" || r.Relation == "removed") && r.Role != "lib" {
+			names = append(names, r.Name)
 		}
-		c := fmt.Sprintf(remake, name)
-		for _, u := range a.Services {
-			if u.Package == name && u.State == "enabled" {
-				c += " && systemctl enable --now " + word(u.Name)
-			}
-		}
-		commands = append(commands, c)
 	}
-	return commands
+	return names
 }
 
 // dpkgName is what dpkg takes for the name of a package.
@@ -199,16 +232,11 @@ var dpkgName = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
 
 // unknown are packages that a person brings.
 func unknown(p *migration.Plan, a *assess.Assessment) (Step, bool) {
-	names := []string{}
-	for _, r := range p.Packages {
-		if r.Chosen() && len(r.Targets) == 0 && (r.Relation == "unknown" || r.Relation == "removed") && r.Role != "lib" {
-			names = append(names, r.Name)
-		}
-	}
+	names := brings(p)
 	s := Step{
 		Title:    "Bring the packages that the target's archives don't have",
 		Why:      fmt.Sprintf("No counterpart is known for: %s. Install them from their vendor, or decide that they are not needed; their services and configuration do not run without.", visible.Names(names)),
-		Commands: remadeOf(p, a, names),
+		Commands: remadeOf(p, a),
 		Down:     "what these packages are for.",
 	}
 	if len(s.Commands) > 0 {
