@@ -3,6 +3,7 @@
 package tools
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -392,6 +393,7 @@ func (r *rehearsing) judge() (*rehearsal.Document, error) {
 	case err == nil:
 		defer target.Close()
 		in.OnTarget, in.Target, in.OwnTarget = there(target.FS()), r.target.observed, r.target.own
+		in.Same = same(r.host.FS(), target.FS())
 	case r.target.Exceeded() == nil:
 		return nil, err
 	} // one that was ended is asked nothing
@@ -417,6 +419,18 @@ func (r *rehearsing) judge() (*rehearsal.Document, error) {
 	}
 	d.Mend(r.previous)
 	return d, nil
+}
+
+// same reports whether two machines have a file of one content.
+func same(a, b host.FS) func(string) bool {
+	return func(name string) bool {
+		was, err := host.ReadFile(a, strings.Trim(name, "/"), maxCompared)
+		if err != nil {
+			return false
+		}
+		is, err := host.ReadFile(b, strings.Trim(name, "/"), maxCompared)
+		return err == nil && bytes.Equal(was, is)
+	}
 }
 
 // there reports whether a path is there, as far as this user may look.

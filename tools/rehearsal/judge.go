@@ -397,7 +397,7 @@ func (j judge) settings() (all []Check) {
 			continue
 		}
 		c := Check{Subject: row.From, Verdict: Runs}
-		if !slices.ContainsFunc(j.Target.Assessment.Configuration, func(f assess.ConfigFile) bool { return f.Path == row.From && f.State != assess.ConfigMissing }) {
+		if !slices.ContainsFunc(j.Target.Assessment.Configuration, func(f assess.ConfigFile) bool { return f.Path == row.From && f.State != assess.ConfigMissing }) && !j.Same(row.From) {
 			c.Verdict, c.Why = Fails, "What it says does not hold on the target, for it is not carried: "+row.Reason
 		}
 		all = append(all, c)

@@ -174,6 +174,8 @@ type Input struct {
 	WithData bool
 	// OnSource and OnTarget say whether a path is there.
 	OnSource, OnTarget func(path string) bool
+	// Same says whether a file of the source is on the target as it was.
+	Same func(path string) bool
 	// UnitPaths are the paths that a unit file of the source names to be started.
 	UnitPaths func(unitFile string) []string
 	OwnSource map[string]Own // nil where the source did not run

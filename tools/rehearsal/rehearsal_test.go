@@ -31,7 +31,7 @@ func shop() Input {
 		}
 	}
 	everywhere := func(string) bool { return true }
-	return Input{Plan: &migration.Plan{}, Before: before, Source: ran(), Target: ran(), WithData: true, OnSource: everywhere, OnTarget: everywhere, UnitPaths: func(string) []string { return nil }}
+	return Input{Plan: &migration.Plan{}, Before: before, Source: ran(), Target: ran(), WithData: true, OnSource: everywhere, OnTarget: everywhere, Same: func(string) bool { return false }, UnitPaths: func(string) []string { return nil }}
 }
 
 func named(d *Document, id string) Check {
@@ -174,6 +174,16 @@ func TestAServiceThatFailsOnTheTargetAlone(t *testing.T) {
 	is.Equal(named(d, "unit quadlet.service").Source, "no such unit")
 	in.Source.Services["quadlet.service"] = failed
 	is.Equal(New(in).Sum.Fails, 0)
+}
+
+func TestAFileThatAPackageMadeAnewBrought(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Plan.Configuration = []migration.Config{{From: "/etc/shopd/shopd.yml", Package: "shopd", Action: migration.Manual, Reason: "nobody knows it"}}
+	in.Before.Services = append(in.Before.Services, assess.Unit{Name: "shopd.service", State: "enabled", Package: "shopd", Local: true})
+	is.Equal(named(New(in), "settings /etc/shopd/shopd.yml").Verdict, Fails)
+	in.Same = func(path string) bool { return path == "/etc/shopd/shopd.yml" }
+	is.Equal(named(New(in), "settings /etc/shopd/shopd.yml").Verdict, Runs)
 }
 
 func TestEachFixMendsWhatItIsAbout(t *testing.T) {
