@@ -3,12 +3,10 @@
 package tools
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -388,12 +386,12 @@ func (r *rehearsing) observeTarget(ctx context.Context) (err error) {
 
 // judge makes the document.
 func (r *rehearsing) judge() (*rehearsal.Document, error) {
-	in := rehearsal.Input{Level: r.level, Plan: r.plan, Before: r.a, WithData: r.in.WithData, OnSource: there(r.host.FS()), UnitPaths: r.unitPaths, Data: r.data}
+	in := rehearsal.Input{Level: r.level, Plan: r.plan, Before: r.a, WithData: r.in.WithData, OnSource: observe.There(r.host.FS()), UnitPaths: r.unitPaths, Data: r.data}
 	switch target, err := host.OpenRoot(r.target.Root()); {
 	case err == nil:
 		defer target.Close()
-		in.OnTarget, in.Target, in.OwnTarget = there(target.FS()), r.target.observed, r.target.own
-		in.Same = same(r.host.FS(), target.FS())
+		in.OnTarget, in.Target, in.OwnTarget = observe.There(target.FS()), r.target.observed, r.target.own
+		in.Same = observe.Same(r.host.FS(), target.FS())
 	case r.target.Exceeded() == nil:
 		return nil, err
 	} // one that was ended is asked nothing
@@ -419,26 +417,6 @@ func (r *rehearsing) judge() (*rehearsal.Document, error) {
 	}
 	d.Mend(r.previous)
 	return d, nil
-}
-
-// same reports whether two machines have a file of one content.
-func same(a, b host.FS) func(string) bool {
-	return func(name string) bool {
-		was, err := host.ReadFile(a, strings.Trim(name, "/"), maxCompared)
-		if err != nil {
-			return false
-		}
-		is, err := host.ReadFile(b, strings.Trim(name, "/"), maxCompared)
-		return err == nil && bytes.Equal(was, is)
-	}
-}
-
-// there reports whether a path is there, as far as this user may look.
-func there(fsys host.FS) func(string) bool {
-	return func(name string) bool {
-		_, err := fsys.Stat(strings.Trim(name, "/"))
-		return err == nil || errors.Is(err, fs.ErrPermission)
-	}
 }
 
 var started = regexp.MustCompile(`(?m)^(?:Exec[A-Za-z]+|EnvironmentFile|WorkingDirectory)=[-@+!:]*(/[^\s;"'$%]+)(?:\s+(/[^\s;"'$%]+))?`)
