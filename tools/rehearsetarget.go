@@ -323,6 +323,7 @@ func (r *rehearsing) moveData(ctx context.Context) error {
 			r.data = append(r.data, rehearsal.Step{Name: "files, as the data's own comparison has them", OK: step.OK, Output: step.Output})
 		}
 		if !step.OK && script != "05-accounts.sh" {
+			r.remark("The move of the files ended with " + script + ": " + strings.Join(step.Output[max(0, len(step.Output)-1):], ""))
 			break
 		}
 	}

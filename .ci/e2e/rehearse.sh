@@ -215,26 +215,26 @@ killed() {
 
 # user: as far as it goes without root.
 user() {
-	local name=svc-e2e-user home group
+	local account=svc-e2e-user home group # no name that a check has
 	needs newuidmap:uidmap
-	id "$name" >/dev/null 2>&1 || useradd --create-home "$name"
-	home=$(getent passwd "$name" | cut -d: -f6)
+	id "$account" >/dev/null 2>&1 || useradd --create-home "$account"
+	home=$(getent passwd "$account" | cut -d: -f6)
 	chmod 755 "$work"
-	as() { runuser -u "$name" -- env -C "$home" HOME="$home" "$@"; }
+	as() { runuser -u "$account" -- env -C "$home" HOME="$home" "$@"; }
 	exits "without root it goes as far as it can" 0 as "$work/svc" rehearse --root "$source" --target debian-13 --archive "$(mirror)" --out chroot
 	said "and says how far" "Level chroot"
 	same "nothing was started" "$(field "$home/chroot" "d['level']+' '+d['compared']")" "chroot the source's files"
 	same "the role came to its end" "$(field "$home/chroot" "d['role']['applied']")" True
 	same "a unit of its own is there, and could not be tried" "$(verdict "$home/chroot" "unit clock.service")" "could not be tried"
-	same "nginx was asked for its configuration" "$(verdict "$home/chroot" "configuration nginx")" runs
+	same "nginx was asked for its configuration" "$(verdict "$home/chroot" "configuration /usr/sbin/nginx")" runs
 	same "a site was not" "$(verdict "$home/chroot" "site ")" "could not be tried"
 	group=$(findmnt -nt cgroup2 -o TARGET | head -n 1)/svc-e2e-user # as systemd gives its users
-	mkdir "$group" && chown -R "$name" "$group"
-	exits "with a control group of one's own it boots" 0 bash -c 'echo 0 >"$1/cgroup.procs" && shift && exec "$@"' _ "$group" runuser -u "$name" -- env -C "$home" HOME="$home" "$work/svc" rehearse --root "$source" --target debian-13 --archive "$(mirror)" --out booted
+	mkdir "$group" && chown -R "$account" "$group"
+	exits "with a control group of one's own it boots" 0 bash -c 'echo 0 >"$1/cgroup.procs" && shift && exec "$@"' _ "$group" runuser -u "$account" -- env -C "$home" HOME="$home" "$work/svc" rehearse --root "$source" --target debian-13 --archive "$(mirror)" --out booted
 	same "and runs" "$(field "$home/booted" "d['level']+' '+d['compared']") $(verdict "$home/booted" "unit clock.service")" "booted a copy of the source, booted runs"
-	same "nothing is left" "$(as ls "$home/.cache/svc/rehearsals/running"; pgrep -u "$name" -l || true)" ""
+	same "nothing is left" "$(as ls "$home/.cache/svc/rehearsals/running"; pgrep -u "$account" -l || true)" ""
 	find "$group" -depth -type d -exec rmdir {} \;
-	userdel --remove "$name" 2>/dev/null
+	userdel --remove "$account" 2>/dev/null
 }
 
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
