@@ -16,9 +16,9 @@ import (
 // lies between, the separators, always stays.
 var token = lazyregexp.New(`\[(?:host|domain|ip|email|url|path|secret|id|user)\]` +
 	`|(?i:[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\])?[^\s"'<>` + "`" + `\[\]]*)` +
-	`|"[/~][^"\n\[\]]*"|'[/~][^'\n\[\]]*'` +
+	`|"[/~][^"\n\[\]]+"|'[/~][^'\n\[\]]+'` +
 	`|(?:\b[A-Za-z]:|\\)\\(?:[^\\\s"'<>|\[\]]+(?: [^\\\s"'<>|\[\]]+)*\\)*[^\\\s"'<>|\[\]]*` +
-	`|[^\s"'` + "`" + `()\[\]{}<>,;|=!?*]+`)
+	`|[^\s"'` + "`" + `()\[\]{}<>,;|=!?*：，。（）]+`)
 
 // scanner reads the tokens of a text in order.
 type scanner struct {
@@ -33,7 +33,7 @@ func (s *scanner) text(t string) string {
 	last := 0
 	for _, at := range token.FindAllStringIndex(t, -1) {
 		between := t[last:at[0]]
-		s.versioned = s.versioned || strings.ContainsAny(between, "<>=~") && comparison.MatchString(between)
+		s.versioned = s.versioned && !strings.Contains(between, "]") || strings.ContainsAny(between, "<>=~") && comparison.MatchString(between)
 		out.WriteString(between)
 		last = at[1]
 		if word := t[at[0]:last]; strings.HasPrefix(t[last:], "(") && call.MatchString(word) {
@@ -94,7 +94,7 @@ var (
 
 func announcesVersion(t string) bool {
 	t = strings.TrimSuffix(strings.ToLower(t), ":")
-	return t == "version" || t == "versions" || t == "release"
+	return t == "version" || t == "versions" || t == "release" || t == "sender" || t == "receiver" || t == "generator" // the last three: rsync's
 }
 
 // address replaces a URL and keeps the sentence's punctuation after it.
@@ -105,7 +105,7 @@ func (s *scanner) address(t string) string {
 
 // word replaces a word, or the parts of it that colons and slashes divide.
 func (s *scanner) word(t string) string {
-	core := strings.Trim(t, ".:@#")
+	core := strings.TrimRight(strings.Trim(t, ".:@#"), `\`) // what stands before an escaped quote
 	i := strings.Index(t, core)
 	if strings.HasPrefix(t, "../") || strings.HasPrefix(t, "./") || strings.HasPrefix(t, "::") {
 		core, i = strings.TrimRight(t, "."), 0
@@ -210,6 +210,9 @@ var (
 	digits  = lazyregexp.New(`^[0-9/]+$`)
 )
 
+// notAPath: n/a, 24/Nov/2026, Y/n/q, and a class of Java.
+var notAPath = lazyregexp.New(`/n/a$|^[0-9]{1,2}/[A-Z][a-z]{2}/[0-9]{4}|^[A-Za-z](?:/[A-Za-z])+$|^(?:javax?|org|com|jakarta)/[a-z]+/[\w/$]+$`)
+
 // pathOrURL judges a word with a slash: one slash alone is usually "and/or".
 func pathOrURL(w string) string {
 	first, _, _ := strings.Cut(w, "/")
@@ -217,11 +220,11 @@ func pathOrURL(w string) string {
 	switch {
 	case netBIOS.MatchString(w):
 		return domain
-	case startsPath.MatchString(w):
+	case startsPath.MatchString(w) && !digits.MatchString(w): // */5 is a step of cron
 		return path
 	case first != w && (dotted(server) != "" || isAddress(server)):
 		return url
-	case digits.MatchString(w), strings.Contains(first, ":"), strings.Contains(first, "@"):
+	case digits.MatchString(w), notAPath.MatchString(w), strings.Contains(first, ":"), strings.Contains(first, "@"):
 		return ""
 	case strings.Count(w, "/")+strings.Count(w, `\`) > 1 && w != "//":
 		return path
@@ -239,7 +242,7 @@ func mailbox(w string) string {
 	i := strings.LastIndexByte(w, '@')
 	user, at := w[:i], w[i+1:]
 	switch {
-	case !localPart.MatchString(user), locale.MatchString(w):
+	case !localPart.MatchString(user), everyMachine[strings.ToLower(at)], locale.MatchString(w):
 		return ""
 	case dotted(at) != "" || isAddress(at):
 		return email
@@ -254,7 +257,7 @@ var startsDigit = lazyregexp.New(`^v?[0-9]`)
 // dotted judges a word with dots: a registered domain, a host in one, or
 // neither, as versions, units, files and packages are.
 func dotted(w string) string {
-	if member.MatchString(w) {
+	if member.MatchString(w) || facility.MatchString(w) || everyMachine[strings.ToLower(w)] || library.MatchString(w) {
 		return ""
 	}
 	w = strings.ToLower(strings.TrimPrefix(w, "."))
@@ -294,6 +297,12 @@ var (
 	// packages have names that would be domains.
 	packages = []string{"docker.io", "containerd.io", "asp.net", "node.js", "socket.io", "jail.local", "fail2ban.local"}
 )
+
+// library: libc-2.31.so, and libssl.so.1.1.
+var library = lazyregexp.New(`\.so(?:\.[0-9]+)*$`)
+
+// facility: auth.info, of syslog.
+var facility = lazyregexp.New(`^(?:auth|authpriv|cron|daemon|kern|lpr|mail|news|syslog|user|uucp|local[0-7])\.(?:emerg|alert|crit|err|warn|warning|notice|info|debug)$`)
 
 // member: os.Open, a name in a program.
 var member = lazyregexp.New(`^[a-z]\w*\.[A-Z][a-z]\w*$`)

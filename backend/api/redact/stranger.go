@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -27,6 +28,7 @@ func strangers(line string, known map[string]string) string {
 	words := wordsOf(line)
 	in := tongueOf(words)
 	prose := isProse(words, in)
+	machines := in.foreign || in.german || topic.MatchString(line)
 	if manages.MatchString(line) {
 		return line
 	}
@@ -37,7 +39,7 @@ func strangers(line string, known map[string]string) string {
 	last := 0
 	for i, w := range words {
 		kind := ""
-		if prose || isNumbered(w.text) || i > 0 && places[strings.ToLower(words[i-1].text)] {
+		if isNumbered(w.text) || machines && (prose || i > 0 && places[strings.ToLower(words[i-1].text)]) {
 			kind = strange(words, i, line, in)
 		}
 		if kind == "" && (in.german && isSmallNoun(w.text) || isBeside(words, i, line)) {
@@ -67,7 +69,7 @@ func given(line string, in tongue, known map[string]string) string {
 	elsewhere := in.foreign || in.german
 	for _, at := range small.FindAllStringSubmatchIndex(line, -1) {
 		w := line[at[2]:at[3]]
-		if rest, _ := utf8.DecodeRuneInString(line[at[3]:]); !names()[w] || unicode.IsLetter(rest) || unicode.IsDigit(rest) || strings.ContainsRune("_/.@(=-", rest) && !sentenceEnds.MatchString(line[at[3]:]) ||
+		if rest, _ := utf8.DecodeRuneInString(line[at[3]:]); !names()[w] || !elsewhere && determiners[lastWord(line[:at[2]])] || unicode.IsLetter(rest) || unicode.IsDigit(rest) || strings.ContainsRune("_/.@(=-", rest) && !sentenceEnds.MatchString(line[at[3]:]) ||
 			isWord(w) || isAccount(w) || german[w] || abroad[w] || elsewhere && (!placed(lastWord(line[:at[2]])) && !abroadPlaces[lastWord(line[:at[2]])] || declined.MatchString(w) || foreignWords()[w]) || packageLike.MatchString(w) || inPlaceholder(line, at[2], at[3]) {
 			continue
 		}
@@ -123,7 +125,12 @@ func isProse(words []inLine, in tongue) bool {
 var (
 	plainWord = lazyregexp.New(`^\pL{2,}$`)
 	// manages: a line about packages, whose names no dictionary has.
-	manages = lazyregexp.New(`(?i)\b(?:apt|apt-get|dnf|yum|zypper|dpkg|rpm|pip3?|npm|gem|cargo|snap|flatpak|modprobe|insmod|import)\b|\b(?:packages?|modules?|plugins?|drivers?|extensions?|libraries|library|codecs?|depends|kernel option|unpacking|setting up|selecting)\b`)
+	manages = lazyregexp.New(`(?i)\b(?:pakete?n?|entpacken|einrichten|vorbereitung) |\b(?:apt|apt-get|dnf|yum|zypper|dpkg|rpm|pip3?|npm|gem|cargo|snap|flatpak|modprobe|insmod|import)\b|\b(?:packages?|modules?|plugins?|drivers?|extensions?|libraries|library|codecs?|depends|kernel option|unpacking|setting up|selecting)\b`)
+	// topic: a line about machines or what is done with them. Elsewhere a word that no
+	// dictionary has is one of a program.
+	topic = lazyregexp.New(`(?i)\b(?:hosts?|servers?|machines?|vms?|nodes?|box(?:es)?|clusters?|(?:re)?boot(?:s|ed|ing)?|mov(?:es?|ed|ing)|migrat\w+|upgrad\w+|install(?:s|ed|ing)?|assess\w*|ssh|ping|log(?:ged|s|ging)? ?in|logins?|backups?|restor\w+|svc|debian|rocky|alma(?:linux)?|centos|rhel|ubuntu|disks?|network|clone[ds]?|snapshots?|images?|kernel|plan(?:ned)?|report|rehears\w+|attest\w*|reach\w*|connect\w*|retir\w+|renam\w+|replac\w+|cut ?over|cron|dns|dhcp|cname|ptr|mount(?:s|ed|ing)?|alerts?|racks?|firewall|cpus?|ram|sudo)\b|\[(?:host|ip)\]`)
+	// tells: a line that names a machine, and not where a log does.
+	tells = lazyregexp.New(`^\S*\[host\](?:[^:]* [^:]|$)|^\pL[^:]* \[host\]|: .*\[host\]`)
 	// candidate: a word as names of machines are written.
 	candidate = lazyregexp.New(`^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$`)
 	// capitals: SAPQ21.
@@ -131,7 +138,9 @@ var (
 	letterRun = lazyregexp.New(`[a-z]{3,}`)
 	hexNumber = lazyregexp.New(`^[0-9a-f]*[0-9][0-9a-f]*$`)
 	// about are words after which something of the software's stands, and not a machine.
-	about = strings.Fields("the a an name import service command option function variable file directory setting parameter directive unit program binary user group account field column table database schema key flag process daemon engine format codec method protocol using with via in")
+	about = strings.Fields("the a an name import service command option function variable file directory setting parameter directive unit program binary user group account field column table database schema key flag process daemon engine format codec method protocol using with via in version release package install installed installing use used enable enabled build compile")
+	// determiners are words after which a thing stands: a name has none.
+	determiners = set("a an the this that these those no any some each every all both its our my your his her their one two another other such which what new")
 	// thing are words that say of the word before that it is no machine.
 	thing = strings.Fields("package module service unit daemon library plugin driver command option function variable file directory setting parameter directive program binary protocol format syntax")
 )
@@ -149,10 +158,13 @@ func strange(words []inLine, i int, line string, in tongue) string {
 	}
 	before, after := "", ""
 	if i > 0 {
-		before = strings.ToLower(words[i-1].text)
+		before = cmp.Or(strings.ToLower(words[i-1].text), strings.ToLower(line[words[i-1].start:words[i-1].end]))
 	}
 	if i+1 < len(words) {
 		after = strings.ToLower(words[i+1].text)
+	}
+	if numberedTicket.MatchString(w.text) || versionBehind.MatchString(line[w.end:]) || i > 1 && before == "of" && slices.Contains(about, strings.ToLower(words[i-2].text)) {
+		return ""
 	}
 	theme, unknown := parts(strings.ToLower(w.text))
 	given := themes()[w.text] || rare()[w.text] || names()[w.text] && !(in.german && declined.MatchString(w.text))
@@ -161,16 +173,40 @@ func strange(words []inLine, i int, line string, in tongue) string {
 		return host
 	case slices.Contains(thing, after), i+1 < len(words) && startsDigit.MatchString(line[words[i+1].start:words[i+1].end]) && after != "":
 		return ""
-	case in.foreign && foreignWords()[w.text]:
+	case in.foreign && foreignWords()[w.text], !in.foreign && determiners[before], isAccount(w.text):
 		return ""
-	case (theme || given || hasNumber.MatchString(w.text) && !isKnown(strings.ToLower(w.text))) && (placed(before) || acts(after)):
+	case (theme || given || hasNumber.MatchString(w.text) && !isKnown(strings.TrimRight(strings.ToLower(w.text), "-0123456789"))) && !(i == 0 && next == ':') && (placed(before) || acts(after)):
 		return host
 	case given && alongside[before]:
 		return host
-	case unknown && candidate.MatchString(w.text) && !slices.Contains(about, before) && (!in.foreign || isForeignName(words, i, before, in)):
+	case unknown && !in.foreign && !firmPlaces[before] && !doesAlone[after] && !tells.MatchString(line):
+		return ""
+	case unknown && candidate.MatchString(w.text) && !isQuoted(line, w) && !(i == 0 && next == ':') && !hasSoftware(w.text) && !slices.Contains(about, before) && (!in.foreign || isForeignName(words, i, before, in)):
 		return host
 	}
 	return ""
+}
+
+// hasSoftware: docker-postfixrelay.
+func hasSoftware(w string) bool {
+	return strings.ContainsRune(w, '-') && slices.ContainsFunc(strings.Split(w, "-"), isOrdinary)
+}
+
+// isQuoted says that a word stands in quotes, as values and names in programs do.
+func isQuoted(line string, w inLine) bool {
+	return w.start > 0 && w.end < len(line) && line[w.start-1] == line[w.end] && strings.IndexByte("'\"`", line[w.end]) >= 0
+}
+
+// numberedTicket: bpo-42316.
+var numberedTicket = lazyregexp.New(`^[a-z]+-[0-9]{4,}$`)
+
+// isStrange says that a word is written as machines are called, and is one that no
+// dictionary has or that people name machines after.
+func isStrange(w string) bool {
+	lower := strings.ToLower(w)
+	theme, unknown := parts(lower)
+	return (candidate.MatchString(w) || capitals.MatchString(w)) && !numberedTicket.MatchString(w) && (theme || unknown || isGiven(lower) || rare()[lower] || hasNumber.MatchString(w)) ||
+		themes()[lower]
 }
 
 var hasNumber = lazyregexp.New(`[a-z]{3}-?[0-9]{1,3}$|^[A-Z]{3,}[0-9]+$`)
@@ -183,11 +219,17 @@ func isNumbered(w string) bool {
 		return false
 	}
 	stem := strings.TrimSuffix(m[1], "-")
+	if threads.MatchString(stem) {
+		return false
+	}
 	if deviceLike.MatchString(strings.ReplaceAll(lastTwo(w), "-", "")) {
 		return false // scram-sha-256
 	}
 	return strings.Contains(stem, "-") && stem == strings.ToLower(stem) || !isKnown(strings.ToLower(stem))
 }
+
+// threads: http-apr-8080-exec-3.
+var threads = lazyregexp.New(`(?i)(?:^|-)(?:exec|threads?|pool|timer|task|startstop)$`)
 
 // lastTwo are the last two parts of a word: sha-256 of scram-sha-256.
 func lastTwo(w string) string {
@@ -227,6 +269,9 @@ func isForeignName(words []inLine, i int, before string, in tongue) bool {
 		return true
 	}
 	first := before == "" && i == 0
+	if in.german && !isGiven(w) && inflected.MatchString(w) {
+		return false
+	}
 	if foreignWords()[w] || len(w) < 4 || !first && !abroadPlaces[before] && (!places[before] || articles[before]) {
 		return false
 	}
@@ -297,7 +342,7 @@ var abroad = set("je de sans par mon votre peut mais vous il on der die das den 
 func parts(w string) (theme, unknown bool) {
 	for _, part := range letterRun.FindAllString(w, -1) {
 		theme = theme || themes()[part]
-		unknown = unknown || !isKnown(part)
+		unknown = unknown || len(part) > 3 && !isKnown(part)
 	}
 	return theme, unknown
 }
@@ -305,6 +350,13 @@ func parts(w string) (theme, unknown bool) {
 var (
 	places = set("on from to of between and or behind into onto against than both at towards toward for via by called named host server machine vm box node while whereas but that if when is was not retire touch reboot restart move moved migrate copy upgrade drain login log ssh ping old new ask tell see check only except without vs versus like unlike near through over until after before because since once auf von nach vom zum und oder aus dass bitte ob wie zwischen als de vers sur et entre depuis que")
 	doing  = set("uses used left joined joins is was isn't wasn't has had hasn't runs ran run still still, went lost gets got keeps kept boots booted hangs hung crashed crashes fails failed needs needed should must can can't cannot will won't would does doesn't did didn't has answers answered came comes reports reported says said shows showed sees forwards holds mounts serves stopped stops starts started went and or but to at only also now ist hat war läuft fehlt nicht noch erst und est")
+)
+
+// Of these, those beside which a word that no dictionary has is a machine: others stand
+// beside names of programs as often.
+var (
+	firmPlaces = set("on from to of between onto into against behind than toward towards for by called named host server machine vm box node retire touch reboot restart move moved migrate copy upgrade drain ssh ping ask tell")
+	doesAlone  = set("boots booted hangs hung crashed crashes answers answered joined joins left lost went came gets got reports reported says said sees holds serves isn't wasn't")
 )
 
 // alongside are words after which a name stands, and most other words do.

@@ -48,14 +48,21 @@ func isListed(w string) bool {
 	return false
 }
 
+// everyMachine are what any machine calls itself.
+var everyMachine = set("localhost localdomain localhost.localdomain ip6-localhost ip6-loopback ip6-allnodes ip6-allrouters ip6-localnet ip6-mcastprefix broadcasthost kernel systemd none null version")
+
+// levels of messages stand in logs where others have a machine.
+var levels = set("emerg emergency alert crit critical fatal severe err error warn warning notice info debug trace log note hint detail statement")
+
 // ordinary are names that are words of every report: of distributions, engines
 // and what every machine has.
-var ordinary = set("localhost localdomain linux gnu debian ubuntu centos rocky almalinux fedora rhel redhat opensuse sles suse amazon alpine arch oracle " +
+var ordinary = set("localhost localdomain linux gnu debian ubuntu centos rocky alma almalinux fedora rhel redhat opensuse sles suse amazon alpine arch oracle " +
 	"ip6-localhost ip6-loopback ip6-allnodes ip6-allrouters ip6-localnet ip6-mcastprefix broadcasthost " +
-	"systemd kernel docker podman kubernetes kubectl ansible vmware kvm qemu xen lxc svc mcp api cpu ram pod ntp chrony dns dhcp ldap smtp imap http https tls ssl json yaml xml " +
+	"internal-sftp workgroup systemd kernel docker podman kubernetes kubectl ansible vmware kvm qemu xen lxc svc mcp api cpu ram pod ntp chrony dns dhcp ldap smtp imap http https tls ssl json yaml xml " +
 	"is was are were be the a an its it this that and or not no none what where when why how with for from in on at by to as if then than so can does did do has have had all any some each every only also again still" +
 	" version eine einen einem einer dem den der das des die diese diesem diesen dieser jede jedem jeden allen beiden anderen neue neuen neuem alte alten altem hier dort null" +
 	" one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety hundred thousand dozen" +
+	" mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec monday tuesday wednesday thursday friday saturday sunday" +
 	" none nil unknown unset empty true false yes here there who which")
 
 // accounts are those that distributions and their packages make.
