@@ -377,7 +377,7 @@ func (f *foreign) addEvents(events []pes.Event) {
 
 // hasByEvent says that a level of EL has a package, unless it is of EPEL.
 func (f *foreign) hasByEvent(name string, level int) {
-	if !strings.HasSuffix(f.levels[name], record.VendorEPEL) {
+	if !strings.Contains(f.levels[name], record.VendorEPEL) {
 		f.has(name, strconv.Itoa(level))
 	}
 }

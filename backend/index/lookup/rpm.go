@@ -137,8 +137,12 @@ func hasLevel(levels string, level int) bool {
 	return n == level && levels != ""
 }
 
-// InEPEL reports whether EPEL has the package, and EL not.
-func (r *RPM) InEPEL() bool { return strings.HasSuffix(r.Levels, record.VendorEPEL) }
+// InEPEL reports whether EPEL has the package for a release, and EL not: for each from
+// EL 8 on, or for the level that stands behind the word.
+func (r *RPM) InEPEL(l *Line) bool {
+	_, level, ok := strings.Cut(r.Levels, record.VendorEPEL)
+	return ok && (level == "" || level == "-"+strconv.Itoa(l.Level))
+}
 
 // NewestBefore is the newest level before another that is known to have the package; 0 for none.
 func (r *RPM) NewestBefore(level int) int {
@@ -267,7 +271,7 @@ func (s *Memo) Presence(name string) (Presence, error) {
 	switch l := t.RPM; {
 	case l.Lists():
 		return Nowhere, nil
-	case r.Has(l), l.Known && r.InEPEL():
+	case r.Has(l), l.Known && r.InEPEL(l):
 		return InList, nil
 	case l.Line == "suse" && (r.Suse != "" || strings.Contains(r.lists, "suse-")):
 		return InNear, nil

@@ -190,7 +190,7 @@ func (t *levelTrails) epelKeeps(name, trail string, seen *lookup.Memo) (bool, er
 		return false, nil
 	}
 	r, _, err := seen.Find(name)
-	return r.InEPEL(), err
+	return r.InEPEL(t.Target.RPM), err
 }
 
 // keeps reports whether a distribution near EL has a package under its name, by a row
@@ -219,7 +219,7 @@ var droppedTrail = record.EncodeTrail(record.Trail{Relation: api.RelationRemoved
 // level before the next has it, neither that of the next nor the target's does,
 // and EPEL has not taken it.
 func (t *levelTrails) drops(r lookup.RPM) bool {
-	return t.listed() && !t.Target.RPM.At(r) && !r.InEPEL() && r.NewestBefore(t.next) > 0
+	return t.listed() && !t.Target.RPM.At(r) && !r.InEPEL(t.Target.RPM) && r.NewestBefore(t.next) > 0
 }
 
 // withItsWhole reports whether a package goes because what it is a part of does:

@@ -197,14 +197,14 @@ func (h *Path) rpm(p course.Course, r lookup.RPM, confidence float64) (course.Co
 // lacks reports whether the list of a release of EL is nearly whole, and has no such rpm.
 func (h *Path) lacks(r lookup.RPM) bool {
 	l := h.Target.RPM
-	return l.Line == "el" && l.Known && l.Level >= record.WholeLists && !r.Has(l) && !r.InEPEL()
+	return l.Line == "el" && l.Known && l.Level >= record.WholeLists && !r.Has(l) && !r.InEPEL(l)
 }
 
 // became is what became of an rpm after the last level of EL that is known to
 // have it, where a trail says so.
 func (h *Path) became(p course.Course, r lookup.RPM) (later course.Course, gone bool, err error) {
 	newest := r.NewestBefore(h.Target.RPM.Level)
-	if newest == 0 || h.Target.RPM.Lists() || r.Has(h.Target.RPM) || h.Target.RPM.Line != "el" || h.Target.RPM.At(r) || r.InEPEL() {
+	if newest == 0 || h.Target.RPM.Lists() || r.Has(h.Target.RPM) || h.Target.RPM.Line != "el" || h.Target.RPM.At(r) || r.InEPEL(h.Target.RPM) {
 		return p, false, nil
 	}
 	later, err = h.climb(p, newest, &lookup.Memo{In: h.Target})
@@ -223,7 +223,7 @@ func (h *Path) existence(r lookup.RPM) float64 {
 	switch l := h.Target.RPM; {
 	case r.Has(l):
 		return 1
-	case l.Known && r.InEPEL():
+	case l.Known && r.InEPEL(l):
 		return course.Listless
 	case l.Known && r.Levels != "" && l.Level >= record.WholeLists:
 		return course.Later
