@@ -60,7 +60,8 @@ type line struct {
 	n    int
 }
 
-// lines are those of a file that say something: not empty, and no comment.
+// lines are those of a file that say something: not empty, and no comment; the first
+// of a script, which names the program that runs it, is none.
 func (m *Machine) lines(name string) []line {
 	if t := m.texts[name]; t != nil {
 		return t.lines
@@ -73,7 +74,7 @@ func (m *Machine) lines(name string) []line {
 	for l := range strings.Lines(m.Files.Text(name)) {
 		n++
 		l = strings.TrimSpace(l)
-		if l == "" || l[0] == '#' || l[0] == ';' || strings.HasPrefix(l, "//") && name != fstab {
+		if l == "" || l[0] == '#' && !(n == 1 && strings.HasPrefix(l, "#!")) || l[0] == ';' || strings.HasPrefix(l, "//") && name != fstab {
 			continue
 		}
 		t.lines = append(t.lines, line{l, n})

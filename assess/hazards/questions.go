@@ -70,9 +70,24 @@ func askPackage(m *Machine, q *question, found *Match) (ok bool) {
 	return ok
 }
 
+// jobs is the word for the files in which people write what a machine runs by itself.
+const jobs = "@jobs"
+
+var jobFiles = []string{
+	"/etc/crontab", "/etc/cron.d/*", "/etc/cron.hourly/*", "/etc/cron.daily/*", "/etc/cron.weekly/*", "/etc/cron.monthly/*",
+	"/var/spool/cron/*", "/var/spool/cron/crontabs/*", "/var/spool/cron/tabs/*", "/etc/crontabs/*", "/etc/rc.local", "/etc/rc.d/rc.local",
+	"/usr/local/bin/*", "/usr/local/sbin/*", "/root/*.sh", "/root/bin/*", "/etc/systemd/system/*.service",
+}
+
 // files are those that an argument names.
 func (m *Machine) files(arg string) (all []string) {
 	for pattern := range strings.FieldsSeq(arg) {
+		if pattern == jobs {
+			for _, file := range jobFiles {
+				all = append(all, m.glob(file)...)
+			}
+			continue
+		}
 		all = append(all, m.glob(pattern)...)
 	}
 	return all
