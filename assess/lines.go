@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"svc/assess/conf"
 )
 
 // Start is the first lines of a file, or nothing where it can't be read.
@@ -45,10 +47,9 @@ func NumberedLines(text string) func(yield func(int, string) bool) {
 // anything.
 func ParseAssignments(text string) map[string]string {
 	m := map[string]string{}
-	for line := range strings.Lines(text) {
-		name, value, ok := strings.Cut(strings.TrimSpace(line), "=")
-		if ok && !strings.HasPrefix(name, "#") {
-			m[strings.TrimSpace(name)] = Unquote(strings.TrimSpace(value))
+	for line := range conf.Assignments(text) {
+		if line.Set {
+			m[strings.TrimSpace(line.Key)] = Unquote(line.Value)
 		}
 	}
 	return m

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"svc/assess/conf"
 )
 
 // EachAssigned notes those of a file's variables that have a value.
@@ -70,24 +72,18 @@ func (s Section) Get(keys ...string) string {
 
 // IniSections reads "key=value" lines below [section] headings.
 func IniSections(text string) (sections []Section) {
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			sections = append(sections, Section{strings.ToLower(strings.Trim(line, "[]")), n, map[string][]string{}})
+	for line := range conf.INI(text) {
+		switch {
+		case line.Heading:
+			sections = append(sections, Section{strings.ToLower(line.Section), line.N, map[string][]string{}})
 			continue
-		}
-		key, value, ok := strings.Cut(line, "=")
-		if !ok || strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") {
+		case !line.Set:
 			continue
-		}
-		if sections == nil {
+		case sections == nil:
 			sections = []Section{{"", 1, map[string][]string{}}}
 		}
-		values := sections[len(sections)-1].Values
-		key = strings.ToLower(strings.TrimSpace(key))
-		values[key] = append(values[key], strings.TrimSpace(value))
+		values, key := sections[len(sections)-1].Values, strings.ToLower(strings.TrimSpace(line.Key))
+		values[key] = append(values[key], line.Value)
 	}
 	return sections
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/conf"
 )
 
 // ifupdown reads /etc/network/interfaces and what it includes.
@@ -38,12 +39,10 @@ func interfaces(m *assess.Machine, file string, read map[string]bool, depth int)
 // parseInterfaces reads the stanzas of a file, and the patterns of files that
 // it sources.
 func parseInterfaces(file, text string) (networks []assess.Network, sources []string) {
-	n, current := 0, -1
+	current := -1
 	var auto []string
-	for line := range strings.Lines(text) {
-		n++
-		f := strings.Fields(line)
-		if len(f) < 2 || strings.HasPrefix(f[0], "#") {
+	for n, f := range conf.Words(text) {
+		if len(f) < 2 {
 			continue
 		}
 		switch f[0] {

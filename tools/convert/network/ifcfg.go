@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"svc/assess/conf"
 	"svc/tools/convert"
 )
 
@@ -52,20 +53,18 @@ var ifcfgNeedless = map[string]struct{ values, why string }{
 // assignment is a variable with its line.
 type assignment struct {
 	value string
-	at    spot
+	at    position
 }
 
 // readAssignments reads a file of NAME=value lines; what a shell would have to
 // work out is refused.
 func (w *wiring) readAssignments(p *convert.Page) (vars map[string]assignment, names []string) {
 	vars = map[string]assignment{}
-	for n := range p.Lines {
-		if p.Idle(n) {
-			continue
-		}
-		name, value, ok := strings.Cut(strings.TrimSpace(p.Lines[n]), "=")
-		if value, ok = unquoted(value, ok); !ok || name == "" || strings.ContainsAny(name, " \t\"'$") {
-			p.Refuse(n, "It is more than a variable and its value.")
+	for line := range conf.Assignments(p.Text()) {
+		name := line.Key
+		value, ok := unquoted(line.Value)
+		if !ok || !line.Set || name == "" || strings.ContainsAny(name, " \t\"'$") {
+			p.Refuse(line.N-1, "It is more than a variable and its value.")
 			continue
 		}
 		if before, twice := vars[name]; twice {
@@ -73,24 +72,24 @@ func (w *wiring) readAssignments(p *convert.Page) (vars map[string]assignment, n
 		} else {
 			names = append(names, name)
 		}
-		vars[name] = assignment{value, spot{p.From, n + 1}}
+		vars[name] = assignment{value, position{p.From, line.N}}
 	}
 	return vars, names
 }
 
-// unquoted is the value of a variable without its quotes.
-func unquoted(value string, ok bool) (string, bool) {
-	value = strings.TrimSpace(value)
+// unquoted is the value of a variable without its quotes; false where a shell would
+// have something to work out.
+func unquoted(value string) (string, bool) {
 	for _, q := range []string{`"`, "'"} {
 		if quoted, has := strings.CutPrefix(value, q); has {
 			inner, rest, closed := strings.Cut(quoted, q)
 			rest = strings.TrimSpace(rest)
-			return inner, ok && closed && (rest == "" || rest[0] == '#') && !strings.ContainsAny(inner, "$`\\\"'")
+			return inner, closed && (rest == "" || rest[0] == '#') && !strings.ContainsAny(inner, "$`\\\"'")
 		}
 	}
 	value, _, _ = strings.Cut(value, " #")
 	value = strings.TrimSpace(value)
-	return value, ok && !strings.ContainsAny(value, "$`\\\"' \t;&|()<>")
+	return value, !strings.ContainsAny(value, "$`\\\"' \t;&|()<>")
 }
 
 // readIfcfg reads an interface of the rpm families' network scripts.
@@ -209,7 +208,7 @@ func (r ifcfgReader) address(end string, v assignment) {
 		r.w.refuseLine(v.at, "The interface has its address by DHCP: say which counts.")
 		return
 	}
-	length, at := r.vars["PREFIX"+end].value, []spot{v.at}
+	length, at := r.vars["PREFIX"+end].value, []position{v.at}
 	for _, name := range []string{"PREFIX" + end, "NETMASK" + end} {
 		if l := r.vars[name]; l.value != "" {
 			at = append(at, l.at)
@@ -387,7 +386,7 @@ func (w *wiring) readRoutes(p *convert.Page, key, name string) {
 			continue
 		}
 		line, _, _ := strings.Cut(p.Lines[n], " #")
-		i.say(key, withoutDevice(strings.Fields(line), name), spot{p.From, n + 1})
+		i.say(key, withoutDevice(strings.Fields(line), name), position{p.From, n + 1})
 	}
 }
 
@@ -407,7 +406,7 @@ func (w *wiring) readNumberedRoutes(p *convert.Page, i *iface) {
 		if !ok {
 			continue
 		}
-		route, at := vars[name].value, []spot{vars[name].at}
+		route, at := vars[name].value, []position{vars[name].at}
 		for _, part := range []struct{ name, word string }{{"NETMASK", "/"}, {"GATEWAY", " via "}, {"METRIC", " metric "}} {
 			v, has := vars[part.name+end]
 			if !has {

@@ -5,16 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"svc/assess/conf"
 	"svc/tools/convert"
 )
 
 // readInterfaces reads a file of Debian's ifupdown.
 func (w *wiring) readInterfaces(p *convert.Page) {
 	r := ifupdownReader{w: w, p: p}
-	for n := range p.Lines {
-		if !p.Idle(n) {
-			r.line(strings.Fields(p.Lines[n]), spot{p.From, n + 1})
-		}
+	for n, words := range conf.Words(p.Text()) {
+		r.line(words, position{p.From, n})
 	}
 	r.end()
 }
@@ -29,7 +28,7 @@ type ifupdownReader struct {
 	address option // whose netmask may follow
 }
 
-func (r *ifupdownReader) line(f []string, at spot) {
+func (r *ifupdownReader) line(f []string, at position) {
 	if strings.HasSuffix(f[len(f)-1], `\`) {
 		r.w.refuseLine(at, "It goes on in the next line.")
 		return
@@ -41,7 +40,7 @@ func (r *ifupdownReader) line(f []string, at spot) {
 			if strings.Contains(name, "/") {
 				r.w.refuseLine(at, "It may be any of several interfaces.")
 			}
-			r.w.automatic = append(r.w.automatic, option{"auto", name, []spot{at}})
+			r.w.automatic = append(r.w.automatic, option{"auto", name, []position{at}})
 		}
 	case "source", "source-directory":
 		r.end()
@@ -52,7 +51,7 @@ func (r *ifupdownReader) line(f []string, at spot) {
 		r.end()
 		mac, name, ok := strings.Cut(strings.TrimPrefix(f[len(f)-1], "mac/"), "=")
 		if ok && len(f) == 2 && strings.HasPrefix(f[1], "mac/") {
-			r.w.named = append(r.w.named, option{name, strings.ToLower(mac), []spot{at}})
+			r.w.named = append(r.w.named, option{name, strings.ToLower(mac), []position{at}})
 		}
 	case "iface":
 		r.end()
@@ -78,7 +77,7 @@ func (r *ifupdownReader) keep() {
 	r.address = option{}
 }
 
-func (r *ifupdownReader) stanza(f []string, at spot) {
+func (r *ifupdownReader) stanza(f []string, at position) {
 	if len(f) != 4 {
 		r.w.refuseLine(at, "It is no interface with its family and method.")
 		return
@@ -115,7 +114,7 @@ var ifupdownNeedless = map[string]string{
 	"network": "It follows from the address.", "broadcast": "It follows from the address.", "dad-attempts": "The target looks for itself.", "bridge-waitport": "The target waits by itself.", "bridge-maxwait": "The target waits by itself.",
 }
 
-func (r *ifupdownReader) option(key string, values []string, at spot) {
+func (r *ifupdownReader) option(key string, values []string, at position) {
 	key = strings.ReplaceAll(key, "_", "-")
 	value := strings.Join(values, " ")
 	switch {
@@ -125,7 +124,7 @@ func (r *ifupdownReader) option(key string, values []string, at spot) {
 		r.w.refuseLine(at, "It belongs to no stanza that is understood.")
 	case key == "address":
 		r.keep()
-		r.address = option{"address", value, []spot{at}}
+		r.address = option{"address", value, []position{at}}
 	case key == "netmask" && r.address.key != "":
 		if mask := maskLength(value); mask != "" {
 			value = mask
@@ -146,7 +145,7 @@ func (r *ifupdownReader) option(key string, values []string, at spot) {
 }
 
 // more takes the options of other packages.
-func (r *ifupdownReader) more(key string, values []string, at spot) {
+func (r *ifupdownReader) more(key string, values []string, at position) {
 	bond, isBond := strings.CutPrefix(key, "bond-")
 	value := strings.Join(values, " ")
 	switch {
@@ -180,7 +179,7 @@ func (r *ifupdownReader) more(key string, values []string, at spot) {
 }
 
 // composed takes the parts of a bond or bridge.
-func (r *ifupdownReader) composed(key string, values []string, at spot) {
+func (r *ifupdownReader) composed(key string, values []string, at position) {
 	r.i.kind, _, _ = strings.Cut(key, "-")
 	r.i.say("name", r.i.name, at)
 	for _, name := range values {
@@ -191,7 +190,7 @@ func (r *ifupdownReader) composed(key string, values []string, at spot) {
 }
 
 // bridge takes the settings of a bridge.
-func (r *ifupdownReader) bridge(key, value string, at spot) {
+func (r *ifupdownReader) bridge(key, value string, at position) {
 	for option, name := range bridgeOptions {
 		if strings.ReplaceAll(name, "_", "-") != key {
 			continue
@@ -205,7 +204,7 @@ func (r *ifupdownReader) bridge(key, value string, at spot) {
 
 // command takes the commands of a stanza that add a route or a rule, and those
 // that take it away again.
-func (r *ifupdownReader) command(key, command string, at spot) {
+func (r *ifupdownReader) command(key, command string, at position) {
 	command = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(command), "|| true"))
 	f := strings.Fields(command)
 	if len(f) > 0 {

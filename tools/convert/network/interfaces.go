@@ -45,7 +45,7 @@ func (w *wiring) writeServers(dynamic bool) {
 	if dynamic {
 		servers, search = servers+".head", search+".tail"
 	}
-	add := func(i *iface, file, text string, at []spot) {
+	add := func(i *iface, file, text string, at []position) {
 		n := slices.IndexFunc(w.outputs, func(o *output) bool { return o.path == file })
 		if n < 0 {
 			n = len(w.outputs)
@@ -76,7 +76,7 @@ func (w *wiring) ownServers() bool {
 }
 
 // joined are the values of options in a line, with where they stand.
-func joined(options []option) (text string, at []spot) {
+func joined(options []option) (text string, at []position) {
 	values := []string{}
 	for _, o := range options {
 		values, at = append(values, o.value), append(at, o.at...)
@@ -113,7 +113,7 @@ func (s stanzas) write(dynamic bool) {
 }
 
 // add adds an option to the stanza that was begun.
-func (s stanzas) add(text string, at ...spot) { s.out.add("    "+text, at...) }
+func (s stanzas) add(text string, at ...position) { s.out.add("    "+text, at...) }
 
 // four writes the stanzas of IP version 4; the first has what is not of a
 // version.
@@ -302,7 +302,7 @@ func (s stanzas) members(word string) {
 }
 
 // members are the parts of a bond or bridge, with where they say so.
-func (w *wiring) members(master string) (names []string, at []spot) {
+func (w *wiring) members(master string) (names []string, at []position) {
 	for _, i := range w.ifaces {
 		if o := i.first("master"); o.value == master {
 			names, at = append(names, i.name), append(at, o.at...)

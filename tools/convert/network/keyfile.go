@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"svc/assess/conf"
 	"svc/tools/convert"
 )
 
@@ -43,22 +44,17 @@ func (w *wiring) readKeyfile(p *convert.Page) {
 // section.key.
 func (w *wiring) readSections(p *convert.Page) (vars map[string]assignment, names []string) {
 	vars = map[string]assignment{}
-	section := ""
-	for n := range p.Lines {
-		at := spot{p.From, n + 1}
-		line := strings.TrimSpace(p.Lines[n])
-		key, value, ok := strings.Cut(line, "=")
-		name := section + "." + strings.TrimSpace(key)
+	for line := range conf.INI(p.Text()) {
+		at := position{p.From, line.N}
+		name := strings.TrimPrefix(line.Section, "802-3-") + "." + strings.TrimSpace(line.Key)
 		switch _, twice := vars[name]; {
-		case p.Idle(n), strings.HasPrefix(line, ";"):
-		case strings.HasPrefix(line, "["):
-			section = strings.TrimPrefix(strings.Trim(line, "[]"), "802-3-")
+		case line.Heading:
 			w.drop(form, at)
-		case !ok || twice:
-			p.Refuse(n, "It is no setting, or one that is there twice.")
+		case !line.Set || twice:
+			p.Refuse(line.N-1, "It is no setting, or one that is there twice.")
 		default:
 			names = append(names, name)
-			vars[name] = assignment{strings.TrimSpace(value), at}
+			vars[name] = assignment{line.Value, at}
 		}
 	}
 	return vars, names
@@ -166,7 +162,7 @@ func (r keyfileReader) method(section string, v assignment) {
 // route is a route with the options that stand in a key beside it.
 func (r keyfileReader) route(section, key string, v assignment) {
 	parts := strings.Split(v.value, ",")
-	words, at := strings.TrimSpace(parts[0]), []spot{v.at}
+	words, at := strings.TrimSpace(parts[0]), []position{v.at}
 	if words == "0.0.0.0/0" || words == "::/0" {
 		words = "default"
 	}
@@ -206,7 +202,7 @@ func (w *wiring) carry(p *convert.Page, mode string) {
 			p.Refuse(n, "It is a secret: bring the file over by hand.")
 		}
 		if n+1 < len(p.Lines) || line != "" {
-			o.add(line, spot{p.From, n + 1})
+			o.add(line, position{p.From, n + 1})
 		}
 	}
 }
@@ -288,7 +284,7 @@ func (k keyfile) link() {
 // bridge writes the settings of a bridge; NetworkManager would turn STP on.
 func (k keyfile) bridge() {
 	stp := "false"
-	var at []spot
+	var at []position
 	for _, o := range k.i.all("bridge") {
 		key, value, _ := strings.Cut(o.value, " ")
 		switch key {

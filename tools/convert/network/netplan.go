@@ -32,7 +32,7 @@ func (w *wiring) readNetplan(p *convert.Page) {
 	}
 	for n, line := range p.Lines {
 		if strings.TrimSpace(line) == "---" {
-			w.drop(form, spot{p.From, n + 1})
+			w.drop(form, position{p.From, n + 1})
 		}
 	}
 	r := netplanReader{w: w, file: p.From}
@@ -50,7 +50,7 @@ type netplanReader struct {
 	i    *iface
 }
 
-func (r netplanReader) spot(n *yaml.Node) spot { return spot{r.file, n.Line} }
+func (r netplanReader) position(n *yaml.Node) position { return position{r.file, n.Line} }
 
 // pairs are the keys and values of a mapping; anything else has none.
 func (r netplanReader) pairs(n *yaml.Node) func(func(key, value *yaml.Node) bool) {
@@ -70,10 +70,10 @@ func (r netplanReader) pairs(n *yaml.Node) func(func(key, value *yaml.Node) bool
 // kind.
 func (r netplanReader) shape(key, value *yaml.Node, kind yaml.Kind) bool {
 	if value.Kind != kind {
-		r.w.refuseLine(r.spot(key), "It is not as netplan writes it.")
+		r.w.refuseLine(r.position(key), "It is not as netplan writes it.")
 		return false
 	}
-	r.w.drop(form, r.spot(key))
+	r.w.drop(form, r.position(key))
 	return true
 }
 
@@ -92,13 +92,13 @@ func (r netplanReader) scalars(key, list *yaml.Node) (all []*yaml.Node) {
 	}
 	for _, item := range list.Content {
 		if item.Kind != yaml.ScalarNode {
-			r.w.refuseLine(r.spot(item), "It has settings of its own.")
+			r.w.refuseLine(r.position(item), "It has settings of its own.")
 			continue
 		}
 		all = append(all, item)
 	}
 	if len(all) == 0 {
-		r.w.drop("It says nothing.", r.spot(key))
+		r.w.drop("It says nothing.", r.position(key))
 	}
 	return all
 }
@@ -107,9 +107,9 @@ func (r netplanReader) network(key, network *yaml.Node) {
 	for key, value := range r.below(key, network) {
 		switch kind := netplanKinds[key.Value]; {
 		case (key.Value == "version" || key.Value == "renderer") && value.Kind == yaml.ScalarNode:
-			r.w.drop(form, r.spot(key))
+			r.w.drop(form, r.position(key))
 		case kind == "":
-			r.w.refuseLine(r.spot(key), "An interface of this kind has to be set up by hand.")
+			r.w.refuseLine(r.position(key), "An interface of this kind has to be set up by hand.")
 		default:
 			for name, device := range r.below(key, value) {
 				r.device(kind, name, device)
@@ -121,7 +121,7 @@ func (r netplanReader) network(key, network *yaml.Node) {
 func (r netplanReader) device(kind string, name, device *yaml.Node) {
 	r.i = &iface{name: name.Value, kind: kind, file: r.file}
 	r.w.ifaces = append(r.w.ifaces, r.i)
-	r.i.say("name", name.Value, r.spot(name))
+	r.i.say("name", name.Value, r.position(name))
 	if !r.shape(name, device, yaml.MappingNode) {
 		return
 	}
@@ -137,7 +137,7 @@ func (r netplanReader) device(kind string, name, device *yaml.Node) {
 		r.setting(key, value)
 	}
 	if kind == "bridge" && !stp {
-		r.i.say("bridge", "stp yes", r.spot(name))
+		r.i.say("bridge", "stp yes", r.position(name))
 	}
 }
 
@@ -145,18 +145,18 @@ func (r netplanReader) device(kind string, name, device *yaml.Node) {
 func (r netplanReader) match(key, value *yaml.Node) {
 	if key.Value == "set-name" {
 		r.i.name = value.Value
-		r.i.say("name", value.Value, r.spot(key))
+		r.i.say("name", value.Value, r.position(key))
 		return
 	}
 	for key, value := range r.below(key, value) {
 		switch {
 		case key.Value == "macaddress":
-			r.i.say("mac", strings.ToLower(value.Value), r.spot(value))
+			r.i.say("mac", strings.ToLower(value.Value), r.position(value))
 		case key.Value == "name" && !strings.ContainsAny(value.Value, "*?["):
 			r.i.name = value.Value
-			r.i.say("name", value.Value, r.spot(value))
+			r.i.say("name", value.Value, r.position(value))
 		default:
-			r.w.refuseLine(r.spot(key), "It may be any of several interfaces.")
+			r.w.refuseLine(r.position(key), "It may be any of several interfaces.")
 		}
 	}
 }
@@ -172,11 +172,11 @@ func (r netplanReader) setting(key, value *yaml.Node) {
 		r.plain(plain, value)
 	case key.Value == "addresses":
 		for _, item := range r.scalars(key, value) {
-			r.i.say("address", item.Value, r.spot(item))
+			r.i.say("address", item.Value, r.position(item))
 		}
 	case key.Value == "interfaces":
 		for _, item := range r.scalars(key, value) {
-			r.w.parts = append(r.w.parts, part{item.Value, r.i.name, r.spot(item)})
+			r.w.parts = append(r.w.parts, part{item.Value, r.i.name, r.position(item)})
 		}
 	case key.Value == "nameservers":
 		for key, value := range r.below(key, value) {
@@ -189,9 +189,9 @@ func (r netplanReader) setting(key, value *yaml.Node) {
 	case netplanWords[key.Value] != nil:
 		r.routes(key, value)
 	case slices.Contains([]string{"optional", "renderer", "dhcp-identifier", "critical"}, key.Value) && value.Kind == yaml.ScalarNode:
-		r.w.drop("It is netplan's own.", r.spot(key))
+		r.w.drop("It is netplan's own.", r.position(key))
 	default: // what it says may stand in a line with what is understood
-		r.w.refuseLine(r.spot(key), noCounterpart)
+		r.w.refuseLine(r.position(key), noCounterpart)
 	}
 }
 
@@ -200,7 +200,7 @@ func (r netplanReader) plain(key string, value *yaml.Node) {
 	switch key {
 	case "dhcp4", "dhcp6":
 		if onOff(v) == "no" {
-			r.w.drop("The target does so.", r.spot(value))
+			r.w.drop("The target does so.", r.position(value))
 			return
 		}
 		v = "yes"
@@ -209,17 +209,17 @@ func (r netplanReader) plain(key string, value *yaml.Node) {
 	case "vlan-link":
 		v = value.Value
 	}
-	r.i.say(key, v, r.spot(value))
+	r.i.say(key, v, r.position(value))
 }
 
 func (r netplanReader) nameservers(key, value *yaml.Node) {
 	option := map[string]string{"addresses": "dns", "search": "search"}[key.Value]
 	if option == "" {
-		r.w.refuseLine(r.spot(key), "It is not as netplan writes it.")
+		r.w.refuseLine(r.position(key), "It is not as netplan writes it.")
 		return
 	}
 	for _, item := range r.scalars(key, value) {
-		r.i.say(option, item.Value, r.spot(item))
+		r.i.say(option, item.Value, r.position(item))
 	}
 }
 
@@ -227,11 +227,11 @@ func (r netplanReader) parameter(key, value *yaml.Node) {
 	to, known := netplanParameters[strings.Replace(key.Value, "-member", "-slave", 1)]
 	switch {
 	case !known || value.Kind != yaml.ScalarNode || to[0] != r.i.kind || strings.ContainsAny(value.Value, " \t\n"):
-		r.w.refuseLine(r.spot(key), noCounterpart)
+		r.w.refuseLine(r.position(key), noCounterpart)
 	case to[1] == "stp":
-		r.i.say("bridge", "stp "+onOff(value.Value), r.spot(value))
+		r.i.say("bridge", "stp "+onOff(value.Value), r.position(value))
 	default:
-		r.i.say(to[0], to[1]+" "+value.Value, r.spot(value))
+		r.i.say(to[0], to[1]+" "+value.Value, r.position(value))
 	}
 }
 
@@ -253,23 +253,23 @@ func (r netplanReader) routes(key, list *yaml.Node) {
 
 func (r netplanReader) route(kind string, item *yaml.Node) {
 	to, text := "", ""
-	at := []spot{}
+	at := []position{}
 	for key, value := range r.pairs(item) {
-		at = append(at, r.spot(value))
+		at = append(at, r.position(value))
 		word := netplanWords[kind][key.Value]
 		switch {
 		case value.Kind != yaml.ScalarNode:
-			r.w.refuseLine(r.spot(key), "It is not as netplan writes it.")
+			r.w.refuseLine(r.position(key), "It is not as netplan writes it.")
 		case kind == "routes" && key.Value == "to":
 			to = value.Value
 		case word == "":
-			r.w.refuseLine(r.spot(key), noCounterpart)
+			r.w.refuseLine(r.position(key), noCounterpart)
 		default:
 			text += " " + word + " " + value.Value
 		}
 	}
 	if len(at) == 0 {
-		r.w.refuseLine(r.spot(item), "It is not as netplan writes it.")
+		r.w.refuseLine(r.position(item), "It is not as netplan writes it.")
 		return
 	}
 	if to == "0.0.0.0/0" || to == "::/0" {
@@ -326,7 +326,7 @@ type netplan struct {
 }
 
 // add writes a line of the interface at a depth below its name.
-func (n netplan) add(depth int, text string, at ...spot) {
+func (n netplan) add(depth int, text string, at ...position) {
 	n.out.add(strings.Repeat("  ", depth+3)+text, at...)
 }
 

@@ -20,8 +20,8 @@ import (
 // describes no machine.
 const maxNetworkLines = 10_000
 
-// spot is a line of a file, from 1.
-type spot struct {
+// position is a line of a file, from 1.
+type position struct {
 	file string
 	line int
 }
@@ -44,7 +44,7 @@ type spot struct {
 //	vlan-id, vlan-link
 type option struct {
 	key, value string
-	at         []spot
+	at         []position
 }
 
 // iface is an interface as every manager's files describe it.
@@ -54,7 +54,7 @@ type iface struct {
 	options    []option
 }
 
-func (i *iface) say(key, value string, at ...spot) {
+func (i *iface) say(key, value string, at ...position) {
 	i.options = append(i.options, option{key, value, at})
 }
 
@@ -99,8 +99,8 @@ type wiring struct {
 	// What ifupdown says apart from interfaces: which come up at boot, and the
 	// hardware addresses by which they are known, by their names.
 	automatic, named []option
-	told             map[spot][]string // lines of the target that say what a line said
-	dropped          map[spot]string   // why a line is not needed
+	told             map[position][]string // lines of the target that say what a line said
+	dropped          map[position]string   // why a line is not needed
 	outputs          []*output
 	manager          string // of the target's network
 }
@@ -108,12 +108,12 @@ type wiring struct {
 // part is what a bond or bridge says of another interface.
 type part struct {
 	name, master string
-	at           spot
+	at           position
 }
 
 // Convert converts the files of whatever manages the interfaces of the source.
 func Convert(in convert.Input) convert.Result {
-	w := &wiring{in: in, pages: map[string]*convert.Page{}, aliases: map[string]string{}, told: map[spot][]string{}, dropped: map[spot]string{}}
+	w := &wiring{in: in, pages: map[string]*convert.Page{}, aliases: map[string]string{}, told: map[position][]string{}, dropped: map[position]string{}}
 	for _, f := range in.Files {
 		w.pages[f.Path] = convert.Open(f, "#")
 	}
@@ -194,13 +194,13 @@ func (w *wiring) interfaceNamed(name string) *iface {
 	return nil
 }
 
-func (w *wiring) drop(why string, at ...spot) {
+func (w *wiring) drop(why string, at ...position) {
 	for _, s := range at {
 		w.dropped[s] = why
 	}
 }
 
-func (w *wiring) refuseLine(at spot, why string) {
+func (w *wiring) refuseLine(at position, why string) {
 	if p := w.pages[at.file]; p != nil && at.line > 0 && at.line <= len(p.Lines) {
 		p.Refuse(at.line-1, why)
 		return
@@ -210,7 +210,7 @@ func (w *wiring) refuseLine(at spot, why string) {
 
 // described is the interface of a name, which need not have been there: a name
 // with a dot and a number is that of a VLAN.
-func (w *wiring) described(name string, at spot) *iface {
+func (w *wiring) described(name string, at position) *iface {
 	if i := w.interfaceNamed(name); i != nil {
 		return i
 	}

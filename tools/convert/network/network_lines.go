@@ -22,11 +22,11 @@ type output struct {
 // the comments that stood before these.
 type outputLine struct {
 	text   string
-	at     []spot
+	at     []position
 	before []string
 }
 
-func (o *output) add(text string, at ...spot) {
+func (o *output) add(text string, at ...position) {
 	o.lines = append(o.lines, outputLine{text, at, nil})
 }
 
@@ -48,7 +48,7 @@ func (w *wiring) account() {
 
 // accountLine says what became of one line.
 func (w *wiring) accountLine(p *convert.Page, n int) {
-	at, line := spot{p.From, n + 1}, strings.TrimSpace(p.Lines[n])
+	at, line := position{p.From, n + 1}, strings.TrimSpace(p.Lines[n])
 	switch now, why := strings.Join(slices.Compact(w.told[at]), "\n"), w.dropped[at]; {
 	case p.Idle(n) || strings.HasPrefix(line, ";") || now == line:
 	case now != "":
@@ -115,7 +115,7 @@ func (w *wiring) finish() {
 	for _, file := range slices.Sorted(maps.Keys(w.pages)) {
 		p := w.pages[file]
 		for n := range p.Lines {
-			remark, at := w.remark(p, n), spot{file, n + 1}
+			remark, at := w.remark(p, n), position{file, n + 1}
 			if remark != "" && len(w.told[at]) == 0 && !w.place(at, remark) {
 				p.Changes = append(p.Changes, convert.Change{Line: n + 1, Was: remark, Now: "", Why: "Nothing is left to which it belongs."})
 			}
@@ -157,7 +157,7 @@ func (w *wiring) remark(p *convert.Page, n int) string {
 // place puts a comment before what comes of the next line of its file; the
 // comments at a file's head at the head of what comes of it, those at its end
 // at the end.
-func (w *wiring) place(at spot, remark string) bool {
+func (w *wiring) place(at position, remark string) bool {
 	next, last := w.after(at)
 	switch {
 	case next != nil:
@@ -170,7 +170,7 @@ func (w *wiring) place(at spot, remark string) bool {
 
 // after is the line of the target that comes of the next line of a file, and
 // the last output that has something of the file.
-func (w *wiring) after(at spot) (next *outputLine, last *output) {
+func (w *wiring) after(at position) (next *outputLine, last *output) {
 	head := !slices.ContainsFunc(w.pages[at.file].Lines[:at.line], func(line string) bool { return line != "" && !strings.HasPrefix(line, "#") })
 	line := 0
 	for _, o := range w.outputs {
