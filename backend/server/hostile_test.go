@@ -150,10 +150,14 @@ func TestWhoMayAsk(t *testing.T) {
 	_, err = s.db.CreateToken(ctx, "test", id, api.TokenHash(token))
 	is.NoErr(err)
 
+	last := "x"
+	if strings.HasSuffix(token, last) {
+		last = "y" // another than the token's own
+	}
 	bodies := map[string]bool{}
 	for name, value := range map[string]string{
 		"none": "", "empty": "Bearer ", "no scheme": token, "basic": "Basic " + token, "two": "Bearer " + token + " x",
-		"unknown": "Bearer " + api.NewToken(), "disabled": "Bearer " + goneToken, "typo": "Bearer " + token[:49] + "x",
+		"unknown": "Bearer " + api.NewToken(), "disabled": "Bearer " + goneToken, "typo": "Bearer " + token[:49] + last,
 		"long": "Bearer " + strings.Repeat("a", 4000), "SQL": "Bearer ' OR 1=1 --",
 	} {
 		a := s.call("GET", "/v1/account", "", nil, "Authorization", value)
