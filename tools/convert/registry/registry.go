@@ -19,6 +19,7 @@ import (
 	"svc/tools/convert/services"
 	"svc/tools/convert/system"
 	"svc/tools/convert/web"
+	"svc/tools/convert/web/apache"
 )
 
 // Bounds of what is converted; what is larger is a person's job.
@@ -39,8 +40,8 @@ type converter struct {
 
 // registry has every converter; the first that takes a file has it.
 var registry = []converter{
-	{"httpd", []string{"/etc/httpd/*/*.conf", "/etc/httpd/*/*/*.conf", "/etc/apache2/*.conf", "/etc/apache2/*/*"}, []string{"apache2", "httpd"}, convert.OfRPM, web.HTTPD},
-	{"apache2", []string{"/etc/apache2/sites-*/*", "/etc/apache2/conf-*/*", "/etc/apache2/mods-enabled/*"}, []string{"apache2"}, web.ToAlpine, web.ApacheAlpine},
+	{"httpd", []string{"/etc/httpd/*/*.conf", "/etc/httpd/*/*/*.conf", "/etc/apache2/*.conf", "/etc/apache2/*/*"}, []string{"apache2", "httpd"}, convert.OfRPM, apache.HTTPD},
+	{"apache2", []string{"/etc/apache2/sites-*/*", "/etc/apache2/conf-*/*", "/etc/apache2/mods-enabled/*"}, []string{"apache2"}, apache.ToAlpine, apache.Alpine},
 	{"nginx", []string{"/etc/nginx/nginx.conf", "/etc/nginx/*.d/*.conf", "/etc/nginx/*.d/*/*.conf", "/etc/nginx/sites-available/*", "/etc/nginx/sites-enabled/*", "/etc/nginx/snippets/*"}, []string{"nginx", "nginx-core", "nginx-light", "nginx-full", "nginx-extras"}, convert.OfRPM, web.Nginx},
 	{"php", []string{"/etc/php.ini", "/etc/php.d/*.ini", "/etc/php/*/*/php.ini", "/etc/php/*/mods-available/*.ini"}, nil, withPHP, web.PHP},
 	{"php-fpm", []string{"/etc/php-fpm.d/*.conf", "/etc/php-fpm.conf", "/etc/php/*/fpm/php-fpm.conf", "/etc/php/*/fpm/pool.d/*.conf"}, nil, withPHP, web.PHPPool},
@@ -126,7 +127,7 @@ func Takes(in convert.Input, name string) string {
 // goes reports whether a converter knows the way of a move.
 func (c converter) goes(in convert.Input) bool {
 	if convert.CrossesAlpine(in) {
-		return web.ToAlpine(in) && c.name == "apache2" || (convert.DebianFamily(in.Source) || convert.DebianFamily(in.Target)) && slices.Contains(withAlpine, c.name)
+		return apache.ToAlpine(in) && c.name == "apache2" || (convert.DebianFamily(in.Source) || convert.DebianFamily(in.Target)) && slices.Contains(withAlpine, c.name)
 	}
 	return c.applies(in)
 }
@@ -147,7 +148,7 @@ func (c converter) comes(in convert.Input) bool {
 // TakesLinks reports whether a converter takes links too: those by which
 // Debian's packages enable sites, modules and the like.
 func TakesLinks(in convert.Input, name string) bool {
-	return (convert.FromDebian(in) || web.ToAlpine(in)) && slices.Contains([]string{"httpd", "nginx", "apache2"}, name)
+	return (convert.FromDebian(in) || apache.ToAlpine(in)) && slices.Contains([]string{"httpd", "nginx", "apache2"}, name)
 }
 
 // Run converts the files of one converter. Files that are not text are refused

@@ -8,7 +8,7 @@ import (
 
 	"svc/backend/lazyregexp"
 	"svc/tools/convert"
-	"svc/tools/convert/web"
+	"svc/tools/convert/web/apache"
 )
 
 // layout is how SUSE's way differs from that of the rpm families, for the files
@@ -41,7 +41,7 @@ var suseRotated = []convert.Rewording{
 
 // suse has the layout of every converter whose files differ.
 var suse = map[string]layout{
-	"httpd": {files: convert.Places{{"/etc/httpd/conf/httpd.conf", "/etc/apache2/conf.d/httpd.conf"}, {"/etc/httpd/conf.modules.d", "/etc/apache2/conf.d"}, {"/etc/httpd", "/etc/apache2"}}, texts: web.SUSEPlaces},
+	"httpd": {files: convert.Places{{"/etc/httpd/conf/httpd.conf", "/etc/apache2/conf.d/httpd.conf"}, {"/etc/httpd/conf.modules.d", "/etc/apache2/conf.d"}, {"/etc/httpd", "/etc/apache2"}}, texts: apache.SUSEPlaces},
 	"php":   {files: convert.Places{{"/etc/php.d", "/etc/php8/conf.d"}}, texts: susePHP},
 	"php-fpm": {files: convert.Places{{"/etc/php-fpm.conf", "/etc/php8/fpm/php-fpm.conf"}, {"/etc/php-fpm.d", "/etc/php8/fpm/php-fpm.d"}}, texts: susePHP, lines: []convert.Rewording{
 		{Line: lazyregexp.New(`^((?:user|listen\.owner|listen\.acl_users)\s*=.*)\bapache\b`), Now: "${1}wwwrun", Why: suseWeb},
@@ -201,7 +201,7 @@ func (l layout) places(name string, f convert.File, in convert.Input) (all []str
 			}
 		}
 		return all
-	case name == "httpd" && path.Dir(f.Path) == "/etc/httpd/conf.d" && web.VirtualHost.MatchString(f.Text):
+	case name == "httpd" && path.Dir(f.Path) == "/etc/httpd/conf.d" && apache.VirtualHost.MatchString(f.Text):
 		return []string{"/etc/apache2/vhosts.d/" + path.Base(f.Path)}
 	}
 	return []string{l.files.Move(f.Path)}

@@ -1,3 +1,4 @@
+// Package web converts nginx and PHP, and has what all web servers share of PHP behind them.
 package web
 
 import (
@@ -51,7 +52,7 @@ func Nginx(in convert.Input) (r convert.Result) {
 	case convert.ToRPM(in):
 		return nginxRPM(in)
 	}
-	moved := slices.Concat(phpPlaces(in), convert.Places{{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"}, {"/etc/pki/tls/certs", "/etc/ssl/certs"}, {"/etc/pki/tls/private", "/etc/ssl/private"}, {"/usr/lib64/nginx/modules", "/usr/lib/nginx/modules"}})
+	moved := slices.Concat(PHPPlaces(in), convert.Places{{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"}, {"/etc/pki/tls/certs", "/etc/ssl/certs"}, {"/etc/pki/tls/private", "/etc/ssl/private"}, {"/usr/lib64/nginx/modules", "/usr/lib/nginx/modules"}})
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		for i := range p.Active() {

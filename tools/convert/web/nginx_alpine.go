@@ -72,9 +72,9 @@ func nginxPlaceAlpine(in convert.Input, file, enabled string) string {
 		return "/etc/nginx/conf.d/" + name
 	case in.Source.Family == release.Alpine:
 	case folder == "/etc/nginx/sites-available/" && enabled != "":
-		return "/etc/nginx/http.d/" + confName(enabled)
+		return "/etc/nginx/http.d/" + ConfName(enabled)
 	case folder == "/etc/nginx/sites-enabled/", folder == "/etc/nginx/conf.d/":
-		return "/etc/nginx/http.d/" + confName(name)
+		return "/etc/nginx/http.d/" + ConfName(name)
 	}
 	return file
 }

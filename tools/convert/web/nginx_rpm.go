@@ -76,15 +76,15 @@ func nginxPlaceRPM(in convert.Input, file, enabled string) string {
 	case !convert.FromDebian(in):
 		return file
 	case path.Dir(file) == "/etc/nginx/sites-enabled":
-		return "/etc/nginx/conf.d/" + confName(name)
+		return "/etc/nginx/conf.d/" + ConfName(name)
 	case path.Dir(file) == "/etc/nginx/sites-available" && enabled != "":
-		return "/etc/nginx/conf.d/" + confName(enabled)
+		return "/etc/nginx/conf.d/" + ConfName(enabled)
 	}
 	return file
 }
 
-// confName is a name that conf.d/*.conf matches.
-func confName(name string) string { return strings.TrimSuffix(name, ".conf") + ".conf" }
+// ConfName is a name that conf.d/*.conf matches.
+func ConfName(name string) string { return strings.TrimSuffix(name, ".conf") + ".conf" }
 
 func nginxLineRPM(p *convert.Page, i int, in convert.Input) {
 	line := strings.TrimSpace(p.Lines[i])
@@ -92,7 +92,7 @@ func nginxLineRPM(p *convert.Page, i int, in convert.Input) {
 	case nginxRefused(p, i, line, in), !convert.FromDebian(in):
 	case nginxIncluded(p, i, line, nginxSnippets), p.Reword(i, line, nginxDebian), nginxOfDebian(p, i, line, in):
 	default:
-		p.Replace(i, nginxPlacesRPM.Move(phpBack(line)), convert.Elsewhere(in))
+		p.Replace(i, nginxPlacesRPM.Move(PHPBack(line)), convert.Elsewhere(in))
 	}
 }
 

@@ -56,16 +56,16 @@ var phpDebian = []struct {
 	{lazyregexp.New(`(/var)?/run/mysqld/mysqld\.sock`), "/var/lib/mysql/mysql.sock"},
 }
 
-// phpBack is a text with the rpm families' names of what Debian has of PHP.
-func phpBack(text string) string {
+// PHPBack is a text with the rpm families' names of what Debian has of PHP.
+func PHPBack(text string) string {
 	for _, p := range phpDebian {
 		text = p.was.ReplaceAllString(text, p.now)
 	}
 	return text
 }
 
-// phpPlaces are where the families keep the sockets of PHP.
-func phpPlaces(in convert.Input) convert.Places {
+// PHPPlaces are where the families keep the sockets of PHP.
+func PHPPlaces(in convert.Input) convert.Places {
 	to := "/run/php/php" + PHPVersion(in) + "-fpm"
 	return convert.Places{
 		{"/var/run/php-fpm/php-fpm.pid", to + ".pid"},

@@ -89,7 +89,7 @@ func phpIniRPM(in convert.Input, s convert.Settings) (r convert.Result) {
 		if path.Base(path.Dir(f.Path)) != phpOrder[max(whose, 0)] {
 			p.Refuse(0, "The target has one php.ini for all: that of "+phpOrder[max(whose, 0)]+" goes there.")
 		}
-		p.MoveAll(phpBack, convert.Elsewhere(in))
+		p.MoveAll(PHPBack, convert.Elsewhere(in))
 		r.Close(p, "/etc/php.ini")
 	}
 	return r
@@ -101,7 +101,7 @@ var phpOrder = []string{"fpm", "apache2", "cgi", "cli"}
 
 // phpSettingPlaces are where the families keep what PHP's settings name.
 func phpSettingPlaces(in convert.Input, version string) convert.Places {
-	return slices.Concat(phpPlaces(in), convert.Places{
+	return slices.Concat(PHPPlaces(in), convert.Places{
 		{"/etc/php-fpm.d", "/etc/php/" + version + "/fpm/pool.d"},
 		{"/etc/php.d", "/etc/php/" + version + "/fpm/conf.d"},
 		{"/var/lib/php/session", "/var/lib/php/sessions"},
@@ -182,7 +182,7 @@ func phpPoolRPM(in convert.Input, s convert.Settings) (r convert.Result) {
 			to = "/etc/php-fpm.d/" + path.Base(f.Path)
 		}
 		if convert.FromDebian(in) {
-			p.MoveAll(phpBack, convert.Elsewhere(in))
+			p.MoveAll(PHPBack, convert.Elsewhere(in))
 		}
 		r.Close(p, to)
 	}

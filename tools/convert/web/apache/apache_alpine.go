@@ -1,4 +1,4 @@
-package web
+package apache
 
 import (
 	"path"
@@ -8,6 +8,7 @@ import (
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
 	"svc/tools/convert"
+	"svc/tools/convert/web"
 )
 
 // alpineModules are modules of Apache that Alpine's apache2 has, and those that it has in
@@ -34,9 +35,9 @@ func ToAlpine(in convert.Input) bool {
 	return in.Target.Family == release.Alpine && convert.DebianFamily(in.Source)
 }
 
-// ApacheAlpine carries the sites and settings that Debian's Apache has enabled to conf.d,
+// Alpine carries the sites and settings that Debian's Apache has enabled to conf.d,
 // and says which modules it had.
-func ApacheAlpine(in convert.Input) (r convert.Result) {
+func Alpine(in convert.Input) (r convert.Result) {
 	enabled, modules, from := map[string]string{}, []string{}, ""
 	for link, file := range in.Links {
 		if folder := path.Base(path.Dir(link)); strings.HasSuffix(folder, "-enabled") {
@@ -113,9 +114,9 @@ func apacheLineAlpine(p *convert.Page, i int, line string) {
 func apachePlaceAlpine(file, enabled string) string {
 	switch folder, name := path.Split(file); {
 	case enabled != "":
-		return "/etc/apache2/conf.d/" + confName(enabled)
+		return "/etc/apache2/conf.d/" + web.ConfName(enabled)
 	case strings.HasSuffix(folder, "-enabled/"):
-		return "/etc/apache2/conf.d/" + confName(name)
+		return "/etc/apache2/conf.d/" + web.ConfName(name)
 	}
 	return file
 }

@@ -1,4 +1,4 @@
-package web
+package apache
 
 import (
 	"path"
@@ -7,6 +7,7 @@ import (
 
 	"svc/backend/lazyregexp"
 	"svc/tools/convert"
+	"svc/tools/convert/web"
 )
 
 // httpdRPMPackages are packages of the rpm families with modules that httpd's own
@@ -169,7 +170,7 @@ func (h *httpdRun) debianLine(p *convert.Page, i int, name, value string, enable
 	case strings.HasPrefix(name, "/"), httpdDirectives()[name] != nil, strings.HasPrefix(name, "php_"):
 		for n := i; n <= last; n++ {
 			line := strings.TrimSpace(p.Lines[n])
-			p.Replace(n, h.places.Move(phpBack(httpdVariables.Replace(line))), "The target keeps it in another place, or by another name.")
+			p.Replace(n, h.places.Move(web.PHPBack(httpdVariables.Replace(line))), "The target keeps it in another place, or by another name.")
 		}
 		h.needs(p, name, strings.Join(p.Lines[i:last+1], " "))
 	default:

@@ -1,5 +1,5 @@
-// Package web converts web servers, and PHP behind them.
-package web
+// Package apache converts Apache: its sites, modules and directives, and who may see what.
+package apache
 
 import (
 	_ "embed"
@@ -10,6 +10,7 @@ import (
 
 	"svc/backend/lazyregexp"
 	"svc/tools/convert"
+	"svc/tools/convert/web"
 )
 
 //go:embed httpd_directives.tsv
@@ -99,7 +100,7 @@ func HTTPD(in convert.Input) convert.Result {
 	case convert.WithinRPM(in):
 		return httpdWithin(in)
 	}
-	h := &httpdRun{in: in, modules: map[string][]string{}, places: slices.Concat(phpPlaces(in), httpdPlaces)}
+	h := &httpdRun{in: in, modules: map[string][]string{}, places: slices.Concat(web.PHPPlaces(in), httpdPlaces)}
 	for _, f := range in.Files {
 		h.file(f)
 	}
