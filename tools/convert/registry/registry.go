@@ -214,7 +214,7 @@ func withoutRefused(r convert.Result) convert.Result {
 // ownWays are the converters whose files are written in the way of a family, and
 // say nothing, or something else, in another.
 var ownWays = map[release.Family][]string{
-	release.SUSE: {"httpd", "nginx", "php", "php-fpm", "mariadb", "named", "postfix-master", "chrony", "nsswitch", "iptables", "nftables", "nfs"},
+	release.SUSE: {"httpd", "nginx", "php", "php-fpm", "mariadb", "named", "postfix-master", "chrony", "nsswitch", "iptables", "nftables", "nfs", "ufw"},
 	release.EL:   {"nsswitch", "anacron"},
 }
 
