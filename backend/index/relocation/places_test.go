@@ -171,9 +171,7 @@ func TestOneAnswerForEachPlace(t *testing.T) {
 	ix, err := index.Embedded()
 	is.NoErr(err)
 	all := []string{"base-passwd", "setup"}
-	for _, software := range relocation.Software() {
-		all = append(all, software)
-	}
+	all = append(all, relocation.Software()...)
 	slices.Sort(all)
 	sides := []string{"centos-7", "almalinux-9", "debian-12", "ubuntu-24.04", "sles-15", "amzn-2023", "fedora-42"}
 	answers, alternatives := 0, 0
