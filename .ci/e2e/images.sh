@@ -352,7 +352,7 @@ mcp=$(
 		    schema = tool["inputSchema"]
 		    if "root" not in schema.get("properties", {}): continue
 		    if tool["name"] == "svc_data_plan": continue # it takes no disk without a confirmation
-		    rest = {k: v for k, v in given.items() if k in schema.get("required", []) or k == "preflight" and k in schema["properties"]}
+		    rest = {k: v for k, v in given.items() if k in schema.get("required", []) or k != "target" and k in schema["properties"]}
 		    answers = []
 		    for kind, place in (("root", root), ("image", image)):
 		        answer = ask("tools/call", name=tool["name"], arguments={kind: place, **rest})["structuredContent"]
