@@ -293,6 +293,7 @@ func (r *rehearsing) bootSource(ctx context.Context) error {
 const (
 	settling = 2 * time.Second
 	settled  = 30 * time.Second
+	stopping = 5 * time.Second // as long, services that stop may do nothing
 )
 
 // boot starts a sandbox, and waits for its services.
@@ -352,7 +353,7 @@ func (r *rehearsing) reboot(ctx context.Context) error {
 		return nil // what was never booted
 	}
 	r.env.progress("rebooting the target", 0, 1)
-	if err := r.target.Halt(time.Minute); err != nil {
+	if err := r.target.Halt(ctx, stopping, time.Minute); err != nil {
 		return err
 	}
 	o := r.options()

@@ -274,17 +274,16 @@ func (s *Sandbox) Exceeded() error {
 	}
 }
 
-// Halt shuts its systemd down as a power key would, and ends what is left.
-func (s *Sandbox) Halt(patience time.Duration) error {
+// Halt shuts its systemd down as a power key would, and ends what is left after the
+// patience, or when nothing has worked for quiet: a server that can't save refuses to
+// end, and is waited for no longer.
+func (s *Sandbox) Halt(ctx context.Context, quiet, patience time.Duration) error {
 	if !s.options.Plain {
 		select {
 		case <-s.done:
 		default:
 			_ = unix.Kill(s.pid, powerOff)
-			select {
-			case <-s.done:
-			case <-time.After(patience):
-			}
+			s.Settle(ctx, quiet, patience)
 		}
 	}
 	return s.Close()
