@@ -149,7 +149,7 @@ func TestWaysOfAnotherFamily(t *testing.T) {
 	}{
 		{"debian-11", "sles-15", "/etc/apache2/sites-available/shop.conf", Manual},
 		{"debian-11", "sles-15", "/etc/shop.ini", Copy},
-		{"debian-11", "sles-15", "/etc/ufw/user.rules", Manual},
+		{"debian-11", "sles-15", "/etc/iptables/rules.v4", Manual},
 		{"debian-11", "rocky-9", "/etc/anacrontab", Manual},
 		{"centos-7", "rocky-9", "/etc/fail2ban/jail.local", Copy},
 		{"debian-11", "debian-12", "/etc/apache2/sites-available/shop.conf", Copy},

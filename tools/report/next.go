@@ -514,10 +514,49 @@ func network(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	}
 	return Step{
 		Title:    "Take over the network and the packet filter, when the source is off",
-		Commands: []string{"cp -a " + migration.Waiting + "/. /", "! command -v restorecon >/dev/null || restorecon -R /etc"},
+		Commands: slices.Concat([]string{"cp -a " + migration.Waiting + "/. /", "! command -v restorecon >/dev/null || restorecon -R /etc"}, filter(p)),
 		Why:      "Compare names and hardware addresses with `ip -br link` first, and do it at the target's console: with the next boot the target has the source's addresses.",
 		Down:     "the source's addresses and the packet filter.",
 	}, true
+}
+
+// filterUnits load the rules of a packet filter that wait, by the end of their place.
+var filterUnits = map[string]string{
+	"/nftables.conf": "nftables.service", "/nftables/rules/main.nft": "nftables.service", "/sysconfig/iptables": "iptables.service", "/sysconfig/ip6tables": "ip6tables.service",
+}
+
+// filterUnit is the unit that loads a file, if any.
+func filterUnit(file string) string {
+	for end, unit := range filterUnits {
+		if strings.HasSuffix(file, end) {
+			return unit
+		}
+	}
+	return ""
+}
+
+// filter lets the target load the rules that waited, and nothing beside them: it may
+// have begun with firewalld, and of a unit that the source did not have no row tells.
+func filter(p *migration.Plan) (commands []string) {
+	target, _ := release.Lookup(p.Target)
+	if target.Family.Conventions().Init == release.OpenRC || slices.ContainsFunc(p.Services, func(s migration.Service) bool { return s.To == "firewalld.service" && s.State == "enabled" }) {
+		return nil
+	}
+	waits := false
+	for _, c := range p.Configuration {
+		unit := filterUnit(c.To)
+		if c.Action != migration.Convert || !c.Waits() || unit == "" {
+			continue
+		}
+		waits = true
+		if filterUnit(c.From) == "" {
+			commands = append(commands, "systemctl enable "+unit)
+		}
+	}
+	if waits && target.Family.Conventions().Line != release.LineDebian {
+		commands = append([]string{"! systemctl cat firewalld.service >/dev/null 2>&1 || systemctl disable firewalld.service"}, commands...)
+	}
+	return commands
 }
 
 func reboot(p *migration.Plan, _ *assess.Assessment) (Step, bool) {

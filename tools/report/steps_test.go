@@ -63,6 +63,36 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 	}
 }
 
+// TestThePacketFilterThatTakesOver: rules that another program loads on the target are
+// switched on there, and what the target began with makes room.
+func TestThePacketFilterThatTakesOver(t *testing.T) {
+	off := "! systemctl cat firewalld.service >/dev/null 2>&1 || systemctl disable firewalld.service"
+	for _, c := range []struct {
+		target, from, to string
+		runs             string
+		want             []string
+	}{
+		{"sles-16", "/etc/ufw/user.rules", "/etc/nftables/rules/main.nft", "", []string{off, "systemctl enable nftables.service"}},
+		{"rocky-9", "/etc/ufw/user.rules", "/etc/sysconfig/nftables.conf", "", []string{off, "systemctl enable nftables.service"}},
+		{"rocky-9", "/etc/nftables.conf", "/etc/sysconfig/nftables.conf", "", []string{off}},
+		{"rocky-9", "/etc/nftables.conf", "/etc/sysconfig/nftables.conf", "firewalld.service", nil},
+		{"debian-13", "/etc/ufw/user.rules", "/etc/ufw/user.rules", "", nil},
+		{"debian-13", "/etc/sysconfig/nftables.conf", "/etc/nftables.conf", "", nil},
+		{"alpine-3.22", "/etc/ufw/user.rules", "/etc/ufw/user.rules", "", nil},
+	} {
+		t.Run(c.target+c.from+c.runs, func(t *testing.T) {
+			is := is.New(t)
+			p := &migration.Plan{
+				Target: c.target, Services: []migration.Service{{To: c.runs, State: "enabled"}},
+				Configuration: []migration.Config{{From: c.from, To: migration.Waiting + c.to, Action: migration.Convert}},
+			}
+			s, ok := network(p, nil)
+			is.True(ok)
+			is.Equal(s.Commands[2:], append([]string{}, c.want...))
+		})
+	}
+}
+
 // TestWhatReleasesBeginWithIsNoStep: nobody chose it, so nobody has to bring it.
 func TestWhatReleasesBeginWithIsNoStep(t *testing.T) {
 	is := is.New(t)

@@ -11,8 +11,33 @@ import (
 	"svc/tools/convert"
 )
 
-// nftPlace is where the rpm families' unit of nftables loads its rules from.
-const nftPlace = "/etc/sysconfig/nftables.conf"
+// nftPlaces are where the unit of nftables loads its rules from: that of the rpm
+// families, and that of nftables itself.
+const (
+	nftPlace     = "/etc/sysconfig/nftables.conf"
+	nftPlaceSUSE = "/etc/nftables/rules/main.nft"
+)
+
+// nftUnit loads the rules at boot. SLES and Leap have nftables without a unit; later
+// nftables brings one by this name, which reads the same file.
+const nftUnit = `[Unit]
+Description=Rules of nftables
+Documentation=man:nft(8)
+Wants=network-pre.target
+Before=network-pre.target
+Conflicts=firewalld.service
+ConditionPathExists=` + nftPlaceSUSE + `
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/usr/sbin/nft -f ` + nftPlaceSUSE + `
+ExecReload=/usr/sbin/nft -f ` + nftPlaceSUSE + `
+ExecStop=/usr/sbin/nft flush ruleset
+
+[Install]
+WantedBy=multi-user.target
+`
 
 // UFWToNftables says in nftables what people told ufw, for families that have no ufw:
 // the rules that ufw notes of each command, below those that it begins with.
@@ -25,7 +50,11 @@ func UFWToNftables(in convert.Input) (r convert.Result) {
 		}
 		return r
 	}
-	w := ufwWriter{result: &r, policies: map[string]string{"INPUT": "drop", "OUTPUT": "accept", "FORWARD": "drop"}, chains: map[string][]string{}}
+	place := nftPlace
+	if convert.ToSUSE(in) {
+		place = nftPlaceSUSE
+	}
+	w := ufwWriter{result: &r, place: place, policies: map[string]string{"INPUT": "drop", "OUTPUT": "accept", "FORWARD": "drop"}, chains: map[string][]string{}}
 	from := ""
 	for _, f := range in.Files {
 		switch {
@@ -33,7 +62,7 @@ func UFWToNftables(in convert.Input) (r convert.Result) {
 			w.rules(f)
 			from = cmp.Or(from, f.Path)
 		case strings.HasSuffix(f.Path, ".rules"):
-			r.Refuse(f.Path, convert.Refusal{Why: "It has rules beside those that ufw notes: say them in " + nftPlace + "."})
+			r.Refuse(f.Path, convert.Refusal{Why: "It has rules beside those that ufw notes: say them in " + place + "."})
 		case f.Path == "/etc/default/ufw":
 			w.defaults(f)
 		case f.Path == "/etc/ufw/sysctl.conf":
@@ -41,7 +70,7 @@ func UFWToNftables(in convert.Input) (r convert.Result) {
 		case strings.HasSuffix(f.Path, ".init"):
 			leave(&r, f, "ufw runs it where it is executable: see whether it was.")
 		default:
-			leave(&r, f, "It is ufw's own: the rules are in "+nftPlace+".")
+			leave(&r, f, "It is ufw's own: the rules are in "+place+".")
 		}
 	}
 	switch {
@@ -49,8 +78,12 @@ func UFWToNftables(in convert.Input) (r convert.Result) {
 	case len(r.Refusals) > 0:
 		r.Refuse(from, convert.Refusal{Why: "Another part of ufw is left to a person, and without it the rules would open or close other ports."})
 	default:
-		r.Files = []convert.File{{Path: convert.Waiting + nftPlace, Text: w.text(), From: from, Mode: "0600"}}
+		r.Files = []convert.File{{Path: convert.Waiting + place, Text: w.text(), From: from, Mode: "0600"}}
 		r.Packages = []string{"nftables"}
+		if place == nftPlaceSUSE {
+			r.Files = append(r.Files, convert.File{Path: convert.Waiting + "/etc/systemd/system/nftables.service", Text: nftUnit, From: from, Mode: "0644"})
+			r.Note(from, convert.Change{Why: "SUSE's nftables has no unit that loads rules at boot: this one comes along."})
+		}
 		r.Note(from, convert.Change{Why: "At the take-over firewalld makes room: systemctl disable --now firewalld; systemctl enable --now nftables."})
 	}
 	return r
@@ -68,6 +101,7 @@ func leave(r *convert.Result, f convert.File, why string) {
 // ufwWriter collects rules of nftables by their chain.
 type ufwWriter struct {
 	result   *convert.Result
+	place    string
 	policies map[string]string
 	chains   map[string][]string
 }
@@ -86,7 +120,7 @@ func (w *ufwWriter) defaults(f convert.File) {
 	if len(p.Refused) > 0 {
 		w.result.Refuse(f.Path, p.Refused...)
 	}
-	leave(w.result, f, "Its policies are those of the chains in "+nftPlace+".")
+	leave(w.result, f, "Its policies are those of the chains in "+w.place+".")
 }
 
 // rules takes the notes that ufw makes of its commands. A rule without one is
