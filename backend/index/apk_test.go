@@ -62,7 +62,7 @@ func TestAlpineIsSureByRowsAlone(t *testing.T) {
 	target, err := ix.tables.Release("alpine-3.22")
 	is.NoErr(err)
 	rows := map[string]bool{}
-	for _, row := range target.APK.Rows {
+	for _, row := range target.APK.Names().Rows {
 		rows[row.Name] = true
 	}
 	n := 0

@@ -18,9 +18,10 @@ func (t *Release) Foreign() bool { return t.RPM != nil || t.APK != nil }
 // Lists reports whether the own list of a release of Alpine was imported.
 func (t *Release) Lists() bool { return t.Names.Len() > 0 }
 
-// APKNames are the rows of a release, and which of its packages a canonical names.
+// APKNames are the rows of a release, and which of its packages a canonical names: both
+// are made once they are asked for.
 type APKNames struct {
-	*apk.Names
+	Names  func() *apk.Names
 	Owners func() (map[string]string, error)
 }
 
@@ -30,10 +31,10 @@ func (ix *Tables) apkRelease(r release.Release) *Release {
 	if len(ix.Debian) == 0 {
 		return nil
 	}
-	t, names := tablesOf(ix.File, r), apk.Of(r)
+	t, names := tablesOf(ix.File, r), sync.OnceValue(func() *apk.Names { return apk.Of(r) })
 	t.APK = &APKNames{names, sync.OnceValues(func() (map[string]string, error) {
 		x := &Names{Tables: ix}
-		return names.Owners(x), x.Err
+		return names().Owners(x), x.Err
 	})}
 	return t
 }
@@ -49,6 +50,6 @@ func (ix *Tables) resolveAPK(t *Release, name string) (record.Record, api.Match,
 		return record.Record{}, api.MatchNone, 0, err
 	}
 	x := &Names{Tables: ix}
-	canonical, match, confidence := t.APK.Resolve(name, owners, listed, x)
+	canonical, match, confidence := t.APK.Names().Resolve(name, owners, listed, x)
 	return record.Record{Name: name, Canonical: canonical}, match, confidence, x.Err
 }

@@ -28,7 +28,7 @@ func (h apkWay) source(canonical string) (record.Record, error) {
 	if err != nil {
 		return record.Record{}, err
 	}
-	name := h.Path.Source.APK.By(canonical, owners, x)
+	name := h.Path.Source.APK.Names().By(canonical, owners, x)
 	return record.Record{Name: name, Canonical: canonical, Major: apk.VersionIn(name)}, x.Err
 }
 
@@ -39,7 +39,7 @@ func (h apkWay) from(canonical string) (course.Course, error) {
 		return course.Course{}, err
 	}
 	x := &lookup.Names{Tables: h.Tables}
-	t, ok := h.Path.Source.APK.Trail(r.Name, x)
+	t, ok := h.Path.Source.APK.Names().Trail(r.Name, x)
 	switch {
 	case x.Err != nil || !ok:
 		return course.Course{Source: r, Relation: api.RelationUnknown}, x.Err
@@ -87,7 +87,7 @@ func (h apkWay) to(canonical string) (course.Course, error) {
 		return p, err
 	}
 	for _, name := range append([]string{p.Source.Name}, p.Names...) {
-		if names, relation := h.Target.APK.Named(name); len(names) > 0 {
+		if names, relation := h.Target.APK.Names().Named(name); len(names) > 0 {
 			q := course.Course{Source: p.Source, Relation: relation, Confidence: record.RowConfidence, Names: names, Found: course.ByRow}
 			return q.Settled(p.Source.Name), nil
 		}
@@ -111,7 +111,7 @@ func (h apkWay) among(canonical string) (course.Course, error) {
 		return course.Course{}, err
 	}
 	p := course.Course{Source: r, Relation: api.RelationSame, Confidence: course.SameConfidence, Names: []string{r.Name}, Found: course.ByRow}
-	names, relation := h.Path.Source.APK.Later(r.Name, h.Target.APK.Names)
+	names, relation := h.Path.Source.APK.Names().Later(r.Name, h.Target.APK.Names())
 	switch {
 	case h.Path.Source == h.Target, relation == api.RelationSame:
 		return p, nil
