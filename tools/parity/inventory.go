@@ -418,8 +418,17 @@ func databases(a *assess.Assessment) (all []item) {
 // named is the value of a database within a server.
 const named = "present"
 
-// serverOf is what a server of databases is called.
-func serverOf(d assess.Database) string { return strings.TrimSpace(d.Engine + " " + d.Name) }
+// serverOf is what a server of databases is called. Redis and Valkey have no names: one
+// beside the first is known by its port; the form of their data changes with the version.
+func serverOf(d assess.Database) string {
+	switch {
+	case d.Engine != "redis" && d.Engine != "valkey":
+		return strings.TrimSpace(d.Engine + " " + d.Name)
+	case d.Port == 0 || d.Port == 6379:
+		return d.Engine
+	}
+	return d.Engine + " on port " + strconv.Itoa(d.Port)
+}
 
 func software(a *assess.Assessment) (all []item) {
 	for _, s := range a.Software {

@@ -393,3 +393,14 @@ func TestAnEditedFileIsNotMissing(t *testing.T) {
 		is.True(strings.HasPrefix(rows["/etc/some.conf"][1], "changed "))
 	}
 }
+
+// TestANewerRedisIsThere: the form of its data is no name, and a second one is another.
+func TestANewerRedisIsThere(t *testing.T) {
+	is := is.New(t)
+	in, _ := planned()
+	in.Before.Databases = []assess.Database{{Engine: "redis", Name: "rdb 10", DataVersion: "7.0.15", Port: 6379}, {Engine: "redis", Name: "rdb 10", DataVersion: "7.0.15", Port: 6380}}
+	in.After.Databases = []assess.Database{{Engine: "redis", Name: "rdb 12", DataVersion: "8.0.2", Port: 6379}}
+	of := results(Verify(in))
+	is.Equal(of["databases redis"], Planned)
+	is.Equal(of["databases redis on port 6380"], Differs)
+}
