@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc/backend/visible"
-	"svc/tools"
+	"svc/tools/tool"
 )
 
 // stateless is the first protocol version whose requests say for themselves
@@ -39,7 +39,7 @@ var errDeclined = errors.New("the user declined this; don't repeat the call unle
 
 // call runs a tool, and asks the person where the tool was not confirmed and
 // the client can ask. ask is then what to ask.
-func (c *consent) call(ctx context.Context, env *tools.Env, t tools.Tool, req *mcp.CallToolRequest) (v any, ask *mcp.CallToolResult, err error) {
+func (c *consent) call(ctx context.Context, env *tool.Env, t tool.Tool, req *mcp.CallToolRequest) (v any, ask *mcp.CallToolResult, err error) {
 	args := req.Params.Arguments
 	if !confirmable(t) || !canAsk(req) {
 		v, err = t.Call(ctx, env, args)
@@ -66,7 +66,7 @@ func (c *consent) call(ctx context.Context, env *tools.Env, t tools.Tool, req *m
 		}
 	}
 	v, err = t.Call(ctx, env, args)
-	var plan *tools.NeedsConfirm
+	var plan *tool.NeedsConfirm
 	if errors.As(err, &plan) && plan.Needs == "" && !answered {
 		return nil, question(plan), nil
 	}
@@ -96,7 +96,7 @@ func (w wish) grave() bool { return w.Secrets || w.Fixes != "" }
 // grave is the plan of a confirmed call that the person is asked about all the same;
 // nil where it may go on. done is the result of a call that needed no consent, and err
 // why it can't be made at all.
-func (c *consent) grave(ctx context.Context, env *tools.Env, t tools.Tool, args json.RawMessage) (plan *tools.NeedsConfirm, done any, err error) {
+func (c *consent) grave(ctx context.Context, env *tool.Env, t tool.Tool, args json.RawMessage) (plan *tool.NeedsConfirm, done any, err error) {
 	w := wishOf(args)
 	if !w.Confirm || w.Preflight || !t.Hints.Seats || c.hasAgreed() && !w.grave() {
 		return nil, nil, nil
@@ -138,7 +138,7 @@ func (c *consent) isDeclined(tool string) bool {
 	return c.declined[tool]
 }
 
-func confirmable(t tools.Tool) bool { return t.Input != nil && t.Input.Properties["confirm"] != nil }
+func confirmable(t tool.Tool) bool { return t.Input != nil && t.Input.Properties["confirm"] != nil }
 
 // canAsk reports whether the client of a request shows forms to a person. What
 // a client claims counts only in the era that its request is of.
@@ -167,7 +167,7 @@ func answerOf(req *mcp.CallToolRequest) (action string, answered bool) {
 	return answer.Action, true
 }
 
-func question(plan *tools.NeedsConfirm) *mcp.CallToolResult {
+func question(plan *tool.NeedsConfirm) *mcp.CallToolResult {
 	if plan == nil {
 		return nil
 	}

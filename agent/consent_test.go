@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc/agent/writecap"
-	"svc/tools"
+	"svc/tools/move"
 )
 
 // person answers forms with the given actions in turn, and counts them.
@@ -105,25 +105,25 @@ func TestSecretsAndTheFirstSeatAreAsked(t *testing.T) {
 			p := &person{actions: []string{"cancel", "cancel", "accept", "decline"}}
 			session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Version: "test", Log: env.Log}), era, p.options())
 			out := filepath.Join(t.TempDir(), "out")
-			move := map[string]any{"root": fixture, "target": "debian-13", "out": out, "confirm": true}
+			moving := map[string]any{"root": fixture, "target": "debian-13", "out": out, "confirm": true}
 
-			r := call(t, session, "svc_migrate", move)
+			r := call(t, session, "svc_migrate", moving)
 			is.True(strings.Contains(text(r), "not confirmed")) // a closed form is no consent to the first seat
 			is.True(strings.Contains(p.asked[0], "licence seat") && strings.Contains(p.asked[0], "USD"))
-			var preview tools.MigrateResult
+			var preview move.Result
 			is.NoErr(json.Unmarshal([]byte(text(call(t, session, "svc_migrate", map[string]any{"root": fixture, "target": "debian-13", "preflight": true}))), &preview))
 			is.Equal(preview.Licensed, false)
-			move["plan_digest"] = preview.PlanDigest
-			is.True(!call(t, session, "svc_migrate", move).IsError) // closed again; but it is the plan that was shown
+			moving["plan_digest"] = preview.PlanDigest
+			is.True(!call(t, session, "svc_migrate", moving).IsError) // closed again; but it is the plan that was shown
 			is.Equal(len(p.asked), 2)
-			is.True(!call(t, session, "svc_migrate", move).IsError) // the machine has its seat: nothing is asked
+			is.True(!call(t, session, "svc_migrate", moving).IsError) // the machine has its seat: nothing is asked
 			is.Equal(len(p.asked), 2)
 
-			move["include_secrets"] = true
-			delete(move, "plan_digest")
-			is.True(!call(t, session, "svc_migrate", move).IsError) // accepted
+			moving["include_secrets"] = true
+			delete(moving, "plan_digest")
+			is.True(!call(t, session, "svc_migrate", moving).IsError) // accepted
 			is.True(strings.Contains(p.asked[2], "password digests"))
-			is.True(strings.Contains(text(call(t, session, "svc_migrate", move)), "declined")) // asked each time
+			is.True(strings.Contains(text(call(t, session, "svc_migrate", moving)), "declined")) // asked each time
 			is.Equal(len(p.asked), 4)
 		})
 	}
@@ -172,29 +172,29 @@ func TestCommandsOfFixesAreShownFirst(t *testing.T) {
 			dir := t.TempDir()
 			is.NoErr(os.MkdirAll(filepath.Join(dir, "fixes", "handy"), 0o755))
 			is.NoErr(os.WriteFile(filepath.Join(dir, "fixes", "handy", "commands"), []byte("touch /from-a-fix\n"), 0o644))
-			move := map[string]any{"root": fixture, "target": "debian-13", "out": filepath.Join(dir, "out"), "confirm": true, "fixes": filepath.Join(dir, "fixes")}
+			moving := map[string]any{"root": fixture, "target": "debian-13", "out": filepath.Join(dir, "out"), "confirm": true, "fixes": filepath.Join(dir, "fixes")}
 			session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log}), era, nil)
-			r := call(t, session, "svc_migrate", move)
+			r := call(t, session, "svc_migrate", moving)
 			is.True(r.IsError && strings.Contains(text(r), "touch /from-a-fix") && strings.Contains(text(r), "plan_digest"))
-			var plain, mended tools.MigrateResult
+			var plain, mended move.Result
 			is.NoErr(json.Unmarshal([]byte(text(call(t, session, "svc_migrate", map[string]any{"root": fixture, "target": "debian-13", "preflight": true}))), &plain))
-			move["preflight"] = true
-			is.NoErr(json.Unmarshal([]byte(text(call(t, session, "svc_migrate", move))), &mended))
+			moving["preflight"] = true
+			is.NoErr(json.Unmarshal([]byte(text(call(t, session, "svc_migrate", moving))), &mended))
 			is.True(strings.Contains(strings.Join(mended.Fixes, ""), "touch /from-a-fix"))
-			delete(move, "preflight")
-			move["plan_digest"] = plain.PlanDigest // that plan had no fixes
-			is.True(call(t, session, "svc_migrate", move).IsError)
+			delete(moving, "preflight")
+			moving["plan_digest"] = plain.PlanDigest // that plan had no fixes
+			is.True(call(t, session, "svc_migrate", moving).IsError)
 			_, err := os.Stat(filepath.Join(dir, "out"))
 			is.True(os.IsNotExist(err))
-			move["plan_digest"] = mended.PlanDigest
-			is.True(!call(t, session, "svc_migrate", move).IsError)
+			moving["plan_digest"] = mended.PlanDigest
+			is.True(!call(t, session, "svc_migrate", moving).IsError)
 
 			p := &person{actions: []string{"decline", "accept"}}
 			session = connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log}), era, p.options())
-			delete(move, "plan_digest")
-			is.True(strings.Contains(text(call(t, session, "svc_migrate", move)), "declined")) // the seat is there, and yet it is asked
+			delete(moving, "plan_digest")
+			is.True(strings.Contains(text(call(t, session, "svc_migrate", moving)), "declined")) // the seat is there, and yet it is asked
 			is.True(strings.Contains(p.asked[0], "touch /from-a-fix"))
-			is.True(!call(t, session, "svc_migrate", move).IsError) // accepted
+			is.True(!call(t, session, "svc_migrate", moving).IsError) // accepted
 		})
 	}
 }

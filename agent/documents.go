@@ -45,7 +45,7 @@ type documents struct {
 	tmp bool // dir goes when the session ends
 }
 
-// Put implements tools.Resources.
+// Put implements tool.Resources.
 func (d *documents) Put(name string, document []byte) string {
 	document = visible.JSON(document)
 	sum := sha256.Sum256(document)

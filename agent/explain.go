@@ -7,7 +7,7 @@ import (
 	"svc/agent/writecap"
 	"svc/backend/api"
 	"svc/backend/plainly"
-	"svc/tools"
+	"svc/tools/tool"
 )
 
 // next says what to do about a refusal of the service, by its code.
@@ -24,8 +24,8 @@ var next = map[api.Code]string{
 // explain turns an error into what an agent needs: what happened, that nothing
 // changed, and what to do next.
 func explain(err error) string {
-	var confirm *tools.NeedsConfirm
-	var unfinished *tools.Unfinished
+	var confirm *tool.NeedsConfirm
+	var unfinished *tool.Unfinished
 	var refused *api.Error
 	var full *writecap.Full
 	var working *StillWorking

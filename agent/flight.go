@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"svc/tools"
+	"svc/tools/tool"
 )
 
 const (
@@ -43,12 +43,12 @@ type flight struct {
 
 // patient gives a tool whose long calls can be picked up again. A tool that
 // does more when it is called twice stays as it is.
-func (f *flights) patient(t tools.Tool) tools.Tool {
+func (f *flights) patient(t tool.Tool) tool.Tool {
 	if !t.Hints.Idempotent {
 		return t
 	}
 	work := t.Call
-	t.Call = func(ctx context.Context, env *tools.Env, args json.RawMessage) (any, error) {
+	t.Call = func(ctx context.Context, env *tool.Env, args json.RawMessage) (any, error) {
 		key := t.Name + "\x00" + string(args)
 		flying := f.pickUp(key)
 		if flying == nil {

@@ -11,12 +11,12 @@ import (
 
 	"github.com/matryer/is"
 
-	"svc/tools"
+	"svc/tools/tool"
 )
 
 // slow is a tool that takes its time, and counts how often it began and ended.
-func slow(takes time.Duration, began, ended *atomic.Int64) tools.Tool {
-	return tools.Tool{Name: "svc_slow", Hints: tools.Hints{Idempotent: true}, Call: func(ctx context.Context, _ *tools.Env, _ json.RawMessage) (any, error) {
+func slow(takes time.Duration, began, ended *atomic.Int64) tool.Tool {
+	return tool.Tool{Name: "svc_slow", Hints: tool.Hints{Idempotent: true}, Call: func(ctx context.Context, _ *tool.Env, _ json.RawMessage) (any, error) {
 		began.Add(1)
 		select {
 		case <-time.After(takes):
@@ -32,20 +32,20 @@ func TestALongCallIsPickedUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		var began, ended atomic.Int64
-		tool := (&flights{}).patient(slow(2*time.Minute, &began, &ended))
+		made := (&flights{}).patient(slow(2*time.Minute, &began, &ended))
 		var working *StillWorking
 		for range 2 {
 			ctx, cancel := context.WithCancel(t.Context())
-			_, err := tool.Call(ctx, nil, json.RawMessage(`{}`))
+			_, err := made.Call(ctx, nil, json.RawMessage(`{}`))
 			is.True(errors.As(err, &working))
 			cancel() // the end of an answered call ends no work
 			time.Sleep(time.Second)
 		}
-		v, err := tool.Call(t.Context(), nil, json.RawMessage(`{}`))
+		v, err := made.Call(t.Context(), nil, json.RawMessage(`{}`))
 		is.NoErr(err)
 		is.Equal(v, "result")
 		is.Equal(began.Load(), int64(1))
-		_, err = tool.Call(t.Context(), nil, json.RawMessage(`{}`)) // that one was taken: this is another
+		_, err = made.Call(t.Context(), nil, json.RawMessage(`{}`)) // that one was taken: this is another
 		is.True(errors.As(err, &working))
 		is.Equal(began.Load(), int64(2))
 		time.Sleep(keeping + time.Minute)
@@ -56,11 +56,11 @@ func TestCancellationReachesTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		var began, ended atomic.Int64
-		tool := (&flights{}).patient(slow(time.Hour, &began, &ended))
+		made := (&flights{}).patient(slow(time.Hour, &began, &ended))
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		start := time.Now()
-		_, err := tool.Call(ctx, nil, nil)
+		_, err := made.Call(ctx, nil, nil)
 		is.True(errors.Is(err, context.Canceled))
 		is.Equal(time.Since(start), time.Second)
 		is.Equal(ended.Load(), int64(0))
@@ -72,8 +72,8 @@ func TestWhatNobodyPicksUpEnds(t *testing.T) {
 		is := is.New(t)
 		var began, ended atomic.Int64
 		f := &flights{}
-		tool := f.patient(slow(time.Hour, &began, &ended))
-		_, err := tool.Call(t.Context(), nil, nil)
+		made := f.patient(slow(time.Hour, &began, &ended))
+		_, err := made.Call(t.Context(), nil, nil)
 		is.True(err != nil)
 		time.Sleep(keeping + time.Second)
 		synctest.Wait()
@@ -85,9 +85,9 @@ func TestWhatNobodyPicksUpEnds(t *testing.T) {
 func TestCallsThatCountTwiceAreNotShared(t *testing.T) {
 	is := is.New(t)
 	calls := 0
-	tool := (&flights{}).patient(tools.Tool{Call: func(context.Context, *tools.Env, json.RawMessage) (any, error) { calls++; return nil, nil }})
+	made := (&flights{}).patient(tool.Tool{Call: func(context.Context, *tool.Env, json.RawMessage) (any, error) { calls++; return nil, nil }})
 	for range 2 {
-		_, err := tool.Call(t.Context(), nil, nil)
+		_, err := made.Call(t.Context(), nil, nil)
 		is.NoErr(err)
 	}
 	is.Equal(calls, 2)

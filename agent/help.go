@@ -13,8 +13,9 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/release"
-	"svc/tools"
+	"svc/tools/collaboration"
 	"svc/tools/guide"
+	"svc/tools/tool"
 )
 
 // instructions are what a model reads before anything else.
@@ -44,7 +45,7 @@ const (
 )
 
 // addResources registers what can be read beside the tools' results.
-func addResources(s *mcp.Server, env *tools.Env, d *documents) {
+func addResources(s *mcp.Server, env *tool.Env, d *documents) {
 	s.AddResource(&mcp.Resource{URI: guideURI, Name: "guide", Title: "The guide of svc", MIMEType: "text/markdown"}, passage)
 	for _, t := range []struct {
 		uri, name, mime, description string
@@ -54,8 +55,8 @@ func addResources(s *mcp.Server, env *tools.Env, d *documents) {
 		{outScheme + "{folder}/{+file}", "artifact", "", "A file of an out folder that svc wrote: plan.json, report.html, role/tasks/main.yml …", d.artifact},
 		{outScheme + "{folder}/", "artifacts", "text/plain", "The names of the files of an out folder that svc wrote.", d.artifact},
 		{guideURI + "/{passage}", "passage", "text/markdown", "One passage of the guide, by topic, finding key or caveat code.", passage},
-		{findingScheme + "{id}", "finding", "application/json", "A finding of this account.", byID(env, findingScheme, tools.GetFinding)},
-		{questionScheme + "{id}", "question", "application/json", "A question of this account.", byID(env, questionScheme, tools.GetQuestion)},
+		{findingScheme + "{id}", "finding", "application/json", "A finding of this account.", byID(env, findingScheme, collaboration.GetFinding)},
+		{questionScheme + "{id}", "question", "application/json", "A question of this account.", byID(env, questionScheme, collaboration.GetQuestion)},
 	} {
 		s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: t.uri, Name: t.name, MIMEType: t.mime, Description: t.description}, t.read)
 	}
@@ -75,7 +76,7 @@ func passage(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResource
 }
 
 // byID reads what a tool gives for the number at the end of a URI.
-func byID[Out any](env *tools.Env, scheme string, get func(context.Context, *tools.Env, tools.ByID) (Out, error)) mcp.ResourceHandler {
+func byID[Out any](env *tool.Env, scheme string, get func(context.Context, *tool.Env, collaboration.ByID) (Out, error)) mcp.ResourceHandler {
 	whole := *env
 	whole.Resources = nil // nothing is cut
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -83,7 +84,7 @@ func byID[Out any](env *tools.Env, scheme string, get func(context.Context, *too
 		if err != nil {
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
 		}
-		v, err := get(ctx, &whole, tools.ByID{ID: id})
+		v, err := get(ctx, &whole, collaboration.ByID{ID: id})
 		var refused *api.Error
 		if errors.As(err, &refused) && refused.Code == api.NotFound {
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
@@ -155,7 +156,7 @@ const maxCompletions = 100
 
 // complete offers releases, passages of the guide, and the ids of findings and
 // questions.
-func complete(env *tools.Env) func(context.Context, *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+func complete(env *tool.Env) func(context.Context, *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	return func(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 		values := []string{}
 		for _, v := range known(ctx, env, req.Params) {
@@ -169,7 +170,7 @@ func complete(env *tools.Env) func(context.Context, *mcp.CompleteRequest) (*mcp.
 }
 
 // known are all values of an argument; none where that is not known.
-func known(ctx context.Context, env *tools.Env, p *mcp.CompleteParams) (values []string) {
+func known(ctx context.Context, env *tool.Env, p *mcp.CompleteParams) (values []string) {
 	switch {
 	case p.Argument.Name == "target":
 		for _, r := range release.All() {
@@ -181,13 +182,13 @@ func known(ctx context.Context, env *tools.Env, p *mcp.CompleteParams) (values [
 		}
 	case p.Ref == nil:
 	case strings.HasPrefix(p.Ref.URI, findingScheme):
-		l, err := tools.ListFindings(ctx, env, tools.Paging{Limit: maxCompletions})
+		l, err := collaboration.ListFindings(ctx, env, tool.Paging{Limit: maxCompletions})
 		for _, f := range l.Findings {
 			values = append(values, strconv.FormatInt(f.ID, 10))
 		}
 		logged(env, err)
 	case strings.HasPrefix(p.Ref.URI, questionScheme):
-		l, err := tools.ListQuestions(ctx, env, tools.Paging{Limit: maxCompletions})
+		l, err := collaboration.ListQuestions(ctx, env, tool.Paging{Limit: maxCompletions})
 		for _, q := range l.Questions {
 			values = append(values, strconv.FormatInt(q.ID, 10))
 		}
@@ -197,7 +198,7 @@ func known(ctx context.Context, env *tools.Env, p *mcp.CompleteParams) (values [
 }
 
 // logged notes why there was nothing to offer.
-func logged(env *tools.Env, err error) {
+func logged(env *tool.Env, err error) {
 	if err != nil {
 		env.Log.Info("completing", "error", err)
 	}

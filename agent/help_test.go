@@ -13,7 +13,8 @@ import (
 	"github.com/matryer/is"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"svc/tools"
+	"svc/tools/assessment"
+	"svc/tools/tool"
 )
 
 func TestInstructionsAreShort(t *testing.T) {
@@ -105,7 +106,7 @@ func TestWrittenFoldersAreResources(t *testing.T) {
 func TestLinksOutliveTheirSession(t *testing.T) {
 	is := is.New(t)
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
-	session := func(env *tools.Env) *mcp.ClientSession {
+	session := func(env *tool.Env) *mcp.ClientSession {
 		return connectTo(t, newServer(env, &documents{log: env.Log, dir: dir}, Options{Log: env.Log}), nil, nil)
 	}
 	links := func(r *mcp.CallToolResult) (folder, link string) {
@@ -150,13 +151,13 @@ func TestTheRestIsAFileToo(t *testing.T) {
 	store := &documents{log: env.Log}
 	session := connectTo(t, newServer(env, store, Options{Log: env.Log}), nil, nil)
 	var summary struct {
-		tools.AssessResult
+		assessment.Result
 		File string `json:"file"`
 	}
 	is.NoErr(json.Unmarshal([]byte(text(call(t, session, "svc_assess", map[string]any{"root": fixture}))), &summary))
 	b, err := os.ReadFile(summary.File)
 	is.NoErr(err)
-	var whole tools.AssessResult
+	var whole assessment.Result
 	is.NoErr(json.Unmarshal(b, &whole))
 	is.Equal(len(whole.Packages), summary.Total["packages"])
 	long := time.Now().Add(-time.Hour)

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc/tools"
+	"svc/tools/tool"
 )
 
 const (
@@ -28,13 +29,13 @@ const (
 // conversation runs a server of one tool on a clock of its own: the client
 // sends lines and ends its input. It gives what the client reads until the
 // server has ended, and when that was.
-func conversation(t *testing.T, tool tools.Tool, reads bool, lines ...string) (answers []string, took time.Duration) {
+func conversation(t *testing.T, made tool.Tool, reads bool, lines ...string) (answers []string, took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		log := slog.New(slog.DiscardHandler)
 		s := mcp.NewServer(&mcp.Implementation{Name: "test"}, nil)
-		tool.Name, tool.Input, tool.Output = "svc_slow", tools.All()[0].Input, tools.All()[0].Input
-		s.AddTool(describe(tool), handler(&tools.Env{Log: log}, tool, &consent{}, &documents{log: log}, log))
+		made.Name, made.Input, made.Output = "svc_slow", tools.All()[0].Input, tools.All()[0].Input
+		s.AddTool(describe(made), handler(&tool.Env{Log: log}, made, &consent{}, &documents{log: log}, log))
 		in, feed := io.Pipe()
 		unread, out := io.Pipe()
 		read := make(chan string, 1)
@@ -60,8 +61,8 @@ func conversation(t *testing.T, tool tools.Tool, reads bool, lines ...string) (a
 	return answers, took
 }
 
-func takes(d time.Duration, obeys bool) tools.Tool {
-	return tools.Tool{Call: func(ctx context.Context, _ *tools.Env, _ json.RawMessage) (any, error) {
+func takes(d time.Duration, obeys bool) tool.Tool {
+	return tool.Tool{Call: func(ctx context.Context, _ *tool.Env, _ json.RawMessage) (any, error) {
 		if !obeys {
 			ctx = context.Background()
 		}
@@ -94,15 +95,15 @@ func TestAnIdInUseIsRefused(t *testing.T) {
 
 // TestTheSessionEnds ends the input in every bad moment.
 func TestTheSessionEnds(t *testing.T) {
-	big := tools.Tool{Call: func(context.Context, *tools.Env, json.RawMessage) (any, error) {
+	big := tool.Tool{Call: func(context.Context, *tool.Env, json.RawMessage) (any, error) {
 		return map[string]string{"a": strings.Repeat("a", 100)}, nil
 	}}
-	asks := tools.Tool{Call: func(context.Context, *tools.Env, json.RawMessage) (any, error) {
-		return nil, &tools.NeedsConfirm{Would: "write", Cost: "Nothing."}
+	asks := tool.Tool{Call: func(context.Context, *tool.Env, json.RawMessage) (any, error) {
+		return nil, &tool.NeedsConfirm{Would: "write", Cost: "Nothing."}
 	}}
 	slowly := fmt.Sprintf(callSlow, `1`)
 	for name, c := range map[string]struct {
-		tool  tools.Tool
+		made  tool.Tool
 		reads bool
 		lines []string
 		most  time.Duration
@@ -119,7 +120,7 @@ func TestTheSessionEnds(t *testing.T) {
 		"with ids of another spelling":      {takes(time.Second, true), true, []string{hello, ready, `{"jsonrpc":"2.0","ID":7,"method":"ping"}`, pingAsOne}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, took := conversation(t, c.tool, c.reads, c.lines...)
+			_, took := conversation(t, c.made, c.reads, c.lines...)
 			if took > c.most {
 				t.Errorf("took %v, not at most %v", took, c.most)
 			}

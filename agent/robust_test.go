@@ -22,6 +22,7 @@ import (
 	"svc/backend"
 	"svc/backend/client"
 	"svc/tools"
+	"svc/tools/tool"
 )
 
 // charactersToken is how many characters of JSON a model's token has, roughly.
@@ -47,9 +48,9 @@ func TestTheListKeepsItsBudget(t *testing.T) {
 	listed, err := connect(t, newEnv(t), nil).ListTools(t.Context(), nil)
 	is.NoErr(err)
 	now := budget{Tools: len(listed.Tools)}
-	for _, tool := range listed.Tools {
-		now.Wire += len(line(tool)) + 1
-		now.Visible += len(line(map[string]any{"name": tool.Name, "description": tool.Description, "input_schema": tool.InputSchema}))
+	for _, made := range listed.Tools {
+		now.Wire += len(line(made)) + 1
+		now.Visible += len(line(map[string]any{"name": made.Name, "description": made.Description, "input_schema": made.InputSchema}))
 	}
 	if *update {
 		is.NoErr(os.WriteFile(budgetFile, []byte(line(now)+"\n"), 0o644))
@@ -115,13 +116,13 @@ func TestNoLeak(t *testing.T) {
 }
 
 // withTool is a client of a server that has one more tool.
-func withTool(t *testing.T, era *mcp.ClientSessionOptions, o *mcp.ClientOptions, fn func(context.Context, *tools.Env, json.RawMessage) (any, error)) *mcp.ClientSession {
+func withTool(t *testing.T, era *mcp.ClientSessionOptions, o *mcp.ClientOptions, fn func(context.Context, *tool.Env, json.RawMessage) (any, error)) *mcp.ClientSession {
 	t.Helper()
 	env := newEnv(t)
 	store := &documents{log: env.Log}
 	s := newServer(env, store, Options{Log: env.Log})
-	tool := tools.Tool{Name: "svc_test", Hints: tools.Hints{Idempotent: true}, Call: fn, Input: tools.All()[0].Input, Output: tools.All()[0].Input}
-	s.AddTool(describe(tool), handler(env, (&flights{}).patient(guarded(tool, env.Log)), &consent{}, store, env.Log))
+	made := tool.Tool{Name: "svc_test", Hints: tool.Hints{Idempotent: true}, Call: fn, Input: tools.All()[0].Input, Output: tools.All()[0].Input}
+	s.AddTool(describe(made), handler(env, (&flights{}).patient(guarded(made, env.Log)), &consent{}, store, env.Log))
 	return connectTo(t, s, era, o)
 }
 
@@ -130,7 +131,7 @@ func TestCancellationStopsTheWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			began, stopped := make(chan struct{}), make(chan struct{})
-			session := withTool(t, era, nil, func(ctx context.Context, _ *tools.Env, _ json.RawMessage) (any, error) {
+			session := withTool(t, era, nil, func(ctx context.Context, _ *tool.Env, _ json.RawMessage) (any, error) {
 				close(began)
 				<-ctx.Done()
 				close(stopped)
@@ -156,7 +157,7 @@ func TestProgressReachesTheClient(t *testing.T) {
 			is := is.New(t)
 			told := make(chan *mcp.ProgressNotificationParams, 100)
 			o := &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) { told <- req.Params }}
-			session := withTool(t, era, o, func(_ context.Context, env *tools.Env, _ json.RawMessage) (any, error) {
+			session := withTool(t, era, o, func(_ context.Context, env *tool.Env, _ json.RawMessage) (any, error) {
 				env.Progress("reading", 1, 2)
 				return map[string]string{"a": "b"}, nil
 			})
@@ -247,7 +248,7 @@ func BenchmarkNoOpCall(b *testing.B) {
 	c, closer, err := backend.OpenEmbedded(b.Context(), b.TempDir(), backend.Config{Log: slog.New(slog.DiscardHandler)})
 	is.NoErr(err)
 	defer closer.Close()
-	env := &tools.Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, LocalKey: localKey(), Client: func(context.Context) (*client.Client, error) { return c, nil }}
+	env := &tool.Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, LocalKey: localKey(), Client: func(context.Context) (*client.Client, error) { return c, nil }}
 	here, there := mcp.NewInMemoryTransports()
 	_, err = newServer(env, &documents{log: env.Log}, Options{Log: env.Log}).Connect(b.Context(), there, nil)
 	is.NoErr(err)

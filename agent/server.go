@@ -20,6 +20,7 @@ import (
 
 	"svc/backend/visible"
 	"svc/tools"
+	"svc/tools/tool"
 )
 
 // Options are what Serve takes beside its streams.
@@ -51,8 +52,8 @@ func (o Options) Check() error {
 }
 
 // tools are those to serve.
-func (o Options) tools() []tools.Tool {
-	return slices.DeleteFunc(tools.All(), func(t tools.Tool) bool {
+func (o Options) tools() []tool.Tool {
+	return slices.DeleteFunc(tools.All(), func(t tool.Tool) bool {
 		return o.ReadOnly && !t.Hints.ReadOnly || len(o.Tools) > 0 && !slices.Contains(o.Tools, t.Name)
 	})
 }
@@ -63,7 +64,7 @@ const grace = 5 * time.Second
 // Serve answers on in and out until in ends, ctx is done, or the client has
 // stopped reading. It returns nil on each of them; what then still does not end
 // is left behind, for the program to end.
-func Serve(ctx context.Context, env *tools.Env, in io.ReadCloser, out io.WriteCloser, o Options) error {
+func Serve(ctx context.Context, env *tool.Env, in io.ReadCloser, out io.WriteCloser, o Options) error {
 	store := &documents{log: o.Log, dir: o.Results}
 	defer store.close()
 	return serve(ctx, newServer(env, store, o), newLineGuard(in, out), o.Log)
@@ -98,7 +99,7 @@ func abnormal(err error) error {
 
 // newServer makes the MCP server over tools.All. What results leave out is
 // kept in store.
-func newServer(env *tools.Env, store *documents, o Options) *mcp.Server {
+func newServer(env *tool.Env, store *documents, o Options) *mcp.Server {
 	served := *env
 	served.Resources, served.ForAgent = store, true
 	s := mcp.NewServer(&mcp.Implementation{Name: "svc", Title: "svc", Version: o.Version}, &mcp.ServerOptions{
@@ -131,7 +132,7 @@ func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 }
 
 // describe is the tool as clients see it, with all four hints explicit.
-func describe(t tools.Tool) *mcp.Tool {
+func describe(t tool.Tool) *mcp.Tool {
 	return &mcp.Tool{
 		Name:         t.Name,
 		Title:        t.Title,
@@ -148,9 +149,9 @@ func describe(t tools.Tool) *mcp.Tool {
 }
 
 // guarded gives a tool whose panics are errors: the session goes on.
-func guarded(t tools.Tool, log *slog.Logger) tools.Tool {
+func guarded(t tool.Tool, log *slog.Logger) tool.Tool {
 	work := t.Call
-	t.Call = func(ctx context.Context, env *tools.Env, args json.RawMessage) (_ any, err error) {
+	t.Call = func(ctx context.Context, env *tool.Env, args json.RawMessage) (_ any, err error) {
 		defer func() {
 			if r := recover(); r != nil {
 				log.Error("panic in tool", "tool", t.Name, "panic", r, "stack", string(debug.Stack()))
@@ -164,7 +165,7 @@ func guarded(t tools.Tool, log *slog.Logger) tools.Tool {
 
 // handler runs a tool. Whatever goes wrong becomes a result that is an error in
 // words.
-func handler(env *tools.Env, t tools.Tool, asked *consent, store *documents, log *slog.Logger) mcp.ToolHandler {
+func handler(env *tool.Env, t tool.Tool, asked *consent, store *documents, log *slog.Logger) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx, done := context.WithCancel(ctx)
 		defer done()

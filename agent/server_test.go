@@ -24,6 +24,9 @@ import (
 	"svc/backend/api/attest"
 	"svc/backend/client"
 	"svc/tools"
+	"svc/tools/assessment"
+	"svc/tools/collaboration"
+	"svc/tools/tool"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -44,12 +47,12 @@ func localKey() func() (ed25519.PrivateKey, error) {
 }
 
 // newEnv is a real environment: the embedded backend on a new store.
-func newEnv(t *testing.T) *tools.Env {
+func newEnv(t *testing.T) *tool.Env {
 	t.Helper()
 	dir := t.TempDir()
 	var mu sync.Mutex
 	var opened *client.Client
-	return &tools.Env{
+	return &tool.Env{
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test", LocalKey: localKey(),
 		Client: func(ctx context.Context) (*client.Client, error) {
 			mu.Lock()
@@ -68,7 +71,7 @@ func newEnv(t *testing.T) *tools.Env {
 }
 
 // connect starts a server over in-memory pipes and a real client of the era.
-func connect(t *testing.T, env *tools.Env, era *mcp.ClientSessionOptions) *mcp.ClientSession {
+func connect(t *testing.T, env *tool.Env, era *mcp.ClientSessionOptions) *mcp.ClientSession {
 	t.Helper()
 	store := &documents{log: env.Log}
 	t.Cleanup(store.close)
@@ -93,10 +96,10 @@ func TestToolsAreAsPublished(t *testing.T) {
 	listed, err := session.ListTools(t.Context(), nil)
 	is.NoErr(err)
 	is.Equal(len(listed.Tools), len(tools.All()))
-	for _, tool := range listed.Tools {
-		b, err := json.MarshalIndent(tool, "", "  ")
+	for _, made := range listed.Tools {
+		b, err := json.MarshalIndent(made, "", "  ")
 		is.NoErr(err)
-		golden := filepath.Join("testdata", "tools", tool.Name+".json")
+		golden := filepath.Join("testdata", "tools", made.Name+".json")
 		if *update {
 			is.NoErr(os.WriteFile(golden, append(b, '\n'), 0o644))
 		}
@@ -107,21 +110,21 @@ func TestToolsAreAsPublished(t *testing.T) {
 }
 
 func TestSchemasArePortable(t *testing.T) {
-	for _, tool := range tools.All() {
-		for what, schema := range map[string]*jsonschema.Schema{"input": tool.Input, "output": tool.Output} {
+	for _, made := range tools.All() {
+		for what, schema := range map[string]*jsonschema.Schema{"input": made.Input, "output": made.Output} {
 			b, err := json.Marshal(schema)
 			is.New(t).NoErr(err)
 			if schema.OneOf != nil || schema.AnyOf != nil || schema.AllOf != nil {
-				t.Errorf("%s %s: a combinator at the top: some providers refuse the whole list", tool.Name, what)
+				t.Errorf("%s %s: a combinator at the top: some providers refuse the whole list", made.Name, what)
 			}
 			for _, bad := range []string{`"null"`, `"type":[`} {
 				if strings.Contains(string(b), bad) {
-					t.Errorf("%s %s schema has %s: %s", tool.Name, what, bad, b)
+					t.Errorf("%s %s schema has %s: %s", made.Name, what, bad, b)
 				}
 			}
 		}
-		if tool.Title == "" || tool.Description == "" {
-			t.Errorf("%s has no title or description", tool.Name)
+		if made.Title == "" || made.Description == "" {
+			t.Errorf("%s has no title or description", made.Name)
 		}
 	}
 }
@@ -152,13 +155,13 @@ func TestCallsInBothEras(t *testing.T) {
 func TestSummaryNamesWhereTheRestIs(t *testing.T) {
 	is := is.New(t)
 	session := connect(t, newEnv(t), eras["modern"])
-	var summary tools.AssessResult
+	var summary assessment.Result
 	is.NoErr(json.Unmarshal([]byte(text(call(t, session, "svc_assess", map[string]any{"root": fixture}))), &summary))
 	is.True(summary.Truncated)
 	is.True(summary.Total["packages"] > len(summary.Packages))
 	rest, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: summary.Resource})
 	is.NoErr(err)
-	var whole tools.AssessResult
+	var whole assessment.Result
 	is.NoErr(json.Unmarshal([]byte(rest.Contents[0].Text), &whole))
 	is.Equal(len(whole.Packages), summary.Total["packages"])
 	_, err = session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: documentScheme + "nothing"})
@@ -202,8 +205,8 @@ func TestCollaborationInBothEras(t *testing.T) {
 			got := call(t, session, "svc_get_finding", map[string]any{"id": "1"})
 			is.True(len(text(got)) < 8<<10)
 			is.True(strings.Contains(text(got), `"resource":"svc://document/finding-1-`))
-			for _, tool := range []string{"svc_get_status", "svc_whats_new", "svc_updates", "svc_export_collaboration", "svc_list_findings", "svc_list_questions"} {
-				r := call(t, session, tool, nil)
+			for _, made := range []string{"svc_get_status", "svc_whats_new", "svc_updates", "svc_export_collaboration", "svc_list_findings", "svc_list_questions"} {
+				r := call(t, session, made, nil)
 				is.True(!r.IsError)
 				sameTwice(t, r)
 			}
@@ -234,7 +237,7 @@ func TestLongListsGoOn(t *testing.T) {
 	for len(seen) < 70 {
 		r := call(t, session, "svc_list_findings", args)
 		is.True(len(text(r)) < 8<<10)
-		var l tools.FindingList
+		var l collaboration.FindingList
 		is.NoErr(json.Unmarshal([]byte(text(r)), &l))
 		for _, f := range l.Findings {
 			is.True(!seen[f.ID]) // no entry twice
@@ -255,8 +258,8 @@ func TestUnknownArgumentsAreRefusedInWords(t *testing.T) {
 
 func TestAPanicIsAResult(t *testing.T) {
 	is := is.New(t)
-	tool := tools.Tool{Name: "svc_broken", Hints: tools.Hints{Idempotent: true}, Call: func(context.Context, *tools.Env, json.RawMessage) (any, error) { panic("broken") }}
-	r, err := handler(newEnv(t), (&flights{}).patient(guarded(tool, slog.New(slog.DiscardHandler))), &consent{}, &documents{}, slog.New(slog.DiscardHandler))(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
+	made := tool.Tool{Name: "svc_broken", Hints: tool.Hints{Idempotent: true}, Call: func(context.Context, *tool.Env, json.RawMessage) (any, error) { panic("broken") }}
+	r, err := handler(newEnv(t), (&flights{}).patient(guarded(made, slog.New(slog.DiscardHandler))), &consent{}, &documents{}, slog.New(slog.DiscardHandler))(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
 	is.NoErr(err)
 	is.True(r.IsError)
 }
@@ -344,9 +347,9 @@ func call(t *testing.T, s *mcp.ClientSession, name string, args map[string]any) 
 func conforms(t *testing.T, name string, r *mcp.CallToolResult) {
 	t.Helper()
 	is := is.New(t)
-	for _, tool := range tools.All() {
-		if tool.Name == name {
-			schema, err := tool.Output.Resolve(nil)
+	for _, made := range tools.All() {
+		if made.Name == name {
+			schema, err := made.Output.Resolve(nil)
 			is.NoErr(err)
 			var v any
 			is.NoErr(json.Unmarshal([]byte(text(r)), &v))

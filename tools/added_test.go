@@ -14,6 +14,10 @@ import (
 
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
+
+	"svc/tools/machine"
+	"svc/tools/tool"
+	"svc/tools/verification"
 )
 
 // extend adds to a file of a machine. Other machines may have the old one too.
@@ -74,7 +78,7 @@ var unannounced = []addition{
 // nothing else is.
 func TestWhatWasAddedIsNamed(t *testing.T) {
 	env := newEnv(t)
-	root, migrated, verification := verified(t, env)
+	root, migrated, verifiedOut := verified(t, env)
 	sets := rapid.SliceOfNDistinct(rapid.IntRange(0, len(unannounced)-1), 1, 8, rapid.ID[int])
 	every := make([]int, len(unannounced))
 	for i := range every {
@@ -91,10 +95,10 @@ func TestWhatWasAddedIsNamed(t *testing.T) {
 				want = append(want, unannounced[i].want)
 			}
 			slices.Sort(want)
-			in := VerifyInput{Machine: Machine{Root: dir}, Detail: DetailFull, Accept: accept(t, "")}
-			for _, source := range []string{migrated, verification} {
+			in := verification.Input{Machine: machine.Machine{Root: dir}, Detail: tool.DetailFull, Accept: accept(t, "")}
+			for _, source := range []string{migrated, verifiedOut} {
 				in.Source = source
-				r, err := Drift(t.Context(), env, in)
+				r, err := verification.Drift(t.Context(), env, in)
 				is.NoErr(err)
 				got := named(r.Differences())
 				slices.Sort(got)
@@ -102,7 +106,7 @@ func TestWhatWasAddedIsNamed(t *testing.T) {
 				is.True(!r.Parity)
 			}
 			in.Source = migrated
-			r, err := Verify(t.Context(), env, in)
+			r, err := verification.Verify(t.Context(), env, in)
 			is.NoErr(err)
 			got := named(r.Differences())
 			slices.Sort(got)
@@ -123,7 +127,7 @@ func TestACertificateWithoutItsKeyIsNamed(t *testing.T) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	is.NoErr(err)
 	put("etc/ssl/private/shop.key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})))(t, root)
-	r, err := Verify(t.Context(), env, VerifyInput{Machine: Machine{Root: root}, Source: migrated, Detail: DetailFull, Accept: accept(t, "")})
+	r, err := verification.Verify(t.Context(), env, verification.Input{Machine: machine.Machine{Root: root}, Source: migrated, Detail: tool.DetailFull, Accept: accept(t, "")})
 	is.NoErr(err)
 	is.True(slices.Contains(named(r.Differences()), "certificates /etc/ssl/certs/shop.pem (key)"))
 }

@@ -13,7 +13,10 @@ import (
 
 	"github.com/matryer/is"
 
+	"svc/tools/evidence"
 	"svc/tools/migration"
+	"svc/tools/move"
+	"svc/tools/tool"
 )
 
 // debWith is a folder with a package of one file.
@@ -51,7 +54,7 @@ func editedHost(t *testing.T, base, ours string) string {
 // sshdRow is what the plan in a folder says of sshd_config.
 func sshdRow(t *testing.T, out string) (row migration.Config) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(out, planFile))
+	text, err := os.ReadFile(filepath.Join(out, evidence.PlanFile))
 	is.New(t).NoErr(err)
 	var p migration.Plan
 	is.New(t).NoErr(json.Unmarshal(text, &p))
@@ -112,7 +115,7 @@ func TestAClashIsAQuestion(t *testing.T) {
 		found = found || f.Key == "configuration.merge-clash"
 	}
 	is.True(found)
-	page, err := os.ReadFile(filepath.Join(in.Out, reportFile))
+	page, err := os.ReadFile(filepath.Join(in.Out, evidence.ReportFile))
 	is.NoErr(err)
 	is.True(bytes.Contains(page, []byte("<pre>UsePAM no</pre>")))
 	is.True(bytes.Contains(page, []byte("<pre>UsePAM maybe</pre>")))
@@ -122,16 +125,16 @@ func TestArchivesThatCanNotBeRead(t *testing.T) {
 	is := is.New(t)
 	in := confirmed(t)
 	in.SourceArchives = []string{t.TempDir()}
-	_, err := Migrate(t.Context(), newEnv(t), in)
-	var input *InputError
+	_, err := move.Migrate(t.Context(), newEnv(t), in)
+	var input *tool.InputError
 	is.True(errors.As(err, &input)) // the target's are missing
-	in.Archives = Archives{TargetArchives: []string{t.TempDir()}}
-	_, err = Migrate(t.Context(), newEnv(t), in)
+	in.Archives = move.Archives{TargetArchives: []string{t.TempDir()}}
+	_, err = move.Migrate(t.Context(), newEnv(t), in)
 	is.True(err != nil) // no packages are there
 	broken := debWith(t, "openssh-server", "/etc/x", "x")
 	is.NoErr(os.WriteFile(filepath.Join(broken, "openssh-server_1%3a10.0-1_amd64.deb"), []byte("no package"), 0o600))
 	in.Root, in.TargetArchives = editedHost(t, oldDefault, oldDefault+"Port 2222\n"), []string{broken}
-	_, err = Migrate(t.Context(), newEnv(t), in)
+	_, err = move.Migrate(t.Context(), newEnv(t), in)
 	is.True(err != nil)
 	_, err = os.Stat(in.Out)
 	is.True(errors.Is(err, os.ErrNotExist)) // nothing was written

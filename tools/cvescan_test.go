@@ -17,6 +17,12 @@ import (
 	"svc/backend/advisory"
 	"svc/backend/api"
 	"svc/backend/client"
+	"svc/tools/assessment"
+	"svc/tools/cvescan"
+	"svc/tools/evidence"
+	"svc/tools/machine"
+	"svc/tools/move"
+	"svc/tools/tool"
 )
 
 // manyCVEs are names as a kernel's advisory has them.
@@ -29,10 +35,10 @@ func manyCVEs(i int) string {
 }
 
 // scanEnv has advisories of every package of the fixture, in Debian 11 and 13.
-func scanEnv(t *testing.T) *Env {
+func scanEnv(t *testing.T) *tool.Env {
 	t.Helper()
 	is := is.New(t)
-	a, err := Assess(t.Context(), &Env{Now: time.Now}, AssessInput{Machine: Machine{Root: fixture}, Detail: DetailFull})
+	a, err := assessment.Assess(t.Context(), &tool.Env{Now: time.Now}, assessment.Input{Machine: machine.Machine{Root: fixture}, Detail: tool.DetailFull})
 	is.NoErr(err)
 	dir := t.TempDir()
 	vectors := []string{"C:H/I:H/A:H", "C:N/I:N/A:H", "C:N/I:N/A:L"}
@@ -67,14 +73,14 @@ func TestASummaryOfAScanIsSmall(t *testing.T) {
 	env, all := scanEnv(t), kept{}
 	env.Resources = all
 	for _, target := range []string{"", "debian-13"} {
-		r, err := CVEScan(t.Context(), env, CVEScanInput{Machine: Machine{Root: fixture}, Target: target})
+		r, err := cvescan.Scan(t.Context(), env, cvescan.Input{Machine: machine.Machine{Root: fixture}, Target: target})
 		is.NoErr(err)
-		is.True(len(encoded(r)) <= summaryBudget)
+		is.True(len(tool.Encoded(r)) <= tool.SummaryBudget)
 		is.True(r.Truncated && len(r.Matches) > 0 && r.Total["matches"] > len(r.Matches))
 		is.Equal(r.Matches[0].Severity, "critical") // the worst stay
 		is.True(r.Counts.Critical > 0 && r.Counts.Medium > 0)
 		is.Equal(len(r.Warnings) > 0, target != "") // of counterparts that nobody could compare
-		var whole CVEScanResult
+		var whole cvescan.Result
 		is.NoErr(json.Unmarshal(all[r.Resource], &whole))
 		is.Equal(len(whole.Matches), r.Total["matches"])
 		is.Equal(len(whole.Matches[0].Aliases), 40)
@@ -87,7 +93,7 @@ func TestASummaryOfAScanIsSmall(t *testing.T) {
 
 func TestAScanWithoutAdvisoriesIsNotClean(t *testing.T) {
 	is := is.New(t)
-	r, err := CVEScan(t.Context(), newEnv(t), CVEScanInput{Machine: Machine{Root: fixture}, Target: "debian-13"})
+	r, err := cvescan.Scan(t.Context(), newEnv(t), cvescan.Input{Machine: machine.Machine{Root: fixture}, Target: "debian-13"})
 	is.NoErr(err)
 	is.True(!r.Feed.Loaded && r.Stale && !r.Target.Compared)
 	is.True(strings.HasPrefix(r.Warnings[0], "NOTHING WAS COMPARED"))
@@ -96,7 +102,7 @@ func TestAScanWithoutAdvisoriesIsNotClean(t *testing.T) {
 
 func TestAMoveWithoutCounterpartsIsNotKnown(t *testing.T) {
 	is := is.New(t)
-	r, err := CVEScan(t.Context(), scanEnv(t), CVEScanInput{Machine: Machine{Root: fixture}, Target: "amzn-2"})
+	r, err := cvescan.Scan(t.Context(), scanEnv(t), cvescan.Input{Machine: machine.Machine{Root: fixture}, Target: "amzn-2"})
 	is.NoErr(err)
 	is.True(r.Feed.Loaded && !r.Target.Compared)
 	is.True(strings.Contains(strings.Join(r.Warnings, "\n"), "the index is sure of no package's counterpart in amzn-2"))
@@ -104,9 +110,9 @@ func TestAMoveWithoutCounterpartsIsNotKnown(t *testing.T) {
 
 func TestScanRefusals(t *testing.T) {
 	is := is.New(t)
-	_, err := CVEScan(t.Context(), newEnv(t), CVEScanInput{Machine: Machine{Root: fixture}, Target: "debain-13"})
+	_, err := cvescan.Scan(t.Context(), newEnv(t), cvescan.Input{Machine: machine.Machine{Root: fixture}, Target: "debain-13"})
 	is.True(err != nil && strings.Contains(err.Error(), "debian-13"))
-	_, err = CVEScan(t.Context(), newEnv(t), CVEScanInput{Machine: Machine{Root: fixture}, Detail: "some"})
+	_, err = cvescan.Scan(t.Context(), newEnv(t), cvescan.Input{Machine: machine.Machine{Root: fixture}, Detail: "some"})
 	is.True(err != nil)
 }
 
@@ -141,7 +147,7 @@ func TestOnlyTheKernelThatRuns(t *testing.T) {
 				a.Running = &assess.Running{Kernel: c.running}
 			}
 			got := []string{}
-			for _, p := range scanned(a) {
+			for _, p := range cvescan.Scanned(a) {
 				got = append(got, p.Name+" "+p.Version)
 			}
 			is.New(t).Equal(strings.Join(got, ", "), c.want)
@@ -154,13 +160,13 @@ func TestAMigrationSaysWhatItFixes(t *testing.T) {
 	is := is.New(t)
 	env := scanEnv(t)
 	in := confirmed(t)
-	preflight, err := Migrate(t.Context(), env, MigrateInput{Machine: in.Machine, Target: in.Target, Preflight: true})
+	preflight, err := move.Migrate(t.Context(), env, move.Input{Machine: in.Machine, Target: in.Target, Preflight: true})
 	is.NoErr(err)
 	is.True(!preflight.Exposure.Compared && strings.Contains(preflight.Exposure.Why, "no licence seat"))
 	r := migrate(t, env, in)
 	is.True(r.SeatClaimed) // by the migration, not by the scan
 	is.True(r.Exposure.Compared)
-	b, err := os.ReadFile(filepath.Join(in.Out, exposureFile))
+	b, err := os.ReadFile(filepath.Join(in.Out, evidence.ExposureFile))
 	is.NoErr(err)
 	var d struct {
 		Fixed, Stays, Brought, Open []json.RawMessage

@@ -11,6 +11,10 @@ import (
 
 	"svc/backend/api/attest"
 	"svc/tools/artifact"
+	"svc/tools/dataplan"
+	"svc/tools/evidence"
+	"svc/tools/machine"
+	"svc/tools/tool"
 )
 
 func TestDataPlanIsSignedByTheLocalKeyAndRepeats(t *testing.T) {
@@ -18,12 +22,12 @@ func TestDataPlanIsSignedByTheLocalKeyAndRepeats(t *testing.T) {
 	env, key := newEnv(t), attest.NewKey()
 	env.Client = nil // no service is called
 	env.LocalKey = func() (ed25519.PrivateKey, error) { return key, nil }
-	in := DataPlanInput{Machine: Machine{Root: fixture}, Target: "debian-13", Out: filepath.Join(t.TempDir(), "out"), SourceOffline: true, Confirm: true}
-	r, err := DataPlan(t.Context(), env, in)
+	in := dataplan.PlanInput{Machine: machine.Machine{Root: fixture}, Target: "debian-13", Out: filepath.Join(t.TempDir(), "out"), SourceOffline: true, Confirm: true}
+	r, err := dataplan.Plan(t.Context(), env, in)
 	is.NoErr(err)
 	is.Equal(len(r.Inhibitors), 0)
 	first := contents(t, in.Out)
-	envelope, err := os.ReadFile(filepath.Join(in.Out, attestationFile))
+	envelope, err := os.ReadFile(filepath.Join(in.Out, evidence.AttestationFile))
 	is.NoErr(err)
 	s, err := attest.Verify(envelope, []ed25519.PublicKey{key.Public().(ed25519.PublicKey)})
 	is.NoErr(err)
@@ -33,16 +37,16 @@ func TestDataPlanIsSignedByTheLocalKeyAndRepeats(t *testing.T) {
 	p, err := s.Known()
 	is.NoErr(err)
 	is.True(p.(*attest.DataPlanPredicate).SourceOffline)
-	_, err = DataPlan(t.Context(), env, in)
+	_, err = dataplan.Plan(t.Context(), env, in)
 	is.NoErr(err)
 	is.Equal(contents(t, in.Out), first)
 }
 
 func TestDataPlanNeedsConfirm(t *testing.T) {
 	is := is.New(t)
-	in := DataPlanInput{Machine: Machine{Root: fixture}, Target: "debian-13", Out: filepath.Join(t.TempDir(), "out")}
-	_, err := DataPlan(t.Context(), newEnv(t), in)
-	var confirm *NeedsConfirm
+	in := dataplan.PlanInput{Machine: machine.Machine{Root: fixture}, Target: "debian-13", Out: filepath.Join(t.TempDir(), "out")}
+	_, err := dataplan.Plan(t.Context(), newEnv(t), in)
+	var confirm *tool.NeedsConfirm
 	is.True(errors.As(err, &confirm))
 	_, err = os.Stat(in.Out)
 	is.True(os.IsNotExist(err))

@@ -18,7 +18,10 @@ import (
 
 	"github.com/matryer/is"
 
+	"svc/tools/machine"
 	"svc/tools/parity"
+	"svc/tools/tool"
+	"svc/tools/verification"
 )
 
 // replace changes a file of a machine; the text to be changed must be there.
@@ -71,7 +74,7 @@ func renew(file, name string) func(*testing.T, string) {
 // named by its dimension and by no other.
 func TestEachDimensionNamesItsChange(t *testing.T) {
 	env := newEnv(t)
-	root, migrated, verification := verified(t, env, put("var/lib/mysql/mysql/db.opt", ""))
+	root, migrated, verifiedOut := verified(t, env, put("var/lib/mysql/mysql/db.opt", ""))
 	for _, c := range []struct {
 		name    string
 		change  func(*testing.T, string)
@@ -109,11 +112,11 @@ func TestEachDimensionNamesItsChange(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "host")
 			is.NoErr(exec.Command("cp", "-al", root, dir).Run())
 			c.change(t, dir)
-			r, err := Drift(t.Context(), env, VerifyInput{Machine: Machine{Root: dir}, Source: verification, Detail: DetailFull})
+			r, err := verification.Drift(t.Context(), env, verification.Input{Machine: machine.Machine{Root: dir}, Source: verifiedOut, Detail: tool.DetailFull})
 			is.NoErr(err)
 			is.Equal(named(r.Checks), []string{c.want})
 			is.True(len(r.Checks) == 0 || len(r.Checks[0].Evidence) > 0)
-			r, err = Verify(t.Context(), env, VerifyInput{Machine: Machine{Root: dir}, Source: migrated, Detail: DetailFull, Accept: accept(t, "")})
+			r, err = verification.Verify(t.Context(), env, verification.Input{Machine: machine.Machine{Root: dir}, Source: migrated, Detail: tool.DetailFull, Accept: accept(t, "")})
 			is.NoErr(err)
 			is.Equal(slices.Contains(named(r.Differences()), cmp.Or(c.verified, c.want)), !c.drifted)
 		})

@@ -21,12 +21,18 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/api/schema"
+	"svc/tools/cvescan"
 	"svc/tools/data"
+	"svc/tools/dataplan"
+	"svc/tools/dbplan"
+	"svc/tools/evidence"
 	"svc/tools/exposure"
 	"svc/tools/fleet"
+	"svc/tools/machine"
 	"svc/tools/migration"
 	"svc/tools/parity"
 	"svc/tools/rehearsal"
+	"svc/tools/tool"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -42,16 +48,16 @@ func published() map[string]*jsonschema.Schema {
 		"exposure":            documentOf[exposure.Document](exposure.Schema),
 		"data":                documentOf[data.Discovery](data.Schema),
 		"data-plan":           documentOf[data.Plan](data.PlanSchema),
-		"db-plan":             documentOf[DBPlanResult](DBPlanSchema),
-		"db-upgrade-path":     documentOf[DBUpgradePathResult](DBUpgradePathSchema),
-		"cve-scan":            documentOf[CVEScanResult](CVEScanSchema),
+		"db-plan":             documentOf[dbplan.PlanResult](dbplan.PlanSchema),
+		"db-upgrade-path":     documentOf[dbplan.UpgradePathResult](dbplan.UpgradePathSchema),
+		"cve-scan":            documentOf[cvescan.Result](cvescan.Schema),
 		"fleet":               documentOf[fleet.Document](fleet.Schema),
-		"envelope":            schemaOf[api.Envelope](),
-		"migration-predicate": schemaOf[attest.MigrationPredicate](),
-		"parity-predicate":    schemaOf[attest.ParityPredicate](),
-		"data-plan-predicate": schemaOf[attest.DataPlanPredicate](),
+		"envelope":            tool.SchemaOf[api.Envelope](nil),
+		"migration-predicate": tool.SchemaOf[attest.MigrationPredicate](nil),
+		"parity-predicate":    tool.SchemaOf[attest.ParityPredicate](nil),
+		"data-plan-predicate": tool.SchemaOf[attest.DataPlanPredicate](nil),
 		"rehearsal":           documentOf[rehearsal.Document](rehearsal.Schema),
-		"rehearsal-predicate": schemaOf[attest.RehearsalPredicate](),
+		"rehearsal-predicate": tool.SchemaOf[attest.RehearsalPredicate](nil),
 		"statement":           statementSchema(),
 	}
 	for name, s := range all {
@@ -63,8 +69,8 @@ func published() map[string]*jsonschema.Schema {
 // documentOf is the schema of an artifact: it names its form, and a later version
 // may have more members.
 func documentOf[T any](form string) *jsonschema.Schema {
-	s := inferred[T]()
-	open(s)
+	s := tool.Inferred[T](nil)
+	tool.Open(s)
 	settle(s)
 	s.Properties["schema"].Enum = []any{form}
 	return s
@@ -91,7 +97,7 @@ func settle(s *jsonschema.Schema) {
 // statementSchema is that of what attest/sign takes: one subject, the manifest, and
 // the predicate that the type names.
 func statementSchema() *jsonschema.Schema {
-	s := schemaOf[attest.Statement]()
+	s := tool.SchemaOf[attest.Statement](nil)
 	s.Properties["_type"].Enum = []any{attest.StatementType}
 	subject := s.Properties["subject"]
 	subject.MinItems, subject.MaxItems = jsonschema.Ptr(1), jsonschema.Ptr(1)
@@ -157,21 +163,21 @@ func TestRealArtifactsHoldTheSchemas(t *testing.T) {
 	env := newEnv(t)
 	root, migrated, verified := verified(t, env)
 	planned := filepath.Join(t.TempDir(), "data")
-	_, err := DataPlan(t.Context(), env, DataPlanInput{Machine: Machine{Root: root}, Target: "debian-13", Out: planned, Confirm: true})
+	_, err := dataplan.Plan(t.Context(), env, dataplan.PlanInput{Machine: machine.Machine{Root: root}, Target: "debian-13", Out: planned, Confirm: true})
 	is.NoErr(err)
 	for _, c := range []struct{ dir, file, schema string }{
-		{migrated, assessmentFile, "assessment"},
-		{migrated, planFile, "plan"},
-		{migrated, attestationFile, "statement"},
-		{verified, assessmentFile, "assessment"},
-		{verified, parityFile, "parity"},
-		{verified, attestationFile, "statement"},
-		{planned, planFile, "data-plan"},
-		{planned, attestationFile, "statement"},
+		{migrated, evidence.AssessmentFile, "assessment"},
+		{migrated, evidence.PlanFile, "plan"},
+		{migrated, evidence.AttestationFile, "statement"},
+		{verified, evidence.AssessmentFile, "assessment"},
+		{verified, evidence.ParityFile, "parity"},
+		{verified, evidence.AttestationFile, "statement"},
+		{planned, evidence.PlanFile, "data-plan"},
+		{planned, evidence.AttestationFile, "statement"},
 	} {
 		b, err := os.ReadFile(filepath.Join(c.dir, c.file))
 		is.NoErr(err)
-		if c.file == attestationFile {
+		if c.file == evidence.AttestationFile {
 			is.NoErr(holds(t, "envelope", b))
 			var e api.Envelope
 			is.NoErr(json.Unmarshal(b, &e))
@@ -189,14 +195,14 @@ func TestRealArtifactsHoldTheSchemas(t *testing.T) {
 func TestAnswersHoldTheSchemas(t *testing.T) {
 	is := is.New(t)
 	env := newEnv(t)
-	discovered, err := DataDiscover(t.Context(), env, DataDiscoverInput{Machine: Machine{Root: fixture}, Detail: DetailFull})
+	discovered, err := dataplan.Discover(t.Context(), env, dataplan.DiscoverInput{Machine: machine.Machine{Root: fixture}, Detail: tool.DetailFull})
 	is.NoErr(err)
-	is.NoErr(holds(t, "data", encoded(discovered)))
-	plan, err := DBPlan(t.Context(), env, DBPlanInput{Machine: Machine{Root: fixture}, Target: "debian-13"})
+	is.NoErr(holds(t, "data", tool.Encoded(discovered)))
+	plan, err := dbplan.Plan(t.Context(), env, dbplan.PlanInput{Machine: machine.Machine{Root: fixture}, Target: "debian-13"})
 	is.NoErr(err)
-	is.NoErr(holds(t, "db-plan", encoded(plan)))
-	ways, err := DBUpgradePath(t.Context(), env, DBUpgradePathInput{Engine: "postgresql", From: "13", To: "17"})
+	is.NoErr(holds(t, "db-plan", tool.Encoded(plan)))
+	ways, err := dbplan.UpgradePath(t.Context(), env, dbplan.UpgradePathInput{Engine: "postgresql", From: "13", To: "17"})
 	is.NoErr(err)
-	is.NoErr(holds(t, "db-upgrade-path", encoded(ways)))
-	is.NoErr(holds(t, "exposure", encoded(exposure.Uncompared("debian-11", "debian-13", "no feed"))))
+	is.NoErr(holds(t, "db-upgrade-path", tool.Encoded(ways)))
+	is.NoErr(holds(t, "exposure", tool.Encoded(exposure.Uncompared("debian-11", "debian-13", "no feed"))))
 }

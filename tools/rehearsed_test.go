@@ -11,8 +11,11 @@ import (
 
 	"github.com/matryer/is"
 
+	"svc/backend/api/attest"
 	"svc/tools/artifact"
+	"svc/tools/evidence"
 	"svc/tools/rehearsal"
+	"svc/tools/verification"
 )
 
 func TestAnAgentReadsARehearsalBeforeAnythingIsMoved(t *testing.T) {
@@ -23,26 +26,28 @@ func TestAnAgentReadsARehearsalBeforeAnythingIsMoved(t *testing.T) {
 		Level: rehearsal.Booted, Sum: rehearsal.Sum{Runs: 1, Fails: 1},
 		Checks: []rehearsal.Check{{Kind: "unit", Subject: "shopd.service", Verdict: rehearsal.Fails}, {Kind: "port", Subject: "tcp 80", Verdict: rehearsal.Runs}},
 	}
-	b, err := document(d)
+	b, err := evidence.Document(d)
 	is.NoErr(err)
-	staging, err := artifact.Stage(dir, rehearsalFile, artifact.Files{rehearsalFile: b})
+	staging, err := artifact.Stage(dir, evidence.RehearsalFile, artifact.Files{evidence.RehearsalFile: b})
 	is.NoErr(err)
-	is.NoErr((&rehearsing{move: &move{env: env}}).attest(d, staging))
+	key, err := env.LocalKey()
+	is.NoErr(err)
+	is.NoErr(evidence.SignOwn(staging, key, &attest.RehearsalPredicate{Level: string(d.Level)}))
 	is.NoErr(staging.Commit())
 
 	call := func() (any, error) {
 		args, err := json.Marshal(map[string]string{"rehearsal": dir})
 		is.NoErr(err)
-		return verifyTool().Call(t.Context(), env, args)
+		return verification.Tool().Call(t.Context(), env, args)
 	}
 	got, err := call()
 	is.NoErr(err)
-	said := got.(RehearsalResult).Rehearsal
+	said := got.(verification.RehearsalResult).Rehearsal
 	is.Equal(said.Sum, d.Sum)
 	is.Equal(said.SHA256, artifact.Digest(b))
 	is.Equal(said.Failed, d.Checks[:1])
 
-	is.NoErr(os.WriteFile(filepath.Join(dir, rehearsalFile), []byte(strings.Replace(string(b), "shopd", "other", 1)), 0o644))
+	is.NoErr(os.WriteFile(filepath.Join(dir, evidence.RehearsalFile), []byte(strings.Replace(string(b), "shopd", "other", 1)), 0o644))
 	_, err = call()
 	is.True(strings.Contains(err.Error(), "is not what was attested"))
 }

@@ -18,7 +18,14 @@ import (
 
 	"svc/assess"
 	"svc/backend/secret/secrettest"
+	"svc/tools/assessment"
+	"svc/tools/dataplan"
+	"svc/tools/evidence"
+	"svc/tools/machine"
 	"svc/tools/migration"
+	"svc/tools/move"
+	"svc/tools/tool"
+	"svc/tools/verification"
 )
 
 // Two keys that may log in, one of them with a secret in its options.
@@ -114,23 +121,23 @@ func looks(t *testing.T, root string, secrets bool) map[string][]byte {
 		is.NoErr(err)
 		all[what] = b
 	}
-	m := Machine{Root: root}
-	assessed, err := Assess(t.Context(), env, AssessInput{Machine: m, Detail: DetailFull})
+	m := machine.Machine{Root: root}
+	assessed, err := assessment.Assess(t.Context(), env, assessment.Input{Machine: m, Detail: tool.DetailFull})
 	note("assess", assessed, err)
 	for _, target := range []string{"debian-13", "almalinux-9", "debian-11"} {
-		in := MigrateInput{Machine: m, Target: target, Out: filepath.Join(out, target), Confirm: true, IncludeSecrets: secrets}
-		migrated, err := Migrate(t.Context(), env, in)
+		in := move.Input{Machine: m, Target: target, Out: filepath.Join(out, target), Confirm: true, IncludeSecrets: secrets}
+		migrated, err := move.Migrate(t.Context(), env, in)
 		note("migrate "+target, migrated, err)
 	}
 	// The machine as it is after its migration, with other lines in its files.
 	is.NoErr(os.WriteFile(filepath.Join(root, "etc/hosts"), []byte("127.0.0.1 localhost # password=after-Passw0rd\n"), 0o644))
-	verified, err := Verify(t.Context(), env, VerifyInput{Machine: m, Source: filepath.Join(out, "debian-11"), Out: filepath.Join(out, "verification"), Detail: DetailFull})
+	verified, err := verification.Verify(t.Context(), env, verification.Input{Machine: m, Source: filepath.Join(out, "debian-11"), Out: filepath.Join(out, "verification"), Detail: tool.DetailFull})
 	note("verify", verified, err)
-	drift, err := Drift(t.Context(), env, VerifyInput{Machine: m, Source: filepath.Join(out, "debian-13"), Detail: DetailFull})
+	drift, err := verification.Drift(t.Context(), env, verification.Input{Machine: m, Source: filepath.Join(out, "debian-13"), Detail: tool.DetailFull})
 	note("drift", drift, err)
-	discovered, err := DataDiscover(t.Context(), env, DataDiscoverInput{Machine: m})
+	discovered, err := dataplan.Discover(t.Context(), env, dataplan.DiscoverInput{Machine: m})
 	note("data discover", discovered, err)
-	data, err := DataPlan(t.Context(), env, DataPlanInput{Machine: m, Target: "debian-13", Out: filepath.Join(out, "data"), SourceOffline: true, Confirm: true})
+	data, err := dataplan.Plan(t.Context(), env, dataplan.PlanInput{Machine: m, Target: "debian-13", Out: filepath.Join(out, "data"), SourceOffline: true, Confirm: true})
 	note("data plan", data, err)
 	for _, folder := range []string{"debian-13", "almalinux-9", "debian-11", "verification", "data"} {
 		for name, content := range contents(t, filepath.Join(out, folder)) {
@@ -162,7 +169,7 @@ func TestWhatHasNoSecretIsCarriedThoughItIsClosed(t *testing.T) {
 	migrate(t, newEnv(t), in)
 	var p migration.Plan
 	files := contents(t, in.Out)
-	is.NoErr(json.Unmarshal([]byte(files[planFile]), &p))
+	is.NoErr(json.Unmarshal([]byte(files[evidence.PlanFile]), &p))
 	carried := func(name string) migration.Action {
 		i := slices.IndexFunc(p.Configuration, func(c migration.Config) bool { return c.From == name })
 		is.True(i >= 0)
@@ -179,7 +186,7 @@ func TestWhatHasNoSecretIsCarriedThoughItIsClosed(t *testing.T) {
 	is.True(slices.Contains(p.Findings[i].Evidence, assess.Evidence{Path: "/var/spool/cron/crontabs/root", Line: 1}))
 	is.True(slices.Contains(p.Findings[i].Evidence, assess.Evidence{Path: "/etc/redis/redis.conf", Line: 2}))
 	closedFolder(t, in.Out)
-	is.True(strings.Contains(files[planFile], "accounts.keys-left-out"))
+	is.True(strings.Contains(files[evidence.PlanFile], "accounts.keys-left-out"))
 	is.True(strings.Contains(roleText(files), keyTwo) && !strings.Contains(roleText(files), keyOne)) // which would log in without its options
 }
 
@@ -214,12 +221,12 @@ func TestSecretsAreNamedWhereTheyGoAlong(t *testing.T) {
 	in.IncludeSecrets = true
 	migrate(t, newEnv(t), in)
 	files := contents(t, in.Out)
-	for _, name := range []string{assessmentFile, planFile, reportFile} { // what people read shows none
+	for _, name := range []string{evidence.AssessmentFile, evidence.PlanFile, evidence.ReportFile} { // what people read shows none
 		is.Equal(shown([]byte(files[name]), values), nil)
 	}
-	is.True(strings.Contains(files[planFile], "configuration.secrets-carried"))
+	is.True(strings.Contains(files[evidence.PlanFile], "configuration.secrets-carried"))
 	role := roleText(files)
-	is.True(strings.Contains(role, "--password=keys-Passw0rd\",no-pty "+keyOne) && strings.Contains(files[planFile], "accounts.keys-carried"))
+	is.True(strings.Contains(role, "--password=keys-Passw0rd\",no-pty "+keyOne) && strings.Contains(files[evidence.PlanFile], "accounts.keys-carried"))
 	is.True(strings.Contains(role, "r3dis-Passw0rd") && strings.Contains(role, "tab-Passw0rd-1") && strings.Contains(role, "vault-Value-1"))
 	is.True(!strings.Contains(role, "etckeeper-Digest")) // the history never goes along
 	closedFolder(t, in.Out)

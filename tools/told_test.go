@@ -13,6 +13,10 @@ import (
 	"github.com/matryer/is"
 
 	"svc/assess"
+	"svc/tools/assessment"
+	"svc/tools/machine"
+	"svc/tools/move"
+	"svc/tools/tool"
 )
 
 // shelf keeps documents as the MCP server does.
@@ -50,7 +54,7 @@ func TestOnlyThePlanThatWasShownIsConfirmed(t *testing.T) {
 	is := is.New(t)
 	in := confirmed(t)
 	in.PlanDigest = strings.Repeat("0", 64)
-	_, err := Migrate(t.Context(), newEnv(t), in)
+	_, err := move.Migrate(t.Context(), newEnv(t), in)
 	is.True(err != nil && strings.Contains(err.Error(), "nothing was written"))
 }
 
@@ -64,17 +68,17 @@ func TestNoAddressIsFetchedUnasked(t *testing.T) {
 	env.ForAgent, env.Cache = true, t.TempDir()
 	in.TargetArchives = []string{listener.URL + "/leak?secret=hunter2"}
 	in.Confirm, in.Preflight = false, true
-	_, err := Migrate(t.Context(), env, in)
-	var unconfirmed *NeedsConfirm
+	_, err := move.Migrate(t.Context(), env, in)
+	var unconfirmed *tool.NeedsConfirm
 	is.True(errors.As(err, &unconfirmed))
 	is.True(strings.Contains(err.Error(), listener.URL))
 	is.Equal(asked, 0)
 	in.Confirm = true // preflight wins: it is fetched, and nothing written
-	_, err = Migrate(t.Context(), env, in)
+	_, err = move.Migrate(t.Context(), env, in)
 	is.True(err != nil && !errors.As(err, &unconfirmed))
 	is.True(asked > 0)
 	in.Confirm, in.TargetArchives = false, []string{t.TempDir()} // a folder is not fetched
-	_, err = Migrate(t.Context(), env, in)
+	_, err = move.Migrate(t.Context(), env, in)
 	is.True(!errors.As(err, &unconfirmed))
 }
 
@@ -94,7 +98,7 @@ func TestAPreflightSaysWhatAPersonAsks(t *testing.T) {
 			t.Errorf("%s says nothing", f.Key)
 		}
 	}
-	is.True(len(encoded(r)) <= summaryBudget)
+	is.True(len(tool.Encoded(r)) <= tool.SummaryBudget)
 	in.Preflight = false
 	written := migrate(t, env, in)
 	is.True(strings.Contains(written.Next[0].Command, filepath.Join(in.Out, "site.yml")))
@@ -103,11 +107,11 @@ func TestAPreflightSaysWhatAPersonAsks(t *testing.T) {
 
 func TestHeadlinesAreSaidOnce(t *testing.T) {
 	is := is.New(t)
-	is.Equal(headlines([]assess.Finding{
+	is.Equal(tool.Headlines([]assess.Finding{
 		{Key: "k", Severity: assess.Low, Title: "a: is old", Summary: "s", Remediations: []assess.Remediation{{Text: "do"}}},
 		{Key: "k", Severity: assess.Low, Title: "b: is old", Summary: "s"},
 		{Key: "k", Severity: assess.High, Title: "c: is old", Summary: "other"},
-	}), []Headline{
+	}), []tool.Headline{
 		{Key: "k", Severity: assess.High, Title: "c: is old", Summary: "other"},
 		{Key: "k", Severity: assess.Low, Title: "a, b: is old", Summary: "s", Do: []string{"do"}},
 	})
@@ -118,9 +122,9 @@ func TestACutListIsNotEmpty(t *testing.T) {
 	is := is.New(t)
 	env := newEnv(t)
 	env.Resources = &shelf{}
-	r, err := Assess(t.Context(), env, AssessInput{Machine: Machine{Root: fixture}})
+	r, err := assessment.Assess(t.Context(), env, assessment.Input{Machine: machine.Machine{Root: fixture}})
 	is.NoErr(err)
-	text := string(encoded(r))
+	text := string(tool.Encoded(r))
 	is.True(r.Total["packages"] > 0 && len(r.Packages) == 0)
 	var members map[string]json.RawMessage
 	is.NoErr(json.Unmarshal([]byte(text), &members))
@@ -135,9 +139,9 @@ func TestACutListIsNotEmpty(t *testing.T) {
 		}
 	}
 	is.True(empty > 0) // what is none is none
-	whole, err := Assess(t.Context(), env, AssessInput{Machine: Machine{Root: fixture}, Detail: DetailFull})
+	whole, err := assessment.Assess(t.Context(), env, assessment.Input{Machine: machine.Machine{Root: fixture}, Detail: tool.DetailFull})
 	is.NoErr(err)
-	is.True(strings.Contains(string(encoded(whole)), `"packages":[{`))
+	is.True(strings.Contains(string(tool.Encoded(whole)), `"packages":[{`))
 }
 
 func TestToolsThatOpenConnectionsSaySo(t *testing.T) {

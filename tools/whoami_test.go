@@ -9,6 +9,8 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/client"
+	"svc/tools/account"
+	"svc/tools/tool"
 )
 
 // TestTheAccountsMachinesAndBill pages through more machines than a result holds.
@@ -23,13 +25,13 @@ func TestTheAccountsMachinesAndBill(t *testing.T) {
 		_, err := client.Call(t.Context(), c, api.Enroll, api.EnrollRequest{Fingerprint: fmt.Sprintf("%012x%052x", i+1, 0), Source: api.OS{Distro: "debian", Version: "11"}})
 		is.NoErr(err)
 	}
-	for _, detail := range []AccountDetail{DetailVMs, DetailStatement} {
-		seen, in := map[string]bool{}, WhoamiInput{Detail: detail}
+	for _, detail := range []account.AccountDetail{account.DetailVMs, account.DetailStatement} {
+		seen, in := map[string]bool{}, account.WhoamiInput{Detail: detail}
 		for {
-			r, err := Whoami(t.Context(), env, in)
+			r, err := account.Whoami(t.Context(), env, in)
 			is.NoErr(err)
 			is.Equal(r.BillableInstances, machines)
-			is.True(len(encoded(r)) < summaryBudget+1<<10)
+			is.True(len(tool.Encoded(r)) < tool.SummaryBudget+1<<10)
 			for _, vm := range r.VMs {
 				seen[vm.VM] = true
 			}
@@ -44,8 +46,8 @@ func TestTheAccountsMachinesAndBill(t *testing.T) {
 		}
 		is.Equal(len(seen), machines)
 	}
-	for _, wrong := range []WhoamiInput{{Detail: "all"}, {Detail: DetailVMs, Cursor: "x"}} {
-		_, err := Whoami(t.Context(), env, wrong)
+	for _, wrong := range []account.WhoamiInput{{Detail: "all"}, {Detail: account.DetailVMs, Cursor: "x"}} {
+		_, err := account.Whoami(t.Context(), env, wrong)
 		is.True(err != nil && strings.Contains(err.Error(), "must be"))
 	}
 }

@@ -21,10 +21,14 @@ import (
 	"svc/backend/api/attest"
 	"svc/backend/client"
 	"svc/tools/artifact"
+	"svc/tools/machine"
+	"svc/tools/move"
+	"svc/tools/tool"
+	"svc/tools/verification"
 )
 
 // newWire is an environment whose requests are kept as they are sent.
-func newWire(t *testing.T) (*Env, *bytes.Buffer) {
+func newWire(t *testing.T) (*tool.Env, *bytes.Buffer) {
 	t.Helper()
 	is := is.New(t)
 	_, closer, err := backend.OpenEmbedded(t.Context(), t.TempDir(), backend.Config{})
@@ -44,7 +48,7 @@ func newWire(t *testing.T) (*Env, *bytes.Buffer) {
 	}), token)
 	is.NoErr(err)
 	key := attest.NewKey()
-	return &Env{
+	return &tool.Env{
 		Client:   func(context.Context) (*client.Client, error) { return c, nil },
 		LocalKey: func() (ed25519.PrivateKey, error) { return key, nil },
 		Log:      slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
@@ -58,10 +62,10 @@ func TestNothingOfTheFilesIsSent(t *testing.T) {
 	env, sent := newWire(t)
 	root := copyHost(t)
 	is.NoErr(os.WriteFile(filepath.Join(root, "etc/kunde-mueller.conf"), []byte("PIN=4711\n"), 0o644))
-	in := MigrateInput{Machine: Machine{Root: root}, Target: "debian-11", Out: filepath.Join(t.TempDir(), "out"), Confirm: true}
+	in := move.Input{Machine: machine.Machine{Root: root}, Target: "debian-11", Out: filepath.Join(t.TempDir(), "out"), Confirm: true}
 	migrate(t, env, in)
 	proof := filepath.Join(t.TempDir(), "proof")
-	_, err := Verify(t.Context(), env, VerifyInput{Machine: in.Machine, Source: in.Out, Out: proof})
+	_, err := verification.Verify(t.Context(), env, verification.Input{Machine: in.Machine, Source: in.Out, Out: proof})
 	is.NoErr(err)
 	wire := sent.String()
 	is.True(!strings.Contains(wire, "kunde"))

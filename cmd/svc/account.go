@@ -9,7 +9,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/client"
-	"svc/tools"
+	"svc/tools/account"
 )
 
 func (p *program) accountCommand() *ffcli.Command {
@@ -39,7 +39,7 @@ func call[In, Out any](ctx context.Context, p *program, e api.Endpoint[In, Out],
 }
 
 func (p *program) account(ctx context.Context) error {
-	a, err := tools.Whoami(ctx, p.toolEnv(), tools.WhoamiInput{})
+	a, err := account.Whoami(ctx, p.toolEnv(), account.WhoamiInput{})
 	if err != nil {
 		return err
 	}

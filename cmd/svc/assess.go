@@ -12,12 +12,14 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess"
-	"svc/tools"
+	"svc/tools/assessment"
+	"svc/tools/machine"
 	"svc/tools/several"
+	"svc/tools/tool"
 )
 
 // machineFlags name the machine that a command reads.
-func machineFlags(fs *flag.FlagSet, m *tools.Machine) {
+func machineFlags(fs *flag.FlagSet, m *machine.Machine) {
 	fs.StringVar(&m.Root, "root", "", "root folder of the machine, such as a mounted disk")
 	fs.StringVar(&m.Image, "image", "", "disk image of the machine, powered off: raw, qcow2, vmdk, vhd, vhdx or vdi")
 	trustFlag(fs, &m.TrustImage)
@@ -35,17 +37,17 @@ func hazardsFlag(fs *flag.FlagSet, folder *string) {
 }
 
 // detailFlags say how much of a long result is shown: all of it, unless told.
-func detailFlags(fs *flag.FlagSet, detail *tools.Detail, limit *int) {
-	*detail = tools.DetailFull
+func detailFlags(fs *flag.FlagSet, detail *tool.Detail, limit *int) {
+	*detail = tool.DetailFull
 	fs.IntVar(limit, "limit", 0, "entries of each list in a summary")
 	fs.Func("detail", "summary or full (default full)", func(s string) error {
-		*detail = tools.Detail(s)
+		*detail = tool.Detail(s)
 		return nil
 	})
 }
 
 func (p *program) assessCommand() *ffcli.Command {
-	var in tools.AssessInput
+	var in assessment.Input
 	var m many
 	fs := p.flagSet("assess")
 	machineFlags(fs, &in.Machine)
@@ -67,15 +69,15 @@ func (p *program) assessCommand() *ffcli.Command {
 }
 
 // assessMany reads many machines.
-func assessMany(ctx context.Context, p *program, many many, in tools.AssessInput) error {
+func assessMany(ctx context.Context, p *program, many many, in assessment.Input) error {
 	machines, err := many.machines(in.Machine)
 	if err != nil {
 		return err
 	}
-	return eachHost(ctx, p, many, machines, several.Assessed, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.AssessResult, error) {
+	return eachHost(ctx, p, many, machines, several.Assessed, func(ctx context.Context, env *tool.Env, m several.Listed) (assessment.Result, error) {
 		in := in
 		in.Machine = m.Machine
-		r, err := tools.Assess(ctx, env, in)
+		r, err := assessment.Assess(ctx, env, in)
 		if err != nil {
 			return r, err
 		}
@@ -91,10 +93,10 @@ const (
 )
 
 // assess prints what could be read even where the package database is corrupt.
-func (p *program) assess(ctx context.Context, in tools.AssessInput) error {
+func (p *program) assess(ctx context.Context, in assessment.Input) error {
 	debug.SetGCPercent(collectLate)
 	debug.SetMemoryLimit(memoryLimit)
-	result, err := tools.Assess(ctx, p.toolEnv(), in)
+	result, err := assessment.Assess(ctx, p.toolEnv(), in)
 	if err != nil && !errors.Is(err, assess.ErrCorrupt) {
 		return err
 	}
@@ -117,7 +119,7 @@ func inhibited(findings []assess.Finding) bool {
 	return false
 }
 
-func viewAssessment(w *view, r *tools.AssessResult) {
+func viewAssessment(w *view, r *assessment.Result) {
 	a := &r.Assessment
 	total := func(name string, n int) int { return max(n, r.Total[name]) }
 	w.line("%s (%s), %s", a.System.Name, a.Release, a.System.Architecture)

@@ -11,20 +11,21 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/backend/api"
-	"svc/tools"
+	"svc/tools/collaboration"
+	"svc/tools/tool"
 )
 
-func pagingFlags(fs *flag.FlagSet, in *tools.Paging) {
+func pagingFlags(fs *flag.FlagSet, in *tool.Paging) {
 	fs.IntVar(&in.Limit, "limit", 50, "entries to list, at most 100")
 	fs.StringVar(&in.Cursor, "cursor", "", "next_cursor of the page before: lists what follows it")
 }
 
 func (p *program) findingsCommand() *ffcli.Command {
-	var in tools.Paging
+	var in tool.Paging
 	fs := p.flagSet("findings")
 	pagingFlags(fs, &in)
 	return p.command(fs, "svc findings [ID]", "list the findings that this account reported, or show one", p.oneOrAll(p.finding, func(ctx context.Context) error {
-		l, err := tools.ListFindings(ctx, p.toolEnv(), in)
+		l, err := collaboration.ListFindings(ctx, p.toolEnv(), in)
 		if err != nil {
 			return err
 		}
@@ -36,7 +37,7 @@ func (p *program) findingsCommand() *ffcli.Command {
 }
 
 // oneOrAll runs one with the number that is given, and all without.
-func (p *program) oneOrAll(one func(context.Context, tools.ByID) error, all func(context.Context) error) func(context.Context, []string) error {
+func (p *program) oneOrAll(one func(context.Context, collaboration.ByID) error, all func(context.Context) error) func(context.Context, []string) error {
 	return func(ctx context.Context, args []string) error {
 		if len(args) == 0 {
 			return all(ctx)
@@ -45,11 +46,11 @@ func (p *program) oneOrAll(one func(context.Context, tools.ByID) error, all func
 		if err != nil || len(args) > 1 {
 			return usagef("expected one number, not %q", strings.Join(args, " "))
 		}
-		return one(ctx, tools.ByID{ID: id})
+		return one(ctx, collaboration.ByID{ID: id})
 	}
 }
 
-func viewReported(w *view, findings []tools.FindingLine) {
+func viewReported(w *view, findings []collaboration.FindingLine) {
 	rows := [][]string{{"ID", "KIND", "STATUS", "RELEASE", "UPDATED", "TITLE"}}
 	for _, f := range findings {
 		rows = append(rows, []string{fmt.Sprint(f.ID), string(f.Kind), f.Status, orNone(f.Release), f.UpdatedAt, f.Title})
@@ -63,15 +64,15 @@ func nextPage(w *view, cursor string) {
 	}
 }
 
-func (p *program) finding(ctx context.Context, in tools.ByID) error {
-	f, err := tools.GetFinding(ctx, p.toolEnv(), in)
+func (p *program) finding(ctx context.Context, in collaboration.ByID) error {
+	f, err := collaboration.GetFinding(ctx, p.toolEnv(), in)
 	if err != nil {
 		return err
 	}
 	return p.print(f, func(w *view) { viewFinding(w, &f) })
 }
 
-func viewFinding(w *view, f *tools.FindingResult) {
+func viewFinding(w *view, f *collaboration.FindingResult) {
 	w.line("finding %d, %s, %s: %s", f.ID, f.Kind, f.Status, f.Title)
 	viewText(w, f.Body)
 }
@@ -84,7 +85,7 @@ func viewText(w *view, text string) {
 }
 
 func (p *program) exportFindings(ctx context.Context) error {
-	r, err := tools.ExportCollaboration(ctx, p.toolEnv(), tools.ExportInput{})
+	r, err := collaboration.ExportCollaboration(ctx, p.toolEnv(), collaboration.ExportInput{})
 	if err != nil {
 		return err
 	}
@@ -98,11 +99,11 @@ func (p *program) exportFindings(ctx context.Context) error {
 }
 
 func (p *program) questionsCommand() *ffcli.Command {
-	var in tools.Paging
+	var in tool.Paging
 	fs := p.flagSet("questions")
 	pagingFlags(fs, &in)
 	return p.command(fs, "svc questions [ID]", "list the questions that this account asked, or show one", p.oneOrAll(p.question, func(ctx context.Context) error {
-		l, err := tools.ListQuestions(ctx, p.toolEnv(), in)
+		l, err := collaboration.ListQuestions(ctx, p.toolEnv(), in)
 		if err != nil {
 			return err
 		}
@@ -117,8 +118,8 @@ func (p *program) questionsCommand() *ffcli.Command {
 	}))
 }
 
-func (p *program) question(ctx context.Context, in tools.ByID) error {
-	q, err := tools.GetQuestion(ctx, p.toolEnv(), in)
+func (p *program) question(ctx context.Context, in collaboration.ByID) error {
+	q, err := collaboration.GetQuestion(ctx, p.toolEnv(), in)
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (p *program) question(ctx context.Context, in tools.ByID) error {
 }
 
 func (p *program) reportCommand() *ffcli.Command {
-	var in tools.ReportFindingInput
+	var in collaboration.ReportFindingInput
 	fs := p.flagSet("report")
 	fs.StringVar((*string)(&in.Kind), "kind", "", "bug, coverage or measurement")
 	fs.StringVar(&in.Title, "title", "", "one line")
@@ -144,7 +145,7 @@ func (p *program) reportCommand() *ffcli.Command {
 			if in.Body, err = p.words(in.Body); err != nil {
 				return err
 			}
-			f, err := tools.ReportFinding(ctx, p.toolEnv(), in)
+			f, err := collaboration.ReportFinding(ctx, p.toolEnv(), in)
 			if err != nil {
 				return err
 			}
@@ -156,7 +157,7 @@ func (p *program) reportCommand() *ffcli.Command {
 }
 
 func (p *program) askCommand() *ffcli.Command {
-	var in tools.AskInput
+	var in collaboration.AskInput
 	fs := p.flagSet("ask")
 	fs.StringVar(&in.Question, "question", "", "the question; also as an argument, or - for stdin")
 	fs.BoolVar(&in.Confirm, "confirm", false, "answer from the guide, or file the question; without this, what would be done is shown")
@@ -164,7 +165,7 @@ func (p *program) askCommand() *ffcli.Command {
 		if in.Question, err = p.words(strings.TrimSpace(in.Question + " " + strings.Join(args, " "))); err != nil {
 			return err
 		}
-		r, err := tools.AskQuestion(ctx, p.toolEnv(), in)
+		r, err := collaboration.AskQuestion(ctx, p.toolEnv(), in)
 		if err != nil {
 			return err
 		}
@@ -183,7 +184,7 @@ func (p *program) askCommand() *ffcli.Command {
 }
 
 // viewNearest prints what of the guide may answer a question that it does not surely answer.
-func viewNearest(w *view, r tools.AskResult) {
+func viewNearest(w *view, r collaboration.AskResult) {
 	w.line("The guide does not surely answer this. Nearest:")
 	for _, near := range r.Nearest {
 		w.title("%s", near.Place)
@@ -218,7 +219,7 @@ func (p *program) whereWordsStay() string {
 
 func (p *program) statusCommand() *ffcli.Command {
 	return p.command(p.flagSet("status"), "svc status", "show the service's version and its releases", noArgs(func(ctx context.Context) error {
-		s, err := tools.GetStatus(ctx, p.toolEnv(), tools.StatusInput{})
+		s, err := collaboration.GetStatus(ctx, p.toolEnv(), collaboration.StatusInput{})
 		if err != nil {
 			return err
 		}
@@ -237,11 +238,11 @@ func viewNotes(w *view, releases []api.Release) {
 }
 
 func (p *program) whatsNewCommand() *ffcli.Command {
-	var in tools.WhatsNewInput
+	var in collaboration.WhatsNewInput
 	fs := p.flagSet("whats-new")
 	fs.StringVar(&in.Since, "since", "", "tag of a release, or a time; without it, everything")
 	return p.command(fs, "svc whats-new [--since TAG|TIME]", "show what was released, and which of this account's findings were fixed", noArgs(func(ctx context.Context) error {
-		r, err := tools.WhatsNew(ctx, p.toolEnv(), in)
+		r, err := collaboration.WhatsNew(ctx, p.toolEnv(), in)
 		if err != nil {
 			return err
 		}
@@ -249,7 +250,7 @@ func (p *program) whatsNewCommand() *ffcli.Command {
 	}))
 }
 
-func viewNews(w *view, releases []api.Release, title string, findings []tools.FindingLine) {
+func viewNews(w *view, releases []api.Release, title string, findings []collaboration.FindingLine) {
 	if len(releases)+len(findings) == 0 {
 		w.line("nothing new")
 		return
@@ -262,11 +263,11 @@ func viewNews(w *view, releases []api.Release, title string, findings []tools.Fi
 }
 
 func (p *program) updatesCommand() *ffcli.Command {
-	var in tools.UpdatesInput
+	var in collaboration.UpdatesInput
 	fs := p.flagSet("updates")
 	fs.StringVar(&in.Cursor, "cursor", "", "cursor of the poll before; without it, everything")
 	return p.command(fs, "svc updates [--cursor CURSOR]", "poll once for releases and findings that are new or changed", noArgs(func(ctx context.Context) error {
-		r, err := tools.Updates(ctx, p.toolEnv(), in)
+		r, err := collaboration.Updates(ctx, p.toolEnv(), in)
 		if err != nil {
 			return err
 		}

@@ -15,9 +15,10 @@ import (
 	"svc/backend/api"
 	"svc/backend/release"
 	"svc/backend/visible"
-	"svc/tools"
+	"svc/tools/cvescan"
 	"svc/tools/exposure"
 	"svc/tools/several"
+	"svc/tools/tool"
 )
 
 // The forms of a scan's result.
@@ -25,7 +26,7 @@ var scanFormats = []string{"table", "json", "sarif", "cyclonedx-vex"}
 
 // scanFlags are what cve-scan takes beside the machine.
 type scanFlags struct {
-	in             tools.CVEScanInput
+	in             cvescan.Input
 	many           many
 	failOn, format string
 }
@@ -63,7 +64,7 @@ func (p *program) cveScan(ctx context.Context, f scanFlags) error {
 		}
 	}
 	if f.format != "table" && f.format != "json" {
-		f.in.Detail = tools.DetailFull
+		f.in.Detail = tool.DetailFull
 	}
 	if !f.many.Given() {
 		if err := f.many.alone(); err != nil {
@@ -89,7 +90,7 @@ func (p *program) cveScan(ctx context.Context, f scanFlags) error {
 		return usagef("--hosts prints a table, or with --json a line for each machine: --format is for one")
 	}
 	var warned several.Warnings
-	err = eachHost(ctx, p, f.many, machines, several.Scanned, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.CVEScanResult, error) {
+	err = eachHost(ctx, p, f.many, machines, several.Scanned, func(ctx context.Context, env *tool.Env, m several.Listed) (cvescan.Result, error) {
 		f := f
 		f.in.Machine = m.Machine
 		r, err := p.scanOne(ctx, env, f)
@@ -110,8 +111,8 @@ func found(err error) bool {
 
 // scanOne scans a machine. A scan that compared nothing has an exit code of its own:
 // nobody may take it for clean.
-func (p *program) scanOne(ctx context.Context, env *tools.Env, f scanFlags) (tools.CVEScanResult, error) {
-	result, err := tools.CVEScan(ctx, env, f.in)
+func (p *program) scanOne(ctx context.Context, env *tool.Env, f scanFlags) (cvescan.Result, error) {
+	result, err := cvescan.Scan(ctx, env, f.in)
 	if err != nil {
 		return result, err
 	}
@@ -126,7 +127,7 @@ func (p *program) scanOne(ctx context.Context, env *tools.Env, f scanFlags) (too
 }
 
 // printScan prints a result in one of the forms.
-func (p *program) printScan(format string, r *tools.CVEScanResult) error {
+func (p *program) printScan(format string, r *cvescan.Result) error {
 	subject := exposure.Subject{Release: r.Release, Database: databaseOf(r.Release), Tool: version(), Warnings: r.Warnings}
 	switch format {
 	case "sarif":
@@ -155,7 +156,7 @@ func databaseOf(slug string) string {
 	return cmp.Or(r.Family.Conventions().DatabasePath, "var/lib/rpm")
 }
 
-func viewScan(w *view, r *tools.CVEScanResult) {
+func viewScan(w *view, r *cvescan.Result) {
 	if !r.Feed.Loaded {
 		w.line("NOT COMPARED: there are no advisories for %s, so nothing is known of its %s. No seat was claimed.", r.Release, plural(r.Scanned, "package"))
 		return
@@ -232,7 +233,7 @@ func remedy(m api.CVEMatch) string {
 	return strings.ReplaceAll(m.Status, "_", " ")
 }
 
-func viewChange(w *view, r *tools.CVEScanResult) {
+func viewChange(w *view, r *cvescan.Result) {
 	t := r.Target
 	if t == nil || !t.Compared {
 		return

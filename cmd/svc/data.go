@@ -7,8 +7,9 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"svc/tools"
 	"svc/tools/data"
+	"svc/tools/dataplan"
+	"svc/tools/tool"
 )
 
 func (p *program) dataCommand() *ffcli.Command {
@@ -16,17 +17,17 @@ func (p *program) dataCommand() *ffcli.Command {
 }
 
 func (p *program) dataDiscoverCommand() *ffcli.Command {
-	in := tools.DataDiscoverInput{Detail: tools.DetailFull}
+	in := dataplan.DiscoverInput{Detail: tool.DetailFull}
 	fs := p.flagSet("discover")
 	machineFlags(fs, &in.Machine)
 	fs.IntVar(&in.Limit, "limit", 0, "places in a summary")
 	fs.Func("detail", "summary or full (default full)", func(s string) error {
-		in.Detail = tools.Detail(s)
+		in.Detail = tool.Detail(s)
 		return nil
 	})
 	return p.command(fs, "svc data discover --root DIR | --image FILE | --ssh HOST", "say what data a machine holds, and where",
 		noArgs(func(ctx context.Context) error {
-			result, err := tools.DataDiscover(ctx, p.toolEnv(), in)
+			result, err := dataplan.Discover(ctx, p.toolEnv(), in)
 			if err != nil {
 				return err
 			}
@@ -35,7 +36,7 @@ func (p *program) dataDiscoverCommand() *ffcli.Command {
 }
 
 func (p *program) dataPlanCommand() *ffcli.Command {
-	var in tools.DataPlanInput
+	var in dataplan.PlanInput
 	fs := p.flagSet("plan")
 	machineFlags(fs, &in.Machine)
 	fs.StringVar(&in.Target, "target", "", "release to move to, such as debian-13")
@@ -45,7 +46,7 @@ func (p *program) dataPlanCommand() *ffcli.Command {
 	fs.BoolVar(&in.Confirm, "confirm", false, "write the plan; nothing is executed")
 	return p.command(fs, "svc data plan --root DIR --target RELEASE --out DIR [--source-offline] --confirm", "plan the move of a machine's data, and write the scripts that make it",
 		noArgs(func(ctx context.Context) error {
-			result, err := tools.DataPlan(ctx, p.toolEnv(), in)
+			result, err := dataplan.Plan(ctx, p.toolEnv(), in)
 			if err != nil {
 				return err
 			}
@@ -56,7 +57,7 @@ func (p *program) dataPlanCommand() *ffcli.Command {
 		}))
 }
 
-func viewDataPlan(w *view, r tools.DataPlanResult) {
+func viewDataPlan(w *view, r dataplan.PlanResult) {
 	w.line("%s to %s: %s move, %s in %s", r.Source, r.Target, plural(r.Sum.Items, "place"), data.Size(r.Sum.Bytes), plural(int(r.Sum.Files), "file"))
 	w.line("Copying takes %s, of which services are down for %s; the target needs %s.", data.About(r.Sum.CopySeconds), data.About(r.Sum.DowntimeSeconds), data.Size(r.Sum.SpaceBytes))
 	viewHeadlines(w, "Inhibitors", r.Inhibitors)
@@ -69,7 +70,7 @@ func viewDataPlan(w *view, r tools.DataPlanResult) {
 	w.line("Nothing was executed. Next: read README.txt.")
 }
 
-func viewData(w *view, r *tools.DataDiscoverResult) {
+func viewData(w *view, r *dataplan.DiscoverResult) {
 	w.line("%s: %s in %s, %s", r.Release, plural(int(r.Sum.Files), "file"), plural(r.Sum.Places, "place"), data.Size(r.Sum.Bytes))
 	rows := [][]string{{"size", "files", "kind", "place", "whose", "owners"}}
 	for _, p := range r.Places {
@@ -97,7 +98,7 @@ func ownerLine(owners []data.Owner) string {
 }
 
 // viewUnread says what was not looked at.
-func viewUnread(w *view, r *tools.DataDiscoverResult) {
+func viewUnread(w *view, r *dataplan.DiscoverResult) {
 	rows := [][]string{}
 	for _, n := range r.Notes {
 		rows = append(rows, []string{n.What, n.Why})

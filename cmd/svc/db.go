@@ -10,9 +10,9 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess/datadir"
-	"svc/tools"
 	"svc/tools/data"
 	"svc/tools/database"
+	"svc/tools/dbplan"
 )
 
 func (p *program) dbCommand() *ffcli.Command {
@@ -20,7 +20,7 @@ func (p *program) dbCommand() *ffcli.Command {
 }
 
 func (p *program) dbPlanCommand() *ffcli.Command {
-	var in tools.DBPlanInput
+	var in dbplan.PlanInput
 	fs := p.flagSet("plan")
 	machineFlags(fs, &in.Machine)
 	fs.StringVar(&in.Target, "target", "", "release to move to, such as debian-13")
@@ -32,7 +32,7 @@ func (p *program) dbPlanCommand() *ffcli.Command {
 			if err := p.borrowData(); err != nil {
 				return err
 			}
-			result, err := tools.DBPlan(ctx, p.toolEnv(), in)
+			result, err := dbplan.Plan(ctx, p.toolEnv(), in)
 			if err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ func (p *program) dbPlanCommand() *ffcli.Command {
 		}))
 }
 
-func viewDBPlan(w *view, r *tools.DBPlanResult) {
+func viewDBPlan(w *view, r *dbplan.PlanResult) {
 	w.line("%s → %s, %s", r.Source, r.Target, plural(len(r.Databases), "database"))
 	for i := range r.Databases {
 		viewDatabase(w, &r.Databases[i])
@@ -127,7 +127,7 @@ func counts(list []datadir.Count) string {
 }
 
 func (p *program) dbUpgradePathCommand() *ffcli.Command {
-	var in tools.DBUpgradePathInput
+	var in dbplan.UpgradePathInput
 	fs := p.flagSet("upgrade-path")
 	fs.StringVar(&in.Engine, "engine", "", "postgresql, mysql, mariadb, mongodb, redis, valkey, openldap or sqlite")
 	fs.StringVar(&in.From, "from", "", "version of the data, such as 13 or 8.0.34, or a release: what it installs by default")
@@ -144,11 +144,11 @@ func (p *program) dbUpgradePathCommand() *ffcli.Command {
 }
 
 // dbUpgradePath prints the ways; that there is none is a failure.
-func (p *program) dbUpgradePath(ctx context.Context, in tools.DBUpgradePathInput) error {
+func (p *program) dbUpgradePath(ctx context.Context, in dbplan.UpgradePathInput) error {
 	if err := p.borrowData(); err != nil {
 		return err
 	}
-	result, err := tools.DBUpgradePath(ctx, p.toolEnv(), in)
+	result, err := dbplan.UpgradePath(ctx, p.toolEnv(), in)
 	if err != nil {
 		return err
 	}

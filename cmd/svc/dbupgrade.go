@@ -14,13 +14,13 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"svc/tools"
 	"svc/tools/data"
+	"svc/tools/dbplan"
 	"svc/tools/upgrade"
 )
 
 func (p *program) dbUpgradeCommand() *ffcli.Command {
-	var in tools.DBUpgradeInput
+	var in dbplan.UpgradeInput
 	fs := p.flagSet("upgrade")
 	fs.StringVar(&in.Engine, "engine", "", strings.Join(upgrade.Engines(), ", "))
 	fs.StringVar(&in.To, "to", "", "version to go to, such as 17; engine/version for a change of engine")
@@ -52,7 +52,7 @@ func (p *program) dbUpgradeCommand() *ffcli.Command {
 
 // dbUpgrade prints the plan of what is not confirmed, and else what became of it:
 // of an upgrade that failed too.
-func (p *program) dbUpgrade(ctx context.Context, in tools.DBUpgradeInput) error {
+func (p *program) dbUpgrade(ctx context.Context, in dbplan.UpgradeInput) error {
 	// A terminal that goes away has it taken back, like any other signal; that
 	// nobody reads what is printed any more stops nothing.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
@@ -60,7 +60,7 @@ func (p *program) dbUpgrade(ctx context.Context, in tools.DBUpgradeInput) error 
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	env := p.toolEnv()
 	in.Report = p.upgradeProgress(env.Progress)
-	result, err := tools.DBUpgrade(ctx, env, in)
+	result, err := dbplan.Upgrade(ctx, env, in)
 	if p.drawing != nil {
 		p.drawing.close()
 	}

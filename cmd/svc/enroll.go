@@ -5,16 +5,17 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"svc/tools"
+	"svc/tools/account"
+	"svc/tools/machine"
 )
 
 func (p *program) enrollCommand() *ffcli.Command {
-	var in tools.Machine
+	var in machine.Machine
 	fs := p.flagSet("enroll")
 	machineFlags(fs, &in)
 	return p.command(fs, "svc enroll --root DIR | --image FILE | --ssh HOST", "license a machine without moving it: claims its seat",
 		noArgs(func(ctx context.Context) error {
-			r, err := tools.Enroll(ctx, p.toolEnv(), in)
+			r, err := account.Enroll(ctx, p.toolEnv(), in)
 			if err != nil {
 				return err
 			}

@@ -11,8 +11,8 @@ import (
 	"svc/backend/api"
 	"svc/backend/client"
 	"svc/backend/store"
-	"svc/tools"
 	"svc/tools/several"
+	"svc/tools/tool"
 )
 
 // The exit codes of the contract.
@@ -64,8 +64,8 @@ var byStatus = map[int]int{401: exitUnauthenticated, 402: exitRefused, 403: exit
 func exitCode(err error) int {
 	var own *exitError
 	var refused *api.Error
-	var confirm *tools.NeedsConfirm
-	var input *tools.InputError
+	var confirm *tool.NeedsConfirm
+	var input *tool.InputError
 	switch {
 	case err == nil:
 		return exitDone

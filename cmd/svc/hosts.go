@@ -14,10 +14,11 @@ import (
 
 	"svc/backend/plainly"
 	"svc/backend/visible"
-	"svc/tools"
 	"svc/tools/fleet"
 	"svc/tools/fleet/folder"
+	"svc/tools/machine"
 	"svc/tools/several"
+	"svc/tools/tool"
 )
 
 // Bounds of commands on many machines: how many are read at once, and, where nothing
@@ -62,9 +63,9 @@ func (f *many) alone() error {
 
 // machines are those of all lists and folders, in which beside is what the command was
 // given of one machine: only whether images are trusted goes for all.
-func (f *many) machines(beside tools.Machine) ([]several.Listed, error) {
+func (f *many) machines(beside machine.Machine) ([]several.Listed, error) {
 	switch {
-	case beside != tools.Machine{TrustImage: beside.TrustImage}:
+	case beside != machine.Machine{TrustImage: beside.TrustImage}:
 		return nil, usagef("--hosts takes the place of one machine, as --images and --roots do: leave --root, --image and --ssh out")
 	case f.parallel < 1 || f.parallel > maxParallel:
 		return nil, usagef("--parallel takes 1 to %d", maxParallel)
@@ -116,7 +117,7 @@ type round[T any] struct {
 // people, or a JSON line for each as it is done, a summary on stderr, and one exit code.
 // Where run gives an *exitError without a text, its result counts too: of says what
 // became of the machine. Where results are kept, an overview of all is, too.
-func eachHost[T any](ctx context.Context, p *program, many many, machines []several.Listed, of func(*T) (state, text string), run func(context.Context, *tools.Env, several.Listed) (T, error)) error {
+func eachHost[T any](ctx context.Context, p *program, many many, machines []several.Listed, of func(*T) (state, text string), run func(context.Context, *tool.Env, several.Listed) (T, error)) error {
 	kept, err := folder.Open(many.out, many.command, "svc "+version())
 	if err != nil {
 		return err

@@ -9,13 +9,16 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess/ledger"
-	"svc/tools"
+	"svc/tools/cvescan"
 	"svc/tools/fleet/folder"
+	"svc/tools/move"
+	"svc/tools/readiness"
 	"svc/tools/several"
+	"svc/tools/tool"
 )
 
 func (p *program) migrateCommand() *ffcli.Command {
-	var in tools.MigrateInput
+	var in move.Input
 	var m many
 	fs := p.flagSet("migrate")
 	machineFlags(fs, &in.Machine)
@@ -42,7 +45,7 @@ func (p *program) migrateCommand() *ffcli.Command {
 					return err
 				}
 			}
-			result, err := tools.Migrate(ctx, p.toolEnv(), in)
+			result, err := move.Migrate(ctx, p.toolEnv(), in)
 			if err != nil {
 				return err
 			}
@@ -57,7 +60,7 @@ func (p *program) migrateCommand() *ffcli.Command {
 
 // migrateMany plans and writes the move of many machines. A preflight is what `svc
 // readiness` says of them.
-func migrateMany(ctx context.Context, p *program, many many, in tools.MigrateInput) error {
+func migrateMany(ctx context.Context, p *program, many many, in move.Input) error {
 	many.out = in.Out
 	machines, err := many.machines(in.Machine)
 	if err == nil {
@@ -67,24 +70,24 @@ func migrateMany(ctx context.Context, p *program, many many, in tools.MigrateInp
 	case err != nil:
 		return err
 	case in.Preflight:
-		return p.readiness(ctx, readinessCall{in: tools.ReadinessInput{Parallel: many.parallel, Patience: many.patience, Hazards: in.Hazards}, targets: []string{in.Target}, Sources: many.Sources})
+		return p.readiness(ctx, readinessCall{in: readiness.Input{Parallel: many.parallel, Patience: many.patience, Hazards: in.Hazards}, targets: []string{in.Target}, Sources: many.Sources})
 	case in.Rehearsal != "" || in.PlanDigest != "":
 		return usagef("--rehearsal is of one machine's move")
 	case in.Confirm && in.Out == "":
 		return usagef("--out is required: the folder to write to (or --preflight, which writes nothing)")
 	}
-	move, err := several.Prepare(ctx, p.toolEnv(), several.MoveInput{Machines: machines, Migrate: in, Parallel: many.parallel, Patience: many.patience})
+	moves, err := several.Prepare(ctx, p.toolEnv(), several.MoveInput{Machines: machines, Migrate: in, Parallel: many.parallel, Patience: many.patience})
 	if err != nil {
 		return err
 	}
-	err = eachHost(ctx, p, many, move.Order, several.Moved, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.MigrateResult, error) {
-		r, err := move.Migrate(ctx, env, m, in)
+	err = eachHost(ctx, p, many, moves.Order, several.Moved, func(ctx context.Context, env *tool.Env, m several.Listed) (move.Result, error) {
+		r, err := moves.Migrate(ctx, env, m, in)
 		if err != nil {
 			return r, err
 		}
 		return r, differs(len(r.Inhibitors) > 0)
 	})
-	inventory, playErr := folder.Play(many.out, move.Done())
+	inventory, playErr := folder.Play(many.out, moves.Done())
 	if playErr != nil {
 		return playErr
 	}
@@ -92,7 +95,7 @@ func migrateMany(ctx context.Context, p *program, many many, in tools.MigrateInp
 	return err
 }
 
-func viewMigration(w *view, r tools.MigrateResult) {
+func viewMigration(w *view, r move.Result) {
 	w.line("%s to %s: %s, each accounted for", r.Source, r.Target, plural(r.Sum.Total, "package"))
 	w.table([][]string{
 		{"same name", fmt.Sprint(r.Sum.Same)},
@@ -132,7 +135,7 @@ func viewMigration(w *view, r tools.MigrateResult) {
 }
 
 // viewFiles shows what everything on the disk belongs to.
-func viewFiles(w *view, f *tools.FileCounts) {
+func viewFiles(w *view, f *move.FileCounts) {
 	if f == nil {
 		w.line("What the whole disk holds was not counted: over ssh a preflight does not, and packages have to say whose files are.")
 		return
@@ -148,7 +151,7 @@ func viewFiles(w *view, f *tools.FileCounts) {
 	}
 }
 
-func viewHeadlines(w *view, title string, headlines []tools.Headline) {
+func viewHeadlines(w *view, title string, headlines []tool.Headline) {
 	if len(headlines) == 0 {
 		return
 	}
@@ -160,7 +163,7 @@ func viewHeadlines(w *view, title string, headlines []tools.Headline) {
 	}
 }
 
-func viewExposure(w *view, e *tools.MigrateExposure) {
+func viewExposure(w *view, e *cvescan.MigrateExposure) {
 	if !e.Compared {
 		w.title("What the move fixes is not known: %s.", e.Why)
 		return

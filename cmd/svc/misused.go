@@ -11,7 +11,7 @@ import (
 
 	"svc/assess/host/locate"
 	"svc/backend/nearest"
-	"svc/tools"
+	"svc/tools/tool"
 )
 
 // flagFaults are the sentences in which the flag package says what is wrong with a
@@ -118,7 +118,7 @@ func (s surplus) Error() string { return fmt.Sprintf("unexpected argument %q", s
 
 // asTyped says what is wrong with a call in the words of its command line.
 func asTyped(c *ffcli.Command, err error) error {
-	var input *tools.InputError
+	var input *tool.InputError
 	var more surplus
 	see := fmt.Sprintf("nothing was done: see `%s -h`", words(c))
 	machine := "--root DIR, --image FILE or --ssh HOST"

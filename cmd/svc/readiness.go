@@ -10,14 +10,15 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"svc/tools"
 	"svc/tools/fleet"
+	"svc/tools/machine"
+	"svc/tools/readiness"
 	"svc/tools/several"
 )
 
 // readinessCall is what `svc readiness` was given.
 type readinessCall struct {
-	in      tools.ReadinessInput
+	in      readiness.Input
 	targets []string
 	several.Sources
 }
@@ -63,9 +64,9 @@ func (p *program) readiness(ctx context.Context, c readinessCall) (err error) {
 	for _, target := range c.targets {
 		in := c.in
 		if in.Target = target; in.Out != "" && len(c.targets) > 1 {
-			in.Out = filepath.Join(in.Out, tools.FolderName(target))
+			in.Out = filepath.Join(in.Out, machine.FolderName(target))
 		}
-		d, err := tools.Readiness(ctx, env, in)
+		d, err := readiness.Of(ctx, env, in)
 		if err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func verdict(documents []*fleet.Document) error {
 }
 
 // members are the machines of all lists and folders, by names of their own.
-func (c *readinessCall) members() (members []tools.Member, err error) {
+func (c *readinessCall) members() (members []machine.Member, err error) {
 	if !c.Given() {
 		return nil, usagef("name the machines by --hosts FILE, --images DIR or --roots DIR; nothing was done: see `svc readiness -h`")
 	}
@@ -104,7 +105,7 @@ func (c *readinessCall) members() (members []tools.Member, err error) {
 	for _, m := range listed {
 		members = append(members, m.Member())
 	}
-	return tools.Distinct(members), err
+	return machine.Distinct(members), err
 }
 
 // viewFleet is one target's answer.

@@ -13,15 +13,17 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"svc/tools"
 	"svc/tools/fleet"
+	"svc/tools/machine"
 	"svc/tools/rehearsal"
+	"svc/tools/rehearse"
 	"svc/tools/sandbox"
 	"svc/tools/several"
+	"svc/tools/tool"
 )
 
 func (p *program) rehearseCommand() *ffcli.Command {
-	var in tools.RehearseInput
+	var in rehearse.Input
 	var memory, disk int64
 	var groups string
 	fs := p.flagSet("rehearse")
@@ -48,7 +50,7 @@ func (p *program) rehearseCommand() *ffcli.Command {
 			if groups != "" {
 				return p.rehearseGroups(ctx, groups, in)
 			}
-			result, err := tools.Rehearse(ctx, p.toolEnv(), in)
+			result, err := rehearse.Move(ctx, p.toolEnv(), in)
 			if err != nil {
 				return err
 			}
@@ -59,7 +61,7 @@ func (p *program) rehearseCommand() *ffcli.Command {
 		}))
 }
 
-func viewRehearsal(w *view, r *tools.RehearseResult) {
+func viewRehearsal(w *view, r *rehearse.Result) {
 	w.line("%s to %s, tried on a throw-away target (%s): %d run, %d do not, %d could not be tried", r.Source, r.Target, r.Level, r.Sum.Runs, r.Sum.Fails, r.Sum.Untried)
 	if r.Level == rehearsal.Chroot {
 		w.line("Level chroot: the role was applied and programs were asked, but nothing was started. What only a started service shows could not be tried.")
@@ -90,8 +92,8 @@ func viewRehearsal(w *view, r *tools.RehearseResult) {
 const maxFleet = 256 << 20
 
 // rehearseGroups rehearses one machine of each group of a fleet, one after the other.
-func (p *program) rehearseGroups(ctx context.Context, file string, in tools.RehearseInput) error {
-	if in.Machine != (tools.Machine{TrustImage: in.TrustImage}) || in.Out == "" {
+func (p *program) rehearseGroups(ctx context.Context, file string, in rehearse.Input) error {
+	if in.Machine != (machine.Machine{TrustImage: in.TrustImage}) || in.Out == "" {
 		return usagef("--fleet takes the place of one machine, and needs --out: leave --root, --image and --ssh out")
 	}
 	f, err := os.Open(file)
@@ -109,7 +111,7 @@ func (p *program) rehearseGroups(ctx context.Context, file string, in tools.Rehe
 	}
 	machines := []several.Listed{}
 	for _, g := range d.Groups {
-		one := tools.MachineAt(places[g.Machines[0]])
+		one := machine.MachineAt(places[g.Machines[0]])
 		one.TrustImage = in.TrustImage
 		machines = append(machines, several.Listed{Line: fmt.Sprintf("%s (for %s)", g.Name, plural(len(g.Machines), "machine")), Called: g.Machines[0], Machine: one})
 	}
@@ -119,10 +121,10 @@ func (p *program) rehearseGroups(ctx context.Context, file string, in tools.Rehe
 	if err := several.Distinct(machines); err != nil {
 		return err
 	}
-	return eachHost(ctx, p, many{parallel: 1, out: in.Out, command: "svc rehearse"}, machines, several.Rehearsed, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.RehearseResult, error) {
+	return eachHost(ctx, p, many{parallel: 1, out: in.Out, command: "svc rehearse"}, machines, several.Rehearsed, func(ctx context.Context, env *tool.Env, m several.Listed) (rehearse.Result, error) {
 		one := in
 		one.Machine, one.Out = m.Machine, filepath.Join(in.Out, m.Name())
-		r, err := tools.Rehearse(ctx, env, one)
+		r, err := rehearse.Move(ctx, env, one)
 		if err != nil {
 			return r, err
 		}

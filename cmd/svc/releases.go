@@ -5,7 +5,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"svc/tools"
+	"svc/tools/account"
 )
 
 func (p *program) releasesCommand() *ffcli.Command {
@@ -13,7 +13,7 @@ func (p *program) releasesCommand() *ffcli.Command {
 		if err := p.borrowData(); err != nil {
 			return err
 		}
-		r, err := tools.OSReleases(ctx, p.toolEnv())
+		r, err := account.OSReleases(ctx, p.toolEnv())
 		if err != nil {
 			return err
 		}
@@ -21,7 +21,7 @@ func (p *program) releasesCommand() *ffcli.Command {
 	}))
 }
 
-func viewOSReleases(w *view, all tools.OSReleasesResult) {
+func viewOSReleases(w *view, all account.OSReleasesResult) {
 	rows := [][]string{{"RELEASE", "NAME", "SUPPORT", "SOURCE", "TARGET", "PACKAGE LIST"}}
 	for _, r := range all.Releases {
 		rows = append(rows, []string{r.Slug, r.Name, supportOf(r), yesNo(r.Source), yesNo(r.Target), string(r.List)})
@@ -35,7 +35,7 @@ func viewOSReleases(w *view, all tools.OSReleasesResult) {
 }
 
 // supportOf says until when the vendor mends a release for everybody.
-func supportOf(r tools.OSRelease) string {
+func supportOf(r account.OSRelease) string {
 	switch {
 	case r.Released == nil:
 		return "not released"

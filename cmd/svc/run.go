@@ -22,8 +22,8 @@ import (
 	"svc/backend/nearest"
 	"svc/backend/plainly"
 	"svc/backend/visible"
-	"svc/tools"
 	"svc/tools/register"
+	"svc/tools/tool"
 )
 
 // program is one run of svc: its streams, its settings and what it has opened.
@@ -277,8 +277,8 @@ func (p *program) logger() *slog.Logger {
 
 // toolEnv is what the tools run in. The service is opened once, at the first call
 // that needs it.
-func (p *program) toolEnv() *tools.Env {
-	return &tools.Env{
+func (p *program) toolEnv() *tool.Env {
+	return &tool.Env{
 		Client:     shared(p.client),
 		Log:        p.logger(),
 		Progress:   p.newProgress(),
@@ -328,7 +328,7 @@ func hostNames() []string {
 
 // sharedEnv is a tools' environment for several machines at once, without progress of
 // its own.
-func (p *program) sharedEnv() *tools.Env {
+func (p *program) sharedEnv() *tool.Env {
 	env := p.toolEnv()
 	p.progress, env.Progress = env.Progress, nil
 	return env

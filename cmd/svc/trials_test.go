@@ -19,8 +19,16 @@ import (
 	"svc/assess"
 	"svc/assess/disk/inode/inodetest"
 	"svc/backend/visible"
-	"svc/tools"
+	"svc/tools/account"
+	"svc/tools/assessment"
+	"svc/tools/collaboration"
 	"svc/tools/database"
+	"svc/tools/dataplan"
+	"svc/tools/dbplan"
+	"svc/tools/move"
+	"svc/tools/readiness"
+	"svc/tools/tool"
+	"svc/tools/verification"
 )
 
 // charactersToken is how many characters of JSON a model's token has, roughly.
@@ -115,7 +123,7 @@ func (t *trial) within(calls, tokens int) {
 }
 
 // take is the call of a step, with what the call before had.
-func take(before map[string]any, step tools.Step) (string, map[string]any) {
+func take(before map[string]any, step tool.Step) (string, map[string]any) {
 	args := maps.Clone(before)
 	maps.Copy(args, step.Input)
 	return step.Tool, args
@@ -141,11 +149,11 @@ func TestTrialOfAMove(t *testing.T) {
 func moving(t *trial, machine map[string]any) {
 	is := is.New(t)
 	t.ask(nil, "svc_whoami", nil)
-	var found tools.AssessResult
+	var found assessment.Result
 	t.ask(&found, "svc_assess", machine)
 	name, args := take(machine, found.Next[0])
 	args["target"] = "Debian 13" // as the user says it
-	var preflight tools.MigrateResult
+	var preflight move.Result
 	t.ask(&preflight, name, args)
 	is.Equal(preflight.Target, "debian-13")
 	is.True(strings.Contains(preflight.Cost, "USD"))
@@ -157,14 +165,14 @@ func moving(t *trial, machine map[string]any) {
 	}
 	name, args = take(args, preflight.Next[0])
 	args["out"] = filepath.Join(t.TempDir(), "out")
-	var written tools.MigrateResult
+	var written move.Result
 	t.ask(&written, name, args)
 	is.Equal(written.PlanDigest, preflight.PlanDigest)
 	is.True(strings.HasPrefix(written.Next[0].Command, "ansible-playbook"))
 	verify := written.Next[1]
 	delete(verify.Input, "ssh") // the role is not applied here: the same machine is compared
 	name, args = take(machine, verify)
-	var verified tools.ParityResult
+	var verified verification.Result
 	t.ask(&verified, name, args)
 	is.True(verified.Attestation == nil && t.links[verified.Signature]) // what nobody reads is a link
 	is.Equal(verified.Next[0].Tool, "svc_verify")
@@ -173,7 +181,7 @@ func moving(t *trial, machine map[string]any) {
 
 func TestTrialOfTwoTargets(test *testing.T) {
 	t, is := newTrial(test), is.New(test)
-	var r tools.TargetsResult
+	var r readiness.TargetsResult
 	t.ask(&r, "svc_migrate", map[string]any{"root": webServer, "targets": []string{"alma9", "Debian 13"}, "preflight": true})
 	is.Equal(len(r.Targets), 2)
 	for _, target := range r.Targets {
@@ -196,12 +204,12 @@ func TestTrialsOfEveryMachine(test *testing.T) {
 			t.ask(nil, "svc_assess", root)
 			plan := maps.Clone(root)
 			plan["target"], plan["preflight"] = target, true
-			var preflight, written tools.MigrateResult
+			var preflight, written move.Result
 			t.ask(&preflight, "svc_migrate", plan)
 			for _, f := range preflight.Inhibitors {
 				is.True(f.Summary != "")
 			}
-			for name, list := range map[string][]tools.Headline{"findings": preflight.Findings, "inhibitors": preflight.Inhibitors} {
+			for name, list := range map[string][]tool.Headline{"findings": preflight.Findings, "inhibitors": preflight.Inhibitors} {
 				if n, cut := preflight.Total[name]; cut {
 					is.True(n > len(list) && preflight.Resource != "")
 				}
@@ -210,12 +218,12 @@ func TestTrialsOfEveryMachine(test *testing.T) {
 			plan["out"], plan["confirm"] = filepath.Join(t.TempDir(), "out"), true
 			t.ask(&written, "svc_migrate", plan)
 			is.Equal(written.PlanDigest, preflight.PlanDigest)
-			var verified tools.ParityResult
+			var verified verification.Result
 			t.ask(&verified, "svc_verify", map[string]any{"root": root["root"], "source": plan["out"], "confirm": true})
 			t.within(8, 9000)
 
 			t.calls, t.letters = 0, 0
-			var r tools.TargetsResult
+			var r readiness.TargetsResult
 			t.ask(&r, "svc_migrate", map[string]any{"root": root["root"], "targets": []string{"almalinux-9", "debian-13"}, "preflight": true})
 			is.Equal(len(r.Targets), 2)
 			t.within(1, 2500)
@@ -227,19 +235,19 @@ func TestTrialsOfEveryMachine(test *testing.T) {
 func TestTrialOfDatabases(test *testing.T) {
 	t, is := newTrial(test), is.New(test)
 	machine := map[string]any{"root": webServer}
-	var found tools.DataDiscoverResult
+	var found dataplan.DiscoverResult
 	t.ask(&found, "svc_data_discover", machine)
-	var plan tools.DBPlanResult
+	var plan dbplan.PlanResult
 	t.ask(&plan, "svc_db_plan", map[string]any{"root": webServer, "target": "debian 13"})
 	for _, d := range plan.Databases {
 		if way := database.Recommended(d.Engine); way != "" && len(d.Paths) > 0 {
 			is.Equal(d.Paths[0].Steps[0].Way, way)
 		}
 	}
-	var moved tools.DataPlanResult
+	var moved dataplan.PlanResult
 	t.ask(&moved, "svc_data_plan", map[string]any{"root": webServer, "target": "debian13", "out": filepath.Join(t.TempDir(), "data"), "confirm": true})
 	is.True(moved.Methods["dump-and-load"] > 0)
-	var ways tools.DBUpgradePathResult
+	var ways dbplan.UpgradePathResult
 	t.ask(&ways, "svc_db_upgrade_path", map[string]any{"engine": "Postgres", "from": "13", "to": "latest"})
 	is.True(ways.Possible && len(ways.Paths) > 0)
 	t.ask(&ways, "svc_db_upgrade_path", map[string]any{"engine": "mariadb", "from": "10.5", "to": "debian-13"})
@@ -253,7 +261,7 @@ func TestTrialOfSeatsAndTheBill(test *testing.T) {
 	out, err := t.svc("migrate", "--root", webServer, "--target", "debian-13", "--out", filepath.Join(t.TempDir(), "out"), "--confirm").CombinedOutput()
 	is.True(strings.Contains(string(out), "NEXT.md")) // a person did it; its exit code says that there are inhibitors
 	_ = err
-	var machines, bill tools.WhoamiResult
+	var machines, bill account.WhoamiResult
 	t.ask(&machines, "svc_whoami", map[string]any{"detail": "vms"})
 	t.ask(&bill, "svc_whoami", map[string]any{"detail": "statement"})
 	is.Equal(len(machines.VMs), 1)
@@ -309,14 +317,14 @@ func garbage(t *testing.T, dir string) string {
 func surveying(t *trial, several map[string]any) {
 	is := is.New(t)
 	several["target"], several["preflight"] = "debian-13", true
-	var r tools.FleetResult
+	var r readiness.FleetResult
 	t.ask(&r, "svc_migrate", several)
 	fleet := r.Targets[0]
 	is.Equal(fleet.Totals.Machines, 10)
 	is.Equal(len(fleet.Machines), 10)
 	is.True(len(fleet.Waves) > 0 && strings.Contains(fleet.Cost, "seats"))
-	is.True(slices.ContainsFunc(fleet.Machines, func(m tools.FleetRow) bool { return m.CloneOf != "" }))
-	is.True(slices.ContainsFunc(fleet.Machines, func(m tools.FleetRow) bool { return m.Name == "garbage" && m.Error != "" }))
+	is.True(slices.ContainsFunc(fleet.Machines, func(m readiness.FleetRow) bool { return m.CloneOf != "" }))
+	is.True(slices.ContainsFunc(fleet.Machines, func(m readiness.FleetRow) bool { return m.Name == "garbage" && m.Error != "" }))
 	t.within(3, 4000)
 }
 
@@ -324,9 +332,9 @@ func surveying(t *trial, several map[string]any) {
 // is said, and no zero stands for it.
 func TestTrialOfVulnerabilities(test *testing.T) {
 	t, is := newTrial(test), is.New(test)
-	move := map[string]any{"root": webServer, "target": "debian-13", "preflight": true}
-	var r tools.MigrateResult
-	said := t.ask(&r, "svc_migrate", move)
+	moving := map[string]any{"root": webServer, "target": "debian-13", "preflight": true}
+	var r move.Result
+	said := t.ask(&r, "svc_migrate", moving)
 	is.True(!r.Exposure.Compared && r.Exposure.Why != "" && r.Exposure.Fixed == nil)
 	is.True(!strings.Contains(said, `"fixed"`))
 	t.within(1, 2500)
@@ -343,9 +351,9 @@ func TestTrialOfVulnerabilities(test *testing.T) {
 	is.NoErr(err)
 	is.NoErr(t.session.Close())
 	t.session = t.start()
-	delete(move, "preflight")
-	move["out"], move["confirm"] = filepath.Join(t.TempDir(), "out"), true
-	said = t.ask(&r, "svc_migrate", move)
+	delete(moving, "preflight")
+	moving["out"], moving["confirm"] = filepath.Join(t.TempDir(), "out"), true
+	said = t.ask(&r, "svc_migrate", moving)
 	is.True(r.Exposure.Compared)
 	for _, id := range []string{"CVE-2099-1", "CVE-2099-2"} {
 		is.True(strings.Contains(said, id)) // by name: what is fixed, and what stays
@@ -380,12 +388,12 @@ func TestTrialOfQuestions(test *testing.T) {
 		"What does a machine cost over my quota?": "On-Demand rate", "How do I roll back if the migration goes wrong?": "never changed",
 		"Can I migrate many machines in one call?": "machines", "Which VMs have a licence seat?": "svc_whoami",
 	} {
-		var r tools.AskResult
+		var r collaboration.AskResult
 		t.ask(&r, "svc_ask_question", map[string]any{"question": question, "confirm": true})
 		is.True(r.Answered)
 		is.True(strings.Contains(r.Answer, want))
 	}
-	var unsure tools.AskResult
+	var unsure collaboration.AskResult
 	t.ask(&unsure, "svc_ask_question", map[string]any{"question": "Can the role be exported as a Terraform module?", "confirm": true})
 	is.True(!unsure.Answered)
 	is.Equal(len(unsure.Nearest), 3)
@@ -420,7 +428,7 @@ func TestWhatIsCutCanBeAimedAt(test *testing.T) {
 	t.ask(&p, "svc_migrate", map[string]any{"root": webServer, "target": "debian-13", "preflight": true, "section": "packages", "match": `"removed"`})
 	is.True(p.Total["packages"] > 0)
 	is.True(strings.Contains(t.ask(nil, "svc_assess", map[string]any{"root": webServer, "section": "user"}), "did you mean users?"))
-	var data tools.DataDiscoverResult
+	var data dataplan.DiscoverResult
 	t.ask(&data, "svc_data_discover", map[string]any{"root": webServer, "section": "places", "match": `"web"`})
 	is.True(len(data.Places) > 0 && data.Total["places"] == len(data.Places) && data.Notes == nil)
 	var plan struct {

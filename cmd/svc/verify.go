@@ -9,18 +9,19 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"svc/tools"
 	"svc/tools/parity"
 	"svc/tools/rehearsal"
 	"svc/tools/several"
+	"svc/tools/tool"
+	"svc/tools/verification"
 )
 
 // comparison is what verify and drift take, and which of the two it is.
 type comparison struct {
-	in   tools.VerifyInput
+	in   verification.Input
 	key  string // file of public keys, or ""
 	many many
-	run  func(context.Context, *tools.Env, tools.VerifyInput) (tools.ParityResult, error)
+	run  func(context.Context, *tool.Env, verification.Input) (verification.Result, error)
 }
 
 // parityFlags are what verify and drift take both.
@@ -34,7 +35,7 @@ func parityFlags(fs *flag.FlagSet, c *comparison, source string) {
 }
 
 func (p *program) verifyCommand() *ffcli.Command {
-	c := comparison{run: tools.Verify}
+	c := comparison{run: verification.Verify}
 	fs := p.flagSet("verify")
 	parityFlags(fs, &c, "out folder of the migration, or an assessment of the source")
 	fs.StringVar(&c.in.Data, "data", "", "folder of the data plan by which the data moved: its places are counted; with --hosts also a folder that has such a folder for each machine")
@@ -47,7 +48,7 @@ func (p *program) verifyCommand() *ffcli.Command {
 }
 
 func (p *program) driftCommand() *ffcli.Command {
-	c := comparison{run: tools.Drift}
+	c := comparison{run: verification.Drift}
 	fs := p.flagSet("drift")
 	parityFlags(fs, &c, "out folder of a verification, or of the migration")
 	c.many.keeps(fs, "drift.json")
@@ -89,10 +90,10 @@ func (p *program) compareMany(ctx context.Context, c comparison) error {
 	if err != nil {
 		return err
 	}
-	return eachHost(ctx, p, c.many, machines, several.Compared, func(ctx context.Context, env *tools.Env, m several.Listed) (tools.ParityResult, error) {
+	return eachHost(ctx, p, c.many, machines, several.Compared, func(ctx context.Context, env *tool.Env, m several.Listed) (verification.Result, error) {
 		in := c.in
 		in.Machine = m.Machine
-		in.Source, in.Data = tools.OwnFolder(in.Source, m.Name()), tools.OwnFolder(in.Data, m.Name())
+		in.Source, in.Data = verification.OwnFolder(in.Source, m.Name()), verification.OwnFolder(in.Data, m.Name())
 		if in.Out != "" {
 			in.Out = filepath.Join(in.Out, m.Name())
 		}
@@ -104,7 +105,7 @@ func (p *program) compareMany(ctx context.Context, c comparison) error {
 	})
 }
 
-func viewParity(w *view, r *tools.ParityResult) {
+func viewParity(w *view, r *verification.Result) {
 	w.line("%s to %s: %s", r.Source, r.Target, verdictOf(r))
 	for _, s := range []struct {
 		title  string
@@ -131,7 +132,7 @@ func viewParity(w *view, r *tools.ParityResult) {
 	}
 }
 
-func verdictOf(r *tools.ParityResult) string {
+func verdictOf(r *verification.Result) string {
 	switch {
 	case !r.Parity:
 		return plural(r.Sum.Differs, "difference")
@@ -142,7 +143,7 @@ func verdictOf(r *tools.ParityResult) string {
 }
 
 // viewSums counts the checks by dimension.
-func viewSums(w *view, r *tools.ParityResult) {
+func viewSums(w *view, r *verification.Result) {
 	w.title("Checks")
 	rows := [][]string{{"", "match", "planned", "accepted", "left", "differ", "not checkable"}}
 	row := func(name string, s parity.Sum) {

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"svc/tools"
+	"svc/tools/machine"
 )
 
 // maxHostsFile bounds a list of machines, in bytes.
@@ -40,7 +40,7 @@ func (s Sources) Given() bool { return s != Sources{Trust: s.Trust} }
 type Listed struct {
 	Line    string // as it is written in a list; where it is, elsewhere
 	Called  string // the name that it is given there, if any
-	Machine tools.Machine
+	Machine machine.Machine
 	Wave    int // of a move; 0 where it is in none
 }
 
@@ -48,14 +48,14 @@ type Listed struct {
 // it is given, the end of its path, or its ssh destination.
 func (l Listed) Name() string {
 	if l.Called != "" {
-		return tools.FolderName(filepath.Base(filepath.Clean("/" + l.Called)))
+		return machine.FolderName(filepath.Base(filepath.Clean("/" + l.Called)))
 	}
-	return tools.FolderName(l.Machine.Name())
+	return machine.FolderName(l.Machine.Name())
 }
 
 // Member is the machine as one of a fleet.
-func (l Listed) Member() tools.Member {
-	return tools.Member{Name: l.Name(), Place: l.Machine.Place(), Machine: l.Machine}
+func (l Listed) Member() machine.Member {
+	return machine.Member{Name: l.Name(), Place: l.Machine.Place(), Machine: l.Machine}
 }
 
 // Machines are those of all lists and folders.
@@ -67,8 +67,8 @@ func (s Sources) Machines() (all []Listed, err error) {
 	}
 	for _, folder := range []struct {
 		path string
-		in   func(dir string) ([]tools.Member, error)
-	}{{s.Images, tools.ImagesIn}, {s.Roots, tools.RootsIn}} {
+		in   func(dir string) ([]machine.Member, error)
+	}{{s.Images, machine.ImagesIn}, {s.Roots, machine.RootsIn}} {
 		if folder.path == "" {
 			continue
 		}
@@ -113,7 +113,7 @@ func readHosts(path string) (machines []Listed, err error) {
 		line, _, _ := strings.Cut(lines.Text(), "#")
 		if line = strings.TrimSpace(line); line != "" {
 			place, called := placeOf(line)
-			machines = append(machines, Listed{Line: line, Called: called, Machine: tools.MachineAt(place)})
+			machines = append(machines, Listed{Line: line, Called: called, Machine: machine.MachineAt(place)})
 		}
 	}
 	if err := lines.Err(); err != nil {

@@ -11,8 +11,11 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/client"
-	"svc/tools"
 	"svc/tools/fleet"
+	"svc/tools/machine"
+	"svc/tools/move"
+	"svc/tools/readiness"
+	"svc/tools/tool"
 )
 
 // Move is the move of many machines, once it is known that it may begin.
@@ -28,7 +31,7 @@ type Move struct {
 // MoveInput is what Prepare takes.
 type MoveInput struct {
 	Machines []Listed
-	Migrate  tools.MigrateInput // what holds for all
+	Migrate  move.Input // what holds for all
 	Parallel int
 	Patience time.Duration // for one machine
 }
@@ -39,12 +42,12 @@ var ErrCapacity = errors.New("no seat was claimed and nothing was written")
 // Prepare looks at all machines, for free, and refuses a move for which the account's
 // capacity does not suffice: before the first seat is claimed, and saying how far it
 // would reach. Unconfirmed it says what a confirmed call would do.
-func Prepare(ctx context.Context, env *tools.Env, in MoveInput) (*Move, error) {
-	members, listed := []tools.Member{}, map[string]Listed{}
+func Prepare(ctx context.Context, env *tool.Env, in MoveInput) (*Move, error) {
+	members, listed := []machine.Member{}, map[string]Listed{}
 	for _, m := range in.Machines {
 		members, listed[m.Name()] = append(members, m.Member()), m
 	}
-	d, err := tools.Readiness(ctx, env, tools.ReadinessInput{Members: members, Target: in.Migrate.Target, Parallel: in.Parallel, Patience: in.Patience, Hazards: in.Migrate.Hazards})
+	d, err := readiness.Of(ctx, env, readiness.Input{Members: members, Target: in.Migrate.Target, Parallel: in.Parallel, Patience: in.Patience, Hazards: in.Migrate.Hazards})
 	if err != nil {
 		return nil, fmt.Errorf("looking at the machines before the first seat is claimed: %w", err)
 	}
@@ -65,7 +68,7 @@ func Prepare(ctx context.Context, env *tools.Env, in MoveInput) (*Move, error) {
 		if in.Migrate.Out == "" {
 			needs = "out, the folder to write to"
 		}
-		return nil, &tools.NeedsConfirm{
+		return nil, &tool.NeedsConfirm{
 			Would: fmt.Sprintf("write to a folder for each the plan of the move of %d of %d machines to %s, with an inventory and one site.yml for all; %d are blocked, and %d can't be read", len(planned), d.Totals.Machines, d.Target, d.Totals.Blocked, d.Totals.Unreadable),
 			Cost:  cost(d.Cost), Seat: d.Cost.SeatsNeeded > 0, Needs: needs,
 		}
@@ -127,12 +130,12 @@ func (m *Move) others() string {
 
 // Migrate moves one machine, into its folder below the out of all. What could not be
 // read a moment ago is not read again.
-func (m *Move) Migrate(ctx context.Context, env *tools.Env, of Listed, in tools.MigrateInput) (tools.MigrateResult, error) {
+func (m *Move) Migrate(ctx context.Context, env *tool.Env, of Listed, in move.Input) (move.Result, error) {
 	if why, ok := m.unread[of.Name()]; ok {
-		return tools.MigrateResult{}, errors.New(why)
+		return move.Result{}, errors.New(why)
 	}
 	in.Machine, in.Out = of.Machine, filepath.Join(in.Out, of.Name())
-	r, err := tools.Migrate(ctx, env, in)
+	r, err := move.Migrate(ctx, env, in)
 	if err == nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()

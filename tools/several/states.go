@@ -5,12 +5,15 @@ import (
 	"slices"
 
 	"svc/assess"
-	"svc/tools"
+	"svc/tools/assessment"
+	"svc/tools/cvescan"
 	"svc/tools/fleet"
+	"svc/tools/move"
+	"svc/tools/verification"
 )
 
 // Assessed is what an assessment says of one machine of many.
-func Assessed(r *tools.AssessResult) (state, text string) {
+func Assessed(r *assessment.Result) (state, text string) {
 	var severities []assess.FindingSeverity
 	for _, f := range r.Findings {
 		severities = append(severities, f.Severity)
@@ -33,7 +36,7 @@ func counted(severities []assess.FindingSeverity) (state, text string) {
 }
 
 // Moved is what became of the move of one machine of many.
-func Moved(r *tools.MigrateResult) (state, text string) {
+func Moved(r *move.Result) (state, text string) {
 	var severities []assess.FindingSeverity
 	for _, f := range slices.Concat(r.Inhibitors, r.Findings) {
 		severities = append(severities, f.Severity)
@@ -50,7 +53,7 @@ func Moved(r *tools.MigrateResult) (state, text string) {
 }
 
 // Compared is what a comparison says of one machine of many.
-func Compared(r *tools.ParityResult) (state, text string) {
+func Compared(r *verification.Result) (state, text string) {
 	state = fleet.StateClean
 	if !r.Parity {
 		state = fleet.StateFindings
@@ -64,7 +67,7 @@ func Compared(r *tools.ParityResult) (state, text string) {
 		}
 	}
 	as := "as planned"
-	if r.Kind == string(tools.KindDrift) {
+	if r.Kind == string(verification.KindDrift) {
 		as = "unchanged"
 	}
 	text += fmt.Sprintf("%d %s", r.Sum.Match+r.Sum.Planned, as)
@@ -76,7 +79,7 @@ func Compared(r *tools.ParityResult) (state, text string) {
 
 // Scanned is what a scan says of one machine of many, whatever its exit code: what was
 // found counts also where no --fail-on asks for it.
-func Scanned(r *tools.CVEScanResult) (state, text string) {
+func Scanned(r *cvescan.Result) (state, text string) {
 	c := r.Counts
 	switch {
 	case !r.Feed.Loaded:

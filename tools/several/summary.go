@@ -3,8 +3,8 @@ package several
 import (
 	"fmt"
 
-	"svc/tools"
 	"svc/tools/fleet"
+	"svc/tools/machine"
 )
 
 // Summary counts what became of the machines of a list.
@@ -42,7 +42,7 @@ func Stopped(out string) string {
 
 // again counts the machines that are listed more than once.
 func again(machines []Listed) (n int) {
-	times := map[tools.Machine]int{}
+	times := map[machine.Machine]int{}
 	for _, m := range machines {
 		if times[m.Machine]++; times[m.Machine] == 2 {
 			n++

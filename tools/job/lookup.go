@@ -1,0 +1,90 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"svc/assess"
+	"svc/assess/judge"
+	"svc/assess/packages"
+	"svc/backend/api"
+	"svc/backend/client"
+	"svc/tools/migration"
+)
+
+// LookUp asks the index about every package of the machine, in batches.
+func (j *Job) LookUp(ctx context.Context) (migration.Input, error) {
+	in := migration.Input{
+		Assessment: j.Assessment, Target: j.Target, Day: j.Env.Now(), Translations: map[string]api.Translation{}, Relocations: map[string][]api.Relocation{},
+	}
+	if j.Host != nil { // else there is but an assessment
+		in.PathExists, in.Mentions, in.Read = j.exists, j.mentions, j.ReadFile
+		in.Described = j.described
+		in.Hazards, in.Machine = j.Hazards, judge.Hazardous(j.Assessment, assess.Asking(j.Host.FS()))
+		in.Owners = func(paths []string) map[string]string { return packages.Owners(ctx, j.Host, paths) }
+	}
+	names := []string{}
+	for _, p := range j.Assessment.Packages {
+		names = append(names, p.Name)
+	}
+	for batch := range slices.Chunk(names, api.MaxBatch) {
+		r, err := client.Call(ctx, j.Client, api.Resolve, api.ResolveRequest{Release: j.Assessment.Release, Packages: batch, Architecture: api.BesideX86(j.Assessment.System.Architecture)})
+		if err != nil {
+			return in, err
+		}
+		in.IndexVersion = r.IndexVersion
+		in.Resolutions = append(in.Resolutions, r.Results...)
+	}
+	return in, j.translate(ctx, &in)
+}
+
+func (j *Job) exists(path string) bool {
+	_, err := j.Host.FS().Stat(strings.TrimPrefix(path, "/"))
+	return err == nil
+}
+
+// described gives mode and owner of a regular file.
+func (j *Job) described(name string) (mode, owner, group string, ok bool) {
+	return packages.Described(j.Host, j.Assessment, name)
+}
+
+func (j *Job) mentions(path, text string) bool {
+	b, err := j.ReadFile(path)
+	return err == nil && text != "" && bytes.Contains(b, []byte(text))
+}
+
+// translate asks what the canonicals become, and where their configuration goes.
+func (j *Job) translate(ctx context.Context, in *migration.Input) error {
+	for batch := range slices.Chunk(Canonicals(in.Resolutions), api.MaxBatch) {
+		request := api.TranslateRequest{Source: j.Assessment.Release, Target: j.Target.Slug, Canonicals: batch, Architecture: api.BesideX86(j.Assessment.System.Architecture)}
+		t, err := client.Call(ctx, j.Client, api.Translate, request)
+		if err != nil {
+			return err
+		}
+		for _, r := range t.Results {
+			in.Translations[r.Canonical] = r
+		}
+		c, err := client.Call(ctx, j.Client, api.ConfigPaths, request)
+		if err != nil {
+			return err
+		}
+		for _, r := range c.Results {
+			in.Relocations[r.Canonical] = r.Relocations
+		}
+	}
+	return nil
+}
+
+// Canonicals are the distinct canonicals of resolutions, sorted.
+func Canonicals(resolutions []api.Resolution) []string {
+	all := []string{}
+	for _, r := range resolutions {
+		if r.Canonical != nil {
+			all = append(all, *r.Canonical)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
