@@ -13,8 +13,8 @@ import (
 // Condition says what a machine has: questions joined by and, or, not and
 // parentheses. The arguments of a question stand between parentheses and commas,
 // bare or in double quotes; a file may be a pattern, and several stand beside one
-// another. @jobs is one for all in which people write what runs by itself: tables of
-// cron, scripts in /usr/local and of root, units. Comments of files are never matched.
+// another. Words such as @jobs stand for the files that many rows name (words.tsv): here
+// all in which people write what runs by itself. Comments of files are never matched.
 //
 //	package(redis*)                package(openssh-server, "<8.7")
 //	path("/etc/init.d/*")          one of the files is there
@@ -290,10 +290,7 @@ func questionNames() (names []string) {
 
 // absolute refuses files that are none.
 func absolute(args []string) error {
-	for file := range strings.FieldsSeq(args[0]) {
-		if file == jobs {
-			continue
-		}
+	for _, file := range patterns(args[0]) {
 		if _, err := path.Match(file, ""); err != nil || !path.IsAbs(file) || path.Clean(file) != file {
 			return fmt.Errorf("%q is not the whole path of a file, or a pattern of one", file)
 		}

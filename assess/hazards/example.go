@@ -28,8 +28,8 @@ const (
 	partLink    = "link"
 )
 
-// words are the parts that begin with a word and a colon.
-var words = []string{"unit", "arch", "release", "own", "fact", "certificate"}
+// partWords are the parts that begin with a word and a colon.
+var partWords = []string{"unit", "arch", "release", "own", "fact", "certificate"}
 
 func parseExample(text string) (Example, error) {
 	var e Example
@@ -55,12 +55,12 @@ func parsePart(item string) (part, error) {
 	switch {
 	case path.IsAbs(name):
 		return part{partFile, name, strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(strings.TrimPrefix(text, " "))}, nil
-	case colon && slices.Contains(words, name):
+	case colon && slices.Contains(partWords, name):
 		return part{name, "", strings.TrimSpace(text)}, nil
 	}
 	name, version, ok := strings.Cut(item, " ")
 	if !ok || strings.ContainsAny(version, " ") {
-		return part{}, fmt.Errorf("%q is neither a package and its version, nor a file and its text, nor one of %s", item, strings.Join(words, ", "))
+		return part{}, fmt.Errorf("%q is neither a package and its version, nor a file and its text, nor one of %s", item, strings.Join(partWords, ", "))
 	}
 	return part{partPackage, name, version}, nil
 }

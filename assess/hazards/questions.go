@@ -1,10 +1,12 @@
 package hazards
 
 import (
+	_ "embed"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // questions are all kinds of questions.
@@ -70,24 +72,33 @@ func askPackage(m *Machine, q *question, found *Match) (ok bool) {
 	return ok
 }
 
-// jobs is the word for the files in which people write what a machine runs by itself.
-const jobs = "@jobs"
+//go:embed words.tsv
+var wordRows string
 
-var jobFiles = []string{
-	"/etc/crontab", "/etc/cron.d/*", "/etc/cron.hourly/*", "/etc/cron.daily/*", "/etc/cron.weekly/*", "/etc/cron.monthly/*",
-	"/var/spool/cron/*", "/var/spool/cron/crontabs/*", "/var/spool/cron/tabs/*", "/etc/crontabs/*", "/etc/rc.local", "/etc/rc.d/rc.local",
-	"/usr/local/bin/*", "/usr/local/sbin/*", "/root/*.sh", "/root/bin/*", "/etc/systemd/system/*.service",
+// words are words.tsv: one word for files that many rows name, such as @jobs.
+var words = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for c := range cells(wordRows, 2) {
+		all[c[0]] = strings.Fields(c[1])
+	}
+	return all
+})
+
+// patterns are those of an argument, each word of which stands for its own.
+func patterns(arg string) (all []string) {
+	for part := range strings.FieldsSeq(arg) {
+		if files := words()[part]; files != nil {
+			all = append(all, patterns(strings.Join(files, " "))...)
+			continue
+		}
+		all = append(all, part)
+	}
+	return all
 }
 
 // files are those that an argument names.
 func (m *Machine) files(arg string) (all []string) {
-	for pattern := range strings.FieldsSeq(arg) {
-		if pattern == jobs {
-			for _, file := range jobFiles {
-				all = append(all, m.glob(file)...)
-			}
-			continue
-		}
+	for _, pattern := range patterns(arg) {
 		all = append(all, m.glob(pattern)...)
 	}
 	return all
@@ -109,7 +120,7 @@ func askPath(m *Machine, q *question, found *Match) bool {
 }
 
 func askOwn(m *Machine, q *question, found *Match) (ok bool) {
-	for pattern := range strings.FieldsSeq(q.args[0]) {
+	for _, pattern := range patterns(q.args[0]) {
 		for _, name := range m.Own {
 			if match, err := path.Match(pattern, name); match && err == nil {
 				found.Names, ok = append(found.Names, name), true

@@ -99,7 +99,7 @@ func settingRow(s Setting, c []string) *Row {
 	setting := regexp.QuoteMeta(settingName(s.Name))
 	r.When = Condition{text: fmt.Sprintf("set(%q, %q)", files, setting)}
 	r.When.root = &question{args: []string{files, setting}, rx: []*pattern{nil, {text: "(?i)^(?:" + setting + ")$"}}, ask: askSet}
-	file, _, _ := strings.Cut(files, " ")
+	file, _, _ := strings.Cut(strings.Join(patterns(files), " "), " ")
 	if file = strings.NewReplacer("*", "a", "[78]", "8").Replace(file); file == "" {
 		return r
 	}
