@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"svc/cmd/svc/program"
 )
 
 // operator runs svc admin with a store in a folder of its own.
@@ -29,17 +31,17 @@ func TestTextOfOperatorsIsUTF8(t *testing.T) {
 		_, code := o.admin(t, args...)
 		return code
 	}
-	is.Equal(code("account", "create", "--name", "caf\xe9"), exitUsage)
-	is.Equal(code("account", "create", "--name", "café"), exitDone)
-	is.Equal(code("account", "set", "1", "--name", "caf\xe9"), exitUsage)
-	is.Equal(code("grant", "add", "--account", "1", "--seats", "1", "--until", "2099-01-01", "--note", "caf\xe9"), exitUsage)
-	is.Equal(code("release", "stage", "--tag", "v1", "--channel", "beta", "--notes", "caf\xe9"), exitUsage)
-	is.Equal(code("release", "stage", "--tag", "v\xe9", "--channel", "beta"), exitUsage)
+	is.Equal(code("account", "create", "--name", "caf\xe9"), program.ExitUsage)
+	is.Equal(code("account", "create", "--name", "café"), program.ExitDone)
+	is.Equal(code("account", "set", "1", "--name", "caf\xe9"), program.ExitUsage)
+	is.Equal(code("grant", "add", "--account", "1", "--seats", "1", "--until", "2099-01-01", "--note", "caf\xe9"), program.ExitUsage)
+	is.Equal(code("release", "stage", "--tag", "v1", "--channel", "beta", "--notes", "caf\xe9"), program.ExitUsage)
+	is.Equal(code("release", "stage", "--tag", "v\xe9", "--channel", "beta"), program.ExitUsage)
 }
 
 func TestAnAddressThatIsNoStoreIsUsage(t *testing.T) {
 	_, code := operator{t.TempDir()}.admin(t, "account", "list", "--db", "mysql://x")
-	is.New(t).Equal(code, exitUsage)
+	is.New(t).Equal(code, program.ExitUsage)
 }
 
 // TestWhenAReleaseWasStaged is the same when it is staged and when it is published.

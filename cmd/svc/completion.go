@@ -15,6 +15,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/index"
 	"svc/backend/release"
+	"svc/cmd/svc/program"
 	"svc/tools"
 )
 
@@ -27,17 +28,17 @@ var completionScripts embed.FS
 // shells are those that have a script, in the folder of scripts.
 var shells = []string{"bash", "zsh", "fish"}
 
-func (p *program) completionCommand() *ffcli.Command {
-	fs := p.flagSet("completion")
-	c := p.command(fs, "svc completion SHELL", "print the script by which bash, zsh or fish completes commands, flags and their values", func(_ context.Context, args []string) error {
+func (p commands) completionCommand() *ffcli.Command {
+	fs := p.FlagSet("completion")
+	c := p.Command(fs, "svc completion SHELL", "print the script by which bash, zsh or fish completes commands, flags and their values", func(_ context.Context, args []string) error {
 		if len(args) != 1 || !slices.Contains(shells, args[0]) {
-			return usagef("completion takes one of %s", strings.Join(shells, ", "))
+			return program.Usagef("completion takes one of %s", strings.Join(shells, ", "))
 		}
 		script, err := completionScripts.ReadFile("completion/svc." + args[0])
 		if err != nil {
 			return err
 		}
-		_, err = p.stdout.Write(script)
+		_, err = p.Stdout.Write(script)
 		return err
 	})
 	print := c.Exec
@@ -58,12 +59,12 @@ const (
 
 // printWords prints what may stand for the last of the words that were typed after
 // svc: a word a line, with what it means after a tab.
-func (p *program) printWords(typed []string) error {
+func (p commands) printWords(typed []string) error {
 	if len(typed) == 0 {
 		typed = []string{""}
 	}
 	for _, w := range p.complete(typed[:len(typed)-1], typed[len(typed)-1]) {
-		if _, err := io.WriteString(p.stdout, w+"\n"); err != nil {
+		if _, err := io.WriteString(p.Stdout, w+"\n"); err != nil {
 			return err
 		}
 	}
@@ -71,8 +72,8 @@ func (p *program) printWords(typed []string) error {
 }
 
 // complete gives the words that go on from what was typed of the last one.
-func (p *program) complete(before []string, last string) []string {
-	c, pending := walkTyped(p.root(), before)
+func (p commands) complete(before []string, last string) []string {
+	c, pending := walkTyped(p.Root(), before)
 	name, prefix, valued := strings.Cut(last, "=")
 	switch {
 	case pending != nil:
@@ -92,7 +93,7 @@ func (p *program) complete(before []string, last string) []string {
 	case strings.HasPrefix(last, "-"):
 		var all []string
 		c.FlagSet.VisitAll(func(f *flag.Flag) {
-			_, usage := flagLine(f)
+			_, usage := program.FlagLine(f)
 			all = append(all, "--"+f.Name+"\t"+usage)
 		})
 		return startingWith(all, last)
@@ -148,7 +149,7 @@ func startingWith(words []string, prefix string) (fit []string) {
 // flagWords are the values that a flag of a command may take: by what help calls the
 // value, or by the flag's own name.
 func flagWords(c *ffcli.Command, f *flag.Flag, typed []string) []string {
-	switch values[f.Name] {
+	switch program.Values[f.Name] {
 	case "DIR":
 		return []string{completeFolders}
 	case "FILE", "PATH", "DIR|URL", "FILE|DIR|URL":
@@ -169,7 +170,7 @@ func flagWords(c *ffcli.Command, f *flag.Flag, typed []string) []string {
 		return toolWords()
 	}
 	// Where the help lists the values of a flag, they are what may stand there.
-	_, usage := flagLine(f)
+	_, usage := program.FlagLine(f)
 	if list, ok := enumerated(usage); ok {
 		return list
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"svc/cmd/svc/program"
 )
 
 // notRunHere are beginnings of examples that need what a test of this package does not
@@ -59,21 +61,21 @@ func TestExamplesRun(t *testing.T) {
 	for _, section := range []string{"releases", "assess", "advisories", "readiness", "migrate", "verify", "attest", "cve-scan", "drift"} {
 		commands = append(commands, "svc "+section)
 	}
-	for full := range pages {
+	for full := range program.Pages {
 		if !slices.Contains(commands, full) {
 			commands = append(commands, full)
 		}
 	}
 	slices.Sort(commands[10:])
 	for _, full := range commands {
-		for _, example := range pages[full].examples {
+		for _, example := range program.Pages[full].Examples {
 			example, _, _ := strings.Cut(example, " # ")
 			example = strings.TrimSpace(example)
 			if needsMore(example) {
 				continue
 			}
 			code, said := call(shellWords(here.Replace(example))[1:]...)
-			if code == exitFailed || code == exitUsage {
+			if code == program.ExitFailed || code == program.ExitUsage {
 				t.Errorf("%s: %d\n%s", example, code, said)
 			}
 		}
@@ -102,7 +104,7 @@ func prepare(t *testing.T, machine string, call func(...string) (int, string)) {
 		is.NoErr(os.MkdirAll(filepath.Dir(args[len(args)-2]), 0o755))
 		is.NoErr(os.MkdirAll(filepath.Dir(args[len(args)-1]), 0o755))
 		code, said := call(args...)
-		if code != exitDone && code != exitDiffers {
+		if code != program.ExitDone && code != program.ExitDiffers {
 			t.Fatal(said)
 		}
 	}

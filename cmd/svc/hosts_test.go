@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"svc/cmd/svc/many"
+	"svc/cmd/svc/program"
 )
 
 // TestAStoppedFleetNamesEveryMachine interrupts a command on many machines: each
@@ -29,12 +32,12 @@ func TestAStoppedFleetNamesEveryMachine(t *testing.T) {
 	stop()
 	var stdout, stderr bytes.Buffer
 	code := run(ctx, []string{"drift", "--hosts", hosts, "--parallel", "8", "--source", dir, "--json"}, env, strings.NewReader(""), &stdout, &stderr)
-	is.Equal(code, exitInterrupted)
+	is.Equal(code, program.ExitInterrupted)
 	seen := map[string]bool{}
 	for line := range strings.Lines(stdout.String()) {
-		var machine hostLine[struct{}]
+		var machine many.HostLine[struct{}]
 		is.NoErr(json.Unmarshal([]byte(line), &machine))
-		is.Equal(machine.Error, errNotReached.Error())
+		is.Equal(machine.Error, many.ErrNotReached.Error())
 		seen[machine.Machine] = true
 	}
 	is.Equal(len(seen), 50)
@@ -43,6 +46,6 @@ func TestAStoppedFleetNamesEveryMachine(t *testing.T) {
 
 	// People get the numbers, and no row for each.
 	stdout.Reset()
-	is.Equal(run(ctx, []string{"drift", "--hosts", hosts, "--source", dir}, env, strings.NewReader(""), &stdout, &stderr), exitInterrupted)
+	is.Equal(run(ctx, []string{"drift", "--hosts", hosts, "--source", dir}, env, strings.NewReader(""), &stdout, &stderr), program.ExitInterrupted)
 	is.Equal(stdout.String(), "")
 }

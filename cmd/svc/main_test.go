@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"svc/cmd/svc/program"
 )
 
 func TestMain(m *testing.M) {
-	patience = time.Hour // what is printed does not depend on how busy the machine is
+	program.Patience = time.Hour // what is printed does not depend on how busy the machine is
 	testscript.Main(m, map[string]func(){"svc": main})
 }
 

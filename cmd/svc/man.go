@@ -8,19 +8,21 @@ import (
 	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/cmd/svc/program"
 )
 
-func (p *program) manualCommand() *ffcli.Command {
-	fs := p.flagSet("manual")
+func (p commands) manualCommand() *ffcli.Command {
+	fs := p.FlagSet("manual")
 	out := fs.String("out", "", "folder to write the pages into")
-	return p.command(fs, "svc manual --out DIR", "write the manual as man pages, one a command", noArgs(func(context.Context) error {
+	return p.Command(fs, "svc manual --out DIR", "write the manual as man pages, one a command", program.NoArgs(func(context.Context) error {
 		if *out == "" {
-			return usagef("manual needs --out: a folder for the man pages, such as /usr/local/share/man/man1; nothing was written")
+			return program.Usagef("manual needs --out: a folder for the man pages, such as /usr/local/share/man/man1; nothing was written")
 		}
 		if err := os.MkdirAll(*out, 0o755); err != nil {
 			return fmt.Errorf("writing the manual: %w", err)
 		}
-		for _, c := range withSubcommands(p.root()) {
+		for _, c := range withSubcommands(p.Root()) {
 			if err := os.WriteFile(filepath.Join(*out, manName(c)+".1"), []byte(manPage(c)), 0o644); err != nil {
 				return fmt.Errorf("writing the manual: %w", err)
 			}
@@ -39,14 +41,14 @@ func withSubcommands(c *ffcli.Command) []*ffcli.Command {
 }
 
 // manName is what man calls the page of a command: svc-db-plan.
-func manName(c *ffcli.Command) string { return strings.ReplaceAll(words(c), " ", "-") }
+func manName(c *ffcli.Command) string { return strings.ReplaceAll(program.Words(c), " ", "-") }
 
 // manPage is the page of a command in the language of man(7).
 func manPage(c *ffcli.Command) string {
 	t := &manText{}
 	fmt.Fprintf(t, ".TH %s 1 \"\" \"svc %s\" \"User Commands\"\n.SH NAME\n%s \\- %s\n", strings.ToUpper(roff(manName(c))), roff(version()), roff(manName(c)), roff(c.ShortHelp))
-	describe(t, c)
-	t.section("SEE ALSO")
+	program.Describe(t, c)
+	t.Section("SEE ALSO")
 	t.see(c)
 	return t.String()
 }
@@ -54,8 +56,8 @@ func manPage(c *ffcli.Command) string {
 // see names the pages above and below a command.
 func (t *manText) see(c *ffcli.Command) {
 	var names []string
-	if i := strings.LastIndexByte(manName(c), '-'); i > 0 && words(c) != "svc" {
-		names = append(names, strings.ReplaceAll(words(c)[:strings.LastIndexByte(words(c), ' ')], " ", "-"))
+	if i := strings.LastIndexByte(manName(c), '-'); i > 0 && program.Words(c) != "svc" {
+		names = append(names, strings.ReplaceAll(program.Words(c)[:strings.LastIndexByte(program.Words(c), ' ')], " ", "-"))
 	}
 	for _, sub := range c.Subcommands {
 		names = append(names, manName(sub))
@@ -71,18 +73,18 @@ func (t *manText) see(c *ffcli.Command) {
 // manText is a page for man that is being written.
 type manText struct{ strings.Builder }
 
-func (t *manText) section(title string) { fmt.Fprintf(t, ".SH %s\n", roff(title)) }
+func (t *manText) Section(title string) { fmt.Fprintf(t, ".SH %s\n", roff(title)) }
 
-func (t *manText) paragraph(_, text string) { fmt.Fprintf(t, ".PP\n%s\n", roff(text)) }
+func (t *manText) Paragraph(_, text string) { fmt.Fprintf(t, ".PP\n%s\n", roff(text)) }
 
-func (t *manText) columns(_ int, name, text string) {
+func (t *manText) Columns(_ int, name, text string) {
 	fmt.Fprintf(t, ".TP\n\\fB%s\\fR\n%s\n", roff(name), roff(text))
 }
 
-func (t *manText) example(line string) {
+func (t *manText) Example(line string) {
 	call, what, _ := strings.Cut(line, " # ")
 	if what != "" {
-		t.paragraph("", capital(strings.TrimSpace(what))+":")
+		t.Paragraph("", program.Capital(strings.TrimSpace(what))+":")
 	}
 	fmt.Fprintf(t, ".PP\n.RS 4\n.nf\n%s\n.fi\n.RE\n", roff(strings.TrimSpace(call)))
 }

@@ -10,30 +10,32 @@ import (
 	"unicode/utf8"
 
 	"github.com/matryer/is"
+
+	"svc/cmd/svc/program"
 )
 
-func testProgram() *program {
+func testProgram() *program.Program {
 	env := func(string) string { return "" }
-	return &program{env: env, stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, paths: pathsOf(env)}
+	return &program.Program{Tree: root, Env: env, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Paths: program.PathsOf(env)}
 }
 
 func TestEveryPageIsOfACommand(t *testing.T) {
 	is := is.New(t)
 	known := map[string]bool{}
-	for _, c := range withSubcommands(testProgram().root()) {
-		known[words(c)] = true
+	for _, c := range withSubcommands(testProgram().Root()) {
+		known[program.Words(c)] = true
 	}
-	for full := range pages {
+	for full := range program.Pages {
 		if !known[full] {
 			t.Errorf("the manual has a page of %q, which is no command", full)
 		}
 	}
 	var grouped []string
-	for _, section := range sections {
-		grouped = append(grouped, section.commands...)
+	for _, section := range program.Sections {
+		grouped = append(grouped, section.Commands...)
 	}
 	slices.Sort(grouped)
-	is.Equal(grouped, slices.Sorted(slices.Values(names(testProgram().root())))) // each stands once on the first page
+	is.Equal(grouped, slices.Sorted(slices.Values(program.Names(testProgram().Root())))) // each stands once on the first page
 }
 
 // shellWords parts a call as a shell does that has only spaces and single quotes.
@@ -49,11 +51,11 @@ func shellWords(call string) (words []string) {
 }
 
 func TestExamplesParse(t *testing.T) {
-	for full, page := range pages {
-		for _, example := range page.examples {
+	for full, page := range program.Pages {
+		for _, example := range page.Examples {
 			call, _, _ := strings.Cut(example, " # ")
 			args := shellWords(call)
-			root := testProgram().root()
+			root := testProgram().Root()
 			if err := root.Parse(args[1:]); err != nil {
 				t.Errorf("the example %q does not parse: %v", call, err)
 			}
@@ -65,9 +67,9 @@ func TestExamplesParse(t *testing.T) {
 }
 
 func TestHelpFitsTheTerminal(t *testing.T) {
-	for _, c := range withSubcommands(testProgram().root()) {
+	for _, c := range withSubcommands(testProgram().Root()) {
 		for _, width := range []int{40, 80, 100} {
-			for line := range strings.Lines(help(c, width)) {
+			for line := range strings.Lines(program.Help(c, width)) {
 				line = strings.TrimRight(line, "\n")
 				words := strings.Fields(line)
 				if utf8.RuneCountInString(line) > width && len(words) > 1 && !strings.Contains(line, "  svc ") {
@@ -90,9 +92,9 @@ func TestEveryFlagFaultIsSaidInOurWords(t *testing.T) {
 		{"assess", "x", "--rot"},
 	} {
 		p := testProgram()
-		err := p.execute(t.Context(), args)
-		var own *exitError
-		if !errors.As(err, &own) || own.code != exitUsage {
+		err := p.Execute(t.Context(), args)
+		var own *program.ExitError
+		if !errors.As(err, &own) || own.Code != program.ExitUsage {
 			t.Fatalf("%q ends with %v", args, err)
 		}
 		text := err.Error()
@@ -108,10 +110,10 @@ func TestEveryFlagFaultIsSaidInOurWords(t *testing.T) {
 }
 
 func TestFlagsHaveTheirKind(t *testing.T) {
-	for _, c := range withSubcommands(testProgram().root()) {
+	for _, c := range withSubcommands(testProgram().Root()) {
 		c.FlagSet.VisitAll(func(f *flag.Flag) {
-			if name, _ := flagLine(f); strings.HasSuffix(name, " VALUE") {
-				t.Errorf("%s %s: name the kind of its value", words(c), name)
+			if name, _ := program.FlagLine(f); strings.HasSuffix(name, " VALUE") {
+				t.Errorf("%s %s: name the kind of its value", program.Words(c), name)
 			}
 		})
 	}

@@ -9,18 +9,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/agent"
 	"svc/agent/writecap"
-	"svc/backend/client"
 	"svc/backend/visible"
+	"svc/cmd/svc/program"
 )
 
-func (p *program) mcpCommand() *ffcli.Command {
-	fs := p.flagSet("mcp")
+// commands are what is about the program itself.
+type commands struct{ *program.Program }
+
+func (p commands) mcpCommand() *ffcli.Command {
+	fs := p.FlagSet("mcp")
 	printConfig := fs.Bool("print-config", false, "print the entry for an agent's configuration and exit")
 	client := fs.String("client", "", "print the entry in the form of: "+strings.Join(agent.Clients(), ", "))
 	var o agent.Options
@@ -29,8 +31,8 @@ func (p *program) mcpCommand() *ffcli.Command {
 		o.Tools = strings.Split(s, ",")
 		return o.Check()
 	})
-	return p.command(fs, "svc mcp [--read-only] [--tools NAMES] [--print-config [--client NAME]]", "serve the tools to a coding agent, over stdin and stdout",
-		noArgs(func(ctx context.Context) error {
+	return p.Command(fs, "svc mcp [--read-only] [--tools NAMES] [--print-config [--client NAME]]", "serve the tools to a coding agent, over stdin and stdout",
+		program.NoArgs(func(ctx context.Context) error {
 			if *printConfig || *client != "" {
 				return p.printConfig(*client, o)
 			}
@@ -39,32 +41,13 @@ func (p *program) mcpCommand() *ffcli.Command {
 }
 
 // mcp serves until stdin ends. All calls share one client.
-func (p *program) mcp(ctx context.Context, o agent.Options) error {
-	env := p.toolEnv()
-	env.Log = slog.New(slog.NewJSONHandler(visible.JSONWriter(p.stderr), &slog.HandlerOptions{Level: slog.LevelInfo}))
+func (p commands) mcp(ctx context.Context, o agent.Options) error {
+	env := p.ToolEnv()
+	env.Log = slog.New(slog.NewJSONHandler(visible.JSONWriter(p.Stderr), &slog.HandlerOptions{Level: slog.LevelInfo}))
 	env.Progress = nil
-	env.Admit = writecap.Cap{File: filepath.Join(p.paths.stateDir, "agent-writes.json")}.Take
-	o.Version, o.Log, o.Results = version(), env.Log, filepath.Join(p.paths.cacheDir, "results")
-	return agent.Serve(ctx, env, io.NopCloser(p.stdin), writeNopCloser{p.stdout}, o)
-}
-
-// shared opens a client once; a failure is tried again at the next call.
-func shared(open func(context.Context) (*client.Client, error)) func(context.Context) (*client.Client, error) {
-	var mu sync.Mutex
-	var opened *client.Client
-	return func(ctx context.Context) (*client.Client, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if opened != nil {
-			return opened, nil
-		}
-		// The client outlives the call that opens it.
-		c, err := open(context.WithoutCancel(ctx))
-		if err == nil {
-			opened = c
-		}
-		return c, err
-	}
+	env.Admit = writecap.Cap{File: filepath.Join(p.Paths.StateDir, "agent-writes.json")}.Take
+	o.Version, o.Log, o.Results = p.Version, env.Log, filepath.Join(p.Paths.CacheDir, "results")
+	return agent.Serve(ctx, env, io.NopCloser(p.Stdin), writeNopCloser{p.Stdout}, o)
 }
 
 type writeNopCloser struct{ io.Writer }
@@ -95,24 +78,24 @@ func calledAs(name string) (string, error) {
 }
 
 // printConfig prints the entry on stdout, and on stderr where it belongs.
-func (p *program) printConfig(client string, o agent.Options) error {
+func (p commands) printConfig(client string, o agent.Options) error {
 	executable, err := calledAs(os.Args[0])
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	c, err := agent.Configure(client, agent.NewServerEntry(executable, o, p.env))
+	c, err := agent.Configure(client, agent.NewServerEntry(executable, o, p.Env))
 	if err != nil {
-		return usagef("%w", err)
+		return program.Usagef("%w", err)
 	}
-	if client != "" && p.settings.json {
-		return p.print(c, nil)
+	if client != "" && p.Settings.JSON {
+		return p.Print(c, nil)
 	}
 	if c.File != "" {
-		fmt.Fprintf(p.stderr, "%s: put this into %s\n", client, c.File)
+		fmt.Fprintf(p.Stderr, "%s: put this into %s\n", client, c.File)
 	}
 	if c.Command != "" {
-		fmt.Fprintf(p.stderr, "or run: %s\n", c.Command)
+		fmt.Fprintf(p.Stderr, "or run: %s\n", c.Command)
 	}
-	_, err = io.WriteString(p.stdout, c.Entry)
+	_, err = io.WriteString(p.Stdout, c.Entry)
 	return err
 }

@@ -13,6 +13,8 @@ import (
 	"svc/backend/license"
 	"svc/backend/server"
 	"svc/backend/store/ledger"
+	"svc/cmd/svc/program"
+	"svc/cmd/svc/service"
 	"svc/tools/guide"
 	"svc/tools/migration"
 	"svc/tools/upgrade"
@@ -32,7 +34,7 @@ func TestTheGuideHasTheNumbersOfTheRules(t *testing.T) {
 	}
 	for passage, want := range map[string][]any{
 		"billing":    {rate(api.PlanOnDemand), rate(api.PlanPro), pack(api.PlanPro), rate(api.PlanFleet), pack(api.PlanFleet)},
-		"free-quota": {defaultFreeQuota, status(api.SeatQuota)},
+		"free-quota": {service.DefaultFreeQuota, status(api.SeatQuota)},
 		"seat-quota": {status(api.SeatQuota), status(api.VMLimit)},
 		"rate-limits": {
 			server.DefaultRates[api.PlanFree], server.DefaultRates[api.PlanOnDemand], server.DefaultRates[api.PlanPro], server.DefaultRates[api.PlanFleet],
@@ -45,9 +47,9 @@ func TestTheGuideHasTheNumbersOfTheRules(t *testing.T) {
 		},
 		"idempotency": {ledger.Lifetime.Hours(), status(api.IdempotencyMismatch), status(api.IdempotencyInFlight)},
 		"pages":       {api.DefaultLimit, api.MaxLimit, api.MaxShort, 1}, // /v1
-		"exit-codes":  {exitDone, exitFailed, exitUsage, exitRefused, status(api.SeatQuota), 403, exitNotFound, exitUnauthenticated, exitDiffers, exitNotCompared, exitInterrupted, exitDiffers},
-		"inhibitors":  {exitDiffers},
-		"confirm":     {exitUsage},
+		"exit-codes":  {program.ExitDone, program.ExitFailed, program.ExitUsage, program.ExitRefused, status(api.SeatQuota), 403, program.ExitNotFound, program.ExitUnauthenticated, program.ExitDiffers, program.ExitNotCompared, program.ExitInterrupted, program.ExitDiffers},
+		"inhibitors":  {program.ExitDiffers},
+		"confirm":     {program.ExitUsage},
 	} {
 		is := is.New(t)
 		p, ok := guide.Find(passage)

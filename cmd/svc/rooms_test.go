@@ -22,18 +22,6 @@ const (
 	mostMethods = 60
 )
 
-// tooLarge has what is above these bounds still, and what it may at most have. The
-// list only shrinks: who makes one smaller writes the new bound here, and nobody
-// raises one. What has come below its bound by far is reported, too.
-var tooLarge = map[string]int{
-	"cmd/svc": 7000,
-
-	"cmd/svc.program": 105,
-}
-
-// slack is how far below its bound something may be before the bound has to follow.
-const slack = 1000
-
 func TestRoomsDoNotGrow(t *testing.T) {
 	is := is.New(t)
 	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles", "svc/...").Output()
@@ -51,23 +39,15 @@ func TestRoomsDoNotGrow(t *testing.T) {
 		}
 	}
 	for what, size := range sizes {
-		bound, known := tooLarge[what]
-		if !known {
-			bound = usual(what)
-		}
-		if size > bound {
-			t.Errorf("%s has %d, and may have %d: give what does not belong together a room of its own", what, size, bound)
+		if most := bound(what); size > most {
+			t.Errorf("%s has %d, and may have %d: give what does not belong together a room of its own", what, size, most)
 		}
 	}
-	for what, bound := range tooLarge {
-		if size := sizes[what]; size <= usual(what) || size < bound-slack {
-			t.Errorf("%s has %d: its bound of %d is no longer needed as it is", what, size, bound)
-		}
-	}
+	is.True(len(sizes) > 100) // go list found the project
 }
 
-// usual is what a package or, after a dot, a type of it may have.
-func usual(what string) int {
+// bound is what a package or, after a dot, a type of it may have.
+func bound(what string) int {
 	if strings.Contains(filepath.Base(what), ".") {
 		return mostMethods
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/matryer/is"
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
+
+	"svc/cmd/svc/program"
 )
 
 // terminal is a pseudo-terminal of so many columns; its text is what it was sent.
@@ -94,10 +96,10 @@ func TestColourIsForTerminalsThatWantIt(t *testing.T) {
 func TestProgressIsOneLineOfTheTerminal(t *testing.T) {
 	is := is.New(t)
 	tty, text := terminal(t, 40)
-	d := newDrawing(tty)
-	d.report("a step whose name is longer than the line of a narrow terminal", 3, 12)
-	d.begin()
-	d.close()
+	d := program.NewDrawing(tty)
+	d.Report("a step whose name is longer than the line of a narrow terminal", 3, 12)
+	d.Begin()
+	d.Close()
 	tty.WriteString("the result\n")
 	got := text()
 	is.True(strings.HasSuffix(got, "\r\x1b[Kthe result\n"))
@@ -109,28 +111,28 @@ func TestProgressIsOneLineOfTheTerminal(t *testing.T) {
 func TestProgressIsLinesWhereThereIsNoTerminal(t *testing.T) {
 	is := is.New(t)
 	var out bytes.Buffer
-	d := newDrawing(&out)
-	d.report("reading", 0, 2)
+	d := program.NewDrawing(&out)
+	d.Report("reading", 0, 2)
 	is.Equal(out.String(), "") // not before a second has passed
-	d.begin()
-	d.report("reading", 1, 2)
-	d.report("counting", 7, -1) // soon after: a log is not flooded
-	d.close()
+	d.Begin()
+	d.Report("reading", 1, 2)
+	d.Report("counting", 7, -1) // soon after: a log is not flooded
+	d.Close()
 	is.Equal(out.String(), "svc: reading  0 of 2\n")
 }
 
 func TestProgressSaysThatItWaits(t *testing.T) {
 	is := is.New(t)
 	tty, text := terminal(t, 100)
-	d := newDrawing(tty)
-	d.report("machines done", 3, 12)
-	d.begin()
-	d.limited(true)
-	d.limited(false)
-	d.report("machines done", 12, 12) // is over, but a call goes on
-	d.limited(true)
-	d.limited(false)
-	d.close()
+	d := program.NewDrawing(tty)
+	d.Report("machines done", 3, 12)
+	d.Begin()
+	d.Limited(true)
+	d.Limited(false)
+	d.Report("machines done", 12, 12) // is over, but a call goes on
+	d.Limited(true)
+	d.Limited(false)
+	d.Close()
 	is.Equal(strings.Split(strings.TrimPrefix(text(), "\r\x1b[K"), "\r\x1b[K"), []string{
 		"machines done  3 of 12", "it waits for the service's rate limit; machines done  3 of 12", "", "it waits for the service's rate limit …", "",
 	})
@@ -139,8 +141,8 @@ func TestProgressSaysThatItWaits(t *testing.T) {
 func TestQuietShowsNoProgress(t *testing.T) {
 	is := is.New(t)
 	p := testProgram()
-	p.settings.quiet = true
-	is.True(p.toolEnv().Progress == nil)
+	p.Settings.Quiet = true
+	is.True(p.ToolEnv().Progress == nil)
 }
 
 // TestAnInterruptedCallSaysWhatIsLeft has svc interrupted as Ctrl-C does, and looks
@@ -151,16 +153,16 @@ func TestAnInterruptedCallSaysWhatIsLeft(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"assess", "--root", fixture}, leftNothing},
-		{[]string{"migrate", "--root", fixture, "--target", "debian-13", "--out", t.TempDir(), "--confirm"}, leftFolder},
-		{[]string{"readiness", "--roots", filepath.Dir(fixture), "--target", "debian-13"}, pages["svc readiness"].left},
+		{[]string{"assess", "--root", fixture}, program.LeftNothing},
+		{[]string{"migrate", "--root", fixture, "--target", "debian-13", "--out", t.TempDir(), "--confirm"}, program.LeftFolder},
+		{[]string{"readiness", "--roots", filepath.Dir(fixture), "--target", "debian-13"}, program.Pages["svc readiness"].Left},
 	} {
 		var stderr bytes.Buffer
 		ctx, interrupt := context.WithCancelCause(t.Context())
 		interrupt(fmt.Errorf("somebody stopped it: %w", context.Canceled))
 		home := t.TempDir()
 		code := run(ctx, c.args, func(name string) string { return map[string]string{"HOME": home}[name] }, strings.NewReader(""), io.Discard, &stderr)
-		is.Equal(code, exitInterrupted)
+		is.Equal(code, program.ExitInterrupted)
 		is.True(strings.HasPrefix(stderr.String(), "svc: interrupted"))
 		is.True(strings.HasSuffix(stderr.String(), c.says+"\n"))
 		is.True(!strings.Contains(stderr.String(), "context canceled"))
@@ -171,8 +173,8 @@ func TestAnInterruptedCallSaysWhatIsLeft(t *testing.T) {
 func TestWrappedLinesHaveAllWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.StringMatching(`( {1,4}[a-zä→]{1,24}){0,20}`).Draw(t, "line")
-		width := rapid.IntRange(minWidth, 120).Draw(t, "width")
-		lines := hang(line, width)
+		width := rapid.IntRange(program.MinWidth, 120).Draw(t, "width")
+		lines := program.Hang(line, width)
 		if got, want := strings.Fields(strings.Join(lines, " ")), strings.Fields(line); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%q became %q", line, lines)
 		}

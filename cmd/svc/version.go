@@ -9,6 +9,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/backend/index"
+	"svc/cmd/svc/program"
 )
 
 // Set by the linker in releases.
@@ -52,18 +53,18 @@ type about struct {
 	Go           string `json:"go"`
 }
 
-func (p *program) versionCommand() *ffcli.Command {
-	return p.command(p.flagSet("version"), "svc version", "print the version of this program and of its index",
-		noArgs(func(context.Context) error {
+func (p commands) versionCommand() *ffcli.Command {
+	return p.Command(p.FlagSet("version"), "svc version", "print the version of this program and of its index",
+		program.NoArgs(func(context.Context) error {
 			ix, err := index.Embedded()
 			if err != nil {
 				return err
 			}
 			v := about{version(), commit(), ix.Version(), *ix.Date(), runtime.Version()}
-			return p.print(v, func(w *view) {
-				w.line("%s", strings.TrimSpace("svc "+v.Version+" "+v.Commit))
-				w.line("%s", strings.TrimSpace("index "+v.IndexVersion+" "+v.IndexDate))
-				w.line("%s", v.Go)
+			return p.Print(v, func(w *program.View) {
+				w.Line("%s", strings.TrimSpace("svc "+v.Version+" "+v.Commit))
+				w.Line("%s", strings.TrimSpace("index "+v.IndexVersion+" "+v.IndexDate))
+				w.Line("%s", v.Go)
 			})
 		}))
 }

@@ -1,0 +1,182 @@
+package look
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/cmd/svc/many"
+	"svc/cmd/svc/program"
+	"svc/tools/fleet"
+	"svc/tools/machine"
+	"svc/tools/readiness"
+	"svc/tools/several"
+)
+
+// ReadinessCall is what `svc readiness` was given.
+type ReadinessCall struct {
+	In      readiness.Input
+	Targets []string
+	several.Sources
+}
+
+// Readiness is `svc readiness`.
+func (p Commands) Readiness() *ffcli.Command {
+	var c ReadinessCall
+	fs := p.FlagSet("readiness")
+	fs.Func("target", "release to move to, such as debian-13; may be given again, to compare", program.AppendTo(&c.Targets))
+	fs.StringVar(&c.Hosts, "hosts", "", "file with one machine a line: a folder, an image or ssh://[user@]host[:port], and optionally a name; # begins a comment")
+	fs.StringVar(&c.Images, "images", "", "folder of powered-off disk images, one a machine")
+	fs.StringVar(&c.Roots, "roots", "", "folder of root folders, one a machine")
+	many.TrustFlag(fs, &c.Trust)
+	fs.IntVar(&c.In.Parallel, "parallel", 4, "machines read at once")
+	fs.DurationVar(&c.In.Patience, "patience", many.PatienceOfFleet, "how long one machine may take")
+	fs.StringVar(&c.In.Out, "out", "", "folder for fleet.json, index.html, machines.csv and a report of each machine; a repeat continues there")
+	many.HazardsFlag(fs, &c.In.Hazards)
+	fs.BoolVar(&c.In.Fresh, "fresh", false, "with --out: read all machines again, also images and folders that did not change")
+	return p.Command(fs, "svc readiness (--hosts FILE | --images DIR | --roots DIR)… --target RELEASE [--out DIR]", "say which machines of many can move, what each needs, and in which order to begin; free",
+		program.NoArgs(func(ctx context.Context) error { return p.LookAt(ctx, c) }))
+}
+
+// collectOften has garbage collected when there is half as much of it as of what is
+// kept: of machines that are read at once, most is soon garbage.
+const collectOften = 50
+
+// LookAt looks at the fleet for each target.
+func (p Commands) LookAt(ctx context.Context, c ReadinessCall) (err error) {
+	switch {
+	case len(c.Targets) == 0:
+		return program.Usagef("--target is required: a release such as debian-13; nothing was done")
+	case c.In.Parallel < 1 || c.In.Parallel > many.MaxParallel:
+		return program.Usagef("--parallel takes 1 to %d", many.MaxParallel)
+	}
+	if c.In.Members, err = c.members(); err != nil {
+		return err
+	}
+	if err := p.BorrowData(); err != nil {
+		return err
+	}
+	debug.SetGCPercent(collectOften)
+	env := p.ToolEnv()
+	var documents []*fleet.Document
+	for _, target := range c.Targets {
+		in := c.In
+		if in.Target = target; in.Out != "" && len(c.Targets) > 1 {
+			in.Out = filepath.Join(in.Out, machine.FolderName(target))
+		}
+		d, err := readiness.Of(ctx, env, in)
+		if err != nil {
+			return err
+		}
+		documents = append(documents, d)
+	}
+	if len(documents) == 1 {
+		err = p.Print(documents[0], func(w *program.View) { viewFleet(w, documents[0], c.In.Out) })
+	} else {
+		err = p.Print(struct {
+			Schema string            `json:"schema"`
+			Fleets []*fleet.Document `json:"fleets"`
+		}{"svc.fleets/v1", documents}, func(w *program.View) { viewFleets(w, documents, c.In.Out) })
+	}
+	return cmp.Or(err, verdict(documents))
+}
+
+// verdict is the exit code of what was found: a machine that can't be read is a
+// failure, one that is blocked a finding.
+func verdict(documents []*fleet.Document) error {
+	blocked := false
+	for _, d := range documents {
+		if d.Totals.Unreadable > 0 {
+			return &program.ExitError{Code: program.ExitFailed}
+		}
+		blocked = blocked || d.Totals.Blocked > 0
+	}
+	return program.Differs(blocked)
+}
+
+// members are the machines of all lists and folders, by names of their own.
+func (c *ReadinessCall) members() (members []machine.Member, err error) {
+	if !c.Given() {
+		return nil, program.Usagef("name the machines by --hosts FILE, --images DIR or --roots DIR; nothing was done: see `svc readiness -h`")
+	}
+	listed, err := c.Machines()
+	for _, m := range listed {
+		members = append(members, m.Member())
+	}
+	return machine.Distinct(members), err
+}
+
+// viewFleet is one target's answer.
+func viewFleet(w *program.View, d *fleet.Document, out string) {
+	rows := [][]string{{"MACHINE", "RELEASE", "VERDICT", "WAVE", "WHAT"}}
+	for _, m := range d.Machines {
+		wave := ""
+		if m.Wave > 0 {
+			wave = fmt.Sprint(m.Wave)
+		}
+		rows = append(rows, []string{m.Name, m.Source, strings.ToUpper(string(m.Verdict)), wave, m.Why()})
+	}
+	w.Table(rows)
+	w.Title("%s to %s: %d ready, %d with work, %d blocked, %d could not be read", program.Plural(d.Totals.Machines, "machine"), d.Target, d.Totals.Ready, d.Totals.Work, d.Totals.Blocked, d.Totals.Unreadable)
+	w.Line("%s", d.Cost.Line())
+	for _, wave := range d.Waves {
+		w.Line("Wave %d, %s: %s.", wave.Number, program.Plural(len(wave.Machines), "machine"), wave.Why)
+	}
+	for i, s := range d.Shared {
+		if i == 0 {
+			w.Title("What many share")
+		}
+		if i == mostShared {
+			w.Line("  and %d more, in fleet.json", len(d.Shared)-mostShared)
+			break
+		}
+		w.Line("  %-4d  %s", len(s.Machines), s.Title)
+	}
+	for i, f := range d.Fixes {
+		if i == 0 {
+			w.Title("What to fix first, and how many machines are ready then")
+		}
+		if i == mostShared {
+			w.Line("  and %d more, in fleet.json", len(d.Fixes)-mostShared)
+			break
+		}
+		w.Line("  %-4d  %s (%d need it)", f.Ready, f.Title, len(f.Machines))
+	}
+	if out != "" {
+		w.Title("Written to %s: index.html for people, fleet.json, machines.csv, and a report of each machine.", out)
+	}
+}
+
+// mostShared is how many findings of several machines a person's view has.
+const mostShared = 10
+
+// viewFleets compares targets.
+func viewFleets(w *program.View, documents []*fleet.Document, out string) {
+	rows := [][]string{{"TARGET", "READY", "WORK", "BLOCKED", "UNREADABLE"}}
+	for _, d := range documents {
+		rows = append(rows, []string{d.Target, fmt.Sprint(d.Totals.Ready), fmt.Sprint(d.Totals.Work), fmt.Sprint(d.Totals.Blocked), fmt.Sprint(d.Totals.Unreadable)})
+	}
+	w.Table(rows)
+	header := []string{"MACHINE"}
+	for _, d := range documents {
+		header = append(header, strings.ToUpper(d.Target))
+	}
+	rows = [][]string{header}
+	for i, m := range documents[0].Machines {
+		row := []string{m.Name}
+		for _, d := range documents {
+			row = append(row, string(d.Machines[i].Verdict))
+		}
+		rows = append(rows, row)
+	}
+	w.Line("")
+	w.Table(rows)
+	if out != "" {
+		w.Title("Written to %s, a folder for each target.", out)
+	}
+}

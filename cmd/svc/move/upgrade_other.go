@@ -1,0 +1,16 @@
+//go:build !linux
+
+package move
+
+import (
+	"context"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+)
+
+func (p moveCommands) dbUpgradeCommand() *ffcli.Command {
+	return p.command(p.flagSet("upgrade"), "svc db upgrade", "upgrade a database of this host: only on Linux",
+		func(context.Context, []string) error {
+			return usagef("svc db upgrade upgrades databases of the host that it runs on, which must be Linux; nothing was changed: run it there")
+		})
+}

@@ -1,0 +1,127 @@
+package program
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"svc/backend/visible"
+)
+
+// Print writes a result to stdout: as JSON, or as a person's view.
+func (p *Program) Print(v any, person func(*View)) error {
+	p.ClearLine()
+	if p.Settings.JSON {
+		// It goes out while it is made: a machine's document may have many megabytes.
+		err := json.MarshalWrite(visible.JSONWriter(p.Stdout), v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+		if err == nil {
+			_, err = fmt.Fprintln(p.Stdout)
+		}
+		return err
+	}
+	w := p.View()
+	person(w)
+	return w.Err
+}
+
+// ClearLine has what is printed next begin a line of its own.
+func (p *Program) ClearLine() {
+	if p.Drawing != nil {
+		p.Drawing.pause()
+	}
+}
+
+// View writes to stdout: as wide as its terminal, and coloured, where it is one.
+func (p *Program) View() *View {
+	p.ClearLine()
+	return &View{out: p.Stdout, width: TerminalWidth(p.Stdout), colour: p.colours(p.Stdout)}
+}
+
+// View writes lines for a person and keeps the first error. What comes from a
+// machine is shown with its control characters spelt out: a terminal obeys them.
+type View struct {
+	out    io.Writer
+	width  int // that lines are wrapped to; 0 for no wrapping
+	colour bool
+	Err    error
+}
+
+// Line writes a line, in as many as it needs.
+func (v *View) Line(format string, args ...any) {
+	v.emit(visible.Text(fmt.Sprintf(format, args...)), "")
+}
+
+// Title starts a section.
+func (v *View) Title(format string, args ...any) {
+	v.Line("")
+	v.emit(visible.Text(fmt.Sprintf(format, args...)), bold)
+}
+
+// emit writes a line that is safe to show, in lines that fit.
+func (v *View) emit(text, style string) {
+	for _, line := range Hang(strings.TrimRight(text, " "), v.width) {
+		if v.Err != nil {
+			return
+		}
+		if v.colour {
+			line = painted(line, style)
+		}
+		_, v.Err = fmt.Fprintln(v.out, line)
+	}
+}
+
+// Table writes rows in aligned columns.
+func (v *View) Table(rows [][]string) {
+	if v.Err != nil {
+		return
+	}
+	var aligned strings.Builder
+	w := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i := range row {
+			row[i] = visible.Text(row[i])
+		}
+		fmt.Fprintln(w, "  "+strings.Join(row, "\t"))
+	}
+	v.Err = w.Flush()
+	for line := range strings.Lines(aligned.String()) {
+		v.emit(strings.TrimSuffix(line, "\n"), "")
+	}
+}
+
+// Plural is "1 file" or "2 files".
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// OrNone is a text, or that there is none.
+func OrNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// OrDash is a text, or the dash that stands for none.
+func OrDash(s *string) string {
+	if s == nil {
+		return "-"
+	}
+	return *s
+}
+
+// Unlimited is what stands behind the plan of an account without limits.
+func Unlimited(yes bool) string {
+	if yes {
+		return ", unlimited"
+	}
+	return ""
+}

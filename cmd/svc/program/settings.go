@@ -1,0 +1,264 @@
+package program
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/peterbourgon/ff/v3"
+
+	"svc/agent/token"
+	"svc/backend/api"
+	"svc/backend/server"
+)
+
+// settings may come from a flag, from the environment (SVC_ and the flag's
+// name) or from the configuration file, in that order. What makes a command
+// act is never among them.
+type settings struct {
+	Server  string
+	Config  string
+	JSON    bool
+	verbose bool
+	Quiet   bool
+
+	DB string
+
+	Listen        string
+	MetricsListen string
+	Index         string
+	Advisories    string
+	SigningKey    string
+	Rates         rates
+	TLSCert       string
+	TLSKey        string
+}
+
+// common are the settings of every command.
+func (s *settings) common(fs *flag.FlagSet, p Paths) {
+	fs.StringVar(&s.Server, "server", "", "URL of the service; without one, the backend built into svc")
+	fs.StringVar(&s.Config, "config", p.Config("config"), "configuration file")
+	fs.BoolVar(&s.JSON, "json", false, "print JSON")
+	fs.BoolVar(&s.verbose, "verbose", false, "say on stderr what is done")
+	fs.BoolVar(&s.Quiet, "quiet", false, "print results and errors alone: no progress, no notes")
+}
+
+// Store is where the data of the service are.
+func (s *settings) Store(fs *flag.FlagSet, p Paths) {
+	fs.StringVar(&s.DB, "db", "sqlite:"+p.Data("svc.db"), "store: sqlite:PATH or postgres://…")
+}
+
+// Serving are the settings of the service itself.
+func (s *settings) Serving(fs *flag.FlagSet, p Paths) {
+	s.Store(fs, p)
+	fs.StringVar(&s.Listen, "listen", "127.0.0.1:8443", "address to serve on; port 0 picks one")
+	fs.StringVar(&s.MetricsListen, "metrics-listen", "", "address of /metrics and /ready; without it, they are not served")
+	fs.StringVar(&s.Index, "index", "", "index file; without it, the built-in index")
+	s.Feed(fs)
+	fs.StringVar(&s.SigningKey, "signing-key", p.Data("signing-key.pem"), "Ed25519 key that signs attestations; made on first use")
+	fs.Var(&s.Rates, "rate-limits", "requests a minute, as `PLAN=N`,… for the plans that differ from "+rates(server.DefaultRates).String())
+	fs.StringVar(&s.TLSCert, "tls-cert", "", "certificate file; without it, plain HTTP")
+	fs.StringVar(&s.TLSKey, "tls-key", "", "key file of the certificate")
+}
+
+// rates are the requests a minute by plan; a plan that is not in it is unlimited.
+type rates map[api.Plan]int
+
+const unlimitedRate = "none"
+
+// String is the form that Set takes, with every plan in it.
+func (r rates) String() string {
+	if r == nil {
+		return ""
+	}
+	var parts []string
+	for _, plan := range api.Plans {
+		value := unlimitedRate
+		if n, limited := r[plan]; limited {
+			value = strconv.Itoa(n)
+		}
+		parts = append(parts, string(plan)+"="+value)
+	}
+	return strings.Join(parts, ",")
+}
+
+// Set changes the plans that s names, of those that hold without it.
+func (r *rates) Set(s string) error {
+	changed := maps.Clone(server.DefaultRates)
+	for part := range strings.SplitSeq(s, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		plan := api.Plan(name)
+		if !slices.Contains(api.Plans, plan) {
+			return fmt.Errorf("no plan is called %q", name)
+		}
+		n, err := strconv.Atoi(value)
+		switch {
+		case value == unlimitedRate:
+			delete(changed, plan)
+		case err != nil || n < 1:
+			return fmt.Errorf("%s must have a number above 0 or %s, not %q", name, unlimitedRate, value)
+		default:
+			changed[plan] = n
+		}
+	}
+	*r = changed
+	return nil
+}
+
+// Feed is where the advisories are, of a service or of the backend built in.
+func (s *settings) Feed(fs *flag.FlagSet) {
+	fs.StringVar(&s.Advisories, "advisories", "", "file of the advisory feed; without it, the one that svc advisories update wrote")
+}
+
+// unknownSetting is how ff says that a file has a setting that is no flag.
+var unknownSetting = regexp.MustCompile(`^config file flag "(.*)" not defined in flag set`)
+
+// wrongSetting is how ff says that a setting of a file has a value that it can't have.
+var wrongSetting = regexp.MustCompile(`^error setting flag "(.*)" from config file: `)
+
+// resolveSettings fills in what the flags left open from the environment and
+// the configuration file.
+func (p *Program) resolveSettings() error {
+	all := flag.NewFlagSet("settings", flag.ContinueOnError)
+	var given []string
+	resolved := p.Settings
+	resolved.common(all, p.Paths)
+	resolved.Serving(all, p.Paths)
+	for _, fs := range p.sets {
+		fs.Visit(func(f *flag.Flag) {
+			if all.Lookup(f.Name) != nil {
+				given = append(given, "-"+f.Name+"="+f.Value.String())
+			}
+		})
+	}
+	fromSystemd, err := p.credentials(given)
+	if err != nil {
+		return err
+	}
+	err = ff.Parse(all, append(fromSystemd, given...),
+		ff.WithEnvVarPrefix("SVC"),
+		ff.WithConfigFileFlag("config"),
+		ff.WithConfigFileParser(ff.PlainParser),
+		ff.WithAllowMissingConfigFile(true))
+	if errors.Is(err, syscall.ENOTDIR) && resolved.Config == p.Paths.Config("config") {
+		err = nil // HOME is no folder, so it has no file of settings
+	}
+	if m := wrongSetting.FindStringSubmatch(fmt.Sprint(err)); m != nil {
+		return Usagef("%s: the setting %q has a value that it can't have; nothing was done: `svc serve -h` says what each takes", resolved.Config, m[1])
+	}
+	if m := unknownSetting.FindStringSubmatch(fmt.Sprint(err)); m != nil {
+		return Usagef("%s: there is no setting %q; nothing was done: `svc serve -h` has all of them, without their dashes", resolved.Config, m[1])
+	}
+	if err != nil {
+		return Usagef("reading settings: %w", err)
+	}
+	if _, err := os.Stat(resolved.Config); err != nil && resolved.Config != p.Paths.Config("config") {
+		return Usagef("reading settings: %w", err)
+	}
+	p.Settings = resolved
+	return nil
+}
+
+// credentials are the settings that systemd may hand to a service as credentials, by
+// the name of each: https://systemd.io/CREDENTIALS. Of the store it is the address
+// itself, which may have a password; of the others the file.
+var credentials = map[string]string{"db": "svc.db", "signing-key": "svc.signing-key", "tls-cert": "svc.tls-cert", "tls-key": "svc.tls-key"}
+
+// maxCredential bounds the one that is read here.
+const maxCredential = 64 << 10
+
+// credentials are the settings that systemd handed over, as flags. The environment
+// goes before them.
+func (p *Program) credentials(given []string) (flags []string, err error) {
+	dir := p.Env("CREDENTIALS_DIRECTORY")
+	if dir == "" {
+		return nil, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(credentials)) {
+		file := filepath.Join(dir, credentials[name])
+		isSet := func(flag string) bool { return strings.HasPrefix(flag, "-"+name+"=") }
+		if _, err := os.Stat(file); err != nil || slices.ContainsFunc(given, isSet) || p.Env("SVC_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_"))) != "" {
+			continue
+		}
+		value := file
+		if name == "db" {
+			f, err := os.Open(file)
+			if err != nil {
+				return nil, Usagef("reading settings: %w", err)
+			}
+			defer f.Close()
+			b, err := io.ReadAll(io.LimitReader(f, maxCredential))
+			if err != nil {
+				return nil, Usagef("reading settings: %w", err)
+			}
+			value = strings.TrimSpace(string(b))
+		}
+		flags = append(flags, "-"+name+"="+value)
+	}
+	return flags, nil
+}
+
+// Paths are the user's folders, by the XDG base directory specification.
+type Paths struct {
+	ConfigDir, DataDir, StateDir, CacheDir string
+}
+
+// PathsOf are the folders that an environment names.
+func PathsOf(env func(string) string) Paths {
+	dir := func(variable, fallback string) string {
+		// The specification has relative paths ignored.
+		if d := env(variable); filepath.IsAbs(d) {
+			return filepath.Join(d, "svc")
+		}
+		return filepath.Join(home(env), fallback, "svc")
+	}
+	return Paths{
+		ConfigDir: dir("XDG_CONFIG_HOME", ".config"),
+		DataDir:   dir("XDG_DATA_HOME", ".local/share"),
+		StateDir:  dir("XDG_STATE_HOME", ".local/state"),
+		CacheDir:  dir("XDG_CACHE_HOME", ".cache"),
+	}
+}
+
+// home is the user's folder: that of the password file where HOME is no path, as
+// under cron and supervisors. Nothing is ever written where svc happens to run.
+func home(env func(string) string) string {
+	if dir := env("HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	if u, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil && filepath.IsAbs(u.HomeDir) {
+		return u.HomeDir
+	}
+	return "/"
+}
+
+// Config is a file of settings.
+func (p Paths) Config(name string) string { return filepath.Join(p.ConfigDir, name) }
+
+// Data is a file of what svc keeps.
+func (p Paths) Data(name string) string { return filepath.Join(p.DataDir, name) }
+
+// Tokens is the token store of this user.
+func (p *Program) Tokens() token.Store {
+	return token.Store{File: p.Paths.Config("token"), Env: p.Env}
+}
+
+// CheckLine refuses a setting that can't be written into the configuration file.
+func CheckLine(what, s string) error {
+	for _, r := range s {
+		if r < ' ' {
+			return fmt.Errorf("%s has a control character", what)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"svc/backend"
+	"svc/backend/advisory"
+	"svc/backend/visible"
+	"svc/cmd/svc/program"
+)
+
+func (p Commands) advisoriesCommand() *ffcli.Command {
+	return p.Group("svc admin advisories", "the advisory feed of cve-scan", p.advisoriesBuild(), p.advisoriesStats())
+}
+
+func (p Commands) advisoriesBuild() *ffcli.Command {
+	s := advisory.Sources{Out: p.Paths.Data(backend.FeedFile)}
+	fs := p.FlagSet("build")
+	fs.Func("osv", "file, folder or URL of advisories in the OSV format: JSON, zip or tar, also .zst and .gz; may be given again", func(source string) error {
+		s.OSV = append(s.OSV, source)
+		return nil
+	})
+	fs.StringVar(&s.Out, "out", s.Out, "feed file to write")
+	return p.Command(fs, "svc admin advisories build --osv FILE|DIR|URL [--out FILE]", "build the feed from advisories in the OSV format", program.NoArgs(func(ctx context.Context) error {
+		if len(s.OSV) == 0 || s.Out == "" {
+			return program.Usagef("advisories build needs --osv and --out")
+		}
+		if s.Out == p.Paths.Data(backend.FeedFile) { // which may be the first thing that this user does
+			if err := os.MkdirAll(p.Paths.DataDir, 0o700); err != nil {
+				return fmt.Errorf("making the data directory: %w", err)
+			}
+		}
+		s.Now, s.Log = time.Now(), func(what string) { fmt.Fprintln(p.Stderr, visible.Text(what)) }
+		report, err := advisory.Build(ctx, s)
+		if err != nil {
+			return err
+		}
+		return p.Print(report, func(w *program.View) { viewBuild(w, report) })
+	}))
+}
+
+func viewBuild(w *program.View, r *advisory.Report) {
+	w.Line("feed %s, %d bytes, of %d advisories", r.Version, r.Bytes, r.Read)
+	viewReleases(w, r.Releases)
+	w.Table([][]string{
+		{"withdrawn", fmt.Sprint(r.Withdrawn)},
+		{"no fault of security there", program.Plural(r.Unimportant, "package")},
+		{"of other ecosystems", fmt.Sprintf("%d, packages left out", len(r.Foreign))},
+		{"not usable whole", fmt.Sprint(r.Rejected)},
+	})
+	for _, f := range r.Faults {
+		w.Line("  %s: %s", f.Where, f.Why)
+	}
+	if r.Rejected > len(r.Faults) {
+		w.Line("  … and %d more", r.Rejected-len(r.Faults))
+	}
+}
+
+func viewReleases(w *program.View, releases map[string]advisory.ReleaseStats) {
+	rows := [][]string{}
+	for _, name := range slices.Sorted(maps.Keys(releases)) {
+		s := releases[name]
+		rows = append(rows, []string{name, fmt.Sprintf("%d advisories", s.Advisories), fmt.Sprintf("%d updates", s.Updates), program.Plural(s.Packages, "package"), s.UpdatedAt})
+	}
+	w.Table(rows)
+}
+
+func (p Commands) advisoriesStats() *ffcli.Command {
+	fs := p.FlagSet("stats")
+	p.Settings.Serving(fs, p.Paths)
+	return p.Command(fs, "svc admin advisories stats [--advisories FILE]", "check a feed, and say what it holds", program.NoArgs(func(context.Context) error {
+		file := p.Settings.Advisories
+		if file == "" {
+			file = p.Paths.Data(backend.FeedFile)
+		}
+		stats, err := advisory.ReadStats(file)
+		if err != nil {
+			return err
+		}
+		return p.Print(stats, func(w *program.View) {
+			w.Line("feed %s, %d bytes, built %s, %d advisories not usable whole", stats.Version, stats.Bytes, stats.BuiltAt, stats.Rejected)
+			viewReleases(w, stats.Releases)
+		})
+	}))
+}
