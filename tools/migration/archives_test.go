@@ -108,3 +108,21 @@ func TestOlderPrograms(t *testing.T) {
 	is.True(!about(New(server(t, "debian-11", "rocky-9", "mariadb-server", "1:10.5.23-0+deb11u1"))))
 	is.True(!about(New(server(t, "debian-13", "debian-12", "mariadb-server", "1:11.4.6-0+deb13u1"))))
 }
+
+// TestUnitsOfWhatAnotherProgramReplaces are not asked of another family under their
+// name, but for what a person set, and within a family.
+func TestUnitsOfWhatAnotherProgramReplaces(t *testing.T) {
+	for _, c := range []struct {
+		into   string
+		preset bool
+		want   string
+	}{{"sles-16", true, ""}, {"sles-16", false, "p.service"}, {"debian-13", true, "p.service"}} {
+		is := is.New(t)
+		in := one(t, assess.Package{Name: "p", Manual: true}, api.Translation{Relation: api.RelationReplaced, Packages: to("q"), Confidence: 1})
+		in.Assessment.Release, in.Target = "debian-12", target(t, c.into)
+		in.Assessment.Services = []assess.Unit{{Name: "p.service", State: "enabled", Preset: c.preset, Package: "p"}}
+		s := New(in).Services[0]
+		is.Equal(s.To, c.want)
+		is.True(s.Reason != "")
+	}
+}

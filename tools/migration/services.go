@@ -56,6 +56,8 @@ func service(in Input, where places, u assess.Unit) Service {
 		s.To, s.Reason = "", fmt.Sprintf("%s does not have this unit.", in.Target.Slug)
 	case where.gone(u.Package):
 		s.To, s.Reason = "", fmt.Sprintf("Its package %s has no sure counterpart in %s.", u.Package, in.Target.Slug)
+	case u.Preset && !moved && !sameLine(in) && where.packages[u.Package].Relation == api.RelationReplaced:
+		s.To, s.Reason = "", fmt.Sprintf("Its package %s has another program in its place in %s, which has units of its own.", u.Package, in.Target.Slug)
 	case u.State == "static", u.Preset && sameLine(in) && (u.State != "enabled" || u.Package == "" || where.packages[u.Package].Base):
 		s.Reason = "Its package sets this state by itself."
 	case u.Preset:
@@ -79,9 +81,8 @@ func withoutInit(in Input, p *Plan) []assess.Finding {
 	})
 }
 
-// sameLine reports whether source and target are of one line of systems: their packages
-// have the same files, and enable their units alike (Debian's start what they bring,
-// others what the distribution lists).
+// sameLine reports whether packages of source and target have the same files, and enable
+// their units alike (Debian's start what they bring, others what the distribution lists).
 func sameLine(in Input) bool {
 	source, ok := release.Lookup(in.Assessment.Release)
 	return !ok || source.Family.Conventions().Line == in.Target.Family.Conventions().Line
@@ -90,8 +91,7 @@ func sameLine(in Input) bool {
 // carried reports whether the role brings a unit that was written on the
 // source, and the target's systemd starts it.
 func carried(u assess.Unit) bool {
-	switch {
-	case u.Manager == "systemd", u.Manager == "":
+	if u.Manager == "systemd" || u.Manager == "" {
 		return u.Path == "" || strings.HasPrefix(u.Path, "/etc/")
 	}
 	return u.Manager == "sysv" && strings.Contains(u.Path, "/init.d/")
