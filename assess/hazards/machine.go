@@ -44,7 +44,8 @@ type Machine struct {
 	Certificates []string          // files that hold the machine's own
 	Files        Files
 
-	texts  map[string]*text
+	read   map[string]*text
+	ends   map[string]string // of links
 	found  map[string][]string
 	names  []string // of packages, sorted
 	mounts *[]mount // of fstab
@@ -63,11 +64,11 @@ type line struct {
 // lines are those of a file that say something: not empty, and no comment; the first
 // of a script, which names the program that runs it, is none.
 func (m *Machine) lines(name string) []line {
-	if t := m.texts[name]; t != nil {
+	if t := m.read[name]; t != nil {
 		return t.lines
 	}
-	if m.texts == nil {
-		m.texts = map[string]*text{}
+	if m.read == nil {
+		m.read = map[string]*text{}
 	}
 	t := &text{}
 	n := 0
@@ -79,7 +80,7 @@ func (m *Machine) lines(name string) []line {
 		}
 		t.lines = append(t.lines, line{l, n})
 	}
-	m.texts[name] = t
+	m.read[name] = t
 	return t.lines
 }
 

@@ -104,6 +104,40 @@ func (m *Machine) files(arg string) (all []string) {
 	return all
 }
 
+// texts are the files that an argument names whose lines are asked for, each by the name
+// that it has where links to it end: what is enabled by a link is changed where it stands.
+func (m *Machine) texts(arg string) (all []string) {
+	seen := map[string]bool{}
+	for _, name := range m.files(arg) {
+		if name = m.behind(name); !seen[name] {
+			seen[name] = true
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// behind is what a link leads to, if that is there.
+func (m *Machine) behind(name string) string {
+	if to, ok := m.ends[name]; ok {
+		return to
+	}
+	end := name
+	if to := m.Files.Link(name); to != "" {
+		if !path.IsAbs(to) {
+			to = path.Join(path.Dir(name), to)
+		}
+		if m.Files.Exists(to) {
+			end = path.Clean(to)
+		}
+	}
+	if m.ends == nil {
+		m.ends = map[string]string{}
+	}
+	m.ends[name] = end
+	return end
+}
+
 func (f *Match) file(name string, n int) {
 	if p := (Place{name, n}); !slices.Contains(f.Places, p) {
 		f.Places = append(f.Places, p)
@@ -142,7 +176,7 @@ func askLink(m *Machine, q *question, found *Match) (ok bool) {
 }
 
 func askLine(m *Machine, q *question, found *Match) (ok bool) {
-	for _, name := range m.files(q.args[0]) {
+	for _, name := range m.texts(q.args[0]) {
 		for _, l := range m.lines(name) {
 			if q.rx[1].match(l.text) {
 				found.file(name, l.n)
@@ -167,7 +201,7 @@ func askWrote(m *Machine, q *question, found *Match) (ok bool) {
 }
 
 func askSet(m *Machine, q *question, found *Match) (ok bool) {
-	for _, name := range m.files(q.args[0]) {
+	for _, name := range m.texts(q.args[0]) {
 		for _, l := range m.lines(name) {
 			for _, s := range statements(l.text) {
 				if q.rx[1].match(s[0]) && (len(q.args) == 2 || q.rx[2].match(s[1])) {
