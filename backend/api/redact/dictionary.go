@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -102,6 +103,16 @@ const longest = 24
 // endings, of which a word may have two: used, users.
 func isKnown(w string) bool { return len(w) < 3 || len(w) <= longest && isDerived(w, 2) }
 
+// isMadeOfWords says that each part of a word is known: speech-dispatcher is an account of
+// a package, and svc-backup one that people made.
+func isMadeOfWords(w string) bool {
+	parts := strings.FieldsFunc(strings.ToLower(w), func(r rune) bool { return r == '-' || r == '_' })
+	return len(parts) > 0 && parts[0] != "svc" && !slices.ContainsFunc(parts, func(p string) bool { return !isKnown(p) })
+}
+
+// prefixes of words: an auto-relabel of what is known is known.
+var prefixes = []string{"auto", "non", "multi", "pre", "re", "un"}
+
 func isDerived(w string, endingsLeft int) bool {
 	if dictionary()[w] || isListed(w) || isAccount(w) {
 		return true
@@ -113,6 +124,11 @@ func isDerived(w string, endingsLeft int) bool {
 		}
 		doubled := len(stem) > 3 && stem[len(stem)-1] == stem[len(stem)-2]
 		if isDerived(stem+e.stem, endingsLeft-1) || doubled && isDerived(stem[:len(stem)-1], endingsLeft-1) {
+			return true
+		}
+	}
+	for _, p := range prefixes {
+		if stem, ok := strings.CutPrefix(w, p); ok && len(stem) > 3 && endingsLeft > 0 && isDerived(stem, endingsLeft-1) {
 			return true
 		}
 	}

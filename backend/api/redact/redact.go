@@ -77,7 +77,7 @@ func (v Vocabulary) Text(s string) (string, map[string]int) {
 // be among what else goes, then what the line above tells, then the rest; until nothing changes.
 func withoutSecrets(s string, known map[string]string) string {
 	for range passes {
-		again := stable(alike(below(secret.Mask(rules[0].apply(s, known)), known), known), known)
+		again := stable(alike(below(secret.Mask(forms[0].apply(s, known)), known), known), known)
 		if again == s {
 			return s
 		}

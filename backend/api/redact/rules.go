@@ -36,7 +36,7 @@ const (
 	aUser  = `["'‘“<]?(?P<user>` + name + `)`
 	inPath = `(?P<known>` + name + `)` // a user whose path goes as a whole
 	anID   = `["']?(?P<id>[\pL\pN][\pL\pN_:.-]{3,})`
-	list   = name + `(?:(?:, ?|,? and |,? or |["'], ?["']|:[0-9]+,)` + name + `)*`
+	list   = name + `(?:(?:, ?|,? and |,? or |,? und |,? oder | sowie |["'], ?["']|:[0-9]+,)` + name + `)*`
 	// madeUp has letters, and digits among or after them; a version or a date has not.
 	madeUp = `[A-Za-z!#$%&*+@^~_-]*[A-Za-z]{2}[\w!#$%&*+/=?@^~-]*[0-9][\w!#$%&*+/=?@^~-]*[\w!#$%&*+/=?@^~]{2}|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){2,}`
 	ip4    = `[0-9]{1,3}(?:\.[0-9]{1,3}){3}`
@@ -51,9 +51,8 @@ const (
 	toUsers = `(?:useradd|userdel|usermod|adduser|deluser|chage|passwd|crontab +-[a-z]* *-?u|sudo +-u|su +-|loginctl +[a-z-]+|gpasswd|chsh|finger)`
 )
 
-// rules begin with that of URLs.
-var rules = []rule{
-	// What has a form of its own, wherever it stands.
+// forms are names by their own form, wherever they stand; that of URLs is the first.
+var forms = []rule{
 	{needs: []string{"://"}, at: lazyregexp.New(`(?P<url>(?i:(?:[a-z][a-z0-9+.-]*:)*[a-z][a-z0-9+.-]*://)(?:\[[0-9a-fA-F:.]+\])?[^\s"'<>` + "`" + `\[\]]*)`)},
 	{needs: []string{"arn:"}, at: lazyregexp.New(`\b(?P<url>arn:[\w:/.*@+=,-]+)`)},
 	{needs: []string{"-"}, at: lazyregexp.New(`\b(?P<id>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\b`)},
@@ -66,7 +65,12 @@ var rules = []rule{
 	{needs: []string{"iqn.", "nqn."}, at: lazyregexp.New(`\b(?P<id>[in]qn\.[0-9]{4}-[0-9]{2}\.[\w.:-]+)`)},
 	{needs: []string{"-"}, at: lazyregexp.New(`\b(?P<id>(?:i|vol|eni|vpc|subnet|sg|ami|snap|igw|nat|rtb|eipalloc|acl|vpce|tgw|lt)-[0-9A-Za-z]{8,17})\b`)},
 	{needs: []string{"partuuid"}, at: lazyregexp.New(`(?i:partuuid)=["']?(?P<id>[0-9a-fA-F]{8}-[0-9a-fA-F]{2})\b`)},
+}
 
+// allRules are in the order in which a line is read by them.
+var allRules = sync.OnceValue(func() []rule { return slices.Concat(forms, lineRules(), rules) })
+
+var rules = []rule{
 	// Identifiers by what announces them.
 	{needs: []string{"serial", "tag"}, at: lazyregexp.New(`(?i)(?:serial(?:[ _-]?(?:number|no\.?|short))?|service tag|asset tag)["']?(?: *[:=] *| is | )` + `["']?(?P<id>[\w-]*(?:[A-Za-z][\w-]*[0-9]|[0-9][\w-]*[A-Za-z])[\w-]*(?:(?: [0-9a-f]{2})+-[0-9a-f]{2}(?: [0-9a-f]{2})+)?)`)},
 	{needs: []string{"id"}, at: lazyregexp.New(`(?i)\b(?:trace|span|session|request|req|machine|instance|boot|system|container|image|account|subscription|tenant|project|org)[ _-]?id["']?(?: *[:=] *|  *)["']?(?P<id>[\w-]*[0-9][\w-]{5,})`)},
@@ -76,7 +80,7 @@ var rules = []rule{
 	{needs: []string{"peer", "publickey"}, at: lazyregexp.New(`(?i)\b(?:peer|publickey)[ =:]+(?P<id>[A-Za-z0-9+/]{43}=)`)},
 	{needs: []string{"s/n", "wwn"}, at: lazyregexp.New(`\b(?:S/N|WWN)[: ] ?(?P<id>[\w-]{8,})`)},
 	{needs: []string{" leader", " ready", " down ", "active", "id="}, at: lazyregexp.New(`(?:^|=)(?P<id>[0-9a-z]{25})(?:[\s,]|$)`)},
-	{needs: []string{"volume group", "label", "vg_"}, at: lazyregexp.New(`(?:[Vv]olume group|LABEL=) ?["'](?P<id>[\w.-]{2,})["']`)},
+	{needs: []string{"volume group", "label"}, weak: true, at: lazyregexp.New(`(?:[Vv]olume group|LABEL=) ?["']` + aHost)},
 
 	// Lines of logs and terminals.
 	{needs: []string{":"}, sure: true, at: lazyregexp.New(`(?:^|[^\S\n])(?:<[0-9]+>)?(?:1 )?` + stamp + ` ` + aHost + ` [\w/.()@\\-]+(?:\[[0-9]+\])?(?:: | - )`)},
@@ -96,7 +100,7 @@ var rules = []rule{
 	{needs: []string{"[ip]", "[id]"}, weak: true, at: lazyregexp.New(aHost + `["')]? ?[(/\[]+\[ip\]`)},
 	{needs: []string{"[ip]", "[id]"}, weak: true, at: lazyregexp.New(`\[(?:ip|id)\](?::[0-9]+|\.[0-9]+)? \(` + aHost + `\)`)},
 	{needs: []string{"[ip]"}, at: lazyregexp.New(`\b(?:auth|passwd-file|ldap|pam|sql|shadow|static|dict)\(` + aUser + `,\[ip\]`)},
-	{needs: []string{"]"}, at: lazyregexp.New(`(?:^|[\s"'<(\[=])` + aUser + `@\[(?:host|domain|ip)\]`)},
+	{needs: []string{"]"}, at: lazyregexp.New(`(?:^|[\s"'<(\[=:/])` + aUser + `@\[(?:host|domain|ip)\]`)},
 	{needs: []string{"received: from"}, at: lazyregexp.New(`(?i)\breceived: from ` + aHost)},
 	{needs: []string{" h=", "helo", "ehlo"}, at: lazyregexp.New(`(?:\bH=\(?|(?i:\b[eh][eh]lo[ =]<?))` + aHost)},
 	{needs: []string{" a="}, at: lazyregexp.New(`\bA=\w+:` + aUser)},
@@ -117,10 +121,11 @@ var rules = []rule{
 
 	// Hosts by a key, a word, a command or an error before them.
 	{needs: []string{"pretty"}, at: lazyregexp.New(`(?i)\bpretty[ _]hostname["']? ?[=:] ?["']?(?P<hosts>\pL[\pL\pN._-]+(?: [\pL\pN._-]+)*)`)},
-	{needs: []string{"host", "fqdn", "node", "server", "name", "peer", "master"}, at: lazyregexp.New(`(?i)\b(?:(?:[a-z]+[ _.-]?)?hostname|(?:ansible|master|db|pg|my|mysql|redis|mail|smtp|ldap|remote|source|target|slave|primary)[_.-]?host|r?host|fqdn|node(?:[_.]?name)?|name[_-]label|computer ?name|(?:vm|server|machine|instance)[ _-]?name|application_name|peer|asset|servername)["']?(?: ?= ?|:(?: +|["'])|: *["'])` + aHost)},
+	{needs: []string{"host", "fqdn", "node", "server", "name", "peer", "master"}, at: lazyregexp.New(`(?i)\b(?:(?:[a-z]+[ _.-]?)?hostname|(?:ansible|master|db|pg|my|mysql|redis|mail|smtp|ldap|remote|source|target|slave|primary)[_.-]?host|r?host|fqdn|node(?:[_.]?name)?|name[_-]label|computer ?name|(?:vm|server|machine|instance)[ _-]?name|application_name|asset|servername)["']?(?: ?= ?|:(?: +|["'])|: *["'])` + aHost)},
 	{needs: []string{"host", "server", "node", "master", "machine", "vm", "relay", "peer"}, weak: true, at: lazyregexp.New(`(?i)(?:^|[^\pL\pN._-])[a-z0-9_.-]*(?:host|server|node|master|machine|vm|relay|peer)(?:[_.-]?name)?["']?(?: ?= ?|: ?["'])` + aHost + `(?:["',;\s]|$)`)},
 	{needs: []string{"host"}, weak: true, at: lazyregexp.New(`(?i)\bhost[ -]?names?(?: is| was| are| to)? ` + aHost + `(?:, now it is ` + aHost + `)?`)},
-	{needs: []string{"host", "server", "machine", "node", "vm", "box", "guest", "instance", "hypervisor", "peer", "pod", "replica", "serveur", "minion", "realm", "workgroup", "master", "twin", "member", "broker", "relay", "appliance", "laptop", "workstation", "firewall", "router", "cluster", "standby", "primary", "source", "tsig", "namespace", "deployment", "servidor", "máquina", "equipo", "macchina", "maskin", "palvelin", "serwer", "szerver"}, weak: true, prose: true, at: lazyregexp.New(`(?i)(?:^|[^\pL\pN_-])(?:hosts?|\pL{0,12}servers?|serveur|machines?|nodes?|vms?|vmid [0-9]+|vm-id [0-9]+|box(?:es)?|guests?|instances?|hypervisors?|minions?|peer|pods?|deployment|namespace|workgroup|realm|twin|master|member|broker|relay|appliance|laptop|workstation|firewall|router|cluster|replica|standby|primary|source|tsig|machine name|servidora?|máquina|equipo|macchina|maskine?n|servern|serveren|palvelin|serwer\pL{0,3}|szerver):?(?: (?:called|named|is called|is named|are|is|name|name is|heißt|heisst|hiess|hieß|s'appelle|se llama|si chiama|se chama|heet|heter|hedder|nazywa się))?(?: \(|[ /]["'«„]?)(?P<hosts>` + list + `)`)},
+	{needs: []string{"host", "server", "machine", "node", "vm", "box", "guest", "instance", "hypervisor", "peer", "pod", "replica", "serveur", "minion", "realm", "workgroup", "master", "twin", "member", "broker", "relay", "appliance", "laptop", "workstation", "firewall", "router", "cluster", "standby", "primary", "source", "tsig", "namespace", "deployment", "servidor", "máquina", "equipo", "macchina", "maskin", "palvelin", "serwer", "szerver"}, weak: true, prose: true, at: lazyregexp.New(`(?i)(?:^|[^\pL\pN_-])(?:hosts?|\pL{0,12}servers?|serveur|machines?|nodes?|vms?|vmid [0-9]+|vm-id [0-9]+|box(?:es)?|guests?|instances?|hypervisors?|minions?|peer|pods?|deployment|namespace|workgroup|realm|twin|master|member|broker|relay|appliance|laptop|workstation|firewall|router|cluster|replica|standby|primary|source|tsig|machine name|servidora?|máquina|equipo|macchina|maskine?n|servern|serveren|palvelin|serwer\pL{0,3}|szerver):?(?: (?:called|named|is called|is named|name|name is|heißt|heisst|hiess|hieß|s'appelle|se llama|si chiama|se chama|heet|heter|hedder|nazywa się))?(?: \(|[ /]["'«„]?)(?P<hosts>` + list + `)`)},
+	{needs: []string{" is ", " are "}, weak: true, prose: true, faint: true, at: lazyregexp.New(`(?i)\b(?:hosts?|\pL{0,12}servers?|machines?|nodes?|vms?|box(?:es)?|guests?|instances?|peer|pods?|master|replica|standby|primary) (?:is|are) (?P<hosts>` + list + `)`)},
 	{needs: []string{"name"}, weak: true, at: lazyregexp.New(`(?i)\b(?:name (?:of (?:the|this|our|my) (?:host|server|machine|vm|box|node)|is)) ["'«„]?(?:is )?` + aHost)},
 	{needs: []string{"machine", "host", "server", "box", "vm"}, weak: true, at: lazyregexp.New(`(?i)\b(?:machine|host|server|box|vm)'s name is ["']?` + aHost)},
 	{needs: []string{"ssh", "sftp", "smbclient", "server", "node", "host", "vm", "instance", "domain", "droplet", "pod", "ping", "telnet", "nc", "lookup", "dig", "mosh", "trace", "mtr", "getent", "virsh", "qm", "ctl", "vagrant", "virt", "exec", "rsh", "logs", "docker", "podman", "lxc", "startvm", "kubectl"}, weak: true, command: true, at: lazyregexp.New(`\b` + toHosts + `(?: +-J (?:` + aUser + `@)?` + aHost + `)?` + flags + ` +(?:` + aUser + `@)?` + aHost)},
@@ -132,7 +137,7 @@ var rules = []rule{
 	{needs: []string{"ping"}, at: lazyregexp.New(`(?:^|[ \t$#])ping: ` + aHost + `:`)},
 	{needs: []string{"ssh", "scp", "sftp"}, at: lazyregexp.New(`\b(?:ssh|scp|sftp|mosh|rsync)(?: .*)? ` + aUser + `@` + aHost)},
 	{needs: []string{"--ssh", "-host", " -h", "--name", " -n"}, weak: true, at: lazyregexp.New(`(?:^| )(?:--ssh|--host(?:name)?|--node|--vm|--name|--target-host)[ =](?:` + aUser + `@)?` + aHost)},
-	{needs: []string{"mysql", "psql", "pg_", "maria", "redis", "mongo"}, at: lazyregexp.New(`\b(?:mysql\w*|mariadb\w*|psql|pg_\w+|redis-cli|mongo\w*)\b[^\n|]*? -h ?` + aHost)},
+	{needs: []string{"mysql", "psql", "pg_", "maria", "redis", "mongo"}, at: lazyregexp.New(`\b(?:mysql\w*|mariadb\w*|psql|pg_\w+|redis-cli|mongo\w*)\b[^\n|]*? -h(?:ost[ =]| )?(?:\[\w+\]|` + aHost + `)`)},
 	{needs: []string{" -n ", "namespace", " -g "}, at: lazyregexp.New(`\b(?:kubectl|oc|helm|az)\b[^\n]*? (?:-n|--namespace|-g|--resource-group)[ =]` + aHost)},
 	{needs: []string{"conn", "closed ", "reset by", "server on", "server at", "failed for"}, weak: true, at: lazyregexp.New(`(?i)(?:\bconn(?:ect(?:ion|ed|ing|or)?)? (?:to|from|by)(?: server (?:on|at)| host| master| backend)?|connection by|closed (?:from|by)|reset by|server (?:on|at)|failed for) ["']*` + aHost)},
 	{needs: []string{"resolve", "unknownhost", "enotfound", "gaierror", "target host name"}, sure: true, at: lazyregexp.New(`(?:[Rr]esolve (?:hostname |host(?: address)?:? |\[host\] |["'])|UnknownHostException:? |ENOTFOUND |gaierror for |target host name )["'‘]*` + aHost)},
@@ -152,7 +157,7 @@ var rules = []rule{
 	{needs: []string{" as "}, weak: true, prose: true, at: lazyregexp.New(`\b[Ll]og(?:ged|s|ging)? ?in(?:to)?(?: to| on)? ` + aHost + ` as (?:user )?` + aUser)},
 	{needs: []string{"lookup "}, sure: true, at: lazyregexp.New(`\blookup ` + aHost + `(?: on \[|: no such host)`)},
 	{needs: []string{"server "}, sure: true, at: lazyregexp.New(`\bServer [\w.-]+/` + aHost + ` is (?:UP|DOWN|going)`)},
-	{needs: []string{"lookup ", "server on"}, weak: true, prose: true, at: lazyregexp.New(`\b(?:lookup|server on) ["'‘]*` + aHost)},
+	{needs: []string{"lookup ", "server on"}, weak: true, prose: true, at: lazyregexp.New(`\b(?:lookup|server on) ["'‘]*` + aHost + `(?:["'’:]| on | failed| timed)`)},
 	{needs: []string{": could not res", ": no route", ": connection", "not known", ": temporary", "unreachable", ": host is down", "unknown host", "be resolved", "no such host"}, weak: true, at: lazyregexp.New(aHost + `["']?(?:: (?:could not resolve|No route to host|Connection (?:refused|timed out|reset)|Name or service not known|Temporary failure in name|Network is unreachable|Host is down|[Uu]nknown host|no such host)| (?:could not|cannot|can't) be resolved)`)},
 	{needs: []string{"dig "}, at: lazyregexp.New(`\bdig\b.* @` + aHost)},
 	{needs: []string{"dc="}, at: lazyregexp.New(`(?i)\bdc=(?P<domain>[\pL\pN-]{2,})`)},
@@ -213,7 +218,7 @@ var rules = []rule{
 	{needs: []string{"between ", "entre "}, weak: true, prose: true, faint: true, at: lazyregexp.New(`\b(?:between|entre) (?P<host>` + name + `)(?: \([\w ]+\))? (?:and|et) ` + aHost)},
 	{needs: []string{" to ", " nach ", " auf ", " vers "}, weak: true, prose: true, faint: true, at: lazyregexp.New(`\b(?:from|von|de|over|across) (?:(?P<host>` + name + `) (?:over )?)?(?:to|onto|nach|auf|vers|à) ` + aHost)},
 	{needs: []string{"reach ", "joindre ", "erreicht "}, weak: true, prose: true, at: lazyregexp.New(`(?:(?P<host>` + name + `) (?:can't|cannot|can not|no longer can|n'arrive plus à|ne peut plus) )?(?:reach|ping|joindre) ` + aHost)},
-	{needs: []string{" auf ", " von ", "maschine ", "rechner "}, weak: true, prose: true, at: lazyregexp.New(`\b(?:auf|von|[Mm]aschine|[Rr]echner) (?P<host>\p{Ll}[\pL\pN-]{3,})\b`)},
+	{needs: []string{"auf ", "von ", "nach ", "bei ", "maschine ", "rechner ", "kiste ", "büchse ", "blech ", "gerät ", "instanz ", "container ", "gast ", "knoten ", "mailserver ", "switch ", "router ", "drucker ", "notebook ", "laptop "}, weak: true, prose: true, faint: true, at: lazyregexp.New(`\b(?:[Aa]uf|[Vv]on|[Nn]ach|[Bb]ei|[Mm]aschine|[Rr]echner|Kiste|Büchse|Blech|Gerät|Instanz|Container|Gast|Knoten|Mailserver|Switch|Router|Drucker|Notebook|Laptop) (?P<host>\p{Ll}[\pL\pN-]{3,})\b`)},
 	{needs: []string{" is the ", " was the "}, weak: true, prose: true, at: lazyregexp.New(`(?:^|, )(?P<host>` + name + `) (?:is|was) the (?:old|new|primary|standby|first|second|other|backup)(?: one\b| host| box| server|,)(?:, (?P<host>` + name + `) the (?:old|new|other) one)?(?:, (?P<host>` + name + `) only)?`)},
 	{needs: []string{"(primary", "(standby", "(master", "(replica", "(slave", "(active", "(local", "(leader"}, weak: true, at: lazyregexp.New(aHost + ` ?\((?:primary|standby|master|replica|slave|active|passive|local|leader)\)`)},
 	{needs: []string{"quorum ", "standbys: "}, at: lazyregexp.New(`\b(?:quorum|standbys:) (?P<hosts>` + name + `(?:, ?` + name + `)*)`)},
@@ -233,7 +238,7 @@ var rules = []rule{
 	// A word that looks made up, after one that announces a secret in a sentence.
 	{needs: []string{"pass", "pw", "secret", "token", "key", "seed", "psk", "community", "cred"}, at: lazyregexp.New(`(?i)\b(?:password|passwd|passphrase|passcode|bind_?pw|root_?pw|pw|secret|token|api key|license key|key|seed|psk|community|credentials?)(?: is| was|:| =)? ["']?(?P<secret>` + madeUp + `)`)},
 	{needs: []string{"passwort", "kennwort", "mot de passe", "used to be"}, at: lazyregexp.New(`(?i)\b(?:passwort|kennwort|mot de passe|passphrase|password)\b[^\n.:]{0,60}? (?:lautet|ist|est|used to be|was|is)(?: jetzt| nun| now)?:? ["'«„]?(?P<secret>` + madeUp + `|[\pL\pN]+[!#$%&*_-][\pL\pN!#$%&*_-]+)`)},
-	{needs: []string{"pass", "pw", "secret", "token", "key", "cred", "login", "logged", "auth", "kennwort", "zugang", "pin"}, at: lazyregexp.New(`(?i)\b(?:\w*passw\w+|passphrase|passcode|kennwort|mot de passe|contraseña|pw|secret|tokens?|keys?|credentials?|log(?:ged)? ?in|zugangsdaten|auth|key is|pin)\b(?:[ :=,"'(/]+[\pL_-]+\b){0,6}?[ :=,"'(/„«` + "`" + `]+(?P<mixed>[^\s"'(),;„“«»` + "`" + `\[\]]{6,})`)},
+	{needs: []string{"pass", "pw", "secret", "token", "key", "cred", "login", "logged", "auth", "kennwort", "zugang", "pin"}, at: lazyregexp.New(`(?i)\b(?:\w*passw\w+|passphrase|passcode|kennwort|mot de passe|contraseña|pw|secret|tokens?|keys?|credentials?|log(?:ged)? ?in|zugangsdaten|auth|key is|pin)\b(?:[ :=,"'(/]+\[?[\pL_-]+\b\]?){0,7}?[ :=,"'(/„«` + "`" + `]+(?P<mixed>[^\s"'(),;„“«»` + "`" + `\[\]]*[0-9!#$%&+^~][^\s"'(),;„“«»` + "`" + `\[\]]*)`)},
 	{needs: []string{"password was", "password is", "lautet", "kennwort ist", "passwort ist"}, at: lazyregexp.New(`(?i:\b(?:password|passwort|kennwort) (?:was|is|ist|lautet)) ["'«„]?(?P<secret>[\pL\pN]+[!#$%&*][\pL\pN!#$%&*_-]+|\p{Lu}\pL{3,}[0-9]{1,4}[!?]?)`)},
 	{needs: []string{"eap", "psk", "xauth", "chap"}, at: lazyregexp.New(`\b(?:EAP|PSK|XAUTH|CHAP) +"(?P<secret>[^"\[]{3,})"`)},
 	{needs: []string{" pin"}, at: lazyregexp.New(`(?i)\bpin(?:[- ]?code)?(?: is| was| ist| lautet|:| =)? (?P<secret>[0-9]{4,8})\b`)},
@@ -346,7 +351,7 @@ var rules = []rule{
 // names for the rest of the text.
 func inPlaces(line string, known map[string]string) string {
 	lower := strings.ToLower(line)
-	for _, r := range rules {
+	for _, r := range allRules() {
 		if slices.ContainsFunc(r.needs, func(n string) bool { return strings.Contains(lower, n) }) {
 			line = r.apply(line, known)
 		}
@@ -365,11 +370,15 @@ func (r rule) apply(s string, known map[string]string) string {
 		}
 		for i := 1; i < len(kinds); i++ {
 			start, end := at[2*i], at[2*i+1]
-			if start < last || start < 0 || inPlaceholder(s, start, end) || r.weak && isForeign(s[start:end], tongue) || r.prose && versionBehind.MatchString(s[end:]) {
+			if start < last || start < 0 || inPlaceholder(s, start, end) || r.weak && isForeign(s[start:end], tongue) || r.prose && versionBehind.MatchString(s[end:]) || contracted.MatchString(s[end:]) {
 				continue
 			}
 			out.WriteString(s[last:start])
-			out.WriteString(r.replace(kinds[i], s[start:end], known))
+			if one, ok := strings.CutSuffix(kinds[i], "s"); ok {
+				out.WriteString(r.replaceEach(one, s[start:end], known, tongue))
+			} else {
+				out.WriteString(r.replace(kinds[i], s[start:end], known))
+			}
 			last = end
 		}
 	}
@@ -380,24 +389,34 @@ func (r rule) apply(s string, known map[string]string) string {
 // isForeign says that a word of a German line is an adjective or a pronoun of it; or what
 // "die VM" does there, as "startet" is.
 func isForeign(w string, in func() tongue) bool {
-	return german[w] || declined.MatchString(w) && germanWords()[w] && in().german || acted.MatchString(w) && in().german
+	return german[w] || in().german && (germanWords()[w] && !isGiven(w) || acted.MatchString(w) && !isGiven(w) && !compound.MatchString(w))
 }
 
 // versionBehind: Magento 2.3 is software, and "Tue 24 Nov" a date.
 var versionBehind = lazyregexp.New(`^ \(?v?[0-9]+(?:[.:+-][0-9]|[ ,.]|$)`)
 
-var acted = lazyregexp.New(`^\p{Ll}{2,}(?:e|ch|ng|h?l|[bfgkpz])t$`)
+// contracted: couldn't is one word.
+var contracted = lazyregexp.New(`^'t\b`)
+
+var acted = lazyregexp.New(`^\p{Ll}{3,}t$`)
 
 // inPlaceholder says that s[start:end] is the word of a placeholder.
 func inPlaceholder(s string, start, end int) bool {
 	return start > 0 && end < len(s) && s[start-1] == '[' && s[end] == ']' && placeholder.MatchString(s[start-1:end+1])
 }
 
+// replaceEach gives what stands in place of a list of names.
+func (r rule) replaceEach(kind, list string, known map[string]string, in func() tongue) string {
+	return oneOf.ReplaceAllStringFunc(list, func(w string) string {
+		if w[0] == '[' || r.weak && isForeign(w, in) {
+			return w
+		}
+		return r.replace(kind, w, known)
+	})
+}
+
 // replace gives what stands in place of a group of a pattern.
 func (r rule) replace(kind, text string, known map[string]string) string {
-	if one, ok := strings.CutSuffix(kind, "s"); ok {
-		return oneOf.ReplaceAllStringFunc(text, func(w string) string { return r.replace(one, w, known) })
-	}
 	switch kind {
 	case url:
 		core := strings.TrimRight(text, ".,;:!?)}*|")
@@ -417,7 +436,7 @@ func (r rule) replace(kind, text string, known map[string]string) string {
 		learn(known, text, user)
 		return text
 	case user:
-		if isAccount(text) || r.weak && isWord(text) || !hasLetters(text) || strings.ContainsRune(text, '.') && isAddress(text) {
+		if isAccount(text) || (r.weak || r.faint) && isWord(text) || r.faint && isMadeOfWords(text) || !hasLetters(text) || strings.ContainsRune(text, '.') && isAddress(text) {
 			return text
 		}
 		learn(known, text, user)
@@ -430,6 +449,9 @@ func (r rule) replace(kind, text string, known map[string]string) string {
 // and digits, or these and a sign that no name has; and no version or name.
 func isMixed(w string) bool {
 	w = strings.TrimRight(w, ".:?")
+	if len(w) < 6 {
+		return false
+	}
 	small, capital, digit, sign := strings.ContainsFunc(w, unicode.IsLower), strings.ContainsFunc(w, unicode.IsUpper), strings.ContainsFunc(w, unicode.IsDigit), strings.ContainsAny(w, "!#$%&*+^~")
 	return (small && capital && digit || (small || capital) && digit && sign || small && digit && turns(w) > 4) &&
 		kindOf(w) == "" && !versioned.MatchString(w) && !strings.Contains(w, "/") && !releaseLike.MatchString(w) && !packageLike.MatchString(w)
@@ -472,8 +494,8 @@ func turns(w string) (n int) {
 	return n
 }
 
-// oneOf is a name of a list, and not its "and".
-var oneOf = lazyregexp.New(name)
+// oneOf is a name of a list, or what an earlier reading has left of one.
+var oneOf = lazyregexp.New(`\[\w+\]|` + name)
 
 // isHost judges a name that stands where a host may. What has dots or a form of
 // its own is judged by its form, and release-like words are none.
@@ -496,9 +518,15 @@ func (r rule) isHost(w string) bool {
 	if r.faint && !isStrange(w) {
 		return false
 	}
+	if camelCase.MatchString(w) {
+		return false
+	}
 	word := isWord(w) && (r.prose || !strings.Contains(w, "-"))
 	return !word && kindOf(w) == "" && !startsDigit.MatchString(w) && !isAccount(w) && (isLabel(w) && !strings.Contains(w, "_") || fqdn.MatchString(w) && !javaClass.MatchString(w))
 }
+
+// camelCase: AllowZoneDrifting, a setting or a class.
+var camelCase = lazyregexp.New(`^[A-Za-z][a-z]+[A-Z][a-z]\w*$`)
 
 // javaClass: org.postgresql.util.PSQLException.
 var javaClass = lazyregexp.New(`^[a-z]\w*(?:\.\w+)*\.[A-Z]\w*[a-z]\w*$`)
@@ -523,7 +551,7 @@ var (
 )
 
 // deviceLike are names of devices, formats and programs that have numbers.
-var deviceLike = lazyregexp.New(`^(?i:eth|en[ops]|ens|wlan|bond|br|virbr|docker|veth|wg|tun|tap|sd[a-z]|vd[a-z]|hd[a-z]|xvd[a-z]|md|dm-[0-9]+-?|nvme|loop|sr|tty|ttys|cpu|utf-?|iso-?|sha|md|ed|rsa|aes|ipv|ext|base|tls|http|arm|armv|amd|s390|ppc|log|lib[a-z]+-?|mod|php|python|ruby|openjdk-?|jdk|tomcat|apache|sles|leap|rhel|debian-?|ubuntu-?|php-?|gcc-?|kb|cp|windows|win|(?:ba|z|da|a)?sh-)[0-9][0-9a-z.]*$`)
+var deviceLike = lazyregexp.New(`^(?i:eth|en[ops]|ens|wlan|bond|br|virbr|docker|veth|wg|tun|tap|sd[a-z]|vd[a-z]|hd[a-z]|xvd[a-z]|md|vg|drbd|mpath|event|input|virtio|usb|pci|irq|queue|slot|port|lun|phy|wwan|ppp|lo|team|vnet|macvtap|bridge|vlan|vmbr|fwbr|cni|lxcbr|lxdbr|dm-[0-9]+-?|nvme|loop|sr|tty|ttys|cpu|utf-?|iso-?|sha|md|ed|rsa|aes|ipv|ext|base|tls|http|arm|armv|amd|s390|ppc|log|lib[a-z]+-?|mod|php|python|ruby|openjdk-?|jdk|tomcat|apache|sles|leap|rhel|debian-?|ubuntu-?|php-?|gcc-?|kb|cp|windows|win|(?:ba|z|da|a)?sh-)[0-9][0-9a-z.]*$|^mpath[a-z]{1,3}$`)
 
 func hasLetters(w string) bool { return strings.ContainsFunc(w, unicode.IsLetter) }
 

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -168,7 +169,7 @@ func kindOf(w string) string {
 	case strings.ContainsRune(w, ':'):
 		return ""
 	case strings.ContainsRune(w, '.'):
-		return dotted(w)
+		return cmp.Or(dotted(w), person(w))
 	case isHost(w):
 		return host
 	}
@@ -266,9 +267,11 @@ func dotted(w string) string {
 	switch {
 	case len(labels) < 2 || !slices.ContainsFunc(labels, hasLetter) || !isEveryLabel(labels):
 		return ""
+	case slices.Contains(packages, w):
+		return ""
 	case slices.Contains(internal, last), last == "svc" && len(labels) > 2:
 		return host
-	case len(labels) == 2 && slices.Contains(fileEndings, last), slices.Contains(packages, w):
+	case len(labels) == 2 && slices.Contains(fileEndings, last):
 		return ""
 	}
 	ascii, err := idna.Punycode.ToASCII(w) // the form of the list
@@ -295,8 +298,20 @@ var (
 	// fileEndings are top-level domains too, but name.sh is a script.
 	fileEndings = []string{"ac", "am", "cc", "cf", "cgi", "java", "la", "md", "mk", "ml", "mo", "new", "pl", "pm", "ps", "pub", "py", "rs", "sh", "so", "target", "tf", "zip"}
 	// packages have names that would be domains.
-	packages = []string{"docker.io", "containerd.io", "asp.net", "node.js", "socket.io", "jail.local", "fail2ban.local"}
+	packages = []string{"docker.io", "containerd.io", "asp.net", "node.js", "socket.io", "jail.local", "rc.local", "fail2ban.local"}
 )
+
+// person takes s.miller and vera.miller, as people's accounts are called: a letter or a
+// given name, a point, and what is no word.
+func person(w string) string {
+	m := ofPerson.FindStringSubmatch(w)
+	if m == nil || isKnown(m[2]) || len(m[1]) > 1 && (!names()[m[1]] || isKnown(m[1])) {
+		return ""
+	}
+	return user
+}
+
+var ofPerson = lazyregexp.New(`^([a-z]|[a-z]{3,})\.([a-z]{4,}(?:-[a-z]{4,})?)[0-9]?$`)
 
 // library: libc-2.31.so, and libssl.so.1.1.
 var library = lazyregexp.New(`\.so(?:\.[0-9]+)*$`)

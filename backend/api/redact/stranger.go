@@ -287,7 +287,7 @@ var (
 )
 
 // abroadPlaces are words of other languages after which a name has no article.
-var abroadPlaces = set("sur chez depuis vers avec pour dans entre migré di su da con verso desde hacia sobre para a en na do z od w op van naar aan på fra til av från till om em no pelo bei an für mit seit haben habe hat migrer migrar migrare migrato déplacé déplacer mover movido spostato spostare verplaatst flyttade flyttet przenieśliśmy heißt")
+var abroadPlaces = set("sur chez depuis vers avec pour dans entre migré di su da con verso desde hacia sobre para a en na do z od w op van naar aan på fra til av från till om em no pelo bei an für mit seit haben habe hat ist sei sind war waren wird dass ob wenn weil man migrer migrar migrare migrato déplacé déplacer mover movido spostato spostare verplaatst flyttade flyttet przenieśliśmy heißt")
 
 // isSmallNoun says that a word of a German line is neither a verb, an adjective nor a
 // particle, by its ending, and no word of the trade: without a capital, it is a name.
@@ -315,7 +315,7 @@ func isBeside(words []inLine, i int, line string) bool {
 		return false
 	}
 	before, after := line[:w.start], line[w.end:]
-	listed := before == "" || placed(lastWord(before)) || strings.HasSuffix(before, ": ")
+	listed := before == "" || placed(lastWord(before)) || strings.HasSuffix(before, ": ") || strings.HasSuffix(before, ", ")
 	ends := after == "" || strings.ContainsRune(".,;:)", rune(after[0])) || acts(strings.ToLower(lastWord(firstWord(after))))
 	return ends && besideBefore.MatchString(before[max(0, len(before)-longestLink):]) || listed && besideAfter.MatchString(after)
 }
@@ -348,14 +348,14 @@ func parts(w string) (theme, unknown bool) {
 }
 
 var (
-	places = set("on from to of between and or behind into onto against than both at towards toward for via by called named host server machine vm box node while whereas but that if when is was not retire touch reboot restart move moved migrate copy upgrade drain login log ssh ping old new ask tell see check only except without vs versus like unlike near through over until after before because since once auf von nach vom zum und oder aus dass bitte ob wie zwischen als de vers sur et entre depuis que")
+	places = set("on from to of between and or behind into onto against than both at towards toward for via by called named host server machine vm box node while whereas but that if when is was not retire touch reboot restart move moved migrate copy upgrade drain rebooted restarted upgraded copied drained cloned pinged replaced renamed patched rebuilt login log ssh ping old new ask tell see check only except without vs versus like unlike near through over until after before because since once auf von nach vom zum und oder aus dass bitte ob wie zwischen als de vers sur et entre depuis que")
 	doing  = set("uses used left joined joins is was isn't wasn't has had hasn't runs ran run still still, went lost gets got keeps kept boots booted hangs hung crashed crashes fails failed needs needed should must can can't cannot will won't would does doesn't did didn't has answers answered came comes reports reported says said shows showed sees forwards holds mounts serves stopped stops starts started went and or but to at only also now ist hat war läuft fehlt nicht noch erst und est")
 )
 
 // Of these, those beside which a word that no dictionary has is a machine: others stand
 // beside names of programs as often.
 var (
-	firmPlaces = set("on from to of between onto into against behind than toward towards for by called named host server machine vm box node retire touch reboot restart move moved migrate copy upgrade drain ssh ping ask tell")
+	firmPlaces = set("on from to of between onto into against behind than toward towards for by called named host server machine vm box node retire touch reboot restart move moved migrate copy upgrade drain rebooted restarted upgraded migrated copied drained cloned pinged replaced renamed patched rebuilt ssh ping ask tell")
 	doesAlone  = set("boots booted hangs hung crashed crashes answers answered joined joins left lost went came gets got reports reported says said sees holds serves isn't wasn't")
 )
 

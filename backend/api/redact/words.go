@@ -22,7 +22,7 @@ var words = sync.OnceValue(func() map[string]bool {
 })
 
 // endings of words, and what stands for them in the form that is listed.
-var endings = []struct{ ending, stem string }{{"s", ""}, {"es", ""}, {"ed", ""}, {"ed", "e"}, {"ing", ""}, {"ing", "e"}, {"ly", ""}, {"d", ""}, {"ies", "y"}, {"n't", ""}}
+var endings = []struct{ ending, stem string }{{"s", ""}, {"es", ""}, {"ed", ""}, {"ed", "e"}, {"ing", ""}, {"ing", "e"}, {"ly", ""}, {"d", ""}, {"ies", "y"}, {"n't", ""}, {"less", ""}, {"able", ""}, {"ness", ""}}
 
 // isWord reports whether w is a word of the trade, or two joined by a hyphen, as
 // in "read-only".
@@ -49,10 +49,10 @@ func isListed(w string) bool {
 }
 
 // everyMachine are what any machine calls itself.
-var everyMachine = set("localhost localdomain localhost.localdomain ip6-localhost ip6-loopback ip6-allnodes ip6-allrouters ip6-localnet ip6-mcastprefix broadcasthost kernel systemd none null version")
+var everyMachine = set("localhost localdomain localhost.localdomain ip6-localhost ip6-loopback ip6-allnodes ip6-allrouters ip6-localnet ip6-mcastprefix broadcasthost kernel systemd none null version name temporary unknown address")
 
 // levels of messages stand in logs where others have a machine.
-var levels = set("emerg emergency alert crit critical fatal severe err error warn warning notice info debug trace log note hint detail statement")
+var levels = set("emerg emergency alert crit critical fatal severe err error warn warning notice info debug trace log note hint detail statement connect sendmsg sendto recvmsg socket usage")
 
 // ordinary are names that are words of every report: of distributions, engines
 // and what every machine has.
@@ -63,14 +63,14 @@ var ordinary = set("localhost localdomain linux gnu debian ubuntu centos rocky a
 	" version eine einen einem einer dem den der das des die diese diesem diesen dieser jede jedem jeden allen beiden anderen neue neuen neuem alte alten altem hier dort null" +
 	" one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety hundred thousand dozen" +
 	" mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec monday tuesday wednesday thursday friday saturday sunday" +
-	" none nil unknown unset empty true false yes here there who which")
+	" grub lilo syslinux isolinux grub2 sftp ftp lftp telnet nslookup sqlite gdisk fdisk parted rdac alua selinux apparmor yesterday today tomorrow midnight noon none nil unknown unset empty true false yes here there who which")
 
 // accounts are those that distributions and their packages make.
 var accounts = set("root toor daemon bin sys sync games man lp mail news uucp proxy www-data backup list irc gnats nobody nogroup adm tty disk wheel sudo users staff operator ftp halt shutdown " +
 	"systemd-network systemd-resolve systemd-timesync systemd-coredump messagebus dbus polkitd sshd _apt apache httpd nginx wwwrun http mysql mariadb postgres redis mongodb memcache memcached " +
 	"named bind unbound dovecot dovenull postfix postdrop exim debian-exim cyrus ntp chrony _chrony openldap ldap nslcd sssd rpc rpcuser statd tss avahi cups colord rtkit pulse gdm lightdm " +
 	"tomcat jetty jenkins grafana prometheus zabbix nagios munin icinga rabbitmq elasticsearch logstash kibana haproxy squid varnish clamav amavis debian-spamd spamd opendkim bacula libvirt-qemu qemu kvm " +
-	"git gitlab-runner docker vagrant ansible cron syslog uuidd landscape pollinate admin administrator system user users me you anonymous guest ubuntu debian centos fedora ec2-user cloud-user opc")
+	"git gitlab-runner docker vagrant ansible cron syslog uuidd landscape pollinate admin administrator system user users me you anonymous guest ubuntu debian centos fedora ec2-user cloud-user opc public current_user session_user current_role postgres all")
 
 func set(names string) map[string]bool {
 	all := map[string]bool{}

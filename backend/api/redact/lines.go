@@ -1,0 +1,108 @@
+package redact
+
+import (
+	_ "embed"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"sync"
+
+	"svc/backend/lazyregexp"
+)
+
+// linesTSV are lines of programs in which names stand: what writes them or reads them, how
+// surely a name stands there, and the pattern, in which {host} and its like are names.
+//
+//go:embed lines.tsv
+var linesTSV string
+
+// slots are what patterns of the table have between braces. What an earlier reading
+// has left a placeholder of still counts for the rest of the line.
+var slots = strings.NewReplacer(
+	"{host}", `["'‘“\x60]?(?:\[\w+\]|(?P<host>`+name+`))["'’”\x60]?`,
+	"{hosts}", `["'‘“]?(?P<hosts>`+list+`)["'’”]?`,
+	"{hosts…}", `(?P<hosts>(?:[ ,]+[\pL\pN\[][\pL\pN_.-]*[\pL\pN_\]])+)`,
+	"{user}", `["'‘“<\x60]?(?:\[\w+\]|(?P<user>`+name+`))["'’”\x60]?`,
+	"{users}", `["'‘“<]?(?P<users>`+list+`)["'’”]?`,
+	"{users…}", `(?P<users>(?:[ ,]*[\pL\pN\[][\pL\pN_.-]*[\pL\pN_\]])+)`,
+	"{person}", `(?P<user>\p{Lu}\p{Ll}+(?:[ -]\p{Lu}\p{Ll}+)*)`,
+	"{id}", `["']?(?:\[\w+\]|(?P<id>[\pL\pN][\pL\pN_:.-]{3,}))`,
+	"{secret}", `["']?(?:\[secret\]|(?P<secret>[^\s"'\[]{3,}))`,
+	"{small}", `(?P<host>\p{Ll}[\pL\pN-]*[\pL\pN])`,
+	"{list}", `(?P<hosts>`+name+`(?:, `+name+`)*,? (?:und|and|sowie|oder|or|&|bis) `+name+`)`,
+	"{ip}", `(?:\[ip\]|[0-9a-fA-F]+[.:][0-9a-fA-F.:]*)`,
+	"{path}", `(?:\[path\]|[~/]\S*)`,
+	"{pid}", `(?:\[[0-9]+\])?`,
+	"{…}", `[^\n]*?`,
+)
+
+// lineRules are the rows of the table.
+var lineRules = sync.OnceValue(func() (all []rule) {
+	for row := range strings.Lines(linesTSV) {
+		cells := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
+		if strings.HasPrefix(row, "#") || len(cells) != 3 {
+			continue
+		}
+		pattern := slots.Replace(cells[2])
+		all = append(all, rule{
+			needs: needs(pattern),
+			weak:  strings.Contains(cells[1], "weak"), sure: strings.Contains(cells[1], "sure"),
+			prose: strings.Contains(cells[1], "prose"), faint: strings.Contains(cells[1], "faint"), command: strings.Contains(cells[1], "command"),
+			at: lazyregexp.New(pattern),
+		})
+	}
+	return all
+})
+
+// needs are pieces of text, in lower case, one of which is in all that a pattern matches.
+func needs(pattern string) []string {
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	if found := literals(parsed); len(found) > 0 {
+		return found
+	}
+	return []string{""}
+}
+
+// literals is needs of a part of a pattern; none where it may match without one.
+func literals(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return []string{strings.ToLower(string(re.Rune))}
+	case syntax.OpCapture, syntax.OpPlus:
+		return literals(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return literals(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		best := []string(nil)
+		for _, sub := range re.Sub {
+			if found := literals(sub); shortest(found) > shortest(best) {
+				best = found
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		all := []string(nil)
+		for _, sub := range re.Sub {
+			found := literals(sub)
+			if len(found) == 0 {
+				return nil
+			}
+			all = append(all, found...)
+		}
+		return all
+	}
+	return nil
+}
+
+// shortest is the length of the shortest of some pieces of text.
+func shortest(all []string) int {
+	if len(all) == 0 {
+		return 0
+	}
+	return len(slices.MinFunc(all, func(a, b string) int { return len(a) - len(b) }))
+}
