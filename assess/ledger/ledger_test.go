@@ -216,7 +216,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	is.NoErr(err)
 	defer h.Close()
 	said, commands := []string{}, []string{}
-	for _, n := range notices(h.FS(), &assess.Assessment{Mounts: []assess.Mount{{Type: "swap", Device: "/swapfile"}}, System: assess.System{Hostname: "web1"}}) {
+	for _, n := range notices(h.FS(), &assess.Assessment{Cron: []assess.CronJob{{Schedule: "0 1 * * *", User: "root"}, {Schedule: "at 2027-01-01T00:00:00Z", User: "anna", Evidence: assess.Evidence{Path: "/var/spool/cron/atjobs/a0000101c3a4e0"}}}, Mounts: []assess.Mount{{Type: "swap", Device: "/swapfile"}}, System: assess.System{Hostname: "web1"}}) {
 		said = append(said, n.Kind+" "+n.Path)
 		if n.Command != "" {
 			commands = append(commands, n.Command)
@@ -225,7 +225,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	}
 	is.Equal(said, []string{
 		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "swap /swapfile", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
-		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna", "line of PAM /etc/pam.d/common-auth", "line of PAM /etc/pam.d/common-session",
+		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna", "job of at /var/spool/cron/atjobs/a0000101c3a4e0", "line of PAM /etc/pam.d/common-auth", "line of PAM /etc/pam.d/common-session",
 	})
 	is.Equal(commands, []string{
 		`dpkg-divert --local --rename --divert '/usr/bin/wall.distrib' --add '/usr/bin/wall' && rsync -a "$SOURCE_SSH":'/usr/bin/wall' '/usr/bin/wall'`,
@@ -235,6 +235,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 		"dd if=/dev/zero of='/swapfile' bs=1M count=1 status=none && chmod 600 '/swapfile' && mkswap '/swapfile' && { grep -qF '/swapfile none swap sw 0 0' /etc/fstab || echo '/swapfile none swap sw 0 0' >>/etc/fstab; }",
 		"[ -e '/data' ] || ln -sn '/srv/data' '/data'",
 		"loginctl enable-linger 'anna'",
+		`d=$(ls -d /var/spool/cron/atjobs /var/spool/atjobs /var/spool/at 2>/dev/null | head -n 1) && rsync -a "$SOURCE_SSH":'/var/spool/cron/atjobs/a0000101c3a4e0' "$d"/ && chgrp --reference="$d" "$d"/'a0000101c3a4e0'`,
 		`ls /usr/lib/*/security/'pam_mkhomedir.so' >/dev/null && printf '%s\n' 'Name: pam_mkhomedir.so, as on the old machine' 'Default: yes' 'Priority: 0' 'Session-Type: Additional' 'Session-Interactive-Only: yes' 'Session:' '  required pam_mkhomedir.so skel=/etc/skel' >'/usr/share/pam-configs/common-session-pam_mkhomedir' && pam-auth-update --package`,
 	})
 }

@@ -25,7 +25,7 @@ const (
 // move carries.
 func notices(fsys host.FS, a *assess.Assessment) []Notice {
 	all := []Notice{}
-	for _, kind := range []func(host.FS, *assess.Assessment) []Notice{diversions, overrides, alternatives, swap, tops, ageing, hostName, leases, lingering, stacks} {
+	for _, kind := range []func(host.FS, *assess.Assessment) []Notice{diversions, overrides, alternatives, swap, tops, ageing, hostName, leases, lingering, once, stacks} {
 		found := kind(fsys, a)
 		slices.SortStableFunc(found, func(x, y Notice) int { return strings.Compare(x.Path, y.Path) })
 		all = append(all, found[:min(len(found), maxNotices)]...)
@@ -250,6 +250,20 @@ func lingering(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	entries, _ := fsys.ReadDir("var/lib/systemd/linger") // most machines have none
 	for _, e := range entries {
 		all = append(all, Notice{"lingering", "/var/lib/systemd/linger/" + e.Name(), "services of " + e.Name() + " run without a session", "loginctl enable-linger " + e.Name(), "loginctl enable-linger " + visible.Word(e.Name())})
+	}
+	return all
+}
+
+// once are the jobs of at that wait. The target's at may have its folder elsewhere.
+func once(_ host.FS, a *assess.Assessment) (all []Notice) {
+	for _, j := range a.Cron {
+		at, ok := strings.CutPrefix(j.Schedule, "at ")
+		if file := j.Evidence.Path; ok && file != "" {
+			all = append(all, Notice{
+				"job of at", file, strings.TrimSpace("it waits to run once, at "+at+" "+j.User), "bring it while it still waits; its user needs the same number there",
+				`d=$(ls -d /var/spool/cron/atjobs /var/spool/atjobs /var/spool/at 2>/dev/null | head -n 1) && rsync -a "$SOURCE_SSH":` + visible.Word(file) + ` "$d"/ && chgrp --reference="$d" "$d"/` + visible.Word(path.Base(file)),
+			})
+		}
 	}
 	return all
 }

@@ -357,8 +357,9 @@ func (p *Place) has(file string) bool {
 
 // finish leaves out what holds nothing, adds up and sorts.
 func (f *finder) finish() {
-	f.d.Places = slices.DeleteFunc(f.d.Places, func(p Place) bool {
-		return p.Kind != Remote && p.Kind != Disk && p.Files+p.Links+p.Others+p.Unread == 0 && len(p.Mounts) == 0 && !f.holds(p.Path)
+	all := f.d.Places
+	f.d.Places = slices.DeleteFunc(slices.Clone(all), func(p Place) bool {
+		return p.Kind != Remote && p.Kind != Disk && p.Files+p.Links+p.Others+p.Unread == 0 && len(p.Mounts) == 0 && !f.holds(p.Path) && !awaits(p, all)
 	})
 	for _, p := range f.d.Places {
 		f.d.Sum.Places++
@@ -375,6 +376,12 @@ func (f *finder) finish() {
 // even where it is empty.
 func (f *finder) holds(name string) bool {
 	return slices.ContainsFunc(f.a.Databases, func(d assess.Database) bool { return d.Directory == name })
+}
+
+// awaits reports whether a place is an empty folder that people made, for what is put
+// there: no package and no other place brings it.
+func awaits(p Place, all []Place) bool {
+	return (p.Kind == Served || path.Dir(p.Path) == "/") && p.Names == nil && !slices.ContainsFunc(all, func(q Place) bool { return q.Path != p.Path && below(q.Path, p.Path) })
 }
 
 // deviceOf is what is mounted at a path, or nearest above it.

@@ -89,6 +89,22 @@ func TestNoFolderOrFileIsForgotten(t *testing.T) {
 	is.Equal(d.Notes[0].What, "/big.img") // of the root itself
 }
 
+// TestAnEmptyFolderOfPeopleMoves: something is put there later. What has other places in
+// it, and what systems make by themselves, needs none.
+func TestAnEmptyFolderOfPeopleMoves(t *testing.T) {
+	is := is.New(t)
+	root := machine(t, map[string]string{"srv/full/a": "x"})
+	for _, name := range []string{"srv/in", "srv/tree/a/b", "outbox", "var/lib/empty", "var/spool/none", "mnt/disk", "home/anna", "opt/tool", "media/cdrom"} {
+		is.NoErr(os.MkdirAll(filepath.Join(root, name), 0o755))
+	}
+	found := []string{}
+	for _, p := range discovered(t, root).Places {
+		found = append(found, p.Path)
+	}
+	slices.Sort(found)
+	is.Equal(found, []string{"/outbox", "/srv/full", "/srv/in", "/srv/tree"})
+}
+
 // TestLeasesMoveAlone: what a server of addresses gave out goes along, and nothing else
 // of a folder that every system has.
 func TestLeasesMoveAlone(t *testing.T) {
