@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"svc/agent/lineguard"
 )
 
 // carried are the settings that a client must hand to the server it starts:
@@ -63,7 +65,7 @@ var forms = map[string]form{
 	}},
 	"claude-desktop": {"claude_desktop_config.json: ~/.config/Claude, ~/Library/Application Support/Claude or %APPDATA%\\Claude; restart it then", under("mcpServers", plain), nil},
 	"vscode": {".vscode/mcp.json, or the user's mcp.json", under("servers", stdio), func(s Server) []string {
-		return []string{"code", "--add-mcp", line(struct {
+		return []string{"code", "--add-mcp", lineguard.Line(struct {
 			Name string `json:"name"`
 			Server
 		}{"svc", stdio(s).(Server)})}
@@ -137,25 +139,14 @@ func under(key string, shape func(Server) any) func(Server) (string, error) {
 // toml is the entry as TOML, whose strings and lists of strings are JSON's.
 func toml(s Server) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[mcp_servers.svc]\ncommand = %s\nargs = %s\n", line(s.Command), line(s.Args))
+	fmt.Fprintf(&b, "[mcp_servers.svc]\ncommand = %s\nargs = %s\n", lineguard.Line(s.Command), lineguard.Line(s.Args))
 	if len(s.Env) > 0 {
 		b.WriteString("\n[mcp_servers.svc.env]\n")
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-		fmt.Fprintf(&b, "%s = %s\n", name, line(s.Env[name]))
+		fmt.Fprintf(&b, "%s = %s\n", name, lineguard.Line(s.Env[name]))
 	}
 	return b.String(), nil
-}
-
-// line is a value as JSON on one line.
-func line(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return `""` // texts and lists of texts always encode
-	}
-	return strings.TrimSpace(b.String())
 }
 
 // pairs are a flag and NAME=VALUE for each variable.

@@ -20,8 +20,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"svc/backend/osfile"
 
+	"svc/agent/lineguard"
+	"svc/backend/osfile"
 	"svc/backend/visible"
 )
 
@@ -162,7 +163,7 @@ func (d *documents) folder(out string, artifacts []artifactOf) (uri, first strin
 	if err != nil {
 		return "", ""
 	}
-	note := line(written{out, file, of.SHA256})
+	note := lineguard.Line(written{out, file, of.SHA256})
 	sum := sha256.Sum256([]byte(note))
 	name := hex.EncodeToString(sum[:8])
 	d.keep("out-"+name, []byte(note))
@@ -200,7 +201,7 @@ func (d *documents) located(text []byte) (whole []byte, uri string) {
 
 // member adds a member to the text of an object that has some.
 func member(object []byte, name, value string) []byte {
-	return fmt.Appendf(nil, "%s,%s:%s}", strings.TrimSuffix(string(object), "}"), line(name), line(value))
+	return fmt.Appendf(nil, "%s,%s:%s}", strings.TrimSuffix(string(object), "}"), lineguard.Line(name), lineguard.Line(value))
 }
 
 // read gives a document.

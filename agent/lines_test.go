@@ -15,6 +15,7 @@ import (
 	"github.com/matryer/is"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc/agent/lineguard"
 	"svc/tools"
 	"svc/tools/tool"
 )
@@ -49,7 +50,7 @@ func conversation(t *testing.T, made tool.Tool, reads bool, lines ...string) (an
 			feed.Close()
 		}()
 		start := time.Now()
-		is.NoErr(serve(t.Context(), s, newLineGuard(in, out), log))
+		is.NoErr(serve(t.Context(), s, lineguard.New(in, out), log))
 		took = time.Since(start)
 		out.Close()
 		if reads {
@@ -111,11 +112,11 @@ func TestTheSessionEnds(t *testing.T) {
 		"at once":                           {takes(0, true), true, []string{hello, ready}, 0},
 		"in a call that ends":               {takes(time.Second, true), true, []string{hello, ready, slowly}, time.Second},
 		"in a call that is cancelled":       {takes(time.Hour, true), true, []string{hello, ready, slowly, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`}, 0},
-		"in a call that goes on":            {takes(time.Hour, true), true, []string{hello, ready, slowly}, patience},
-		"in a call that nothing ends":       {takes(time.Hour, false), true, []string{hello, ready, slowly}, patience + grace},
+		"in a call that goes on":            {takes(time.Hour, true), true, []string{hello, ready, slowly}, lineguard.Patience},
+		"in a call that nothing ends":       {takes(time.Hour, false), true, []string{hello, ready, slowly}, lineguard.Patience + grace},
 		"in a question to the person":       {asks, true, []string{hello, ready, slowly}, 0},
-		"with a client that does not read":  {big, false, []string{hello, ready, slowly}, unreadAtEnd + grace},
-		"with refusals that nobody reads":   {big, false, []string{"no message", "nor this"}, unread + grace},
+		"with a client that does not read":  {big, false, []string{hello, ready, slowly}, lineguard.UnreadAtEnd + grace},
+		"with refusals that nobody reads":   {big, false, []string{"no message", "nor this"}, lineguard.Unread + grace},
 		"with an answer that can't be used": {takes(0, true), true, []string{hello, ready, `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`}, 0},
 		"with ids of another spelling":      {takes(time.Second, true), true, []string{hello, ready, `{"jsonrpc":"2.0","ID":7,"method":"ping"}`, pingAsOne}, 0},
 	} {
@@ -136,8 +137,8 @@ func TestAClientThatStopsReading(t *testing.T) {
 		unreadEnd, out := io.Pipe()
 		go io.WriteString(feed, hello+"\n")
 		start := time.Now()
-		is.NoErr(serve(t.Context(), mcp.NewServer(&mcp.Implementation{Name: "test"}, nil), newLineGuard(in, out), slog.New(slog.DiscardHandler)))
-		is.True(time.Since(start) <= unread+grace)
+		is.NoErr(serve(t.Context(), mcp.NewServer(&mcp.Implementation{Name: "test"}, nil), lineguard.New(in, out), slog.New(slog.DiscardHandler)))
+		is.True(time.Since(start) <= lineguard.Unread+grace)
 		feed.CloseWithError(errors.New("over"))
 		unreadEnd.Close()
 		time.Sleep(time.Hour)

@@ -19,6 +19,7 @@ import (
 	"github.com/matryer/is"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc/agent/lineguard"
 	"svc/backend"
 	"svc/backend/client"
 	"svc/tools"
@@ -49,11 +50,11 @@ func TestTheListKeepsItsBudget(t *testing.T) {
 	is.NoErr(err)
 	now := budget{Tools: len(listed.Tools)}
 	for _, made := range listed.Tools {
-		now.Wire += len(line(made)) + 1
-		now.Visible += len(line(map[string]any{"name": made.Name, "description": made.Description, "input_schema": made.InputSchema}))
+		now.Wire += len(lineguard.Line(made)) + 1
+		now.Visible += len(lineguard.Line(map[string]any{"name": made.Name, "description": made.Description, "input_schema": made.InputSchema}))
 	}
 	if *update {
-		is.NoErr(os.WriteFile(budgetFile, []byte(line(now)+"\n"), 0o644))
+		is.NoErr(os.WriteFile(budgetFile, []byte(lineguard.Line(now)+"\n"), 0o644))
 	}
 	b, err := os.ReadFile(budgetFile)
 	is.NoErr(err)
@@ -209,7 +210,7 @@ func TestTheEndOfInputInACommit(t *testing.T) {
 		for _, l := range []string{
 			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
-			fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"svc_migrate","arguments":{"root":%s,"target":"debian-13","out":%s,"confirm":true}}}`, line(fixture), line(out)),
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"svc_migrate","arguments":{"root":%s,"target":"debian-13","out":%s,"confirm":true}}}`, lineguard.Line(fixture), lineguard.Line(out)),
 		} {
 			_, err := io.WriteString(feed, l+"\n")
 			is.NoErr(err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc/agent/lineguard"
 	"svc/backend/visible"
 	"svc/tools"
 	"svc/tools/tool"
@@ -67,18 +68,18 @@ const grace = 5 * time.Second
 func Serve(ctx context.Context, env *tool.Env, in io.ReadCloser, out io.WriteCloser, o Options) error {
 	store := &documents{log: o.Log, dir: o.Results}
 	defer store.close()
-	return serve(ctx, newServer(env, store, o), newLineGuard(in, out), o.Log)
+	return serve(ctx, newServer(env, store, o), lineguard.New(in, out), o.Log)
 }
 
-func serve(ctx context.Context, s *mcp.Server, guard *lineGuard, log *slog.Logger) error {
+func serve(ctx context.Context, s *mcp.Server, guard *lineguard.Guard, log *slog.Logger) error {
 	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx, &mcp.IOTransport{Reader: guard, Writer: guard.out}) }()
+	go func() { ended <- s.Run(ctx, &mcp.IOTransport{Reader: guard, Writer: guard.Out}) }()
 	select {
 	case err := <-ended:
 		return abnormal(err)
 	case <-ctx.Done():
-	case <-guard.over:
-	case <-guard.out.broken:
+	case <-guard.Over:
+	case <-guard.Out.Broken:
 	}
 	select {
 	case err := <-ended:
@@ -91,7 +92,7 @@ func serve(ctx context.Context, s *mcp.Server, guard *lineGuard, log *slog.Logge
 
 // abnormal is the error of a session that did not end as sessions do.
 func abnormal(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) || errors.Is(err, errUnread) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) || errors.Is(err, lineguard.ErrUnread) {
 		return nil
 	}
 	return err

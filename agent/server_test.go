@@ -19,6 +19,7 @@ import (
 	"github.com/matryer/is"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc/agent/lineguard"
 	"svc/backend"
 	"svc/backend/api"
 	"svc/backend/api/attest"
@@ -319,7 +320,7 @@ func FuzzLineGuard(f *testing.F) {
 	f.Add([]byte("{\"jsonrpc\":\"2.0\",\"method\":\"x\"}\nnope\n"))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		var out bytes.Buffer
-		g := newLineGuard(io.NopCloser(bytes.NewReader(input)), nopCloser{&out})
+		g := lineguard.New(io.NopCloser(bytes.NewReader(input)), nopCloser{&out})
 		passed, err := io.ReadAll(g)
 		is.New(t).NoErr(err)
 		for line := range bytes.Lines(passed) {

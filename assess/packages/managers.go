@@ -12,6 +12,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/assess/packages/repositories"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
 )
@@ -29,9 +30,9 @@ type manager struct {
 
 // Managers are those whose databases svc reads.
 var Managers = []manager{
-	{"dpkg", []string{"var/lib/dpkg/status"}, readDpkg, aptOrigins},
-	{"rpm", rpmDatabases, readRPM, rpmOrigins},
-	{"apk", apkDatabases, readAPK, apkOrigins},
+	{"dpkg", []string{"var/lib/dpkg/status"}, readDpkg, repositories.AptOrigins},
+	{"rpm", rpmDatabases, readRPM, repositories.RPMOrigins},
+	{"apk", apkDatabases, readAPK, repositories.APKOrigins},
 }
 
 // ReadPackages reads the database of the machine's own package manager.

@@ -1,10 +1,14 @@
 package packages
 
-import "testing"
+import (
+	"testing"
+
+	"svc/assess/packages/repositories"
+)
 
 // parsers are all that read text of the machine here; none may fail on any input.
 var parsers = []func(string){
-	func(s string) { parseSourceLine(s) },
+	func(s string) { repositories.ParseSourceLine(s) },
 	func(s string) { eachListed([]byte(s), func(string) {}) },
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/packages/repositories"
 	"svc/assess/packages/rpm"
 	"svc/backend/lazyregexp"
 )
@@ -69,9 +70,9 @@ func readLocks(m *assess.Machine) *locks {
 	}
 	zyppLocks(m, l)
 	for _, file := range []string{"etc/yum.conf", "etc/dnf/dnf.conf"} {
-		for _, s := range repoSections(m.Peek(file)) {
-			for _, pattern := range assess.FieldsOf(s.values["exclude"] + " " + s.values["excludepkgs"]) {
-				if s.name == "main" {
+		for _, s := range repositories.RepoSections(m.Peek(file)) {
+			for _, pattern := range assess.FieldsOf(s.Values["exclude"] + " " + s.Values["excludepkgs"]) {
+				if s.Name == "main" {
 					l.add(pattern)
 				}
 			}

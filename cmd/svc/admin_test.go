@@ -8,7 +8,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"svc/cmd/svc/program"
+	"svc/cmd/svc/exit"
 )
 
 // operator runs svc admin with a store in a folder of its own.
@@ -31,17 +31,17 @@ func TestTextOfOperatorsIsUTF8(t *testing.T) {
 		_, code := o.admin(t, args...)
 		return code
 	}
-	is.Equal(code("account", "create", "--name", "caf\xe9"), program.ExitUsage)
-	is.Equal(code("account", "create", "--name", "café"), program.ExitDone)
-	is.Equal(code("account", "set", "1", "--name", "caf\xe9"), program.ExitUsage)
-	is.Equal(code("grant", "add", "--account", "1", "--seats", "1", "--until", "2099-01-01", "--note", "caf\xe9"), program.ExitUsage)
-	is.Equal(code("release", "stage", "--tag", "v1", "--channel", "beta", "--notes", "caf\xe9"), program.ExitUsage)
-	is.Equal(code("release", "stage", "--tag", "v\xe9", "--channel", "beta"), program.ExitUsage)
+	is.Equal(code("account", "create", "--name", "caf\xe9"), exit.Usage)
+	is.Equal(code("account", "create", "--name", "café"), exit.Done)
+	is.Equal(code("account", "set", "1", "--name", "caf\xe9"), exit.Usage)
+	is.Equal(code("grant", "add", "--account", "1", "--seats", "1", "--until", "2099-01-01", "--note", "caf\xe9"), exit.Usage)
+	is.Equal(code("release", "stage", "--tag", "v1", "--channel", "beta", "--notes", "caf\xe9"), exit.Usage)
+	is.Equal(code("release", "stage", "--tag", "v\xe9", "--channel", "beta"), exit.Usage)
 }
 
 func TestAnAddressThatIsNoStoreIsUsage(t *testing.T) {
 	_, code := operator{t.TempDir()}.admin(t, "account", "list", "--db", "mysql://x")
-	is.New(t).Equal(code, program.ExitUsage)
+	is.New(t).Equal(code, exit.Usage)
 }
 
 // TestWhenAReleaseWasStaged is the same when it is staged and when it is published.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"svc/cmd/svc/program"
+	"svc/cmd/svc/exit"
 )
 
 // exports is a server of one ecosystem as OSV has it; cut says after how many bytes
@@ -70,36 +70,36 @@ func TestAdvisoriesUpdate(t *testing.T) {
 		return run(t.Context(), args, env, strings.NewReader(""), &out, &out), out.String()
 	}
 	code, said := svc("advisories", "update", "--mirror", server.URL)
-	is.Equal(code, program.ExitUsage)
+	is.Equal(code, exit.Usage)
 	is.True(strings.Contains(said, "no machine was assessed"))
 
 	code, said = svc("cve-scan", "--root", root)
-	is.Equal(code, program.ExitNotCompared)
+	is.Equal(code, exit.NotCompared)
 	is.True(strings.Contains(said, "svc advisories update"))
 
 	code, said = svc("advisories", "update", "--mirror", server.URL) // of debian-11, which was scanned
-	is.Equal(code, program.ExitDone)
+	is.Equal(code, exit.Done)
 	is.True(strings.Contains(said, "debian-11"))
 	is.True(strings.Contains(said, "days ago"))
 	is.Equal(site.from, []string{"", "bytes=60-"}) // resumed
 	code, said = svc("cve-scan", "--root", root)
-	is.Equal(code, program.ExitDone)
+	is.Equal(code, exit.Done)
 	is.True(strings.Contains(said, "DSA-1-1"))
 
 	before, err := os.ReadFile(feed)
 	is.NoErr(err)
 	code, said = svc("advisories", "update", "--release", "bookworm", "--mirror", server.URL+"/none")
-	is.Equal(code, program.ExitFailed)
+	is.Equal(code, exit.Failed)
 	is.True(strings.Contains(said, "is as it was"))
 	after, err := os.ReadFile(feed)
 	is.NoErr(err)
 	is.True(bytes.Equal(before, after))
 
 	code, said = svc("advisories", "update", "--release", "amzn-2")
-	is.Equal(code, program.ExitFailed)
+	is.Equal(code, exit.Failed)
 	is.True(strings.Contains(said, "OSV publishes no advisories of amzn-2"))
 	file := filepath.Join(home, "one.json")
 	is.NoErr(os.WriteFile(file, []byte(openssl), 0o600))
 	code, _ = svc("advisories", "update", "--source", file)
-	is.Equal(code, program.ExitDone)
+	is.Equal(code, exit.Done)
 }

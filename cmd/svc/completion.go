@@ -15,7 +15,8 @@ import (
 	"svc/backend/api"
 	"svc/backend/index"
 	"svc/backend/release"
-	"svc/cmd/svc/program"
+	"svc/cmd/svc/exit"
+	"svc/cmd/svc/help"
 	"svc/tools"
 )
 
@@ -32,7 +33,7 @@ func (p commands) completionCommand() *ffcli.Command {
 	fs := p.FlagSet("completion")
 	c := p.Command(fs, "svc completion SHELL", "print the script by which bash, zsh or fish completes commands, flags and their values", func(_ context.Context, args []string) error {
 		if len(args) != 1 || !slices.Contains(shells, args[0]) {
-			return program.Usagef("completion takes one of %s", strings.Join(shells, ", "))
+			return exit.Usagef("completion takes one of %s", strings.Join(shells, ", "))
 		}
 		script, err := completionScripts.ReadFile("completion/svc." + args[0])
 		if err != nil {
@@ -93,7 +94,7 @@ func (p commands) complete(before []string, last string) []string {
 	case strings.HasPrefix(last, "-"):
 		var all []string
 		c.FlagSet.VisitAll(func(f *flag.Flag) {
-			_, usage := program.FlagLine(f)
+			_, usage := help.FlagLine(f)
 			all = append(all, "--"+f.Name+"\t"+usage)
 		})
 		return startingWith(all, last)
@@ -149,7 +150,7 @@ func startingWith(words []string, prefix string) (fit []string) {
 // flagWords are the values that a flag of a command may take: by what help calls the
 // value, or by the flag's own name.
 func flagWords(c *ffcli.Command, f *flag.Flag, typed []string) []string {
-	switch program.Values[f.Name] {
+	switch help.Values[f.Name] {
 	case "DIR":
 		return []string{completeFolders}
 	case "FILE", "PATH", "DIR|URL", "FILE|DIR|URL":
@@ -170,7 +171,7 @@ func flagWords(c *ffcli.Command, f *flag.Flag, typed []string) []string {
 		return toolWords()
 	}
 	// Where the help lists the values of a flag, they are what may stand there.
-	_, usage := program.FlagLine(f)
+	_, usage := help.FlagLine(f)
 	if list, ok := enumerated(usage); ok {
 		return list
 	}

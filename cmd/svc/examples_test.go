@@ -10,7 +10,8 @@ import (
 
 	"github.com/matryer/is"
 
-	"svc/cmd/svc/program"
+	"svc/cmd/svc/exit"
+	"svc/cmd/svc/help"
 )
 
 // notRunHere are beginnings of examples that need what a test of this package does not
@@ -61,21 +62,21 @@ func TestExamplesRun(t *testing.T) {
 	for _, section := range []string{"releases", "assess", "advisories", "readiness", "migrate", "verify", "attest", "cve-scan", "drift"} {
 		commands = append(commands, "svc "+section)
 	}
-	for full := range program.Pages {
+	for full := range help.Pages {
 		if !slices.Contains(commands, full) {
 			commands = append(commands, full)
 		}
 	}
 	slices.Sort(commands[10:])
 	for _, full := range commands {
-		for _, example := range program.Pages[full].Examples {
+		for _, example := range help.Pages[full].Examples {
 			example, _, _ := strings.Cut(example, " # ")
 			example = strings.TrimSpace(example)
 			if needsMore(example) {
 				continue
 			}
 			code, said := call(shellWords(here.Replace(example))[1:]...)
-			if code == program.ExitFailed || code == program.ExitUsage {
+			if code == exit.Failed || code == exit.Usage {
 				t.Errorf("%s: %d\n%s", example, code, said)
 			}
 		}
@@ -104,7 +105,7 @@ func prepare(t *testing.T, machine string, call func(...string) (int, string)) {
 		is.NoErr(os.MkdirAll(filepath.Dir(args[len(args)-2]), 0o755))
 		is.NoErr(os.MkdirAll(filepath.Dir(args[len(args)-1]), 0o755))
 		code, said := call(args...)
-		if code != program.ExitDone && code != program.ExitDiffers {
+		if code != exit.Done && code != exit.Differ {
 			t.Fatal(said)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"svc/cmd/svc/program"
+	"svc/cmd/svc/exit"
 )
 
 // moves is a sensible target of each of the project's machines.
@@ -34,11 +34,11 @@ func TestEveryMachineOfTheProjectPlans(t *testing.T) {
 				return code, stdout.String(), stderr.String()
 			}
 			code, said, errors := call("assess", "--root", root)
-			is.True(code == program.ExitDone || code == program.ExitDiffers)
+			is.True(code == exit.Done || code == exit.Differ)
 			is.Equal(errors, "")
 			is.True(!strings.Contains(said, "packages        0")) // the package database is read
 			code, said, errors = call("migrate", "--root", root, "--target", target, "--preflight")
-			is.True(code == program.ExitDone || code == program.ExitDiffers)
+			is.True(code == exit.Done || code == exit.Differ)
 			is.Equal(errors, "")
 			is.True(strings.Contains(said, "each accounted for"))
 			is.True(strings.Contains(said, "unknown                  0"))

@@ -12,8 +12,8 @@ import (
 
 	"github.com/matryer/is"
 
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
-	"svc/cmd/svc/program"
 )
 
 // TestAStoppedFleetNamesEveryMachine interrupts a command on many machines: each
@@ -32,7 +32,7 @@ func TestAStoppedFleetNamesEveryMachine(t *testing.T) {
 	stop()
 	var stdout, stderr bytes.Buffer
 	code := run(ctx, []string{"drift", "--hosts", hosts, "--parallel", "8", "--source", dir, "--json"}, env, strings.NewReader(""), &stdout, &stderr)
-	is.Equal(code, program.ExitInterrupted)
+	is.Equal(code, exit.Interrupted)
 	seen := map[string]bool{}
 	for line := range strings.Lines(stdout.String()) {
 		var machine many.HostLine[struct{}]
@@ -46,6 +46,6 @@ func TestAStoppedFleetNamesEveryMachine(t *testing.T) {
 
 	// People get the numbers, and no row for each.
 	stdout.Reset()
-	is.Equal(run(ctx, []string{"drift", "--hosts", hosts, "--source", dir}, env, strings.NewReader(""), &stdout, &stderr), program.ExitInterrupted)
+	is.Equal(run(ctx, []string{"drift", "--hosts", hosts, "--source", dir}, env, strings.NewReader(""), &stdout, &stderr), exit.Interrupted)
 	is.Equal(stdout.String(), "")
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/cmd/svc/exit"
+	"svc/cmd/svc/help"
 	"svc/cmd/svc/program"
 )
 
@@ -17,7 +19,7 @@ func (p commands) manualCommand() *ffcli.Command {
 	out := fs.String("out", "", "folder to write the pages into")
 	return p.Command(fs, "svc manual --out DIR", "write the manual as man pages, one a command", program.NoArgs(func(context.Context) error {
 		if *out == "" {
-			return program.Usagef("manual needs --out: a folder for the man pages, such as /usr/local/share/man/man1; nothing was written")
+			return exit.Usagef("manual needs --out: a folder for the man pages, such as /usr/local/share/man/man1; nothing was written")
 		}
 		if err := os.MkdirAll(*out, 0o755); err != nil {
 			return fmt.Errorf("writing the manual: %w", err)
@@ -41,13 +43,13 @@ func withSubcommands(c *ffcli.Command) []*ffcli.Command {
 }
 
 // manName is what man calls the page of a command: svc-db-plan.
-func manName(c *ffcli.Command) string { return strings.ReplaceAll(program.Words(c), " ", "-") }
+func manName(c *ffcli.Command) string { return strings.ReplaceAll(help.Words(c), " ", "-") }
 
 // manPage is the page of a command in the language of man(7).
 func manPage(c *ffcli.Command) string {
 	t := &manText{}
 	fmt.Fprintf(t, ".TH %s 1 \"\" \"svc %s\" \"User Commands\"\n.SH NAME\n%s \\- %s\n", strings.ToUpper(roff(manName(c))), roff(version()), roff(manName(c)), roff(c.ShortHelp))
-	program.Describe(t, c)
+	help.Write(t, c)
 	t.Section("SEE ALSO")
 	t.see(c)
 	return t.String()
@@ -56,8 +58,8 @@ func manPage(c *ffcli.Command) string {
 // see names the pages above and below a command.
 func (t *manText) see(c *ffcli.Command) {
 	var names []string
-	if i := strings.LastIndexByte(manName(c), '-'); i > 0 && program.Words(c) != "svc" {
-		names = append(names, strings.ReplaceAll(program.Words(c)[:strings.LastIndexByte(program.Words(c), ' ')], " ", "-"))
+	if i := strings.LastIndexByte(manName(c), '-'); i > 0 && help.Words(c) != "svc" {
+		names = append(names, strings.ReplaceAll(help.Words(c)[:strings.LastIndexByte(help.Words(c), ' ')], " ", "-"))
 	}
 	for _, sub := range c.Subcommands {
 		names = append(names, manName(sub))
@@ -84,7 +86,7 @@ func (t *manText) Columns(_ int, name, text string) {
 func (t *manText) Example(line string) {
 	call, what, _ := strings.Cut(line, " # ")
 	if what != "" {
-		t.Paragraph("", program.Capital(strings.TrimSpace(what))+":")
+		t.Paragraph("", help.Capital(strings.TrimSpace(what))+":")
 	}
 	fmt.Fprintf(t, ".PP\n.RS 4\n.nf\n%s\n.fi\n.RE\n", roff(strings.TrimSpace(call)))
 }

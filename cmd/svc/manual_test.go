@@ -11,6 +11,8 @@ import (
 
 	"github.com/matryer/is"
 
+	"svc/cmd/svc/exit"
+	"svc/cmd/svc/help"
 	"svc/cmd/svc/program"
 )
 
@@ -23,15 +25,15 @@ func TestEveryPageIsOfACommand(t *testing.T) {
 	is := is.New(t)
 	known := map[string]bool{}
 	for _, c := range withSubcommands(testProgram().Root()) {
-		known[program.Words(c)] = true
+		known[help.Words(c)] = true
 	}
-	for full := range program.Pages {
+	for full := range help.Pages {
 		if !known[full] {
 			t.Errorf("the manual has a page of %q, which is no command", full)
 		}
 	}
 	var grouped []string
-	for _, section := range program.Sections {
+	for _, section := range help.Sections {
 		grouped = append(grouped, section.Commands...)
 	}
 	slices.Sort(grouped)
@@ -51,7 +53,7 @@ func shellWords(call string) (words []string) {
 }
 
 func TestExamplesParse(t *testing.T) {
-	for full, page := range program.Pages {
+	for full, page := range help.Pages {
 		for _, example := range page.Examples {
 			call, _, _ := strings.Cut(example, " # ")
 			args := shellWords(call)
@@ -69,7 +71,7 @@ func TestExamplesParse(t *testing.T) {
 func TestHelpFitsTheTerminal(t *testing.T) {
 	for _, c := range withSubcommands(testProgram().Root()) {
 		for _, width := range []int{40, 80, 100} {
-			for line := range strings.Lines(program.Help(c, width)) {
+			for line := range strings.Lines(help.Of(c, width)) {
 				line = strings.TrimRight(line, "\n")
 				words := strings.Fields(line)
 				if utf8.RuneCountInString(line) > width && len(words) > 1 && !strings.Contains(line, "  svc ") {
@@ -93,8 +95,8 @@ func TestEveryFlagFaultIsSaidInOurWords(t *testing.T) {
 	} {
 		p := testProgram()
 		err := p.Execute(t.Context(), args)
-		var own *program.ExitError
-		if !errors.As(err, &own) || own.Code != program.ExitUsage {
+		var own *exit.Error
+		if !errors.As(err, &own) || own.Code != exit.Usage {
 			t.Fatalf("%q ends with %v", args, err)
 		}
 		text := err.Error()
@@ -112,8 +114,8 @@ func TestEveryFlagFaultIsSaidInOurWords(t *testing.T) {
 func TestFlagsHaveTheirKind(t *testing.T) {
 	for _, c := range withSubcommands(testProgram().Root()) {
 		c.FlagSet.VisitAll(func(f *flag.Flag) {
-			if name, _ := program.FlagLine(f); strings.HasSuffix(name, " VALUE") {
-				t.Errorf("%s %s: name the kind of its value", program.Words(c), name)
+			if name, _ := help.FlagLine(f); strings.HasSuffix(name, " VALUE") {
+				t.Errorf("%s %s: name the kind of its value", help.Words(c), name)
 			}
 		})
 	}

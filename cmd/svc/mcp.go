@@ -15,6 +15,7 @@ import (
 	"svc/agent"
 	"svc/agent/writecap"
 	"svc/backend/visible"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
 
@@ -85,7 +86,7 @@ func (p commands) printConfig(client string, o agent.Options) error {
 	}
 	c, err := agent.Configure(client, agent.NewServerEntry(executable, o, p.Env))
 	if err != nil {
-		return program.Usagef("%w", err)
+		return exit.Usagef("%w", err)
 	}
 	if client != "" && p.Settings.JSON {
 		return p.Print(c, nil)

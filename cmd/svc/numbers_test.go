@@ -13,7 +13,7 @@ import (
 	"svc/backend/license"
 	"svc/backend/server"
 	"svc/backend/store/ledger"
-	"svc/cmd/svc/program"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/service"
 	"svc/tools/guide"
 	"svc/tools/migration"
@@ -47,9 +47,9 @@ func TestTheGuideHasTheNumbersOfTheRules(t *testing.T) {
 		},
 		"idempotency": {ledger.Lifetime.Hours(), status(api.IdempotencyMismatch), status(api.IdempotencyInFlight)},
 		"pages":       {api.DefaultLimit, api.MaxLimit, api.MaxShort, 1}, // /v1
-		"exit-codes":  {program.ExitDone, program.ExitFailed, program.ExitUsage, program.ExitRefused, status(api.SeatQuota), 403, program.ExitNotFound, program.ExitUnauthenticated, program.ExitDiffers, program.ExitNotCompared, program.ExitInterrupted, program.ExitDiffers},
-		"inhibitors":  {program.ExitDiffers},
-		"confirm":     {program.ExitUsage},
+		"exit-codes":  {exit.Done, exit.Failed, exit.Usage, exit.Refused, status(api.SeatQuota), 403, exit.NotFound, exit.Unauthenticated, exit.Differ, exit.NotCompared, exit.Interrupted, exit.Differ},
+		"inhibitors":  {exit.Differ},
+		"confirm":     {exit.Usage},
 	} {
 		is := is.New(t)
 		p, ok := guide.Find(passage)

@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
+	"svc/cmd/svc/exit"
+	"svc/cmd/svc/help"
 	"svc/cmd/svc/program"
 )
 
@@ -153,16 +155,16 @@ func TestAnInterruptedCallSaysWhatIsLeft(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"assess", "--root", fixture}, program.LeftNothing},
-		{[]string{"migrate", "--root", fixture, "--target", "debian-13", "--out", t.TempDir(), "--confirm"}, program.LeftFolder},
-		{[]string{"readiness", "--roots", filepath.Dir(fixture), "--target", "debian-13"}, program.Pages["svc readiness"].Left},
+		{[]string{"assess", "--root", fixture}, help.LeftNothing},
+		{[]string{"migrate", "--root", fixture, "--target", "debian-13", "--out", t.TempDir(), "--confirm"}, help.LeftFolder},
+		{[]string{"readiness", "--roots", filepath.Dir(fixture), "--target", "debian-13"}, help.Pages["svc readiness"].Left},
 	} {
 		var stderr bytes.Buffer
 		ctx, interrupt := context.WithCancelCause(t.Context())
 		interrupt(fmt.Errorf("somebody stopped it: %w", context.Canceled))
 		home := t.TempDir()
 		code := run(ctx, c.args, func(name string) string { return map[string]string{"HOME": home}[name] }, strings.NewReader(""), io.Discard, &stderr)
-		is.Equal(code, program.ExitInterrupted)
+		is.Equal(code, exit.Interrupted)
 		is.True(strings.HasPrefix(stderr.String(), "svc: interrupted"))
 		is.True(strings.HasSuffix(stderr.String(), c.says+"\n"))
 		is.True(!strings.Contains(stderr.String(), "context canceled"))
@@ -173,7 +175,7 @@ func TestAnInterruptedCallSaysWhatIsLeft(t *testing.T) {
 func TestWrappedLinesHaveAllWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.StringMatching(`( {1,4}[a-zä→]{1,24}){0,20}`).Draw(t, "line")
-		width := rapid.IntRange(program.MinWidth, 120).Draw(t, "width")
+		width := rapid.IntRange(help.MinWidth, 120).Draw(t, "width")
 		lines := program.Hang(line, width)
 		if got, want := strings.Fields(strings.Join(lines, " ")), strings.Fields(line); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%q became %q", line, lines)

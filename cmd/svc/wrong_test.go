@@ -13,7 +13,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"svc/cmd/svc/program"
+	"svc/cmd/svc/exit"
 )
 
 var update = flag.Bool("update", false, "write what is printed into the golden files")
@@ -57,7 +57,7 @@ func TestWrongCalls(t *testing.T) {
 		if raw := rawWords.FindString(said); raw != "" {
 			t.Errorf("svc %s: %q is not ours:\n%s", call, raw, said)
 		}
-		if code == program.ExitDone || said == "" {
+		if code == exit.Done || said == "" {
 			t.Errorf("svc %s: %d, and it says %q: is it a wrong call?", call, code, said)
 		}
 		fmt.Fprintf(&got, "$ svc %s\n[%d] %s\n", call, code, said)

@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"svc/assess/disk/block"
+	"svc/assess/disk/btrfs/lzo"
 )
 
 // compressions are the ways to unpack bytes to p, by number. The end of a
@@ -116,3 +117,5 @@ func zstdFrame(packed []byte) ([]byte, error) {
 	}
 	return packed[:at], nil
 }
+
+func unpackLZO(v *volume, p, packed []byte) error { return lzo.Unpack(int(v.sector), p, packed) }

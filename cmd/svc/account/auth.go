@@ -18,6 +18,7 @@ import (
 	"svc/backend/client"
 	"svc/backend/osfile"
 	"svc/backend/visible"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
 
@@ -33,17 +34,17 @@ func (p Commands) Auth() *ffcli.Command {
 // stored before stays until the new token is accepted.
 func (p Commands) auth(ctx context.Context, args []string) error {
 	if len(args) != 1 {
-		return program.Usagef("auth takes one token, or - to read it from stdin")
+		return exit.Usagef("auth takes one token, or - to read it from stdin")
 	}
 	t, err := p.readToken(args[0])
 	if err != nil {
 		return err
 	}
 	if err := api.CheckToken(t); err != nil {
-		return program.Usagef("%w; nothing was stored", err)
+		return exit.Usagef("%w; nothing was stored", err)
 	}
 	if p.Settings.Server == "" {
-		return program.Usagef("a token is for a service, and none is set; nothing was stored. Repeat this with the address that came with the token: svc auth --server https://… TOKEN. SVC_SERVER names it too, and so does a line “server https://…” in %s. Without a service svc needs no token: it uses the backend built into it, on this machine", p.Settings.Config)
+		return exit.Usagef("a token is for a service, and none is set; nothing was stored. Repeat this with the address that came with the token: svc auth --server https://… TOKEN. SVC_SERVER names it too, and so does a line “server https://…” in %s. Without a service svc needs no token: it uses the backend built into it, on this machine", p.Settings.Config)
 	}
 	if err := checkServer(p.Settings.Server); err != nil {
 		return err
@@ -96,7 +97,7 @@ func (p Commands) login(t string) (token.Place, error) {
 func (p Commands) checkToken(ctx context.Context, t string) (bool, error) {
 	c, err := client.New(p.Settings.Server, t, client.Options{UserAgent: "svc/" + p.Version})
 	if err != nil {
-		return false, program.Usagef("%w; nothing was stored", err)
+		return false, exit.Usagef("%w; nothing was stored", err)
 	}
 	_, err = client.Call(ctx, c, api.GetAccount, api.None{})
 	var refused *api.Error
@@ -127,7 +128,7 @@ func (p Commands) readToken(arg string) (string, error) {
 func checkServer(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return program.Usagef("%q is no URL of a service, such as https://svc.example.org; nothing was stored", s)
+		return exit.Usagef("%q is no URL of a service, such as https://svc.example.org; nothing was stored", s)
 	}
 	return program.CheckLine("the URL", s)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/backend/api"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 	"svc/tools/collaboration"
 	"svc/tools/tool"
@@ -46,7 +47,7 @@ func (p Commands) oneOrAll(one func(context.Context, collaboration.ByID) error, 
 		}
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil || len(args) > 1 {
-			return program.Usagef("expected one number, not %q", strings.Join(args, " "))
+			return exit.Usagef("expected one number, not %q", strings.Join(args, " "))
 		}
 		return one(ctx, collaboration.ByID{ID: id})
 	}

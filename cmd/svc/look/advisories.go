@@ -17,6 +17,7 @@ import (
 	"svc/backend/advisory"
 	"svc/backend/firstuse"
 	"svc/backend/release"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
 
@@ -50,7 +51,7 @@ func (p Commands) updateFeed(ctx context.Context, u feedUpdate) error {
 			u.releases = p.assessed()
 		}
 		if len(u.releases) == 0 {
-			return program.Usagef("no machine was assessed by this user yet, so it is not known whose advisories to get: name releases, such as --release debian-12, or a --source; nothing was done")
+			return exit.Usagef("no machine was assessed by this user yet, so it is not known whose advisories to get: name releases, such as --release debian-12, or a --source; nothing was done")
 		}
 		ecosystems, err := exportsOf(u.releases)
 		if err != nil {
@@ -78,7 +79,7 @@ func exportsOf(names []string) ([]string, error) {
 	for _, name := range names {
 		r, ok := release.Lookup(name)
 		if !ok {
-			return nil, program.Usagef("there is no release %q: `svc releases` lists them; nothing was done", name)
+			return nil, exit.Usagef("there is no release %q: `svc releases` lists them; nothing was done", name)
 		}
 		slugs = append(slugs, r.Slug)
 	}

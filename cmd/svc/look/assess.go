@@ -12,6 +12,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
 	"svc/tools/assessment"
@@ -58,7 +59,7 @@ func assessMany(ctx context.Context, p *program.Program, of many.Machines, in as
 		if err != nil {
 			return r, err
 		}
-		return r, program.Differs(inhibited(r.Findings))
+		return r, exit.Differs(inhibited(r.Findings))
 	})
 }
 
@@ -84,7 +85,7 @@ func (p Commands) assess(ctx context.Context, in assessment.Input) error {
 	if err != nil {
 		return err
 	}
-	return program.Differs(inhibited(result.Findings))
+	return exit.Differs(inhibited(result.Findings))
 }
 
 func inhibited(findings []assess.Finding) bool {

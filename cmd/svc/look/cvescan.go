@@ -15,6 +15,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/release"
 	"svc/backend/visible"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
 	"svc/tools/cvescan"
@@ -90,7 +91,7 @@ func (p Commands) cveScan(ctx context.Context, f scanFlags) error {
 		return err
 	}
 	if f.format != "table" && f.format != "json" {
-		return program.Usagef("--hosts prints a table, or with --json a line for each machine: --format is for one")
+		return exit.Usagef("--hosts prints a table, or with --json a line for each machine: --format is for one")
 	}
 	var warned several.Warnings
 	err = many.EachHost(ctx, p.Program, f.many, machines, several.Scanned, func(ctx context.Context, env *tool.Env, m several.Listed) (cvescan.Result, error) {
@@ -108,7 +109,7 @@ func (p Commands) cveScan(ctx context.Context, f scanFlags) error {
 
 // found tells an exit code that only says what was found from a failure.
 func found(err error) bool {
-	var own *program.ExitError
+	var own *exit.Error
 	return errors.As(err, &own) && own.Err == nil
 }
 
@@ -122,11 +123,11 @@ func (p Commands) scanOne(ctx context.Context, env *tool.Env, f scanFlags) (cves
 	p.SawRelease(result.Release)
 	switch {
 	case !result.Feed.Loaded:
-		return result, &program.ExitError{Code: program.ExitNotCompared}
+		return result, &exit.Error{Code: exit.NotCompared}
 	case f.failOn == "":
 		return result, nil
 	}
-	return result, program.Differs(result.Counts.Reach(f.failOn))
+	return result, exit.Differs(result.Counts.Reach(f.failOn))
 }
 
 // printScan prints a result in one of the forms.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
 	"svc/tools/fleet"
@@ -51,9 +52,9 @@ const collectOften = 50
 func (p Commands) LookAt(ctx context.Context, c ReadinessCall) (err error) {
 	switch {
 	case len(c.Targets) == 0:
-		return program.Usagef("--target is required: a release such as debian-13; nothing was done")
+		return exit.Usagef("--target is required: a release such as debian-13; nothing was done")
 	case c.In.Parallel < 1 || c.In.Parallel > many.MaxParallel:
-		return program.Usagef("--parallel takes 1 to %d", many.MaxParallel)
+		return exit.Usagef("--parallel takes 1 to %d", many.MaxParallel)
 	}
 	if c.In.Members, err = c.members(); err != nil {
 		return err
@@ -92,17 +93,17 @@ func verdict(documents []*fleet.Document) error {
 	blocked := false
 	for _, d := range documents {
 		if d.Totals.Unreadable > 0 {
-			return &program.ExitError{Code: program.ExitFailed}
+			return &exit.Error{Code: exit.Failed}
 		}
 		blocked = blocked || d.Totals.Blocked > 0
 	}
-	return program.Differs(blocked)
+	return exit.Differs(blocked)
 }
 
 // members are the machines of all lists and folders, by names of their own.
 func (c *ReadinessCall) members() (members []machine.Member, err error) {
 	if !c.Given() {
-		return nil, program.Usagef("name the machines by --hosts FILE, --images DIR or --roots DIR; nothing was done: see `svc readiness -h`")
+		return nil, exit.Usagef("name the machines by --hosts FILE, --images DIR or --roots DIR; nothing was done: see `svc readiness -h`")
 	}
 	listed, err := c.Machines()
 	for _, m := range listed {

@@ -16,6 +16,7 @@ import (
 
 	"svc/backend/plainly"
 	"svc/backend/visible"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 	"svc/tools/fleet"
 	"svc/tools/fleet/folder"
@@ -60,7 +61,7 @@ func (f *Machines) Keeps(fs *flag.FlagSet, file string) {
 // Alone refuses, of a command on one machine, what is for many.
 func (f *Machines) Alone() error {
 	if f.Out != "" {
-		return program.Usagef("--out goes with --hosts, --images or --roots here: --json prints the result of one machine")
+		return exit.Usagef("--out goes with --hosts, --images or --roots here: --json prints the result of one machine")
 	}
 	return nil
 }
@@ -70,9 +71,9 @@ func (f *Machines) Alone() error {
 func (f *Machines) Listed(beside machine.Machine) ([]several.Listed, error) {
 	switch {
 	case beside != machine.Machine{TrustImage: beside.TrustImage}:
-		return nil, program.Usagef("--hosts takes the place of one machine, as --images and --roots do: leave --root, --image and --ssh out")
+		return nil, exit.Usagef("--hosts takes the place of one machine, as --images and --roots do: leave --root, --image and --ssh out")
 	case f.Parallel < 1 || f.Parallel > MaxParallel:
-		return nil, program.Usagef("--parallel takes 1 to %d", MaxParallel)
+		return nil, exit.Usagef("--parallel takes 1 to %d", MaxParallel)
 	}
 	f.Trust = beside.TrustImage
 	machines, err := f.Machines()
@@ -95,7 +96,7 @@ func (l HostLine[T]) state(of func(*T) (state, text string)) (state, text string
 	switch {
 	case l.Result != nil:
 		return of(l.Result)
-	case l.Exit == program.ExitInterrupted:
+	case l.Exit == exit.Interrupted:
 		return fleet.StateNotReached, l.Error
 	}
 	return fleet.StateFailed, l.Error
@@ -134,7 +135,7 @@ func EachHost[T any](ctx context.Context, p *program.Program, many Machines, mac
 		workers.Go(func() {
 			for m := range queue {
 				if ctx.Err() != nil {
-					r.record(m, HostLine[T]{Machine: m.Line, Exit: program.ExitInterrupted, Error: ErrNotReached.Error()})
+					r.record(m, HostLine[T]{Machine: m.Line, Exit: exit.Interrupted, Error: ErrNotReached.Error()})
 					continue
 				}
 				r.begin()
@@ -182,7 +183,7 @@ func (r *round[T]) keep(m several.Listed, line HostLine[T]) HostLine[T] {
 		return line
 	}
 	if err := r.kept.Put(m.Name(), r.many.file, line.Result); err != nil {
-		return HostLine[T]{Machine: line.Machine, Exit: program.ExitFailed, Error: plainly.Error(err)}
+		return HostLine[T]{Machine: line.Machine, Exit: exit.Failed, Error: plainly.Error(err)}
 	}
 	return line
 }
@@ -255,14 +256,14 @@ var (
 // comes with an interruption comes of it: programs that svc ran die of the same signal.
 func lineOf[T any](ctx context.Context, name string, run func() (T, error)) HostLine[T] {
 	result, err := run()
-	line := HostLine[T]{Machine: name, Exit: program.ExitCode(err)}
-	var own *program.ExitError
+	line := HostLine[T]{Machine: name, Exit: exit.Code(err)}
+	var own *exit.Error
 	if err == nil || errors.As(err, &own) && own.Err == nil {
 		line.Result = &result
 		return line
 	}
 	if ctx.Err() != nil {
-		line.Exit, err = program.ExitInterrupted, errCutOff
+		line.Exit, err = exit.Interrupted, errCutOff
 	}
 	line.Error = plainly.Error(err)
 	return line
@@ -274,18 +275,18 @@ func lineOf[T any](ctx context.Context, name string, run func() (T, error)) Host
 func fleetExit(codes map[int]int) error {
 	failures := []int{}
 	for code := range codes {
-		if code != program.ExitDone && code != program.ExitDiffers && code != program.ExitNotCompared {
+		if code != exit.Done && code != exit.Differ && code != exit.NotCompared {
 			failures = append(failures, code)
 		}
 	}
 	switch {
 	case len(failures) > 1:
-		return &program.ExitError{Code: program.ExitFailed}
+		return &exit.Error{Code: exit.Failed}
 	case len(failures) == 1:
-		return &program.ExitError{Code: failures[0]}
+		return &exit.Error{Code: failures[0]}
 	}
-	if codes[program.ExitDiffers] == 0 && codes[program.ExitNotCompared] > 0 {
-		return &program.ExitError{Code: program.ExitNotCompared}
+	if codes[exit.Differ] == 0 && codes[exit.NotCompared] > 0 {
+		return &exit.Error{Code: exit.NotCompared}
 	}
-	return program.Differs(codes[program.ExitDiffers] > 0)
+	return exit.Differs(codes[exit.Differ] > 0)
 }

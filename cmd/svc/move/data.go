@@ -7,6 +7,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
 	"svc/tools/data"
@@ -56,7 +57,7 @@ func (p Commands) dataPlanCommand() *ffcli.Command {
 			if err := p.Print(result, func(w *program.View) { viewDataPlan(w, result) }); err != nil {
 				return err
 			}
-			return program.Differs(len(result.Inhibitors) > 0)
+			return exit.Differs(len(result.Inhibitors) > 0)
 		}))
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess/datadir"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/look"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
@@ -31,7 +32,7 @@ func (p Commands) dbPlanCommand() *ffcli.Command {
 	return p.Command(fs, "svc db plan --root DIR | --image FILE | --ssh HOST --target RELEASE", "say of every database what its files state, and how it gets to a release",
 		program.NoArgs(func(ctx context.Context) error {
 			if in.Target == "" {
-				return program.Usagef("db plan needs --target")
+				return exit.Usagef("db plan needs --target")
 			}
 			if err := p.BorrowData(); err != nil {
 				return err
@@ -141,7 +142,7 @@ func (p Commands) dbUpgradePathCommand() *ffcli.Command {
 	return p.Command(fs, "svc db upgrade-path --engine ENGINE --from VERSION --to VERSION|ENGINE/VERSION|RELEASE", "rank the ways from a version of a database to another",
 		program.NoArgs(func(ctx context.Context) error {
 			if in.Engine == "" || in.From == "" || in.To == "" {
-				return program.Usagef("db upgrade-path needs --engine, --from and --to")
+				return exit.Usagef("db upgrade-path needs --engine, --from and --to")
 			}
 			return p.dbUpgradePath(ctx, in)
 		}))

@@ -11,6 +11,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess/ledger"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/look"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
@@ -63,7 +64,7 @@ func (p Commands) Migrate() *ffcli.Command {
 			if err := p.Print(result, func(w *program.View) { viewMigration(w, result) }); err != nil {
 				return err
 			}
-			return program.Differs(len(result.Inhibitors) > 0)
+			return exit.Differs(len(result.Inhibitors) > 0)
 		}))
 }
 
@@ -81,9 +82,9 @@ func migrateMany(ctx context.Context, p *program.Program, of many.Machines, in m
 	case in.Preflight:
 		return look.Commands{Program: p}.LookAt(ctx, look.ReadinessCall{In: readiness.Input{Parallel: of.Parallel, Patience: of.Patience, Hazards: in.Hazards}, Targets: []string{in.Target}, Sources: of.Sources})
 	case in.Rehearsal != "" || in.PlanDigest != "":
-		return program.Usagef("--rehearsal is of one machine's move")
+		return exit.Usagef("--rehearsal is of one machine's move")
 	case in.Confirm && in.Out == "":
-		return program.Usagef("--out is required: the folder to write to (or --preflight, which writes nothing)")
+		return exit.Usagef("--out is required: the folder to write to (or --preflight, which writes nothing)")
 	}
 	moves, err := several.Prepare(ctx, p.ToolEnv(), several.MoveInput{Machines: machines, Migrate: in, Parallel: of.Parallel, Patience: of.Patience})
 	if err != nil {
@@ -94,7 +95,7 @@ func migrateMany(ctx context.Context, p *program.Program, of many.Machines, in m
 		if err != nil {
 			return r, err
 		}
-		return r, program.Differs(len(r.Inhibitors) > 0)
+		return r, exit.Differs(len(r.Inhibitors) > 0)
 	})
 	inventory, playErr := folder.Play(of.Out, moves.Done())
 	if playErr != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
 	"svc/tools/fleet"
@@ -60,7 +61,7 @@ func (p Commands) Rehearse() *ffcli.Command {
 			if err := p.Print(result, func(w *program.View) { viewRehearsal(w, &result) }); err != nil {
 				return err
 			}
-			return program.Differs(!result.Passed())
+			return exit.Differs(!result.Passed())
 		}))
 }
 
@@ -97,7 +98,7 @@ const maxFleet = 256 << 20
 // rehearseGroups rehearses one machine of each group of a fleet, one after the other.
 func (p Commands) rehearseGroups(ctx context.Context, file string, in rehearse.Input) error {
 	if in.Machine != (machine.Machine{TrustImage: in.TrustImage}) || in.Out == "" {
-		return program.Usagef("--fleet takes the place of one machine, and needs --out: leave --root, --image and --ssh out")
+		return exit.Usagef("--fleet takes the place of one machine, and needs --out: leave --root, --image and --ssh out")
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -106,7 +107,7 @@ func (p Commands) rehearseGroups(ctx context.Context, file string, in rehearse.I
 	defer f.Close()
 	var d fleet.Document
 	if err := json.NewDecoder(io.LimitReader(f, maxFleet)).Decode(&d); err != nil || d.Schema != fleet.Schema {
-		return program.Usagef("%s is no fleet.json of `svc readiness`; nothing was done", file)
+		return exit.Usagef("%s is no fleet.json of `svc readiness`; nothing was done", file)
 	}
 	places := map[string]string{}
 	for _, m := range d.Machines {
@@ -119,7 +120,7 @@ func (p Commands) rehearseGroups(ctx context.Context, file string, in rehearse.I
 		machines = append(machines, several.Listed{Line: fmt.Sprintf("%s (for %s)", g.Name, program.Plural(len(g.Machines), "machine")), Called: g.Machines[0], Machine: one})
 	}
 	if len(machines) == 0 {
-		return program.Usagef("%s has no group of machines; nothing was done", file)
+		return exit.Usagef("%s has no group of machines; nothing was done", file)
 	}
 	if err := several.Distinct(machines); err != nil {
 		return err
@@ -131,6 +132,6 @@ func (p Commands) rehearseGroups(ctx context.Context, file string, in rehearse.I
 		if err != nil {
 			return r, err
 		}
-		return r, program.Differs(!r.Passed())
+		return r, exit.Differs(!r.Passed())
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 	"svc/tools/data"
 	"svc/tools/dbplan"
@@ -37,15 +38,15 @@ func (p Commands) dbUpgradeCommand() *ffcli.Command {
 			again := in.Resume || in.RollBack
 			switch {
 			case in.Backup == "":
-				return program.Usagef("db upgrade needs --backup-dir: an empty directory, best on a disk of its own, for a backup of the whole database, the journal and the log; nothing was changed")
+				return exit.Usagef("db upgrade needs --backup-dir: an empty directory, best on a disk of its own, for a backup of the whole database, the journal and the log; nothing was changed")
 			case in.Resume && in.RollBack:
-				return program.Usagef("--resume and --roll-back exclude each other; nothing was changed")
+				return exit.Usagef("--resume and --roll-back exclude each other; nothing was changed")
 			case in.Discard && !in.RollBack:
-				return program.Usagef("--discard-writes goes with --roll-back; nothing was changed")
+				return exit.Usagef("--discard-writes goes with --roll-back; nothing was changed")
 			case again && (in.Engine != "" || in.To != "" || in.Instance != ""):
-				return program.Usagef("--resume and --roll-back take what the journal says: no --engine, --to or --instance; nothing was changed")
+				return exit.Usagef("--resume and --roll-back take what the journal says: no --engine, --to or --instance; nothing was changed")
 			case !again && (in.Engine == "" || in.To == ""):
-				return program.Usagef("db upgrade needs --engine and --to, or --resume or --roll-back; nothing was changed")
+				return exit.Usagef("db upgrade needs --engine and --to, or --resume or --roll-back; nothing was changed")
 			}
 			return p.dbUpgrade(ctx, in)
 		}))

@@ -10,6 +10,7 @@ import (
 	"svc/agent/token"
 	"svc/backend"
 	"svc/backend/client"
+	"svc/cmd/svc/exit"
 )
 
 // Client opens the service: the server that is set, or the backend built in.
@@ -22,9 +23,9 @@ func (p *Program) Client(ctx context.Context) (*client.Client, error) {
 		c, err := p.embedded(ctx)
 		return p.Drawing.of(c, err)
 	case none:
-		return nil, Usagef("a server is set (%s) but no token: store one with svc auth --server URL TOKEN, or set %s", p.Settings.Server, token.Variable)
+		return nil, exit.Usagef("a server is set (%s) but no token: store one with svc auth --server URL TOKEN, or set %s", p.Settings.Server, token.Variable)
 	case p.Settings.Server == "":
-		return nil, Usagef("a token is set but no server: use --server, SVC_SERVER or svc auth --server URL TOKEN; or remove the token (svc auth logout) to use the backend built in")
+		return nil, exit.Usagef("a token is set but no server: use --server, SVC_SERVER or svc auth --server URL TOKEN; or remove the token (svc auth logout) to use the backend built in")
 	}
 	c, err := client.New(p.Settings.Server, t, client.Options{UserAgent: "svc/" + p.Version})
 	return p.Drawing.of(c, err)

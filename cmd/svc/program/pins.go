@@ -15,6 +15,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/osfile"
+	"svc/cmd/svc/exit"
 )
 
 // Pins are the services' public keys as this user first saw them, a file for
@@ -84,7 +85,7 @@ func (k Pins) All() ([]Signer, error) {
 }
 
 // ErrNoPins means that a service was not used yet.
-var ErrNoPins = &ExitError{ExitUsage, errors.New("no keys of this service are pinned here yet: name the file of its public keys with --key")}
+var ErrNoPins = &exit.Error{Code: exit.Usage, Err: errors.New("no keys of this service are pinned here yet: name the file of its public keys with --key")}
 
 // Trust pins the keys of a service at first use, and afterwards takes new ones
 // only beside one that is pinned: a service that shows none of those is not the

@@ -24,6 +24,8 @@ import (
 	"svc/backend/nearest"
 	"svc/backend/plainly"
 	"svc/backend/visible"
+	"svc/cmd/svc/exit"
+	"svc/cmd/svc/help"
 	"svc/tools/register"
 	"svc/tools/tool"
 )
@@ -51,11 +53,11 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	for _, c := range slices.Backward(p.Closers) {
 		err = errors.Join(err, c.Close())
 	}
-	code := ExitCode(err)
-	if code == ExitFailed && ctx.Err() != nil {
-		code = ExitInterrupted // a program that svc ran may die of the same signal first, and is told of instead
+	code := exit.Code(err)
+	if code == exit.Failed && ctx.Err() != nil {
+		code = exit.Interrupted // a program that svc ran may die of the same signal first, and is told of instead
 	}
-	p.report(ctx, err, code == ExitInterrupted)
+	p.report(ctx, err, code == exit.Interrupted)
 	return code
 }
 
@@ -69,28 +71,28 @@ func (p *Program) Execute(ctx context.Context, args []string) error {
 	var group ffcli.NoExecError
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		_, err = fmt.Fprintln(p.Stdout, Help(p.parsed, widthOf(p.Stdout)))
+		_, err = fmt.Fprintln(p.Stdout, help.Of(p.parsed, help.WidthOf(p.Stdout)))
 		return err
 	case errors.As(err, &group):
 		return p.incomplete(group.Command)
 	case err != nil:
-		return misused(p.parsed, err)
+		return help.Misused(p.parsed, err)
 	}
 	return root.Run(ctx)
 }
 
 // incomplete answers a group of commands that was called without one of them.
 func (p *Program) incomplete(group *ffcli.Command) error {
-	full, _ := strings.CutSuffix(group.ShortUsage, groupUsage)
+	full, _ := strings.CutSuffix(group.ShortUsage, help.GroupUsage)
 	names := Names(group)
 	if rest := group.FlagSet.Args(); len(rest) > 0 {
 		if meant := p.meant(group, full, rest[0]); meant != "" {
-			return Usagef("there is no command %q; is it `%s`?", rest[0], meant)
+			return exit.Usagef("there is no command %q; is it `%s`?", rest[0], meant)
 		}
-		return Usagef("there is no command %q: see `%s -h`", rest[0], full)
+		return exit.Usagef("there is no command %q: see `%s -h`", rest[0], full)
 	}
-	fmt.Fprintf(p.Stderr, "%s\n\n", Help(group, widthOf(p.Stderr)))
-	return Usagef("%s needs a command: %s", full, strings.Join(names, ", "))
+	fmt.Fprintf(p.Stderr, "%s\n\n", help.Of(group, help.WidthOf(p.Stderr)))
+	return exit.Usagef("%s needs a command: %s", full, strings.Join(names, ", "))
 }
 
 // meant is the command that a word means which a group has none for: one of the group's,
@@ -104,7 +106,7 @@ func (p *Program) meant(group *ffcli.Command, full, word string) string {
 	look = func(c *ffcli.Command) {
 		for _, sub := range c.Subcommands {
 			if sub.Name == word && (group.Name == "svc" || group.Name == c.Name) {
-				found = append(found, Words(sub))
+				found = append(found, help.Words(sub))
 			}
 			look(sub)
 		}
@@ -141,7 +143,7 @@ func (p *Program) report(ctx context.Context, err error, interrupted bool) {
 	if p.Drawing != nil {
 		p.Drawing.Close()
 	}
-	var own *ExitError
+	var own *exit.Error
 	if err == nil || errors.As(err, &own) && own.Err == nil {
 		return
 	}
@@ -163,22 +165,26 @@ func (p *Program) report(ctx context.Context, err error, interrupted bool) {
 // left says what an interruption leaves behind of the command that ran.
 func (p *Program) left() string {
 	if p.running == nil {
-		return LeftNothing
+		return help.LeftNothing
 	}
-	return cmp.Or(Pages[Words(p.running)].Left, LeftNothing)
+	return cmp.Or(help.Pages[help.Words(p.running)].Left, help.LeftNothing)
 }
 
 // Group is a command that only holds others; full is all its words.
 func (p *Program) Group(full, short string, commands ...*ffcli.Command) *ffcli.Command {
 	name := full[strings.LastIndex(full, " ")+1:]
 	return &ffcli.Command{
-		Name: name, ShortHelp: short, ShortUsage: full + groupUsage,
+		Name: name, ShortHelp: short, ShortUsage: full + help.GroupUsage,
 		FlagSet: p.FlagSet(name), UsageFunc: p.keepUsage, Subcommands: commands,
 	}
 }
 
-// groupUsage stands after the words of a group of commands in its usage.
-const groupUsage = " COMMAND"
+// keepUsage keeps the command whose help is asked for, or whose flags did not parse.
+// It prints nothing: run does, once.
+func (p *Program) keepUsage(c *ffcli.Command) string {
+	p.parsed = c
+	return ""
+}
 
 // Command is a command that does something. Its flags may stand before and
 // after its arguments; run gets the arguments.
@@ -187,22 +193,22 @@ func (p *Program) Command(fs *flag.FlagSet, usage, short string, run func(ctx co
 	c.Exec = func(ctx context.Context, args []string) error {
 		args, err := interspersed(fs, args)
 		if errors.Is(err, flag.ErrHelp) {
-			_, err = fmt.Fprintln(p.Stdout, Help(p.parsed, widthOf(p.Stdout)))
+			_, err = fmt.Fprintln(p.Stdout, help.Of(p.parsed, help.WidthOf(p.Stdout)))
 			return err
 		}
 		if err != nil {
-			return misused(p.parsed, err)
+			return help.Misused(p.parsed, err)
 		}
 		if len(args) > 0 {
 			if meant, ok := nearest.Meant(args[0], Names(c)); ok {
-				return Usagef("there is no command %q; is it `%s %s`? Nothing was done", args[0], Words(c), meant)
+				return exit.Usagef("there is no command %q; is it `%s %s`? Nothing was done", args[0], help.Words(c), meant)
 			}
 		}
 		if err := p.resolveSettings(); err != nil {
 			return err
 		}
 		p.running = c
-		return asTyped(c, run(ctx, args))
+		return help.AsTyped(c, run(ctx, args))
 	}
 	return c
 }
@@ -211,7 +217,7 @@ func (p *Program) Command(fs *flag.FlagSet, usage, short string, run func(ctx co
 func NoArgs(run func(ctx context.Context) error) func(context.Context, []string) error {
 	return func(ctx context.Context, args []string) error {
 		if len(args) > 0 {
-			return surplus(args[0])
+			return help.Surplus(args[0])
 		}
 		return run(ctx)
 	}

@@ -20,6 +20,7 @@ import (
 	"svc/agent/token"
 	"svc/backend/api"
 	"svc/backend/server"
+	"svc/cmd/svc/exit"
 )
 
 // settings may come from a flag, from the environment (SVC_ and the flag's
@@ -154,16 +155,16 @@ func (p *Program) resolveSettings() error {
 		err = nil // HOME is no folder, so it has no file of settings
 	}
 	if m := wrongSetting.FindStringSubmatch(fmt.Sprint(err)); m != nil {
-		return Usagef("%s: the setting %q has a value that it can't have; nothing was done: `svc serve -h` says what each takes", resolved.Config, m[1])
+		return exit.Usagef("%s: the setting %q has a value that it can't have; nothing was done: `svc serve -h` says what each takes", resolved.Config, m[1])
 	}
 	if m := unknownSetting.FindStringSubmatch(fmt.Sprint(err)); m != nil {
-		return Usagef("%s: there is no setting %q; nothing was done: `svc serve -h` has all of them, without their dashes", resolved.Config, m[1])
+		return exit.Usagef("%s: there is no setting %q; nothing was done: `svc serve -h` has all of them, without their dashes", resolved.Config, m[1])
 	}
 	if err != nil {
-		return Usagef("reading settings: %w", err)
+		return exit.Usagef("reading settings: %w", err)
 	}
 	if _, err := os.Stat(resolved.Config); err != nil && resolved.Config != p.Paths.Config("config") {
-		return Usagef("reading settings: %w", err)
+		return exit.Usagef("reading settings: %w", err)
 	}
 	p.Settings = resolved
 	return nil
@@ -194,12 +195,12 @@ func (p *Program) credentials(given []string) (flags []string, err error) {
 		if name == "db" {
 			f, err := os.Open(file)
 			if err != nil {
-				return nil, Usagef("reading settings: %w", err)
+				return nil, exit.Usagef("reading settings: %w", err)
 			}
 			defer f.Close()
 			b, err := io.ReadAll(io.LimitReader(f, maxCredential))
 			if err != nil {
-				return nil, Usagef("reading settings: %w", err)
+				return nil, exit.Usagef("reading settings: %w", err)
 			}
 			value = strings.TrimSpace(string(b))
 		}

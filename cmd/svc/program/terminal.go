@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"svc/cmd/svc/help"
 )
 
 // TerminalWidth is how many characters a line of w's terminal has; 0 where w is no
@@ -19,9 +21,9 @@ func TerminalWidth(w io.Writer) int {
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil || width <= 0 {
-		return plainWidth // a terminal that does not say
+		return help.PlainWidth // a terminal that does not say
 	}
-	return max(width, MinWidth)
+	return max(width, help.MinWidth)
 }
 
 // colours reports whether what is written to w may be coloured: on a terminal,
@@ -81,9 +83,9 @@ func Hang(line string, width int) []string {
 	if width == 0 || utf8.RuneCountInString(line) <= width {
 		return []string{line}
 	}
-	at := lastColumn(line, width-minText)
+	at := lastColumn(line, width-help.MinText)
 	indent := strings.Repeat(" ", utf8.RuneCountInString(line[:at]))
-	lines := wrap(line[at:], width-len(indent))
+	lines := help.Wrap(line[at:], width-len(indent))
 	for i := range lines {
 		lines[i] = indent + lines[i]
 	}

@@ -14,6 +14,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/client"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 	"svc/tools/artifact"
 )
@@ -29,7 +30,7 @@ func (p Commands) Attest() *ffcli.Command {
 		p.Command(fs, "svc attest verify FILE|FOLDER [--key FILE] [--signature-only]", "check an attestation offline, and that its folder holds the files that were signed and no other",
 			func(_ context.Context, args []string) error {
 				if len(args) != 1 {
-					return program.Usagef("attest verify takes one file, or the folder that it is in")
+					return exit.Usagef("attest verify takes one file, or the folder that it is in")
 				}
 				c.file = args[0]
 				return p.attestVerify(c)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
 	"svc/tools/parity"
@@ -85,7 +86,7 @@ func (p Commands) compare(ctx context.Context, c comparison) (err error) {
 	if err := p.Print(result, func(w *program.View) { viewParity(w, &result) }); err != nil {
 		return err
 	}
-	return program.Differs(!result.Parity)
+	return exit.Differs(!result.Parity)
 }
 
 // compareMany compares the machines of a list, each with its own source.
@@ -109,7 +110,7 @@ func (p Commands) compareMany(ctx context.Context, c comparison) error {
 		if err != nil {
 			return result, err
 		}
-		return result, program.Differs(!result.Parity)
+		return result, exit.Differs(!result.Parity)
 	})
 }
 

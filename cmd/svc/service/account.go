@@ -12,6 +12,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/license"
 	"svc/backend/store"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
 
@@ -43,7 +44,7 @@ const maxSeats = 1_000_000_000
 // checkAccount refuses numbers that make no sense.
 func checkAccount(a license.Account) error {
 	if a.FreeQuota < 0 || a.VMLimit < 0 || max(a.FreeQuota, a.VMLimit) > maxSeats {
-		return program.Usagef("--free-quota and --vm-limit must be from 0 to %d; nothing was changed", maxSeats)
+		return exit.Usagef("--free-quota and --vm-limit must be from 0 to %d; nothing was changed", maxSeats)
 	}
 	return nil
 }
@@ -53,7 +54,7 @@ func (p Commands) accountCreate() *ffcli.Command {
 	return p.storeCommand("create", "svc admin account create --name NAME [--plan PLAN]", "make an account", func(fs *flag.FlagSet) { accountFlags(fs, &a) },
 		func(ctx context.Context, s store.Store) error {
 			if a.Name == "" {
-				return program.Usagef("account create needs --name")
+				return exit.Usagef("account create needs --name")
 			}
 			if err := checkAccount(a.Account); err != nil {
 				return err
@@ -78,7 +79,7 @@ func (p Commands) accountSet() *ffcli.Command {
 			return err
 		}
 		if given(set, "name") && a.Name == "" {
-			return program.Usagef("an account needs a name; nothing was changed")
+			return exit.Usagef("an account needs a name; nothing was changed")
 		}
 		if err := s.SetAccount(ctx, actor(), id, func(now *store.Account) { setGiven(set, now, a) }); err != nil {
 			return err

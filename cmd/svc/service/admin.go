@@ -15,6 +15,7 @@ import (
 	"svc/backend"
 	"svc/backend/license"
 	"svc/backend/store"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
 
@@ -49,7 +50,7 @@ func (p Commands) Admin() *ffcli.Command {
 func (p Commands) storeCommand(name, usage, help string, flags func(*flag.FlagSet), run func(context.Context, store.Store) error) *ffcli.Command {
 	return p.storeArgs(name, usage, help, flags, func(_ context.Context, args []string) error {
 		if len(args) > 0 {
-			return program.Usagef("unexpected argument %q; nothing was changed", args[0])
+			return exit.Usagef("unexpected argument %q; nothing was changed", args[0])
 		}
 		return nil
 	}, run)
@@ -105,7 +106,7 @@ func notFound(usage string, err error) error {
 	case strings.HasPrefix(usage, "svc admin release"):
 		what = "no release has this tag"
 	}
-	return &program.ExitError{Code: program.ExitNotFound, Err: errors.New(what + "; nothing was changed")}
+	return &exit.Error{Code: exit.NotFound, Err: errors.New(what + "; nothing was changed")}
 }
 
 // actor is who the audit says did it.
@@ -123,11 +124,11 @@ func oneID(id int64, args []string) (int64, error) {
 	case id > 0 && len(args) == 0:
 		return id, nil
 	case id != 0 || len(args) != 1:
-		return 0, program.Usagef("one ID is needed; nothing was changed")
+		return 0, exit.Usagef("one ID is needed; nothing was changed")
 	}
 	id, err := strconv.ParseInt(args[0], 10, 64)
 	if err != nil || id <= 0 {
-		return 0, program.Usagef("%q is no ID; nothing was changed", args[0])
+		return 0, exit.Usagef("%q is no ID; nothing was changed", args[0])
 	}
 	return id, nil
 }

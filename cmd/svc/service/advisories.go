@@ -13,6 +13,7 @@ import (
 	"svc/backend"
 	"svc/backend/advisory"
 	"svc/backend/visible"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
 
@@ -30,7 +31,7 @@ func (p Commands) advisoriesBuild() *ffcli.Command {
 	fs.StringVar(&s.Out, "out", s.Out, "feed file to write")
 	return p.Command(fs, "svc admin advisories build --osv FILE|DIR|URL [--out FILE]", "build the feed from advisories in the OSV format", program.NoArgs(func(ctx context.Context) error {
 		if len(s.OSV) == 0 || s.Out == "" {
-			return program.Usagef("advisories build needs --osv and --out")
+			return exit.Usagef("advisories build needs --osv and --out")
 		}
 		if s.Out == p.Paths.Data(backend.FeedFile) { // which may be the first thing that this user does
 			if err := os.MkdirAll(p.Paths.DataDir, 0o700); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"svc/backend/license"
 	"svc/backend/store"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
 
@@ -28,11 +29,11 @@ func grantFlags(fs *flag.FlagSet, account *int64, g *license.Grant) {
 func lastDay(from, until string) (end string, err error) {
 	for _, day := range []string{from, until} {
 		if _, err := time.Parse(time.DateOnly, day); err != nil {
-			return "", program.Usagef("%q is no date like 2027-12-31; nothing was changed", day)
+			return "", exit.Usagef("%q is no date like 2027-12-31; nothing was changed", day)
 		}
 	}
 	if end = license.AddDays(until, 1); until < from || len(end) > len(until) {
-		return "", program.Usagef("--until must be from %s to 9999-12-30; nothing was changed", from)
+		return "", exit.Usagef("--until must be from %s to 9999-12-30; nothing was changed", from)
 	}
 	return end, nil
 }
@@ -43,7 +44,7 @@ func checkGrant(account int64, g *license.Grant) error {
 		g.From = license.Day(time.Now())
 	}
 	if account <= 0 || g.Seats <= 0 || g.Seats > maxSeats {
-		return program.Usagef("--account and --seats from 1 to %d are needed; nothing was changed", maxSeats)
+		return exit.Usagef("--account and --seats from 1 to %d are needed; nothing was changed", maxSeats)
 	}
 	end, err := lastDay(g.From, g.Until)
 	g.Until = end
@@ -59,7 +60,7 @@ func (p Commands) grantAdd() *ffcli.Command {
 		textVar(fs, &g.Note, "note", "commercial context")
 	}, func(ctx context.Context, s store.Store) error {
 		if !slices.Contains(license.GrantSources, g.Source) {
-			return program.Usagef("--source must be one of %s; nothing was changed", strings.Join(license.GrantSources, ", "))
+			return exit.Usagef("--source must be one of %s; nothing was changed", strings.Join(license.GrantSources, ", "))
 		}
 		if err := checkGrant(account, &g); err != nil {
 			return err
@@ -104,7 +105,7 @@ func (p Commands) grantList(noun, what string, of func(license.Holdings) []licen
 		fs.Int64Var(&account, "account", 0, "ID of the account")
 	}, func(ctx context.Context, s store.Store) error {
 		if account <= 0 {
-			return program.Usagef("%s list needs --account", noun)
+			return exit.Usagef("%s list needs --account", noun)
 		}
 		if _, err := s.Account(ctx, account); err != nil {
 			return err

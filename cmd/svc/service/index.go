@@ -15,6 +15,7 @@ import (
 	"svc/backend/index/eval"
 	"svc/backend/release"
 	"svc/backend/visible"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
 
@@ -38,12 +39,12 @@ func (p Commands) indexBuild() *ffcli.Command {
 	fs.StringVar(&s.Out, "out", "", "index file to write")
 	return p.Command(fs, "svc admin index build [--apt DIR|URL] [--rpm-md DIR|URL]… [--apk DIR|URL]… [--release RELEASE,…] [--pes FILE] [--curated DIR] --out FILE", "build an index from archives' own metadata", program.NoArgs(func(ctx context.Context) error {
 		if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && len(s.APK) == 0 && s.PES == "" && s.Curated == "" {
-			return program.Usagef("index build needs --out, and at least one of --apt, --rpm-md, --apk, --pes and --curated")
+			return exit.Usagef("index build needs --out, and at least one of --apt, --rpm-md, --apk, --pes and --curated")
 		}
 		for name := range strings.FieldsFuncSeq(releases, func(r rune) bool { return r == ',' || r == ' ' }) {
 			r, ok := release.Lookup(name)
 			if !ok {
-				return program.Usagef("release %q is not known", name)
+				return exit.Usagef("release %q is not known", name)
 			}
 			s.Releases = append(s.Releases, r.Slug)
 		}
@@ -74,7 +75,7 @@ func (p Commands) indexAsk() *ffcli.Command {
 	p.Settings.Serving(fs, p.Paths)
 	return p.Command(fs, "svc admin index ask [--index FILE] SOURCE TARGET PACKAGE", "say what a package of a release becomes in another", func(_ context.Context, args []string) error {
 		if len(args) != 3 {
-			return program.Usagef("index ask takes the source's release, the target's, and a package")
+			return exit.Usagef("index ask takes the source's release, the target's, and a package")
 		}
 		ix, err := openIndex(p.Settings.Index)
 		if err != nil {
@@ -123,7 +124,7 @@ func (p Commands) indexEval() *ffcli.Command {
 	return p.Command(fs, "svc admin index eval [--target RELEASE,…] [--missed] [--index FILE] FILE…", "measure an index on known pairs and on machines' packages",
 		func(_ context.Context, args []string) error {
 			if len(args) == 0 {
-				return program.Usagef("index eval takes files of known pairs or of machines' packages")
+				return exit.Usagef("index eval takes files of known pairs or of machines' packages")
 			}
 			return p.evaluate(args, strings.Split(*targets, ","), *missed)
 		})

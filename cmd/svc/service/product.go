@@ -10,6 +10,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/store"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
 
@@ -21,7 +22,7 @@ func (p Commands) releaseStage() *ffcli.Command {
 		textVar(fs, &r.Notes, "notes", "what a user notices")
 	}, func(ctx context.Context, s store.Store) error {
 		if r.Tag == "" || !slices.Contains(api.Channels, r.Channel) {
-			return program.Usagef("release stage needs --tag, and --channel %s", strings.Join(api.Channels, " or "))
+			return exit.Usagef("release stage needs --tag, and --channel %s", strings.Join(api.Channels, " or "))
 		}
 		staged, err := s.StageRelease(ctx, actor(), r)
 		if err != nil {
@@ -37,7 +38,7 @@ func (p Commands) releasePublish() *ffcli.Command {
 		fs.StringVar(&tag, "tag", "", "tag of the release")
 	}, func(ctx context.Context, s store.Store) error {
 		if tag == "" {
-			return program.Usagef("release publish needs --tag")
+			return exit.Usagef("release publish needs --tag")
 		}
 		r, err := s.PublishRelease(ctx, actor(), tag)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"svc/backend"
 	"svc/backend/server"
 	"svc/backend/visible"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
 
@@ -39,7 +40,7 @@ func (p Commands) Serve() *ffcli.Command {
 	return p.Command(fs, "svc serve [--listen ADDR] [--db STORE]", "run the service",
 		program.NoArgs(func(ctx context.Context) error {
 			if (p.Settings.TLSCert == "") != (p.Settings.TLSKey == "") {
-				return program.Usagef("--tls-cert and --tls-key belong together: give both, or neither for plain HTTP")
+				return exit.Usagef("--tls-cert and --tls-key belong together: give both, or neither for plain HTTP")
 			}
 			debug.SetGCPercent(collectLess)
 			if strings.HasPrefix(p.Settings.DB, "sqlite:") {
@@ -82,7 +83,7 @@ func inherited() (service, metrics []net.Listener, err error) {
 	}
 	for _, l := range slices.Concat(service, metrics) {
 		if l == nil {
-			return nil, nil, program.Usagef("a socket that was handed over (LISTEN_FDS) takes no connections; nothing was served: use ListenStream in the socket unit")
+			return nil, nil, exit.Usagef("a socket that was handed over (LISTEN_FDS) takes no connections; nothing was served: use ListenStream in the socket unit")
 		}
 	}
 	return service, metrics, nil

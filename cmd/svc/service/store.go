@@ -10,6 +10,7 @@ import (
 
 	"svc/backend"
 	"svc/backend/store"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
 
@@ -25,7 +26,7 @@ func (p Commands) spread(ctx context.Context, s store.Store) error {
 func (p Commands) checkCommand() *ffcli.Command {
 	return p.storeArgs("check", "svc admin check", "check the store: its pages or shards, and that counters and rows agree", nil, func(ctx context.Context, args []string) error {
 		if len(args) > 0 {
-			return program.Usagef("unexpected argument %q; nothing was changed", args[0])
+			return exit.Usagef("unexpected argument %q; nothing was changed", args[0])
 		}
 		return backend.StoreExists(ctx, p.Settings.DB)
 	}, p.storeCheck)
@@ -45,7 +46,7 @@ func (p Commands) storeCheck(ctx context.Context, s store.Store) error {
 		}
 	})
 	if err == nil && len(problems) > 0 {
-		return &program.ExitError{Code: program.ExitFailed}
+		return &exit.Error{Code: exit.Failed}
 	}
 	return err
 }
@@ -56,7 +57,7 @@ func (p Commands) backupCommand() *ffcli.Command {
 		fs.StringVar(&out, "out", "", "new file")
 	}, func(ctx context.Context, s store.Store) error {
 		if out == "" {
-			return program.Usagef("backup needs --out")
+			return exit.Usagef("backup needs --out")
 		}
 		if err := s.Backup(ctx, out); err != nil {
 			return err
@@ -73,7 +74,7 @@ func (p Commands) pruneCommand() *ffcli.Command {
 	}, func(ctx context.Context, s store.Store) error {
 		day, err := time.Parse(time.DateOnly, before)
 		if err != nil {
-			return program.Usagef("prune needs --before with a date like 2026-12-31; nothing was removed")
+			return exit.Usagef("prune needs --before with a date like 2026-12-31; nothing was removed")
 		}
 		n, err := s.Prune(ctx, actor(), day)
 		if err != nil {

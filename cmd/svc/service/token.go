@@ -9,6 +9,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/store"
+	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
 
@@ -18,7 +19,7 @@ func (p Commands) tokenCreate() *ffcli.Command {
 		fs.Int64Var(&account, "account", 0, "ID of the account that the token is for")
 	}, func(ctx context.Context, s store.Store) error {
 		if account <= 0 {
-			return program.Usagef("token create needs --account")
+			return exit.Usagef("token create needs --account")
 		}
 		t := api.NewToken()
 		id, err := s.CreateToken(ctx, actor(), account, api.TokenHash(t))
@@ -41,7 +42,7 @@ func (p Commands) tokenList() *ffcli.Command {
 		fs.Int64Var(&account, "account", 0, "ID of the account")
 	}, func(ctx context.Context, s store.Store) error {
 		if account <= 0 {
-			return program.Usagef("token list needs --account")
+			return exit.Usagef("token list needs --account")
 		}
 		if _, err := s.Account(ctx, account); err != nil {
 			return err

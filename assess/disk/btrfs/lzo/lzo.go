@@ -1,16 +1,22 @@
-package btrfs
+// Package lzo unpacks what Btrfs packs by LZO.
+package lzo
 
-import "svc/assess/disk/block"
+import (
+	"encoding/binary"
 
-// unpackLZO unpacks the frame that Btrfs puts around LZO1X: the length of all,
+	"svc/assess/disk/block"
+)
+
+var le = binary.LittleEndian
+
+// Unpack unpacks the frame that Btrfs puts around LZO1X: the length of all,
 // then for each sector of data its packed length and bytes. A length never
 // crosses a sector of the packed bytes.
-func unpackLZO(v *volume, p, packed []byte) error {
+func Unpack(sector int, p, packed []byte) error {
 	if len(packed) < 4 || uint64(le.Uint32(packed)) > uint64(len(packed)) {
 		return block.Damaged("lzo: the frame ends early")
 	}
 	packed = packed[:max(le.Uint32(packed), 4)]
-	sector := int(v.sector)
 	for at := 4; len(p) > 0; {
 		if left := sector - at%sector; left < 4 {
 			at += left

@@ -1,4 +1,4 @@
-package program
+package help
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 
 	"svc/assess/host/locate"
 	"svc/backend/nearest"
+	"svc/cmd/svc/exit"
 	"svc/tools/tool"
 )
 
@@ -32,8 +33,8 @@ var flagFaults = []struct {
 	}},
 }
 
-// misused says in svc's words why the flags of a command did not parse.
-func misused(c *ffcli.Command, err error) error {
+// Misused says in svc's words why the flags of a command did not parse.
+func Misused(c *ffcli.Command, err error) error {
 	text := strings.TrimPrefix(err.Error(), "error parsing commandline arguments: ")
 	for _, fault := range flagFaults {
 		m := fault.said.FindStringSubmatch(text)
@@ -51,9 +52,9 @@ func misused(c *ffcli.Command, err error) error {
 			said, _, _ = strings.Cut(said, ": ")
 			said += ": " + why
 		}
-		return Usagef("%s; nothing was done: see `%s -h`", said, Words(c))
+		return exit.Usagef("%s; nothing was done: see `%s -h`", said, Words(c))
 	}
-	return Usagef("%s; nothing was done: see `%s -h`", text, Words(c))
+	return exit.Usagef("%s; nothing was done: see `%s -h`", text, Words(c))
 }
 
 // unknownFlag names the flag that was meant, if one looks like it.
@@ -96,12 +97,15 @@ func flagOf(fs *flag.FlagSet, name string) string {
 	return line + ", " + usage
 }
 
+// GroupUsage stands after the words of a group of commands in its usage.
+const GroupUsage = " COMMAND"
+
 // Words are those of a command, as one types them.
 func Words(c *ffcli.Command) string {
 	before, _, _ := strings.Cut(c.ShortUsage, " -")
 	before, _, _ = strings.Cut(before, " (")
 	before, _, _ = strings.Cut(before, " [")
-	before, _ = strings.CutSuffix(before, groupUsage)
+	before, _ = strings.CutSuffix(before, GroupUsage)
 	for last := before; ; before = last { // what stands in capitals is an argument
 		i := strings.LastIndexByte(before, ' ')
 		if i < 0 || strings.ToUpper(before[i:]) != before[i:] {
@@ -111,27 +115,27 @@ func Words(c *ffcli.Command) string {
 	}
 }
 
-// surplus is an argument that a command does not take.
-type surplus string
+// Surplus is an argument that a command does not take.
+type Surplus string
 
-func (s surplus) Error() string { return fmt.Sprintf("unexpected argument %q", string(s)) }
+func (s Surplus) Error() string { return fmt.Sprintf("unexpected argument %q", string(s)) }
 
-// asTyped says what is wrong with a call in the words of its command line.
-func asTyped(c *ffcli.Command, err error) error {
+// AsTyped says what is wrong with a call in the words of its command line.
+func AsTyped(c *ffcli.Command, err error) error {
 	var input *tool.InputError
-	var more surplus
+	var more Surplus
 	see := fmt.Sprintf("nothing was done: see `%s -h`", Words(c))
 	machine := "--root DIR, --image FILE or --ssh HOST"
 	switch {
 	case errors.As(err, &more):
 		if c.FlagSet.Lookup("root") != nil {
-			return Usagef("%q stands alone: name the machine by %s; %s", string(more), machine, see)
+			return exit.Usagef("%q stands alone: name the machine by %s; %s", string(more), machine, see)
 		}
-		return Usagef("%w; %s", err, see)
+		return exit.Usagef("%w; %s", err, see)
 	case errors.As(err, &input):
-		return Usagef("%s; %s", withDashes(c.FlagSet, input.Err.Error()), see)
+		return exit.Usagef("%s; %s", withDashes(c.FlagSet, input.Err.Error()), see)
 	case errors.Is(err, locate.ErrLocation) && err.Error() == locate.ErrLocation.Error():
-		return Usagef("name the machine by exactly one of %s; %s", machine, see)
+		return exit.Usagef("name the machine by exactly one of %s; %s", machine, see)
 	}
 	return err
 }

@@ -1,4 +1,5 @@
-package program
+// Package exit is how svc ends: its exit codes, and the errors that carry one.
+package exit
 
 import (
 	"context"
@@ -17,70 +18,70 @@ import (
 
 // The exit codes of the contract.
 const (
-	ExitDone            = 0
-	ExitFailed          = 1
-	ExitUsage           = 2
-	ExitRefused         = 3
-	ExitNotFound        = 4
-	ExitUnauthenticated = 5
-	ExitDiffers         = 6
-	ExitNotCompared     = 7
-	ExitInterrupted     = 130
+	Done            = 0
+	Failed          = 1
+	Usage           = 2
+	Refused         = 3
+	NotFound        = 4
+	Unauthenticated = 5
+	Differ          = 6
+	NotCompared     = 7
+	Interrupted     = 130
 )
 
-// ExitError ends the program with a code of its own; without an error there is
+// Error ends the program with a code of its own; without an error there is
 // nothing more to say.
-type ExitError struct {
+type Error struct {
 	Code int
 	Err  error
 }
 
-func (e *ExitError) Error() string {
+func (e *Error) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit code %d", e.Code)
 	}
 	return e.Err.Error()
 }
 
-func (e *ExitError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
 // Usagef is a call that the program does not understand: nothing was done.
 func Usagef(format string, args ...any) error {
-	return &ExitError{ExitUsage, fmt.Errorf(format, args...)}
+	return &Error{Usage, fmt.Errorf(format, args...)}
 }
 
 // Differs ends a command that found what its caller asked about.
 func Differs(found bool) error {
 	if found {
-		return &ExitError{Code: ExitDiffers}
+		return &Error{Code: Differ}
 	}
 	return nil
 }
 
 // byStatus are the codes of the service's refusals.
-var byStatus = map[int]int{401: ExitUnauthenticated, 402: ExitRefused, 403: ExitRefused, 404: ExitNotFound}
+var byStatus = map[int]int{401: Unauthenticated, 402: Refused, 403: Refused, 404: NotFound}
 
-// ExitCode is the exit code of an error.
-func ExitCode(err error) int {
-	var own *ExitError
+// Code is the exit code of an error.
+func Code(err error) int {
+	var own *Error
 	var refused *api.Error
 	var confirm *tool.NeedsConfirm
 	var input *tool.InputError
 	switch {
 	case err == nil:
-		return ExitDone
+		return Done
 	case errors.Is(err, context.Canceled):
-		return ExitInterrupted
+		return Interrupted
 	case errors.As(err, &own):
 		return own.Code
 	case errors.As(err, &confirm), errors.As(err, &input), errors.Is(err, several.ErrList), errors.Is(err, locate.ErrLocation), errors.Is(err, remote.ErrDestination), errors.Is(err, store.ErrAddress), errors.Is(err, client.ErrPlainHTTP):
-		return ExitUsage
+		return Usage
 	case errors.Is(err, several.ErrCapacity):
-		return ExitRefused
+		return Refused
 	case errors.Is(err, token.ErrNone):
-		return ExitUnauthenticated
+		return Unauthenticated
 	case errors.As(err, &refused) && byStatus[refused.Status()] != 0:
 		return byStatus[refused.Status()]
 	}
-	return ExitFailed
+	return Failed
 }

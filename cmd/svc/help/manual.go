@@ -1,6 +1,12 @@
-package program
+// Package help is the manual of svc: what commands are for, how they are called, and what
+// was meant by a call that is none.
+package help
 
-import "slices"
+import (
+	"slices"
+
+	"svc/cmd/svc/exit"
+)
 
 // page is what the manual says of a command beyond its flags.
 type page struct {
@@ -18,19 +24,19 @@ const (
 
 // codeMeanings are what the exit codes of the contract mean.
 var codeMeanings = map[int]string{
-	ExitDone:            "done",
-	ExitFailed:          "failed; stderr says why",
-	ExitUsage:           "the call was not understood, or --confirm was missing; nothing was done",
-	ExitRefused:         "refused by the service: no seat, no licence, no permission",
-	ExitNotFound:        "what was named is not known to the service",
-	ExitUnauthenticated: "no token, or one that the service does not take",
-	ExitDiffers:         "inhibitors or differences were found",
-	ExitNotCompared:     "nothing could be compared",
-	ExitInterrupted:     "interrupted",
+	exit.Done:            "done",
+	exit.Failed:          "failed; stderr says why",
+	exit.Usage:           "the call was not understood, or --confirm was missing; nothing was done",
+	exit.Refused:         "refused by the service: no seat, no licence, no permission",
+	exit.NotFound:        "what was named is not known to the service",
+	exit.Unauthenticated: "no token, or one that the service does not take",
+	exit.Differ:          "inhibitors or differences were found",
+	exit.NotCompared:     "nothing could be compared",
+	exit.Interrupted:     "interrupted",
 }
 
 // everyCode are the exit codes that any command may have.
-var everyCode = []int{ExitDone, ExitFailed, ExitUsage, ExitInterrupted}
+var everyCode = []int{exit.Done, exit.Failed, exit.Usage, exit.Interrupted}
 
 // codesOf are the exit codes of a command, in order.
 func codesOf(p page) []int {
@@ -75,7 +81,7 @@ var Pages = map[string]page{
 			"svc assess --image web1.qcow2 --json              # a powered-off disk, for a program",
 			"svc assess --ssh root@web1                        # a running machine",
 		},
-		codes: []int{ExitDiffers},
+		codes: []int{exit.Differ},
 	},
 	"svc readiness": {
 		about: "Assesses and plans each machine of a fleet and says which are ready, which need work, which are blocked and why, what they cost, and in which order to begin. It is free and claims no seat. With --out it writes a page for people; the same call goes on where it was interrupted, and reads again only what changed.",
@@ -83,7 +89,7 @@ var Pages = map[string]page{
 			"svc readiness --images /srv/images --target debian-13 --out fleet",
 			"svc readiness --hosts fleet.txt --target rocky-9 --target debian-13 --parallel 8    # compare two targets",
 		},
-		codes: []int{ExitNotFound, ExitUnauthenticated, ExitDiffers},
+		codes: []int{exit.NotFound, exit.Unauthenticated, exit.Differ},
 		Left:  "What was assessed is kept in the folder of --out, if there is one, and the same call goes on from there.",
 	},
 	"svc rehearse": {
@@ -92,7 +98,7 @@ var Pages = map[string]page{
 			"svc rehearse --root /mnt/web1 --target debian-13 --out tried --with-data",
 			"svc rehearse --root /mnt/web1 --target debian-13 --out tried --fixes fixes    # what a person mends, tried again",
 		},
-		codes: []int{ExitRefused, ExitNotFound, ExitUnauthenticated, ExitDiffers},
+		codes: []int{exit.Refused, exit.NotFound, exit.Unauthenticated, exit.Differ},
 		Left:  "The machines that were booted are gone, and the folder of --out is as it was. A base of the target that was made whole is kept.",
 	},
 	"svc migrate": {
@@ -103,7 +109,7 @@ var Pages = map[string]page{
 			"svc migrate --ssh root@web1 --target debian-13 --out web1 --include-secrets --confirm    # keys go along",
 			"svc migrate --root /mnt/web1 --target debian-13 --fixes fixes --rehearsal tried --out web1 --confirm",
 		},
-		codes: []int{ExitRefused, ExitNotFound, ExitUnauthenticated, ExitDiffers},
+		codes: []int{exit.Refused, exit.NotFound, exit.Unauthenticated, exit.Differ},
 		Left:  LeftFolder,
 	},
 	"svc verify": {
@@ -114,18 +120,18 @@ var Pages = map[string]page{
 			"svc verify --root /mnt/new --source web1 --key colleague.pem    # a colleague made web1",
 			"svc verify --hosts new.txt --source moves --parallel 8    # many machines",
 		},
-		codes: []int{ExitRefused, ExitNotFound, ExitUnauthenticated, ExitDiffers},
+		codes: []int{exit.Refused, exit.NotFound, exit.Unauthenticated, exit.Differ},
 		Left:  LeftFolder,
 	},
 	"svc drift": {
 		about:    "Says what changed on a machine since it was verified. The machine must have a licence seat.",
 		Examples: []string{"svc drift --ssh root@web1 --source proof", "svc drift --hosts all.txt --source proofs --parallel 8 --json"},
-		codes:    []int{ExitRefused, ExitNotFound, ExitUnauthenticated, ExitDiffers},
+		codes:    []int{exit.Refused, exit.NotFound, exit.Unauthenticated, exit.Differ},
 	},
 	"svc cve-scan": {
 		about:    "Compares the packages with a feed of security advisories. Without a feed for the machine's release nothing is compared, no seat is claimed, and the exit code is 7.",
 		Examples: []string{"svc cve-scan --root /mnt/web1", "svc cve-scan --ssh root@web1 --target debian-13 --fail-on high    # what a move fixes"},
-		codes:    []int{ExitRefused, ExitNotFound, ExitUnauthenticated, ExitDiffers, ExitNotCompared},
+		codes:    []int{exit.Refused, exit.NotFound, exit.Unauthenticated, exit.Differ, exit.NotCompared},
 	},
 	"svc advisories": {about: "A feed of security advisories is what cve-scan and migrate compare packages with. It is a file among your own data; a server has its own."},
 	"svc advisories update": {
@@ -145,19 +151,19 @@ var Pages = map[string]page{
 	"svc data plan": {
 		about:    "Writes a folder of numbered scripts that move the data: what to stop, copy, load, compare and start. Nothing is executed.",
 		Examples: []string{"svc data plan --root /mnt/web1 --target debian-13 --out web1-data --source-offline --confirm"},
-		codes:    []int{ExitNotFound, ExitUnauthenticated, ExitDiffers},
+		codes:    []int{exit.NotFound, exit.Unauthenticated, exit.Differ},
 		Left:     LeftFolder,
 	},
 	"svc db": {about: "Databases: what becomes of each in a move, the ways between versions, and the upgrade of one on this host."},
 	"svc db plan": {
 		about:    "Reads the databases' own files and ranks the ways to the target's version.",
 		Examples: []string{"svc db plan --root /mnt/db1 --target debian-13"},
-		codes:    []int{ExitNotFound, ExitUnauthenticated},
+		codes:    []int{exit.NotFound, exit.Unauthenticated},
 	},
 	"svc db upgrade-path": {
 		about:    "Ranks the ways from one version of a database to another, for no machine in particular.",
 		Examples: []string{"svc db upgrade-path --engine postgresql --from 13 --to 17", "svc db upgrade-path --engine mysql --from 5.7 --to mariadb/10.11"},
-		codes:    []int{ExitNotFound, ExitUnauthenticated},
+		codes:    []int{exit.NotFound, exit.Unauthenticated},
 	},
 	"svc db upgrade": {
 		about: "Upgrades a database of this host. It backs up first, keeps a journal, and every step can be undone. It is the one command that changes the machine that it looks at. Without --confirm it prints the plan.",
@@ -172,7 +178,7 @@ var Pages = map[string]page{
 	"svc attest keys": {
 		about:    "Prints the public keys of the service that you use, as PEM. A colleague who has them in a file checks what you made with --key FILE (attest verify, verify, drift).",
 		Examples: []string{"svc attest keys"},
-		codes:    []int{ExitUnauthenticated},
+		codes:    []int{exit.Unauthenticated},
 	},
 	"svc attest verify": {
 		about:    "Checks a signature offline, and that the folder holds the files that were signed and no others.",
@@ -181,17 +187,17 @@ var Pages = map[string]page{
 	"svc auth": {
 		about:    "Stores the API token of a service in the system's keyring, or in a file of your own (0600) where there is none. A new token replaces the old one only after the service has accepted it.",
 		Examples: []string{"svc auth --server https://svc.example.com -    # reads the token from stdin", "svc auth status"},
-		codes:    []int{ExitUnauthenticated},
+		codes:    []int{exit.Unauthenticated},
 	},
 	"svc account": {
 		about:    "Shows the plan, licences and price of your account.",
 		Examples: []string{"svc account", "svc account vms --limit 100 --json"},
-		codes:    []int{ExitUnauthenticated},
+		codes:    []int{exit.Unauthenticated},
 	},
 	"svc enroll": {
 		about:    "Licenses a machine without moving it: it claims the machine's seat, so that drift and cve-scan can be used.",
 		Examples: []string{"svc enroll --ssh root@web1"},
-		codes:    []int{ExitRefused, ExitUnauthenticated},
+		codes:    []int{exit.Refused, exit.Unauthenticated},
 	},
 	"svc mcp": {
 		about:    "Serves the tools to a coding agent over stdin and stdout. Clients start it; --print-config prints the lines for their configuration.",
@@ -200,12 +206,12 @@ var Pages = map[string]page{
 	"svc ask": {
 		about:    "Answers from the guide. What the guide does not know is filed for the team of the service; without a server it stays on this machine.",
 		Examples: []string{"svc ask --confirm 'What claims a licence seat?'"},
-		codes:    []int{ExitUnauthenticated},
+		codes:    []int{exit.Unauthenticated},
 	},
 	"svc report": {
 		about:    "Files a finding for the team of the service. Names of machines, addresses, paths and secrets are removed before it is stored.",
 		Examples: []string{"svc report --kind bug --title 'httpd is not found' --body - --confirm"},
-		codes:    []int{ExitUnauthenticated},
+		codes:    []int{exit.Unauthenticated},
 	},
 	"svc version": {
 		about:    "Prints the version of the program, the commit that it was built from, and which index of packages it has, of which day. It asks nobody whether there is a newer one.",
@@ -233,7 +239,7 @@ var Pages = map[string]page{
 			"svc admin token create --account 1",
 			"svc admin backup --out svc-backup.db",
 		},
-		codes: []int{ExitNotFound},
+		codes: []int{exit.NotFound},
 	},
 }
 

@@ -1,4 +1,5 @@
-package packages
+// Package repositories reads where a machine has its packages from.
+package repositories
 
 import (
 	"cmp"
@@ -37,16 +38,16 @@ func addRepository(m *assess.Machine, o assess.Origin) {
 // repoFolders are where yum, dnf and zypper look for repositories.
 var repoFolders = []string{"etc/yum.repos.d", "etc/distro.repos.d", "etc/yum/repos.d", "etc/zypp/repos.d"}
 
-// rpmOrigins reads the repositories of yum, dnf and zypper.
-func rpmOrigins(m *assess.Machine) {
+// RPMOrigins reads the repositories of yum, dnf and zypper.
+func RPMOrigins(m *assess.Machine) {
 	vars := repoVariables(m)
 	checked := map[string]bool{"etc/zypp/repos.d": true}
 	for _, main := range []string{"etc/yum.conf", "etc/dnf/dnf.conf"} {
 		text := m.Peek(main)
-		for _, s := range repoSections(text) {
-			if s.name != "main" {
+		for _, s := range RepoSections(text) {
+			if s.Name != "main" {
 				repository(m, "/"+main, s, vars, checked["etc/yum.repos.d"])
-			} else if isYes(s.values["gpgcheck"]) {
+			} else if isYes(s.Values["gpgcheck"]) {
 				checked["etc/yum.repos.d"], checked["etc/distro.repos.d"], checked["etc/yum/repos.d"] = true, true, true
 			}
 		}
@@ -54,15 +55,15 @@ func rpmOrigins(m *assess.Machine) {
 	for _, dir := range repoFolders {
 		m.EachFile("origins."+path.Base(dir), dir, ".repo", func(file string) {
 			text, _ := m.Text("origins."+path.Base(file), file)
-			for _, s := range repoSections(text) {
+			for _, s := range RepoSections(text) {
 				repository(m, "/"+file, s, vars, checked[dir])
 			}
 		})
 	}
 	m.EachFile("origins.services.d", "etc/zypp/services.d", ".service", func(file string) {
 		text, _ := m.Text("origins."+path.Base(file), file)
-		for _, s := range repoSections(text) {
-			addRepository(m, assess.Origin{URI: s.values["url"], Suite: s.name, Types: []string{"service"}, Enabled: !isNo(s.values["enabled"]), Evidence: assess.Evidence{Path: "/" + file, Line: s.line}})
+		for _, s := range RepoSections(text) {
+			addRepository(m, assess.Origin{URI: s.Values["url"], Suite: s.Name, Types: []string{"service"}, Enabled: !isNo(s.Values["enabled"]), Evidence: assess.Evidence{Path: "/" + file, Line: s.line}})
 		}
 	})
 }
@@ -70,16 +71,16 @@ func rpmOrigins(m *assess.Machine) {
 // repository adds what one section of a .repo file names: an origin for each of
 // its addresses, or its list of mirrors.
 func repository(m *assess.Machine, file string, s repoSection, vars *strings.Replacer, checked bool) {
-	if v := s.values["gpgcheck"]; v != "" {
+	if v := s.Values["gpgcheck"]; v != "" {
 		checked = isYes(v)
 	}
-	o := assess.Origin{Suite: s.name, Types: []string{"rpm"}, Enabled: !isNo(s.values["enabled"]), Unchecked: !checked, Evidence: assess.Evidence{Path: file, Line: s.line}}
+	o := assess.Origin{Suite: s.Name, Types: []string{"rpm"}, Enabled: !isNo(s.Values["enabled"]), Unchecked: !checked, Evidence: assess.Evidence{Path: file, Line: s.line}}
 	if checked {
-		o.SignedBy = vars.Replace(assess.First(assess.FieldsOf(s.values["gpgkey"])))
+		o.SignedBy = vars.Replace(assess.First(assess.FieldsOf(s.Values["gpgkey"])))
 	}
-	addresses := assess.FieldsOf(s.values["baseurl"])
+	addresses := assess.FieldsOf(s.Values["baseurl"])
 	if len(addresses) == 0 {
-		addresses = []string{cmp.Or(s.values["metalink"], s.values["mirrorlist"])}
+		addresses = []string{cmp.Or(s.Values["metalink"], s.Values["mirrorlist"])}
 	}
 	for _, address := range addresses {
 		o.URI = vars.Replace(address)
@@ -89,14 +90,14 @@ func repository(m *assess.Machine, file string, s repoSection, vars *strings.Rep
 
 // repoSection is a section of a .repo file. Its name is the repository's id.
 type repoSection struct {
-	name   string
+	Name   string
 	line   int
-	values map[string]string // by keys in lower case
+	Values map[string]string // by keys in lower case
 }
 
-// repoSections reads the sections of a .repo file. A value goes on in lines that
+// RepoSections reads the sections of a .repo file. A value goes on in lines that
 // begin with a space.
-func repoSections(text string) (sections []repoSection) {
+func RepoSections(text string) (sections []repoSection) {
 	n, key := 0, ""
 	for line := range strings.Lines(text) {
 		n++
@@ -109,12 +110,12 @@ func repoSections(text string) (sections []repoSection) {
 		case sections == nil:
 		case line[0] == ' ' || line[0] == '\t':
 			if key != "" {
-				sections[len(sections)-1].values[key] += " " + value
+				sections[len(sections)-1].Values[key] += " " + value
 			}
 		default:
 			k, v, _ := strings.Cut(value, "=")
 			key = strings.ToLower(strings.TrimSpace(k))
-			sections[len(sections)-1].values[key] = strings.TrimSpace(v)
+			sections[len(sections)-1].Values[key] = strings.TrimSpace(v)
 		}
 	}
 	return sections
@@ -175,9 +176,9 @@ func baseArch(arch string) string {
 	return arch
 }
 
-// apkOrigins reads the repositories of apk: an address a line, with a tag before
+// APKOrigins reads the repositories of apk: an address a line, with a tag before
 // it, or commented out.
-func apkOrigins(m *assess.Machine) {
+func APKOrigins(m *assess.Machine) {
 	files := []string{"etc/apk/repositories"}
 	if m.Exists("etc/apk/repositories.d") {
 		m.EachFile("origins.repositories.d", "etc/apk/repositories.d", ".list", func(file string) { files = append(files, file) })

@@ -1,4 +1,4 @@
-package packages
+package repositories
 
 import (
 	"errors"
@@ -15,8 +15,8 @@ import (
 // be, and mirrors of them, by the paths they use.
 var ownArchive = lazyregexp.New(`^(https?|ftp|tor\+https?|mirror\+https?)://[^/]*(debian\.org|ubuntu\.com)(/|$)|/(debian|debian-security|ubuntu|ubuntu-ports)/?$`)
 
-// aptOrigins reads the archives that apt is set up to use.
-func aptOrigins(m *assess.Machine) {
+// AptOrigins reads the archives that apt is set up to use.
+func AptOrigins(m *assess.Machine) {
 	if text, ok := m.Text("origins.sources-list", "etc/apt/sources.list"); ok {
 		oneLineSources(m, "/etc/apt/sources.list", text)
 	}
@@ -43,14 +43,15 @@ func oneLineSources(m *assess.Machine, file, text string) {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		if o, ok := parseSourceLine(line); ok {
+		if o, ok := ParseSourceLine(line); ok {
 			o.Evidence = assess.Evidence{Path: file, Line: n}
 			addOrigin(m, o)
 		}
 	}
 }
 
-func parseSourceLine(line string) (o assess.Origin, ok bool) {
+// ParseSourceLine reads a line of sources.list.
+func ParseSourceLine(line string) (o assess.Origin, ok bool) {
 	line, _, _ = strings.Cut(line, "#")
 	fields := strings.Fields(line)
 	if len(fields) < 3 || fields[0] != "deb" && fields[0] != "deb-src" {

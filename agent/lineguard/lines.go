@@ -1,4 +1,6 @@
-package agent
+// Package lineguard lets through the lines of a client that are messages, and answers the
+// others itself.
+package lineguard
 
 import (
 	"bufio"
@@ -7,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,33 +19,34 @@ import (
 const (
 	// maxLine bounds one message of the client, in bytes.
 	maxLine = 16 << 20
-	// patience is how long the end of input waits for answers that are due: who
+	// Patience is how long the end of input waits for answers that are due: who
 	// pipes requests in wants them answered.
-	patience = 30 * time.Second
-	// unread is how long a message waits for a client that does not read; less
+	Patience = 30 * time.Second
+	// Unread is how long a message waits for a client that does not read; less
 	// where the client has ended its input, too.
-	unread, unreadAtEnd = 2 * time.Minute, 5 * time.Second
+	Unread, UnreadAtEnd = 2 * time.Minute, 5 * time.Second
 )
 
 // listening is the method of a request that is answered when the session ends.
 const listening = "subscriptions/listen"
 
-// lineGuard lets through the lines that are JSON-RPC 2.0 messages and answers
+// Guard lets through the lines that are JSON-RPC 2.0 messages and answers
 // the others itself. The SDK would end the whole session at the first of them.
-type lineGuard struct {
+type Guard struct {
 	in      io.ReadCloser
 	lines   *bufio.Reader
-	out     *lineWriter
+	Out     *Writer
 	pending []byte
-	over    chan struct{} // closed when all has been read
+	Over    chan struct{} // closed when all has been read
 }
 
-func newLineGuard(in io.ReadCloser, out io.WriteCloser) *lineGuard {
-	return &lineGuard{in: in, lines: bufio.NewReaderSize(in, 64<<10), out: newLineWriter(out), over: make(chan struct{})}
+// New guards what a client writes, and writes to it.
+func New(in io.ReadCloser, out io.WriteCloser) *Guard {
+	return &Guard{in: in, lines: bufio.NewReaderSize(in, 64<<10), Out: newWriter(out), Over: make(chan struct{})}
 }
 
 // Read gives the bytes of the next good line.
-func (g *lineGuard) Read(p []byte) (int, error) {
+func (g *Guard) Read(p []byte) (int, error) {
 	for len(g.pending) == 0 {
 		line, err := g.line()
 		if len(bytes.TrimSpace(line)) > 0 {
@@ -59,42 +63,42 @@ func (g *lineGuard) Read(p []byte) (int, error) {
 }
 
 // end waits for what is due, once.
-func (g *lineGuard) end() {
+func (g *Guard) end() {
 	select {
-	case <-g.over:
+	case <-g.Over:
 	default:
-		g.out.settle(patience)
-		close(g.over)
+		g.Out.settle(Patience)
+		close(g.Over)
 	}
 }
 
 // Close ends the reading.
-func (g *lineGuard) Close() error {
-	g.out.abandon()
+func (g *Guard) Close() error {
+	g.Out.abandon()
 	return g.in.Close()
 }
 
 // accept keeps a good line for Read and answers a bad one.
-func (g *lineGuard) accept(text []byte) {
+func (g *Guard) accept(text []byte) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if !json.Valid(text) {
-		g.out.refuse(jsonrpc.CodeParseError, "this line is no JSON; one message a line is expected")
+		g.Out.refuse(jsonrpc.CodeParseError, "this line is no JSON; one message a line is expected")
 		return
 	}
 	message, err := jsonrpc.DecodeMessage(text)
 	switch m := message.(type) {
 	case *jsonrpc.Response:
-		g.out.answered(m.ID)
+		g.Out.answered(m.ID)
 	case *jsonrpc.Request:
-		if m.IsCall() && !g.out.expect(m) {
-			g.out.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id %s is that of a request that is not answered yet; this one was not looked at", line(m.ID.Raw())))
+		if m.IsCall() && !g.Out.expect(m) {
+			g.Out.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id %s is that of a request that is not answered yet; this one was not looked at", Line(m.ID.Raw())))
 			return
 		}
 	}
 	if err == nil {
 		g.pending = append(bytes.TrimRight(text, "\r\n"), '\n')
 	} else if !isAnswer(text) {
-		g.out.refuse(jsonrpc.CodeInvalidRequest, "this line is no JSON-RPC 2.0 message")
+		g.Out.refuse(jsonrpc.CodeInvalidRequest, "this line is no JSON-RPC 2.0 message")
 	}
 }
 
@@ -108,7 +112,7 @@ func isAnswer(line []byte) bool {
 
 // line reads up to and with the next newline; of a line that is too long it
 // keeps nothing.
-func (g *lineGuard) line() (line []byte, err error) {
+func (g *Guard) line() (line []byte, err error) {
 	for {
 		part, err := g.lines.ReadSlice('\n')
 		if len(line)+len(part) > maxLine {
@@ -121,21 +125,21 @@ func (g *lineGuard) line() (line []byte, err error) {
 	}
 }
 
-func (g *lineGuard) skip(err error) ([]byte, error) {
+func (g *Guard) skip(err error) ([]byte, error) {
 	for errors.Is(err, bufio.ErrBufferFull) {
 		_, err = g.lines.ReadSlice('\n')
 	}
-	g.out.refuse(jsonrpc.CodeInvalidRequest, "this message is longer than 16 MiB")
+	g.Out.refuse(jsonrpc.CodeInvalidRequest, "this message is longer than 16 MiB")
 	return nil, err
 }
 
-// lineWriter keeps the SDK's messages and the guard's own from mixing, knows
+// Writer keeps the SDK's messages and the guard's own from mixing, knows
 // which answers are due, and gives up on a client that does not read.
-type lineWriter struct {
+type Writer struct {
 	out     io.WriteCloser
 	writing sync.Mutex    // of one message
 	ended   chan struct{} // closed when the input has ended
-	broken  chan struct{} // closed when the client does not read any more
+	Broken  chan struct{} // closed when the client does not read any more
 
 	mu      sync.Mutex
 	inUse   map[jsonrpc.ID]bool // of the client's requests: true where the end of input waits for the answer
@@ -144,16 +148,16 @@ type lineWriter struct {
 	idle    chan struct{}       // closed when nothing is due; nil where nobody waits
 }
 
-func newLineWriter(out io.WriteCloser) *lineWriter {
-	return &lineWriter{out: out, ended: make(chan struct{}), broken: make(chan struct{}), inUse: map[jsonrpc.ID]bool{}, asked: map[jsonrpc.ID]bool{}}
+func newWriter(out io.WriteCloser) *Writer {
+	return &Writer{out: out, ended: make(chan struct{}), Broken: make(chan struct{}), inUse: map[jsonrpc.ID]bool{}, asked: map[jsonrpc.ID]bool{}}
 }
 
-// errUnread ends the session of a client that does not read.
-var errUnread = errors.New("the client does not read")
+// ErrUnread ends the session of a client that does not read.
+var ErrUnread = errors.New("the client does not read")
 
 // Write writes one message. The id of a request is free again before its answer
 // is out: the client may use it as soon as it has read that.
-func (w *lineWriter) Write(p []byte) (int, error) {
+func (w *Writer) Write(p []byte) (int, error) {
 	defer w.leaving(p)()
 	written := make(chan error, 1)
 	message := bytes.Clone(p) // outlives the call where the client does not read
@@ -171,29 +175,29 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 
 // await waits for a message to be written, and breaks the session where that
 // takes too long.
-func (w *lineWriter) await(written <-chan error) error {
-	timer := time.NewTimer(unread)
+func (w *Writer) await(written <-chan error) error {
+	timer := time.NewTimer(Unread)
 	defer timer.Stop()
 	ended := w.ended
 	for {
 		select {
 		case err := <-written:
 			return err
-		case <-w.broken:
-			return errUnread
+		case <-w.Broken:
+			return ErrUnread
 		case <-ended:
-			timer.Reset(unreadAtEnd)
+			timer.Reset(UnreadAtEnd)
 			ended = nil
 		case <-timer.C:
 			w.abandon()
-			return errUnread
+			return ErrUnread
 		}
 	}
 }
 
 // leaving notes what a message means that is about to be written; what it gives
 // is called once it is.
-func (w *lineWriter) leaving(p []byte) (written func()) {
+func (w *Writer) leaving(p []byte) (written func()) {
 	message, err := jsonrpc.DecodeMessage(p)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -215,7 +219,7 @@ func (w *lineWriter) leaving(p []byte) (written func()) {
 
 // expect counts a request's answer as due. It is false where the request's id is
 // in use.
-func (w *lineWriter) expect(request *jsonrpc.Request) bool {
+func (w *Writer) expect(request *jsonrpc.Request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, used := w.inUse[request.ID]; used {
@@ -230,14 +234,14 @@ func (w *lineWriter) expect(request *jsonrpc.Request) bool {
 }
 
 // answered notes that the client answered the server.
-func (w *lineWriter) answered(id jsonrpc.ID) {
+func (w *Writer) answered(id jsonrpc.ID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.asked, id)
 }
 
 // settled counts answers that were given.
-func (w *lineWriter) settled(n int) {
+func (w *Writer) settled(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.pending -= n
@@ -246,10 +250,10 @@ func (w *lineWriter) settled(n int) {
 
 // due reports whether there are answers to wait for. Each question to the client
 // holds up one of them, and at the end of input for ever.
-func (w *lineWriter) due() bool { return w.pending > len(w.asked) }
+func (w *Writer) due() bool { return w.pending > len(w.asked) }
 
 // wake tells who waits that nothing is due.
-func (w *lineWriter) wake() {
+func (w *Writer) wake() {
 	if w.idle != nil && !w.due() {
 		close(w.idle)
 		w.idle = nil
@@ -257,18 +261,18 @@ func (w *lineWriter) wake() {
 }
 
 // abandon ends the session: nothing is written any more.
-func (w *lineWriter) abandon() {
+func (w *Writer) abandon() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {
-	case <-w.broken:
+	case <-w.Broken:
 	default:
-		close(w.broken)
+		close(w.Broken)
 	}
 }
 
 // settle waits at the end of input until nothing is due any more.
-func (w *lineWriter) settle(most time.Duration) {
+func (w *Writer) settle(most time.Duration) {
 	w.mu.Lock()
 	select {
 	case <-w.ended:
@@ -284,16 +288,17 @@ func (w *lineWriter) settle(most time.Duration) {
 	w.mu.Unlock()
 	select {
 	case <-idle:
-	case <-w.broken:
+	case <-w.Broken:
 	case <-time.After(most):
 	}
 }
 
-func (w *lineWriter) Close() error { return w.out.Close() }
+// Close closes what is written to.
+func (w *Writer) Close() error { return w.out.Close() }
 
 // refuse answers a line whose id is not known, as JSON-RPC prescribes, or is
 // another request's.
-func (w *lineWriter) refuse(code int64, message string) {
+func (w *Writer) refuse(code int64, message string) {
 	b, err := json.Marshal(struct {
 		Version string        `json:"jsonrpc"`
 		ID      *int          `json:"id"`
@@ -304,4 +309,15 @@ func (w *lineWriter) refuse(code int64, message string) {
 	}
 	// A client that can't be written to is found out by the next answer.
 	_, _ = w.Write(append(b, '\n'))
+}
+
+// Line is a value as JSON on one line.
+func Line(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return `""` // texts and lists of texts always encode
+	}
+	return strings.TrimSpace(b.String())
 }

@@ -1,4 +1,4 @@
-package program
+package help
 
 import (
 	"cmp"
@@ -14,35 +14,28 @@ import (
 	"golang.org/x/term"
 )
 
-// keepUsage keeps the command whose help is asked for, or whose flags did not parse.
-// It prints nothing: run does, once.
-func (p *Program) keepUsage(c *ffcli.Command) string {
-	p.parsed = c
-	return ""
-}
-
 // Widths of help, in characters.
 const (
-	plainWidth = 80 // where the terminal's is not known
+	PlainWidth = 80 // where the terminal's is not known
 	MinWidth   = 40
 	maxWidth   = 100 // longer lines are hard to read
-	minText    = 24  // of the second of two columns: narrower, it goes below the first
+	MinText    = 24  // of the second of two columns: narrower, it goes below the first
 )
 
-// widthOf is how wide a text for w may be.
-func widthOf(w io.Writer) int {
+// WidthOf is how wide a text for w may be.
+func WidthOf(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return min(max(width, MinWidth), maxWidth)
 		}
 	}
-	return plainWidth
+	return PlainWidth
 }
 
-// Help is what `svc COMMAND -h` prints, in lines of at most width characters.
-func Help(c *ffcli.Command, width int) string {
+// Of is what `svc COMMAND -h` prints, in lines of at most width characters.
+func Of(c *ffcli.Command, width int) string {
 	t := &helpText{width: width}
-	Describe(t, c)
+	Write(t, c)
 	return strings.TrimSpace(t.String())
 }
 
@@ -54,8 +47,8 @@ type Document interface {
 	Example(line string)
 }
 
-// Describe writes the page of a command.
-func Describe(t Document, c *ffcli.Command) {
+// Write writes the page of a command.
+func Write(t Document, c *ffcli.Command) {
 	full := Words(c)
 	page := Pages[full]
 	t.Section("DESCRIPTION")
@@ -105,20 +98,20 @@ func (t *helpText) Section(title string) { fmt.Fprintf(t, "\n%s\n", title) }
 
 // Paragraph writes a text in lines that begin with an indent.
 func (t *helpText) Paragraph(indent, text string) {
-	for _, line := range wrap(text, t.width-utf8.RuneCountInString(indent)) {
+	for _, line := range Wrap(text, t.width-utf8.RuneCountInString(indent)) {
 		fmt.Fprintln(t, indent+line)
 	}
 }
 
 // Columns writes a name and, beside it from a column on, what it is.
 func (t *helpText) Columns(column int, name, text string) {
-	column = min(column, t.width-minText)
+	column = min(column, t.width-MinText)
 	if utf8.RuneCountInString(name)+4 > column {
 		fmt.Fprintln(t, "  "+name)
 		t.Paragraph(strings.Repeat(" ", max(column, 6)), text)
 		return
 	}
-	for i, line := range wrap(text, t.width-column) {
+	for i, line := range Wrap(text, t.width-column) {
 		if i > 0 {
 			name = ""
 		}
@@ -185,8 +178,8 @@ func describeFlags(t Document, fs *flag.FlagSet) {
 	list("FLAGS OF EVERY COMMAND", every)
 }
 
-// wrap parts a text into lines of at most width characters, but for longer words.
-func wrap(text string, width int) (lines []string) {
+// Wrap parts a text into lines of at most width characters, but for longer words.
+func Wrap(text string, width int) (lines []string) {
 	line, used := "", 0
 	for word := range strings.FieldsSeq(text) {
 		n := utf8.RuneCountInString(word)
