@@ -109,10 +109,12 @@ func (m *Machine) files(arg string) (all []string) {
 func (m *Machine) texts(arg string) (all []string) {
 	seen := map[string]bool{}
 	for _, name := range m.files(arg) {
-		if name = m.behind(name); !seen[name] {
-			seen[name] = true
-			all = append(all, name)
+		end := m.behind(name)
+		if alias := end != name && strings.Contains(end, "/lib/systemd/"); alias || seen[end] {
+			continue // a unit of a package by another name
 		}
+		seen[end] = true
+		all = append(all, end)
 	}
 	return all
 }
