@@ -62,6 +62,9 @@ func parseTowards(text string) (Towards, error) {
 // Always reports whether no target is needed.
 func (t Towards) Always() bool { return t.always }
 
+// Anywhere reports whether it lies on every way.
+func (t Towards) Anywhere() bool { return t.anywhere }
+
 // crossed reports whether a move from the machine to the target goes over it.
 func (t Towards) crossed(m *Machine, target *release.Release) bool {
 	if t.always {
