@@ -260,7 +260,7 @@ func once(_ host.FS, a *assess.Assessment) (all []Notice) {
 		at, ok := strings.CutPrefix(j.Schedule, "at ")
 		if file := j.Evidence.Path; ok && file != "" {
 			all = append(all, Notice{
-				"job of at", file, strings.TrimSpace("it waits to run once, at "+at+" "+j.User), "bring it while it still waits; its user needs the same number there",
+				"job of at", file, strings.TrimSpace("it waits to run once, at " + at + " " + j.User), "bring it while it still waits; its user needs the same number there",
 				`d=$(ls -d /var/spool/cron/atjobs /var/spool/atjobs /var/spool/at 2>/dev/null | head -n 1) && rsync -a "$SOURCE_SSH":` + visible.Word(file) + ` "$d"/ && chgrp --reference="$d" "$d"/` + visible.Word(path.Base(file)),
 			})
 		}

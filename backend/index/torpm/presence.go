@@ -44,7 +44,7 @@ func (h *Path) certain(p course.Course, seen *lookup.Memo) (course.Course, error
 	if h.Target.RPM.Lists() || h.Source == h.Target {
 		return p, nil
 	}
-	if rpm.IsIdentity(p.Source.Name) && h.Source.Release.Family != h.Target.Release.Family && slices.Contains(p.Names, p.Source.Name) {
+	if h.Source.Release.Family != h.Target.Release.Family && slices.Contains(p.Names, p.Source.Name) && rpm.IsIdentity(p.Source.Name) {
 		p.Relation, p.Confidence, p.Names, p.Found = api.RelationRemoved, record.RowConfidence, nil, course.ByRow
 		return p, nil
 	}
