@@ -4,6 +4,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -28,13 +30,15 @@ const (
 	firstWait   = 100 * time.Millisecond
 	longestWait = 30 * time.Second // of one call; a service that asks for more is not waited for
 	timeout     = 90 * time.Second // of one attempt
+	// idleConnections are kept for the next calls: of the machines that are worked on at once.
+	idleConnections = 16
 )
 
 // Options change how a client calls; the zero value is right for most.
 type Options struct {
 	// UserAgent names the program; "svc" where empty.
 	UserAgent string
-	// Transport sends the requests; http.DefaultTransport where nil.
+	// Transport sends the requests; where nil, one that keeps its connections.
 	Transport http.RoundTripper
 }
 
@@ -82,11 +86,19 @@ func newClient(base, token string, o Options) (*Client, error) {
 		o.UserAgent = "svc"
 	}
 	return &Client{base: base, token: token, userAgent: o.UserAgent, line: make(chan struct{}, 1), limited: func(bool) {}, http: &http.Client{
-		Transport: o.Transport, Timeout: timeout,
+		Transport: cmp.Or[http.RoundTripper](o.Transport, keeping()), Timeout: timeout,
 		// A redirect would carry the token to where nobody sent it.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
+
+// keeping is the transport of all clients: the service speaks HTTP/1.1, in which each
+// call that runs has a connection of its own, and Go keeps two of them.
+var keeping = sync.OnceValue(func() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = idleConnections
+	return t
+})
 
 // OnLimit has a function called whenever a call begins to wait for the rate limit, and
 // when it goes on. It must be set before the first call.

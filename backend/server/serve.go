@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"golang.org/x/net/netutil"
 )
 
@@ -23,10 +22,8 @@ const (
 	writeTimeout      = 60 * time.Second
 	idleTimeout       = 60 * time.Second
 	maxHeaderBytes    = 16 << 10
-	// net/http's own bound is wider, since over HTTP/2 its answer can't be ours.
-	maxHeaderBytesRead = 4 * maxHeaderBytes
-	maxConnections     = 10_000
-	drainTimeout       = 30 * time.Second
+	maxConnections    = 10_000
+	drainTimeout      = 30 * time.Second
 	// leaveTime is for how long a server that stops goes on as before, but that each
 	// answer is the last of its connection: a client that is at work then learns it
 	// before its connection ends under a request.
@@ -189,50 +186,19 @@ func (s *Server) shutdown(servers []*endpointServer) error {
 
 func httpServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler: boundHeaders(h),
+		Handler: h,
 		// OPTIONS * is answered as any other route that there is not.
 		DisableGeneralOptionsHandler: true,
 		ReadHeaderTimeout:            readHeaderTimeout,
 		ReadTimeout:                  readTimeout,
 		WriteTimeout:                 writeTimeout,
 		IdleTimeout:                  idleTimeout,
-		MaxHeaderBytes:               maxHeaderBytesRead,
+		MaxHeaderBytes:               maxHeaderBytes,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }
 
-// boundHeaders refuses requests whose headers are longer than a request of ours has.
-func boundHeaders(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if headerBytes(r.Header) <= maxHeaderBytes {
-			h.ServeHTTP(w, r)
-			return
-		}
-		e := unread(http.StatusRequestHeaderFieldsTooLarge)
-		body, err := json.Marshal(e)
-		if err != nil {
-			panic(http.ErrAbortHandler) // an api.Error always encodes
-		}
-		w.Header()["Content-Type"], w.Header()["Cache-Control"] = jsonType, noStore
-		w.Header().Set("X-Request-Id", e.RequestID)
-		w.Header().Set("Connection", "close")
-		w.WriteHeader(http.StatusRequestHeaderFieldsTooLarge)
-		w.Write(body)
-	})
-}
-
-// headerBytes is how long headers are as HTTP/1 writes them.
-func headerBytes(h http.Header) int {
-	n := 0
-	for name, values := range h {
-		for _, value := range values {
-			n += len(name) + len(": ") + len(value) + len("\r\n")
-		}
-	}
-	return n
-}
-
-// serve answers over TLS, HTTP/2 too, where the server has a certificate.
+// serve answers over TLS where the server has a certificate.
 func serve(h *http.Server, l net.Listener) error {
 	if h.TLSConfig == nil {
 		return h.Serve(unreadListener{l})

@@ -31,7 +31,7 @@ var unreadMessages = map[int]string{
 	http.StatusExpectationFailed:           "the service knows no Expect but 100-continue; nothing was changed: send the request without it",
 	http.StatusRequestHeaderFieldsTooLarge: fmt.Sprintf("the request's headers are longer than %d bytes; nothing was changed: send fewer or shorter ones", maxHeaderBytes),
 	http.StatusNotImplemented:              "the service knows no Transfer-Encoding but chunked; nothing was changed: send the body with its length",
-	http.StatusHTTPVersionNotSupported:     "the service speaks HTTP/1.1 and, over TLS, HTTP/2; nothing was changed",
+	http.StatusHTTPVersionNotSupported:     "the service speaks HTTP/1.1; nothing was changed",
 }
 
 // unreadConn has net/http's own answers say what all other refusals say.
@@ -92,9 +92,14 @@ func (l unreadListener) Accept() (net.Conn, error) {
 	return unreadConn{c}, nil
 }
 
-// tlsListener does the same over TLS. net/http wants to see the TLS connection
-// itself for HTTP/2, and not for HTTP/1, so that the handshake, which tells
-// them apart, comes before it is asked to serve.
+// tlsListener does the same over TLS. A connection whose handshake failed net/http
+// wants to see itself, to say what came instead, so that the handshake comes before
+// it is asked to serve.
+//
+// HTTP/2 is not offered. Its server in net/http answers long headers with a page, or
+// ends the connection, and has no hook for either; over HTTP/1.1 every refusal is ours.
+// What is lost is little: calls are few and short, each client keeps its connections,
+// and a proxy that speaks HTTP/2 to the world speaks HTTP/1.1 to what is behind it.
 type tlsListener struct {
 	net.Listener
 	config *tls.Config
@@ -107,7 +112,7 @@ type tlsListener struct {
 }
 
 func listenTLS(l net.Listener, config *tls.Config) *tlsListener {
-	config.NextProtos = []string{"h2", "http/1.1"}
+	config.NextProtos = []string{"http/1.1"}
 	t := &tlsListener{Listener: unreadListener{l}, config: config, ready: make(chan net.Conn), failed: make(chan error), closed: make(chan struct{})}
 	go t.accept()
 	return t
@@ -137,7 +142,7 @@ func (l *tlsListener) handshake(t *tls.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), readHeaderTimeout)
 	defer cancel()
 	var c net.Conn = t
-	if err := t.HandshakeContext(ctx); err == nil && t.ConnectionState().NegotiatedProtocol != "h2" {
+	if err := t.HandshakeContext(ctx); err == nil {
 		c = tlsConn{unreadConn{t}, t}
 	}
 	select {
@@ -163,7 +168,7 @@ func (l *tlsListener) Close() error {
 	return l.Listener.Close()
 }
 
-// tlsConn is HTTP/1 over TLS.
+// tlsConn is a connection over TLS whose own answers are ours.
 type tlsConn struct {
 	unreadConn
 	tls *tls.Conn
