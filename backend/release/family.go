@@ -63,6 +63,7 @@ type Conventions struct {
 	Ask          string // command that says whether the system has a package
 	SELinux      bool   // it is on by itself
 	Crontabs     Crontabs
+	Web          Web
 	Keyring      string // with the keys of its archives; empty where it has none by itself
 	ids          []string
 }
@@ -73,6 +74,9 @@ type Crontabs struct {
 	Owner  string // empty is the user
 	Group  string
 }
+
+// Web is whom Apache runs as.
+type Web struct{ Account, Group string }
 
 //go:embed families.tsv
 var familyRows string
@@ -114,7 +118,7 @@ func parseFamilies(rows string) (all []Conventions) {
 			continue
 		}
 		f := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
-		if len(f) != 14 {
+		if len(f) != 16 {
 			panic(fmt.Sprintf("a row of families has %d columns: %q", len(f), row))
 		}
 		for i := range f {
@@ -124,7 +128,7 @@ func parseFamilies(rows string) (all []Conventions) {
 		}
 		all = append(all, Conventions{
 			Family: Family(f[0]), Line: Line(f[1]), Init: Init(f[2]), Format: Format(f[3]), Database: f[4], DatabasePath: f[5], Manager: f[6], Ask: f[7],
-			SELinux: f[8] == "yes", Crontabs: Crontabs{f[9], f[10], f[11]}, Keyring: f[12], ids: strings.Fields(f[13]),
+			SELinux: f[8] == "yes", Crontabs: Crontabs{f[9], f[10], f[11]}, Web: Web{f[12], f[13]}, Keyring: f[14], ids: strings.Fields(f[15]),
 		})
 	}
 	return all

@@ -15,6 +15,7 @@ func TestEveryReleaseHasConventions(t *testing.T) {
 		is.Equal(c.Family, r.Family)
 		is.True(c.Line != "" && c.Format != "" && c.Database != "" && c.Manager != "" && c.Ask != "")
 		is.True(c.Crontabs.Folder != "" && c.Crontabs.Group != "")
+		is.True(c.Web.Account != "" && c.Web.Group != "")
 		is.Equal(FamilyOf(r.ID), r.Family) // also where only os-release is known
 	}
 }

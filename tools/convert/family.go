@@ -96,7 +96,7 @@ func RPMFamily(r release.Release) bool {
 func FromRPM(in Input) bool { return RPMFamily(in.Source) && DebianFamily(in.Target) }
 
 // ToRPM is a move to a release of the rpm families with dnf, or to SUSE, whose
-// files are made of theirs.
+// programs are made by much the same recipes.
 func ToRPM(in Input) bool {
 	major, _, _ := strings.Cut(in.Target.Version, ".")
 	old := slices.Contains([]string{"5", "6", "7"}, major) && in.Target.Family == release.EL || in.Target.Slug == "amzn-2"
@@ -115,46 +115,16 @@ func WithinRPM(in Input) bool { return RPMFamily(in.Source) && ToRPM(in) }
 // Across is a move from one family to another.
 func Across(in Input) bool { return FromRPM(in) || FromDebian(in) || ToSUSE(in) }
 
-// Elsewhere says why a place is another.
-func Elsewhere(in Input) string {
-	if DebianFamily(in.Target) {
-		return "Debian keeps it in another place."
-	}
-	return "The target keeps it in another place."
-}
-
 // WebAccount is what the target calls an account of web servers.
 func (in Input) WebAccount() (name, why string) {
-	if DebianFamily(in.Target) {
-		return "www-data", "Debian's account of web servers is www-data."
+	switch web := in.Target.Family.Conventions().Web; in.Target.Family.Conventions().Line {
+	case release.LineDebian:
+		return web.Account, "Debian's account of web servers is " + web.Account + "."
+	case release.LineSUSE:
+		return web.Account, "SUSE's account of web servers is " + web.Account + ", its group " + web.Group + "."
+	default:
+		return web.Account, "The account of web servers is " + web.Account + "."
 	}
-	return "apache", "The account of web servers is apache."
-}
-
-// Between are the places that are others in a move, of a table that says what
-// the rpm families and Debian have.
-func (all Places) Between(in Input) Places {
-	switch {
-	case FromDebian(in):
-		return all.Back()
-	case WithinRPM(in):
-		return nil
-	}
-	return all
-}
-
-// Back is the way from Debian: of several that lead to one place the first
-// counts, and the longer comes before what it begins with.
-func (all Places) Back() Places {
-	turned := Places{}
-	for _, place := range all {
-		known := slices.ContainsFunc(turned, func(t [2]string) bool { return t[0] == place[1] })
-		if !known && !strings.Contains(place[0], "/chroot/") && place[1] != "/tmp" && place[1] != "/var/log" {
-			turned = append(turned, [2]string{place[1], place[0]})
-		}
-	}
-	slices.SortStableFunc(turned, func(a, b [2]string) int { return len(b[0]) - len(a[0]) })
-	return turned
 }
 
 // Moves is a move whose programs' settings are known.

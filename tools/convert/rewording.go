@@ -1,6 +1,11 @@
 package convert
 
-import "svc/backend/lazyregexp"
+import (
+	"strings"
+
+	"svc/backend/lazyregexp"
+	"svc/backend/release"
+)
 
 // Rewording is what a line of another family's says on the target.
 type Rewording struct {
@@ -25,7 +30,22 @@ func (p *Page) Reword(i int, line string, rules []Rewording) bool {
 	return false
 }
 
-// LogPlaces are where the families keep the logs of services.
+// Substitute writes of a line what each rule has in the place of a part of it.
+func (p *Page) Substitute(i int, rules []Rewording) {
+	for _, rule := range rules {
+		p.Replace(i, rule.Line.ReplaceAllString(strings.TrimSpace(p.Lines[i]), rule.Now), rule.Why)
+	}
+}
+
+// Logs are where the lines of families keep the logs of services.
+var Logs = Homes{release.LineDebian: LogPlaces, release.LineSUSE: {
+	{"/var/log/httpd", "/var/log/apache2"},
+	{"/var/log/mariadb", "/var/log/mysql"},
+	{"/var/log/maillog", "/var/log/mail"},
+	{"/var/log/secure", "/var/log/messages"},
+}}
+
+// LogPlaces are where Debian keeps the logs of services.
 var LogPlaces = Places{
 	{"/var/log/httpd", "/var/log/apache2"},
 	{"/var/log/mariadb", "/var/log/mysql"},

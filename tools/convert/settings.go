@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	_ "embed"
 	"strings"
 	"sync"
@@ -66,11 +67,14 @@ type Settings struct {
 	Comment string
 	Equals  bool // a name and its value stand on either side of an equals sign, not of a space
 	Places  Places
+	Homes   Homes // what Towards makes Places of, where more than Debian has its own
 	Target  release.Release
 	Version string // of the target's program, where it is not that of the release
 	// Own does what is particular about a setting; it reports whether that was
 	// all there is to do.
 	Own func(p *Page, i int, name, value string) bool
+
+	elsewhere string // why a place is another; empty is that the target has it so
 }
 
 // Setting is the name and value of a line, with what stands between.
@@ -119,7 +123,12 @@ func (s Settings) Line(p *Page, i int) {
 
 // Towards are the settings for a move: the places that are others in it.
 func (s Settings) Towards(in Input) Settings {
-	s.Target, s.Places = in.Target, s.Places.Between(in)
+	if s.Homes == nil {
+		s.Homes = Homes{release.LineDebian: s.Places}
+	}
+	if s.Target, s.Places = in.Target, s.Homes.Between(in); WithinRPM(in) {
+		s.elsewhere = Elsewhere(in)
+	}
 	return s
 }
 
@@ -127,6 +136,9 @@ func (s Settings) Towards(in Input) Settings {
 // more.
 func (s Settings) Gone(name string) (Replacement, bool) {
 	r, ok := Gone()[s.Program][Fold(name)]
+	if about, ofDebian := strings.CutPrefix(r.Why, "Debian's "); ofDebian && !DebianFamily(s.Target) {
+		r.Why = Whose(s.Target) + " " + about
+	}
 	if s.Version != "" && ok && r.Since != "" && r.Since != "debian" {
 		return r, pkgversion.Compare(pkgversion.RPM, s.Version, r.Since) >= 0
 	}
@@ -136,7 +148,7 @@ func (s Settings) Gone(name string) (Replacement, bool) {
 // Move rewrites the places of a line.
 func (s Settings) Move(p *Page, i int) {
 	line := strings.TrimSpace(p.Lines[i])
-	p.Replace(i, s.Places.Move(line), "The target keeps it in another place.")
+	p.Replace(i, s.Places.Move(line), cmp.Or(s.elsewhere, "The target keeps it in another place."))
 }
 
 func (s Settings) Takes(name string) bool {

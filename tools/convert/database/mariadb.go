@@ -5,11 +5,12 @@ import (
 	"path"
 	"strings"
 
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
-// mariadbPlaces are where the families keep what MariaDB's configuration names.
-var mariadbPlaces = convert.Places{
+// mariadbHomes are where the families keep what MariaDB's configuration names.
+var mariadbHomes = convert.Homes{release.LineDebian: {
 	{"/var/lib/mysql/mysql.sock", "/run/mysqld/mysqld.sock"},
 	{"/var/log/mariadb/mariadb.log", "/var/log/mysql/error.log"},
 	{"/var/log/mysqld.log", "/var/log/mysql/error.log"},
@@ -22,7 +23,13 @@ var mariadbPlaces = convert.Places{
 	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
 	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
 	{"/etc/pki/tls/private", "/etc/ssl/private"},
-}
+}, release.LineSUSE: {
+	{"/var/lib/mysql/mysql.sock", "/run/mysql/mysql.sock"},
+	{"/var/log/mariadb/mariadb.log", "/var/log/mysql/mysqld.log"},
+	{"/var/log/mariadb", "/var/log/mysql"},
+	{"/var/run/mariadb", "/run/mysql"},
+	{"/run/mariadb", "/run/mysql"},
+}}
 
 // servers are the groups of my.cnf that mariadbd reads.
 var servers = map[string]bool{"mysqld": true, "server": true, "mariadb": true, "mariadbd": true}
@@ -32,7 +39,7 @@ var servers = map[string]bool{"mysqld": true, "server": true, "mariadb": true, "
 // mariadb.conf.d in their order, so what comes from my.cnf is read last.
 func MariaDB(in convert.Input) (r convert.Result) {
 	for _, f := range in.Files {
-		s := convert.Settings{Comment: "#", Equals: true, Places: mariadbPlaces}.Towards(in)
+		s := convert.Settings{Comment: "#", Equals: true, Homes: mariadbHomes}.Towards(in)
 		s.Own = func(p *convert.Page, i int, name, _ string) bool {
 			switch {
 			case strings.HasPrefix(name, "["):
@@ -64,7 +71,7 @@ func mariadbInclude(p *convert.Page, i int, in convert.Input) {
 	case convert.FromRPM(in):
 		p.Drop(i, "Debian's /etc/mysql/mariadb.cnf includes the files.")
 	case convert.FromDebian(in):
-		p.Drop(i, "The target's /etc/my.cnf includes the files of /etc/my.cnf.d.")
+		p.Drop(i, convert.Whose(in.Target)+" /etc/my.cnf includes the files of /etc/my.cnf.d.")
 	}
 }
 

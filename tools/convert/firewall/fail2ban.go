@@ -94,7 +94,7 @@ func (j *jails) defaults(pages []*convert.Page) {
 		setJail(pages, "sshd", "enabled", "enabled = true", "The source's package has this jail on, the target's does not.")
 	}
 	if j.home.firewall != nil && j.in.VersionOf("firewalld") == "" {
-		setJail(pages, "DEFAULT", "banaction", "banaction = nftables\nbanaction_allports = nftables[type=allports]", "The target's package bans by firewalld, which the source did not have.")
+		setJail(pages, "DEFAULT", "banaction", "banaction = nftables\nbanaction_allports = nftables[type=allports]", convert.Whose(j.in.Target)+" package bans by firewalld, which the source did not have.")
 	}
 }
 
@@ -239,7 +239,7 @@ func (j *jails) setting(i int, name, value string) {
 	p := j.page
 	switch {
 	case name == "before" && strings.HasPrefix(value, "paths-"):
-		p.Replace(i, "before = "+j.home.paths, "The target's logs have other names.")
+		p.Replace(i, "before = "+j.home.paths, convert.Whose(j.in.Target)+" logs have other names.")
 	case name == "backend" && (value == "gamin" || value == "pyinotify"):
 		p.Replace(i, "backend = auto", "fail2ban finds out itself what it has.")
 	case name == "backend" && value == "systemd" && !j.home.journal:
@@ -277,7 +277,7 @@ var firewallBrought = []struct{ prefix, name string }{{"iptables", "iptables"}, 
 
 func (j *jails) banAction(i int, name, value string) {
 	action, _, _ := strings.Cut(value, "[")
-	now, why := j.home.firewall[action], "The target's packet filter is nftables."
+	now, why := j.home.firewall[action], convert.Whose(j.in.Target)+" packet filter is nftables."
 	if _, there := j.in.Brought["firewalld"]; strings.HasPrefix(action, "firewallcmd") && !there {
 		now, why = "nftables", "The target has no firewalld: nftables bans in its place."
 	}
@@ -315,7 +315,7 @@ func (j *jails) action(i int, value string) {
 			return
 		}
 		if now := j.home.firewall[m[1]]; now != "" {
-			j.page.Replace(i, strings.Replace(strings.TrimSpace(j.page.Lines[i]), m[1], now, 1), "The target's packet filter is nftables.")
+			j.page.Replace(i, strings.Replace(strings.TrimSpace(j.page.Lines[i]), m[1], now, 1), convert.Whose(j.in.Target)+" packet filter is nftables.")
 			return
 		}
 		j.needs(i, m[1])
@@ -366,7 +366,7 @@ func (j *jails) log(i int, value string) {
 	case systemLogs[value] && !j.rsyslog && j.home.journal:
 		j.journal(i)
 	case now != "" && j.home.paths != "paths-opensuse.conf" && j.in.Source.Family.Conventions().Line != j.in.Target.Family.Conventions().Line:
-		p.Replace(i, strings.Replace(strings.TrimSpace(p.Lines[i]), value, now, 1), "The target's logs have other names.")
+		p.Replace(i, strings.Replace(strings.TrimSpace(p.Lines[i]), value, now, 1), convert.Whose(j.in.Target)+" logs have other names.")
 	default:
 		p.Replace(i, j.home.logs.Move(strings.TrimSpace(p.Lines[i])), convert.Elsewhere(j.in))
 	}

@@ -80,11 +80,14 @@ func UFWToNftables(in convert.Input) (r convert.Result) {
 	default:
 		r.Files = []convert.File{{Path: convert.Waiting + place, Text: w.text(), From: from, Mode: "0600"}}
 		r.Packages = []string{"nftables"}
+		takeOver := convert.Change{Why: "At the take-over firewalld makes room: systemctl disable --now firewalld; systemctl enable --now nftables."}
 		if place == nftPlaceSUSE {
 			r.Files = append(r.Files, convert.File{Path: convert.Waiting + "/etc/systemd/system/nftables.service", Text: nftUnit, From: from, Mode: "0644"})
-			r.Note(from, convert.Change{Why: "SUSE's nftables has no unit that loads rules at boot: this one comes along."})
+			unit := convert.Change{Why: "SUSE's nftables has no unit that loads rules at boot: this one comes along."}
+			r.Changes[from] = append([]convert.Change{unit, takeOver}, r.Changes[from]...)
+			break
 		}
-		r.Note(from, convert.Change{Why: "At the take-over firewalld makes room: systemctl disable --now firewalld; systemctl enable --now nftables."})
+		r.Note(from, takeOver)
 	}
 	return r
 }

@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
-// masterPlaces are where the families keep the programs that pipes of master.cf
+// masterHomes are where the families keep the programs that pipes of master.cf
 // call, the longer first.
-var masterPlaces = convert.Places{
+var masterHomes = convert.Homes{release.LineDebian: {
 	{"/usr/libexec/dovecot/deliver", "/usr/lib/dovecot/dovecot-lda"},
 	{"/usr/libexec/dovecot", "/usr/lib/dovecot"},
 	{"/usr/lib/cyrus-imapd", "/usr/lib/cyrus/bin"},
@@ -19,7 +20,11 @@ var masterPlaces = convert.Places{
 	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
 	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
 	{"/etc/pki/tls/private", "/etc/ssl/private"},
-}
+}, release.LineSUSE: {
+	{"/usr/libexec/dovecot/deliver", "/usr/lib/dovecot/dovecot-lda"},
+	{"/usr/libexec/dovecot", "/usr/lib/dovecot"},
+	{"/usr/libexec/postfix", "/usr/lib/postfix/bin"},
+}}
 
 // masterPrograms are the daemons of Postfix that a line may name.
 var masterPrograms = strings.Fields("anvil bounce cleanup discard dnsblog error flush lmtp local master oqmgr pickup pipe postlogd postscreen proxymap qmgr qmqpd scache showq smtp smtpd spawn tlsmgr tlsproxy trivial-rewrite verify virtual nqmgr")
@@ -30,7 +35,7 @@ var masterKinds = strings.Fields("inet unix unix-dgram fifo pass")
 // PostfixMaster carries master.cf over: programs stand in another place, and
 // what Postfix 3 takes for granted is said where an earlier one took another.
 func PostfixMaster(in convert.Input) (r convert.Result) {
-	s := convert.Settings{Program: "postfix", Equals: true, Places: postfixPlaces}.Towards(in)
+	s := convert.Settings{Program: "postfix", Equals: true, Homes: postfixHomes}.Towards(in)
 	old := strings.HasPrefix(in.VersionOf("postfix"), "2.")
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
@@ -73,9 +78,9 @@ func masterService(p *convert.Page, i int, old bool, in convert.Input) {
 	}
 	if convert.FromDebian(in) && words[4] == "y" {
 		line = column(line, 4, "n")
-		p.Replace(i, line, "The target's package makes no folder to run it in a chroot.")
+		p.Replace(i, line, convert.Whose(in.Target)+" package makes no folder to run it in a chroot.")
 	}
-	p.Replace(i, masterPlaces.Between(in).Move(line), convert.Elsewhere(in))
+	p.Replace(i, masterHomes.Between(in).Move(line), convert.Elsewhere(in))
 }
 
 // column puts another word in a column of a line.
@@ -96,7 +101,7 @@ func masterOption(s convert.Settings, p *convert.Page, i int, in convert.Input) 
 	line := strings.TrimSpace(p.Lines[i])
 	rest, ok := strings.CutPrefix(line, "-o")
 	if !ok {
-		p.Replace(i, masterPlaces.Between(in).Move(line), convert.Elsewhere(in))
+		p.Replace(i, masterHomes.Between(in).Move(line), convert.Elsewhere(in))
 		return
 	}
 	if rest = strings.TrimSpace(rest); strings.Contains(rest, " -o ") || strings.HasPrefix(rest, "{") {

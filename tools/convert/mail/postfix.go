@@ -5,9 +5,12 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
+// postfixPlaces are where Debian keeps what main.cf names, and postfixHomes where each
+// line of families does.
 var postfixPlaces = convert.Places{
 	{"/usr/libexec/postfix", "/usr/lib/postfix/sbin"},
 	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
@@ -16,8 +19,24 @@ var postfixPlaces = convert.Places{
 	{"/var/run/dovecot", "/run/dovecot"},
 }
 
-// postfixMaps are kinds of tables that Debian has in packages of their own.
+var postfixHomes = convert.Homes{release.LineDebian: postfixPlaces, release.LineSUSE: {{"/usr/libexec/postfix", "/usr/lib/postfix/bin"}}}
+
+// postfixMaps are kinds of tables that families have in packages of their own.
 var postfixMaps = lazyregexp.New(`\b(mysql|pgsql|ldap|pcre|sqlite|cdb|lmdb|mongodb):`)
+
+// susePackages are packages of kinds of tables that have another name on SUSE.
+var susePackages = map[string]string{"pgsql": "postfix-postgresql", "pcre": "postfix", "sqlite": "postfix", "cdb": "postfix", "lmdb": "postfix"}
+
+// berkeley are the kinds of tables of Berkeley DB, which SUSE's Postfix is made without.
+var berkeley = lazyregexp.New(`\b(?:hash|btree):`)
+
+// mapPackage is the package of the target that has a kind of tables.
+func mapPackage(in convert.Input, kind string) string {
+	if name := susePackages[kind]; name != "" && convert.ToSUSE(in) {
+		return name
+	}
+	return "postfix-" + kind
+}
 
 // Postfix carries main.cf over: places that Debian compiles in become comments,
 // and kinds of tables bring their packages. Parameters that Postfix does not
@@ -29,18 +48,21 @@ func Postfix(in convert.Input) (r convert.Result) {
 			return true
 		}
 		for _, m := range postfixMaps.FindAllStringSubmatch(value, -1) {
-			r.Packages = append(r.Packages, "postfix-"+m[1])
+			r.Packages = append(r.Packages, mapPackage(in, m[1]))
 		}
 		if line := p.Lines[i]; line[0] == ' ' || line[0] == '\t' {
-			p.Replace(i, postfixPlaces.Between(in).Move(strings.TrimSpace(line)), convert.Elsewhere(in))
+			p.Replace(i, postfixHomes.Between(in).Move(strings.TrimSpace(line)), convert.Elsewhere(in))
 			return true // it continues the parameter above
 		}
 		return false
 	}
-	s := convert.Settings{Program: "postfix", Comment: "#", Equals: true, Places: postfixPlaces, Own: own}.Towards(in)
+	s := convert.Settings{Program: "postfix", Comment: "#", Equals: true, Homes: postfixHomes, Own: own}.Towards(in)
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		postfixMain(s, p)
+		if convert.ToSUSE(in) {
+			p.MoveAll(func(line string) string { return berkeley.ReplaceAllString(line, "lmdb:") }, "SUSE's Postfix has lmdb in the place of Berkeley DB: postmap and newaliases make the tables anew.")
+		}
 		r.Close(p, f.Path)
 	}
 	return r

@@ -173,9 +173,6 @@ func Run(name string, in convert.Input) convert.Result {
 	for path, all := range refused {
 		r.Refuse(path, all...)
 	}
-	if convert.ToSUSE(in) {
-		r = onSUSE(r, name, in)
-	}
 	return withoutRefused(r)
 }
 

@@ -36,19 +36,38 @@ var keepalivedPlaces = convert.Places{
 	{"/var/lib/mysql/mysql.sock", "/run/mysqld/mysqld.sock"},
 }
 
-// keepalivedUnits are what scripts of checks call the programs of services.
-var keepalivedUnits = []struct{ was, now string }{
-	{"httpd.service", "apache2.service"},
-	{"named.service", "named.service"},
-	{"crond.service", "cron.service"},
-	{"killall -0 httpd", "killall -0 apache2"},
-	{"pidof httpd", "pidof apache2"},
-	{"pgrep httpd", "pgrep apache2"},
-	{"is-active httpd", "is-active apache2"},
-	{"killall -0 mysqld", "killall -0 mariadbd"},
-	{"pidof mysqld", "pidof mariadbd"},
-	{"is-active redis", "is-active redis-server"},
-	{"status httpd", "status apache2"},
+// keepalivedUnits are what scripts of checks call the programs of services, in the rpm
+// families, on Debian and on SUSE, whose Apache is named by its MPM.
+var keepalivedUnits = []struct{ rpm, debian, suse string }{
+	{"httpd.service", "apache2.service", "apache2.service"},
+	{"crond.service", "cron.service", "cron.service"},
+	{"killall -0 httpd", "killall -0 apache2", "killall -0 httpd-prefork"},
+	{"pidof httpd", "pidof apache2", "pidof httpd-prefork"},
+	{"pgrep httpd", "pgrep apache2", "pgrep httpd-prefork"},
+	{"is-active httpd", "is-active apache2", "is-active apache2"},
+	{"killall -0 mysqld", "killall -0 mariadbd", "killall -0 mysqld"},
+	{"pidof mysqld", "pidof mariadbd", "pidof mysqld"},
+	{"is-active redis", "is-active redis-server", "is-active redis"},
+	{"status httpd", "status apache2", "status apache2"},
+}
+
+// keepalivedCalls is a line with the target's names of programs and units.
+func keepalivedCalls(line string, in convert.Input) string {
+	for _, u := range keepalivedUnits {
+		was, now := u.rpm, u.debian
+		switch {
+		case convert.FromDebian(in) && convert.ToSUSE(in):
+			was, now = u.debian, u.suse
+		case convert.FromDebian(in):
+			was, now = u.debian, u.rpm
+		case convert.ToSUSE(in):
+			now = u.suse
+		case convert.WithinRPM(in):
+			now = u.rpm
+		}
+		line = strings.ReplaceAll(line, was, now)
+	}
+	return line
 }
 
 // Keepalived keeps the file where it is: scripts of checks call programs and
@@ -118,15 +137,7 @@ func keepalivedLine(r *convert.Result, p *convert.Page, i int, word string, in c
 		keepalivedReplace(p, i, word, gone)
 		return
 	}
-	line := strings.TrimSpace(p.Lines[i])
-	for _, u := range keepalivedUnits {
-		switch {
-		case convert.FromDebian(in):
-			line = strings.ReplaceAll(line, u.now, u.was)
-		case !convert.WithinRPM(in):
-			line = strings.ReplaceAll(line, u.was, u.now)
-		}
-	}
+	line := keepalivedCalls(strings.TrimSpace(p.Lines[i]), in)
 	p.Replace(i, keepalivedPlaces.Between(in).Move(line), "Programs and units have other names and places.")
 	if strings.Contains(line, "killall ") || strings.Contains(line, "/killall") {
 		r.Packages = append(r.Packages, "psmisc")

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
-// namedPlaces are where the families keep what named.conf names. Debian's
+// namedHomes are where the families keep what named.conf names. Debian's
 // AppArmor lets named write in /var/cache/bind and /var/lib/bind alone.
-var namedPlaces = convert.Places{
+var namedHomes = convert.Homes{release.LineDebian: {
 	{"/etc/named.root.key", "/etc/bind/bind.keys"},
 	{"/etc/rndc.key", "/etc/bind/rndc.key"},
 	{"/etc/named.conf", "/etc/bind/named.conf"},
@@ -21,6 +22,22 @@ var namedPlaces = convert.Places{
 	{"/var/named", "/var/cache/bind"},
 	{"/var/log/named", "/var/log/bind"},
 	{"/var/run/named", "/run/named"},
+}, release.LineSUSE: {
+	{"/etc/named", "/etc/named.d"},
+	{"/var/named/named.ca", "/var/lib/named/root.hint"},
+	{"/var/named/chroot/var/named", "/var/lib/named"},
+	{"/var/named/slaves", "/var/lib/named/slave"},
+	{"/var/named/dynamic", "/var/lib/named/dyn"},
+	{"/var/named/data", "/var/lib/named/log"},
+	{"/var/named", "/var/lib/named"},
+}}
+
+// namedSUSE are what SUSE's package calls otherwise, below the folder of named.
+var namedSUSE = []convert.Rewording{
+	{Line: lazyregexp.New(`\bfile\s+"named\.ca"`), Now: `file "root.hint"`, Why: "SUSE's package has it by another name."},
+	{Line: lazyregexp.New(`\bfile\s+"slaves/`), Now: `file "slave/`, Why: "SUSE's package has the folder by another name."},
+	{Line: lazyregexp.New(`\bfile\s+"dynamic/`), Now: `file "dyn/`, Why: "SUSE's package has the folder by another name."},
+	{Line: lazyregexp.New(`"data/`), Now: `"log/`, Why: "SUSE's package has the folder by another name."},
 }
 
 // namedIncludes are files of the rpm family's own package.
@@ -71,29 +88,38 @@ func Named(in convert.Input) (r convert.Result) {
 				inComment = false
 			}
 		}
-		r.Close(p, namedPlaces.Between(in).Move(f.Path))
+		r.Close(p, namedHomes.Between(in).Move(f.Path))
 	}
 	if convert.FromDebian(in) {
-		namedWhole(&r)
+		namedWhole(&r, in)
 	}
 	return r
 }
 
 // namedWhole gives the target the file that includes the others, where the
 // source had it as its package makes it.
-func namedWhole(r *convert.Result) {
+func namedWhole(r *convert.Result, in convert.Input) {
 	text, from := "", ""
 	for _, f := range r.Files {
 		switch f.Path {
 		case "/etc/named.conf":
 			return
-		case "/etc/named/named.conf.options", "/etc/named/named.conf.local":
+		case "/etc/named/named.conf.options", "/etc/named/named.conf.local", "/etc/named.d/named.conf.options", "/etc/named.d/named.conf.local":
 			text, from = text+"include \""+f.Path+"\";\n", f.From
 		}
 	}
 	if from != "" {
-		r.Files = append(r.Files, convert.File{Path: "/etc/named.conf", From: from, Text: "// What Debian's named.conf includes.\n" + sortedLines(text) + "include \"/etc/named.rfc1912.zones\";\n"})
+		r.Files = append(r.Files, convert.File{Path: "/etc/named.conf", From: from, Text: "// What Debian's named.conf includes.\n" + sortedLines(text) + ownZones(in) + "\n"})
 	}
+}
+
+// ownZones is the line that includes the zones of the rpm families' package, which
+// SUSE's has not.
+func ownZones(in convert.Input) string {
+	if convert.ToSUSE(in) {
+		return `# include "/etc/named.rfc1912.zones";`
+	}
+	return `include "/etc/named.rfc1912.zones";`
 }
 
 // sortedLines has options before zones.
@@ -109,11 +135,16 @@ func namedLine(p *convert.Page, i int, line string, in convert.Input) {
 	if m := namedSince.FindStringSubmatch(why); m != nil && !convert.HasSince("bind", m[1], in.Target) {
 		why = ""
 	}
+	now := namedHomes.Between(in).Move(line)
 	switch {
 	case convert.ToRPM(in) && namedDefaults.MatchString(line):
-		p.Replace(i, `include "/etc/named.rfc1912.zones";`, convert.Elsewhere(in))
+		p.Replace(i, ownZones(in), convert.Elsewhere(in))
+	case convert.ToSUSE(in) && namedIncludes.MatchString(now):
+		p.Replace(i, "# "+line, "It is a file of the rpm families' package.")
+	case convert.ToSUSE(in) && rootKeys.MatchString(line):
+		p.Replace(i, "dnssec-validation auto;", "BIND has the keys of the root built in.")
 	case convert.ToRPM(in) && (namedIncludes.MatchString(line) || rootKeys.MatchString(line) || why == "" && namedRefused.MatchString(line)):
-		p.Replace(i, namedPlaces.Between(in).Move(line), convert.Elsewhere(in))
+		p.Replace(i, now, convert.Elsewhere(in))
 	case namedIncludes.MatchString(line):
 		p.Drop(i, "It is a file of the rpm families: BIND has these zones and keys built in.")
 	case namedRefused.MatchString(line):
@@ -125,6 +156,9 @@ func namedLine(p *convert.Page, i int, line string, in convert.Input) {
 	case why != "":
 		p.Refuse(i, why)
 	default:
-		p.Replace(i, namedPlaces.Between(in).Move(line), convert.Elsewhere(in))
+		p.Replace(i, now, convert.Elsewhere(in))
+		if convert.ToSUSE(in) {
+			p.Substitute(i, namedSUSE)
+		}
 	}
 }

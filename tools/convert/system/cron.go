@@ -22,8 +22,11 @@ func Cron(in convert.Input) (r convert.Result) {
 			continue
 		}
 		table := strings.HasPrefix(f.Path, "/var/") || path.Dir(f.Path) == "/etc/cron.d" || f.Path == "/etc/crontab"
-		if table && !convert.WithinRPM(in) {
-			cronTable(p, !strings.HasPrefix(f.Path, "/var/"), in)
+		switch users := !strings.HasPrefix(f.Path, "/var/"); {
+		case convert.WithinRPM(in):
+			cronWithin(p, table && users, in)
+		case table:
+			cronTable(p, users, in)
 		}
 		to := cronPlace(in, f.Path)
 		if was, now := path.Base(f.Path), path.Base(to); was != now {
@@ -38,6 +41,20 @@ func Cron(in convert.Input) (r convert.Result) {
 	return r
 }
 
+// cronWithin goes through a table or script that cronie had and has again, or SUSE's.
+func cronWithin(p *convert.Page, users bool, in convert.Input) {
+	if !convert.ToSUSE(in) {
+		return
+	}
+	for i, line := range p.Active() {
+		if fields, command := cutFields(line, times(line)+1); users && command != "" && !strings.Contains(fields[0], "=") {
+			cronJob(p, i, fields[len(fields)-1], users, in)
+		} else {
+			reword(p, i, in)
+		}
+	}
+}
+
 // cronSkips reports whether cronie passes over a file of that name.
 func cronSkips(name string) bool {
 	return strings.HasPrefix(name, "#") || slices.ContainsFunc([]string{"~", ".rpmsave", ".rpmorig", ".rpmnew", ".swp", ",v", ".cfsaved"}, func(end string) bool { return strings.HasSuffix(name, end) })
@@ -46,11 +63,9 @@ func cronSkips(name string) bool {
 // cronPlace is where a table or script stands on Debian.
 func cronPlace(in convert.Input, file string) string {
 	switch dir, name := path.Split(file); {
-	case convert.WithinRPM(in):
-		return file
-	case convert.FromDebian(in) && strings.HasPrefix(dir, "/var/"):
-		return "/var/spool/cron/" + cronAccount(in, name)
-	case convert.FromDebian(in):
+	case convert.ToRPM(in) && strings.HasPrefix(dir, "/var/"):
+		return in.Target.Family.Conventions().Crontabs.Folder + "/" + cronAccount(in, name)
+	case convert.ToRPM(in):
 		return file
 	case strings.HasPrefix(dir, "/var/"):
 		return "/var/spool/cron/crontabs/" + convert.DebianAccount(name)
@@ -186,23 +201,27 @@ func cronJob(p *convert.Page, i int, user string, users bool, in convert.Input) 
 }
 
 func accountWhy(in convert.Input) string {
-	if convert.FromDebian(in) {
-		return "The target's account has another name."
+	if convert.ToRPM(in) {
+		return convert.Whose(in.Target) + " account has another name."
 	}
 	return "Debian's account has another name."
 }
 
 // rpmAccounts are accounts of Debian's packages with their names in the rpm
 // families.
-var rpmAccounts = map[string]string{"www-data": "apache", "bind": "named", "openldap": "ldap", "proxy": "squid", "sudo": "wheel"}
+var rpmAccounts = map[string]string{"bind": "named", "openldap": "ldap", "proxy": "squid", "sudo": "wheel"}
 
 // cronAccount is what the target calls the owner of jobs.
 func cronAccount(in convert.Input, name string) string {
-	if !convert.FromDebian(in) {
+	web := in.Source.Family.Conventions().Web.Account
+	switch {
+	case !convert.ToRPM(in):
 		return convert.DebianAccount(name)
-	}
-	if now := rpmAccounts[name]; now != "" {
+	case name == web:
+		now, _ := in.WebAccount()
 		return now
+	case convert.FromDebian(in) && rpmAccounts[name] != "":
+		return rpmAccounts[name]
 	}
 	return name
 }

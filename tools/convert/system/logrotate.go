@@ -4,44 +4,75 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
 // rotated are the words of logrotate's files and of jobs that name what Debian
-// calls otherwise, and unrotated those of Debian that others do.
+// calls otherwise.
+var rotated = []convert.Rewording{
+	{Line: lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+apache\s+(apache|root)\b`), Now: "${1}${2} www-data adm", Why: "Debian's account of web servers is www-data."},
+	{Line: lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+nginx\s+(nginx|root|adm)\b`), Now: "${1}${2} www-data adm", Why: "Debian's account of web servers is www-data."},
+	{Line: lazyregexp.New(`\b(reload|restart|try-restart) httpd(\.service)?\b`), Now: "${1} apache2.service", Why: "The unit has another name."},
+	{Line: lazyregexp.New(`\b(reload|restart|try-restart) named(-chroot)?(\.service)?\b`), Now: "${1} named.service", Why: "The unit has another name."},
+	{Line: lazyregexp.New(`/var/run/syslogd\.pid`), Now: "/run/rsyslogd.pid", Why: "The file has another name."},
+}
+
+// rotatedSUSE are the words that name what SUSE calls otherwise.
+var rotatedSUSE = []convert.Rewording{
+	{Line: lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+apache\s+(apache|root)\b`), Now: "${1}${2} wwwrun www", Why: "SUSE's account of web servers is wwwrun, its group www."},
+	{Line: lazyregexp.New(`\b(reload|restart|try-restart) httpd(\.service)?\b`), Now: "${1} apache2.service", Why: "The unit has another name."},
+	{Line: lazyregexp.New(`\b(reload|restart|try-restart) crond(\.service)?\b`), Now: "${1} cron.service", Why: "The unit has another name."},
+}
+
+// unrotated are the words of Debian that others call otherwise, whose owner of a web
+// server's logs and whose unit of Apache are given.
+func unrotated(owner, whose, apache string) []convert.Rewording {
+	return []convert.Rewording{
+		{Line: debianOwner, Now: "${1}${2} " + owner, Why: whose},
+		{Line: debianApache, Now: "${1} " + apache, Why: "The unit has another name."},
+		{Line: debianBIND, Now: "${1} named.service", Why: "The unit has another name."},
+		{Line: debianFPM, Now: "${1} php-fpm.service", Why: "The unit has another name."},
+		{Line: debianApacheByRC, Now: "/usr/bin/systemctl ${1} " + apache, Why: "The unit has another name, and systemctl starts units."},
+		{Line: debianByRC, Now: "/usr/bin/systemctl ${2} ${1}.service", Why: "systemctl starts units."},
+		{Line: debianRsyslog, Now: "/usr/bin/systemctl -s HUP kill rsyslog.service", Why: "It is a script of Debian's."},
+	}
+}
+
 var (
-	rotated = []convert.Rewording{
-		{Line: lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+apache\s+(apache|root)\b`), Now: "${1}${2} www-data adm", Why: "Debian's account of web servers is www-data."},
-		{Line: lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+nginx\s+(nginx|root|adm)\b`), Now: "${1}${2} www-data adm", Why: "Debian's account of web servers is www-data."},
-		{Line: lazyregexp.New(`\b(reload|restart|try-restart) httpd(\.service)?\b`), Now: "${1} apache2.service", Why: "The unit has another name."},
-		{Line: lazyregexp.New(`\b(reload|restart|try-restart) named(-chroot)?(\.service)?\b`), Now: "${1} named.service", Why: "The unit has another name."},
-		{Line: lazyregexp.New(`/var/run/syslogd\.pid`), Now: "/run/rsyslogd.pid", Why: "The file has another name."},
-	}
-	unrotated = []convert.Rewording{
-		{Line: lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+www-data\s+(www-data|adm|root)\b`), Now: "${1}${2} apache root", Why: "The account of web servers is apache."},
-		{Line: lazyregexp.New(`\b(reload|restart|try-restart) apache2(\.service)?\b`), Now: "${1} httpd.service", Why: "The unit has another name."},
-		{Line: lazyregexp.New(`\b(reload|restart|try-restart) bind9(\.service)?\b`), Now: "${1} named.service", Why: "The unit has another name."},
-		{Line: lazyregexp.New(`\b(reload|restart|try-restart) php[0-9.]+-fpm(\.service)?\b`), Now: "${1} php-fpm.service", Why: "The unit has another name."},
-		{Line: lazyregexp.New(`\binvoke-rc\.d (?:--quiet )?apache2 (reload|restart)\b`), Now: "/usr/bin/systemctl ${1} httpd.service", Why: "The unit has another name, and systemctl starts units."},
-		{Line: lazyregexp.New(`\binvoke-rc\.d (?:--quiet )?([a-z0-9-]+) (reload|restart)\b`), Now: "/usr/bin/systemctl ${2} ${1}.service", Why: "systemctl starts units."},
-		{Line: lazyregexp.New(`/usr/lib/rsyslog/rsyslog-rotate`), Now: "/usr/bin/systemctl -s HUP kill rsyslog.service", Why: "It is a script of Debian's."},
-	}
+	debianOwner      = lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+www-data\s+(www-data|adm|root)\b`)
+	debianApache     = lazyregexp.New(`\b(reload|restart|try-restart) apache2(\.service)?\b`)
+	debianBIND       = lazyregexp.New(`\b(reload|restart|try-restart) bind9(\.service)?\b`)
+	debianFPM        = lazyregexp.New(`\b(reload|restart|try-restart) php[0-9.]+-fpm(\.service)?\b`)
+	debianApacheByRC = lazyregexp.New(`\binvoke-rc\.d (?:--quiet )?apache2 (reload|restart)\b`)
+	debianByRC       = lazyregexp.New(`\binvoke-rc\.d (?:--quiet )?([a-z0-9-]+) (reload|restart)\b`)
+	debianRsyslog    = lazyregexp.New(`/usr/lib/rsyslog/rsyslog-rotate`)
 )
+
+// rotations are the rules for a move.
+func rotations(in convert.Input) []convert.Rewording {
+	account, why := in.WebAccount()
+	switch {
+	case convert.FromDebian(in) && convert.ToSUSE(in):
+		return append(unrotated(account+" "+in.Target.Family.Conventions().Web.Group, why, "apache2.service"), rotatedSUSE...)
+	case convert.FromDebian(in):
+		return unrotated(account+" root", why, "httpd.service")
+	case convert.ToSUSE(in):
+		return rotatedSUSE
+	case convert.WithinRPM(in):
+		return nil
+	}
+	return rotated
+}
 
 // reword says what a job or a rule of logs says on the target.
 func reword(p *convert.Page, i int, in convert.Input) {
-	rules := rotated
-	switch {
-	case convert.FromDebian(in):
-		rules = unrotated
-	case convert.WithinRPM(in):
-		rules = nil
-	}
-	for _, rule := range rules {
-		p.Replace(i, rule.Line.ReplaceAllString(strings.TrimSpace(p.Lines[i]), rule.Now), rule.Why)
-	}
-	p.Replace(i, convert.LogPlaces.Between(in).Move(strings.TrimSpace(p.Lines[i])), convert.Elsewhere(in))
+	p.Substitute(i, rotations(in))
+	p.Replace(i, convert.Logs.Between(in).Move(strings.TrimSpace(p.Lines[i])), convert.Elsewhere(in))
 }
+
+// logrotateHomes are what the lines of families call the file of Apache's own rules.
+var logrotateHomes = convert.Homes{release.LineDebian: {{"/etc/logrotate.d/httpd", "/etc/logrotate.d/apache2"}}, release.LineSUSE: {{"/etc/logrotate.d/httpd", "/etc/logrotate.d/apache2"}}}
 
 // Logrotate carries rules over: the places of logs, accounts and units that
 // have other names.
@@ -51,7 +82,7 @@ func Logrotate(in convert.Input) (r convert.Result) {
 		for i := range p.Active() {
 			reword(p, i, in)
 		}
-		r.Close(p, convert.Places{{"/etc/logrotate.d/httpd", "/etc/logrotate.d/apache2"}}.Between(in).Move(f.Path))
+		r.Close(p, logrotateHomes.Between(in).Move(f.Path))
 	}
 	return r
 }

@@ -8,13 +8,16 @@ import (
 	"svc/tools/convert"
 )
 
-// sshdPlaces are where the families keep what sshd names.
-var sshdPlaces = convert.Places{
+// sshdHomes are where the families keep what sshd names.
+var sshdHomes = convert.Homes{release.LineDebian: {
 	{"/usr/libexec/openssh/sftp-server", "/usr/lib/openssh/sftp-server"},
 	{"/usr/libexec/sftp-server", "/usr/lib/openssh/sftp-server"},
 	{"/usr/lib/ssh/sftp-server", "/usr/lib/openssh/sftp-server"},
 	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-}
+}, release.LineSUSE: {{"/usr/libexec/openssh/sftp-server", "/usr/lib/ssh/sftp-server"}}}
+
+// sshdHomesSUSE16 are those of SUSE since SLES 16.
+var sshdHomesSUSE16 = convert.Homes{release.LineDebian: sshdHomes[release.LineDebian], release.LineSUSE: {{"/usr/libexec/openssh/sftp-server", "/usr/libexec/ssh/sftp-server"}}}
 
 // sshdPlacesAlpine are where Alpine keeps what Debian's sshd names.
 var sshdPlacesAlpine = convert.Places{{"/usr/lib/openssh/sftp-server", "/usr/lib/ssh/sftp-server"}}
@@ -42,12 +45,19 @@ var sshdAlgorithms = map[string]string{
 // SSHD drops and renames options that OpenSSH has no more, and leaves out
 // algorithms that the target lacks.
 func SSHD(in convert.Input) (r convert.Result) {
-	s := convert.Settings{Program: "sshd", Comment: "#", Places: sshdPlaces, Own: sshdOwn}.Towards(in)
+	s := convert.Settings{Program: "sshd", Comment: "#", Homes: sshdHomes, Own: sshdOwn}
+	if convert.ToSUSE(in) && !strings.HasPrefix(in.Target.Version, "15") {
+		s.Homes = sshdHomesSUSE16
+	}
+	s = s.Towards(in)
 	switch {
 	case in.Target.Family == release.Alpine:
 		s.Places, s.Own = sshdPlacesAlpine, sshdOwnAlpine
 	case convert.ToRPM(in):
 		s.Own = sshdOwnRPM
+	}
+	if convert.ToSUSE(in) {
+		s.Own = sshdOwnSUSE
 	}
 	if convert.DebianFamily(in.Target) && !convert.HasSince("sshd", "10", in.Target) {
 		s.Own = keepingDSA(s.Own)
@@ -105,6 +115,15 @@ func sshdOwnRPM(p *convert.Page, i int, name, value string) bool {
 		return true
 	}
 	return sshdOwn(p, i, name, value)
+}
+
+// sshdOwnSUSE leaves out the rpm families' policies of algorithms too.
+func sshdOwnSUSE(p *convert.Page, i int, name, value string) bool {
+	if strings.EqualFold(name, "include") && strings.Contains(value, "crypto-policies") {
+		p.Drop(i, "SUSE's sshd has its own defaults.")
+		return true
+	}
+	return sshdOwnRPM(p, i, name, value)
 }
 
 // algorithms leaves out of a list what the target does not have. Names with

@@ -33,6 +33,7 @@ func Sudoers(in convert.Input) (r convert.Result) {
 	if convert.FromDebian(in) {
 		tools = debianTools
 	}
+	certificates := convert.Homes{}.Between(in)
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		for i := range p.Lines {
@@ -48,6 +49,7 @@ func Sudoers(in convert.Input) (r convert.Result) {
 					}
 					return group
 				}), why)
+				p.Replace(i, certificates.Move(strings.TrimSpace(p.Lines[i])), convert.Elsewhere(in))
 			}
 		}
 		r.Close(p, f.Path)

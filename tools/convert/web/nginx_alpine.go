@@ -58,7 +58,7 @@ func nginxLineAlpine(p *convert.Page, i int, line string, in convert.Input) {
 	case nginxRefused(p, i, line, in):
 	case in.Source.Family == release.Alpine:
 		p.Reword(i, line, nginxFromAlpine)
-	case p.Reword(i, line, nginxToAlpine), nginxIncluded(p, i, line, nginxSnippetsAlpine), nginxOfDebian(p, i, line, in):
+	case p.Reword(i, line, nginxToAlpine), nginxIncluded(p, i, line, nginxSnippetsAlpine, nil), nginxOfDebian(p, i, line, in):
 	case strings.Contains(line, "ssl-cert-snakeoil"):
 		p.Refuse(i, "It is a certificate that Debian's package ssl-cert makes, which the target has not.")
 	}

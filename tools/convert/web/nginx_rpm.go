@@ -33,13 +33,16 @@ var nginxSnippets = []snippet{
 	{lazyregexp.New(`^include\s+"?(/etc/nginx/)?snippets/snakeoil\.conf"?\s*;`), "ssl_certificate /etc/pki/tls/certs/localhost.crt;\nssl_certificate_key /etc/pki/tls/private/localhost.key;"},
 }
 
+// nginxModules includes what Debian's packages enable.
+var nginxModules = lazyregexp.New(`^include\s+"?(/etc/nginx/)?modules-enabled/\*\.conf"?\s*;`)
+
 // nginxDebian are lines of Debian's nginx.conf; without a now they are dropped.
 var nginxDebian = []convert.Rewording{
 	{Line: lazyregexp.New(`^user\s+www-data(\s+www-data)?\s*;`), Now: "user nginx;", Why: "The account of nginx is nginx."},
-	{Line: lazyregexp.New(`^include\s+"?(/etc/nginx/)?modules-enabled/\*\.conf"?\s*;`), Now: "include /usr/share/nginx/modules/*.conf;", Why: "The target's packages enable their modules here."},
 	{Line: lazyregexp.New(`^include\s+"?(/etc/nginx/)?sites-enabled/\*(\.\w+)?"?\s*;`), Now: "", Why: "What is enabled stands in conf.d."},
 }
 
+// nginxPlacesRPM are where the rpm families keep what Debian's nginx names.
 var nginxPlacesRPM = convert.Places{
 	{"/etc/ssl/certs/ssl-cert-snakeoil.pem", "/etc/pki/tls/certs/localhost.crt"},
 	{"/etc/ssl/private/ssl-cert-snakeoil.key", "/etc/pki/tls/private/localhost.key"},
@@ -87,12 +90,16 @@ func nginxPlaceRPM(in convert.Input, file, enabled string) string {
 func ConfName(name string) string { return strings.TrimSuffix(name, ".conf") + ".conf" }
 
 func nginxLineRPM(p *convert.Page, i int, in convert.Input) {
-	line := strings.TrimSpace(p.Lines[i])
+	line, own := strings.TrimSpace(p.Lines[i]), convert.Homes{}.Of(in)
 	switch {
-	case nginxRefused(p, i, line, in), !convert.FromDebian(in):
-	case nginxIncluded(p, i, line, nginxSnippets), p.Reword(i, line, nginxDebian), nginxOfDebian(p, i, line, in):
+	case nginxRefused(p, i, line, in):
+	case !convert.FromDebian(in):
+		p.Replace(i, own.Move(line), convert.Elsewhere(in))
+	case nginxModules.MatchString(line):
+		p.Replace(i, "include /usr/share/nginx/modules/*.conf;", convert.Whose(in.Target)+" packages enable their modules here.")
+	case nginxIncluded(p, i, line, nginxSnippets, own), p.Reword(i, line, nginxDebian), nginxOfDebian(p, i, line, in):
 	default:
-		p.Replace(i, nginxPlacesRPM.Move(PHPBack(line)), convert.Elsewhere(in))
+		p.Replace(i, nginxPlacesRPM.Then(own).Move(PHPBack(line)), convert.Elsewhere(in))
 	}
 }
 
@@ -107,11 +114,12 @@ func nginxRefused(p *convert.Page, i int, line string, in convert.Input) bool {
 	return false
 }
 
-// nginxIncluded writes out what stands in a file of Debian's package.
-func nginxIncluded(p *convert.Page, i int, line string, snippets []snippet) bool {
+// nginxIncluded writes out what stands in a file of Debian's package, with the target's
+// own places.
+func nginxIncluded(p *convert.Page, i int, line string, snippets []snippet, own convert.Places) bool {
 	for _, s := range snippets {
 		if s.line.MatchString(line) {
-			p.Replace(i, s.now, "Debian's package has these lines in a file of its own.")
+			p.Replace(i, own.Move(s.now), "Debian's package has these lines in a file of its own.")
 			return true
 		}
 	}

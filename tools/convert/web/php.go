@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
@@ -62,6 +63,47 @@ func PHPBack(text string) string {
 		text = p.was.ReplaceAllString(text, p.now)
 	}
 	return text
+}
+
+// FPMPackage is the package of the rpm families or SUSE that has FPM.
+func FPMPackage(in convert.Input) string {
+	if convert.ToSUSE(in) {
+		return "php8-fpm"
+	}
+	return "php-fpm"
+}
+
+// phpHomes are where SUSE keeps what PHP's settings name, and phpFiles the settings
+// themselves.
+var (
+	phpHomes = convert.Homes{release.LineSUSE: {
+		{"/var/log/php-fpm/error.log", "/var/log/php-fpm.log"},
+		{"/var/log/php-fpm", "/var/log"},
+		{"/etc/php-fpm.d", "/etc/php8/fpm/php-fpm.d"},
+		{"/etc/php.d", "/etc/php8/conf.d"},
+		{"/var/lib/php/session", "/var/lib/php8"},
+		{"/var/lib/php/wsdlcache", "/var/lib/php8"},
+		{"/var/lib/mysql/mysql.sock", "/run/mysql/mysql.sock"},
+	}}
+	phpFiles = convert.Homes{release.LineSUSE: {
+		{"/etc/php-fpm.conf", "/etc/php8/fpm/php-fpm.conf"},
+		{"/etc/php-fpm.d", "/etc/php8/fpm/php-fpm.d"},
+		{"/etc/php.d", "/etc/php8/conf.d"},
+	}}
+)
+
+// phpInis are where a file of settings goes that the rpm families have once: SUSE has a
+// php.ini for each SAPI.
+func phpInis(in convert.Input, file string) (all []string) {
+	if !convert.ToSUSE(in) || file != "/etc/php.ini" {
+		return []string{phpFiles.Of(in).Move(file)}
+	}
+	for _, api := range [][2]string{{"php8-fpm", "fpm"}, {"apache2-mod_php8", "apache2"}, {"", "cli"}} {
+		if _, brought := in.Brought[api[0]]; brought || api[0] == "" {
+			all = append(all, "/etc/php8/"+api[1]+"/php.ini")
+		}
+	}
+	return all
 }
 
 // PHPPlaces are where the families keep the sockets of PHP.

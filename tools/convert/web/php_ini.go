@@ -71,7 +71,7 @@ func phpEnabled(in convert.Input) string {
 	if convert.DebianFamily(in.Target) {
 		return "Debian's packages enable their extensions themselves."
 	}
-	return "The target's packages enable their extensions themselves."
+	return convert.Whose(in.Target) + " packages enable their extensions themselves."
 }
 
 // phpIniRPM carries settings over to the one php.ini that the rpm families have.
@@ -83,16 +83,25 @@ func phpIniRPM(in convert.Input, s convert.Settings) (r convert.Result) {
 	for _, f := range in.Files {
 		p := s.Convert(f)
 		if !phpVersioned.MatchString(f.Path) {
-			r.Close(p, f.Path)
+			p.MoveAll(phpHomes.Of(in).Move, convert.Elsewhere(in))
+			closeInis(&r, p, in, f.Path)
 			continue
 		}
 		if path.Base(path.Dir(f.Path)) != phpOrder[max(whose, 0)] {
 			p.Refuse(0, "The target has one php.ini for all: that of "+phpOrder[max(whose, 0)]+" goes there.")
 		}
-		p.MoveAll(PHPBack, convert.Elsewhere(in))
-		r.Close(p, "/etc/php.ini")
+		p.MoveAll(func(line string) string { return phpHomes.Of(in).Move(PHPBack(line)) }, convert.Elsewhere(in))
+		closeInis(&r, p, in, "/etc/php.ini")
 	}
 	return r
+}
+
+// closeInis writes a file wherever the target reads it; what was done to it is told once.
+func closeInis(r *convert.Result, p *convert.Page, in convert.Input, file string) {
+	for _, to := range phpInis(in, file) {
+		r.Close(p, to)
+		p.Changes, p.Refused = nil, nil
+	}
 }
 
 // phpOrder are the SAPIs of Debian whose php.ini the rpm families' becomes, the
@@ -126,7 +135,7 @@ func PHPPool(in convert.Input) (r convert.Result) {
 		if strings.HasPrefix(name, "[") || strings.HasPrefix(name, "#") {
 			return true
 		}
-		now := phpAccounts(in, value)
+		now := phpAccounts(in, name, value)
 		if _, why := in.WebAccount(); phpAccount.MatchString(name) && now != value {
 			p.Replace(i, name+" = "+now, why)
 			return true
@@ -159,12 +168,17 @@ func PHPPool(in convert.Input) (r convert.Result) {
 }
 
 // phpAccounts are the accounts of a list as the target has them.
-func phpAccounts(in convert.Input, value string) string {
+func phpAccounts(in convert.Input, name, value string) string {
+	web := in.Target.Family.Conventions().Web
+	now := web.Account
+	if strings.Contains(name, "group") {
+		now = web.Group
+	}
 	switch {
 	case convert.FromDebian(in):
-		return strings.ReplaceAll(value, "www-data", "apache")
+		return strings.ReplaceAll(value, "www-data", now)
 	case convert.WithinRPM(in):
-		return value
+		return rpmWebAccount.ReplaceAllString(value, now)
 	}
 	return webAccount.ReplaceAllString(value, "www-data")
 }
@@ -181,13 +195,19 @@ func phpPoolRPM(in convert.Input, s convert.Settings) (r convert.Result) {
 		case convert.FromDebian(in):
 			to = "/etc/php-fpm.d/" + path.Base(f.Path)
 		}
+		move := phpHomes.Of(in).Move
 		if convert.FromDebian(in) {
-			p.MoveAll(PHPBack, convert.Elsewhere(in))
+			move = func(line string) string { return phpHomes.Of(in).Move(PHPBack(line)) }
 		}
-		r.Close(p, to)
+		p.MoveAll(move, convert.Elsewhere(in))
+		r.Close(p, phpFiles.Of(in).Move(to))
 	}
 	return r
 }
 
-// webAccount is what the rpm families call the account of web servers.
-var webAccount = lazyregexp.New(`\b(apache|nginx|nobody)\b`)
+// rpmWebAccount is what the rpm families call the account of web servers, and webAccount
+// the accounts that Debian has that one for.
+var (
+	rpmWebAccount = lazyregexp.New(`\bapache\b`)
+	webAccount    = lazyregexp.New(`\b(apache|nginx|nobody)\b`)
+)

@@ -85,6 +85,8 @@ type httpdRun struct {
 	in      convert.Input
 	modules map[string][]string // what has to be enabled → the files that need it
 	places  convert.Places
+	// variables are those of Debian's envvars, towards others.
+	variables *strings.Replacer
 
 	defaultSite bool // Debian's default site is removed
 }
@@ -286,8 +288,16 @@ func (h *httpdRun) paths(p *convert.Page, i int) {
 		now = oldMPM.Replace(now)
 	}
 	if now != absolute {
-		p.Replace(i, now, convert.Elsewhere(h.in))
+		p.Replace(i, now, h.elsewhere())
 	}
+}
+
+// elsewhere says why a place is another.
+func (h *httpdRun) elsewhere() string {
+	if convert.WithinRPM(h.in) {
+		return "The target keeps it in another place."
+	}
+	return convert.Elsewhere(h.in)
 }
 
 // oldMPM are the source files by which httpd 2.2 named its MPMs.

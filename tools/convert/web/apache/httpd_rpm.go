@@ -36,8 +36,11 @@ var httpdRPMPlaces = convert.Places{
 	{"/etc/ssl/private", "/etc/pki/tls/private"},
 }
 
-// httpdVariables are those of Debian's envvars.
-var httpdVariables = strings.NewReplacer("${APACHE_LOG_DIR}", "/var/log/httpd", "${APACHE_RUN_DIR}", "/run/httpd", "${APACHE_LOCK_DIR}", "/run/httpd", "${APACHE_RUN_USER}", "apache", "${APACHE_RUN_GROUP}", "apache")
+// httpdVariables are those of Debian's envvars, with what the target has for them.
+func httpdVariables(in convert.Input) *strings.Replacer {
+	web, there := in.Target.Family.Conventions().Web, httpdHomes.Of(in).Move
+	return strings.NewReplacer("${APACHE_LOG_DIR}", there("/var/log/httpd"), "${APACHE_RUN_DIR}", there("/run/httpd"), "${APACHE_LOCK_DIR}", there("/run/httpd"), "${APACHE_RUN_USER}", web.Account, "${APACHE_RUN_GROUP}", web.Group)
+}
 
 // httpdDebians are directives by which Debian's apache2.conf says what the
 // target's httpd.conf says itself.
@@ -50,7 +53,7 @@ var httpdDebianOwn = lazyregexp.New(`^"?(/etc/apache2/)?((mods|sites|conf)-enabl
 // enabled goes to conf.d by the name by which it is, what is not stands in a
 // folder that nothing reads; modules come with their packages.
 func httpdFromDebian(in convert.Input) convert.Result {
-	h := &httpdRun{in: in, modules: map[string][]string{}, places: httpdRPMPlaces}
+	h := &httpdRun{in: in, modules: map[string][]string{}, places: httpdRPMPlaces.Then(httpdHomes.Of(in)), variables: httpdVariables(in)}
 	enabled := map[string]string{}
 	for link, file := range in.Links {
 		enabled[file] = path.Base(link)
@@ -62,7 +65,7 @@ func httpdFromDebian(in convert.Input) convert.Result {
 		}
 		p := convert.Open(f, "#")
 		h.debianLines(p, enabled)
-		h.Close(p, httpdRPMPlace(f.Path, enabled[f.Path]))
+		h.Close(p, fileThere(in, httpdRPMPlace(f.Path, enabled[f.Path]), p.Text()))
 	}
 	h.packages()
 	return h.Result
@@ -101,13 +104,13 @@ func httpdRPMPlace(file, enabled string) string {
 
 // link says of what enables a file or a module what becomes of that.
 func (h *httpdRun) link(link, file string) {
-	why := "What it enables goes to /etc/httpd/conf.d where a person wrote it; the target's own package has the rest."
+	why := "What it enables goes to " + confFolder(h.in) + " where a person wrote it; the target's own package has the rest."
 	module, isModule := strings.CutSuffix(path.Base(link), ".load")
 	switch {
 	case !isModule:
 	case strings.HasPrefix(module, "php"):
-		h.Packages = append(h.Packages, "php-fpm")
-		why = "The target's httpd has PHP run by php-fpm."
+		h.Packages = append(h.Packages, web.FPMPackage(h.in))
+		why = convert.Whose(h.in.Target) + " httpd has PHP run by php-fpm."
 	case strings.HasPrefix(module, "mpm_") && convert.ToSUSE(h.in):
 		why = "A package of SUSE's has each MPM, prefork by default; APACHE_MPM of /etc/sysconfig/apache2 says which of several runs."
 	case module == "mpm_prefork" || module == "mpm_worker":
@@ -116,7 +119,7 @@ func (h *httpdRun) link(link, file string) {
 		why = "The target loads its MPM here."
 	default:
 		h.need(module, link)
-		why = "The target's packages load their modules themselves."
+		why = convert.Whose(h.in.Target) + " packages load their modules themselves."
 		if name := httpdRPMPackages[module]; name != "" && !convert.ToSUSE(h.in) {
 			why = name + " loads its module itself."
 		}
@@ -154,7 +157,7 @@ func (h *httpdRun) debianLine(p *convert.Page, i int, name, value string, enable
 	}
 	switch gone := httpdGone[name]; {
 	case httpdDebians.MatchString(name) && (strings.Contains(value, "${APACHE_") || name == "serverroot"):
-		p.Drop(i, "The target's httpd.conf says it.")
+		p.Drop(i, convert.Whose(h.in.Target)+" httpd.conf says it.")
 	case name == "user" || name == "group":
 		p.Refuse(i, "The server runs as an account of its own: set it in /etc/httpd/conf/httpd.conf.")
 	case gone.why != "" && gone.now == "" && name != "serverroot" && name != "pidfile":
@@ -170,7 +173,7 @@ func (h *httpdRun) debianLine(p *convert.Page, i int, name, value string, enable
 	case strings.HasPrefix(name, "/"), httpdDirectives()[name] != nil, strings.HasPrefix(name, "php_"):
 		for n := i; n <= last; n++ {
 			line := strings.TrimSpace(p.Lines[n])
-			p.Replace(n, h.places.Move(web.PHPBack(httpdVariables.Replace(line))), "The target keeps it in another place, or by another name.")
+			p.Replace(n, h.places.Move(web.PHPBack(h.variables.Replace(line))), "The target keeps it in another place, or by another name.")
 		}
 		h.needs(p, name, strings.Join(p.Lines[i:last+1], " "))
 	default:
@@ -188,7 +191,7 @@ func (h *httpdRun) debianListen(p *convert.Page, i int, value string) {
 	case !everywhere:
 		p.Refuse(i, "The target's httpd opens port "+port+oneAddress)
 	case port == "80":
-		p.Drop(i, "The target's httpd.conf opens port 80.")
+		p.Drop(i, convert.Whose(h.in.Target)+" httpd.conf opens port 80.")
 	case convert.ToSUSE(h.in):
 		p.Replace(i, "<IfDefine !SSL>\n    Listen 443\n</IfDefine>", "SUSE's listen.conf opens port 443 where APACHE_SERVER_FLAGS has SSL.")
 	default:
@@ -204,7 +207,7 @@ func (h *httpdRun) debianModule(p *convert.Page, i int, value string) {
 		return
 	}
 	h.need(name, p.From)
-	p.Drop(i, "The target's packages load their modules themselves.")
+	p.Drop(i, convert.Whose(h.in.Target)+" packages load their modules themselves.")
 }
 
 // debianInclude has a file included from where it stands now.
@@ -217,9 +220,9 @@ func (h *httpdRun) debianInclude(p *convert.Page, i int, value string, enabled m
 	name := strings.Fields(p.Lines[i])[0]
 	switch {
 	case httpdDebianOwn.MatchString(value):
-		p.Drop(i, "The target's httpd.conf includes /etc/httpd/conf.d/*.conf.")
+		p.Drop(i, convert.Whose(h.in.Target)+" httpd.conf includes "+confFolder(h.in)+"/*.conf.")
 	case written:
-		p.Replace(i, name+" "+httpdRPMPlace(file, enabled[file]), convert.Elsewhere(h.in))
+		p.Replace(i, name+" "+h.places.Move(httpdRPMPlace(file, enabled[file])), convert.Elsewhere(h.in))
 	case strings.HasPrefix(file, "/etc/apache2/") && path.Dir(path.Dir(file)) == "/etc/apache2" && !strings.Contains(file, "*"):
 		p.Refuse(i, "It is a file of Debian's package, which the target has not: say what of it is wanted.")
 	default:
@@ -230,10 +233,7 @@ func (h *httpdRun) debianInclude(p *convert.Page, i int, value string, enabled m
 // httpdWithin carries a server of the rpm families to a later release, where it
 // has the same places.
 func httpdWithin(in convert.Input) convert.Result {
-	h := &httpdRun{in: in, modules: map[string][]string{}}
-	if convert.ToSUSE(in) {
-		h.places = SUSEPlaces
-	}
+	h := &httpdRun{in: in, modules: map[string][]string{}, places: httpdHomes.Of(in)}
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		for i := 0; i < len(p.Lines); i++ {
@@ -242,12 +242,13 @@ func httpdWithin(in convert.Input) convert.Result {
 			}
 			for i < len(p.Lines)-1 && strings.HasSuffix(p.Lines[i], `\`) {
 				i++
+				h.moved(p, i)
 			}
 		}
 		if strings.HasPrefix(in.VersionOf("httpd"), "2.2") {
 			h.access(p)
 		}
-		h.Close(p, f.Path)
+		h.Close(p, fileThere(in, f.Path, p.Text()))
 	}
 	h.packages()
 	return h.Result
@@ -291,10 +292,19 @@ func (h *httpdRun) ownLine(p *convert.Page, i int, name, value string) bool {
 		h.debianListen(p, i, value)
 	case strings.HasPrefix(name, "include") && httpdOwn.MatchString(value):
 		p.Drop(i, "SUSE's own files include what stands in conf.d and vhosts.d.")
+	case strings.HasPrefix(name, "include"):
+		h.moved(p, i)
 	default:
 		return false
 	}
 	return true
+}
+
+// moved rewrites the places of a line that a later release of the family takes as it is.
+func (h *httpdRun) moved(p *convert.Page, i int) {
+	if !p.Idle(i) {
+		p.Replace(i, h.places.Move(strings.TrimSpace(p.Lines[i])), convert.Elsewhere(h.in))
+	}
 }
 
 // laterModule leaves out modules that httpd has no more.
@@ -308,8 +318,8 @@ func (h *httpdRun) laterModule(p *convert.Page, i int, value string) {
 		p.Drop(i, "It is loaded where a directive needs it.")
 	case known:
 	case strings.HasPrefix(name, "php"):
-		h.Packages = append(h.Packages, "php-fpm")
-		p.Drop(i, "The target's httpd has PHP run by php-fpm.")
+		h.Packages = append(h.Packages, web.FPMPackage(h.in))
+		p.Drop(i, convert.Whose(h.in.Target)+" httpd has PHP run by php-fpm.")
 	case httpdRPMPackages[name] != "":
 		h.need(name, p.From)
 		p.Drop(i, httpdRPMPackages[name]+" loads its module itself.")

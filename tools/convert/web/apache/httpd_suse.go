@@ -2,13 +2,16 @@ package apache
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
-var SUSEPlaces = convert.Places{
+// httpdHomes are where SUSE keeps what httpd's configuration names.
+var httpdHomes = convert.Homes{release.LineSUSE: {
 	{"/etc/pki/tls/certs/localhost.crt", "/etc/apache2/ssl.crt/server.crt"},
 	{"/etc/pki/tls/private/localhost.key", "/etc/apache2/ssl.key/server.key"},
 	{"/etc/httpd/conf", "/etc/apache2"},
@@ -21,6 +24,25 @@ var SUSEPlaces = convert.Places{
 	{"/run/httpd", "/run"},
 	{"/usr/lib64/httpd/modules", "/usr/lib64/apache2"},
 	{"/usr/share/httpd", "/usr/share/apache2"},
+}}
+
+// httpdFiles are where it keeps the files themselves; its own httpd.conf stays.
+var httpdFiles = convert.Homes{release.LineSUSE: {
+	{"/etc/httpd/conf/httpd.conf", "/etc/apache2/conf.d/httpd.conf"},
+	{"/etc/httpd/conf.modules.d", "/etc/apache2/conf.d"},
+	{"/etc/httpd", "/etc/apache2"},
+}}
+
+// confFolder is where the target's httpd.conf looks for what a person wrote.
+func confFolder(in convert.Input) string { return httpdFiles.Of(in).Move("/etc/httpd/conf.d") }
+
+// fileThere is where a file of the rpm families' places stands on the target: SUSE has
+// a folder for virtual hosts.
+func fileThere(in convert.Input, file, text string) string {
+	if convert.ToSUSE(in) && path.Dir(file) == "/etc/httpd/conf.d" && VirtualHost.MatchString(text) {
+		return "/etc/apache2/vhosts.d/" + path.Base(file)
+	}
+	return httpdFiles.Of(in).Move(file)
 }
 
 // suseModules are those that SUSE's apache2 loads by itself, and those that are
@@ -49,7 +71,7 @@ func (h *httpdRun) loadModules() {
 		if from == "" {
 			from = file
 		}
-		text += "<IfModule !" + module + "_module>\n    LoadModule " + module + "_module /etc/httpd/modules/mod_" + module + ".so\n</IfModule>\n"
+		text += "<IfModule !" + module + "_module>\n    LoadModule " + module + "_module /usr/lib64/apache2/mod_" + module + ".so\n</IfModule>\n"
 	}
 	for _, module := range slices.Sorted(maps.Keys(h.modules)) {
 		files := h.modules[module]
@@ -61,6 +83,6 @@ func (h *httpdRun) loadModules() {
 		}
 	}
 	if from != "" {
-		h.Files = append(h.Files, convert.File{Path: "/etc/httpd/conf.d/00-modules.conf", Text: text, From: from, Mode: "0644"})
+		h.Files = append(h.Files, convert.File{Path: "/etc/apache2/conf.d/00-modules.conf", Text: text, From: from, Mode: "0644"})
 	}
 }
