@@ -195,6 +195,7 @@ time.sleep(3600)' svc-e2e-process &
 	same "nothing is left" "$(left)" ""
 	same "nor a mount" "$(grep -F "$running" /proc/self/mounts)" ""
 	same "nothing got out, of the source's copy or the target" "$(field "$work/hostile.out" "[(c['verdict'], c.get('source')) for c in d['checks'] if c['kind']=='own']")" "[('runs', 'passes')]"
+	same "its bombs were ended, and that is said" "$(field "$work/hostile.out" "sorted(r.split()[2] for r in d['remarks'] if 'bomb.service' in r)")" "['source,', 'target,']"
 	rm -rf /var/lib/svc-e2e-host /tmp/svc-e2e-host
 }
 

@@ -20,6 +20,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/client"
+	"svc/backend/visible"
 	"svc/tools/artifact"
 	"svc/tools/cvescan"
 	"svc/tools/evidence"
@@ -219,11 +220,13 @@ func (r *rehearsing) follow(ctx context.Context, steps ...func(context.Context) 
 	return nil
 }
 
-// remark adds what a reader should know.
+// remark adds what a reader should know, once.
 func (r *rehearsing) remark(s string) {
 	r.noting.Lock()
 	defer r.noting.Unlock()
-	r.remarks = append(r.remarks, s)
+	if !slices.Contains(r.remarks, s) {
+		r.remarks = append(r.remarks, s)
+	}
 }
 
 // chooseLevel says how far a user who is no root gets.
@@ -305,6 +308,9 @@ const (
 // boot starts a sandbox, and waits for its services.
 func (r *rehearsing) boot(ctx context.Context, o sandbox.Options) (*booted, error) {
 	since := time.Now()
+	o.Thinned = func(group string) {
+		r.remark(fmt.Sprintf("Of the %s, all processes of %s were ended: the machine wanted more processes than a rehearsal has, and this had the most.", o.Name, visible.Text(group)))
+	}
 	s, err := sandbox.Start(ctx, o)
 	if err != nil {
 		return nil, err

@@ -3,12 +3,12 @@
 package sandbox
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -81,47 +81,55 @@ func makeGroups(l Limits) (g groups, err error) {
 	}
 	memory, processes := strconv.FormatInt(l.Memory, 10), strconv.Itoa(l.Processes)
 	return g, errors.Join(
-		g.bound(name, "memory", "", map[string]string{"memory.max": memory, "memory.swap.max": "0"}, map[string]string{"memory.limit_in_bytes": memory}),
+		os.WriteFile(g.Unified+"/cgroup.max.descendants", []byte(strconv.Itoa(maxGroups)), 0),
+		g.bound(name, "memory", map[string]string{"memory.max": memory, "memory.swap.max": "0"}, map[string]string{"memory.limit_in_bytes": memory}),
 		// What enters has a bound of its own: a root that takes all of its is still asked.
-		g.bound(name, "pids", boxGroup, map[string]string{"pids.max": processes}, map[string]string{"pids.max": processes}),
+		g.bound(name, "pids", map[string]string{"pids.max": processes}, map[string]string{"pids.max": processes}, boxGroup, runGroup),
 		g.share(name),
 	)
 }
 
-// share has all that runs in a sandbox weigh as much as one busy program for each
-// processor, however many they are, where others want the processors too.
+// maxGroups is how many groups a root may make: a unit takes one.
+const maxGroups = 4096
+
+// share has all that runs in a sandbox weigh as much as one busy program, or as one
+// group of services, however many they are, where others want the processors too.
 func (g *groups) share(name string) error {
 	if _, err := os.Stat(g.Unified + "/cpu.weight"); err != nil && mounted("cgroup", "cpu") == "" {
 		return nil // this host shares its processors between processes alone
 	}
-	n := runtime.NumCPU()
-	return g.bound(name, "cpu", "", map[string]string{"cpu.weight": strconv.Itoa(min(100*n, 10_000))}, map[string]string{"cpu.shares": strconv.Itoa(1024 * n)})
+	return g.bound(name, "cpu", map[string]string{"cpu.weight": "100"}, map[string]string{"cpu.shares": "1024"})
 }
 
-// bound writes limits of a controller to a sandbox's group or one below it: those of
-// the second version, or those of the first where the controller is of that.
-func (g *groups) bound(name, controller, below string, files, older map[string]string) error {
-	dir := g.Unified + below
+// bound writes limits of a controller to a sandbox's group, or to those below it: those
+// of the second version, or those of the first where the controller is of that.
+func (g *groups) bound(name, controller string, files, older map[string]string, below ...string) error {
+	dir := g.Unified
 	if ours().user && !strings.Contains(" "+text(g.Unified+"/cgroup.controllers")+" ", " "+controller+" ") {
 		return nil // it is not given to users: processes are bounded alone
 	}
 	switch at := mounted("cgroup", controller); {
 	case at != "":
-		files, dir = older, filepath.Join(at, name)+below
+		files, dir = older, filepath.Join(at, name)
 		for _, d := range []string{"", boxGroup, runGroup} {
-			if err := os.Mkdir(filepath.Join(at, name)+d, 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // controllers may share a hierarchy
+			if err := os.Mkdir(dir+d, 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // controllers may share a hierarchy
 				return err
 			}
 		}
-		g.Older = append(g.Older, filepath.Join(at, name))
-	case below != "":
+		g.Older = append(g.Older, dir)
+	case below != nil:
 		if err := os.WriteFile(g.Unified+"/cgroup.subtree_control", []byte("+"+controller), 0); err != nil {
 			return fmt.Errorf("a sandbox takes limits of %s: %w", controller, err)
 		}
 	}
-	for file, value := range files {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(value), 0); err != nil && !strings.Contains(file, "swap") {
-			return fmt.Errorf("a sandbox takes limits of %s: %w", controller, err)
+	if below == nil {
+		below = []string{""}
+	}
+	for _, d := range below {
+		for file, value := range files {
+			if err := os.WriteFile(filepath.Join(dir+d, file), []byte(value), 0); err != nil && !strings.Contains(file, "swap") {
+				return fmt.Errorf("a sandbox takes limits of %s: %w", controller, err)
+			}
 		}
 	}
 	return nil
@@ -199,6 +207,38 @@ func (s *Sandbox) worked() time.Duration {
 	var µs int64
 	_, _ = fmt.Sscanf(text(s.groups.Unified+boxGroup+"/cpu.stat"), "usage_usec %d", &µs)
 	return time.Duration(µs) * time.Microsecond
+}
+
+// crowded reports whether what runs in a sandbox was refused processes since refused
+// was the number of refusals, and still has nearly all that it may.
+func (g groups) crowded(refused *int) bool {
+	sum, full := 0, false
+	for _, dir := range append(g.each(boxGroup), g.each(runGroup)...) {
+		var n, most, now int
+		_, _ = fmt.Sscanf(text(dir+"/pids.events"), "max %d", &n)
+		_, _ = fmt.Sscan(text(dir+"/pids.max")+" "+text(dir+"/pids.current"), &most, &now)
+		sum, full = sum+n, full || most > 0 && now > most/10*9
+	}
+	rose := sum > *refused
+	*refused = sum
+	return rose && full
+}
+
+// most is the group with the most processes, and whether pid is one of them.
+func (g groups) most(pid int) (group string, has bool) {
+	most := 0
+	_ = filepath.WalkDir(g.Unified, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return nil // a unit may end meanwhile
+		}
+		b, _ := os.ReadFile(name + "/cgroup.procs")
+		if n := bytes.Count(b, []byte("\n")); n > most {
+			most, group = n, name
+			has = bytes.Contains(append([]byte("\n"), b...), fmt.Appendf(nil, "\n%d\n", pid))
+		}
+		return nil
+	})
+	return group, has
 }
 
 // remove ends all that is left in the groups, and takes them away.

@@ -3,7 +3,6 @@
 package sandbox
 
 import (
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -13,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -124,14 +122,42 @@ func TestItsProcessesAreBounded(t *testing.T) {
 		return text
 	}
 	is.Equal(written(boxGroup, "pids.max"), "64\n")
+	is.Equal(written(runGroup, "pids.max"), "64\n")
+	is.Equal(written("", "cgroup.max.descendants"), "4096\n")
 	if share := written("", "cpu.weight", "cpu.shares"); share != "" { // a host may have no such controller
-		n := runtime.NumCPU()
-		is.True(share == fmt.Sprintln(min(100*n, 10_000)) || share == fmt.Sprintln(1024*n))
+		is.True(share == "100\n" || share == "1024\n")
 	}
 	is.Equal(said(t, s, "echo asked"), "asked")
 	is.NoErr(s.Close())
 	_, err := os.Stat(s.groups.Unified)
 	is.True(os.IsNotExist(err)) // nothing is left
+}
+
+func TestABombIsEndedAndTheRestGoesOn(t *testing.T) {
+	is := is.New(t)
+	ended := make(chan string, 100)
+	s := start(t, Options{Limits: Limits{Processes: 64}, Thinned: func(group string) { ended <- group }})
+	unit := s.groups.Unified + boxGroup + "/bomb.service" // as its systemd makes it
+	is.NoErr(os.Mkdir(unit, 0o755))
+	join := ""
+	for _, dir := range append([]string{unit}, s.groups.each(boxGroup)[1:]...) {
+		join += "echo $$ >" + dir + "/cgroup.procs && "
+	}
+	bomb := exec.CommandContext(t.Context(), "sh", "-c", join+"while :; do sleep 100 & done")
+	is.NoErr(bomb.Start())
+	select {
+	case group := <-ended:
+		is.Equal(group, "bomb.service")
+	case <-time.After(30 * time.Second):
+		t.Fatal("it goes on")
+	}
+	is.True(bomb.Wait() != nil) // it was killed
+	is.Equal(said(t, s, "echo asked"), "asked")
+	is.NoErr(s.Exceeded())
+	_, err := s.Run(t.Context(), Command{Words: []string{"sh", "-c", "while :; do sleep 100 & done"}, Time: 20 * time.Second})
+	is.NoErr(err)
+	is.Equal(<-ended, "run") // what enters is hostile, too
+	is.Equal(said(t, s, "echo asked"), "asked")
 }
 
 func TestItsDiskIsBounded(t *testing.T) {

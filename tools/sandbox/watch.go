@@ -16,18 +16,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrTooMuch means that a sandbox took more of the disk or of time than it may.
+// ErrTooMuch means that a sandbox took more of the disk, of time or of processes than
+// it may.
 var ErrTooMuch = errors.New("the sandbox took more than it may")
 
 // reserve is what a sandbox leaves of the host's disk, in bytes.
 const reserve = 2 << 30
 
-// watch ends a sandbox that writes more than it may. What it wrote is counted only
-// where the disk has lost about as much.
+// maxThinned is how often a sandbox may want more processes than it may have.
+const maxThinned = 20
+
+// watch ends a sandbox that writes more than it may, or does not stop wanting
+// processes. What it wrote is counted only where the disk has lost about as much.
 func (s *Sandbox) watch(ctx context.Context) {
 	begin := free(s.options.Dir)
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
+	refused, thinned := 0, 0
 	for {
 		select {
 		case <-s.done:
@@ -38,6 +43,13 @@ func (s *Sandbox) watch(ctx context.Context) {
 			}
 			return
 		case <-tick.C:
+		}
+		if s.groups.crowded(&refused) {
+			if thinned++; thinned > maxThinned || !s.thin() {
+				s.exceeded <- fmt.Errorf("%w: it wanted more than %d processes", ErrTooMuch, s.options.Limits.Processes)
+				_ = s.stage.Process.Kill()
+				return
+			}
 		}
 		now := free(s.options.Dir)
 		if now > reserve && (begin-now < s.options.Limits.Disk || used(s.options.Dir+"/data/upper") < s.options.Limits.Disk) {
@@ -51,6 +63,19 @@ func (s *Sandbox) watch(ctx context.Context) {
 		_ = s.stage.Process.Kill()
 		return
 	}
+}
+
+// thin ends the group of a sandbox with the most processes, as a kernel that lacks
+// memory ends what has most of it. It is false where that is the first process's.
+func (s *Sandbox) thin() bool {
+	group, first := s.groups.most(s.pid)
+	if first || os.WriteFile(group+"/cgroup.kill", []byte("1"), 0) != nil {
+		return false
+	}
+	if s.options.Thinned != nil {
+		s.options.Thinned(filepath.Base(group))
+	}
+	return true
 }
 
 // free is what the disk of a folder has left, in bytes.
