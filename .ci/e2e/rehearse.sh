@@ -231,8 +231,14 @@ user() {
 	same "a site was not" "$(verdict "$home/chroot" "site ")" "could not be tried"
 	group=$(findmnt -nt cgroup2 -o TARGET | head -n 1)/svc-e2e-user # as systemd gives its users
 	mkdir "$group" && chown -R "$account" "$group"
-	exits "with a control group of one's own it boots" 0 bash -c 'echo 0 >"$1/cgroup.procs" && shift && exec "$@"' _ "$group" runuser -u "$account" -- env -C "$home" HOME="$home" "$work/svc" rehearse --root "$source" --target debian-13 --archive "$(mirror)" --out booted
+	grouped() { bash -c 'echo 0 >"$1/cgroup.procs" && shift && exec "$@"' _ "$group" runuser -u "$account" -- env -C "$home" HOME="$home" "$work/svc" rehearse --root "$source" --target debian-13 --archive "$(mirror)" "$@"; }
+	exits "with a control group of one's own it boots" 0 grouped --out booted
 	same "and runs" "$(field "$home/booted" "d['level']+' '+d['compared']") $(verdict "$home/booted" "unit clock.service")" "booted a copy of the source, booted runs"
+	exits "with data the program fails without root, too" 6 grouped --out data --with-data
+	same "and nothing else" "$(field "$home/data" "[c['subject'] for c in d['checks'] if c['verdict']=='does not run']")" "['shopd.service']"
+	same "the data are equal" "$(verdict "$home/data" "data files, as")" runs
+	same "but for what could not be read" "$(verdict "$home/data" "data files that could not be read")" "could not be tried"
+	same "a server has its own folder" "$(verdict "$home/data" "unit redis-server.service")" runs
 	same "nothing is left" "$(as ls "$home/.cache/svc/rehearsals/running"; pgrep -u "$account" -l || true)" ""
 	find "$group" -depth -type d -exec rmdir {} \;
 	userdel --remove "$account" 2>/dev/null

@@ -215,8 +215,17 @@ func (j judge) data() (all []Check) {
 		}
 		all = append(all, c)
 	}
+	if n := len(j.Unread); n > 0 && len(j.Data) > 0 {
+		all = append(all, Check{
+			Subject: "files that could not be read", Verdict: Untried, Log: j.Unread[:min(n, maxNamed)],
+			Why: fmt.Sprintf("Who called this may not read %d files and folders of the source: they were neither moved nor compared. As root they are.", n),
+		})
+	}
 	return all
 }
+
+// maxNamed is how many files are named of many.
+const maxNamed = 12
 
 // cron are lines whose program must be there, and whose account.
 func (j judge) cron() (all []Check) {

@@ -99,6 +99,7 @@ type Step struct {
 	Name   string   `json:"name"`
 	OK     bool     `json:"ok"`
 	Output []string `json:"output"` // its last lines
+	Status int      `json:"-"`      // as its program ended
 }
 
 // Fix is what a person added to the role.
@@ -180,7 +181,8 @@ type Input struct {
 	UnitPaths func(unitFile string) []string
 	OwnSource map[string]Own // nil where the source did not run
 	OwnTarget []Own
-	Data      []Step // the data's own comparisons
+	Data      []Step   // the data's own comparisons
+	Unread    []string // files and folders of the source that could not be read, so that nobody moved them
 }
 
 // New judges a rehearsal. The caller adds how it was made.

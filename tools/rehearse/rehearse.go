@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -71,7 +72,8 @@ type rehearsing struct {
 	previous *rehearsal.Document // in out
 	source   *booted             // the source's copy; nil where it does not run
 	target   *booted
-	files    string // folder with the source's files; empty over ssh
+	files    string   // folder with the source's files; empty over ssh
+	unread   []string // of them, what could not be read
 	role     rehearsal.Role
 	steps    []rehearsal.Step
 	data     []rehearsal.Step
@@ -256,7 +258,7 @@ func (r *rehearsing) end() error {
 const bootPatience = 3 * time.Minute
 
 // unpack makes the source's files a folder that can be booted.
-func (r *rehearsing) unpack(ctx context.Context) error {
+func (r *rehearsing) unpack(ctx context.Context) (err error) {
 	switch {
 	case r.in.Root != "" && !r.Host.Live() && !sandbox.User():
 		root, err := filepath.Abs(r.in.Root)
@@ -265,22 +267,39 @@ func (r *rehearsing) unpack(ctx context.Context) error {
 	case r.in.Image != "", r.in.Root != "" && !r.Host.Live():
 		r.Env.Step("copying the machine's files", 0, 1)
 		r.files = filepath.Join(r.dir, "image")
-		return unpack.Copy(ctx, r.Host.FS(), r.files, r.in.limit())
+		r.unread, err = unpack.Copy(ctx, r.Host.FS(), r.owner(), r.files, r.in.limit())
+		return err
 	}
 	r.remark("The source runs, so no copy of it was booted: the target is compared with what ran when it was read.")
 	return nil
 }
 
+// owner is who owns the source's files: root of a user namespace sees most of those of
+// a folder as nobody's.
+func (r *rehearsing) owner() unpack.Owner {
+	if r.in.Root == "" || !sandbox.User() {
+		return unpack.AsRead
+	}
+	root, _ := filepath.Abs(r.in.Root)
+	owners, there := sandbox.OwnersOf(root)
+	if !there {
+		r.remark("Whose the source's files are could not be seen without root: what is to be another's than nobody's may not run for it. Name the machine by --root alone, or by its image.")
+		return unpack.AsRead
+	}
+	return func(name string, _ fs.FileInfo) (user, group int) { return owners.Of(name) }
+}
+
 func (in *Input) limit() int64 { return cmp.Or(in.Limits.Disk, 20<<30) }
 
 // bootSource boots a copy of the source, without any network, and observes it. A
-// source that can't be booted is said, and is no error.
+// source that can't be booted is said, and is no error. It is waited for less than the
+// target, so it yields; with data, its servers are waited for.
 func (r *rehearsing) bootSource(ctx context.Context) error {
 	if r.files == "" || r.level == rehearsal.Chroot {
 		return nil
 	}
 	r.Env.Step("booting a copy of the source", 0, 1)
-	m, err := r.boot(ctx, sandbox.Options{Lower: []string{r.files}, Dir: filepath.Join(r.dir, "source"), Name: "source", Limits: r.in.Limits})
+	m, err := r.boot(ctx, sandbox.Options{Lower: []string{r.files}, Dir: filepath.Join(r.dir, "source"), Name: "source", Limits: r.in.Limits, Yields: !r.in.WithData})
 	if err != nil {
 		r.remark("No copy of the source could be booted, so the target is compared with its files alone: " + oneLine(err.Error()))
 		return ctx.Err()
@@ -399,7 +418,7 @@ func (r *rehearsing) observeTarget(ctx context.Context) (err error) {
 
 // judge makes the document.
 func (r *rehearsing) judge() (*rehearsal.Document, error) {
-	in := rehearsal.Input{Level: r.level, Plan: r.Plan, Before: r.Assessment, WithData: r.in.WithData, OnSource: observe.There(r.Host.FS()), UnitPaths: r.unitPaths, Data: r.data}
+	in := rehearsal.Input{Level: r.level, Plan: r.Plan, Before: r.Assessment, WithData: r.in.WithData, OnSource: observe.There(r.Host.FS()), UnitPaths: r.unitPaths, Data: r.data, Unread: r.unread}
 	switch target, err := host.OpenRoot(r.target.Root()); {
 	case err == nil:
 		defer target.Close()

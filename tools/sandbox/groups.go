@@ -57,7 +57,7 @@ func parentGroup() string {
 }
 
 // makeGroups makes the groups of a new sandbox, with its limits.
-func makeGroups(l Limits) (g groups, err error) {
+func makeGroups(l Limits, yields bool) (g groups, err error) {
 	if Boots() != nil {
 		return g, nil // what is in the sandbox ends with its first process
 	}
@@ -85,7 +85,7 @@ func makeGroups(l Limits) (g groups, err error) {
 		g.bound(name, "memory", map[string]string{"memory.max": memory, "memory.swap.max": "0"}, map[string]string{"memory.limit_in_bytes": memory}),
 		// What enters has a bound of its own: a root that takes all of its is still asked.
 		g.bound(name, "pids", map[string]string{"pids.max": processes}, map[string]string{"pids.max": processes}, boxGroup, runGroup),
-		g.share(name),
+		g.share(name, yields),
 	)
 }
 
@@ -93,12 +93,17 @@ func makeGroups(l Limits) (g groups, err error) {
 const maxGroups = 4096
 
 // share has all that runs in a sandbox weigh as much as one busy program, or as one
-// group of services, however many they are, where others want the processors too.
-func (g *groups) share(name string) error {
+// group of services, however many they are, where others want the processors too; one
+// that yields, a quarter of that.
+func (g *groups) share(name string, yields bool) error {
 	if _, err := os.Stat(g.Unified + "/cpu.weight"); err != nil && mounted("cgroup", "cpu") == "" {
 		return nil // this host shares its processors between processes alone
 	}
-	return g.bound(name, "cpu", map[string]string{"cpu.weight": "100"}, map[string]string{"cpu.shares": "1024"})
+	weight, shares := "100", "1024"
+	if yields {
+		weight, shares = "25", "256"
+	}
+	return g.bound(name, "cpu", map[string]string{"cpu.weight": weight}, map[string]string{"cpu.shares": shares})
 }
 
 // bound writes limits of a controller to a sandbox's group, or to those below it: those
@@ -209,36 +214,40 @@ func (s *Sandbox) worked() time.Duration {
 	return time.Duration(µs) * time.Microsecond
 }
 
-// crowded reports whether what runs in a sandbox was refused processes since refused
-// was the number of refusals, and still has nearly all that it may.
-func (g groups) crowded(refused *int) bool {
-	sum, full := 0, false
-	for _, dir := range append(g.each(boxGroup), g.each(runGroup)...) {
-		var n, most, now int
-		_, _ = fmt.Sscanf(text(dir+"/pids.events"), "max %d", &n)
-		_, _ = fmt.Sscan(text(dir+"/pids.max")+" "+text(dir+"/pids.current"), &most, &now)
-		sum, full = sum+n, full || most > 0 && now > most/10*9
-	}
-	rose := sum > *refused
-	*refused = sum
-	return rose && full
+// crowd is what is below one of a sandbox's groups, as its processes are counted.
+type crowd struct {
+	below   string // the group
+	refused int    // processes that it wanted and did not get
 }
 
-// most is the group with the most processes, and whether pid is one of them.
-func (g groups) most(pid int) (group string, has bool) {
-	most := 0
-	_ = filepath.WalkDir(g.Unified, func(name string, e fs.DirEntry, err error) error {
+// grew reports whether it was refused processes since it was last looked at, and still
+// has nearly all that it may.
+func (c *crowd) grew(g groups) bool {
+	var refused, most, now int
+	for _, dir := range g.each(c.below) {
+		_, _ = fmt.Sscanf(text(dir+"/pids.events"), "max %d", &refused)
+		_, _ = fmt.Sscan(text(dir+"/pids.max")+" "+text(dir+"/pids.current"), &most, &now)
+	}
+	rose := refused > c.refused
+	c.refused = refused
+	return rose && now > most/10*9
+}
+
+// most is the group below with the most threads that live, how many these are, and
+// whether pid is one of them.
+func (g groups) most(below string, pid int) (group string, most int, has bool) {
+	_ = filepath.WalkDir(g.Unified+below, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() {
 			return nil // a unit may end meanwhile
 		}
-		b, _ := os.ReadFile(name + "/cgroup.procs")
+		b, _ := os.ReadFile(name + "/cgroup.threads")
 		if n := bytes.Count(b, []byte("\n")); n > most {
 			most, group = n, name
 			has = bytes.Contains(append([]byte("\n"), b...), fmt.Appendf(nil, "\n%d\n", pid))
 		}
 		return nil
 	})
-	return group, has
+	return group, most, has
 }
 
 // remove ends all that is left in the groups, and takes them away.

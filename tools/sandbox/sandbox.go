@@ -73,6 +73,8 @@ type Options struct {
 	// Thinned is told the name of a control group, which the machine chose, whose processes
 	// were ended: the sandbox wanted more than it may have, and the group had the most.
 	Thinned func(group string)
+	// Yields lets others have the processors first, another sandbox as well.
+	Yields bool
 	// Plain boots nothing: an idle process is the first one.
 	Plain bool
 }
@@ -153,7 +155,7 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 	if err := ours().give(Written(s.options.Dir), l.data()+"/work"); err != nil {
 		return err
 	}
-	if s.groups, err = makeGroups(s.options.Limits); err != nil {
+	if s.groups, err = makeGroups(s.options.Limits, s.options.Yields); err != nil {
 		return err
 	}
 	l.Groups = s.groups

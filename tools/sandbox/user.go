@@ -126,10 +126,11 @@ func OnDisk(id int) (int, bool) {
 func User() bool { return ours().user }
 
 // AsRootOfItsOwn has this program called anew, as root of a user namespace, where
-// who called it is no root. It comes back where he is, or where that can't be done.
-func AsRootOfItsOwn() error {
+// who called it is no root. It comes back where he is, or where that can't be done. The
+// owners of the files below root, where that is not empty, go with it.
+func AsRootOfItsOwn(root string) error {
 	if os.Geteuid() == 0 {
-		return nil
+		return takeKept()
 	}
 	own := []string{"unshare", "--user", "--map-root-user", "--map-auto", "--"}
 	for _, program := range []string{"unshare", "newuidmap", "newgidmap"} {
@@ -148,7 +149,11 @@ func AsRootOfItsOwn() error {
 	if err != nil {
 		return err
 	}
-	return unix.Exec(unshare, slices.Concat(own, []string{self}, os.Args[1:]), os.Environ())
+	owners, err := keep(root)
+	if err != nil {
+		return fmt.Errorf("noting the owners of files: %w", err)
+	}
+	return unix.Exec(unshare, slices.Concat(own, []string{self}, os.Args[1:]), append(os.Environ(), owners...))
 }
 
 // ErrUnbooted says that programs run in a sandbox here, and no systemd does.

@@ -32,7 +32,7 @@ func (s *Sandbox) watch(ctx context.Context) {
 	begin := free(s.options.Dir)
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
-	refused, thinned := 0, 0
+	crowds, thinned := []*crowd{{below: boxGroup}, {below: runGroup}}, 0
 	for {
 		select {
 		case <-s.done:
@@ -44,8 +44,11 @@ func (s *Sandbox) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if s.groups.crowded(&refused) {
-			if thinned++; thinned > maxThinned || !s.thin() {
+		for _, c := range crowds {
+			if !c.grew(s.groups) {
+				continue
+			}
+			if thinned++; thinned > maxThinned || !s.thin(c.below) {
 				s.exceeded <- fmt.Errorf("%w: it wanted more than %d processes", ErrTooMuch, s.options.Limits.Processes)
 				_ = s.stage.Process.Kill()
 				return
@@ -66,9 +69,13 @@ func (s *Sandbox) watch(ctx context.Context) {
 }
 
 // thin ends the group of a sandbox with the most processes, as a kernel that lacks
-// memory ends what has most of it. It is false where that is the first process's.
-func (s *Sandbox) thin() bool {
-	group, first := s.groups.most(s.pid)
+// memory ends what has most of it. What has little is left alone: the many are dead, and
+// wait to be buried, or are everywhere. It is false where they are the first process's.
+func (s *Sandbox) thin(below string) bool {
+	group, threads, first := s.groups.most(below, s.pid)
+	if threads < s.options.Limits.Processes/4 {
+		return true
+	}
 	if first || os.WriteFile(group+"/cgroup.kill", []byte("1"), 0) != nil {
 		return false
 	}

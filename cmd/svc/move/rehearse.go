@@ -47,7 +47,7 @@ func (p Commands) Rehearse() *ffcli.Command {
 	fs.DurationVar(&in.Limits.Time, "time", time.Hour, "time that each may take")
 	return p.Command(fs, "svc rehearse (--root DIR | --image FILE | --ssh HOST) --target RELEASE --out DIR [--with-data]", "try a move on a throw-away target, and say what runs there",
 		program.NoArgs(func(ctx context.Context) error {
-			if err := sandbox.AsRootOfItsOwn(); err != nil {
+			if err := sandbox.AsRootOfItsOwn(in.Root); err != nil {
 				return err
 			}
 			in.Limits.Memory, in.Limits.Disk = memory<<20, disk<<20

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Holds the target against the source: the counts and digests of 30-before.sh,
 # and whether rsync finds anything left to do. Where all is equal it starts the
-# services that were stopped for the copy, and changes nothing else.
+# services that were stopped for the copy, and changes nothing else. It ends with 0,
+# with 2 where the data are equal and a service does not start, else with 1.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 begin

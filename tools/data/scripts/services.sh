@@ -122,7 +122,7 @@ stop_unit() {
 }
 
 # again: starts what still stopped, the last first. What needs one that is started
-# after it is tried once more.
+# after it is tried once more. Where one does not start, the script ends with 2.
 again() {
 	local unit units first=() failed=()
 	[ -s "$STATE/stopped" ] || return 0
@@ -135,5 +135,8 @@ again() {
 		systemctl start -- "$unit" </dev/null || failed+=("$unit")
 	done
 	mv -- "$STATE/stopped" "$STATE/started"
-	[ ${#failed[@]} = 0 ] || die "These do not start: ${failed[*]}. The data are in place; journalctl -u NAME says why."
+	[ ${#failed[@]} = 0 ] || {
+		printf 'These do not start: %s. The data are in place; journalctl -u NAME says why.\n' "${failed[*]}" >&2
+		exit 2
+	}
 }

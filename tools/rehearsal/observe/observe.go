@@ -84,7 +84,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Observe asks the machine for everything.
+// Observe asks the machine for everything: first what runs and listens, while nothing
+// else that asks does; of different kinds at once then; and for its log in the end.
 func (m *Machine) Observe(ctx context.Context) (*rehearsal.Observed, error) {
 	h, err := m.Host()
 	if err != nil {
@@ -95,20 +96,30 @@ func (m *Machine) Observe(ctx context.Context) (*rehearsal.Observed, error) {
 	if o.Assessment, err = inspect.Assess(ctx, h, assess.Options{Now: m.Now}); err != nil {
 		return nil, fmt.Errorf("reading what runs: %w", err)
 	}
-	o.Services = ask.Services(ctx, h)
-	if o.Answers, err = ask.All(ctx, h, func(unit string) bool { return m.Wanted(unit) || o.Services[unit].Active == "active" }); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
 	for _, job := range append(rehearsal.Jobs(m.Before), rehearsal.Jobs(o.Assessment)...) {
 		_, err := h.FS().Stat(strings.TrimPrefix(job.Program, "/"))
 		o.Programs[job.Program] = err == nil
 	}
-	m.pages(ctx, o)
-	m.greetings(ctx, o)
-	m.catalogues(ctx, h, o)
-	m.sudo(ctx, o)
+	var asking sync.WaitGroup
+	asking.Go(func() { err = m.services(ctx, h, o) })
+	asking.Go(func() { m.pages(ctx, o); m.greetings(ctx, o); m.sudo(ctx, o) })
+	asking.Go(func() { m.catalogues(ctx, h, o) })
+	asking.Wait()
+	if err != nil {
+		return nil, err
+	}
 	m.log(ctx, o)
 	return o, ctx.Err()
+}
+
+// services asks which run, and each for its own check of its configuration.
+func (m *Machine) services(ctx context.Context, h host.Host, o *rehearsal.Observed) (err error) {
+	o.Services = ask.Services(ctx, h)
+	o.Answers, err = ask.All(ctx, h, func(unit string) bool { return m.Wanted(unit) || o.Services[unit].Active == "active" })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // pages asks each site for its first page, as a client that trusts any certificate

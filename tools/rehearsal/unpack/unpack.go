@@ -15,19 +15,28 @@ import (
 	"svc/tools/sandbox"
 )
 
+// Owner is who owns a file of a machine.
+type Owner func(name string, info fs.FileInfo) (user, group int)
+
+// AsRead is the owner that a file is read with.
+func AsRead(_ string, info fs.FileInfo) (user, group int) {
+	user, group, _ = host.Owner(info)
+	return user, group
+}
+
 // Copy copies a machine's files into a folder of this host, with their owners and
-// modes; devices and pipes are left out.
-func Copy(ctx context.Context, fsys host.FS, to string, limit int64) error {
+// modes; devices and pipes are left out. What could not be read is named.
+func Copy(ctx context.Context, fsys host.FS, owner Owner, to string, limit int64) (unread []string, err error) {
 	if err := os.MkdirAll(to, 0o755); err != nil {
-		return err
+		return nil, err
 	}
 	root, err := os.OpenRoot(to)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
 	own := func(name string, info fs.FileInfo) error {
-		uid, gid, _ := host.Owner(info)
+		uid, gid := owner(name, info)
 		uid, knownUser := sandbox.OnDisk(uid)
 		gid, knownGroup := sandbox.OnDisk(gid)
 		if !knownUser || !knownGroup {
@@ -35,14 +44,18 @@ func Copy(ctx context.Context, fsys host.FS, to string, limit int64) error {
 		}
 		return root.Lchown(name, uid, gid)
 	}
+	skip := func(name string) error {
+		unread = append(unread, "/"+name)
+		return ctx.Err()
+	}
 	left := limit
-	return fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
+	err = fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return ctx.Err() // what can't be read is not copied
+			return skip(name)
 		}
 		info, err := e.Info()
 		if err != nil {
-			return ctx.Err()
+			return skip(name)
 		}
 		if left -= info.Size(); left < 0 {
 			return fmt.Errorf("the machine has over %d MiB of files; nothing was rehearsed: mount its disk, and name the folder", limit>>20)
@@ -58,9 +71,9 @@ func Copy(ctx context.Context, fsys host.FS, to string, limit int64) error {
 			}
 			return errors.Join(err, own(name, info), ctx.Err())
 		case info.Mode().IsRegular():
-			from, unread := fsys.Open(name)
-			if unread != nil {
-				return ctx.Err()
+			from, closed := fsys.Open(name)
+			if closed != nil {
+				return skip(name)
 			}
 			err = copyFile(from, root, name)
 		default:
@@ -68,6 +81,7 @@ func Copy(ctx context.Context, fsys host.FS, to string, limit int64) error {
 		}
 		return errors.Join(err, own(name, info), root.Chmod(name, info.Mode()), ctx.Err())
 	})
+	return unread, err
 }
 
 func copyFile(from fs.File, root *os.Root, name string) error {

@@ -103,7 +103,7 @@ class Machine:
             moving = [u for u, s in shown.items() if s.get("SubState") != "auto-restart" and s.get("ActiveState") in ("activating", "deactivating", "reloading")]
             if not moving or time.monotonic() > end:
                 return shown
-            time.sleep(1)
+            time.sleep(0.25)
 
 
 def real(unit):
