@@ -231,6 +231,13 @@ func (r *rehearsing) remark(s string) {
 	}
 }
 
+// remarked is what was remarked until now: a sandbox may add to it as long as it runs.
+func (r *rehearsing) remarked() []string {
+	r.noting.Lock()
+	defer r.noting.Unlock()
+	return slices.Clone(r.remarks)
+}
+
 // chooseLevel says how far a user who is no root gets.
 func (r *rehearsing) chooseLevel() {
 	if !sandbox.User() {
@@ -435,7 +442,7 @@ func (r *rehearsing) judge() (*rehearsal.Document, error) {
 		}
 	}
 	d := rehearsal.New(in)
-	d.PlanDigest, d.Level, d.Base, d.Role, d.Remarks = r.PlanDigest, r.level, r.how, r.role, append(d.Remarks, r.remarks...)
+	d.PlanDigest, d.Level, d.Base, d.Role, d.Remarks = r.PlanDigest, r.level, r.how, r.role, append(d.Remarks, r.remarked()...)
 	d.Steps = append(d.Steps, r.steps...)
 	d.Compared = "the source's files"
 	switch {
