@@ -238,7 +238,7 @@ user() {
 	same "and nothing else" "$(field "$home/data" "[c['subject'] for c in d['checks'] if c['verdict']=='does not run']")" "['shopd.service']"
 	same "the data are equal" "$(verdict "$home/data" "data files, as")" runs
 	same "but for what could not be read" "$(verdict "$home/data" "data files that could not be read")" "could not be tried"
-	same "a server has its own folder" "$(verdict "$home/data" "unit redis-server.service")" runs
+	same "a server whose settings only root reads is asked for, too" "$(verdict "$home/data" "unit redis-server.service")" runs
 	same "nothing is left" "$(as ls "$home/.cache/svc/rehearsals/running"; pgrep -u "$account" -l || true)" ""
 	find "$group" -depth -type d -exec rmdir {} \;
 	userdel --remove "$account" 2>/dev/null

@@ -42,6 +42,7 @@ var kinds = []struct {
 const (
 	needsData    = "It needs data, which were not moved: try it with --with-data."
 	notOnSource  = "It did not run on the source's own copy either, so the move can't be judged by it."
+	notRead      = "It did not run on the source's own copy either, which lacks what could not be read of the source."
 	notStarted   = "Nothing was started in the target, which was not booted."
 	needsDevices = "It needs what no sandbox has: a network, devices or the kernel's own settings."
 )
@@ -82,9 +83,19 @@ func (j judge) units() (all []Check) {
 		if c.Verdict != Runs {
 			c.Log = j.Target.Logs[to]
 		}
+		if c.Verdict == Fails && j.failedUnread(name) {
+			c.Verdict, c.Why = Untried, notRead
+		}
 		all = append(all, c)
 	}
 	return append(all, j.anewFailed(all)...)
+}
+
+// failedUnread reports whether a unit failed in a copy of the source that lacks what
+// could not be read.
+func (j judge) failedUnread(unit string) bool {
+	is, ran := j.sourceState(unit)
+	return ran && is == "failed" && len(j.Unread) > 0
 }
 
 // anewFailed are services that the target alone has fail, beside those that were asked
@@ -132,7 +143,8 @@ func (j judge) takenOver(instance string) bool {
 }
 
 // wanted are the source's services that a move is for, by name, with what they were:
-// those that ran in its copy or, where that was not booted, those that are enabled.
+// those that ran in its copy or, where that was not booted or lacks what they need,
+// those that are enabled.
 func (j judge) wanted() map[string]string {
 	all, base := map[string]string{}, j.basePackages()
 	for _, u := range j.Before.Services {
@@ -146,6 +158,8 @@ func (j judge) wanted() map[string]string {
 			all[name] = "enabled"
 		case ran && is == "active":
 			all[name] = "active"
+		case enabled && j.failedUnread(name):
+			all[name] = "enabled"
 		}
 	}
 	if j.Source == nil {

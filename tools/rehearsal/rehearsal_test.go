@@ -125,6 +125,24 @@ func TestWhatNeedsDataIsNotJudgedWithoutThem(t *testing.T) {
 	is.Equal(New(in).Sum.Fails, 2)
 }
 
+func TestWhatCouldNotBeReadIsNotJudged(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Data, in.Unread = []Step{{Name: "files", OK: true}}, []string{"/etc/shopd.conf", "/var/lib/shopd"}
+	in.Source.Services["shopd.service"] = ask.Service{Active: "failed", Loaded: true}
+	in.Target.Services["shopd.service"] = ask.Service{Active: "failed", Loaded: true}
+	d := New(in)
+	is.Equal(d.Sum.Fails, 0)
+	is.Equal(named(d, "unit shopd.service").Verdict, Untried)
+	is.Equal(named(d, "data files").Verdict, Runs)
+	is.Equal(named(d, "data files that could not be read").Verdict, Untried)
+	is.Equal(named(d, "data files that could not be read").Log, in.Unread)
+	in.Target.Services["shopd.service"] = ask.Service{Active: "active", Loaded: true}
+	is.Equal(named(New(in), "unit shopd.service").Verdict, Runs)
+	in.Unread = nil
+	is.Equal(named(New(in), "unit shopd.service").Verdict, Verdict(""))
+}
+
 func TestWhatFailedOnTheSourceIsNoFaultOfTheMove(t *testing.T) {
 	is := is.New(t)
 	in := shop()
