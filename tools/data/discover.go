@@ -381,7 +381,7 @@ func (f *finder) holds(name string) bool {
 // awaits reports whether a place is an empty folder that people made, for what is put
 // there: no package and no other place brings it.
 func awaits(p Place, all []Place) bool {
-	return (p.Kind == Served || path.Dir(p.Path) == "/") && p.Names == nil && !slices.ContainsFunc(all, func(q Place) bool { return q.Path != p.Path && below(q.Path, p.Path) })
+	return (p.Kind == Served || p.Kind == Other && path.Dir(p.Path) == "/") && p.Names == nil && !slices.ContainsFunc(all, func(q Place) bool { return q.Path != p.Path && below(q.Path, p.Path) })
 }
 
 // deviceOf is what is mounted at a path, or nearest above it.

@@ -94,7 +94,7 @@ func TestNoFolderOrFileIsForgotten(t *testing.T) {
 func TestAnEmptyFolderOfPeopleMoves(t *testing.T) {
 	is := is.New(t)
 	root := machine(t, map[string]string{"srv/full/a": "x"})
-	for _, name := range []string{"srv/in", "srv/tree/a/b", "outbox", "var/lib/empty", "var/spool/none", "mnt/disk", "home/anna", "opt/tool", "media/cdrom"} {
+	for _, name := range []string{"srv/in", "srv/tree/a/b", "outbox", "var/lib/empty", "var/spool/none", "mnt/disk", "home/anna", "opt/tool", "media/cdrom", "root"} {
 		is.NoErr(os.MkdirAll(filepath.Join(root, name), 0o755))
 	}
 	found := []string{}
