@@ -226,6 +226,14 @@ type Relocation struct {
 	Alternatives []OtherPlace     `json:"alternatives,omitempty"` // other places that are possible, the likelier first
 }
 
+// Place is where it goes; empty where nothing takes its place.
+func (r Relocation) Place() string {
+	if r.To == nil {
+		return ""
+	}
+	return *r.To
+}
+
 // OtherPlace is another place to which a relocation may lead.
 type OtherPlace struct {
 	To   string `json:"to"`

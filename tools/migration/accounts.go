@@ -6,6 +6,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
+	"svc/tools/migration/naming"
 )
 
 // packageUsers are system users that packages or the base system make by
@@ -23,24 +24,24 @@ const lastStatic = 99
 
 // accounts are the users that a person made, and the groups that they need, by
 // the names that the target has for the groups of its system.
-func accounts(a *assess.Assessment, where places, bad *invalid) Accounts {
+func accounts(a *assess.Assessment, where naming.Places, bad *invalid) Accounts {
 	out := Accounts{Users: []assess.User{}, Groups: []assess.Group{}}
 	for _, u := range a.Users {
 		if (!u.System || !packageUsers.MatchString(u.Name) || entered(u)) && possible(&u, bad) {
 			u.Groups = slices.Clone(u.Groups)
 			for i, g := range u.Groups {
-				u.Groups[i] = where.group(g)
+				u.Groups[i] = where.Group(g)
 			}
 			out.Users = append(out.Users, u)
 		}
 	}
 	for _, g := range a.Groups {
-		used := slices.ContainsFunc(out.Users, func(u assess.User) bool { return u.GID == g.GID || slices.Contains(u.Groups, where.group(g.Name)) })
+		used := slices.ContainsFunc(out.Users, func(u assess.User) bool { return u.GID == g.GID || slices.Contains(u.Groups, where.Group(g.Name)) })
 		if !AccountName(g.Name) {
 			bad.add("group", g.Name)
 			continue
 		}
-		if !g.System || used && g.GID > lastStatic && where.group(g.Name) == g.Name {
+		if !g.System || used && g.GID > lastStatic && where.Group(g.Name) == g.Name {
 			out.Groups = append(out.Groups, g)
 		}
 	}

@@ -4,17 +4,19 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"svc/tools/migration/naming"
 )
 
 // await notes which links lead to what comes later, and where secrets go that a
 // person brings over.
-func (p *Plan) await(in Input, where places) {
+func (p *Plan) await(in Input, where naming.Places) {
 	later := map[string]bool{}
 	for i := range p.Configuration {
 		c := &p.Configuration[i]
 		if c.To == "" && c.Action == LeftOut && c.Reason == secretReason {
 			later[c.From] = true
-			if r, to, moved := where.file(c.From); to != "" && (!moved || r.To != nil) {
+			if r, to, moved := where.File(c.From); to != "" && (!moved || r.To != nil) {
 				c.Place = to
 			}
 		}
@@ -29,13 +31,13 @@ func (p *Plan) await(in Input, where places) {
 		if !path.IsAbs(leads) {
 			leads = path.Join(path.Dir(c.From), leads)
 		}
-		c.Awaits = later[leads] || isOwn(leads) && in.PathExists != nil && in.PathExists(leads)
+		c.Awaits = later[leads] || naming.IsOwn(leads) && in.PathExists != nil && in.PathExists(leads)
 	}
 }
 
 // enable carries links over that an installation makes of what it finds, and by
 // which a person's own file is enabled: that the target does not know.
-func (p *Plan) enable(in Input, where places) {
+func (p *Plan) enable(in Input, where naming.Places) {
 	carried := map[string]string{} // by path on the source, what no package brings
 	for _, c := range p.Configuration {
 		if c.To != "" && c.Link == "" && c.Package == "" && (c.Action == Copy || c.Action == Convert) {
@@ -45,7 +47,7 @@ func (p *Plan) enable(in Input, where places) {
 	links := map[string]string{}
 	for _, f := range in.Assessment.Configuration {
 		if f.Link != "" && f.Machine {
-			links[f.Path] = leadsTo(f)
+			links[f.Path] = naming.LeadsTo(f)
 		}
 	}
 	for i := range p.Configuration {
@@ -54,7 +56,7 @@ func (p *Plan) enable(in Input, where places) {
 		if leads == "" || c.Action != LeftOut {
 			continue
 		}
-		if _, to, _ := where.file(c.From); to != "" {
+		if _, to, _ := where.File(c.From); to != "" {
 			c.To, c.Link, c.Action, c.Reason = to, leads, Copy, "It enables a file that was made on the source."
 		}
 	}
@@ -77,10 +79,10 @@ func logs(in Input, p *Plan) []Folder {
 			continue
 		}
 		for n, line := range strings.Split(text, "\n") {
-			if silent(n, line) {
+			if naming.Silent(n, line) {
 				continue
 			}
-			for _, name := range absolute.FindAllString(line, -1) {
+			for _, name := range naming.Paths.FindAllString(line, -1) {
 				if !strings.HasPrefix(name, "/var/log/") || seen[name] || len(all) == maxLogs {
 					continue
 				}

@@ -13,6 +13,7 @@ import (
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
 	"svc/tools/migration/edits"
+	"svc/tools/migration/naming"
 )
 
 // versioned are folders that carry the version of their software: settings in
@@ -31,7 +32,7 @@ var handled = []struct{ path, reason string }{
 const machineReason = "It belongs to this very machine, or is made by the target's own installation."
 
 // configuration decides about every file that is not as a package made it.
-func configuration(in Input, where places) []Config {
+func configuration(in Input, where naming.Places) []Config {
 	files, there := []Config{}, map[string]bool{}
 	for _, f := range in.Assessment.Configuration {
 		if isCrontab(f.Path) {
@@ -56,12 +57,12 @@ func isCrontab(file string) bool {
 }
 
 // crontab is a user's own table of jobs, which stands outside /etc.
-func crontab(in Input, where places, job assess.CronJob) (Config, bool) {
+func crontab(in Input, where naming.Places, job assess.CronJob) (Config, bool) {
 	file, to := job.Evidence.Path, in.Target.Family.Conventions().Crontabs
 	if !isCrontab(file) || job.Hidden || to.Folder == "" {
 		return Config{}, false
 	}
-	user := where.account(job.User)
+	user := where.Account(job.User)
 	c := Config{From: file, To: path.Join(to.Folder, user), Action: Copy, Reason: "The jobs of a user.", Mode: "0600", Owner: cmp.Or(to.Owner, user), Group: to.Group}
 	if c.Secret = len(secretsOf(in.Assessment, file)) > 0; c.Secret && !in.IncludeSecrets {
 		c.To, c.Action, c.Reason = "", LeftOut, secretReason
@@ -69,8 +70,8 @@ func crontab(in Input, where places, job assess.CronJob) (Config, bool) {
 	return c, true
 }
 
-func decide(in Input, where places, f assess.ConfigFile) Config {
-	c := Config{From: f.Path, Package: f.Package, Mode: f.Mode, Owner: where.account(f.Owner), Group: where.group(f.Group), SHA256: f.SHA256, Secret: f.Secret}
+func decide(in Input, where naming.Places, f assess.ConfigFile) Config {
+	c := Config{From: f.Path, Package: f.Package, Mode: f.Mode, Owner: where.Account(f.Owner), Group: where.Group(f.Group), SHA256: f.SHA256, Secret: f.Secret}
 	if c.Action, c.Reason = stays(in, where, f); c.Action != "" {
 		return c
 	}
@@ -94,8 +95,8 @@ func decide(in Input, where places, f assess.ConfigFile) Config {
 // deleted decides about a package's file that is not there any more. The role deletes
 // the same file of the target; what only does its work there, in another family above
 // all, is another file, which nobody deleted.
-func deleted(in Input, where places, f assess.ConfigFile, c Config) Config {
-	r, to, moved := where.file(f.Path)
+func deleted(in Input, where naming.Places, f assess.ConfigFile, c Config) Config {
+	r, to, moved := where.File(f.Path)
 	switch {
 	case to == "":
 		c.Action, c.Reason = LeftOut, "It was deleted on the source, and the target does not ship it."
@@ -108,7 +109,7 @@ func deleted(in Input, where places, f assess.ConfigFile, c Config) Config {
 }
 
 // stays says why a file is not carried over by the role, or nothing.
-func stays(in Input, where places, f assess.ConfigFile) (Action, string) {
+func stays(in Input, where naming.Places, f assess.ConfigFile) (Action, string) {
 	for _, h := range handled {
 		if f.Path == h.path || strings.HasSuffix(h.path, "/") && strings.HasPrefix(f.Path, h.path) {
 			return LeftOut, h.reason
@@ -127,7 +128,7 @@ func stays(in Input, where places, f assess.ConfigFile) (Action, string) {
 		return Manual, "It could not be read."
 	case f.Secret && !in.IncludeSecrets:
 		return LeftOut, secretReason
-	case where.gone(f.Package):
+	case where.Gone(f.Package):
 		return Manual, fmt.Sprintf("Its package %s has no sure counterpart in %s.", f.Package, in.Target.Slug)
 	case f.State != assess.ConfigMissing && (f.Owner == "" || f.Group == ""):
 		return Manual, "Its owner has no name on the source."
@@ -136,14 +137,14 @@ func stays(in Input, where places, f assess.ConfigFile) (Action, string) {
 }
 
 // carry places a file on the target.
-func carry(in Input, where places, f assess.ConfigFile, c Config) Config {
-	r, to, moved := where.file(f.Path)
+func carry(in Input, where naming.Places, f assess.ConfigFile, c Config) Config {
+	r, to, moved := where.File(f.Path)
 	switch {
 	case f.Link != "" && moved && r.Action == api.ActionManual:
 		c.Action, c.Reason = Manual, r.Note
 	case f.Link != "":
 		c.Action, c.Reason = Copy, "A link that was made on the source."
-		c.To, c.Link = where.link(f)
+		c.To, c.Link = where.OfLink(f)
 	case !moved && versionDiffers(in, f.Path):
 		c.Action, c.Reason = Manual, "It belongs to a version that the target does not have: carry its settings over by hand."
 		return c
@@ -168,7 +169,7 @@ var version = lazyregexp.New(`^[^0-9]*[0-9]+(\.[0-9]+)*`)
 // oldVersion is how the source's version shows in the paths of a relocation:
 // "/13/" of /etc/postgresql/13/main, "php7.4" of php7.4-fpm.conf.
 func oldVersion(r api.Relocation) string {
-	from, to := strings.Split(r.From, "/"), strings.Split(deref(r.To), "/")
+	from, to := strings.Split(r.From, "/"), strings.Split(r.Place(), "/")
 	for i, name := range from {
 		if i < len(to) && name == to[i] {
 			continue

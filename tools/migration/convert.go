@@ -10,6 +10,7 @@ import (
 	"svc/backend/release"
 	"svc/tools/convert"
 	"svc/tools/convert/registry"
+	"svc/tools/migration/naming"
 )
 
 // convert has the configuration converted that a converter knows, and completes
@@ -111,7 +112,7 @@ func conversion(in Input, p *Plan) convert.Input {
 	of := convert.Input{Source: source, Target: in.Target, Links: map[string]string{}, Installed: map[string]string{}, Brought: map[string]string{}}
 	for _, f := range in.Assessment.Configuration {
 		if f.Link != "" {
-			of.Links[f.Path] = leadsTo(f)
+			of.Links[f.Path] = naming.LeadsTo(f)
 		}
 	}
 	for _, row := range p.Packages {

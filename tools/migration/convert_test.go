@@ -11,6 +11,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/tools/convert"
+	"svc/tools/migration/naming"
 )
 
 // elServer is a web server of CentOS 7 with the given files.
@@ -91,7 +92,7 @@ func TestWithoutTheProgramNothingIsConverted(t *testing.T) {
 // person's, and groups of the system have the target's names.
 func TestAccountsOfOtherFamilies(t *testing.T) {
 	is := is.New(t)
-	where := places{groups: map[string]api.Relocation{"wheel": {From: "wheel", To: ptr("sudo")}}}
+	where := naming.Places{Groups: map[string]api.Relocation{"wheel": {From: "wheel", To: ptr("sudo")}}}
 	got := accounts(&assess.Assessment{
 		Users:  []assess.User{{Name: "apache", UID: 48, GID: 48, System: true}, {Name: "anna", UID: 1000, GID: 1000, Home: "/home/anna", Groups: []string{"wheel"}}},
 		Groups: []assess.Group{{Name: "apache", GID: 48, System: true}, {Name: "wheel", GID: 10, System: true}, {Name: "anna", GID: 1000}},

@@ -9,6 +9,7 @@ import (
 	"svc/tools/convert"
 	"svc/tools/merge"
 	"svc/tools/migration/edits"
+	"svc/tools/migration/naming"
 )
 
 // maxClashes bounds the clashes that a plan shows of one file.
@@ -28,7 +29,7 @@ type Merged struct {
 }
 
 // merge joins the changes that people made with the target's own files.
-func (p *Plan) merge(in Input, where places) {
+func (p *Plan) merge(in Input, where naming.Places) {
 	if in.Read == nil || in.TargetFile == nil {
 		return
 	}
@@ -37,21 +38,10 @@ func (p *Plan) merge(in Input, where places) {
 		if c.base == nil || c.Action != Copy && c.Action != Convert {
 			continue
 		}
-		if own := in.TargetFile(where.targets(c.Package), c.To, func([]byte) bool { return true }); own != nil {
+		if own := in.TargetFile(where.Targets(c.Package), c.To, func([]byte) bool { return true }); own != nil {
 			c.merge(in, newShipped(own))
 		}
 	}
-}
-
-// targets are the packages of the target that surely take the place of one.
-func (p places) targets(pkg string) (names []string) {
-	row := p.packages[pkg]
-	for _, t := range row.Targets {
-		if row.Confidence >= Sure {
-			names = append(names, t.Name)
-		}
-	}
-	return names
 }
 
 // merge joins one file with the target's own.

@@ -16,6 +16,7 @@ import (
 	"svc/backend/index"
 	"svc/backend/release"
 	"svc/tools/convert"
+	"svc/tools/migration/naming"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -355,12 +356,12 @@ func TestCrontabsOfEveryFamily(t *testing.T) {
 	is := is.New(t)
 	in := moved(t, assess.ConfigFile{Path: "/etc/hosts"})
 	for _, file := range []string{"/var/spool/cron/anna", "/var/spool/cron/tabs/anna", "/var/spool/cron/crontabs/anna", "/etc/crontabs/anna"} {
-		c, ok := crontab(in, places{}, assess.CronJob{User: "anna", Command: "x", Evidence: assess.Evidence{Path: file, Line: 1}})
+		c, ok := crontab(in, naming.Places{}, assess.CronJob{User: "anna", Command: "x", Evidence: assess.Evidence{Path: file, Line: 1}})
 		is.True(ok)
 		is.Equal(c.To, "/var/spool/cron/crontabs/anna")
 		is.Equal(c.Owner, "anna")
 	}
-	_, ok := crontab(in, places{}, assess.CronJob{User: "root", Command: "x", Evidence: assess.Evidence{Path: "/etc/cron.d/x", Line: 1}})
+	_, ok := crontab(in, naming.Places{}, assess.CronJob{User: "root", Command: "x", Evidence: assess.Evidence{Path: "/etc/cron.d/x", Line: 1}})
 	is.True(!ok)
 }
 
@@ -394,7 +395,7 @@ func TestAccountsOfPeople(t *testing.T) {
 			{Name: "anna", GID: 1000},
 			{Name: "team", GID: 1600},
 		},
-	}, places{}, &invalid{})
+	}, naming.Places{}, &invalid{})
 	is.Equal([]string{got.Users[0].Name, got.Users[1].Name}, []string{"worker", "anna"})
 	is.Equal(len(got.Users), 2)
 	is.Equal(len(got.Groups), 4) // docker, worker, anna, team

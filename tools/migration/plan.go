@@ -17,6 +17,7 @@ import (
 	"svc/backend/api/attest"
 	"svc/backend/release"
 	"svc/tools/convert"
+	"svc/tools/migration/naming"
 )
 
 // Schema names the form of plan.json.
@@ -75,7 +76,7 @@ type Plan struct {
 	Disabled      []string          `json:"disabled_links"` // links that the role removes where the target's packages made them
 	Services      []Service         `json:"services"`
 	Accounts      Accounts          `json:"accounts"`
-	Mentions      []Mention         `json:"mentions"` // lines that a person changes on the target
+	Mentions      []naming.Mention  `json:"mentions"` // lines that a person changes on the target
 	Inhibitors    []assess.Finding  `json:"inhibitors"`
 	Files         *ledger.Sum       `json:"files,omitempty"` // everything on the disk by what it belongs to; null where nobody counted
 	Findings      []assess.Finding  `json:"findings"`        // of the pair of releases; the machine's own are in the assessment
@@ -178,7 +179,7 @@ func New(in Input) *Plan {
 	p.Packages = packages(in)
 	p.Sum = sum(p.Packages)
 	p.Install = install(in, p.Packages)
-	places := newPlaces(in, p.Packages)
+	places := naming.New(rowsOf(p.Packages), in.Relocations)
 	p.convert(in, configuration(in, places))
 	p.merge(in, places)
 	p.refer(in, places)

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"svc/assess"
-	"svc/tools/convert"
-
 	"svc/backend/visible"
+	"svc/tools/convert"
+	"svc/tools/migration/naming"
 )
 
 // Bounds of the texts that are read for names, in bytes, and of how many programs
@@ -24,12 +24,12 @@ const (
 // refer carries the names in all texts over that the role brings, and notes what
 // is left to a person: among it the machine's own programs, which move with the
 // data as they are.
-func (p *Plan) refer(in Input, where places) {
-	p.Mentions = []Mention{}
+func (p *Plan) refer(in Input, where naming.Places) {
+	p.Mentions = []naming.Mention{}
 	if in.Read == nil {
 		return
 	}
-	r := newReferences(in, p.Packages, where)
+	r := naming.NewReferences(rowsOf(p.Packages), where, in.Target.Slug)
 	texts := map[int]string{}
 	for i, c := range p.Configuration {
 		if text, ok := c.readable(in); ok {
@@ -38,16 +38,30 @@ func (p *Plan) refer(in Input, where places) {
 	}
 	own := ownTexts(in)
 	if in.Owners != nil {
-		r.owners = in.Owners(systemPaths(slices.Concat(slices.Collect(maps.Values(texts)), slices.Collect(maps.Values(own)))))
+		r.Owners = in.Owners(systemPaths(slices.Concat(slices.Collect(maps.Values(texts)), slices.Collect(maps.Values(own)))))
 	}
 	for _, i := range slices.Sorted(maps.Keys(texts)) {
 		p.Mentions = append(p.Mentions, p.Configuration[i].refer(r, texts[i])...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
-		_, renamed, lost := r.text(own[name])
+		_, renamed, lost := r.Text(own[name])
 		p.Mentions = append(p.Mentions, standingIn(name, append(renamed, lost...))...)
 	}
-	p.Mentions = append(p.Mentions, r.folders(in)...)
+	if in.PathExists != nil {
+		p.Mentions = append(p.Mentions, r.Versioned(in.PathExists, in.Assessment.Software)...)
+	}
+}
+
+// rowsOf are packages as names follow from them.
+func rowsOf(packages []Package) (rows []naming.Row) {
+	for _, p := range packages {
+		r := naming.Row{Name: p.Name, Canonical: p.Canonical, Relation: p.Relation, Sure: p.Confidence >= Sure, Base: p.Base}
+		for _, t := range p.Targets {
+			r.Targets = append(r.Targets, t.Name)
+		}
+		rows = append(rows, r)
+	}
+	return rows
 }
 
 // readable is the text that a row brings to the target, where it is one.
@@ -60,7 +74,7 @@ func (c *Config) readable(in Input) (string, bool) {
 }
 
 // standingIn are mentions with the file that they stand in.
-func standingIn(file string, all []Mention) []Mention {
+func standingIn(file string, all []naming.Mention) []naming.Mention {
 	for i := range all {
 		all[i].Path = file
 	}
@@ -68,9 +82,9 @@ func standingIn(file string, all []Mention) []Mention {
 }
 
 // refer carries the names in one file over, and gives what it can't.
-func (c *Config) refer(r *references, text string) []Mention {
-	now, renamed, lost := r.text(text)
-	if to := r.ofUnit(c.To); to != c.To {
+func (c *Config) refer(r *naming.References, text string) []naming.Mention {
+	now, renamed, lost := r.Text(text)
+	if to := r.OfUnit(c.To); to != c.To {
 		c.To = to
 		c.converts()
 	}
@@ -85,7 +99,7 @@ func (c *Config) refer(r *references, text string) []Mention {
 }
 
 // changesOf are the lines of a text that are not as they were.
-func changesOf(was, now string, renamed []Mention) (all []convert.Change) {
+func changesOf(was, now string, renamed []naming.Mention) (all []convert.Change) {
 	before, after := strings.Split(was, "\n"), strings.Split(now, "\n")
 	for _, m := range renamed {
 		if n := len(all) - 1; n >= 0 && all[n].Line == m.Line {
@@ -124,21 +138,21 @@ func ownTexts(in Input) map[string]string {
 	return all
 }
 
-func ownPrograms(a *assess.Assessment) (names []string) {
+func ownPrograms(a *assess.Assessment) (paths []string) {
 	for _, p := range a.Programs {
-		if p.Package == "" && p.Link == "" && p.Size <= maxScript && isOwn(p.Path) {
-			names = append(names, p.Path)
+		if p.Package == "" && p.Link == "" && p.Size <= maxScript && naming.IsOwn(p.Path) {
+			paths = append(paths, p.Path)
 		}
 	}
-	return names
+	return paths
 }
 
 // started are the programs that the machine's own units and jobs run.
-func started(in Input) (names []string) {
+func started(in Input) (paths []string) {
 	add := func(text string) {
-		for _, name := range absolute.FindAllString(text, -1) {
-			if isOwn(name) {
-				names = append(names, name)
+		for _, name := range naming.Paths.FindAllString(text, -1) {
+			if naming.IsOwn(name) {
+				paths = append(paths, name)
 			}
 		}
 	}
@@ -155,14 +169,14 @@ func started(in Input) (names []string) {
 	for _, job := range in.Assessment.Cron {
 		add(job.Command)
 	}
-	return names
+	return paths
 }
 
 // systemPaths are the paths that texts name, below the folders of packages.
 func systemPaths(texts []string) (all []string) {
 	for _, text := range texts {
-		for _, name := range absolute.FindAllString(text, -1) {
-			if ofSystem(name) {
+		for _, name := range naming.Paths.FindAllString(text, -1) {
+			if naming.OfSystem(name) {
 				all = append(all, name)
 			}
 		}

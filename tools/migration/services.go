@@ -11,10 +11,11 @@ import (
 	"svc/backend/api"
 	"svc/backend/release"
 	"svc/tools/migration/inits"
+	"svc/tools/migration/naming"
 )
 
 // services decides about every unit of the assessment.
-func services(in Input, where places, bad *invalid) []Service {
+func services(in Input, where naming.Places, bad *invalid) []Service {
 	all := []Service{}
 	for _, u := range slices.Concat(in.Assessment.Services, in.Assessment.Timers) {
 		s := service(in, where, u)
@@ -28,18 +29,18 @@ func services(in Input, where places, bad *invalid) []Service {
 	return all
 }
 
-func service(in Input, where places, u assess.Unit) Service {
+func service(in Input, where naming.Places, u assess.Unit) Service {
 	if !in.inits().Same() || in.Target.Family.Conventions().Init == release.OpenRC {
 		s := Service{Unit: u.Name, State: u.State, Local: u.Local}
-		r, known := where.unit(u)
-		s.To, s.Apply, s.Reason = in.inits().Service(u, deref(r.To), known, where.gone(u.Package))
+		r, known := where.Unit(u)
+		s.To, s.Apply, s.Reason = in.inits().Service(u, r.Place(), known, where.Gone(u.Package))
 		return s
 	}
 	s := Service{Unit: u.Name, To: u.Name, State: u.State, Local: u.Local}
 	if !u.Local && path.Ext(u.Name) == "" {
 		s.To = u.Name + ".service" // a script or job: systemd would call it so
 	}
-	r, moved := where.unit(u)
+	r, moved := where.Unit(u)
 	if moved && r.Action != api.ActionDrop && r.To != nil {
 		s.To = *r.To
 	}
@@ -54,11 +55,11 @@ func service(in Input, where places, u assess.Unit) Service {
 		s.To, s.Reason = "", "It is started by inetd: set it up on the target by hand."
 	case moved && r.To == nil:
 		s.To, s.Reason = "", fmt.Sprintf("%s does not have this unit.", in.Target.Slug)
-	case where.gone(u.Package):
+	case where.Gone(u.Package):
 		s.To, s.Reason = "", fmt.Sprintf("Its package %s has no sure counterpart in %s.", u.Package, in.Target.Slug)
-	case u.Preset && !moved && !sameLine(in) && where.packages[u.Package].Relation == api.RelationReplaced:
+	case u.Preset && !moved && !sameLine(in) && where.Packages[u.Package].Relation == api.RelationReplaced:
 		s.To, s.Reason = "", fmt.Sprintf("Its package %s has another program in its place in %s, which has units of its own.", u.Package, in.Target.Slug)
-	case u.State == "static", u.Preset && sameLine(in) && (u.State != "enabled" || u.Package == "" || where.packages[u.Package].Base):
+	case u.State == "static", u.Preset && sameLine(in) && (u.State != "enabled" || u.Package == "" || where.Packages[u.Package].Base):
 		s.Reason = "Its package sets this state by itself."
 	case u.Preset:
 		s.Apply, s.Reason = true, "The source's packages set this state by themselves; the target's may set another."

@@ -10,6 +10,7 @@ import (
 	"svc/assess"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
+	"svc/tools/migration/naming"
 )
 
 // System is what the role sets of the system as a whole; what is empty stays as
@@ -110,15 +111,15 @@ func recommends(in Input) bool {
 
 // folders decides about the folders that no package brings: those that go along
 // stand where their files go.
-func folders(in Input, where places) []Folder {
+func folders(in Input, where naming.Places) []Folder {
 	all := []Folder{}
 	for _, f := range in.Assessment.Folders {
-		r, to, moved := where.file(f.Path)
+		r, to, moved := where.File(f.Path)
 		unsure := moved && r.To == nil || !moved && versionDiffers(in, f.Path+"/")
-		if to == "" || unsure || where.gone(f.Package) || f.Owner == "" || f.Group == "" || !modeOctal.MatchString(f.Mode) || !utf8.ValidString(f.Path) {
+		if to == "" || unsure || where.Gone(f.Package) || f.Owner == "" || f.Group == "" || !modeOctal.MatchString(f.Mode) || !utf8.ValidString(f.Path) {
 			continue
 		}
-		all = append(all, Folder{Path: to, Mode: f.Mode, Owner: where.account(f.Owner), Group: where.group(f.Group), Own: f.Package == "" && strings.HasPrefix(f.Path, "/etc/")})
+		all = append(all, Folder{Path: to, Mode: f.Mode, Owner: where.Account(f.Owner), Group: where.Group(f.Group), Own: f.Package == "" && strings.HasPrefix(f.Path, "/etc/")})
 	}
 	slices.SortFunc(all, func(a, b Folder) int { return strings.Compare(a.Path, b.Path) })
 	return slices.CompactFunc(all, func(a, b Folder) bool { return a.Path == b.Path })
@@ -126,7 +127,7 @@ func folders(in Input, where places) []Folder {
 
 // disabled are the links that would enable what the source has available, and
 // does not enable: packages of the target may make them.
-func disabled(in Input, where places, files []Config) []string {
+func disabled(in Input, where naming.Places, files []Config) []string {
 	all := []string{}
 	if source, _ := release.Lookup(in.Assessment.Release); source.Family.Conventions().Line != in.Target.Family.Conventions().Line {
 		return all // these links are of Debian's family alone
@@ -136,7 +137,7 @@ func disabled(in Input, where places, files []Config) []string {
 		written[c.To] = true
 	}
 	for _, link := range in.Assessment.Disabled {
-		if _, to, _ := where.file(link); to != "" && path.Base(to) == path.Base(link) && !written[to] && utf8.ValidString(to) {
+		if _, to, _ := where.File(link); to != "" && path.Base(to) == path.Base(link) && !written[to] && utf8.ValidString(to) {
 			all = append(all, to)
 		}
 	}

@@ -8,16 +8,17 @@ import (
 	"svc/backend/visible"
 	"svc/tools/data"
 	"svc/tools/migration"
+	"svc/tools/migration/naming"
 )
 
 // Followed is what a plan's own steps change in a place after its data came: modules of
 // a language are copied to the folder of another version, and lines of programs name
 // what the target has.
 type Followed struct {
-	Copied []string            // folders that were made, below the place
-	Lines  []migration.Mention // that were changed
-	Grown  int64               // bytes by which these lines are longer
-	Apart  bool                // what was copied was not counted
+	Copied []string         // folders that were made, below the place
+	Lines  []naming.Mention // that were changed
+	Grown  int64            // bytes by which these lines are longer
+	Apart  bool             // what was copied was not counted
 }
 
 // Follow finds what a plan's own steps change in a place.
@@ -47,7 +48,7 @@ func (f Followed) Without(i data.Item) data.Item {
 }
 
 // Grow counts by how many bytes a line of a file on the target is longer than it was.
-func (f *Followed) Grow(m migration.Mention, text string) {
+func (f *Followed) Grow(m naming.Mention, text string) {
 	lines := strings.Split(text, "\n")
 	if m.Line <= len(lines) {
 		f.Grown += int64(strings.Count(lines[m.Line-1], m.Now) * (len(m.Now) - len(m.Name)))

@@ -8,13 +8,14 @@ import (
 
 	"svc/tools/data"
 	"svc/tools/migration"
+	"svc/tools/migration/naming"
 )
 
 // TestWhatThePlanChangesInAPlaceIsNoDifference: its own steps copy modules there, and
 // change lines of programs.
 func TestWhatThePlanChangesInAPlaceIsNoDifference(t *testing.T) {
 	is := is.New(t)
-	plan := &migration.Plan{Mentions: []migration.Mention{
+	plan := &migration.Plan{Mentions: []naming.Mention{
 		{Path: "/opt/a/lib/lang3.9", Name: "/opt/a/lib/lang3.9", Now: "/opt/a/lib/lang3.13"},
 		{Path: "/opt/a/run", Line: 2, Name: "lang3.9", Now: "lang3.13"},
 		{Path: "/opt/b/run", Line: 1, Name: "lang3.9", Now: "lang3.13"},

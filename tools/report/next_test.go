@@ -11,6 +11,7 @@ import (
 
 	"svc/assess"
 	"svc/tools/migration"
+	"svc/tools/migration/naming"
 )
 
 // TestNoCommandOfTheStepsRunsWhatTheMachineSays has bash read the commands of
@@ -33,8 +34,8 @@ func TestNoCommandOfTheStepsRunsWhatTheMachineSays(t *testing.T) {
 				migration.Config{From: file, Place: file, Action: migration.LeftOut},
 				migration.Config{From: file, Place: file + "/to", Action: migration.LeftOut})
 			p.Mentions = append(p.Mentions,
-				migration.Mention{Path: file, Line: 3, Name: file, Now: file + "-now"},
-				migration.Mention{Path: file, Name: file, Now: file + "-now"})
+				naming.Mention{Path: file, Line: 3, Name: file, Now: file + "-now"},
+				naming.Mention{Path: file, Name: file, Now: file + "-now"})
 			p.Accounts.Users = append(p.Accounts.Users, assess.User{Name: hidden + strings.ReplaceAll(name, "RAN", ran)})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"svc/assess"
 	"svc/assess/ledger"
 	"svc/tools/migration"
+	"svc/tools/migration/naming"
 )
 
 // titles are those of steps, in their order.
@@ -29,7 +30,7 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 			{From: "/etc/z/old", Place: "/etc/z/old", Action: migration.LeftOut, Old: true},
 		},
 		Accounts: migration.Accounts{Users: []assess.User{{Name: "anna"}, {Name: "daemon", System: true}}},
-		Mentions: []migration.Mention{
+		Mentions: []naming.Mention{
 			{Path: "/opt/a/run", Line: 2, Name: "/usr/bin/lang7.4", Now: "/usr/bin/lang8.4"},
 			{Path: "/srv/v/lib/lang3.9", Name: "/srv/v/lib/lang3.9", Now: "/srv/v/lib/lang3.13"},
 			{Path: "/etc/z", Line: 7, Name: "/usr/sbin/gone", Why: "It is gone."},

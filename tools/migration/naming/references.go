@@ -1,4 +1,4 @@
-package migration
+package naming
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/lazyregexp"
 )
@@ -15,10 +16,10 @@ import (
 // version of its package in it. references carries these names over by what the
 // plan knows of packages and places, line by line; what has no sure counterpart is
 // said, and stays.
-type references struct {
-	where    places
+type References struct {
+	where    Places
 	versions []versionName
-	owners   map[string]string // packages of the source, by the paths that texts name
+	Owners   map[string]string // packages of the source, by the paths that texts name
 	target   string
 }
 
@@ -42,25 +43,25 @@ type Mention struct {
 var (
 	// numbered are names of packages that have a version in them: php7.4-fpm.
 	numbered = lazyregexp.New(`^([a-z][a-z+.-]*?[a-z+]-?)([0-9]+(?:\.[0-9]+)*)((?:-.*)?)$`)
-	// absolute are paths in a text.
-	absolute = lazyregexp.New(`/[A-Za-z0-9_.@+~-]+(?:/[A-Za-z0-9_.@+~-]+)*`)
+	// Paths are paths in a text.
+	Paths = lazyregexp.New(`/[A-Za-z0-9_.@+~-]+(?:/[A-Za-z0-9_.@+~-]+)*`)
 	// unitIn are units in a text, by their full names or after what manages them.
 	unitIn = lazyregexp.New(`[A-Za-z0-9_.@\\:-]+\.(?:service|socket|timer|path|target|mount)\b`)
 	called = lazyregexp.New(`\b(?:systemctl(?: +-[a-z-]+)* +[a-z-]+|service|invoke-rc\.d)(?: +--?[a-z-]+)* +([A-Za-z0-9_.@-]+)`)
 	digits = lazyregexp.New(`[0-9]+(?:\.[0-9]+)*`)
 )
 
-// newReferences knows the names of a plan.
-func newReferences(in Input, rows []Package, where places) *references {
-	r := &references{where: where, target: in.Target.Slug}
+// NewReferences knows the names of a plan.
+func NewReferences(rows []Row, where Places, target string) *References {
+	r := &References{where: where, target: target}
 	now, pkg := map[string]string{}, map[string]string{}
 	for _, row := range rows {
 		was := numbered.FindStringSubmatch(row.Name)
-		if was == nil || row.Confidence < Sure || strings.HasPrefix(row.Name, "lib") {
+		if was == nil || !row.Sure || strings.HasPrefix(row.Name, "lib") {
 			continue
 		}
 		for _, t := range row.Targets {
-			is := numbered.FindStringSubmatch(t.Name)
+			is := numbered.FindStringSubmatch(t)
 			if is == nil || is[1] != was[1] || is[3] != was[3] || is[2] == was[2] {
 				continue
 			}
@@ -84,27 +85,28 @@ func newReferences(in Input, rows []Package, where places) *references {
 // ownPlaces are folders of people and data: what they call a file there stays.
 var ownPlaces = []string{"/srv/", "/home/", "/root/", "/opt/", "/usr/local/", "/var/www/", "/var/backups/", "/mnt/", "/media/", "/data/", "/tmp/"}
 
-func isOwn(name string) bool {
+// IsOwn reports whether a path is below a folder of people and data.
+func IsOwn(name string) bool {
 	return slices.ContainsFunc(ownPlaces, func(p string) bool { return strings.HasPrefix(name+"/", p) })
 }
 
-// ofSystem reports whether a path is where packages put programs.
-func ofSystem(name string) bool {
-	return slices.ContainsFunc([]string{"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/"}, func(p string) bool { return strings.HasPrefix(name, p) }) && !isOwn(name)
+// OfSystem reports whether a path is where packages put programs.
+func OfSystem(name string) bool {
+	return slices.ContainsFunc([]string{"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/"}, func(p string) bool { return strings.HasPrefix(name, p) }) && !IsOwn(name)
 }
 
-// silent reports whether a line says nothing to a program; a script's first line
+// Silent reports whether a line says nothing to a program; a script's first line
 // says by what it is run.
-func silent(n int, line string) bool {
+func Silent(n int, line string) bool {
 	line = strings.TrimSpace(line)
 	return line == "" || strings.HasPrefix(line, ";") || strings.HasPrefix(line, "#") && (n > 0 || !strings.HasPrefix(line, "#!"))
 }
 
-// text carries the names in a text over; what is said of a line has its number.
-func (r *references) text(text string) (now string, renamed, lost []Mention) {
+// Text carries the names in a text over; what is said of a line has its number.
+func (r *References) Text(text string) (now string, renamed, lost []Mention) {
 	lines := strings.Split(text, "\n")
 	for n, was := range lines {
-		if silent(n, was) {
+		if Silent(n, was) {
 			continue
 		}
 		l := &nameLine{r: r, text: was, number: n + 1}
@@ -117,7 +119,7 @@ func (r *references) text(text string) (now string, renamed, lost []Mention) {
 
 // nameLine is a line whose names are carried over.
 type nameLine struct {
-	r             *references
+	r             *References
 	text          string
 	number        int
 	renamed, lost []Mention
@@ -132,7 +134,7 @@ func (l *nameLine) say(was, now, because string) {
 
 // carry replaces paths first, then units, then what else has a version.
 func (l *nameLine) carry() {
-	l.text = absolute.ReplaceAllStringFunc(l.text, func(name string) string {
+	l.text = Paths.ReplaceAllStringFunc(l.text, func(name string) string {
 		to, why, gone := l.r.path(name)
 		switch {
 		case gone != "":
@@ -170,8 +172,8 @@ func (l *nameLine) unit(name, kind string) string {
 
 // outsideOwn replaces a name where it is not part of a path of people's.
 func outsideOwn(line string, v versionName) string {
-	kept := absolute.FindAllStringIndex(line, -1)
-	kept = slices.DeleteFunc(kept, func(at []int) bool { return !isOwn(line[at[0]:at[1]]) })
+	kept := Paths.FindAllStringIndex(line, -1)
+	kept = slices.DeleteFunc(kept, func(at []int) bool { return !IsOwn(line[at[0]:at[1]]) })
 	var b strings.Builder
 	from := 0
 	for _, at := range kept {
@@ -184,7 +186,7 @@ func outsideOwn(line string, v versionName) string {
 }
 
 // unit is what the target calls a unit.
-func (r *references) unit(name string) string {
+func (r *References) unit(name string) string {
 	if to, ok := r.where.units[name]; ok && to.To != nil && to.Action != api.ActionDrop {
 		return *to.To
 	}
@@ -193,22 +195,22 @@ func (r *references) unit(name string) string {
 
 // path is where the target has what the source has at a path, with why; or what
 // it lacks.
-func (r *references) path(name string) (to, why, lost string) {
-	if isOwn(name) {
+func (r *References) path(name string) (to, why, lost string) {
+	if IsOwn(name) {
 		return name, "", ""
 	}
 	if strings.HasPrefix(name, "/etc/") {
-		if moved, to, ok := r.where.file(name); ok && to != "" && (moved.Action == api.ActionCopy || moved.Action == api.ActionConvert) {
+		if moved, to, ok := r.where.File(name); ok && to != "" && (moved.Action == api.ActionCopy || moved.Action == api.ActionConvert) {
 			return to, "", ""
 		}
 		return name, "", ""
 	}
-	pkg, owned := r.owners[name]
-	row, known := r.where.packages[pkg]
+	pkg, owned := r.Owners[name]
+	row, known := r.where.Packages[pkg]
 	switch {
 	case !owned || !known:
 		return name, "", ""
-	case r.where.gone(pkg) && len(row.Targets) == 0:
+	case r.where.Gone(pkg) && len(row.Targets) == 0:
 		return name, "", fmt.Sprintf("It is of the package %s, which has no counterpart in %s.", pkg, r.target)
 	}
 	return sameVersion(name, row), ", by its package " + pkg, ""
@@ -216,13 +218,13 @@ func (r *references) path(name string) (to, why, lost string) {
 
 // sameVersion is a path with the version of a package's name in it, as it is with
 // that of its counterpart: java-17-openjdk and java-21-openjdk.
-func sameVersion(name string, row Package) string {
+func sameVersion(name string, row Row) string {
 	was := numbered.FindStringSubmatch(row.Name)
-	if was == nil || row.Confidence < Sure {
+	if was == nil || !row.Sure {
 		return name
 	}
 	for _, t := range row.Targets {
-		if is := numbered.FindStringSubmatch(t.Name); is != nil && is[1] == was[1] && is[3] == was[3] {
+		if is := numbered.FindStringSubmatch(t); is != nil && is[1] == was[1] && is[3] == was[3] {
 			return digits.ReplaceAllStringFunc(name, func(v string) string {
 				if v == was[2] {
 					return is[2]
@@ -234,8 +236,8 @@ func sameVersion(name string, row Package) string {
 	return name
 }
 
-// ofUnit is where a drop-in of a unit stands whose name has a version.
-func (r *references) ofUnit(to string) string {
+// OfUnit is where a drop-in of a unit stands whose name has a version.
+func (r *References) OfUnit(to string) string {
 	rest, below := strings.CutPrefix(to, "/etc/systemd/system/")
 	unit, file, dropin := strings.Cut(rest, ".d/")
 	if !below || !dropin || strings.Contains(unit, "/") {
@@ -248,21 +250,18 @@ func (r *references) ofUnit(to string) string {
 	return "/etc/systemd/system/" + now + ".d/" + file
 }
 
-// folders are those of people's own software for one version of what runs it: that
+// Versioned are those of people's own software for one version of what runs it: that
 // of the target does not look there.
-func (r *references) folders(in Input) (all []Mention) {
-	if in.PathExists == nil {
-		return nil
-	}
+func (r *References) Versioned(exists func(path string) bool, software []assess.Software) (all []Mention) {
 	homes := []string{"/usr/local/lib/"}
-	for _, s := range in.Assessment.Software {
+	for _, s := range software {
 		if s.Manager == "venv" {
 			homes = append(homes, s.Path+"/lib/")
 		}
 	}
 	for _, v := range r.versions {
 		for _, home := range homes {
-			if in.PathExists(home + v.was) {
+			if exists(home + v.was) {
 				all = append(all, Mention{Path: home + v.was, Name: home + v.was, Now: home + v.now, Why: fmt.Sprintf("%s looks into %s.", v.now, home+v.now)})
 			}
 		}

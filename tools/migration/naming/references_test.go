@@ -1,4 +1,4 @@
-package migration
+package naming
 
 import (
 	"strings"
@@ -6,25 +6,23 @@ import (
 
 	"github.com/matryer/is"
 
-	"svc/assess"
 	"svc/backend/api"
 )
 
 // renamedRows are the rows of packages whose names have a version in them.
-func renamedRows(pairs ...string) (rows []Package) {
+func renamedRows(pairs ...string) (rows []Row) {
 	for i := 0; i < len(pairs); i += 2 {
-		rows = append(rows, Package{Name: pairs[i], Relation: api.RelationRenamed, Targets: []Target{{Name: pairs[i+1]}}, Confidence: 0.9})
+		rows = append(rows, Row{Name: pairs[i], Relation: api.RelationRenamed, Targets: []string{pairs[i+1]}, Sure: true})
 	}
 	return rows
 }
 
-func named(t *testing.T, rows []Package, owners map[string]string) *references {
+func named(t *testing.T, rows []Row, owners map[string]string) *References {
 	t.Helper()
-	in := Input{Assessment: &assess.Assessment{}, Target: target(t, "debian-13")}
-	where := newPlaces(in, rows)
-	where.units["apache2.service"] = api.Relocation{To: ptr("httpd.service"), Action: api.ActionCopy}
-	r := newReferences(in, rows, where)
-	r.owners = owners
+	where := New(rows, nil)
+	where.units["apache2.service"] = api.Relocation{To: new("httpd.service"), Action: api.ActionCopy}
+	r := NewReferences(rows, where, "debian-13")
+	r.Owners = owners
 	return r
 }
 
@@ -46,7 +44,7 @@ func TestNamesWithAVersionAreCarriedOver(t *testing.T) {
 		"libx1":     "libx1",
 		"other1":    "other1",
 	} {
-		now, renamed, lost := r.text(was)
+		now, renamed, lost := r.Text(was)
 		if now != want || len(lost) != 0 || (now != was) != (len(renamed) > 0) {
 			t.Errorf("%q became %q, not %q; %v %v", was, now, want, renamed, lost)
 		}
@@ -56,7 +54,7 @@ func TestNamesWithAVersionAreCarriedOver(t *testing.T) {
 func TestAScriptsFirstLineIsNoRemark(t *testing.T) {
 	is := is.New(t)
 	r := named(t, renamedRows("lang3.9", "lang3.13"), map[string]string{"/usr/bin/lang3.9": "lang3.9"})
-	now, renamed, _ := r.text("#!/usr/bin/lang3.9\n# lang3.9\nrun lang3.9\n")
+	now, renamed, _ := r.Text("#!/usr/bin/lang3.9\n# lang3.9\nrun lang3.9\n")
 	is.Equal(now, "#!/usr/bin/lang3.13\n# lang3.9\nrun lang3.13\n")
 	is.Equal(len(renamed), 2)
 	is.Equal(renamed[1].Line, 3)
@@ -64,9 +62,9 @@ func TestAScriptsFirstLineIsNoRemark(t *testing.T) {
 
 func TestWhatHasNoCounterpartIsSaidByLine(t *testing.T) {
 	is := is.New(t)
-	rows := []Package{{Name: "gone", Relation: api.RelationRemoved, Confidence: 0.9}}
+	rows := []Row{{Name: "gone", Relation: api.RelationRemoved, Sure: true}}
 	r := named(t, rows, map[string]string{"/usr/sbin/gone": "gone"})
-	now, _, lost := r.text("a\nExecStart=/usr/sbin/gone -d\n")
+	now, _, lost := r.Text("a\nExecStart=/usr/sbin/gone -d\n")
 	is.True(strings.Contains(now, "/usr/sbin/gone")) // it stays
 	is.Equal(len(lost), 1)
 	is.Equal(lost[0].Line, 2)
@@ -76,13 +74,13 @@ func TestWhatHasNoCounterpartIsSaidByLine(t *testing.T) {
 func TestPackagesThatDisagreeNameNothing(t *testing.T) {
 	is := is.New(t)
 	r := named(t, renamedRows("x1-a", "x2-a", "x1-b", "x3-b"), nil)
-	now, _, _ := r.text("x1")
+	now, _, _ := r.Text("x1")
 	is.Equal(now, "x1")
 }
 
 func TestDropInsFollowTheirUnit(t *testing.T) {
 	is := is.New(t)
 	r := named(t, renamedRows("lang7.4-fpm", "lang8.4-fpm"), nil)
-	is.Equal(r.ofUnit("/etc/systemd/system/lang7.4-fpm.service.d/a.conf"), "/etc/systemd/system/lang8.4-fpm.service.d/a.conf")
-	is.Equal(r.ofUnit("/etc/systemd/system/mine.service.d/lang7.4.conf"), "/etc/systemd/system/mine.service.d/lang7.4.conf")
+	is.Equal(r.OfUnit("/etc/systemd/system/lang7.4-fpm.service.d/a.conf"), "/etc/systemd/system/lang8.4-fpm.service.d/a.conf")
+	is.Equal(r.OfUnit("/etc/systemd/system/mine.service.d/lang7.4.conf"), "/etc/systemd/system/mine.service.d/lang7.4.conf")
 }

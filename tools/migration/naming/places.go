@@ -1,0 +1,146 @@
+// Package naming says what the target calls what a machine's texts name: files, units,
+// accounts, programs with a version in their names. It is pure.
+package naming
+
+import (
+	"path"
+	"strings"
+
+	"svc/assess"
+	"svc/backend/api"
+	"svc/backend/lazyregexp"
+)
+
+// Row is what becomes of a package, as far as names follow from it.
+type Row struct {
+	Name, Canonical string
+	Relation        api.Relation
+	Sure            bool // its counterparts are installed
+	Base            bool // the source's own installation began with it
+	Targets         []string
+}
+
+// Places knows where files and units go.
+type Places struct {
+	files    map[string]api.Relocation // exact paths
+	dirs     map[string]api.Relocation // folders, for all below them
+	units    map[string]api.Relocation
+	accounts map[string]api.Relocation // users
+	Groups   map[string]api.Relocation
+	Packages map[string]Row // by the package's name
+}
+
+// New are those of a plan's packages, by the relocations of their canonicals.
+func New(rows []Row, relocations map[string][]api.Relocation) Places {
+	p := Places{map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]Row{}}
+	byKind := map[api.RelocationKind]map[string]api.Relocation{
+		api.RelocateFile: p.files, api.RelocateDir: p.dirs, api.RelocateService: p.units, api.RelocateUser: p.accounts, api.RelocateGroup: p.Groups,
+	}
+	for _, row := range rows {
+		p.Packages[row.Name] = row
+		for _, r := range relocations[row.Canonical] {
+			m, from := byKind[r.Kind], strings.TrimSuffix(r.From, "/")
+			if _, ok := m[from]; m != nil && !ok { // of several the first counts
+				m[from] = r
+			}
+		}
+	}
+	return p
+}
+
+// File finds the relocation of a path: its own, or that of the nearest folder
+// above it, with the place that follows from it.
+func (p Places) File(name string) (r api.Relocation, to string, ok bool) {
+	if r, ok := p.files[name]; ok {
+		return r, r.Place(), true
+	}
+	for dir := path.Dir(name); dir != "/" && dir != "."; dir = path.Dir(dir) {
+		r, ok := p.dirs[dir]
+		if !ok {
+			r, ok = p.files[dir] // some indexes call a folder a file
+		}
+		if ok {
+			if r.To == nil {
+				return r, "", true
+			}
+			return r, strings.TrimSuffix(*r.To, "/") + strings.TrimPrefix(name, dir), true
+		}
+	}
+	return api.Relocation{}, name, false
+}
+
+// Account is what the target calls a user. Those of every system keep their
+// names, whoever runs a service there.
+func (p Places) Account(name string) string {
+	if r, ok := p.accounts[name]; ok && r.To != nil && name != "root" && name != "nobody" {
+		return *r.To
+	}
+	return name
+}
+
+// Group is what the target calls a group: by a relocation of its own, else as the
+// user of its name is called.
+func (p Places) Group(name string) string {
+	if r, ok := p.Groups[name]; ok && r.To != nil && name != "root" {
+		return *r.To
+	}
+	return p.Account(name)
+}
+
+// Targets are the packages of the target that surely take the place of one.
+func (p Places) Targets(pkg string) []string {
+	if row := p.Packages[pkg]; row.Sure {
+		return row.Targets
+	}
+	return nil
+}
+
+// LeadsTo is the file that a link leads to.
+func LeadsTo(f assess.ConfigFile) string {
+	if path.IsAbs(f.Link) {
+		return path.Clean(f.Link)
+	}
+	return path.Join(path.Dir(f.Path), f.Link)
+}
+
+// OfLink finds where a link stands and leads on the target: both move with the
+// file that it leads to.
+func (p Places) OfLink(f assess.ConfigFile) (at, leads string) {
+	target := LeadsTo(f)
+	_, at, _ = p.File(f.Path)
+	_, moved, ok := p.File(target)
+	if !ok || moved == "" {
+		return at, f.Link
+	}
+	if path.Base(f.Path) == path.Base(target) {
+		at = path.Join(path.Dir(at), path.Base(moved))
+	}
+	if path.IsAbs(f.Link) {
+		return at, moved
+	}
+	return at, path.Join(path.Dir(f.Link), path.Base(moved))
+}
+
+// Unit finds the relocation of a service: the index knows those that are no
+// units of systemd by the name that systemd would give them.
+func (p Places) Unit(u assess.Unit) (r api.Relocation, ok bool) {
+	if r, ok := p.units[u.Name]; ok {
+		return r, true
+	}
+	r, ok = p.units[u.Name+".service"]
+	return r, ok
+}
+
+// ofVersion ends the names of Debian's packages of one version of software.
+var ofVersion = lazyregexp.New(`-[0-9][0-9.]*$`)
+
+// Gone reports whether a package has nothing on the target that could surely
+// take its configuration. Debian's package of a version is as the one that
+// brings it.
+func (p Places) Gone(pkg string) bool {
+	row, ok := p.Packages[pkg]
+	if general, has := p.Packages[ofVersion.ReplaceAllString(pkg, "")]; has {
+		row = general
+	}
+	return ok && (row.Relation == api.RelationRemoved || row.Relation == api.RelationUnknown || !row.Sure)
+}
