@@ -196,6 +196,7 @@ class Units:
     def __init__(self, module):
         self.module, self.machine = module, Machine(module)
         self.changed, self.notes, self.own, self.wanted = [], [], [], []
+        self.stale = False  # systemd has not read yet what was set
 
     def set_all(self):
         for unit in self.module.params["units"]:
@@ -219,7 +220,8 @@ class Units:
             self.changed.extend("%s: %s" % (unit, c) for c in commands if now != "indirect")
             return
         for command in commands:
-            code, _, err = self.machine.systemctl(command, "--", unit)
+            code, _, err = self.machine.systemctl("--no-reload", command, "--", unit)
+            self.stale = True
             if code != 0:
                 self.notes.append("%s could not be %s: %s" % (unit, state, err))
         if commands and self.machine.state(unit) != now:
@@ -230,11 +232,13 @@ class Units:
     def start(self):
         """Start what the role configured, or what should run: packages' units first."""
         owners, units = packages(self.module)
-        newest = {}
+        of, newest = {}, {}
         for path in self.module.params["paths"]:
             for template in concerned(path, owners, units):
-                for unit in instances(self.machine, template):
-                    newest[unit] = max(newest.get(unit, 0), written(path))
+                of[template] = max(of.get(template, 0), written(path))
+        for template, when in of.items():
+            for unit in instances(self.machine, template):
+                newest[unit] = max(newest.get(unit, 0), when)
         aside = re.compile("|".join(self.module.params["at_boot"]) + "$")
         packaged = sorted(u for u in set(newest).union(self.wanted) - set(self.own) if not aside.match(u))
         self.begin(packaged, newest)
@@ -293,6 +297,8 @@ def main():
         units.machine.systemctl("daemon-reload")
     units.set_all()
     if units.machine.runs and not module.check_mode:
+        if units.stale:
+            units.machine.systemctl("daemon-reload")  # once for all
         units.start()
     module.exit_json(changed=bool(units.changed), units=units.changed, notes=units.notes)
 
