@@ -16,5 +16,10 @@ var identityWords = []string{"-release", "-repos", "-logos", "-gpg-keys", "-inde
 
 // IsIdentity reports whether an rpm is a distribution itself, as almalinux-release is.
 func IsIdentity(name string) bool {
-	return slices.ContainsFunc(identityWords, func(word string) bool { return strings.Contains(name, word) }) && ofDistribution.MatchString(name)
+	for i := range len(name) {
+		if name[i] == '-' && slices.ContainsFunc(identityWords, func(word string) bool { return strings.HasPrefix(name[i:], word) }) {
+			return ofDistribution.MatchString(name)
+		}
+	}
+	return false
 }

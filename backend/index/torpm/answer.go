@@ -37,17 +37,17 @@ func (h *Path) doubt(r lookup.RPM, vendor string) (api.Caveat, error) {
 	}, nil
 }
 
-// elsewhere says where a package may be that the lists of the target lack.
-func (h *Path) elsewhere() api.Caveat {
+// elsewhere says where a package may be that the lists of a release lack.
+func elsewhere(target *lookup.Release) api.Caveat {
 	where := "another repository"
-	switch h.Target.Release.Family {
+	switch target.Release.Family {
 	case release.EL:
 		where = "EPEL or CodeReady Builder (CRB)"
 	case release.SUSE:
 		where = "a module or Package Hub"
 	}
 	return course.Caveat(course.CaveatExistence, api.SeverityInfo, "The lists of %s that the index has are not whole: %s may have it. "+
-		"A list of your own mirror makes it sure: svc admin index build --rpm-md URL --release %s --out FILE, then --index FILE.", h.Target.Slug, where, h.Target.Slug)
+		"A list of your own mirror makes it sure: svc admin index build --rpm-md URL --release %s --out FILE, then --index FILE.", target.Slug, where, target.Slug)
 }
 
 // Present makes the answer of a course that ends at rpms.
@@ -115,7 +115,7 @@ func (h *Path) Present(canonical string, p course.Course) (api.Translation, erro
 	}
 	t.Caveats = h.OfCourse(t.Caveats, &p, len(p.Names))
 	if p.Relation == api.RelationRemoved && p.Confidence < course.SureConfidence && !h.Target.RPM.Lists() && !slices.Contains(p.Methods, course.Unheard) && !again {
-		t.Caveats = append(t.Caveats, h.elsewhere())
+		t.Caveats = append(t.Caveats, h.elsewhere)
 	}
 	return t, h.AddCurated(canonical, &t, nil)
 }

@@ -16,12 +16,13 @@ import (
 type Path struct {
 	*course.Pair
 	ownNames
-	levels []levelTrails // of the target's line, by level
+	levels    []levelTrails // of the target's line, by level
+	elsewhere api.Caveat    // where a package may be that the target's lists lack
 }
 
 // New is the path between two releases.
 func New(between *course.Pair) *Path {
-	h := &Path{Pair: between, ownNames: readOwnNames(between)}
+	h := &Path{Pair: between, ownNames: readOwnNames(between), elsewhere: elsewhere(between.Target)}
 	h.levels = h.levelTrails()
 	return h
 }

@@ -216,8 +216,10 @@ func (h *Path) Present(canonical string, p course.Course) (api.Translation, erro
 	if p = p.Doubted(); len(p.Names) == 0 {
 		targets, packages = nil, []api.TargetPackage{}
 	}
-	if r, ok := course.Measured(h.Source.Release.Family, release.Debian, p.Evidence(), course.Whole); ok && p.Confidence < course.SureConfidence {
-		p.Confidence = min(p.Confidence, r.Claim())
+	if p.Confidence < course.SureConfidence {
+		if r, ok := course.Measured(h.Source.Release.Family, release.Debian, p.Evidence(), course.Whole); ok {
+			p.Confidence = min(p.Confidence, r.Claim())
+		}
 	}
 	relation, err := h.relation(&p, targets, packages)
 	if err != nil {
