@@ -1,7 +1,8 @@
 // Package conf reads the forms of configuration into lines with their numbers, once for
-// who reads a machine and for who converts its files: INI, as NetworkManager and systemd
-// have it, the NAME=value of sysconfig, and the words of ifupdown. What a line means, and
-// which are refused, is theirs.
+// who reads a machine, who converts its files and who upgrades its databases: INI, as
+// NetworkManager and systemd have it, the NAME=value of sysconfig, the words of ifupdown,
+// the directives of Apache, and what PostgreSQL, MySQL and Redis are told. What a line
+// means, and which are refused, is theirs.
 package conf
 
 import (

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/conf"
 	"svc/assess/datadir"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
@@ -222,9 +223,9 @@ func cluster(m *assess.Machine, version, name string) {
 // configure takes what a postgresql.conf says, and those that it includes: of a
 // setting that comes more than once, the last counts.
 func configure(m *assess.Machine, d *assess.Database, file, text string, depth int) {
-	for s := range assess.ParseSettings(file, text, "") {
-		value := postgresqlValue(s.Value)
-		switch strings.ToLower(s.Key) {
+	for s := range conf.PostgreSQL(text) {
+		value := s.Value
+		switch s.Key {
 		case "data_directory":
 			d.Directory = value
 		case "port":
@@ -249,17 +250,6 @@ func include(m *assess.Machine, d *assess.Database, from, pattern string, depth 
 		text, _ := m.Text("databases.postgresql."+path.Base(file), file[1:])
 		configure(m, d, file, text, depth+1)
 	}
-}
-
-// postgresqlValue is a value of postgresql.conf without its quotes and what is
-// noted behind it.
-func postgresqlValue(s string) string {
-	if quoted, ok := strings.CutPrefix(s, "'"); ok {
-		s, _, _ = strings.Cut(quoted, "'")
-		return s
-	}
-	s, _, _ = strings.Cut(s, "#")
-	return strings.TrimSpace(s)
 }
 
 // bareCluster adds a cluster that is known by its data alone.
@@ -414,9 +404,12 @@ func redisSettings(m *assess.Machine, engine, file string) redisInstance {
 
 func (i *redisInstance) read(m *assess.Machine, file string, depth int) {
 	text, _ := m.Text("databases."+i.engine, file[1:])
-	for s := range assess.ParseSettings(file, text, "") {
-		value := strings.Trim(s.Value, `'"`)
-		switch strings.ToLower(s.Key) {
+	for words, err := range conf.Redis(text) {
+		if err != nil || len(words) < 2 {
+			continue // its server does not start with it
+		}
+		value := words[1]
+		switch strings.ToLower(words[0]) {
 		case "dir":
 			i.dir = value
 		case "dbfilename":

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/conf"
 	"svc/backend/lazyregexp"
 )
 
@@ -85,17 +86,16 @@ func (b *myBook) files(names []string, depth int) {
 
 func (b *myBook) file(file, text string, depth int) {
 	var server *myServer // of the section; nil where it is no server's
-	for n, line := range assess.NumberedLines(text) {
-		key, value, isSetting := strings.Cut(line, "=")
-		switch command, argument, _ := strings.Cut(line, " "); {
-		case command == "!include":
-			b.files(following(b.m, path.Join("/", strings.TrimSpace(argument)), depth), depth+1)
-		case command == "!includedir":
-			b.files(following(b.m, path.Join("/", strings.TrimSpace(argument), "*.cnf"), depth), depth+1)
-		case strings.HasPrefix(line, "["):
-			server = b.server(strings.Trim(line, "[]"))
-		case isSetting && server != nil:
-			server.set(strings.TrimSpace(key), value, assess.Evidence{Path: file, Line: n})
+	for l := range conf.MySQL(text) {
+		switch {
+		case l.Key == "!include":
+			b.files(following(b.m, path.Join("/", l.Value), depth), depth+1)
+		case l.Key == "!includedir":
+			b.files(following(b.m, path.Join("/", l.Value, "*.cnf"), depth), depth+1)
+		case l.Heading:
+			server = b.server(l.Section)
+		case l.Set && server != nil:
+			server.set(l.Key, assess.Unquote(l.Value), assess.Evidence{Path: file, Line: l.N})
 		}
 	}
 }
@@ -114,8 +114,6 @@ func (b *myBook) server(section string) *myServer {
 }
 
 func (s *myServer) set(key, value string, at assess.Evidence) {
-	value, _, _ = strings.Cut(value, "#")
-	value = assess.Unquote(strings.TrimSpace(value))
 	switch port, err := strconv.Atoi(value); {
 	case key == "datadir" && value != "":
 		s.dir, s.evidence = path.Clean("/"+value), at

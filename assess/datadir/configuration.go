@@ -1,9 +1,12 @@
 package datadir
 
 import (
+	"iter"
 	"path"
 	"slices"
 	"strings"
+
+	"svc/assess/conf"
 )
 
 // settings are the settings that a move has to know, by engine.
@@ -54,19 +57,37 @@ func (r *reader) configurationFiles(src Source) []string {
 	return []string{config}
 }
 
+// said are the settings of a file by engine: a name and its value, without quotes.
+var said = map[string]func(text string) iter.Seq2[string, string]{
+	"postgresql": func(text string) iter.Seq2[string, string] { return values(conf.PostgreSQL(text)) },
+	"mysql":      func(text string) iter.Seq2[string, string] { return values(conf.MySQL(text)) },
+	"redis": func(text string) iter.Seq2[string, string] {
+		return func(yield func(string, string) bool) {
+			for words, err := range conf.Redis(text) {
+				if err == nil && !yield(words[0], strings.Join(words[1:], " ")) {
+					return
+				}
+			}
+		}
+	},
+}
+
+func values(lines iter.Seq[conf.Line]) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for l := range lines {
+			if !yield(l.Key, strings.Trim(l.Value, `'"`)) {
+				return
+			}
+		}
+	}
+}
+
 // settings notes the settings of a file; of one that comes twice, both.
 func (r *reader) settings(engine, name, text string) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		key, value, found := strings.Cut(line, "=")
-		if !found {
-			key, value, _ = strings.Cut(line, " ")
-		}
-		if key = strings.TrimSpace(key); !slices.Contains(settings[engine], key) {
+	for key, value := range said[engine](text) {
+		if !slices.Contains(settings[engine], key) {
 			continue
 		}
-		value, _, _ = strings.Cut(value, " #")
-		value = strings.Trim(strings.TrimSpace(value), `'"`)
 		r.s.Facts = append(r.s.Facts, Fact{"setting " + key, value, "/" + name})
 		if key == "replicaof" || key == "slaveof" {
 			r.s.Replication = append(r.s.Replication, "replica")
@@ -77,18 +98,7 @@ func (r *reader) settings(engine, name, text string) {
 // authMethods are the methods of pg_hba.conf's lines.
 func authMethods(text string) (methods []string) {
 	for line := range strings.Lines(text) {
-		line, _, _ = strings.Cut(line, "#")
-		words := strings.Fields(line)
-		if len(words) < 4 || !slices.Contains([]string{"local", "host", "hostssl", "hostnossl", "hostgssenc", "hostnogssenc"}, words[0]) {
-			continue
-		}
-		at := 4
-		if words[0] == "local" {
-			at = 3
-		} else if len(words) > 5 && strings.Count(words[4], ".") == 3 { // an address and its mask apart
-			at = 5
-		}
-		if at < len(words) {
+		if words, at := conf.HBA(line); at >= 0 {
 			methods = append(methods, words[at])
 		}
 	}

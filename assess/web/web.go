@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/conf"
 )
 
 // ReadWebServers finds web servers and proxies, and the sites that they serve.
@@ -97,9 +98,9 @@ func modulesOf(m *assess.Machine, l apacheLayout) (modules []string) {
 
 // apacheModules are the modules that a file loads: "LoadModule ssl_module …".
 func apacheModules(text string) (modules []string) {
-	for line := range strings.Lines(text) {
-		if f := strings.Fields(line); len(f) == 3 && strings.EqualFold(f[0], "LoadModule") {
-			modules = append(modules, strings.TrimSuffix(f[1], "_module"))
+	for l := range conf.Apache(text) {
+		if f := strings.Fields(l.Value); len(f) == 2 && l.Key == "loadmodule" {
+			modules = append(modules, strings.TrimSuffix(f[0], "_module"))
 		}
 	}
 	return modules
@@ -107,21 +108,16 @@ func apacheModules(text string) (modules []string) {
 
 // parseApache reads the virtual hosts of a file.
 func parseApache(file, text string) (sites []assess.Site) {
-	n, inside := 0, false
-	for line := range strings.Lines(text) {
-		n++
-		f := strings.Fields(line)
-		if len(f) == 0 {
-			continue
-		}
-		switch key := strings.ToLower(f[0]); {
-		case key == "<virtualhost":
+	inside := false
+	for l := range conf.Apache(text) {
+		switch {
+		case l.Key == "virtualhost" && l.Heading:
 			inside = true
-			sites = append(sites, assess.Site{Listen: strings.Fields(strings.TrimRight(strings.Join(f[1:], " "), ">")), Evidence: assess.Evidence{Path: file, Line: n}})
-		case key == "</virtualhost>":
+			sites = append(sites, assess.Site{Listen: strings.Fields(l.Value), Evidence: assess.Evidence{Path: file, Line: l.N}})
+		case l.Key == "/virtualhost":
 			inside = false
-		case inside && len(f) > 1:
-			setDirective(&sites[len(sites)-1], key, f[1:])
+		case inside && l.Set && !l.Heading:
+			setDirective(&sites[len(sites)-1], l.Key, strings.Fields(l.Value))
 		}
 	}
 	return sites

@@ -4,45 +4,24 @@ import (
 	"slices"
 	"strings"
 
+	"svc/assess/conf"
 	"svc/tools/convert"
 )
-
-// hbaTypes are the kinds of connections that a line of pg_hba.conf is about.
-var hbaTypes = strings.Fields("local host hostssl hostnossl hostgssenc hostnogssenc")
 
 // hbaMethods are the methods of authentication of PostgreSQL 17.
 var hbaMethods = strings.Fields("trust reject scram-sha-256 md5 password gss sspi ident peer pam ldap radius cert bsd")
 
 // hbaLine converts a line of pg_hba.conf: methods and options that are gone.
 func hbaLine(p *convert.Page, i int) {
-	line, _, _ := strings.Cut(p.Lines[i], "#")
-	words := hbaWords(line)
-	if len(words) == 0 || strings.HasPrefix(words[0], "include") {
+	words, n := conf.HBA(p.Lines[i])
+	switch {
+	case len(words) == 0 || strings.HasPrefix(words[0], "include"):
 		return
-	}
-	n := 3
-	if words[0] != "local" {
-		n = 4
-		if len(words) > 4 && strings.Count(words[4], ".") == 3 && !strings.Contains(words[3], "/") {
-			n = 5 // an address with its mask
-		}
-	}
-	if !slices.Contains(hbaTypes, words[0]) || len(words) <= n {
+	case n < 0:
 		p.Refuse(i, "PostgreSQL does not know a line of this form.")
 		return
 	}
 	hbaMethod(p, i, words[0], words[n], words[n+1:])
-}
-
-// hbaWords are the words of a line; what stands in quotes is one.
-func hbaWords(line string) []string {
-	quoted := false
-	return strings.FieldsFunc(line, func(c rune) bool {
-		if c == '"' {
-			quoted = !quoted
-		}
-		return !quoted && (c == ' ' || c == '\t' || c == '\r')
-	})
 }
 
 func hbaMethod(p *convert.Page, i int, kind, method string, options []string) {

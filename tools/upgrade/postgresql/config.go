@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"svc/assess/conf"
 	"svc/tools/upgrade/job"
 	"svc/tools/upgrade/postgresql/session"
 )
@@ -163,16 +164,12 @@ func (g configuration) comment(c session.Cluster, settings []string) error {
 	return err
 }
 
-// setting finds the name and the value of a line of postgresql.conf.
-var setting = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_.]*)\s*(?:=\s*|\s)([^#\n]*)`)
-
 // settingOf is the name of a line's setting and its value; empty where it has none.
 func settingOf(line string) (name, value string) {
-	m := setting.FindStringSubmatch(line)
-	if m == nil {
-		return "", ""
+	for s := range conf.PostgreSQL(line) {
+		return s.Key, s.Value
 	}
-	return strings.ToLower(m[1]), strings.Trim(strings.TrimSpace(m[2]), "'")
+	return "", ""
 }
 
 // commented is a configuration without the settings of some names.

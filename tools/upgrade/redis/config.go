@@ -1,12 +1,11 @@
 package redis
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
+	"svc/assess/conf"
 	"svc/tools/upgrade/safefile"
 )
 
@@ -76,8 +75,7 @@ func eachRedisLine(name string, depth int, fn func(words []string)) error {
 	if err != nil {
 		return fmt.Errorf("reading the configuration: %w", err)
 	}
-	for line := range strings.Lines(string(text)) {
-		words, err := redisWords(strings.TrimSpace(line))
+	for words, err := range conf.Redis(string(text)) {
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", name, err)
 		}
@@ -107,64 +105,6 @@ func eachIncluded(pattern string, depth int, fn func(words []string)) error {
 		}
 	}
 	return nil
-}
-
-var errQuotes = errors.New("a line's quotes are not closed")
-
-// redisWords splits a line as the server does: words, in quotes with \xHH and
-// \n in them, or in single ones. A comment has none.
-func redisWords(line string) (words []string, err error) {
-	for line = strings.TrimLeft(line, " \t"); line != "" && (line[0] != '#' || words != nil); line = strings.TrimLeft(line, " \t") {
-		word, rest, err := redisWord(line)
-		if err != nil {
-			return nil, err
-		}
-		words, line = append(words, word), rest
-	}
-	return words, nil
-}
-
-// redisWord takes the first word off.
-func redisWord(line string) (word, rest string, err error) {
-	if line[0] != '"' && line[0] != '\'' {
-		i := strings.IndexAny(line, " \t")
-		if i < 0 {
-			i = len(line)
-		}
-		return line[:i], line[i:], nil
-	}
-	var b strings.Builder
-	quote := line[0]
-	for i := 1; i < len(line); i++ {
-		switch {
-		case line[i] == quote:
-			return b.String(), line[i+1:], nil
-		case line[i] != '\\' || i+1 == len(line):
-			b.WriteByte(line[i])
-		default:
-			n := escaped(&b, line[i+1:], quote)
-			i += n
-		}
-	}
-	return "", "", errQuotes
-}
-
-// escaped writes what stands after a backslash, and says how much of it counts.
-func escaped(b *strings.Builder, s string, quote byte) int {
-	if quote == '\'' {
-		if s[0] != '\'' {
-			b.WriteByte('\\')
-			return 0
-		}
-	} else if n, err := strconv.ParseUint(s[min(1, len(s)):min(3, len(s))], 16, 8); s[0] == 'x' && len(s) >= 3 && err == nil {
-		b.WriteByte(byte(n))
-		return 3
-	} else if i := strings.IndexByte("nrtba", s[0]); i >= 0 {
-		b.WriteByte("\n\r\t\b\a"[i])
-		return 1
-	}
-	b.WriteByte(s[0])
-	return 1
 }
 
 // quoteRedis writes a word as the server reads it.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/assess/conf"
 	"svc/assess/datadir"
 	"svc/backend/lazyregexp"
 	"svc/tools/database"
@@ -82,7 +83,7 @@ func (r *Job) Look(ctx context.Context, h *job.Host, in job.Request) error {
 // modules refuses what the server is to load and is not there.
 func (r *Job) modules() error {
 	for _, module := range r.Config.Modules {
-		words, err := redisWords(module)
+		words, err := conf.RedisWords(module)
 		if err != nil || len(words) == 0 {
 			return fmt.Errorf("reading %s: a module without a name: %w", r.Settings, err)
 		}

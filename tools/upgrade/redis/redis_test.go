@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
 
+	"svc/assess/conf"
 	"svc/tools/upgrade/inplace"
 	"svc/tools/upgrade/setsum"
 )
@@ -48,11 +49,11 @@ func FuzzRedisWords(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		words, err := redisWords(line)
+		words, err := conf.RedisWords(line)
 		if err != nil {
 			return
 		}
-		again, err := redisWords(quoteAll(words))
+		again, err := conf.RedisWords(quoteAll(words))
 		if err != nil || strings.Join(again, "\x00") != strings.Join(words, "\x00") {
 			t.Fatalf("%q is %q, and then %q (%v)", line, words, again, err)
 		}
@@ -65,18 +66,18 @@ func TestRedisWords(t *testing.T) {
 		`save 3600 1 300 100`: {"save", "3600", "1", "300", "100"}, `save ""`: {"save", ""}, `# dir /x`: nil, ``: nil,
 		`requirepass "a b\x41\n\"c\\"`: {"requirepass", "a bA\n\"c\\"}, `dir 'it\'s \n'`: {"dir", `it's \n`},
 	} {
-		words, err := redisWords(line)
+		words, err := conf.RedisWords(line)
 		is.NoErr(err)
 		is.Equal(words, want)
 	}
-	_, err := redisWords(`dir "/var`)
-	is.Equal(err, errQuotes)
+	_, err := conf.RedisWords(`dir "/var`)
+	is.Equal(err, conf.ErrQuotes)
 }
 
 func TestQuotedWordsComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := string(rapid.SliceOf(rapid.Byte()).Draw(t, "word"))
-		words, err := redisWords("dir " + quoteRedis(word))
+		words, err := conf.RedisWords("dir " + quoteRedis(word))
 		if err != nil || len(words) != 2 || words[1] != word {
 			t.Fatalf("%q came back as %q (%v)", word, words, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"svc/assess/conf"
 	"svc/backend/lazyregexp"
 	"svc/tools/convert"
 	"svc/tools/convert/web"
@@ -155,7 +156,7 @@ func (h *httpdRun) line(p *convert.Page, i int) int {
 	for last+1 < len(p.Lines) && strings.HasSuffix(p.Lines[last], `\`) {
 		last++
 	}
-	name, value := directive(p.Lines[i])
+	name, value := conf.Directive(p.Lines[i])
 	switch gone, known := httpdGone[name], httpdDirectives()[name]; {
 	case gone.why != "" && gone.now == "":
 		p.Drop(i, gone.why)
@@ -182,19 +183,6 @@ func (h *httpdRun) line(p *convert.Page, i int) int {
 
 // httpdOwn are the folders that httpd.conf includes as a whole.
 var httpdOwn = lazyregexp.New(`^"?(/etc/httpd/)?conf(\.modules)?\.d/\*\.conf"?$`)
-
-// directive is a line's directive in lower case, with its argument. A section's
-// begins with its name; its end with a slash.
-func directive(line string) (name, value string) {
-	line = strings.TrimSpace(line)
-	if strings.HasPrefix(line, "<") {
-		line = strings.TrimSuffix(strings.TrimPrefix(line, "<"), ">")
-	}
-	if i := strings.IndexAny(line, " \t"); i >= 0 {
-		return strings.ToLower(line[:i]), strings.TrimSpace(line[i:])
-	}
-	return strings.ToLower(line), ""
-}
 
 func (h *httpdRun) account(p *convert.Page, i int, value string) {
 	if value != "apache" {
@@ -280,7 +268,7 @@ var httpdPackages = map[string]string{
 func (h *httpdRun) paths(p *convert.Page, i int) {
 	line := strings.TrimSpace(p.Lines[i])
 	absolute := httpdRelative.ReplaceAllString(line, "${1}/etc/httpd/${2}/")
-	if name, _ := directive(line); !takesFile(name) {
+	if name, _ := conf.Directive(line); !takesFile(name) {
 		absolute = line
 	}
 	now := h.places.Move(absolute)

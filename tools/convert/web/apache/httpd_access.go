@@ -3,6 +3,7 @@ package apache
 import (
 	"strings"
 
+	"svc/assess/conf"
 	"svc/backend/lazyregexp"
 	"svc/tools/convert"
 )
@@ -20,7 +21,7 @@ type rules struct {
 func (h *httpdRun) access(p *convert.Page) {
 	stack := []*rules{{}}
 	for i, line := range p.Active() {
-		name, value := directive(line)
+		name, value := conf.Directive(line)
 		switch {
 		case strings.HasPrefix(line, "</"):
 			if len(stack) > 1 && !transparent[strings.TrimPrefix(name, "/")] {

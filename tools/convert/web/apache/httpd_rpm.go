@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/assess/conf"
 	"svc/backend/lazyregexp"
 	"svc/tools/convert"
 	"svc/tools/convert/web"
@@ -133,7 +134,7 @@ func (h *httpdRun) debianLines(p *convert.Page, enabled map[string]string) {
 		if p.Idle(i) {
 			continue
 		}
-		name, value := directive(p.Lines[i])
+		name, value := conf.Directive(p.Lines[i])
 		switch {
 		case name == "ifmodule" && strings.Contains(value, "php"):
 			ofPHP = true
@@ -259,7 +260,7 @@ func httpdWithin(in convert.Input) convert.Result {
 var httpdStays = lazyregexp.Whole(`serverroot|pidfile|selinuxservertrail|selinuxserverdomain|user|group|listen|includeoptional|include`)
 
 func (h *httpdRun) laterLine(p *convert.Page, i int) {
-	name, value := directive(p.Lines[i])
+	name, value := conf.Directive(p.Lines[i])
 	switch gone := httpdGone[name]; {
 	case convert.ToSUSE(h.in) && h.ownLine(p, i, name, value):
 	case httpdStays.MatchString(name), strings.HasPrefix(name, "/"):
