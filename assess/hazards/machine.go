@@ -46,6 +46,8 @@ type Machine struct {
 
 	read   map[string]*text
 	ends   map[string]string // of links
+	asked  map[string][]string
+	dirs   map[string][]string
 	found  map[string][]string
 	names  []string // of packages, sorted
 	mounts *[]mount // of fstab
@@ -106,7 +108,7 @@ func (m *Machine) glob(pattern string) []string {
 				next = append(next, path.Join(dir, part))
 				continue
 			}
-			for _, name := range m.Files.Names(dir) {
+			for _, name := range m.listed(dir) {
 				if ok, err := path.Match(part, name); ok && err == nil && len(next) < maxGlob {
 					next = append(next, path.Join(dir, name))
 				}
@@ -121,6 +123,19 @@ func (m *Machine) glob(pattern string) []string {
 	}
 	m.found[pattern] = dirs
 	return dirs
+}
+
+// listed are the names in a folder.
+func (m *Machine) listed(dir string) []string {
+	names, ok := m.dirs[dir]
+	if !ok {
+		if m.dirs == nil {
+			m.dirs = map[string][]string{}
+		}
+		names = m.Files.Names(dir)
+		m.dirs[dir] = names
+	}
+	return names
 }
 
 // named are the versions of the packages whose name matches a pattern.

@@ -107,6 +107,9 @@ func (m *Machine) files(arg string) (all []string) {
 // texts are the files that an argument names whose lines are asked for, each by the name
 // that it has where links to it end: what is enabled by a link is changed where it stands.
 func (m *Machine) texts(arg string) (all []string) {
+	if all, ok := m.asked[arg]; ok {
+		return all
+	}
 	seen := map[string]bool{}
 	for _, name := range m.files(arg) {
 		end := m.behind(name)
@@ -116,6 +119,10 @@ func (m *Machine) texts(arg string) (all []string) {
 		seen[end] = true
 		all = append(all, end)
 	}
+	if m.asked == nil {
+		m.asked = map[string][]string{}
+	}
+	m.asked[arg] = all
 	return all
 }
 
