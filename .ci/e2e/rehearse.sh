@@ -165,13 +165,26 @@ functions() {
 	check "by its digest" grep -q "$(sha256sum <"$work/second/rehearsal.json" | cut -c1-64)" <(python3 -c 'import json,sys,base64; print(base64.b64decode(json.load(open(sys.argv[1]))["payload"]).decode())' "$work/out/attestation.dsse.json")
 }
 
-left() { { pgrep -f '^svc-sandbox' || true; find "$(findmnt -nt cgroup2 -o TARGET | head -n 1)" -maxdepth 1 -name 'svc-sandbox-*'; ls "$running"; } 2>/dev/null; }
+# left: what no rehearsal that runs has: others may run beside this one.
+left() {
+	local at pid
+	for at in "$(findmnt -nt cgroup2 -o TARGET | head -n 1)"/svc-sandbox-*; do
+		pid=${at##*/svc-sandbox-}
+		[ ! -e "$at" ] || kill -0 "${pid%%-*}" 2>/dev/null || echo "$at"
+	done
+	for pid in $(pgrep -f '^svc-sandbox' || true); do
+		ps -o args= -p "$(ps -o ppid= -p "$pid" | tr -d ' ')" | grep -E '^svc-sandbox| rehearse |[.]test' >/dev/null || echo "process $pid"
+	done 2>/dev/null
+	for at in "$running"/*.lock; do
+		[ ! -e "$at" ] || ! flock -n "$at" true || echo "$at"
+	done
+}
 
 # host: what attacks would change of this machine; its kernel's settings but those that count.
 host() {
 	grep -rs . /proc/sys/kernel /proc/sys/vm /proc/sys/fs | grep -vE '/(ns_last_pid|random/[a-z_]*|dentry-state|(file|inode|aio|dquot)-(nr|state)|pty/nr|quota/syncs):' || true # some are for nobody to read
 	hostname
-	mount | grep -v ' /\(tmp\|dev/shm\)/' # where scripts beside this one mount
+	mount | grep -vE ' (/tmp|/dev/shm|[^ ]*/svc-e2e)/' # where scripts beside this one mount
 	ip -o link
 	sha256sum "$(command -v nsenter)" "$work/svc"
 	ls /dev /sys/fs/cgroup
