@@ -8,6 +8,7 @@
 //   - words of three manual pages or more, of those installed in sections 1, 5, 7 and 8
 //   - parts of the names of three packages or more, of those on standard input: apt-cache pkgnames, and the lists of the index;
 //     and what stands before the number at the end of a name, with its hyphen
+//   - names of packages that are one word, and of no list below
 //
 // The second is names.txt.gz: what is the name of a machine in small letters, since else
 // it is written with a capital, or is no word of this trade:
@@ -26,6 +27,8 @@
 //
 // The fourth is abroad.txt.gz: words of other languages that two manual pages in one of
 // them have, and that are no words of the first list. An asterisk says that a word is German.
+// With them are those that programs' messages in German (.mo below DIR/usr/share/locale/de) have
+// twice in small letters, and oftener so than with a capital: they are no nouns.
 //
 // It is run as
 //
@@ -54,6 +57,11 @@ var (
 	words = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
 	plain = regexp.MustCompile(`^[a-z]+$`)
 	lower = regexp.MustCompile(`^[a-z]{2,20}$|^[a-z]{2,12}[0-9]{1,4}[a-z]{0,4}$`)
+	// oneWord is the name of a package that is one, and no library's.
+	oneWord = regexp.MustCompile(`^(?:[a-km-z]|l[a-hj-z]|li[ac-z])[a-z]{3,17}$`)
+	inSmall = regexp.MustCompile(`(?:^|[\s„»(])([a-zäöüß]{4,24})(?:$|[\s“«,.;:!?)])`)
+	// amongSmall is a word with a capital that begins no sentence.
+	amongSmall = regexp.MustCompile(`[a-zäöüß,] ([A-ZÄÖÜ][a-zäöüß]{3,23})`)
 	// numbered are names of packages that end in a number.
 	numbered = regexp.MustCompile(`^([a-z][a-z0-9.+-]*-)[0-9][0-9.]*$`)
 )
@@ -92,6 +100,9 @@ func main() {
 		delete(given, w)
 	}
 	for _, name := range list {
+		if oneWord.MatchString(name) && !given[name] && !rare[name] {
+			all[name] = true
+		}
 		delete(given, name)
 		if m := numbered.FindStringSubmatch(name); m != nil {
 			all[m[1]] = true
@@ -219,12 +230,43 @@ func abroad(english map[string]bool) []string {
 			}
 		}
 	}
+	for _, w := range ofMessages() {
+		if !english[w] && !derived(english, w) && !strings.HasSuffix(marks[w], "*") {
+			marks[w] += "*"
+		}
+	}
 	list := []string{}
 	for w, mark := range marks {
 		list = append(list, w+mark)
 	}
 	slices.Sort(list)
 	return list
+}
+
+// ofMessages are words of programs' messages in German that are no nouns.
+func ofMessages() (all []string) {
+	files, _ := filepath.Glob(filepath.Join(os.Args[1], "usr/share/locale/de/LC_MESSAGES/*.mo")) // the pattern is sound
+	small, capital := map[string]int{}, map[string]int{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for message := range strings.SplitSeq(string(text), "\x00") {
+			for _, m := range inSmall.FindAllStringSubmatch(message, -1) {
+				small[m[1]]++
+			}
+			for _, m := range amongSmall.FindAllStringSubmatch(message, -1) {
+				capital[strings.ToLower(m[1])]++
+			}
+		}
+	}
+	for w, n := range small {
+		if n > 1 && n > capital[w] {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // often adds the words that three texts or more have.

@@ -436,7 +436,7 @@ func (r rule) replace(kind, text string, known map[string]string) string {
 		learn(known, text, user)
 		return text
 	case user:
-		if isAccount(text) || (r.weak || r.faint) && isWord(text) || r.faint && isMadeOfWords(text) || !hasLetters(text) || strings.ContainsRune(text, '.') && isAddress(text) {
+		if isAccount(text) || (r.weak || r.faint) && (isWord(text) || sentenceWord.MatchString(text) && isKnown(strings.ToLower(text))) || r.faint && isMadeOfWords(text) || !hasLetters(text) || strings.ContainsRune(text, '.') && isAddress(text) {
 			return text
 		}
 		learn(known, text, user)
@@ -512,7 +512,7 @@ func (r rule) isHost(w string) bool {
 	if isOrdinary(w) || !hasLetters(w) || isAddress(w) || releaseLike.MatchString(w) || advisory.MatchString(w) || r.prose && (packageLike.MatchString(w) || len(w) < 6 && acronym.MatchString(w)) || deviceLike.MatchString(w) {
 		return false
 	}
-	if !r.weak {
+	if !r.weak && !r.faint {
 		return true
 	}
 	if r.faint && !isStrange(w) {

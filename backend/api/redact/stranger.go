@@ -45,7 +45,7 @@ func strangers(line string, known map[string]string) string {
 		if kind == "" && (in.german && isSmallNoun(w.text) || isBeside(words, i, line)) {
 			kind = host
 		}
-		if kind != "" {
+		if kind != "" && !(i == 0 && strings.HasPrefix(line[w.end:], ":")) { // a program before what it says
 			out.WriteString(line[last:w.start])
 			out.WriteString(put(kind))
 			last = w.end
@@ -69,7 +69,7 @@ func given(line string, in tongue, known map[string]string) string {
 	elsewhere := in.foreign || in.german
 	for _, at := range small.FindAllStringSubmatchIndex(line, -1) {
 		w := line[at[2]:at[3]]
-		if rest, _ := utf8.DecodeRuneInString(line[at[3]:]); !names()[w] || !elsewhere && determiners[lastWord(line[:at[2]])] || unicode.IsLetter(rest) || unicode.IsDigit(rest) || strings.ContainsRune("_/.@(=-", rest) && !sentenceEnds.MatchString(line[at[3]:]) ||
+		if rest, _ := utf8.DecodeRuneInString(line[at[3]:]); !names()[w] || at[2] == 0 && rest == ':' || versionBehind.MatchString(line[at[3]:]) || !elsewhere && determiners[lastWord(line[:at[2]])] || unicode.IsLetter(rest) || unicode.IsDigit(rest) || strings.ContainsRune("_/.@(=-", rest) && !sentenceEnds.MatchString(line[at[3]:]) ||
 			isWord(w) || isAccount(w) || german[w] || abroad[w] || elsewhere && (!placed(lastWord(line[:at[2]])) && !abroadPlaces[lastWord(line[:at[2]])] || declined.MatchString(w) || foreignWords()[w]) || packageLike.MatchString(w) || inPlaceholder(line, at[2], at[3]) {
 			continue
 		}

@@ -63,14 +63,14 @@ var ordinary = set("localhost localdomain linux gnu debian ubuntu centos rocky a
 	" version eine einen einem einer dem den der das des die diese diesem diesen dieser jede jedem jeden allen beiden anderen neue neuen neuem alte alten altem hier dort null" +
 	" one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety hundred thousand dozen" +
 	" mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec monday tuesday wednesday thursday friday saturday sunday" +
-	" grub lilo syslinux isolinux grub2 sftp ftp lftp telnet nslookup sqlite gdisk fdisk parted rdac alua selinux apparmor yesterday today tomorrow midnight noon none nil unknown unset empty true false yes here there who which")
+	" grub lilo syslinux isolinux grub2 sftp ftp lftp telnet nslookup sqlite gdisk fdisk parted rdac alua selinux apparmor sql lmtp ldaps imaps pop3s smtps ftps nfsv4 iscsi daemonset daemonsets statefulset replicaset configmap yesterday today tomorrow midnight noon none nil unknown unset empty true false yes here there who which")
 
 // accounts are those that distributions and their packages make.
 var accounts = set("root toor daemon bin sys sync games man lp mail news uucp proxy www-data backup list irc gnats nobody nogroup adm tty disk wheel sudo users staff operator ftp halt shutdown " +
 	"systemd-network systemd-resolve systemd-timesync systemd-coredump messagebus dbus polkitd sshd _apt apache httpd nginx wwwrun http mysql mariadb postgres redis mongodb memcache memcached " +
 	"named bind unbound dovecot dovenull postfix postdrop exim debian-exim cyrus ntp chrony _chrony openldap ldap nslcd sssd rpc rpcuser statd tss avahi cups colord rtkit pulse gdm lightdm " +
 	"tomcat jetty jenkins grafana prometheus zabbix nagios munin icinga rabbitmq elasticsearch logstash kibana haproxy squid varnish clamav amavis debian-spamd spamd opendkim bacula libvirt-qemu qemu kvm " +
-	"git gitlab-runner docker vagrant ansible cron syslog uuidd landscape pollinate admin administrator system user users me you anonymous guest ubuntu debian centos fedora ec2-user cloud-user opc public current_user session_user current_role postgres all")
+	"git gitlab-runner docker vagrant ansible cron syslog uuidd landscape pollinate admin administrator system user users me you anonymous guest ubuntu debian centos fedora ec2-user cloud-user opc public current_user session_user current_role postgres all keepalived_script samehost samenet wwwrun")
 
 func set(names string) map[string]bool {
 	all := map[string]bool{}
