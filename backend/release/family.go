@@ -51,15 +51,36 @@ const (
 	APK Format = "apk"
 )
 
+// Userland has the commands that a system begins with.
+type Userland string
+
+// The userlands.
+const (
+	GNU     Userland = "gnu"
+	Busybox Userland = "busybox"
+)
+
+// Libc is the C library.
+type Libc string
+
+// The C libraries.
+const (
+	Glibc Libc = "glibc"
+	Musl  Libc = "musl"
+)
+
 // Conventions are what the releases of a family have in common.
 type Conventions struct {
 	Family       Family
 	Line         Line
 	Init         Init
+	Userland     Userland
+	Libc         Libc
 	Format       Format
 	Database     string // the program that keeps it: dpkg, rpm, apk
 	DatabasePath string // where that is, from the root
 	Manager      string // that installs packages: apt, dnf, zypper, apk
+	ManagerSince string // version from which releases have it; empty where all have
 	Ask          string // command that says whether the system has a package
 	SELinux      bool   // it is on by itself
 	Crontabs     Crontabs
@@ -92,6 +113,14 @@ var (
 	}()
 )
 
+// HasManager reports whether a release has its family's package manager, and not the one
+// before it: EL before 8 and Amazon Linux 2 have yum.
+func (r Release) HasManager() bool {
+	since := r
+	since.Version = r.Family.Conventions().ManagerSince
+	return since.Version == "" || !r.Older(since)
+}
+
 // Families are what svc knows of every family.
 func Families() []Conventions { return append([]Conventions(nil), conventions...) }
 
@@ -118,7 +147,7 @@ func parseFamilies(rows string) (all []Conventions) {
 			continue
 		}
 		f := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
-		if len(f) != 16 {
+		if len(f) != 19 {
 			panic(fmt.Sprintf("a row of families has %d columns: %q", len(f), row))
 		}
 		for i := range f {
@@ -127,8 +156,9 @@ func parseFamilies(rows string) (all []Conventions) {
 			}
 		}
 		all = append(all, Conventions{
-			Family: Family(f[0]), Line: Line(f[1]), Init: Init(f[2]), Format: Format(f[3]), Database: f[4], DatabasePath: f[5], Manager: f[6], Ask: f[7],
-			SELinux: f[8] == "yes", Crontabs: Crontabs{f[9], f[10], f[11]}, Web: Web{f[12], f[13]}, Keyring: f[14], ids: strings.Fields(f[15]),
+			Family: Family(f[0]), Line: Line(f[1]), Init: Init(f[2]), Userland: Userland(f[3]), Libc: Libc(f[4]),
+			Format: Format(f[5]), Database: f[6], DatabasePath: f[7], Manager: f[8], ManagerSince: f[9], Ask: f[10],
+			SELinux: f[11] == "yes", Crontabs: Crontabs{f[12], f[13], f[14]}, Web: Web{f[15], f[16]}, Keyring: f[17], ids: strings.Fields(f[18]),
 		})
 	}
 	return all

@@ -15,8 +15,18 @@ func TestEveryReleaseHasConventions(t *testing.T) {
 		is.Equal(c.Family, r.Family)
 		is.True(c.Line != "" && c.Format != "" && c.Database != "" && c.Manager != "" && c.Ask != "")
 		is.True(c.Crontabs.Folder != "" && c.Crontabs.Group != "")
+		is.True(c.Userland != "" && c.Libc != "")
 		is.True(c.Web.Account != "" && c.Web.Group != "")
 		is.Equal(FamilyOf(r.ID), r.Family) // also where only os-release is known
+	}
+}
+
+func TestBeforeTheManager(t *testing.T) {
+	is := is.New(t)
+	for slug, has := range map[string]bool{"centos-6": false, "centos-7": false, "amzn-2": false, "rocky-8": true, "almalinux-10": true, "amzn-2023": true, "fedora-42": true, "debian-11": true, "sles-12": true} {
+		r, known := Lookup(slug)
+		is.True(known)
+		is.Equal(r.HasManager(), has)
 	}
 }
 

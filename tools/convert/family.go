@@ -98,9 +98,7 @@ func FromRPM(in Input) bool { return RPMFamily(in.Source) && DebianFamily(in.Tar
 // ToRPM is a move to a release of the rpm families with dnf, or to SUSE, whose
 // programs are made by much the same recipes.
 func ToRPM(in Input) bool {
-	major, _, _ := strings.Cut(in.Target.Version, ".")
-	old := slices.Contains([]string{"5", "6", "7"}, major) && in.Target.Family == release.EL || in.Target.Slug == "amzn-2"
-	return ToSUSE(in) || RPMFamily(in.Target) && !old && in.Source.Slug != in.Target.Slug && in.Source.Family != release.SUSE
+	return ToSUSE(in) || RPMFamily(in.Target) && in.Target.HasManager() && in.Source.Slug != in.Target.Slug && in.Source.Family != release.SUSE
 }
 
 // WithDNF is a move to a release of the rpm families itself.

@@ -190,7 +190,7 @@ var language = lazyregexp.New(`^([a-z]{2,3})_[A-Z]{2}`)
 func locales(in Input) []string {
 	m := language.FindStringSubmatch(in.Assessment.System.Locale)
 	switch line := in.Target.Family.Conventions().Line; {
-	case m == nil, in.Target.Slug == "centos-7", in.Target.Slug == "amzn-2":
+	case m == nil, !in.Target.HasManager(): // glibc has all languages in one package then
 		return nil
 	case line == release.LineEL:
 		return []string{"glibc-langpack-" + m[1]}

@@ -122,7 +122,7 @@ func notInstalled(in Input, p assess.Package, row Package) string {
 		return "It was installed as a dependency, so what needs it brings it."
 	case row.Confidence < Sure:
 		return fmt.Sprintf("At a confidence of %.2f this is a question, not an install.", row.Confidence)
-	case p.Essential && in.Target.Family == release.Alpine:
+	case p.Essential && in.Target.Family.Conventions().Userland == release.Busybox:
 		return "It is part of every system of the source; Alpine begins with Busybox in its place: install it where its own options are needed."
 	case p.Essential:
 		return "It is part of every system."

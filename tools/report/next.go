@@ -50,10 +50,10 @@ func inWords(systemd, openrc string) func(*migration.Plan) string {
 	}
 }
 
-// before is what a target needs before a role can be applied: Alpine begins with next to
-// nothing.
+// before is what a target needs before a role can be applied: one that begins with Busybox
+// has next to nothing.
 func before(p *migration.Plan) []Step {
-	if target, _ := release.Lookup(p.Target); target.Family != release.Alpine {
+	if target, _ := release.Lookup(p.Target); target.Family.Conventions().Userland != release.Busybox {
 		return nil
 	}
 	return []Step{{
@@ -437,7 +437,7 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		}
 	}
 	s.Commands = append(s.Commands, remade...)
-	if target, _ := release.Lookup(p.Target); target.Family != release.Alpine {
+	if target, _ := release.Lookup(p.Target); target.Family.Conventions().Libc != release.Musl {
 		s.Commands = append(s.Commands, "ldconfig") // musl looks for libraries itself
 	}
 	s.Why = "Certificates of people's own are trusted from now on. Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. Modules of a language that stand in a folder of its version are copied to that of the target's: those that were compiled have to be built anew. Then apply the role again (step 1): it starts what waited."

@@ -87,10 +87,10 @@ func (m Move) Service(u assess.Unit, to string, known, gone bool) (name string, 
 	return "", false, fmt.Sprintf("Which service of %s does its work is not known.", m.Target.Slug)
 }
 
-// Packages are those that a machine needs on Alpine, where the system does not begin with
-// them: the shells of its people, and the zones of the clock.
+// Packages are those that a machine needs where the system begins with Busybox alone: the
+// shells of its people, and the zones of the clock.
 func (m Move) Packages(a *assess.Assessment) (names []string) {
-	if m.Target.Family != release.Alpine {
+	if m.Target.Family.Conventions().Userland != release.Busybox {
 		return nil
 	}
 	for _, u := range a.Users {
@@ -106,12 +106,13 @@ func (m Move) Packages(a *assess.Assessment) (names []string) {
 
 // Shell is a user's shell as the target has it.
 func (m Move) Shell(shell string) string {
-	switch alpine := m.Target.Family == release.Alpine; {
-	case alpine && shell == "/usr/sbin/nologin":
+	was, is := m.Source.Family.Conventions().Userland, m.Target.Family.Conventions().Userland
+	switch {
+	case is == release.Busybox && shell == "/usr/sbin/nologin":
 		return "/sbin/nologin"
-	case alpine && slices.Contains([]string{"/usr/bin/bash", "/usr/bin/zsh", "/usr/bin/sh"}, shell):
+	case is == release.Busybox && slices.Contains([]string{"/usr/bin/bash", "/usr/bin/zsh", "/usr/bin/sh"}, shell):
 		return strings.TrimPrefix(shell, "/usr")
-	case m.Source.Family == release.Alpine && !alpine && shell == "/bin/ash":
+	case was == release.Busybox && is != release.Busybox && shell == "/bin/ash":
 		return "/bin/sh"
 	}
 	return shell
