@@ -51,6 +51,7 @@ configure() {
 	printf '0 3 * * * root /usr/local/bin/nightly\n' >"$source/etc/cron.d/nightly"
 	printf '#!/bin/sh\n' >"$source/usr/local/bin/nightly"
 	chmod 755 "$source/usr/local/bin/nightly"
+	printf '/var/log/shop.log {\n weekly\n missingok\n}\n' >"$source/etc/logrotate.d/shop" # which must be root's
 	mkdir -p "$work/checks" "$work/fixes/asyncore/files/usr/local/bin"
 	printf '#!/bin/sh\necho "ok 1 - it is asked"\ngrep -q shop /srv/www/index.html && echo "ok 2 - the shop is there" || echo "not ok 2 - the shop is there"\n' >"$work/checks/shop"
 	chmod 755 "$work/checks/shop"
@@ -241,6 +242,7 @@ user() {
 	same "the role came to its end" "$(field "$home/chroot" "d['role']['applied']")" True
 	same "a unit of its own is there, and could not be tried" "$(verdict "$home/chroot" "unit clock.service")" "could not be tried"
 	same "nginx was asked for its configuration" "$(verdict "$home/chroot" "configuration /usr/sbin/nginx")" runs
+	same "what is root's is root's" "$(verdict "$home/chroot" "configuration /usr/sbin/logrotate")" runs
 	same "a site was not" "$(verdict "$home/chroot" "site ")" "could not be tried"
 	group=$(findmnt -nt cgroup2 -o TARGET | head -n 1)/svc-e2e-user # as systemd gives its users
 	mkdir "$group" && chown -R "$account" "$group"

@@ -98,3 +98,15 @@ func Owner(info fs.FileInfo) (uid, gid int, ok bool) {
 
 // Ownership is what Sys of this package's file infos gives.
 type Ownership struct{ UID, GID int }
+
+// Owners are files' owners, by the files' devices and numbers.
+type Owners map[[2]uint64]Ownership
+
+var owners Owners
+
+// KnowOwners has files of folders be of these owners: who reads them as root of a user
+// namespace sees most of them as nobody's. It is called before any is read.
+func KnowOwners(known Owners) { owners = known }
+
+// OwnersKnown reports whether it was.
+func OwnersKnown() bool { return owners != nil }

@@ -360,8 +360,12 @@ func (e *dirEntry) Info() (fs.FileInfo, error) {
 
 // statusOf takes what the kernel of this host says.
 func statusOf(st *unix.Stat_t) Status {
-	return Status{
+	s := Status{
 		Mode: st.Mode, UID: st.Uid, GID: st.Gid, Size: st.Size, Modified: st.Mtim.Sec, Nanoseconds: int64(st.Mtim.Nsec),
 		Device: uint64(st.Dev), Number: st.Ino, Links: int(st.Nlink), Blocks: st.Blocks,
 	}
+	if o, known := owners[[2]uint64{s.Device, s.Number}]; known {
+		s.UID, s.GID = uint32(o.UID), uint32(o.GID)
+	}
+	return s
 }

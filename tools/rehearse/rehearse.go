@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -273,27 +272,15 @@ func (r *rehearsing) unpack(ctx context.Context) (err error) {
 		return err
 	case r.in.Image != "", r.in.Root != "" && !r.Host.Live():
 		r.Env.Step("copying the machine's files", 0, 1)
+		if r.in.Root != "" && !host.OwnersKnown() { // only who is no root copies a folder
+			r.remark("Whose the source's files are could not be seen without root: name the machine by --root alone, or by its image.")
+		}
 		r.files = filepath.Join(r.dir, "image")
-		r.unread, err = unpack.Copy(ctx, r.Host.FS(), r.owner(), r.files, r.in.limit())
+		r.unread, err = unpack.Copy(ctx, r.Host.FS(), r.files, r.in.limit())
 		return err
 	}
 	r.remark("The source runs, so no copy of it was booted: the target is compared with what ran when it was read.")
 	return nil
-}
-
-// owner is who owns the source's files: root of a user namespace sees most of those of
-// a folder as nobody's.
-func (r *rehearsing) owner() unpack.Owner {
-	if r.in.Root == "" || !sandbox.User() {
-		return unpack.AsRead
-	}
-	root, _ := filepath.Abs(r.in.Root)
-	owners, there := sandbox.OwnersOf(root)
-	if !there {
-		r.remark("Whose the source's files are could not be seen without root: what is to be another's than nobody's may not run for it. Name the machine by --root alone, or by its image.")
-		return unpack.AsRead
-	}
-	return func(name string, _ fs.FileInfo) (user, group int) { return owners.Of(name) }
 }
 
 func (in *Input) limit() int64 { return cmp.Or(in.Limits.Disk, 20<<30) }

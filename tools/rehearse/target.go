@@ -94,7 +94,7 @@ func (r *rehearsing) imageBase(ctx context.Context, image string, info fs.FileIn
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		return "", err
 	}
-	if _, err := unpack.Copy(ctx, h.FS(), unpack.AsRead, part, r.in.limit()); err != nil {
+	if _, err := unpack.Copy(ctx, h.FS(), part, r.in.limit()); err != nil {
 		return "", err
 	}
 	return at, os.Rename(part, at)

@@ -4,93 +4,53 @@ package sandbox
 
 import (
 	"bufio"
-	"fmt"
+	"encoding/binary"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"svc/assess/host"
 )
-
-// Owners are those of a folder's files, by their names: of what has another owner than
-// the folder that it is in.
-type Owners map[string][2]int // user and group
-
-// Of are the user and the group of a file.
-func (o Owners) Of(name string) (user, group int) {
-	for {
-		if ids, there := o[name]; there || name == "." {
-			return ids[0], ids[1]
-		}
-		name = path.Dir(name)
-	}
-}
-
-// kept are the owners of files as they are outside of the user namespace that this
-// process is root of: inside of it, all but its user's own are nobody's.
-var kept struct {
-	root string
-	of   Owners
-}
-
-// OwnersOf are those of a folder's files, where this process is root of a user namespace
-// and its files were looked at before.
-func OwnersOf(root string) (Owners, bool) {
-	return kept.of, kept.of != nil && kept.root == root
-}
-
-// ownersOf looks at a folder's files.
-func ownersOf(root string) Owners {
-	o := Owners{}
-	_ = filepath.WalkDir(root, func(at string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil // what can't be read is not copied either
-		}
-		info, err := e.Info()
-		name, outside := filepath.Rel(root, at)
-		if err != nil || outside != nil {
-			return nil
-		}
-		stat := info.Sys().(*syscall.Stat_t)
-		ids := [2]int{int(stat.Uid), int(stat.Gid)}
-		if user, group := o.Of(path.Dir(name)); name == "." || ids != [2]int{user, group} {
-			o[name] = ids
-		}
-		return nil
-	})
-	return o
-}
 
 // keptIn names, for the program that is called anew, the file that it inherits.
 const keptIn = "SVC_SANDBOX_OWNERS"
 
-// keep writes a folder's owners to a file that the program called anew inherits, and
-// gives what tells it so.
-func keep(root string) (environment []string, err error) {
+// owned is a file and its owner, as they are written for the program that is called anew.
+type owned struct {
+	Device, Number uint64
+	UID, GID       uint32
+}
+
+// keep writes whose the files below a folder are, which root of a user namespace sees
+// as nobody's, to a file that the program called anew inherits, and gives what tells it so.
+func keep(root string) (f *os.File, environment []string, err error) {
 	if root == "" {
-		return nil, nil
-	}
-	if root, err = filepath.Abs(root); err != nil {
-		return nil, err
+		return nil, nil, nil
 	}
 	fd, err := unix.MemfdCreate("owners", 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	w := bufio.NewWriter(os.NewFile(uintptr(fd), "owners"))
-	fmt.Fprintf(w, "%s\x00", root)
-	for name, ids := range ownersOf(root) {
-		fmt.Fprintf(w, "%d %d %s\x00", ids[0], ids[1], name)
-	}
-	if err := w.Flush(); err != nil {
-		return nil, err
-	}
-	return []string{keptIn + "=" + strconv.Itoa(fd)}, nil
+	f = os.NewFile(uintptr(fd), "owners")
+	w := bufio.NewWriter(f)
+	err = filepath.WalkDir(root, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what can't be read is not copied either
+		}
+		info, err := e.Info()
+		if err != nil {
+			return nil
+		}
+		stat := info.Sys().(*syscall.Stat_t)
+		return binary.Write(w, binary.LittleEndian, owned{stat.Dev, stat.Ino, stat.Uid, stat.Gid})
+	})
+	return f, []string{keptIn + "=" + strconv.Itoa(fd)}, errors.Join(err, w.Flush())
 }
 
 // takeKept reads what keep wrote, and closes it: nothing that this process starts has it.
@@ -104,19 +64,16 @@ func takeKept() error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	b, err := io.ReadAll(f)
-	if err != nil {
-		return err
-	}
-	root, rest, _ := strings.Cut(string(b), "\x00")
-	kept.root, kept.of = root, Owners{}
-	for one := range strings.SplitSeq(rest, "\x00") {
-		var ids [2]int
-		if f := strings.SplitN(one, " ", 3); len(f) == 3 {
-			ids[0], _ = strconv.Atoi(f[0])
-			ids[1], _ = strconv.Atoi(f[1])
-			kept.of[f[2]] = ids
+	owners, from := host.Owners{}, bufio.NewReader(f)
+	for {
+		var o owned
+		switch err := binary.Read(from, binary.LittleEndian, &o); {
+		case errors.Is(err, io.EOF):
+			host.KnowOwners(owners)
+			return os.Unsetenv(keptIn)
+		case err != nil:
+			return err
 		}
+		owners[[2]uint64{o.Device, o.Number}] = host.Ownership{UID: int(o.UID), GID: int(o.GID)}
 	}
-	return os.Unsetenv(keptIn)
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,11 +150,12 @@ func AsRootOfItsOwn(root string) error {
 	if err != nil {
 		return err
 	}
-	owners, err := keep(root)
+	owners, tells, err := keep(root)
 	if err != nil {
 		return fmt.Errorf("noting the owners of files: %w", err)
 	}
-	return unix.Exec(unshare, slices.Concat(own, []string{self}, os.Args[1:]), append(os.Environ(), owners...))
+	defer runtime.KeepAlive(owners) // it is inherited open
+	return unix.Exec(unshare, slices.Concat(own, []string{self}, os.Args[1:]), append(os.Environ(), tells...))
 }
 
 // ErrUnbooted says that programs run in a sandbox here, and no systemd does.

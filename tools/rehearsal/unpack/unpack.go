@@ -15,18 +15,9 @@ import (
 	"svc/tools/sandbox"
 )
 
-// Owner is who owns a file of a machine.
-type Owner func(name string, info fs.FileInfo) (user, group int)
-
-// AsRead is the owner that a file is read with.
-func AsRead(_ string, info fs.FileInfo) (user, group int) {
-	user, group, _ = host.Owner(info)
-	return user, group
-}
-
 // Copy copies a machine's files into a folder of this host, with their owners and
 // modes; devices and pipes are left out. What could not be read is named.
-func Copy(ctx context.Context, fsys host.FS, owner Owner, to string, limit int64) (unread []string, err error) {
+func Copy(ctx context.Context, fsys host.FS, to string, limit int64) (unread []string, err error) {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return nil, err
 	}
@@ -36,7 +27,7 @@ func Copy(ctx context.Context, fsys host.FS, owner Owner, to string, limit int64
 	}
 	defer root.Close()
 	own := func(name string, info fs.FileInfo) error {
-		uid, gid := owner(name, info)
+		uid, gid, _ := host.Owner(info)
 		uid, knownUser := sandbox.OnDisk(uid)
 		gid, knownGroup := sandbox.OnDisk(gid)
 		if !knownUser || !knownGroup {
