@@ -4,8 +4,6 @@ package database
 
 import (
 	"cmp"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -308,7 +306,7 @@ func myDatabase(m *assess.Machine, s myServer) bool {
 // myVersion reads what the data say of themselves: what upgraded them last, or
 // the first page of MySQL 8's dictionary.
 func myVersion(m *assess.Machine, d *assess.Database) {
-	for _, name := range []string{"mariadb_upgrade_info", "mysql_upgrade_info"} {
+	for _, name := range datadir.UpgradeNotes {
 		if v := stated(m, "mysql", d.Directory, name); v != "" {
 			var flavour string
 			d.DataVersion, flavour, _ = strings.Cut(v, "-")
@@ -320,37 +318,13 @@ func myVersion(m *assess.Machine, d *assess.Database) {
 		}
 	}
 	dir := inside(d.Directory)
-	if v := lastUpgrade([]byte(m.Peek(path.Join(dir, "mysql_upgrade_history")))); v != "" {
-		d.Engine, d.DataVersion, d.Evidence = "mysql", v, assess.Evidence{Path: path.Join(d.Directory, "mysql_upgrade_history"), Line: 0}
+	if v := datadir.LastUpgrade([]byte(m.Peek(path.Join(dir, datadir.UpgradeHistory)))); v != "" {
+		d.Engine, d.DataVersion, d.Evidence = "mysql", v, assess.Evidence{Path: path.Join(d.Directory, datadir.UpgradeHistory), Line: 0}
 		return
 	}
-	if head, err := m.Head(path.Join(dir, "mysql.ibd"), 16); err == nil {
-		d.Engine, d.DataVersion, d.Evidence = "mysql", tablespaceVersion(head), assess.Evidence{Path: path.Join(d.Directory, "mysql.ibd"), Line: 0}
+	if head, err := m.Head(path.Join(dir, datadir.Dictionary), 16); err == nil {
+		d.Engine, d.DataVersion, d.Evidence = "mysql", datadir.DictionaryVersion(head), assess.Evidence{Path: path.Join(d.Directory, datadir.Dictionary), Line: 0}
 	}
-}
-
-// lastUpgrade is the last version in MySQL 8.4's book of upgrades.
-func lastUpgrade(b []byte) string {
-	var book struct {
-		History []struct{ Version string } `json:"upgrade_history"`
-	}
-	if json.Unmarshal(b, &book) != nil || len(book.History) == 0 {
-		return ""
-	}
-	return book.History[len(book.History)-1].Version
-}
-
-// tablespaceVersion is the server's version in the first page of a tablespace
-// of MySQL 8: 80034 at byte 8.
-func tablespaceVersion(page []byte) string {
-	if len(page) < 12 {
-		return ""
-	}
-	v := binary.BigEndian.Uint32(page[8:])
-	if v < 80000 || v > 200000 {
-		return ""
-	}
-	return fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100)
 }
 
 // redisFiles are configurations of Redis and Valkey; each is an instance.
@@ -466,28 +440,10 @@ func redisDatabase(m *assess.Machine, i redisInstance) {
 	if assess.StateOf(err) == assess.SourceUnreadable {
 		m.Outcome("databases."+i.engine+".data", file, err)
 	}
-	d.Name, d.DataVersion = parseRDB(head)
+	if dump, err := datadir.ParseDump(head); err == nil { // else the server has saved nothing yet
+		d.Name, d.DataVersion = dump.Form, cmp.Or(dump.Version(), dump.Form)
+	}
 	addDatabase(m, d)
-}
-
-// parseRDB reads the header of a dump: its form, "REDIS0009" being "rdb 9", and
-// the version of the server that wrote it, a field "redis-ver".
-func parseRDB(head []byte) (form, version string) {
-	if len(head) < 9 || string(head[:5]) != "REDIS" && string(head[:6]) != "VALKEY" {
-		return "", ""
-	}
-	n, err := strconv.Atoi(strings.TrimLeft(string(head[5:9]), "Y"))
-	if err != nil {
-		return "", ""
-	}
-	form = "rdb " + strconv.Itoa(n)
-	for _, field := range []string{"redis-ver", "valkey-ver"} {
-		_, rest, ok := strings.Cut(string(head), "\xfa"+string(rune(len(field)))+field)
-		if ok && len(rest) > 1 && int(rest[0]) < len(rest) && rest[0] < 64 {
-			return form, rest[1 : 1+int(rest[0])]
-		}
-	}
-	return form, form
 }
 
 // mongodbFiles are configurations of MongoDB; each is an instance.

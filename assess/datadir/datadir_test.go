@@ -370,3 +370,21 @@ func TestMySQLTellsAShutdown(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatDataSayOfThemselves(t *testing.T) {
+	is := is.New(t)
+	for head, want := range map[string][]string{
+		"REDIS0011\xfa\x09redis-ver\x057.2.4\xfa":     {"rdb 11", "7.2.4"},
+		"REDIS0006\xfe\x00":                           {"rdb 6", ""},
+		"VALKEY080\xfa\x0avalkey-ver\x059.0.0":        {"rdb 80", "9.0.0"},
+		"REDIS0011\xfa\x09redis-ver\x057.2.4\xfa\x0c": {"rdb 11", "7.2.4"}, // the beginning of a dump is cut anywhere
+	} {
+		d, err := ParseDump([]byte(head))
+		is.NoErr(err)
+		is.Equal([]string{d.Form, d.Version()}, want)
+	}
+	is.Equal(DictionaryVersion([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0x38, 0xA2, 0, 0, 0, 1}), "8.0.34")
+	is.Equal(DictionaryVersion([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}), "")
+	is.Equal(LastUpgrade([]byte(`{"upgrade_history":[{"version":"8.3.0"},{"version":"8.4.2"}]}`)), "8.4.2")
+	is.Equal(LastUpgrade([]byte(`{"upgrade_history":[]}`)), "")
+}

@@ -50,10 +50,47 @@ func (r *reader) isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
+// UpgradeNotes are the files in which the programs that upgrade a server's own tables
+// note the version that they made them for.
+var UpgradeNotes = []string{"mariadb_upgrade_info", "mysql_upgrade_info"}
+
+// UpgradeHistory is the file in which MySQL since 8.4 notes its versions.
+const UpgradeHistory = "mysql_upgrade_history"
+
+// LastUpgrade is the last version of an upgrade history.
+func LastUpgrade(b []byte) string {
+	var book struct {
+		History []struct {
+			Version string `json:"version"`
+		} `json:"upgrade_history"`
+	}
+	if json.Unmarshal(b, &book) != nil || len(book.History) == 0 {
+		return ""
+	}
+	return book.History[len(book.History)-1].Version
+}
+
+// Dictionary is the file in which MySQL 8.0 and newer keep what older ones keep
+// in many: accounts, plugins, and what databases have by default.
+const Dictionary = "mysql.ibd"
+
+// DictionaryVersion is the server's version in the first page of a dictionary: 80034 at
+// byte 8.
+func DictionaryVersion(page []byte) string {
+	if len(page) < 12 {
+		return ""
+	}
+	v := binary.BigEndian.Uint32(page[8:])
+	if v < 80000 || v >= 200000 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100)
+}
+
 // myVersion takes the version from what was upgraded last, then from what wrote
 // the dictionary.
 func (r *reader) myVersion() {
-	for _, name := range []string{"mariadb_upgrade_info", "mysql_upgrade_info"} {
+	for _, name := range UpgradeNotes {
 		line, _, _ := strings.Cut(strings.TrimRight(r.text(name), "\x00"), "\n")
 		if v := strings.TrimSpace(line); v != "" {
 			r.fact("last upgraded by", v, name)
@@ -61,22 +98,14 @@ func (r *reader) myVersion() {
 			return
 		}
 	}
-	var book struct {
-		History []struct {
-			Version string `json:"version"`
-		} `json:"upgrade_history"`
-	}
-	if json.Unmarshal(r.head("mysql_upgrade_history", maxText), &book) == nil && len(book.History) > 0 {
-		by := book.History[len(book.History)-1].Version
-		r.fact("last upgraded by", by, "mysql_upgrade_history")
+	if by := LastUpgrade(r.head(UpgradeHistory, maxText)); by != "" {
+		r.fact("last upgraded by", by, UpgradeHistory)
 		r.s.Version, _, _ = strings.Cut(by, "-")
 		return
 	}
-	if b := r.head(dictionary, 16); len(b) >= 12 {
-		if v := binary.BigEndian.Uint32(b[8:]); v >= 80000 && v < 200000 {
-			r.s.Version = fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100)
-			r.fact("dictionary of", r.s.Version, dictionary)
-		}
+	if v := DictionaryVersion(r.head(Dictionary, 16)); v != "" {
+		r.s.Version = v
+		r.fact("dictionary of", v, Dictionary)
 	}
 }
 

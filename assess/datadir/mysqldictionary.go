@@ -11,10 +11,6 @@ import (
 	"svc/assess/datadir/innodb"
 )
 
-// dictionary is the file in which MySQL 8.0 and newer keep what older ones keep
-// in many: accounts, plugins, and what databases have by default.
-const dictionary = "mysql.ibd"
-
 // dictionaryParts are what is read of it, and what asks a server that runs.
 var dictionaryParts = []struct {
 	what, query string
@@ -27,7 +23,7 @@ var dictionaryParts = []struct {
 
 // myDictionary reads the dictionary, where there is one.
 func (r *reader) myDictionary() {
-	t, closer, err := r.tables(dictionary)
+	t, closer, err := r.tables(Dictionary)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -40,11 +36,11 @@ func (r *reader) myDictionary() {
 			partErr = part.read(r, t)
 		}
 		if partErr != nil {
-			r.unread("%s: /%s: %v; ask the server: %s", part.what, path.Join(r.dir, dictionary), partErr, part.query)
+			r.unread("%s: /%s: %v; ask the server: %s", part.what, path.Join(r.dir, Dictionary), partErr, part.query)
 		}
 	}
 	if r.s.State == inProduction {
-		r.unread("what changed in /%s since the last checkpoint: the server was not shut down, and that is in its log alone", path.Join(r.dir, dictionary))
+		r.unread("what changed in /%s since the last checkpoint: the server was not shut down, and that is in its log alone", path.Join(r.dir, Dictionary))
 	}
 }
 
@@ -89,5 +85,5 @@ func (r *reader) defaults(t *innodb.Tablespace) error {
 
 // plugins are those that somebody installed.
 func (r *reader) plugins(t *innodb.Tablespace) error {
-	return t.Each("mysql.plugin", []string{"name", "dl"}, func(row []string) { r.fact("plugin", row[0]+" of "+row[1], dictionary) })
+	return t.Each("mysql.plugin", []string{"name", "dl"}, func(row []string) { r.fact("plugin", row[0]+" of "+row[1], Dictionary) })
 }

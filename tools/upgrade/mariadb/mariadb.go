@@ -365,7 +365,7 @@ func identifier(name string) string { return "`" + strings.ReplaceAll(name, "`",
 // to, to the new form. Distributions run it as root, and the note that it leaves among
 // the data is root's then: it is removed from the copy, and made anew by the account.
 func (m *Job) Convert(ctx context.Context, h *job.Host, dir string) error {
-	for _, note := range []string{"mysql_upgrade_info", "mariadb_upgrade_info"} {
+	for _, note := range datadir.UpgradeNotes {
 		if err := job.RemoveFile(filepath.Join(dir, note)); err != nil {
 			return err
 		}
