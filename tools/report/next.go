@@ -363,7 +363,22 @@ func names(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	return Step{Title: "Look at lines that name what the target lacks", Why: strings.Join(lines, "\n")}, len(lines) > 0
 }
 
-func data(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+// clusterName is what Debian's tools call a cluster by.
+var clusterName = lazyregexp.New(`^[a-zA-Z0-9_][a-zA-Z0-9_.-]*$`)
+
+// clusters make those of PostgreSQL that the target's package does not make, so that
+// their dumps have where to go: Debian's tools call a cluster by a name.
+func clusters(p *migration.Plan, a *assess.Assessment) (commands []string) {
+	target, _ := release.Lookup(p.Target)
+	for _, d := range a.Databases {
+		if d.Engine == "postgresql" && clusterName.MatchString(d.Name) && d.Name != "main" && d.Port > 0 && target.Family.Conventions().Line == release.LineDebian {
+			commands = append(commands, fmt.Sprintf(`pg_lsclusters -h | awk '{ print $2 }' | grep -qxF %[1]s || pg_createcluster "$(ls /usr/lib/postgresql | sort -V | tail -n 1)" %[1]s -p %[2]d --start`, d.Name, d.Port))
+		}
+	}
+	return commands
+}
+
+func data(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 	s := Step{
 		Title: "Move the data",
 		Why: fmt.Sprintf("Plan it where svc is: `svc data plan --root DIR --target %s --out DATA --confirm` (or --ssh, --image), take DATA to the target, and do there what its README.txt says. "+
@@ -371,6 +386,7 @@ func data(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		Commands: []string{"bash 05-accounts.sh && bash 10-check.sh && bash 20-first-copy.sh", "bash 30-before.sh && bash 40-copy.sh && bash 50-after.sh", "for d in databases/*.sh; do [ ! -e \"$d\" ] || { bash \"$d\" dump && bash \"$d\" load && { ! grep -q '^accounts()' \"$d\" || bash \"$d\" accounts; } && bash \"$d\" check; } || break; done"},
 		Down:     "what serves or needs data: sites, databases, queues, homes, programs below /opt, /srv and /usr/local.",
 	}
+	s.Commands = append(clusters(p, a), s.Commands...)
 	for _, f := range p.Findings {
 		if f.Key == "units.wait-for-data" {
 			s.Down += " " + f.Summary

@@ -64,6 +64,17 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 	}
 }
 
+// TestClustersAreMadeBeforeTheirDumps where the target calls clusters by a name.
+func TestClustersAreMadeBeforeTheirDumps(t *testing.T) {
+	is := is.New(t)
+	a := &assess.Assessment{Databases: []assess.Database{{Engine: "postgresql", Name: "main", Port: 5432}, {Engine: "postgresql", Name: "reports", Port: 5433}, {Engine: "postgresql", Name: "-x; y", Port: 5434}, {Engine: "redis", Name: "rdb 9", Port: 6379}}}
+	s, _ := data(&migration.Plan{Target: "debian-13"}, a)
+	is.Equal(len(s.Commands), 4)
+	is.Equal(s.Commands[0], `pg_lsclusters -h | awk '{ print $2 }' | grep -qxF reports || pg_createcluster "$(ls /usr/lib/postgresql | sort -V | tail -n 1)" reports -p 5433 --start`)
+	s, _ = data(&migration.Plan{Target: "rocky-9"}, a)
+	is.Equal(len(s.Commands), 3)
+}
+
 // TestThePacketFilterThatTakesOver: rules that another program loads on the target are
 // switched on there, and what the target began with makes room.
 func TestThePacketFilterThatTakesOver(t *testing.T) {

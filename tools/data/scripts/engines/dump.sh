@@ -1,4 +1,5 @@
 run() {
+	[ "${1:-}" = dump ] || ! declare -F at_target >/dev/null || at_target
 	case ${1:-} in
 	dump)
 		on_source count >"$DUMP.before"

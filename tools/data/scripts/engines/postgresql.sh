@@ -5,6 +5,15 @@ at_source() {
 	export PGPORT PGHOST
 }
 
+# at_target: of several clusters of Debian's, that with the name of the source's, if
+# PGPORT does not say which.
+at_target() {
+	[ -z "${PGPORT:-}" ] && [ -n "$DATABASE" ] && [ "$DATABASE" != main ] && command -v pg_lsclusters >/dev/null || return 0
+	PGPORT=$(pg_lsclusters -h | DATABASE=$DATABASE awk '$2 == ENVIRON["DATABASE"] { print $3 }' | tail -n 1)
+	[ -n "$PGPORT" ] || die "The target has no cluster $DATABASE: make it by pg_createcluster VERSION $DATABASE -p PORT --start, with the version that is below /usr/lib/postgresql and the port that its programs know, and try again. Nothing was loaded."
+	export PGPORT
+}
+
 # postgres PROGRAM: as the engine's own user; a database is named by PGDATABASE,
 # which takes any name for what it is.
 postgres() (
