@@ -99,14 +99,10 @@ func Owner(info fs.FileInfo) (uid, gid int, ok bool) {
 // Ownership is what Sys of this package's file infos gives.
 type Ownership struct{ UID, GID int }
 
-// Owners are files' owners, by the files' devices and numbers.
-type Owners map[[2]uint64]Ownership
+// owners are those of files that this process sees as another's, by their devices and
+// numbers.
+var owners = map[[2]uint64]Ownership{}
 
-var owners Owners
-
-// KnowOwners has files of folders be of these owners: who reads them as root of a user
-// namespace sees most of them as nobody's. It is called before any is read.
-func KnowOwners(known Owners) { owners = known }
-
-// OwnersKnown reports whether it was.
-func OwnersKnown() bool { return owners != nil }
+// KnowOwner has a file of a folder be of an owner: who reads it as root of a user
+// namespace sees it as nobody's. It is called before any file is read.
+func KnowOwner(device, number uint64, of Ownership) { owners[[2]uint64{device, number}] = of }

@@ -100,6 +100,9 @@ func Move(ctx context.Context, env *tool.Env, in Input) (Result, error) {
 	if err := r.checkInput(); err != nil {
 		return Result{}, err
 	}
+	for _, f := range sandbox.Kept() {
+		host.KnowOwner(f.Device, f.Number, host.Ownership{UID: int(f.UID), GID: int(f.GID)})
+	}
 	if err := r.Begin(ctx); err != nil {
 		return Result{}, err
 	}
@@ -272,7 +275,7 @@ func (r *rehearsing) unpack(ctx context.Context) (err error) {
 		return err
 	case r.in.Image != "", r.in.Root != "" && !r.Host.Live():
 		r.Env.Step("copying the machine's files", 0, 1)
-		if r.in.Root != "" && !host.OwnersKnown() { // only who is no root copies a folder
+		if r.in.Root != "" && len(sandbox.Kept()) == 0 { // only who is no root copies a folder
 			r.remark("Whose the source's files are could not be seen without root: name the machine by --root alone, or by its image.")
 		}
 		r.files = filepath.Join(r.dir, "image")

@@ -14,18 +14,21 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"svc/assess/host"
 )
 
 // keptIn names, for the program that is called anew, the file that it inherits.
 const keptIn = "SVC_SANDBOX_OWNERS"
 
-// owned is a file and its owner, as they are written for the program that is called anew.
-type owned struct {
+// Owned is a file, and whose it is outside of the user namespace.
+type Owned struct {
 	Device, Number uint64
 	UID, GID       uint32
 }
+
+var kept []Owned
+
+// Kept are the files whose owners this process was told when it was called anew.
+func Kept() []Owned { return kept }
 
 // keep writes whose the files below a folder are, which root of a user namespace sees
 // as nobody's, to a file that the program called anew inherits, and gives what tells it so.
@@ -48,7 +51,7 @@ func keep(root string) (f *os.File, environment []string, err error) {
 			return nil
 		}
 		stat := info.Sys().(*syscall.Stat_t)
-		return binary.Write(w, binary.LittleEndian, owned{stat.Dev, stat.Ino, stat.Uid, stat.Gid})
+		return binary.Write(w, binary.LittleEndian, Owned{stat.Dev, stat.Ino, stat.Uid, stat.Gid})
 	})
 	return f, []string{keptIn + "=" + strconv.Itoa(fd)}, errors.Join(err, w.Flush())
 }
@@ -64,16 +67,14 @@ func takeKept() error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	owners, from := host.Owners{}, bufio.NewReader(f)
-	for {
-		var o owned
+	for from := bufio.NewReader(f); ; {
+		var o Owned
 		switch err := binary.Read(from, binary.LittleEndian, &o); {
 		case errors.Is(err, io.EOF):
-			host.KnowOwners(owners)
 			return os.Unsetenv(keptIn)
 		case err != nil:
 			return err
 		}
-		owners[[2]uint64{o.Device, o.Number}] = host.Ownership{UID: int(o.UID), GID: int(o.GID)}
+		kept = append(kept, o)
 	}
 }
