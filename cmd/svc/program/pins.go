@@ -22,9 +22,6 @@ import (
 // each service: an attestation is checked offline against these.
 type Pins struct{ dir string }
 
-// Pins are those of this user.
-func (p *Program) Pins() Pins { return Pins{p.Paths.Data("keys")} }
-
 // file is where the keys of a service are kept; "" is the one built in.
 func (k Pins) file(server string) string {
 	if server == "" {
@@ -128,9 +125,6 @@ func shareOne(a, b []ed25519.PublicKey) bool {
 	}
 	return false
 }
-
-// LocalKey is the file of this user's own key.
-func (p *Program) LocalKey() string { return p.Paths.Data("local-key.pem") }
 
 // Signer is somebody whose keys this user trusts.
 type Signer struct {

@@ -125,3 +125,9 @@ func Unlimited(yes bool) string {
 	}
 	return ""
 }
+
+// colours reports whether what is written to w may be coloured: on a terminal,
+// unless the person wants none (https://no-color.org).
+func (p *Program) colours(w io.Writer) bool {
+	return TerminalWidth(w) > 0 && p.Env("NO_COLOR") == "" && p.Env("TERM") != "dumb"
+}

@@ -5,29 +5,21 @@ package program
 import (
 	"cmp"
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"svc/backend/api"
-	"svc/backend/api/attest"
 	"svc/backend/nearest"
 	"svc/backend/plainly"
 	"svc/backend/visible"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/help"
-	"svc/tools/register"
-	"svc/tools/tool"
 )
 
 // Program is one run of svc: its streams, its settings and what it has opened.
@@ -261,37 +253,6 @@ func (p *Program) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
-// ToolEnv is what the tools run in. The service is opened once, at the first call
-// that needs it.
-func (p *Program) ToolEnv() *tool.Env {
-	return &tool.Env{
-		Client:     shared(p.Client),
-		Log:        p.Logger(),
-		Progress:   p.NewProgress(),
-		Now:        time.Now,
-		Cache:      filepath.Join(p.Paths.CacheDir, "archives"),
-		Rehearsals: filepath.Join(p.Paths.CacheDir, "rehearsals"),
-		Version:    p.Version,
-		LocalKey:   func() (ed25519.PrivateKey, error) { return attest.LoadOrCreateKey(p.LocalKey()) },
-		Hosts:      hostNames(),
-		Register:   register.Register{File: filepath.Join(p.Paths.StateDir, "machines.jsonl")},
-		Trust: func(published []api.Key) ([]ed25519.PublicKey, error) {
-			return p.Pins().Trust(p.Settings.Server, published)
-		},
-	}
-}
-
-// NewProgress shows on stderr what takes long; it is nil where nobody wants to see it.
-func (p *Program) NewProgress() func(what string, done, total int) {
-	if p.Settings.Quiet {
-		return nil
-	}
-	if p.Drawing == nil {
-		p.Drawing = NewDrawing(p.Stderr)
-	}
-	return p.Drawing.Report
-}
-
 // Note says on stderr what is no result and no error.
 func (p *Program) Note(format string, args ...any) {
 	if p.Settings.Quiet {
@@ -299,23 +260,4 @@ func (p *Program) Note(format string, args ...any) {
 	}
 	p.ClearLine()
 	fmt.Fprintf(p.Stderr, "svc: "+format+"\n", args...)
-}
-
-// hostNames are the names of the machine that svc runs on; where it has none
-// there is nothing to strip.
-func hostNames() []string {
-	name, err := os.Hostname()
-	if err != nil || name == "" {
-		return nil
-	}
-	short, _, _ := strings.Cut(name, ".")
-	return []string{name, short}
-}
-
-// SharedEnv is a tools' environment for several machines at once, without progress of
-// its own.
-func (p *Program) SharedEnv() *tool.Env {
-	env := p.ToolEnv()
-	p.Progress, env.Progress = env.Progress, nil
-	return env
 }

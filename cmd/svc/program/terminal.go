@@ -26,12 +26,6 @@ func TerminalWidth(w io.Writer) int {
 	return max(width, help.MinWidth)
 }
 
-// colours reports whether what is written to w may be coloured: on a terminal,
-// unless the person wants none (https://no-color.org).
-func (p *Program) colours(w io.Writer) bool {
-	return TerminalWidth(w) > 0 && p.Env("NO_COLOR") == "" && p.Env("TERM") != "dumb"
-}
-
 // The styles of a terminal's text, as ECMA-48 numbers them.
 const (
 	bold   = "1"
