@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"tools/upgrade/job":      {"tools/database", "tools/upgrade/safefile"},
 	"tools/upgrade/setsum":   {},
 	"tools/upgrade/tree":     {"tools/artifact", "tools/upgrade/safefile"},
-	"tools/sandbox":          {"assess/host"},
+	"tools/sandbox":          {},
 	"tools/rehearsal":        {"backend/api", "backend/secret", "assess", "tools/migration", "tools/sandbox"},
 	"agent":                  {"backend/api", "backend/osfile", "backend/secret", "backend/visible", "backend/client", "assess", "tools"},
 	"cmd":                    {"backend", "assess", "tools", "agent"},
