@@ -103,9 +103,16 @@ func (s Settings) Convert(f File) *Page {
 }
 
 func (s Settings) Line(p *Page, i int) {
-	name, between, value := s.Setting(p.Lines[i])
+	was := p.Lines[i]
+	name, between, value := s.Setting(was)
 	if s.Own != nil && s.Own(p, i, name, value) {
 		return
+	}
+	if p.Lines[i] != was { // what Own left of it
+		if p.Idle(i) {
+			return
+		}
+		name, between, value = s.Setting(p.Lines[i])
 	}
 	switch r, isGone := s.Gone(name); {
 	case isGone && r.Now != "":
