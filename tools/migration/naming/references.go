@@ -12,10 +12,10 @@ import (
 	"svc/backend/lazyregexp"
 )
 
-// A text may name what only the source has: a unit, a program, a socket, with the
-// version of its package in it. references carries these names over by what the
-// plan knows of packages and places, line by line; what has no sure counterpart is
-// said, and stays.
+// References carries over, line by line, what a text names and only the source has:
+// a unit, a program, a socket, with the version of its package in it. It goes by what
+// the plan knows of packages and places; what has no sure counterpart is said, and
+// stays.
 type References struct {
 	where    Places
 	versions []versionName
