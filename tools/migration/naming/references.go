@@ -49,6 +49,9 @@ var (
 	unitIn = lazyregexp.New(`[A-Za-z0-9_.@\\:-]+\.(?:service|socket|timer|path|target|mount)\b`)
 	called = lazyregexp.New(`\b(?:systemctl(?: +-[a-z-]+)* +[a-z-]+|service|invoke-rc\.d)(?: +--?[a-z-]+)* +([A-Za-z0-9_.@-]+)`)
 	digits = lazyregexp.New(`[0-9]+(?:\.[0-9]+)*`)
+	// runsAs are the settings of a unit that name accounts: systemd.exec(5), systemd.socket(5).
+	runsAs  = lazyregexp.New(`^\s*(User|Group|SupplementaryGroups|SocketUser|SocketGroup)\s*=`)
+	account = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_.-]*`)
 )
 
 // NewReferences knows the names of a plan.
@@ -132,7 +135,7 @@ func (l *nameLine) say(was, now, because string) {
 	}
 }
 
-// carry replaces paths first, then units, then what else has a version.
+// carry replaces paths first, then units, accounts, and what else has a version.
 func (l *nameLine) carry() {
 	l.text = Paths.ReplaceAllStringFunc(l.text, func(name string) string {
 		to, why, gone := l.r.path(name)
@@ -150,6 +153,7 @@ func (l *nameLine) carry() {
 			l.text = l.text[:at[2]] + l.unit(l.text[at[2]:at[3]], ".service") + l.text[at[3]:]
 		}
 	}
+	l.accounts()
 	for _, v := range l.r.versions {
 		if !strings.Contains(l.text, v.was) {
 			continue
@@ -159,6 +163,26 @@ func (l *nameLine) carry() {
 			l.text = now
 		}
 	}
+}
+
+// accounts are those by which a unit runs.
+func (l *nameLine) accounts() {
+	setting := runsAs.FindStringSubmatch(l.text)
+	if setting == nil {
+		return
+	}
+	called := l.r.where.Group
+	if strings.HasSuffix(setting[1], "User") {
+		called = l.r.where.Account
+	}
+	names := strings.TrimPrefix(l.text, setting[0])
+	l.text = setting[0] + account.ReplaceAllStringFunc(names, func(name string) string {
+		to := called(name)
+		if to != name {
+			l.say(name, to, "")
+		}
+		return to
+	})
 }
 
 // unit is what the target calls a unit, which may stand without its kind.

@@ -51,6 +51,31 @@ func TestNamesWithAVersionAreCarriedOver(t *testing.T) {
 	}
 }
 
+func TestUnitsRunAsTheTargetsAccounts(t *testing.T) {
+	where := New(nil, nil)
+	where.accounts["apache"] = api.Relocation{To: new("www-data")}
+	where.Groups["wheel"] = api.Relocation{To: new("sudo")}
+	r := NewReferences(nil, where, "debian-13")
+	for was, want := range map[string]string{
+		"User=apache":                          "User=www-data",
+		"Group = apache":                       "Group = www-data",
+		"SupplementaryGroups=wheel apache web": "SupplementaryGroups=sudo www-data web",
+		"SocketUser=apache":                    "SocketUser=www-data",
+		"user=apache":                          "user=apache",
+		"DBUser=apache":                        "DBUser=apache",
+		"User=wheel":                           "User=wheel",
+		"User=apachectl":                       "User=apachectl",
+		"User=":                                "User=",
+		"Description=User=apache":              "Description=User=apache",
+		"Environment=GROUP=wheel User=apache":  "Environment=GROUP=wheel User=apache",
+	} {
+		now, renamed, lost := r.Text(was)
+		if now != want || len(lost) != 0 || (now != was) != (len(renamed) > 0) {
+			t.Errorf("%q became %q, not %q; %v %v", was, now, want, renamed, lost)
+		}
+	}
+}
+
 func TestAScriptsFirstLineIsNoRemark(t *testing.T) {
 	is := is.New(t)
 	r := named(t, renamedRows("lang3.9", "lang3.13"), map[string]string{"/usr/bin/lang3.9": "lang3.9"})
