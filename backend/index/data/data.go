@@ -38,5 +38,5 @@ var (
 // Rows are the curated rows, one file a subject.
 var Rows = rowFiles{unpacked}
 
-//go:embed [a-q]*.tsv ra*.tsv re*.tsv rpm_d*.tsv [s-z]*.tsv
+//go:embed [a-q]*.tsv ra*.tsv re*.tsv [s-z]*.tsv
 var unpacked embed.FS

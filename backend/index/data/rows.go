@@ -12,22 +12,24 @@ import (
 	"time"
 )
 
-// listsName is the largest of the rows, which an index is built from and nothing else: the
-// program has it packed.
-const listsName = "rpm_lists.tsv"
+// packed are the largest files of rows, which an index is built from and nothing else:
+// the program has these by gzip.
+//
+//go:embed *.tsv.gz
+var packed embed.FS
 
-//go:embed rpm_lists.tsv.gz
-var packedLists string
+const packedEnd = ".gz"
 
 // rowFiles are the files of rows, as if none were packed.
 type rowFiles struct{ embed.FS }
 
 // ReadFile reads a file.
 func (r rowFiles) ReadFile(name string) ([]byte, error) {
-	if name != listsName {
+	text, err := packed.Open(name + packedEnd)
+	if err != nil {
 		return r.FS.ReadFile(name)
 	}
-	unpacked, err := gzip.NewReader(strings.NewReader(packedLists))
+	unpacked, err := gzip.NewReader(text)
 	if err != nil {
 		return nil, err
 	}
@@ -36,34 +38,41 @@ func (r rowFiles) ReadFile(name string) ([]byte, error) {
 
 // Open opens a file.
 func (r rowFiles) Open(name string) (fs.File, error) {
-	if name != listsName {
+	if _, err := fs.Stat(packed, name+packedEnd); err != nil {
 		return r.FS.Open(name)
 	}
 	text, err := r.ReadFile(name)
-	return listsFile{bytes.NewReader(text)}, err
+	return unpackedFile{name, bytes.NewReader(text)}, err
 }
 
 // ReadDir lists the files.
 func (r rowFiles) ReadDir(name string) ([]fs.DirEntry, error) {
 	all, err := r.FS.ReadDir(name)
-	if name == "." {
-		all = append(all, fs.FileInfoToDirEntry(listsFile{}))
-		slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	if err != nil || name != "." {
+		return all, err
 	}
+	more, err := packed.ReadDir(".")
+	for _, file := range more {
+		all = append(all, fs.FileInfoToDirEntry(unpackedFile{name: strings.TrimSuffix(file.Name(), packedEnd)}))
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return all, err
 }
 
-// listsFile is the file that is packed.
-type listsFile struct{ *bytes.Reader }
+// unpackedFile is a file that is packed, as it was before.
+type unpackedFile struct {
+	name string
+	*bytes.Reader
+}
 
-func (f listsFile) Stat() (fs.FileInfo, error) { return f, nil }
-func (f listsFile) Close() error               { return nil }
-func (f listsFile) Name() string               { return listsName }
-func (f listsFile) Mode() fs.FileMode          { return 0o444 }
-func (f listsFile) ModTime() time.Time         { return time.Time{} }
-func (f listsFile) IsDir() bool                { return false }
-func (f listsFile) Sys() any                   { return nil }
-func (f listsFile) Size() int64 {
+func (f unpackedFile) Stat() (fs.FileInfo, error) { return f, nil }
+func (f unpackedFile) Close() error               { return nil }
+func (f unpackedFile) Name() string               { return f.name }
+func (f unpackedFile) Mode() fs.FileMode          { return 0o444 }
+func (f unpackedFile) ModTime() time.Time         { return time.Time{} }
+func (f unpackedFile) IsDir() bool                { return false }
+func (f unpackedFile) Sys() any                   { return nil }
+func (f unpackedFile) Size() int64 {
 	if f.Reader == nil {
 		return 0
 	}
