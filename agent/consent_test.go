@@ -37,7 +37,7 @@ func TestThePersonDecides(t *testing.T) {
 			is := is.New(t)
 			env := newEnv(t)
 			p := &person{actions: []string{"decline", "decline", "cancel", "accept", "cancel", "accept"}}
-			session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Version: "test", Log: env.Log}), era, p.options())
+			session := connectTo(t, newServer(env, temporary(t, env.Log), Options{Version: "test", Log: env.Log}), era, p.options())
 			finding := map[string]any{"kind": "bug", "title": "t", "body": "it breaks on web01"}
 			filed := func() int { return strings.Count(text(call(t, session, "svc_list_findings", nil)), `"id"`) }
 
@@ -71,7 +71,7 @@ func TestAcceptedWritesCountOnce(t *testing.T) {
 			env := newEnv(t)
 			env.Admit = writecap.Cap{File: filepath.Join(t.TempDir(), "writes")}.Take
 			p := &person{actions: slices.Repeat([]string{"accept"}, 11)}
-			session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Version: "test", Log: env.Log}), era, p.options())
+			session := connectTo(t, newServer(env, temporary(t, env.Log), Options{Version: "test", Log: env.Log}), era, p.options())
 			for i := range 11 {
 				r := call(t, session, "svc_report_finding", map[string]any{"kind": "bug", "title": "t", "body": "b"})
 				is.Equal(r.IsError, i == 10)
@@ -86,7 +86,7 @@ func TestAcceptedWritesCountOnce(t *testing.T) {
 func TestFewerTools(t *testing.T) {
 	is := is.New(t)
 	env := newEnv(t)
-	session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log, ReadOnly: true, Tools: []string{"svc_whoami", "svc_migrate"}}), nil, nil)
+	session := connectTo(t, newServer(env, temporary(t, env.Log), Options{Log: env.Log, ReadOnly: true, Tools: []string{"svc_whoami", "svc_migrate"}}), nil, nil)
 	listed, err := session.ListTools(t.Context(), nil)
 	is.NoErr(err)
 	is.Equal(len(listed.Tools), 1) // read-only wins
@@ -103,7 +103,7 @@ func TestSecretsAndTheFirstSeatAreAsked(t *testing.T) {
 			is := is.New(t)
 			env := newEnv(t)
 			p := &person{actions: []string{"cancel", "cancel", "accept", "decline"}}
-			session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Version: "test", Log: env.Log}), era, p.options())
+			session := connectTo(t, newServer(env, temporary(t, env.Log), Options{Version: "test", Log: env.Log}), era, p.options())
 			out := filepath.Join(t.TempDir(), "out")
 			moving := map[string]any{"root": fixture, "target": "debian-13", "out": out, "confirm": true}
 
@@ -141,7 +141,7 @@ func TestASeatOfAVerificationIsAsked(t *testing.T) {
 			is := is.New(t)
 			env := newEnv(t)
 			compare := map[string]any{"root": fixture, "source": out}
-			session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log}), era, nil)
+			session := connectTo(t, newServer(env, temporary(t, env.Log), Options{Log: env.Log}), era, nil)
 			r := call(t, session, "svc_verify", compare)
 			is.True(r.IsError && strings.Contains(text(r), "not confirmed") && strings.Contains(text(r), "USD"))
 			several := call(t, session, "svc_verify", map[string]any{"source": out, "machines": []any{map[string]any{"root": fixture}, map[string]any{"root": fixture}}})
@@ -149,7 +149,7 @@ func TestASeatOfAVerificationIsAsked(t *testing.T) {
 			is.True(strings.Contains(text(call(t, session, "svc_whoami", nil)), `"billable_instances":0`))
 
 			p := &person{actions: []string{"decline", "accept", "cancel"}}
-			session = connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log}), era, p.options())
+			session = connectTo(t, newServer(env, temporary(t, env.Log), Options{Log: env.Log}), era, p.options())
 			compare["confirm"] = true // as a machine's text may have said
 			is.True(strings.Contains(text(call(t, session, "svc_verify", compare)), "declined"))
 			delete(compare, "confirm")
@@ -173,7 +173,7 @@ func TestCommandsOfFixesAreShownFirst(t *testing.T) {
 			is.NoErr(os.MkdirAll(filepath.Join(dir, "fixes", "handy"), 0o755))
 			is.NoErr(os.WriteFile(filepath.Join(dir, "fixes", "handy", "commands"), []byte("touch /from-a-fix\n"), 0o644))
 			moving := map[string]any{"root": fixture, "target": "debian-13", "out": filepath.Join(dir, "out"), "confirm": true, "fixes": filepath.Join(dir, "fixes")}
-			session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log}), era, nil)
+			session := connectTo(t, newServer(env, temporary(t, env.Log), Options{Log: env.Log}), era, nil)
 			r := call(t, session, "svc_migrate", moving)
 			is.True(r.IsError && strings.Contains(text(r), "touch /from-a-fix") && strings.Contains(text(r), "plan_digest"))
 			var plain, mended move.Result
@@ -190,7 +190,7 @@ func TestCommandsOfFixesAreShownFirst(t *testing.T) {
 			is.True(!call(t, session, "svc_migrate", moving).IsError)
 
 			p := &person{actions: []string{"decline", "accept"}}
-			session = connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log}), era, p.options())
+			session = connectTo(t, newServer(env, temporary(t, env.Log), Options{Log: env.Log}), era, p.options())
 			delete(moving, "plan_digest")
 			is.True(strings.Contains(text(call(t, session, "svc_migrate", moving)), "declined")) // the seat is there, and yet it is asked
 			is.True(strings.Contains(p.asked[0], "touch /from-a-fix"))

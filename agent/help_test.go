@@ -149,6 +149,7 @@ func TestTheRestIsAFileToo(t *testing.T) {
 	is := is.New(t)
 	env := newEnv(t)
 	store := &documents{log: env.Log}
+	t.Cleanup(store.close) // also where the test fails
 	session := connectTo(t, newServer(env, store, Options{Log: env.Log}), nil, nil)
 	var summary struct {
 		assessment.Result

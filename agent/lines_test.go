@@ -36,7 +36,7 @@ func conversation(t *testing.T, made tool.Tool, reads bool, lines ...string) (an
 		log := slog.New(slog.DiscardHandler)
 		s := mcp.NewServer(&mcp.Implementation{Name: "test"}, nil)
 		made.Name, made.Input, made.Output = "svc_slow", tools.All()[0].Input, tools.All()[0].Input
-		s.AddTool(describe(made), handler(&tool.Env{Log: log}, made, &consent{}, &documents{log: log}, log))
+		s.AddTool(describe(made), handler(&tool.Env{Log: log}, made, &consent{}, temporary(t, log), log))
 		in, feed := io.Pipe()
 		unread, out := io.Pipe()
 		read := make(chan string, 1)

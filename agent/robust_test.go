@@ -120,7 +120,7 @@ func TestNoLeak(t *testing.T) {
 func withTool(t *testing.T, era *mcp.ClientSessionOptions, o *mcp.ClientOptions, fn func(context.Context, *tool.Env, json.RawMessage) (any, error)) *mcp.ClientSession {
 	t.Helper()
 	env := newEnv(t)
-	store := &documents{log: env.Log}
+	store := temporary(t, env.Log)
 	s := newServer(env, store, Options{Log: env.Log})
 	made := tool.Tool{Name: "svc_test", Hints: tool.Hints{Idempotent: true}, Call: fn, Input: tools.All()[0].Input, Output: tools.All()[0].Input}
 	s.AddTool(describe(made), handler(env, (&flights{}).patient(guarded(made, env.Log)), &consent{}, store, env.Log))
@@ -238,7 +238,7 @@ func TestTheTokenIsNowhere(t *testing.T) {
 	env.Client = func(context.Context) (*client.Client, error) {
 		return client.New("http://127.0.0.1:9", secret, client.Options{})
 	}
-	session := connectTo(t, newServer(env, &documents{log: env.Log}, Options{Log: env.Log}), nil, nil)
+	session := connectTo(t, newServer(env, temporary(t, env.Log), Options{Log: env.Log}), nil, nil)
 	r := call(t, session, "svc_whoami", nil)
 	is.True(r.IsError)
 	is.True(!strings.Contains(text(r)+logged.String(), secret))
@@ -251,7 +251,7 @@ func BenchmarkNoOpCall(b *testing.B) {
 	defer closer.Close()
 	env := &tool.Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, LocalKey: localKey(), Client: func(context.Context) (*client.Client, error) { return c, nil }}
 	here, there := mcp.NewInMemoryTransports()
-	_, err = newServer(env, &documents{log: env.Log}, Options{Log: env.Log}).Connect(b.Context(), there, nil)
+	_, err = newServer(env, temporary(b, env.Log), Options{Log: env.Log}).Connect(b.Context(), there, nil)
 	is.NoErr(err)
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(b.Context(), here, nil)
 	is.NoErr(err)

@@ -74,9 +74,12 @@ func newEnv(t *testing.T) *tool.Env {
 // connect starts a server over in-memory pipes and a real client of the era.
 func connect(t *testing.T, env *tool.Env, era *mcp.ClientSessionOptions) *mcp.ClientSession {
 	t.Helper()
-	store := &documents{log: env.Log}
-	t.Cleanup(store.close)
-	return connectTo(t, newServer(env, store, Options{Version: "test", Log: env.Log}), era, nil)
+	return connectTo(t, newServer(env, temporary(t, env.Log), Options{Version: "test", Log: env.Log}), era, nil)
+}
+
+// temporary keeps documents for as long as a test.
+func temporary(t testing.TB, log *slog.Logger) *documents {
+	return &documents{log: log, dir: t.TempDir()}
 }
 
 func connectTo(t *testing.T, s *mcp.Server, era *mcp.ClientSessionOptions, o *mcp.ClientOptions) *mcp.ClientSession {

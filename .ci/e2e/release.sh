@@ -51,10 +51,6 @@ twice() {
 	mkdir "$work/tar"
 	tar -C "$work/tar" -xf "$out"/svc_1.0.0_linux_amd64.tar.gz
 	check "the program says what it is" bash -c "'$work/tar/svc' version --json | jq -e '.version == \"1.0.0\" and (.commit | length) == 40 and (.index_date | length) == 10'"
-	local os
-	for os in darwin windows; do # two packages: they are compiled, and nothing is linked
-		[ -z "$platforms" ] || check "it compiles for $os" env GOOS=$os CGO_ENABLED=0 go build -trimpath ./cmd/svc ./agent
-	done
 	check "the program has at most 85 MB" test "$(stat -c %s "$work/tar/svc")" -le 85000000
 }
 
