@@ -45,11 +45,6 @@ func (r *reader) schemas() []string {
 	})
 }
 
-func (r *reader) isFolder(name string) bool {
-	info, err := r.fs.Stat(path.Join(r.dir, name))
-	return err == nil && info.IsDir()
-}
-
 // UpgradeNotes are the files in which the programs that upgrade a server's own tables
 // note the version that they made them for.
 var UpgradeNotes = []string{"mariadb_upgrade_info", "mysql_upgrade_info"}
@@ -68,23 +63,6 @@ func LastUpgrade(b []byte) string {
 		return ""
 	}
 	return book.History[len(book.History)-1].Version
-}
-
-// Dictionary is the file in which MySQL 8.0 and newer keep what older ones keep
-// in many: accounts, plugins, and what databases have by default.
-const Dictionary = "mysql.ibd"
-
-// DictionaryVersion is the server's version in the first page of a dictionary: 80034 at
-// byte 8.
-func DictionaryVersion(page []byte) string {
-	if len(page) < 12 {
-		return ""
-	}
-	v := binary.BigEndian.Uint32(page[8:])
-	if v < 80000 || v >= 200000 {
-		return ""
-	}
-	return fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100)
 }
 
 // myVersion takes the version from what was upgraded last, then from what wrote

@@ -1,7 +1,9 @@
 package datadir
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -10,6 +12,23 @@ import (
 
 	"svc/assess/datadir/innodb"
 )
+
+// Dictionary is the file in which MySQL 8.0 and newer keep what older ones keep
+// in many: accounts, plugins, and what databases have by default.
+const Dictionary = "mysql.ibd"
+
+// DictionaryVersion is the server's version in the first page of a dictionary: 80034 at
+// byte 8.
+func DictionaryVersion(page []byte) string {
+	if len(page) < 12 {
+		return ""
+	}
+	v := binary.BigEndian.Uint32(page[8:])
+	if v < 80000 || v >= 200000 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100)
+}
 
 // dictionaryParts are what is read of it, and what asks a server that runs.
 var dictionaryParts = []struct {

@@ -2,12 +2,6 @@ package datadir
 
 import "encoding/binary"
 
-// The states of a server's files.
-const (
-	shutDown     = "shut down"
-	inProduction = "in production"
-)
-
 // A redo log is blocks; four of them are its header.
 const (
 	logBlock  = 512

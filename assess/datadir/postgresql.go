@@ -118,12 +118,6 @@ var databaseLayouts = []databaseLayout{
 // providers are the letters of collation providers.
 var providers = map[string]string{"c": "libc", "i": "icu", "b": "builtin", "d": "default"}
 
-// Bounds of what is named of a cluster, and of each database in it.
-const (
-	maxDatabases  = 1000
-	maxExtensions = 300
-)
-
 // readDatabases reads the table of databases, and the extensions of each.
 func (c *cluster) readDatabases() {
 	for _, t := range c.tableOfDatabases() {
