@@ -2,11 +2,9 @@ package network
 
 import (
 	"cmp"
-	"net"
 	"net/netip"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"svc/assess/conf"
@@ -48,12 +46,6 @@ var ifcfgNeedless = map[string]struct{ values, why string }{
 	"PERSISTENT_DHCLIENT": {"", "The target's client tries again by itself."},
 	"NOZEROCONF":          {"yes", "The target gives no such addresses."},
 	"LINKDELAY":           {"", "The target waits by itself."},
-}
-
-// assignment is a variable with its line.
-type assignment struct {
-	value string
-	at    position
 }
 
 // readAssignments reads a file of NAME=value lines; what a shell would have to
@@ -224,15 +216,6 @@ func (r ifcfgReader) address(end string, v assignment) {
 	r.i.say("address", v.value+"/"+length, at...)
 }
 
-// maskLength is how many bits a mask has, or nothing where it is none.
-func maskLength(mask string) string {
-	ones, bits := net.IPMask(net.ParseIP(mask).To4()).Size()
-	if bits == 0 { // none, or one with gaps
-		return ""
-	}
-	return strconv.Itoa(ones)
-}
-
 // six takes the variables of IP version 6.
 func (r ifcfgReader) six(name string, v assignment) {
 	value := strings.ToLower(v.value)
@@ -273,30 +256,6 @@ func (r ifcfgReader) more(name string, v assignment) {
 	case name == "DELAY" && r.i.kind == "bridge":
 		r.i.say("bridge", "forward-delay "+v.value, v.at)
 	}
-}
-
-func onOff(value string) string {
-	if slices.Contains([]string{"yes", "on", "true", "1"}, strings.ToLower(value)) {
-		return "yes"
-	}
-	return "no"
-}
-
-// bondModes are the numbers of the bonding driver's modes, and those of its
-// other settings that have names.
-var bondModes = map[string][]string{
-	"mode":             strings.Fields("balance-rr active-backup balance-xor broadcast 802.3ad balance-tlb balance-alb"),
-	"xmit_hash_policy": strings.Fields("layer2 layer3+4 layer2+3 encap2+3 encap3+4 vlan+srcmac"),
-	"lacp_rate":        strings.Fields("slow fast"),
-}
-
-// bondValue is a value of the bonding driver by its name.
-func bondValue(key, value string) string {
-	n, err := strconv.Atoi(value)
-	if names := bondModes[key]; err == nil && n >= 0 && n < len(names) {
-		return names[n]
-	}
-	return value
 }
 
 // vlan completes a VLAN by what its name says.
@@ -388,14 +347,6 @@ func (w *wiring) readRoutes(p *convert.Page, key, name string) {
 		line, _, _ := strings.Cut(p.Lines[n], " #")
 		i.say(key, withoutDevice(strings.Fields(line), name), position{p.From, n + 1})
 	}
-}
-
-// withoutDevice leaves out of a route that it is its interface's.
-func withoutDevice(words []string, name string) string {
-	if n := slices.Index(words, "dev"); n >= 0 && n+1 < len(words) && words[n+1] == name {
-		words = slices.Delete(slices.Clone(words), n, n+2)
-	}
-	return strings.Join(words, " ")
 }
 
 // readNumberedRoutes reads ADDRESS0, NETMASK0, GATEWAY0 and METRIC0.

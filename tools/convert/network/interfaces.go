@@ -75,15 +75,6 @@ func (w *wiring) ownServers() bool {
 	return dhcpClient(w.in.Target) == "dhcpcd-base" && !slices.ContainsFunc(w.ifaces, func(i *iface) bool { return i.first("dhcp6").key != "" })
 }
 
-// joined are the values of options in a line, with where they stand.
-func joined(options []option) (text string, at []position) {
-	values := []string{}
-	for _, o := range options {
-		values, at = append(values, o.value), append(at, o.at...)
-	}
-	return strings.Join(values, " "), at
-}
-
 // stanzas writes the stanzas of one interface.
 type stanzas struct {
 	w   *wiring
@@ -299,16 +290,6 @@ func (s stanzas) members(word string) {
 			s.add("pre-up ifup " + name + " || true")
 		}
 	}
-}
-
-// members are the parts of a bond or bridge, with where they say so.
-func (w *wiring) members(master string) (names []string, at []position) {
-	for _, i := range w.ifaces {
-		if o := i.first("master"); o.value == master {
-			names, at = append(names, i.name), append(at, o.at...)
-		}
-	}
-	return names, at
 }
 
 // vlan makes a VLAN whose name does not say what it is; ifupdown makes the

@@ -10,9 +10,6 @@ import (
 	"svc/tools/convert"
 )
 
-// form is why a line is not needed that only says what follows.
-const form = "The target has another form."
-
 // keyfileNeedless are keys of NetworkManager's connections that say nothing to
 // another manager, with the values of which that holds; none stands for all.
 var keyfileNeedless = map[string]string{
@@ -388,19 +385,4 @@ func (k keyfile) rule(n int, o option) {
 		text += " table " + table
 	}
 	k.out.add("routing-rule"+strconv.Itoa(n+1)+"="+text, o.at...)
-}
-
-// table is the number of a table of routes that has a name everywhere; values
-// of other words are as they are.
-func (w *wiring) table(o option, word, value string) string {
-	if word != "table" || value == "" {
-		return value
-	}
-	if n := map[string]string{"main": "254", "local": "255", "default": "253"}[value]; n != "" {
-		return n
-	}
-	if !convert.Number(value) {
-		w.refuseLine(o.at[0], "It names a table of routes: say its number.")
-	}
-	return value
 }

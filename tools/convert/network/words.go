@@ -1,6 +1,7 @@
 package network
 
 import (
+	"net"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -122,4 +123,60 @@ func prefix(s string) (netip.Prefix, error) {
 		return a.Prefix(a.BitLen())
 	}
 	return netip.ParsePrefix(s)
+}
+
+// maskLength is how many bits a mask has, or nothing where it is none.
+func maskLength(mask string) string {
+	ones, bits := net.IPMask(net.ParseIP(mask).To4()).Size()
+	if bits == 0 { // none, or one with gaps
+		return ""
+	}
+	return strconv.Itoa(ones)
+}
+
+// withoutDevice leaves out of a route that it is its interface's.
+func withoutDevice(words []string, name string) string {
+	if n := slices.Index(words, "dev"); n >= 0 && n+1 < len(words) && words[n+1] == name {
+		words = slices.Delete(slices.Clone(words), n, n+2)
+	}
+	return strings.Join(words, " ")
+}
+
+func onOff(value string) string {
+	if slices.Contains([]string{"yes", "on", "true", "1"}, strings.ToLower(value)) {
+		return "yes"
+	}
+	return "no"
+}
+
+// bondModes are the numbers of the bonding driver's modes, and those of its
+// other settings that have names.
+var bondModes = map[string][]string{
+	"mode":             strings.Fields("balance-rr active-backup balance-xor broadcast 802.3ad balance-tlb balance-alb"),
+	"xmit_hash_policy": strings.Fields("layer2 layer3+4 layer2+3 encap2+3 encap3+4 vlan+srcmac"),
+	"lacp_rate":        strings.Fields("slow fast"),
+}
+
+// bondValue is a value of the bonding driver by its name.
+func bondValue(key, value string) string {
+	n, err := strconv.Atoi(value)
+	if names := bondModes[key]; err == nil && n >= 0 && n < len(names) {
+		return names[n]
+	}
+	return value
+}
+
+// table is the number of a table of routes that has a name everywhere; values
+// of other words are as they are.
+func (w *wiring) table(o option, word, value string) string {
+	if word != "table" || value == "" {
+		return value
+	}
+	if n := map[string]string{"main": "254", "local": "255", "default": "253"}[value]; n != "" {
+		return n
+	}
+	if !convert.Number(value) {
+		w.refuseLine(o.at[0], "It names a table of routes: say its number.")
+	}
+	return value
 }
