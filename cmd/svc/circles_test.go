@@ -36,7 +36,6 @@ var knots = map[string]int{
 	"backend/server":           12,
 	"backend/store/postgres":   11,
 	"tools/convert/network":    8,
-	"tools/migration":          18,
 	"tools/parity":             7,
 	"tools/sandbox":            8,
 	"tools/upgrade/postgresql": 8,

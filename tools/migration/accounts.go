@@ -52,9 +52,6 @@ func accounts(a *assess.Assessment, where naming.Places, bad *invalid) Accounts 
 // need its shell and its home, whoever made it. Root is everywhere.
 func entered(u assess.User) bool { return u.UID != 0 && len(u.AuthorizedKeys) > 0 }
 
-// AccountName reports whether a user or group can be called so.
-func AccountName(name string) bool { return accountName.MatchString(name) }
-
 // possible reports whether a system would take a user; a comment that it would
 // not take is left out.
 func possible(u *assess.User, bad *invalid) bool {

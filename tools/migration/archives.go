@@ -14,14 +14,6 @@ import (
 	"svc/backend/visible"
 )
 
-// Archives are what has to be enabled on a target of the rpm families before its
-// packages can be installed.
-type Archives struct {
-	Packages []string `json:"packages"` // packages that know further archives, or enable them
-	Enable   []string `json:"enable"`   // archives that the release leaves disabled
-	Streams  []string `json:"streams"`  // streams of modules, such as php:8.2
-}
-
 //go:embed streams.tsv
 var streamRows string
 

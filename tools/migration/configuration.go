@@ -203,3 +203,17 @@ func versionDiffers(in Input, file string) bool {
 	m := versioned.FindStringSubmatch(file)
 	return m != nil && in.Assessment.Release != in.Target.Slug
 }
+
+// secretReason is why a secret stays behind. With its value masked, a file would
+// have its service start with a wrong one: so it stays behind as a whole.
+const secretReason = "It is a secret, or others may not read it: it is carried over with --include-secrets alone."
+
+// secretsOf are the places of a file's secrets.
+func secretsOf(a *assess.Assessment, file string) (all []assess.Secret) {
+	for _, s := range a.Secrets {
+		if s.Evidence.Path == file {
+			all = append(all, s)
+		}
+	}
+	return all
+}

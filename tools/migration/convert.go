@@ -99,13 +99,6 @@ func prepared(c Config) bool {
 	return c.Link == "" && c.Action == LeftOut && (c.Reason == machineReason || c.Reason == secretReason) && c.Owner != ""
 }
 
-// Waiting is where on the target files wait for a person.
-const Waiting = convert.Waiting
-
-// Waits reports whether what the role writes waits for a person to put it in
-// place.
-func (c Config) Waits() bool { return convert.Waits(c.To) }
-
 // conversion is what converters may ask of a move.
 func conversion(in Input, p *Plan) convert.Input {
 	source, _ := release.Lookup(in.Assessment.Release)

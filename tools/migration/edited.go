@@ -22,25 +22,6 @@ const (
 	maxEdits  = 200
 )
 
-// Shipped gives a file of /etc as one of some packages ships it, the newest that
-// fits, or nil.
-type Shipped func(packages []string, file string, fits func(text []byte) bool) *pristine.File
-
-// Origin says where a file came from that is as a package ships it.
-type Origin struct {
-	Path          string `json:"path"`   // in the package, or on the machine
-	SHA256        string `json:"sha256"` // of the file
-	Package       string `json:"package,omitempty"`
-	Version       string `json:"version,omitempty"`
-	PackageSHA256 string `json:"package_sha256,omitempty"` // none where the machine itself has the file
-}
-
-// shipped is a file as a package ships it.
-type shipped struct {
-	text string
-	from Origin
-}
-
 func newShipped(f *pristine.File) *shipped {
 	return &shipped{string(f.Text), Origin{f.Path, digestOf(f.Text), f.Package, f.Version, f.SHA256}}
 }

@@ -27,25 +27,6 @@ func findings(in Input, p *Plan) []assess.Finding {
 	return complete(append(all, orphaned(in, p, all)...))
 }
 
-// complete leaves no list of a finding null.
-func complete(all []assess.Finding) []assess.Finding {
-	for i := range all {
-		f := &all[i]
-		if f.Remediations == nil {
-			f.Remediations = []assess.Remediation{}
-		}
-		if f.Related == nil {
-			f.Related = []assess.Resource{}
-		}
-		if f.Evidence == nil {
-			f.Evidence = []assess.Evidence{}
-		}
-	}
-	return all
-}
-
-func hint(text string) []assess.Remediation { return []assess.Remediation{{Type: "hint", Text: text}} }
-
 func judgedTarget(in Input, _ *Plan) []assess.Finding {
 	return judge.JudgeTarget(in.Assessment.Release, in.Target, in.Day)
 }
@@ -58,13 +39,6 @@ func chosen(p *Plan, match func(Package) bool) (names []string) {
 		}
 	}
 	return names
-}
-
-func packageResources(names []string) (r []assess.Resource) {
-	for _, n := range names {
-		r = append(r, assess.Resource{Scheme: "package", Name: n})
-	}
-	return r
 }
 
 func unknown(_ Input, p *Plan) []assess.Finding {
@@ -270,20 +244,4 @@ func mergeable(in Input, p *Plan) []assess.Finding {
 		Summary:      "%d files that people edited take the place of the target's own, with all that the source's version had in them: %s.",
 		Remediations: hint("With --target-archive DIR|URL, and --source-archive where the machine does not keep the package's file, only what was changed is merged into the target's own files."),
 	})
-}
-
-// files is a finding about the files that match, or none.
-func files(p *Plan, match func(Config) bool, f assess.Finding) []assess.Finding {
-	var names []string
-	for _, c := range p.Configuration {
-		if match(c) {
-			names = append(names, c.From)
-			f.Related = append(f.Related, assess.Resource{Scheme: "file", Name: c.From})
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	f.Summary = fmt.Sprintf(f.Summary, len(names), visible.Names(names[:min(5, len(names))]))
-	return []assess.Finding{f}
 }

@@ -15,19 +15,6 @@ import (
 // maxClashes bounds the clashes that a plan shows of one file.
 const maxClashes = 50
 
-// Merged is what came of joining a person's changes and the target's own file.
-type Merged struct {
-	Base   Origin `json:"base"`   // what the person changed: the file of the source's package
-	Target Origin `json:"target"` // the file of the target's package
-	// Changes are the lines that are not as the target's package has them: Was is
-	// the package's, Now the person's; lines are those of the result. None where
-	// something clashes.
-	Changes []convert.Change `json:"changes"`
-	// Clashes are the places that both changed, each in its own way. With one the
-	// person's file is carried over as it is, and a person decides.
-	Clashes []edits.Clash `json:"clashes"`
-}
-
 // merge joins the changes that people made with the target's own files.
 func (p *Plan) merge(in Input, where naming.Places) {
 	if in.Read == nil || in.TargetFile == nil {

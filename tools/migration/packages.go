@@ -89,20 +89,10 @@ func why(in Input, p Package, r api.Resolution) string {
 	return text
 }
 
-// installable are the relations by which a counterpart can be installed.
-var installable = []api.Relation{api.RelationSame, api.RelationRenamed, api.RelationSplit, api.RelationMerged, api.RelationReplaced}
-
 // isLibrary reports whether a package is there for others: its index or its
 // archive says so.
 func isLibrary(p assess.Package, row Package) bool {
 	return row.Role == string(api.RoleLib) || p.Section == "libs" || p.Section == "oldlibs"
-}
-
-// saysNeeded reports whether the source's package manager says which packages
-// others depend on.
-func (in Input) saysNeeded() bool {
-	source, _ := release.Lookup(in.Assessment.Release)
-	return source.Family.Conventions().Format == release.Deb
 }
 
 // starts reports whether a package has a service that starts with the machine: what

@@ -1,22 +1,16 @@
-// Package migration plans the move of a machine to another release: what each
-// package becomes, where each setting goes, what a person has to decide. It is
-// pure: the same assessment and the same index give the same plan.
 package migration
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
-	"time"
+	"strconv"
 
 	"svc/assess"
-	"svc/assess/hazards"
 	"svc/assess/ledger"
 	"svc/backend/api"
 	"svc/backend/api/attest"
-	"svc/backend/release"
 	"svc/tools/convert"
+	"svc/tools/migration/edits"
 	"svc/tools/migration/naming"
 )
 
@@ -26,37 +20,6 @@ const Schema = "svc.plan/v1"
 // Sure is the confidence from which on a counterpart is installed; below it is
 // a question to a person.
 const Sure = 0.8
-
-// Input is all that a plan depends on.
-type Input struct {
-	Assessment   *assess.Assessment
-	Target       release.Release
-	Day          time.Time // on which the target's support is judged; zero judges none
-	IndexVersion string
-	Resolutions  []api.Resolution            // one for each package of the assessment
-	Translations map[string]api.Translation  // by canonical
-	Relocations  map[string][]api.Relocation // by canonical
-	// Hazards are the tables of known trouble, and Machine what they ask; nil asks nothing.
-	Hazards hazards.Table
-	Machine *hazards.Machine
-	// PathExists looks at the machine, for conditions of the index.
-	PathExists func(path string) bool
-	// Mentions looks for text in a file of the machine.
-	Mentions func(path, text string) bool
-	// Read gives a file of the machine, for what has to be converted.
-	Read func(path string) ([]byte, error)
-	// Described gives mode and owner of a regular file of the machine, by names.
-	Described func(path string) (mode, owner, group string, ok bool)
-	// Owners tells the packages of the machine to which paths belong.
-	Owners func(paths []string) map[string]string
-	// SourceFile and TargetFile give files as packages of the releases ship them;
-	// nil where no packages were named. Without TargetFile nothing is merged.
-	SourceFile, TargetFile Shipped
-	// Files is everything on the machine's disk; nil where it was not counted.
-	Files *ledger.Sum
-	// IncludeSecrets carries keys and files that others may not read.
-	IncludeSecrets bool
-}
 
 // Plan is plan.json. No list is ever null.
 type Plan struct {
@@ -80,6 +43,14 @@ type Plan struct {
 	Inhibitors    []assess.Finding  `json:"inhibitors"`
 	Files         *ledger.Sum       `json:"files,omitempty"` // everything on the disk by what it belongs to; null where nobody counted
 	Findings      []assess.Finding  `json:"findings"`        // of the pair of releases; the machine's own are in the assessment
+}
+
+// Closed reports whether the role writes files that others may not read.
+func (p *Plan) Closed() bool {
+	return slices.ContainsFunc(p.Configuration, func(c Config) bool {
+		mode, err := strconv.ParseUint(c.Mode, 8, 32)
+		return c.To != "" && c.Link == "" && c.Action != Remove && (err != nil || mode&0o004 == 0 || c.Secret)
+	})
 }
 
 // Package is what one installed package becomes.
@@ -153,6 +124,68 @@ type Config struct {
 	base *shipped
 }
 
+// Waits reports whether what the role writes waits for a person to put it in
+// place.
+func (c Config) Waits() bool { return convert.Waits(c.To) }
+
+func compareConfig(a, b Config) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+}
+
+// Waiting is where on the target files wait for a person.
+const Waiting = convert.Waiting
+
+// Merged is what came of joining a person's changes and the target's own file.
+type Merged struct {
+	Base   Origin `json:"base"`   // what the person changed: the file of the source's package
+	Target Origin `json:"target"` // the file of the target's package
+	// Changes are the lines that are not as the target's package has them: Was is
+	// the package's, Now the person's; lines are those of the result. None where
+	// something clashes.
+	Changes []convert.Change `json:"changes"`
+	// Clashes are the places that both changed, each in its own way. With one the
+	// person's file is carried over as it is, and a person decides.
+	Clashes []edits.Clash `json:"clashes"`
+}
+
+// Origin says where a file came from that is as a package ships it.
+type Origin struct {
+	Path          string `json:"path"`   // in the package, or on the machine
+	SHA256        string `json:"sha256"` // of the file
+	Package       string `json:"package,omitempty"`
+	Version       string `json:"version,omitempty"`
+	PackageSHA256 string `json:"package_sha256,omitempty"` // none where the machine itself has the file
+}
+
+// Archives are what has to be enabled on a target of the rpm families before its
+// packages can be installed.
+type Archives struct {
+	Packages []string `json:"packages"` // packages that know further archives, or enable them
+	Enable   []string `json:"enable"`   // archives that the release leaves disabled
+	Streams  []string `json:"streams"`  // streams of modules, such as php:8.2
+}
+
+// System is what the role sets of the system as a whole; what is empty stays as
+// the target has it.
+type System struct {
+	HostName   string   `json:"host_name"`
+	TimeZone   string   `json:"time_zone"`
+	Locale     string   `json:"locale"`
+	Locales    []string `json:"locales,omitempty"` // that are made beside it, where the target makes them by their names
+	Recommends bool     `json:"recommends"`        // packages that others recommend are installed too
+}
+
+// Folder is a folder that the role makes.
+type Folder struct {
+	Path  string `json:"path"`
+	Mode  string `json:"mode"` // octal: 0755
+	Owner string `json:"owner"`
+	Group string `json:"group"`
+	// Own is a folder that no package brings: where it is there, it gets this
+	// owner and mode.
+	Own bool `json:"own"`
+}
+
 // Service is what happens to one unit.
 type Service struct {
 	Unit   string `json:"unit"`
@@ -169,115 +202,8 @@ type Accounts struct {
 	Groups []assess.Group `json:"groups"`
 }
 
-// New makes the plan.
-func New(in Input) *Plan {
-	a := in.Assessment
-	p := &Plan{
-		Schema: Schema, Source: a.Release, Target: in.Target.Slug, IndexVersion: in.IndexVersion, Fingerprint: a.Fingerprint, Files: in.Files,
-		Install: []string{}, Inhibitors: []assess.Finding{}, Findings: []assess.Finding{},
-	}
-	p.Packages = packages(in)
-	p.Sum = sum(p.Packages)
-	p.Install = install(in, p.Packages)
-	places := naming.New(rowsOf(p.Packages), in.Relocations)
-	p.convert(in, configuration(in, places))
-	p.merge(in, places)
-	p.refer(in, places)
-	p.withhold(in)
-	p.await(in, places)
-	p.Archives = archives(in, p)
-	bad := &invalid{}
-	p.System = system(in, bad)
-	p.Folders = folders(in, places)
-	p.Logs = logs(in, p)
-	p.Disabled = disabled(in, places, p.Configuration)
-	p.Services = services(in, places, bad)
-	p.Accounts = accounts(a, places, bad)
-	for i, u := range p.Accounts.Users {
-		p.Accounts.Users[i].Shell = in.inits().Shell(u.Shell)
-	}
-	p.Findings = append(findings(in, p), complete(bad.finding())...)
-	for _, f := range slices.Concat(a.Findings, p.Findings) {
-		if f.Inhibitor {
-			p.Inhibitors = append(p.Inhibitors, f)
-		}
-	}
-	return p
-}
-
-// sum counts the packages by relation: the parts always add up to the total.
-func sum(rows []Package) attest.PackageSum {
-	s := attest.PackageSum{Total: len(rows)}
-	part := map[api.Relation]*int{
-		api.RelationSame: &s.Same, api.RelationRenamed: &s.Renamed, api.RelationSplit: &s.Split, api.RelationMerged: &s.Merged,
-		api.RelationReplaced: &s.Replaced, api.RelationIncluded: &s.Included, api.RelationRemoved: &s.Removed, api.RelationUnknown: &s.Unknown,
-	}
-	for _, r := range rows {
-		*part[r.Relation]++
-	}
-	return s
-}
-
-// install lists what the role installs, by name: the targets of the chosen
-// packages, and what conditions of the index add.
-func install(in Input, rows []Package) []string {
-	names := append(append([]string{}, in.inits().Packages(in.Assessment)...), locales(in)...)
-	for _, r := range rows {
-		if r.Install {
-			for _, t := range r.Targets {
-				names = append(names, t.Name)
-			}
-		}
-		for _, c := range held(in, r) {
-			names = append(names, c.Packages...)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// held are the conditionals of a package's counterpart whose condition the machine
-// meets. That is what says that they are needed, whoever chose the package.
-func held(in Input, r Package) (all []api.Conditional) {
-	there := r.Relation == api.RelationIncluded || slices.Contains(installable, r.Relation)
-	if !there || len(r.Targets) == 0 || r.Confidence < Sure {
-		return nil
-	}
-	for _, c := range in.Translations[r.Canonical].Conditionals {
-		if holds(in, c.When) {
-			all = append(all, c)
-		}
-	}
-	return all
-}
-
-// CaveatCondition is the code of what is needed as a condition of the index holds.
-const CaveatCondition = "CONDITION"
-
-// conditional are the caveats of the conditionals that hold, with what they bring.
-func conditional(in Input, r Package) (all []api.Caveat) {
-	for _, c := range held(in, r) {
-		text := fmt.Sprintf("%s As the machine has %s, %s is installed too.", c.Text, cmp.Or(c.When.PathExists, c.When.ServiceEnabled, c.When.CanonicalInstalled), strings.Join(c.Packages, " and "))
-		all = append(all, api.Caveat{Code: CaveatCondition, Severity: api.SeverityInfo, Text: text})
-	}
-	return all
-}
-
-// holds evaluates a condition of the index on the machine.
-func holds(in Input, c api.Condition) bool {
-	switch {
-	case c.CanonicalInstalled != "":
-		return slices.ContainsFunc(in.Resolutions, func(r api.Resolution) bool { return r.Canonical != nil && *r.Canonical == c.CanonicalInstalled })
-	case c.ServiceEnabled != "":
-		return slices.ContainsFunc(in.Assessment.Services, func(u assess.Unit) bool {
-			return u.State == "enabled" && strings.TrimSuffix(u.Name, ".service") == strings.TrimSuffix(c.ServiceEnabled, ".service")
-		})
-	case c.PathExists != "" && in.PathExists != nil:
-		return in.PathExists(c.PathExists)
-	}
-	return false
-}
-
-func compareConfig(a, b Config) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+// shipped is a file as a package ships it.
+type shipped struct {
+	text string
+	from Origin
 }

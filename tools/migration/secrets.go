@@ -3,27 +3,12 @@ package migration
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"svc/assess"
 	"svc/backend/secret"
 	"svc/backend/visible"
 )
-
-// secretReason is why a secret stays behind. With its value masked, a file would
-// have its service start with a wrong one: so it stays behind as a whole.
-const secretReason = "It is a secret, or others may not read it: it is carried over with --include-secrets alone."
-
-// secretsOf are the places of a file's secrets.
-func secretsOf(a *assess.Assessment, file string) (all []assess.Secret) {
-	for _, s := range a.Secrets {
-		if s.Evidence.Path == file {
-			all = append(all, s)
-		}
-	}
-	return all
-}
 
 // withhold leaves out what a converter or a merge wrote a secret into, where
 // secrets are not wanted, and masks the lines that the plan shows.
@@ -42,14 +27,6 @@ func (p *Plan) withhold(in Input) {
 		secret.MaskIn(&c.Merge)
 		secret.MaskIn(&c.Reason)
 	}
-}
-
-// Closed reports whether the role writes files that others may not read.
-func (p *Plan) Closed() bool {
-	return slices.ContainsFunc(p.Configuration, func(c Config) bool {
-		mode, err := strconv.ParseUint(c.Mode, 8, 32)
-		return c.To != "" && c.Link == "" && c.Action != Remove && (err != nil || mode&0o004 == 0 || c.Secret)
-	})
 }
 
 // secrets names what stays behind, or what goes along.

@@ -10,7 +10,6 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/release"
-	"svc/tools/migration/inits"
 	"svc/tools/migration/naming"
 )
 
@@ -69,24 +68,11 @@ func service(in Input, where naming.Places, u assess.Unit) Service {
 	return s
 }
 
-// inits are what starts services on both sides.
-func (in Input) inits() inits.Move {
-	source, _ := release.Lookup(in.Assessment.Release)
-	return inits.Move{Source: source, Target: in.Target}
-}
-
 // withoutInit are the services that the target's init is not given.
 func withoutInit(in Input, p *Plan) []assess.Finding {
 	return in.inits().Finding(slices.Concat(in.Assessment.Services, in.Assessment.Timers), func(unit string) bool {
 		return slices.ContainsFunc(p.Services, func(s Service) bool { return s.Unit == unit && s.To != "" })
 	})
-}
-
-// sameLine reports whether packages of source and target have the same files, and enable
-// their units alike (Debian's start what they bring, others what the distribution lists).
-func sameLine(in Input) bool {
-	source, ok := release.Lookup(in.Assessment.Release)
-	return !ok || source.Family.Conventions().Line == in.Target.Family.Conventions().Line
 }
 
 // carried reports whether the role brings a unit that was written on the

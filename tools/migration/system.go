@@ -1,66 +1,15 @@
 package migration
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"svc/assess"
-	"svc/backend/lazyregexp"
 	"svc/backend/release"
 	"svc/tools/migration/naming"
 )
-
-// System is what the role sets of the system as a whole; what is empty stays as
-// the target has it.
-type System struct {
-	HostName   string   `json:"host_name"`
-	TimeZone   string   `json:"time_zone"`
-	Locale     string   `json:"locale"`
-	Locales    []string `json:"locales,omitempty"` // that are made beside it, where the target makes them by their names
-	Recommends bool     `json:"recommends"`        // packages that others recommend are installed too
-}
-
-// Folder is a folder that the role makes.
-type Folder struct {
-	Path  string `json:"path"`
-	Mode  string `json:"mode"` // octal: 0755
-	Owner string `json:"owner"`
-	Group string `json:"group"`
-	// Own is a folder that no package brings: where it is there, it gets this
-	// owner and mode.
-	Own bool `json:"own"`
-}
-
-// What a system takes. A machine may say anything; what none would take is left
-// out, and said.
-var (
-	zoneName    = lazyregexp.New(`^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$`)
-	localeName  = lazyregexp.New(`^[A-Za-z]+(_[A-Za-z0-9]+)?([.][A-Za-z0-9-]+)?(@[A-Za-z]+)?$`)
-	hostName    = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,62}[A-Za-z0-9])?$`)
-	accountName = lazyregexp.New(`^[A-Za-z0-9_.][A-Za-z0-9_.@-]{0,31}[$]?$`)
-	unitName    = lazyregexp.New(`^[A-Za-z0-9:_.@\\-]{1,255}$`)
-	field       = lazyregexp.New(`^[^:\x00-\x1f\x7f\x{85}\x{2028}\x{2029}]*$`) // of /etc/passwd
-	modeOctal   = lazyregexp.New(`^[0-7]{3,4}$`)
-)
-
-// invalid collects what a machine says that no system takes.
-type invalid struct{ values []string }
-
-// take is a value, or nothing where it does not fit.
-func (v *invalid) take(what, value string, fits *lazyregexp.Regexp) string {
-	if value == "" || fits.MatchString(value) {
-		return value
-	}
-	v.add(what, value)
-	return ""
-}
-
-func (v *invalid) add(what, value string) {
-	v.values = append(v.values, fmt.Sprintf("%s %.60q", what, value))
-}
 
 // system decides what the role sets of the system as a whole.
 func system(in Input, bad *invalid) System {
@@ -143,16 +92,4 @@ func disabled(in Input, where naming.Places, files []Config) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// finding says what was left out because no system takes it.
-func (v *invalid) finding() []assess.Finding {
-	if len(v.values) == 0 {
-		return nil
-	}
-	return []assess.Finding{{
-		Key: "source.invalid-values", Severity: assess.Medium, Title: "The machine says things that no system takes",
-		Summary:      fmt.Sprintf("%d values can't be what they are said to be, and are left out: %s.", len(v.values), strings.Join(v.values[:min(5, len(v.values))], ", ")),
-		Remediations: hint("Look who put them there. What is left out stays as the target has it."),
-	}}
 }
