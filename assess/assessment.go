@@ -10,6 +10,7 @@ import (
 	_ "crypto/sha3"
 	_ "crypto/sha512"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -332,6 +333,35 @@ type Container struct {
 	Evidence Evidence `json:"evidence"`
 }
 
+// Program is a program or library that no package owns, or a file that runs with
+// more rights than those of who runs it, whoever owns it.
+type Program struct {
+	Path         string `json:"path"`
+	Package      string `json:"package"` // owner, if any
+	Mode         string `json:"mode"`    // octal: 4755
+	Owner        string `json:"owner"`   // names by the machine's own passwd
+	Group        string `json:"group"`
+	Size         int64  `json:"size"`
+	SHA256       string `json:"sha256"`         // of what no package owns; empty where too large to be read
+	Link         string `json:"link,omitempty"` // where it leads
+	Capabilities bool   `json:"capabilities"`   // it has capabilities of its own
+	Privileged   bool   `json:"privileged"`     // it has setuid, setgid or capabilities
+	Changed      bool   `json:"changed"`        // its content is not what its package has; for rpm, or its mode
+}
+
+// Secret is where a secret stands, and why it is taken for one; never what it is.
+type Secret struct {
+	Kind     string   `json:"kind"` // private key, password digest, password, token; closed, place or unread where no line is named
+	Evidence Evidence `json:"evidence"`
+}
+
+// The kinds of secrets that are files as a whole.
+const (
+	SecretClosed = "closed" // others may not read it, or may not pass a folder above it
+	SecretPlace  = "place"  // what is kept there is secret
+	SecretUnread = "unread" // it is too big to be searched
+)
+
 // FindingSeverity grades a finding; whether it stops a migration is apart.
 type FindingSeverity string
 
@@ -484,3 +514,7 @@ func (a *Assessment) RequireFingerprint() error {
 	}
 	return ErrNoFingerprint
 }
+
+// ErrNoFingerprint means that a machine has no identity of its own.
+var ErrNoFingerprint = errors.New("the machine has no machine-id, so no fingerprint can be made: " +
+	"run systemd-machine-id-setup on it (or `systemd-machine-id-setup --root=DIR` on its disk), then repeat")

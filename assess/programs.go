@@ -9,22 +9,6 @@ import (
 	"svc/assess/programs"
 )
 
-// Program is a program or library that no package owns, or a file that runs with
-// more rights than those of who runs it, whoever owns it.
-type Program struct {
-	Path         string `json:"path"`
-	Package      string `json:"package"` // owner, if any
-	Mode         string `json:"mode"`    // octal: 4755
-	Owner        string `json:"owner"`   // names by the machine's own passwd
-	Group        string `json:"group"`
-	Size         int64  `json:"size"`
-	SHA256       string `json:"sha256"`         // of what no package owns; empty where too large to be read
-	Link         string `json:"link,omitempty"` // where it leads
-	Capabilities bool   `json:"capabilities"`   // it has capabilities of its own
-	Privileged   bool   `json:"privileged"`     // it has setuid, setgid or capabilities
-	Changed      bool   `json:"changed"`        // its content is not what its package has; for rpm, or its mode
-}
-
 // candidates are the files that may be programs of nobody, with whose they are.
 type candidates struct {
 	Files   []programs.File
@@ -81,19 +65,4 @@ func (c *candidates) Own(file []byte, pkg string) bool {
 		c.Owner[string(file)] = pkg
 	}
 	return is && c.Privileged[string(file)]
-}
-
-// FolderLinks are the folders of programs that lead to others.
-func (m *Machine) FolderLinks() (aliases [][2]string) {
-	for _, dir := range []string{"bin", "sbin", "lib", "lib32", "lib64", "usr/sbin"} {
-		target, err := m.FS.ReadLink(dir)
-		if err != nil {
-			continue
-		}
-		if !path.IsAbs(target) {
-			target = path.Join("/", path.Dir(dir), target)
-		}
-		aliases = append(aliases, [2]string{"/" + dir + "/", path.Clean(target) + "/"})
-	}
-	return aliases
 }

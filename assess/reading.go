@@ -1,13 +1,24 @@
 package assess
 
 import (
-	"path"
-	"strings"
+	"sync"
+	"time"
 
 	"svc/assess/hazards"
-	"svc/assess/host"
 	"svc/backend/release"
 )
+
+// Options are what an assessment takes beside the machine.
+type Options struct {
+	// Now is the day on which support ends are judged.
+	Now time.Time
+	// Target is the release that the machine is to move to; empty where none is named.
+	Target string
+	// Hazards are the tables to look by, the program's own among them; nil is these alone.
+	Hazards hazards.Table
+	// Progress is told what is being read, and how far it is; may be nil.
+	Progress func(what string, done, total int)
+}
 
 // Reading is what was read of a machine so far: the assessment, and beside it what no
 // list of that has. Who judges takes it: there is no way from it to the machine's files.
@@ -22,6 +33,13 @@ type Reading struct {
 	Versioned  []string // folders of version control below /etc
 	Seen       Seen
 	Asked      hazards.Files // what conditions of hazards ask of the machine
+}
+
+// reaccessed are files whose content is as shipped, but not their owner or mode.
+type reaccessed struct {
+	sync.Mutex
+	Files []Evidence
+	How   []string // in the same order
 }
 
 // Seen is what stands on the machine that no list of the assessment has.
@@ -39,54 +57,4 @@ type OtherManager struct{ Name, Own, Database string }
 // ContainerFolders are where container engines keep what they run.
 var ContainerFolders = []struct{ Engine, Dir string }{
 	{"docker", "var/lib/docker"}, {"podman", "var/lib/containers/storage"}, {"containerd", "var/lib/containerd"}, {"lxd", "var/lib/lxd"}, {"kubelet", "var/lib/kubelet"},
-}
-
-// files answer what conditions of hazards ask of a machine.
-type files struct {
-	fs   host.FS
-	left int64 // bytes that may still be read
-}
-
-// Asking is a machine's file system as conditions of hazards ask it.
-func Asking(fsys host.FS) hazards.Files { return &files{fsys, MaxSmall} }
-
-// inRoot is a name as file systems of hosts have it.
-func inRoot(name string) string {
-	if name = strings.Trim(path.Clean(name), "/"); name == "" {
-		return "."
-	}
-	return name
-}
-
-func (f *files) Text(name string) string {
-	b, err := host.ReadFile(f.fs, inRoot(name), min(MaxFile, f.left))
-	if err != nil {
-		return ""
-	}
-	f.left -= int64(len(b))
-	return string(b)
-}
-
-func (f *files) Names(folder string) (names []string) {
-	entries, err := f.fs.ReadDir(inRoot(folder))
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
-
-func (f *files) Exists(name string) bool {
-	_, err := f.fs.Lstat(inRoot(name))
-	return err == nil
-}
-
-func (f *files) Link(name string) string {
-	to, err := f.fs.ReadLink(inRoot(name))
-	if err != nil {
-		return ""
-	}
-	return to
 }

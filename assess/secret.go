@@ -15,19 +15,6 @@ import (
 	"svc/backend/secret"
 )
 
-// Secret is where a secret stands, and why it is taken for one; never what it is.
-type Secret struct {
-	Kind     string   `json:"kind"` // private key, password digest, password, token; closed, place or unread where no line is named
-	Evidence Evidence `json:"evidence"`
-}
-
-// The kinds of secrets that are files as a whole.
-const (
-	SecretClosed = "closed" // others may not read it, or may not pass a folder above it
-	SecretPlace  = "place"  // what is kept there is secret
-	SecretUnread = "unread" // it is too big to be searched
-)
-
 //go:embed places.tsv
 var placesTSV string
 
