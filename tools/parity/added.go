@@ -114,8 +114,6 @@ func (v verification) planFiles() map[string]bool {
 	return files
 }
 
-const notAnnounced = "The source does not have it, the plan does not bring it, and no package of the machine accounts for it."
-
 // unprofiled are lines of PAM's common stacks that no package's profile has.
 func (a additions) unprofiled() (all []subject) {
 	if a.Base == nil {

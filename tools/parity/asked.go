@@ -4,16 +4,8 @@ import (
 	"fmt"
 
 	"svc/assess"
-	"svc/assess/ask"
 	"svc/backend/visible"
 )
-
-// Asked is what the migrated machine says while it runs; nothing where it was not asked.
-type Asked struct {
-	Answers  []ask.Answer           // of its services' own checks
-	Why      string                 // why these were not asked; empty where they were
-	Services map[string]ask.Service // nil where systemd does not run
-}
 
 // Wanted reports whether a unit is enabled on the migrated machine, or should be.
 func Wanted(in Input) func(unit string) bool {

@@ -22,17 +22,6 @@ type Place struct {
 	Followed Followed
 }
 
-// data checks the places of a data plan, or says which ones nobody counted.
-func (v verification) data() (all []Check) {
-	if v.Places == nil {
-		return uncounted(v.Before)
-	}
-	for _, p := range v.Places {
-		all = append(all, p.check())
-	}
-	return all
-}
-
 func (p Place) check() Check {
 	c := Check{Dimension: Data, Subject: p.Item.Path, Evidence: in(p.Item.Path), Why: p.Item.Why}
 	if p.Counted != "" {

@@ -210,3 +210,18 @@ func (r *Report) finish(accepted Acceptances) *Report {
 	r.Parity = r.Sum.Differs == 0
 	return r
 }
+
+// dimension is the sum of a dimension, which is made in its place where there is
+// none.
+func (r *Report) dimension(dimension string) *DimensionSum {
+	i := slices.IndexFunc(r.Dimensions, func(d DimensionSum) bool {
+		return slices.Index(dimensions, d.Dimension) >= slices.Index(dimensions, dimension)
+	})
+	if i < 0 {
+		i = len(r.Dimensions)
+	}
+	if i == len(r.Dimensions) || r.Dimensions[i].Dimension != dimension {
+		r.Dimensions = slices.Insert(r.Dimensions, i, DimensionSum{Dimension: dimension})
+	}
+	return &r.Dimensions[i]
+}

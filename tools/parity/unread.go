@@ -69,6 +69,17 @@ func unread(a *assess.Assessment, whose string) (all []Check) {
 	return all
 }
 
+// notLooked says what of two machines could not be looked at.
+func notLooked(before, after *assess.Assessment) (all []string) {
+	if !bothRun(before, after) {
+		all = append(all, "ports on which programs listen: not both machines ran while they were read; the ports that configuration names are compared; on a migrated machine that runs, a port that a program of no known service opens is named too")
+	}
+	if before.Programs == nil {
+		all = append(all, "programs: the assessment of what was is of an earlier version of svc, which did not look at them")
+	}
+	return all
+}
+
 // unseen are the files that a machine has and that could not be read.
 func unseen(checks []Check) map[string]bool {
 	files := map[string]bool{}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"svc/assess"
-	"svc/assess/baseline"
 	"svc/backend/api"
 	"svc/backend/lazyregexp"
 	"svc/backend/pkgversion"
@@ -16,40 +15,6 @@ import (
 	"svc/backend/visible"
 	"svc/tools/migration"
 )
-
-// Input is all that a comparison depends on.
-type Input struct {
-	Plan       *migration.Plan
-	PlanDigest string
-	Before     *assess.Assessment // the source
-	After      *assess.Assessment // the migrated machine
-	// Files are what stands on the migrated machine at the places that the plan
-	// names, by path.
-	Files map[string]File
-	// Written is what the role writes, by path on the target; nil where only the
-	// assessment of the source is there.
-	Written map[string][]byte
-	// Base is what the migrated machine's own packages account for; nil where
-	// nobody looked.
-	Base *baseline.Baseline
-	// Places are those of a data plan; nil where none is named.
-	Places []Place
-	// Asked is what the migrated machine says while it runs.
-	Asked    Asked
-	Accepted Acceptances
-}
-
-// File is what stands at a path of the migrated machine.
-type File struct {
-	Exists  bool
-	Err     string // why it could not be read; empty where it could
-	Content []byte
-	SHA256  string
-	Mode    string // octal: 0644
-	Owner   string
-	Group   string
-	Link    string // where it leads, if it is a link
-}
 
 // Verify compares a migrated machine with its source and its plan.
 func Verify(in Input) *Report {
@@ -75,32 +40,6 @@ func Verify(in Input) *Report {
 		r.dimension(dimension).Base = n
 	}
 	return r
-}
-
-// notLooked says what of two machines could not be looked at.
-func notLooked(before, after *assess.Assessment) (all []string) {
-	if !bothRun(before, after) {
-		all = append(all, "ports on which programs listen: not both machines ran while they were read; the ports that configuration names are compared; on a migrated machine that runs, a port that a program of no known service opens is named too")
-	}
-	if before.Programs == nil {
-		all = append(all, "programs: the assessment of what was is of an earlier version of svc, which did not look at them")
-	}
-	return all
-}
-
-type verification struct {
-	Input
-	running bool
-	after   map[[2]string]subject // the inventory of the migrated machine
-	unseen  map[string]bool       // files of the migrated machine that could not be read
-	files   map[string]outcome    // what became of the source's files, by path
-	named   map[string]bool       // packages that the plan names
-}
-
-// outcome is what the plan does with a file of the source, all rows together.
-type outcome struct {
-	differs bool // something that the role was to do was not done
-	rows    []migration.Config
 }
 
 // schemes are those of a finding's resources, by dimension.
@@ -327,16 +266,6 @@ func (v verification) service(s migration.Service) Check {
 		c.Result = Planned // its package decides, and has no such unit or another default
 	}
 	return c
-}
-
-// unitFile is where a unit of the source stood.
-func (v verification) unitFile(name string) []assess.Evidence {
-	for _, u := range slices.Concat(v.Before.Services, v.Before.Timers) {
-		if u.Name == name {
-			return in(u.Path)
-		}
-	}
-	return nil
 }
 
 // accounts checks the users and groups that the role makes, with their keys.
@@ -766,6 +695,17 @@ func (v verification) database(was item) Check {
 		c.Why = "The version is older than before."
 	}
 	return c
+}
+
+// data checks the places of a data plan, or says which ones nobody counted.
+func (v verification) data() (all []Check) {
+	if v.Places == nil {
+		return uncounted(v.Before)
+	}
+	for _, p := range v.Places {
+		all = append(all, p.check())
+	}
+	return all
 }
 
 // missing is a database that was not seen: it is not there, where the server's
