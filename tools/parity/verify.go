@@ -697,17 +697,6 @@ func (v verification) database(was item) Check {
 	return c
 }
 
-// data checks the places of a data plan, or says which ones nobody counted.
-func (v verification) data() (all []Check) {
-	if v.Places == nil {
-		return uncounted(v.Before)
-	}
-	for _, p := range v.Places {
-		all = append(all, p.check())
-	}
-	return all
-}
-
 // missing is a database that was not seen: it is not there, where the server's
 // files say what is in it.
 func (v verification) missing(c Check) Check {
@@ -718,4 +707,15 @@ func (v verification) missing(c Check) Check {
 		}
 	}
 	return c
+}
+
+// data checks the places of a data plan, or says which ones nobody counted.
+func (v verification) data() (all []Check) {
+	if v.Places == nil {
+		return uncounted(v.Before)
+	}
+	for _, p := range v.Places {
+		all = append(all, p.check())
+	}
+	return all
 }
