@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,44 +9,13 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	victoria "github.com/VictoriaMetrics/metrics"
-	"github.com/go-json-experiment/json"
 
 	"svc/backend/api"
 	"svc/backend/store"
 )
-
-// workTimeout is how long a request waits for a store that does not answer. The
-// store itself tries a write for 12 seconds, and knows better what became of it.
-const workTimeout = 14 * time.Second
-
-// Headers that all answers share.
-var (
-	noSniff  = []string{"nosniff"}
-	noStore  = []string{"no-store"}
-	jsonType = []string{"application/json"}
-)
-
-// exchange is one request and its answer.
-type exchange struct {
-	http.ResponseWriter
-	id      string // X-Request-Id
-	method  string
-	at      *endpoint // where the mux led; the server's lost one where no route matches
-	account int64     // 0 before authentication
-	status  int       // 0 before the answer
-	cause   error     // of a fault; for the log alone
-	said    muxAnswer
-}
-
-// WriteHeader remembers the status.
-func (x *exchange) WriteHeader(status int) {
-	x.status = status
-	x.ResponseWriter.WriteHeader(status)
-}
 
 // ServeHTTP answers one request: it finds the route, authenticates, limits,
 // decodes and checks, calls the route's function and encodes what that gives.
@@ -241,48 +209,6 @@ func unavailable(message string) *api.Error {
 	e := api.Errorf(api.Unavailable, "%s", message)
 	e.RetryAfter = 1
 	return e
-}
-
-// encoded is an answer whose JSON is known.
-type encoded []byte
-
-// buffers are for what is not encoded yet: the answer for a thousand packages
-// has some hundred thousand bytes.
-var buffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
-
-// encode is the JSON of an answer, which may lie in the buffer.
-func encode(b *bytes.Buffer, v any) ([]byte, error) {
-	if text, ok := v.(encoded); ok {
-		return text, nil
-	}
-	err := json.MarshalWrite(b, v)
-	return b.Bytes(), err
-}
-
-// counted is how long a body may be for net/http to say its length itself, which it does
-// for less; of an answer without a body it can't know.
-const counted = 2048
-
-// write encodes an answer.
-func (s *Server) write(x *exchange, status int, v any) {
-	buffer := buffers.Get().(*bytes.Buffer)
-	buffer.Reset()
-	body, err := encode(buffer, v)
-	if err != nil {
-		x.cause = fmt.Errorf("encoding the answer: %w", err)
-		status, body = http.StatusInternalServerError, []byte(`{"error":"the service failed","code":"INTERNAL"}`)
-	}
-	h := x.Header()
-	h["Content-Type"] = jsonType
-	if len(body) > counted || x.method == http.MethodHead {
-		h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	}
-	x.WriteHeader(status)
-	// Where the caller has gone there is nobody to tell, and who still has the buffer is
-	// not known.
-	if _, err := x.Write(body); err == nil {
-		buffers.Put(buffer)
-	}
 }
 
 // finish answers for a panic, then counts and logs the request. Neither the

@@ -1,10 +1,8 @@
 package server
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"net/http"
 	"runtime/metrics"
 	"strings"
 
@@ -93,13 +91,4 @@ func (m *meters) write(w io.Writer) {
 		metrics.Read(sample)
 		victoria.WriteGaugeUint64(w, one.name, sample[0].Value.Uint64())
 	}
-}
-
-// measured answers /metrics.
-func (s *Server) measured(w http.ResponseWriter, r *http.Request) {
-	var all bytes.Buffer
-	s.meters.write(&all)
-	s.writeShards(r.Context(), &all)
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = helps.WriteString(w, all.String())
 }

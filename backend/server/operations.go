@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"time"
@@ -38,4 +39,13 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 func answerReady(w http.ResponseWriter, status int, state string) {
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(`{"status":"` + state + `"}`))
+}
+
+// measured answers /metrics.
+func (s *Server) measured(w http.ResponseWriter, r *http.Request) {
+	var all bytes.Buffer
+	s.meters.write(&all)
+	s.writeShards(r.Context(), &all)
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = helps.WriteString(w, all.String())
 }

@@ -6,6 +6,10 @@ import (
 	"time"
 )
 
+// workTimeout is how long a request waits for a store that does not answer. The
+// store itself tries a write for 12 seconds, and knows better what became of it.
+const workTimeout = 14 * time.Second
+
 // patience is a request's context that ends after a time. Its clock starts when
 // somebody asks for its end: most answers wait for nothing, and a timer costs as
 // much as the whole of some.

@@ -6,31 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
 	"net/http"
 	"sync"
-	"time"
-
-	"golang.org/x/net/netutil"
-)
-
-// The limits of every connection.
-const (
-	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 30 * time.Second
-	writeTimeout      = 60 * time.Second
-	idleTimeout       = 60 * time.Second
-	maxHeaderBytes    = 16 << 10
-	maxConnections    = 10_000
-	drainTimeout      = 30 * time.Second
-	// leaveTime is for how long a server that stops goes on as before, but that each
-	// answer is the last of its connection: a client that is at work then learns it
-	// before its connection ends under a request.
-	leaveTime = 2 * time.Second
-	// lastRequests is for how long after that a connection that was accepted last may
-	// take to send its request; net/http drops those that it has read by half.
-	lastRequests = time.Second
 )
 
 // ServeConfig says where a server listens.
@@ -107,22 +85,6 @@ func report(failed chan<- error, err error) {
 	}
 }
 
-// listenOn opens an address, unless the sockets are there already.
-func listenOn(address string, inherited []net.Listener) ([]net.Listener, error) {
-	if len(inherited) == 0 {
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			return nil, err
-		}
-		inherited = []net.Listener{l}
-	}
-	limited := make([]net.Listener, len(inherited))
-	for i, l := range inherited {
-		limited[i] = &closedOnce{Listener: netutil.LimitListener(l, maxConnections)}
-	}
-	return limited, nil
-}
-
 func (h *endpointServer) addr() net.Addr { return h.listeners[0].Addr() }
 
 // hangUp accepts no more connections. What waits in a socket that somebody else
@@ -131,18 +93,6 @@ func (h *endpointServer) hangUp() {
 	for _, l := range h.listeners {
 		_ = l.Close() // nothing was written to it
 	}
-}
-
-// closedOnce is a socket that both hangUp and net/http close.
-type closedOnce struct {
-	net.Listener
-	once sync.Once
-	err  error
-}
-
-func (l *closedOnce) Close() error {
-	l.once.Do(func() { l.err = l.Listener.Close() })
-	return l.err
 }
 
 // leave says that the server is not ready, and lets the connections that are open
@@ -182,20 +132,6 @@ func (s *Server) shutdown(servers []*endpointServer) error {
 	}
 	s.cfg.Log.Info("stopped")
 	return errors.Join(errs...)
-}
-
-func httpServer(h http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler: h,
-		// OPTIONS * is answered as any other route that there is not.
-		DisableGeneralOptionsHandler: true,
-		ReadHeaderTimeout:            readHeaderTimeout,
-		ReadTimeout:                  readTimeout,
-		WriteTimeout:                 writeTimeout,
-		IdleTimeout:                  idleTimeout,
-		MaxHeaderBytes:               maxHeaderBytes,
-		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
 }
 
 // serve answers over TLS where the server has a certificate.

@@ -6,8 +6,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"net/http"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -18,15 +16,6 @@ import (
 // linesAtOnce is how many lines of a statement are read at once. A statement may have
 // a million: no more of it than that is ever in memory.
 const linesAtOnce = 1000
-
-// csvType is the media type of a statement's lines.
-const csvType = "text/csv; charset=utf-8; header=present"
-
-// streamed is an answer that is written while it is read.
-type streamed struct {
-	header map[string]string
-	write  func(ctx context.Context, w io.Writer) error
-}
 
 // statement answers with a page, or, without a limit, with all lines. All are of one
 // order to which time only adds at the end: what is claimed while they are read does
@@ -154,37 +143,4 @@ func writeTable(ctx context.Context, w io.Writer, lines []api.StatementLine, res
 		table.Flush()
 		return table.Error()
 	})
-}
-
-// stream writes an answer that is read meanwhile. Its beginning is the caller's
-// already where a fault comes: the connection ends without the end of the body, which
-// shows that it is not whole.
-func (s *Server) stream(x *exchange, r *http.Request, status int, answer streamed) {
-	for name, value := range answer.header {
-		if value != "" {
-			x.Header().Set(name, value)
-		}
-	}
-	x.WriteHeader(status)
-	if x.method == http.MethodHead {
-		return
-	}
-	if err := answer.write(r.Context(), patientWriter{x.ResponseWriter, http.NewResponseController(x.ResponseWriter)}); err != nil {
-		if r.Context().Err() == nil {
-			x.cause = fmt.Errorf("writing the answer: %w", err)
-		}
-		panic(http.ErrAbortHandler)
-	}
-}
-
-// patientWriter gives the caller time for each part, rather than for the whole.
-type patientWriter struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
-
-// Write implements io.Writer.
-func (w patientWriter) Write(b []byte) (int, error) {
-	_ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // in this process there is none
-	return w.ResponseWriter.Write(b)
 }

@@ -33,7 +33,6 @@ var knots = map[string]int{
 	"backend/index/lookup":     9,
 	"backend/index/torpm":      9,
 	"backend/secret":           7,
-	"backend/server":           12,
 	"backend/store/postgres":   11,
 	"tools/convert/network":    8,
 	"tools/parity":             7,
