@@ -33,7 +33,6 @@ var knots = map[string]int{
 	"backend/index/lookup":     9,
 	"backend/index/torpm":      9,
 	"backend/secret":           7,
-	"backend/store/postgres":   11,
 	"tools/convert/network":    8,
 	"tools/parity":             7,
 	"tools/sandbox":            8,

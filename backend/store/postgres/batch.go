@@ -212,3 +212,6 @@ func writes(b *ledger.Batch, account int64) *pgx.Batch {
 
 func texts[T any](rows []T, get func(T) string) []string { return ledger.Column(rows, get) }
 func flags[T any](rows []T, get func(T) bool) []bool     { return ledger.Column(rows, get) }
+
+// lockAccount waits for an account that somebody else writes to.
+const lockAccount = "SELECT FROM accounts WHERE id = $1 FOR UPDATE"

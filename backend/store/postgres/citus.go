@@ -128,9 +128,6 @@ func (p *postgres) alone(ctx context.Context, do func(*ledger.Tx) error) error {
 	})
 }
 
-// nodeOf is the number of the server that has an account.
-const nodeOf = `SELECT groupid FROM pg_dist_placement WHERE shardid = get_shard_id_for_distribution_column('accounts', $1::bigint) LIMIT 1`
-
 // Shards are the bytes of each shard of events, with the number of its server; none of a
 // store that lies on one.
 func (p *postgres) Shards(ctx context.Context) ([]store.Shard, error) {

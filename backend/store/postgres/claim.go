@@ -12,9 +12,6 @@ import (
 	"svc/backend/store/ledger"
 )
 
-// lockAccount waits for an account that somebody else writes to.
-const lockAccount = "SELECT FROM accounts WHERE id = $1 FOR UPDATE"
-
 // claimSeat claims a seat where nobody wrote to the account since it was read, and the VM
 // has none; else it writes nothing. Whoever writes what it depends on counts a write: so
 // what it reads at its beginning still holds when it had to wait for the account. Its

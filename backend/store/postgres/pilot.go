@@ -48,9 +48,12 @@ func plan(flights []*flight) (all []*flight) {
 	return all
 }
 
+// pilot carries the flights of a batch over one connection.
+type pilot struct{ pool *pgxpool.Pool }
+
 // carry executes the statements of a batch, all sent at once and answered at once. What
 // becomes of them where one fails, nobody knows.
-func (p *postgres) carry(batch []*ledger.Task[*flight]) {
+func (p pilot) carry(batch []*ledger.Task[*flight]) {
 	ctx, cancel := context.WithTimeout(context.Background(), quickly)
 	defer cancel()
 	conn, err := p.pool.Acquire(ctx)

@@ -59,35 +59,3 @@ type readRows struct{ ledger.Rows }
 
 // Err implements ledger.Rows.
 func (r readRows) Err() error { return readable(r.Rows.Err()) }
-
-// patient reads from the pool, twice if it must.
-type patient struct{ *postgres }
-
-func (p patient) Query(ctx context.Context, query string, args ...any) (found ledger.Rows, err error) {
-	err = p.twice(func() error {
-		if found, err = (reading{numbered{p.pool}}).Query(ctx, query, args...); err != nil {
-			return err
-		}
-		begun := &begunRows{Rows: found}
-		begun.first = found.Next()
-		found = begun
-		return found.Err()
-	})
-	return found, err
-}
-
-// begunRows are rows of which the first was asked for already: a lost connection
-// shows there.
-type begunRows struct {
-	ledger.Rows
-	first, past bool
-}
-
-// Next implements ledger.Rows.
-func (r *begunRows) Next() bool {
-	if r.past {
-		return r.Rows.Next()
-	}
-	r.past = true
-	return r.first
-}

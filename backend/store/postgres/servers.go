@@ -102,23 +102,6 @@ type lease struct {
 	on *server
 }
 
-// acquire takes a connection for a transaction on a server; on nil, for one on any.
-func (p *postgres) acquire(ctx context.Context, on *server) (*lease, error) {
-	if on != nil {
-		if err := on.enter(ctx); err != nil {
-			return nil, err
-		}
-	}
-	conn, err := p.pool.Acquire(ctx)
-	if err != nil {
-		if on != nil {
-			<-on.free
-		}
-		return nil, err
-	}
-	return &lease{conn, on}, nil
-}
-
 // tell says how a transaction ended.
 func (l *lease) tell(err error) {
 	switch {
@@ -139,3 +122,6 @@ func (l *lease) Release() {
 		<-l.on.free
 	}
 }
+
+// nodeOf is the number of the server that has an account.
+const nodeOf = `SELECT groupid FROM pg_dist_placement WHERE shardid = get_shard_id_for_distribution_column('accounts', $1::bigint) LIMIT 1`
