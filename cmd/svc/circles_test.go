@@ -35,7 +35,6 @@ var knots = map[string]int{
 	"backend/secret":           7,
 	"tools/convert/network":    8,
 	"tools/parity":             7,
-	"tools/sandbox":            8,
 	"tools/upgrade/postgresql": 8,
 }
 

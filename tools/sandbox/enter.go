@@ -198,3 +198,10 @@ func (s *Sandbox) Script() string {
 	b.WriteString(" /bin/sh -c \"$last\"\n")
 	return b.String()
 }
+
+// worked is the time that processors gave to what runs in the root.
+func (s *Sandbox) worked() time.Duration {
+	var µs int64
+	_, _ = fmt.Sscanf(text(s.groups.Unified+boxGroup+"/cpu.stat"), "usage_usec %d", &µs)
+	return time.Duration(µs) * time.Microsecond
+}

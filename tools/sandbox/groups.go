@@ -25,36 +25,11 @@ type groups struct {
 	Older   []string // of version 1, by controllers
 }
 
-// controllers are those that bound a sandbox.
-var controllers = []string{"memory", "pids", "cpu"}
-
 const (
 	groupName = "svc-sandbox-"
 	boxGroup  = "/box"
 	runGroup  = "/run"
 )
-
-// mounted gives where a file system of a kind is mounted with an option, or "".
-func mounted(kind, option string) string {
-	b, _ := os.ReadFile("/proc/self/mounts")
-	for line := range strings.Lines(string(b)) {
-		f := strings.Fields(line)
-		if len(f) > 3 && f[2] == kind && (option == "" || strings.Contains(","+f[3]+",", ","+option+",")) {
-			return f[1]
-		}
-	}
-	return ""
-}
-
-func unified() string { return mounted("cgroup2", "") }
-
-// parentGroup is the group that those of sandboxes are made in.
-func parentGroup() string {
-	if ours().user {
-		return delegated()
-	}
-	return unified()
-}
 
 // makeGroups makes the groups of a new sandbox, with its limits.
 func makeGroups(l Limits, yields bool) (g groups, err error) {
@@ -205,13 +180,6 @@ func (g groups) each(below string) (all []string) {
 		all = append(all, dir+below)
 	}
 	return all
-}
-
-// worked is the time that processors gave to what runs in the root.
-func (s *Sandbox) worked() time.Duration {
-	var µs int64
-	_, _ = fmt.Sscanf(text(s.groups.Unified+boxGroup+"/cpu.stat"), "usage_usec %d", &µs)
-	return time.Duration(µs) * time.Microsecond
 }
 
 // crowd is what is below one of a sandbox's groups, as its processes are counted.

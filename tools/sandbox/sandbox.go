@@ -29,37 +29,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// First is the id on the host that a sandbox's root has, and Count how many ids
-// follow it: below what an id may be, above what machines give to people.
-const (
-	First = 0x60000000
-	Count = 0x10000000
-)
-
-// Limits bound what a sandbox takes. A zero is the default.
-type Limits struct {
-	Memory    int64         // bytes; 2 GiB
-	Processes int           // and threads; 2048, of which a server of 400 packages has about 130
-	Disk      int64         // bytes that it writes; 20 GiB
-	Time      time.Duration // from its start on; an hour
-}
-
-func (l Limits) orDefault() Limits {
-	if l.Memory == 0 {
-		l.Memory = 2 << 30
-	}
-	if l.Processes == 0 {
-		l.Processes = 2048
-	}
-	if l.Disk == 0 {
-		l.Disk = 20 << 30
-	}
-	if l.Time == 0 {
-		l.Time = time.Hour
-	}
-	return l
-}
-
 // Options say what a sandbox is of.
 type Options struct {
 	Lower []string // folders of its root, the uppermost first; they are only read
@@ -92,21 +61,6 @@ type Sandbox struct {
 	exceeded chan error // why the watch ended it
 }
 
-// layout is what the stages are told, as JSON.
-type layout struct {
-	Lower  []string
-	Dir    string
-	Show   map[string]string
-	Name   string
-	Groups groups
-	Limits Limits
-	Proxy  bool
-	Plain  bool
-}
-
-func (l *layout) data() string     { return l.Dir + "/data" }
-func (l *layout) layers() string   { return l.Dir + "/layers" } // mount points of what the root is put together of
-func (l *layout) root() string     { return l.Dir + "/root" }   // and of the root; both in the stage's own mounts
 func (s *Sandbox) console() string { return s.options.Dir + "/console" }
 
 // Written is the folder of what a sandbox in dir wrote; it may be a Lower of others.
@@ -193,12 +147,6 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 	}
 	context.AfterFunc(ctx, func() { _ = s.stage.Process.Kill() })
 	return s.meet(ours, l)
-}
-
-// answer is what the first process says when its root is ready.
-type answer struct {
-	PID   int    `json:"pid,omitempty"` // on the host; the mounting stage's word
-	Error string `json:"error,omitempty"`
 }
 
 // meet tells the stages what to do, and takes the network and the namespaces.

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,15 +16,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-)
-
-// Names that this program is called by in a sandbox's stages.
-const (
-	stageMount  = "svc-sandbox-mount"
-	stageInit   = "svc-sandbox-init"
-	stageHold   = "svc-sandbox-hold"
-	stageEnter  = "svc-sandbox-enter"
-	stageNobody = "svc-sandbox-nobody"
 )
 
 // Stage is what a main does first: where this program was called as a stage of a
@@ -41,38 +30,6 @@ func Stage() {
 		os.Exit(125)
 	}
 	os.Exit(0)
-}
-
-// wire is the descriptor of the way to the caller, in both stages.
-const wire = 3
-
-func say(a answer) error {
-	b, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	_, err = unix.Write(wire, append(b, '\n'))
-	return err
-}
-
-// line reads from the way to the caller, byte by byte: the rest is the next stage's.
-func line() ([]byte, error) {
-	var b []byte
-	one := make([]byte, 1)
-	for {
-		n, err := unix.Read(wire, one)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return nil, err
-		case n == 0:
-			return nil, io.ErrUnexpectedEOF
-		case one[0] == '\n':
-			return b, nil
-		default:
-			b = append(b, one[0])
-		}
-	}
 }
 
 // mountStage puts the root together, where nobody else sees its mounts, and starts
@@ -251,69 +208,8 @@ func shown(l *layout, users int) error {
 	return nil
 }
 
-// shown are the places of folders of the host, in their order.
-func (l *layout) shown() []string { return slices.Sorted(maps.Keys(l.Show)) }
-
-// waiting is where the nth of them waits.
-func waiting(n int) string { return fmt.Sprintf("dev/shown-%d", n) }
-
 // holdStage keeps a user namespace until its input ends.
 func holdStage([]string) error {
 	_, err := io.Copy(io.Discard, os.Stdin)
 	return err
-}
-
-// receive takes both stages' words, and the listener that the first process sends.
-func receive(way *net.UnixConn, first *answer, pid *int) (net.Listener, error) {
-	var text, rights []byte
-	for n := 0; n < 2; {
-		b, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
-		got, gotOOB, _, _, err := way.ReadMsgUnix(b, oob)
-		if err != nil {
-			return nil, err
-		}
-		if got == 0 {
-			return nil, io.ErrUnexpectedEOF
-		}
-		rights = append(rights, oob[:gotOOB]...)
-		text = append(text, b[:got]...)
-		n = 0
-		for l := range strings.Lines(string(text)) {
-			var a answer
-			if !strings.HasSuffix(l, "\n") || json.Unmarshal([]byte(l), &a) != nil {
-				continue
-			}
-			n++
-			if a.Error != "" {
-				first.Error = a.Error
-				return nil, nil
-			}
-			if a.PID != 0 {
-				*pid = a.PID
-			}
-		}
-	}
-	if len(rights) == 0 {
-		return nil, nil
-	}
-	messages, err := unix.ParseSocketControlMessage(rights)
-	if err != nil || len(messages) != 1 {
-		return nil, fmt.Errorf("the sandbox sent no listener: %w", err)
-	}
-	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil || len(fds) != 1 {
-		return nil, fmt.Errorf("the sandbox sent no listener: %w", err)
-	}
-	f := os.NewFile(uintptr(fds[0]), "listener")
-	defer f.Close()
-	return net.FileListener(f)
-}
-
-// pair is a connection between two processes.
-func pair() (ours, theirs *os.File, err error) {
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	return os.NewFile(uintptr(fds[0]), "wire"), os.NewFile(uintptr(fds[1]), "wire"), nil
 }
