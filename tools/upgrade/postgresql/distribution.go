@@ -20,21 +20,6 @@ import (
 	"svc/tools/upgrade/safefile"
 )
 
-// pgDistribution is the one cluster of Red Hat's own packages and their like: its
-// programs are in /usr/bin, its data in /var/lib/pgsql/data. Once the new release
-// is installed, the old one's server is left in the package postgresql-upgrade,
-// without the programs of clients and what makes a cluster, and its service is gone.
-// So the backup is one of files; the old server runs on what is restored from it
-// alone, and pg_upgrade makes the cluster that takes the data's place from that.
-type pgDistribution struct {
-	inplace.Directory
-	Old, New session.Cluster // without a place
-	Port     int
-	Socket   string // folder of the public socket
-
-	host *job.Host
-}
-
 // Where these packages have things.
 const (
 	pgUnit       = "postgresql.service"
@@ -61,20 +46,6 @@ type pgAnswers struct {
 
 // made is where pg_upgrade makes the new cluster.
 func (m *pgDistribution) made() string { return m.Data + ".svc-made" }
-
-// pgDataOf is where a unit of systemd has its data.
-func pgDataOf(ctx context.Context, h *job.Host, unit, usual string) (string, error) {
-	out, err := h.Run(ctx, job.Command{Args: []string{"systemctl", "show", "--value", "--property=Environment", unit}})
-	if err != nil {
-		return "", job.Refusef("boot it with systemd, which its packages want", "the units of PostgreSQL can't be asked for: %v", err)
-	}
-	for word := range strings.FieldsSeq(out) {
-		if data, found := strings.CutPrefix(word, "PGDATA="); found {
-			usual = filepath.Clean(data)
-		}
-	}
-	return usual, nil
-}
 
 // lookDistribution looks at the cluster of the distribution's own packages: no
 // other layout is here.

@@ -267,3 +267,17 @@ func (l pgdgLayout) drop(c session.Cluster, _ string) string {
 func (pgdgLayout) uninstall(version string) string {
 	return fmt.Sprintf("dnf remove postgresql%s-server", version)
 }
+
+// pgDataOf is where a unit of systemd has its data.
+func pgDataOf(ctx context.Context, h *job.Host, unit, usual string) (string, error) {
+	out, err := h.Run(ctx, job.Command{Args: []string{"systemctl", "show", "--value", "--property=Environment", unit}})
+	if err != nil {
+		return "", job.Refusef("boot it with systemd, which its packages want", "the units of PostgreSQL can't be asked for: %v", err)
+	}
+	for word := range strings.FieldsSeq(out) {
+		if data, found := strings.CutPrefix(word, "PGDATA="); found {
+			usual = filepath.Clean(data)
+		}
+	}
+	return usual, nil
+}

@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"svc/tools/upgrade/inplace"
 	"svc/tools/upgrade/job"
 	"svc/tools/upgrade/postgresql/session"
-	"svc/tools/upgrade/safefile"
 	"svc/tools/upgrade/tree"
 )
 
@@ -25,30 +22,6 @@ import (
 // it has every page, index and row that pg_upgrade will meet, it needs no locks
 // of the server that clients use, and no constraint of anybody's runs a function
 // of his as a superuser, as the loading of a dump has them do.
-
-// beside is a cluster in a folder of the backup directory, in the form of one of
-// the host.
-func (g *pgRun) beside(c session.Cluster, name string) session.Cluster {
-	dir := g.Path(name)
-	c.Data, c.Config = filepath.Join(dir, "data"), filepath.Join(dir, "config")
-	if g.p.inData() {
-		c.Config = c.Data
-	}
-	return c
-}
-
-func (g *pgRun) copyOf() session.Cluster    { return g.beside(g.p.Old, "copy") }
-func (g *pgRun) rehearsal() session.Cluster { return g.beside(g.p.New, "rehearsal") }
-func (g *pgRun) emptyNew() session.Cluster  { return g.beside(g.p.New, "check") }
-
-// makeBeside makes the folder of a cluster that is beside, and that of its configuration.
-func (g *pgRun) makeBeside(c session.Cluster) error {
-	_, err := g.folder(filepath.Base(filepath.Dir(c.Data)))
-	if err != nil || c.Config == c.Data {
-		return err
-	}
-	return job.MakeFolderAs(g.p.Owner, c.Config, 0o700)
-}
 
 // copy copies the cluster: while it serves, by its own base backup, and else
 // its files.
@@ -157,16 +130,6 @@ func timed(took *float64, do func() error) error {
 	return err
 }
 
-// transfer is how pg_upgrade brings the files over: it shares their blocks where
-// the file system can, and copies them where not. It never links: the old cluster
-// has to stay as it is.
-func (g *pgRun) transfer(clone bool) []string {
-	if clone {
-		return []string{"--clone"}
-	}
-	return nil
-}
-
 // takeStock says what the old cluster has, or a copy of it, and by what it sorts.
 func (g *pgRun) takeStock(ctx context.Context, c session.Cluster) (has inplace.Stock, err error) {
 	err = g.with(ctx, c, false, func(ctx context.Context, s session.Session) error {
@@ -260,46 +223,6 @@ func (g *pgRun) unchanged(ctx context.Context) error {
 		return fmt.Errorf("the databases are no longer those that the plan was made for: %q, and were %q; begin again", is, was)
 	}
 	return nil
-}
-
-// reasons are what the logs of pg_upgrade give as the cause of a failure: where it
-// has written them is the version's choice.
-func (g *pgRun) reasons(dirs ...string) string {
-	var found []string
-	for _, dir := range dirs {
-		_ = job.Acting(g.p.Owner, dir, func() error {
-			return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-				if err == nil && e.Type().IsRegular() && slices.Contains([]string{".log", ".txt"}, filepath.Ext(name)) {
-					text, _, _ := safefile.Read(name, maxReasonFile) // what can't be read says nothing
-					found = append(found, reasonsIn(string(text), filepath.Ext(name) == ".txt")...)
-				}
-				return nil
-			})
-		})
-	}
-	if found = slices.Compact(found); found == nil {
-		return ""
-	}
-	return "; " + strings.Join(found[max(0, len(found)-maxReasons):], "; ")
-}
-
-// Bounds of the reasons: how many, how long one is, and what of a file is read.
-const (
-	maxReasons    = 8
-	maxReason     = 500
-	maxReasonFile = 4 << 20
-)
-
-// reasonsIn are the lines of a log that tell of an error; of a list, all.
-func reasonsIn(text string, list bool) (found []string) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		tells := slices.ContainsFunc([]string{"FATAL:", "PANIC:", "ERROR:", "error:"}, func(sign string) bool { return strings.Contains(line, sign) })
-		if line != "" && (list || tells) {
-			found = append(found, line[:min(len(line), maxReason)])
-		}
-	}
-	return found
 }
 
 // index makes again what is sorted by a library that may sort otherwise by now.
