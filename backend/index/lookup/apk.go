@@ -15,16 +15,6 @@ func IsAPK(r release.Release) bool { return r.Family.Conventions().Format == rel
 // Foreign reports whether a release has other packages than Debian's family.
 func (t *Release) Foreign() bool { return t.RPM != nil || t.APK != nil }
 
-// Lists reports whether the own list of a release of Alpine was imported.
-func (t *Release) Lists() bool { return t.Names.Len() > 0 }
-
-// APKNames are the rows of a release, and which of its packages a canonical names: both
-// are made once they are asked for.
-type APKNames struct {
-	Names  func() *apk.Names
-	Owners func() (map[string]string, error)
-}
-
 // apkRelease makes the tables of a release of Alpine; nil where the index has no suite of
 // Debian that they lead to.
 func (ix *Tables) apkRelease(r release.Release) *Release {

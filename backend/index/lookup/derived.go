@@ -9,20 +9,6 @@ import (
 	"svc/backend/release"
 )
 
-// FindOwn finds a package that a derived release has and its nearest suite not.
-func (t *Release) FindOwn(name string) (record.Record, bool, error) {
-	if t.ownPackages == nil {
-		return record.Record{}, false, nil
-	}
-	value, _, err := t.ownPackages.Get(name)
-	canonical, rest, _ := strings.Cut(value, "\t")
-	major, releases, ok := strings.Cut(rest, "\t")
-	if !ok || err != nil || !record.HasWord(releases, t.Slug) {
-		return record.Record{}, false, err
-	}
-	return record.Record{Name: name, Canonical: canonical, Major: major, Component: "main", Own: true}, true, nil
-}
-
 // FindFor finds a package for one of the source: what keeps its version there too
 // has no other in its place.
 func (t *Release) FindFor(name string, source record.Record) (record.Record, bool, error) {
@@ -32,18 +18,6 @@ func (t *Release) FindFor(name string, source record.Record) (record.Record, boo
 		}
 	}
 	return t.Find(name)
-}
-
-// ownCanonical is the package of a derived release that a canonical names.
-func (t *Release) ownCanonical(canonical string) (string, error) {
-	if t.ownPackages == nil {
-		return canonical, nil
-	}
-	value, ok, err := t.ownPackages.Get(canonical)
-	if !ok || err != nil || strings.Contains(value, "\t") {
-		return canonical, err
-	}
-	return value, nil
 }
 
 // derivedRelease makes the tables of a release that is near to others; nil
@@ -69,10 +43,6 @@ func (ix *Tables) derivedRelease(r release.Release) (*Release, error) {
 	}
 	return &t, nil
 }
-
-// variant is the version that a release has of software whose packages bear
-// it in their names, and that of its nearest suite.
-type variant struct{ Software, Suite, Own string }
 
 // respelled is the name of a package or a path with one version of the software
 // in it in place of another; the same where it has none.
@@ -174,13 +144,6 @@ func (t *Release) Offers(r record.Record) (offer api.TargetPackage, likely float
 	return offer, likely, err
 }
 
-// The likelihood that a derived release has what its nearest suite has.
-const (
-	inBoth     = 0.985 // the other suite has it too
-	inNearest  = 0.93
-	ownVersion = 0.96 // by the release's own version, or its own name
-)
-
 // likelihood is how sure it is that a derived release has a package of its
 // nearest suite under the same name.
 func (t *Release) likelihood(name string) (float64, error) {
@@ -233,9 +196,6 @@ func (ix *Tables) resolveRow(name string) (record.Record, api.Match, float64, er
 	}
 	return record.Record{Name: name, Canonical: rpm.Slug(name)}, api.MatchAlias, g.Confidence, x.Err
 }
-
-// libraryConfidence is that of a library with a soname that no release has.
-const libraryConfidence = 0.85
 
 // resolveVendor resolves what no release of Debian has: other vendors' packages,
 // and libraries of other sonames.

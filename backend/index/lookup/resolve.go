@@ -5,14 +5,6 @@ import (
 	"svc/backend/index/record"
 )
 
-// The confidence of each way to resolve a name that is not the release's own.
-const (
-	providesConfidence  = 0.9
-	sourceConfidence    = 0.8
-	kernelConfidence    = 0.95
-	neighbourConfidence = 0.75
-)
-
 // Resolve says what the named packages of a release are, one result for each
 // name in the same order. Its errors are an *api.Error UNKNOWN_RELEASE, or that
 // the index is damaged.

@@ -89,10 +89,6 @@ func (ix *Tables) UsualName(t *Release, canonical string) (string, error) {
 	return name, nil
 }
 
-// neighbourRPM is the confidence of a name that is known from other releases of
-// rpm distributions.
-const neighbourRPM = 0.97
-
 // withoutArch drops the architecture that rpm prints after a name.
 func withoutArch(name string) string {
 	at := max(strings.LastIndexByte(name, '.'), 0)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"svc/backend/index/record"
-	"svc/backend/index/table"
 	"svc/backend/release"
 )
 
@@ -40,19 +39,6 @@ func (ix *Tables) suseNames() map[string]bool {
 		}
 	}
 	return names
-}
-
-// Line is the place of a release among those of its line.
-type Line struct {
-	Line  string
-	Level int
-	Known bool // the index has a list of its packages, if not a complete one
-
-	list   string          // the word of its list among those of rpmLists; empty for EL, whose lists are levels
-	others map[string]bool // names that SUSE gives to other packages than EL, of a release of SUSE
-
-	shared          *table.Table // rpmLists
-	rpms, Obsoletes *table.Table // of the release's own repositories; empty where they were not imported
 }
 
 // RPM is what is known of an rpm's name.
@@ -283,16 +269,4 @@ func (s *Memo) Presence(name string) (Presence, error) {
 		return InNear, err
 	}
 	return Nowhere, err
-}
-
-// Lists reports whether the release's own list is known.
-func (l *Line) Lists() bool { return l.rpms.Len() > 0 }
-
-// Own is what the release's list says of a package.
-func (l *Line) Own(name string) (record.Listed, bool, error) {
-	value, ok, err := l.rpms.Get(name)
-	if !ok {
-		return record.Listed{}, false, err
-	}
-	return record.DecodeListed(value), true, err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"svc/backend/api"
+	"svc/backend/index/apk"
 	"svc/backend/index/record"
 	"svc/backend/index/table"
 	"svc/backend/release"
@@ -41,44 +42,15 @@ type Release struct {
 	APK            *APKNames    // of a release of Alpine
 }
 
-// Open finds the tables of every release in an index file.
-func Open(file *table.File) (*Tables, error) {
-	ix := &Tables{File: file, BySlug: map[string]*Release{}, shared: sharedTables(file)}
-	for _, r := range release.All() {
-		t := tablesOf(file, r)
-		if t.Names.Len() > 0 && !IsAPK(r) {
-			ix.BySlug[r.Slug] = t
-			ix.Order = append(ix.Order, r.Slug)
-			if ofDebian(r) {
-				ix.Debian = append([]*Release{t}, ix.Debian...)
-			}
-		}
-	}
-	return ix, ix.derive()
-}
+// variant is the version that a release has of software whose packages bear
+// it in their names, and that of its nearest suite.
+type variant struct{ Software, Suite, Own string }
 
-// derive adds the releases that have no tables of their own.
-func (ix *Tables) derive() error {
-	rpms, others := ix.File.Table(record.RPMNames).Len() > 0, ix.suseNames()
-	for _, r := range release.All() {
-		if _, ok := ix.BySlug[r.Slug]; ok {
-			continue
-		}
-		t, err := ix.derivedRelease(r)
-		if err != nil {
-			return err
-		}
-		switch {
-		case t == nil && IsAPK(r):
-			t = ix.apkRelease(r)
-		case t == nil && rpms:
-			t = ix.rpmRelease(r, others)
-		}
-		if t != nil {
-			ix.BySlug[r.Slug] = t
-		}
-	}
-	return nil
+// APKNames are the rows of a release, and which of its packages a canonical names: both
+// are made once they are asked for.
+type APKNames struct {
+	Names  func() *apk.Names
+	Owners func() (map[string]string, error)
 }
 
 func tablesOf(file *table.File, r release.Release) *Release {
@@ -141,6 +113,9 @@ func (t *Release) listing() api.Listing {
 	}
 	return api.ListSome
 }
+
+// Lists reports whether the own list of a release of Alpine was imported.
+func (t *Release) Lists() bool { return t.Names.Len() > 0 }
 
 // Check is the error of a release that the index has nothing of.
 func (ix *Tables) Check(name string) error {

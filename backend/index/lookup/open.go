@@ -1,0 +1,47 @@
+package lookup
+
+import (
+	"svc/backend/index/record"
+	"svc/backend/index/table"
+	"svc/backend/release"
+)
+
+// Open finds the tables of every release in an index file.
+func Open(file *table.File) (*Tables, error) {
+	ix := &Tables{File: file, BySlug: map[string]*Release{}, shared: sharedTables(file)}
+	for _, r := range release.All() {
+		t := tablesOf(file, r)
+		if t.Names.Len() > 0 && !IsAPK(r) {
+			ix.BySlug[r.Slug] = t
+			ix.Order = append(ix.Order, r.Slug)
+			if ofDebian(r) {
+				ix.Debian = append([]*Release{t}, ix.Debian...)
+			}
+		}
+	}
+	return ix, ix.derive()
+}
+
+// derive adds the releases that have no tables of their own.
+func (ix *Tables) derive() error {
+	rpms, others := ix.File.Table(record.RPMNames).Len() > 0, ix.suseNames()
+	for _, r := range release.All() {
+		if _, ok := ix.BySlug[r.Slug]; ok {
+			continue
+		}
+		t, err := ix.derivedRelease(r)
+		if err != nil {
+			return err
+		}
+		switch {
+		case t == nil && IsAPK(r):
+			t = ix.apkRelease(r)
+		case t == nil && rpms:
+			t = ix.rpmRelease(r, others)
+		}
+		if t != nil {
+			ix.BySlug[r.Slug] = t
+		}
+	}
+	return nil
+}
