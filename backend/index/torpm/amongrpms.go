@@ -1,8 +1,6 @@
 package torpm
 
 import (
-	"strings"
-
 	"svc/backend/api"
 	"svc/backend/index/course"
 	"svc/backend/index/lookup"
@@ -92,26 +90,4 @@ func (h *Path) underUsualName(p course.Course) (course.Course, error) {
 		return p.UnheardOf(), err
 	}
 	return h.confirmListed(p)
-}
-
-// isUnheard reports whether an rpm that no row speaks of is not known of a later
-// release of EL either, whose list is nearly whole, and all that is known of it, nor
-// called as those of a vendor are.
-func (h *Path) isUnheard(p course.Course, name string, known bool) (bool, error) {
-	from, to := h.Source.RPM, h.Target.RPM
-	later := from.Known && to.Known && from.Level < to.Level
-	if !later || to.Level < record.WholeLists || to.Lists() || known || len(p.Methods) > 0 {
-		return false, nil
-	}
-	vendor, err := h.byPattern(name)
-	return vendor == "", err
-}
-
-// byPattern is the vendor whose packages are called like an rpm; empty where nobody's are.
-func (h *Path) byPattern(name string) (vendor string, err error) {
-	x := &lookup.Names{Tables: h.Tables, Line: "el"}
-	if g, ok := x.Pattern(name); ok && rpm.IsVendor(g.Method) {
-		vendor = strings.TrimPrefix(g.Method, rpm.Vendor)
-	}
-	return vendor, x.Err
 }

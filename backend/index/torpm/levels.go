@@ -130,13 +130,22 @@ func (h *Path) climb(p course.Course, from int, seen *lookup.Memo) (course.Cours
 	return p, nil
 }
 
-// levelTrails are what becomes of rpms after a level of the target's line: the row
-// of a name, else, unless the next level is known to have the name, that of the
-// longest pattern, else what the lists of EL say.
-type levelTrails struct {
-	rows lookup.NamedRows
-	*Path
-	next int
+// became is what became of an rpm after the last level of EL that is known to
+// have it, where a trail says so.
+func (h *Path) became(p course.Course, r lookup.RPM) (later course.Course, gone bool, err error) {
+	newest := r.NewestBefore(h.Target.RPM.Level)
+	if newest == 0 || h.Target.RPM.Lists() || r.Has(h.Target.RPM) || h.Target.RPM.Line != "el" || h.Target.RPM.At(r) || r.InEPEL(h.Target.RPM) {
+		return p, false, nil
+	}
+	later, err = h.climb(p, newest, &lookup.Memo{In: h.Target})
+	if err != nil || len(later.Methods) == len(p.Methods) || p.Relation == api.RelationIncluded && later.Evidence() == course.Dropped {
+		return p, false, err // a library comes under another name
+	}
+	later.Found = course.ByEvent
+	if slices.Contains(later.Methods, course.Dropped) {
+		later.Found = course.ByAbsence
+	}
+	return h.inOwnNames(later), true, nil
 }
 
 // levelTrails are those of every level of the target's line, by the level.
@@ -289,9 +298,4 @@ func (h *Path) staying(r lookup.RPM) float64 {
 		return course.Onward
 	}
 	return course.Listless
-}
-
-// sameKind reports whether both releases are of EL, or of the one distribution.
-func (h *Path) sameKind() bool {
-	return h.Source.RPM.Known && h.Target.RPM.Known || record.Distribution(h.Source.Slug) == record.Distribution(h.Target.Slug)
 }

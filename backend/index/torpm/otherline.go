@@ -1,7 +1,6 @@
 package torpm
 
 import (
-	"slices"
 	"strings"
 
 	"svc/backend/api"
@@ -128,18 +127,6 @@ func (h *Path) underItsName(p course.Course, confidence float64) (course.Course,
 		p.Relation, p.Confidence, p.Names = api.RelationRemoved, course.GoneConfidence, nil
 	}
 	return h.confirmListed(p)
-}
-
-// confirmListed makes surer, or less sure, of names by the target's own list.
-func (h *Path) confirmListed(p course.Course) (course.Course, error) {
-	if !h.Target.RPM.Lists() || len(p.Names) == 0 {
-		return p, nil
-	}
-	there, err := h.arriveListed(p)
-	if slices.Equal(there.Names, p.Names) {
-		there.Confidence = max(there.Confidence, course.ReturnedConfidence)
-	}
-	return there, err
 }
 
 // ownName is the rpm of the target's line for the first package of Debian that

@@ -10,51 +10,6 @@ import (
 	"svc/backend/index/record"
 )
 
-// ofEL is the name that EL has for the own one of a distribution near to it.
-func (h *ownNames) ofEL(name string) string {
-	for _, names := range h.general {
-		if general, ok := names[name]; ok {
-			return general
-		}
-	}
-	return name
-}
-
-// inOwnNames gives the names of EL in a course those that the target has for
-// the same packages.
-func (h *Path) inOwnNames(p course.Course) course.Course {
-	if !slices.ContainsFunc(p.Names, func(name string) bool { return h.ownRPMs(name) != "" }) {
-		return p.Settled(p.Source.Name)
-	}
-	next := p
-	next.Names = nil
-	for _, name := range p.Names {
-		relation, own, ok := strings.Cut(h.ownRPMs(name), "\t")
-		if !ok {
-			next = next.With([]string{name})
-			continue
-		}
-		next.Relation, next.Confidence = course.Stronger(p.Relation, api.Relation(relation)), min(p.Confidence, record.RowConfidence)
-		next.Found = course.ByRow
-		next = next.With(strings.Fields(own))
-	}
-	if len(next.Names) == 0 && len(p.Names) > 0 {
-		next.Relation = api.RelationRemoved
-	}
-	return next.Settled(p.Source.Name)
-}
-
-// ownRPMs are the relation and the names that the target has in place of an rpm
-// of EL; empty where they are the same.
-func (h *ownNames) ownRPMs(name string) string {
-	for _, names := range h.own {
-		if value, ok := names[name]; ok {
-			return value
-		}
-	}
-	return ""
-}
-
 // ownNames are the names that two releases have in place of those of EL, the nearest
 // rows first.
 type ownNames struct {
@@ -106,6 +61,51 @@ func owners(t, other *lookup.Release) []string {
 		names = append(names, t.RPM.Line)
 	}
 	return names
+}
+
+// ofEL is the name that EL has for the own one of a distribution near to it.
+func (h *ownNames) ofEL(name string) string {
+	for _, names := range h.general {
+		if general, ok := names[name]; ok {
+			return general
+		}
+	}
+	return name
+}
+
+// ownRPMs are the relation and the names that the target has in place of an rpm
+// of EL; empty where they are the same.
+func (h *ownNames) ownRPMs(name string) string {
+	for _, names := range h.own {
+		if value, ok := names[name]; ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// inOwnNames gives the names of EL in a course those that the target has for
+// the same packages.
+func (h *ownNames) inOwnNames(p course.Course) course.Course {
+	if !slices.ContainsFunc(p.Names, func(name string) bool { return h.ownRPMs(name) != "" }) {
+		return p.Settled(p.Source.Name)
+	}
+	next := p
+	next.Names = nil
+	for _, name := range p.Names {
+		relation, own, ok := strings.Cut(h.ownRPMs(name), "\t")
+		if !ok {
+			next = next.With([]string{name})
+			continue
+		}
+		next.Relation, next.Confidence = course.Stronger(p.Relation, api.Relation(relation)), min(p.Confidence, record.RowConfidence)
+		next.Found = course.ByRow
+		next = next.With(strings.Fields(own))
+	}
+	if len(next.Names) == 0 && len(p.Names) > 0 {
+		next.Relation = api.RelationRemoved
+	}
+	return next.Settled(p.Source.Name)
 }
 
 // ownRow is the target's own row of an rpm of EL.

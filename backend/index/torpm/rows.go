@@ -1,14 +1,12 @@
 package torpm
 
 import (
-	"errors"
 	"strings"
 
 	"svc/backend/api"
 	"svc/backend/index/course"
 	"svc/backend/index/lookup"
 	"svc/backend/index/record"
-	"svc/backend/index/rpm"
 )
 
 // rowToRPM follows a package of Debian's family by its curated row.
@@ -83,32 +81,4 @@ func (h *Path) arriveAtRPM(p course.Course, alternatives string) (course.Course,
 	}
 	p.Confidence *= course.Listless
 	return p.With([]string{best.Name}), nil
-}
-
-// vendorToRPM follows a package of another vendor: over what Debian has in its
-// place.
-func (h *Path) vendorToRPM(p course.Course) (course.Course, bool, error) {
-	value, ok, err := h.Tables.DerivativeRows.Of(p.Source.Name)
-	if !ok || err != nil {
-		return p, false, err
-	}
-	x := &lookup.Names{Tables: h.Tables}
-	g, ok := x.Guess(value, ok)
-	if !ok || !rpm.IsVendor(g.Method) {
-		return p, false, x.Err
-	}
-	p.Methods, p.Found = []string{g.Method}, course.ByVendor
-	if len(g.Targets) == 0 {
-		p.Relation, p.Confidence = api.RelationRemoved, g.Confidence
-		return p, true, nil
-	}
-	canonical, _ := x.Package(rpm.FirstThere(x, g.Targets[0]))
-	next, found, err := h.knownToRPM(canonical)
-	if err == nil && !found {
-		next, err = h.confirmListed(h.guessRPM(next))
-	}
-	next.Source, next.Methods, next.Found = p.Source, p.Methods, course.ByVendor
-	next.Confidence = min(next.Confidence, g.Confidence)
-	next.Relation = course.Stronger(next.Relation, g.Relation)
-	return next, true, errors.Join(x.Err, err)
 }

@@ -41,6 +41,18 @@ func (h *Path) arriveListed(p course.Course) (course.Course, error) {
 	return next, err
 }
 
+// confirmListed makes surer, or less sure, of names by the target's own list.
+func (h *Path) confirmListed(p course.Course) (course.Course, error) {
+	if !h.Target.RPM.Lists() || len(p.Names) == 0 {
+		return p, nil
+	}
+	there, err := h.arriveListed(p)
+	if slices.Equal(there.Names, p.Names) {
+		there.Confidence = max(there.Confidence, course.ReturnedConfidence)
+	}
+	return there, err
+}
+
 // succeeded adds the packages of the target that come in the place of one.
 func (h *Path) succeeded(p course.Course, name string) (course.Course, error) {
 	by, err := h.obsoleters(name)

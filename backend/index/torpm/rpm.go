@@ -1,0 +1,123 @@
+package torpm
+
+import (
+	"strings"
+
+	"svc/backend/api"
+	"svc/backend/index/course"
+	"svc/backend/index/lookup"
+	"svc/backend/index/record"
+	"svc/backend/index/rpm"
+	"svc/backend/pkgversion"
+)
+
+// rpm answers with an rpm, or with what became of it.
+func (h *Path) rpm(p course.Course, r lookup.RPM, confidence float64) (course.Course, error) {
+	if h.Target.RPM.Lists() && !r.Listed {
+		return h.withoutRPM(p), nil
+	}
+	p.Names, p.Confidence = []string{r.Name}, confidence
+	p.Relation = api.RelationRenamed
+	switch {
+	case r.Name == p.Source.Name:
+		p.Relation = api.RelationSame
+	case p.Source.IsLibrary():
+		p.Relation = api.RelationIncluded
+	case r.Canonical != p.Source.Canonical && !r.Whole:
+		p.Relation = api.RelationMerged
+	}
+	if later, gone, err := h.became(p, r); gone || err != nil {
+		return later, err
+	}
+	if p.Relation != api.RelationIncluded {
+		p.Confidence *= h.existence(r) // what comes as a dependency need not be there by name
+	} else if h.lacks(r) {
+		p.Confidence, p.Names = min(p.Confidence, course.Unlisted), nil
+	}
+	return h.inOwnNames(p), nil
+}
+
+// reverse is the rpm of the target's line that is a package of Debian, or has a
+// part of it: strictly, one that is that package and is named so in that line
+// alone.
+func (h *Path) reverse(name string, strictly bool) (lookup.RPM, bool, error) {
+	value, _, err := h.Tables.RpmReverse.Get(name)
+	if err != nil {
+		return lookup.RPM{}, false, err
+	}
+	wholes, parts, _ := strings.Cut(value, "\t")
+	if strictly {
+		parts = ""
+	}
+	best := preferred{line: h.Target.RPM}
+	for i, names := range []string{wholes, parts} {
+		for name := ""; names != ""; {
+			name, names = record.Cut(names, ' ')
+			r, ok, err := h.Target.FindRPM(name)
+			if err != nil {
+				return r, false, err
+			}
+			if r.Whole = i == 0; ok && r.Key == name && r.Of(h.Target.RPM) && !(strictly && (r.Line == "" || rpm.OfVersion(name))) {
+				best.add(r)
+			}
+		}
+	}
+	best.rpm.Among = best.others && !best.rpm.Whole
+	return best.rpm, best.rpm.Key != "", nil
+}
+
+// preferred is the rpm to be preferred of several: the first that the release is
+// known to have, or the newest version where they are versions of one software. What
+// is a package of Debian comes before what has a part of it.
+type preferred struct {
+	line   *lookup.Line
+	rpm    lookup.RPM
+	others bool // it is not alone with its versions
+}
+
+func (p *preferred) add(r lookup.RPM) {
+	presence := r.Presence(p.line) - p.rpm.Presence(p.line)
+	switch {
+	case p.rpm.Key == "" || presence > 0:
+		p.rpm, p.others = r, false
+	case presence < 0 || p.others || p.rpm.Whole && !r.Whole: // it stays
+	case rpm.OfVersion(r.Name) != rpm.OfVersion(p.rpm.Name): // that of the version which programs mean comes first
+		if rpm.OfVersion(p.rpm.Name) {
+			p.rpm = r
+		}
+	case rpm.Unnumbered(r.Name) != rpm.Unnumbered(p.rpm.Name):
+		p.others = true
+	case pkgversion.Compare(pkgversion.RPM, r.Name, p.rpm.Name) > 0:
+		p.rpm = r
+	}
+}
+
+// withoutRPM answers where the target's own list has nothing of what is known:
+// libraries come as dependencies.
+func (h *Path) withoutRPM(p course.Course) course.Course {
+	switch r := record.Role(p.Source.Canonical); {
+	case !h.Target.RPM.Lists():
+	case r == api.RoleLib || r == api.RoleLang:
+		p.Relation, p.Confidence = api.RelationIncluded, course.Unlisted
+	default:
+		p.Relation, p.Confidence, p.Names = api.RelationRemoved, course.GoneConfidence, nil
+	}
+	return p
+}
+
+// guessRPM answers for what no rpm is known for: libraries come as
+// dependencies, anything else may have the same name.
+func (h *Path) guessRPM(p course.Course) course.Course {
+	p.Found = course.ByGuess
+	switch r := record.Role(p.Source.Canonical); {
+	case r == api.RoleLang, p.Source.IsLibrary():
+		p.Relation, p.Confidence = api.RelationIncluded, course.Unlisted
+	case r == api.RoleDebug:
+		p.Relation, p.Confidence = api.RelationRemoved, course.Unlisted
+	case record.IsCanonical(p.Source.Name):
+		p.Relation, p.Confidence = api.RelationRemoved, course.GoneConfidence
+	default:
+		p.Relation, p.Confidence, p.Names = api.RelationRenamed, course.Guessed, []string{h.Tables.RPMName(p.Source.Name)}
+	}
+	return p
+}
