@@ -68,7 +68,7 @@ var mayImport = map[string][]string{
 	"tools/guide":            {"backend/api"},
 	"tools/database":         {"backend/api", "backend/secret", "assess"},
 	"tools/upgrade":          {"backend/api", "backend/secret", "tools/database", "tools/artifact", "assess"},
-	"tools/upgrade/job":      {"tools/database", "tools/upgrade/safefile"},
+	"tools/upgrade/engine":   {"tools/database", "tools/upgrade/safefile"},
 	"tools/upgrade/setsum":   {},
 	"tools/upgrade/tree":     {"tools/artifact", "tools/upgrade/safefile"},
 	"tools/sandbox":          {},

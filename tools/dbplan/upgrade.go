@@ -11,7 +11,7 @@ import (
 
 	"svc/tools/tool"
 	"svc/tools/upgrade"
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 )
 
 // UpgradeInput is the input of DBUpgrade. It is no tool of agents: it changes
@@ -57,7 +57,7 @@ func unconfirmed(format string, args ...any) error {
 }
 
 // upgradeRequest asks the index what ways there are.
-func upgradeRequest(ctx context.Context, env *tool.Env, in UpgradeInput) (r job.Request, err error) {
+func upgradeRequest(ctx context.Context, env *tool.Env, in UpgradeInput) (r engine.Request, err error) {
 	from, engine, version := targetOf(in.Engine, in.To)
 	if !slices.Contains(upgrade.Engines(), from) {
 		return r, tool.InputErrorf("svc db upgrade", "databases of %.80q are not upgraded here: those of %s are; svc db upgrade-path says what ways others have", in.Engine, strings.Join(upgrade.Engines(), ", "))

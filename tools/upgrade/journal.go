@@ -48,10 +48,10 @@ const (
 type Entry struct {
 	At time.Time `json:"at"`
 
-	Schema string         `json:"schema,omitzero"`
-	ID     string         `json:"id,omitzero"` // of this upgrade: marks the programs that it runs
-	Engine string         `json:"engine,omitzero"`
-	Job    jsontext.Value `json:"job,omitzero"` // what the engine needs to make its steps again
+	Schema  string         `json:"schema,omitzero"`
+	ID      string         `json:"id,omitzero"` // of this upgrade: marks the programs that it runs
+	Engine  string         `json:"engine,omitzero"`
+	Upgrade jsontext.Value `json:"job,omitzero"` // what the engine needs to make its steps again
 
 	Step    string  `json:"step,omitzero"`
 	State   State   `json:"state,omitzero"`

@@ -10,7 +10,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 )
 
 const (
@@ -73,7 +73,7 @@ func FuzzJournal(f *testing.F) {
 // TestHowLongClientsWait takes the times from a journal's lines.
 func TestHowLongClientsWait(t *testing.T) {
 	is := is.New(t)
-	steps := []job.Step{{Name: "try"}, {Name: "close", Cuts: true}, {Name: "copy"}, {Name: "open", Serves: true}}
+	steps := []engine.Step{{Name: "try"}, {Name: "close", Cuts: true}, {Name: "copy"}, {Name: "open", Serves: true}}
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		states []string // a second after each other

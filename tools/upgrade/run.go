@@ -15,7 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"svc/tools/database"
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/safefile"
 )
 
@@ -32,7 +32,7 @@ type Options struct {
 
 // Event is a step that is about to be done or undone, or that is being done.
 type Event struct {
-	Step        job.Step
+	Step        engine.Step
 	State       State // Started or Undoing
 	Done, Total int   // steps of this run
 	Filled      int64 // bytes of the directory that the step fills; 0 when it begins
@@ -43,7 +43,7 @@ type Event struct {
 
 // Look says what an upgrade would do. Nothing is changed; what stands in the way
 // is a Refusals.
-func Look(ctx context.Context, in job.Request, o Options) (Plan, error) {
+func Look(ctx context.Context, in engine.Request, o Options) (Plan, error) {
 	h := newHost(o)
 	todo, err := look(ctx, h, in)
 	if err != nil {
@@ -52,7 +52,7 @@ func Look(ctx context.Context, in job.Request, o Options) (Plan, error) {
 	return planOf(h, in.Engine, todo, Progress{}), nil
 }
 
-func look(ctx context.Context, h *job.Host, in job.Request) (job.Job, error) {
+func look(ctx context.Context, h *engine.Host, in engine.Request) (engine.Upgrade, error) {
 	if err := h.Check(); err != nil {
 		return nil, err
 	}
@@ -61,13 +61,13 @@ func look(ctx context.Context, h *job.Host, in job.Request) (job.Job, error) {
 	}
 	create := engines[in.Engine]
 	if create == nil {
-		return nil, job.Refusef("plan it: svc db upgrade-path", "databases of %q are not upgraded; these are: %s", in.Engine, strings.Join(Engines(), ", "))
+		return nil, engine.Refusef("plan it: svc db upgrade-path", "databases of %q are not upgraded; these are: %s", in.Engine, strings.Join(Engines(), ", "))
 	}
 	todo := create()
 	err := todo.Look(ctx, h, in)
 	about := h.AboutOf(todo)
 	if _, known := in.Graph.Edge(about.From, about.To, about.Method); !known && about.From.Version != "" {
-		return nil, job.Refusef("svc db upgrade-path says what ways there are", "%s → %s by %s is not on record as supported", about.From, about.To.Version, about.Method)
+		return nil, engine.Refusef("svc db upgrade-path says what ways there are", "%s → %s by %s is not on record as supported", about.From, about.To.Version, about.Method)
 	}
 	if err != nil {
 		return nil, err
@@ -75,13 +75,13 @@ func look(ctx context.Context, h *job.Host, in job.Request) (job.Job, error) {
 	return todo, h.Room(about.Needs)
 }
 
-func newHost(o Options) *job.Host { return &job.Host{Backup: o.Backup} }
+func newHost(o Options) *engine.Host { return &engine.Host{Backup: o.Backup} }
 
 // unused refuses a backup directory that has something else in it.
-func unused(h *job.Host) error {
+func unused(h *engine.Host) error {
 	_, _, err := readJournal(h.Backup)
 	if err == nil || errors.Is(err, ErrJournal) {
-		return job.Refusef("go on with --resume or take it back with --roll-back; for another one name another directory", "an upgrade has begun in %s", h.Backup)
+		return engine.Refusef("go on with --resume or take it back with --roll-back; for another one name another directory", "an upgrade has begun in %s", h.Backup)
 	}
 	entries, readErr := os.ReadDir(h.Backup)
 	if !errors.Is(err, ErrNoJournal) || readErr != nil {
@@ -89,20 +89,20 @@ func unused(h *job.Host) error {
 	}
 	for _, e := range entries {
 		if !slices.Contains([]string{"lost+found", journalFile, "log"}, e.Name()) {
-			return job.Refusef("name an empty directory", "the backup directory %s is not empty: it has %s", h.Backup, e.Name())
+			return engine.Refusef("name an empty directory", "the backup directory %s is not empty: it has %s", h.Backup, e.Name())
 		}
 	}
 	if f, err := h.Open("log", os.O_RDONLY); err == nil {
 		f.Close()
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return job.Refusef("name an empty directory", "there is a log that svc has not written: %v", err)
+		return engine.Refusef("name an empty directory", "there is a log that svc has not written: %v", err)
 	}
 	return nil
 }
 
 // Run upgrades a database. What fails, and what a cancelled context cuts short,
 // is rolled back: the error then says so.
-func Run(ctx context.Context, in job.Request, o Options) (Result, error) {
+func Run(ctx context.Context, in engine.Request, o Options) (Result, error) {
 	h := newHost(o)
 	todo, err := look(ctx, h, in)
 	if err != nil {
@@ -118,7 +118,7 @@ func Run(ctx context.Context, in job.Request, o Options) (Result, error) {
 		return Result{}, fmt.Errorf("keeping what the steps need: %w", err)
 	}
 	h.ID = rand.Text()
-	j, err := beginJournal(h.Backup, Entry{Schema: JournalSchema, ID: h.ID, Engine: in.Engine, Job: state}, o.Now)
+	j, err := beginJournal(h.Backup, Entry{Schema: JournalSchema, ID: h.ID, Engine: in.Engine, Upgrade: state}, o.Now)
 	if err != nil {
 		return Result{}, err
 	}
@@ -138,7 +138,7 @@ func Begun(ctx context.Context, o Options) (Plan, Outcome, error) {
 	if err != nil {
 		return Plan{}, "", err
 	}
-	todo, err := jobOf(so)
+	todo, err := upgradeOf(so)
 	if err != nil {
 		return Plan{}, "", err
 	}
@@ -146,22 +146,22 @@ func Begun(ctx context.Context, o Options) (Plan, Outcome, error) {
 	if err := todo.Recheck(ctx, h); err != nil {
 		return Plan{}, "", err
 	}
-	plan.Written, err = (&run{host: h, job: todo, steps: todo.Steps(h), journal: &journal{so: so}}).written(ctx)
+	plan.Written, err = (&run{host: h, of: todo, steps: todo.Steps(h), journal: &journal{so: so}}).written(ctx)
 	return plan, so.outcome, err
 }
 
-// jobOf makes the job of a journal.
-func jobOf(so Progress) (job.Job, error) {
+// upgradeOf makes the upgrade of a journal.
+func upgradeOf(so Progress) (engine.Upgrade, error) {
 	create := engines[so.begin.Engine]
 	if create == nil {
 		return nil, fmt.Errorf("%w: it is of the engine %q", ErrJournal, so.begin.Engine)
 	}
 	todo := create()
-	if err := json.Unmarshal(so.begin.Job, todo, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(so.begin.Upgrade, todo, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
 	}
 	known := map[string]bool{}
-	for _, s := range todo.Steps(&job.Host{}) {
+	for _, s := range todo.Steps(&engine.Host{}) {
 		known[s.Name] = true
 	}
 	for name := range so.steps {
@@ -205,7 +205,7 @@ func again(o Options, end Outcome, on func(*run) (Result, error)) (Result, error
 		return Result{}, err
 	}
 	defer j.file.Close()
-	todo, err := jobOf(j.so)
+	todo, err := upgradeOf(j.so)
 	if err != nil {
 		return Result{}, err
 	}
@@ -215,7 +215,7 @@ func again(o Options, end Outcome, on func(*run) (Result, error)) (Result, error
 	case j.so.outcome == end:
 		return r.result(end), nil
 	case j.so.outcome == RolledBack:
-		return Result{}, job.Refusef("begin again, with another backup directory", "the upgrade in %s was rolled back", h.Backup)
+		return Result{}, engine.Refusef("begin again, with another backup directory", "the upgrade in %s was rolled back", h.Backup)
 	}
 	if err := todo.Recheck(context.Background(), h); err != nil {
 		return Result{}, err
@@ -226,11 +226,11 @@ func again(o Options, end Outcome, on func(*run) (Result, error)) (Result, error
 	return on(r)
 }
 
-// run is a run over the steps of a job.
+// run is a run over the steps of an upgrade.
 type run struct {
-	host  *job.Host
-	job   job.Job
-	steps []job.Step
+	host  *engine.Host
+	of    engine.Upgrade
+	steps []engine.Step
 	*journal
 	report func(Event)
 }
@@ -274,7 +274,7 @@ func (r *run) states() []State {
 
 // firstOpen is the first step that is not done, or no longer holds.
 func (r *run) firstOpen(ctx context.Context) int {
-	return slices.IndexFunc(append(slices.Clip(r.steps), job.Step{}), func(s job.Step) bool {
+	return slices.IndexFunc(append(slices.Clip(r.steps), engine.Step{}), func(s engine.Step) bool {
 		return r.so.steps[s.Name] != Done || s.Holds != nil && !s.Holds(ctx)
 	})
 }
@@ -295,7 +295,7 @@ func (r *run) forward(ctx context.Context) (Result, error) {
 	if err != nil {
 		return r.result(""), fmt.Errorf("%w; and then rolling back failed, so the host is half way: %w; when what stands in the way is gone: svc db upgrade --backup-dir %s --roll-back --confirm", why, err, r.host.Backup)
 	}
-	return r.result(RolledBack), fmt.Errorf("%w; all was rolled back: %s is as it was; %s says more", why, r.job.About().From, r.host.LogFile())
+	return r.result(RolledBack), fmt.Errorf("%w; all was rolled back: %s is as it was; %s says more", why, r.of.About().From, r.host.LogFile())
 }
 
 // back undoes everything.
@@ -304,7 +304,7 @@ func (r *run) back(ctx context.Context, why string) error {
 		_ = r.host.WriteFile(writtenFile, w) // a full disk stops no roll-back
 	}
 	var left []error
-	err := r.perform(ctx, behind(r.states(), 0), why, func(s job.Step, err error) error {
+	err := r.perform(ctx, behind(r.states(), 0), why, func(s engine.Step, err error) error {
 		if s.Changes {
 			return err
 		}
@@ -318,7 +318,7 @@ func (r *run) back(ctx context.Context, why string) error {
 		left = append(left, r.write(Entry{Outcome: RolledBack}))
 	}
 	if err := errors.Join(left...); err != nil {
-		return &Left{r.job.About().From, r.host.Backup, err}
+		return &Left{r.of.About().From, r.host.Backup, err}
 	}
 	return nil
 }
@@ -338,13 +338,13 @@ func (e *Left) Error() string {
 func (e *Left) Unwrap() error { return e.Err }
 
 // stop has the failure of a step be that of the run.
-func stop(_ job.Step, err error) error { return err }
+func stop(_ engine.Step, err error) error { return err }
 
 // perform does and undoes steps, each after it was written down; failed says
 // what a failure is to the run. That a disk has no room for that line stops no
 // undoing: the step stays on record as begun, and to undo it once more does no
 // harm.
-func (r *run) perform(ctx context.Context, acts []act, why string, failed func(job.Step, error) error) error {
+func (r *run) perform(ctx context.Context, acts []act, why string, failed func(engine.Step, error) error) error {
 	for i, a := range acts {
 		s := r.steps[a.step]
 		entry, end, fn := Entry{Step: s.Name, State: Started}, Done, s.Do
@@ -400,7 +400,7 @@ func (r *run) tell(e Event) (end func()) {
 			so := &r.host.Reach
 			e.Tables, e.AllTables, e.Read, e.AllRead = so.Tables.Load(), so.AllTables.Load(), so.Bytes.Load(), so.AllBytes.Load()
 			if e.Step.Fills != "" {
-				e.Filled, _ = job.TreeSize(e.Step.Fills)
+				e.Filled, _ = engine.TreeSize(e.Step.Fills)
 			}
 			if e.Filled > 0 || e.AllTables > 0 {
 				r.report(e)
@@ -412,14 +412,14 @@ func (r *run) tell(e Event) (end func()) {
 
 // lastingly does or undoes a step, and has what it changed on the disks before
 // the journal, which may be on another one, says so.
-func (r *run) lastingly(ctx context.Context, s job.Step, fn func(context.Context) error) error {
+func (r *run) lastingly(ctx context.Context, s engine.Step, fn func(context.Context) error) error {
 	if fn == nil {
 		return nil
 	}
 	if err := fn(ctx); err != nil || !s.Changes {
 		return err
 	}
-	about := r.host.AboutOf(r.job)
+	about := r.host.AboutOf(r.of)
 	places := []string{"/etc", about.Directory}
 	for _, n := range about.Needs {
 		places = append(places, n.Directory)
@@ -428,7 +428,7 @@ func (r *run) lastingly(ctx context.Context, s job.Step, fn func(context.Context
 		if place == r.host.Backup { // writing the journal sees to it
 			continue
 		}
-		if err := safefile.SyncDisk(job.Existing(place)); err != nil {
+		if err := safefile.SyncDisk(engine.Existing(place)); err != nil {
 			return fmt.Errorf("having all on the disk of %s: %w", place, err)
 		}
 	}
@@ -438,13 +438,13 @@ func (r *run) lastingly(ctx context.Context, s job.Step, fn func(context.Context
 // result is what became of the upgrade.
 func (r *run) result(end Outcome) Result {
 	res := Result{
-		Plan: planOf(r.host, r.so.begin.Engine, r.job, r.so), Outcome: end,
+		Plan: planOf(r.host, r.so.begin.Engine, r.of, r.so), Outcome: end,
 		Journal: filepath.Join(r.host.Backup, journalFile), Log: r.host.LogFile(), Afterwards: []string{},
 	}
 	res.Waited = waited(r.steps, r.so.at).Seconds()
 	switch end {
 	case Upgraded:
-		res.Afterwards = r.job.Afterwards(r.host)
+		res.Afterwards = r.of.Afterwards(r.host)
 	case RolledBack:
 		if err := r.host.ReadFile(writtenFile, &res.Written); err == nil {
 			res.Afterwards = leftBehind(res.Written)
@@ -455,7 +455,7 @@ func (r *run) result(end Outcome) Result {
 
 // waited is how long clients were cut off: from when the step that cuts them off
 // last began, to when one that serves them was done, or that one undone.
-func waited(steps []job.Step, at map[string]time.Time) time.Duration {
+func waited(steps []engine.Step, at map[string]time.Time) time.Duration {
 	var from, to time.Time
 	for _, s := range steps {
 		if s.Cuts {

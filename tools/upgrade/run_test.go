@@ -14,10 +14,10 @@ import (
 	"pgregory.net/rapid"
 
 	"svc/tools/database"
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 )
 
-// folder is a job that makes files: each step two, of which the second one says
+// folder is an upgrade that makes files: each step two, of which the second one says
 // that the step is whole.
 type folder struct {
 	Directory string
@@ -32,22 +32,24 @@ type powerCut struct{}
 
 var errBad = errors.New("the step is a bad one")
 
-func (f *folder) Look(context.Context, *job.Host, job.Request) error { return nil }
+func (f *folder) Look(context.Context, *engine.Host, engine.Request) error { return nil }
 
-func (f *folder) Written(context.Context, *job.Host) (job.Written, error) { return job.Written{}, nil }
-
-func (f *folder) Recheck(context.Context, *job.Host) error { return nil }
-
-func (f *folder) About() job.About {
-	return job.About{From: database.Place{Engine: "folder", Version: "1"}, To: database.Place{Engine: "folder", Version: "2"}, Directory: f.Directory}
+func (f *folder) Written(context.Context, *engine.Host) (engine.Written, error) {
+	return engine.Written{}, nil
 }
 
-func (f *folder) Afterwards(*job.Host) []string { return []string{"look at " + f.Directory} }
+func (f *folder) Recheck(context.Context, *engine.Host) error { return nil }
 
-func (f *folder) Steps(*job.Host) (steps []job.Step) {
+func (f *folder) About() engine.About {
+	return engine.About{From: database.Place{Engine: "folder", Version: "1"}, To: database.Place{Engine: "folder", Version: "2"}, Directory: f.Directory}
+}
+
+func (f *folder) Afterwards(*engine.Host) []string { return []string{"look at " + f.Directory} }
+
+func (f *folder) Steps(*engine.Host) (steps []engine.Step) {
 	for i := range f.Count {
 		begun, whole := fmt.Sprintf("%d.begun", i), fmt.Sprintf("%d.whole", i)
-		steps = append(steps, job.Step{
+		steps = append(steps, engine.Step{
 			Name: fmt.Sprintf("step-%d", i),
 			Do: func(context.Context) error {
 				if got, want := f.files(), f.upTo(i); !slices.Equal(got, want) {
@@ -111,8 +113,8 @@ func start(t interface{ Fatal(...any) }, dir string, todo *folder) *run {
 		t.Fatal(err)
 	}
 	todo.Directory = data
-	h := &job.Host{Backup: backup}
-	j, err := beginJournal(backup, Entry{Schema: JournalSchema, ID: "x", Engine: "folder", Job: []byte("{}")}, time.Now)
+	h := &engine.Host{Backup: backup}
+	j, err := beginJournal(backup, Entry{Schema: JournalSchema, ID: "x", Engine: "folder", Upgrade: []byte("{}")}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +125,7 @@ func start(t interface{ Fatal(...any) }, dir string, todo *folder) *run {
 func (r *run) reopen() (*run, error) {
 	r.file.Close()
 	j, err := openJournal(r.host.Backup, time.Now)
-	return &run{r.host, r.job, r.steps, j, nil}, err
+	return &run{r.host, r.of, r.steps, j, nil}, err
 }
 
 // until runs fn to its end or to the power cut.
@@ -206,14 +208,14 @@ func TestASignalIsRolledBack(t *testing.T) {
 func TestProgressWithinAStep(t *testing.T) {
 	is := is.New(t)
 	told := make(chan Event, 100)
-	r := &run{host: &job.Host{}, report: func(e Event) { told <- e }}
+	r := &run{host: &engine.Host{}, report: func(e Event) { told <- e }}
 	dir := t.TempDir()
 	is.NoErr(os.WriteFile(filepath.Join(dir, "file"), []byte("12345"), 0o600))
-	end := r.tell(Event{Step: job.Step{Fills: dir}, State: Started})
+	end := r.tell(Event{Step: engine.Step{Fills: dir}, State: Started})
 	is.Equal((<-told).Filled, int64(0)) // the step begins
 	is.Equal((<-told).Filled, int64(5))
 	end()
-	r.tell(Event{Step: job.Step{Fills: dir}, State: Undoing})()
+	r.tell(Event{Step: engine.Step{Fills: dir}, State: Undoing})()
 	is.Equal((<-told).State, Undoing)
 }
 

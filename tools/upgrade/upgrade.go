@@ -1,19 +1,19 @@
 // Package upgrade makes a database of this very host one of a newer version, with
 // a way back from every point. It is the one part of svc that changes a host.
 //
-// A Job is one database on its way: it looks at the host, and gives the steps in
-// their order. Each step can be undone, whether it was done, was half done or has
+// An engine.Upgrade is one database on its way: it looks at the host, and gives the
+// steps in their order. Each step can be undone, whether it was done, was half done or has
 // never begun. Run writes into the journal what it is about to do before it does
 // it, so that whatever happens (a failure, a signal, SIGKILL, a power cut) the
 // next run knows where the host stands, and Resume or RollBack go on from there.
 //
 // # To add an engine
 //
-// A folder with a type that implements job.Job, and a line in engines. Its
+// A folder with a type that implements engine.Upgrade, and a line in engines. Its
 // exported fields are what Look found out; the journal keeps them as JSON, and a
 // later process makes the steps from them alone: Steps must not look again at
 // what a step may have changed. What a step learns for later ones it writes to a
-// file in the backup directory (see job.Host.WriteFile). The rules of a step:
+// file in the backup directory (see engine.Host.WriteFile). The rules of a step:
 //
 //   - Do begins where Undo has left off: nothing of an earlier try is there.
 //   - Undo takes any state that Do, or Undo, can be killed in, and leaves what was
@@ -29,18 +29,18 @@ package upgrade
 import (
 	"slices"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/mariadb"
 	"svc/tools/upgrade/postgresql"
 	"svc/tools/upgrade/redis"
 )
 
 // engines are those that can be upgraded.
-var engines = map[string]func() job.Job{
-	"mariadb":    func() job.Job { return &mariadb.Job{} },
-	"redis":      func() job.Job { return &redis.Job{} },
-	"valkey":     func() job.Job { return &redis.Job{} },
-	"postgresql": func() job.Job { return &postgresql.Job{} },
+var engines = map[string]func() engine.Upgrade{
+	"mariadb":    func() engine.Upgrade { return &mariadb.Upgrade{} },
+	"redis":      func() engine.Upgrade { return &redis.Upgrade{} },
+	"valkey":     func() engine.Upgrade { return &redis.Upgrade{} },
+	"postgresql": func() engine.Upgrade { return &postgresql.Upgrade{} },
 }
 
 // Engines are the names of the engines that can be upgraded.
@@ -56,12 +56,12 @@ func Engines() []string {
 // Plan is what an upgrade would do.
 type Plan struct {
 	Engine string `json:"engine"`
-	job.About
+	engine.About
 	Backup string        `json:"backup"`
 	Steps  []PlannedStep `json:"steps"`
 	// Written is what a roll-back would leave behind, or has left; nil where clients
 	// were not let in.
-	Written *job.Written `json:"written,omitzero"`
+	Written *engine.Written `json:"written,omitzero"`
 }
 
 // PlannedStep is a step as a plan shows it.
@@ -72,9 +72,9 @@ type PlannedStep struct {
 	State   State  `json:"state"`   // what became of it so far; empty where it has not begun
 }
 
-// planOf shows a job, with what became of its steps so far.
-func planOf(h *job.Host, engine string, todo job.Job, so Progress) Plan {
-	p := Plan{Engine: engine, About: h.AboutOf(todo), Backup: h.Backup}
+// planOf shows an upgrade, with what became of its steps so far.
+func planOf(h *engine.Host, of string, todo engine.Upgrade, so Progress) Plan {
+	p := Plan{Engine: of, About: h.AboutOf(todo), Backup: h.Backup}
 	for _, s := range todo.Steps(h) {
 		p.Steps = append(p.Steps, PlannedStep{s.Name, s.Does, s.Changes, so.steps[s.Name]})
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"svc/tools/database"
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 )
 
 // writtenFile has what a roll-back found.
@@ -13,12 +13,12 @@ const writtenFile = "written.json"
 
 // written asks what clients have written; nil where they were not let in, or were
 // taken off again.
-func (r *run) written(ctx context.Context) (*job.Written, error) {
+func (r *run) written(ctx context.Context) (*engine.Written, error) {
 	for _, s := range r.steps {
 		if state := r.so.steps[s.Name]; !s.Opens || state == "" || state == Undone {
 			continue
 		}
-		w, err := r.job.Written(ctx, r.host)
+		w, err := r.of.Written(ctx, r.host)
 		if err != nil {
 			w.Signs = append(w.Signs, fmt.Sprintf("what was written can't be told: %v", err))
 		}
@@ -37,24 +37,24 @@ func (r *run) lose(ctx context.Context, discard bool) error {
 	if discard {
 		return nil
 	}
-	return &Unserved{r.job.About().From, *w, r.host.Backup}
+	return &Unserved{r.of.About().From, *w, r.host.Backup}
 }
 
 // Unserved is a roll-back that would leave behind what clients have written.
 // Nothing was changed.
 type Unserved struct {
 	From   database.Place
-	Lost   job.Written
+	Lost   engine.Written
 	Backup string
 }
 
 func (e *Unserved) Error() string {
 	return fmt.Sprintf("the roll-back is refused, and nothing was changed: %s; %s would not have it. To go back all the same: svc db upgrade --backup-dir %s --roll-back --discard-writes --confirm; the new data are then kept in %s, and can be dumped from there",
-		e.Lost, e.From, job.Quoted(e.Backup), e.Lost.Kept)
+		e.Lost, e.From, engine.Quoted(e.Backup), e.Lost.Kept)
 }
 
 // leftBehind says to people what a roll-back has left behind, and how to read it.
-func leftBehind(w *job.Written) []string {
+func leftBehind(w *engine.Written) []string {
 	if w == nil || len(w.Signs) == 0 {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 	"svc/assess/datadir"
 	"svc/assess/host"
 	"svc/tools/database"
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/safefile"
 	"svc/tools/upgrade/tree"
 )
@@ -43,7 +43,7 @@ type Directory struct {
 	Runs     bool     // it ran when svc came
 	Again    bool     // its program is still there: after a roll-back it runs again
 	Headroom int64    // bytes that the upgrade itself takes
-	job.Paces
+	engine.Paces
 	// Quit is the signal that stops the server in order.
 	Quit   unix.Signal
 	Undone string // where the new data go that clients may have written to
@@ -52,11 +52,11 @@ type Directory struct {
 // Dialect is what an engine does in its own way.
 type Dialect interface {
 	// Settle prepares a running server for being stopped with all it has on the disk.
-	Settle(ctx context.Context, h *job.Host) error
+	Settle(ctx context.Context, h *engine.Host) error
 	// Stock says what a directory holds, as the new server reads it.
-	Stock(ctx context.Context, h *job.Host, dir string) (Stock, error)
+	Stock(ctx context.Context, h *engine.Host, dir string) (Stock, error)
 	// Convert upgrades the files of a directory.
-	Convert(ctx context.Context, h *job.Host, dir string) error
+	Convert(ctx context.Context, h *engine.Host, dir string) error
 	// Same compares what was there with what is there now.
 	Same(before, after Stock) error
 	// Answers gives no error if the server serves.
@@ -67,7 +67,7 @@ type Dialect interface {
 type ledger interface {
 	// Counted says what the running server has counted of clients' writing since it
 	// was started.
-	Counted(ctx context.Context, h *job.Host) (signs []string, err error)
+	Counted(ctx context.Context, h *engine.Host) (signs []string, err error)
 	// ClientsData reports whether a file, by its name from the directory, is of clients' data
 	// alone: what a server writes by itself is none.
 	ClientsData(name string) bool
@@ -97,10 +97,10 @@ const (
 )
 
 // FindOut fills in what the directory and its server say.
-func (f *Directory) FindOut(h *job.Host) error {
+func (f *Directory) FindOut(h *engine.Host) error {
 	data, err := filepath.EvalSymlinks(f.Data)
 	if errors.Is(err, fs.ErrNotExist) {
-		return job.Refusef("put the old server's files there first", "%s, where the server has its data, does not exist", f.Data)
+		return engine.Refusef("put the old server's files there first", "%s, where the server has its data, does not exist", f.Data)
 	}
 	if err != nil {
 		return fmt.Errorf("looking at the data: %w", err)
@@ -109,13 +109,13 @@ func (f *Directory) FindOut(h *job.Host) error {
 	if err := errors.Join(f.refuseWithin(h.Backup), f.refuseMount(), f.refuseLeftovers()); err != nil {
 		return err
 	}
-	f.Undone = job.Unused(f.Data + ".svc-undone")
+	f.Undone = engine.Unused(f.Data + ".svc-undone")
 	if f.Inode, err = inodeOf(f.Data); err != nil {
 		return err
 	}
 	t, err := tree.List(f.Data)
 	if err != nil {
-		return job.Refusef("have every file of the database in that directory itself", "%s can't be copied as a whole: %v", f.Data, err)
+		return engine.Refusef("have every file of the database in that directory itself", "%s can't be copied as a whole: %v", f.Data, err)
 	}
 	f.Bytes = t.Bytes()
 	s, err := f.ServerIn(f.Data)
@@ -126,7 +126,7 @@ func (f *Directory) FindOut(h *job.Host) error {
 		return err
 	}
 	var sample *os.File
-	if f.Paces, sample, err = job.Measure(f.Account, f.Data, filepath.Dir(f.Data), h.Backup); err != nil {
+	if f.Paces, sample, err = engine.Measure(f.Account, f.Data, filepath.Dir(f.Data), h.Backup); err != nil {
 		return err
 	}
 	return sample.Close()
@@ -137,11 +137,11 @@ func (f *Directory) FindOut(h *job.Host) error {
 func (f *Directory) refuseAbove() error {
 	above := filepath.Dir(f.Data)
 	_, err := safefile.Directory(above)
-	if info, e := os.Stat(above); err != nil && e == nil && info.Mode().Perm()&0o022 == 0 && job.AccountOf(info) == f.Account {
+	if info, e := os.Stat(above); err != nil && e == nil && info.Mode().Perm()&0o022 == 0 && engine.AccountOf(info) == f.Account {
 		_, err = safefile.Directory(filepath.Dir(above))
 	}
 	if err != nil {
-		return job.Refusef("give it to root, and let no others write there: chown root, chmod go-w", "others could exchange the directory of the data: %v", err)
+		return engine.Refusef("give it to root, and let no others write there: chown root, chmod go-w", "others could exchange the directory of the data: %v", err)
 	}
 	return nil
 }
@@ -156,14 +156,14 @@ func (f *Directory) Still(programs ...string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("finding the data again: %w", err)
-	case f.Account != job.AccountOf(info) || f.Account == "root" || f.Account == "":
-		return job.Differs("the data belong to the account %q, not to %q", job.AccountOf(info), f.Account)
+	case f.Account != engine.AccountOf(info) || f.Account == "root" || f.Account == "":
+		return engine.Differs("the data belong to the account %q, not to %q", engine.AccountOf(info), f.Account)
 	case !slices.Contains(programs, f.Program):
-		return job.Differs("the program %q is none of a server's", f.Program)
+		return engine.Differs("the program %q is none of a server's", f.Program)
 	case f.Unit != filepath.Base(f.Unit) && f.Unit != "":
-		return job.Differs("%q is no unit", f.Unit)
+		return engine.Differs("%q is no unit", f.Unit)
 	case filepath.Clean(f.Data) != f.Data || !filepath.IsAbs(f.Data):
-		return job.Differs("%q is no directory", f.Data)
+		return engine.Differs("%q is no directory", f.Data)
 	}
 	return f.refuseAbove()
 }
@@ -175,12 +175,12 @@ func (f *Directory) owner() error {
 	if err != nil {
 		return err
 	}
-	uid, name := info.Sys().(*syscall.Stat_t).Uid, job.AccountOf(info)
+	uid, name := info.Sys().(*syscall.Stat_t).Uid, engine.AccountOf(info)
 	if name != "" && (name == f.Account || f.Runs && uid != 0) {
 		f.Account = name
 		return nil
 	}
-	return job.Refusef(fmt.Sprintf("give it to that account (chown -R %s:), or, if the server runs as another, start it on the data once", f.Account), "%s belongs to the account with the number %d, and the server's is %s", f.Data, uid, f.Account)
+	return engine.Refusef(fmt.Sprintf("give it to that account (chown -R %s:), or, if the server runs as another, start it on the data once", f.Account), "%s belongs to the account with the number %d, and the server's is %s", f.Data, uid, f.Account)
 }
 
 // refuseWithin refuses a backup directory among the data.
@@ -190,17 +190,17 @@ func (f *Directory) refuseWithin(backup string) error {
 		return fmt.Errorf("looking at the backup directory: %w", err)
 	}
 	if inside, err := filepath.Rel(f.Data, backup); err == nil && filepath.IsLocal(inside) {
-		return job.Refusef("name one elsewhere, best on another disk", "the backup directory %s is among the data that are to be backed up", backup)
+		return engine.Refusef("name one elsewhere, best on another disk", "the backup directory %s is among the data that are to be backed up", backup)
 	}
 	return nil
 }
 
 // refuseMount refuses a directory that can't be renamed.
 func (f *Directory) refuseMount() error {
-	if mounted, err := job.MountPoint(f.Data); !mounted || err != nil {
+	if mounted, err := engine.MountPoint(f.Data); !mounted || err != nil {
 		return err
 	}
-	return job.Refusef("give the data a directory within that file system: stop the server, move its files into one, and name it as the data's directory in the server's configuration",
+	return engine.Refusef("give the data a directory within that file system: stop the server, move its files into one, and name it as the data's directory in the server's configuration",
 		"%s is where a file system is mounted, so it can't be exchanged for its copy in one step", f.Data)
 }
 
@@ -208,7 +208,7 @@ func (f *Directory) refuseMount() error {
 func (f *Directory) refuseLeftovers() error {
 	for _, name := range []string{f.Next(), f.Kept()} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-			return job.Refusef("remove it, or move it elsewhere, when it is no longer wanted", "%s is there, of an earlier upgrade", name)
+			return engine.Refusef("remove it, or move it elsewhere, when it is no longer wanted", "%s is there, of an earlier upgrade", name)
 		}
 	}
 	return nil
@@ -228,11 +228,11 @@ func (f *Directory) Is(dir string) bool {
 	return err == nil && inode == f.Inode
 }
 
-// Describe is what a job of the directory is of.
-func (f *Directory) Describe(method, instance string, notes []string) job.About {
-	return job.About{
-		From: f.From, To: f.To, Instance: instance, Directory: f.Data, Method: method, Downtime: fmt.Sprintf("about %s, from step stop to the last: the time to copy %s twice and to read them three times, as a sample of this host's disks has it", job.Lasts(f.waiting()), job.Size(f.Bytes)), Waiting: f.waiting(),
-		Needs: []job.Need{{Directory: "", Bytes: f.Bytes + f.Bytes/50 + 16<<20, For: "the backup"}, {Directory: filepath.Dir(f.Data), Bytes: f.Bytes + f.Bytes/50 + f.Headroom, For: "the copy that is upgraded"}},
+// Describe is what an upgrade of the directory is of.
+func (f *Directory) Describe(method, instance string, notes []string) engine.About {
+	return engine.About{
+		From: f.From, To: f.To, Instance: instance, Directory: f.Data, Method: method, Downtime: fmt.Sprintf("about %s, from step stop to the last: the time to copy %s twice and to read them three times, as a sample of this host's disks has it", engine.Lasts(f.waiting()), engine.Size(f.Bytes)), Waiting: f.waiting(),
+		Needs: []engine.Need{{Directory: "", Bytes: f.Bytes + f.Bytes/50 + 16<<20, For: "the backup"}, {Directory: filepath.Dir(f.Data), Bytes: f.Bytes + f.Bytes/50 + f.Headroom, For: "the copy that is upgraded"}},
 		Notes: append(notes, f.notes()...),
 	}
 }
@@ -242,7 +242,7 @@ func (f *Directory) Describe(method, instance string, notes []string) job.About 
 func (f *Directory) waiting() float64 {
 	const fixed, digests = 10, 100 << 20 // seconds; bytes per second that become digests
 	data := float64(f.Bytes)
-	return fixed + data/job.Slowest(f.ReadPace, f.BackupPace) + data/job.Slowest(f.ReadPace, f.WritePace) + 3*data/job.Slowest(f.ReadPace, digests)
+	return fixed + data/engine.Slowest(f.ReadPace, f.BackupPace) + data/engine.Slowest(f.ReadPace, f.WritePace) + 3*data/engine.Slowest(f.ReadPace, digests)
 }
 
 func (f *Directory) notes() []string {
@@ -265,8 +265,8 @@ func (f *Directory) Gone() []string {
 }
 
 // Exchange are those of an upgrade.
-func (f *Directory) Exchange(h *job.Host, d Dialect) []job.Step {
-	steps := []job.Step{
+func (f *Directory) Exchange(h *engine.Host, d Dialect) []engine.Step {
+	steps := []engine.Step{
 		{Name: "stop", Cuts: f.Runs, Does: "stops the server, with everything written down, for the next boot too", Changes: true, Do: f.stopServer(h, d), Undo: f.startAgain(h, d), Holds: f.stopped},
 		{Name: "backup", Does: "copies " + f.Data + " to the backup directory, with digests", Do: f.backup(h), Undo: f.dropBackup(h), Holds: f.unchanged(h), Fills: h.Path(backupDir), Bytes: f.Bytes},
 		{Name: "verify", Does: "restores the backup beside the data, starts the new server on it in private, and takes stock", Changes: true, Do: f.verify(h, d), Undo: f.dropCopy, Holds: f.copied, Fills: f.Next(), Bytes: f.Bytes},
@@ -274,21 +274,21 @@ func (f *Directory) Exchange(h *job.Host, d Dialect) []job.Step {
 		{Name: "exchange", Does: "puts the upgraded copy in the place of the data, and keeps those as " + f.Kept(), Changes: true, Opens: true, Do: f.exchange(h), Undo: f.exchangeBack(h, d)},
 	}
 	if f.Runs {
-		steps = append(steps, job.Step{Name: "start", Serves: true, Does: "starts the new server and waits until it answers", Changes: true, Do: f.start(h, d), Undo: f.stopNew(h, d)})
+		steps = append(steps, engine.Step{Name: "start", Serves: true, Does: "starts the new server and waits until it answers", Changes: true, Do: f.start(h, d), Undo: f.stopNew(h, d)})
 	}
 	return steps
 }
 
 // ServerIn is the one that works in a directory.
-func (f *Directory) ServerIn(dir string) (*job.Server, error) {
-	s, err := job.ServerOn(dir, f.Program, f.Names)
+func (f *Directory) ServerIn(dir string) (*engine.Server, error) {
+	s, err := engine.ServerOn(dir, f.Program, f.Names)
 	if s != nil {
 		s.Quit = cmp.Or(f.Quit, unix.SIGTERM)
 	}
 	return s, err
 }
 
-func (f *Directory) stopServer(h *job.Host, d Dialect) func(context.Context) error {
+func (f *Directory) stopServer(h *engine.Host, d Dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
 		s, err := f.ServerIn(f.Data)
 		if err != nil {
@@ -311,7 +311,7 @@ func (f *Directory) stopped(context.Context) bool {
 }
 
 // startAgain starts the server that was stopped, where its program is there.
-func (f *Directory) startAgain(h *job.Host, d Dialect) func(context.Context) error {
+func (f *Directory) startAgain(h *engine.Host, d Dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := h.Release(ctx, f.Unit); err != nil {
 			return err
@@ -329,9 +329,9 @@ func (f *Directory) startAgain(h *job.Host, d Dialect) func(context.Context) err
 
 // staysUp reports whether a server goes on serving: one that a try which was cut short
 // has told to stop is waited for.
-func (f *Directory) staysUp(ctx context.Context, s *job.Server, d Dialect) bool {
+func (f *Directory) staysUp(ctx context.Context, s *engine.Server, d Dialect) bool {
 	well := 0
-	return job.Await(ctx, func(ctx context.Context) error {
+	return engine.Await(ctx, func(ctx context.Context) error {
 		if s.Ended(ctx) == nil {
 			return nil
 		}
@@ -346,7 +346,7 @@ func (f *Directory) staysUp(ctx context.Context, s *job.Server, d Dialect) bool 
 	}) == nil && s.Ended(ctx) != nil
 }
 
-func (f *Directory) backup(h *job.Host) func(context.Context) error {
+func (f *Directory) backup(h *engine.Host) func(context.Context) error {
 	return func(ctx context.Context) error {
 		t, err := tree.List(f.Data)
 		if err != nil {
@@ -360,9 +360,9 @@ func (f *Directory) backup(h *job.Host) func(context.Context) error {
 	}
 }
 
-func (f *Directory) dropBackup(h *job.Host) func(context.Context) error {
+func (f *Directory) dropBackup(h *engine.Host) func(context.Context) error {
 	return func(context.Context) error {
-		return errors.Join(job.RemoveFile(h.Path(treeFile)), os.RemoveAll(h.Path(backupDir)))
+		return errors.Join(engine.RemoveFile(h.Path(treeFile)), os.RemoveAll(h.Path(backupDir)))
 	}
 }
 
@@ -375,7 +375,7 @@ func (f *Directory) old() string {
 }
 
 // unchanged reports whether the data are still what was backed up.
-func (f *Directory) unchanged(h *job.Host) func(context.Context) bool {
+func (f *Directory) unchanged(h *engine.Host) func(context.Context) bool {
 	return func(context.Context) bool {
 		var was tree.Tree
 		now, err := tree.List(f.old())
@@ -384,7 +384,7 @@ func (f *Directory) unchanged(h *job.Host) func(context.Context) bool {
 }
 
 // restore makes the copy, from the backup, whose digests are compared.
-func (f *Directory) restore(ctx context.Context, h *job.Host) error {
+func (f *Directory) restore(ctx context.Context, h *engine.Host) error {
 	var t tree.Tree
 	if err := h.ReadFile(treeFile, &t); err != nil {
 		return err
@@ -393,7 +393,7 @@ func (f *Directory) restore(ctx context.Context, h *job.Host) error {
 	return err
 }
 
-func (f *Directory) verify(h *job.Host, d Dialect) func(context.Context) error {
+func (f *Directory) verify(h *engine.Host, d Dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := f.restore(ctx, h); err != nil {
 			return err
@@ -406,7 +406,7 @@ func (f *Directory) verify(h *job.Host, d Dialect) func(context.Context) error {
 	}
 }
 
-func (f *Directory) upgrade(h *job.Host, d Dialect) func(context.Context) error {
+func (f *Directory) upgrade(h *engine.Host, d Dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if !f.copied(ctx) { // a try that was cut short
 			if err := f.restore(ctx, h); err != nil {
@@ -432,7 +432,7 @@ func (f *Directory) upgrade(h *job.Host, d Dialect) func(context.Context) error 
 // and their programs then say all kinds of things.
 func (f *Directory) short(err error) error {
 	const little = 16 << 20
-	if d, diskErr := job.DiskOf(f.Next()); diskErr == nil && d.Free < little {
+	if d, diskErr := engine.DiskOf(f.Next()); diskErr == nil && d.Free < little {
 		return fmt.Errorf("the disk of %s has no room left: %w", f.Next(), err)
 	}
 	return err
@@ -452,7 +452,7 @@ func (f *Directory) dropCopy(context.Context) error {
 	return os.RemoveAll(f.Next())
 }
 
-func (f *Directory) exchange(h *job.Host) func(context.Context) error {
+func (f *Directory) exchange(h *engine.Host) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if !f.stopped(ctx) || !f.unchanged(h)(ctx) {
 			return fmt.Errorf("%s was changed since the backup: somebody has started the server", f.Data)
@@ -476,7 +476,7 @@ func (f *Directory) exchange(h *job.Host) func(context.Context) error {
 
 // exchangeBack puts the old data where they were and reads them whole. What took
 // their place goes aside, and stays there if clients may have written to it.
-func (f *Directory) exchangeBack(h *job.Host, d Dialect) func(context.Context) error {
+func (f *Directory) exchangeBack(h *engine.Host, d Dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if f.Is(f.Data) {
 			return nil
@@ -499,7 +499,7 @@ func (f *Directory) exchangeBack(h *job.Host, d Dialect) func(context.Context) e
 
 // aside moves the new data out of the way: as the copy that they were, or to
 // where they are kept if a server has written to them since.
-func (f *Directory) aside(h *job.Host) error {
+func (f *Directory) aside(h *engine.Host) error {
 	now, err := tree.List(f.Data)
 	if len(now) == 0 || err != nil { // killed between two renamings
 		return err
@@ -515,7 +515,7 @@ func (f *Directory) aside(h *job.Host) error {
 }
 
 // intact reads the old data and compares them with what was backed up.
-func (f *Directory) intact(ctx context.Context, h *job.Host) error {
+func (f *Directory) intact(ctx context.Context, h *engine.Host) error {
 	var t tree.Tree
 	if err := h.ReadFile(treeFile, &t); err != nil {
 		return err
@@ -526,7 +526,7 @@ func (f *Directory) intact(ctx context.Context, h *job.Host) error {
 	return nil
 }
 
-func (f *Directory) start(h *job.Host, d Dialect) func(context.Context) error {
+func (f *Directory) start(h *engine.Host, d Dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := h.Release(ctx, f.Unit); err != nil {
 			return err
@@ -537,7 +537,7 @@ func (f *Directory) start(h *job.Host, d Dialect) func(context.Context) error {
 
 // stopNew stops the server that works on the new data: svc has started it, or
 // the host has, when it came up again.
-func (f *Directory) stopNew(h *job.Host, d Dialect) func(context.Context) error {
+func (f *Directory) stopNew(h *engine.Host, d Dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := h.Hold(ctx, f.Unit); err != nil {
 			return err
@@ -546,8 +546,8 @@ func (f *Directory) stopNew(h *job.Host, d Dialect) func(context.Context) error 
 		if s == nil || err != nil || f.Is(f.Data) {
 			return err
 		}
-		// One that is just starting may never end when it is told to: see job.Command.Up.
-		_ = job.Await(ctx, func(ctx context.Context) error {
+		// One that is just starting may never end when it is told to: see engine.Command.Up.
+		_ = engine.Await(ctx, func(ctx context.Context) error {
 			if s.Ended(ctx) == nil {
 				return nil
 			}
@@ -558,20 +558,20 @@ func (f *Directory) stopNew(h *job.Host, d Dialect) func(context.Context) error 
 }
 
 // Advise says what a person can do when all is done.
-func (f *Directory) Advise(h *job.Host, look string) []string {
+func (f *Directory) Advise(h *engine.Host, look string) []string {
 	lines := []string{look}
 	if !f.Runs {
 		lines = append(lines, "the server was not running, and is not now: start it")
 	}
 	return append(lines,
-		fmt.Sprintf("the way back to the old data: `svc db upgrade --backup-dir %s --roll-back --confirm`", job.Quoted(h.Backup)),
-		fmt.Sprintf("the old data are %s, as they were. When nothing is missed: `rm -r %s`", f.Kept(), job.Quoted(f.Kept())),
-		fmt.Sprintf("the backup is %s: keep it until a backup of the new data exists, and then: `rm -r %s`", h.Path(backupDir), job.Quoted(h.Backup)))
+		fmt.Sprintf("the way back to the old data: `svc db upgrade --backup-dir %s --roll-back --confirm`", engine.Quoted(h.Backup)),
+		fmt.Sprintf("the old data are %s, as they were. When nothing is missed: `rm -r %s`", f.Kept(), engine.Quoted(f.Kept())),
+		fmt.Sprintf("the backup is %s: keep it until a backup of the new data exists, and then: `rm -r %s`", h.Path(backupDir), engine.Quoted(h.Backup)))
 }
 
 // Compare compares the new data with what they were when they took their place.
-func (f *Directory) Compare(ctx context.Context, h *job.Host, d ledger) (job.Written, error) {
-	w := job.Written{Kept: f.UndonePath(), Commands: d.DumpKept(f.UndonePath(), job.Quoted(h.Path("written")))}
+func (f *Directory) Compare(ctx context.Context, h *engine.Host, d ledger) (engine.Written, error) {
+	w := engine.Written{Kept: f.UndonePath(), Commands: d.DumpKept(f.UndonePath(), engine.Quoted(h.Path("written")))}
 	if !f.Is(f.Kept()) {
 		return w, nil // the old data are in their place
 	}
@@ -595,14 +595,14 @@ func (f *Directory) Compare(ctx context.Context, h *job.Host, d ledger) (job.Wri
 }
 
 // launch starts the server and waits until it answers.
-func (f *Directory) launch(ctx context.Context, h *job.Host, d Dialect) error {
+func (f *Directory) launch(ctx context.Context, h *engine.Host, d Dialect) error {
 	if f.Unit == "" {
-		return h.Launch(ctx, job.Command{User: f.Account, Args: f.Command}, d.Answers)
+		return h.Launch(ctx, engine.Command{User: f.Account, Args: f.Command}, d.Answers)
 	}
-	if _, err := h.Run(ctx, job.Command{Args: []string{"systemctl", "start", f.Unit}}); err != nil {
+	if _, err := h.Run(ctx, engine.Command{Args: []string{"systemctl", "start", f.Unit}}); err != nil {
 		return err
 	}
-	return job.Await(ctx, d.Answers)
+	return engine.Await(ctx, d.Answers)
 }
 
 // StatementOf is what a directory's own files state.
@@ -616,26 +616,26 @@ func StatementOf(engine, dir string) (datadir.Statement, error) {
 }
 
 // Between fills in where the data come from and where they go.
-func (f *Directory) Between(in job.Request, fromEngine, from, toEngine, installed string) error {
+func (f *Directory) Between(in engine.Request, fromEngine, from, toEngine, installed string) error {
 	old, ok := database.ParseVersion(from)
 	if !ok {
-		return job.Refusef("start the old server once on them, and stop it", "the files of %s do not state the version that wrote them", f.Data)
+		return engine.Refusef("start the old server once on them, and stop it", "the files of %s do not state the version that wrote them", f.Data)
 	}
 	version, _ := database.ParseVersion(installed)
 	f.From, f.To = database.Place{Engine: fromEngine, Version: old}, database.Place{Engine: toEngine, Version: version}
 	series, known := in.Graph.SeriesOf(f.To)
 	if !known {
-		return job.Refusef("install a version that svc knows", "the installed server is %s, which is not on record", f.To)
+		return engine.Refusef("install a version that svc knows", "the installed server is %s, which is not on record", f.To)
 	}
 	f.To.Version = series
 	own, _ := in.Graph.SeriesOf(f.From)
 	switch {
 	case in.To.Version != series:
-		return job.Refusef(fmt.Sprintf("install the server of %s first, or ask for %s", in.To.Version, series), "the server that is installed is %s %s, not %s", toEngine, installed, in.To)
+		return engine.Refusef(fmt.Sprintf("install the server of %s first, or ask for %s", in.To.Version, series), "the server that is installed is %s %s, not %s", toEngine, installed, in.To)
 	case fromEngine == toEngine && own == series:
-		return job.Refusef("nothing is to be done; for a newer version install its server first", "the data in %s are of %s already, and so is the installed server", f.Data, f.To)
+		return engine.Refusef("nothing is to be done; for a newer version install its server first", "the data in %s are of %s already, and so is the installed server", f.Data, f.To)
 	case fromEngine == toEngine && own.Compare(series) > 0:
-		return job.Refusef("install a server of the data's version or a newer one", "the data in %s are of %s, and the installed server is older: %s", f.Data, f.From, series)
+		return engine.Refusef("install a server of the data's version or a newer one", "the data in %s are of %s, and the installed server is older: %s", f.Data, f.From, series)
 	}
 	return nil
 }

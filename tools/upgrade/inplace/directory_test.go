@@ -13,7 +13,7 @@ import (
 	"github.com/matryer/is"
 	"golang.org/x/sys/unix"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 )
 
 func TestABackupIsNotMadeAmongTheData(t *testing.T) {
@@ -41,7 +41,7 @@ func TestDataAreNotMovedFromUnderAServer(t *testing.T) {
 	is := is.New(t)
 	data := filepath.Join(t.TempDir(), "data")
 	f := Directory{Data: data, Names: []string{"sleep"}, Quit: unix.SIGWINCH} // which it takes no notice of
-	h := &job.Host{Backup: t.TempDir()}
+	h := &engine.Host{Backup: t.TempDir()}
 	is.NoErr(errors.Join(os.Mkdir(f.Kept(), 0o700), os.Mkdir(data, 0o700)))
 	var err error
 	f.Inode, err = inodeOf(f.Kept())
@@ -51,7 +51,7 @@ func TestDataAreNotMovedFromUnderAServer(t *testing.T) {
 	is.NoErr(sleep.Start())
 	defer func() { _ = sleep.Wait() }()
 	defer sleep.Process.Kill()
-	is.NoErr(job.Await(t.Context(), func(context.Context) error {
+	is.NoErr(engine.Await(t.Context(), func(context.Context) error {
 		if s, err := f.ServerIn(data); s == nil {
 			return errors.Join(errors.New("there is no process"), err)
 		}

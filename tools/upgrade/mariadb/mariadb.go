@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"svc/assess/datadir"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/inplace"
-	"svc/tools/upgrade/job"
 )
 
-// Job is a MariaDB server's data, upgraded by mariadb-upgrade.
-type Job struct {
+// Upgrade is a MariaDB server's data, upgraded by mariadb-upgrade.
+type Upgrade struct {
 	inplace.Directory
 	Socket string            // of the server that clients reach
 	Places map[string]string // options that name directories within the data, by the path from there
@@ -39,12 +39,12 @@ const unset = "(No default value)"
 
 // Look asks the installed server for its configuration, and the data for their
 // version.
-func (m *Job) Look(ctx context.Context, h *job.Host, in job.Request) error {
+func (m *Upgrade) Look(ctx context.Context, h *engine.Host, in engine.Request) error {
 	if in.Instance != "" {
-		return job.Refusef("leave --instance away", "a host has one MariaDB server, as svc sees it")
+		return engine.Refusef("leave --instance away", "a host has one MariaDB server, as svc sees it")
 	}
 	if in.To.Engine != in.Engine {
-		return job.Refusef("svc db upgrade-path says what ways there are", "MariaDB's files are upgraded in their place, and %s does not read them", in.To.Engine)
+		return engine.Refusef("svc db upgrade-path says what ways there are", "MariaDB's files are upgraded in their place, and %s does not read them", in.To.Engine)
 	}
 	options, err := m.installed(ctx, h)
 	if err != nil {
@@ -67,22 +67,22 @@ func (m *Job) Look(ctx context.Context, h *job.Host, in job.Request) error {
 }
 
 // installed finds the server and gives its options, as its configuration has them.
-func (m *Job) installed(ctx context.Context, h *job.Host) (map[string]string, error) {
+func (m *Upgrade) installed(ctx context.Context, h *engine.Host) (map[string]string, error) {
 	i := slices.IndexFunc(mariadbServers, func(name string) bool {
 		_, err := os.Stat(name)
 		return err == nil
 	})
 	if i < 0 {
-		return nil, job.Refusef("install the new version's server, and keep it from being started: systemctl mask mariadb", "no MariaDB server is installed")
+		return nil, engine.Refusef("install the new version's server, and keep it from being started: systemctl mask mariadb", "no MariaDB server is installed")
 	}
 	m.Program = mariadbServers[i]
-	out, err := h.Run(ctx, job.Command{Args: []string{m.Program, "--verbose", "--help"}})
+	out, err := h.Run(ctx, engine.Command{Args: []string{m.Program, "--verbose", "--help"}})
 	if err != nil {
-		return nil, job.Refusef("take what it names out of the configuration: the new version no longer has it", "the installed server does not take its configuration: %v", err)
+		return nil, engine.Refusef("take what it names out of the configuration: the new version no longer has it", "the installed server does not take its configuration: %v", err)
 	}
 	options := mariadbOptions(out)
 	if !strings.Contains(options["version"], "MariaDB") || options["datadir"] == "" {
-		return nil, job.Refusef("MySQL is upgraded by its own server, when that starts", "%s is no MariaDB server", m.Program)
+		return nil, engine.Refusef("MySQL is upgraded by its own server, when that starts", "%s is no MariaDB server", m.Program)
 	}
 	return options, nil
 }
@@ -101,7 +101,7 @@ func mariadbOptions(out string) map[string]string {
 
 // places are the options that name directories of the server's files. Each has
 // to be within the data, where it is copied with them.
-func (m *Job) places(options map[string]string) error {
+func (m *Upgrade) places(options map[string]string) error {
 	m.Places = map[string]string{}
 	for _, name := range []string{"innodb-data-home-dir", "innodb-log-group-home-dir", "innodb-undo-directory", "aria-log-dir-path"} {
 		value := options[name]
@@ -113,12 +113,12 @@ func (m *Job) places(options map[string]string) error {
 		}
 		inside, err := filepath.Rel(options["datadir"], value)
 		if err != nil || inside == ".." || strings.HasPrefix(inside, "../") {
-			return job.Refusef("move those files into the data's directory and take the option away", "the server keeps files outside its data: %s is %s", name, value)
+			return engine.Refusef("move those files into the data's directory and take the option away", "the server keeps files outside its data: %s is %s", name, value)
 		}
 		m.Places[name] = inside
 	}
 	if strings.Contains(options["innodb-data-file-path"], "/") {
-		return job.Refusef("move those files into the data's directory", "innodb-data-file-path names other directories: %s", options["innodb-data-file-path"])
+		return engine.Refusef("move those files into the data's directory", "innodb-data-file-path names other directories: %s", options["innodb-data-file-path"])
 	}
 	if log := options["log-bin"]; filepath.IsAbs(log) {
 		m.Hints = append(m.Hints, "binary logs are at "+log+": they are not in the backup, and replicas of this server must not be older than it")
@@ -127,9 +127,9 @@ func (m *Job) places(options map[string]string) error {
 }
 
 // versions takes the version of the data from their files.
-func (m *Job) versions(in job.Request, installed string) error {
+func (m *Upgrade) versions(in engine.Request, installed string) error {
 	if _, err := os.Stat(filepath.Join(m.Data, "mysql.ibd")); err == nil {
-		return job.Refusef("dump and load: svc db upgrade-path --engine mysql", "%s is of MySQL 8.0 or newer, which MariaDB does not read", m.Data)
+		return engine.Refusef("dump and load: svc db upgrade-path --engine mysql", "%s is of MySQL 8.0 or newer, which MariaDB does not read", m.Data)
 	}
 	says, err := inplace.StatementOf("mariadb", m.Data)
 	if err != nil {
@@ -137,7 +137,7 @@ func (m *Job) versions(in job.Request, installed string) error {
 	}
 	for _, role := range says.Replication {
 		if strings.Contains(role, "replica") || strings.Contains(role, "Galera") {
-			return job.Refusef("take it out of replication first, or upgrade a replica by making it anew from its upgraded primary", "this server is a %s", role)
+			return engine.Refusef("take it out of replication first, or upgrade a replica by making it anew from its upgraded primary", "this server is a %s", role)
 		}
 		if strings.HasPrefix(role, datadir.WritesLog) {
 			m.Hints = append(m.Hints, "this server "+role+": its replicas, if it has any, have to be of the new version before it is, as none may be older than its primary. They go on by themselves then, and by the GTIDs that they have; after a roll-back those that have read what it leaves behind have to be made anew")
@@ -150,24 +150,26 @@ func (m *Job) versions(in job.Request, installed string) error {
 }
 
 // Recheck makes the command anew; the server's program is one of those that are known.
-func (m *Job) Recheck(context.Context, *job.Host) error {
+func (m *Upgrade) Recheck(context.Context, *engine.Host) error {
 	m.Command = []string{m.Program}
 	return m.Still(mariadbServers...)
 }
 
-// About says what the job is of.
-func (m *Job) About() job.About { return m.Describe(mariadbMethod, "", append(m.Gone(), m.Hints...)) }
+// About says what the upgrade is of.
+func (m *Upgrade) About() engine.About {
+	return m.Describe(mariadbMethod, "", append(m.Gone(), m.Hints...))
+}
 
 // Steps exchange the directory for its upgraded copy.
-func (m *Job) Steps(h *job.Host) []job.Step { return m.Exchange(h, m) }
+func (m *Upgrade) Steps(h *engine.Host) []engine.Step { return m.Exchange(h, m) }
 
 // Afterwards says what a person can do when all is done.
-func (m *Job) Afterwards(h *job.Host) []string {
-	return m.Advise(h, "look at it: `mariadb --socket="+job.Quoted(m.Socket)+" -e 'select version()'`, with -p where root has a password")
+func (m *Upgrade) Afterwards(h *engine.Host) []string {
+	return m.Advise(h, "look at it: `mariadb --socket="+engine.Quoted(m.Socket)+" -e 'select version()'`, with -p where root has a password")
 }
 
 // Written compares the new data with what took their place.
-func (m *Job) Written(ctx context.Context, h *job.Host) (job.Written, error) {
+func (m *Upgrade) Written(ctx context.Context, h *engine.Host) (engine.Written, error) {
 	return m.Compare(ctx, h, m)
 }
 
@@ -178,8 +180,8 @@ const mariadbCounters = `select variable_name, variable_value from information_s
 
 // Counted asks as root does over the socket. What a server has counted that was
 // started since is in its files.
-func (m *Job) Counted(ctx context.Context, h *job.Host) (signs []string, err error) {
-	out, err := h.Run(ctx, job.Command{
+func (m *Upgrade) Counted(ctx context.Context, h *engine.Host) (signs []string, err error) {
+	out, err := h.Run(ctx, engine.Command{
 		Args: []string{"mariadb", "--connect-timeout=10", "--local-infile=0", "--socket=" + m.Socket, "--batch", "--skip-column-names"},
 		Env:  []string{"HOME=/root"}, Stdin: mariadbCounters,
 	})
@@ -191,14 +193,14 @@ func (m *Job) Counted(ctx context.Context, h *job.Host) (signs []string, err err
 }
 
 // ClientsData are the files of databases, and not of the server's own ones.
-func (m *Job) ClientsData(name string) bool {
+func (m *Upgrade) ClientsData(name string) bool {
 	schema, _, inside := strings.Cut(name, "/")
 	return inside && !slices.Contains([]string{"mysql", "sys", "performance_schema"}, schema) && !strings.HasPrefix(schema, "#")
 }
 
 // DumpKept starts a server that only root and its account reach, dumps all, and stops it.
-func (m *Job) DumpKept(dir, into string) []string {
-	at := job.Quoted(dir)
+func (m *Upgrade) DumpKept(dir, into string) []string {
+	at := engine.Quoted(dir)
 	socket := "--socket=" + at + "/svc.sock"
 	return []string{
 		fmt.Sprintf("runuser -u %s -- %s --datadir=%s %s --pid-file=%[3]s/svc.pid --skip-networking --skip-grant-tables --skip-log-bin --skip-slave-start --skip-log-error --loose-wsrep-on=OFF >/dev/null 2>&1 &", m.Account, m.Program, at, socket),
@@ -211,8 +213,8 @@ func (m *Job) DumpKept(dir, into string) []string {
 // Settle has the running server purge and merge all there is to when it stops.
 // Where nobody may tell it so, it stops as it is configured to: what then is
 // missing shows when the backup is read.
-func (m *Job) Settle(ctx context.Context, h *job.Host) error {
-	_, _ = h.Run(ctx, job.Command{
+func (m *Upgrade) Settle(ctx context.Context, h *engine.Host) error {
+	_, _ = h.Run(ctx, engine.Command{
 		Args: []string{"mariadb", "--connect-timeout=10", "--local-infile=0", "--socket=" + m.Socket}, // no server gets root's files
 		Env:  []string{"HOME=/root"}, Stdin: "SET GLOBAL innodb_fast_shutdown=0;",
 	})
@@ -221,7 +223,7 @@ func (m *Job) Settle(ctx context.Context, h *job.Host) error {
 
 // privately runs the new server on a directory, for svc alone, with the server's
 // own configuration; nothing of it may reach the data that are in use.
-func (m *Job) privately(ctx context.Context, h *job.Host, dir string, use func(context.Context) error) error {
+func (m *Upgrade) privately(ctx context.Context, h *engine.Host, dir string, use func(context.Context) error) error {
 	args := []string{
 		m.Program, "--datadir=" + dir, "--socket=" + h.Private("socket"), "--pid-file=" + h.Private("pid"),
 		"--skip-networking", "--skip-grant-tables", "--skip-log-bin", "--skip-slave-start", "--skip-log-error", "--init-file=/dev/null",
@@ -230,11 +232,11 @@ func (m *Job) privately(ctx context.Context, h *job.Host, dir string, use func(c
 	for option, inside := range m.Places {
 		args = append(args, fmt.Sprintf("--%s=%s", option, filepath.Join(dir, inside)))
 	}
-	return h.ServeCopy(ctx, job.Command{User: m.Account, Args: args, Dir: dir}, func(context.Context) error { return mariadbGreets(h.Private("socket")) }, use)
+	return h.ServeCopy(ctx, engine.Command{User: m.Account, Args: args, Dir: dir}, func(context.Context) error { return mariadbGreets(h.Private("socket")) }, use)
 }
 
 // Answers gives no error if the server greets.
-func (m *Job) Answers(context.Context) error { return mariadbGreets(m.Socket) }
+func (m *Upgrade) Answers(context.Context) error { return mariadbGreets(m.Socket) }
 
 // mariadbGreets gives no error if a server greets at a socket: it does so before
 // anybody says who they are.
@@ -255,8 +257,8 @@ func mariadbGreets(socket string) error {
 var errGreeting = errors.New("not what MariaDB says first")
 
 // query asks the private server; each row is the columns that it printed.
-func (m *Job) query(ctx context.Context, h *job.Host, sql string) (rows [][]string, err error) {
-	out, err := h.Run(ctx, job.Command{
+func (m *Upgrade) query(ctx context.Context, h *engine.Host, sql string) (rows [][]string, err error) {
+	out, err := h.Run(ctx, engine.Command{
 		User:  m.Account,
 		Args:  []string{"mariadb", "--no-defaults", "--socket=" + h.Private("socket"), "--default-character-set=utf8mb4", "--batch", "--skip-column-names"},
 		Stdin: sql,
@@ -296,7 +298,7 @@ var mariadbKinds = []string{
 const ownSchemas = "'mysql', 'sys', 'information_schema', 'performance_schema'"
 
 // Stock takes a checksum and the count of every table, and of all else a digest.
-func (m *Job) Stock(ctx context.Context, h *job.Host, dir string) (inplace.Stock, error) {
+func (m *Upgrade) Stock(ctx context.Context, h *engine.Host, dir string) (inplace.Stock, error) {
 	has := inplace.Stock{}
 	err := m.privately(ctx, h, dir, func(ctx context.Context) error {
 		rows, err := m.query(ctx, h, strings.ReplaceAll(strings.Join(mariadbKinds, ";\n"), "@own", ownSchemas))
@@ -318,7 +320,7 @@ func (m *Job) Stock(ctx context.Context, h *job.Host, dir string) (inplace.Stock
 var counted = []string{"InnoDB", "MyISAM", "Aria", "ARCHIVE", "CSV", "ROCKSDB"}
 
 // tables adds every table: its engine, its count and its checksum.
-func (m *Job) tables(ctx context.Context, h *job.Host, has inplace.Stock) error {
+func (m *Upgrade) tables(ctx context.Context, h *engine.Host, has inplace.Stock) error {
 	tables, err := m.query(ctx, h, "select table_schema, table_name, ifnull(engine, 'no engine'), table_type from information_schema.tables where table_type <> 'VIEW' and table_schema not in ("+ownSchemas+")")
 	if err != nil {
 		return err
@@ -364,20 +366,20 @@ func identifier(name string) string { return "`" + strings.ReplaceAll(name, "`",
 // Convert has mariadb-upgrade bring the server's own tables, and those that have
 // to, to the new form. Distributions run it as root, and the note that it leaves among
 // the data is root's then: it is removed from the copy, and made anew by the account.
-func (m *Job) Convert(ctx context.Context, h *job.Host, dir string) error {
+func (m *Upgrade) Convert(ctx context.Context, h *engine.Host, dir string) error {
 	for _, note := range datadir.UpgradeNotes {
-		if err := job.RemoveFile(filepath.Join(dir, note)); err != nil {
+		if err := engine.RemoveFile(filepath.Join(dir, note)); err != nil {
 			return err
 		}
 	}
 	return m.privately(ctx, h, dir, func(ctx context.Context) error {
-		_, err := h.Run(ctx, job.Command{User: m.Account, Args: []string{"mariadb-upgrade", "--no-defaults", "--socket=" + h.Private("socket")}})
+		_, err := h.Run(ctx, engine.Command{User: m.Account, Args: []string{"mariadb-upgrade", "--no-defaults", "--socket=" + h.Private("socket")}})
 		return err
 	})
 }
 
 // Same lets accounts come in addition: newer versions have some of their own.
-func (m *Job) Same(before, after inplace.Stock) error {
+func (m *Upgrade) Same(before, after inplace.Stock) error {
 	after = maps.Clone(after)
 	maps.DeleteFunc(after, func(what, _ string) bool {
 		_, there := before[what]

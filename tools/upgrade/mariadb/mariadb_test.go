@@ -37,7 +37,7 @@ func TestMariaDBOptions(t *testing.T) {
 	is.Equal(options["version"], "11.8.6-MariaDB-0+deb13u1 from Debian")
 	is.Equal(options["log-error"], "")
 	is.Equal(options["Default"], "") // what stands before the table is none
-	m := Job{}
+	m := Upgrade{}
 	is.NoErr(m.places(options))
 	is.Equal(m.Places, map[string]string{"aria-log-dir-path": ".", "innodb-undo-directory": "undo"})
 }
@@ -50,7 +50,7 @@ func TestFilesOutsideTheDataAreRefused(t *testing.T) {
 	} {
 		options := mariadbOptions(help)
 		options[option] = value
-		m := Job{}
+		m := Upgrade{}
 		err := m.places(options)
 		is.True(err != nil) // outside
 		is.True(strings.Contains(err.Error(), "nothing was changed"))
@@ -68,7 +68,7 @@ func TestEveryTableIsCounted(t *testing.T) {
 
 func TestWhatIsMissingOrOtherIsSaid(t *testing.T) {
 	is := is.New(t)
-	m := &Job{}
+	m := &Upgrade{}
 	was := inplace.Stock{"table a": "1", "account u@h": "x"}
 	is.NoErr(m.Same(was, inplace.Stock{"table a": "1", "account u@h": "x", "account mariadb.sys@localhost": "y"}))
 	for _, now := range []inplace.Stock{{"table a": "2", "account u@h": "x"}, {"account u@h": "x"}, {"table a": "1", "account u@h": "x", "table b": "1"}} {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"svc/tools/database"
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/safefile"
 )
 
@@ -19,7 +19,7 @@ import (
 const longTime database.Version = "11.5"
 
 // refuseVersioned refuses tables with system versioning on their way over longTime.
-func (m *Job) refuseVersioned() error {
+func (m *Upgrade) refuseVersioned() error {
 	if m.From.Version.Compare(longTime) >= 0 || m.To.Version.Compare(longTime) < 0 {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (m *Job) refuseVersioned() error {
 	}
 	var found []string
 	for _, name := range names {
-		head, _, err := job.ReadAs(m.Account, name, maxDefinition)
+		head, _, err := engine.ReadAs(m.Account, name, maxDefinition)
 		if err != nil && !errors.Is(err, safefile.ErrLong) {
 			return fmt.Errorf("reading the definition of a table: %w", err)
 		}
@@ -40,7 +40,7 @@ func (m *Job) refuseVersioned() error {
 	if found == nil {
 		return nil
 	}
-	return job.Refusef("dump them with the old server (mariadb-dump --update-history, of 11.5 or newer), drop them, and load them afterwards; or go to a version before 11.5",
+	return engine.Refusef("dump them with the old server (mariadb-dump --update-history, of 11.5 or newer), drop them, and load them afterwards; or go to a version before 11.5",
 		"%d tables have system versioning, such as %s: MariaDB %s takes their rows for history until it has converted them, so that none is lost can't be proved", len(found), strings.Join(found[:min(5, len(found))], ", "), m.To.Version)
 }
 

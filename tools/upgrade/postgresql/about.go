@@ -7,30 +7,30 @@ import (
 	"strings"
 
 	"svc/tools/database"
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/postgresql/session"
 )
 
 // About says what will be done.
-func (p *Job) About() job.About {
+func (p *Upgrade) About() engine.About {
 	if p.Distribution != nil {
 		return p.Distribution.About()
 	}
 	before, downtime := p.estimate()
-	a := job.About{
+	a := engine.About{
 		From:     database.Place{Engine: "postgresql", Version: database.Version(p.Old.Version)},
 		To:       database.Place{Engine: "postgresql", Version: database.Version(p.New.Version)},
 		Instance: p.called(p.Old), Directory: p.Old.Data, Method: pgMethod, Needs: p.needs(),
 		Preparation: before, Waiting: downtime,
-		Downtime: fmt.Sprintf("about %s, from step close to step open; before that about %s while they are served", job.Lasts(downtime), job.Lasts(before)),
+		Downtime: fmt.Sprintf("about %s, from step close to step open; before that about %s while they are served", engine.Lasts(downtime), engine.Lasts(before)),
 		Notes: []string{
 			"every connection is cut when the step close begins, and not before all has been rehearsed on a copy",
 			fmt.Sprintf("%s stays as it is, stopped; %s gets its configuration, its port %d and its way to start; its data will be in %s", p.called(p.Old), p.called(p.New), p.Port, p.New.Data),
-			fmt.Sprintf("times are estimates, from %s of data and a sample of this host's disks; the rehearsal measures them, and large objects, or indexes to make again, make them longer", job.Size(p.Bytes)),
+			fmt.Sprintf("times are estimates, from %s of data and a sample of this host's disks; the rehearsal measures them, and large objects, or indexes to make again, make them longer", engine.Size(p.Bytes)),
 		},
 	}
 	if !p.Online {
-		a.Downtime = fmt.Sprintf("about %s, from step close to step open, with the rehearsal, as the server gives no copy while it serves", job.Lasts(before+downtime))
+		a.Downtime = fmt.Sprintf("about %s, from step close to step open, with the rehearsal, as the server gives no copy while it serves", engine.Lasts(before+downtime))
 		a.Waiting, a.Preparation = before+downtime, 0
 		a.Notes[0] = "every connection is cut before the rehearsal. With this it would be after it: " + p.Offline
 	}
@@ -48,7 +48,7 @@ func (p *Job) About() job.About {
 }
 
 // needs is the room that is wanted.
-func (p *Job) needs() []job.Need {
+func (p *Upgrade) needs() []engine.Need {
 	const fresh = 300 << 20 // an empty cluster with its log
 	rehearsed, made := p.Bytes, p.Bytes
 	if p.CloneBackup {
@@ -57,7 +57,7 @@ func (p *Job) needs() []job.Need {
 	if p.Clone {
 		made = p.Bytes / 20
 	}
-	return []job.Need{{Directory: "", Bytes: p.Bytes + rehearsed + 2*fresh, For: "a copy and its rehearsal"}, {Directory: job.Existing(p.New.Data), Bytes: made + fresh, For: "the new cluster"}}
+	return []engine.Need{{Directory: "", Bytes: p.Bytes + rehearsed + 2*fresh, For: "a copy and its rehearsal"}, {Directory: engine.Existing(p.New.Data), Bytes: made + fresh, For: "the new cluster"}}
 }
 
 // What steps take that do not depend on the data: servers that start and stop,
@@ -75,14 +75,14 @@ const (
 
 // estimate says for how long a cluster is prepared and for how long clients wait, in
 // seconds.
-func (p *Job) estimate() (before, downtime float64) {
+func (p *Upgrade) estimate() (before, downtime float64) {
 	data := float64(p.Bytes)
-	reading := data / job.Slowest(p.ReadPace, pgDigests*float64(min(session.MaxReaders, runtime.NumCPU())))
+	reading := data / engine.Slowest(p.ReadPace, pgDigests*float64(min(session.MaxReaders, runtime.NumCPU())))
 	copying := func(clone bool, pace float64) float64 {
 		if clone {
 			return 0
 		}
-		return data / job.Slowest(p.ReadPace, pace)
+		return data / engine.Slowest(p.ReadPace, pace)
 	}
 	defining := float64(p.Relations) / pgDefinitions
 	before = pgFixedRehearsal + defining + copying(false, p.BackupPace) + copying(p.CloneBackup, p.BackupPace) + 2*reading
@@ -90,7 +90,7 @@ func (p *Job) estimate() (before, downtime float64) {
 }
 
 // sortingNotes say which databases' indexes are made again, a line a reason.
-func (p *Job) sortingNotes() (notes []string) {
+func (p *Upgrade) sortingNotes() (notes []string) {
 	names := map[string][]string{}
 	for _, d := range p.Databases {
 		if d.Sorting != "" {

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/postgresql/session"
 )
 
@@ -15,14 +15,14 @@ const archiving = "WAL is archived: the new cluster begins another log, by anoth
 
 // Afterwards says where all is, and when it may go. Commands are in backquotes, as a
 // shell reads them.
-func (p *Job) Afterwards(h *job.Host) []string {
+func (p *Upgrade) Afterwards(h *engine.Host) []string {
 	if p.Distribution != nil {
 		return p.Distribution.Afterwards(h)
 	}
 	g := &pgRun{h, p}
 	lines := append([]string{fmt.Sprintf("PostgreSQL %s serves port %d: %s, data in %s", p.New.Version, p.Port, p.called(p.New), p.New.Data)}, session.Resorted(h)...)
 	lines = append(lines,
-		fmt.Sprintf("the old cluster is in %s as it was, stopped. The way back to it: `svc db upgrade --backup-dir %s --roll-back --confirm`; what was written since is said then, and the new cluster set aside as %s", p.Old.Data, job.Quoted(h.Backup), p.aside()),
+		fmt.Sprintf("the old cluster is in %s as it was, stopped. The way back to it: `svc db upgrade --backup-dir %s --roll-back --confirm`; what was written since is said then, and the new cluster set aside as %s", p.Old.Data, engine.Quoted(h.Backup), p.aside()),
 		fmt.Sprintf("a copy of the old cluster, from when this began, is in %s: it was upgraded in the rehearsal, and a server of PostgreSQL %s reads it", h.Path("copy", "data"), p.Old.Version))
 	lines = append(lines, g.extensions()...)
 	if p.Archives {
@@ -41,7 +41,7 @@ func (g *pgRun) cleaning() []string {
 	lines := []string{
 		"programs and people should have a look first. When nobody wants to go back, after some days:",
 		"`" + p.layout().drop(p.Old, p.Name) + "`",
-		"`rm -r " + job.Quoted(g.Backup) + "`",
+		"`rm -r " + engine.Quoted(g.Backup) + "`",
 	}
 	users, err := g.users()
 	switch {
@@ -71,5 +71,5 @@ func (g *pgRun) extensions() []string {
 		}
 	}
 	return []string{fmt.Sprintf("extensions of %s are still in the old version's form: `runuser -u %s -- %s -X -h %s -p %d -U %s -d template1 -f %s`",
-		strings.Join(of, ", "), g.p.Owner, g.p.New.Client("psql"), job.Quoted(g.p.Socket), g.p.Port, g.p.Superuser, job.Quoted(name))}
+		strings.Join(of, ", "), g.p.Owner, g.p.New.Client("psql"), engine.Quoted(g.p.Socket), g.p.Port, g.p.Superuser, engine.Quoted(name))}
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/postgresql/session"
 )
 
@@ -70,7 +70,7 @@ func (g *pgRun) ask(ctx context.Context, live session.Session, control func(vers
 	})
 	states, err := session.Query[pgState](ctx, live, "template1", fmt.Sprintf(pgAsk, pgLocale[i].sql))
 	if err != nil || len(states) != 1 {
-		return job.Refusef("let it in over the local socket, as Debian does: local all "+p.Owner+" peer", "the account %s can't ask the server: %v", p.Owner, err)
+		return engine.Refusef("let it in over the local socket, as Debian does: local all "+p.Owner+" peer", "the account %s can't ask the server: %v", p.Owner, err)
 	}
 	state := states[0]
 	p.Superuser, p.Socket, p.Archives, p.Alone = state.Superuser, state.Socket, state.Archives, state.Alone
@@ -105,8 +105,8 @@ func (s pgState) initdb(c session.Cluster) []string {
 }
 
 // refuse says what of the server's state stands in the way.
-func (s pgState) refuse(p *Job) error {
-	var refused job.Refusals
+func (s pgState) refuse(p *Upgrade) error {
+	var refused engine.Refusals
 	for _, c := range []struct {
 		bad           bool
 		what, instead string
@@ -119,10 +119,10 @@ func (s pgState) refuse(p *Job) error {
 		{s.Prepared > 0, fmt.Sprintf("%d prepared transactions are open", s.Prepared), "commit or roll back what pg_prepared_xacts lists"},
 		{s.Spaces > 0, fmt.Sprintf("%d tablespaces are there, whose files are outside the cluster", s.Spaces), "move what they hold: alter table … set tablespace pg_default, then drop tablespace"},
 		{s.Hidden > 0, fmt.Sprintf("%d databases let nobody connect", s.Hidden), "alter database … allow_connections true"},
-		{!job.Safe.MatchString(s.Superuser), "the first superuser's name has more than letters and digits", "alter role … rename to postgres"},
+		{!engine.Safe.MatchString(s.Superuser), "the first superuser's name has more than letters and digits", "alter role … rename to postgres"},
 	} {
 		if c.bad {
-			refused = append(refused, job.Refusal{What: c.what, Instead: c.instead})
+			refused = append(refused, engine.Refusal{What: c.what, Instead: c.instead})
 		}
 	}
 	if refused == nil {
@@ -145,10 +145,10 @@ func (g *pgRun) askDatabases(ctx context.Context, live session.Session, control 
 		return 0, err
 	}
 	g.p.Relations = 0
-	var refused job.Refusals
+	var refused engine.Refusals
 	for i, d := range g.p.Databases {
 		if strings.ContainsAny(d.Name, "\n\r") {
-			refused = append(refused, job.Refusal{What: fmt.Sprintf("the name of database %q has a newline, which pg_upgrade does not take", d.Name), Instead: "alter database … rename to …"})
+			refused = append(refused, engine.Refusal{What: fmt.Sprintf("the name of database %q has a newline, which pg_upgrade does not take", d.Name), Instead: "alter database … rename to …"})
 		}
 		if g.p.Databases[i].Sorting, err = live.Sorting(ctx, d.Name); err != nil {
 			return 0, fmt.Errorf("asking by what database %s is sorted: %w", d.Name, err)
@@ -177,11 +177,11 @@ func (g *pgRun) askDatabases(ctx context.Context, live session.Session, control 
 
 // lacks refuses an extension that a version does not have, as its control file
 // tells.
-func lacks(name, extension, version, control string) *job.Refusal {
+func lacks(name, extension, version, control string) *engine.Refusal {
 	if _, err := os.Stat(control); err == nil {
 		return nil
 	}
-	return &job.Refusal{
+	return &engine.Refusal{
 		What:    fmt.Sprintf("database %s has the extension %s, which PostgreSQL %s lacks here: there is no %s", name, extension, version, control),
 		Instead: fmt.Sprintf("install its package for PostgreSQL %s, or drop the extension", version),
 	}

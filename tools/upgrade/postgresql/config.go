@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"svc/assess/conf"
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/postgresql/session"
 )
 
@@ -90,7 +90,7 @@ const (
 // it. Where it is among the data, their names tell it apart.
 func (g configuration) files(dir string) (names []string, err error) {
 	inData := isCluster(dir)
-	err = job.Acting(g.p.Owner, dir, func() error {
+	err = engine.Acting(g.p.Owner, dir, func() error {
 		return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
@@ -113,7 +113,7 @@ func (g configuration) files(dir string) (names []string, err error) {
 // copyConfig copies a file with its owner and mode; settings are adapted. What the
 // account can't read is none of its server's.
 func (g configuration) copyConfig(from, to string, a adaption) error {
-	b, st, err := job.ReadAs(g.p.Owner, from, maxConfigFile)
+	b, st, err := engine.ReadAs(g.p.Owner, from, maxConfigFile)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil
 	}
@@ -123,16 +123,16 @@ func (g configuration) copyConfig(from, to string, a adaption) error {
 	if strings.HasSuffix(to, ".conf") {
 		b = []byte(a.text(string(b)))
 	}
-	if err := job.MakeFolderAs(g.p.Owner, filepath.Dir(to), 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // such as conf.d
+	if err := engine.MakeFolderAs(g.p.Owner, filepath.Dir(to), 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // such as conf.d
 		return err
 	}
-	return job.PutAs(g.p.Owner, to, b, st)
+	return engine.PutAs(g.p.Owner, to, b, st)
 }
 
 // replace writes a file anew, with the owner and the mode that it has, where its
 // text changes.
 func (g configuration) replace(name string, change func(text string) string) error {
-	b, st, err := job.ReadAs(g.p.Owner, name, maxConfigFile)
+	b, st, err := engine.ReadAs(g.p.Owner, name, maxConfigFile)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (g configuration) replace(name string, change func(text string) string) err
 	if text == string(b) {
 		return nil
 	}
-	if err := job.PutAs(g.p.Owner, name, []byte(text), st); err != nil {
+	if err := engine.PutAs(g.p.Owner, name, []byte(text), st); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return nil

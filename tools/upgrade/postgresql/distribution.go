@@ -14,8 +14,8 @@ import (
 
 	"svc/assess/datadir"
 	"svc/tools/database"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/inplace"
-	"svc/tools/upgrade/job"
 	"svc/tools/upgrade/postgresql/session"
 	"svc/tools/upgrade/safefile"
 )
@@ -49,17 +49,17 @@ func (m *pgDistribution) made() string { return m.Data + ".svc-made" }
 
 // lookDistribution looks at the cluster of the distribution's own packages: no
 // other layout is here.
-func (p *Job) lookDistribution(ctx context.Context, h *job.Host, in job.Request) (err error) {
+func (p *Upgrade) lookDistribution(ctx context.Context, h *engine.Host, in engine.Request) (err error) {
 	m := &pgDistribution{Directory: inplace.Directory{
 		Data: pgData, Account: "postgres", Names: []string{"postgres", "postmaster"}, Program: filepath.Join(pgBin, "postgres"), Quit: unix.SIGINT,
 	}}
-	if job.SystemdRuns() {
+	if engine.SystemdRuns() {
 		if m.Data, err = pgDataOf(ctx, h, pgUnit, m.Data); err != nil {
 			return err
 		}
 	}
 	if !isCluster(m.Data) {
-		return job.Refusef("what is elsewhere: svc db upgrade-path says how",
+		return engine.Refusef("what is elsewhere: svc db upgrade-path says how",
 			"this host has no cluster in the layout of Debian's postgresql-common, none in that of PostgreSQL's own packages for Red Hat and the like (/usr/pgsql-13, with postgresql-13.service), and none in that of Red Hat's (%s, with %s)", m.Data, pgUnit)
 	}
 	if err := m.look(ctx, h, in); err != nil {
@@ -70,9 +70,9 @@ func (p *Job) lookDistribution(ctx context.Context, h *job.Host, in job.Request)
 }
 
 // look reads the cluster's files; no server is run on them.
-func (m *pgDistribution) look(ctx context.Context, h *job.Host, in job.Request) error {
+func (m *pgDistribution) look(ctx context.Context, h *engine.Host, in engine.Request) error {
 	if in.Instance != "" {
-		return job.Refusef("leave --instance away", "the distribution's own packages have one cluster")
+		return engine.Refusef("leave --instance away", "the distribution's own packages have one cluster")
 	}
 	says, err := inplace.StatementOf("postgresql", m.Data)
 	if err != nil {
@@ -87,12 +87,12 @@ func (m *pgDistribution) look(ctx context.Context, h *job.Host, in job.Request) 
 	if err := m.refuse(says); err != nil {
 		return err
 	}
-	if err := job.Enterable(ctx, h, m.Account); err != nil {
+	if err := engine.Enterable(ctx, h, m.Account); err != nil {
 		return err
 	}
 	m.Headroom = m.Bytes/4 + 512<<20 // an empty cluster, indexes that are made again, and their log
 	m.Command = []string{m.Program, "-D", m.Data}
-	if m.Runs = job.Enabled(ctx, h, pgUnit); m.Runs {
+	if m.Runs = engine.Enabled(ctx, h, pgUnit); m.Runs {
 		m.Unit = pgUnit
 	}
 	return m.address(ctx, h)
@@ -104,12 +104,12 @@ func pgVersions(from, to string) (older, newer session.Cluster) {
 }
 
 // versions finds which release wrote the data, and which is installed.
-func (m *pgDistribution) versions(ctx context.Context, h *job.Host, in job.Request, from string) error {
+func (m *pgDistribution) versions(ctx context.Context, h *engine.Host, in engine.Request, from string) error {
 	m.Old, m.New = pgVersions(from, string(in.To.Version))
-	if !job.Safe.MatchString(from + m.Data) {
-		return job.Refusef("move it to "+pgData, "%s has signs in its name that a shell would not read as they are", m.Data)
+	if !engine.Safe.MatchString(from + m.Data) {
+		return engine.Refusef("move it to "+pgData, "%s has signs in its name that a shell would not read as they are", m.Data)
 	}
-	out, err := h.Run(ctx, job.Command{Args: []string{m.Program, "--version"}})
+	out, err := h.Run(ctx, engine.Command{Args: []string{m.Program, "--version"}})
 	installed := strings.TrimPrefix(strings.TrimSpace(out), "postgres (PostgreSQL) ")
 	if err == nil && strings.HasPrefix(installed+".", from+".") {
 		others, err := m.others()
@@ -117,14 +117,14 @@ func (m *pgDistribution) versions(ctx context.Context, h *job.Host, in job.Reque
 		case err != nil:
 			return fmt.Errorf("what else has its server from %s can't be told: %w", m.Program, err)
 		case len(others) > 0:
-			return job.Refusef("have these served by programs of their own first, as in a container, or remove them",
+			return engine.Refusef("have these served by programs of their own first, as in a container, or remove them",
 				"the distribution's own packages have one release at a time, and these have their server from them too, and would not start again once PostgreSQL %s is installed: %s", in.To.Version, strings.Join(others, ", "))
 		}
-		return job.Refusef(fmt.Sprintf("install that of %[1]s, which leaves the data as they are: systemctl stop postgresql; dnf module switch-to postgresql:%[1]s; dnf install postgresql-server postgresql-contrib postgresql-upgrade", in.To.Version),
+		return engine.Refusef(fmt.Sprintf("install that of %[1]s, which leaves the data as they are: systemctl stop postgresql; dnf module switch-to postgresql:%[1]s; dnf install postgresql-server postgresql-contrib postgresql-upgrade", in.To.Version),
 			"the server that is installed is still that of the data, PostgreSQL %s, and the distribution's own packages have one at a time", from)
 	}
 	if v, ok := database.ParseVersion(from); ok && v.Compare(pgOldest) < 0 {
-		return job.Refusef("copy the data elsewhere, and use the distribution's own way: postgresql-setup --upgrade", "svc asks servers from PostgreSQL %s on, and the data are of %s", pgOldest, from)
+		return engine.Refusef("copy the data elsewhere, and use the distribution's own way: postgresql-setup --upgrade", "svc asks servers from PostgreSQL %s on, and the data are of %s", pgOldest, from)
 	}
 	err = errors.Join(missing(m.Old, "dnf install postgresql-upgrade, which has the old release's server", "postgres", "pg_ctl", "pg_controldata"),
 		missing(m.New, "dnf install postgresql-server postgresql-contrib postgresql-upgrade", newPrograms...))
@@ -161,7 +161,7 @@ func servedBy(program, but string) (clusters []string, err error) {
 	err = eachFrom(filepath.Dir(program), func(proc, found string) {
 		cwd := filepath.Join(proc, "cwd")
 		data, err := os.Readlink(cwd)
-		if err != nil || found != program || job.SameDir(cwd, but) {
+		if err != nil || found != program || engine.SameDir(cwd, but) {
 			return
 		}
 		if name := "the cluster in " + data; !slices.Contains(clusters, name) {
@@ -175,7 +175,7 @@ func servedBy(program, but string) (clusters []string, err error) {
 func missing(c session.Cluster, install string, programs ...string) error {
 	for _, name := range programs {
 		if _, err := os.Stat(c.Program(name)); err != nil {
-			return job.Refusef(install, "%s is missing", c.Program(name))
+			return engine.Refusef(install, "%s is missing", c.Program(name))
 		}
 	}
 	return nil
@@ -183,17 +183,17 @@ func missing(c session.Cluster, install string, programs ...string) error {
 
 // refuse says what of the cluster's files stands in the way.
 func (m *pgDistribution) refuse(says datadir.Statement) error {
-	var refused job.Refusals
+	var refused engine.Refusals
 	if m.Runs {
-		refused = append(refused, job.Refusal{What: "a server runs on " + m.Data + ", whose program is no longer installed: once stopped, svc could not start it again", Instead: "stop it yourself: systemctl stop postgresql"})
+		refused = append(refused, engine.Refusal{What: "a server runs on " + m.Data + ", whose program is no longer installed: once stopped, svc could not start it again", Instead: "stop it yourself: systemctl stop postgresql"})
 	} else if says.State != "shut down" {
-		refused = append(refused, job.Refusal{
+		refused = append(refused, engine.Refusal{
 			What:    fmt.Sprintf("the cluster was not shut down in order, but is %q", says.State),
 			Instead: fmt.Sprintf("have the old server do it: runuser -u %s -- sh -c '%[2]s -D %[3]s -w start && %[2]s -D %[3]s stop'", m.Account, m.Old.Program("pg_ctl"), m.Data),
 		})
 	}
 	for _, role := range says.Replication {
-		refused = append(refused, job.Refusal{What: "the cluster is a " + role, Instead: "upgrade the primary, drop the slots, and make replicas again"})
+		refused = append(refused, engine.Refusal{What: "the cluster is a " + role, Instead: "upgrade the primary, drop the slots, and make replicas again"})
 	}
 	for _, d := range says.Databases {
 		for _, e := range d.Extensions {
@@ -203,7 +203,7 @@ func (m *pgDistribution) refuse(says datadir.Statement) error {
 		}
 	}
 	if _, err := os.Lstat(m.made()); err == nil {
-		refused = append(refused, job.Refusal{What: m.made() + " is there, of an earlier upgrade", Instead: "remove it, or move it elsewhere, when it is no longer wanted"})
+		refused = append(refused, engine.Refusal{What: m.made() + " is there, of an earlier upgrade", Instead: "remove it, or move it elsewhere, when it is no longer wanted"})
 	}
 	if refused == nil {
 		return nil
@@ -219,10 +219,10 @@ func (m *pgDistribution) control(_, extension string) string {
 // address asks the old server's configuration where clients reach it, by another
 // name of the data's directory: where the configuration gives it one, that of a
 // copy would lead to the data themselves.
-func (m *pgDistribution) address(ctx context.Context, h *job.Host) (err error) {
+func (m *pgDistribution) address(ctx context.Context, h *engine.Host) (err error) {
 	data := filepath.Join("/proc/self/root", m.Data)
 	says := func(setting string) string {
-		out, e := h.Run(ctx, job.Command{User: m.Account, Args: []string{m.Old.Program("postgres"), "-D", data, "-C", setting}})
+		out, e := h.Run(ctx, engine.Command{User: m.Account, Args: []string{m.Old.Program("postgres"), "-D", data, "-C", setting}})
 		err = errors.Join(err, e)
 		return strings.TrimSpace(out)
 	}
@@ -231,9 +231,9 @@ func (m *pgDistribution) address(ctx context.Context, h *job.Host) (err error) {
 	named := says("data_directory") != data
 	switch {
 	case err != nil:
-		return job.Refusef("mend what it names", "the old server does not take its configuration: %v", err)
+		return engine.Refusef("mend what it names", "the old server does not take its configuration: %v", err)
 	case named:
-		return job.Refusef("take it out: the unit says where the data are", "the configuration sets data_directory")
+		return engine.Refusef("take it out: the unit says where the data are", "the configuration sets data_directory")
 	}
 	return nil
 }
@@ -242,20 +242,20 @@ func (m *pgDistribution) address(ctx context.Context, h *job.Host) (err error) {
 func (m *pgDistribution) recheck() error {
 	m.Old, m.New = pgVersions(m.Old.Version, m.New.Version)
 	m.Command = []string{m.Program, "-D", m.Data}
-	if !job.Safe.MatchString(m.Old.Version + m.New.Version + m.Data) {
-		return job.Differs("%q is no way of versions in %q", m.Old.Version+" → "+m.New.Version, m.Data)
+	if !engine.Safe.MatchString(m.Old.Version + m.New.Version + m.Data) {
+		return engine.Differs("%q is no way of versions in %q", m.Old.Version+" → "+m.New.Version, m.Data)
 	}
 	return m.Still(filepath.Join(pgBin, "postgres"))
 }
 
-func (m *pgDistribution) About() job.About {
+func (m *pgDistribution) About() engine.About {
 	return m.Describe(pgMethod, "", []string{
 		fmt.Sprintf("after a roll-back the data are as they are now, which the installed release does not serve: what brings PostgreSQL %s's service back is `dnf module switch-to postgresql:%[1]s; systemctl start postgresql`, or where that release has no module, as the first of an EL 9, `dnf module reset postgresql; dnf distro-sync postgresql 'postgresql-*'; systemctl start postgresql`", m.Old.Version),
 		"indexes on text are made again where the new server's library has another version than the one by which they were sorted",
 	})
 }
 
-func (m *pgDistribution) Steps(h *job.Host) []job.Step {
+func (m *pgDistribution) Steps(h *engine.Host) []engine.Step {
 	m.host = h
 	g := m.run(h)
 	steps := m.Exchange(h, m)
@@ -280,18 +280,18 @@ func (m *pgDistribution) Steps(h *job.Host) []job.Step {
 	return g.settledAll(steps)
 }
 
-func (m *pgDistribution) Afterwards(h *job.Host) []string {
+func (m *pgDistribution) Afterwards(h *engine.Host) []string {
 	return append(m.Advise(h, fmt.Sprintf("look at it: psql -p %d; what the extensions' own scripts say is in %s", m.Port, h.Path("pg_upgrade"))), session.Resorted(h)...)
 }
 
 // run is the way of the copy into the new cluster.
-func (m *pgDistribution) run(h *job.Host) *pgRun {
-	p := &Job{Owner: m.Account, Superuser: m.Account, Old: m.Old.At(m.Next()), New: m.New.At(m.made()), Port: m.Port, Socket: m.Socket}
+func (m *pgDistribution) run(h *engine.Host) *pgRun {
+	p := &Upgrade{Owner: m.Account, Superuser: m.Account, Old: m.Old.At(m.Next()), New: m.New.At(m.made()), Port: m.Port, Socket: m.Socket}
 	return &pgRun{h, p}
 }
 
 // informed is a run that knows what the old server said.
-func (m *pgDistribution) informed(h *job.Host) (*pgRun, error) {
+func (m *pgDistribution) informed(h *engine.Host) (*pgRun, error) {
 	var said pgAnswers
 	if err := h.ReadFile(pgAsked, &said); err != nil {
 		return nil, err
@@ -302,11 +302,11 @@ func (m *pgDistribution) informed(h *job.Host) (*pgRun, error) {
 }
 
 // Settle does nothing: no server runs.
-func (m *pgDistribution) Settle(context.Context, *job.Host) error { return nil }
+func (m *pgDistribution) Settle(context.Context, *engine.Host) error { return nil }
 
 // Stock takes the checksums of a cluster, by the server that it is of; the old
 // one says first what is to be known of it.
-func (m *pgDistribution) Stock(ctx context.Context, h *job.Host, dir string) (has inplace.Stock, err error) {
+func (m *pgDistribution) Stock(ctx context.Context, h *engine.Host, dir string) (has inplace.Stock, err error) {
 	version, _, err := safefile.Read(filepath.Join(dir, "PG_VERSION"), 100)
 	if err != nil {
 		return nil, err
@@ -344,13 +344,13 @@ func (m *pgDistribution) ask(ctx context.Context, g *pgRun, s session.Session) e
 }
 
 // Convert makes the new cluster from a copy, which it takes the place of.
-func (m *pgDistribution) Convert(ctx context.Context, h *job.Host, dir string) error {
+func (m *pgDistribution) Convert(ctx context.Context, h *engine.Host, dir string) error {
 	g, err := m.informed(h)
 	if err != nil {
 		return err
 	}
 	c := g.p.New
-	if err := errors.Join(os.RemoveAll(c.Data), job.MakeFolderAs(m.Account, c.Data, 0o700)); err != nil {
+	if err := errors.Join(os.RemoveAll(c.Data), engine.MakeFolderAs(m.Account, c.Data, 0o700)); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context) error{
@@ -367,10 +367,10 @@ func (m *pgDistribution) Convert(ctx context.Context, h *job.Host, dir string) e
 }
 
 // Written compares the new cluster with what it was when svc alone had been in it.
-func (m *pgDistribution) Written(ctx context.Context, h *job.Host) (job.Written, error) {
-	p := &Job{Owner: m.Account, Superuser: m.Account, New: m.New.At(m.Data), Port: m.Port, Socket: m.Socket, Aside: m.UndonePath()}
+func (m *pgDistribution) Written(ctx context.Context, h *engine.Host) (engine.Written, error) {
+	p := &Upgrade{Owner: m.Account, Superuser: m.Account, New: m.New.At(m.Data), Port: m.Port, Socket: m.Socket, Aside: m.UndonePath()}
 	g := &pgRun{h, p}
-	w := job.Written{Kept: p.aside(), Commands: newCluster{g}.dumpKept()}
+	w := engine.Written{Kept: p.aside(), Commands: newCluster{g}.dumpKept()}
 	if !m.Is(m.Kept()) {
 		return w, nil // the old data are in their place
 	}

@@ -12,14 +12,14 @@ import (
 	"strings"
 	"syscall"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/postgresql/session"
 )
 
 // layout is how a distribution keeps clusters of PostgreSQL on a host.
 type layout interface {
 	// find lists the clusters that are here; none where the layout is not this one.
-	find(ctx context.Context, h *job.Host) ([]foundCluster, error)
+	find(ctx context.Context, h *engine.Host) ([]foundCluster, error)
 	// place says where a cluster's things are, and where those of one that is made
 	// from it will be.
 	place(old foundCluster, to string) (from, new session.Cluster)
@@ -31,7 +31,7 @@ type layout interface {
 	// never is how a cluster does not start.
 	never() string
 	// serve starts or stops a cluster for its clients.
-	serve(action string, c session.Cluster, name string) job.Command
+	serve(action string, c session.Cluster, name string) engine.Command
 	// create makes the new cluster, empty; log is the file that it has outside its own
 	// folders, empty where there is none.
 	create(ctx context.Context, g *pgRun) error
@@ -60,8 +60,8 @@ func instance(version, name string) string { return strings.TrimSuffix(version+"
 // clusters of each version.
 type debianLayout struct{}
 
-func (debianLayout) find(ctx context.Context, h *job.Host) ([]foundCluster, error) {
-	out, err := h.Run(ctx, job.Command{Args: []string{"pg_lsclusters", "-h"}})
+func (debianLayout) find(ctx context.Context, h *engine.Host) ([]foundCluster, error) {
+	out, err := h.Run(ctx, engine.Command{Args: []string{"pg_lsclusters", "-h"}})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !strings.Contains(err.Error(), "executable file not found") {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func parseClusters(text string) (all []foundCluster) {
 			continue
 		}
 		port, err := strconv.Atoi(f[2])
-		if err == nil && job.Safe.MatchString(f[0]+f[1]+f[5]) {
+		if err == nil && engine.Safe.MatchString(f[0]+f[1]+f[5]) {
 			all = append(all, foundCluster{version: f[0], name: f[1], port: port, status: f[3], owner: f[4], data: f[5]})
 		}
 	}
@@ -101,9 +101,9 @@ func besideLinked(old foundCluster, to, usual string) string {
 	if err != nil || behind == filepath.Clean(old.data) {
 		return usual
 	}
-	from, err := job.DiskOf(behind)
-	above, aboveErr := job.DiskOf(filepath.Dir(behind)) // a disk that is mounted there has no place beside it
-	there, thereErr := job.DiskOf(job.Existing(usual))
+	from, err := engine.DiskOf(behind)
+	above, aboveErr := engine.DiskOf(filepath.Dir(behind)) // a disk that is mounted there has no place beside it
+	there, thereErr := engine.DiskOf(engine.Existing(usual))
 	if errors.Join(err, aboveErr, thereErr) != nil || from.Device == there.Device || from.Device != above.Device {
 		return usual
 	}
@@ -111,7 +111,7 @@ func besideLinked(old foundCluster, to, usual string) string {
 	if data == behind {
 		data += "-" + to
 	}
-	if !job.Safe.MatchString(data) {
+	if !engine.Safe.MatchString(data) {
 		return usual
 	}
 	return data
@@ -134,8 +134,8 @@ func (debianLayout) setStart(ctx context.Context, g *pgRun, c session.Cluster, h
 
 func (debianLayout) never() string { return "manual\n" }
 
-func (debianLayout) serve(action string, c session.Cluster, name string) job.Command {
-	return job.Command{Args: []string{"pg_ctlcluster", c.Version, name, action}}
+func (debianLayout) serve(action string, c session.Cluster, name string) engine.Command {
+	return engine.Command{Args: []string{"pg_ctlcluster", c.Version, name, action}}
 }
 
 func (debianLayout) create(ctx context.Context, g *pgRun) error {
@@ -143,7 +143,7 @@ func (debianLayout) create(ctx context.Context, g *pgRun) error {
 	if err := g.initdbAnew(ctx, p.New); err != nil {
 		return err
 	}
-	return g.do(ctx, job.Command{Args: []string{"pg_createcluster", "-u", p.Owner, "-d", p.New.Data, "-p", strconv.Itoa(p.Port), "--start-conf", "manual", p.New.Version, p.Name}})
+	return g.do(ctx, engine.Command{Args: []string{"pg_createcluster", "-u", p.Owner, "-d", p.New.Data, "-p", strconv.Itoa(p.Port), "--start-conf", "manual", p.New.Version, p.Name}})
 }
 
 func (debianLayout) log(version, name string) string {
@@ -173,7 +173,7 @@ func (pgdgLayout) unit(version string) string { return "postgresql-" + version +
 
 func (pgdgLayout) bin(version string) string { return filepath.Join("/usr/pgsql-"+version, "bin") }
 
-func (l pgdgLayout) find(ctx context.Context, h *job.Host) (all []foundCluster, err error) {
+func (l pgdgLayout) find(ctx context.Context, h *engine.Host) (all []foundCluster, err error) {
 	programs, err := filepath.Glob(l.bin("*") + "/postgres")
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (l pgdgLayout) find(ctx context.Context, h *job.Host) (all []foundCluster, 
 		if err != nil {
 			return nil, err
 		}
-		if isCluster(c.data) && job.Safe.MatchString(version+c.data) {
+		if isCluster(c.data) && engine.Safe.MatchString(version+c.data) {
 			all = append(all, c)
 		}
 	}
@@ -192,7 +192,7 @@ func (l pgdgLayout) find(ctx context.Context, h *job.Host) (all []foundCluster, 
 }
 
 // found is a version's cluster, as its unit and the files of its server have it.
-func (l pgdgLayout) found(ctx context.Context, h *job.Host, version string) (c foundCluster, err error) {
+func (l pgdgLayout) found(ctx context.Context, h *engine.Host, version string) (c foundCluster, err error) {
 	c = foundCluster{version: version, status: "down"}
 	if c.data, err = pgDataOf(ctx, h, l.unit(version), filepath.Join("/var/lib/pgsql", version, "data")); err != nil {
 		return c, err
@@ -223,20 +223,20 @@ func (pgdgLayout) control(version, extension string) string {
 }
 
 func (l pgdgLayout) starts(ctx context.Context, g *pgRun, c session.Cluster) (string, error) {
-	if job.Enabled(ctx, g.Host, l.unit(c.Version)) {
+	if engine.Enabled(ctx, g.Host, l.unit(c.Version)) {
 		return "enable", nil
 	}
 	return l.never(), nil
 }
 
 func (l pgdgLayout) setStart(ctx context.Context, g *pgRun, c session.Cluster, how string) error {
-	return g.do(ctx, job.Command{Args: []string{"systemctl", how, l.unit(c.Version)}})
+	return g.do(ctx, engine.Command{Args: []string{"systemctl", how, l.unit(c.Version)}})
 }
 
 func (pgdgLayout) never() string { return "disable" }
 
-func (l pgdgLayout) serve(action string, c session.Cluster, _ string) job.Command {
-	return job.Command{Args: []string{"systemctl", action, l.unit(c.Version)}}
+func (l pgdgLayout) serve(action string, c session.Cluster, _ string) engine.Command {
+	return engine.Command{Args: []string{"systemctl", action, l.unit(c.Version)}}
 }
 
 // create makes the cluster where the unit expects it: another place than that of
@@ -261,7 +261,7 @@ func (pgdgLayout) install(version string) string {
 }
 
 func (l pgdgLayout) drop(c session.Cluster, _ string) string {
-	return fmt.Sprintf("systemctl disable --now %s; rm -r %s", l.unit(c.Version), job.Quoted(c.Data))
+	return fmt.Sprintf("systemctl disable --now %s; rm -r %s", l.unit(c.Version), engine.Quoted(c.Data))
 }
 
 func (pgdgLayout) uninstall(version string) string {
@@ -269,10 +269,10 @@ func (pgdgLayout) uninstall(version string) string {
 }
 
 // pgDataOf is where a unit of systemd has its data.
-func pgDataOf(ctx context.Context, h *job.Host, unit, usual string) (string, error) {
-	out, err := h.Run(ctx, job.Command{Args: []string{"systemctl", "show", "--value", "--property=Environment", unit}})
+func pgDataOf(ctx context.Context, h *engine.Host, unit, usual string) (string, error) {
+	out, err := h.Run(ctx, engine.Command{Args: []string{"systemctl", "show", "--value", "--property=Environment", unit}})
 	if err != nil {
-		return "", job.Refusef("boot it with systemd, which its packages want", "the units of PostgreSQL can't be asked for: %v", err)
+		return "", engine.Refusef("boot it with systemd, which its packages want", "the units of PostgreSQL can't be asked for: %v", err)
 	}
 	for word := range strings.FieldsSeq(out) {
 		if data, found := strings.CutPrefix(word, "PGDATA="); found {

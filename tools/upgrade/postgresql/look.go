@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/postgresql/session"
 )
 
 // find lists the clusters of this host, and the layout that they are in: none
 // where they are in none of layouts.
-func find(ctx context.Context, h *job.Host) (name string, all []foundCluster, err error) {
+func find(ctx context.Context, h *engine.Host) (name string, all []foundCluster, err error) {
 	for _, name := range slices.Sorted(maps.Keys(layouts)) {
 		if all, err := layouts[name].find(ctx, h); err != nil || len(all) > 0 {
 			return name, all, err
@@ -38,11 +38,11 @@ func choose(all []foundCluster, wanted, to string) (foundCluster, error) {
 	if len(fit) == 1 {
 		return fit[0], nil
 	}
-	return foundCluster{}, job.Refusef("name one with --instance", "which cluster is meant is not clear, of %s", strings.Join(names, ", "))
+	return foundCluster{}, engine.Refusef("name one with --instance", "which cluster is meant is not clear, of %s", strings.Join(names, ", "))
 }
 
 // Look reads the cluster's state and asks its server; nothing is changed.
-func (p *Job) Look(ctx context.Context, h *job.Host, in job.Request) error {
+func (p *Upgrade) Look(ctx context.Context, h *engine.Host, in engine.Request) error {
 	name, all, err := find(ctx, h)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (p *Job) Look(ctx context.Context, h *job.Host, in job.Request) error {
 		return err
 	}
 	g := &pgRun{h, p}
-	if err := job.Enterable(ctx, h, p.Owner); err != nil {
+	if err := engine.Enterable(ctx, h, p.Owner); err != nil {
 		return err
 	}
 	live := g.session(p.Old, "", p.Port, p.Owner)
@@ -79,29 +79,29 @@ func (p *Job) Look(ctx context.Context, h *job.Host, in job.Request) error {
 var pgLogs = []string{"pg_wal", "pg_xlog"}
 
 // measure says how much there is, and how fast this host's disks are.
-func (p *Job) measure(h *job.Host) (err error) {
-	if p.Bytes, err = job.TreeSize(p.Old.Data, pgLogs...); err != nil {
+func (p *Upgrade) measure(h *engine.Host) (err error) {
+	if p.Bytes, err = engine.TreeSize(p.Old.Data, pgLogs...); err != nil {
 		return err
 	}
-	fresh := job.Existing(p.New.Data)
+	fresh := engine.Existing(p.New.Data)
 	var sample *os.File
-	if p.Paces, sample, err = job.Measure(p.Owner, p.Old.Data, fresh, h.Backup); err != nil {
+	if p.Paces, sample, err = engine.Measure(p.Owner, p.Old.Data, fresh, h.Backup); err != nil {
 		return err
 	}
 	defer sample.Close()
-	p.Clone, p.CloneBackup = job.Clones(sample, fresh), job.ClonesWithin(h.Backup)
+	p.Clone, p.CloneBackup = engine.Clones(sample, fresh), engine.ClonesWithin(h.Backup)
 	return nil
 }
 
 // Recheck finds the cluster by its name once more: its account and its programs have
 // to be those that the journal has.
-func (p *Job) Recheck(ctx context.Context, h *job.Host) error {
+func (p *Upgrade) Recheck(ctx context.Context, h *engine.Host) error {
 	if p.Distribution != nil {
 		return p.Distribution.recheck()
 	}
 	l := layouts[p.Layout]
 	if l == nil {
-		return job.Differs("%q is no layout of clusters", p.Layout)
+		return engine.Differs("%q is no layout of clusters", p.Layout)
 	}
 	all, err := l.find(ctx, h)
 	if err != nil {
@@ -109,69 +109,69 @@ func (p *Job) Recheck(ctx context.Context, h *job.Host) error {
 	}
 	i := slices.IndexFunc(all, func(c foundCluster) bool { return c.version == p.Old.Version && c.name == p.Name })
 	if i < 0 {
-		return job.Differs("there is no cluster %s", p.called(p.Old))
+		return engine.Differs("there is no cluster %s", p.called(p.Old))
 	}
-	was, now := *p, &Job{Layout: p.Layout}
+	was, now := *p, &Upgrade{Layout: p.Layout}
 	now.place(all[i], p.New.Version)
 	switch {
 	case now.Owner != was.Owner || now.Owner == "root":
-		return job.Differs("%s belongs to the account %q, not to %q", p.called(p.Old), now.Owner, was.Owner)
+		return engine.Differs("%s belongs to the account %q, not to %q", p.called(p.Old), now.Owner, was.Owner)
 	case now.Old != was.Old || now.New != was.New:
-		return job.Differs("the clusters would be %+v and %+v, and the journal has %+v and %+v", now.Old, now.New, was.Old, was.New)
-	case !job.Safe.MatchString(p.Superuser):
-		return job.Differs("%q is no role of initdb", p.Superuser)
+		return engine.Differs("the clusters would be %+v and %+v, and the journal has %+v and %+v", now.Old, now.New, was.Old, was.New)
+	case !engine.Safe.MatchString(p.Superuser):
+		return engine.Differs("%q is no role of initdb", p.Superuser)
 	}
 	return nil
 }
 
 // place says where the old cluster is and the new one will be.
-func (p *Job) place(old foundCluster, to string) {
+func (p *Upgrade) place(old foundCluster, to string) {
 	p.Name, p.Owner, p.Port = old.name, old.owner, old.port
 	p.Old, p.New = p.layout().place(old, to)
 	for _, dir := range []string{filepath.Dir(p.New.Data), filepath.Dir(p.New.Config)} {
-		for ; job.Existing(dir) != dir && !slices.Contains(p.Absent, dir); dir = filepath.Dir(dir) {
+		for ; engine.Existing(dir) != dir && !slices.Contains(p.Absent, dir); dir = filepath.Dir(dir) {
 			p.Absent = append(p.Absent, dir)
 		}
 	}
-	p.Aside, p.Log = job.Unused(p.New.Data+".rolled-back"), p.layout().log(to, p.Name)
+	p.Aside, p.Log = engine.Unused(p.New.Data+".rolled-back"), p.layout().log(to, p.Name)
 	if _, err := os.Lstat(p.Log); err == nil {
-		p.LogBefore = job.Unused(p.Log + ".svc-before")
+		p.LogBefore = engine.Unused(p.Log + ".svc-before")
 	}
 	inside, err := os.ReadDir(p.New.Data)
 	p.Brought = p.inData() && err == nil && len(inside) == 0
 }
 
 // refuse says what of the host's state stands in the way.
-func (p *Job) refuse(all []foundCluster, old foundCluster) error {
-	var refused job.Refusals
+func (p *Upgrade) refuse(all []foundCluster, old foundCluster) error {
+	var refused engine.Refusals
 	for _, c := range []struct {
 		session.Cluster
 		programs []string
 	}{{p.Old, oldPrograms}, {p.New, newPrograms}} {
 		for _, name := range c.programs {
 			if _, err := os.Stat(c.Program(name)); err != nil {
-				refused = append(refused, job.Refusal{What: c.Program(name) + " is missing", Instead: p.layout().install(c.Version)})
+				refused = append(refused, engine.Refusal{What: c.Program(name) + " is missing", Instead: p.layout().install(c.Version)})
 				break
 			}
 		}
 	}
 	if slices.ContainsFunc(all, func(c foundCluster) bool { return c.version == p.New.Version && c.name == p.Name }) {
-		refused = append(refused, job.Refusal{
+		refused = append(refused, engine.Refusal{
 			What:    fmt.Sprintf("the cluster %s is there already, in %s", instance(p.New.Version, p.Name), p.New.Data),
 			Instead: "if it is an empty one, such as a package has made, remove it: " + p.layout().drop(p.New, p.Name) + "; else give it another place",
 		})
 	}
 	for _, dir := range slices.Compact([]string{p.New.Config, p.New.Data}) {
 		if _, err := os.Lstat(dir); err == nil && len(refused) == 0 && (dir != p.New.Data || !p.Brought) {
-			refused = append(refused, job.Refusal{What: dir + " is there already", Instead: "see what it holds, and move it away"})
+			refused = append(refused, engine.Refusal{What: dir + " is there already", Instead: "see what it holds, and move it away"})
 		}
 	}
-	if mounted, err := job.MountPoint(p.New.Data); mounted || err != nil {
-		refused = append(refused, job.Refusal{What: p.New.Data + " is where a file system is mounted, and would be removed on the way back", Instead: "mount it on the folder above"})
+	if mounted, err := engine.MountPoint(p.New.Data); mounted || err != nil {
+		refused = append(refused, engine.Refusal{What: p.New.Data + " is where a file system is mounted, and would be removed on the way back", Instead: "mount it on the folder above"})
 	}
 	if old.status != "online" {
 		start := strings.Join(p.layout().serve("start", p.Old, p.Name).Args, " ")
-		refused = append(refused, job.Refusal{What: fmt.Sprintf("the cluster %s is not online but %s", instance(old.version, old.name), old.status), Instead: start + "; of a replica upgrade the primary and make the replica again"})
+		refused = append(refused, engine.Refusal{What: fmt.Sprintf("the cluster %s is not online but %s", instance(old.version, old.name), old.status), Instead: start + "; of a replica upgrade the primary and make the replica again"})
 	}
 	if refused == nil {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"path/filepath"
 	"slices"
 
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/inplace"
-	"svc/tools/upgrade/job"
 	"svc/tools/upgrade/postgresql/session"
 )
 
-// Job is a cluster on its way: pg_upgrade copies it into a new one, and
+// Upgrade is a cluster on its way: pg_upgrade copies it into a new one, and
 // the old one stays where it is, stopped.
-type Job struct {
+type Upgrade struct {
 	Layout    string // of the host: one of layouts
 	Name      string // of the cluster: main; empty where a version has one
 	Owner     string // account that it runs as
@@ -36,7 +36,7 @@ type Job struct {
 	Alone     bool   `json:",omitzero"` // its server loads no library that could have workers of its own
 	Online    bool   // the server gives a copy while it serves
 	Offline   string `json:",omitzero"` // why it does not
-	job.Paces
+	engine.Paces
 	Clone       bool     // the file system lets the new cluster share blocks with the old one
 	CloneBackup bool     // and that of the backup directory two copies there
 	Absent      []string // directories that the new cluster brings, the innermost first
@@ -61,7 +61,7 @@ type pgDistribution struct {
 	Port     int
 	Socket   string // folder of the public socket
 
-	host *job.Host
+	host *engine.Host
 }
 
 const (
@@ -71,16 +71,16 @@ const (
 	pgPort = 50432
 )
 
-func (p *Job) layout() layout { return layouts[p.Layout] }
+func (p *Upgrade) layout() layout { return layouts[p.Layout] }
 
 // inData reports whether the configuration is among the data.
-func (p *Job) inData() bool { return p.Old.Config == p.Old.Data }
+func (p *Upgrade) inData() bool { return p.Old.Config == p.Old.Data }
 
 // called is how a cluster is called.
-func (p *Job) called(c session.Cluster) string { return instance(c.Version, p.Name) }
+func (p *Upgrade) called(c session.Cluster) string { return instance(c.Version, p.Name) }
 
 // aside is where a new cluster goes that clients may have written to.
-func (p *Job) aside() string { return cmp.Or(p.Aside, p.New.Data+".rolled-back") }
+func (p *Upgrade) aside() string { return cmp.Or(p.Aside, p.New.Data+".rolled-back") }
 
 // isCluster reports whether a directory has a cluster's files.
 func isCluster(dir string) bool {
@@ -90,12 +90,12 @@ func isCluster(dir string) bool {
 
 // pgRun is a cluster's way on a host.
 type pgRun struct {
-	*job.Host
-	p *Job
+	*engine.Host
+	p *Upgrade
 }
 
 // as is a program that the cluster's account runs.
-func (g *pgRun) as(args ...string) job.Command { return job.Command{User: g.p.Owner, Args: args} }
+func (g *pgRun) as(args ...string) engine.Command { return engine.Command{User: g.p.Owner, Args: args} }
 
 // session asks a server of the cluster's.
 func (g *pgRun) session(c session.Cluster, socket string, port int, role string) session.Session {
@@ -103,21 +103,21 @@ func (g *pgRun) session(c session.Cluster, socket string, port int, role string)
 }
 
 // do runs a program for what it does.
-func (g *pgRun) do(ctx context.Context, c job.Command) error {
+func (g *pgRun) do(ctx context.Context, c engine.Command) error {
 	_, err := g.Run(ctx, c)
 	return err
 }
 
 // text reads a file of the cluster's account.
 func (g *pgRun) text(name string) (string, error) {
-	b, _, err := job.ReadAs(g.p.Owner, name, job.MaxOutput)
+	b, _, err := engine.ReadAs(g.p.Owner, name, engine.MaxOutput)
 	return string(b), err
 }
 
 // folder makes an empty folder of the cluster's account in the backup directory.
 func (g *pgRun) folder(name string) (string, error) {
 	dir := g.Path(name)
-	return dir, errors.Join(os.RemoveAll(dir), job.MakeFolderAs(g.p.Owner, dir, 0o700))
+	return dir, errors.Join(os.RemoveAll(dir), engine.MakeFolderAs(g.p.Owner, dir, 0o700))
 }
 
 // remove is a step's undoing: that of a folder in the backup directory.
@@ -137,7 +137,7 @@ const maxControl = 64 << 10
 // control is the digest of the old cluster's control file, which a server writes
 // whenever it starts and stops.
 func (g *pgRun) control() (string, error) {
-	b, _, err := job.ReadAs(g.p.Owner, filepath.Join(g.p.Old.Data, "global", "pg_control"), maxControl)
+	b, _, err := engine.ReadAs(g.p.Owner, filepath.Join(g.p.Old.Data, "global", "pg_control"), maxControl)
 	return fmt.Sprintf("%x", sha256.Sum256(b)), err
 }
 
@@ -183,5 +183,5 @@ func (g *pgRun) makeBeside(c session.Cluster) error {
 	if err != nil || c.Config == c.Data {
 		return err
 	}
-	return job.MakeFolderAs(g.p.Owner, c.Config, 0o700)
+	return engine.MakeFolderAs(g.p.Owner, c.Config, 0o700)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/matryer/is"
 
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/inplace"
-	"svc/tools/upgrade/job"
 	"svc/tools/upgrade/postgresql/session"
 )
 
@@ -46,14 +46,14 @@ func TestClusters(t *testing.T) {
 
 func TestThePlaceOfANewCluster(t *testing.T) {
 	is := is.New(t)
-	p := Job{Layout: "debian"}
+	p := Upgrade{Layout: "debian"}
 	p.place(parseClusters(lsclusters)[1], "17")
 	is.Equal(p.New, session.Cluster{Version: "17", Bin: "/usr/lib/postgresql/17/bin", Data: "/srv/pg/17/other", Config: "/etc/postgresql/17/other"})
 	is.Equal(p.Absent, []string{"/srv/pg/17", "/srv/pg", "/etc/postgresql/17"}[:len(p.Absent)])
-	p = Job{Layout: "debian"}
+	p = Upgrade{Layout: "debian"}
 	p.place(foundCluster{version: "13", name: "main", data: "/data"}, "17")
 	is.Equal(p.New.Data, "/var/lib/postgresql/17/main") // where the old one's place says no version
-	p = Job{Layout: "pgdg"}
+	p = Upgrade{Layout: "pgdg"}
 	p.place(foundCluster{version: "13", data: "/var/lib/pgsql/13/data"}, "17")
 	is.Equal(p.New, session.Cluster{Version: "17", Bin: "/usr/pgsql-17/bin"}.At("/var/lib/pgsql/17/data"))
 	is.Equal(p.Absent, []string{"/var/lib/pgsql/17", "/var/lib/pgsql"}[:len(p.Absent)])
@@ -69,9 +69,9 @@ func TestTheDiskOfANewCluster(t *testing.T) {
 	}
 	defer os.RemoveAll(other)
 	here := t.TempDir()
-	one, err := job.DiskOf(other)
+	one, err := engine.DiskOf(other)
 	is.NoErr(err)
-	two, err := job.DiskOf(here)
+	two, err := engine.DiskOf(here)
 	is.NoErr(err)
 	if one.Device == two.Device {
 		t.Skip("there is one disk")
@@ -135,7 +135,7 @@ func TestDifferences(t *testing.T) {
 func TestClustersOfTheSameForm(t *testing.T) {
 	is := is.New(t)
 	s := pgState{Encoding: "UTF8", Collate: "C", CType: "de_DE.UTF-8", Provider: "i", ICU: "de-DE", Checksums: "on", Segment: 64 << 20}
-	p := Job{Initdb: s.initdb(session.Cluster{Version: "15"})}
+	p := Upgrade{Initdb: s.initdb(session.Cluster{Version: "15"})}
 	is.Equal(p.initdb(18), []string{"--encoding", "UTF8", "--lc-collate", "C", "--lc-ctype", "de_DE.UTF-8", "--locale-provider", "icu", "--icu-locale", "de-DE", "--data-checksums", "--wal-segsize", "64"})
 	p.Initdb = pgState{Encoding: "UTF8", Collate: "C", CType: "C", Provider: "c", Checksums: "off", Segment: 16 << 20}.initdb(session.Cluster{Version: "13"})
 	is.Equal(p.initdb(17), []string{"--encoding", "UTF8", "--lc-collate", "C", "--lc-ctype", "C"})
@@ -144,7 +144,7 @@ func TestClustersOfTheSameForm(t *testing.T) {
 
 func TestWhatAServerTellsIsRefused(t *testing.T) {
 	is := is.New(t)
-	p := &Job{Owner: "postgres"}
+	p := &Upgrade{Owner: "postgres"}
 	is.NoErr(pgState{Super: true, Superuser: "postgres"}.refuse(p))
 	for _, c := range []struct {
 		state pgState
@@ -195,9 +195,9 @@ func TestGoingBackTwice(t *testing.T) {
 	is := is.New(t)
 	me, err := user.Current()
 	is.NoErr(err)
-	p := &Job{Layout: "pgdg", Owner: me.Username, Brought: true, New: session.Cluster{Data: filepath.Join(t.TempDir(), "data")}}
+	p := &Upgrade{Layout: "pgdg", Owner: me.Username, Brought: true, New: session.Cluster{Data: filepath.Join(t.TempDir(), "data")}}
 	p.New.Config = p.New.Data
-	g := &pgRun{&job.Host{Backup: t.TempDir()}, p}
+	g := &pgRun{&engine.Host{Backup: t.TempDir()}, p}
 	is.NoErr(errors.Join(os.Mkdir(p.New.Data, 0o700), os.WriteFile(filepath.Join(p.New.Data, "PG_VERSION"), nil, 0o600)))
 	for range 2 {
 		is.NoErr(g.WriteFile("opened.json", true)) // the last to go
@@ -308,10 +308,10 @@ func TestTheWayBackToADistributionsRelease(t *testing.T) {
 // TestWhatAJobKeeps has a journal give back what Look found out, embedded or not.
 func TestWhatAJobKeeps(t *testing.T) {
 	is := is.New(t)
-	had := &Job{Locks: 7, Paces: job.Paces{ReadPace: 1, WritePace: 2, BackupPace: 3}}
+	had := &Upgrade{Locks: 7, Paces: engine.Paces{ReadPace: 1, WritePace: 2, BackupPace: 3}}
 	b, err := json.Marshal(had)
 	is.NoErr(err)
-	has := &Job{}
+	has := &Upgrade{}
 	is.NoErr(json.Unmarshal(b, has, json.RejectUnknownMembers(true)))
 	is.Equal(has.Paces, had.Paces)
 	is.Equal(has.Locks, had.Locks)

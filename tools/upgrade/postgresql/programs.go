@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/postgresql/session"
 	"svc/tools/upgrade/safefile"
 )
@@ -37,7 +37,7 @@ func (g *pgRun) pgUpgrade(ctx context.Context, from, to session.Cluster, further
 	options := func(c session.Cluster) string { return "-c " + strings.Join(g.quiet(c), " -c ") }
 	c := g.as(append([]string{
 		to.Program("pg_upgrade"), "-b", from.Bin, "-B", to.Bin, "-d", from.Config, "-D", to.Config, "-U", g.p.Superuser, "-j", strconv.Itoa(min(session.MaxReaders, runtime.NumCPU())),
-		"-p", strconv.Itoa(g.p.Port), "-P", strconv.Itoa(pgPort), "--socketdir", job.PrivateDir, "-o", options(from), "-O", options(to),
+		"-p", strconv.Itoa(g.p.Port), "-P", strconv.Itoa(pgPort), "--socketdir", engine.PrivateDir, "-o", options(from), "-O", options(to),
 	}, further...)...)
 	c.Dir, c.Env = work, []string{"PGOPTIONS=-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0"} // whatever databases have set
 	if err := g.do(ctx, c); err != nil {
@@ -61,7 +61,7 @@ func (g *pgRun) transfer(clone bool) []string {
 func (g *pgRun) reasons(dirs ...string) string {
 	var found []string
 	for _, dir := range dirs {
-		_ = job.Acting(g.p.Owner, dir, func() error {
+		_ = engine.Acting(g.p.Owner, dir, func() error {
 			return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 				if err == nil && e.Type().IsRegular() && slices.Contains([]string{".log", ".txt"}, filepath.Ext(name)) {
 					text, _, _ := safefile.Read(name, maxReasonFile) // what can't be read says nothing

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"time"
 
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/inplace"
-	"svc/tools/upgrade/job"
 	"svc/tools/upgrade/postgresql/session"
 	"svc/tools/upgrade/tree"
 )
@@ -80,7 +80,7 @@ type pgPace struct {
 func (g *pgRun) rehearse(ctx context.Context) error {
 	from, to := g.copyOf(), g.rehearsal()
 	// The number in a copied lock is that of the server that was copied.
-	if err := errors.Join(job.RemoveAs(g.p.Owner, filepath.Join(from.Data, "postmaster.pid")), g.makeBeside(to)); err != nil {
+	if err := errors.Join(engine.RemoveAs(g.p.Owner, filepath.Join(from.Data, "postmaster.pid")), g.makeBeside(to)); err != nil {
 		return err
 	}
 	var before inplace.Stock
@@ -116,7 +116,7 @@ func (g *pgRun) expected() string {
 	if err := g.ReadFile("rehearsed.json", &took); err != nil {
 		return ""
 	}
-	return fmt.Sprintf("; by the rehearsal they wait about %s", job.Lasts(pgFixedService+took.Sums+took.Upgrade+took.Index+took.Compare))
+	return fmt.Sprintf("; by the rehearsal they wait about %s", engine.Lasts(pgFixedService+took.Sums+took.Upgrade+took.Index+took.Compare))
 }
 
 // pgFixedService is what it takes to stop a server and to start one, in seconds.
@@ -149,7 +149,7 @@ func (g *pgRun) prove(ctx context.Context, c session.Cluster) (has inplace.Stock
 	err = g.with(ctx, c, true, func(ctx context.Context, s session.Session) error {
 		reads := s
 		reads.Writes = false
-		err := job.AtOnce(
+		err := engine.AtOnce(
 			ctx,
 			func(ctx context.Context) (err error) { has, err = reads.Fingerprint(ctx, g.p.Databases); return err },
 			func(ctx context.Context) error { return s.ProveOrder(ctx, g.p.Databases) },
@@ -213,7 +213,7 @@ func (g *pgRun) unchanged(ctx context.Context) error {
 	if err := again.ask(ctx, live, now.layout().control); err != nil {
 		return fmt.Errorf("since the plan was made: %w", err)
 	}
-	names := func(p *Job) (all []string) {
+	names := func(p *Upgrade) (all []string) {
 		for _, d := range p.Databases {
 			all = append(all, d.Name)
 		}

@@ -13,13 +13,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/postgresql/session"
 	"svc/tools/upgrade/safefile"
 )
 
 // settledAll has each step, and its undoing, begin so.
-func (g *pgRun) settledAll(steps []job.Step) []job.Step {
+func (g *pgRun) settledAll(steps []engine.Step) []engine.Step {
 	for i := range steps {
 		steps[i].Do = g.settled(steps[i].Do)
 		if steps[i].Undo != nil {
@@ -38,14 +38,14 @@ func (g *pgRun) settled(step func(context.Context) error) func(context.Context) 
 		if err := g.private(); err != nil {
 			return err
 		}
-		return errors.Join(step(ctx), os.RemoveAll(job.PrivateDir))
+		return errors.Join(step(ctx), os.RemoveAll(engine.PrivateDir))
 	}
 }
 
 // settle stops private servers, and waits for what is left of killed ones.
 func (g *pgRun) settle(ctx context.Context) error {
 	for _, c := range []session.Cluster{g.p.Old, g.p.New, g.copyOf(), g.rehearsal(), g.emptyNew()} {
-		if server := readPostmaster(c.Data); server.pid != 0 && server.socket == job.PrivateDir {
+		if server := readPostmaster(c.Data); server.pid != 0 && server.socket == engine.PrivateDir {
 			err := g.do(ctx, g.as(c.Program("pg_ctl"), "stop", "-D", c.Data, "-m", "fast", "-w", "-t", "600"))
 			if err != nil && g.stopped(c) != nil { // it may have ended by itself meanwhile
 				return fmt.Errorf("stopping a server of a try that was cut short: %w", err)
@@ -64,12 +64,12 @@ func (g *pgRun) settle(ctx context.Context) error {
 // the number in it is that of a process which nobody has waited for yet, or of
 // another one by now, and either keeps a new server from starting.
 func (g *pgRun) bury(ctx context.Context, data string) error {
-	if err := job.Await(ctx, func(context.Context) error { return g.empty(data) }); err != nil {
+	if err := engine.Await(ctx, func(context.Context) error { return g.empty(data) }); err != nil {
 		return err
 	}
 	// Where the account can't go, as in a copy that root has not finished, no server of
 	// its has left anything.
-	if err := job.RemoveAs(g.p.Owner, filepath.Join(data, "postmaster.pid")); err != nil && !errors.Is(err, unix.ENOTDIR) && !errors.Is(err, os.ErrPermission) {
+	if err := engine.RemoveAs(g.p.Owner, filepath.Join(data, "postmaster.pid")); err != nil && !errors.Is(err, unix.ENOTDIR) && !errors.Is(err, os.ErrPermission) {
 		return fmt.Errorf("removing the lock of a server that was killed: %w", err)
 	}
 	return nil
@@ -83,7 +83,7 @@ func (g *pgRun) empty(data string) error {
 		return err
 	}
 	for _, cwd := range cwds {
-		if job.SameDir(cwd, data) {
+		if engine.SameDir(cwd, data) {
 			return fmt.Errorf("%s is still in use by a process: %s", data, filepath.Dir(cwd))
 		}
 	}
@@ -105,7 +105,7 @@ func readPostmaster(data string) (m postmaster) {
 		return m
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(lines[0]))
-	if err != nil || pid <= 0 || !job.SameDir(fmt.Sprintf("/proc/%d/cwd", pid), data) {
+	if err != nil || pid <= 0 || !engine.SameDir(fmt.Sprintf("/proc/%d/cwd", pid), data) {
 		return m // the number is that of another process by now
 	}
 	port, _ := strconv.Atoi(strings.TrimSpace(lines[3]))
@@ -123,12 +123,12 @@ func (g *pgRun) stopped(c session.Cluster) error {
 // private makes the folder of the private sockets, and the rules for who comes
 // in: whoever gets there, which are the cluster's account and root.
 func (g *pgRun) private() error {
-	who, err := job.CredentialOf(g.p.Owner)
+	who, err := engine.CredentialOf(g.p.Owner)
 	if err != nil {
 		return err
 	}
 	st := unix.Stat_t{Uid: who.Uid, Gid: who.Gid, Mode: 0o600}
-	return errors.Join(os.RemoveAll(job.PrivateDir), job.MakeFolderAs(g.p.Owner, job.PrivateDir, 0o700), job.PutAs(g.p.Owner, filepath.Join(job.PrivateDir, "pg_hba.conf"), []byte("local all all trust\n"), st))
+	return errors.Join(os.RemoveAll(engine.PrivateDir), engine.MakeFolderAs(g.p.Owner, engine.PrivateDir, 0o700), engine.PutAs(g.p.Owner, filepath.Join(engine.PrivateDir, "pg_hba.conf"), []byte("local all all trust\n"), st))
 }
 
 // usualLocks is how many a transaction may have where nobody has said so, and
@@ -137,7 +137,7 @@ const usualLocks = 64
 
 // workers are processes that help to make an index. Where libraries are loaded, which may
 // have workers of their own, none is let in.
-func (p *Job) workers() int {
+func (p *Upgrade) workers() int {
 	if !p.Alone {
 		return 0
 	}
@@ -149,7 +149,7 @@ func (p *Job) workers() int {
 // loads it loads too, but runs no worker of it.
 func (g *pgRun) quiet(c session.Cluster) []string {
 	all := []string{
-		"hba_file=" + job.PrivateDir + "/pg_hba.conf", "external_pid_file=", "logging_collector=off", "log_destination=stderr", "archive_mode=off", "synchronous_standby_names=",
+		"hba_file=" + engine.PrivateDir + "/pg_hba.conf", "external_pid_file=", "logging_collector=off", "log_destination=stderr", "archive_mode=off", "synchronous_standby_names=",
 		"max_worker_processes=" + strconv.Itoa(g.p.workers()), "max_locks_per_transaction=" + strconv.FormatInt(max(usualLocks, g.p.Locks), 10), "shared_buffers=128MB", "huge_pages=off", "ssl=off",
 	}
 	if c.Major() < 15 {
@@ -162,11 +162,11 @@ func (g *pgRun) quiet(c session.Cluster) []string {
 }
 
 // sealed are further settings of a server that svc runs itself.
-var sealed = []string{"listen_addresses=", "unix_socket_directories=" + job.PrivateDir, "unix_socket_permissions=0700", "autovacuum=off", "max_logical_replication_workers=0"}
+var sealed = []string{"listen_addresses=", "unix_socket_directories=" + engine.PrivateDir, "unix_socket_permissions=0700", "autovacuum=off", "max_logical_replication_workers=0"}
 
 // with runs a cluster's server for the time of fn, which alone reaches it.
 func (g *pgRun) with(ctx context.Context, c session.Cluster, writes bool, fn func(context.Context, session.Session) error) error {
-	s := g.session(c, job.PrivateDir, pgPort, g.p.Superuser)
+	s := g.session(c, engine.PrivateDir, pgPort, g.p.Superuser)
 	s.Writes = writes
 	server := g.as(c.Program("postgres"), "-D", c.Data, "-p", strconv.Itoa(pgPort), "-c", "config_file="+filepath.Join(c.Config, "postgresql.conf"), "-c", "data_directory="+c.Data)
 	for _, x := range slices.Concat(g.quiet(c), sealed) {
@@ -189,9 +189,9 @@ func (g *pgRun) initdb(ctx context.Context, c session.Cluster) error {
 // others. A folder that its package has brought, empty, is taken.
 func (g *pgRun) initdbAnew(ctx context.Context, c session.Cluster) error {
 	above := filepath.Dir(c.Data)
-	err := job.Acting(g.p.Owner, above, func() error { return os.MkdirAll(above, 0o755) })
+	err := engine.Acting(g.p.Owner, above, func() error { return os.MkdirAll(above, 0o755) })
 	if err == nil {
-		err = job.MakeFolderAs(g.p.Owner, c.Data, 0o700)
+		err = engine.MakeFolderAs(g.p.Owner, c.Data, 0o700)
 	}
 	if err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -200,7 +200,7 @@ func (g *pgRun) initdbAnew(ctx context.Context, c session.Cluster) error {
 }
 
 // initdb are a version's arguments for a cluster of the old one's form.
-func (p *Job) initdb(major int) []string {
+func (p *Upgrade) initdb(major int) []string {
 	args := slices.Clone(p.Initdb)
 	if major >= 18 && !slices.Contains(args, "--data-checksums") {
 		args = append(args, "--no-data-checksums")

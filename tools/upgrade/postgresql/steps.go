@@ -9,19 +9,19 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/inplace"
-	"svc/tools/upgrade/job"
 	"svc/tools/upgrade/postgresql/session"
 )
 
 // Steps are the way of a cluster. Clients are cut off only when all that comes
 // then has been done to a copy.
-func (p *Job) Steps(h *job.Host) []job.Step {
+func (p *Upgrade) Steps(h *engine.Host) []engine.Step {
 	if p.Distribution != nil {
 		return p.Distribution.Steps(h)
 	}
 	g := &pgRun{h, p}
-	steps := []job.Step{
+	steps := []engine.Step{
 		{Name: "check", Does: "asks pg_upgrade --check, and adapts the configuration, in an empty cluster in the backup directory", Do: g.check, Undo: g.remove("check")},
 		{Name: "copy", Does: "copies the cluster to the backup directory", Do: g.copy, Undo: g.removeCopy, Fills: h.Path("copy"), Bytes: p.Bytes},
 		{Name: "rehearse", Does: "upgrades a copy of the copy, and compares every table of both", Do: g.rehearse, Undo: g.removeRehearsal, Fills: h.Path("rehearsal"), Bytes: p.Bytes},
@@ -40,7 +40,7 @@ func (p *Job) Steps(h *job.Host) []job.Step {
 }
 
 // copies is what pg_upgrade does with the files.
-func (p *Job) copies() string {
+func (p *Upgrade) copies() string {
 	if p.Clone {
 		return "clone"
 	}
@@ -93,7 +93,7 @@ func (g *pgRun) reopen(ctx context.Context) error {
 // One that is just being stopped, or started, is waited for.
 func (g *pgRun) public(ctx context.Context, c session.Cluster) error {
 	s := g.session(c, g.p.Socket, g.p.Port, g.p.Superuser)
-	err := job.Await(ctx, func(ctx context.Context) error {
+	err := engine.Await(ctx, func(ctx context.Context) error {
 		if g.stopped(c) == nil {
 			return nil
 		}
@@ -106,7 +106,7 @@ func (g *pgRun) public(ctx context.Context, c session.Cluster) error {
 		case g.stopped(c) == nil: // systemd does not say so
 			err = errors.New("it did not start: its own log says why")
 		default:
-			err = job.Await(ctx, s.Ready)
+			err = engine.Await(ctx, s.Ready)
 		}
 	}
 	if err == nil {
@@ -123,7 +123,7 @@ func (g *pgRun) closed(ctx context.Context) bool {
 	l := g.p.layout()
 	how, err := l.starts(ctx, g, g.p.Old)
 	socket := readPostmaster(g.p.Old.Data).socket
-	return err == nil && how == l.never() && (socket == "" || socket == job.PrivateDir)
+	return err == nil && how == l.never() && (socket == "" || socket == engine.PrivateDir)
 }
 
 // madeFile is there as long as the new cluster is as it was made.
@@ -153,7 +153,7 @@ func (g *pgRun) upgrade(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := job.RemoveFile(g.Path(madeFile)); err != nil {
+	if err := engine.RemoveFile(g.Path(madeFile)); err != nil {
 		return err
 	}
 	if err := g.pgUpgrade(ctx, g.p.Old, g.p.New, g.transfer(g.p.Clone)...); err != nil {
@@ -171,12 +171,12 @@ func (g *pgRun) drop(context.Context) error {
 			return fmt.Errorf("setting the new cluster aside: %w", err)
 		}
 	}
-	err := errors.Join(job.RemoveAs(p.Owner, p.New.Data), job.RemoveAs(p.Owner, p.New.Config), p.logBack())
+	err := errors.Join(engine.RemoveAs(p.Owner, p.New.Data), engine.RemoveAs(p.Owner, p.New.Config), p.logBack())
 	if p.Brought {
-		err = errors.Join(err, job.MakeFolderAs(p.Owner, p.New.Data, 0o700))
+		err = errors.Join(err, engine.MakeFolderAs(p.Owner, p.New.Data, 0o700))
 	}
 	for _, dir := range p.Absent {
-		e := job.Acting(p.Owner, filepath.Dir(dir), func() error { return os.Remove(dir) })
+		e := engine.Acting(p.Owner, filepath.Dir(dir), func() error { return os.Remove(dir) })
 		if e != nil && !errors.Is(e, os.ErrNotExist) && !errors.Is(e, unix.ENOTEMPTY) {
 			err = errors.Join(err, e)
 		}
@@ -192,7 +192,7 @@ func (g *pgRun) drop(context.Context) error {
 }
 
 // logAway gives a log that is where the new cluster's will be another name.
-func (p *Job) logAway() error {
+func (p *Upgrade) logAway() error {
 	if p.LogBefore == "" {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (p *Job) logAway() error {
 }
 
 // logBack removes the new cluster's log, and gives the one that was there its name.
-func (p *Job) logBack() error {
+func (p *Upgrade) logBack() error {
 	if p.Log == "" {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (p *Job) logBack() error {
 		}
 		return os.Rename(p.LogBefore, p.Log)
 	}
-	return job.RemoveFile(p.Log)
+	return engine.RemoveFile(p.Log)
 }
 
 // compare has the new cluster give the checksums that the old one gave.

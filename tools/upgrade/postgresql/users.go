@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/safefile"
 )
 
@@ -74,7 +74,7 @@ func runsFrom(proc, program, bin string, here os.FileInfo) bool {
 		_, err := os.Readlink(filepath.Join(proc, "exe"))
 		return err == nil
 	}
-	return os.SameFile(root, here) || job.SameProgram(proc, program)
+	return os.SameFile(root, here) || engine.SameProgram(proc, program)
 }
 
 // unitFolders are where systemd has units.

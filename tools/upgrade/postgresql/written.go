@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/postgresql/session"
 )
 
@@ -20,12 +20,12 @@ import (
 const patienceToAsk = 30 * time.Second
 
 // Written compares the new cluster with what it was before clients came.
-func (p *Job) Written(ctx context.Context, h *job.Host) (job.Written, error) {
+func (p *Upgrade) Written(ctx context.Context, h *engine.Host) (engine.Written, error) {
 	if p.Distribution != nil {
 		return p.Distribution.Written(ctx, h)
 	}
 	g := &pgRun{h, p}
-	w := job.Written{Kept: p.aside(), Commands: newCluster{g}.dumpKept()}
+	w := engine.Written{Kept: p.aside(), Commands: newCluster{g}.dumpKept()}
 	if !isCluster(p.New.Data) {
 		return w, nil // it is set aside already
 	}
@@ -49,7 +49,7 @@ func (g newCluster) signs(ctx context.Context) ([]string, error) {
 	} else {
 		s := g.session(g.p.New, g.p.Socket, g.p.Port, g.p.Superuser)
 		starting, cancel := context.WithTimeout(ctx, patienceToAsk)
-		_ = job.Await(starting, s.Ready)
+		_ = engine.Await(starting, s.Ready)
 		cancel()
 		now, err = s.Activity(ctx)
 	}
@@ -90,7 +90,7 @@ func (g newCluster) readableAt(dir string) error {
 	if !isCluster(dir) {
 		return nil
 	}
-	who, err := job.CredentialOf(g.p.Owner)
+	who, err := engine.CredentialOf(g.p.Owner)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (g newCluster) readableAt(dir string) error {
 		err = errors.Join(err, conf.copyConfig(filepath.Join(g.p.New.Config, name), filepath.Join(dir, name), a))
 	}
 	st := unix.Stat_t{Uid: who.Uid, Gid: who.Gid, Mode: 0o600}
-	return errors.Join(err, job.PutAs(g.p.Owner, filepath.Join(dir, keptRules), []byte("local all all trust\n"), st))
+	return errors.Join(err, engine.PutAs(g.p.Owner, filepath.Join(dir, keptRules), []byte("local all all trust\n"), st))
 }
 
 // dumpKept are the commands that dump what a roll-back has set aside.
@@ -114,7 +114,7 @@ func (g newCluster) dumpKept() []string {
 	quiet := fmt.Sprintf("-p %d -c listen_addresses= -c unix_socket_directories=%[2]s -c hba_file=%[2]s/%[3]s -c external_pid_file= -c ssl=off -c archive_mode=off -c logging_collector=off", p.Port, dir, keptRules)
 	return []string{
 		fmt.Sprintf("%s%s -D %s -o '%s' -l %[3]s/svc.log -w start", as, p.New.Program("pg_ctl"), dir, quiet),
-		fmt.Sprintf("(umask 077; %s%s -h %s -p %d -U %s >%s)", as, p.New.Program("pg_dumpall"), dir, p.Port, p.Superuser, job.Quoted(g.Path("written.sql"))),
+		fmt.Sprintf("(umask 077; %s%s -h %s -p %d -U %s >%s)", as, p.New.Program("pg_dumpall"), dir, p.Port, p.Superuser, engine.Quoted(g.Path("written.sql"))),
 		fmt.Sprintf("%s%s -D %s -w stop", as, p.New.Program("pg_ctl"), dir),
 	}
 }
@@ -123,7 +123,7 @@ func (g newCluster) dumpKept() []string {
 func (g newCluster) setAside() error {
 	p := g.p
 	if isCluster(p.New.Data) {
-		if err := job.Acting(p.Owner, filepath.Dir(p.New.Data), func() error { return os.Rename(p.New.Data, p.aside()) }); err != nil {
+		if err := engine.Acting(p.Owner, filepath.Dir(p.New.Data), func() error { return os.Rename(p.New.Data, p.aside()) }); err != nil {
 			return err
 		}
 	}

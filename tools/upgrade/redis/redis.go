@@ -16,13 +16,13 @@ import (
 	"svc/assess/datadir"
 	"svc/backend/lazyregexp"
 	"svc/tools/database"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/inplace"
-	"svc/tools/upgrade/job"
 	"svc/tools/upgrade/safefile"
 )
 
-// Job is the data of a Redis or Valkey server, whose files newer servers read.
-type Job struct {
+// Upgrade is the data of a Redis or Valkey server, whose files newer servers read.
+type Upgrade struct {
 	inplace.Directory
 	Config   redisConfig
 	Settings string // file that they are from
@@ -59,16 +59,15 @@ var redisFiles = map[string][]string{
 var instanceName = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 // Look reads the configuration, and takes the data's version from their files.
-func (r *Job) Look(ctx context.Context, h *job.Host, in job.Request) error {
+func (r *Upgrade) Look(ctx context.Context, h *engine.Host, in engine.Request) error {
 	if err := r.settings(in); err != nil {
 		return err
 	}
 	if err := r.refuseRoles(); err != nil {
 		return err
 	}
-	engine := in.Engine
 	r.Data, r.Names = r.Config.Dir, []string{"redis-server", "valkey-server"}
-	r.Program, r.Account = redisServer(engine), engine
+	r.Program, r.Account = redisServer(in.Engine), in.Engine
 	if err := r.FindOut(h); err != nil {
 		return err
 	}
@@ -81,14 +80,14 @@ func (r *Job) Look(ctx context.Context, h *job.Host, in job.Request) error {
 }
 
 // modules refuses what the server is to load and is not there.
-func (r *Job) modules() error {
+func (r *Upgrade) modules() error {
 	for _, module := range r.Config.Modules {
 		words, err := conf.RedisWords(module)
 		if err != nil || len(words) == 0 {
 			return fmt.Errorf("reading %s: a module without a name: %w", r.Settings, err)
 		}
 		if _, err := os.Stat(words[0]); err != nil {
-			return job.Refusef("install the module for the new server, or take it out of the configuration", "%s has a module loaded that can't be: %v", r.Settings, err)
+			return engine.Refusef("install the module for the new server, or take it out of the configuration", "%s has a module loaded that can't be: %v", r.Settings, err)
 		}
 	}
 	return nil
@@ -96,45 +95,45 @@ func (r *Job) modules() error {
 
 // savable refuses a server that writes nothing down when it stops, and has no
 // command left by which it could be told to.
-func (r *Job) savable(ctx context.Context) error {
+func (r *Upgrade) savable(ctx context.Context) error {
 	if !r.Runs || r.Config.Saves || r.Config.Append {
 		return nil
 	}
 	const instead = "have it save when it stops (save 3600 1), or let it take SAVE and CONFIG"
 	c, err := r.dial(ctx)
 	if err != nil {
-		return job.Refusef(instead, "the server writes nothing down when it stops, and it can't be asked to: %v", err)
+		return engine.Refusef(instead, "the server writes nothing down when it stops, and it can't be asked to: %v", err)
 	}
 	defer c.Close()
 	answer, err := c.do("COMMAND", "INFO", "SAVE", "CONFIG")
 	list, _ := answer.([]any)
 	if err != nil || len(list) != 2 || list[0] == nil || list[1] == nil {
-		return job.Refusef(instead, "the server writes nothing down when it stops, and does not take SAVE and CONFIG: %v", cmp.Or(err, errors.New("they were renamed or removed")))
+		return engine.Refusef(instead, "the server writes nothing down when it stops, and does not take SAVE and CONFIG: %v", cmp.Or(err, errors.New("they were renamed or removed")))
 	}
 	return nil
 }
 
 // try has the new server start, with what its configuration loads, and no data.
-func (r *Job) try(h *job.Host) func(context.Context) error {
+func (r *Upgrade) try(h *engine.Host) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return r.privately(ctx, h, "/run", func(context.Context, *resp) error { return nil })
 	}
 }
 
-func redisServer(engine string) string { return "/usr/bin/" + engine + "-server" }
+func redisServer(of string) string { return "/usr/bin/" + of + "-server" }
 
 // starts is the command that starts the server where no service manager does.
-func (r *Job) starts() []string {
+func (r *Upgrade) starts() []string {
 	return []string{r.Program, r.Settings, "--daemonize", "no", "--supervised", "no"}
 }
 
 // Recheck makes the command anew, of a program and a configuration that are where
 // those of the engines are.
-func (r *Job) Recheck(context.Context, *job.Host) error {
+func (r *Upgrade) Recheck(context.Context, *engine.Host) error {
 	var programs []string
-	for engine, files := range redisFiles {
+	for of, files := range redisFiles {
 		if slices.ContainsFunc(files, func(name string) bool { return filepath.Dir(name) == filepath.Dir(r.Settings) }) {
-			programs = append(programs, redisServer(engine))
+			programs = append(programs, redisServer(of))
 		}
 	}
 	r.Command = r.starts()
@@ -142,11 +141,11 @@ func (r *Job) Recheck(context.Context, *job.Host) error {
 }
 
 // settings finds and reads the configuration.
-func (r *Job) settings(in job.Request) (err error) {
+func (r *Upgrade) settings(in engine.Request) (err error) {
 	files := redisFiles[in.Engine]
 	if in.Instance != "" {
 		if !instanceName.MatchString(in.Instance) {
-			return job.Refusef("name it as its configuration file is: NAME of redis-NAME.conf", "%q is no name of an instance", in.Instance)
+			return engine.Refusef("name it as its configuration file is: NAME of redis-NAME.conf", "%q is no name of an instance", in.Instance)
 		}
 		files = []string{strings.TrimSuffix(files[0], ".conf") + "-" + in.Instance + ".conf"}
 	}
@@ -155,54 +154,54 @@ func (r *Job) settings(in job.Request) (err error) {
 		return err == nil
 	})
 	if i < 0 {
-		return job.Refusef("install the new version's server first", "there is no configuration of %s: none of %s", in.Engine, strings.Join(files, ", "))
+		return engine.Refusef("install the new version's server first", "there is no configuration of %s: none of %s", in.Engine, strings.Join(files, ", "))
 	}
 	r.Settings = files[i]
 	r.Config, err = readRedisConfig(r.Settings)
 	if err == nil && !filepath.IsAbs(r.Config.Dir) {
-		err = job.Refusef("name the directory of the data there: dir /var/lib/"+in.Engine, "%s does not say where the data are", r.Settings)
+		err = engine.Refusef("name the directory of the data there: dir /var/lib/"+in.Engine, "%s does not say where the data are", r.Settings)
 	}
 	return err
 }
 
 // refuseRoles refuses a server that others copy, or that copies others.
-func (r *Job) refuseRoles() error {
+func (r *Upgrade) refuseRoles() error {
 	if len(r.Config.Roles) == 0 {
 		return nil
 	}
-	return job.Refusef("upgrade by a new replica and a failover: svc db upgrade-path says how", "this server is no single one: %s", strings.Join(r.Config.Roles, ", "))
+	return engine.Refusef("upgrade by a new replica and a failover: svc db upgrade-path says how", "this server is no single one: %s", strings.Join(r.Config.Roles, ", "))
 }
 
 // serverVersion finds the version in what --version prints.
 var serverVersion = lazyregexp.New(`\bv=([0-9][0-9.]*)`)
 
 // versions asks the installed server, and the files.
-func (r *Job) versions(ctx context.Context, h *job.Host, in job.Request) error {
-	out, err := h.Run(ctx, job.Command{Args: []string{r.Program, "--version"}})
+func (r *Upgrade) versions(ctx context.Context, h *engine.Host, in engine.Request) error {
+	out, err := h.Run(ctx, engine.Command{Args: []string{r.Program, "--version"}})
 	m := serverVersion.FindStringSubmatch(out)
 	if err != nil || m == nil {
-		return job.Refusef("install it first", "no server of %s is installed that says its version", in.Engine)
+		return engine.Refusef("install it first", "no server of %s is installed that says its version", in.Engine)
 	}
 	says, err := inplace.StatementOf("redis", r.Data)
 	if err != nil {
 		return err
 	}
-	engine := writer(says)
+	wrote := writer(says)
 	if says.Version == "" { // append-only files alone state none
-		return job.Refusef("have the old server write a dump (SAVE), and stop it", "no file in %s states the version that wrote it", r.Data)
+		return engine.Refusef("have the old server write a dump (SAVE), and stop it", "no file in %s states the version that wrote it", r.Data)
 	}
-	if err := r.refuseBarrier(in, engine, says.Version); err != nil {
+	if err := r.refuseBarrier(in, wrote, says.Version); err != nil {
 		return err
 	}
 	if in.To.Engine != in.Engine {
-		return job.Refusef(fmt.Sprintf("stop %s, copy its files into the directory of %s, and upgrade them there: --engine %s", in.Engine, in.To.Engine, in.To.Engine),
+		return engine.Refusef(fmt.Sprintf("stop %s, copy its files into the directory of %s, and upgrade them there: --engine %s", in.Engine, in.To.Engine, in.To.Engine),
 			"an upgrade happens in one directory, and these are the data of %s", in.Engine)
 	}
-	if err := r.Between(in, engine, says.Version, in.Engine, m[1]); err != nil {
+	if err := r.Between(in, wrote, says.Version, in.Engine, m[1]); err != nil {
 		return err
 	}
 	if in.Engine == "redis" && r.To.Version.Compare("7.0") < 0 {
-		return job.Refusef("go to 7.0 or newer", "Redis %s does not say when keys expire, so it can't be proved that none is lost", r.To.Version)
+		return engine.Refusef("go to 7.0 or newer", "Redis %s does not say when keys expire, so it can't be proved that none is lost", r.To.Version)
 	}
 	return nil
 }
@@ -223,26 +222,26 @@ func writer(says datadir.Statement) string {
 }
 
 // refuseBarrier refuses what is on record as not working.
-func (r *Job) refuseBarrier(in job.Request, engine, version string) error {
+func (r *Upgrade) refuseBarrier(in engine.Request, wrote, version string) error {
 	v, _ := database.ParseVersion(version)
-	for _, b := range in.Graph.Barriers(database.Place{Engine: engine, Version: v}, in.To, database.Move{InPlace: true}) {
+	for _, b := range in.Graph.Barriers(database.Place{Engine: wrote, Version: v}, in.To, database.Move{InPlace: true}) {
 		if b.Method == redisMethod || strings.HasPrefix(b.Method, "any way") || strings.HasPrefix(b.Method, "copy of dump.rdb") {
-			return job.Refusef(b.Instead, "%s does not go to %s by its files: %s", b.From, b.To, b.Why)
+			return engine.Refusef(b.Instead, "%s does not go to %s by its files: %s", b.From, b.To, b.Why)
 		}
 	}
 	return nil
 }
 
 // files refuses a directory of which it is not clear what the server would read.
-func (r *Job) files() error {
+func (r *Upgrade) files() error {
 	dump, dumpErr := os.Stat(filepath.Join(r.Data, r.Config.Dump))
 	appended := r.appended(r.Data)
 	switch {
 	case r.Runs:
 	case appended == nil && dumpErr != nil:
-		return job.Refusef("put the files there first", "%s has neither %s nor append-only files", r.Data, r.Config.Dump)
+		return engine.Refusef("put the files there first", "%s has neither %s nor append-only files", r.Data, r.Config.Dump)
 	case appended != nil && !r.Config.Append && (dumpErr != nil || appended.ModTime().After(dump.ModTime())):
-		return job.Refusef("set appendonly yes, or move the append-only files away if they are not wanted", "%s has append-only files that are newer than the dump, but %s has appendonly no: they would be passed over", r.Data, r.Settings)
+		return engine.Refusef("set appendonly yes, or move the append-only files away if they are not wanted", "%s has append-only files that are newer than the dump, but %s has appendonly no: they would be passed over", r.Data, r.Settings)
 	}
 	if r.Config.Append && appended == nil {
 		r.Hints = append(r.Hints, "appendonly is yes, and there are only dumps: a server would start empty; append-only files are made from the dump")
@@ -251,7 +250,7 @@ func (r *Job) files() error {
 }
 
 // appended is the append-only file, or the list of them; nil where there is none.
-func (r *Job) appended(dir string) os.FileInfo {
+func (r *Upgrade) appended(dir string) os.FileInfo {
 	for _, name := range []string{filepath.Join(r.Config.AppendDir, r.Config.AppendFile+".manifest"), r.Config.AppendFile} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return info
@@ -260,27 +259,29 @@ func (r *Job) appended(dir string) os.FileInfo {
 	return nil
 }
 
-// About says what the job is of.
-func (r *Job) About() job.About { return r.Describe(redisMethod, "", append(r.Gone(), r.Hints...)) }
+// About says what the upgrade is of.
+func (r *Upgrade) About() engine.About {
+	return r.Describe(redisMethod, "", append(r.Gone(), r.Hints...))
+}
 
 // Steps try the copy first, and then exchange the directory for it.
-func (r *Job) Steps(h *job.Host) []job.Step {
-	return append([]job.Step{{Name: "try", Does: "starts the new server in private, without data, with the modules that it is to load", Do: r.try(h)}}, r.Exchange(h, r)...)
+func (r *Upgrade) Steps(h *engine.Host) []engine.Step {
+	return append([]engine.Step{{Name: "try", Does: "starts the new server in private, without data, with the modules that it is to load", Do: r.try(h)}}, r.Exchange(h, r)...)
 }
 
 // Afterwards says what a person can do when all is done.
-func (r *Job) Afterwards(h *job.Host) []string {
+func (r *Upgrade) Afterwards(h *engine.Host) []string {
 	return r.Advise(h, "look at it: `"+r.client()+" info keyspace`")
 }
 
 // client is the command line of its own client, as this host's server wants it.
-func (r *Job) client() string {
+func (r *Upgrade) client() string {
 	c := strings.TrimSuffix(filepath.Base(r.Program), "-server") + "-cli"
 	switch _, port, _ := strings.Cut(r.Config.Address, ":"); {
 	case r.Config.Network == "unix":
-		c += " -s " + job.Quoted(r.Config.Address)
+		c += " -s " + engine.Quoted(r.Config.Address)
 	case port != "6379":
-		c += " -p " + job.Quoted(port)
+		c += " -p " + engine.Quoted(port)
 	}
 	if r.Config.Locked {
 		c += " --askpass"
@@ -289,12 +290,12 @@ func (r *Job) client() string {
 }
 
 // Written compares the new data with what took their place.
-func (r *Job) Written(ctx context.Context, h *job.Host) (job.Written, error) {
+func (r *Upgrade) Written(ctx context.Context, h *engine.Host) (engine.Written, error) {
 	return r.Compare(ctx, h, r)
 }
 
 // Counted asks the server for what it has not written down yet.
-func (r *Job) Counted(ctx context.Context, _ *job.Host) (signs []string, err error) {
+func (r *Upgrade) Counted(ctx context.Context, _ *engine.Host) (signs []string, err error) {
 	c, err := r.dial(ctx)
 	if err != nil {
 		return nil, err
@@ -311,15 +312,15 @@ func (r *Job) Counted(ctx context.Context, _ *job.Host) (signs []string, err err
 }
 
 // ClientsData are all files but those that say which ones are in use.
-func (r *Job) ClientsData(name string) bool { return !strings.HasSuffix(name, ".manifest") }
+func (r *Upgrade) ClientsData(name string) bool { return !strings.HasSuffix(name, ".manifest") }
 
 // DumpKept starts a server that only root and its account reach, has it write a dump,
 // and stops it.
-func (r *Job) DumpKept(dir, into string) []string {
-	at, cli := job.Quoted(dir), strings.TrimSuffix(filepath.Base(r.Program), "-server")+"-cli -s "+job.Quoted(dir)+"/svc.sock"
+func (r *Upgrade) DumpKept(dir, into string) []string {
+	at, cli := engine.Quoted(dir), strings.TrimSuffix(filepath.Base(r.Program), "-server")+"-cli -s "+engine.Quoted(dir)+"/svc.sock"
 	return []string{
 		fmt.Sprintf("runuser -u %s -- %s --port 0 --dir %s --unixsocket %[3]s/svc.sock --unixsocketperm 700 --save '' --dbfilename %s --appendonly %s --appendfilename %s --appenddirname %s >/dev/null 2>&1 &",
-			r.Account, r.Program, at, job.Quoted(r.Config.Dump), yesNo(r.Config.Append), job.Quoted(r.Config.AppendFile), job.Quoted(r.Config.AppendDir)),
+			r.Account, r.Program, at, engine.Quoted(r.Config.Dump), yesNo(r.Config.Append), engine.Quoted(r.Config.AppendFile), engine.Quoted(r.Config.AppendDir)),
 		fmt.Sprintf("until [ \"$(%s ping 2>/dev/null)\" = PONG ]; do sleep 1; done", cli),
 		fmt.Sprintf("(umask 077; %s --rdb %s.rdb)", cli, into),
 		fmt.Sprintf("%s shutdown nosave", cli),
@@ -327,7 +328,7 @@ func (r *Job) DumpKept(dir, into string) []string {
 }
 
 // dial connects to the server that clients reach.
-func (r *Job) dial(ctx context.Context) (*resp, error) {
+func (r *Upgrade) dial(ctx context.Context) (*resp, error) {
 	now, err := readRedisConfig(r.Settings)
 	if err != nil {
 		return nil, err
@@ -340,11 +341,11 @@ func (r *Job) dial(ctx context.Context) (*resp, error) {
 
 // Settle has the running server write everything down. One that writes a dump
 // when it stops, or appends to files, needs no telling.
-func (r *Job) Settle(ctx context.Context, _ *job.Host) error {
+func (r *Upgrade) Settle(ctx context.Context, _ *engine.Host) error {
 	c, err := r.dial(ctx)
 	if err == nil {
 		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(job.Patience))
+		_ = c.SetDeadline(time.Now().Add(engine.Patience))
 		// A server without a moment to save at would drop what comes after SAVE.
 		if _, err = c.do("CONFIG", "SET", "save", "3600 1"); err == nil {
 			_, err = c.do("SAVE") // a disk that is full shows now
@@ -372,7 +373,7 @@ func refusedUs(err error) bool {
 
 // Answers gives no error if the server serves; that it wants a password is an
 // answer.
-func (r *Job) Answers(ctx context.Context) error {
+func (r *Upgrade) Answers(ctx context.Context) error {
 	c, err := r.dial(ctx)
 	if err == nil {
 		defer c.Close()
@@ -386,7 +387,7 @@ func (r *Job) Answers(ctx context.Context) error {
 
 // privateConfig is the configuration of the private server: what the data depend
 // on, and nothing else.
-func (r *Job) privateConfig(h *job.Host, dir string) string {
+func (r *Upgrade) privateConfig(h *engine.Host, dir string) string {
 	lines := [][2]string{
 		{"port", "0"},
 		{"unixsocket", h.Private("socket")},
@@ -420,8 +421,8 @@ func yesNo(is bool) string {
 }
 
 // privately runs the new server on a directory, for svc alone.
-func (r *Job) privately(ctx context.Context, h *job.Host, dir string, use func(context.Context, *resp) error) error {
-	run := job.Command{User: r.Account, Args: []string{r.Program, "-"}, Stdin: r.privateConfig(h, dir), Dir: dir}
+func (r *Upgrade) privately(ctx context.Context, h *engine.Host, dir string, use func(context.Context, *resp) error) error {
+	run := engine.Command{User: r.Account, Args: []string{r.Program, "-"}, Stdin: r.privateConfig(h, dir), Dir: dir}
 	with := func(use func(context.Context, *resp) error) func(context.Context) error {
 		return func(ctx context.Context) error {
 			c, err := dialRESP(ctx, "unix", h.Private("socket"), "")
@@ -443,7 +444,7 @@ func ping(_ context.Context, c *resp) error {
 
 // Convert has the new server write the data anew: a dump in its own form, and
 // append-only files where it is to have some and has none.
-func (r *Job) Convert(ctx context.Context, h *job.Host, dir string) error {
+func (r *Upgrade) Convert(ctx context.Context, h *engine.Host, dir string) error {
 	return r.privately(ctx, h, dir, func(ctx context.Context, c *resp) error {
 		if _, err := c.do("SAVE"); err != nil || !r.Config.Append || r.appended(dir) != nil {
 			return err
@@ -451,7 +452,7 @@ func (r *Job) Convert(ctx context.Context, h *job.Host, dir string) error {
 		if _, err := c.do("CONFIG", "SET", "appendonly", "yes"); err != nil {
 			return err
 		}
-		return job.Await(ctx, func(context.Context) error { return rewritten(c) })
+		return engine.Await(ctx, func(context.Context) error { return rewritten(c) })
 	})
 }
 

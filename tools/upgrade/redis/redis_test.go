@@ -108,7 +108,7 @@ func TestRedisConfiguration(t *testing.T) {
 }
 
 func TestKeysThatExpiredAreNotMissed(t *testing.T) {
-	is, r := is.New(t), &Job{}
+	is, r := is.New(t), &Upgrade{}
 	now := time.Now()
 	at := func(in time.Duration) string { return "database 0 " + expiry(now.Add(in).UnixMilli()) }
 	was := inplace.Stock{"database 0": "2 keys", at(-time.Hour): "1 keys", at(time.Hour): "3 keys"}
@@ -140,7 +140,7 @@ func TestTheOrderOfKeysDoesNotCount(t *testing.T) {
 func TestWhichFilesAServerWouldRead(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
-	r := Job{Directory: inplace.Directory{Data: dir}, Config: redisConfig{Dump: "dump.rdb", AppendFile: "a.aof", AppendDir: "aofs"}}
+	r := Upgrade{Directory: inplace.Directory{Data: dir}, Config: redisConfig{Dump: "dump.rdb", AppendFile: "a.aof", AppendDir: "aofs"}}
 	is.True(r.files() != nil) // nothing is there
 	is.NoErr(os.WriteFile(filepath.Join(dir, "dump.rdb"), nil, 0o600))
 	is.NoErr(r.files())

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/inplace"
-	"svc/tools/upgrade/job"
 	"svc/tools/upgrade/setsum"
 )
 
@@ -20,7 +20,7 @@ import (
 const expirySpan = 5 * time.Minute
 
 // Stock takes a digest of every key: its name, type, value and time to live.
-func (r *Job) Stock(ctx context.Context, h *job.Host, dir string) (inplace.Stock, error) {
+func (r *Upgrade) Stock(ctx context.Context, h *engine.Host, dir string) (inplace.Stock, error) {
 	has := inplace.Stock{}
 	err := r.privately(ctx, h, dir, func(_ context.Context, c *resp) error {
 		databases, err := strconv.Atoi(r.Config.Databases)
@@ -160,7 +160,7 @@ func readFunctions(s inplace.Stock, c *resp) error {
 }
 
 // Same passes over keys that have expired, or do right now.
-func (r *Job) Same(before, after inplace.Stock) error {
+func (r *Upgrade) Same(before, after inplace.Stock) error {
 	now := time.Now()
 	before, after = lasting(before, now), lasting(after, now)
 	return inplace.Differences("the upgraded copy", before, after)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 )
 
 // pgOffline says what keeps a server from giving a copy of its cluster while it
@@ -85,7 +85,7 @@ func (a Activity) Since(before Activity) (signs []string) {
 		signs = append(signs, fmt.Sprintf("%d transactions that write, of clients or of the server's own upkeep", n))
 	}
 	if len(signs) > 0 && a.Log > before.Log {
-		signs = append(signs, job.Size(a.Log-before.Log)+" of WAL")
+		signs = append(signs, engine.Size(a.Log-before.Log)+" of WAL")
 	}
 	return signs
 }

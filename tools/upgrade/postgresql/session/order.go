@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 )
 
 // Order is a collation by which a database sorts: its version on record, and that
@@ -199,7 +199,7 @@ func (s Sorted) String() string {
 }
 
 // Resorted says what was made again; nothing where the step was not reached.
-func Resorted(h *job.Host) (lines []string) {
+func Resorted(h *engine.Host) (lines []string) {
 	var all []Sorted
 	if err := h.ReadFile(sortedFile, &all); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []string{err.Error()}
@@ -332,7 +332,7 @@ func (s Session) reindex(ctx context.Context, database string, indexes []string)
 			return err
 		})
 	}
-	return job.AtOnce(ctx, tasks...)
+	return engine.AtOnce(ctx, tasks...)
 }
 
 // pgWorkersSince is the first version that has several processes make an index.
@@ -428,7 +428,7 @@ func (s Session) checkRows(ctx context.Context, database string, tables []string
 }
 
 // WithoutDatabase takes -d and its name out of a program's arguments.
-func WithoutDatabase(c job.Command) job.Command {
+func WithoutDatabase(c engine.Command) engine.Command {
 	i := slices.Index(c.Args, "-d")
 	c.Args = slices.Delete(c.Args, i, i+2)
 	return c

@@ -12,12 +12,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 )
 
 // Session is a way to ask a server.
 type Session struct {
-	*job.Host
+	*engine.Host
 	Account string // that its programs run as
 	Oldest  int    // first number of the older of the versions that are compared
 	Cluster Cluster
@@ -62,9 +62,9 @@ func (s Session) settings() string {
 }
 
 // Client is a program of the session's version that connects to a database.
-func (s Session) Client(database, program string, args ...string) job.Command {
+func (s Session) Client(database, program string, args ...string) engine.Command {
 	args = append([]string{s.Cluster.Client(program), "-h", s.Socket, "-p", strconv.Itoa(s.Port), "-U", s.Role, "-d", dsn(database)}, args...)
-	return job.Command{User: s.Account, Args: args, Env: []string{"PGOPTIONS=" + s.settings(), "PGCLIENTENCODING=UTF8", "PGCONNECT_TIMEOUT=30"}}
+	return engine.Command{User: s.Account, Args: args, Env: []string{"PGOPTIONS=" + s.settings(), "PGCLIENTENCODING=UTF8", "PGCONNECT_TIMEOUT=30"}}
 }
 
 // floats is how exactly numbers are printed: before version 12 the shortest exact

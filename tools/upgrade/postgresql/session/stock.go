@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/inplace"
-	"svc/tools/upgrade/job"
 )
 
 // relation is what holds rows of its own.
@@ -146,7 +146,7 @@ func (s Session) sums(ctx context.Context, database string, relations []relation
 			return err
 		})
 	}
-	err := job.AtOnce(ctx, tasks...)
+	err := engine.AtOnce(ctx, tasks...)
 	has := inplace.Stock{}
 	for _, part := range parts {
 		maps.Copy(has, part)

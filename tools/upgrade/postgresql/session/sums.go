@@ -9,7 +9,7 @@ import (
 	"io"
 	"strconv"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/setsum"
 )
 
@@ -21,7 +21,7 @@ var errRows = errors.New("rows without a heading")
 
 // readSums reads rows as COPY writes them, a line each, and gives a sum for each
 // heading. A row is never held as a whole: it may have a gigabyte.
-func readSums(r io.Reader, n int, so *job.Reach) ([]setsum.Sum, error) {
+func readSums(r io.Reader, n int, so *engine.Reach) ([]setsum.Sum, error) {
 	sums, lines, digest := make([]setsum.Sum, n), bufio.NewReaderSize(r, 256<<10), sha256.New()
 	at, within := -1, false
 	for {

@@ -7,21 +7,21 @@ import (
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
 
-	"svc/tools/upgrade/job"
+	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/setsum"
 )
 
 func TestSumsOfRows(t *testing.T) {
 	is := is.New(t)
-	one, err := readSums(strings.NewReader("\\= 0\na\tb\nc\\\\= 1\td\n\\= 1\n\n\n"), 2, &job.Reach{})
+	one, err := readSums(strings.NewReader("\\= 0\na\tb\nc\\\\= 1\td\n\\= 1\n\n\n"), 2, &engine.Reach{})
 	is.NoErr(err)
 	is.Equal(one[0].Count, int64(2))
 	is.Equal(one[1].Count, int64(2)) // of no columns
-	other, err := readSums(strings.NewReader("\\= 1\n\n\n\\= 0\nc\\\\= 1\td\na\tb\n"), 2, &job.Reach{})
+	other, err := readSums(strings.NewReader("\\= 1\n\n\n\\= 0\nc\\\\= 1\td\na\tb\n"), 2, &engine.Reach{})
 	is.NoErr(err)
 	is.Equal(one, other) // whatever the order
 	for _, bad := range []string{"a\n", "\\= 2\n", "\\= x\n", "\\= 0\nhalf a row"} {
-		_, err := readSums(strings.NewReader(bad), 2, &job.Reach{})
+		_, err := readSums(strings.NewReader(bad), 2, &engine.Reach{})
 		is.True(err != nil)
 	}
 }
@@ -36,7 +36,7 @@ func TestSumsOfAnyRows(t *testing.T) {
 			for _, row := range rows {
 				text += long + row + "\n"
 			}
-			sums, err := readSums(strings.NewReader(text), 1, &job.Reach{})
+			sums, err := readSums(strings.NewReader(text), 1, &engine.Reach{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,6 @@
-// Package job is what engines have in common: a database on its way, its steps, and
-// the host they are taken on, with its files, disks, programs and servers.
-package job
+// Package engine is what engines have in common: the upgrade of one database, its steps,
+// and the host they are taken on, with its files, disks, programs and servers.
+package engine
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"svc/tools/database"
 )
 
-// Job is one database on its way to another version.
-type Job interface {
+// Upgrade is one database on its way to another version.
+type Upgrade interface {
 	// Look reads the live host and fills in what the steps need. What stands in
 	// the way is a Refusals; nothing is changed.
 	Look(ctx context.Context, h *Host, in Request) error
@@ -24,7 +24,7 @@ type Job interface {
 	// Written says what clients have written since a step that Opens, and where a
 	// roll-back keeps that. An error says why nobody can tell.
 	Written(ctx context.Context, h *Host) (Written, error)
-	// About says what the job is of.
+	// About says what the upgrade is of.
 	About() About
 	// Steps are what is done, in this order.
 	Steps(h *Host) []Step
@@ -41,7 +41,7 @@ type Request struct {
 	Instance string         // which of several databases of the engine, such as 13/main; empty where there is one
 }
 
-// About is what a job is of.
+// About is what an upgrade is of.
 type About struct {
 	From      database.Place `json:"from"`
 	To        database.Place `json:"to"`

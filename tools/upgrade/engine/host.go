@@ -1,4 +1,4 @@
-package job
+package engine
 
 import (
 	"bytes"
@@ -90,14 +90,14 @@ func (h *Host) Lock() (unlock func(), err error) {
 
 // Need is room that an upgrade takes on a disk.
 type Need struct {
-	Directory string `json:"directory"` // the backup directory where a job leaves it empty
+	Directory string `json:"directory"` // the backup directory where an upgrade leaves it empty
 	Bytes     int64  `json:"bytes"`
 	For       string `json:"for"`
 }
 
-// AboutOf is what a job is of, with the backup directory by its name.
-func (h *Host) AboutOf(job Job) About {
-	a := job.About()
+// AboutOf is what an upgrade is of, with the backup directory by its name.
+func (h *Host) AboutOf(u Upgrade) About {
+	a := u.About()
 	for i := range a.Needs {
 		a.Needs[i].Directory = cmp.Or(a.Needs[i].Directory, h.Backup)
 	}
