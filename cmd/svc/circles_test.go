@@ -66,12 +66,14 @@ type room struct {
 	Export          string
 	DepOnly         bool
 
+	IgnoredGoFiles, TestGoFiles, XTestGoFiles []string // of other systems; of tests
+
 	imports types.Importer
 }
 
 // listed are the packages of a pattern.
 func listed(pattern string) ([]room, error) {
-	out, err := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,GoFiles,Export,DepOnly", pattern).Output()
+	out, err := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,GoFiles,Export,DepOnly,IgnoredGoFiles,TestGoFiles,XTestGoFiles", pattern).Output()
 	if err != nil {
 		return nil, err
 	}
