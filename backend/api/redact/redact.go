@@ -94,7 +94,7 @@ func stable(s string, known map[string]string) string {
 	for n := range passes {
 		for i, line := range lines {
 			if changed[i] { // or else the rules find nothing new
-				lines[i] = strangers(inPlaces(line, known), known)
+				lines[i] = chosen(strangers(inPlaces(line, known), known), known)
 				changed[i] = lines[i] != line
 			}
 		}

@@ -212,7 +212,7 @@ var rules = []rule{
 	{needs: []string{"$"}, at: lazyregexp.New(`(?:^|[\s"'])(?:(?P<host>[A-Z][A-Z0-9-]{1,14})\\)?(?P<host>[A-Z][A-Z0-9-]{1,14})\$(?:[\s"',.;)]|$)`)},
 	{needs: []string{"domain", "joined", "logged on", "machine"}, weak: true, at: lazyregexp.New(`(?:\bdomain(?: controller for)?|\b[Jj]oined|\blogged on to|\b(?:enroll|join) machine|\b[Cc]omputer) ["']?` + aHost)},
 	{needs: []string{"container_name", "nodename", "ring", "name:"}, weak: true, at: lazyregexp.New(`(?:container_name|nodeName|nodelist: name|^\s*-? ?name): *` + aHost + `(?:$| ring)`)},
-	{needs: []string{" \"", " '"}, at: lazyregexp.New(`(?i)\b(?:host|server|machine|node|vm|box|pod|guest) ["'](?P<host>` + name + `)["']`)},
+	{needs: []string{" \"", " '"}, at: lazyregexp.New(`(?i)\b\w*(?:host|server|machine|node|vm|box|pod|guest) ["'](?P<host>` + name + `)["']`)},
 
 	// Machines of clusters, and of pairs that a sentence names together.
 	{needs: []string{"between ", "entre "}, weak: true, prose: true, faint: true, at: lazyregexp.New(`\b(?:between|entre) (?P<host>` + name + `)(?: \([\w ]+\))? (?:and|et) ` + aHost)},
@@ -239,6 +239,9 @@ var rules = []rule{
 	{needs: []string{"pass", "pw", "secret", "token", "key", "seed", "psk", "community", "cred"}, at: lazyregexp.New(`(?i)\b(?:password|passwd|passphrase|passcode|bind_?pw|root_?pw|pw|secret|token|api key|license key|key|seed|psk|community|credentials?)(?: is| was|:| =)? ["']?(?P<secret>` + madeUp + `)`)},
 	{needs: []string{"passwort", "kennwort", "mot de passe", "used to be"}, at: lazyregexp.New(`(?i)\b(?:passwort|kennwort|mot de passe|passphrase|password)\b[^\n.:]{0,60}? (?:lautet|ist|est|used to be|was|is)(?: jetzt| nun| now)?:? ["'«„]?(?P<secret>` + madeUp + `|[\pL\pN]+[!#$%&*_-][\pL\pN!#$%&*_-]+)`)},
 	{needs: []string{"pass", "pw", "secret", "token", "key", "cred", "login", "logged", "auth", "kennwort", "zugang", "pin"}, at: lazyregexp.New(`(?i)\b(?:\w*passw\w+|passphrase|passcode|kennwort|mot de passe|contraseña|pw|secret|tokens?|keys?|credentials?|log(?:ged)? ?in|zugangsdaten|auth|key is|pin)\b(?:[ :=,"'(/]+\[?[\pL_-]+\b\]?){0,7}?[ :=,"'(/„«` + "`" + `]+(?P<mixed>[^\s"'(),;„“«»` + "`" + `\[\]]*[0-9!#$%&+^~][^\s"'(),;„“«»` + "`" + `\[\]]*)`)},
+	// One that a key of a setting announces, with numbers and algorithms between.
+	{needs: []string{"key", "pass", "secret", "community", "auth", "md5", "encrypt"}, at: lazyregexp.New(`(?i)\b[\w-]*(?:key|key-string|passw\w*|secret|community|auth|authentication|authenticator|encryption|md5)(?: +(?:[0-9]{1,5}|md5|sha[\w-]*|hmac[\w-]*|aes[\w-]*|[\w-]+-key|key|text|clear(?:text)?|plain(?:text)?|encrypted|ascii|hex|simple|cipher|passw\w*|secret))+ +["']?(?P<odd>[^\s"'\[]{4,})`)},
+	{needs: []string{" -p", " -w", " -a", " -k", " -s"}, at: lazyregexp.New(`(?i)\s-[pwak] ?["']?(?P<mixed>[^\s"'\[|;]{6,})`)},
 	{needs: []string{"password was", "password is", "lautet", "kennwort ist", "passwort ist"}, at: lazyregexp.New(`(?i:\b(?:password|passwort|kennwort) (?:was|is|ist|lautet)) ["'«„]?(?P<secret>[\pL\pN]+[!#$%&*][\pL\pN!#$%&*_-]+|\p{Lu}\pL{3,}[0-9]{1,4}[!?]?)`)},
 	{needs: []string{"eap", "psk", "xauth", "chap"}, at: lazyregexp.New(`\b(?:EAP|PSK|XAUTH|CHAP) +"(?P<secret>[^"\[]{3,})"`)},
 	{needs: []string{" pin"}, at: lazyregexp.New(`(?i)\bpin(?:[- ]?code)?(?: is| was| ist| lautet|:| =)? (?P<secret>[0-9]{4,8})\b`)},
@@ -246,6 +249,7 @@ var rules = []rule{
 	{needs: []string{"net use"}, at: lazyregexp.New(`(?i)\bnet use [^\n]*/user:\S+ (?P<secret>[^\s/\[*]{4,})`)},
 	{needs: []string{"passphrase"}, at: lazyregexp.New(`(?i)\bpassphrase (?:is|was|lautet|ist):? (?P<secret>[a-z]{3,}(?:[ -][a-z]{3,}){3,5})$`)},
 	{needs: []string{""}, at: lazyregexp.New(`(?:^|[\s"'=:(,` + "`" + `])(?P<random>[A-Za-z0-9_-]{20,})`)},
+	{needs: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, at: lazyregexp.New(`(?:^|[\s"'=:(,` + "`" + `])(?P<disguised>[A-Za-z0-9][\w!#$%&*+.~^-]{7,31})`)},
 	{needs: []string{"add_user", "change_password", "htpasswd "}, at: lazyregexp.New(`\b(?:add_user|change_password|htpasswd(?: -\w+)+(?: \S*[/.]\S*|\[path\])?) +(?:\[user\]|` + aUser + `) +["']?(?P<secret>[^\s"'\[-][^\s"'\[]{2,})`)},
 	{needs: []string{" : "}, at: lazyregexp.New(`^(?:` + aUser + `|%any)? *: (?:PSK|EAP|XAUTH|NTLM|RSA|ECDSA) +"(?P<secret>[^"\[]{3,})"`)},
 	{needs: []string{"stats auth "}, at: lazyregexp.New(`\bstats auth ` + aUser + `:`)},
@@ -305,7 +309,7 @@ var rules = []rule{
 	{needs: []string{"uid "}, at: lazyregexp.New(`(?i)\b[ug]id [0-9]+ ?\(` + aUser + `\)`)},
 	{needs: []string{"/"}, at: lazyregexp.New(`(?:^|\s)` + aUser + `/` + ip4 + `:[0-9]`)},
 	{needs: []string{"'@'"}, at: lazyregexp.New(`\[user\]'@'(?P<ip>[0-9.%]{2,})'`)},
-	{needs: []string{"user", "role"}, at: lazyregexp.New(`(?i)\b(?:user ["'` + "`" + `]|role ["` + "`" + `])(?P<user>` + name + `)["'` + "`" + `]`)},
+	{needs: []string{"user", "role"}, at: lazyregexp.New(`(?i)\b(?:\w*user ["'` + "`" + `]|role ["` + "`" + `])(?P<user>` + name + `)["'` + "`" + `]`)},
 	{needs: []string{"login "}, at: lazyregexp.New(`\bmachine \S+ login ` + aUser)},
 	{needs: []string{"account"}, weak: true, at: lazyregexp.New(`\b[Aa]ccounts? ["']?(?P<user>` + name + `)`)},
 	{needs: []string{"chpasswd"}, at: lazyregexp.New(aUser + `:(?P<secret>[^"'\s\[]{3,})["']? *\| *chpasswd`)},
@@ -432,6 +436,16 @@ func (r rule) replace(kind, text string, known map[string]string) string {
 			return text
 		}
 		return put(hidden)
+	case "disguised":
+		if kindOf(text) != "" || !isDisguised(text) {
+			return text
+		}
+		return put(hidden)
+	case "odd":
+		if lower := strings.ToLower(strings.Trim(text, ".,;:()")); isKnown(lower) || kindOf(text) != "" || strings.Trim(lower, "0123456789.:/-") == "" || settled.MatchString(lower) {
+			return text
+		}
+		return put(hidden)
 	case "known":
 		learn(known, text, user)
 		return text
@@ -457,6 +471,9 @@ func isMixed(w string) bool {
 		kindOf(w) == "" && !versioned.MatchString(w) && !strings.Contains(w, "/") && !releaseLike.MatchString(w) && !packageLike.MatchString(w)
 }
 
+// settled: words of settings that stand where a secret does, in two parts or with a number.
+var settled = lazyregexp.New(`^(?:hmac|md5|sha|aes|3?des|rsa|dsa|ecdsa|ed25519|[a-z]+-(?:chain|string|mode|key|type|server|list|order|method))|[()$<>{}%=]|^-`)
+
 // versioned: 1.2, and foo-1.2.
 var versioned = lazyregexp.New(`(?:^|-)v?[0-9]+[.:][0-9]`)
 
@@ -470,6 +487,20 @@ func isRandom(w string) bool {
 	}
 	return strings.ContainsFunc(w, unicode.IsLower) && strings.ContainsFunc(w, unicode.IsUpper) && strings.ContainsFunc(w, unicode.IsDigit) && turns(w)*4 >= len(w)
 }
+
+// isDisguised says that a word is a password wherever it stands: one that digits and signs
+// disguise, as in pl3ase-Change, or one whose letters and digits take turns.
+func isDisguised(w string) bool {
+	w = strings.TrimRight(w, ".")
+	if !strings.ContainsFunc(w, unicode.IsLower) || !strings.ContainsFunc(w, unicode.IsUpper) {
+		return false
+	}
+	return strings.ContainsAny(w, "!#$%&*+.~^_-") && digitWithin.MatchString(w) && !versioned.MatchString(w) && !packageLike.MatchString(w) ||
+		!strings.ContainsAny(w, ".+_-") && len(w) < 20 && turns(w)*2 >= len(w) && isRandom(w)
+}
+
+// digitWithin: a digit among the letters of a word that it is read as one of.
+var digitWithin = lazyregexp.New(`(?:^|[^A-Za-z0-9])[A-Za-z]?[a-z]*[A-Za-z][0134578][a-z]{2,}`)
 
 // letters of a word as long as only words are.
 var letters = lazyregexp.New(`[A-Za-z][a-z]{3,}`)

@@ -1,0 +1,293 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+
+	"svc/backend/lazyregexp"
+)
+
+// A chosen name is one that people made up for a machine or an account: no
+// vocabulary has it, and it has a form that words of texts have not. How far the form
+// says so decides where it has to stand.
+
+// form is how far a word's form says that people chose it as a name.
+type form int
+
+const (
+	noName   form = iota
+	namesake      // a word that people name machines and each other after, too: where nothing but a name stands
+	unheard       // no vocabulary has it: where hardly anything else stands
+	likely        // cn12, db-proj, lchen: where a machine or an account stands
+	unlike        // cn0147, sw-halle4, noor.haddad: wherever words stand
+)
+
+var (
+	// ofOne is an account of a person: an initial or a given name, and a surname.
+	ofOne = lazyregexp.New(`^([a-z]|[a-z]{3,})[._]([a-z]{3,}(?:-[a-z]{3,})?)[0-9]{0,2}$`)
+	// initialed: lchen, jsmith7.
+	initialed = lazyregexp.New(`^[a-z]([a-z]{4,})[0-9]{0,2}$`)
+	// trailed: vogtm.
+	trailed = lazyregexp.New(`^([a-z]{4,})[a-z]$`)
+	// personal: ab4471.
+	personal = lazyregexp.New(`^(?:[a-z]{2,3}[0-9]{3,6}|[a-qs-z][0-9]{4,6})$`)
+	// padded: cn0147, ceph-st08.
+	padded = lazyregexp.New(`^(?i)[a-z][a-z]+(?:-[a-z0-9]+)*?-?0[0-9]{1,3}[a-z]?$`)
+	// counted: janus2, gpu3.
+	counted = lazyregexp.New(`^(?i)([a-z]{2,})(?:[0-9]{1,3}|0[0-9]{2,4})$`)
+	// hyphened: sw-halle4, gpu-l40-07, nfs-proj.
+	hyphened = lazyregexp.New(`^(?i)[a-z][a-z0-9]*(?:-[a-z0-9]+){1,4}$`)
+	// plainLower: a word in small letters.
+	plainLower  = lazyregexp.New(`^\p{Ll}{3,}$`)
+	underscored = lazyregexp.New(`^[a-z][a-z0-9]*(?:_[a-z0-9]+){1,3}$`)
+)
+
+// charges are parts of accounts that say what they are for.
+var charges = set("svc srv adm admin usr ro rw app bot deploy batch sync repl job")
+
+// machineRoles are parts of names that say what a machine is for.
+var machineRoles = lazyregexp.New(`^(?:` + roles + `|sw|ws|pc|ups|wlc|rpi|pi|bmc|ipmi|ilo|idrac|pg|lb|ap|nfs|ceph|osd|mon|gpu|cn|head|login|wrk|cp|mgr|mgmt|ctl|rt|bkp|bak|nb|lt|prn|cam|plc|sps|tor|dc|ad|ca|hv|vh|vs|term|kafka|redis|mongo|es|elk|graf|prom|vault|consul|jenkins|build|ci|git|jump|nat|dhcp|ntp|pxe|sip|voip|scan|cad|db|my|ora|mssql|rabbit|zk|hdp|spark)$`)
+
+// formOf judges the form of a word, and what it names.
+func formOf(w string) (form, string) {
+	lower := strings.ToLower(w)
+	if len(w) < 3 || len(w) > longestName || isAccount(w) || isOrdinary(w) || releaseLike.MatchString(w) || packageLike.MatchString(w) || deviceLike.MatchString(w) || hexNumber.MatchString(w) || numberedTicket.MatchString(w) || levels[lower] || advisory.MatchString(w) {
+		return noName, ""
+	}
+	switch {
+	case strings.Contains(w, "."):
+		return personForm(w), user
+	case strings.Contains(w, "_"):
+		return chargeForm(w), user
+	case isListed(lower), serialOf.MatchString(w):
+		return noName, ""
+	case dictionary()[lower]:
+		return namesakeOf(w), host
+	case w != lower && w != strings.ToUpper(w):
+		return noName, ""
+	case hyphened.MatchString(w):
+		return min(partedForm(lower), highest(w, lower)), host
+	case counted.MatchString(w):
+		stem := strings.TrimRight(lower, "0123456789")
+		if isUnheard(stem) && (len(stem) > 3 || padded.MatchString(w)) || padded.MatchString(w) && len(w)-len(stem) > 2 && !isListed(stem) {
+			return highest(w, lower), host
+		}
+		return min(likely, highest(w, lower)), host
+	case personal.MatchString(w):
+		return likely, user
+	case !plainLower.MatchString(w):
+		if shouted.MatchString(w) && isUnheard(lower) {
+			return unheard, host
+		}
+		return noName, ""
+	case isKnown(w):
+		return namesakeOf(w), host
+	}
+	if foreignWords()[w] {
+		return noName, ""
+	}
+	if m := initialed.FindStringSubmatch(w); m != nil && names()[m[1]] && !isKnown(m[1]) {
+		return unlike, user
+	}
+	if m := initialed.FindStringSubmatch(w); m != nil && names()[m[1]] {
+		return likely, user
+	}
+	if m := trailed.FindStringSubmatch(w); m != nil && names()[m[1]] {
+		return likely, user
+	}
+	return unheard, user
+}
+
+// namesakeOf judges a known word: people name machines after some.
+func namesakeOf(w string) form {
+	if plainLower.MatchString(w) && (themes()[w] || names()[w] || rare()[w]) {
+		return namesake
+	}
+	return noName
+}
+
+// serialOf: CVE-2026-1234.
+var serialOf = lazyregexp.New(`^[A-Z]+(?:-[0-9]+)+$`)
+
+// highest bounds the form of names in capitals, which constants and variables have too.
+func highest(w, lower string) form {
+	if w != lower {
+		return unheard
+	}
+	return unlike
+}
+
+// isUnheard says that no vocabulary has a word in small letters.
+func isUnheard(w string) bool { return !isKnown(w) && !foreignWords()[w] }
+
+// shouted: ANTIMON.
+var shouted = lazyregexp.New(`^\p{Lu}{4,}$`)
+
+// longestName bounds what is looked up.
+const longestName = 40
+
+// personForm judges vera.miller.
+func personForm(w string) form {
+	m := ofOne.FindStringSubmatch(w)
+	switch {
+	case m == nil || slices.Contains(fileEndings, m[2]) || strings.Contains(w, "_"):
+		return noName
+	case len(m[1]) == 1 && !isKnown(m[2]), names()[m[1]] && !isKnown(m[2]):
+		return unlike
+	case !isKnown(m[2]) && names()[m[2]]:
+		return unlike
+	case names()[m[1]] && names()[m[2]]:
+		return likely
+	case names()[m[1]] || len(m[1]) == 1:
+		return namesake
+	}
+	return noName
+}
+
+// chargeForm judges svc_backup and orders_rw.
+func chargeForm(w string) form {
+	if m := ofOne.FindStringSubmatch(w); m != nil && (names()[m[1]] || len(m[1]) == 1) && !isKnown(m[2]) {
+		return likely
+	}
+	if !underscored.MatchString(w) {
+		return noName
+	}
+	parts := strings.Split(w, "_")
+	charge := slices.ContainsFunc(parts, func(p string) bool { return charges[p] })
+	strange := slices.ContainsFunc(parts, func(p string) bool { return len(p) > 3 && !isKnown(strings.TrimRight(p, "0123456789")) })
+	switch {
+	case parts[0] == "svc" && !strange:
+		return namesake // svc_migrate is a tool of this service's
+	case charge && strange:
+		return likely
+	case charge || strange:
+		return unheard
+	}
+	return namesake
+}
+
+// partedForm judges names of several parts.
+func partedForm(w string) form {
+	parts := strings.Split(w, "-")
+	role, number, strange, letter, other := false, false, false, false, false
+	for i, p := range parts {
+		stem := strings.TrimRight(p, "0123456789")
+		numbered := stem != p
+		if deviceLike.MatchString(p) || isOrdinary(p) && !machineRoles.MatchString(p) {
+			return noName
+		}
+		role = role || machineRoles.MatchString(stem)
+		number = number || numbered && i > 0
+		strange = strange || len(stem) > 2 && isUnheard(stem) || len(stem) > 3 && names()[stem] && !isListed(stem)
+		other = other || !machineRoles.MatchString(stem) && stem != "" && !isListed(stem)
+		letter = letter || i > 0 && len(p) == 1 && stem != ""
+	}
+	switch {
+	case role && (number || strange && letter), strange && number:
+		return unlike
+	case describing.MatchString(w):
+		return noName
+	case strange, role && (letter || other):
+		return likely
+	}
+	return noName
+}
+
+// describing: stonith-enabled, komma-unterteilt.
+var describing = lazyregexp.New(`(?:ed|able|ing|bar|iert|teilte?|like|only|based|specific|queue)$`)
+
+// wordAt is a word of a line, with what joins its parts.
+var wordAt = lazyregexp.New(`[\pL\pN_](?:[\pL\pN_.-]*[\pL\pN_])?`)
+
+// chosen replaces the names that people chose.
+func chosen(line string, known map[string]string) string {
+	if !strings.ContainsAny(line, " \t:=") {
+		return line
+	}
+	in := lineAround(line)
+	var out strings.Builder
+	last := 0
+	for _, at := range wordAt.FindAllStringIndex(line, -1) {
+		w := line[at[0]:at[1]]
+		if inPlaceholder(line, at[0], at[1]) {
+			continue
+		}
+		need := in.needed(at[0], at[1])
+		if need > unlike {
+			continue
+		}
+		how, kind := formOf(w)
+		if how < need || how == noName || how < unlike && versionBehind.MatchString(line[at[1]:]) {
+			continue
+		}
+		out.WriteString(line[last:at[0]])
+		out.WriteString(put(kind))
+		last = at[1]
+		if how >= likely {
+			learn(known, w, kind)
+		}
+	}
+	return out.String() + line[last:]
+}
+
+// around is what a line is as a whole.
+type around struct {
+	line     string
+	packages bool // a line about packages
+	found    bool // a name or a secret was found in it
+	table    bool // a row of a table
+}
+
+func lineAround(line string) around {
+	return around{line, manages.MatchString(line), entity.MatchString(line), len(column.FindAllStringIndex(strings.TrimSpace(line), 3)) > 1}
+}
+
+var entity = lazyregexp.New(`\[(?:host|user|secret|ip|id)\]`)
+
+const nothing = unlike + 1
+
+// needed is how far the form of a word must say that it is a name, where it stands.
+func (in around) needed(start, end int) form {
+	before, after := in.line[:start], in.line[end:]
+	left, right := byte(' '), byte(' ')
+	if start > 0 {
+		left = before[start-1]
+	}
+	if end < len(in.line) {
+		right = after[0]
+	}
+	if strings.IndexByte("/\\$%@-.&~^#+{_", left) >= 0 || strings.IndexByte("/\\(=@$%_-+", right) >= 0 && !strings.HasPrefix(after, `\"`) && !(right == '(' && exported.MatchString(after)) || versionBehind.MatchString(after) && !strings.Contains(in.line[start:end], "-") || strings.HasPrefix(after, "::") || strings.HasPrefix(after, "->") || right == '[' && left == ' ' || right == '.' && len(after) > 1 && strings.IndexByte(" .", after[1]) < 0 {
+		return nothing
+	}
+	near := before[max(0, len(before)-80):]
+	switch {
+	case setting.MatchString(near), optioned.MatchString(near), bracketed.MatchString(near) && right == ']', in.found && nameKey.MatchString(near):
+		return namesake
+	case in.found && spots[lastWord(before)], listBefore.MatchString(near) && (right == ',' || strings.TrimSpace(after) == ""):
+		return unheard
+	case strings.TrimSpace(before) == "" && promptBehind.MatchString(after):
+		return likely
+	case in.packages, right == ':' && programBefore.MatchString(before) && !levelBefore.MatchString(near):
+		return nothing
+	case in.found || spots[lastWord(before)] || in.table || levelBefore.MatchString(near) || right == ':' && strings.HasPrefix(after, ": ") || strings.HasPrefix(after, " : "),
+		left == ',' && right != ' ' || right == ',' && !strings.HasPrefix(after, ", ") || left == ';' || right == ';' && left != ' ',
+		left == '(' && right == ')', strings.IndexByte("'\"", left) >= 0 && left == right:
+		return likely
+	}
+	return unlike
+}
+
+var (
+	// programBefore: nothing but programs that speak, one for the other, stands before.
+	programBefore = lazyregexp.New(`^(?:[\w./()-]+(?:\[[0-9]+\])?: )*$`)
+	levelBefore   = lazyregexp.New(`(?i)\b(?:error|warning|notice|info|fatal|critical|crit|alert): $`)
+	promptBehind  = lazyregexp.New(`^(?:\(config[^)]*\))?[#>] ?[a-z]|^:[~/]\S*[#$>]`)
+	nameKey       = lazyregexp.New(`(?i)(?:^|[ ,(])(?:name|alias|binddn|cn)=["']?$`)
+	listBefore    = lazyregexp.New(`(?:,|[0-9x*!]:)$`)
+	exported      = lazyregexp.New(`^\((?:r[ow]|sync)\b`)
+	bracketed     = lazyregexp.New(`(?i)(?:of|for|by|user|client|to|from|on|ok:|incorrect.*:|host|node) ?\[$`)
+	setting       = lazyregexp.New(`(?i)(?:^|[^a-z])[\w.>-]*(?:user|login|account|owner|uid|member|acct|logname|host|server|node|peer|master|primary|replica|standby|broker|relay)(?:[ _-]?(?:name|id))?["'\]]* ?(?:=|=>|:=|: ) ?["']?$`)
+	// optioned: -H, -U and --ciuser, and what follows them.
+	optioned = lazyregexp.New(`(?:\s-[HUulw]|\s--?[\w-]*(?:user|login|account|owner|host|server|node|peer)(?:-?name)?)[ =]["']?$`)
+	spots    = set("on to from of for by via at with into onto between and node server host client peer member owner login account user machine vm box called named as auf von nach für bei mit zwischen und aus")
+)
