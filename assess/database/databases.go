@@ -17,6 +17,7 @@ import (
 	"svc/assess"
 	"svc/assess/conf"
 	"svc/assess/datadir"
+	"svc/assess/datadir/rdb"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
 )
@@ -440,7 +441,7 @@ func redisDatabase(m *assess.Machine, i redisInstance) {
 	if assess.StateOf(err) == assess.SourceUnreadable {
 		m.Outcome("databases."+i.engine+".data", file, err)
 	}
-	if dump, err := datadir.ParseDump(head); err == nil { // else the server has saved nothing yet
+	if dump, err := rdb.Parse(head); err == nil { // else the server has saved nothing yet
 		d.Name, d.DataVersion = dump.Form, cmp.Or(dump.Version(), dump.Form)
 	}
 	addDatabase(m, d)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/matryer/is"
 
+	"svc/assess/datadir/pgfile"
+	"svc/assess/datadir/rdb"
 	"svc/assess/host"
 )
 
@@ -60,6 +62,12 @@ type row struct {
 }
 
 type text string
+
+// The bits of a tuple that say what became of the transactions.
+const (
+	xminCommitted = 0x0100
+	xmaxInvalid   = 0x0800
+)
 
 // page makes a table's page of rows.
 func page(rows ...row) []byte {
@@ -248,7 +256,7 @@ func FuzzParseControl(f *testing.F) {
 	f.Add(control(1, 1))
 	f.Add([]byte("short"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if c, err := ParseControl(b); err == nil && c.Checked && c.Checksums == "" {
+		if c, err := pgfile.ParseControl(b); err == nil && c.Checked && c.Checksums == "" {
 			t.Fatal("checked, and nothing read")
 		}
 	})
@@ -258,12 +266,12 @@ func FuzzPageTuples(f *testing.F) {
 	f.Add(page(database15(5, "a", "C", 1, 0, 0)), "iniibbbiiiitttt")
 	f.Add([]byte("x"), "nt")
 	f.Fuzz(func(t *testing.T, b []byte, types string) {
-		for _, tuple := range pageTuples(b) {
-			if got := tuple.columns(types); len(got) > len(types) {
+		for _, tuple := range pgfile.Tuples(b) {
+			if got := tuple.Columns(types); len(got) > len(types) {
 				t.Fatalf("%d columns of %q", len(got), types)
 			}
 		}
-		filenodes(b)
+		pgfile.Nodes(b)
 	})
 }
 
@@ -271,7 +279,7 @@ func FuzzParseDump(f *testing.F) {
 	f.Add([]byte(dump))
 	f.Add([]byte("VALKEY080\xfa\xc2\x01"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if d, err := ParseDump(b); err == nil && (len(d.Aux) > maxAux || d.Form == "") {
+		if d, err := rdb.Parse(b); err == nil && (len(d.Aux) > 100 || d.Form == "") {
 			t.Fatalf("%+v", d)
 		}
 		manifestLine(string(b))
@@ -379,7 +387,7 @@ func TestWhatDataSayOfThemselves(t *testing.T) {
 		"VALKEY080\xfa\x0avalkey-ver\x059.0.0":        {"rdb 80", "9.0.0"},
 		"REDIS0011\xfa\x09redis-ver\x057.2.4\xfa\x0c": {"rdb 11", "7.2.4"}, // the beginning of a dump is cut anywhere
 	} {
-		d, err := ParseDump([]byte(head))
+		d, err := rdb.Parse([]byte(head))
 		is.NoErr(err)
 		is.Equal([]string{d.Form, d.Version()}, want)
 	}

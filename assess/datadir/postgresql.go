@@ -9,13 +9,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"svc/assess/datadir/pgfile"
 )
 
 // cluster is a cluster of PostgreSQL that is read.
 type cluster struct {
 	*reader
 	major     int // 9 of 9.6; 0 where unknown
-	control   Control
+	control   pgfile.Control
 	commitLog string
 	segments  map[string][]byte // of the commit log
 	catalogs  int               // bytes that were read of tables
@@ -53,7 +55,7 @@ func (c *cluster) readControl() bool {
 	if b == nil {
 		return false
 	}
-	control, err := ParseControl(b)
+	control, err := pgfile.ParseControl(b)
 	if err != nil {
 		c.unread("/%s/global/pg_control: %v", c.dir, err)
 		return false
@@ -66,7 +68,7 @@ func (c *cluster) readControl() bool {
 		c.unread("/%s/global/pg_control: of form %d only version, catalog and state are known", c.dir, control.Version)
 		return false
 	}
-	if control.order.String() != "LittleEndian" || control.BlockSize < 1024 || control.BlockSize > 32<<10 {
+	if control.Order.String() != "LittleEndian" || control.BlockSize < 1024 || control.BlockSize > 32<<10 {
 		c.unread("databases and extensions: tables of this machine's architecture are not read")
 		return false
 	}
@@ -140,8 +142,8 @@ func (c *cluster) layout() databaseLayout {
 }
 
 // tableOfDatabases is pg_database, row by row.
-func (c *cluster) tableOfDatabases() []tuple {
-	node, ok := filenodes(c.head("global/pg_filenode.map", 1024))[pgDatabase]
+func (c *cluster) tableOfDatabases() []pgfile.Tuple {
+	node, ok := pgfile.Nodes(c.head("global/pg_filenode.map", 1024))[pgDatabase]
 	if c.layout().from == 0 || !ok {
 		c.unread("databases: no map of the catalogs' files is there")
 		return nil
@@ -150,8 +152,8 @@ func (c *cluster) tableOfDatabases() []tuple {
 }
 
 // database is what a row of pg_database says, and the folder of its files.
-func (c *cluster) database(t tuple, l databaseLayout) (d Catalog, folder string) {
-	values := t.columns(l.types)
+func (c *cluster) database(t pgfile.Tuple, l databaseLayout) (d Catalog, folder string) {
+	values := t.Columns(l.types)
 	at := func(i int) string {
 		if i < 0 || i >= len(values) {
 			return ""
@@ -160,7 +162,7 @@ func (c *cluster) database(t tuple, l databaseLayout) (d Catalog, folder string)
 	}
 	oid := at(l.oid)
 	if l.oid < 0 {
-		oid = fmt.Sprint(t.oid)
+		oid = fmt.Sprint(t.OID)
 	}
 	return Catalog{
 		Name: at(l.name), Encoding: encodingName(at(l.encoding)), Provider: cmp.Or(providers[at(l.provider)], "libc"),
@@ -185,7 +187,7 @@ func (c *cluster) extensions(folder string) (all []Extension) {
 		types, name, version = "niibt", 0, 4
 	}
 	for _, t := range c.rows(path.Join(folder, fmt.Sprint(c.fileOf(folder, pgExtension)))) {
-		if values := t.columns(types); len(values) > version && len(all) < maxExtensions {
+		if values := t.Columns(types); len(values) > version && len(all) < maxExtensions {
 			all = append(all, Extension{values[name], values[version]})
 		}
 	}
@@ -203,10 +205,10 @@ func (c *cluster) fileOf(folder string, oid uint32) uint32 {
 	if c.major < 12 {
 		types, file = "niiiiii", 6
 	}
-	class := filenodes(c.head(path.Join(folder, "pg_filenode.map"), 1024))[pgClass]
+	class := pgfile.Nodes(c.head(path.Join(folder, "pg_filenode.map"), 1024))[pgClass]
 	for _, t := range c.rows(path.Join(folder, fmt.Sprint(class))) {
-		values := t.columns(types)
-		if len(values) <= file || c.major >= 12 && values[0] != fmt.Sprint(oid) || c.major < 12 && t.oid != oid {
+		values := t.Columns(types)
+		if len(values) <= file || c.major >= 12 && values[0] != fmt.Sprint(oid) || c.major < 12 && t.OID != oid {
 			continue
 		}
 		node, _ := strconv.ParseUint(values[file], 10, 32)

@@ -1,138 +1,13 @@
 package datadir
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"path"
 	"strconv"
 	"strings"
+
+	"svc/assess/datadir/rdb"
 )
-
-// Dump is what the beginning of an RDB file states.
-type Dump struct {
-	Form string            // "rdb 11"
-	Aux  map[string]string // redis-ver, valkey-ver, redis-bits, ctime, aof-base, …
-	Keys int64             // of the first database; -1 where not stated
-}
-
-// Version is that of the server which wrote the dump.
-func (d Dump) Version() string {
-	if v := d.Aux["valkey-ver"]; v != "" {
-		return v
-	}
-	return d.Aux["redis-ver"]
-}
-
-// ErrDump means that a file is no RDB.
-var ErrDump = errors.New("not an RDB file")
-
-// The codes of an RDB file that come before its keys.
-const (
-	rdbAux      = 0xfa
-	rdbResize   = 0xfb
-	rdbSelectDB = 0xfe
-)
-
-// maxAux bounds the fields that are read.
-const maxAux = 100
-
-// ParseDump reads the header of an RDB file of Redis or Valkey.
-func ParseDump(b []byte) (Dump, error) {
-	d := Dump{Aux: map[string]string{}, Keys: -1}
-	digits, rest, ok := rdbMagic(b)
-	n, err := strconv.ParseUint(digits, 10, 16)
-	if !ok || err != nil {
-		return d, ErrDump
-	}
-	d.Form = fmt.Sprintf("rdb %d", n)
-	s := &rdbStream{b: rest}
-	for len(d.Aux) < maxAux {
-		switch code := s.byte(); {
-		case s.bad:
-			return d, nil // the beginning of a file may be cut anywhere
-		case code == rdbAux:
-			key, value := s.text(), s.text()
-			if s.bad {
-				return d, nil
-			}
-			d.Aux[key] = value
-		case code == rdbSelectDB:
-			s.length()
-			if s.byte() == rdbResize {
-				if keys, _ := s.length(); !s.bad && keys < 1<<48 {
-					d.Keys = int64(keys)
-				}
-			}
-			return d, nil
-		default:
-			return d, nil
-		}
-	}
-	return d, nil
-}
-
-// rdbMagic splits the version off: REDIS0011, VALKEY080.
-func rdbMagic(b []byte) (digits string, rest []byte, ok bool) {
-	for _, magic := range []string{"REDIS", "VALKEY"} {
-		if len(b) >= 9 && strings.HasPrefix(string(b[:9]), magic) {
-			return string(b[len(magic):9]), b[9:], true
-		}
-	}
-	return "", nil, false
-}
-
-// rdbStream reads what RDB files are made of; bad is set at their end.
-type rdbStream struct {
-	b   []byte
-	bad bool
-}
-
-func (s *rdbStream) take(n uint64) []byte {
-	if s.bad || n > uint64(len(s.b)) {
-		s.bad = true
-		return make([]byte, min(n, 8))
-	}
-	taken := s.b[:n]
-	s.b = s.b[n:]
-	return taken
-}
-
-func (s *rdbStream) byte() byte { return s.take(1)[0] }
-
-// length reads a length, or with special the kind of a number that follows.
-func (s *rdbStream) length() (n uint64, special bool) {
-	first := s.byte()
-	switch {
-	case first>>6 == 0:
-		return uint64(first & 63), false
-	case first>>6 == 1:
-		return uint64(first&63)<<8 | uint64(s.byte()), false
-	case first == 0x80:
-		return uint64(binary.BigEndian.Uint32(s.take(4))), false
-	case first == 0x81:
-		return binary.BigEndian.Uint64(s.take(8)), false
-	}
-	return uint64(first & 63), true
-}
-
-// text reads a string, which may be kept as a number.
-func (s *rdbStream) text() string {
-	n, special := s.length()
-	if !special {
-		return string(s.take(n))
-	}
-	switch n {
-	case 0:
-		return fmt.Sprint(int8(s.byte()))
-	case 1:
-		return fmt.Sprint(int16(binary.LittleEndian.Uint16(s.take(2))))
-	case 2:
-		return fmt.Sprint(int32(binary.LittleEndian.Uint32(s.take(4))))
-	}
-	s.bad = true // a packed string: no field of the header is one
-	return ""
-}
 
 // redis reads the dump and the append-only files of Redis or Valkey, and what
 // cluster and modules the folder tells of.
@@ -163,7 +38,7 @@ func (r *reader) redis() {
 // dump notes what a file states; that of the newest form counts.
 func (r *reader) dump(name string) {
 	b := r.head(name, 4096)
-	d, err := ParseDump(b)
+	d, err := rdb.Parse(b)
 	if err != nil {
 		if len(b) > 0 && !strings.HasSuffix(name, ".aof") {
 			r.unread("/%s: %v", path.Join(r.dir, name), err)

@@ -14,6 +14,7 @@ import (
 
 	"svc/assess/conf"
 	"svc/assess/datadir"
+	"svc/assess/datadir/rdb"
 	"svc/backend/lazyregexp"
 	"svc/tools/database"
 	"svc/tools/upgrade/engine"
@@ -214,7 +215,7 @@ func writer(says datadir.Statement) string {
 			continue
 		}
 		head, _, _ := safefile.Read(f.Path, 4096) // what is longer is cut
-		if d, err := datadir.ParseDump(head); err == nil && d.Aux["valkey-ver"] != "" {
+		if d, err := rdb.Parse(head); err == nil && d.Aux["valkey-ver"] != "" {
 			return "valkey"
 		}
 	}

@@ -1,10 +1,9 @@
-package datadir
+package pgfile
 
 import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"path"
 )
 
 // The bits of a tuple's header that say whether it counts.
@@ -18,9 +17,9 @@ const (
 	xmaxIsMulti   = 0x1000
 )
 
-// tuple is one row of a table as it stands in a page.
-type tuple struct {
-	oid  uint32 // of PostgreSQL before 12, where it is no column
+// Tuple is one row of a table as it stands in a page.
+type Tuple struct {
+	OID  uint32 // of PostgreSQL before 12, where it is no column
 	mask uint16
 	xmin uint32
 	xmax uint32
@@ -29,10 +28,10 @@ type tuple struct {
 	n    int // columns
 }
 
-// pageTuples takes a page apart. What is not sound in it is left out.
-func pageTuples(page []byte) []tuple {
+// Tuples takes a page apart. What is not sound in it is left out.
+func Tuples(page []byte) []Tuple {
 	le := binary.LittleEndian
-	var all []tuple
+	var all []Tuple
 	if len(page) < 24 {
 		return nil
 	}
@@ -49,9 +48,9 @@ func pageTuples(page []byte) []tuple {
 	return all
 }
 
-func newTuple(b []byte) (t tuple, ok bool) {
+func newTuple(b []byte) (t Tuple, ok bool) {
 	le := binary.LittleEndian
-	t = tuple{xmin: le.Uint32(b), xmax: le.Uint32(b[4:]), n: int(le.Uint16(b[18:]) & 0x7ff), mask: le.Uint16(b[20:])}
+	t = Tuple{xmin: le.Uint32(b), xmax: le.Uint32(b[4:]), n: int(le.Uint16(b[18:]) & 0x7ff), mask: le.Uint16(b[20:])}
 	start := int(b[22])
 	if start < 23 || start > len(b) {
 		return t, false
@@ -63,14 +62,14 @@ func newTuple(b []byte) (t tuple, ok bool) {
 		t.null = b[23 : 23+(t.n+7)/8]
 	}
 	if t.mask&hasOID != 0 && start >= 28 {
-		t.oid = le.Uint32(b[start-4:])
+		t.OID = le.Uint32(b[start-4:])
 	}
 	t.data = b[start:]
 	return t, true
 }
 
-// visible reports whether a tuple counts, given which transactions committed.
-func (t tuple) visible(committed func(xid uint32) bool) bool {
+// Visible reports whether a tuple counts, given which transactions committed.
+func (t Tuple) Visible(committed func(xid uint32) bool) bool {
 	born := t.mask&xminCommitted != 0 || t.mask&xminInvalid == 0 && committed(t.xmin)
 	gone := t.xmax != 0 && t.mask&(xmaxInvalid|onlyLocked|xmaxIsMulti) == 0 && committed(t.xmax)
 	return born && !gone
@@ -84,9 +83,9 @@ const (
 	typeText = 't' // of any length
 )
 
-// columns reads the first columns of a tuple, a letter for the type of each. A
+// Columns reads the first columns of a tuple, a letter for the type of each. A
 // null is empty. It ends before what is not in the page.
-func (t tuple) columns(types string) []string {
+func (t Tuple) Columns(types string) []string {
 	var values []string
 	at := 0
 	for i, kind := range []byte(types) {
@@ -107,7 +106,7 @@ func (t tuple) columns(types string) []string {
 }
 
 // column reads a column at an offset, and gives the offset after it.
-func (t tuple) column(kind byte, at int) (value string, next int, ok bool) {
+func (t Tuple) column(kind byte, at int) (value string, next int, ok bool) {
 	size := map[byte]int{typeName: 64, typeInt: 4, typeByte: 1}[kind]
 	switch kind {
 	case typeInt:
@@ -129,7 +128,7 @@ func (t tuple) column(kind byte, at int) (value string, next int, ok bool) {
 }
 
 // text reads a value of any length, unless it is packed or kept elsewhere.
-func (t tuple) text(at int) (value string, next int, ok bool) {
+func (t Tuple) text(at int) (value string, next int, ok bool) {
 	if at >= len(t.data) {
 		return "", 0, false
 	}
@@ -152,9 +151,9 @@ func (t tuple) text(at int) (value string, next int, ok bool) {
 	return string(t.data[at+4 : end]), end, true
 }
 
-// filenodes are the files of the tables that are found before there is a
+// Nodes are the files of the tables that are found before there is a
 // catalog, by the tables' OIDs: what a pg_filenode.map has.
-func filenodes(b []byte) map[uint32]uint32 {
+func Nodes(b []byte) map[uint32]uint32 {
 	le := binary.LittleEndian
 	nodes := map[uint32]uint32{}
 	if len(b) < 8 || le.Uint32(b) != 0x592717 {
@@ -166,53 +165,4 @@ func filenodes(b []byte) map[uint32]uint32 {
 		}
 	}
 	return nodes
-}
-
-// Bounds of the system catalogs, in bytes: of one table's file, and of all that
-// are read of a cluster; and of the files of the commit log.
-const (
-	maxCatalog  = 32 << 20
-	maxCatalogs = 256 << 20
-	maxSegments = 128
-)
-
-// rows reads the rows that count of a table's file.
-func (c *cluster) rows(name string) []tuple {
-	if c.catalogs > maxCatalogs {
-		c.unread("/%s and further tables: over %d bytes of system catalogs", path.Join(c.dir, name), maxCatalogs)
-		return nil
-	}
-	b, err := head(c.fs, path.Join(c.dir, name), maxCatalog)
-	if err != nil {
-		c.failed(path.Join(c.dir, name), err)
-	}
-	c.catalogs += len(b)
-	var all []tuple
-	for size := int(c.control.BlockSize); len(b) >= size; b = b[size:] {
-		for _, t := range pageTuples(b[:size]) {
-			if t.visible(c.committed) {
-				all = append(all, t)
-			}
-		}
-	}
-	return all
-}
-
-// Transactions of a page and a segment of the commit log: two bits each.
-const (
-	xidsPerByte    = 4
-	xidsPerSegment = 32 * 8192 * xidsPerByte
-)
-
-// committed reports whether the commit log has a transaction as committed.
-func (c *cluster) committed(xid uint32) bool {
-	if xid < 3 { // those of the beginning of all
-		return xid > 0
-	}
-	name := fmt.Sprintf("%s/%04X", c.commitLog, xid/xidsPerSegment)
-	if _, known := c.segments[name]; !known && len(c.segments) < maxSegments {
-		c.segments[name] = c.head(name, 32*8192)
-	}
-	at := int(xid % xidsPerSegment / xidsPerByte)
-	return at < len(c.segments[name]) && c.segments[name][at]>>(xid%xidsPerByte*2)&3 == 1
 }

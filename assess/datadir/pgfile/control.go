@@ -1,4 +1,6 @@
-package datadir
+// Package pgfile reads the forms of PostgreSQL's own files: what a cluster's pg_control
+// states, the rows in the pages of a table, and which file a table has. It is pure.
+package pgfile
 
 import (
 	"encoding/binary"
@@ -16,7 +18,7 @@ type Control struct {
 	BlockSize uint32 // of data pages; 0 where the form is not known
 	Checksums string // on, off; empty where the form is not known
 	Checked   bool   // the file's own checksum was right
-	order     binary.ByteOrder
+	Order     binary.ByteOrder
 }
 
 // clusterStates are PostgreSQL's DBState.
@@ -46,16 +48,16 @@ func ParseControl(b []byte) (c Control, err error) {
 	if len(b) < 300 {
 		return c, fmt.Errorf("%w: it has only %d bytes", ErrControl, len(b))
 	}
-	c.order = binary.LittleEndian
-	if c.Version = c.order.Uint32(b[8:]); c.Version > 0xffff {
-		c.order = binary.BigEndian
-		c.Version = c.order.Uint32(b[8:])
+	c.Order = binary.LittleEndian
+	if c.Version = c.Order.Uint32(b[8:]); c.Version > 0xffff {
+		c.Order = binary.BigEndian
+		c.Version = c.Order.Uint32(b[8:])
 	}
-	c.Catalog = c.order.Uint32(b[12:])
+	c.Catalog = c.Order.Uint32(b[12:])
 	if c.Version < 800 || c.Version > 9999 || c.Catalog < 200_000_000 || c.Catalog > 210_000_000 {
 		return c, fmt.Errorf("%w: form %d, catalog %d", ErrControl, c.Version, c.Catalog)
 	}
-	if state := c.order.Uint32(b[16:]); state < uint32(len(clusterStates)) {
+	if state := c.Order.Uint32(b[16:]); state < uint32(len(clusterStates)) {
 		c.State = clusterStates[state]
 	}
 	for _, l := range layouts {
@@ -68,16 +70,16 @@ func ParseControl(b []byte) (c Control, err error) {
 
 // fields reads what only a known form tells, after a look at the checksum.
 func (c *Control) fields(b []byte, l layout) error {
-	if got, want := crc32.Checksum(b[:l.crc], crc32.MakeTable(crc32.Castagnoli)), c.order.Uint32(b[l.crc:]); got != want {
+	if got, want := crc32.Checksum(b[:l.crc], crc32.MakeTable(crc32.Castagnoli)), c.Order.Uint32(b[l.crc:]); got != want {
 		return fmt.Errorf("pg_control is damaged: its checksum is %08x, not %08x", got, want)
 	}
 	c.Checked = true
-	if level := c.order.Uint32(b[l.walLevel:]); level < uint32(len(walLevels)) {
+	if level := c.Order.Uint32(b[l.walLevel:]); level < uint32(len(walLevels)) {
 		c.WALLevel = walLevels[level]
 	}
-	c.BlockSize = c.order.Uint32(b[l.blockSize:])
+	c.BlockSize = c.Order.Uint32(b[l.blockSize:])
 	c.Checksums = "off"
-	if c.order.Uint32(b[l.checksums:]) != 0 {
+	if c.Order.Uint32(b[l.checksums:]) != 0 {
 		c.Checksums = "on"
 	}
 	return nil
