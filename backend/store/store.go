@@ -25,6 +25,13 @@ var ErrTokenDisabled = errors.New("token disabled")
 // ErrNoStagedRelease means that a channel has no staged release.
 var ErrNoStagedRelease = errors.New("no staged release")
 
+// Unavailable is the answer of a store that can't be reached now.
+func Unavailable(why string) error {
+	e := api.Errorf(api.Unavailable, "%s; nothing was recorded: repeat the request", why)
+	e.RetryAfter = 1
+	return e
+}
+
 // Principal is who a token belongs to.
 type Principal struct {
 	AccountID int64

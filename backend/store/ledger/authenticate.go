@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"svc/backend/store"
+	"svc/backend/store/lane"
 )
 
 // lookupTime bounds one search for tokens, a second try included. Who comes while
@@ -34,7 +35,7 @@ func (s *Ledger) Authenticate(ctx context.Context, hash [32]byte) (store.Princip
 }
 
 // findTokens looks for all tokens that wait.
-func (s *Ledger) findTokens(batch []*Task[*lookup]) {
+func (s *Ledger) findTokens(batch []*lane.Task[*lookup]) {
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTime)
 	defer cancel()
 	found, err := s.principals(ctx, batch)
@@ -47,7 +48,7 @@ func (s *Ledger) findTokens(batch []*Task[*lookup]) {
 }
 
 // principals are those that the tokens stand for.
-func (s *Ledger) principals(ctx context.Context, batch []*Task[*lookup]) (map[[32]byte]store.Principal, error) {
+func (s *Ledger) principals(ctx context.Context, batch []*lane.Task[*lookup]) (map[[32]byte]store.Principal, error) {
 	query, args := tokenQuery(batch)
 	found := make(map[[32]byte]store.Principal, len(batch))
 	_, err := Collect(ctx, s.Read, func(r Row) (hash []byte, err error) {
@@ -63,7 +64,7 @@ func (s *Ledger) principals(ctx context.Context, batch []*Task[*lookup]) (map[[3
 // tokenQuery asks once for a token that several wait for. It has a power of two
 // parameters, so that there are few statements to prepare; the last token fills
 // what is over.
-func tokenQuery(batch []*Task[*lookup]) (query string, args []any) {
+func tokenQuery(batch []*lane.Task[*lookup]) (query string, args []any) {
 	asked := map[[32]byte]bool{}
 	for _, t := range batch {
 		if hash := t.Work.hash; !asked[hash] {

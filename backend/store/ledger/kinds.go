@@ -36,14 +36,3 @@ func kindNames(set int64) []string {
 
 // stamp is how lists show an instant.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + "+00" }
-
-// Unavailable is the answer of a store that can't be reached now.
-func Unavailable(why string) error {
-	return tryAgain(why + "; nothing was recorded: repeat the request")
-}
-
-func tryAgain(message string) error {
-	e := api.Errorf(api.Unavailable, "%s", message)
-	e.RetryAfter = 1
-	return e
-}

@@ -12,6 +12,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/store"
+	"svc/backend/store/lane"
 )
 
 // Lifetime is how long an idempotency key is kept.
@@ -31,11 +32,11 @@ type Ledger struct {
 	// which instant back, how many, and after how many.
 	History string
 
-	tokens *Lane[*lookup]
+	tokens *lane.Lane[*lookup]
 }
 
 // Start readies a ledger whose fields are set.
-func (s *Ledger) Start() { s.tokens = NewLane(s.findTokens) }
+func (s *Ledger) Start() { s.tokens = lane.New(s.findTokens) }
 
 // Close lets no search for a token in any more.
 func (s *Ledger) Close() { s.tokens.Close() }

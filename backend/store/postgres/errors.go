@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"svc/backend/api"
-	"svc/backend/store/ledger"
+	"svc/backend/store"
 )
 
 // errInDoubt marks the error of a transaction that may have been committed.
@@ -101,5 +101,5 @@ func readable(err error) error {
 	if err == nil || refused(err) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return errors.Join(ledger.Unavailable("the store can't be reached"), err)
+	return errors.Join(store.Unavailable("the store can't be reached"), err)
 }

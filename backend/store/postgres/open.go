@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"svc/backend/store"
+	"svc/backend/store/lane"
 	"svc/backend/store/ledger"
 )
 
@@ -51,7 +52,7 @@ func Open(ctx context.Context, dsn string, o store.Options) (store.Store, error)
 	p.layout.Store(true)
 	p.pool.Reset() // the session that migrated plans as others do
 	p.Ledger = ledger.Ledger{Now: o.Now, Read: patient{p}, Snapshot: p.at, Change: p.transact, Enter: p.enter, History: history}
-	p.pilot = ledger.NewLane(pilot{p.pool}.carry)
+	p.pilot = lane.New(pilot{p.pool}.carry)
 	p.Start()
 	return p, nil
 }

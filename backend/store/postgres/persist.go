@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"svc/backend/api"
+	"svc/backend/store"
 	"svc/backend/store/ledger"
 )
 
@@ -48,7 +49,7 @@ func (p *postgres) transact(ctx context.Context, do func(*ledger.Tx) error) erro
 func (p *postgres) persist(caller context.Context, on *server, try func(context.Context, *pgxpool.Conn) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(caller), persistence)
 	defer cancel()
-	why := ledger.Unavailable("the store can't be reached")
+	why := store.Unavailable("the store can't be reached")
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		again, err := p.attempt(ctx, on, try)
 		if !again {

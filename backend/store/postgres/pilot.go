@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"svc/backend/store/lane"
 	"svc/backend/store/ledger"
 )
 
@@ -53,13 +54,13 @@ type pilot struct{ pool *pgxpool.Pool }
 
 // carry executes the statements of a batch, all sent at once and answered at once. What
 // becomes of them where one fails, nobody knows.
-func (p pilot) carry(batch []*ledger.Task[*flight]) {
+func (p pilot) carry(batch []*lane.Task[*flight]) {
 	ctx, cancel := context.WithTimeout(context.Background(), quickly)
 	defer cancel()
 	conn, err := p.pool.Acquire(ctx)
 	if err == nil {
 		defer conn.Release()
-		if err = send(ctx, conn, plan(ledger.Column(batch, func(t *ledger.Task[*flight]) *flight { return t.Work }))); err != nil {
+		if err = send(ctx, conn, plan(ledger.Column(batch, func(t *lane.Task[*flight]) *flight { return t.Work }))); err != nil {
 			_ = conn.Conn().Close(ctx) // it might go on not to wait for the disk
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"svc/backend/store"
+	"svc/backend/store/lane"
 	"svc/backend/store/ledger"
 )
 
@@ -30,7 +31,7 @@ type postgres struct {
 	servers  servers
 	ids      ids
 
-	pilot *ledger.Lane[*flight] // of the claims of many accounts
+	pilot *lane.Lane[*flight] // of the claims of many accounts
 
 	mu        sync.Mutex
 	closed    bool
@@ -66,7 +67,7 @@ func (p *postgres) Ready(ctx context.Context) error {
 		return err
 	}
 	if !writable {
-		return ledger.Unavailable("the database is read-only now")
+		return store.Unavailable("the database is read-only now")
 	}
 	found, err := ledger.One(ctx, p.Read, ledger.Value[string], selectIdentity)
 	if err != nil && !refused(err) && !errors.Is(err, store.ErrNotFound) {
@@ -91,5 +92,5 @@ func (p *postgres) lost() error {
 	if !p.replaced.Load() {
 		return nil
 	}
-	return ledger.Unavailable("the database holds another store, or none, in the place of the one that was opened: put that back and start svc again")
+	return store.Unavailable("the database holds another store, or none, in the place of the one that was opened: put that back and start svc again")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"svc/backend/store"
+	"svc/backend/store/lane"
 	"svc/backend/store/ledger"
 )
 
@@ -22,7 +23,7 @@ const (
 
 type (
 	entry = ledger.Entry
-	task  = ledger.Task[*entry]
+	task  = lane.Task[*entry]
 )
 
 // known is what is remembered of an account that was written last.
@@ -38,14 +39,14 @@ type known struct {
 type recorder struct {
 	*postgres
 	account int64
-	lane    *ledger.Lane[*entry]
+	lane    *lane.Lane[*entry]
 	known   *known  // nil where nothing is
 	on      *server // that has the account; nil where that is not known, or there is one
 }
 
 func newRecorder(p *postgres, account int64) *recorder {
 	r := &recorder{postgres: p, account: account}
-	r.lane = ledger.NewLane(r.commit)
+	r.lane = lane.New(r.commit)
 	return r
 }
 
@@ -131,7 +132,7 @@ func (r *recorder) stream(tasks []*task) (failed []*turn) {
 	}
 	defer conn.Release() // which closes a connection that is still in a transaction
 	defer func() { conn.tell(err) }()
-	tasks = append(tasks, r.lane.Take(ledger.MaxBatch-len(tasks))...)
+	tasks = append(tasks, r.lane.Take(lane.MaxBatch-len(tasks))...)
 	if tasks, err = r.takeTurn(ctx, conn.Conn, tasks); err != nil {
 		return []*turn{newTurn(tasks)}
 	}
@@ -181,7 +182,7 @@ func (r *recorder) pass(conn *pgxpool.Conn, before, t *turn, goOn bool) (next *t
 	q := writes(t.Batch, r.account)
 	q.Queue("COMMIT").Exec(func(pgconn.CommandTag) error { t.committed = true; return nil })
 	if goOn && !r.shared() {
-		if waiting := r.lane.Take(ledger.MaxBatch); len(waiting) > 0 {
+		if waiting := r.lane.Take(lane.MaxBatch); len(waiting) > 0 {
 			next = newTurn(waiting)
 			r.begin(q)
 			r.reads(q, next, false)
@@ -219,7 +220,7 @@ func (r *recorder) takeTurn(ctx context.Context, conn *pgxpool.Conn, tasks []*ta
 	if err := conn.SendBatch(ctx, q).Close(); err != nil {
 		return tasks, err
 	}
-	return append(tasks, r.lane.Take(ledger.MaxBatch-len(tasks))...), nil
+	return append(tasks, r.lane.Take(lane.MaxBatch-len(tasks))...), nil
 }
 
 // insist answers a batch that may have been recorded. What the database can't take

@@ -14,6 +14,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/license"
 	"svc/backend/store"
+	"svc/backend/store/lane"
 	"svc/backend/store/ledger"
 )
 
@@ -45,9 +46,9 @@ func (b *batcher) account(t *testing.T, a license.Account) (id, token int64) {
 
 // together has commands recorded in one transaction.
 func (b *batcher) together(t *rapid.T, commands []store.Command) (answers []string) {
-	var tasks []*ledger.Task[write]
+	var tasks []*lane.Task[write]
 	for _, c := range commands {
-		tasks = append(tasks, ledger.NewTask(t.Context(), write{Entry: &ledger.Entry{Command: c}}))
+		tasks = append(tasks, lane.NewTask(t.Context(), write{Entry: &ledger.Entry{Command: c}}))
 	}
 	b.commit(b.writer, tasks)
 	for _, made := range tasks {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"svc/backend/store"
 	"svc/backend/store/ledger"
 )
 
@@ -49,7 +50,7 @@ func (r *readers) borrow(ctx context.Context) (*prepared, error) {
 		p.conn = conn
 		return p, nil
 	case <-r.done:
-		return nil, ledger.Unavailable("the store is closed")
+		return nil, store.Unavailable("the store is closed")
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting to read the store: %w", ctx.Err())
 	}

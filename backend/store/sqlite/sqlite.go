@@ -16,6 +16,7 @@ import (
 	driver "modernc.org/sqlite"
 
 	"svc/backend/store"
+	"svc/backend/store/lane"
 	"svc/backend/store/ledger"
 )
 
@@ -43,7 +44,7 @@ type sqlite struct {
 	reads  *readers
 	write  *sql.DB
 	conn   *prepared // the writer's, of write
-	lane   *ledger.Lane[write]
+	lane   *lane.Lane[write]
 	place  *place
 }
 
@@ -117,7 +118,7 @@ func (s *sqlite) start(ctx context.Context, identity uint32) error {
 	s.Ledger = ledger.Ledger{Now: s.o.Now, Read: s.reads, Snapshot: s.reads.at, Change: s.apply, Enter: s.enter, History: history}
 	s.Start()
 	w := s.newWriter()
-	s.lane = ledger.NewLane(func(batch []*ledger.Task[write]) { s.commit(w, batch) })
+	s.lane = lane.New(func(batch []*lane.Task[write]) { s.commit(w, batch) })
 	return nil
 }
 
@@ -186,7 +187,7 @@ func (s *sqlite) Ready(ctx context.Context) error {
 	return hasRoom(s.folder)
 }
 
-// room is more than one transaction writes: each of its claims, ledger.MaxBatch of them,
+// room is more than one transaction writes: each of its claims, lane.MaxBatch of them,
 // some 33 KB in a large store, where hardly two touch the same page.
 const room = 16 << 20
 
@@ -195,14 +196,14 @@ const room = 16 << 20
 func hasRoom(dir string) error {
 	f, err := os.CreateTemp(dir, ".room-*")
 	if err != nil {
-		return ledger.Unavailable("the store's folder can't be written to")
+		return store.Unavailable("the store's folder can't be written to")
 	}
 	defer f.Close()
 	if err := os.Remove(f.Name()); err != nil {
 		return err
 	}
 	if err := reserve(f, room); err != nil {
-		return ledger.Unavailable("the disk is full")
+		return store.Unavailable("the disk is full")
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 
 	codes "modernc.org/sqlite/lib"
 
+	"svc/backend/store"
+	"svc/backend/store/lane"
 	"svc/backend/store/ledger"
 )
 
@@ -67,7 +69,7 @@ func (s *sqlite) newWriter() *writer {
 // commit does the writes of a batch in one transaction. That a request was
 // recorded before, the unique index tells; then all is done again with that in
 // mind.
-func (s *sqlite) commit(w *writer, batch []*ledger.Task[write]) {
+func (s *sqlite) commit(w *writer, batch []*lane.Task[write]) {
 	if err := s.place.lost(); err != nil {
 		s.answer(batch, nil, err, "the store is not where it was, or damaged")
 		return
@@ -82,13 +84,13 @@ func (s *sqlite) commit(w *writer, batch []*ledger.Task[write]) {
 
 // answer gives each write its refusal, or where an error concerns all what is said of
 // that.
-func (s *sqlite) answer(batch []*ledger.Task[write], refusals []error, err error, said string) {
+func (s *sqlite) answer(batch []*lane.Task[write], refusals []error, err error, said string) {
 	if err != nil {
 		s.o.Log.Error("committing", "error", err)
 	}
 	for i, task := range batch {
 		if err != nil {
-			task.Answer(ledger.Unavailable(said))
+			task.Answer(store.Unavailable(said))
 		} else {
 			task.Answer(refusals[i])
 		}
@@ -97,7 +99,7 @@ func (s *sqlite) answer(batch []*ledger.Task[write], refusals []error, err error
 
 // commit does the writes of a batch in one transaction, and gives each one's refusal. An
 // error loses them all.
-func (w *writer) commit(batch []*ledger.Task[write], again bool) (refusals []error, err error) {
+func (w *writer) commit(batch []*lane.Task[write], again bool) (refusals []error, err error) {
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
@@ -122,7 +124,7 @@ func (w *writer) commit(batch []*ledger.Task[write], again bool) (refusals []err
 // do does the writes of a transaction: the entries of each account, and then the
 // changes. Entries refuse before anything of theirs is written; each change has a
 // savepoint of its own, so that what it refuses does not touch the others.
-func (w *writer) do(batch []*ledger.Task[write], again bool) ([]error, error) {
+func (w *writer) do(batch []*lane.Task[write], again bool) ([]error, error) {
 	w.Now = w.clock().UTC() // while nobody else writes: the day may have ended before
 	for _, entries := range byAccount(batch) {
 		if err := w.recordAll(entries, again); err != nil {
@@ -144,7 +146,7 @@ func (w *writer) do(batch []*ledger.Task[write], again bool) ([]error, error) {
 }
 
 // byAccount are the entries of each account, in their order.
-func byAccount(batch []*ledger.Task[write]) (all [][]*ledger.Entry) {
+func byAccount(batch []*lane.Task[write]) (all [][]*ledger.Entry) {
 	at := map[int64]int{}
 	for _, task := range batch {
 		e := task.Work.Entry

@@ -1,4 +1,6 @@
-package ledger
+// Package lane has what waits done together, one batch after the other: so a
+// synchronisation of the disk, or a question to a server, is one for many.
+package lane
 
 import (
 	"context"
@@ -6,6 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"svc/backend/store"
 )
 
 // Limits of a lane.
@@ -53,9 +57,9 @@ func (t *Task[T]) Wait() error {
 	}
 }
 
-// NewLane makes a lane. Commit answers every task of a batch, and what it took of the
+// New makes a lane. Commit answers every task of a batch, and what it took of the
 // lane meanwhile.
-func NewLane[T any](commit func([]*Task[T])) *Lane[T] {
+func New[T any](commit func([]*Task[T])) *Lane[T] {
 	l := &Lane[T]{commit: commit}
 	l.ended = sync.NewCond(&l.mu)
 	return l
@@ -77,7 +81,7 @@ func (l *Lane[T]) add(t *Task[T]) error {
 	case l.closed:
 		return errClosed()
 	case len(l.waiting) >= maxQueue:
-		return Unavailable("too many requests are waiting")
+		return store.Unavailable("too many requests are waiting")
 	}
 	l.waiting = append(l.waiting, t)
 	if !l.running {
@@ -87,7 +91,7 @@ func (l *Lane[T]) add(t *Task[T]) error {
 	return nil
 }
 
-func errClosed() error { return Unavailable("the store is closed") }
+func errClosed() error { return store.Unavailable("the store is closed") }
 
 // run does what waits until nothing does.
 func (l *Lane[T]) run() {

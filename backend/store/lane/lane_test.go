@@ -1,4 +1,4 @@
-package ledger
+package lane
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func TestLane(t *testing.T) {
 	is := is.New(t)
 	begun, end := make(chan bool), make(chan bool)
 	var done []int
-	l := NewLane(func(batch []*Task[int]) {
+	l := New(func(batch []*Task[int]) {
 		if batch[0].Work == 0 {
 			begun <- true
 			<-end
@@ -67,7 +67,7 @@ func (l *Lane[T]) length() int {
 func TestLaneClosesWhileItRuns(t *testing.T) {
 	is := is.New(t)
 	begun, end := make(chan bool), make(chan bool)
-	l := NewLane(func(batch []*Task[int]) {
+	l := New(func(batch []*Task[int]) {
 		begun <- true
 		<-end
 		for _, w := range batch {
