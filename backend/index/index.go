@@ -90,9 +90,9 @@ func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Tr
 	if err != nil {
 		return nil, err
 	}
-	results := make([]api.Translation, len(canonicals))
+	results, way := make([]api.Translation, len(canonicals)), h.Anew()
 	for i, o := range h.of(canonicals) {
-		t, err := part(o, &o.answer, func() (api.Translation, error) { return h.answer(canonicals[i], o) })
+		t, err := part(o, &o.answer, func() (api.Translation, error) { return answer(way, canonicals[i], o) })
 		if err != nil {
 			return nil, err
 		}
@@ -102,8 +102,8 @@ func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Tr
 }
 
 // answer is what becomes of a canonical.
-func (h *keptPath) answer(canonical string, o *outcome) (api.Translation, error) {
-	p, err := h.course(canonical, o)
+func answer(h *translate.Path, canonical string, o *outcome) (api.Translation, error) {
+	p, err := follow(h, canonical, o)
 	if err != nil {
 		return api.Translation{}, err
 	}
@@ -121,11 +121,12 @@ func (ix *Index) Become(source, name, target string) (api.Translation, error) {
 
 // Explain is Become with the kind of evidence that the answer is from.
 func (ix *Index) Explain(source, name, target string) (t api.Translation, evidence string, err error) {
-	h, err := ix.path(source, target)
+	kept, err := ix.path(source, target)
 	if err != nil {
 		return t, "", err
 	}
-	r, match, _, err := ix.tables.ResolveOne(h.Source, name)
+	h := kept.Anew()
+	r, match, _, err := ix.tables.ResolveOne(h.Source, name, h.Seen)
 	if err != nil || match == api.MatchNone {
 		return t, "none", err
 	}
@@ -153,8 +154,8 @@ func (ix *Index) path(source, target string) (*keptPath, error) {
 	return ix.kept.path(from, to, func() *keptPath { return &keptPath{Path: translate.Between(ix.tables, from, to)} }), nil
 }
 
-// course follows a canonical, once.
-func (h *keptPath) course(canonical string, o *outcome) (*course.Course, error) {
+// follow follows a canonical, once.
+func follow(h *translate.Path, canonical string, o *outcome) (*course.Course, error) {
 	return o.course.get(func() (course.Course, error) { return h.Follow(canonical) })
 }
 
@@ -167,9 +168,9 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 	if err != nil {
 		return nil, err
 	}
-	results := make([]api.ConfigRelocated, len(canonicals))
+	results, way := make([]api.ConfigRelocated, len(canonicals)), h.Anew()
 	for i, o := range h.of(canonicals) {
-		relocations, err := part(o, &o.relocations, func() ([]api.Relocation, error) { return h.relocations(canonicals[i], o) })
+		relocations, err := part(o, &o.relocations, func() ([]api.Relocation, error) { return relocations(way, canonicals[i], o) })
 		if err != nil {
 			return nil, err
 		}
@@ -179,8 +180,8 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 }
 
 // relocations are what moves of a canonical.
-func (h *keptPath) relocations(canonical string, o *outcome) ([]api.Relocation, error) {
-	p, err := h.course(canonical, o)
+func relocations(h *translate.Path, canonical string, o *outcome) ([]api.Relocation, error) {
+	p, err := follow(h, canonical, o)
 	if err != nil {
 		return nil, err
 	}

@@ -14,12 +14,14 @@ import (
 type Pair struct {
 	Tables         *lookup.Tables
 	Source, Target *lookup.Release
-	NoList         string // says that there is no list of the target
+	NoList         string       // says that there is no list of the target
+	Rates          Rates        // of answers between their families
+	Seen           *lookup.Memo // what this call has looked up of rpms
 }
 
 // RPMTrail is what the index knows of an rpm of the source: its trail, or what the
 // rules make of the canonical of one that is not known.
-func (h *Pair) RPMTrail(r lookup.RPM) (t record.Trail, ok bool, err error) {
+func (h *Pair) RPMTrail(r *lookup.RPM) (t record.Trail, ok bool, err error) {
 	if r.Key == "" {
 		return h.byRules(r.Canonical)
 	}

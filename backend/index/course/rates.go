@@ -9,18 +9,20 @@ import (
 	"svc/backend/release"
 )
 
-// evidenceKind is what is known of an answer: between which families it leads, how it was
-// found, and how the index knows that the target has the names.
-type evidenceKind struct{ from, towards, found, known string }
+// families are those between which an answer leads.
+type families struct{ from, towards string }
 
-// rate is how often answers of a kind were measured right.
-type rate struct{ right, of float64 }
+// way is how an answer was found, and how the index knows that the target has the names.
+type way struct{ found, known string }
+
+// Rate is how often answers of a kind were measured right.
+type Rate struct{ right, of float64 }
 
 // Claim is the confidence that a rate deserves: a few pairs make nobody certain.
-func (r rate) Claim() float64 { return min((r.right+1)/(r.of+2), SameConfidence) }
+func (r Rate) Claim() float64 { return min((r.right+1)/(r.of+2), SameConfidence) }
 
 // Sure reports whether answers of the kind are right often enough to be acted on unasked.
-func (r rate) Sure() bool { return r.right >= sureRate*r.of }
+func (r Rate) Sure() bool { return r.right >= sureRate*r.of }
 
 // sureRate is the part of a kind of answers that has to be right.
 const sureRate = 0.97
@@ -29,8 +31,8 @@ const sureRate = 0.97
 const Whole = "-"
 
 // rates are those of every kind that was measured.
-var rates = sync.OnceValue(func() map[evidenceKind]rate {
-	all := map[evidenceKind]rate{}
+var rates = sync.OnceValue(func() map[families]map[way]Rate {
+	all := map[families]map[way]Rate{}
 	for _, line := range data.Lines(data.Rates) {
 		c := strings.Split(strings.TrimSpace(line), "\t")
 		if len(c) != 6 {
@@ -38,23 +40,42 @@ var rates = sync.OnceValue(func() map[evidenceKind]rate {
 		}
 		right, err := strconv.ParseFloat(c[4], 64)
 		of, errOf := strconv.ParseFloat(c[5], 64)
-		if err == nil && errOf == nil {
-			all[evidenceKind{c[0], c[1], c[2], c[3]}] = rate{right, of}
+		if err != nil || errOf != nil {
+			continue
 		}
+		ends := families{c[0], c[1]}
+		if all[ends] == nil {
+			all[ends] = map[way]Rate{}
+		}
+		all[ends][way{c[2], c[3]}] = Rate{right, of}
 	}
 	return all
 })
 
-// Measured is the rate of such answers between two families: theirs, or that towards the
-// one, or that of all.
-func Measured(from, to release.Family, found, known string) (r rate, ok bool) {
-	if from == release.Ubuntu {
-		from = release.Debian
+// Rates are those of answers between two families: theirs, those towards the one, and
+// those of all.
+type Rates [3]map[way]Rate
+
+// Measured are the rates between two families.
+func Measured(from, to release.Family) Rates {
+	all, from, to := rates(), measuredAs(from), measuredAs(to)
+	return Rates{all[families{string(from), string(to)}], all[families{"-", string(to)}], all[families{"-", "-"}]}
+}
+
+// measuredAs is the family with which another was measured.
+func measuredAs(f release.Family) release.Family {
+	if f == release.Ubuntu {
+		return release.Debian
 	}
-	for _, ends := range [][2]string{{string(from), string(to)}, {"-", string(to)}, {"-", "-"}} {
-		if r, ok = rates()[evidenceKind{ends[0], ends[1], found, known}]; ok {
-			return r, true
+	return f
+}
+
+// Of is the rate of answers that were found so: the nearest that was measured.
+func (r *Rates) Of(found, known string) (rate Rate, ok bool) {
+	for _, measured := range r {
+		if rate, ok = measured[way{found, known}]; ok {
+			return rate, true
 		}
 	}
-	return r, false
+	return rate, false
 }

@@ -78,6 +78,18 @@ func (x *Names) Pattern(name string) (rpm.Guess, bool) {
 	return x.ofLine(name, x.Tables.rpmRows.Patterns().Match)
 }
 
+// Vendor is the vendor of whose packages the longest pattern that fits an rpm tells;
+// empty where it tells of none.
+func (x *Names) Vendor(name string) string {
+	if _, ok := x.Tables.vendorPatterns().Match(name); !ok {
+		return "" // as of most, which costs less to see
+	}
+	if g, ok := x.Pattern(name); ok && rpm.IsVendor(g.Method) {
+		return strings.TrimPrefix(g.Method, rpm.Vendor)
+	}
+	return ""
+}
+
 // ofLine is the row of a name, that of its line first.
 func (x *Names) ofLine(name string, row func(key string) (string, bool)) (rpm.Guess, bool) {
 	if x.Line == "suse" {

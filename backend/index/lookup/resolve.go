@@ -13,9 +13,10 @@ func (ix *Tables) Resolve(rel string, names []string) ([]api.Resolution, error) 
 	if err != nil {
 		return nil, err
 	}
-	results, of := make([]api.Resolution, len(names)), make([]identity, len(names))
+	results, of, seen := make([]api.Resolution, len(names)), make([]identity, len(names)), new(Memo)
 	for i, name := range names {
-		found, match, confidence, err := ix.ResolveOne(t, name)
+		seen.Forget()
+		found, match, confidence, err := ix.ResolveOne(t, name, seen)
 		if err != nil {
 			return nil, err
 		}
@@ -43,12 +44,12 @@ func (v *identity) resolution(name string, r record.Record, match api.Match, con
 }
 
 // ResolveOne tries the ways from the surest on.
-func (ix *Tables) ResolveOne(t *Release, name string) (record.Record, api.Match, float64, error) {
+func (ix *Tables) ResolveOne(t *Release, name string, seen *Memo) (record.Record, api.Match, float64, error) {
 	if !IsName(BareName(name)) {
 		return record.Record{}, api.MatchNone, 0, nil
 	}
 	if t.RPM != nil {
-		return ix.resolveRPM(t, name)
+		return ix.resolveRPM(t, name, seen)
 	}
 	if t.APK != nil {
 		return ix.resolveAPK(t, name)

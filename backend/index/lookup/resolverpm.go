@@ -21,9 +21,9 @@ var rubies = map[int]string{12: "ruby2.1", 15: "ruby2.5", 16: "ruby3.4"}
 
 // resolveRPM says what the rpms of a name are: what the tables have, else what
 // the rules make of it.
-func (ix *Tables) resolveRPM(t *Release, name string) (record.Record, api.Match, float64, error) {
+func (ix *Tables) resolveRPM(t *Release, name string, seen *Memo) (record.Record, api.Match, float64, error) {
 	name = withoutArch(name)
-	r, ok, err := t.FindRPM(name)
+	r, ok, err := seen.Find(t, name)
 	if err != nil {
 		return record.Record{}, api.MatchNone, 0, err
 	}
@@ -44,7 +44,7 @@ func (ix *Tables) resolveRPM(t *Release, name string) (record.Record, api.Match,
 		canonical, _ = x.Package(rpm.FirstThere(x, g.Targets[0]))
 	}
 	if t.RPM.Line == "suse" && canonical != "" {
-		back, err := ix.nameOf(t, canonical)
+		back, err := ix.nameOf(t, canonical, seen)
 		if err != nil {
 			return record.Record{}, api.MatchNone, 0, err
 		}
@@ -59,10 +59,13 @@ func (ix *Tables) resolveRPM(t *Release, name string) (record.Record, api.Match,
 }
 
 // nameOf is the name that a canonical of a release is taken to be of.
-func (ix *Tables) nameOf(t *Release, canonical string) (string, error) {
-	r, found, err := t.RPMBy(canonical)
-	if found || err != nil {
-		return r.Name, err
+func (ix *Tables) nameOf(t *Release, canonical string, seen *Memo) (string, error) {
+	r, found, err := seen.By(t, canonical)
+	if err != nil {
+		return "", err
+	}
+	if found {
+		return r.Name, nil
 	}
 	name, err := ix.UsualName(t, canonical)
 	if record.IsCanonical(name) {

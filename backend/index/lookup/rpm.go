@@ -1,7 +1,6 @@
 package lookup
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 
@@ -52,14 +51,21 @@ type RPM struct {
 	Line   string // el or suse where only that line has it
 	Before string // the levels of EL until which the name was that of something else
 	Until  int    // the last level of EL where the name is that of this; 0 for all
-	Whole  bool   // of an answer: it is the package of Debian, not a part of it
-	Among  bool   // of an answer: others have parts of that package too
-	Listed bool   // the release's own list has it
+
+	there     bool // the tables have it
+	listsRead bool
+	other     int8 // whether SUSE gives the name to another package: 1 if so, -1 if not, 0 where it was not asked
 }
 
 // DecodeRPM reads a record of the table of rpms.
 func DecodeRPM(key, value string) RPM {
-	r := RPM{Key: key}
+	var r RPM
+	r.decode(key, value)
+	return r
+}
+
+func (r *RPM) decode(key, value string) {
+	*r = RPM{Key: key}
 	r.Name, r.Until = record.PartKey(key)
 	r.Canonical, value = record.Column(value)
 	r.Major, value = record.Column(value)
@@ -70,12 +76,30 @@ func DecodeRPM(key, value string) RPM {
 	if r.Canonical == "" {
 		r.Canonical = r.Name
 	}
-	return r
+}
+
+// Called is the rpm under another name.
+func (r *RPM) Called(name string) *RPM {
+	other := *r
+	other.Name = name
+	return &other
+}
+
+// isOther reports whether a release is one of SUSE, which gives the name to another
+// package than EL.
+func (r *RPM) isOther(l *Line) bool {
+	if l.others == nil {
+		return false
+	}
+	if r.other == 0 {
+		r.other = int8(2*record.BoolOrder(l.others[r.Key]) - 1)
+	}
+	return r.other > 0
 }
 
 // keyAt is the key under which a level of EL has the name.
 func (r *RPM) keyAt(l *Line) string {
-	if l.Line != "el" {
+	if l.Line != "el" || r.Before == "" {
 		return r.Key
 	}
 	for until := range strings.FieldsSeq(r.Before) {
@@ -89,13 +113,13 @@ func (r *RPM) keyAt(l *Line) string {
 // Has reports whether a level is known to have the package.
 func (r *RPM) Has(l *Line) bool {
 	if l.Lists() {
-		return r.Listed
+		return r.there && l.rpms.Has(r.Name)
 	}
 	return (l.Known || l.Line == "suse") && r.AtLevel(l.Line, l.Level) || l.list != "" && record.HasWord(r.lists, l.list)
 }
 
 // At reports whether the release's line is known to have a package at its level.
-func (l *Line) At(r RPM) bool { return r.AtLevel(l.Line, l.Level) }
+func (l *Line) At(r *RPM) bool { return r.AtLevel(l.Line, l.Level) }
 
 // AtLevel reports whether a line is known to have the package at a level.
 func (r *RPM) AtLevel(line string, level int) bool {
@@ -159,114 +183,4 @@ func (r *RPM) Presence(l *Line) int {
 // Of reports whether a line has the package, at the release's level.
 func (r *RPM) Of(l *Line) bool {
 	return (r.Line == "" || r.Line == l.Line) && (r.Until == 0 || l.Level <= r.Until)
-}
-
-// FindRPM finds an rpm by its name or its key.
-func (t *Release) FindRPM(name string) (r RPM, ok bool, err error) {
-	if t.RPM.others[name] {
-		return t.rpmOf(record.SuseKey + name)
-	}
-	r, ok, err = t.rpmOf(name)
-	if key := r.keyAt(t.RPM); key != r.Key && err == nil {
-		return t.rpmOf(key)
-	}
-	return r, ok, err
-}
-
-// Memo is the rpm that was looked for last: a name is asked for more than once
-// on its way.
-type Memo struct {
-	In    *Release
-	name  string
-	rpm   RPM
-	there bool
-}
-
-// Find is findRPM.
-func (s *Memo) Find(name string) (*RPM, bool, error) {
-	if s.name == name && s.rpm.Key != "" {
-		return &s.rpm, s.there, nil
-	}
-	var err error
-	s.name = name
-	s.rpm, s.there, err = s.In.FindRPM(name)
-	return &s.rpm, s.there, err
-}
-
-func (t *Release) rpmOf(key string) (RPM, bool, error) {
-	value, ok, err := t.Names.Get(key)
-	r := DecodeRPM(key, value)
-	if err != nil {
-		return r, false, err
-	}
-	if t.RPM.list != "" { // that of EL is in the levels
-		r.lists, _, err = t.RPM.shared.Get(r.Name)
-	}
-	if !ok || err != nil {
-		return r, false, err
-	}
-	if t.RPM.Lists() {
-		_, r.Listed, err = t.RPM.Own(r.Name)
-	}
-	return r, true, err
-}
-
-// RPMBy finds the rpm that a canonical names; of several the nearest.
-func (t *Release) RPMBy(canonical string) (nearest RPM, found bool, err error) {
-	value, _, err := t.canonicals.Get(canonical)
-	if err != nil {
-		return nearest, false, err
-	}
-	for name, rest := "", cmp.Or(value, canonical); rest != ""; {
-		name, rest = record.Cut(rest, ' ')
-		r, ok, err := t.FindRPM(name)
-		if err != nil {
-			return nearest, false, err
-		}
-		if ok && r.Canonical == canonical && r.Of(t.RPM) && (!found || r.nearness(t.RPM) > nearest.nearness(t.RPM)) {
-			nearest, found = r, true
-		}
-	}
-	return nearest, found, nil
-}
-
-// Presence says how the index knows that a release has an rpm.
-type Presence string
-
-const (
-	InList  Presence = "in its list"     // that of the release, or of its level, or EPEL's
-	InNear  Presence = "in a list near"  // of another release of its line
-	Nowhere Presence = "in no list near" // of none
-)
-
-// Presence is how the index knows that the release has an rpm of a name.
-func (t *Release) Presence(name string) (Presence, error) {
-	return (&Memo{In: t}).Presence(name)
-}
-
-// Presence is that of the release by which it is looked for.
-func (s *Memo) Presence(name string) (Presence, error) {
-	t := s.In
-	r, _, err := s.Find(name)
-	if err != nil {
-		return Nowhere, err
-	}
-	if _, listed, err := t.RPM.Own(name); listed || err != nil {
-		return InList, err
-	}
-	switch l := t.RPM; {
-	case l.Lists():
-		return Nowhere, nil
-	case r.Has(l), l.Known && r.InEPEL(l):
-		return InList, nil
-	case l.Line == "suse" && (r.Suse != "" || strings.Contains(r.lists, "suse-")):
-		return InNear, nil
-	case l.Line == "el" && r.Levels != "":
-		return InNear, nil
-	}
-	lists, _, err := t.RPM.shared.Get(name)
-	if t.RPM.Line == "el" && (strings.Contains(lists, "fedora") || strings.Contains(lists, "amzn-")) {
-		return InNear, err
-	}
-	return Nowhere, err
 }

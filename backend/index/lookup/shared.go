@@ -2,9 +2,11 @@ package lookup
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 
 	"svc/backend/index/record"
+	"svc/backend/index/rpm"
 	"svc/backend/index/table"
 )
 
@@ -14,17 +16,19 @@ type shared struct {
 
 	Vendors, modules, DerivativePackages, libraries, rpmNames, RpmReverse, spellings *table.Table
 	rpmRows, DerivativeRows, DebianRows                                              NamedRows
+	vendorPatterns                                                                   func() *record.Globs // those of rpmRows that tell of a vendor
 
 	Levels map[string][]NamedRows // what becomes of rpms after a level, by line and level
 	RpmOwn *table.Table
 }
 
 func sharedTables(file *table.File) shared {
+	rpmRows := rowsOf(file.Table(record.RPMRows))
 	return shared{
 		Caveats: file.Table(record.CaveatsTable), Conditionals: file.Table(record.ConditionalsTable), Config: file.Table(record.ConfigTable),
 		Vendors: file.Table(record.VendorsTable), modules: file.Table(record.ModulesTable), DerivativePackages: file.Table(record.DerivativePackages),
 		libraries: file.Table(record.RPMLibraries), rpmNames: file.Table(record.RPMNames), RpmReverse: file.Table(record.RPMReverse), spellings: file.Table(record.RPMSpellings),
-		rpmRows: rowsOf(file.Table(record.RPMRows)), DerivativeRows: rowsOf(file.Table(record.DerivativeRows)), DebianRows: rowsOf(file.Table(record.DebianRows)),
+		rpmRows: rpmRows, vendorPatterns: rpmRows.patternsWith(rpm.Vendor), DerivativeRows: rowsOf(file.Table(record.DerivativeRows)), DebianRows: rowsOf(file.Table(record.DebianRows)),
 		Levels: map[string][]NamedRows{"el": levelRows(file, "el"), "suse": levelRows(file, "suse")},
 		RpmOwn: file.Table(record.RPMOwn),
 	}
@@ -50,13 +54,22 @@ type NamedRows struct {
 }
 
 func rowsOf(t *table.Table) NamedRows {
-	return NamedRows{t, sync.OnceValue(func() *record.Globs {
+	rows := NamedRows{Table: t}
+	rows.Patterns = rows.patternsWith("")
+	return rows
+}
+
+// patternsWith are the patterns whose rows have a text in them.
+func (r NamedRows) patternsWith(text string) func() *record.Globs {
+	return sync.OnceValue(func() *record.Globs {
 		patterns := &record.Globs{}
-		for key, value := range t.With('*') {
-			patterns.Add(key, value)
+		for key, value := range r.With('*') {
+			if strings.Contains(value, text) {
+				patterns.Add(key, value)
+			}
 		}
 		return patterns
-	})}
+	})
 }
 
 // Of is the row of a name, else that of the longest pattern.

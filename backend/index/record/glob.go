@@ -9,11 +9,15 @@ type glob struct {
 	first, last    string   // of the pattern in small letters: what is before its asterisks, and behind them
 	between        []string // and between them
 	letters, mask  letters  // that a name must begin with: most rows are told apart by these
+	next           int      // the row of the same place before it, from 1 on; 0 for none
 }
 
 // Globs are rows by the three letters with which their patterns begin; those that
 // begin with fewer are the first. Of those that fit a name the longest counts.
-type Globs [64][]*glob
+type Globs struct {
+	rows []glob
+	last [64]int // the last row of each place, from 1 on
+}
 
 // letters are the first four of a text; case does not count.
 type letters uint32
@@ -36,7 +40,7 @@ func (g *Globs) Add(pattern, value string) {
 	if !ok {
 		return
 	}
-	row := &glob{pattern: pattern, Value: value, first: first, last: last}
+	row := glob{pattern: pattern, Value: value, first: first, last: last}
 	if i := strings.LastIndexByte(last, '*'); i >= 0 {
 		row.between, row.last = strings.Split(last[:i], "*"), last[i+1:]
 	}
@@ -45,7 +49,9 @@ func (g *Globs) Add(pattern, value string) {
 	if len(first) < 3 {
 		at = 0
 	}
-	g[at] = append(g[at], row)
+	row.next = g.last[at]
+	g.rows = append(g.rows, row)
+	g.last[at] = len(g.rows)
 }
 
 // Match finds the value of the longest pattern that fits. Case does not count, as
@@ -65,8 +71,9 @@ func (g *Globs) Longest(name string) (best *glob) {
 	}
 	opening, _ := begin(name)
 	small := ""
-	for _, rows := range [][]*glob{g[0], g[opening.place()]} {
-		for _, row := range rows {
+	for _, last := range [...]int{g.last[0], g.last[opening.place()]} {
+		for at := last; at > 0; at = g.rows[at-1].next {
+			row := &g.rows[at-1]
 			if opening&row.mask != row.letters {
 				continue
 			}

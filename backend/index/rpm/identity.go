@@ -16,8 +16,8 @@ var identityWords = []string{"-release", "-repos", "-logos", "-gpg-keys", "-inde
 
 // IsIdentity reports whether an rpm is a distribution itself, as almalinux-release is.
 func IsIdentity(name string) bool {
-	for i := range len(name) {
-		if name[i] == '-' && slices.ContainsFunc(identityWords, func(word string) bool { return strings.HasPrefix(name[i:], word) }) {
+	for i := 0; i+1 < len(name); i++ {
+		if name[i] == '-' && strings.IndexByte("rlgiba", name[i+1]) >= 0 && slices.ContainsFunc(identityWords, func(word string) bool { return strings.HasPrefix(name[i:], word) }) {
 			return ofDistribution.MatchString(name)
 		}
 	}

@@ -179,6 +179,12 @@ func (t *Table) Get(key string) (value string, ok bool, err error) {
 	return value[:strings.IndexByte(value, '\n')], true, nil
 }
 
+// Has reports whether there is a record of a key.
+func (t *Table) Has(key string) bool {
+	_, ok := t.find(key)
+	return ok
+}
+
 // find is where the line of a key begins.
 func (t *Table) find(key string) (offset int, ok bool) {
 	if t.count == 0 {

@@ -10,7 +10,7 @@ import (
 
 // amongRPMs follows an rpm to another release of rpms.
 func (h *Path) amongRPMs(canonical string) (course.Course, error) {
-	r, found, err := h.Source.RPMBy(canonical)
+	r, found, err := h.Seen.By(h.Source, canonical)
 	if err != nil {
 		return course.Course{}, err
 	}
@@ -19,20 +19,26 @@ func (h *Path) amongRPMs(canonical string) (course.Course, error) {
 		if err != nil {
 			return course.Course{}, err
 		}
-		r.Record = record.Record{Name: name, Canonical: canonical}
+		r = &lookup.RPM{Record: record.Record{Name: name, Canonical: canonical}}
 	}
 	p := course.Course{Source: r.Record, Relation: api.RelationSame, Confidence: 1, Names: []string{r.Name}, Found: course.ByName}
 	if h.Source.RPM.Line != h.Target.RPM.Line {
-		if name, ok := rpm.Usual(r.Name); ok && record.IsCanonical(r.Name) {
-			r.Name, p.Source.Name, p.Names[0], p.Spelt = name, name, name, true
+		if record.IsCanonical(r.Name) {
+			if name, ok := rpm.Usual(r.Name); ok {
+				r, p.Source.Name, p.Names[0], p.Spelt = r.Called(name), name, name, true
+			}
 		}
 		if p, err = h.otherLine(p, r); err != nil {
 			return p, err
 		}
 		return h.afterRows(p)
 	}
-	if r.Name, err = h.nameToday(r.Name); err != nil {
+	today, err := h.nameToday(r.Name)
+	if err != nil {
 		return p, err
+	}
+	if today != r.Name {
+		r = r.Called(today)
 	}
 	p.Source.Name, p.Names[0] = r.Name, r.Name
 	if h.otherSoname(r) {
@@ -42,13 +48,12 @@ func (h *Path) amongRPMs(canonical string) (course.Course, error) {
 	if record.IsCanonical(r.Name) {
 		return h.underUsualName(p)
 	}
-	seen := &lookup.Memo{In: h.Target}
 	switch general := h.ofEL(r.Name); {
 	case general != r.Name:
 		p.Names[0], p.Relation, p.Confidence = general, api.RelationReplaced, record.RowConfidence
 		p.Found = course.ByRow
 	case !h.Source.RPM.Known && h.Target.RPM.Known && r.Levels == "":
-		_, row, err := h.levels[h.Source.RPM.Level].trail(r.Name, seen)
+		_, row, err := h.trail(h.levels[h.Source.RPM.Level], r.Name)
 		if err != nil {
 			return p, err
 		}
@@ -56,12 +61,12 @@ func (h *Path) amongRPMs(canonical string) (course.Course, error) {
 			return h.otherLine(p, r)
 		}
 	}
-	return h.overLevels(p, seen)
+	return h.overLevels(p)
 }
 
 // otherSoname reports whether an rpm is a library of SUSE, whose name has its
 // soname, that the target's level is not known to have: what needs it brings it.
-func (h *Path) otherSoname(r lookup.RPM) bool {
+func (h *Path) otherSoname(r *lookup.RPM) bool {
 	l := h.Target.RPM
 	return l.Line == "suse" && l.Level != h.Source.RPM.Level && r.IsLibrary() && !l.Lists() && !l.At(r)
 }
@@ -77,12 +82,11 @@ func (h *Path) underUsualName(p course.Course) (course.Course, error) {
 	if h.Target.RPM.Line == "suse" {
 		p.Confidence = course.Listless // the source has it, by a name that its canonical leads back to
 	}
-	seen := &lookup.Memo{In: h.Target}
-	p, err := h.climb(p, h.Source.RPM.Level, seen)
+	p, err := h.climb(p, h.Source.RPM.Level)
 	if err != nil {
 		return p, err
 	}
-	_, known, err := seen.Find(name)
+	_, known, err := h.Seen.Find(h.Target, name)
 	if err != nil {
 		return p, err
 	}

@@ -14,7 +14,7 @@ import (
 
 // vendorOf is whose repository has an rpm that the target itself has not; empty where
 // nobody's is known to.
-func (h *Path) vendorOf(r lookup.RPM) (vendor string, err error) {
+func (h *Path) vendorOf(r *lookup.RPM) (vendor string, err error) {
 	if r.InEPEL(h.Target.RPM) && h.Target.RPM.Known {
 		return record.VendorEPEL, nil
 	}
@@ -25,7 +25,7 @@ func (h *Path) vendorOf(r lookup.RPM) (vendor string, err error) {
 
 // doubt says why the target may not have an rpm: a vendor has it, or its list is not
 // known.
-func (h *Path) doubt(r lookup.RPM, vendor string) (api.Caveat, error) {
+func (h *Path) doubt(r *lookup.RPM, vendor string) (api.Caveat, error) {
 	if vendor != "" {
 		text, _, err := h.Tables.Vendors.Get(vendor)
 		return course.Caveat(course.CaveatThirdParty, api.SeverityWarning, "%s is not of %s itself. %s", r.Name, h.Target.Slug, text), err
@@ -56,8 +56,7 @@ func (h *Path) Present(canonical string, p course.Course) (api.Translation, erro
 		Canonical: canonical, Relation: p.Relation, Confidence: course.Round(p.Confidence),
 		Packages: make([]api.TargetPackage, 0, len(p.Names)), Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
 	}
-	seen := &lookup.Memo{In: h.Target}
-	p, err := h.certain(p, seen)
+	p, err := h.certain(p)
 	if err != nil {
 		return t, err
 	}
@@ -74,14 +73,14 @@ func (h *Path) Present(canonical string, p course.Course) (api.Translation, erro
 		if listed || h.stated[name] || h.Source == h.Target {
 			continue
 		}
-		r, known, err := seen.Find(name)
+		r, known, err := h.Seen.Find(h.Target, name)
 		if err != nil {
 			return t, err
 		}
 		if r.Has(h.Target.RPM) {
 			continue
 		}
-		vendor, err := h.vendorOf(*r)
+		vendor, err := h.vendorOf(r)
 		if !known && name == p.Source.Name && err == nil {
 			vendor, err = h.byPattern(name)
 		}
@@ -91,7 +90,7 @@ func (h *Path) Present(canonical string, p course.Course) (api.Translation, erro
 		if vendor == record.VendorEPEL {
 			t.Packages[len(t.Packages)-1].Repository = api.EPEL
 		}
-		doubt, err := h.doubt(*r, vendor)
+		doubt, err := h.doubt(r, vendor)
 		if err != nil {
 			return t, err
 		}
@@ -126,6 +125,6 @@ func (h *Path) hasAgain(p course.Course) (bool, error) {
 	if p.Relation != api.RelationRemoved || p.Found != course.ByEvent || h.Target.RPM.Lists() || h.Source.RPM == nil || h.Source.RPM.Line != h.Target.RPM.Line {
 		return false, nil
 	}
-	r, _, err := h.Target.FindRPM(p.Source.Name)
+	r, _, err := h.Seen.Find(h.Target, p.Source.Name)
 	return h.Target.RPM.At(r), err
 }

@@ -19,8 +19,7 @@ func (h *Path) nameToday(name string) (string, error) {
 	if h.Source.RPM.Line != "suse" || h.Source.RPM.Level <= suseRows {
 		return name, nil
 	}
-	seen := &lookup.Memo{In: h.Target}
-	t, err := course.Step(func(name string) (string, bool, error) { return h.levels[suseRows].trail(name, seen) }, name)
+	t, err := course.Step(func(name string) (string, bool, error) { return h.trail(h.levels[suseRows], name) }, name)
 	if err != nil || t.Relation != api.RelationRenamed || len(t.Targets) != 1 {
 		return name, err
 	}
@@ -32,7 +31,7 @@ func (h *Path) afterRows(p course.Course) (course.Course, error) {
 	if h.Target.RPM.Line != "suse" || h.Target.RPM.Lists() {
 		return p, nil
 	}
-	later, err := h.climb(p, suseRows, &lookup.Memo{In: h.Target})
+	later, err := h.climb(p, suseRows)
 	if len(later.Methods) > len(p.Methods) {
 		later.Found = course.ByEvent
 	}
@@ -40,8 +39,8 @@ func (h *Path) afterRows(p course.Course) (course.Course, error) {
 }
 
 // overLevels follows an rpm from level to level of its line.
-func (h *Path) overLevels(p course.Course, seen *lookup.Memo) (course.Course, error) {
-	p, err := h.climb(p, h.Source.RPM.Level, seen)
+func (h *Path) overLevels(p course.Course) (course.Course, error) {
+	p, err := h.climb(p, h.Source.RPM.Level)
 	if err != nil {
 		return p, err
 	}
@@ -57,11 +56,11 @@ func (h *Path) overLevels(p course.Course, seen *lookup.Memo) (course.Course, er
 		return p, err
 	}
 	if len(p.Names) == 0 {
-		return h.back(p, seen)
+		return h.back(p)
 	}
 	p.Confidence = min(p.Confidence, course.SameConfidence)
 	for _, name := range p.Names {
-		r, ok, err := seen.Find(name)
+		r, ok, err := h.Seen.Find(h.Target, name)
 		if err != nil {
 			return p, err
 		}
@@ -71,26 +70,26 @@ func (h *Path) overLevels(p course.Course, seen *lookup.Memo) (course.Course, er
 		if unheard, err := h.isUnheard(p, name, ok); unheard || err != nil {
 			return p.UnheardOf(), err
 		}
-		p.Confidence *= h.persistence(p, *r, ok)
+		p.Confidence *= h.persistence(p, r, ok)
 	}
 	return h.inOwnNames(p), nil
 }
 
 // back looks whether the target is known to have again what went on the way.
-func (h *Path) back(p course.Course, seen *lookup.Memo) (course.Course, error) {
+func (h *Path) back(p course.Course) (course.Course, error) {
 	if h.Target.RPM.Level == nextLevel(h.Target.RPM.Line, h.Source.RPM.Level) {
 		return p, nil
 	}
-	r, ok, err := seen.Find(p.Source.Name)
-	if err == nil && ok && h.Target.RPM.At(*r) {
+	r, ok, err := h.Seen.Find(h.Target, p.Source.Name)
+	if err == nil && ok && h.Target.RPM.At(r) {
 		p.Relation, p.Confidence, p.Names, p.Methods = api.RelationSame, course.ReturnedConfidence, []string{p.Source.Name}, nil
 	}
 	for _, name := range forPython3(p.Source.Name) {
 		if err != nil || len(p.Names) > 0 {
 			break
 		}
-		var module lookup.RPM
-		if module, ok, err = h.Target.FindRPM(name); err == nil && ok && h.Target.RPM.At(module) {
+		var module *lookup.RPM
+		if module, ok, err = h.Seen.Find(h.Target, name); err == nil && ok && h.Target.RPM.At(module) {
 			p.Relation, p.Confidence, p.Names, p.Methods = api.RelationReplaced, course.ReturnedConfidence, []string{name}, nil
 		}
 	}
@@ -112,10 +111,10 @@ func forPython3(name string) []string {
 }
 
 // climb follows a line's trails from a level to the target's.
-func (h *Path) climb(p course.Course, from int, seen *lookup.Memo) (course.Course, error) {
+func (h *Path) climb(p course.Course, from int) (course.Course, error) {
 	for n := from; n < h.Target.RPM.Level; n++ {
-		trails := func(name string) (string, bool, error) { return h.levels[n].trail(name, seen) }
-		gone, err := h.withItsWhole(p, trails, seen)
+		trails := func(name string) (string, bool, error) { return h.trail(h.levels[n], name) }
+		gone, err := h.withItsWhole(p, trails)
 		if err != nil {
 			return p, err
 		}
@@ -132,12 +131,12 @@ func (h *Path) climb(p course.Course, from int, seen *lookup.Memo) (course.Cours
 
 // became is what became of an rpm after the last level of EL that is known to
 // have it, where a trail says so.
-func (h *Path) became(p course.Course, r lookup.RPM) (later course.Course, gone bool, err error) {
+func (h *Path) became(p course.Course, r *lookup.RPM) (later course.Course, gone bool, err error) {
 	newest := r.NewestBefore(h.Target.RPM.Level)
 	if newest == 0 || h.Target.RPM.Lists() || r.Has(h.Target.RPM) || h.Target.RPM.Line != "el" || h.Target.RPM.At(r) || r.InEPEL(h.Target.RPM) {
 		return p, false, nil
 	}
-	later, err = h.climb(p, newest, &lookup.Memo{In: h.Target})
+	later, err = h.climb(p, newest)
 	if err != nil || len(later.Methods) == len(p.Methods) || p.Relation == api.RelationIncluded && later.Evidence() == course.Dropped {
 		return p, false, err // a library comes under another name
 	}
@@ -152,7 +151,7 @@ func (h *Path) became(p course.Course, r lookup.RPM) (later course.Course, gone 
 func (h *Path) levelTrails() []levelTrails {
 	all, line := make([]levelTrails, lookup.MaxLevel), h.Target.RPM.Line
 	for n, rows := range h.Tables.Levels[line] {
-		all[n] = levelTrails{rows, h, nextLevel(line, n)}
+		all[n] = levelTrails{rows, nextLevel(line, n)}
 	}
 	return all
 }
@@ -166,59 +165,62 @@ func nextLevel(line string, n int) int {
 }
 
 // trail finds the trail of a name.
-func (t *levelTrails) trail(name string, seen *lookup.Memo) (trail string, ok bool, err error) {
-	if kept, err := t.keeps(name, seen); kept || err != nil {
+func (h *Path) trail(t levelTrails, name string) (trail string, ok bool, err error) {
+	if kept, err := h.keeps(name); kept || err != nil {
 		return "", false, err
 	}
 	if trail, ok, err = t.rows.Get(name); err != nil {
 		return "", false, err
 	}
 	if ok {
-		kept, err := t.epelKeeps(name, trail, seen)
+		kept, err := h.epelKeeps(name, trail)
 		return trail, !kept, err
 	}
 	row := t.rows.Patterns().Longest(name)
-	if row == nil && !t.listed() {
+	if row == nil && !h.listed(t) {
 		return "", false, nil
 	}
-	r, _, err := seen.Find(name)
+	r, _, err := h.Seen.Find(h.Target, name)
 	switch {
-	case err != nil || r.AtLevel(t.Target.RPM.Line, t.next):
+	case err != nil || r.AtLevel(h.Target.RPM.Line, t.next):
 		return "", false, err
 	case row != nil:
 		return strings.ReplaceAll(row.Value, "*", row.Stood(name)), true, nil
-	case t.drops(*r) && t.ownRPMs(name) == "":
+	case h.drops(t, r) && h.ownRPMs(name) == "":
 		return droppedTrail, true, nil
 	}
 	return "", false, nil
 }
 
 // epelKeeps reports whether EPEL has taken what a trail says has gone from EL.
-func (t *levelTrails) epelKeeps(name, trail string, seen *lookup.Memo) (bool, error) {
-	if !strings.HasPrefix(trail, string(api.RelationRemoved)) || !t.Target.RPM.Known || t.Target.RPM.Lists() {
+func (h *Path) epelKeeps(name, trail string) (bool, error) {
+	if !strings.HasPrefix(trail, string(api.RelationRemoved)) || !h.Target.RPM.Known || h.Target.RPM.Lists() {
 		return false, nil
 	}
-	r, _, err := seen.Find(name)
-	return r.InEPEL(t.Target.RPM), err
+	r, _, err := h.Seen.Find(h.Target, name)
+	return r.InEPEL(h.Target.RPM), err
 }
 
 // keeps reports whether a distribution near EL has a package under its name, by a row
 // or its own list, whatever EL does with it.
-func (t *levelTrails) keeps(name string, seen *lookup.Memo) (bool, error) {
-	if t.Target.RPM.Line != "el" || t.ownRPMs(name) == string(api.RelationSame)+"\t"+name {
-		return t.Target.RPM.Line == "el", nil
-	}
-	if t.Target.RPM.Known {
+func (h *Path) keeps(name string) (bool, error) {
+	if h.Target.RPM.Line != "el" {
 		return false, nil
 	}
-	r, _, err := seen.Find(name)
-	return r.Has(t.Target.RPM), err
+	if relation, own := record.Column(h.ownRPMs(name)); own == name && relation == string(api.RelationSame) {
+		return true, nil
+	}
+	if h.Target.RPM.Known {
+		return false, nil
+	}
+	r, _, err := h.Seen.Find(h.Target, name)
+	return r.Has(h.Target.RPM), err
 }
 
 // listed reports whether the next level is one of EL whose list is nearly whole,
 // and all that is known of the target's.
-func (t *levelTrails) listed() bool {
-	return t.Target.RPM.Known && !t.Target.RPM.Lists() && t.next >= record.WholeLists
+func (h *Path) listed(t levelTrails) bool {
+	return h.Target.RPM.Known && !h.Target.RPM.Lists() && t.next >= record.WholeLists
 }
 
 // droppedTrail is the trail of what EL has no more.
@@ -227,13 +229,13 @@ var droppedTrail = record.EncodeTrail(record.Trail{Relation: api.RelationRemoved
 // drops reports whether the lists say that EL has a package no more: that of a
 // level before the next has it, neither that of the next nor the target's does,
 // and EPEL has not taken it.
-func (t *levelTrails) drops(r lookup.RPM) bool {
-	return t.listed() && !t.Target.RPM.At(r) && !r.InEPEL(t.Target.RPM) && r.NewestBefore(t.next) > 0
+func (h *Path) drops(t levelTrails, r *lookup.RPM) bool {
+	return h.listed(t) && !h.Target.RPM.At(r) && !r.InEPEL(h.Target.RPM) && r.NewestBefore(t.next) > 0
 }
 
 // withItsWhole reports whether a package goes because what it is a part of does:
 // rows name the library alone, not its headers, and no list has every part.
-func (h *Path) withItsWhole(p course.Course, trails course.Trails, seen *lookup.Memo) (bool, error) {
+func (h *Path) withItsWhole(p course.Course, trails course.Trails) (bool, error) {
 	if len(p.Names) != 1 {
 		return false, nil
 	}
@@ -241,7 +243,7 @@ func (h *Path) withItsWhole(p course.Course, trails course.Trails, seen *lookup.
 	if !headers && !h.Target.RPM.Known {
 		return false, nil
 	}
-	r, there, err := seen.Find(name)
+	r, there, err := h.Seen.Find(h.Target, name)
 	if err != nil || there && (r.Has(h.Target.RPM) || !headers) {
 		return false, err
 	}
@@ -264,7 +266,7 @@ func (h *Path) wholeGoes(name string, trails course.Trails) (bool, error) {
 			t, err := record.DecodeTrail(value)
 			return t.Relation == api.RelationRemoved, err
 		}
-		if _, there, err := h.Target.FindRPM(name); there || !h.Target.RPM.Known || err != nil {
+		if _, there, err := h.Seen.Find(h.Target, name); there || !h.Target.RPM.Known || err != nil {
 			return false, err
 		}
 	}
@@ -272,7 +274,7 @@ func (h *Path) wholeGoes(name string, trails course.Trails) (bool, error) {
 }
 
 // persistence is how sure it is that the target still has an rpm.
-func (h *Path) persistence(p course.Course, r lookup.RPM, ok bool) float64 {
+func (h *Path) persistence(p course.Course, r *lookup.RPM, ok bool) float64 {
 	switch {
 	case ok && r.Has(h.Target.RPM), h.sameKind() && h.Source.RPM.Level == h.Target.RPM.Level:
 		return 1
@@ -290,7 +292,7 @@ func (h *Path) persistence(p course.Course, r lookup.RPM, ok bool) float64 {
 
 // staying is how sure it is that a release of SUSE has what another of its line
 // has, where no row says that it went.
-func (h *Path) staying(r lookup.RPM) float64 {
+func (h *Path) staying(r *lookup.RPM) float64 {
 	switch {
 	case h.Source.RPM.Level == h.Target.RPM.Level:
 		return course.Alongside

@@ -26,14 +26,14 @@ func (h *Path) inOtherLine(p course.Course) (course.Course, bool, error) {
 		return p, false, err
 	}
 	relation, _, _ := strings.Cut(value, "\t")
-	r, _, err := h.Target.FindRPM(name)
+	r, _, err := h.Seen.Find(h.Target, name)
 	p.Relation, p.Confidence, p.Names = course.Stronger(api.RelationRenamed, api.Relation(relation)), record.RowConfidence*h.existence(r), []string{name}
 	return p, true, err
 }
 
 // otherLine follows an rpm of EL to SUSE or back: by its row, the same name, else
 // what is the same package of Debian.
-func (h *Path) otherLine(p course.Course, r lookup.RPM) (course.Course, error) {
+func (h *Path) otherLine(p course.Course, r *lookup.RPM) (course.Course, error) {
 	p.Found = course.ByName
 	if rpm.IsIdentity(r.Name) {
 		p.Relation, p.Confidence, p.Names, p.Found = api.RelationRemoved, record.RowConfidence, nil, course.ByRow
@@ -54,7 +54,7 @@ func (h *Path) otherLine(p course.Course, r lookup.RPM) (course.Course, error) {
 	if !known {
 		return h.underItsName(p, course.Guessed)
 	}
-	there, err := h.presenceOf(p, &lookup.Memo{In: h.Target})
+	there, err := h.presenceOf(p)
 	if err != nil {
 		return p, err
 	}
@@ -64,12 +64,12 @@ func (h *Path) otherLine(p course.Course, r lookup.RPM) (course.Course, error) {
 		return p, err
 	}
 	asLibrary := t.Relation == api.RelationIncluded || h.Source.RPM.Line == "suse" && r.IsLibrary()
-	if !asLibrary && (own.Key == "" || t.Relation == api.RelationReplaced || h.lacks(own)) {
+	if !asLibrary && (own.RPM == nil || t.Relation == api.RelationReplaced || h.lacks(own.RPM)) {
 		if row, ok, err := h.byDebian(p, t); ok || err != nil {
 			return row, err
 		}
 	}
-	if own.Key != "" {
+	if own.RPM != nil {
 		p.Found = course.ByDebian
 		p, err = h.rpm(p, own, t.Confidence)
 		return h.Instead(p, alternatives, name), err
@@ -119,7 +119,7 @@ func (h *Path) byDebian(p course.Course, t record.Trail) (course.Course, bool, e
 // underItsName answers with the name that an rpm has, if one is known: one that its
 // canonical alone leads back to, which may not be spelt so, where a list has it.
 func (h *Path) underItsName(p course.Course, confidence float64) (course.Course, error) {
-	there, err := h.presenceOf(p, &lookup.Memo{In: h.Target})
+	there, err := h.presenceOf(p)
 	if err != nil {
 		return p, err
 	}
@@ -131,9 +131,12 @@ func (h *Path) underItsName(p course.Course, confidence float64) (course.Course,
 
 // ownName is the rpm of the target's line for the first package of Debian that
 // has one, which is named with its alternatives.
-func (h *Path) ownName(targets []string, strictly bool) (own lookup.RPM, alternatives []string, name string, err error) {
-	for _, target := range targets {
-		alternatives = strings.Split(target, "|")
+func (h *Path) ownName(targets []string, strictly bool) (own counterpart, alternatives []string, name string, err error) {
+	for i, target := range targets {
+		alternatives = targets[i : i+1]
+		if strings.Contains(target, "|") {
+			alternatives = strings.Split(target, "|")
+		}
 		for _, name = range alternatives {
 			own, found, err := h.reverse(name, strictly)
 			if found || err != nil {

@@ -20,18 +20,17 @@ type Path struct {
 // longest pattern, else what the lists of EL say.
 type levelTrails struct {
 	rows lookup.NamedRows
-	*Path
 	next int
 }
 
 // lacks reports whether the list of a release of EL is nearly whole, and has no such rpm.
-func (h *Path) lacks(r lookup.RPM) bool {
+func (h *Path) lacks(r *lookup.RPM) bool {
 	l := h.Target.RPM
 	return l.Line == "el" && l.Known && l.Level >= record.WholeLists && !r.Has(l) && !r.InEPEL(l)
 }
 
 // existence is how sure it is that the target has an rpm.
-func (h *Path) existence(r lookup.RPM) float64 {
+func (h *Path) existence(r *lookup.RPM) float64 {
 	switch l := h.Target.RPM; {
 	case r.Has(l):
 		return 1

@@ -2,7 +2,6 @@ package torpm
 
 import (
 	"slices"
-	"strings"
 
 	"svc/backend/api"
 	"svc/backend/index/course"
@@ -12,13 +11,13 @@ import (
 )
 
 // presenceOf is that of the names of a course which is least known.
-func (h *Path) presenceOf(p course.Course, seen *lookup.Memo) (least lookup.Presence, err error) {
+func (h *Path) presenceOf(p course.Course) (least lookup.Presence, err error) {
 	least = lookup.InList
 	for _, name := range p.Names {
 		if h.stated[name] {
 			continue
 		}
-		own, err := seen.Presence(name)
+		own, err := h.Seen.Presence(h.Target, name)
 		if err != nil {
 			return least, err
 		}
@@ -35,13 +34,13 @@ func (h *Path) Evidence(p course.Course) (string, error) {
 	if len(p.Names) == 0 {
 		return p.Found + ", " + string(p.Relation), nil
 	}
-	least, err := h.presenceOf(p, &lookup.Memo{In: h.Target})
+	least, err := h.presenceOf(p)
 	return p.Found + ", " + string(least), err
 }
 
 // certain is a course with the confidence that its evidence deserves. Names that the
 // target's list lacks, and losses that only a whole list could tell of, are unsure.
-func (h *Path) certain(p course.Course, seen *lookup.Memo) (course.Course, error) {
+func (h *Path) certain(p course.Course) (course.Course, error) {
 	if h.Target.RPM.Lists() || h.Source == h.Target {
 		return p, nil
 	}
@@ -63,7 +62,7 @@ func (h *Path) certain(p course.Course, seen *lookup.Memo) (course.Course, error
 		}
 		return p, nil
 	}
-	least, err := h.presenceOf(p, seen)
+	least, err := h.presenceOf(p)
 	p.Confidence = h.weighed(p, least)
 	return p, err
 }
@@ -72,8 +71,12 @@ func (h *Path) certain(p course.Course, seen *lookup.Memo) (course.Course, error
 // measured right: sure where the target's list has the names and that is often enough.
 // Within a family, and where nothing was measured, the rules say.
 func (h *Path) weighed(p course.Course, known lookup.Presence) float64 {
-	r, ok := course.Measured(h.Source.Release.Family, h.Target.Release.Family, p.Found, string(known))
 	across := h.Source.Release.Family != h.Target.Release.Family
+	var r course.Rate
+	var ok bool
+	if across {
+		r, ok = h.Rates.Of(p.Found, string(known))
+	}
 	switch {
 	case known == lookup.InList && (!across || !ok || p.Confidence < course.SureConfidence && p.Found != course.ByGuess):
 		return p.Confidence // the rules have a doubt of their own
@@ -98,7 +101,7 @@ func (h *Path) ownThere(p course.Course) (string, error) {
 	if _, own := h.ownRow(name); own {
 		return "", nil
 	}
-	if least, err := h.Target.Presence(name); least != lookup.InList {
+	if least, err := h.Seen.Presence(h.Target, name); least != lookup.InList {
 		return "", err
 	}
 	return name, nil
@@ -135,8 +138,6 @@ func (h *Path) isUnheard(p course.Course, name string, known bool) (bool, error)
 // byPattern is the vendor whose packages are called like an rpm; empty where nobody's are.
 func (h *Path) byPattern(name string) (vendor string, err error) {
 	x := &lookup.Names{Tables: h.Tables, Line: "el"}
-	if g, ok := x.Pattern(name); ok && rpm.IsVendor(g.Method) {
-		vendor = strings.TrimPrefix(g.Method, rpm.Vendor)
-	}
+	vendor = x.Vendor(name)
 	return vendor, x.Err
 }

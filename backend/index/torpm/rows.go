@@ -48,7 +48,7 @@ func (h *Path) rowToRPM(p course.Course) (course.Course, bool, error) {
 // have, else the first. What EL has until a level under the name of something
 // else comes in the package's place.
 func (h *Path) arriveAtRPM(p course.Course, alternatives string) (course.Course, error) {
-	var best lookup.RPM
+	best := &lookup.RPM{}
 	for name := range strings.SplitSeq(alternatives, "|") {
 		name, until := record.PartKey(name)
 		if until > 0 && (h.Target.RPM.Line != "el" || h.Target.RPM.Level > until) {
@@ -57,7 +57,7 @@ func (h *Path) arriveAtRPM(p course.Course, alternatives string) (course.Course,
 		if until > 0 {
 			p.Relation = course.Stronger(p.Relation, api.RelationReplaced)
 		}
-		r, _, err := h.Target.FindRPM(name)
+		r, _, err := h.Seen.Find(h.Target, name)
 		if err != nil {
 			return p, err
 		}

@@ -11,9 +11,16 @@ import (
 	"svc/backend/pkgversion"
 )
 
+// counterpart is an rpm that is a package of Debian, or has a part of it.
+type counterpart struct {
+	*lookup.RPM
+	whole bool // it is the package, not a part of it
+	among bool // others have parts of the package too
+}
+
 // rpm answers with an rpm, or with what became of it.
-func (h *Path) rpm(p course.Course, r lookup.RPM, confidence float64) (course.Course, error) {
-	if h.Target.RPM.Lists() && !r.Listed {
+func (h *Path) rpm(p course.Course, r counterpart, confidence float64) (course.Course, error) {
+	if h.Target.RPM.Lists() && !r.Has(h.Target.RPM) {
 		return h.withoutRPM(p), nil
 	}
 	p.Names, p.Confidence = []string{r.Name}, confidence
@@ -23,15 +30,15 @@ func (h *Path) rpm(p course.Course, r lookup.RPM, confidence float64) (course.Co
 		p.Relation = api.RelationSame
 	case p.Source.IsLibrary():
 		p.Relation = api.RelationIncluded
-	case r.Canonical != p.Source.Canonical && !r.Whole:
+	case r.Canonical != p.Source.Canonical && !r.whole:
 		p.Relation = api.RelationMerged
 	}
-	if later, gone, err := h.became(p, r); gone || err != nil {
+	if later, gone, err := h.became(p, r.RPM); gone || err != nil {
 		return later, err
 	}
 	if p.Relation != api.RelationIncluded {
-		p.Confidence *= h.existence(r) // what comes as a dependency need not be there by name
-	} else if h.lacks(r) {
+		p.Confidence *= h.existence(r.RPM) // what comes as a dependency need not be there by name
+	} else if h.lacks(r.RPM) {
 		p.Confidence, p.Names = min(p.Confidence, course.Unlisted), nil
 	}
 	return h.inOwnNames(p), nil
@@ -40,10 +47,10 @@ func (h *Path) rpm(p course.Course, r lookup.RPM, confidence float64) (course.Co
 // reverse is the rpm of the target's line that is a package of Debian, or has a
 // part of it: strictly, one that is that package and is named so in that line
 // alone.
-func (h *Path) reverse(name string, strictly bool) (lookup.RPM, bool, error) {
+func (h *Path) reverse(name string, strictly bool) (counterpart, bool, error) {
 	value, _, err := h.Tables.RpmReverse.Get(name)
 	if err != nil {
-		return lookup.RPM{}, false, err
+		return counterpart{}, false, err
 	}
 	wholes, parts, _ := strings.Cut(value, "\t")
 	if strictly {
@@ -53,17 +60,20 @@ func (h *Path) reverse(name string, strictly bool) (lookup.RPM, bool, error) {
 	for i, names := range []string{wholes, parts} {
 		for name := ""; names != ""; {
 			name, names = record.Cut(names, ' ')
-			r, ok, err := h.Target.FindRPM(name)
-			if err != nil {
-				return r, false, err
+			if strictly && rpm.OfVersion(name) {
+				continue
 			}
-			if r.Whole = i == 0; ok && r.Key == name && r.Of(h.Target.RPM) && !(strictly && (r.Line == "" || rpm.OfVersion(name))) {
-				best.add(r)
+			r, ok, err := h.Seen.Find(h.Target, name)
+			if err != nil {
+				return counterpart{}, false, err
+			}
+			if ok && r.Key == name && r.Of(h.Target.RPM) && !(strictly && r.Line == "") {
+				best.add(counterpart{RPM: r, whole: i == 0})
 			}
 		}
 	}
-	best.rpm.Among = best.others && !best.rpm.Whole
-	return best.rpm, best.rpm.Key != "", nil
+	best.rpm.among = best.others && !best.rpm.whole
+	return best.rpm, best.rpm.RPM != nil, nil
 }
 
 // preferred is the rpm to be preferred of several: the first that the release is
@@ -71,16 +81,20 @@ func (h *Path) reverse(name string, strictly bool) (lookup.RPM, bool, error) {
 // is a package of Debian comes before what has a part of it.
 type preferred struct {
 	line   *lookup.Line
-	rpm    lookup.RPM
+	rpm    counterpart
 	others bool // it is not alone with its versions
 }
 
-func (p *preferred) add(r lookup.RPM) {
+func (p *preferred) add(r counterpart) {
+	if p.rpm.RPM == nil {
+		p.rpm = r
+		return
+	}
 	presence := r.Presence(p.line) - p.rpm.Presence(p.line)
 	switch {
-	case p.rpm.Key == "" || presence > 0:
+	case presence > 0:
 		p.rpm, p.others = r, false
-	case presence < 0 || p.others || p.rpm.Whole && !r.Whole: // it stays
+	case presence < 0 || p.others || p.rpm.whole && !r.whole: // it stays
 	case rpm.OfVersion(r.Name) != rpm.OfVersion(p.rpm.Name): // that of the version which programs mean comes first
 		if rpm.OfVersion(p.rpm.Name) {
 			p.rpm = r

@@ -17,8 +17,16 @@ func New(between *course.Pair) *Path {
 	return h
 }
 
+// For is the path for another call between the same releases.
+func (h *Path) For(call *course.Pair) *Path {
+	path := *h
+	path.Pair = call
+	return &path
+}
+
 // Follow follows a canonical to the target.
 func (h *Path) Follow(canonical string) (course.Course, error) {
+	h.Seen.Forget()
 	if h.Source.RPM != nil {
 		return h.amongRPMs(canonical)
 	}
@@ -112,12 +120,13 @@ func (h *Path) knownToRPM(canonical string) (p course.Course, found bool, err er
 	if row, ok, err := h.rowToRPM(p); ok || err != nil {
 		return row, ok, err
 	}
-	named, found, err := h.Target.RPMBy(canonical)
+	by, found, err := h.Seen.By(h.Target, canonical)
+	named := counterpart{RPM: by}
 	confidence, way := record.RowConfidence, course.ByCanonical
 	if !found && err == nil {
 		named, found, err = h.reverse(p.Source.Name, false)
 		confidence, way = record.LineageConfidence, course.ByPart
-		if named.Whole {
+		if named.whole {
 			way = course.ByReverse
 		}
 	}
@@ -126,7 +135,7 @@ func (h *Path) knownToRPM(canonical string) (p course.Course, found bool, err er
 	}
 	p.Found = way
 	p, err = h.rpm(p, named, confidence)
-	if named.Among && p.Relation == api.RelationMerged {
+	if named.among && p.Relation == api.RelationMerged {
 		p.Confidence = min(p.Confidence, course.PartConfidence)
 	}
 	return p, true, err

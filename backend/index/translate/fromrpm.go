@@ -13,12 +13,13 @@ import (
 
 // fromRPM follows a canonical of an rpm release to one of Debian's family.
 func (h *Path) fromRPM(canonical string) (course.Course, error) {
-	r, found, err := h.Source.RPMBy(canonical)
+	h.Seen.Forget()
+	r, found, err := h.Seen.By(h.Source, canonical)
 	if err != nil {
 		return course.Course{}, err
 	}
 	if !found {
-		r.Record = record.Record{Name: canonical, Canonical: canonical}
+		r = &lookup.RPM{Record: record.Record{Name: canonical, Canonical: canonical}}
 	}
 	t, ok, err := h.RPMTrail(r)
 	if !found && len(t.Targets) == 1 && strings.HasPrefix(t.Targets[0], "python3-") {

@@ -11,7 +11,6 @@ import (
 	"svc/backend/index/record"
 	"svc/backend/index/table"
 	"svc/backend/index/torpm"
-	"svc/backend/release"
 )
 
 // Path is the way between two releases, step by step.
@@ -24,7 +23,7 @@ type Path struct {
 
 // Between is the way between two releases: over the suites of Debian, or straight.
 func Between(ix *lookup.Tables, from, to *lookup.Release) *Path {
-	h := &Path{Pair: &course.Pair{Tables: ix, Source: from, Target: to}, nearest: sync.OnceValue(func() []*Path { return waysTo(ix, to) })}
+	h := &Path{Pair: &course.Pair{Tables: ix, Source: from, Target: to, Rates: course.Measured(from.Release.Family, to.Release.Family), Seen: new(lookup.Memo)}, nearest: sync.OnceValue(func() []*Path { return waysTo(ix, to) })}
 	if to.RPM != nil {
 		h.rpms = torpm.New(h.Pair)
 	}
@@ -42,6 +41,17 @@ func Between(ix *lookup.Tables, from, to *lookup.Release) *Path {
 		h.trails = append(h.trails, ix.File.Table(record.TrailsTable(way[i-1], way[i])))
 	}
 	return h
+}
+
+// Anew is the path for another call: one at a time may follow it.
+func (h *Path) Anew() *Path {
+	pair, path := *h.Pair, *h
+	pair.Seen = new(lookup.Memo)
+	path.Pair = &pair
+	if h.rpms != nil {
+		path.rpms = h.rpms.For(&pair)
+	}
+	return &path
 }
 
 // Follow follows a canonical by what the two releases are.
@@ -217,7 +227,7 @@ func (h *Path) Present(canonical string, p course.Course) (api.Translation, erro
 		targets, packages = nil, []api.TargetPackage{}
 	}
 	if p.Confidence < course.SureConfidence {
-		if r, ok := course.Measured(h.Source.Release.Family, release.Debian, p.Evidence(), course.Whole); ok {
+		if r, ok := h.Rates.Of(p.Evidence(), course.Whole); ok {
 			p.Confidence = min(p.Confidence, r.Claim())
 		}
 	}

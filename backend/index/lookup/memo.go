@@ -1,0 +1,116 @@
+package lookup
+
+import (
+	"cmp"
+	"strings"
+
+	"svc/backend/index/record"
+)
+
+// Memo is what one call has looked up of rpms: a name is asked for more than once on its
+// way, of both releases. It is nobody else's meanwhile.
+type Memo struct{ rpms []RPM }
+
+// kept is how many rpms most names ask for, and more.
+const kept = 16
+
+// Forget makes room for the next name: what was found for the one before is overwritten.
+func (m *Memo) Forget() { m.rpms = m.rpms[:0] }
+
+// Find finds an rpm of a release by its name or its key.
+func (m *Memo) Find(t *Release, name string) (*RPM, bool, error) {
+	r, ok, err := m.of(t, name)
+	if r.isOther(t.RPM) && err == nil {
+		return m.of(t, record.SuseKey+name)
+	}
+	if key := r.keyAt(t.RPM); key != r.Key && err == nil {
+		return m.of(t, key)
+	}
+	return r, ok, err
+}
+
+// of is the rpm of a key.
+func (m *Memo) of(t *Release, key string) (*RPM, bool, error) {
+	r, err := m.decoded(t, key)
+	if err != nil {
+		return r, false, err
+	}
+	if t.RPM.list != "" && !r.listsRead { // that of EL is in the levels
+		r.lists, _, err = t.RPM.shared.Get(r.Name)
+		r.listsRead = true
+	}
+	return r, r.there && err == nil, err
+}
+
+// decoded is the record of a key, which all releases of rpms share.
+func (m *Memo) decoded(t *Release, key string) (*RPM, error) {
+	for i := range m.rpms {
+		if r := &m.rpms[i]; r.Key == key {
+			return r, nil
+		}
+	}
+	value, there, err := t.Names.Get(key)
+	if len(m.rpms) == cap(m.rpms) {
+		m.rpms = make([]RPM, 0, kept) // others may still look at those before
+	}
+	m.rpms = m.rpms[:len(m.rpms)+1]
+	r := &m.rpms[len(m.rpms)-1]
+	r.decode(key, value)
+	r.there = there
+	return r, err
+}
+
+// By finds the rpm that a canonical of a release names; of several the nearest,
+// nil where there is none.
+func (m *Memo) By(t *Release, canonical string) (nearest *RPM, found bool, err error) {
+	value, _, err := t.canonicals.Get(canonical)
+	if err != nil {
+		return nil, false, err
+	}
+	for name, rest := "", cmp.Or(value, canonical); rest != ""; {
+		name, rest = record.Cut(rest, ' ')
+		r, ok, err := m.Find(t, name)
+		if err != nil {
+			return nil, false, err
+		}
+		if ok && r.Canonical == canonical && r.Of(t.RPM) && (!found || r.nearness(t.RPM) > nearest.nearness(t.RPM)) {
+			nearest, found = r, true
+		}
+	}
+	return nearest, found, nil
+}
+
+// Presence says how the index knows that a release has an rpm.
+type Presence string
+
+const (
+	InList  Presence = "in its list"     // that of the release, or of its level, or EPEL's
+	InNear  Presence = "in a list near"  // of another release of its line
+	Nowhere Presence = "in no list near" // of none
+)
+
+// Presence is how the index knows that a release has an rpm of a name.
+func (m *Memo) Presence(t *Release, name string) (Presence, error) {
+	r, _, err := m.Find(t, name)
+	if err != nil {
+		return Nowhere, err
+	}
+	switch l := t.RPM; {
+	case l.Lists():
+		if l.rpms.Has(name) {
+			return InList, nil
+		}
+		return Nowhere, nil
+	case r.Has(l), l.Known && r.InEPEL(l):
+		return InList, nil
+	case l.Line == "suse" && (r.Suse != "" || strings.Contains(r.lists, "suse-")):
+		return InNear, nil
+	case l.Line == "el" && r.Levels != "":
+		return InNear, nil
+	}
+	lists, _, err := t.RPM.shared.Get(name)
+	if t.RPM.Line == "el" && (strings.Contains(lists, "fedora") || strings.Contains(lists, "amzn-")) {
+		return InNear, err
+	}
+	return Nowhere, err
+}
