@@ -66,8 +66,7 @@ func (c *consent) call(ctx context.Context, env *tool.Env, t tool.Tool, req *mcp
 		}
 	}
 	v, err = t.Call(ctx, env, args)
-	var plan *tool.NeedsConfirm
-	if errors.As(err, &plan) && plan.Needs == "" && !answered {
+	if plan, ok := errors.AsType[*tool.NeedsConfirm](err); ok && plan.Needs == "" && !answered {
 		return nil, question(plan), nil
 	}
 	return v, nil, err

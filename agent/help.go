@@ -85,8 +85,7 @@ func byID[Out any](env *tool.Env, scheme string, get func(context.Context, *tool
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
 		}
 		v, err := get(ctx, &whole, collaboration.ByID{ID: id})
-		var refused *api.Error
-		if errors.As(err, &refused) && refused.Code == api.NotFound {
+		if refused, ok := errors.AsType[*api.Error](err); ok && refused.Code == api.NotFound {
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
 		}
 		if err != nil {

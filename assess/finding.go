@@ -41,6 +41,7 @@ func Some(names []string) string {
 	return fmt.Sprintf("%s and %d more", visible.Names(names[:most]), len(names)-most)
 }
 
+// Plural is "1 file" or "2 files".
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

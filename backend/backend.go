@@ -49,7 +49,6 @@ type Config struct {
 // Backend is an open service.
 type Backend struct {
 	store  store.Store
-	index  *index.Index
 	server *server.Server
 	// stop ends the watch over the advisory feed.
 	stop context.CancelFunc
@@ -67,7 +66,7 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	ix, err := openIndex(c.IndexFile)
+	ix, err := index.Open(c.IndexFile)
 	if err != nil {
 		return nil, err
 	}
@@ -81,20 +80,13 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 	}
 	watch, stop := context.WithCancel(ctx)
 	go feeds.Watch(watch, feedPoll)
-	b := &Backend{store: db, index: ix, stop: stop, server: server.New(server.Config{
+	b := &Backend{store: db, stop: stop, server: server.New(server.Config{
 		Store: db, Index: ix, Feeds: feeds, Key: key, Rates: c.Rates, Now: c.Now, Log: c.Log, Version: c.Version, Commit: c.Commit,
 	})}
 	if err := publishKey(ctx, db, key); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
-}
-
-func openIndex(file string) (*index.Index, error) {
-	if file == "" {
-		return index.Embedded()
-	}
-	return index.Open(file)
 }
 
 func openFeeds(c Config) (*advisory.Feeds, error) {

@@ -4,6 +4,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -159,9 +160,7 @@ func (c check) matches(fsys host.FS) (all []match) {
 func (q question) ask(ctx context.Context, h host.Host) Answer {
 	words := append([]string{q.program}, q.arguments...)
 	a := Answer{Name: q.name, Command: strings.Join(words, " "), File: q.file}
-	if a.File == "" {
-		a.File = q.program
-	}
+	a.File = cmp.Or(a.File, q.program)
 	said, err := host.Ask(ctx, h, host.Question{Words: words, ErrorsAlone: q.prints == "errors"})
 	if err != nil {
 		a.Err = err

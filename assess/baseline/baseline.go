@@ -5,6 +5,7 @@ package baseline
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -233,9 +234,7 @@ func (r reader) scriptlets(w wanted) {
 // script notes what a script of a package names.
 func (r reader) script(text []byte, w wanted, pkg, script string) {
 	for _, name := range w.In(text) {
-		if r.Named[name] == "" {
-			r.Named[name] = script
-		}
+		r.Named[name] = cmp.Or(r.Named[name], script)
 	}
 	r.grants(text, w, pkg, script)
 }

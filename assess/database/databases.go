@@ -295,9 +295,7 @@ func myDatabase(m *assess.Machine, s myServer) bool {
 	if s.dir == "" || !there && d.Package == "" {
 		return false
 	}
-	if d.Evidence.Path == "" {
-		d.Evidence.Path = s.dir
-	}
+	d.Evidence.Path = cmp.Or(d.Evidence.Path, s.dir)
 	m.Source("databases.mysql", assess.SourceOK, s.dir)
 	myVersion(m, &d)
 	addDatabase(m, d)

@@ -45,8 +45,7 @@ type Status struct {
 
 // PathError names the path inside the machine, never that on this host.
 func PathError(op, name string, err error) error {
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		err = inner.Err
 	}
 	return &fs.PathError{Op: op, Path: name, Err: err}

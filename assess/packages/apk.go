@@ -2,6 +2,7 @@ package packages
 
 import (
 	"bufio"
+	"cmp"
 	"crypto"
 	"encoding/base64"
 	"encoding/hex"
@@ -153,9 +154,7 @@ func (r *apkReader) end() {
 		r.err = fmt.Errorf("%s has no version: the file is damaged", p.Name)
 		return
 	}
-	if p.Source == "" {
-		p.Source = p.Name
-	}
+	p.Source = cmp.Or(p.Source, p.Name)
 	p.SourceVersion = p.Version
 	p.Held, p.Manual = r.world[p.Name], false
 	_, p.Manual = r.world[p.Name]

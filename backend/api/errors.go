@@ -94,8 +94,7 @@ func (e *Error) Status() int {
 
 // CodeOf is the code of the first *Error in err's chain, or "".
 func CodeOf(err error) Code {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return ""

@@ -82,9 +82,7 @@ func newClient(base, token string, o Options) (*Client, error) {
 			return nil, err
 		}
 	}
-	if o.UserAgent == "" {
-		o.UserAgent = "svc"
-	}
+	o.UserAgent = cmp.Or(o.UserAgent, "svc")
 	return &Client{base: base, token: token, userAgent: o.UserAgent, line: make(chan struct{}, 1), limited: func(bool) {}, http: &http.Client{
 		Transport: cmp.Or[http.RoundTripper](o.Transport, keeping()), Timeout: timeout,
 		// A redirect would carry the token to where nobody sent it.
@@ -311,9 +309,7 @@ func refusal(response *http.Response, body []byte) error {
 			return errors.New(refused.Message)
 		}
 	}
-	if refused.RequestID == "" {
-		refused.RequestID = response.Header.Get("X-Request-Id")
-	}
+	refused.RequestID = cmp.Or(refused.RequestID, response.Header.Get("X-Request-Id"))
 	// An absent or foreign Retry-After is no time to wait.
 	refused.RetryAfter, _ = strconv.Atoi(response.Header.Get("Retry-After"))
 	return refused

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"svc/backend/osfile"
 )
 
 // maxFile bounds a file that is read, in bytes.
@@ -72,15 +74,6 @@ func appear(path string, b []byte, move func(from, to string) error) error {
 	if err := move(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir has the disk keep the names in a folder: what a new key signed is worth
-// nothing where the key is gone after a power failure.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	// What a new key signed is worth nothing where the key is gone after a power failure.
+	return osfile.SyncNames(filepath.Dir(path))
 }

@@ -38,8 +38,12 @@ var program = sync.OnceValues(func() (*Index, error) {
 // Embedded opens the index that is part of the program; all callers share it.
 func Embedded() (*Index, error) { return program() }
 
-// Open checks and opens an index file that package build wrote.
+// Open checks and opens an index file that package build wrote; where it has no name,
+// the embedded index.
 func Open(path string) (*Index, error) {
+	if path == "" {
+		return Embedded()
+	}
 	file, err := table.ReadFile(path)
 	if err != nil {
 		return nil, err

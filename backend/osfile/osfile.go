@@ -1,5 +1,6 @@
 // Package osfile is what of files differs between operating systems: putting a
-// whole file in another's place, and locks that end with their holder.
+// whole file in another's place, having the disk keep it, and locks that end with their
+// holder.
 package osfile
 
 import (

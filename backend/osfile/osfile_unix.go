@@ -24,6 +24,15 @@ func Create(name string, mode fs.FileMode) (*Pending, error) {
 	return renameio.NewPendingFile(name, options...)
 }
 
+// SyncNames has the disk keep which names a folder has.
+func SyncNames(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
 // NoFollow is the flag of os.OpenFile with which a link is not followed.
 const NoFollow = unix.O_NOFOLLOW
 

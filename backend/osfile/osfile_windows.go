@@ -46,6 +46,9 @@ func (p *Pending) Cleanup() error {
 	return os.Remove(p.Name())
 }
 
+// SyncNames leaves names to the file system: Windows opens no folder for that.
+func SyncNames(string) error { return nil }
+
 // NoFollow is the flag of os.OpenFile with which a link is not followed; here only
 // administrators make links.
 const NoFollow = 0

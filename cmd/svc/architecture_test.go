@@ -13,7 +13,7 @@ import (
 
 // ground is what any room may stand on: facts and small tools without a state, which
 // import nothing of the project but each other.
-var ground = []string{"backend/deb822", "backend/firstuse", "backend/lazyregexp", "backend/nearest", "backend/pkgversion", "backend/plainly", "backend/release"}
+var ground = []string{"backend/deb822", "backend/firstuse", "backend/lazyregexp", "backend/nearest", "backend/osfile", "backend/pkgversion", "backend/plainly", "backend/release"}
 
 // mayImport says which folders of the project the packages below a folder may
 // import: the house's doors. The longest folder that matches a package counts;
@@ -21,14 +21,13 @@ var ground = []string{"backend/deb822", "backend/firstuse", "backend/lazyregexp"
 var mayImport = map[string][]string{
 	"backend/api":            {"backend/secret"},
 	"backend/license":        {"backend/api"},
-	"backend/download":       {"backend/osfile"},
-	"backend/osfile":         {},
+	"backend/download":       {},
 	"backend/visible":        {},
-	"backend/index":          {"backend/api", "backend/download", "backend/osfile"},
+	"backend/index":          {"backend/api", "backend/download"},
 	"backend/index/record":   {"backend/api", "backend/index/table"},
 	"backend/index/data":     {"backend/index/record", "backend/index/table"},
 	"backend/pristine":       {"backend/api", "backend/index/archive", "backend/index/deb", "backend/index/repomd"},
-	"backend/advisory":       {"backend/api", "backend/download", "backend/osfile"},
+	"backend/advisory":       {"backend/api", "backend/download"},
 	"backend/store":          {"backend/api", "backend/license"},
 	"backend/client":         {"backend/api"},
 	"backend/server":         {"backend/api", "backend/license", "backend/index", "backend/advisory", "backend/store"},
@@ -37,7 +36,7 @@ var mayImport = map[string][]string{
 	"assess":                 {"backend/api", "backend/secret", "backend/visible"},
 	"assess/conf":            {},
 	"assess/hazards":         {"backend/api"},
-	"tools":                  {"backend/api", "backend/osfile", "backend/secret", "backend/visible", "backend/client", "backend/pristine", "assess"},
+	"tools":                  {"backend/api", "backend/secret", "backend/visible", "backend/client", "backend/pristine", "assess"},
 	"tools/machine":          {"assess"},
 	"tools/tool":             {"backend/api", "backend/client", "assess", "tools/database", "tools/listing", "tools/machine", "tools/register"},
 	"tools/evidence":         {"backend/api", "backend/client", "backend/visible", "tools/artifact", "tools/rehearsal", "tools/tool"},
@@ -62,9 +61,9 @@ var mayImport = map[string][]string{
 	"tools/exposure":         {"backend/api", "backend/secret"},
 	"tools/fleet":            {"assess", "tools/page"},
 	"tools/page":             {"backend/visible"},
-	"tools/fleet/folder":     {"backend/osfile", "backend/visible", "tools/fleet"},
+	"tools/fleet/folder":     {"backend/visible", "tools/fleet"},
 	"tools/several":          {"backend/api", "backend/client", "assess", "tools"},
-	"tools/register":         {"backend/osfile"},
+	"tools/register":         {},
 	"tools/guide":            {"backend/api"},
 	"tools/database":         {"backend/api", "backend/secret", "assess"},
 	"tools/upgrade":          {"backend/api", "backend/secret", "tools/database", "tools/artifact", "assess"},
@@ -73,7 +72,7 @@ var mayImport = map[string][]string{
 	"tools/upgrade/tree":     {"tools/artifact", "tools/upgrade/safefile"},
 	"tools/sandbox":          {},
 	"tools/rehearsal":        {"backend/api", "backend/secret", "assess", "tools/migration", "tools/sandbox"},
-	"agent":                  {"backend/api", "backend/osfile", "backend/secret", "backend/visible", "backend/client", "assess", "tools"},
+	"agent":                  {"backend/api", "backend/secret", "backend/visible", "backend/client", "assess", "tools"},
 	"cmd":                    {"backend", "assess", "tools", "agent"},
 
 	"backend/index/lookup":     {"backend/api", "backend/index/apk", "backend/index/record", "backend/index/rpm", "backend/index/table"},

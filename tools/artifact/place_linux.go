@@ -76,24 +76,6 @@ func room(f *os.File, bytes int64) error {
 	return err
 }
 
-// keepFiles has the disk keep a folder: one call for all its files and folders.
-func keepFiles(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(unix.Syncfs(int(f.Fd())), f.Close())
-}
-
-// keepNames has the disk keep which names a folder has.
-func keepNames(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
 // rename has a folder take the place of nothing or of an empty one; occupied says
 // that another is there.
 func rename(from, to string) (occupied bool, err error) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // checkReplaceable leaves it to the exchange to find out.
@@ -44,23 +43,6 @@ func (zeros) Read(p []byte) (int, error) {
 	clear(p)
 	return len(p), nil
 }
-
-// keepFiles has the disk keep each file of a folder.
-func keepFiles(dir string) error {
-	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		f, err := os.OpenFile(name, os.O_RDWR, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(f.Sync(), f.Close())
-	})
-}
-
-// keepNames leaves names to the file system.
-func keepNames(string) error { return nil }
 
 // rename has a folder take the place of nothing or of an empty one; occupied says
 // that another is there.

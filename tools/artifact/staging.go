@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"svc/backend/api/attest"
+	"svc/backend/osfile"
 )
 
 const (
@@ -214,12 +215,12 @@ func (s *Staging) commit() error {
 	if err := s.swap(); err != nil {
 		return err
 	}
-	return keepNames(filepath.Dir(s.out))
+	return osfile.SyncNames(filepath.Dir(s.out))
 }
 
 // sync has the disk keep the folder: one call for all its files and folders.
 func (s *Staging) sync() error {
-	if err := keepFiles(s.dir); err != nil {
+	if err := osfile.SyncFiles(s.dir); err != nil {
 		return fmt.Errorf("having the disk keep %s: %w", s.out, err)
 	}
 	return nil

@@ -439,8 +439,7 @@ func mapped(name string) string { return strings.ReplaceAll(name, "-", "--") }
 
 // reason is an error without the name of what it is about.
 func reason(err error) string {
-	var named *fs.PathError
-	if errors.As(err, &named) {
+	if named, ok := errors.AsType[*fs.PathError](err); ok {
 		err = named.Err
 	}
 	return err.Error()

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -40,9 +41,7 @@ func reindexes(databases []datadir.Catalog, source Version, target release.Relea
 		case d.Provider != "libc" || byBytes(d.Collate):
 			continue // sorted by code points, whatever the library
 		default:
-			if r.From == "" {
-				r.From = string(source)
-			}
+			r.From = cmp.Or(r.From, string(source))
 			r.Why = libcChange(Version(r.From), to)
 		}
 		if r.Why != "" {

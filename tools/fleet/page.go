@@ -202,9 +202,7 @@ func (d *Document) releases() (all []bar) {
 	at := map[string]int{}
 	for _, m := range d.Machines {
 		name := m.Source
-		if name == "" {
-			name = "not known"
-		}
+		name = cmp.Or(name, "not known")
 		if _, ok := at[name]; !ok {
 			at[name] = len(all)
 			all = append(all, bar{Name: name})

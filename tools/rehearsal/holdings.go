@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"maps"
@@ -63,9 +64,7 @@ func (r Request) String() string {
 		scheme = "https"
 	}
 	name := r.Name
-	if name == "" {
-		name = "*"
-	}
+	name = cmp.Or(name, "*")
 	return fmt.Sprintf("%s://%s:%d/", scheme, name, r.Port)
 }
 

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -130,9 +131,7 @@ func TAP(name string, status int, text string) (all []Own) {
 			continue
 		}
 		label := m[3]
-		if label == "" {
-			label = m[2]
-		}
+		label = cmp.Or(label, m[2])
 		all = append(all, Own{Name: name + ": " + label, OK: m[1] == "" || m[4] != "", Text: strings.TrimSpace(l)})
 	}
 	if all == nil {

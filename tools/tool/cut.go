@@ -1,6 +1,9 @@
 package tool
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // Cut says what a result leaves out, and where that is. Results are cut only
 // where the environment keeps Resources: a model reads them, and pays for each
@@ -52,9 +55,7 @@ type Paging struct {
 // Page is what the service is asked for.
 func (p Paging) Page(tool string) (limit, offset int, err error) {
 	limit = p.Limit
-	if limit == 0 {
-		limit = defaultPage
-	}
+	limit = cmp.Or(limit, defaultPage)
 	if limit < 1 || limit > maxPage {
 		return 0, 0, InputErrorf(tool, "limit must be 1 to %d, not %d", maxPage, limit)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sys/unix"
 
+	"svc/backend/osfile"
 	"svc/tools/upgrade/safefile"
 )
 
@@ -165,7 +166,7 @@ func beginJournal(dir string, begin Entry, now func() time.Time) (*journal, erro
 		return nil, fmt.Errorf("making the journal: %w", err)
 	}
 	j := &journal{file: f, so: Progress{steps: map[string]State{}, at: map[string]time.Time{}}, now: now}
-	if err := errors.Join(f.Truncate(0), reserve(f), j.write(begin), safefile.SyncDir(dir)); err != nil {
+	if err := errors.Join(f.Truncate(0), reserve(f), j.write(begin), osfile.SyncNames(dir)); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return j, nil

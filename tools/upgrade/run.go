@@ -14,9 +14,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"svc/backend/osfile"
 	"svc/tools/database"
 	"svc/tools/upgrade/engine"
-	"svc/tools/upgrade/safefile"
 )
 
 // Options are how an upgrade is run.
@@ -428,7 +428,7 @@ func (r *run) lastingly(ctx context.Context, s engine.Step, fn func(context.Cont
 		if place == r.host.Backup { // writing the journal sees to it
 			continue
 		}
-		if err := safefile.SyncDisk(engine.Existing(place)); err != nil {
+		if err := osfile.SyncFiles(engine.Existing(place)); err != nil {
 			return fmt.Errorf("having all on the disk of %s: %w", place, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package verification
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -120,9 +121,7 @@ func verifyMany(ctx context.Context, env *tool.Env, c Call) (*VerifiedMachines, 
 	close(queue)
 	workers.Wait()
 	r := &VerifiedMachines{Kind: c.Kind, Total: map[string]int{}}
-	if r.Kind == "" {
-		r.Kind = KindParity
-	}
+	r.Kind = cmp.Or(r.Kind, KindParity)
 	for _, state := range []string{"failed", "differs", "parity"} { // what needs a person first
 		for _, row := range rows {
 			if row.State == state {

@@ -5,12 +5,12 @@
 package btrfs
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
 
-	"svc/assess/disk/block"
 	"svc/assess/disk/inode"
 )
 
@@ -32,9 +32,6 @@ var _ inode.FS = (*FS)(nil)
 
 // place is a file: a subvolume, and an inode of it.
 type place struct{ subvolume, inode uint64 }
-
-// Probe reports whether the device has a superblock of Btrfs.
-func Probe(r io.ReaderAt) bool { return block.HasAt(r, superAt[0]+64, magic) }
 
 // Open reads the file system of a device of size bytes, and begins at its
 // default subvolume.
@@ -62,9 +59,7 @@ func (f *FS) Label() string { return f.label }
 // SubvolumeID begins at the subvolume of a number: fstab's subvolid=. The top
 // one is 5; 0 is another name of it.
 func (f *FS) SubvolumeID(id uint64) (*FS, error) {
-	if id == 0 {
-		id = topSubvolume
-	}
+	id = cmp.Or(id, topSubvolume)
 	return f.subvolume(id)
 }
 

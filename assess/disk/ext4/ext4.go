@@ -16,7 +16,6 @@ import (
 	"path"
 	"strings"
 
-	"svc/assess/disk/block"
 	"svc/assess/disk/inode"
 )
 
@@ -37,12 +36,6 @@ type FS struct {
 }
 
 var _ inode.FS = (*FS)(nil)
-
-// Probe reports whether a device looks like ext2, ext3 or ext4.
-func Probe(r io.ReaderAt) bool {
-	b, err := block.Read(r, superblockAt, 0x3A)
-	return err == nil && le.Uint16(b[0x38:]) == magic && le.Uint32(b[0x18:]) <= maxLogBlock
-}
 
 // Open reads what it needs of a device of size bytes to find files later. The
 // device must not change while the file system is in use.

@@ -31,11 +31,6 @@ var _ inode.FS = (*FS)(nil)
 
 const cacheSize = 8 << 20 // bytes
 
-// Probe reports whether the device begins as XFS does.
-func Probe(r io.ReaderAt) bool {
-	return block.HasAt(r, 0, "XFSB")
-}
-
 // Open reads the superblock of a device of size bytes.
 func Open(r io.ReaderAt, size int64) (*FS, error) {
 	s, err := readSuper(r, size)

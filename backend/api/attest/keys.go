@@ -77,10 +77,6 @@ func LoadOrCreateKey(path string) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// SaveKey writes a signing key to a new file, 0600, whole or not at all. A
-// file that is there stays: the error is then fs.ErrExist.
-func SaveKey(path string, key ed25519.PrivateKey) error { return saveKey(path, key, firstuse.Save) }
-
 // ReplaceKey puts a signing key in the place of the one that the file may
 // hold, whole or not at all: what the old one signed stays valid where its
 // public key is listed. A file that holds something else stays, with an error.
@@ -90,13 +86,9 @@ func ReplaceKey(path string, key ed25519.PrivateKey) error {
 			return fmt.Errorf("%s is not replaced: %w", path, err)
 		}
 	}
-	return saveKey(path, key, firstuse.Replace)
-}
-
-func saveKey(path string, key ed25519.PrivateKey, write func(string, []byte) error) error {
 	b, err := privatePEM(key)
 	if err == nil {
-		err = write(path, b)
+		err = firstuse.Replace(path, b)
 	}
 	if err != nil {
 		return fmt.Errorf("saving the signing key: %w", err)

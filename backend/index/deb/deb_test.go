@@ -57,7 +57,6 @@ func TestPackagesKeepsWhatTheIndexNeeds(t *testing.T) {
 	is.True(all[0].Transitional())
 	is.Equal(slices.Collect(Groups(all[0].Depends)), [][]string{{"ntpsec", "ntpsec-ntpdate"}, {"libc6"}})
 	is.Equal(all[1].Source, "base-files") // the binary's own name
-	is.True(all[1].Essential)
 	is.Equal(slices.Collect(Names(all[1].Provides)), []string{"base", "base2"})
 }
 

@@ -22,8 +22,6 @@ type Package struct {
 	Provides, Replaces             string
 	Breaks, Conflicts, Depends     string
 	Summary                        string // first line of the description
-	Essential                      bool
-	Priority                       string
 }
 
 // Packages yields the stanzas of a Packages file in their order. It ends with
@@ -53,7 +51,7 @@ var errStanza = errors.New("a stanza has no Package or no Version")
 func packageOf(s deb822.Paragraph) Package {
 	p := Package{
 		Name: s.Get("Package"), Version: s.Get("Version"), Provides: s.Get("Provides"), Replaces: s.Get("Replaces"), Breaks: s.Get("Breaks"),
-		Conflicts: s.Get("Conflicts"), Depends: s.Get("Depends"), Priority: s.Get("Priority"), Essential: s.Get("Essential") == "yes",
+		Conflicts: s.Get("Conflicts"), Depends: s.Get("Depends"),
 	}
 	p.Source, _, _ = strings.Cut(s.Get("Source"), " ")
 	p.Source = cmp.Or(p.Source, p.Name)

@@ -142,15 +142,6 @@ func New(ix *index.Index) *Evaluation {
 	return &Evaluation{ix, score, map[string]Bins{}, map[answer]bool{}, map[answer]verdict{}}
 }
 
-// Of measures an index on one file of known pairs.
-func Of(ix *index.Index, truth io.Reader) (*Score, error) {
-	e := New(ix)
-	if err := e.Add(truth, nil); err != nil {
-		return nil, err
-	}
-	return e.Score(), nil
-}
-
 // Add asks what a file asks: known pairs, or the packages of a machine, where
 // targets says where it goes. Verdicts on answers hold for the files after them. A file
 // that is none of these measures nothing.

@@ -21,6 +21,15 @@ import (
 // facts are beside the project; tests of them are skipped where they are not.
 const facts = "../../../../shared/data"
 
+// scoreOf measures an index on one file of known pairs.
+func scoreOf(ix *index.Index, truth io.Reader) (*Score, error) {
+	e := New(ix)
+	if err := e.Add(truth, nil); err != nil {
+		return nil, err
+	}
+	return e.Score(), nil
+}
+
 // embeddedIndex is the index that is part of the program.
 func embeddedIndex(t *testing.T) *index.Index {
 	t.Helper()
@@ -54,7 +63,7 @@ func TestKnownPairs(t *testing.T) {
 		{"truth/cross_el_debian_packages.tsv", 0.89, 0.937, 0.954, 0.012},
 	} {
 		t.Run(filepath.Base(c.file), func(t *testing.T) {
-			s, err := Of(embeddedIndex(t), openFacts(t, c.file))
+			s, err := scoreOf(embeddedIndex(t), openFacts(t, c.file))
 			is.New(t).NoErr(err)
 			for what, got := range map[string][2]float64{
 				"resolved":             {share(s.Total.Resolved, s.Total.Rows), c.resolved},
@@ -77,7 +86,7 @@ var wrongTruth = map[string]string{
 
 func TestKnownPairsOfDebian(t *testing.T) {
 	is := is.New(t)
-	score, err := Of(embeddedIndex(t), openFacts(t, "truth/debian_suites.tsv"))
+	score, err := scoreOf(embeddedIndex(t), openFacts(t, "truth/debian_suites.tsv"))
 	is.NoErr(err)
 	for _, method := range slices.Sorted(maps.Keys(score.Methods)) {
 		m := score.Methods[method]
@@ -251,7 +260,7 @@ func refusesTruth(t *testing.T, r io.Reader, says string) {
 // is answered right by the one that EPEL has, for it tells of EL alone.
 func TestWhatEPELHasIsNotOfTheDistribution(t *testing.T) {
 	is := is.New(t)
-	s, err := Of(embeddedIndex(t), strings.NewReader(
+	s, err := scoreOf(embeddedIndex(t), strings.NewReader(
 		"centos-7\tscreen\trocky-8\t\tremoved\tpes\n"+
 			"centos-7\ttar\trocky-8\t\tremoved\tpes\n"))
 	is.NoErr(err)

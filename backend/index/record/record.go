@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,9 +44,7 @@ func DecodeRecord(name, value string) Record {
 	r.Canonical, value = Column(value)
 	r.Major, value = Column(value)
 	r.Version, r.Component = Column(value)
-	if r.Canonical == "" {
-		r.Canonical = name
-	}
+	r.Canonical = cmp.Or(r.Canonical, name)
 	return r
 }
 

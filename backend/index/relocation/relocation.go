@@ -1,6 +1,7 @@
 package relocation
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -238,9 +239,7 @@ func folder(paths []string, version string) string {
 		if !strings.HasPrefix(p, "/etc/") || !versioned.MatchString(dir) {
 			continue
 		}
-		if common == "" {
-			common = dir
-		}
+		common = cmp.Or(common, dir)
 		for common != dir && !strings.HasPrefix(dir, common+"/") {
 			common = path.Dir(common)
 		}

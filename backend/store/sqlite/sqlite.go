@@ -144,8 +144,7 @@ func openFile(path string, connections int, options string) (*sql.DB, error) {
 
 // code is SQLite's of an error; 0 for none.
 func code(err error) int {
-	var failed *driver.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*driver.Error](err); ok {
 		return failed.Code()
 	}
 	return 0

@@ -3,6 +3,7 @@
 package storetest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -84,12 +85,8 @@ type fixture struct {
 
 func (f *fixture) account(a license.Account) int64 {
 	f.t.Helper()
-	if a.Plan == "" {
-		a.Plan = api.PlanFree
-	}
-	if a.VMLimit == 0 {
-		a.VMLimit = 1000
-	}
+	a.Plan = cmp.Or(a.Plan, api.PlanFree)
+	a.VMLimit = cmp.Or(a.VMLimit, 1000)
 	id, err := f.CreateAccount(f.t.Context(), "test", a)
 	f.is.NoErr(err)
 	return id

@@ -8,6 +8,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/client"
 	"svc/cmd/svc/program"
@@ -102,10 +103,10 @@ func (p Commands) capacity(ctx context.Context) error {
 	}
 	return p.Print(c, func(w *program.View) {
 		if account.Unlimited {
-			w.Line("%s licensed; the account is unlimited", program.Plural(c.BillableVMsUsed, "machine"))
+			w.Line("%s licensed; the account is unlimited", assess.Plural(c.BillableVMsUsed, "machine"))
 			return
 		}
-		w.Line("%s licensed; room for %d free, %d by licence, %d by proof of value", program.Plural(c.BillableVMsUsed, "machine"), c.FreeQuota, c.LicensedSeats, c.ActivePOVSeats)
+		w.Line("%s licensed; room for %d free, %d by licence, %d by proof of value", assess.Plural(c.BillableVMsUsed, "machine"), c.FreeQuota, c.LicensedSeats, c.ActivePOVSeats)
 		rows := [][]string{}
 		for _, t := range c.Terms {
 			rows = append(rows, []string{t.Kind, program.OrDash(t.Source), fmt.Sprint(t.Seats), t.ValidFrom + " to " + t.ValidUntil, program.OrDash(t.Note)})

@@ -80,7 +80,7 @@ func (p Commands) login(t string) (token.Place, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := p.writeConfig("server", p.Settings.Server); err != nil {
+	if err := p.setServer(p.Settings.Server); err != nil {
 		if before != "" {
 			_, undo := p.Tokens().Set(before)
 			return "", errors.Join(err, undo)
@@ -170,7 +170,7 @@ func (p Commands) authLogout(context.Context) error {
 	if unasked != nil && !had {
 		fmt.Fprintf(p.Stderr, "svc: %v: a token that it holds stays there\n", unasked)
 	}
-	if err := p.writeConfig("server", ""); err != nil {
+	if err := p.setServer(""); err != nil {
 		return err
 	}
 	return p.Print(map[string]bool{"removed": had}, func(w *program.View) {
@@ -182,9 +182,9 @@ func (p Commands) authLogout(context.Context) error {
 	})
 }
 
-// writeConfig sets one key of the configuration file, or removes it where the
-// value is empty; all else in the file stays as it is.
-func (p Commands) writeConfig(key, value string) error {
+// setServer sets the server in the configuration file, or removes it where it is empty;
+// all else in the file stays as it is.
+func (p Commands) setServer(server string) error {
 	path := p.Settings.Config
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -192,12 +192,12 @@ func (p Commands) writeConfig(key, value string) error {
 	}
 	var kept []string
 	for line := range strings.Lines(string(old)) {
-		if name, _, _ := strings.Cut(strings.TrimSpace(line), " "); name != key {
+		if name, _, _ := strings.Cut(strings.TrimSpace(line), " "); name != "server" {
 			kept = append(kept, strings.TrimRight(line, "\n"))
 		}
 	}
-	if value != "" {
-		kept = append(kept, key+" "+value)
+	if server != "" {
+		kept = append(kept, "server "+server)
 	}
 	if len(kept) == 0 && old == nil {
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/backend"
 	"svc/backend/advisory"
 	"svc/backend/firstuse"
@@ -92,7 +93,7 @@ func exportsOf(names []string) ([]string, error) {
 
 // viewUpdate says what the feed has, and how old the newest advisory of each release is.
 func viewUpdate(w *program.View, r *advisory.Report, now time.Time) {
-	w.Line("%d advisories for %s. The feed is used from now on.", r.Read-r.Withdrawn, program.Plural(len(r.Releases), "release"))
+	w.Line("%d advisories for %s. The feed is used from now on.", r.Read-r.Withdrawn, assess.Plural(len(r.Releases), "release"))
 	rows := [][]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.Releases)) {
 		s := r.Releases[name]
@@ -100,7 +101,7 @@ func viewUpdate(w *program.View, r *advisory.Report, now time.Time) {
 	}
 	w.Table(rows)
 	if r.Rejected > 0 {
-		w.Line("%s of the source could not be read; `svc admin advisories build` names them.", program.Plural(r.Rejected, "document"))
+		w.Line("%s of the source could not be read; `svc admin advisories build` names them.", assess.Plural(r.Rejected, "document"))
 	}
 }
 
@@ -114,7 +115,7 @@ func age(stamp string, now time.Time) string {
 	case days < 1:
 		return "today"
 	default:
-		return program.Plural(days, "day") + " ago"
+		return assess.Plural(days, "day") + " ago"
 	}
 }
 

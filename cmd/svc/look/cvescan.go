@@ -12,6 +12,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/release"
 	"svc/backend/visible"
@@ -162,11 +163,11 @@ func databaseOf(slug string) string {
 
 func viewScan(w *program.View, r *cvescan.Result) {
 	if !r.Feed.Loaded {
-		w.Line("NOT COMPARED: there are no advisories for %s, so nothing is known of its %s. No seat was claimed.", r.Release, program.Plural(r.Scanned, "package"))
+		w.Line("NOT COMPARED: there are no advisories for %s, so nothing is known of its %s. No seat was claimed.", r.Release, assess.Plural(r.Scanned, "package"))
 		return
 	}
 	c := r.Counts
-	w.Line("%s: %s, %s (%d critical, %d high, %d medium, %d low, %d unknown)", r.Release, program.Plural(r.Scanned, "package"), apply(c.Total), c.Critical, c.High, c.Medium, c.Low, c.Unknown)
+	w.Line("%s: %s, %s (%d critical, %d high, %d medium, %d low, %d unknown)", r.Release, assess.Plural(r.Scanned, "package"), apply(c.Total), c.Critical, c.High, c.Medium, c.Low, c.Unknown)
 	w.Line("%s of %s, feed %s", Advisories(r.Feed.Advisories), *r.Feed.UpdatedAt, r.Feed.Version)
 	rows := [][]string{}
 	for _, g := range byAdvisory(r.Matches) {
@@ -243,7 +244,7 @@ func viewChange(w *program.View, r *cvescan.Result) {
 	if t == nil || !t.Compared {
 		return
 	}
-	w.Title("After a move to %s (%s compared)", t.Release, program.Plural(t.Scanned, "planned package"))
+	w.Title("After a move to %s (%s compared)", t.Release, assess.Plural(t.Scanned, "planned package"))
 	whole := func(name string, shown int) int { return max(r.Total["target."+name], shown) } // of what a summary cuts
 	w.Table(Exposed(whole("fixed", len(t.Fixed)), whole("stays", len(t.Stays)), whole("brought", len(t.Brought)), whole("open", len(t.Open))))
 	for _, group := range []struct {

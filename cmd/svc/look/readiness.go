@@ -10,6 +10,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
@@ -123,10 +124,10 @@ func viewFleet(w *program.View, d *fleet.Document, out string) {
 		rows = append(rows, []string{m.Name, m.Source, strings.ToUpper(string(m.Verdict)), wave, m.Why()})
 	}
 	w.Table(rows)
-	w.Title("%s to %s: %d ready, %d with work, %d blocked, %d could not be read", program.Plural(d.Totals.Machines, "machine"), d.Target, d.Totals.Ready, d.Totals.Work, d.Totals.Blocked, d.Totals.Unreadable)
+	w.Title("%s to %s: %d ready, %d with work, %d blocked, %d could not be read", assess.Plural(d.Totals.Machines, "machine"), d.Target, d.Totals.Ready, d.Totals.Work, d.Totals.Blocked, d.Totals.Unreadable)
 	w.Line("%s", d.Cost.Line())
 	for _, wave := range d.Waves {
-		w.Line("Wave %d, %s: %s.", wave.Number, program.Plural(len(wave.Machines), "machine"), wave.Why)
+		w.Line("Wave %d, %s: %s.", wave.Number, assess.Plural(len(wave.Machines), "machine"), wave.Why)
 	}
 	for i, s := range d.Shared {
 		if i == 0 {

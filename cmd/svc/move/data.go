@@ -7,6 +7,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
@@ -62,7 +63,7 @@ func (p Commands) dataPlanCommand() *ffcli.Command {
 }
 
 func viewDataPlan(w *program.View, r dataplan.PlanResult) {
-	w.Line("%s to %s: %s move, %s in %s", r.Source, r.Target, program.Plural(r.Sum.Items, "place"), data.Size(r.Sum.Bytes), program.Plural(int(r.Sum.Files), "file"))
+	w.Line("%s to %s: %s move, %s in %s", r.Source, r.Target, assess.Plural(r.Sum.Items, "place"), data.Size(r.Sum.Bytes), assess.Plural(int(r.Sum.Files), "file"))
 	w.Line("Copying takes %s, of which services are down for %s; the target needs %s.", data.About(r.Sum.CopySeconds), data.About(r.Sum.DowntimeSeconds), data.Size(r.Sum.SpaceBytes))
 	viewHeadlines(w, "Inhibitors", r.Inhibitors)
 	w.Title("Written to %s", r.Out)
@@ -70,12 +71,12 @@ func viewDataPlan(w *program.View, r dataplan.PlanResult) {
 	for _, a := range r.Artifacts {
 		rows = append(rows, []string{a.SHA256[:12], a.Path})
 	}
-	w.Table(append(rows, []string{"", program.Plural(r.Scripts, "script") + " of places and databases"}))
+	w.Table(append(rows, []string{"", assess.Plural(r.Scripts, "script") + " of places and databases"}))
 	w.Line("Nothing was executed. Next: read README.txt.")
 }
 
 func viewData(w *program.View, r *dataplan.DiscoverResult) {
-	w.Line("%s: %s in %s, %s", r.Release, program.Plural(int(r.Sum.Files), "file"), program.Plural(r.Sum.Places, "place"), data.Size(r.Sum.Bytes))
+	w.Line("%s: %s in %s, %s", r.Release, assess.Plural(int(r.Sum.Files), "file"), assess.Plural(r.Sum.Places, "place"), data.Size(r.Sum.Bytes))
 	rows := [][]string{{"size", "files", "kind", "place", "whose", "owners"}}
 	for _, p := range r.Places {
 		rows = append(rows, []string{data.Size(p.Bytes), fmt.Sprint(p.Files), string(p.Kind), p.Path, strings.TrimSpace(p.What + " " + p.Version), ownerLine(p.Users)})

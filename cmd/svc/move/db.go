@@ -9,6 +9,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/assess/datadir"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/look"
@@ -46,7 +47,7 @@ func (p Commands) dbPlanCommand() *ffcli.Command {
 }
 
 func viewDBPlan(w *program.View, r *dbplan.PlanResult) {
-	w.Line("%s → %s, %s", r.Source, r.Target, program.Plural(len(r.Databases), "database"))
+	w.Line("%s → %s, %s", r.Source, r.Target, assess.Plural(len(r.Databases), "database"))
 	for i := range r.Databases {
 		viewDatabase(w, &r.Databases[i])
 	}
@@ -70,7 +71,7 @@ func viewDatabase(w *program.View, d *database.Plan) {
 		{"also offered", strings.Join(options(d), ", ")},
 		{"form", strings.TrimSpace(d.Data.Form + "  " + d.Data.State)},
 		{"checksums", d.Data.Checksums},
-		{"size", fmt.Sprintf("%s in %s", data.Size(d.Data.Bytes), program.Plural(d.Data.Files, "file"))},
+		{"size", fmt.Sprintf("%s in %s", data.Size(d.Data.Bytes), assess.Plural(d.Data.Files, "file"))},
 		{"databases", strings.Join(holds, ", ")},
 		{"storage", counts(d.Data.Engines)},
 		{"plugins", strings.Join(stated(d, "plugin"), ", ")},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/assess/ledger"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/look"
@@ -106,7 +107,7 @@ func migrateMany(ctx context.Context, p *program.Program, of many.Machines, in m
 }
 
 func viewMigration(w *program.View, r move.Result) {
-	w.Line("%s to %s: %s, each accounted for", r.Source, r.Target, program.Plural(r.Sum.Total, "package"))
+	w.Line("%s to %s: %s, each accounted for", r.Source, r.Target, assess.Plural(r.Sum.Total, "package"))
 	w.Table([][]string{
 		{"same name", fmt.Sprint(r.Sum.Same)},
 		{"renamed", fmt.Sprint(r.Sum.Renamed)},
@@ -115,7 +116,7 @@ func viewMigration(w *program.View, r move.Result) {
 		{"no counterpart", fmt.Sprint(r.Sum.Removed)},
 		{"unknown", fmt.Sprint(r.Sum.Unknown)},
 	})
-	w.Line("The role installs %s.", program.Plural(r.Install, "package"))
+	w.Line("The role installs %s.", assess.Plural(r.Install, "package"))
 	actions := ""
 	for i, action := range slices.Sorted(maps.Keys(r.Configuration)) {
 		if i > 0 {
@@ -137,7 +138,7 @@ func viewMigration(w *program.View, r move.Result) {
 	for _, a := range r.Artifacts {
 		rows = append(rows, []string{a.SHA256[:12], a.Path})
 	}
-	w.Table(append(rows, []string{"", fmt.Sprintf("role/ (%s)", program.Plural(r.RoleFiles, "file"))}))
+	w.Table(append(rows, []string{"", fmt.Sprintf("role/ (%s)", assess.Plural(r.RoleFiles, "file"))}))
 	if r.SeatClaimed {
 		w.Line("A licence seat was claimed for the machine; repeating this costs nothing.")
 	}
@@ -150,14 +151,14 @@ func viewFiles(w *program.View, f *move.FileCounts) {
 		w.Line("What the whole disk holds was not counted: over ssh a preflight does not, and packages have to say whose files are.")
 		return
 	}
-	w.Title("Everything on the disk: %s, each in one row", program.Plural(int(f.Total.Paths), "path"))
+	w.Title("Everything on the disk: %s, each in one row", assess.Plural(int(f.Total.Paths), "path"))
 	rows := [][]string{}
 	for _, row := range ledger.Rows {
 		rows = append(rows, []string{string(row), fmt.Sprint(f.Rows[row].Paths)})
 	}
 	w.Table(rows)
 	if f.Noticed > 0 {
-		w.Line("%s that no package and no file brings: NEXT.md and the report name them.", program.Plural(f.Noticed, "thing"))
+		w.Line("%s that no package and no file brings: NEXT.md and the report name them.", assess.Plural(f.Noticed, "thing"))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
@@ -80,7 +81,7 @@ func viewRehearsal(w *program.View, r *rehearse.Result) {
 		many.ViewFunctions(w, r.Checks, verdict)
 	}
 	for _, f := range r.Fixes {
-		w.Line("The fix %s mended %s.", f.Name, program.Plural(len(f.Mended), "check"))
+		w.Line("The fix %s mended %s.", f.Name, assess.Plural(len(f.Mended), "check"))
 	}
 	if len(r.Remarks) > 0 {
 		w.Title("To know")
@@ -117,7 +118,7 @@ func (p Commands) rehearseGroups(ctx context.Context, file string, in rehearse.I
 	for _, g := range d.Groups {
 		one := machine.MachineAt(places[g.Machines[0]])
 		one.TrustImage = in.TrustImage
-		machines = append(machines, several.Listed{Line: fmt.Sprintf("%s (for %s)", g.Name, program.Plural(len(g.Machines), "machine")), Called: g.Machines[0], Machine: one})
+		machines = append(machines, several.Listed{Line: fmt.Sprintf("%s (for %s)", g.Name, assess.Plural(len(g.Machines), "machine")), Called: g.Machines[0], Machine: one})
 	}
 	if len(machines) == 0 {
 		return exit.Usagef("%s has no group of machines; nothing was done", file)

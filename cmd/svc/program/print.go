@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -94,20 +95,9 @@ func (v *View) Table(rows [][]string) {
 	}
 }
 
-// Plural is "1 file" or "2 files".
-func Plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // OrNone is a text, or that there is none.
 func OrNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
+	return cmp.Or(s, "none")
 }
 
 // OrDash is a text, or the dash that stands for none.

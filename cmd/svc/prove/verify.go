@@ -10,6 +10,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
@@ -144,7 +145,7 @@ func viewParity(w *program.View, r *verification.Result) {
 func verdictOf(r *verification.Result) string {
 	switch {
 	case !r.Parity:
-		return program.Plural(r.Sum.Differs, "difference")
+		return assess.Plural(r.Sum.Differs, "difference")
 	case r.Kind == "drift":
 		return "nothing changed"
 	}

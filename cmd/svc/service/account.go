@@ -9,6 +9,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/license"
 	"svc/backend/store"
@@ -157,7 +158,7 @@ func (p Commands) accountShow(ctx context.Context, s store.Store, id int64) erro
 	return p.Print(v, func(w *program.View) {
 		defer func() {
 			for _, c := range copies {
-				w.Line("VM %s is reported by %d hosts (%s): one seat", c.VM, c.Hosts, program.Plural(c.Events, "event"))
+				w.Line("VM %s is reported by %d hosts (%s): one seat", c.VM, c.Hosts, assess.Plural(c.Events, "event"))
 			}
 		}()
 		w.Line("account %d, %s: plan %s%s, %d of %d free, limit %d, disabled %t", v.ID, v.Name, v.Plan, program.Unlimited(v.Unlimited), v.Used, v.FreeQuota, v.VMLimit, v.Disabled)

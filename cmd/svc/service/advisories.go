@@ -10,6 +10,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/backend"
 	"svc/backend/advisory"
 	"svc/backend/visible"
@@ -52,7 +53,7 @@ func viewBuild(w *program.View, r *advisory.Report) {
 	viewReleases(w, r.Releases)
 	w.Table([][]string{
 		{"withdrawn", fmt.Sprint(r.Withdrawn)},
-		{"no fault of security there", program.Plural(r.Unimportant, "package")},
+		{"no fault of security there", assess.Plural(r.Unimportant, "package")},
 		{"of other ecosystems", fmt.Sprintf("%d, packages left out", len(r.Foreign))},
 		{"not usable whole", fmt.Sprint(r.Rejected)},
 	})
@@ -68,7 +69,7 @@ func viewReleases(w *program.View, releases map[string]advisory.ReleaseStats) {
 	rows := [][]string{}
 	for _, name := range slices.Sorted(maps.Keys(releases)) {
 		s := releases[name]
-		rows = append(rows, []string{name, fmt.Sprintf("%d advisories", s.Advisories), fmt.Sprintf("%d updates", s.Updates), program.Plural(s.Packages, "package"), s.UpdatedAt})
+		rows = append(rows, []string{name, fmt.Sprintf("%d advisories", s.Advisories), fmt.Sprintf("%d updates", s.Updates), assess.Plural(s.Packages, "package"), s.UpdatedAt})
 	}
 	w.Table(rows)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/backend/index"
 	"svc/backend/index/build"
 	"svc/backend/index/eval"
@@ -77,7 +78,7 @@ func (p Commands) indexAsk() *ffcli.Command {
 		if len(args) != 3 {
 			return exit.Usagef("index ask takes the source's release, the target's, and a package")
 		}
-		ix, err := openIndex(p.Settings.Index)
+		ix, err := index.Open(p.Settings.Index)
 		if err != nil {
 			return err
 		}
@@ -107,10 +108,10 @@ func (p Commands) printStats(s *build.Stats) error {
 		w.Line("index %s, %d bytes", s.IndexVersion, s.Bytes)
 		rows := [][]string{}
 		for _, release := range slices.Sorted(maps.Keys(s.Packages)) {
-			rows = append(rows, []string{release, program.Plural(s.Packages[release], "package")})
+			rows = append(rows, []string{release, assess.Plural(s.Packages[release], "package")})
 		}
 		for _, hop := range slices.Sorted(maps.Keys(s.Trails)) {
-			rows = append(rows, []string{hop, program.Plural(s.Trails[hop], "trail")})
+			rows = append(rows, []string{hop, assess.Plural(s.Trails[hop], "trail")})
 		}
 		w.Table(rows)
 	})
@@ -131,7 +132,7 @@ func (p Commands) indexEval() *ffcli.Command {
 }
 
 func (p Commands) evaluate(files, targets []string, missed bool) error {
-	ix, err := openIndex(p.Settings.Index)
+	ix, err := index.Open(p.Settings.Index)
 	if err != nil {
 		return err
 	}
@@ -207,11 +208,4 @@ func claimed(t eval.Tally) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.1f %%", 100*t.Claim())
-}
-
-func openIndex(file string) (*index.Index, error) {
-	if file == "" {
-		return index.Embedded()
-	}
-	return index.Open(file)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/assess"
 	"svc/backend"
 	"svc/backend/store"
 	"svc/cmd/svc/exit"
@@ -78,9 +79,9 @@ func (p Commands) pruneCommand() *ffcli.Command {
 		}
 		n, err := s.Prune(ctx, actor(), day)
 		if err != nil {
-			return fmt.Errorf("%s removed, seats and other events stay: %w", program.Plural(int(n), "event"), err)
+			return fmt.Errorf("%s removed, seats and other events stay: %w", assess.Plural(int(n), "event"), err)
 		}
-		return p.Print(map[string]int64{"removed": n}, func(w *program.View) { w.Line("removed %s", program.Plural(int(n), "event")) })
+		return p.Print(map[string]int64{"removed": n}, func(w *program.View) { w.Line("removed %s", assess.Plural(int(n), "event")) })
 	})
 }
 

@@ -8,6 +8,7 @@ package observe
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -154,9 +155,7 @@ func (m *Machine) page(ctx context.Context, r rehearsal.Request) rehearsal.Page 
 	if r.TLS {
 		scheme = "https"
 	}
-	if name == "" {
-		name = "localhost"
-	}
+	name = cmp.Or(name, "localhost")
 	transport := &http.Transport{
 		DialContext:     func(ctx context.Context, _, _ string) (net.Conn, error) { return m.reach(ctx, r.Port) },
 		TLSClientConfig: &tls.Config{ServerName: name, InsecureSkipVerify: true}, //nolint:gosec // what answers is asked, not trusted

@@ -12,6 +12,7 @@ import (
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 
+	"svc/backend/osfile"
 	"svc/tools/upgrade/safefile"
 )
 
@@ -61,7 +62,7 @@ func PutAs(account, name string, b []byte, as unix.Stat_t) error {
 	}
 	return errors.Join(err, Acting(account, dir, func() error {
 		if err == nil {
-			err = errors.Join(t.CloseAtomicallyReplace(), safefile.SyncDir(dir))
+			err = errors.Join(t.CloseAtomicallyReplace(), osfile.SyncNames(dir))
 		}
 		return errors.Join(err, t.Cleanup()) // does nothing once it stands
 	}))

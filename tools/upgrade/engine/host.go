@@ -26,6 +26,7 @@ import (
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 
+	"svc/backend/osfile"
 	"svc/tools/upgrade/safefile"
 )
 
@@ -484,7 +485,7 @@ func (h *Host) WriteFile(name string, v any) error {
 	if err == nil {
 		err = renameio.WriteFile(h.Path(name), append(b, '\n'), 0o600, renameio.WithTempDir(h.Backup))
 	}
-	if err = errors.Join(err, safefile.SyncDir(h.Backup)); err != nil {
+	if err = errors.Join(err, osfile.SyncNames(h.Backup)); err != nil {
 		return fmt.Errorf("keeping %s: %w", name, err)
 	}
 	return nil

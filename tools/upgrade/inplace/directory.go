@@ -18,6 +18,7 @@ import (
 
 	"svc/assess/datadir"
 	"svc/assess/host"
+	"svc/backend/osfile"
 	"svc/tools/database"
 	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/safefile"
@@ -459,7 +460,7 @@ func (f *Directory) exchange(h *engine.Host) func(context.Context) error {
 		}
 		t, err := tree.List(f.Next())
 		if err == nil {
-			err = errors.Join(safefile.SyncDisk(f.Next()), h.WriteFile(newFile, t))
+			err = errors.Join(osfile.SyncFiles(f.Next()), h.WriteFile(newFile, t))
 		}
 		if err != nil {
 			return err
@@ -470,7 +471,7 @@ func (f *Directory) exchange(h *engine.Host) func(context.Context) error {
 		if err != nil {
 			return fmt.Errorf("exchanging the data for their copy: %w", err)
 		}
-		return safefile.SyncDir(filepath.Dir(f.Data))
+		return osfile.SyncNames(filepath.Dir(f.Data))
 	}
 }
 
@@ -490,7 +491,7 @@ func (f *Directory) exchangeBack(h *engine.Host, d Dialect) func(context.Context
 		if err := f.aside(h); err != nil {
 			return err
 		}
-		if err := errors.Join(os.Rename(f.Kept(), f.Data), safefile.SyncDir(filepath.Dir(f.Data))); err != nil {
+		if err := errors.Join(os.Rename(f.Kept(), f.Data), osfile.SyncNames(filepath.Dir(f.Data))); err != nil {
 			return fmt.Errorf("putting the old data back: %w", err)
 		}
 		return f.intact(ctx, h)

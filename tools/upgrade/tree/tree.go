@@ -19,8 +19,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"svc/backend/osfile"
 	"svc/tools/artifact"
-	"svc/tools/upgrade/safefile"
 )
 
 // Tree is a directory as it was: every folder and file in it, by name, the
@@ -181,7 +181,7 @@ func Copy(ctx context.Context, t Tree, from, to string) (copied Tree, err error)
 		l.Digest = digest
 		copied = append(copied, l)
 	}
-	if err := errors.Join(t.finish(out), safefile.SyncDir(filepath.Dir(to))); err != nil {
+	if err := errors.Join(t.finish(out), osfile.SyncNames(filepath.Dir(to))); err != nil {
 		return nil, fmt.Errorf("copying to %s: %w", to, err)
 	}
 	return copied, nil

@@ -1,6 +1,7 @@
 package apache
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -68,9 +69,7 @@ func (h *httpdRun) loadModules() {
 		for _, first := range httpdModules()[module] {
 			load(first, file)
 		}
-		if from == "" {
-			from = file
-		}
+		from = cmp.Or(from, file)
 		text += "<IfModule !" + module + "_module>\n    LoadModule " + module + "_module /usr/lib64/apache2/mod_" + module + ".so\n</IfModule>\n"
 	}
 	for _, module := range slices.Sorted(maps.Keys(h.modules)) {
