@@ -16,16 +16,8 @@ target=$work/target
 trap 'halt target; rm -rf --one-file-system "$work"' EXIT
 
 # target_root: a Debian 13 with servers, kept for the next run.
-target_root() (
-	mkdir -p "$roots"
-	exec 9>"$roots/trixie-asked.lock"
-	flock 9
-	if [ ! -e "$roots/trixie-asked.made" ]; then
-		echo "making $roots/trixie-asked"
-		rm -rf --one-file-system "${roots:?}/trixie-asked"
-		debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,procps,nginx,apache2,memcached,openssh-server,sudo trixie "$roots/trixie-asked" "$(mirror)" >"$roots/trixie-asked.log" 2>&1
-		touch "$roots/trixie-asked.made"
-	fi
+target_root() {
+	kept "$roots/trixie-asked" trixie systemd,systemd-sysv,dbus,procps,nginx,apache2,memcached,openssh-server,sudo
 	cp -a "$roots/trixie-asked" "$target"
 	echo 0123456789abcdef0123456789abcdef >"$target/etc/machine-id"
 	sed -i 's/^Listen 80$/Listen 8080/' "$target/etc/apache2/ports.conf"
@@ -35,7 +27,7 @@ target_root() (
 	install -d -m 700 "$target/root/.ssh"
 	ssh-keygen -q -t ed25519 -N '' -f "$work/key"
 	cp "$work/key.pub" "$target/root/.ssh/authorized_keys"
-)
+}
 
 # reach: ssh to the machine goes into its namespaces, where there is no network.
 reach() {

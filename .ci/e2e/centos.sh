@@ -25,17 +25,6 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# rpm_root is a Debian 11 with rpm, which still writes Berkeley DB; rpm.sh makes
-# the same.
-rpm_root() {
-	local root=$cache/rpm/bullseye
-	[ ! -e "$root.made" ] || return 0
-	rm -rf --one-file-system "${root:?}"
-	mkdir -p "$root"
-	debootstrap --variant=minbase --include=rpm bullseye "$root" "$(mirror)" >"$root.log" 2>&1
-	touch "$root.made"
-}
-
 # The packages of the server, with the versions that CentOS 7 has.
 server="httpd-2.4.6 mod_ssl-2.4.6 nginx-1.20.1 php-fpm-5.4.16 mariadb-server-5.5.68 bind-9.11.4 postfix-2.10.1 dovecot-2.2.36 chrony-3.4 haproxy-1.5.18 logrotate-3.8.6 openssh-server-7.4p1 sudo-1.8.23 cronie-1.4.11 samba-4.10.16 sssd-1.16.5 sssd-tools-1.16.5 keepalived-1.3.5 fail2ban-0.11.2 cronie-anacron-1.4.11 nfs-utils-1.3.0 rsyslog-8.24.0 nftables-0.8 firewalld-0.6.3 iptables-services-1.4.21"
 
@@ -96,7 +85,7 @@ prepare() {
 	needs rpmbuild:rpm openssl:openssl python3:python3
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 	bash .ci/e2e/roots.sh
-	rpm_root
+	kept "$cache/rpm/bullseye" bullseye rpm # which still writes Berkeley DB; rpm.sh has the same
 	compose
 	make_target
 }

@@ -65,6 +65,23 @@ mirror() {
 		awk '/\/debian\/? /{print $1; exit}'
 }
 
+# kept ROOT SUITE PACKAGES [COMMAND…]: makes a root of Debian, has the command furnish it,
+# and keeps it for the next run. Of scripts beside each other one makes it.
+kept() (
+	root=$1 suite=$2 packages=$3
+	shift 3
+	mkdir -p "$(dirname "$root")"
+	exec 9>"$root.lock"
+	flock 9
+	[ ! -e "$root.made" ] || return 0
+	echo "making $root"
+	rm -rf --one-file-system "${root:?}"
+	mkdir "$root"
+	{ debootstrap --variant=minbase ${packages:+"--include=$packages"} "$suite" "$root" "$(mirror)" && "${@:-true}"; } >"$root.log" 2>&1 || { tail -n 20 "$root.log"; return 1; }
+	rm -rf "$root"/var/cache/apt/archives/*.deb
+	touch "$root.made"
+)
+
 # finish says how many passed, and succeeds where none failed.
 finish() {
 	printf '\n%d passed, %d failed\n' "$passed" "$failed"

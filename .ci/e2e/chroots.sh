@@ -10,27 +10,19 @@ declare -A servers=(
 	[sid]="mysql-server-core mysql-client-core openssh-client" # no release has MySQL
 )
 
+# furnish ROOT PACKAGES: installs them; nothing of them starts.
+furnish() {
+	printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d" &&
+		chmod +x "$1/usr/sbin/policy-rc.d" &&
+		DEBIAN_FRONTEND=noninteractive chroot "$1" sh -c "apt-get install -y -qq --no-install-recommends $2" &&
+		# A cluster of this machine's own may have the port that a package chooses.
+		{ ! compgen -G "$1/etc/postgresql/*/main/postgresql.conf" >/dev/null || sed -i 's/^port = .*/port = 5432/' "$1"/etc/postgresql/*/main/postgresql.conf; } &&
+		chroot "$1" apt-get clean
+}
+
 # chroots SUITE…
-chroots() (
-	mkdir -p "$cache"
-	exec 9>"$cache/lock"
-	flock 9
+chroots() {
 	local suite
 	needs debootstrap:debootstrap
-	for suite in "$@"; do
-		[ ! -e "$cache/$suite.made" ] || continue
-		echo "making $cache/$suite"
-		rm -rf --one-file-system "${cache:?}/$suite"
-		mkdir -p "$cache/$suite"
-		{ # a failure of any ends it, also where the caller goes on without
-			debootstrap --variant=minbase "$suite" "$cache/$suite" "$(mirror)" &&
-				printf '#!/bin/sh\nexit 101\n' >"$cache/$suite/usr/sbin/policy-rc.d" &&
-				chmod +x "$cache/$suite/usr/sbin/policy-rc.d" &&
-				DEBIAN_FRONTEND=noninteractive chroot "$cache/$suite" sh -c "apt-get install -y -qq --no-install-recommends ${servers[$suite]}" &&
-				# A cluster of this machine's own may have the port that a package chooses.
-				{ ! compgen -G "$cache/$suite/etc/postgresql/*/main/postgresql.conf" >/dev/null || sed -i 's/^port = .*/port = 5432/' "$cache/$suite"/etc/postgresql/*/main/postgresql.conf; } &&
-				chroot "$cache/$suite" apt-get clean
-		} >"$cache/$suite.log" 2>&1 || { tail -n 20 "$cache/$suite.log"; return 1; }
-		touch "$cache/$suite.made"
-	done
-)
+	for suite in "$@"; do kept "$cache/$suite" "$suite" "" furnish "$cache/$suite" "${servers[$suite]}" || return; done
+}

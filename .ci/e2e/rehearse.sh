@@ -14,19 +14,11 @@ running=${XDG_CACHE_HOME:-$HOME/.cache}/svc/rehearsals/running
 trap 'rm -rf --one-file-system "$work"' EXIT
 
 # source_root: a Debian 12 with servers, kept for the next run.
-source_root() (
-	mkdir -p "$roots"
-	exec 9>"$roots/bookworm-rehearse.lock"
-	flock 9
-	if [ ! -e "$roots/bookworm-rehearse.made" ]; then
-		echo "making $roots/bookworm-rehearse"
-		rm -rf --one-file-system "${roots:?}/bookworm-rehearse"
-		debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,procps,python3,nginx-light,redis-server,openssh-server,cron,sudo bookworm "$roots/bookworm-rehearse" "$(mirror)" >"$roots/bookworm-rehearse.log" 2>&1
-		touch "$roots/bookworm-rehearse.made"
-	fi
+source_root() {
+	kept "$roots/bookworm-rehearse" bookworm systemd,systemd-sysv,dbus,procps,python3,nginx-light,redis-server,openssh-server,cron,sudo
 	cp -a "$roots/bookworm-rehearse" "$source"
 	cp -a "$roots/bookworm-rehearse" "$hostile"
-)
+}
 
 # unit ROOT NAME LINE…: an enabled service of its own.
 unit() {

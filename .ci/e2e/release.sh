@@ -19,17 +19,6 @@ trap 'halt release; rm -rf --one-file-system "$work"' EXIT
 platforms=linux/amd64
 [ "${E2E_PLATFORMS:-}" != all ] || platforms=
 
-# made makes the root that is installed into, once.
-made() {
-	[ ! -e "$cache/root.made" ] || return 0
-	rm -rf --one-file-system "${cache:?}/root"
-	mkdir -p "$cache/root"
-	debootstrap --variant=minbase --include=systemd,systemd-sysv,curl,ca-certificates,rpm,bash-completion,zsh,fish trixie "$cache/root" "$(mirror)" >"$cache/root.log" 2>&1 || { tail -n 20 "$cache/root.log"; return 1; }
-	rm -rf "$cache/root"/var/cache/apt/archives/*.deb
-	# minbase leaves no documentation out, but its cache may have been told to.
-	touch "$cache/root.made"
-}
-
 twice() {
 	local n pids=()
 	for n in 1 2; do
@@ -229,7 +218,7 @@ SH
 }
 
 needs debootstrap:debootstrap jq:jq capsh:libcap2-bin
-made
+kept "$cache/root" trixie systemd,systemd-sysv,curl,ca-certificates,rpm,bash-completion,zsh,fish
 twice
 debian
 rpms

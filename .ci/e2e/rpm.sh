@@ -15,20 +15,6 @@ trap 'rm -rf "$work" "$cache"/*/svc' EXIT
 # same_files NAME A B: two files are equal.
 same_files() { if diff "$2" "$3" >"$work/last.log"; then ok "$1"; else fail "$1"; head -n 15 "$work/last.log" | sed "s/^/      /"; fi; }
 
-# chroots makes a small Debian with rpm for each suite, once.
-chroots() {
-	local suite
-	for suite in bullseye trixie; do
-		[ ! -e "$cache/$suite.made" ] || continue
-		echo "making $cache/$suite"
-		rm -rf --one-file-system "${cache:?}/$suite"
-		mkdir -p "$cache/$suite"
-		debootstrap --variant=minbase --include=rpm "$suite" "$cache/$suite" "$(mirror)" >"$cache/$suite.log" 2>&1 || { tail -n 20 "$cache/$suite.log"; return 1; }
-		rm -rf "$cache/$suite"/var/cache/apt/archives/*.deb
-		touch "$cache/$suite.made"
-	done
-}
-
 # spec writes a package's description: name, further lines of its head, its
 # install steps, its files.
 spec() {
@@ -255,7 +241,7 @@ damaged() { # form file
 }
 
 needs debootstrap:debootstrap rpmbuild:rpm python3:python3
-chroots
+for suite in bullseye trixie; do kept "$cache/$suite" "$suite" rpm; done
 CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
 real
 packages

@@ -16,19 +16,11 @@ target=$work/target source=$work/source
 trap 'halt target; rm -rf --one-file-system "$work"' EXIT
 
 # target_root: a Debian 13 with Redis, kept for the next run.
-target_root() (
-	mkdir -p "$roots"
-	exec 9>"$roots/trixie-redis.lock"
-	flock 9
-	if [ ! -e "$roots/trixie-redis.made" ]; then
-		echo "making $roots/trixie-redis"
-		rm -rf --one-file-system "${roots:?}/trixie-redis"
-		debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,procps,rsync,redis-server trixie "$roots/trixie-redis" "$(mirror)" >"$roots/trixie-redis.log" 2>&1
-		touch "$roots/trixie-redis.made"
-	fi
+target_root() {
+	kept "$roots/trixie-redis" trixie systemd,systemd-sysv,dbus,procps,rsync,redis-server
 	cp -a "$roots/trixie-redis" "$target"
 	: >"$target/etc/machine-id"
-)
+}
 
 # source_root: an older machine with keys in its Redis, an account of its own and
 # the owner of a folder of logs that the target has not.

@@ -3,28 +3,18 @@
 # for the scripts that upgrade one, the root that they do it in, and another layout for
 # it: sourced, after checks.sh. sql is theirs: psql as its account.
 
-# servers_root FOLDER: makes a trixie with the servers of three releases, once, as
-# postgresql in it.
-servers_root() (
-	local base=$1/postgresql suite
-	mkdir -p "$1"
-	exec 9>"$1/lock"
-	flock 9
-	[ ! -e "$base.made" ] || return 0
-	echo "making $base"
-	rm -rf --one-file-system "$base"
-	mkdir -p "$base"
-	{ # a failure of any ends it
-		debootstrap --variant=minbase trixie "$base" "$(mirror)" &&
-			for suite in bullseye bookworm trixie; do echo "deb $(mirror) $suite main"; done >"$base/etc/apt/sources.list" &&
-			printf '#!/bin/sh\nexit 101\n' >"$base/usr/sbin/policy-rc.d" &&
-			chmod +x "$base/usr/sbin/policy-rc.d" &&
-			mkdir -p "$base/etc/postgresql-common" &&
-			echo 'create_main_cluster = false' >"$base/etc/postgresql-common/createcluster.conf" &&
-			DEBIAN_FRONTEND=noninteractive chroot "$base" sh -c 'apt-get update && apt-get install -y -qq --no-install-recommends postgresql-13 postgresql-15 postgresql-17 locales && echo "en_US.UTF-8 UTF-8" >/etc/locale.gen && locale-gen && apt-get clean'
-	} >"$base.log" 2>&1 || { tail -n 20 "$base.log"; return 1; }
-	touch "$base.made"
-)
+# servers_of_releases ROOT: installs the servers of three releases, with no cluster.
+servers_of_releases() {
+	for suite in bullseye bookworm trixie; do echo "deb $(mirror) $suite main"; done >"$1/etc/apt/sources.list" &&
+		printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d" &&
+		chmod +x "$1/usr/sbin/policy-rc.d" &&
+		mkdir -p "$1/etc/postgresql-common" &&
+		echo 'create_main_cluster = false' >"$1/etc/postgresql-common/createcluster.conf" &&
+		DEBIAN_FRONTEND=noninteractive chroot "$1" sh -c 'apt-get update && apt-get install -y -qq --no-install-recommends postgresql-13 postgresql-15 postgresql-17 locales && echo "en_US.UTF-8 UTF-8" >/etc/locale.gen && locale-gen && apt-get clean'
+}
+
+# servers_root FOLDER: makes a trixie with these servers, once, as postgresql in it.
+servers_root() { kept "$1/postgresql" trixie "" servers_of_releases "$1/postgresql"; }
 
 # fill makes roles, databases, tables of many types, indexes on text, extensions
 # and large objects.

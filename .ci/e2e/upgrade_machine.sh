@@ -28,31 +28,24 @@ clear() {
 	rm -rf --one-file-system "$work"
 }
 
-# make_root makes a trixie that boots, with the servers of two releases, once.
-make_root() (
-	local base=$disk/root suite
-	mkdir -p "$disk"
-	exec 9>"$disk/lock"
-	flock 9
-	[ ! -e "$base.made" ] || return 0
-	echo "making $base"
-	rm -rf --one-file-system "$base"
-	{
-		debootstrap --variant=minbase --include=systemd,systemd-sysv,udev,linux-image-cloud-amd64,initramfs-tools,zstd,locales trixie "$base" "$(mirror)"
-		for suite in bullseye trixie; do echo "deb $(mirror) $suite main"; done >"$base/etc/apt/sources.list"
-		printf '#!/bin/sh\nexit 101\n' >"$base/usr/sbin/policy-rc.d"
-		chmod +x "$base/usr/sbin/policy-rc.d"
-		mkdir -p "$base/etc/postgresql-common"
-		echo 'create_main_cluster = false' >"$base/etc/postgresql-common/createcluster.conf"
-		chroot "$base" apt-get update
-		DEBIAN_FRONTEND=noninteractive chroot "$base" apt-get install -y -qq --no-install-recommends postgresql-13 postgresql-17 mariadb-server redis-server
-		echo 'en_US.UTF-8 UTF-8' >"$base/etc/locale.gen"
-		chroot "$base" locale-gen
-		chroot "$base" apt-get clean
-		rm "$base/usr/sbin/policy-rc.d"
-	} >"$base.log" 2>&1 || { tail -n 20 "$base.log"; return 1; }
-	touch "$base.made"
-)
+# furnish_machine ROOT: installs the servers of two releases.
+furnish_machine() {
+	local suite
+	for suite in bullseye trixie; do echo "deb $(mirror) $suite main"; done >"$1/etc/apt/sources.list"
+	printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d"
+	chmod +x "$1/usr/sbin/policy-rc.d"
+	mkdir -p "$1/etc/postgresql-common"
+	echo 'create_main_cluster = false' >"$1/etc/postgresql-common/createcluster.conf"
+	chroot "$1" apt-get update
+	DEBIAN_FRONTEND=noninteractive chroot "$1" apt-get install -y -qq --no-install-recommends postgresql-13 postgresql-17 mariadb-server redis-server
+	echo 'en_US.UTF-8 UTF-8' >"$1/etc/locale.gen"
+	chroot "$1" locale-gen
+	chroot "$1" apt-get clean
+	rm "$1/usr/sbin/policy-rc.d"
+}
+
+# make_root makes a trixie that boots, with these servers, once.
+make_root() { kept "$disk/root" trixie systemd,systemd-sysv,udev,linux-image-cloud-amd64,initramfs-tools,zstd,locales furnish_machine "$disk/root"; }
 
 host() { unshare -n chroot "$root" "$@"; } # its ports are its own
 sql() { setpriv --reuid postgres --regid postgres --init-groups psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
