@@ -1,20 +1,17 @@
 package assess
 
 import (
-	"strings"
 	"testing"
+
+	"svc/backend/tsv"
 
 	"github.com/matryer/is"
 )
 
 func TestPlaces(t *testing.T) {
 	is := is.New(t)
-	for l := range strings.Lines(placesTSV) {
-		if l[0] != '#' {
-			f := strings.Split(l, "\t")
-			is.Equal(len(f), 3)
-			is.True(f[1] == "secret" || f[1] == "closed")
-		}
+	for f := range tsv.Rows(placesTSV, 3) {
+		is.True(f[1] == "secret" || f[1] == "closed")
 	}
 	for _, file := range []string{"/etc/wireguard/wg0.conf", "/etc/postfix/sasl/sasl_passwd", "/etc/x/.htpasswd", "/etc/ssl/private/a/b.pem", "/etc/openvpn/client/auth.txt", "/etc/shadow-"} {
 		is.Equal(kept(file), "secret")

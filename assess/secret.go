@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"svc/backend/secret"
+	"svc/backend/tsv"
 )
 
 //go:embed places.tsv
@@ -22,10 +23,8 @@ var placesTSV string
 type place struct{ pattern, what string }
 
 var places = sync.OnceValue(func() (all []place) {
-	for l := range strings.Lines(placesTSV) {
-		if f := strings.Split(l, "\t"); l[0] != '#' && len(f) == 3 {
-			all = append(all, place{f[0], f[1]})
-		}
+	for f := range tsv.Rows(placesTSV, 3) {
+		all = append(all, place{f[0], f[1]})
 	}
 	return all
 })

@@ -18,6 +18,7 @@ import (
 	"unicode"
 
 	"svc/assess/host"
+	"svc/backend/tsv"
 )
 
 //go:embed checks.tsv
@@ -54,10 +55,8 @@ type check struct {
 }
 
 var checks = sync.OnceValue(func() (all []check) {
-	for l := range strings.Lines(checksTSV) {
-		if f := strings.Split(strings.TrimSuffix(l, "\n"), "\t"); l[0] != '#' && len(f) == 7 {
-			all = append(all, check{f[0], f[5], f[4], strings.Split(f[1], ","), strings.Split(f[2], ","), strings.Fields(f[3])})
-		}
+	for f := range tsv.Rows(checksTSV, 7) {
+		all = append(all, check{f[0], f[5], f[4], strings.Split(f[1], ","), strings.Split(f[2], ","), strings.Fields(f[3])})
 	}
 	return all
 })

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"svc/backend/tsv"
 )
 
 // questions are all kinds of questions.
@@ -76,13 +78,7 @@ func askPackage(m *Machine, q *question, found *Match) (ok bool) {
 var wordRows string
 
 // words are words.tsv: one word for files that many rows name, such as @jobs.
-var words = sync.OnceValue(func() map[string][]string {
-	all := map[string][]string{}
-	for c := range cells(wordRows, 2) {
-		all[c[0]] = strings.Fields(c[1])
-	}
-	return all
-})
+var words = sync.OnceValue(func() map[string][]string { return tsv.Words(wordRows) })
 
 // patterns are those of an argument, each word of which stands for its own.
 func patterns(arg string) (all []string) {

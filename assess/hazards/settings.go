@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"svc/backend/tsv"
 )
 
 // Setting is a setting that a newer version of a program has no more.
@@ -28,7 +30,7 @@ var programRows string
 // Settings are all that are known. Converters mend files by them.
 func Settings() iter.Seq[Setting] {
 	return func(yield func(Setting) bool) {
-		for c := range cells(settingRows, 5) {
+		for c := range tsv.Rows(settingRows, 5) {
 			now := strings.ReplaceAll(strings.TrimPrefix(c[2], "-"), `\n`, "\n")
 			since, warned := strings.CutPrefix(strings.TrimPrefix(c[4], "-"), "~")
 			if !yield(Setting{c[0], c[1], now, strings.TrimPrefix(c[3], "-"), since, warned}) {
@@ -38,22 +40,10 @@ func Settings() iter.Seq[Setting] {
 	}
 }
 
-// cells are those of each row of a table that has n.
-func cells(text string, n int) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		for line := range strings.Lines(text) {
-			c := strings.Split(strings.TrimRight(line, "\n"), "\t")
-			if len(c) == n && line[0] != '#' && !yield(c) {
-				return
-			}
-		}
-	}
-}
-
 // settingTable is a hazard for each setting that went with a version.
 var settingTable = sync.OnceValue(func() (t Table) {
 	programs := map[string][]string{}
-	for c := range cells(programRows, 7) {
+	for c := range tsv.Rows(programRows, 7) {
 		programs[c[0]] = c
 	}
 	seen := map[string]bool{}

@@ -10,6 +10,7 @@ import (
 	"svc/backend/lazyregexp"
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 // Towards are the releases and versions of software towards which a hazard lies:
@@ -186,11 +187,7 @@ var softwareRows string
 // software is the table of versions: name, packages, release=version ….
 var software = sync.OnceValue(func() map[string]program {
 	all := map[string]program{}
-	for line := range strings.Lines(softwareRows) {
-		c := strings.Split(strings.TrimSpace(line), "\t")
-		if len(c) != 3 || c[0][0] == '#' {
-			continue
-		}
+	for c := range tsv.Rows(softwareRows, 3) {
 		p := program{releases: map[string]string{}}
 		for name := range strings.FieldsSeq(c[1]) {
 			if bare, ok := strings.CutPrefix(name, "~"); ok {
@@ -215,7 +212,7 @@ var software = sync.OnceValue(func() map[string]program {
 // VersionOn is the version that a release has of a program of settings.tsv, or of a
 // software, by default; empty where that is not known.
 func VersionOn(name string, r release.Release) string {
-	for c := range cells(programRows, 7) {
+	for c := range tsv.Rows(programRows, 7) {
 		if c[0] == name {
 			name = c[1]
 			break

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 // knownTroubles are troubles of upgrades as others list them: an id, the step, what
@@ -84,23 +86,10 @@ func TestTroublesOfReleaseNotesAreSaid(t *testing.T) {
 }
 
 // rowsOf are the rows of a table of testdata.
-func rowsOf(tb testing.TB, name string, n int) func(yield func([]string) bool) {
+func rowsOf(tb testing.TB, name string, n int) iter.Seq[[]string] {
 	text, err := os.ReadFile(name)
 	is.New(tb).NoErr(err)
-	return func(yield func([]string) bool) {
-		for line := range strings.Lines(string(text)) {
-			c := strings.Split(strings.TrimRight(line, "\n"), "\t")
-			if line[0] == '#' {
-				continue
-			}
-			if len(c) != n {
-				tb.Fatalf("%s: %q has %d cells, not %d", name, c[0], len(c), n)
-			}
-			if !yield(c) {
-				return
-			}
-		}
-	}
+	return tsv.Rows(string(text), n)
 }
 
 func keysOf(findings []assess.Finding) (keys []string) {

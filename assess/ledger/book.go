@@ -13,16 +13,15 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/backend/lazyregexp"
+	"svc/backend/tsv"
 )
 
 //go:embed rules.tsv
 var rulesTSV string
 
 var rules = sync.OnceValue(func() (all []Rule) {
-	for l := range strings.Lines(rulesTSV) {
-		if f := strings.Split(strings.TrimSuffix(l, "\n"), "\t"); l[0] != '#' && len(f) == 4 {
-			all = append(all, Rule{Place: f[0], Row: Row(f[1]), What: f[2], Origin: f[3]})
-		}
+	for f := range tsv.Rows(rulesTSV, 4) {
+		all = append(all, Rule{Place: f[0], Row: Row(f[1]), What: f[2], Origin: f[3]})
 	}
 	return all
 })

@@ -11,6 +11,7 @@ import (
 	"svc/backend/index/lookup"
 	"svc/backend/index/record"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 // CaveatArchitecture says that a package is made for another architecture.
@@ -23,8 +24,7 @@ type counterpart struct{ x86, arm string }
 // counterparts are those of each line of releases: debian, el and suse.
 var counterparts = sync.OnceValue(func() map[string][]counterpart {
 	all := map[string][]counterpart{}
-	for _, line := range data.Lines(data.Architectures) {
-		c := strings.Split(strings.TrimSpace(line), "\t")
+	for c := range tsv.Rows(data.Architectures, 3) {
 		all[c[0]] = append(all[c[0]], counterpart{c[1], strings.TrimPrefix(c[2], "-")})
 	}
 	return all

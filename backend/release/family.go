@@ -2,8 +2,9 @@ package release
 
 import (
 	_ "embed"
-	"fmt"
 	"strings"
+
+	"svc/backend/tsv"
 )
 
 // Family is a line of systems that share a package format and conventions.
@@ -142,14 +143,7 @@ func FamilyOf(id string) Family {
 
 // parseFamilies reads the rows.
 func parseFamilies(rows string) (all []Conventions) {
-	for row := range strings.Lines(rows) {
-		if strings.HasPrefix(row, "#") {
-			continue
-		}
-		f := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
-		if len(f) != 19 {
-			panic(fmt.Sprintf("a row of families has %d columns: %q", len(f), row))
-		}
+	for f := range tsv.Rows(rows, 19) {
 		for i := range f {
 			if f[i] == "-" {
 				f[i] = ""

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"svc/backend/secret/secrettest"
+	"svc/backend/tsv"
 )
 
 // TestMaskLeavesNoPlantedSecret counts what is found by the text alone: the files
@@ -146,13 +147,11 @@ func FuzzMask(f *testing.F) {
 // TestTables reads what the tables say.
 func TestTables(t *testing.T) {
 	is := is.New(t)
-	for _, r := range rows(namesTSV) {
-		is.Equal(len(r), 3)
+	for r := range tsv.Rows(namesTSV, 3) {
 		is.Equal(plainName(r[0]), r[0])
 		is.True(slices.Contains([]string{"end", "word", "weak", "pin", "header", "next", "by", "not"}, r[1])) // how
 	}
-	for _, r := range rows(formsTSV) {
-		is.Equal(len(r), 5)
+	for r := range tsv.Rows(formsTSV, 5) {
 		_, known := alphabets[r[1]]
 		is.True(known)
 	}
@@ -161,14 +160,11 @@ func TestTables(t *testing.T) {
 			is.True(f.kind != "" && f.least > 0)
 		}
 	}
-	for _, r := range rows(commandsTSV) {
-		is.Equal(len(r), 5)
+	for r := range tsv.Rows(commandsTSV, 5) {
 		is.True(slices.Contains([]string{"joined", "next", "either", "pair"}, r[2]))
 		is.Equal(r[2] == "pair", r[3] != "-")
 	}
-	for _, r := range rows(directivesTSV) {
-		is.Equal(len(r), 3)
-	}
+	is.True(len(directives()) > 0)
 }
 
 func BenchmarkMask(b *testing.B) {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"svc/backend/tsv"
 )
 
 //go:embed names.tsv
@@ -19,16 +21,6 @@ var commandsTSV string
 //go:embed directives.tsv
 var directivesTSV string
 
-// rows are the lines of a table, but for its remarks.
-func rows(table string) (all [][]string) {
-	for l := range strings.Lines(table) {
-		if l[0] != '#' {
-			all = append(all, strings.Split(strings.TrimSuffix(l, "\n"), "\t"))
-		}
-	}
-	return all
-}
-
 // how says what a name tells of its value.
 type how string
 
@@ -40,7 +32,7 @@ type name struct {
 
 // names are the rows of names.tsv by their last letter.
 var names = sync.OnceValue(func() (by [256][]name) {
-	for _, r := range rows(namesTSV) {
+	for r := range tsv.Rows(namesTSV, 3) {
 		last := r[0][len(r[0])-1]
 		by[last] = append(by[last], name{r[0], how(r[1])})
 	}
@@ -57,7 +49,7 @@ type form struct {
 // forms are the rows of forms.tsv by their first letter.
 var forms = sync.OnceValue(func() (by [256][]form) {
 	kinds := map[string]Kind{"token": Token, "digest": Digest, "password": Password, "private key": Key}
-	for _, r := range rows(formsTSV) {
+	for r := range tsv.Rows(formsTSV, 5) {
 		least, _ := strconv.Atoi(r[2]) // a test reads the table
 		by[r[0][0]] = append(by[r[0][0]], form{r[0], r[1], least, kinds[r[3]]})
 	}
@@ -70,7 +62,7 @@ type option struct{ flag, how, parted string }
 // programs are the options of commands.tsv by their program.
 var programs = sync.OnceValue(func() map[string][]option {
 	by := map[string][]option{}
-	for _, r := range rows(commandsTSV) {
+	for r := range tsv.Rows(commandsTSV, 5) {
 		by[r[0]] = append(by[r[0]], option{r[1], r[2], r[3]})
 	}
 	return by
@@ -85,7 +77,7 @@ type wordAt struct {
 // directives are the places of secrets in lines that begin with a word or two.
 var directives = sync.OnceValue(func() map[string][]wordAt {
 	by := map[string][]wordAt{}
-	for _, r := range rows(directivesTSV) {
+	for r := range tsv.Rows(directivesTSV, 3) {
 		for at := range strings.SplitSeq(r[1], ",") {
 			number, paired := strings.CutSuffix(at, ":")
 			n, _ := strconv.Atoi(number)

@@ -13,7 +13,7 @@ import (
 
 // ground is what any room may stand on: facts and small tools without a state, which
 // import nothing of the project but each other.
-var ground = []string{"backend/deb822", "backend/firstuse", "backend/lazyregexp", "backend/nearest", "backend/osfile", "backend/pkgversion", "backend/plainly", "backend/release"}
+var ground = []string{"backend/deb822", "backend/firstuse", "backend/lazyregexp", "backend/nearest", "backend/osfile", "backend/pkgversion", "backend/plainly", "backend/release", "backend/tsv"}
 
 // mayImport says which folders of the project the packages below a folder may
 // import: the house's doors. The longest folder that matches a package counts;

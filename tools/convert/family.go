@@ -11,6 +11,7 @@ import (
 	"svc/assess/hazards"
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 //go:embed versions.tsv
@@ -20,7 +21,7 @@ var versionRows string
 // as el-9, or by family, such as fedora.
 var versions = sync.OnceValue(func() map[string]map[string]string {
 	all := map[string]map[string]string{}
-	for program, cells := range Words(versionRows) {
+	for program, cells := range tsv.Words(versionRows) {
 		all[program] = map[string]string{}
 		for _, cell := range cells {
 			on, version, _ := strings.Cut(cell, "=")

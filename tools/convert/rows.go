@@ -31,15 +31,4 @@ func Continues(line string) bool {
 	return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
 }
 
-// Words reads rows of a key and words, after a line that says what they are.
-func Words(text string) map[string][]string {
-	all := map[string][]string{}
-	for line := range strings.Lines(text) {
-		if key, rest, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok && key[0] != '#' {
-			all[key] = strings.Fields(rest)
-		}
-	}
-	return all
-}
-
 var MajorMinor = lazyregexp.New(`^[0-9]+\.[0-9]+`)

@@ -9,14 +9,15 @@ import (
 	"svc/assess/hazards"
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 //go:embed known.tsv
 var knownRows string
 
 var (
-	Known = sync.OnceValue(func() map[string]map[string]bool { return sets(Words(knownRows)) }) // program → the settings that it takes, folded
-	Gone  = sync.OnceValue(func() map[string]map[string]Replacement { return goneSettings() })  // program → setting, folded
+	Known = sync.OnceValue(func() map[string]map[string]bool { return sets(tsv.Words(knownRows)) }) // program → the settings that it takes, folded
+	Gone  = sync.OnceValue(func() map[string]map[string]Replacement { return goneSettings() })      // program → setting, folded
 )
 
 func sets(rows map[string][]string) map[string]map[string]bool {

@@ -3,8 +3,9 @@ package database
 import (
 	_ "embed"
 	"slices"
-	"strings"
 	"sync"
+
+	"svc/backend/tsv"
 )
 
 // Way is what a method does with the data, whatever the engine's own name for it.
@@ -52,10 +53,8 @@ var methodRows string
 // methods are the ways of the methods on record.
 var methods = sync.OnceValue(func() map[string]Way {
 	all := map[string]Way{}
-	for row := range strings.Lines(methodRows) {
-		if method, way, ok := strings.Cut(strings.TrimSuffix(row, "\n"), "\t"); ok && !strings.HasPrefix(row, "#") {
-			all[method] = Way(way)
-		}
+	for row := range tsv.Rows(methodRows, 2) {
+		all[row[0]] = Way(row[1])
 	}
 	return all
 })

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"svc/backend/tsv"
 )
 
 // example is a text that belongs to passages, the best first.
@@ -257,11 +259,10 @@ var stop = func() map[string]bool {
 // sensesOf reads lines of a sense and the words that have it.
 func sensesOf(text string) map[string][]string {
 	senses := map[string][]string{}
-	for line := range strings.Lines(text) {
-		name, list, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		for _, w := range strings.Fields(list) {
-			if root := stem(w); !slices.Contains(senses[root], name) {
-				senses[root] = append(senses[root], name)
+	for row := range tsv.Rows(text, 2) {
+		for w := range strings.FieldsSeq(row[1]) {
+			if root := stem(w); !slices.Contains(senses[root], row[0]) {
+				senses[root] = append(senses[root], row[0])
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
+	"svc/backend/tsv"
 	"svc/backend/visible"
 )
 
@@ -26,10 +27,8 @@ type module struct {
 }
 
 var modules = sync.OnceValue(func() (all []module) {
-	for line := range strings.Lines(streamRows) {
-		if c := strings.Split(strings.TrimSpace(line), "\t"); len(c) == 5 {
-			all = append(all, module{c[0], c[1], c[2], c[3], strings.Fields(c[4])})
-		}
+	for c := range tsv.Rows(streamRows, 5) {
+		all = append(all, module{c[0], c[1], c[2], c[3], strings.Fields(c[4])})
 	}
 	return all
 })

@@ -14,6 +14,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/index"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 // saysGone are the words by which a row says that the target lacks a package.
@@ -107,10 +108,8 @@ func anotherKind(t *testing.T) map[string]bool {
 	text, err := os.ReadFile("testdata/there.tsv")
 	is.New(t).NoErr(err)
 	all := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		if c := strings.Split(strings.TrimSpace(line), "\t"); len(c) == 3 && line[0] != '#' {
-			all[c[0]+" "+c[1]] = true
-		}
+	for c := range tsv.Rows(string(text), 3) {
+		all[c[0]+" "+c[1]] = true
 	}
 	return all
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"svc/assess"
+	"svc/backend/tsv"
 )
 
 // Requests are the first pages of a machine's sites, each once.
@@ -151,10 +152,8 @@ type CatalogueQuestion struct {
 
 // CatalogueQuestions are those of the table.
 var CatalogueQuestions = sync.OnceValue(func() (all []CatalogueQuestion) {
-	for l := range strings.Lines(cataloguesTSV) {
-		if f := strings.Split(strings.TrimSuffix(l, "\n"), "\t"); l[0] != '#' && len(f) == 4 {
-			all = append(all, CatalogueQuestion{f[0], f[1], f[2], []string{"sh", "-c", f[3]}})
-		}
+	for f := range tsv.Rows(cataloguesTSV, 4) {
+		all = append(all, CatalogueQuestion{f[0], f[1], f[2], []string{"sh", "-c", f[3]}})
 	}
 	return all
 })

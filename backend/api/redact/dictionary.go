@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"svc/backend/tsv"
 )
 
 // dictionaryGZ are the words of English, of manual pages and in names of
@@ -82,11 +84,9 @@ var themesTXT string
 
 var themes = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
-	for line := range strings.Lines(themesTXT) {
-		if _, names, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && line[0] != '#' {
-			for name := range strings.FieldsSeq(names) {
-				all[name] = true
-			}
+	for row := range tsv.Rows(themesTXT, 2) {
+		for name := range strings.FieldsSeq(row[1]) {
+			all[name] = true
 		}
 	}
 	return all

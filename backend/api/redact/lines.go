@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/tsv"
 )
 
 // linesTSV are lines of programs in which names stand: what writes them or reads them, how
@@ -38,11 +39,7 @@ var slots = strings.NewReplacer(
 
 // lineRules are the rows of the table.
 var lineRules = sync.OnceValue(func() (all []rule) {
-	for row := range strings.Lines(linesTSV) {
-		cells := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
-		if strings.HasPrefix(row, "#") || len(cells) != 3 {
-			continue
-		}
+	for cells := range tsv.Rows(linesTSV, 3) {
 		pattern := slots.Replace(cells[2])
 		all = append(all, rule{
 			needs: needs(pattern),

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"svc/backend/tsv"
+
 	"github.com/matryer/is"
 )
 
@@ -12,18 +14,12 @@ import (
 func TestLinesTable(t *testing.T) {
 	is := is.New(t)
 	rows := 0
-	for row := range strings.Lines(linesTSV) {
-		if row[0] == '#' {
-			continue
-		}
+	for cells := range tsv.Rows(linesTSV, 3) {
 		rows++
-		cells := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
-		if len(cells) != 3 || cells[0] == "" {
-			t.Fatalf("%q has %d cells", row, len(cells))
-		}
+		is.True(cells[0] != "")
 		for how := range strings.FieldsSeq(cells[1]) {
 			if !strings.Contains(" - sure weak prose faint command ", " "+how+" ") {
-				t.Errorf("%q is no way to stand in a line: %q", how, row)
+				t.Errorf("%q is no way to stand in a line: %q", how, cells)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"svc/backend/index/record"
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 //go:embed packages.tsv
@@ -32,19 +33,16 @@ var table = sync.OnceValue(func() (t struct {
 },
 ) {
 	t.versions = map[string]map[string]string{}
-	for line := range strings.Lines(text) {
-		c := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+	for c := range tsv.Rows(text, 5) {
 		software, versioned := strings.CutPrefix(c[0], "@")
-		switch {
-		case strings.HasPrefix(line, "#") || len(c) != 5: // a test counts the columns
-		case versioned:
-			t.versions[software] = map[string]string{}
-			for pair := range strings.FieldsSeq(c[3]) {
-				on, version, _ := strings.Cut(pair, "=")
-				t.versions[software][on] = version
-			}
-		default:
+		if !versioned {
 			t.rows = append(t.rows, Row{c[0], api.Relation(c[2]), strings.Fields(strings.TrimPrefix(c[3], "-")), c[1]})
+			continue
+		}
+		t.versions[software] = map[string]string{}
+		for pair := range strings.FieldsSeq(c[3]) {
+			on, version, _ := strings.Cut(pair, "=")
+			t.versions[software][on] = version
 		}
 	}
 	return t

@@ -9,6 +9,7 @@ import (
 	"svc/backend/index/data"
 	"svc/backend/index/record"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 // conditionRow is what a target needs of software only where something holds on the
@@ -21,8 +22,7 @@ type conditionRow struct {
 // conditions are the rows of conditions.tsv by canonical.
 var conditions = sync.OnceValue(func() map[string][]conditionRow {
 	all := map[string][]conditionRow{}
-	for _, line := range data.Lines(data.Conditions) {
-		c := strings.SplitN(line, "\t", 8)
+	for c := range tsv.Rows(data.Conditions, 8) {
 		when, err := record.Condition(c[3], c[4])
 		if err != nil {
 			continue // a test reads all

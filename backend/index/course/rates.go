@@ -2,11 +2,11 @@ package course
 
 import (
 	"strconv"
-	"strings"
 	"sync"
 
 	"svc/backend/index/data"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 // families are those between which an answer leads.
@@ -33,11 +33,7 @@ const Whole = "-"
 // rates are those of every kind that was measured.
 var rates = sync.OnceValue(func() map[families]map[way]Rate {
 	all := map[families]map[way]Rate{}
-	for _, line := range data.Lines(data.Rates) {
-		c := strings.Split(strings.TrimSpace(line), "\t")
-		if len(c) != 6 {
-			continue // a test counts the rows
-		}
+	for c := range tsv.Rows(data.Rates, 6) {
 		right, err := strconv.ParseFloat(c[4], 64)
 		of, errOf := strconv.ParseFloat(c[5], 64)
 		if err != nil || errOf != nil {

@@ -14,6 +14,7 @@ import (
 	"svc/backend/index/record"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 // families are the rows of families.tsv: where what stands in one place with
@@ -149,9 +150,8 @@ func readFamilies() familyRows {
 		}
 		all.text[software] = data.Families[begin : at+len(line)]
 	}
-	for _, line := range data.Lines(data.FamilyNames) {
-		name, software, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		all.names[name] = software
+	for row := range tsv.Rows(data.FamilyNames, 2) {
+		all.names[row[0]] = row[1]
 	}
 	return all
 }

@@ -12,6 +12,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 //go:embed inits.tsv
@@ -25,10 +26,8 @@ type row struct {
 }
 
 var all = sync.OnceValue(func() (all []row) {
-	for line := range strings.Lines(rows) {
-		if c := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); len(c) == 3 && !strings.HasPrefix(line, "#") {
-			all = append(all, row{c[0], release.Init(c[1]), c[2]})
-		}
+	for c := range tsv.Rows(rows, 3) {
+		all = append(all, row{c[0], release.Init(c[1]), c[2]})
 	}
 	return all
 })

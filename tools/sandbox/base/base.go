@@ -28,6 +28,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"svc/backend/tsv"
 	"svc/tools/sandbox"
 )
 
@@ -44,10 +45,8 @@ type Base struct {
 }
 
 var bases = sync.OnceValue(func() (all []Base) {
-	for l := range strings.Lines(basesTSV) {
-		if f := strings.Split(strings.TrimSuffix(l, "\n"), "\t"); l[0] != '#' && len(f) == 5 {
-			all = append(all, Base{f[0], f[1], f[2], f[3], strings.Split(f[4], ",")})
-		}
+	for f := range tsv.Rows(basesTSV, 5) {
+		all = append(all, Base{f[0], f[1], f[2], f[3], strings.Split(f[4], ",")})
 	}
 	return all
 })

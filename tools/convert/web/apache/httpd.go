@@ -10,6 +10,7 @@ import (
 
 	"svc/assess/conf"
 	"svc/backend/lazyregexp"
+	"svc/backend/tsv"
 	"svc/tools/convert"
 	"svc/tools/convert/web"
 )
@@ -21,8 +22,8 @@ var httpdDirectiveRows string
 var httpdModuleRows string
 
 var (
-	httpdDirectives = sync.OnceValue(func() map[string][]string { return convert.Words(httpdDirectiveRows) }) // name in lower case → modules that have it
-	httpdModules    = sync.OnceValue(func() map[string][]string { return convert.Words(httpdModuleRows) })    // module → what it needs first
+	httpdDirectives = sync.OnceValue(func() map[string][]string { return tsv.Words(httpdDirectiveRows) }) // name in lower case → modules that have it
+	httpdModules    = sync.OnceValue(func() map[string][]string { return tsv.Words(httpdModuleRows) })    // module → what it needs first
 )
 
 // httpdDefault are the modules that Debian's package enables, and those that

@@ -1,0 +1,37 @@
+// Package tsv reads the tables of facts that the program holds: a row a line, its cells
+// parted by tabs. Lines that begin with # say where the facts are from.
+package tsv
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// Rows are the rows of a table of n columns. A row of another length is a mistake of the
+// program, which its first use finds.
+func Rows(text string, n int) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for line := range strings.Lines(text) {
+			if line[0] == '#' {
+				continue
+			}
+			row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			if len(row) != n {
+				panic(fmt.Sprintf("a row of a table has %d cells, not %d: %q", len(row), n, line))
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// Words are the rows of a table of two columns: a key, and words.
+func Words(text string) map[string][]string {
+	all := map[string][]string{}
+	for row := range Rows(text, 2) {
+		all[row[0]] = strings.Fields(row[1])
+	}
+	return all
+}
