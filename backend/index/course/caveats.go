@@ -55,7 +55,7 @@ func (h *Pair) OfCourse(all []api.Caveat, p *Course, n int) []api.Caveat {
 			h.Target.Slug, p.Source.Name, strings.Join(p.Candidates, ", ")))
 	}
 	if p.Relation == api.RelationRemoved && !slices.ContainsFunc(p.Methods, rpm.IsVendor) {
-		all = append(all, Caveat(CaveatNoCounterpart, lossOf(p.Source), "%s has no counterpart of %s.", h.Target.Slug, p.Source.Name))
+		all = append(all, api.Caveat{Code: CaveatNoCounterpart, Severity: lossOf(p.Source), Text: h.Target.Slug + " has no counterpart of " + p.Source.Name + "."})
 	}
 	return all
 }

@@ -11,8 +11,8 @@ type Line struct {
 	Level int
 	Known bool // the index has a list of its packages, if not a complete one
 
-	list   string          // the word of its list among those of rpmLists; empty for EL, whose lists are levels
-	others map[string]bool // names that SUSE gives to other packages than EL, of a release of SUSE
+	list   string                 // the word of its list among those of rpmLists; empty for EL, whose lists are levels
+	others func() map[string]bool // names that SUSE gives to other packages than EL, of a release of SUSE
 
 	shared          *table.Table // rpmLists
 	rpms, Obsoletes *table.Table // of the release's own repositories; empty where they were not imported

@@ -29,24 +29,11 @@ func (m *Memo) Find(t *Release, name string) (*RPM, bool, error) {
 	return r, ok, err
 }
 
-// of is the rpm of a key.
+// of is the rpm of a key, which all releases of rpms share.
 func (m *Memo) of(t *Release, key string) (*RPM, bool, error) {
-	r, err := m.decoded(t, key)
-	if err != nil {
-		return r, false, err
-	}
-	if t.RPM.list != "" && !r.listsRead { // that of EL is in the levels
-		r.lists, _, err = t.RPM.shared.Get(r.Name)
-		r.listsRead = true
-	}
-	return r, r.there && err == nil, err
-}
-
-// decoded is the record of a key, which all releases of rpms share.
-func (m *Memo) decoded(t *Release, key string) (*RPM, error) {
 	for i := range m.rpms {
 		if r := &m.rpms[i]; r.Key == key {
-			return r, nil
+			return r, r.there, nil
 		}
 	}
 	value, there, err := t.Names.Get(key)
@@ -57,7 +44,7 @@ func (m *Memo) decoded(t *Release, key string) (*RPM, error) {
 	r := &m.rpms[len(m.rpms)-1]
 	r.decode(key, value)
 	r.there = there
-	return r, err
+	return r, there, err
 }
 
 // By finds the rpm that a canonical of a release names; of several the nearest,
@@ -103,14 +90,13 @@ func (m *Memo) Presence(t *Release, name string) (Presence, error) {
 		return Nowhere, nil
 	case r.Has(l), l.Known && r.InEPEL(l):
 		return InList, nil
-	case l.Line == "suse" && (r.Suse != "" || strings.Contains(r.lists, "suse-")):
+	case l.Line == "suse" && (r.Suse != "" || strings.Contains(r.inLists(l), "suse-")):
 		return InNear, nil
 	case l.Line == "el" && r.Levels != "":
 		return InNear, nil
 	}
-	lists, _, err := t.RPM.shared.Get(name)
-	if t.RPM.Line == "el" && (strings.Contains(lists, "fedora") || strings.Contains(lists, "amzn-")) {
-		return InNear, err
+	if lists := r.inLists(t.RPM); t.RPM.Line == "el" && (strings.Contains(lists, "fedora") || strings.Contains(lists, "amzn-")) {
+		return InNear, nil
 	}
-	return Nowhere, err
+	return Nowhere, nil
 }

@@ -1,6 +1,8 @@
 package lookup
 
 import (
+	"sync"
+
 	"svc/backend/index/record"
 	"svc/backend/index/table"
 	"svc/backend/release"
@@ -10,13 +12,14 @@ import (
 func Open(file *table.File) (*Tables, error) {
 	ix := &Tables{File: file, BySlug: map[string]*Release{}, shared: sharedTables(file)}
 	for _, r := range release.All() {
+		if file.Table(r.Slug+record.NamesTable).Len() == 0 || IsAPK(r) {
+			continue
+		}
 		t := tablesOf(file, r)
-		if t.Names.Len() > 0 && !IsAPK(r) {
-			ix.BySlug[r.Slug] = t
-			ix.Order = append(ix.Order, r.Slug)
-			if ofDebian(r) {
-				ix.Debian = append([]*Release{t}, ix.Debian...)
-			}
+		ix.BySlug[r.Slug] = t
+		ix.Order = append(ix.Order, r.Slug)
+		if ofDebian(r) {
+			ix.Debian = append([]*Release{t}, ix.Debian...)
 		}
 	}
 	return ix, ix.derive()
@@ -24,7 +27,7 @@ func Open(file *table.File) (*Tables, error) {
 
 // derive adds the releases that have no tables of their own.
 func (ix *Tables) derive() error {
-	rpms, others := ix.File.Table(record.RPMNames).Len() > 0, ix.suseNames()
+	rpms, others := ix.File.Table(record.RPMNames).Len() > 0, sync.OnceValue(ix.suseNames)
 	for _, r := range release.All() {
 		if _, ok := ix.BySlug[r.Slug]; ok {
 			continue

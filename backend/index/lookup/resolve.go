@@ -119,16 +119,20 @@ func (ix *Tables) pattern(name string) (record.Record, api.Match, float64, error
 // of the tables, such as 8/ctags and *-logos, have characters that no name has.
 func IsName(name string) bool {
 	for i := range len(name) {
-		if !inNames(name[i]) {
+		if !inNames[name[i]] {
 			return false
 		}
 	}
 	return true
 }
 
-func inNames(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c == '-' || c == '.' || c == '+' || c == '_'
-}
+// inNames are the bytes that names may have.
+var inNames = func() (all [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.+_") {
+		all[c] = true
+	}
+	return all
+}()
 
 // BareName drops the architecture that dpkg adds to a name.
 func BareName(name string) string {

@@ -10,7 +10,7 @@ import (
 
 // rpmRelease makes the tables of an rpm release: it shares those of its line, and
 // if it is one of SUSE, which names are those of other packages.
-func (ix *Tables) rpmRelease(r release.Release, others map[string]bool) *Release {
+func (ix *Tables) rpmRelease(r release.Release, others func() map[string]bool) *Release {
 	line, n, known := record.Level(r)
 	if line == "" {
 		return nil
@@ -47,12 +47,12 @@ type RPM struct {
 	Levels string // the levels of EL that are known to have it
 	Suse   string // those of SUSE
 	Trail  string // to packages of Debian; empty where it is not known what it is
-	lists  string // the lists of releases near EL, and of SUSE, that have it
 	Line   string // el or suse where only that line has it
 	Before string // the levels of EL until which the name was that of something else
 	Until  int    // the last level of EL where the name is that of this; 0 for all
 
-	there     bool // the tables have it
+	there     bool   // the tables have it
+	lists     string // the lists of releases near EL, and of SUSE, that have it
 	listsRead bool
 	other     int8 // whether SUSE gives the name to another package: 1 if so, -1 if not, 0 where it was not asked
 }
@@ -92,7 +92,7 @@ func (r *RPM) isOther(l *Line) bool {
 		return false
 	}
 	if r.other == 0 {
-		r.other = int8(2*record.BoolOrder(l.others[r.Key]) - 1)
+		r.other = int8(2*record.BoolOrder(l.others()[r.Key]) - 1)
 	}
 	return r.other > 0
 }
@@ -115,7 +115,16 @@ func (r *RPM) Has(l *Line) bool {
 	if l.Lists() {
 		return r.there && l.rpms.Has(r.Name)
 	}
-	return (l.Known || l.Line == "suse") && r.AtLevel(l.Line, l.Level) || l.list != "" && record.HasWord(r.lists, l.list)
+	return (l.Known || l.Line == "suse") && r.AtLevel(l.Line, l.Level) || l.list != "" && record.HasWord(r.inLists(l), l.list)
+}
+
+// inLists are the lists that have the package, which are read once they are asked for.
+func (r *RPM) inLists(l *Line) string {
+	if !r.listsRead {
+		name, _ := record.PartKey(r.Key)
+		r.lists, r.listsRead = l.shared.Value(name), true
+	}
+	return r.lists
 }
 
 // At reports whether the release's line is known to have a package at its level.

@@ -9,15 +9,19 @@ type glob struct {
 	first, last    string   // of the pattern in small letters: what is before its asterisks, and behind them
 	between        []string // and between them
 	letters, mask  letters  // that a name must begin with: most rows are told apart by these
-	next           int      // the row of the same place before it, from 1 on; 0 for none
+	next           *glob    // of the same place
 }
 
-// Globs are rows by the three letters with which their patterns begin; those that
-// begin with fewer are the first. Of those that fit a name the longest counts.
+// Globs are rows by the four letters with which their patterns begin; those that begin
+// with three or with fewer have places of their own. Of those that fit a name the
+// longest counts.
 type Globs struct {
-	rows []glob
-	last [64]int // the last row of each place, from 1 on
+	places [1 + ofThree + ofFour]*glob
+	room   []glob // for more
 }
+
+// How many places there are for patterns that begin with three letters, and with more.
+const ofThree, ofFour = 31, 224
 
 // letters are the first four of a text; case does not count.
 type letters uint32
@@ -31,8 +35,9 @@ func begin(text string) (all, mask letters) {
 	return all, mask
 }
 
-// place is where rows are whose patterns begin with the letters.
-func (l letters) place() letters { return 1 + l&0xffffff%63 }
+// ofThree and ofFour are where rows are whose patterns begin with so many of the letters.
+func (l letters) ofThree() letters { return 1 + l&0xffffff%ofThree }
+func (l letters) ofFour() letters  { return 1 + ofThree + l%ofFour }
 
 // Add adds a row; what has no asterisk is none.
 func (g *Globs) Add(pattern, value string) {
@@ -40,19 +45,28 @@ func (g *Globs) Add(pattern, value string) {
 	if !ok {
 		return
 	}
-	row := glob{pattern: pattern, Value: value, first: first, last: last}
+	if len(g.room) == 0 {
+		g.room = make([]glob, rowsAtOnce)
+	}
+	row := &g.room[0]
+	g.room = g.room[1:]
+	*row = glob{pattern: pattern, Value: value, first: first, last: last}
 	if i := strings.LastIndexByte(last, '*'); i >= 0 {
 		row.between, row.last = strings.Split(last[:i], "*"), last[i+1:]
 	}
 	row.letters, row.mask = begin(first)
-	at := row.letters.place()
-	if len(first) < 3 {
-		at = 0
+	at := letters(0)
+	switch {
+	case len(first) > 3:
+		at = row.letters.ofFour()
+	case len(first) == 3:
+		at = row.letters.ofThree()
 	}
-	row.next = g.last[at]
-	g.rows = append(g.rows, row)
-	g.last[at] = len(g.rows)
+	row.next, g.places[at] = g.places[at], row
 }
+
+// rowsAtOnce are as many as room is made for at a time.
+const rowsAtOnce = 32
 
 // Match finds the value of the longest pattern that fits. Case does not count, as
 // canonicals have none.
@@ -71,9 +85,8 @@ func (g *Globs) Longest(name string) (best *glob) {
 	}
 	opening, _ := begin(name)
 	small := ""
-	for _, last := range [...]int{g.last[0], g.last[opening.place()]} {
-		for at := last; at > 0; at = g.rows[at-1].next {
-			row := &g.rows[at-1]
+	for _, row := range [...]*glob{g.places[0], g.places[opening.ofThree()], g.places[opening.ofFour()]} {
+		for ; row != nil; row = row.next {
 			if opening&row.mask != row.letters {
 				continue
 			}

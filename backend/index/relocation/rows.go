@@ -2,6 +2,7 @@ package relocation
 
 import (
 	"cmp"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -23,7 +24,28 @@ var families = sync.OnceValue(readFamilies)
 
 // familyRows are relocations by software, as they stand in the file until they
 // are asked for, and the names of software: its own, and others that it has.
-type familyRows struct{ text, names map[string]string }
+type familyRows struct {
+	rows  map[string][]rowsBetween
+	names map[string]string
+}
+
+// rowsBetween are rows of software that follow each other and have the same sides.
+type rowsBetween struct {
+	ends
+	text string
+}
+
+// all reads them.
+func (r rowsBetween) all() iter.Seq[familyRow] {
+	return func(yield func(familyRow) bool) {
+		for line := range strings.Lines(r.text) {
+			_, _, others := readEnds(line)
+			if !yield(r.read(others)) {
+				return
+			}
+		}
+	}
+}
 
 // familyRow is a relocation between two sides. It is without its To, which costs
 // an allocation, until it is told.
@@ -140,15 +162,17 @@ func (r familyRow) back(software string) (familyRow, bool) {
 }
 
 func readFamilies() familyRows {
-	all := familyRows{map[string]string{}, map[string]string{}}
-	begin, previous := 0, ""
+	all := familyRows{map[string][]rowsBetween{}, map[string]string{}}
+	begin, previous, before := 0, "", ends{}
 	for at, line := range data.Lines(data.Families) {
-		software, _, _ := strings.Cut(line, "\t")
-		if software != previous {
-			begin, previous = at, software
+		software, ends, _ := readEnds(line)
+		if software != previous || ends != before {
+			begin, previous, before = at, software, ends
 			all.names[software] = software
+			all.rows[software] = append(all.rows[software], rowsBetween{ends: ends})
 		}
-		all.text[software] = data.Families[begin : at+len(line)]
+		rows := all.rows[software]
+		rows[len(rows)-1].text = data.Families[begin : at+len(line)]
 	}
 	for row := range tsv.Rows(data.FamilyNames, 2) {
 		all.names[row[0]] = row[1]
@@ -158,11 +182,11 @@ func readFamilies() familyRows {
 
 // readEnds reads the first columns of a line: software and sides. The others
 // follow.
-func readEnds(line string) (e ends, others string) {
-	_, others = record.Column(line)
+func readEnds(line string) (software string, e ends, others string) {
+	software, others = record.Column(line)
 	source, others := record.Column(others)
 	target, others := record.Column(others)
-	return ends{side(source), side(target)}, others
+	return software, ends{side(source), side(target)}, others
 }
 
 // read reads the other columns: from, to, kind, action, note and provenance. A
@@ -221,40 +245,61 @@ func (f familyRows) software(canonical string) string {
 // between are the rows of software for a move: those of its own direction, which
 // are the first n, and those that are read backwards.
 func (f familyRows) between(software string, source, target release.Release) (all []api.Relocation, n int) {
-	forth, later, back := []api.Relocation{}, []api.Relocation{}, []api.Relocation{}
-	var before ends // most rows of software are between the same sides as the one before
-	var goes, returns, since bool
+	var forth, later, back []api.Relocation
 	var renamed []familyRow
-	var there names
-	for line := range strings.Lines(f.text[software]) {
-		ends, others := readEnds(line)
-		if ends != before {
-			before, goes, returns, since = ends, ends.hold(source, target), ends.turned().hold(source, target), ends.sinceThen(target)
-			there.begins, there.ends, there.between = ends.source.has(target), ends.target.has(target), goes || returns
-		}
-		if !goes && !returns && !since && !there.begins && !there.ends {
+	for _, rows := range f.rows[software] {
+		goes, returns, since := rows.hold(source, target), rows.turned().hold(source, target), rows.sinceThen(target)
+		if !goes && !returns && !since {
 			continue
 		}
-		r := ends.read(others)
-		if since {
-			renamed = append(renamed, r)
-		}
-		there.take(r)
-		switch {
-		case goes && ends.ofLater(source):
-			later = r.appendTo(later)
-		case goes:
-			forth = r.appendTo(forth)
-		case returns && r.turns():
-			if b, ok := r.back(software); ok && !slices.ContainsFunc(forth, b.says) {
-				back = b.appendTo(back)
+		ofLater := rows.ofLater(source)
+		for r := range rows.all() {
+			if since {
+				renamed = append(renamed, r)
+			}
+			switch {
+			case goes && ofLater:
+				later = r.appendTo(later)
+			case goes:
+				if forth == nil {
+					forth = make([]api.Relocation, 0, usualRows)
+				}
+				forth = r.appendTo(forth)
+			case returns && r.turns():
+				if b, ok := r.back(software); ok && !slices.ContainsFunc(forth, b.says) {
+					back = b.appendTo(back)
+				}
 			}
 		}
 	}
+	forth = current(forth, renamed)
+	if len(later) == 0 && len(back) == 0 {
+		return forth, len(forth)
+	}
 	told := func(r api.Relocation) bool { return slices.ContainsFunc(later, samePlace(r)) }
-	forth = slices.DeleteFunc(current(forth, renamed), told)
-	back = slices.DeleteFunc(current(there.staying(back), renamed), told)
+	forth = slices.DeleteFunc(forth, told)
+	if len(back) > 0 {
+		back = slices.DeleteFunc(current(f.namesAt(software, source, target).staying(back), renamed), told)
+	}
 	return slices.Concat(later, forth, back), len(later) + len(forth)
+}
+
+// usualRows are as many as most software has in one direction.
+const usualRows = 16
+
+// namesAt are what the rows of software name on the side of a move's target.
+func (f familyRows) namesAt(software string, source, target release.Release) *names {
+	there := &names{}
+	for _, rows := range f.rows[software] {
+		if there.begins, there.ends = rows.source.has(target), rows.target.has(target); !there.begins && !there.ends {
+			continue
+		}
+		there.between = rows.hold(source, target) || rows.turned().hold(source, target)
+		for r := range rows.all() {
+			there.take(r)
+		}
+	}
+	return there
 }
 
 // names are what rows name on the side of a target, each with its kind: at which end
@@ -267,7 +312,7 @@ type names struct {
 
 func (n *names) take(r familyRow) {
 	account := r.Kind == relocateAccount || r.Kind == api.RelocateUser || r.Kind == api.RelocateGroup
-	if !n.begins && !n.ends || !n.between && !account {
+	if !n.between && !account {
 		return
 	}
 	if n.all == nil {

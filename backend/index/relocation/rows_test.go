@@ -1,6 +1,7 @@
 package relocation
 
 import (
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -17,12 +18,10 @@ import (
 // unit from a release on, no row of another family leads there to the old one.
 func TestNoAnswerNamesWhatTheTargetGaveUp(t *testing.T) {
 	all, gone := families(), 0
-	for software := range all.text {
+	for software := range all.rows {
 		for _, target := range release.All() {
-			for line := range strings.Lines(all.text[software]) {
-				ends, others := readEnds(line)
-				r := ends.read(others)
-				if !ends.sinceThen(target) || r.Kind != api.RelocateService || r.to == "" {
+			for r := range all.of(software) {
+				if !r.sinceThen(target) || r.Kind != api.RelocateService || r.to == "" {
 					continue
 				}
 				gone++
@@ -50,7 +49,7 @@ func TestNoFolderOfAllMoves(t *testing.T) {
 	for _, way := range [][2]string{{"centos-7", "debian-13"}, {"sles-15", "debian-13"}, {"debian-13", "almalinux-9"}, {"debian-13", "sles-15"}, {"centos-7", "almalinux-9"}} {
 		source, _ := release.Lookup(way[0])
 		target, _ := release.Lookup(way[1])
-		for software := range all.text {
+		for software := range all.rows {
 			told, _ := all.between(software, source, target)
 			for _, r := range told {
 				if slices.Contains([]string{"/", "/etc", "/etc/pam.d", "/etc/ssh", "/etc/systemd/system", "/etc/cron.d", "/etc/logrotate.d", "/etc/security"}, r.From) {
@@ -74,10 +73,8 @@ func TestEveryRowCanBeRead(t *testing.T) {
 	read, err := build.Rows("families.tsv", 9) // sorted, and all columns there
 	is.NoErr(err)
 	n := 0
-	for software := range all.text {
-		for line := range strings.Lines(all.text[software]) {
-			ends, others := readEnds(line)
-			r := ends.read(others)
+	for software := range all.rows {
+		for r := range all.of(software) {
 			n++
 			is.True(slices.Contains(kinds, r.Kind))
 			is.True(slices.Contains(actions, r.Action))
@@ -89,7 +86,7 @@ func TestEveryRowCanBeRead(t *testing.T) {
 	}
 	is.Equal(n, len(read))
 	for name, software := range all.names {
-		if all.text[software] == "" || all.text[name] != "" && name != software {
+		if len(all.rows[software]) == 0 || len(all.rows[name]) > 0 && name != software {
 			t.Errorf("the name %s leads to no rows, or hides its own", name)
 		}
 	}
@@ -124,11 +121,24 @@ func TestReviewedNames(t *testing.T) {
 	}
 }
 
+// of reads all rows of software.
+func (f familyRows) of(software string) iter.Seq[familyRow] {
+	return func(yield func(familyRow) bool) {
+		for _, rows := range f.rows[software] {
+			for r := range rows.all() {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // leads are the names to which any software's rows lead from a name.
 func (f familyRows) leads(kind api.RelocationKind, name string, source, target release.Release) []string {
 	name = strings.TrimSuffix(name, ".service")
 	found := []string{}
-	for software := range f.text {
+	for software := range f.rows {
 		told, _ := f.between(software, source, target)
 		for _, r := range told {
 			if (r.Kind == kind || kind == api.RelocateUser && r.Kind == api.RelocateGroup) && strings.TrimSuffix(r.From, ".service") == name && r.To != nil {

@@ -17,9 +17,18 @@ var identityWords = []string{"-release", "-repos", "-logos", "-gpg-keys", "-inde
 // IsIdentity reports whether an rpm is a distribution itself, as almalinux-release is.
 func IsIdentity(name string) bool {
 	for i := 0; i+1 < len(name); i++ {
-		if name[i] == '-' && strings.IndexByte("rlgiba", name[i+1]) >= 0 && slices.ContainsFunc(identityWords, func(word string) bool { return strings.HasPrefix(name[i:], word) }) {
+		if name[i] == '-' && beginsIdentity(name[i+1]) && slices.ContainsFunc(identityWords, func(word string) bool { return strings.HasPrefix(name[i:], word) }) {
 			return ofDistribution.MatchString(name)
 		}
+	}
+	return false
+}
+
+// beginsIdentity reports whether one of these words begins with a letter.
+func beginsIdentity(letter byte) bool {
+	switch letter {
+	case 'r', 'l', 'g', 'i', 'b', 'a':
+		return true
 	}
 	return false
 }

@@ -179,6 +179,12 @@ func (t *Table) Get(key string) (value string, ok bool, err error) {
 	return value[:strings.IndexByte(value, '\n')], true, nil
 }
 
+// Value is the value of a key; empty where there is none.
+func (t *Table) Value(key string) string {
+	value, _, _ := t.Get(key)
+	return value
+}
+
 // Has reports whether there is a record of a key.
 func (t *Table) Has(key string) bool {
 	_, ok := t.find(key)

@@ -90,7 +90,7 @@ func (h *Path) underUsualName(p course.Course) (course.Course, error) {
 	if err != nil {
 		return p, err
 	}
-	if unheard, err := h.isUnheard(p, name, known); unheard || err != nil {
+	if unheard, err := h.isUnheard(&p, name, known); unheard || err != nil {
 		return p.UnheardOf(), err
 	}
 	return h.confirmListed(p)

@@ -100,7 +100,7 @@ func (h *Path) Present(canonical string, p course.Course) (api.Translation, erro
 		t.Caveats = append(t.Caveats, course.Caveat(course.CaveatExistence, api.SeverityInfo,
 			"No list of the index, of EL, EPEL or another vendor, knows this package: see where the machine has it from, and whether that has it for %s.", h.Target.Slug))
 	}
-	again, err := h.hasAgain(p)
+	again, err := h.hasAgain(&p)
 	if err != nil {
 		return t, err
 	}
@@ -121,7 +121,7 @@ func (h *Path) Present(canonical string, p course.Course) (api.Translation, erro
 
 // hasAgain reports whether the target is known to have what went, by the events
 // of its first minor release, on the way to it.
-func (h *Path) hasAgain(p course.Course) (bool, error) {
+func (h *Path) hasAgain(p *course.Course) (bool, error) {
 	if p.Relation != api.RelationRemoved || p.Found != course.ByEvent || h.Target.RPM.Lists() || h.Source.RPM == nil || h.Source.RPM.Line != h.Target.RPM.Line {
 		return false, nil
 	}

@@ -67,10 +67,10 @@ func (h *Path) overLevels(p course.Course) (course.Course, error) {
 		if h.ownRPMs(name) != "" {
 			continue // the target's own row says what it has
 		}
-		if unheard, err := h.isUnheard(p, name, ok); unheard || err != nil {
+		if unheard, err := h.isUnheard(&p, name, ok); unheard || err != nil {
 			return p.UnheardOf(), err
 		}
-		p.Confidence *= h.persistence(p, r, ok)
+		p.Confidence *= h.persistence(&p, r, ok)
 	}
 	return h.inOwnNames(p), nil
 }
@@ -114,7 +114,7 @@ func forPython3(name string) []string {
 func (h *Path) climb(p course.Course, from int) (course.Course, error) {
 	for n := from; n < h.Target.RPM.Level; n++ {
 		trails := func(name string) (string, bool, error) { return h.trail(h.levels[n], name) }
-		gone, err := h.withItsWhole(p, trails)
+		gone, err := h.withItsWhole(p.Names, trails)
 		if err != nil {
 			return p, err
 		}
@@ -129,14 +129,17 @@ func (h *Path) climb(p course.Course, from int) (course.Course, error) {
 	return p, nil
 }
 
-// became is what became of an rpm after the last level of EL that is known to
+// mayBeGone reports whether levels of EL before the target's are known to have an rpm,
+// and the target not.
+func (h *Path) mayBeGone(r *lookup.RPM) bool {
+	l := h.Target.RPM
+	return l.Line == "el" && !l.Lists() && r.NewestBefore(l.Level) > 0 && !r.Has(l) && !l.At(r) && !r.InEPEL(l)
+}
+
+// became is what became of an rpm that may be gone after the last level of EL that is known to
 // have it, where a trail says so.
 func (h *Path) became(p course.Course, r *lookup.RPM) (later course.Course, gone bool, err error) {
-	newest := r.NewestBefore(h.Target.RPM.Level)
-	if newest == 0 || h.Target.RPM.Lists() || r.Has(h.Target.RPM) || h.Target.RPM.Line != "el" || h.Target.RPM.At(r) || r.InEPEL(h.Target.RPM) {
-		return p, false, nil
-	}
-	later, err = h.climb(p, newest)
+	later, err = h.climb(p, r.NewestBefore(h.Target.RPM.Level))
 	if err != nil || len(later.Methods) == len(p.Methods) || p.Relation == api.RelationIncluded && later.Evidence() == course.Dropped {
 		return p, false, err // a library comes under another name
 	}
@@ -235,11 +238,11 @@ func (h *Path) drops(t levelTrails, r *lookup.RPM) bool {
 
 // withItsWhole reports whether a package goes because what it is a part of does:
 // rows name the library alone, not its headers, and no list has every part.
-func (h *Path) withItsWhole(p course.Course, trails course.Trails) (bool, error) {
-	if len(p.Names) != 1 {
+func (h *Path) withItsWhole(names []string, trails course.Trails) (bool, error) {
+	if len(names) != 1 {
 		return false, nil
 	}
-	name, headers := p.Names[0], strings.HasSuffix(p.Names[0], "-devel")
+	name, headers := names[0], strings.HasSuffix(names[0], "-devel")
 	if !headers && !h.Target.RPM.Known {
 		return false, nil
 	}
@@ -274,7 +277,7 @@ func (h *Path) wholeGoes(name string, trails course.Trails) (bool, error) {
 }
 
 // persistence is how sure it is that the target still has an rpm.
-func (h *Path) persistence(p course.Course, r *lookup.RPM, ok bool) float64 {
+func (h *Path) persistence(p *course.Course, r *lookup.RPM, ok bool) float64 {
 	switch {
 	case ok && r.Has(h.Target.RPM), h.sameKind() && h.Source.RPM.Level == h.Target.RPM.Level:
 		return 1

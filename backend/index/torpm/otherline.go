@@ -54,7 +54,7 @@ func (h *Path) otherLine(p course.Course, r *lookup.RPM) (course.Course, error) 
 	if !known {
 		return h.underItsName(p, course.Guessed)
 	}
-	there, err := h.presenceOf(p)
+	there, err := h.presenceOf(p.Names)
 	if err != nil {
 		return p, err
 	}
@@ -83,8 +83,10 @@ func (h *Path) otherLine(p course.Course, r *lookup.RPM) (course.Course, error) 
 		p.Relation, p.Confidence, p.Names = t.Relation, t.Confidence, nil // as from Debian: EL is not known to have it
 		return p, nil
 	}
-	if later, gone, err := h.became(p, r); gone || err != nil {
-		return later, err
+	if h.mayBeGone(r) {
+		if later, gone, err := h.became(p, r); gone || err != nil {
+			return later, err
+		}
 	}
 	switch {
 	case there == lookup.Nowhere && h.lacks(r):
@@ -119,7 +121,7 @@ func (h *Path) byDebian(p course.Course, t record.Trail) (course.Course, bool, e
 // underItsName answers with the name that an rpm has, if one is known: one that its
 // canonical alone leads back to, which may not be spelt so, where a list has it.
 func (h *Path) underItsName(p course.Course, confidence float64) (course.Course, error) {
-	there, err := h.presenceOf(p)
+	there, err := h.presenceOf(p.Names)
 	if err != nil {
 		return p, err
 	}

@@ -10,10 +10,10 @@ import (
 	"svc/backend/index/rpm"
 )
 
-// presenceOf is that of the names of a course which is least known.
-func (h *Path) presenceOf(p course.Course) (least lookup.Presence, err error) {
+// presenceOf is that of some names which is least known.
+func (h *Path) presenceOf(names []string) (least lookup.Presence, err error) {
 	least = lookup.InList
-	for _, name := range p.Names {
+	for _, name := range names {
 		if h.stated[name] {
 			continue
 		}
@@ -34,7 +34,7 @@ func (h *Path) Evidence(p course.Course) (string, error) {
 	if len(p.Names) == 0 {
 		return p.Found + ", " + string(p.Relation), nil
 	}
-	least, err := h.presenceOf(p)
+	least, err := h.presenceOf(p.Names)
 	return p.Found + ", " + string(least), err
 }
 
@@ -49,7 +49,7 @@ func (h *Path) certain(p course.Course) (course.Course, error) {
 		return p, nil
 	}
 	stated := p.Found == course.ByRow
-	if own, err := h.ownThere(p); own != "" || err != nil {
+	if own, err := h.ownThere(&p); own != "" || err != nil {
 		p = course.Course{Source: p.Source, Relation: api.RelationRenamed, Confidence: listedGuess, Names: []string{own}, Found: course.ByGuess, Methods: p.Methods}
 		if stated {
 			p.Confidence = course.Unsure // which of the two is right, a person must say
@@ -57,20 +57,20 @@ func (h *Path) certain(p course.Course) (course.Course, error) {
 		return p.Settled(p.Source.Name), err
 	}
 	if len(p.Names) == 0 {
-		if p.Relation == api.RelationRemoved && !h.saysSo(p) {
-			p.Confidence = h.weighed(p, course.Removed)
+		if p.Relation == api.RelationRemoved && !h.saysSo(p.Found) {
+			p.Confidence = h.weighed(&p, course.Removed)
 		}
 		return p, nil
 	}
-	least, err := h.presenceOf(p)
-	p.Confidence = h.weighed(p, least)
+	least, err := h.presenceOf(p.Names)
+	p.Confidence = h.weighed(&p, least)
 	return p, err
 }
 
 // weighed is the confidence of a course across families by how often such answers were
 // measured right: sure where the target's list has the names and that is often enough.
 // Within a family, and where nothing was measured, the rules say.
-func (h *Path) weighed(p course.Course, known lookup.Presence) float64 {
+func (h *Path) weighed(p *course.Course, known lookup.Presence) float64 {
 	across := h.Source.Release.Family != h.Target.Release.Family
 	var r course.Rate
 	var ok bool
@@ -90,8 +90,8 @@ func (h *Path) weighed(p course.Course, known lookup.Presence) float64 {
 
 // ownThere is the name of what is said to be lost, where the target's list has a package
 // of that name: it is of EL that rows and events tell, and may be here.
-func (h *Path) ownThere(p course.Course) (string, error) {
-	if p.Relation != api.RelationRemoved || h.Target.RPM.Known || p.Found != course.ByRow && h.saysSo(p) || rpm.IsIdentity(p.Source.Name) {
+func (h *Path) ownThere(p *course.Course) (string, error) {
+	if p.Relation != api.RelationRemoved || h.Target.RPM.Known || p.Found != course.ByRow && h.saysSo(p.Found) || rpm.IsIdentity(p.Source.Name) {
 		return "", nil
 	}
 	name := p.Source.Name
@@ -112,8 +112,8 @@ func (h *Path) ownThere(p course.Course) (string, error) {
 const listedGuess = 0.93
 
 // saysSo reports whether a row tells of a loss, or an event of the target's own line.
-func (h *Path) saysSo(p course.Course) bool {
-	switch p.Found {
+func (h *Path) saysSo(found string) bool {
+	switch found {
 	case course.ByRow, course.ByVendor:
 		return true
 	case course.ByEvent:
@@ -125,7 +125,7 @@ func (h *Path) saysSo(p course.Course) bool {
 // isUnheard reports whether an rpm that no row speaks of is not known of a later
 // release of EL either, whose list is nearly whole, and all that is known of it, nor
 // called as those of a vendor are.
-func (h *Path) isUnheard(p course.Course, name string, known bool) (bool, error) {
+func (h *Path) isUnheard(p *course.Course, name string, known bool) (bool, error) {
 	from, to := h.Source.RPM, h.Target.RPM
 	later := from.Known && to.Known && from.Level < to.Level
 	if !later || to.Level < record.WholeLists || to.Lists() || known || len(p.Methods) > 0 {

@@ -75,9 +75,12 @@ func (h *Path) arriveAtRPM(p course.Course, alternatives string) (course.Course,
 	if h.Target.RPM.Lists() {
 		return p, nil // its own list is whole
 	}
-	if later, gone, err := h.became(course.Course{Names: []string{best.Name}, Relation: p.Relation, Confidence: p.Confidence}, best); gone || err != nil {
-		p.Relation, p.Confidence = later.Relation, later.Confidence
-		return p.With(later.Names), err
+	if h.mayBeGone(best) {
+		later, gone, err := h.became(course.Course{Names: []string{best.Name}, Relation: p.Relation, Confidence: p.Confidence}, best)
+		if gone || err != nil {
+			p.Relation, p.Confidence = later.Relation, later.Confidence
+			return p.With(later.Names), err
+		}
 	}
 	p.Confidence *= course.Listless
 	return p.With([]string{best.Name}), nil

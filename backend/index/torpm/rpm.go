@@ -33,8 +33,10 @@ func (h *Path) rpm(p course.Course, r counterpart, confidence float64) (course.C
 	case r.Canonical != p.Source.Canonical && !r.whole:
 		p.Relation = api.RelationMerged
 	}
-	if later, gone, err := h.became(p, r.RPM); gone || err != nil {
-		return later, err
+	if h.mayBeGone(r.RPM) {
+		if later, gone, err := h.became(p, r.RPM); gone || err != nil {
+			return later, err
+		}
 	}
 	if p.Relation != api.RelationIncluded {
 		p.Confidence *= h.existence(r.RPM) // what comes as a dependency need not be there by name

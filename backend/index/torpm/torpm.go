@@ -48,32 +48,41 @@ func (h *Path) namedInRPM(canonical string) (course.Course, error) {
 	if found || err != nil {
 		return p, err
 	}
-	if vendor, ok, err := h.vendorToRPM(p); ok || err != nil {
-		return vendor, err
+	vendor, ok, err := h.vendorRow(p.Source.Name)
+	if err != nil {
+		return p, err
 	}
-	if meta, ok, err := h.metapackageToRPM(p); ok || err != nil {
-		return meta, err
+	if ok {
+		return h.vendorToRPM(p, vendor)
+	}
+	general, ok, err := h.ofAllVersions(&p.Source)
+	if err != nil {
+		return p, err
+	}
+	if ok {
+		if meta, ok, err := h.metapackageToRPM(p, general); ok || err != nil {
+			return meta, err
+		}
 	}
 	return h.confirmListed(h.guessRPM(p))
 }
 
-// vendorToRPM follows a package of another vendor: over what Debian has in its
-// place.
-func (h *Path) vendorToRPM(p course.Course) (course.Course, bool, error) {
-	value, ok, err := h.Tables.DerivativeRows.Of(p.Source.Name)
-	if !ok || err != nil {
-		return p, false, err
-	}
+// vendorRow is the row of a package of another vendor.
+func (h *Path) vendorRow(name string) (rpm.Guess, bool, error) {
 	x := &lookup.Names{Tables: h.Tables}
-	g, ok := x.Guess(value, ok)
-	if !ok || !rpm.IsVendor(g.Method) {
-		return p, false, x.Err
-	}
+	g, ok := x.Derivative(name)
+	return g, ok && rpm.IsVendor(g.Method), x.Err
+}
+
+// vendorToRPM follows a package of another vendor by its row: over what Debian has in
+// its place.
+func (h *Path) vendorToRPM(p course.Course, g rpm.Guess) (course.Course, error) {
 	p.Methods, p.Found = []string{g.Method}, course.ByVendor
 	if len(g.Targets) == 0 {
 		p.Relation, p.Confidence = api.RelationRemoved, g.Confidence
-		return p, true, nil
+		return p, nil
 	}
+	x := &lookup.Names{Tables: h.Tables}
 	canonical, _ := x.Package(rpm.FirstThere(x, g.Targets[0]))
 	next, found, err := h.knownToRPM(canonical)
 	if err == nil && !found {
@@ -82,21 +91,24 @@ func (h *Path) vendorToRPM(p course.Course) (course.Course, bool, error) {
 	next.Source, next.Methods, next.Found = p.Source, p.Methods, course.ByVendor
 	next.Confidence = min(next.Confidence, g.Confidence)
 	next.Relation = course.Stronger(next.Relation, g.Relation)
-	return next, true, errors.Join(x.Err, err)
+	return next, errors.Join(x.Err, err)
+}
+
+// ofAllVersions is the canonical of the package that stands for all versions of one
+// that is named by its own.
+func (h *Path) ofAllVersions(r *record.Record) (string, bool, error) {
+	name := course.WithoutVersion(r.Name)
+	if name == r.Name || r.IsLibrary() {
+		return "", false, nil
+	}
+	x := &lookup.Names{Tables: h.Tables}
+	canonical, ok := x.Package(name)
+	return canonical, ok && canonical != r.Canonical, x.Err
 }
 
 // metapackageToRPM follows one of several versions, which rpm releases have no
 // name for, as the package that stands for all of them.
-func (h *Path) metapackageToRPM(p course.Course) (course.Course, bool, error) {
-	name := course.WithoutVersion(p.Source.Name)
-	if name == p.Source.Name || p.Source.IsLibrary() {
-		return p, false, nil
-	}
-	x := &lookup.Names{Tables: h.Tables}
-	canonical, ok := x.Package(name)
-	if !ok || canonical == p.Source.Canonical || x.Err != nil {
-		return p, false, x.Err
-	}
+func (h *Path) metapackageToRPM(p course.Course, canonical string) (course.Course, bool, error) {
 	meta, found, err := h.knownToRPM(canonical)
 	if err != nil || !found || meta.Relation == api.RelationRemoved {
 		return p, false, err
