@@ -42,6 +42,9 @@ func (l *reader) valueOf(w word) {
 	if q := l.quote(at); q > 0 && isQuote(before) {
 		at, quoted = at+q, true
 	}
+	if before == '[' && l.text[w.start:w.end] == "secret" && strings.HasPrefix(l.text[w.end:], "]:") {
+		return // Masked itself, before what is said of it
+	}
 	if before == '!' && strings.HasPrefix(l.text[at:], ":") {
 		return // a cipher that a list leaves out: !PSK:!RC4
 	}

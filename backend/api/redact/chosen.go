@@ -3,6 +3,7 @@ package redact
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"svc/backend/lazyregexp"
 )
@@ -24,7 +25,7 @@ const (
 
 var (
 	// ofOne is an account of a person: an initial or a given name, and a surname.
-	ofOne = lazyregexp.New(`^([a-z]|[a-z]{3,})[._]([a-z]{3,}(?:-[a-z]{3,})?)[0-9]{0,2}$`)
+	ofOne = lazyregexp.New(`^([a-z]|[a-z]{3,})[._]([a-z]|[a-z]{3,}(?:-[a-z]{3,})?)[0-9]{0,2}$`)
 	// initialed: lchen, jsmith7.
 	initialed = lazyregexp.New(`^[a-z]([a-z]{4,})[0-9]{0,2}$`)
 	// trailed: vogtm.
@@ -32,11 +33,13 @@ var (
 	// personal: ab4471.
 	personal = lazyregexp.New(`^(?:[a-z]{2,3}[0-9]{3,6}|[a-qs-z][0-9]{4,6})$`)
 	// padded: cn0147, ceph-st08.
-	padded = lazyregexp.New(`^(?i)[a-z][a-z]+(?:-[a-z0-9]+)*?-?0[0-9]{1,3}[a-z]?$`)
+	padded = lazyregexp.New(`^(?i)[a-z]{2,}(?:-[a-z0-9]*[a-z])*?-?0[0-9]{1,3}[a-z]?$`)
 	// counted: janus2, gpu3.
 	counted = lazyregexp.New(`^(?i)([a-z]{2,})(?:[0-9]{1,3}|0[0-9]{2,4})$`)
 	// hyphened: sw-halle4, gpu-l40-07, nfs-proj.
 	hyphened = lazyregexp.New(`^(?i)[a-z][a-z0-9]*(?:-[a-z0-9]+){1,4}$`)
+	// lettered: zx41kol, ab12xyz.
+	lettered = lazyregexp.New(`^[a-z]{1,4}[0-9]{1,4}[a-z]{1,6}[0-9]{0,2}$`)
 	// plainLower: a word in small letters.
 	plainLower  = lazyregexp.New(`^\p{Ll}{3,}$`)
 	underscored = lazyregexp.New(`^[a-z][a-z0-9]*(?:_[a-z0-9]+){1,3}$`)
@@ -51,9 +54,23 @@ var machineRoles = lazyregexp.New(`^(?:` + roles + `|sw|ws|pc|ups|wlc|rpi|pi|bmc
 // formOf judges the form of a word, and what it names.
 func formOf(w string) (form, string) {
 	lower := strings.ToLower(w)
-	if len(w) < 3 || len(w) > longestName || isAccount(w) || isOrdinary(w) || releaseLike.MatchString(w) || packageLike.MatchString(w) || deviceLike.MatchString(w) || hexNumber.MatchString(w) || numberedTicket.MatchString(w) || levels[lower] || advisory.MatchString(w) {
+	if len(w) < 3 || longNumber.MatchString(w) || len(w) > longestName || isAccount(w) || isOrdinary(w) || releaseLike.MatchString(w) || packageLike.MatchString(w) && !nodeOf.MatchString(w) || deviceLike.MatchString(w) || hexNumber.MatchString(w) || numberedTicket.MatchString(w) || levels[lower] || advisory.MatchString(w) {
 		return noName, ""
 	}
+	how, kind := formOfParts(w, lower)
+	if how == noName && joined.MatchString(w) && !dictionary()[lower] && !isListed(lower) && !isMadeOfWords(lower) && !serialOf.MatchString(w) {
+		return namesake, host
+	}
+	return how, kind
+}
+
+// longNumber: of a process, a task or a time.
+var longNumber = lazyregexp.New(`[0-9]{8}`)
+
+// joined: MONITOR_FR, PACS-ARCH2_LNX.
+var joined = lazyregexp.New(`^[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+$|^[A-Za-z]{2,}[0-9]+$`)
+
+func formOfParts(w, lower string) (form, string) {
 	switch {
 	case strings.Contains(w, "."):
 		return personForm(w), user
@@ -63,6 +80,11 @@ func formOf(w string) (form, string) {
 		return noName, ""
 	case dictionary()[lower]:
 		return namesakeOf(w), host
+	case lettered.MatchString(w):
+		if isUnheard(w) {
+			return unheard, user
+		}
+		return noName, ""
 	case w != lower && w != strings.ToUpper(w):
 		return noName, ""
 	case hyphened.MatchString(w):
@@ -109,9 +131,16 @@ func namesakeOf(w string) form {
 // serialOf: CVE-2026-1234.
 var serialOf = lazyregexp.New(`^[A-Z]+(?:-[0-9]+)+$`)
 
-// highest bounds the form of names in capitals, which constants and variables have too.
+// highest bounds the form of names in capitals, which constants and variables have too: a
+// number behind a part that no vocabulary has makes them likely.
 func highest(w, lower string) form {
-	if w != lower {
+	last := lower[strings.LastIndexByte(lower, '-')+1:]
+	stem := strings.TrimRight(last, "0123456789")
+	switch {
+	case w == lower:
+	case stem != last && len(stem) > 1 && (isUnheard(stem) && len(stem) > 3 || strings.Contains(w, "-")):
+		return likely
+	default:
 		return unheard
 	}
 	return unlike
@@ -123,6 +152,9 @@ func isUnheard(w string) bool { return !isKnown(w) && !foreignWords()[w] }
 // shouted: ANTIMON.
 var shouted = lazyregexp.New(`^\p{Lu}{4,}$`)
 
+// nodeOf: node-lena, and a package of Node.
+var nodeOf = lazyregexp.New(`^node-[a-z0-9]+$`)
+
 // longestName bounds what is looked up.
 const longestName = 40
 
@@ -132,6 +164,8 @@ func personForm(w string) form {
 	switch {
 	case m == nil || slices.Contains(fileEndings, m[2]) || strings.Contains(w, "_"):
 		return noName
+	case len(m[2]) == 1:
+		return min(likely, namesakeOf(m[1])*likely)
 	case len(m[1]) == 1 && !isKnown(m[2]), names()[m[1]] && !isKnown(m[2]):
 		return unlike
 	case !isKnown(m[2]) && names()[m[2]]:
@@ -169,25 +203,29 @@ func chargeForm(w string) form {
 // partedForm judges names of several parts.
 func partedForm(w string) form {
 	parts := strings.Split(w, "-")
-	role, number, strange, letter, other := false, false, false, false, false
+	role, number, strange, letter, other, software := false, false, false, false, false, false
 	for i, p := range parts {
 		stem := strings.TrimRight(p, "0123456789")
 		numbered := stem != p
-		if deviceLike.MatchString(p) || isOrdinary(p) && !machineRoles.MatchString(p) {
+		if deviceLike.MatchString(p) {
 			return noName
 		}
+		software = software || isOrdinary(p) && !machineRoles.MatchString(p)
 		role = role || machineRoles.MatchString(stem)
 		number = number || numbered && i > 0
-		strange = strange || len(stem) > 2 && isUnheard(stem) || len(stem) > 3 && names()[stem] && !isListed(stem)
+		strange = strange || len(stem) > 2 && isUnheard(stem) || len(stem) > 3 && (isGiven(stem) || rare()[stem]) && !isListed(stem)
 		other = other || !machineRoles.MatchString(stem) && stem != "" && !isListed(stem)
 		letter = letter || i > 0 && len(p) == 1 && stem != ""
+	}
+	if ofPod.MatchString(w) || software && !(number && parts[len(parts)-1] != strings.Trim(parts[len(parts)-1], "0123456789")) {
+		return noName
 	}
 	switch {
 	case role && (number || strange && letter), strange && number:
 		return unlike
 	case describing.MatchString(w):
 		return noName
-	case strange, role && (letter || other):
+	case strange, role && (letter || other), padded.MatchString(w):
 		return likely
 	}
 	return noName
@@ -217,6 +255,9 @@ func chosen(line string, known map[string]string) string {
 			continue
 		}
 		how, kind := formOf(w)
+		if how == unlike && in.tongue().german && plainLower.MatchString(w) {
+			how = likely
+		}
 		if how < need || how == noName || how < unlike && versionBehind.MatchString(line[at[1]:]) {
 			continue
 		}
@@ -236,10 +277,11 @@ type around struct {
 	packages bool // a line about packages
 	found    bool // a name or a secret was found in it
 	table    bool // a row of a table
+	tongue   func() tongue
 }
 
 func lineAround(line string) around {
-	return around{line, manages.MatchString(line), entity.MatchString(line), len(column.FindAllStringIndex(strings.TrimSpace(line), 3)) > 1}
+	return around{line, manages.MatchString(line), entity.MatchString(line), len(column.FindAllStringIndex(strings.TrimSpace(line), 3)) > 1, sync.OnceValue(func() tongue { return tongueOf(wordsOf(line)) })}
 }
 
 var entity = lazyregexp.New(`\[(?:host|user|secret|ip|id)\]`)
@@ -256,14 +298,16 @@ func (in around) needed(start, end int) form {
 	if end < len(in.line) {
 		right = after[0]
 	}
-	if strings.IndexByte("/\\$%@-.&~^#+{_", left) >= 0 || strings.IndexByte("/\\(=@$%_-+", right) >= 0 && !strings.HasPrefix(after, `\"`) && !(right == '(' && exported.MatchString(after)) || versionBehind.MatchString(after) && !strings.Contains(in.line[start:end], "-") || strings.HasPrefix(after, "::") || strings.HasPrefix(after, "->") || right == '[' && left == ' ' || right == '.' && len(after) > 1 && strings.IndexByte(" .", after[1]) < 0 {
+	if strings.IndexByte("/\\$%@-.&~^#+{_", left) >= 0 || strings.IndexByte("/\\(=@$%_-+", right) >= 0 && !strings.HasPrefix(after, `\"`) && !(right == '(' && (exported.MatchString(after) || numberIn.MatchString(after))) || versionBehind.MatchString(after) && !strings.Contains(in.line[start:end], "-") || strings.HasPrefix(after, "::") || epochBehind.MatchString(after) || strings.HasPrefix(after, "->") || right == '[' && left == ' ' || right == '.' && len(after) > 1 && strings.IndexByte(" .", after[1]) < 0 {
 		return nothing
 	}
 	near := before[max(0, len(before)-80):]
 	switch {
-	case setting.MatchString(near), optioned.MatchString(near), bracketed.MatchString(near) && right == ']', in.found && nameKey.MatchString(near):
+	case inDevice[lastWord(before)]:
+		return nothing
+	case setting.MatchString(near) && (!strings.HasSuffix(strings.TrimRight(near, " "), ":") || endsValue.MatchString(after)), optioned.MatchString(near), bracketed.MatchString(near) && right == ']', in.found && (nameKey.MatchString(near) || cellBehind.MatchString(after)):
 		return namesake
-	case in.found && spots[lastWord(before)], listBefore.MatchString(near) && (right == ',' || strings.TrimSpace(after) == ""):
+	case in.found && spots[lastWord(before)], secretBehind.MatchString(after) && !keyLike.MatchString(in.line[start:end]), listBefore.MatchString(near) && (right == ',' || strings.TrimSpace(after) == ""):
 		return unheard
 	case strings.TrimSpace(before) == "" && promptBehind.MatchString(after):
 		return likely
@@ -271,7 +315,7 @@ func (in around) needed(start, end int) form {
 		return nothing
 	case in.found || spots[lastWord(before)] || in.table || levelBefore.MatchString(near) || right == ':' && strings.HasPrefix(after, ": ") || strings.HasPrefix(after, " : "),
 		left == ',' && right != ' ' || right == ',' && !strings.HasPrefix(after, ", ") || left == ';' || right == ';' && left != ' ',
-		left == '(' && right == ')', strings.IndexByte("'\"", left) >= 0 && left == right:
+		strings.IndexByte("'\"", left) >= 0 && left == right:
 		return likely
 	}
 	return unlike
@@ -282,11 +326,18 @@ var (
 	programBefore = lazyregexp.New(`^(?:[\w./()-]+(?:\[[0-9]+\])?: )*$`)
 	levelBefore   = lazyregexp.New(`(?i)\b(?:error|warning|notice|info|fatal|critical|crit|alert): $`)
 	promptBehind  = lazyregexp.New(`^(?:\(config[^)]*\))?[#>] ?[a-z]|^:[~/]\S*[#$>]`)
-	nameKey       = lazyregexp.New(`(?i)(?:^|[ ,(])(?:name|alias|binddn|cn)=["']?$`)
+	nameKey       = lazyregexp.New(`(?i)(?:^|[ ,({])(?:name|alias|binddn|cn|set_id|auth_id)["']? ?[=:] ?["']?$`)
 	listBefore    = lazyregexp.New(`(?:,|[0-9x*!]:)$`)
+	numberIn      = lazyregexp.New(`^\([0-9]+\)`)
+	epochBehind   = lazyregexp.New(`^:[0-9]{1,3}\.[0-9]`)
+	secretBehind  = lazyregexp.New(`^[ :/%,]\[secret\]`)
+	keyLike       = lazyregexp.New(`(?i)pass|secret|key|commun|token|pw|auth|cred|psk|pin|kenn|md5|sha`)
+	endsValue     = lazyregexp.New(`^["']?\s*(?:$|[,;}\])])`)
+	inDevice      = set("interface interfaces device devices slot thread signal code type version revision")
+	cellBehind    = lazyregexp.New(`^ +\|`)
 	exported      = lazyregexp.New(`^\((?:r[ow]|sync)\b`)
 	bracketed     = lazyregexp.New(`(?i)(?:of|for|by|user|client|to|from|on|ok:|incorrect.*:|host|node) ?\[$`)
-	setting       = lazyregexp.New(`(?i)(?:^|[^a-z])[\w.>-]*(?:user|login|account|owner|uid|member|acct|logname|host|server|node|peer|master|primary|replica|standby|broker|relay)(?:[ _-]?(?:name|id))?["'\]]* ?(?:=|=>|:=|: ) ?["']?$`)
+	setting       = lazyregexp.New(`(?i)(?:^|[^a-z])[\w.>-]*(?:user|login|account|owner|uid|member|acct|logname|host|server|node|peer|master|primary|replica|standby|broker|relay|principal|(?:dev|device|computer|machine|system|sys|vm|instance|guest|workstation|asset|cluster)(?: |_|-)?name)(?:[ _-]?(?:name|id))?["'\]]* ?(?:=>?|:=|:[ "'])[ \["']*$|(?i:^\s*(?:user|owner|account|login|node|host|server|client)(?:[ _-]?(?:name|id))?)\s{2,}$`)
 	// optioned: -H, -U and --ciuser, and what follows them.
 	optioned = lazyregexp.New(`(?:\s-[HUulw]|\s--?[\w-]*(?:user|login|account|owner|host|server|node|peer)(?:-?name)?)[ =]["']?$`)
 	spots    = set("on to from of for by via at with into onto between and node server host client peer member owner login account user machine vm box called named as auf von nach für bei mit zwischen und aus")

@@ -55,7 +55,7 @@ func TestUsualPlaces(t *testing.T) {
 		"notice: Node amber state is now lost":                            "notice: Node [host] state is now lost",
 		"Online: [ amber basil ]":                                         "Online: [ [host] [host] ]",
 		"SUSEConnect -r 3D9A1F7C20":                                       "SUSEConnect -r [secret]",
-		"pcs host auth amber basil -u hacluster -p k1ngfisher":            "pcs host auth [host] [host] -u [user] -p [secret]",
+		"pcs host auth amber basil -u amara -p k1ngfisher":                "pcs host auth [host] [host] -u [user] -p [secret]",
 		"sudo: unable to resolve host: Name or service not known":         "sudo: unable to resolve host: Name or service not known",
 		"GRUB loading. Welcome to GRUB!":                                  "GRUB loading. Welcome to GRUB!",
 		"Wie setze ich SELinux auf permissive, und ist es danach nötig?":  "Wie setze ich SELinux auf permissive, und ist es danach nötig?",

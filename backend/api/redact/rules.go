@@ -56,13 +56,14 @@ var forms = []rule{
 	{needs: []string{"://"}, at: lazyregexp.New(`(?P<url>(?i:(?:[a-z][a-z0-9+.-]*:)*[a-z][a-z0-9+.-]*://)(?:\[[0-9a-fA-F:.]+\])?[^\s"'<>` + "`" + `\[\]]*)`)},
 	{needs: []string{"arn:"}, at: lazyregexp.New(`\b(?P<url>arn:[\w:/.*@+=,-]+)`)},
 	{needs: []string{"-"}, at: lazyregexp.New(`\b(?P<id>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\b`)},
-	{needs: []string{""}, at: lazyregexp.New(`\b(?P<id>[0-9a-fA-F]{32,128})(?:[^\w-]|$)`)},
+	{needs: []string{""}, at: lazyregexp.New(`(?:^|[^\w:]|[^0-9]:)(?P<id>[0-9a-fA-F]{32,128})(?:[^\w-]|$)`)},
 	{needs: []string{":", "-", "."}, at: lazyregexp.New(`\b(?P<id>(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?:(?::[0-9a-fA-F]{2}){2}|(?::[0-9a-fA-F]{2}){10})?|(?:[0-9a-fA-F]{2}-){5}[0-9a-fA-F]{2}|(?:[0-9a-fA-F]{4}\.){2}[0-9a-fA-F]{4})\b`)},
 	{needs: []string{"sha256:"}, at: lazyregexp.New(`SHA256:(?P<id>[A-Za-z0-9+/]{43}=?)`)},
 	{needs: []string{"aaaa"}, at: lazyregexp.New(`(?:ssh-\w+|ecdsa-[\w-]+|sk-[\w@.-]+) (?P<id>AAAA[A-Za-z0-9+/]{20,}=*)`)},
 	{needs: []string{"0x"}, at: lazyregexp.New(`\b(?P<id>0x[0-9a-fA-F]{16})\b`)},
 	{needs: []string{"s-1-"}, at: lazyregexp.New(`\b(?P<id>S-1-[0-9]+(?:-[0-9]+){3,})\b`)},
 	{needs: []string{"iqn.", "nqn."}, at: lazyregexp.New(`\b(?P<id>[in]qn\.[0-9]{4}-[0-9]{2}\.[\w.:-]+)`)},
+	{needs: []string{"key"}, at: lazyregexp.New(`--[\w-]*key(?:-?id)?[ =](?P<id>[0-9A-F]{8,40})\b`)},
 	{needs: []string{"-"}, at: lazyregexp.New(`\b(?P<id>(?:i|vol|eni|vpc|subnet|sg|ami|snap|igw|nat|rtb|eipalloc|acl|vpce|tgw|lt)-[0-9A-Za-z]{8,17})\b`)},
 	{needs: []string{"partuuid"}, at: lazyregexp.New(`(?i:partuuid)=["']?(?P<id>[0-9a-fA-F]{8}-[0-9a-fA-F]{2})\b`)},
 }
@@ -73,7 +74,7 @@ var allRules = sync.OnceValue(func() []rule { return slices.Concat(forms, lineRu
 var rules = []rule{
 	// Identifiers by what announces them.
 	{needs: []string{"serial", "tag"}, at: lazyregexp.New(`(?i)(?:serial(?:[ _-]?(?:number|no\.?|short))?|service tag|asset tag)["']?(?: *[:=] *| is | )` + `["']?(?P<id>[\w-]*(?:[A-Za-z][\w-]*[0-9]|[0-9][\w-]*[A-Za-z])[\w-]*(?:(?: [0-9a-f]{2})+-[0-9a-f]{2}(?: [0-9a-f]{2})+)?)`)},
-	{needs: []string{"id"}, at: lazyregexp.New(`(?i)\b(?:trace|span|session|request|req|machine|instance|boot|system|container|image|account|subscription|tenant|project|org)[ _-]?id["']?(?: *[:=] *|  *)["']?(?P<id>[\w-]*[0-9][\w-]{5,})`)},
+	{needs: []string{"id"}, at: lazyregexp.New(`(?i)\b(?:dev|device|chassis|board|trace|span|session|request|req|machine|instance|boot|system|container|image|account|subscription|tenant|project|org)[ _-]?id["']?(?: *[:=] *|  *)["']?(?P<id>[\w-]*[0-9][\w-]{5,})`)},
 	{needs: []string{"session"}, at: lazyregexp.New(`session=<(?P<id>[^>\s]{6,})>`)},
 	{needs: []string{"><"}, at: lazyregexp.New(`\)<[0-9]+><(?P<id>[A-Za-z0-9+/]{10,})>`)},
 	{needs: []string{"container", "docker", "podman", "crictl"}, at: lazyregexp.New(`\b(?:container|(?:docker|podman|crictl) [a-z]+)(?: -[\w-]+)* ["']?(?P<id>[0-9a-f]*[0-9][0-9a-f]{11,63})\b`)},
@@ -158,7 +159,7 @@ var rules = []rule{
 	{needs: []string{"lookup "}, sure: true, at: lazyregexp.New(`\blookup ` + aHost + `(?: on \[|: no such host)`)},
 	{needs: []string{"server "}, sure: true, at: lazyregexp.New(`\bServer [\w.-]+/` + aHost + ` is (?:UP|DOWN|going)`)},
 	{needs: []string{"lookup ", "server on"}, weak: true, prose: true, at: lazyregexp.New(`\b(?:lookup|server on) ["'‘]*` + aHost + `(?:["'’:]| on | failed| timed)`)},
-	{needs: []string{": could not res", ": no route", ": connection", "not known", ": temporary", "unreachable", ": host is down", "unknown host", "be resolved", "no such host"}, weak: true, at: lazyregexp.New(aHost + `["']?(?:: (?:could not resolve|No route to host|Connection (?:refused|timed out|reset)|Name or service not known|Temporary failure in name|Network is unreachable|Host is down|[Uu]nknown host|no such host)| (?:could not|cannot|can't) be resolved)`)},
+	{needs: []string{": could not res", ": no route", ": connection", "not known", ": temporary", "unreachable", ": host is down", "unknown host", "be resolved", "no such host"}, weak: true, at: lazyregexp.New(`(?:^|[\s"'(=@])` + aHost + `["']?(?:: (?:could not resolve|No route to host|Connection (?:refused|timed out|reset)|Name or service not known|Temporary failure in name|Network is unreachable|Host is down|[Uu]nknown host|no such host)| (?:could not|cannot|can't) be resolved)`)},
 	{needs: []string{"dig "}, at: lazyregexp.New(`\bdig\b.* @` + aHost)},
 	{needs: []string{"dc="}, at: lazyregexp.New(`(?i)\bdc=(?P<domain>[\pL\pN-]{2,})`)},
 	{needs: []string{"limit"}, at: lazyregexp.New(`ansible.* (?:-l|--limit)[ =]["']?(?P<hosts>` + list + `)`)},
@@ -212,7 +213,7 @@ var rules = []rule{
 	{needs: []string{"$"}, at: lazyregexp.New(`(?:^|[\s"'])(?:(?P<host>[A-Z][A-Z0-9-]{1,14})\\)?(?P<host>[A-Z][A-Z0-9-]{1,14})\$(?:[\s"',.;)]|$)`)},
 	{needs: []string{"domain", "joined", "logged on", "machine"}, weak: true, at: lazyregexp.New(`(?:\bdomain(?: controller for)?|\b[Jj]oined|\blogged on to|\b(?:enroll|join) machine|\b[Cc]omputer) ["']?` + aHost)},
 	{needs: []string{"container_name", "nodename", "ring", "name:"}, weak: true, at: lazyregexp.New(`(?:container_name|nodeName|nodelist: name|^\s*-? ?name): *` + aHost + `(?:$| ring)`)},
-	{needs: []string{" \"", " '"}, at: lazyregexp.New(`(?i)\b\w*(?:host|server|machine|node|vm|box|pod|guest) ["'](?P<host>` + name + `)["']`)},
+	{needs: []string{" \"", " '"}, at: lazyregexp.New(`(?i)\b\w*(?:host|server|machine|node|vm|box|pod|guest|computer|rechner|knoten|gerät|maschine|domain|domäne|workgroup|realm) ["'](?P<host>` + name + `)["']`)},
 
 	// Machines of clusters, and of pairs that a sentence names together.
 	{needs: []string{"between ", "entre "}, weak: true, prose: true, faint: true, at: lazyregexp.New(`\b(?:between|entre) (?P<host>` + name + `)(?: \([\w ]+\))? (?:and|et) ` + aHost)},
@@ -241,6 +242,7 @@ var rules = []rule{
 	{needs: []string{"pass", "pw", "secret", "token", "key", "cred", "login", "logged", "auth", "kennwort", "zugang", "pin"}, at: lazyregexp.New(`(?i)\b(?:\w*passw\w+|passphrase|passcode|kennwort|mot de passe|contraseña|pw|secret|tokens?|keys?|credentials?|log(?:ged)? ?in|zugangsdaten|auth|key is|pin)\b(?:[ :=,"'(/]+\[?[\pL_-]+\b\]?){0,7}?[ :=,"'(/„«` + "`" + `]+(?P<mixed>[^\s"'(),;„“«»` + "`" + `\[\]]*[0-9!#$%&+^~][^\s"'(),;„“«»` + "`" + `\[\]]*)`)},
 	// One that a key of a setting announces, with numbers and algorithms between.
 	{needs: []string{"key", "pass", "secret", "community", "auth", "md5", "encrypt"}, at: lazyregexp.New(`(?i)\b[\w-]*(?:key|key-string|passw\w*|secret|community|auth|authentication|authenticator|encryption|md5)(?: +(?:[0-9]{1,5}|md5|sha[\w-]*|hmac[\w-]*|aes[\w-]*|[\w-]+-key|key|text|clear(?:text)?|plain(?:text)?|encrypted|ascii|hex|simple|cipher|passw\w*|secret))+ +["']?(?P<odd>[^\s"'\[]{4,})`)},
+	{needs: []string{"[user]", "[host]"}, at: lazyregexp.New(`\[(?:user|host)\][^\n]*?[\s(]'(?P<mixed>[^'\s\[]{8,})'`)},
 	{needs: []string{" -p", " -w", " -a", " -k", " -s"}, at: lazyregexp.New(`(?i)\s-[pwak] ?["']?(?P<mixed>[^\s"'\[|;]{6,})`)},
 	{needs: []string{"password was", "password is", "lautet", "kennwort ist", "passwort ist"}, at: lazyregexp.New(`(?i:\b(?:password|passwort|kennwort) (?:was|is|ist|lautet)) ["'«„]?(?P<secret>[\pL\pN]+[!#$%&*][\pL\pN!#$%&*_-]+|\p{Lu}\pL{3,}[0-9]{1,4}[!?]?)`)},
 	{needs: []string{"eap", "psk", "xauth", "chap"}, at: lazyregexp.New(`\b(?:EAP|PSK|XAUTH|CHAP) +"(?P<secret>[^"\[]{3,})"`)},
@@ -249,7 +251,7 @@ var rules = []rule{
 	{needs: []string{"net use"}, at: lazyregexp.New(`(?i)\bnet use [^\n]*/user:\S+ (?P<secret>[^\s/\[*]{4,})`)},
 	{needs: []string{"passphrase"}, at: lazyregexp.New(`(?i)\bpassphrase (?:is|was|lautet|ist):? (?P<secret>[a-z]{3,}(?:[ -][a-z]{3,}){3,5})$`)},
 	{needs: []string{""}, at: lazyregexp.New(`(?:^|[\s"'=:(,` + "`" + `])(?P<random>[A-Za-z0-9_-]{20,})`)},
-	{needs: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, at: lazyregexp.New(`(?:^|[\s"'=:(,` + "`" + `])(?P<disguised>[A-Za-z0-9][\w!#$%&*+.~^-]{7,31})`)},
+	{needs: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, at: lazyregexp.New(`(?:^|[\s"'=:(,` + "`" + `])(?P<disguised>[A-Za-z0-9][\w!#$%&*+.~^-]{7,31}(?::\s|:$)?)`)},
 	{needs: []string{"add_user", "change_password", "htpasswd "}, at: lazyregexp.New(`\b(?:add_user|change_password|htpasswd(?: -\w+)+(?: \S*[/.]\S*|\[path\])?) +(?:\[user\]|` + aUser + `) +["']?(?P<secret>[^\s"'\[-][^\s"'\[]{2,})`)},
 	{needs: []string{" : "}, at: lazyregexp.New(`^(?:` + aUser + `|%any)? *: (?:PSK|EAP|XAUTH|NTLM|RSA|ECDSA) +"(?P<secret>[^"\[]{3,})"`)},
 	{needs: []string{"stats auth "}, at: lazyregexp.New(`\bstats auth ` + aUser + `:`)},
@@ -374,7 +376,7 @@ func (r rule) apply(s string, known map[string]string) string {
 		}
 		for i := 1; i < len(kinds); i++ {
 			start, end := at[2*i], at[2*i+1]
-			if start < last || start < 0 || inPlaceholder(s, start, end) || r.weak && isForeign(s[start:end], tongue) || r.prose && versionBehind.MatchString(s[end:]) || contracted.MatchString(s[end:]) {
+			if start < last || start < 0 || inPlaceholder(s, start, end) || r.weak && (isForeign(s[start:end], tongue) || isKin(s, s[start:end])) || r.prose && versionBehind.MatchString(s[end:]) || contracted.MatchString(s[end:]) || isKey(s, start, end) {
 				continue
 			}
 			out.WriteString(s[last:start])
@@ -396,8 +398,29 @@ func isForeign(w string, in func() tongue) bool {
 	return german[w] || in().german && (germanWords()[w] && !isGiven(w) || acted.MatchString(w) && !isGiven(w) && !compound.MatchString(w))
 }
 
+// isKin says that a word of a message is of the program that says it: slurmdbd in one of slurmctld.
+func isKin(line, w string) bool {
+	same := 0
+	for same < len(line) && same < len(w) && line[same] == w[same] && line[same] >= 'a' && line[same] <= 'z' {
+		same++
+	}
+	return same > 4 && speaks.MatchString(line) && plainLower.MatchString(w)
+}
+
+// speaks: a program at the start of a line.
+var speaks = lazyregexp.New(`^[a-z][\w/-]*(?:\[[0-9]+\])?: `)
+
 // versionBehind: Magento 2.3 is software, and "Tue 24 Nov" a date.
 var versionBehind = lazyregexp.New(`^ \(?v?[0-9]+(?:[.:+-][0-9]|[ ,.]|$)`)
+
+// isKey says that a word is the next key of a line of settings, of which the one before is
+// empty: logname= uid=0.
+func isKey(s string, start, end int) bool {
+	return end < len(s) && s[end] == '=' && start > 1 && s[start-1] == ' ' && (s[start-2] == '=' || keyName.MatchString(s[start:end]))
+}
+
+// keyName: ruser, rhost.
+var keyName = lazyregexp.New(`^[a-z_]{0,8}(?:user|host|name|uid|addr|port)$`)
 
 // contracted: couldn't is one word.
 var contracted = lazyregexp.New(`^'t\b`)
@@ -437,7 +460,7 @@ func (r rule) replace(kind, text string, known map[string]string) string {
 		}
 		return put(hidden)
 	case "disguised":
-		if kindOf(text) != "" || !isDisguised(text) {
+		if kindOf(text) != "" || strings.ContainsRune(text, ':') || !isDisguised(text) {
 			return text
 		}
 		return put(hidden)
@@ -455,6 +478,9 @@ func (r rule) replace(kind, text string, known map[string]string) string {
 		}
 		learn(known, text, user)
 		return put(user)
+	}
+	if kind == id && strings.Trim(text, "0f:-.F") == "" { // of no device and of all
+		return text
 	}
 	return put(kind)
 }
@@ -537,6 +563,9 @@ func (r rule) isHost(w string) bool {
 	if r.sure {
 		return hasLetters(w) && !isAddress(w) && !everyMachine[strings.ToLower(w)]
 	}
+	if isGrammar(strings.ToLower(w)) {
+		return false
+	}
 	if sentenceWord.MatchString(w) && !isGiven(strings.ToLower(w)) && isKnown(strings.ToLower(w)) {
 		return false
 	}
@@ -549,15 +578,31 @@ func (r rule) isHost(w string) bool {
 	if r.faint && !isStrange(w) {
 		return false
 	}
-	if camelCase.MatchString(w) {
+	if camelCase.MatchString(w) || typeNumber.MatchString(w) && isKnown(strings.ToLower(strings.TrimRight(w, "0123456789"))) {
 		return false
 	}
 	word := isWord(w) && (r.prose || !strings.Contains(w, "-"))
 	return !word && kindOf(w) == "" && !startsDigit.MatchString(w) && !isAccount(w) && (isLabel(w) && !strings.Contains(w, "_") || fqdn.MatchString(w) && !javaClass.MatchString(w))
 }
 
+// isGrammar says that a word in small letters is one of the trade that tells what is done, or
+// of what kind a thing is: "host closed", "node configuration", "peer certificate".
+func isGrammar(w string) bool {
+	return grammar[w] || ofSetting.MatchString(w) || (doneOrBeing.MatchString(w) && isListed(w))
+}
+
+var (
+	grammar = set("ip remote local origin found time host name names user root certificate key state states data value status type list info id ids not available mode side card cards board count pool group groups set address addresses port ports process processes room rack software version config settings label labels service services load space entry entries record records table class role roles rule rules alias part level members path error errors message messages response request requests timeout event events health job jobs task tasks image images memory disk disks network interface controller hardware firmware kernel system reboot restart failure failures update updates upgrade check checks")
+	// ofSetting: root-login, key-mode.
+	ofSetting   = lazyregexp.New(`^[a-z]{3,}-(?:login|key|keys|mode|version|auth|policy|timeout|type|name|id|list|file|limit|size)$`)
+	doneOrBeing = lazyregexp.New(`(?:ed|ing|[st]ion|ment|able|ible|ity|ness|ful|ly|ous)s?$`)
+)
+
 // camelCase: AllowZoneDrifting, a setting or a class.
-var camelCase = lazyregexp.New(`^[A-Za-z][a-z]+[A-Z][a-z]\w*$`)
+var camelCase = lazyregexp.New(`^[A-Za-z]*[a-z][A-Z][a-z]\w*$|^[A-Z]{2,}[a-z]{3,}[A-Z]\w*$`)
+
+// typeNumber: Type1, a word with a capital and a number.
+var typeNumber = lazyregexp.New(`^\p{Lu}\p{Ll}+[0-9]+$`)
 
 // javaClass: org.postgresql.util.PSQLException.
 var javaClass = lazyregexp.New(`^[a-z]\w*(?:\.\w+)*\.[A-Z]\w*[a-z]\w*$`)
@@ -582,7 +627,7 @@ var (
 )
 
 // deviceLike are names of devices, formats and programs that have numbers.
-var deviceLike = lazyregexp.New(`^(?i:eth|en[ops]|ens|wlan|bond|br|virbr|docker|veth|wg|tun|tap|sd[a-z]|vd[a-z]|hd[a-z]|xvd[a-z]|md|vg|drbd|mpath|event|input|virtio|usb|pci|irq|queue|slot|port|lun|phy|wwan|ppp|lo|team|vnet|macvtap|bridge|vlan|vmbr|fwbr|cni|lxcbr|lxdbr|dm-[0-9]+-?|nvme|loop|sr|tty|ttys|cpu|utf-?|iso-?|sha|md|ed|rsa|aes|ipv|ext|base|tls|http|arm|armv|amd|s390|ppc|log|lib[a-z]+-?|mod|php|python|ruby|openjdk-?|jdk|tomcat|apache|sles|leap|rhel|debian-?|ubuntu-?|php-?|gcc-?|kb|cp|windows|win|(?:ba|z|da|a)?sh-)[0-9][0-9a-z.]*$|^mpath[a-z]{1,3}$`)
+var deviceLike = lazyregexp.New(`^(?i:eth|en|awdl|wl|utun|en[ops]|ens|wlan|bond|br|virbr|docker|veth|wg|tun|tap|sd[a-z]|vd[a-z]|hd[a-z]|xvd[a-z]|md|vg|drbd|mpath|event|input|virtio|usb|pci|irq|queue|slot|port|lun|phy|wwan|ppp|lo|team|vnet|macvtap|bridge|vlan|vmbr|fwbr|cni|lxcbr|lxdbr|dm-[0-9]+-?|nvme|loop|sr|tty[a-z]*|vty|pts|ata|scsi|sas|mmc|mmcblk|xhci|ehci|ohci|ahci|igb|ixgbe|i40e|mlx|bnx|tg|qla|lpfc|mpt|hpsa|rtc|tpm|eno|enx|sit|tunl|vti|dummy|ifb|vxlan|zram|nbd|rbd|hidraw|hwmon|gpiochip|gigabitethernet|cpu|utf-?|iso-?|sha|md|ed|rsa|aes|ipv|ext|base|tls|http|arm|armv|amd|s390|ppc|log|lib[a-z]+-?|mod|php|python|ruby|openjdk-?|jdk|tomcat|apache|sles|leap|rhel|debian-?|ubuntu-?|php-?|gcc-?|kb|cp|windows|win|(?:ba|z|da|a)?sh-)[0-9][0-9a-z.]*$|^mpath[a-z]{1,3}$`)
 
 func hasLetters(w string) bool { return strings.ContainsFunc(w, unicode.IsLetter) }
 

@@ -108,6 +108,9 @@ func (s *scanner) address(t string) string {
 func (s *scanner) word(t string) string {
 	core := strings.TrimRight(strings.Trim(t, ".:@#"), `\`) // what stands before an escaped quote
 	i := strings.Index(t, core)
+	if release.MatchString(t) {
+		return t
+	}
 	if strings.HasPrefix(t, "../") || strings.HasPrefix(t, "./") || strings.HasPrefix(t, "::") {
 		core, i = strings.TrimRight(t, "."), 0
 	}
@@ -117,6 +120,9 @@ func (s *scanner) word(t string) string {
 	}
 	return before + s.parts(core) + after
 }
+
+// release: nginx-core-2:1.20.1-20.el9.x86_64, a package with its epoch.
+var release = lazyregexp.New(`^[a-z][\w.+-]*-[0-9]+:[0-9]+\.[\w.+~^-]+$`)
 
 // parts replaces the parts of a word that colons and slashes divide.
 func (s *scanner) parts(core string) string {
@@ -243,7 +249,7 @@ func mailbox(w string) string {
 	i := strings.LastIndexByte(w, '@')
 	user, at := w[:i], w[i+1:]
 	switch {
-	case !localPart.MatchString(user), everyMachine[strings.ToLower(at)], locale.MatchString(w):
+	case !localPart.MatchString(user), at == user, strings.EqualFold(at, host), everyMachine[strings.ToLower(at)], locale.MatchString(w):
 		return ""
 	case dotted(at) != "" || isAddress(at):
 		return email
@@ -298,7 +304,7 @@ var (
 	// fileEndings are top-level domains too, but name.sh is a script.
 	fileEndings = []string{"ac", "am", "cc", "cf", "cgi", "java", "la", "md", "mk", "ml", "mo", "new", "pl", "pm", "ps", "pub", "py", "rs", "sh", "so", "target", "tf", "zip"}
 	// packages have names that would be domains.
-	packages = []string{"docker.io", "containerd.io", "asp.net", "node.js", "socket.io", "jail.local", "rc.local", "fail2ban.local"}
+	packages = []string{"docker.io", "containerd.io", "asp.net", "node.js", "socket.io", "jail.local", "home.arpa", "rc.local", "fail2ban.local"}
 )
 
 // person takes s.miller and vera.miller, as people's accounts are called: a letter or a
@@ -348,12 +354,18 @@ const (
 // roleAndPlace: web-blue, db-a, proxy-int: a machine among its like.
 var roleAndPlace = lazyregexp.New(`^(?i:(?:(?:` + roles + `)-)?(?:` + roles + `|cluster|ceph|redis|mongo|consul|jira|gitlab|ldap|nfs|sip|ws|pc|php|tomcat)-(?:[a-f]|blue|green|red|left|right|old|new|alt|neu|int|intern|ext|extern|legacy|hq|eg|og|ug|live|main|standby)|[a-z0-9]+(?:-[a-z0-9]+)*-(?:srv|gw|fw|nas|esx|mx)[0-9]*)$`)
 
+// ofPod: coredns-5d78c9869d-x2k7p, what Kubernetes calls a copy of a service.
+var ofPod = lazyregexp.New(`^[a-z][a-z0-9-]*?-[0-9a-f]{8,10}(?:-[0-9a-z]{5})?$`)
+
 var wordThenNumber = lazyregexp.New(`^(?i)(.*-)?([a-z]+)-([0-9]+)$`)
 
 // isHost takes web01, prod-db-03 and ip-10-0-0-1: a word for a machine and its
 // number, at the end or as one of several parts.
 func isHost(w string) bool {
 	if !isLabel(w) || isPlain(w) || isOrdinary(w) || ofProtocol.MatchString(w) {
+		return false
+	}
+	if ofPod.MatchString(w) && !cloudName.MatchString(w) {
 		return false
 	}
 	if roleAndPlace.MatchString(w) {
@@ -381,7 +393,6 @@ func staged(w string) bool {
 // them: ip-10-0-0-1, i-0abc…, gke-pool-…, aks-…-vmss000001, DESKTOP-1A2B3C4,
 // ubuntu-s-1vcpu-1gb-fra1-01, instance-20260807-123045.
 var cloudName = lazyregexp.New(`^(?i:(?:ip|ec2|host|vps|li)(?:-[0-9]{1,3}){4}` +
-	`|[a-z0-9-]+-[0-9a-f]{5,10}-[a-z0-9]{5}` +
 	`|(?:vm|instance|node|host|server|srv|worker)-[0-9a-f]*[0-9][0-9a-f]*` +
 	`|(?:gke|eks|aks)-[a-z0-9-]+-[a-z0-9]{4,}|[a-z0-9-]+-vmss[0-9a-z]{6}` +
 	`|(?:desktop|laptop|win|ec2amaz)-[0-9a-z]{6,12}` +

@@ -70,7 +70,8 @@ var accounts = set("root toor daemon bin sys sync games man lp mail news uucp pr
 	"systemd-network systemd-resolve systemd-timesync systemd-coredump messagebus dbus polkitd sshd _apt apache httpd nginx wwwrun http mysql mariadb postgres redis mongodb memcache memcached " +
 	"named bind unbound dovecot dovenull postfix postdrop exim debian-exim cyrus ntp chrony _chrony openldap ldap nslcd sssd rpc rpcuser statd tss avahi cups colord rtkit pulse gdm lightdm " +
 	"tomcat jetty jenkins grafana prometheus zabbix nagios munin icinga rabbitmq elasticsearch logstash kibana haproxy squid varnish clamav amavis debian-spamd spamd opendkim bacula libvirt-qemu qemu kvm " +
-	"git gitlab-runner docker vagrant ansible cron syslog uuidd landscape pollinate admin administrator system user users me you anonymous guest ubuntu debian centos fedora ec2-user cloud-user opc public current_user session_user current_role postgres all keepalived_script samehost samenet wwwrun")
+	"git gitlab-runner docker vagrant ansible cron syslog uuidd landscape pollinate admin administrator system user users me you anonymous guest login ubuntu debian centos fedora ec2-user cloud-user opc public current_user session_user current_role postgres all keepalived_script samehost samenet wwwrun " +
+	"fail2ban slurm munge ceph frr pcp glance nova keystone neutron cinder heat hacluster haclient dnsmasq saslauth mailnull smmsp mailman abrt geoclue setroubleshoot gluster usbmuxd insights whoopsie lxd tcpdump puppet foreman pulp freerad radiusd postgrey opendmarc rspamd ossec wazuh influxdb telegraf alertmanager consul vault nomad etcd zookeeper kafka cassandra couchdb solr opensearch filebeat minio gitea redmine mattermost prosody ejabberd asterisk freeswitch turnserver mosquitto nsd pdns debian-tor privoxy openvpn odoo")
 
 func set(names string) map[string]bool {
 	all := map[string]bool{}
