@@ -669,7 +669,7 @@ func (f *foreign) reverse(all []*named) map[string]string {
 					found[name] = &[2][2][]string{}
 				}
 				names := &found[name][part][record.BoolOrder(name != first)]
-				*names = append(*names, n.name)
+				*names = append(*names, record.OfLine(n.line, n.name))
 			}
 		}
 	}

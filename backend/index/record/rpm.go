@@ -76,6 +76,22 @@ func PartKey(key string) (name string, until int) {
 	return name, 0
 }
 
+// OfLine is a name among others, which says so where one line of rpm releases alone has it.
+func OfLine(line, name string) string {
+	if line == "" {
+		return name
+	}
+	return line + ":" + name
+}
+
+// LineOf parts a name among others from the line that alone has it.
+func LineOf(word string) (line, name string) {
+	if i := strings.IndexByte(word, ':'); i >= 0 {
+		return word[:i], word[i+1:]
+	}
+	return "", word
+}
+
 func UntilKey(level, name string) string { return level + "/" + name }
 
 func BoolOrder(b bool) int {

@@ -1,7 +1,7 @@
 package record
 
 // RPMReverse has the rpms that are, or are part of, a package of Debian.
-const RPMReverse = "rpm/reverse" // package of Debian → rpms that are it, rpms that have a part of it
+const RPMReverse = "rpm/reverse" // package of Debian → rpms that are it, rpms that have a part of it; those of one line with this before them
 
 // DerivedTable has the releases that are near to a suite of Debian.
 const DerivedTable = "curated/derived" // release → nearest, other, versions

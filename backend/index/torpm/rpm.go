@@ -62,14 +62,15 @@ func (h *Path) reverse(name string, strictly bool) (counterpart, bool, error) {
 	for i, names := range []string{wholes, parts} {
 		for name := ""; names != ""; {
 			name, names = record.Cut(names, ' ')
-			if strictly && rpm.OfVersion(name) {
+			line, key := record.LineOf(name)
+			if line != "" && line != h.Target.RPM.Line || strictly && (line == "" || rpm.OfVersion(key)) {
 				continue
 			}
-			r, ok, err := h.Seen.Find(h.Target, name)
+			r, ok, err := h.Seen.Find(h.Target, key)
 			if err != nil {
 				return counterpart{}, false, err
 			}
-			if ok && r.Key == name && r.Of(h.Target.RPM) && !(strictly && r.Line == "") {
+			if ok && r.Key == key && r.Of(h.Target.RPM) {
 				best.add(counterpart{RPM: r, whole: i == 0})
 			}
 		}
