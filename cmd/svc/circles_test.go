@@ -25,12 +25,6 @@ import (
 // changes one of them must know them all.
 const mostCircle = 6
 
-// knots are the packages whose largest circle has more files than that, and how many;
-// they only shrink.
-var knots = map[string]int{
-	"backend/api/redact": 9,
-}
-
 // readers is the folder of what reads disks, whose circles are for good: a file system's
 // structures hold one another.
 const readers = "assess/disk/"
@@ -47,14 +41,8 @@ func TestRoomsHaveNoLargeCircle(t *testing.T) {
 		}
 		uses, err := room.uses()
 		is.NoErr(err)
-		circle, most := largest(uses), max(knots[name], mostCircle)
-		switch {
-		case len(circle) > most:
-			t.Errorf("%s has a circle of %d files, and may have one of %d:%s", name, len(circle), most, uses.among(circle))
-		case len(circle) < knots[name]:
-			t.Errorf("%s has a circle of %d files: let knots say so", name, len(circle))
-		case len(circle) > mostCircle: // for who unties it, by -v
-			t.Logf("%s has a circle of %d files:%s", name, len(circle), uses.among(circle))
+		if circle := largest(uses); len(circle) > mostCircle {
+			t.Errorf("%s has a circle of %d files, and may have one of %d:%s", name, len(circle), mostCircle, uses.among(circle))
 		}
 	}
 }

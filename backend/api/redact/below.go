@@ -10,8 +10,7 @@ import (
 var (
 	// asks are commands whose answer is the name of the machine.
 	asks = lazyregexp.New(`(?:^|[$#>%] )(?:sudo )?(?:hostname(?: +--?[a-z]+)*|uname -n|uname --nodename|cat /etc/(?:hostname|HOSTNAME|mailname|myname|nodename)|hostnamectl(?: +--?[a-z]+)*(?: hostname)?(?: +--?[a-z]+)*|scutil --get \w+|nmcli (?:-\w+ )*g\w* h\w*|echo \"?\$\{?HOST(?:NAME)?\}?\"?)$`)
-	// column divides the lines of a table.
-	column = lazyregexp.New(` {2,}|\t+`)
+
 	// namesOf are headings of columns in which machines stand.
 	namesOf = lazyregexp.New(`^(?i:nodes?|hosts?|hostname|servers?|vms?|instance|machine|minion|member)$`)
 	// named is such a column too, in a table of what runs.

@@ -40,8 +40,7 @@ var (
 	hyphened = lazyregexp.New(`^(?i)[a-z][a-z0-9]*(?:-[a-z0-9]+){1,4}$`)
 	// lettered: zx41kol, ab12xyz.
 	lettered = lazyregexp.New(`^[a-z]{1,4}[0-9]{1,4}[a-z]{1,6}[0-9]{0,2}$`)
-	// plainLower: a word in small letters.
-	plainLower  = lazyregexp.New(`^\p{Ll}{3,}$`)
+
 	underscored = lazyregexp.New(`^[a-z][a-z0-9]*(?:_[a-z0-9]+){1,3}$`)
 )
 
@@ -342,3 +341,6 @@ var (
 	optioned = lazyregexp.New(`(?:\s-[HUulw]|\s--?[\w-]*(?:user|login|account|owner|host|server|node|peer)(?:-?name)?)[ =]["']?$`)
 	spots    = set("on to from of for by via at with into onto between and node server host client peer member owner login account user machine vm box called named as auf von nach für bei mit zwischen und aus")
 )
+
+// column divides the lines of a table.
+var column = lazyregexp.New(` {2,}|\t+`)

@@ -134,3 +134,10 @@ func isDerived(w string, endingsLeft int) bool {
 	}
 	return false
 }
+
+var abroad = set("je de sans par mon votre peut mais vous il on der die das den dem des ein eine ist nicht ich wir mit auf für von nach wird wurde haben habe hat kann auch noch aber oder und seit beim zum zur im le la les du des une un est pas plus sur avec pour dans je nous que qui vers et ne se ce cette el los las que por con para una está")
+
+// german are the words of German that are no nouns and end in no way of their own: its
+// particles, and verbs that change within.
+var german = set("der die das den dem des ein eine einen einem einer und oder aber ist sind war nicht kein keine ich wir ihr sie man es er mir mich uns mit auf aus von vom zum zur zu im am beim seit für nach nur noch auch schon wie was wer wo wann warum wenn weil obwohl obgleich sobald solange sodass dass ob als bis dann denn doch hier dort sehr mehr kaum bisher vorher nachher daher dabei damit davon dazu darauf daran durch ohne gegen über unter zwischen neben vor hinter während wegen trotz " +
+	"wird wurde werden haben habe hat hatte kann kannst können muss musste müssen soll sollte will wollte darf mag läuft lief liegt lag kam kommt gibt gab ging geht steht stand blieb bleibt fehlt ließ lässt hieß heißt nahm nimmt fand sah schrieb warf brach gern sonst sogar so selbst etwa ganz gar je nie oft ja nein bitte danke alles nichts etwas jemand niemand beide drei vier fünf sechs sieben acht neun zehn elf zwölf neu alt leer voll schnell kaputt gleich sofort gestern heute morgen abends nachts morgens mittags jetzt wieder danach zuvor außen innen oben unten links rechts vorn online offline per statt samt bzw usw etc ggf habe")

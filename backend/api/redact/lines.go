@@ -103,3 +103,18 @@ func shortest(all []string) int {
 	}
 	return len(slices.MinFunc(all, func(a, b string) int { return len(a) - len(b) }))
 }
+
+// allRules are in the order in which a line is read by them.
+var allRules = sync.OnceValue(func() []rule { return slices.Concat(forms, lineRules(), rules) })
+
+// inPlaces replaces what stands where names stand in a line, and remembers the
+// names for the rest of the text.
+func inPlaces(line string, known map[string]string) string {
+	lower := strings.ToLower(line)
+	for _, r := range allRules() {
+		if slices.ContainsFunc(r.needs, func(n string) bool { return strings.Contains(lower, n) }) {
+			line = r.apply(line, known)
+		}
+	}
+	return line
+}

@@ -14,27 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/lazyregexp"
 	"svc/backend/secret"
 )
-
-// The kinds of what is stripped.
-const (
-	host   = "host"
-	domain = "domain"
-	ip     = "ip"
-	email  = "email"
-	url    = "url"
-	path   = "path"
-	hidden = "secret"
-	id     = "id"
-	user   = "user"
-)
-
-// put is what stands in a text in place of a name of a kind.
-func put(kind string) string { return "[" + kind + "]" }
-
-var placeholder = lazyregexp.New(`\[(host|domain|ip|email|url|path|secret|id|user)\]`)
 
 // passes bounds how often a line is read. What stays beside a placeholder may
 // read as another name the next time; lines of people need two or three passes.

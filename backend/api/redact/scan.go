@@ -67,13 +67,6 @@ func (s *scanner) token(t string) string {
 	return s.word(t)
 }
 
-// isPlain is a short cut for words of the trade and numbers, which are most.
-func isPlain(t string) bool {
-	t = strings.TrimRight(t, ".:")
-	letters := !strings.ContainsFunc(t, func(r rune) bool { return r < 'A' || r > 'z' || r > 'Z' && r < 'a' })
-	return letters && isListed(strings.ToLower(t)) || strings.Trim(t, "0123456789") == ""
-}
-
 // isPrivate says that no version has this form: 10.0.0.1, 192.168.0.1.
 func isPrivate(t string) bool {
 	a, err := netip.ParseAddr(strings.TrimRight(t, ".:"))
@@ -258,8 +251,6 @@ func mailbox(w string) string {
 	}
 	return ""
 }
-
-var startsDigit = lazyregexp.New(`^v?[0-9]`)
 
 // dotted judges a word with dots: a registered domain, a host in one, or
 // neither, as versions, units, files and packages are.

@@ -131,12 +131,9 @@ var (
 	topic = lazyregexp.New(`(?i)\b(?:hosts?|servers?|machines?|vms?|nodes?|box(?:es)?|clusters?|(?:re)?boot(?:s|ed|ing)?|mov(?:es?|ed|ing)|migrat\w+|upgrad\w+|install(?:s|ed|ing)?|assess\w*|ssh|ping|log(?:ged|s|ging)? ?in|logins?|backups?|restor\w+|svc|debian|rocky|alma(?:linux)?|centos|rhel|ubuntu|disks?|network|clone[ds]?|snapshots?|images?|kernel|plan(?:ned)?|report|rehears\w+|attest\w*|reach\w*|connect\w*|retir\w+|renam\w+|replac\w+|cut ?over|cron|dns|dhcp|cname|ptr|mount(?:s|ed|ing)?|alerts?|racks?|firewall|cpus?|ram|sudo)\b|\[(?:host|ip)\]`)
 	// tells: a line that names a machine, and not where a log does.
 	tells = lazyregexp.New(`^\S*\[host\](?:[^:]* [^:]|$)|^\pL[^:]* \[host\]|: .*\[host\]`)
-	// candidate: a word as names of machines are written.
-	candidate = lazyregexp.New(`^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$`)
-	// capitals: SAPQ21.
-	capitals  = lazyregexp.New(`^[A-Z]{3,8}[0-9]{1,3}$`)
+
 	letterRun = lazyregexp.New(`[a-z]{3,}`)
-	hexNumber = lazyregexp.New(`^[0-9a-f]*[0-9][0-9a-f]*$`)
+
 	// about are words after which something of the software's stands, and not a machine.
 	about = strings.Fields("the a an name import service command option function variable file directory setting parameter directive unit program binary user group account field column table database schema key flag process daemon engine format codec method protocol using with via in version release package install installed installing use used enable enabled build compile")
 	// determiners are words after which a thing stands: a name has none.
@@ -197,9 +194,6 @@ func isQuoted(line string, w inLine) bool {
 	return w.start > 0 && w.end < len(line) && line[w.start-1] == line[w.end] && strings.IndexByte("'\"`", line[w.end]) >= 0
 }
 
-// numberedTicket: bpo-42316.
-var numberedTicket = lazyregexp.New(`^[a-z]+-[0-9]{4,}$`)
-
 // isStrange says that a word is written as machines are called, and is one that no
 // dictionary has or that people name machines after.
 func isStrange(w string) bool {
@@ -235,11 +229,6 @@ var threads = lazyregexp.New(`(?i)(?:^|-)(?:exec|threads?|pool|timer|task|starts
 func lastTwo(w string) string {
 	return w[strings.LastIndexByte(w[:strings.LastIndexByte(w, '-')], '-')+1:]
 }
-
-var numbered = lazyregexp.New(`^([A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*-)[0-9]{1,3}$`)
-
-// compound: with a number, or of several parts.
-var compound = lazyregexp.New(`[a-z](?:-?[0-9]|-[a-z])`)
 
 // tongue is the language of a line: another than English, and of these German, whose
 // nouns have capitals.
@@ -302,11 +291,6 @@ var inflected = lazyregexp.New(`(?:t|te|en|er|es|em|e|rn|ln|ig|lich|isch|bar|sam
 // declined: as adjectives and verbs do that are names in English: lange.
 var declined = lazyregexp.New(`(?:e|en|em|es|er|rn)$`)
 
-// german are the words of German that are no nouns and end in no way of their own: its
-// particles, and verbs that change within.
-var german = set("der die das den dem des ein eine einen einem einer und oder aber ist sind war nicht kein keine ich wir ihr sie man es er mir mich uns mit auf aus von vom zum zur zu im am beim seit für nach nur noch auch schon wie was wer wo wann warum wenn weil obwohl obgleich sobald solange sodass dass ob als bis dann denn doch hier dort sehr mehr kaum bisher vorher nachher daher dabei damit davon dazu darauf daran durch ohne gegen über unter zwischen neben vor hinter während wegen trotz " +
-	"wird wurde werden haben habe hat hatte kann kannst können muss musste müssen soll sollte will wollte darf mag läuft lief liegt lag kam kommt gibt gab ging geht steht stand blieb bleibt fehlt ließ lässt hieß heißt nahm nimmt fand sah schrieb warf brach gern sonst sogar so selbst etwa ganz gar je nie oft ja nein bitte danke alles nichts etwas jemand niemand beide drei vier fünf sechs sieben acht neun zehn elf zwölf neu alt leer voll schnell kaputt gleich sofort gestern heute morgen abends nachts morgens mittags jetzt wieder danach zuvor außen innen oben unten links rechts vorn online offline per statt samt bzw usw etc ggf habe")
-
 // isBeside says that a word and a machine that was found are named together: in a list,
 // by "and", or one after the other.
 func isBeside(words []inLine, i int, line string) bool {
@@ -334,8 +318,6 @@ func lastWord(s string) string {
 	s = strings.TrimRight(s, " \t")
 	return strings.ToLower(strings.TrimLeft(s[strings.LastIndexAny(s, " \t")+1:], "(„\"'"))
 }
-
-var abroad = set("je de sans par mon votre peut mais vous il on der die das den dem des ein eine ist nicht ich wir mit auf für von nach wird wurde haben habe hat kann auch noch aber oder und seit beim zum zur im le la les du des une un est pas plus sur avec pour dans je nous que qui vers et ne se ce cette el los las que por con para una está")
 
 // parts says whether a word, or a part of it, is one that people name machines
 // after, and whether one is in no dictionary.
