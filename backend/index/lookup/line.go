@@ -29,3 +29,9 @@ func (l *Line) Own(name string) (record.Listed, bool, error) {
 	}
 	return record.DecodeListed(value), true, err
 }
+
+// MayHaveLost reports whether levels of EL before the release's own are known to have an rpm,
+// and this one not.
+func (l *Line) MayHaveLost(r *RPM) bool {
+	return l.Line == "el" && !l.Lists() && r.NewestBefore(l.Level) > 0 && !r.Has(l) && !l.At(r) && !r.InEPEL(l)
+}

@@ -129,13 +129,6 @@ func (h *Path) climb(p course.Course, from int) (course.Course, error) {
 	return p, nil
 }
 
-// mayBeGone reports whether levels of EL before the target's are known to have an rpm,
-// and the target not.
-func (h *Path) mayBeGone(r *lookup.RPM) bool {
-	l := h.Target.RPM
-	return l.Line == "el" && !l.Lists() && r.NewestBefore(l.Level) > 0 && !r.Has(l) && !l.At(r) && !r.InEPEL(l)
-}
-
 // became is what became of an rpm that may be gone after the last level of EL that is known to
 // have it, where a trail says so.
 func (h *Path) became(p course.Course, r *lookup.RPM) (later course.Course, gone bool, err error) {

@@ -83,7 +83,7 @@ func (h *Path) otherLine(p course.Course, r *lookup.RPM) (course.Course, error) 
 		p.Relation, p.Confidence, p.Names = t.Relation, t.Confidence, nil // as from Debian: EL is not known to have it
 		return p, nil
 	}
-	if h.mayBeGone(r) {
+	if h.Target.RPM.MayHaveLost(r) {
 		if later, gone, err := h.became(p, r); gone || err != nil {
 			return later, err
 		}

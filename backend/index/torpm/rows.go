@@ -75,7 +75,7 @@ func (h *Path) arriveAtRPM(p course.Course, alternatives string) (course.Course,
 	if h.Target.RPM.Lists() {
 		return p, nil // its own list is whole
 	}
-	if h.mayBeGone(best) {
+	if h.Target.RPM.MayHaveLost(best) {
 		later, gone, err := h.became(course.Course{Names: []string{best.Name}, Relation: p.Relation, Confidence: p.Confidence}, best)
 		if gone || err != nil {
 			p.Relation, p.Confidence = later.Relation, later.Confidence

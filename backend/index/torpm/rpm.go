@@ -33,7 +33,7 @@ func (h *Path) rpm(p course.Course, r counterpart, confidence float64) (course.C
 	case r.Canonical != p.Source.Canonical && !r.whole:
 		p.Relation = api.RelationMerged
 	}
-	if h.mayBeGone(r.RPM) {
+	if h.Target.RPM.MayHaveLost(r.RPM) {
 		if later, gone, err := h.became(p, r.RPM); gone || err != nil {
 			return later, err
 		}
