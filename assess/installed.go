@@ -93,17 +93,5 @@ func (m *Machine) ChangedConffile(file string) bool {
 	return ok && !m.Pristine(file[1:], c)
 }
 
-// Upstream is the upstream part of a package's version.
-func Upstream(version string) string {
-	if _, rest, ok := strings.Cut(version, ":"); ok {
-		version = rest
-	}
-	if i := strings.LastIndexByte(version, '-'); i > 0 {
-		version = version[:i]
-	}
-	version, _, _ = strings.Cut(version, "+")
-	return version
-}
-
 // PlainVersion is a version of an engine, not of a form of data: "rdb 9".
 var PlainVersion = lazyregexp.New(`^[0-9]+(\.[0-9]+)*$`)

@@ -3,6 +3,8 @@ package assess
 import (
 	"strings"
 	"testing"
+
+	"svc/backend/pkgversion"
 )
 
 // FuzzLines: what every reader stands on fails on no input.
@@ -17,7 +19,7 @@ func FuzzLines(f *testing.F) {
 			}
 		}
 		IniValues(s)
-		Upstream(s)
+		pkgversion.Upstream(s)
 		if CompareNatural(s, strings.Clone(s)) != 0 {
 			t.Fatalf("%q differs from itself", s)
 		}

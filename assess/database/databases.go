@@ -19,6 +19,7 @@ import (
 	"svc/assess/datadir"
 	"svc/assess/datadir/rdb"
 	"svc/backend/lazyregexp"
+	"svc/backend/pkgversion"
 	"svc/backend/release"
 )
 
@@ -90,7 +91,7 @@ var namedOnly = []engine{
 func named(m *assess.Machine, e engine) {
 	d := assess.Database{Engine: e.engine, Directory: e.dir, Port: e.port}
 	if p := m.Installed(e.pkg); p != nil {
-		d.Version, d.Package, d.Evidence = assess.Upstream(p.Version), p.Name, assess.Evidence{Path: m.Book.Database, Line: 0}
+		d.Version, d.Package, d.Evidence = pkgversion.Upstream(p.Version), p.Name, assess.Evidence{Path: m.Book.Database, Line: 0}
 		addDatabase(m, d)
 		return
 	}
@@ -260,7 +261,7 @@ func bareCluster(m *assess.Machine, dir string) {
 	configure(m, &d, path.Join(dir, "postgresql.conf"), m.Peek(path.Join(inside(dir), "postgresql.conf")), 0)
 	short := strings.ReplaceAll(d.DataVersion, ".", "")
 	if d.Package = m.PackageOf([]string{"postgresql" + short + "-server", "rh-postgresql" + short + "-postgresql-server", "postgresql-server", "postgresql" + short, "postgresql"}, ""); d.Package != "" {
-		d.Version = assess.Upstream(m.Installed(d.Package).Version)
+		d.Version = pkgversion.Upstream(m.Installed(d.Package).Version)
 	}
 	addDatabase(m, d)
 }
@@ -289,7 +290,7 @@ func myServerPackage(m *assess.Machine) (engine string, p *assess.Package) {
 func myDatabase(m *assess.Machine, s myServer) bool {
 	d := assess.Database{Engine: "mariadb", Name: s.name, Directory: s.dir, Port: s.port, Evidence: s.evidence}
 	if engine, p := myServerPackage(m); p != nil && s.dir != "" && !strings.Contains(s.dir, "/opt/rh/") {
-		d.Engine, d.Package, d.Version = engine, p.Name, assess.Upstream(p.Version)
+		d.Engine, d.Package, d.Version = engine, p.Name, pkgversion.Upstream(p.Version)
 	}
 	there := m.Exists(path.Join(inside(s.dir), "ibdata1")) || m.Exists(path.Join(inside(s.dir), "mysql"))
 	if s.dir == "" || !there && d.Package == "" {
@@ -356,7 +357,7 @@ func redis(m *assess.Machine, commands []invocation) {
 	}
 	for _, engine := range []string{"redis", "valkey"} {
 		if p := redisPackage(m, engine); p != nil && !hasDatabase(m, engine) {
-			addDatabase(m, assess.Database{Engine: engine, Version: assess.Upstream(p.Version), Directory: "/var/lib/" + engine, Port: 6379, Package: p.Name, Evidence: assess.Evidence{Path: m.Book.Database, Line: 0}})
+			addDatabase(m, assess.Database{Engine: engine, Version: pkgversion.Upstream(p.Version), Directory: "/var/lib/" + engine, Port: 6379, Package: p.Name, Evidence: assess.Evidence{Path: m.Book.Database, Line: 0}})
 		}
 	}
 }
@@ -432,7 +433,7 @@ func redisPackage(m *assess.Machine, engine string) *assess.Package {
 func redisDatabase(m *assess.Machine, i redisInstance) {
 	d := assess.Database{Engine: i.engine, Directory: i.dir, Port: i.port, Evidence: assess.Evidence{Path: i.file, Line: 0}}
 	if p := redisPackage(m, i.engine); p != nil {
-		d.Package, d.Version = p.Name, assess.Upstream(p.Version)
+		d.Package, d.Version = p.Name, pkgversion.Upstream(p.Version)
 	}
 	file := path.Join(inside(i.dir), i.dump)
 	head, err := m.Head(file, 256)
@@ -496,7 +497,7 @@ func mongodbSettings(m *assess.Machine, file string) assess.Database {
 
 func mongodbDatabase(m *assess.Machine, d assess.Database) {
 	if d.Package = m.PackageOf([]string{"mongodb-org-server", "mongodb-server", "mongodb-server-core", "rh-mongodb36-mongodb-server"}, ""); d.Package != "" {
-		d.Version = assess.Upstream(m.Installed(d.Package).Version)
+		d.Version = pkgversion.Upstream(m.Installed(d.Package).Version)
 	}
 	d.DataVersion = wiredTiger(m.Start(path.Join(inside(d.Directory), "WiredTiger")))
 	addDatabase(m, d)
@@ -582,7 +583,7 @@ func ldapDatabase(m *assess.Machine, settings iter.Seq[assess.Setting], director
 		}
 	}
 	if d.Package = m.PackageOf([]string{"slapd", "openldap-servers", "openldap2", "openldap"}, ""); d.Package != "" {
-		d.Version = assess.Upstream(m.Installed(d.Package).Version)
+		d.Version = pkgversion.Upstream(m.Installed(d.Package).Version)
 	}
 	addDatabase(m, d)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"svc/backend/pkgversion"
 	"svc/backend/tsv"
 )
 
@@ -66,7 +67,7 @@ func askPackage(m *Machine, q *question, found *Match) (ok bool) {
 	}
 	for pattern := range strings.FieldsSeq(q.args[0]) {
 		for _, name := range m.packages(pattern) {
-			if slices.ContainsFunc(m.Packages[name], func(v string) bool { return limit.op == "" || limit.holds(upstream(v)) }) {
+			if slices.ContainsFunc(m.Packages[name], func(v string) bool { return limit.op == "" || limit.holds(pkgversion.Upstream(v)) }) {
 				found.Names, found.Pkgs, ok = append(found.Names, name), append(found.Pkgs, name), true
 			}
 		}

@@ -118,8 +118,8 @@ func (b bound) onTarget(m *Machine, target release.Release) bool {
 	}
 	version := ""
 	for _, name := range s.packages {
-		if v := m.Brought[name]; v != "" && upstream(v) != "" && !slices.Contains(s.defaults, name) {
-			version = upstream(v)
+		if v := m.Brought[name]; v != "" && pkgversion.Upstream(v) != "" && !slices.Contains(s.defaults, name) {
+			version = pkgversion.Upstream(v)
 		}
 	}
 	if version == "" {
@@ -151,7 +151,7 @@ func (m *Machine) version(name string) string {
 	highest := ""
 	for _, pkg := range s.packages {
 		for _, v := range m.named(pkg) {
-			if v = upstream(v); !slices.Contains(s.defaults, pkg) && (highest == "" || pkgversion.Compare(pkgversion.RPM, v, highest) > 0) {
+			if v = pkgversion.Upstream(v); !slices.Contains(s.defaults, pkg) && (highest == "" || pkgversion.Compare(pkgversion.RPM, v, highest) > 0) {
 				highest = v
 			}
 		}
@@ -160,16 +160,6 @@ func (m *Machine) version(name string) string {
 		return highest
 	}
 	return s.on(m.Release)
-}
-
-// upstream is the version that its makers give, out of a package's: 1:8.4p1-5 is 8.4p1.
-func upstream(version string) string {
-	version = pkgversion.WithoutEpoch(version)
-	if i := strings.LastIndexByte(version, '-'); i > 0 {
-		version = version[:i]
-	}
-	version, _, _ = strings.Cut(version, "+")
-	return version
 }
 
 // program is a software: the packages that tell its version, and the version that

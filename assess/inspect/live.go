@@ -17,6 +17,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/assess/services"
+	"svc/backend/pkgversion"
 )
 
 // readRunning asks a machine that runs for what its disk does not say. All but
@@ -361,7 +362,7 @@ func (r *running) readDatabases(processes []process) {
 		}
 		d := assess.RunningDatabase{Engine: server.engine, Path: exe, Replaced: isReplaced}
 		if pkg := r.packageOf(exe, server.packages); pkg != nil {
-			d.Package, d.Version = pkg.Name, assess.Upstream(pkg.Version)
+			d.Package, d.Version = pkg.Name, pkgversion.Upstream(pkg.Version)
 		}
 		if strings.HasPrefix(d.Package, "mariadb") || strings.HasPrefix(d.Package, "MariaDB") {
 			d.Engine = "mariadb" // its older versions call the program mysqld

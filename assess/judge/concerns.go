@@ -10,6 +10,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
+	"svc/backend/pkgversion"
 	"svc/backend/visible"
 )
 
@@ -224,9 +225,9 @@ func findDataVersions(r *assess.Reading) {
 		if p == nil || !assess.PlainVersion.MatchString(d.DataVersion) || !slices.Contains([]string{"postgresql", "mariadb", "mysql"}, d.Engine) {
 			continue
 		}
-		if has, says := major(d.Engine, assess.Upstream(p.Version)), major(d.Engine, d.DataVersion); has != says {
+		if has, says := major(d.Engine, pkgversion.Upstream(p.Version)), major(d.Engine, d.DataVersion); has != says {
 			r.Finding(assess.Finding{
-				Key: "database.data-version", Severity: assess.High, Title: "Data are of another version than the server", Summary: fmt.Sprintf("%s is of %s %s, and %s is %s.", visible.Name(d.Directory), d.Engine, visible.Name(d.DataVersion), visible.Name(p.Name), visible.Name(cmp.Or(assess.Upstream(p.Version), p.Version))),
+				Key: "database.data-version", Severity: assess.High, Title: "Data are of another version than the server", Summary: fmt.Sprintf("%s is of %s %s, and %s is %s.", visible.Name(d.Directory), d.Engine, visible.Name(d.DataVersion), visible.Name(p.Name), visible.Name(cmp.Or(pkgversion.Upstream(p.Version), p.Version))),
 				Remediations: assess.Hints("Upgrade the data here first, or dump them with the version that wrote them."), Related: related, Evidence: []assess.Evidence{d.Evidence},
 			})
 		}

@@ -8,6 +8,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
+	"svc/backend/pkgversion"
 )
 
 // runtimeFile is where a runtime shows itself: a program whose name or folder
@@ -69,7 +70,7 @@ func ReadRuntimes(m *assess.Machine) {
 	}
 	for _, r := range runtimePackages {
 		if p := m.Installed(r.pkg); p != nil && !hasRuntime(m, r.language, "/"+r.program) {
-			addRuntime(m, assess.Runtime{Language: r.language, Version: assess.Upstream(p.Version), Path: "/" + r.program, Package: p.Name, Evidence: assess.Evidence{Path: "/" + r.program, Line: 0}})
+			addRuntime(m, assess.Runtime{Language: r.language, Version: pkgversion.Upstream(p.Version), Path: "/" + r.program, Package: p.Name, Evidence: assess.Evidence{Path: "/" + r.program, Line: 0}})
 		}
 	}
 	bareRuntimes(m)
@@ -185,7 +186,7 @@ func phpVersion(m *assess.Machine, l phpLayout, ini string, found map[string]*as
 	}
 	p := m.PackageOf([]string{"php%-common", "php%", "php-common", "php", "php5", "php5-common"}, version)
 	if installed := m.Installed(p); installed != nil && len(version) < 2 {
-		version = assess.Upstream(installed.Version)
+		version = pkgversion.Upstream(installed.Version)
 	}
 	key := version + " " + path.Dir(path.Dir(ini))
 	r := found[key]

@@ -57,6 +57,16 @@ func WithoutEpoch(version string) string {
 	return version
 }
 
+// Upstream is the version that its makers give, out of a package's: 1:8.4p1-5 is 8.4p1.
+func Upstream(version string) string {
+	version = WithoutEpoch(version)
+	if i := strings.LastIndexByte(version, '-'); i > 0 {
+		version = version[:i]
+	}
+	version, _, _ = strings.Cut(version, "+")
+	return version
+}
+
 // compareDeb is dpkg's own order. Libraries refuse versions that real
 // databases hold (those that start with a letter or end in a hyphen) and cut
 // numbers that no integer holds; dpkg does neither.

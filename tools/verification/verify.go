@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"svc/assess"
 	"svc/assess/ask"
 	"svc/assess/baseline"
 	"svc/assess/host"
@@ -578,7 +579,7 @@ func look(fsys host.FS, by names, path string, written []byte) parity.File {
 	case err != nil:
 		return parity.File{Err: err.Error()}
 	}
-	f := parity.File{Exists: true, Mode: fmt.Sprintf("%04o", info.Mode().Perm()|special(info.Mode()))}
+	f := parity.File{Exists: true, Mode: fmt.Sprintf("%04o", assess.Octal(info.Mode()))}
 	if uid, gid, ok := host.Owner(info); ok {
 		f.Owner, f.Group = name(by.users, uid), name(by.groups, gid)
 	}
@@ -600,14 +601,4 @@ func look(fsys host.FS, by names, path string, written []byte) parity.File {
 		f.Err = err.Error()
 	}
 	return f
-}
-
-// special are the bits of a mode that fs.FileMode keeps elsewhere.
-func special(m fs.FileMode) (bits fs.FileMode) {
-	for flag, bit := range map[fs.FileMode]fs.FileMode{fs.ModeSetuid: 0o4000, fs.ModeSetgid: 0o2000, fs.ModeSticky: 0o1000} {
-		if m&flag != 0 {
-			bits |= bit
-		}
-	}
-	return bits
 }

@@ -30,6 +30,11 @@ func Damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
+// UUID is the text of 16 bytes that identify a volume, as fstab and blkid write it.
+func UUID(b []byte) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
 // maxLooks bounds how many blocks of a disk Whole looks for.
 const maxLooks = 1 << 18
 

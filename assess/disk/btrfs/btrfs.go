@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"path"
 
+	"svc/assess/disk/block"
 	"svc/assess/disk/inode"
 )
 
@@ -49,8 +50,7 @@ func Open(r io.ReaderAt, size int64) (*FS, error) {
 
 // UUID is the one that fstab and blkid name.
 func (f *FS) UUID() string {
-	u := f.fsid
-	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+	return block.UUID(f.fsid[:])
 }
 
 // Label is the file system's name, often none.

@@ -16,6 +16,7 @@ import (
 	"path"
 	"strings"
 
+	"svc/assess/disk/block"
 	"svc/assess/disk/inode"
 )
 
@@ -73,8 +74,7 @@ func newFS(s superblock, d device) *FS {
 
 // UUID is the file system's identity as /etc/fstab and blkid write it.
 func (f *FS) UUID() string {
-	u := f.uuid
-	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+	return block.UUID(f.uuid[:])
 }
 
 // Label is the name that mke2fs -L gave the file system, often none.

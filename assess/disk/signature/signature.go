@@ -4,7 +4,6 @@ package signature
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
 	"svc/assess/disk/block"
@@ -104,7 +103,7 @@ func uuid(volume block.Device, at int64) string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	return block.UUID(b)
 }
 
 func text(volume block.Device, at, length int64) string {

@@ -43,8 +43,7 @@ func Open(r io.ReaderAt, size int64) (*FS, error) {
 
 // UUID is the one that fstab and blkid name.
 func (f *FS) UUID() string {
-	u := f.uuid
-	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+	return block.UUID(f.uuid[:])
 }
 
 // Label is the file system's name, often none.

@@ -127,11 +127,11 @@ func (n *Naming) Apply(releases []*Release) []*Release {
 	}
 	slices.SortStableFunc(first, func(a, b *lineage) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, l := range first {
-		c.name(l, withRole(l.base, l.role), releases)
+		c.name(l, record.WithRole(l.base, l.role), releases)
 	}
 	slices.SortStableFunc(rest, func(a, b *lineage) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, l := range rest {
-		c.name(l, withRole(ownSlug(l), l.role), releases)
+		c.name(l, record.WithRole(ownSlug(l), l.role), releases)
 	}
 	for _, r := range releases {
 		for _, p := range r.Packages {
@@ -244,13 +244,6 @@ func (l *lineage) distance() int {
 	return 4
 }
 
-func withRole(base string, role api.Role) string {
-	if role == api.RoleMain {
-		return base
-	}
-	return base + "--" + string(role)
-}
-
 // ownSlug is the software of a lineage that is not the nearest of its group:
 // its one name, or what its names have in common.
 func ownSlug(l *lineage) string {
@@ -336,7 +329,7 @@ func choose(l *lineage, members []*Package, r *Release) *Package {
 // own is a canonical made of the package's whole name.
 func (c *claims) own(l *lineage, p *Package, release string) string {
 	base := slug(p.Name)
-	for _, canonical := range []string{withRole(slug(trimRole(p.Name, l.role)), l.role), withRole(base, l.role), base} {
+	for _, canonical := range []string{record.WithRole(slug(trimRole(p.Name, l.role)), l.role), record.WithRole(base, l.role), base} {
 		if c.claim(canonical, release, p.Name) {
 			return canonical
 		}

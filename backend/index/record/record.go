@@ -86,6 +86,14 @@ func Role(canonical string) api.Role {
 	return api.Role(WithoutApart(r))
 }
 
+// WithRole is the canonical of a software's package with a role.
+func WithRole(software string, role api.Role) string {
+	if role == api.RoleMain {
+		return software
+	}
+	return software + "--" + string(role)
+}
+
 // WithoutApart drops what parts an rpm from one that has the canonical already.
 func WithoutApart(canonical string) string {
 	for strings.HasSuffix(canonical, Apart) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/index/record"
 	"svc/backend/lazyregexp"
 )
 
@@ -79,7 +80,7 @@ func (q query) byRole(rest, suffix string, role api.Role) (Guess, bool) {
 		return found(api.RelationRenamed, development, "role", name)
 	}
 	software, most := q.software(rest)
-	name, ok := q.debian.Canonical(withRole(software, role))
+	name, ok := q.debian.Canonical(record.WithRole(software, role))
 	switch {
 	case !ok:
 		return Guess{}, false
@@ -87,13 +88,6 @@ func (q query) byRole(rest, suffix string, role api.Role) (Guess, bool) {
 		return found(api.RelationIncluded, min(library, most), "library", name)
 	}
 	return found(api.RelationRenamed, min(sibling, most), "role", name)
-}
-
-func withRole(software string, role api.Role) string {
-	if role == api.RoleMain {
-		return software
-	}
-	return software + "--" + string(role)
 }
 
 // ends is the number that a name ends with.
