@@ -1,16 +1,18 @@
 package config
 
 import (
+	_ "embed"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
+	"svc/backend/tsv"
 )
 
-// factFile is a file of which some settings are facts as they stand. Keys are
-// named one by one wherever a file may hold a password too.
+// factFile is a file of which some settings are facts as they stand.
 type factFile struct {
 	area string
 	file string   // may end in a pattern: /etc/modprobe.d/*.conf
@@ -20,57 +22,25 @@ type factFile struct {
 	name string   // of the one setting of a file that has no keys
 }
 
-// factFiles are in the order of their areas.
-var factFiles = []factFile{
-	{area: "boot", file: "/etc/default/grub", sep: "=", keys: []string{"grub_cmdline_linux", "grub_cmdline_linux_default", "grub_default"}},
-	{area: "crypto-policy", file: "/etc/crypto-policies/config", name: "policy"},
-	{area: "directory", file: "/etc/nsswitch.conf", sep: ":", keys: []string{"passwd", "group", "shadow", "hosts", "sudoers", "automount"}},
-	{area: "directory", file: "/etc/sssd/sssd.conf", sep: "=", keys: []string{"domains", "services", "id_provider", "auth_provider", "access_provider", "ad_domain", "ad_server", "ldap_uri", "ldap_search_base", "krb5_realm", "krb5_server"}},
-	{area: "directory", file: "/etc/sssd/conf.d/*.conf", sep: "=", keys: []string{"domains", "id_provider", "ad_domain", "ldap_uri", "krb5_realm"}},
-	{area: "directory", file: "/etc/krb5.conf", sep: "=", keys: []string{"default_realm", "kdc", "admin_server"}},
-	{area: "directory", file: "/etc/ldap/ldap.conf", keys: []string{"uri", "base", "tls_cacert"}},
-	{area: "directory", file: "/etc/openldap/ldap.conf", keys: []string{"uri", "base", "tls_cacertdir"}},
-	{area: "directory", file: "/etc/ldap.conf", keys: []string{"uri", "host", "base"}},
-	{area: "directory", file: "/etc/nslcd.conf", keys: []string{"uri", "base"}},
-	{area: "directory", file: "/etc/pam_ldap.conf", keys: []string{"uri", "host", "base"}},
-	{area: "directory", file: "/etc/samba/smb.conf", sep: "=", keys: []string{"workgroup", "security", "realm", "idmap config * : range"}},
-	{area: "directory", file: "/etc/yp.conf"},
-	{area: "exports", file: "/etc/exports"},
-	{area: "exports", file: "/etc/exports.d/*.exports"},
-	{area: "limits", file: "/etc/security/limits.conf"},
-	{area: "limits", file: "/etc/security/limits.d/*.conf", own: true},
-	{area: "login", file: "/etc/login.defs", keys: []string{"uid_min", "gid_min", "encrypt_method", "pass_max_days", "umask"}},
-	{area: "mail", file: "/etc/aliases", sep: ":"},
-	{area: "mail", file: "/etc/mail/aliases", sep: ":"},
-	{area: "mail", file: "/etc/postfix/main.cf", sep: "=", keys: []string{"relayhost", "myhostname", "mydestination", "inet_interfaces"}},
-	{area: "modules", file: "/etc/modprobe.conf"},
-	{area: "modules", file: "/etc/modprobe.d/*.conf", own: true},
-	{area: "modules", file: "/etc/modules"},
-	{area: "modules", file: "/etc/modules-load.d/*.conf", own: true},
-	{area: "packages", file: "/etc/dnf/dnf.conf", sep: "=", keys: []string{"install_weak_deps"}},
-	{area: "packages", file: "/etc/zypp/zypp.conf", sep: "=", keys: []string{"solver.onlyrequires"}},
-	{area: "selinux", file: "/etc/selinux/config", sep: "=", keys: []string{"selinux", "selinuxtype"}},
-	{area: "storage", file: "/etc/auto.master"},
-	{area: "storage", file: "/etc/crypttab"},
-	{area: "storage", file: "/etc/iscsi/initiatorname.iscsi", sep: "="},
-	{area: "storage", file: "/etc/mdadm.conf", keys: []string{"array"}},
-	{area: "storage", file: "/etc/mdadm/mdadm.conf", keys: []string{"array"}},
-	{area: "storage", file: "/etc/raidtab"},
-	{area: "tcp-wrappers", file: "/etc/hosts.allow", sep: ":"},
-	{area: "tcp-wrappers", file: "/etc/hosts.deny", sep: ":"},
-	{area: "time", file: "/etc/chrony.conf", keys: timeKeys},
-	{area: "time", file: "/etc/chrony/chrony.conf", keys: timeKeys},
-	{area: "time", file: "/etc/ntp.conf", keys: timeKeys},
-	{area: "time", file: "/etc/ntpsec/ntp.conf", keys: timeKeys},
-	{area: "time", file: "/etc/systemd/timesyncd.conf", sep: "=", keys: []string{"ntp"}},
-}
+//go:embed facts.tsv
+var factRows string
 
-// timeKeys are the settings that name time servers.
-var timeKeys = []string{"server", "pool", "peer"}
+// factFiles are those of the table.
+var factFiles = sync.OnceValue(func() (all []factFile) {
+	cell := func(s string) string { return strings.TrimPrefix(s, "-") }
+	for c := range tsv.Rows(factRows, 6) {
+		f := factFile{area: c[0], file: c[1], sep: cell(c[2]), own: c[4] == "own", name: cell(c[5])}
+		if c[3] != "-" {
+			f.keys = strings.Split(c[3], ",")
+		}
+		all = append(all, f)
+	}
+	return all
+})
 
 // ReadFacts reads what the files of the table say.
 func ReadFacts(m *assess.Machine) {
-	for _, f := range factFiles {
+	for _, f := range factFiles() {
 		files := []string{f.file}
 		if strings.Contains(f.file, "*") {
 			files = m.Glob(f.file)

@@ -4,6 +4,7 @@ package database
 
 import (
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"svc/assess"
 	"svc/assess/conf"
@@ -21,6 +23,7 @@ import (
 	"svc/backend/lazyregexp"
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 // ReadDatabases finds databases by the engines' own files, in the directories
@@ -33,7 +36,7 @@ func ReadDatabases(m *assess.Machine) {
 	mongodb(m, commands)
 	openldap(m, commands)
 	oracle(m)
-	for _, e := range namedOnly {
+	for _, e := range namedOnly() {
 		if !hasDatabase(m, e.engine) {
 			named(m, e)
 		}
@@ -50,41 +53,17 @@ type engine struct {
 	port             int
 }
 
+//go:embed engines.tsv
+var engineRows string
+
 // namedOnly are such engines, each by every package it comes in.
-var namedOnly = []engine{
-	{"arangodb", "arangodb3", "/var/lib/arangodb3", 8529},
-	{"cassandra", "cassandra", "/var/lib/cassandra", 9042},
-	{"clickhouse", "clickhouse-server", "/var/lib/clickhouse", 9000},
-	{"cockroachdb", "cockroach", "/var/lib/cockroach", 26257},
-	{"couchbase", "couchbase-server", "/opt/couchbase/var/lib/couchbase", 8091},
-	{"couchdb", "couchdb", "/var/lib/couchdb", 5984},
-	{"couchdb", "couchdb", "/opt/couchdb/data", 5984},
-	{"db2", "db2", "/opt/ibm/db2", 50000},
-	{"elasticsearch", "elasticsearch", "/var/lib/elasticsearch", 9200},
-	{"etcd", "etcd-server", "/var/lib/etcd", 2379},
-	{"etcd", "etcd", "/var/lib/etcd", 2379},
-	{"firebird", "firebird4.0-server", "/var/lib/firebird", 3050},
-	{"firebird", "firebird3.0-server", "/var/lib/firebird", 3050},
-	{"firebird", "firebird", "/opt/firebird", 3050},
-	{"influxdb", "influxdb", "/var/lib/influxdb", 8086},
-	{"influxdb", "influxdb2", "/var/lib/influxdb", 8086},
-	{"memcached", "memcached", "", 11211},
-	{"mongodb", "mongodb-org-server", "/var/lib/mongodb", 27017},
-	{"mongodb", "mongodb-server-core", "/var/lib/mongodb", 27017},
-	{"mongodb", "mongodb-server", "/var/lib/mongo", 27017},
-	{"monetdb", "monetdb5-server", "/var/monetdb5", 50000},
-	{"mssql", "mssql-server", "/var/opt/mssql", 1433},
-	{"neo4j", "neo4j", "/var/lib/neo4j", 7687},
-	{"opensearch", "opensearch", "/var/lib/opensearch", 9200},
-	{"prometheus", "prometheus", "/var/lib/prometheus/metrics2", 9090}, // beside it are its exporters' folders
-	{"rabbitmq", "rabbitmq-server", "/var/lib/rabbitmq", 5672},
-	{"sap-hana", "hdb-server", "/hana/shared", 0},
-	{"scylla", "scylla-server", "/var/lib/scylla", 9042},
-	{"slapd", "slapd", "/var/lib/ldap", 389},
-	{"tarantool", "tarantool", "/var/lib/tarantool", 3301},
-	{"virtuoso", "virtuoso-opensource", "/var/lib/virtuoso-opensource-7", 1111},
-	{"zookeeper", "zookeeper", "/var/lib/zookeeper", 2181},
-}
+var namedOnly = sync.OnceValue(func() (all []engine) {
+	for c := range tsv.Rows(engineRows, 4) {
+		port, _ := strconv.Atoi(c[3])
+		all = append(all, engine{c[0], c[1], strings.TrimPrefix(c[2], "-"), port})
+	}
+	return all
+})
 
 // named adds an engine whose package is installed, or whose folder holds
 // something, or is closed.

@@ -1,64 +1,29 @@
 package release
 
-// table is every release that svc has a name for. Ends of support are those
-// that the vendors announced for users without a contract.
-var table = []Release{
-	{"almalinux-8", "AlmaLinux 8", EL, "almalinux", "8", nil, "2021-03-30", "2029-03-01"},
-	{"almalinux-9", "AlmaLinux 9", EL, "almalinux", "9", nil, "2022-05-26", "2032-05-31"},
-	{"almalinux-10", "AlmaLinux 10", EL, "almalinux", "10", nil, "2025-05-27", "2035-05-31"},
-	{"alpine-3.18", "Alpine Linux 3.18", Alpine, "alpine", "3.18", nil, "2023-05-09", "2025-05-09"},
-	{"alpine-3.19", "Alpine Linux 3.19", Alpine, "alpine", "3.19", nil, "2023-12-07", "2025-11-01"},
-	{"alpine-3.20", "Alpine Linux 3.20", Alpine, "alpine", "3.20", nil, "2024-05-22", "2026-04-01"},
-	{"alpine-3.21", "Alpine Linux 3.21", Alpine, "alpine", "3.21", nil, "2024-12-05", "2026-11-01"},
-	{"alpine-3.22", "Alpine Linux 3.22", Alpine, "alpine", "3.22", nil, "2025-05-30", "2027-05-01"},
-	{"alpine-3.23", "Alpine Linux 3.23", Alpine, "alpine", "3.23", nil, "2025-12-03", "2027-11-01"},
-	{"amzn-2", "Amazon Linux 2", Amazon, "amzn", "2", []string{"amazonlinux-2", "al2"}, "2018-06-26", "2026-06-30"},
-	{"amzn-2023", "Amazon Linux 2023", Amazon, "amzn", "2023", []string{"amazonlinux-2023", "al2023"}, "2023-03-15", "2029-06-30"},
-	{"centos-6", "CentOS 6", EL, "centos", "6", nil, "2011-07-10", "2020-11-30"},
-	{"centos-7", "CentOS 7", EL, "centos", "7", nil, "2014-07-07", "2024-06-30"},
-	{"centos-8", "CentOS 8", EL, "centos", "8", nil, "2019-09-24", "2021-12-31"},
-	{"centos-9", "CentOS Stream 9", EL, "centos", "9", []string{"centos-stream-9"}, "2021-12-03", "2027-05-31"},
-	{"centos-10", "CentOS Stream 10", EL, "centos", "10", []string{"centos-stream-10"}, "2024-12-12", ""},
-	{"debian-9", "Debian 9 (stretch)", Debian, "debian", "9", []string{"stretch"}, "2017-06-17", "2022-06-30"},
-	{"debian-10", "Debian 10 (buster)", Debian, "debian", "10", []string{"buster"}, "2019-07-06", "2024-06-30"},
-	{"debian-11", "Debian 11 (bullseye)", Debian, "debian", "11", []string{"bullseye"}, "2021-08-14", "2026-08-31"},
-	{"debian-12", "Debian 12 (bookworm)", Debian, "debian", "12", []string{"bookworm"}, "2023-06-10", "2028-06-30"},
-	{"debian-13", "Debian 13 (trixie)", Debian, "debian", "13", []string{"trixie"}, "2025-08-09", "2030-06-30"},
-	{"debian-14", "Debian 14 (forky)", Debian, "debian", "14", []string{"forky"}, "", ""},
-	{"fedora-38", "Fedora 38", Fedora, "fedora", "38", nil, "2023-04-18", "2024-05-21"},
-	{"fedora-39", "Fedora 39", Fedora, "fedora", "39", nil, "2023-11-07", "2024-11-26"},
-	{"fedora-40", "Fedora 40", Fedora, "fedora", "40", nil, "2024-04-23", "2025-05-13"},
-	{"fedora-41", "Fedora 41", Fedora, "fedora", "41", nil, "2024-10-29", "2025-12-15"},
-	{"fedora-42", "Fedora 42", Fedora, "fedora", "42", nil, "2025-04-15", "2026-05-13"},
-	{"fedora-43", "Fedora 43", Fedora, "fedora", "43", nil, "2025-10-28", ""},
-	{"ol-6", "Oracle Linux 6", EL, "ol", "6", []string{"oracle-6"}, "2011-02-11", "2021-03-31"},
-	{"ol-7", "Oracle Linux 7", EL, "ol", "7", []string{"oracle-7"}, "2014-07-23", "2024-12-31"},
-	{"ol-8", "Oracle Linux 8", EL, "ol", "8", []string{"oracle-8"}, "2019-07-19", "2029-07-31"},
-	{"ol-9", "Oracle Linux 9", EL, "ol", "9", []string{"oracle-9"}, "2022-06-30", "2032-06-30"},
-	{"ol-10", "Oracle Linux 10", EL, "ol", "10", []string{"oracle-10"}, "2025-06-26", "2035-06-30"},
-	{"opensuse-leap-15.0", "openSUSE Leap 15.0", SUSE, "opensuse-leap", "15.0", nil, "2018-05-25", "2019-12-03"},
-	{"opensuse-leap-15.1", "openSUSE Leap 15.1", SUSE, "opensuse-leap", "15.1", nil, "2019-05-22", "2021-02-02"},
-	{"opensuse-leap-15.2", "openSUSE Leap 15.2", SUSE, "opensuse-leap", "15.2", nil, "2020-07-02", "2022-01-04"},
-	{"opensuse-leap-15.3", "openSUSE Leap 15.3", SUSE, "opensuse-leap", "15.3", nil, "2021-06-02", "2022-12-31"},
-	{"opensuse-leap-15.4", "openSUSE Leap 15.4", SUSE, "opensuse-leap", "15.4", nil, "2022-06-08", "2023-12-07"},
-	{"opensuse-leap-15.5", "openSUSE Leap 15.5", SUSE, "opensuse-leap", "15.5", nil, "2023-06-07", "2024-12-31"},
-	{"opensuse-leap-15.6", "openSUSE Leap 15.6", SUSE, "opensuse-leap", "15.6", nil, "2024-06-12", "2026-04-30"},
-	{"opensuse-leap-16.0", "openSUSE Leap 16.0", SUSE, "opensuse-leap", "16.0", nil, "2025-10-01", ""},
-	{"rhel-6", "Red Hat Enterprise Linux 6", EL, "rhel", "6", nil, "2010-11-10", "2020-11-30"},
-	{"rhel-7", "Red Hat Enterprise Linux 7", EL, "rhel", "7", nil, "2014-06-10", "2024-06-30"},
-	{"rhel-8", "Red Hat Enterprise Linux 8", EL, "rhel", "8", nil, "2019-05-07", "2029-05-31"},
-	{"rhel-9", "Red Hat Enterprise Linux 9", EL, "rhel", "9", nil, "2022-05-17", "2032-05-31"},
-	{"rhel-10", "Red Hat Enterprise Linux 10", EL, "rhel", "10", nil, "2025-05-20", "2035-05-31"},
-	{"rocky-8", "Rocky Linux 8", EL, "rocky", "8", nil, "2021-06-21", "2029-05-31"},
-	{"rocky-9", "Rocky Linux 9", EL, "rocky", "9", nil, "2022-07-14", "2032-05-31"},
-	{"rocky-10", "Rocky Linux 10", EL, "rocky", "10", nil, "2025-06-11", "2035-05-31"},
-	{"sles-12", "SUSE Linux Enterprise Server 12", SUSE, "sles", "12", nil, "2014-10-27", "2024-10-31"},
-	{"sles-15", "SUSE Linux Enterprise Server 15", SUSE, "sles", "15", nil, "2018-07-16", "2031-07-31"},
-	{"sles-16", "SUSE Linux Enterprise Server 16", SUSE, "sles", "16", nil, "2025-11-04", ""},
-	{"ubuntu-16.04", "Ubuntu 16.04 LTS", Ubuntu, "ubuntu", "16.04", []string{"xenial"}, "2016-04-21", "2021-04-30"},
-	{"ubuntu-18.04", "Ubuntu 18.04 LTS", Ubuntu, "ubuntu", "18.04", []string{"bionic"}, "2018-04-26", "2023-05-31"},
-	{"ubuntu-20.04", "Ubuntu 20.04 LTS", Ubuntu, "ubuntu", "20.04", []string{"focal"}, "2020-04-23", "2025-05-31"},
-	{"ubuntu-22.04", "Ubuntu 22.04 LTS", Ubuntu, "ubuntu", "22.04", []string{"jammy"}, "2022-04-21", "2027-04-30"},
-	{"ubuntu-24.04", "Ubuntu 24.04 LTS", Ubuntu, "ubuntu", "24.04", []string{"noble"}, "2024-04-25", "2029-05-31"},
-	{"ubuntu-26.04", "Ubuntu 26.04 LTS", Ubuntu, "ubuntu", "26.04", []string{"resolute"}, "2026-04-23", ""},
+import (
+	_ "embed"
+	"strings"
+
+	"svc/backend/tsv"
+)
+
+//go:embed releases.tsv
+var releaseRows string
+
+// table is every release that svc has a name for.
+var table = parseReleases(releaseRows)
+
+func parseReleases(rows string) (all []Release) {
+	for c := range tsv.Rows(rows, 6) {
+		r := Release{Slug: c[0], Name: c[1], Family: Family(c[2]), Released: known(c[4]), EndOfLife: known(c[5])}
+		r.ID, r.Version = Split(r.Slug)
+		if c[3] != "-" {
+			r.Aliases = strings.Fields(c[3])
+		}
+		all = append(all, r)
+	}
+	return all
 }
+
+// known is a cell of a table, empty where it has a dash.
+func known(cell string) string { return strings.TrimPrefix(cell, "-") }

@@ -2,6 +2,7 @@ package data
 
 import (
 	"cmp"
+	_ "embed"
 	"io/fs"
 	"path"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/backend/tsv"
 )
 
 // candidate is a place that may be there.
@@ -22,67 +24,19 @@ type candidate struct {
 	names    []string // files of the folder that are all of the place; nil: all in it
 }
 
-// knownPlaces are where programs keep data by default.
-var knownPlaces = []candidate{
-	{path: "/var/mail", kind: Mail, what: "mailboxes"},
-	{path: "/var/spool/mail", kind: Mail, what: "mailboxes"},
-	{path: "/var/vmail", kind: Mail, what: "mailboxes"},
-	{path: "/var/spool/imap", kind: Mail, what: "cyrus"},
-	{path: "/var/lib/imap", kind: Mail, what: "cyrus"},
-	{path: "/var/lib/cyrus", kind: Mail, what: "cyrus"},
-	{path: "/var/lib/mailman", kind: Mail, what: "mailman"},
-	{path: "/var/lib/mailman3", kind: Mail, what: "mailman"},
-	{path: "/var/spool/postfix", kind: Queue, what: "postfix"},
-	{path: "/var/spool/exim", kind: Queue, what: "exim"},
-	{path: "/var/spool/exim4", kind: Queue, what: "exim"},
-	{path: "/var/spool/mqueue", kind: Queue, what: "sendmail"},
-	{path: "/var/spool/cups", kind: Queue, what: "cups"},
-	{path: "/var/spool/squid", kind: Queue, what: "squid"},
-	{path: "/var/spool/hylafax", kind: Queue, what: "hylafax"},
-	{path: "/var/lib/rabbitmq", kind: Queue, what: "rabbitmq"},
-	{path: "/var/lib/activemq", kind: Queue, what: "activemq"},
-	{path: "/var/lib/kafka", kind: Queue, what: "kafka"},
-	{path: "/var/lib/docker", kind: Containers, what: "docker"},
-	{path: "/var/lib/docker/volumes", kind: Containers, what: "volumes of docker"},
-	{path: "/var/lib/containers", kind: Containers, what: "podman"},
-	{path: "/var/lib/containers/storage/volumes", kind: Containers, what: "volumes of podman"},
-	{path: "/var/lib/containerd", kind: Containers, what: "containerd"},
-	{path: "/var/lib/lxc", kind: Containers, what: "lxc"},
-	{path: "/var/lib/lxd", kind: Containers, what: "lxd"},
-	{path: "/var/snap/lxd/common/lxd", kind: Containers, what: "lxd"},
-	{path: "/var/lib/incus", kind: Containers, what: "incus"},
-	{path: "/var/lib/machines", kind: Containers, what: "systemd-nspawn"},
-	{path: "/var/lib/libvirt/images", kind: Machines, what: "libvirt"},
-	{path: "/var/lib/git", kind: Repository, what: "git"},
-	{path: "/var/git", kind: Repository, what: "git"},
-	{path: "/var/svn", kind: Repository, what: "svn"},
-	{path: "/var/lib/svn", kind: Repository, what: "svn"},
-	{path: "/var/lib/gitolite", kind: Repository, what: "git"},
-	{path: "/var/lib/gitolite3", kind: Repository, what: "git"},
-	{path: "/var/opt/gitlab", kind: Repository, what: "gitlab"},
-	{path: "/etc/letsencrypt", kind: Keys, what: "letsencrypt"},
-	{path: "/etc/ssl/private", kind: Keys, what: "private keys"},
-	{path: "/etc/pki/tls/private", kind: Keys, what: "private keys"},
-	{path: "/etc/openvpn", kind: Keys, what: "openvpn"},
-	{path: "/etc/wireguard", kind: Keys, what: "wireguard"},
-	{path: "/etc/ipsec.d/private", kind: Keys, what: "ipsec"},
-	{path: "/etc/dkimkeys", kind: Keys, what: "opendkim"},
-	{path: "/etc/opendkim/keys", kind: Keys, what: "opendkim"},
-	{path: "/var/lib/acme", kind: Keys, what: "acme"},
-	{path: "/var/lib/ipa", kind: Service, what: "ipa"},
-	{path: "/var/named", kind: Service, what: "bind"},
-	{path: "/var/lib/dhcp", kind: Service, what: "leases of dhcpd", names: []string{"dhcpd.leases", "dhcpd6.leases"}},
-	{path: "/var/lib/dhcpd", kind: Service, what: "leases of dhcpd", names: []string{"dhcpd.leases", "dhcpd6.leases"}},
-	{path: "/var/lib/misc", kind: Service, what: "leases of dnsmasq", names: []string{"dnsmasq.leases"}},
-	{path: "/var/lib/bind", kind: Service, what: "bind"},
-	{path: "/var/cache/bind", kind: Service, what: "bind"},
-	{path: "/var/www", kind: Web, what: "web"},
-	{path: "/usr/share/nginx/html", kind: Web, what: "nginx"},
-	{path: "/usr/local", kind: Software, what: "built or copied here"},
-	{path: "/var/local", kind: Other, what: "local"},
-	{path: "/var/backups", kind: Backups, what: "backups"},
-	{path: "/var/log", kind: Logs, what: "logs"},
-	{path: "/root", kind: Home, what: "root"},
+//go:embed places.tsv
+var placeRows string
+
+// known are where programs keep data by default.
+func known(*assess.Assessment, host.FS) (all []candidate) {
+	for c := range tsv.Rows(placeRows, 4) {
+		place := candidate{path: c[0], kind: Kind(c[1]), what: c[2]}
+		if c[3] != "-" {
+			place.names = strings.Fields(c[3])
+		}
+		all = append(all, place)
+	}
+	return all
 }
 
 // eachBelow are folders of which each one in it is a place.
@@ -219,8 +173,6 @@ func keys(a *assess.Assessment, _ host.FS) (all []candidate) {
 	}
 	return all
 }
-
-func known(*assess.Assessment, host.FS) []candidate { return slices.Clone(knownPlaces) }
 
 // homes are those of people; of a service's account only outside the system.
 func homes(a *assess.Assessment, _ host.FS) (all []candidate) {

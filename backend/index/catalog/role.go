@@ -4,37 +4,9 @@ import (
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/index/record"
 	"svc/backend/lazyregexp"
 )
-
-// suffixes give the role by the end of a name, the first that fits counting.
-var suffixes = []struct {
-	suffix string
-	role   api.Role
-}{
-	{"-dbgsym", api.RoleDebug},
-	{"-dbg", api.RoleDebug},
-	{"-dev", api.RoleDev},
-	{"-headers", api.RoleDev},
-	{"-docs", api.RoleDoc},
-	{"-doc", api.RoleDoc},
-	{"-manual", api.RoleDoc},
-	{"-examples", api.RoleDoc},
-	{"-i18n", api.RoleLang},
-	{"-l10n", api.RoleLang},
-	{"-locales", api.RoleLang},
-	{"-locale", api.RoleLang},
-	{"-common", api.RoleCommon},
-	{"-data", api.RoleCommon},
-	{"-clients", api.RoleClient},
-	{"-client", api.RoleClient},
-	{"-utils", api.RoleClient},
-	{"-tools", api.RoleClient},
-	{"-plugins", api.RolePlugin},
-	{"-plugin", api.RolePlugin},
-	{"-modules", api.RolePlugin},
-	{"-server", api.RoleMain},
-}
 
 // sections give the role where the name does not.
 var sections = map[string]api.Role{
@@ -61,9 +33,9 @@ func roleOf(p *Package) api.Role {
 		return api.RoleMain
 	}
 	unversioned, module := stem(p.Name), modules[p.Section]
-	for _, s := range suffixes {
-		if strings.HasSuffix(unversioned, s.suffix) && !(module && s.role == api.RoleClient) {
-			return s.role
+	for _, s := range record.DebEndings {
+		if strings.HasSuffix(unversioned, s.Suffix) && !(module && s.Role == api.RoleClient) {
+			return s.Role
 		}
 	}
 	switch {
@@ -82,8 +54,8 @@ func roleOf(p *Package) api.Role {
 
 // trimRole cuts the end of a name that says its role.
 func trimRole(name string, role api.Role) string {
-	for _, s := range suffixes {
-		if rest, ok := strings.CutSuffix(name, s.suffix); ok && s.role == role && rest != "" {
+	for _, s := range record.DebEndings {
+		if rest, ok := strings.CutSuffix(name, s.Suffix); ok && s.Role == role && rest != "" {
 			return rest
 		}
 	}

@@ -8,56 +8,17 @@ import (
 	"svc/backend/lazyregexp"
 )
 
-// suffixes give the role by the end of an rpm's name, the first that fits
-// counting.
-var suffixes = []struct {
-	suffix string
-	role   api.Role
-}{
-	{"-debuginfo-common", api.RoleDebug},
-	{"-debuginfo", api.RoleDebug},
-	{"-debugsource", api.RoleDebug},
-	{"-devel-static", api.RoleDev},
-	{"-devel-doc", api.RoleDoc},
-	{"-devel", api.RoleDev},
-	{"-static", api.RoleDev},
-	{"-headers", api.RoleDev},
-	{"-javadoc", api.RoleDoc},
-	{"-docs", api.RoleDoc},
-	{"-doc", api.RoleDoc},
-	{"-manual", api.RoleDoc},
-	{"-help", api.RoleDoc},
-	{"-examples", api.RoleDoc},
-	{"-lang", api.RoleLang},
-	{"-langpack", api.RoleLang},
-	{"-libs", api.RoleLib},
-	{"-lib", api.RoleLib},
-	{"-common", api.RoleCommon},
-	{"-data", api.RoleCommon},
-	{"-filesystem", api.RoleCommon},
-	{"-clients", api.RoleClient},
-	{"-client", api.RoleClient},
-	{"-utils", api.RoleClient},
-	{"-tools", api.RoleClient},
-	{"-progs", api.RoleClient},
-	{"-plugins", api.RolePlugin},
-	{"-plugin", api.RolePlugin},
-	{"-modules", api.RolePlugin},
-	{"-server", api.RoleMain},
-	{"-daemon", api.RoleMain},
-}
-
 // role finds the package with the same job in the same software.
 func (q query) role() (Guess, bool) {
-	for _, s := range suffixes {
-		rest, ok := strings.CutSuffix(q.name, s.suffix)
+	for _, s := range record.RPMEndings {
+		rest, ok := strings.CutSuffix(q.name, s.Suffix)
 		if !ok || rest == "" {
 			continue
 		}
-		if g, ok := q.byRole(rest, s.suffix, s.role); ok {
+		if g, ok := q.byRole(rest, s.Suffix, s.Role); ok {
 			return g, true
 		}
-		return q.withoutRole(rest, s.role)
+		return q.withoutRole(rest, s.Role)
 	}
 	return Guess{}, false
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/index/record"
 	"svc/backend/lazyregexp"
 )
 
@@ -300,9 +301,9 @@ func Slug(name string) string {
 
 // Canonical is the canonical of an rpm that is no package of Debian.
 func Canonical(name string) string {
-	for _, s := range suffixes {
-		if rest, ok := strings.CutSuffix(name, s.suffix); ok && rest != "" && s.role != api.RoleMain {
-			return Slug(rest) + "--" + string(s.role)
+	for _, s := range record.RPMEndings {
+		if rest, ok := strings.CutSuffix(name, s.Suffix); ok && rest != "" && s.Role != api.RoleMain {
+			return Slug(rest) + "--" + string(s.Role)
 		}
 	}
 	return Slug(name)
@@ -325,9 +326,9 @@ func Names(canonical string) []string {
 		return []string{canonical}
 	}
 	var names []string
-	for _, s := range suffixes {
-		if string(s.role) == role {
-			names = append(names, base+s.suffix)
+	for _, s := range record.RPMEndings {
+		if string(s.Role) == role {
+			names = append(names, base+s.Suffix)
 		}
 	}
 	return names
