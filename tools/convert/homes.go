@@ -1,24 +1,43 @@
 package convert
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 // Homes are where lines of families keep what files of a program name, by what the rpm
 // families call it: the longer of two that overlap first.
 type Homes map[release.Line]Places
 
+//go:embed homes.tsv
+var homeRows string
+
+// homes are those of the table, by program.
+var homes = sync.OnceValue(func() map[string]Homes {
+	all := map[string]Homes{}
+	for row := range tsv.Rows(homeRows, 4) {
+		line := release.Line(row[1])
+		for program := range strings.FieldsSeq(row[0]) {
+			if all[program] == nil {
+				all[program] = Homes{}
+			}
+			all[program][line] = append(all[program][line], [2]string{row[2], row[3]})
+		}
+	}
+	return all
+})
+
+// HomesOf are the homes of what a program's files name.
+func HomesOf(program string) Homes { return homes()[program] }
+
 // certificates are where a line keeps what has one place for all services, where its
 // programs' own homes do not say it.
-var certificates = Homes{release.LineSUSE: {
-	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-	{"/etc/pki/tls/private", "/etc/ssl/private"},
-	{"/etc/pki/ca-trust/source/anchors", "/etc/pki/trust/anchors"},
-}}
+var certificates = HomesOf("certificates")
 
 // Of are the places of the target's family.
 func (h Homes) Of(in Input) Places {

@@ -38,21 +38,7 @@ func (p *Page) Substitute(i int, rules []Rewording) {
 }
 
 // Logs are where the lines of families keep the logs of services.
-var Logs = Homes{release.LineDebian: LogPlaces, release.LineSUSE: {
-	{"/var/log/httpd", "/var/log/apache2"},
-	{"/var/log/mariadb", "/var/log/mysql"},
-	{"/var/log/maillog", "/var/log/mail"},
-	{"/var/log/secure", "/var/log/messages"},
-}}
+var Logs = HomesOf("logs")
 
 // LogPlaces are where Debian keeps the logs of services.
-var LogPlaces = Places{
-	{"/var/log/httpd", "/var/log/apache2"},
-	{"/var/log/mariadb", "/var/log/mysql"},
-	{"/var/log/messages", "/var/log/syslog"},
-	{"/var/log/secure", "/var/log/auth.log"},
-	{"/var/log/maillog", "/var/log/mail.log"},
-	{"/var/log/cron", "/var/log/cron.log"},
-	{"/var/run/httpd", "/run/apache2"},
-	{"/var/log/php-fpm", "/var/log"},
-}
+var LogPlaces = Logs[release.LineDebian]

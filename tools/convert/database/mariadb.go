@@ -5,31 +5,11 @@ import (
 	"path"
 	"strings"
 
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
 // mariadbHomes are where the families keep what MariaDB's configuration names.
-var mariadbHomes = convert.Homes{release.LineDebian: {
-	{"/var/lib/mysql/mysql.sock", "/run/mysqld/mysqld.sock"},
-	{"/var/log/mariadb/mariadb.log", "/var/log/mysql/error.log"},
-	{"/var/log/mysqld.log", "/var/log/mysql/error.log"},
-	{"/var/log/mysql-slow.log", "/var/log/mysql/mariadb-slow.log"},
-	{"/var/log/mariadb", "/var/log/mysql"},
-	{"/var/run/mariadb", "/run/mysqld"},
-	{"/run/mariadb", "/run/mysqld"},
-	{"/usr/lib64/mysql/plugin", "/usr/lib/mysql/plugin"},
-	{"/usr/share/mysql", "/usr/share/mariadb"},
-	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-	{"/etc/pki/tls/private", "/etc/ssl/private"},
-}, release.LineSUSE: {
-	{"/var/lib/mysql/mysql.sock", "/run/mysql/mysql.sock"},
-	{"/var/log/mariadb/mariadb.log", "/var/log/mysql/mysqld.log"},
-	{"/var/log/mariadb", "/var/log/mysql"},
-	{"/var/run/mariadb", "/run/mysql"},
-	{"/run/mariadb", "/run/mysql"},
-}}
+var mariadbHomes = convert.HomesOf("mariadb")
 
 // servers are the groups of my.cnf that mariadbd reads.
 var servers = map[string]bool{"mysqld": true, "server": true, "mariadb": true, "mariadbd": true}

@@ -5,19 +5,12 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
 // DovecotPlaces are where the families keep what Dovecot's settings name.
-var DovecotPlaces = convert.Places{
-	{"/etc/pki/dovecot/certs/dovecot.pem", "/etc/dovecot/private/dovecot.pem"},
-	{"/etc/pki/dovecot/private/dovecot.pem", "/etc/dovecot/private/dovecot.key"},
-	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-	{"/etc/pki/tls/private", "/etc/ssl/private"},
-	{"/usr/lib64/dovecot", "/usr/lib/dovecot/modules"},
-	{"/usr/libexec/dovecot", "/usr/lib/dovecot"},
-}
+var DovecotPlaces = convert.HomesOf("dovecot")[release.LineDebian]
 
 // dovecotFiles are settings of a file, which Dovecot 2.4 names as such.
 var dovecotFiles = map[string]string{

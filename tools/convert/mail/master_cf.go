@@ -4,27 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
 // masterHomes are where the families keep the programs that pipes of master.cf
 // call, the longer first.
-var masterHomes = convert.Homes{release.LineDebian: {
-	{"/usr/libexec/dovecot/deliver", "/usr/lib/dovecot/dovecot-lda"},
-	{"/usr/libexec/dovecot", "/usr/lib/dovecot"},
-	{"/usr/lib/cyrus-imapd", "/usr/lib/cyrus/bin"},
-	{"/usr/libexec/cyrus-imapd", "/usr/lib/cyrus/bin"},
-	{"/usr/libexec/postfix", "/usr/lib/postfix/sbin"},
-	{"/usr/lib/mailman/mail/mailman", "/var/lib/mailman/mail/mailman"},
-	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-	{"/etc/pki/tls/private", "/etc/ssl/private"},
-}, release.LineSUSE: {
-	{"/usr/libexec/dovecot/deliver", "/usr/lib/dovecot/dovecot-lda"},
-	{"/usr/libexec/dovecot", "/usr/lib/dovecot"},
-	{"/usr/libexec/postfix", "/usr/lib/postfix/bin"},
-}}
+var masterHomes = convert.HomesOf("master.cf")
 
 // masterPrograms are the daemons of Postfix that a line may name.
 var masterPrograms = strings.Fields("anvil bounce cleanup discard dnsblog error flush lmtp local master oqmgr pickup pipe postlogd postscreen proxymap qmgr qmqpd scache showq smtp smtpd spawn tlsmgr tlsproxy trivial-rewrite verify virtual nqmgr")

@@ -11,15 +11,10 @@ import (
 
 // postfixPlaces are where Debian keeps what main.cf names, and postfixHomes where each
 // line of families does.
-var postfixPlaces = convert.Places{
-	{"/usr/libexec/postfix", "/usr/lib/postfix/sbin"},
-	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-	{"/etc/pki/tls/private", "/etc/ssl/private"},
-	{"/var/run/dovecot", "/run/dovecot"},
-}
-
-var postfixHomes = convert.Homes{release.LineDebian: postfixPlaces, release.LineSUSE: {{"/usr/libexec/postfix", "/usr/lib/postfix/bin"}}}
+var (
+	postfixHomes  = convert.HomesOf("postfix")
+	postfixPlaces = postfixHomes[release.LineDebian]
+)
 
 // postfixMaps are kinds of tables that families have in packages of their own.
 var postfixMaps = lazyregexp.New(`\b(mysql|pgsql|ldap|pcre|sqlite|cdb|lmdb|mongodb):`)

@@ -4,16 +4,11 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
-var haproxyPlaces = convert.Places{
-	{"/usr/share/haproxy", "/etc/haproxy/errors"},
-	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-	{"/etc/pki/tls/private", "/etc/ssl/private"},
-	{"/var/lib/haproxy/stats", "/run/haproxy/admin.sock"},
-}
+var haproxyPlaces = convert.HomesOf("haproxy")[release.LineDebian]
 
 // haproxyErrors is an answer whose text is a file of a package.
 var haproxyErrors = lazyregexp.New(`^\d+\s+(/usr/share/haproxy|/etc/haproxy/errors)/`)

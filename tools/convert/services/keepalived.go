@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
@@ -24,17 +25,7 @@ var keepalivedGone = map[string]convert.Replacement{
 }
 
 // keepalivedPlaces are where the families keep what scripts and checks call.
-var keepalivedPlaces = convert.Places{
-	{"/usr/sbin/pidof", "/usr/bin/pidof"},
-	{"/sbin/pidof", "/usr/bin/pidof"},
-	{"/usr/sbin/ss", "/usr/bin/ss"},
-	{"/sbin/service", "/usr/sbin/service"},
-	{"/usr/libexec/keepalived", "/usr/libexec/keepalived"},
-	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-	{"/etc/pki/tls/private", "/etc/ssl/private"},
-	{"/var/lib/mysql/mysql.sock", "/run/mysqld/mysqld.sock"},
-}
+var keepalivedPlaces = convert.HomesOf("keepalived")[release.LineDebian]
 
 // keepalivedUnits are what scripts of checks call the programs of services, in the rpm
 // families, on Debian and on SUSE, whose Apache is named by its MPM.

@@ -6,31 +6,12 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
 // namedHomes are where the families keep what named.conf names. Debian's
 // AppArmor lets named write in /var/cache/bind and /var/lib/bind alone.
-var namedHomes = convert.Homes{release.LineDebian: {
-	{"/etc/named.root.key", "/etc/bind/bind.keys"},
-	{"/etc/rndc.key", "/etc/bind/rndc.key"},
-	{"/etc/named.conf", "/etc/bind/named.conf"},
-	{"/etc/named", "/etc/bind"},
-	{"/var/named/named.ca", "/usr/share/dns/root.hints"},
-	{"/var/named/chroot/var/named", "/var/cache/bind"},
-	{"/var/named", "/var/cache/bind"},
-	{"/var/log/named", "/var/log/bind"},
-	{"/var/run/named", "/run/named"},
-}, release.LineSUSE: {
-	{"/etc/named", "/etc/named.d"},
-	{"/var/named/named.ca", "/var/lib/named/root.hint"},
-	{"/var/named/chroot/var/named", "/var/lib/named"},
-	{"/var/named/slaves", "/var/lib/named/slave"},
-	{"/var/named/dynamic", "/var/lib/named/dyn"},
-	{"/var/named/data", "/var/lib/named/log"},
-	{"/var/named", "/var/lib/named"},
-}}
+var namedHomes = convert.HomesOf("bind")
 
 // namedSUSE are what SUSE's package calls otherwise, below the folder of named.
 var namedSUSE = []convert.Rewording{

@@ -3,17 +3,12 @@ package services
 import (
 	"strings"
 
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
 // sambaPlaces are where the families keep what smb.conf names.
-var sambaPlaces = convert.Places{
-	{"/usr/lib64/samba", "/usr/lib/x86_64-linux-gnu/samba"},
-	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-	{"/etc/pki/tls/private", "/etc/ssl/private"},
-	{"/var/lib/samba/drivers", "/var/lib/samba/printers"},
-}
+var sambaPlaces = convert.HomesOf("samba")[release.LineDebian]
 
 // sambaAccounts are the settings that list users and groups.
 var sambaAccounts = map[string]bool{

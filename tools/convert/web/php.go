@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
@@ -76,20 +75,8 @@ func FPMPackage(in convert.Input) string {
 // phpHomes are where SUSE keeps what PHP's settings name, and phpFiles the settings
 // themselves.
 var (
-	phpHomes = convert.Homes{release.LineSUSE: {
-		{"/var/log/php-fpm/error.log", "/var/log/php-fpm.log"},
-		{"/var/log/php-fpm", "/var/log"},
-		{"/etc/php-fpm.d", "/etc/php8/fpm/php-fpm.d"},
-		{"/etc/php.d", "/etc/php8/conf.d"},
-		{"/var/lib/php/session", "/var/lib/php8"},
-		{"/var/lib/php/wsdlcache", "/var/lib/php8"},
-		{"/var/lib/mysql/mysql.sock", "/run/mysql/mysql.sock"},
-	}}
-	phpFiles = convert.Homes{release.LineSUSE: {
-		{"/etc/php-fpm.conf", "/etc/php8/fpm/php-fpm.conf"},
-		{"/etc/php-fpm.d", "/etc/php8/fpm/php-fpm.d"},
-		{"/etc/php.d", "/etc/php8/conf.d"},
-	}}
+	phpHomes = convert.HomesOf("php")
+	phpFiles = convert.HomesOf("php-files")
 )
 
 // phpInis are where a file of settings goes that the rpm families have once: SUSE has a

@@ -10,6 +10,7 @@ import (
 
 	"svc/assess/conf"
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/backend/tsv"
 	"svc/tools/convert"
 	"svc/tools/convert/web"
@@ -55,28 +56,7 @@ var httpdGone = map[string]struct{ now, why string }{
 }
 
 // httpdPlaces are where the families keep what httpd's configuration names.
-var httpdPlaces = convert.Places{
-	{"/etc/httpd/conf.d", "/etc/apache2/conf-available"},
-	{"/etc/httpd/conf", "/etc/apache2"},
-	{"/etc/httpd/logs", "/var/log/apache2"},
-	{"/etc/httpd/run", "/run/apache2"},
-	{"/etc/httpd/modules", "/usr/lib/apache2/modules"},
-	{"/etc/httpd", "/etc/apache2"},
-	{"/var/log/httpd", "/var/log/apache2"},
-	{"/var/run/httpd", "/run/apache2"},
-	{"/run/httpd", "/run/apache2"},
-	{"/usr/lib64/httpd/modules", "/usr/lib/apache2/modules"},
-	{"/usr/share/httpd/icons", "/usr/share/apache2/icons"},
-	{"/usr/share/httpd/error", "/usr/share/apache2/error"},
-	{"/var/www/icons", "/usr/share/apache2/icons"},
-	{"/var/www/error", "/usr/share/apache2/error"},
-	{"/var/lib/dav", "/var/lib/apache2/dav"},
-	{"/etc/pki/tls/certs/localhost.crt", "/etc/ssl/certs/ssl-cert-snakeoil.pem"},
-	{"/etc/pki/tls/private/localhost.key", "/etc/ssl/private/ssl-cert-snakeoil.key"},
-	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-	{"/etc/pki/tls/private", "/etc/ssl/private"},
-}
+var httpdPlaces = httpdHomes[release.LineDebian]
 
 // httpdRelative are the folders below ServerRoot that relative names begin with.
 var httpdRelative = lazyregexp.New(`(^|["\s|])(conf\.d|conf|logs|run|modules)/`)

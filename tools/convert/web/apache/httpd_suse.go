@@ -7,32 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
 // httpdHomes are where SUSE keeps what httpd's configuration names.
-var httpdHomes = convert.Homes{release.LineSUSE: {
-	{"/etc/pki/tls/certs/localhost.crt", "/etc/apache2/ssl.crt/server.crt"},
-	{"/etc/pki/tls/private/localhost.key", "/etc/apache2/ssl.key/server.key"},
-	{"/etc/httpd/conf", "/etc/apache2"},
-	{"/etc/httpd/logs", "/var/log/apache2"},
-	{"/etc/httpd/run", "/run"},
-	{"/etc/httpd/modules", "/usr/lib64/apache2"},
-	{"/etc/httpd", "/etc/apache2"},
-	{"/var/log/httpd", "/var/log/apache2"},
-	{"/var/run/httpd", "/run"},
-	{"/run/httpd", "/run"},
-	{"/usr/lib64/httpd/modules", "/usr/lib64/apache2"},
-	{"/usr/share/httpd", "/usr/share/apache2"},
-}}
+var httpdHomes = convert.HomesOf("httpd")
 
 // httpdFiles are where it keeps the files themselves; its own httpd.conf stays.
-var httpdFiles = convert.Homes{release.LineSUSE: {
-	{"/etc/httpd/conf/httpd.conf", "/etc/apache2/conf.d/httpd.conf"},
-	{"/etc/httpd/conf.modules.d", "/etc/apache2/conf.d"},
-	{"/etc/httpd", "/etc/apache2"},
-}}
+var httpdFiles = convert.HomesOf("httpd-files")
 
 // confFolder is where the target's httpd.conf looks for what a person wrote.
 func confFolder(in convert.Input) string { return httpdFiles.Of(in).Move("/etc/httpd/conf.d") }
