@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -63,20 +64,11 @@ func (r *reader) folder(dir string) error {
 			return fmt.Errorf("reading advisories: %w", err)
 		case d.IsDir() && path != dir && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
-		case !d.Type().IsRegular() || !hasEnding(d.Name(), archives):
+		case !d.Type().IsRegular() || !slices.ContainsFunc(archives, func(end string) bool { return strings.HasSuffix(d.Name(), end) }):
 			return nil
 		}
 		return r.file(path, path)
 	})
-}
-
-func hasEnding(name string, endings []string) bool {
-	for _, e := range endings {
-		if strings.HasSuffix(name, e) {
-			return true
-		}
-	}
-	return false
 }
 
 // file reads a file by what it holds, whatever its name.

@@ -3,13 +3,14 @@ package several
 import (
 	"fmt"
 
+	"svc/assess"
 	"svc/tools/fleet"
 	"svc/tools/machine"
 )
 
 // Summary counts what became of the machines of a list.
 func Summary(machines []Listed, states map[string]int) string {
-	text := fmt.Sprintf("%s: %d without findings, %d with", machineCount(len(machines)), states[fleet.StateClean], states[fleet.StateFindings])
+	text := fmt.Sprintf("%s: %d without findings, %d with", assess.Plural(len(machines), "machine"), states[fleet.StateClean], states[fleet.StateFindings])
 	if n := states[fleet.StateNotCompared]; n > 0 {
 		text += fmt.Sprintf(", %d not compared", n)
 	}
@@ -18,16 +19,9 @@ func Summary(machines []Listed, states map[string]int) string {
 		text += fmt.Sprintf(", %d not reached", n)
 	}
 	if n := again(machines); n > 0 {
-		text += fmt.Sprintf("; %s named more than once, and counted each time", machineCount(n))
+		text += fmt.Sprintf("; %s named more than once, and counted each time", assess.Plural(n, "machine"))
 	}
 	return text
-}
-
-func machineCount(n int) string {
-	if n == 1 {
-		return "1 machine"
-	}
-	return fmt.Sprintf("%d machines", n)
 }
 
 // Stopped says how to go on after an interruption, and what it left of the machines that

@@ -89,24 +89,23 @@ func (p Commands) assess(ctx context.Context, in assessment.Input) error {
 }
 
 func inhibited(findings []assess.Finding) bool {
-	for _, f := range findings {
-		if f.Inhibitor {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(findings, func(f assess.Finding) bool { return f.Inhibitor })
 }
 
 func viewAssessment(w *program.View, r *assessment.Result) {
 	a := &r.Assessment
 	total := func(name string, n int) int { return max(n, r.Total[name]) }
+	chosen := count(a.Packages, func(p assess.Package) bool { return p.Manual })
+	enabled := count(a.Services, func(u assess.Unit) bool { return u.State == "enabled" })
+	local := count(a.Services, func(u assess.Unit) bool { return u.Local })
+	people := count(a.Users, func(u assess.User) bool { return !u.System })
 	w.Line("%s (%s), %s", a.System.Name, a.Release, a.System.Architecture)
 	w.Table([][]string{
 		{"host", a.System.Hostname},
 		{"fingerprint", program.OrNone(a.Fingerprint)},
-		{"packages", packagesLine(total("packages", len(a.Packages)), len(a.Packages), manual(a.Packages))},
-		{"services", fmt.Sprintf("%d enabled, %d written here", countUnits(a.Services, isEnabled), countUnits(a.Services, isLocal))},
-		{"accounts", fmt.Sprintf("%d of people", people(a.Users))},
+		{"packages", packagesLine(total("packages", len(a.Packages)), len(a.Packages), chosen)},
+		{"services", fmt.Sprintf("%d enabled, %d written here", enabled, local)},
+		{"accounts", fmt.Sprintf("%d of people", people)},
 		{"cron jobs", fmt.Sprint(total("cron", len(a.Cron)))},
 		{"configuration", configLine(a.Configuration)},
 		{"network", fmt.Sprintf("%d interfaces, %d firewalls", total("networks", len(a.Networks)), total("firewalls", len(a.Firewalls)))},
@@ -203,30 +202,10 @@ func packagesLine(total, shown, chosen int) string {
 	return fmt.Sprintf("%d, %d chosen by a person", total, chosen)
 }
 
-func manual(packages []assess.Package) (n int) {
-	for _, p := range packages {
-		if p.Manual {
-			n++
-		}
-	}
-	return n
-}
-
-func isEnabled(u assess.Unit) bool { return u.State == "enabled" }
-func isLocal(u assess.Unit) bool   { return u.Local }
-
-func countUnits(units []assess.Unit, counts func(assess.Unit) bool) (n int) {
-	for _, u := range units {
-		if counts(u) {
-			n++
-		}
-	}
-	return n
-}
-
-func people(users []assess.User) (n int) {
-	for _, u := range users {
-		if !u.System {
+// count is how many of all counts takes.
+func count[T any](all []T, counts func(T) bool) (n int) {
+	for _, one := range all {
+		if counts(one) {
 			n++
 		}
 	}
@@ -253,12 +232,9 @@ func runtimeLine(runtimes []assess.Runtime) string {
 }
 
 func databaseLine(databases []assess.Database) string {
-	line := ""
-	for i, d := range databases {
-		if i > 0 {
-			line += ", "
-		}
-		line += d.Engine + " " + d.Version
+	names := []string{}
+	for _, d := range databases {
+		names = append(names, d.Engine+" "+d.Version)
 	}
-	return program.OrNone(line)
+	return program.OrNone(strings.Join(names, ", "))
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"svc/backend/api"
@@ -116,14 +117,9 @@ func (k Pins) Trust(server string, published []api.Key) ([]ed25519.PublicKey, er
 }
 
 func shareOne(a, b []ed25519.PublicKey) bool {
-	for _, x := range a {
-		for _, y := range b {
-			if x.Equal(y) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(a, func(x ed25519.PublicKey) bool {
+		return slices.ContainsFunc(b, func(y ed25519.PublicKey) bool { return x.Equal(y) })
+	})
 }
 
 // Signer is somebody whose keys this user trusts.
