@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -112,13 +113,16 @@ func order(m *assess.Machine) {
 		f := &a.Findings[i]
 		f.Remediations, f.Related, f.Evidence = assess.List(f.Remediations), assess.List(f.Related), assess.List(f.Evidence)
 	}
-	a.Packages, a.Origins, a.Services, a.Timers, a.Cron = assess.List(a.Packages), assess.List(a.Origins), assess.List(a.Services), assess.List(a.Timers), assess.List(a.Cron)
-	a.Users, a.Groups, a.Configuration, a.Mounts = assess.List(a.Users), assess.List(a.Groups), assess.List(a.Configuration), assess.List(a.Mounts)
-	a.Folders, a.Disabled = assess.List(a.Folders), assess.List(a.Disabled)
-	a.Networks, a.Sysctl, a.SSH, a.Firewalls = assess.List(a.Networks), assess.List(a.Sysctl), assess.List(a.SSH), assess.List(a.Firewalls)
-	a.Certificates, a.Runtimes, a.Software, a.Containers, a.Facts = assess.List(a.Certificates), assess.List(a.Runtimes), assess.List(a.Software), assess.List(a.Containers), assess.List(a.Facts)
-	a.Programs = assess.List(a.Programs)
-	a.Databases, a.WebServers, a.Findings, a.Sources = assess.List(a.Databases), assess.List(a.WebServers), assess.List(a.Findings), assess.List(a.Sources)
+	noneNull(a)
+}
+
+// noneNull gives the lists of a struct that have nothing in them as such, not as null.
+func noneNull(of any) {
+	for _, field := range reflect.ValueOf(of).Elem().Fields() {
+		if field.Kind() == reflect.Slice && field.IsNil() {
+			field.Set(reflect.MakeSlice(field.Type(), 0, 0))
+		}
+	}
 }
 
 // tidy sorts the sources. What can stand in several places is absent only where

@@ -416,6 +416,6 @@ func (r *running) order() {
 		return cmp.Or(cmp.Compare(a.Engine, b.Engine), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Version, b.Version))
 	})
 	slices.SortFunc(r.Sources, func(a, b assess.Source) int { return cmp.Compare(a.What, b.What) })
-	r.Sockets, r.Units, r.Mounts = assess.List(slices.Compact(r.Sockets)), assess.List(r.Units), assess.List(r.Mounts)
-	r.Modules, r.Databases, r.Sources = assess.List(r.Modules), assess.List(r.Databases), assess.List(r.Sources)
+	r.Sockets = slices.Compact(r.Sockets)
+	noneNull(r.Running)
 }
