@@ -53,7 +53,7 @@ var machineRoles = lazyregexp.New(`^(?:` + roles + `|sw|ws|pc|ups|wlc|rpi|pi|bmc
 // formOf judges the form of a word, and what it names.
 func formOf(w string) (form, string) {
 	lower := strings.ToLower(w)
-	if len(w) < 3 || longNumber.MatchString(w) || len(w) > longestName || isAccount(w) || isOrdinary(w) || releaseLike.MatchString(w) || packageLike.MatchString(w) && !nodeOf.MatchString(w) || deviceLike.MatchString(w) || hexNumber.MatchString(w) || numberedTicket.MatchString(w) || levels[lower] || advisory.MatchString(w) {
+	if len(w) < 3 || longNumber.MatchString(w) || len(w) > longestName || isAccount(w) || isOrdinary(w) || releaseLike.MatchString(w) || packageLike.MatchString(w) && !nodeOf.MatchString(w) || deviceLike.MatchString(w) || hexNumber.MatchString(w) || numberedTicket.MatchString(w) || cipherSuite.MatchString(w) || levels[lower] || advisory.MatchString(w) {
 		return noName, ""
 	}
 	how, kind := formOfParts(w, lower)
@@ -231,7 +231,7 @@ func partedForm(w string) form {
 }
 
 // describing: stonith-enabled, komma-unterteilt.
-var describing = lazyregexp.New(`(?:ed|able|ing|bar|iert|teilte?|like|only|based|specific|queue)$`)
+var describing = lazyregexp.New(`(?:ed|able|ing|bar|iert|teilte?|like|only|based|specific|queue|through)$`)
 
 // wordAt is a word of a line, with what joins its parts.
 var wordAt = lazyregexp.New(`[\pL\pN_](?:[\pL\pN_.-]*[\pL\pN_])?`)

@@ -17,13 +17,16 @@ var (
 )
 
 // deviceLike are names of devices, formats and programs that have numbers.
-var deviceLike = lazyregexp.New(`^(?i:eth|en|awdl|wl|utun|en[ops]|ens|wlan|bond|br|virbr|docker|veth|wg|tun|tap|sd[a-z]|vd[a-z]|hd[a-z]|xvd[a-z]|md|vg|drbd|mpath|event|input|virtio|usb|pci|irq|queue|slot|port|lun|phy|wwan|ppp|lo|team|vnet|macvtap|bridge|vlan|vmbr|fwbr|cni|lxcbr|lxdbr|dm-[0-9]+-?|nvme|loop|sr|tty[a-z]*|vty|pts|ata|scsi|sas|mmc|mmcblk|xhci|ehci|ohci|ahci|igb|ixgbe|i40e|mlx|bnx|tg|qla|lpfc|mpt|hpsa|rtc|tpm|eno|enx|sit|tunl|vti|dummy|ifb|vxlan|zram|nbd|rbd|hidraw|hwmon|gpiochip|gigabitethernet|cpu|utf-?|iso-?|sha|md|ed|rsa|aes|ipv|ext|base|tls|http|arm|armv|amd|s390|ppc|log|lib[a-z]+-?|mod|php|python|ruby|openjdk-?|jdk|tomcat|apache|sles|leap|rhel|debian-?|ubuntu-?|php-?|gcc-?|kb|cp|windows|win|(?:ba|z|da|a)?sh-)[0-9][0-9a-z.]*$|^mpath[a-z]{1,3}$`)
+var deviceLike = lazyregexp.New(`^(?i:eth|en|awdl|wl|utun|en[ops]|ens|wlan|bond|br|virbr|docker|veth|wg|tun|tap|sd[a-z]|vd[a-z]|hd[a-z]|xvd[a-z]|md|vg|drbd|mpath|event|input|virtio|usb|pci|irq|queue|slot|port|lun|phy|wwan|ppp|lo|team|vnet|macvtap|bridge|vlan|vmbr|fwbr|cni|lxcbr|lxdbr|dm-[0-9]+-?|nvme|loop|sr|tty[a-z]*|vty|pts|ata|scsi|sas|mmc|mmcblk|xhci|ehci|ohci|ahci|igb|ixgbe|i40e|mlx|bnx|tg|qla|lpfc|mpt|hpsa|rtc|tpm|eno|enx|sit|tunl|vti|dummy|ifb|vxlan|zram|nbd|rbd|hidraw|hwmon|gpiochip|ether|sfp|sfpplus|(?:fast|gigabit|tengigabit)ethernet|port-channel|cpu|utf-?|iso-?|sha|md|ed|rsa|aes|ipv|ext|base|tls|http|arm|armv|amd|s390|ppc|log|lib[a-z]+-?|mod|php|python|ruby|openjdk-?|jdk|tomcat|apache|sles|leap|rhel|debian-?|ubuntu-?|php-?|gcc-?|kb|cp|windows|win|(?:ba|z|da|a)?sh-)[0-9][0-9a-z.]*$|^mpath[a-z]{1,3}$|^[A-Z]{2,}v[0-9]$`)
 
 var (
 	// sentenceWord: a word with a capital, as after a colon.
 	sentenceWord = lazyregexp.New(`^\p{Lu}\p{Ll}+$`)
 	acronym      = lazyregexp.New(`^[\p{Lu}_.]+[0-9]?[\p{Lu}_.]?$`) // FS01 is none
 )
+
+// cipherSuite: ECDHE-ECDSA-CHACHA20-POLY1305.
+var cipherSuite = lazyregexp.New(`^(?:TLS|EC?DHE?|EDH|RSA|DSS|PSK|SRP|ADH|AES[0-9]*|CHACHA20|CAMELLIA[0-9]*|DES)-[A-Z0-9]+(?:-[A-Z0-9]+)*$`)
 
 // camelCase: AllowZoneDrifting, a setting or a class.
 var camelCase = lazyregexp.New(`^[A-Za-z]*[a-z][A-Z][a-z]\w*$|^[A-Z]{2,}[a-z]{3,}[A-Z]\w*$`)

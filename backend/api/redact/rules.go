@@ -32,7 +32,7 @@ var forms = []rule{
 	{needs: []string{":", "-", "."}, at: lazyregexp.New(`\b(?P<id>(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?:(?::[0-9a-fA-F]{2}){2}|(?::[0-9a-fA-F]{2}){10})?|(?:[0-9a-fA-F]{2}-){5}[0-9a-fA-F]{2}|(?:[0-9a-fA-F]{4}\.){2}[0-9a-fA-F]{4})\b`)},
 	{needs: []string{"sha256:"}, at: lazyregexp.New(`SHA256:(?P<id>[A-Za-z0-9+/]{43}=?)`)},
 	{needs: []string{"aaaa"}, at: lazyregexp.New(`(?:ssh-\w+|ecdsa-[\w-]+|sk-[\w@.-]+) (?P<id>AAAA[A-Za-z0-9+/]{20,}=*)`)},
-	{needs: []string{"0x"}, at: lazyregexp.New(`\b(?P<id>0x[0-9a-fA-F]{16})\b`)},
+	{needs: []string{"0x"}, at: lazyregexp.New(`\b(?P<id>0x[1-9a-eA-E][0-9a-fA-F]{15})\b`)},
 	{needs: []string{"s-1-"}, at: lazyregexp.New(`\b(?P<id>S-1-[0-9]+(?:-[0-9]+){3,})\b`)},
 	{needs: []string{"iqn.", "nqn."}, at: lazyregexp.New(`\b(?P<id>[in]qn\.[0-9]{4}-[0-9]{2}\.[\w.:-]+)`)},
 	{needs: []string{"key"}, at: lazyregexp.New(`--[\w-]*key(?:-?id)?[ =](?P<id>[0-9A-F]{8,40})\b`)},

@@ -63,7 +63,7 @@ var ordinary = set("localhost localdomain linux gnu debian ubuntu centos rocky a
 	" version eine einen einem einer dem den der das des die diese diesem diesen dieser jede jedem jeden allen beiden anderen neue neuen neuem alte alten altem hier dort null" +
 	" one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety hundred thousand dozen" +
 	" mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec monday tuesday wednesday thursday friday saturday sunday" +
-	" grub lilo syslinux isolinux grub2 sftp ftp lftp telnet nslookup sqlite gdisk fdisk parted rdac alua selinux apparmor sql lmtp ldaps imaps pop3s smtps ftps nfsv4 iscsi daemonset daemonsets statefulset replicaset configmap yesterday today tomorrow midnight noon none nil unknown unset empty true false yes here there who which")
+	" grub lilo syslinux isolinux grub2 sftp ftp lftp telnet nslookup sqlite gdisk fdisk parted rdac alua selinux apparmor sql lmtp ldaps imaps pop3s smtps ftps nfsv4 iscsi daemonset daemonsets statefulset replicaset configmap kube-system kube-public coredns yesterday today tomorrow midnight noon none nil unknown unset empty true false yes here there who which")
 
 // accounts are those that distributions and their packages make.
 var accounts = set("root toor daemon bin sys sync games man lp mail news uucp proxy www-data backup list irc gnats nobody nogroup adm tty disk wheel sudo users staff operator ftp halt shutdown " +
@@ -71,7 +71,7 @@ var accounts = set("root toor daemon bin sys sync games man lp mail news uucp pr
 	"named bind unbound dovecot dovenull postfix postdrop exim debian-exim cyrus ntp chrony _chrony openldap ldap nslcd sssd rpc rpcuser statd tss avahi cups colord rtkit pulse gdm lightdm " +
 	"tomcat jetty jenkins grafana prometheus zabbix nagios munin icinga rabbitmq elasticsearch logstash kibana haproxy squid varnish clamav amavis debian-spamd spamd opendkim bacula libvirt-qemu qemu kvm " +
 	"git gitlab-runner docker vagrant ansible cron syslog uuidd landscape pollinate admin administrator system user users me you anonymous guest login ubuntu debian centos fedora ec2-user cloud-user opc public current_user session_user current_role postgres all keepalived_script samehost samenet wwwrun " +
-	"fail2ban slurm munge ceph frr pcp glance nova keystone neutron cinder heat hacluster haclient dnsmasq saslauth mailnull smmsp mailman abrt geoclue setroubleshoot gluster usbmuxd insights whoopsie lxd tcpdump puppet foreman pulp freerad radiusd postgrey opendmarc rspamd ossec wazuh influxdb telegraf alertmanager consul vault nomad etcd zookeeper kafka cassandra couchdb solr opensearch filebeat minio gitea redmine mattermost prosody ejabberd asterisk freeswitch turnserver mosquitto nsd pdns debian-tor privoxy openvpn odoo")
+	"fail2ban slurm munge ceph frr pcp glance nova keystone neutron cinder heat hacluster haclient dnsmasq saslauth mailnull smmsp mailman abrt geoclue setroubleshoot gluster usbmuxd insights whoopsie lxd tcpdump puppet foreman pulp freerad radiusd postgrey opendmarc rspamd ossec wazuh influxdb telegraf alertmanager consul vault nomad etcd zookeeper kafka cassandra couchdb solr opensearch filebeat minio gitea redmine mattermost prosody ejabberd asterisk freeswitch turnserver config mosquitto nsd pdns debian-tor privoxy openvpn odoo")
 
 func set(names string) map[string]bool {
 	all := map[string]bool{}
@@ -83,7 +83,7 @@ func set(names string) map[string]bool {
 
 // software is what reports speak of most, with a version of four numbers behind it too.
 var software = set("nginx httpd apache apache2 mysql mysqld mariadb postgresql postgres redis mongodb mongod dovecot postfix exim bind named samba nfs ssh sshd php python perl java node nodejs ruby " +
-	"squid haproxy varnish clamav unbound openldap tomcat wildfly jenkins gitlab grafana prometheus elasticsearch kibana logstash rabbitmq chromium firefox libreoffice roundcube wordpress nextcloud openssl openssh curl git")
+	"db2 squid haproxy varnish clamav unbound openldap tomcat wildfly jenkins gitlab grafana prometheus elasticsearch kibana logstash rabbitmq chromium firefox libreoffice roundcube wordpress nextcloud openssl openssh curl git")
 
 func isOrdinary(name string) bool {
 	name = strings.ToLower(name)
