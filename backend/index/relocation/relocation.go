@@ -90,9 +90,11 @@ func (h places) relocated(canonical string, p *course.Course) ([]api.Relocation,
 	if across, err := h.acrossFamilies(m); err != nil || len(across) > 0 {
 		return across, err
 	}
-	rows, err := lookup.Curated[record.CuratedConfig](h.Tables.Config, canonical)
-	if err != nil {
-		return nil, err
+	var rows []record.CuratedConfig
+	if !h.Source.Foreign() && !h.Target.Foreign() { // the rows have the paths of Debian's packages
+		if rows, err = lookup.Curated[record.CuratedConfig](h.Tables.Config, canonical); err != nil {
+			return nil, err
+		}
 	}
 	tells := len(rows) > 0 || len(m.old) > 0 || m.software != ""
 	if !tells || len(p.Names) == 0 || p.Source.Name == "" {
@@ -121,8 +123,8 @@ type move struct {
 // curated are the relocations of curated rows that hold.
 func (m *move) curated(rows []record.CuratedConfig) []api.Relocation {
 	relocations := []api.Relocation{}
-	if len(rows) == 0 || m.h.Source.Foreign() || m.h.Target.Foreign() {
-		return relocations // the rows have the paths of Debian's packages
+	if len(rows) == 0 {
+		return relocations
 	}
 	fill := strings.NewReplacer("{source}", m.version, "{target}", m.nextVersion)
 	for _, row := range rows {
