@@ -173,7 +173,7 @@ func (h *Path) trail(t levelTrails, name string) (trail string, ok bool, err err
 		return trail, !kept, err
 	}
 	row := t.rows.Patterns().Longest(name)
-	if row == nil && !h.listed(t) {
+	if row == nil && !t.listed(h.Target.RPM) {
 		return "", false, nil
 	}
 	r, _, err := h.Seen.Find(h.Target, name)
@@ -182,7 +182,7 @@ func (h *Path) trail(t levelTrails, name string) (trail string, ok bool, err err
 		return "", false, err
 	case row != nil:
 		return strings.ReplaceAll(row.Value, "*", row.Stood(name)), true, nil
-	case h.drops(t, r) && h.ownRPMs(name) == "":
+	case t.drops(r, h.Target.RPM) && h.ownRPMs(name) == "":
 		return droppedTrail, true, nil
 	}
 	return "", false, nil
@@ -215,8 +215,8 @@ func (h *Path) keeps(name string) (bool, error) {
 
 // listed reports whether the next level is one of EL whose list is nearly whole,
 // and all that is known of the target's.
-func (h *Path) listed(t levelTrails) bool {
-	return h.Target.RPM.Known && !h.Target.RPM.Lists() && t.next >= record.WholeLists
+func (t levelTrails) listed(target *lookup.Line) bool {
+	return target.Known && !target.Lists() && t.next >= record.WholeLists
 }
 
 // droppedTrail is the trail of what EL has no more.
@@ -225,8 +225,8 @@ var droppedTrail = record.EncodeTrail(record.Trail{Relation: api.RelationRemoved
 // drops reports whether the lists say that EL has a package no more: that of a
 // level before the next has it, neither that of the next nor the target's does,
 // and EPEL has not taken it.
-func (h *Path) drops(t levelTrails, r *lookup.RPM) bool {
-	return h.listed(t) && !h.Target.RPM.At(r) && !r.InEPEL(h.Target.RPM) && r.NewestBefore(t.next) > 0
+func (t levelTrails) drops(r *lookup.RPM, target *lookup.Line) bool {
+	return t.listed(target) && !target.At(r) && !r.InEPEL(target) && r.NewestBefore(t.next) > 0
 }
 
 // withItsWhole reports whether a package goes because what it is a part of does:
