@@ -57,6 +57,7 @@ source_machine() {
 	for name in '-rf' "it's [a]*.sql" $'\xff loose' $'new\nline'; do printf '%s' "$name" | tee "$SOURCE_ROOT/srv/$name" >"$SOURCE_ROOT/home/$name"; done
 	ln -s shop/plain "$SOURCE_ROOT/srv/link"
 	chown -h 48:48 "$SOURCE_ROOT"/srv/{link,-rf}
+	chown 0:4243 "$SOURCE_ROOT/srv" && chmod 2755 "$SOURCE_ROOT/srv" # a number that is another's on the target
 	mkdir -p "$SOURCE_ROOT/srv/"$'\xff place' && echo odd >"$SOURCE_ROOT/srv/"$'\xff place/file'
 	chown -R 48:48 "$s"
 	chown -R 1000:1000 "$SOURCE_ROOT/home/anna" "$s/deep" "$SOURCE_ROOT/var/mail/anna"
@@ -141,6 +142,7 @@ holds() {
 	same "a place is there whose name is no text" "$(cat "$TARGET_ROOT/srv/"$'\xff place/file')" odd
 	same "files beside the folders are there" "$(beside "$TARGET_ROOT")" "$(beside "$SOURCE_ROOT")"
 	same "with their owners" "$(stat -c %u:%g "$TARGET_ROOT"/srv/{link,-rf})" "$(printf '33:33\n33:33')"
+	same "and their folder is as the target made it" "$(stat -c '%a %u:%g' "$TARGET_ROOT/srv")" "755 0:0"
 	same "and the target's own" "$(cat "$TARGET_ROOT/srv/own" "$TARGET_ROOT/home/admin/own")" $'own\nown'
 	same "no name was run" "$(find "$work" -name pwned)" ""
 	echo changed >>"$t/plain"

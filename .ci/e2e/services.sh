@@ -36,6 +36,10 @@ source_root() {
 	echo log >"$source/var/log/clock/log"
 	inside target sh -c 'seq 200 | sed "s/.*/set key& value&/" | redis-cli >/dev/null && redis-cli save >/dev/null'
 	cp "$target/var/lib/redis/dump.rdb" "$source/var/lib/redis/dump.rdb"
+	# A person's timer, which the role brought: what it calls writes into a place, and ends.
+	printf '[Timer]\nOnActiveSec=1\nOnUnitActiveSec=1\nAccuracySec=100ms\n[Install]\nWantedBy=timers.target\n' >"$target/etc/systemd/system/tick.timer"
+	printf '[Service]\nType=oneshot\nExecStart=/bin/sh -c "[ -e /run/quiet ] || { mkdir -p /var/lib/agent && date +%%%%N >/var/lib/agent/state; }"\n' >"$target/etc/systemd/system/tick.service"
+	inside target sh -c 'systemctl daemon-reload && systemctl enable -q --now tick.timer'
 	inside target sh -c 'redis-cli flushall && redis-cli save' >/dev/null
 	chown -R 110:115 "$source/var/lib/redis"
 	chown -R 111:116 "$source/var/lib/agent"
@@ -60,11 +64,12 @@ moves() {
 	step "it is made" 0 05-accounts.sh
 	step "the check passes" 0 10-check.sh
 	said "and says what will be stopped" 'the copy will stop redis-server.service'
+	said "and what would call programs meanwhile" 'The copy will stop tick.timer'
 	inside target sh -c 'cd /var/lib/redis && exec setsid sleep 1000' &
 	until_true inside target pgrep -x sleep
 	step "what no service is, is refused" 1 20-first-copy.sh
 	said "by name" ' - sleep'
-	same "with nothing copied" "$(inside target sh -c 'test -e /var/lib/agent/state && echo copied')" ""
+	same "with nothing copied" "$(inside target sh -c 'grep -sx state /var/lib/agent/state')" ""
 	inside target pkill -x sleep
 	step "a first copy is made" 0 20-first-copy.sh
 	same "while the service is stopped" "$(inside target systemctl is-active redis-server)" inactive
@@ -75,8 +80,11 @@ moves() {
 	said "and is named" redis-server.service
 	inside target systemctl stop redis-server
 	step "a copy anew" 0 40-copy.sh
+	inside target touch /run/quiet
 	step "is the source's" 0 50-after.sh
 	same "and the service serves it" "$(keys)" 200
+	same "and the timer waits again" "$(inside target systemctl is-active tick.timer)" active
+	inside target systemctl disable -q --now tick.timer
 	step "a later comparison says that services run" 0 50-after.sh
 	said "and that they write" 'run since the last comparison'
 }

@@ -359,7 +359,7 @@ func (p *Place) has(file string) bool {
 func (f *finder) finish() {
 	all := f.d.Places
 	f.d.Places = slices.DeleteFunc(slices.Clone(all), func(p Place) bool {
-		return p.Kind != Remote && p.Kind != Disk && p.Files+p.Links+p.Others+p.Unread == 0 && len(p.Mounts) == 0 && !f.holds(p.Path) && !awaits(p, all)
+		return p.Kind != Remote && p.Kind != Disk && p.Files+p.Links+p.Others+p.Unread == 0 && len(p.Mounts) == 0 && !f.holds(p.Path) && !f.awaits(p, all)
 	})
 	for _, p := range f.d.Places {
 		f.d.Sum.Places++
@@ -379,9 +379,28 @@ func (f *finder) holds(name string) bool {
 }
 
 // awaits reports whether a place is an empty folder that people made, for what is put
-// there: no package and no other place brings it.
-func awaits(p Place, all []Place) bool {
-	return (p.Kind == Served || p.Kind == Other && path.Dir(p.Path) == "/") && p.Names == nil && !slices.ContainsFunc(all, func(q Place) bool { return q.Path != p.Path && below(q.Path, p.Path) })
+// there: no package brings it. Where other places stand in it, it is one for the empty
+// folders beside them, and for who may write there.
+func (f *finder) awaits(p Place, all []Place) bool {
+	if p.Kind != Served && (p.Kind != Other || path.Dir(p.Path) != "/") || p.Names != nil {
+		return false
+	}
+	leading := map[string]bool{}
+	for _, q := range all {
+		for dir := q.Path; q.Path != p.Path && below(q.Path, p.Path) && dir != p.Path; {
+			dir = path.Dir(dir)
+			leading[dir] = true
+		}
+	}
+	if len(leading) == 0 || p.Folders > int64(len(leading)) {
+		return true
+	}
+	info, err := f.fs.Lstat(strings.TrimPrefix(p.Path, "/"))
+	if err != nil {
+		return false
+	}
+	uid, gid, known := host.Owner(info)
+	return assess.Octal(info.Mode()) != 0o755 || known && (uid != 0 || gid != 0)
 }
 
 // deviceOf is what is mounted at a path, or nearest above it.

@@ -89,8 +89,8 @@ func TestNoFolderOrFileIsForgotten(t *testing.T) {
 	is.Equal(d.Notes[0].What, "/big.img") // of the root itself
 }
 
-// TestAnEmptyFolderOfPeopleMoves: something is put there later. What has other places in
-// it, and what systems make by themselves, needs none.
+// TestAnEmptyFolderOfPeopleMoves: something is put there later. What systems make by
+// themselves needs no place.
 func TestAnEmptyFolderOfPeopleMoves(t *testing.T) {
 	is := is.New(t)
 	root := machine(t, map[string]string{"srv/full/a": "x"})
@@ -103,6 +103,28 @@ func TestAnEmptyFolderOfPeopleMoves(t *testing.T) {
 	}
 	slices.Sort(found)
 	is.Equal(found, []string{"/outbox", "/srv/full", "/srv/in", "/srv/tree"})
+}
+
+// TestAFolderAroundPlacesMoves where it has more than they: empty folders beside them, or
+// rights that the target would not give it.
+func TestAFolderAroundPlacesMoves(t *testing.T) {
+	is := is.New(t)
+	root := machine(t, map[string]string{
+		"etc/rsyncd.conf":   "[a]\npath = /srv/beside/done\n[b]\npath = /srv/shared/done\n[c]\npath = /srv/only/deep/done\n",
+		"srv/beside/done/a": "x", "srv/shared/done/a": "x", "srv/only/deep/done/a": "x",
+	})
+	is.NoErr(os.MkdirAll(filepath.Join(root, "srv/beside/incoming"), 0o755))
+	is.NoErr(os.Chmod(filepath.Join(root, "srv/shared"), 0o1777))
+	if os.Getuid() == 0 {
+		is.NoErr(os.Chown(filepath.Join(root, "srv/only"), 0, 0))
+	}
+	found := []string{}
+	for _, p := range discovered(t, root).Places {
+		found = append(found, p.Path)
+	}
+	slices.Sort(found)
+	is.True(slices.Contains(found, "/srv/beside") && slices.Contains(found, "/srv/shared"))
+	is.True(os.Getuid() != 0 || !slices.Contains(found, "/srv/only"))
 }
 
 // TestLeasesMoveAlone: what a server of addresses gave out goes along, and nothing else

@@ -75,6 +75,8 @@ each_place there
 each_place readable
 each_place room
 each_place announce
+calling=$(callers | paste -sd' ')
+[ -z "$calling" ] || say "The copy will stop $calling on the target, until all was compared: what they call may write at any time"
 for at in "${!need[@]}"; do
 	free=$(($(df --output=avail -B1 -- "$at" | tail -n 1)))
 	[ "$free" -gt "${need[$at]}" ] || die "$(printf %q "$at") has $free bytes free, and ${need[$at]} are to come. Nothing was done."

@@ -7,6 +7,7 @@
 
 begin
 rm -f -- "$STATE/started"
+hush
 each_place still
 each_place last_copy
 say "Next: 50-after.sh."

@@ -178,9 +178,10 @@ filters() {
 
 # copy OPTION…: makes the place on the target what it is on the source. Names
 # that are excluded are neither copied nor deleted. Labels of SELinux are the
-# target's own.
+# target's own. A folder of which NAMES alone are the place, and that the target has,
+# stays as its packages made it: whom it lets in is not the source's to say.
 copy() {
-	local from=$FROM/ users groups
+	local from=$FROM/ users groups code=0 folder=""
 	# Every owner is in the maps; with --numeric-ids those of ACLs would not follow
 	# them, nor where ACLs come as attributes: where one is left out, system.* is
 	# no longer left out by itself.
@@ -194,7 +195,10 @@ copy() {
 	[ -z "$groups" ] || options+=("--groupmap=$groups")
 	[ -z "$SOURCE_SSH" ] || from=$SOURCE_SSH:$from
 	[ "$NO_DEVICES" != 1 ] || options+=(--no-devices --info=nonreg0)
-	rsync "${options[@]}" "$@" -- "$from" "$TO/"
+	[ ${#NAMES[@]} = 0 ] || [ -e "$STATE/$NAME.absent" ] || folder=$(stat -c '%u:%g %a' -- "$TO") || return
+	rsync "${options[@]}" "$@" -- "$from" "$TO/" || code=$?
+	[ -z "$folder" ] || { chown -- "${folder% *}" "$TO" && chmod -- "0000${folder#* }" "$TO"; } || return # with fewer digits a folder keeps setgid
+	return "$code"
 }
 
 # keep: remembers once what stood on the target before the first copy.
@@ -249,6 +253,7 @@ after() {
 	fi
 	[ "$DIGESTS" = 0 ] || checks+=(--checksum)
 	left=$(copy "${checks[@]}")
+	[ ${#NAMES[@]} = 0 ] || left=$(awk '$2 != "./"' <<<"$left")
 	if [ -n "$left" ]; then
 		say "$SHOWN DIFFERS, as rsync sees it:"
 		printf '%s\n' "$left" | head -n 20

@@ -80,6 +80,30 @@ $left
 Nothing was copied."
 }
 
+# callers: units that run on the target and call what people wrote whenever it is time.
+# What is called may have written into a place, and ended, before anyone looks.
+callers() {
+	[ -z "$TARGET_ROOT" ] && [ -d /run/systemd/system ] || return 0
+	systemctl list-units --plain --no-legend --state=active --type=service,timer,path | awk '{ print $1 }' | while read -r unit; do
+		case $unit in
+		cron.service | crond.service | cronie.service | anacron.service | fcron.service | atd.service | incron.service | incrond.service | supervisor.service | supervisord.service | circus.service | circusd.service) ;;
+		*.timer | *.path) case $(systemctl show --property=FragmentPath --value -- "$unit") in /etc/systemd/system/*) ;; *) continue ;; esac ;;
+		*) continue ;;
+		esac
+		! ours | while read -r p; do unit_of "$p"; done | grep -qxF -- "$unit" || continue # it called this
+		printf '%s\n' "$unit"
+	done
+}
+
+# hush: stops them.
+hush() {
+	local unit units
+	units=$(callers)
+	while read -r unit; do
+		[ -z "$unit" ] || stop_unit "$unit" "calls programs of people's own"
+	done <<<"$units"
+}
+
 # holds_nothing SERVICE: it is a Redis or Valkey, and has not one key.
 holds_nothing() {
 	local process client at settings answer words=()
@@ -99,11 +123,11 @@ holds_nothing() {
 	grep -q '^# Keyspace' <<<"$answer" && ! grep -q '^db' <<<"$answer"
 }
 
-# stop_unit SERVICE: with what would start it again. Some units are waited for
+# stop_unit SERVICE [WHY]: with what would start it again. Some units are waited for
 # without end, as those of a server that can't save what it has. One that has nothing is
 # ended. STOP_HARD=1 ends all: of a target that is thrown away, nobody wants what they have.
 stop_unit() {
-	local p triggers=()
+	local p SHOWN=${SHOWN:-a place} triggers=()
 	[ -z "$TARGET_ROOT" ] || die "$1 of this very host works in $TARGET_ROOT$SHOWN: stop it first. Nothing was copied."
 	for p in $(ours); do
 		[ "$(unit_of "$p")" != "$1" ] || die "This session runs in $1, which works in $TARGET_ROOT$SHOWN: run the script in another way, such as from the console. Nothing was copied."
@@ -111,7 +135,7 @@ stop_unit() {
 	read -ra triggers <<<"$(systemctl show --property=TriggeredBy --value -- "$1")"
 	for p in "${triggers[@]}" "$1"; do
 		case $(systemctl is-active -- "$p") in inactive | failed | unknown) continue ;; esac
-		say "stopping $p, which works in $SHOWN; 50-after.sh starts it"
+		say "stopping $p, which ${2:-works in $SHOWN}; 50-after.sh starts it"
 		grep -qxF -- "$p" "$STATE/stopped" 2>/dev/null || printf '%s\n' "$p" >>"$STATE/stopped"
 		timeout "${STOP_SECONDS:-120}" systemctl stop -- "$p" && continue
 		[ "${STOP_HARD:-}" = 1 ] || holds_nothing "$p" ||
