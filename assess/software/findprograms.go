@@ -37,6 +37,7 @@ func FindPrograms(m *assess.Machine) {
 			c.Await(c.Targets[f.Path])
 		}
 	}
+	awaitLibraries(m)
 }
 
 // expectLinks asks at once for the links that are followed one by one.
@@ -107,6 +108,7 @@ func ReadPrograms(m *assess.Machine) {
 		m.A.Programs = append(m.A.Programs, p)
 	}
 	changedPrograms(m)
+	readLibraries(m)
 }
 
 func isFolder(m *assess.Machine, file string) bool {

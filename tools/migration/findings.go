@@ -21,7 +21,7 @@ const tooManyUnknown = 0.1
 // findings judges the pair of releases.
 func findings(in Input, p *Plan) []assess.Finding {
 	all := []assess.Finding{}
-	for _, find := range []func(Input, *Plan) []assess.Finding{judgedTarget, unknown, removed, uncertain, unlisted, additional, older, caveats, databases, secrets, byHand, withoutInit, takeOver, enforced, clashes, mergeable, waitingUnits, mentions, languages, told} {
+	for _, find := range []func(Input, *Plan) []assess.Finding{judgedTarget, unknown, removed, uncertain, unlisted, additional, older, caveats, databases, secrets, byHand, withoutInit, takeOver, enforced, clashes, mergeable, waitingUnits, mentions, languages, libraries, passedOver, told} {
 		all = append(all, find(in, p)...)
 	}
 	return complete(append(all, orphaned(in, p, all)...))

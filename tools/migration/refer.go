@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/backend/pkgversion"
 	"svc/backend/visible"
 	"svc/tools/convert"
 	"svc/tools/migration/naming"
@@ -49,6 +50,7 @@ func (p *Plan) refer(in Input, where naming.Places) {
 	}
 	if in.PathExists != nil {
 		p.Mentions = append(p.Mentions, r.Versioned(in.PathExists, in.Assessment.Software)...)
+		p.Mentions = append(p.Mentions, perlModules(in, p)...)
 	}
 }
 
@@ -201,4 +203,20 @@ func mentions(_ Input, p *Plan) []assess.Finding {
 	}
 	f.Summary = fmt.Sprintf("%d: %s", len(said), strings.Join(said[:min(10, len(said))], "; "))
 	return []assess.Finding{f}
+}
+
+// perlModules is the folder of people's modules for one version of Perl, by Debian's
+// policy: the target's does not look there.
+func perlModules(in Input, p *Plan) []naming.Mention {
+	const home = "/usr/local/share/perl/"
+	for _, row := range p.Packages {
+		if row.Name != "perl" || len(row.Targets) != 1 || row.Targets[0].Name != "perl" || row.Confidence < Sure {
+			continue
+		}
+		was, now := pkgversion.Upstream(row.Version), pkgversion.Upstream(row.Targets[0].Version)
+		if assess.PlainVersion.MatchString(was) && assess.PlainVersion.MatchString(now) && was != now && in.PathExists(home+was) {
+			return []naming.Mention{{Path: home + was, Name: home + was, Now: home + now, Why: fmt.Sprintf("Perl %s looks into %s.", now, home+now)}}
+		}
+	}
+	return nil
 }

@@ -1,0 +1,59 @@
+package software
+
+import (
+	"bytes"
+	elfreader "debug/elf"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/assess/host"
+)
+
+// FuzzLinkedWith: a foreign file may say anything, and is read within its end; what is
+// given is a name of a file.
+func FuzzLinkedWith(f *testing.F) {
+	for _, file := range []string{"/bin/ls", "/bin/sh", "/usr/bin/env"} {
+		if b, err := os.ReadFile(file); err == nil {
+			f.Add(b[:min(len(b), 1<<20)])
+		}
+	}
+	f.Add([]byte("\x7fELF\x02\x01"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, name := range linkedWith(b) {
+			if name == "" || filepath.Base(name) != name {
+				t.Fatalf("%q", name)
+			}
+		}
+	})
+}
+
+// TestLibrariesOfPrograms reads a real program of this machine, where it has one.
+func TestLibrariesOfPrograms(t *testing.T) {
+	is := is.New(t)
+	root := t.TempDir()
+	for _, dir := range []string{"opt/a/bin", "usr/lib/x86_64-linux-gnu"} {
+		is.NoErr(os.MkdirAll(filepath.Join(root, dir), 0o755))
+	}
+	is.NoErr(os.WriteFile(filepath.Join(root, "opt/a/bin/script"), []byte("#!/bin/sh\n"), 0o755))
+	is.NoErr(os.WriteFile(filepath.Join(root, "opt/a/bin/broken"), []byte("\x7fELF and no more"), 0o755))
+	is.NoErr(os.WriteFile(filepath.Join(root, "usr/lib/x86_64-linux-gnu/libc.so.6"), nil, 0o644))
+	h, err := host.OpenRoot(root)
+	is.NoErr(err)
+	defer h.Close()
+	is.Equal(len(needed(h.FS(), "opt/a/bin/script"))+len(needed(h.FS(), "opt/a/bin/broken"))+len(needed(h.FS(), "opt/a/bin/none")), 0)
+	is.Equal(libraryAt(h.FS(), "libc.so.6"), "/usr/lib/x86_64-linux-gnu/libc.so.6")
+	is.Equal(libraryAt(h.FS(), "libnone.so.1"), "")
+	b, err := os.ReadFile("/bin/ls")
+	if err != nil || string(b[:4]) != "\x7fELF" {
+		t.Skip("this machine has no program of ELF")
+	}
+	is.NoErr(os.WriteFile(filepath.Join(root, "opt/a/bin/ls"), b, 0o755))
+	f, err := elfreader.NewFile(bytes.NewReader(b))
+	is.NoErr(err)
+	want, err := f.ImportedLibraries()
+	is.NoErr(err)
+	is.Equal(needed(h.FS(), "opt/a/bin/ls"), want)
+}
