@@ -168,12 +168,23 @@ func (b *book) Visit(worker int, n *host.Node) bool {
 	w.folders[dir][row] = plus(w.folders[dir][row], one)
 	if row == Nobody {
 		if len(w.nobody) < maxNobody {
-			w.nobody = append(w.nobody, Path{Path: "/" + name, Count: one})
+			w.nobody = append(w.nobody, Path{Path: "/" + name, Why: inFolderOfPackages(n, name), Count: one})
 		} else {
 			w.more++
 		}
 	}
 	return true
+}
+
+// program is of what is nobody's a file that can be called, where else packages alone
+// put files.
+const program = "a program among those of packages"
+
+func inFolderOfPackages(n *host.Node, name string) string {
+	if strings.HasPrefix(name, "usr/") && n.Mode.IsRegular() && n.Mode&0o111 != 0 {
+		return program
+	}
+	return ""
 }
 
 // bytesOf is the size of a file, as it says.

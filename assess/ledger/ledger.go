@@ -149,6 +149,7 @@ func Of(ctx context.Context, h host.Host, in Input) (*Sum, error) {
 		return nil, err
 	}
 	s := b.sum()
+	scripts(h.FS(), s.Nobody)
 	s.Noticed = append(notices(h.FS(), in.Assessment), edited(h.FS(), s.Changed)...)
 	return s, host.Lost(h)
 }
@@ -233,6 +234,30 @@ func (s *Sum) bound() {
 	for _, l := range []*[]string{&s.Unread, &s.Elsewhere} {
 		s.More += max(0, len(*l)-maxList)
 		*l = append([]string{}, (*l)[:min(len(*l), maxList)]...)
+	}
+}
+
+// Script is why a path of Nobody is a person's: a script that stands among the programs
+// of packages, as do CGI programs, backends and plugins.
+const Script = "a script among the programs of packages"
+
+// Bounds of how many programs are looked at for what runs them, and of a script's size.
+const (
+	maxProgram = 200
+	maxScript  = 64 << 10
+)
+
+// scripts tells scripts of what a compiler made, which fits no other release for sure.
+func scripts(fsys host.FS, nobody []Path) {
+	looked := 0
+	for i, p := range nobody {
+		if nobody[i].Why = ""; p.Why != program || looked == maxProgram || p.Bytes > maxScript {
+			continue
+		}
+		looked++
+		if b, err := host.ReadFile(fsys, strings.TrimPrefix(p.Path, "/"), maxScript); err == nil && strings.HasPrefix(string(b), "#!") {
+			nobody[i].Why = Script
+		}
 	}
 }
 

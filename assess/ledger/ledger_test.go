@@ -103,6 +103,10 @@ func TestEachKindHasItsRow(t *testing.T) {
 	d.put("var/cache/mine/kept", "123", false) // what no package makes is nobody's
 	d.put("usr/share/mine/a/b", "12345", false)
 	d.put("usr/share/mine/c", "12345", false)
+	d.put("usr/lib/cups/backend/ipp", "code", true)
+	d.put("usr/lib/cups/backend/own", "#!/bin/sh\n", false)
+	d.put("usr/lib/cups/backend/built", "\x7fELF", false)
+	d.put("usr/lib/cgi-bin/card", "#!/bin/sh\n", false) // its folder is no package's: it counts for all in it
 	d.change("usr/share/pkg/edited", "Text", soon)
 	d.change("usr/share/pkg/dated", "Text", old) // nobody reads it
 	d.change("usr/bin/program", "Text", old)
@@ -110,8 +114,9 @@ func TestEachKindHasItsRow(t *testing.T) {
 	s := d.sum(Place{Path: "srv/www", What: "site"})
 	is.Equal(paths(s.Changed), []string{"/usr/bin/program", "/usr/lib/systemd/system/cron.service", "/usr/share/pkg/edited"})
 	is.Equal(s.Rows[Changed], Count{3, 12})
-	is.Equal(paths(s.Nobody), []string{"/usr/share/mine", "/var/cache/mine", "/var/lib"}) // no package of this disk has the last
-	is.Equal(s.Nobody[0].Count, Count{4, 10})
+	is.Equal(paths(s.Nobody), []string{"/usr/lib/cgi-bin", "/usr/lib/cups/backend/built", "/usr/lib/cups/backend/own", "/usr/share/mine", "/var/cache/mine", "/var/lib"}) // no package of this disk has the last
+	is.Equal([]string{s.Nobody[0].Why, s.Nobody[1].Why, s.Nobody[2].Why, s.Nobody[3].Why}, []string{"", "", Script, ""})
+	is.Equal(s.Nobody[3].Count, Count{4, 10})
 	is.Equal(s.Rows[Data], Count{3, 4}) // with the folder that leads there
 	is.Equal(s.Rows[Software], Count{3, 4})
 	is.Equal(s.Rows[Configuration], Count{2, 4})
@@ -200,6 +205,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	d.put("var/lib/dpkg/alternatives/editor", "manual\n/usr/bin/editor\n", false)
 	d.put("var/lib/dpkg/alternatives/pager", "auto\n/usr/bin/pager\n", false)
 	d.put("var/lib/dpkg/alternatives/mytool", "auto\n/usr/bin/mytool\n\n/opt/my tool\n50\n\n", false)
+	d.put("var/lib/dpkg/alternatives/older", "manual\n/usr/local/bin/older\nolder.1\n/usr/local/share/man/man1/older.1\n\n/opt/1/older\n10\n/opt/1/older.1\n/opt/2/older\n20\n\n\n", false)
 	d.put("var/lib/dpkg/alternatives/helped", "auto\n/usr/bin/helped\n\n/usr/lib/db/15/helped\n50\n\n", false)
 	d.put("var/lib/dpkg/info/vim.postinst", "update-alternatives --install /usr/bin/editor editor /usr/bin/vim 30; pager\n", false)
 	d.put("swapfile", "swap", false)
@@ -212,6 +218,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	is.NoErr(os.Symlink("/srv/data", filepath.Join(d.dir, "data")))
 	is.NoErr(os.MkdirAll(filepath.Join(d.dir, "etc/alternatives"), 0o755))
 	is.NoErr(os.Symlink("/usr/bin/vim", filepath.Join(d.dir, "etc/alternatives/editor")))
+	is.NoErr(os.Symlink("/opt/1/older", filepath.Join(d.dir, "etc/alternatives/older")))
 	h, err := host.OpenRoot(d.dir)
 	is.NoErr(err)
 	defer h.Close()
@@ -224,7 +231,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 		is.True(n.Do != "" && !strings.Contains(n.What, "secret"))
 	}
 	is.Equal(said, []string{
-		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "swap /swapfile", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
+		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "alternative /usr/local/bin/older", "swap /swapfile", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
 		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna", "job of at /var/spool/cron/atjobs/a0000101c3a4e0", "line of PAM /etc/pam.d/common-auth", "line of PAM /etc/pam.d/common-session",
 	})
 	is.Equal(commands, []string{
@@ -232,6 +239,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 		"dpkg-statoverride --force-all --update --add 'root' 'mail' '2755' '/usr/bin/x'",
 		"update-alternatives --set 'editor' '/usr/bin/vim'",
 		"update-alternatives --install '/usr/bin/mytool' 'mytool' '/opt/my tool' '50'",
+		"update-alternatives --install '/usr/local/bin/older' 'older' '/opt/1/older' '10' --slave '/usr/local/share/man/man1/older.1' 'older.1' '/opt/1/older.1' && update-alternatives --install '/usr/local/bin/older' 'older' '/opt/2/older' '20' && update-alternatives --set 'older' '/opt/1/older'",
 		"dd if=/dev/zero of='/swapfile' bs=1M count=1 status=none && chmod 600 '/swapfile' && mkswap '/swapfile' && { grep -qF '/swapfile none swap sw 0 0' /etc/fstab || echo '/swapfile none swap sw 0 0' >>/etc/fstab; }",
 		"[ -e '/data' ] || ln -sn '/srv/data' '/data'",
 		"loginctl enable-linger 'anna'",

@@ -115,7 +115,7 @@ func alternatives(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 			to, _ := fsys.ReadLink(path.Join("etc/alternatives", e.Name()))
 			name := visible.Word(e.Name())
 			if dir == alternativeFolders[0] && !strings.Contains(scripts, e.Name()) {
-				if command := install(name, l); command != "" {
+				if command := install(name, l, to); command != "" {
 					all = append(all, Notice{"alternative", l[1], "a person made it, with update-alternatives --install; it leads to " + to, "make it on the target, when the program that it leads to is there", command})
 				}
 				continue
@@ -128,21 +128,34 @@ func alternatives(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	return all
 }
 
-// install is the command that makes an alternative anew, with a person's choices: after the
-// slaves come an empty line and, for each choice, its path, its priority and a path
-// for each slave.
-func install(name string, record []string) string {
+// install is the command that makes an alternative anew, with a person's choices: after
+// the mode and the master's link come a name and a link for each slave, an empty line
+// and, for each choice, its path, its priority and a path for each slave. One that was
+// set by hand is set again, as else the highest priority decides.
+func install(name string, record []string, to string) string {
 	end := slices.Index(record, "")
 	if end < 2 {
 		return ""
 	}
 	slaves := (end - 2) / 2
-	commands := []string{}
-	for i := end + 1; i+1 < len(record) && record[i] != ""; i += 2 + slaves {
+	commands, set := []string{}, ""
+	for i := end + 1; i+1+slaves < len(record) && record[i] != ""; i += 2 + slaves {
 		if ofPackages(record[i]) { // whose scripts had a helper make it
 			continue
 		}
-		commands = append(commands, fmt.Sprintf("update-alternatives --install %s %s %s %s", visible.Word(record[1]), name, visible.Word(record[i]), visible.Word(record[i+1])))
+		command := fmt.Sprintf("update-alternatives --install %s %s %s %s", visible.Word(record[1]), name, visible.Word(record[i]), visible.Word(record[i+1]))
+		for n := range slaves {
+			if file := record[i+2+n]; file != "" {
+				command += fmt.Sprintf(" --slave %s %s %s", visible.Word(record[3+2*n]), visible.Word(record[2+2*n]), visible.Word(file))
+			}
+		}
+		if record[0] == "manual" && record[i] == to {
+			set = fmt.Sprintf("update-alternatives --set %s %s", name, visible.Word(to))
+		}
+		commands = append(commands, command)
+	}
+	if set != "" {
+		commands = append(commands, set)
 	}
 	return strings.Join(commands, " && ")
 }

@@ -140,20 +140,29 @@ func noticed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	return Step{Title: "Carry what no package and no role brings, where you want it", Why: strings.TrimSpace(b.String()), Commands: commands}, true
 }
 
-// brought is the command that brings what is nobody's, but for what has a command of
-// its own, and for what stands where packages alone put files.
-func brought(nobody []ledger.Path, known map[string]bool) []string {
-	var sources []string
+// brought are the commands that bring what is nobody's, but for what has a command of
+// its own. Of what stands where packages put files, scripts alone are a person's for
+// sure; none takes the place of a file that the target has.
+func brought(nobody []ledger.Path, known map[string]bool) (commands []string) {
+	var sources, scripts []string
 	for _, f := range nobody {
 		top, _, _ := strings.Cut(strings.TrimPrefix(f.Path, "/"), "/")
-		if !known[f.Path] && !slices.Contains([]string{"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "boot", "etc"}, top) && len(sources) < mostNamed {
-			sources = append(sources, `"$SOURCE_SSH":`+word(f.Path))
+		from := `"$SOURCE_SSH":` + word(f.Path)
+		switch ofPackages := slices.Contains([]string{"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "boot", "etc"}, top); {
+		case known[f.Path]:
+		case !ofPackages && len(sources) < mostNamed:
+			sources = append(sources, from)
+		case f.Why == ledger.Script && len(scripts) < mostNamed:
+			scripts = append(scripts, from)
 		}
 	}
-	if sources == nil {
-		return nil
+	if sources != nil {
+		commands = append(commands, "rsync -aR --no-implied-dirs "+strings.Join(sources, " ")+" /")
 	}
-	return []string{"rsync -aR --no-implied-dirs " + strings.Join(sources, " ") + " /"}
+	if scripts != nil {
+		commands = append(commands, "rsync -aR --no-implied-dirs --ignore-existing "+strings.Join(scripts, " ")+" /")
+	}
+	return commands
 }
 
 // mostNamed is how many paths of a list a page has.
@@ -327,7 +336,7 @@ func byHand(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 func hazards(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	var lines []string
 	for _, f := range p.Findings {
-		if !strings.HasPrefix(f.Key, "hazard.") || f.Severity != assess.High {
+		if f.Severity != assess.High || !strings.HasPrefix(f.Key, "hazard.") && !slices.Contains([]string{"software.libraries", "software.init-scripts"}, f.Key) {
 			continue
 		}
 		lines = append(lines, told(f))
@@ -501,6 +510,7 @@ var ofMachine = []struct{ pattern, what string }{
 	{"/etc/subuid", "ids for containers of users"},
 	{"/etc/subgid", "ids for containers of users"},
 	{"/etc/mdadm/mdadm.conf", "arrays of disks"},
+	{"/etc/ssh/ssh_host_*_key", "who the machine is to those that log in: they are warned of another key; where the target takes over its name, bring it with its .pub"},
 	{"/etc/initramfs-tools/*", "what is there when the disk is not yet"},
 }
 
@@ -592,10 +602,10 @@ func back(*migration.Plan, *assess.Assessment) (Step, bool) {
 	}, true
 }
 
-// AfterData are the commands of the steps that follow the move of the data, but for
-// those that reach the source.
+// AfterData are the commands that bring what no package and no role brings, and those
+// of the step that follows the move of the data. Some reach the source by $SOURCE_SSH.
 func AfterData(p *migration.Plan, a *assess.Assessment) []string {
 	before, _ := noticed(p, a)
 	s, _ := afterData(p, a)
-	return slices.DeleteFunc(slices.Concat(before.Commands, s.Commands), func(c string) bool { return strings.Contains(c, "$SOURCE_SSH") })
+	return slices.Concat(before.Commands, s.Commands)
 }

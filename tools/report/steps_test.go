@@ -134,7 +134,7 @@ func TestWhatOnlyTheSourceHasIsBrought(t *testing.T) {
 		Packages: []migration.Package{{Name: "collector", Manual: true, Relation: "unknown"}, {Name: "$(reboot)", Manual: true, Relation: "unknown"}},
 		Files: &ledger.Sum{
 			Noticed: []ledger.Notice{{Kind: "swap", Path: "/swapfile"}},
-			Nobody:  []ledger.Path{{Path: "/swapfile"}, {Path: "/var/cache/b log"}, {Path: "/usr/bin/x"}},
+			Nobody:  []ledger.Path{{Path: "/swapfile"}, {Path: "/var/cache/b log"}, {Path: "/usr/bin/x"}, {Path: "/usr/lib/cgi-bin/card", Why: ledger.Script}},
 		},
 	}
 	a := &assess.Assessment{Services: []assess.Unit{{Name: "collector.service", Package: "collector", State: "enabled"}}}
@@ -143,7 +143,10 @@ func TestWhatOnlyTheSourceHasIsBrought(t *testing.T) {
 	is.Equal(len(s.Commands), 1) // the other is no name of a package
 	is.True(strings.HasSuffix(s.Commands[0], "apt-get install -y /var/tmp/collector.deb && systemctl enable --now collector.service"))
 	s, _ = noticed(p, a)
-	is.Equal(s.Commands, []string{`rsync -aR --no-implied-dirs "$SOURCE_SSH":'/var/cache/b log' /`})
+	is.Equal(s.Commands, []string{
+		`rsync -aR --no-implied-dirs "$SOURCE_SSH":'/var/cache/b log' /`,
+		`rsync -aR --no-implied-dirs --ignore-existing "$SOURCE_SSH":/usr/lib/cgi-bin/card /`,
+	})
 	p.Target = "almalinux-9"
 	s, _ = unknown(p, a)
 	is.Equal(len(s.Commands), 0) // a package of dpkg is none there
