@@ -349,11 +349,32 @@ func (r *rehearsing) moveData(ctx context.Context) error {
 			return err
 		}
 	}
+	r.script(ctx, r.target, "the way to the source's files", sourceShell, nil)
 	for n, command := range report.AfterData(r.Plan, r.Assessment) {
-		r.script(ctx, r.target, fmt.Sprintf("what follows from the data, %d", n+1), command, nil)
+		r.script(ctx, r.target, fmt.Sprintf("what follows from the data, %d", n+1), "PATH=/run/svc:$PATH; "+command, []string{"SOURCE_SSH=root@source"})
 	}
 	return nil
 }
+
+// sourceShell makes what stands for ssh on the target: the source is the folder of its
+// files, below which the target's own rsync reads what the source's would. A path stays
+// relative to it, as rsync -R has it by "/./".
+const sourceShell = "mkdir -p /run/svc && cat >/run/svc/ssh <<'SSH' && chmod 755 /run/svc/ssh\n" + `#!/bin/sh
+set -f
+[ "$1" != -l ] || shift 2
+shift
+eval "set -- $*"
+[ "$1" = rsync ] || exec chroot ` + sourcePlace + ` "$@"
+n=$# path=
+while [ $n -gt 0 ]; do
+	a=$1 n=$((n - 1))
+	shift
+	[ -z "$path" ] || a=` + sourcePlace + `/.$a
+	[ "$a" != . ] || path=yes
+	set -- "$@" "$a"
+done
+exec "$@"
+` + "SSH\n"
 
 // startsNot is how 50-after.sh ends where the data are equal, and a service does not
 // start: whether it runs in the end is asked of it.
