@@ -17,6 +17,7 @@ import (
 // all in which people write what runs by itself. Comments of files are never matched.
 //
 //	package(redis*)                package(openssh-server, "<8.7")
+//	brought("rsyslog syslog-ng*")  the plan brings one of the packages to the target
 //	path("/etc/init.d/*")          one of the files is there
 //	own("/etc/apparmor.d/*")       one of the files is not as a package ships it
 //	link(/etc/localtime, "/US/")   where a link leads has a match

@@ -29,7 +29,7 @@ const (
 )
 
 // partWords are the parts that begin with a word and a colon.
-var partWords = []string{"unit", "arch", "release", "own", "fact", "certificate"}
+var partWords = []string{"unit", "arch", "release", "own", "fact", "certificate", "brought"}
 
 func parseExample(text string) (Example, error) {
 	var e Example
@@ -68,7 +68,7 @@ func parsePart(item string) (part, error) {
 // machine is the example as conditions ask it.
 func (e Example) machine() *Machine {
 	files := memory{}
-	m := &Machine{Packages: map[string][]string{}, Units: map[string]string{}, Files: files}
+	m := &Machine{Packages: map[string][]string{}, Brought: map[string]string{}, Units: map[string]string{}, Files: files}
 	for _, p := range e.parts {
 		switch p.kind {
 		case partPackage:
@@ -83,6 +83,8 @@ func (e Example) machine() *Machine {
 			m.Architecture = p.text
 		case "own":
 			m.Own = append(m.Own, p.text)
+		case "brought":
+			m.Brought[p.text] = ""
 		case "certificate":
 			m.Certificates = append(m.Certificates, p.text)
 		case "release":

@@ -15,6 +15,7 @@ import (
 // questions are all kinds of questions.
 var questions = map[string]kind{
 	"package":     {least: 1, most: 2, patterns: 2, check: checkPackage, ask: askPackage},
+	"brought":     {least: 1, most: 1, patterns: 1, check: checkPattern, ask: askBrought},
 	"path":        {least: 1, most: 1, patterns: 1, check: absolute, ask: askPath},
 	"own":         {least: 1, most: 1, patterns: 1, check: checkPattern, ask: askOwn},
 	"link":        {least: 2, most: 2, patterns: 1, check: absolute, ask: askLink},
@@ -73,6 +74,18 @@ func askPackage(m *Machine, q *question, found *Match) (ok bool) {
 		}
 	}
 	return ok
+}
+
+// askBrought names no package: it is about the target's.
+func askBrought(m *Machine, q *question, _ *Match) bool {
+	for pattern := range strings.FieldsSeq(q.args[0]) {
+		for name := range m.Brought {
+			if match, err := path.Match(pattern, name); match && err == nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 //go:embed words.tsv
