@@ -71,7 +71,7 @@ func (m *Machine) Outcome(what, name string, err error) {
 // Quoted is an error in words, in which the name of a file is told apart from ours.
 func Quoted(err error) string {
 	words := err.Error()
-	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		words = strings.ReplaceAll(words, at.Path, visible.Name(at.Path))
 	}
 	return words

@@ -483,6 +483,14 @@ func (u User) KeyFiles() []string {
 	return []string{path.Join(home, ".ssh/authorized_keys"), path.Join(home, ".ssh/authorized_keys2")}
 }
 
+// LeadsTo is the file that a link at a path leads to.
+func LeadsTo(file, link string) string {
+	if path.IsAbs(link) {
+		return path.Clean(link)
+	}
+	return path.Join(path.Dir(file), link)
+}
+
 // hashes are the algorithms of the digests that package managers keep.
 var hashes = []crypto.Hash{crypto.MD5, crypto.SHA1, crypto.SHA224, crypto.SHA256, crypto.SHA384, crypto.SHA512, crypto.SHA3_256, crypto.SHA3_512}
 

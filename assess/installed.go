@@ -88,6 +88,7 @@ func (m *Machine) Pristine(name string, shipped Conffile) bool {
 	return shipped.Hash.Available() && slices.Contains(shipped.Digests, m.Digest(name, shipped.Hash.New()))
 }
 
+// ChangedConffile reports whether a file is a package's own, and not as it was shipped.
 func (m *Machine) ChangedConffile(file string) bool {
 	c, ok := m.Book.Conffiles[file]
 	return ok && !m.Pristine(file[1:], c)

@@ -43,8 +43,7 @@ func (r *reader) failed(name string, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		err = inner.Err
 	}
 	r.unread("/%s: %v", name, err)

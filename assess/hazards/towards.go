@@ -1,6 +1,7 @@
 package hazards
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -156,10 +157,7 @@ func (m *Machine) version(name string) string {
 			}
 		}
 	}
-	if highest != "" {
-		return highest
-	}
-	return s.on(m.Release)
+	return cmp.Or(highest, s.on(m.Release))
 }
 
 // program is a software: the packages that tell its version, and the version that

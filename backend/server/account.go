@@ -13,21 +13,21 @@ func (s *Server) account(ctx context.Context, c caller, _ api.None) (api.Account
 }
 
 func (s *Server) usageHistory(ctx context.Context, c caller, in api.Page) (api.UsageHistory, error) {
-	p, err := pageOf(in.Limit, in.Offset, in.Cursor)
-	if err != nil {
-		return api.UsageHistory{}, err
-	}
-	h, err := s.cfg.Store.Usage(ctx, c.AccountID, p)
-	return h, tooFar(p, err)
+	return paged(ctx, c, in, s.cfg.Store.Usage)
 }
 
 func (s *Server) vms(ctx context.Context, c caller, in api.Page) (api.VMList, error) {
+	return paged(ctx, c, in, s.cfg.Store.VMs)
+}
+
+// paged answers with a page of one of the caller's lists.
+func paged[T any](ctx context.Context, c caller, in api.Page, list func(context.Context, int64, store.Page) (T, error)) (out T, err error) {
 	p, err := pageOf(in.Limit, in.Offset, in.Cursor)
 	if err != nil {
-		return api.VMList{}, err
+		return out, err
 	}
-	l, err := s.cfg.Store.VMs(ctx, c.AccountID, p)
-	return l, tooFar(p, err)
+	out, err = list(ctx, c.AccountID, p)
+	return out, tooFar(p, err)
 }
 
 // farOffset is from where on a page may not be reached in time: a store goes past all

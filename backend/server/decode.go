@@ -28,11 +28,10 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, tooLong()
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, api.MaxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return nil, tooLong()
-	case err != nil:
+	}
+	if err != nil {
 		return nil, malformed("the body ended early")
 	}
 	return body, nil

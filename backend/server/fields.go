@@ -66,16 +66,11 @@ func checkQuery(query url.Values, known []string) error {
 	return nil
 }
 
-// setPath sets a field of the path.
+// setPath sets a field of the path: a name, or an id. What is no id names nothing.
 func setPath(v reflect.Value, name, s string) error {
 	if v.Kind() == reflect.String {
 		return setString(v, name, s)
 	}
-	return setID(v, s)
-}
-
-// setID sets the id of a path. What is no id names nothing.
-func setID(v reflect.Value, s string) error {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || !recordID.MatchString(s) {
 		return api.Errorf(api.NotFound, "there is nothing with this id: ids are positive integers")

@@ -149,7 +149,7 @@ func (c ServeConfig) certificate() (*tls.Config, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
 	if err != nil {
-		if file := new(fs.PathError); errors.As(err, &file) {
+		if _, unread := errors.AsType[*fs.PathError](err); unread {
 			return nil, fmt.Errorf("reading the TLS certificate: %w", err)
 		}
 		return nil, fmt.Errorf("%s and %s are no certificate and its own key, both as PEM", c.TLSCert, c.TLSKey)

@@ -33,31 +33,25 @@ func (s *Server) statement(ctx context.Context, c caller, in api.StatementReques
 	if err != nil {
 		return nil, tooFar(page, err)
 	}
-	rest := &statementRest{s.cfg.Store, c.AccountID, max(0, bill.Instances-page.Offset), bill.NextCursor}
+	next, left := bill.NextCursor, "" // a page ends here, and names the next
+	if whole {
+		next, left = left, next
+	}
+	rest := &statementRest{s.cfg.Store, c.AccountID, max(0, bill.Instances-page.Offset), left}
 	if page.From != nil { // which says no number
 		rest.most = bill.Instances
-	}
-	if !whole {
-		rest.next = ""
 	}
 	switch {
 	case in.Format == api.StatementCSV:
 		return streamed{map[string]string{
 			"Content-Type":        csvType,
 			"Content-Disposition": fmt.Sprintf(`attachment; filename="statement-%d-%s.csv"`, bill.AccountID, bill.AsOf),
-			"Next-Cursor":         ifGiven(!whole, bill.NextCursor),
+			"Next-Cursor":         next,
 		}, func(ctx context.Context, w io.Writer) error { return writeTable(ctx, w, bill.Lines, rest) }}, nil
-	case rest.next == "":
+	case left == "":
 		return bill, nil
 	}
 	return streamed{map[string]string{"Content-Type": jsonType[0]}, func(ctx context.Context, w io.Writer) error { return writeBill(ctx, w, bill, rest) }}, nil
-}
-
-func ifGiven(yes bool, text string) string {
-	if yes {
-		return text
-	}
-	return ""
 }
 
 // statementRest are the lines of a statement that were not read yet.

@@ -10,6 +10,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/lazyregexp"
+	"svc/backend/pkgversion"
 	"svc/backend/release"
 	"svc/backend/tsv"
 	"svc/backend/visible"
@@ -100,11 +101,7 @@ func (m module) wanted(in Input, p *Plan) string {
 		if !has || row.Confidence < Sure {
 			continue
 		}
-		_, version, epoch := strings.Cut(row.Version, ":")
-		if !epoch {
-			version = row.Version
-		}
-		if parts := strings.Split(dotted.FindString(version), "."); len(parts) >= numbers {
+		if parts := strings.Split(dotted.FindString(pkgversion.WithoutEpoch(row.Version)), "."); len(parts) >= numbers {
 			return strings.Join(parts[:numbers], ".")
 		}
 	}

@@ -1,10 +1,10 @@
 package migration
 
 import (
-	"path"
 	"slices"
 	"strings"
 
+	"svc/assess"
 	"svc/tools/migration/naming"
 )
 
@@ -27,10 +27,7 @@ func (p *Plan) await(in Input, where naming.Places) {
 		if c.Link == "" || c.To == "" {
 			continue
 		}
-		leads := c.Link
-		if !path.IsAbs(leads) {
-			leads = path.Join(path.Dir(c.From), leads)
-		}
+		leads := assess.LeadsTo(c.From, c.Link)
 		c.Awaits = later[leads] || naming.IsOwn(leads) && in.PathExists != nil && in.PathExists(leads)
 	}
 }
@@ -47,7 +44,7 @@ func (p *Plan) enable(in Input, where naming.Places) {
 	links := map[string]string{}
 	for _, f := range in.Assessment.Configuration {
 		if f.Link != "" && f.Machine {
-			links[f.Path] = naming.LeadsTo(f)
+			links[f.Path] = assess.LeadsTo(f.Path, f.Link)
 		}
 	}
 	for i := range p.Configuration {

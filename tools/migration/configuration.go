@@ -197,11 +197,10 @@ func reasonOf(f assess.ConfigFile) string {
 	return "It was made on the source."
 }
 
-// versionDiffers reports whether a path names a version of software that no
-// package of the plan brings.
+// versionDiffers reports whether a path names a version of software, which another
+// release has another one of.
 func versionDiffers(in Input, file string) bool {
-	m := versioned.FindStringSubmatch(file)
-	return m != nil && in.Assessment.Release != in.Target.Slug
+	return versioned.MatchString(file) && in.Assessment.Release != in.Target.Slug
 }
 
 // secretReason is why a secret stays behind. With its value masked, a file would

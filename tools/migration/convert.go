@@ -10,7 +10,6 @@ import (
 	"svc/backend/release"
 	"svc/tools/convert"
 	"svc/tools/convert/registry"
-	"svc/tools/migration/naming"
 )
 
 // convert has the configuration converted that a converter knows, and completes
@@ -105,7 +104,7 @@ func conversion(in Input, p *Plan) convert.Input {
 	of := convert.Input{Source: source, Target: in.Target, Links: map[string]string{}, Installed: map[string]string{}, Brought: map[string]string{}}
 	for _, f := range in.Assessment.Configuration {
 		if f.Link != "" {
-			of.Links[f.Path] = naming.LeadsTo(f)
+			of.Links[f.Path] = assess.LeadsTo(f.Path, f.Link)
 		}
 	}
 	for _, row := range p.Packages {

@@ -33,6 +33,15 @@ func packageResources(names []string) (r []assess.Resource) {
 	return r
 }
 
+// aboutPackages is a finding about packages, or none where there are none.
+func aboutPackages(names []string, f assess.Finding) []assess.Finding {
+	if len(names) == 0 {
+		return nil
+	}
+	f.Related = packageResources(names)
+	return []assess.Finding{f}
+}
+
 // files is a finding about the files that match, or none.
 func files(p *Plan, match func(Config) bool, f assess.Finding) []assess.Finding {
 	var names []string

@@ -43,26 +43,20 @@ func chosen(p *Plan, match func(Package) bool) (names []string) {
 
 func unknown(_ Input, p *Plan) []assess.Finding {
 	names := chosen(p, func(r Package) bool { return r.Relation == api.RelationUnknown })
-	if len(names) == 0 {
-		return nil
-	}
 	all := chosen(p, func(Package) bool { return true })
-	return []assess.Finding{{
+	return aboutPackages(names, assess.Finding{
 		Key: "packages.unknown", Severity: assess.Medium, Inhibitor: float64(len(names)) > tooManyUnknown*float64(len(all)),
 		Title: "Packages whose counterpart is not known", Summary: fmt.Sprintf("%d of %d chosen packages have no answer: %s.", len(names), len(all), visible.Names(names)),
-		Remediations: hint("Decide for each what takes its place, and install that."), Related: packageResources(names),
-	}}
+		Remediations: hint("Decide for each what takes its place, and install that."),
+	})
 }
 
 func removed(in Input, p *Plan) []assess.Finding {
 	names := chosen(p, func(r Package) bool { return r.Relation == api.RelationRemoved && r.Role != string(api.RoleLib) })
-	if len(names) == 0 {
-		return nil
-	}
-	return []assess.Finding{{
+	return aboutPackages(names, assess.Finding{
 		Key: "packages.removed", Severity: assess.Medium, Title: "Packages without a counterpart", Summary: fmt.Sprintf("%s has nothing in the place of %s.", in.Target.Slug, visible.Names(names)),
-		Remediations: hint("See whether they are still needed."), Related: packageResources(names),
-	}}
+		Remediations: hint("See whether they are still needed."),
+	})
 }
 
 // orphaned are the services that run here by packages in whose place the target surely has
@@ -80,27 +74,21 @@ func orphaned(in Input, p *Plan, told []assess.Finding) []assess.Finding {
 			units, names = append(units, u.Name), append(names, u.Package)
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	return []assess.Finding{{
+	return aboutPackages(names, assess.Finding{
 		Key: "services.nothing-runs-them", Severity: assess.High, Title: "Services have nothing on the target that runs them",
 		Summary:      fmt.Sprintf("%s run here; %s has nothing in the place of %s.", visible.Names(units), in.Target.Slug, visible.Names(names)),
-		Remediations: hint("Bring what does their work on the target and its data, or switch them off on the source where nobody uses them."), Related: packageResources(names),
-	}}
+		Remediations: hint("Bring what does their work on the target and its data, or switch them off on the source where nobody uses them."),
+	})
 }
 
 func uncertain(_ Input, p *Plan) []assess.Finding {
 	names := chosen(p, func(r Package) bool { return len(r.Targets) > 0 && r.Confidence < Sure })
-	if len(names) == 0 {
-		return nil
-	}
-	return []assess.Finding{{
+	return aboutPackages(names, assess.Finding{
 		Key: "packages.uncertain", Severity: assess.Medium, Title: "Packages whose counterpart is not sure", Summary: "The plan names candidates for these, and installs none: " + visible.Names(names) + ".",
-		Remediations: hint("Look at the candidates, and install what is right."), Related: packageResources(names),
-	}}
+		Remediations: hint("Look at the candidates, and install what is right."),
+	})
 }
 
 // older says which programs are older on the target than on the source.

@@ -5,6 +5,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/judge"
+	"svc/tools/convert"
 )
 
 // told are the known troubles that the machine meets on the way. What a converter
@@ -41,10 +42,5 @@ func (p *Plan) mended(f assess.Finding) bool {
 
 // changes reports whether a line of the source is not on the target as it was.
 func (c Config) changes(line int) bool {
-	for _, change := range c.Changes {
-		if change.Line == line {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Changes, func(change convert.Change) bool { return change.Line == line })
 }

@@ -7,6 +7,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
+	"svc/backend/pkgversion"
 	"svc/backend/visible"
 )
 
@@ -65,9 +66,7 @@ func languages(_ Input, p *Plan) []assess.Finding {
 // firstNumbers are the first numbers of a version, without what comes before them:
 // of 2:8.4+96 and two numbers, 8.4.
 func firstNumbers(version string, n int) string {
-	if _, upstream, ok := strings.Cut(version, ":"); ok {
-		version = upstream
-	}
+	version = pkgversion.WithoutEpoch(version)
 	all := strings.FieldsFunc(version, func(r rune) bool { return r < '0' || r > '9' })
 	if version == "" || version[0] < '0' || version[0] > '9' {
 		return ""

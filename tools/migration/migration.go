@@ -67,9 +67,7 @@ func install(in Input, rows []Package) []string {
 	names := append(append([]string{}, in.inits().Packages(in.Assessment)...), locales(in)...)
 	for _, r := range rows {
 		if r.Install {
-			for _, t := range r.Targets {
-				names = append(names, t.Name)
-			}
+			names = append(names, r.TargetNames()...)
 		}
 		for _, c := range held(in, r) {
 			names = append(names, c.Packages...)

@@ -69,11 +69,7 @@ var because = map[api.Relation]string{
 }
 
 func why(in Input, p Package, r api.Resolution) string {
-	names := []string{}
-	for _, t := range p.Targets {
-		names = append(names, t.Name)
-	}
-	targets := strings.Join(names, ", ")
+	targets := strings.Join(p.TargetNames(), ", ")
 	switch {
 	case p.Relation == api.RelationIncluded && targets == "":
 		targets = "its base system"

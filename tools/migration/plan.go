@@ -74,6 +74,15 @@ type Package struct {
 // and the distribution's own installation does not begin with it.
 func (p Package) Chosen() bool { return p.Manual && !p.Base }
 
+// TargetNames are the names of its targets.
+func (p Package) TargetNames() []string {
+	names := make([]string, len(p.Targets))
+	for i, t := range p.Targets {
+		names[i] = t.Name
+	}
+	return names
+}
+
 // Target is a package of the target release.
 type Target struct {
 	Name    string `json:"name"`

@@ -57,11 +57,7 @@ func (p *Plan) refer(in Input, where naming.Places) {
 // rowsOf are packages as names follow from them.
 func rowsOf(packages []Package) (rows []naming.Row) {
 	for _, p := range packages {
-		r := naming.Row{Name: p.Name, Canonical: p.Canonical, Relation: p.Relation, Sure: p.Confidence >= Sure, Base: p.Base}
-		for _, t := range p.Targets {
-			r.Targets = append(r.Targets, t.Name)
-		}
-		rows = append(rows, r)
+		rows = append(rows, naming.Row{Name: p.Name, Canonical: p.Canonical, Targets: p.TargetNames(), Relation: p.Relation, Sure: p.Confidence >= Sure, Base: p.Base})
 	}
 	return rows
 }

@@ -66,11 +66,7 @@ func (m *Move) Namely() (removed, replaced, undecided []string) {
 		case unsure && p.Chosen() && !p.Install:
 			undecided = append(undecided, p.Name)
 		case p.Relation == api.RelationReplaced:
-			names := []string{}
-			for _, t := range p.Targets {
-				names = append(names, t.Name)
-			}
-			replaced = append(replaced, p.Name+": "+strings.Join(names, ", "))
+			replaced = append(replaced, p.Name+": "+strings.Join(p.TargetNames(), ", "))
 		}
 	}
 	return removed, replaced, undecided

@@ -128,10 +128,7 @@ func (a additions) unprofiled() (all []subject) {
 
 // base is the baseline; where there is none, one that knows nothing.
 func (a additions) base() *baseline.Baseline {
-	if a.Base == nil {
-		return &baseline.Baseline{}
-	}
-	return a.Base
+	return cmp.Or(a.Base, &baseline.Baseline{})
 }
 
 func (additions) none(subject) string { return "" }
@@ -271,12 +268,7 @@ func (a additions) gained() (all []change) {
 			continue // a user of the plan is compared whole
 		}
 		had := a.powers(was)
-		var more []string
-		for _, p := range a.powers(u) {
-			if !slices.Contains(had, p) {
-				more = append(more, p)
-			}
-		}
+		more := slices.DeleteFunc(a.powers(u), func(p string) bool { return slices.Contains(had, p) })
 		if locks && was.Locked && !u.Locked {
 			more = append(more, "a password")
 		}

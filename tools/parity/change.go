@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,12 +27,7 @@ func changeOf(i subject, before, after, why string) change {
 	return change{Check{Dimension: i.dimension, Subject: i.subject, Result: Differs, Before: before, After: after, Why: why, Evidence: i.evidence}, i.pkg}
 }
 
-func orPresent(value string) string {
-	if value == "" {
-		return "present"
-	}
-	return value
-}
+func orPresent(value string) string { return cmp.Or(value, "present") }
 
 // difference is what two inventories share, and what they do not. What is gone
 // from a file that could not be read may be there.

@@ -73,11 +73,8 @@ func inventory(a *assess.Assessment, running bool) []subject {
 func linked(a *assess.Assessment) map[string]string {
 	links := map[string]string{}
 	for _, c := range a.Configuration {
-		switch {
-		case path.IsAbs(c.Link):
-			links[c.Path] = path.Clean(c.Link)
-		case c.Link != "":
-			links[c.Path] = path.Join(path.Dir(c.Path), c.Link)
+		if c.Link != "" {
+			links[c.Path] = assess.LeadsTo(c.Path, c.Link)
 		}
 	}
 	return links

@@ -80,8 +80,8 @@ func (v verification) identity() []Check {
 // packages checks every row of the plan, and what the plan installs beside them.
 func (v verification) packages() (all []Check) {
 	for _, row := range v.Plan.Packages {
-		for _, t := range row.Targets {
-			v.named[t.Name] = true
+		for _, name := range row.TargetNames() {
+			v.named[name] = true
 		}
 		all = append(all, v.row(row))
 	}
@@ -116,10 +116,7 @@ func distinctChecks(checks []Check) (all []Check) {
 // row checks one package of the source.
 func (v verification) row(row migration.Package) Check {
 	c := Check{Dimension: Packages, Subject: row.Name, Before: row.Version, Why: row.Why}
-	targets := []string{}
-	for _, t := range row.Targets {
-		targets = append(targets, t.Name)
-	}
+	targets := row.TargetNames()
 	found := v.versions(targets)
 	switch {
 	case row.Install:
@@ -377,12 +374,7 @@ func (v verification) written(c Check, row migration.Config, f File) Check {
 }
 
 // destination is where the link of a row leads.
-func destination(row migration.Config) string {
-	if path.IsAbs(row.Link) {
-		return path.Clean(row.Link)
-	}
-	return path.Join(path.Dir(row.To), row.Link)
-}
+func destination(row migration.Config) string { return assess.LeadsTo(row.To, row.Link) }
 
 // Looked are the places of the migrated machine that are looked at for a row of
 // the plan.

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,10 +66,7 @@ var ErrEnded = errors.New("the sandbox has ended")
 // Run runs a program in the sandbox. An error is one of running it; a program
 // that fails has a status.
 func (s *Sandbox) Run(ctx context.Context, c Command) (Result, error) {
-	if c.Time == 0 {
-		c.Time = 30 * time.Second
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.Time)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Time, 30*time.Second))
 	defer cancel()
 	select {
 	case <-s.done:

@@ -231,17 +231,7 @@ func names(l *layout) error {
 
 // limits of each process, beside those of its groups.
 func limits(*layout) error {
-	for what, most := range map[int]uint64{unix.RLIMIT_FSIZE: 16 << 30, unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: 1 << 16, unix.RLIMIT_MEMLOCK: 64 << 20} {
-		var now unix.Rlimit
-		if err := unix.Getrlimit(what, &now); err != nil {
-			return err
-		}
-		most = min(most, now.Max) // who is no root of the host may lower them alone
-		if err := unix.Setrlimit(what, &unix.Rlimit{Cur: most, Max: most}); err != nil {
-			return fmt.Errorf("limiting processes: %w", err)
-		}
-	}
-	return nil
+	return limitProcesses(map[int]uint64{unix.RLIMIT_FSIZE: 16 << 30, unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: 1 << 16, unix.RLIMIT_MEMLOCK: 64 << 20})
 }
 
 // without are capabilities that no root in a sandbox has: they are of its own user

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -18,30 +19,23 @@ type Limits struct {
 }
 
 func (l Limits) orDefault() Limits {
-	if l.Memory == 0 {
-		l.Memory = 2 << 30
-	}
-	if l.Processes == 0 {
-		l.Processes = 2048
-	}
-	if l.Disk == 0 {
-		l.Disk = 20 << 30
-	}
-	if l.Time == 0 {
-		l.Time = time.Hour
-	}
-	return l
+	return Limits{cmp.Or(l.Memory, 2<<30), cmp.Or(l.Processes, 2048), cmp.Or(l.Disk, 20<<30), cmp.Or(l.Time, time.Hour)}
 }
 
 // limitEach bounds processes alone, where no group bounds them together: how much
 // each may take, and how many this user may have in the sandbox.
 func limitEach(l Limits) error {
-	for what, most := range map[int]uint64{unix.RLIMIT_DATA: uint64(l.Memory), unix.RLIMIT_NPROC: uint64(l.Processes)} {
+	return limitProcesses(map[int]uint64{unix.RLIMIT_DATA: uint64(l.Memory), unix.RLIMIT_NPROC: uint64(l.Processes)})
+}
+
+// limitProcesses bounds this process and those that it starts, by resource.
+func limitProcesses(limits map[int]uint64) error {
+	for what, most := range limits {
 		var now unix.Rlimit
 		if err := unix.Getrlimit(what, &now); err != nil {
 			return err
 		}
-		most = min(most, now.Max)
+		most = min(most, now.Max) // who is no root of the host may lower them alone
 		if err := unix.Setrlimit(what, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 			return fmt.Errorf("limiting processes: %w", err)
 		}

@@ -43,38 +43,51 @@ func mountStage([]string) error {
 	if err := json.Unmarshal(b, &l); err != nil {
 		return err
 	}
-	if err := put(&l); err != nil {
-		return errors.Join(err, say(answer{Error: err.Error()}))
-	}
-	if err := l.Groups.join(); err != nil {
-		return errors.Join(err, say(answer{Error: err.Error()}))
-	}
-	if ours().user {
-		if err := limitEach(l.Limits); err != nil {
-			return errors.Join(err, say(answer{Error: err.Error()}))
-		}
-	}
-	if err := unix.Chdir(l.root()); err != nil { // by a path, the next stage may not reach it
-		return errors.Join(err, say(answer{Error: err.Error()}))
-	}
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args = []string{stageInit, string(b)}
 	cmd.Env = []string{}
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.ExtraFiles = []*os.File{os.NewFile(wire, "wire")}
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWCGROUP,
-		UidMappings: ours().mapped(), GidMappings: ours().mapped(), GidMappingsEnableSetgroups: true,
-		Credential: &syscall.Credential{Uid: 0, Gid: 0}, // in the new namespace
-		Pdeathsig:  unix.SIGKILL, Setsid: true,
-	}
-	if err := cmd.Start(); err != nil {
-		return errors.Join(err, say(answer{Error: "user namespaces: " + err.Error()}))
+	cmd.SysProcAttr = asRoot(unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWCGROUP)
+	if err := startIn(&l, cmd); err != nil {
+		return errors.Join(err, say(answer{Error: err.Error()}))
 	}
 	if err := say(answer{PID: cmd.Process.Pid}); err != nil {
 		return err
 	}
 	return cmd.Wait()
+}
+
+// startIn starts the first process where the root is put together, within its limits.
+func startIn(l *layout, first *exec.Cmd) error {
+	if err := put(l); err != nil {
+		return err
+	}
+	if err := l.Groups.join(); err != nil {
+		return err
+	}
+	if ours().user {
+		if err := limitEach(l.Limits); err != nil {
+			return err
+		}
+	}
+	if err := unix.Chdir(l.root()); err != nil { // by a path, the next stage may not reach it
+		return err
+	}
+	if err := first.Start(); err != nil {
+		return fmt.Errorf("user namespaces: %w", err)
+	}
+	return nil
+}
+
+// asRoot starts a process as root of a sandbox's users, in namespaces of its own.
+func asRoot(namespaces uintptr) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | namespaces,
+		UidMappings: ours().mapped(), GidMappings: ours().mapped(), GidMappingsEnableSetgroups: true,
+		Credential: &syscall.Credential{Uid: 0, Gid: 0}, // in the new namespace
+		Pdeathsig:  unix.SIGKILL, Setsid: true,
+	}
 }
 
 // put mounts the root's folders with their ids mapped, as one, at l.Merged.

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,12 +34,7 @@ func nobody(args []string) error {
 	}
 	cmd := exec.Command("sh", append([]string{"-c", ownPlaces, "sh", args[2]}, args[3:]...)...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID,
-		UidMappings: ours().mapped(), GidMappings: ours().mapped(), GidMappingsEnableSetgroups: true,
-		Credential: &syscall.Credential{Uid: 0, Gid: 0}, // in the new namespace
-		Pdeathsig:  unix.SIGKILL, Setsid: true,
-	}
+	cmd.SysProcAttr = asRoot(0)
 	return cmd.Run()
 }
 

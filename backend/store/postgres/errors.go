@@ -45,13 +45,12 @@ func refused(err error) bool {
 // the sessions there are: where one host of the address stands, to end them
 // would only make everybody wait for that host again.
 func unconnected(err error) bool {
-	var failed *pgconn.ConnectError
-	return errors.As(err, &failed) || errors.Is(err, context.DeadlineExceeded) && !pgconn.Timeout(err)
+	_, failed := errors.AsType[*pgconn.ConnectError](err)
+	return failed || errors.Is(err, context.DeadlineExceeded) && !pgconn.Timeout(err)
 }
 
 func sqlState(err error) string {
-	var e *pgconn.PgError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
 	}
 	return ""
@@ -62,8 +61,8 @@ func class(state string) string { return state[:min(2, len(state))] }
 // remote reports whether a server of Citus says that it did not reach another one: its
 // own session goes on.
 func remote(err error) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && e.Severity == "ERROR" && (losses[e.Code] || losses[class(e.Code)] || strings.Contains(e.Message, "could not commit transaction"))
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Severity == "ERROR" && (losses[e.Code] || losses[class(e.Code)] || strings.Contains(e.Message, "could not commit transaction"))
 }
 
 // unconfirmedKey marks a connection whose last commit the standby did not

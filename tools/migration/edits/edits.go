@@ -58,12 +58,7 @@ func remark(line string) bool {
 
 // OnlyRemarks reports whether changes are to comments and empty lines alone.
 func OnlyRemarks(changes []convert.Change) bool {
-	for _, c := range changes {
-		if !remark(c.Was) || !remark(c.Now) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(changes, func(c convert.Change) bool { return !remark(c.Was) || !remark(c.Now) })
 }
 
 // Clash is a place that a person and the target's package both changed.

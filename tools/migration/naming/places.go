@@ -95,18 +95,10 @@ func (p Places) Targets(pkg string) []string {
 	return nil
 }
 
-// LeadsTo is the file that a link leads to.
-func LeadsTo(f assess.ConfigFile) string {
-	if path.IsAbs(f.Link) {
-		return path.Clean(f.Link)
-	}
-	return path.Join(path.Dir(f.Path), f.Link)
-}
-
 // OfLink finds where a link stands and leads on the target: both move with the
 // file that it leads to.
 func (p Places) OfLink(f assess.ConfigFile) (at, leads string) {
-	target := LeadsTo(f)
+	target := assess.LeadsTo(f.Path, f.Link)
 	_, at, _ = p.File(f.Path)
 	_, moved, ok := p.File(target)
 	if !ok || moved == "" {
