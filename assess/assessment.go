@@ -483,12 +483,13 @@ func (u User) KeyFiles() []string {
 	return []string{path.Join(home, ".ssh/authorized_keys"), path.Join(home, ".ssh/authorized_keys2")}
 }
 
-// LeadsTo is the file that a link at a path leads to.
-func LeadsTo(file, link string) string {
-	if path.IsAbs(link) {
-		return path.Clean(link)
+// LeadsTo is the path to which a link at a path leads, or a name that the file there
+// has of another: one that is not absolute begins at its folder.
+func LeadsTo(file, name string) string {
+	if path.IsAbs(name) {
+		return path.Clean(name)
 	}
-	return path.Join(path.Dir(file), link)
+	return path.Join(path.Dir(file), name)
 }
 
 // hashes are the algorithms of the digests that package managers keep.

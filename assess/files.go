@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"path"
 	"sync"
 
 	"svc/assess/host"
@@ -117,10 +116,7 @@ func (m *Machine) FolderLinks() (aliases [][2]string) {
 		if err != nil {
 			continue
 		}
-		if !path.IsAbs(target) {
-			target = path.Join("/", path.Dir(dir), target)
-		}
-		aliases = append(aliases, [2]string{"/" + dir + "/", path.Clean(target) + "/"})
+		aliases = append(aliases, [2]string{"/" + dir + "/", LeadsTo("/"+dir, target) + "/"})
 	}
 	return aliases
 }

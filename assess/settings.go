@@ -55,8 +55,15 @@ const MaxIncludes = 4
 // maxFound bounds what a pattern of the machine's may find.
 const maxFound = 4096
 
-// Glob finds files by an absolute path whose elements may be patterns.
-func (m *Machine) Glob(pattern string) []string {
+// Glob finds files by absolute paths whose elements may be patterns.
+func (m *Machine) Glob(patterns ...string) (files []string) {
+	for _, pattern := range patterns {
+		files = append(files, m.glob(pattern)...)
+	}
+	return files
+}
+
+func (m *Machine) glob(pattern string) []string {
 	found := []string{"/"}
 	for _, part := range strings.Split(strings.Trim(path.Clean(pattern), "/"), "/") {
 		var next []string

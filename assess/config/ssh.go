@@ -47,11 +47,8 @@ func sshInclude(m *assess.Machine, pattern string, depth int) {
 	if m.Included == nil {
 		m.Included = map[string]bool{}
 	}
-	for _, p := range strings.Fields(pattern) {
-		if !path.IsAbs(p) {
-			p = path.Join("/etc/ssh", p)
-		}
-		for _, file := range m.Glob(p) {
+	for p := range strings.FieldsSeq(pattern) {
+		for _, file := range m.Glob(assess.LeadsTo("/etc/ssh/sshd_config", p)) {
 			if m.Included[file] {
 				continue // sshd would read it again; its first values count
 			}

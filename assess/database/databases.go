@@ -169,16 +169,12 @@ func clusterFolders(m *assess.Machine, commands []invocation) (dirs []string) {
 			dirs = append(dirs, path.Clean(dir))
 		}
 	}
-	for _, pattern := range []string{"/etc/sysconfig/pgsql/*", "/etc/conf.d/postgresql"} {
-		for _, file := range m.Glob(pattern) {
-			if f := pgdata.FindStringSubmatch(m.Peek(file[1:])); f != nil {
-				dirs = append(dirs, path.Clean("/"+f[1]))
-			}
+	for _, file := range m.Glob("/etc/sysconfig/pgsql/*", "/etc/conf.d/postgresql") {
+		if f := pgdata.FindStringSubmatch(m.Peek(file[1:])); f != nil {
+			dirs = append(dirs, path.Clean("/"+f[1]))
 		}
 	}
-	for _, pattern := range clusterPlaces {
-		dirs = append(dirs, m.Glob(pattern)...)
-	}
+	dirs = append(dirs, m.Glob(clusterPlaces...)...)
 	slices.Sort(dirs)
 	return slices.Compact(dirs)
 }
@@ -219,10 +215,7 @@ func configure(m *assess.Machine, d *assess.Database, file, text string, depth i
 
 // include configures by the files of a pattern, from the folder of what names it.
 func include(m *assess.Machine, d *assess.Database, from, pattern string, depth int) {
-	if !path.IsAbs(pattern) {
-		pattern = path.Join(path.Dir(from), pattern)
-	}
-	for _, file := range following(m, pattern, depth) {
+	for _, file := range following(m, assess.LeadsTo(from, pattern), depth) {
 		if !follow(m, depth) {
 			return
 		}
@@ -403,10 +396,7 @@ func redisCommand(m *assess.Machine, c invocation) {
 }
 
 func redisPackage(m *assess.Machine, engine string) *assess.Package {
-	if p := m.Installed(engine + "-server"); p != nil {
-		return p
-	}
-	return m.Installed(engine)
+	return cmp.Or(m.Installed(engine+"-server"), m.Installed(engine))
 }
 
 func redisDatabase(m *assess.Machine, i redisInstance) {
@@ -431,10 +421,8 @@ var mongodbFiles = []string{"/etc/mongod*.conf", "/etc/mongod/*.conf", "/etc/opt
 // mongodb reads where configuration and commands say the data are, and what the
 // engine below it wrote there.
 func mongodb(m *assess.Machine, commands []invocation) {
-	for _, pattern := range mongodbFiles {
-		for _, file := range m.Glob(pattern) {
-			mongodbDatabase(m, mongodbSettings(m, file))
-		}
+	for _, file := range m.Glob(mongodbFiles...) {
+		mongodbDatabase(m, mongodbSettings(m, file))
 	}
 	for _, c := range commands {
 		args, ok := c.of("mongod")
@@ -478,19 +466,8 @@ func mongodbDatabase(m *assess.Machine, d assess.Database) {
 	if d.Package = m.PackageOf([]string{"mongodb-org-server", "mongodb-server", "mongodb-server-core", "rh-mongodb36-mongodb-server"}, ""); d.Package != "" {
 		d.Version = pkgversion.Upstream(m.Installed(d.Package).Version)
 	}
-	d.DataVersion = wiredTiger(m.Start(path.Join(inside(d.Directory), "WiredTiger")))
+	d.DataVersion = datadir.WiredTiger(string(m.Start(path.Join(inside(d.Directory), "WiredTiger"))))
 	addDatabase(m, d)
-}
-
-// wiredTigerLine is the line of a directory's own file that has the version of
-// the storage engine.
-var wiredTigerLine = lazyregexp.New(`(?m)^WiredTiger ([0-9]+(?:\.[0-9]+)*)`)
-
-func wiredTiger(b []byte) string {
-	if f := wiredTigerLine.FindSubmatch(b); f != nil {
-		return "wiredtiger " + string(f[1])
-	}
-	return ""
 }
 
 // ldapBackends are the forms of OpenLDAP's data by the files they have.

@@ -42,9 +42,7 @@ func invocations(m *assess.Machine) (all []invocation) {
 // ownUnits are the names of services with a file or a drop-in in the machine's own
 // folders, and of enabled instances.
 func ownUnits(m *assess.Machine) (names []string) {
-	for _, pattern := range []string{"/etc/systemd/system/*.service", "/usr/local/lib/systemd/system/*.service", "/etc/systemd/system/*.wants/*@?*.service"} {
-		names = append(names, m.Glob(pattern)...)
-	}
+	names = m.Glob("/etc/systemd/system/*.service", "/usr/local/lib/systemd/system/*.service", "/etc/systemd/system/*.wants/*@?*.service")
 	for _, dropins := range m.Glob("/etc/systemd/system/*.service.d") {
 		names = append(names, strings.TrimSuffix(dropins, ".d"))
 	}
@@ -62,7 +60,7 @@ func ownUnits(m *assess.Machine) (names []string) {
 func unitParts(m *assess.Machine, unit string) (files []string) {
 	var own string
 	var dropins []string
-	for _, name := range slices.Compact([]string{template(unit), unit}) {
+	for _, name := range slices.Compact([]string{services.Template(unit), unit}) {
 		for _, f := range services.UnitFolders {
 			if file := "/" + path.Join(f.Dir, name); m.Exists(file[1:]) {
 				own = file
@@ -74,14 +72,6 @@ func unitParts(m *assess.Machine, unit string) (files []string) {
 		files = append(files, own)
 	}
 	return append(files, dropins...)
-}
-
-// template is what a unit is an instance of, else the unit.
-func template(unit string) string {
-	if prefix, _, ok := strings.Cut(unit, "@"); ok {
-		return prefix + "@" + path.Ext(unit)
-	}
-	return unit
 }
 
 // read takes what a file of the unit says. An empty ExecStart takes back those

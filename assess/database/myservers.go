@@ -38,9 +38,7 @@ type myBook struct {
 // setting that comes more than once, the last counts.
 func myServers(m *assess.Machine, commands []invocation) (all []myServer) {
 	b := &myBook{m, map[string]*myServer{"": {dir: "/var/lib/mysql", port: 3306}}, map[string]bool{}}
-	for _, pattern := range myFiles {
-		b.files(m.Glob(pattern), 0)
-	}
+	b.files(m.Glob(myFiles...), 0)
 	for _, c := range commands {
 		all = append(all, b.started(c)...)
 	}
@@ -128,10 +126,8 @@ var myCollections = []string{"/var/opt/rh/*mariadb*/lib/mysql", "/var/opt/rh/*my
 // mysql reads the instances of MariaDB and MySQL.
 func mysql(m *assess.Machine, commands []invocation) {
 	servers := myServers(m, commands)
-	for _, pattern := range myCollections {
-		for _, dir := range m.Glob(pattern) {
-			servers = append(servers, myServer{path.Base(path.Dir(path.Dir(dir))), dir, 3306, assess.Evidence{Path: dir, Line: 0}})
-		}
+	for _, dir := range m.Glob(myCollections...) {
+		servers = append(servers, myServer{path.Base(path.Dir(path.Dir(dir))), dir, 3306, assess.Evidence{Path: dir, Line: 0}})
 	}
 	found := slices.DeleteFunc(servers, func(s myServer) bool { return !myDatabase(m, s) })
 	if len(found) == 0 {

@@ -2,6 +2,7 @@ package datadir
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,7 +12,15 @@ import (
 	"svc/backend/lazyregexp"
 )
 
-// wiredTiger is the line of a directory's own file with the storage engine's version.
+// WiredTiger is the form of MongoDB's data by the directory's own file of that name, with
+// the storage engine's version; "" where it does not say.
+func WiredTiger(text string) string {
+	if m := wiredTiger.FindStringSubmatch(text); m != nil {
+		return "wiredtiger " + m[1]
+	}
+	return ""
+}
+
 var wiredTiger = lazyregexp.New(`(?m)^WiredTiger ([0-9]+(?:\.[0-9]+)*)`)
 
 // featureVersion is how the document of the feature compatibility version
@@ -21,9 +30,7 @@ var featureVersion = lazyregexp.New("featureCompatibilityVersion\x00\x02version\
 // mongodb reads what names the storage engine, and looks for the feature
 // compatibility version in the small files where it can stand unpacked.
 func (r *reader) mongodb() {
-	if m := wiredTiger.FindStringSubmatch(r.text("WiredTiger")); m != nil {
-		r.s.Form = "wiredtiger " + m[1]
-	}
+	r.s.Form = cmp.Or(WiredTiger(r.text("WiredTiger")), r.s.Form)
 	if b := r.head("storage.bson", 4096); len(b) > 0 {
 		for _, engine := range []string{"wiredTiger", "mmapv1", "inMemory"} {
 			if bytes.Contains(b, []byte(engine+"\x00")) {

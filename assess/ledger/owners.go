@@ -19,6 +19,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"svc/assess"
 	"svc/assess/host"
 	"svc/assess/packages"
 	"svc/assess/packages/rpm"
@@ -97,10 +98,7 @@ func (o *ownership) readLinks() {
 			if err != nil {
 				continue
 			}
-			if !path.IsAbs(to) {
-				to = path.Join("/", dir, to)
-			}
-			o.links[name] = strings.TrimPrefix(path.Clean(to), "/")
+			o.links[name] = strings.TrimPrefix(assess.LeadsTo("/"+name, to), "/")
 		}
 	}
 }

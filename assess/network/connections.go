@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -57,15 +58,8 @@ func addRoute(n *assess.Network, to, via string) {
 	case (to == "" || to == "default" || to == "0.0.0.0/0") && n.Gateway == "":
 		n.Gateway = via
 	case to != "" || via != "":
-		n.Routes = append(n.Routes, route(orDefault(to), via, ""))
+		n.Routes = append(n.Routes, route(cmp.Or(to, "default"), via, ""))
 	}
-}
-
-func orDefault(to string) string {
-	if to == "" {
-		return "default"
-	}
-	return to
 }
 
 // dhcpOr is the method that a DHCP setting stands for.
@@ -86,9 +80,7 @@ func networkManager(m *assess.Machine) {
 		}
 		text, ok := m.Text("network."+path.Base(file), file)
 		n := parseConnection(text)
-		if n.Name == "" {
-			n.Name = strings.TrimSuffix(path.Base(file), ".nmconnection")
-		}
+		n.Name = cmp.Or(n.Name, strings.TrimSuffix(path.Base(file), ".nmconnection"))
 		if !ok {
 			n.Method = ""
 		}
@@ -116,10 +108,7 @@ func parseConnection(text string) assess.Network {
 }
 
 func connection(n *assess.Network, s assess.Section) {
-	n.Name, n.Kind, n.Auto = s.Get("interface-name", "id"), s.Get("type"), s.Get("autoconnect") != "false"
-	if kind := nmKinds[n.Kind]; kind != "" {
-		n.Kind = kind
-	}
+	n.Name, n.Kind, n.Auto = s.Get("interface-name", "id"), cmp.Or(nmKinds[s.Get("type")], s.Get("type")), s.Get("autoconnect") != "false"
 	if n.Master = s.Get("master", "controller"); n.Master != "" {
 		n.Method = assess.MethodNone
 	}
@@ -227,11 +216,8 @@ func parseNetplan(file, text string) (networks []assess.Network, err error) {
 
 func (d netplanDevice) network(file string) assess.Network {
 	n := assess.Network{
-		Manager: managerNetplan, Method: assess.MethodStatic, Auto: true, Gateway: d.Gateway4, DNS: d.Nameservers.Addresses, Search: d.Nameservers.Search,
+		Manager: managerNetplan, Method: assess.MethodStatic, Auto: true, Gateway: cmp.Or(d.Gateway4, d.Gateway6), DNS: d.Nameservers.Addresses, Search: d.Nameservers.Search,
 		Members: d.Interfaces, Evidence: assess.Evidence{Path: file, Line: 0},
-	}
-	if n.Gateway == "" {
-		n.Gateway = d.Gateway6
 	}
 	if d.Link != "" {
 		n.Members = []string{d.Link}

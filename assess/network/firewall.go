@@ -63,10 +63,7 @@ func withIncludes(m *assess.Machine, kind, file, text string, rules func(string)
 		return all
 	}
 	for _, pattern := range includes(text) {
-		if !path.IsAbs(pattern) {
-			pattern = path.Join("/", path.Dir(file), pattern)
-		}
-		for _, included := range m.Glob(pattern) {
+		for _, included := range m.Glob(assess.LeadsTo("/"+file, pattern)) {
 			more, _ := m.Text("firewall.nftables."+path.Base(included), included[1:])
 			all = append(all, rules(more)...)
 		}

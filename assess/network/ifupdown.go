@@ -27,10 +27,7 @@ func interfaces(m *assess.Machine, file string, read map[string]bool, depth int)
 		addNetwork(m, n)
 	}
 	for _, pattern := range sources {
-		if !path.IsAbs(pattern) {
-			pattern = path.Join(path.Dir(file), pattern)
-		}
-		for _, included := range m.Glob(pattern) {
+		for _, included := range m.Glob(assess.LeadsTo(file, pattern)) {
 			interfaces(m, included, read, depth+1)
 		}
 	}

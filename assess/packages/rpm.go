@@ -223,10 +223,7 @@ func linksInEtc(m *assess.Machine) map[string]string {
 		if err != nil {
 			continue
 		}
-		if !path.IsAbs(target) {
-			target = path.Join("/etc", target)
-		}
-		if target = path.Clean(target); strings.HasPrefix(target, "/etc/") {
+		if target = assess.LeadsTo("/etc/"+e.Name(), target); strings.HasPrefix(target, "/etc/") {
 			links[e.Name()] = target
 		}
 	}

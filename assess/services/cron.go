@@ -10,17 +10,10 @@ import (
 	"svc/backend/lazyregexp"
 )
 
-// periods are the folders of scripts and when cron runs them.
-var periods = []struct{ dir, schedule string }{
-	{"etc/cron.hourly", "hourly"},
-	{"etc/cron.daily", "daily"},
-	{"etc/cron.weekly", "weekly"},
-	{"etc/cron.monthly", "monthly"},
-	{"etc/periodic/15min", "15min"},
-	{"etc/periodic/hourly", "hourly"},
-	{"etc/periodic/daily", "daily"},
-	{"etc/periodic/weekly", "weekly"},
-	{"etc/periodic/monthly", "monthly"},
+// periods are the folders of scripts, each called by when cron runs them.
+var periods = []string{
+	"etc/cron.hourly", "etc/cron.daily", "etc/cron.weekly", "etc/cron.monthly",
+	"etc/periodic/15min", "etc/periodic/hourly", "etc/periodic/daily", "etc/periodic/weekly", "etc/periodic/monthly",
 }
 
 // userTables are where the families keep users' own tables: Debian, SUSE, EL
@@ -37,8 +30,8 @@ func ReadCron(m *assess.Machine) {
 		text, _ := m.Text("cron.cron.d."+path.Base(file), file)
 		crontab(m, "/"+file, text, "", m.IsLocal("/"+file))
 	})
-	for _, p := range periods {
-		jobScripts(m, p.dir, p.schedule)
+	for _, dir := range periods {
+		jobScripts(m, dir, strings.TrimPrefix(path.Base(dir), "cron."))
 	}
 	anacron(m)
 	userCrontabs(m)

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -67,10 +68,7 @@ func initScript(m *assess.Machine, file string, runlevels, active []string) {
 
 // scriptOwner is the package of a script, by either of its paths.
 func scriptOwner(m *assess.Machine, file string) string {
-	if pkg := m.Owner(file); pkg != "" {
-		return pkg
-	}
-	return m.Owner(path.Join(scriptFolders[1], path.Base(file)))
+	return cmp.Or(m.Owner(file), m.Owner(path.Join(scriptFolders[1], path.Base(file))))
 }
 
 func overlap(a, b []string) bool {

@@ -141,13 +141,16 @@ func ofSnap(unit string) bool {
 
 // mask notes that a unit can't be started.
 func (us *units) mask(name string, local bool) {
-	u := us.byName[name]
-	if u == nil {
-		u = &assess.Unit{Name: name, Manager: assess.ManagerSystemd}
-		us.byName[name] = u
-	}
-	u.State = assess.StateMasked
+	us.unit(name).State = assess.StateMasked
 	us.masks[name] = !local
+}
+
+// unit is the one of a name, which may have no file yet.
+func (us *units) unit(name string) *assess.Unit {
+	if us.byName[name] == nil {
+		us.byName[name] = &assess.Unit{Name: name, Manager: assess.ManagerSystemd, State: assess.StateStatic}
+	}
+	return us.byName[name]
 }
 
 // link takes a link to a unit: to nothing, to another name, or to a unit that
@@ -158,10 +161,7 @@ func (us *units) link(dir, name string, local bool) {
 		us.m.Source("units."+name, assess.StateOf(err), assess.Quoted(err))
 		return
 	}
-	if !path.IsAbs(target) {
-		target = path.Join("/", dir, target)
-	}
-	target = path.Clean(target)
+	target = assess.LeadsTo("/"+path.Join(dir, name), target)
 	switch base := path.Base(target); {
 	case target == "/dev/null":
 		us.mask(name, local)
@@ -174,6 +174,15 @@ func (us *units) link(dir, name string, local bool) {
 	default:
 		us.linked(name, target)
 	}
+}
+
+// Template is what a unit is an instance of, else the unit: getty@.service of
+// getty@tty1.service.
+func Template(unit string) string {
+	if prefix, rest, ok := strings.Cut(unit, "@"); ok {
+		return prefix + "@" + path.Ext(rest)
+	}
+	return unit
 }
 
 // isInstance reports whether a name is that of a template's instance.
@@ -202,12 +211,8 @@ func (us *units) defaultTarget(name, target, dir string) {
 // UnitPackage is the package that a unit is from, or the template that it is made of;
 // "" where no package owns it.
 func UnitPackage(m *assess.Machine, unit string) string {
-	names := []string{unit}
-	if template, rest, instance := strings.Cut(unit, "@"); instance {
-		names = append(names, template+"@"+path.Ext(rest))
-	}
 	for _, f := range UnitFolders {
-		for _, name := range names {
+		for _, name := range []string{unit, Template(unit)} {
 			if pkg := m.Owner(path.Join(f.Dir, name)); pkg != "" && unit != "" {
 				return pkg
 			}
@@ -272,11 +277,7 @@ func (us *units) dropins(unit, dir string) {
 	if !slices.Contains(UnitKinds, path.Ext(unit)) {
 		return
 	}
-	u := us.byName[unit]
-	if u == nil {
-		u = &assess.Unit{Name: unit, Manager: assess.ManagerSystemd, State: assess.StateStatic}
-		us.byName[unit] = u
-	}
+	u := us.unit(unit)
 	for _, name := range names {
 		if file := path.Join(dir, name); strings.HasSuffix(name, ".conf") && us.m.Owner(file) == "" {
 			u.Dropins = append(u.Dropins, "/"+file)
@@ -320,9 +321,8 @@ func links(m *assess.Machine, dir string, entries []fs.DirEntry) map[string]bool
 
 // addInstance adds an enabled instance of a template, such as getty@tty1.
 func (us *units) addInstance(name string, own func(*assess.Unit) bool) {
-	prefix, instance, ok := strings.Cut(name, "@")
-	template := us.byName[prefix+"@"+path.Ext(instance)]
-	if !ok || template == nil {
+	template := us.byName[Template(name)]
+	if template == nil {
 		return
 	}
 	u := *template
@@ -408,13 +408,9 @@ func parsePreset(text string) (rules presetRules) {
 // enables is the word of the first rule that matches; an instance goes by its
 // template. A machine without any rule leaves all off, for what one can tell.
 func (r presetRules) enables(unit string) bool {
-	template := unit
-	if prefix, instance, ok := strings.Cut(unit, "@"); ok {
-		template = prefix + "@" + path.Ext(instance)
-	}
 	for _, rule := range r {
 		byName, _ := path.Match(rule.pattern, unit) // a pattern that is none matches nothing
-		byTemplate, _ := path.Match(rule.pattern, template)
+		byTemplate, _ := path.Match(rule.pattern, Template(unit))
 		if byName || byTemplate {
 			return rule.enable
 		}

@@ -22,7 +22,7 @@ const maxContainers = 1000
 // environment: it has passwords.
 func ReadContainers(m *assess.Machine) {
 	docker(m, "var/lib/docker")
-	for _, dir := range append([]string{"/var/lib/containers/storage"}, m.Glob("/home/*/.local/share/containers/storage")...) {
+	for _, dir := range m.Glob("/var/lib/containers/storage", "/home/*/.local/share/containers/storage") {
 		podman(m, dir[1:])
 	}
 	lxc(m)
@@ -140,8 +140,11 @@ func lxc(m *assess.Machine) {
 	}
 }
 
-// composePlaces are where the files of compose usually stand.
-var composePlaces = []string{"/opt/", "/opt/*/", "/opt/*/*/", "/srv/", "/srv/*/", "/srv/*/*/", "/root/", "/root/*/", "/home/*/", "/home/*/*/", "/etc/docker/", "/etc/docker/compose/*/", "/var/lib/docker-compose/*/"}
+// composePatterns are where the files of compose usually stand.
+var composePatterns = []string{
+	"/opt/*compose.y*ml", "/opt/*/*compose.y*ml", "/opt/*/*/*compose.y*ml", "/srv/*compose.y*ml", "/srv/*/*compose.y*ml", "/srv/*/*/*compose.y*ml", "/root/*compose.y*ml", "/root/*/*compose.y*ml",
+	"/home/*/*compose.y*ml", "/home/*/*/*compose.y*ml", "/etc/docker/*compose.y*ml", "/etc/docker/compose/*/*compose.y*ml", "/var/lib/docker-compose/*/*compose.y*ml",
+}
 
 // composeNames are what compose looks for.
 var composeNames = []string{"compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"}
@@ -152,43 +155,27 @@ type composeFile struct {
 }
 
 func composeFiles(m *assess.Machine) {
-	for _, place := range composePlaces {
-		for _, file := range m.Glob(place + "*compose.y*ml") {
-			if !slices.Contains(composeNames, path.Base(file)) {
-				continue
-			}
-			text, _ := m.Text("containers.compose", file[1:])
-			services, err := parseCompose(text)
-			if err != nil {
-				m.Source("containers.compose", assess.SourceCorrupt, fmt.Sprintf("%s: %v", file, err))
-			}
-			for _, name := range assess.SortedKeys(services) {
-				addContainer(m, "compose", "compose", name, services[name], file)
-			}
+	for _, file := range m.Glob(composePatterns...) {
+		if !slices.Contains(composeNames, path.Base(file)) {
+			continue
+		}
+		var f composeFile
+		text, _ := m.Text("containers.compose", file[1:])
+		if err := assess.DecodeYAML(text, &f); err != nil {
+			m.Source("containers.compose", assess.SourceCorrupt, fmt.Sprintf("%s: %v", file, err))
+			continue
+		}
+		for _, name := range assess.SortedKeys(f.Services) {
+			addContainer(m, "compose", "compose", name, f.Services[name].Image, file)
 		}
 	}
-}
-
-// parseCompose gives the images by the services that run them.
-func parseCompose(text string) (map[string]string, error) {
-	var f composeFile
-	if err := assess.DecodeYAML(text, &f); err != nil {
-		return nil, err
-	}
-	images := map[string]string{}
-	for name, s := range f.Services {
-		images[name] = s.Image
-	}
-	return images, nil
 }
 
 // quadlets lists the containers that podman makes units of.
 func quadlets(m *assess.Machine) {
-	for _, pattern := range []string{"/etc/containers/systemd/*.container", "/usr/share/containers/systemd/*.container", "/home/*/.config/containers/systemd/*.container"} {
-		for _, file := range m.Glob(pattern) {
-			text, _ := m.Text("containers.quadlet", file[1:])
-			v := assess.IniValues(text)
-			addContainer(m, "podman", "unit", cmp.Or(assess.First(v["container.containername"]), strings.TrimSuffix(path.Base(file), ".container")), assess.First(v["container.image"]), file)
-		}
+	for _, file := range m.Glob("/etc/containers/systemd/*.container", "/usr/share/containers/systemd/*.container", "/home/*/.config/containers/systemd/*.container") {
+		text, _ := m.Text("containers.quadlet", file[1:])
+		v := assess.IniValues(text)
+		addContainer(m, "podman", "unit", cmp.Or(assess.First(v["container.containername"]), strings.TrimSuffix(path.Base(file), ".container")), assess.First(v["container.image"]), file)
 	}
 }

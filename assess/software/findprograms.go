@@ -68,10 +68,7 @@ func resolve(m *assess.Machine, file string) string {
 		if err != nil {
 			break
 		}
-		if !path.IsAbs(target) {
-			target = path.Join(path.Dir(file), target)
-		}
-		if file = path.Clean(target); !fs.ValidPath(file[1:]) {
+		if file = assess.LeadsTo(file, target); !fs.ValidPath(file[1:]) {
 			break
 		}
 	}

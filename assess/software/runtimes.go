@@ -117,16 +117,14 @@ var javaRelease = []string{"/usr/lib/jvm/*/release", "/usr/lib/jvm/*/jre/release
 
 // java lists every Java by its own word.
 func java(m *assess.Machine) {
-	for _, pattern := range javaRelease {
-		for _, file := range m.Glob(pattern) {
-			v := assess.ParseAssignments(m.Peek(file[1:]))
-			if info, err := m.FS.Lstat(path.Dir(file)[1:]); v["JAVA_VERSION"] == "" || err != nil || !info.IsDir() {
-				continue // something else, or another name of one
-			}
-			m.A.Runtimes = append(m.A.Runtimes, assess.Runtime{
-				Language: "java", Version: v["JAVA_VERSION"], Path: path.Dir(file), Package: m.Owner(file[1:]), Uses: []string{}, Modules: []string{}, Evidence: assess.Evidence{Path: file, Line: 0},
-			})
+	for _, file := range m.Glob(javaRelease...) {
+		v := assess.ParseAssignments(m.Peek(file[1:]))
+		if info, err := m.FS.Lstat(path.Dir(file)[1:]); v["JAVA_VERSION"] == "" || err != nil || !info.IsDir() {
+			continue // something else, or another name of one
 		}
+		m.A.Runtimes = append(m.A.Runtimes, assess.Runtime{
+			Language: "java", Version: v["JAVA_VERSION"], Path: path.Dir(file), Package: m.Owner(file[1:]), Uses: []string{}, Modules: []string{}, Evidence: assess.Evidence{Path: file, Line: 0},
+		})
 	}
 }
 

@@ -54,16 +54,14 @@ var distribution = lazyregexp.New(`^(.+?)-([0-9][^-]*)(?:-py[0-9.]+)?\.(dist|egg
 
 // pip lists what pip installed: it signs its work.
 func pip(m *assess.Machine) {
-	for _, pattern := range pythonFolders {
-		for _, dir := range m.Glob(pattern) {
-			entries, err := m.FS.ReadDir(dir[1:])
-			if err != nil {
-				m.Outcome("software.pip", dir[1:], err)
-			}
-			for _, e := range entries {
-				if f := distribution.FindStringSubmatch(e.Name()); f != nil && byPip(m, path.Join(dir, e.Name())) {
-					addSoftware(m, "pip", f[1], f[2], path.Join(dir, e.Name()))
-				}
+	for _, dir := range m.Glob(pythonFolders...) {
+		entries, err := m.FS.ReadDir(dir[1:])
+		if err != nil {
+			m.Outcome("software.pip", dir[1:], err)
+		}
+		for _, e := range entries {
+			if f := distribution.FindStringSubmatch(e.Name()); f != nil && byPip(m, path.Join(dir, e.Name())) {
+				addSoftware(m, "pip", f[1], f[2], path.Join(dir, e.Name()))
 			}
 		}
 	}
@@ -85,11 +83,9 @@ var nodeFolders = []string{"/usr/local/lib/node_modules", "/usr/lib/node_modules
 var npmOwn = []string{"npm", "corepack", "npx"}
 
 func npm(m *assess.Machine) {
-	for _, pattern := range nodeFolders {
-		for _, dir := range m.Glob(pattern) {
-			for _, file := range append(m.Glob(dir+"/*/package.json"), m.Glob(dir+"/@*/*/package.json")...) {
-				nodeModule(m, dir, file)
-			}
+	for _, dir := range m.Glob(nodeFolders...) {
+		for _, file := range m.Glob(dir+"/*/package.json", dir+"/@*/*/package.json") {
+			nodeModule(m, dir, file)
 		}
 	}
 }
@@ -114,11 +110,9 @@ var gemFolders = []string{"/var/lib/gems/*/specifications/*.gemspec", "/usr/loca
 var nameVersion = lazyregexp.New(`^(.+)-([0-9][0-9A-Za-z.]*)(?:-[a-z0-9_-]+)?$`)
 
 func gems(m *assess.Machine) {
-	for _, pattern := range gemFolders {
-		for _, file := range m.Glob(pattern) {
-			if f := nameVersion.FindStringSubmatch(strings.TrimSuffix(path.Base(file), ".gemspec")); f != nil {
-				addSoftware(m, "gem", f[1], f[2], file)
-			}
+	for _, file := range m.Glob(gemFolders...) {
+		if f := nameVersion.FindStringSubmatch(strings.TrimSuffix(path.Base(file), ".gemspec")); f != nil {
+			addSoftware(m, "gem", f[1], f[2], file)
 		}
 	}
 }
@@ -127,13 +121,11 @@ func gems(m *assess.Machine) {
 var perlLogs = []string{"/usr/local/lib*/perl5/perllocal.pod", "/usr/local/lib/*/perl/*/perllocal.pod", "/usr/local/lib/perl5/*/*/perllocal.pod", "/usr/lib*/perl5/perllocal.pod", "/usr/lib/perl5/*/*/perllocal.pod", "/home/*/perl5/lib/perl5/*/perllocal.pod"}
 
 func cpan(m *assess.Machine) {
-	for _, pattern := range perlLogs {
-		for _, file := range m.Glob(pattern) {
-			text, _ := m.Text("software.cpan", file[1:])
-			versions := parsePerlLocal(text)
-			for _, name := range assess.SortedKeys(versions) {
-				addSoftware(m, "cpan", name, versions[name], file)
-			}
+	for _, file := range m.Glob(perlLogs...) {
+		text, _ := m.Text("software.cpan", file[1:])
+		versions := parsePerlLocal(text)
+		for _, name := range assess.SortedKeys(versions) {
+			addSoftware(m, "cpan", name, versions[name], file)
 		}
 	}
 }
@@ -162,16 +154,14 @@ func parsePerlLocal(text string) map[string]string {
 var crate = lazyregexp.New(`^"([^" ]+) ([^" ]+) \(`)
 
 func cargo(m *assess.Machine) {
-	for _, pattern := range []string{"/root/.cargo/.crates.toml", "/home/*/.cargo/.crates.toml", "/usr/local/.crates.toml", "/usr/local/cargo/.crates.toml"} {
-		for _, file := range m.Glob(pattern) {
-			if !m.Exists(file[1:]) {
-				continue
-			}
-			text, _ := m.Text("software.cargo", file[1:])
-			for line := range strings.Lines(text) {
-				if f := crate.FindStringSubmatch(line); f != nil {
-					addSoftware(m, "cargo", f[1], f[2], file)
-				}
+	for _, file := range m.Glob("/root/.cargo/.crates.toml", "/home/*/.cargo/.crates.toml", "/usr/local/.crates.toml", "/usr/local/cargo/.crates.toml") {
+		if !m.Exists(file[1:]) {
+			continue
+		}
+		text, _ := m.Text("software.cargo", file[1:])
+		for line := range strings.Lines(text) {
+			if f := crate.FindStringSubmatch(line); f != nil {
+				addSoftware(m, "cargo", f[1], f[2], file)
 			}
 		}
 	}
@@ -227,14 +217,12 @@ func flatpaks(m *assess.Machine) {
 var venvPlaces = []string{"/opt/*/pyvenv.cfg", "/opt/*/*/pyvenv.cfg", "/srv/*/pyvenv.cfg", "/srv/*/*/pyvenv.cfg", "/var/www/*/pyvenv.cfg", "/var/www/*/*/pyvenv.cfg", "/home/*/*/pyvenv.cfg", "/home/*/*/*/pyvenv.cfg", "/root/*/pyvenv.cfg", "/usr/local/*/pyvenv.cfg"}
 
 func venvs(m *assess.Machine) {
-	for _, pattern := range venvPlaces {
-		for _, file := range m.Glob(pattern) {
-			info, err := m.FS.Lstat(file[1:])
-			if err != nil || info.Mode()&fs.ModeType != 0 {
-				continue
-			}
-			v := assess.ParseAssignments(m.Peek(file[1:]))
-			addSoftware(m, "venv", path.Base(path.Dir(file)), cmp.Or(v["version"], v["version_info"]), path.Dir(file))
+	for _, file := range m.Glob(venvPlaces...) {
+		info, err := m.FS.Lstat(file[1:])
+		if err != nil || info.Mode()&fs.ModeType != 0 {
+			continue
 		}
+		v := assess.ParseAssignments(m.Peek(file[1:]))
+		addSoftware(m, "venv", path.Base(path.Dir(file)), cmp.Or(v["version"], v["version_info"]), path.Dir(file))
 	}
 }

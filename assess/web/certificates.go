@@ -80,10 +80,8 @@ type certificates struct {
 // where configuration says that they are.
 func ReadCertificates(m *assess.Machine) {
 	c := &certificates{m, map[string][]int{}, map[string]string{}, map[string][]assess.Evidence{}, 0}
-	for _, pattern := range certificateConfigs {
-		for _, file := range m.Glob(pattern) {
-			c.configuration(file)
-		}
+	for _, file := range m.Glob(certificateConfigs...) {
+		c.configuration(file)
 	}
 	for _, file := range assess.SortedKeys(c.named) {
 		c.look(file[1:], true)

@@ -63,12 +63,10 @@ func apache(m *assess.Machine) {
 		seen[l.sites[0]] = true
 		m.Source("web.apache", assess.SourceOK, "/"+l.main)
 		w := webServer("apache", l.pkg)
-		for _, pattern := range l.sites {
-			for _, file := range m.Glob(pattern) {
-				if text, ok := m.Text("web.apache."+path.Base(file), file[1:]); ok && !assess.Leftover(file) {
-					w.Sites = append(w.Sites, parseApache(file, text)...)
-					w.Modules = append(w.Modules, apacheModules(text)...)
-				}
+		for _, file := range m.Glob(l.sites...) {
+			if text, ok := m.Text("web.apache."+path.Base(file), file[1:]); ok && !assess.Leftover(file) {
+				w.Sites = append(w.Sites, parseApache(file, text)...)
+				w.Modules = append(w.Modules, apacheModules(text)...)
 			}
 		}
 		w.Modules = assess.List(append(w.Modules, modulesOf(m, l)...))
@@ -151,11 +149,9 @@ func nginx(m *assess.Machine) {
 	}
 	m.Source("web.nginx", assess.SourceOK, "/etc/nginx/nginx.conf")
 	w := webServer("nginx", "nginx")
-	for _, pattern := range nginxSites {
-		for _, file := range m.Glob(pattern) {
-			text, _ := m.Text("web.nginx."+path.Base(file), file[1:])
-			w.Sites = append(w.Sites, parseNginx(file, text)...)
-		}
+	for _, file := range m.Glob(nginxSites...) {
+		text, _ := m.Text("web.nginx."+path.Base(file), file[1:])
+		w.Sites = append(w.Sites, parseNginx(file, text)...)
 	}
 	for _, file := range m.Glob("/etc/nginx/modules-enabled/*") {
 		w.Modules = append(w.Modules, strings.TrimSuffix(path.Base(file), ".conf"))
@@ -215,7 +211,7 @@ func lighttpd(m *assess.Machine) {
 	}
 	w := webServer("lighttpd", "lighttpd")
 	w.Sites = append(w.Sites, parseLighttpd("/etc/lighttpd/lighttpd.conf", text))
-	for _, file := range append(m.Glob("/etc/lighttpd/conf-enabled/*.conf"), m.Glob("/etc/lighttpd/vhosts.d/*.conf")...) {
+	for _, file := range m.Glob("/etc/lighttpd/conf-enabled/*.conf", "/etc/lighttpd/vhosts.d/*.conf") {
 		w.Modules = append(w.Modules, strings.TrimSuffix(path.Base(file), ".conf"))
 	}
 	addWebServer(m, w)
@@ -322,17 +318,15 @@ var tomcats = []string{"/etc/tomcat/server.xml", "/etc/tomcat*/server.xml", "/op
 
 func tomcat(m *assess.Machine) {
 	seen := map[string]bool{}
-	for _, pattern := range tomcats {
-		for _, file := range m.Glob(pattern) {
-			if seen[file] || !m.Exists(file[1:]) {
-				continue
-			}
-			seen[file] = true
-			text, _ := m.Text("web.tomcat", file[1:])
-			w := webServer("tomcat", m.Owner(file[1:]))
-			w.Sites = parseTomcat(file, text)
-			addWebServer(m, w)
+	for _, file := range m.Glob(tomcats...) {
+		if seen[file] || !m.Exists(file[1:]) {
+			continue
 		}
+		seen[file] = true
+		text, _ := m.Text("web.tomcat", file[1:])
+		w := webServer("tomcat", m.Owner(file[1:]))
+		w.Sites = parseTomcat(file, text)
+		addWebServer(m, w)
 	}
 }
 
