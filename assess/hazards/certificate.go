@@ -40,25 +40,20 @@ func checkCertificate(args []string) error {
 const maxChain = 20
 
 // certificates are those in a file, of which it is not known whether it has any.
-func (m *Machine) certificates(name string) (all []*x509.Certificate) {
-	if chain, ok := m.chains[name]; ok {
-		return chain
-	}
-	rest := []byte(m.Files.Text(name))
-	for range maxChain {
-		var b *pem.Block
-		if b, rest = pem.Decode(rest); b == nil {
-			break
+func (m *Machine) certificates(name string) []*x509.Certificate {
+	return once(&m.chains, name, func() (all []*x509.Certificate) {
+		rest := []byte(m.Files.Text(name))
+		for range maxChain {
+			var b *pem.Block
+			if b, rest = pem.Decode(rest); b == nil {
+				break
+			}
+			if c, err := x509.ParseCertificate(b.Bytes); err == nil && b.Type == "CERTIFICATE" {
+				all = append(all, c)
+			}
 		}
-		if c, err := x509.ParseCertificate(b.Bytes); err == nil && b.Type == "CERTIFICATE" {
-			all = append(all, c)
-		}
-	}
-	if m.chains == nil {
-		m.chains = map[string][]*x509.Certificate{}
-	}
-	m.chains[name] = all
-	return all
+		return all
+	})
 }
 
 func askCertificate(m *Machine, q *question, found *Match) (ok bool) {

@@ -3,6 +3,7 @@ package hazards
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -157,22 +158,19 @@ func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b == '_' }
 
 func short(s string) string { return s[:min(len(s), 20)] }
 
-func (p *parser) either(depth int) (node, error) {
-	n, err := p.both(depth)
-	for parts := (either{n}); err == nil && p.word("or"); n = parts {
-		var next node
-		if next, err = p.both(depth); err == nil {
-			parts = append(parts, next)
-		}
-	}
-	return n, err
-}
+func (p *parser) either(depth int) (node, error) { return joined[either](p, "or", p.both, depth) }
 
-func (p *parser) both(depth int) (node, error) {
-	n, err := p.single(depth)
-	for parts := (both{n}); err == nil && p.word("and"); n = parts {
+func (p *parser) both(depth int) (node, error) { return joined[both](p, "and", p.single, depth) }
+
+// joined reads one part or more, with a word between them.
+func joined[T interface {
+	~[]node
+	node
+}](p *parser, word string, part func(depth int) (node, error), depth int) (node, error) {
+	n, err := part(depth)
+	for parts := (T{n}); err == nil && p.word(word); n = parts {
 		var next node
-		if next, err = p.single(depth); err == nil {
+		if next, err = part(depth); err == nil {
 			parts = append(parts, next)
 		}
 	}
@@ -281,13 +279,7 @@ type kind struct {
 	ask         func(m *Machine, q *question, found *Match) bool
 }
 
-func questionNames() (names []string) {
-	for name := range questions {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func questionNames() []string { return slices.Sorted(maps.Keys(questions)) }
 
 // absolute refuses files that are none.
 func absolute(args []string) error {

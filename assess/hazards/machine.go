@@ -44,7 +44,7 @@ type Machine struct {
 	Certificates []string          // files that hold the machine's own
 	Files        Files
 
-	read   map[string]*text
+	read   map[string][]line
 	ends   map[string]string // of links
 	asked  map[string][]string
 	dirs   map[string][]string
@@ -55,9 +55,6 @@ type Machine struct {
 	chains map[string][]*x509.Certificate
 }
 
-// text is a file's lines that say something.
-type text struct{ lines []line }
-
 type line struct {
 	text string
 	n    int
@@ -66,24 +63,31 @@ type line struct {
 // lines are those of a file that say something: not empty, and no comment; the first
 // of a script, which names the program that runs it, is none.
 func (m *Machine) lines(name string) []line {
-	if t := m.read[name]; t != nil {
-		return t.lines
-	}
-	if m.read == nil {
-		m.read = map[string]*text{}
-	}
-	t := &text{}
-	n := 0
-	for l := range strings.Lines(m.Files.Text(name)) {
-		n++
-		l = strings.TrimSpace(l)
-		if l == "" || l[0] == '#' && !(n == 1 && strings.HasPrefix(l, "#!")) || l[0] == ';' || strings.HasPrefix(l, "//") && name != fstab {
-			continue
+	return once(&m.read, name, func() (all []line) {
+		n := 0
+		for l := range strings.Lines(m.Files.Text(name)) {
+			n++
+			l = strings.TrimSpace(l)
+			if l == "" || l[0] == '#' && !(n == 1 && strings.HasPrefix(l, "#!")) || l[0] == ';' || strings.HasPrefix(l, "//") && name != fstab {
+				continue
+			}
+			all = append(all, line{l, n})
 		}
-		t.lines = append(t.lines, line{l, n})
+		return all
+	})
+}
+
+// once is what was found by a name before, or is found now and kept.
+func once[V any](kept *map[string]V, name string, find func() V) V {
+	v, ok := (*kept)[name]
+	if !ok {
+		if *kept == nil {
+			*kept = map[string]V{}
+		}
+		v = find()
+		(*kept)[name] = v
 	}
-	m.read[name] = t
-	return t.lines
+	return v
 }
 
 // maxGlob bounds what a pattern of a row finds.
@@ -97,9 +101,10 @@ func (m *Machine) glob(pattern string) []string {
 		}
 		return nil
 	}
-	if files, ok := m.found[pattern]; ok {
-		return files
-	}
+	return once(&m.found, pattern, func() []string { return m.search(pattern) })
+}
+
+func (m *Machine) search(pattern string) []string {
 	dirs := []string{"/"}
 	for part := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {
 		var next []string
@@ -118,24 +123,12 @@ func (m *Machine) glob(pattern string) []string {
 	}
 	dirs = slices.DeleteFunc(dirs, func(name string) bool { return !m.Files.Exists(name) })
 	slices.Sort(dirs)
-	if m.found == nil {
-		m.found = map[string][]string{}
-	}
-	m.found[pattern] = dirs
 	return dirs
 }
 
 // listed are the names in a folder.
 func (m *Machine) listed(dir string) []string {
-	names, ok := m.dirs[dir]
-	if !ok {
-		if m.dirs == nil {
-			m.dirs = map[string][]string{}
-		}
-		names = m.Files.Names(dir)
-		m.dirs[dir] = names
-	}
-	return names
+	return once(&m.dirs, dir, func() []string { return m.Files.Names(dir) })
 }
 
 // named are the versions of the packages whose name matches a pattern.

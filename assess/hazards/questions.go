@@ -116,45 +116,33 @@ func (m *Machine) files(arg string) (all []string) {
 
 // texts are the files that an argument names whose lines are asked for, each by the name
 // that it has where links to it end: what is enabled by a link is changed where it stands.
-func (m *Machine) texts(arg string) (all []string) {
-	if all, ok := m.asked[arg]; ok {
-		return all
-	}
-	seen := map[string]bool{}
-	for _, name := range m.files(arg) {
-		end := m.behind(name)
-		if alias := end != name && strings.Contains(end, "/lib/systemd/"); alias || seen[end] {
-			continue // a unit of a package by another name
+func (m *Machine) texts(arg string) []string {
+	return once(&m.asked, arg, func() (all []string) {
+		seen := map[string]bool{}
+		for _, name := range m.files(arg) {
+			end := m.behind(name)
+			if alias := end != name && strings.Contains(end, "/lib/systemd/"); alias || seen[end] {
+				continue // a unit of a package by another name
+			}
+			seen[end] = true
+			all = append(all, end)
 		}
-		seen[end] = true
-		all = append(all, end)
-	}
-	if m.asked == nil {
-		m.asked = map[string][]string{}
-	}
-	m.asked[arg] = all
-	return all
+		return all
+	})
 }
 
 // behind is what a link leads to, if that is there.
 func (m *Machine) behind(name string) string {
-	if to, ok := m.ends[name]; ok {
-		return to
-	}
-	end := name
-	if to := m.Files.Link(name); to != "" {
-		if !path.IsAbs(to) {
+	return once(&m.ends, name, func() string {
+		to := m.Files.Link(name)
+		if to != "" && !path.IsAbs(to) {
 			to = path.Join(path.Dir(name), to)
 		}
-		if m.Files.Exists(to) {
-			end = path.Clean(to)
+		if to == "" || !m.Files.Exists(to) {
+			return name
 		}
-	}
-	if m.ends == nil {
-		m.ends = map[string]string{}
-	}
-	m.ends[name] = end
-	return end
+		return path.Clean(to)
+	})
 }
 
 func (f *Match) file(name string, n int) {

@@ -8,6 +8,7 @@ import (
 	_ "crypto/sha3"
 	_ "crypto/sha512"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -386,7 +387,7 @@ func findAccounts(r *assess.Reading) {
 	for _, u := range r.A.Users {
 		byID[u.UID] = append(byID[u.UID], u.Name)
 	}
-	for _, id := range sortedIDs(byID) {
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		if names := byID[id]; len(names) > 1 {
 			severity, title := assess.Medium, "Users share an id"
 			if id == 0 {
@@ -398,15 +399,6 @@ func findAccounts(r *assess.Reading) {
 			})
 		}
 	}
-}
-
-func sortedIDs(m map[int][]string) []int {
-	ids := make([]int, 0, len(m))
-	for id := range m {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 // everywhere are sources that every system has: one that lacks them was not

@@ -69,8 +69,7 @@ func (ix *Index) Date() *string {
 	if !ix.embedded {
 		return nil
 	}
-	day := data.Day
-	return &day
+	return new(data.Day)
 }
 
 // Releases lists every known release, and what the index has of its packages.

@@ -84,8 +84,7 @@ func lastDay(until *string) *string {
 	if until == nil {
 		return nil
 	}
-	last := AddDays(*until, -1)
-	return &last
+	return new(AddDays(*until, -1))
 }
 
 // Statement is the billing statement as of a day, without its lines: of so many

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -87,11 +88,7 @@ func (l *limiter) makeRoom(now time.Time) {
 	if len(l.buckets) < maxBuckets {
 		return
 	}
-	for id, b := range l.buckets {
-		if b.TokensAt(now) >= float64(b.Burst()) {
-			delete(l.buckets, id)
-		}
-	}
+	maps.DeleteFunc(l.buckets, func(_ int64, b *bucket) bool { return b.TokensAt(now) >= float64(b.Burst()) })
 	if len(l.buckets) >= maxBuckets {
 		clear(l.buckets)
 	}

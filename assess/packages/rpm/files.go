@@ -4,6 +4,7 @@ import (
 	"crypto"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -98,11 +99,7 @@ func (p *Package) Paths(in func(dir []byte) bool, do func(i int, path string)) e
 // Files completes files that Paths found; wanted gives their paths by place.
 func (p *Package) Files(wanted map[int]string) ([]File, error) {
 	v := &p.values
-	places := make([]int, 0, len(wanted))
-	for i := range wanted {
-		places = append(places, i)
-	}
-	slices.Sort(places)
+	places := slices.Sorted(maps.Keys(wanted))
 	files := make([]File, len(places))
 	flags, verify, hash := v.numbers(tagFileFlags), v.numbers(tagFileVerify), hashes[v.number(tagDigestAlgo)]
 	modes, modeCount := v.find(tagFileModes, kindInt16)

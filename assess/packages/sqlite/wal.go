@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"encoding/binary"
+	"maps"
 
 	"svc/assess/packages/pages"
 )
@@ -56,9 +57,7 @@ func (l *log) frames(sum *checksum, salt [8]byte) error {
 		if binary.BigEndian.Uint32(frame[4:]) == 0 {
 			continue
 		}
-		for n, at := range pending {
-			l.at[n] = at
-		}
+		maps.Copy(l.at, pending)
 		clear(pending)
 	}
 	return nil

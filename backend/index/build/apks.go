@@ -55,7 +55,7 @@ type apkList struct{ path, slug, repository string }
 
 // apkLists are those of a place: a URL is one repository, a folder has any number.
 func (st *staging) apkLists(ctx context.Context, from string) ([]apkList, error) {
-	given, err := st.alpine()
+	given, err := st.only(isAlpine, "the repositories of Alpine")
 	if err != nil {
 		return nil, err
 	}
@@ -98,22 +98,8 @@ func (st *staging) apkLists(ctx context.Context, from string) ([]apkList, error)
 	return all, nil
 }
 
-// alpine is the one release of Alpine among those that were named, or "".
-func (st *staging) alpine() (found string, err error) {
-	for _, name := range st.Releases {
-		r, ok := release.Lookup(name)
-		switch {
-		case !ok:
-			return "", fmt.Errorf("release %q is not known", name)
-		case r.Family != release.Alpine:
-		case found != "":
-			return "", errors.New("the repositories of Alpine of one call are of one release: call once for each, with --base")
-		default:
-			found = r.Slug
-		}
-	}
-	return found, nil
-}
+// isAlpine reports whether a release is one of Alpine.
+func isAlpine(r release.Release) bool { return r.Family == release.Alpine }
 
 // read adds the packages of a list; the first that has a name counts.
 func (a *apkImport) read(file, repository string) error {

@@ -320,11 +320,7 @@ func singleProviders(r *catalog.Release) map[string]string {
 			}
 		}
 	}
-	for virtual, name := range providers {
-		if name == "" {
-			delete(providers, virtual)
-		}
-	}
+	maps.DeleteFunc(providers, func(_, name string) bool { return name == "" })
 	return providers
 }
 

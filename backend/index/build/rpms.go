@@ -788,10 +788,6 @@ func (r rpmImport) providers() map[string]string {
 			found[virtual] = name
 		}
 	}
-	for virtual, name := range found {
-		if name == "" {
-			delete(found, virtual)
-		}
-	}
+	maps.DeleteFunc(found, func(_, name string) bool { return name == "" })
 	return found
 }

@@ -192,7 +192,7 @@ func (st *staging) rpms(ctx context.Context) ([]rpmImport, error) {
 
 // repositories are those of a place: a URL is one, a folder has any number.
 func (st *staging) repositories(place string) ([]archive.Options, error) {
-	given, err := st.rpmRelease()
+	given, err := st.only(record.IsRPM, "the rpm repositories")
 	if err != nil {
 		return nil, err
 	}
@@ -226,17 +226,16 @@ func (st *staging) repositories(place string) ([]archive.Options, error) {
 	return all, nil
 }
 
-// rpmRelease is the one release of rpms among those that were named, or "".
-func (st *staging) rpmRelease() (string, error) {
-	found := ""
+// only is the one release of a kind of repositories among those that were named, or "".
+func (st *staging) only(has func(release.Release) bool, repositories string) (found string, err error) {
 	for _, name := range st.Releases {
 		r, ok := release.Lookup(name)
 		switch {
 		case !ok:
 			return "", fmt.Errorf("release %q is not known", name)
-		case record.IsRPM(r) && found != "":
-			return "", errors.New("the rpm repositories of one call are of one release: call once for each, with --base")
-		case record.IsRPM(r):
+		case has(r) && found != "":
+			return "", fmt.Errorf("%s of one call are of one release: call once for each, with --base", repositories)
+		case has(r):
 			found = r.Slug
 		}
 	}

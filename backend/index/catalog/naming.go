@@ -75,7 +75,7 @@ func (n *Naming) row(source string) (Software, string) {
 			return p.Software, m[1]
 		}
 	}
-	name := slug(source)
+	name := record.Slug(source)
 	if bare := strings.TrimSuffix(name, "-defaults"); !n.survives[bare] {
 		name = bare
 	}
@@ -86,17 +86,6 @@ func (n *Naming) row(source string) (Software, string) {
 func (n *Naming) software(source string) (name, version string) {
 	row, version := n.row(source)
 	return row.Name, version
-}
-
-// slug drops what the alphabet of canonicals lacks.
-func slug(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '+', r == '_', r == '-':
-			return r
-		}
-		return '-'
-	}, strings.ToLower(name))
 }
 
 // lineage is one thing through the releases: the packages of a software and
@@ -210,7 +199,7 @@ var languages = []string{"golang-", "haskell-", "rust-"}
 func ecosystem(name, software string) string {
 	for _, prefix := range languages {
 		if strings.HasPrefix(software, prefix) && !strings.HasPrefix(name, prefix) && !strings.HasPrefix(name, "lib") {
-			return slug(name)
+			return record.Slug(name)
 		}
 	}
 	if rest, ok := strings.CutPrefix(name, "python3-"); ok && !strings.HasPrefix(software, "python") && strings.HasPrefix(rest, software) {
@@ -251,12 +240,12 @@ func ownSlug(l *lineage) string {
 	for _, members := range l.members {
 		for _, p := range members {
 			if name != "" && p.Name != name {
-				return slug(trimRole(l.stem, l.role))
+				return record.Slug(trimRole(l.stem, l.role))
 			}
 			name = p.Name
 		}
 	}
-	return slug(trimRole(name, l.role))
+	return record.Slug(trimRole(name, l.role))
 }
 
 // claims are the canonicals given: canonical → release → name.
@@ -328,8 +317,8 @@ func choose(l *lineage, members []*Package, r *Release) *Package {
 
 // own is a canonical made of the package's whole name.
 func (c *claims) own(l *lineage, p *Package, release string) string {
-	base := slug(p.Name)
-	for _, canonical := range []string{record.WithRole(slug(trimRole(p.Name, l.role)), l.role), record.WithRole(base, l.role), base} {
+	base := record.Slug(p.Name)
+	for _, canonical := range []string{record.WithRole(record.Slug(trimRole(p.Name, l.role)), l.role), record.WithRole(base, l.role), base} {
 		if c.claim(canonical, release, p.Name) {
 			return canonical
 		}

@@ -86,12 +86,23 @@ func Role(canonical string) api.Role {
 	return api.Role(WithoutApart(r))
 }
 
-// WithRole is the canonical of a software's package with a role.
+// WithRole is the canonical of a role of a software.
 func WithRole(software string, role api.Role) string {
 	if role == api.RoleMain {
 		return software
 	}
 	return software + "--" + string(role)
+}
+
+// Slug drops what the alphabet of canonicals lacks.
+func Slug(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '+', r == '_', r == '-':
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name))
 }
 
 // WithoutApart drops what parts an rpm from one that has the canonical already.

@@ -131,8 +131,7 @@ func (m *move) curated(rows []record.CuratedConfig) []api.Relocation {
 		r := row.Relocation
 		r.From, r.Note = fill.Replace(r.From), fill.Replace(r.Note)
 		if r.To != nil {
-			to := fill.Replace(*r.To)
-			r.To = &to
+			r.To = new(fill.Replace(*r.To))
 		}
 		if m.h.Holds(row.Span, m.version != m.nextVersion) && (r.To == nil || *r.To != r.From) {
 			relocations = append(relocations, r)

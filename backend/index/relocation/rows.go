@@ -430,8 +430,7 @@ func filled(r api.Relocation, source, target string) (api.Relocation, bool) {
 	}
 	r.From, r.Note = fill(r.From), fill(r.Note)
 	if r.To != nil {
-		to := fill(*r.To)
-		r.To = &to
+		r.To = new(fill(*r.To))
 	}
 	return r, true
 }

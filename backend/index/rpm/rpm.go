@@ -288,16 +288,8 @@ func Unnumbered(name string) string {
 	}, strings.ToLower(name)), "-")
 }
 
-// Slug drops what the alphabet of canonicals lacks.
-func Slug(name string) string {
-	return strings.Trim(strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '+', r == '_', r == '-':
-			return r
-		}
-		return '-'
-	}, strings.ToLower(name)), "-._+")
-}
+// Slug drops what the alphabet of canonicals lacks, and what none begins or ends with.
+func Slug(name string) string { return strings.Trim(record.Slug(name), "-._+") }
 
 // Canonical is the canonical of an rpm that is no package of Debian.
 func Canonical(name string) string {

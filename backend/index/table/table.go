@@ -110,14 +110,7 @@ func (f *File) Size() int {
 }
 
 // Names lists the tables, sorted.
-func (f *File) Names() []string {
-	names := make([]string, 0, len(f.tables))
-	for name := range f.tables {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func (f *File) Names() []string { return slices.Sorted(maps.Keys(f.tables)) }
 
 // Verify compares the content's digest, and checks that lookups in the tables
 // end and find every record.

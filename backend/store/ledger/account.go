@@ -124,14 +124,6 @@ func (s *Ledger) Statement(ctx context.Context, account int64, p store.Page) (ou
 	return out, err
 }
 
-// pageOf cuts a list that was read with one entry too many.
-func pageOf[T any](all []T, limit int) ([]T, bool) {
-	if len(all) > limit {
-		return all[:limit], true
-	}
-	return all, false
-}
-
 // pageFrom cuts a list whose entries have these instants, and says where it goes on.
 func pageFrom[T any](all []T, instants []int64, p store.Page) (page []T, next string) {
 	if len(all) > p.Limit {

@@ -56,13 +56,18 @@ func (s *Ledger) Finding(ctx context.Context, account, id int64) (api.Finding, e
 }
 
 // Findings implements store.Store.
-func (s *Ledger) Findings(ctx context.Context, account int64, p store.Page) (l api.FindingList, err error) {
-	all, err := Collect(ctx, s.Read, scanFinding, "SELECT "+findingColumns+" FROM findings WHERE account_id = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
-		account, p.Limit+1, p.Offset)
-	l.Limit, l.Offset = p.Limit, p.Offset
-	l.Findings, l.HasMore = pageOf(all, p.Limit)
-	l.Count = len(l.Findings)
-	return l, err
+func (s *Ledger) Findings(ctx context.Context, account int64, p store.Page) (api.FindingList, error) {
+	all, more, err := newest(ctx, s.Read, scanFinding, findingColumns+" FROM findings", account, p)
+	return api.FindingList{Findings: all, Count: len(all), HasMore: more, Limit: p.Limit, Offset: p.Offset}, err
+}
+
+// newest is a page of an account's rows, the last that came first, and whether there are more.
+func newest[T any](ctx context.Context, q Querier, scan func(Row) (T, error), columnsFrom string, account int64, p store.Page) ([]T, bool, error) {
+	all, err := Collect(ctx, q, scan, "SELECT "+columnsFrom+" WHERE account_id = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?", account, p.Limit+1, p.Offset)
+	if len(all) > p.Limit {
+		return all[:p.Limit], true, err
+	}
+	return all, false, err
 }
 
 // EveryFinding implements store.Operator.
@@ -131,13 +136,9 @@ func (s *Ledger) Question(ctx context.Context, account, id int64) (api.Question,
 }
 
 // Questions implements store.Store.
-func (s *Ledger) Questions(ctx context.Context, account int64, p store.Page) (l api.QuestionList, err error) {
-	all, err := Collect(ctx, s.Read, scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE account_id = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
-		account, p.Limit+1, p.Offset)
-	l.Limit, l.Offset = p.Limit, p.Offset
-	l.Questions, l.HasMore = pageOf(all, p.Limit)
-	l.Count = len(l.Questions)
-	return l, err
+func (s *Ledger) Questions(ctx context.Context, account int64, p store.Page) (api.QuestionList, error) {
+	all, more, err := newest(ctx, s.Read, scanQuestion, questionColumns+" FROM questions", account, p)
+	return api.QuestionList{Questions: all, Count: len(all), HasMore: more, Limit: p.Limit, Offset: p.Offset}, err
 }
 
 // EveryQuestion implements store.Operator.

@@ -243,6 +243,5 @@ func stampOf(micros sql.NullInt64) *string {
 	if !micros.Valid {
 		return nil
 	}
-	s := stamp(TimeOf(micros.Int64))
-	return &s
+	return new(stamp(TimeOf(micros.Int64)))
 }

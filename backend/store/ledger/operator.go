@@ -49,6 +49,14 @@ func (t *Tx) accountOf(table string, id int64) (int64, error) {
 	return One(t.Ctx, t, Value[int64], "SELECT account_id FROM "+table+" WHERE id = ?", id)
 }
 
+// changedOf is accountOf for who changes that thing.
+func (t *Tx) changedOf(table string, id int64) (account int64, err error) {
+	if account, err = t.accountOf(table, id); err != nil {
+		return 0, err
+	}
+	return account, t.changed(account)
+}
+
 // CreateAccount implements store.Operator.
 func (s *Ledger) CreateAccount(ctx context.Context, actor string, a license.Account) (id int64, err error) {
 	err = s.Act(ctx, actor, "account.create", func(t *Tx) (string, error) {
@@ -123,18 +131,13 @@ func instantOf(micros sql.NullInt64) *time.Time {
 	if !micros.Valid {
 		return nil
 	}
-	at := TimeOf(micros.Int64)
-	return &at
+	return new(TimeOf(micros.Int64))
 }
 
 // DisableToken implements store.Operator.
 func (s *Ledger) DisableToken(ctx context.Context, actor string, id int64) error {
 	return s.Act(ctx, actor, "token.disable", func(t *Tx) (string, error) {
-		account, err := t.accountOf("tokens", id)
-		if err != nil {
-			return "", err
-		}
-		if err := t.changed(account); err != nil {
+		if _, err := t.changedOf("tokens", id); err != nil {
 			return "", err
 		}
 		return fmt.Sprintf("token %d", id), t.touch("UPDATE tokens SET disabled_at = coalesce(disabled_at, ?) WHERE id = ?", Instant(t.Now), id)
@@ -170,11 +173,8 @@ func (t *Tx) insertGrant(account int64, g license.Grant, pov bool) (id int64, er
 // RevokeGrant implements store.Operator.
 func (s *Ledger) RevokeGrant(ctx context.Context, actor string, id int64) error {
 	return s.Act(ctx, actor, "grant.revoke", func(t *Tx) (string, error) {
-		account, err := t.accountOf("grants", id)
+		account, err := t.changedOf("grants", id)
 		if err != nil {
-			return "", err
-		}
-		if err := t.changed(account); err != nil {
 			return "", err
 		}
 		return fmt.Sprintf("grant %d", id), t.touch("UPDATE grants SET ended_at = coalesce(ended_at, ?) WHERE account_id = ? AND id = ? AND NOT pov", Instant(t.Now), account, id)
@@ -184,11 +184,8 @@ func (s *Ledger) RevokeGrant(ctx context.Context, actor string, id int64) error 
 // ConvertPOV implements store.Operator.
 func (s *Ledger) ConvertPOV(ctx context.Context, actor string, id int64, until string) (grant int64, err error) {
 	err = s.Act(ctx, actor, "pov.convert", func(t *Tx) (string, error) {
-		account, err := t.accountOf("grants", id)
+		account, err := t.changedOf("grants", id)
 		if err != nil {
-			return "", err
-		}
-		if err := t.changed(account); err != nil {
 			return "", err
 		}
 		pov, err := One(t.Ctx, t, ScanHolding, "UPDATE grants SET ended_at = ? WHERE account_id = ? AND id = ? AND pov AND ended_at IS NULL RETURNING "+GrantColumns, Instant(t.Now), account, id)
@@ -227,8 +224,7 @@ func (s *Ledger) PublishRelease(ctx context.Context, actor, tag string) (r store
 func scanRelease(row Row) (r store.Release, err error) {
 	var staged, published int64
 	err = row.Scan(&r.Tag, &r.Channel, &r.Notes, &staged, &published)
-	at := TimeOf(published)
-	r.StagedAt, r.PublishedAt = TimeOf(staged), &at
+	r.StagedAt, r.PublishedAt = TimeOf(staged), new(TimeOf(published))
 	return r, err
 }
 

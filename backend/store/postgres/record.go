@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -67,11 +68,7 @@ func (p *postgres) recorder(account int64) *recorder {
 		return r
 	}
 	if len(p.recorders) >= maxKnown {
-		for id, r := range p.recorders {
-			if r.lane.Idle() {
-				delete(p.recorders, id)
-			}
-		}
+		maps.DeleteFunc(p.recorders, func(_ int64, r *recorder) bool { return r.lane.Idle() })
 	}
 	r := newRecorder(p, account)
 	if p.closed {
