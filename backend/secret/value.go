@@ -56,9 +56,9 @@ func lastWord(name string) string {
 // words are values that say something of a secret, and are none.
 var words = []string{
 	"yes", "no", "true", "false", "on", "off", "none", "null", "nil", "undef", "undefined", "default", "enabled", "disabled", "never", "always", "auto", "random", "string", "text", "ask", "prompt", "empty", "unset",
-	"filtered", "redacted", "masked", "hidden", "removed", "omitted", // what others put in place of one
+	"filtered", "redacted", "masked", "hidden", "removed", "omitted", "sensitive", // what others put in place of one
 	"exop", "clear", "crypt", "nds", // pam_password of nslcd.conf(5) and ldap.conf(5)
-	"required", "requisite", "sufficient", "optional", "include", "substack", // pam.conf(5)
+	"required", "requisite", "sufficient", "optional", "include", "substack", "auth", "account", "session", "chauthtok", // pam.conf(5) and what its modules call their phases
 	"files", "compat", "sss", "ldap", "nis", "nisplus", "db", "winbind", "systemd", "cache", "altfiles", "extrausers", // nsswitch.conf(5)
 }
 
@@ -81,7 +81,7 @@ func plausible(name, value string, of how) bool {
 	first, _, _ := strings.Cut(value, " ")
 	switch {
 	case len(value) < 2 || value[0] == '#' || strings.HasPrefix(value, "--") || value == Masked || strings.Trim(value, value[:1]) == "" || !strings.ContainsFunc(value, letterOrDigit),
-		strings.EqualFold(value, name), slices.Contains(words, strings.ToLower(strings.Trim(first, "()[]<>*"))), // (using password: NO)
+		strings.EqualFold(value, name), slices.Contains(words, strings.ToLower(strings.Trim(first, "()[]<>*:"))), // (using password: NO)
 		reference.MatchString(value), place.MatchString(value), call.MatchString(value), prompt(value):
 		return false
 	case of == "weak" || of == "next":

@@ -57,7 +57,7 @@ func formOf(w string) (form, string) {
 		return noName, ""
 	}
 	how, kind := formOfParts(w, lower)
-	if how == noName && joined.MatchString(w) && !dictionary()[lower] && !isListed(lower) && !isMadeOfWords(lower) && !serialOf.MatchString(w) {
+	if how == noName && joined.MatchString(w) && !dictionary()[lower] && !isListed(lower) && (!isMadeOfWords(lower) || partNumbered.MatchString(lower)) && !serialOf.MatchString(w) {
 		return namesake, host
 	}
 	return how, kind
@@ -65,6 +65,9 @@ func formOf(w string) (form, string) {
 
 // longNumber: of a process, a task or a time.
 var longNumber = lazyregexp.New(`[0-9]{8}`)
+
+// partNumbered: spine-b2.
+var partNumbered = lazyregexp.New(`-[a-z][0-9]$`)
 
 // joined: MONITOR_FR, PACS-ARCH2_LNX.
 var joined = lazyregexp.New(`^[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+$|^[A-Za-z]{2,}[0-9]+$`)
@@ -302,7 +305,7 @@ func (in around) needed(start, end int) form {
 	}
 	near := before[max(0, len(before)-80):]
 	switch {
-	case inDevice[lastWord(before)]:
+	case inDevice[lastWord(before)], right == ')' && processBefore.MatchString(near), strings.TrimSpace(before) == "" && switched.MatchString(after):
 		return nothing
 	case setting.MatchString(near) && (!strings.HasSuffix(strings.TrimRight(near, " "), ":") || endsValue.MatchString(after)), optioned.MatchString(near), bracketed.MatchString(near) && right == ']', in.found && (nameKey.MatchString(near) || cellBehind.MatchString(after)):
 		return namesake
@@ -328,15 +331,19 @@ var (
 	nameKey       = lazyregexp.New(`(?i)(?:^|[ ,({])(?:name|alias|binddn|cn|set_id|auth_id)["']? ?[=:] ?["']?$`)
 	listBefore    = lazyregexp.New(`(?:,|[0-9x*!]:)$`)
 	numberIn      = lazyregexp.New(`^\([0-9]+\)`)
-	epochBehind   = lazyregexp.New(`^:[0-9]{1,3}\.[0-9]`)
-	secretBehind  = lazyregexp.New(`^[ :/%,]\[secret\]`)
-	keyLike       = lazyregexp.New(`(?i)pass|secret|key|commun|token|pw|auth|cred|psk|pin|kenn|md5|sha`)
-	endsValue     = lazyregexp.New(`^["']?\s*(?:$|[,;}\])])`)
-	inDevice      = set("interface interfaces device devices slot thread signal code type version revision")
-	cellBehind    = lazyregexp.New(`^ +\|`)
-	exported      = lazyregexp.New(`^\((?:r[ow]|sync)\b`)
-	bracketed     = lazyregexp.New(`(?i)(?:of|for|by|user|client|to|from|on|ok:|incorrect.*:|host|node) ?\[$`)
-	setting       = lazyregexp.New(`(?i)(?:^|[^a-z])[\w.>-]*(?:user|login|account|owner|uid|member|acct|logname|host|server|node|peer|master|primary|replica|standby|broker|relay|principal|(?:dev|device|computer|machine|system|sys|vm|instance|guest|workstation|asset|cluster)(?: |_|-)?name)(?:[ _-]?(?:name|id))?["'\]]* ?(?:=>?|:=|:[ "'])[ \["']*$|(?i:^\s*(?:user|owner|account|login|node|host|server|client)(?:[ _-]?(?:name|id))?)\s{2,}$`)
+	// processBefore: process 2217 (unattended-upgr).
+	processBefore = lazyregexp.New(`[0-9] \($`)
+	// switched: the value of a setting of which the name begins the line.
+	switched     = lazyregexp.New(`^: (?:yes|no|true|false|on|off)$`)
+	epochBehind  = lazyregexp.New(`^:[0-9]{1,3}\.[0-9]`)
+	secretBehind = lazyregexp.New(`^[ :/%,]\[secret\]`)
+	keyLike      = lazyregexp.New(`(?i)pass|secret|key|commun|token|pw|auth|cred|psk|pin|kenn|md5|sha`)
+	endsValue    = lazyregexp.New(`^["']?\s*(?:$|[,;}\])])`)
+	inDevice     = set("interface interfaces device devices slot thread signal code type version revision")
+	cellBehind   = lazyregexp.New(`^ +\|`)
+	exported     = lazyregexp.New(`^\((?:r[ow]|sync)\b`)
+	bracketed    = lazyregexp.New(`(?i)(?:of|for|by|user|client|to|from|on|ok:|incorrect.*:|host|node) ?\[$`)
+	setting      = lazyregexp.New(`(?i)(?:^|[^a-z])[\w.>-]*(?:user|login|account|owner|uid|member|acct|logname|host|client|server|node|peer|master|primary|replica|standby|broker|relay|principal|(?:dev|device|computer|machine|system|sys|vm|instance|guest|workstation|asset|cluster)(?: |_|-)?name)(?:[ _-]?(?:name|id))?["'\]]* ?(?:=>?|:=|:[ "'])[ \["']*$|(?i:^\s*(?:user|owner|account|login|node|host|server|client)(?:[ _-]?(?:name|id))?)\s{2,}$`)
 	// optioned: -H, -U and --ciuser, and what follows them.
 	optioned = lazyregexp.New(`(?:\s-[HUulw]|\s--?[\w-]*(?:user|login|account|owner|host|server|node|peer)(?:-?name)?)[ =]["']?$`)
 	spots    = set("on to from of for by via at with into onto between and node server host client peer member owner login account user machine vm box called named as auf von nach für bei mit zwischen und aus")

@@ -38,7 +38,7 @@ func (r rule) apply(s string, known map[string]string) string {
 		}
 		for i := 1; i < len(kinds); i++ {
 			start, end := at[2*i], at[2*i+1]
-			if start < last || start < 0 || inPlaceholder(s, start, end) || r.weak && (isForeign(s[start:end], tongue) || isKin(s, s[start:end])) || r.prose && versionBehind.MatchString(s[end:]) || contracted.MatchString(s[end:]) || isKey(s, start, end) {
+			if start < last || start < 0 || inPlaceholder(s, start, end) || r.weak && (isForeign(s[start:end], tongue) || isKin(s, s[start:end])) || r.prose && versionBehind.MatchString(s[end:]) || contracted.MatchString(s[end:]) || isKey(s, start, end) || kinds[i] == id && commitBefore.MatchString(s[:start]) {
 				continue
 			}
 			out.WriteString(s[last:start])
@@ -53,6 +53,9 @@ func (r rule) apply(s string, known map[string]string) string {
 	out.WriteString(s[last:])
 	return out.String()
 }
+
+// commitBefore: what Git calls a version of its files is nobody's id.
+var commitBefore = lazyregexp.New(`(?:^|\s)commit $`)
 
 // isKey says that a word is the next key of a line of settings, of which the one before is
 // empty: logname= uid=0.

@@ -206,7 +206,7 @@ var (
 	// startsPath: /etc, ~/x, ~joe/x, $HOME/x, ./x, ../x, and -I/usr/include.
 	startsPath = lazyregexp.New(`^(?:/[^/]|~[^/]*/|\$\w+/|%\w+%\\|\.\.?/|-[A-Za-z]/)`)
 	// netBIOS: CORP\joe, an account of a Windows domain.
-	netBIOS = lazyregexp.New(`^[A-Z0-9-]{2,15}\\[\w.-]+$`)
+	netBIOS = lazyregexp.New(`^[A-Z0-9-]{2,15}\\[\w.-]{2,}$`)
 	digits  = lazyregexp.New(`^[0-9/]+$`)
 )
 
@@ -293,7 +293,7 @@ var (
 	// internal are the last labels of names inside a network.
 	internal = []string{"local", "localdomain", "lan", "internal", "intranet", "corp", "private", "home", "example", "test", "invalid", "onion", "arpa", "intern", "lokal", "loc", "consul", "cluster"}
 	// fileEndings are top-level domains too, but name.sh is a script.
-	fileEndings = []string{"ac", "am", "cc", "cf", "cgi", "java", "la", "md", "mk", "ml", "mo", "new", "pl", "pm", "ps", "pub", "py", "rs", "sh", "so", "target", "tf", "zip"}
+	fileEndings = []string{"ac", "am", "cc", "cf", "cgi", "java", "la", "md", "mk", "ml", "mo", "new", "ping", "pl", "pm", "ps", "pub", "py", "rs", "sh", "so", "target", "tf", "zip"}
 	// packages have names that would be domains.
 	packages = []string{"docker.io", "containerd.io", "asp.net", "node.js", "socket.io", "jail.local", "home.arpa", "rc.local", "fail2ban.local"}
 )

@@ -45,7 +45,7 @@ func strangers(line string, known map[string]string) string {
 		if kind == "" && (in.german && isSmallNoun(w.text) || isBeside(words, i, line)) {
 			kind = host
 		}
-		if kind != "" && !(i == 0 && strings.HasPrefix(line[w.end:], ":")) { // a program before what it says
+		if kind != "" && !(i == 0 && strings.HasPrefix(line[w.end:], ":")) && !processBefore.MatchString(line[:w.start]) { // a program before what it says
 			out.WriteString(line[last:w.start])
 			out.WriteString(put(kind))
 			last = w.end

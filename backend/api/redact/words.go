@@ -63,7 +63,7 @@ var ordinary = set("localhost localdomain linux gnu debian ubuntu centos rocky a
 	" version eine einen einem einer dem den der das des die diese diesem diesen dieser jede jedem jeden allen beiden anderen neue neuen neuem alte alten altem hier dort null" +
 	" one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety hundred thousand dozen" +
 	" mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec monday tuesday wednesday thursday friday saturday sunday" +
-	" grub lilo syslinux isolinux grub2 sftp ftp lftp telnet nslookup sqlite gdisk fdisk parted rdac alua selinux apparmor sql lmtp ldaps imaps pop3s smtps ftps nfsv4 iscsi daemonset daemonsets statefulset replicaset configmap kube-system kube-public coredns yesterday today tomorrow midnight noon none nil unknown unset empty true false yes here there who which")
+	" grub lilo syslinux isolinux grub2 sftp ftp lftp telnet nslookup sqlite gdisk fdisk parted rdac alua selinux apparmor sql lmtp ldaps imaps pop3s smtps ftps nfsv4 gssapi iscsi daemonset daemonsets statefulset replicaset configmap kube-system kube-public coredns yesterday today tomorrow midnight noon none nil unknown unset empty true false yes here there who which")
 
 // accounts are those that distributions and their packages make.
 var accounts = set("root toor daemon bin sys sync games man lp mail news uucp proxy www-data backup list irc gnats nobody nogroup adm tty disk wheel sudo users staff operator ftp halt shutdown " +
