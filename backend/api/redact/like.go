@@ -88,3 +88,6 @@ var (
 	ofSetting   = lazyregexp.New(`^[a-z]{3,}-(?:login|key|keys|mode|version|auth|policy|timeout|type|name|id|list|file|limit|size)$`)
 	doneOrBeing = lazyregexp.New(`(?:ed|ing|[st]ion|ment|able|ible|ity|ness|ful|ly|ous)s?$`)
 )
+
+// standard: PKCS#12, SOCKSv5, and %08lX, which a program fills in.
+var standard = lazyregexp.New(`^[A-Z]{2,}[#v]?[0-9]+$|^%[0-9.]*[a-z]{1,2}`)

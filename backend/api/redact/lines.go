@@ -42,8 +42,8 @@ var lineRules = sync.OnceValue(func() (all []rule) {
 	for cells := range tsv.Rows(linesTSV, 3) {
 		pattern := slots.Replace(cells[2])
 		all = append(all, rule{
-			needs: needs(pattern),
-			weak:  strings.Contains(cells[1], "weak"), sure: strings.Contains(cells[1], "sure"),
+			needs: needs(pattern), row: true,
+			weak: strings.Contains(cells[1], "weak"), sure: strings.Contains(cells[1], "sure"),
 			prose: strings.Contains(cells[1], "prose"), faint: strings.Contains(cells[1], "faint"), command: strings.Contains(cells[1], "command"),
 			at: lazyregexp.New(pattern),
 		})

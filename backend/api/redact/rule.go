@@ -24,7 +24,10 @@ type rule struct {
 	faint bool
 	// command says that the pattern begins with a command, which is none after "the".
 	command bool
-	at      *lazyregexp.Regexp
+	// row says that the rule is one of the table, of so many programs that a word of the
+	// trade in small letters is none, but for what machines are for.
+	row bool
+	at  *lazyregexp.Regexp
 }
 
 func (r rule) apply(s string, known map[string]string) string {
@@ -149,7 +152,7 @@ func isMixed(w string) bool {
 	}
 	small, capital, digit, sign := strings.ContainsFunc(w, unicode.IsLower), strings.ContainsFunc(w, unicode.IsUpper), strings.ContainsFunc(w, unicode.IsDigit), strings.ContainsAny(w, "!#$%&*+^~")
 	return (small && capital && digit || (small || capital) && digit && sign || small && digit && turns(w) > 4) &&
-		kindOf(w) == "" && !versioned.MatchString(w) && !strings.Contains(w, "/") && !releaseLike.MatchString(w) && !packageLike.MatchString(w)
+		kindOf(w) == "" && !standard.MatchString(w) && !versioned.MatchString(w) && !strings.Contains(w, "/") && !releaseLike.MatchString(w) && !packageLike.MatchString(w)
 }
 
 // isDisguised says that a word is a password wherever it stands: one that digits and signs
@@ -219,7 +222,7 @@ func (r rule) isHost(w string) bool {
 		return false
 	}
 	if !r.weak && !r.faint {
-		return true
+		return !r.row || !isWord(w) || strings.Contains(w, "-") || machineRoles.MatchString(strings.ToLower(w)) || w != strings.ToLower(w) || isGiven(w)
 	}
 	if r.faint && !isStrange(w) {
 		return false
