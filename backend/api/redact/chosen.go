@@ -236,6 +236,9 @@ func partedForm(w string) form {
 // describing: stonith-enabled, komma-unterteilt.
 var describing = lazyregexp.New(`(?:ed|able|ing|bar|iert|teilte?|like|only|based|specific|queue|through)$`)
 
+// longestSpeaker bounds the programs that speak at the start of a line.
+const longestSpeaker = 200
+
 // wordAt is a word of a line, with what joins its parts.
 var wordAt = lazyregexp.New(`[\pL\pN_](?:[\pL\pN_.-]*[\pL\pN_])?`)
 
@@ -305,17 +308,17 @@ func (in around) needed(start, end int) form {
 	}
 	near := before[max(0, len(before)-80):]
 	switch {
-	case inDevice[lastWord(before)], right == ')' && processBefore.MatchString(near), strings.TrimSpace(before) == "" && switched.MatchString(after):
+	case inDevice[lastWord(near)], right == ')' && processBefore.MatchString(near), strings.TrimSpace(before) == "" && switched.MatchString(after):
 		return nothing
 	case setting.MatchString(near) && (!strings.HasSuffix(strings.TrimRight(near, " "), ":") || endsValue.MatchString(after)), optioned.MatchString(near), bracketed.MatchString(near) && right == ']', in.found && (nameKey.MatchString(near) || cellBehind.MatchString(after)):
 		return namesake
-	case in.found && spots[lastWord(before)], secretBehind.MatchString(after) && !keyLike.MatchString(in.line[start:end]), listBefore.MatchString(near) && (right == ',' || strings.TrimSpace(after) == ""):
+	case in.found && spots[lastWord(near)], secretBehind.MatchString(after) && !keyLike.MatchString(in.line[start:end]), listBefore.MatchString(near) && (right == ',' || strings.TrimSpace(after) == ""):
 		return unheard
 	case strings.TrimSpace(before) == "" && promptBehind.MatchString(after):
 		return likely
-	case in.packages, right == ':' && programBefore.MatchString(before) && !levelBefore.MatchString(near):
+	case in.packages, right == ':' && len(before) < longestSpeaker && programBefore.MatchString(before) && !levelBefore.MatchString(near):
 		return nothing
-	case in.found || spots[lastWord(before)] || in.table || levelBefore.MatchString(near) || right == ':' && strings.HasPrefix(after, ": ") || strings.HasPrefix(after, " : "),
+	case in.found || spots[lastWord(near)] || in.table || levelBefore.MatchString(near) || right == ':' && strings.HasPrefix(after, ": ") || strings.HasPrefix(after, " : "),
 		left == ',' && right != ' ' || right == ',' && !strings.HasPrefix(after, ", ") || left == ';' || right == ';' && left != ' ',
 		strings.IndexByte("'\"", left) >= 0 && left == right:
 		return likely
