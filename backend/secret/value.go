@@ -55,7 +55,7 @@ func lastWord(name string) string {
 
 // words are values that say something of a secret, and are none.
 var words = []string{
-	"yes", "no", "true", "false", "on", "off", "none", "null", "nil", "undef", "undefined", "default", "enabled", "disabled", "never", "always", "auto", "random", "string", "text", "ask", "prompt", "empty", "unset",
+	"yes", "no", "true", "false", "on", "off", "none", "null", "nil", "undef", "undefined", "default", "enabled", "disabled", "never", "always", "auto", "random", "string", "text", "ask", "prompt", "empty", "unset", "not",
 	"filtered", "redacted", "masked", "hidden", "removed", "omitted", "sensitive", // what others put in place of one
 	"exop", "clear", "crypt", "nds", // pam_password of nslcd.conf(5) and ldap.conf(5)
 	"required", "requisite", "sufficient", "optional", "include", "substack", "auth", "account", "session", "chauthtok", // pam.conf(5) and what its modules call their phases

@@ -20,10 +20,10 @@ var linesTSV string
 // slots are what patterns of the table have between braces. What an earlier reading
 // has left a placeholder of still counts for the rest of the line.
 var slots = strings.NewReplacer(
-	"{host}", `["'‘“\x60]?(?:\[\w+\]|(?P<host>`+name+`))["'’”\x60]?`,
+	"{host}", `["'‘“„»«\x60]?(?:\[\w+\]|(?P<host>`+name+`))["'’”“«»\x60]?`,
 	"{hosts}", `["'‘“]?(?P<hosts>`+list+`)["'’”]?`,
 	"{hosts…}", `(?P<hosts>(?:[ ,]+[\pL\pN\[][\pL\pN_.-]*[\pL\pN_\]])+)`,
-	"{user}", `["'‘“<\x60]?(?:\[\w+\]|(?P<user>`+name+`))["'’”\x60]?`,
+	"{user}", `["'‘“„»«<\x60]?(?:\[\w+\]|(?P<user>`+name+`))["'’”“«»\x60]?`,
 	"{users}", `["'‘“<]?(?P<users>`+list+`)["'’”]?`,
 	"{users…}", `(?P<users>(?:[ ,]*[\pL\pN\[][\pL\pN_.-]*[\pL\pN_\]])+)`,
 	"{person}", `(?P<user>\p{Lu}\p{Ll}+(?:[ -]\p{Lu}\p{Ll}+)*)`,

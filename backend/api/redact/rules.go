@@ -315,7 +315,7 @@ var rules = []rule{
 	{needs: []string{"tty"}, at: lazyregexp.New(`\b[0-9]+ [0-9]+ ` + aUser + ` seat[0-9]`)},
 	{needs: []string{"] \""}, at: lazyregexp.New(`^\S+ \S+ ` + aUser + ` \[[0-9]{2}/`)},
 	{needs: []string{"user["}, at: lazyregexp.New(`\b(?:User|Group)\[` + aUser + `\]`)},
-	{needs: []string{"customer", "company", "firma", "tenant", "colleague", "kunde", "ticket", "o ="}, at: lazyregexp.New(`(?:\b(?:[Cc]ustomers?|[Cc]ompany|[Ff]irma|[Tt]enant|[Cc]olleague|[Kk]unden?|[Tt]icket (?:from|of|by))|\bO =) ["']?(?P<user>\p{Lu}[\pL.&-]*(?: \p{Lu}[\pL.&-]+)*)`)},
+	{needs: []string{"customer", "company", "firma", "tenant", "colleague", "kunde", "ticket", "o ="}, weak: true, at: lazyregexp.New(`(?:\b(?:[Cc]ustomers?|[Cc]ompany|[Ff]irma|[Tt]enant|[Cc]olleague|[Kk]unden?|[Tt]icket (?:from|of|by))|\bO =) ["']?(?P<user>\p{Lu}[\pL.&-]*(?: \p{Lu}[\pL.&-]+)*)`)},
 	{needs: []string{"reported", "ticket", "signed-off"}, at: lazyregexp.New(`\b(?:Reported-by|Signed-off-by|Author|From): (?P<user>[\pL][\pL .'-]+[\pL]) <`)},
 	{needs: []string{"."}, at: lazyregexp.New(`^` + aUser + ` +[0-9]+ +[0-9]+\.[0-9] +[0-9]+\.[0-9] +\S`)},
 	{needs: []string{"hier_", "direct/"}, at: lazyregexp.New(`\[url\] ` + aUser + ` (?:HIER_)?[A-Z_]+/`)},

@@ -37,7 +37,7 @@ func (s *scanner) text(t string) string {
 		s.versioned = s.versioned && !strings.Contains(between, "]") || strings.ContainsAny(between, "<>=~") && comparison.MatchString(between)
 		out.WriteString(between)
 		last = at[1]
-		if word := t[at[0]:last]; strings.HasPrefix(t[last:], "(") && call.MatchString(word) {
+		if word := t[at[0]:last]; strings.HasPrefix(t[last:], "(") && call.MatchString(word) || strings.HasPrefix(t[last:], "=") && isProperty(word) {
 			out.WriteString(word)
 			continue
 		}
@@ -75,6 +75,18 @@ func isPrivate(t string) bool {
 
 // call: a function or its module, such as os.open( or foo.bar(.
 var call = lazyregexp.New(`^[\pL_]\w*(?:(?:\.|::|->)[\pL_]\w*)+$`)
+
+// isProperty says that a word before its value is a setting, of which the last part is a
+// word of the trade: spring.redis.host, rd.lvm.lv.
+func isProperty(w string) bool {
+	last := w[strings.LastIndexByte(w, '.')+1:]
+	return property.MatchString(w) && (isListed(strings.ToLower(last)) && !topLevel[last] || strings.HasPrefix(w, "rd."))
+}
+
+var (
+	property = lazyregexp.New(`^[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)+$`)
+	topLevel = set("com net org info biz edu gov int mil local internal")
+)
 
 var windowsPath = lazyregexp.New(`^(?:[A-Za-z]:|\\)\\`)
 

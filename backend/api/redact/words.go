@@ -56,7 +56,7 @@ var levels = set("emerg emergency alert crit critical fatal severe err error war
 
 // ordinary are names that are words of every report: of distributions, engines
 // and what every machine has.
-var ordinary = set("localhost localdomain linux gnu debian ubuntu centos rocky alma almalinux fedora rhel redhat opensuse sles suse amazon alpine arch oracle " +
+var ordinary = set("localhost localdomain localhost.localdomain localhost4 localhost6 noprefixroute mngtmpaddr nodad tentative linux gnu debian ubuntu centos rocky alma almalinux fedora rhel redhat opensuse sles suse amazon alpine arch oracle " +
 	"ip6-localhost ip6-loopback ip6-allnodes ip6-allrouters ip6-localnet ip6-mcastprefix broadcasthost " +
 	"internal-sftp workgroup systemd kernel docker podman kubernetes kubectl ansible vmware kvm qemu xen lxc svc mcp api cpu ram pod ntp chrony dns dhcp ldap smtp imap http https tls ssl json yaml xml " +
 	"is was are were be the a an its it this that and or not no none what where when why how with for from in on at by to as if then than so can does did do has have had all any some each every only also again still" +
@@ -66,7 +66,7 @@ var ordinary = set("localhost localdomain linux gnu debian ubuntu centos rocky a
 	" grub lilo syslinux isolinux grub2 sftp ftp lftp telnet nslookup sqlite gdisk fdisk parted rdac alua selinux apparmor sql lmtp ldaps imaps pop3s smtps ftps nfsv4 gssapi iscsi daemonset daemonsets statefulset replicaset configmap kube-system kube-public coredns yesterday today tomorrow midnight noon none nil unknown unset empty true false yes here there who which")
 
 // accounts are those that distributions and their packages make.
-var accounts = set("root toor daemon bin sys sync games man lp mail news uucp proxy www-data backup list irc gnats nobody nogroup adm tty disk wheel sudo users staff operator ftp halt shutdown " +
+var accounts = set("root toor daemon bin sys sync games man lp mail news uucp proxy www-data backup list irc gnats nobody nogroup adm tty disk wheel sudo users staff operator ftp halt shutdown postmaster hostmaster webmaster abuse unauthenticated " +
 	"systemd-network systemd-resolve systemd-timesync systemd-coredump messagebus dbus polkitd sshd _apt apache httpd nginx wwwrun http mysql mariadb postgres redis mongodb memcache memcached " +
 	"named bind unbound dovecot dovenull postfix postdrop exim debian-exim cyrus ntp chrony _chrony openldap ldap nslcd sssd rpc rpcuser statd tss avahi cups colord rtkit pulse gdm lightdm " +
 	"tomcat jetty jenkins grafana prometheus zabbix nagios munin icinga rabbitmq elasticsearch logstash kibana haproxy squid varnish clamav amavis debian-spamd spamd opendkim bacula libvirt-qemu qemu kvm " +
@@ -90,4 +90,8 @@ func isOrdinary(name string) bool {
 	return name == "" || ordinary[name] || software[name]
 }
 
-func isAccount(name string) bool { return accounts[strings.ToLower(name)] || isOrdinary(name) }
+// isAccount finds the accounts of distributions, of packages and of PostgreSQL, which keeps
+// names that begin with pg_ for its own.
+func isAccount(name string) bool {
+	return accounts[strings.ToLower(name)] || isOrdinary(name) || strings.HasPrefix(name, "pg_")
+}
