@@ -175,11 +175,6 @@ func DebianAccount(name string) string {
 // the same.
 func WithinDebian(in Input) bool { return DebianFamily(in.Source) && DebianFamily(in.Target) }
 
-// CrossesAlpine is a move to Alpine, or from it, to another family.
-func CrossesAlpine(in Input) bool {
-	return in.Source.Family != in.Target.Family && (in.Source.Family == release.Alpine || in.Target.Family == release.Alpine)
-}
-
 // ToSUSE is a move to a release of SUSE from Debian's or the rpm families.
 func ToSUSE(in Input) bool {
 	since, _ := release.Lookup("sles-15")

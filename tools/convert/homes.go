@@ -48,7 +48,7 @@ func (h Homes) Of(in Input) Places {
 // Between are the places that are others in a move.
 func (h Homes) Between(in Input) Places {
 	switch {
-	case FromDebian(in):
+	case FromDebian(in), ToApart(in):
 		return h[release.LineDebian].Back().Then(h.Of(in))
 	case WithinRPM(in):
 		return h.Of(in)

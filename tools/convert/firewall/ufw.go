@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
@@ -27,9 +26,6 @@ func UFW(in convert.Input) (r convert.Result) {
 		r.Close(p, convert.Waiting+f.Path)
 	}
 	r.Packages = []string{"ufw"}
-	if in.Target.Family == release.Alpine && in.Target.Version < "3.19" { // since then iptables has it
-		r.Packages = append(r.Packages, "ip6tables")
-	}
 	if len(r.Refusals) == 0 {
 		return r
 	}

@@ -41,7 +41,7 @@ type converter struct {
 // registry has every converter; the first that takes a file has it.
 var registry = []converter{
 	{"httpd", []string{"/etc/httpd/*/*.conf", "/etc/httpd/*/*/*.conf", "/etc/apache2/*.conf", "/etc/apache2/*/*"}, []string{"apache2", "httpd"}, convert.OfRPM, apache.HTTPD},
-	{"apache2", []string{"/etc/apache2/sites-*/*", "/etc/apache2/conf-*/*", "/etc/apache2/mods-enabled/*"}, []string{"apache2"}, apache.ToAlpine, apache.Alpine},
+	{"apache2", []string{"/etc/apache2/sites-*/*", "/etc/apache2/conf-*/*", "/etc/apache2/mods-enabled/*"}, []string{"apache2"}, convert.Apart, apache.Apart},
 	{"nginx", []string{"/etc/nginx/nginx.conf", "/etc/nginx/*.d/*.conf", "/etc/nginx/*.d/*/*.conf", "/etc/nginx/sites-available/*", "/etc/nginx/sites-enabled/*", "/etc/nginx/snippets/*"}, []string{"nginx", "nginx-core", "nginx-light", "nginx-full", "nginx-extras"}, convert.OfRPM, web.Nginx},
 	{"php", []string{"/etc/php.ini", "/etc/php.d/*.ini", "/etc/php/*/*/php.ini", "/etc/php/*/mods-available/*.ini"}, nil, withPHP, web.PHP},
 	{"php-fpm", []string{"/etc/php-fpm.d/*.conf", "/etc/php-fpm.conf", "/etc/php/*/fpm/php-fpm.conf", "/etc/php/*/fpm/pool.d/*.conf"}, nil, withPHP, web.PHPPool},
@@ -64,7 +64,7 @@ var registry = []converter{
 	{"sysctl", []string{"/etc/sysctl.conf", "/etc/sysctl.d/*.conf"}, nil, convert.Moves, system.Sysctl},
 	{"logrotate", []string{"/etc/logrotate.d/*"}, []string{"logrotate"}, convert.Across, system.Logrotate},
 	{"cron", []string{"/etc/cron.d/*", "/etc/crontab", "/etc/cron.hourly/*.*", "/etc/cron.daily/*.*", "/etc/cron.weekly/*.*", "/etc/cron.monthly/*.*", "/var/spool/cron/*", "/var/spool/cron/crontabs/*"}, []string{"cron", "cronie"}, convert.Across, system.Cron},
-	{"crontabs", []string{"/etc/crontabs/*", "/var/spool/cron/crontabs/*"}, nil, convert.CrossesAlpine, system.Crontabs},
+	{"crontabs", []string{"/etc/crontabs/*", "/var/spool/cron/crontabs/*"}, nil, convert.Apart, system.Crontabs},
 	{"anacron", []string{"/etc/anacrontab"}, []string{"anacron"}, convert.FromRPM, system.Anacron},
 	{"limits", []string{"/etc/security/limits.conf", "/etc/security/limits.d/*.conf"}, nil, convert.FromRPM, system.Limits},
 	{"exports", []string{"/etc/exports", "/etc/exports.d/*.exports"}, []string{"nfs-kernel-server"}, convert.FromRPM, services.Exports},
@@ -76,7 +76,7 @@ var registry = []converter{
 	{"iptables", []string{"/etc/sysconfig/iptables", "/etc/sysconfig/ip6tables", "/etc/iptables/rules.v4", "/etc/iptables/rules.v6"}, nil, filters, firewall.Iptables},
 	{"nftables", []string{"/etc/sysconfig/nftables.conf", "/etc/nftables/*", "/etc/nftables.conf"}, []string{"nftables"}, filters, firewall.Nftables},
 	{"firewalld", []string{"/etc/firewalld/firewalld.conf", "/etc/firewalld/direct.xml", "/etc/firewalld/*/*.xml"}, []string{"firewalld"}, convert.ToDebian, firewall.Firewalld},
-	{"ufw", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, []string{"ufw"}, func(in convert.Input) bool { return convert.WithinDebian(in) || convert.CrossesAlpine(in) }, firewall.UFW},
+	{"ufw", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, []string{"ufw"}, convert.WithinDebian, firewall.UFW},
 	{"ufw-nftables", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, nil, convert.FromDebian, firewall.UFWToNftables},
 	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, convert.FromRPM, system.Rsyslog},
 	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, convert.Across, system.Sudoers},
@@ -126,15 +126,11 @@ func Takes(in convert.Input, name string) string {
 
 // goes reports whether a converter knows the way of a move.
 func (c converter) goes(in convert.Input) bool {
-	if convert.CrossesAlpine(in) {
-		return apache.ToAlpine(in) && c.name == "apache2" || (convert.DebianFamily(in.Source) || convert.DebianFamily(in.Target)) && slices.Contains(withAlpine, c.name)
+	if convert.Apart(in) {
+		return convert.KnowsApart(in, c.name)
 	}
 	return c.applies(in)
 }
-
-// withAlpine are the converters that know Alpine's way; asAlpine those whose files hold
-// there as they are.
-var withAlpine, asAlpine = []string{"nginx", "sshd", "crontabs", "fail2ban", "ufw"}, []string{"sysctl", "sudoers", "exports", "keepalived", "samba"}
 
 func (c converter) takesFile(name string) bool {
 	return slices.ContainsFunc(c.takes, func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
@@ -148,7 +144,7 @@ func (c converter) comes(in convert.Input) bool {
 // TakesLinks reports whether a converter takes links too: those by which
 // Debian's packages enable sites, modules and the like.
 func TakesLinks(in convert.Input, name string) bool {
-	return (convert.FromDebian(in) || apache.ToAlpine(in)) && slices.Contains([]string{"httpd", "nginx", "apache2"}, name)
+	return (convert.FromDebian(in) || convert.ToApart(in)) && slices.Contains([]string{"httpd", "nginx", "apache2"}, name)
 }
 
 // Run converts the files of one converter. Files that are not text are refused
@@ -170,6 +166,7 @@ func Run(name string, in convert.Input) convert.Result {
 	in.Files = files
 	slices.SortFunc(in.Files, func(a, b convert.File) int { return cmp.Compare(a.Path, b.Path) })
 	r := registry[i].convert(in)
+	r.Packages = append(r.Packages, convert.Beside(in, name)...)
 	for path, all := range refused {
 		r.Refuse(path, all...)
 	}
@@ -208,30 +205,18 @@ func withoutRefused(r convert.Result) convert.Result {
 	return r
 }
 
-// ownWays are the converters whose files are written in the way of a family, and
-// say nothing, or something else, in another.
-var ownWays = map[release.Family][]string{
-	release.SUSE: {"httpd", "nginx", "php", "php-fpm", "mariadb", "named", "postfix-master", "chrony", "nsswitch", "iptables", "nftables", "nfs"},
-	release.EL:   {"nsswitch", "anacron"},
-}
-
 // ByHand says why a file has to be carried over by a person though its path is
 // the same: no converter knows the way to the target's family. It is empty where
 // one does, and where the file holds as it is.
 func ByHand(in convert.Input, file string) string {
-	if convert.CrossesAlpine(in) && Takes(in, file) != "" {
+	if convert.Apart(in) && Takes(in, file) != "" {
 		return ""
 	}
-	family := in.Target.Family
-	if convert.RPMFamily(in.Target) {
-		family = release.EL
-	}
-	if family == in.Source.Family || convert.RPMFamily(in.Source) && convert.RPMFamily(in.Target) {
+	if in.Source.Family.Conventions().Line == in.Target.Family.Conventions().Line {
 		return newerDovecot(in, file)
 	}
 	for _, c := range registry {
-		own := convert.CrossesAlpine(in) && !slices.Contains(asAlpine, c.name) || slices.Contains(ownWays[family], c.name) || in.Source.Family == release.SUSE && slices.Contains(ownWays[release.SUSE], c.name)
-		if own && c.takesFile(file) && !c.goes(in) {
+		if convert.OwnWay(in, c.name) && c.takesFile(file) && !c.goes(in) {
 			return "It is written in the way of " + in.Source.Name + ", and no converter knows that of " + in.Target.Name + ": carry its settings over by hand."
 		}
 	}

@@ -14,25 +14,37 @@ var sshdHomes = convert.Homes{release.LineDebian: {
 	{"/usr/libexec/sftp-server", "/usr/lib/openssh/sftp-server"},
 	{"/usr/lib/ssh/sftp-server", "/usr/lib/openssh/sftp-server"},
 	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-}, release.LineSUSE: {{"/usr/libexec/openssh/sftp-server", "/usr/lib/ssh/sftp-server"}}}
+}, release.LineSUSE: {{"/usr/libexec/openssh/sftp-server", "/usr/lib/ssh/sftp-server"}}, release.LineAlpine: {
+	{"/usr/libexec/openssh/sftp-server", "/usr/lib/ssh/sftp-server"},
+	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
+}}
 
 // sshdHomesSUSE16 are those of SUSE since SLES 16.
 var sshdHomesSUSE16 = convert.Homes{release.LineDebian: sshdHomes[release.LineDebian], release.LineSUSE: {{"/usr/libexec/openssh/sftp-server", "/usr/libexec/ssh/sftp-server"}}}
 
-// sshdPlacesAlpine are where Alpine keeps what Debian's sshd names.
-var sshdPlacesAlpine = convert.Places{{"/usr/lib/openssh/sftp-server", "/usr/lib/ssh/sftp-server"}}
+// sshdWithout are what lines that stand apart make sshd without: how options begin, and why.
+var sshdWithout = map[release.Line]struct {
+	options []string
+	why     string
+}{
+	release.LineAlpine: {[]string{"usepam", "gssapi", "kerberos"}, "Alpine's openssh-server is made without it; openssh-server-pam has PAM."},
+}
 
-// sshdOwnAlpine drops what Alpine's sshd is made without, and what Debian added.
-func sshdOwnAlpine(p *convert.Page, i int, name, value string) bool {
-	switch lower := strings.ToLower(name); {
-	case lower == "debianbanner":
-		p.Drop(i, "Debian's own option.")
-	case lower == "usepam", strings.HasPrefix(lower, "gssapi"), strings.HasPrefix(lower, "kerberos"):
-		p.Drop(i, "Alpine's openssh-server is made without it; openssh-server-pam has PAM.")
-	default:
-		return sshdOwn(p, i, name, value)
+// sshdOwnApart drops what a line's sshd is made without, and what Debian added.
+func sshdOwnApart(line release.Line) func(*convert.Page, int, string, string) bool {
+	without := sshdWithout[line]
+	return func(p *convert.Page, i int, name, value string) bool {
+		lower := strings.ToLower(name)
+		switch {
+		case lower == "debianbanner":
+			p.Drop(i, "Debian's own option.")
+		case slices.ContainsFunc(without.options, func(begins string) bool { return strings.HasPrefix(lower, begins) }):
+			p.Drop(i, without.why)
+		default:
+			return sshdOwn(p, i, name, value)
+		}
+		return true
 	}
-	return true
 }
 
 // sshdAlgorithms are the settings that list algorithms, with the list of those
@@ -51,8 +63,8 @@ func SSHD(in convert.Input) (r convert.Result) {
 	}
 	s = s.Towards(in)
 	switch {
-	case in.Target.Family == release.Alpine:
-		s.Places, s.Own = sshdPlacesAlpine, sshdOwnAlpine
+	case convert.ToApart(in):
+		s.Own = sshdOwnApart(convert.ApartLine(in))
 	case convert.ToRPM(in):
 		s.Own = sshdOwnRPM
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
@@ -43,12 +44,15 @@ var nginxRules = []struct {
 	{lazyregexp.New(`^(limit_zone|perl_modules|geoip_org)\s`), "", ""},
 }
 
+// nginxApart carry nginx between Debian's line and those that stand apart.
+var nginxApart = convert.ByLine{release.LineAlpine: nginxAlpine}
+
 // Nginx keeps the files where they are: both families have nginx.conf and
 // conf.d. The account, modules and the sockets of PHP have other names.
 func Nginx(in convert.Input) (r convert.Result) {
 	switch {
-	case convert.CrossesAlpine(in):
-		return nginxAlpine(in)
+	case convert.Apart(in):
+		return nginxApart.Convert(in)
 	case convert.ToRPM(in):
 		return nginxRPM(in)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
@@ -56,7 +55,7 @@ func nginxAlpine(in convert.Input) (r convert.Result) {
 func nginxLineAlpine(p *convert.Page, i int, line string, in convert.Input) {
 	switch {
 	case nginxRefused(p, i, line, in):
-	case in.Source.Family == release.Alpine:
+	case convert.FromApart(in):
 		p.Reword(i, line, nginxFromAlpine)
 	case p.Reword(i, line, nginxToAlpine), nginxIncluded(p, i, line, nginxSnippetsAlpine, nil), nginxOfDebian(p, i, line, in):
 	case strings.Contains(line, "ssl-cert-snakeoil"):
@@ -68,9 +67,9 @@ func nginxLineAlpine(p *convert.Page, i int, line string, in convert.Input) {
 func nginxPlaceAlpine(in convert.Input, file, enabled string) string {
 	folder, name := path.Split(file)
 	switch {
-	case in.Source.Family == release.Alpine && folder == "/etc/nginx/http.d/":
+	case convert.FromApart(in) && folder == "/etc/nginx/http.d/":
 		return "/etc/nginx/conf.d/" + name
-	case in.Source.Family == release.Alpine:
+	case convert.FromApart(in):
 	case folder == "/etc/nginx/sites-available/" && enabled != "":
 		return "/etc/nginx/http.d/" + ConfName(enabled)
 	case folder == "/etc/nginx/sites-enabled/", folder == "/etc/nginx/conf.d/":

@@ -30,14 +30,15 @@ var apacheToAlpine = []convert.Rewording{
 // apacheOnlyDebian are lines that name what Debian's package alone has.
 var apacheOnlyDebian = lazyregexp.New(`(?i)\$\{APACHE_|^include(optional)?\s+"?(/etc/apache2/)?(conf|mods|sites)-(available|enabled)/|ssl-cert-snakeoil|^(user|group|assignuserid)\s.*www-data`)
 
-// ToAlpine is a move from Debian's family to Alpine.
-func ToAlpine(in convert.Input) bool {
-	return in.Target.Family == release.Alpine && convert.DebianFamily(in.Source)
-}
+// apart carry Debian's Apache to lines that stand apart.
+var apart = convert.ByLine{release.LineAlpine: alpine}
 
-// Alpine carries the sites and settings that Debian's Apache has enabled to conf.d,
+// Apart carries what Debian's Apache has enabled to a line that stands apart.
+func Apart(in convert.Input) convert.Result { return apart.Convert(in) }
+
+// alpine carries the sites and settings that Debian's Apache has enabled to conf.d,
 // and says which modules it had.
-func Alpine(in convert.Input) (r convert.Result) {
+func alpine(in convert.Input) (r convert.Result) {
 	enabled, modules, from := map[string]string{}, []string{}, ""
 	for link, file := range in.Links {
 		if folder := path.Base(path.Dir(link)); strings.HasSuffix(folder, "-enabled") {
