@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,15 +18,15 @@ import (
 // CaveatArchitecture says that a package is made for another architecture.
 const CaveatArchitecture = "ARCHITECTURE"
 
-// counterpart is a package of x86-64 alone, and the one that arm64 has in its place, or
+// armName is a package of x86-64 alone, and the one that arm64 has in its place, or
 // none. An asterisk in both stands for anything.
-type counterpart struct{ x86, arm string }
+type armName struct{ x86, arm string }
 
-// counterparts are those of each line of releases: debian, el and suse.
-var counterparts = sync.OnceValue(func() map[string][]counterpart {
-	all := map[string][]counterpart{}
+// armNames are those of each line of releases: debian, el and suse.
+var armNames = sync.OnceValue(func() map[string][]armName {
+	all := map[string][]armName{}
 	for c := range tsv.Rows(data.Architectures, 3) {
-		all[c[0]] = append(all[c[0]], counterpart{c[1], strings.TrimPrefix(c[2], "-")})
+		all[c[0]] = append(all[c[0]], armName{c[1], strings.TrimPrefix(c[2], "-")})
 	}
 	return all
 })
@@ -33,7 +34,7 @@ var counterparts = sync.OnceValue(func() map[string][]counterpart {
 // named are the exact rows of each line, by the name on x86-64.
 var named = sync.OnceValue(func() map[string]map[string]string {
 	all := map[string]map[string]string{}
-	for line, rows := range counterparts() {
+	for line, rows := range armNames() {
 		all[line] = map[string]string{}
 		for _, c := range rows {
 			if !strings.Contains(c.x86, "*") {
@@ -63,7 +64,7 @@ func abroad(line, name string) (string, bool) {
 	if arm, ok := named()[line][name]; ok {
 		return arm, true
 	}
-	for _, c := range counterparts()[line] {
+	for _, c := range armNames()[line] {
 		if strings.Contains(c.x86, "*") {
 			if arm, ok := respelt(name, c.x86, c.arm); ok {
 				return arm, true
@@ -76,7 +77,7 @@ func abroad(line, name string) (string, bool) {
 // home is the package of x86-64 in whose place arm64 has one of this name, or else the
 // name itself.
 func home(line, name string) string {
-	for _, c := range counterparts()[line] {
+	for _, c := range armNames()[line] {
 		if c.arm != "" {
 			if x86, ok := respelt(name, c.arm, c.x86); ok {
 				return x86
@@ -89,15 +90,7 @@ func home(line, name string) string {
 // lineOf is the line of a release in architectures.tsv.
 func lineOf(slug string) string {
 	r, _ := release.Lookup(slug)
-	switch {
-	case r.Family == release.SUSE:
-		return "suse"
-	case r.Family.Conventions().Format == release.RPM:
-		return "el"
-	case lookup.IsAPK(r):
-		return "alpine"
-	}
-	return "debian"
+	return string(cmp.Or(r.Family.Conventions().Line, release.LineDebian))
 }
 
 // Machine is the index as a machine of an architecture asks it. Its facts are those of

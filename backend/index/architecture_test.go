@@ -93,7 +93,7 @@ func TestArmHasNoNameOfX86(t *testing.T) {
 func TestCounterpartsLeadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([]string{"debian", "el", "suse"}).Draw(t, "line")
-		c := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(counterparts()[line]), func(c counterpart) bool { return c.arm == "" })).Draw(t, "row")
+		c := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(armNames()[line]), func(c armName) bool { return c.arm == "" })).Draw(t, "row")
 		x86 := strings.Replace(c.x86, "*", rapid.StringMatching(`[a-z0-9.]{0,8}`).Draw(t, "asterisk"), 1)
 		arm, only := abroad(line, x86)
 		if !only || arm == "" {

@@ -75,11 +75,11 @@ var mayImport = map[string][]string{
 	"agent":                  {"backend/api", "backend/secret", "backend/visible", "backend/client", "assess", "tools"},
 	"cmd":                    {"backend", "assess", "tools", "agent"},
 
-	"backend/index/lookup":     {"backend/api", "backend/index/apk", "backend/index/record", "backend/index/rpm", "backend/index/table"},
+	"backend/index/lookup":     {"backend/api", "backend/index/counterpart", "backend/index/record", "backend/index/rpm", "backend/index/table"},
 	"backend/index/course":     {"backend/api", "backend/index/data", "backend/index/lookup", "backend/index/record", "backend/index/rpm"},
 	"backend/index/torpm":      {"backend/api", "backend/index/course", "backend/index/lookup", "backend/index/record", "backend/index/rpm"},
-	"backend/index/relocation": {"backend/api", "backend/index/apk", "backend/index/course", "backend/index/data", "backend/index/lookup", "backend/index/record"},
-	"backend/index/translate":  {"backend/api", "backend/index/apk", "backend/index/course", "backend/index/lookup", "backend/index/record", "backend/index/rpm", "backend/index/table", "backend/index/torpm"},
+	"backend/index/relocation": {"backend/api", "backend/index/counterpart", "backend/index/course", "backend/index/data", "backend/index/lookup", "backend/index/record"},
+	"backend/index/translate":  {"backend/api", "backend/index/course", "backend/index/lookup", "backend/index/record", "backend/index/rpm", "backend/index/table", "backend/index/torpm"},
 }
 
 // mustNotImport says which packages below its own folder or its doors one does
@@ -87,7 +87,7 @@ var mayImport = map[string][]string{
 // no way to it.
 var mustNotImport = map[string][]string{
 	"assess/judge":  {"assess/host"},
-	"backend/index": {"backend/index/apkindex", "backend/index/archive", "backend/index/build", "backend/index/catalog", "backend/index/deb", "backend/index/eval", "backend/index/pes", "backend/index/repomd"},
+	"backend/index": {"backend/index/counterpartindex", "backend/index/archive", "backend/index/build", "backend/index/catalog", "backend/index/deb", "backend/index/eval", "backend/index/pes", "backend/index/repomd"},
 }
 
 type goPackage struct {

@@ -3,6 +3,7 @@ package lookup
 import (
 	"sync"
 
+	"svc/backend/index/counterpart"
 	"svc/backend/index/record"
 	"svc/backend/index/table"
 	"svc/backend/release"
@@ -12,7 +13,7 @@ import (
 func Open(file *table.File) (*Tables, error) {
 	ix := &Tables{File: file, BySlug: map[string]*Release{}, shared: sharedTables(file)}
 	for _, r := range release.All() {
-		if file.Table(r.Slug+record.NamesTable).Len() == 0 || IsAPK(r) {
+		if file.Table(r.Slug+record.NamesTable).Len() == 0 || counterpart.Has(r) {
 			continue
 		}
 		t := tablesOf(file, r)
@@ -37,8 +38,8 @@ func (ix *Tables) derive() error {
 			return err
 		}
 		switch {
-		case t == nil && IsAPK(r):
-			t = ix.apkRelease(r)
+		case t == nil && counterpart.Has(r):
+			t = ix.counterpartRelease(r)
 		case t == nil && rpms:
 			t = ix.rpmRelease(r, others)
 		}

@@ -51,8 +51,8 @@ func (ix *Tables) ResolveOne(t *Release, name string, seen *Memo) (record.Record
 	if t.RPM != nil {
 		return ix.resolveRPM(t, name, seen)
 	}
-	if t.APK != nil {
-		return ix.resolveAPK(t, name)
+	if t.Counterparts != nil {
+		return ix.resolveCounterpart(t, name)
 	}
 	if r, ok, err := t.Find(name); ok || err != nil {
 		return r, api.MatchExact, 1, err

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"svc/backend/api"
-	"svc/backend/index/apk"
+	"svc/backend/index/counterpart"
 	"svc/backend/index/record"
 	"svc/backend/index/table"
 	"svc/backend/release"
@@ -35,21 +35,21 @@ type Release struct {
 
 	// Of a release that is derived from others:
 	Nearest, Other *Release
-	Versions       []variant    // of software with its version in its names
-	ownNames       *table.Table // release/package of Debian → what the release has in its place
-	ownPackages    *table.Table // package that derived releases have, or its canonical → what it is
-	RPM            *Line        // of a release whose packages are rpms
-	APK            *APKNames    // of a release of Alpine
+	Versions       []variant     // of software with its version in its names
+	ownNames       *table.Table  // release/package of Debian → what the release has in its place
+	ownPackages    *table.Table  // package that derived releases have, or its canonical → what it is
+	RPM            *Line         // of a release whose packages are rpms
+	Counterparts   *Counterparts // of a release whose packages are known by what they are in Debian
 }
 
 // variant is the version that a release has of software whose packages bear
 // it in their names, and that of its nearest suite.
 type variant struct{ Software, Suite, Own string }
 
-// APKNames are the rows of a release, and which of its packages a canonical names: both
+// Counterparts are the rows of a release, and which of its packages a canonical names: both
 // are made once they are asked for.
-type APKNames struct {
-	Names  func() *apk.Names
+type Counterparts struct {
+	Names  func() *counterpart.Names
 	Owners func() (map[string]string, error)
 }
 
@@ -102,7 +102,7 @@ func (t *Release) listing() api.Listing {
 	switch {
 	case t == nil:
 		return api.ListNone
-	case t.APK != nil && !t.Lists():
+	case t.Counterparts != nil && !t.Lists():
 		return api.ListSome
 	case t.RPM == nil && t.Nearest == nil, t.RPM != nil && t.RPM.Lists():
 		return api.ListWhole
@@ -114,7 +114,7 @@ func (t *Release) listing() api.Listing {
 	return api.ListSome
 }
 
-// Lists reports whether the own list of a release of Alpine was imported.
+// Lists reports whether the own list of a release was imported.
 func (t *Release) Lists() bool { return t.Names.Len() > 0 }
 
 // Check is the error of a release that the index has nothing of.

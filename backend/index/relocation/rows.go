@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"svc/backend/api"
-	"svc/backend/index/apk"
+	"svc/backend/index/counterpart"
 	"svc/backend/index/course"
 	"svc/backend/index/data"
 	"svc/backend/index/record"
@@ -450,8 +450,8 @@ func (h places) defaults(m *move, already []api.Relocation) []api.Relocation {
 	if fromDebian {
 		files = m.old
 	}
-	if !fromDebian && h.Target.RPM != nil || h.Source.APK != nil || h.Target.APK != nil {
-		return nil // Alpine keeps them in /etc/conf.d, by the names of its services
+	if !fromDebian && h.Target.RPM != nil || h.Source.Counterparts != nil || h.Target.Counterparts != nil {
+		return nil // Alpine keeps them in /etc/conf.d, by the names of its services; of others nothing is known
 	}
 	for _, file := range files {
 		base, ok := strings.CutPrefix(file, defaultFolder)
@@ -564,8 +564,8 @@ func (h places) versionOf(software, own string) (string, error) {
 	if form == nil || h.Target.RPM != nil {
 		return own, nil
 	}
-	if h.Target.APK != nil {
-		return apk.Version(software, h.Target.Release), nil
+	if h.Target.Counterparts != nil {
+		return counterpart.Version(software, h.Target.Release), nil
 	}
 	for _, v := range h.Target.Versions {
 		if v.Software == software {

@@ -27,8 +27,8 @@ func Between(ix *lookup.Tables, from, to *lookup.Release) *Path {
 	if to.RPM != nil {
 		h.rpms = torpm.New(h.Pair)
 	}
-	if to.APK != nil {
-		h.NoList = noAPKs(to.Slug)
+	if to.Counterparts != nil {
+		h.NoList = noCounterparts(to.Release)
 	}
 	if to.Nearest != nil {
 		h.NoList = "The index has no list of " + to.Slug + "; the answer is that of " + to.Nearest.Slug + ", which is nearest to it."
@@ -59,10 +59,10 @@ func (h *Path) Follow(canonical string) (course.Course, error) {
 	switch {
 	case !lookup.IsName(canonical):
 		return course.Course{Relation: api.RelationUnknown}, nil
-	case h.Target.APK != nil:
-		return apkWay{h}.to(canonical)
-	case h.Source.APK != nil:
-		return apkWay{h}.from(canonical)
+	case h.Target.Counterparts != nil:
+		return counterpartWay{h}.to(canonical)
+	case h.Source.Counterparts != nil:
+		return counterpartWay{h}.from(canonical)
 	case h.rpms != nil:
 		return h.rpms.Follow(canonical)
 	case h.Source.RPM != nil:
@@ -76,7 +76,7 @@ func (h *Path) Evidence(p course.Course) (string, error) {
 	switch {
 	case h.rpms != nil:
 		return h.rpms.Evidence(p)
-	case h.Target.APK != nil:
+	case h.Target.Counterparts != nil:
 		return p.Found, nil
 	}
 	return p.Evidence(), nil
@@ -215,8 +215,8 @@ func (h *Path) Present(canonical string, p course.Course) (api.Translation, erro
 	if h.rpms != nil {
 		return h.rpms.Present(canonical, p.Doubted())
 	}
-	if h.Target.APK != nil {
-		return apkWay{h}.present(canonical, p.Doubted())
+	if h.Target.Counterparts != nil {
+		return counterpartWay{h}.present(canonical, p.Doubted())
 	}
 	var one [1]record.Record // most courses end at one package: it need not be allocated
 	targets, packages, err := h.offered(canonical, &p, one[:0])

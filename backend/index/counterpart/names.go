@@ -1,4 +1,4 @@
-package apk
+package counterpart
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ type Debian interface {
 	Canonical(canonical string) (name string, ok bool)
 }
 
-// How sure it is what a package of Alpine is that no row has.
+// How sure it is what a package is that no row has.
 const (
 	sameName   = 0.75 // Debian has one of that name
 	partOfRow  = 0.97 // it is a part of one that a row has
@@ -22,7 +22,7 @@ const (
 	listedName = 1.0  // it is in the release's own list
 )
 
-// Owners are the packages that canonicals of Debian name on Alpine: of several the first.
+// Owners are the packages that canonicals of Debian name in the family: of several the first.
 func (n *Names) Owners(x Debian) map[string]string {
 	owners := map[string]string{}
 	for _, row := range n.Rows {
@@ -61,7 +61,7 @@ func (n *Names) Resolve(name string, owners map[string]string, listed bool, x De
 			return canonical, api.MatchHeuristic, sameName
 		}
 	}
-	whole, part := Whole(name)
+	whole, part := n.Whole(name)
 	_, known := n.Row(whole)
 	switch {
 	case listed:
@@ -96,7 +96,7 @@ func (n *Names) Trail(name string, x Debian) (record.Trail, bool) {
 	if _, ok := x.Package(name); ok {
 		return record.Trail{Relation: api.RelationSame, Confidence: sameName, Targets: []string{name}, Method: "name"}, true
 	}
-	whole, ok := Whole(name)
+	whole, ok := n.Whole(name)
 	if !ok {
 		return record.Trail{}, false
 	}
@@ -112,7 +112,7 @@ func (n *Names) Later(name string, in *Names) (names []string, relation api.Rela
 		return []string{name}, api.RelationSame
 	}
 	row, ok := n.Row(name)
-	if whole, part := Whole(name); !ok && part {
+	if whole, part := n.Whole(name); !ok && part {
 		if later, _ := n.Later(whole, in); len(later) == 1 && later[0] == whole {
 			return []string{name}, api.RelationSame
 		}

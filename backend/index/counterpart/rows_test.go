@@ -1,4 +1,4 @@
-package apk
+package counterpart
 
 import (
 	"slices"
@@ -21,19 +21,30 @@ func alpine(t *testing.T, version string) release.Release {
 // Every row can be read, says where it is from, and holds for a release that svc names.
 func TestEveryRowIsRead(t *testing.T) {
 	is := is.New(t)
-	n := 0
-	for c := range tsv.Rows(text, 5) {
-		is.True(c[4] != "")
-		if strings.HasPrefix(c[0], "@") {
-			continue
+	all := 0
+	for line, table := range tables() {
+		text, err := texts.ReadFile(fileOf(line))
+		is.NoErr(err)
+		n := 0
+		for c := range tsv.Rows(string(text), 5) {
+			is.True(c[4] != "")
+			if strings.HasPrefix(c[0], "@") || strings.HasPrefix(c[0], "%") {
+				continue
+			}
+			n++
+			is.True(slices.Contains(api.Relations, api.Relation(c[2])))
+			is.Equal(c[3] == "-", c[2] == "removed")
+			is.True(slices.ContainsFunc(release.All(), func(r release.Release) bool {
+				return r.Family.Conventions().Line == line && within(c[1], r)
+			}))
 		}
-		n++
-		is.True(slices.Contains(api.Relations, api.Relation(c[2])))
-		is.Equal(c[3] == "-", c[2] == "removed")
-		is.True(slices.ContainsFunc(release.All(), func(r release.Release) bool { return r.Family == release.Alpine && within(c[1], r) }))
+		is.Equal(n, len(table.rows))
+		all += n
 	}
-	is.Equal(n, len(table().rows))
-	is.True(n > 250)
+	is.True(all > 250)
+	files, err := texts.ReadDir(".")
+	is.NoErr(err)
+	is.Equal(len(files), len(tables())) // each is of a line that there is
 }
 
 func TestNamed(t *testing.T) {
@@ -62,13 +73,14 @@ func TestNamed(t *testing.T) {
 
 func TestWhole(t *testing.T) {
 	is := is.New(t)
-	whole, ok := Whole("nginx-openrc")
+	n := Of(alpine(t, "3.22"))
+	whole, ok := n.Whole("nginx-openrc")
 	is.True(ok)
 	is.Equal(whole, "nginx")
-	_, ok = Whole("nginx")
+	_, ok = n.Whole("nginx")
 	is.True(!ok)
-	is.Equal(VersionIn("php82-fpm"), "82")
-	is.Equal(VersionIn("phpmyadmin"), "")
-	is.Equal(Usual("python3-flask"), "py3-flask")
-	is.Equal(Usual("libdbi-perl"), "perl-dbi")
+	is.Equal(n.VersionIn("php82-fpm"), "82")
+	is.Equal(n.VersionIn("phpmyadmin"), "")
+	is.Equal(n.Usual("python3-flask"), "py3-flask")
+	is.Equal(n.Usual("libdbi-perl"), "perl-dbi")
 }

@@ -4,42 +4,42 @@ import (
 	"slices"
 
 	"svc/backend/api"
-	"svc/backend/index/apk"
 	"svc/backend/index/course"
 	"svc/backend/index/lookup"
 	"svc/backend/index/record"
+	"svc/backend/release"
 )
 
-// What is known of Alpine's packages is what they are in Debian: every other way leads
-// over its newest suite. Sure are names that a row has, or the release's own list where
+// What is known of packages of some families is what they are in Debian: every other way
+// leads over its newest suite. Sure are names that a row has, or the release's own list where
 // one was imported; all else is a question.
 const (
-	listedAPK   = 0.85 // the release's list has Debian's name
-	unlistedAPK = 0.6  // nobody is known to have it there
+	listedThere   = 0.85 // the release's list has Debian's name
+	unlistedThere = 0.6  // nobody is known to have it there
 )
 
-// apkWay is a way from Alpine, or to it.
-type apkWay struct{ *Path }
+// counterpartWay is a way from such a family, or to it.
+type counterpartWay struct{ *Path }
 
-// source is the package of Alpine that a canonical names, as the source of a course.
-func (h apkWay) source(canonical string) (record.Record, error) {
-	owners, err := h.Path.Source.APK.Owners()
+// source is the package that a canonical names, as the source of a course.
+func (h counterpartWay) source(canonical string) (record.Record, error) {
+	owners, err := h.Path.Source.Counterparts.Owners()
 	x := &lookup.Names{Tables: h.Tables}
 	if err != nil {
 		return record.Record{}, err
 	}
-	name := h.Path.Source.APK.Names().By(canonical, owners, x)
-	return record.Record{Name: name, Canonical: canonical, Major: apk.VersionIn(name)}, x.Err
+	name := h.Path.Source.Counterparts.Names().By(canonical, owners, x)
+	return record.Record{Name: name, Canonical: canonical, Major: h.Path.Source.Counterparts.Names().VersionIn(name)}, x.Err
 }
 
-// from follows a package of Alpine to another system: what it is in Debian, and that there.
-func (h apkWay) from(canonical string) (course.Course, error) {
+// from follows a package to another system: what it is in Debian, and that there.
+func (h counterpartWay) from(canonical string) (course.Course, error) {
 	r, err := h.source(canonical)
 	if err != nil {
 		return course.Course{}, err
 	}
 	x := &lookup.Names{Tables: h.Tables}
-	t, ok := h.Path.Source.APK.Names().Trail(r.Name, x)
+	t, ok := h.Path.Source.Counterparts.Names().Trail(r.Name, x)
 	switch {
 	case x.Err != nil || !ok:
 		return course.Course{Source: r, Relation: api.RelationUnknown}, x.Err
@@ -50,7 +50,7 @@ func (h apkWay) from(canonical string) (course.Course, error) {
 }
 
 // overDebian follows a trail to packages of Debian, and these to a release of rpms.
-func (h apkWay) overDebian(r record.Record, t record.Trail) (course.Course, error) {
+func (h counterpartWay) overDebian(r record.Record, t record.Trail) (course.Course, error) {
 	debian := h.Tables.Stable()
 	p, err := Between(h.Tables, h.Path.Source, debian).byTrail(r, t)
 	if err != nil || len(p.Names) == 0 {
@@ -76,10 +76,10 @@ func (h apkWay) overDebian(r record.Record, t record.Trail) (course.Course, erro
 	return end.Settled(r.Name), nil
 }
 
-// to follows a package to Alpine: by the row of its name in Debian, or of what it is
+// to follows a package to such a family: by the row of its name in Debian, or of what it is
 // there today; else it is taken to have that name, which is a question.
-func (h apkWay) to(canonical string) (course.Course, error) {
-	if h.Path.Source.APK != nil {
+func (h counterpartWay) to(canonical string) (course.Course, error) {
+	if h.Path.Source.Counterparts != nil {
 		return h.among(canonical)
 	}
 	p, err := Between(h.Tables, h.Path.Source, h.Tables.Stable()).Follow(canonical)
@@ -87,31 +87,31 @@ func (h apkWay) to(canonical string) (course.Course, error) {
 		return p, err
 	}
 	for _, name := range append([]string{p.Source.Name}, p.Names...) {
-		if names, relation := h.Target.APK.Names().Named(name); len(names) > 0 {
+		if names, relation := h.Target.Counterparts.Names().Named(name); len(names) > 0 {
 			q := course.Course{Source: p.Source, Relation: relation, Confidence: record.RowConfidence, Names: names, Found: course.ByRow}
 			return q.Settled(p.Source.Name), nil
 		}
 	}
-	p.Found, p.Confidence = course.ByGuess, min(p.Confidence*unlistedAPK, course.Unsure)
+	p.Found, p.Confidence = course.ByGuess, min(p.Confidence*unlistedThere, course.Unsure)
 	if len(p.Names) == 0 {
 		return p, nil
 	}
 	p.Names = slices.Clone(p.Names)
 	for i, name := range p.Names {
-		p.Names[i] = apk.Usual(name)
+		p.Names[i] = h.Target.Counterparts.Names().Usual(name)
 	}
-	return h.listed(p.Settled(p.Source.Name), listedAPK, course.Unsure)
+	return h.listed(p.Settled(p.Source.Name), listedThere, course.Unsure)
 }
 
-// among follows a package from one release of Alpine to another: by the rows of both, else
+// among follows a package from one release of the line to another: by the rows of both, else
 // under its own name.
-func (h apkWay) among(canonical string) (course.Course, error) {
+func (h counterpartWay) among(canonical string) (course.Course, error) {
 	r, err := h.source(canonical)
 	if err != nil {
 		return course.Course{}, err
 	}
 	p := course.Course{Source: r, Relation: api.RelationSame, Confidence: course.SameConfidence, Names: []string{r.Name}, Found: course.ByRow}
-	names, relation := h.Path.Source.APK.Names().Later(r.Name, h.Target.APK.Names())
+	names, relation := h.Path.Source.Counterparts.Names().Later(r.Name, h.Target.Counterparts.Names())
 	switch {
 	case h.Path.Source == h.Target, relation == api.RelationSame:
 		return p, nil
@@ -125,7 +125,7 @@ func (h apkWay) among(canonical string) (course.Course, error) {
 
 // listed makes a guess as sure as it is where the target's own list has all of its names,
 // and says as surely as that is that what the list lacks is not there.
-func (h apkWay) listed(p course.Course, has, lacks float64) (course.Course, error) {
+func (h counterpartWay) listed(p course.Course, has, lacks float64) (course.Course, error) {
 	if !h.Target.Lists() {
 		return p, nil
 	}
@@ -138,8 +138,8 @@ func (h apkWay) listed(p course.Course, has, lacks float64) (course.Course, erro
 	return p, err
 }
 
-// present makes the answer of a course that ends at packages of Alpine.
-func (h apkWay) present(canonical string, p course.Course) (api.Translation, error) {
+// present makes the answer of a course that ends at packages of such a family.
+func (h counterpartWay) present(canonical string, p course.Course) (api.Translation, error) {
 	t := api.Translation{Canonical: canonical, Packages: []api.TargetPackage{}, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{}}
 	whole := true
 	for _, name := range p.Names {
@@ -161,8 +161,9 @@ func (h apkWay) present(canonical string, p course.Course) (api.Translation, err
 	return t, h.AddCurated(canonical, &t, nil)
 }
 
-// noAPKs says what makes a name sure.
-func noAPKs(slug string) string {
-	return "No list that the index has of " + slug + " shows it: apk policy NAME says on the target whether it is there. " +
-		"A list of your own mirror makes it sure: svc admin index build --apk URL --release " + slug + " --out FILE, then --index FILE."
+// noCounterparts says what makes a name sure.
+func noCounterparts(r release.Release) string {
+	c := r.Family.Conventions()
+	return "No list that the index has of " + r.Slug + " shows it: " + c.Ask + " NAME says on the target whether it is there. " +
+		"A list of your own mirror makes it sure: svc admin index build --" + string(c.Format) + " URL --release " + r.Slug + " --out FILE, then --index FILE."
 }

@@ -1,9 +1,12 @@
-// Package apk has the rules of Alpine's names: what its packages are in Debian, by rows
-// that people know for sure, and which packages are parts of others.
-package apk
+// Package counterpart has families whose packages are known by what they are in Debian: by
+// rows that people know for sure, a file a line of families, and by the rules of its names.
+package counterpart
 
 import (
-	_ "embed" // the rows
+	"embed"
+	"io/fs"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -15,10 +18,19 @@ import (
 	"svc/backend/tsv"
 )
 
-//go:embed packages.tsv
-var text string
+//go:embed *.tsv
+var texts embed.FS
 
-// Row is what a package of Alpine is in Debian.
+// fileOf is the name of a line's rows.
+func fileOf(line release.Line) string { return string(line) + ".tsv" }
+
+// Has reports whether a release's packages are known so.
+func Has(r release.Release) bool {
+	_, err := fs.Stat(texts, fileOf(r.Family.Conventions().Line))
+	return err == nil
+}
+
+// Row is what a package of the family is in Debian.
 type Row struct {
 	Name     string // with the release's own version in the place of an asterisk
 	Relation api.Relation
@@ -26,35 +38,78 @@ type Row struct {
 	releases string
 }
 
-// table is the text, read once.
-var table = sync.OnceValue(func() (t struct {
+// table is what a line's text says.
+type table struct {
 	rows     []Row
 	versions map[string]map[string]string // software → release → version in its names
-},
-) {
-	t.versions = map[string]map[string]string{}
-	for c := range tsv.Rows(text, 5) {
-		software, versioned := strings.CutPrefix(c[0], "@")
-		if !versioned {
-			t.rows = append(t.rows, Row{c[0], api.Relation(c[2]), strings.Fields(strings.TrimPrefix(c[3], "-")), c[1]})
-			continue
+	parts    []string                     // ends of names of packages that are made of another's files
+	usual    [][2]string                  // patterns of Debian's names, and the line's in their place
+}
+
+// tables are those of the lines, each read once.
+var tables = sync.OnceValue(func() map[release.Line]*table {
+	all := map[release.Line]*table{}
+	for _, c := range release.Families() {
+		if text, err := texts.ReadFile(fileOf(c.Line)); err == nil && all[c.Line] == nil {
+			all[c.Line] = read(string(text))
 		}
-		t.versions[software] = map[string]string{}
-		for pair := range strings.FieldsSeq(c[3]) {
-			on, version, _ := strings.Cut(pair, "=")
-			t.versions[software][on] = version
+	}
+	return all
+})
+
+// tableOf is that of a release; without rows where its line has none.
+func tableOf(r release.Release) *table {
+	if t := tables()[r.Family.Conventions().Line]; t != nil {
+		return t
+	}
+	return &table{}
+}
+
+// read reads the rows of a line. A row is of a package; or of versions, behind an at the
+// software; or of what ends the names of parts; or of usual names, each Debian's=the line's.
+func read(text string) *table {
+	t := &table{versions: map[string]map[string]string{}}
+	for c := range tsv.Rows(text, 5) {
+		cells := strings.Fields(c[3])
+		if c[3] == "-" {
+			cells = nil
+		}
+		switch software, versioned := strings.CutPrefix(c[0], "@"); {
+		case versioned:
+			t.versions[software] = maps.Collect(pairs(cells))
+		case c[0] == "%parts":
+			t.parts = cells
+		case c[0] == "%usual":
+			for was, now := range pairs(cells) {
+				t.usual = append(t.usual, [2]string{was, now})
+			}
+		default:
+			t.rows = append(t.rows, Row{c[0], api.Relation(c[2]), cells, c[1]})
 		}
 	}
 	return t
-})
+}
+
+// pairs are the two sides of cells with an equals sign.
+func pairs(cells []string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, cell := range cells {
+			if left, right, _ := strings.Cut(cell, "="); !yield(left, right) {
+				return
+			}
+		}
+	}
+}
 
 // Version is the version that a release has in the names of a software's packages, or
 // nothing where that is not known.
-func Version(software string, r release.Release) string { return table().versions[software][r.Version] }
+func Version(software string, r release.Release) string {
+	return tableOf(r).versions[software][r.Version]
+}
 
 // VersionIn is the version in the name of a package that has one: 82 of php82-fpm.
-func VersionIn(name string) string {
-	for software := range table().versions {
+func (n *Names) VersionIn(name string) string {
+	for software := range n.versions {
 		rest, ok := strings.CutPrefix(name, software)
 		version, _, _ := strings.Cut(rest, "-")
 		if ok && fits("*", version) {
@@ -66,6 +121,7 @@ func VersionIn(name string) string {
 
 // Names are the rows of a release.
 type Names struct {
+	*table
 	Rows   []Row // the surest of a name first
 	byName map[string]Row
 	debian map[string][]Row // by the name in Debian, without patterns
@@ -74,8 +130,8 @@ type Names struct {
 
 // Of are the rows of a release.
 func Of(r release.Release) *Names {
-	n := &Names{byName: map[string]Row{}, debian: map[string][]Row{}}
-	for _, row := range table().rows {
+	n := &Names{table: tableOf(r), byName: map[string]Row{}, debian: map[string][]Row{}}
+	for _, row := range n.rows {
 		software, rest, versioned := strings.Cut(row.Name, "*")
 		if versioned {
 			row.Name = software + Version(software, r) + rest
@@ -111,7 +167,7 @@ func (n *Names) Row(name string) (Row, bool) {
 	if row, ok := n.byName[name]; ok {
 		return row, true
 	}
-	for _, row := range table().rows {
+	for _, row := range n.rows {
 		if strings.Contains(row.Name, "*") && fits(row.Name, name) {
 			row.Name = name
 			return row, true
@@ -167,13 +223,10 @@ func (r Row) There() (targets []string) {
 	return targets
 }
 
-// parts end the names of packages that Alpine makes of another's files: what they are
-// parts of comes with them in other systems.
-var parts = []string{"-openrc", "-doc", "-lang", "-bash-completion", "-zsh-completion", "-fish-completion", "-pyc", "-static", "-dbg", "-udev", "-logrotate"}
-
-// Whole is the package of which another is a part by its name.
-func Whole(name string) (string, bool) {
-	for _, suffix := range parts {
+// Whole is the package of which another is a part by its name: what it is a part of comes
+// with it in other systems.
+func (n *Names) Whole(name string) (string, bool) {
+	for _, suffix := range n.parts {
 		if whole, ok := strings.CutSuffix(name, suffix); ok && whole != "" {
 			return whole, true
 		}
@@ -181,14 +234,14 @@ func Whole(name string) (string, bool) {
 	return "", false
 }
 
-// Usual is the name that Alpine's rules give what Debian has under another: modules of
-// languages have the language first. Nobody says that it is there.
-func Usual(debian string) string {
-	if module, ok := strings.CutPrefix(debian, "python3-"); ok {
-		return "py3-" + module
-	}
-	if module, ok := strings.CutSuffix(strings.TrimPrefix(debian, "lib"), "-perl"); ok && strings.HasPrefix(debian, "lib") {
-		return "perl-" + module
+// Usual is the name that the line's rules give what Debian has under another, such as
+// modules of languages. Nobody says that it is there.
+func (n *Names) Usual(debian string) string {
+	for _, rule := range n.usual {
+		before, after, _ := strings.Cut(rule[0], "*")
+		if len(debian) >= len(before)+len(after) && strings.HasPrefix(debian, before) && strings.HasSuffix(debian, after) {
+			return strings.Replace(rule[1], "*", debian[len(before):len(debian)-len(after)], 1)
+		}
 	}
 	return debian
 }
@@ -212,5 +265,5 @@ func within(span string, r release.Release) bool {
 	if span == "-" {
 		return true
 	}
-	return (from == "" || pkgversion.Compare(pkgversion.Apk, r.Version, from) >= 0) && (to == "" || pkgversion.Compare(pkgversion.Apk, r.Version, to) <= 0)
+	return (from == "" || pkgversion.Compare(pkgversion.RPM, r.Version, from) >= 0) && (to == "" || pkgversion.Compare(pkgversion.RPM, r.Version, to) <= 0)
 }

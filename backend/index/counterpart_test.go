@@ -13,8 +13,8 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
-	"svc/backend/index/apk"
 	"svc/backend/index/build"
+	"svc/backend/index/counterpart"
 	"svc/backend/index/course"
 	"svc/backend/index/lookup"
 	"svc/backend/release"
@@ -62,7 +62,7 @@ func TestAlpineIsSureByRowsAlone(t *testing.T) {
 	target, err := ix.tables.Release("alpine-3.22")
 	is.NoErr(err)
 	rows := map[string]bool{}
-	for _, row := range target.APK.Names().Rows {
+	for _, row := range target.Counterparts.Names().Rows {
 		rows[row.Name] = true
 	}
 	n := 0
@@ -91,7 +91,7 @@ func TestRowsOfAlpineLeadToDebian(t *testing.T) {
 		if r.Family != release.Alpine {
 			continue
 		}
-		for _, row := range apk.Of(r).Rows {
+		for _, row := range counterpart.Of(r).Rows {
 			for _, alternatives := range row.There() {
 				there := false
 				for name := range strings.SplitSeq(alternatives, "|") {

@@ -1,0 +1,42 @@
+package lookup
+
+import (
+	"sync"
+
+	"svc/backend/api"
+	"svc/backend/index/counterpart"
+	"svc/backend/index/record"
+	"svc/backend/release"
+)
+
+// Foreign reports whether a release has other packages than Debian's family.
+func (t *Release) Foreign() bool { return t.RPM != nil || t.Counterparts != nil }
+
+// counterpartRelease makes the tables of a release whose packages are known by what they
+// are in Debian; nil where the index has no suite of Debian that they lead to.
+func (ix *Tables) counterpartRelease(r release.Release) *Release {
+	if len(ix.Debian) == 0 {
+		return nil
+	}
+	t, names := tablesOf(ix.File, r), sync.OnceValue(func() *counterpart.Names { return counterpart.Of(r) })
+	t.Counterparts = &Counterparts{names, sync.OnceValues(func() (map[string]string, error) {
+		x := &Names{Tables: ix}
+		return names().Owners(x), x.Err
+	})}
+	return t
+}
+
+// resolveCounterpart says what a package of such a release is.
+func (ix *Tables) resolveCounterpart(t *Release, name string) (record.Record, api.Match, float64, error) {
+	owners, err := t.Counterparts.Owners()
+	if err != nil {
+		return record.Record{}, api.MatchNone, 0, err
+	}
+	_, listed, err := t.Names.Get(name)
+	if err != nil {
+		return record.Record{}, api.MatchNone, 0, err
+	}
+	x := &Names{Tables: ix}
+	canonical, match, confidence := t.Counterparts.Names().Resolve(name, owners, listed, x)
+	return record.Record{Name: name, Canonical: canonical}, match, confidence, x.Err
+}
