@@ -21,6 +21,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/assess/scripts"
+	"svc/backend/release"
 )
 
 // noise are the places of /etc that programs fill by themselves, over and over:
@@ -292,10 +293,12 @@ func untouched(m *assess.Machine, file string) bool {
 	return m.Peek(file[1:]) == m.Peek(template)
 }
 
-// newer tells the files that rpm and apk put beside one that was edited: what the
-// package would have there.
+// newer tells the files that managers put beside one that was edited: what the package
+// would have there. Those of dpkg are told with what editors leave.
 func newer(name string) bool {
-	return strings.HasSuffix(name, ".rpmnew") || strings.HasSuffix(name, ".apk-new")
+	return slices.ContainsFunc(release.Families(), func(c release.Conventions) bool {
+		return c.Format != release.Deb && slices.ContainsFunc(c.Beside, func(end string) bool { return strings.HasSuffix(name, end) })
+	})
 }
 
 // phpLink tells the links by which PHP's packages enable their modules: they

@@ -238,9 +238,9 @@ func bareCluster(m *assess.Machine, dir string) {
 	addDatabase(m, d)
 }
 
-// myPackages are the packages of the servers; what begins so is one. SUSE's and
-// Alpine's server is called as EL calls the client, and all have a
-// mariadb-common that the client's library needs.
+// myPackages are the packages of the servers; what begins so is one. Others
+// than EL call a server mariadb, as EL calls the client, and all have a mariadb-common
+// that the client's library needs.
 var myPackages = []struct{ engine, prefix string }{
 	{"mariadb", "mariadb-server"}, {"mariadb", "MariaDB-server"}, {"mysql", "mysql-community-server"}, {"mysql", "mysql-server"}, {"mysql", "percona-server-server"}, {"mysql", "mysql80-server"},
 }
@@ -252,10 +252,10 @@ func myServerPackage(m *assess.Machine) (engine string, p *assess.Package) {
 			return k.engine, p
 		}
 	}
-	if f := m.Family(); f == release.SUSE || f == release.Alpine {
-		return "mariadb", m.Installed("mariadb")
+	if line := m.Family().Conventions().Line; line == "" || line == release.LineEL {
+		return "mariadb", nil
 	}
-	return "mariadb", nil
+	return "mariadb", m.Installed("mariadb")
 }
 
 // myDatabase adds an instance that has data or is installed.

@@ -13,8 +13,6 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/assess/packages/repositories"
-	"svc/backend/lazyregexp"
-	"svc/backend/release"
 )
 
 // manager is a package manager.
@@ -104,19 +102,10 @@ func architecture(m *assess.Machine) string {
 // AnyArch reports whether packages of the architecture run on all.
 func AnyArch(arch string) bool { return arch == "all" || arch == "noarch" || arch == "" }
 
-// ownVendor tells a distribution's packages by the vendor that rpm notes. EL's
-// are each other's: machines are converted from one to another.
-var ownVendor = map[release.Family]*lazyregexp.Regexp{
-	release.EL:     lazyregexp.New(`^(CentOS|Red Hat, Inc|AlmaLinux|Rocky|Oracle America|CloudLinux|Scientific Linux)`),
-	release.Fedora: lazyregexp.New(`^Fedora Project`),
-	release.SUSE:   lazyregexp.New(`^(SUSE LLC|SUSE LINUX|openSUSE$|Novell)`),
-	release.Amazon: lazyregexp.New(`^Amazon`),
-}
-
 // FromOutside reports whether a package says, or its silence lets expect, that
 // it is not the distribution's.
 func FromOutside(m *assess.Reading, p assess.Package) bool {
-	if own := ownVendor[m.Family()]; own != nil {
+	if own := m.Family().Conventions().Vendor; own != nil {
 		return !own.MatchString(p.Origin)
 	}
 	return m.Book.Source == "packages.dpkg" && debFromOutside(m, p)

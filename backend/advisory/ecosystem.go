@@ -66,7 +66,7 @@ func numbered(id string) func(string) []place {
 		m := numberOf.FindStringSubmatch(rest)
 		switch {
 		case m != nil:
-			return []place{{release: slug(id, m[1])}}
+			return []place{{release: release.Slug(id, m[1])}}
 		case rest != "":
 			return nil
 		}
@@ -89,11 +89,11 @@ func ubuntuPlaces(rest string) []place {
 	case m == nil:
 		return nil
 	case strings.Contains(rest, "FIPS"):
-		return []place{{slug("ubuntu", m[1]), lineFIPS}}
+		return []place{{release.Slug("ubuntu", m[1]), lineFIPS}}
 	case strings.HasPrefix(rest, "Pro"):
-		return []place{{slug("ubuntu", m[1]), linePro}}
+		return []place{{release.Slug("ubuntu", m[1]), linePro}}
 	}
-	return []place{{release: slug("ubuntu", m[1])}}
+	return []place{{release: release.Slug("ubuntu", m[1])}}
 }
 
 var redHatVersion = lazyregexp.New(`^enterprise_linux:([0-9]+)(?:\.[0-9]+)?(?:$|:)`)
@@ -105,9 +105,9 @@ func redHatPlaces(rest string) []place {
 	if m == nil {
 		return nil
 	}
-	places := []place{{release: slug("rhel", m[1])}}
+	places := []place{{release: release.Slug("rhel", m[1])}}
 	if len(m[1]) == 1 && m[1] <= "8" {
-		places = append(places, place{release: slug("centos", m[1])})
+		places = append(places, place{release: release.Slug("centos", m[1])})
 	}
 	return places
 }
@@ -122,14 +122,14 @@ func susePlaces(rest string) []place {
 	if m == nil || strings.HasPrefix(rest, "Linux Enterprise Micro") {
 		return nil
 	}
-	return []place{{slug("sles", m[1]), cmp.Or(m[2], m[3], "0")}}
+	return []place{{release.Slug("sles", m[1]), cmp.Or(m[2], m[3], "0")}}
 }
 
 var leapVersion = lazyregexp.New(`^Leap ([0-9]{2}\.[0-9])(?: NonFree)?$`)
 
 func openSUSEPlaces(rest string) []place {
 	if m := leapVersion.FindStringSubmatch(rest); m != nil {
-		return []place{{release: slug("opensuse-leap", m[1])}}
+		return []place{{release: release.Slug("opensuse-leap", m[1])}}
 	}
 	if rest == "Tumbleweed" {
 		return []place{{release: "opensuse-tumbleweed"}}
@@ -137,21 +137,12 @@ func openSUSEPlaces(rest string) []place {
 	return nil
 }
 
-// slug is the release that advisories are kept under: Alpine's patch releases
-// share those of their branch.
-func slug(id, version string) string {
-	if parts := strings.SplitN(version, ".", 3); id == "alpine" && len(parts) == 3 {
-		version = parts[0] + "." + parts[1]
-	}
-	return release.Slug(id, version)
-}
-
 // where is the place of a release as a caller names it: sles-15.5 is service
 // pack 5 of sles-15.
 func where(name string) place {
 	name = strings.ToLower(name)
 	id, version := release.Split(name)
-	p := place{release: slug(id, version)}
+	p := place{release: release.Slug(id, version)}
 	if r, ok := release.Lookup(name); ok {
 		p.release = r.Slug
 	}

@@ -55,6 +55,11 @@ func TestAlpine(t *testing.T) {
 	}
 }
 
+// apk names places of lists of Alpine.
+func apk(places ...string) map[release.Format][]string {
+	return map[release.Format][]string{release.APK: places}
+}
+
 // Nothing is claimed of Alpine but by a row: whatever else Debian has is a question.
 func TestAlpineIsSureByRowsAlone(t *testing.T) {
 	is := is.New(t)
@@ -129,7 +134,7 @@ func apkMirror(t *testing.T, text string) string {
 func TestListOfAlpine(t *testing.T) {
 	is := is.New(t)
 	out := filepath.Join(t.TempDir(), "index.bin")
-	_, err := build.Build(t.Context(), build.Sources{APK: []string{apkMirror(t, "P:nginx\nV:1.28.0-r3\n\nP:frr\nV:10.3-r0\n\nP:py3-flask\nV:3.1-r0\n")}, Out: out})
+	_, err := build.Build(t.Context(), build.Sources{Lists: apk(apkMirror(t, "P:nginx\nV:1.28.0-r3\n\nP:frr\nV:10.3-r0\n\nP:py3-flask\nV:3.1-r0\n")), Out: out})
 	is.NoErr(err)
 	ix, err := Open(out)
 	is.NoErr(err)
@@ -154,7 +159,7 @@ func TestListOfAlpine(t *testing.T) {
 		}
 	}
 	again := filepath.Join(t.TempDir(), "again.bin") // another list takes the place of the first
-	_, err = build.Build(t.Context(), build.Sources{Base: out, APK: []string{apkMirror(t, "P:sudo\nV:1-r0\n")}, Out: again})
+	_, err = build.Build(t.Context(), build.Sources{Base: out, Lists: apk(apkMirror(t, "P:sudo\nV:1-r0\n")), Out: again})
 	is.NoErr(err)
 	ix, err = Open(again)
 	is.NoErr(err)
@@ -170,9 +175,9 @@ func TestListOfAlpineRefuses(t *testing.T) {
 		s    build.Sources
 		says string
 	}{
-		"no release": {build.Sources{APK: []string{"https://example.org/alpine/main"}}, "--release"},
-		"no list":    {build.Sources{APK: []string{t.TempDir()}}, "has no APKINDEX.tar.gz"},
-		"two":        {build.Sources{APK: []string{"x"}, Releases: []string{"alpine-3.21", "alpine-3.22"}}, "one release"},
+		"no release": {build.Sources{Lists: apk("https://example.org/alpine/main")}, "--release"},
+		"no list":    {build.Sources{Lists: apk(t.TempDir())}, "has no APKINDEX.tar.gz"},
+		"two":        {build.Sources{Lists: apk("x"), Releases: []string{"alpine-3.21", "alpine-3.22"}}, "one release"},
 	} {
 		c.s.Out = out
 		_, err := build.Build(t.Context(), c.s)

@@ -2,8 +2,10 @@ package release
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
+	"svc/backend/lazyregexp"
 	"svc/backend/tsv"
 )
 
@@ -88,6 +90,15 @@ type Conventions struct {
 	Web          Web
 	Keyring      string // with the keys of its archives; empty where it has none by itself
 	ids          []string
+	// Beside ends the names under which the manager puts, beside a file that was edited,
+	// what the package itself would have there.
+	Beside []string
+	// Vendor tells the distribution's packages by the vendor that they note; nil where they
+	// note none. EL's are each other's: machines are converted from one to another.
+	Vendor *lazyregexp.Regexp
+	// Repositories tells the distribution's own by where they are known to be, and mirrors
+	// of them by the paths they use; nil where nothing is known of them.
+	Repositories *lazyregexp.Regexp
 }
 
 // Crontabs are users' own tables of jobs.
@@ -141,9 +152,27 @@ func FamilyOf(id string) Family {
 	return ""
 }
 
+// pattern is that of a cell; nil where it has none.
+func pattern(cell string) *lazyregexp.Regexp {
+	if cell == "" {
+		return nil
+	}
+	return lazyregexp.New(cell)
+}
+
+// Beside is what ends the names of files that the managers of all families put beside
+// edited ones, each once.
+func Beside() (all []string) {
+	for _, c := range conventions {
+		all = append(all, c.Beside...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // parseFamilies reads the rows.
 func parseFamilies(rows string) (all []Conventions) {
-	for f := range tsv.Rows(rows, 19) {
+	for f := range tsv.Rows(rows, 22) {
 		for i := range f {
 			if f[i] == "-" {
 				f[i] = ""
@@ -153,6 +182,7 @@ func parseFamilies(rows string) (all []Conventions) {
 			Family: Family(f[0]), Line: Line(f[1]), Init: Init(f[2]), Userland: Userland(f[3]), Libc: Libc(f[4]),
 			Format: Format(f[5]), Database: f[6], DatabasePath: f[7], Manager: f[8], ManagerSince: f[9], Ask: f[10],
 			SELinux: f[11] == "yes", Crontabs: Crontabs{f[12], f[13], f[14]}, Web: Web{f[15], f[16]}, Keyring: f[17], ids: strings.Fields(f[18]),
+			Beside: strings.Fields(f[19]), Vendor: pattern(f[20]), Repositories: pattern(f[21]),
 		})
 	}
 	return all

@@ -18,14 +18,6 @@ var spoken = lazyregexp.New(`^([a-z][a-z _./-]*?)[ _.-]*([0-9][0-9.]*)(?:[ _.-]*
 // remark is the code name that systems add to their names: "Debian GNU/Linux 13 (trixie)".
 var remark = lazyregexp.New(` *\([^()]*\)$`)
 
-// calls are what people call distributions, beside the IDs of their os-release.
-var calls = map[string]string{
-	"alpine-linux": "alpine", "alma": "almalinux", "alma-linux": "almalinux", "almalinux-os": "almalinux", "rocky-linux": "rocky", "rockylinux": "rocky",
-	"oracle": "ol", "oracle-linux": "ol", "oracle-linux-server": "ol", "oraclelinux": "ol", "oel": "ol", "redhat": "rhel", "red-hat": "rhel", "red-hat-enterprise-linux": "rhel", "red-hat-enterprise-linux-server": "rhel",
-	"centos-stream": "centos", "centos-linux": "centos", "suse": "sles", "sle": "sles", "suse-linux-enterprise-server": "sles", "suse-linux-enterprise": "sles", "amazon": "amzn", "amazon-linux": "amzn", "amazonlinux": "amzn",
-	"opensuse": "opensuse-leap", "leap": "opensuse-leap", "fedora-linux": "fedora", "fc": "fedora", "f": "fedora", "debian-gnu-linux": "debian", "debian-linux": "debian", "deb": "debian", "ubuntu-server": "ubuntu", "ubuntu-linux": "ubuntu",
-}
-
 // Named is the release that a person or a model means: by its slug, an alias, or as in
 // "Debian 13", "alma9" and "rhel 9.4". A point release is its release: "debian 13.1",
 // "ubuntu 24.04.3".

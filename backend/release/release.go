@@ -23,10 +23,6 @@ type Release struct {
 	EndOfLife string // of the vendor's free support for everybody
 }
 
-// folded are the distributions whose minor releases are one release, and how many numbers
-// of a version tell their releases apart.
-var folded = map[string]int{"centos": 1, "rhel": 1, "almalinux": 1, "rocky": 1, "ol": 1, "sles": 1, "sled": 1, "alpine": 2}
-
 // All lists every known release in the order of distribution and version.
 func All() []Release { return slices.Clone(table) }
 

@@ -10,6 +10,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/backend/release"
 	"svc/backend/tsv"
 )
 
@@ -51,7 +52,7 @@ var eachBelow = []struct {
 	{"/home", Home, []string{"lost+found"}, true},
 	{"/mnt", Other, nil, true},
 	{"/var/opt", Service, nil, true},
-	{"/var/lib", Service, systemState, false},
+	{"/var/lib", Service, slices.Concat(systemState, managers()), false},
 	{"/var/spool", Queue, []string{"abrt", "abrt-upload", "anacron", "cron", "at", "lpd", "mail", "plymouth", "repackage", "rsyslog", "up2date", "clientmqueue"}, false},
 	{"/var", Other, []string{
 		".updated", "account", "adm", "agentx", "backups", "cache", "crash", "db", "empty", "games", "gopher", "kerberos", "lib", "local", "lock", "log", "lost+found", "mail", "metrics", "nis", "opt", "preserve", "run", "snap", "spool", "tmp", "www", "yp",
@@ -66,13 +67,21 @@ var systemFolders = []string{
 	"sbin", "srv", "sys", "tmp", "usr", "var", "snap", "afs", "selinux", "cdrom", "sysroot", "ostree", ".autorelabel",
 }
 
+// managers are the programs that install packages and keep their databases, of all families.
+func managers() (names []string) {
+	for _, c := range release.Families() {
+		names = append(names, c.Database, c.Manager)
+	}
+	return names
+}
+
 // systemState are folders of /var/lib with what a system knows of itself: the
 // target has its own.
 var systemState = []string{
-	"AccountsService", "NetworkManager", "PackageKit", "alternatives", "apt", "aptitude", "apk", "authselect", "blkid", "cloud", "color", "command-not-found", "dbus", "dhclient",
-	"dhcp", "dhcpcd", "dhcpcd5", "dictionaries-common", "dnf", "dpkg", "emacsen-common", "fontconfig", "fwupd", "games", "ghostscript", "gssproxy", "hardware", "initramfs-tools", "initscripts", "insserv",
+	"AccountsService", "NetworkManager", "PackageKit", "alternatives", "aptitude", "authselect", "blkid", "cloud", "color", "command-not-found", "dbus", "dhclient",
+	"dhcp", "dhcpcd", "dhcpcd5", "dictionaries-common", "emacsen-common", "fontconfig", "fwupd", "games", "ghostscript", "gssproxy", "hardware", "initramfs-tools", "initscripts", "insserv",
 	"ispell", "kdump", "logrotate", "locales", "machines", "man-db", "misc", "mlocate", "modules", "nfs", "ntp", "ntpsec", "chrony", "os-prober", "pam", "plocate", "polkit-1", "private", "portables", "python",
-	"rhsm", "rpcbind", "rpm", "rpm-state", "rsyslog", "selinux", "sgml-base", "shells.state", "shim-signed", "smartmontools", "snapd", "stateless", "sudo", "svc", "swtpm", "systemd", "tpm", "tuned", "ubuntu-advantage",
+	"rhsm", "rpcbind", "rpm-state", "rsyslog", "selinux", "sgml-base", "shells.state", "shim-signed", "smartmontools", "snapd", "stateless", "sudo", "svc", "swtpm", "systemd", "tpm", "tuned", "ubuntu-advantage",
 	"ubuntu-release-upgrader", "ucf", "udisks2", "unbound", "update-manager", "update-notifier", "update-rc.d", "upower", "urandom", "usbutils", "vim", "waagent", "xfsdump", "xml-core", "yum", "zypp", "YaST2", "ca-certificates", "gems", "iscsi", "lvm", "update-motd", "grub", "rfkill", "sss", "open-vm-tools", "xkb", "dkms", "apport", "landscape", "PolicyKit", "ieee-data", "libuuid", "rsyslog", "exim4", "postfix", "nfs-common", "sysstat", "texmf", "ureadahead",
 }
 

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"svc/assess"
@@ -20,10 +21,19 @@ import (
 // passing are folders of which nothing is made a place, whoever names what is there:
 // it ends with a boot, belongs to the machine's own packages, or is carried otherwise.
 var passing = []string{
-	"/var/run", "/var/lock", "/var/cache/apt", "/var/cache/debconf", "/var/cache/dnf", "/var/cache/yum", "/var/cache/zypp", "/var/cache/apk", "/var/cache/man", "/var/cache/ldconfig", "/var/cache/fontconfig",
-	"/var/lib/apt", "/var/lib/aptitude", "/var/lib/apk", "/var/lib/dpkg", "/var/lib/rpm", "/var/lib/rpm-state", "/var/lib/dnf", "/var/lib/yum", "/var/lib/zypp", "/var/lib/ucf", "/var/lib/pam", "/var/lib/dbus", "/var/lib/alternatives", "/var/lib/systemd", "/var/lib/selinux",
+	"/var/run", "/var/lock", "/var/cache/debconf", "/var/cache/yum", "/var/cache/zypp", "/var/cache/man", "/var/cache/ldconfig", "/var/cache/fontconfig",
+	"/var/lib/aptitude", "/var/lib/rpm-state", "/var/lib/yum", "/var/lib/zypp", "/var/lib/ucf", "/var/lib/pam", "/var/lib/dbus", "/var/lib/alternatives", "/var/lib/systemd", "/var/lib/selinux",
 	"/var/lib/initramfs-tools", "/var/lib/update-rc.d", "/var/lib/update-notifier", "/var/lib/NetworkManager", "/var/lib/dhclient", "/var/lib/logrotate", "/var/lib/man-db", "/var/lib/mlocate", "/var/lib/plocate", "/var/lib/cloud", "/var/spool/cron", "/var/spool/at", "/var/spool/anacron",
 }
+
+// passed are all of them, with those of the package managers.
+var passed = sync.OnceValue(func() []string {
+	all := slices.Clone(passing)
+	for _, program := range managers() {
+		all = append(all, "/var/lib/"+program, "/var/cache/"+program)
+	}
+	return all
+})
 
 // remade are folders in which a folder that holds data may stand.
 var remade = []string{"/var/log/", "/var/cache/", "/var/tmp/", "/var/db/", "/var/games/"}
@@ -144,7 +154,7 @@ func (s *statements) name(t carriedText, head, name string) {
 		return
 	}
 	s.seen[key] = true
-	if written.MatchString(head) || slices.ContainsFunc(words, passes) || s.has(name) || slices.ContainsFunc(passing, func(p string) bool { return below(name, p) }) {
+	if written.MatchString(head) || slices.ContainsFunc(words, passes) || s.has(name) || slices.ContainsFunc(passed(), func(p string) bool { return below(name, p) }) {
 		return
 	}
 	c := candidate{kind: Service, what: t.program, evidence: "/" + t.name}

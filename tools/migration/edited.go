@@ -7,13 +7,10 @@ import (
 
 	"svc/assess"
 	"svc/backend/pristine"
+	"svc/backend/release"
 	"svc/tools/convert"
 	"svc/tools/migration/edits"
 )
-
-// besides end the names under which package managers put, beside a file that
-// was edited, what the package itself would have there.
-var besides = []string{".rpmnew", ".dpkg-dist", ".ucf-dist", ".apk-new"}
 
 // maxEdited bounds the lines of a file whose changes are looked for, and maxEdits
 // those that a plan shows of one.
@@ -65,7 +62,7 @@ func beside(in Input, f assess.ConfigFile) *shipped {
 	if in.PathExists == nil || f.State != assess.ConfigChanged {
 		return nil
 	}
-	for _, end := range besides {
+	for _, end := range release.Beside() {
 		if !in.PathExists(f.Path + end) {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/backend/visible"
 )
 
@@ -126,7 +127,7 @@ func packages(a *assess.Assessment) (all []item) {
 // packageDatabase is where the packages of a machine were read.
 func packageDatabase(a *assess.Assessment) assess.Evidence {
 	for _, s := range a.Sources {
-		if slices.Contains([]string{"packages.dpkg", "packages.rpm", "packages.apk"}, s.What) && s.State == assess.SourceOK {
+		if slices.ContainsFunc(release.Families(), func(c release.Conventions) bool { return s.What == "packages."+c.Database }) && s.State == assess.SourceOK {
 			return assess.Evidence{Path: s.Detail}
 		}
 	}

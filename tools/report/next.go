@@ -219,7 +219,7 @@ func Remade(p *migration.Plan, a *assess.Assessment) (all []Export) {
 func makeable(p *migration.Plan) []string {
 	source, _ := release.Lookup(p.Source)
 	target, _ := release.Lookup(p.Target)
-	if source.Family.Conventions().Line != release.LineDebian || target.Family.Conventions().Line != release.LineDebian {
+	if source.Family.Conventions().Format != release.Deb || target.Family.Conventions().Format != release.Deb {
 		return nil
 	}
 	return slices.DeleteFunc(brings(p), func(name string) bool { return !dpkgName.MatchString(name) })

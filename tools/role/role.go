@@ -28,9 +28,6 @@ import (
 //go:embed static
 var templates embed.FS
 
-// managers are the package managers that a role has tasks for.
-var managers = []string{"apt", "dnf", "zypper", "apk"}
-
 // Files are the role's files by their path below the artifacts' folder:
 // site.yml and role/….
 type Files map[string][]byte
@@ -49,7 +46,7 @@ type Source struct {
 func Render(p *migration.Plan, a *assess.Assessment, s Source) (Files, error) {
 	out := Files{}
 	manager := family(p).Conventions().Manager
-	if !slices.Contains(managers, manager) {
+	if _, err := fs.Stat(templates, "static/"+manager+"/role/tasks/packages.yml"); err != nil {
 		return nil, fmt.Errorf("no role can be written for %s: its package manager is not known", p.Target)
 	}
 	for _, folder := range []string{"static/every", "static/" + string(family(p).Conventions().Init), "static/" + manager} {

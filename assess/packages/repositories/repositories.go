@@ -8,28 +8,14 @@ import (
 	"strings"
 
 	"svc/assess"
-	"svc/backend/lazyregexp"
 	"svc/backend/release"
 )
 
-// ownRepository tells a distribution's own repositories, by where they are known
-// to be, and mirrors of them, by the paths they use. What is not told counts as
-// a third party's, EPEL too.
-var ownRepository = map[release.Family]*lazyregexp.Regexp{
-	release.EL: lazyregexp.New(`^[a-z]+://([^/]+\.)?(centos\.org|redhat\.com|almalinux\.org|rockylinux\.org|oracle\.com|cloudlinux\.com|scientificlinux\.org)(:\d+)?/` +
-		`|(?i)/(centos|almalinux|rocky|rockylinux|centos-stream|vault)/[^/]+/(os|updates|extras|centosplus|cr|BaseOS|AppStream|CRB|PowerTools|HighAvailability|devel|plus)(/|$)` +
-		`|/content/(dist|aus|eus|e4s|tus|beta)/(rhel|layered)`),
-	release.Fedora: lazyregexp.New(`^[a-z]+://([^/]+\.)?fedoraproject\.org/|/fedora/linux/(releases|updates|development)/`),
-	release.SUSE: lazyregexp.New(`^[a-z]+://([^/]+\.)?(suse\.com|susecloud\.net)(:\d+)?/|/SUSE/(Products|Updates)/|^(cd|dvd|hd|iso|dir|plugin):` +
-		`|^[a-z]+://([^/]+\.)?opensuse\.org/(pub/opensuse/)?(distribution|update|tumbleweed|debug|source|ports)/|/opensuse/(distribution|update|tumbleweed)/`),
-	release.Amazon: lazyregexp.New(`://[^/]*(amazonlinux|al2023-repos|amzn2)`),
-	release.Alpine: lazyregexp.New(`^https?://([^/]+\.)?alpinelinux\.org/|/alpine/(v[\d.]+|edge|latest-stable)/(main|community|testing)/?$|^/media/`),
-}
-
 // addRepository adds a repository of another manager than apt. Of a family that
-// is not known nobody can tell whose it is.
+// is not known nobody can tell whose it is; what is not told counts as a third party's,
+// EPEL too.
 func addRepository(m *assess.Machine, o assess.Origin) {
-	own := ownRepository[m.Family()]
+	own := m.Family().Conventions().Repositories
 	o.ThirdParty = own != nil && (!own.MatchString(o.URI) || strings.Contains(o.URI, "epel") && m.Family() == release.EL)
 	o.Components, o.Types = assess.List(o.Components), assess.List(o.Types)
 	assess.Grow(m, "origins", &m.A.Origins, o)

@@ -39,7 +39,7 @@ func (b *base) copyTo(w *table.Writer, in *inputs) error {
 	}
 	for _, name := range b.file.Names() {
 		again := slices.ContainsFunc(in.imports, func(r rpmImport) bool { return strings.HasPrefix(name, r.slug+"/") }) ||
-			slices.ContainsFunc(in.apks, func(r apkImport) bool { return strings.HasPrefix(name, r.slug+"/") })
+			slices.ContainsFunc(in.lists, func(r listImport) bool { return strings.HasPrefix(name, r.slug+"/") })
 		if again || !record.IsFact(name) {
 			continue
 		}

@@ -33,7 +33,7 @@ type Stats struct {
 // was read back whole: an error leaves the file that was there before. The same
 // sources give the same bytes.
 func Build(ctx context.Context, s Sources) (*Stats, error) {
-	if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && len(s.APK) == 0 && s.PES == "" && s.Curated == "" {
+	if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && s.places() == 0 && s.PES == "" && s.Curated == "" {
 		return nil, errors.New("building an index needs something to build it from, and a file to write")
 	}
 	b, err := s.builder()
@@ -106,7 +106,7 @@ func (b *builder) build(in *inputs) (*table.Writer, error) {
 			return nil, err
 		}
 	}
-	for _, r := range in.apks {
+	for _, r := range in.lists {
 		if err := r.put(w); err != nil {
 			return nil, err
 		}

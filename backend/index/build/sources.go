@@ -34,10 +34,10 @@ type Sources struct {
 	Apt string
 	// RPM are folders and URLs of rpm repositories.
 	RPM []string
-	// APK are folders and URLs of repositories of Alpine.
-	APK []string
+	// Lists are folders and URLs of repositories of other families, by their format.
+	Lists map[release.Format][]string
 	// Releases are the slugs of what the URLs have: suites of an apt archive, and
-	// for the rpm repositories, and for those of Alpine, one release.
+	// for the rpm repositories, and for those of other families, one release.
 	Releases []string
 	// Keyrings are files of the keys that the archives are signed by. Without one
 	// archives of Debian and Ubuntu must be signed by the key that this machine's
@@ -60,7 +60,7 @@ const cacheFolder = ".archives"
 type inputs struct {
 	releases []*catalog.Release
 	imports  []rpmImport
-	apks     []apkImport
+	lists    []listImport
 }
 
 // staging is the folder into which archives are brought.
@@ -89,7 +89,7 @@ func (s Sources) bring(ctx context.Context) (*inputs, error) {
 	if in.releases, err = st.apt(ctx); err != nil {
 		return nil, err
 	}
-	if in.apks, err = st.apks(ctx); err != nil {
+	if in.lists, err = st.lists(ctx); err != nil {
 		return nil, err
 	}
 	in.imports, err = st.rpms(ctx)

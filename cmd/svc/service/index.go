@@ -25,12 +25,21 @@ func (p Commands) indexCommand() *ffcli.Command {
 }
 
 func (p Commands) indexBuild() *ffcli.Command {
-	var s build.Sources
+	s := build.Sources{Lists: map[release.Format][]string{}}
 	fs := p.FlagSet("build")
 	releases := ""
 	fs.StringVar(&s.Apt, "apt", "", "folder with a folder of Packages and Contents files for each release, folder that mirrors an archive, or URL of one")
 	fs.Func("rpm-md", "folder of rpm repositories, or URL of one; may be given again", program.AppendTo(&s.RPM))
-	fs.Func("apk", "folder of Alpine's repositories, or URL of one, as the lists of apk name it; may be given again", program.AppendTo(&s.APK))
+	synopsis, flags := "", ""
+	for _, l := range build.ListFormats {
+		places, name := []string{}, "--"+string(l.Format)
+		fs.Func(string(l.Format), l.Usage, func(place string) error {
+			places = append(places, place)
+			s.Lists[l.Format] = places
+			return nil
+		})
+		synopsis, flags = synopsis+" ["+name+" DIR|URL]…", flags+", "+name
+	}
 	fs.StringVar(&releases, "release", "", "`RELEASE,…` at a URL, separated by commas: suites of an apt archive, or one release of rpm repositories or of Alpine's")
 	fs.Func("keyring", "file of the OpenPGP keys that must have signed the archives; may be given again", program.AppendTo(&s.Keyrings))
 	fs.StringVar(&s.Base, "base", "", "index to build on; without it and without a suite of Debian, that of svc")
@@ -38,9 +47,9 @@ func (p Commands) indexBuild() *ffcli.Command {
 	fs.StringVar(&s.Curated, "curated", "", "folder of curated rows that go before those of svc")
 	fs.BoolVar(&s.FactsAlone, "facts", false, "write what the archives say alone, as the program's own data/facts.bin has it")
 	fs.StringVar(&s.Out, "out", "", "index file to write")
-	return p.Command(fs, "svc admin index build [--apt DIR|URL] [--rpm-md DIR|URL]… [--apk DIR|URL]… [--release RELEASE,…] [--pes FILE] [--curated DIR] --out FILE", "build an index from archives' own metadata", program.NoArgs(func(ctx context.Context) error {
-		if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && len(s.APK) == 0 && s.PES == "" && s.Curated == "" {
-			return exit.Usagef("index build needs --out, and at least one of --apt, --rpm-md, --apk, --pes and --curated")
+	return p.Command(fs, "svc admin index build [--apt DIR|URL] [--rpm-md DIR|URL]…"+synopsis+" [--release RELEASE,…] [--pes FILE] [--curated DIR] --out FILE", "build an index from archives' own metadata", program.NoArgs(func(ctx context.Context) error {
+		if s.Out == "" || s.Apt == "" && len(s.RPM) == 0 && len(s.Lists) == 0 && s.PES == "" && s.Curated == "" {
+			return exit.Usagef("index build needs --out, and at least one of --apt, --rpm-md%s, --pes and --curated", flags)
 		}
 		for name := range strings.FieldsFuncSeq(releases, func(r rune) bool { return r == ',' || r == ' ' }) {
 			r, ok := release.Lookup(name)

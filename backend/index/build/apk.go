@@ -14,35 +14,28 @@ import (
 	"svc/backend/index/apkindex"
 	"svc/backend/index/archive"
 	"svc/backend/index/record"
-	"svc/backend/index/table"
 	"svc/backend/release"
 )
-
-// apkImport is what the repositories of a release of Alpine have.
-type apkImport struct {
-	slug     string
-	packages map[string]record.Record
-}
 
 // x86Folder is where a repository has the list of the architecture that the index is made of.
 const x86Folder = "x86_64"
 
 // apks reads the repositories of Alpine.
-func (st *staging) apks(ctx context.Context) (all []apkImport, err error) {
-	if len(st.APK) > 0 && st.keyring != nil {
+func (st *staging) apks(ctx context.Context) (all []listImport, err error) {
+	if len(st.Lists[release.APK]) > 0 && st.keyring != nil {
 		return nil, errors.New("lists of Alpine are signed by RSA keys, which are not checked: build them in a call of their own, without --keyring, from https or a folder that apk has checked")
 	}
-	for _, from := range st.APK {
+	for _, from := range st.Lists[release.APK] {
 		found, err := st.apkLists(ctx, from)
 		if err != nil {
 			return nil, err
 		}
 		for _, l := range found {
-			i := slices.IndexFunc(all, func(a apkImport) bool { return a.slug == l.slug })
+			i := slices.IndexFunc(all, func(r listImport) bool { return r.slug == l.slug })
 			if i < 0 {
-				i, all = len(all), append(all, apkImport{l.slug, map[string]record.Record{}})
+				i, all = len(all), append(all, listImport{l.slug, map[string]record.Record{}})
 			}
-			if err := all[i].read(l.path, l.repository); err != nil {
+			if err := all[i].readAPK(l.path, l.repository); err != nil {
 				return nil, err
 			}
 		}
@@ -99,10 +92,10 @@ func (st *staging) apkLists(ctx context.Context, from string) ([]apkList, error)
 }
 
 // isAlpine reports whether a release is one of Alpine.
-func isAlpine(r release.Release) bool { return r.Family == release.Alpine }
+func isAlpine(r release.Release) bool { return r.Family.Conventions().Format == release.APK }
 
 // read adds the packages of a list; the first that has a name counts.
-func (a *apkImport) read(file, repository string) error {
+func (l *listImport) readAPK(file, repository string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return fmt.Errorf("reading list: %w", err)
@@ -113,19 +106,8 @@ func (a *apkImport) read(file, repository string) error {
 		return fmt.Errorf("reading %s: %w", file, err)
 	}
 	for _, p := range packages {
-		if _, twice := a.packages[p.Name]; !twice {
-			a.packages[p.Name] = record.Record{Name: p.Name, Version: p.Version, Component: repository}
-		}
-	}
-	return nil
-}
-
-// put stores what the release has.
-func (a *apkImport) put(w *table.Writer) error {
-	for name, r := range a.packages {
-		r.Canonical = name // what it is, the rows say
-		if err := w.Put(a.slug+record.NamesTable, name, r.Encode()); err != nil {
-			return err
+		if _, twice := l.packages[p.Name]; !twice {
+			l.packages[p.Name] = record.Record{Name: p.Name, Version: p.Version, Component: repository}
 		}
 	}
 	return nil
