@@ -8,6 +8,7 @@ import (
 
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 //go:embed ways.tsv
@@ -22,11 +23,7 @@ type way struct {
 // ways are those of lines by the names of converters.
 var ways = sync.OnceValue(func() map[release.Line]map[string]way {
 	all := map[release.Line]map[string]way{}
-	for row := range strings.Lines(wayRows) {
-		f := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
-		if strings.HasPrefix(row, "#") || len(f) != 4 { // a test counts the columns
-			continue
-		}
+	for f := range tsv.Rows(wayRows, 4) {
 		of := all[release.Line(f[0])]
 		if of == nil {
 			of = map[string]way{}

@@ -2,11 +2,13 @@ package data
 
 import (
 	"cmp"
+	_ "embed"
 	"slices"
 	"strconv"
 	"strings"
 
 	"svc/backend/release"
+	"svc/backend/tsv"
 	"svc/tools/database"
 )
 
@@ -128,27 +130,29 @@ func line(slug string) release.Line {
 	return release.FamilyOf(distro).Conventions().Line
 }
 
-// accountNames, by line of distributions, that do the same work.
-var accountNames = []map[release.Line]string{
-	{"el": "apache", "suse": "wwwrun", "debian": "www-data", "alpine": "apache"},
-	{"el": "nginx", "suse": "nginx", "debian": "www-data", "alpine": "nginx"},
-	{"el": "named", "suse": "named", "debian": "bind", "alpine": "named"},
-	{"el": "ldap", "suse": "ldap", "debian": "openldap", "alpine": "ldap"},
-	{"el": "squid", "suse": "squid", "debian": "proxy", "alpine": "squid"},
-	{"el": "mongod", "suse": "mongodb", "debian": "mongodb", "alpine": "mongodb"},
-	{"el": "clamscan", "suse": "vscan", "debian": "clamav", "alpine": "clamav"},
-	{"el": "exim", "suse": "mail", "debian": "Debian-exim", "alpine": "exim"},
-	{"el": "tss", "suse": "tss", "debian": "tss", "alpine": "tss"},
-	{"el": "chrony", "suse": "chrony", "debian": "_chrony", "alpine": "chrony"},
-	{"el": "nfsnobody", "suse": "nobody", "debian": "nobody", "alpine": "nobody"},
-	{"el": "avahi", "suse": "avahi", "debian": "avahi", "alpine": "avahi"},
-}
+//go:embed accounts.tsv
+var accountRows string
 
-// groupNames are those of groups alone.
-var groupNames = []map[release.Line]string{
-	{"el": "nobody", "suse": "nobody", "debian": "nogroup", "alpine": "nobody"},
-	{"el": "nfsnobody", "suse": "nogroup", "debian": "nogroup", "alpine": "nobody"},
-	{"el": "wheel", "suse": "wheel", "debian": "sudo", "alpine": "wheel"},
+// accountNames and groupNames, by line of families, are names that do the same work; the
+// second are those of groups alone.
+var accountNames, groupNames = namesOf("account"), namesOf("group")
+
+// namesOf are the rows of a kind.
+func namesOf(kind string) (all []map[release.Line]string) {
+	var lines []string
+	for c := range tsv.Rows(accountRows, 5) {
+		switch {
+		case lines == nil:
+			lines = c // the first row names the columns
+		case c[0] == kind:
+			names := map[release.Line]string{}
+			for i := 1; i < len(c); i++ {
+				names[release.Line(lines[i])] = c[i]
+			}
+			all = append(all, names)
+		}
+	}
+	return all
 }
 
 // remap says what becomes of every owner of the places.
