@@ -139,18 +139,16 @@ var accountNames, groupNames = namesOf("account"), namesOf("group")
 
 // namesOf are the rows of a kind.
 func namesOf(kind string) (all []map[release.Line]string) {
-	var lines []string
-	for c := range tsv.Rows(accountRows, 5) {
-		switch {
-		case lines == nil:
-			lines = c // the first row names the columns
-		case c[0] == kind:
-			names := map[release.Line]string{}
-			for i := 1; i < len(c); i++ {
-				names[release.Line(lines[i])] = c[i]
-			}
-			all = append(all, names)
+	for c := range tsv.Rows(accountRows, 2) {
+		if c[0] != kind {
+			continue
 		}
+		names := map[release.Line]string{}
+		for cell := range strings.FieldsSeq(c[1]) {
+			line, name, _ := strings.Cut(cell, "=")
+			names[release.Line(line)] = name
+		}
+		all = append(all, names)
 	}
 	return all
 }
