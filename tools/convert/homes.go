@@ -45,15 +45,18 @@ func (h Homes) Of(in Input) Places {
 	return slices.Concat(h[line], certificates[line])
 }
 
+// Debian are the places of Debian's line.
+func (h Homes) Debian() Places { return h[release.LineDebian] }
+
 // Between are the places that are others in a move.
 func (h Homes) Between(in Input) Places {
 	switch {
 	case FromDebian(in), ToApart(in):
-		return h[release.LineDebian].Back().Then(h.Of(in))
+		return h.Debian().Back().Then(h.Of(in))
 	case WithinRPM(in):
 		return h.Of(in)
 	}
-	return h[release.LineDebian]
+	return h.Debian()
 }
 
 // Between are the places that are others in a move, of a table that says what

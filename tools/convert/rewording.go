@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
-	"svc/backend/release"
 )
 
 // Rewording is what a line of another family's says on the target.
@@ -41,4 +40,4 @@ func (p *Page) Substitute(i int, rules []Rewording) {
 var Logs = HomesOf("logs")
 
 // LogPlaces are where Debian keeps the logs of services.
-var LogPlaces = Logs[release.LineDebian]
+var LogPlaces = Logs.Debian()

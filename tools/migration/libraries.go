@@ -9,13 +9,14 @@ import (
 	"svc/assess"
 	"svc/backend/release"
 	"svc/backend/visible"
+	"svc/tools/convert"
 )
 
 // libraries says which programs of people's own are linked with libraries that the
 // target calls otherwise: the linker does not start them. Debian has a library's version
 // in its package's name; of others nothing says whether it is the same.
 func libraries(in Input, p *Plan) []assess.Finding {
-	if source, _ := release.Lookup(in.Assessment.Release); source.Family.Conventions().Line != release.LineDebian || in.Target.Family.Conventions().Line != release.LineDebian {
+	if source, _ := release.Lookup(in.Assessment.Release); !convert.DebianFamily(source) || !convert.DebianFamily(in.Target) {
 		return nil
 	}
 	f := assess.Finding{Key: "software.libraries", Severity: assess.High, Title: "Programs of your own need libraries that the target has not"}

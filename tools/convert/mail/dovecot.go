@@ -5,12 +5,11 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
 // DovecotPlaces are where the families keep what Dovecot's settings name.
-var DovecotPlaces = convert.HomesOf("dovecot")[release.LineDebian]
+var DovecotPlaces = convert.HomesOf("dovecot").Debian()
 
 // dovecotFiles are settings of a file, which Dovecot 2.4 names as such.
 var dovecotFiles = map[string]string{

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
@@ -13,7 +12,7 @@ import (
 // line of families does.
 var (
 	postfixHomes  = convert.HomesOf("postfix")
-	postfixPlaces = postfixHomes[release.LineDebian]
+	postfixPlaces = postfixHomes.Debian()
 )
 
 // postfixMaps are kinds of tables that families have in packages of their own.

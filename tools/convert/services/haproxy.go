@@ -4,11 +4,10 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
-var haproxyPlaces = convert.HomesOf("haproxy")[release.LineDebian]
+var haproxyPlaces = convert.HomesOf("haproxy").Debian()
 
 // haproxyErrors is an answer whose text is a file of a package.
 var haproxyErrors = lazyregexp.New(`^\d+\s+(/usr/share/haproxy|/etc/haproxy/errors)/`)

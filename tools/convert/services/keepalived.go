@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
@@ -25,7 +24,7 @@ var keepalivedGone = map[string]convert.Replacement{
 }
 
 // keepalivedPlaces are where the families keep what scripts and checks call.
-var keepalivedPlaces = convert.HomesOf("keepalived")[release.LineDebian]
+var keepalivedPlaces = convert.HomesOf("keepalived").Debian()
 
 // keepalivedUnits are what scripts of checks call the programs of services, in the rpm
 // families, on Debian and on SUSE, whose Apache is named by its MPM.

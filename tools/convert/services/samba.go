@@ -3,12 +3,11 @@ package services
 import (
 	"strings"
 
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
 // sambaPlaces are where the families keep what smb.conf names.
-var sambaPlaces = convert.HomesOf("samba")[release.LineDebian]
+var sambaPlaces = convert.HomesOf("samba").Debian()
 
 // sambaAccounts are the settings that list users and groups.
 var sambaAccounts = map[string]bool{

@@ -10,7 +10,6 @@ import (
 
 	"svc/assess/conf"
 	"svc/backend/lazyregexp"
-	"svc/backend/release"
 	"svc/backend/tsv"
 	"svc/tools/convert"
 	"svc/tools/convert/web"
@@ -56,7 +55,7 @@ var httpdGone = map[string]struct{ now, why string }{
 }
 
 // httpdPlaces are where the families keep what httpd's configuration names.
-var httpdPlaces = httpdHomes[release.LineDebian]
+var httpdPlaces = httpdHomes.Debian()
 
 // httpdRelative are the folders below ServerRoot that relative names begin with.
 var httpdRelative = lazyregexp.New(`(^|["\s|])(conf\.d|conf|logs|run|modules)/`)
