@@ -12,6 +12,10 @@ import (
 // some times what a server of a thousand sites has.
 const MaxKept = 7 << 20
 
+// mostOfOne bounds what one list has of that: where a machine has ten thousands of files
+// in /etc, there is room left for its networks and its firewall.
+const mostOfOne = MaxKept / 7 * 6
+
 // manyRead is from how many bytes of a machine's files on what is kept is copied
 // out of them: else a word would keep the whole file that it stands in.
 const manyRead = 8 << 20
@@ -19,7 +23,8 @@ const manyRead = 8 << 20
 // room is what is left for the lists of an assessment.
 type room struct {
 	kept    int
-	weighed map[string]int // entries of each list that were weighed, by its name
+	keptOf  map[string]int // bytes that are kept of each list, by its name
+	weighed map[string]int // entries of each list that were weighed
 	left    map[string]int // entries of each list that were left out
 }
 
@@ -48,15 +53,16 @@ func (m *Machine) Bound() {
 
 func (m *Machine) boundList(name string, list reflect.Value) {
 	if m.room.weighed == nil {
-		m.room.weighed, m.room.left = map[string]int{}, map[string]int{}
+		m.room.weighed, m.room.left, m.room.keptOf = map[string]int{}, map[string]int{}, map[string]int{}
 	}
 	n, all := m.room.weighed[name], list.Len()
 	for ; n < all; n++ {
 		w := Weigh(list.Index(n), m.small.Load() > manyRead)
-		if m.room.kept+w > MaxKept {
+		if m.room.kept+w > MaxKept || m.room.keptOf[name]+w > mostOfOne {
 			break
 		}
 		m.room.kept += w
+		m.room.keptOf[name] += w
 	}
 	m.room.weighed[name] = n
 	if n >= all {
@@ -67,10 +73,14 @@ func (m *Machine) boundList(name string, list reflect.Value) {
 	m.leftOut(name, all-n)
 }
 
+// ListPrefix is what the sources begin with that are lists of an assessment: such a
+// source is unreadable where the list had more than there is room for.
+const ListPrefix = "assessment."
+
 // leftOut says once of a list how many of its entries there was no room for.
 func (m *Machine) leftOut(name string, n int) {
 	m.room.left[name] += n
-	said := Source{"assessment." + name, SourceUnreadable, fmt.Sprintf("%d more than any real machine has are left out", m.room.left[name])}
+	said := Source{ListPrefix + name, SourceUnreadable, fmt.Sprintf("%d more than there is room for are left out", m.room.left[name])}
 	if i := slices.IndexFunc(m.A.Sources, func(s Source) bool { return s.What == said.What }); i >= 0 {
 		m.A.Sources[i] = said
 		return

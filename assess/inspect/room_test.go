@@ -47,7 +47,26 @@ func TestListsThatNoRealMachineHasAreCutAndSaidSo(t *testing.T) {
 	is.True(!isUnknown(a, "assessment.users")) // there was room for all
 	is.True(isUnknown(a, "assessment.sysctl"))
 	is.True(len(a.Sysctl) < assess.MaxLines)
-	is.True(slices.ContainsFunc(a.Findings, func(f assess.Finding) bool { return f.Key == "assessment.incomplete" }))
+	is.True(slices.ContainsFunc(a.Findings, func(f assess.Finding) bool { return f.Key == "assessment.cut" && f.Inhibitor }))
+}
+
+// TestOneLongListLeavesRoom: of a machine with far too many jobs, what it mounts and sets
+// is known still.
+func TestOneLongListLeavesRoom(t *testing.T) {
+	is := is.New(t)
+	jobs := lines(assess.MaxLines, "* * * * * root command-number-%d "+strings.Repeat("x", 40))
+	a := mustAssess(t, newMachine(t, map[string]string{
+		"etc/crontab":     jobs,
+		"etc/cron.d/more": jobs,
+		"etc/cron.d/most": jobs,
+		"etc/sysctl.conf": "vm.swappiness = 1\n",
+		"etc/fstab":       "/dev/sdx /mnt ext4 defaults 0 0\n",
+	}))
+	is.True(isUnknown(a, "assessment.cron"))
+	is.Equal(len(a.Sysctl), 1)
+	is.Equal(len(a.Mounts), 1)
+	i := slices.IndexFunc(a.Findings, func(f assess.Finding) bool { return f.Key == "assessment.cut" })
+	is.True(i >= 0 && strings.Contains(a.Findings[i].Summary, " of cron"))
 }
 
 func TestAFileOfMoreLinesThanAnyRealOneIsNotRead(t *testing.T) {

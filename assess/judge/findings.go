@@ -407,17 +407,30 @@ var everywhere = []string{"accounts.passwd", "accounts.group", "packages.dpkg-li
 
 // findUnread says what the assessment does not know.
 func findUnread(r *assess.Reading) {
-	var names []string
-	f := assess.Finding{Key: "assessment.incomplete", Severity: assess.Medium, Title: "Not everything could be read"}
+	var names, lists []string
 	for _, s := range r.A.Sources {
+		if list, ok := strings.CutPrefix(s.What, assess.ListPrefix); ok && s.State == assess.SourceUnreadable {
+			number, _, _ := strings.Cut(s.Detail, " ")
+			lists = append(lists, strings.TrimPrefix(number+" of "+list, "more of "))
+			continue
+		}
 		if s.State == assess.SourceUnreadable || s.State == assess.SourceCorrupt || s.State == assess.SourceAbsent && (slices.Contains(everywhere, s.What) || s.What == r.Book.Source) {
 			names = append(names, s.What)
 		}
 	}
 	if len(names) > 0 {
-		f.Summary = "Nothing is known of " + assess.Some(names) + ": an empty list there says nothing."
-		f.Remediations, f.Related = assess.Hints("Repeat as root, or repair the files."), assess.Resources("file", names)
-		r.Finding(f)
+		r.Finding(assess.Finding{
+			Key: "assessment.incomplete", Severity: assess.Medium, Title: "Not everything could be read",
+			Summary:      "Nothing is known of " + assess.Some(names) + ": an empty list there says nothing.",
+			Remediations: assess.Hints("Repeat as root, or repair the files."), Related: assess.Resources("file", names),
+		})
+	}
+	if len(lists) > 0 {
+		r.Finding(assess.Finding{
+			Key: "assessment.cut", Severity: assess.High, Inhibitor: true, Title: "The machine has more than an assessment holds",
+			Summary:      "Left out: " + strings.Join(lists, ", ") + ". Nothing moves what was left out, and nothing compares it.",
+			Remediations: assess.Hints("Keep elsewhere what is many (below /srv or /var/lib it moves as data, whole), and assess again; or move it by hand."),
+		})
 	}
 }
 

@@ -29,7 +29,7 @@ func Steps(p *migration.Plan, a *assess.Assessment) []Step {
 		Title: "Apply the role, from where this folder is", Commands: []string{"ansible-playbook -i HOST, site.yml"},
 		Why: "It installs the packages, makes the accounts and writes the configuration. It may be applied again at any time. At its end it says what does not run yet; most of that waits for the steps below.",
 	})
-	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, secrets, passwords, byHand, hazards, names, data, exports, noticed, afterData, changed, machine, network, reboot, check, back} {
+	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, leftOut, secrets, passwords, byHand, hazards, names, data, exports, noticed, afterData, changed, machine, network, reboot, check, back} {
 		if s, ok := step(p, a); ok {
 			all = append(all, s)
 		}
@@ -330,6 +330,15 @@ func byHand(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	}
 	s.Why = strings.Join(lines, "\n")
 	return s, len(lines) > 0
+}
+
+// leftOut is what was too much for the assessment, and so for all that is made of it.
+func leftOut(_ *migration.Plan, a *assess.Assessment) (Step, bool) {
+	i := slices.IndexFunc(a.Findings, func(f assess.Finding) bool { return f.Key == "assessment.cut" })
+	if i < 0 {
+		return Step{}, false
+	}
+	return Step{Title: "Bring what the assessment left out", Why: told(a.Findings[i]), Down: "what reads these."}, true
 }
 
 // hazards are what is known to fail with the target's versions, and what mends it.
