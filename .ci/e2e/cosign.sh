@@ -47,7 +47,7 @@ refused "a file" bash -c 'echo >>parity.json'
 refused "a file that is gone" rm assessment.json
 refused "a file that was added" touch ansible.cfg
 refused "the manifest" sed -i 1d manifest.sha256
-refused "the salt" sed -i 's/./0/' manifest.salt
+refused "the salt" sed -i 'y/0123456789abcdef/123456789abcdef0/' manifest.salt
 refused "the predicate" tampered
 openssl genpkey -algorithm ed25519 2>/dev/null | openssl pkey -pubout >"$work/other.pem"
 KEY=$work/other.pem refused "the key" true
