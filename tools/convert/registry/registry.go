@@ -80,10 +80,17 @@ var registry = []converter{
 	{"ufw-nftables", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, nil, convert.FromDebian, firewall.UFWToNftables},
 	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, convert.FromRPM, system.Rsyslog},
 	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, convert.Across, system.Sudoers},
+	{"polkit", []string{"/etc/polkit-1/localauthority/*/*.pkla", "/etc/polkit-1/localauthority.conf.d/*.conf"}, []string{"polkitd", "policykit-1", "polkit"}, withoutPkla, system.Polkit},
 }
 
 // filters is a move to a release that has services for packet filters.
 func filters(in convert.Input) bool { return convert.FromRPM(in) || convert.WithDNF(in) }
+
+// withoutPkla is a move to a polkit that reads rules alone.
+func withoutPkla(in convert.Input) bool {
+	_, compatible := in.Brought["polkitd-pkla"]
+	return convert.Moves(in) && !compatible && convert.HasSince("polkit", "0.106", in.Target)
+}
 
 // withNTP is a move of a machine that had ntpd.
 func withNTP(in convert.Input) bool { return convert.Moves(in) && in.VersionOf("ntp", "ntpsec") != "" }

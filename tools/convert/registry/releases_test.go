@@ -20,6 +20,7 @@ var otherwise = []struct{ converter, lines, why string }{
 	{"network", ".*", "Ubuntu's network is netplan's, and Debian 13's systemd-networkd or ifupdown: .ci/e2e boots both"},
 	{"sshd", ".*_dsa_key|.*ssh-dss.*", "OpenSSH has DSA before 10"},
 	{"haproxy", "nbproc .*", "HAProxy has it before 2.5, Ubuntu 22.04 at 2.4"},
+	{"polkit", ".*", "Ubuntu 22.04's polkit reads .pkla files"},
 	{"dovecot", ".*", "before Debian 13 and Ubuntu 26.04 Dovecot is 2.3, whose form the files have"},
 }
 
