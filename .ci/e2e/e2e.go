@@ -1,0 +1,242 @@
+// Package e2e is what the end-to-end tests in Go share: the program, built once for
+// a package of tests; a folder for each test, in which svc and other commands run;
+// and Debian to run them on. Roots are made, booted and reached by the scripts'
+// own functions, in checks.sh, booted.sh and sshd.sh, so both share the roots.
+//
+// A test names the exit code that it expects of each command; where another comes,
+// or the command does not say what it should, the test fails with what it said.
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// program is the svc that is tested, scripts the folder of checks.sh.
+var program, scripts string
+
+// Main runs the tests of a package in a folder beside checks.sh, which needs tools,
+// each as TOOL:PACKAGE of Debian. Without root, or where a tool can't be had,
+// nothing can be tested, and that is a failure.
+func Main(m *testing.M, tools ...string) {
+	code, err := run(m, tools)
+	if err != nil {
+		fmt.Println("NOT TESTED:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M, tools []string) (int, error) {
+	if os.Geteuid() != 0 {
+		return 0, errors.New("it needs root")
+	}
+	dir, err := os.MkdirTemp("", "svc")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "svc")
+	if scripts, err = filepath.Abs(".."); err != nil {
+		return 0, err
+	}
+	build := exec.Command("go", "build", "-trimpath", "-o", program, "svc/cmd/svc")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	for _, c := range []*exec.Cmd{build, bash("", `needs "$@"`, tools...)} {
+		if out, err := c.CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("%s: %w\n%s", c, err, out)
+		}
+	}
+	return m.Run(), nil
+}
+
+// Cache is where roots are kept from one run to the next, for all tests and scripts.
+func Cache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		panic(err) // root has a home
+	}
+	return filepath.Join(dir, "svc-e2e")
+}
+
+// bash is a command of bash that knows the functions of scripts, with work as its folder.
+func bash(work, command string, args ...string) *exec.Cmd {
+	const begin = `set -euo pipefail; cd "$0"; work=$1; shift; . ./checks.sh; [ -z "$work" ] || { . ./booted.sh; . ./sshd.sh; . ./chroots.sh; }; `
+	return exec.Command("bash", append([]string{"-c", begin + command, scripts, work}, args...)...)
+}
+
+// Work is the folder of a test, where svc has its data, configuration and state.
+type Work struct {
+	Dir string
+	t   testing.TB
+}
+
+// New makes a folder, which goes with the test.
+func New(t testing.TB) *Work {
+	t.Helper()
+	// An sshd wants no folder on the way to a root that others may write, as /tmp is.
+	if err := os.MkdirAll(Cache(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(Cache(), "test.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Work{Dir: dir, t: t}
+	t.Cleanup(func() {
+		if out, err := exec.Command("rm", "-rf", "--one-file-system", dir).CombinedOutput(); err != nil {
+			t.Errorf("%s stays: %v\n%s", dir, err, out)
+		}
+	})
+	for _, kind := range []string{"DATA", "CONFIG", "STATE"} {
+		t.Setenv("XDG_"+kind+"_HOME", w.Path(strings.ToLower(kind)))
+	}
+	return w
+}
+
+// Path is one in the folder.
+func (w *Work) Path(elem ...string) string { return filepath.Join(append([]string{w.Dir}, elem...)...) }
+
+// Said is what a command said.
+type Said struct {
+	Out, Err string
+	t        testing.TB
+	command  string
+}
+
+// SVC runs the program, which ends with this exit code.
+func (w *Work) SVC(code int, args ...string) Said {
+	w.t.Helper()
+	return w.Run(code, program, args...)
+}
+
+// Run runs a command, which ends with this exit code.
+func (w *Work) Run(code int, name string, args ...string) Said {
+	w.t.Helper()
+	return w.run(code, exec.Command(name, args...))
+}
+
+// Shell runs a script of bash with these arguments.
+func (w *Work) Shell(code int, script string, args ...string) Said {
+	w.t.Helper()
+	return w.Run(code, "bash", append([]string{"-euo", "pipefail", "-c", script, "bash"}, args...)...)
+}
+
+func (w *Work) run(code int, c *exec.Cmd) Said {
+	w.t.Helper()
+	said, got := w.ends(c)
+	if got != code {
+		w.t.Fatalf("%s ended with %d, not %d:\n%s", c, got, code, said.end())
+	}
+	return said
+}
+
+// ends runs a command and gives its exit code.
+func (w *Work) ends(c *exec.Cmd) (Said, int) {
+	w.t.Helper()
+	var out, err bytes.Buffer
+	c.Stdout, c.Stderr = &out, &err
+	failed := c.Run()
+	if exit := (*exec.ExitError)(nil); failed != nil && !errors.As(failed, &exit) {
+		w.t.Fatalf("%s: %v", c, failed)
+	}
+	return Said{Out: out.String(), Err: err.String(), t: w.t, command: c.String()}, c.ProcessState.ExitCode()
+}
+
+// Has fails the test where the command did not say a text.
+func (s Said) Has(text string) {
+	s.t.Helper()
+	if !strings.Contains(s.Out+s.Err, text) {
+		s.t.Fatalf("%s does not say %q:\n%s", s.command, text, s.end())
+	}
+}
+
+// Line is the standard output without white space around it.
+func (s Said) Line() string { return strings.TrimSpace(s.Out) }
+
+// JSON reads the standard output.
+func (s Said) JSON(into any) {
+	s.t.Helper()
+	if err := json.Unmarshal([]byte(s.Out), into); err != nil {
+		s.t.Fatalf("%s: %v:\n%s", s.command, err, s.end())
+	}
+}
+
+// end is the end of what was said, for a person.
+func (s Said) end() string {
+	const most = 2000
+	all := s.Out + s.Err
+	return all[max(0, len(all)-most):]
+}
+
+// Until runs a command again and again, until it succeeds.
+func (w *Work) Until(name string, args ...string) {
+	w.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		said, code := w.ends(exec.Command(name, args...))
+		if code == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			w.t.Fatalf("no success of %s:\n%s", said.command, said.end())
+		}
+	}
+}
+
+// Files writes files below a folder.
+func (w *Work) Files(dir string, files map[string]string) {
+	w.t.Helper()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// held is a command of bash that holds what it has begun until its input ends, be it
+// that the test is done or that it was killed: then it takes it away.
+func (w *Work) held(begin, end string, args ...string) (stop func()) {
+	w.t.Helper()
+	c := bash(w.Dir, begin+"; echo held >&3; read -r || true; "+end, args...)
+	ready, tell, err := os.Pipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer ready.Close()
+	var said bytes.Buffer
+	c.Stdout, c.Stderr, c.ExtraFiles, c.WaitDelay = &said, &said, []*os.File{tell}, time.Second
+	input, err := c.StdinPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is the test's
+	err = c.Start()
+	tell.Close()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	stopped := false
+	stop = func() {
+		if !stopped {
+			stopped = true
+			input.Close()
+			_ = c.Wait() // what it says is told where the test fails
+		}
+	}
+	w.t.Cleanup(stop)
+	if n, _ := ready.Read(make([]byte, 1)); n == 0 {
+		stop()
+		w.t.Fatalf("%s:\n%s", begin, said.String())
+	}
+	return stop
+}
