@@ -1,0 +1,67 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// In is the same folder for a part of the test.
+func (w *Work) In(t testing.TB) *Work {
+	part := *w
+	part.t = t
+	return &part
+}
+
+// Command is svc with arguments, for who starts it in a way of its own.
+func (w *Work) Command(args ...string) *exec.Cmd {
+	return exec.Command(program, args...)
+}
+
+// Do runs a command, which ends with this exit code.
+func (w *Work) Do(code int, c *exec.Cmd) Said {
+	w.t.Helper()
+	return w.run(code, c)
+}
+
+// Service is a `svc serve` that runs until its test ends.
+type Service struct {
+	URL string
+	log string
+}
+
+// Log is what it has said so far.
+func (s *Service) Log() string {
+	text, _ := os.ReadFile(s.log) // without one nothing was said
+	return string(text)
+}
+
+var listens = regexp.MustCompile(`"addr":"([^"]*)"`)
+
+// StartService starts a service, on a port of its own.
+func (w *Work) StartService(args ...string) *Service {
+	w.t.Helper()
+	c := w.Command(append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	log, err := os.CreateTemp(w.Dir, "serve.")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer log.Close()
+	c.Stderr, c.SysProcAttr = log, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := c.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
+	s := &Service{log: log.Name()}
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if found := listens.FindStringSubmatch(s.Log()); found != nil {
+			s.URL = "http://" + found[1]
+			return s
+		}
+	}
+	w.t.Fatalf("svc serve did not start:\n%s", s.Log())
+	return nil
+}
