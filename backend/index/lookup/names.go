@@ -81,7 +81,7 @@ func (x *Names) Pattern(name string) (rpm.Guess, bool) {
 // Vendor is the vendor of whose packages the longest pattern that fits an rpm tells;
 // empty where it tells of none.
 func (x *Names) Vendor(name string) string {
-	if _, ok := x.Tables.vendorPatterns().Match(name); !ok {
+	if _, ok := x.Tables.vendorRows.Patterns().Match(name); !ok {
 		return "" // as of most, which costs less to see
 	}
 	if g, ok := x.Pattern(name); ok && rpm.IsVendor(g.Method) {

@@ -28,7 +28,7 @@ func Open(file *table.File) (*Tables, error) {
 
 // derive adds the releases that have no tables of their own.
 func (ix *Tables) derive() error {
-	rpms, others := ix.File.Table(record.RPMNames).Len() > 0, sync.OnceValue(ix.suseNames)
+	rpms, others := ix.rpmNames.Len() > 0, sync.OnceValue(ix.suseNames)
 	for _, r := range release.All() {
 		if _, ok := ix.BySlug[r.Slug]; ok {
 			continue

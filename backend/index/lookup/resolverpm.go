@@ -10,8 +10,10 @@ import (
 
 // RPMName is what rpm distributions are likely to call a package of Debian.
 func (ix *Tables) RPMName(deb string) string {
-	if name, ok, err := ix.modules.Get(deb); ok && err == nil {
-		return name
+	if strings.HasSuffix(deb, "-perl") { // as those of modules are called
+		if name := ix.modules.Value(deb); name != "" {
+			return name
+		}
 	}
 	return rpm.Name(deb)
 }

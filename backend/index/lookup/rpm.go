@@ -19,12 +19,12 @@ func (ix *Tables) rpmRelease(r release.Release, others func() map[string]bool) *
 		others = nil
 	}
 	return &Release{
-		Slug: r.Slug, Release: r, Names: ix.File.Table(record.RPMNames), canonicals: ix.File.Table(record.RPMCanonicals),
+		Slug: r.Slug, Release: r, Names: ix.rpmNames, canonicals: ix.rpmCanonicals,
 		Provides: ix.File.Table(r.Slug + record.ProvidesTable), sources: ix.File.Table(""),
 		files: ix.File.Table(r.Slug + record.FilesTable), Owners: ix.File.Table(r.Slug + record.OwnersTable),
 		RPM: &Line{
 			Line: line, Level: n, Known: known, others: others,
-			list: record.ListOf(r, line, n), shared: ix.File.Table(record.RPMLists), rpms: ix.File.Table(r.Slug + record.RPMsTable), Obsoletes: ix.File.Table(r.Slug + record.ObsoletesTable),
+			list: record.ListOf(r, line, n), shared: ix.rpmLists, rpms: ix.File.Table(r.Slug + record.RPMsTable), Obsoletes: ix.File.Table(r.Slug + record.ObsoletesTable),
 		},
 	}
 }
@@ -32,10 +32,8 @@ func (ix *Tables) rpmRelease(r release.Release, others func() map[string]bool) *
 // suseNames are those that SUSE gives to other packages than EL.
 func (ix *Tables) suseNames() map[string]bool {
 	names := map[string]bool{}
-	for key := range ix.File.Table(record.RPMNames).With('/') {
-		if name, ok := strings.CutPrefix(key, record.SuseKey); ok {
-			names[name] = true
-		}
+	for key := range ix.rpmNames.Under(record.SuseKey) {
+		names[key[len(record.SuseKey):]] = true
 	}
 	return names
 }
@@ -67,6 +65,10 @@ func DecodeRPM(key, value string) RPM {
 func (r *RPM) decode(key, value string) {
 	*r = RPM{Key: key}
 	r.Name, r.Until = record.PartKey(key)
+	if value == "" {
+		r.Canonical = r.Name
+		return
+	}
 	r.Canonical, value = record.Column(value)
 	r.Major, value = record.Column(value)
 	r.Levels, value = record.Column(value)

@@ -14,21 +14,20 @@ import (
 type shared struct {
 	Caveats, Conditionals, Config *table.Table
 
-	Vendors, modules, DerivativePackages, libraries, rpmNames, RpmReverse, spellings *table.Table
-	rpmRows, DerivativeRows, DebianRows                                              NamedRows
-	vendorPatterns                                                                   func() *record.Globs // those of rpmRows that tell of a vendor
+	Vendors, modules, DerivativePackages, libraries, rpmNames, rpmCanonicals, rpmLists, RpmReverse, spellings *table.Table
+	rpmRows, vendorRows, DerivativeRows, DebianRows                                                           *NamedRows // vendorRows are those of rpmRows that tell of a vendor
 
 	Levels map[string][]NamedRows // what becomes of rpms after a level, by line and level
 	RpmOwn *table.Table
 }
 
 func sharedTables(file *table.File) shared {
-	rpmRows := rowsOf(file.Table(record.RPMRows))
 	return shared{
 		Caveats: file.Table(record.CaveatsTable), Conditionals: file.Table(record.ConditionalsTable), Config: file.Table(record.ConfigTable),
 		Vendors: file.Table(record.VendorsTable), modules: file.Table(record.ModulesTable), DerivativePackages: file.Table(record.DerivativePackages),
-		libraries: file.Table(record.RPMLibraries), rpmNames: file.Table(record.RPMNames), RpmReverse: file.Table(record.RPMReverse), spellings: file.Table(record.RPMSpellings),
-		rpmRows: rpmRows, vendorPatterns: rpmRows.patternsWith(rpm.Vendor), DerivativeRows: rowsOf(file.Table(record.DerivativeRows)), DebianRows: rowsOf(file.Table(record.DebianRows)),
+		libraries: file.Table(record.RPMLibraries), rpmNames: file.Table(record.RPMNames), rpmCanonicals: file.Table(record.RPMCanonicals), rpmLists: file.Table(record.RPMLists), RpmReverse: file.Table(record.RPMReverse), spellings: file.Table(record.RPMSpellings),
+		rpmRows: &NamedRows{Table: file.Table(record.RPMRows)}, vendorRows: &NamedRows{Table: file.Table(record.RPMRows), with: rpm.Vendor},
+		DerivativeRows: &NamedRows{Table: file.Table(record.DerivativeRows)}, DebianRows: &NamedRows{Table: file.Table(record.DebianRows)},
 		Levels: map[string][]NamedRows{"el": levelRows(file, "el"), "suse": levelRows(file, "suse")},
 		RpmOwn: file.Table(record.RPMOwn),
 	}
@@ -41,7 +40,7 @@ const MaxLevel = 20
 func levelRows(file *table.File, line string) []NamedRows {
 	rows := make([]NamedRows, MaxLevel)
 	for n := range rows {
-		rows[n] = rowsOf(file.Table(record.RPMTrails + line + "-" + strconv.Itoa(n)))
+		rows[n].Table = file.Table(record.RPMTrails + line + "-" + strconv.Itoa(n))
 	}
 	return rows
 }
@@ -50,30 +49,26 @@ func levelRows(file *table.File, line string) []NamedRows {
 // which are read once they are asked for.
 type NamedRows struct {
 	*table.Table
-	Patterns func() *record.Globs
+	with     string // a text that the rows of patterns have in them
+	once     sync.Once
+	patterns *record.Globs
 }
 
-func rowsOf(t *table.Table) NamedRows {
-	rows := NamedRows{Table: t}
-	rows.Patterns = rows.patternsWith("")
-	return rows
-}
-
-// patternsWith are the patterns whose rows have a text in them.
-func (r NamedRows) patternsWith(text string) func() *record.Globs {
-	return sync.OnceValue(func() *record.Globs {
-		patterns := &record.Globs{}
+// Patterns are the rows of patterns.
+func (r *NamedRows) Patterns() *record.Globs {
+	r.once.Do(func() {
+		r.patterns = new(record.Globs)
 		for key, value := range r.With('*') {
-			if strings.Contains(value, text) {
-				patterns.Add(key, value)
+			if strings.Contains(value, r.with) {
+				r.patterns.Add(key, value)
 			}
 		}
-		return patterns
 	})
+	return r.patterns
 }
 
 // Of is the row of a name, else that of the longest pattern.
-func (r NamedRows) Of(name string) (value string, ok bool, err error) {
+func (r *NamedRows) Of(name string) (value string, ok bool, err error) {
 	if value, ok, err = r.Get(name); !ok && err == nil {
 		value, ok = r.Patterns().Match(name)
 	}

@@ -21,6 +21,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -134,17 +135,16 @@ func Verify(data string) error {
 // sound reports whether every line is found in a slot of its own, whether there
 // are no other slots than these and at least one that is free.
 func (t *Table) sound() bool {
-	used, n := 0, len(t.slots)/slotSize
-	for i := range n {
-		tag, offset := t.slot(i)
-		if offset > len(t.text) {
+	used := 0
+	for i := 0; i < len(t.slots); i += slotSize {
+		if t.offset(i) > len(t.text) {
 			return false
 		}
-		if tag != 0 {
+		if t.slots[i] != 0 {
 			used++
 		}
 	}
-	if used != t.count || used == n || strings.Count(t.text, "\n") != t.count || !strings.HasSuffix("\n"+t.text, "\n") {
+	if used != t.count || used*slotSize == len(t.slots) || strings.Count(t.text, "\n") != t.count || !strings.HasSuffix("\n"+t.text, "\n") {
 		return false
 	}
 	previous := ""
@@ -189,36 +189,31 @@ func (t *Table) find(key string) (offset int, ok bool) {
 	if t.count == 0 {
 		return 0, false
 	}
-	n := len(t.slots) / slotSize
-	for i, wanted := place(key, n); ; i = next(i, n) {
-		tag, offset := t.slot(i)
-		if tag == 0 {
+	for i, tag := place(key, len(t.slots)); ; i = next(i, len(t.slots)) {
+		switch t.slots[i] {
+		case 0:
 			return 0, false
-		}
-		if tag != wanted {
-			continue
-		}
-		if rest, found := strings.CutPrefix(t.text[offset:], key); found && rest != "" && rest[0] == '\t' {
-			return offset, true
+		case tag:
+			offset = t.offset(i)
+			if line := t.text[offset:]; len(line) > len(key) && line[len(key)] == '\t' && line[:len(key)] == key {
+				return offset, true
+			}
 		}
 	}
 }
 
-// slot is the i-th slot's tag and offset.
-func (t *Table) slot(i int) (tag byte, offset int) {
-	s := t.slots[slotSize*i : slotSize*i+slotSize]
-	return s[0], int(number(s[1:], 0))
-}
+// offset is that of the slot which begins at a byte.
+func (t *Table) offset(i int) int { return int(number(t.slots[i+1:], 0)) }
 
-// place is the slot of a key's hash among n, and the tag.
-func place(key string, n int) (slot int, tag byte) {
+// place is where the slot of a key's hash begins among the bytes of all, and its tag.
+func place(key string, size int) (slot int, tag byte) {
 	hash := xxhash.Sum64String(key)
-	return int(hash >> 32 * uint64(n) >> 32), max(byte(hash), 1)
+	return slotSize * int(hash>>32*uint64(size/slotSize)>>32), max(byte(hash), 1)
 }
 
-// next is the slot after another among n.
-func next(slot, n int) int {
-	if slot++; slot < n {
+// next is where the slot after another begins.
+func next(slot, size int) int {
+	if slot += slotSize; slot < size {
 		return slot
 	}
 	return 0
@@ -236,6 +231,19 @@ func (t *Table) All() iter.Seq2[string, string] {
 		for line := range strings.Lines(t.text) {
 			key, value, _ := strings.Cut(line[:len(line)-1], "\t")
 			if !yield(key, value) {
+				return
+			}
+		}
+	}
+}
+
+// Under are the records whose keys begin with a prefix, in order.
+func (t *Table) Under(prefix string) iter.Seq2[string, string] {
+	return func(yield func(key, value string) bool) {
+		at := sort.Search(len(t.text), func(i int) bool { return t.text[strings.LastIndexByte(t.text[:i], '\n')+1:] >= prefix })
+		for line := range strings.Lines(t.text[at:]) {
+			key, value, _ := strings.Cut(line[:len(line)-1], "\t")
+			if !strings.HasPrefix(key, prefix) || !yield(key, value) {
 				return
 			}
 		}

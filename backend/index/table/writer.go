@@ -77,16 +77,15 @@ func (w *Writer) Bytes() ([]byte, error) {
 
 // newTable makes a table, two thirds of whose slots are used.
 func newTable(records map[string]string) *Table {
-	n := len(records) + (len(records)+1)/2
-	slots := make([]byte, slotSize*n)
+	slots := make([]byte, slotSize*(len(records)+(len(records)+1)/2))
 	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(records)) {
-		i, tag := place(key, n)
-		for slots[slotSize*i] != 0 {
-			i = next(i, n)
+		i, tag := place(key, len(slots))
+		for slots[i] != 0 {
+			i = next(i, len(slots))
 		}
-		slots[slotSize*i] = tag
-		binary.LittleEndian.PutUint32(slots[slotSize*i+1:], uint32(text.Len()))
+		slots[i] = tag
+		binary.LittleEndian.PutUint32(slots[i+1:], uint32(text.Len()))
 		text.WriteString(key + "\t" + records[key] + "\n")
 	}
 	return &Table{count: len(records), slots: string(slots), text: text.String()}

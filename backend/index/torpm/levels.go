@@ -146,8 +146,8 @@ func (h *Path) became(p course.Course, r *lookup.RPM) (later course.Course, gone
 // levelTrails are those of every level of the target's line, by the level.
 func (h *Path) levelTrails() []levelTrails {
 	all, line := make([]levelTrails, lookup.MaxLevel), h.Target.RPM.Line
-	for n, rows := range h.Tables.Levels[line] {
-		all[n] = levelTrails{rows, nextLevel(line, n)}
+	for n := range all {
+		all[n] = levelTrails{&h.Tables.Levels[line][n], nextLevel(line, n)}
 	}
 	return all
 }

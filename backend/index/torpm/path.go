@@ -19,7 +19,7 @@ type Path struct {
 // of a name, else, unless the next level is known to have the name, that of the
 // longest pattern, else what the lists of EL say.
 type levelTrails struct {
-	rows lookup.NamedRows
+	rows *lookup.NamedRows
 	next int
 }
 
