@@ -150,7 +150,7 @@ agents() {
 	printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"e2e","version":"1"}}}' '{"jsonrpc":"2.0","method":"notifications/initialized"}' '{"jsonrpc":"2.0","id":2,"method":"tools/list"}' >"$work/calls"
 	check "the bundle starts as its manifest says" bash -c "cd / && (cat '$work/calls'; sleep 2) | ${at[*]@Q} $(jq -r --arg d "$work/bundle" '.server.mcp_config | [.command] + .args | map(gsub("\\$\\{__dirname\\}"; $d)) | @sh' "$work/bundle/manifest.json") | grep -q svc_migrate"
 	if [ ! -e "$modules/@anthropic-ai" ]; then
-		echo "NOT TRIED: the clients themselves; clients.sh installs them"
+		echo "NOT TRIED: the clients themselves; the test in .ci/e2e/clients installs them"
 		return
 	fi
 	check "Claude Code takes the plugin" "${at[@]}" timeout 60 "$modules/@anthropic-ai/claude-code-linux-x64/claude" plugin validate --strict "$work/agents/svc"
