@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -70,7 +71,7 @@ func Cache() string {
 
 // bash is a command of bash that knows the functions of scripts, with work as its folder.
 func bash(work, command string, args ...string) *exec.Cmd {
-	const begin = `set -euo pipefail; cd "$0"; work=$1; shift; . ./checks.sh; [ -z "$work" ] || { . ./booted.sh; . ./sshd.sh; . ./chroots.sh; }; `
+	const begin = `set -euo pipefail; cd "$0/../.."; work=$1; shift; . .ci/e2e/checks.sh; [ -z "$work" ] || for with in booted sshd chroots; do . .ci/e2e/$with.sh; done; `
 	return exec.Command("bash", append([]string{"-c", begin + command, scripts, work}, args...)...)
 }
 
@@ -103,6 +104,9 @@ func New(t testing.TB) *Work {
 	return w
 }
 
+// Of is the same folder for a subtest.
+func (w *Work) Of(t testing.TB) *Work { return &Work{Dir: w.Dir, t: t} }
+
 // Path is one in the folder.
 func (w *Work) Path(elem ...string) string { return filepath.Join(append([]string{w.Dir}, elem...)...) }
 
@@ -112,6 +116,9 @@ type Said struct {
 	t        testing.TB
 	command  string
 }
+
+// Program is the svc that is tested, for a command that runs it.
+func (w *Work) Program() string { return program }
 
 // SVC runs the program, which ends with this exit code.
 func (w *Work) SVC(code int, args ...string) Said {
@@ -129,6 +136,12 @@ func (w *Work) Run(code int, name string, args ...string) Said {
 func (w *Work) Shell(code int, script string, args ...string) Said {
 	w.t.Helper()
 	return w.Run(code, "bash", append([]string{"-euo", "pipefail", "-c", script, "bash"}, args...)...)
+}
+
+// Call runs a command of bash that knows the functions of the scripts.
+func (w *Work) Call(code int, command string, args ...string) Said {
+	w.t.Helper()
+	return w.run(code, bash(w.Dir, command, args...))
 }
 
 func (w *Work) run(code int, c *exec.Cmd) Said {
@@ -203,11 +216,12 @@ func (w *Work) Files(dir string, files map[string]string) {
 	}
 }
 
-// held is a command of bash that holds what it has begun until its input ends, be it
-// that the test is done or that it was killed: then it takes it away.
-func (w *Work) held(begin, end string, args ...string) (stop func()) {
+// Hold runs a command of bash, which knows the scripts' functions, and another one when
+// the test stops it, ends, or is killed: what the first one begins, it takes away.
+func (w *Work) Hold(begin, end string, args ...string) (stop func()) {
 	w.t.Helper()
 	c := bash(w.Dir, begin+"; echo held >&3; read -r || true; "+end, args...)
+	// That its input ends says that the test did; that it holds, it says on a pipe.
 	ready, tell, err := os.Pipe()
 	if err != nil {
 		w.t.Fatal(err)
@@ -225,18 +239,37 @@ func (w *Work) held(begin, end string, args ...string) (stop func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	stopped := false
-	stop = func() {
-		if !stopped {
-			stopped = true
-			input.Close()
-			_ = c.Wait() // what it says is told where the test fails
+	stop = sync.OnceFunc(func() {
+		input.Close()
+		_ = c.Wait()
+		if w.t.Failed() {
+			w.t.Logf("%s:\n%s", begin, said.String())
 		}
-	}
+	})
 	w.t.Cleanup(stop)
 	if n, _ := ready.Read(make([]byte, 1)); n == 0 {
-		stop()
-		w.t.Fatalf("%s:\n%s", begin, said.String())
+		w.t.Fatalf("it does not hold: %s", begin) // and its end tells why
 	}
+	return stop
+}
+
+// Start starts a command, which the test stops, or its end: as a person would, by SIGTERM.
+func (w *Work) Start(name string, args ...string) (stop func()) {
+	w.t.Helper()
+	c := exec.Command(name, args...)
+	var said bytes.Buffer
+	c.Stdout, c.Stderr, c.WaitDelay = &said, &said, time.Second
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	if err := c.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	stop = sync.OnceFunc(func() {
+		_ = c.Process.Signal(syscall.SIGTERM) // it may have ended itself
+		_ = c.Wait()
+		if w.t.Failed() {
+			w.t.Logf("%s:\n%s", c, said.String())
+		}
+	})
+	w.t.Cleanup(stop)
 	return stop
 }

@@ -13,7 +13,7 @@ import (
 func (w *Work) Kept(folder, suite, packages string) string {
 	w.t.Helper()
 	root := filepath.Join(Cache(), folder)
-	w.run(0, bash(w.Dir, `kept "$@"`, root, suite, packages))
+	w.Call(0, `kept "$@"`, root, suite, packages)
 	return root
 }
 
@@ -34,7 +34,7 @@ type Booted struct {
 // Boot comes back when all units of the root are started, or have failed.
 func (w *Work) Boot(name, root string) *Booted {
 	w.t.Helper()
-	return &Booted{Halt: w.held(`boot "$1" "$2"`, `halt "$1"`, name, root), w: w, name: name}
+	return &Booted{Halt: w.Hold(`boot "$1" "$2"`, `halt "$1"`, name, root), w: w, name: name}
 }
 
 func (b *Booted) inside(args []string) *exec.Cmd {
@@ -87,7 +87,7 @@ func (w *Work) program(name, format string, args ...any) {
 // by its address, which is given.
 func (w *Work) Serve(lines ...string) (destination string) {
 	w.t.Helper()
-	w.held(`serve_ssh "$@"; echo "root@127.0.0.1:$port" >"$work/destination"`, `kill "$sshd"`, lines...)
+	w.Hold(`serve_ssh "$@"; echo "root@127.0.0.1:$port" >"$work/destination"`, `kill "$sshd"`, lines...)
 	w.t.Setenv("PATH", w.Path("bin")+":"+os.Getenv("PATH"))
 	b, err := os.ReadFile(w.Path("destination"))
 	if err != nil {

@@ -13,10 +13,15 @@ pair() {
 	needs ssh:openssh-client sshd:openssh-server shellcheck:shellcheck
 	mkdir -p "$cache"
 	work=$(mktemp -d "$cache/$1.XXXXXX") # sshd wants no folder that others may write on the way
-	old=$work/old new=$work/new
 	trap pair_end EXIT
-	chroots bullseye trixie
 	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
+	pair_roots
+}
+
+# pair_roots makes the two in $work.
+pair_roots() {
+	old=$work/old new=$work/new
+	chroots bullseye trixie
 	[ -x "$cache/trixie/usr/bin/ssh" ] || DEBIAN_FRONTEND=noninteractive chroot "$cache/trixie" sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends openssh-client && apt-get clean' >"$work/apt.log" 2>&1
 	root "$old" bullseye
 	root "$new" trixie
@@ -25,11 +30,16 @@ pair() {
 }
 
 pair_end() {
+	pair_stop
+	rm -rf --one-file-system "$work"
+}
+
+# pair_stop ends what was started, and unmounts.
+pair_stop() {
 	local pid root
 	for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
 	for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
 	for root in "${roots[@]}"; do umount -q -l "$root/proc" "$root" 2>/dev/null || true; done
-	rm -rf --one-file-system "$work"
 }
 
 # root FOLDER SUITE: a Debian whose changes are thrown away.
