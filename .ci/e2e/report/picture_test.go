@@ -1,13 +1,4 @@
-// Command picture holds a screenshot against a reference, or makes one of it.
-//
-// A reference is a screenshot at an eighth of its width and height: a cell is the mean of
-// 8 × 8 pixels. So it is small, and what differs between builds of a browser, the edges of
-// letters, is hardly in it. Two cells differ if one of their colours does by more than
-// apart of 255, and two pictures if more than allowed of their cells do. The page of a
-// fleet, drawn at twice the size and shrunk, differs by 0.03 % from itself; with red in
-// the place of green by 0.26 %, with columns of numbers on the left by 0.6 %, and with
-// another margin or a heading less by 4 % and more, as all below moves.
-package main
+package report_test
 
 import (
 	"errors"
@@ -18,44 +9,43 @@ import (
 	"os"
 )
 
+// A reference is a screenshot at an eighth of its width and height: a cell is the mean of
+// 8 × 8 pixels. So it is small, and what differs between builds of a browser, the edges of
+// letters, is hardly in it. Two cells differ if one of their colours does by more than
+// apart of 255, and two pictures if more than allowed of their cells do. The page of a
+// fleet, drawn at twice the size and shrunk, differs by 0.03 % from itself; with red in
+// the place of green by 0.26 %, with columns of numbers on the left by 0.6 %, and with
+// another margin or a heading less by 4 % and more, as all below moves.
 const (
 	side    = 8      // pixels of a cell
 	apart   = 32     // of 255
 	allowed = 0.0015 // of all cells
 )
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "picture:", err)
-		os.Exit(1)
+// keep makes a reference of a screenshot.
+func keep(reference, screenshot string) error {
+	shot, err := read(screenshot)
+	if err != nil {
+		return err
 	}
+	return write(reference, shrink(shot))
 }
 
-func run(args []string) error {
-	if len(args) != 3 || args[0] != "compare" && args[0] != "keep" {
-		return errors.New("picture compare|keep REFERENCE SCREENSHOT")
-	}
-	shot, err := read(args[2])
+// differ is an error where a screenshot does not show what a reference does.
+func differ(reference, screenshot string) error {
+	want, err := read(reference)
 	if err != nil {
 		return err
 	}
-	small := shrink(shot)
-	if args[0] == "keep" {
-		return write(args[1], small)
-	}
-	reference, err := read(args[1])
+	shot, err := read(screenshot)
 	if err != nil {
 		return err
 	}
-	share, where, err := compare(reference, small)
-	if err != nil {
-		return err
+	share, where, err := compare(want, shrink(shot))
+	if err == nil && share > allowed {
+		err = fmt.Errorf("%.2f %% of its cells differ, and %.2f may; the first that does begins at pixel %d of its %d lines", 100*share, 100*allowed, where*side, shot.Bounds().Dy())
 	}
-	fmt.Printf("%.2f %% of the cells differ\n", 100*share)
-	if share > allowed {
-		return fmt.Errorf("%s is not what %s shows: %.2f %% of its cells differ, and %.2f may; the first that does begins at pixel %d of its %d lines", args[2], args[1], 100*share, 100*allowed, where*side, shot.Bounds().Dy())
-	}
-	return nil
+	return err
 }
 
 func read(name string) (image.Image, error) {
