@@ -104,9 +104,6 @@ func New(t testing.TB) *Work {
 	return w
 }
 
-// Of is the same folder for a subtest.
-func (w *Work) Of(t testing.TB) *Work { return &Work{Dir: w.Dir, t: t} }
-
 // Path is one in the folder.
 func (w *Work) Path(elem ...string) string { return filepath.Join(append([]string{w.Dir}, elem...)...) }
 
@@ -116,9 +113,6 @@ type Said struct {
 	t        testing.TB
 	command  string
 }
-
-// Program is the svc that is tested, for a command that runs it.
-func (w *Work) Program() string { return program }
 
 // SVC runs the program, which ends with this exit code.
 func (w *Work) SVC(code int, args ...string) Said {

@@ -153,7 +153,7 @@ var opens = regexp.MustCompile(`open(at2?)?\([^"]*"(srv|home|var/mail|var/lib/do
 // opensNone: folders of data are listed, and none of their files opened.
 func (m *machine) opensNone() {
 	log := m.Path("opens")
-	m.Run(0, "strace", "-f", "-qq", "-e", "trace=openat,openat2,open", "-o", log, m.Program(), "data", "discover", "--root", m.root, "--json")
+	m.Run(0, "strace", "-f", "-qq", "-e", "trace=openat,openat2,open", "-o", log, m.Command().Path, "data", "discover", "--root", m.root, "--json")
 	b, err := os.ReadFile(log)
 	m.is.NoErr(err)
 	listed := 0

@@ -43,7 +43,7 @@ type browser struct {
 func newBrowser(t *testing.T) *browser { return &browser{e2e.New(t), t, is.New(t)} }
 
 // of is the browser for a subtest.
-func (b *browser) of(t *testing.T) *browser { return &browser{b.Of(t), t, is.New(t)} }
+func (b *browser) of(t *testing.T) *browser { return &browser{b.In(t), t, is.New(t)} }
 
 // open has the browser do what its flags say with a page.
 func (b *browser) open(page string, flags ...string) string {
@@ -130,7 +130,7 @@ func TestReports(t *testing.T) {
 	for _, move := range []struct{ host, target string }{{"debian-11-web", "debian-13"}, {"centos-7-web", "rocky-9"}, {"centos-7-web", "debian-13"}} {
 		t.Run(move.host+" to "+move.target, func(t *testing.T) {
 			b := newBrowser(t)
-			b.Shell(0, `"$1" migrate --root "../../../fixtures/hosts/$2" --target "$3" --out "$4" --confirm || [ $? = 6 ]`, b.Program(), move.host, move.target, b.Path("out"))
+			b.Shell(0, `"$1" migrate --root "../../../fixtures/hosts/$2" --target "$3" --out "$4" --confirm || [ $? = 6 ]`, b.Command().Path, move.host, move.target, b.Path("out"))
 			file := b.Path("out/report.html")
 			page := scriptless.ReplaceAllString(b.read(file), "")
 			for _, width := range []int{1280, 390} {
