@@ -90,7 +90,6 @@ func TestAlpineIsSureByRowsAlone(t *testing.T) {
 
 // What a row leads to in Debian is there.
 func TestRowsOfAlpineLeadToDebian(t *testing.T) {
-	is := is.New(t)
 	x := &lookup.Names{Tables: embeddedIndex(t).tables}
 	for _, r := range release.All() {
 		if r.Family != release.Alpine {
@@ -108,7 +107,6 @@ func TestRowsOfAlpineLeadToDebian(t *testing.T) {
 				}
 			}
 		}
-		is.NoErr(x.Err)
 	}
 }
 

@@ -56,7 +56,8 @@ type followed struct {
 // shared: nobody may change it.
 type outcome struct {
 	mu          sync.Mutex
-	course      once[course.Course]
+	followed    bool // there is a course
+	course      course.Course
 	answer      once[api.Translation]
 	relocations once[[]api.Relocation]
 }
@@ -88,27 +89,21 @@ func (f *followed) add(canonical string, more int) *outcome {
 	return o
 }
 
-// part gives a part of an outcome, or the error with which it is not found. The
-// parts that it needs are got without it.
-func part[V any](o *outcome, value *once[V], find func() (V, error)) (*V, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return value.get(find)
-}
-
-// once is a value that is found the first time that it is asked for.
+// once is a part of an outcome that is found the first time that it is asked for.
 type once[V any] struct {
 	found bool
 	value V
 }
 
-// get gives the value, or the error with which it is not found.
-func (o *once[V]) get(find func() (V, error)) (*V, error) {
-	if o.found {
-		return &o.value, nil
+// part gives a part of an outcome, or the error with which it is not found.
+func part[V any](o *outcome, p *once[V], find func() (V, error)) (*V, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p.found {
+		return &p.value, nil
 	}
 	var err error
-	o.value, err = find()
-	o.found = err == nil
-	return &o.value, err
+	p.value, err = find()
+	p.found = err == nil
+	return &p.value, err
 }

@@ -27,10 +27,7 @@ var program = sync.OnceValues(func() (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening index: %w", err)
 	}
-	ix, err := open(file)
-	if err != nil {
-		return nil, err
-	}
+	ix := open(file)
 	ix.embedded = true
 	return ix, nil
 })
@@ -48,15 +45,14 @@ func Open(path string) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(file)
+	if err := lookup.Verify(file); err != nil {
+		return nil, fmt.Errorf("checking index %s: %w", path, err)
+	}
+	return open(file), nil
 }
 
-func open(file *table.File) (*Index, error) {
-	t, err := lookup.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	return &Index{tables: t}, nil
+func open(file *table.File) *Index {
+	return &Index{tables: lookup.Open(file)}
 }
 
 // Version identifies the content: the beginning of its SHA-256, 16 hex
@@ -106,11 +102,7 @@ func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Tr
 
 // answer is what becomes of a canonical.
 func answer(h *translate.Path, canonical string, o *outcome) (api.Translation, error) {
-	p, err := follow(h, canonical, o)
-	if err != nil {
-		return api.Translation{}, err
-	}
-	t, err := h.Present(canonical, *p)
+	t, err := h.Present(canonical, *follow(h, canonical, o))
 	t.Packages, t.Caveats, t.Conditionals = slices.Clip(t.Packages), slices.Clip(t.Caveats), slices.Clip(t.Conditionals)
 	return t, err
 }
@@ -129,19 +121,13 @@ func (ix *Index) Explain(source, name, target string) (t api.Translation, eviden
 		return t, "", err
 	}
 	h := kept.Anew()
-	r, match, _, err := ix.tables.ResolveOne(h.Source, name, h.Seen)
-	if err != nil || match == api.MatchNone {
-		return t, "none", err
+	r, match, _ := ix.tables.ResolveOne(h.Source, name, h.Seen)
+	if match == api.MatchNone {
+		return t, "none", nil
 	}
-	p, err := h.Follow(r.Canonical)
-	if err != nil {
-		return t, "", err
-	}
-	if t, err = h.Present(r.Canonical, p); err != nil {
-		return t, "", err
-	}
-	evidence, err = h.Evidence(p)
-	return t, evidence, err
+	p := h.Follow(r.Canonical)
+	t, err = h.Present(r.Canonical, p)
+	return t, h.Evidence(p), err
 }
 
 // path finds the way between two releases, and what is known of it already.
@@ -158,8 +144,11 @@ func (ix *Index) path(source, target string) (*keptPath, error) {
 }
 
 // follow follows a canonical, once.
-func follow(h *translate.Path, canonical string, o *outcome) (*course.Course, error) {
-	return o.course.get(func() (course.Course, error) { return h.Follow(canonical) })
+func follow(h *translate.Path, canonical string, o *outcome) *course.Course {
+	if !o.followed {
+		o.course, o.followed = h.Follow(canonical), true
+	}
+	return &o.course
 }
 
 // ConfigPaths says where the configuration of canonicals goes: by comparing
@@ -184,9 +173,5 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 
 // relocations are what moves of a canonical.
 func relocations(h *translate.Path, canonical string, o *outcome) ([]api.Relocation, error) {
-	p, err := follow(h, canonical, o)
-	if err != nil {
-		return nil, err
-	}
-	return relocation.Of(h.Pair, canonical, p)
+	return relocation.Of(h.Pair, canonical, follow(h, canonical, o))
 }

@@ -130,8 +130,7 @@ func TestOffersAgreeWithDebiansPackages(t *testing.T) {
 			if !slices.Contains(ix.tables.Order, o.Release) {
 				continue
 			}
-			p, found, err := ix.tables.BySlug[o.Release].Find(o.Package)
-			is.NoErr(err)
+			p, found := ix.tables.BySlug[o.Release].Find(o.Package)
 			version := p.Version
 			if _, rest, epoch := strings.Cut(version, ":"); epoch {
 				version = rest
@@ -176,8 +175,8 @@ func TestEveryCanonicalNamesOnePackageOfARelease(t *testing.T) {
 				t.Errorf("%s: canonical %q of %s (and %s)", slug, r.Canonical, r.Name, other)
 			}
 			owner[r.Canonical] = r.Name
-			back, ok, err := ix.tables.BySlug[slug].ByCanonical(r.Canonical)
-			if err != nil || !ok || back.Name != r.Name {
+			back, ok := ix.tables.BySlug[slug].ByCanonical(r.Canonical)
+			if !ok || back.Name != r.Name {
 				t.Errorf("%s: %s is %s, which names %q", slug, r.Name, r.Canonical, back.Name)
 			}
 		})
@@ -269,9 +268,7 @@ func TestCuratedRowsNameWhatExists(t *testing.T) {
 	}
 	for _, name := range []string{record.CaveatsTable, record.ConfigTable, record.ConditionalsTable} {
 		for key := range ix.tables.File.Table(name).All() {
-			_, rpms, err := ix.tables.File.Table(record.RPMCanonicals).Get(key)
-			is.NoErr(err)
-			if !rpms && !canonicals[strings.TrimPrefix(key, course.InPlaceOfOthers)] {
+			if !ix.tables.File.Table(record.RPMCanonicals).Has(key) && !canonicals[strings.TrimPrefix(key, course.InPlaceOfOthers)] {
 				t.Errorf("%s has a row of %q, which no release has", name, key)
 			}
 		}
@@ -426,9 +423,8 @@ func TestDerivedReleasesKnowTheirSuites(t *testing.T) {
 	ix := embeddedIndex(t)
 	for slug, of := range ix.tables.BySlug {
 		for _, v := range of.Versions {
-			r, _, err := of.Nearest.ByCanonical(v.Software)
-			if err != nil || v.Suite != r.Major {
-				t.Errorf("%s: %s of %s is %s, not %s (%v)", slug, v.Software, of.Nearest.Slug, r.Major, v.Suite, err)
+			if r, _ := of.Nearest.ByCanonical(v.Software); v.Suite != r.Major {
+				t.Errorf("%s: %s of %s is %s, not %s", slug, v.Software, of.Nearest.Slug, r.Major, v.Suite)
 			}
 		}
 	}
@@ -483,13 +479,14 @@ func openProgram() (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(file)
+	return open(file), nil
 }
 
 func TestTheEmbeddedIndexIsWhole(t *testing.T) {
 	is := is.New(t)
 	is.NoErr(table.Verify(data.Facts))
 	is.NoErr(table.Verify(data.Answers))
+	is.NoErr(lookup.Verify(embeddedIndex(t).tables.File))
 }
 
 func TestADamagedIndexIsAnError(t *testing.T) {
@@ -503,6 +500,27 @@ func TestADamagedIndexIsAnError(t *testing.T) {
 	is.NoErr(os.WriteFile(out, data[:1000], 0o600))
 	_, err = Open(out)
 	is.True(err != nil)
+}
+
+// What no digest tells: the records say what no trail is.
+func TestATrailThatIsNoneIsAnError(t *testing.T) {
+	for _, c := range []struct{ table, value string }{
+		{record.TrailsTable("debian-11", "debian-12"), ""},
+		{record.TrailsTable("debian-11", "debian-12"), "renamed\tmost\tdash\tdefault\t"},
+		{record.RPMTrails + "el-8", "renamed\t101\tdash\tdefault\t"},
+		{record.RPMRows, "renamed\t90\tdash"},
+		{record.RPMNames, "bash\t5\t9\t\t\t\trenamed\t90"},
+	} {
+		is := is.New(t)
+		w := &table.Writer{}
+		is.NoErr(w.Put(c.table, "bash", c.value))
+		made, err := w.Bytes()
+		is.NoErr(err)
+		out := filepath.Join(t.TempDir(), "index.bin")
+		is.NoErr(os.WriteFile(out, made, 0o600))
+		_, err = Open(out)
+		is.True(errors.Is(err, table.ErrFormat)) // the trail is damaged
+	}
 }
 
 // root is the project's folder.

@@ -104,14 +104,13 @@ func debianSuites(releases []*catalog.Release) []*catalog.Release {
 // has reports whether a release of Debian or its derivatives in the base has a package.
 func (b *base) has(name string) bool {
 	return b != nil && slices.ContainsFunc(b.file.Names(), func(table string) bool {
-		_, there, err := b.file.Table(table).Get(name)
-		return strings.HasSuffix(table, record.NamesTable) && there && err == nil
+		return strings.HasSuffix(table, record.NamesTable) && b.file.Table(table).Has(name)
 	})
 }
 
 // canonicals are those that packages of other releases have already: by their
 // names in the newest suite that has them, or by those of other versions.
-func (b *base) canonicals(suites, others []*catalog.Release) (map[string]string, error) {
+func (b *base) canonicals(suites, others []*catalog.Release) map[string]string {
 	found := map[string]string{}
 	for _, r := range slices.Backward(suites) {
 		for _, name := range r.Names {
@@ -123,14 +122,10 @@ func (b *base) canonicals(suites, others []*catalog.Release) (map[string]string,
 			if found[name] != "" {
 				continue
 			}
-			canonical, _, ok, err := record.OtherVersion(b.file.Table(record.PatternsTable), name)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
+			if canonical, _, ok := record.OtherVersion(b.file.Table(record.PatternsTable), name); ok {
 				found[name] = canonical
 			}
 		}
 	}
-	return found, nil
+	return found
 }

@@ -174,11 +174,7 @@ func (b *builder) suites(w *table.Writer, in *inputs) ([]*catalog.Release, error
 		return debianSuites(in.releases), errors.Join(err, b.putReleases(w, in.releases, names))
 	}
 	suites := b.base.suites()
-	already, err := b.base.canonicals(suites, in.releases)
-	if err != nil {
-		return nil, err
-	}
-	names, err := naming(b.curated, already)
+	names, err := naming(b.curated, b.base.canonicals(suites, in.releases))
 	if err != nil {
 		return nil, err
 	}

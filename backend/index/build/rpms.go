@@ -444,8 +444,7 @@ func (f *foreign) Pattern(name string) (rpm.Guess, bool) {
 	if !ok {
 		return rpm.Guess{}, false
 	}
-	t, err := record.DecodeTrail(value)
-	return rpm.GuessOf(t), err == nil
+	return rpm.GuessOf(record.DecodeTrail(value)), true
 }
 
 // named is an rpm with what was found of it.

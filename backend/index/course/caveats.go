@@ -76,13 +76,13 @@ func lossOf(r record.Record) api.Severity {
 }
 
 // OfVendor adds what to know of the repository that a package is from.
-func (h *Pair) OfVendor(all []api.Caveat, p *Course) ([]api.Caveat, error) {
+func (h *Pair) OfVendor(all []api.Caveat, p *Course) []api.Caveat {
 	i := slices.IndexFunc(p.Methods, rpm.IsVendor)
 	if i < 0 {
-		return all, nil
+		return all
 	}
-	text, _, err := h.Tables.Vendors.Get(strings.TrimPrefix(p.Methods[i], rpm.Vendor))
-	return append(all, api.Caveat{Code: CaveatThirdParty, Severity: api.SeverityWarning, Text: p.Source.Name + " is of another vendor. " + text}), err
+	text := h.Tables.Vendors.Value(strings.TrimPrefix(p.Methods[i], rpm.Vendor))
+	return append(all, api.Caveat{Code: CaveatThirdParty, Severity: api.SeverityWarning, Text: p.Source.Name + " is of another vendor. " + text})
 }
 
 func isTransitional(method string) bool { return strings.HasPrefix(method, "transitional") }
@@ -130,19 +130,13 @@ func (h *Pair) AddCurated(canonical string, t *api.Translation, targets []record
 			t.Caveats = append(t.Caveats, c.Caveat)
 		}
 	}
-	if t.Conditionals, err = h.addConditions(t.Conditionals, canonical); err != nil {
-		return err
-	}
+	t.Conditionals = h.addConditions(t.Conditionals, canonical)
 	built, err := lookup.Curated[record.CuratedConditional](h.Tables.Conditionals, canonical)
 	if err != nil {
 		return err
 	}
 	for _, c := range built {
-		there, err := h.Target.HasAll(c.Packages)
-		if err != nil {
-			return err
-		}
-		if h.Holds(c.Span, changes) && there {
+		if h.Holds(c.Span, changes) && h.Target.HasAll(c.Packages) {
 			t.Conditionals = append(t.Conditionals, c.Conditional)
 		}
 	}

@@ -87,26 +87,23 @@ func (p Course) SettledAmong(before Course) Course {
 }
 
 // Trails are what becomes of packages from one release to the next, by name.
-type Trails func(name string) (trail string, ok bool, err error)
+type Trails func(name string) (trail string, ok bool)
 
 // Follow takes every name one release further.
-func (p Course) Follow(trails Trails) (Course, error) {
+func (p Course) Follow(trails Trails) Course {
 	if len(p.Names) == 0 {
-		return p, nil
+		return p
 	}
 	if len(p.Names) == 1 {
-		if _, changes, err := trails(p.Names[0]); !changes || err != nil {
-			return p, err
+		if _, changes := trails(p.Names[0]); !changes {
+			return p
 		}
 	}
 	next := Course{Source: p.Source, Confidence: p.Confidence, Methods: p.Methods, Found: p.Found}
 	lost := api.RelationRemoved
 	relation := api.RelationSame
 	for _, name := range p.Names {
-		t, err := Step(trails, name)
-		if err != nil {
-			return Course{}, err
-		}
+		t := Step(trails, name)
 		next.Confidence = min(next.Confidence, after(p.Confidence, t))
 		next.Candidates = append(next.Candidates, t.Candidates...)
 		if t.Method != "" {
@@ -126,7 +123,7 @@ func (p Course) Follow(trails Trails) (Course, error) {
 		}
 	}
 	next.Relation = compose(p.Relation, relation, len(next.Names), lost)
-	return next, nil
+	return next
 }
 
 // after is the confidence once a trail was followed. What is found by its
@@ -141,13 +138,10 @@ func after(before float64, t record.Trail) float64 {
 }
 
 // Step reads the trail of a package; without one it stays.
-func Step(trails Trails, name string) (record.Trail, error) {
-	value, ok, err := trails(name)
-	if err != nil {
-		return record.Trail{}, err
-	}
+func Step(trails Trails, name string) record.Trail {
+	value, ok := trails(name)
 	if !ok {
-		return record.Trail{Relation: api.RelationSame, Confidence: 1, Targets: []string{name}}, nil
+		return record.Trail{Relation: api.RelationSame, Confidence: 1, Targets: []string{name}}
 	}
 	return record.DecodeTrail(value)
 }

@@ -21,19 +21,18 @@ type Pair struct {
 
 // RPMTrail is what the index knows of an rpm of the source: its trail, or what the
 // rules make of the canonical of one that is not known.
-func (h *Pair) RPMTrail(r *lookup.RPM) (t record.Trail, ok bool, err error) {
+func (h *Pair) RPMTrail(r *lookup.RPM) (t record.Trail, ok bool) {
 	if r.Key == "" {
 		return h.byRules(r.Canonical)
 	}
 	if r.Trail == "" {
-		return t, false, nil
+		return t, false
 	}
-	t, err = record.DecodeTrail(r.Trail)
-	return t, true, err
+	return record.DecodeTrail(r.Trail), true
 }
 
 // byRules is what the rules make of the canonical of an rpm that is not known.
-func (h *Pair) byRules(canonical string) (record.Trail, bool, error) {
+func (h *Pair) byRules(canonical string) (record.Trail, bool) {
 	x := &lookup.Names{Tables: h.Tables, Line: h.Source.RPM.Line}
 	if name, ok := x.Canonical(canonical); ok {
 		relation := api.RelationRenamed
@@ -44,7 +43,7 @@ func (h *Pair) byRules(canonical string) (record.Trail, bool, error) {
 		if record.Role(canonical) == api.RoleMain && rpm.IsSubpackage(name, canonical) {
 			confidence = SubpackageConfidence
 		}
-		return record.Trail{Relation: relation, Confidence: confidence, Targets: []string{name}, Method: "canonical"}, true, x.Err
+		return record.Trail{Relation: relation, Confidence: confidence, Targets: []string{name}, Method: "canonical"}, true
 	}
 	var best rpm.Guess // of the names that the canonical may be of
 	for _, name := range rpm.Names(canonical) {
@@ -53,7 +52,7 @@ func (h *Pair) byRules(canonical string) (record.Trail, bool, error) {
 		}
 	}
 	best.Confidence = min(best.Confidence, rulesConfidence)
-	return rpm.TrailOf(best), best.Method != "", x.Err
+	return rpm.TrailOf(best), best.Method != ""
 }
 
 // Instead says so where one of some alternatives is other software than the

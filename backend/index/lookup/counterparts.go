@@ -19,24 +19,12 @@ func (ix *Tables) counterpartRelease(r release.Release) *Release {
 		return nil
 	}
 	t, names := tablesOf(ix.File, r), sync.OnceValue(func() *counterpart.Names { return counterpart.Of(r) })
-	t.Counterparts = &Counterparts{names, sync.OnceValues(func() (map[string]string, error) {
-		x := &Names{Tables: ix}
-		return names().Owners(x), x.Err
-	})}
+	t.Counterparts = &Counterparts{names, sync.OnceValue(func() map[string]string { return names().Owners(&Names{Tables: ix}) })}
 	return t
 }
 
 // resolveCounterpart says what a package of such a release is.
-func (ix *Tables) resolveCounterpart(t *Release, name string) (record.Record, api.Match, float64, error) {
-	owners, err := t.Counterparts.Owners()
-	if err != nil {
-		return record.Record{}, api.MatchNone, 0, err
-	}
-	_, listed, err := t.Names.Get(name)
-	if err != nil {
-		return record.Record{}, api.MatchNone, 0, err
-	}
-	x := &Names{Tables: ix}
-	canonical, match, confidence := t.Counterparts.Names().Resolve(name, owners, listed, x)
-	return record.Record{Name: name, Canonical: canonical}, match, confidence, x.Err
+func (ix *Tables) resolveCounterpart(t *Release, name string) (record.Record, api.Match, float64) {
+	canonical, match, confidence := t.Counterparts.Names().Resolve(name, t.Counterparts.Owners(), t.Names.Has(name), &Names{Tables: ix})
+	return record.Record{Name: name, Canonical: canonical}, match, confidence
 }

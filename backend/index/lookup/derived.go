@@ -11,10 +11,10 @@ import (
 
 // FindFor finds a package for one of the source: what keeps its version there too
 // has no other in its place.
-func (t *Release) FindFor(name string, source record.Record) (record.Record, bool, error) {
+func (t *Release) FindFor(name string, source record.Record) (record.Record, bool) {
 	if name == source.Name {
-		if r, ok, err := t.FindOwn(name); ok || err != nil {
-			return r, ok, err
+		if r, ok := t.FindOwn(name); ok {
+			return r, true
 		}
 	}
 	return t.Find(name)
@@ -22,16 +22,16 @@ func (t *Release) FindFor(name string, source record.Record) (record.Record, boo
 
 // derivedRelease makes the tables of a release that is near to others; nil
 // where it is to none that the index has.
-func (ix *Tables) derivedRelease(r release.Release) (*Release, error) {
-	value, ok, err := ix.File.Table(record.DerivedTable).Get(r.Slug)
-	if err != nil || !ok {
-		return nil, err
+func (ix *Tables) derivedRelease(r release.Release) *Release {
+	value, ok := ix.File.Table(record.DerivedTable).Get(r.Slug)
+	if !ok {
+		return nil
 	}
 	nearest, rest, _ := strings.Cut(value, "\t")
 	other, versions, _ := strings.Cut(rest, "\t")
 	base := ix.BySlug[nearest]
 	if base == nil {
-		return nil, nil
+		return nil
 	}
 	t := *base
 	t.ownPackages, t.ownNames = ix.DerivativePackages, ix.File.Table(record.UbuntuNames)
@@ -41,7 +41,7 @@ func (ix *Tables) derivedRelease(r release.Release) (*Release, error) {
 		own, suite, _ := strings.Cut(both, "/")
 		t.Versions = append(t.Versions, variant{software, suite, own})
 	}
-	return &t, nil
+	return &t
 }
 
 // respelled is the name of a package or a path with one version of the software
@@ -99,19 +99,19 @@ func (t *Release) Suite() *Release {
 
 // OwnName is the name that a package of the nearest suite has in the release:
 // another, or that with the release's own version of the software.
-func (t *Release) OwnName(r record.Record) (string, error) {
+func (t *Release) OwnName(r record.Record) string {
 	if r.Own {
-		return r.Name, nil
+		return r.Name
 	}
 	if t.ownNames != nil {
-		if own, ok, err := t.ownNames.Get(t.Slug + "/" + r.Name); ok || err != nil {
-			return own, err
+		if own, ok := t.ownNames.Get(t.Slug + "/" + r.Name); ok {
+			return own
 		}
 	}
 	if t.Major(r) == r.Major {
-		return t.inOwn(r.Name), nil
+		return t.inOwn(r.Name)
 	}
-	return strings.Replace(r.Name, r.Major, t.Major(r), 1), nil
+	return strings.Replace(r.Name, r.Major, t.Major(r), 1)
 }
 
 // Major is the major version of a package in the release.
@@ -130,84 +130,79 @@ func (t *Release) Major(r record.Record) string {
 
 // Offers is a package of the release, and how sure it is that it has it; with
 // the version where its own list is known.
-func (t *Release) Offers(r record.Record) (offer api.TargetPackage, likely float64, err error) {
+func (t *Release) Offers(r record.Record) (offer api.TargetPackage, likely float64) {
 	if t.Nearest == nil {
-		return api.TargetPackage{Name: r.Name, Version: r.Version, Repository: r.Component}, 1, nil
+		return api.TargetPackage{Name: r.Name, Version: r.Version, Repository: r.Component}, 1
 	}
-	if offer.Name, err = t.OwnName(r); err != nil {
-		return offer, 0, err
-	}
+	offer.Name = t.OwnName(r)
 	if offer.Name != r.Name || r.Own {
-		return offer, ownVersion, nil
+		return offer, ownVersion
 	}
-	likely, err = t.likelihood(r.Name)
-	return offer, likely, err
+	return offer, t.likelihood(r.Name)
 }
 
 // likelihood is how sure it is that a derived release has a package of its
 // nearest suite under the same name.
-func (t *Release) likelihood(name string) (float64, error) {
-	if t.Other == nil {
-		return inNearest, nil
+func (t *Release) likelihood(name string) float64 {
+	if t.Other != nil {
+		if _, ok := t.Other.Find(name); ok {
+			return inBoth
+		}
 	}
-	_, ok, err := t.Other.Find(name)
-	if ok {
-		return inBoth, err
-	}
-	return inNearest, err
+	return inNearest
 }
 
 // resolveDerived looks a name up beside the nearest suite of a derived release:
 // in the other suite, and in the curated rows.
-func (ix *Tables) resolveDerived(t *Release, name string) (record.Record, api.Match, float64, error) {
+func (ix *Tables) resolveDerived(t *Release, name string) (record.Record, api.Match, float64) {
 	if t.Nearest == nil {
-		return record.Record{}, api.MatchNone, 0, nil
+		return record.Record{}, api.MatchNone, 0
 	}
 	if meta, ok := record.UbuntuKernelMeta(name); ok {
-		if r, ok, err := t.FindOwn(meta); ok || err != nil {
-			return r, api.MatchAlias, kernelConfidence, err
+		if r, ok := t.FindOwn(meta); ok {
+			return r, api.MatchAlias, kernelConfidence
 		}
 	}
 	if suite := t.inSuite(name); suite != name {
-		if r, ok, err := t.Find(suite); ok || err != nil {
+		if r, ok := t.Find(suite); ok {
 			r.Major = t.Major(r)
-			return r, api.MatchAlias, ownVersion, err
+			return r, api.MatchAlias, ownVersion
 		}
 	}
 	if t.Other != nil {
-		if r, ok, err := t.Other.Find(name); ok || err != nil {
-			return r, api.MatchExact, neighbourRPM, err
+		if r, ok := t.Other.Find(name); ok {
+			return r, api.MatchExact, neighbourRPM
 		}
 	}
 	return ix.resolveRow(name)
 }
 
 // resolveRow finds what the curated rows of Debian's family say of a name.
-func (ix *Tables) resolveRow(name string) (record.Record, api.Match, float64, error) {
+func (ix *Tables) resolveRow(name string) (record.Record, api.Match, float64) {
 	x := &Names{Tables: ix}
 	g, ok := x.Derivative(name)
-	if !ok || x.Err != nil {
-		return record.Record{}, api.MatchNone, 0, x.Err
+	if !ok {
+		return record.Record{}, api.MatchNone, 0
 	}
 	if rpm.One(g) && !strings.HasPrefix(g.Method, rpm.Vendor) {
 		if canonical, ok := x.Package(rpm.FirstThere(x, g.Targets[0])); ok {
-			return record.Record{Name: name, Canonical: canonical}, api.MatchAlias, g.Confidence, x.Err
+			return record.Record{Name: name, Canonical: canonical}, api.MatchAlias, g.Confidence
 		}
 	}
-	return record.Record{Name: name, Canonical: rpm.Slug(name)}, api.MatchAlias, g.Confidence, x.Err
+	return record.Record{Name: name, Canonical: rpm.Slug(name)}, api.MatchAlias, g.Confidence
 }
 
 // resolveVendor resolves what no release of Debian has: other vendors' packages,
 // and libraries of other sonames.
-func (ix *Tables) resolveVendor(name string) (record.Record, api.Match, float64, error) {
-	r, match, confidence, err := ix.resolveRow(name)
-	if match != api.MatchNone || err != nil || !strings.HasPrefix(name, "lib") {
-		return r, match, confidence, err
+func (ix *Tables) resolveVendor(name string) (record.Record, api.Match, float64) {
+	r, match, confidence := ix.resolveRow(name)
+	if match != api.MatchNone || !strings.HasPrefix(name, "lib") {
+		return r, match, confidence
 	}
 	x := &Names{Tables: ix}
 	canonical, ok := x.Library(rpm.Stem(name))
 	if !ok || rpm.Stem(name) == rpm.Squeeze(name) {
-		return record.Record{}, api.MatchNone, 0, x.Err
+		return record.Record{}, api.MatchNone, 0
 	}
-	return record.Record{Name: name, Canonical: canonical}, api.MatchHeuristic, libraryConfidence, x.Err
+	return record.Record{Name: name, Canonical: canonical}, api.MatchHeuristic, libraryConfidence
 }

@@ -22,12 +22,12 @@ type Line struct {
 func (l *Line) Lists() bool { return l.rpms.Len() > 0 }
 
 // Own is what the release's list says of a package.
-func (l *Line) Own(name string) (record.Listed, bool, error) {
-	value, ok, err := l.rpms.Get(name)
+func (l *Line) Own(name string) (record.Listed, bool) {
+	value, ok := l.rpms.Get(name)
 	if !ok {
-		return record.Listed{}, false, err
+		return record.Listed{}, false
 	}
-	return record.DecodeListed(value), true, err
+	return record.DecodeListed(value), true
 }
 
 // MayHaveLost reports whether levels of EL before the release's own are known to have an rpm,

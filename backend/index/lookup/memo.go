@@ -18,25 +18,25 @@ const kept = 16
 func (m *Memo) Forget() { m.rpms = m.rpms[:0] }
 
 // Find finds an rpm of a release by its name or its key.
-func (m *Memo) Find(t *Release, name string) (*RPM, bool, error) {
-	r, ok, err := m.of(t, name)
-	if r.isOther(t.RPM) && err == nil {
+func (m *Memo) Find(t *Release, name string) (*RPM, bool) {
+	r, ok := m.of(t, name)
+	if r.isOther(t.RPM) {
 		return m.of(t, record.SuseKey+name)
 	}
-	if key := r.keyAt(t.RPM); key != r.Key && err == nil {
+	if key := r.keyAt(t.RPM); key != r.Key {
 		return m.of(t, key)
 	}
-	return r, ok, err
+	return r, ok
 }
 
 // of is the rpm of a key, which all releases of rpms share.
-func (m *Memo) of(t *Release, key string) (*RPM, bool, error) {
+func (m *Memo) of(t *Release, key string) (*RPM, bool) {
 	for i := range m.rpms {
 		if r := &m.rpms[i]; r.Key == key {
-			return r, r.there, nil
+			return r, r.there
 		}
 	}
-	value, there, err := t.Names.Get(key)
+	value, there := t.Names.Get(key)
 	if len(m.rpms) == cap(m.rpms) {
 		m.rpms = make([]RPM, 0, kept) // others may still look at those before
 	}
@@ -44,27 +44,20 @@ func (m *Memo) of(t *Release, key string) (*RPM, bool, error) {
 	r := &m.rpms[len(m.rpms)-1]
 	r.decode(key, value)
 	r.there = there
-	return r, there, err
+	return r, there
 }
 
 // By finds the rpm that a canonical of a release names; of several the nearest,
 // nil where there is none.
-func (m *Memo) By(t *Release, canonical string) (nearest *RPM, found bool, err error) {
-	value, _, err := t.canonicals.Get(canonical)
-	if err != nil {
-		return nil, false, err
-	}
-	for name, rest := "", cmp.Or(value, canonical); rest != ""; {
+func (m *Memo) By(t *Release, canonical string) (nearest *RPM, found bool) {
+	for name, rest := "", cmp.Or(t.canonicals.Value(canonical), canonical); rest != ""; {
 		name, rest = record.Cut(rest, ' ')
-		r, ok, err := m.Find(t, name)
-		if err != nil {
-			return nil, false, err
-		}
+		r, ok := m.Find(t, name)
 		if ok && r.Canonical == canonical && r.Of(t.RPM) && (!found || r.nearness(t.RPM) > nearest.nearness(t.RPM)) {
 			nearest, found = r, true
 		}
 	}
-	return nearest, found, nil
+	return nearest, found
 }
 
 // Presence says how the index knows that a release has an rpm.
@@ -77,26 +70,23 @@ const (
 )
 
 // Presence is how the index knows that a release has an rpm of a name.
-func (m *Memo) Presence(t *Release, name string) (Presence, error) {
-	r, _, err := m.Find(t, name)
-	if err != nil {
-		return Nowhere, err
-	}
+func (m *Memo) Presence(t *Release, name string) Presence {
+	r, _ := m.Find(t, name)
 	switch l := t.RPM; {
 	case l.Lists():
 		if l.rpms.Has(name) {
-			return InList, nil
+			return InList
 		}
-		return Nowhere, nil
+		return Nowhere
 	case r.Has(l), l.Known && r.InEPEL(l):
-		return InList, nil
+		return InList
 	case l.Line == "suse" && (r.Suse != "" || strings.Contains(r.inLists(l), "suse-")):
-		return InNear, nil
+		return InNear
 	case l.Line == "el" && r.Levels != "":
-		return InNear, nil
+		return InNear
 	}
 	if lists := r.inLists(t.RPM); t.RPM.Line == "el" && (strings.Contains(lists, "fedora") || strings.Contains(lists, "amzn-")) {
-		return InNear, nil
+		return InNear
 	}
-	return Nowhere, nil
+	return Nowhere
 }

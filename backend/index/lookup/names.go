@@ -5,32 +5,22 @@ import (
 
 	"svc/backend/index/record"
 	"svc/backend/index/rpm"
-	"svc/backend/index/table"
 )
 
-// Names answers the rules from the tables. The first error is kept.
+// Names answers the rules from the tables.
 type Names struct {
 	Tables *Tables
 	Line   string // of the release that the names are of
-	Err    error
-}
-
-func (x *Names) get(t *table.Table, key string) (string, bool) {
-	value, ok, err := t.Get(key)
-	if err != nil && x.Err == nil {
-		x.Err = err
-	}
-	return value, ok && err == nil
 }
 
 // Package is the canonical of a package that any suite of Debian has, or a derivative.
 func (x *Names) Package(name string) (string, bool) {
 	for _, t := range x.Tables.Debian {
-		if value, ok := x.get(t.Names, name); ok {
+		if value, ok := t.Names.Get(name); ok {
 			return record.DecodeRecord(name, value).Canonical, true
 		}
 	}
-	value, ok := x.get(x.Tables.DerivativePackages, name)
+	value, ok := x.Tables.DerivativePackages.Get(name)
 	canonical, _, isName := strings.Cut(value, "\t")
 	return canonical, ok && isName
 }
@@ -38,11 +28,7 @@ func (x *Names) Package(name string) (string, bool) {
 // Canonical is the package that a canonical names in the newest suite that has one.
 func (x *Names) Canonical(canonical string) (string, bool) {
 	for _, t := range x.Tables.Debian {
-		r, ok, err := t.ByCanonical(canonical)
-		if err != nil {
-			x.Err = err
-		}
-		if ok {
+		if r, ok := t.ByCanonical(canonical); ok {
 			return r.Name, true
 		}
 	}
@@ -52,7 +38,7 @@ func (x *Names) Canonical(canonical string) (string, bool) {
 // Provided is the one package that provides a virtual one, in the newest suite.
 func (x *Names) Provided(virtual string) (string, bool) {
 	for _, t := range x.Tables.Debian {
-		if name, ok := x.get(t.Provides, virtual); ok {
+		if name, ok := t.Provides.Get(virtual); ok {
 			return name, true
 		}
 	}
@@ -61,13 +47,13 @@ func (x *Names) Provided(virtual string) (string, bool) {
 
 // Library is the canonical of a library by the stem of its name: openssl--lib of libssl.
 func (x *Names) Library(stem string) (string, bool) {
-	return x.get(x.Tables.libraries, stem)
+	return x.Tables.libraries.Get(stem)
 }
 
 // Row is what the rows say of an rpm by its name.
 func (x *Names) Row(name string) (rpm.Guess, bool) {
 	return x.ofLine(name, func(key string) (string, bool) {
-		value, ok := x.get(x.Tables.rpmNames, key)
+		value, ok := x.Tables.rpmNames.Get(key)
 		trail := DecodeRPM(key, value).Trail
 		return trail, ok && trail != ""
 	})
@@ -103,11 +89,7 @@ func (x *Names) ofLine(name string, row func(key string) (string, bool)) (rpm.Gu
 // Derivative finds the row of a package that only derivatives of Debian have, or the longest of
 // its patterns.
 func (x *Names) Derivative(name string) (rpm.Guess, bool) {
-	value, ok, err := x.Tables.DerivativeRows.Of(name)
-	if err != nil {
-		x.Err = err
-	}
-	return x.Guess(value, ok)
+	return x.Guess(x.Tables.DerivativeRows.Of(name))
 }
 
 // Guess is the guess of a row's text.
@@ -115,9 +97,5 @@ func (x *Names) Guess(value string, ok bool) (rpm.Guess, bool) {
 	if !ok {
 		return rpm.Guess{}, false
 	}
-	t, err := record.DecodeTrail(value)
-	if err != nil {
-		x.Err = err
-	}
-	return rpm.GuessOf(t), err == nil
+	return rpm.GuessOf(record.DecodeTrail(value)), true
 }

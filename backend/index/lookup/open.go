@@ -1,6 +1,8 @@
 package lookup
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 
 	"svc/backend/index/counterpart"
@@ -10,7 +12,7 @@ import (
 )
 
 // Open finds the tables of every release in an index file.
-func Open(file *table.File) (*Tables, error) {
+func Open(file *table.File) *Tables {
 	ix := &Tables{File: file, BySlug: map[string]*Release{}, shared: sharedTables(file)}
 	for _, r := range release.All() {
 		if file.Table(r.Slug+record.NamesTable).Len() == 0 || counterpart.Has(r) {
@@ -23,20 +25,18 @@ func Open(file *table.File) (*Tables, error) {
 			ix.Debian = append([]*Release{t}, ix.Debian...)
 		}
 	}
-	return ix, ix.derive()
+	ix.derive()
+	return ix
 }
 
 // derive adds the releases that have no tables of their own.
-func (ix *Tables) derive() error {
+func (ix *Tables) derive() {
 	rpms, others := ix.rpmNames.Len() > 0, sync.OnceValue(ix.suseNames)
 	for _, r := range release.All() {
 		if _, ok := ix.BySlug[r.Slug]; ok {
 			continue
 		}
-		t, err := ix.derivedRelease(r)
-		if err != nil {
-			return err
-		}
+		t := ix.derivedRelease(r)
 		switch {
 		case t == nil && counterpart.Has(r):
 			t = ix.counterpartRelease(r)
@@ -47,5 +47,32 @@ func (ix *Tables) derive() error {
 			ix.BySlug[r.Slug] = t
 		}
 	}
+}
+
+// Verify checks the trails of an index file: what follows them trusts that they are whole.
+// What this program was not made with is to be verified first.
+func Verify(file *table.File) error {
+	for _, name := range file.Names() {
+		if !hasTrails(name) {
+			continue
+		}
+		for key, value := range file.Table(name).All() {
+			if name == record.RPMNames {
+				value = DecodeRPM(key, value).Trail
+			}
+			if !record.IsTrail(value) && (value != "" || name != record.RPMNames) {
+				return fmt.Errorf("%w: the trail of %q in table %s is %.80q", table.ErrFormat, key, name, value)
+			}
+		}
+	}
 	return nil
+}
+
+// hasTrails reports whether the records of a table have trails.
+func hasTrails(name string) bool {
+	switch name {
+	case record.RPMNames, record.RPMRows, record.DerivativeRows:
+		return true
+	}
+	return strings.HasPrefix(name, record.RPMTrails) || strings.HasSuffix(name, record.TrailsEnd)
 }

@@ -7,54 +7,45 @@ import (
 )
 
 // Find reads the record of a package.
-func (t *Release) Find(name string) (record.Record, bool, error) {
-	value, ok, err := t.Names.Get(name)
-	if err != nil {
-		return record.Record{}, false, err
-	}
+func (t *Release) Find(name string) (record.Record, bool) {
+	value, ok := t.Names.Get(name)
 	if !ok {
 		return t.FindOwn(name)
 	}
-	return record.DecodeRecord(name, value), true, nil
+	return record.DecodeRecord(name, value), true
 }
 
 // ByCanonical reads the record of the package that a canonical names.
-func (t *Release) ByCanonical(canonical string) (record.Record, bool, error) {
-	name, ok, err := t.canonicals.Get(canonical)
-	if err != nil {
-		return record.Record{}, false, err
-	}
+func (t *Release) ByCanonical(canonical string) (record.Record, bool) {
+	name, ok := t.canonicals.Get(canonical)
 	if !ok {
-		if name, err = t.ownCanonical(canonical); err != nil {
-			return record.Record{}, false, err
-		}
+		name = t.ownCanonical(canonical)
 	}
-	r, ok, err := t.Find(name)
-	return r, ok && r.Canonical == canonical, err
+	r, ok := t.Find(name)
+	return r, ok && r.Canonical == canonical
 }
 
 // FindOwn finds a package that a derived release has and its nearest suite not.
-func (t *Release) FindOwn(name string) (record.Record, bool, error) {
+func (t *Release) FindOwn(name string) (record.Record, bool) {
 	if t.ownPackages == nil {
-		return record.Record{}, false, nil
+		return record.Record{}, false
 	}
-	value, _, err := t.ownPackages.Get(name)
-	canonical, rest, _ := strings.Cut(value, "\t")
+	canonical, rest, _ := strings.Cut(t.ownPackages.Value(name), "\t")
 	major, releases, ok := strings.Cut(rest, "\t")
-	if !ok || err != nil || !record.HasWord(releases, t.Slug) {
-		return record.Record{}, false, err
+	if !ok || !record.HasWord(releases, t.Slug) {
+		return record.Record{}, false
 	}
-	return record.Record{Name: name, Canonical: canonical, Major: major, Component: "main", Own: true}, true, nil
+	return record.Record{Name: name, Canonical: canonical, Major: major, Component: "main", Own: true}, true
 }
 
 // ownCanonical is the package of a derived release that a canonical names.
-func (t *Release) ownCanonical(canonical string) (string, error) {
+func (t *Release) ownCanonical(canonical string) string {
 	if t.ownPackages == nil {
-		return canonical, nil
+		return canonical
 	}
-	value, ok, err := t.ownPackages.Get(canonical)
-	if !ok || err != nil || strings.Contains(value, "\t") {
-		return canonical, err
+	value, ok := t.ownPackages.Get(canonical)
+	if !ok || strings.Contains(value, "\t") {
+		return canonical
 	}
-	return value, nil
+	return value
 }

@@ -16,10 +16,7 @@ func (ix *Tables) Resolve(rel string, names []string) ([]api.Resolution, error) 
 	results, of, seen := make([]api.Resolution, len(names)), make([]identity, len(names)), new(Memo)
 	for i, name := range names {
 		seen.Forget()
-		found, match, confidence, err := ix.ResolveOne(t, name, seen)
-		if err != nil {
-			return nil, err
-		}
+		found, match, confidence := ix.ResolveOne(t, name, seen)
 		results[i] = of[i].resolution(name, found, match, confidence)
 	}
 	return results, nil
@@ -44,9 +41,9 @@ func (v *identity) resolution(name string, r record.Record, match api.Match, con
 }
 
 // ResolveOne tries the ways from the surest on.
-func (ix *Tables) ResolveOne(t *Release, name string, seen *Memo) (record.Record, api.Match, float64, error) {
+func (ix *Tables) ResolveOne(t *Release, name string, seen *Memo) (record.Record, api.Match, float64) {
 	if !IsName(BareName(name)) {
-		return record.Record{}, api.MatchNone, 0, nil
+		return record.Record{}, api.MatchNone, 0
 	}
 	if t.RPM != nil {
 		return ix.resolveRPM(t, name, seen)
@@ -54,20 +51,20 @@ func (ix *Tables) ResolveOne(t *Release, name string, seen *Memo) (record.Record
 	if t.Counterparts != nil {
 		return ix.resolveCounterpart(t, name)
 	}
-	if r, ok, err := t.Find(name); ok || err != nil {
-		return r, api.MatchExact, 1, err
+	if r, ok := t.Find(name); ok {
+		return r, api.MatchExact, 1
 	}
 	bare := BareName(name)
 	if bare != name {
-		if r, ok, err := t.Find(bare); ok || err != nil {
-			return r, api.MatchAlias, 1, err
+		if r, ok := t.Find(bare); ok {
+			return r, api.MatchAlias, 1
 		}
 	}
-	if r, match, confidence, err := ix.resolveDerived(t, bare); match != api.MatchNone || err != nil {
-		return r, match, confidence, err
+	if r, match, confidence := ix.resolveDerived(t, bare); match != api.MatchNone {
+		return r, match, confidence
 	}
 	for _, way := range []struct {
-		names      func(string) (string, bool, error)
+		names      func(string) (string, bool)
 		match      api.Match
 		confidence float64
 	}{
@@ -75,44 +72,41 @@ func (ix *Tables) ResolveOne(t *Release, name string, seen *Memo) (record.Record
 		{t.Provides.Get, api.MatchProvides, providesConfidence},
 		{t.sources.Get, api.MatchSource, sourceConfidence},
 	} {
-		found, ok, err := way.names(bare)
-		if err != nil {
-			return record.Record{}, api.MatchNone, 0, err
-		}
+		found, ok := way.names(bare)
 		if !ok {
 			continue
 		}
-		if r, ok, err := t.Find(found); ok || err != nil {
-			return r, way.match, way.confidence, err
+		if r, ok := t.Find(found); ok {
+			return r, way.match, way.confidence
 		}
 	}
 	return ix.neighbour(t, bare)
 }
 
 // neighbour looks the name up in the other releases, newer ones last.
-func (ix *Tables) neighbour(t *Release, name string) (record.Record, api.Match, float64, error) {
+func (ix *Tables) neighbour(t *Release, name string) (record.Record, api.Match, float64) {
 	for _, slug := range ix.Order {
 		if slug == t.Slug {
 			continue
 		}
-		if r, ok, err := ix.BySlug[slug].Find(name); ok || err != nil {
-			return r, api.MatchHeuristic, neighbourConfidence, err
+		if r, ok := ix.BySlug[slug].Find(name); ok {
+			return r, api.MatchHeuristic, neighbourConfidence
 		}
 	}
-	r, match, confidence, err := ix.pattern(name)
-	if match != api.MatchNone || err != nil {
-		return r, match, confidence, err
+	r, match, confidence := ix.pattern(name)
+	if match != api.MatchNone {
+		return r, match, confidence
 	}
 	return ix.resolveVendor(name)
 }
 
 // pattern takes a name for another version of software that is known.
-func (ix *Tables) pattern(name string) (record.Record, api.Match, float64, error) {
-	canonical, version, ok, err := record.OtherVersion(ix.File.Table(record.PatternsTable), name)
-	if !ok || err != nil {
-		return record.Record{}, api.MatchNone, 0, err
+func (ix *Tables) pattern(name string) (record.Record, api.Match, float64) {
+	canonical, version, ok := record.OtherVersion(ix.File.Table(record.PatternsTable), name)
+	if !ok {
+		return record.Record{}, api.MatchNone, 0
 	}
-	return record.Record{Name: name, Canonical: canonical, Major: version}, api.MatchHeuristic, neighbourConfidence, nil
+	return record.Record{Name: name, Canonical: canonical, Major: version}, api.MatchHeuristic, neighbourConfidence
 }
 
 // IsName reports whether a package or a canonical may have a name: keys and patterns
@@ -140,7 +134,6 @@ func BareName(name string) string {
 	return bare
 }
 
-func kernel(name string) (string, bool, error) {
-	meta, ok := record.KernelMeta(name)
-	return meta, ok, nil
+func kernel(name string) (string, bool) {
+	return record.KernelMeta(name)
 }

@@ -23,33 +23,27 @@ var rubies = map[int]string{12: "ruby2.1", 15: "ruby2.5", 16: "ruby3.4"}
 
 // resolveRPM says what the rpms of a name are: what the tables have, else what
 // the rules make of it.
-func (ix *Tables) resolveRPM(t *Release, name string, seen *Memo) (record.Record, api.Match, float64, error) {
+func (ix *Tables) resolveRPM(t *Release, name string, seen *Memo) (record.Record, api.Match, float64) {
 	name = withoutArch(name)
-	r, ok, err := seen.Find(t, name)
-	if err != nil {
-		return record.Record{}, api.MatchNone, 0, err
-	}
+	r, ok := seen.Find(t, name)
 	if ok {
 		confidence := 1.0
 		if !r.Has(t.RPM) {
 			confidence = neighbourRPM
 		}
-		return r.Record, api.MatchExact, confidence, nil
+		return r.Record, api.MatchExact, confidence
 	}
 	x := &Names{Tables: ix, Line: t.RPM.Line}
 	g, ok := rpm.Of(name, x)
-	if !ok || x.Err != nil {
-		return record.Record{}, api.MatchNone, 0, x.Err
+	if !ok {
+		return record.Record{}, api.MatchNone, 0
 	}
 	canonical := ""
 	if rpm.One(g) {
 		canonical, _ = x.Package(rpm.FirstThere(x, g.Targets[0]))
 	}
 	if t.RPM.Line == "suse" && canonical != "" {
-		back, err := ix.nameOf(t, canonical, seen)
-		if err != nil {
-			return record.Record{}, api.MatchNone, 0, err
-		}
+		back := ix.nameOf(t, canonical, seen)
 		if back != name {
 			canonical = "" // it would be taken for another rpm
 		}
@@ -57,41 +51,38 @@ func (ix *Tables) resolveRPM(t *Release, name string, seen *Memo) (record.Record
 	if canonical == "" {
 		canonical = rpm.Recoverable(name)
 	}
-	return record.Record{Name: name, Canonical: canonical}, api.MatchHeuristic, min(g.Confidence, neighbourConfidence+0.15), x.Err
+	return record.Record{Name: name, Canonical: canonical}, api.MatchHeuristic, min(g.Confidence, neighbourConfidence+0.15)
 }
 
 // nameOf is the name that a canonical of a release is taken to be of.
-func (ix *Tables) nameOf(t *Release, canonical string, seen *Memo) (string, error) {
-	r, found, err := seen.By(t, canonical)
-	if err != nil {
-		return "", err
-	}
+func (ix *Tables) nameOf(t *Release, canonical string, seen *Memo) string {
+	r, found := seen.By(t, canonical)
 	if found {
-		return r.Name, nil
+		return r.Name
 	}
-	name, err := ix.UsualName(t, canonical)
+	name := ix.UsualName(t, canonical)
 	if record.IsCanonical(name) {
 		name, _ = rpm.Usual(name)
 	}
-	return name, err
+	return name
 }
 
 // UsualName is the name that a release gives an rpm which is not known: as the lists
 // spell it; modules of languages have other names than in Debian.
-func (ix *Tables) UsualName(t *Release, canonical string) (string, error) {
-	if name, ok, err := ix.spellings.Get(canonical); ok || err != nil {
-		return name, err
+func (ix *Tables) UsualName(t *Release, canonical string) string {
+	if name, ok := ix.spellings.Get(canonical); ok {
+		return name
 	}
 	x := &Names{Tables: ix}
 	deb, _ := x.Canonical(canonical)
-	if _, ok := rpm.Module(deb); !ok || x.Err != nil {
-		return record.WithoutApart(canonical), x.Err
+	if _, ok := rpm.Module(deb); !ok {
+		return record.WithoutApart(canonical)
 	}
 	name := ix.RPMName(deb)
 	if gem, ok := strings.CutPrefix(name, "rubygem-"); ok && t.RPM.Line == "suse" {
-		return rubies[t.RPM.Level] + "-rubygem-" + gem, nil
+		return rubies[t.RPM.Level] + "-rubygem-" + gem
 	}
-	return name, nil
+	return name
 }
 
 // withoutArch drops the architecture that rpm prints after a name.

@@ -68,9 +68,9 @@ func (r *NamedRows) Patterns() *record.Globs {
 }
 
 // Of is the row of a name, else that of the longest pattern.
-func (r *NamedRows) Of(name string) (value string, ok bool, err error) {
-	if value, ok, err = r.Get(name); !ok && err == nil {
+func (r *NamedRows) Of(name string) (value string, ok bool) {
+	if value, ok = r.Get(name); !ok {
 		value, ok = r.Patterns().Match(name)
 	}
-	return value, ok, err
+	return value, ok
 }

@@ -50,7 +50,7 @@ type variant struct{ Software, Suite, Own string }
 // are made once they are asked for.
 type Counterparts struct {
 	Names  func() *counterpart.Names
-	Owners func() (map[string]string, error)
+	Owners func() map[string]string
 }
 
 func tablesOf(file *table.File, r release.Release) *Release {
@@ -137,9 +137,9 @@ func (ix *Tables) Release(name string) (*Release, error) {
 
 // Curated reads the rows of a table whose values are JSON arrays.
 func Curated[T any](t *table.Table, key string) ([]T, error) {
-	value, ok, err := t.Get(key)
-	if err != nil || !ok {
-		return []T{}, err
+	value, ok := t.Get(key)
+	if !ok {
+		return []T{}, nil
 	}
 	rows := []T{}
 	if err := json.Unmarshal([]byte(value), &rows); err != nil {

@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,19 +147,23 @@ func EncodeTrail(t Trail) string {
 	}, "\t")
 }
 
-func DecodeTrail(value string) (Trail, error) {
+// DecodeTrail reads a trail. What is none leads nowhere: opening an index finds it.
+func DecodeTrail(value string) Trail {
 	relation, rest := Column(value)
 	percent, rest := Column(rest)
 	targets, rest := Column(rest)
 	method, candidates, whole := strings.Cut(rest, "\t")
 	confidence, err := strconv.Atoi(percent)
 	if err != nil || confidence < 0 || confidence > 100 || !whole {
-		return Trail{}, fmt.Errorf("a trail of the index is %.80q", value)
+		return Trail{Relation: api.RelationUnknown}
 	}
 	return Trail{
 		Relation: api.Relation(relation), Confidence: float64(confidence) / 100,
 		Targets: words(targets), Method: method, Candidates: words(candidates),
-	}, nil
+	}
 }
+
+// IsTrail reports whether a value is a trail as EncodeTrail writes it.
+func IsTrail(value string) bool { return EncodeTrail(DecodeTrail(value)) == value }
 
 func IsRelation(text string) bool { return slices.Contains(api.Relations, api.Relation(text)) }

@@ -59,7 +59,10 @@ const (
 )
 
 // TrailsTable has what changes from a release to a neighbour, either way.
-func TrailsTable(from, to string) string { return from + ">" + to + "/trails" }
+func TrailsTable(from, to string) string { return from + ">" + to + TrailsEnd }
+
+// TrailsEnd ends the names of those tables.
+const TrailsEnd = "/trails"
 
 // The tables of a release whose rpm repositories were imported.
 const (

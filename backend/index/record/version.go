@@ -38,18 +38,17 @@ func IsDigit(text string, i int) bool { return i < len(text) && text[i] >= '0' &
 const maxVersions = 3
 
 // OtherVersion is the canonical of a name that is known with another version in it.
-func OtherVersion(patterns *table.Table, name string) (canonical, version string, ok bool, err error) {
+func OtherVersion(patterns *table.Table, name string) (canonical, version string, ok bool) {
 	begun, rest := "", name
 	for range maxVersions {
 		before, version, after, found := AVersion(rest)
 		if !found {
 			break
 		}
-		canonical, ok, err := patterns.Get(begun + before + "*" + after)
-		if ok || err != nil {
-			return strings.Replace(canonical, "*", version, 1), version, ok, err
+		if canonical, ok = patterns.Get(begun + before + "*" + after); ok {
+			return strings.Replace(canonical, "*", version, 1), version, true
 		}
 		begun, rest = begun+before+version, after
 	}
-	return "", "", false, nil
+	return "", "", false
 }

@@ -34,8 +34,8 @@ func Of(between *course.Pair, canonical string, p *course.Course) ([]api.Relocat
 		i := slices.IndexFunc(kept, samePlace(r))
 		if i < 0 {
 			kept = append(kept, r)
-		} else if kept[i], err = h.likelier(p, kept[i], r); err != nil {
-			return nil, err
+		} else {
+			kept[i] = h.likelier(p, kept[i], r)
 		}
 	}
 	return kept, nil
@@ -43,17 +43,12 @@ func Of(between *course.Pair, canonical string, p *course.Course) ([]api.Relocat
 
 // likelier is the likelier of two for one place, with the other as an alternative.
 // What is said to be gone gives way to a place.
-func (h places) likelier(p *course.Course, one, other api.Relocation) (api.Relocation, error) {
-	first, err := h.likelihood(p, one)
-	if err != nil {
-		return one, err
-	}
-	second, err := h.likelihood(p, other)
-	if second > first || one.To == nil {
+func (h places) likelier(p *course.Course, one, other api.Relocation) api.Relocation {
+	if h.likelihood(p, other) > h.likelihood(p, one) || one.To == nil {
 		one, other = other, one
 		one.Alternatives, other.Alternatives = other.Alternatives, nil
 	}
-	return withOther(one, other), err
+	return withOther(one, other)
 }
 
 // withOther is one with another place as an alternative.
@@ -73,25 +68,20 @@ func samePlace(r api.Relocation) func(api.Relocation) bool {
 // relocated lists what moves, curated rows first. A package without a successor
 // moves nothing.
 func (h places) relocated(canonical string, p *course.Course) ([]api.Relocation, error) {
-	var err error
-	m := &move{h: h, software: families().software(canonical), version: h.Source.Major(p.Source)}
-	if m.old, err = h.Source.Shipped(nil, p.Source.Name, "/"); err != nil {
-		return nil, err
-	}
+	m := &move{h: h, software: families().software(canonical), version: h.Source.Major(p.Source), old: h.Source.Shipped(nil, p.Source.Name, "/")}
 	compared := "/"
 	if len(m.old) == 0 {
 		compared = defaultFolder
 	}
 	for _, name := range p.Names {
-		if m.next, err = h.Target.Shipped(m.next, name, compared); err != nil {
-			return nil, err
-		}
+		m.next = h.Target.Shipped(m.next, name, compared)
 	}
-	if across, err := h.acrossFamilies(m); err != nil || len(across) > 0 {
-		return across, err
+	if across := h.acrossFamilies(m); len(across) > 0 {
+		return across, nil
 	}
 	var rows []record.CuratedConfig
 	if !h.Source.Foreign() && !h.Target.Foreign() { // the rows have the paths of Debian's packages
+		var err error
 		if rows, err = lookup.Curated[record.CuratedConfig](h.Tables.Config, canonical); err != nil {
 			return nil, err
 		}
@@ -100,16 +90,8 @@ func (h places) relocated(canonical string, p *course.Course) ([]api.Relocation,
 	if !tells || len(p.Names) == 0 || p.Source.Name == "" {
 		return []api.Relocation{}, nil
 	}
-	next, err := h.Target.Successor(p.Names[len(p.Names)-1])
-	if err != nil {
-		return nil, err
-	}
-	m.nextVersion = h.Target.Major(next)
-	own, err := h.ofFamilies(m)
-	if err != nil {
-		return nil, err
-	}
-	return m.compare(p, append(m.curated(rows), own...))
+	m.nextVersion = h.Target.Major(h.Target.Successor(p.Names[len(p.Names)-1]))
+	return m.compare(p, append(m.curated(rows), h.ofFamilies(m)...)), nil
 }
 
 // move is what a package ships in the source and its successors in the target.
@@ -142,16 +124,12 @@ func (m *move) curated(rows []record.CuratedConfig) []api.Relocation {
 
 // compare adds to the curated relocations one for each path that the target
 // has no more.
-func (m *move) compare(p *course.Course, relocations []api.Relocation) ([]api.Relocation, error) {
+func (m *move) compare(p *course.Course, relocations []api.Relocation) []api.Relocation {
 	if m.h.Target.Owners.Len() == 0 {
-		return relocations, nil // what the target ships is not known
+		return relocations // what the target ships is not known
 	}
 	for _, from := range m.old {
-		_, stays, err := m.h.Target.OwnersOf(from)
-		if err != nil {
-			return nil, err
-		}
-		if stays || strings.HasPrefix(from, "/usr/lib/sysusers.d/") {
+		if _, stays := m.h.Target.OwnersOf(from); stays || strings.HasPrefix(from, "/usr/lib/sysusers.d/") {
 			continue
 		}
 		r := m.relocate(p, from)
@@ -159,7 +137,7 @@ func (m *move) compare(p *course.Course, relocations []api.Relocation) ([]api.Re
 			relocations = append(relocations, r)
 		}
 	}
-	return relocations, nil
+	return relocations
 }
 
 // relocate finds the new place of a path that is gone from its old one.

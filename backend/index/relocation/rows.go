@@ -375,26 +375,20 @@ func current(found []api.Relocation, renamed []familyRow) []api.Relocation {
 
 // acrossFamilies are the rows of software for the move, with the versions of
 // both sides filled in. A row whose version is not known is left out.
-func (h places) acrossFamilies(m *move) ([]api.Relocation, error) {
+func (h places) acrossFamilies(m *move) []api.Relocation {
 	if !h.Source.Foreign() && !h.Target.Foreign() {
-		return nil, nil
+		return nil
 	}
-	found, err := h.ofFamilies(m)
-	if err != nil {
-		return nil, err
-	}
-	return append(found, h.defaults(m, found)...), nil
+	found := h.ofFamilies(m)
+	return append(found, h.defaults(m, found)...)
 }
 
 // ofFamilies are the rows of what moves; a path of the same version needs none.
-func (h places) ofFamilies(m *move) ([]api.Relocation, error) {
+func (h places) ofFamilies(m *move) []api.Relocation {
 	if m.software == "" {
-		return []api.Relocation{}, nil
+		return []api.Relocation{}
 	}
-	next, err := h.versionOf(m.software, m.nextVersion)
-	if err != nil {
-		return nil, err
-	}
+	next := h.versionOf(m.software, m.nextVersion)
 	between, own := families().between(m.software, h.Source.Release, h.Target.Release)
 	found, n := between[:0], 0 // of those found, n are told for this direction
 	for i, r := range between {
@@ -411,7 +405,7 @@ func (h places) ofFamilies(m *move) ([]api.Relocation, error) {
 			n = len(found)
 		}
 	}
-	return found, nil
+	return found
 }
 
 // filled is a row with versions in the place of their names.
@@ -470,9 +464,8 @@ func (h places) defaults(m *move, already []api.Relocation) []api.Relocation {
 // likelihood ranks a place among others for the same source: what a successor
 // itself ships goes before what only its name speaks for, and what a row says to
 // stay, stays.
-func (h places) likelihood(p *course.Course, r api.Relocation) (int, error) {
-	grounds, err := h.grounds(p, r)
-	grounds *= 4
+func (h places) likelihood(p *course.Course, r api.Relocation) int {
+	grounds := 4 * h.grounds(p, r)
 	to := deref(r.To)
 	switch deeper := strings.Count(to, "/") - strings.Count(r.From, "/"); {
 	case r.Kind != api.RelocateDir: // of a folder and one in it:
@@ -484,41 +477,40 @@ func (h places) likelihood(p *course.Course, r api.Relocation) (int, error) {
 	if top, _, _ := strings.Cut(strings.TrimPrefix(r.From, "/"), "/"); strings.HasPrefix(to, "/"+top+"/") {
 		grounds += alike // logs stay among the logs, settings among the settings
 	}
-	return grounds, err
+	return grounds
 }
 
 // alike is more than all other grounds.
 const alike = 5 * shipped
 
 // grounds are what speaks for a place by the packages that move there.
-func (h places) grounds(p *course.Course, r api.Relocation) (int, error) {
+func (h places) grounds(p *course.Course, r api.Relocation) int {
 	to, below := deref(r.To), ""
 	if to == r.From {
-		return shipped, nil
+		return shipped
 	}
 	switch r.Kind {
 	case api.RelocateUser, api.RelocateGroup:
-		return 0, nil
+		return 0
 	case api.RelocateService:
 		to = unitFolder + to
 	case api.RelocateDir:
 		below = to + "/"
 	}
 	for _, name := range p.Names {
-		files, err := h.shippedBelow(name, below)
-		if err != nil || len(files) > 0 {
-			return shipped, err
+		if len(h.shippedBelow(name, below)) > 0 {
+			return shipped
 		}
 	}
-	owners, ok, err := h.Target.OwnersOf(to)
-	if err != nil || ok && slices.ContainsFunc(p.Names, func(name string) bool { return record.HasWord(owners, name) }) {
-		return shipped, err
+	owners, ok := h.Target.OwnersOf(to)
+	if ok && slices.ContainsFunc(p.Names, func(name string) bool { return record.HasWord(owners, name) }) {
+		return shipped
 	}
 	words := 0
 	for _, name := range p.Names {
 		words = max(words, wordsIn(cmp.Or(below, to), name))
 	}
-	return words, nil
+	return words
 }
 
 // shipped is more than any name speaks for a place.
@@ -526,9 +518,9 @@ const shipped = 100
 
 // shippedBelow are the files that a package of the target has below a folder; none
 // where no folder is given.
-func (h places) shippedBelow(name, folder string) ([]string, error) {
+func (h places) shippedBelow(name, folder string) []string {
 	if folder == "" {
-		return nil, nil
+		return nil
 	}
 	return h.Target.Shipped(nil, name, folder)
 }
@@ -559,25 +551,25 @@ var majorMinor = sync.OnceValue(func() map[string]*lazyregexp.Regexp {
 
 // versionOf is the version of software in the target's paths: that which its
 // general package has, where the canonical's own does not say.
-func (h places) versionOf(software, own string) (string, error) {
+func (h places) versionOf(software, own string) string {
 	form := majorMinor()[software]
 	if form == nil || h.Target.RPM != nil {
-		return own, nil
+		return own
 	}
 	if h.Target.Counterparts != nil {
-		return counterpart.Version(software, h.Target.Release), nil
+		return counterpart.Version(software, h.Target.Release)
 	}
 	for _, v := range h.Target.Versions {
 		if v.Software == software {
-			return v.Own, nil
+			return v.Own
 		}
 	}
-	r, ok, err := h.Target.Find(software)
-	if err != nil || !ok {
-		return own, err
+	r, ok := h.Target.Find(software)
+	if !ok {
+		return own
 	}
 	if m := form.FindStringSubmatch(r.Version); m != nil {
-		return m[1], nil
+		return m[1]
 	}
-	return own, nil
+	return own
 }

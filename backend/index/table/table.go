@@ -163,18 +163,18 @@ func (t *Table) sound() bool {
 func (t *Table) Len() int { return t.count }
 
 // Get finds the value of a key.
-func (t *Table) Get(key string) (value string, ok bool, err error) {
+func (t *Table) Get(key string) (value string, ok bool) {
 	at, ok := t.find(key)
 	if !ok {
-		return "", false, nil
+		return "", false
 	}
 	value = t.text[at+len(key)+1:]
-	return value[:strings.IndexByte(value, '\n')], true, nil
+	return value[:strings.IndexByte(value, '\n')], true
 }
 
 // Value is the value of a key; empty where there is none.
 func (t *Table) Value(key string) string {
-	value, _, _ := t.Get(key)
+	value, _ := t.Get(key)
 	return value
 }
 

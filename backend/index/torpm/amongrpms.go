@@ -9,17 +9,10 @@ import (
 )
 
 // amongRPMs follows an rpm to another release of rpms.
-func (h *Path) amongRPMs(canonical string) (course.Course, error) {
-	r, found, err := h.Seen.By(h.Source, canonical)
-	if err != nil {
-		return course.Course{}, err
-	}
+func (h *Path) amongRPMs(canonical string) course.Course {
+	r, found := h.Seen.By(h.Source, canonical)
 	if !found {
-		name, err := h.Tables.UsualName(h.Source, canonical)
-		if err != nil {
-			return course.Course{}, err
-		}
-		r = &lookup.RPM{Record: record.Record{Name: name, Canonical: canonical}}
+		r = &lookup.RPM{Record: record.Record{Name: h.Tables.UsualName(h.Source, canonical), Canonical: canonical}}
 	}
 	p := course.Course{Source: r.Record, Relation: api.RelationSame, Confidence: 1, Names: []string{r.Name}, Found: course.ByName}
 	if h.Source.RPM.Line != h.Target.RPM.Line {
@@ -28,22 +21,15 @@ func (h *Path) amongRPMs(canonical string) (course.Course, error) {
 				r, p.Source.Name, p.Names[0], p.Spelt = r.Called(name), name, name, true
 			}
 		}
-		if p, err = h.otherLine(p, r); err != nil {
-			return p, err
-		}
-		return h.afterRows(p)
+		return h.afterRows(h.otherLine(p, r))
 	}
-	today, err := h.nameToday(r.Name)
-	if err != nil {
-		return p, err
-	}
-	if today != r.Name {
+	if today := h.nameToday(r.Name); today != r.Name {
 		r = r.Called(today)
 	}
 	p.Source.Name, p.Names[0] = r.Name, r.Name
 	if h.otherSoname(r) {
 		p.Relation, p.Confidence, p.Names = api.RelationIncluded, course.Soname, nil
-		return p, nil
+		return p
 	}
 	if record.IsCanonical(r.Name) {
 		return h.underUsualName(p)
@@ -53,11 +39,7 @@ func (h *Path) amongRPMs(canonical string) (course.Course, error) {
 		p.Names[0], p.Relation, p.Confidence = general, api.RelationReplaced, record.RowConfidence
 		p.Found = course.ByRow
 	case !h.Source.RPM.Known && h.Target.RPM.Known && r.Levels == "":
-		_, row, err := h.trail(h.levels[h.Source.RPM.Level], r.Name)
-		if err != nil {
-			return p, err
-		}
-		if !row {
+		if _, row := h.trail(h.levels[h.Source.RPM.Level], r.Name); !row {
 			return h.otherLine(p, r)
 		}
 	}
@@ -73,7 +55,7 @@ func (h *Path) otherSoname(r *lookup.RPM) bool {
 
 // underUsualName answers for an rpm that nobody is known to have, by the name
 // that such packages have.
-func (h *Path) underUsualName(p course.Course) (course.Course, error) {
+func (h *Path) underUsualName(p course.Course) course.Course {
 	name, ok := rpm.Usual(p.Source.Canonical)
 	if !ok {
 		return h.underItsName(p, course.Guessed)
@@ -82,16 +64,10 @@ func (h *Path) underUsualName(p course.Course) (course.Course, error) {
 	if h.Target.RPM.Line == "suse" {
 		p.Confidence = course.Listless // the source has it, by a name that its canonical leads back to
 	}
-	p, err := h.climb(p, h.Source.RPM.Level)
-	if err != nil {
-		return p, err
-	}
-	_, known, err := h.Seen.Find(h.Target, name)
-	if err != nil {
-		return p, err
-	}
-	if unheard, err := h.isUnheard(&p, name, known); unheard || err != nil {
-		return p.UnheardOf(), err
+	p = h.climb(p, h.Source.RPM.Level)
+	_, known := h.Seen.Find(h.Target, name)
+	if h.isUnheard(&p, name, known) {
+		return p.UnheardOf()
 	}
 	return h.confirmListed(p)
 }

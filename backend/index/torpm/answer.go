@@ -14,27 +14,26 @@ import (
 
 // vendorOf is whose repository has an rpm that the target itself has not; empty where
 // nobody's is known to.
-func (h *Path) vendorOf(r *lookup.RPM) (vendor string, err error) {
+func (h *Path) vendorOf(r *lookup.RPM) (vendor string) {
 	if r.InEPEL(h.Target.RPM) && h.Target.RPM.Known {
-		return record.VendorEPEL, nil
+		return record.VendorEPEL
 	}
 	_, vendor, _ = strings.Cut(r.Trail, rpm.Vendor)
 	vendor, _, _ = strings.Cut(vendor, "\t")
-	return vendor, nil
+	return vendor
 }
 
 // doubt says why the target may not have an rpm: a vendor has it, or its list is not
 // known.
-func (h *Path) doubt(r *lookup.RPM, vendor string) (api.Caveat, error) {
+func (h *Path) doubt(r *lookup.RPM, vendor string) api.Caveat {
 	if vendor != "" {
-		text, _, err := h.Tables.Vendors.Get(vendor)
-		return course.Caveat(course.CaveatThirdParty, api.SeverityWarning, "%s is not of %s itself. %s", r.Name, h.Target.Slug, text), err
+		return course.Caveat(course.CaveatThirdParty, api.SeverityWarning, "%s is not of %s itself. %s", r.Name, h.Target.Slug, h.Tables.Vendors.Value(vendor))
 	}
 	return api.Caveat{
 		Code: course.CaveatExistence, Severity: api.SeverityInfo,
 		Text: "The index has no full list of " + h.Target.Slug + ": check that it has " + r.Name + ". " +
 			"A list of your own mirror makes it sure: svc admin index build --rpm-md URL --release " + h.Target.Slug + " --out FILE, then --index FILE.",
-	}, nil
+	}
 }
 
 // elsewhere says where a package may be that the lists of a release lack.
@@ -52,20 +51,13 @@ func elsewhere(target *lookup.Release) api.Caveat {
 
 // Present makes the answer of a course that ends at rpms.
 func (h *Path) Present(canonical string, p course.Course) (api.Translation, error) {
+	p = h.certain(p)
 	t := api.Translation{
 		Canonical: canonical, Relation: p.Relation, Confidence: course.Round(p.Confidence),
 		Packages: make([]api.TargetPackage, 0, len(p.Names)), Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
 	}
-	p, err := h.certain(p)
-	if err != nil {
-		return t, err
-	}
-	t.Relation, t.Confidence = p.Relation, course.Round(p.Confidence)
 	for _, name := range p.Names {
-		own, listed, err := h.Target.RPM.Own(name)
-		if err != nil {
-			return t, err
-		}
+		own, listed := h.Target.RPM.Own(name)
 		t.Packages = append(t.Packages, api.TargetPackage{Name: name, Version: own.Version, Repository: own.Repository})
 		if own.Hidden {
 			t.Caveats = append(t.Caveats, h.streamCaveat(name, own))
@@ -73,45 +65,30 @@ func (h *Path) Present(canonical string, p course.Course) (api.Translation, erro
 		if listed || h.stated[name] || h.Source == h.Target {
 			continue
 		}
-		r, known, err := h.Seen.Find(h.Target, name)
-		if err != nil {
-			return t, err
-		}
+		r, known := h.Seen.Find(h.Target, name)
 		if r.Has(h.Target.RPM) {
 			continue
 		}
-		vendor, err := h.vendorOf(r)
-		if !known && name == p.Source.Name && err == nil {
-			vendor, err = h.byPattern(name)
-		}
-		if err != nil {
-			return t, err
+		vendor := h.vendorOf(r)
+		if !known && name == p.Source.Name {
+			vendor = h.byPattern(name)
 		}
 		if vendor == record.VendorEPEL {
 			t.Packages[len(t.Packages)-1].Repository = api.EPEL
 		}
-		doubt, err := h.doubt(r, vendor)
-		if err != nil {
-			return t, err
-		}
-		t.Caveats = append(t.Caveats, doubt)
+		t.Caveats = append(t.Caveats, h.doubt(r, vendor))
 	}
 	if slices.Contains(p.Methods, course.Unheard) {
 		t.Caveats = append(t.Caveats, course.Caveat(course.CaveatExistence, api.SeverityInfo,
 			"No list of the index, of EL, EPEL or another vendor, knows this package: see where the machine has it from, and whether that has it for %s.", h.Target.Slug))
 	}
-	again, err := h.hasAgain(&p)
-	if err != nil {
-		return t, err
-	}
+	again := h.hasAgain(&p)
 	if again {
 		t.Confidence = min(t.Confidence, course.Unsure)
 		t.Caveats = append(t.Caveats, course.Caveat(course.CaveatExistence, api.SeverityInfo,
 			"Packages of %s by this name are known: a later minor release may have brought it back.", h.Target.Slug))
 	}
-	if t.Caveats, err = h.OfVendor(t.Caveats, &p); err != nil {
-		return t, err
-	}
+	t.Caveats = h.OfVendor(t.Caveats, &p)
 	t.Caveats = h.OfCourse(t.Caveats, &p, len(p.Names))
 	if p.Relation == api.RelationRemoved && p.Confidence < course.SureConfidence && !h.Target.RPM.Lists() && !slices.Contains(p.Methods, course.Unheard) && !again {
 		t.Caveats = append(t.Caveats, h.elsewhere)
@@ -121,10 +98,10 @@ func (h *Path) Present(canonical string, p course.Course) (api.Translation, erro
 
 // hasAgain reports whether the target is known to have what went, by the events
 // of its first minor release, on the way to it.
-func (h *Path) hasAgain(p *course.Course) (bool, error) {
+func (h *Path) hasAgain(p *course.Course) bool {
 	if p.Relation != api.RelationRemoved || p.Found != course.ByEvent || h.Target.RPM.Lists() || h.Source.RPM == nil || h.Source.RPM.Line != h.Target.RPM.Line {
-		return false, nil
+		return false
 	}
-	r, _, err := h.Seen.Find(h.Target, p.Source.Name)
-	return h.Target.RPM.At(r), err
+	r, _ := h.Seen.Find(h.Target, p.Source.Name)
+	return h.Target.RPM.At(r)
 }

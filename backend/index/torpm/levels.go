@@ -15,35 +15,32 @@ const suseRows = 15
 
 // nameToday is the name that a source after SLES 15 has for what had another
 // there: a module of Python bears its version.
-func (h *Path) nameToday(name string) (string, error) {
+func (h *Path) nameToday(name string) string {
 	if h.Source.RPM.Line != "suse" || h.Source.RPM.Level <= suseRows {
-		return name, nil
+		return name
 	}
-	t, err := course.Step(func(name string) (string, bool, error) { return h.trail(h.levels[suseRows], name) }, name)
-	if err != nil || t.Relation != api.RelationRenamed || len(t.Targets) != 1 {
-		return name, err
+	t := course.Step(func(name string) (string, bool) { return h.trail(h.levels[suseRows], name) }, name)
+	if t.Relation != api.RelationRenamed || len(t.Targets) != 1 {
+		return name
 	}
-	return t.Targets[0], nil
+	return t.Targets[0]
 }
 
 // afterRows takes the names that rows have for SUSE on to the target's level.
-func (h *Path) afterRows(p course.Course) (course.Course, error) {
+func (h *Path) afterRows(p course.Course) course.Course {
 	if h.Target.RPM.Line != "suse" || h.Target.RPM.Lists() {
-		return p, nil
+		return p
 	}
-	later, err := h.climb(p, suseRows)
+	later := h.climb(p, suseRows)
 	if len(later.Methods) > len(p.Methods) {
 		later.Found = course.ByEvent
 	}
-	return later, err
+	return later
 }
 
 // overLevels follows an rpm from level to level of its line.
-func (h *Path) overLevels(p course.Course) (course.Course, error) {
-	p, err := h.climb(p, h.Source.RPM.Level)
-	if err != nil {
-		return p, err
-	}
+func (h *Path) overLevels(p course.Course) course.Course {
+	p = h.climb(p, h.Source.RPM.Level)
 	if len(p.Methods) > 0 {
 		p.Found = course.ByEvent
 	}
@@ -51,49 +48,45 @@ func (h *Path) overLevels(p course.Course) (course.Course, error) {
 		p.Found = course.ByAbsence
 	}
 	if h.Target.RPM.Lists() {
-		p, err = h.arriveListed(p)
+		p = h.arriveListed(p)
 		p.Confidence = min(p.Confidence, course.SameConfidence)
-		return p, err
+		return p
 	}
 	if len(p.Names) == 0 {
 		return h.back(p)
 	}
 	p.Confidence = min(p.Confidence, course.SameConfidence)
 	for _, name := range p.Names {
-		r, ok, err := h.Seen.Find(h.Target, name)
-		if err != nil {
-			return p, err
-		}
+		r, ok := h.Seen.Find(h.Target, name)
 		if h.ownRPMs(name) != "" {
 			continue // the target's own row says what it has
 		}
-		if unheard, err := h.isUnheard(&p, name, ok); unheard || err != nil {
-			return p.UnheardOf(), err
+		if h.isUnheard(&p, name, ok) {
+			return p.UnheardOf()
 		}
 		p.Confidence *= h.persistence(&p, r, ok)
 	}
-	return h.inOwnNames(p), nil
+	return h.inOwnNames(p)
 }
 
 // back looks whether the target is known to have again what went on the way.
-func (h *Path) back(p course.Course) (course.Course, error) {
+func (h *Path) back(p course.Course) course.Course {
 	if h.Target.RPM.Level == nextLevel(h.Target.RPM.Line, h.Source.RPM.Level) {
-		return p, nil
+		return p
 	}
-	r, ok, err := h.Seen.Find(h.Target, p.Source.Name)
-	if err == nil && ok && h.Target.RPM.At(r) {
+	r, ok := h.Seen.Find(h.Target, p.Source.Name)
+	if ok && h.Target.RPM.At(r) {
 		p.Relation, p.Confidence, p.Names, p.Methods = api.RelationSame, course.ReturnedConfidence, []string{p.Source.Name}, nil
 	}
 	for _, name := range forPython3(p.Source.Name) {
-		if err != nil || len(p.Names) > 0 {
+		if len(p.Names) > 0 {
 			break
 		}
-		var module *lookup.RPM
-		if module, ok, err = h.Seen.Find(h.Target, name); err == nil && ok && h.Target.RPM.At(module) {
+		if module, ok := h.Seen.Find(h.Target, name); ok && h.Target.RPM.At(module) {
 			p.Relation, p.Confidence, p.Names, p.Methods = api.RelationReplaced, course.ReturnedConfidence, []string{name}, nil
 		}
 	}
-	return p, err
+	return p
 }
 
 // forPython3 are the names that a module of EL for another version of Python may
@@ -111,36 +104,30 @@ func forPython3(name string) []string {
 }
 
 // climb follows a line's trails from a level to the target's.
-func (h *Path) climb(p course.Course, from int) (course.Course, error) {
+func (h *Path) climb(p course.Course, from int) course.Course {
 	for n := from; n < h.Target.RPM.Level; n++ {
-		trails := func(name string) (string, bool, error) { return h.trail(h.levels[n], name) }
-		gone, err := h.withItsWhole(p.Names, trails)
-		if err != nil {
-			return p, err
-		}
-		if gone {
+		trails := func(name string) (string, bool) { return h.trail(h.levels[n], name) }
+		if h.withItsWhole(p.Names, trails) {
 			p.Relation, p.Confidence, p.Names, p.Methods = api.RelationRemoved, course.WholeConfidence, nil, append(slices.Clip(p.Methods), record.Curated)
-			return p, nil
+			return p
 		}
-		if p, err = p.Follow(trails); err != nil {
-			return p, err
-		}
+		p = p.Follow(trails)
 	}
-	return p, nil
+	return p
 }
 
 // became is what became of an rpm that may be gone after the last level of EL that is known to
 // have it, where a trail says so.
-func (h *Path) became(p course.Course, r *lookup.RPM) (later course.Course, gone bool, err error) {
-	later, err = h.climb(p, r.NewestBefore(h.Target.RPM.Level))
-	if err != nil || len(later.Methods) == len(p.Methods) || p.Relation == api.RelationIncluded && later.Evidence() == course.Dropped {
-		return p, false, err // a library comes under another name
+func (h *Path) became(p course.Course, r *lookup.RPM) (later course.Course, gone bool) {
+	later = h.climb(p, r.NewestBefore(h.Target.RPM.Level))
+	if len(later.Methods) == len(p.Methods) || p.Relation == api.RelationIncluded && later.Evidence() == course.Dropped {
+		return p, false // a library comes under another name
 	}
 	later.Found = course.ByEvent
 	if slices.Contains(later.Methods, course.Dropped) {
 		later.Found = course.ByAbsence
 	}
-	return h.inOwnNames(later), true, nil
+	return h.inOwnNames(later), true
 }
 
 // levelTrails are those of every level of the target's line, by the level.
@@ -161,56 +148,52 @@ func nextLevel(line string, n int) int {
 }
 
 // trail finds the trail of a name.
-func (h *Path) trail(t levelTrails, name string) (trail string, ok bool, err error) {
-	if kept, err := h.keeps(name); kept || err != nil {
-		return "", false, err
+func (h *Path) trail(t levelTrails, name string) (trail string, ok bool) {
+	if h.keeps(name) {
+		return "", false
 	}
-	if trail, ok, err = t.rows.Get(name); err != nil {
-		return "", false, err
-	}
-	if ok {
-		kept, err := h.epelKeeps(name, trail)
-		return trail, !kept, err
+	if trail, ok = t.rows.Get(name); ok {
+		return trail, !h.epelKeeps(name, trail)
 	}
 	row := t.rows.Patterns().Longest(name)
 	if row == nil && !t.listed(h.Target.RPM) {
-		return "", false, nil
+		return "", false
 	}
-	r, _, err := h.Seen.Find(h.Target, name)
+	r, _ := h.Seen.Find(h.Target, name)
 	switch {
-	case err != nil || r.AtLevel(h.Target.RPM.Line, t.next):
-		return "", false, err
+	case r.AtLevel(h.Target.RPM.Line, t.next):
+		return "", false
 	case row != nil:
-		return strings.ReplaceAll(row.Value, "*", row.Stood(name)), true, nil
+		return strings.ReplaceAll(row.Value, "*", row.Stood(name)), true
 	case t.drops(r, h.Target.RPM) && h.ownRPMs(name) == "":
-		return droppedTrail, true, nil
+		return droppedTrail, true
 	}
-	return "", false, nil
+	return "", false
 }
 
 // epelKeeps reports whether EPEL has taken what a trail says has gone from EL.
-func (h *Path) epelKeeps(name, trail string) (bool, error) {
+func (h *Path) epelKeeps(name, trail string) bool {
 	if !strings.HasPrefix(trail, string(api.RelationRemoved)) || !h.Target.RPM.Known || h.Target.RPM.Lists() {
-		return false, nil
+		return false
 	}
-	r, _, err := h.Seen.Find(h.Target, name)
-	return r.InEPEL(h.Target.RPM), err
+	r, _ := h.Seen.Find(h.Target, name)
+	return r.InEPEL(h.Target.RPM)
 }
 
 // keeps reports whether a distribution near EL has a package under its name, by a row
 // or its own list, whatever EL does with it.
-func (h *Path) keeps(name string) (bool, error) {
+func (h *Path) keeps(name string) bool {
 	if h.Target.RPM.Line != "el" {
-		return false, nil
+		return false
 	}
 	if relation, own := record.Column(h.ownRPMs(name)); own == name && relation == string(api.RelationSame) {
-		return true, nil
+		return true
 	}
 	if h.Target.RPM.Known {
-		return false, nil
+		return false
 	}
-	r, _, err := h.Seen.Find(h.Target, name)
-	return r.Has(h.Target.RPM), err
+	r, _ := h.Seen.Find(h.Target, name)
+	return r.Has(h.Target.RPM)
 }
 
 // listed reports whether the next level is one of EL whose list is nearly whole,
@@ -231,42 +214,37 @@ func (t levelTrails) drops(r *lookup.RPM, target *lookup.Line) bool {
 
 // withItsWhole reports whether a package goes because what it is a part of does:
 // rows name the library alone, not its headers, and no list has every part.
-func (h *Path) withItsWhole(names []string, trails course.Trails) (bool, error) {
+func (h *Path) withItsWhole(names []string, trails course.Trails) bool {
 	if len(names) != 1 {
-		return false, nil
+		return false
 	}
 	name, headers := names[0], strings.HasSuffix(names[0], "-devel")
 	if !headers && !h.Target.RPM.Known {
-		return false, nil
+		return false
 	}
-	r, there, err := h.Seen.Find(h.Target, name)
-	if err != nil || there && (r.Has(h.Target.RPM) || !headers) {
-		return false, err
+	r, there := h.Seen.Find(h.Target, name)
+	if there && (r.Has(h.Target.RPM) || !headers) {
+		return false
 	}
-	if _, own, err := trails(name); own || err != nil {
-		return false, err
+	if _, own := trails(name); own {
+		return false
 	}
 	return h.wholeGoes(name, trails)
 }
 
 // wholeGoes reports whether the nearest package that anything is known of, of
 // those whose names a name goes on from, goes.
-func (h *Path) wholeGoes(name string, trails course.Trails) (bool, error) {
+func (h *Path) wholeGoes(name string, trails course.Trails) bool {
 	for at := strings.LastIndexByte(name, '-'); at > 0; at = strings.LastIndexByte(name, '-') {
 		name = name[:at]
-		value, ok, err := trails(name)
-		if err != nil {
-			return false, err
+		if value, ok := trails(name); ok {
+			return record.DecodeTrail(value).Relation == api.RelationRemoved
 		}
-		if ok {
-			t, err := record.DecodeTrail(value)
-			return t.Relation == api.RelationRemoved, err
-		}
-		if _, there, err := h.Seen.Find(h.Target, name); there || !h.Target.RPM.Known || err != nil {
-			return false, err
+		if _, there := h.Seen.Find(h.Target, name); there || !h.Target.RPM.Known {
+			return false
 		}
 	}
-	return false, nil
+	return false
 }
 
 // persistence is how sure it is that the target still has an rpm.

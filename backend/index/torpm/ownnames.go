@@ -107,9 +107,3 @@ func (h *ownNames) inOwnNames(p course.Course) course.Course {
 	}
 	return next.Settled(p.Source.Name)
 }
-
-// ownRow is the target's own row of an rpm of EL.
-func (h *ownNames) ownRow(name string) (string, bool) {
-	row := h.ownRPMs(name)
-	return row, row != ""
-}

@@ -11,60 +11,55 @@ import (
 )
 
 // presenceOf is that of some names which is least known.
-func (h *Path) presenceOf(names []string) (least lookup.Presence, err error) {
+func (h *Path) presenceOf(names []string) (least lookup.Presence) {
 	least = lookup.InList
 	for _, name := range names {
 		if h.stated[name] {
 			continue
 		}
-		own, err := h.Seen.Presence(h.Target, name)
-		if err != nil {
-			return least, err
-		}
+		own := h.Seen.Presence(h.Target, name)
 		if own == lookup.Nowhere || own == lookup.InNear && least == lookup.InList {
 			least = own
 		}
 	}
-	return least, nil
+	return least
 }
 
 // Evidence is how a course was found, to what, and how the index knows that the
 // target has it.
-func (h *Path) Evidence(p course.Course) (string, error) {
+func (h *Path) Evidence(p course.Course) string {
 	if len(p.Names) == 0 {
-		return p.Found + ", " + string(p.Relation), nil
+		return p.Found + ", " + string(p.Relation)
 	}
-	least, err := h.presenceOf(p.Names)
-	return p.Found + ", " + string(least), err
+	return p.Found + ", " + string(h.presenceOf(p.Names))
 }
 
 // certain is a course with the confidence that its evidence deserves. Names that the
 // target's list lacks, and losses that only a whole list could tell of, are unsure.
-func (h *Path) certain(p course.Course) (course.Course, error) {
+func (h *Path) certain(p course.Course) course.Course {
 	if h.Target.RPM.Lists() || h.Source == h.Target {
-		return p, nil
+		return p
 	}
 	if h.Source.Release.Family != h.Target.Release.Family && slices.Contains(p.Names, p.Source.Name) && rpm.IsIdentity(p.Source.Name) {
 		p.Relation, p.Confidence, p.Names, p.Found = api.RelationRemoved, record.RowConfidence, nil, course.ByRow
-		return p, nil
+		return p
 	}
 	stated := p.Found == course.ByRow
-	if own, err := h.ownThere(&p); own != "" || err != nil {
+	if own := h.ownThere(&p); own != "" {
 		p = course.Course{Source: p.Source, Relation: api.RelationRenamed, Confidence: listedGuess, Names: []string{own}, Found: course.ByGuess, Methods: p.Methods}
 		if stated {
 			p.Confidence = course.Unsure // which of the two is right, a person must say
 		}
-		return p.Settled(p.Source.Name), err
+		return p.Settled(p.Source.Name)
 	}
 	if len(p.Names) == 0 {
 		if p.Relation == api.RelationRemoved && !h.saysSo(p.Found) {
 			p.Confidence = h.weighed(&p, course.Removed)
 		}
-		return p, nil
+		return p
 	}
-	least, err := h.presenceOf(p.Names)
-	p.Confidence = h.weighed(&p, least)
-	return p, err
+	p.Confidence = h.weighed(&p, h.presenceOf(p.Names))
+	return p
 }
 
 // weighed is the confidence of a course across families by how often such answers were
@@ -90,21 +85,18 @@ func (h *Path) weighed(p *course.Course, known lookup.Presence) float64 {
 
 // ownThere is the name of what is said to be lost, where the target's list has a package
 // of that name: it is of EL that rows and events tell, and may be here.
-func (h *Path) ownThere(p *course.Course) (string, error) {
+func (h *Path) ownThere(p *course.Course) string {
 	if p.Relation != api.RelationRemoved || h.Target.RPM.Known || p.Found != course.ByRow && h.saysSo(p.Found) || rpm.IsIdentity(p.Source.Name) {
-		return "", nil
+		return ""
 	}
 	name := p.Source.Name
 	if h.Source.RPM == nil {
 		name = h.Tables.RPMName(name)
 	}
-	if _, own := h.ownRow(name); own {
-		return "", nil
+	if h.ownRPMs(name) != "" || h.Seen.Presence(h.Target, name) != lookup.InList {
+		return ""
 	}
-	if least, err := h.Seen.Presence(h.Target, name); least != lookup.InList {
-		return "", err
-	}
-	return name, nil
+	return name
 }
 
 // listedGuess is that of the own name of what is said to be lost, where the target's
@@ -125,19 +117,17 @@ func (h *Path) saysSo(found string) bool {
 // isUnheard reports whether an rpm that no row speaks of is not known of a later
 // release of EL either, whose list is nearly whole, and all that is known of it, nor
 // called as those of a vendor are.
-func (h *Path) isUnheard(p *course.Course, name string, known bool) (bool, error) {
+func (h *Path) isUnheard(p *course.Course, name string, known bool) bool {
 	from, to := h.Source.RPM, h.Target.RPM
 	later := from.Known && to.Known && from.Level < to.Level
 	if !later || to.Level < record.WholeLists || to.Lists() || known || len(p.Methods) > 0 {
-		return false, nil
+		return false
 	}
-	vendor, err := h.byPattern(name)
-	return vendor == "", err
+	return h.byPattern(name) == ""
 }
 
 // byPattern is the vendor whose packages are called like an rpm; empty where nobody's are.
-func (h *Path) byPattern(name string) (vendor string, err error) {
+func (h *Path) byPattern(name string) (vendor string) {
 	x := &lookup.Names{Tables: h.Tables, Line: "el"}
-	vendor = x.Vendor(name)
-	return vendor, x.Err
+	return x.Vendor(name)
 }

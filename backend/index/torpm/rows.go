@@ -10,10 +10,10 @@ import (
 )
 
 // rowToRPM follows a package of Debian's family by its curated row.
-func (h *Path) rowToRPM(p course.Course) (course.Course, bool, error) {
-	value, ok, err := h.Tables.DebianRows.Of(p.Source.Name)
-	if !ok || err != nil {
-		return p, false, err
+func (h *Path) rowToRPM(p course.Course) (course.Course, bool) {
+	value, ok := h.Tables.DebianRows.Of(p.Source.Name)
+	if !ok {
+		return p, false
 	}
 	relation, targets, _ := strings.Cut(value, "\t")
 	targets, ofSUSE, _ := strings.Cut(targets, "\t")
@@ -21,16 +21,14 @@ func (h *Path) rowToRPM(p course.Course) (course.Course, bool, error) {
 		targets = ofSUSE
 	}
 	if targets == record.NotSaid {
-		return p, false, nil
+		return p, false
 	}
 	if own, rest, ok := strings.Cut(targets, ": "); ok {
 		relation, targets = own, rest
 	}
 	p.Relation, p.Confidence, p.Found = api.Relation(relation), record.RowConfidence, course.ByRow
 	for target := range strings.FieldsSeq(strings.ReplaceAll(targets, "=", p.Source.Name)) {
-		if p, err = h.arriveAtRPM(p, target); err != nil {
-			return p, false, err
-		}
+		p = h.arriveAtRPM(p, target)
 	}
 	switch {
 	case len(p.Names) == 0:
@@ -41,13 +39,13 @@ func (h *Path) rowToRPM(p course.Course) (course.Course, bool, error) {
 	if p = p.Settled(p.Source.Name); h.Target.RPM.Line != "suse" {
 		p = h.inOwnNames(p)
 	}
-	return p, true, nil
+	return p, true
 }
 
 // arriveAtRPM adds the first of some alternatives that the target is known to
 // have, else the first. What EL has until a level under the name of something
 // else comes in the package's place.
-func (h *Path) arriveAtRPM(p course.Course, alternatives string) (course.Course, error) {
+func (h *Path) arriveAtRPM(p course.Course, alternatives string) course.Course {
 	best := &lookup.RPM{}
 	for name := range strings.SplitSeq(alternatives, "|") {
 		name, until := record.PartKey(name)
@@ -57,31 +55,25 @@ func (h *Path) arriveAtRPM(p course.Course, alternatives string) (course.Course,
 		if until > 0 {
 			p.Relation = course.Stronger(p.Relation, api.RelationReplaced)
 		}
-		r, _, err := h.Seen.Find(h.Target, name)
-		if err != nil {
-			return p, err
-		}
-		_, listed, err := h.Target.RPM.Own(name)
-		if err != nil {
-			return p, err
-		}
+		r, _ := h.Seen.Find(h.Target, name)
+		_, listed := h.Target.RPM.Own(name)
 		if listed || r.Has(h.Target.RPM) {
-			return p.With([]string{name}), nil
+			return p.With([]string{name})
 		}
 		if best.Name == "" {
 			best = r
 		}
 	}
 	if h.Target.RPM.Lists() {
-		return p, nil // its own list is whole
+		return p // its own list is whole
 	}
 	if h.Target.RPM.MayHaveLost(best) {
-		later, gone, err := h.became(course.Course{Names: []string{best.Name}, Relation: p.Relation, Confidence: p.Confidence}, best)
-		if gone || err != nil {
+		later, gone := h.became(course.Course{Names: []string{best.Name}, Relation: p.Relation, Confidence: p.Confidence}, best)
+		if gone {
 			p.Relation, p.Confidence = later.Relation, later.Confidence
-			return p.With(later.Names), err
+			return p.With(later.Names)
 		}
 	}
 	p.Confidence *= course.Listless
-	return p.With([]string{best.Name}), nil
+	return p.With([]string{best.Name})
 }

@@ -1,8 +1,6 @@
 package torpm
 
 import (
-	"strings"
-
 	"svc/backend/api"
 	"svc/backend/index/course"
 	"svc/backend/index/lookup"
@@ -19,9 +17,9 @@ type counterpart struct {
 }
 
 // rpm answers with an rpm, or with what became of it.
-func (h *Path) rpm(p course.Course, r counterpart, confidence float64) (course.Course, error) {
+func (h *Path) rpm(p course.Course, r counterpart, confidence float64) course.Course {
 	if h.Target.RPM.Lists() && !r.Has(h.Target.RPM) {
-		return h.withoutRPM(p), nil
+		return h.withoutRPM(p)
 	}
 	p.Names, p.Confidence = []string{r.Name}, confidence
 	p.Relation = api.RelationRenamed
@@ -34,8 +32,8 @@ func (h *Path) rpm(p course.Course, r counterpart, confidence float64) (course.C
 		p.Relation = api.RelationMerged
 	}
 	if h.Target.RPM.MayHaveLost(r.RPM) {
-		if later, gone, err := h.became(p, r.RPM); gone || err != nil {
-			return later, err
+		if later, gone := h.became(p, r.RPM); gone {
+			return later
 		}
 	}
 	if p.Relation != api.RelationIncluded {
@@ -43,18 +41,14 @@ func (h *Path) rpm(p course.Course, r counterpart, confidence float64) (course.C
 	} else if h.lacks(r.RPM) {
 		p.Confidence, p.Names = min(p.Confidence, course.Unlisted), nil
 	}
-	return h.inOwnNames(p), nil
+	return h.inOwnNames(p)
 }
 
 // reverse is the rpm of the target's line that is a package of Debian, or has a
 // part of it: strictly, one that is that package and is named so in that line
 // alone.
-func (h *Path) reverse(name string, strictly bool) (counterpart, bool, error) {
-	value, _, err := h.Tables.RpmReverse.Get(name)
-	if err != nil {
-		return counterpart{}, false, err
-	}
-	wholes, parts, _ := strings.Cut(value, "\t")
+func (h *Path) reverse(name string, strictly bool) (counterpart, bool) {
+	wholes, parts := record.Column(h.Tables.RpmReverse.Value(name))
 	if strictly {
 		parts = ""
 	}
@@ -66,17 +60,13 @@ func (h *Path) reverse(name string, strictly bool) (counterpart, bool, error) {
 			if line != "" && line != h.Target.RPM.Line || strictly && (line == "" || rpm.OfVersion(key)) {
 				continue
 			}
-			r, ok, err := h.Seen.Find(h.Target, key)
-			if err != nil {
-				return counterpart{}, false, err
-			}
-			if ok && r.Key == key && r.Of(h.Target.RPM) {
+			if r, ok := h.Seen.Find(h.Target, key); ok && r.Key == key && r.Of(h.Target.RPM) {
 				best.add(counterpart{RPM: r, whole: i == 0})
 			}
 		}
 	}
 	best.rpm.among = best.others && !best.rpm.whole
-	return best.rpm, best.rpm.RPM != nil, nil
+	return best.rpm, best.rpm.RPM != nil
 }
 
 // preferred is the rpm to be preferred of several: the first that the release is

@@ -11,118 +11,94 @@ import (
 
 // arriveListed takes the names of a course to what the target's list has:
 // themselves, what obsoletes them, or what alone provides them.
-func (h *Path) arriveListed(p course.Course) (course.Course, error) {
+func (h *Path) arriveListed(p course.Course) course.Course {
 	next := p
 	next.Names = nil
 	for _, name := range p.Names {
-		_, there, err := h.Target.RPM.Own(name)
-		if err != nil {
-			return p, err
-		}
-		if there {
+		if _, there := h.Target.RPM.Own(name); there {
 			next = next.With([]string{name})
 			continue
 		}
-		if next, err = h.succeeded(next, name); err != nil {
-			return p, err
-		}
+		next = h.succeeded(next, name)
 	}
 	if len(next.Names) > 0 {
-		return next.SettledAmong(p), nil
+		return next.SettledAmong(p)
 	}
-	_, there, err := h.Target.RPM.Own(p.Source.Name)
-	if there {
+	if _, there := h.Target.RPM.Own(p.Source.Name); there {
 		next.Relation, next.Confidence, next.Names = api.RelationSame, course.ReturnedConfidence, []string{p.Source.Name}
-		return next, err
+		return next
 	}
 	if next.Relation != api.RelationRemoved {
 		next.Relation, next.Confidence = api.RelationRemoved, course.GoneConfidence
 	}
-	return next, err
+	return next
 }
 
 // confirmListed makes surer, or less sure, of names by the target's own list.
-func (h *Path) confirmListed(p course.Course) (course.Course, error) {
+func (h *Path) confirmListed(p course.Course) course.Course {
 	if !h.Target.RPM.Lists() || len(p.Names) == 0 {
-		return p, nil
+		return p
 	}
-	there, err := h.arriveListed(p)
+	there := h.arriveListed(p)
 	if slices.Equal(there.Names, p.Names) {
 		there.Confidence = max(there.Confidence, course.ReturnedConfidence)
 	}
-	return there, err
+	return there
 }
 
 // succeeded adds the packages of the target that come in the place of one.
-func (h *Path) succeeded(p course.Course, name string) (course.Course, error) {
-	by, err := h.obsoleters(name)
-	if err != nil {
-		return p, err
-	}
-	provider, _, err := h.Target.Provides.Get(name)
-	if err != nil {
-		return p, err
-	}
+func (h *Path) succeeded(p course.Course, name string) course.Course {
+	by := h.obsoleters(name)
+	provider := h.Target.Provides.Value(name)
 	switch {
 	case len(by) > 0:
-		relation, err := h.succession(name, by, provider)
-		p.Relation, p.Confidence = course.Stronger(p.Relation, relation), p.Confidence*record.ObsoletesConfidence
+		p.Relation, p.Confidence = course.Stronger(p.Relation, h.succession(name, by, provider)), p.Confidence*record.ObsoletesConfidence
 		p.Methods = append(slices.Clip(p.Methods), record.Obsoleted)
-		return p.With(by), err
+		return p.With(by)
 	case provider != "":
 		p.Relation, p.Confidence = course.Stronger(p.Relation, api.RelationRenamed), p.Confidence*course.ProviderConfidence
-		return p.With([]string{provider}), nil
+		return p.With([]string{provider})
 	}
-	return p, nil
+	return p
 }
 
 // obsoleters are the packages of the target that obsolete the source's version
 // of a package.
-func (h *Path) obsoleters(name string) ([]string, error) {
-	value, _, err := h.Target.RPM.Obsoletes.Get(name)
-	if err != nil {
-		return nil, err
-	}
+func (h *Path) obsoleters(name string) []string {
 	version := ""
 	if h.Source.RPM != nil {
-		own, _, err := h.Source.RPM.Own(name)
-		if err != nil {
-			return nil, err
-		}
+		own, _ := h.Source.RPM.Own(name)
 		version = own.Version
 	}
 	var names []string
-	for text := range strings.FieldsSeq(value) {
+	for text := range strings.FieldsSeq(h.Target.RPM.Obsoletes.Value(name)) {
 		c := append(strings.Split(text, "|"), "", "")
 		if o := (record.Obsolete{Name: name, Flags: c[1], Version: c[2]}); o.Covers(version) && !slices.Contains(names, c[0]) {
 			names = append(names, c[0])
 		}
 	}
-	return names, nil
+	return names
 }
 
 // succession is the relation of a package to those that obsolete it: it was
 // renamed where one provides its name or is of its source, else it went into
 // one that was there before, or another took its place.
-func (h *Path) succession(name string, by []string, provider string) (api.Relation, error) {
+func (h *Path) succession(name string, by []string, provider string) api.Relation {
 	if len(by) > 1 {
-		return api.RelationSplit, nil
+		return api.RelationSplit
 	}
 	if by[0] == provider || h.Source.RPM == nil {
-		return api.RelationRenamed, nil
+		return api.RelationRenamed
 	}
-	old, _, err := h.Source.RPM.Own(name)
-	if err != nil {
-		return "", err
+	old, _ := h.Source.RPM.Own(name)
+	successor, _ := h.Target.RPM.Own(by[0])
+	if old.Source != "" && old.Source == successor.Source {
+		return api.RelationRenamed
 	}
-	successor, _, err := h.Target.RPM.Own(by[0])
-	if err != nil || old.Source != "" && old.Source == successor.Source {
-		return api.RelationRenamed, err
+	if _, before := h.Source.RPM.Own(by[0]); before {
+		return api.RelationMerged
 	}
-	if _, before, err := h.Source.RPM.Own(by[0]); before || err != nil {
-		return api.RelationMerged, err
-	}
-	return api.RelationReplaced, nil
+	return api.RelationReplaced
 }
 
 // streamCaveat tells which module streams have a package that none has by default.

@@ -1,8 +1,6 @@
 package torpm
 
 import (
-	"errors"
-
 	"svc/backend/api"
 	"svc/backend/index/course"
 	"svc/backend/index/lookup"
@@ -25,7 +23,7 @@ func (h *Path) For(call *course.Pair) *Path {
 }
 
 // Follow follows a canonical to the target.
-func (h *Path) Follow(canonical string) (course.Course, error) {
+func (h *Path) Follow(canonical string) course.Course {
 	h.Seen.Forget()
 	if h.Source.RPM != nil {
 		return h.amongRPMs(canonical)
@@ -34,121 +32,106 @@ func (h *Path) Follow(canonical string) (course.Course, error) {
 }
 
 // toRPM follows a package of Debian's family to an rpm release.
-func (h *Path) toRPM(canonical string) (course.Course, error) {
-	p, err := h.namedInRPM(canonical)
-	if err != nil {
-		return p, err
-	}
-	return h.afterRows(p)
+func (h *Path) toRPM(canonical string) course.Course {
+	return h.afterRows(h.namedInRPM(canonical))
 }
 
 // namedInRPM follows it to the names that the rows and tables have.
-func (h *Path) namedInRPM(canonical string) (course.Course, error) {
-	p, found, err := h.knownToRPM(canonical)
-	if found || err != nil {
-		return p, err
+func (h *Path) namedInRPM(canonical string) course.Course {
+	p, found := h.knownToRPM(canonical)
+	if found {
+		return p
 	}
-	vendor, ok, err := h.vendorRow(p.Source.Name)
-	if err != nil {
-		return p, err
-	}
-	if ok {
+	if vendor, ok := h.vendorRow(p.Source.Name); ok {
 		return h.vendorToRPM(p, vendor)
 	}
-	general, ok, err := h.ofAllVersions(&p.Source)
-	if err != nil {
-		return p, err
-	}
-	if ok {
-		if meta, ok, err := h.metapackageToRPM(p, general); ok || err != nil {
-			return meta, err
+	if general, ok := h.ofAllVersions(&p.Source); ok {
+		if meta, ok := h.metapackageToRPM(p, general); ok {
+			return meta
 		}
 	}
 	return h.confirmListed(h.guessRPM(p))
 }
 
 // vendorRow is the row of a package of another vendor.
-func (h *Path) vendorRow(name string) (rpm.Guess, bool, error) {
+func (h *Path) vendorRow(name string) (rpm.Guess, bool) {
 	x := &lookup.Names{Tables: h.Tables}
 	g, ok := x.Derivative(name)
-	return g, ok && rpm.IsVendor(g.Method), x.Err
+	return g, ok && rpm.IsVendor(g.Method)
 }
 
 // vendorToRPM follows a package of another vendor by its row: over what Debian has in
 // its place.
-func (h *Path) vendorToRPM(p course.Course, g rpm.Guess) (course.Course, error) {
+func (h *Path) vendorToRPM(p course.Course, g rpm.Guess) course.Course {
 	p.Methods, p.Found = []string{g.Method}, course.ByVendor
 	if len(g.Targets) == 0 {
 		p.Relation, p.Confidence = api.RelationRemoved, g.Confidence
-		return p, nil
+		return p
 	}
 	x := &lookup.Names{Tables: h.Tables}
 	canonical, _ := x.Package(rpm.FirstThere(x, g.Targets[0]))
-	next, found, err := h.knownToRPM(canonical)
-	if err == nil && !found {
-		next, err = h.confirmListed(h.guessRPM(next))
+	next, found := h.knownToRPM(canonical)
+	if !found {
+		next = h.confirmListed(h.guessRPM(next))
 	}
 	next.Source, next.Methods, next.Found = p.Source, p.Methods, course.ByVendor
 	next.Confidence = min(next.Confidence, g.Confidence)
 	next.Relation = course.Stronger(next.Relation, g.Relation)
-	return next, errors.Join(x.Err, err)
+	return next
 }
 
 // ofAllVersions is the canonical of the package that stands for all versions of one
 // that is named by its own.
-func (h *Path) ofAllVersions(r *record.Record) (string, bool, error) {
+func (h *Path) ofAllVersions(r *record.Record) (string, bool) {
 	name := course.WithoutVersion(r.Name)
 	if name == r.Name || r.IsLibrary() {
-		return "", false, nil
+		return "", false
 	}
 	x := &lookup.Names{Tables: h.Tables}
 	canonical, ok := x.Package(name)
-	return canonical, ok && canonical != r.Canonical, x.Err
+	return canonical, ok && canonical != r.Canonical
 }
 
 // metapackageToRPM follows one of several versions, which rpm releases have no
 // name for, as the package that stands for all of them.
-func (h *Path) metapackageToRPM(p course.Course, canonical string) (course.Course, bool, error) {
-	meta, found, err := h.knownToRPM(canonical)
-	if err != nil || !found || meta.Relation == api.RelationRemoved {
-		return p, false, err
+func (h *Path) metapackageToRPM(p course.Course, canonical string) (course.Course, bool) {
+	meta, found := h.knownToRPM(canonical)
+	if !found || meta.Relation == api.RelationRemoved {
+		return p, false
 	}
 	meta.Source, meta.Relation = p.Source, course.Stronger(meta.Relation, api.RelationRenamed)
 	meta.Confidence, meta.Found = meta.Confidence*record.LineageConfidence, course.ByMetapackage
-	return meta, true, nil
+	return meta, true
 }
 
 // knownToRPM follows it by what the index knows: a row, its canonical, or the
 // rpms that are of it.
-func (h *Path) knownToRPM(canonical string) (p course.Course, found bool, err error) {
-	r, ok, err := h.Source.ByCanonical(canonical)
-	if err != nil {
-		return course.Course{}, false, err
-	}
+func (h *Path) knownToRPM(canonical string) (p course.Course, found bool) {
+	r, ok := h.Source.ByCanonical(canonical)
 	p = course.Course{Source: r, Relation: api.RelationUnknown}
 	if !ok {
 		p.Source = record.Record{Name: canonical, Canonical: canonical}
 	}
-	if row, ok, err := h.rowToRPM(p); ok || err != nil {
-		return row, ok, err
+	if row, ok := h.rowToRPM(p); ok {
+		return row, ok
 	}
-	by, found, err := h.Seen.By(h.Target, canonical)
+	by, found := h.Seen.By(h.Target, canonical)
 	named := counterpart{RPM: by}
 	confidence, way := record.RowConfidence, course.ByCanonical
-	if !found && err == nil {
-		named, found, err = h.reverse(p.Source.Name, false)
+	if !found {
+		named, found = h.reverse(p.Source.Name, false)
 		confidence, way = record.LineageConfidence, course.ByPart
 		if named.whole {
 			way = course.ByReverse
 		}
 	}
-	if !found || err != nil {
-		return p, false, err
+	if !found {
+		return p, false
 	}
 	p.Found = way
-	p, err = h.rpm(p, named, confidence)
+	p = h.rpm(p, named, confidence)
 	if named.among && p.Relation == api.RelationMerged {
 		p.Confidence = min(p.Confidence, course.PartConfidence)
 	}
-	return p, true, err
+	return p, true
 }

@@ -22,27 +22,19 @@ const (
 type counterpartWay struct{ *Path }
 
 // source is the package that a canonical names, as the source of a course.
-func (h counterpartWay) source(canonical string) (record.Record, error) {
-	owners, err := h.Path.Source.Counterparts.Owners()
-	x := &lookup.Names{Tables: h.Tables}
-	if err != nil {
-		return record.Record{}, err
-	}
-	name := h.Path.Source.Counterparts.Names().By(canonical, owners, x)
-	return record.Record{Name: name, Canonical: canonical, Major: h.Path.Source.Counterparts.Names().VersionIn(name)}, x.Err
+func (h counterpartWay) source(canonical string) record.Record {
+	from := h.Path.Source.Counterparts
+	name := from.Names().By(canonical, from.Owners(), &lookup.Names{Tables: h.Tables})
+	return record.Record{Name: name, Canonical: canonical, Major: from.Names().VersionIn(name)}
 }
 
 // from follows a package to another system: what it is in Debian, and that there.
-func (h counterpartWay) from(canonical string) (course.Course, error) {
-	r, err := h.source(canonical)
-	if err != nil {
-		return course.Course{}, err
-	}
-	x := &lookup.Names{Tables: h.Tables}
-	t, ok := h.Path.Source.Counterparts.Names().Trail(r.Name, x)
+func (h counterpartWay) from(canonical string) course.Course {
+	r := h.source(canonical)
+	t, ok := h.Path.Source.Counterparts.Names().Trail(r.Name, &lookup.Names{Tables: h.Tables})
 	switch {
-	case x.Err != nil || !ok:
-		return course.Course{Source: r, Relation: api.RelationUnknown}, x.Err
+	case !ok:
+		return course.Course{Source: r, Relation: api.RelationUnknown}
 	case h.Target.RPM == nil:
 		return h.byTrail(r, t)
 	}
@@ -50,22 +42,16 @@ func (h counterpartWay) from(canonical string) (course.Course, error) {
 }
 
 // overDebian follows a trail to packages of Debian, and these to a release of rpms.
-func (h counterpartWay) overDebian(r record.Record, t record.Trail) (course.Course, error) {
+func (h counterpartWay) overDebian(r record.Record, t record.Trail) course.Course {
 	debian := h.Tables.Stable()
-	p, err := Between(h.Tables, h.Path.Source, debian).byTrail(r, t)
-	if err != nil || len(p.Names) == 0 {
-		return p, err
+	p := Between(h.Tables, h.Path.Source, debian).byTrail(r, t)
+	if len(p.Names) == 0 {
+		return p
 	}
 	onward, end := Between(h.Tables, debian, h.Target), course.Course{Source: r, Relation: p.Relation, Confidence: p.Confidence, Found: course.ByDebian}
 	for _, name := range p.Names {
-		there, _, err := debian.Find(name)
-		if err != nil {
-			return p, err
-		}
-		q, err := onward.Follow(there.Canonical)
-		if err != nil {
-			return p, err
-		}
+		there, _ := debian.Find(name)
+		q := onward.Follow(there.Canonical)
 		end.Relation, end.Confidence = course.Stronger(end.Relation, q.Relation), min(end.Confidence, p.Confidence*q.Confidence)
 		end = end.With(q.Names)
 	}
@@ -73,28 +59,25 @@ func (h counterpartWay) overDebian(r record.Record, t record.Trail) (course.Cour
 		end.Relation = api.RelationRemoved
 	}
 	end.Confidence = min(end.Confidence, record.LineageConfidence)
-	return end.Settled(r.Name), nil
+	return end.Settled(r.Name)
 }
 
 // to follows a package to such a family: by the row of its name in Debian, or of what it is
 // there today; else it is taken to have that name, which is a question.
-func (h counterpartWay) to(canonical string) (course.Course, error) {
+func (h counterpartWay) to(canonical string) course.Course {
 	if h.Path.Source.Counterparts != nil {
 		return h.among(canonical)
 	}
-	p, err := Between(h.Tables, h.Path.Source, h.Tables.Stable()).Follow(canonical)
-	if err != nil {
-		return p, err
-	}
+	p := Between(h.Tables, h.Path.Source, h.Tables.Stable()).Follow(canonical)
 	for _, name := range append([]string{p.Source.Name}, p.Names...) {
 		if names, relation := h.Target.Counterparts.Names().Named(name); len(names) > 0 {
 			q := course.Course{Source: p.Source, Relation: relation, Confidence: record.RowConfidence, Names: names, Found: course.ByRow}
-			return q.Settled(p.Source.Name), nil
+			return q.Settled(p.Source.Name)
 		}
 	}
 	p.Found, p.Confidence = course.ByGuess, min(p.Confidence*unlistedThere, course.Unsure)
 	if len(p.Names) == 0 {
-		return p, nil
+		return p
 	}
 	p.Names = slices.Clone(p.Names)
 	for i, name := range p.Names {
@@ -105,19 +88,16 @@ func (h counterpartWay) to(canonical string) (course.Course, error) {
 
 // among follows a package from one release of the line to another: by the rows of both, else
 // under its own name.
-func (h counterpartWay) among(canonical string) (course.Course, error) {
-	r, err := h.source(canonical)
-	if err != nil {
-		return course.Course{}, err
-	}
+func (h counterpartWay) among(canonical string) course.Course {
+	r := h.source(canonical)
 	p := course.Course{Source: r, Relation: api.RelationSame, Confidence: course.SameConfidence, Names: []string{r.Name}, Found: course.ByRow}
 	names, relation := h.Path.Source.Counterparts.Names().Later(r.Name, h.Target.Counterparts.Names())
 	switch {
 	case h.Path.Source == h.Target, relation == api.RelationSame:
-		return p, nil
+		return p
 	case len(names) > 0:
 		p.Names, p.Relation, p.Confidence = names, relation, record.RowConfidence
-		return p.Settled(r.Name), nil
+		return p.Settled(r.Name)
 	}
 	p.Confidence, p.Found = course.Unsure, course.ByName
 	return h.listed(p, course.SameConfidence, course.DroppedConfidence)
@@ -125,17 +105,16 @@ func (h counterpartWay) among(canonical string) (course.Course, error) {
 
 // listed makes a guess as sure as it is where the target's own list has all of its names,
 // and says as surely as that is that what the list lacks is not there.
-func (h counterpartWay) listed(p course.Course, has, lacks float64) (course.Course, error) {
+func (h counterpartWay) listed(p course.Course, has, lacks float64) course.Course {
 	if !h.Target.Lists() {
-		return p, nil
+		return p
 	}
-	there, err := h.Target.HasAll(p.Names)
-	if there {
+	if h.Target.HasAll(p.Names) {
 		p.Confidence, p.Found = has, course.ByName
 	} else {
 		p.Relation, p.Confidence, p.Names, p.Found = api.RelationRemoved, lacks, nil, course.ByAbsence
 	}
-	return p, err
+	return p
 }
 
 // present makes the answer of a course that ends at packages of such a family.
@@ -143,10 +122,7 @@ func (h counterpartWay) present(canonical string, p course.Course) (api.Translat
 	t := api.Translation{Canonical: canonical, Packages: []api.TargetPackage{}, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{}}
 	whole := true
 	for _, name := range p.Names {
-		r, listed, err := h.Target.Find(name)
-		if err != nil {
-			return t, err
-		}
+		r, listed := h.Target.Find(name)
 		if h.Target.Lists() && !listed {
 			p.Confidence = min(p.Confidence, course.Unsure) // a row says otherwise than the list
 		}

@@ -12,42 +12,40 @@ import (
 
 // fromOwn follows a package that the source has beyond its nearest suite: over a
 // suite that has it, else by the curated rows.
-func (h *Path) fromOwn(r record.Record) (course.Course, error) {
+func (h *Path) fromOwn(r record.Record) course.Course {
 	p := course.Course{Source: r, Relation: api.RelationSame, Confidence: course.SameConfidence, Names: []string{r.Name}}
-	if _, ok, err := h.Target.Find(r.Name); ok || err != nil {
-		return p, err
+	if _, ok := h.Target.Find(r.Name); ok {
+		return p
 	}
-	later, ok, err := h.later(r.Name)
-	if err != nil || ok && len(later.Names) > 0 {
-		return later, err
+	if later, ok := h.later(r.Name); ok && len(later.Names) > 0 {
+		return later
 	}
-	if row, ok, err := h.fromRow(r.Name); ok || err != nil {
-		return row, err
+	if row, ok := h.fromRow(r.Name); ok {
+		return row
 	}
-	if meta, ok, err := h.toMetapackage(r); ok || err != nil {
-		return meta, err
+	if meta, ok := h.toMetapackage(r); ok {
+		return meta
 	}
 	p.Relation, p.Confidence, p.Names = api.RelationRemoved, course.GoneConfidence, nil
-	return p, nil
+	return p
 }
 
 // fromRow follows a canonical that only the curated rows of Debian's family have.
-func (h *Path) fromRow(canonical string) (course.Course, bool, error) {
+func (h *Path) fromRow(canonical string) (course.Course, bool) {
 	x := &lookup.Names{Tables: h.Tables}
 	g, ok := x.Derivative(canonical)
-	if !ok || x.Err != nil {
-		return course.Course{}, false, x.Err
+	if !ok {
+		return course.Course{}, false
 	}
-	p, err := h.byTrail(record.Record{Name: canonical, Canonical: canonical}, rpm.TrailOf(g))
-	return p, true, err
+	return h.byTrail(record.Record{Name: canonical, Canonical: canonical}, rpm.TrailOf(g)), true
 }
 
 // fromDerivative follows the canonical of a package that derivatives of Debian have, and a vendor
 // for Debian too, by the row of its name.
-func (h *Path) fromDerivative(canonical string) (course.Course, bool, error) {
-	name, ok, err := h.Tables.DerivativePackages.Get(canonical)
-	if !ok || err != nil || strings.Contains(name, "\t") {
-		return course.Course{}, false, err
+func (h *Path) fromDerivative(canonical string) (course.Course, bool) {
+	name, ok := h.Tables.DerivativePackages.Get(canonical)
+	if !ok || strings.Contains(name, "\t") {
+		return course.Course{}, false
 	}
 	return h.fromRow(name)
 }

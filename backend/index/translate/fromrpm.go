@@ -12,27 +12,24 @@ import (
 )
 
 // fromRPM follows a canonical of an rpm release to one of Debian's family.
-func (h *Path) fromRPM(canonical string) (course.Course, error) {
+func (h *Path) fromRPM(canonical string) course.Course {
 	h.Seen.Forget()
-	r, found, err := h.Seen.By(h.Source, canonical)
-	if err != nil {
-		return course.Course{}, err
-	}
+	r, found := h.Seen.By(h.Source, canonical)
 	if !found {
 		r = &lookup.RPM{Record: record.Record{Name: canonical, Canonical: canonical}}
 	}
-	t, ok, err := h.RPMTrail(r)
+	t, ok := h.RPMTrail(r)
 	if !found && len(t.Targets) == 1 && strings.HasPrefix(t.Targets[0], "python3-") {
 		r.Name = t.Targets[0] // modules of Python have this name in every family
 	}
-	if err != nil || !ok {
-		return course.Course{Source: r.Record, Relation: api.RelationUnknown}, err
+	if !ok {
+		return course.Course{Source: r.Record, Relation: api.RelationUnknown}
 	}
 	return h.byTrail(r.Record, t)
 }
 
 // byTrail follows a trail that leads to packages of Debian to the target.
-func (h *Path) byTrail(r record.Record, t record.Trail) (course.Course, error) {
+func (h *Path) byTrail(r record.Record, t record.Trail) course.Course {
 	r.Component = "main"
 	p := course.Course{Source: r, Relation: t.Relation, Confidence: t.Confidence, Methods: []string{t.Method}}
 	if t.Method == rpm.Curated && t.Relation == api.RelationIncluded {
@@ -43,24 +40,21 @@ func (h *Path) byTrail(r record.Record, t record.Trail) (course.Course, error) {
 		if strings.Contains(target, "|") {
 			alternatives = strings.Split(target, "|")
 		}
-		var err error
-		if p, err = h.arrive(p, alternatives); err != nil {
-			return p, err
-		}
+		p = h.arrive(p, alternatives)
 	}
 	if len(t.Targets) > 0 && len(p.Names) == 0 {
 		return h.nowhere(p, t.Targets)
 	}
-	return p.Settled(r.Name), nil
+	return p.Settled(r.Name)
 }
 
 // nowhere answers where a row leads to nothing that the target has: what any list has
 // was dropped, if nothing there may be its successor; what none has is of a repository
 // that the row's author knows.
-func (h *Path) nowhere(p course.Course, targets []string) (course.Course, error) {
+func (h *Path) nowhere(p course.Course, targets []string) course.Course {
 	if len(p.Candidates) > 0 {
 		p.Relation, p.Confidence = api.RelationUnknown, course.CandidateConfidence
-		return p, nil
+		return p
 	}
 	x := &lookup.Names{Tables: h.Tables}
 	for _, target := range targets {
@@ -71,99 +65,80 @@ func (h *Path) nowhere(p course.Course, targets []string) (course.Course, error)
 	}
 	if len(p.Names) < len(targets) {
 		p.Relation, p.Confidence, p.Names = api.RelationRemoved, course.DroppedIn, nil
-		return p, x.Err
+		return p
 	}
 	p.Confidence, p.Methods = p.Confidence*course.Listless, append(slices.Clip(p.Methods), course.OwnRepository)
-	return p.Settled(p.Source.Name), x.Err
+	return p.Settled(p.Source.Name)
 }
 
 // arrive adds what one of the alternatives is in the target: the first that it
 // has, else what became of the first that another release had.
-func (h *Path) arrive(p course.Course, alternatives []string) (course.Course, error) {
+func (h *Path) arrive(p course.Course, alternatives []string) course.Course {
 	for i, name := range alternatives {
-		ok, err := h.offers(name, p.Relation)
-		if err != nil {
-			return p, err
-		}
-		if ok {
+		if h.offers(name, p.Relation) {
 			p = h.Instead(p, alternatives, name).With(alternatives[i : i+1])
 			return h.chosen(p, name, alternatives[i+1:])
 		}
 	}
 	for _, name := range alternatives {
-		later, ok, err := h.later(name)
-		if err != nil {
-			return p, err
-		}
+		later, ok := h.later(name)
 		if ok && len(later.Names) > 0 {
 			p.Confidence *= min(1, later.Confidence/course.SameConfidence)
 			p.Relation = course.Stronger(p.Relation, later.Relation)
 			p.Candidates = append(p.Candidates, later.Candidates...)
-			return p.With(later.Names), nil
+			return p.With(later.Names)
 		}
 		if ok && later.Relation == api.RelationUnknown {
 			p.Candidates = append(p.Candidates, later.Candidates...)
 		}
 	}
-	return p, nil
+	return p
 }
 
 // offers reports whether the target has a package: in the place of another not one
 // that only leads on, for that says which.
-func (h *Path) offers(name string, relation api.Relation) (bool, error) {
-	_, ok, err := h.Target.Find(name)
-	if !ok || err != nil || relation != api.RelationReplaced {
-		return ok, err
-	}
-	leads, err := h.onlyLeads(name)
-	return !leads, err
+func (h *Path) offers(name string, relation api.Relation) bool {
+	_, ok := h.Target.Find(name)
+	return ok && (relation != api.RelationReplaced || !h.onlyLeads(name))
 }
 
 // onlyLeads reports whether a package of the target's suite only leads to
 // others, as the trail from the suite before it says.
-func (h *Path) onlyLeads(name string) (bool, error) {
+func (h *Path) onlyLeads(name string) bool {
 	suite, newestFirst := h.Target.Suite(), h.Tables.Debian
 	at := slices.Index(newestFirst, suite)
-	if _, own, err := h.Target.FindOwn(name); at < 0 || at+1 == len(newestFirst) || own || err != nil {
-		return false, err
+	if _, own := h.Target.FindOwn(name); at < 0 || at+1 == len(newestFirst) || own {
+		return false
 	}
-	value, ok, err := h.Tables.File.Table(record.TrailsTable(newestFirst[at+1].Slug, suite.Slug)).Get(name)
-	if !ok || err != nil {
-		return false, err
-	}
-	t, err := record.DecodeTrail(value)
-	return t.Method == record.TransitionalInTarget, err
+	value, ok := h.Tables.File.Table(record.TrailsTable(newestFirst[at+1].Slug, suite.Slug)).Get(name)
+	return ok && record.DecodeTrail(value).Method == record.TransitionalInTarget
 }
 
 // chosen makes a course less sure where the target has others of a row's
 // alternatives that are called like the rpm too: the row prefers one of them,
 // not everybody does.
-func (h *Path) chosen(p course.Course, name string, others []string) (course.Course, error) {
+func (h *Path) chosen(p course.Course, name string, others []string) course.Course {
 	renamed := p.Relation == api.RelationRenamed || p.Relation == api.RelationSame
 	if h.Source.RPM == nil || !renamed || name == p.Source.Name {
-		return p, nil
+		return p
 	}
 	for _, other := range others {
-		ok, err := h.rivals(name, other)
-		if err != nil {
-			return p, err
-		}
-		if ok && rpm.Alike(p.Source.Name, other) {
+		if h.rivals(name, other) && rpm.Alike(p.Source.Name, other) {
 			p.Candidates = append(slices.Clip(p.Candidates), other)
 			p.Confidence, p.Methods = min(p.Confidence, course.ChoiceConfidence), append(slices.Clip(p.Methods), course.Choice)
 		}
 	}
-	return p, nil
+	return p
 }
 
 // rivals reports whether the target has another package that may be meant in the
 // place of one: not the same part of another GCC than the default, which rows name first.
-func (h *Path) rivals(name, other string) (bool, error) {
+func (h *Path) rivals(name, other string) bool {
 	if ofGCC(name) && rpm.Unnumbered(other) == rpm.Unnumbered(name) {
-		return false, nil
+		return false
 	}
-	_, ok, err := h.Target.Find(other)
-	return ok, err
+	_, ok := h.Target.Find(other)
+	return ok
 }
 
 // ofGCC reports whether a package is a part of one of the versions of GCC.
@@ -175,14 +150,13 @@ func ofGCC(name string) bool {
 
 // later is what became of a package, by the suite that is nearest to the
 // target's and has it.
-func (h *Path) later(name string) (course.Course, bool, error) {
+func (h *Path) later(name string) (course.Course, bool) {
 	for _, way := range h.nearest() {
-		if r, ok, err := way.Source.Find(name); ok || err != nil {
-			p, err := way.from(r)
-			return p, true, err
+		if r, ok := way.Source.Find(name); ok {
+			return way.from(r), true
 		}
 	}
-	return course.Course{}, false, nil
+	return course.Course{}, false
 }
 
 // waysTo are the ways from the suites to a target, the nearest first.

@@ -55,10 +55,10 @@ func (h *Path) Anew() *Path {
 }
 
 // Follow follows a canonical by what the two releases are.
-func (h *Path) Follow(canonical string) (course.Course, error) {
+func (h *Path) Follow(canonical string) course.Course {
 	switch {
 	case !lookup.IsName(canonical):
-		return course.Course{Relation: api.RelationUnknown}, nil
+		return course.Course{Relation: api.RelationUnknown}
 	case h.Target.Counterparts != nil:
 		return counterpartWay{h}.to(canonical)
 	case h.Source.Counterparts != nil:
@@ -72,30 +72,24 @@ func (h *Path) Follow(canonical string) (course.Course, error) {
 }
 
 // Evidence is the kind of evidence that a course ends with.
-func (h *Path) Evidence(p course.Course) (string, error) {
+func (h *Path) Evidence(p course.Course) string {
 	switch {
 	case h.rpms != nil:
 		return h.rpms.Evidence(p)
 	case h.Target.Counterparts != nil:
-		return p.Found, nil
+		return p.Found
 	}
-	return p.Evidence(), nil
+	return p.Evidence()
 }
 
 // translate follows a canonical from the source's package to the target's.
-func (h *Path) translate(canonical string) (course.Course, error) {
-	r, ok, err := h.Source.ByCanonical(canonical)
-	if err != nil {
-		return course.Course{}, err
-	}
+func (h *Path) translate(canonical string) course.Course {
+	r, ok := h.Source.ByCanonical(canonical)
 	if r.Own && ok {
 		return h.fromOwn(r)
 	}
 	if !ok && h.Source.Other != nil {
-		if r, ok, err = h.Source.Other.ByCanonical(canonical); err != nil {
-			return course.Course{}, err
-		}
-		if ok {
+		if r, ok := h.Source.Other.ByCanonical(canonical); ok {
 			return Between(h.Tables, h.Source.Other, h.Target).from(r)
 		}
 	}
@@ -106,18 +100,16 @@ func (h *Path) translate(canonical string) (course.Course, error) {
 }
 
 // from follows a package of the source over all steps.
-func (h *Path) from(r record.Record) (p course.Course, err error) {
-	if _, ok, err := h.Target.FindOwn(r.Name); ok || err != nil {
-		return course.Course{Source: r, Relation: api.RelationSame, Confidence: course.SameConfidence, Names: []string{r.Name}}, err
+func (h *Path) from(r record.Record) course.Course {
+	if _, ok := h.Target.FindOwn(r.Name); ok {
+		return course.Course{Source: r, Relation: api.RelationSame, Confidence: course.SameConfidence, Names: []string{r.Name}}
 	}
 	if h.Crosses() {
 		return h.cross(r)
 	}
-	p = course.Course{Source: r, Relation: api.RelationSame, Confidence: 1, Names: []string{r.Name}}
+	p := course.Course{Source: r, Relation: api.RelationSame, Confidence: 1, Names: []string{r.Name}}
 	for _, trails := range h.trails {
-		if p, err = p.Follow(trails.Get); err != nil {
-			return course.Course{}, err
-		}
+		p = p.Follow(trails.Get)
 	}
 	if len(p.Names) == 0 {
 		return h.returned(p)
@@ -126,13 +118,13 @@ func (h *Path) from(r record.Record) (p course.Course, err error) {
 		return h.confirmed(p)
 	}
 	p.Confidence = min(p.Confidence, course.SameConfidence)
-	return p, nil
+	return p
 }
 
 // confirmed makes surer of an answer that bears the name or the canonical it
 // set out with, whatever it was called on the way.
-func (h *Path) confirmed(p course.Course) (course.Course, error) {
-	r, _, err := h.Target.Find(p.Names[0])
+func (h *Path) confirmed(p course.Course) course.Course {
+	r, _ := h.Target.Find(p.Names[0])
 	switch {
 	case r.Name == p.Source.Name:
 		p.Confidence = max(p.Confidence, course.ReturnedConfidence)
@@ -140,74 +132,66 @@ func (h *Path) confirmed(p course.Course) (course.Course, error) {
 		p.Confidence = max(p.Confidence, record.LineageConfidence)
 	}
 	p.Confidence = min(p.Confidence, course.SameConfidence)
-	return p, err
+	return p
 }
 
 // absent answers for software that the source release does not have.
-func (h *Path) absent(canonical string) (course.Course, error) {
-	if p, ok, err := h.fromRow(canonical); ok || err != nil {
-		return p, err
+func (h *Path) absent(canonical string) course.Course {
+	if p, ok := h.fromRow(canonical); ok {
+		return p
 	}
-	r, ok, err := h.Target.ByCanonical(canonical)
-	if err != nil {
-		return course.Course{}, err
+	if r, ok := h.Target.ByCanonical(canonical); ok {
+		return course.Course{Relation: api.RelationSame, Confidence: course.AbsentConfidence, Names: []string{r.Name}}
 	}
-	if ok {
-		return course.Course{Relation: api.RelationSame, Confidence: course.AbsentConfidence, Names: []string{r.Name}}, nil
+	if p, ok := h.fromDerivative(canonical); ok {
+		return p
 	}
-	if p, ok, err := h.fromDerivative(canonical); ok || err != nil {
-		return p, err
+	if p, ok := h.overSuite(canonical); ok {
+		return p
 	}
-	if p, ok, err := h.overSuite(canonical); ok || err != nil {
-		return p, err
-	}
-	p, _, err := h.toMetapackage(record.Record{Name: canonical, Canonical: canonical})
-	return p, err
+	p, _ := h.toMetapackage(record.Record{Name: canonical, Canonical: canonical})
+	return p
 }
 
 // toMetapackage answers with the package for all versions of what a name has one of.
-func (h *Path) toMetapackage(source record.Record) (course.Course, bool, error) {
-	r, ok, err := h.Target.Find(course.WithoutVersion(source.Name))
-	if err != nil || !ok {
-		return course.Course{Relation: api.RelationUnknown}, false, err
+func (h *Path) toMetapackage(source record.Record) (course.Course, bool) {
+	r, ok := h.Target.Find(course.WithoutVersion(source.Name))
+	if !ok {
+		return course.Course{Relation: api.RelationUnknown}, false
 	}
 	return course.Course{
 		Source: source, Relation: api.RelationReplaced, Confidence: record.LineageConfidence, Names: []string{r.Name},
-	}, true, nil
+	}, true
 }
 
 // overSuite follows a canonical from the suite that is nearest to the target and
 // has it.
-func (h *Path) overSuite(canonical string) (course.Course, bool, error) {
+func (h *Path) overSuite(canonical string) (course.Course, bool) {
 	for _, way := range h.nearest() {
-		r, ok, err := way.Source.ByCanonical(canonical)
-		if err != nil {
-			return course.Course{}, false, err
-		}
+		r, ok := way.Source.ByCanonical(canonical)
 		if !ok {
 			continue
 		}
-		p, err := way.from(r)
+		p := way.from(r)
 		p.Confidence *= course.OverConfidence
 		if len(p.Names) == 0 {
 			p.Relation, p.Confidence = api.RelationRemoved, course.GoneConfidence
 		}
-		return p, true, err
+		return p, true
 	}
-	return course.Course{}, false, nil
+	return course.Course{}, false
 }
 
 // returned looks whether what got lost on the way is in the target after all.
-func (h *Path) returned(p course.Course) (course.Course, error) {
-	r, ok, err := h.Target.Find(p.Source.Name)
-	if err != nil || ok {
+func (h *Path) returned(p course.Course) course.Course {
+	if r, ok := h.Target.Find(p.Source.Name); ok {
 		p.Relation, p.Confidence, p.Names = api.RelationSame, course.ReturnedConfidence, []string{r.Name}
-		return p, err
+		return p
 	}
-	if r, ok, err = h.Target.ByCanonical(p.Source.Canonical); err == nil && ok {
+	if r, ok := h.Target.ByCanonical(p.Source.Canonical); ok {
 		p.Relation, p.Confidence, p.Names = api.RelationRenamed, record.LineageConfidence, []string{r.Name}
 	}
-	return p, err
+	return p
 }
 
 // Present makes the answer of a course: packages with versions, and caveats.
@@ -231,45 +215,35 @@ func (h *Path) Present(canonical string, p course.Course) (api.Translation, erro
 			p.Confidence = min(p.Confidence, r.Claim())
 		}
 	}
-	relation, err := h.relation(&p, targets, packages)
-	if err != nil {
-		return api.Translation{}, err
-	}
 	t := api.Translation{
-		Canonical: canonical, Relation: relation, Confidence: course.Round(p.Confidence),
+		Canonical: canonical, Relation: h.relation(&p, targets, packages), Confidence: course.Round(p.Confidence),
 		Packages: packages, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},
 	}
-	if t.Caveats, err = h.OfVendor(t.Caveats, &p); err != nil {
-		return t, err
-	}
+	t.Caveats = h.OfVendor(t.Caveats, &p)
 	t.Caveats = h.Caveats(t.Caveats, &p, targets)
 	return t, h.AddCurated(canonical, &t, targets)
 }
 
 // relation is that of a course to what the target offers.
-func (h *Path) relation(p *course.Course, targets []record.Record, offered []api.TargetPackage) (api.Relation, error) {
+func (h *Path) relation(p *course.Course, targets []record.Record, offered []api.TargetPackage) api.Relation {
 	if len(targets) != 1 {
-		return p.Relation, nil
+		return p.Relation
 	}
 	switch t := targets[0]; {
 	case t.Name == p.Source.Name && !h.Source.Foreign():
-		from, _, err := h.Source.FindFor(p.Source.Name, p.Source)
-		if err != nil {
-			return p.Relation, err
+		from, _ := h.Source.FindFor(p.Source.Name, p.Source)
+		if h.Source.OwnName(from) == offered[0].Name {
+			return api.RelationSame
 		}
-		own, err := h.Source.OwnName(from)
-		if own == offered[0].Name {
-			return api.RelationSame, err
-		}
-		return api.RelationRenamed, err // each has a name or a version of its own
+		return api.RelationRenamed // each has a name or a version of its own
 	case h.Source.Foreign() && p.Relation == api.RelationSame && offered[0].Name != p.Source.Name:
-		return api.RelationRenamed, nil // the target calls it otherwise than its nearest suite
+		return api.RelationRenamed // the target calls it otherwise than its nearest suite
 	case h.Source.Foreign() && p.Relation == api.RelationRenamed && offered[0].Name == p.Source.Name:
-		return api.RelationSame, nil
+		return api.RelationSame
 	case p.Relation == api.RelationRenamed && p.Source.KeepsMajor() && t.Canonical != p.Source.Canonical:
-		return api.RelationReplaced, nil // openjdk-11 is not openjdk-17
+		return api.RelationReplaced // openjdk-11 is not openjdk-17
 	}
-	return p.Relation, nil
+	return p.Relation
 }
 
 // offered finds what the target has of the names of a course, adds its records to
@@ -277,10 +251,7 @@ func (h *Path) relation(p *course.Course, targets []record.Record, offered []api
 func (h *Path) offered(canonical string, p *course.Course, targets []record.Record) (_ []record.Record, packages []api.TargetPackage, err error) {
 	packages = make([]api.TargetPackage, 0, len(p.Names))
 	for _, name := range p.Names {
-		r, ok, err := h.Target.FindFor(name, p.Source)
-		if err != nil {
-			return nil, nil, err
-		}
+		r, ok := h.Target.FindFor(name, p.Source)
 		if !ok && slices.Contains(p.Methods, course.OwnRepository) {
 			packages = append(packages, api.TargetPackage{Name: name})
 			continue
@@ -288,10 +259,7 @@ func (h *Path) offered(canonical string, p *course.Course, targets []record.Reco
 		if !ok {
 			return nil, nil, fmt.Errorf("the index leads %s of %s to %s, which %s does not have", canonical, h.Source.Slug, name, h.Target.Slug)
 		}
-		offer, likely, err := h.Target.Offers(r)
-		if err != nil {
-			return nil, nil, err
-		}
+		offer, likely := h.Target.Offers(r)
 		if p.Relation != api.RelationIncluded {
 			p.Confidence = min(p.Confidence, p.Confidence*likely)
 		}
