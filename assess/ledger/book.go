@@ -55,6 +55,7 @@ type page struct {
 	folders    map[string]map[Row]Count
 	rules      map[int]Count
 	nobody     []Path
+	linked     map[alias]bool // packages' files that have other names too
 	suspects   []suspect
 	boundaries []string
 	unread     []string
@@ -83,7 +84,7 @@ func newBook(h host.Host, in Input, o *ownership) *book {
 		b.why = whyFar
 	}
 	for range host.Workers() {
-		b.workers = append(b.workers, &page{folders: map[string]map[Row]Count{}, rules: map[int]Count{}})
+		b.workers = append(b.workers, &page{folders: map[string]map[Row]Count{}, rules: map[int]Count{}, linked: map[alias]bool{}})
 	}
 	for _, r := range rules() {
 		b.add(r)
@@ -166,9 +167,13 @@ func (b *book) Visit(worker int, n *host.Node) bool {
 		w.folders[dir] = map[Row]Count{}
 	}
 	w.folders[dir][row] = plus(w.folders[dir][row], one)
+	as := aliasOf(n)
+	if row == Shipped && as != (alias{}) && len(w.linked) < maxSuspects {
+		w.linked[as] = true
+	}
 	if row == Nobody {
 		if len(w.nobody) < maxNobody {
-			w.nobody = append(w.nobody, Path{Path: "/" + name, Why: inFolderOfPackages(n, name), Count: one})
+			w.nobody = append(w.nobody, Path{Path: "/" + name, Why: inFolderOfPackages(n, name), Count: one, mode: n.Mode, alias: as})
 		} else {
 			w.more++
 		}

@@ -90,6 +90,8 @@ type Path struct {
 	Package string `json:"package,omitempty"`
 	Why     string `json:"why,omitempty"`
 	Count
+	mode  fs.FileMode
+	alias alias
 }
 
 // Notice is a thing that stands in no package and no file that is carried.
@@ -179,7 +181,7 @@ func (b *book) further(a *assess.Assessment) (tops []string) {
 func (b *book) sum() *Sum {
 	s := &Sum{Rows: map[Row]Count{}, Looked: b.looked, Elsewhere: b.elsewhere, Folders: []Folder{}, Rules: []Rule{}}
 	s.Looked.Why = b.why
-	folders, rules := map[string]map[Row]Count{}, map[int]Count{}
+	folders, rules, linked := map[string]map[Row]Count{}, map[int]Count{}, map[alias]bool{}
 	for _, w := range b.workers {
 		for dir, rows := range w.folders {
 			if folders[dir] == nil {
@@ -196,6 +198,13 @@ func (b *book) sum() *Sum {
 		s.Unread = append(s.Unread, w.unread...)
 		s.Nobody = append(s.Nobody, w.nobody...)
 		s.More += w.more
+		maps.Copy(linked, w.linked)
+	}
+	var other []Path
+	s.Nobody, other = b.named(s.Nobody, linked)
+	for _, p := range other {
+		rows := folders[folderOf(p.Path[1:])]
+		rows[Nobody], rows[Shipped] = plus(rows[Nobody], Count{-p.Paths, -p.Bytes}), plus(rows[Shipped], p.Count)
 	}
 	for _, f := range b.changed { // they were counted as shipped until their contents were read
 		rows := folders[folderOf(f.Path[1:])]

@@ -188,6 +188,28 @@ func TestTheSumIsClosed(t *testing.T) {
 	})
 }
 
+// TestOtherNamesOfPackagesFiles: a hard link under the same name, and a link between / and
+// /usr, are the package's; under another name, or to what is nobody's, they are a person's.
+func TestOtherNamesOfPackagesFiles(t *testing.T) {
+	is := is.New(t)
+	d := &disk{dir: t.TempDir()}
+	d.put("usr/lib/pkg/available/lpd", "program", true)
+	d.put("usr/lib/pkg/enabled/usb", "program", true)
+	d.put("bin/touch", "program", true)
+	d.put("bin/own", "program", false)
+	must(os.MkdirAll(filepath.Join(d.dir, "usr/bin"), 0o755))
+	d.list = append(d.list, "/usr/bin", "/var", "/var/lib", "/var/lib/dpkg", "/var/lib/dpkg/info")
+	at := func(name string) string { return filepath.Join(d.dir, name) }
+	must(os.Link(at("usr/lib/pkg/available/lpd"), at("usr/lib/pkg/enabled/lpd")))
+	must(os.Link(at("usr/lib/pkg/available/lpd"), at("usr/lib/pkg/enabled/mine")))
+	must(os.Symlink("/bin/touch", at("usr/bin/touch")))
+	must(os.Symlink("../../bin/touch", at("usr/bin/feel")))
+	must(os.Symlink("/bin/own", at("usr/bin/own")))
+	s := d.sum()
+	is.Equal(paths(s.Nobody), []string{"/bin/own", "/usr/bin/feel", "/usr/bin/own", "/usr/lib/pkg/enabled/mine"})
+	is.Equal(s.Rows[Nobody].Paths, int64(4))
+}
+
 func TestRulesAreWellFormed(t *testing.T) {
 	is := is.New(t)
 	is.Equal(len(rules()), strings.Count(rulesTSV, "\n")-strings.Count(rulesTSV, "\n#")-1) // the first line is a comment

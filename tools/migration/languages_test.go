@@ -20,3 +20,22 @@ func TestOtherVersionsOfLanguagesAreSaid(t *testing.T) {
 	is.Equal(len(found), 1)
 	is.True(strings.HasPrefix(found[0].Summary, "PHP 7.4 becomes 8.4, Java 17 becomes 21. "))
 }
+
+// TestModulesOfAVersionGoToTheTargets: folders of people's modules that have a version of
+// their language in the name are brought to the target's, where it is another.
+func TestModulesOfAVersionGoToTheTargets(t *testing.T) {
+	is := is.New(t)
+	rows := []Package{
+		{Name: "perl", Version: "5.36.0-7", Targets: []Target{{"perl", "5.40.1-6"}}, Confidence: 0.9},
+		{Name: "ruby", Version: "1:3.1", Targets: []Target{{"ruby", "1:3.3"}}, Confidence: 0.9},
+	}
+	there := func(name string) bool {
+		return name == "/usr/local/share/perl/5.36.0" || name == "/var/lib/gems/3.1.0"
+	}
+	found := languageModules(Input{PathExists: there}, &Plan{Packages: rows})
+	is.Equal(len(found), 2)
+	is.Equal(found[0].Now, "/usr/local/share/perl/5.40.1")
+	is.Equal(found[1].Now, "/var/lib/gems/3.3.0")
+	rows[1].Targets[0].Version = "1:3.1+1"
+	is.Equal(len(languageModules(Input{PathExists: there}, &Plan{Packages: rows})), 1)
+}

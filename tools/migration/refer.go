@@ -50,7 +50,7 @@ func (p *Plan) refer(in Input, where naming.Places) {
 	}
 	if in.PathExists != nil {
 		p.Mentions = append(p.Mentions, r.Versioned(in.PathExists, in.Assessment.Software)...)
-		p.Mentions = append(p.Mentions, perlModules(in, p)...)
+		p.Mentions = append(p.Mentions, languageModules(in, p)...)
 	}
 }
 
@@ -201,18 +201,25 @@ func mentions(_ Input, p *Plan) []assess.Finding {
 	return []assess.Finding{f}
 }
 
-// perlModules is the folder of people's modules for one version of Perl, by Debian's
-// policy: the target's does not look there.
-func perlModules(in Input, p *Plan) []naming.Mention {
-	const home = "/usr/local/share/perl/"
-	for _, row := range p.Packages {
-		if row.Name != "perl" || len(row.Targets) != 1 || row.Targets[0].Name != "perl" || row.Confidence < Sure {
+// languageFolders are the folders of people's modules that are of one version of a language, by
+// Debian's policies: the target's does not look there. The end is behind the version.
+var languageFolders = []struct{ language, pkg, home, end string }{
+	{"Perl", "perl", "/usr/local/share/perl/", ""},
+	{"Ruby", "ruby", "/var/lib/gems/", ".0"},
+	{"Ruby", "ruby", "/usr/local/lib/site_ruby/", ".0"},
+}
+
+// languageModules are those of them that the machine has, with the target's in their place.
+func languageModules(in Input, p *Plan) (all []naming.Mention) {
+	for _, of := range languageFolders {
+		i := slices.IndexFunc(p.Packages, func(row Package) bool { return row.Name == of.pkg })
+		if i < 0 || len(p.Packages[i].Targets) != 1 || p.Packages[i].Targets[0].Name != of.pkg || p.Packages[i].Confidence < Sure {
 			continue
 		}
-		was, now := pkgversion.Upstream(row.Version), pkgversion.Upstream(row.Targets[0].Version)
-		if assess.PlainVersion.MatchString(was) && assess.PlainVersion.MatchString(now) && was != now && in.PathExists(home+was) {
-			return []naming.Mention{{Path: home + was, Name: home + was, Now: home + now, Why: fmt.Sprintf("Perl %s looks into %s.", now, home+now)}}
+		was, now := pkgversion.Upstream(p.Packages[i].Version), pkgversion.Upstream(p.Packages[i].Targets[0].Version)
+		if from, to := of.home+was+of.end, of.home+now+of.end; assess.PlainVersion.MatchString(was) && assess.PlainVersion.MatchString(now) && was != now && in.PathExists(from) {
+			all = append(all, naming.Mention{Path: from, Name: from, Now: to, Why: fmt.Sprintf("%s %s looks into %s.", of.language, now, to)})
 		}
 	}
-	return nil
+	return all
 }
