@@ -109,11 +109,15 @@ func words(all []string) string {
 // noticed are things of the source that stand in no package and no file, and how much
 // of its disk is nobody's.
 func noticed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
-	if p.Files == nil || len(p.Files.Noticed) == 0 && len(p.Files.Changed) == 0 && len(p.Files.Nobody) == 0 {
+	apt, aptCommand := aptSettings(p)
+	if p.Files == nil || len(p.Files.Noticed) == 0 && len(p.Files.Changed) == 0 && len(p.Files.Nobody) == 0 && apt == "" {
 		return Step{}, false
 	}
 	var b strings.Builder
 	var commands []string
+	if b.WriteString(apt); apt != "" {
+		commands = append(commands, aptCommand)
+	}
 	known := map[string]bool{}
 	for _, n := range p.Files.Noticed {
 		known[n.Path] = true
@@ -519,7 +523,7 @@ var ofMachine = []struct{ pattern, what string }{
 	{"/etc/subuid", "ids for containers of users"},
 	{"/etc/subgid", "ids for containers of users"},
 	{"/etc/mdadm/mdadm.conf", "arrays of disks"},
-	{"/etc/ssh/ssh_host_*_key", "who the machine is to those that log in: they are warned of another key; where the target takes over its name, bring it with its .pub"},
+	{"/etc/ssh/ssh_host_*_key", "who the machine is to those that log in: they are warned of another key; where the target takes over its name, bring it with its .pub, and its certificate where it has one"},
 	{"/etc/initramfs-tools/*", "what is there when the disk is not yet"},
 }
 

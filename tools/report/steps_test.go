@@ -151,3 +151,18 @@ func TestWhatOnlyTheSourceHasIsBrought(t *testing.T) {
 	s, _ = unknown(p, a)
 	is.Equal(len(s.Commands), 0) // a package of dpkg is none there
 }
+
+// TestWhatPeopleToldAptIsBrought: priorities and keys of people's have a command; archives
+// and what packages write anew do not, nor has a target without apt.
+func TestWhatPeopleToldAptIsBrought(t *testing.T) {
+	is := is.New(t)
+	p := &migration.Plan{Source: "debian-12", Target: "debian-13", Files: &ledger.Sum{}}
+	for _, name := range []string{"/etc/apt/preferences.d/no-nginx", "/etc/apt/keyrings/house.gpg", "/etc/apt/sources.list.d/x.sources", "/etc/apt/apt.conf.d/02autoremove-postgresql"} {
+		p.Configuration = append(p.Configuration, migration.Config{From: name, Action: migration.LeftOut})
+	}
+	page := string(Next(p, &assess.Assessment{}))
+	is.True(strings.Contains(page, `    rsync -aR --no-implied-dirs "$SOURCE_SSH":/etc/apt/preferences.d/no-nginx "$SOURCE_SSH":/etc/apt/keyrings/house.gpg /`+"\n"))
+	is.True(!strings.Contains(page, "x.sources") && !strings.Contains(page, "autoremove"))
+	p.Target = "rocky-9"
+	is.True(!strings.Contains(string(Next(p, &assess.Assessment{})), "no-nginx"))
+}
