@@ -30,7 +30,7 @@ citus:
 
 # every kind of hostile machine, and a second Ansible (root, Debian's packages)
 hostile:
-    bash .ci/e2e/hostile.sh all
+    go test -count=1 -v -timeout 60m ./.ci/e2e/hostile/ -all
     bash .ci/e2e/hostile_ssh.sh all
 
 # a release for all platforms, installed and tried (root, Debian's packages)

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // In is the same folder for a part of the test.
@@ -25,6 +27,35 @@ func (w *Work) Command(args ...string) *exec.Cmd {
 func (w *Work) Do(code int, c *exec.Cmd) Said {
 	w.t.Helper()
 	return w.run(code, c)
+}
+
+// Overlay is a root that has what another has; what is written to it goes with the test.
+// It has the kernel's file systems that programs look for.
+func (w *Work) Overlay(lower, name string) string {
+	w.t.Helper()
+	root, upper, work := w.Path(name), w.Path(name+".upper"), w.Path(name+".work")
+	for _, dir := range []string{root, upper, work} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.mount("overlay", root, "overlay", 0, "lowerdir="+lower+",upperdir="+upper+",workdir="+work)
+	w.mount("proc", root+"/proc", "proc", 0, "")
+	w.mount("/dev", root+"/dev", "", unix.MS_BIND, "")
+	return root
+}
+
+// mount mounts until the test ends.
+func (w *Work) mount(source, target, kind string, flags uintptr, data string) {
+	w.t.Helper()
+	if err := unix.Mount(source, target, kind, flags, data); err != nil {
+		w.t.Fatalf("%s: %v", target, err)
+	}
+	w.t.Cleanup(func() {
+		if err := unix.Unmount(target, unix.MNT_DETACH); err != nil {
+			w.t.Errorf("%s: %v", target, err)
+		}
+	})
 }
 
 // Service is a `svc serve` that runs until its test ends.
