@@ -12,25 +12,26 @@ import (
 	"svc/assess/host"
 )
 
-// Described gives the mode and the owner of a regular file of a machine, whose
-// accounts its assessment has.
-func Described(h host.Host, a *assess.Assessment, name string) (mode, owner, group string, ok bool) {
+// Described gives the mode and the owner of a regular file or a folder of a machine,
+// whose accounts its assessment has.
+func Described(h host.Host, a *assess.Assessment, name string) (f assess.Folder, folder, ok bool) {
 	info, err := h.FS().Lstat(strings.TrimPrefix(name, "/"))
-	if err != nil || !info.Mode().IsRegular() {
-		return "", "", "", false
+	if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
+		return f, false, false
 	}
-	uid, gid, ok := host.Owner(info)
+	f = assess.Folder{Path: name, Mode: fmt.Sprintf("%04o", assess.Octal(info.Mode()))}
+	f.UID, f.GID, ok = host.Owner(info)
 	for _, u := range a.Users {
-		if u.UID == uid && owner == "" {
-			owner = u.Name
+		if u.UID == f.UID && f.Owner == "" {
+			f.Owner = u.Name
 		}
 	}
 	for _, g := range a.Groups {
-		if g.GID == gid && group == "" {
-			group = g.Name
+		if g.GID == f.GID && f.Group == "" {
+			f.Group = g.Name
 		}
 	}
-	return fmt.Sprintf("%04o", assess.Octal(info.Mode())), owner, group, ok && owner != "" && group != ""
+	return f, info.IsDir(), ok && f.Owner != "" && f.Group != ""
 }
 
 // Owners tells to which packages files of a machine belong, by paths with a leading

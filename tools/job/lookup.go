@@ -45,8 +45,8 @@ func (j *Job) exists(path string) bool {
 	return err == nil
 }
 
-// described gives mode and owner of a regular file.
-func (j *Job) described(name string) (mode, owner, group string, ok bool) {
+// described gives mode and owner of a regular file or a folder.
+func (j *Job) described(name string) (f assess.Folder, folder, ok bool) {
 	return packages.Described(j.Host, j.Assessment, name)
 }
 

@@ -59,37 +59,51 @@ func (p *Plan) enable(in Input, where naming.Places) {
 	}
 }
 
-// maxLogs bounds the logs that are made.
-const maxLogs = 200
+// maxAwaited bounds the paths below /var that are looked for on the source.
+const maxAwaited = 500
 
-// logs are the files of logs that carried configuration names and the source has:
-// what watches one may not start without it.
-func logs(in Input, p *Plan) []Folder {
-	all := []Folder{}
+// wherePlaces are where services write.
+var wherePlaces = []string{"/var/log/", "/var/spool/", "/var/lib/", "/var/cache/"}
+
+// awaited is what carried configuration names of where services write, and the source
+// has: files of logs, since what watches one may not start without it, and folders that
+// are not merely root's, since a package of the target may not bring what the source's did.
+func (p *Plan) awaited(in Input, where naming.Places) {
+	p.Logs = []Folder{}
 	if in.Described == nil {
-		return all
+		return
 	}
 	seen := map[string]bool{}
+	for _, f := range p.Folders {
+		seen[f.Path] = true
+	}
+	most := len(seen) + maxAwaited
 	for i := range p.Configuration {
 		text, ok := p.Configuration[i].readable(in)
-		if !ok || !strings.Contains(text, "/var/log/") {
+		if !ok {
 			continue
 		}
 		for n, line := range strings.Split(text, "\n") {
-			if naming.Silent(n, line) {
+			if naming.Silent(n, line) || !strings.Contains(line, "/var/") {
 				continue
 			}
 			for _, name := range naming.Paths.FindAllString(line, -1) {
-				if !strings.HasPrefix(name, "/var/log/") || seen[name] || len(all) == maxLogs {
+				if seen[name] || len(seen) == most || !slices.ContainsFunc(wherePlaces, func(dir string) bool { return strings.HasPrefix(name, dir) }) {
 					continue
 				}
 				seen[name] = true
-				if mode, owner, group, ok := in.Described(name); ok {
-					all = append(all, Folder{Path: name, Mode: mode, Owner: owner, Group: group})
+				f, folder, ok := in.Described(name)
+				switch made := (Folder{Path: name, Mode: f.Mode, Owner: where.Account(f.Owner), Group: where.Group(f.Group)}); {
+				case !ok:
+				case folder && (f.UID != 0 || f.GID != 0 || f.Mode != "0755"):
+					p.Folders = append(p.Folders, made)
+				case !folder && strings.HasPrefix(name, "/var/log/"):
+					p.Logs = append(p.Logs, made)
 				}
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b Folder) int { return strings.Compare(a.Path, b.Path) })
-	return all
+	byPath := func(a, b Folder) int { return strings.Compare(a.Path, b.Path) }
+	slices.SortFunc(p.Folders, byPath)
+	slices.SortFunc(p.Logs, byPath)
 }

@@ -30,8 +30,8 @@ type Input struct {
 	Mentions func(path, text string) bool
 	// Read gives a file of the machine, for what has to be converted.
 	Read func(path string) ([]byte, error)
-	// Described gives mode and owner of a regular file of the machine, by names.
-	Described func(path string) (mode, owner, group string, ok bool)
+	// Described gives mode and owner of a regular file or a folder of the machine, by names.
+	Described func(path string) (f assess.Folder, folder, ok bool)
 	// Owners tells the packages of the machine to which paths belong.
 	Owners func(paths []string) map[string]string
 	// SourceFile and TargetFile give files as packages of the releases ship them;

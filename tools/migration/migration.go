@@ -32,7 +32,7 @@ func New(in Input) *Plan {
 	bad := &invalid{}
 	p.System = system(in, bad)
 	p.Folders = folders(in, places)
-	p.Logs = logs(in, p)
+	p.awaited(in, places)
 	p.Disabled = disabled(in, places, p.Configuration)
 	p.Services = services(in, places, bad)
 	p.Accounts = accounts(a, places, bad)

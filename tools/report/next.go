@@ -140,16 +140,20 @@ func noticed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 			fmt.Fprintf(&b, "    - and %d more, in plan.json\n", more)
 		}
 	}
-	commands = append(commands, brought(p.Files.Nobody, known)...)
+	more, why := brought(p, known)
+	b.WriteString(why)
+	commands = append(commands, more...)
 	return Step{Title: "Carry what no package and no role brings, where you want it", Why: strings.TrimSpace(b.String()), Commands: commands}, true
 }
 
 // brought are the commands that bring what is nobody's, but for what has a command of
 // its own. Of what stands where packages put files, scripts alone are a person's for
-// sure; none takes the place of a file that the target has.
-func brought(nobody []ledger.Path, known map[string]bool) (commands []string) {
+// sure; none takes the place of a file that the target has. What a service remembers of
+// their absence is mended.
+func brought(p *migration.Plan, known map[string]bool) (commands []string, why string) {
 	var sources, scripts []string
-	for _, f := range nobody {
+	missed := map[string]bool{}
+	for _, f := range p.Files.Nobody {
 		top, _, _ := strings.Cut(strings.TrimPrefix(f.Path, "/"), "/")
 		from := `"$SOURCE_SSH":` + word(f.Path)
 		switch ofPackages := slices.Contains([]string{"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "boot", "etc"}, top); {
@@ -158,6 +162,7 @@ func brought(nobody []ledger.Path, known map[string]bool) (commands []string) {
 			sources = append(sources, from)
 		case f.Why == ledger.Script && len(scripts) < mostNamed:
 			scripts = append(scripts, from)
+			missed[path.Dir(f.Path)] = true
 		}
 	}
 	if sources != nil {
@@ -166,8 +171,27 @@ func brought(nobody []ledger.Path, known map[string]bool) (commands []string) {
 	if scripts != nil {
 		commands = append(commands, "rsync -aR --no-implied-dirs --ignore-existing "+strings.Join(scripts, " ")+" /")
 	}
-	return commands
+	for _, r := range remembering {
+		if missed[r.folder] {
+			commands = append(commands, r.mend(p))
+			why += "- " + r.why + "\n"
+		}
+	}
+	return commands, why
 }
+
+// remembering are services that keep what they could not do when they were started, on
+// the target, without a person's programs in a folder.
+var remembering = []struct {
+	folder, why string
+	mend        func(*migration.Plan) string
+}{{
+	"/usr/lib/cups/backend",
+	"printers: CUPS was started before their backends were there, and has stopped them; the last command below gives them the state that they have on the source", // scheduler/printers.c, cupsdLoadAllPrinters
+	inWords(fmt.Sprintf(printers, "systemctl stop cups", "systemctl start cups"), fmt.Sprintf(printers, "rc-service cupsd stop", "rc-service cupsd start")),
+}}
+
+const printers = `%s && { rsync -a "$SOURCE_SSH":/etc/cups/printers.conf /etc/cups/; %s; }`
 
 // mostNamed is how many paths of a list a page has.
 const mostNamed = 40
@@ -488,9 +512,12 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 }
 
 // raises reports whether a finding brings the command by which a program raises what
-// it keeps to its new version.
+// it keeps to its new version, or which installs what a program of people's own needs.
 func raises(f assess.Finding) bool {
-	return strings.HasPrefix(f.Key, "hazard.schema.") && len(f.Remediations) > 0 && f.Remediations[0].Type == "command"
+	if len(f.Remediations) == 0 || f.Remediations[0].Type != "command" {
+		return false
+	}
+	return strings.HasPrefix(f.Key, "hazard.schema.") || f.Severity == assess.Medium && strings.HasPrefix(f.Remediations[0].Text, "apt-get install -y ")
 }
 
 // changed is what a person should know of versions: what findings say that warn.

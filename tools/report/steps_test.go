@@ -38,6 +38,7 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 		Findings: []assess.Finding{
 			{Key: "hazard.schema.a", Severity: assess.Medium, Title: "A wants raising", Summary: "It does not start.", Remediations: []assess.Remediation{assess.Command("a raise")}},
 			{Key: "hazard.schema.b", Severity: assess.Medium, Title: "B wants raising", Summary: "It fails.", Remediations: assess.Hints("b raise")},
+			{Key: "hazard.lang.c", Severity: assess.Medium, Title: "C wants a package", Summary: "It is apart.", Remediations: []assess.Remediation{assess.Command("apt-get install -y c")}},
 		},
 	}
 	order := titles(p)
@@ -56,7 +57,7 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 		`getent shadow anna |`,
 		`sed -i '2s|/usr/bin/lang7\.4|/usr/bin/lang8.4|g' /opt/a/run`,
 		`cp -an /srv/v/lib/lang3.9/. /srv/v/lib/lang3.13/`,
-		"- A wants raising: It does not start. Its command is here.\n\n", "    a raise\n", "- B wants raising: It fails. b raise\n",
+		"- A wants raising: It does not start. Its command is here.\n\n", "    a raise\n", "    apt-get install -y c\n", "- B wants raising: It fails. b raise\n",
 	} {
 		if !strings.Contains(page, line) {
 			t.Errorf("NEXT.md lacks %q", line)
@@ -134,7 +135,7 @@ func TestWhatOnlyTheSourceHasIsBrought(t *testing.T) {
 		Packages: []migration.Package{{Name: "collector", Manual: true, Relation: "unknown"}, {Name: "$(reboot)", Manual: true, Relation: "unknown"}},
 		Files: &ledger.Sum{
 			Noticed: []ledger.Notice{{Kind: "swap", Path: "/swapfile"}},
-			Nobody:  []ledger.Path{{Path: "/swapfile"}, {Path: "/var/cache/b log"}, {Path: "/usr/bin/x"}, {Path: "/usr/lib/cgi-bin/card", Why: ledger.Script}},
+			Nobody:  []ledger.Path{{Path: "/swapfile"}, {Path: "/var/cache/b log"}, {Path: "/usr/bin/x"}, {Path: "/usr/lib/cgi-bin/card", Why: ledger.Script}, {Path: "/usr/lib/cups/backend/built"}},
 		},
 	}
 	a := &assess.Assessment{Services: []assess.Unit{{Name: "collector.service", Package: "collector", State: "enabled"}}}
@@ -147,6 +148,12 @@ func TestWhatOnlyTheSourceHasIsBrought(t *testing.T) {
 		`rsync -aR --no-implied-dirs "$SOURCE_SSH":'/var/cache/b log' /`,
 		`rsync -aR --no-implied-dirs --ignore-existing "$SOURCE_SSH":/usr/lib/cgi-bin/card /`,
 	})
+	p.Files.Nobody = append(p.Files.Nobody, ledger.Path{Path: "/usr/lib/cups/backend/own", Why: ledger.Script})
+	s, _ = noticed(p, a)
+	is.Equal(s.Commands[2:], []string{`systemctl stop cups && { rsync -a "$SOURCE_SSH":/etc/cups/printers.conf /etc/cups/; systemctl start cups; }`})
+	p.Target = "alpine-3.22"
+	s, _ = noticed(p, a)
+	is.Equal(s.Commands[2:], []string{`rc-service cupsd stop && { rsync -a "$SOURCE_SSH":/etc/cups/printers.conf /etc/cups/; rc-service cupsd start; }`})
 	p.Target = "almalinux-9"
 	s, _ = unknown(p, a)
 	is.Equal(len(s.Commands), 0) // a package of dpkg is none there
