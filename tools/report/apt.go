@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/assess"
 	"svc/backend/release"
 	"svc/backend/visible"
 	"svc/tools/migration"
@@ -17,9 +18,7 @@ var aptMade = []string{"/etc/apt/sources.list*", "/etc/apt/sources.list.d/*", "/
 // is updated by itself, keys that a text names. They hold for another release of the same
 // line where they name none.
 func aptSettings(p *migration.Plan) (line, command string) {
-	source, _ := release.Lookup(p.Source)
-	target, _ := release.Lookup(p.Target)
-	if source.Family.Conventions().Line != release.LineDebian || target.Family.Conventions().Line != release.LineDebian {
+	if !withinApt(p) {
 		return "", ""
 	}
 	var names, sources []string
@@ -33,4 +32,33 @@ func aptSettings(p *migration.Plan) (line, command string) {
 		return "", ""
 	}
 	return "- settings of apt " + strings.Join(names, ", ") + ": the target's own archives count, and these stay; bring what names no archive and no release of before\n", "rsync -aR --no-implied-dirs " + strings.Join(sources, " ") + " /"
+}
+
+// withinApt reports whether both releases of a move have apt.
+func withinApt(p *migration.Plan) bool {
+	source, _ := release.Lookup(p.Source)
+	target, _ := release.Lookup(p.Target)
+	return source.Family.Conventions().Line == release.LineDebian && target.Family.Conventions().Line == release.LineDebian
+}
+
+// held are packages that somebody keeps from being updated, by what the target calls
+// them; one without a counterpart keeps its name.
+func held(p *migration.Plan, a *assess.Assessment) (line, command string) {
+	var names []string
+	for _, of := range a.Packages {
+		if i := slices.IndexFunc(p.Packages, func(row migration.Package) bool { return row.Name == of.Name }); of.Held && i >= 0 && len(names) < mostNamed {
+			if now := p.Packages[i].TargetNames(); len(now) > 0 {
+				names = append(names, now...)
+			} else {
+				names = append(names, of.Name)
+			}
+		}
+	}
+	if names == nil {
+		return "", ""
+	}
+	if withinApt(p) {
+		command = "apt-mark hold " + words(names)
+	}
+	return "- held packages " + visible.Names(names) + ": somebody keeps them from being updated, and the reason is not on the machine; hold them on the target where it still counts\n", command
 }

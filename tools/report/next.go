@@ -108,16 +108,15 @@ func words(all []string) string {
 
 // noticed are things of the source that stand in no package and no file, and how much
 // of its disk is nobody's.
-func noticed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+func noticed(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 	apt, aptCommand := aptSettings(p)
-	if p.Files == nil || len(p.Files.Noticed) == 0 && len(p.Files.Changed) == 0 && len(p.Files.Nobody) == 0 && apt == "" {
+	kept, keptCommand := held(p, a)
+	if p.Files == nil || len(p.Files.Noticed) == 0 && len(p.Files.Changed) == 0 && len(p.Files.Nobody) == 0 && apt+kept == "" {
 		return Step{}, false
 	}
 	var b strings.Builder
-	var commands []string
-	if b.WriteString(apt); apt != "" {
-		commands = append(commands, aptCommand)
-	}
+	b.WriteString(apt + kept)
+	commands := slices.DeleteFunc([]string{aptCommand, keptCommand}, func(c string) bool { return c == "" })
 	known := map[string]bool{}
 	for _, n := range p.Files.Noticed {
 		known[n.Path] = true

@@ -173,3 +173,16 @@ func TestWhatPeopleToldAptIsBrought(t *testing.T) {
 	p.Target = "rocky-9"
 	is.True(!strings.Contains(string(Next(p, &assess.Assessment{})), "no-nginx"))
 }
+
+// TestHeldPackagesAreNamed: by what the target calls them, with the command of its apt.
+func TestHeldPackagesAreNamed(t *testing.T) {
+	is := is.New(t)
+	p := &migration.Plan{Source: "debian-12", Target: "debian-13", Files: &ledger.Sum{}, Packages: []migration.Package{
+		{Name: "tools"}, {Name: "lang8.2", Targets: []migration.Target{{Name: "lang8.4"}}}, {Name: "free"},
+	}}
+	a := &assess.Assessment{Packages: []assess.Package{{Name: "tools", Held: true}, {Name: "lang8.2", Held: true}, {Name: "free"}}}
+	is.True(strings.Contains(string(Next(p, a)), "\n    apt-mark hold tools lang8.4\n"))
+	p.Target = "rocky-9"
+	page := string(Next(p, a))
+	is.True(strings.Contains(page, "- held packages tools, lang8.4: ") && !strings.Contains(page, "apt-mark"))
+}
