@@ -102,7 +102,7 @@ func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Tr
 
 // answer is what becomes of a canonical.
 func answer(h *translate.Path, canonical string, o *outcome) (api.Translation, error) {
-	t, err := h.Present(canonical, *follow(h, canonical, o))
+	t, err := h.Present(canonical, follow(h, canonical, o))
 	t.Packages, t.Caveats, t.Conditionals = slices.Clip(t.Packages), slices.Clip(t.Caveats), slices.Clip(t.Conditionals)
 	return t, err
 }
@@ -125,8 +125,9 @@ func (ix *Index) Explain(source, name, target string) (t api.Translation, eviden
 	if match == api.MatchNone {
 		return t, "none", nil
 	}
-	p := h.Follow(r.Canonical)
-	t, err = h.Present(r.Canonical, p)
+	var p course.Course
+	h.Follow(&p, r.Canonical)
+	t, err = h.Present(r.Canonical, &p)
 	return t, h.Evidence(p), err
 }
 
@@ -146,7 +147,8 @@ func (ix *Index) path(source, target string) (*keptPath, error) {
 // follow follows a canonical, once.
 func follow(h *translate.Path, canonical string, o *outcome) *course.Course {
 	if !o.followed {
-		o.course, o.followed = h.Follow(canonical), true
+		h.Follow(&o.course, canonical)
+		o.followed = true
 	}
 	return &o.course
 }

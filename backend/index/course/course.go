@@ -20,10 +20,10 @@ type Course struct {
 	Spelt      bool   // the name of its source is what its canonical alone leads back to
 }
 
-// Settled gives the relation that fits the number of packages, and their name:
+// Settle gives the relation that fits the number of packages, and their name:
 // what the target has under the same name needs nothing in its place.
-func (p Course) Settled(name string) Course {
-	switch same := slices.Equal(p.Names, []string{name}); {
+func (p *Course) Settle(name string) {
+	switch same := len(p.Names) == 1 && p.Names[0] == name; {
 	case p.Relation == api.RelationIncluded || len(p.Names) == 0:
 	case same:
 		p.Relation = api.RelationSame
@@ -32,7 +32,6 @@ func (p Course) Settled(name string) Course {
 	case p.Relation == api.RelationSame, len(p.Names) == 1 && p.Relation == api.RelationSplit:
 		p.Relation = api.RelationRenamed
 	}
-	return p
 }
 
 // With is a course that leads to more packages; the names are shared.
@@ -177,12 +176,11 @@ func compose(first, second api.Relation, n int, lost api.Relation) api.Relation 
 	return whole
 }
 
-// Doubted turns an answer that is not sure enough into candidates.
-func (p Course) Doubted() Course {
+// Doubt turns an answer that is not sure enough into candidates.
+func (p *Course) Doubt() {
 	if len(p.Names) > 0 && p.Confidence < LeastConfidence {
 		p.Relation, p.Candidates, p.Names = api.RelationUnknown, append(slices.Clip(p.Candidates), p.Names...), nil
 	}
-	return p
 }
 
 // Round keeps two digits, so that products print as people write them.

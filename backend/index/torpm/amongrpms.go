@@ -21,7 +21,9 @@ func (h *Path) amongRPMs(canonical string) course.Course {
 				r, p.Source.Name, p.Names[0], p.Spelt = r.Called(name), name, name, true
 			}
 		}
-		return h.afterRows(h.otherLine(p, r))
+		p = h.otherLine(p, r)
+		h.afterRows(&p)
+		return p
 	}
 	if today := h.nameToday(r.Name); today != r.Name {
 		r = r.Called(today)
@@ -69,5 +71,6 @@ func (h *Path) underUsualName(p course.Course) course.Course {
 	if h.isUnheard(&p, name, known) {
 		return p.UnheardOf()
 	}
-	return h.confirmListed(p)
+	h.confirmListed(&p)
+	return p
 }

@@ -50,8 +50,10 @@ func elsewhere(target *lookup.Release) api.Caveat {
 }
 
 // Present makes the answer of a course that ends at rpms.
-func (h *Path) Present(canonical string, p course.Course) (api.Translation, error) {
-	p = h.certain(p)
+func (h *Path) Present(canonical string, of *course.Course) (api.Translation, error) {
+	p := *of
+	p.Doubt()
+	h.weigh(&p)
 	t := api.Translation{
 		Canonical: canonical, Relation: p.Relation, Confidence: course.Round(p.Confidence),
 		Packages: make([]api.TargetPackage, 0, len(p.Names)), Caveats: []api.Caveat{}, Conditionals: []api.Conditional{},

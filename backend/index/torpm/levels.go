@@ -27,15 +27,14 @@ func (h *Path) nameToday(name string) string {
 }
 
 // afterRows takes the names that rows have for SUSE on to the target's level.
-func (h *Path) afterRows(p course.Course) course.Course {
-	if h.Target.RPM.Line != "suse" || h.Target.RPM.Lists() {
-		return p
+func (h *Path) afterRows(p *course.Course) {
+	if h.Target.RPM.Line != "suse" || h.Target.RPM.Level <= suseRows || h.Target.RPM.Lists() {
+		return
 	}
-	later := h.climb(p, suseRows)
-	if len(later.Methods) > len(p.Methods) {
-		later.Found = course.ByEvent
+	before := len(p.Methods)
+	if *p = h.climb(*p, suseRows); len(p.Methods) > before {
+		p.Found = course.ByEvent
 	}
-	return later
 }
 
 // overLevels follows an rpm from level to level of its line.
@@ -66,7 +65,8 @@ func (h *Path) overLevels(p course.Course) course.Course {
 		}
 		p.Confidence *= h.persistence(&p, r, ok)
 	}
-	return h.inOwnNames(p)
+	h.inOwnNames(&p)
+	return p
 }
 
 // back looks whether the target is known to have again what went on the way.
@@ -127,7 +127,8 @@ func (h *Path) became(p course.Course, r *lookup.RPM) (later course.Course, gone
 	if slices.Contains(later.Methods, course.Dropped) {
 		later.Found = course.ByAbsence
 	}
-	return h.inOwnNames(later), true
+	h.inOwnNames(&later)
+	return later, true
 }
 
 // levelTrails are those of every level of the target's line, by the level.

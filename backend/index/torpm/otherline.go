@@ -15,7 +15,8 @@ func (h *Path) inOtherLine(p course.Course) (course.Course, bool) {
 	if h.Target.RPM.Line == "suse" {
 		relation, own, ok := strings.Cut(h.ownRPMs(p.Source.Name), "\t")
 		p.Relation, p.Confidence, p.Names = api.Relation(relation), record.RowConfidence*course.Listless, strings.Fields(own)
-		return p.Settled(p.Source.Name), ok
+		p.Settle(p.Source.Name)
+		return p, ok
 	}
 	name := h.ofEL(p.Source.Name)
 	if name == p.Source.Name {
@@ -41,7 +42,8 @@ func (h *Path) otherLine(p course.Course, r *lookup.RPM) course.Course {
 	}
 	if r.Line == "" && r.Key == r.Name && h.Target.RPM.At(r) {
 		p.Confidence, p.Found = course.BothHave, course.ByBoth
-		return h.inOwnNames(p)
+		h.inOwnNames(&p)
+		return p
 	}
 	t, known := h.RPMTrail(r)
 	if !known {
@@ -58,7 +60,7 @@ func (h *Path) otherLine(p course.Course, r *lookup.RPM) course.Course {
 	}
 	if own.RPM != nil {
 		p.Found = course.ByDebian
-		p = h.rpm(p, own, t.Confidence)
+		h.rpm(&p, own, t.Confidence)
 		return h.Instead(p, alternatives, name)
 	}
 	switch {
@@ -92,9 +94,11 @@ func (h *Path) byDebian(p course.Course, t record.Trail) (course.Course, bool) {
 	}
 	for _, target := range t.Targets {
 		for name := range strings.SplitSeq(target, "|") {
-			if row, ok := h.rowToRPM(course.Course{Source: record.Record{Name: name}}); ok && len(row.Names) > 0 {
+			row := course.Course{Source: record.Record{Name: name}}
+			if h.rowToRPM(&row) && len(row.Names) > 0 {
 				row.Source, row.Relation, row.Found = p.Source, course.Stronger(t.Relation, row.Relation), course.ByDebianRow
-				return row.Settled(p.Source.Name), true
+				row.Settle(p.Source.Name)
+				return row, true
 			}
 		}
 	}
@@ -108,7 +112,8 @@ func (h *Path) underItsName(p course.Course, confidence float64) course.Course {
 	if p.Relation, p.Confidence = api.RelationSame, confidence; p.Spelt && there == lookup.Nowhere || record.IsCanonical(p.Source.Name) {
 		p.Relation, p.Confidence, p.Names = api.RelationRemoved, course.GoneConfidence, nil
 	}
-	return h.confirmListed(p)
+	h.confirmListed(&p)
+	return p
 }
 
 // ownName is the rpm of the target's line for the first package of Debian that

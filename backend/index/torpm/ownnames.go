@@ -86,11 +86,12 @@ func (h *ownNames) ownRPMs(name string) string {
 
 // inOwnNames gives the names of EL in a course those that the target has for
 // the same packages.
-func (h *ownNames) inOwnNames(p course.Course) course.Course {
+func (h *ownNames) inOwnNames(p *course.Course) {
 	if !slices.ContainsFunc(p.Names, func(name string) bool { return h.ownRPMs(name) != "" }) {
-		return p.Settled(p.Source.Name)
+		p.Settle(p.Source.Name)
+		return
 	}
-	next := p
+	next := *p
 	next.Names = nil
 	for _, name := range p.Names {
 		relation, own, ok := strings.Cut(h.ownRPMs(name), "\t")
@@ -105,5 +106,6 @@ func (h *ownNames) inOwnNames(p course.Course) course.Course {
 	if len(next.Names) == 0 && len(p.Names) > 0 {
 		next.Relation = api.RelationRemoved
 	}
-	return next.Settled(p.Source.Name)
+	next.Settle(p.Source.Name)
+	*p = next
 }

@@ -34,32 +34,32 @@ func (h *Path) Evidence(p course.Course) string {
 	return p.Found + ", " + string(h.presenceOf(p.Names))
 }
 
-// certain is a course with the confidence that its evidence deserves. Names that the
+// weigh gives a course the confidence that its evidence deserves. Names that the
 // target's list lacks, and losses that only a whole list could tell of, are unsure.
-func (h *Path) certain(p course.Course) course.Course {
+func (h *Path) weigh(p *course.Course) {
 	if h.Target.RPM.Lists() || h.Source == h.Target {
-		return p
+		return
 	}
 	if h.Source.Release.Family != h.Target.Release.Family && slices.Contains(p.Names, p.Source.Name) && rpm.IsIdentity(p.Source.Name) {
 		p.Relation, p.Confidence, p.Names, p.Found = api.RelationRemoved, record.RowConfidence, nil, course.ByRow
-		return p
+		return
 	}
 	stated := p.Found == course.ByRow
-	if own := h.ownThere(&p); own != "" {
-		p = course.Course{Source: p.Source, Relation: api.RelationRenamed, Confidence: listedGuess, Names: []string{own}, Found: course.ByGuess, Methods: p.Methods}
+	if own := h.ownThere(p); own != "" {
+		*p = course.Course{Source: p.Source, Relation: api.RelationRenamed, Confidence: listedGuess, Names: []string{own}, Found: course.ByGuess, Methods: p.Methods}
 		if stated {
 			p.Confidence = course.Unsure // which of the two is right, a person must say
 		}
-		return p.Settled(p.Source.Name)
+		p.Settle(p.Source.Name)
+		return
 	}
 	if len(p.Names) == 0 {
 		if p.Relation == api.RelationRemoved && !h.saysSo(p.Found) {
-			p.Confidence = h.weighed(&p, course.Removed)
+			p.Confidence = h.weighed(p, course.Removed)
 		}
-		return p
+		return
 	}
-	p.Confidence = h.weighed(&p, h.presenceOf(p.Names))
-	return p
+	p.Confidence = h.weighed(p, h.presenceOf(p.Names))
 }
 
 // weighed is the confidence of a course across families by how often such answers were

@@ -10,10 +10,10 @@ import (
 )
 
 // rowToRPM follows a package of Debian's family by its curated row.
-func (h *Path) rowToRPM(p course.Course) (course.Course, bool) {
+func (h *Path) rowToRPM(p *course.Course) bool {
 	value, ok := h.Tables.DebianRows.Of(p.Source.Name)
 	if !ok {
-		return p, false
+		return false
 	}
 	relation, targets, _ := strings.Cut(value, "\t")
 	targets, ofSUSE, _ := strings.Cut(targets, "\t")
@@ -21,14 +21,14 @@ func (h *Path) rowToRPM(p course.Course) (course.Course, bool) {
 		targets = ofSUSE
 	}
 	if targets == record.NotSaid {
-		return p, false
+		return false
 	}
 	if own, rest, ok := strings.Cut(targets, ": "); ok {
 		relation, targets = own, rest
 	}
 	p.Relation, p.Confidence, p.Found = api.Relation(relation), record.RowConfidence, course.ByRow
 	for target := range strings.FieldsSeq(strings.ReplaceAll(targets, "=", p.Source.Name)) {
-		p = h.arriveAtRPM(p, target)
+		h.arriveAtRPM(p, target)
 	}
 	switch {
 	case len(p.Names) == 0:
@@ -36,16 +36,16 @@ func (h *Path) rowToRPM(p course.Course) (course.Course, bool) {
 	case p.Relation == api.RelationRemoved: // others of the packages have gone, not these
 		p.Relation = api.Relation(relation)
 	}
-	if p = p.Settled(p.Source.Name); h.Target.RPM.Line != "suse" {
-		p = h.inOwnNames(p)
+	if p.Settle(p.Source.Name); h.Target.RPM.Line != "suse" {
+		h.inOwnNames(p)
 	}
-	return p, true
+	return true
 }
 
 // arriveAtRPM adds the first of some alternatives that the target is known to
 // have, else the first. What EL has until a level under the name of something
 // else comes in the package's place.
-func (h *Path) arriveAtRPM(p course.Course, alternatives string) course.Course {
+func (h *Path) arriveAtRPM(p *course.Course, alternatives string) {
 	best := &lookup.RPM{}
 	for name := range strings.SplitSeq(alternatives, "|") {
 		name, until := record.PartKey(name)
@@ -58,22 +58,24 @@ func (h *Path) arriveAtRPM(p course.Course, alternatives string) course.Course {
 		r, _ := h.Seen.Find(h.Target, name)
 		_, listed := h.Target.RPM.Own(name)
 		if listed || r.Has(h.Target.RPM) {
-			return p.With([]string{name})
+			*p = p.With([]string{name})
+			return
 		}
 		if best.Name == "" {
 			best = r
 		}
 	}
 	if h.Target.RPM.Lists() {
-		return p // its own list is whole
+		return // its own list is whole
 	}
 	if h.Target.RPM.MayHaveLost(best) {
 		later, gone := h.became(course.Course{Names: []string{best.Name}, Relation: p.Relation, Confidence: p.Confidence}, best)
 		if gone {
 			p.Relation, p.Confidence = later.Relation, later.Confidence
-			return p.With(later.Names)
+			*p = p.With(later.Names)
+			return
 		}
 	}
 	p.Confidence *= course.Listless
-	return p.With([]string{best.Name})
+	*p = p.With([]string{best.Name})
 }

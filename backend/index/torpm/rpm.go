@@ -17,9 +17,10 @@ type counterpart struct {
 }
 
 // rpm answers with an rpm, or with what became of it.
-func (h *Path) rpm(p course.Course, r counterpart, confidence float64) course.Course {
+func (h *Path) rpm(p *course.Course, r counterpart, confidence float64) {
 	if h.Target.RPM.Lists() && !r.Has(h.Target.RPM) {
-		return h.withoutRPM(p)
+		h.withoutRPM(p)
+		return
 	}
 	p.Names, p.Confidence = []string{r.Name}, confidence
 	p.Relation = api.RelationRenamed
@@ -32,8 +33,9 @@ func (h *Path) rpm(p course.Course, r counterpart, confidence float64) course.Co
 		p.Relation = api.RelationMerged
 	}
 	if h.Target.RPM.MayHaveLost(r.RPM) {
-		if later, gone := h.became(p, r.RPM); gone {
-			return later
+		if later, gone := h.became(*p, r.RPM); gone {
+			*p = later
+			return
 		}
 	}
 	if p.Relation != api.RelationIncluded {
@@ -41,7 +43,7 @@ func (h *Path) rpm(p course.Course, r counterpart, confidence float64) course.Co
 	} else if h.lacks(r.RPM) {
 		p.Confidence, p.Names = min(p.Confidence, course.Unlisted), nil
 	}
-	return h.inOwnNames(p)
+	h.inOwnNames(p)
 }
 
 // reverse is the rpm of the target's line that is a package of Debian, or has a
@@ -101,7 +103,7 @@ func (p *preferred) add(r counterpart) {
 
 // withoutRPM answers where the target's own list has nothing of what is known:
 // libraries come as dependencies.
-func (h *Path) withoutRPM(p course.Course) course.Course {
+func (h *Path) withoutRPM(p *course.Course) {
 	switch r := record.Role(p.Source.Canonical); {
 	case !h.Target.RPM.Lists():
 	case r == api.RoleLib || r == api.RoleLang:
@@ -109,12 +111,11 @@ func (h *Path) withoutRPM(p course.Course) course.Course {
 	default:
 		p.Relation, p.Confidence, p.Names = api.RelationRemoved, course.GoneConfidence, nil
 	}
-	return p
 }
 
 // guessRPM answers for what no rpm is known for: libraries come as
 // dependencies, anything else may have the same name.
-func (h *Path) guessRPM(p course.Course) course.Course {
+func (h *Path) guessRPM(p *course.Course) {
 	p.Found = course.ByGuess
 	switch r := record.Role(p.Source.Canonical); {
 	case r == api.RoleLang, p.Source.IsLibrary():
@@ -126,5 +127,5 @@ func (h *Path) guessRPM(p course.Course) course.Course {
 	default:
 		p.Relation, p.Confidence, p.Names = api.RelationRenamed, course.Guessed, []string{h.Tables.RPMName(p.Source.Name)}
 	}
-	return p
+	h.confirmListed(p)
 }

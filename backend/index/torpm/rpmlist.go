@@ -35,15 +35,15 @@ func (h *Path) arriveListed(p course.Course) course.Course {
 }
 
 // confirmListed makes surer, or less sure, of names by the target's own list.
-func (h *Path) confirmListed(p course.Course) course.Course {
+func (h *Path) confirmListed(p *course.Course) {
 	if !h.Target.RPM.Lists() || len(p.Names) == 0 {
-		return p
+		return
 	}
-	there := h.arriveListed(p)
+	there := h.arriveListed(*p)
 	if slices.Equal(there.Names, p.Names) {
 		there.Confidence = max(there.Confidence, course.ReturnedConfidence)
 	}
-	return there
+	*p = there
 }
 
 // succeeded adds the packages of the target that come in the place of one.

@@ -22,35 +22,29 @@ func (h *Path) For(call *course.Pair) *Path {
 	return &path
 }
 
-// Follow follows a canonical to the target.
-func (h *Path) Follow(canonical string) course.Course {
+// Follow makes a course that of a canonical to the target.
+func (h *Path) Follow(p *course.Course, canonical string) {
 	h.Seen.Forget()
 	if h.Source.RPM != nil {
-		return h.amongRPMs(canonical)
+		*p = h.amongRPMs(canonical)
+		return
 	}
-	return h.toRPM(canonical)
+	h.namedInRPM(p, canonical)
+	h.afterRows(p)
 }
 
-// toRPM follows a package of Debian's family to an rpm release.
-func (h *Path) toRPM(canonical string) course.Course {
-	return h.afterRows(h.namedInRPM(canonical))
-}
-
-// namedInRPM follows it to the names that the rows and tables have.
-func (h *Path) namedInRPM(canonical string) course.Course {
-	p, found := h.knownToRPM(canonical)
-	if found {
-		return p
+// namedInRPM follows a package of Debian's family to the names that the rows and tables have.
+func (h *Path) namedInRPM(p *course.Course, canonical string) {
+	if h.knownToRPM(p, canonical) {
+		return
 	}
 	if vendor, ok := h.vendorRow(p.Source.Name); ok {
-		return h.vendorToRPM(p, vendor)
+		h.vendorToRPM(p, vendor)
+		return
 	}
-	if general, ok := h.ofAllVersions(&p.Source); ok {
-		if meta, ok := h.metapackageToRPM(p, general); ok {
-			return meta
-		}
+	if general, ok := h.ofAllVersions(&p.Source); !ok || !h.metapackageToRPM(p, general) {
+		h.guessRPM(p)
 	}
-	return h.confirmListed(h.guessRPM(p))
 }
 
 // vendorRow is the row of a package of another vendor.
@@ -62,29 +56,32 @@ func (h *Path) vendorRow(name string) (rpm.Guess, bool) {
 
 // vendorToRPM follows a package of another vendor by its row: over what Debian has in
 // its place.
-func (h *Path) vendorToRPM(p course.Course, g rpm.Guess) course.Course {
+func (h *Path) vendorToRPM(p *course.Course, g rpm.Guess) {
 	p.Methods, p.Found = []string{g.Method}, course.ByVendor
 	if len(g.Targets) == 0 {
 		p.Relation, p.Confidence = api.RelationRemoved, g.Confidence
-		return p
+		return
 	}
 	x := &lookup.Names{Tables: h.Tables}
 	canonical, _ := x.Package(rpm.FirstThere(x, g.Targets[0]))
-	next, found := h.knownToRPM(canonical)
-	if !found {
-		next = h.confirmListed(h.guessRPM(next))
+	var next course.Course
+	if !h.knownToRPM(&next, canonical) {
+		h.guessRPM(&next)
 	}
 	next.Source, next.Methods, next.Found = p.Source, p.Methods, course.ByVendor
 	next.Confidence = min(next.Confidence, g.Confidence)
 	next.Relation = course.Stronger(next.Relation, g.Relation)
-	return next
+	*p = next
 }
 
 // ofAllVersions is the canonical of the package that stands for all versions of one
 // that is named by its own.
 func (h *Path) ofAllVersions(r *record.Record) (string, bool) {
+	if r.IsLibrary() {
+		return "", false
+	}
 	name := course.WithoutVersion(r.Name)
-	if name == r.Name || r.IsLibrary() {
+	if name == r.Name {
 		return "", false
 	}
 	x := &lookup.Names{Tables: h.Tables}
@@ -94,26 +91,27 @@ func (h *Path) ofAllVersions(r *record.Record) (string, bool) {
 
 // metapackageToRPM follows one of several versions, which rpm releases have no
 // name for, as the package that stands for all of them.
-func (h *Path) metapackageToRPM(p course.Course, canonical string) (course.Course, bool) {
-	meta, found := h.knownToRPM(canonical)
-	if !found || meta.Relation == api.RelationRemoved {
-		return p, false
+func (h *Path) metapackageToRPM(p *course.Course, canonical string) bool {
+	var meta course.Course
+	if !h.knownToRPM(&meta, canonical) || meta.Relation == api.RelationRemoved {
+		return false
 	}
 	meta.Source, meta.Relation = p.Source, course.Stronger(meta.Relation, api.RelationRenamed)
 	meta.Confidence, meta.Found = meta.Confidence*record.LineageConfidence, course.ByMetapackage
-	return meta, true
+	*p = meta
+	return true
 }
 
 // knownToRPM follows it by what the index knows: a row, its canonical, or the
 // rpms that are of it.
-func (h *Path) knownToRPM(canonical string) (p course.Course, found bool) {
+func (h *Path) knownToRPM(p *course.Course, canonical string) bool {
 	r, ok := h.Source.ByCanonical(canonical)
-	p = course.Course{Source: r, Relation: api.RelationUnknown}
 	if !ok {
-		p.Source = record.Record{Name: canonical, Canonical: canonical}
+		r = record.Record{Name: canonical, Canonical: canonical}
 	}
-	if row, ok := h.rowToRPM(p); ok {
-		return row, ok
+	*p = course.Course{Source: r, Relation: api.RelationUnknown}
+	if h.rowToRPM(p) {
+		return true
 	}
 	by, found := h.Seen.By(h.Target, canonical)
 	named := counterpart{RPM: by}
@@ -126,12 +124,12 @@ func (h *Path) knownToRPM(canonical string) (p course.Course, found bool) {
 		}
 	}
 	if !found {
-		return p, false
+		return false
 	}
 	p.Found = way
-	p = h.rpm(p, named, confidence)
+	h.rpm(p, named, confidence)
 	if named.among && p.Relation == api.RelationMerged {
 		p.Confidence = min(p.Confidence, course.PartConfidence)
 	}
-	return p, true
+	return true
 }

@@ -51,7 +51,8 @@ func (h counterpartWay) overDebian(r record.Record, t record.Trail) course.Cours
 	onward, end := Between(h.Tables, debian, h.Target), course.Course{Source: r, Relation: p.Relation, Confidence: p.Confidence, Found: course.ByDebian}
 	for _, name := range p.Names {
 		there, _ := debian.Find(name)
-		q := onward.Follow(there.Canonical)
+		var q course.Course
+		onward.Follow(&q, there.Canonical)
 		end.Relation, end.Confidence = course.Stronger(end.Relation, q.Relation), min(end.Confidence, p.Confidence*q.Confidence)
 		end = end.With(q.Names)
 	}
@@ -59,7 +60,8 @@ func (h counterpartWay) overDebian(r record.Record, t record.Trail) course.Cours
 		end.Relation = api.RelationRemoved
 	}
 	end.Confidence = min(end.Confidence, record.LineageConfidence)
-	return end.Settled(r.Name)
+	end.Settle(r.Name)
+	return end
 }
 
 // to follows a package to such a family: by the row of its name in Debian, or of what it is
@@ -68,11 +70,13 @@ func (h counterpartWay) to(canonical string) course.Course {
 	if h.Path.Source.Counterparts != nil {
 		return h.among(canonical)
 	}
-	p := Between(h.Tables, h.Path.Source, h.Tables.Stable()).Follow(canonical)
+	var p course.Course
+	Between(h.Tables, h.Path.Source, h.Tables.Stable()).Follow(&p, canonical)
 	for _, name := range append([]string{p.Source.Name}, p.Names...) {
 		if names, relation := h.Target.Counterparts.Names().Named(name); len(names) > 0 {
 			q := course.Course{Source: p.Source, Relation: relation, Confidence: record.RowConfidence, Names: names, Found: course.ByRow}
-			return q.Settled(p.Source.Name)
+			q.Settle(p.Source.Name)
+			return q
 		}
 	}
 	p.Found, p.Confidence = course.ByGuess, min(p.Confidence*unlistedThere, course.Unsure)
@@ -83,7 +87,8 @@ func (h counterpartWay) to(canonical string) course.Course {
 	for i, name := range p.Names {
 		p.Names[i] = h.Target.Counterparts.Names().Usual(name)
 	}
-	return h.listed(p.Settled(p.Source.Name), listedThere, course.Unsure)
+	p.Settle(p.Source.Name)
+	return h.listed(p, listedThere, course.Unsure)
 }
 
 // among follows a package from one release of the line to another: by the rows of both, else
@@ -97,7 +102,8 @@ func (h counterpartWay) among(canonical string) course.Course {
 		return p
 	case len(names) > 0:
 		p.Names, p.Relation, p.Confidence = names, relation, record.RowConfidence
-		return p.Settled(r.Name)
+		p.Settle(r.Name)
+		return p
 	}
 	p.Confidence, p.Found = course.Unsure, course.ByName
 	return h.listed(p, course.SameConfidence, course.DroppedConfidence)

@@ -45,7 +45,8 @@ func (h *Path) byTrail(r record.Record, t record.Trail) course.Course {
 	if len(t.Targets) > 0 && len(p.Names) == 0 {
 		return h.nowhere(p, t.Targets)
 	}
-	return p.Settled(r.Name)
+	p.Settle(r.Name)
+	return p
 }
 
 // nowhere answers where a row leads to nothing that the target has: what any list has
@@ -68,7 +69,8 @@ func (h *Path) nowhere(p course.Course, targets []string) course.Course {
 		return p
 	}
 	p.Confidence, p.Methods = p.Confidence*course.Listless, append(slices.Clip(p.Methods), course.OwnRepository)
-	return p.Settled(p.Source.Name)
+	p.Settle(p.Source.Name)
+	return p
 }
 
 // arrive adds what one of the alternatives is in the target: the first that it

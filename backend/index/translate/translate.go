@@ -54,21 +54,22 @@ func (h *Path) Anew() *Path {
 	return &path
 }
 
-// Follow follows a canonical by what the two releases are.
-func (h *Path) Follow(canonical string) course.Course {
+// Follow makes a course that of a canonical, by what the two releases are.
+func (h *Path) Follow(p *course.Course, canonical string) {
 	switch {
 	case !lookup.IsName(canonical):
-		return course.Course{Relation: api.RelationUnknown}
+		*p = course.Course{Relation: api.RelationUnknown}
 	case h.Target.Counterparts != nil:
-		return counterpartWay{h}.to(canonical)
+		*p = counterpartWay{h}.to(canonical)
 	case h.Source.Counterparts != nil:
-		return counterpartWay{h}.from(canonical)
+		*p = counterpartWay{h}.from(canonical)
 	case h.rpms != nil:
-		return h.rpms.Follow(canonical)
+		h.rpms.Follow(p, canonical)
 	case h.Source.RPM != nil:
-		return h.fromRPM(canonical)
+		*p = h.fromRPM(canonical)
+	default:
+		*p = h.translate(canonical)
 	}
-	return h.translate(canonical)
 }
 
 // Evidence is the kind of evidence that a course ends with.
@@ -195,19 +196,21 @@ func (h *Path) returned(p course.Course) course.Course {
 }
 
 // Present makes the answer of a course: packages with versions, and caveats.
-func (h *Path) Present(canonical string, p course.Course) (api.Translation, error) {
+func (h *Path) Present(canonical string, of *course.Course) (api.Translation, error) {
 	if h.rpms != nil {
-		return h.rpms.Present(canonical, p.Doubted())
+		return h.rpms.Present(canonical, of)
 	}
+	p := *of
 	if h.Target.Counterparts != nil {
-		return counterpartWay{h}.present(canonical, p.Doubted())
+		p.Doubt()
+		return counterpartWay{h}.present(canonical, p)
 	}
 	var one [1]record.Record // most courses end at one package: it need not be allocated
 	targets, packages, err := h.offered(canonical, &p, one[:0])
 	if err != nil {
 		return api.Translation{}, err
 	}
-	if p = p.Doubted(); len(p.Names) == 0 {
+	if p.Doubt(); len(p.Names) == 0 {
 		targets, packages = nil, []api.TargetPackage{}
 	}
 	if p.Confidence < course.SureConfidence {
