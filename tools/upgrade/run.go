@@ -146,8 +146,8 @@ func Begun(ctx context.Context, o Options) (Plan, Outcome, error) {
 	if err := todo.Recheck(ctx, h); err != nil {
 		return Plan{}, "", err
 	}
-	plan.Written, err = (&run{host: h, of: todo, steps: todo.Steps(h), journal: &journal{so: so}}).written(ctx)
-	return plan, so.outcome, err
+	plan.Written = (&run{host: h, of: todo, steps: todo.Steps(h), journal: &journal{so: so}}).written(ctx)
+	return plan, so.outcome, nil
 }
 
 // upgradeOf makes the upgrade of a journal.
@@ -300,7 +300,7 @@ func (r *run) forward(ctx context.Context) (Result, error) {
 
 // back undoes everything.
 func (r *run) back(ctx context.Context, why string) error {
-	if w, err := r.written(ctx); err == nil && w != nil {
+	if w := r.written(ctx); w != nil {
 		_ = r.host.WriteFile(writtenFile, w) // a full disk stops no roll-back
 	}
 	var left []error

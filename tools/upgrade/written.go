@@ -13,7 +13,7 @@ const writtenFile = "written.json"
 
 // written asks what clients have written; nil where they were not let in, or were
 // taken off again.
-func (r *run) written(ctx context.Context) (*engine.Written, error) {
+func (r *run) written(ctx context.Context) *engine.Written {
 	for _, s := range r.steps {
 		if state := r.so.steps[s.Name]; !s.Opens || state == "" || state == Undone {
 			continue
@@ -23,18 +23,15 @@ func (r *run) written(ctx context.Context) (*engine.Written, error) {
 			w.Signs = append(w.Signs, fmt.Sprintf("what was written can't be told: %v", err))
 		}
 		w.Since = r.so.at[s.Name+" "+string(Started)]
-		return &w, nil
+		return &w
 	}
-	return nil, nil
+	return nil
 }
 
 // lose refuses to leave behind what clients have written, unless a person has said so.
 func (r *run) lose(ctx context.Context, discard bool) error {
-	w, err := r.written(ctx)
-	if err != nil || w == nil || len(w.Signs) == 0 {
-		return err
-	}
-	if discard {
+	w := r.written(ctx)
+	if w == nil || len(w.Signs) == 0 || discard {
 		return nil
 	}
 	return &Unserved{r.of.About().From, *w, r.host.Backup}

@@ -61,10 +61,7 @@ func (p Commands) accountCreate() *ffcli.Command {
 				return err
 			}
 			id, err := s.CreateAccount(ctx, actor(), a.Account)
-			if err != nil {
-				return err
-			}
-			return p.made("account_id", id)
+			return p.made("account_id", id, err)
 		})
 }
 

@@ -119,7 +119,34 @@ func textVar(fs *flag.FlagSet, text *string, name, usage string) {
 	})
 }
 
-// made prints the id of something new.
-func (p Commands) made(name string, id int64) error {
+// accountCommand is a command on the store for one account, which --account names.
+func (p Commands) accountCommand(name, usage, help string, run func(context.Context, store.Store, int64) error) *ffcli.Command {
+	var account int64
+	return p.storeCommand(name, usage, help, func(fs *flag.FlagSet) { fs.Int64Var(&account, "account", 0, "ID of the account") },
+		func(ctx context.Context, s store.Store) error {
+			if account <= 0 {
+				return exit.Usagef("%s needs --account", strings.Join(strings.Fields(usage)[2:4], " "))
+			}
+			return run(ctx, s, account)
+		})
+}
+
+// made prints the id of something new or changed, unless that failed.
+func (p Commands) made(name string, id int64, err error) error {
+	if err != nil {
+		return err
+	}
 	return p.Print(map[string]int64{name: id}, func(w *program.View) { w.Line("%s %d", strings.ReplaceAll(name, "_", " "), id) })
+}
+
+// listed prints what the store has, a line each, unless that could not be read.
+func listed[T any](p Commands, all []T, err error, line func(w *program.View, v T)) error {
+	if err != nil {
+		return err
+	}
+	return p.Print(all, func(w *program.View) {
+		for _, v := range all {
+			line(w, v)
+		}
+	})
 }

@@ -66,10 +66,7 @@ func (p Commands) grantAdd() *ffcli.Command {
 			return err
 		}
 		id, err := s.AddGrant(ctx, actor(), account, g)
-		if err != nil {
-			return err
-		}
-		return p.made("grant_id", id)
+		return p.made("grant_id", id, err)
 	})
 }
 
@@ -100,13 +97,7 @@ func viewOfGrant(g license.Grant, day string) grantView {
 // grantList lists the grants of an account, or its POVs, with the ids that revoke and
 // convert take.
 func (p Commands) grantList(noun, what string, of func(license.Holdings) []license.Grant) *ffcli.Command {
-	var account int64
-	return p.storeCommand("list", "svc admin "+noun+" list --account ID", "list an account's "+what, func(fs *flag.FlagSet) {
-		fs.Int64Var(&account, "account", 0, "ID of the account")
-	}, func(ctx context.Context, s store.Store) error {
-		if account <= 0 {
-			return exit.Usagef("%s list needs --account", noun)
-		}
+	return p.accountCommand("list", "svc admin "+noun+" list --account ID", "list an account's "+what, func(ctx context.Context, s store.Store, account int64) error {
 		if _, err := s.Account(ctx, account); err != nil {
 			return err
 		}
@@ -126,10 +117,7 @@ func (p Commands) grantList(noun, what string, of func(license.Holdings) []licen
 
 func (p Commands) grantRevoke() *ffcli.Command {
 	return p.storeIDCommand("revoke", "svc admin grant revoke ID", "end a licence grant now", nil, func(ctx context.Context, s store.Store, id int64) error {
-		if err := s.RevokeGrant(ctx, actor(), id); err != nil {
-			return err
-		}
-		return p.made("grant_id", id)
+		return p.made("grant_id", id, s.RevokeGrant(ctx, actor(), id))
 	})
 }
 
@@ -142,10 +130,7 @@ func (p Commands) povAdd() *ffcli.Command {
 				return err
 			}
 			id, err := s.AddPOV(ctx, actor(), account, g)
-			if err != nil {
-				return err
-			}
-			return p.made("pov_id", id)
+			return p.made("pov_id", id, err)
 		})
 }
 
@@ -163,9 +148,6 @@ func (p Commands) povConvert() *ffcli.Command {
 			}
 		}
 		grant, err := s.ConvertPOV(ctx, actor(), id, end)
-		if err != nil {
-			return err
-		}
-		return p.made("grant_id", grant)
+		return p.made("grant_id", grant, err)
 	})
 }

@@ -55,13 +55,8 @@ func (p Commands) findingList() *ffcli.Command {
 		fs.BoolVar(&open, "open", false, "leave out those that are fixed")
 	}, func(ctx context.Context, s store.Store) error {
 		findings, err := s.EveryFinding(ctx, open)
-		if err != nil {
-			return err
-		}
-		return p.Print(findings, func(w *program.View) {
-			for _, f := range findings {
-				w.Line("%d  %s  %s  %s  %s", f.ID, f.CreatedAt, f.Status, f.Kind, f.Title)
-			}
+		return listed(p, findings, err, func(w *program.View, f api.Finding) {
+			w.Line("%d  %s  %s  %s  %s", f.ID, f.CreatedAt, f.Status, f.Kind, f.Title)
 		})
 	})
 }
@@ -73,13 +68,8 @@ func (p Commands) questionList() *ffcli.Command {
 		fs.BoolVar(&open, "open", false, "leave out those that are answered")
 	}, func(ctx context.Context, s store.Store) error {
 		questions, err := s.EveryQuestion(ctx, open)
-		if err != nil {
-			return err
-		}
-		return p.Print(questions, func(w *program.View) {
-			for _, q := range questions {
-				w.Line("%d  %s  %s  %s", q.ID, q.CreatedAt, q.Status, q.Question)
-			}
+		return listed(p, questions, err, func(w *program.View, q api.Question) {
+			w.Line("%d  %s  %s  %s", q.ID, q.CreatedAt, q.Status, q.Question)
 		})
 	})
 }

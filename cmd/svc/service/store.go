@@ -87,12 +87,7 @@ func (p Commands) pruneCommand() *ffcli.Command {
 
 func (p Commands) audit(ctx context.Context, s store.Store) error {
 	entries, err := s.Audit(ctx)
-	if err != nil {
-		return err
-	}
-	return p.Print(entries, func(w *program.View) {
-		for _, e := range entries {
-			w.Line("%s  %s  %s  %s", e.At.Format(time.DateTime), e.Actor, e.Act, e.Detail)
-		}
+	return listed(p, entries, err, func(w *program.View, e store.AuditEntry) {
+		w.Line("%s  %s  %s  %s", e.At.Format(time.DateTime), e.Actor, e.Act, e.Detail)
 	})
 }

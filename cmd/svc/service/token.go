@@ -37,37 +37,23 @@ func (p Commands) tokenCreate() *ffcli.Command {
 }
 
 func (p Commands) tokenList() *ffcli.Command {
-	var account int64
-	return p.storeCommand("list", "svc admin token list --account ID", "list an account's tokens", func(fs *flag.FlagSet) {
-		fs.Int64Var(&account, "account", 0, "ID of the account")
-	}, func(ctx context.Context, s store.Store) error {
-		if account <= 0 {
-			return exit.Usagef("token list needs --account")
-		}
+	return p.accountCommand("list", "svc admin token list --account ID", "list an account's tokens", func(ctx context.Context, s store.Store, account int64) error {
 		if _, err := s.Account(ctx, account); err != nil {
 			return err
 		}
 		tokens, err := s.Tokens(ctx, account)
-		if err != nil {
-			return err
-		}
-		return p.Print(tokens, func(w *program.View) {
-			for _, t := range tokens {
-				state := "in use"
-				if t.DisabledAt != nil {
-					state = "disabled " + t.DisabledAt.Format(time.DateTime)
-				}
-				w.Line("%d  made %s  %s", t.ID, t.CreatedAt.Format(time.DateTime), state)
+		return listed(p, tokens, err, func(w *program.View, t store.Token) {
+			state := "in use"
+			if t.DisabledAt != nil {
+				state = "disabled " + t.DisabledAt.Format(time.DateTime)
 			}
+			w.Line("%d  made %s  %s", t.ID, t.CreatedAt.Format(time.DateTime), state)
 		})
 	})
 }
 
 func (p Commands) tokenDisable() *ffcli.Command {
 	return p.storeIDCommand("disable", "svc admin token disable ID", "refuse a token from now on", nil, func(ctx context.Context, s store.Store, id int64) error {
-		if err := s.DisableToken(ctx, actor(), id); err != nil {
-			return err
-		}
-		return p.made("token_id", id)
+		return p.made("token_id", id, s.DisableToken(ctx, actor(), id))
 	})
 }
