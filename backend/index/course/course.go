@@ -49,10 +49,9 @@ func (p Course) With(names []string) Course {
 }
 
 // UnheardOf answers for an rpm that nothing is known of, so that it is hardly of EL.
-func (p Course) UnheardOf() Course {
+func (p *Course) UnheardOf() {
 	p.Relation, p.Confidence, p.Names, p.Found = api.RelationRemoved, unheardConfidence, nil, ByAbsence
 	p.Methods = append(slices.Clip(p.Methods), Unheard)
-	return p
 }
 
 // Since is a course that went on from another.
@@ -89,13 +88,13 @@ func (p Course) SettledAmong(before Course) Course {
 type Trails func(name string) (trail string, ok bool)
 
 // Follow takes every name one release further.
-func (p Course) Follow(trails Trails) Course {
+func (p *Course) Follow(trails Trails) {
 	if len(p.Names) == 0 {
-		return p
+		return
 	}
 	if len(p.Names) == 1 {
 		if _, changes := trails(p.Names[0]); !changes {
-			return p
+			return
 		}
 	}
 	next := Course{Source: p.Source, Confidence: p.Confidence, Methods: p.Methods, Found: p.Found}
@@ -122,7 +121,7 @@ func (p Course) Follow(trails Trails) Course {
 		}
 	}
 	next.Relation = compose(p.Relation, relation, len(next.Names), lost)
-	return next
+	*p = next
 }
 
 // after is the confidence once a trail was followed. What is found by its

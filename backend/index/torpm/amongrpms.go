@@ -9,21 +9,21 @@ import (
 )
 
 // amongRPMs follows an rpm to another release of rpms.
-func (h *Path) amongRPMs(canonical string) course.Course {
+func (h *Path) amongRPMs(p *course.Course, canonical string) {
 	r, found := h.Seen.By(h.Source, canonical)
 	if !found {
 		r = &lookup.RPM{Record: record.Record{Name: h.Tables.UsualName(h.Source, canonical), Canonical: canonical}}
 	}
-	p := course.Course{Source: r.Record, Relation: api.RelationSame, Confidence: 1, Names: []string{r.Name}, Found: course.ByName}
+	*p = course.Course{Source: r.Record, Relation: api.RelationSame, Confidence: 1, Names: []string{r.Name}, Found: course.ByName}
 	if h.Source.RPM.Line != h.Target.RPM.Line {
 		if record.IsCanonical(r.Name) {
 			if name, ok := rpm.Usual(r.Name); ok {
 				r, p.Source.Name, p.Names[0], p.Spelt = r.Called(name), name, name, true
 			}
 		}
-		p = h.otherLine(p, r)
-		h.afterRows(&p)
-		return p
+		h.otherLine(p, r)
+		h.afterRows(p)
+		return
 	}
 	if today := h.nameToday(r.Name); today != r.Name {
 		r = r.Called(today)
@@ -31,10 +31,11 @@ func (h *Path) amongRPMs(canonical string) course.Course {
 	p.Source.Name, p.Names[0] = r.Name, r.Name
 	if h.otherSoname(r) {
 		p.Relation, p.Confidence, p.Names = api.RelationIncluded, course.Soname, nil
-		return p
+		return
 	}
 	if record.IsCanonical(r.Name) {
-		return h.underUsualName(p)
+		h.underUsualName(p)
+		return
 	}
 	switch general := h.ofEL(r.Name); {
 	case general != r.Name:
@@ -42,10 +43,11 @@ func (h *Path) amongRPMs(canonical string) course.Course {
 		p.Found = course.ByRow
 	case !h.Source.RPM.Known && h.Target.RPM.Known && r.Levels == "":
 		if _, row := h.trail(h.levels[h.Source.RPM.Level], r.Name); !row {
-			return h.otherLine(p, r)
+			h.otherLine(p, r)
+			return
 		}
 	}
-	return h.overLevels(p)
+	h.overLevels(p)
 }
 
 // otherSoname reports whether an rpm is a library of SUSE, whose name has its
@@ -57,20 +59,21 @@ func (h *Path) otherSoname(r *lookup.RPM) bool {
 
 // underUsualName answers for an rpm that nobody is known to have, by the name
 // that such packages have.
-func (h *Path) underUsualName(p course.Course) course.Course {
+func (h *Path) underUsualName(p *course.Course) {
 	name, ok := rpm.Usual(p.Source.Canonical)
 	if !ok {
-		return h.underItsName(p, course.Guessed)
+		h.underItsName(p, course.Guessed)
+		return
 	}
 	p.Source.Name, p.Names, p.Confidence, p.Found = name, []string{name}, course.Guessed, course.ByGuess
 	if h.Target.RPM.Line == "suse" {
 		p.Confidence = course.Listless // the source has it, by a name that its canonical leads back to
 	}
-	p = h.climb(p, h.Source.RPM.Level)
+	h.climb(p, h.Source.RPM.Level)
 	_, known := h.Seen.Find(h.Target, name)
-	if h.isUnheard(&p, name, known) {
-		return p.UnheardOf()
+	if h.isUnheard(p, name, known) {
+		p.UnheardOf()
+		return
 	}
-	h.confirmListed(&p)
-	return p
+	h.confirmListed(p)
 }

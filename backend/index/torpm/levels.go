@@ -32,14 +32,14 @@ func (h *Path) afterRows(p *course.Course) {
 		return
 	}
 	before := len(p.Methods)
-	if *p = h.climb(*p, suseRows); len(p.Methods) > before {
+	if h.climb(p, suseRows); len(p.Methods) > before {
 		p.Found = course.ByEvent
 	}
 }
 
 // overLevels follows an rpm from level to level of its line.
-func (h *Path) overLevels(p course.Course) course.Course {
-	p = h.climb(p, h.Source.RPM.Level)
+func (h *Path) overLevels(p *course.Course) {
+	h.climb(p, h.Source.RPM.Level)
 	if len(p.Methods) > 0 {
 		p.Found = course.ByEvent
 	}
@@ -47,12 +47,13 @@ func (h *Path) overLevels(p course.Course) course.Course {
 		p.Found = course.ByAbsence
 	}
 	if h.Target.RPM.Lists() {
-		p = h.arriveListed(p)
+		*p = h.arriveListed(*p)
 		p.Confidence = min(p.Confidence, course.SameConfidence)
-		return p
+		return
 	}
 	if len(p.Names) == 0 {
-		return h.back(p)
+		h.back(p)
+		return
 	}
 	p.Confidence = min(p.Confidence, course.SameConfidence)
 	for _, name := range p.Names {
@@ -60,19 +61,19 @@ func (h *Path) overLevels(p course.Course) course.Course {
 		if h.ownRPMs(name) != "" {
 			continue // the target's own row says what it has
 		}
-		if h.isUnheard(&p, name, ok) {
-			return p.UnheardOf()
+		if h.isUnheard(p, name, ok) {
+			p.UnheardOf()
+			return
 		}
-		p.Confidence *= h.persistence(&p, r, ok)
+		p.Confidence *= h.persistence(p, r, ok)
 	}
-	h.inOwnNames(&p)
-	return p
+	h.inOwnNames(p)
 }
 
 // back looks whether the target is known to have again what went on the way.
-func (h *Path) back(p course.Course) course.Course {
+func (h *Path) back(p *course.Course) {
 	if h.Target.RPM.Level == nextLevel(h.Target.RPM.Line, h.Source.RPM.Level) {
-		return p
+		return
 	}
 	r, ok := h.Seen.Find(h.Target, p.Source.Name)
 	if ok && h.Target.RPM.At(r) {
@@ -86,7 +87,6 @@ func (h *Path) back(p course.Course) course.Course {
 			p.Relation, p.Confidence, p.Names, p.Methods = api.RelationReplaced, course.ReturnedConfidence, []string{name}, nil
 		}
 	}
-	return p
 }
 
 // forPython3 are the names that a module of EL for another version of Python may
@@ -104,22 +104,22 @@ func forPython3(name string) []string {
 }
 
 // climb follows a line's trails from a level to the target's.
-func (h *Path) climb(p course.Course, from int) course.Course {
+func (h *Path) climb(p *course.Course, from int) {
 	for n := from; n < h.Target.RPM.Level; n++ {
 		trails := func(name string) (string, bool) { return h.trail(h.levels[n], name) }
 		if h.withItsWhole(p.Names, trails) {
 			p.Relation, p.Confidence, p.Names, p.Methods = api.RelationRemoved, course.WholeConfidence, nil, append(slices.Clip(p.Methods), record.Curated)
-			return p
+			return
 		}
-		p = p.Follow(trails)
+		p.Follow(trails)
 	}
-	return p
 }
 
 // became is what became of an rpm that may be gone after the last level of EL that is known to
 // have it, where a trail says so.
 func (h *Path) became(p course.Course, r *lookup.RPM) (later course.Course, gone bool) {
-	later = h.climb(p, r.NewestBefore(h.Target.RPM.Level))
+	later = p
+	h.climb(&later, r.NewestBefore(h.Target.RPM.Level))
 	if len(later.Methods) == len(p.Methods) || p.Relation == api.RelationIncluded && later.Evidence() == course.Dropped {
 		return p, false // a library comes under another name
 	}

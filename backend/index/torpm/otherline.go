@@ -11,86 +11,93 @@ import (
 )
 
 // inOtherLine follows an rpm of EL to SUSE or back by the row of its name.
-func (h *Path) inOtherLine(p course.Course) (course.Course, bool) {
+func (h *Path) inOtherLine(p *course.Course) bool {
 	if h.Target.RPM.Line == "suse" {
 		relation, own, ok := strings.Cut(h.ownRPMs(p.Source.Name), "\t")
+		if !ok {
+			return false
+		}
 		p.Relation, p.Confidence, p.Names = api.Relation(relation), record.RowConfidence*course.Listless, strings.Fields(own)
 		p.Settle(p.Source.Name)
-		return p, ok
+		return true
 	}
 	name := h.ofEL(p.Source.Name)
 	if name == p.Source.Name {
-		return p, false
+		return false
 	}
 	relation, _ := record.Column(h.Tables.RpmOwn.Value(name + " " + h.Source.RPM.Line))
 	r, _ := h.Seen.Find(h.Target, name)
 	p.Relation, p.Confidence, p.Names = course.Stronger(api.RelationRenamed, api.Relation(relation)), record.RowConfidence*h.existence(r), []string{name}
-	return p, true
+	return true
 }
 
 // otherLine follows an rpm of EL to SUSE or back: by its row, the same name, else
 // what is the same package of Debian.
-func (h *Path) otherLine(p course.Course, r *lookup.RPM) course.Course {
+func (h *Path) otherLine(p *course.Course, r *lookup.RPM) {
 	p.Found = course.ByName
 	if rpm.IsIdentity(r.Name) {
 		p.Relation, p.Confidence, p.Names, p.Found = api.RelationRemoved, record.RowConfidence, nil, course.ByRow
-		return p
+		return
 	}
-	if row, ok := h.inOtherLine(p); ok {
-		row.Found = course.ByRow
-		return row
+	if h.inOtherLine(p) {
+		p.Found = course.ByRow
+		return
 	}
 	if r.Line == "" && r.Key == r.Name && h.Target.RPM.At(r) {
 		p.Confidence, p.Found = course.BothHave, course.ByBoth
-		h.inOwnNames(&p)
-		return p
+		h.inOwnNames(p)
+		return
 	}
 	t, known := h.RPMTrail(r)
 	if !known {
-		return h.underItsName(p, course.Guessed)
+		h.underItsName(p, course.Guessed)
+		return
 	}
 	there := h.presenceOf(p.Names)
 	shared := r.Line == "" && (r.Key == r.Name || there == lookup.InList) // the target has the name too
 	own, alternatives, name := h.ownName(t.Targets, shared)
 	asLibrary := t.Relation == api.RelationIncluded || h.Source.RPM.Line == "suse" && r.IsLibrary()
 	if !asLibrary && (own.RPM == nil || t.Relation == api.RelationReplaced || h.lacks(own.RPM)) {
-		if row, ok := h.byDebian(p, t); ok {
-			return row
+		if h.byDebian(p, t) {
+			return
 		}
 	}
 	if own.RPM != nil {
 		p.Found = course.ByDebian
-		h.rpm(&p, own, t.Confidence)
-		return h.Instead(p, alternatives, name)
+		h.rpm(p, own, t.Confidence)
+		*p = h.Instead(*p, alternatives, name)
+		return
 	}
 	switch {
 	case asLibrary:
 		p.Relation, p.Confidence, p.Names = api.RelationIncluded, course.Unlisted, nil
-		return p
+		return
 	case t.Relation == api.RelationRemoved && h.Target.RPM.Line == "el" && r.Levels == "":
 		p.Found = course.ByDebian
 		p.Relation, p.Confidence, p.Names = t.Relation, t.Confidence, nil // as from Debian: EL is not known to have it
-		return p
+		return
 	}
 	if h.Target.RPM.MayHaveLost(r) {
-		if later, gone := h.became(p, r); gone {
-			return later
+		if later, gone := h.became(*p, r); gone {
+			*p = later
+			return
 		}
 	}
 	switch {
 	case there == lookup.Nowhere && h.lacks(r):
-		return p.UnheardOf()
+		p.UnheardOf()
 	case t.Relation != api.RelationRemoved && r.Line == "" && h.Source.RPM.Line != h.Target.RPM.Line:
-		return h.underItsName(p, course.Listless)
+		h.underItsName(p, course.Listless)
+	default:
+		h.underItsName(p, course.Guessed)
 	}
-	return h.underItsName(p, course.Guessed)
 }
 
 // byDebian follows an rpm of SUSE to EL by the row of the package of Debian that a
 // trail leads to.
-func (h *Path) byDebian(p course.Course, t record.Trail) (course.Course, bool) {
+func (h *Path) byDebian(p *course.Course, t record.Trail) bool {
 	if h.Target.RPM.Line != "el" {
-		return p, false
+		return false
 	}
 	for _, target := range t.Targets {
 		for name := range strings.SplitSeq(target, "|") {
@@ -98,22 +105,22 @@ func (h *Path) byDebian(p course.Course, t record.Trail) (course.Course, bool) {
 			if h.rowToRPM(&row) && len(row.Names) > 0 {
 				row.Source, row.Relation, row.Found = p.Source, course.Stronger(t.Relation, row.Relation), course.ByDebianRow
 				row.Settle(p.Source.Name)
-				return row, true
+				*p = row
+				return true
 			}
 		}
 	}
-	return p, false
+	return false
 }
 
 // underItsName answers with the name that an rpm has, if one is known: one that its
 // canonical alone leads back to, which may not be spelt so, where a list has it.
-func (h *Path) underItsName(p course.Course, confidence float64) course.Course {
+func (h *Path) underItsName(p *course.Course, confidence float64) {
 	there := h.presenceOf(p.Names)
 	if p.Relation, p.Confidence = api.RelationSame, confidence; p.Spelt && there == lookup.Nowhere || record.IsCanonical(p.Source.Name) {
 		p.Relation, p.Confidence, p.Names = api.RelationRemoved, course.GoneConfidence, nil
 	}
-	h.confirmListed(&p)
-	return p
+	h.confirmListed(p)
 }
 
 // ownName is the rpm of the target's line for the first package of Debian that

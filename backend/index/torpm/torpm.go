@@ -26,7 +26,7 @@ func (h *Path) For(call *course.Pair) *Path {
 func (h *Path) Follow(p *course.Course, canonical string) {
 	h.Seen.Forget()
 	if h.Source.RPM != nil {
-		*p = h.amongRPMs(canonical)
+		h.amongRPMs(p, canonical)
 		return
 	}
 	h.namedInRPM(p, canonical)

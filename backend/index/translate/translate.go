@@ -110,7 +110,7 @@ func (h *Path) from(r record.Record) course.Course {
 	}
 	p := course.Course{Source: r, Relation: api.RelationSame, Confidence: 1, Names: []string{r.Name}}
 	for _, trails := range h.trails {
-		p = p.Follow(trails.Get)
+		p.Follow(trails.Get)
 	}
 	if len(p.Names) == 0 {
 		return h.returned(p)
