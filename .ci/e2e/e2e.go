@@ -211,10 +211,11 @@ func (w *Work) Files(dir string, files map[string]string) {
 }
 
 // Hold runs a command of bash, which knows the scripts' functions, and another one when
-// the test stops it, ends, or is killed: what the first one begins, it takes away.
+// the test stops it, ends, or is killed, or the first one fails: it takes away what that
+// has begun.
 func (w *Work) Hold(begin, end string, args ...string) (stop func()) {
 	w.t.Helper()
-	c := bash(w.Dir, begin+"; echo held >&3; read -r || true; "+end, args...)
+	c := bash(w.Dir, "trap 'set +e; "+end+"' EXIT; "+begin+"; echo held >&3; read -r || true", args...)
 	// That its input ends says that the test did; that it holds, it says on a pipe.
 	ready, tell, err := os.Pipe()
 	if err != nil {

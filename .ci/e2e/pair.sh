@@ -1,37 +1,27 @@
 # shellcheck shell=bash disable=SC2034 # old and new are for the script
-# Two machines with databases, for the scripts that move these: sourced, after
-# checks.sh. Both are chroots whose changes are thrown away, Debian 11 (old) and
-# Debian 13 (new), which reaches the old one by a real sshd.
+# Two machines with databases, for the tests that move these: sourced, after checks.sh,
+# by a test's bash, which sets work. Both are chroots whose changes are thrown away,
+# Debian 11 (old) and Debian 13 (new), which reaches the old one by a real sshd.
 # shellcheck source=.ci/e2e/sshd.sh
 . .ci/e2e/sshd.sh
 # shellcheck source=.ci/e2e/chroots.sh
 . .ci/e2e/chroots.sh
 pids=() roots=()
 
-# pair NAME: makes them, and svc, in a folder of that name.
-pair() {
-	needs ssh:openssh-client sshd:openssh-server shellcheck:shellcheck
-	mkdir -p "$cache"
-	work=$(mktemp -d "$cache/$1.XXXXXX") # sshd wants no folder that others may write on the way
-	trap pair_end EXIT
-	CGO_ENABLED=0 go build -trimpath -o "$work/svc" ./cmd/svc
-	pair_roots
+# trixie_ssh has a client of ssh in the trixie that is kept.
+trixie_ssh() {
+	[ -x "$cache/trixie/usr/bin/ssh" ] || DEBIAN_FRONTEND=noninteractive chroot "$cache/trixie" sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends openssh-client && apt-get clean' >"$work/apt.log" 2>&1
 }
 
 # pair_roots makes the two in $work.
 pair_roots() {
 	old=$work/old new=$work/new
 	chroots bullseye trixie
-	[ -x "$cache/trixie/usr/bin/ssh" ] || DEBIAN_FRONTEND=noninteractive chroot "$cache/trixie" sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends openssh-client && apt-get clean' >"$work/apt.log" 2>&1
+	trixie_ssh
 	root "$old" bullseye
 	root "$new" trixie
 	chroot "$new" ln -sf mariadbd /usr/sbin/mysqld
 	echo 0123456789abcdef0123456789abcdef >"$old/etc/machine-id"
-}
-
-pair_end() {
-	pair_stop
-	rm -rf --one-file-system "$work"
 }
 
 # pair_stop ends what was started, and unmounts.
