@@ -38,7 +38,7 @@ func aptSettings(p *migration.Plan) (line, command string) {
 func withinApt(p *migration.Plan) bool {
 	source, _ := release.Lookup(p.Source)
 	target, _ := release.Lookup(p.Target)
-	return source.Family.Conventions().Line == release.LineDebian && target.Family.Conventions().Line == release.LineDebian
+	return source.Family.Conventions().Manager == "apt" && target.Family.Conventions().Manager == "apt"
 }
 
 // held are packages that somebody keeps from being updated, by what the target calls
