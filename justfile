@@ -12,11 +12,9 @@ test:
 check:
     bash .ci/run
 
-# a real machine, migrated for real (root, Debian's packages)
+# real machines, migrated for real (root, Debian's packages)
 e2e:
-    bash .ci/e2e/install.sh
-    bash .ci/e2e/run.sh
-    bash .ci/e2e/centos.sh
+    go test -count=1 -v -timeout 60m ./.ci/e2e/migration/
 
 # what of the upgrades of databases takes long, with a cluster of so many GB, on a file system that clones or presses where one is named (root, Debian's packages): just upgrade 20 btrfs
 upgrade size="3" fs="":
