@@ -1,5 +1,9 @@
 package assess
 
+// RecommendedPackages is the key of the fact, of the area "packages", that most of what
+// the installed packages recommend is not installed: "left out".
+const RecommendedPackages = "recommended packages"
+
 // Fact notes a setting of the machine that has no list of its own.
 func (m *Machine) Fact(area, key, value string, at Evidence) {
 	switch n := len(m.A.Facts); {

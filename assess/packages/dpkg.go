@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"path"
 	"strings"
 	"sync"
@@ -48,6 +49,8 @@ func readStatus(m *assess.Machine, auto map[string]bool) error {
 	defer f.Close()
 	end := &lastByte{r: io.LimitReader(f, maxStatus)}
 	r := deb822.NewReader(end)
+	recommended := &recommendations{there: map[string]bool{}}
+	defer recommended.fact(m)
 	for n := 0; ; n++ {
 		p, err := r.Next()
 		switch {
@@ -60,7 +63,7 @@ func readStatus(m *assess.Machine, auto map[string]bool) error {
 		case err != nil:
 			return fmt.Errorf("/var/lib/dpkg/status, after %d packages: %w", n, err)
 		}
-		if err := addPackage(m, p, auto); err != nil {
+		if err := addPackage(m, p, auto, recommended); err != nil {
 			return fmt.Errorf("/var/lib/dpkg/status, after %d packages: %w", n, err)
 		}
 	}
@@ -82,7 +85,7 @@ func (l *lastByte) Read(p []byte) (int, error) {
 
 // addPackage takes one paragraph of the status file. Of a package that was
 // removed but not purged, only the configuration is left: it is not installed.
-func addPackage(m *assess.Machine, p deb822.Paragraph, auto map[string]bool) error {
+func addPackage(m *assess.Machine, p deb822.Paragraph, auto map[string]bool, recommended *recommendations) error {
 	name, status := p.Get("Package"), strings.Fields(p.Get("Status"))
 	if name == "" || len(status) != 3 {
 		return fmt.Errorf("the paragraph at line %d has no package or no status: the file is cut off or damaged", p.Line)
@@ -108,19 +111,31 @@ func addPackage(m *assess.Machine, p deb822.Paragraph, auto map[string]bool) err
 	}
 	addDepends(m, p.Get("Pre-Depends"))
 	addDepends(m, p.Get("Depends"))
+	recommended.add(m, pkg, p)
 	addConffiles(m, name, p.Bytes("Conffiles"))
 	return nil
 }
 
-// addDepends takes what a package depends on: "a (>= 1), b:any | c".
+// addDepends takes what a package depends on.
 func addDepends(m *assess.Machine, depends string) {
-	for of := range strings.FieldsFuncSeq(depends, func(r rune) bool { return r == ',' || r == '|' }) {
-		of = strings.TrimSpace(of)
-		if i := strings.IndexAny(of, " (:"); i >= 0 {
-			of = of[:i]
-		}
+	for of := range relations(depends) {
 		if !m.Book.Needed[of] && m.Book.Keep(len(of)) {
 			m.Book.Needed[strings.Clone(of)] = true
+		}
+	}
+}
+
+// relations are the names in a field of relations: "a (>= 1), b:any | c".
+func relations(field string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for of := range strings.FieldsFuncSeq(field, func(r rune) bool { return r == ',' || r == '|' }) {
+			of = strings.TrimSpace(of)
+			if i := strings.IndexAny(of, " (:"); i >= 0 {
+				of = of[:i]
+			}
+			if !yield(of) {
+				return
+			}
 		}
 	}
 }

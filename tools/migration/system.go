@@ -50,12 +50,20 @@ var recommendSettings = map[string][]string{
 	"solver.onlyrequires":     {"true", "1", "yes", "on"},
 }
 
-// recommends reports whether recommended packages are installed: unless a person
-// chose otherwise.
+// recommends reports whether recommended packages are installed: as a person chose in
+// the package manager's settings, or else as the source's packages show.
 func recommends(in Input) bool {
-	return !slices.ContainsFunc(in.Assessment.Facts, func(f assess.Fact) bool {
-		return f.Area == "packages" && slices.Contains(recommendSettings[strings.ToLower(f.Key)], strings.ToLower(f.Value))
-	})
+	shown := true
+	for _, f := range in.Assessment.Facts {
+		if f.Area != "packages" {
+			continue
+		}
+		if without, ok := recommendSettings[strings.ToLower(f.Key)]; ok {
+			return !slices.Contains(without, strings.ToLower(f.Value))
+		}
+		shown = shown && f.Key != assess.RecommendedPackages
+	}
+	return shown
 }
 
 // folders decides about the folders that no package brings: those that go along
