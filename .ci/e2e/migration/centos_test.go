@@ -85,7 +85,7 @@ func (m centos) database() {
 	m.Shell(0, `for spec in "$1"/specs/*.spec; do
 			HOME=$1 rpmbuild --quiet -bb --define "_topdir $1/build" --define "_rpmdir $1/rpms" --define "_binary_payload w6.gzdio" "$spec"
 		done`, m.Dir)
-	rpm := m.Kept("rpm/bullseye", "bullseye", "rpm") // rpm.sh has the same
+	rpm := m.Kept("rpm/bullseye", "bullseye", "rpm") // rpm's own test has the same
 	data := m.Run(0, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/anchore/go-rpmdb").Line()
 	m.Hold(`rm -rf --one-file-system "$1/svc"; mkdir "$1/svc"`, `rm -rf --one-file-system "$1/svc"`, rpm)
 	m.Shell(0, `mkdir -p "$1/svc/root/var/lib/rpm"
