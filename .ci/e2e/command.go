@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"regexp"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -39,23 +41,26 @@ func (w *Work) Overlay(lower, name string) string {
 			w.t.Fatal(err)
 		}
 	}
-	w.mount("overlay", root, "overlay", 0, "lowerdir="+lower+",upperdir="+upper+",workdir="+work)
-	w.mount("proc", root+"/proc", "proc", 0, "")
-	w.mount("/dev", root+"/dev", "", unix.MS_BIND, "")
+	w.Mount("overlay", root, "overlay", 0, "lowerdir="+lower+",upperdir="+upper+",workdir="+work)
+	w.Mount("proc", root+"/proc", "proc", 0, "")
+	w.Mount("/dev", root+"/dev", "", unix.MS_BIND, "")
 	return root
 }
 
-// mount mounts until the test ends.
-func (w *Work) mount(source, target, kind string, flags uintptr, data string) {
+// Mount mounts, on a folder that is made where it is not there, until unmount is called or
+// the test ends.
+func (w *Work) Mount(source, target, kind string, flags uintptr, data string) (unmount func()) {
 	w.t.Helper()
-	if err := unix.Mount(source, target, kind, flags, data); err != nil {
+	if err := errors.Join(os.MkdirAll(target, 0o755), unix.Mount(source, target, kind, flags, data)); err != nil {
 		w.t.Fatalf("%s: %v", target, err)
 	}
-	w.t.Cleanup(func() {
+	unmount = sync.OnceFunc(func() {
 		if err := unix.Unmount(target, unix.MNT_DETACH); err != nil {
 			w.t.Errorf("%s: %v", target, err)
 		}
 	})
+	w.t.Cleanup(unmount)
+	return unmount
 }
 
 // Service is a `svc serve` that runs until its test ends.

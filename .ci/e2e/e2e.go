@@ -29,7 +29,11 @@ var program, scripts string
 // each as TOOL:PACKAGE of Debian. Without root, or where a tool can't be had,
 // nothing can be tested, and that is a failure.
 func Main(m *testing.M, tools ...string) {
-	code, err := run(m, tools)
+	end(run(m, tools))
+}
+
+// end is that of a package's tests.
+func end(code int, err error) {
 	if err != nil {
 		fmt.Println("NOT TESTED:", err)
 		code = 1
@@ -37,9 +41,18 @@ func Main(m *testing.M, tools ...string) {
 	os.Exit(code)
 }
 
-func run(m *testing.M, tools []string) (int, error) {
+// find finds the scripts, for root.
+func find() (err error) {
 	if os.Geteuid() != 0 {
-		return 0, errors.New("it needs root")
+		return errors.New("it needs root")
+	}
+	scripts, err = filepath.Abs("..")
+	return err
+}
+
+func run(m *testing.M, tools []string) (int, error) {
+	if err := find(); err != nil {
+		return 0, err
 	}
 	dir, err := os.MkdirTemp("", "svc")
 	if err != nil {
@@ -47,9 +60,6 @@ func run(m *testing.M, tools []string) (int, error) {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "svc")
-	if scripts, err = filepath.Abs(".."); err != nil {
-		return 0, err
-	}
 	build := exec.Command("go", "build", "-trimpath", "-o", program, "svc/cmd/svc")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	for _, c := range []*exec.Cmd{build, bash("", `needs "$@"`, tools...)} {
@@ -248,23 +258,58 @@ func (w *Work) Hold(begin, end string, args ...string) (stop func()) {
 	return stop
 }
 
-// Start starts a command, which the test stops, or its end: as a person would, by SIGTERM.
-func (w *Work) Start(name string, args ...string) (stop func()) {
+// Process is a command that runs beside the test.
+type Process struct {
+	c     *exec.Cmd
+	ended chan struct{}
+}
+
+// Launch starts a command, which ends by itself, by the test, or with it: as a person would
+// end it, by SIGTERM.
+func (w *Work) Launch(c *exec.Cmd) *Process {
 	w.t.Helper()
-	c := exec.Command(name, args...)
 	var said bytes.Buffer
 	c.Stdout, c.Stderr, c.WaitDelay = &said, &said, time.Second
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	if err := c.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	stop = sync.OnceFunc(func() {
-		_ = c.Process.Signal(syscall.SIGTERM) // it may have ended itself
-		_ = c.Wait()
+	p := &Process{c, make(chan struct{})}
+	go func() {
+		_ = c.Wait() // at once: what has ended is not to be seen any more
+		close(p.ended)
+	}()
+	w.t.Cleanup(func() {
+		p.End(syscall.SIGTERM)
 		if w.t.Failed() {
 			w.t.Logf("%s:\n%s", c, said.String())
 		}
 	})
-	w.t.Cleanup(stop)
-	return stop
+	return p
+}
+
+// End sends a signal, where the process has not ended by itself, and waits for its end.
+func (p *Process) End(by os.Signal) {
+	_ = p.c.Process.Signal(by)
+	p.Wait()
+}
+
+// Wait waits for its end.
+func (p *Process) Wait() { <-p.ended }
+
+// Runs reports whether it has not ended.
+func (p *Process) Runs() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// Start launches a command, which stop ends.
+func (w *Work) Start(name string, args ...string) (stop func()) {
+	w.t.Helper()
+	p := w.Launch(exec.Command(name, args...))
+	return func() { p.End(syscall.SIGTERM) }
 }

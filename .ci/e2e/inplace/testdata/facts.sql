@@ -1,0 +1,14 @@
+checksum table shop.orders, shop.words, shop.places, shop.parts, shop.numbers, shop.`we"ird ``nämé	tab` extended;
+select count(*), sum(n), md5(group_concat(md5(concat_ws('|', n, t, d, x, f, b, j)) order by n)) from shop.orders;
+select count(*) from shop.words where match(t) against ('word77');
+select count(*), sum(st_x(g)) from shop.places;
+select y, count(*) from shop.parts group by y;
+select c from shop.totals;
+select shop.twice(21);
+call shop.pr(1);
+select table_name, engine from information_schema.tables where table_schema = 'shop' order by 1;
+select trigger_name, action_statement from information_schema.triggers where trigger_schema = 'shop';
+select name, body, status from mysql.event;
+select user, host, role from mysql.roles_mapping where user = 'u';
+select user, host, plugin, authentication_string from mysql.user where user in ('u', 'root', 'mysql') and host = 'localhost' order by 1;
+select table_name, column_name, column_priv from mysql.columns_priv;

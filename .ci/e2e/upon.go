@@ -1,0 +1,82 @@
+package e2e
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Upon runs a command that says a certain line, and does something to its process when
+// it says the first one. What it says is given whole, with its exit code, which is -1
+// where a signal ended it.
+func (w *Work) Upon(c *exec.Cmd, line func(string) bool, act func(*os.Process)) (said Said, code int) {
+	w.t.Helper()
+	// From a pipe of this kind a read waits in the kernel, and nothing of Go is between.
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		w.t.Fatal(err)
+	}
+	out, in := os.NewFile(uintptr(pipe[0]), "out"), os.NewFile(uintptr(pipe[1]), "in")
+	c.Stdout, c.Stderr = in, in
+	err := c.Start()
+	in.Close()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	lines, found := bufio.NewReader(out), false
+	var text strings.Builder
+	for err == nil && !found {
+		var l string
+		l, err = lines.ReadString('\n')
+		text.WriteString(l)
+		found = line(l)
+	}
+	if found {
+		act(c.Process)
+	}
+	rest := make(chan []byte, 1)
+	go func() {
+		b, _ := io.ReadAll(lines)
+		out.Close()
+		rest <- b
+	}()
+	_ = c.Wait() // its exit code is given
+	select {
+	case b := <-rest:
+		text.Write(b)
+	case <-time.After(time.Second): // a program that it has started lives, and may write
+	}
+	said = Said{Out: text.String(), t: w.t, command: c.String()}
+	if !found {
+		w.t.Fatalf("%s ended with %d, and did not say that line:\n%s", c, c.ProcessState.ExitCode(), said.end())
+	}
+	return said, c.ProcessState.ExitCode()
+}
+
+// OnOneProcessor has a function and the commands that it starts share a processor. It goes
+// to who waits for a line of a command, where that is nicer, the moment it is written.
+func (w *Work) OnOneProcessor(do func()) {
+	w.t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var all, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		w.t.Fatal(err)
+	}
+	first := 0
+	for !all.IsSet(first) {
+		first++
+	}
+	one.Set(first)
+	if err := unix.SchedSetaffinity(0, &one); err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = unix.SchedSetaffinity(0, &all) }() // which it was
+	do()
+}
