@@ -82,7 +82,7 @@ var systemState = []string{
 	"dhcp", "dhcpcd", "dhcpcd5", "dictionaries-common", "emacsen-common", "fontconfig", "fwupd", "games", "ghostscript", "gssproxy", "hardware", "initramfs-tools", "initscripts", "insserv",
 	"ispell", "kdump", "logrotate", "locales", "machines", "man-db", "misc", "mlocate", "modules", "nfs", "ntp", "ntpsec", "chrony", "os-prober", "pam", "plocate", "polkit-1", "private", "portables", "python",
 	"rhsm", "rpcbind", "rpm-state", "rsyslog", "selinux", "sgml-base", "shells.state", "shim-signed", "smartmontools", "snapd", "stateless", "sudo", "svc", "swtpm", "systemd", "tpm", "tuned", "ubuntu-advantage",
-	"ubuntu-release-upgrader", "ucf", "udisks2", "unbound", "update-manager", "update-notifier", "update-rc.d", "upower", "urandom", "usbutils", "vim", "waagent", "xfsdump", "xml-core", "yum", "zypp", "YaST2", "ca-certificates", "gems", "iscsi", "lvm", "update-motd", "grub", "rfkill", "sss", "open-vm-tools", "xkb", "dkms", "apport", "landscape", "PolicyKit", "ieee-data", "libuuid", "rsyslog", "exim4", "postfix", "nfs-common", "sysstat", "texmf", "ureadahead",
+	"ubuntu-release-upgrader", "ucf", "udisks2", "unbound", "update-manager", "update-notifier", "update-rc.d", "upower", "urandom", "usbutils", "vim", "waagent", "xfsdump", "xml-core", "yum", "zypp", "YaST2", "ca-certificates", "iscsi", "lvm", "update-motd", "grub", "rfkill", "sss", "open-vm-tools", "xkb", "dkms", "apport", "landscape", "PolicyKit", "ieee-data", "libuuid", "rsyslog", "exim4", "postfix", "nfs-common", "sysstat", "texmf", "ureadahead",
 }
 
 // candidates lists the places that a machine may have, those that its

@@ -17,6 +17,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/assess/inspect"
+	"svc/backend/tsv"
 )
 
 // machine is a root with the files given; a name that ends in a slash is a folder.
@@ -135,6 +136,29 @@ func TestLeasesMoveAlone(t *testing.T) {
 	is.Equal(len(d.Places), 1)
 	is.Equal(d.Places[0].Path, "/var/lib/dhcp")
 	is.Equal(d.Places[0].Names, []string{"dhcpd.leases"})
+}
+
+// TestAPersonsSoftwareIsAPlace: what the closed sum calls a person's software moves, but
+// for folders that hold files of packages, and snaps, which snapd brings.
+func TestAPersonsSoftwareIsAPlace(t *testing.T) {
+	is := is.New(t)
+	rules, err := os.ReadFile("../../assess/ledger/rules.tsv")
+	is.NoErr(err)
+	files, folders := map[string]string{}, []string{}
+	for row := range tsv.Rows(string(rules), 4) {
+		folder, all := strings.CutSuffix(row[0], "/**")
+		if row[1] == "software" && all && (!strings.HasPrefix(folder, "/usr/") || folder == "/usr/local") && folder != "/snap" {
+			folders = append(folders, folder)
+			files[folder[1:]+"/one/file"] = "x"
+		}
+	}
+	is.True(len(folders) > 3)
+	d := discovered(t, machine(t, files))
+	for _, folder := range folders {
+		if !slices.ContainsFunc(d.Places, func(p Place) bool { return below(folder+"/one", p.Path) }) {
+			t.Errorf("%s is in no place", folder)
+		}
+	}
 }
 
 // volumeGroup is a description as LVM writes one: of 123 extents of 4 MiB, 25

@@ -549,8 +549,13 @@ var ofMachine = []struct{ pattern, what string }{
 	{"/etc/subuid", "ids for containers of users"},
 	{"/etc/subgid", "ids for containers of users"},
 	{"/etc/mdadm/mdadm.conf", "arrays of disks"},
-	{"/etc/ssh/ssh_host_*_key", "who the machine is to those that log in: they are warned of another key; where the target takes over its name, bring it with its .pub, and its certificate where it has one"},
+	{"/etc/ssh/ssh_host_*_key", "who the machine is to those that log in: they are warned of another key, and a certificate for it is of no use without it"},
 	{"/etc/initramfs-tools/*", "what is there when the disk is not yet"},
+}
+
+// ofThisMachine reports whether a file stays behind since it is this very machine's.
+func ofThisMachine(c migration.Config) bool {
+	return c.Action == migration.LeftOut && strings.HasPrefix(c.Reason, "It belongs to this very machine")
 }
 
 // machine is what holds for one machine, and was changed by people.
@@ -559,7 +564,7 @@ func machine(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	source, _ := release.Lookup(p.Source)
 	for _, c := range p.Configuration {
 		made := p.Files != nil && source.Family.Conventions().Line == release.LineDebian && strings.HasPrefix(c.From, "/etc/pam.d/") // what of it is a person's is noticed by line
-		if c.Action == migration.LeftOut && !made && strings.HasPrefix(c.Reason, "It belongs to this very machine") {
+		if !made && ofThisMachine(c) {
 			for _, m := range ofMachine {
 				if ok, _ := path.Match(m.pattern, c.From); ok {
 					lines = append(lines, "- "+visible.Name(c.From)+": "+m.what)
@@ -567,10 +572,33 @@ func machine(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 			}
 		}
 	}
-	return Step{
-		Title: "See what belonged to the old machine",
-		Why:   "These were changed on the source and stay there, since the target has its own. Carry over what of them you still want:\n\n" + strings.Join(lines, "\n"),
-	}, len(lines) > 0
+	s := Step{
+		Title: "See what belonged to the old machine", Commands: hostKeys(p),
+		Why: "These were changed on the source and stay there, since the target has its own. Carry over what of them you still want:\n\n" + strings.Join(lines, "\n"),
+	}
+	if s.Commands != nil {
+		s.Why += "\n\nWhere the target takes over the source's name, the command brings its host keys with their certificates; they hold from the next boot. Then forget the target's former key where svc is called (`ssh-keygen -R TARGET`), and connect once. Leave it out where both machines stay."
+	}
+	return s, len(lines) > 0
+}
+
+// hostKeys bring the keys by which clients of ssh know the source, with what belongs to
+// them. EL lets a group read them, which sshd elsewhere refuses.
+func hostKeys(p *migration.Plan) []string {
+	var sources, keys []string
+	for _, c := range p.Configuration {
+		if ok, _ := path.Match("/etc/ssh/ssh_host_*", c.From); !ok || !ofThisMachine(c) {
+			continue
+		}
+		sources = append(sources, `"$SOURCE_SSH":`+word(c.From))
+		if strings.HasSuffix(c.From, "_key") {
+			keys = append(keys, c.From)
+		}
+	}
+	if keys == nil {
+		return nil
+	}
+	return []string{"rsync -a " + strings.Join(sources, " ") + " /etc/ssh/ && chown root:root " + words(keys) + " && chmod 600 " + words(keys) + " && sshd -t"}
 }
 
 func network(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
@@ -641,10 +669,11 @@ func back(*migration.Plan, *assess.Assessment) (Step, bool) {
 	}, true
 }
 
-// AfterData are the commands that bring what no package and no role brings, and those
-// of the step that follows the move of the data. Some reach the source by $SOURCE_SSH.
+// AfterData are the commands that bring what no package and no role brings, those of
+// the step that follows the move of the data, and what belonged to the old machine. Some
+// reach the source by $SOURCE_SSH.
 func AfterData(p *migration.Plan, a *assess.Assessment) []string {
 	before, _ := noticed(p, a)
 	s, _ := afterData(p, a)
-	return slices.Concat(before.Commands, s.Commands)
+	return slices.Concat(before.Commands, s.Commands, hostKeys(p))
 }

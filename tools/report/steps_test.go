@@ -120,6 +120,23 @@ func TestWhatReleasesBeginWithIsNoStep(t *testing.T) {
 	is.True(!strings.Contains(string(Next(p, &assess.Assessment{})), "No counterpart is known"))
 }
 
+// TestHostKeysComeByACommand: with their certificates, and closed.
+func TestHostKeysComeByACommand(t *testing.T) {
+	is := is.New(t)
+	p := &migration.Plan{}
+	for _, name := range []string{"ssh_host_ed25519_key", "ssh_host_ed25519_key-cert.pub", "ssh_host_ed25519_key.pub"} {
+		p.Configuration = append(p.Configuration, migration.Config{From: "/etc/ssh/" + name, Action: migration.LeftOut, Reason: "It belongs to this very machine, or is made by the target's own installation."})
+	}
+	s, ok := machine(p, nil)
+	is.True(ok)
+	is.Equal(s.Commands, []string{`rsync -a "$SOURCE_SSH":/etc/ssh/ssh_host_ed25519_key "$SOURCE_SSH":/etc/ssh/ssh_host_ed25519_key-cert.pub "$SOURCE_SSH":/etc/ssh/ssh_host_ed25519_key.pub /etc/ssh/ && ` +
+		`chown root:root /etc/ssh/ssh_host_ed25519_key && chmod 600 /etc/ssh/ssh_host_ed25519_key && sshd -t`})
+	is.True(slices.Contains(AfterData(p, &assess.Assessment{}), s.Commands[0]))
+	p.Configuration[0].Action = migration.Copy // one that is carried is no more the machine's own
+	s, ok = machine(p, nil)
+	is.True(!ok && s.Commands == nil)
+}
+
 func TestAnEmptyPlanHasNoIdleSteps(t *testing.T) {
 	is := is.New(t)
 	order := titles(&migration.Plan{})
