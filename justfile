@@ -18,7 +18,7 @@ e2e:
 
 # what of the upgrades of databases takes long, with a cluster of so many GB, on a file system that clones or presses where one is named (root, Debian's packages): just upgrade 20 btrfs
 upgrade size="3" fs="":
-    E2E_SIZE={{size}} E2E_FS={{fs}} E2E_PARTS="hard many random newest large" bash .ci/e2e/upgrade.sh
+    E2E_SIZE={{size}} E2E_FS={{fs}} E2E_PARTS="hard many random newest large" bash .ci/e2e/upgrade_postgresql.sh
     E2E_PARTS="postgresql cuts pgdg mariadb redis distribution" bash .ci/e2e/upgrade_machine.sh
     bash .ci/e2e/upgrade_rpm.sh
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Debian with the servers of databases, for the scripts that run them: sourced,
-# after checks.sh. A suite's chroot is made once, in $cache.
+# after checks.sh. A suite's chroot is made once, in $cache. And what has roots left.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-e2e/databases
 
 declare -A servers=(
@@ -25,4 +25,23 @@ chroots() {
 	local suite
 	needs debootstrap:debootstrap
 	for suite in "$@"; do kept "$cache/$suite" "$suite" "" furnish "$cache/$suite" "${servers[$suite]}" || return; done
+}
+
+# end_in FOLDER: kills what runs in roots that are in a folder, or are it, and what that
+# has just started.
+end_in() {
+	local dir found=1
+	while [ "$found" = 1 ]; do
+		found=0
+		for dir in /proc/[0-9]*; do
+			case $(readlink "$dir/root" 2>/dev/null)/ in "$1"/*) kill -KILL "${dir#/proc/}" 2>/dev/null && found=1 ;; esac
+		done
+		sleep 0.1
+	done
+}
+
+# leave FOLDER: has nothing that runs in roots in it, and no mount.
+leave() {
+	end_in "$1"
+	awk -v at="$1" '$2 == at || index($2, at "/") == 1 {print $2}' /proc/mounts | sort -r | xargs -r -d '\n' umount -l
 }

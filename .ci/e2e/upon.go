@@ -12,6 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Memory has the folder in memory until the test ends, for what writes much, and often
+// to the disk. A test that is killed leaves no mount there, and no program in a root there.
+func (w *Work) Memory(size string) {
+	w.t.Helper()
+	w.Hold(`mount -t tmpfs -o mode=755,size="$1" tmpfs "$work"`, `leave "$work"`, size)
+}
+
+// End kills what runs in a root, and what that has just started.
+func (w *Work) End(root string) {
+	w.t.Helper()
+	w.Call(0, `end_in "$1"`, root)
+}
+
 // Upon runs a command that says a certain line, and does something to its process when
 // it says the first one. What it says is given whole, with its exit code, which is -1
 // where a signal ended it.

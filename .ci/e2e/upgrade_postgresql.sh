@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Upgrades a real cluster of PostgreSQL in a chroot that has versions 13, 15 and
-# 17 installed together, as a host has that went from Debian 11 to 13: with plans,
-# refusals, signals, SIGKILL at every step, full disks, and a file system that
-# turns read-only; and one in the layout of Red Hat's own packages. After each, every
-# table is compared by checksums of this script's own. E2E_PARTS names the parts, of
-# which these take long and are done where they are named: hard, many, random, large,
+# 17 installed together, as a host has that went from Debian 11 to 13: with
+# refusals, signals, full disks, and a file system that turns read-only; and one in
+# the layout of Red Hat's own packages. After each, every table is compared by
+# checksums of this script's own. E2E_PARTS names the parts, of which these take long
+# and are done where they are named: hard, many, random, large,
 # newest. Needs root. Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -241,45 +241,6 @@ as_printed() {
 	check "$1: they work as printed" host env HOME=/root DEBIAN_FRONTEND=noninteractive bash -c "$(cat "$work/commands.sh")"
 }
 
-# chain upgrades 13 to 15, killed in every step, and resumed.
-chain() {
-	local step
-	place chain
-	exits "without --confirm there is a plan: exit 2" 2 to 15 /srv/chain
-	said "the plan has its steps" "upgrades a copy of the copy, and compares every table of both"
-	check "and writes nothing" test -z "$(ls "$root/srv/chain")"
-	delay=0 during started check killed chain --engine postgresql --to 15 --backup-dir /srv/chain --confirm
-	exits "while one is begun, no other begins" 1 to 15 /srv/chain --confirm
-	said "and it says how to go on" "--resume"
-	for step in copy rehearse make close sums upgrade index compare open; do
-		delay=0.$((RANDOM % 7)) during started "$step" killed chain --backup-dir /srv/chain --resume --confirm
-		check "SIGKILL in $step" grep -q "\"step\":\"$step\",\"state\":\"started\"" "$root/srv/chain/journal.jsonl"
-	done
-	upgrade --backup-dir /srv/chain --resume --confirm 2>&1 | head -n 1 >"$work/last.log" || true
-	exits "the rest is resumed, though nobody reads what is printed" 0 upgrade --backup-dir /srv/chain --resume --confirm
-	said "a summary names the old cluster" "the old cluster is in /var/lib/postgresql/13/main"
-	check "and is done once" test "$(grep -c '"step":"open","state":"done"' "$root/srv/chain/journal.jsonl")" = 1
-	holds "killed in every step and resumed" 15
-}
-
-# carried looks at what 15 got of 13.
-carried() {
-	check "the result is said again" json upgrade --backup-dir /srv/chain --resume --confirm --json
-	as_printed "extensions of an older form" update_extensions
-	check "extensions are in their packages' form" test "$(sql -d shop -c "select count(*) from pg_extension e join pg_available_extensions a on a.name = e.extname where e.extversion <> a.default_version")" = 0
-	check "the configuration is carried over" test "$(sql -c 'show work_mem')" = 5MB
-	check "a setting that went is a comment" grep -q '^# not taken by PostgreSQL 15: operator_precedence_warning' "$root/etc/postgresql/15/main/postgresql.conf"
-	check "the new cluster starts as the old one did" cmp "$root/etc/postgresql/15/main/start.conf" "$work/memory/saved/etc/13/main/start.conf"
-	check "the old one does not start by itself" grep -qx manual "$root/etc/postgresql/13/main/start.conf"
-	check "the old cluster is kept" test -e "$root/var/lib/postgresql/13/main/PG_VERSION"
-	# pg_upgrade keeps the files' numbers: an index that was made again has another.
-	check "indexes on text were made again" test "$(sql -d shop -c "select count(*) from pg_class where relname in ('item_name', 'item_lower', 'item_trgm', 'item_name_key') and pg_relation_filenode(oid) <> oid")" = 4
-	check "others were not" test "$(sql -d shop -c "select count(*) from pg_class where relname in ('item_price', 'item_pkey') and pg_relation_filenode(oid) = oid")" = 2
-	check "the version of sorting is on record" test "$(sql -c "select count(*) from pg_database where datname = 'shop' and datcollversion = pg_database_collation_actual_version(oid)")" = 1
-	check "indexes find what tables have" test "$(sql -d shop -c 'set enable_seqscan = off' -c "select count(*) from item where name = 'Ärtikel ' || md5('17')")" = 1
-	check "statistics are there" test "$(sql -d shop -c "select count(*) > 0 from pg_stats where tablename = 'item'")" = t
-}
-
 # make_orders makes a second cluster of 15, whose ICU is of bookworm, and sorts by it: as
 # a database's own order, in columns, in an own collation, within types, conditions and
 # partitions. That ICU does not know the letters from U+105C0 on, and has them behind
@@ -420,31 +381,6 @@ advice() {
 	host pg_dropcluster --stop 17 icu
 }
 
-# holds_written: the row that a client wrote is served.
-holds_written() { same "and changes nothing" "$(sql -d shop -c "select count(*) from item where name = 'written in 17'")" 1; }
-
-# onward upgrades 15 to 17, and goes back when all was done.
-onward() {
-	place on
-	exits "15 → 17" 0 json to 17 /srv/on --instance 15/main --confirm --json
-	said "before clients are cut off it says for how long" 'by the rehearsal they wait about'
-	check "the result is JSON" python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); assert r["outcome"] == "upgraded" and len(r["afterwards"]) > 3' "$work/result.json"
-	holds "15 → 17" 17
-	check "nothing had to be indexed again" test "$(sql -d shop -c "select count(*) from pg_class where relname = 'item_price' and pg_relation_filenode(oid) = oid")" = 1
-	sql -d shop -c "insert into item (name) values ('written in 17')"
-	exits "the plan of a roll-back" 2 upgrade --backup-dir /srv/on --roll-back
-	said "says what clients have written" "1 rows inserted, 0 updated and 0 deleted in shop"
-	exits "a roll-back that would lose writes is refused" 1 upgrade --backup-dir /srv/on --roll-back --confirm
-	said "and names what allows it" "--discard-writes"
-	holds_written
-	exits "back to 15 after all was done" 0 json upgrade --backup-dir /srv/on --roll-back --discard-writes --confirm --json
-	holds "back to 15" 15
-	check "what clients wrote to 17 is set aside" test -e "$root/var/lib/postgresql/17/main.rolled-back/PG_VERSION"
-	as_printed "what was set aside" .
-	check "and can be dumped by the commands that are printed" grep -q 'written in 17' "$root/srv/on/written.sql"
-	exits "what was rolled back is not resumed" 1 upgrade --backup-dir /srv/on --resume --confirm
-}
-
 # undoing_killed STEP ARGS…: runs svc, and kills it when it says that it takes the
 # step back. Both share a processor, which goes to the one that waited for that.
 undoing_killed() {
@@ -465,40 +401,6 @@ undoing_killed() {
 	taskset -cp "$processors" $$ >/dev/null
 	same "SIGKILL as $step is taken back" "$code" 137
 } 2>/dev/null # where bash says what was killed
-
-# places: what is in the folders that an upgrade makes something in, byte for byte, but
-# for what the old cluster's own server writes, and the file in which postgresql-common
-# tells apt what clusters there are, whenever one is made or started.
-places() {
-	(cd "$root" && find etc var/lib var/log \( -path var/lib/apt -o -path var/lib/postgresql/13/main -o -name postgresql-13-main.log -o -name 02autoremove-postgresql \) -prune -o -printf '%p %y %m %U:%G %l\n' | sort
-		find etc var/lib var/log \( -path var/lib/apt -o -path var/lib/postgresql/13/main -o -name postgresql-13-main.log -o -name 02autoremove-postgresql \) -prune -o -type f -printf '%p\0' | sort -z | xargs -0 sha256sum
-		find etc var/lib var/log \( -path var/lib/apt -o -path var/lib/postgresql/13/main -o -name postgresql-13-main.log -o -name 02autoremove-postgresql -o -name start.conf \) -prune -o -type f -printf '%p %T@\n' | sort)
-}
-
-# given_back NAME: they are as they were.
-given_back() {
-	places >"$work/places.now"
-	check "$1: /etc, /var/lib and /var/log are as they were" diff "$work/places" "$work/places.now"
-}
-
-# taken_back kills upgrades in every step, and the roll-back as it takes it back.
-taken_back() {
-	local step log=$root/var/log/postgresql/postgresql-17-main.log
-	echo 'of an earlier cluster' >"$log" && host chown postgres:adm "/var/log/postgresql/${log##*/}"
-	chmod 600 "$log" && touch -d 2020-02-03 "$log"
-	places >"$work/places"
-	for step in check copy rehearse make close sums upgrade index compare open; do
-		place "back-$step"
-		delay=0.$((RANDOM % 9)) during started "$step" killed "back-$step" --engine postgresql --to 17 --backup-dir "/srv/back-$step" --confirm
-		undoing_killed "$step" --backup-dir "/srv/back-$step" --roll-back --confirm
-		exits "SIGKILL in $step and then in its undoing, rolled back" 0 upgrade --backup-dir "/srv/back-$step" --roll-back --confirm
-		# A killed open may have let clients in: what they reached is set aside.
-		rm -rf "$root/var/lib/postgresql/17"
-		as_before "SIGKILL in $step and in its undoing"
-		given_back "SIGKILL in $step and in its undoing"
-	done
-	check "the copy that was rehearsed is kept" test -e "$root/srv/back-upgrade/copy/data/PG_VERSION"
-}
 
 signals() {
 	place int && place term && place hup
@@ -962,7 +864,7 @@ host pg_ctlcluster 13 main start
 fill
 save
 sums >"$work/sums"
-for part in ${E2E_PARTS:-refusals attacks chain carried onward orders advice reset taken_back signals early disks distribution}; do
+for part in ${E2E_PARTS:-refusals attacks orders advice reset signals early disks distribution}; do
 	begin=$SECONDS
 	"$part"
 	echo "      $part: $((SECONDS - begin)) s"
