@@ -37,7 +37,7 @@ release:
 
 # rehearsals, also of a machine that tries to get out (root, Debian's packages)
 rehearse:
-    E2E_PARTS="functions attacks killed user" bash .ci/e2e/rehearse.sh
+    go test -count=1 -v -timeout 60m ./.ci/e2e/rehearse/ -all
 
 # servers of the usual kinds, each moved and held against its functions (root, Debian's packages): just servers mail shop
 servers *names:
