@@ -20,7 +20,7 @@ e2e:
 upgrade size="3" fs="":
     E2E_SIZE={{size}} E2E_FS={{fs}} E2E_PARTS="hard many random newest large" bash .ci/e2e/upgrade_postgresql.sh
     E2E_PARTS="postgresql cuts pgdg mariadb redis distribution" bash .ci/e2e/upgrade_machine.sh
-    bash .ci/e2e/upgrade_rpm.sh
+    go test -count=1 -v -timeout 60m ./.ci/e2e/dnf/
 
 # all that is tested on Citus (root, Debian's packages, the extension)
 citus:
