@@ -55,6 +55,13 @@ type Visitor interface {
 	Unread(worker, top int, name string, err error)
 }
 
+// Plain is a visitor to whom the attributes of files say nothing. They cost a call to the
+// kernel each: Walk may leave them unknown.
+type Plain interface {
+	Visitor
+	Plain()
+}
+
 // folderHost is a machine whose root is a folder of this host.
 type folderHost interface {
 	walkFolder(w *walk, worker int, f pendingFolder) error
@@ -89,6 +96,7 @@ func Workers() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 // may be met for itself alone. It ends early when ctx does.
 func Walk(ctx context.Context, h Host, tops []string, v Visitor) error {
 	w := &walk{ctx: ctx, v: v}
+	_, w.plain = v.(Plain)
 	w.more.L = &w.mu
 	w.list = generic{h.FS()}.list
 	switch m := h.(type) {
@@ -127,6 +135,8 @@ type walk struct {
 	ctx  context.Context
 	v    Visitor
 	list func(w *walk, worker int, f pendingFolder) error
+
+	plain bool // v is Plain
 
 	mu      sync.Mutex
 	more    sync.Cond

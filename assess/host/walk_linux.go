@@ -93,7 +93,7 @@ func (l *lister) visit(name string) {
 		Top: l.f.top, Dir: l.f.name, Name: name, Mode: Entry{Status: Status{Mode: st.Mode}}.Mode(), Size: st.Size, UID: int(st.Uid), GID: int(st.Gid), Modified: st.Mtim.Sec, Changed: st.Ctim.Nano(),
 		Inode: true, Device: uint64(st.Dev), Number: st.Ino, Links: int(st.Nlink), Blocks: st.Blocks, Boundary: uint64(st.Dev) != l.f.device,
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+	if !l.walk.plain && st.Mode&unix.S_IFMT != unix.S_IFLNK {
 		n.Attributes = l.attributes(name)
 	}
 	if l.walk.v.Visit(l.worker, n) && n.Mode.IsDir() && !n.Boundary {

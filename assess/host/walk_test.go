@@ -64,6 +64,24 @@ func TestWalkSaysWhatItCouldNotRead(t *testing.T) {
 	is.True(errors.Is(host.Walk(ctx, h, []string{"top"}, s), context.Canceled))
 }
 
+// uninterested wants no attributes.
+type uninterested struct{ *hosttest.Seen }
+
+func (uninterested) Plain() {}
+
+func TestAPlainVisitorMeetsAllElseOfFiles(t *testing.T) {
+	is := is.New(t)
+	h, err := host.OpenRoot(hosttest.HostileTree(t))
+	is.NoErr(err)
+	defer h.Close()
+	all, plain := hosttest.Walked(t, h, "top/plain"), uninterested{&hosttest.Seen{Nodes: map[string]host.Node{}, Missed: map[string]error{}}}
+	is.NoErr(host.Walk(t.Context(), h, []string{"top/plain"}, plain))
+	met := all.Nodes["top/plain/file"]
+	is.Equal(met.Attributes, host.AttributesKnown)
+	met.Attributes = 0
+	is.Equal(plain.Nodes["top/plain/file"], met)
+}
+
 // counter counts, as cheaply as can be.
 type counter struct {
 	files [64]struct{ n, _, _, _, _, _, _, _ int }

@@ -181,6 +181,9 @@ func (b *book) Visit(worker int, n *host.Node) bool {
 	return true
 }
 
+// Plain implements host.Plain.
+func (b *book) Plain() {}
+
 // program is of what is nobody's a file that can be called, where else packages alone
 // put files.
 const program = "a program among those of packages"

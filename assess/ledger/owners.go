@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto"
 	_ "crypto/md5" // of dpkg and old rpms
@@ -15,6 +16,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -272,6 +274,7 @@ func (b *book) compare(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the packages' digests: %w", err)
 	}
+	slices.SortStableFunc(all, func(a, b suspect) int { return cmp.Compare(b.size, a.size) }) // else a large one is waited for in the end
 	var mu sync.Mutex
 	inParallel(ctx, len(all), func(n int) {
 		s := all[n]

@@ -33,9 +33,9 @@ func sets(rows map[string][]string) map[string]map[string]bool {
 
 // Fold is a name as programs compare it: without regard to case, mysqld without
 // regard to dashes, Samba without regard to spaces.
-func Fold(name string) string {
-	return strings.NewReplacer("-", "_", " ", "", "\t", "").Replace(strings.ToLower(name))
-}
+func Fold(name string) string { return folded.Replace(strings.ToLower(name)) }
+
+var folded = strings.NewReplacer("-", "_", " ", "", "\t", "")
 
 // Replacement is what takes the place of a setting that is gone.
 type Replacement struct {

@@ -83,5 +83,8 @@ func (s *treeStamp) Visit(worker int, n *host.Node) bool {
 	return true
 }
 
+// Plain implements host.Plain.
+func (s *treeStamp) Plain() {}
+
 // Unread implements host.Visitor.
 func (s *treeStamp) Unread(int, int, string, error) { s.unknown.Store(true) }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -63,17 +62,13 @@ func assessMany(ctx context.Context, p *program.Program, of many.Machines, in as
 	})
 }
 
-// An assessment of a usual machine ends before the first collection is due; that
-// of a hostile one is collected often from the limit on, in bytes.
-const (
-	collectLate = 400
-	memoryLimit = 24 << 20
-)
+// memoryLimit of an assessment, in bytes: that of a usual machine ends before the first
+// collection is due.
+const memoryLimit = 24 << 20
 
 // assess prints what could be read even where the package database is corrupt.
 func (p Commands) assess(ctx context.Context, in assessment.Input) error {
-	debug.SetGCPercent(collectLate)
-	debug.SetMemoryLimit(memoryLimit)
+	program.CollectLate(memoryLimit)
 	result, err := assessment.Assess(ctx, p.ToolEnv(), in)
 	if err != nil && !errors.Is(err, assess.ErrCorrupt) {
 		return err

@@ -56,6 +56,7 @@ func (p Commands) Migrate() *ffcli.Command {
 					return err
 				}
 			}
+			program.CollectLate(memoryLimit)
 			result, err := move.Migrate(ctx, p.ToolEnv(), in)
 			if err != nil {
 				return err
@@ -68,6 +69,9 @@ func (p Commands) Migrate() *ffcli.Command {
 			return exit.Differs(len(result.Inhibitors) > 0)
 		}))
 }
+
+// memoryLimit of a move, in bytes: usual machines need less.
+const memoryLimit = 64 << 20
 
 // migrateMany plans and writes the move of many machines. A preflight is what `svc
 // readiness` says of them.
