@@ -26,10 +26,10 @@ upgrade size="3" fs="":
 citus:
     bash .ci/citus all
 
-# every kind of hostile machine, and a second Ansible (root, Debian's packages)
+# every kind of hostile machine and of what its shell may answer, and a second Ansible (root, Debian's packages)
 hostile:
     go test -count=1 -v -timeout 60m ./.ci/e2e/hostile/ -all
-    bash .ci/e2e/hostile_ssh.sh all
+    go test -count=1 -v -timeout 60m ./.ci/e2e/ssh/ -run Hostile -all
 
 # a release for all platforms, installed and tried (root, Debian's packages)
 release:

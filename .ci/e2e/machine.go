@@ -67,14 +67,14 @@ func (b *Booted) SSH() {
 	w := b.w
 	w.t.Helper()
 	ssh := w.Run(0, "which", "ssh").Line()
-	w.program("proxy", "#!/bin/bash\nwork=%s\n. %s/booted.sh\ninside %s /usr/sbin/sshd -i\n", w.Dir, scripts, b.name)
-	w.program("ssh", "#!/bin/sh\nexec %s -o ProxyCommand=%s -o IdentitiesOnly=yes -i %s -o UserKnownHostsFile=%s -o StrictHostKeyChecking=no \"$@\"\n", ssh, w.Path("bin/proxy"), w.Path("key"), w.Path("known"))
+	w.Program("proxy", "#!/bin/bash\nwork=%s\n. %s/booted.sh\ninside %s /usr/sbin/sshd -i\n", w.Dir, scripts, b.name)
+	w.Program("ssh", "#!/bin/sh\nexec %s -o ProxyCommand=%s -o IdentitiesOnly=yes -i %s -o UserKnownHostsFile=%s -o StrictHostKeyChecking=no \"$@\"\n", ssh, w.Path("bin/proxy"), w.Path("key"), w.Path("known"))
 	w.t.Setenv("PATH", w.Path("bin")+":"+os.Getenv("PATH"))
 	w.Until("ssh", "root@"+b.name, "true")
 }
 
-// program writes a program into the folder's bin.
-func (w *Work) program(name, format string, args ...any) {
+// Program writes a program into the folder's bin.
+func (w *Work) Program(name, format string, args ...any) {
 	w.t.Helper()
 	w.Files(w.Path("bin"), map[string]string{name: fmt.Sprintf(format, args...)})
 	if err := os.Chmod(w.Path("bin", name), 0o755); err != nil {
