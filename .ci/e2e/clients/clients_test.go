@@ -76,7 +76,7 @@ func absolute(name string) string {
 // TestInspector has it list and call in both eras of the protocol.
 func TestInspector(t *testing.T) {
 	p := newPerson(t)
-	p.here(t, "bash", script("../inspector.sh"), p.Command().Path, machine())
+	p.Inspect(machine())
 }
 
 // TestSDKs has the SDKs check every result against the schema that its tool publishes:

@@ -38,7 +38,7 @@ func TestDebian(t *testing.T) {
 	m.verifiesData()
 	m.rotates()
 	m.watches()
-	m.Call(0, `bash .ci/e2e/inspector.sh "$1" "$2"`, m.Command().Path, m.source) // the MCP Inspector is content, in both eras
+	t.Run("the MCP Inspector is content", func(t *testing.T) { m.In(t).Inspect(m.source) })
 	m.refuses()
 	m.clashes()
 	m.firewall()

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "ansible-playbook:ansible", "ansible-lint:ansible-lint", "rsync:rsync", "jq:jq", "rpmbuild:rpm", "openssl:openssl", "unshare:util-linux")
+	e2e.Main(m, "debootstrap:debootstrap", "ansible-playbook:ansible", "ansible-lint:ansible-lint", "rsync:rsync", "jq:jq", "rpmbuild:rpm", "openssl:openssl", "unshare:util-linux", "npm:npm")
 }
 
 // converted are the files of the converters' own tests.
