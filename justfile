@@ -18,7 +18,7 @@ e2e:
 
 # what of the upgrades of databases takes long, with a cluster of so many GB, on a file system that clones or presses where one is named (root, Debian's packages): just upgrade 20 btrfs
 upgrade size="3" fs="":
-    E2E_SIZE={{size}} E2E_FS={{fs}} E2E_PARTS="hard many random newest large" bash .ci/e2e/upgrade_postgresql.sh
+    go test -count=1 -v -timeout 24h ./.ci/e2e/upgrade/ -all -size={{size}} -fs={{fs}}
     E2E_PARTS="postgresql cuts pgdg mariadb redis distribution" bash .ci/e2e/upgrade_machine.sh
     go test -count=1 -v -timeout 60m ./.ci/e2e/dnf/
 

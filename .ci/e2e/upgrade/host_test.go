@@ -135,12 +135,21 @@ func (h *host) sql(args ...string) string {
 	return h.Do(0, h.psql(args...)).Line()
 }
 
+// script has a server do what a text says.
+func (h *host) script(text string, args ...string) string {
+	h.t.Helper()
+	c := h.psql(args...)
+	c.Stdin = strings.NewReader(text)
+	return h.Do(0, c).Line()
+}
+
 // shop calls a function of shop.sh.
-func (h *host) shop(function string) e2e.Said {
+func (h *host) shop(function ...string) e2e.Said {
 	h.t.Helper()
 	return h.Call(0, `. .ci/e2e/shop.sh
 		sql() { chroot "$root" setpriv --reuid postgres --regid postgres --init-groups psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
-		root=$1; $2`, h.root, function)
+		root=$1
+		"${@:2}"`, append([]string{h.root}, function...)...)
 }
 
 // version is that of the server that serves the port.

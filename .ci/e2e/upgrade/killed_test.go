@@ -1,7 +1,12 @@
 package upgrade_test
 
 import (
+	"fmt"
+	"os"
 	"strings"
+	"syscall"
+
+	"svc/cmd/svc/exit"
 )
 
 // places: what is in the folders that an upgrade makes something in, byte for byte, but
@@ -35,4 +40,60 @@ func (h *host) takenBack() {
 		h.Run(0, "diff", h.Path("places"), h.Path("places.now"))
 	}
 	h.is.True(h.there("srv/back-upgrade/copy/data/PG_VERSION")) // the copy that was rehearsed is kept
+}
+
+// signals: a person, or the machine, ends an upgrade, which takes back what it has done.
+func (h *host) signals() {
+	for _, s := range []struct {
+		signal syscall.Signal
+		step   string
+	}{{syscall.SIGINT, "sums"}, {syscall.SIGTERM, "upgrade"}, {syscall.SIGHUP, "rehearse"}} {
+		said, code := h.during(s.step, func(p *os.Process) { h.is.NoErr(p.Signal(s.signal)) }, to("17", h.place(s.signal.String()))+" --confirm")
+		h.is.Equal(code, exit.Interrupted)
+		said.Has("all was rolled back")
+		h.asBefore()
+	}
+}
+
+// fills leaves the disk of a folder of the root a few pages.
+func (h *host) fills(folder string) func(*os.Process) {
+	return func(*os.Process) {
+		h.Shell(0, `fallocate -l "$(($(df --output=avail -B1 "$1" | tail -n 1) - 65536))" "$1/fill" 2>/dev/null ||
+			cat /dev/zero >"$1/fill" 2>/dev/null || true # it has filled a little meanwhile`, h.at(folder))
+	}
+}
+
+// dataFull: the disk of the new data is full.
+func (h *host) dataFull() {
+	const data = "var/lib/postgresql/17"
+	h.Shell(0, `mkdir "$1" && mount -t tmpfs -o size=500m tmpfs "$1" && chown --reference="$1/.." "$1"`, h.at(data))
+	_, code := h.during("upgrade", h.fills(data), to("17", h.place("data"))+" --confirm")
+	h.is.Equal(code, exit.Failed)
+	h.is.Equal(h.list(data), "fill") // nothing is left there
+	h.Shell(0, `umount "$1" && rmdir "$1"`, h.at(data))
+	h.asBefore()
+}
+
+// backupFails: the disk of the backup is full, and turns read-only.
+func (h *host) backupFails() {
+	disk, image := h.at("srv/"+h.place("disk")), h.Path("disk.img")
+	h.Shell(0, `truncate -s 1g "$1" && mke2fs -q -F -t ext4 "$1"`, image)
+	if h.Shell(0, `mount -o loop "$1" "$2" && chmod 711 "$2" || echo no`, image, disk).Line() == "no" {
+		fmt.Println("NOT TESTED: there is no loop device for a backup's disk that is full, or turns read-only")
+		h.t.Skip("no loop device")
+	}
+	_, code := h.during("copy", h.fills("srv/disk"), to("17", "disk")+" --confirm")
+	h.is.Equal(code, exit.Failed)
+	h.asBefore()
+	h.Shell(0, `rm -rf "$1"/*`, disk)
+	said, code := h.during("rehearse", func(*os.Process) {
+		h.Shell(0, `mount -o remount,abort "$1" && touch "$1/probe" 2>/dev/null || true`, disk)
+	}, to("17", "disk")+" --confirm")
+	h.is.Equal(code, exit.Failed)
+	said.Has("could not be cleared or written")
+	h.asBefore()
+	h.Shell(0, `umount "$2" && mount -o loop "$1" "$2"`, image, disk)
+	h.upgrade(0, rollBack("disk")) // after a repair all is cleared
+	h.asBefore()
+	h.Run(0, "umount", disk)
 }

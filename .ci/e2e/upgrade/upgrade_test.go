@@ -1,9 +1,13 @@
 // Package upgrade_test upgrades a real cluster of PostgreSQL on a host that has versions
-// 13, 15 and 17 installed together: killed in every step, and taken back. After each,
-// every table is compared by checksums of these tests' own.
+// 13, 15 and 17 installed together: with plans, refusals, signals, SIGKILL in every step,
+// full disks, and a file system that turns read-only; and one in the layout of Red Hat's
+// own packages. After each, every table is compared by checksums of these tests' own. With
+// -all, so is what takes long: what is hard, many tables, kills at any moment, a cluster
+// of many gigabytes, and the newest release.
 package upgrade_test
 
 import (
+	"flag"
 	"testing"
 
 	"svc/.ci/e2e"
@@ -11,19 +15,47 @@ import (
 
 func TestMain(m *testing.M) { e2e.Main(m, "debootstrap:debootstrap", "mke2fs:e2fsprogs") }
 
-func TestPostgreSQL(t *testing.T) {
-	h := newHost(t)
-	for _, part := range []struct {
-		name string
-		does func(*host)
-	}{
+var all = flag.Bool("all", false, "what takes long, in place of what does not")
+
+// part is a part of the tests. It begins with the cluster as it was made.
+type part struct {
+	name string
+	does func(*host)
+}
+
+var (
+	usual = []part{
+		{"refusals", (*host).refusals},
+		{"attacks", (*host).attacks},
 		{"chain", (*host).chain},
+		{"orders", (*host).orders},
 		{"taken back", (*host).takenBack},
-	} {
-		t.Run(part.name, func(t *testing.T) {
+		{"signals", (*host).signals},
+		{"early", (*host).early},
+		{"full disk", (*host).dataFull},
+		{"failing disk", (*host).backupFails},
+		{"distribution", (*host).distribution}, // the host has no other layout from here on
+	}
+	long = []part{
+		{"hard", (*host).hard},
+		{"many", (*host).many},
+		{"random", (*host).random},
+		{"newest", (*host).newest},
+		{"large", (*host).large},
+	}
+)
+
+func TestPostgreSQL(t *testing.T) {
+	parts := usual
+	if *all {
+		parts = long
+	}
+	h := newHost(t)
+	for _, p := range parts {
+		t.Run(p.name, func(t *testing.T) {
 			of := h.in(t)
 			of.reset()
-			part.does(of)
+			p.does(of)
 		})
 	}
 }
