@@ -19,7 +19,7 @@ e2e:
 # what of the upgrades of databases takes long, with a cluster of so many GB, on a file system that clones or presses where one is named (root, Debian's packages): just upgrade 20 btrfs
 upgrade size="3" fs="":
     go test -count=1 -v -timeout 24h ./.ci/e2e/upgrade/ -all -size={{size}} -fs={{fs}}
-    E2E_PARTS="postgresql cuts pgdg mariadb redis distribution" bash .ci/e2e/upgrade_machine.sh
+    go test -count=1 -v -timeout 120m ./.ci/e2e/powercut/ -all
     go test -count=1 -v -timeout 60m ./.ci/e2e/dnf/
 
 # all that is tested on Citus (root, Debian's packages, the extension)
