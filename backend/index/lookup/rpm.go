@@ -69,12 +69,7 @@ func (r *RPM) decode(key, value string) {
 		r.Canonical = r.Name
 		return
 	}
-	r.Canonical, value = record.Column(value)
-	r.Major, value = record.Column(value)
-	r.Levels, value = record.Column(value)
-	r.Line, value = record.Column(value)
-	r.Before, value = record.Column(value)
-	r.Suse, r.Trail = record.Column(value)
+	r.Trail = record.Columns(value, &r.Canonical, &r.Major, &r.Levels, &r.Line, &r.Before, &r.Suse)
 	if r.Canonical == "" {
 		r.Canonical = r.Name
 	}

@@ -40,15 +40,26 @@ func (r Record) Encode() string {
 
 func DecodeRecord(name, value string) Record {
 	r := Record{Name: name}
-	r.Canonical, value = Column(value)
-	r.Major, value = Column(value)
-	r.Version, r.Component = Column(value)
+	r.Component = Columns(value, &r.Canonical, &r.Major, &r.Version)
 	r.Canonical = cmp.Or(r.Canonical, name)
 	return r
 }
 
 // Column parts a value at its first tab.
 func Column(value string) (first, rest string) { return Cut(value, '\t') }
+
+// Columns takes the first columns of a value, which are short or empty: their bytes are
+// looked at one by one, as that costs less than a search for each tab.
+func Columns(value string, columns ...*string) (rest string) {
+	for _, column := range columns {
+		end := 0
+		for end < len(value) && value[end] != '\t' {
+			end++
+		}
+		*column, value = value[:end], value[min(end+1, len(value)):]
+	}
+	return value
+}
 
 // Cut parts a text at the first of a byte, which is found sooner than a text.
 func Cut(text string, at byte) (first, rest string) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/backend/index/record"
 	"svc/backend/lazyregexp"
 )
 
@@ -11,13 +12,13 @@ import (
 // repositories and pictures.
 var ofDistribution = lazyregexp.New(`(?i)^((alma|rocky|oracle|amazon)?linux|centos|redhat|rhel|fedora|generic|system|sles?|sle-.*|opensuse|suse|leap|epel|almalinux|rocky)(-.*)?-(release|repos|logos|gpg-keys|indexhtml|backgrounds|artwork)(-.*)?$|-branding-(sle|opensuse|upstream)|-branding$`)
 
-// identityWords are in all of these: most names have none, which costs less to see.
-var identityWords = []string{"-release", "-repos", "-logos", "-gpg-keys", "-indexhtml", "-backgrounds", "-artwork", "-branding"}
+// identityWords follow a dash in all of these: most names have none, which costs less to see.
+var identityWords = []string{"release", "repos", "logos", "gpg-keys", "indexhtml", "backgrounds", "artwork", "branding"}
 
 // IsIdentity reports whether an rpm is a distribution itself, as almalinux-release is.
 func IsIdentity(name string) bool {
-	for i := 0; i+1 < len(name); i++ {
-		if name[i] == '-' && beginsIdentity(name[i+1]) && slices.ContainsFunc(identityWords, func(word string) bool { return strings.HasPrefix(name[i:], word) }) {
+	for _, rest := record.Cut(name, '-'); rest != ""; _, rest = record.Cut(rest, '-') {
+		if beginsIdentity(rest[0]) && slices.ContainsFunc(identityWords, func(word string) bool { return strings.HasPrefix(rest, word) }) {
 			return ofDistribution.MatchString(name)
 		}
 	}

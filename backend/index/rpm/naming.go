@@ -13,6 +13,9 @@ var qtName = lazyregexp.New(`^qt([56])-(?:qt)?(.+?)(-private)?(-devel|-examples|
 // qt finds the modules of Qt: the libraries come as dependencies, what QML
 // imports and what is for developers has a name of its own.
 func (q query) qt() (Guess, bool) {
+	if !strings.HasPrefix(q.name, "qt") {
+		return Guess{}, false // as most, which costs less to see
+	}
 	m := qtName.FindStringSubmatch(q.name)
 	if m == nil {
 		return Guess{}, false
