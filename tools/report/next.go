@@ -146,11 +146,11 @@ func noticed(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 }
 
 // brought are the commands that bring what is nobody's, but for what has a command of
-// its own. Of what stands where packages put files, scripts alone are a person's for
-// sure; none takes the place of a file that the target has. What a service remembers of
-// their absence is mended.
+// its own. Of what stands where packages put files, scripts are a person's for sure, and
+// what is below /usr/share fits any release (FHS 3.0, 4.11); none takes the place of a
+// file that the target has. What a service remembers of their absence is mended.
 func brought(p *migration.Plan, known map[string]bool) (commands []string, why string) {
-	var sources, scripts []string
+	var sources, beside []string
 	missed := map[string]bool{}
 	for _, f := range p.Files.Nobody {
 		top, _, _ := strings.Cut(strings.TrimPrefix(f.Path, "/"), "/")
@@ -159,16 +159,16 @@ func brought(p *migration.Plan, known map[string]bool) (commands []string, why s
 		case known[f.Path]:
 		case !ofPackages && len(sources) < mostNamed:
 			sources = append(sources, from)
-		case f.Why == ledger.Script && len(scripts) < mostNamed:
-			scripts = append(scripts, from)
+		case (f.Why == ledger.Script || strings.HasPrefix(f.Path, "/usr/share/")) && len(beside) < mostNamed:
+			beside = append(beside, from)
 			missed[path.Dir(f.Path)] = true
 		}
 	}
 	if sources != nil {
 		commands = append(commands, "rsync -aR --no-implied-dirs "+strings.Join(sources, " ")+" /")
 	}
-	if scripts != nil {
-		commands = append(commands, "rsync -aR --no-implied-dirs --ignore-existing "+strings.Join(scripts, " ")+" /")
+	if beside != nil {
+		commands = append(commands, "rsync -aR --no-implied-dirs --ignore-existing "+strings.Join(beside, " ")+" /")
 	}
 	for _, r := range remembering {
 		if missed[r.folder] {

@@ -152,7 +152,7 @@ func TestWhatOnlyTheSourceHasIsBrought(t *testing.T) {
 		Packages: []migration.Package{{Name: "collector", Manual: true, Relation: "unknown"}, {Name: "$(reboot)", Manual: true, Relation: "unknown"}},
 		Files: &ledger.Sum{
 			Noticed: []ledger.Notice{{Kind: "swap", Path: "/swapfile"}},
-			Nobody:  []ledger.Path{{Path: "/swapfile"}, {Path: "/var/cache/b log"}, {Path: "/usr/bin/x"}, {Path: "/usr/lib/cgi-bin/card", Why: ledger.Script}, {Path: "/usr/lib/cups/backend/built"}},
+			Nobody:  []ledger.Path{{Path: "/swapfile"}, {Path: "/var/cache/b log"}, {Path: "/usr/bin/x"}, {Path: "/usr/lib/cgi-bin/card", Why: ledger.Script}, {Path: "/usr/lib/cups/backend/built"}, {Path: "/usr/share/words/own.dict"}},
 		},
 	}
 	a := &assess.Assessment{Services: []assess.Unit{{Name: "collector.service", Package: "collector", State: "enabled"}}}
@@ -163,7 +163,7 @@ func TestWhatOnlyTheSourceHasIsBrought(t *testing.T) {
 	s, _ = noticed(p, a)
 	is.Equal(s.Commands, []string{
 		`rsync -aR --no-implied-dirs "$SOURCE_SSH":'/var/cache/b log' /`,
-		`rsync -aR --no-implied-dirs --ignore-existing "$SOURCE_SSH":/usr/lib/cgi-bin/card /`,
+		`rsync -aR --no-implied-dirs --ignore-existing "$SOURCE_SSH":/usr/lib/cgi-bin/card "$SOURCE_SSH":/usr/share/words/own.dict /`,
 	})
 	p.Files.Nobody = append(p.Files.Nobody, ledger.Path{Path: "/usr/lib/cups/backend/own", Why: ledger.Script})
 	s, _ = noticed(p, a)
