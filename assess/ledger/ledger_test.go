@@ -224,7 +224,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	d := &disk{dir: t.TempDir()}
 	d.put("var/lib/dpkg/diversions", "/usr/bin/wall\n/usr/bin/wall.distrib\n:\n/bin/sh\n/bin/sh.distrib\ndash\n", false)
 	d.put("var/lib/dpkg/statoverride", "root mail 2755 /usr/bin/x\n", false)
-	d.put("var/lib/dpkg/alternatives/editor", "manual\n/usr/bin/editor\n", false)
+	d.put("var/lib/dpkg/alternatives/editor", "manual\n/usr/bin/editor\n\n/usr/bin/vim\n30\n/usr/local/bin/house-edit\n5\n\n", false)
 	d.put("var/lib/dpkg/alternatives/pager", "auto\n/usr/bin/pager\n", false)
 	d.put("var/lib/dpkg/alternatives/mytool", "auto\n/usr/bin/mytool\n\n/opt/my tool\n50\n\n", false)
 	d.put("var/lib/dpkg/alternatives/older", "manual\n/usr/local/bin/older\nolder.1\n/usr/local/share/man/man1/older.1\n\n/opt/1/older\n10\n/opt/1/older.1\n/opt/2/older\n20\n\n\n", false)
@@ -259,12 +259,12 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	is.Equal(commands, []string{
 		`dpkg-divert --local --rename --divert '/usr/bin/wall.distrib' --add '/usr/bin/wall' && rsync -a "$SOURCE_SSH":'/usr/bin/wall' '/usr/bin/wall'`,
 		"dpkg-statoverride --force-all --update --add 'root' 'mail' '2755' '/usr/bin/x'",
-		"update-alternatives --set 'editor' '/usr/bin/vim'",
+		"update-alternatives --install '/usr/bin/editor' 'editor' '/usr/local/bin/house-edit' '5' && update-alternatives --set 'editor' '/usr/bin/vim'",
 		"update-alternatives --install '/usr/bin/mytool' 'mytool' '/opt/my tool' '50'",
 		"update-alternatives --install '/usr/local/bin/older' 'older' '/opt/1/older' '10' --slave '/usr/local/share/man/man1/older.1' 'older.1' '/opt/1/older.1' && update-alternatives --install '/usr/local/bin/older' 'older' '/opt/2/older' '20' && update-alternatives --set 'older' '/opt/1/older'",
 		"dd if=/dev/zero of='/swapfile' bs=1M count=1 status=none && chmod 600 '/swapfile' && mkswap '/swapfile' && { grep -qF '/swapfile none swap sw 0 0' /etc/fstab || echo '/swapfile none swap sw 0 0' >>/etc/fstab; }",
 		"[ -e '/data' ] || ln -sn '/srv/data' '/data'",
-		"loginctl enable-linger 'anna'",
+		"loginctl enable-linger 'anna' || { mkdir -p /var/lib/systemd/linger && touch '/var/lib/systemd/linger/anna'; }",
 		`d=$(ls -d /var/spool/cron/atjobs /var/spool/atjobs /var/spool/at 2>/dev/null | head -n 1) && rsync -a "$SOURCE_SSH":'/var/spool/cron/atjobs/a0000101c3a4e0' "$d"/ && chgrp --reference="$d" "$d"/'a0000101c3a4e0'`,
 		`ls /usr/lib/*/security/'pam_mkhomedir.so' >/dev/null && printf '%s\n' 'Name: pam_mkhomedir.so, as on the old machine' 'Default: yes' 'Priority: 0' 'Session-Type: Additional' 'Session-Interactive-Only: yes' 'Session:' '  required pam_mkhomedir.so skel=/etc/skel' >'/usr/share/pam-configs/common-session-pam_mkhomedir' && pam-auth-update --package`,
 	})

@@ -114,14 +114,18 @@ func alternatives(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 			}
 			to, _ := fsys.ReadLink(path.Join("etc/alternatives", e.Name()))
 			name := visible.Word(e.Name())
-			if dir == alternativeFolders[0] && !strings.Contains(scripts, e.Name()) {
-				if command := install(name, l, to); command != "" {
-					all = append(all, Notice{"alternative", l[1], "a person made it, with update-alternatives --install; it leads to " + to, "make it on the target, when the program that it leads to is there", command})
-				}
-				continue
+			own, set := "", fmt.Sprintf("update-alternatives --set %s %s", name, visible.Word(to))
+			if dir == alternativeFolders[0] {
+				own = install(name, l, to)
 			}
-			if l[0] == "manual" {
-				all = append(all, Notice{"alternative", l[1], "a person chose " + to, "choose it on the target: update-alternatives --config " + e.Name(), fmt.Sprintf("update-alternatives --set %s %s", name, visible.Word(to))})
+			switch {
+			case own != "" && (l[0] != "manual" || !ofPackages(to)):
+				all = append(all, Notice{"alternative", l[1], "a person made it, with update-alternatives --install; it leads to " + to, "make it on the target, when the program that it leads to is there", own})
+			case l[0] == "manual" && (dir != alternativeFolders[0] || strings.Contains(scripts, e.Name())):
+				if own != "" {
+					set = own + " && " + set
+				}
+				all = append(all, Notice{"alternative", l[1], "a person chose " + to, "choose it on the target: update-alternatives --config " + e.Name(), set})
 			}
 		}
 	}
@@ -262,7 +266,7 @@ func leases(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 func lingering(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	entries, _ := fsys.ReadDir("var/lib/systemd/linger") // most machines have none
 	for _, e := range entries {
-		all = append(all, Notice{"lingering", "/var/lib/systemd/linger/" + e.Name(), "services of " + e.Name() + " run without a session", "loginctl enable-linger " + e.Name(), "loginctl enable-linger " + visible.Word(e.Name())})
+		all = append(all, Notice{"lingering", "/var/lib/systemd/linger/" + e.Name(), "services of " + e.Name() + " run without a session", "loginctl enable-linger " + e.Name(), fmt.Sprintf("loginctl enable-linger %s || { mkdir -p /var/lib/systemd/linger && touch %s; }", visible.Word(e.Name()), visible.Word("/var/lib/systemd/linger/"+e.Name()))})
 	}
 	return all
 }

@@ -33,10 +33,15 @@ func accounts(a *assess.Assessment, where naming.Places, bad *invalid) Accounts 
 				u.Groups[i] = where.Group(g)
 			}
 			out.Users = append(out.Users, u)
+			continue
+		}
+		if groups := further(a, where, u); len(groups) > 0 {
+			out.Members = append(out.Members, Member{where.Account(u.Name), groups})
 		}
 	}
 	for _, g := range a.Groups {
-		used := slices.ContainsFunc(out.Users, func(u assess.User) bool { return u.GID == g.GID || slices.Contains(u.Groups, where.Group(g.Name)) })
+		used := slices.ContainsFunc(out.Users, func(u assess.User) bool { return u.GID == g.GID || slices.Contains(u.Groups, where.Group(g.Name)) }) ||
+			slices.ContainsFunc(out.Members, func(m Member) bool { return slices.Contains(m.Groups, g.Name) })
 		if !AccountName(g.Name) {
 			bad.add("group", g.Name)
 			continue
@@ -46,6 +51,18 @@ func accounts(a *assess.Assessment, where naming.Places, bad *invalid) Accounts 
 		}
 	}
 	return out
+}
+
+// further are the groups that people put an account into which a package makes: a
+// server reads a key by one, or a log. Between accounts that are the same on every system
+// of a family, it is the family's own.
+func further(a *assess.Assessment, where naming.Places, u assess.User) (names []string) {
+	for _, g := range a.Groups {
+		if slices.Contains(u.Groups, g.Name) && (u.UID > lastStatic || g.GID > lastStatic) && u.UID != 0 && AccountName(u.Name) && AccountName(g.Name) {
+			names = append(names, where.Group(g.Name))
+		}
+	}
+	return names
 }
 
 // entered reports whether people log in to an account of the system by a key: then they

@@ -102,6 +102,25 @@ func TestAccountsOfOtherFamilies(t *testing.T) {
 	is.Equal(len(got.Groups), 1)
 }
 
+// TestAccountsOfPackagesKeepTheirGroups: a person's groups of them are carried, by the
+// target's names; what is the same on every system of a family is not.
+func TestAccountsOfPackagesKeepTheirGroups(t *testing.T) {
+	is := is.New(t)
+	where := naming.Places{Groups: map[string]api.Relocation{"wheel": {From: "wheel", To: ptr("sudo")}}}
+	got := accounts(&assess.Assessment{
+		Users: []assess.User{
+			{Name: "root", GID: 0, System: true, Groups: []string{"house"}},
+			{Name: "bin", UID: 1, GID: 1, System: true, Groups: []string{"adm"}},
+			{Name: "www-data", UID: 33, GID: 33, System: true, Groups: []string{"adm", "house", "keys"}},
+			{Name: "mosquitto", UID: 109, GID: 120, System: true, Groups: []string{"wheel"}},
+		},
+		Groups: []assess.Group{{Name: "adm", GID: 4, System: true}, {Name: "house", GID: 480, System: true}, {Name: "keys", GID: 2000}, {Name: "wheel", GID: 10, System: true}},
+	}, where, &invalid{})
+	is.Equal(got.Members, []Member{{"www-data", []string{"house", "keys"}}, {"mosquitto", []string{"sudo"}}})
+	is.Equal(len(got.Users), 0)
+	is.Equal(len(got.Groups), 2) // house is a person's too, though its number is of the system
+}
+
 // TestTheNetworkWaits: what decides who reaches the machine is laid ready, and
 // not put in place.
 func TestTheNetworkWaits(t *testing.T) {

@@ -209,6 +209,14 @@ type Service struct {
 type Accounts struct {
 	Users  []assess.User  `json:"users"`
 	Groups []assess.Group `json:"groups"`
+	// Members are accounts that the target's packages make, in further groups of the source.
+	Members []Member `json:"members,omitempty"`
+}
+
+// Member is an account, and the groups that it is a member of.
+type Member struct {
+	User   string   `json:"user"`
+	Groups []string `json:"groups"`
 }
 
 // shipped is a file as a package ships it.

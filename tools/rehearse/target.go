@@ -331,6 +331,9 @@ func (r *rehearsing) moveData(ctx context.Context) error {
 			break
 		}
 	}
+	for _, command := range report.Clusters(r.Plan, r.Assessment) {
+		r.script(ctx, r.target, "making a cluster", command, nil)
+	}
 	scripts, err := filepath.Glob(filepath.Join(plan, "databases", "*.sh"))
 	if err != nil {
 		return err

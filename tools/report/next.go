@@ -411,9 +411,9 @@ func names(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 // clusterName is what Debian's tools call a cluster by.
 var clusterName = lazyregexp.New(`^[a-zA-Z0-9_][a-zA-Z0-9_.-]*$`)
 
-// clusters make those of PostgreSQL that the target's package does not make, so that
+// Clusters make those of PostgreSQL that the target's package does not make, so that
 // their dumps have where to go: Debian's tools call a cluster by a name.
-func clusters(p *migration.Plan, a *assess.Assessment) (commands []string) {
+func Clusters(p *migration.Plan, a *assess.Assessment) (commands []string) {
 	target, _ := release.Lookup(p.Target)
 	for _, d := range a.Databases {
 		if d.Engine == "postgresql" && clusterName.MatchString(d.Name) && d.Name != "main" && d.Port > 0 && target.Family.Conventions().Line == release.LineDebian {
@@ -431,7 +431,7 @@ func data(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 		Commands: []string{"bash 05-accounts.sh && bash 10-check.sh && bash 20-first-copy.sh", "bash 30-before.sh && bash 40-copy.sh && bash 50-after.sh", "for d in databases/*.sh; do [ ! -e \"$d\" ] || { bash \"$d\" dump && bash \"$d\" load && { ! grep -q '^accounts()' \"$d\" || bash \"$d\" accounts; } && bash \"$d\" check; } || break; done"},
 		Down:     "what serves or needs data: sites, databases, queues, homes, programs below /opt, /srv and /usr/local.",
 	}
-	s.Commands = append(clusters(p, a), s.Commands...)
+	s.Commands = append(Clusters(p, a), s.Commands...)
 	for _, f := range p.Findings {
 		if f.Key == "units.wait-for-data" {
 			s.Down += " " + f.Summary

@@ -93,6 +93,7 @@ func variables(p *migration.Plan, a *assess.Assessment, s Source, files files) r
 		{"role_install_recommends", boolean(p.System.Recommends)},
 		{"role_groups", groups(p)},
 		{"role_users", users(p, a, s)},
+		{"role_members", members(p)},
 		{"role_directories", directories(p, files)},
 		{"role_files", files.records()},
 		{"role_links", links(p)},
@@ -144,6 +145,15 @@ func users(p *migration.Plan, a *assess.Assessment, s Source) list {
 			{"system", boolean(u.System)},
 			{"password", text(cmp.Or(s.Passwords[u.Name], "!"))},
 		})
+	}
+	return all
+}
+
+// members are the accounts of packages that are in further groups.
+func members(p *migration.Plan) list {
+	all := list{}
+	for _, m := range p.Accounts.Members {
+		all = append(all, record{{"name", text(m.User)}, {"groups", texts(m.Groups)}})
 	}
 	return all
 }
