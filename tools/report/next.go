@@ -486,6 +486,10 @@ func exports(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 // remade is what programs make of files that people wrote.
 var remade = []string{"! command -v update-ca-certificates >/dev/null || update-ca-certificates", "! command -v update-ca-trust >/dev/null || update-ca-trust", "! command -v newaliases >/dev/null || newaliases"}
 
+// ownLocales has the locales made that people defined, which came with the data: the role
+// knows those of the release alone (Debian: locale-gen(8), files).
+const ownLocales = `for f in /usr/local/share/i18n/locales/*; do [ ! -e "$f" ] || grep -q "^${f##*/}[. ]" /etc/locale.gen || echo "${f##*/}.UTF-8 UTF-8" >>/etc/locale.gen; done; locale-gen`
+
 // afterData is what has to be done once data and programs are there.
 func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	s := Step{Title: "Make what follows from the data, and start what waited"}
@@ -498,6 +502,9 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		}
 	}
 	s.Commands = append(s.Commands, remade...)
+	if len(p.System.Locales) > 0 {
+		s.Commands = append(s.Commands, ownLocales)
+	}
 	if target, _ := release.Lookup(p.Target); target.Family.Conventions().Libc != release.Musl {
 		s.Commands = append(s.Commands, "ldconfig") // musl looks for libraries itself
 	}

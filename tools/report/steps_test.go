@@ -137,6 +137,15 @@ func TestHostKeysComeByACommand(t *testing.T) {
 	is.True(!ok && s.Commands == nil)
 }
 
+// TestLocalesThatPeopleDefinedAreMade once they came with the data.
+func TestLocalesThatPeopleDefinedAreMade(t *testing.T) {
+	is := is.New(t)
+	p := &migration.Plan{}
+	is.True(!slices.Contains(AfterData(p, &assess.Assessment{}), ownLocales))
+	p.System.Locales = []string{"de_HO.UTF-8"}
+	is.True(slices.Contains(AfterData(p, &assess.Assessment{}), ownLocales))
+}
+
 func TestAnEmptyPlanHasNoIdleSteps(t *testing.T) {
 	is := is.New(t)
 	order := titles(&migration.Plan{})
