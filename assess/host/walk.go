@@ -29,7 +29,12 @@ type Node struct {
 }
 
 // Path is the file's path in the machine, without a leading slash.
-func (n *Node) Path() string { return path.Join(n.Dir, n.Name) }
+func (n *Node) Path() string {
+	if n.Dir == "." || n.Name == "." {
+		return path.Join(n.Dir, n.Name)
+	}
+	return n.Dir + "/" + n.Name
+}
 
 // Attributes are the extended attributes that a file was found to have.
 type Attributes uint8

@@ -97,7 +97,7 @@ func (l *lister) visit(name string) {
 		n.Attributes = l.attributes(name)
 	}
 	if l.walk.v.Visit(l.worker, n) && n.Mode.IsDir() && !n.Boundary {
-		l.walk.enter(l.worker, pendingFolder{l.f.top, path.Join(l.f.name, name), n.Device, n.Number})
+		l.walk.enter(l.worker, pendingFolder{l.f.top, n.Path(), n.Device, n.Number})
 	}
 }
 

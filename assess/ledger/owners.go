@@ -299,6 +299,11 @@ func (b *book) compare(ctx context.Context) error {
 	return errors.Join(ctx.Err(), host.Lost(b.host))
 }
 
+// buffers are what files are read into, one for each that is read at a time.
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+const bufferSize = 128 << 10
+
 func digestOf(fsys host.FS, s suspect, hash crypto.Hash) (string, error) {
 	if s.size > maxContent || !hash.Available() {
 		return "", host.ErrTooBig
@@ -308,8 +313,9 @@ func digestOf(fsys host.FS, s suspect, hash crypto.Hash) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	sum := hash.New()
-	if _, err := io.Copy(sum, io.LimitReader(f, maxContent+1)); err != nil {
+	sum, buffer := hash.New(), buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(buffer)
+	if _, err := io.CopyBuffer(sum, io.LimitReader(f, maxContent+1), buffer[:]); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
