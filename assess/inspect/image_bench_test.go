@@ -24,7 +24,7 @@ func BenchmarkAssessImage(b *testing.B) {
 	}
 	dir := filepath.Join(cache, "svc-e2e", "images")
 	if _, err := os.Stat(filepath.Join(dir, "recipe")); err != nil {
-		b.Skip("no images: bash .ci/e2e/images.sh makes them")
+		b.Skip("no images: go test ./.ci/e2e/images/ makes them")
 	}
 	for _, name := range imagesOf {
 		b.Run(name, func(b *testing.B) {
