@@ -17,7 +17,7 @@ var aptMade = []string{"/etc/apt/sources.list*", "/etc/apt/sources.list.d/*", "/
 // aptSettings are what people told apt beside its archives, which stays: priorities, what
 // is updated by itself, keys that a text names. They hold for another release of the same
 // line where they name none.
-func aptSettings(p *migration.Plan) (line, command string) {
+func aptSettings(p *migration.Plan, _ *assess.Assessment) (line, command string) {
 	if !withinApt(p) {
 		return "", ""
 	}
@@ -32,6 +32,36 @@ func aptSettings(p *migration.Plan) (line, command string) {
 		return "", ""
 	}
 	return "- settings of apt " + strings.Join(names, ", ") + ": the target's own archives count, and these stay; bring what names no archive and no release of before\n", "rsync -aR --no-implied-dirs " + strings.Join(sources, " ") + " /"
+}
+
+// archives are those of others, which the target does not have. One of apt's whose suite is
+// a folder names no release (sources.list(5)): a file of such ones alone is brought, where
+// it names their keys.
+func archives(p *migration.Plan, a *assess.Assessment) (line, command string) {
+	var names, files []string
+	bound := map[string]bool{}
+	for _, o := range a.Origins {
+		if o.Enabled && o.ThirdParty && len(names) < mostNamed {
+			names, files = append(names, visible.Name(o.URI)+" ("+visible.Name(o.Evidence.Path)+")"), append(files, o.Evidence.Path)
+		}
+		if !o.ThirdParty || o.Unchecked || o.SignedBy == "" || !strings.HasSuffix(o.Suite, "/") {
+			bound[o.Evidence.Path] = true
+		}
+	}
+	if names == nil {
+		return "", ""
+	}
+	slices.Sort(names)
+	line = "- archives of others " + strings.Join(slices.Compact(names), ", ") + ": the target does not have them, and nothing updates what came from there; add what they have for its release"
+	slices.Sort(files)
+	files = slices.DeleteFunc(slices.Compact(files), func(file string) bool { return bound[file] || file == "/etc/apt/sources.list" })
+	if len(files) == 0 || !withinApt(p) {
+		return line + "\n", ""
+	}
+	for i, file := range files {
+		files[i] = `"$SOURCE_SSH":` + word(file)
+	}
+	return line + "; the command brings the files of those that name no release\n", "rsync -aR --no-implied-dirs " + strings.Join(files, " ") + " /"
 }
 
 // withinApt reports whether both releases of a move have apt.

@@ -109,14 +109,18 @@ func words(all []string) string {
 // noticed are things of the source that stand in no package and no file, and how much
 // of its disk is nobody's.
 func noticed(p *migration.Plan, a *assess.Assessment) (Step, bool) {
-	apt, aptCommand := aptSettings(p)
-	kept, keptCommand := held(p, a)
-	if p.Files == nil || len(p.Files.Noticed) == 0 && len(p.Files.Changed) == 0 && len(p.Files.Nobody) == 0 && apt+kept == "" {
+	var b strings.Builder
+	var commands []string
+	for _, list := range []func(*migration.Plan, *assess.Assessment) (string, string){aptSettings, archives, held} {
+		line, command := list(p, a)
+		b.WriteString(line)
+		if command != "" {
+			commands = append(commands, command)
+		}
+	}
+	if p.Files == nil || len(p.Files.Noticed) == 0 && len(p.Files.Changed) == 0 && len(p.Files.Nobody) == 0 && b.Len() == 0 {
 		return Step{}, false
 	}
-	var b strings.Builder
-	b.WriteString(apt + kept)
-	commands := slices.DeleteFunc([]string{aptCommand, keptCommand}, func(c string) bool { return c == "" })
 	known := map[string]bool{}
 	for _, n := range p.Files.Noticed {
 		known[n.Path] = true

@@ -200,6 +200,31 @@ func TestWhatPeopleToldAptIsBrought(t *testing.T) {
 	is.True(!strings.Contains(string(Next(p, &assess.Assessment{})), "no-nginx"))
 }
 
+// TestArchivesOfOthersAreNamed: the files of those that name no release, and their keys, are
+// brought, but for one that names another archive too.
+func TestArchivesOfOthersAreNamed(t *testing.T) {
+	is := is.New(t)
+	p := &migration.Plan{Source: "debian-12", Target: "debian-13", Files: &ledger.Sum{}}
+	origin := func(uri, suite, key, file string) assess.Origin {
+		return assess.Origin{URI: uri, Suite: suite, SignedBy: key, Enabled: true, ThirdParty: true, Evidence: assess.Evidence{Path: "/etc/apt/sources.list.d/" + file}}
+	}
+	const key = "/etc/apt/keyrings/house.gpg"
+	a := &assess.Assessment{Origins: []assess.Origin{
+		origin("file:/srv/repo", "./", key, "house.list"),
+		origin("https://tools.example.org/apt", "bookworm", key, "tools.list"),
+		origin("https://flat.example.org", "/", key, "tools.list"),
+		origin("https://unsigned.example.org", "/", "", "unsigned.list"),
+		{URI: "http://deb.debian.org/debian", Suite: "bookworm", Enabled: true, Evidence: assess.Evidence{Path: "/etc/apt/sources.list.d/debian.sources"}},
+	}}
+	page := string(Next(p, a))
+	is.True(strings.Contains(page, "- archives of others file:/srv/repo (/etc/apt/sources.list.d/house.list), https://flat.example.org (/etc/apt/sources.list.d/tools.list), https://tools.example.org/apt (/etc/apt/sources.list.d/tools.list), https://unsigned.example.org (/etc/apt/sources.list.d/unsigned.list): "))
+	is.True(strings.Contains(page, `    rsync -aR --no-implied-dirs "$SOURCE_SSH":/etc/apt/sources.list.d/house.list /`+"\n"))
+	is.True(!strings.Contains(page, "deb.debian.org"))
+	p.Target = "rocky-9"
+	page = string(Next(p, a))
+	is.True(strings.Contains(page, "- archives of others ") && !strings.Contains(page, "rsync"))
+}
+
 // TestHeldPackagesAreNamed: by what the target calls them, with the command of its apt.
 func TestHeldPackagesAreNamed(t *testing.T) {
 	is := is.New(t)
