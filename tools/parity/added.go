@@ -127,8 +127,8 @@ func (a additions) unprofiled() (all []subject) {
 }
 
 // base is the baseline; where there is none, one that knows nothing.
-func (a additions) base() *baseline.Baseline {
-	return cmp.Or(a.Base, &baseline.Baseline{})
+func (v verification) base() *baseline.Baseline {
+	return cmp.Or(v.Base, &baseline.Baseline{})
 }
 
 func (additions) none(subject) string { return "" }
@@ -279,18 +279,26 @@ func (a additions) gained() (all []change) {
 	return all
 }
 
+// groupOfPackage says which package makes a group on the target, if any does.
+func (v verification) groupOfPackage(name string) string {
+	if by := cmp.Or(v.base().Groups[name], v.base().Named[name]); by != "" {
+		return "A package makes it: " + by + "."
+	}
+	return ""
+}
+
 // group accounts for groups that the plan or a package makes.
 func (a additions) group(s subject) string {
 	if slices.ContainsFunc(a.Plan.Accounts.Groups, func(g assess.Group) bool { return g.Name == s.subject }) {
 		return "The plan has it."
 	}
 	i := slices.IndexFunc(a.After.Groups, func(g assess.Group) bool { return g.Name == s.subject })
-	in := cmp.Or(a.base().Groups[s.subject], a.base().Named[s.subject])
+	by := a.groupOfPackage(s.subject)
 	switch g := a.After.Groups[i]; {
 	case g.GID == 0 && g.Name != "root" || !g.System:
 		return ""
-	case in != "":
-		return "A package makes it: " + in + "."
+	case by != "":
+		return by
 	case a.scriptsUnknown():
 		return "It is of the system's range."
 	}

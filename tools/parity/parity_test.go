@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"svc/assess"
+	"svc/assess/baseline"
 	"svc/assess/host"
 	"svc/assess/inspect"
 	"svc/backend/api"
@@ -96,6 +97,27 @@ func TestDriftNamesEachChangeOnce(t *testing.T) {
 	}
 	is.True(strings.Contains(r.Checks[2].Why, "groups eve"))
 	is.True(strings.Contains(r.Checks[4].Why, sshd.Path))
+}
+
+// TestAPackagesGroupHasItsOwnNumber: where a package of the target makes a group of the
+// system, it has chosen the number; nobody else's choice is a difference.
+func TestAPackagesGroupHasItsOwnNumber(t *testing.T) {
+	is := is.New(t)
+	results := func(base *baseline.Baseline) (all []Result) {
+		made := assess.Group{Name: "keys", GID: 105, System: true}
+		own := assess.Group{Name: "team", GID: 1600}
+		v := verification{Input: Input{Base: base, Plan: &migration.Plan{Accounts: migration.Accounts{Groups: []assess.Group{made, own}}}}, after: map[[2]string]subject{}}
+		for _, g := range []assess.Group{made, own} {
+			g.GID++
+			v.after[group(g).key()] = subject{item: group(g)}
+		}
+		for _, c := range v.accounts() {
+			all = append(all, c.Result)
+		}
+		return all
+	}
+	is.Equal(results(&baseline.Baseline{Groups: map[string]string{"keys": "key-tools", "team": "key-tools"}}), []Result{Planned, Differs})
+	is.Equal(results(nil), []Result{Differs, Differs})
 }
 
 // TestDriftCloses draws what stays, goes and comes: each is counted once.

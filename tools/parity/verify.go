@@ -274,7 +274,11 @@ func (v verification) accounts() (all []Check) {
 		}
 	}
 	for _, g := range v.Plan.Accounts.Groups {
-		all = append(all, v.present(group(g)))
+		c := v.present(group(g))
+		if by := v.groupOfPackage(g.Name); g.System && by != "" && c.Result == Differs && c.After != "" {
+			c.Result, c.Why = Planned, by+" It chose the number."
+		}
+		all = append(all, c)
 	}
 	return all
 }
