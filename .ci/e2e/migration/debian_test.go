@@ -305,9 +305,11 @@ func (m *debian) takenIDs() {
       - {name: shopd, uid: 1700, group: shopd, groups: [], comment: "", home: /srv, shell: /bin/false, system: true, password: "!"}
       - {name: dora, uid: 1701, group: dora, groups: [shopd], comment: "", home: /home/dora, shell: /bin/sh, system: false, password: "!"}
       - {name: dora-too, uid: 1701, group: dora, groups: [], comment: "", home: /home/dora, shell: /bin/sh, system: false, password: "!"}
+    role_members: [{name: www-data, groups: [shopd, nobody-made-it]}, {name: nobody-at-all, groups: [shopd]}]
   tasks:
     - ansible.builtin.import_tasks: ` + m.out + "/role/tasks/accounts.yml\n"})
 	m.Run(0, "env", "ANSIBLE_NOCOWS=1", "ansible-playbook", "-i", m.target+",", "-c", "community.general.chroot", m.Path("taken.yml"))
 	m.is.Equal(m.lines("id -u dora; id -g dora; id -u dora-too"), "1701 1701 1701") // who can have it has it, shared ones too
 	m.takes(`[ "$(id -u shopd)" -lt 1000 ]`)                                        // who can't has one of the system's
+	m.takes(`id -nG www-data | grep -w shopd`)                                      // an account of a package is in the groups that are there
 }
