@@ -42,7 +42,7 @@ func newMachine(t *testing.T) *machine {
 	m.Mount("tmpfs", m.Path("memory"), "tmpfs", 0, "size=3g")
 	m.Mount("tmpfs", m.disk(), "tmpfs", 0, "size=800m,mode=755")
 	for name, mode := range map[string]os.FileMode{"backups": 0o755, "sockets": 0o755, "sockets/mysqld": 0o777, "sockets/redis": 0o777} {
-		m.is.NoErr(os.Mkdir(m.Path("memory", name), mode))
+		m.is.NoErr(os.MkdirAll(m.Path("memory", name), mode))
 		m.is.NoErr(os.Chmod(m.Path("memory", name), mode))
 	}
 	for _, suite := range []string{"bullseye", "bookworm", "trixie"} {
