@@ -303,7 +303,7 @@ func (m *mariadb) kills() {
 	m.old()
 	m.during(steps[0], m.upgrades("trixie", "mariadb", "11.8"), signal(syscall.SIGKILL, 0))
 	for _, step := range steps[1:] {
-		m.during(step, m.resumes("trixie", "--resume"), signal(syscall.SIGKILL, 100*time.Millisecond))
+		m.from(step, m.resumes("trixie", "--resume"), signal(syscall.SIGKILL, 100*time.Millisecond))
 	}
 	m.again(0, "--resume")
 	m.keeps("mysql")

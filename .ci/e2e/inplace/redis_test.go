@@ -285,18 +285,18 @@ func (r *redis) cleaned() {
 // kills: SIGKILL at every step, and back; then at every step, and on.
 func (r *redis) kills() {
 	r.appends("yes")
+	kill := signal(syscall.SIGKILL, 20*time.Millisecond)
 	for _, step := range steps {
 		r.old("redis", "rdb aof")
-		r.during(step, r.upgrades("trixie", "redis", "8.0"), signal(syscall.SIGKILL, 20*time.Millisecond))
+		r.during(step, r.upgrades("trixie", "redis", "8.0"), kill)
 		r.again(0, "--roll-back")
 		r.back("redis")
 	}
 	r.holds("bullseye", "redis")
 	r.old("redis", "rdb aof")
-	kill := signal(syscall.SIGKILL, 0) // a moment later, the next step might be over too, and is not said again
-	r.during(steps[0], r.upgrades("trixie", "redis", "8.0"), kill)
+	r.during(steps[0], r.upgrades("trixie", "redis", "8.0"), signal(syscall.SIGKILL, 0))
 	for _, step := range steps[1:] {
-		r.during(step, r.resumes("trixie", "--resume"), kill)
+		r.from(step, r.resumes("trixie", "--resume"), kill)
 	}
 	r.again(0, "--resume")
 	r.holds("trixie", "redis")

@@ -14,16 +14,33 @@ import (
 	"svc/.ci/e2e"
 )
 
-// during runs svc, and strikes when it says that it begins a step. Both share a processor,
-// which goes to the one that waited for that.
-func (m *machine) during(step string, svc *exec.Cmd, strike func(*os.Process)) (said e2e.Said) {
+// during runs svc, and strikes when it says that it begins a step.
+func (m *machine) during(step string, svc *exec.Cmd, strike func(*os.Process)) e2e.Said {
+	m.t.Helper()
+	return m.upon(svc, strike, func(line string) bool { return begins(line, step) })
+}
+
+// from is during, where a former strike may have come when the step was over too, as some
+// are in a moment: then the next one is struck, or nothing is left to do.
+func (m *machine) from(step string, svc *exec.Cmd, strike func(*os.Process)) {
+	m.t.Helper()
+	left := steps[slices.Index(steps, step):]
+	m.upon(svc, strike, func(line string) bool {
+		return strings.TrimSpace(line) == "upgraded" || slices.ContainsFunc(left, func(step string) bool { return begins(line, step) })
+	})
+}
+
+func begins(line, step string) bool {
+	return strings.HasPrefix(line, "svc: ") && strings.Contains(line, ", "+step+": ")
+}
+
+// upon runs svc, and strikes upon a line. Both share a processor, which goes to the one
+// that waited for that.
+func (m *machine) upon(svc *exec.Cmd, strike func(*os.Process), line func(string) bool) (said e2e.Said) {
 	m.t.Helper()
 	nice := exec.Command("nice", slices.Concat([]string{"-n", "5"}, svc.Args)...)
 	nice.Env = svc.Env
-	begins := func(line string) bool {
-		return strings.HasPrefix(line, "svc: ") && strings.Contains(line, ", "+step+": ")
-	}
-	m.OnOneProcessor(func() { said, _ = m.Upon(nice, begins, strike) })
+	m.OnOneProcessor(func() { said, _ = m.Upon(nice, line, strike) })
 	return said
 }
 
