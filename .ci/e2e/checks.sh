@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What the end-to-end scripts share: sourced. A script sets work, a folder of its
-# own; what a check runs writes to $work/last.log, of which a failure shows the
-# end. Ends with finish.
+# What makes roots, and the end-to-end tests' other commands of bash, share with what
+# moves servers of the usual kinds: sourced. Who checks something sets work, a folder of
+# its own: what a check runs writes to $work/last.log, of which a failure shows the end.
 passed=0 failed=0
 
 ok() { passed=$((passed + 1)); printf 'ok    %s\n' "$1"; }
@@ -17,21 +17,6 @@ check() {
 	if "$@" >"$work/last.log" 2>&1; then ok "$name"; else fails "$name"; fi
 }
 
-# exits NAME CODE COMMAND…: the command ends with this exit code.
-exits() {
-	local name=$1 want=$2 got=0
-	shift 2
-	"$@" >"$work/stdout" 2>"$work/stderr" || got=$?
-	cat "$work/stdout" "$work/stderr" >"$work/last.log"
-	if [ "$got" = "$want" ]; then ok "$name"; else fails "$name: exit $got, not $want"; fi
-}
-
-# same NAME A B: two strings are equal.
-same() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1: $2, not $3"; fi; }
-
-# said NAME TEXT: what was run last has said so.
-said() { if grep -qF -- "$2" "$work/last.log"; then ok "$1"; else fails "$1: it does not say: $2"; fi; }
-
 # until_true COMMAND…: tries for some seconds.
 until_true() {
 	local tries=0
@@ -40,8 +25,6 @@ until_true() {
 		sleep 0.05
 	done
 }
-
-not() { ! "$@"; }
 
 # svc is the program under test, with data of its own.
 svc() { env XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state" "$work/svc" "$@"; }

@@ -1,7 +1,7 @@
 // Package e2e is what the end-to-end tests in Go share: the program, built once for
 // a package of tests; a folder for each test, in which svc and other commands run;
-// and Debian to run them on. Roots are made, booted and reached by the scripts'
-// own functions, in checks.sh, booted.sh and sshd.sh, so both share the roots.
+// and Debian to run them on. Roots are made, booted and reached by functions of bash,
+// in checks.sh, booted.sh, sshd.sh and chroots.sh.
 //
 // A test names the exit code that it expects of each command; where another comes,
 // or the command does not say what it should, the test fails with what it said.
@@ -70,7 +70,7 @@ func run(m *testing.M, tools []string) (int, error) {
 	return m.Run(), nil
 }
 
-// Cache is where roots are kept from one run to the next, for all tests and scripts.
+// Cache is where roots are kept from one run to the next, for all tests.
 func Cache() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
