@@ -47,10 +47,7 @@ func call[In, Out any](ctx context.Context, p *program.Program, e api.Endpoint[I
 
 func (p Commands) account(ctx context.Context) error {
 	a, err := account.Whoami(ctx, p.ToolEnv(), account.WhoamiInput{})
-	if err != nil {
-		return err
-	}
-	return p.Print(a, func(w *program.View) {
+	return p.Answer(a, err, func(w *program.View) {
 		w.Line("account %d, %s", a.AccountID, a.Name)
 		w.Table([][]string{
 			{"plan", string(a.Plan) + program.Unlimited(a.Unlimited)},
@@ -64,10 +61,7 @@ func (p Commands) account(ctx context.Context) error {
 
 func (p Commands) vms(ctx context.Context, page api.Page) error {
 	l, err := call(ctx, p.Program, api.GetVMs, page)
-	if err != nil {
-		return err
-	}
-	return p.Print(l, func(w *program.View) {
+	return p.Answer(l, err, func(w *program.View) {
 		rows := [][]string{{"VM", "LICENSED SINCE", "LAST SEEN", "KINDS"}}
 		for _, v := range l.VMs {
 			rows = append(rows, []string{v.VM, v.FirstBillableAt, v.LastSeenAt, strings.Join(v.Kinds, ", ")})
@@ -79,10 +73,7 @@ func (p Commands) vms(ctx context.Context, page api.Page) error {
 
 func (p Commands) usageHistory(ctx context.Context, page api.Page) error {
 	h, err := call(ctx, p.Program, api.GetUsage, page)
-	if err != nil {
-		return err
-	}
-	return p.Print(h, func(w *program.View) {
+	return p.Answer(h, err, func(w *program.View) {
 		rows := [][]string{{"AT", "KIND", "VM", "SOURCE", "TARGET"}}
 		for _, e := range h.Events {
 			rows = append(rows, []string{e.At, string(e.Kind), e.VM, e.Source, program.OrDash(e.Target)})
@@ -98,10 +89,7 @@ func (p Commands) capacity(ctx context.Context) error {
 		return err
 	}
 	account, err := call(ctx, p.Program, api.GetAccount, api.None{})
-	if err != nil {
-		return err
-	}
-	return p.Print(c, func(w *program.View) {
+	return p.Answer(c, err, func(w *program.View) {
 		if account.Unlimited {
 			w.Line("%s licensed; the account is unlimited", assess.Plural(c.BillableVMsUsed, "machine"))
 			return

@@ -170,10 +170,7 @@ func (p Commands) authLogout(context.Context) error {
 	if unasked != nil && !had {
 		fmt.Fprintf(p.Stderr, "svc: %v: a token that it holds stays there\n", unasked)
 	}
-	if err := p.setServer(""); err != nil {
-		return err
-	}
-	return p.Print(map[string]bool{"removed": had}, func(w *program.View) {
+	return p.Answer(map[string]bool{"removed": had}, p.setServer(""), func(w *program.View) {
 		if had {
 			w.Line("the stored token is removed")
 			return

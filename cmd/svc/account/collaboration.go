@@ -29,10 +29,7 @@ func (p Commands) Findings() *ffcli.Command {
 	pagingFlags(fs, &in)
 	return p.Command(fs, "svc findings [ID]", "list the findings that this account reported, or show one", p.oneOrAll(p.finding, func(ctx context.Context) error {
 		l, err := collaboration.ListFindings(ctx, p.ToolEnv(), in)
-		if err != nil {
-			return err
-		}
-		return p.Print(l, func(w *program.View) {
+		return p.Answer(l, err, func(w *program.View) {
 			viewReported(w, l.Findings)
 			nextPage(w, l.NextCursor)
 		})
@@ -69,10 +66,7 @@ func nextPage(w *program.View, cursor string) {
 
 func (p Commands) finding(ctx context.Context, in collaboration.ByID) error {
 	f, err := collaboration.GetFinding(ctx, p.ToolEnv(), in)
-	if err != nil {
-		return err
-	}
-	return p.Print(f, func(w *program.View) { viewFinding(w, &f) })
+	return p.Answer(f, err, func(w *program.View) { viewFinding(w, &f) })
 }
 
 func viewFinding(w *program.View, f *collaboration.FindingResult) {
@@ -89,10 +83,7 @@ func viewText(w *program.View, text string) {
 
 func (p Commands) exportFindings(ctx context.Context) error {
 	r, err := collaboration.ExportCollaboration(ctx, p.ToolEnv(), collaboration.ExportInput{})
-	if err != nil {
-		return err
-	}
-	return p.Print(r, func(w *program.View) {
+	return p.Answer(r, err, func(w *program.View) {
 		rows := [][]string{{"ID", "STATUS", "RELEASE", "CREATED", "RESOLVED", "TITLE"}}
 		for _, f := range r.Findings {
 			rows = append(rows, []string{fmt.Sprint(f.ID), f.Status, program.OrNone(f.Release), f.CreatedAt, program.OrNone(f.ResolvedAt), f.Title})
@@ -108,10 +99,7 @@ func (p Commands) Questions() *ffcli.Command {
 	pagingFlags(fs, &in)
 	return p.Command(fs, "svc questions [ID]", "list the questions that this account asked, or show one", p.oneOrAll(p.question, func(ctx context.Context) error {
 		l, err := collaboration.ListQuestions(ctx, p.ToolEnv(), in)
-		if err != nil {
-			return err
-		}
-		return p.Print(l, func(w *program.View) {
+		return p.Answer(l, err, func(w *program.View) {
 			rows := [][]string{{"ID", "STATUS", "ASKED", "QUESTION"}}
 			for _, q := range l.Questions {
 				rows = append(rows, []string{fmt.Sprint(q.ID), q.Status, q.CreatedAt, strings.ReplaceAll(q.Question, "\n", " ")})
@@ -124,10 +112,7 @@ func (p Commands) Questions() *ffcli.Command {
 
 func (p Commands) question(ctx context.Context, in collaboration.ByID) error {
 	q, err := collaboration.GetQuestion(ctx, p.ToolEnv(), in)
-	if err != nil {
-		return err
-	}
-	return p.Print(q, func(w *program.View) {
+	return p.Answer(q, err, func(w *program.View) {
 		w.Line("question %d, %s", q.ID, q.Status)
 		viewText(w, q.Question)
 		if q.Answer != "" {
@@ -151,10 +136,7 @@ func (p Commands) Report() *ffcli.Command {
 				return err
 			}
 			f, err := collaboration.ReportFinding(ctx, p.ToolEnv(), in)
-			if err != nil {
-				return err
-			}
-			return p.Print(f, func(w *program.View) {
+			return p.Answer(f, err, func(w *program.View) {
 				viewFinding(w, &f)
 				w.Title("Filed as finding %d. %s", f.ID, p.whereWordsStay())
 			})
@@ -172,10 +154,7 @@ func (p Commands) Ask() *ffcli.Command {
 			return err
 		}
 		r, err := collaboration.AskQuestion(ctx, p.ToolEnv(), in)
-		if err != nil {
-			return err
-		}
-		return p.Print(r, func(w *program.View) {
+		return p.Answer(r, err, func(w *program.View) {
 			if r.Answered {
 				viewText(w, r.Answer)
 				w.Line("(%s)", r.Place)
@@ -227,10 +206,7 @@ func (p Commands) whereWordsStay() string {
 func (p Commands) Status() *ffcli.Command {
 	return p.Command(p.FlagSet("status"), "svc status", "show the service's version and its releases", program.NoArgs(func(ctx context.Context) error {
 		s, err := collaboration.GetStatus(ctx, p.ToolEnv(), collaboration.StatusInput{})
-		if err != nil {
-			return err
-		}
-		return p.Print(s, func(w *program.View) {
+		return p.Answer(s, err, func(w *program.View) {
 			w.Line("service %s %s", s.Service.Version, s.Service.Commit)
 			viewNotes(w, s.History)
 		})
@@ -251,10 +227,7 @@ func (p Commands) WhatsNew() *ffcli.Command {
 	fs.StringVar(&in.Since, "since", "", "tag of a release, or a time; without it, everything")
 	return p.Command(fs, "svc whats-new [--since TAG|TIME]", "show what was released, and which of this account's findings were fixed", program.NoArgs(func(ctx context.Context) error {
 		r, err := collaboration.WhatsNew(ctx, p.ToolEnv(), in)
-		if err != nil {
-			return err
-		}
-		return p.Print(r, func(w *program.View) { viewNews(w, r.Releases, "Fixed", r.Fixes) })
+		return p.Answer(r, err, func(w *program.View) { viewNews(w, r.Releases, "Fixed", r.Fixes) })
 	}))
 }
 
@@ -277,10 +250,7 @@ func (p Commands) Updates() *ffcli.Command {
 	fs.StringVar(&in.Cursor, "cursor", "", "cursor of the poll before; without it, everything")
 	return p.Command(fs, "svc updates [--cursor CURSOR]", "poll once for releases and findings that are new or changed", program.NoArgs(func(ctx context.Context) error {
 		r, err := collaboration.Updates(ctx, p.ToolEnv(), in)
-		if err != nil {
-			return err
-		}
-		return p.Print(r, func(w *program.View) {
+		return p.Answer(r, err, func(w *program.View) {
 			viewNews(w, r.Releases, "Findings", r.Findings)
 			if r.Cursor != "" {
 				w.Line("next: --cursor '%s'", r.Cursor)

@@ -19,10 +19,7 @@ func (p Commands) Enroll() *ffcli.Command {
 	return p.Command(fs, "svc enroll --root DIR | --image FILE | --ssh HOST", "license a machine without moving it: claims its seat",
 		program.NoArgs(func(ctx context.Context) error {
 			r, err := account.Enroll(ctx, p.ToolEnv(), in)
-			if err != nil {
-				return err
-			}
-			return p.Print(r, func(w *program.View) {
+			return p.Answer(r, err, func(w *program.View) {
 				if r.AlreadyLicensed {
 					w.Line("the machine %.12s (%s) was licensed already; nothing was claimed", r.Fingerprint, r.Release)
 					return

@@ -68,10 +68,7 @@ func (p Commands) updateFeed(ctx context.Context, u feedUpdate) error {
 	s := advisory.Sources{OSV: u.sources, Out: p.Paths.Data(backend.FeedFile), Now: time.Now(), Progress: p.NewProgress()}
 	s.Log = func(what string) { p.Note("%s", what) }
 	report, err := advisory.Build(ctx, s)
-	if err != nil {
-		return err
-	}
-	return p.Print(report, func(w *program.View) { viewUpdate(w, report, s.Now) })
+	return p.Answer(report, err, func(w *program.View) { viewUpdate(w, report, s.Now) })
 }
 
 // exportsOf are the ecosystems to fetch for releases, whatever people call them.

@@ -16,10 +16,7 @@ func (p Commands) Releases() *ffcli.Command {
 			return err
 		}
 		r, err := account.OSReleases(ctx, p.ToolEnv())
-		if err != nil {
-			return err
-		}
-		return p.Print(r, func(w *program.View) { viewOSReleases(w, r) })
+		return p.Answer(r, err, func(w *program.View) { viewOSReleases(w, r) })
 	}))
 }
 

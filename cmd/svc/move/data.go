@@ -33,10 +33,7 @@ func (p Commands) dataDiscoverCommand() *ffcli.Command {
 	return p.Command(fs, "svc data discover --root DIR | --image FILE | --ssh HOST", "say what data a machine holds, and where",
 		program.NoArgs(func(ctx context.Context) error {
 			result, err := dataplan.Discover(ctx, p.ToolEnv(), in)
-			if err != nil {
-				return err
-			}
-			return p.Print(result, func(w *program.View) { viewData(w, &result) })
+			return p.Answer(result, err, func(w *program.View) { viewData(w, &result) })
 		}))
 }
 

@@ -39,10 +39,7 @@ func (p Commands) dbPlanCommand() *ffcli.Command {
 				return err
 			}
 			result, err := dbplan.Plan(ctx, p.ToolEnv(), in)
-			if err != nil {
-				return err
-			}
-			return p.Print(result, func(w *program.View) { viewDBPlan(w, &result) })
+			return p.Answer(result, err, func(w *program.View) { viewDBPlan(w, &result) })
 		}))
 }
 

@@ -30,6 +30,14 @@ func (p *Program) Print(v any, person func(*View)) error {
 	return w.Err
 }
 
+// Answer prints what a call gave, unless the call failed.
+func (p *Program) Answer(v any, err error, person func(*View)) error {
+	if err != nil {
+		return err
+	}
+	return p.Print(v, person)
+}
+
 // ClearLine has what is printed next begin a line of its own.
 func (p *Program) ClearLine() {
 	if p.Drawing != nil {

@@ -169,9 +169,6 @@ func (p Commands) accountIsolate() *ffcli.Command {
 		fs.StringVar(&server, "node", "", "server that takes the shard, HOST:PORT as Citus knows it (default where it is)")
 	}, func(ctx context.Context, s store.Store, id int64) error {
 		shard, err := s.Isolate(ctx, actor(), id, server)
-		if err != nil {
-			return err
-		}
-		return p.Print(map[string]int64{"account_id": id, "shard": shard}, func(w *program.View) { w.Line("account %d has shard %d of its own", id, shard) })
+		return p.Answer(map[string]int64{"account_id": id, "shard": shard}, err, func(w *program.View) { w.Line("account %d has shard %d of its own", id, shard) })
 	})
 }

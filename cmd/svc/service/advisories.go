@@ -41,10 +41,7 @@ func (p Commands) advisoriesBuild() *ffcli.Command {
 		}
 		s.Now, s.Log = time.Now(), func(what string) { fmt.Fprintln(p.Stderr, visible.Text(what)) }
 		report, err := advisory.Build(ctx, s)
-		if err != nil {
-			return err
-		}
-		return p.Print(report, func(w *program.View) { viewBuild(w, report) })
+		return p.Answer(report, err, func(w *program.View) { viewBuild(w, report) })
 	}))
 }
 
@@ -83,10 +80,7 @@ func (p Commands) advisoriesStats() *ffcli.Command {
 			file = p.Paths.Data(backend.FeedFile)
 		}
 		stats, err := advisory.ReadStats(file)
-		if err != nil {
-			return err
-		}
-		return p.Print(stats, func(w *program.View) {
+		return p.Answer(stats, err, func(w *program.View) {
 			w.Line("feed %s, %d bytes, built %s, %d advisories not usable whole", stats.Version, stats.Bytes, stats.BuiltAt, stats.Rejected)
 			viewReleases(w, stats.Releases)
 		})

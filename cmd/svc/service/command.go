@@ -133,18 +133,12 @@ func (p Commands) accountCommand(name, usage, help string, run func(context.Cont
 
 // made prints the id of something new or changed, unless that failed.
 func (p Commands) made(name string, id int64, err error) error {
-	if err != nil {
-		return err
-	}
-	return p.Print(map[string]int64{name: id}, func(w *program.View) { w.Line("%s %d", strings.ReplaceAll(name, "_", " "), id) })
+	return p.Answer(map[string]int64{name: id}, err, func(w *program.View) { w.Line("%s %d", strings.ReplaceAll(name, "_", " "), id) })
 }
 
 // listed prints what the store has, a line each, unless that could not be read.
 func listed[T any](p Commands, all []T, err error, line func(w *program.View, v T)) error {
-	if err != nil {
-		return err
-	}
-	return p.Print(all, func(w *program.View) {
+	return p.Answer(all, err, func(w *program.View) {
 		for _, v := range all {
 			line(w, v)
 		}

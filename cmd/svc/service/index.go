@@ -92,10 +92,7 @@ func (p Commands) indexAsk() *ffcli.Command {
 			return err
 		}
 		answer, err := ix.Become(args[0], args[2], args[1])
-		if err != nil {
-			return err
-		}
-		return p.Print(answer, func(w *program.View) {
+		return p.Answer(answer, err, func(w *program.View) {
 			names := make([]string, 0, len(answer.Packages))
 			for _, t := range answer.Packages {
 				names = append(names, strings.TrimSpace(t.Name+" "+t.Version))

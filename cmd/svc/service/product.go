@@ -25,10 +25,7 @@ func (p Commands) releaseStage() *ffcli.Command {
 			return exit.Usagef("release stage needs --tag, and --channel %s", strings.Join(api.Channels, " or "))
 		}
 		staged, err := s.StageRelease(ctx, actor(), r)
-		if err != nil {
-			return err
-		}
-		return p.Print(staged, func(w *program.View) { w.Line("%s is staged on %s", r.Tag, r.Channel) })
+		return p.Answer(staged, err, func(w *program.View) { w.Line("%s is staged on %s", r.Tag, r.Channel) })
 	})
 }
 
@@ -41,10 +38,7 @@ func (p Commands) releasePublish() *ffcli.Command {
 			return exit.Usagef("release publish needs --tag")
 		}
 		r, err := s.PublishRelease(ctx, actor(), tag)
-		if err != nil {
-			return err
-		}
-		return p.Print(r, func(w *program.View) { w.Line("%s is published", r.Tag) })
+		return p.Answer(r, err, func(w *program.View) { w.Line("%s is published", r.Tag) })
 	})
 }
 

@@ -17,10 +17,7 @@ import (
 
 // spread moves a store to several servers.
 func (p Commands) spread(ctx context.Context, s store.Store) error {
-	if err := s.Spread(ctx, actor()); err != nil {
-		return err
-	}
-	return p.Print(map[string]bool{"spread": true}, func(w *program.View) { w.Line("the accounts are spread over the servers; svc serve may be started") })
+	return p.Answer(map[string]bool{"spread": true}, s.Spread(ctx, actor()), func(w *program.View) { w.Line("the accounts are spread over the servers; svc serve may be started") })
 }
 
 // checkCommand opens no store that is not there: to make one would hide the loss.
@@ -60,10 +57,7 @@ func (p Commands) backupCommand() *ffcli.Command {
 		if out == "" {
 			return exit.Usagef("backup needs --out")
 		}
-		if err := s.Backup(ctx, out); err != nil {
-			return err
-		}
-		return p.Print(map[string]string{"file": out}, func(w *program.View) { w.Line("the store is copied to %s", out) })
+		return p.Answer(map[string]string{"file": out}, s.Backup(ctx, out), func(w *program.View) { w.Line("the store is copied to %s", out) })
 	})
 }
 
