@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"svc/backend/lazyregexp"
 	"svc/backend/tsv"
 )
 
@@ -41,12 +40,9 @@ var slots = strings.NewReplacer(
 var lineRules = sync.OnceValue(func() (all []rule) {
 	for cells := range tsv.Rows(linesTSV, 3) {
 		pattern := slots.Replace(cells[2])
-		all = append(all, rule{
-			needs: needs(pattern), row: true,
-			weak: strings.Contains(cells[1], "weak"), sure: strings.Contains(cells[1], "sure"),
-			prose: strings.Contains(cells[1], "prose"), faint: strings.Contains(cells[1], "faint"), command: strings.Contains(cells[1], "command"),
-			at: lazyregexp.New(pattern),
-		})
+		r := ruleOf(cells[1], pattern)
+		r.needs, r.row = needs(pattern), true
+		all = append(all, r)
 	}
 	return all
 })
@@ -105,7 +101,7 @@ func shortest(all []string) int {
 }
 
 // allRules are in the order in which a line is read by them.
-var allRules = sync.OnceValue(func() []rule { return slices.Concat(forms, lineRules(), rules) })
+var allRules = sync.OnceValue(func() []rule { return slices.Concat(forms, lineRules(), rules()) })
 
 // inPlaces replaces what stands where names stand in a line, and remembers the
 // names for the rest of the text.

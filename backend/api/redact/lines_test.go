@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -17,11 +18,7 @@ func TestLinesTable(t *testing.T) {
 	for cells := range tsv.Rows(linesTSV, 3) {
 		rows++
 		is.True(cells[0] != "")
-		for how := range strings.FieldsSeq(cells[1]) {
-			if !strings.Contains(" - sure weak prose faint command ", " "+how+" ") {
-				t.Errorf("%q is no way to stand in a line: %q", how, cells)
-			}
-		}
+		checkHow(t, cells[1], cells)
 	}
 	is.Equal(len(lineRules()), rows)
 	for _, r := range lineRules() {
@@ -32,6 +29,33 @@ func TestLinesTable(t *testing.T) {
 			t.Errorf("a pattern is tried on every line: it finds %q", r.at.SubexpNames())
 		}
 		r.at.MatchString("") // or else it panics
+	}
+}
+
+func checkHow(t *testing.T, how string, row []string) {
+	for word := range strings.FieldsSeq(how) {
+		if !strings.Contains(" - sure weak prose faint command ", " "+word+" ") {
+			t.Errorf("%q is no way to stand in a line: %q", word, row)
+		}
+	}
+}
+
+// Each rule knows how a name stands there, names what it finds, and has nothing in braces
+// that stands for no piece.
+func TestRulesTable(t *testing.T) {
+	for cells := range tsv.Rows(rulesTSV, 3) {
+		checkHow(t, cells[0], cells)
+	}
+	for _, r := range rules() {
+		if kinds := strings.Join(r.at.SubexpNames(), ""); kinds == "" || len(r.needs) == 0 {
+			t.Errorf("a rule finds nothing: it needs %q", r.needs)
+		}
+		r.at.MatchString("") // or else it panics
+	}
+	for cells := range tsv.Rows(rulesTSV, 3) {
+		if left := regexp.MustCompile(`\{[a-z ]+\}`).FindString(inBraces.Replace(cells[2])); left != "" {
+			t.Errorf("%s stands for nothing: %q", left, cells[2])
+		}
 	}
 }
 
