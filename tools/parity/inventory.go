@@ -272,9 +272,14 @@ func open(a *assess.Assessment, running bool) []subject {
 // sockets are the ports on which programs listen.
 func sockets(a *assess.Assessment) (all []item) {
 	for _, s := range a.Running.Sockets {
-		all = append(all, port(cmp.Or(s.Program, "unknown program"), s.Address, fmt.Sprintf("%d/%s", s.Port, strings.TrimSuffix(s.Protocol, "6")), assess.Evidence{Path: "/proc/net/" + s.Protocol}))
+		all = append(all, item{Ports, cmp.Or(s.Program, "unknown program"), socketNumber(s), "", in("/proc/net/" + s.Protocol)})
 	}
 	return inOrder(all)
+}
+
+// socketNumber is what a socket's port is called.
+func socketNumber(s assess.Socket) string {
+	return portNumber(s.Address, fmt.Sprintf("%d/%s", s.Port, s.Transport()))
 }
 
 // configured are the ports that configuration names.
@@ -309,10 +314,14 @@ const onlyHere = " on this machine alone"
 // port is a port on which a service listens; one that the machine alone can
 // reach is told apart.
 func port(service, address, number string, evidence assess.Evidence) item {
+	return item{Ports, service, portNumber(address, number), "", at(evidence)}
+}
+
+func portNumber(address, number string) string {
 	if isLocal(address) {
-		number += onlyHere
+		return number + onlyHere
 	}
-	return item{Ports, service, number, "", at(evidence)}
+	return number
 }
 
 func isLocal(address string) bool {

@@ -51,3 +51,24 @@ func TestAnUnannouncedListenerIsNamed(t *testing.T) {
 		})
 	}
 }
+
+// TestAPortThatWasDrawn is no difference where both machines ran.
+func TestAPortThatWasDrawn(t *testing.T) {
+	is := is.New(t)
+	in := Input{Plan: &migration.Plan{}, Before: fixture(t), After: clone(t, fixture(t))}
+	differ := func() (subjects []string) {
+		for _, check := range Verify(in).Checks {
+			if check.Dimension == Ports && check.Result == Differs {
+				subjects = append(subjects, check.Subject)
+			}
+		}
+		return subjects
+	}
+	in.Before.Running = &assess.Running{Sockets: []assess.Socket{{Protocol: "tcp", Address: "0.0.0.0", Port: 43657, Program: "rpc.statd"}, {Protocol: "udp", Address: "127.0.0.1", Port: 883, Program: "rpc.statd"}}}
+	in.After.Running = &assess.Running{Sockets: []assess.Socket{{Protocol: "tcp6", Address: "::", Port: 56321, Program: "rpc.statd"}, {Protocol: "udp", Address: "127.0.0.1", Port: 791, Program: "rpc.statd"}}}
+	is.Equal(differ(), nil)
+	in.After.Running.Sockets[0].Program = "nc"
+	is.Equal(differ(), []string{"43657/tcp", "56321/tcp"})
+	in.After.Running.Sockets = in.After.Running.Sockets[:1]
+	is.Equal(differ(), []string{"43657/tcp", "56321/tcp", "883/udp on this machine alone"})
+}

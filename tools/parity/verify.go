@@ -473,18 +473,37 @@ func (v verification) ports() (all []Check) {
 	}
 	for _, was := range open(v.Before, v.running) {
 		c := Check{Dimension: Ports, Subject: was.subject, Result: Match, Before: was.value, After: now[was.subject].value, Evidence: was.evidence}
-		if c.After == "" {
+		if c.After == "" && v.drawn(was.subject, v.Before.Running, v.After.Running) {
+			c.Result, c.Why = Planned, "Its program was given the port as it started, and has another one now."
+		} else if c.After == "" {
 			c.Result, c.Why = Differs, "Nothing listens there."
 		}
 		all = append(all, v.planned(c, was.item))
 		delete(now, was.subject)
 	}
 	for _, is := range now {
-		if !strings.HasSuffix(is.subject, onlyHere) {
+		if !strings.HasSuffix(is.subject, onlyHere) && !v.drawn(is.subject, v.After.Running, v.Before.Running) {
 			all = append(all, Check{Dimension: Ports, Subject: is.subject, Result: Differs, After: is.value, Why: "It was not open on the source.", Evidence: is.evidence})
 		}
 	}
 	return all
+}
+
+// drawn reports whether a port of a machine was given to its programs as they started,
+// as the other machine shows.
+func (v verification) drawn(number string, here, there *assess.Running) (drawn bool) {
+	if !v.running {
+		return false
+	}
+	for _, s := range here.Sockets {
+		if socketNumber(s) != number {
+			continue
+		}
+		if drawn = s.DrawnElsewhere(here, there); !drawn {
+			return false
+		}
+	}
+	return drawn
 }
 
 // silent are ports that the configuration of the migrated machine opens, and on

@@ -260,7 +260,7 @@ func listens(o *Observed) map[place]bool {
 	}
 	for _, s := range o.Assessment.Running.Sockets {
 		if s.Port < ephemeral || s.Protocol == "tcp" || s.Protocol == "tcp6" {
-			at := place{strings.TrimSuffix(s.Protocol, "6"), s.Port}
+			at := place{s.Transport(), s.Port}
 			all[at] = all[at] || !loopback(s.Address)
 		}
 	}
@@ -275,7 +275,7 @@ func listenedBy(o *Observed, at place) string {
 		return ""
 	}
 	for _, s := range o.Assessment.Running.Sockets {
-		if s.Port == at.port && strings.TrimSuffix(s.Protocol, "6") == at.protocol && s.Program != "" {
+		if s.Port == at.port && s.Transport() == at.protocol && s.Program != "" {
 			return s.Program
 		}
 	}
@@ -310,7 +310,7 @@ func (j judge) ports() (all []Check) {
 	})
 	for _, at := range places {
 		by := listenedBy(j.Source, at)
-		if at.port >= ephemeral && by == "" || by == "systemd" && at.port >= ephemeral {
+		if at.port >= ephemeral && by == "" || by == "systemd" && at.port >= ephemeral || j.drawn(at) {
 			continue
 		}
 		c := Check{Subject: fmt.Sprintf("%s %d", at.protocol, at.port), Verdict: Runs, Source: strings.TrimSpace(by + " " + reach(want[at]))}
@@ -331,6 +331,23 @@ func (j judge) ports() (all []Check) {
 		all = append(all, c)
 	}
 	return all
+}
+
+// drawn reports whether the source's copy listens at a place that was drawn, and not set:
+// it says nothing of the target, where another one was.
+func (j judge) drawn(at place) bool {
+	if j.Source == nil || j.Source.Assessment.Running == nil || j.Target.Assessment.Running == nil {
+		return false
+	}
+	here, drawn := j.Source.Assessment.Running, false
+	for _, s := range here.Sockets {
+		if s.Port == at.port && s.Transport() == at.protocol {
+			if drawn = s.DrawnElsewhere(here, j.Target.Assessment.Running); !drawn {
+				return false
+			}
+		}
+	}
+	return drawn
 }
 
 func reach(open bool) string {

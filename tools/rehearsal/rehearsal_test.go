@@ -62,6 +62,24 @@ func TestAnInstanceThatIsNamedByItsVersion(t *testing.T) {
 	is.Equal(named(New(in), "unit database@15-main.service").Verdict, Fails) // which of them is not known
 }
 
+// TestAPortThatWasDrawn is no promise; the ports are those of rpc.statd on two boots.
+func TestAPortThatWasDrawn(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	at := func(port int, protocol, address string) assess.Socket {
+		return assess.Socket{Protocol: protocol, Address: address, Port: port, Program: "rpc.statd"}
+	}
+	here, there := in.Source.Assessment.Running, in.Target.Assessment.Running
+	here.Sockets = append(here.Sockets, at(43657, "tcp", "0.0.0.0"), at(36059, "tcp6", "::"), at(883, "udp", "127.0.0.1"))
+	is.Equal(New(in).Sum, Sum{Runs: 5, Fails: 3}) // it does not listen at all
+	there.Sockets = append(there.Sockets, at(883, "udp", "127.0.0.1"), at(56321, "tcp", "0.0.0.0"))
+	is.Equal(New(in).Sum, Sum{Runs: 6}) // the udp one is there
+	there.Sockets[1].Port = 791
+	is.Equal(New(in).Sum, Sum{Runs: 5})
+	here.Sockets = append(here.Sockets, at(56321, "tcp", "0.0.0.0")) // one that is the same on both was set
+	is.Equal(New(in).Sum, Sum{Runs: 6, Fails: 2})
+}
+
 func TestWhatNothingStartedCanNotShow(t *testing.T) {
 	is := is.New(t)
 	in := shop()

@@ -103,7 +103,7 @@ func (p *pair) fill() {
 		"-c", `create database "we""ird name"`, "-c", `create database "-d x='y'"`)
 	p.sql(p.old, "shop", "-c", "create extension hstore", "-c", "create schema s", "-c", `create table s."T able" (n int, h hstore, b bytea)`,
 		"-c", `insert into s."T able" select i, hstore('k', i::text), decode('ff00', 'hex') from generate_series(1, 1000) i`, "-c", `create view v as select * from s."T able"`,
-		"-c", "select lo_create(0)", "-c", "create sequence q", "-c", "create materialized view m as select 1 x")
+		"-c", "select lo_create(0)", "-c", "create sequence q", "-c", "create materialized view m as select count(*) from v", "-c", `insert into s."T able" values (0)`) // m is older than its rows
 	p.sql(p.old, `we"ird name`, "-c", "create table t as select 'ü' || i x from generate_series(1, 10) i")
 	p.Files(p.old, map[string]string{"etc/mysql/conf.d/other.cnf": "[mysqld2]\ndatadir=/srv/other\n", "srv/other/mysql/.keep": ""})
 	p.is.NoErr(os.Remove(p.path(p.old, "srv/other/mysql/.keep")))
@@ -141,6 +141,10 @@ func (p *pair) postgresql() {
 	} {
 		p.is.Equal(p.sql(p.new, same...), p.sql(p.old, same...))
 	}
+	p.sql(p.new, "shop", "-c", "refresh materialized view m with no data")
+	p.step(1, "main", "check") // one that holds nothing is found
+	p.sql(p.new, "shop", "-c", "refresh materialized view m")
+	p.step(0, "main", "check")
 	p.sql(p.new, "shop", "-c", `delete from s."T able" where n = 7`)
 	p.step(1, "main", "check") // a row that is lost is found
 }

@@ -139,7 +139,7 @@ func viewRunning(w *program.View, r *assess.Running) {
 func socketLine(sockets []assess.Socket) string {
 	names := []string{}
 	for _, s := range sockets {
-		name := strings.TrimSpace(fmt.Sprintf("%d/%s %s", s.Port, strings.TrimSuffix(s.Protocol, "6"), s.Program))
+		name := strings.TrimSpace(fmt.Sprintf("%d/%s %s", s.Port, s.Transport(), s.Program))
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}

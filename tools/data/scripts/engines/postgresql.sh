@@ -47,7 +47,9 @@ load() {
 }
 
 # count: roles, and of every database the rows of its tables, its views,
-# sequences, extensions and large objects. What an extension brought is left out.
+# sequences, extensions and large objects. What an extension brought is left out. The load
+# refreshes materialized views, so only whether they are filled can be compared: on the
+# source they hold what was true when they were last refreshed.
 count() {
 	PGDATABASE=postgres query -c "select 'role ' || rolname from pg_roles where rolname !~ '^pg_' and rolname <> 'svc_move' order by rolname collate \"C\"" || return
 	each_database count_database
@@ -57,8 +59,9 @@ count_database() {
 	printf 'database %q\n' "$PGDATABASE"
 	query <<'SQL'
 select line from (
-  select format('%s %I.%I %s', case c.relkind when 'v' then 'view' when 'S' then 'sequence' else 'table' end, n.nspname, c.relname,
-    case when c.relkind = 'r' or c.relkind = 'm' and c.relispopulated then (xpath('/row/n/text()', query_to_xml(format('select count(*) as n from only %I.%I', n.nspname, c.relname), false, true, '')))[1]::text end)
+  select format('%s %I.%I %s', case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' else 'table' end, n.nspname, c.relname,
+    case c.relkind when 'r' then (xpath('/row/n/text()', query_to_xml(format('select count(*) as n from only %I.%I', n.nspname, c.relname), false, true, '')))[1]::text
+      when 'm' then case when c.relispopulated then 'filled' else 'empty' end end)
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p', 'v', 'm', 'S') and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname !~ '^pg_(toast|temp)'
     and not exists (select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')

@@ -1,0 +1,39 @@
+package assess
+
+import "strings"
+
+// drawn are ranges of ports that programs are given as they start, without having asked
+// for one: the kernel's (ip(7), ip_local_port_range) and that of bindresvport(3), from
+// which services of RPC have theirs.
+var drawn = [][2]int{{32768, 60999}, {600, 1023}}
+
+// Transport is tcp or udp, whichever version of IP the socket is of.
+func (s Socket) Transport() string { return strings.TrimSuffix(s.Protocol, "6") }
+
+// DrawnElsewhere reports whether a socket's port was drawn as its program started, and
+// not set: on another machine the same program listens as well, and at ports of the same
+// range at which it does not listen here. A program that was set to a port has it on
+// both, or does not listen.
+func (s Socket) DrawnElsewhere(here, there *Running) bool {
+	for _, r := range drawn {
+		if s.Program == "" || s.Port < r[0] || s.Port > r[1] || there.listens(s, s.Port) {
+			continue
+		}
+		for _, other := range there.Sockets {
+			if other.Port >= r[0] && other.Port <= r[1] && other.Program == s.Program && other.Transport() == s.Transport() && !here.listens(s, other.Port) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// listens reports whether the program of a socket listens at a port of a machine.
+func (r *Running) listens(s Socket, port int) bool {
+	for _, other := range r.Sockets {
+		if other.Port == port && other.Program == s.Program && other.Transport() == s.Transport() {
+			return true
+		}
+	}
+	return false
+}
