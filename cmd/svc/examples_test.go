@@ -62,14 +62,14 @@ func TestExamplesRun(t *testing.T) {
 	for _, section := range []string{"releases", "assess", "advisories", "readiness", "migrate", "verify", "attest", "cve-scan", "drift"} {
 		commands = append(commands, "svc "+section)
 	}
-	for full := range help.Pages {
+	for full := range help.Pages() {
 		if !slices.Contains(commands, full) {
 			commands = append(commands, full)
 		}
 	}
 	slices.Sort(commands[10:])
 	for _, full := range commands {
-		for _, example := range help.Pages[full].Examples {
+		for _, example := range help.Pages()[full].Examples {
 			example, _, _ := strings.Cut(example, " # ")
 			example = strings.TrimSpace(example)
 			if needsMore(example) {

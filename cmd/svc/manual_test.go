@@ -27,7 +27,7 @@ func TestEveryPageIsOfACommand(t *testing.T) {
 	for _, c := range withSubcommands(testProgram().Root()) {
 		known[help.Words(c)] = true
 	}
-	for full := range help.Pages {
+	for full := range help.Pages() {
 		if !known[full] {
 			t.Errorf("the manual has a page of %q, which is no command", full)
 		}
@@ -53,7 +53,7 @@ func shellWords(call string) (words []string) {
 }
 
 func TestExamplesParse(t *testing.T) {
-	for full, page := range help.Pages {
+	for full, page := range help.Pages() {
 		for _, example := range page.Examples {
 			call, _, _ := strings.Cut(example, " # ")
 			args := shellWords(call)

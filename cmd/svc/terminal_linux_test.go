@@ -156,8 +156,8 @@ func TestAnInterruptedCallSaysWhatIsLeft(t *testing.T) {
 		says string
 	}{
 		{[]string{"assess", "--root", fixture}, help.LeftNothing},
-		{[]string{"migrate", "--root", fixture, "--target", "debian-13", "--out", t.TempDir(), "--confirm"}, help.LeftFolder},
-		{[]string{"readiness", "--roots", filepath.Dir(fixture), "--target", "debian-13"}, help.Pages["svc readiness"].Left},
+		{[]string{"migrate", "--root", fixture, "--target", "debian-13", "--out", t.TempDir(), "--confirm"}, help.Pages()["svc migrate"].Left},
+		{[]string{"readiness", "--roots", filepath.Dir(fixture), "--target", "debian-13"}, help.Pages()["svc readiness"].Left},
 	} {
 		var stderr bytes.Buffer
 		ctx, interrupt := context.WithCancelCause(t.Context())

@@ -50,7 +50,7 @@ type Document interface {
 // Write writes the page of a command.
 func Write(t Document, c *ffcli.Command) {
 	full := Words(c)
-	page := Pages[full]
+	page := Pages()[full]
 	t.Section("DESCRIPTION")
 	t.Paragraph("  ", Capital(c.ShortHelp)+".")
 	if page.about != "" {

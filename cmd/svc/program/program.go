@@ -159,7 +159,7 @@ func (p *Program) left() string {
 	if p.running == nil {
 		return help.LeftNothing
 	}
-	return cmp.Or(help.Pages[help.Words(p.running)].Left, help.LeftNothing)
+	return cmp.Or(help.Pages()[help.Words(p.running)].Left, help.LeftNothing)
 }
 
 // Group is a command that only holds others; full is all its words.
