@@ -3,7 +3,6 @@
 package tools
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,9 +35,7 @@ func TestAnAgentReadsARehearsalBeforeAnythingIsMoved(t *testing.T) {
 	is.NoErr(staging.Commit())
 
 	call := func() (any, error) {
-		args, err := json.Marshal(map[string]string{"rehearsal": dir})
-		is.NoErr(err)
-		return verification.Tool().Call(t.Context(), env, args)
+		return verification.VerifyAny(t.Context(), env, verification.Call{Input: verification.Input{Rehearsal: dir}})
 	}
 	got, err := call()
 	is.NoErr(err)

@@ -4,7 +4,6 @@ package account
 
 import (
 	"context"
-	"reflect"
 	"strings"
 
 	"svc/backend/api"
@@ -70,17 +69,6 @@ func byName(env *tool.Env, vms []api.VM) []NamedVM {
 func day(at string) string {
 	day, _, _ := strings.Cut(at, " ")
 	return day
-}
-
-// WhoamiTool is svc_whoami.
-func WhoamiTool() tool.Tool {
-	return tool.Define(tool.Tool{
-		Name:        "svc_whoami",
-		Title:       "Who am I",
-		Description: "The account that the API token belongs to: plan, free quota, licensed instances, price; with detail its machines or its bill. Call it first to see that the service answers.",
-		Hints:       tool.Hints{ReadOnly: true, Idempotent: true},
-		Enums:       tool.Enums{reflect.TypeFor[AccountDetail](): {DetailAccount, DetailVMs, DetailStatement}},
-	}, Whoami)
 }
 
 // Whoami is the authenticated account.

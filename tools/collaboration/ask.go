@@ -58,17 +58,6 @@ func answered(passages []guide.Passage) (answer, place string) {
 	return strings.Join(texts, "\n\n"), "guide, " + strings.Join(places, "; ")
 }
 
-// AskTool is svc_ask_question.
-func AskTool() tool.Tool {
-	return tool.Define(tool.Tool{
-		Name:  "svc_ask_question",
-		Title: "Ask a question",
-		Description: "Answers from svc's guide (billing, seats, confirm, exit codes, finding keys, caveats …) where that is sure, with the place, and sends nothing; " +
-			"else files the question with the team, stripped of names, and gives its id. Needs confirm=true.",
-		Hints: tool.Hints{},
-	}, AskQuestion)
-}
-
 // AskQuestion answers a question from the guide, or files it with the team.
 func AskQuestion(ctx context.Context, env *tool.Env, in AskInput) (AskResult, error) {
 	stripped := api.QuestionRequest{Question: tool.Excerpt(env.Strip(in.Question), api.MaxText)}

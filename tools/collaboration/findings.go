@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"reflect"
 
 	"svc/backend/api"
 	"svc/backend/client"
@@ -13,9 +12,6 @@ import (
 
 // FindingKind is what a finding is about.
 type FindingKind string
-
-// findingEnums are the kinds that there are.
-var findingEnums = tool.Enums{reflect.TypeFor[FindingKind](): {FindingKind("bug"), FindingKind("coverage"), FindingKind("measurement")}}
 
 // FindingLine is a finding of this account in a list.
 type FindingLine struct {
@@ -75,17 +71,6 @@ func (in ByID) check(name string) error {
 	return nil
 }
 
-// ListFindingsTool is svc_list_findings.
-func ListFindingsTool() tool.Tool {
-	return tool.Define(tool.Tool{
-		Name:        "svc_list_findings",
-		Title:       "List findings",
-		Description: "Findings that this account reported, newest first.",
-		Hints:       tool.Hints{ReadOnly: true, Idempotent: true},
-		Enums:       findingEnums,
-	}, ListFindings)
-}
-
 // ListFindings lists this account's findings, newest first.
 func ListFindings(ctx context.Context, env *tool.Env, in tool.Paging) (FindingList, error) {
 	limit, offset, err := in.Page("svc_list_findings")
@@ -98,17 +83,6 @@ func ListFindings(ctx context.Context, env *tool.Env, in tool.Paging) (FindingLi
 	}
 	lines, page := tool.Paged(env, linesOf(found.Findings), found.Offset, found.HasMore)
 	return FindingList{lines, page}, nil
-}
-
-// GetFindingTool is svc_get_finding.
-func GetFindingTool() tool.Tool {
-	return tool.Define(tool.Tool{
-		Name:        "svc_get_finding",
-		Title:       "Read a finding",
-		Description: "One finding of this account, with its text.",
-		Hints:       tool.Hints{ReadOnly: true, Idempotent: true},
-		Enums:       findingEnums,
-	}, GetFinding)
 }
 
 // GetFinding is one finding of this account.
@@ -141,18 +115,6 @@ type ReportFindingInput struct {
 	Title   string      `json:"title" jsonschema:"one line, at most 200 characters"`
 	Body    string      `json:"body" jsonschema:"what happened, what was expected"`
 	Confirm bool        `json:"confirm,omitempty" jsonschema:"true files it"`
-}
-
-// ReportFindingTool is svc_report_finding.
-func ReportFindingTool() tool.Tool {
-	return tool.Define(tool.Tool{
-		Name:  "svc_report_finding",
-		Title: "Report a finding",
-		Description: "Files a bug, a gap in coverage or a measurement with the team of svc, and gives its id. Hostnames, domains, addresses and paths are stripped first; " +
-			"without confirm=true it shows what would be sent.",
-		Hints: tool.Hints{},
-		Enums: findingEnums,
-	}, ReportFinding)
 }
 
 // ReportFinding files a finding, stripped of names. It is not billed.

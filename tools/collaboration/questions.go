@@ -36,16 +36,6 @@ type QuestionResult struct {
 	tool.Cut
 }
 
-// ListQuestionsTool is svc_list_questions.
-func ListQuestionsTool() tool.Tool {
-	return tool.Define(tool.Tool{
-		Name:        "svc_list_questions",
-		Title:       "List questions",
-		Description: "Questions that this account asked the team, newest first, with the beginnings of their answers.",
-		Hints:       tool.Hints{ReadOnly: true, Idempotent: true},
-	}, ListQuestions)
-}
-
 // lineLength is how much of a text a list shows, in characters.
 const lineLength = 160
 
@@ -65,16 +55,6 @@ func ListQuestions(ctx context.Context, env *tool.Env, in tool.Paging) (Question
 	}
 	lines, page := tool.Paged(env, lines, found.Offset, found.HasMore)
 	return QuestionList{lines, page}, nil
-}
-
-// GetQuestionTool is svc_get_question.
-func GetQuestionTool() tool.Tool {
-	return tool.Define(tool.Tool{
-		Name:        "svc_get_question",
-		Title:       "Read a question",
-		Description: "One question of this account, with the team's answer once there is one.",
-		Hints:       tool.Hints{ReadOnly: true, Idempotent: true},
-	}, GetQuestion)
 }
 
 // GetQuestion is one question of this account.

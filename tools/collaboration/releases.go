@@ -35,16 +35,6 @@ type ChannelReleases struct {
 	Beta   *api.Release `json:"beta,omitempty"`
 }
 
-// GetStatusTool is svc_get_status.
-func GetStatusTool() tool.Tool {
-	return tool.Define(tool.Tool{
-		Name:        "svc_get_status",
-		Title:       "Release status",
-		Description: "Versions of svc's service that are released, newest first. Public.",
-		Hints:       tool.Hints{ReadOnly: true, Idempotent: true},
-	}, GetStatus)
-}
-
 // GetStatus is the public release status.
 func GetStatus(ctx context.Context, env *tool.Env, _ StatusInput) (StatusResult, error) {
 	v, err := tool.Call(ctx, env, api.Version, api.None{})
@@ -87,17 +77,6 @@ type WhatsNewResult struct {
 	Releases []api.Release `json:"releases"`
 	Fixes    []FindingLine `json:"fixes"` // of this account's newest 50 findings
 	tool.Cut
-}
-
-// WhatsNewTool is svc_whats_new.
-func WhatsNewTool() tool.Tool {
-	return tool.Define(tool.Tool{
-		Name:        "svc_whats_new",
-		Title:       "What is new",
-		Description: "Releases after a tag or a time, with their notes, and those of this account's newest 50 findings that were fixed since.",
-		Hints:       tool.Hints{ReadOnly: true, Idempotent: true},
-		Enums:       findingEnums,
-	}, WhatsNew)
 }
 
 // WhatsNew says what was released and fixed since a release or a time.
@@ -178,17 +157,6 @@ type UpdatesResult struct {
 	Releases []api.Release `json:"releases"`
 	Findings []FindingLine `json:"findings"`
 	tool.Cut
-}
-
-// UpdatesTool is svc_updates.
-func UpdatesTool() tool.Tool {
-	return tool.Define(tool.Tool{
-		Name:        "svc_updates",
-		Title:       "Poll for updates",
-		Description: "One poll: the releases, and those of this account's newest 50 findings, that are new or changed since the cursor of the poll before.",
-		Hints:       tool.Hints{ReadOnly: true, Idempotent: true},
-		Enums:       findingEnums,
-	}, Updates)
 }
 
 // Updates polls once for releases and findings that are new or changed.
@@ -280,16 +248,6 @@ type ExportedFinding struct {
 	CreatedAt  string `json:"created_at"`
 	UpdatedAt  string `json:"updated_at"`
 	ResolvedAt string `json:"resolved_at,omitempty"`
-}
-
-// ExportTool is svc_export_collaboration.
-func ExportTool() tool.Tool {
-	return tool.Define(tool.Tool{
-		Name:        "svc_export_collaboration",
-		Title:       "Export the collaboration",
-		Description: "This account's newest 50 findings: id, title, dates, status and release, for a report.",
-		Hints:       tool.Hints{ReadOnly: true, Idempotent: true},
-	}, ExportCollaboration)
 }
 
 // ExportCollaboration lists this account's newest findings without their texts.

@@ -48,17 +48,6 @@ func (r UpgradePathResult) fit(env *tool.Env) UpgradePathResult {
 // firstHalf is what is left of a list of which something has to go.
 func firstHalf[T any](list []T) []T { return list[:(len(list)+1)/2] }
 
-// UpgradePathTool is svc_db_upgrade_path.
-func UpgradePathTool() tool.Tool {
-	return tool.Define(tool.Tool{
-		Name:  "svc_db_upgrade_path",
-		Title: "Ways to upgrade a database",
-		Description: "Ranks the ways from a version of a database engine to another version, another engine, or what a release offers: steps, downtime, " +
-			"risk, way back. Says what is impossible, and what would make it possible. Executes nothing.",
-		Hints: tool.Hints{ReadOnly: true, Idempotent: true},
-	}, UpgradePath)
-}
-
 // UpgradePath ranks the ways on record. That there is none is no error:
 // Possible is then false, and the barriers say why.
 func UpgradePath(ctx context.Context, env *tool.Env, in UpgradePathInput) (UpgradePathResult, error) {

@@ -104,7 +104,7 @@ type Tool struct {
 	Title       string
 	Description string
 	Hints       Hints
-	Enums       Enums // of types that it alone has
+	Enums       Enums // of types that not every tool has
 	Input       *jsonschema.Schema
 	Output      *jsonschema.Schema
 	// Call decodes args strictly, runs the tool and gives a value of Output.

@@ -72,8 +72,8 @@ func (c Call) run(ctx context.Context, env *tool.Env) (Result, error) {
 	return Result{}, tool.InputErrorf("svc_verify", "kind must be %s or %s, not %q", KindParity, KindDrift, tool.Excerpt(string(c.Kind), 40))
 }
 
-// verifyAny answers svc_verify in its forms.
-func verifyAny(ctx context.Context, env *tool.Env, c Call) (any, error) {
+// VerifyAny answers svc_verify in its forms.
+func VerifyAny(ctx context.Context, env *tool.Env, c Call) (any, error) {
 	if len(c.Machines) > 0 {
 		return verifyMany(ctx, env, c)
 	}
