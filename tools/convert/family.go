@@ -157,15 +157,9 @@ func (in Input) VersionOf(names ...string) string {
 	return ""
 }
 
-// debianAccounts are accounts of the rpm families' packages with their names on
-// Debian.
-var debianAccounts = map[string]string{
-	"apache": "www-data", "nginx": "www-data", "named": "bind", "ldap": "openldap", "squid": "proxy", "wheel": "sudo", "clamscan": "clamav",
-}
-
 // DebianAccount is what Debian calls an account or group.
 func DebianAccount(name string) string {
-	if now := debianAccounts[name]; now != "" {
+	if now := WordsOf("accounts-debian")[name].Now; now != "" {
 		return now
 	}
 	return name

@@ -1,16 +1,61 @@
 package convert
 
 import (
+	_ "embed"
 	"strings"
+	"sync"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/tsv"
 )
+
+//go:embed words.tsv
+var wordRows string
+
+// Word is what takes the place of a name on the target, if anything does, and why.
+type Word struct{ Now, Why string }
+
+var words = sync.OnceValue(func() map[string]map[string]Word {
+	all := map[string]map[string]Word{}
+	for row := range tsv.Rows(wordRows, 4) {
+		if all[row[0]] == nil {
+			all[row[0]] = map[string]Word{}
+		}
+		all[row[0]][row[1]] = Word{said(row[2]), said(row[3])}
+	}
+	return all
+})
+
+// said is a cell's text, which a dash stands for where there is none.
+func said(cell string) string {
+	if cell == "-" {
+		return ""
+	}
+	return cell
+}
+
+// WordsOf are those of a table, by name.
+func WordsOf(table string) map[string]Word { return words()[table] }
+
+//go:embed rewordings.tsv
+var rewordingRows string
 
 // Rewording is what a line of another family's says on the target.
 type Rewording struct {
 	Line     *lazyregexp.Regexp
 	Now, Why string
 }
+
+var rewordings = sync.OnceValue(func() map[string][]Rewording {
+	all := map[string][]Rewording{}
+	for row := range tsv.Rows(rewordingRows, 4) {
+		all[row[0]] = append(all[row[0]], Rewording{lazyregexp.New(row[1]), said(row[2]), said(row[3])})
+	}
+	return all
+})
+
+// RewordingsOf are those of a table, in their order.
+func RewordingsOf(table string) []Rewording { return rewordings()[table] }
 
 // Reword writes a line by the first rule that is about it, and reports whether there is
 // one. What a rule has no word for is dropped.

@@ -11,43 +11,6 @@ import (
 	"svc/tools/convert"
 )
 
-// ifcfgNeedless are variables of ifcfg files that say nothing to the target, with
-// why; of those with values, these values alone.
-var ifcfgNeedless = map[string]struct{ values, why string }{
-	"NAME":                {"", "The interface is known by its device."},
-	"UUID":                {"", "It is NetworkManager's own."},
-	"TYPE":                {"Ethernet Vlan Bond Bridge", "The settings say it."},
-	"DEVICETYPE":          {"ethernet Ethernet", "The settings say it."},
-	"NETWORK":             {"", "It follows from the address."},
-	"BROADCAST":           {"", "It follows from the address."},
-	"SLAVE":               {"yes", "Its bond says it."},
-	"VLAN":                {"yes", "The settings say it."},
-	"USERCTL":             {"no", "On the target, root alone controls interfaces."},
-	"NM_CONTROLLED":       {"yes no", "It is NetworkManager's own."},
-	"PROXY_METHOD":        {"none", "It is NetworkManager's own."},
-	"BROWSER_ONLY":        {"no", "It is NetworkManager's own."},
-	"LAST_CONNECT":        {"", "It is NetworkManager's own."},
-	"DEFROUTE":            {"yes", "The target does so."},
-	"PEERDNS":             {"yes", "The target does so."},
-	"PEERROUTES":          {"yes", "The target does so."},
-	"IPV4_FAILURE_FATAL":  {"no yes", "It is NetworkManager's own."},
-	"IPV6_FAILURE_FATAL":  {"no yes", "It is NetworkManager's own."},
-	"IPV6_DEFROUTE":       {"yes", "The target does so."},
-	"IPV6_PEERDNS":        {"yes", "The target does so."},
-	"IPV6_PEERROUTES":     {"yes", "The target does so."},
-	"IPV6_PRIVACY":        {"no", "The target does so."},
-	"IPV6_ADDR_GEN_MODE":  {"", "The kernel of the target makes link-local addresses in its own way."},
-	"IPV6INIT":            {"yes no", "The kernel of the target takes what the network offers, as that of the source does."},
-	"BONDING_MASTER":      {"yes", "The settings say it."},
-	"REORDER_HDR":         {"yes", "The target does so."},
-	"HOTPLUG":             {"yes no", "The target looks for itself."},
-	"ARPCHECK":            {"yes no", "The target looks for itself."},
-	"ONPARENT":            {"yes", "The address is the interface's own on the target."},
-	"PERSISTENT_DHCLIENT": {"", "The target's client tries again by itself."},
-	"NOZEROCONF":          {"yes", "The target gives no such addresses."},
-	"LINKDELAY":           {"", "The target waits by itself."},
-}
-
 // readAssignments reads a file of NAME=value lines; what a shell would have to
 // work out is refused.
 func (w *wiring) readAssignments(p *convert.Page) (vars map[string]assignment, names []string) {
@@ -146,13 +109,13 @@ var ifcfgPlain = map[string]string{
 }
 
 func (r ifcfgReader) variable(name string, v assignment) {
-	needless, known := ifcfgNeedless[name]
+	needless, known := convert.WordsOf("ifcfg-needless")[name]
 	value := strings.ToLower(v.value)
 	switch {
 	case v.value == "":
 		r.w.drop("It says nothing.", v.at)
-	case known && needless.why != "" && (needless.values == "" || slices.Contains(strings.Fields(strings.ToLower(needless.values)), value)):
-		r.w.drop(needless.why, v.at)
+	case known && needless.Why != "" && (needless.Now == "" || slices.Contains(strings.Fields(strings.ToLower(needless.Now)), value)):
+		r.w.drop(needless.Why, v.at)
 	case name == "DEVICE", strings.HasPrefix(name, "PREFIX"), strings.HasPrefix(name, "NETMASK"):
 		// they are told with the name and the addresses
 	case ifcfgPlain[name] != "":

@@ -11,18 +11,6 @@ import (
 var keepalivedBlocks = strings.Fields("global_defs global_tracking net_namespace namespace_with_ipsets instance use_pid_dir vrrp_instance vrrp_script vrrp_sync_group vrrp_track_file track_file vrrp_track_process " +
 	"track_process garp_group interface_up_down_delays linkbeat_interfaces static_ipaddress static_routes static_rules static_addresses static_track_group virtual_server virtual_server_group SSL bfd_instance linkbeat_use_polling child_wait_time")
 
-// keepalivedGone are words that keepalived 2.3 has no more: what has their
-// place, or nothing, and why.
-var keepalivedGone = map[string]convert.Replacement{
-	"lvs_sync_daemon_inteface": {Now: "", Why: "", Since: ""},
-	"nat_mask":                 {Now: "", Why: "keepalived has done nothing with it for long.", Since: ""},
-	"native_ipv6":              {Now: "", Why: "keepalived sees it by the addresses.", Since: ""},
-	"nb_get_retry":             {Now: "retry", Why: "keepalived 2.0 has another name for it.", Since: ""},
-	"plugin_dir":               {Now: "", Why: "keepalived has no plugins.", Since: ""},
-	"vrrp_ipsets":              {Now: "", Why: "Debian's keepalived filters by nftables, whose sets need no names.", Since: ""},
-	"vrrp_iptables":            {Now: "nftables", Why: "Debian's keepalived filters by nftables.", Since: ""},
-}
-
 // keepalivedPlaces are where the families keep what scripts and checks call.
 var keepalivedPlaces = convert.HomesOf("keepalived").Debian()
 
@@ -123,7 +111,7 @@ func keepalivedBlock(p *convert.Page, i int, word string) {
 }
 
 func keepalivedLine(r *convert.Result, p *convert.Page, i int, word string, in convert.Input) {
-	if gone, ok := keepalivedGone[word]; ok && (convert.DebianFamily(in.Target) || !strings.HasPrefix(word, "vrrp_ip")) {
+	if gone, ok := convert.WordsOf("keepalived-gone")[word]; ok && (convert.DebianFamily(in.Target) || !strings.HasPrefix(word, "vrrp_ip")) {
 		keepalivedReplace(p, i, word, gone)
 		return
 	}
@@ -134,9 +122,9 @@ func keepalivedLine(r *convert.Result, p *convert.Page, i int, word string, in c
 	}
 }
 
-func keepalivedReplace(p *convert.Page, i int, word string, gone convert.Replacement) {
+func keepalivedReplace(p *convert.Page, i int, word string, gone convert.Word) {
 	switch line := strings.TrimSpace(p.Lines[i]); {
-	case strings.ContainsAny(keepalivedCode(line), "{}"), gone == convert.Replacement{}:
+	case strings.ContainsAny(keepalivedCode(line), "{}"), gone == convert.Word{}:
 		p.Refuse(i, "keepalived 2.3 has this no more, and nothing in its place that would surely do the same.")
 	case word == "vrrp_iptables":
 		p.Replace(i, gone.Now, gone.Why) // names of chains mean nothing to it

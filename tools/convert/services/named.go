@@ -13,33 +13,11 @@ import (
 // AppArmor lets named write in /var/cache/bind and /var/lib/bind alone.
 var namedHomes = convert.HomesOf("bind")
 
-// namedSUSE are what SUSE's package calls otherwise, below the folder of named.
-var namedSUSE = []convert.Rewording{
-	{Line: lazyregexp.New(`\bfile\s+"named\.ca"`), Now: `file "root.hint"`, Why: "SUSE's package has it by another name."},
-	{Line: lazyregexp.New(`\bfile\s+"slaves/`), Now: `file "slave/`, Why: "SUSE's package has the folder by another name."},
-	{Line: lazyregexp.New(`\bfile\s+"dynamic/`), Now: `file "dyn/`, Why: "SUSE's package has the folder by another name."},
-	{Line: lazyregexp.New(`"data/`), Now: `"log/`, Why: "SUSE's package has the folder by another name."},
-}
-
 // namedIncludes are files of the rpm family's own package.
 var namedIncludes = lazyregexp.New(`^include\s+"(/etc/named\.(rfc1912\.zones|root\.key)|/etc/crypto-policies/.*)"\s*;`)
 
 // namedDefaults is the file of Debian's package that has its own zones.
 var namedDefaults = lazyregexp.New(`^include\s+"/etc/bind/named\.conf\.(default-zones|root-hints)"\s*;`)
-
-// namedGone are statements that BIND 9.20 has no more.
-var namedGone = map[string]string{
-	"dnssec-enable": "BIND 9.16 always has DNSSEC.", "dnssec-lookaside": "The registry of look-aside keys is closed.", "bindkeys-file": "BIND has the keys of the root built in.",
-	"additional-from-auth": "BIND 9.18 has it no more.", "additional-from-cache": "BIND 9.18 has it no more.", "cleaning-interval": "BIND 9.18 has it no more.",
-	"fetch-glue": "BIND 9.18 has it no more.", "has-old-clients": "BIND 9.18 has it no more.", "host-statistics": "BIND 9.18 has it no more.", "multiple-cnames": "BIND 9.18 has it no more.",
-	"maintain-ixfr-base": "BIND 9.18 has it no more.", "max-ixfr-log-size": "BIND 9.18 has it no more.", "treat-cr-as-space": "BIND 9.18 has it no more.", "rfc2308-type1": "BIND 9.18 has it no more.",
-	"use-id-pool": "BIND 9.18 has it no more.", "deallocate-on-exit": "BIND 9.18 has it no more.", "fake-iquery": "BIND 9.18 has it no more.", "queryport-pool-ports": "BIND 9.18 has it no more.",
-	"queryport-pool-updateinterval": "BIND 9.18 has it no more.", "use-queryport-pool": "BIND 9.18 has it no more.", "random-device": "BIND 9.18 takes the system's.", "lwres": "BIND 9.12 has it no more.",
-	"dnssec-update-mode": "BIND 9.20 has dnssec-policy in its place.", "auto-dnssec": "BIND 9.20 has dnssec-policy in its place.", "dnssec-dnskey-kskonly": "BIND 9.20 has it no more.",
-	"dnssec-secure-to-insecure": "BIND 9.20 has it no more.", "dialup": "BIND 9.20 has it no more.", "heartbeat-interval": "BIND 9.20 has it no more.", "glue-cache": "BIND 9.20 has it no more.",
-	"reserved-sockets": "BIND 9.20 has it no more.", "tkey-dhkey": "BIND 9.20 has it no more.", "use-v4-udp-ports": "BIND 9.20 takes the system's ports.", "use-v6-udp-ports": "BIND 9.20 takes the system's ports.",
-	"avoid-v4-udp-ports": "BIND 9.20 takes the system's ports.", "avoid-v6-udp-ports": "BIND 9.20 takes the system's ports.", "dscp": "BIND 9.20 has it no more.",
-}
 
 // namedSince is the version of BIND that a reason names.
 var namedSince = lazyregexp.New(`^BIND (9\.[0-9]+) `)
@@ -112,7 +90,7 @@ func sortedLines(text string) string {
 
 func namedLine(p *convert.Page, i int, line string, in convert.Input) {
 	statement, _, _ := strings.Cut(strings.NewReplacer(";", " ", "\t", " ", "{", " ").Replace(line), " ")
-	why := namedGone[strings.ToLower(statement)]
+	why := convert.WordsOf("named-gone")[strings.ToLower(statement)].Why
 	if m := namedSince.FindStringSubmatch(why); m != nil && !convert.HasSince("bind", m[1], in.Target) {
 		why = ""
 	}
@@ -139,7 +117,7 @@ func namedLine(p *convert.Page, i int, line string, in convert.Input) {
 	default:
 		p.Replace(i, now, convert.Elsewhere(in))
 		if convert.ToSUSE(in) {
-			p.Substitute(i, namedSUSE)
+			p.Substitute(i, convert.RewordingsOf("named-suse"))
 		}
 	}
 }

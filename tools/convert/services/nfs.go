@@ -89,23 +89,6 @@ func exportClient(client string) string {
 	return ""
 }
 
-// nfsKeys are the settings of nfs.conf, by section.
-var nfsKeys = map[string][]string{
-	"general":   strings.Fields("pipefs-directory"),
-	"exports":   strings.Fields("rootdir"),
-	"exportd":   strings.Fields("manage-gids threads cache-use-ipaddr ttl state-directory-path debug"),
-	"exportfs":  strings.Fields("debug"),
-	"gssd":      strings.Fields("verbosity rpc-verbosity use-memcache use-machine-creds use-gss-proxy avoid-dns limit-to-legacy-enctypes allowed-enctypes context-timeout rpc-timeout keytab-file cred-cache-directory preferred-realm set-home upcall-timeout cancel-timed-out-upcalls"),
-	"lockd":     strings.Fields("port udp-port"),
-	"mountd":    strings.Fields("manage-gids descriptors port threads reverse-lookup cache-use-ipaddr ttl state-directory-path ha-callout debug"),
-	"nfsd":      strings.Fields("threads host scope port grace-time lease-time udp tcp vers3 vers4 vers4.0 vers4.1 vers4.2 rdma rdma-port debug"),
-	"nfsdcld":   strings.Fields("storagedir debug"),
-	"nfsrahead": strings.Fields("nfs nfsv4 default"),
-	"statd":     strings.Fields("port outgoing-port name state-directory-path ha-callout no-notify debug"),
-	"sm-notify": strings.Fields("retry-time outgoing-port outgoing-addr lift-grace force"),
-	"svcgssd":   strings.Fields("principal"),
-}
-
 // NFS carries the settings of NFS's daemons over to files beside Debian's own
 // nfs.conf, which keeps its defaults.
 func NFS(in convert.Input) (r convert.Result) {
@@ -155,7 +138,7 @@ func nfsSetting(p *convert.Page, i int, section, key string, in convert.Input) {
 		p.Drop(i, "The kernel has no version 2 of NFS any more.")
 	case key == "use-gss-proxy" && !proxy:
 		p.Drop(i, "The plan brings no gssproxy.")
-	case !slices.Contains(nfsKeys[section], key):
+	case !slices.Contains(strings.Fields(convert.WordsOf("nfs.conf")[section].Now), key):
 		p.Refuse(i, "nfs.conf of the target has no such setting in this section.")
 	}
 }
@@ -173,54 +156,27 @@ var idmapd = convert.Settings{Program: "idmapd", Comment: "#", Equals: true, Own
 	return true
 }}
 
-// nfsVariable says what becomes of a variable of /etc/sysconfig/nfs or
-// /etc/default/nfs-*: one setting, or the arguments of a daemon.
-var nfsVariable = map[string]struct{ section, key string }{
-	"RPCNFSDCOUNT": {"nfsd", "threads"}, "NFSD_V4_GRACE": {"nfsd", "grace-time"}, "NFSD_V4_LEASE": {"nfsd", "lease-time"}, "LOCKD_TCPPORT": {"lockd", "port"}, "LOCKD_UDPPORT": {"lockd", "udp-port"},
-	"MOUNTD_PORT": {"mountd", "port"}, "STATD_PORT": {"statd", "port"}, "STATD_OUTGOING_PORT": {"statd", "outgoing-port"}, "MOUNTD_NFS_V3": {"nfsd", "vers3"},
-	"RPCNFSDARGS": {"nfsd", ""}, "RPCNFSDOPTS": {"nfsd", ""}, "RPCMOUNTDOPTS": {"mountd", ""}, "RPCMOUNTDARGS": {"mountd", ""}, "STATDARG": {"statd", ""}, "STATDARGS": {"statd", ""}, "STATDOPTS": {"statd", ""},
-}
-
-// nfsNeedless are variables that the target does without, and why.
-var nfsNeedless = map[string]string{
-	"MOUNTD_NFS_V2": "The kernel has no version 2 of NFS any more.", "SECURE_NFS": "The units start where they are needed.", "NEED_STATD": "The units start where they are needed.",
-	"NEED_IDMAPD": "The units start where they are needed.", "NEED_GSSD": "The units start where they are needed.", "NEED_SVCGSSD": "The units start where they are needed.", "RPCNFSDPRIORITY": "The kernel's threads have one priority.",
-	"GSSD_USE_PROXY": "Install gssproxy where Kerberos needs it.",
-}
-
-// nfsFlags are arguments of daemons with the settings that stand for them: a
-// key, a key with its value, or "vers" with the value y or n after it.
-var nfsFlags = map[string]map[string]string{
-	"nfsd": {
-		"-N": "vers=n", "--no-nfs-version": "vers=n", "-V": "vers=y", "--nfs-version": "vers=y", "-G": "grace-time", "--grace-time": "grace-time", "-L": "lease-time", "--lease-time": "lease-time",
-		"-p": "port", "--port": "port", "-H": "host", "--host": "host", "-U": "!udp=n", "--no-udp": "!udp=n", "-T": "!tcp=n", "--no-tcp": "!tcp=n", "-u": "!udp=y", "--udp": "!udp=y", "-t": "!tcp=y", "--tcp": "!tcp=y",
-	},
-	"mountd": {
-		"-p": "port", "--port": "port", "-t": "threads", "--num-threads": "threads", "-o": "descriptors", "--descriptors": "descriptors", "-N": "vers=n", "--no-nfs-version": "vers=n",
-		"-g": "!manage-gids=y", "--manage-gids": "!manage-gids=y", "-r": "!reverse-lookup=y", "--reverse-lookup": "!reverse-lookup=y",
-	},
-	"statd": {"-p": "port", "--port": "port", "-o": "outgoing-port", "--outgoing-port": "outgoing-port", "-n": "name", "--name": "name"},
-}
-
 // nfsVariables writes a file of variables as nfs.conf, line for line.
 func nfsVariables(p *convert.Page) {
 	for i, line := range p.Active() {
 		name, value, ok := strings.Cut(line, "=")
 		value = strings.Trim(strings.TrimSpace(value), `"'`)
-		to, known := nfsVariable[name]
+		to, known := convert.WordsOf("nfs-variables")[name]
+		section, key, _ := strings.Cut(to.Now, " ")
+		needless := convert.WordsOf("nfs-needless")[name]
 		switch {
 		case !ok || strings.ContainsAny(value, "$`\"'#"):
 			p.Refuse(i, "It is more than a variable and its value.")
 		case value == "":
 			p.Drop(i, "It says nothing.")
-		case nfsNeedless[name] != "":
-			p.Drop(i, nfsNeedless[name])
+		case needless.Why != "":
+			p.Drop(i, needless.Why)
 		case !known:
 			p.Refuse(i, "nfs.conf has nothing that surely does the same.")
-		case to.key != "":
-			p.Replace(i, "["+to.section+"]\n"+to.key+"="+value, "Debian's NFS reads nfs.conf.")
+		case key != "":
+			p.Replace(i, "["+section+"]\n"+key+"="+value, "Debian's NFS reads nfs.conf.")
 		default:
-			nfsArguments(p, i, to.section, strings.Fields(value))
+			nfsArguments(p, i, section, strings.Fields(value))
 		}
 	}
 }
@@ -253,7 +209,7 @@ func nfsArguments(p *convert.Page, i int, daemon string, args []string) {
 func nfsArgument(daemon string, args []string) (section, setting string, rest []string, ok bool) {
 	flag, value, joined := strings.Cut(args[0], "=")
 	rest = args[1:]
-	key := nfsFlags[daemon][flag]
+	key := convert.WordsOf("nfs-flags")[daemon+" "+flag].Now
 	switch {
 	case daemon == "nfsd" && convert.Number(flag):
 		return "nfsd", "threads=" + flag, rest, true

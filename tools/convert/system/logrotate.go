@@ -8,23 +8,6 @@ import (
 	"svc/tools/convert"
 )
 
-// rotated are the words of logrotate's files and of jobs that name what Debian
-// calls otherwise.
-var rotated = []convert.Rewording{
-	{Line: lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+apache\s+(apache|root)\b`), Now: "${1}${2} www-data adm", Why: "Debian's account of web servers is www-data."},
-	{Line: lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+nginx\s+(nginx|root|adm)\b`), Now: "${1}${2} www-data adm", Why: "Debian's account of web servers is www-data."},
-	{Line: lazyregexp.New(`\b(reload|restart|try-restart) httpd(\.service)?\b`), Now: "${1} apache2.service", Why: "The unit has another name."},
-	{Line: lazyregexp.New(`\b(reload|restart|try-restart) named(-chroot)?(\.service)?\b`), Now: "${1} named.service", Why: "The unit has another name."},
-	{Line: lazyregexp.New(`/var/run/syslogd\.pid`), Now: "/run/rsyslogd.pid", Why: "The file has another name."},
-}
-
-// rotatedSUSE are the words that name what SUSE calls otherwise.
-var rotatedSUSE = []convert.Rewording{
-	{Line: lazyregexp.New(`\b(create|su)(\s+[0-7]+)?\s+apache\s+(apache|root)\b`), Now: "${1}${2} wwwrun www", Why: "SUSE's account of web servers is wwwrun, its group www."},
-	{Line: lazyregexp.New(`\b(reload|restart|try-restart) httpd(\.service)?\b`), Now: "${1} apache2.service", Why: "The unit has another name."},
-	{Line: lazyregexp.New(`\b(reload|restart|try-restart) crond(\.service)?\b`), Now: "${1} cron.service", Why: "The unit has another name."},
-}
-
 // unrotated are the words of Debian that others call otherwise, whose owner of a web
 // server's logs and whose unit of Apache are given.
 func unrotated(owner, whose, apache string) []convert.Rewording {
@@ -54,15 +37,15 @@ func rotations(in convert.Input) []convert.Rewording {
 	account, why := in.WebAccount()
 	switch {
 	case convert.FromDebian(in) && convert.ToSUSE(in):
-		return append(unrotated(account+" "+in.Target.Family.Conventions().Web.Group, why, "apache2.service"), rotatedSUSE...)
+		return append(unrotated(account+" "+in.Target.Family.Conventions().Web.Group, why, "apache2.service"), convert.RewordingsOf("rotated-suse")...)
 	case convert.FromDebian(in):
 		return unrotated(account+" root", why, "httpd.service")
 	case convert.ToSUSE(in):
-		return rotatedSUSE
+		return convert.RewordingsOf("rotated-suse")
 	case convert.WithinRPM(in):
 		return nil
 	}
-	return rotated
+	return convert.RewordingsOf("rotated-debian")
 }
 
 // reword says what a job or a rule of logs says on the target.

@@ -49,26 +49,13 @@ func ntpWords(line string) []string {
 	return strings.Fields(line)
 }
 
-// ntpDropped are commands of ntpd that chronyd does without.
-var ntpDropped = map[string]string{
-	"disable": "chronyd has no such switch: monitoring by ntpdc is gone, its own needs no auth.", "enable": "chronyd has no such switch.",
-	"includefile": "chronyd has no autokey: NTS takes its place.", "crypto": "chronyd has no autokey: NTS takes its place.", "keysdir": "chronyd has no autokey: NTS takes its place.",
-	"statsdir": "chrony logs to /var/log/chrony.", "statistics": "log measurements, statistics and tracking are chronyd's own.", "filegen": "logrotate turns chronyd's logs.",
-	"trustedkey": "Every key of chrony's file is trusted.", "requestkey": "chronyc speaks through a socket.", "controlkey": "chronyc speaks through a socket.",
-	"interface": "Nothing listens unless allow is set.", "tos": "chronyd selects by minsources and maxdistance.", "mru": "chronyd has clientloglimit.", "logconfig": "chronyd logs to the journal.",
-	"broadcastdelay": "chronyd is no client of broadcasts.", "pidfile": "The unit knows it.", "setvar": "chronyd has none.", "multicastclient": "chronyd is no client of multicasts.",
-}
-
-// ntpRenamed are commands of ntpd with chronyd's place for the same.
-var ntpRenamed = map[string]string{"driftfile": "driftfile /var/lib/chrony/chrony.drift", "keys": "keyfile /etc/chrony/chrony.keys", "leapfile": "leapseclist /usr/share/zoneinfo/leap-seconds.list"}
-
 func chronyLine(p *convert.Page, i int, words []string) {
 	name := strings.ToLower(words[0])
-	switch {
-	case ntpRenamed[name] != "":
-		p.Replace(i, ntpRenamed[name], "chrony has its own file for it.")
-	case ntpDropped[name] != "":
-		p.Drop(i, ntpDropped[name])
+	switch other := convert.WordsOf("ntp-to-chrony")[name]; {
+	case other.Now != "":
+		p.Replace(i, other.Now, other.Why)
+	case other.Why != "":
+		p.Drop(i, other.Why)
 	case name == "server" && len(words) > 1 && strings.HasPrefix(words[1], "127.127."):
 		chronyClock(p, i, words[1])
 	case name == "fudge":
@@ -200,15 +187,7 @@ func chronyTinker(p *convert.Page, i int, words []string) {
 var ntpsecGone = lazyregexp.Whole(`crypto|keysdir|broadcastclient|multicastclient|manycastclient|manycastserver|automax|controlkey|requestkey|broadcast`)
 
 // ntpsecPlaces are where NTPsec of Debian keeps what ntp.conf names.
-var ntpsecPlaces = convert.Places{
-	{"/var/lib/ntp/ntp.drift", "/var/lib/ntpsec/ntp.drift"},
-	{"/var/lib/ntp/drift", "/var/lib/ntpsec/ntp.drift"},
-	{"/etc/ntp/keys", "/etc/ntpsec/ntp.keys"},
-	{"/etc/ntp.keys", "/etc/ntpsec/ntp.keys"},
-	{"/var/log/ntpstats", "/var/log/ntpsec"},
-	{"/etc/ntp/leap-seconds", "/usr/share/zoneinfo/leap-seconds.list"},
-	{"/var/lib/ntp", "/var/lib/ntpsec"},
-}
+var ntpsecPlaces = convert.HomesOf("ntpsec").Debian()
 
 func ntpsecLine(p *convert.Page, i int, words []string) {
 	switch name := strings.ToLower(words[0]); {
@@ -228,9 +207,4 @@ func ntpsecLine(p *convert.Page, i int, words []string) {
 // Chrony has its configuration in a folder on Debian.
 var Chrony = convert.Same(convert.Settings{Program: "chrony", Comment: "#", Places: chronyPlaces, Own: func(_ *convert.Page, _ int, name, _ string) bool { return strings.ContainsAny(name[:1], "!;%") }}, convert.Place(chronyPlaces))
 
-var chronyPlaces = convert.Places{
-	{"/etc/chrony.keys", "/etc/chrony/chrony.keys"},
-	{"/etc/chrony.conf", "/etc/chrony/chrony.conf"},
-	{"/etc/chrony.d", "/etc/chrony/conf.d"},
-	{"/var/lib/chrony/drift", "/var/lib/chrony/chrony.drift"},
-}
+var chronyPlaces = convert.HomesOf("chrony").Debian()

@@ -7,27 +7,12 @@ import (
 	"svc/tools/convert"
 )
 
-// rsyslogPackages are the modules that Debian has in packages of their own, and
-// those that are in rsyslog itself, with an empty name.
-var rsyslogPackages = map[string]string{
-	"omelasticsearch": "rsyslog-elasticsearch", "ommysql": "rsyslog-mysql", "ompgsql": "rsyslog-pgsql", "imrelp": "rsyslog-relp", "omrelp": "rsyslog-relp", "imgssapi": "rsyslog-gssapi", "omgssapi": "rsyslog-gssapi",
-	"imkafka": "rsyslog-kafka", "omkafka": "rsyslog-kafka", "mmkubernetes": "rsyslog-kubernetes", "ommongodb": "rsyslog-mongodb", "omhiredis": "rsyslog-hiredis", "imhiredis": "rsyslog-hiredis", "omsnmp": "rsyslog-snmp",
-	"mmsnmptrapd": "rsyslog-snmp", "imczmq": "rsyslog-czmq", "omczmq": "rsyslog-czmq", "imdocker": "rsyslog-docker", "omclickhouse": "rsyslog-clickhouse", "gtls": "rsyslog-gnutls", "ossl": "rsyslog-openssl",
-	"lmnsd_gtls": "rsyslog-gnutls", "lmnsd_ossl": "rsyslog-openssl",
-}
-
 // rsyslogModules are the modules of Debian's rsyslog.
 var rsyslogModules = strings.Fields("builtin:omfile builtin:omfwd builtin:ompipe builtin:omshell builtin:omusrmsg builtin:omdiscard fmhash imfile imjournal imklog imkmsg immark impstats imptcp imtcp imudp imuxsock " +
 	"mmanon mmexternal mmfields mmjsonparse mmnormalize mmpstrucdata mmrm1stspace mmsequence mmutf8fix omjournal ommail omprog omuxsock pmaixforwardedfrom pmciscoios pmcisconames pmlastmsg pmnormalize pmsnare ptcp")
 
 // rsyslogPlaces are where the families keep logs, states and certificates.
-var rsyslogPlaces = append(convert.Places{
-	{"/var/lib/rsyslog", "/var/spool/rsyslog"},
-	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-	{"/etc/pki/tls/private", "/etc/ssl/private"},
-	{"/etc/pki/rsyslog", "/etc/ssl/rsyslog"},
-}, convert.LogPlaces...)
+var rsyslogPlaces = slices.Concat(convert.HomesOf("rsyslog").Debian(), convert.LogPlaces)
 
 // Rsyslog carries rules of logs over: the files have Debian's names, which its
 // logrotate and others look for; modules bring their packages; words that
@@ -47,8 +32,8 @@ func Rsyslog(in convert.Input) (r convert.Result) {
 func rsyslogLine(p *convert.Page, i int) (packages []string) {
 	line := strings.TrimSpace(p.Lines[i])
 	for _, m := range rsyslogLoads(line) {
-		switch name, apart := rsyslogPackages[m]; {
-		case apart:
+		switch name := convert.WordsOf("rsyslog-packages")[m].Now; {
+		case name != "":
 			packages = append(packages, name)
 		case !slices.Contains(rsyslogModules, m):
 			p.Refuse(i, "Debian's rsyslog has no module "+m+".")

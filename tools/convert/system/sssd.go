@@ -8,16 +8,7 @@ import (
 )
 
 // sssdPlaces are where the families keep what sssd.conf names.
-var sssdPlaces = convert.Places{
-	{"/etc/openldap/cacerts", "/etc/ldap/cacerts"},
-	{"/etc/openldap", "/etc/ldap"},
-	{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"},
-	{"/etc/pki/tls/cert.pem", "/etc/ssl/certs/ca-certificates.crt"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-	{"/etc/pki/tls/private", "/etc/ssl/private"},
-	{"/etc/pki/ca-trust/source/anchors", "/usr/local/share/ca-certificates"},
-	{"/sbin/nologin", "/usr/sbin/nologin"},
-}
+var sssdPlaces = convert.HomesOf("sssd").Debian()
 
 // sssdServices are what SSSD 2.10 answers for.
 var sssdServices = strings.Fields("nss pam sudo autofs ssh pac ifp")

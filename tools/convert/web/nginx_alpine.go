@@ -5,29 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"svc/backend/lazyregexp"
 	"svc/tools/convert"
 )
-
-// nginxToAlpine are lines of Debian's nginx that say something else on Alpine; without a
-// now they are dropped.
-var nginxToAlpine = []convert.Rewording{
-	{Line: lazyregexp.New(`^user\s+www-data(\s+www-data)?\s*;`), Now: "user nginx;", Why: "The account of nginx is nginx."},
-	{Line: lazyregexp.New(`^pid\s`), Now: "", Why: "Alpine's service looks for it where its package has it."},
-	{Line: lazyregexp.New(`^include\s+"?(/etc/nginx/)?modules-enabled/\*\.conf"?\s*;`), Now: "include /etc/nginx/modules/*.conf;", Why: "Alpine's packages enable their modules here."},
-	{Line: lazyregexp.New(`^include\s+"?(/etc/nginx/)?sites-enabled/\*(\.\w+)?"?\s*;`), Now: "include /etc/nginx/http.d/*.conf;", Why: "What is enabled stands in http.d."},
-	{Line: lazyregexp.New(`^include\s+"?(/etc/nginx/)?conf\.d/\*(\.\w+)?"?\s*;`), Now: "", Why: "It stands in http.d, which is included with the sites."},
-	{Line: lazyregexp.New(`^fastcgi_pass\s+"?unix:(/var)?/run/php/php[0-9.]*-fpm\.sock"?\s*;`), Now: "fastcgi_pass 127.0.0.1:9000;", Why: "Alpine's own pool of PHP listens there."},
-}
-
-// nginxFromAlpine are those of Alpine's nginx on Debian.
-var nginxFromAlpine = []convert.Rewording{
-	{Line: lazyregexp.New(`^user\s+nginx(\s+nginx)?\s*;`), Now: "user www-data;", Why: "Debian's account of web servers is www-data."},
-	{Line: lazyregexp.New(`^pid\s`), Now: "pid /run/nginx.pid;", Why: "Debian's unit looks for it there."},
-	{Line: lazyregexp.New(`^include\s+"?(/etc/nginx/)?modules/\*\.conf"?\s*;`), Now: "include /etc/nginx/modules-enabled/*.conf;", Why: "Debian's packages enable their modules here."},
-	{Line: lazyregexp.New(`^include\s+"?(/etc/nginx/)?http\.d/\*(\.\w+)?"?\s*;`), Now: "include /etc/nginx/conf.d/*.conf;", Why: "What stands in http.d goes to conf.d."},
-	{Line: lazyregexp.New(`^include\s+"?(/etc/nginx/)?conf\.d/\*(\.\w+)?"?\s*;`), Now: "", Why: "Alpine reads it beside http; on Debian the folder is for what stands within."},
-}
 
 // nginxSnippetsAlpine are without the certificate of the rpm families' packages.
 var nginxSnippetsAlpine = slices.DeleteFunc(slices.Clone(nginxSnippets), func(s snippet) bool { return strings.Contains(s.now, "/etc/pki/") })
@@ -56,8 +35,8 @@ func nginxLineAlpine(p *convert.Page, i int, line string, in convert.Input) {
 	switch {
 	case nginxRefused(p, i, line, in):
 	case convert.FromApart(in):
-		p.Reword(i, line, nginxFromAlpine)
-	case p.Reword(i, line, nginxToAlpine), nginxIncluded(p, i, line, nginxSnippetsAlpine, nil), nginxOfDebian(p, i, line, in):
+		p.Reword(i, line, convert.RewordingsOf("nginx-from-alpine"))
+	case p.Reword(i, line, convert.RewordingsOf("nginx-to-alpine")), nginxIncluded(p, i, line, nginxSnippetsAlpine, nil), nginxOfDebian(p, i, line, in):
 	case strings.Contains(line, "ssl-cert-snakeoil"):
 		p.Refuse(i, "It is a certificate that Debian's package ssl-cert makes, which the target has not.")
 	}

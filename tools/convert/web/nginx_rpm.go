@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/tools/convert"
 )
 
@@ -36,21 +37,8 @@ var nginxSnippets = []snippet{
 // nginxModules includes what Debian's packages enable.
 var nginxModules = lazyregexp.New(`^include\s+"?(/etc/nginx/)?modules-enabled/\*\.conf"?\s*;`)
 
-// nginxDebian are lines of Debian's nginx.conf; without a now they are dropped.
-var nginxDebian = []convert.Rewording{
-	{Line: lazyregexp.New(`^user\s+www-data(\s+www-data)?\s*;`), Now: "user nginx;", Why: "The account of nginx is nginx."},
-	{Line: lazyregexp.New(`^include\s+"?(/etc/nginx/)?sites-enabled/\*(\.\w+)?"?\s*;`), Now: "", Why: "What is enabled stands in conf.d."},
-}
-
 // nginxPlacesRPM are where the rpm families keep what Debian's nginx names.
-var nginxPlacesRPM = convert.Places{
-	{"/etc/ssl/certs/ssl-cert-snakeoil.pem", "/etc/pki/tls/certs/localhost.crt"},
-	{"/etc/ssl/private/ssl-cert-snakeoil.key", "/etc/pki/tls/private/localhost.key"},
-	{"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"},
-	{"/etc/ssl/certs", "/etc/pki/tls/certs"},
-	{"/etc/ssl/private", "/etc/pki/tls/private"},
-	{"/usr/lib/nginx/modules", "/usr/lib64/nginx/modules"},
-}
+var nginxPlacesRPM = convert.HomesOf("nginx-from-debian")[release.LineEL]
 
 // nginxRPM carries nginx to the rpm families: from Debian what is enabled goes to
 // conf.d, and what is not stands where nothing reads it.
@@ -97,7 +85,7 @@ func nginxLineRPM(p *convert.Page, i int, in convert.Input) {
 		p.Replace(i, own.Move(line), convert.Elsewhere(in))
 	case nginxModules.MatchString(line):
 		p.Replace(i, "include /usr/share/nginx/modules/*.conf;", convert.Whose(in.Target)+" packages enable their modules here.")
-	case nginxIncluded(p, i, line, nginxSnippets, own), p.Reword(i, line, nginxDebian), nginxOfDebian(p, i, line, in):
+	case nginxIncluded(p, i, line, nginxSnippets, own), p.Reword(i, line, convert.RewordingsOf("nginx-from-debian")), nginxOfDebian(p, i, line, in):
 	default:
 		p.Replace(i, nginxPlacesRPM.Then(own).Move(PHPBack(line)), convert.Elsewhere(in))
 	}

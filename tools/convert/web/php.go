@@ -39,27 +39,10 @@ func PHPVersion(in convert.Input) string {
 	return slices.Max(versions)
 }
 
-// phpDebian are what Debian's configuration names of PHP, with what the rpm
-// families have for it.
-var phpDebian = []struct {
-	was *lazyregexp.Regexp
-	now string
-}{
-	{lazyregexp.New(`(/var)?/run/php/php[0-9.]*-fpm\.sock`), "/run/php-fpm/www.sock"},
-	{lazyregexp.New(`(/var)?/run/php/php[0-9.]*-fpm\.pid`), "/run/php-fpm/php-fpm.pid"},
-	{lazyregexp.New(`(/var)?/run/php/`), "/run/php-fpm/"},
-	{lazyregexp.New(`/etc/php/[0-9.]+/fpm/pool\.d`), "/etc/php-fpm.d"},
-	{lazyregexp.New(`/etc/php/[0-9.]+/[a-z0-9]+/conf\.d`), "/etc/php.d"},
-	{lazyregexp.New(`/var/log/php[0-9.]*-fpm\.log`), "/var/log/php-fpm/error.log"},
-	{lazyregexp.New(`/var/lib/php/sessions\b`), "/var/lib/php/session"},
-	{lazyregexp.New(`/etc/ssl/certs/ca-certificates\.crt`), "/etc/pki/tls/certs/ca-bundle.crt"},
-	{lazyregexp.New(`(/var)?/run/mysqld/mysqld\.sock`), "/var/lib/mysql/mysql.sock"},
-}
-
 // PHPBack is a text with the rpm families' names of what Debian has of PHP.
 func PHPBack(text string) string {
-	for _, p := range phpDebian {
-		text = p.was.ReplaceAllString(text, p.now)
+	for _, p := range convert.RewordingsOf("php-from-debian") {
+		text = p.Line.ReplaceAllString(text, p.Now)
 	}
 	return text
 }

@@ -21,12 +21,6 @@ var (
 	}
 )
 
-// apacheToAlpine are lines of Debian's sites that say something else on Alpine.
-var apacheToAlpine = []convert.Rewording{
-	{Line: lazyregexp.New(`\$\{APACHE_LOG_DIR\}`), Now: "/var/log/apache2", Why: "Debian's envvars say so; Alpine has no such variable."},
-	{Line: lazyregexp.New(`proxy:unix:(?:/var)?/run/php/php[0-9.]*-fpm\.sock\|fcgi://[^"'\s]*`), Now: "proxy:fcgi://127.0.0.1:9000", Why: "Alpine's own pool of PHP listens there."},
-}
-
 // apacheOnlyDebian are lines that name what Debian's package alone has.
 var apacheOnlyDebian = lazyregexp.New(`(?i)\$\{APACHE_|^include(optional)?\s+"?(/etc/apache2/)?(conf|mods|sites)-(available|enabled)/|ssl-cert-snakeoil|^(user|group|assignuserid)\s.*www-data`)
 
@@ -100,7 +94,7 @@ func loadModules(modules []string) string {
 }
 
 func apacheLineAlpine(p *convert.Page, i int, line string) {
-	for _, rule := range apacheToAlpine {
+	for _, rule := range convert.RewordingsOf("apache-to-alpine") {
 		if now := rule.Line.ReplaceAllString(line, rule.Now); now != line {
 			p.Replace(i, now, rule.Why)
 			line = now

@@ -31,29 +31,6 @@ var (
 var httpdDefault = strings.Fields("core access_compat alias auth_basic authn_core authn_file authz_core authz_host authz_user autoindex deflate dir env filter mime mpm_event negotiation reqtimeout setenvif status " +
 	"http so log_config logio unixd version watchdog")
 
-// httpdGone are directives with what to do: a new name, or none and why.
-var httpdGone = map[string]struct{ now, why string }{
-	"serverroot":                  {"", "Debian's apache2 has its root compiled in: /etc/apache2."},
-	"pidfile":                     {"", "/etc/apache2/envvars sets it."},
-	"namevirtualhost":             {"", "httpd 2.4 takes every address of a virtual host by name."},
-	"lockfile":                    {"", "httpd 2.4 has Mutex in its place; the default serves."},
-	"acceptmutex":                 {"", "httpd 2.4 has Mutex in its place; the default serves."},
-	"sslmutex":                    {"", "httpd 2.4 has Mutex in its place; the default serves."},
-	"rewritelock":                 {"", "httpd 2.4 has Mutex in its place; the default serves."},
-	"rewritelog":                  {"", "httpd 2.4 logs rewriting to the error log: LogLevel rewrite:trace3."},
-	"rewriteloglevel":             {"", "httpd 2.4 logs rewriting to the error log: LogLevel rewrite:trace3."},
-	"defaulttype":                 {"", "httpd 2.4 has no default type."},
-	"cookielog":                   {"", "httpd 2.4 has CustomLog in its place."},
-	"authzldapauthoritative":      {"", "httpd 2.4 combines authorizations by RequireAll and RequireAny."},
-	"authzgroupfileauthoritative": {"", "httpd 2.4 combines authorizations by RequireAll and RequireAny."},
-	"authzuserauthoritative":      {"", "httpd 2.4 combines authorizations by RequireAll and RequireAny."},
-	"authzdefaultauthoritative":   {"", "httpd 2.4 combines authorizations by RequireAll and RequireAny."},
-	"selinuxservertrail":          {"", "It is SELinux's; Debian has AppArmor."},
-	"selinuxserverdomain":         {"", "It is SELinux's; Debian has AppArmor."},
-	"maxclients":                  {"MaxRequestWorkers", "httpd 2.4 has another name for it."},
-	"maxrequestsperchild":         {"MaxConnectionsPerChild", "httpd 2.4 has another name for it."},
-}
-
 // httpdPlaces are where the families keep what httpd's configuration names.
 var httpdPlaces = httpdHomes.Debian()
 
@@ -137,11 +114,11 @@ func (h *httpdRun) line(p *convert.Page, i int) int {
 		last++
 	}
 	name, value := conf.Directive(p.Lines[i])
-	switch gone, known := httpdGone[name], httpdDirectives()[name]; {
-	case gone.why != "" && gone.now == "":
-		p.Drop(i, gone.why)
-	case gone.now != "":
-		p.Replace(i, gone.now+" "+value, gone.why)
+	switch gone, known := convert.WordsOf("httpd-gone")[name], httpdDirectives()[name]; {
+	case gone.Why != "" && gone.Now == "":
+		p.Drop(i, gone.Why)
+	case gone.Now != "":
+		p.Replace(i, gone.Now+" "+value, gone.Why)
 	case name == "user" || name == "group":
 		h.account(p, i, value)
 	case name == "listen":
@@ -203,6 +180,7 @@ func listens(value string) (port string, everywhere bool) {
 func (h *httpdRun) loadModule(p *convert.Page, i int, value string) {
 	name := strings.TrimSuffix(strings.Fields(value + " ?")[0], "_module")
 	_, known := httpdModules()[name]
+	brings := convert.WordsOf("httpd-packages-debian")[name].Now
 	switch {
 	case slices.Contains(httpdDefault, name):
 		p.Drop(i, "Debian's apache2 has it enabled, or built in.")
@@ -220,9 +198,9 @@ func (h *httpdRun) loadModule(p *convert.Page, i int, value string) {
 	case strings.HasPrefix(name, "php"):
 		h.Packages = append(h.Packages, "libapache2-mod-php")
 		p.Drop(i, "libapache2-mod-php enables its module itself.")
-	case httpdPackages[name] != "":
-		h.Packages = append(h.Packages, httpdPackages[name])
-		p.Drop(i, httpdPackages[name]+" enables its module itself.")
+	case brings != "":
+		h.Packages = append(h.Packages, brings)
+		p.Drop(i, brings+" enables its module itself.")
 	case slices.Contains(httpdGoneModules, name):
 		p.Drop(i, "httpd 2.4 has no such module.")
 	default:
@@ -235,14 +213,6 @@ var generalModules = lazyregexp.New(`/conf/httpd\.conf$|/conf\.modules\.d/00-[a-
 
 // httpdGoneModules are modules of httpd 2.2 that 2.4 needs no more.
 var httpdGoneModules = strings.Fields("authn_alias authn_default authz_default disk_cache mem_cache cern_meta systemd selinux cgi_systemd")
-
-// httpdPackages are packages of Debian with modules of others.
-var httpdPackages = map[string]string{
-	"wsgi": "libapache2-mod-wsgi-py3", "wsgi_python3": "libapache2-mod-wsgi-py3", "security2": "libapache2-mod-security2", "evasive20": "libapache2-mod-evasive",
-	"auth_gssapi": "libapache2-mod-auth-gssapi", "auth_openidc": "libapache2-mod-auth-openidc", "auth_mellon": "libapache2-mod-auth-mellon", "dav_svn": "libapache2-mod-svn",
-	"authz_svn": "libapache2-mod-svn", "fcgid": "libapache2-mod-fcgid", "perl": "libapache2-mod-perl2", "passenger": "libapache2-mod-passenger", "geoip": "libapache2-mod-geoip",
-	"maxminddb": "libapache2-mod-maxminddb", "xsendfile": "libapache2-mod-xsendfile", "qos": "libapache2-mod-qos", "jk": "libapache2-mod-jk", "mpm_itk": "libapache2-mpm-itk",
-}
 
 // paths rewrites the places that a line names.
 func (h *httpdRun) paths(p *convert.Page, i int) {
@@ -284,9 +254,9 @@ func (h *httpdRun) needs(p *convert.Page, name, line string) {
 	if strings.HasPrefix(name, "php_") {
 		h.Packages = append(h.Packages, "libapache2-mod-php")
 	}
-	for _, hint := range httpdHints {
-		if hint.line.MatchString(line) {
-			for _, m := range hint.modules {
+	for _, hint := range convert.RewordingsOf("httpd-hints") {
+		if hint.Line.MatchString(line) {
+			for m := range strings.FieldsSeq(hint.Now) {
 				h.need(m, p.From)
 			}
 		}
@@ -305,33 +275,6 @@ func (h *httpdRun) need(module, file string) {
 	for _, first := range httpdModules()[module] {
 		h.need(first, file)
 	}
-}
-
-// httpdHints are arguments that need modules.
-var httpdHints = []struct {
-	line    *lazyregexp.Regexp
-	modules []string
-}{
-	{lazyregexp.New(`(?i)(proxy\w*\s.*|proxy:)(http|https|ws)://`), []string{"proxy", "proxy_http"}},
-	{lazyregexp.New(`(?i)\bwss?://`), []string{"proxy_wstunnel"}},
-	{lazyregexp.New(`(?i)\bfcgi://`), []string{"proxy", "proxy_fcgi"}},
-	{lazyregexp.New(`(?i)\bajp://`), []string{"proxy", "proxy_ajp"}},
-	{lazyregexp.New(`(?i)\buwsgi://`), []string{"proxy", "proxy_uwsgi"}},
-	{lazyregexp.New(`(?i)\bbalancer://`), []string{"proxy_balancer", "lbmethod_byrequests", "slotmem_shm"}},
-	{lazyregexp.New(`(?i)lbmethod=bytraffic`), []string{"lbmethod_bytraffic"}},
-	{lazyregexp.New(`(?i)lbmethod=bybusyness`), []string{"lbmethod_bybusyness"}},
-	{lazyregexp.New(`(?i)\bserver-info\b`), []string{"info"}},
-	{lazyregexp.New(`(?i)\bcgi-script\b|\bExecCGI\b|^\s*ScriptAlias`), []string{"cgid"}},
-	{lazyregexp.New(`(?i)\bAuthType\s+"?Digest`), []string{"auth_digest"}},
-	{lazyregexp.New(`(?i)\bAuthBasicProvider\b.*\bldap\b|\bRequire\s+(not\s+)?ldap-`), []string{"authnz_ldap"}},
-	{lazyregexp.New(`(?i)\bAuthBasicProvider\b.*\bdbm\b`), []string{"authn_dbm"}},
-	{lazyregexp.New(`(?i)\bRequire\s+(not\s+)?group\b`), []string{"authz_groupfile"}},
-	{lazyregexp.New(`(?i)\bINCLUDES\b`), []string{"include"}},
-	{lazyregexp.New(`(?i)\bRATE_LIMIT\b`), []string{"ratelimit"}},
-	{lazyregexp.New(`(?i)\bSUBSTITUTE\b`), []string{"substitute"}},
-	{lazyregexp.New(`(?i)^\s*Protocols\b.*\bh2c?\b`), []string{"http2"}},
-	{lazyregexp.New(`(?i)\bDAV\s+on\b`), []string{"dav_fs"}},
-	{lazyregexp.New(`(?i)\bSSLSessionCache\s+"?shmcb`), []string{"socache_shmcb"}},
 }
 
 // enable links what has to be enabled.

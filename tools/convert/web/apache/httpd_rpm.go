@@ -7,35 +7,18 @@ import (
 
 	"svc/assess/conf"
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/tools/convert"
 	"svc/tools/convert/web"
 )
 
-// httpdRPMPackages are packages of the rpm families with modules that httpd's own
+// httpdRPMPackage is the package of the rpm families with a module that httpd's own
 // package has not; what else Debian has is loaded by itself there.
-var httpdRPMPackages = map[string]string{
-	"ssl": "mod_ssl", "ldap": "mod_ldap", "authnz_ldap": "mod_ldap", "session": "mod_session", "proxy_html": "mod_proxy_html", "xml2enc": "mod_proxy_html", "lua": "mod_lua", "http2": "mod_http2", "md": "mod_md",
-	"dav_svn": "mod_dav_svn", "authz_svn": "mod_dav_svn", "wsgi": "python3-mod_wsgi", "security2": "mod_security", "auth_gssapi": "mod_auth_gssapi", "auth_openidc": "mod_auth_openidc", "auth_mellon": "mod_auth_mellon",
-	"fcgid": "mod_fcgid", "perl": "mod_perl", "evasive": "mod_evasive", "qos": "mod_qos", "xsendfile": "mod_xsendfile",
-}
+func httpdRPMPackage(module string) string { return convert.WordsOf("httpd-packages-rpm")[module].Now }
 
 // httpdRPMPlaces are where the rpm families keep what Debian's configuration of
 // httpd names.
-var httpdRPMPlaces = convert.Places{
-	{"/etc/apache2", "/etc/httpd"},
-	{"/var/log/apache2", "/var/log/httpd"},
-	{"/var/run/apache2", "/run/httpd"},
-	{"/run/apache2", "/run/httpd"},
-	{"/usr/lib/apache2/modules", "/etc/httpd/modules"},
-	{"/usr/share/apache2", "/usr/share/httpd"},
-	{"/var/lib/apache2/dav", "/var/lib/dav"},
-	{"/usr/lib/cgi-bin", "/var/www/cgi-bin"},
-	{"/etc/ssl/certs/ssl-cert-snakeoil.pem", "/etc/pki/tls/certs/localhost.crt"},
-	{"/etc/ssl/private/ssl-cert-snakeoil.key", "/etc/pki/tls/private/localhost.key"},
-	{"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"},
-	{"/etc/ssl/certs", "/etc/pki/tls/certs"},
-	{"/etc/ssl/private", "/etc/pki/tls/private"},
-}
+var httpdRPMPlaces = convert.HomesOf("httpd-from-debian")[release.LineEL]
 
 // httpdVariables are those of Debian's envvars, with what the target has for them.
 func httpdVariables(in convert.Input) *strings.Replacer {
@@ -80,7 +63,7 @@ func (h *httpdRun) packages() {
 	}
 	for module, files := range h.modules {
 		written := slices.ContainsFunc(files, func(f string) bool { return len(h.Refusals[f]) == 0 })
-		if name := httpdRPMPackages[module]; name != "" && written {
+		if name := httpdRPMPackage(module); name != "" && written {
 			h.Packages = append(h.Packages, name)
 		}
 	}
@@ -121,7 +104,7 @@ func (h *httpdRun) link(link, file string) {
 	default:
 		h.need(module, link)
 		why = convert.Whose(h.in.Target) + " packages load their modules themselves."
-		if name := httpdRPMPackages[module]; name != "" && !convert.ToSUSE(h.in) {
+		if name := httpdRPMPackage(module); name != "" && !convert.ToSUSE(h.in) {
 			why = name + " loads its module itself."
 		}
 	}
@@ -156,15 +139,15 @@ func (h *httpdRun) debianLine(p *convert.Page, i int, name, value string, enable
 	for last+1 < len(p.Lines) && strings.HasSuffix(p.Lines[last], `\`) {
 		last++
 	}
-	switch gone := httpdGone[name]; {
+	switch gone := convert.WordsOf("httpd-gone")[name]; {
 	case httpdDebians.MatchString(name) && (strings.Contains(value, "${APACHE_") || name == "serverroot"):
 		p.Drop(i, convert.Whose(h.in.Target)+" httpd.conf says it.")
 	case name == "user" || name == "group":
 		p.Refuse(i, "The server runs as an account of its own: set it in /etc/httpd/conf/httpd.conf.")
-	case gone.why != "" && gone.now == "" && name != "serverroot" && name != "pidfile":
-		p.Drop(i, gone.why)
-	case gone.now != "":
-		p.Replace(i, gone.now+" "+value, gone.why)
+	case gone.Why != "" && gone.Now == "" && name != "serverroot" && name != "pidfile":
+		p.Drop(i, gone.Why)
+	case gone.Now != "":
+		p.Replace(i, gone.Now+" "+value, gone.Why)
 	case name == "listen":
 		h.debianListen(p, i, value)
 	case name == "loadmodule":
@@ -203,7 +186,7 @@ func (h *httpdRun) debianListen(p *convert.Page, i int, value string) {
 func (h *httpdRun) debianModule(p *convert.Page, i int, value string) {
 	name := strings.TrimSuffix(strings.Fields(value + " ?")[0], "_module")
 	_, known := httpdModules()[name]
-	if !known && httpdRPMPackages[name] == "" {
+	if !known && httpdRPMPackage(name) == "" {
 		p.Refuse(i, "No package of the target is known to have this module.")
 		return
 	}
@@ -261,13 +244,13 @@ var httpdStays = lazyregexp.Whole(`serverroot|pidfile|selinuxservertrail|selinux
 
 func (h *httpdRun) laterLine(p *convert.Page, i int) {
 	name, value := conf.Directive(p.Lines[i])
-	switch gone := httpdGone[name]; {
+	switch gone := convert.WordsOf("httpd-gone")[name]; {
 	case convert.ToSUSE(h.in) && h.ownLine(p, i, name, value):
 	case httpdStays.MatchString(name), strings.HasPrefix(name, "/"):
-	case gone.why != "" && gone.now == "":
-		p.Drop(i, gone.why)
-	case gone.now != "":
-		p.Replace(i, gone.now+" "+value, gone.why)
+	case gone.Why != "" && gone.Now == "":
+		p.Drop(i, gone.Why)
+	case gone.Now != "":
+		p.Replace(i, gone.Now+" "+value, gone.Why)
 	case name == "loadmodule":
 		h.laterModule(p, i, value)
 	case strings.HasPrefix(name, "php_"):
@@ -321,9 +304,9 @@ func (h *httpdRun) laterModule(p *convert.Page, i int, value string) {
 	case strings.HasPrefix(name, "php"):
 		h.Packages = append(h.Packages, web.FPMPackage(h.in))
 		p.Drop(i, convert.Whose(h.in.Target)+" httpd has PHP run by php-fpm.")
-	case httpdRPMPackages[name] != "":
+	case httpdRPMPackage(name) != "":
 		h.need(name, p.From)
-		p.Drop(i, httpdRPMPackages[name]+" loads its module itself.")
+		p.Drop(i, httpdRPMPackage(name)+" loads its module itself.")
 	case slices.Contains(httpdGoneModules, name):
 		p.Drop(i, "httpd 2.4 has no such module.")
 	default:

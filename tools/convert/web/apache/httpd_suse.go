@@ -33,12 +33,6 @@ func fileThere(in convert.Input, file, text string) string {
 var suseModules = strings.Fields("actions alias auth_basic authn_core authn_file authz_host authz_groupfile authz_core authz_user autoindex cgi dir env expires include log_config mime negotiation setenvif ssl socache_shmcb userdir reqtimeout " +
 	"core http so unixd logio systemd version mpm_prefork")
 
-// susePackages are packages of SUSE with modules that apache2 itself has not.
-var susePackages = map[string]string{
-	"dav_svn": "subversion-server", "authz_svn": "subversion-server", "wsgi": "apache2-mod_wsgi-python3", "security2": "apache2-mod_security2", "perl": "apache2-mod_perl", "fcgid": "apache2-mod_fcgid",
-	"auth_openidc": "apache2-mod_auth_openidc", "auth_mellon": "apache2-mod_auth_mellon", "evasive": "apache2-mod_evasive", "jk": "apache2-mod_jk",
-}
-
 // loadModules loads the modules that are needed beside those of SUSE's
 // APACHE_MODULES, each with those that it needs first.
 func (h *httpdRun) loadModules() {
@@ -57,7 +51,7 @@ func (h *httpdRun) loadModules() {
 	for _, module := range slices.Sorted(maps.Keys(h.modules)) {
 		files := h.modules[module]
 		if i := slices.IndexFunc(files, func(f string) bool { return len(h.Refusals[f]) == 0 }); i >= 0 {
-			if name := susePackages[module]; name != "" {
+			if name := convert.WordsOf("httpd-packages-suse")[module].Now; name != "" {
 				h.Packages = append(h.Packages, name)
 			}
 			load(module, files[i])
