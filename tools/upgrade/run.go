@@ -450,6 +450,11 @@ func (r *run) result(end Outcome) Result {
 			res.Afterwards = leftBehind(res.Written)
 		}
 	}
+	notes, err := r.host.Notes()
+	if err != nil {
+		notes = []string{err.Error()}
+	}
+	res.Afterwards = append(res.Afterwards, notes...)
 	return res
 }
 

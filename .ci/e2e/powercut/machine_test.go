@@ -30,6 +30,8 @@ type machine struct {
 	power  *e2e.Process
 	line   net.Conn // to a shell on it
 	said   *bufio.Reader
+
+	panicked bool // its kernel did, at some boot
 }
 
 // furnish is a root of a trixie that boots, which is made once.
@@ -92,6 +94,7 @@ func (m *machine) boot() {
 			m.is.NoErr(err)
 			return
 		}
+		m.panicked = true
 		m.t.Logf("the emulated kernel panicked:\n%s", console[max(0, len(console)-3000):])
 		m.cutPower()
 	}

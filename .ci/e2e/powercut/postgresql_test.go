@@ -27,6 +27,28 @@ func (m *machine) sql(args ...string) string {
 	return m.order(append([]string{"bash", "-e", "/root/shop.sh", "sql"}, args...)...)
 }
 
+// cutOff has the power cut, and goes on. In some moments PostgreSQL empties unlogged tables
+// then: that is the loss of nobody but where svc does not say so.
+func (m *machine) cutOff(step string, after time.Duration, svc, then []string) {
+	m.t.Helper()
+	m.cut(step, after, svc)
+	m.runs("postgresql@13-main", "inactive") // a boot does not start the old server
+	if said := m.order(then...); strings.Contains(said, "public.scratch in shop") {
+		m.recovered()
+	}
+}
+
+// recovered: PostgreSQL may have emptied what is unlogged, and no more.
+func (m *machine) recovered() {
+	m.t.Helper()
+	now := m.order("bash", "-e", "/root/shop.sh", "sums")
+	if now != m.sums {
+		m.is.Equal(without(m.sums, now), "scratch|1")
+		m.is.Equal(without(now, m.sums), "scratch|0")
+	}
+	m.sums = now
+}
+
 // holds: this version serves the port, with everything in it.
 func (m *machine) holds(version string) {
 	m.t.Helper()
@@ -38,10 +60,11 @@ func (m *machine) holds(version string) {
 func TestPostgreSQL(t *testing.T) {
 	m := newMachine(t, (*machine).cluster)
 	m.runs("postgresql@13-main", "active")
+	if m.panicked {
+		m.recovered()
+	}
 	m.holds("13")
-	m.cut("upgrade", 3*time.Second, upgrade("postgresql", "17", "/srv/pg"))
-	m.runs("postgresql@13-main", "inactive") // a boot does not start the old server
-	m.order(again("--resume", "/srv/pg")...)
+	m.cutOff("upgrade", 3*time.Second, upgrade("postgresql", "17", "/srv/pg"), again("--resume", "/srv/pg"))
 	m.runs("postgresql@17-main", "active")
 	m.holds("17")
 	m.order(again("--roll-back", "/srv/pg")...)
@@ -57,10 +80,7 @@ func TestPostgreSQL(t *testing.T) {
 func (m *machine) cuts() {
 	m.cutPower()
 	m.boot()
-	whole := m.sums
-	m.sums = m.order("bash", "-e", "/root/shop.sh", "sums")
-	m.is.Equal(without(whole, m.sums), "scratch|1") // what is unlogged, and no more
-	m.is.Equal(without(m.sums, whole), "scratch|0")
+	m.recovered()
 	m.order("install", "-d", "-m", "0711", "/srv/cuts")
 	m.cut("close", 0, upgrade("postgresql", "17", "/srv/cuts"))
 	for _, step := range []string{"sums", "index", "compare", "open"} {

@@ -3,6 +3,8 @@ package upgrade_test
 import (
 	"fmt"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -53,6 +55,42 @@ func (h *host) signals() {
 		said.Has("all was rolled back")
 		h.asBefore()
 	}
+}
+
+// cutOff ends svc and the old server at once, as where the power is cut: PostgreSQL then
+// empties what is in no log, and svc says what that was.
+func (h *host) cutOff() {
+	backup := h.place("cut-off")
+	h.during("sums", h.crash, to("17", backup)+" --confirm")
+	h.upgrade(0, resume(backup)).Has("public.scratch in shop")
+	h.holdsUnlogged("17")
+	h.upgrade(0, rollBack(backup)).Has("public.scratch in shop")
+	h.holdsUnlogged("13")
+	backup = h.place("cut-off-back")
+	h.sql("-d", "shop", "-c", "insert into scratch values (1)")
+	h.during("sums", h.crash, to("17", backup)+" --confirm")
+	h.upgrade(0, rollBack(backup)).Has("public.scratch in shop") // it is recovered for clients
+	h.holdsUnlogged("13")
+}
+
+// crash waits until the old server runs once more, and kills it with svc.
+func (h *host) crash(svc *os.Process) {
+	h.Shell(0, `until chroot "$1" /usr/lib/postgresql/13/bin/pg_controldata -D /var/lib/postgresql/13/main | grep -q "in production"; do sleep 0.01; done
+		kill -STOP "$2" # it neither goes back nor ends its server in order
+		for proc in /proc/[0-9]*; do
+			! [ "$proc/root" -ef "$1" ] || ! grep -qx postgres "$proc/comm" || kill -KILL "${proc#/proc/}" || true # a child ends with its server
+		done
+		kill -KILL "$2"`, h.root, strconv.Itoa(svc.Pid))
+}
+
+// holdsUnlogged: this version serves the port, with everything in it that PostgreSQL logs.
+func (h *host) holdsUnlogged(version string) {
+	h.t.Helper()
+	h.is.Equal(h.version(), version)
+	sums, err := os.ReadFile(h.Path("sums"))
+	h.is.NoErr(err)
+	none := regexp.MustCompile(`(?m)^scratch\|.*`).ReplaceAllString(string(sums), "scratch|0|d41d8cd98f00b204e9800998ecf8427e")
+	h.is.Equal(h.shop("sums").Out, none)
 }
 
 // fills leaves the disk of a folder of the root a few pages.

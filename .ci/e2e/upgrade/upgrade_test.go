@@ -31,6 +31,7 @@ var (
 		{"orders", (*host).orders},
 		{"taken back", (*host).takenBack},
 		{"signals", (*host).signals},
+		{"cut off", (*host).cutOff},
 		{"early", (*host).early},
 		{"full disk", (*host).dataFull},
 		{"failing disk", (*host).backupFails},

@@ -503,6 +503,26 @@ func (h *Host) ReadFile(name string, v any) error {
 	return nil
 }
 
+// notesFile has what Note was told.
+const notesFile = "notes.json"
+
+// Note keeps what people must hear when the run ends, whatever its end is; once.
+func (h *Host) Note(line string) error {
+	notes, err := h.Notes()
+	if err != nil || slices.Contains(notes, line) {
+		return err
+	}
+	return h.WriteFile(notesFile, append(notes, line))
+}
+
+// Notes are the lines that Note has kept.
+func (h *Host) Notes() (lines []string, err error) {
+	if err := h.ReadFile(notesFile, &lines); !errors.Is(err, fs.ErrNotExist) {
+		return lines, err
+	}
+	return nil, nil
+}
+
 // RemoveFile removes a file that may not be there.
 func RemoveFile(name string) error {
 	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {

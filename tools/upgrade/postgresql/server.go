@@ -173,7 +173,17 @@ func (g *pgRun) with(ctx context.Context, c session.Cluster, writes bool, fn fun
 		server.Args = append(server.Args, "-c", x)
 	}
 	server.Stop = unix.SIGINT // a fast shutdown
-	err := g.Serve(ctx, server, s.Ready, func(ctx context.Context) error { return fn(ctx, s) })
+	recovers, err := g.recovers(ctx, c)
+	if err == nil {
+		err = g.Serve(ctx, server, s.Ready, func(ctx context.Context) error {
+			if recovers {
+				if err := g.noteEmptied(ctx, s); err != nil {
+					return err
+				}
+			}
+			return fn(ctx, s)
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("PostgreSQL %s on %s: %w", c.Version, c.Data, err)
 	}

@@ -61,16 +61,11 @@ func (g newCluster) signs(ctx context.Context) ([]string, error) {
 
 // controlData takes the count of transactions from a stopped cluster's control file.
 func (g newCluster) controlData(ctx context.Context, c session.Cluster) (a session.Activity, err error) {
-	out, err := g.Run(ctx, g.as(c.Program("pg_controldata"), "-D", c.Data))
+	fields, err := g.controlFields(ctx, c)
 	if err != nil {
 		return a, err
 	}
-	fields := map[string]string{}
-	for line := range strings.Lines(out) {
-		name, value, _ := strings.Cut(line, ":")
-		fields[name] = strings.TrimSpace(value)
-	}
-	if state := fields["Database cluster state"]; state != "shut down" {
+	if state := fields["Database cluster state"]; state != shutDown {
 		return a, fmt.Errorf("the new server does not run, and was not shut down in order: its state is %q; start it first", state)
 	}
 	epoch, next, _ := strings.Cut(fields["Latest checkpoint's NextXID"], ":")

@@ -97,6 +97,14 @@ func (s Session) Fingerprint(ctx context.Context, databases []Database) (inplace
 	return all, nil
 }
 
+// pgUnlogged are the tables, and what else has rows, that PostgreSQL empties when it recovers.
+const pgUnlogged = `select to_json(format('%I.%I', n.nspname, c.relname)) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relpersistence = 'u' and c.relkind in ('r', 'm', 'S')`
+
+// Unlogged are the names of what a database keeps in no log, quoted, with their schemas.
+func (s Session) Unlogged(ctx context.Context, database string) ([]string, error) {
+	return Query[string](ctx, s, database, pgUnlogged)
+}
+
 // relations lists what of a database is read.
 func (s Session) relations(ctx context.Context, database string) ([]relation, error) {
 	plain := ""
