@@ -2,7 +2,10 @@ package assess
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"svc/backend/tsv"
 	"svc/backend/visible"
 )
 
@@ -23,6 +26,43 @@ func Hints(texts ...string) (r []Remediation) {
 }
 
 func Command(text string) Remediation { return Remediation{"command", text} }
+
+// Remedy is what a row of a table says to do: a command stands after a "$".
+func Remedy(do string) Remediation {
+	if line, ok := strings.CutPrefix(do, "$ "); ok {
+		return Command(line)
+	}
+	return Remediation{"hint", do}
+}
+
+// Told are findings by key, as a table has them: what all of a key have in common.
+type Told map[string]Finding
+
+// ReadTold reads a table: the key; how severe it is, and "inhibitor" where it stops a move;
+// the title; what to do, or a dash.
+func ReadTold(text string) Told {
+	all := Told{}
+	for row := range tsv.Rows(text, 4) {
+		severity, stops, _ := strings.Cut(row[1], " ")
+		f := Finding{Key: row[0], Severity: FindingSeverity(severity), Inhibitor: stops != "", Title: row[2]}
+		if row[3] != "-" {
+			f.Remediations = []Remediation{Remedy(row[3])}
+		}
+		all[f.Key] = f
+	}
+	return all
+}
+
+// Found is the finding of a key, with what was found.
+func (t Told) Found(key, summary string, related []Resource, evidence ...Evidence) Finding {
+	f, ok := t[key]
+	if !ok {
+		panic("no table has the finding " + key)
+	}
+	f.Summary, f.Related, f.Evidence = summary, related, evidence
+	f.Remediations = slices.Clone(f.Remediations)
+	return f
+}
 
 // Resources names things of one scheme.
 func Resources(scheme string, names []string) (r []Resource) {

@@ -35,19 +35,14 @@ func findIdentity(r *assess.Reading) {
 	if r.A.Fingerprint != "" {
 		return
 	}
-	r.Finding(assess.Finding{
-		Key: "identity.no-machine-id", Severity: assess.High, Title: "The machine has no identity",
-		Summary:      "Neither /etc/svc/fingerprint nor a machine-id can be used, so this machine can't be told from another: it can be assessed, but not migrated, verified or licensed.",
-		Remediations: []assess.Remediation{assess.Command("systemd-machine-id-setup")}, Evidence: []assess.Evidence{{Path: "/etc/machine-id", Line: 0}},
-	})
+	r.Finding(found("identity.no-machine-id", "Neither /etc/svc/fingerprint nor a machine-id can be used, so this machine can't be told from another: it can be assessed, but not migrated, verified or licensed.",
+		nil, assess.Evidence{Path: "/etc/machine-id", Line: 0}))
 }
 
 func findSupport(r *assess.Reading) {
 	if !r.Known {
-		r.Finding(assess.Finding{
-			Key: "release.unknown", Severity: assess.Medium, Title: "The release is not known to svc",
-			Summary: fmt.Sprintf("os-release says %s; when its support ends is not known here.", r.A.Release), Evidence: []assess.Evidence{{Path: "/etc/os-release", Line: 0}},
-		})
+		r.Finding(found("release.unknown", fmt.Sprintf("os-release says %s; when its support ends is not known here.", r.A.Release),
+			nil, assess.Evidence{Path: "/etc/os-release", Line: 0}))
 		return
 	}
 	supported, known := r.Release.Supported(r.Options.Now)
@@ -68,10 +63,7 @@ func findTarget(r *assess.Reading) {
 	}
 	target, ok := release.Lookup(r.Options.Target)
 	if !ok {
-		r.Finding(assess.Finding{
-			Key: "target.unknown", Severity: assess.High, Inhibitor: true, Title: "The target is not known", Summary: fmt.Sprintf("No release is called %q.", r.Options.Target),
-			Remediations: assess.Hints("Name the target by its slug, such as debian-13."),
-		})
+		r.Finding(found("target.unknown", fmt.Sprintf("No release is called %q.", r.Options.Target), nil))
 		return
 	}
 	for _, f := range JudgeTarget(r.A.Release, target, r.Options.Now) {
@@ -92,42 +84,30 @@ func packageNames(r *assess.Reading, match func(assess.Package) bool) (names []s
 func findPackages(r *assess.Reading) {
 	status := []assess.Evidence{{Path: r.Book.Database, Line: 0}}
 	if held := packageNames(r, func(p assess.Package) bool { return p.Held }); len(held) > 0 {
-		r.Finding(assess.Finding{
-			Key: "packages.held", Severity: assess.Medium, Title: "Packages are held back", Summary: "Somebody keeps these from being updated: " + assess.Some(held) + ". The reason is not on the machine.",
-			Remediations: assess.Hints("Find out why before the move; the hold is not carried over."), Related: assess.Resources("package", held), Evidence: status,
-		})
+		r.Finding(found("packages.held", "Somebody keeps these from being updated: "+assess.Some(held)+". The reason is not on the machine.",
+			assess.Resources("package", held), status...))
 	}
 	if len(r.Book.Unsettled) > 0 {
 		var names []string
 		for _, p := range r.Book.Unsettled {
 			names = append(names, p.Name)
 		}
-		r.Finding(assess.Finding{
-			Key: "packages.unsettled", Severity: assess.High, Title: "Packages are half installed", Summary: "dpkg did not finish with " + assess.Some(names) + ".",
-			Remediations: []assess.Remediation{assess.Command("dpkg --configure -a")}, Related: assess.Resources("package", names), Evidence: status,
-		})
+		r.Finding(found("packages.unsettled", "dpkg did not finish with "+assess.Some(names)+".", assess.Resources("package", names), status...))
 	}
 	foreign := packageNames(r, func(p assess.Package) bool { return !packages.AnyArch(p.Arch) && p.Arch != r.A.System.Architecture })
 	if len(foreign) > 0 {
-		r.Finding(assess.Finding{
-			Key: "packages.foreign-architecture", Severity: assess.Medium, Title: "Packages of another architecture", Summary: assess.Some(foreign) + " are not for " + r.A.System.Architecture + ".",
-			Remediations: assess.Hints("Add the architecture on the target first, if they are still needed."), Related: assess.Resources("package", foreign), Evidence: status,
-		})
+		r.Finding(found("packages.foreign-architecture", assess.Some(foreign)+" are not for "+r.A.System.Architecture+".",
+			assess.Resources("package", foreign), status...))
 	}
 	third := packageNames(r, func(p assess.Package) bool { return packages.FromOutside(r, p) })
 	if len(third) > 0 {
-		r.Finding(assess.Finding{
-			Key: "packages.third-party", Severity: assess.Medium, Title: "Packages may come from outside the distribution", Summary: fmt.Sprintf("%s: their maintainers are not the distribution's own. Only the package's own word was looked at, not the archive it came from.", assess.Plural(len(third), "package")),
-			Remediations: assess.Hints("Decide for each whether the target's own package takes its place."), Related: assess.Resources("package", third), Evidence: status,
-		})
+		r.Finding(found("packages.third-party", fmt.Sprintf("%s: their maintainers are not the distribution's own. Only the package's own word was looked at, not the archive it came from.", assess.Plural(len(third), "package")),
+			assess.Resources("package", third), status...))
 	}
 }
 
 func findOrigins(r *assess.Reading) {
-	f := assess.Finding{
-		Key: "origins.third-party", Severity: assess.Medium, Title: "Package archives from outside the distribution",
-		Remediations: assess.Hints("See whether each has packages for the target release; they are not carried over by themselves."),
-	}
+	f := found("origins.third-party", "", nil)
 	var names []string
 	for _, o := range r.ThirdParty() {
 		names = append(names, o.URI)
@@ -149,20 +129,19 @@ func findConfiguration(r *assess.Reading) {
 		}
 	}
 	for _, c := range []struct {
-		state         assess.ConfigState
-		key, title, s string
-		severity      assess.FindingSeverity
+		state  assess.ConfigState
+		key, s string
 	}{
-		{assess.ConfigChanged, "configuration.changed", "Configuration files of packages were edited", "differ from what their packages shipped", assess.Low},
-		{assess.ConfigUnowned, "configuration.unowned", "Configuration files that belong to no package", "are in /etc without belonging to a package", assess.Low},
-		{assess.ConfigMissing, "configuration.missing", "Configuration files of packages were deleted", "were shipped by packages and are gone", assess.Info},
-		{assess.ConfigUnreadable, "configuration.unreadable", "Configuration that could not be read", "could not be compared", assess.Medium},
+		{assess.ConfigChanged, "configuration.changed", "differ from what their packages shipped"},
+		{assess.ConfigUnowned, "configuration.unowned", "are in /etc without belonging to a package"},
+		{assess.ConfigMissing, "configuration.missing", "were shipped by packages and are gone"},
+		{assess.ConfigUnreadable, "configuration.unreadable", "could not be compared"},
 	} {
 		files := byState[c.state]
 		if len(files) == 0 {
 			continue
 		}
-		f := assess.Finding{Key: c.key, Severity: c.severity, Title: c.title, Summary: fmt.Sprintf("%s %s: %s.", assess.Plural(len(files), "file"), c.s, assess.Some(files)), Related: assess.Resources("file", files)}
+		f := found(c.key, fmt.Sprintf("%s %s: %s.", assess.Plural(len(files), "file"), c.s, assess.Some(files)), assess.Resources("file", files))
 		for _, file := range files[:min(len(files), 20)] {
 			f.Evidence = append(f.Evidence, assess.Evidence{Path: file, Line: 0})
 		}
@@ -171,19 +150,16 @@ func findConfiguration(r *assess.Reading) {
 }
 
 // sshChecks are settings of sshd that matter for a move.
-var sshChecks = []struct {
-	key, value, finding, title, summary, hint string
-	severity                                  assess.FindingSeverity
-}{
-	{"permitrootlogin", "yes", "ssh.root-login", "root may log in by password", "sshd lets root in with a password.", "Set PermitRootLogin to no or prohibit-password.", assess.Medium},
-	{"passwordauthentication", "yes", "ssh.password-authentication", "Passwords open ssh", "sshd takes passwords.", "Use keys alone where people can.", assess.Low},
-	{"permitemptypasswords", "yes", "ssh.empty-passwords", "Empty passwords open ssh", "sshd lets in accounts without a password.", "Set PermitEmptyPasswords to no.", assess.High},
+var sshChecks = []struct{ key, value, finding, summary string }{
+	{"permitrootlogin", "yes", "ssh.root-login", "sshd lets root in with a password."},
+	{"passwordauthentication", "yes", "ssh.password-authentication", "sshd takes passwords."},
+	{"permitemptypasswords", "yes", "ssh.empty-passwords", "sshd lets in accounts without a password."},
 }
 
 func findSSH(r *assess.Reading) {
 	for _, c := range sshChecks {
 		if s, ok := sshd(r, c.key); ok && strings.EqualFold(s.Value, c.value) {
-			r.Finding(assess.Finding{Key: c.finding, Severity: c.severity, Title: c.title, Summary: c.summary, Remediations: assess.Hints(c.hint), Related: []assess.Resource{{Scheme: "service", Name: "ssh"}}, Evidence: []assess.Evidence{s.Evidence}})
+			r.Finding(found(c.finding, c.summary, []assess.Resource{{Scheme: "service", Name: "ssh"}}, s.Evidence))
 		}
 	}
 }
@@ -210,22 +186,15 @@ func findMounts(r *assess.Reading) {
 		related := []assess.Resource{{Scheme: "mount", Name: mount.Path}}
 		switch {
 		case slices.Contains(remoteTypes, mount.Type):
-			r.Finding(assess.Finding{
-				Key: "mounts.remote", Severity: assess.Medium, Title: "A file system of another machine is mounted", Summary: fmt.Sprintf("%s comes from %s (%s).", visible.Name(mount.Path), visible.Name(mount.Device), visible.Name(mount.Type)),
-				Remediations: assess.Hints("Mount it on the target too, and let its server know the new machine."), Related: related, Evidence: []assess.Evidence{mount.Evidence},
-			})
+			r.Finding(found("mounts.remote", fmt.Sprintf("%s comes from %s (%s).", visible.Name(mount.Path), visible.Name(mount.Device), visible.Name(mount.Type)),
+				related, mount.Evidence))
 		case strings.HasPrefix(mount.Device, "/dev/mapper/"), strings.HasPrefix(mount.Device, "/dev/md"):
-			r.Finding(assess.Finding{
-				Key: "mounts.volume", Severity: assess.Low, Title: "A logical volume or RAID is mounted", Summary: fmt.Sprintf("%s is on %s.", visible.Name(mount.Path), visible.Name(mount.Device)),
-				Remediations: assess.Hints("Lay out the target's disks accordingly."), Related: related, Evidence: []assess.Evidence{mount.Evidence},
-			})
+			r.Finding(found("mounts.volume", fmt.Sprintf("%s is on %s.", visible.Name(mount.Path), visible.Name(mount.Device)), related, mount.Evidence))
 		}
 	}
 	if r.Seen.Encrypted {
-		r.Finding(assess.Finding{
-			Key: "mounts.encrypted", Severity: assess.Medium, Title: "Disks are encrypted", Summary: "/etc/crypttab names encrypted volumes; their keys are not looked at.",
-			Remediations: assess.Hints("Set up the target's encryption by hand."), Evidence: []assess.Evidence{{Path: "/etc/crypttab", Line: 0}},
-		})
+		r.Finding(found("mounts.encrypted", "/etc/crypttab names encrypted volumes; their keys are not looked at.",
+			nil, assess.Evidence{Path: "/etc/crypttab", Line: 0}))
 	}
 }
 
@@ -234,12 +203,10 @@ func findNetwork(r *assess.Reading) {
 		if n.Method != assess.MethodStatic && n.Method != "manual" || len(n.Addresses) == 0 {
 			continue
 		}
-		r.Finding(assess.Finding{
-			Key: "network.static", Severity: assess.Low, Title: "The network is set up by hand", Summary: strings.TrimSpace(fmt.Sprintf("%s has %s by %s.", visible.Name(n.Name), assess.Some(n.Addresses), n.Manager)),
-			Remediations: assess.Hints("Addresses and interface names belong to the machine: nothing of them is put in place by itself. Set up the target's network before it takes over."), Related: []assess.Resource{{Scheme: "file", Name: n.Evidence.Path}}, Evidence: []assess.Evidence{n.Evidence},
-		})
+		r.Finding(found("network.static", strings.TrimSpace(fmt.Sprintf("%s has %s by %s.", visible.Name(n.Name), assess.Some(n.Addresses), n.Manager)),
+			[]assess.Resource{{Scheme: "file", Name: n.Evidence.Path}}, n.Evidence))
 	}
-	f := assess.Finding{Key: "network.composed", Severity: assess.Medium, Title: "Interfaces are built of others, or have routes of their own", Remediations: assess.Hints("Build bonds, bridges and vlans on the target in the way of its network manager, and add the routes.")}
+	f := found("network.composed", "", nil)
 	var names []string
 	for _, n := range r.A.Networks {
 		if slices.Contains([]string{assess.KindBond, assess.KindBridge, assess.KindVLAN, "team", "vrf"}, n.Kind) || len(n.Routes) > 0 {
@@ -269,49 +236,48 @@ func findFirewall(r *assess.Reading) {
 
 // unitChecks are kinds of services that matter for a move.
 var unitChecks = []struct {
-	match                     func(assess.Unit) bool
-	key, title, summary, hint string
-	severity                  assess.FindingSeverity
+	match        func(assess.Unit) bool
+	key, summary string
 }{
 	{
 		func(u assess.Unit) bool {
 			return u.Local && u.Manager == assess.ManagerSystemd && strings.HasPrefix(u.Path, "/etc/")
 		},
-		"services.local", "Services were written on this machine", "the units are carried over; the programs that they start are not looked at.", "See that the programs exist on the target.", assess.Low,
+		"services.local", "the units are carried over; the programs that they start are not looked at.",
 	},
 	{
 		func(u assess.Unit) bool {
 			return u.Local && u.Manager == assess.ManagerSystemd && u.Path != "" && !strings.HasPrefix(u.Path, "/etc/")
 		},
-		"services.outside", "Services have their units outside of /etc", "the units came with software that no package brought, and are not carried over.", "Install the software on the target, and enable the units.", assess.Medium,
+		"services.outside", "the units came with software that no package brought, and are not carried over.",
 	},
 	{
 		func(u assess.Unit) bool {
 			return u.Local && (u.Manager == assess.ManagerSysV && strings.Contains(u.Path, "/init.d/") || u.Path == "/etc/inittab")
 		},
-		"services.init-scripts", "Init scripts were written on this machine", "scripts are carried over, and most newer systems start them for a while yet, SLES and Leap 16 do not; entries of inittab are not.", "Write a unit for each.", assess.Low,
+		"services.init-scripts", "scripts are carried over, and most newer systems start them for a while yet, SLES and Leap 16 do not; entries of inittab are not.",
 	},
 	{
 		func(u assess.Unit) bool {
 			return u.Local && (u.Manager == assess.ManagerUpstart || u.Manager == assess.ManagerOpenRC)
 		},
-		"services.other-init", "Services were written for another init system", "nothing on a target with systemd reads them.", "Write a unit for each.", assess.Medium,
+		"services.other-init", "nothing on a target with systemd reads them.",
 	},
 	{
 		func(u assess.Unit) bool { return u.Manager == assess.ManagerXinetd || u.Manager == assess.ManagerInetd },
-		"services.inetd", "Services are started by inetd", "newer releases have no inetd unless it is installed.", "Use a socket unit of systemd, or install the server to run by itself.", assess.Medium,
+		"services.inetd", "newer releases have no inetd unless it is installed.",
 	},
 	{
 		func(u assess.Unit) bool {
 			return u.Manager == assess.ManagerSysV && u.State == assess.StateEnabled && !strings.Contains(u.Path, "/init.d/") && u.Path != "/etc/inittab"
 		},
-		"services.boot-script", "A script runs when the machine comes up", "what it does was not looked at.", "See what of it the target still needs, and make it a unit.", assess.Medium,
+		"services.boot-script", "what it does was not looked at.",
 	},
 }
 
 func findUnits(r *assess.Reading) {
 	for _, c := range unitChecks {
-		f := assess.Finding{Key: c.key, Severity: c.severity, Title: c.title, Remediations: assess.Hints(c.hint)}
+		f := found(c.key, "", nil)
 		var names []string
 		for _, u := range slices.Concat(r.A.Services, r.A.Timers) {
 			if u.State != assess.StateMasked && c.match(u) {
@@ -328,7 +294,7 @@ func findUnits(r *assess.Reading) {
 
 func findOutside(r *assess.Reading) {
 	places := r.Seen.Outside
-	f := assess.Finding{Key: "software.outside", Severity: assess.Medium, Title: "Software outside the package manager"}
+	f := found("software.outside", "", nil)
 	for _, file := range r.Seen.Outside {
 		f.Evidence = append(f.Evidence, assess.Evidence{Path: file, Line: 0})
 	}
@@ -349,7 +315,7 @@ func findContainers(r *assess.Reading) {
 			})
 		}
 	}
-	f := assess.Finding{Key: "containers.files", Severity: assess.Low, Title: "Containers are described by files", Remediations: assess.Hints("Bring the files and what they mount to the target, with an engine that reads them.")}
+	f := found("containers.files", "", nil)
 	for _, c := range r.A.Containers {
 		if c.Kind == "compose" || c.Kind == "unit" {
 			f.Related, f.Evidence = append(f.Related, assess.Resource{Scheme: "file", Name: c.Evidence.Path}), append(f.Evidence, c.Evidence)
@@ -361,10 +327,8 @@ func findContainers(r *assess.Reading) {
 		r.Finding(f)
 	}
 	if r.Seen.Modules && r.Installed("dkms") != nil {
-		r.Finding(assess.Finding{
-			Key: "kernel.modules", Severity: assess.Medium, Title: "Kernel modules are built on the machine", Summary: "dkms builds modules for each kernel; which ones still build was not tried.",
-			Remediations: assess.Hints("See whether the target's kernel has them."), Related: []assess.Resource{{Scheme: "package", Name: "dkms"}}, Evidence: []assess.Evidence{{Path: "/var/lib/dkms", Line: 0}},
-		})
+		r.Finding(found("kernel.modules", "dkms builds modules for each kernel; which ones still build was not tried.",
+			[]assess.Resource{{Scheme: "package", Name: "dkms"}}, assess.Evidence{Path: "/var/lib/dkms", Line: 0}))
 	}
 }
 
@@ -419,18 +383,11 @@ func findUnread(r *assess.Reading) {
 		}
 	}
 	if len(names) > 0 {
-		r.Finding(assess.Finding{
-			Key: "assessment.incomplete", Severity: assess.Medium, Title: "Not everything could be read",
-			Summary:      "Nothing is known of " + assess.Some(names) + ": an empty list there says nothing.",
-			Remediations: assess.Hints("Repeat as root, or repair the files."), Related: assess.Resources("file", names),
-		})
+		r.Finding(found("assessment.incomplete", "Nothing is known of "+assess.Some(names)+": an empty list there says nothing.",
+			assess.Resources("file", names)))
 	}
 	if len(lists) > 0 {
-		r.Finding(assess.Finding{
-			Key: "assessment.cut", Severity: assess.High, Inhibitor: true, Title: "The machine has more than an assessment holds",
-			Summary:      "Left out: " + strings.Join(lists, ", ") + ". Nothing moves what was left out, and nothing compares it.",
-			Remediations: assess.Hints("Keep elsewhere what is many (below /srv or /var/lib it moves as data, whole), and assess again; or move it by hand."),
-		})
+		r.Finding(found("assessment.cut", "Left out: "+strings.Join(lists, ", ")+". Nothing moves what was left out, and nothing compares it.", nil))
 	}
 }
 
@@ -439,11 +396,7 @@ func findVersionControl(r *assess.Reading) {
 	if len(r.Versioned) == 0 {
 		return
 	}
-	f := assess.Finding{
-		Key: "configuration.version-control", Severity: assess.Info, Title: "The history of /etc stays behind",
-		Summary:      fmt.Sprintf("%s: version control keeps every file as it was, shadow and private keys among them.", assess.Some(r.Versioned)),
-		Remediations: assess.Hints("Start a new history on the target (etckeeper init); keep the old one with the source's backup, closed to others."),
-	}
+	f := found("configuration.version-control", fmt.Sprintf("%s: version control keeps every file as it was, shadow and private keys among them.", assess.Some(r.Versioned)), nil)
 	for _, dir := range r.Versioned[:min(len(r.Versioned), 20)] {
 		f.Evidence = append(f.Evidence, assess.Evidence{Path: dir, Line: 0})
 	}
@@ -458,22 +411,16 @@ func findAccess(r *assess.Reading) {
 	}
 	slices.Sort(changed.How)
 	slices.SortFunc(changed.Files, func(a, b assess.Evidence) int { return cmp.Compare(a.Path, b.Path) })
-	r.Finding(assess.Finding{
-		Key: "configuration.access", Severity: assess.Low, Title: "Configuration files have other owners or modes than their packages gave them",
-		Summary:      fmt.Sprintf("%s: %s. What is in them is as shipped, so they are not carried over.", assess.Plural(len(changed.Files), "file"), assess.Some(changed.How)),
-		Remediations: assess.Hints("Set owner and mode on the target by hand, where they still matter."), Evidence: changed.Files[:min(len(changed.Files), 20)],
-	})
+	r.Finding(found("configuration.access", fmt.Sprintf("%s: %s. What is in them is as shipped, so they are not carried over.", assess.Plural(len(changed.Files), "file"), assess.Some(changed.How)),
+		nil, changed.Files[:min(len(changed.Files), 20)]...))
 }
 
 // findOtherManagers says that more than one manager keeps book here: what the
 // others have is not among the packages.
 func findOtherManagers(r *assess.Reading) {
 	for _, o := range r.Seen.Managers {
-		r.Finding(assess.Finding{
-			Key: "packages.other-manager", Severity: assess.Low, Title: "Another package manager has a database here",
-			Summary:      fmt.Sprintf("/%s is a database of %s on a machine of %s: what it lists is not among the packages.", o.Database, o.Name, o.Own),
-			Remediations: assess.Hints("See whether somebody installed software that way."), Related: []assess.Resource{{Scheme: "file", Name: "/" + o.Database}}, Evidence: []assess.Evidence{{Path: "/" + o.Database, Line: 0}},
-		})
+		r.Finding(found("packages.other-manager", fmt.Sprintf("/%s is a database of %s on a machine of %s: what it lists is not among the packages.", o.Database, o.Name, o.Own),
+			[]assess.Resource{{Scheme: "file", Name: "/" + o.Database}}, assess.Evidence{Path: "/" + o.Database, Line: 0}))
 	}
 }
 

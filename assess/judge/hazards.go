@@ -2,7 +2,6 @@ package judge
 
 import (
 	"slices"
-	"strings"
 
 	"svc/assess"
 	"svc/assess/hazards"
@@ -38,7 +37,7 @@ func Hazardous(a *assess.Assessment, asked hazards.Files) *hazards.Machine {
 // way to a target; without a target, about those that need none.
 func Hazards(t hazards.Table, m *hazards.Machine, target *release.Release) (all []assess.Finding) {
 	for _, h := range t.Evaluate(m, target) {
-		f := assess.Finding{Key: h.Key, Severity: assess.FindingSeverity(h.Severity), Inhibitor: h.Stops != hazards.None, Title: h.Title, Summary: h.Summary(assess.Some), Remediations: []assess.Remediation{remedy(h.Do)}}
+		f := assess.Finding{Key: h.Key, Severity: assess.FindingSeverity(h.Severity), Inhibitor: h.Stops != hazards.None, Title: h.Title, Summary: h.Summary(assess.Some), Remediations: []assess.Remediation{assess.Remedy(h.Do)}}
 		if f.Inhibitor {
 			f.Severity = assess.High
 			f.Summary += " " + h.Stops.Says()
@@ -58,14 +57,6 @@ func Hazards(t hazards.Table, m *hazards.Machine, target *release.Release) (all 
 
 // maxEvidence bounds the places that a finding of a table names.
 const maxEvidence = 20
-
-// remedy is what a row says to do.
-func remedy(do string) assess.Remediation {
-	if line, ok := strings.CutPrefix(do, "$ "); ok {
-		return assess.Command(line)
-	}
-	return assess.Remediation{Type: "hint", Text: do}
-}
 
 // findHazards finds what tables of hazards know: what needs no target, and, where
 // one is named, what lies on the way there.

@@ -15,22 +15,11 @@ func JudgeTarget(source string, target release.Release, day time.Time) (all []as
 	from, known := release.Lookup(source)
 	switch {
 	case known && target.Older(from):
-		all = append(all, assess.Finding{
-			Key: "target.older", Severity: assess.High, Inhibitor: true, Title: "The target is older than the source",
-			Summary:      fmt.Sprintf("%s is an earlier release than %s: software would go back to earlier versions, which data and settings seldom survive.", target.Name, from.Name),
-			Remediations: assess.Hints("Choose a newer release."),
-		})
+		all = append(all, found("target.older", fmt.Sprintf("%s is an earlier release than %s: software would go back to earlier versions, which data and settings seldom survive.", target.Name, from.Name), nil))
 	case known && target.Family != from.Family && target.Released != "" && target.Released < from.Released:
-		all = append(all, assess.Finding{
-			Key: "target.earlier", Severity: assess.Medium, Title: "The target came out before the source",
-			Summary:      fmt.Sprintf("%s is of %s and %s of %s: programs may be older there, and data and settings of newer ones seldom go back.", target.Name, target.Released, from.Name, from.Released),
-			Remediations: assess.Hints("Compare the versions in the plan, or choose a newer release."),
-		})
+		all = append(all, found("target.earlier", fmt.Sprintf("%s is of %s and %s of %s: programs may be older there, and data and settings of newer ones seldom go back.", target.Name, target.Released, from.Name, from.Released), nil))
 	case known && target.Slug == from.Slug:
-		all = append(all, assess.Finding{
-			Key: "target.same", Severity: assess.Low, Title: "The target is the release that the machine has",
-			Summary: fmt.Sprintf("The machine runs %s already: this moves it to another machine, not to another release.", target.Name),
-		})
+		all = append(all, found("target.same", fmt.Sprintf("The machine runs %s already: this moves it to another machine, not to another release.", target.Name), nil))
 	}
 	if day.IsZero() {
 		return all
