@@ -115,14 +115,11 @@ var dotted = lazyregexp.New(`^[0-9]+(\.[0-9]+)*`)
 // chosen.
 func additional(in Input, p *Plan) (all []assess.Finding) {
 	if extra := ofEPEL(in, p); len(extra) > 0 && in.Target.Family == release.EL {
-		f := assess.Finding{
-			Key: "target.epel", Severity: assess.Low, Title: "Packages of EPEL", Related: packageResources(extra),
-			Summary:      "EPEL, a project beside the distribution, has these: " + visible.Names(extra) + ". The role enables it first.",
-			Remediations: hint("Where EPEL shall not be used, take them out of role_packages, and epel-release out of role_archive_packages."),
-		}
+		f := found("target.epel", "EPEL, a project beside the distribution, has these: "+visible.Names(extra)+". The role enables it first.",
+			assess.Resources("package", extra))
 		if additions[in.Target.ID].epel == "" {
 			f.Severity, f.Summary = assess.Medium, "EPEL, a project beside the distribution, has these: "+visible.Names(extra)+". No archive of the target has the package that enables it."
-			f.Remediations = hint("Before the role: dnf install https://dl.fedoraproject.org/pub/epel/epel-release-latest-" + in.Target.Version + ".noarch.rpm")
+			f.Remediations = assess.Hints("Before the role: dnf install https://dl.fedoraproject.org/pub/epel/epel-release-latest-" + in.Target.Version + ".noarch.rpm")
 		}
 		all = append(all, f)
 	}
@@ -134,7 +131,7 @@ func additional(in Input, p *Plan) (all []assess.Finding) {
 		all = append(all, assess.Finding{
 			Key: "target.stream." + m.name, Severity: assess.Medium, Title: fmt.Sprintf("The version of %s has to be chosen", m.name),
 			Summary:      fmt.Sprintf("The source has %s %s. %s has %s by default, and as streams of its module: %s.", m.name, visible.Name(version), in.Target.Slug, m.plain, strings.Join(m.streams, ", ")),
-			Remediations: hint(fmt.Sprintf("Where the default will not do, add for instance %s:%s to role_module_streams.", m.name, m.streams[len(m.streams)-1])),
+			Remediations: assess.Hints(fmt.Sprintf("Where the default will not do, add for instance %s:%s to role_module_streams.", m.name, m.streams[len(m.streams)-1])),
 		})
 	}
 	return all
@@ -159,14 +156,11 @@ func unlisted(in Input, p *Plan) []assess.Finding {
 	}
 	slices.Sort(installed)
 	installed = slices.Compact(installed)
-	f := assess.Finding{
-		Key: "packages.unlisted", Severity: assess.Medium, Title: "Packages of which no list shows that the target has them",
-		Summary: fmt.Sprintf("%d of %d answers are names that no list of %s confirms; the role installs none of them.", rows, len(p.Packages), in.Target.Slug),
-	}
+	f := found("packages.unlisted", fmt.Sprintf("%d of %d answers are names that no list of %s confirms; the role installs none of them.", rows, len(p.Packages), in.Target.Slug), nil)
 	if len(installed) > 0 {
 		f.Summary = fmt.Sprintf("%d of %d answers are names that no list of %s confirms. The role installs %d of them, and one that the target lacks stops it: %s.", rows, len(p.Packages), in.Target.Slug, len(installed), visible.Names(installed))
-		f.Remediations = hint("On the target: " + in.Target.Family.Conventions().Ask + " " + strings.Join(installed[:min(20, len(installed))], " "))
-		f.Related = packageResources(installed)
+		f.Remediations = assess.Hints("On the target: " + in.Target.Family.Conventions().Ask + " " + strings.Join(installed[:min(20, len(installed))], " "))
+		f.Related = assess.Resources("package", installed)
 	}
 	return []assess.Finding{f}
 }

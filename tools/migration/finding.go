@@ -1,13 +1,25 @@
 package migration
 
 import (
+	_ "embed"
 	"fmt"
+	"sync"
 
 	"svc/assess"
 	"svc/backend/visible"
 )
 
-func hint(text string) []assess.Remediation { return []assess.Remediation{{Type: "hint", Text: text}} }
+// findingRows are what findings of a plan have in common, by key.
+//
+//go:embed findings.tsv
+var findingRows string
+
+var toldOf = sync.OnceValue(func() assess.Told { return assess.ReadTold(findingRows) })
+
+// found is the finding of a key, with what was found.
+func found(key, summary string, related []assess.Resource) assess.Finding {
+	return toldOf().Found(key, summary, related)
+}
 
 // complete leaves no list of a finding null.
 func complete(all []assess.Finding) []assess.Finding {
@@ -26,19 +38,12 @@ func complete(all []assess.Finding) []assess.Finding {
 	return all
 }
 
-func packageResources(names []string) (r []assess.Resource) {
-	for _, n := range names {
-		r = append(r, assess.Resource{Scheme: "package", Name: n})
-	}
-	return r
-}
-
 // aboutPackages is a finding about packages, or none where there are none.
 func aboutPackages(names []string, f assess.Finding) []assess.Finding {
 	if len(names) == 0 {
 		return nil
 	}
-	f.Related = packageResources(names)
+	f.Related = assess.Resources("package", names)
 	return []assess.Finding{f}
 }
 

@@ -47,16 +47,13 @@ func unknown(_ Input, p *Plan) []assess.Finding {
 	return aboutPackages(names, assess.Finding{
 		Key: "packages.unknown", Severity: assess.Medium, Inhibitor: float64(len(names)) > tooManyUnknown*float64(len(all)),
 		Title: "Packages whose counterpart is not known", Summary: fmt.Sprintf("%d of %d chosen packages have no answer: %s.", len(names), len(all), visible.Names(names)),
-		Remediations: hint("Decide for each what takes its place, and install that."),
+		Remediations: assess.Hints("Decide for each what takes its place, and install that."),
 	})
 }
 
 func removed(in Input, p *Plan) []assess.Finding {
 	names := chosen(p, func(r Package) bool { return r.Relation == api.RelationRemoved && r.Role != string(api.RoleLib) })
-	return aboutPackages(names, assess.Finding{
-		Key: "packages.removed", Severity: assess.Medium, Title: "Packages without a counterpart", Summary: fmt.Sprintf("%s has nothing in the place of %s.", in.Target.Slug, visible.Names(names)),
-		Remediations: hint("See whether they are still needed."),
-	})
+	return aboutPackages(names, found("packages.removed", fmt.Sprintf("%s has nothing in the place of %s.", in.Target.Slug, visible.Names(names)), nil))
 }
 
 // orphaned are the services that run here by packages in whose place the target surely has
@@ -76,19 +73,12 @@ func orphaned(in Input, p *Plan, told []assess.Finding) []assess.Finding {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	return aboutPackages(names, assess.Finding{
-		Key: "services.nothing-runs-them", Severity: assess.High, Title: "Services have nothing on the target that runs them",
-		Summary:      fmt.Sprintf("%s run here; %s has nothing in the place of %s.", visible.Names(units), in.Target.Slug, visible.Names(names)),
-		Remediations: hint("Bring what does their work on the target and its data, or switch them off on the source where nobody uses them."),
-	})
+	return aboutPackages(names, found("services.nothing-runs-them", fmt.Sprintf("%s run here; %s has nothing in the place of %s.", visible.Names(units), in.Target.Slug, visible.Names(names)), nil))
 }
 
 func uncertain(_ Input, p *Plan) []assess.Finding {
 	names := chosen(p, func(r Package) bool { return len(r.Targets) > 0 && r.Confidence < Sure })
-	return aboutPackages(names, assess.Finding{
-		Key: "packages.uncertain", Severity: assess.Medium, Title: "Packages whose counterpart is not sure", Summary: "The plan names candidates for these, and installs none: " + visible.Names(names) + ".",
-		Remediations: hint("Look at the candidates, and install what is right."),
-	})
+	return aboutPackages(names, found("packages.uncertain", "The plan names candidates for these, and installs none: "+visible.Names(names)+".", nil))
 }
 
 // older says which programs are older on the target than on the source.
@@ -103,11 +93,7 @@ func older(in Input, p *Plan) []assess.Finding {
 	if len(names) == 0 {
 		return nil
 	}
-	return []assess.Finding{{
-		Key: "target.older-programs", Severity: assess.Medium, Title: "Programs are older on the target",
-		Summary:      fmt.Sprintf("%s has by default %s. Settings that came later are not known there, and data seldom go back.", in.Target.Slug, strings.Join(names, ", ")),
-		Remediations: hint("Have each program check its configuration before it starts; a newer release of the target, or a stream of a module, may have a newer version."),
-	}}
+	return []assess.Finding{found("target.older-programs", fmt.Sprintf("%s has by default %s. Settings that came later are not known there, and data seldom go back.", in.Target.Slug, strings.Join(names, ", ")), nil)}
 }
 
 // caveatTitles say in short what the index has to say of a package, by the code of its
@@ -134,7 +120,7 @@ func caveats(_ Input, p *Plan) (all []assess.Finding) {
 			}
 			f := assess.Finding{
 				Key: "package." + strings.ToLower(strings.ReplaceAll(c.Code, "_", "-")), Severity: assess.Medium, Inhibitor: c.Severity == api.SeverityInhibitor,
-				Title: visible.Name(r.Name) + ": " + caveatTitle(c.Code), Summary: c.Text, Related: packageResources([]string{r.Name}),
+				Title: visible.Name(r.Name) + ": " + caveatTitle(c.Code), Summary: c.Text, Related: assess.Resources("package", []string{r.Name}),
 			}
 			if f.Inhibitor {
 				f.Severity = assess.High
@@ -169,14 +155,14 @@ func database(in Input, d assess.Database, row Package) assess.Finding {
 	if len(row.Targets) == 0 {
 		f.Inhibitor, f.Title = true, fmt.Sprintf("%s has no %s", in.Target.Slug, d.Engine)
 		f.Summary = fmt.Sprintf("The data in %s would have no server to serve them.", d.Directory)
-		f.Remediations = hint("Choose another engine, or an archive of the vendor.")
+		f.Remediations = assess.Hints("Choose another engine, or an archive of the vendor.")
 		return f
 	}
 	f.Summary = fmt.Sprintf("The role installs %s with an empty cluster; the data in %s stay on the source.", strings.TrimSpace(row.Targets[0].Name+" "+row.Targets[0].Version), d.Directory)
 	if d.Engine == "postgresql" && in.Target.Family.Conventions().SELinux {
 		f.Summary += " The target's package makes no cluster by itself: postgresql-setup --initdb."
 	}
-	f.Remediations = hint(byWay[db.Recommended(d.Engine)] + " Compare, and keep the source until then. svc db plan ranks all ways; svc data plan writes the scripts.")
+	f.Remediations = assess.Hints(byWay[db.Recommended(d.Engine)] + " Compare, and keep the source until then. svc db plan ranks all ways; svc data plan writes the scripts.")
 	return f
 }
 
@@ -188,10 +174,7 @@ var byWay = map[db.Way]string{
 }
 
 func byHand(_ Input, p *Plan) []assess.Finding {
-	return files(p, func(c Config) bool { return c.Action == Manual }, assess.Finding{
-		Key: "configuration.by-hand", Severity: assess.Medium, Title: "Configuration that a person has to carry over",
-		Summary: "%d files have no sure place on the target: %s.", Remediations: hint("See the plan for each file's reason."),
-	})
+	return files(p, func(c Config) bool { return c.Action == Manual }, found("configuration.by-hand", "%d files have no sure place on the target: %s.", nil))
 }
 
 // takeOver says how what waits on the target is put in place.
@@ -203,16 +186,12 @@ func takeOver(in Input, p *Plan) []assess.Finding {
 	return files(p, func(c Config) bool { return c.Action == Convert && c.Waits() }, assess.Finding{
 		Key: "network.take-over", Severity: assess.Medium, Title: "The network waits until the machine takes over",
 		Summary:      "The role lays %d files of the network ready below " + convert.Waiting + ", and puts none in place, so that it can't cut the connection that applies it and no address is there twice: %s.",
-		Remediations: hint("Compare the names and hardware addresses with those of the target (ip -br link). When the source is off, at the target's console: " + put + " and reboot."),
+		Remediations: assess.Hints("Compare the names and hardware addresses with those of the target (ip -br link). When the source is off, at the target's console: " + put + " and reboot."),
 	})
 }
 
 func clashes(_ Input, p *Plan) []assess.Finding {
-	return files(p, func(c Config) bool { return c.Merge != nil && len(c.Merge.Clashes) > 0 }, assess.Finding{
-		Key: "configuration.merge-clash", Severity: assess.Medium, Title: "Edited files clash with the target's own",
-		Summary:      "In %d files a person and the target's package changed the same places, each in its own way. They are carried over whole, as the person had them: %s.",
-		Remediations: hint("See the places in the report, and for each whether the person's lines or the target's should count."),
-	})
+	return files(p, func(c Config) bool { return c.Merge != nil && len(c.Merge.Clashes) > 0 }, found("configuration.merge-clash", "In %d files a person and the target's package changed the same places, each in its own way. They are carried over whole, as the person had them: %s.", nil))
 }
 
 // mergeable says how what people changed of packages' own files could be merged
@@ -227,9 +206,5 @@ func mergeable(in Input, p *Plan) []assess.Finding {
 	}
 	return files(p, func(c Config) bool {
 		return edited[c.From] && c.Link == "" && (c.Action == Copy || c.Action == Convert) && !c.Waits()
-	}, assess.Finding{
-		Key: "configuration.mergeable", Severity: assess.Low, Title: "Edited files are carried over whole",
-		Summary:      "%d files that people edited take the place of the target's own, with all that the source's version had in them: %s.",
-		Remediations: hint("With --target-archive DIR|URL, and --source-archive where the machine does not keep the package's file, only what was changed is merged into the target's own files."),
-	})
+	}, found("configuration.mergeable", "%d files that people edited take the place of the target's own, with all that the source's version had in them: %s.", nil))
 }

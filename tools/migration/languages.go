@@ -56,11 +56,8 @@ func languages(_ Input, p *Plan) []assess.Finding {
 	if len(said) == 0 {
 		return nil
 	}
-	return []assess.Finding{{
-		Key: "software.other-versions-of-languages", Severity: assess.Medium, Title: "What you wrote or installed yourself runs with other versions of its languages",
-		Summary:      strings.Join(said, ", ") + ". Sites, scripts, virtual environments and modules that are not of packages move as they are, and are not read for what these versions no longer do.",
-		Remediations: hint("Try them on the target before it takes over; make virtual environments and compiled modules anew there."), Related: related,
-	}}
+	return []assess.Finding{found("software.other-versions-of-languages", strings.Join(said, ", ")+". Sites, scripts, virtual environments and modules that are not of packages move as they are, and are not read for what these versions no longer do.",
+		related)}
 }
 
 // firstNumbers are the first numbers of a version, without what comes before them:

@@ -19,7 +19,7 @@ func libraries(in Input, p *Plan) []assess.Finding {
 	if source, _ := release.Lookup(in.Assessment.Release); !convert.DebianFamily(source) || !convert.DebianFamily(in.Target) {
 		return nil
 	}
-	f := assess.Finding{Key: "software.libraries", Severity: assess.High, Title: "Programs of your own need libraries that the target has not"}
+	f := found("software.libraries", "", nil)
 	var lost, kept []string
 	for _, fact := range in.Assessment.Facts {
 		if fact.Area != "library" {
@@ -46,7 +46,7 @@ func libraries(in Input, p *Plan) []assess.Finding {
 	if kept = slices.Compact(kept); len(kept) > 0 {
 		do += fmt.Sprintf(" The others need these to be installed: %s.", visible.Names(kept))
 	}
-	f.Remediations = hint(do)
+	f.Remediations = assess.Hints(do)
 	return []assess.Finding{f}
 }
 

@@ -13,7 +13,7 @@ import (
 // passedOver says which init scripts of packages people edited where the target's package
 // has a unit: systemd starts that, and what was written into the script is not done.
 func passedOver(_ Input, p *Plan) []assess.Finding {
-	f := assess.Finding{Key: "software.init-scripts", Severity: assess.High, Title: "What was edited in init scripts is not done on the target"}
+	f := found("software.init-scripts", "", nil)
 	var said []string
 	for _, c := range p.Configuration {
 		name := path.Base(c.From)
@@ -34,6 +34,6 @@ func passedOver(_ Input, p *Plan) []assess.Finding {
 		return nil
 	}
 	f.Summary = fmt.Sprintf("Units of the target's packages take the place of these scripts, which are not called: %s.", strings.Join(said, "; "))
-	f.Remediations = hint("Compare each with its package's own, and write what was added as a drop-in: systemctl edit NAME, with ExecStartPre= for what ran before.")
+	f.Remediations = assess.Hints("Compare each with its package's own, and write what was added as a drop-in: systemctl edit NAME, with ExecStartPre= for what ran before.")
 	return []assess.Finding{f}
 }

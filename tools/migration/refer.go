@@ -188,10 +188,7 @@ func mentions(_ Input, p *Plan) []assess.Finding {
 	if len(p.Mentions) == 0 {
 		return nil
 	}
-	f := assess.Finding{
-		Key: "names.of-the-source", Severity: assess.Medium, Title: "Texts name what the target calls otherwise, or has not",
-		Remediations: hint("Change these lines on the target when the data are there: see the plan's mentions, and NEXT.md."),
-	}
+	f := found("names.of-the-source", "", nil)
 	var said []string
 	for _, m := range p.Mentions {
 		f.Evidence = append(f.Evidence, assess.Evidence{Path: m.Path, Line: m.Line})

@@ -31,17 +31,8 @@ func (p *Plan) withhold(in Input) {
 
 // secrets names what stays behind, or what goes along.
 func secrets(in Input, p *Plan) []assess.Finding {
-	stays := files(p, func(c Config) bool { return c.Reason == secretReason }, assess.Finding{
-		Key: "configuration.secrets-left-out", Severity: assess.Medium, Title: "Secrets stay behind",
-		Summary: "%d files hold secrets or are closed to others, and are not in the role: %s.",
-		Remediations: hint("Before their services start, bring them over by hand with owner and mode (rsync -a), or set new secrets; or repeat with --include-secrets, and keep the out folder closed. " +
-			"A file with a secret in one line stays behind whole: with that line masked, its service would fail in silence."),
-	})
-	goes := files(p, func(c Config) bool { return c.Secret && c.To != "" && c.Action != LeftOut && c.Action != Manual }, assess.Finding{
-		Key: "configuration.secrets-carried", Severity: assess.Medium, Title: "Secrets are in the role",
-		Summary:      "%d files of the role hold secrets or are closed to others: %s.",
-		Remediations: hint("Keep the out folder closed (it has mode 0700), and delete it when the move is done."),
-	})
+	stays := files(p, func(c Config) bool { return c.Reason == secretReason }, found("configuration.secrets-left-out", "%d files hold secrets or are closed to others, and are not in the role: %s.", nil))
+	goes := files(p, func(c Config) bool { return c.Secret && c.To != "" && c.Action != LeftOut && c.Action != Manual }, found("configuration.secrets-carried", "%d files of the role hold secrets or are closed to others: %s.", nil))
 	all := slices.Concat(stays, goes, keys(in))
 	for i := range all {
 		locate(in, &all[i])
@@ -52,15 +43,11 @@ func secrets(in Input, p *Plan) []assess.Finding {
 // keys names the keys for logging in that stay behind, or go along, with the secrets
 // in their options: a forced command, or its environment.
 func keys(in Input) []assess.Finding {
-	f := assess.Finding{
-		Key: "accounts.keys-left-out", Severity: assess.Medium, Title: "Keys for ssh stay behind",
-		Summary:      "%d keys for logging in have a secret in their options, and are not in the role: %s.",
-		Remediations: hint("Bring their lines of authorized_keys over by hand, with their options; or repeat with --include-secrets. Without its options a key may do more."),
-	}
+	f := found("accounts.keys-left-out", "%d keys for logging in have a secret in their options, and are not in the role: %s.", nil)
 	if in.IncludeSecrets {
 		f.Key, f.Title = "accounts.keys-carried", "Secrets are in the keys for ssh"
 		f.Summary = "%d keys of the role for logging in have a secret in their options: %s."
-		f.Remediations = hint("Keep the out folder closed (it has mode 0700), and delete it when the move is done.")
+		f.Remediations = assess.Hints("Keep the out folder closed (it has mode 0700), and delete it when the move is done.")
 	}
 	var names []string
 	for _, u := range in.Assessment.Users {

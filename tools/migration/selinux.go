@@ -53,10 +53,7 @@ func enforced(in Input, p *Plan) []assess.Finding {
 	if len(commands) == 0 {
 		return nil
 	}
-	f := assess.Finding{
-		Key: "target.selinux", Severity: assess.Medium, Title: "SELinux would keep services from what their configuration asks for",
-		Summary: fmt.Sprintf("%s has SELinux on. What the configuration of services needs beside the policy's defaults takes %d commands; what applications do themselves may need others.", in.Target.Slug, len(commands)),
-	}
+	f := found("target.selinux", fmt.Sprintf("%s has SELinux on. What the configuration of services needs beside the policy's defaults takes %d commands; what applications do themselves may need others.", in.Target.Slug, len(commands)), nil)
 	for _, command := range commands {
 		f.Remediations = append(f.Remediations, assess.Remediation{Type: "command", Text: command})
 	}

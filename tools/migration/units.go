@@ -23,7 +23,7 @@ func waitingUnits(in Input, p *Plan) []assess.Finding {
 	if in.Read == nil {
 		return nil
 	}
-	f := assess.Finding{Key: "units.wait-for-data", Severity: assess.Low, Title: "Units that wait for their data"}
+	f := found("units.wait-for-data", "", nil)
 	var names []string
 	for _, u := range slices.Concat(in.Assessment.Services, in.Assessment.Timers) {
 		if !u.Local || u.State != "enabled" || u.Path == "" || !slices.ContainsFunc(p.Services, func(s Service) bool { return s.Unit == u.Name && s.Apply }) {
@@ -39,7 +39,7 @@ func waitingUnits(in Input, p *Plan) []assess.Finding {
 		return nil
 	}
 	f.Summary = fmt.Sprintf("The role enables and starts them last, and goes on where one does not run yet: %s.", strings.Join(names[:min(10, len(names))], "; "))
-	f.Remediations = hint("Move the data (svc data plan), then apply the role again, or start the units by hand.")
+	f.Remediations = assess.Hints("Move the data (svc data plan), then apply the role again, or start the units by hand.")
 	return []assess.Finding{f}
 }
 

@@ -41,11 +41,7 @@ func (v *invalid) finding() []assess.Finding {
 	if len(v.values) == 0 {
 		return nil
 	}
-	return []assess.Finding{{
-		Key: "source.invalid-values", Severity: assess.Medium, Title: "The machine says things that no system takes",
-		Summary:      fmt.Sprintf("%d values can't be what they are said to be, and are left out: %s.", len(v.values), strings.Join(v.values[:min(5, len(v.values))], ", ")),
-		Remediations: hint("Look who put them there. What is left out stays as the target has it."),
-	}}
+	return []assess.Finding{found("source.invalid-values", fmt.Sprintf("%d values can't be what they are said to be, and are left out: %s.", len(v.values), strings.Join(v.values[:min(5, len(v.values))], ", ")), nil)}
 }
 
 // AccountName reports whether a user or group can be called so.
