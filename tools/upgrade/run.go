@@ -39,6 +39,7 @@ type Event struct {
 	// Tables of AllTables were begun to be read, and Read bytes of about AllRead, by
 	// the server's measure; 0 where the step reads none.
 	Tables, AllTables, Read, AllRead int64
+	Waits                            string // what is waited for, where that lasts; empty when it begins
 }
 
 // Look says what an upgrade would do. Nothing is changed; what stands in the way
@@ -146,7 +147,10 @@ func Begun(ctx context.Context, o Options) (Plan, Outcome, error) {
 	if err := todo.Recheck(ctx, h); err != nil {
 		return Plan{}, "", err
 	}
-	plan.Written = (&run{host: h, of: todo, steps: todo.Steps(h), journal: &journal{so: so}}).written(ctx)
+	r := &run{h, todo, todo.Steps(h), &journal{so: so}, o.Report}
+	seen := r.begins()
+	plan.Written = r.written(h.Watched(ctx))
+	seen()
 	return plan, so.outcome, nil
 }
 
@@ -180,10 +184,12 @@ func Resume(ctx context.Context, o Options) (Result, error) {
 // RollBack takes back what an upgrade has done, from wherever it is.
 func RollBack(ctx context.Context, o Options) (Result, error) {
 	return again(o, RolledBack, func(r *run) (Result, error) {
-		if err := r.lose(ctx, o.Discard); err != nil {
+		seen := r.begins()
+		err := r.lose(r.host.Watched(ctx), o.Discard)
+		if seen(); err != nil {
 			return Result{}, err
 		}
-		err := r.back(context.WithoutCancel(ctx), "a person asked for it")
+		err = r.back(context.WithoutCancel(ctx), "a person asked for it")
 		return r.result(RolledBack), err
 	})
 }
@@ -220,7 +226,9 @@ func again(o Options, end Outcome, on func(*run) (Result, error)) (Result, error
 	if err := todo.Recheck(context.Background(), h); err != nil {
 		return Result{}, err
 	}
-	if err := h.EndLeftovers(); err != nil {
+	seen := r.begins()
+	err = h.EndLeftovers(h.Watched(context.Background()))
+	if seen(); err != nil {
 		return Result{}, err
 	}
 	return on(r)
@@ -360,7 +368,7 @@ func (r *run) perform(ctx context.Context, acts []act, why string, failed func(e
 			return err
 		}
 		seen := r.tell(Event{Step: s, State: entry.State, Done: i, Total: len(acts)})
-		err := r.lastingly(ctx, s, fn)
+		err := r.lastingly(r.host.Watched(ctx), s, fn)
 		seen()
 		if err != nil {
 			if err := failed(s, fmt.Errorf("%s: %w", s.Name, err)); err != nil {
@@ -384,10 +392,17 @@ func (r *run) tell(e Event) (end func()) {
 		return func() {}
 	}
 	r.report(e)
-	if e.State != Started {
+	return r.watch(e)
+}
+
+// watch reports how far a step is, and what it waits for, until the function that it
+// gives is called.
+func (r *run) watch(e Event) (end func()) {
+	if r.report == nil {
 		return func() {}
 	}
-	r.host.Reach.Begin(0, 0)
+	so := &r.host.Reach
+	so.Begin(0, 0)
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -397,17 +412,21 @@ func (r *run) tell(e Event) (end func()) {
 				return
 			case <-time.After(glance):
 			}
-			so := &r.host.Reach
 			e.Tables, e.AllTables, e.Read, e.AllRead = so.Tables.Load(), so.AllTables.Load(), so.Bytes.Load(), so.AllBytes.Load()
-			if e.Step.Fills != "" {
+			if e.Waits = so.Waits(); e.Step.Fills != "" && e.State == Started {
 				e.Filled, _ = engine.TreeSize(e.Step.Fills)
 			}
-			if e.Filled > 0 || e.AllTables > 0 {
+			if e.Filled > 0 || e.AllTables > 0 || e.Waits != "" {
 				r.report(e)
 			}
 		}
 	}()
 	return func() { close(over); <-ended }
+}
+
+// begins watches what goes before the first step.
+func (r *run) begins() (end func()) {
+	return r.watch(Event{Step: engine.Step{Name: "begin", Does: "looks at what the run before has left"}, State: Started, Total: 1})
 }
 
 // lastingly does or undoes a step, and has what it changed on the disks before

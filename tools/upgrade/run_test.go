@@ -219,6 +219,26 @@ func TestProgressWithinAStep(t *testing.T) {
 	is.Equal((<-told).State, Undoing)
 }
 
+// TestAWaitIsToldOf has a roll-back wait for a server that does not stop.
+func TestAWaitIsToldOf(t *testing.T) {
+	is := is.New(t)
+	told := make(chan Event, 100)
+	r := start(t, t.TempDir(), &folder{cut: -1, bad: -1})
+	r.report = func(e Event) { told <- e }
+	ctx, cancel := context.WithCancel(t.Context())
+	undo := func(ctx context.Context) error {
+		return engine.Await(ctx, func(context.Context) error { return errBad })
+	}
+	r.steps = []engine.Step{{Name: "stop", Undo: undo}}
+	ended := make(chan error)
+	go func() { ended <- r.perform(ctx, []act{{0, true}}, "a test", stop) }()
+	is.Equal((<-told).Waits, "") // it begins
+	is.Equal((<-told).Waits, errBad.Error())
+	cancel()
+	is.True(errors.Is(<-ended, errBad))
+	is.Equal(r.host.Reach.Waits(), "")
+}
+
 // TestAStepThatNoLongerHoldsIsTakenAgain has somebody remove what a step made.
 func TestAStepThatNoLongerHoldsIsTakenAgain(t *testing.T) {
 	is := is.New(t)

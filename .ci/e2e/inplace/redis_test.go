@@ -32,6 +32,7 @@ func TestRedis(t *testing.T) {
 		{"cleaned", (*redis).cleaned},
 		{"kills", (*redis).kills},
 		{"struck", (*redis).struck},
+		{"late", (*redis).late},
 		{"full", (*redis).full},
 	} {
 		r.part(part.name, func(m *machine) { part.run(&redis{m, r.facts}) })
@@ -193,6 +194,7 @@ func (r *redis) refusals() {
 	remove = r.adds("trixie", "etc/redis/redis.conf", "loadmodule /usr/lib/none.so\n")
 	r.tells(r.upgrade(1, "trixie", "redis", "8.0"), "module loaded that can.t be.*none.so") // before anything is begun
 	remove()
+	r.twice()
 	r.mute()
 }
 
@@ -321,6 +323,43 @@ func (r *redis) struck() {
 			server.Wait()
 		}
 	}
+}
+
+// late: svc is killed when it has started the new server, which comes to its data long after
+// that. The roll-back waits for it, and says so: it does not open the old ones.
+func (r *redis) late() {
+	r.appends("no")
+	const slow = `#!/bin/sh
+case $1 in /etc/*) touch /tmp/coming; sleep 9 ;; esac
+exec /usr/local/lib/redis-server "$@"
+`
+	program, aside := r.at("usr/bin/redis-server"), r.at("usr/local/lib/redis-server")
+	r.Run(0, "cp", "-L", program, aside)
+	r.is.NoErr(os.Remove(program))
+	r.is.NoErr(os.WriteFile(program, []byte(slow), 0o755))
+	defer func() { r.is.NoErr(os.Rename(aside, program)) }()
+	server := r.begin()
+	r.during("start", r.upgrades("trixie", "redis", "8.0"), func(svc *os.Process) {
+		r.Until("test", "-e", r.at("tmp/coming"))
+		r.is.NoErr(svc.Kill())
+	})
+	server.Wait()
+	r.again(0, "--roll-back").Has("has not come to its data yet")
+	r.is.True(!r.answers("trixie", "redis"))
+	r.start("bullseye", "redis")
+	r.ends("bullseye")
+}
+
+// twice: data that two servers work on are refused, and both run on.
+func (r *redis) twice() {
+	r.old("redis", "rdb")
+	const socket = "/run/redis/other.sock"
+	other := r.serve("bullseye", "redis", socket, "--port", "0", "--dir", "/srv/db/redis", "--unixsocket", socket)
+	server := r.start("bullseye", "redis")
+	r.upgrade(1, "trixie", "redis", "8.0").Has("2 servers work in /srv/db/redis")
+	r.is.True(r.answers("bullseye", "redis"))
+	server.End(syscall.SIGTERM)
+	other.End(syscall.SIGTERM)
 }
 
 func (r *redis) full() {

@@ -76,10 +76,11 @@ func (p Commands) dbUpgrade(ctx context.Context, in dbplan.UpgradeInput) error {
 const seldom = time.Minute
 
 // upgradeProgress draws a bar on a terminal, of steps or of what a step has
-// written, and writes lines elsewhere.
+// written, and writes lines elsewhere; what is waited for is said at once.
 func (p Commands) upgradeProgress(bar func(what string, done, total int)) func(upgrade.Event) {
 	const mib = 1 << 20
 	var last time.Time
+	waits := false // that it does has been said
 	if p.Settings.Quiet {
 		return func(upgrade.Event) {}
 	}
@@ -93,6 +94,8 @@ func (p Commands) upgradeProgress(bar func(what string, done, total int)) func(u
 		}
 		now := time.Now()
 		switch {
+		case bar != nil && e.Waits != "":
+			bar(what+", and waits: "+e.Waits, e.Done, e.Total)
 		case bar != nil && e.AllTables > 0:
 			bar(fmt.Sprintf("%d of %d, table %d of %d, MiB: %s", e.Done+1, e.Total, e.Tables, e.AllTables, what), int(e.Read/mib), -1)
 		case bar != nil && e.Filled > 0:
@@ -103,8 +106,13 @@ func (p Commands) upgradeProgress(bar func(what string, done, total int)) func(u
 			bar(fmt.Sprintf("%d of %d, MiB: %s", e.Done+1, e.Total, what), done, total)
 		case bar != nil:
 			bar(what, e.Done, e.Total)
+		case e.Waits != "":
+			if !waits || now.Sub(last) >= seldom {
+				last, waits = now, true
+				fmt.Fprintf(p.Stderr, "svc: %s waits: %s\n", e.Step.Name, e.Waits)
+			}
 		case e.Filled == 0 && e.AllTables == 0:
-			last = now
+			last, waits = now, false
 			fmt.Fprintf(p.Stderr, "svc: %d of %d, %s: %s\n", e.Done+1, e.Total, e.Step.Name, what)
 		case now.Sub(last) >= seldom:
 			last = now

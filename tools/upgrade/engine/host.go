@@ -314,21 +314,26 @@ func AtOnce(ctx context.Context, tasks ...func(context.Context) error) error {
 	return context.Cause(during)
 }
 
-// patience is how long is waited for a server, and how often it is looked at.
+// Patience is how long is waited for a server, PatienceToAsk for one that is just being
+// started and is to be asked something, and interval how often it is looked at.
 const (
-	Patience = 10 * time.Minute
-	interval = 100 * time.Millisecond
+	Patience      = 10 * time.Minute
+	PatienceToAsk = 30 * time.Second
+	interval      = 100 * time.Millisecond
 )
 
 // Await looks again and again until there is no error.
 func Await(ctx context.Context, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
+	so, _ := ctx.Value(watched{}).(*Reach)
+	defer so.wait(nil)
 	for {
 		err := ready(ctx)
 		if err == nil {
 			return nil
 		}
+		so.wait(err)
 		select {
 		case <-ctx.Done():
 			return err
@@ -428,8 +433,16 @@ func number(id string) uint32 {
 
 // EndLeftovers kills what programs of the upgrade survived svc, and waits until
 // they are gone: until none is found twice, as one that is just becoming another
-// program shows neither environment nor arguments.
-func (h *Host) EndLeftovers() error {
+// program shows neither environment nor arguments. Servers of clients live on; those
+// that were starting have come to their data then.
+func (h *Host) EndLeftovers(ctx context.Context) error {
+	if err := h.endPrograms(); err != nil {
+		return err
+	}
+	return h.awaitLaunched(ctx)
+}
+
+func (h *Host) endPrograms() error {
 	none := 0
 	for range 100 {
 		pids, err := h.leftovers()
@@ -462,14 +475,18 @@ func (h *Host) leftovers() (pids []int, err error) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		env, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
-		args, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
-		ours := slices.Contains(strings.Split(string(env), "\x00"), mark+"="+h.ID) || bytes.Contains(args, []byte(h.Private("")))
-		if ours && !inOrder(e.Name()) {
+		if h.marked(filepath.Join("/proc", e.Name())) && !inOrder(e.Name()) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids, nil
+}
+
+// marked reports whether a process has the upgrade's mark, or its name.
+func (h *Host) marked(proc string) bool {
+	env, _ := os.ReadFile(filepath.Join(proc, "environ")) // it may have ended
+	args, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
+	return slices.Contains(strings.Split(string(env), "\x00"), mark+"="+h.ID) || bytes.Contains(args, []byte(h.Private("")))
 }
 
 // inOrder reports whether a process is a server that the steps stop in order: it

@@ -77,7 +77,7 @@ func TestLeftoversAreEnded(t *testing.T) {
 			}
 			return nil
 		}))
-		is.NoErr(h.EndLeftovers())
+		is.NoErr(h.EndLeftovers(t.Context()))
 		pids, err := h.leftovers()
 		is.NoErr(err)
 		is.Equal(len(pids), 0)

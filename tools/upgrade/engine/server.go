@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
@@ -30,6 +28,15 @@ type Server struct {
 // ServerOn finds the server that works in a directory, by its name and by where
 // it works: such servers make their data's directory their own.
 func ServerOn(dir, program string, names []string) (*Server, error) {
+	all, err := ServersOn(dir, program, names)
+	if len(all) == 0 {
+		return nil, err
+	}
+	return all[0], err
+}
+
+// ServersOn finds all of them: two would write over each other's files.
+func ServersOn(dir, program string, names []string) (all []*Server, err error) {
 	want, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -48,11 +55,13 @@ func ServerOn(dir, program string, names []string) (*Server, error) {
 		}
 		proc := filepath.Join("/proc", e.Name())
 		if serves(proc, want, names) && !serves(parentOf(proc), want, names) {
-			return &Server{pid, unitOf(proc), SameProgram(proc, program), unix.SIGTERM}, nil
+			all = append(all, &Server{pid, unitOf(proc), SameProgram(proc, program), unix.SIGTERM})
 		}
 	}
-	return nil, nil
+	return all, nil
 }
+
+func (s *Server) String() string { return fmt.Sprintf("process %d", s.pid) }
 
 // serves reports whether a process has the name of a server, and works in a
 // directory.
@@ -118,34 +127,6 @@ func unitIn(groups []byte) string {
 	return ""
 }
 
-// Launch starts a server that is to outlive svc, where no service manager does,
-// and waits until it answers.
-func (h *Host) Launch(ctx context.Context, c Command, answers func(context.Context) error) error {
-	who, err := CredentialOf(c.User)
-	if err != nil {
-		return err
-	}
-	log, err := h.Open("log", os.O_WRONLY|os.O_CREATE|os.O_APPEND)
-	if err != nil {
-		return fmt.Errorf("opening the log: %w", err)
-	}
-	defer log.Close()
-	during, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	cmd := exec.Command(c.Args[0], c.Args[1:]...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
-	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", "HOME=/"} // without the mark: it is no leftover
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: who}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	go func() { cancel(fmt.Errorf("the server has ended: %w", cmd.Wait())) }()
-	if err := Await(during, answers); err != nil {
-		return errors.Join(context.Cause(during), err)
-	}
-	return nil
-}
-
 // Stop ends a server in its own way and waits until it is gone.
 func (s *Server) Stop(ctx context.Context, h *Host) error {
 	if s.Unit != "" {
@@ -164,7 +145,7 @@ func (s *Server) Ended(context.Context) error {
 	if _, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", s.pid)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return fmt.Errorf("the server, process %d, does not stop", s.pid)
+	return fmt.Errorf("the server, %s, does not stop", s)
 }
 
 // holdFile keeps a unit of systemd from being started while it is there: a boot

@@ -60,12 +60,18 @@ type Dialect interface {
 	Convert(ctx context.Context, h *engine.Host, dir string) error
 	// Same compares what was there with what is there now.
 	Same(before, after Stock) error
+	answerer
+}
+
+// answerer is how an engine tells that its server serves.
+type answerer interface {
 	// Answers gives no error if the server serves.
 	Answers(ctx context.Context) error
 }
 
 // ledger is how an engine tells what clients have written.
 type ledger interface {
+	answerer
 	// Counted says what the running server has counted of clients' writing since it
 	// was started.
 	Counted(ctx context.Context, h *engine.Host) (signs []string, err error)
@@ -119,11 +125,7 @@ func (f *Directory) FindOut(h *engine.Host) error {
 		return engine.Refusef("have every file of the database in that directory itself", "%s can't be copied as a whole: %v", f.Data, err)
 	}
 	f.Bytes = t.Bytes()
-	s, err := f.ServerIn(f.Data)
-	if s != nil {
-		f.Runs, f.Unit, f.Again = true, s.Unit, s.Same
-	}
-	if err := errors.Join(err, f.owner(), f.refuseAbove()); err != nil || f.Bytes == 0 {
+	if err := errors.Join(f.running(), f.owner(), f.refuseAbove()); err != nil || f.Bytes == 0 {
 		return err
 	}
 	var sample *os.File
@@ -131,6 +133,19 @@ func (f *Directory) FindOut(h *engine.Host) error {
 		return err
 	}
 	return sample.Close()
+}
+
+// running looks for the server, and refuses data that several work on.
+func (f *Directory) running() error {
+	all, err := engine.ServersOn(f.Data, f.Program, f.Names)
+	switch len(all) {
+	case 0:
+		return err
+	case 1:
+		f.Runs, f.Unit, f.Again = true, all[0].Unit, all[0].Same
+		return nil
+	}
+	return engine.Refusef("stop all of them but the one that clients use", "%d servers work in %s, and overwrite each other's files: %v", len(all), f.Data, all)
 }
 
 // refuseAbove refuses data that others than root and the server's account could
@@ -321,30 +336,36 @@ func (f *Directory) startAgain(h *engine.Host, d Dialect) func(context.Context) 
 		if err != nil || !f.Runs || !f.Again {
 			return err
 		}
-		if s != nil && f.Unit == "" && f.staysUp(ctx, s, d) {
-			return nil
+		if s != nil && f.Unit == "" { // a service manager knows whether it is being stopped
+			if stays, err := f.staysUp(ctx, s, d); stays || err != nil {
+				return err
+			}
 		}
-		return f.launch(ctx, h, d) // a service manager knows whether it is being stopped
+		return f.launch(ctx, h, d)
 	}
 }
 
 // staysUp reports whether a server goes on serving: one that a try which was cut short
-// has told to stop is waited for.
-func (f *Directory) staysUp(ctx context.Context, s *engine.Server, d Dialect) bool {
+// has told to stop is waited for. None is started beside one that lives.
+func (f *Directory) staysUp(ctx context.Context, s *engine.Server, d Dialect) (bool, error) {
 	well := 0
-	return engine.Await(ctx, func(ctx context.Context) error {
+	err := engine.Await(ctx, func(ctx context.Context) error {
 		if s.Ended(ctx) == nil {
 			return nil
 		}
 		if err := d.Answers(ctx); err != nil {
 			well = 0
-			return err
+			return fmt.Errorf("the server of %s, %s, runs and does not answer: %w", f.Data, s, err)
 		}
 		if well++; well < 10 {
-			return errors.New("it may be about to stop")
+			return errors.New("the server may be about to stop")
 		}
 		return nil
-	}) == nil && s.Ended(ctx) != nil
+	})
+	if s.Ended(ctx) == nil {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (f *Directory) backup(h *engine.Host) func(context.Context) error {
@@ -547,15 +568,19 @@ func (f *Directory) stopNew(h *engine.Host, d Dialect) func(context.Context) err
 		if s == nil || err != nil || f.Is(f.Data) {
 			return err
 		}
-		// One that is just starting may never end when it is told to: see engine.Command.Up.
-		_ = engine.Await(ctx, func(ctx context.Context) error {
-			if s.Ended(ctx) == nil {
-				return nil
-			}
-			return d.Answers(ctx)
-		})
+		started(ctx, s, d) // else it may never end when it is told to: see engine.Command.Up
 		return s.Stop(ctx, h)
 	}
+}
+
+// started waits for a server that may be just starting, until it answers or has ended.
+func started(ctx context.Context, s *engine.Server, d answerer) {
+	_ = engine.Await(ctx, func(ctx context.Context) error {
+		if s.Ended(ctx) == nil {
+			return nil
+		}
+		return d.Answers(ctx)
+	})
 }
 
 // Advise says what a person can do when all is done.
@@ -587,9 +612,13 @@ func (f *Directory) Compare(ctx context.Context, h *engine.Host, d ledger) (engi
 	if n := was.Differing(now, d.ClientsData); n > 0 {
 		w.Signs = append(w.Signs, fmt.Sprintf("%d files of %s are new, changed or gone", n, f.Data))
 	}
-	if s, err := f.ServerIn(f.Data); s == nil || err != nil {
+	s, err := f.ServerIn(f.Data)
+	if s == nil || err != nil {
 		return w, err
 	}
+	starting, cancel := context.WithTimeout(ctx, engine.PatienceToAsk)
+	started(starting, s, d)
+	cancel()
 	signs, err := d.Counted(ctx, h)
 	w.Signs = append(w.Signs, signs...)
 	return w, err

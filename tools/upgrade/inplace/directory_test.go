@@ -3,6 +3,7 @@ package inplace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,32 +36,65 @@ type silent struct{ Dialect }
 
 func (silent) Answers(context.Context) error { return errors.New("it says nothing") }
 
-// TestDataAreNotMovedFromUnderAServer has a server that does not stop stand in
-// the way of going back.
-func TestDataAreNotMovedFromUnderAServer(t *testing.T) {
-	is := is.New(t)
-	data := filepath.Join(t.TempDir(), "data")
-	f := Directory{Data: data, Names: []string{"sleep"}, Quit: unix.SIGWINCH} // which it takes no notice of
-	h := &engine.Host{Backup: t.TempDir()}
-	is.NoErr(errors.Join(os.Mkdir(f.Kept(), 0o700), os.Mkdir(data, 0o700)))
-	var err error
-	f.Inode, err = inodeOf(f.Kept())
-	is.NoErr(err)
+// sleeper is a server of a directory that takes no notice of how it is stopped.
+func sleeper(t *testing.T, is *is.I, f *Directory) {
+	f.Names, f.Quit = []string{"sleep"}, unix.SIGWINCH
 	sleep := exec.Command("sleep", "60")
-	sleep.Dir = data
+	sleep.Dir = f.Data
 	is.NoErr(sleep.Start())
-	defer func() { _ = sleep.Wait() }()
-	defer sleep.Process.Kill()
+	t.Cleanup(func() { _, _ = sleep.Process.Kill(), sleep.Wait() })
 	is.NoErr(engine.Await(t.Context(), func(context.Context) error {
-		if s, err := f.ServerIn(data); s == nil {
+		if s, err := f.ServerIn(f.Data); s == nil {
 			return errors.Join(errors.New("there is no process"), err)
 		}
 		return nil
 	}))
+}
+
+// TestDataAreNotMovedFromUnderAServer has a server that does not stop stand in
+// the way of going back.
+func TestDataAreNotMovedFromUnderAServer(t *testing.T) {
+	is := is.New(t)
+	f := &Directory{Data: filepath.Join(t.TempDir(), "data")}
+	h := &engine.Host{Backup: t.TempDir()}
+	is.NoErr(errors.Join(os.Mkdir(f.Kept(), 0o700), os.Mkdir(f.Data, 0o700)))
+	var err error
+	f.Inode, err = inodeOf(f.Kept())
+	is.NoErr(err)
+	sleeper(t, is, f)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	err = f.exchangeBack(h, silent{})(ctx)
 	is.True(err != nil && strings.Contains(err.Error(), "does not stop"))
-	_, err = os.Stat(data)
+	_, err = os.Stat(f.Data)
 	is.NoErr(err) // it is where it was
+}
+
+// TestNoServerIsStartedBesideOne has a server run that clients don't reach.
+func TestNoServerIsStartedBesideOne(t *testing.T) {
+	is := is.New(t)
+	started := filepath.Join(t.TempDir(), "started")
+	f := &Directory{Data: t.TempDir(), Runs: true, Again: true, Account: "root", Command: []string{"touch", started}}
+	sleeper(t, is, f)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	err := f.startAgain(&engine.Host{Backup: t.TempDir()}, silent{})(ctx)
+	is.True(err != nil && strings.Contains(err.Error(), "runs and does not answer: it says nothing"))
+	_, err = os.Stat(started)
+	is.True(os.IsNotExist(err))
+}
+
+func TestDataThatTwoServersWorkOnAreRefused(t *testing.T) {
+	is := is.New(t)
+	f := &Directory{Data: t.TempDir()}
+	sleeper(t, is, f)
+	is.NoErr(f.running())
+	is.True(f.Runs)
+	sleeper(t, is, f)
+	is.NoErr(engine.Await(t.Context(), func(context.Context) error {
+		if err := f.running(); err == nil || !strings.Contains(err.Error(), "2 servers work in "+f.Data) {
+			return fmt.Errorf("it is not refused: %w", err)
+		}
+		return nil
+	}))
 }

@@ -8,16 +8,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/postgresql/session"
 )
-
-// patienceToAsk is how long is waited for a server that is just being started.
-const patienceToAsk = 30 * time.Second
 
 // Written compares the new cluster with what it was before clients came.
 func (p *Upgrade) Written(ctx context.Context, h *engine.Host) (engine.Written, error) {
@@ -48,7 +44,7 @@ func (g newCluster) signs(ctx context.Context) ([]string, error) {
 		now, err = g.controlData(ctx, g.p.New)
 	} else {
 		s := g.session(g.p.New, g.p.Socket, g.p.Port, g.p.Superuser)
-		starting, cancel := context.WithTimeout(ctx, patienceToAsk)
+		starting, cancel := context.WithTimeout(ctx, engine.PatienceToAsk)
 		_ = engine.Await(starting, s.Ready)
 		cancel()
 		now, err = s.Activity(ctx)
