@@ -31,8 +31,8 @@ func (w *Work) Do(code int, c *exec.Cmd) Said {
 	return w.run(code, c)
 }
 
-// Overlay is a root that has what another has; what is written to it goes with the test.
-// It has the kernel's file systems that programs look for.
+// Overlay is a root that has what another has; what is written to it goes with the test,
+// and what runs in it ends. It has the kernel's file systems that programs look for.
 func (w *Work) Overlay(lower, name string) string {
 	w.t.Helper()
 	root, upper, work := w.Path(name), w.Path(name+".upper"), w.Path(name+".work")
@@ -42,6 +42,7 @@ func (w *Work) Overlay(lower, name string) string {
 		}
 	}
 	w.Mount("overlay", root, "overlay", 0, "lowerdir="+lower+",upperdir="+upper+",workdir="+work)
+	w.t.Cleanup(func() { w.End(root) }) // before it is unmounted: then nothing shows what ran in it
 	w.Mount("proc", root+"/proc", "proc", 0, "")
 	w.Mount("/dev", root+"/dev", "", unix.MS_BIND, "")
 	return root
