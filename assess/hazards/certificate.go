@@ -56,12 +56,11 @@ func (m *Machine) certificates(name string) []*x509.Certificate {
 	})
 }
 
-func askCertificate(m *Machine, q *question, found *Match) (ok bool) {
+func askCertificate(m *Machine, q *question, found *Match) {
 	for _, name := range m.Certificates {
 		if slices.ContainsFunc(m.certificates(name), weaknesses[q.args[0]]) {
-			found.Names, ok = append(found.Names, name), true
+			found.named(name)
 			found.file(name, 0)
 		}
 	}
-	return ok
 }

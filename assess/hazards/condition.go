@@ -49,6 +49,7 @@ type Match struct {
 	Names  []string // of what was found, in the machine's words
 	Places []Place
 	Pkgs   []string
+	met    bool // by the question that was asked last
 }
 
 // met reports whether a machine meets the condition, and by what.
@@ -69,7 +70,7 @@ type (
 	question struct {
 		args []string
 		rx   []*pattern // of args, where they are expressions
-		ask  func(m *Machine, q *question, found *Match) bool
+		ask  func(m *Machine, q *question, found *Match)
 	}
 )
 
@@ -96,7 +97,11 @@ func (n either) met(m *Machine, found *Match) (ok bool) {
 
 func (n negation) met(m *Machine, _ *Match) bool { return !n.node.met(m, &Match{}) }
 
-func (q *question) met(m *Machine, found *Match) bool { return q.ask(m, q, found) }
+func (q *question) met(m *Machine, found *Match) bool {
+	found.met = false
+	q.ask(m, q, found)
+	return found.met
+}
 
 // pattern is an expression that is compiled when it is used.
 type pattern struct {
@@ -277,7 +282,7 @@ type kind struct {
 	patterns    int  // arguments from here on are expressions; none where that is most
 	whole       bool // which match all of a text, whatever its case
 	check       func(args []string) error
-	ask         func(m *Machine, q *question, found *Match) bool
+	ask         func(m *Machine, q *question, found *Match)
 }
 
 func questionNames() []string { return slices.Sorted(maps.Keys(questions)) }

@@ -61,7 +61,7 @@ func parseLimit(text string) (bound, error) {
 	return bound{op: m[2], version: m[3]}, nil
 }
 
-func askPackage(m *Machine, q *question, found *Match) (ok bool) {
+func askPackage(m *Machine, q *question, found *Match) {
 	limit := bound{}
 	if len(q.args) == 2 {
 		limit, _ = parseLimit(q.args[1]) // which was checked
@@ -69,23 +69,23 @@ func askPackage(m *Machine, q *question, found *Match) (ok bool) {
 	for pattern := range strings.FieldsSeq(q.args[0]) {
 		for _, name := range m.packages(pattern) {
 			if slices.ContainsFunc(m.Packages[name], func(v string) bool { return limit.op == "" || limit.holds(pkgversion.Upstream(v)) }) {
-				found.Names, found.Pkgs, ok = append(found.Names, name), append(found.Pkgs, name), true
+				found.named(name)
+				found.Pkgs = append(found.Pkgs, name)
 			}
 		}
 	}
-	return ok
 }
 
 // askBrought names no package: it is about the target's.
-func askBrought(m *Machine, q *question, _ *Match) bool {
-	for pattern := range strings.FieldsSeq(q.args[0]) {
-		for name := range m.Brought {
-			if match, err := path.Match(pattern, name); match && err == nil {
-				return true
-			}
-		}
+func askBrought(m *Machine, q *question, found *Match) {
+	for name := range m.Brought {
+		found.met = found.met || fits(q.args[0], name)
 	}
-	return false
+}
+
+// fits reports whether a name is one of the patterns of an argument, which were checked.
+func fits(patterns, name string) bool {
+	return slices.ContainsFunc(strings.Fields(patterns), func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
 }
 
 //go:embed words.tsv
@@ -145,82 +145,78 @@ func (m *Machine) behind(name string) string {
 	})
 }
 
+// named has a name among what was found.
+func (f *Match) named(name string) {
+	f.Names, f.met = append(f.Names, name), true
+}
+
+// file has a line of a file among it; 0 is the file as a whole.
 func (f *Match) file(name string, n int) {
+	f.met = true
 	if p := (Place{name, n}); !slices.Contains(f.Places, p) {
 		f.Places = append(f.Places, p)
 	}
 }
 
-func askPath(m *Machine, q *question, found *Match) bool {
-	files := m.files(q.args[0])
-	for _, name := range files {
-		found.Names = append(found.Names, name)
+func askPath(m *Machine, q *question, found *Match) {
+	for _, name := range m.files(q.args[0]) {
+		found.named(name)
 		found.file(name, 0)
 	}
-	return len(files) > 0
 }
 
-func askOwn(m *Machine, q *question, found *Match) (ok bool) {
+func askOwn(m *Machine, q *question, found *Match) {
 	for _, pattern := range patterns(q.args[0]) {
 		for _, name := range m.Own {
-			if match, err := path.Match(pattern, name); match && err == nil {
-				found.Names, ok = append(found.Names, name), true
+			if match, _ := path.Match(pattern, name); match {
+				found.named(name)
 				found.file(name, 0)
 			}
 		}
 	}
-	return ok
 }
 
-func askLink(m *Machine, q *question, found *Match) (ok bool) {
+func askLink(m *Machine, q *question, found *Match) {
 	for _, name := range m.files(q.args[0]) {
 		if to := m.Files.Link(name); to != "" && q.rx[1].match(to) {
 			found.file(name, 0)
-			ok = true
 		}
 	}
-	return ok
 }
 
-func askLine(m *Machine, q *question, found *Match) (ok bool) {
+func askLine(m *Machine, q *question, found *Match) {
 	for _, name := range m.texts(q.args[0]) {
 		for _, l := range m.lines(name) {
 			if q.rx[1].match(l.text) {
 				found.file(name, l.n)
-				ok = true
 			}
 		}
 	}
-	return ok
 }
 
 // askWrote asks for lines of files that are not as a package ships them.
-func askWrote(m *Machine, q *question, found *Match) (ok bool) {
+func askWrote(m *Machine, q *question, found *Match) {
 	all := Match{}
 	askLine(m, q, &all)
 	for _, p := range all.Places {
 		if _, shipped := m.Shipped[p.Path]; !shipped {
 			found.file(p.Path, p.Line)
-			ok = true
 		}
 	}
-	return ok
 }
 
-func askSet(m *Machine, q *question, found *Match) (ok bool) {
+func askSet(m *Machine, q *question, found *Match) {
 	for _, name := range m.texts(q.args[0]) {
 		for _, l := range m.lines(name) {
 			for _, s := range statements(l.text) {
 				if q.rx[1].match(s[0]) && (len(q.args) == 2 || q.rx[2].match(s[1])) {
-					found.Names = append(found.Names, s[0])
+					found.named(s[0])
 					found.file(name, l.n)
-					ok = true
 					break
 				}
 			}
 		}
 	}
-	return ok
 }
 
 // statements are the settings of a line and, where it holds a block as a whole, those
@@ -286,27 +282,24 @@ func (m *Machine) sshd(name string, depth int, take func(key, value string, at P
 // maxIncludes bounds how deep a configuration may include others.
 const maxIncludes = 4
 
-func askSSHD(m *Machine, q *question, found *Match) (ok bool) {
+func askSSHD(m *Machine, q *question, found *Match) {
 	seen := map[string]bool{}
 	m.sshd("/etc/ssh/sshd_config", 0, func(key, value string, at Place) {
 		first := !seen[strings.ToLower(key)]
 		if seen[strings.ToLower(key)] = true; first && q.rx[0].match(key) && (len(q.args) == 1 || q.rx[1].match(value)) {
-			found.Names, ok = append(found.Names, key), true
+			found.named(key)
 			found.file(at.Path, at.Line)
 		}
 	})
-	return ok
 }
 
-func askMount(m *Machine, q *question, found *Match) (ok bool) {
+func askMount(m *Machine, q *question, found *Match) {
 	for _, l := range m.mounted() {
-		kind := slices.ContainsFunc(strings.Fields(q.args[0]), func(p string) bool { match, err := path.Match(p, l.kind); return match && err == nil })
-		if kind && (len(q.args) == 1 || slices.ContainsFunc(l.options, q.rx[1].match)) {
-			found.Names, ok = append(found.Names, l.place), true
+		if fits(q.args[0], l.kind) && (len(q.args) == 1 || slices.ContainsFunc(l.options, q.rx[1].match)) {
+			found.named(l.place)
 			found.file(l.at.Path, l.at.Line)
 		}
 	}
-	return ok
 }
 
 func checkMounts(args []string) error {
@@ -318,7 +311,7 @@ func checkMounts(args []string) error {
 
 // askMounts finds places where fstab mounts twice, and those where it mounts only after
 // what lies below them.
-func askMounts(m *Machine, q *question, found *Match) (ok bool) {
+func askMounts(m *Machine, q *question, found *Match) {
 	all := slices.DeleteFunc(slices.Clone(m.mounted()), func(l mount) bool { return !path.IsAbs(l.place) })
 	for i, l := range all {
 		if slices.ContainsFunc(all[:i], func(before mount) bool {
@@ -327,48 +320,44 @@ func askMounts(m *Machine, q *question, found *Match) (ok bool) {
 			}
 			return strings.HasPrefix(path.Clean(before.place), strings.TrimSuffix(path.Clean(l.place), "/")+"/")
 		}) {
-			found.Names, ok = append(found.Names, l.place), true
+			found.named(l.place)
 			found.file(l.at.Path, l.at.Line)
 		}
 	}
-	return ok
 }
 
-func askKernel(m *Machine, q *question, found *Match) (ok bool) {
+func askKernel(m *Machine, q *question, found *Match) {
 	for _, w := range m.arguments() {
 		if q.rx[0].match(w.text) {
-			found.Names, ok = append(found.Names, w.text), true
+			found.named(w.text)
 			found.file(w.at.Path, w.at.Line)
 		}
 	}
 	found.Names = slices.Compact(found.Names)
-	return ok
 }
 
-func askUnit(m *Machine, q *question, found *Match) (ok bool) {
+func askUnit(m *Machine, q *question, found *Match) {
 	for pattern := range strings.FieldsSeq(q.args[0]) {
 		for name, state := range m.Units {
-			if match, err := path.Match(pattern, name); match && err == nil && state == "enabled" {
-				found.Names, ok = append(found.Names, name), true
+			if match, _ := path.Match(pattern, name); match && state == "enabled" {
+				found.named(name)
 			}
 		}
 	}
 	slices.Sort(found.Names)
-	return ok
 }
 
-func askFact(m *Machine, q *question, found *Match) (ok bool) {
+func askFact(m *Machine, q *question, found *Match) {
 	for _, f := range m.Facts {
 		if f.Area == q.args[0] && q.rx[1].match(f.Key) && (len(q.args) == 2 || q.rx[2].match(f.Value)) {
-			found.Names, ok = append(found.Names, strings.TrimSpace(f.Key+" "+f.Value)), true
+			found.named(strings.TrimSpace(f.Key + " " + f.Value))
 			found.file(f.At.Path, f.At.Line)
 		}
 	}
-	return ok
 }
 
-func askArch(m *Machine, q *question, _ *Match) bool {
-	return slices.ContainsFunc(strings.Fields(q.args[0]), func(p string) bool { ok, err := path.Match(p, m.Architecture); return ok && err == nil })
+func askArch(m *Machine, q *question, found *Match) {
+	found.met = fits(q.args[0], m.Architecture)
 }
 
 // levels are flags of /proc/cpuinfo without which a processor has not a level of
@@ -385,18 +374,16 @@ func checkCPU(args []string) error {
 	return nil
 }
 
-func askCPU(m *Machine, q *question, found *Match) bool {
+func askCPU(m *Machine, q *question, found *Match) {
 	for _, l := range m.lines("/proc/cpuinfo") {
 		if flags, ok := strings.CutPrefix(l.text, "flags"); ok {
 			has := strings.Fields(flags)
 			if slices.ContainsFunc(levels[q.args[0]], func(flag string) bool { return !slices.Contains(has, flag) }) {
 				found.file("/proc/cpuinfo", l.n)
-				return true
 			}
-			return false
+			return
 		}
 	}
-	return false
 }
 
 func checkFrom(args []string) error {
@@ -408,11 +395,9 @@ func checkFrom(args []string) error {
 	return nil
 }
 
-func askFrom(m *Machine, q *question, _ *Match) bool {
+func askFrom(m *Machine, q *question, found *Match) {
 	for part := range strings.SplitSeq(q.args[0], "|") {
-		if b, _ := parseBound(part); b.onSource(m) { // which was checked
-			return true
-		}
+		b, _ := parseBound(part) // which was checked
+		found.met = found.met || b.onSource(m)
 	}
-	return false
 }
