@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -12,12 +13,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"svc/assess"
 	"svc/assess/host"
 	"svc/assess/services"
 	"svc/backend/pkgversion"
+	"svc/backend/tsv"
 )
 
 // readRunning asks a machine that runs for what its disk does not say. All but
@@ -336,32 +339,23 @@ func unitOf(cgroup string) string {
 // deleted, as an update does.
 const replaced = " (deleted)"
 
-// servers are the programs of database servers, and how the packages begin that
+// serverRows are the programs of database servers, and how the packages begin that
 // they are from.
-var servers = map[string]struct {
-	engine   string
-	packages []string
-}{
-	"postgres":      {"postgresql", []string{"postgresql"}},
-	"mysqld":        {"mysql", []string{"mysql-server-core", "mysql-community-server", "mysql-server", "mariadb-server-core", "mariadb-server", "Percona-Server-server", "percona-server-server"}},
-	"mariadbd":      {"mariadb", []string{"mariadb-server-core", "mariadb-server", "MariaDB-server", "mariadb"}},
-	"redis-server":  {"redis", []string{"redis-server", "redis"}},
-	"valkey-server": {"valkey", []string{"valkey-server", "valkey"}},
-	"mongod":        {"mongodb", []string{"mongodb-org-server", "mongodb-server-core", "mongodb-server"}},
-	"memcached":     {"memcached", []string{"memcached"}},
-	"slapd":         {"slapd", []string{"slapd", "openldap-servers", "openldap2"}},
-	"influxd":       {"influxdb", []string{"influxdb"}},
-}
+//
+//go:embed servers.tsv
+var serverRows string
+
+var servers = sync.OnceValue(func() map[string][]string { return tsv.Words(serverRows) })
 
 func (r *running) readDatabases(processes []process) {
 	for _, p := range processes {
 		exe, isReplaced := strings.CutSuffix(p.exe, replaced)
-		server, ok := servers[path.Base(exe)]
+		words, ok := servers()[path.Base(exe)]
 		if !ok {
 			continue
 		}
-		d := assess.RunningDatabase{Engine: server.engine, Path: exe, Replaced: isReplaced}
-		if pkg := r.packageOf(exe, server.packages); pkg != nil {
+		d := assess.RunningDatabase{Engine: words[0], Path: exe, Replaced: isReplaced}
+		if pkg := r.packageOf(exe, words[1:]); pkg != nil {
 			d.Package, d.Version = pkg.Name, pkgversion.Upstream(pkg.Version)
 		}
 		if strings.HasPrefix(d.Package, "mariadb") || strings.HasPrefix(d.Package, "MariaDB") {

@@ -2,6 +2,7 @@ package software
 
 import (
 	"cmp"
+	_ "embed"
 	"path"
 	"slices"
 	"strings"
@@ -9,68 +10,27 @@ import (
 	"svc/assess"
 	"svc/backend/lazyregexp"
 	"svc/backend/pkgversion"
+	"svc/backend/tsv"
 )
 
-// runtimeFile is where a runtime shows itself: a program whose name or folder
-// has its version.
-type runtimeFile struct {
-	language, pattern string
-	version           *lazyregexp.Regexp // of the path; the first group
-	packages          []string           // that bring it, best first; % stands for the version
-}
-
-// runtimeFiles are the programs of runtimes, by the paths at which the families
-// have them.
-var runtimeFiles = []runtimeFile{
-	{"python", "/usr/bin/python[23]*", lazyregexp.New(`python([0-9]\.[0-9]+)$`), []string{"python%", "python3", "python"}},
-	{"python", "/usr/local/bin/python[23]*", lazyregexp.New(`python([0-9]\.[0-9]+)$`), nil},
-	{"python", "/opt/python*/bin/python[23]*", lazyregexp.New(`python([0-9]\.[0-9]+)$`), nil},
-	{"python", "/opt/rh/*python*/root/usr/bin/python[23]*", lazyregexp.New(`python([0-9]\.[0-9]+)$`), nil},
-	{"python", "/root/.pyenv/versions/*/bin/python", lazyregexp.New(`/versions/([^/]+)/`), nil},
-	{"python", "/home/*/.pyenv/versions/*/bin/python", lazyregexp.New(`/versions/([^/]+)/`), nil},
-	{"ruby", "/usr/bin/ruby[0-9]*", lazyregexp.New(`ruby\.?([0-9]\.[0-9.]+)$`), []string{"ruby%", "ruby"}},
-	{"ruby", "/usr/share/ruby/[0-9]*", lazyregexp.New(`/([0-9]+\.[0-9]+)$`), []string{"ruby"}},
-	{"ruby", "/usr/lib/ruby/[0-9]*", lazyregexp.New(`/([0-9]+\.[0-9]+)\.0$`), []string{"ruby%", "ruby"}},
-	{"ruby", "/usr/local/rvm/rubies/ruby-*", lazyregexp.New(`ruby-([0-9.]+)`), nil},
-	{"ruby", "/home/*/.rbenv/versions/*", lazyregexp.New(`/versions/([^/]+)$`), nil},
-	{"ruby", "/home/*/.rvm/rubies/ruby-*", lazyregexp.New(`ruby-([0-9.]+)`), nil},
-	{"perl", "/usr/bin/perl5.*", lazyregexp.New(`perl(5\.[0-9.]+)$`), []string{"perl-base", "perl"}},
-	{"perl", "/usr/local/bin/perl5.*", lazyregexp.New(`perl(5\.[0-9.]+)$`), nil},
-	{"perl", "/home/*/perl5/perlbrew/perls/perl-*", lazyregexp.New(`perl-(5\.[0-9.]+)$`), nil},
-	{"node", "/home/*/.nvm/versions/node/v*", lazyregexp.New(`/v([0-9.]+)$`), nil},
-	{"node", "/root/.nvm/versions/node/v*", lazyregexp.New(`/v([0-9.]+)$`), nil},
-	{"node", "/opt/node-v*", lazyregexp.New(`node-v([0-9.]+)`), nil},
-	{"dotnet", "/usr/lib/dotnet/shared/Microsoft.NETCore.App/*", lazyregexp.New(`/([^/]+)$`), []string{"dotnet-runtime-%"}},
-	{"dotnet", "/usr/lib64/dotnet/shared/Microsoft.NETCore.App/*", lazyregexp.New(`/([^/]+)$`), []string{"dotnet-runtime-%"}},
-	{"dotnet", "/usr/share/dotnet/shared/Microsoft.NETCore.App/*", lazyregexp.New(`/([^/]+)$`), []string{"dotnet-runtime-%"}},
-	{"dotnet", "/opt/dotnet/shared/Microsoft.NETCore.App/*", lazyregexp.New(`/([^/]+)$`), nil},
-}
-
-// runtimePackages are packages whose version is their runtime's, where the
-// program's path has none.
-var runtimePackages = []struct{ language, pkg, program string }{
-	{"node", "nodejs", "usr/bin/node"},
-	{"perl", "perl-base", "usr/bin/perl"},
-	{"perl", "perl", "usr/bin/perl"},
-	{"ruby", "ruby", "usr/bin/ruby"},
-	{"go", "golang", "usr/bin/go"},
-	{"go", "golang-go", "usr/bin/go"},
-	{"erlang", "erlang-base", "usr/bin/erl"},
-	{"erlang", "erlang-erts", "usr/bin/erl"},
-}
+// runtimeRows are the programs of runtimes, by the paths at which the families have them.
+//
+//go:embed runtimes.tsv
+var runtimeRows string
 
 // ReadRuntimes lists the runtimes of languages.
 func ReadRuntimes(m *assess.Machine) {
-	for _, f := range runtimeFiles {
-		for _, file := range m.Glob(f.pattern) {
-			if v := f.version.FindStringSubmatch(file); v != nil {
-				addRuntime(m, assess.Runtime{Language: f.language, Version: v[1], Path: file, Package: m.PackageOf(f.packages, v[1]), Evidence: assess.Evidence{Path: file, Line: 0}})
-			}
+	for row := range tsv.Rows(runtimeRows, 4) {
+		language, pattern, version, packages := row[0], row[1], row[2], strings.Fields(strings.TrimPrefix(row[3], "-"))
+		if version == "-" {
+			byPackage(m, language, pattern, packages[0])
+			continue
 		}
-	}
-	for _, r := range runtimePackages {
-		if p := m.Installed(r.pkg); p != nil && !hasRuntime(m, r.language, "/"+r.program) {
-			addRuntime(m, assess.Runtime{Language: r.language, Version: pkgversion.Upstream(p.Version), Path: "/" + r.program, Package: p.Name, Evidence: assess.Evidence{Path: "/" + r.program, Line: 0}})
+		versions := lazyregexp.New(version)
+		for _, file := range m.Glob(pattern) {
+			if v := versions.FindStringSubmatch(file); v != nil {
+				addRuntime(m, assess.Runtime{Language: language, Version: v[1], Path: file, Package: m.PackageOf(packages, v[1]), Evidence: assess.Evidence{Path: file, Line: 0}})
+			}
 		}
 	}
 	bareRuntimes(m)
@@ -80,6 +40,13 @@ func ReadRuntimes(m *assess.Machine) {
 	slices.SortFunc(m.A.Runtimes, func(a, b assess.Runtime) int {
 		return cmp.Or(cmp.Compare(a.Language, b.Language), assess.CompareNatural(a.Version, b.Version), cmp.Compare(a.Path, b.Path))
 	})
+}
+
+// byPackage adds a runtime whose path has no version, but whose package has.
+func byPackage(m *assess.Machine, language, program, pkg string) {
+	if p := m.Installed(pkg); p != nil && !hasRuntime(m, language, program) {
+		addRuntime(m, assess.Runtime{Language: language, Version: pkgversion.Upstream(p.Version), Path: program, Package: p.Name, Evidence: assess.Evidence{Path: program, Line: 0}})
+	}
 }
 
 // bareRuntimes are programs that no package of the table brought.

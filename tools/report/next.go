@@ -1,6 +1,7 @@
 package report
 
 import (
+	_ "embed"
 	"fmt"
 	"path"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"svc/assess/ledger"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
+	"svc/backend/tsv"
 	"svc/backend/visible"
 	"svc/tools/migration"
 )
@@ -547,22 +549,9 @@ func changed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 }
 
 // ofMachine are files of one machine that people write, with what they hold.
-var ofMachine = []struct{ pattern, what string }{
-	{"/etc/fstab", "mounts and swap; a swap file is made anew with mkswap"},
-	{"/etc/crypttab", "encrypted disks"},
-	{"/etc/default/grub", "the kernel's command line; then update-grub or grub2-mkconfig"},
-	{"/etc/default/grub.d/*", "the kernel's command line; then update-grub"},
-	{"/etc/udev/rules.d/*", "names and rights of devices"},
-	{"/etc/pam.d/*", "how people are let in: carry edits over with pam-auth-update or authselect, and try them before you log out"},
-	{"/etc/network/interfaces", "addresses"},
-	{"/etc/resolv.conf", "resolvers"},
-	{"/etc/motd", "the greeting"},
-	{"/etc/subuid", "ids for containers of users"},
-	{"/etc/subgid", "ids for containers of users"},
-	{"/etc/mdadm/mdadm.conf", "arrays of disks"},
-	{"/etc/ssh/ssh_host_*_key", "who the machine is to those that log in: they are warned of another key, and a certificate for it is of no use without it"},
-	{"/etc/initramfs-tools/*", "what is there when the disk is not yet"},
-}
+//
+//go:embed machine.tsv
+var ofMachine string
 
 // ofThisMachine reports whether a file stays behind since it is this very machine's.
 func ofThisMachine(c migration.Config) bool {
@@ -576,9 +565,9 @@ func machine(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	for _, c := range p.Configuration {
 		made := p.Files != nil && source.Family.Conventions().Line == release.LineDebian && strings.HasPrefix(c.From, "/etc/pam.d/") // what of it is a person's is noticed by line
 		if !made && ofThisMachine(c) {
-			for _, m := range ofMachine {
-				if ok, _ := path.Match(m.pattern, c.From); ok {
-					lines = append(lines, "- "+visible.Name(c.From)+": "+m.what)
+			for m := range tsv.Rows(ofMachine, 2) {
+				if ok, _ := path.Match(m[0], c.From); ok {
+					lines = append(lines, "- "+visible.Name(c.From)+": "+m[1])
 				}
 			}
 		}

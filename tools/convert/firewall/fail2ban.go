@@ -44,12 +44,12 @@ var homes = map[release.Line]home{
 	},
 	release.LineSUSE: {
 		paths: "paths-opensuse.conf", journal: true, firewall: byNftables, packages: []string{"nftables"},
-		logs:  convert.Places{{"/var/log/auth.log", "/var/log/messages"}, {"/var/log/secure", "/var/log/messages"}, {"/var/log/syslog", "/var/log/messages"}, {"/var/log/mail.log", "/var/log/mail"}, {"/var/log/maillog", "/var/log/mail"}, {"/var/log/httpd", "/var/log/apache2"}, {"/var/log/apache2/*error.log", "/var/log/apache2/*error_log"}, {"/var/log/apache2/error.log", "/var/log/apache2/error_log"}, {"/var/log/apache2/*access.log", "/var/log/apache2/*access_log"}, {"/var/log/apache2/access.log", "/var/log/apache2/access_log"}},
+		logs:  convert.HomesOf("fail2ban")[release.LineSUSE],
 		units: strings.NewReplacer("=ssh.service", "=sshd.service", "=httpd.service", "=apache2.service", "=crond.service", "=cron.service", "=freeradius.service", "=radiusd.service"),
 	},
 	release.LineAlpine: {
 		paths: "paths-debian.conf", sshd: true, filters: map[string]string{"sshd": "alpine-sshd"}, units: strings.NewReplacer(),
-		logs: convert.Places{{"/var/log/auth.log", "/var/log/messages"}, {"/var/log/secure", "/var/log/messages"}, {"/var/log/syslog", "/var/log/messages"}},
+		logs: convert.HomesOf("fail2ban")[release.LineAlpine],
 	},
 }
 

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
@@ -55,7 +54,7 @@ func reword(p *convert.Page, i int, in convert.Input) {
 }
 
 // logrotateHomes are what the lines of families call the file of Apache's own rules.
-var logrotateHomes = convert.Homes{release.LineDebian: {{"/etc/logrotate.d/httpd", "/etc/logrotate.d/apache2"}}, release.LineSUSE: {{"/etc/logrotate.d/httpd", "/etc/logrotate.d/apache2"}}}
+var logrotateHomes = convert.HomesOf("logrotate")
 
 // Logrotate carries rules over: the places of logs, accounts and units that
 // have other names.

@@ -9,18 +9,10 @@ import (
 )
 
 // sshdHomes are where the families keep what sshd names.
-var sshdHomes = convert.Homes{release.LineDebian: {
-	{"/usr/libexec/openssh/sftp-server", "/usr/lib/openssh/sftp-server"},
-	{"/usr/libexec/sftp-server", "/usr/lib/openssh/sftp-server"},
-	{"/usr/lib/ssh/sftp-server", "/usr/lib/openssh/sftp-server"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-}, release.LineSUSE: {{"/usr/libexec/openssh/sftp-server", "/usr/lib/ssh/sftp-server"}}, release.LineAlpine: {
-	{"/usr/libexec/openssh/sftp-server", "/usr/lib/ssh/sftp-server"},
-	{"/etc/pki/tls/certs", "/etc/ssl/certs"},
-}}
+var sshdHomes = convert.HomesOf("sshd")
 
 // sshdHomesSUSE16 are those of SUSE since SLES 16.
-var sshdHomesSUSE16 = convert.Homes{release.LineDebian: sshdHomes[release.LineDebian], release.LineSUSE: {{"/usr/libexec/openssh/sftp-server", "/usr/libexec/ssh/sftp-server"}}}
+var sshdHomesSUSE16 = convert.HomesOf("sshd-suse-16")
 
 // sshdWithout are what lines that stand apart make sshd without: how options begin, and why.
 var sshdWithout = map[release.Line]struct {
