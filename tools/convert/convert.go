@@ -18,7 +18,11 @@
 // where the program is at hand, a check of .ci/e2e that it takes the result.
 package convert
 
-import "svc/backend/release"
+import (
+	"path"
+
+	"svc/backend/release"
+)
 
 // Input is what people wrote for one service, with what converters may ask.
 type Input struct {
@@ -40,6 +44,15 @@ type File struct {
 	From string
 	// Mode is octal, where it is not that of the source.
 	Mode string
+}
+
+// Enabled are the names of the links by which files of the source are enabled, by file.
+func (in Input) Enabled() map[string]string {
+	names := map[string]string{}
+	for link, file := range in.Links {
+		names[file] = path.Base(link)
+	}
+	return names
 }
 
 // Change is a line that is not as it was.

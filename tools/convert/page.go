@@ -37,8 +37,26 @@ func (p *Page) Drop(i int, why string) {
 	}
 }
 
+// Put writes a value behind the name that takes the place of its own; where none does, it
+// drops the line.
+func (p *Page) Put(i int, w Word, value string) {
+	if w.Now == "" {
+		p.Drop(i, w.Why)
+		return
+	}
+	p.Replace(i, w.Now+" "+value, w.Why)
+}
+
 func (p *Page) Refuse(i int, why string) {
 	p.Refused = append(p.Refused, Refusal{i + 1, strings.TrimSpace(p.Lines[i]), why})
+}
+
+// Last is the last line of what begins at line i: a backslash continues it.
+func (p *Page) Last(i int) int {
+	for i+1 < len(p.Lines) && strings.HasSuffix(p.Lines[i], `\`) {
+		i++
+	}
+	return i
 }
 
 // Idle reports whether a line says nothing.

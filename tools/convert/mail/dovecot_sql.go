@@ -26,10 +26,7 @@ func dovecotSQL(p *convert.Page) {
 			}
 			continue
 		}
-		last := i // the line that the setting ends with
-		for last+1 < len(p.Lines) && strings.HasSuffix(p.Lines[last], `\`) {
-			last++
-		}
+		last := p.Last(i)
 		switch name, value := m[1], strings.Trim(m[2], `"`); name {
 		case "driver":
 			driver = value

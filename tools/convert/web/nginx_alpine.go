@@ -13,10 +13,7 @@ var nginxSnippetsAlpine = slices.DeleteFunc(slices.Clone(nginxSnippets), func(s 
 
 // nginxAlpine carries nginx from Debian's family to Alpine, and back.
 func nginxAlpine(in convert.Input) (r convert.Result) {
-	enabled := map[string]string{}
-	for link, file := range in.Links {
-		enabled[file] = path.Base(link)
-	}
+	enabled := in.Enabled()
 	for _, f := range in.Files {
 		if file, ok := in.Links[f.Path]; ok {
 			r.Note(f.Path, convert.Change{Line: 0, Was: f.Path + " -> " + file, Now: "", Why: "What it enables goes to http.d where a person wrote it; the target's own package has the rest."})

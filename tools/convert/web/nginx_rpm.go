@@ -43,10 +43,7 @@ var nginxPlacesRPM = convert.HomesOf("nginx-from-debian")[release.LineEL]
 // nginxRPM carries nginx to the rpm families: from Debian what is enabled goes to
 // conf.d, and what is not stands where nothing reads it.
 func nginxRPM(in convert.Input) (r convert.Result) {
-	enabled := map[string]string{}
-	for link, file := range in.Links {
-		enabled[file] = path.Base(link)
-	}
+	enabled := in.Enabled()
 	for _, f := range in.Files {
 		if file, ok := in.Links[f.Path]; ok && convert.FromDebian(in) {
 			r.Note(f.Path, convert.Change{Line: 0, Was: f.Path + " -> " + file, Now: "", Why: "What it enables goes to /etc/nginx/conf.d where a person wrote it; the target's own package has the rest."})

@@ -109,16 +109,11 @@ var VirtualHost = lazyregexp.New(`(?im)^\s*<VirtualHost\b`)
 // line converts the directive that begins at line i, and gives the last line of
 // it.
 func (h *httpdRun) line(p *convert.Page, i int) int {
-	last := i
-	for last+1 < len(p.Lines) && strings.HasSuffix(p.Lines[last], `\`) {
-		last++
-	}
+	last := p.Last(i)
 	name, value := conf.Directive(p.Lines[i])
 	switch gone, known := convert.WordsOf("httpd-gone")[name], httpdDirectives()[name]; {
-	case gone.Why != "" && gone.Now == "":
-		p.Drop(i, gone.Why)
-	case gone.Now != "":
-		p.Replace(i, gone.Now+" "+value, gone.Why)
+	case gone.Why != "":
+		p.Put(i, gone, value)
 	case name == "user" || name == "group":
 		h.account(p, i, value)
 	case name == "listen":
@@ -149,19 +144,27 @@ func (h *httpdRun) account(p *convert.Page, i int, value string) {
 	p.Drop(i, "Debian's account is www-data; /etc/apache2/envvars sets it.")
 }
 
-// listen leaves out the ports that Debian's ports.conf opens.
+// listen leaves out the ports that the target's own files open.
 func (h *httpdRun) listen(p *convert.Page, i int, value string) {
+	server, file, debian := "The target's httpd", convert.Whose(h.in.Target)+" httpd.conf", convert.DebianFamily(h.in.Target)
+	if debian {
+		server, file = "Debian's ports.conf", "Debian's ports.conf"
+	}
 	switch port, everywhere := listens(value); {
 	case port == "":
 		p.Refuse(i, "It has no port.")
 	case port != "80" && port != "443":
 	case !everywhere:
-		p.Refuse(i, "Debian's ports.conf opens port "+port+oneAddress)
+		p.Refuse(i, server+" opens port "+port+oneAddress)
 	case port == "80":
-		p.Drop(i, "Debian's ports.conf opens port 80.")
-	default:
+		p.Drop(i, file+" opens port 80.")
+	case debian:
 		h.need("ssl", p.From)
 		p.Drop(i, "Debian's ports.conf opens port 443 where mod_ssl is enabled.")
+	case convert.ToSUSE(h.in):
+		p.Replace(i, "<IfDefine !SSL>\n    Listen 443\n</IfDefine>", "SUSE's listen.conf opens port 443 where APACHE_SERVER_FLAGS has SSL.")
+	default:
+		p.Drop(i, "mod_ssl's ssl.conf opens port 443.")
 	}
 }
 

@@ -38,10 +38,7 @@ var httpdDebianOwn = lazyregexp.New(`^"?(/etc/apache2/)?((mods|sites|conf)-enabl
 // folder that nothing reads; modules come with their packages.
 func httpdFromDebian(in convert.Input) convert.Result {
 	h := &httpdRun{in: in, modules: map[string][]string{}, places: httpdRPMPlaces.Then(httpdHomes.Of(in)), variables: httpdVariables(in)}
-	enabled := map[string]string{}
-	for link, file := range in.Links {
-		enabled[file] = path.Base(link)
-	}
+	enabled := in.Enabled()
 	for _, f := range in.Files {
 		if file, ok := in.Links[f.Path]; ok {
 			h.link(f.Path, file)
@@ -135,21 +132,16 @@ func (h *httpdRun) debianLines(p *convert.Page, enabled map[string]string) {
 // debianLine converts the directive that begins at line i, and gives the last
 // line of it.
 func (h *httpdRun) debianLine(p *convert.Page, i int, name, value string, enabled map[string]string) int {
-	last := i
-	for last+1 < len(p.Lines) && strings.HasSuffix(p.Lines[last], `\`) {
-		last++
-	}
+	last := p.Last(i)
 	switch gone := convert.WordsOf("httpd-gone")[name]; {
 	case httpdDebians.MatchString(name) && (strings.Contains(value, "${APACHE_") || name == "serverroot"):
 		p.Drop(i, convert.Whose(h.in.Target)+" httpd.conf says it.")
 	case name == "user" || name == "group":
 		p.Refuse(i, "The server runs as an account of its own: set it in /etc/httpd/conf/httpd.conf.")
-	case gone.Why != "" && gone.Now == "" && name != "serverroot" && name != "pidfile":
-		p.Drop(i, gone.Why)
-	case gone.Now != "":
-		p.Replace(i, gone.Now+" "+value, gone.Why)
+	case gone.Why != "" && name != "serverroot" && name != "pidfile":
+		p.Put(i, gone, value)
 	case name == "listen":
-		h.debianListen(p, i, value)
+		h.listen(p, i, value)
 	case name == "loadmodule":
 		h.debianModule(p, i, value)
 	case strings.HasPrefix(name, "include"):
@@ -164,23 +156,6 @@ func (h *httpdRun) debianLine(p *convert.Page, i int, name, value string, enable
 		p.Refuse(i, "No module of httpd is known to have this directive.")
 	}
 	return last
-}
-
-// debianListen leaves out the ports that the target's own files open.
-func (h *httpdRun) debianListen(p *convert.Page, i int, value string) {
-	switch port, everywhere := listens(value); {
-	case port == "":
-		p.Refuse(i, "It has no port.")
-	case port != "80" && port != "443":
-	case !everywhere:
-		p.Refuse(i, "The target's httpd opens port "+port+oneAddress)
-	case port == "80":
-		p.Drop(i, convert.Whose(h.in.Target)+" httpd.conf opens port 80.")
-	case convert.ToSUSE(h.in):
-		p.Replace(i, "<IfDefine !SSL>\n    Listen 443\n</IfDefine>", "SUSE's listen.conf opens port 443 where APACHE_SERVER_FLAGS has SSL.")
-	default:
-		p.Drop(i, "mod_ssl's ssl.conf opens port 443.")
-	}
 }
 
 func (h *httpdRun) debianModule(p *convert.Page, i int, value string) {
@@ -247,10 +222,8 @@ func (h *httpdRun) laterLine(p *convert.Page, i int) {
 	switch gone := convert.WordsOf("httpd-gone")[name]; {
 	case convert.ToSUSE(h.in) && h.ownLine(p, i, name, value):
 	case httpdStays.MatchString(name), strings.HasPrefix(name, "/"):
-	case gone.Why != "" && gone.Now == "":
-		p.Drop(i, gone.Why)
-	case gone.Now != "":
-		p.Replace(i, gone.Now+" "+value, gone.Why)
+	case gone.Why != "":
+		p.Put(i, gone, value)
 	case name == "loadmodule":
 		h.laterModule(p, i, value)
 	case strings.HasPrefix(name, "php_"):
@@ -273,7 +246,7 @@ func (h *httpdRun) ownLine(p *convert.Page, i int, name, value string) bool {
 	case name == "user" || name == "group":
 		p.Refuse(i, "The server runs as an account of its own: set it in /etc/apache2/uid.conf.")
 	case name == "listen":
-		h.debianListen(p, i, value)
+		h.listen(p, i, value)
 	case strings.HasPrefix(name, "include") && httpdOwn.MatchString(value):
 		p.Drop(i, "SUSE's own files include what stands in conf.d and vhosts.d.")
 	case strings.HasPrefix(name, "include"):
