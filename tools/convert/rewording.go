@@ -49,7 +49,8 @@ type Rewording struct {
 var rewordings = sync.OnceValue(func() map[string][]Rewording {
 	all := map[string][]Rewording{}
 	for row := range tsv.Rows(rewordingRows, 4) {
-		all[row[0]] = append(all[row[0]], Rewording{lazyregexp.New(row[1]), said(row[2]), said(row[3])})
+		table, pattern := row[0], row[1]
+		all[table] = append(all[table], Rewording{lazyregexp.New(pattern), said(row[2]), said(row[3])})
 	}
 	return all
 })
