@@ -1,6 +1,7 @@
 package data
 
 import (
+	_ "embed"
 	"encoding/json"
 	"io/fs"
 	"maps"
@@ -11,46 +12,13 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/backend/lazyregexp"
+	"svc/backend/tsv"
 )
 
-// setting is how a program is told where its data are: files, and what stands
-// there before the folder.
-type setting struct {
-	files string // a pattern
-	value *lazyregexp.Regexp
-	kind  Kind
-	what  string
-}
-
-// placed makes a setting; before is a pattern of what stands before the folder
-// in its line.
-func placed(files, before string, kind Kind, what string) setting {
-	return setting{files, lazyregexp.New(`(?m)^\s*` + before + `["']?(/[^"'\s;#%$<,*?]*)`), kind, what}
-}
-
-var settings = []setting{
-	placed("etc/postfix/main.cf", `(?:mail_spool_directory|virtual_mailbox_base)\s*=\s*`, Mail, "postfix"),
-	placed("etc/postfix/main.cf", `queue_directory\s*=\s*`, Queue, "postfix"),
-	placed("etc/dovecot/dovecot.conf", `mail_(?:location\s*=\s*\w+:|path\s*=\s*)`, Mail, "dovecot"),
-	placed("etc/dovecot/conf.d/*.conf", `mail_(?:location\s*=\s*\w+:|path\s*=\s*)`, Mail, "dovecot"),
-	placed("etc/imapd.conf", `partition-\w+:\s*`, Mail, "cyrus"),
-	placed("etc/samba/smb.conf", `(?i:path|directory)\s*=\s*`, Served, "shared by Samba"),
-	placed("etc/rsyncd.conf", `path\s*=\s*`, Served, "served by rsync"),
-	placed("etc/vsftpd*.conf", `(?:anon|local)_root=`, Served, "served by FTP"),
-	placed("etc/vsftpd/*.conf", `(?:anon|local)_root=`, Served, "served by FTP"),
-	placed("etc/default/minio", `MINIO_VOLUMES=`, Served, "minio"),
-	placed("etc/default/svnserve", `.*(?:-r|--root)[ =]`, Repository, "svn"),
-	placed("etc/sysconfig/svnserve", `.*(?:-r|--root)[ =]`, Repository, "svn"),
-	placed("etc/docker/daemon.json", `\{?\s*"(?:data-root|graph)"\s*:\s*`, Containers, "docker"),
-	placed("etc/containers/storage.conf", `graphroot\s*=\s*`, Containers, "podman"),
-	placed("etc/libvirt/storage/*.xml", `<path>`, Machines, "libvirt"),
-	placed("etc/elasticsearch/elasticsearch.yml", `path\.data:\s*`, Database, "elasticsearch"),
-	placed("etc/opensearch/opensearch.yml", `path\.data:\s*`, Database, "opensearch"),
-	placed("etc/influxdb/influxdb.conf", `(?:wal-)?dir\s*=\s*`, Database, "influxdb"),
-	placed("etc/neo4j/neo4j.conf", `(?:server|dbms)\.directories\.data\s*=\s*`, Database, "neo4j"),
-	placed("etc/clickhouse-server/config.xml", `<path>`, Database, "clickhouse"),
-	placed("etc/cassandra/cassandra.yaml", `(?:-|commitlog_directory:|saved_caches_directory:)\s+`, Database, "cassandra"),
-}
+// settingRows say how programs are told where their data are.
+//
+//go:embed settings.tsv
+var settingRows string
 
 // Bounds of what is read of programs' settings: of a file, in bytes, and of
 // folders that it names.
@@ -61,24 +29,25 @@ const (
 
 // named are the folders that programs' own settings name.
 func named(_ *assess.Assessment, fsys host.FS) (all []candidate) {
-	for _, s := range settings {
-		files, _ := fs.Glob(fsys, s.files) // the patterns are sound
+	for row := range tsv.Rows(settingRows, 4) {
+		files, _ := fs.Glob(fsys, row[0]) // the patterns are sound
 		for _, file := range files {
 			b, err := host.ReadFile(fsys, file, maxSettings)
 			if err != nil {
 				continue // that it could not be read, the assessment says
 			}
-			for _, dir := range s.folders(string(b)) {
-				all = append(all, candidate{path: dir, kind: s.kind, what: s.what, evidence: "/" + file})
+			for _, dir := range foldersBehind(row[3], string(b)) {
+				all = append(all, candidate{path: dir, kind: Kind(row[1]), what: row[2], evidence: "/" + file})
 			}
 		}
 	}
 	return all
 }
 
-// folders are those that a file names, up to what the program fills in itself.
-func (s *setting) folders(text string) (all []string) {
-	for _, m := range s.value.FindAllStringSubmatch(text, maxNamed) {
+// foldersBehind are those that a file names behind what matches a pattern, up to what the
+// program fills in itself.
+func foldersBehind(before, text string) (all []string) {
+	for _, m := range lazyregexp.New(`(?m)^\s*`+before+`["']?(/[^"'\s;#%$<,*?]*)`).FindAllStringSubmatch(text, maxNamed) {
 		all = append(all, path.Clean(m[1]))
 	}
 	return all
