@@ -33,7 +33,6 @@ var namesFamilies = map[string]string{
 	"tools/convert/firewall/firewall.go":           "what loads rules on EL 8",
 	"tools/convert/network/network.go":             "netplan is Ubuntu's",
 	"tools/convert/services/nfs_rpm.go":            "where NFS of EL 8 reads",
-	"tools/convert/system/sshd.go":                 "places of SLES 16, made of SUSE's row",
 	"tools/database/graph.go":                      "distributions made of EL's sources",
 	"tools/migration/archives.go":                  "EPEL, and packages of locales by EL and SUSE",
 	"tools/migration/configuration.go":             "Debian makes its locales on the machine",

@@ -48,6 +48,9 @@ func (h Homes) Of(in Input) Places {
 // Debian are the places of Debian's line.
 func (h Homes) Debian() Places { return h[release.LineDebian] }
 
+// FromDebian are the places of the rpm families, of a program whose rows have Debian's first.
+func (h Homes) FromDebian() Places { return h[release.LineEL] }
+
 // Between are the places that are others in a move.
 func (h Homes) Between(in Input) Places {
 	switch {

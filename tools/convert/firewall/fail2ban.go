@@ -44,12 +44,10 @@ var homes = map[release.Line]home{
 	},
 	release.LineSUSE: {
 		paths: "paths-opensuse.conf", journal: true, firewall: byNftables, packages: []string{"nftables"},
-		logs:  convert.HomesOf("fail2ban")[release.LineSUSE],
 		units: strings.NewReplacer("=ssh.service", "=sshd.service", "=httpd.service", "=apache2.service", "=crond.service", "=cron.service", "=freeradius.service", "=radiusd.service"),
 	},
 	release.LineAlpine: {
 		paths: "paths-debian.conf", sshd: true, filters: map[string]string{"sshd": "alpine-sshd"}, units: strings.NewReplacer(),
-		logs: convert.HomesOf("fail2ban")[release.LineAlpine],
 	},
 }
 
@@ -59,6 +57,9 @@ var homes = map[release.Line]home{
 func Fail2ban(in convert.Input) (r convert.Result) {
 	line := in.Target.Family.Conventions().Line
 	j := &jails{in: in, home: homes[line], packages: slices.Clone(homes[line].packages)}
+	if own := convert.HomesOf("fail2ban")[line]; own != nil {
+		j.home.logs = own
+	}
 	_, j.rsyslog = in.Brought["rsyslog"]
 	var pages []*convert.Page
 	for _, f := range in.Files {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
-	"svc/backend/release"
 	"svc/tools/convert"
 )
 
@@ -38,7 +37,7 @@ var nginxSnippets = []snippet{
 var nginxModules = lazyregexp.New(`^include\s+"?(/etc/nginx/)?modules-enabled/\*\.conf"?\s*;`)
 
 // nginxPlacesRPM are where the rpm families keep what Debian's nginx names.
-var nginxPlacesRPM = convert.HomesOf("nginx-from-debian")[release.LineEL]
+var nginxPlacesRPM = convert.HomesOf("nginx-from-debian").FromDebian()
 
 // nginxRPM carries nginx to the rpm families: from Debian what is enabled goes to
 // conf.d, and what is not stands where nothing reads it.

@@ -7,7 +7,6 @@ import (
 
 	"svc/assess/conf"
 	"svc/backend/lazyregexp"
-	"svc/backend/release"
 	"svc/tools/convert"
 	"svc/tools/convert/web"
 )
@@ -18,7 +17,7 @@ func httpdRPMPackage(module string) string { return convert.WordsOf("httpd-packa
 
 // httpdRPMPlaces are where the rpm families keep what Debian's configuration of
 // httpd names.
-var httpdRPMPlaces = convert.HomesOf("httpd-from-debian")[release.LineEL]
+var httpdRPMPlaces = convert.HomesOf("httpd-from-debian").FromDebian()
 
 // httpdVariables are those of Debian's envvars, with what the target has for them.
 func httpdVariables(in convert.Input) *strings.Replacer {
