@@ -3,6 +3,7 @@ package inplace_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -29,6 +30,7 @@ func TestRedis(t *testing.T) {
 		{"refusals", (*redis).refusals},
 		{"chain", (*redis).chain},
 		{"running", (*redis).running},
+		{"bound", (*redis).bound},
 		{"cleaned", (*redis).cleaned},
 		{"kills", (*redis).kills},
 		{"struck", (*redis).struck},
@@ -65,11 +67,16 @@ func (r *redis) start(suite, engine string) *e2e.Process {
 	return r.serve(suite, engine, "/run/redis/"+engine+".sock", "/etc/"+engine+"/"+engine+".conf", "--daemonize", "no", "--supervised", "no")
 }
 
-func (r *redis) serve(suite, engine, socket string, options ...string) *e2e.Process {
-	r.t.Helper()
+// runs is a server's command, as its account calls it.
+func (r *redis) runs(suite, engine string, options ...string) *exec.Cmd {
 	c := r.command(suite, append([]string{"/usr/bin/" + engine + "-server"}, options...)...)
 	c.Args = slices.Insert(c.Args, 1, "--userspec="+engine+":"+engine)
-	p := r.Launch(c)
+	return c
+}
+
+func (r *redis) serve(suite, engine, socket string, options ...string) *e2e.Process {
+	r.t.Helper()
+	p := r.Launch(r.runs(suite, engine, options...))
 	r.Until("bash", "-c", `[ "$(chroot "$0" "$1-cli" -s "$2" ping)" = PONG ]`, r.root(suite), engine, socket)
 	return p
 }
@@ -265,6 +272,24 @@ func (r *redis) running() {
 	server = r.start("bullseye", "redis")
 	r.is.Equal(r.ask("bullseye", "redis", "get", "k1"), "changed")
 	server.End(syscall.SIGTERM)
+}
+
+// bound is a server that listens at one address alone, which is not the usual one.
+func (r *redis) bound() {
+	r.appends("no")
+	for _, suite := range []string{"bullseye", "trixie"} {
+		defer r.adds(suite, "etc/redis/redis.conf", "port 6399\nbind 127.0.0.2\nunixsocket \"\"\n")()
+	}
+	ask := func(command ...string) []string {
+		return append([]string{"redis-cli", "-h", "127.0.0.2", "-p", "6399"}, command...)
+	}
+	r.old("redis", "rdb")
+	server := r.Launch(r.runs("bullseye", "redis", "/etc/redis/redis.conf", "--daemonize", "no", "--supervised", "no"))
+	r.Until("chroot", append([]string{r.root("bullseye")}, ask("get", "k1")...)...)
+	r.upgrade(0, "trixie", "redis", "8.0").Has("`redis-cli -h 127.0.0.2 -p 6399 info keyspace`")
+	server.Wait()
+	r.is.Equal(r.on(0, "trixie", ask("get", "k1")...).Line(), "v1")
+	_ = r.command("trixie", ask("shutdown", "nosave")...).Run() // it is cut off
 }
 
 // cleaned is beside a server of the old version that is to live on.

@@ -2,7 +2,9 @@ package redis
 
 import (
 	"fmt"
+	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"svc/assess/conf"
@@ -19,7 +21,7 @@ const (
 // thing counts.
 func readRedisConfig(name string) (redisConfig, error) {
 	c := redisConfig{Dump: "dump.rdb", AppendFile: "appendonly.aof", AppendDir: "appendonlydir", Saves: true, Databases: "16", Network: "tcp", Address: "127.0.0.1:6379"}
-	port, saves := "6379", []string{}
+	port, saves, bound := "6379", []string{}, []string{}
 	err := eachRedisLine(name, 0, func(words []string) {
 		value := words[1]
 		switch strings.ToLower(words[0]) {
@@ -43,8 +45,12 @@ func readRedisConfig(name string) (redisConfig, error) {
 			c.Password, c.Locked = value, value != ""
 		case "port":
 			port = value
+		case "bind":
+			bound = words[1:]
 		case "unixsocket":
-			c.Network, c.Address = "unix", value
+			if c.Network, c.Address = "unix", value; value == "" {
+				c.Network = "tcp"
+			}
 		case "replicaof", "slaveof":
 			if !strings.EqualFold(value, "no") {
 				c.Roles = append(c.Roles, "a replica of "+strings.Join(words[1:], " "))
@@ -57,12 +63,31 @@ func readRedisConfig(name string) (redisConfig, error) {
 	})
 	c.Saves = len(saves) == 0 || saves[len(saves)-1] != ""
 	if c.Network == "tcp" {
-		c.Address = "127.0.0.1:" + port
+		c.Address = net.JoinHostPort(local(bound), port)
 	}
 	if c.Network == "tcp" && port == "0" {
 		c.Network = ""
 	}
 	return c, err
+}
+
+// local is an address of this host by which a server is reached that listens at some, or at
+// all where none is named. One with a hyphen need not be there.
+func local(bound []string) string {
+	at := "127.0.0.1"
+	for i, address := range slices.Backward(bound) {
+		name, optional := strings.CutPrefix(address, "-")
+		switch name {
+		case "127.0.0.1", "0.0.0.0", "*", "localhost":
+			return "127.0.0.1"
+		case "::", "::*":
+			name = "::1"
+		}
+		if !optional || i == len(bound)-1 {
+			at = name
+		}
+	}
+	return at
 }
 
 // eachRedisLine gives the words of each line of a configuration, those that

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,7 +78,15 @@ func (r *Upgrade) Look(ctx context.Context, h *engine.Host, in engine.Request) e
 		return err
 	}
 	r.Command = r.starts()
-	return errors.Join(r.files(), r.modules(), r.savable(ctx))
+	return errors.Join(r.files(), r.modules(), r.reachable(), r.savable(ctx))
+}
+
+// reachable refuses a server that runs, and of which nobody could tell when it serves again.
+func (r *Upgrade) reachable() error {
+	if !r.Runs || r.Config.Network != "" {
+		return nil
+	}
+	return engine.Refusef("have it listen at a socket too (unixsocket /run/redis/redis.sock), and start it again", "%s has the server listen with TLS alone, or nowhere, so svc can't see whether it serves", r.Settings)
 }
 
 // modules refuses what the server is to load and is not there.
@@ -278,9 +287,12 @@ func (r *Upgrade) Afterwards(h *engine.Host) []string {
 // client is the command line of its own client, as this host's server wants it.
 func (r *Upgrade) client() string {
 	c := strings.TrimSuffix(filepath.Base(r.Program), "-server") + "-cli"
-	switch _, port, _ := strings.Cut(r.Config.Address, ":"); {
+	host, port, _ := net.SplitHostPort(r.Config.Address)
+	switch {
 	case r.Config.Network == "unix":
 		c += " -s " + engine.Quoted(r.Config.Address)
+	case host != "127.0.0.1" && host != "":
+		c += " -h " + engine.Quoted(host) + " -p " + engine.Quoted(port)
 	case port != "6379":
 		c += " -p " + engine.Quoted(port)
 	}

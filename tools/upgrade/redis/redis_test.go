@@ -103,6 +103,20 @@ func TestRedisConfiguration(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(c.Address, "127.0.0.1:7000")
 	is.True(c.Saves) // at moments of its own
+	for bound, want := range map[string]string{
+		"* -::*": "127.0.0.1:6379", "10.0.0.5 127.0.0.1": "127.0.0.1:6379", "10.0.0.5 10.0.0.6": "10.0.0.5:6379",
+		"-10.0.0.5 10.0.0.6": "10.0.0.6:6379", "-10.0.0.5": "10.0.0.5:6379", "-::*": "[::1]:6379",
+	} {
+		c, err = readRedisConfig(write("bound.conf", "unixsocket /run/r.sock\nbind "+bound+"\nunixsocket \"\"\n"))
+		is.NoErr(err)
+		is.Equal(c.Address, want)
+	}
+	c, err = readRedisConfig(write("tls.conf", "port 0\ntls-port 6379\n"))
+	is.NoErr(err)
+	r := &Upgrade{Config: c}
+	is.NoErr(r.reachable()) // it does not run
+	r.Runs = true
+	is.True(r.reachable() != nil)
 	_, err = readRedisConfig(write("loop.conf", "include "+dir+"/loop.conf\n"))
 	is.True(err != nil)
 }
