@@ -133,6 +133,16 @@ func TestAcrossFamilies(t *testing.T) {
 		{"debian-12", "libfreetype-dev", "sles-15", api.RelationRenamed, "freetype2-devel", 0.8},
 		{"sles-15", "shadow", "rhel-9", api.RelationRenamed, "shadow-utils", 0.9},
 		{"sles-15", "pam-config", "almalinux-9", api.RelationReplaced, "authselect", 0.9},
+		// spelt otherwise by the target's lists: capitals, dashes, the lib of headers
+		{"debian-13", "libspdlog-dev", "fedora-42", api.RelationRenamed, "spdlog-devel", 0.9},
+		{"debian-13", "python3-pygments", "sles-15", api.RelationRenamed, "python3-Pygments", 0.9},
+		{"ubuntu-24.04", "python3-pil", "sles-15", api.RelationRenamed, "python3-Pillow", 0.9},
+		{"sles-15", "python3-PyHamcrest", "fedora-42", api.RelationRenamed, "python3-hamcrest", 0.9},
+		{"rhel-9", "exiv2-devel", "sles-15", api.RelationRenamed, "libexiv2-devel", 0.9},
+		// its own name before a part of it
+		{"debian-13", "devscripts", "fedora-42", api.RelationSame, "devscripts", 0.9},
+		// SUSE's libraries bear their sonames, and come as dependencies
+		{"ubuntu-24.04", "libcurl4t64", "sles-15", api.RelationIncluded, "", 0.8},
 		// what EL 9 had until 8, never had, or has in the place of what Debian has
 		{"sles-15", "yp-tools", "almalinux-9", api.RelationRemoved, "", 0.7},
 		{"sles-15", "kernel-firmware-nfp", "almalinux-9", api.RelationRemoved, "", 0.05},

@@ -69,6 +69,10 @@ const (
 	Choice   = "curated, one of several"
 )
 
+// Undoubted is the least that the rules claim of a name towards Debian where nothing about
+// it makes them doubt.
+const Undoubted = 0.93
+
 // Unsure is the most that an answer is sure of which nobody is to act on unasked.
 const Unsure = 0.79
 

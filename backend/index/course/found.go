@@ -11,6 +11,7 @@ const (
 	ByReverse     = "reverse"         // an rpm is the package of Debian
 	ByPart        = "part"            // an rpm has a part of it
 	ByGuess       = "guess"           // the name that rules make
+	BySpelling    = "spelling"        // that name, as the target's lists spell it
 	ByName        = "name"            // its own name
 	ByEvent       = "event"           // what became of it between releases
 	ByAbsence     = "absence"         // a list lacks it

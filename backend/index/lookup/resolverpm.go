@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"iter"
 	"strings"
 
 	"svc/backend/api"
@@ -70,7 +71,7 @@ func (ix *Tables) nameOf(t *Release, canonical string, seen *Memo) string {
 // UsualName is the name that a release gives an rpm which is not known: as the lists
 // spell it; modules of languages have other names than in Debian.
 func (ix *Tables) UsualName(t *Release, canonical string) string {
-	if name, ok := ix.spellings.Get(canonical); ok {
+	if name, ok := ix.spellings.Get(canonical); ok && new(Memo).Presence(t, name) != Nowhere {
 		return name
 	}
 	x := &Names{Tables: ix}
@@ -93,4 +94,21 @@ func withoutArch(name string) string {
 		return name[:at]
 	}
 	return name
+}
+
+// Spelled are the other names by which any list has an rpm of a name.
+func (ix *Tables) Spelled(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for other := range rpm.Spellings(name) {
+			if (ix.rpmLists.Has(other) || ix.rpmNames.Has(other)) && !yield(other) {
+				return
+			}
+		}
+		small := strings.ToLower(name)
+		for _, other := range []string{small, strings.TrimPrefix(small, "lib")} {
+			if capitals, ok := ix.spellings.Get(other); ok && capitals != name && !yield(capitals) {
+				return
+			}
+		}
+	}
 }

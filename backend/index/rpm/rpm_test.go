@@ -241,3 +241,22 @@ func TestModulesOfOneVersion(t *testing.T) {
 		}
 	}
 }
+
+func TestSpellings(t *testing.T) {
+	for name, want := range map[string]string{
+		"bash":                    "",
+		"ImageMagick":             "imagemagick",
+		"google_benchmark":        "google-benchmark",
+		"libre2-devel":            "re2-devel re-devel libre-devel",
+		"exiv2-devel":             "libexiv2-devel exiv-devel libexiv-devel",
+		"python3-":                "",
+		"python3-Cycler":          "python3-cycler python3-Cycler python3-python-cycler python3-pycycler cycler",
+		"python3-python-dateutil": "python3-Python-dateutil python3-python_dateutil python3-dateutil python3-pydateutil python-dateutil",
+		"python3-pyserial":        "python3-Pyserial python3-python-pyserial python3-pypyserial python3-serial pyserial",
+	} {
+		is.New(t).Equal(strings.Join(slices.Collect(Spellings(name)), " "), want)
+	}
+	for range Spellings("python3-a_b-devel") {
+		break // it does not go on
+	}
+}

@@ -22,6 +22,7 @@ func (h *Path) amongRPMs(p *course.Course, canonical string) {
 			}
 		}
 		h.otherLine(p, r)
+		h.spell(p)
 		h.afterRows(p)
 		return
 	}
@@ -48,6 +49,7 @@ func (h *Path) amongRPMs(p *course.Course, canonical string) {
 		}
 	}
 	h.overLevels(p)
+	h.spell(p)
 }
 
 // otherSoname reports whether an rpm is a library of SUSE, whose name has its
@@ -68,6 +70,9 @@ func (h *Path) underUsualName(p *course.Course) {
 	p.Source.Name, p.Names, p.Confidence, p.Found = name, []string{name}, course.Guessed, course.ByGuess
 	if h.Target.RPM.Line == "suse" {
 		p.Confidence = course.Listless // the source has it, by a name that its canonical leads back to
+	}
+	if h.spell(p) {
+		return
 	}
 	h.climb(p, h.Source.RPM.Level)
 	_, known := h.Seen.Find(h.Target, name)

@@ -62,8 +62,12 @@ func (h *Path) otherLine(p *course.Course, r *lookup.RPM) {
 			return
 		}
 	}
-	if own.RPM != nil {
+	isPart := own.RPM != nil && !own.whole && (t.Relation == api.RelationSame || t.Relation == api.RelationRenamed)
+	if own.RPM != nil && (!isPart || there == lookup.Nowhere) { // its own name is more than what has a part of it
 		p.Found = course.ByDebian
+		if isPart {
+			p.Found = course.ByPart
+		}
 		h.rpm(p, own, t.Confidence)
 		*p = h.Instead(*p, alternatives, name)
 		return
@@ -75,6 +79,12 @@ func (h *Path) otherLine(p *course.Course, r *lookup.RPM) {
 	case t.Relation == api.RelationRemoved && h.Target.RPM.Line == "el" && r.Levels == "":
 		p.Found = course.ByDebian
 		p.Relation, p.Confidence, p.Names = t.Relation, t.Confidence, nil // as from Debian: EL is not known to have it
+		if t.Method == rpm.Absent {
+			p.Found = course.ByAbsence // no row says so
+		}
+		return
+	}
+	if h.spell(p) {
 		return
 	}
 	if h.Target.RPM.MayHaveLost(r) {

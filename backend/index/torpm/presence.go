@@ -2,6 +2,7 @@ package torpm
 
 import (
 	"slices"
+	"strings"
 
 	"svc/backend/api"
 	"svc/backend/index/course"
@@ -60,6 +61,16 @@ func (h *Path) weigh(p *course.Course) {
 		return
 	}
 	p.Confidence = h.weighed(p, h.presenceOf(p.Names))
+	if !stated && h.Source.RPM != nil && losesHeaders(p) {
+		p.Confidence = min(p.Confidence, course.Unsure)
+	}
+}
+
+// losesHeaders reports whether a package of headers leads to packages without any.
+func losesHeaders(p *course.Course) bool {
+	return strings.HasSuffix(p.Source.Name, "-devel") && !slices.ContainsFunc(p.Names, func(name string) bool {
+		return record.Role(rpm.Canonical(name)) == api.RoleDev
+	})
 }
 
 // weighed is the confidence of a course across families by how often such answers were

@@ -40,7 +40,7 @@ func (h *Path) rpm(p *course.Course, r counterpart, confidence float64) {
 	}
 	if p.Relation != api.RelationIncluded {
 		p.Confidence *= h.existence(r.RPM) // what comes as a dependency need not be there by name
-	} else if h.lacks(r.RPM) {
+	} else if h.lacks(r.RPM) || h.Target.RPM.Line == "suse" && h.presenceOf(p.Names) == lookup.Nowhere { // SUSE's libraries bear their sonames
 		p.Confidence, p.Names = min(p.Confidence, course.Unlisted), nil
 	}
 	h.inOwnNames(p)
@@ -126,6 +126,7 @@ func (h *Path) guessRPM(p *course.Course) {
 		p.Relation, p.Confidence = api.RelationRemoved, course.GoneConfidence
 	default:
 		p.Relation, p.Confidence, p.Names = api.RelationRenamed, course.Guessed, []string{h.Tables.RPMName(p.Source.Name)}
+		p.Settle(p.Source.Name)
 	}
 	h.confirmListed(p)
 }

@@ -30,6 +30,7 @@ func (h *Path) Follow(p *course.Course, canonical string) {
 		return
 	}
 	h.namedInRPM(p, canonical)
+	h.spell(p)
 	h.afterRows(p)
 }
 
@@ -128,8 +129,23 @@ func (h *Path) knownToRPM(p *course.Course, canonical string) bool {
 	}
 	p.Found = way
 	h.rpm(p, named, confidence)
+	if p.Found == course.ByPart && h.ownBeforePart(p) {
+		return true
+	}
 	if named.among && p.Relation == api.RelationMerged {
 		p.Confidence = min(p.Confidence, course.PartConfidence)
 	}
+	return true
+}
+
+// ownBeforePart answers with the name that a package of Debian would have, where a list
+// has that: it is more than an rpm which has a part of it.
+func (h *Path) ownBeforePart(p *course.Course) bool {
+	own := course.Course{Source: p.Source}
+	h.guessRPM(&own)
+	if h.spell(&own); len(own.Names) == 0 || h.presenceOf(own.Names) == lookup.Nowhere {
+		return false
+	}
+	*p = own
 	return true
 }

@@ -205,6 +205,7 @@ func (h *Path) Present(canonical string, of *course.Course) (api.Translation, er
 		p.Doubt()
 		return counterpartWay{h}.present(canonical, p)
 	}
+	h.trust(&p)
 	var one [1]record.Record // most courses end at one package: it need not be allocated
 	targets, packages, err := h.offered(canonical, &p, one[:0])
 	if err != nil {
@@ -225,6 +226,17 @@ func (h *Path) Present(canonical string, of *course.Course) (api.Translation, er
 	t.Caveats = h.OfVendor(t.Caveats, &p)
 	t.Caveats = h.Caveats(t.Caveats, &p, targets)
 	return t, h.AddCurated(canonical, &t, targets)
+}
+
+// trust makes as sure of a package that an rpm leads to as answers of the kind were measured
+// right, where the rules have no doubt of their own.
+func (h *Path) trust(p *course.Course) {
+	if h.Source.RPM == nil || len(p.Names) == 0 || p.Confidence < course.Undoubted {
+		return
+	}
+	if r, ok := h.Rates.Of(p.Evidence(), course.Whole); ok && r.Sure() {
+		p.Confidence = r.Claim()
+	}
 }
 
 // relation is that of a course to what the target offers.
