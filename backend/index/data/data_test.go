@@ -18,7 +18,7 @@ import (
 // change both.
 func TestDayIsOfTheTables(t *testing.T) {
 	taken := map[string]string{ // by the tables of both files
-		"f2efc6132b0088270b930ee70acef2566423bf09d1bdda573e67092968f2988e": "2026-11-24",
+		"ccc13b6beb955dac7ec3a1e95a368d4664edd966da30ab6c7672189363cb03a3": "2026-11-24",
 	}
 	sum := sha256.New()
 	sum.Write([]byte(Facts))
