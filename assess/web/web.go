@@ -16,8 +16,8 @@ func ReadWebServers(m *assess.Machine) {
 	apache(m)
 	nginx(m)
 	lighttpd(m)
-	caddy(m)
-	haproxy(m)
+	inOneFile(m, "caddy", "etc/caddy/Caddyfile", parseCaddy)
+	inOneFile(m, "haproxy", "etc/haproxy/haproxy.cfg", parseHAProxy)
 	tomcat(m)
 }
 
@@ -235,18 +235,17 @@ func parseLighttpd(file, text string) assess.Site {
 	return s
 }
 
-// caddy reads the site addresses of a Caddyfile; but for plain http and ports
-// other than https's, Caddy gives each a certificate.
-func caddy(m *assess.Machine) {
-	text, ok := m.Text("web.caddy", "etc/caddy/Caddyfile")
-	if !ok {
-		return
+// inOneFile reads a server whose sites stand in one file.
+func inOneFile(m *assess.Machine, kind, file string, parse func(file, text string) []assess.Site) {
+	if text, ok := m.Text("web."+kind, file); ok {
+		w := webServer(kind, kind)
+		w.Sites = parse("/"+file, text)
+		addWebServer(m, w)
 	}
-	w := webServer("caddy", "caddy")
-	w.Sites = parseCaddy("/etc/caddy/Caddyfile", text)
-	addWebServer(m, w)
 }
 
+// parseCaddy reads the site addresses of a Caddyfile; but for plain http and ports
+// other than https's, Caddy gives each a certificate.
 func parseCaddy(file, text string) (sites []assess.Site) {
 	depth := 0
 	for n, line := range assess.NumberedLines(text) {
@@ -275,20 +274,10 @@ func parseCaddy(file, text string) (sites []assess.Site) {
 	return sites
 }
 
-// haproxy reads the frontends: what listens for others.
-func haproxy(m *assess.Machine) {
-	text, ok := m.Text("web.haproxy", "etc/haproxy/haproxy.cfg")
-	if !ok {
-		return
-	}
-	w := webServer("haproxy", "haproxy")
-	w.Sites = parseHAProxy("/etc/haproxy/haproxy.cfg", text)
-	addWebServer(m, w)
-}
-
 // haproxySections are the words that begin a part of the file.
 var haproxySections = []string{"global", "defaults", "frontend", "backend", "listen", "peers", "userlist", "resolvers", "mailers", "program", "cache"}
 
+// parseHAProxy reads the frontends: what listens for others.
 func parseHAProxy(file, text string) (sites []assess.Site) {
 	inside := false
 	for n, line := range assess.NumberedLines(text) {
