@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	_ "crypto/sha3"
 	_ "crypto/sha512"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,53 +18,21 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"svc/assess"
 	"svc/assess/host"
 	"svc/assess/scripts"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
-// noise are the places of /etc that programs fill by themselves, over and over:
-// they say nothing about a machine. A name that ends in / stands for all below.
-var noise = []string{
-	"alternatives/", "rc0.d/", "rc1.d/", "rc2.d/", "rc3.d/", "rc4.d/", "rc5.d/", "rc6.d/", "rcS.d/",
-	"ssl/certs/ca-certificates.crt", "ssl/certs/java/", "ca-certificates/", "ld.so.cache", ".pwd.lock", ".updated", "mtab", "mailcap", "udev/hwdb.bin",
-	"python3/debian_config", "apt/apt.conf.d/01autoremove", "runit/", "svc/",
-	"console-setup/cached_", "dictionaries-common/", "blkid.tab", "os-release", "apparmor.d/local/", "postgresql-common/root.crt",
-	"apt/apt.conf.d/01autoremove-", "dpkg/origins/",
-	// EL, Fedora, SUSE and Alpine have their own.
-	"rc.d/rc0.d/", "rc.d/rc1.d/", "rc.d/rc2.d/", "rc.d/rc3.d/", "rc.d/rc4.d/", "rc.d/rc5.d/", "rc.d/rc6.d/",
-	"pki/ca-trust/extracted/", "pki/java/cacerts", "prelink.cache", "aliases.db", "selinux/targeted/", "selinux/minimum/", "selinux/mls/",
-	"lvm/cache/", "lvm/archive/", "lvm/backup/", "blkid/", "authselect/", "crypto-policies/back-ends/", "crypto-policies/state/", "rpm/platform",
-	"init.d/rc0.d/", "init.d/rc1.d/", "init.d/rc2.d/", "init.d/rc3.d/", "init.d/rc4.d/", "init.d/rc5.d/", "init.d/rc6.d/", "init.d/rcS.d/", "init.d/.depend.",
-	"apk/world", "apk/arch", "apk/protected_paths.d/", "runlevels/",
-}
+// etcRows are files and folders of /etc, by what they are.
+//
+//go:embed etc.tsv
+var etcRows string
 
-// backups are what programs keep of the files of accounts.
-var backups = []string{"etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-", "etc/subuid-", "etc/subgid-"}
-
-// versionControl are folders of version control, etckeeper's among them: they have
-// all that files ever said, also of those that are closed.
-var versionControl = []string{".git", ".bzr", ".hg", ".svn", "_darcs", "CVS", "RCS", ".etckeeper"}
-
-// linkNoise are folders in which the links, but not the files, are made by
-// programs: certificates by digest, and the state of units, which is read apart.
-var linkNoise = []string{"ssl/certs/", "systemd/system/", "systemd/user/"}
-
-// machineOnly are files that hold for this very machine, or that the target's
-// own installation makes: they are listed, and never carried over.
-var machineOnly = []string{
-	"ca-certificates.conf", "machine-id", "hostname", "fstab", "crypttab", "resolv.conf", "adjtime", "localtime", "motd",
-	"passwd", "group", "shadow", "gshadow", "subuid", "subgid", "security/opasswd", "ssh/ssh_host_", "udev/rules.d/70-persistent-",
-	"network/interfaces", "network/interfaces.d/", "network/run", "netplan/", "systemd/network/", "NetworkManager/system-connections/", "lvm/", "mdadm/",
-	"iscsi/initiatorname.iscsi", "multipath/", "hostid", "dpkg/", "apt/sources.list", "apt/sources.list.d/", "apt/trusted.gpg", "apt/keyrings/", "shells",
-	"cloud/", "initramfs-tools/", "default/grub", "default/grub.d/", "grub.d/", "kernel-img.conf", "ssl/private/ssl-cert-snakeoil.key", "ssl/certs/ssl-cert-snakeoil.pem",
-	"sysconfig/network", "sysconfig/network/ifcfg-", "sysconfig/network/ifroute-", "sysconfig/network/routes", "sysconfig/network-scripts/", "sysconfig/hwconf", "sysconfig/kernel", "sysconfig/bootloader", "sysconfig/grub",
-	"dracut.conf.d/", "grub.conf", "grub2.cfg", "grub2-efi.cfg", "modprobe.d/anaconda", "yum.repos.d/", "yum/vars/", "dnf/", "zypp/repos.d/", "zypp/services.d/", "zypp/credentials.d/", "apk/repositories", "apk/keys/",
-	"pki/rpm-gpg/", "pki/consumer/", "pki/entitlement/", "pki/product/", "rhsm/", "sysconfig/rhn/", "pki/tls/private/localhost.key", "pki/tls/certs/localhost.crt", "openldap/certs/",
-	"networks", "mysql/debian.cnf", "mysql/my.cnf", "pam.d/common-", "locale.gen", "default/locale", "timezone", "chrony/chrony.keys",
-}
+var etc = sync.OnceValue(func() map[string][]string { return tsv.Words(etcRows) })
 
 // templates are the files that installation copies into /etc and then forgets:
 // one that is still equal to its template is nobody's work.
@@ -163,9 +132,9 @@ func (w *walk) dir(dir string, depth int) {
 		case len(w.files) >= assess.MaxFiles || depth >= assess.MaxDepth:
 			w.failed = fmt.Errorf("/%s: more than %d files or %d folders deep; the rest was not looked at", dir, assess.MaxFiles, assess.MaxDepth)
 			return
-		case slices.Contains(versionControl, e.Name()):
+		case slices.Contains(etc()["version-control"], e.Name()):
 			w.m.Versioned = append(w.m.Versioned, "/"+name)
-		case slices.Contains(backups, name), matches(noise, "/"+name), isLink && matches(linkNoise, "/"+name), newer(name):
+		case slices.Contains(etc()["backups"], name), matches(etc()["noise"], "/"+name), isLink && matches(etc()["link-noise"], "/"+name), newer(name):
 		case e.IsDir():
 			etcFolder(w.m, name, e)
 			w.dir(name, depth+1)
@@ -198,7 +167,7 @@ func compare(m *assess.Machine, f found) *assess.ConfigFile {
 	if !isConf && m.Book.Owned[f.path] != "" {
 		return nil // part of a package, and not meant to be edited
 	}
-	c := &assess.ConfigFile{Path: f.path, Package: shipped.Package, State: assess.ConfigUnowned, Machine: matches(machineOnly, f.path) || phpLink(f)}
+	c := &assess.ConfigFile{Path: f.path, Package: shipped.Package, State: assess.ConfigUnowned, Machine: matches(etc()["machine"], f.path) || phpLink(f)}
 	if isConf {
 		c.State, c.Shipped = assess.ConfigChanged, shipped.Named()
 	}

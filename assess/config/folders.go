@@ -75,7 +75,7 @@ func ownName(m *assess.Machine, name string) bool {
 // etcFolder adds a folder of /etc that no package brings, or whose package's
 // word is not enough: one that is closed.
 func etcFolder(m *assess.Machine, name string, info fs.DirEntry) {
-	if !info.IsDir() || matches(machineOnly, "/"+name+"/") {
+	if !info.IsDir() || matches(etc()["machine"], "/"+name+"/") {
 		return
 	}
 	pkg := m.Book.Owned["/"+name]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/x509"
+	_ "embed"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -11,10 +12,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/backend/tsv"
 )
 
 // Bounds of the search for certificates.
@@ -25,47 +28,15 @@ const (
 	maxCertDepth    = 4         // folders below a place
 )
 
-// certificatePlaces are folders where certificates stand, beside those that
-// configuration names.
-var certificatePlaces = []string{
-	"etc/ssl", "etc/pki/tls", "etc/pki/nginx", "etc/letsencrypt/live", "etc/apache2/ssl", "etc/httpd/ssl", "etc/nginx", "etc/postfix", "etc/dovecot", "etc/haproxy", "etc/openvpn",
-	"etc/ipsec.d", "etc/mysql", "etc/openldap/certs", "etc/ldap", "etc/postgresql", "etc/ejabberd", "etc/exim4", "etc/caddy", "etc/traefik", "etc/rabbitmq", "etc/mosquitto", "etc/stunnel",
-	"var/lib/caddy", "var/lib/acme", "root/.acme.sh", "opt/certs", "srv/certs", "srv/ssl", "usr/local/etc/ssl", "usr/local/ssl", "etc/kubernetes/pki", "etc/docker", "etc/puppet/ssl", "etc/puppetlabs/puppet/ssl/certs",
-	"usr/local/share/ca-certificates", "etc/pki/ca-trust/source/anchors", "etc/pki/trust/anchors",
-}
+// certificateRows say where certificates stand, and what names them.
+//
+//go:embed certificates.tsv
+var certificateRows string
 
-// trusted are folders of authorities that a distribution or its
-// administrator's tools trust: not the machine's own.
-var trusted = []string{"etc/ssl/certs/java", "etc/ssl/certs/ca-certificates.crt", "etc/pki/ca-trust", "etc/pki/tls/certs/ca-bundle.crt", "etc/pki/tls/certs/ca-bundle.trust.crt", "etc/pki/tls/cert.pem", "etc/ssl/cert.pem", "etc/ssl/ca-bundle.pem", "etc/pki/rpm-gpg", "etc/pki/java"}
+var known = sync.OnceValue(func() map[string][]string { return tsv.Words(certificateRows) })
 
 // authorities has a link for each authority that the distribution trusts.
 const authorities = "etc/ssl/certs"
-
-// certificateNames are the ends of names that certificates have.
-var certificateNames = []string{".pem", ".crt", ".cer", ".cert", ".chain", ".fullchain"}
-
-// certificateKeys are settings of servers that name a certificate or its key,
-// in lower case, and whether it is the key.
-var certificateKeys = map[string]bool{
-	"sslcertificatefile": false, "sslcertificatekeyfile": true, "sslcertificatechainfile": false, // Apache
-	"ssl_certificate": false, "ssl_certificate_key": true, // nginx
-	"smtpd_tls_cert_file": false, "smtpd_tls_key_file": true, "smtp_tls_cert_file": false, // Postfix
-	"ssl_cert": false, "ssl_key": true, // Dovecot
-	"ssl_cert_file": false, "ssl_key_file": true, // PostgreSQL
-	"ssl-cert": false, "ssl-key": true, // MySQL
-	"tls-cert-file": false, "tls-key-file": true, // Redis
-	"tlscertificatefile": false, "tlscertificatekeyfile": true, "olctlscertificatefile": false, "olctlscertificatekeyfile": true, // OpenLDAP
-	"cert": false, "key": true, "certificate": false, "rsa_cert_file": false, // OpenVPN, stunnel, vsftpd
-	"tls_certificate": false, "tls_privatekey": true, // Exim
-}
-
-// certificateConfigs are files that name certificates.
-var certificateConfigs = []string{
-	"/etc/apache2/sites-enabled/*", "/etc/apache2/conf-enabled/*", "/etc/apache2/vhosts.d/*.conf", "/etc/apache2/ssl-global.conf", "/etc/apache2/mods-enabled/ssl.conf",
-	"/etc/httpd/conf/httpd.conf", "/etc/httpd/conf.d/*.conf", "/etc/nginx/nginx.conf", "/etc/nginx/sites-enabled/*", "/etc/nginx/conf.d/*.conf", "/etc/nginx/http.d/*.conf", "/etc/nginx/vhosts.d/*.conf",
-	"/etc/nginx/snippets/*", "/etc/postfix/main.cf", "/etc/dovecot/dovecot.conf", "/etc/dovecot/conf.d/10-ssl.conf", "/etc/haproxy/haproxy.cfg", "/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/mysql.conf.d/*.cnf",
-	"/etc/redis.conf", "/etc/redis/redis.conf", "/etc/openvpn/*.conf", "/etc/openvpn/server/*.conf", "/etc/stunnel/*.conf", "/etc/vsftpd.conf", "/etc/vsftpd/vsftpd.conf", "/etc/exim4/exim4.conf.template", "/etc/openldap/slapd.conf", "/etc/ldap/slapd.conf", "/etc/lighttpd/lighttpd.conf", "/etc/lighttpd/conf-enabled/*",
-}
 
 // certificates is the search in the making.
 type certificates struct {
@@ -80,13 +51,13 @@ type certificates struct {
 // where configuration says that they are.
 func ReadCertificates(m *assess.Machine) {
 	c := &certificates{m, map[string][]int{}, map[string]string{}, map[string][]assess.Evidence{}, 0}
-	for _, file := range m.Glob(certificateConfigs...) {
+	for _, file := range m.Glob(known()["configs"]...) {
 		c.configuration(file)
 	}
 	for _, file := range assess.SortedKeys(c.named) {
 		c.look(file[1:], true)
 	}
-	for _, dir := range certificatePlaces {
+	for _, dir := range known()["places"] {
 		c.folder(dir, 0)
 	}
 	if c.looked >= maxCertFiles {
@@ -104,12 +75,13 @@ func (c *certificates) configuration(file string) {
 	for n, line := range assess.NumberedLines(c.m.Peek(file[1:])) {
 		key, value := assess.CutSetting(strings.TrimRight(line, ";"), "")
 		name := strings.Trim(strings.TrimLeft(strings.TrimSpace(value), "=<: "), `"'`)
-		isKey, known := certificateKeys[strings.ToLower(key)]
+		key = strings.ToLower(key)
+		isKey := slices.Contains(known()["keys"], key)
 		switch {
 		case strings.Contains(line, " crt "): // HAProxy: "bind *:443 ssl crt FILE"
 			_, rest, _ := strings.Cut(line, " crt ")
 			name, _, _ = strings.Cut(strings.TrimSpace(rest), " ")
-		case !known:
+		case !isKey && !slices.Contains(known()["settings"], key):
 			continue
 		}
 		name = path.Clean(name)
@@ -126,7 +98,7 @@ func (c *certificates) configuration(file string) {
 
 // folder looks into the files of a place.
 func (c *certificates) folder(dir string, depth int) {
-	if depth > maxCertDepth || slices.Contains(trusted, dir) {
+	if depth > maxCertDepth || slices.Contains(known()["trusted"], dir) {
 		return
 	}
 	entries, err := c.m.FS.ReadDir(dir)
@@ -138,7 +110,7 @@ func (c *certificates) folder(dir string, depth int) {
 		switch isLink := e.Type()&fs.ModeSymlink != 0; {
 		case e.IsDir():
 			c.folder(file, depth+1)
-		case !slices.Contains(certificateNames, strings.ToLower(path.Ext(file))), slices.Contains(trusted, file), isLink && dir == authorities:
+		case !slices.Contains(known()["names"], strings.ToLower(path.Ext(file))), slices.Contains(known()["trusted"], file), isLink && dir == authorities:
 		default:
 			c.look(file, false)
 		}

@@ -27,11 +27,15 @@ func Rows(text string, n int) iter.Seq[[]string] {
 	}
 }
 
-// Words are the rows of a table of two columns: a key, and words.
+// Words are the rows of a table of two columns: a key, and words; a key may come again.
 func Words(text string) map[string][]string {
 	all := map[string][]string{}
 	for row := range Rows(text, 2) {
-		all[row[0]] = strings.Fields(row[1])
+		words := strings.Fields(row[1])
+		if before, again := all[row[0]]; again {
+			words = append(before, words...)
+		}
+		all[row[0]] = words
 	}
 	return all
 }

@@ -14,6 +14,7 @@ func TestRows(t *testing.T) {
 	const table = "# name, what\na\tfirst word\nb\t\n# the last\nc\tthird"
 	is.Equal(slices.Collect(tsv.Rows(table, 2)), [][]string{{"a", "first word"}, {"b", ""}, {"c", "third"}})
 	is.Equal(tsv.Words(table), map[string][]string{"a": {"first", "word"}, "b": {}, "c": {"third"}})
+	is.Equal(tsv.Words(table+"\na\tmore"), map[string][]string{"a": {"first", "word", "more"}, "b": {}, "c": {"third"}})
 	for row := range tsv.Rows(table, 2) {
 		is.Equal(row[0], "a")
 		break
