@@ -39,9 +39,9 @@ const furnish = `. .ci/e2e/powercut/testdata/root.sh
 	chroots bullseye
 	kept "$1" trixie systemd,systemd-sysv,udev,linux-image-cloud-amd64,initramfs-tools,zstd,locales furnish_machine "$1"`
 
-// newMachine turns a machine on, which has more on its disk. What is made once is made
-// without emulation.
-func newMachine(t *testing.T, more ...func(*machine)) *machine {
+// newRoot is what the disk of a machine is made of. What is made once is made without
+// emulation.
+func newRoot(t *testing.T) *machine {
 	m := &machine{Work: e2e.New(t), t: t, is: is.New(t)}
 	m.Memory("8g")
 	base := filepath.Join(e2e.Cache(), "machine", "root")
@@ -51,6 +51,13 @@ func newMachine(t *testing.T, more ...func(*machine)) *machine {
 	for _, unit := range strings.Fields("systemd-logind.service apt-daily.timer apt-daily-upgrade.timer e2scrub_all.timer fstrim.timer getty.target e2scrub_reap.service console-setup.service keyboard-setup.service") {
 		m.is.NoErr(os.Symlink("/dev/null", m.at("etc/systemd/system/"+unit)))
 	}
+	m.host("systemctl", "-q", "disable", "mariadb", "redis-server")
+	return m
+}
+
+// newMachine turns a machine on, which has more on its disk.
+func newMachine(t *testing.T, more ...func(*machine)) *machine {
+	m := newRoot(t)
 	m.Files(m.root, map[string]string{
 		"etc/fstab": "/dev/vda / ext4 defaults 0 1\n",
 		// A shell that does what comes over a line of the machine.
@@ -63,7 +70,6 @@ WantedBy=multi-user.target
 `,
 	})
 	m.host("systemctl", "-q", "enable", "orders.service")
-	m.host("systemctl", "-q", "disable", "mariadb", "redis-server")
 	for _, put := range more {
 		put(m)
 	}

@@ -49,18 +49,20 @@ func TestMariaDB(t *testing.T) {
 
 func TestRedis(t *testing.T) {
 	long(t)
-	service{
-		engine: "redis", version: "8.0", unit: "redis-server", step: "verify", folder: "redis",
-		ask: []string{"redis-cli", "eval", `local k = redis.call('keys', '*') table.sort(k) local t = {} for _, x in ipairs(k) do t[#t+1] = x .. redis.call('get', x) end return #k .. ' ' .. redis.sha1hex(table.concat(t, ';'))`, "0"},
-		fill: `install -d -o redis -g redis /var/lib/redis
-			cd /var/lib/redis
-			redis-server --port 0 --unixsocket /tmp/redis & server=$!
-			until [ "$(redis-cli -s /tmp/redis ping)" = PONG ]; do sleep 0.2; done
-			for i in $(seq 500); do echo "set key$i value$i"; done | redis-cli -s /tmp/redis
-			redis-cli -s /tmp/redis save
-			redis-cli -s /tmp/redis shutdown nosave
-			wait $server`,
-	}.test(t)
+	redis.test(t)
+}
+
+var redis = service{
+	engine: "redis", version: "8.0", unit: "redis-server", step: "verify", folder: "redis",
+	ask: []string{"redis-cli", "eval", `local k = redis.call('keys', '*') table.sort(k) local t = {} for _, x in ipairs(k) do t[#t+1] = x .. redis.call('get', x) end return #k .. ' ' .. redis.sha1hex(table.concat(t, ';'))`, "0"},
+	fill: `install -d -o redis -g redis /var/lib/redis
+		cd /var/lib/redis
+		redis-server --port 0 --unixsocket /tmp/redis & server=$!
+		until [ "$(redis-cli -s /tmp/redis ping)" = PONG ]; do sleep 0.2; done
+		for i in $(seq 500); do echo "set key$i value$i"; done | redis-cli -s /tmp/redis
+		redis-cli -s /tmp/redis save
+		redis-cli -s /tmp/redis shutdown nosave
+		wait $server`,
 }
 
 // service is a database that one unit serves: where its data are, below /var/lib, what fills
@@ -102,4 +104,29 @@ func (s service) test(t *testing.T) {
 	m.order(again("--roll-back", backup)...)
 	m.runs(s.unit, "active") // on the old data
 	m.is.Equal(m.order(s.ask...), had)
+}
+
+// TestStarting is not emulated: svc is killed while systemd starts the new server, which
+// comes to its data long after that. The roll-back waits for it, and says so.
+func TestStarting(t *testing.T) {
+	m := newRoot(t)
+	redis.leave(m)
+	m.Files(m.root, map[string]string{
+		"etc/systemd/system/redis-server.service.d/slow.conf": "[Service]\nTimeoutStartSec=infinity\nExecPaths=/usr/bin/sleep\nExecStartPre=/usr/bin/sleep 15\n",
+	})
+	b := m.Boot("starting", m.root)
+	b.Run(0, "systemctl", "start", redis.unit)
+	had := b.Run(0, redis.ask...).Line()
+	const backup = "/srv/redis"
+	b.Run(0, "mkdir", backup)
+	b.Run(0, append([]string{"bash", "-c", `PATH=$PATH:/usr/local/bin
+		"${@:2}" & svc=$!
+		until grep -qs '"step":"start","state":"started"' "$1/journal.jsonl" && [ "$(systemctl is-active "$0")" = activating ]; do
+			kill -0 $svc || exit 1
+			sleep 0.1
+		done
+		kill -KILL $svc`, redis.unit, backup}, upgrade(redis.engine, redis.version, backup)...)...)
+	b.Run(0, append([]string{"env", "PATH=/usr/bin:/usr/local/bin"}, again("--roll-back", backup)...)...).Has("has not come to its data yet")
+	m.is.Equal(b.Says("systemctl", "is-active", redis.unit), "active")
+	m.is.Equal(b.Says(redis.ask...), had)
 }

@@ -106,6 +106,37 @@ func Enabled(ctx context.Context, h *Host, unit string) bool {
 	return strings.TrimSpace(out) == "enabled"
 }
 
+// starting reports whether systemd is just starting a unit.
+func starting(ctx context.Context, h *Host, unit string) bool {
+	if unit == "" {
+		return false
+	}
+	out, _ := h.Run(ctx, Command{Args: []string{"systemctl", "is-active", unit}, Quiet: true}) // that it is not, is an error
+	return strings.TrimSpace(out) == "activating"
+}
+
+// StopUnit stops a unit of systemd, also one that is just being started; there may be none.
+func (h *Host) StopUnit(ctx context.Context, unit string) error {
+	if unit == "" {
+		return nil
+	}
+	_, err := h.Run(ctx, Command{Args: []string{"systemctl", "stop", unit}})
+	return err
+}
+
+// Arrived is the server that a function finds. One that its unit is just starting, as for a
+// run that was killed, has come to its data then, or has ended: see awaitLaunched.
+func (h *Host) Arrived(ctx context.Context, unit string, find func() (*Server, error)) (s *Server, err error) {
+	waited := Await(ctx, func(ctx context.Context) error {
+		coming := starting(ctx, h, unit)
+		if s, err = find(); s == nil && err == nil && coming {
+			return fmt.Errorf("systemd is starting %s, which has not come to its data yet", unit)
+		}
+		return nil
+	})
+	return s, errors.Join(err, waited)
+}
+
 // unitOf is the unit of systemd that a process belongs to.
 func unitOf(proc string) string {
 	if !SystemdRuns() {
@@ -130,7 +161,7 @@ func unitIn(groups []byte) string {
 // Stop ends a server in its own way and waits until it is gone.
 func (s *Server) Stop(ctx context.Context, h *Host) error {
 	if s.Unit != "" {
-		if _, err := h.Run(ctx, Command{Args: []string{"systemctl", "stop", s.Unit}}); err != nil {
+		if err := h.StopUnit(ctx, s.Unit); err != nil {
 			return err
 		}
 	} else if err := unix.Kill(s.pid, s.Quit); err != nil && !errors.Is(err, unix.ESRCH) {

@@ -304,9 +304,14 @@ func (f *Directory) ServerIn(dir string) (*engine.Server, error) {
 	return s, err
 }
 
+// arrived is the one on the data, also where its unit is just starting it.
+func (f *Directory) arrived(ctx context.Context, h *engine.Host) (*engine.Server, error) {
+	return h.Arrived(ctx, f.Unit, func() (*engine.Server, error) { return f.ServerIn(f.Data) })
+}
+
 func (f *Directory) stopServer(h *engine.Host, d Dialect) func(context.Context) error {
 	return func(ctx context.Context) error {
-		s, err := f.ServerIn(f.Data)
+		s, err := f.arrived(ctx, h)
 		if err != nil {
 			return err
 		}
@@ -564,9 +569,12 @@ func (f *Directory) stopNew(h *engine.Host, d Dialect) func(context.Context) err
 		if err := h.Hold(ctx, f.Unit); err != nil {
 			return err
 		}
-		s, err := f.ServerIn(f.Data)
-		if s == nil || err != nil || f.Is(f.Data) {
+		s, err := f.arrived(ctx, h)
+		switch {
+		case err != nil || f.Is(f.Data):
 			return err
+		case s == nil:
+			return h.StopUnit(ctx, f.Unit)
 		}
 		started(ctx, s, d) // else it may never end when it is told to: see engine.Command.Up
 		return s.Stop(ctx, h)
