@@ -33,6 +33,7 @@ func New(in Input) *Plan {
 	p.System = system(in, bad)
 	p.Folders = folders(in, places)
 	p.awaited(in, places)
+	p.Clusters = clusters(in, places)
 	p.Disabled = disabled(in, places, p.Configuration)
 	p.Services = services(in, places, bad)
 	p.Accounts = accounts(a, places, bad)

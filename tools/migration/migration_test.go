@@ -288,6 +288,30 @@ func TestAFileThatNamesItsOldPlaceIsNotMoved(t *testing.T) {
 	is.Equal(oldVersion(api.Relocation{From: "/etc/a", To: ptr("/etc/b")}), "")
 }
 
+// TestClustersBesideMain go where main goes, and the role makes those that it can name.
+func TestClustersBesideMain(t *testing.T) {
+	is := is.New(t)
+	in := moved(t, assess.ConfigFile{Path: "/etc/postgresql/13/reports/environment", State: assess.ConfigUnowned})
+	database := func(name, version, dir string) assess.Database {
+		return assess.Database{Engine: "postgresql", Name: name, Version: version, Directory: dir, Port: 5433, Package: "php7.4-fpm", Evidence: assess.Evidence{Path: "/etc/postgresql/" + version + "/" + name + "/postgresql.conf"}}
+	}
+	bare := database("pgsql", "13", "/opt/pg")
+	bare.Evidence.Path = "/opt/pg/PG_VERSION"
+	in.Assessment.Databases = []assess.Database{
+		database("main", "13", "/var/lib/postgresql/13/main"), database("reports", "13", "/var/lib/postgresql/13/reports"), database("stats", "13", "/srv/13/stats"),
+		database("-x; y", "13", "/srv/x"), database("old", "12", "/var/lib/postgresql/12/old"), bare,
+	}
+	is.Equal(New(in).Clusters, nil) // where they go is not known
+	is.Equal(New(in).Configuration[0].Action, Manual)
+	canonical := *in.Resolutions[0].Canonical
+	in.Relocations[canonical] = append(in.Relocations[canonical], api.Relocation{Kind: api.RelocateDir, From: "/etc/postgresql/13/main", To: ptr("/etc/postgresql/17/main"), Action: api.ActionConvert})
+	p := New(in)
+	is.Equal(p.Clusters, []Cluster{{"17", "reports", 5433, "/var/lib/postgresql/17/reports"}, {"17", "stats", 5433, "/srv/13/stats"}})
+	is.Equal(p.Configuration[0].To, "/etc/postgresql/17/reports/environment")
+	in.Target, _ = release.Lookup("rocky-9")
+	is.Equal(New(in).Clusters, nil)
+}
+
 func TestServices(t *testing.T) {
 	is := is.New(t)
 	in := moved(t, assess.ConfigFile{Path: "/etc/hosts"})

@@ -33,6 +33,7 @@ type Plan struct {
 	Install       []string          `json:"install"` // packages of the target that the role installs
 	Archives      *Archives         `json:"archives,omitempty"`
 	System        System            `json:"system"`
+	Clusters      []Cluster         `json:"clusters,omitempty"` // that the role makes
 	Configuration []Config          `json:"configuration"`
 	Folders       []Folder          `json:"folders"`        // that the role makes, beside those of its files
 	Logs          []Folder          `json:"logs"`           // empty files of logs that carried configuration names
@@ -193,6 +194,15 @@ type Folder struct {
 	// Own is a folder that no package brings: where it is there, it gets this
 	// owner and mode.
 	Own bool `json:"own"`
+}
+
+// Cluster is a cluster of PostgreSQL that the role makes: the target's package makes
+// main alone, and what is written of another's settings needs it there.
+type Cluster struct {
+	Version   string `json:"version"`
+	Name      string `json:"name"`
+	Port      int    `json:"port"`
+	Directory string `json:"directory"` // of its data
 }
 
 // Service is what happens to one unit.

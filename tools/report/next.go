@@ -414,15 +414,13 @@ func names(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	return Step{Title: "Look at lines that name what the target lacks", Why: strings.Join(lines, "\n")}, len(lines) > 0
 }
 
-// clusterName is what Debian's tools call a cluster by.
-var clusterName = lazyregexp.New(`^[a-zA-Z0-9_][a-zA-Z0-9_.-]*$`)
-
-// Clusters make those of PostgreSQL that the target's package does not make, so that
-// their dumps have where to go: Debian's tools call a cluster by a name.
+// Clusters make those of PostgreSQL that neither the target's package nor the role
+// makes, so that their dumps have where to go: Debian's tools call a cluster by a name.
 func Clusters(p *migration.Plan, a *assess.Assessment) (commands []string) {
 	target, _ := release.Lookup(p.Target)
 	for _, d := range a.Databases {
-		if d.Engine == "postgresql" && clusterName.MatchString(d.Name) && d.Name != "main" && d.Port > 0 && target.Family.Conventions().Line == release.LineDebian {
+		made := slices.ContainsFunc(p.Clusters, func(c migration.Cluster) bool { return c.Name == d.Name })
+		if d.Engine == "postgresql" && !made && migration.ClusterName.MatchString(d.Name) && d.Name != "main" && d.Port > 0 && target.Family.Conventions().Line == release.LineDebian {
 			commands = append(commands, fmt.Sprintf(`pg_lsclusters -h | awk '{ print $2 }' | grep -qxF %[1]s || pg_createcluster "$(ls /usr/lib/postgresql | sort -V | tail -n 1)" %[1]s -p %[2]d --start`, d.Name, d.Port))
 		}
 	}

@@ -86,7 +86,7 @@ func variables(p *migration.Plan, a *assess.Assessment, s Source, files files) r
 	case "dnf":
 		v = archivesOf(p)
 	case "apt":
-		v = record{{"role_locales", texts(p.System.Locales)}}
+		v = record{{"role_locales", texts(p.System.Locales)}, {"role_clusters", clusters(p)}}
 	}
 	return append(v, record{
 		{"role_packages", texts(p.Install)},
@@ -120,6 +120,14 @@ func archivesOf(p *migration.Plan) record {
 		a = &migration.Archives{}
 	}
 	return record{{"role_archive_packages", texts(a.Packages)}, {"role_archives", texts(a.Enable)}, {"role_module_streams", texts(a.Streams)}}
+}
+
+func clusters(p *migration.Plan) list {
+	all := list{}
+	for _, c := range p.Clusters {
+		all = append(all, record{{"version", text(c.Version)}, {"name", text(c.Name)}, {"port", number(c.Port)}, {"directory", text(c.Directory)}})
+	}
+	return all
 }
 
 func groups(p *migration.Plan) list {

@@ -37,6 +37,7 @@ func plan() (*migration.Plan, *assess.Assessment) {
 		System:   migration.System{HostName: "web1", TimeZone: "Europe/Vienna", Recommends: true},
 		Folders:  []migration.Folder{{Path: "/var/log/named", Mode: "2750", Owner: "bind", Group: "adm"}},
 		Disabled: []string{"/etc/apache2/sites-enabled/000-default.conf"},
+		Clusters: []migration.Cluster{{Version: "17", Name: "reports", Port: 5433, Directory: "/srv/{{ x }}"}},
 		Configuration: []migration.Config{
 			config("/etc/shop app/{{ x }}.ini", "/etc/shop app/{{ x }}.ini", migration.Copy),
 			config("/etc/'quoted\" \\ #: é.conf", "/etc/'quoted\" \\ #: é.conf", migration.Copy),

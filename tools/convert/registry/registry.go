@@ -47,7 +47,7 @@ var registry = []converter{
 	{"php-fpm", []string{"/etc/php-fpm.d/*.conf", "/etc/php-fpm.conf", "/etc/php/*/fpm/php-fpm.conf", "/etc/php/*/fpm/pool.d/*.conf"}, nil, withPHP, web.PHPPool},
 	{"sshd", []string{"/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d/*.conf"}, nil, convert.Moves, system.SSHD},
 	{"mariadb", []string{"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/conf.d/*.cnf", "/etc/mysql/my.cnf", "/etc/mysql/mariadb.cnf"}, []string{"mariadb-server", "mariadb"}, convert.Moves, database.MariaDB},
-	{"postgresql", []string{"/etc/postgresql/*/main/*.conf", "/etc/postgresql/*/main/conf.d/*.conf"}, nil, convert.ToDebian, database.PostgreSQL},
+	{"postgresql", []string{"/etc/postgresql/*/*/*.conf", "/etc/postgresql/*/*/conf.d/*.conf"}, nil, convert.ToDebian, database.PostgreSQL},
 	{"named", []string{"/etc/named.conf", "/etc/named/*", "/etc/named.*", "/etc/bind/*"}, []string{"bind9", "bind"}, convert.OfRPM, services.Named},
 	{"postfix", []string{"/etc/postfix/main.cf"}, []string{"postfix"}, convert.Moves, mail.Postfix},
 	{"postfix-master", []string{"/etc/postfix/master.cf"}, []string{"postfix"}, convert.Moves, mail.PostfixMaster},

@@ -43,9 +43,22 @@ func New(rows []Row, relocations map[string][]api.Relocation) Places {
 			if _, ok := m[from]; m != nil && !ok { // of several the first counts
 				m[from] = r
 			}
+			p.siblings(from, r)
 		}
 	}
 	return p
+}
+
+// siblings are the folders beside one that is called main, as Debian's package calls the
+// first cluster of PostgreSQL: those that people name stand beside it, in the folder of
+// its version, and go where it goes.
+func (p Places) siblings(from string, r api.Relocation) {
+	above, first := strings.CutSuffix(from, "/main")
+	if _, ok := p.dirs[above]; r.Kind != api.RelocateDir || !first || r.To == nil || path.Base(*r.To) != "main" || ok {
+		return
+	}
+	r.From, r.To = above, new(path.Dir(strings.TrimSuffix(*r.To, "/")))
+	p.dirs[above] = r
 }
 
 // File finds the relocation of a path: its own, or that of the nearest folder
