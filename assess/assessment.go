@@ -61,6 +61,9 @@ type Assessment struct {
 	// AsShipped are the other files of /etc that packages name as configuration, by path:
 	// the package. They are asked while the machine is at hand.
 	AsShipped map[string]string `json:"-"`
+	// Unmet are what installed packages recommend and none that is installed meets, each by
+	// all of its names: rsyslog, system-log-daemon. Only dpkg says.
+	Unmet []string `json:"-"`
 }
 
 // System is the machine itself.

@@ -50,7 +50,7 @@ func readStatus(m *assess.Machine, auto map[string]bool) error {
 	end := &lastByte{r: io.LimitReader(f, maxStatus)}
 	r := deb822.NewReader(end)
 	recommended := &recommendations{there: map[string]bool{}}
-	defer recommended.fact(m)
+	defer recommended.take(m)
 	for n := 0; ; n++ {
 		p, err := r.Next()
 		switch {

@@ -1,6 +1,7 @@
 package packages
 
 import (
+	"slices"
 	"strings"
 
 	"svc/assess"
@@ -36,19 +37,20 @@ func (r *recommendations) add(m *assess.Machine, pkg assess.Package, p deb822.Pa
 	}
 }
 
-// fact notes that a machine was installed without what its packages recommend: most
-// of it is not there. Who installs with --no-install-recommends leaves no other trace.
-func (r *recommendations) fact(m *assess.Machine) {
-	met := 0
+// take notes what is not met. Where that is most of it, the machine was installed without
+// what its packages recommend: who does that leaves no other trace.
+func (r *recommendations) take(m *assess.Machine) {
+	unmet := 0
 	for _, asked := range r.asked {
-		for name := range relations(asked) {
-			if r.there[name] {
-				met++
-				break
-			}
+		names := slices.Collect(relations(asked))
+		if !slices.ContainsFunc(names, func(name string) bool { return r.there[name] }) {
+			unmet++
+			m.A.Unmet = append(m.A.Unmet, names...)
 		}
 	}
-	if len(r.asked) >= leastRecommendations && 2*met < len(r.asked) {
+	slices.Sort(m.A.Unmet)
+	m.A.Unmet = slices.Compact(m.A.Unmet)
+	if len(r.asked) >= leastRecommendations && 2*unmet > len(r.asked) {
 		m.Fact("packages", assess.RecommendedPackages, "left out", assess.Evidence{Path: "/var/lib/dpkg/status", Line: 0})
 	}
 }

@@ -28,9 +28,11 @@ func TestRecommendedPackages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			facts := factsOf(t, recommending(c.met, c.lacking, c.priority))
+			facts, unmet := recommended(t, recommending(c.met, c.lacking, c.priority))
 			is.Equal(len(facts), map[bool]int{true: 1, false: 0}[c.leftOut])
 			is.True(!c.leftOut || facts[0].Key == assess.RecommendedPackages)
+			is.Equal(len(unmet), map[string]int{"optional": 2 * c.lacking}[c.priority])
+			is.True(len(unmet) == 0 || unmet[0] == "lacking-0")
 		})
 	}
 }
@@ -43,15 +45,16 @@ func recommending(met, lacking int, priority string) string {
 		asked = append(asked, []string{"nothing (>= 2) | there:any", "provided"}[i%2])
 	}
 	for i := range lacking {
-		asked = append(asked, fmt.Sprintf("lacking-%d", i))
+		asked = append(asked, fmt.Sprintf("lacking-%d (>= 1) | or-lacking-%[1]d:any", i))
 	}
 	const paragraph = "Package: %s\nStatus: install ok installed\nPriority: %s\nVersion: 1\nArchitecture: amd64\n%s\n\n"
 	return fmt.Sprintf(paragraph, "asks", priority, "Recommends: "+strings.Join(asked, ", ")) +
 		fmt.Sprintf(paragraph, "there", "optional", "Provides: provided (= 1), other")
 }
 
-// factsOf are the facts about packages that a status file gives.
-func factsOf(t *testing.T, status string) []assess.Fact {
+// recommended is what a status file gives of what packages recommend: facts, and what
+// lacks.
+func recommended(t *testing.T, status string) (facts []assess.Fact, unmet []string) {
 	is := is.New(t)
 	m := &assess.Machine{Reading: assess.Reading{A: &assess.Assessment{}}}
 	m.Book = assess.Book{Named: map[string]bool{}, Needed: map[string]bool{}, Conffiles: map[string]assess.Conffile{}}
@@ -61,6 +64,6 @@ func factsOf(t *testing.T, status string) []assess.Fact {
 		is.NoErr(err)
 		is.NoErr(addPackage(m, p, nil, recommended))
 	}
-	recommended.fact(m)
-	return m.Facts("packages")
+	recommended.take(m)
+	return m.Facts("packages"), m.A.Unmet
 }

@@ -288,6 +288,19 @@ func TestAFileThatNamesItsOldPlaceIsNotMoved(t *testing.T) {
 	is.Equal(oldVersion(api.Relocation{From: "/etc/a", To: ptr("/etc/b")}), "")
 }
 
+// TestPackagesThatTheSourceIsWithout are not brought where others only recommend them.
+func TestPackagesThatTheSourceIsWithout(t *testing.T) {
+	is := is.New(t)
+	in := moved(t, assess.ConfigFile{Path: "/etc/hosts"})
+	in.Assessment.Unmet = []string{"default-mta", "no name", "whois"}
+	is.Equal(New(in).System.Unwanted, []string{"default-mta", "whois"})
+	in.Assessment.Facts = []assess.Fact{{Area: "packages", Key: "APT::Install-Recommends", Value: "false"}}
+	is.Equal(New(in).System.Unwanted, nil) // none is brought
+	in.Assessment.Facts = nil
+	in.Target, _ = release.Lookup("rocky-9")
+	is.Equal(New(in).System.Unwanted, nil)
+}
+
 // TestClustersBesideMain go where main goes, and the role makes those that it can name.
 func TestClustersBesideMain(t *testing.T) {
 	is := is.New(t)

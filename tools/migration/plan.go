@@ -181,8 +181,9 @@ type System struct {
 	HostName   string   `json:"host_name"`
 	TimeZone   string   `json:"time_zone"`
 	Locale     string   `json:"locale"`
-	Locales    []string `json:"locales,omitempty"` // that are made beside it, where the target makes them by their names
-	Recommends bool     `json:"recommends"`        // packages that others recommend are installed too
+	Locales    []string `json:"locales,omitempty"`  // that are made beside it, where the target makes them by their names
+	Recommends bool     `json:"recommends"`         // packages that others recommend are installed too
+	Unwanted   []string `json:"unwanted,omitempty"` // but not these, which the source is without
 }
 
 // Folder is a folder that the role makes.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"svc/assess"
+	"svc/backend/lazyregexp"
 	"svc/backend/release"
 	"svc/tools/migration/naming"
 )
@@ -14,7 +15,7 @@ import (
 // system decides what the role sets of the system as a whole.
 func system(in Input, bad *invalid) System {
 	s := in.Assessment.System
-	return System{HostName: bad.take("host name", s.Hostname, hostName), TimeZone: bad.take("time zone", s.TimeZone, zoneName), Locale: bad.take("locale", s.Locale, localeName), Locales: otherLocales(in), Recommends: recommends(in)}
+	return System{HostName: bad.take("host name", s.Hostname, hostName), TimeZone: bad.take("time zone", s.TimeZone, zoneName), Locale: bad.take("locale", s.Locale, localeName), Locales: otherLocales(in), Recommends: recommends(in), Unwanted: unwanted(in)}
 }
 
 // Where Debian's family has the locales that are made, and how many of them a
@@ -65,6 +66,19 @@ func recommends(in Input) bool {
 	}
 	return shown
 }
+
+// unwanted are packages that others recommend and the source is without, as a person
+// chose for each, or none of its packages' own installation brought: where recommended
+// packages are installed at all.
+func unwanted(in Input) []string {
+	if !recommends(in) || in.Target.Family.Conventions().Manager != "apt" {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(in.Assessment.Unmet), func(name string) bool { return !DpkgName.MatchString(name) })
+}
+
+// DpkgName is what dpkg takes for the name of a package.
+var DpkgName = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
 
 // folders decides about the folders that no package brings: those that go along
 // stand where their files go.

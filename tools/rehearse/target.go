@@ -102,7 +102,7 @@ func (r *rehearsing) imageBase(ctx context.Context, image string, info fs.FileIn
 
 // installs are the words of a shell by which packages are installed.
 var installs = map[string]string{ // by package manager
-	"apt": "apt-get -qq update && apt-get -y -qq -o APT::Install-Recommends=%t -o Dpkg::Options::=--force-unsafe-io install -- %s && apt-get clean",
+	"apt": "apt-get -qq update && %[3]s apt-get -y -qq -o APT::Install-Recommends=%[1]t -o Dpkg::Options::=--force-unsafe-io install -- %[2]s && apt-get clean",
 }
 
 // quiet has packages start nothing as they are installed.
@@ -119,7 +119,8 @@ func (r *rehearsing) layer(ctx context.Context, dir string) (string, error) {
 	for _, p := range r.Plan.Install {
 		names = append(names, visible.Word(p))
 	}
-	command := fmt.Sprintf(words, r.Plan.System.Recommends, strings.Join(names, " "))
+	packages := strings.Join(names, " ")
+	command := fmt.Sprintf(words, r.Plan.System.Recommends, packages, r.unwanted(packages))
 	made, _ := os.Stat(dir + ".made")
 	stamp := ""
 	if made != nil {
@@ -155,6 +156,17 @@ func (r *rehearsing) layer(ctx context.Context, dir string) (string, error) {
 		}
 	}
 	return sandbox.Written(at), os.Rename(part, at)
+}
+
+// unwanted keeps packages away that others recommend and the source is without, by the
+// role's own script; the role takes its file away.
+func (r *rehearsing) unwanted(packages string) string {
+	script, has := r.Move.Files["role/files/unwanted.sh"]
+	if !has || len(r.Plan.System.Unwanted) == 0 {
+		return ""
+	}
+	quoted := strings.ReplaceAll(string(script), "'", `'\''`)
+	return fmt.Sprintf("sh -c '%s' unwanted.sh /etc/apt/preferences.d/svc-unwanted %s -- %s &&", quoted, strings.Join(r.Plan.System.Unwanted, " "), packages)
 }
 
 // Bounds of the layers of packages that are kept.

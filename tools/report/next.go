@@ -9,7 +9,6 @@ import (
 
 	"svc/assess"
 	"svc/assess/ledger"
-	"svc/backend/lazyregexp"
 	"svc/backend/release"
 	"svc/backend/tsv"
 	"svc/backend/visible"
@@ -255,7 +254,7 @@ func makeable(p *migration.Plan) []string {
 	if source.Family.Conventions().Format != release.Deb || target.Family.Conventions().Format != release.Deb {
 		return nil
 	}
-	return slices.DeleteFunc(brings(p), func(name string) bool { return !dpkgName.MatchString(name) })
+	return slices.DeleteFunc(brings(p), func(name string) bool { return !migration.DpkgName.MatchString(name) })
 }
 
 // brings are the packages that a person brings: chosen ones that no counterpart is known of.
@@ -268,9 +267,6 @@ func brings(p *migration.Plan) []string {
 	}
 	return names
 }
-
-// dpkgName is what dpkg takes for the name of a package.
-var dpkgName = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
 
 // unknown are packages that a person brings.
 func unknown(p *migration.Plan, a *assess.Assessment) (Step, bool) {

@@ -86,7 +86,7 @@ func variables(p *migration.Plan, a *assess.Assessment, s Source, files files) r
 	case "dnf":
 		v = archivesOf(p)
 	case "apt":
-		v = record{{"role_locales", texts(p.System.Locales)}, {"role_clusters", clusters(p)}}
+		v = record{{"role_locales", texts(p.System.Locales)}, {"role_unwanted_packages", texts(p.System.Unwanted)}, {"role_clusters", clusters(p)}}
 	}
 	return append(v, record{
 		{"role_packages", texts(p.Install)},
