@@ -45,6 +45,7 @@ func (h *Path) amongRPMs(p *course.Course, canonical string) {
 	case !h.Source.RPM.Known && h.Target.RPM.Known && r.Levels == "":
 		if _, row := h.trail(h.levels[h.Source.RPM.Level], r.Name); !row {
 			h.otherLine(p, r)
+			h.spell(p)
 			return
 		}
 	}

@@ -84,9 +84,6 @@ func (h *Path) otherLine(p *course.Course, r *lookup.RPM) {
 		}
 		return
 	}
-	if h.spell(p) {
-		return
-	}
 	if h.Target.RPM.MayHaveLost(r) {
 		if later, gone := h.became(*p, r); gone {
 			*p = later

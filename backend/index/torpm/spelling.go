@@ -7,6 +7,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/index/course"
 	"svc/backend/index/lookup"
+	"svc/backend/index/record"
 	"svc/backend/index/rpm"
 )
 
@@ -56,10 +57,13 @@ func (s spelling) find(h *Path, p *course.Course) (near string) {
 			continue
 		}
 		if rpm.Squeeze(name) != rpm.Squeeze(s.own) {
+			if known == lookup.InNear && !s.nearly(name) {
+				continue
+			}
 			if is == "" {
 				is = h.inDebian(p)
 			}
-			if known == lookup.InNear && !s.nearly(name) || is == "" || !slices.Contains(debianOf(h, h.Target.RPM.Line, name), is) {
+			if is == "" || !slices.Contains(debianOf(h, h.Target, name), is) {
 				continue
 			}
 		}
@@ -82,17 +86,22 @@ func (h *Path) inDebian(p *course.Course) string {
 	if h.Source.RPM == nil {
 		return p.Source.Name
 	}
-	for _, name := range debianOf(h, h.Source.RPM.Line, p.Source.Name) {
+	for _, name := range debianOf(h, h.Source, p.Source.Name) {
 		return name
 	}
 	return ""
 }
 
-// debianOf are the alternatives for the one package of Debian that the rules take an rpm
-// of a line for; none where they know none, or several packages.
-func debianOf(h *Path, line, name string) []string {
-	g, ok := rpm.Of(name, &lookup.Names{Tables: h.Tables, Line: line})
-	if !ok || !rpm.One(g) || rpm.IsVendor(g.Method) {
+// debianOf are the alternatives for the one package of Debian that an rpm of a release is;
+// none where its row and the rules know none, or several packages.
+func debianOf(h *Path, t *lookup.Release, name string) []string {
+	var g rpm.Guess
+	if r, _ := h.Seen.Find(t, name); r.Trail != "" {
+		g = rpm.GuessOf(record.DecodeTrail(r.Trail)) // the tables have what the rules say
+	} else {
+		g, _ = rpm.Of(name, &lookup.Names{Tables: h.Tables, Line: t.RPM.Line})
+	}
+	if !rpm.One(g) || rpm.IsVendor(g.Method) {
 		return nil
 	}
 	return strings.Split(g.Targets[0], "|")
