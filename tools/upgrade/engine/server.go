@@ -106,13 +106,14 @@ func Enabled(ctx context.Context, h *Host, unit string) bool {
 	return strings.TrimSpace(out) == "enabled"
 }
 
-// starting reports whether systemd is just starting a unit.
+// starting reports whether systemd is just starting a unit. One that is only to be started
+// again, after its server failed, is not: while it is held, that never comes.
 func starting(ctx context.Context, h *Host, unit string) bool {
 	if unit == "" {
 		return false
 	}
-	out, _ := h.Run(ctx, Command{Args: []string{"systemctl", "is-active", unit}, Quiet: true}) // that it is not, is an error
-	return strings.TrimSpace(out) == "activating"
+	out, err := h.Run(ctx, Command{Args: []string{"systemctl", "show", "--property=ActiveState,SubState", unit}, Quiet: true})
+	return err == nil && strings.Contains(out, "ActiveState=activating\n") && !strings.Contains(out, "SubState=auto-restart")
 }
 
 // StopUnit stops a unit of systemd, also one that is just being started; there may be none.
