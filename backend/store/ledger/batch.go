@@ -70,11 +70,7 @@ type Batch struct {
 	Now     time.Time
 	Entries []*Entry
 	Owner
-	Seated map[string]bool // by fingerprint
-	// FindSeat, of a store that has not read all of Seated, finds out whether a command's
-	// VM has a seat; where the command claims one if there is none, it may take it. What
-	// fails there fails the batch.
-	FindSeat func(c store.Command, d license.Decision) error
+	Seated   map[string]bool          // by fingerprint
 	Recorded map[string]store.Outcome // by request
 	Scanned  map[OfVM]store.Outcome   // by fingerprint and scan
 	Kept     map[string]Kept          // by idempotency key
@@ -87,7 +83,6 @@ type Batch struct {
 	Hosts   map[OfVM]int64 // events by fingerprint and host
 	Metered int64
 	Answers map[string]Answer
-	failed  error // what failed in FindSeat
 }
 
 // NewBatch is a batch of entries of one account.
@@ -105,17 +100,13 @@ func (b *Batch) Commands() []*Entry {
 }
 
 // Decide decides the entries in their order.
-func (b *Batch) Decide() error {
+func (b *Batch) Decide() {
 	for _, e := range b.Entries {
 		e.Outcome, e.Refusal = b.record(e)
 		if e.Refusal == nil {
 			e.Outcome.Owner = b.Account.Account
 		}
-		if b.failed != nil {
-			return b.failed
-		}
 	}
-	return nil
 }
 
 // record decides an entry as if those before it had been committed.
@@ -154,14 +145,6 @@ func (b *Batch) decide(e *Entry) (store.Outcome, error) {
 		return repeated(o, b.Seated[c.Fingerprint]), nil
 	}
 	o := b.outcome(c)
-	if b.FindSeat != nil && !b.Seated[c.Fingerprint] {
-		if b.failed = b.FindSeat(c, o.Decision); b.failed != nil {
-			return o, b.failed
-		}
-		if b.Seated[c.Fingerprint] {
-			o = b.outcome(c)
-		}
-	}
 	if o.Decision.Refusal != nil {
 		return o, o.Decision.Refusal
 	}

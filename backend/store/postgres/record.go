@@ -310,7 +310,8 @@ func (r *recorder) decide(ctx context.Context, conn *pgxpool.Conn, t *turn) (err
 		return err
 	}
 	t.Now = r.o.Now().UTC()
-	return t.Decide()
+	t.Decide()
+	return nil
 }
 
 // learn remembers the account of a batch that is committed, and the tokens that held.

@@ -18,32 +18,25 @@ const history = `SELECT id, kind, substr(fingerprint, 1, 12), source, target, at
 const isSeated = "SELECT EXISTS (SELECT 1 FROM seats WHERE account_id = ? AND fingerprint = ?)"
 
 // recordAll decides entries of one account together: what they have in common is read
-// and written once. Again says that a request of them may have been recorded before.
-func (w *writer) recordAll(entries []*ledger.Entry, again bool) error {
+// and written once.
+func (w *writer) recordAll(entries []*ledger.Entry) error {
 	b := ledger.NewBatch(entries)
 	account := entries[0].AccountID
 	b.Now = w.Now
-	b.FindSeat = func(c store.Command, d license.Decision) error { return w.findSeat(b, c, d) }
-	if err := errors.Join(w.loadOwner(b, account), w.loadTokens(b), w.loadIDs(b)); err != nil {
+	if err := errors.Join(w.loadOwner(b, account), w.loadIDs(b)); err != nil {
 		return err
 	}
-	for _, e := range b.Commands() {
-		if err := w.loadCommand(b, e, again); err != nil {
+	for _, e := range b.Entries {
+		if err := errors.Join(w.loadToken(b, e), w.loadCommand(b, e)); err != nil {
 			return err
 		}
 	}
-	if err := b.Decide(); err != nil {
-		return err
-	}
+	b.Decide()
 	return errors.Join(w.writeEvents(b), w.writeSeats(b), w.writeCounts(b, account), w.writeAnswers(b))
 }
 
-// loadOwner reads the account of a batch where the writer does not know it.
+// loadOwner reads the account of a batch, and what it holds.
 func (w *writer) loadOwner(b *ledger.Batch, account int64) error {
-	if known, ok := w.known[account]; ok {
-		b.Owner = known
-		return nil
-	}
 	a, err := ledger.LoadAccount(w.Ctx, w, account)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -53,25 +46,16 @@ func (w *writer) loadOwner(b *ledger.Batch, account int64) error {
 	}
 	h, err := ledger.LoadHoldings(w.Ctx, w, account)
 	b.Account, b.Holdings = &a, &h
-	w.known[account] = b.Owner
 	return err
 }
 
-// loadTokens reads which of the tokens of a batch hold that the writer does not know.
-func (w *writer) loadTokens(b *ledger.Batch) error {
-	for _, e := range b.Entries {
-		if e.TokenID == 0 || b.Tokens[e.TokenID] {
-			continue
-		}
-		holds, err := ledger.One(w.Ctx, w, ledger.Value[bool], "SELECT EXISTS (SELECT 1 FROM tokens WHERE id = ? AND account_id = ? AND disabled_at IS NULL)", e.TokenID, e.AccountID)
-		if err != nil {
-			return err
-		}
-		if holds {
-			b.Tokens[e.TokenID] = true
-		}
+// loadToken reads whether the token of an entry holds.
+func (w *writer) loadToken(b *ledger.Batch, e *ledger.Entry) (err error) {
+	if _, known := b.Tokens[e.TokenID]; known || e.TokenID == 0 {
+		return nil
 	}
-	return nil
+	b.Tokens[e.TokenID], err = ledger.One(w.Ctx, w, ledger.Value[bool], "SELECT EXISTS (SELECT 1 FROM tokens WHERE id = ? AND account_id = ? AND disabled_at IS NULL)", e.TokenID, e.AccountID)
+	return err
 }
 
 // loadIDs takes ids for all events that may come: nobody else writes meanwhile.
@@ -84,15 +68,15 @@ func (w *writer) loadIDs(b *ledger.Batch) error {
 	return err
 }
 
-// loadCommand reads what is known of a command's request, scan and key, and of its VM
-// where the command may have been recorded before. A part of a scan may find the scan's
-// first part, which must not be itself.
-func (w *writer) loadCommand(b *ledger.Batch, e *ledger.Entry, again bool) (err error) {
-	const recorded = "SELECT id, claimed, billable, overage FROM events WHERE account_id = ? AND "
-	if again || e.ScanID != "" {
-		b.Seated[e.Fingerprint], err = w.isSeated(e.Command)
-		err = errors.Join(err, find(w.Tx, b.Recorded, e.RequestID, ledger.ScanRecorded, recorded+"request_id = ?", e.AccountID, e.RequestID))
+// loadCommand reads what is known of a command's VM, request, scan and key. A part of a
+// scan may find the scan's first part, which must not be itself.
+func (w *writer) loadCommand(b *ledger.Batch, e *ledger.Entry) (err error) {
+	if e.Kind == "" {
+		return nil
 	}
+	const recorded = "SELECT id, claimed, billable, overage FROM events WHERE account_id = ? AND "
+	b.Seated[e.Fingerprint], err = ledger.One(w.Ctx, w, ledger.Value[bool], isSeated, e.AccountID, e.Fingerprint)
+	err = errors.Join(err, find(w.Tx, b.Recorded, e.RequestID, ledger.ScanRecorded, recorded+"request_id = ?", e.AccountID, e.RequestID))
 	if e.ScanID != "" {
 		err = errors.Join(err, find(w.Tx, b.Scanned, e.Scan(), ledger.ScanRecorded, recorded+"fingerprint = ? AND scan_id = ?", e.AccountID, e.Fingerprint, e.ScanID))
 	}
@@ -126,50 +110,15 @@ func (w *writer) writeEvents(b *ledger.Batch) error {
 	return nil
 }
 
-// findSeat finds out whether a command's VM has a seat. For a command that claims one
-// it takes it: to look first would cost as much again.
-func (w *writer) findSeat(b *ledger.Batch, c store.Command, d license.Decision) (err error) {
-	_, known := b.Seated[c.Fingerprint]
-	switch {
-	case d.Claim:
-		return w.takeSeat(b, c, d.Pool) // also where it is known that there is none
-	case known:
-		return nil
-	}
-	b.Seated[c.Fingerprint], err = w.isSeated(c)
-	return err
-}
-
-func (w *writer) isSeated(c store.Command) (bool, error) {
-	return ledger.One(w.Ctx, w, ledger.Value[bool], isSeated, c.AccountID, c.Fingerprint)
-}
-
-// takeSeat takes a seat for a command unless its VM has one. The seat gets the kinds
-// that the VM ran before it had one, the free ones. Each is looked for by its name and by
-// the condition of the index that finds it: by a list alone, SQLite makes a table of
-// that for every seat.
-func (w *writer) takeSeat(b *ledger.Batch, c store.Command, pool license.Pool) error {
-	taken, err := w.Exec(`INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by, id, pool)
-		VALUES (?1, ?2, ?3, ?4, ?5
-			| ?6 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'preflight' AND kind IN ('preflight', 'readiness'))
-			| ?7 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'readiness' AND kind IN ('preflight', 'readiness')), ?8, ?8, ?9, ?10, ?11)
-		ON CONFLICT (account_id, fingerprint) DO NOTHING`,
-		c.AccountID, c.Fingerprint, c.Kind, c.Source.Label(), claimedKinds(b, c), ledger.KindBit(api.Preflight), ledger.KindBit(api.Readiness), ledger.Instant(b.Now), c.RequestID, b.IDs[0], string(pool))
-	b.Seated[c.Fingerprint] = taken == 0
-	return err
-}
-
-// claimedKinds are those that a seat is claimed with.
-func claimedKinds(b *ledger.Batch, c store.Command) int64 {
-	return b.Free[c.Fingerprint] | ledger.KindBit(c.Kind)
-}
-
-// writeSeats notes that VMs with a seat were seen, and what they ran: a seat that was
-// taken says that itself, unless its VM ran something else since.
+// writeSeats writes the seats that were claimed, and of the others that their VMs were
+// seen, and what they ran.
 func (w *writer) writeSeats(b *ledger.Batch) error {
 	at := ledger.Instant(b.Now)
 	for _, s := range b.Seats {
-		if s.Claimed && s.Kinds == claimedKinds(b, s.Command) {
+		if s.Claimed {
+			if err := w.claimSeat(s, at); err != nil {
+				return err
+			}
 			continue
 		}
 		_, err := w.Exec("UPDATE seats SET kinds = kinds | ?, last_seen_at = max(last_seen_at, ?) WHERE account_id = ? AND fingerprint = ?",
@@ -179,6 +128,18 @@ func (w *writer) writeSeats(b *ledger.Batch) error {
 		}
 	}
 	return nil
+}
+
+// claimSeat writes a seat. It gets the kinds that the VM ran before it had one, the free
+// ones. Each is looked for by its name and by the condition of the index that finds it: by
+// a list alone, SQLite makes a table of that for every seat.
+func (w *writer) claimSeat(s *ledger.Seat, at int64) error {
+	_, err := w.Exec(`INSERT INTO seats (account_id, fingerprint, kind, source, kinds, first_at, last_seen_at, claimed_by, id, pool)
+		VALUES (?1, ?2, ?3, ?4, ?5
+			| ?6 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'preflight' AND kind IN ('preflight', 'readiness'))
+			| ?7 * EXISTS (SELECT 1 FROM events WHERE account_id = ?1 AND fingerprint = ?2 AND kind = 'readiness' AND kind IN ('preflight', 'readiness')), ?8, ?8, ?9, ?10, ?11)`,
+		s.AccountID, s.Fingerprint, s.Kind, s.Source.Label(), s.Kinds, ledger.KindBit(api.Preflight), ledger.KindBit(api.Readiness), at, s.RequestID, s.ID, string(s.Decision.Pool))
+	return err
 }
 
 // writeCounts counts seats, hosts that report under one fingerprint, and metered

@@ -12,9 +12,6 @@ import (
 	"svc/backend/store/ledger"
 )
 
-// maxKnown bounds the accounts that the writer remembers.
-const maxKnown = 10_000
-
 // write is what waits for the writer: an entry, or else a change.
 type write struct {
 	*ledger.Entry
@@ -25,11 +22,6 @@ type write struct {
 type writer struct {
 	*ledger.Tx
 	clock func() time.Time
-	// known is what the writer knows of accounts from the transactions before: it
-	// holds until somebody else has written to the file, which its version tells, or
-	// something but entries was written here.
-	known   map[int64]ledger.Owner
-	version int64
 	// from is when the commits began that follow each other without a gap; ended is
 	// when the last one did.
 	from, ended time.Time
@@ -63,21 +55,16 @@ func (w *writer) begin() error {
 }
 
 func (s *sqlite) newWriter() *writer {
-	return &writer{Tx: &ledger.Tx{Executor: s.conn, Ctx: context.Background()}, clock: s.o.Now, known: map[int64]ledger.Owner{}}
+	return &writer{Tx: &ledger.Tx{Executor: s.conn, Ctx: context.Background()}, clock: s.o.Now}
 }
 
-// commit does the writes of a batch in one transaction. That a request was
-// recorded before, the unique index tells; then all is done again with that in
-// mind.
+// commit does the writes of a batch in one transaction, and answers each.
 func (s *sqlite) commit(w *writer, batch []*lane.Task[write]) {
 	if err := s.place.lost(); err != nil {
 		s.answer(batch, nil, err, "the store is not where it was, or damaged")
 		return
 	}
-	refusals, err := w.commit(batch, false)
-	if code(err)&0xff == codes.SQLITE_CONSTRAINT {
-		refusals, err = w.commit(batch, true)
-	}
+	refusals, err := w.commit(batch)
 	s.place.note(err)
 	s.answer(batch, refusals, err, "the store can't be written to")
 }
@@ -99,7 +86,7 @@ func (s *sqlite) answer(batch []*lane.Task[write], refusals []error, err error, 
 
 // commit does the writes of a batch in one transaction, and gives each one's refusal. An
 // error loses them all.
-func (w *writer) commit(batch []*lane.Task[write], again bool) (refusals []error, err error) {
+func (w *writer) commit(batch []*lane.Task[write]) (refusals []error, err error) {
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
@@ -108,13 +95,9 @@ func (w *writer) commit(batch []*lane.Task[write], again bool) (refusals []error
 		if err != nil {
 			_, undo := w.Exec("ROLLBACK")
 			err = errors.Join(err, undo)
-			clear(w.known)
 		}
 	}()
-	if err := w.forget(); err != nil { // only now: other processes may have written
-		return nil, err
-	}
-	if refusals, err = w.do(batch, again); err != nil {
+	if refusals, err = w.do(batch); err != nil {
 		return nil, err
 	}
 	_, err = w.Exec("COMMIT")
@@ -124,10 +107,10 @@ func (w *writer) commit(batch []*lane.Task[write], again bool) (refusals []error
 // do does the writes of a transaction: the entries of each account, and then the
 // changes. Entries refuse before anything of theirs is written; each change has a
 // savepoint of its own, so that what it refuses does not touch the others.
-func (w *writer) do(batch []*lane.Task[write], again bool) ([]error, error) {
+func (w *writer) do(batch []*lane.Task[write]) ([]error, error) {
 	w.Now = w.clock().UTC() // while nobody else writes: the day may have ended before
 	for _, entries := range byAccount(batch) {
-		if err := w.recordAll(entries, again); err != nil {
+		if err := w.recordAll(entries); err != nil {
 			return nil, err
 		}
 	}
@@ -136,7 +119,6 @@ func (w *writer) do(batch []*lane.Task[write], again bool) ([]error, error) {
 		if task.Work.change == nil {
 			continue
 		}
-		clear(w.known)
 		var err error
 		if refusals[i], err = w.attempt(task.Work.change); err != nil {
 			return nil, err
@@ -161,16 +143,6 @@ func byAccount(batch []*lane.Task[write]) (all [][]*ledger.Entry) {
 		all[i] = append(all[i], e)
 	}
 	return all
-}
-
-// forget drops what may not hold any more.
-func (w *writer) forget() error {
-	version, err := ledger.One(w.Ctx, w, ledger.Value[int64], "PRAGMA data_version")
-	if version != w.version || len(w.known) > maxKnown {
-		clear(w.known)
-		w.version = version
-	}
-	return err
 }
 
 // attempt does one write in a savepoint. A refusal is the write's own; failed
