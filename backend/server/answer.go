@@ -1,13 +1,11 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -44,17 +42,12 @@ func (x *exchange) WriteHeader(status int) {
 // encoded is an answer whose JSON is known.
 type encoded []byte
 
-// buffers are for what is not encoded yet: the answer for a thousand packages
-// has some hundred thousand bytes.
-var buffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
-
-// encode is the JSON of an answer, which may lie in the buffer.
-func encode(b *bytes.Buffer, v any) ([]byte, error) {
+// encode is the JSON of an answer.
+func encode(v any) ([]byte, error) {
 	if text, ok := v.(encoded); ok {
 		return text, nil
 	}
-	err := json.MarshalWrite(b, v)
-	return b.Bytes(), err
+	return json.Marshal(v)
 }
 
 // counted is how long a body may be for net/http to say its length itself, which it does
@@ -63,9 +56,7 @@ const counted = 2048
 
 // write encodes an answer.
 func (s *Server) write(x *exchange, status int, v any) {
-	buffer := buffers.Get().(*bytes.Buffer)
-	buffer.Reset()
-	body, err := encode(buffer, v)
+	body, err := encode(v)
 	if err != nil {
 		x.cause = fmt.Errorf("encoding the answer: %w", err)
 		status, body = http.StatusInternalServerError, []byte(`{"error":"the service failed","code":"INTERNAL"}`)
@@ -76,11 +67,7 @@ func (s *Server) write(x *exchange, status int, v any) {
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
 	x.WriteHeader(status)
-	// Where the caller has gone there is nobody to tell, and who still has the buffer is
-	// not known.
-	if _, err := x.Write(body); err == nil {
-		buffers.Put(buffer)
-	}
+	_, _ = x.Write(body) // where the caller has gone there is nobody to tell
 }
 
 // streamed is an answer that is written while it is read.
