@@ -152,7 +152,7 @@ func Of(ctx context.Context, h host.Host, in Input) (*Sum, error) {
 	}
 	s := b.sum()
 	scripts(h.FS(), s.Nobody)
-	s.Noticed = append(notices(h.FS(), in.Assessment), edited(h.FS(), s.Changed)...)
+	s.Noticed = slices.Concat(notices(h.FS(), in.Assessment), profiles(h.FS(), s.Nobody), edited(h.FS(), s.Changed))
 	return s, host.Lost(h)
 }
 

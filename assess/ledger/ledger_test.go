@@ -237,6 +237,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	d.put("usr/share/pam-configs/unix", "Session:\n\trequired pam_unix.so\n", false)
 	d.put("etc/pam.d/common-session", "session required pam_unix.so\nsession required pam_mkhomedir.so skel=/etc/skel\n", false)
 	d.put("etc/pam.d/common-auth", "auth sufficient pam_ldap.so\n", false)
+	d.put("etc/.git/HEAD", "ref: refs/heads/master\n", false)
 	is.NoErr(os.Symlink("/srv/data", filepath.Join(d.dir, "data")))
 	is.NoErr(os.MkdirAll(filepath.Join(d.dir, "etc/alternatives"), 0o755))
 	is.NoErr(os.Symlink("/usr/bin/vim", filepath.Join(d.dir, "etc/alternatives/editor")))
@@ -245,7 +246,15 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	is.NoErr(err)
 	defer h.Close()
 	said, commands := []string{}, []string{}
-	for _, n := range notices(h.FS(), &assess.Assessment{Cron: []assess.CronJob{{Schedule: "0 1 * * *", User: "root"}, {Schedule: "at 2027-01-01T00:00:00Z", User: "anna", Evidence: assess.Evidence{Path: "/var/spool/cron/atjobs/a0000101c3a4e0"}}}, Mounts: []assess.Mount{{Type: "swap", Device: "/swapfile"}}, System: assess.System{Hostname: "web1"}}) {
+	for _, n := range notices(h.FS(), &assess.Assessment{Cron: []assess.CronJob{{Schedule: "0 1 * * *", User: "root"}, {Schedule: "at 2027-01-01T00:00:00Z", User: "anna", Evidence: assess.Evidence{Path: "/var/spool/cron/atjobs/a0000101c3a4e0"}}}, Mounts: []assess.Mount{
+		{Type: "swap", Device: "/swapfile"},
+		{Type: "none", Device: "/srv/data", Path: "/srv/ftp/a\\040b", Options: []string{"bind"}},
+		{Type: "ext4", Device: "/srv/exam.img", Path: "/mnt/exam", Options: []string{"loop", "noauto"}},
+		{Type: "nfs4", Device: "files:/homes", Path: "/home", Options: []string{"rw"}},
+		{Type: "cifs", Device: "//files/x", Path: "/mnt/x", Options: []string{"username=a", "password=hunter2hunter2"}},
+		{Type: "ext4", Device: "UUID=1", Path: "/srv", Options: []string{"defaults"}},
+		{Type: "none", Device: "/dev/disk", Path: "/x", Options: []string{"bind"}},
+	}, System: assess.System{Hostname: "web1"}}) {
 		said = append(said, n.Kind+" "+n.Path)
 		if n.Command != "" {
 			commands = append(commands, n.Command)
@@ -253,8 +262,8 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 		is.True(n.Do != "" && !strings.Contains(n.What, "secret"))
 	}
 	is.Equal(said, []string{
-		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "alternative /usr/local/bin/older", "swap /swapfile", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
-		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna", "job of at /var/spool/cron/atjobs/a0000101c3a4e0", "line of PAM /etc/pam.d/common-auth", "line of PAM /etc/pam.d/common-session",
+		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "alternative /usr/local/bin/older", "swap /swapfile", "mount /home", "mount /mnt/exam", "mount /mnt/x", `mount /srv/ftp/a\040b`, "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
+		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna", "job of at /var/spool/cron/atjobs/a0000101c3a4e0", "line of PAM /etc/pam.d/common-auth", "line of PAM /etc/pam.d/common-session", "history /etc/.git",
 	})
 	is.Equal(commands, []string{
 		`dpkg-divert --local --rename --divert '/usr/bin/wall.distrib' --add '/usr/bin/wall' && rsync -a "$SOURCE_SSH":'/usr/bin/wall' '/usr/bin/wall'`,
@@ -263,10 +272,33 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 		"update-alternatives --install '/usr/bin/mytool' 'mytool' '/opt/my tool' '50'",
 		"update-alternatives --install '/usr/local/bin/older' 'older' '/opt/1/older' '10' --slave '/usr/local/share/man/man1/older.1' 'older.1' '/opt/1/older.1' && update-alternatives --install '/usr/local/bin/older' 'older' '/opt/2/older' '20' && update-alternatives --set 'older' '/opt/1/older'",
 		"dd if=/dev/zero of='/swapfile' bs=1M count=1 status=none && chmod 600 '/swapfile' && mkswap '/swapfile' && { grep -qF '/swapfile none swap sw 0 0' /etc/fstab || echo '/swapfile none swap sw 0 0' >>/etc/fstab; }",
+		"grep -qF 'files:/homes /home nfs4 rw 0 0' /etc/fstab || { mkdir -p '/home' && echo 'files:/homes /home nfs4 rw 0 0' >>/etc/fstab; }",
+		"grep -qF '/srv/exam.img /mnt/exam ext4 loop,noauto 0 0' /etc/fstab || { mkdir -p '/mnt/exam' && echo '/srv/exam.img /mnt/exam ext4 loop,noauto 0 0' >>/etc/fstab; }",
+		`grep -qF '/srv/data /srv/ftp/a\040b none bind,nofail 0 0' /etc/fstab || { mkdir -p '/srv/ftp/a b' && echo '/srv/data /srv/ftp/a\040b none bind,nofail 0 0' >>/etc/fstab; }`,
 		"[ -e '/data' ] || ln -sn '/srv/data' '/data'",
 		"loginctl enable-linger 'anna' || { mkdir -p /var/lib/systemd/linger && touch '/var/lib/systemd/linger/anna'; }",
 		`d=$(ls -d /var/spool/cron/atjobs /var/spool/atjobs /var/spool/at 2>/dev/null | head -n 1) && rsync -a "$SOURCE_SSH":'/var/spool/cron/atjobs/a0000101c3a4e0' "$d"/ && chgrp --reference="$d" "$d"/'a0000101c3a4e0'`,
 		`ls /usr/lib/*/security/'pam_mkhomedir.so' >/dev/null && printf '%s\n' 'Name: pam_mkhomedir.so, as on the old machine' 'Default: yes' 'Priority: 0' 'Session-Type: Additional' 'Session-Interactive-Only: yes' 'Session:' '  required pam_mkhomedir.so skel=/etc/skel' >'/usr/share/pam-configs/common-session-pam_mkhomedir' && pam-auth-update --package`,
+		`rsync -a --delete "$SOURCE_SSH":/etc/.git/ /etc/.git/`,
+	})
+}
+
+// TestProfilesThatAPersonEnabled are told of, and those that every machine has are not.
+func TestProfilesThatAPersonEnabled(t *testing.T) {
+	is := is.New(t)
+	d := &disk{dir: t.TempDir()}
+	d.put("usr/share/pam-configs/unix", "Name: Unix\nDefault: yes\n", true)
+	d.put("usr/share/pam-configs/mkhomedir", "Name: homes\nDefault: no\n", true)
+	d.put("usr/share/pam-configs/idle", "Name: idle\nDefault: no\n", true)
+	d.put("usr/share/pam-configs/house", "Name: of the house\nDefault: yes\n", false)
+	d.put("var/lib/pam/session", "Module: null\n[default=1]\tpam_permit.so\nModule: unix\nrequired\tpam_unix.so\nModule: mkhomedir\nModule: house\n", false)
+	commands := []string{}
+	for _, n := range d.sum().Noticed {
+		commands = append(commands, n.Kind+": "+n.Command)
+	}
+	is.Equal(commands, []string{
+		`profile of PAM: rsync -a "$SOURCE_SSH":'/usr/share/pam-configs/house' '/usr/share/pam-configs/house' && pam-auth-update --package --enable 'house'`,
+		"profile of PAM: pam-auth-update --package --enable 'mkhomedir'",
 	})
 }
 

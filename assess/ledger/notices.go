@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ const (
 // move carries.
 func notices(fsys host.FS, a *assess.Assessment) []Notice {
 	all := []Notice{}
-	for _, kind := range []func(host.FS, *assess.Assessment) []Notice{diversions, overrides, alternatives, swap, tops, ageing, hostName, leases, lingering, once, stacks} {
+	for _, kind := range []func(host.FS, *assess.Assessment) []Notice{diversions, overrides, alternatives, swap, mounts, tops, ageing, hostName, leases, lingering, once, stacks, history} {
 		found := kind(fsys, a)
 		slices.SortStableFunc(found, func(x, y Notice) int { return strings.Compare(x.Path, y.Path) })
 		all = append(all, found[:min(len(found), maxNotices)]...)
@@ -198,6 +199,41 @@ func swap(fsys host.FS, a *assess.Assessment) (all []Notice) {
 	return all
 }
 
+// standing are types of mounts that every system has, or that its own devices hold.
+var standing = []string{"", "none", "swap", "proc", "sysfs", "devpts", "devtmpfs", "ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "iso9660", "udf", "auto", "ntfs", "exfat", "f2fs", "zfs"}
+
+// mounts are lines of fstab that name no device of the machine's own: folders that are
+// seen elsewhere, images, shares of other machines, and file systems in memory. The
+// target's fstab is its own but for these; what has a secret among its options is a
+// person's to write.
+func mounts(_ host.FS, a *assess.Assessment) (all []Notice) {
+	for _, m := range a.Mounts {
+		has := func(options ...string) bool {
+			return slices.ContainsFunc(m.Options, func(o string) bool { return slices.Contains(options, o) })
+		}
+		device := strings.HasPrefix(m.Device, "/dev/") || strings.Contains(m.Device, "=")
+		image := !device && strings.HasPrefix(m.Device, "/") && has("loop", "bind", "rbind")
+		if m.Path == "/" || !image && (device || slices.Contains(standing, m.Type)) {
+			continue
+		}
+		options := slices.Clone(m.Options)
+		if image && !has("nofail", "noauto") {
+			options = append(options, "nofail") // a start stops where the data are not there yet
+		}
+		line := strings.Join([]string{m.Device, m.Path, m.Type, strings.Join(options, ","), "0 0"}, " ")
+		command := ""
+		if secret.Mask(line) == line && !strings.Contains(line, "password=") {
+			place := unescape.Replace(m.Path)
+			command = fmt.Sprintf("grep -qF %[1]s /etc/fstab || { mkdir -p %[2]s && echo %[1]s >>/etc/fstab; }", visible.Word(line), visible.Word(place))
+		}
+		all = append(all, Notice{"mount", m.Path, "fstab mounts " + secret.Mask(m.Device) + " there, which is no device of this machine's own", "add its line to the target's fstab, where the target reaches it", command})
+	}
+	return all
+}
+
+// unescape gives a path of fstab its letters (fstab(5)).
+var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\134`, `\`)
+
 // tops are links in the root that no system has by itself.
 func tops(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	entries, _ := fsys.ReadDir(".") // the walk says where it can't be listed
@@ -280,6 +316,45 @@ func once(_ host.FS, a *assess.Assessment) (all []Notice) {
 				"job of at", file, strings.TrimSpace("it waits to run once, at " + at + " " + j.User), "bring it while it still waits; its user needs the same number there",
 				`d=$(ls -d /var/spool/cron/atjobs /var/spool/atjobs /var/spool/at 2>/dev/null | head -n 1) && rsync -a "$SOURCE_SSH":` + visible.Word(file) + ` "$d"/ && chgrp --reference="$d" "$d"/` + visible.Word(path.Base(file)),
 			})
+		}
+	}
+	return all
+}
+
+// profiles are those of PAM that a person enabled: they are not made for every machine, or
+// no package ships them. The target's own installation enables its default ones alone.
+func profiles(fsys host.FS, nobody []Path) (all []Notice) {
+	chosen := map[string]bool{}
+	for _, stack := range []string{"account", "auth", "password", "session", "session-noninteractive"} {
+		for _, line := range lines(fsys, "var/lib/pam/"+stack) {
+			if name, ok := strings.CutPrefix(line, "Module: "); ok && name != "null" && name == path.Base(name) {
+				chosen[name] = true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(chosen)) {
+		file := "usr/share/pam-configs/" + name
+		text := lines(fsys, file)
+		shipped := !slices.ContainsFunc(nobody, func(p Path) bool { return p.Path == "/"+file })
+		if len(text) == 0 || shipped && slices.Contains(text, "Default: yes") {
+			continue
+		}
+		what, bring := "a profile that is not enabled by itself, and is here", ""
+		if !shipped {
+			what, bring = "a profile that no package ships, and that is enabled", fmt.Sprintf(`rsync -a "$SOURCE_SSH":%[1]s %[1]s && `, visible.Word("/"+file))
+		}
+		all = append(all, Notice{"profile of PAM", "/" + file, what, "enable it on the target, and try to log in before you log out: pam-auth-update --enable " + name, bring + "pam-auth-update --package --enable " + visible.Word(name)})
+	}
+	return all
+}
+
+// history is what a program of versions keeps of /etc: the files of its repository are
+// no configuration, and the target's begins anew.
+func history(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+	for _, name := range []string{".git", ".hg", ".bzr", "_darcs"} {
+		if info, err := fsys.Stat("etc/" + name); err == nil && info.IsDir() {
+			place := "/etc/" + name
+			all = append(all, Notice{"history", place, "what was changed in /etc, and when", "bring it: the target's begins anew; its next commit has what the move changed", fmt.Sprintf(`rsync -a --delete "$SOURCE_SSH":%[1]s/ %[1]s/`, place)})
 		}
 	}
 	return all

@@ -45,7 +45,7 @@ func Dovecot(in convert.Input) (r convert.Result) {
 			r.Close(p, f.Path)
 			continue
 		}
-		d := &dovecotPage{Page: p, databases: map[string]bool{}}
+		d := &dovecotPage{Page: p, databases: map[string]bool{}, spaces: map[string]bool{}}
 		for i, line := range p.Active() {
 			d.enter(line)
 			d.line(i)
@@ -66,7 +66,39 @@ type dovecotPage struct {
 	sections  []string        // the first words of those that are open
 	databases map[string]bool // passdb and userdb with their drivers, which name them
 	dropped   bool            // the section of dictionaries is
+	spaces    map[string]bool // namespaces by the names that they were given
 }
+
+// namespace names a section after what it holds: the one with the inbox as Dovecot's own
+// configuration calls it, others by their type or by how their folders begin.
+func (d *dovecotPage) namespace(i int) {
+	name, depth := "", 0
+	for n := i; n < len(d.Lines); n++ {
+		line := strings.TrimSpace(d.Lines[n])
+		if depth += strings.Count(line, "{") - strings.Count(line, "}"); depth == 0 {
+			break
+		}
+		m := dovecotAssignment.FindStringSubmatch(line)
+		switch {
+		case depth != 1 || m == nil:
+		case m[1] == "inbox" && m[2] == "yes":
+			name = "inbox"
+		case m[1] == "type" && m[2] != "private" && name == "":
+			name = m[2]
+		case m[1] == "prefix" && name == "":
+			name = strings.ToLower(dovecotUnnamed.ReplaceAllString(m[2], ""))
+		}
+	}
+	if name == "" || d.spaces[name] {
+		d.Refuse(i, "Dovecot 2.4 wants a name here.")
+		return
+	}
+	d.spaces[name] = true
+	d.Replace(i, "namespace "+name+" {", "Dovecot 2.4 wants a name here.")
+}
+
+// dovecotUnnamed is what a name of a section is not made of.
+var dovecotUnnamed = lazyregexp.New(`[^A-Za-z0-9]`)
 
 // enter notes the section that a line opens; leave those that it ends.
 func (d *dovecotPage) enter(line string) {
@@ -104,7 +136,9 @@ func (d *dovecotPage) line(i int) {
 	case strings.HasPrefix(line, "passdb {"), strings.HasPrefix(line, "userdb {"):
 		d.database(i)
 	case line == "namespace {":
-		p.Refuse(i, "Dovecot 2.4 wants a name here.")
+		d.namespace(i)
+	case d.within() == "namespace" && m != nil && m[1] == "location":
+		dovecotLocation(p, i, m[2])
 	case m != nil && (m[1] == "default_fields" || m[1] == "override_fields") && (d.within() == "passdb" || d.within() == "userdb"):
 		dovecotFields(p, i, m[1], m[2])
 	case m != nil && convert.Known()["dovecot"][d.within()+"_"+m[1]]: // by its short name
@@ -284,7 +318,7 @@ func dovecotLocation(p *convert.Page, i int, value string) {
 		return
 	}
 	lines := []string{"mail_driver = " + parts[0], "mail_path = " + parts[1]}
-	keys := map[string]string{"INBOX": "mail_inbox_path", "INDEX": "mail_index_path", "CONTROL": "mail_control_path"}
+	keys := map[string]string{"INBOX": "mail_inbox_path", "INDEX": "mail_index_path", "CONTROL": "mail_control_path", "INDEXPVT": "mail_index_private_path"}
 	for _, part := range parts[2:] {
 		key, path, _ := strings.Cut(part, "=")
 		if keys[key] == "" {
@@ -342,7 +376,7 @@ func (d *dovecotPage) database(i int) {
 
 // dovecotArgs are a driver's arguments as settings.
 func dovecotArgs(driver, args string) (string, bool) {
-	words := strings.Fields(dovecotVariables.Replace(args))
+	words := strings.Fields(args) // variables have spaces
 	switch {
 	case args == "", driver == "pam" && args == "dovecot":
 		return "", true
@@ -356,13 +390,13 @@ func dovecotArgs(driver, args string) (string, bool) {
 
 // dovecotPasswdFile is a file of accounts, with what may stand before it.
 func dovecotPasswdFile(options []string, file string) (string, bool) {
-	lines := []string{"passwd_file_path = " + file}
+	lines := []string{"passwd_file_path = " + dovecotVariables.Replace(file)}
 	for _, option := range options {
 		switch key, value, _ := strings.Cut(option, "="); key {
 		case "scheme":
 			lines = append(lines, "default_password_scheme = "+value)
 		case "username_format":
-			lines = append(lines, "auth_username_format = "+value)
+			lines = append(lines, "auth_username_format = "+dovecotVariables.Replace(value))
 		default:
 			return "", false
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"svc/backend/pkgversion"
 	"svc/backend/release"
 	"svc/tools/convert"
 	"svc/tools/convert/database"
@@ -60,6 +61,7 @@ var registry = []converter{
 	{"dovecot", []string{"/etc/dovecot/*.conf", "/etc/dovecot/conf.d/*.conf", "/etc/dovecot/conf.d/*.ext", "/etc/dovecot/*.ext"}, []string{"dovecot-core", "dovecot-imapd", "dovecot-pop3d"}, toDovecot24, mail.Dovecot},
 	{"dovecot-2.3", []string{"/etc/dovecot/*.conf", "/etc/dovecot/conf.d/*.conf", "/etc/dovecot/conf.d/*.ext"}, []string{"dovecot", "dovecot-core", "dovecot-imapd", "dovecot-pop3d"}, staysDovecot23, convert.Same(convert.Settings{Comment: "#", Equals: true, Places: mail.DovecotPlaces}, convert.There)},
 	{"chrony", []string{"/etc/chrony.conf", "/etc/chrony.d/*.conf", "/etc/chrony/chrony.conf", "/etc/chrony/conf.d/*.conf"}, []string{"chrony"}, convert.OfRPM, system.Chrony},
+	{"kea", []string{"/etc/kea/kea-dhcp*.conf"}, []string{"kea-dhcp4-server", "kea-dhcp6-server", "kea-dhcp-ddns-server"}, withNewKea, services.Kea},
 	{"haproxy", []string{"/etc/haproxy/haproxy.cfg", "/etc/haproxy/conf.d/*.cfg"}, []string{"haproxy"}, convert.Moves, services.HAProxy},
 	{"sysctl", []string{"/etc/sysctl.conf", "/etc/sysctl.d/*.conf"}, nil, convert.Moves, system.Sysctl},
 	{"logrotate", []string{"/etc/logrotate.d/*"}, []string{"logrotate"}, convert.Across, system.Logrotate},
@@ -114,6 +116,14 @@ func toNfsConf(in convert.Input) bool {
 		since, _ := release.Lookup(slug)
 		return in.Source.Older(since)
 	}))
+}
+
+// withNewKea is a move to a Kea that refuses files outside its own folders.
+func withNewKea(in convert.Input) bool {
+	return convert.WithinDebian(in) && slices.ContainsFunc([]string{"kea-dhcp4-server", "kea-dhcp6-server", "kea-dhcp-ddns-server"}, func(name string) bool {
+		had, gets := in.VersionOf(name), pkgversion.Upstream(in.Brought[name])
+		return had != "" && gets != "" && pkgversion.Compare(pkgversion.Deb, had, "2.6.3") < 0 && pkgversion.Compare(pkgversion.Deb, gets, "2.6.3") >= 0
+	})
 }
 
 // withPHP is a move in which the version of PHP is known.
