@@ -510,11 +510,27 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	}
 	s.Why = "Certificates of people's own are trusted from now on. Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. Modules of a language that stand in a folder of its version are copied to that of the target's: those that were compiled have to be built anew. Then apply the role again (step 1): it starts what waited."
 	for _, f := range p.Findings {
+		if f.Key == "software.libraries" {
+			command, why := oldLibraries(f)
+			s.Commands, s.Why = append(s.Commands, command), s.Why+"\n\n"+why
+		}
 		if raises(f) {
 			s.Commands, s.Why = append(s.Commands, f.Remediations[0].Text), s.Why+"\n\n"+told(assess.Finding{Title: f.Title, Summary: f.Summary + " Its command is here.", Evidence: f.Evidence})
 		}
 	}
 	return s, true
+}
+
+// oldLibraries brings what programs of people's own are linked with and the target has in
+// another version alone, with what these need themselves: a library's name has its
+// version, so nothing of the target takes it for its own.
+func oldLibraries(f assess.Finding) (command, why string) {
+	programs := []string{}
+	for _, e := range f.Evidence[:min(len(f.Evidence), mostNamed)] {
+		programs = append(programs, word(e.Path))
+	}
+	return `for f in ` + strings.Join(programs, " ") + `; do for i in 1 2 3 4; do ldd "$f" | awk '/=> not found$/ { print $1 }' | while read -r l; do p=$(ssh "$SOURCE_SSH" ldconfig -p </dev/null | awk -v l="$l" '$1 == l { print $NF; exit }') && [ -n "$p" ] && rsync -aL "$SOURCE_SSH":"$p" /usr/local/lib/ </dev/null; done; ldconfig; done; done`,
+		"- " + f.Title + ": one command brings these of the source to /usr/local/lib. They get no updates there: build the programs anew, and take the libraries away."
 }
 
 // raises reports whether a finding brings the command by which a program raises what
