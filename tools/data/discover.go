@@ -237,6 +237,9 @@ func (f *finder) count(ctx context.Context, h host.Host, progress func(int64)) e
 		own = append(own, p)
 	}
 	t := newTallies(places, all, progress)
+	for _, name := range views(f.a) {
+		t.mounts[name] = true
+	}
 	if f.a.Running != nil { // a walk by listings does not see where one begins
 		for _, m := range f.a.Running.Mounts {
 			t.mounts[strings.TrimPrefix(path.Clean(m.Path), "/")] = true
@@ -249,6 +252,23 @@ func (f *finder) count(ctx context.Context, h host.Host, progress func(int64)) e
 		own[i].Tally = tally
 	}
 	return nil
+}
+
+// views are the folders at which a machine shows what stands elsewhere on it, without the
+// slash before them: on its disk they are empty, and a copy of them would delete on the
+// target, through its own mount, what was copied to where it stands.
+func views(a *assess.Assessment) (all []string) {
+	for _, m := range a.Mounts {
+		if slices.Contains(m.Options, "bind") || slices.Contains(m.Options, "rbind") {
+			all = append(all, strings.TrimPrefix(path.Clean(m.Path), "/"))
+		}
+	}
+	for _, s := range a.Services {
+		if name, ok := strings.CutSuffix(s.Name, ".mount"); ok && s.State == "enabled" {
+			all = append(all, strings.ReplaceAll(strings.ReplaceAll(name, "-", "/"), `\x2d`, "-")) // systemd-escape(1)
+		}
+	}
+	return all
 }
 
 // topsOf are what of a place is walked.

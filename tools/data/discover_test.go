@@ -295,6 +295,16 @@ func TestDiscoverSaysWhatItCouldNotRead(t *testing.T) {
 	is.Equal(d.Sum.Unread, int64(0))
 }
 
+// TestViewsOfOtherFolders are not entered: they are mounted on the target as well.
+func TestViewsOfOtherFolders(t *testing.T) {
+	is := is.New(t)
+	a := &assess.Assessment{
+		Mounts:   []assess.Mount{{Device: "/srv/data", Path: "/srv/ftp/data/", Type: "none", Options: []string{"bind", "nofail"}}, {Device: "/dev/sdb1", Path: "/srv/disk", Options: []string{"defaults"}}},
+		Services: []assess.Unit{{Name: `srv-pub\x2dall.mount`, State: "enabled"}, {Name: "srv-old.mount", State: "disabled"}, {Name: "ssh.service", State: "enabled"}},
+	}
+	is.Equal(views(a), []string{"srv/ftp/data", "srv/pub-all"})
+}
+
 // TestMountsThatAreKnownAreNotEntered where a walk can't see them itself.
 func TestMountsThatAreKnownAreNotEntered(t *testing.T) {
 	is := is.New(t)
