@@ -34,9 +34,20 @@ func aptSettings(p *migration.Plan, _ *assess.Assessment) (line, command string)
 	return "- settings of apt " + strings.Join(names, ", ") + ": the target's own archives count, and these stay; bring what names no archive and no release of before\n", "rsync -aR --no-implied-dirs " + strings.Join(sources, " ") + " /"
 }
 
-// archives are those of others, which the target does not have. One of apt's whose suite is
-// a folder names no release (sources.list(5)): a file of such ones alone is brought, where
-// it names their keys.
+// namesRelease reports whether a suite is about a release of a system, as most are. One that
+// is a folder is not (sources.list(5)), and one with a word of its maker's own.
+func namesRelease(suite string) bool {
+	if strings.HasSuffix(suite, "/") {
+		return false
+	}
+	return slices.ContainsFunc(strings.FieldsFunc(suite, func(r rune) bool { return r == '-' || r == '/' || r == '_' }), func(word string) bool {
+		_, ok := release.Lookup(word)
+		return ok
+	})
+}
+
+// archives are those of others, which the target does not have. A file of such ones alone
+// as name no release is brought, where it names their keys.
 func archives(p *migration.Plan, a *assess.Assessment) (line, command string) {
 	var names, files []string
 	bound := map[string]bool{}
@@ -44,7 +55,7 @@ func archives(p *migration.Plan, a *assess.Assessment) (line, command string) {
 		if o.Enabled && o.ThirdParty && len(names) < mostNamed {
 			names, files = append(names, visible.Name(o.URI)+" ("+visible.Name(o.Evidence.Path)+")"), append(files, o.Evidence.Path)
 		}
-		if !o.ThirdParty || o.Unchecked || o.SignedBy == "" || !strings.HasSuffix(o.Suite, "/") {
+		if !o.ThirdParty || o.Unchecked || o.SignedBy == "" || namesRelease(o.Suite) {
 			bound[o.Evidence.Path] = true
 		}
 	}

@@ -212,13 +212,14 @@ func TestArchivesOfOthersAreNamed(t *testing.T) {
 	const key = "/etc/apt/keyrings/house.gpg"
 	a := &assess.Assessment{Origins: []assess.Origin{
 		origin("file:/srv/repo", "./", key, "house.list"),
-		origin("https://tools.example.org/apt", "bookworm", key, "tools.list"),
+		origin("file:/srv/debian", "house", key, "house.list"),
+		origin("https://tools.example.org/apt", "bookworm-backports", key, "tools.list"),
 		origin("https://flat.example.org", "/", key, "tools.list"),
 		origin("https://unsigned.example.org", "/", "", "unsigned.list"),
 		{URI: "http://deb.debian.org/debian", Suite: "bookworm", Enabled: true, Evidence: assess.Evidence{Path: "/etc/apt/sources.list.d/debian.sources"}},
 	}}
 	page := string(Next(p, a))
-	is.True(strings.Contains(page, "- archives of others file:/srv/repo (/etc/apt/sources.list.d/house.list), https://flat.example.org (/etc/apt/sources.list.d/tools.list), https://tools.example.org/apt (/etc/apt/sources.list.d/tools.list), https://unsigned.example.org (/etc/apt/sources.list.d/unsigned.list): "))
+	is.True(strings.Contains(page, "- archives of others file:/srv/debian (/etc/apt/sources.list.d/house.list), file:/srv/repo (/etc/apt/sources.list.d/house.list), https://flat.example.org (/etc/apt/sources.list.d/tools.list), https://tools.example.org/apt (/etc/apt/sources.list.d/tools.list), https://unsigned.example.org (/etc/apt/sources.list.d/unsigned.list): "))
 	is.True(strings.Contains(page, `    rsync -aR --no-implied-dirs "$SOURCE_SSH":/etc/apt/sources.list.d/house.list /`+"\n"))
 	is.True(!strings.Contains(page, "deb.debian.org"))
 	p.Target = "rocky-9"

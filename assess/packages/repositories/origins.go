@@ -11,9 +11,19 @@ import (
 	"svc/backend/lazyregexp"
 )
 
-// ownArchive tells the distributions' own archives, by where they are known to
-// be, and mirrors of them, by the paths they use.
-var ownArchive = lazyregexp.New(`^(https?|ftp|tor\+https?|mirror\+https?)://[^/]*(debian\.org|ubuntu\.com)(/|$)|/(debian|debian-security|ubuntu|ubuntu-ports)/?$`)
+// ownHost tells the distributions' own archives by where they are known to be, and ownPath
+// mirrors of them by the paths they use.
+var (
+	ownHost = lazyregexp.New(`^(https?|ftp|tor\+https?|mirror\+https?)://[^/]*(debian\.org|ubuntu\.com)(/|$)`)
+	ownPath = lazyregexp.New(`/(debian|debian-security|ubuntu|ubuntu-ports)/?$`)
+)
+
+// ownKey reports whether an archive is signed as a mirror is: by what apt trusts anyway, or
+// by the file that a distribution's package of keys has. Another's archive at such a path
+// has a key of its own.
+func ownKey(signedBy string) bool {
+	return !path.IsAbs(signedBy) || strings.HasSuffix(strings.TrimSuffix(path.Base(signedBy), path.Ext(signedBy)), "-archive-keyring")
+}
 
 // AptOrigins reads the archives that apt is set up to use.
 func AptOrigins(m *assess.Machine) {
@@ -106,7 +116,12 @@ func deb822Sources(m *assess.Machine, file, text string) {
 	}
 }
 
+// others reports whether an archive is no distribution's own.
+func others(uri, signedBy string) bool {
+	return !ownHost.MatchString(uri) && (!ownPath.MatchString(uri) || !ownKey(signedBy))
+}
+
 func addOrigin(m *assess.Machine, o assess.Origin) {
-	o.ThirdParty = !ownArchive.MatchString(o.URI)
+	o.ThirdParty = others(o.URI, o.SignedBy)
 	assess.Grow(m, "origins", &m.A.Origins, o)
 }
