@@ -13,8 +13,11 @@ import (
 // shutDown is the state of a cluster whose server ended in order.
 const shutDown = "shut down"
 
+// recovery is what becomes of a cluster whose server did not end in order.
+type recovery struct{ *pgRun }
+
 // controlFields are the lines of a stopped cluster's control file, by their names.
-func (g *pgRun) controlFields(ctx context.Context, c session.Cluster) (map[string]string, error) {
+func (g recovery) controlFields(ctx context.Context, c session.Cluster) (map[string]string, error) {
 	out, err := g.Run(ctx, g.as(c.Program("pg_controldata"), "-D", c.Data))
 	if err != nil {
 		return nil, err
@@ -30,7 +33,7 @@ func (g *pgRun) controlFields(ctx context.Context, c session.Cluster) (map[strin
 // recovers reports whether the old cluster, which is stopped, was not shut down in order, as
 // where the power was cut while svc had its server run. The next start recovers it, and
 // PostgreSQL empties unlogged tables then: people have to hear of it.
-func (g *pgRun) recovers(ctx context.Context, c session.Cluster) (bool, error) {
+func (g recovery) recovers(ctx context.Context, c session.Cluster) (bool, error) {
 	if c.Data != g.p.Old.Data {
 		return false, nil // a copy, or made anew: nobody's rows are lost
 	}
@@ -39,7 +42,7 @@ func (g *pgRun) recovers(ctx context.Context, c session.Cluster) (bool, error) {
 }
 
 // noteEmptied keeps for people which tables a recovery has emptied, once the server serves.
-func (g *pgRun) noteEmptied(ctx context.Context, s session.Session) error {
+func (g recovery) noteEmptied(ctx context.Context, s session.Session) error {
 	var all []string
 	for _, d := range g.p.Databases {
 		names, err := s.Unlogged(ctx, d.Name)

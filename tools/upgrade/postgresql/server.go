@@ -173,11 +173,11 @@ func (g *pgRun) with(ctx context.Context, c session.Cluster, writes bool, fn fun
 		server.Args = append(server.Args, "-c", x)
 	}
 	server.Stop = unix.SIGINT // a fast shutdown
-	recovers, err := g.recovers(ctx, c)
+	recovers, err := recovery{g}.recovers(ctx, c)
 	if err == nil {
 		err = g.Serve(ctx, server, s.Ready, func(ctx context.Context) error {
 			if recovers {
-				if err := g.noteEmptied(ctx, s); err != nil {
+				if err := (recovery{g}).noteEmptied(ctx, s); err != nil {
 					return err
 				}
 			}

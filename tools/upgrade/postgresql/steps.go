@@ -101,7 +101,7 @@ func (g *pgRun) public(ctx context.Context, c session.Cluster) error {
 	})
 	recovers := false
 	if err == nil && g.stopped(c) == nil {
-		recovers, _ = g.recovers(ctx, c) // where that can't be told, it starts all the same
+		recovers, _ = recovery{g}.recovers(ctx, c) // where that can't be told, it starts all the same
 		err = g.do(ctx, g.p.layout().serve("start", c, g.p.Name))
 		switch {
 		case err != nil:
@@ -115,7 +115,7 @@ func (g *pgRun) public(ctx context.Context, c session.Cluster) error {
 		_, err = s.Rows(ctx, "template1", "select to_json(1)")
 	}
 	if err == nil && recovers {
-		_ = g.noteEmptied(ctx, s) // a full disk stops no roll-back
+		_ = recovery{g}.noteEmptied(ctx, s) // a full disk stops no roll-back
 	}
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", g.p.called(c), err)
