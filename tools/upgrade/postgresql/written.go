@@ -57,7 +57,7 @@ func (g newCluster) signs(ctx context.Context) ([]string, error) {
 
 // controlData takes the count of transactions from a stopped cluster's control file.
 func (g newCluster) controlData(ctx context.Context, c session.Cluster) (a session.Activity, err error) {
-	fields, err := recovery{g.pgRun}.controlFields(ctx, c)
+	fields, err := recovery(g).controlFields(ctx, c)
 	if err != nil {
 		return a, err
 	}
