@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 	"tools/fixes":            {"tools/role"},
 	"tools/listing":          {},
 	"tools/parity":           {"backend/api", "backend/secret", "backend/visible", "assess", "tools/migration", "tools/data"},
-	"tools/report":           {"backend/api", "backend/secret", "backend/visible", "assess", "tools/convert", "tools/migration", "tools/parity", "tools/exposure", "tools/rehearsal", "tools/page"},
+	"tools/report":           {"backend/api", "backend/secret", "backend/visible", "assess", "tools/database", "tools/convert", "tools/migration", "tools/parity", "tools/exposure", "tools/rehearsal", "tools/page"},
 	"tools/artifact":         {"backend/api"},
 	"tools/data":             {"backend/api", "backend/secret", "backend/visible", "assess", "tools/artifact", "tools/database"},
 	"tools/exposure":         {"backend/api", "backend/secret"},

@@ -12,6 +12,7 @@ import (
 	"svc/assess/host"
 	"svc/backend/release"
 	"svc/backend/tsv"
+	"svc/tools/database"
 )
 
 // candidate is a place that may be there.
@@ -98,7 +99,7 @@ func candidates(a *assess.Assessment, fsys host.FS) []candidate {
 
 func engines(a *assess.Assessment, _ host.FS) (all []candidate) {
 	for _, d := range a.Databases {
-		all = append(all, candidate{path: d.Directory, kind: Database, what: d.Engine, name: d.Name, version: d.Version, evidence: d.Evidence.Path})
+		all = append(all, candidate{path: d.Directory, kind: Database, what: d.Engine, name: database.DebianCluster(a.Databases, d), version: d.Version, evidence: d.Evidence.Path})
 	}
 	return all
 }

@@ -53,7 +53,7 @@ func Places(h host.Host, a *assess.Assessment) []Place {
 
 // choose keeps the candidates that are there, each path once.
 func (f *finder) choose() {
-	chosen := map[string]Kind{}
+	chosen, views := map[string]Kind{}, f.views()
 	for _, c := range f.keysOfConfiguration(candidates(f.a, f.fs)) {
 		full, err := realPath(f.fs, c.path)
 		if err != nil {
@@ -71,6 +71,10 @@ func (f *finder) choose() {
 		kind, twice := chosen[full]
 		twice = twice && (kind != Logs || c.names == nil) // of a folder that stays behind, files move
 		if full == "/" || twice || c.names == nil && isSystem(full) {
+			continue
+		}
+		if view := shown(views, full); view != "" {
+			f.note(full, "what is mounted at "+view+" stands elsewhere on the machine: it moves from there")
 			continue
 		}
 		if len(chosen) >= maxPlaces {
@@ -237,8 +241,8 @@ func (f *finder) count(ctx context.Context, h host.Host, progress func(int64)) e
 		own = append(own, p)
 	}
 	t := newTallies(places, all, progress)
-	for _, name := range views(f.a) {
-		t.mounts[name] = true
+	for _, view := range f.views() {
+		t.mounts[strings.TrimPrefix(view, "/")] = true
 	}
 	if f.a.Running != nil { // a walk by listings does not see where one begins
 		for _, m := range f.a.Running.Mounts {
@@ -252,23 +256,6 @@ func (f *finder) count(ctx context.Context, h host.Host, progress func(int64)) e
 		own[i].Tally = tally
 	}
 	return nil
-}
-
-// views are the folders at which a machine shows what stands elsewhere on it, without the
-// slash before them: on its disk they are empty, and a copy of them would delete on the
-// target, through its own mount, what was copied to where it stands.
-func views(a *assess.Assessment) (all []string) {
-	for _, m := range a.Mounts {
-		if slices.Contains(m.Options, "bind") || slices.Contains(m.Options, "rbind") {
-			all = append(all, strings.TrimPrefix(path.Clean(m.Path), "/"))
-		}
-	}
-	for _, s := range a.Services {
-		if name, ok := strings.CutSuffix(s.Name, ".mount"); ok && s.State == "enabled" {
-			all = append(all, strings.ReplaceAll(strings.ReplaceAll(name, "-", "/"), `\x2d`, "-")) // systemd-escape(1)
-		}
-	}
-	return all
 }
 
 // topsOf are what of a place is walked.

@@ -295,14 +295,36 @@ func TestDiscoverSaysWhatItCouldNotRead(t *testing.T) {
 	is.Equal(d.Sum.Unread, int64(0))
 }
 
-// TestViewsOfOtherFolders are not entered: they are mounted on the target as well.
+// TestViewsOfOtherFolders are neither places nor in one: they are mounted on the target as
+// well, and a copy of the empty folder would delete there what was copied.
 func TestViewsOfOtherFolders(t *testing.T) {
 	is := is.New(t)
-	a := &assess.Assessment{
-		Mounts:   []assess.Mount{{Device: "/srv/data", Path: "/srv/ftp/data/", Type: "none", Options: []string{"bind", "nofail"}}, {Device: "/dev/sdb1", Path: "/srv/disk", Options: []string{"defaults"}}},
-		Services: []assess.Unit{{Name: `srv-pub\x2dall.mount`, State: "enabled"}, {Name: "srv-old.mount", State: "disabled"}, {Name: "ssh.service", State: "enabled"}},
+	root := machine(t, map[string]string{
+		"etc/fstab": "/srv/data /srv/ftp/data none bind,nofail 0 0\n/dev/sdb1 /srv/disk ext4 defaults 0 2\n/home/anna/shown /opt/shown none rbind 0 0\n",
+		"etc/systemd/system/srv-all\\x2dof.mount": "[Mount]\nWhat=/srv/data\nWhere=/srv/all-of\nType=none\nOptions=bind,ro\n[Install]\nWantedBy=multi-user.target\n",
+		"etc/systemd/system/srv-own.mount":        "[Mount]\nWhat=/dev/sdc1\nWhere=/srv/own\n[Install]\nWantedBy=multi-user.target\n",
+		"srv/data/one":                            "1", "srv/ftp/two": "2", "srv/own/three": "3", "opt/shown/sub/four": "4",
+	})
+	wants := filepath.Join(root, "etc/systemd/system/multi-user.target.wants")
+	for _, dir := range []string{wants, filepath.Join(root, "srv/ftp/data"), filepath.Join(root, "srv/all-of")} {
+		is.NoErr(os.MkdirAll(dir, 0o755))
 	}
-	is.Equal(views(a), []string{"srv/ftp/data", "srv/pub-all"})
+	for _, unit := range []string{"srv-all\\x2dof.mount", "srv-own.mount"} {
+		is.NoErr(os.Symlink("../"+unit, filepath.Join(wants, unit)))
+	}
+	places := map[string]Place{}
+	d := discovered(t, root)
+	for _, p := range d.Places {
+		places[p.Path] = p
+	}
+	for _, path := range []string{"/srv/data", "/srv/ftp", "/srv/own"} {
+		is.Equal(places[path].Path, path)
+	}
+	for _, path := range []string{"/srv/ftp/data", "/srv/all-of", "/opt/shown"} {
+		is.Equal(places[path].Path, "")
+	}
+	is.Equal(places["/srv/ftp"].Mounts, []string{"/srv/ftp/data"})
+	is.True(slices.ContainsFunc(d.Notes, func(n Note) bool { return n.What == "/srv/all-of" }))
 }
 
 // TestMountsThatAreKnownAreNotEntered where a walk can't see them itself.

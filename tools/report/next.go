@@ -12,6 +12,7 @@ import (
 	"svc/backend/release"
 	"svc/backend/tsv"
 	"svc/backend/visible"
+	"svc/tools/database"
 	"svc/tools/migration"
 )
 
@@ -415,9 +416,13 @@ func names(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 func Clusters(p *migration.Plan, a *assess.Assessment) (commands []string) {
 	target, _ := release.Lookup(p.Target)
 	for _, d := range a.Databases {
-		made := slices.ContainsFunc(p.Clusters, func(c migration.Cluster) bool { return c.Name == d.Name })
-		if d.Engine == "postgresql" && !made && migration.ClusterName.MatchString(d.Name) && d.Name != "main" && d.Port > 0 && target.Family.Conventions().Line == release.LineDebian {
-			commands = append(commands, fmt.Sprintf(`pg_lsclusters -h | awk '{ print $2 }' | grep -qxF %[1]s || pg_createcluster "$(ls /usr/lib/postgresql | sort -V | tail -n 1)" %[1]s -p %[2]d --start`, d.Name, d.Port))
+		name, port := database.DebianCluster(a.Databases, d), fmt.Sprintf(" -p %d", d.Port)
+		if d.Port == database.UsualPort { // main has it: another one is given a free one
+			port = ""
+		}
+		made := name == database.MainCluster || slices.ContainsFunc(p.Clusters, func(c migration.Cluster) bool { return c.Name == name })
+		if d.Engine == "postgresql" && !made && migration.ClusterName.MatchString(name) && d.Port > 0 && target.Family.Conventions().Line == release.LineDebian {
+			commands = append(commands, fmt.Sprintf(`pg_lsclusters -h | awk '{ print $2 }' | grep -qxF %[1]s || pg_createcluster "$(ls /usr/lib/postgresql | sort -V | tail -n 1)" %[1]s%[2]s --start`, name, port))
 		}
 	}
 	return commands

@@ -70,11 +70,19 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 func TestClustersAreMadeBeforeTheirDumps(t *testing.T) {
 	is := is.New(t)
 	a := &assess.Assessment{Databases: []assess.Database{{Engine: "postgresql", Name: "main", Port: 5432}, {Engine: "postgresql", Name: "reports", Port: 5433}, {Engine: "postgresql", Name: "-x; y", Port: 5434}, {Engine: "redis", Name: "rdb 9", Port: 6379}}}
+	for i, d := range a.Databases {
+		a.Databases[i].Directory, a.Databases[i].Evidence.Path = "/srv/"+d.Name, "/etc/postgresql/15/"+d.Name+"/postgresql.conf"
+	}
 	s, _ := data(&migration.Plan{Target: "debian-13"}, a)
 	is.Equal(len(s.Commands), 4)
 	is.Equal(s.Commands[0], `pg_lsclusters -h | awk '{ print $2 }' | grep -qxF reports || pg_createcluster "$(ls /usr/lib/postgresql | sort -V | tail -n 1)" reports -p 5433 --start`)
 	s, _ = data(&migration.Plan{Target: "rocky-9"}, a)
 	is.Equal(len(s.Commands), 3)
+	// Elsewhere a folder names them: main takes the one at its port.
+	a.Databases = []assess.Database{{Engine: "postgresql", Name: "pgsql", Port: 5432, Directory: "/var/lib/pgsql/data"}, {Engine: "postgresql", Name: "13", Port: 5432, Directory: "/var/lib/pgsql/13/data"}}
+	s, _ = data(&migration.Plan{Target: "debian-13"}, a)
+	is.Equal(len(s.Commands), 4)
+	is.True(strings.HasSuffix(s.Commands[0], " 13 --start")) // at a free port
 }
 
 // TestThePacketFilterThatTakesOver: rules that another program loads on the target are
