@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,6 +39,7 @@ var dovecotAssignment = lazyregexp.New(`^([A-Za-z0-9_]+)\s*=\s*(.*)$`)
 // places of mail, certificates, variables, passdb and userdb, what asks SQL for them,
 // and the plugins for sieve and quota. What has no plain counterpart is refused.
 func Dovecot(in convert.Input) (r convert.Result) {
+	inherited, spaces := dovecotInherited(in.Files), dovecotNamed(in.Files)
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		if sqlQueries.MatchString(f.Text) {
@@ -45,7 +47,7 @@ func Dovecot(in convert.Input) (r convert.Result) {
 			r.Close(p, f.Path)
 			continue
 		}
-		d := &dovecotPage{Page: p, databases: map[string]bool{}, spaces: map[string]bool{}}
+		d := &dovecotPage{Page: p, databases: map[string]bool{}, spaces: spaces, inherited: inherited}
 		for i, line := range p.Active() {
 			d.enter(line)
 			d.line(i)
@@ -66,28 +68,22 @@ type dovecotPage struct {
 	sections  []string        // the first words of those that are open
 	databases map[string]bool // passdb and userdb with their drivers, which name them
 	dropped   bool            // the section of dictionaries is
-	spaces    map[string]bool // namespaces by the names that they were given
+	spaces    map[string]bool // namespaces of all files by the names that they have or were given
+	inherited map[string]bool // parts of a place of mail that come from elsewhere
 }
 
 // namespace names a section after what it holds: the one with the inbox as Dovecot's own
-// configuration calls it, others by their type or by how their folders begin.
+// configuration calls it, others by how their folders begin, or by their type.
 func (d *dovecotPage) namespace(i int) {
-	name, depth := "", 0
-	for n := i; n < len(d.Lines); n++ {
-		line := strings.TrimSpace(d.Lines[n])
-		if depth += strings.Count(line, "{") - strings.Count(line, "}"); depth == 0 {
-			break
-		}
-		m := dovecotAssignment.FindStringSubmatch(line)
-		switch {
-		case depth != 1 || m == nil:
-		case m[1] == "inbox" && m[2] == "yes":
-			name = "inbox"
-		case m[1] == "type" && m[2] != "private" && name == "":
-			name = m[2]
-		case m[1] == "prefix" && name == "":
-			name = strings.ToLower(dovecotUnnamed.ReplaceAllString(m[2], ""))
-		}
+	of := d.settings(i)
+	name := strings.ToLower(dovecotUnnamed.ReplaceAllString(of["prefix"], ""))
+	if name == "" && of["type"] != "private" {
+		name = of["type"]
+	}
+	if of["inbox"] == "yes" {
+		name = "inbox"
+	} else if name == "inbox" { // it would be one with Dovecot's own
+		name = ""
 	}
 	if name == "" || d.spaces[name] {
 		d.Refuse(i, "Dovecot 2.4 wants a name here.")
@@ -95,6 +91,36 @@ func (d *dovecotPage) namespace(i int) {
 	}
 	d.spaces[name] = true
 	d.Replace(i, "namespace "+name+" {", "Dovecot 2.4 wants a name here.")
+}
+
+// settings are those of the section that begins at a line, without those of sections in it.
+func (d *dovecotPage) settings(i int) map[string]string {
+	settings, depth := map[string]string{}, 0
+	for _, line := range d.Lines[i:] {
+		line = strings.TrimSpace(line)
+		if depth += strings.Count(line, "{") - strings.Count(line, "}"); depth == 0 {
+			break
+		}
+		if m := dovecotAssignment.FindStringSubmatch(line); depth == 1 && m != nil {
+			settings[m[1]] = m[2]
+		}
+	}
+	return settings
+}
+
+// dovecotNames are namespaces with a name.
+var dovecotNames = lazyregexp.New(`(?m)^[ \t]*namespace[ \t]+(\w+)[ \t]*\{`)
+
+// dovecotNamed are the names that no further namespace can get, which would be one with
+// it. That of the inbox is none of them: it is often said in pieces.
+func dovecotNamed(files []convert.File) map[string]bool {
+	named := map[string]bool{}
+	for _, f := range files {
+		for _, m := range dovecotNames.FindAllStringSubmatch(f.Text, -1) {
+			named[m[1]] = m[1] != "inbox"
+		}
+	}
+	return named
 }
 
 // dovecotUnnamed is what a name of a section is not made of.
@@ -137,8 +163,10 @@ func (d *dovecotPage) line(i int) {
 		d.database(i)
 	case line == "namespace {":
 		d.namespace(i)
-	case d.within() == "namespace" && m != nil && m[1] == "location":
-		dovecotLocation(p, i, m[2])
+	case d.within() == "namespace" && m != nil && strings.Contains(m[2], "%%"):
+		p.Refuse(i, "Dovecot 2.4 has other names for the variables of a folder's owner.")
+	case m != nil && (m[1] == "mail_location" || d.within() == "namespace" && m[1] == "location"):
+		d.location(i, m[2])
 	case m != nil && (m[1] == "default_fields" || m[1] == "override_fields") && (d.within() == "passdb" || d.within() == "userdb"):
 		dovecotFields(p, i, m[1], m[2])
 	case m != nil && convert.Known()["dovecot"][d.within()+"_"+m[1]]: // by its short name
@@ -177,8 +205,8 @@ func dovecotAssigned(value, suffix string) (string, bool) {
 	words := strings.Fields(value)
 	for n, word := range words {
 		key, value, ok := strings.Cut(word, "=")
-		if !ok || strings.ContainsAny(word, `"'`) || strings.HasPrefix(key, "quota") || strings.HasPrefix(key, "userdb_quota") { // which have other names
-
+		of := strings.TrimPrefix(key, "userdb_")
+		if !ok || strings.ContainsAny(word, `"'`) || strings.HasPrefix(of, "quota") || of == "mail" { // which have other names
 			return "", false
 		}
 		words[n] = key + suffix + " = " + dovecotVariables.Replace(value)
@@ -280,8 +308,6 @@ func dovecotSetting(p *convert.Page, i int, name, value string) {
 	case file != "" && strings.HasPrefix(value, "<"):
 		moved := postfixPlaces.Move(strings.TrimSpace(value[1:]))
 		p.Replace(i, file+" = "+moved, "Dovecot 2.4 has another name for it.")
-	case name == "mail_location":
-		dovecotLocation(p, i, value)
 	case dovecotSwitches[name].why != "":
 		s := dovecotSwitches[name]
 		if now := map[string]string{"yes": s.yes, "no": s.no}[bare]; now != "" {
@@ -306,28 +332,64 @@ func dovecotSetting(p *convert.Page, i int, name, value string) {
 	}
 }
 
-// dovecotLocation splits a place of mail: driver:path:KEY=path….
-func dovecotLocation(p *convert.Page, i int, value string) {
+// dovecotKeys are the parts of a place of mail after its path.
+var dovecotKeys = map[string]string{"INBOX": "mail_inbox_path", "INDEX": "mail_index_path", "CONTROL": "mail_control_path", "INDEXPVT": "mail_index_private_path"}
+
+// dovecotLocations are the places of mail that count for all namespaces.
+var dovecotLocations = lazyregexp.New(`(?m)^[ \t]*mail_location[ \t]*=[ \t]*(.*)$`)
+
+// dovecotInherited are the parts that a place of mail gets from elsewhere if it is silent:
+// in Dovecot 2.4 each is a setting by itself, which counts on in namespaces and in later
+// files. The inbox is always among them, for Debian's own 10-mail.conf has one for mbox.
+func dovecotInherited(files []convert.File) map[string]bool {
+	inherited := map[string]bool{"INBOX": true}
+	for _, f := range files {
+		for _, m := range dovecotLocations.FindAllStringSubmatch(f.Text, -1) {
+			for _, part := range strings.Split(m[1], ":") {
+				key, _, _ := strings.Cut(part, "=")
+				inherited[key] = true
+			}
+		}
+	}
+	return inherited
+}
+
+// dovecotInbox is where 2.3 had the inbox of a place of mail that doesn't name it. Dovecot
+// 2.4 takes an empty one of maildir for a folder .INBOX, which is not where its mail is.
+func dovecotInbox(driver, path string) string {
+	return map[string]string{"maildir": path, "mbox": path + "/inbox"}[driver]
+}
+
+// location splits a place of mail: driver:path:KEY=path…. What it doesn't name is said
+// where it would be inherited, for 2.3 took a place as a whole.
+func (d *dovecotPage) location(i int, value string) {
+	value, _, _ = strings.Cut(value, " #")
+	value = strings.Trim(value, `" `)
 	parts := strings.Split(dovecotVariables.Replace(value), ":")
 	if value == "" {
-		p.Drop(i, "It is found out by itself.")
+		d.Drop(i, "It is found out by itself.")
 		return
 	}
 	if len(parts) < 2 {
-		p.Refuse(i, "It names no format of mail.")
+		d.Refuse(i, "It names no format of mail.")
 		return
 	}
-	lines := []string{"mail_driver = " + parts[0], "mail_path = " + parts[1]}
-	keys := map[string]string{"INBOX": "mail_inbox_path", "INDEX": "mail_index_path", "CONTROL": "mail_control_path", "INDEXPVT": "mail_index_private_path"}
+	named := map[string]string{"INBOX": dovecotInbox(parts[0], parts[1])}
 	for _, part := range parts[2:] {
 		key, path, _ := strings.Cut(part, "=")
-		if keys[key] == "" {
-			p.Refuse(i, "Dovecot 2.4 has "+key+" in another form.")
+		if dovecotKeys[key] == "" {
+			d.Refuse(i, "Dovecot 2.4 has "+key+" in another form.")
 			return
 		}
-		lines = append(lines, keys[key]+" = "+path)
+		named[key] = path
 	}
-	p.Replace(i, strings.Join(lines, "\n"), "Dovecot 2.4 has a setting for each part.")
+	lines := []string{"mail_driver = " + parts[0], "mail_path = " + parts[1]}
+	for _, key := range slices.Sorted(maps.Keys(dovecotKeys)) {
+		if path, ok := named[key]; ok || d.inherited[key] {
+			lines = append(lines, strings.TrimSpace(dovecotKeys[key]+" = "+path))
+		}
+	}
+	d.Replace(i, strings.Join(lines, "\n"), "Dovecot 2.4 has a setting for each part.")
 }
 
 // dovecotDatabase names a section by its driver, as Dovecot 2.4 wants it.
