@@ -534,6 +534,7 @@ func oldLibraries(f assess.Finding) (command, why string) {
 	for _, e := range f.Evidence[:min(len(f.Evidence), mostNamed)] {
 		programs = append(programs, word(e.Path))
 	}
+	programs = slices.Compact(programs) // one for each library that it lacks
 	return `for f in ` + strings.Join(programs, " ") + `; do for i in 1 2 3 4; do ldd "$f" | awk '/=> not found$/ { print $1 }' | while read -r l; do p=$(ssh "$SOURCE_SSH" ldconfig -p </dev/null | awk -v l="$l" '$1 == l { print $NF; exit }') && [ -n "$p" ] && rsync -aL "$SOURCE_SSH":"$p" /usr/local/lib/ </dev/null; done; ldconfig; done; done`,
 		"- " + f.Title + ": one command brings these of the source to /usr/local/lib. They get no updates there: build the programs anew, and take the libraries away."
 }
