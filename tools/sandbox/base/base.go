@@ -151,7 +151,7 @@ func (b Base) Make(ctx context.Context, cache string) (dir, how string, err erro
 		return "", "", err
 	}
 	for _, w := range use {
-		if err := b.run(ctx, w, dir); err != nil {
+		if err := b.run(ctx, w, dir, lock); err != nil {
 			return "", "", err
 		}
 	}
@@ -203,14 +203,16 @@ func (b Base) failed(w way, err error, text []byte) error {
 	return fmt.Errorf("%s could not make a root of %s (%w): %s", w.program, b.Release, err, bytes.TrimSpace(text[max(0, len(text)-800):]))
 }
 
-// run runs a step. Its mounts are its own, so that none stays where it is killed.
-func (b Base) run(ctx context.Context, w way, dir string) error {
+// run runs a step. Its mounts are its own, so that none stays where it is killed. It holds
+// the lock too: where svc alone is killed, the next one waits until nobody writes there.
+func (b Base) run(ctx context.Context, w way, dir string, lock *os.File) error {
 	cmd := exec.CommandContext(ctx, w.program, b.words(w, dir)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS, Setsid: true}
 	if sandbox.User() {
 		cmd = sandbox.AsNobody(ctx, dir, reached, append([]string{w.program}, b.words(w, reached)...)...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	}
+	cmd.ExtraFiles = append(cmd.ExtraFiles, lock)
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	var said bytes.Buffer
