@@ -1,11 +1,20 @@
 package assess
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // drawn are ranges of ports that programs are given as they start, without having asked
 // for one: the kernel's (ip(7), ip_local_port_range) and that of bindresvport(3), from
 // which services of RPC have theirs.
 var drawn = [][2]int{{32768, 60999}, {600, 1023}}
+
+// assigned are ports of the second range that services are set to by their protocols: syslog over
+// TLS, CUPS, LDAPS, tinc, rpasswd, SpamAssassin, DNS over TLS, rsync, lwresd, FTPS, IMAPS,
+// POP3S. Debian's /etc/bindresvport.blacklist keeps most of them from being drawn (IANA's
+// registry has the others).
+var assigned = []int{601, 623, 631, 636, 646, 655, 664, 774, 783, 853, 873, 921, 989, 990, 992, 993, 994, 995}
 
 // Transport is tcp or udp, whichever version of IP the socket is of.
 func (s Socket) Transport() string { return strings.TrimSuffix(s.Protocol, "6") }
@@ -16,11 +25,11 @@ func (s Socket) Transport() string { return strings.TrimSuffix(s.Protocol, "6") 
 // both, or does not listen.
 func (s Socket) DrawnElsewhere(here, there *Running) bool {
 	for _, r := range drawn {
-		if s.Program == "" || s.Port < r[0] || s.Port > r[1] || there.listens(s, s.Port) {
+		if s.Program == "" || slices.Contains(assigned, s.Port) || s.Port < r[0] || s.Port > r[1] || there.listens(s, s.Port) {
 			continue
 		}
 		for _, other := range there.Sockets {
-			if other.Port >= r[0] && other.Port <= r[1] && other.Program == s.Program && other.Transport() == s.Transport() && !here.listens(s, other.Port) {
+			if other.Port >= r[0] && other.Port <= r[1] && !slices.Contains(assigned, other.Port) && other.Program == s.Program && other.Transport() == s.Transport() && !here.listens(s, other.Port) {
 				return true
 			}
 		}
