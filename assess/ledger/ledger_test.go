@@ -248,7 +248,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	said, commands := []string{}, []string{}
 	for _, n := range notices(h.FS(), &assess.Assessment{Cron: []assess.CronJob{{Schedule: "0 1 * * *", User: "root"}, {Schedule: "at 2027-01-01T00:00:00Z", User: "anna", Evidence: assess.Evidence{Path: "/var/spool/cron/atjobs/a0000101c3a4e0"}}}, Mounts: []assess.Mount{
 		{Type: "swap", Device: "/swapfile"},
-		{Type: "none", Device: "/srv/data", Path: "/srv/ftp/a\\040b", Options: []string{"bind"}},
+		{Type: "none", Device: "/srv/data", Path: "/srv/ftp/a b", Options: []string{"bind"}},
 		{Type: "ext4", Device: "/srv/exam.img", Path: "/mnt/exam", Options: []string{"loop", "noauto"}},
 		{Type: "nfs4", Device: "files:/homes", Path: "/home", Options: []string{"rw"}},
 		{Type: "cifs", Device: "//files/x", Path: "/mnt/x", Options: []string{"username=a", "password=hunter2hunter2"}},
@@ -262,7 +262,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 		is.True(n.Do != "" && !strings.Contains(n.What, "secret"))
 	}
 	is.Equal(said, []string{
-		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "alternative /usr/local/bin/older", "swap /swapfile", "mount /home", "mount /mnt/exam", "mount /mnt/x", `mount /srv/ftp/a\040b`, "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
+		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "alternative /usr/local/bin/older", "swap /swapfile", "mount /home", "mount /mnt/exam", "mount /mnt/x", "mount /srv/ftp/a b", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
 		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna", "job of at /var/spool/cron/atjobs/a0000101c3a4e0", "line of PAM /etc/pam.d/common-auth", "line of PAM /etc/pam.d/common-session", "history /etc/.git",
 	})
 	is.Equal(commands, []string{

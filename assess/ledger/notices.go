@@ -220,19 +220,18 @@ func mounts(_ host.FS, a *assess.Assessment) (all []Notice) {
 		if image && !has("nofail", "noauto") {
 			options = append(options, "nofail") // a start stops where the data are not there yet
 		}
-		line := strings.Join([]string{m.Device, m.Path, m.Type, strings.Join(options, ","), "0 0"}, " ")
+		line := strings.Join([]string{m.Device, escape.Replace(m.Path), m.Type, strings.Join(options, ","), "0 0"}, " ")
 		command := ""
 		if secret.Mask(line) == line && !strings.Contains(line, "password=") {
-			place := unescape.Replace(m.Path)
-			command = fmt.Sprintf("grep -qF %[1]s /etc/fstab || { mkdir -p %[2]s && echo %[1]s >>/etc/fstab; }", visible.Word(line), visible.Word(place))
+			command = fmt.Sprintf("grep -qF %[1]s /etc/fstab || { mkdir -p %[2]s && echo %[1]s >>/etc/fstab; }", visible.Word(line), visible.Word(m.Path))
 		}
 		all = append(all, Notice{"mount", m.Path, "fstab mounts " + secret.Mask(m.Device) + " there, which is no device of this machine's own", "add its line to the target's fstab, where the target reaches it", command})
 	}
 	return all
 }
 
-// unescape gives a path of fstab its letters (fstab(5)).
-var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\134`, `\`)
+// escape writes a place as fstab has it (fstab(5)); a device was read as it stands there.
+var escape = strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`)
 
 // tops are links in the root that no system has by itself.
 func tops(fsys host.FS, _ *assess.Assessment) (all []Notice) {
@@ -327,7 +326,7 @@ func profiles(fsys host.FS, nobody []Path) (all []Notice) {
 	chosen := map[string]bool{}
 	for _, stack := range []string{"account", "auth", "password", "session", "session-noninteractive"} {
 		for _, line := range lines(fsys, "var/lib/pam/"+stack) {
-			if name, ok := strings.CutPrefix(line, "Module: "); ok && name != "null" && name == path.Base(name) {
+			if name, ok := strings.CutPrefix(line, "Module: "); ok && name != "null" && name == path.Base(name) && name[0] != '-' {
 				chosen[name] = true
 			}
 		}

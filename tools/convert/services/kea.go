@@ -31,7 +31,10 @@ var keaPlaces = []struct {
 }
 
 var (
-	keaMode   = lazyregexp.New(`"reservation-mode"\s*:\s*"([a-z-]+)"`)
+	keaMode = lazyregexp.New(`"reservation-mode"\s*:\s*"([a-z-]+)"`)
+	// keaOwn is a folder that may be Kea's own: its unit takes rights from others there, and
+	// has no letter of it that a unit reads otherwise.
+	keaOwn    = lazyregexp.New(`^/(run|var|srv|opt)/[A-Za-z0-9_/.-]+$`)
 	keaShared = strings.Fields("/tmp /var/tmp /run /var/run /var/lib /var/log /var/cache /var/spool /usr/lib /usr/share")
 )
 
@@ -67,7 +70,7 @@ func keaEnvironment(p *convert.Page) string {
 			for _, m := range kind.file.FindAllStringSubmatch(line, -1) {
 				switch dir := path.Clean(m[1]); {
 				case dir == said:
-				case said == "" && (slices.Contains(kind.own, dir) || strings.Count(dir, "/") > 1 && !slices.Contains(keaShared, dir)):
+				case said == "" && (slices.Contains(kind.own, dir) || keaOwn.MatchString(dir) && !slices.Contains(keaShared, dir)):
 					said = dir
 				default:
 					p.Refuse(i, "Kea 2.6.3 takes its files in "+kind.own[0]+", or in one other folder of its own.")
