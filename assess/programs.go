@@ -17,7 +17,8 @@ type candidates struct {
 	Owner   map[string]string // package, by path; empty where none is known
 	Folders map[string]bool   // in which they stand, by all of their names, with slashes around
 
-	Libraries map[string][]string // of packages: the programs of people's own that are linked with them, by path
+	Linkable  []string            // files that may be programs or libraries of people's own, without a slash at the front
+	Libraries map[string][]string // where the linker finds them: these files and other libraries that are linked with them, by path
 
 	Privileged map[string]bool     // those with more rights, by path
 	Shipped    map[string]rpm.File // of these, what rpm has noted

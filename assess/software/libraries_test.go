@@ -22,12 +22,17 @@ func FuzzLinkedWith(f *testing.F) {
 	}
 	f.Add([]byte("\x7fELF\x02\x01"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, name := range linkedWith(b) {
+		for _, name := range linkedWith(b).names {
 			if name == "" || filepath.Base(name) != name {
 				t.Fatalf("%q", name)
 			}
 		}
 	})
+}
+
+// header is what says of a file of ELF for which processor it is.
+func header(machine byte) []byte {
+	return append([]byte("\x7fELF\x02\x01\x01         \x03\x00"), machine, 0)
 }
 
 // TestLibrariesOfPrograms reads a real program of this machine, where it has one.
@@ -39,13 +44,15 @@ func TestLibrariesOfPrograms(t *testing.T) {
 	}
 	is.NoErr(os.WriteFile(filepath.Join(root, "opt/a/bin/script"), []byte("#!/bin/sh\n"), 0o755))
 	is.NoErr(os.WriteFile(filepath.Join(root, "opt/a/bin/broken"), []byte("\x7fELF and no more"), 0o755))
-	is.NoErr(os.WriteFile(filepath.Join(root, "usr/lib/x86_64-linux-gnu/libc.so.6"), nil, 0o644))
+	is.NoErr(os.WriteFile(filepath.Join(root, "usr/lib/x86_64-linux-gnu/libc.so.6"), header(62), 0o644))
 	h, err := host.OpenRoot(root)
 	is.NoErr(err)
 	defer h.Close()
-	is.Equal(len(needed(h.FS(), "opt/a/bin/script"))+len(needed(h.FS(), "opt/a/bin/broken"))+len(needed(h.FS(), "opt/a/bin/none")), 0)
-	is.Equal(libraryAt(h.FS(), "libc.so.6"), "/usr/lib/x86_64-linux-gnu/libc.so.6")
-	is.Equal(libraryAt(h.FS(), "libnone.so.1"), "")
+	is.Equal(len(needed(h.FS(), "opt/a/bin/script").names)+len(needed(h.FS(), "opt/a/bin/broken").names)+len(needed(h.FS(), "opt/a/bin/none").names), 0)
+	kind := kindOf(header(62))
+	is.Equal(libraryAt(h.FS(), usualFolders, "libc.so.6", kind), "/usr/lib/x86_64-linux-gnu/libc.so.6")
+	is.Equal(libraryAt(h.FS(), usualFolders, "libc.so.6", kindOf(header(183))), "")
+	is.Equal(libraryAt(h.FS(), usualFolders, "libnone.so.1", kind), "")
 	b, err := os.ReadFile("/bin/ls")
 	if err != nil || string(b[:4]) != "\x7fELF" {
 		t.Skip("this machine has no program of ELF")
@@ -55,5 +62,5 @@ func TestLibrariesOfPrograms(t *testing.T) {
 	is.NoErr(err)
 	want, err := f.ImportedLibraries()
 	is.NoErr(err)
-	is.Equal(needed(h.FS(), "opt/a/bin/ls"), want)
+	is.Equal(needed(h.FS(), "opt/a/bin/ls").names, want)
 }

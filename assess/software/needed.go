@@ -3,14 +3,16 @@ package software
 import (
 	"bytes"
 	"encoding/binary"
+	"strings"
 )
 
 // The words of ELF that say what a program is linked with: parts of a file that are
-// loaded, the part that the linker reads, and in it where names stand and which of them
-// are of libraries.
+// loaded, the part that the linker reads, and in it where names stand, which of them are
+// of libraries, and which of folders where it looks first.
 const (
 	partLoaded, partLinker        = 1, 2
 	tagEnd, tagNeeded, tagStrings = 0, 1, 5
+	tagPath, tagRunPath           = 15, 29
 )
 
 // elf is a file of ELF, of 32 or 64 bits. A foreign file may say anything: what leads
@@ -21,17 +23,23 @@ type elf struct {
 	wide  bool
 }
 
-// linkedWith are the libraries that a program names; none where the file is of
+// links are the libraries that a file names, and the folders that it names for them.
+type links struct {
+	names, folders []string
+	kind           string // for which processors: a library of another kind is not taken
+}
+
+// linkedWith is what a program says of its libraries; nothing where the file is of
 // another kind, or broken.
-func linkedWith(b []byte) (names []string) {
-	if len(b) < 20 || !bytes.HasPrefix(b, []byte("\x7fELF")) {
-		return nil
+func linkedWith(b []byte) (l links) {
+	if l.kind = kindOf(b); l.kind == "" {
+		return l
 	}
 	f := elf{b: b, order: binary.LittleEndian, wide: b[4] == 2}
 	if b[5] == 2 {
 		f.order = binary.BigEndian
 	}
-	var needed []uint64
+	var needed, paths []uint64
 	var table uint64
 	for at, end := f.linkerPart(); at < end; at += f.pick(8, 16) {
 		tag, ok := f.word(at)
@@ -42,20 +50,44 @@ func linkedWith(b []byte) (names []string) {
 		switch tag {
 		case tagNeeded:
 			needed = append(needed, value)
+		case tagPath, tagRunPath:
+			paths = append(paths, value)
 		case tagStrings:
 			table = value
 		}
 	}
-	table, ok := f.offset(table)
 	for _, n := range needed {
-		if at := table + n; ok && at >= table && at < uint64(len(b)) {
-			name, _, whole := bytes.Cut(b[at:], []byte{0})
-			if whole && len(name) > 0 && len(name) < 256 && !bytes.ContainsAny(name, "/\\*?[") {
-				names = append(names, string(name))
-			}
+		if name := f.text(table, n); name != "" && !strings.ContainsAny(name, "/\\*?[") {
+			l.names = append(l.names, name)
 		}
 	}
-	return names
+	for _, n := range paths[:min(len(paths), 2)] {
+		l.folders = append(l.folders, strings.Split(f.text(table, n), ":")...)
+	}
+	return l
+}
+
+// kindOf is the width of a file of ELF, its order of bytes, and its processor; nothing of
+// another file.
+func kindOf(b []byte) string {
+	if len(b) < headed || !bytes.HasPrefix(b, []byte("\x7fELF")) {
+		return ""
+	}
+	return string(b[4:6]) + string(b[18:20])
+}
+
+// headed is how long the part of a file is that says its kind.
+const headed = 20
+
+// text is one of the file's short texts, of which a table begins at an address.
+func (f elf) text(table, n uint64) string {
+	start, ok := f.offset(table)
+	if at := start + n; ok && at >= start && at < uint64(len(f.b)) {
+		if text, _, whole := bytes.Cut(f.b[at:], []byte{0}); whole && len(text) < 256 {
+			return string(text)
+		}
+	}
+	return ""
 }
 
 // pick is a number of files of 32 bits, or of 64.

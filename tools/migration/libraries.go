@@ -16,42 +16,138 @@ import (
 // target calls otherwise: the linker does not start them. Debian has a library's version
 // in its package's name; of others nothing says whether it is the same.
 func libraries(in Input, p *Plan) []assess.Finding {
-	if source, _ := release.Lookup(in.Assessment.Release); !convert.DebianFamily(source) || !convert.DebianFamily(in.Target) {
+	if !namesLibraries(in) {
 		return nil
 	}
 	f := found("software.libraries", "", nil)
-	var lost, kept []string
+	var lost []string
 	for _, fact := range in.Assessment.Facts {
-		if fact.Area != "library" {
-			continue
-		}
-		now := heirs(p, fact.Value)
-		if same := slices.IndexFunc(now, func(name string) bool { return soname(name) == soname(fact.Value) }); same >= 0 {
-			kept = append(kept, now[same])
+		if fact.Area != "library" || kept(p, fact.Value) != "" {
 			continue
 		}
 		f.Evidence = append(f.Evidence, assess.Evidence{Path: fact.Evidence.Path})
 		f.Related = append(f.Related, assess.Resource{Scheme: "file", Name: fact.Evidence.Path})
-		lost = append(lost, fmt.Sprintf("%s needs %s of %s, in whose place is %s", visible.Name(fact.Evidence.Path), visible.Name(fact.Key), visible.Name(fact.Value), cmp.Or(visible.Names(now), "nothing that is known")))
+		lost = append(lost, fmt.Sprintf("%s needs %s of %s, in whose place is %s", visible.Name(fact.Evidence.Path), visible.Name(fact.Key), visible.Name(fact.Value), cmp.Or(visible.Names(heirs(p, fact.Value)), "nothing that is known")))
 	}
-	if len(lost) == 0 {
+	files, others := lostLibraries(in.Assessment, p)
+	if len(lost)+len(files) == 0 {
 		return nil
 	}
-	slices.Sort(kept)
-	f.Summary = fmt.Sprintf("They do not start there: %s.", strings.Join(lost[:min(len(lost), maxLibraries)], "; "))
+	f.Summary = "They do not start there"
+	if len(lost) > 0 {
+		f.Summary += ": " + strings.Join(lost[:min(len(lost), maxLibraries)], "; ")
+	}
+	f.Summary += "."
 	if more := len(lost) - maxLibraries; more > 0 {
 		f.Summary += fmt.Sprintf(" And %d more.", more)
 	}
-	do := "Build them anew against the target's libraries, or get them for it from their maker; ldd FILE says what is missing."
-	if kept = slices.Compact(kept); len(kept) > 0 {
-		do += fmt.Sprintf(" The others need these to be installed: %s.", visible.Names(kept))
+	f.Remediations = assess.Hints("Build them anew against the target's libraries, or get them for it from their maker; ldd FILE says what is missing.")
+	if len(files) > 0 {
+		var named []string
+		for _, l := range files[:min(len(files), maxLibraries)] {
+			named = append(named, fmt.Sprintf("%s (%s)", visible.Name(l.file), visible.Name(l.owner)))
+		}
+		f.Summary += fmt.Sprintf(" What the target lacks, with what these need themselves: %s.", strings.Join(named, ", "))
+		if more := len(files) - maxLibraries; more > 0 {
+			f.Summary += fmt.Sprintf(" And %d more.", more)
+		}
+		f.Remediations = append(f.Remediations, assess.Command(bringLibraries(in.Assessment.Release, files, others, f.Evidence)))
 	}
-	f.Remediations = assess.Hints(do)
 	return []assess.Finding{f}
 }
 
 // maxLibraries is how many of them a finding names.
 const maxLibraries = 20
+
+// namesLibraries reports whether both releases have a library's version in the name of
+// its package.
+func namesLibraries(in Input) bool {
+	source, _ := release.Lookup(in.Assessment.Release)
+	return convert.DebianFamily(source) && convert.DebianFamily(in.Target)
+}
+
+// kept is the target's package that has a package's library as the source has it.
+func kept(p *Plan, name string) string {
+	for _, heir := range heirs(p, name) {
+		if soname(heir) == soname(name) {
+			return heir
+		}
+	}
+	return ""
+}
+
+// library is a file of a package of the source.
+type library struct{ file, owner string }
+
+// lostLibraries are the files that programs of people's own need and the target has not:
+// those that they are linked with, and what these need; of the latter, others are the
+// packages that the target has itself, where nothing else may bring them. One that people
+// built comes with the data.
+func lostLibraries(a *assess.Assessment, p *Plan) (lost []library, others []string) {
+	linked, libraries := map[string][]library{}, map[string]bool{}
+	for _, f := range a.Facts {
+		if f.Area == "linked" {
+			linked[f.Evidence.Path] = append(linked[f.Evidence.Path], library{f.Key, f.Value})
+			libraries[f.Key] = libraries[f.Key] || f.Value != ""
+		}
+	}
+	var next []string
+	for file := range linked {
+		if !libraries[file] { // a program, or a library of people's own
+			next = append(next, file)
+		}
+	}
+	seen := map[string]bool{}
+	for ; len(next) > 0; next = next[1:] {
+		for _, l := range linked[next[0]] {
+			switch now := kept(p, l.owner); {
+			case seen[l.file] || l.owner == "":
+			case now == "":
+				seen[l.file] = true
+				lost, next = append(lost, l), append(next, l.file)
+			case seen[next[0]]:
+				others = append(others, now)
+			}
+		}
+	}
+	slices.SortFunc(lost, func(a, b library) int { return cmp.Compare(a.file, b.file) })
+	slices.Sort(others)
+	return lost, slices.Compact(others)
+}
+
+// bringLibraries copies exactly these from the source into a folder of their own, which
+// the linker looks through last: the name of a library has its version, so nothing of the
+// target takes one for its own. In the end it says what of the programs is still missing.
+func bringLibraries(source string, files []library, others []string, programs []assess.Evidence) string {
+	dir, command := "/usr/local/lib/"+source, ""
+	if len(others) > 0 {
+		command = "apt-get install -y --no-install-recommends " + strings.Join(others, " ") + " && "
+	}
+	command += fmt.Sprintf("mkdir -p %s && rsync -a --chown=root:root", dir)
+	for i, l := range files {
+		from := ":"
+		if i == 0 {
+			from = `"$SOURCE_SSH":`
+		}
+		command += " " + from + visible.Word(l.file)
+	}
+	command += fmt.Sprintf(" %s/ && echo %s >/etc/ld.so.conf.d/zz-%s.conf && ldconfig", dir, dir, source)
+	var own []string
+	for _, e := range programs[:min(len(programs), maxLibraries)] {
+		own = append(own, visible.Word(e.Path))
+	}
+	if own = slices.Compact(own); len(own) > 0 { // one for each library that it lacks
+		command += fmt.Sprintf(" && for f in %s; do ! ldd \"$f\" | grep 'not found' || exit 1; done", strings.Join(own, " "))
+	}
+	return "(" + command + ")"
+}
+
+// linkedHere reports whether a program of people's own is linked with a library of a
+// package that the target has, too: nothing else may bring it there.
+func linkedHere(in Input, row Package) bool {
+	return namesLibraries(in) && slices.ContainsFunc(row.Targets, func(t Target) bool { return soname(t.Name) == soname(row.Name) }) &&
+		slices.ContainsFunc(in.Assessment.Facts, func(f assess.Fact) bool { return f.Area == "library" && f.Value == row.Name })
+}
 
 // heirs are the target's packages in a package's place.
 func heirs(p *Plan, name string) (names []string) {

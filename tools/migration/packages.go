@@ -104,7 +104,7 @@ func notInstalled(in Input, p assess.Package, row Package) string {
 	switch {
 	case !slices.Contains(installable, row.Relation) || len(row.Targets) == 0:
 		return "So there is nothing to install by name."
-	case !p.Manual && (p.Base || !starts(in, p)):
+	case !p.Manual && (p.Base || !starts(in, p)) && !linkedHere(in, row):
 		return "It was installed as a dependency, so what needs it brings it."
 	case row.Confidence < Sure:
 		return fmt.Sprintf("At a confidence of %.2f this is a question, not an install.", row.Confidence)
@@ -114,7 +114,7 @@ func notInstalled(in Input, p assess.Package, row Package) string {
 		return "It is part of every system."
 	case bootPackages.MatchString(p.Name):
 		return "It belongs to the machine's hardware and boot, which the target has its own of."
-	case isLibrary(p, row) && (p.Needed || !in.saysNeeded()):
+	case isLibrary(p, row) && (p.Needed || !in.saysNeeded()) && !linkedHere(in, row):
 		return "It is a library, so what needs it brings it."
 	}
 	return ""

@@ -378,6 +378,9 @@ func hazards(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		if f.Severity != assess.High || !strings.HasPrefix(f.Key, "hazard.") && !slices.Contains([]string{"software.libraries", "software.init-scripts"}, f.Key) {
 			continue
 		}
+		if _, ok := libraries(f); ok { // its command is among those that follow from the data
+			f.Remediations = f.Remediations[:1]
+		}
 		lines = append(lines, told(f))
 	}
 	return Step{Title: "Mend what is known to fail", Why: strings.Join(lines, "\n"), Down: "the services that these are about."}, len(lines) > 0
@@ -515,9 +518,8 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	}
 	s.Why = "Certificates of people's own are trusted from now on. Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. Modules of a language that stand in a folder of its version are copied to that of the target's: those that were compiled have to be built anew. Then apply the role again (step 1): it starts what waited."
 	for _, f := range p.Findings {
-		if f.Key == "software.libraries" {
-			command, why := oldLibraries(f)
-			s.Commands, s.Why = append(s.Commands, command), s.Why+"\n\n"+why
+		if command, ok := libraries(f); ok {
+			s.Commands, s.Why = append(s.Commands, command), s.Why+"\n\n- "+f.Title+": one command brings the files that it names into a folder of their own. They get no updates there: build the programs anew, and take the folder and its line in /etc/ld.so.conf.d away."
 		}
 		if raises(f) {
 			s.Commands, s.Why = append(s.Commands, f.Remediations[0].Text), s.Why+"\n\n"+told(assess.Finding{Title: f.Title, Summary: f.Summary + " Its command is here.", Evidence: f.Evidence})
@@ -526,17 +528,14 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	return s, true
 }
 
-// oldLibraries brings what programs of people's own are linked with and the target has in
-// another version alone, with what these need themselves: a library's name has its
-// version, so nothing of the target takes it for its own.
-func oldLibraries(f assess.Finding) (command, why string) {
-	programs := []string{}
-	for _, e := range f.Evidence[:min(len(f.Evidence), mostNamed)] {
-		programs = append(programs, word(e.Path))
+// libraries is the command of a finding that brings what programs of people's own are
+// linked with and the target has in another version alone.
+func libraries(f assess.Finding) (command string, ok bool) {
+	i := slices.IndexFunc(f.Remediations, func(r assess.Remediation) bool { return r.Type == "command" })
+	if f.Key != "software.libraries" || i < 0 {
+		return "", false
 	}
-	programs = slices.Compact(programs) // one for each library that it lacks
-	return `for f in ` + strings.Join(programs, " ") + `; do for i in 1 2 3 4; do ldd "$f" | awk '/=> not found$/ { print $1 }' | while read -r l; do p=$(ssh "$SOURCE_SSH" ldconfig -p </dev/null | awk -v l="$l" '$1 == l { print $NF; exit }') && [ -n "$p" ] && rsync -aL "$SOURCE_SSH":"$p" /usr/local/lib/ </dev/null; done; ldconfig; done; done`,
-		"- " + f.Title + ": one command brings these of the source to /usr/local/lib. They get no updates there: build the programs anew, and take the libraries away."
+	return f.Remediations[i].Text, true
 }
 
 // raises reports whether a finding brings the command by which a program raises what
