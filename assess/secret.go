@@ -22,12 +22,7 @@ var placesTSV string
 // place is a row of places.tsv.
 type place struct{ pattern, what string }
 
-var places = sync.OnceValue(func() (all []place) {
-	for f := range tsv.Rows(placesTSV, 3) {
-		all = append(all, place{f[0], f[1]})
-	}
-	return all
-})
+var places = tsv.List(placesTSV, 3, func(c []string) place { return place{c[0], c[1]} })
 
 // kept says what places.tsv has of a file; the first row that fits counts.
 func kept(file string) string {

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"svc/assess/host"
@@ -54,11 +53,8 @@ type check struct {
 	units, program, arguments []string
 }
 
-var checks = sync.OnceValue(func() (all []check) {
-	for f := range tsv.Rows(checksTSV, 7) {
-		all = append(all, check{f[0], f[5], f[4], strings.Split(f[1], ","), strings.Split(f[2], ","), strings.Fields(f[3])})
-	}
-	return all
+var checks = tsv.List(checksTSV, 7, func(c []string) check {
+	return check{c[0], c[5], c[4], strings.Split(c[1], ","), strings.Split(c[2], ","), strings.Fields(c[3])}
 })
 
 // All asks for each service of the table that wanted has a unit of. Nothing is
@@ -103,7 +99,7 @@ type question struct {
 func (c check) questions(fsys host.FS, wanted func(unit string) bool) (all []question) {
 	for _, m := range c.matches(fsys) {
 		units := m.fillAll(c.units)
-		if units[0] != "-" && !slices.ContainsFunc(units, wanted) {
+		if units[0] != "" && !slices.ContainsFunc(units, wanted) {
 			continue
 		}
 		for _, program := range m.fillAll(c.program) {
@@ -142,7 +138,7 @@ const plain = `([A-Za-z0-9][A-Za-z0-9._@:-]*)`
 
 // matches are the files of a row, or one nameless where it needs none.
 func (c check) matches(fsys host.FS) (all []match) {
-	if c.file == "-" {
+	if c.file == "" {
 		return []match{{""}}
 	}
 	names, _ := fs.Glob(fsys, c.file[1:]) // the patterns of the table are sound

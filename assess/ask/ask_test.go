@@ -23,7 +23,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: what it prints is %q", c.name, c.prints)
 		}
 		for _, file := range append(slices.Clone(c.program), c.file) {
-			if _, err := path.Match(file, ""); file != "-" && (!path.IsAbs(file) || path.Clean(file) != file || err != nil) {
+			if _, err := path.Match(file, ""); file != "" && (!path.IsAbs(file) || path.Clean(file) != file || err != nil) {
 				t.Errorf("%s: %q is no path", c.name, file)
 			}
 		}
@@ -93,7 +93,7 @@ func TestWhatAnAnswerComesTo(t *testing.T) {
 	is.NoErr(err)
 	defer h.Close()
 	ask := func(row check, script string) Answer {
-		row.name, row.file, row.units, row.program, row.arguments = "shell", "-", []string{"-"}, []string{"/bin/sh"}, []string{"-c", script}
+		row.name, row.file, row.units, row.program, row.arguments = "shell", "", []string{""}, []string{"/bin/sh"}, []string{"-c", script}
 		questions := row.questions(h.FS(), nil)
 		is.Equal(len(questions), 1)
 		return questions[0].ask(t.Context(), h)

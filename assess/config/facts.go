@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
@@ -17,7 +16,7 @@ type factFile struct {
 	area string
 	file string   // may end in a pattern: /etc/modprobe.d/*.conf
 	sep  string   // between key and value; empty is any space
-	keys []string // all where nil; in lower case
+	keys []string // all where there are none; in lower case
 	own  bool     // only what is not as a package made it
 	name string   // of the one setting of a file that has no keys
 }
@@ -26,16 +25,8 @@ type factFile struct {
 var factRows string
 
 // factFiles are those of the table.
-var factFiles = sync.OnceValue(func() (all []factFile) {
-	cell := func(s string) string { return strings.TrimPrefix(s, "-") }
-	for c := range tsv.Rows(factRows, 6) {
-		f := factFile{area: c[0], file: c[1], sep: cell(c[2]), own: c[4] == "own", name: cell(c[5])}
-		if c[3] != "-" {
-			f.keys = strings.Split(c[3], ",")
-		}
-		all = append(all, f)
-	}
-	return all
+var factFiles = tsv.List(factRows, 6, func(c []string) factFile {
+	return factFile{area: c[0], file: c[1], sep: c[2], keys: strings.FieldsFunc(c[3], func(r rune) bool { return r == ',' }), own: c[4] == "own", name: c[5]}
 })
 
 // ReadFacts reads what the files of the table say.
@@ -71,7 +62,7 @@ func factsOf(m *assess.Machine, f factFile, file string) {
 			s.Key, s.Value = f.name, s.Key
 		}
 		key := strings.ToLower(s.Key)
-		if s.Value == "" && f.sep == "=" || strings.HasPrefix(key, "[") || f.keys != nil && !slices.Contains(f.keys, key) || usualFact(f.area, s) {
+		if s.Value == "" && f.sep == "=" || strings.HasPrefix(key, "[") || len(f.keys) > 0 && !slices.Contains(f.keys, key) || usualFact(f.area, s) {
 			continue
 		}
 		m.Fact(f.area, s.Key, assess.Unquote(s.Value), s.Evidence)

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"svc/assess"
 	"svc/assess/conf"
@@ -57,12 +56,9 @@ type engine struct {
 var engineRows string
 
 // namedOnly are such engines, each by every package it comes in.
-var namedOnly = sync.OnceValue(func() (all []engine) {
-	for c := range tsv.Rows(engineRows, 4) {
-		port, _ := strconv.Atoi(c[3])
-		all = append(all, engine{c[0], c[1], strings.TrimPrefix(c[2], "-"), port})
-	}
-	return all
+var namedOnly = tsv.List(engineRows, 4, func(c []string) engine {
+	port, _ := strconv.Atoi(c[3])
+	return engine{c[0], c[1], c[2], port}
 })
 
 // named adds an engine whose package is installed, or whose folder holds

@@ -31,9 +31,9 @@ var programRows string
 func Settings() iter.Seq[Setting] {
 	return func(yield func(Setting) bool) {
 		for c := range tsv.Rows(settingRows, 5) {
-			now := strings.ReplaceAll(strings.TrimPrefix(c[2], "-"), `\n`, "\n")
-			since, warned := strings.CutPrefix(strings.TrimPrefix(c[4], "-"), "~")
-			if !yield(Setting{c[0], c[1], now, strings.TrimPrefix(c[3], "-"), since, warned}) {
+			now := strings.ReplaceAll(tsv.Said(c[2]), `\n`, "\n")
+			since, warned := strings.CutPrefix(tsv.Said(c[4]), "~")
+			if !yield(Setting{c[0], c[1], now, tsv.Said(c[3]), since, warned}) {
 				return
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"svc/assess"
@@ -28,12 +27,8 @@ type factCheck struct {
 var factRows string
 
 // factChecks are facts that a person must know of before a move.
-var factChecks = sync.OnceValue(func() (all []factCheck) {
-	for row := range tsv.Rows(factRows, 5) {
-		key, value := strings.TrimPrefix(row[1], "-"), strings.TrimPrefix(row[2], "-")
-		all = append(all, factCheck{row[0], lazyregexp.New(key), lazyregexp.New(value), row[3], row[4]})
-	}
-	return all
+var factChecks = tsv.List(factRows, 5, func(c []string) factCheck {
+	return factCheck{c[0], lazyregexp.New(c[1]), lazyregexp.New(c[2]), c[3], c[4]}
 })
 
 // findFacts makes one finding of all facts that a check matches.

@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"svc/assess"
 	"svc/assess/host"
@@ -19,12 +18,7 @@ import (
 //go:embed rules.tsv
 var rulesTSV string
 
-var rules = sync.OnceValue(func() (all []Rule) {
-	for f := range tsv.Rows(rulesTSV, 4) {
-		all = append(all, Rule{Place: f[0], Row: Row(f[1]), What: f[2], Origin: f[3]})
-	}
-	return all
-})
+var rules = tsv.List(rulesTSV, 4, func(c []string) Rule { return Rule{Place: c[0], Row: Row(c[1]), What: c[2], Origin: c[3]} })
 
 // book is a ledger in the making: what is known before the walk, and a page for
 // each worker.

@@ -21,7 +21,7 @@ var runtimeRows string
 // ReadRuntimes lists the runtimes of languages.
 func ReadRuntimes(m *assess.Machine) {
 	for row := range tsv.Rows(runtimeRows, 4) {
-		language, pattern, version, packages := row[0], row[1], row[2], strings.Fields(strings.TrimPrefix(row[3], "-"))
+		language, pattern, version, packages := row[0], row[1], row[2], strings.Fields(tsv.Said(row[3]))
 		if version == "-" {
 			byPackage(m, language, pattern, packages[0])
 			continue

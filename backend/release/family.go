@@ -115,7 +115,7 @@ type Web struct{ Account, Group string }
 var familyRows string
 
 var (
-	conventions = parseFamilies(familyRows)
+	conventions = tsv.List(familyRows, 22, conventionsOf)()
 	byFamily    = func() map[Family]Conventions {
 		m := map[Family]Conventions{}
 		for _, c := range conventions {
@@ -170,20 +170,12 @@ func Beside() (all []string) {
 	return slices.Compact(all)
 }
 
-// parseFamilies reads the rows.
-func parseFamilies(rows string) (all []Conventions) {
-	for f := range tsv.Rows(rows, 22) {
-		for i := range f {
-			if f[i] == "-" {
-				f[i] = ""
-			}
-		}
-		all = append(all, Conventions{
-			Family: Family(f[0]), Line: Line(f[1]), Init: Init(f[2]), Userland: Userland(f[3]), Libc: Libc(f[4]),
-			Format: Format(f[5]), Database: f[6], DatabasePath: f[7], Manager: f[8], ManagerSince: f[9], Ask: f[10],
-			SELinux: f[11] == "yes", Crontabs: Crontabs{f[12], f[13], f[14]}, Web: Web{f[15], f[16]}, Keyring: f[17], ids: strings.Fields(f[18]),
-			Beside: strings.Fields(f[19]), Vendor: pattern(f[20]), Repositories: pattern(f[21]),
-		})
+// conventionsOf reads a row.
+func conventionsOf(f []string) Conventions {
+	return Conventions{
+		Family: Family(f[0]), Line: Line(f[1]), Init: Init(f[2]), Userland: Userland(f[3]), Libc: Libc(f[4]),
+		Format: Format(f[5]), Database: f[6], DatabasePath: f[7], Manager: f[8], ManagerSince: f[9], Ask: f[10],
+		SELinux: f[11] == "yes", Crontabs: Crontabs{f[12], f[13], f[14]}, Web: Web{f[15], f[16]}, Keyring: f[17], ids: strings.Fields(f[18]),
+		Beside: strings.Fields(f[19]), Vendor: pattern(f[20]), Repositories: pattern(f[21]),
 	}
-	return all
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"sync"
 )
 
 // Rows are the rows of a table of n columns. A row of another length is a mistake of the
@@ -25,6 +26,28 @@ func Rows(text string, n int) iter.Seq[[]string] {
 			}
 		}
 	}
+}
+
+// List is a table of n columns, of each row what it makes, when it is first asked for. A
+// cell with a dash alone is empty.
+func List[T any](text string, n int, make func(cells []string) T) func() []T {
+	return sync.OnceValue(func() (all []T) {
+		for row := range Rows(text, n) {
+			for i := range row {
+				row[i] = Said(row[i])
+			}
+			all = append(all, make(row))
+		}
+		return all
+	})
+}
+
+// Said is what a cell says; a dash stands for nothing.
+func Said(cell string) string {
+	if cell == "-" {
+		return ""
+	}
+	return cell
 }
 
 // Words are the rows of a table of two columns: a key, and words; a key may come again.

@@ -33,3 +33,15 @@ func TestMistakes(t *testing.T) {
 		continue
 	}
 }
+
+// TestList: a dash is an empty cell there, and a table is read once.
+func TestList(t *testing.T) {
+	is := is.New(t)
+	type row struct{ name, what string }
+	read := 0
+	rows := tsv.List("# name, what\na\t-\nb\t-v\n", 2, func(c []string) row { read++; return row{c[0], c[1]} })
+	is.Equal(read, 0)
+	is.Equal(rows(), []row{{"a", ""}, {"b", "-v"}})
+	is.Equal(len(rows()), 2)
+	is.Equal(read, 2)
+}

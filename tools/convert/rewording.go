@@ -21,18 +21,10 @@ var words = sync.OnceValue(func() map[string]map[string]Word {
 		if all[row[0]] == nil {
 			all[row[0]] = map[string]Word{}
 		}
-		all[row[0]][row[1]] = Word{said(row[2]), said(row[3])}
+		all[row[0]][row[1]] = Word{tsv.Said(row[2]), tsv.Said(row[3])}
 	}
 	return all
 })
-
-// said is a cell's text, which a dash stands for where there is none.
-func said(cell string) string {
-	if cell == "-" {
-		return ""
-	}
-	return cell
-}
 
 // WordsOf are those of a table, by name.
 func WordsOf(table string) map[string]Word { return words()[table] }
@@ -50,7 +42,7 @@ var rewordings = sync.OnceValue(func() map[string][]Rewording {
 	all := map[string][]Rewording{}
 	for row := range tsv.Rows(rewordingRows, 4) {
 		table, pattern := row[0], row[1]
-		all[table] = append(all[table], Rewording{lazyregexp.New(pattern), said(row[2]), said(row[3])})
+		all[table] = append(all[table], Rewording{lazyregexp.New(pattern), tsv.Said(row[2]), tsv.Said(row[3])})
 	}
 	return all
 })

@@ -29,7 +29,7 @@ var ways = sync.OnceValue(func() map[release.Line]map[string]way {
 			of = map[string]way{}
 			all[release.Line(f[0])] = of
 		}
-		of[f[1]] = way{f[2], strings.Fields(strings.TrimPrefix(f[3], "-"))}
+		of[f[1]] = way{f[2], strings.Fields(tsv.Said(f[3]))}
 	}
 	return all
 })

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"svc/assess"
 	"svc/backend/api"
@@ -27,12 +26,7 @@ type module struct {
 	streams       []string
 }
 
-var modules = sync.OnceValue(func() (all []module) {
-	for c := range tsv.Rows(streamRows, 5) {
-		all = append(all, module{c[0], c[1], c[2], c[3], strings.Fields(c[4])})
-	}
-	return all
-})
+var modules = tsv.List(streamRows, 5, func(c []string) module { return module{c[0], c[1], c[2], c[3], strings.Fields(c[4])} })
 
 // addition is how a distribution of EL has EPEL, and the archive of packages for
 // developers, on which those of EPEL depend; {n} is the major version.

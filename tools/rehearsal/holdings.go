@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"svc/assess"
 	"svc/backend/tsv"
@@ -151,11 +150,8 @@ type CatalogueQuestion struct {
 }
 
 // CatalogueQuestions are those of the table.
-var CatalogueQuestions = sync.OnceValue(func() (all []CatalogueQuestion) {
-	for f := range tsv.Rows(cataloguesTSV, 4) {
-		all = append(all, CatalogueQuestion{f[0], f[1], f[2], []string{"sh", "-c", f[3]}})
-	}
-	return all
+var CatalogueQuestions = tsv.List(cataloguesTSV, 4, func(c []string) CatalogueQuestion {
+	return CatalogueQuestion{c[0], c[1], c[2], []string{"sh", "-c", c[3]}}
 })
 
 // databases are what servers hold.

@@ -37,14 +37,11 @@ var slots = strings.NewReplacer(
 )
 
 // lineRules are the rows of the table.
-var lineRules = sync.OnceValue(func() (all []rule) {
-	for cells := range tsv.Rows(linesTSV, 3) {
-		pattern := slots.Replace(cells[2])
-		r := ruleOf(cells[1], pattern)
-		r.needs, r.row = needs(pattern), true
-		all = append(all, r)
-	}
-	return all
+var lineRules = tsv.List(linesTSV, 3, func(cells []string) rule {
+	pattern := slots.Replace(cells[2])
+	r := ruleOf(cells[1], pattern)
+	r.needs, r.row = needs(pattern), true
+	return r
 })
 
 // needs are pieces of text, in lower case, one of which is in all that a pattern matches.

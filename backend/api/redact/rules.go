@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 
 	"svc/backend/lazyregexp"
 	"svc/backend/tsv"
@@ -37,15 +36,12 @@ var inBraces = strings.NewReplacer(
 )
 
 // rules are the rows of the table.
-var rules = sync.OnceValue(func() (all []rule) {
-	for cells := range tsv.Rows(rulesTSV, 3) {
-		r := ruleOf(cells[0], inBraces.Replace(cells[2]))
-		if err := json.Unmarshal([]byte(cells[1]), &r.needs); err != nil {
-			panic(fmt.Sprintf("a rule says no list of what it needs: %s", cells[1]))
-		}
-		all = append(all, r)
+var rules = tsv.List(rulesTSV, 3, func(cells []string) rule {
+	r := ruleOf(cells[0], inBraces.Replace(cells[2]))
+	if err := json.Unmarshal([]byte(cells[1]), &r.needs); err != nil {
+		panic(fmt.Sprintf("a rule says no list of what it needs: %s", cells[1]))
 	}
-	return all
+	return r
 })
 
 // ruleOf makes a rule of a pattern, and of words that say how surely a name stands there.

@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"svc/assess"
 	"svc/backend/release"
@@ -25,12 +24,7 @@ type row struct {
 	do   string
 }
 
-var all = sync.OnceValue(func() (all []row) {
-	for c := range tsv.Rows(rows, 3) {
-		all = append(all, row{c[0], release.Init(c[1]), c[2]})
-	}
-	return all
-})
+var all = tsv.List(rows, 3, func(c []string) row { return row{c[0], release.Init(c[1]), c[2]} })
 
 // Move is from one release to another.
 type Move struct{ Source, Target release.Release }

@@ -22,7 +22,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -44,12 +43,7 @@ type Base struct {
 	hosts   []string
 }
 
-var bases = sync.OnceValue(func() (all []Base) {
-	for f := range tsv.Rows(basesTSV, 5) {
-		all = append(all, Base{f[0], f[1], f[2], f[3], strings.Split(f[4], ",")})
-	}
-	return all
-})
+var bases = tsv.List(basesTSV, 5, func(c []string) Base { return Base{c[0], c[1], c[2], c[3], strings.Split(c[4], ",")} })
 
 // ErrUnknown means that no way is known to make a root of a release.
 var ErrUnknown = errors.New("no way is known to make a fresh root of this release")
