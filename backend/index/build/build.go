@@ -96,37 +96,32 @@ func readEvents(path string) ([]pes.Event, error) {
 
 // build makes the tables of what was read.
 func (b *builder) build(in *inputs) (*table.Writer, error) {
-	w := &table.Writer{}
-	suites, err := b.suites(w, in)
+	w, r := &table.Writer{}, &reader{layers: b.curated}
+	suites, err := b.suites(w, r, in)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range in.imports {
-		if err := r.put(w); err != nil {
+	for _, imported := range in.imports {
+		if err := imported.put(w); err != nil {
 			return nil, err
 		}
 	}
-	for _, r := range in.lists {
-		if err := r.put(w); err != nil {
-			return nil, err
-		}
+	for _, list := range in.lists {
+		list.put(w)
 	}
-	if err := putCurated(w, b.curated); err != nil {
-		return nil, err
-	}
-	other, err := newForeign(b.curated, suites)
-	if err != nil {
-		return nil, err
-	}
+	putCurated(w, r)
+	other := newForeign(r, suites)
 	other.addEvents(b.events)
 	b.addLists(other, in)
+	if r.err != nil {
+		return nil, r.err
+	}
 	if err := b.warn(allLists{other, in.releases, b.base}); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(other.put(w), putDebianRows(w, b.curated)); err != nil {
-		return nil, err
-	}
-	return w, nil
+	other.put(w)
+	w.PutAll(record.DebianRows, debianRPMs(r))
+	return w, errors.Join(r.err, w.Err())
 }
 
 // Program are the bytes of data/lists.bin and data/answers.bin: what the rows of the
@@ -164,22 +159,18 @@ func (b *builder) warn(lists allLists) error {
 }
 
 // suites stores the releases of Debian and its derivatives, and gives those of Debian.
-func (b *builder) suites(w *table.Writer, in *inputs) ([]*catalog.Release, error) {
+func (b *builder) suites(w *table.Writer, r *reader, in *inputs) ([]*catalog.Release, error) {
 	if b.base == nil {
-		names, err := naming(b.curated, nil)
-		if err != nil {
-			return nil, err
-		}
-		err = putAll(w, map[string]map[string]string{record.PatternsTable: patterns(names.Apply(in.releases)), record.ModulesTable: modules(in.releases)})
-		return debianSuites(in.releases), errors.Join(err, b.putReleases(w, in.releases, names))
+		names := naming(r, nil)
+		w.PutAll(record.PatternsTable, patterns(names.Apply(in.releases)))
+		w.PutAll(record.ModulesTable, modules(in.releases))
+		putReleases(w, r, in.releases, names)
+		return debianSuites(in.releases), nil
 	}
 	suites := b.base.suites()
-	names, err := naming(b.curated, b.base.canonicals(suites, in.releases))
-	if err != nil {
-		return nil, err
-	}
-	names.Apply(in.releases)
-	return suites, errors.Join(b.base.copyTo(w, in), b.putReleases(w, in.releases, names))
+	names := naming(r, b.base.canonicals(suites, in.releases))
+	putReleases(w, r, names.Apply(in.releases), names)
+	return suites, b.base.copyTo(w, in)
 }
 
 // addLists tells what the imported rpm releases have, and those of the base.
@@ -196,15 +187,10 @@ func (b *builder) addLists(f *foreign, in *inputs) {
 }
 
 // putReleases stores the releases, and the trails between neighbours.
-func (b *builder) putReleases(w *table.Writer, releases []*catalog.Release, names *catalog.Naming) error {
-	renamed, err := renames(b.curated)
-	if err != nil {
-		return err
-	}
+func putReleases(w *table.Writer, r *reader, releases []*catalog.Release, names *catalog.Naming) {
+	renamed := renames(r)
 	for _, r := range releases {
-		if err := putRelease(w, r); err != nil {
-			return err
-		}
+		putRelease(w, r)
 	}
 	for i := 1; i < len(releases); i++ {
 		older, newer := releases[i-1], releases[i]
@@ -213,12 +199,9 @@ func (b *builder) putReleases(w *table.Writer, releases []*catalog.Release, name
 		}
 		step := record.TrailsTable(older.Slug, newer.Slug)
 		forward := catalog.Trails(older, newer, names, renamed[step])
-		back := catalog.Reverse(older, newer, forward, names)
-		if err := errors.Join(putTrails(w, step, forward), putTrails(w, record.TrailsTable(newer.Slug, older.Slug), back)); err != nil {
-			return err
-		}
+		putTrails(w, step, forward)
+		putTrails(w, record.TrailsTable(newer.Slug, older.Slug), catalog.Reverse(older, newer, forward, names))
 	}
-	return nil
 }
 
 // patterns are the names of versioned software with an asterisk for the
@@ -247,44 +230,40 @@ func patterns(releases []*catalog.Release) map[string]string {
 	return found
 }
 
-func putTrails(w *table.Writer, name string, trails map[string]record.Trail) error {
+func putTrails(w *table.Writer, name string, trails map[string]record.Trail) {
 	for pkg, t := range trails {
-		if err := w.Put(name, pkg, record.EncodeTrail(t)); err != nil {
-			return err
-		}
+		w.Put(name, pkg, record.EncodeTrail(t))
 	}
-	return nil
 }
 
 // putRelease stores the tables of a release.
-func putRelease(w *table.Writer, r *catalog.Release) error {
-	owners := map[string]string{}
+func putRelease(w *table.Writer, r *catalog.Release) {
+	shipped := map[string][]string{}
 	for _, name := range r.Names {
 		p := r.Packages[name]
-		rec := record.Record{Name: name, Canonical: p.Canonical, Major: p.Major, Version: p.Version, Component: p.Component}
-		if err := w.Put(r.Slug+record.NamesTable, name, rec.Encode()); err != nil {
-			return err
-		}
+		w.Put(r.Slug+record.NamesTable, name, record.Record{Name: name, Canonical: p.Canonical, Major: p.Major, Version: p.Version, Component: p.Component}.Encode())
 		if p.Canonical != name {
-			if err := w.Put(r.Slug+record.CanonicalsTable, p.Canonical, name); err != nil {
-				return err
-			}
+			w.Put(r.Slug+record.CanonicalsTable, p.Canonical, name)
 		}
-		if len(p.Files) == 0 {
-			continue
+		shipped[name] = p.Files
+	}
+	putFiles(w, r.Slug, r.Names, shipped)
+	w.PutAll(r.Slug+record.ProvidesTable, singleProviders(r))
+	w.PutAll(r.Slug+record.SourcesTable, mainBinaries(r))
+}
+
+// putFiles stores what packages of a release ship, and by path which of them do.
+func putFiles(w *table.Writer, slug string, names []string, shipped map[string][]string) {
+	owners := map[string]string{}
+	for _, name := range names {
+		for _, file := range shipped[name] {
+			owners[file] = strings.TrimSpace(owners[file] + " " + name)
 		}
-		if err := w.Put(r.Slug+record.FilesTable, name, strings.Join(p.Files, "\t")); err != nil {
-			return err
-		}
-		for _, path := range p.Files {
-			owners[path] = strings.TrimSpace(owners[path] + " " + name)
+		if len(shipped[name]) > 0 {
+			w.Put(slug+record.FilesTable, name, strings.Join(shipped[name], "\t"))
 		}
 	}
-	return putAll(w, map[string]map[string]string{
-		r.Slug + record.OwnersTable:   owners,
-		r.Slug + record.ProvidesTable: singleProviders(r),
-		r.Slug + record.SourcesTable:  mainBinaries(r),
-	})
+	w.PutAll(slug+record.OwnersTable, owners)
 }
 
 // modules are the rpm names of the packages of Perl modules, where they are not

@@ -14,6 +14,7 @@ import (
 	"svc/backend/index"
 	"svc/backend/index/catalog"
 	"svc/backend/index/course"
+	"svc/backend/index/record"
 	"svc/backend/index/table"
 )
 
@@ -158,8 +159,9 @@ func TestCuratedRowsAreChecked(t *testing.T) {
 		"too long": strings.Repeat("a", 2<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := rows(layers{fstest.MapFS{"software.tsv": {Data: []byte(file)}}}, "software.tsv", 4)
-			is.New(t).True(err != nil)
+			r := &reader{layers: layers{fstest.MapFS{"software.tsv": {Data: []byte(file)}}}}
+			r.rows("software.tsv", 4)
+			is.New(t).True(r.err != nil)
 		})
 	}
 }
@@ -292,4 +294,22 @@ func opened(t testing.TB, w *table.Writer) *index.Index {
 	ix, err := index.Open(out)
 	is.NoErr(err)
 	return ix
+}
+
+// TestAPackageThatIsACanonicalNamesItself: another version's canonical may be its name, and
+// which of them a build writes must not be left to chance.
+func TestAPackageThatIsACanonicalNamesItself(t *testing.T) {
+	is := is.New(t)
+	w := &table.Writer{}
+	putDerivativePackages(w, map[string]derivativePackage{
+		"golang-1.10": {"golang-1.10", "1.10", "ubuntu-18.04"}, "golang-1.10-go": {"golang-1.10", "1.10", "ubuntu-18.04"},
+		"b-of-a": {"software", "", "ubuntu-18.04"}, "a-of-b": {"software", "", "ubuntu-20.04"},
+	})
+	data, err := w.Bytes()
+	is.NoErr(err)
+	file, err := table.Open(string(data))
+	is.NoErr(err)
+	packages := file.Table(record.DerivativePackages)
+	is.Equal(packages.Value("golang-1.10"), "golang-1.10\t1.10\tubuntu-18.04")
+	is.Equal(packages.Value("software"), "a-of-b")
 }

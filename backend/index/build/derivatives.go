@@ -2,7 +2,10 @@ package build
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"svc/backend/api"
@@ -17,29 +20,17 @@ type derivativePackage struct{ canonical, major, releases string }
 
 // readDerivativePackages reads kin_packages.tsv and kin_versions.tsv; the canonicals of
 // versioned names are those that other versions have.
-func readDerivativePackages(dir layers, patterns map[string]string) (map[string]derivativePackage, error) {
+func readDerivativePackages(r *reader, patterns map[string]string) map[string]derivativePackage {
 	found := map[string]derivativePackage{}
-	versioned, err := rows(dir, "kin_versions.tsv", 3)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range versioned {
+	for _, c := range r.rows("kin_versions.tsv", 3) {
 		for pattern := range strings.FieldsSeq(c[0]) {
-			canonical := cmp.Or(patterns[pattern], pattern)
-			if err := addVersions(found, pattern, canonical, c[1]); err != nil {
-				return nil, err
-			}
+			r.refuse(addVersions(found, pattern, cmp.Or(patterns[pattern], pattern), c[1]))
 		}
 	}
-	all, err := rows(dir, "kin_packages.tsv", 5)
-	for _, c := range all {
-		releases, err := releasesOf(c[3])
-		if err != nil {
-			return nil, fmt.Errorf("kin_packages.tsv: %w", err)
-		}
-		found[c[0]] = derivativePackage{cmp.Or(c[1], rpm.Slug(c[0])), c[2], strings.Join(releases, " ")}
+	for _, c := range r.rows("kin_packages.tsv", 5) {
+		found[c[0]] = derivativePackage{cmp.Or(c[1], rpm.Slug(c[0])), c[2], strings.Join(releasesOf(r, "kin_packages.tsv", c[3]), " ")}
 	}
-	return found, err
+	return found
 }
 
 // addVersions adds a name in each of the versions that releases have side by
@@ -60,8 +51,7 @@ func addVersions(found map[string]derivativePackage, pattern, canonical, release
 
 // releasesOf are the slugs of a column: releases, a distribution for all of its
 // own, or a release with a plus for it and those after it.
-func releasesOf(column string) ([]string, error) {
-	var slugs []string
+func releasesOf(r *reader, file, column string) (slugs []string) {
 	for name := range strings.FieldsSeq(column) {
 		first, since := release.Lookup(strings.TrimSuffix(name, "+"))
 		n := len(slugs)
@@ -72,75 +62,62 @@ func releasesOf(column string) ([]string, error) {
 			}
 		}
 		if len(slugs) == n {
-			return nil, fmt.Errorf("release %q is not known", name)
+			r.refuse(fmt.Errorf("%s: release %q is not known", file, name))
 		}
 	}
-	return slugs, nil
+	return slugs
 }
 
-// putDerivativePackages makes the rows of the table.
-func putDerivativePackages(all map[string]derivativePackage) map[string]string {
+// putDerivativePackages stores the rows, and by canonicals which package they name: of
+// several the first, and what is a package too names itself.
+func putDerivativePackages(w *table.Writer, all map[string]derivativePackage) {
 	values := map[string]string{}
 	for name, p := range all {
 		values[name] = strings.Join([]string{p.canonical, p.major, p.releases}, "\t")
-		if p.canonical != name {
-			values[p.canonical] = name
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		setNew(values, all[name].canonical, name)
+	}
+	w.PutAll(record.DerivativePackages, values)
+}
+
+func setNew(m map[string]string, key, value string) {
+	if _, ok := m[key]; !ok {
+		m[key] = value
+	}
+}
+
+// derivations reads derived.tsv.
+func derivations(r *reader) map[string]string {
+	values := map[string]string{}
+	for _, c := range r.rows("derived.tsv", 5) {
+		values[c[0]] = strings.Join(c[1:4], "\t")
+		r.refuse(errors.Join(known(c[0]), known(c[1]), known(c[2])))
+	}
+	return values
+}
+
+// ownNames reads ubuntu_names.tsv: release/package of Debian → own name.
+func ownNames(r *reader) map[string]string {
+	values := map[string]string{}
+	for _, c := range r.rows("ubuntu_names.tsv", 4) {
+		for _, slug := range releasesOf(r, "ubuntu_names.tsv", c[1]) {
+			values[slug+"/"+c[0]] = c[2]
 		}
 	}
 	return values
 }
 
-// derivations reads derived.tsv.
-func derivations(dir layers) (map[string]string, error) {
-	all, err := rows(dir, "derived.tsv", 5)
-	values := map[string]string{}
-	for _, c := range all {
-		values[c[0]] = strings.Join(c[1:4], "\t")
-		for _, slug := range []string{c[0], c[1], c[2]} {
-			if err := known(slug); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return values, err
-}
-
-// ownNames reads ubuntu_names.tsv: release/package of Debian → own name.
-func ownNames(dir layers) (map[string]string, error) {
-	all, err := rows(dir, "ubuntu_names.tsv", 4)
-	values := map[string]string{}
-	for _, c := range all {
-		releases, err := releasesOf(c[1])
-		if err != nil {
-			return nil, fmt.Errorf("ubuntu_names.tsv: %w", err)
-		}
-		for _, slug := range releases {
-			values[slug+"/"+c[0]] = c[2]
-		}
-	}
-	return values, err
-}
-
 // debianRPMs reads debian_rpm.tsv.
-func debianRPMs(dir layers) (map[string]string, error) {
-	all, err := singles(dir, "debian_rpm.tsv", 5)
+func debianRPMs(r *reader) map[string]string {
 	values := map[string]string{}
-	for _, c := range all {
+	for _, c := range r.singles("debian_rpm.tsv", 5) {
 		gone := c[2] == "" && c[3] == ""
 		suse, _, own := strings.Cut(c[3], ": ")
 		if relation := api.Relation(c[1]); !record.IsRelation(c[1]) || gone && relation != api.RelationRemoved || own && !record.IsRelation(suse) {
-			return nil, fmt.Errorf("debian_rpm.tsv: the row of %q is %s %v", c[0], c[1], c[2:4])
+			r.refuse(fmt.Errorf("debian_rpm.tsv: the row of %q is %s %v", c[0], c[1], c[2:4]))
 		}
 		values[c[0]] = strings.Join(c[1:4], "\t")
 	}
-	return values, err
-}
-
-// putDebianRows makes the table of debian_rpm.tsv.
-func putDebianRows(w *table.Writer, dir layers) error {
-	values, err := debianRPMs(dir)
-	if err != nil {
-		return err
-	}
-	return putAll(w, map[string]map[string]string{record.DebianRows: values})
+	return values
 }

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,20 +8,19 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/index/record"
+	"svc/backend/index/table"
 )
 
-// engineTables reads the rows of database engines.
-func engineTables(dir layers) (map[string]map[string]string, error) {
-	edges, edgesErr := group(dir, "upgrade_edges.tsv", 12, edge)
-	barriers, barriersErr := group(dir, "upgrade_barriers.tsv", 7, func(c []string) (api.UpgradeBarrier, error) {
+// putEngines stores the rows of database engines.
+func putEngines(w *table.Writer, r *reader) {
+	group(w, record.EdgesTable, r, "upgrade_edges.tsv", 12, edge)
+	group(w, record.BarriersTable, r, "upgrade_barriers.tsv", 7, func(c []string) (api.UpgradeBarrier, error) {
 		return api.UpgradeBarrier{From: c[1], To: c[2], Method: c[3], Why: c[4], Instead: c[5], Source: c[6]}, nil
 	})
-	series, seriesErr := group(dir, "database_series.tsv", 5, func(c []string) (api.EngineSeries, error) {
+	group(w, record.SeriesTable, r, "database_series.tsv", 5, func(c []string) (api.EngineSeries, error) {
 		return api.EngineSeries{Series: c[1], EndOfLife: c[2], Form: c[3], Source: c[4]}, nil
 	})
-	offers, offersErr := group(dir, "database_offers.tsv", 6, offer)
-	return map[string]map[string]string{record.EdgesTable: edges, record.BarriersTable: barriers, record.SeriesTable: series, record.OffersTable: offers},
-		errors.Join(edgesErr, barriersErr, seriesErr, offersErr)
+	group(w, record.OffersTable, r, "database_offers.tsv", 6, offer)
 }
 
 // The closed sets of the columns.

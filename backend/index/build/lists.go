@@ -40,14 +40,11 @@ func (st *staging) lists(ctx context.Context) (all []listImport, err error) {
 }
 
 // put stores what the release has.
-func (l *listImport) put(w *table.Writer) error {
+func (l *listImport) put(w *table.Writer) {
 	for name, r := range l.packages {
 		r.Canonical = name // what it is, the rows say
-		if err := w.Put(l.slug+record.NamesTable, name, r.Encode()); err != nil {
-			return err
-		}
+		w.Put(l.slug+record.NamesTable, name, r.Encode())
 	}
-	return nil
 }
 
 // places is how many places of lists were named.

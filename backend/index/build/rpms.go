@@ -43,16 +43,17 @@ type foreign struct {
 	libraries   map[string]string
 }
 
-func newForeign(curated layers, releases []*catalog.Release) (*foreign, error) {
+func newForeign(r *reader, releases []*catalog.Release) *foreign {
 	f := &foreign{
 		derivatives: map[string]rpm.Guess{}, vendors: map[string]string{}, ownNames: map[string]string{},
 		rows: map[string]rpm.Guess{}, levels: map[string]string{}, before: map[string][]int{}, suse: map[string]string{}, lines: map[string]string{}, listed: map[string]bool{}, suites: slices.Clone(releases),
-		canonical: map[string]string{}, provided: map[string]string{}, libraries: map[string]string{},
+		canonical: map[string]string{}, provided: map[string]string{}, libraries: map[string]string{}, lists: map[string]string{},
 		trails: map[string]map[string]record.Trail{},
 	}
 	slices.Reverse(f.suites)
 	f.collect()
-	return f, f.read(curated)
+	f.read(r)
+	return f
 }
 
 // collect indexes the suites, newer ones first: libraries by their stems, and
@@ -90,23 +91,11 @@ func (f *foreign) collect() {
 	}
 }
 
-func setNew(m map[string]string, key, value string) {
-	if _, ok := m[key]; !ok {
-		m[key] = value
-	}
-}
-
 // read reads the curated rows and the facts.
-func (f *foreign) read(curated layers) error {
-	all, err := singles(curated, "rpm_debian.tsv", 4)
-	if err != nil {
-		return err
-	}
-	for _, c := range all {
+func (f *foreign) read(r *reader) {
+	for _, c := range r.singles("rpm_debian.tsv", 4) {
 		g := rpm.Guess{Relation: api.Relation(c[1]), Confidence: record.RowConfidence, Targets: strings.Fields(c[2]), Method: rpm.Curated}
-		if err := f.add("rpm_debian.tsv", c[0], g); err != nil {
-			return err
-		}
+		f.add(r, "rpm_debian.tsv", c[0], g)
 		if line := lineOf(c[3]); line != "" {
 			f.lines[c[0]] = line
 		}
@@ -118,39 +107,19 @@ func (f *foreign) read(curated layers) error {
 			f.lines[c[0]], f.before[name] = "el", append(f.before[name], until)
 		}
 	}
-	if err := f.readOthers(curated); err != nil {
-		return err
-	}
-	facts, err := rows(curated, "el_packages.tsv", 2)
-	if err != nil {
-		return err
-	}
-	for _, c := range facts {
+	f.readOthers(r)
+	for _, c := range r.rows("el_packages.tsv", 2) {
 		for l := range strings.FieldsSeq(c[1]) {
 			f.has(c[0], l)
 		}
 	}
 	f.readPatterns()
-	if err := f.readLists(curated); err != nil {
-		return err
-	}
-	if err := f.readSUSE(curated); err != nil {
-		return err
-	}
-	if err := f.readOwnNames(curated); err != nil {
-		return err
-	}
-	return f.readTrails(curated)
-}
-
-// readLists reads rpm_lists.tsv. Where a layer has a name again, its words are added.
-func (f *foreign) readLists(curated layers) error {
-	facts, err := rows(curated, "rpm_lists.tsv", 2)
-	f.lists = map[string]string{}
-	for _, c := range facts {
+	for _, c := range r.rows("rpm_lists.tsv", 2) { // where a layer has a name again, its words are added
 		f.lists[c[0]] = strings.TrimSpace(f.lists[c[0]] + " " + c[1])
 	}
-	return err
+	f.readSUSE(r)
+	f.readOwnNames(r)
+	f.readTrails(r)
 }
 
 // spellings are the names of the lists that canonicals spell otherwise, where nothing
@@ -166,9 +135,8 @@ func (f *foreign) spellings(known map[string]string) map[string]string {
 }
 
 // readSUSE reads suse_packages.tsv. A name that EL is not known to have is SUSE's alone.
-func (f *foreign) readSUSE(curated layers) error {
-	facts, err := rows(curated, "suse_packages.tsv", 2)
-	for _, c := range facts {
+func (f *foreign) readSUSE(r *reader) {
+	for _, c := range r.rows("suse_packages.tsv", 2) {
 		name := c[0]
 		if _, other := f.rows[record.SuseKey+name]; other || f.partVendor(name) {
 			name = record.SuseKey + name
@@ -178,7 +146,6 @@ func (f *foreign) readSUSE(curated layers) error {
 			f.lines[name] = "suse"
 		}
 	}
-	return err
 }
 
 // partVendor gives EL a row of its own for a name that is a vendor's there, and SUSE's
@@ -195,12 +162,11 @@ func (f *foreign) partVendor(name string) bool {
 }
 
 // readOwnNames reads el_names.tsv.
-func (f *foreign) readOwnNames(curated layers) error {
-	all, err := rows(curated, "el_names.tsv", 5)
-	for _, c := range all {
+func (f *foreign) readOwnNames(r *reader) {
+	for _, c := range r.rows("el_names.tsv", 5) {
 		relation := api.Relation(c[2])
-		if !slices.Contains(api.Relations, relation) || (relation == api.RelationRemoved) != (c[3] == "") {
-			return fmt.Errorf("el_names.tsv: the row of %q is %s %q", c[0], c[2], c[3])
+		if !leadsRightly(relation, c[3] != "") {
+			r.refuse(fmt.Errorf("el_names.tsv: the row of %q is %s %q", c[0], c[2], c[3]))
 		}
 		f.ownNames[c[0]+" "+c[1]] = c[2] + "\t" + c[3]
 		for own := range strings.FieldsSeq(c[3]) {
@@ -209,7 +175,11 @@ func (f *foreign) readOwnNames(curated layers) error {
 			}
 		}
 	}
-	return err
+}
+
+// leadsRightly reports whether a row leads somewhere, unless it says that a package was removed.
+func leadsRightly(relation api.Relation, somewhere bool) bool {
+	return record.IsRelation(string(relation)) && (relation == api.RelationRemoved) != somewhere
 }
 
 // isBack reports whether an own name of a distribution leads back to EL's: what
@@ -279,41 +249,27 @@ func (f *foreign) beforeOf(name string) string {
 func (f *foreign) readPatterns() {
 	f.patterns = &record.Globs{}
 	for name, g := range f.rows {
-		f.patterns.Add(name, record.EncodeTrail(rpm.TrailOf(g)))
+		f.patterns.Add(name, record.EncodeTrail(g))
 	}
 }
 
 // readOthers reads the rows of other vendors, of Ubuntu, and of its names.
-func (f *foreign) readOthers(curated layers) error {
-	vendors, err := rows(curated, "vendors.tsv", 2)
-	if err != nil {
-		return err
-	}
-	for _, c := range vendors {
+func (f *foreign) readOthers(r *reader) {
+	for _, c := range r.rows("vendors.tsv", 2) {
 		f.vendors[c[0]] = c[1]
 	}
-	all, err := singles(curated, "third_party.tsv", 4)
-	if err != nil {
-		return err
-	}
-	for _, c := range all {
-		g := rpm.Guess{Relation: api.Relation(c[2]), Confidence: record.PatternConfidence, Targets: strings.Fields(c[3]), Method: rpm.Vendor + c[1]}
+	for _, c := range r.singles("third_party.tsv", 4) {
 		if f.vendors[c[1]] == "" {
-			return fmt.Errorf("third_party.tsv: vendor %q is not in vendors.tsv", c[1])
+			r.refuse(fmt.Errorf("third_party.tsv: vendor %q is not in vendors.tsv", c[1]))
 		}
-		if err := f.add("third_party.tsv", c[0], g); err != nil {
-			return err
-		}
+		g := rpm.Guess{Relation: api.Relation(c[2]), Confidence: record.PatternConfidence, Targets: strings.Fields(c[3]), Method: rpm.Vendor + c[1]}
+		f.add(r, "third_party.tsv", c[0], g)
 		f.derivatives[c[0]] = g
 	}
-	if f.own, err = readDerivativePackages(curated, patterns(f.suites)); err != nil {
-		return err
-	}
-	all, err = rows(curated, "ubuntu_debian.tsv", 4)
-	for _, c := range all {
+	f.own = readDerivativePackages(r, patterns(f.suites))
+	for _, c := range r.rows("ubuntu_debian.tsv", 4) {
 		f.derivatives[c[0]] = rpm.Guess{Relation: api.Relation(c[1]), Confidence: record.PatternConfidence, Targets: strings.Fields(c[2]), Method: rpm.Curated}
 	}
-	return err
 }
 
 // ofEL reports whether a distribution, or a release of it, is one of EL.
@@ -325,9 +281,8 @@ func ofEL(name string) bool {
 
 // readTrails reads el_trails.tsv. What a row tells of has been in its level of EL,
 // where no list knows it.
-func (f *foreign) readTrails(curated layers) error {
-	all, err := rows(curated, "el_trails.tsv", 5)
-	for _, c := range all {
+func (f *foreign) readTrails(r *reader) {
+	for _, c := range r.rows("el_trails.tsv", 5) {
 		t := record.Trail{Relation: api.Relation(c[2]), Confidence: record.RowConfidence, Targets: strings.Fields(c[3]), Method: record.Curated}
 		if strings.Contains(c[1], "*") {
 			t.Confidence = record.PatternConfidence
@@ -338,18 +293,17 @@ func (f *foreign) readTrails(curated layers) error {
 		case "Obsoletes":
 			t.Confidence, t.Method = record.ObsoletesConfidence, record.Obsoleted
 		}
-		if !slices.Contains(api.Relations, t.Relation) || (t.Relation == api.RelationRemoved) != (len(t.Targets) == 0) {
-			return fmt.Errorf("el_trails.tsv: the row of %q is %s %v", c[1], c[2], t.Targets)
+		if !leadsRightly(t.Relation, len(t.Targets) > 0) {
+			r.refuse(fmt.Errorf("el_trails.tsv: the row of %q is %s %v", c[1], c[2], t.Targets))
 		}
 		if strings.Count(c[1], "*") > 1 {
-			return fmt.Errorf("el_trails.tsv: %q has more than one asterisk", c[1])
+			r.refuse(fmt.Errorf("el_trails.tsv: %q has more than one asterisk", c[1]))
 		}
 		f.trail(c[0], c[1], t)
 		if n, ok := strings.CutPrefix(c[0], "el-"); ok && f.levels[c[1]] == "" && !strings.Contains(c[1], "*") {
 			f.has(c[1], n)
 		}
 	}
-	return err
 }
 
 // trail sets what becomes of an rpm after a level.
@@ -396,16 +350,14 @@ func lineOf(provenance string) string {
 }
 
 // add takes a row of a name or a pattern.
-func (f *foreign) add(file, name string, g rpm.Guess) error {
-	gone := g.Relation == api.RelationRemoved
-	if !slices.Contains(api.Relations, g.Relation) || gone != (len(g.Targets) == 0) {
-		return fmt.Errorf("%s: the row of %q is %s %v", file, name, g.Relation, g.Targets)
+func (f *foreign) add(r *reader, file, name string, g rpm.Guess) {
+	if !leadsRightly(g.Relation, len(g.Targets) > 0) {
+		r.refuse(fmt.Errorf("%s: the row of %q is %s %v", file, name, g.Relation, g.Targets))
 	}
 	if strings.Contains(name, "*") {
 		g.Confidence = min(g.Confidence, record.PatternConfidence)
 	}
 	f.rows[name] = g
-	return nil
 }
 
 // Package, Canonical, Provided, Library, Row and Pattern answer the rules of package rpm.
@@ -444,7 +396,7 @@ func (f *foreign) Pattern(name string) (rpm.Guess, bool) {
 	if !ok {
 		return rpm.Guess{}, false
 	}
-	return rpm.GuessOf(record.DecodeTrail(value)), true
+	return record.DecodeTrail(value), true
 }
 
 // named is an rpm with what was found of it.
@@ -606,45 +558,41 @@ func (f *foreign) majorOf(name, canonical string) string {
 }
 
 // put stores the tables.
-func (f *foreign) put(w *table.Writer) error {
-	tables := map[string]map[string]string{record.RPMNames: {}, record.RPMCanonicals: {}, record.RPMRows: {}, record.RPMLibraries: f.libraries, record.RPMOwn: f.ownNames}
-	all := f.names()
+func (f *foreign) put(w *table.Writer) {
+	names, canonicals, all := map[string]string{}, map[string]string{}, f.names()
 	shared := sharedCanonicals(all)
-	tables[record.RPMReverse] = f.reverse(all)
 	for _, n := range all {
 		canonical := n.canonical
 		if canonical == n.name {
 			canonical = ""
 		}
 		if canonical != "" || shared[n.canonical] {
-			tables[record.RPMCanonicals][n.canonical] = strings.TrimSpace(tables[record.RPMCanonicals][n.canonical] + " " + n.name)
+			canonicals[n.canonical] = strings.TrimSpace(canonicals[n.canonical] + " " + n.name)
 		}
 		known := strings.Join([]string{canonical, n.major, f.levelsOf(n.name), n.line, f.beforeOf(n.name), f.suse[n.name]}, "\t")
 		if n.sure {
-			known += "\t" + record.EncodeTrail(rpm.TrailOf(n.guess))
+			known += "\t" + record.EncodeTrail(n.guess)
 		} else {
 			known = strings.TrimRight(known, "\t")
 		}
-		tables[record.RPMNames][n.name] = known
+		names[n.name] = known
 	}
-	for name, g := range f.rows {
-		if strings.Contains(name, "*") {
-			g.Confidence = min(g.Confidence, record.PatternConfidence)
-			tables[record.RPMRows][name] = record.EncodeTrail(rpm.TrailOf(g))
-		}
-	}
+	patterns := maps.Clone(f.rows)
+	maps.DeleteFunc(patterns, func(name string, _ rpm.Guess) bool { return !strings.Contains(name, "*") })
+	putTrails(w, record.RPMRows, patterns)
+	putTrails(w, record.DerivativeRows, f.derivatives)
 	for level, trails := range f.trails {
-		tables[record.RPMTrails+level] = map[string]string{}
-		for name, t := range trails {
-			tables[record.RPMTrails+level][name] = record.EncodeTrail(t)
-		}
+		putTrails(w, record.RPMTrails+level, trails)
 	}
-	tables[record.RPMLists], tables[record.RPMSpellings] = f.lists, f.spellings(tables[record.RPMNames])
-	tables[record.DerivativeRows], tables[record.VendorsTable], tables[record.DerivativePackages] = map[string]string{}, f.vendors, putDerivativePackages(f.own)
-	for name, g := range f.derivatives {
-		tables[record.DerivativeRows][name] = record.EncodeTrail(rpm.TrailOf(g))
-	}
-	return putAll(w, tables)
+	w.PutAll(record.RPMNames, names)
+	w.PutAll(record.RPMCanonicals, canonicals)
+	w.PutAll(record.RPMReverse, f.reverse(all))
+	w.PutAll(record.RPMLists, f.lists)
+	w.PutAll(record.RPMSpellings, f.spellings(names))
+	w.PutAll(record.RPMLibraries, f.libraries)
+	w.PutAll(record.RPMOwn, f.ownNames)
+	w.PutAll(record.VendorsTable, f.vendors)
+	putDerivativePackages(w, f.own)
 }
 
 // reverse has the rpms of each package of Debian, those that are the package
@@ -750,26 +698,21 @@ func (r rpmImport) put(w *table.Writer) error {
 	if len(r.packages) == 0 {
 		return fmt.Errorf("release %s has no packages", r.slug)
 	}
-	rpms, files, owners, obsoletes := map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}
+	shipped, obsoletes := map[string][]string{}, map[string]string{}
 	for _, name := range r.packages.Names() {
 		p := r.packages[name]
-		rpms[name] = record.Listed{Version: p.Version, Repository: p.Repository, Source: p.Source, Streams: p.Streams, Hidden: p.Hidden}.Encode()
-		if len(p.Shipped) > 0 {
-			files[name] = strings.Join(p.Shipped, "\t")
-		}
-		for _, file := range p.Shipped {
-			owners[file] = strings.TrimSpace(owners[file] + " " + name)
-		}
+		w.Put(r.slug+record.RPMsTable, name, record.Listed{Version: p.Version, Repository: p.Repository, Source: p.Source, Streams: p.Streams, Hidden: p.Hidden}.Encode())
+		shipped[name] = p.Shipped
 		for _, o := range p.Obsoletes {
 			if o.Name != name && !strings.ContainsAny(o.Name+o.Version, " \t\n|") {
 				obsoletes[o.Name] = strings.TrimSpace(obsoletes[o.Name] + " " + strings.Join([]string{name, o.Flags, o.Version}, "|"))
 			}
 		}
 	}
-	return putAll(w, map[string]map[string]string{
-		r.slug + record.RPMsTable: rpms, r.slug + record.FilesTable: files, r.slug + record.OwnersTable: owners,
-		r.slug + record.ObsoletesTable: obsoletes, r.slug + record.ProvidesTable: r.providers(),
-	})
+	putFiles(w, r.slug, r.packages.Names(), shipped)
+	w.PutAll(r.slug+record.ObsoletesTable, obsoletes)
+	w.PutAll(r.slug+record.ProvidesTable, r.providers())
+	return nil
 }
 
 // providers are the names that one package provides and none has.

@@ -52,7 +52,7 @@ func (h *Pair) byRules(canonical string) (record.Trail, bool) {
 		}
 	}
 	best.Confidence = min(best.Confidence, rulesConfidence)
-	return rpm.TrailOf(best), best.Method != ""
+	return best, best.Method != ""
 }
 
 // Instead says so where one of some alternatives is other software than the

@@ -97,5 +97,5 @@ func (x *Names) Guess(value string, ok bool) (rpm.Guess, bool) {
 	if !ok {
 		return rpm.Guess{}, false
 	}
-	return rpm.GuessOf(record.DecodeTrail(value)), true
+	return record.DecodeTrail(value), true
 }

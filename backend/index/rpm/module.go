@@ -168,7 +168,7 @@ func (q query) module() (Guess, bool) {
 		}
 		if plain := e.plain + module; e.plain != "" && q.name != plain {
 			g, ok := of(plain, q.debian, q.depth)
-			return g.renamed(), ok
+			return renamed(g), ok
 		}
 		if e.name == "perl" || e.name == "python" || e.name == "ruby" || e.name == "php" {
 			return q.absentModule()

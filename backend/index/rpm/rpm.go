@@ -29,13 +29,9 @@ type Debian interface {
 	Pattern(name string) (Guess, bool)
 }
 
-// Guess is what a rule makes of a name.
-type Guess struct {
-	Relation   api.Relation
-	Confidence float64
-	Targets    []string // packages of Debian; alternatives in one are parted by |
-	Method     string
-}
+// Guess is what a rule makes of a name: a trail to packages of Debian; alternatives in
+// one target are parted by |.
+type Guess = record.Trail
 
 // The methods that callers tell apart.
 const (
@@ -158,12 +154,12 @@ func (q query) collection() (Guess, bool) {
 	}
 	g, ok := of(inner, q.debian, q.depth)
 	g.Confidence = min(g.Confidence, library)
-	return g.renamed(), ok
+	return renamed(g), ok
 }
 
 // renamed is the guess for a package that has another name than the one it was
 // made of.
-func (g Guess) renamed() Guess {
+func renamed(g Guess) Guess {
 	if g.Relation == api.RelationSame {
 		g.Relation = api.RelationRenamed
 	}

@@ -41,11 +41,11 @@ func newDebian() *debian {
 		canonicals: map[string]string{}, libraries: map[string]string{},
 		provided: map[string]string{"libfile-temp-perl": "perl-base"},
 		rows: map[string]Guess{
-			"bind-utils":       {api.RelationRenamed, 0.95, []string{"bind9-dnsutils"}, Curated},
-			"httpd":            {api.RelationRenamed, 0.95, []string{"apache2"}, Curated},
-			"krb5-workstation": {api.RelationRenamed, 0.95, []string{"krb5-user"}, Curated},
-			"mod_wsgi":         {api.RelationRenamed, 0.95, []string{"libapache2-mod-wsgi-py3"}, Curated},
-			"openscap":         {api.RelationRenamed, 0.95, []string{"openscap-common"}, Curated},
+			"bind-utils":       {Relation: api.RelationRenamed, Confidence: 0.95, Targets: []string{"bind9-dnsutils"}, Method: Curated},
+			"httpd":            {Relation: api.RelationRenamed, Confidence: 0.95, Targets: []string{"apache2"}, Method: Curated},
+			"krb5-workstation": {Relation: api.RelationRenamed, Confidence: 0.95, Targets: []string{"krb5-user"}, Method: Curated},
+			"mod_wsgi":         {Relation: api.RelationRenamed, Confidence: 0.95, Targets: []string{"libapache2-mod-wsgi-py3"}, Method: Curated},
+			"openscap":         {Relation: api.RelationRenamed, Confidence: 0.95, Targets: []string{"openscap-common"}, Method: Curated},
 		},
 	}
 	for name, canonical := range d.packages {
@@ -64,7 +64,7 @@ func (d *debian) Library(stem string) (string, bool)   { c, ok := d.libraries[st
 func (d *debian) Row(name string) (Guess, bool)        { g, ok := d.rows[name]; return g, ok }
 func (d *debian) Pattern(name string) (Guess, bool) {
 	if strings.HasPrefix(name, "glibc-langpack-") {
-		return Guess{api.RelationIncluded, 0.93, []string{"locales"}, Curated}, true
+		return Guess{Relation: api.RelationIncluded, Confidence: 0.93, Targets: []string{"locales"}, Method: Curated}, true
 	}
 	return Guess{}, false
 }
@@ -140,8 +140,8 @@ func TestDocumentationOfTeXLive(t *testing.T) {
 		debian.packages[name] = "texlive"
 	}
 	debian.canonicals["texlive--doc"] = "texlive-metapost-doc"
-	debian.rows["texlive-amsfonts"] = Guess{api.RelationMerged, 0.96, []string{"texlive-base"}, Curated}
-	debian.rows["texlive-acmart"] = Guess{api.RelationMerged, 0.96, []string{"texlive-latex-extra"}, Curated}
+	debian.rows["texlive-amsfonts"] = Guess{Relation: api.RelationMerged, Confidence: 0.96, Targets: []string{"texlive-base"}, Method: Curated}
+	debian.rows["texlive-acmart"] = Guess{Relation: api.RelationMerged, Confidence: 0.96, Targets: []string{"texlive-latex-extra"}, Method: Curated}
 	for name, want := range map[string]string{"texlive-amsfonts-doc": "texlive-base", "texlive-acmart-doc": "texlive-latex-extra-doc"} {
 		g, ok := Of(name, debian)
 		is.True(ok)

@@ -4,16 +4,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
-	"svc/backend/index/record"
 )
-
-func GuessOf(t record.Trail) Guess {
-	return Guess{Relation: t.Relation, Confidence: t.Confidence, Targets: t.Targets, Method: t.Method}
-}
-
-func TrailOf(g Guess) record.Trail {
-	return record.Trail{Relation: g.Relation, Confidence: g.Confidence, Targets: g.Targets, Method: g.Method}
-}
 
 // One reports whether a guess says that the rpm is one package of Debian.
 func One(g Guess) bool {

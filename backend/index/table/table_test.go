@@ -16,9 +16,7 @@ func sample(t testing.TB, n int) []byte {
 	t.Helper()
 	w := &Writer{}
 	for i := range n {
-		if err := w.Put("names", fmt.Sprintf("package-%07d", i), strings.Repeat(fmt.Sprint(i), 20)); err != nil {
-			t.Fatal(err)
-		}
+		w.Put("names", fmt.Sprintf("package-%07d", i), strings.Repeat(fmt.Sprint(i), 20))
 	}
 	data, err := w.Bytes()
 	if err != nil {
@@ -34,9 +32,7 @@ func TestWhatIsPutIsFound(t *testing.T) {
 		is := is.New(t)
 		records := rapid.MapOfN(key, value, 0, 300).Draw(t, "records")
 		w := &Writer{}
-		for k, v := range records {
-			is.NoErr(w.Put("t", k, v))
-		}
+		w.PutAll("t", records)
 		data, err := w.Bytes()
 		is.NoErr(err)
 		again, err := w.Bytes()
@@ -59,11 +55,14 @@ func TestWhatIsPutIsFound(t *testing.T) {
 
 func TestRecordsThatWouldBreakABlockAreRefused(t *testing.T) {
 	is := is.New(t)
-	w := &Writer{}
-	is.NoErr(w.Put("t", "a", "1"))
-	is.NoErr(w.Put("t", "a", "1"))
 	for _, record := range [][2]string{{"a", "2"}, {"a\tb", ""}, {"a\n", ""}, {"b", "\n"}, {"c", strings.Repeat("x", maxRecord)}} {
-		is.True(w.Put("t", record[0], record[1]) != nil)
+		w := &Writer{}
+		w.Put("t", "a", "1")
+		w.Put("t", "a", "1")
+		is.NoErr(w.Err())
+		w.Put("t", record[0], record[1])
+		_, err := w.Only(func(string) bool { return true }).Bytes()
+		is.True(err != nil)
 	}
 }
 

@@ -12,10 +12,12 @@ import (
 // maxRecord bounds a record.
 const maxRecord = 2 << 20
 
-// Writer collects tables; Bytes makes the file of them.
+// Writer collects tables; Bytes makes the file of them, or tells of the first record
+// that was refused.
 type Writer struct {
-	tables map[string]map[string]string
-	copied map[string]*Table
+	tables  map[string]map[string]string
+	copied  map[string]*Table
+	refused error
 }
 
 // Copy sets a whole table to one of another file.
@@ -26,35 +28,49 @@ func (w *Writer) Copy(name string, t *Table) {
 	w.copied[name] = t
 }
 
+// PutAll sets the records of a table.
+func (w *Writer) PutAll(table string, records map[string]string) {
+	for key, value := range records {
+		w.Put(table, key, value)
+	}
+}
+
 // Put sets a record. It refuses keys with a tab or a newline, values with a
 // newline, and a second value for a key.
-func (w *Writer) Put(table, key, value string) error {
-	if strings.ContainsAny(key, "\t\n") || strings.Contains(value, "\n") || len(key)+len(value) > maxRecord {
-		return fmt.Errorf("the record %.60q of table %s cannot be stored", key, table)
-	}
+func (w *Writer) Put(table, key, value string) {
 	if w.tables == nil {
 		w.tables = map[string]map[string]string{}
 	}
 	if w.tables[table] == nil {
 		w.tables[table] = map[string]string{}
 	}
-	if old, twice := w.tables[table][key]; twice && old != value {
-		return fmt.Errorf("table %s has two values for %q: %.60q and %.60q", table, key, old, value)
+	old, twice := w.tables[table][key]
+	switch {
+	case w.refused != nil:
+	case strings.ContainsAny(key, "\t\n") || strings.Contains(value, "\n") || len(key)+len(value) > maxRecord:
+		w.refused = fmt.Errorf("the record %.60q of table %s cannot be stored", key, table)
+	case twice && old != value:
+		w.refused = fmt.Errorf("table %s has two values for %q: %.60q and %.60q", table, key, old, value)
 	}
 	w.tables[table][key] = value
-	return nil
 }
 
 // Only is a Writer of those tables alone whose names a rule takes.
 func (w *Writer) Only(takes func(name string) bool) *Writer {
-	left := &Writer{tables: maps.Clone(w.tables), copied: maps.Clone(w.copied)}
+	left := &Writer{tables: maps.Clone(w.tables), copied: maps.Clone(w.copied), refused: w.refused}
 	maps.DeleteFunc(left.tables, func(name string, _ map[string]string) bool { return !takes(name) })
 	maps.DeleteFunc(left.copied, func(name string, _ *Table) bool { return !takes(name) })
 	return left
 }
 
+// Err is why the first of the refused records was; nil where none was.
+func (w *Writer) Err() error { return w.refused }
+
 // Bytes is the file of all records.
 func (w *Writer) Bytes() ([]byte, error) {
+	if w.refused != nil {
+		return nil, w.refused
+	}
 	var directory, tables []byte
 	names := slices.AppendSeq(slices.Collect(maps.Keys(w.tables)), maps.Keys(w.copied))
 	slices.Sort(names)

@@ -97,7 +97,7 @@ func (h *Path) inDebian(p *course.Course) string {
 func debianOf(h *Path, t *lookup.Release, name string) []string {
 	var g rpm.Guess
 	if r, _ := h.Seen.Find(t, name); r.Trail != "" {
-		g = rpm.GuessOf(record.DecodeTrail(r.Trail)) // the tables have what the rules say
+		g = record.DecodeTrail(r.Trail) // the tables have what the rules say
 	} else {
 		g, _ = rpm.Of(name, &lookup.Names{Tables: h.Tables, Line: t.RPM.Line})
 	}

@@ -7,7 +7,6 @@ import (
 	"svc/backend/index/course"
 	"svc/backend/index/lookup"
 	"svc/backend/index/record"
-	"svc/backend/index/rpm"
 )
 
 // fromOwn follows a package that the source has beyond its nearest suite: over a
@@ -37,7 +36,7 @@ func (h *Path) fromRow(canonical string) (course.Course, bool) {
 	if !ok {
 		return course.Course{}, false
 	}
-	return h.byTrail(record.Record{Name: canonical, Canonical: canonical}, rpm.TrailOf(g)), true
+	return h.byTrail(record.Record{Name: canonical, Canonical: canonical}, g), true
 }
 
 // fromDerivative follows the canonical of a package that derivatives of Debian have, and a vendor
