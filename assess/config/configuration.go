@@ -3,7 +3,6 @@
 package config
 
 import (
-	"bytes"
 	"cmp"
 	_ "crypto/md5" // digests of packages, with those that follow
 	_ "crypto/sha1"
@@ -14,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -22,7 +20,6 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
-	"svc/assess/scripts"
 	"svc/backend/release"
 	"svc/backend/tsv"
 )
@@ -72,36 +69,6 @@ func ReadConfiguration(m *assess.Machine) {
 	}
 	slices.SortFunc(m.A.Configuration, func(a, b assess.ConfigFile) int { return cmp.Compare(a.Path, b.Path) })
 	readMadeBy(m)
-}
-
-// readMadeBy says which links of /etc the installation of a package makes: its
-// maintainer script names them. What is in a file that one names may be a person's
-// work; a link has nothing in it.
-func readMadeBy(m *assess.Machine) {
-	links := map[string]*assess.ConfigFile{}
-	for i := range m.A.Configuration {
-		if c := &m.A.Configuration[i]; c.Link != "" && c.State == assess.ConfigUnowned {
-			links[c.Path] = c
-		}
-	}
-	if len(links) == 0 {
-		return
-	}
-	wanted := scripts.Looking(slices.Sorted(maps.Keys(links)), nil)
-	names, _ := m.Files(scripts.Dir) // its state is noted where the lists are read
-	files := []string{}
-	for _, name := range names {
-		if strings.HasSuffix(name, ".postinst") {
-			files = append(files, path.Join(scripts.Dir, name))
-		}
-	}
-	scripts.Each(m.Context, m.FS, files, func(script string, text []byte) {
-		for _, link := range wanted.In(text) {
-			if bytes.Contains(text, []byte(path.Base(links[link].Link))) { // else it was led elsewhere
-				links[link].MadeBy = cmp.Or(links[link].MadeBy, scripts.PackageOf(script))
-			}
-		}
-	})
 }
 
 // walk collects the files and links below a folder, without following links.

@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"crypto/md5"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,6 +48,41 @@ func TestFolders(t *testing.T) {
 	}
 	is.True(slices.Contains(a.Disabled, "/etc/nginx/sites-enabled/default"))
 	is.True(!slices.Contains(a.Disabled, "/etc/nginx/sites-enabled/shop"))
+}
+
+// TestCopiesThatScriptsMake: a file that a maintainer script copies from its package's
+// own is as shipped while it is equal to it. One that was edited is a person's, and so
+// is one that no script copies from there.
+func TestCopiesThatScriptsMake(t *testing.T) {
+	is := is.New(t)
+	root := t.TempDir()
+	is.NoErr(os.CopyFS(root, os.DirFS("../../fixtures/hosts/debian-11-web")))
+	write := func(name, text string) {
+		is.NoErr(os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+		is.NoErr(os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
+	}
+	sums := ""
+	for _, name := range []string{"modules.conf", "server.conf", "examples/mine.conf"} {
+		sums += fmt.Sprintf("%x  usr/share/ftp/%s\n", md5.Sum([]byte(filepath.Base(name)+"\n")), name)
+	}
+	write("etc/ftp/modules.conf", "modules.conf\n")
+	write("etc/ftp/server.conf", "server.conf\nedited\n")
+	write("etc/ftp/mine.conf", "mine.conf\n")
+	write("etc/ftp/again.conf", "modules.conf\n")
+	write("var/lib/dpkg/info/ftp:amd64.md5sums", sums)
+	write("var/lib/dpkg/info/ftp:amd64.postinst", "for name in modules server; do cp /usr/share/ftp/$name.conf /etc/ftp/$name.conf.new; done\nupdate /etc/ftp/modules.conf\nupdate /etc/ftp/server.conf\ntest -e /etc/ftp/mine.conf\n")
+	write("var/lib/dpkg/info/other.postinst", "test -e /usr/share/ftp/examples/mine.conf && test -e /etc/ftp/mine.conf\n")
+	a, err := assessDir(t, root)
+	is.NoErr(err)
+	peoples := []string{}
+	for _, c := range a.Configuration {
+		if filepath.Dir(c.Path) == "/etc/ftp" {
+			peoples = append(peoples, filepath.Base(c.Path))
+		}
+	}
+	is.Equal(peoples, []string{"again.conf", "mine.conf", "server.conf"})
+	is.Equal(a.AsShipped["/etc/ftp/modules.conf"], "ftp")
+	is.Equal(a.AsShipped["/etc/ftp/server.conf"], "")
 }
 
 // TestLinksThatScriptsMake: a link that a maintainer script names, and that leads
