@@ -2,6 +2,7 @@ package convert
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,6 +26,17 @@ var words = sync.OnceValue(func() map[string]map[string]Word {
 	}
 	return all
 })
+
+//go:embed lists.tsv
+var listRows string
+
+var lists = sync.OnceValue(func() map[string][]string { return tsv.Words(listRows) })
+
+// ListOf are the names of a table.
+func ListOf(table string) []string { return lists()[table] }
+
+// Lists reports whether a table has a name.
+func Lists(table, name string) bool { return slices.Contains(ListOf(table), name) }
 
 // WordsOf are those of a table, by name.
 func WordsOf(table string) map[string]Word { return words()[table] }

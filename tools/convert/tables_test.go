@@ -16,8 +16,8 @@ import (
 // is mistyped would find nothing.
 func TestTablesAreNamed(t *testing.T) {
 	is := is.New(t)
-	calls := regexp.MustCompile(`(WordsOf|RewordingsOf|HomesOf)\("([^"]+)"\)`)
-	named := map[string]map[string]bool{"WordsOf": {}, "RewordingsOf": {}, "HomesOf": {}}
+	calls := regexp.MustCompile(`(WordsOf|RewordingsOf|HomesOf|ListOf|Lists)\("([^"]+)"[,)]`)
+	named := map[string]map[string]bool{"WordsOf": {}, "RewordingsOf": {}, "HomesOf": {}, "ListOf": {}, "Lists": {}}
 	is.NoErr(filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
 			return err
@@ -32,6 +32,8 @@ func TestTablesAreNamed(t *testing.T) {
 	is.Equal(sorted(named["WordsOf"]), slices.Sorted(maps.Keys(words())))
 	is.Equal(sorted(named["RewordingsOf"]), slices.Sorted(maps.Keys(rewordings())))
 	is.Equal(sorted(named["HomesOf"]), slices.Sorted(maps.Keys(homes())))
+	maps.Copy(named["Lists"], named["ListOf"])
+	is.Equal(sorted(named["Lists"]), slices.Sorted(maps.Keys(lists())))
 	for _, rules := range rewordings() {
 		for _, rule := range rules {
 			rule.Line.MatchString("") // or else it panics

@@ -8,9 +8,6 @@ import (
 	"svc/tools/convert"
 )
 
-// hbaMethods are the methods of authentication of PostgreSQL 17.
-var hbaMethods = strings.Fields("trust reject scram-sha-256 md5 password gss sspi ident peer pam ldap radius cert bsd")
-
 // hbaLine converts a line of pg_hba.conf: methods and options that are gone.
 func hbaLine(p *convert.Page, i int) {
 	words, n := conf.HBA(p.Lines[i])
@@ -33,7 +30,7 @@ func hbaMethod(p *convert.Page, i int, kind, method string, options []string) {
 		p.Refuse(i, "PostgreSQL 9.4 has gss in its place, which needs another keytab.")
 	case bare == "crypt":
 		p.Refuse(i, "PostgreSQL 8.4 has it no more: scram-sha-256 needs passwords that are set anew.")
-	case !slices.Contains(hbaMethods, bare):
+	case !convert.Lists("pg_hba-methods", bare):
 		p.Refuse(i, "PostgreSQL has no method "+method+".")
 	case slices.ContainsFunc(options, func(o string) bool { return !strings.Contains(o, "=") }):
 		p.Refuse(i, "Options are a name and a value since PostgreSQL 8.4.")

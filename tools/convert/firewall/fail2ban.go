@@ -126,14 +126,11 @@ func setJail(pages []*convert.Page, section, name, lines, why string) {
 	}
 }
 
-// fail2banLevels are the levels of logging by the numbers of fail2ban 0.8.
-var fail2banLevels = map[string]string{"1": "ERROR", "2": "WARNING", "3": "INFO", "4": "DEBUG"}
-
 func fail2banItself(p *convert.Page) {
 	s := convert.Settings{Equals: true}
 	for i := range p.Active() {
-		if name, _, value := s.Setting(p.Lines[i]); name == "loglevel" && fail2banLevels[value] != "" {
-			p.Replace(i, "loglevel = "+fail2banLevels[value], "fail2ban 0.9 names its levels.")
+		if name, _, value := s.Setting(p.Lines[i]); name == "loglevel" && convert.WordsOf("fail2ban-levels")[value].Now != "" {
+			p.Replace(i, "loglevel = "+convert.WordsOf("fail2ban-levels")[value].Now, "fail2ban 0.9 names its levels.")
 		}
 	}
 }
@@ -194,12 +191,6 @@ func (j *jails) section(start, end int) {
 	}
 }
 
-// jailNames are jails of fail2ban 0.8 by their names since 0.9.
-var jailNames = map[string]string{
-	"ssh": "sshd", "ssh-iptables": "sshd", "ssh-ddos": "sshd", "apache": "apache-auth", "apache-multiport": "apache-auth", "apache-tcpwrapper": "apache-auth", "sasl": "postfix-sasl", "sasl-iptables": "postfix-sasl",
-	"couriersmtp": "courier-smtp", "courierauth": "courier-auth", "vsftpd-iptables": "vsftpd", "proftpd-iptables": "proftpd", "mysqld-iptables": "mysqld-auth",
-}
-
 // jail checks that a jail has a filter.
 func (j *jails) jail(start int) {
 	header := strings.TrimSpace(j.page.Lines[start])
@@ -210,7 +201,7 @@ func (j *jails) jail(start int) {
 	if convert.Known()["fail2ban-jail"][convert.Fold(name)] || j.there("filter", name) {
 		return
 	}
-	if now := jailNames[name]; now != "" && !j.names[now] {
+	if now := convert.WordsOf("fail2ban-jails")[name].Now; now != "" && !j.names[now] {
 		j.names[now] = true
 		j.page.Replace(start, "["+now+"]", "fail2ban 0.9 has another name for the jail.")
 		return
@@ -225,12 +216,6 @@ func (j *jails) there(kind, name string) bool {
 		base := strings.TrimSuffix(strings.TrimSuffix(f.Path, ".conf"), ".local")
 		return base == "/etc/fail2ban/"+kind+".d/"+name
 	})
-}
-
-// filterModes are filters that became modes of others.
-var filterModes = map[string]string{
-	"sshd-ddos": "sshd[mode=ddos]", "sshd-aggressive": "sshd[mode=aggressive]", "postfix-sasl": "postfix[mode=auth]", "postfix-rbl": "postfix[mode=rbl]", "sasl": "postfix[mode=auth]", "postfix-auth": "postfix[mode=auth]",
-	"couriersmtp": "courier-smtp", "courierlogin": "courier-auth",
 }
 
 // jailAction is the action at the beginning of a value, with what it is given.
@@ -262,7 +247,7 @@ func (j *jails) setting(i int, name, value string) {
 
 func (j *jails) filter(i int, value string) {
 	name, given, _ := strings.Cut(value, "[")
-	switch now := cmp.Or(j.home.filters[name], filterModes[name]); {
+	switch now := cmp.Or(j.home.filters[name], convert.WordsOf("fail2ban-filters")[name].Now); {
 	case j.home.filters[name] != "":
 		j.page.Replace(i, "filter = "+now, "It reads the log as the target's system writes it.")
 	case strings.HasPrefix(value, "%"), strings.Contains(name, "%"), j.there("filter", name):
@@ -323,13 +308,6 @@ func (j *jails) action(i int, value string) {
 	}
 }
 
-// systemLogs are the logs of the system, which a journal has unless rsyslog writes them.
-var systemLogs = map[string]bool{"/var/log/secure": true, "/var/log/messages": true, "/var/log/maillog": true, "/var/log/auth.log": true, "/var/log/syslog": true, "/var/log/mail.log": true}
-
-// syslogJails are jails of fail2ban's own that read the system's logs (jail.conf of 1.1);
-// those of sshd are apart.
-var syslogJails = strings.Fields("postfix postfix-rbl postfix-sasl dovecot sieve sendmail-auth sendmail-reject courier-smtp courier-auth cyrus-imap uwimap-auth perdition solid-pop3d proftpd pure-ftpd wuftpd pam-generic xinetd-fail dropbear squirrelmail")
-
 // logged refuses a jail whose log the target's system writes in a form that its filter
 // does not know: Alpine's syslogd has the facility in each line, and its package a filter
 // for sshd alone that reads them.
@@ -338,7 +316,7 @@ func (j *jails) logged(start int) {
 	if i, ok := j.lines["logpath"]; ok {
 		_, _, value = convert.Settings{Equals: true}.Setting(j.page.Lines[i])
 	}
-	reads := systemLogs[value] || value == "" && slices.Contains(syslogJails, j.jailName)
+	reads := convert.Lists("system-logs", value) || value == "" && convert.Lists("fail2ban-jails-of-logs", j.jailName)
 	if off, ok := j.lines["enabled"]; ok && strings.HasSuffix(strings.TrimSpace(j.page.Lines[off]), "false") {
 		return
 	}
@@ -352,19 +330,13 @@ func (j *jails) logged(start int) {
 	}
 }
 
-// ownNames are logs of Apache by fail2ban's own names for them.
-var ownNames = map[string]string{
-	"/var/log/httpd/*error_log": "%(apache_error_log)s", "/var/log/httpd/error_log": "%(apache_error_log)s", "/var/log/httpd/*access_log": "%(apache_access_log)s", "/var/log/httpd/access_log": "%(apache_access_log)s",
-	"/var/log/apache2/*error.log": "%(apache_error_log)s", "/var/log/apache2/error.log": "%(apache_error_log)s", "/var/log/apache2/*access.log": "%(apache_access_log)s", "/var/log/apache2/access.log": "%(apache_access_log)s",
-}
-
 func (j *jails) log(i int, value string) {
 	p, continued := j.page, convert.Continues(j.page.Lines[i])
 
-	switch now := ownNames[value]; {
-	case systemLogs[value] && !j.rsyslog && j.home.journal && continued:
+	switch now := convert.WordsOf("fail2ban-logs")[value].Now; {
+	case convert.Lists("system-logs", value) && !j.rsyslog && j.home.journal && continued:
 		p.Refuse(i, "The target has no such log: its journal takes the place of all of them, or of none.")
-	case systemLogs[value] && !j.rsyslog && j.home.journal:
+	case convert.Lists("system-logs", value) && !j.rsyslog && j.home.journal:
 		j.journal(i)
 	case now != "" && j.home.paths != "paths-opensuse.conf" && j.in.Source.Family.Conventions().Line != j.in.Target.Family.Conventions().Line:
 		p.Replace(i, strings.Replace(strings.TrimSpace(p.Lines[i]), value, now, 1), convert.Whose(j.in.Target)+" logs have other names.")

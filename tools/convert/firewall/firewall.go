@@ -15,15 +15,6 @@ import (
 	"svc/tools/convert"
 )
 
-// xtables are the matches and targets of Debian 13's iptables, with those that
-// iptables has without a module.
-var (
-	xtMatches = strings.Fields("addrtype ah bpf cgroup cluster comment connbytes connlabel connlimit connmark conntrack cpu dccp devgroup dscp dst ecn esp eui64 frag hashlimit hbh helper hl icmp icmp6 icmpv6 ipcomp iprange ipv6header " +
-		"ipvs length limit mac mark mh multiport nfacct osf owner physdev pkttype policy quota rateest realm recent rpfilter rt sctp set socket srh standard state statistic string tcp tcpmss time tos ttl u32 udp")
-	xtTargets = strings.Fields("ACCEPT DROP RETURN QUEUE AUDIT CHECKSUM CLASSIFY CONNMARK CONNSECMARK CT DNAT DNPT DSCP ECN HL HMARK IDLETIMER LED LOG MARK MASQUERADE NETMAP NFLOG NFQUEUE NOTRACK RATEEST REDIRECT REJECT SECMARK SET " +
-		"SNAT SNPT SYNPROXY TCPMSS TCPOPTSTRIP TEE TOS TPROXY TRACE TTL")
-)
-
 // Iptables carries rules as iptables-save writes them over to where
 // netfilter-persistent loads them. They wait, as rules name interfaces.
 func Iptables(in convert.Input) (r convert.Result) {
@@ -104,10 +95,10 @@ func xtRule(p *convert.Page, i int, known func(chain string) bool) {
 	negated := false
 	for n := range len(words) - 1 {
 		switch flag, value := words[n], words[n+1]; {
-		case (flag == "-m" || flag == "--match") && !slices.Contains(xtMatches, value):
+		case (flag == "-m" || flag == "--match") && !convert.Lists("iptables-matches", value):
 			p.Refuse(i, "Debian's iptables has no match "+value+".")
 			return
-		case xtJumps[flag] && !slices.Contains(xtTargets, value) && !known(value):
+		case xtJumps[flag] && !convert.Lists("iptables-targets", value) && !known(value):
 			p.Refuse(i, "Debian's iptables has no target "+value+".")
 			return
 		case value == "!" && strings.HasPrefix(flag, "-") && flag != "!":
@@ -204,23 +195,6 @@ func nftHead(p *convert.Page) {
 	p.Lines = append(strings.Split(first+"\n", "\n"), p.Lines...)
 }
 
-// firewalldGone are settings of firewalld.conf that firewalld 2 has no more.
-var firewalldGone = map[string]string{
-	"AllowZoneDrifting": "firewalld 1.0 keeps a packet in one zone.", "AutomaticHelpers": "The kernel assigns no helpers by itself any more: zones name them.", "MinimalMark": "firewalld 0.9 needs no marks of its own.", "Lockdown": "firewalld 2 leaves it to polkit.",
-}
-
-// firewalldKeys are those that it has.
-var firewalldKeys = strings.Fields("DefaultZone CleanupOnExit CleanupModulesOnExit IPv6_rpfilter IndividualCalls LogDenied FirewallBackend FlushAllOnReload ReloadPolicy RFC3964_IPv4 NftablesFlowtable NftablesCounters NftablesTableOwner StrictForwardPorts")
-
-// firewalldElements are the elements of zones, policies, services and sets with
-// the attributes that each may have.
-var firewalldElements = map[string]string{
-	"zone": "name target version ingress-priority egress-priority", "policy": "name target version priority", "short": "", "description": "", "service": "name version", "port": "port protocol", "protocol": "value", "source-port": "port protocol",
-	"icmp-block": "name", "icmp-type": "name", "icmp-block-inversion": "", "masquerade": "enabled", "forward": "", "forward-port": "port protocol to-port to-addr", "interface": "name", "source": "address mac invert family ipset", "destination": "address invert ipset ipv4 ipv6",
-	"rule": "family priority", "log": "prefix level", "nflog": "group prefix queue-size", "audit": "", "accept": "", "reject": "type", "drop": "", "mark": "set", "limit": "value burst", "tcp-mss-clamp": "value", "ingress-zone": "name", "egress-zone": "name",
-	"module": "name", "helper": "name", "include": "service", "ipset": "type version", "option": "name value", "entry": "", "icmptype": "version name",
-}
-
 // Firewalld carries zones and what they name over to a later firewalld: the same
 // files, where it takes all that is in them.
 func Firewalld(in convert.Input) (r convert.Result) {
@@ -252,9 +226,9 @@ func Firewalld(in convert.Input) (r convert.Result) {
 func firewalldConf(f convert.File) *convert.Page {
 	s := convert.Settings{Program: "firewalld", Comment: "#", Equals: true, Own: func(p *convert.Page, i int, name, value string) bool {
 		switch {
-		case firewalldGone[name] != "":
-			p.Drop(i, firewalldGone[name])
-		case !slices.Contains(firewalldKeys, name):
+		case convert.WordsOf("firewalld-gone")[name].Why != "":
+			p.Drop(i, convert.WordsOf("firewalld-gone")[name].Why)
+		case !convert.Lists("firewalld.conf", name):
 			p.Refuse(i, "firewalld has no such setting.")
 		case name == "FirewallBackend" && value == "iptables":
 			p.Replace(i, "FirewallBackend=nftables", "Debian's firewalld works with nftables.")
@@ -298,13 +272,13 @@ func firewalldXML(p *convert.Page, isService func(string) bool) {
 
 // firewalldElement says why firewalld would not take an element, or nothing.
 func firewalldElement(e xml.StartElement, isService func(string) bool) string {
-	attributes, known := firewalldElements[e.Name.Local]
+	takes, known := convert.WordsOf("firewalld-elements")[e.Name.Local]
 	if !known {
 		return "firewalld has no element " + e.Name.Local + "."
 	}
 	for _, a := range e.Attr {
 		switch {
-		case !slices.Contains(strings.Fields(attributes), a.Name.Local):
+		case !slices.Contains(strings.Fields(takes.Now), a.Name.Local):
 			return "firewalld has no attribute " + a.Name.Local + " here."
 		case (e.Name.Local == "service" && a.Name.Local == "name" || e.Name.Local == "include") && !isService(a.Value):
 			return "Debian's firewalld knows no service " + a.Value + "."

@@ -2,14 +2,10 @@ package firewall
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"svc/tools/convert"
 )
-
-// ufwKeys are the settings of ufw.conf and /etc/default/ufw.
-var ufwKeys = strings.Fields("ENABLED LOGLEVEL IPV6 DEFAULT_INPUT_POLICY DEFAULT_OUTPUT_POLICY DEFAULT_FORWARD_POLICY DEFAULT_APPLICATION_POLICY MANAGE_BUILTINS IPT_SYSCTL IPT_MODULES")
 
 // UFW carries ufw's rules, policies and applications over: its files have kept
 // their form. They wait, and come together or not at all: switched on with
@@ -44,7 +40,7 @@ func ufwChain(name string) bool {
 
 func ufwSettings(p *convert.Page) {
 	for i, line := range p.Active() {
-		if name, _, _ := strings.Cut(line, "="); !slices.Contains(ufwKeys, name) {
+		if name, _, _ := strings.Cut(line, "="); !convert.Lists("ufw.conf", name) {
 			p.Refuse(i, "ufw has no such setting.")
 		}
 	}

@@ -156,9 +156,6 @@ func (w *ufwWriter) rules(f convert.File) {
 	}
 }
 
-// ufwVerdicts are the actions of ufw in nftables' words.
-var ufwVerdicts = map[string]string{"allow": "accept", "deny": "drop", "reject": "reject", "limit": "accept"}
-
 // ufwRule is one note: action, protocol, port and address of the destination,
 // port and address of the source, maybe the applications of both, and the
 // direction with its interfaces.
@@ -174,7 +171,7 @@ func ufwRule(f []string, six bool) (chain, rule, why string) {
 	}
 	action, routed := strings.CutPrefix(f[0], "route:")
 	action, log, _ := strings.Cut(action, "_")
-	verdict := ufwVerdicts[action]
+	verdict := convert.WordsOf("ufw-verdicts")[action].Now
 	if verdict == "" || log != "" && log != "log" && log != "log-all" {
 		return "", "", "ufw has no such action."
 	}
@@ -251,12 +248,9 @@ func ufwAddress(word, address string) (string, bool) {
 // ufwPort is a port or a range of them.
 var ufwPort = lazyregexp.New(`^[0-9]{1,5}(:[0-9]{1,5})?$`)
 
-// ufwProtocols are those that ufw takes.
-var ufwProtocols = strings.Fields("any tcp udp ah esp gre igmp ipv6 vrrp")
-
 // ufwPorts matches the ports of a protocol.
 func ufwPorts(protocol, word, ports string) (string, bool) {
-	if !slices.Contains(ufwProtocols, protocol) {
+	if !convert.Lists("ufw-protocols", protocol) {
 		return "", false
 	}
 	if ports == "any" {

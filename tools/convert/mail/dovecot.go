@@ -12,11 +12,6 @@ import (
 // DovecotPlaces are where the families keep what Dovecot's settings name.
 var DovecotPlaces = convert.HomesOf("dovecot").Debian()
 
-// dovecotFiles are settings of a file, which Dovecot 2.4 names as such.
-var dovecotFiles = map[string]string{
-	"ssl_cert": "ssl_server_cert_file", "ssl_key": "ssl_server_key_file", "ssl_ca": "ssl_server_ca_file", "ssl_dh": "ssl_server_dh_file",
-}
-
 // dovecotSwitches are switches with what Dovecot 2.4 has for yes and for no.
 var dovecotSwitches = map[string]struct{ yes, no, why string }{
 	"disable_plaintext_auth":    {"auth_allow_cleartext = no", "auth_allow_cleartext = yes", "Dovecot 2.4 says it the other way round."},
@@ -28,9 +23,6 @@ var dovecotVariables = strings.NewReplacer(
 	"%Lu", "%{user | lower}", "%Ln", "%{user | username | lower}", "%Ld", "%{user | domain | lower}", "%u", "%{user}", "%n", "%{user | username}", "%d", "%{user | domain}",
 	"%h", "%{home}", "%s", "%{protocol}", "%r", "%{remote_ip}", "%l", "%{local_ip}", "%m", "%{mechanism}", "%w", "%{password}",
 )
-
-// dovecotDrivers are the drivers of passdb and userdb that need no arguments.
-var dovecotDrivers = map[string]bool{"pam": true, "passwd": true, "shadow": true, "prefetch": true, "static": true, "passwd-file": true}
 
 // dovecotAssignment is a setting of a line.
 var dovecotAssignment = lazyregexp.New(`^([A-Za-z0-9_]+)\s*=\s*(.*)$`)
@@ -302,7 +294,7 @@ func dovecotPlugin(p *convert.Page, i int, name, value string) {
 }
 
 func dovecotSetting(p *convert.Page, i int, name, value string) {
-	file := dovecotFiles[name]
+	file := convert.WordsOf("dovecot-files")[name].Now
 	bare, _, _ := strings.Cut(value, " #")
 	switch bare = strings.TrimSpace(bare); {
 	case file != "" && strings.HasPrefix(value, "<"):
@@ -331,9 +323,6 @@ func dovecotSetting(p *convert.Page, i int, name, value string) {
 		p.Replace(i, name+" = "+postfixPlaces.Move(dovecotVariables.Replace(value)), "Dovecot 2.4 has longer names for its variables.")
 	}
 }
-
-// dovecotKeys are the parts of a place of mail after its path.
-var dovecotKeys = map[string]string{"INBOX": "mail_inbox_path", "INDEX": "mail_index_path", "CONTROL": "mail_control_path", "INDEXPVT": "mail_index_private_path"}
 
 // dovecotLocations are the places of mail that count for all namespaces.
 var dovecotLocations = lazyregexp.New(`(?m)^[ \t]*mail_location[ \t]*=[ \t]*(.*)$`)
@@ -377,16 +366,16 @@ func (d *dovecotPage) location(i int, value string) {
 	named := map[string]string{"INBOX": dovecotInbox(parts[0], parts[1])}
 	for _, part := range parts[2:] {
 		key, path, _ := strings.Cut(part, "=")
-		if dovecotKeys[key] == "" {
+		if convert.WordsOf("dovecot-mail")[key].Now == "" {
 			d.Refuse(i, "Dovecot 2.4 has "+key+" in another form.")
 			return
 		}
 		named[key] = path
 	}
 	lines := []string{"mail_driver = " + parts[0], "mail_path = " + parts[1]}
-	for _, key := range slices.Sorted(maps.Keys(dovecotKeys)) {
+	for _, key := range slices.Sorted(maps.Keys(convert.WordsOf("dovecot-mail"))) {
 		if path, ok := named[key]; ok || d.inherited[key] {
-			lines = append(lines, strings.TrimSpace(dovecotKeys[key]+" = "+path))
+			lines = append(lines, strings.TrimSpace(convert.WordsOf("dovecot-mail")[key].Now+" = "+path))
 		}
 	}
 	d.Replace(i, strings.Join(lines, "\n"), "Dovecot 2.4 has a setting for each part.")
@@ -418,7 +407,7 @@ func (d *dovecotPage) database(i int) {
 		return
 	}
 	form, ok := dovecotArgs(driver, args)
-	if !dovecotDrivers[driver] || !ok {
+	if !convert.Lists("dovecot-drivers", driver) || !ok {
 		p.Refuse(i, "Dovecot 2.4 has another form of this driver's arguments.")
 		return
 	}

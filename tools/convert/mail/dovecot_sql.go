@@ -1,7 +1,6 @@
 package mail
 
 import (
-	"slices"
 	"strings"
 
 	"svc/backend/lazyregexp"
@@ -48,9 +47,6 @@ func dovecotSQL(p *convert.Page) {
 	}
 }
 
-// sqlSettings are the words of connect that Dovecot 2.4 has as settings of MySQL.
-var sqlSettings = strings.Fields("user password dbname port option_file option_group")
-
 // sqlConnect names the servers of a database, each with its own settings.
 func sqlConnect(p *convert.Page, i int, driver, value string) {
 	if driver == "sqlite" && strings.HasPrefix(value, "/") {
@@ -68,7 +64,7 @@ func sqlConnect(p *convert.Page, i int, driver, value string) {
 			hosts = append(hosts, v)
 		case key == "maxconns":
 			settings = append(settings, "connection_limit = "+v)
-		case driver == "pgsql", driver == "mysql" && slices.Contains(sqlSettings, key):
+		case driver == "pgsql", driver == "mysql" && convert.Lists("dovecot-mysql", key):
 			if strings.Contains(v, "#") {
 				v = `"` + v + `"`
 			}

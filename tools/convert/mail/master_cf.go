@@ -1,7 +1,6 @@
 package mail
 
 import (
-	"slices"
 	"strings"
 
 	"svc/tools/convert"
@@ -10,12 +9,6 @@ import (
 // masterHomes are where the families keep the programs that pipes of master.cf
 // call, the longer first.
 var masterHomes = convert.HomesOf("master.cf")
-
-// masterPrograms are the daemons of Postfix that a line may name.
-var masterPrograms = strings.Fields("anvil bounce cleanup discard dnsblog error flush lmtp local master oqmgr pickup pipe postlogd postscreen proxymap qmgr qmqpd scache showq smtp smtpd spawn tlsmgr tlsproxy trivial-rewrite verify virtual nqmgr")
-
-// masterKinds are the kinds of sockets of a service.
-var masterKinds = strings.Fields("inet unix unix-dgram fifo pass")
 
 // PostfixMaster carries master.cf over: programs stand in another place, and
 // what Postfix 3 takes for granted is said where an earlier one took another.
@@ -42,10 +35,10 @@ func masterService(p *convert.Page, i int, old bool, in convert.Input) {
 	line := strings.TrimSpace(p.Lines[i])
 	words := strings.Fields(line)
 	switch {
-	case len(words) < 8 || !slices.Contains(masterKinds, words[1]):
+	case len(words) < 8 || !convert.Lists("postfix-sockets", words[1]):
 		p.Refuse(i, "It is no line of a service: eight columns are wanted.")
 		return
-	case !slices.Contains(masterPrograms, words[7]):
+	case !convert.Lists("postfix-daemons", words[7]):
 		p.Refuse(i, "Postfix has no program "+words[7]+".")
 		return
 	}

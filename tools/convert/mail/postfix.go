@@ -18,15 +18,12 @@ var (
 // postfixMaps are kinds of tables that families have in packages of their own.
 var postfixMaps = lazyregexp.New(`\b(mysql|pgsql|ldap|pcre|sqlite|cdb|lmdb|mongodb):`)
 
-// susePackages are packages of kinds of tables that have another name on SUSE.
-var susePackages = map[string]string{"pgsql": "postfix-postgresql", "pcre": "postfix", "sqlite": "postfix", "cdb": "postfix", "lmdb": "postfix"}
-
 // berkeley are the kinds of tables of Berkeley DB, which SUSE's Postfix is made without.
 var berkeley = lazyregexp.New(`\b(?:hash|btree):`)
 
 // mapPackage is the package of the target that has a kind of tables.
 func mapPackage(in convert.Input, kind string) string {
-	if name := susePackages[kind]; name != "" && convert.ToSUSE(in) {
+	if name := convert.WordsOf("postfix-packages-suse")[kind].Now; name != "" && convert.ToSUSE(in) {
 		return name
 	}
 	return "postfix-" + kind

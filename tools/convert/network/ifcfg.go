@@ -103,11 +103,6 @@ type ifcfgReader struct {
 	vars map[string]assignment
 }
 
-// ifcfgPlain are variables that say one thing.
-var ifcfgPlain = map[string]string{
-	"MTU": "mtu", "HWADDR": "mac", "MACADDR": "set-mac", "ZONE": "zone", "MASTER": "master", "BRIDGE": "master", "METRIC": "metric", "VLAN_ID": "vlan-id", "PHYSDEV": "vlan-link", "GATEWAY": "gateway", "GATEWAY0": "gateway",
-}
-
 func (r ifcfgReader) variable(name string, v assignment) {
 	needless, known := convert.WordsOf("ifcfg-needless")[name]
 	value := strings.ToLower(v.value)
@@ -118,8 +113,8 @@ func (r ifcfgReader) variable(name string, v assignment) {
 		r.w.drop(needless.Why, v.at)
 	case name == "DEVICE", strings.HasPrefix(name, "PREFIX"), strings.HasPrefix(name, "NETMASK"):
 		// they are told with the name and the addresses
-	case ifcfgPlain[name] != "":
-		r.plain(ifcfgPlain[name], v)
+	case convert.WordsOf("ifcfg")[name].Now != "":
+		r.plain(convert.WordsOf("ifcfg")[name].Now, v)
 	case name == "ONBOOT":
 		r.i.say("auto", value, v.at)
 	case name == "BOOTPROTO":

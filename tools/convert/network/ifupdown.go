@@ -106,14 +106,6 @@ func (r *ifupdownReader) stanza(f []string, at position) {
 	}
 }
 
-// ifupdownPlain are options that say one thing.
-var ifupdownPlain = map[string]string{"gateway": "gateway", "mtu": "mtu", "metric": "metric", "vlan-raw-device": "vlan-link", "vlan-id": "vlan-id"}
-
-// ifupdownNeedless are options that say nothing to another manager, and why.
-var ifupdownNeedless = map[string]string{
-	"network": "It follows from the address.", "broadcast": "It follows from the address.", "dad-attempts": "The target looks for itself.", "bridge-waitport": "The target waits by itself.", "bridge-maxwait": "The target waits by itself.",
-}
-
 func (r *ifupdownReader) option(key string, values []string, at position) {
 	key = strings.ReplaceAll(key, "_", "-")
 	value := strings.Join(values, " ")
@@ -131,12 +123,12 @@ func (r *ifupdownReader) option(key string, values []string, at position) {
 		}
 		r.address.value += "/" + strings.TrimPrefix(value, "/")
 		r.address.at = append(r.address.at, at)
-	case strings.HasPrefix(key, "vlan-") && r.i.first(ifupdownPlain[key]).value == value:
+	case strings.HasPrefix(key, "vlan-") && r.i.first(convert.WordsOf("ifupdown")[key].Now).value == value:
 		r.i.say("name", r.i.name, at)
-	case ifupdownPlain[key] != "":
-		r.i.say(ifupdownPlain[key], value, at)
-	case ifupdownNeedless[key] != "":
-		r.w.drop(ifupdownNeedless[key], at)
+	case convert.WordsOf("ifupdown")[key].Now != "":
+		r.i.say(convert.WordsOf("ifupdown")[key].Now, value, at)
+	case convert.WordsOf("ifupdown-needless")[key].Why != "":
+		r.w.drop(convert.WordsOf("ifupdown-needless")[key].Why, at)
 	case slices.Contains([]string{"up", "post-up", "pre-up", "down", "pre-down", "post-down"}, key):
 		r.command(key, value, at)
 	default:
@@ -191,8 +183,8 @@ func (r *ifupdownReader) composed(key string, values []string, at position) {
 
 // bridge takes the settings of a bridge.
 func (r *ifupdownReader) bridge(key, value string, at position) {
-	for option, name := range bridgeOptions {
-		if strings.ReplaceAll(name, "_", "-") != key {
+	for option, name := range convert.WordsOf("bridge-utils") {
+		if strings.ReplaceAll(name.Now, "_", "-") != key {
 			continue
 		}
 		if option == "stp" {

@@ -232,13 +232,6 @@ func (s stanzas) resolver(dynamic bool) {
 	}
 }
 
-// ifenslave's settings of a bond, and the names that bridge-utils has for those
-// of a bridge.
-var (
-	ifenslaveOptions = strings.Fields("mode miimon downdelay updelay lacp-rate xmit-hash-policy primary primary-reselect arp-interval arp-ip-target arp-validate ad-select fail-over-mac num-grat-arp num-unsol-na use-carrier active-slave tlb-dynamic-lb packets-per-slave")
-	bridgeOptions    = map[string]string{"stp": "bridge_stp", "forward-delay": "bridge_fd", "priority": "bridge_bridgeprio", "ageing": "bridge_ageing", "hello-time": "bridge_hello", "max-age": "bridge_maxage"}
-)
-
 // composed writes what an interface is made of.
 func (s stanzas) composed() {
 	switch s.i.kind {
@@ -247,7 +240,7 @@ func (s stanzas) composed() {
 		s.members("bond-slaves ")
 		for _, o := range s.i.all("bond") {
 			key, value, _ := strings.Cut(o.value, " ")
-			if !slices.Contains(ifenslaveOptions, key) || value == "" {
+			if !convert.Lists("ifenslave", key) || value == "" {
 				s.w.refuseLine(o.at[0], "ifenslave has no bond-"+key+".")
 			}
 			s.add("bond-"+key+" "+value, o.at...)
@@ -257,10 +250,10 @@ func (s stanzas) composed() {
 		s.members("bridge_ports ")
 		for _, o := range s.i.all("bridge") {
 			key, value, _ := strings.Cut(o.value, " ")
-			if bridgeOptions[key] == "" {
+			if convert.WordsOf("bridge-utils")[key].Now == "" {
 				s.w.refuseLine(o.at[0], "bridge-utils has nothing for "+key+".")
 			}
-			s.add(bridgeOptions[key]+" "+onlyOnOff(key, value), o.at...)
+			s.add(convert.WordsOf("bridge-utils")[key].Now+" "+onlyOnOff(key, value), o.at...)
 		}
 	case "vlan":
 		s.vlan()

@@ -10,15 +10,6 @@ import (
 	"svc/tools/convert"
 )
 
-// keyfileNeedless are keys of NetworkManager's connections that say nothing to
-// another manager, with the values of which that holds; none stands for all.
-var keyfileNeedless = map[string]string{
-	"connection.id": "", "connection.uuid": "", "connection.timestamp": "", "connection.permissions": "", "connection.autoconnect-priority": "", "connection.autoconnect-slaves": "", "connection.slave-type": "", "connection.port-type": "",
-	"connection.autoconnect-retries": "", "connection.llmnr": "", "connection.mdns": "", "connection.lldp": "", "ethernet.cloned-mac-address": "preserve permanent", "ethernet.mac-address-blacklist": "", "ethernet.mtu": "0 auto",
-	"vlan.flags": "1", "ipv4.method": "manual disabled", "ipv6.method": "ignore", "ipv4.may-fail": "", "ipv6.may-fail": "", "ipv4.never-default": "false", "ipv6.never-default": "false", "ipv6.addr-gen-mode": "", "ipv6.ip6-privacy": "0 -1", "ipv4.dhcp-timeout": "",
-	"connection.autoconnect": "true yes", "proxy.method": "none 0", "bridge.multicast-snooping": "true", "ethernet.auto-negotiate": "true",
-}
-
 // readKeyfile reads a connection of NetworkManager.
 func (w *wiring) readKeyfile(p *convert.Page) {
 	vars, names := w.readSections(p)
@@ -64,20 +55,14 @@ type keyfileReader struct {
 	vars map[string]assignment
 }
 
-// keyfilePlain are keys that say one thing.
-var keyfilePlain = map[string]string{
-	"connection.interface-name": "name", "connection.type": "name", "connection.master": "master", "connection.controller": "master", "connection.zone": "zone", "ethernet.mac-address": "mac", "ethernet.cloned-mac-address": "set-mac", "bridge.mac-address": "set-mac", "ethernet.mtu": "mtu",
-	"vlan.id": "vlan-id", "vlan.parent": "vlan-link", "ipv4.gateway": "gateway", "ipv6.gateway": "gateway", "ipv4.route-metric": "metric",
-}
-
 func (r keyfileReader) key(name string, v assignment) {
 	section, key, _ := strings.Cut(name, ".")
-	values, needless := keyfileNeedless[name]
-	plain := keyfilePlain[name]
+	values, needless := convert.WordsOf("keyfile-needless")[name]
+	plain := convert.WordsOf("keyfile")[name].Now
 	switch {
 	case v.value == "":
 		r.w.drop("It says nothing.", v.at)
-	case needless && (values == "" || slices.Contains(strings.Fields(values), v.value)):
+	case needless && (values.Now == "" || slices.Contains(strings.Fields(values.Now), v.value)):
 		r.w.drop("It is NetworkManager's own, or what the target does.", v.at)
 	case plain == "mac" || plain == "set-mac":
 		r.i.say(plain, strings.ToLower(v.value), v.at)

@@ -14,15 +14,6 @@ import (
 // netplanKinds are the kinds of interfaces by netplan's names for them.
 var netplanKinds = map[string]string{"ethernets": "ethernet", "bonds": "bond", "bridges": "bridge", "vlans": "vlan"}
 
-// netplanParameters are netplan's names of the settings of bonds and bridges,
-// with those of the options.
-var netplanParameters = map[string][2]string{
-	"mode": {"bond", "mode"}, "lacp-rate": {"bond", "lacp-rate"}, "mii-monitor-interval": {"bond", "miimon"}, "transmit-hash-policy": {"bond", "xmit-hash-policy"}, "ad-select": {"bond", "ad-select"},
-	"arp-interval": {"bond", "arp-interval"}, "arp-validate": {"bond", "arp-validate"}, "up-delay": {"bond", "updelay"}, "down-delay": {"bond", "downdelay"}, "fail-over-mac-policy": {"bond", "fail-over-mac"},
-	"gratuitous-arp": {"bond", "num-grat-arp"}, "packets-per-slave": {"bond", "packets-per-slave"}, "primary-reselect-policy": {"bond", "primary-reselect"}, "primary": {"bond", "primary"}, "min-links": {"bond", "min-links"},
-	"stp": {"bridge", "stp"}, "forward-delay": {"bridge", "forward-delay"}, "priority": {"bridge", "priority"}, "ageing-time": {"bridge", "ageing"}, "hello-time": {"bridge", "hello-time"}, "max-age": {"bridge", "max-age"},
-}
-
 // readNetplan reads a file of netplan.
 func (w *wiring) readNetplan(p *convert.Page) {
 	var document yaml.Node
@@ -161,11 +152,8 @@ func (r netplanReader) match(key, value *yaml.Node) {
 	}
 }
 
-// netplanPlain are keys that say one thing.
-var netplanPlain = map[string]string{"mtu": "mtu", "macaddress": "set-mac", "gateway4": "gateway", "gateway6": "gateway", "id": "vlan-id", "link": "vlan-link", "dhcp4": "dhcp4", "dhcp6": "dhcp6", "accept-ra": "ra"}
-
 func (r netplanReader) setting(key, value *yaml.Node) {
-	plain := netplanPlain[key.Value]
+	plain := convert.WordsOf("netplan")[key.Value].Now
 	switch {
 	case key.Value == "match", key.Value == "set-name":
 	case plain != "" && value.Kind == yaml.ScalarNode:
@@ -224,14 +212,14 @@ func (r netplanReader) nameservers(key, value *yaml.Node) {
 }
 
 func (r netplanReader) parameter(key, value *yaml.Node) {
-	to, known := netplanParameters[strings.Replace(key.Value, "-member", "-slave", 1)]
+	kind, name, known := strings.Cut(convert.WordsOf("netplan-parameters")[strings.Replace(key.Value, "-member", "-slave", 1)].Now, " ")
 	switch {
-	case !known || value.Kind != yaml.ScalarNode || to[0] != r.i.kind || strings.ContainsAny(value.Value, " \t\n"):
+	case !known || value.Kind != yaml.ScalarNode || kind != r.i.kind || strings.ContainsAny(value.Value, " \t\n"):
 		r.w.refuseLine(r.position(key), noCounterpart)
-	case to[1] == "stp":
+	case name == "stp":
 		r.i.say("bridge", "stp "+onOff(value.Value), r.position(value))
 	default:
-		r.i.say(to[0], to[1]+" "+value.Value, r.position(value))
+		r.i.say(kind, name+" "+value.Value, r.position(value))
 	}
 }
 
@@ -432,8 +420,8 @@ func (n netplan) parameters() {
 
 // netplanParameter is netplan's name of a setting of a bond or bridge.
 func netplanParameter(kind, key string) string {
-	for name, to := range netplanParameters {
-		if to == [2]string{kind, key} {
+	for name, to := range convert.WordsOf("netplan-parameters") {
+		if to.Now == kind+" "+key {
 			return name
 		}
 	}

@@ -32,16 +32,12 @@ func (w *wiring) check(o option) {
 		ok = isPlain(o.value)
 	case "bond", "bridge":
 		key, value, _ := strings.Cut(o.value, " ")
-		ok = isPlain(key) && isPlain(value) && (convert.Number(value) || !slices.Contains(bareNumbers, key))
+		ok = isPlain(key) && isPlain(value) && (convert.Number(value) || !convert.Lists("network-numbers", key))
 	}
 	if !ok || strings.ContainsAny(o.value, "\r\n") {
 		w.refuseLine(o.at[0], "It is no "+o.key+".")
 	}
 }
-
-// bareNumbers are the settings of bonds and bridges that are numbers: netplan
-// alone takes units behind them.
-var bareNumbers = strings.Fields("miimon updelay downdelay arp-interval num-grat-arp packets-per-slave min-links forward-delay priority ageing hello-time max-age")
 
 // isInterface reports whether a text is a name of an interface that every manager
 // takes as it is.

@@ -9,15 +9,6 @@ import (
 	"svc/tools/convert"
 )
 
-// keaReservations are the flags that took the place of reservation-mode (Kea 1.9.1; gone
-// in 2.5), by its value.
-var keaReservations = map[string]string{
-	"all":         `"reservations-global": false, "reservations-in-subnet": true, "reservations-out-of-pool": false`,
-	"disabled":    `"reservations-global": false, "reservations-in-subnet": false`,
-	"global":      `"reservations-global": true, "reservations-in-subnet": false`,
-	"out-of-pool": `"reservations-global": false, "reservations-in-subnet": true, "reservations-out-of-pool": true`,
-}
-
 // keaPlaces are the folders outside which Kea 2.6.3 and later refuses a file, and the
 // variable of its environment that names another.
 var keaPlaces = []struct {
@@ -34,8 +25,7 @@ var (
 	keaMode = lazyregexp.New(`"reservation-mode"\s*:\s*"([a-z-]+)"`)
 	// keaOwn is a folder that may be Kea's own: its unit takes rights from others there, and
 	// has no letter of it that a unit reads otherwise.
-	keaOwn    = lazyregexp.New(`^/(run|var|srv|opt)/[A-Za-z0-9_/.-]+$`)
-	keaShared = strings.Fields("/tmp /var/tmp /run /var/run /var/lib /var/log /var/cache /var/spool /usr/lib /usr/share")
+	keaOwn = lazyregexp.New(`^/(run|var|srv|opt)/[A-Za-z0-9_/.-]+$`)
 )
 
 // Kea carries the files of Kea's servers over: a setting that is gone by its successors,
@@ -45,7 +35,7 @@ func Kea(in convert.Input) (r convert.Result) {
 		p := convert.Open(f, "//")
 		for i, line := range p.Active() {
 			if m := keaMode.FindStringSubmatch(line); m != nil {
-				if now := keaReservations[m[1]]; now != "" {
+				if now := convert.WordsOf("kea-reservations")[m[1]].Now; now != "" {
 					p.Replace(i, keaMode.ReplaceAllString(line, now), "Kea has flags in its place.")
 				}
 			}
@@ -70,7 +60,7 @@ func keaEnvironment(p *convert.Page) string {
 			for _, m := range kind.file.FindAllStringSubmatch(line, -1) {
 				switch dir := path.Clean(m[1]); {
 				case dir == said:
-				case said == "" && (slices.Contains(kind.own, dir) || keaOwn.MatchString(dir) && !slices.Contains(keaShared, dir)):
+				case said == "" && (slices.Contains(kind.own, dir) || keaOwn.MatchString(dir) && !convert.Lists("kea-shared", dir)):
 					said = dir
 				default:
 					p.Refuse(i, "Kea 2.6.3 takes its files in "+kind.own[0]+", or in one other folder of its own.")

@@ -1,15 +1,10 @@
 package services
 
 import (
-	"slices"
 	"strings"
 
 	"svc/tools/convert"
 )
-
-// keepalivedBlocks are what stands at the outermost level of keepalived.conf.
-var keepalivedBlocks = strings.Fields("global_defs global_tracking net_namespace namespace_with_ipsets instance use_pid_dir vrrp_instance vrrp_script vrrp_sync_group vrrp_track_file track_file vrrp_track_process " +
-	"track_process garp_group interface_up_down_delays linkbeat_interfaces static_ipaddress static_routes static_rules static_addresses static_track_group virtual_server virtual_server_group SSL bfd_instance linkbeat_use_polling child_wait_time")
 
 // keepalivedPlaces are where the families keep what scripts and checks call.
 var keepalivedPlaces = convert.HomesOf("keepalived").Debian()
@@ -104,7 +99,7 @@ func keepalivedOpens(lines []string) bool {
 }
 
 func keepalivedBlock(p *convert.Page, i int, word string) {
-	known := slices.Contains(keepalivedBlocks, word) || word == "include" || strings.ContainsAny(word[:1], "{}@$")
+	known := convert.Lists("keepalived-blocks", word) || word == "include" || strings.ContainsAny(word[:1], "{}@$")
 	if !known {
 		p.Refuse(i, "keepalived 2.3 has no such block.")
 	}

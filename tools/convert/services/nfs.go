@@ -8,12 +8,6 @@ import (
 	"svc/tools/convert"
 )
 
-// exportOptions are what exportfs of Debian 13 takes; those with an equals sign
-// have a value.
-var exportOptions = strings.Fields("ro rw secure insecure sync async hide nohide wdelay no_wdelay root_squash no_root_squash all_squash no_all_squash subtree_check no_subtree_check " +
-	"crossmnt nocrossmnt auth_nlm no_auth_nlm secure_locks insecure_locks acl no_acl pnfs no_pnfs security_label nordirplus mountpoint mp " +
-	"mountpoint= mp= fsid= refer= replicas= anonuid= anongid= sec= xprtsec=")
-
 // Exports carries what NFS exports over: the same lines, where exportfs takes
 // them. An account by number is another on the target.
 func Exports(in convert.Input) (r convert.Result) {
@@ -80,7 +74,7 @@ func exportClient(client string) string {
 			name += "="
 		}
 		switch {
-		case !slices.Contains(exportOptions, name) && option != "":
+		case !convert.Lists("exports-options", name) && option != "":
 			return "exportfs does not know the option " + option + "."
 		case (name == "anonuid=" || name == "anongid=") && len(value) < 4 && value != "0" && value != "-1":
 			return "It names an account of the system by number: the target has others."

@@ -9,12 +9,6 @@ import (
 // sambaPlaces are where the families keep what smb.conf names.
 var sambaPlaces = convert.HomesOf("samba").Debian()
 
-// sambaAccounts are the settings that list users and groups.
-var sambaAccounts = map[string]bool{
-	"validusers": true, "invalidusers": true, "adminusers": true, "readlist": true, "writelist": true,
-	"forceuser": true, "forcegroup": true, "group": true, "guestaccount": true,
-}
-
 // systemNames are accounts of the source's own system with what the target calls
 // them.
 func systemNames(in convert.Input) map[string]string {
@@ -26,9 +20,6 @@ func systemNames(in convert.Input) map[string]string {
 	}
 	return map[string]string{"apache": "www-data", "nginx": "www-data", "wheel": "sudo"}
 }
-
-// sambaModules are modules of Samba that Debian has in packages of their own.
-var sambaModules = map[string]string{"ceph": "samba-vfs-ceph", "ceph_new": "samba-vfs-ceph", "ceph_snapshots": "samba-vfs-ceph", "glusterfs": "samba-vfs-glusterfs", "glusterfs_fuse": "samba-vfs-glusterfs"}
 
 // Samba drops and renames options that Samba has no more, and names accounts as
 // the target does. Shares stay as they are.
@@ -54,7 +45,7 @@ func sambaSetting(r *convert.Result, p *convert.Page, i int, name, value string,
 	case folded == "vfsobjects", folded == "vfsobject":
 		modulesLine(r, p, i, value, in)
 		return true
-	case sambaAccounts[folded]:
+	case convert.Lists("samba-accounts", folded):
 		p.Replace(i, name+" = "+sambaNames(value, systemNames(in)), "Accounts of the system have other names.")
 		return true
 	}
@@ -95,8 +86,8 @@ func modulesLine(r *convert.Result, p *convert.Page, i int, value string, in con
 	for name := range strings.FieldsFuncSeq(value, func(c rune) bool { return c == ' ' || c == ',' || c == '\t' }) {
 		bare, _, _ := strings.Cut(name, ":")
 		switch bare = strings.ToLower(bare); {
-		case sambaModules[bare] != "" && convert.DebianFamily(in.Target):
-			r.Packages = append(r.Packages, sambaModules[bare])
+		case convert.WordsOf("samba-packages")[bare].Now != "" && convert.DebianFamily(in.Target):
+			r.Packages = append(r.Packages, convert.WordsOf("samba-packages")[bare].Now)
 		case !convert.Known()["samba-vfs"][convert.Fold(bare)]:
 			p.Refuse(i, "Samba 4.22 has no module "+bare+".")
 		}

@@ -105,9 +105,6 @@ func endWithNewline(p *convert.Page, why string) {
 	}
 }
 
-// cronNicknames are the times that have a name.
-var cronNicknames = strings.Fields("@reboot @yearly @annually @monthly @weekly @daily @midnight @hourly")
-
 // cronLineBack carries a line of Debian's cron to cronie, which takes all that it
 // does.
 func cronLineBack(p *convert.Page, i int, users bool, in convert.Input) {
@@ -148,7 +145,7 @@ func cronLine(p *convert.Page, i int, users bool, in convert.Input) {
 	switch bare := strings.TrimPrefix(line, "-"); {
 	case len(fields) < count || command == "":
 		p.Refuse(i, "It is no time, user and command.")
-	case n == 1 && !slices.Contains(cronNicknames, fields[0]), strings.HasPrefix(bare, "-"):
+	case n == 1 && !convert.Lists("cron-nicknames", fields[0]), strings.HasPrefix(bare, "-"):
 		p.Refuse(i, "Debian's cron knows no such time.")
 	case bare != line:
 		p.Replace(i, bare, "Debian's cron logs every job.")
@@ -207,10 +204,6 @@ func accountWhy(in convert.Input) string {
 	return "Debian's account has another name."
 }
 
-// rpmAccounts are accounts of Debian's packages with their names in the rpm
-// families.
-var rpmAccounts = map[string]string{"bind": "named", "openldap": "ldap", "proxy": "squid", "sudo": "wheel"}
-
 // cronAccount is what the target calls the owner of jobs.
 func cronAccount(in convert.Input, name string) string {
 	web := in.Source.Family.Conventions().Web.Account
@@ -220,8 +213,8 @@ func cronAccount(in convert.Input, name string) string {
 	case name == web:
 		now, _ := in.WebAccount()
 		return now
-	case convert.FromDebian(in) && rpmAccounts[name] != "":
-		return rpmAccounts[name]
+	case convert.FromDebian(in) && convert.WordsOf("accounts-rpm")[name].Now != "":
+		return convert.WordsOf("accounts-rpm")[name].Now
 	}
 	return name
 }

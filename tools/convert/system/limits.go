@@ -1,14 +1,10 @@
 package system
 
 import (
-	"slices"
 	"strings"
 
 	"svc/tools/convert"
 )
-
-// limitItems are what pam_limits of Debian 13 limits.
-var limitItems = strings.Fields("core data fsize memlock nofile rss stack cpu nproc as maxlogins maxsyslogins nonewprivs priority locks sigpending msgqueue nice rtprio")
 
 // Limits carries the limits of logins over. Debian's pam_limits does not hold
 // root to the limits of everybody, as that of the rpm families does: a line for
@@ -62,7 +58,7 @@ func limitLine(p *convert.Page, i int, c []string, roots map[string]bool) {
 	case c[1] != "soft" && c[1] != "hard" && c[1] != "-":
 		p.Refuse(i, "A limit is soft, hard or both (-).")
 		return
-	case !slices.Contains(limitItems, c[2]):
+	case !convert.Lists("limits-items", c[2]):
 		p.Refuse(i, "Debian's pam_limits knows no such item.")
 		return
 	case !convert.Number(strings.TrimPrefix(c[3], "-")) && c[3] != "unlimited" && c[3] != "infinity":

@@ -7,15 +7,6 @@ import (
 	"svc/tools/convert"
 )
 
-// nssPackages are the sources of names that Debian has in packages of their own;
-// those of libc itself need none.
-var nssPackages = map[string]string{
-	"sss": "libnss-sss", "ldap": "libnss-ldapd", "winbind": "libnss-winbind", "wins": "libnss-winbind", "nis": "libnss-nis",
-	"libvirt": "libnss-libvirt", "libvirt_guest": "libnss-libvirt", "mdns": "libnss-mdns", "mdns4": "libnss-mdns", "mdns6": "libnss-mdns", "mdns_minimal": "libnss-mdns", "mdns4_minimal": "libnss-mdns", "mdns6_minimal": "libnss-mdns",
-	"myhostname": "libnss-myhostname", "mymachines": "libnss-mymachines", "resolve": "libnss-resolve", "systemd": "libnss-systemd", "extrausers": "libnss-extrausers", "db": "libnss-db",
-	"files": "", "dns": "", "compat": "",
-}
-
 // nisPlus is the source NIS+, with what is done where it does not know a name.
 // The rpm families' own file has it, and no server of it is left.
 var nisPlus = lazyregexp.New(`\bnisplus\b\s*(\[[^\]]*\]\s*)?`)
@@ -49,13 +40,13 @@ func nssLine(r *convert.Result, p *convert.Page, i int) {
 	}
 	left := 0
 	for _, source := range nssSources(sources) {
-		name, known := nssPackages[source]
+		of, known := convert.WordsOf("nss-packages")[source]
 		switch {
 		case !known:
 			p.Refuse(i, "No package of Debian is known to have the source "+source+".")
 			return
-		case name != "":
-			r.Packages = append(r.Packages, name)
+		case of.Now != "":
+			r.Packages = append(r.Packages, of.Now)
 			left++
 		default:
 			left++

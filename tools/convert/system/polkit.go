@@ -42,11 +42,8 @@ type pklaEntry struct {
 	Active   string   `json:"active,omitempty"`
 }
 
-// Values of .pkla files: whom an entry may mean, and what it may result in.
-var (
-	pklaIdentity = lazyregexp.New(`^(unix-(user|group):[^\s\\]+|unix-netgroup:[^\s\\*?]+)$`)
-	pklaResults  = strings.Fields("yes no auth_self auth_self_keep auth_admin auth_admin_keep")
-)
+// pklaIdentity is whom an entry of a .pkla file may mean.
+var pklaIdentity = lazyregexp.New(`^(unix-(user|group):[^\s\\]+|unix-netgroup:[^\s\\*?]+)$`)
 
 // readsPkla reports whether the polkit of a machine reads .pkla files: one before 0.106,
 // or a later one with its package for that.
@@ -164,7 +161,7 @@ func (w *polkitWriter) says(e *pklaEntry, line conf.Line) bool {
 	switch key := strings.TrimSpace(line.Key); {
 	case result != nil && *result == "":
 		*result = line.Value
-		return slices.Contains(pklaResults, line.Value)
+		return convert.Lists("pkla-results", line.Value)
 	case key == "Identity" && e.Who == nil:
 		e.Who = w.identities(line.Value)
 		return e.Who != nil

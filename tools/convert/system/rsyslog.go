@@ -7,10 +7,6 @@ import (
 	"svc/tools/convert"
 )
 
-// rsyslogModules are the modules of Debian's rsyslog.
-var rsyslogModules = strings.Fields("builtin:omfile builtin:omfwd builtin:ompipe builtin:omshell builtin:omusrmsg builtin:omdiscard fmhash imfile imjournal imklog imkmsg immark impstats imptcp imtcp imudp imuxsock " +
-	"mmanon mmexternal mmfields mmjsonparse mmnormalize mmpstrucdata mmrm1stspace mmsequence mmutf8fix omjournal ommail omprog omuxsock pmaixforwardedfrom pmciscoios pmcisconames pmlastmsg pmnormalize pmsnare ptcp")
-
 // rsyslogPlaces are where the families keep logs, states and certificates.
 var rsyslogPlaces = slices.Concat(convert.HomesOf("rsyslog").Debian(), convert.LogPlaces)
 
@@ -35,7 +31,7 @@ func rsyslogLine(p *convert.Page, i int) (packages []string) {
 		switch name := convert.WordsOf("rsyslog-packages")[m].Now; {
 		case name != "":
 			packages = append(packages, name)
-		case !slices.Contains(rsyslogModules, m):
+		case !convert.Lists("rsyslog-modules", m):
 			p.Refuse(i, "Debian's rsyslog has no module "+m+".")
 			return nil
 		}

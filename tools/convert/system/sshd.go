@@ -39,13 +39,6 @@ func sshdOwnApart(line release.Line) func(*convert.Page, int, string, string) bo
 	}
 }
 
-// sshdAlgorithms are the settings that list algorithms, with the list of those
-// that the target has.
-var sshdAlgorithms = map[string]string{
-	"ciphers": "ssh-cipher", "macs": "ssh-mac", "kexalgorithms": "ssh-kex", "hostkeyalgorithms": "ssh-key-sig", "pubkeyacceptedkeytypes": "ssh-key-sig",
-	"pubkeyacceptedalgorithms": "ssh-key-sig", "hostbasedacceptedkeytypes": "ssh-key-sig", "casignaturealgorithms": "ssh-key-sig",
-}
-
 // SSHD drops and renames options that OpenSSH has no more, and leaves out
 // algorithms that the target lacks.
 func SSHD(in convert.Input) (r convert.Result) {
@@ -78,7 +71,7 @@ func SSHD(in convert.Input) (r convert.Result) {
 
 func sshdOwn(p *convert.Page, i int, name, value string) bool {
 	lower := strings.ToLower(name)
-	switch list := sshdAlgorithms[lower]; {
+	switch list := convert.WordsOf("sshd-algorithms")[lower].Now; {
 	case list != "":
 		algorithms(p, i, name, value, convert.Known()[list])
 		return convert.Gone()["sshd"][lower].Now == ""

@@ -10,9 +10,6 @@ import (
 // sssdPlaces are where the families keep what sssd.conf names.
 var sssdPlaces = convert.HomesOf("sssd").Debian()
 
-// sssdServices are what SSSD 2.10 answers for.
-var sssdServices = strings.Fields("nss pam sudo autofs ssh pac ifp")
-
 // SSSD drops options that SSSD has no more and refuses those that it would not
 // take: it does not start with one that it does not know.
 func SSSD(in convert.Input) (r convert.Result) {
@@ -72,7 +69,7 @@ func sssdProgram(section string) string {
 // sssdServiceList leaves out services that SSSD has no more.
 func sssdServiceList(p *convert.Page, i int, value string) {
 	words := strings.Split(value, ",")
-	kept := slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(sssdServices, strings.TrimSpace(w)) })
+	kept := slices.DeleteFunc(words, func(w string) bool { return !convert.Lists("sssd-services", strings.TrimSpace(w)) })
 	for n, w := range kept {
 		kept[n] = strings.TrimSpace(w)
 	}

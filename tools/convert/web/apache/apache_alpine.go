@@ -2,7 +2,6 @@ package apache
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"svc/backend/lazyregexp"
@@ -11,15 +10,11 @@ import (
 	"svc/tools/convert/web"
 )
 
-// alpineModules are modules of Apache that Alpine's apache2 has, and those that it has in
-// packages which load them. Origin: the APKBUILD of apache2 in aports.
-var (
-	alpineModules = strings.Fields("access_compat actions alias allowmethods auth_basic auth_digest authn_core authn_dbm authn_file authn_socache authz_core authz_dbm authz_groupfile authz_host authz_owner authz_user " +
-		"autoindex cache cache_disk deflate dir env expires ext_filter filter headers include info macro mime mime_magic negotiation ratelimit remoteip reqtimeout rewrite setenvif socache_shmcb speling status substitute unique_id userdir vhost_alias")
-	alpineModulePackages = []struct{ begins, name string }{
-		{"ssl", "apache2-ssl"}, {"proxy", "apache2-proxy"}, {"lbmethod_", "apache2-proxy"}, {"http2", "apache2-http2"}, {"ldap", "apache2-ldap"}, {"authnz_ldap", "apache2-ldap"},
-	}
-)
+// alpineModulePackages are those of Alpine that load modules, by how these begin. Origin:
+// the APKBUILD of apache2 in aports.
+var alpineModulePackages = []struct{ begins, name string }{
+	{"ssl", "apache2-ssl"}, {"proxy", "apache2-proxy"}, {"lbmethod_", "apache2-proxy"}, {"http2", "apache2-http2"}, {"ldap", "apache2-ldap"}, {"authnz_ldap", "apache2-ldap"},
+}
 
 // apacheOnlyDebian are lines that name what Debian's package alone has.
 var apacheOnlyDebian = lazyregexp.New(`(?i)\$\{APACHE_|^include(optional)?\s+"?(/etc/apache2/)?(conf|mods|sites)-(available|enabled)/|ssl-cert-snakeoil|^(user|group|assignuserid)\s.*www-data`)
@@ -72,7 +67,7 @@ func apacheModule(r *convert.Result, link, module string, modules []string) []st
 		}
 	}
 	switch {
-	case slices.Contains(alpineModules, module):
+	case convert.Lists("httpd-modules-alpine", module):
 		r.Note(link, convert.Change{Line: 0, Was: module, Now: "LoadModule " + module + "_module", Why: "Alpine loads modules by lines of its configuration."})
 		return append(modules, module)
 	case strings.HasPrefix(module, "mpm_"):

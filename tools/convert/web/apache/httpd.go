@@ -26,11 +26,6 @@ var (
 	httpdModules    = sync.OnceValue(func() map[string][]string { return tsv.Words(httpdModuleRows) })    // module → what it needs first
 )
 
-// httpdDefault are the modules that Debian's package enables, and those that
-// are built in.
-var httpdDefault = strings.Fields("core access_compat alias auth_basic authn_core authn_file authz_core authz_host authz_user autoindex deflate dir env filter mime mpm_event negotiation reqtimeout setenvif status " +
-	"http so log_config logio unixd version watchdog")
-
 // httpdPlaces are where the families keep what httpd's configuration names.
 var httpdPlaces = httpdHomes.Debian()
 
@@ -185,7 +180,7 @@ func (h *httpdRun) loadModule(p *convert.Page, i int, value string) {
 	_, known := httpdModules()[name]
 	brings := convert.WordsOf("httpd-packages-debian")[name].Now
 	switch {
-	case slices.Contains(httpdDefault, name):
+	case convert.Lists("httpd-modules-debian", name):
 		p.Drop(i, "Debian's apache2 has it enabled, or built in.")
 	case strings.HasPrefix(name, "mpm_") && known:
 		h.need(name, p.From)
@@ -204,7 +199,7 @@ func (h *httpdRun) loadModule(p *convert.Page, i int, value string) {
 	case brings != "":
 		h.Packages = append(h.Packages, brings)
 		p.Drop(i, brings+" enables its module itself.")
-	case slices.Contains(httpdGoneModules, name):
+	case convert.Lists("httpd-modules-gone", name):
 		p.Drop(i, "httpd 2.4 has no such module.")
 	default:
 		p.Refuse(i, "Debian's apache2 does not ship this module.")
@@ -213,9 +208,6 @@ func (h *httpdRun) loadModule(p *convert.Page, i int, value string) {
 
 // generalModules are the files in which the rpm families load what they have.
 var generalModules = lazyregexp.New(`/conf/httpd\.conf$|/conf\.modules\.d/00-[a-z]+\.conf$`)
-
-// httpdGoneModules are modules of httpd 2.2 that 2.4 needs no more.
-var httpdGoneModules = strings.Fields("authn_alias authn_default authz_default disk_cache mem_cache cern_meta systemd selinux cgi_systemd")
 
 // paths rewrites the places that a line names.
 func (h *httpdRun) paths(p *convert.Page, i int) {
@@ -267,9 +259,9 @@ func (h *httpdRun) needs(p *convert.Page, name, line string) {
 }
 
 func (h *httpdRun) need(module, file string) {
-	there := httpdDefault
+	there := convert.ListOf("httpd-modules-debian")
 	if convert.ToSUSE(h.in) {
-		there = suseModules
+		there = convert.ListOf("httpd-modules-suse")
 	}
 	if slices.Contains(h.modules[module], file) || slices.Contains(there, module) {
 		return

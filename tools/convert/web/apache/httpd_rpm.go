@@ -279,7 +279,7 @@ func (h *httpdRun) laterModule(p *convert.Page, i int, value string) {
 	case httpdRPMPackage(name) != "":
 		h.need(name, p.From)
 		p.Drop(i, httpdRPMPackage(name)+" loads its module itself.")
-	case slices.Contains(httpdGoneModules, name):
+	case convert.Lists("httpd-modules-gone", name):
 		p.Drop(i, "httpd 2.4 has no such module.")
 	default:
 		p.Refuse(i, "No package of the target is known to have this module.")

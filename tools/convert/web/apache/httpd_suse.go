@@ -28,18 +28,13 @@ func fileThere(in convert.Input, file, text string) string {
 	return httpdFiles.Of(in).Move(file)
 }
 
-// suseModules are those that SUSE's apache2 loads by itself, and those that are
-// built in.
-var suseModules = strings.Fields("actions alias auth_basic authn_core authn_file authz_host authz_groupfile authz_core authz_user autoindex cgi dir env expires include log_config mime negotiation setenvif ssl socache_shmcb userdir reqtimeout " +
-	"core http so unixd logio systemd version mpm_prefork")
-
 // loadModules loads the modules that are needed beside those of SUSE's
 // APACHE_MODULES, each with those that it needs first.
 func (h *httpdRun) loadModules() {
 	text, from := "# Modules that the files beside and those of vhosts.d need; APACHE_MODULES of /etc/sysconfig/apache2 has the others.\n", ""
 	var load func(module, file string)
 	load = func(module, file string) {
-		if slices.Contains(suseModules, module) || strings.HasPrefix(module, "mpm_") || strings.Contains(text, " "+module+"_module ") {
+		if convert.Lists("httpd-modules-suse", module) || strings.HasPrefix(module, "mpm_") || strings.Contains(text, " "+module+"_module ") {
 			return
 		}
 		for _, first := range httpdModules()[module] {
