@@ -459,6 +459,9 @@ type Socket struct {
 	Path     string `json:"path"`    // of its executable
 	Unit     string `json:"unit"`    // that it belongs to
 	Package  string `json:"package"` // that the unit is from; empty where none owns it
+	// Drawn is a port of the kernel's own lock manager of NFS (nlockmgr), which is given
+	// one as it starts.
+	Drawn bool `json:"drawn,omitempty"`
 }
 
 // RunningUnit is a service or timer that is active, or a unit that failed.

@@ -22,20 +22,24 @@ func (s Socket) Transport() string { return strings.TrimSuffix(s.Protocol, "6") 
 // DrawnElsewhere reports whether a socket's port was drawn as its program started, and
 // not set: on another machine the same program listens as well, and at ports of the same
 // range at which it does not listen here. A program that was set to a port has it on
-// both, or does not listen.
+// both, or does not listen. What no program holds is the kernel's, which draws none but
+// those that are known for it.
 func (s Socket) DrawnElsewhere(here, there *Running) bool {
 	for _, r := range drawn {
-		if s.Program == "" || slices.Contains(assigned, s.Port) || s.Port < r[0] || s.Port > r[1] || there.listens(s, s.Port) {
+		if s.Program == "" && !s.Drawn || slices.Contains(assigned, s.Port) || s.Port < r[0] || s.Port > r[1] || there.listens(s, s.Port) {
 			continue
 		}
 		for _, other := range there.Sockets {
-			if other.Port >= r[0] && other.Port <= r[1] && !slices.Contains(assigned, other.Port) && other.Program == s.Program && other.Transport() == s.Transport() && !here.listens(s, other.Port) {
+			if other.Port >= r[0] && other.Port <= r[1] && !slices.Contains(assigned, other.Port) && other.Program == s.Program && other.Drawn == s.Drawn && other.Transport() == s.Transport() && !here.listens(s, other.Port) {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// DrawnByKernel reports whether a socket's port is of the range from which the kernel draws.
+func (s Socket) DrawnByKernel() bool { return s.Port >= drawn[0][0] && s.Port <= drawn[0][1] }
 
 // listens reports whether the program of a socket listens at a port of a machine.
 func (r *Running) listens(s Socket, port int) bool {

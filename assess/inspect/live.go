@@ -195,7 +195,37 @@ func (r *running) readProcesses() {
 			}
 		}
 	}
+	r.lockManager()
 	r.readDatabases(processes)
+}
+
+// lockPorts are where the lock manager of NFS, which is in the kernel, has the ports that
+// it was set to; 0 has one drawn. They are there where it is loaded (lockd's nlm_tcpport).
+var lockPorts = map[string]string{"tcp": "proc/sys/fs/nfs/nlm_tcpport", "udp": "proc/sys/fs/nfs/nlm_udpport"}
+
+// lockManager notes which ports the kernel's lock manager drew: no program holds them, and
+// they are of the range from which the kernel draws. Where there are several of a protocol,
+// or programs that are hidden, nothing tells which these are.
+func (r *running) lockManager() {
+	if slices.ContainsFunc(r.Sources, func(s assess.Source) bool {
+		return s.What == "running.processes" && s.State != assess.SourceOK
+	}) {
+		return
+	}
+	for _, p := range protocols {
+		if assess.FirstLine(r.m.Peek(lockPorts[strings.TrimSuffix(p.name, "6")])) != "0" {
+			continue
+		}
+		var nobodys []int
+		for i, s := range r.Sockets {
+			if s.Protocol == p.name && s.Program == "" && s.DrawnByKernel() {
+				nobodys = append(nobodys, i)
+			}
+		}
+		if len(nobodys) == 1 {
+			r.Sockets[nobodys[0]].Drawn = true
+		}
+	}
 }
 
 // parseSocket reads a line of /proc/net/tcp and its like: number, local address,

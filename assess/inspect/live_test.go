@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,6 +89,39 @@ func TestWhatRuns(t *testing.T) {
 	two, err := json.Marshal(a)
 	is.NoErr(err)
 	is.Equal(string(two), string(one))
+}
+
+// TestPortsOfTheLockManager are those that no program holds, where they are alone.
+func TestPortsOfTheLockManager(t *testing.T) {
+	const udp = "   0: 00000000:A001 00000000:0000 07 0:0 0:0 0 0 0 555 1\n   1: 00000000:0801 00000000:0000 07 0:0 0:0 0 0 0 556 1\n"
+	lockd := map[string]string{"proc/sys/fs/nfs/nlm_tcpport": "0\n", "proc/sys/fs/nfs/nlm_udpport": "0\n", "proc/net/udp": udp}
+	drawn := func(more map[string]string) (ports []int) {
+		is := is.New(t)
+		files := maps.Clone(kernelFiles)
+		maps.Copy(files, lockd)
+		maps.Copy(files, more)
+		dir := newMachine(t, files)
+		for name, target := range kernelLinks {
+			is.NoErr(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
+			is.NoErr(os.Symlink(target, filepath.Join(dir, name)))
+		}
+		h, err := host.OpenRoot(dir)
+		is.NoErr(err)
+		defer h.Close()
+		a, err := Assess(t.Context(), awake{h}, assess.Options{Now: today})
+		is.NoErr(err)
+		for _, s := range a.Running.Sockets {
+			if s.Drawn {
+				ports = append(ports, s.Port)
+			}
+		}
+		return ports
+	}
+	is := is.New(t)
+	is.Equal(drawn(nil), []int{0xA001})                                                                                         // 0x0801 is nfsd's, which is set
+	is.Equal(drawn(map[string]string{"proc/sys/fs/nfs/nlm_udpport": "40961\n"}), nil)                                           // it was set to it
+	is.Equal(drawn(map[string]string{"proc/sys/fs/nfs/nlm_udpport": ""}), nil)                                                  // it is not loaded
+	is.Equal(drawn(map[string]string{"proc/net/udp": udp + "   2: 00000000:CA6C 00000000:0000 07 0:0 0:0 0 0 0 557 1\n"}), nil) // or WireGuard's
 }
 
 func TestUnitsThatRun(t *testing.T) {

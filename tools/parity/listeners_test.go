@@ -71,4 +71,12 @@ func TestAPortThatWasDrawn(t *testing.T) {
 	is.Equal(differ(), []string{"43657/tcp", "56321/tcp"})
 	in.After.Running.Sockets = in.After.Running.Sockets[:1]
 	is.Equal(differ(), []string{"43657/tcp", "56321/tcp", "883/udp on this machine alone"})
+	// The kernel's are drawn where they are known as such on both machines: 51820 may be set.
+	kernel := func(port int, drawn bool) *assess.Running {
+		return &assess.Running{Sockets: []assess.Socket{{Protocol: "udp", Address: "0.0.0.0", Port: port, Drawn: drawn}}}
+	}
+	in.Before.Running, in.After.Running = kernel(43657, true), kernel(56321, true)
+	is.Equal(differ(), nil)
+	in.Before.Running, in.After.Running = kernel(51820, false), kernel(56321, true)
+	is.Equal(differ(), []string{"51820/udp", "56321/udp"})
 }
