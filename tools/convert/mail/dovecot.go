@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ var dovecotAssignment = lazyregexp.New(`^([A-Za-z0-9_]+)\s*=\s*(.*)$`)
 // places of mail, certificates, variables, passdb and userdb, what asks SQL for them,
 // and the plugins for sieve and quota. What has no plain counterpart is refused.
 func Dovecot(in convert.Input) (r convert.Result) {
-	inherited, spaces := dovecotInherited(in.Files), dovecotNamed(in.Files)
+	inherited, spaces, databases := dovecotInherited(in.Files), dovecotNamed(in.Files), dovecotIncluded(in.Files)
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		if sqlQueries.MatchString(f.Text) {
@@ -39,7 +40,7 @@ func Dovecot(in convert.Input) (r convert.Result) {
 			r.Close(p, f.Path)
 			continue
 		}
-		d := &dovecotPage{Page: p, databases: map[string]bool{}, spaces: spaces, inherited: inherited}
+		d := &dovecotPage{Page: p, databases: databases, spaces: spaces, inherited: inherited}
 		for i, line := range p.Active() {
 			d.enter(line)
 			d.line(i)
@@ -58,7 +59,7 @@ func Dovecot(in convert.Input) (r convert.Result) {
 type dovecotPage struct {
 	*convert.Page
 	sections  []string        // the first words of those that are open
-	databases map[string]bool // passdb and userdb with their drivers, which name them
+	databases map[string]int  // passdb and userdb of all files, how many of a driver, which names the first
 	dropped   bool            // the section of dictionaries is
 	spaces    map[string]bool // namespaces of all files by the names that they have or were given
 	inherited map[string]bool // parts of a place of mail that come from elsewhere
@@ -114,6 +115,24 @@ func dovecotNamed(files []convert.File) map[string]bool {
 	}
 	return named
 }
+
+// dovecotIncluded counts the databases of a file of Dovecot's own that is included as the
+// target's package has it: nothing of the source's is carried over that could be renamed.
+func dovecotIncluded(files []convert.File) map[string]int {
+	count := map[string]int{}
+	for _, f := range files {
+		for _, m := range dovecotIncludes.FindAllStringSubmatch(f.Text, -1) {
+			if !slices.ContainsFunc(files, func(f convert.File) bool { return strings.HasSuffix(f.Path, "/"+m[1]) }) {
+				count["passdbpasswd-file"], count["userdbpasswd-file"] = 1, 1
+			}
+		}
+	}
+	return count
+}
+
+// dovecotIncludes are lines that include the file with files of passwords, which Dovecot's
+// own configuration has in a comment.
+var dovecotIncludes = lazyregexp.New(`(?m)^[ \t]*!include(?:_try)?[ \t]+(?:\S*/)?(auth-passwdfile\.conf\.ext)[ \t]*$`)
 
 // dovecotUnnamed is what a name of a section is not made of.
 var dovecotUnnamed = lazyregexp.New(`[^A-Za-z0-9]`)
@@ -395,8 +414,8 @@ func (d *dovecotPage) database(i int) {
 			args, argsLine = m[2], n
 		}
 	}
-	if driver == "sql" && sqlFiles.MatchString(args) && !d.databases[kind+driver] {
-		d.databases[kind+driver] = true
+	if driver == "sql" && sqlFiles.MatchString(args) && d.databases[kind+driver] == 0 {
+		d.databases[kind+driver]++
 		head := kind + " sql {"
 		if !slices.ContainsFunc(p.Lines[argsLine+1:], func(line string) bool { return strings.Contains(line, args) }) {
 			head = "!include " + args + "\n" + head // at the last of its sections, so that all keep their order
@@ -411,13 +430,12 @@ func (d *dovecotPage) database(i int) {
 		p.Refuse(i, "Dovecot 2.4 has another form of this driver's arguments.")
 		return
 	}
-	if d.databases[kind+driver] {
-		p.Refuse(i, "There are several of this driver, which Dovecot 2.4 wants to have names.")
-		return
+	if d.databases[kind+driver]++; d.databases[kind+driver] > 1 { // of one name they would be one
+		p.Replace(i, fmt.Sprintf("%s %s-%d {", kind, driver, d.databases[kind+driver]), "There are several of this driver: Dovecot 2.4 tells them by their names.")
+	} else {
+		p.Replace(i, kind+" "+driver+" {", "Dovecot 2.4 names the section by its driver.")
+		p.Drop(driverLine, "Dovecot 2.4 names the section by its driver.")
 	}
-	d.databases[kind+driver] = true
-	p.Replace(i, kind+" "+driver+" {", "Dovecot 2.4 names the section by its driver.")
-	p.Drop(driverLine, "Dovecot 2.4 names the section by its driver.")
 	if form != "" {
 		p.Replace(argsLine, form, "Dovecot 2.4 has a setting for each argument.")
 	} else if args != "" {
