@@ -204,10 +204,10 @@ func (a additions) user(s subject) string {
 	if u.System && u.Locked && len(u.AuthorizedKeys) == 0 {
 		u.Shell = "" // it lets nobody in: packages give their accounts one to be worked with
 	}
-	in := cmp.Or(a.base().Users[name].In, a.base().Named[name])
+	by := a.userOfPackage(name)
 	switch {
-	case in != "" && len(a.powers(u)) == 0:
-		return "A package makes it: " + in + "."
+	case by != "" && len(a.powers(u)) == 0:
+		return by
 	case a.scriptsUnknown() && u.System && len(a.powers(u)) == 0:
 		return "It is of the system's range, and nobody can log in as it."
 	}
@@ -277,6 +277,14 @@ func (a additions) gained() (all []change) {
 		}
 	}
 	return all
+}
+
+// userOfPackage says which package makes a user on the target, if any does.
+func (v verification) userOfPackage(name string) string {
+	if by := cmp.Or(v.base().Users[name].In, v.base().Named[name]); by != "" {
+		return "A package makes it: " + by + "."
+	}
+	return ""
 }
 
 // groupOfPackage says which package makes a group on the target, if any does.

@@ -120,6 +120,45 @@ func TestAPackagesGroupHasItsOwnNumber(t *testing.T) {
 	is.Equal(results(nil), []Result{Differs, Differs})
 }
 
+// TestAPackagesUserHasItsOwnNumbers: the same of users, of which all else has to be as
+// it was.
+func TestAPackagesUserHasItsOwnNumbers(t *testing.T) {
+	is := is.New(t)
+	was := assess.User{Name: "portmap", UID: 101, GID: 103, Home: "/run/portmap", Shell: "/usr/sbin/nologin", System: true}
+	base := &baseline.Baseline{Named: map[string]string{"portmap": "its script"}}
+	result := func(now assess.User, base *baseline.Baseline) Result {
+		v := verification{Input: Input{Base: base, After: &assess.Assessment{Users: []assess.User{now}}}}
+		v.after = map[[2]string]subject{account(now).key(): {item: account(now)}}
+		return v.roleUser(was).Result
+	}
+	now := was
+	is.Equal(result(now, base), Match)
+	now.UID, now.GID = 100, 102
+	is.Equal(result(now, base), Planned)
+	is.Equal(result(now, nil), Differs)
+	now.Shell = "/bin/sh"
+	is.Equal(result(now, base), Differs)
+	now = was
+	now.UID = 0
+	is.Equal(result(now, base), Differs)
+}
+
+// TestAUnitThatIsNotThereCannotStart: a mask of a unit that the target does not have
+// keeps nothing from starting there, so it is no difference; one that is missing and
+// was enabled is.
+func TestAUnitThatIsNotThereCannotStart(t *testing.T) {
+	is := is.New(t)
+	unit := migration.Service{Unit: "old.timer", To: "old.timer", State: assess.StateMasked, Apply: true}
+	v := verification{Input: Input{Before: &assess.Assessment{}}, after: map[[2]string]subject{}}
+	is.Equal(v.service(unit).Result, Planned)
+	there := item{Timers, unit.To, assess.StateDisabled, "", nil}
+	v.after[there.key()] = subject{item: there}
+	is.Equal(v.service(unit).Result, Differs)
+	delete(v.after, there.key())
+	unit.State = assess.StateEnabled
+	is.Equal(v.service(unit).Result, Differs)
+}
+
 // TestDriftCloses draws what stays, goes and comes: each is counted once.
 func TestDriftCloses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -251,6 +251,8 @@ func (v verification) service(s migration.Service) Check {
 	switch {
 	case s.To == "":
 		c.Result = Planned
+	case !there && s.State != assess.StateEnabled:
+		c.Result, c.Why = Planned, "The target has no such unit, so nothing of it can start."
 	case s.Apply && !same:
 		c.Result, c.Why = Differs, fmt.Sprintf("The role sets %s %s.", visible.Name(s.To), s.State)
 	case same && s.To == s.Unit:
@@ -268,7 +270,7 @@ func (v verification) service(s migration.Service) Check {
 // accounts checks the users and groups that the role makes, with their keys.
 func (v verification) accounts() (all []Check) {
 	for _, u := range v.Plan.Accounts.Users {
-		all = append(all, v.present(account(u)))
+		all = append(all, v.roleUser(u))
 		for _, k := range gathered(keysOf(u)) {
 			all = append(all, v.present(k.item))
 		}
@@ -281,6 +283,21 @@ func (v verification) accounts() (all []Check) {
 		all = append(all, c)
 	}
 	return all
+}
+
+// roleUser checks a user that the role makes. Where a package of the target makes it as
+// well, the numbers are the package's choice.
+func (v verification) roleUser(u assess.User) Check {
+	c := v.present(account(u))
+	now, there := userOf(v.After, u.Name)
+	by := v.userOfPackage(u.Name)
+	if c.Result != Differs || !u.System || !there || by == "" {
+		return c
+	}
+	if u.UID, u.GID = now.UID, now.GID; now.UID != 0 && account(u).value == c.After {
+		c.Result, c.Why = Planned, by+" It chose the numbers."
+	}
+	return c
 }
 
 // several are the dimensions in which a thing may be there several times, and
